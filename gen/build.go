@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,9 +33,7 @@ func (c *command) build(ctx context.Context, out *Output) error {
 		Cache:   filepath.Join(c.root, filepath.FromSlash(cache)),
 		Keep:    len(c.only) > 0,
 	}
-	if job.Images == "" {
-		job.Images = filepath.Join(c.root, filepath.FromSlash(images))
-	}
+	job.Images = cmp.Or(job.Images, filepath.Join(c.root, filepath.FromSlash(images)))
 	won, err := c.winners()
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -85,9 +86,7 @@ func (b *bench) priceRow(name string, n int, seed uint64, algorithm solver.Metho
 			row.Failed = err.Error()
 			break
 		}
-		if row.Value == "" {
-			row.Value = string(r.Value)
-		}
+		row.Value = cmp.Or(row.Value, string(r.Value))
 		if string(r.Value) != row.Value {
 			row.Failed = fmt.Sprintf("found %s, %s before", r.Value, row.Value)
 		}

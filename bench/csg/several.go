@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 
 	"coalesce/bench/result"
@@ -34,9 +35,7 @@ func (b *bench) several() error {
 				if err != nil {
 					return err
 				}
-				if value == "" {
-					value = string(r.Value)
-				}
+				value = cmp.Or(value, string(r.Value))
 				if string(r.Value) != value {
 					row.Failed = fmt.Sprintf("found %s, %s before", r.Value, value)
 				}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,9 +35,7 @@ func priceTable(f *result.File) string {
 			continue
 		}
 		tiles, choice := find(r.Name, r.Agents, 1, "apart"), find(r.Name, r.Agents, 1, "choice: ")
-		if tiles == nil {
-			tiles = find("", r.Agents, 1, "apart")
-		}
+		tiles = cmp.Or(tiles, find("", r.Agents, 1, "apart"))
 		if tiles == nil || choice == nil {
 			continue
 		}

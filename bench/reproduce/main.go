@@ -12,6 +12,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -89,9 +90,7 @@ func parse(args []string) (s settings, err error) {
 	if s.paper, ok = paper.Find(name); !ok || len(rest) > 0 {
 		return s, fmt.Errorf("paper %q %v: expected one of %s", name, rest, strings.Join(names, ", "))
 	}
-	if s.out == "" {
-		s.out = filepath.Join(".build", "reproduce", name)
-	}
+	s.out = cmp.Or(s.out, filepath.Join(".build", "reproduce", name))
 	return s, nil
 }
 

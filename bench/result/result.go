@@ -4,6 +4,7 @@
 package result
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -77,9 +78,7 @@ func (r Row) Rate() float64 {
 
 // Write stores f as dir/NAME.json.
 func (f *Of[R]) Write(dir, name string) error {
-	if f.Date == "" {
-		f.Date = time.Now().UTC().Format(time.DateOnly)
-	}
+	f.Date = cmp.Or(f.Date, time.Now().UTC().Format(time.DateOnly))
 	text, err := json.MarshalIndent(f, "", " ")
 	if err != nil {
 		return fmt.Errorf("write %s: %w", name, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coalesce/autotune/tuned"
 	"coalesce/internal/cli/matchings"
 	"coalesce/internal/ui"
 	"coalesce/runtime/collective"
@@ -193,17 +194,10 @@ func (a *app) solveAssignment(ctx context.Context, s *assignmentFlags, args []st
 	if err := s.validate(a, args); err != nil {
 		return err
 	}
-	if err := a.handOver(s.device); err != nil {
-		return err
-	}
-	db, err := a.tuningData(ctx, &s.solveFlags)
-	if err != nil {
-		return err
-	}
 	if len(args) == 0 {
 		args = []string{""} // one instance, which is drawn or given by points
 	}
-	each := func(devices []device.Device) error {
+	each := func(db *tuned.Database, devices []device.Device) error {
 		o := assignment.Options{Settings: s.settings(db), Duals: s.duals, Unchecked: !s.check}
 		o.Devices, o.TimeLimit = devices, s.ends
 		var held device.Scope
@@ -222,17 +216,19 @@ func (a *app) solveAssignment(ctx context.Context, s *assignmentFlags, args []st
 			return err
 		})
 	}
-	return a.withDevices(s.device, s.threads, func(devices []device.Device) error {
+	return a.solving(ctx, &s.solveFlags, func(db *tuned.Database, devices []device.Device) error {
 		switch {
 		case a.team == nil || len(args) > 1 || a.folder != "":
 		case devices[0].Facts().Kind == device.Host:
-			return a.alone("hosts solve one assignment in one process", func() error { return a.withDevices(s.device, s.threads, each) })
+			return a.alone("hosts solve one assignment in one process", func() error {
+				return a.withDevices(s.device, s.threads, func(own []device.Device) error { return each(db, own) })
+			})
 		case s.start != "":
-			return a.alone("duals to begin from are for one process", func() error { return each(devices) })
+			return a.alone("duals to begin from are for one process", func() error { return each(db, devices) })
 		case !s.verify:
 			s.ranks = a.team
 		}
-		return each(devices)
+		return each(db, devices)
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coalesce/autotune/tuned"
 	"coalesce/internal/cli/auctions"
 	"coalesce/internal/cli/facets"
 	"coalesce/internal/cli/whole"
@@ -84,16 +85,9 @@ func (a *app) solveAuction(ctx context.Context, s *auctionFlags, paths []string)
 	if s.payments != "" && !slices.Contains(auction.Rules(), s.payments) {
 		return usagef("--payments is %q, expected one of %s", s.payments, strings.Join(auction.Rules(), ", "))
 	}
-	if err := a.handOver(s.device); err != nil {
-		return err
-	}
-	db, err := a.tuningData(ctx, &s.solveFlags)
-	if err != nil {
-		return err
-	}
-	return a.withDevice(s.device, s.threads, func(d device.Device) error {
+	return a.solving(ctx, &s.solveFlags, func(db *tuned.Database, devices []device.Device) error {
 		o := s.settings(db)
-		o.Devices, o.TimeLimit = []device.Device{d}, s.limit
+		o.Devices, o.TimeLimit = devices, s.limit
 		each := func() error {
 			return solve.With(auction.Open, o, func(session *auction.Session) error {
 				return a.each(ctx, s.json, paths, func(path string) error { return a.solveOneAuction(ctx, s, session, path) })

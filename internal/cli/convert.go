@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -36,9 +37,7 @@ formats:
 			if err := s.check(); err != nil {
 				return err
 			}
-			if to == "" {
-				to = qubo.FormatOf(output)
-			}
+			to = cmp.Or(to, qubo.FormatOf(output))
 			if qubo.About(to) == "" {
 				return usagef("--to is %q, expected one of the formats, or a name of --output that ends in one", to)
 			}
@@ -106,11 +105,7 @@ with coefficients from -100 to 100. The instances of the literature are
 			if output == "" {
 				return usagef("expected --output FILE")
 			}
-			if to == "" {
-				if to = qubo.FormatOf(output); to == "" {
-					to = "orlib"
-				}
-			}
+			to = cmp.Or(to, qubo.FormatOf(output), "orlib")
 			if qubo.About(to) == "" {
 				return usagef("--to is %q, expected one of the formats of coalesce convert", to)
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coalesce/autotune/tuned"
 	"coalesce/internal/cli/ranks"
 	"coalesce/internal/cli/structures"
 	"coalesce/internal/cli/whole"
@@ -124,17 +125,10 @@ func (a *app) solveCSG(ctx context.Context, s *csgFlags, args []string) error {
 	if a.team != nil && s.values != "" {
 		return usagef("--values is for one process, found %d ranks", a.team.Size())
 	}
-	if err := a.handOver(s.device); err != nil {
-		return err
-	}
-	db, err := a.tuningData(ctx, &s.solveFlags)
-	if err != nil {
-		return err
-	}
 	if s.distribution != "" {
 		args = []string{""} // one instance, which is drawn
 	}
-	return a.withDevices(s.device, s.threads, func(devices []device.Device) error {
+	return a.solving(ctx, &s.solveFlags, func(db *tuned.Database, devices []device.Device) error {
 		o := s.settings(db)
 		o.Devices, o.TimeLimit = devices, s.search.Limit
 		return solve.With(csg.Open, o, func(session *csg.Session) error {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -64,11 +65,7 @@ func (a *app) listDevices(asJSON bool) error {
 		if f.Major > 0 {
 			capability = fmt.Sprintf("%d.%d", f.Major, f.Minor)
 		}
-		driver := f.Driver
-		if driver == "" {
-			driver = "-"
-		}
-		t.Row(f.String(), f.Name, capability, fmt.Sprint(f.SMs), size(f.Memory), size(f.Free), size(f.SharedPerBlock), size(f.L2), driver)
+		t.Row(f.String(), f.Name, capability, fmt.Sprint(f.SMs), size(f.Memory), size(f.Free), size(f.SharedPerBlock), size(f.L2), cmp.Or(f.Driver, "-"))
 	}
 	if err := t.Write(a.out); err != nil {
 		return err

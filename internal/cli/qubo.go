@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"coalesce/autotune/tuned"
 	"coalesce/internal/cli/programs"
 	"coalesce/runtime/device"
 	"coalesce/solvers/formats"
@@ -220,16 +221,8 @@ func (a *app) solveQUBO(ctx context.Context, s *quboFlags, paths []string) error
 	if err := s.validate(a, paths); err != nil {
 		return err
 	}
-	if err := a.handOver(s.device); err != nil {
-		return err
-	}
-	db, err := a.tuningData(ctx, &s.solveFlags)
-	if err != nil {
-		return err
-	}
-	s.options.Tuning = db
-	return a.withDevices(s.device, s.threads, func(devices []device.Device) error {
-		s.options.Devices = devices
+	return a.solving(ctx, &s.solveFlags, func(db *tuned.Database, devices []device.Device) error {
+		s.options.Tuning, s.options.Devices = db, devices
 		return solve.With(qubo.Open, s.options, func(session *qubo.Session) error {
 			return a.each(ctx, s.json, paths, func(path string) error { return a.solveOneQUBO(ctx, s, session, path) })
 		})

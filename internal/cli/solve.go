@@ -76,6 +76,19 @@ func (a *app) tuningData(ctx context.Context, s *solveFlags) (*tuned.Database, e
 	})
 }
 
+// solving hands the command over where the devices need another binary, and calls work with the tuning
+// data and the open devices, which it closes afterwards.
+func (a *app) solving(ctx context.Context, s *solveFlags, work func(*tuned.Database, []device.Device) error) error {
+	if err := a.handOver(s.device); err != nil {
+		return err
+	}
+	db, err := a.tuningData(ctx, s)
+	if err != nil {
+		return err
+	}
+	return a.withDevices(s.device, s.threads, func(devices []device.Device) error { return work(db, devices) })
+}
+
 // registerAlgorithm adds the flag that names an algorithm, one of a list, and the
 // name that it had before.
 func (s *solveFlags) registerAlgorithm(f *pflag.FlagSet, before string, list []string, about string) {

@@ -75,37 +75,20 @@ Under a launcher of MPI ranks share the work, by classes of devices
 		Args: cobra.ArbitraryArgs,
 	}
 	s.flags(cmd)
-	cmd.AddCommand(a.tuneCSGCommand(), a.tuneAuctionCommand(), a.tuneAssignmentCommand(), a.tuneQUBOCommand())
+	methods := &tuneFlags{unit: agents}
+	ofCSG := a.tuneProblemCommand("csg", "coalition structure generation", methods, csg.Subjects())
+	ofCSG.Flags().StringSliceVar(&methods.methods, "methods", nil, "methods to tune for: dp, idp (default: all that the family has)")
+	ranges := &tuneFlags{unit: sides}
+	ofAssignment := a.tuneProblemCommand("assignment", "linear assignment", ranges, assignment.Subjects())
+	ofAssignment.Flags().StringSliceVar(&ranges.ranges, "ranges", nil, "ranges of the costs to tune for: small (up to n), medium, wide (default: all)")
+	cmd.AddCommand(ofCSG, a.tuneProblemCommand("auction", "combinatorial auctions", &tuneFlags{unit: goods}, auction.Subjects()), ofAssignment,
+		a.tuneProblemCommand("qubo", "binary quadratic programs", &tuneFlags{unit: variables}, qubo.Subjects()))
 	return cmd
 }
 
 // subjects are all families that can be tuned.
 func subjects() []subject.Subject {
 	return slices.Concat(csg.Subjects(), auction.Subjects(), assignment.Subjects(), qubo.Subjects())
-}
-
-func (a *app) tuneCSGCommand() *cobra.Command {
-	s := tuneFlags{unit: agents}
-	cmd := a.tuneProblemCommand("csg", "coalition structure generation", &s, csg.Subjects())
-	cmd.Flags().StringSliceVar(&s.methods, "methods", nil, "methods to tune for: dp, idp (default: all that the family has)")
-	return cmd
-}
-
-func (a *app) tuneAuctionCommand() *cobra.Command {
-	s := tuneFlags{unit: goods}
-	return a.tuneProblemCommand("auction", "combinatorial auctions", &s, auction.Subjects())
-}
-
-func (a *app) tuneAssignmentCommand() *cobra.Command {
-	s := tuneFlags{unit: sides}
-	cmd := a.tuneProblemCommand("assignment", "linear assignment", &s, assignment.Subjects())
-	cmd.Flags().StringSliceVar(&s.ranges, "ranges", nil, "ranges of the costs to tune for: small (up to n), medium, wide (default: all)")
-	return cmd
-}
-
-func (a *app) tuneQUBOCommand() *cobra.Command {
-	s := tuneFlags{unit: variables}
-	return a.tuneProblemCommand("qubo", "binary quadratic programs", &s, qubo.Subjects())
 }
 
 // tuneLong tells how tuning goes.

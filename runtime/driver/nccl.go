@@ -56,6 +56,7 @@ static ncclResult_t ncclReduce(unsigned long long p, size_t n, int type, int op,
 import "C"
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -73,9 +74,7 @@ const NCCLVariable = "COALESCE_NCCL"
 // openNCCL loads the library on first use. Nothing links against it.
 var openNCCL = sync.OnceValues(func() (string, error) {
 	name := os.Getenv(NCCLVariable)
-	if name == "" {
-		name = "libnccl.so.2"
-	}
+	name = cmp.Or(name, "libnccl.so.2")
 	c := C.CString(name)
 	defer C.free(unsafe.Pointer(c))
 	if message := C.ncclOpen(c); message != nil {

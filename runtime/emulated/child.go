@@ -3,6 +3,7 @@ package emulated
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -229,9 +230,7 @@ func (c *child) bury(cause error) error {
 	if i := strings.Index(report, "ERROR: "); i >= 0 {
 		report = report[i:]
 	}
-	if report == "" {
-		report = fmt.Sprintf("it said nothing (%v)", cause)
-	}
+	report = cmp.Or(report, fmt.Sprintf("it said nothing (%v)", cause))
 	return fmt.Errorf("%w (%v): %s", ErrCrash, err, report)
 }
 

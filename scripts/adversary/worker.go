@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/gob"
 	"errors"
 	"fmt"
@@ -163,9 +164,7 @@ func (p *pool) run(args []string) (reply, error) {
 		p.command = nil
 		return r, &fault{"crash", fmt.Sprint(err, ", ", sent, ": ", p.stderr.first())}
 	}
-	if p.fresh == 0 {
-		p.fresh = r.Mapped
-	}
+	p.fresh = cmp.Or(p.fresh, r.Mapped)
 	if p.limit > 0 && r.Mapped > p.fresh+64<<20 {
 		return r, p.close()
 	}

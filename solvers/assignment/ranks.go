@@ -1,6 +1,7 @@
 package assignment
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -115,9 +116,7 @@ func (j *job) checkParts(ctx context.Context, sol *engine.Solution) (problem.Cer
 		}
 		return total, err
 	})
-	if cert.By == "" {
-		cert.By = "other ranks"
-	}
+	cert.By = cmp.Or(cert.By, "other ranks")
 	return cert, err
 }
 

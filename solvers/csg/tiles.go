@@ -1,6 +1,7 @@
 package csg
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,9 +91,7 @@ func (r *tiles) alloc(d device.Device, _ device.Stream) (err error) {
 	if r.room == 0 && facts.Free > 0 && facts.Free < r.size()<<r.n+withBytes {
 		r.room = withBytes
 	}
-	if r.end == 0 {
-		r.end = r.half()
-	}
+	r.end = cmp.Or(r.end, r.half())
 	if r.lower {
 		r.from = r.end
 	}

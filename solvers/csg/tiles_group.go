@@ -1,6 +1,7 @@
 package csg
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -125,9 +126,7 @@ func (r *tilesGroup) alloc(device.Device, device.Stream) error {
 	for size := 1; size <= first.high(); size++ {
 		largest = max(largest, levels.Binomial(first.high(), size)*tile)
 	}
-	if r.most == 0 {
-		r.most = gatherBytes
-	}
+	r.most = cmp.Or(r.most, gatherBytes)
 	r.most = min(largest, max(r.most, tile*int64(r.group.Len())))
 	r.rooms = make([]device.Buffer, len(r.parts))
 	return collective.OnAll(len(r.parts), func(k int) (err error) {

@@ -2,6 +2,7 @@
 package manual
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -44,9 +45,7 @@ func page(c *cobra.Command) string {
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(name(c)), roff(c.Short))
 	fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n", roff(c.UseLine()))
 	text := c.Long
-	if text == "" {
-		text = c.Short
-	}
+	text = cmp.Or(text, c.Short)
 	fmt.Fprintf(&b, ".SH DESCRIPTION\n.nf\n%s\n.fi\n", roff(strings.TrimSpace(text)))
 	options := func(title string, flags *pflag.FlagSet) {
 		if !flags.HasAvailableFlags() {

@@ -1,6 +1,7 @@
 package matchings
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -44,9 +45,7 @@ func (w *Drawing) Register(f *pflag.FlagSet) {
 // Check returns an error if the flags are wrong.
 func (w *Drawing) Check() error {
 	w.Type = assignment.Value(w.value)
-	if w.Cols == 0 {
-		w.Cols = w.Rows
-	}
+	w.Cols = cmp.Or(w.Cols, w.Rows)
 	switch {
 	case assignment.About(w.Kind) == "":
 		return fmt.Errorf("kind %q: expected one of %s", w.Kind, strings.Join(assignment.Kinds(), ", "))

@@ -1,6 +1,7 @@
 package tuning
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -46,9 +47,7 @@ func (e Env) doctor(ctx context.Context, d device.Device, named string) error {
 	var t ui.Table
 	t.Row("device", fmt.Sprintf("%s (%s)", facts, facts.Name))
 	driver := facts.Driver
-	if driver == "" {
-		driver = "-"
-	}
+	driver = cmp.Or(driver, "-")
 	t.Row("driver", driver)
 	switch facts.Kind {
 	case device.CUDA:

@@ -11,6 +11,7 @@
 package anytime
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -92,9 +93,7 @@ type ReadOptions struct {
 // programs are usually minimised. Formats that can hold a graph are read as a graph.
 func (o ReadOptions) options(name string) qubo.ReadOptions {
 	q := qubo.ReadOptions{Format: o.Format, Sense: qubo.Maximize, Memory: o.Memory}
-	if q.Format == "" {
-		q.Format = formatOf(name)
-	}
+	q.Format = cmp.Or(q.Format, formatOf(name))
 	switch q.Format {
 	case "rudy", "mtx", "npy", "mqlib", "":
 		q.Form = qubo.MaxCut

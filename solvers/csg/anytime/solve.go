@@ -1,6 +1,7 @@
 package anytime
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,9 +50,7 @@ func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
 	case o.TimeLimit < 0 || o.Target != nil && math.IsNaN(*o.Target):
 		return nil, errors.New("expected a time limit of at least 0, and a target that is a number")
 	}
-	if o.TimeLimit == 0 {
-		o.TimeLimit = DefaultLimit
-	}
+	o.TimeLimit = cmp.Or(o.TimeLimit, DefaultLimit)
 	ends, cancel := o.Limited(ctx)
 	defer cancel()
 	cores := max(1, min(d.Facts().SMs, runtime.NumCPU()))

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -114,9 +115,7 @@ func machol(*Drawing) func(i, j int) int64 {
 
 func lowrank(d *Drawing) func(i, j int) float64 {
 	rank := d.Rank
-	if rank == 0 {
-		rank = 4
-	}
+	rank = cmp.Or(rank, 4)
 	v := make([]float64, max(d.Rows, d.Cols)*rank)
 	for k := range v {
 		v[k] = unit(d.stream(vectors, uint64(k)))

@@ -77,9 +77,7 @@ func (w *worker) explore(ctx context.Context, n *node) (left []*node) {
 		e := w.stack[len(w.stack)-1]
 		w.stack = w.stack[:len(w.stack)-1]
 		work += w.node(ctx, e)
-		if limit == 0 {
-			limit = patience * work
-		}
+		limit = cmp.Or(limit, patience*work)
 	}
 	if w.aside {
 		w.spent[1] += work

@@ -2,6 +2,7 @@ package formats
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -103,9 +104,7 @@ func readBQM(in source, o Options) (*problem.Instance, error) {
 			return nil, fmt.Errorf("%s: quadratic bias %d: %w", in.name, k, err)
 		}
 	}
-	if m.Offset == "" {
-		m.Offset = "0"
-	}
+	m.Offset = cmp.Or(m.Offset, "0")
 	if err := parseInto(d, n, n, []byte(m.Offset)); err != nil {
 		return nil, fmt.Errorf("%s: offset: %w", in.name, err)
 	}

@@ -25,9 +25,7 @@ func (b Beside) Search(ctx context.Context, p *problem.Normal, o search.Options,
 		return search.Work{}, nil
 	case <-time.After(headStart):
 	}
-	if o.Workers == 0 {
-		o.Workers = max(1, runtime.GOMAXPROCS(0)-1)
-	}
+	o.Workers = cmp.Or(o.Workers, max(1, runtime.GOMAXPROCS(0)-1))
 	return Search(b).Search(ctx, p, o, found)
 }
 

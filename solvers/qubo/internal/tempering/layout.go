@@ -88,9 +88,7 @@ func needsOf(p *problem.Normal) needs {
 	if unit > 0 && size/unit <= slotsEach*int64(len(p.Col)) {
 		s.unit = unit
 	}
-	if s.temperature == 0 {
-		s.temperature = 1
-	}
+	s.temperature = cmp.Or(s.temperature, 1)
 	return s
 }
 

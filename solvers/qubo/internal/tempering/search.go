@@ -220,9 +220,7 @@ func (r *tempering) measure(took time.Duration, sweeps int) {
 	r.spent += max(flips, int64(sweeps)) // so that a search without flips ends too
 	r.flips = float64(flips) / float64(sweeps)
 	pace := took.Seconds() / float64(sweeps)
-	if r.pace == 0 {
-		r.pace = pace
-	}
+	r.pace = cmp.Or(r.pace, pace)
 	r.pace = max(1e-8, (r.pace+pace)/2)
 }
 

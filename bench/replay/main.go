@@ -157,7 +157,6 @@ func (b *bench) Do(ctx context.Context, a search.Ask) (trial.Trial, error) {
 // An outcome is of one search of a record.
 type outcome struct {
 	found  int     // trials until one was near the best
-	all    int     // trials of the whole search
 	regret float64 // time of the winner over the best, less 1
 }
 
@@ -170,14 +169,14 @@ func searched(r *record, seed uint64, likely []string) (outcome, error) {
 	if err != nil || len(o.Sizes) != 1 {
 		return outcome{}, fmt.Errorf("%s, size %d: %d sizes decided, %w", r.file, r.size, len(o.Sizes), err)
 	}
-	return outcome{b.found, b.measured, result.Median(r.seconds[o.Sizes[0].Winner.Label])/r.best - 1}, nil
+	return outcome{b.found, result.Median(r.seconds[o.Sizes[0].Winner.Label])/r.best - 1}, nil
 }
 
 // inOrder measures the variants in an order until one is near the best.
 func inOrder(r *record, order []int) outcome {
 	for k, i := range order {
 		if result.Median(r.seconds[r.family.Variants[i].Label]) <= near*r.best {
-			return outcome{found: k + 1, all: len(order)}
+			return outcome{found: k + 1}
 		}
 	}
 	return outcome{}

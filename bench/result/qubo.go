@@ -78,7 +78,6 @@ func (b Binary) Gap() float64 {
 type Summary struct {
 	Name, Instance string
 	Without        string // the part that was left out
-	N              int
 	Known          float64
 	NotGiven       bool
 	Runs, Hits     int // runs without an error; those that reached the best known
@@ -109,7 +108,7 @@ func Summarize(rows []Binary) []Summary {
 	var list []Summary
 	for _, k := range order {
 		first := by[k][0]
-		s := Summary{Name: k.name, Instance: k.instance, Without: k.without, N: first.N, Known: first.Known, NotGiven: first.NotGiven}
+		s := Summary{Name: k.name, Instance: k.instance, Without: k.without, Known: first.Known, NotGiven: first.NotGiven}
 		var met []float64
 		flips, seconds := 0.0, 0.0
 		for _, r := range by[k] {

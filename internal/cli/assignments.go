@@ -28,7 +28,6 @@ type queue struct {
 
 // A waiting instance was read, or its reading failed; it may be solved already.
 type waiting struct {
-	path    string
 	inst    *assignment.Instance
 	start   *assignment.Duals
 	seconds float64 // of reading
@@ -91,7 +90,7 @@ func (q *queue) read(ctx context.Context) {
 
 // readOne reads a file, or where path is empty, the instance that the flags give.
 func (q *queue) readOne(ctx context.Context, path string) *waiting {
-	x := &waiting{path: path}
+	x := new(waiting)
 	p := q.a.progress()
 	defer p.Close()
 	var files []string

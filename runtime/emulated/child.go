@@ -35,15 +35,14 @@ const requestArgs = 8
 
 // A child is the server process. One request is under way at a time.
 type child struct {
-	mu      sync.Mutex
-	cmd     *exec.Cmd
-	in      io.WriteCloser
-	life    *os.File // a pipe that nobody writes to: its end is the end of this process
-	out     *bufio.Reader
-	said    *talk
-	timeout time.Duration
-	gone    error // why there is no child any more
-	first   error // what met that first
+	mu    sync.Mutex
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	life  *os.File // a pipe that nobody writes to: its end is the end of this process
+	out   *bufio.Reader
+	said  *talk
+	gone  error // why there is no child any more
+	first error // what met that first
 }
 
 // A refusal is an answer that says no; the child lives on.
@@ -74,10 +73,10 @@ func (t *talk) String() string {
 
 // start runs the server. Old sanitizers fail at start now and then where the
 // kernel places memory very randomly, so it tries a few times.
-func start(server string, timeout time.Duration) (*child, error) {
+func start(server string) (*child, error) {
 	var last error
 	for range 5 {
-		c := &child{said: &talk{}, timeout: timeout}
+		c := &child{said: &talk{}}
 		c.cmd = exec.Command(server)
 		c.cmd.Stderr = c.said
 		c.cmd.WaitDelay = 2 * time.Second

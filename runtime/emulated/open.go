@@ -135,7 +135,7 @@ func open(opts Options) (*Device, error) {
 		return nil, err
 	}
 	prune(opts.Cache, 4096)
-	c, err := start(server, opts.Timeout)
+	c, err := start(server)
 	if err != nil {
 		return nil, err
 	}

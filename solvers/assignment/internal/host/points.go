@@ -82,11 +82,11 @@ type PlaceTree struct {
 }
 
 // A placeNode holds the points order[from:to]. Its first child is the next
-// node; after is the node after its last descendant.
+// node.
 type placeNode struct {
-	from, to, after int32
-	second          int32 // child, 0: a leaf
-	weight          int64
+	from, to int32
+	second   int32 // child, 0: a leaf
+	weight   int64
 }
 
 // leafPoints is the most points of a leaf.
@@ -128,7 +128,6 @@ func (t *PlaceTree) build(from, to int32) {
 		t.nodes[id].second = int32(len(t.nodes))
 		t.build(middle, to)
 	}
-	t.nodes[id].after = int32(len(t.nodes))
 }
 
 // split orders points from to to so that those before middle have no greater

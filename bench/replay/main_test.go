@@ -19,7 +19,7 @@ func TestSearchBeatsChance(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range list {
-		found, err := ways(r, list, 60)
+		found, err := ways(r, list, 30)
 		if err != nil {
 			t.Fatal(err)
 		}

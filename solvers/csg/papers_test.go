@@ -241,7 +241,7 @@ func TestReductionScopes(t *testing.T) {
 	d := emulatedtest.Open(t)
 	const n = 11 // 1,024 numbers: two blocks of 256 threads of two splittings
 	grand := uint64(1)<<n - 1
-	for _, number := range []uint64{1, 2, 65, 512, 1023} {
+	for turn, number := range []uint64{1, 2, 65, 512, 1023} {
 		v := make([]int32, 1<<n)
 		for c := range v[1:] {
 			v[c+1] = -1000
@@ -252,7 +252,10 @@ func TestReductionScopes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, more := range []string{"reduce=shuffle", "reduce=redux", "reduce=shared", "reduce=atomic"} {
+		for k, more := range []string{"reduce=shuffle", "reduce=redux", "reduce=shared", "reduce=atomic"} {
+			if !emulatedtest.Thorough && k != turn%4 && number != 1023 {
+				continue // every reduction finds the last number, which is another block's, and one each of the others
+			}
 			variant := splitsWith(t, more, "method=dp", "construct=table", "collision=off", "table=rebuild", "value=int32")
 			if more == "reduce=shuffle" {
 				variant = published(t, more)

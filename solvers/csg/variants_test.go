@@ -81,11 +81,14 @@ func TestEmulatedVariants(t *testing.T) {
 	d := emulatedtest.Open(t)
 	s := Subjects()[1]
 	f := s.Family()
-	most := 10
-	if emulatedtest.Every {
-		most = 6
-	}
-	for _, v := range emulatedtest.Variants(f) {
+	for turn, v := range emulatedtest.Variants(f) {
+		most := 8
+		switch {
+		case emulatedtest.Every:
+			most = 6
+		case emulatedtest.Thorough || turn%3 == 0: // the largest cases take as long as all others
+			most = 10
+		}
 		t.Run(v.Label, func(t *testing.T) { check(t, d, s, v, most) })
 	}
 }

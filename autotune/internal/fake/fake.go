@@ -40,6 +40,9 @@ func (d *Device) Facts() device.Facts { return d.F }
 type buffer struct {
 	d    *Device
 	data []byte
+	// The byte that all of data is, since a fill and until something else is written, and -1 where
+	// that is not known: a meter fills megabytes before each sample with what they hold.
+	all int
 }
 
 func (b *buffer) Len() int64  { return int64(len(b.data)) }
@@ -51,7 +54,7 @@ func (d *Device) Alloc(n int64) (device.Buffer, error) {
 		return nil, fmt.Errorf("%d bytes: %w", n, device.ErrMemory)
 	}
 	d.Buffers++
-	return &buffer{d, make([]byte, n)}, nil
+	return &buffer{d, make([]byte, n), 0}, nil
 }
 
 type module struct {
@@ -100,7 +103,9 @@ func (s *stream) now() time.Time {
 }
 
 func (s *stream) Upload(dst device.Buffer, off int64, src []byte) error {
-	copy(dst.(*buffer).data[off:], src)
+	b := dst.(*buffer)
+	b.all = -1
+	copy(b.data[off:], src)
 	return nil
 }
 
@@ -111,10 +116,17 @@ func (s *stream) Download(dst []byte, src device.Buffer, off int64) error {
 
 func (s *stream) Fill(dst device.Buffer, off, n int64, value byte) error {
 	s.d.Fills++
-	part := dst.(*buffer).data[off : off+n]
-	block := bytes.Repeat([]byte{value}, int(min(n, 1<<12)))
-	for len(part) > 0 {
-		part = part[copy(part, block):]
+	b := dst.(*buffer)
+	part := b.data[off : off+n]
+	if b.all != int(value) {
+		block := bytes.Repeat([]byte{value}, int(min(n, 1<<12)))
+		for len(part) > 0 {
+			part = part[copy(part, block):]
+		}
+		b.all = -1
+		if n == b.Len() {
+			b.all = int(value)
+		}
 	}
 	if s.d.Note != nil {
 		s.d.Note("fill", n)
@@ -123,7 +135,9 @@ func (s *stream) Fill(dst device.Buffer, off, n int64, value byte) error {
 }
 
 func (s *stream) Copy(dst device.Buffer, dstOff int64, src device.Buffer, srcOff, n int64) error {
-	copy(dst.(*buffer).data[dstOff:dstOff+n], src.(*buffer).data[srcOff:srcOff+n])
+	b := dst.(*buffer)
+	b.all = -1
+	copy(b.data[dstOff:dstOff+n], src.(*buffer).data[srcOff:srcOff+n])
 	return nil
 }
 
@@ -133,6 +147,11 @@ func (s *stream) Launch(k device.Kernel, g device.Grid, args ...device.Arg) erro
 	}
 	if k.(kernel).fault {
 		return errors.New("planted fault: misaligned address")
+	}
+	for _, a := range args {
+		if b, ok := a.Buffer.(*buffer); ok {
+			b.all = -1
+		}
 	}
 	for i := range g.Blocks {
 		k.(kernel).run(i, g.Blocks, args)

@@ -1,6 +1,7 @@
 package coreprice
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
@@ -145,14 +146,21 @@ func TestInitialiserKinds(t *testing.T) {
 // may stay unmatched are not positive.
 func TestInitialiserSmall(t *testing.T) {
 	d := emulatedtest.Open(t)
+	turn := 0
 	for _, v := range assignment.Duals.Variants {
 		if !v.Safe {
 			continue
 		}
+		turn++
 		t.Run(v.Label, func(t *testing.T) {
-			for name, p := range enginetest.Cases(t, problem.Value(assignment.Duals.Value(&v, "value")), 6) {
+			cases := enginetest.Cases(t, problem.Value(assignment.Duals.Value(&v, "value")), 6)
+			for k, name := range slices.Sorted(maps.Keys(cases)) {
+				p := cases[name]
 				if p.Rows == 0 || p.Cols == 0 || p.Rows > 20 {
 					continue
+				}
+				if !emulatedtest.Thorough && k%2 != turn%2 {
+					continue // the next value type runs it
 				}
 				prices, _ := initialiseOn(t, d, &v, p, 2, func(a *annealing) { a.Chance, a.total = 0, 8 })
 				if slices.Min(prices) < -problem.Infinity || slices.Max(prices) > problem.Infinity {

@@ -11,7 +11,7 @@ import (
 )
 
 // BatchHash is the hash of the family assignment/batch: what its texts are made from.
-const BatchHash = 0x1409d7c7190c0d37
+const BatchHash = 0x24b2e757453ce225
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -30,35 +30,35 @@ var Batch = device.Family{
 		{Name: "check", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "problems", Type: "buffer"}, {Name: "answers", Type: "buffer"}, {Name: "found", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x7626347a2d5971f0, Values: []string{"128", "16", "8", "every", "shared", "int32"}, Pack: 0},
-		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_int64", Hash: 0xc3cfbf12603ab2b3, Values: []string{"128", "16", "8", "every", "shared", "int64"}, Pack: 0},
-		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_float32", Hash: 0x91ed77953948ba9a, Values: []string{"128", "16", "8", "every", "shared", "float32"}, Pack: 0},
-		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_float64", Hash: 0x98700bf545dc1ab4, Values: []string{"128", "16", "8", "every", "shared", "float64"}, Pack: 0},
-		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_int32", Hash: 0xf6499871c42f451f, Values: []string{"256", "16", "8", "every", "shared", "int32"}, Pack: 0},
-		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_int64", Hash: 0x53704b2a3e40b671, Values: []string{"256", "16", "8", "every", "shared", "int64"}, Pack: 0},
-		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_float32", Hash: 0x6404d11cc68b84bb, Values: []string{"256", "16", "8", "every", "shared", "float32"}, Pack: 0},
-		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_float64", Hash: 0x7b8d28587acba42a, Values: []string{"256", "16", "8", "every", "shared", "float64"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x7414f8b39831074d, Values: []string{"512", "16", "8", "every", "shared", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_int64", Hash: 0xaf9abaa7af9f460c, Values: []string{"512", "16", "8", "every", "shared", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_float32", Hash: 0xe92fa20a67b0a22a, Values: []string{"512", "16", "8", "every", "shared", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_float64", Hash: 0xd753922fbd32c8cd, Values: []string{"512", "16", "8", "every", "shared", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=global,value=int32", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateglobal_int32", Hash: 0x2d7b3e5f78c1f82b, Values: []string{"512", "16", "8", "every", "global", "int32"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=nearest,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight8_reachnearest_stateshared_int32", Hash: 0xff4a0bd4e2763c4d, Values: []string{"512", "16", "8", "nearest", "shared", "int32"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=2,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight2_reachevery_stateshared_int32", Hash: 0xe5eb4c0172dfe21a, Values: []string{"512", "16", "2", "every", "shared", "int32"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=4,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight4_reachevery_stateshared_int32", Hash: 0xa32ff1b5088b0460, Values: []string{"512", "16", "4", "every", "shared", "int32"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=16,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight16_reachevery_stateshared_int32", Hash: 0x19b76acfc42811ce, Values: []string{"512", "16", "16", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=512,rounds=4,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds4_flight8_reachevery_stateshared_int32", Hash: 0xa288797c62deaa17, Values: []string{"512", "4", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=512,rounds=8,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds8_flight8_reachevery_stateshared_int32", Hash: 0xfba80f164e1d4708, Values: []string{"512", "8", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=512,rounds=32,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds32_flight8_reachevery_stateshared_int32", Hash: 0x0049cdffd33e5d24, Values: []string{"512", "32", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=512,rounds=64,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds64_flight8_reachevery_stateshared_int32", Hash: 0x0b05ec708b0ebcae, Values: []string{"512", "64", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=32,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block32_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x776aed5a2eca3732, Values: []string{"32", "16", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=64,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block64_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x259cdc99684ab07c, Values: []string{"64", "16", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=1024,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block1024_rounds16_flight8_reachevery_stateshared_int32", Hash: 0xf1a75f0def30ba96, Values: []string{"1024", "16", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x30a49e66c28a31b7, Values: []string{"128", "16", "8", "every", "shared", "int32"}, Pack: 0},
+		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_int64", Hash: 0x544f06e0924ca641, Values: []string{"128", "16", "8", "every", "shared", "int64"}, Pack: 0},
+		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_float32", Hash: 0xccb92bf874077c61, Values: []string{"128", "16", "8", "every", "shared", "float32"}, Pack: 0},
+		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_float64", Hash: 0x49f402bc8481224e, Values: []string{"128", "16", "8", "every", "shared", "float64"}, Pack: 0},
+		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x0bc0bc2256136cc6, Values: []string{"256", "16", "8", "every", "shared", "int32"}, Pack: 0},
+		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_int64", Hash: 0x15d10a79aada35d1, Values: []string{"256", "16", "8", "every", "shared", "int64"}, Pack: 0},
+		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_float32", Hash: 0x7bed2f11a3a7bef3, Values: []string{"256", "16", "8", "every", "shared", "float32"}, Pack: 0},
+		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_float64", Hash: 0xe18c5dd41fc4fd70, Values: []string{"256", "16", "8", "every", "shared", "float64"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_int32", Hash: 0xf96286cdeeaba660, Values: []string{"512", "16", "8", "every", "shared", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_int64", Hash: 0xd97d7142ab9e4785, Values: []string{"512", "16", "8", "every", "shared", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_float32", Hash: 0x7ba81bca33795674, Values: []string{"512", "16", "8", "every", "shared", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_float64", Hash: 0xff03f36fd1c36c7b, Values: []string{"512", "16", "8", "every", "shared", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=global,value=int32", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateglobal_int32", Hash: 0xc9018187bcb59334, Values: []string{"512", "16", "8", "every", "global", "int32"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=nearest,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight8_reachnearest_stateshared_int32", Hash: 0x6bce3b2c6ff5b291, Values: []string{"512", "16", "8", "nearest", "shared", "int32"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=2,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight2_reachevery_stateshared_int32", Hash: 0x0835389c0135ac3b, Values: []string{"512", "16", "2", "every", "shared", "int32"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=4,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight4_reachevery_stateshared_int32", Hash: 0xf77c4f8845f8909b, Values: []string{"512", "16", "4", "every", "shared", "int32"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=16,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight16_reachevery_stateshared_int32", Hash: 0x44efff0e6e8488ab, Values: []string{"512", "16", "16", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=512,rounds=4,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds4_flight8_reachevery_stateshared_int32", Hash: 0x4b1d4540475ebba1, Values: []string{"512", "4", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=512,rounds=8,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds8_flight8_reachevery_stateshared_int32", Hash: 0x0761bf9b78028759, Values: []string{"512", "8", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=512,rounds=32,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds32_flight8_reachevery_stateshared_int32", Hash: 0xf5b95b72c36d98e7, Values: []string{"512", "32", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=512,rounds=64,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds64_flight8_reachevery_stateshared_int32", Hash: 0x40703a0aa287178b, Values: []string{"512", "64", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=32,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block32_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x9053b88f2304bbae, Values: []string{"32", "16", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=64,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block64_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x7e845ad34143efe4, Values: []string{"64", "16", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=1024,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block1024_rounds16_flight8_reachevery_stateshared_int32", Hash: 0xf3a2e13422ace8ca, Values: []string{"1024", "16", "8", "every", "shared", "int32"}, Pack: 1},
 	},
 	Source: batchSource,
 	Packs: []device.Pack{
-		{File: "batch/pack_000.cu", Hash: 0xe17d8bfbd6cd7c67},
-		{File: "batch/pack_001.cu", Hash: 0x8d4bcc6a9eca85b5},
+		{File: "batch/pack_000.cu", Hash: 0x83499103b58291dc},
+		{File: "batch/pack_001.cu", Hash: 0xe2a20e36e9f8262e},
 	},
 }
 

@@ -7,6 +7,19 @@ import "unsafe"
 // Constexpr INFINITE of the kernels of assignment/batch.
 const BatchInfinite = 2305843009213693952
 
+// Enum Count of the kernels of assignment/batch.
+//
+// Indices of the counts of an answer: rows left free (above 0 only where no full matching exists), rounds of
+// bidding, turns, searches, rows scanned.
+const (
+	BatchCountLeft     = 0
+	BatchCountBids     = 1
+	BatchCountTurns    = 2
+	BatchCountSearches = 3
+	BatchCountScans    = 4
+	BatchCountCounts   = 5
+)
+
 // Enum Word of the kernels of assignment/batch.
 //
 // Indices of the findings: counts, sums, and the least row, column or entry at fault.
@@ -27,12 +40,40 @@ const (
 	BatchWordWords        = 13
 )
 
+// Enum RowFault of the kernels of assignment/batch.
+//
+// A row at fault is recorded as row * ROW_FAULTS + its fault: a dual out of range, a column that does not exist or that
+// another row has too, a pair that is forbidden or has slack; with a limit, a dual that is not or is beyond it.
+const (
+	BatchRowFaultRowRight      = 0
+	BatchRowFaultBadDual       = 1
+	BatchRowFaultNoColumn      = 2
+	BatchRowFaultColumnTaken   = 3
+	BatchRowFaultForbiddenPair = 4
+	BatchRowFaultSlackPair     = 5
+	BatchRowFaultNotLimit      = 6
+	BatchRowFaultBeyondLimit   = 7
+	BatchRowFaultRowFaults     = 8
+)
+
+// Enum ColumnFault of the kernels of assignment/batch.
+//
+// A column at fault is recorded as column * COLUMN_FAULTS + its fault: a dual out of range, one that is
+// positive, or not zero where no row has the column.
+const (
+	BatchColumnFaultColumnRight   = 0
+	BatchColumnFaultBadPrice      = 1
+	BatchColumnFaultPositivePrice = 2
+	BatchColumnFaultFreePrice     = 3
+	BatchColumnFaultColumnFaults  = 4
+)
+
 // BatchProblem is struct Problem of the kernels of assignment/batch.
 //
 // Problem is the host's description of a problem: the offset of its costs, and the stride
 // between rows of the instance, in costs. rows <= cols are those of the instance or, where
 // copy >= 0, of its transpose, which the block writes at offset copy. The answer consists of
-// words of 8 bytes: five counts, u, v and the columns of rows, as ints.
+// words of 8 bytes: COUNTS counts, u, v and the columns of rows, as ints.
 type BatchProblem struct {
 	Costs, Stride, Rows, Cols, Answer, Copy, State int64
 	Scale                                          float64

@@ -21,3 +21,39 @@ const (
 	CheckWordFirstColumn  = 12
 	CheckWordWords        = 13
 )
+
+// Enum RowFault of the kernels of assignment/check.
+//
+// A row at fault is recorded as row * ROW_FAULTS + its fault: a dual out of range, a column that does not exist or that
+// another row has too, a pair that is forbidden or has slack; with a limit, a dual that is not or is beyond it.
+const (
+	CheckRowFaultRowRight      = 0
+	CheckRowFaultBadDual       = 1
+	CheckRowFaultNoColumn      = 2
+	CheckRowFaultColumnTaken   = 3
+	CheckRowFaultForbiddenPair = 4
+	CheckRowFaultSlackPair     = 5
+	CheckRowFaultNotLimit      = 6
+	CheckRowFaultBeyondLimit   = 7
+	CheckRowFaultRowFaults     = 8
+)
+
+// Enum ColumnFault of the kernels of assignment/check.
+//
+// A column at fault is recorded as column * COLUMN_FAULTS + its fault: a dual out of range, one that is
+// positive, or not zero where no row has the column.
+const (
+	CheckColumnFaultColumnRight   = 0
+	CheckColumnFaultBadPrice      = 1
+	CheckColumnFaultPositivePrice = 2
+	CheckColumnFaultFreePrice     = 3
+	CheckColumnFaultColumnFaults  = 4
+)
+
+// Enum Rule of the kernels of assignment/check.
+//
+// Rules of a sweep: columns may stay unmatched; another device, which has the first rows, checks the columns.
+const (
+	CheckRuleLoose     = 1
+	CheckRuleElsewhere = 2
+)

@@ -19,17 +19,30 @@ const (
 	FitWordWords = 4
 )
 
-// Enum Told of the kernels of assignment/fit.
+// Constexpr FOUND of the kernels of assignment/fit.
 //
-// Numbers of words that a block of assignment/batch writes about its solution, and about the check.
+// The number of words that a check of assignment/batch writes about a problem.
+const FitFound = 13
+
+// Enum Count of the kernels of assignment/fit.
+//
+// Indices of the counts of an answer: rows left free (above 0 only where no full matching exists), rounds of
+// bidding, turns, searches, rows scanned.
 const (
-	FitToldCounts = 5
-	FitToldFound  = 13
+	FitCountLeft     = 0
+	FitCountBids     = 1
+	FitCountTurns    = 2
+	FitCountSearches = 3
+	FitCountScans    = 4
+	FitCountCounts   = 5
 )
 
 // FitProblem is struct Problem of the kernels of assignment/fit.
 //
-// Problem has the layout of Problem in assignment/batch.
+// Problem is the host's description of a problem: the offset of its costs, and the stride
+// between rows of the instance, in costs. rows <= cols are those of the instance or, where
+// copy >= 0, of its transpose, which the block writes at offset copy. The answer consists of
+// words of 8 bytes: COUNTS counts, u, v and the columns of rows, as ints.
 type FitProblem struct {
 	Costs, Stride, Rows, Cols, Answer, Copy, State int64
 	Scale                                          float64

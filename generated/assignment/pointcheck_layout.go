@@ -21,3 +21,31 @@ const (
 	PointcheckWordFirstColumn  = 12
 	PointcheckWordWords        = 13
 )
+
+// Enum RowFault of the kernels of assignment/pointcheck.
+//
+// A row at fault is recorded as row * ROW_FAULTS + its fault: a dual out of range, a column that does not exist or that
+// another row has too, a pair that is forbidden or has slack; with a limit, a dual that is not or is beyond it.
+const (
+	PointcheckRowFaultRowRight      = 0
+	PointcheckRowFaultBadDual       = 1
+	PointcheckRowFaultNoColumn      = 2
+	PointcheckRowFaultColumnTaken   = 3
+	PointcheckRowFaultForbiddenPair = 4
+	PointcheckRowFaultSlackPair     = 5
+	PointcheckRowFaultNotLimit      = 6
+	PointcheckRowFaultBeyondLimit   = 7
+	PointcheckRowFaultRowFaults     = 8
+)
+
+// Enum ColumnFault of the kernels of assignment/pointcheck.
+//
+// A column at fault is recorded as column * COLUMN_FAULTS + its fault: a dual out of range, one that is
+// positive, or not zero where no row has the column.
+const (
+	PointcheckColumnFaultColumnRight   = 0
+	PointcheckColumnFaultBadPrice      = 1
+	PointcheckColumnFaultPositivePrice = 2
+	PointcheckColumnFaultFreePrice     = 3
+	PointcheckColumnFaultColumnFaults  = 4
+)

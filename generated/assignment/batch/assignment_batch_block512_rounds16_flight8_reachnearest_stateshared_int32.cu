@@ -24,12 +24,17 @@ static_assert(BLOCK % WARP == 0 && ROUNDS > 0, "every row bids once, which gives
 // Problem is the host's description of a problem: the offset of its costs, and the stride
 // between rows of the instance, in costs. rows <= cols are those of the instance or, where
 // copy >= 0, of its transpose, which the block writes at offset copy. The answer consists of
-// words of 8 bytes: five counts, u, v and the columns of rows, as ints.
+// words of 8 bytes: COUNTS counts, u, v and the columns of rows, as ints.
 // Go: Problem
 struct Problem {
     i64 costs, stride, rows, cols, answer, copy, state;
     double scale;
 };
+
+// Indices of the counts of an answer: rows left free (above 0 only where no full matching exists), rounds of
+// bidding, turns, searches, rows scanned.
+// Go: Count
+enum Count { LEFT, BIDS, TURNS, SEARCHES, SCANS, COUNTS };
 
 // Costs reads the costs of a problem, stored by rows.
 struct Costs {
@@ -408,8 +413,7 @@ __device__ __forceinline__ u32 matching(State& s, const Costs& costs, u32 count,
 
 }  // namespace assignment_batch_block512_rounds16_flight8_reachnearest_stateshared_int32
 
-// solve: each block solves one problem. The answer begins with the number of rows left free
-// (above 0 only where no full matching exists) and the Effort.
+// solve: each block solves one problem. The answer begins with its counts.
 extern "C" __global__ void __launch_bounds__(512, 2)
 assignment_batch_block512_rounds16_flight8_reachnearest_stateshared_int32_solve(const int* costs, const long long* problems, int* copies, char* states, long long* answers) {
     using namespace assignment_batch_block512_rounds16_flight8_reachnearest_stateshared_int32;
@@ -425,10 +429,10 @@ assignment_batch_block512_rounds16_flight8_reachnearest_stateshared_int32_solve(
     left = matching(s, c, left, effort);
     i64* answer = answers + p.answer;
     if (threadIdx.x == 0) {
-        answer[0] = left, answer[1] = effort.bids, answer[2] = effort.turns;
-        answer[3] = effort.searches, answer[4] = effort.scans;
+        answer[LEFT] = left, answer[BIDS] = effort.bids, answer[TURNS] = effort.turns;
+        answer[SEARCHES] = effort.searches, answer[SCANS] = effort.scans;
     }
-    i64 *u = answer + 5, *v = u + s.rows;
+    i64 *u = answer + COUNTS, *v = u + s.rows;
     int* column = (int*)(v + s.cols);
     for (u32 i = threadIdx.x; i < s.rows; i += BLOCK) u[i] = s.u[i], column[i] = s.column[i];
     for (u32 j = threadIdx.x; j < s.cols; j += BLOCK) v[j] = s.v[j];
@@ -438,6 +442,7 @@ namespace assignment_batch_block512_rounds16_flight8_reachnearest_stateshared_in
 
 using namespace coalesce;
 using assignment_batch_block512_rounds16_flight8_reachnearest_stateshared_int32::Problem;
+using assignment_batch_block512_rounds16_flight8_reachnearest_stateshared_int32::COUNTS;
 
 typedef int T;
 constexpr u32 BLOCK = 512;
@@ -451,6 +456,16 @@ constexpr i64 INVALID = -FREE - 1;           // scaled cost of a value that is n
 // Go: Word
 enum Word { ENTRIES, ROWS_WRONG, COLUMNS_WRONG, FORBIDDEN, ROUNDED, MATCHED, PRIMAL, PRIMAL_LOW, DUAL, DUAL_LOW,
             FIRST_ENTRY, FIRST_ROW, FIRST_COLUMN, WORDS };
+
+// A row at fault is recorded as row * ROW_FAULTS + its fault: a dual out of range, a column that does not exist or that
+// another row has too, a pair that is forbidden or has slack; with a limit, a dual that is not or is beyond it.
+// Go: RowFault
+enum RowFault { ROW_RIGHT, BAD_DUAL, NO_COLUMN, COLUMN_TAKEN, FORBIDDEN_PAIR, SLACK_PAIR, NOT_LIMIT, BEYOND_LIMIT, ROW_FAULTS };
+
+// A column at fault is recorded as column * COLUMN_FAULTS + its fault: a dual out of range, one that is
+// positive, or not zero where no row has the column.
+// Go: ColumnFault
+enum ColumnFault { COLUMN_RIGHT, BAD_PRICE, POSITIVE_PRICE, FREE_PRICE, COLUMN_FAULTS };
 
 __device__ __forceinline__ bool within(i64 x) { return x >= -MOST && x <= MOST; }
 
@@ -516,7 +531,7 @@ struct Answer {
     u64* words;
     int* owner;
     __device__ __forceinline__ Answer(const T* all, const Problem& p, const i64* answers, u64* found) : costs(all + p.costs),
-        stride(p.stride), rows(p.rows), cols(p.cols), turned(p.copy >= 0), u(answers + p.answer + 5), v(u + p.rows),
+        stride(p.stride), rows(p.rows), cols(p.cols), turned(p.copy >= 0), u(answers + p.answer + COUNTS), v(u + p.rows),
         column((const int*)(v + p.cols)), words(found + WORDS * (u64)blockIdx.x),
         owner((int*)(found + WORDS * (u64)gridDim.x + p.answer)) {}
     __device__ __forceinline__ T at(u64 i, u64 j) const { return costs[turned ? j * stride + i : i * stride + j]; }
@@ -526,24 +541,24 @@ struct Answer {
 __device__ __forceinline__ void pairs(const Answer& a, Cost cost) {
     for (u64 i = threadIdx.x; i < a.rows; i += BLOCK) {
         i64 u = a.u[i], j = a.column[i];
-        u32 reason = within(u) ? 0 : 1;
+        u32 reason = within(u) ? ROW_RIGHT : BAD_DUAL;
         add(a.words + DUAL, u);
         if (j < 0 || j >= (i64)a.cols) {
-            reason = 2;
+            reason = NO_COLUMN;
         } else {
             i64 c = cost(a.at(i, j));
             if (c == FREE || c == INVALID) {
-                reason = 4;
+                reason = FORBIDDEN_PAIR;
             } else {
                 add(a.words + PRIMAL, c);
-                if (plus(u, a.v[j]) != c) reason = 5;
+                if (plus(u, a.v[j]) != c) reason = SLACK_PAIR;
             }
-            if (atomicCAS(a.owner + j, -1, (int)i) != -1) reason = 3;
+            if (atomicCAS(a.owner + j, -1, (int)i) != -1) reason = COLUMN_TAKEN;
             atomicAdd(a.words + MATCHED, 1ull);
         }
-        if (reason == 0) continue;
+        if (reason == ROW_RIGHT) continue;
         atomicAdd(a.words + ROWS_WRONG, 1ull);
-        atomicMin(a.words + FIRST_ROW, i * 8 + reason);
+        atomicMin(a.words + FIRST_ROW, i * ROW_FAULTS + reason);
     }
 }
 
@@ -553,10 +568,10 @@ __device__ __forceinline__ void columns(const Answer& a) {
     for (u64 j = threadIdx.x; j < a.cols; j += BLOCK) {
         i64 v = a.v[j];
         add(a.words + DUAL, v);
-        u32 reason = !within(v) ? 1 : a.rows < a.cols && v > 0 ? 2 : a.owner[j] < 0 && v != 0 ? 3 : 0;
-        if (reason == 0) continue;
+        u32 reason = !within(v) ? BAD_PRICE : a.rows < a.cols && v > 0 ? POSITIVE_PRICE : a.owner[j] < 0 && v != 0 ? FREE_PRICE : COLUMN_RIGHT;
+        if (reason == COLUMN_RIGHT) continue;
         atomicAdd(a.words + COLUMNS_WRONG, 1ull);
-        atomicMin(a.words + FIRST_COLUMN, j * 4 + reason);
+        atomicMin(a.words + FIRST_COLUMN, j * COLUMN_FAULTS + reason);
     }
 }
 
@@ -607,4 +622,4 @@ assignment_batch_block512_rounds16_flight8_reachnearest_stateshared_int32_check(
     sweep(a, cost);
 }
 
-extern "C" __device__ unsigned long long assignment_batch_block512_rounds16_flight8_reachnearest_stateshared_int32_hash = 0xff4a0bd4e2763c4dull;
+extern "C" __device__ unsigned long long assignment_batch_block512_rounds16_flight8_reachnearest_stateshared_int32_hash = 0x6bce3b2c6ff5b291ull;

@@ -32,6 +32,16 @@ constexpr i64 INVALID = -FREE - 1;                      // scaled cost of a valu
 enum Word { ENTRIES, ROWS_WRONG, COLUMNS_WRONG, FORBIDDEN, ROUNDED, MATCHED, PRIMAL, PRIMAL_LOW, DUAL, DUAL_LOW,
             FIRST_ENTRY, FIRST_ROW, FIRST_COLUMN, WORDS };
 
+// A row at fault is recorded as row * ROW_FAULTS + its fault: a dual out of range, a column that does not exist or that
+// another row has too, a pair that is forbidden or has slack; with a limit, a dual that is not or is beyond it.
+// Go: RowFault
+enum RowFault { ROW_RIGHT, BAD_DUAL, NO_COLUMN, COLUMN_TAKEN, FORBIDDEN_PAIR, SLACK_PAIR, NOT_LIMIT, BEYOND_LIMIT, ROW_FAULTS };
+
+// A column at fault is recorded as column * COLUMN_FAULTS + its fault: a dual out of range, one that is
+// positive, or not zero where no row has the column.
+// Go: ColumnFault
+enum ColumnFault { COLUMN_RIGHT, BAD_PRICE, POSITIVE_PRICE, FREE_PRICE, COLUMN_FAULTS };
+
 struct Work {
     const i64 *u, *v;
     u64* words;
@@ -66,6 +76,9 @@ struct Sum {
     }
 };
 
+// Rules of a sweep: columns may stay unmatched; another device, which has the first rows, checks the columns.
+// Go: Rule
+enum Rule { LOOSE = 1, ELSEWHERE = 2 };
 struct Cost {
     int sign;     // 1, or -1 where the instance maximises
     int shift;
@@ -159,7 +172,7 @@ __device__ void count(const T* costs, const Work& w, Cost cost, const Tile<WIDE>
 }
 
 // columns checks that v of the thread's columns is in range, at most 0 where columns may
-// stay unmatched, and 0 where they do. A fault is recorded as column*4 + reason.
+// stay unmatched, and 0 where they do. A fault is recorded as column * COLUMN_FAULTS + its fault.
 template <bool WIDE> __device__ void columns(const Work& w, const Tile<WIDE>& tile, bool loose) {
     Sum dual;
     for (u32 k = 0; k < VEC; k++) {
@@ -167,10 +180,10 @@ template <bool WIDE> __device__ void columns(const Work& w, const Tile<WIDE>& ti
         if (j >= w.cols) continue;
         i64 v = w.v[j];
         dual.add(v);
-        u32 reason = !within(v) ? 1 : loose && v > 0 ? 2 : w.owner[j] < 0 && v != 0 ? 3 : 0;
-        if (reason == 0) continue;
+        u32 reason = !within(v) ? BAD_PRICE : loose && v > 0 ? POSITIVE_PRICE : w.owner[j] < 0 && v != 0 ? FREE_PRICE : COLUMN_RIGHT;
+        if (reason == COLUMN_RIGHT) continue;
         atomicAdd(w.words + COLUMNS_WRONG, 1ull);
-        atomicMin(w.words + FIRST_COLUMN, j * 4 + reason);
+        atomicMin(w.words + FIRST_COLUMN, j * COLUMN_FAULTS + reason);
     }
     dual.flush(w.words + DUAL);
 }
@@ -178,7 +191,7 @@ template <bool WIDE> __device__ void columns(const Work& w, const Tile<WIDE>& ti
 template <bool WIDE> __device__ void sweep(const T* costs, const Work& w, Cost cost, u32 rules) {
     u64 tiles = (w.cols + SPAN - 1) / SPAN, group = blockIdx.x / tiles;
     Tile<WIDE> tile(blockIdx.x % tiles * SPAN);
-    if (group == 0 && rules < 2) columns(w, tile, rules == 1);
+    if (group == 0 && rules < ELSEWHERE) columns(w, tile, rules == LOOSE);
     i64 v[VEC];
 #pragma unroll
     for (u32 k = 0; k < VEC; k++) v[k] = w.v[tile.column(k) < w.cols ? tile.column(k) : w.cols - 1];
@@ -207,7 +220,7 @@ template <bool WIDE> __device__ void sweep(const T* costs, const Work& w, Cost c
 
 // pairs checks that row i has a column of its own, over an allowed pair of zero slack, or,
 // given a limit, no column and u at the limit. It also sums the primal objective and u. A
-// fault is recorded as row*8 + reason.
+// fault is recorded as row * ROW_FAULTS + its fault.
 extern "C" __global__ void __launch_bounds__(512) assignment_check_block512_rows16_flight4_int32_pairs(const int* costs, long long* work,
         unsigned long long rows, unsigned long long cols, long long sign, long long shift, unsigned long long limited,
         long long limit) {
@@ -215,27 +228,27 @@ extern "C" __global__ void __launch_bounds__(512) assignment_check_block512_rows
     Work w(work, rows, cols);
     Cost cost(sign, shift);
     Sum primal, dual;
-    u32 matched = 0, reason = 0;
+    u32 matched = 0, reason = ROW_RIGHT;
     u64 i = (u64)blockIdx.x * BLOCK + threadIdx.x;
     if (i < rows) {
         i64 u = w.u[i], j = w.column[i];
         dual.add(u);
-        if (!within(u)) reason = 1;
-        if (limited != 0 && u > limit) reason = 7;
+        if (!within(u)) reason = BAD_DUAL;
+        if (limited != 0 && u > limit) reason = BEYOND_LIMIT;
         if (j == -1 && limited != 0) {
             primal.add(limit);
-            if (u != limit) reason = 6;
+            if (u != limit) reason = NOT_LIMIT;
         } else if (j < 0 || j >= (i64)cols) {
-            reason = 2;
+            reason = NO_COLUMN;
         } else {
             i64 c = cost(costs[i * cols + j]);
             if (c == FREE || c == INVALID) {
-                reason = 4;
+                reason = FORBIDDEN_PAIR;
             } else {
                 primal.add(c);
-                if (plus(u, w.v[j]) != c) reason = 5;
+                if (plus(u, w.v[j]) != c) reason = SLACK_PAIR;
             }
-            if (atomicCAS(w.owner + j, -1, (int)i) != -1) reason = 3;
+            if (atomicCAS(w.owner + j, -1, (int)i) != -1) reason = COLUMN_TAKEN;
             matched = 1;
         }
     }
@@ -243,14 +256,13 @@ extern "C" __global__ void __launch_bounds__(512) assignment_check_block512_rows
     dual.flush(w.words + DUAL);
     matched = __reduce_add_sync(ALL, matched);
     if (threadIdx.x % WARP == 0 && matched != 0) atomicAdd(w.words + MATCHED, (u64)matched);
-    if (reason != 0) {
+    if (reason != ROW_RIGHT) {
         atomicAdd(w.words + ROWS_WRONG, 1ull);
-        atomicMin(w.words + FIRST_ROW, i * 8 + reason);
+        atomicMin(w.words + FIRST_ROW, i * ROW_FAULTS + reason);
     }
 }
 
-// sweep runs after pairs. rules: plus 1 where columns may stay unmatched, plus 2 where
-// another device, with the first rows, checks the columns' duals.
+// sweep runs after pairs. rules: a sum of enum Rule.
 extern "C" __global__ void __launch_bounds__(512) assignment_check_block512_rows16_flight4_int32_sweep(const int* costs, long long* work,
         unsigned long long rows, unsigned long long cols, long long sign, long long shift, unsigned long long rules) {
     using namespace assignment_check_block512_rows16_flight4_int32;
@@ -260,4 +272,4 @@ extern "C" __global__ void __launch_bounds__(512) assignment_check_block512_rows
     else sweep<false>(costs, w, cost, (u32)rules);
 }
 
-extern "C" __device__ unsigned long long assignment_check_block512_rows16_flight4_int32_hash = 0x20ba865de9712ef9ull;
+extern "C" __device__ unsigned long long assignment_check_block512_rows16_flight4_int32_hash = 0xb5ada30b1f95e24dull;

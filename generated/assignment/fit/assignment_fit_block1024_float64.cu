@@ -18,16 +18,24 @@ constexpr i64 FORBIDDEN = sizeof(T) == 4 ? 2147483647 : 9223372036854775807ll;  
 // Go: Word
 enum Word { LEAST, MOST, BAD, SCALE, WORDS };
 
-// Numbers of words that a block of assignment/batch writes about its solution, and about the check.
-// Go: Told
-enum Told { COUNTS = 5, FOUND = 13 };
+// The number of words that a check of assignment/batch writes about a problem.
+// Go: Found
+constexpr u32 FOUND = 13;
 
-// Problem has the layout of Problem in assignment/batch.
+// Problem is the host's description of a problem: the offset of its costs, and the stride
+// between rows of the instance, in costs. rows <= cols are those of the instance or, where
+// copy >= 0, of its transpose, which the block writes at offset copy. The answer consists of
+// words of 8 bytes: COUNTS counts, u, v and the columns of rows, as ints.
 // Go: Problem
 struct Problem {
     i64 costs, stride, rows, cols, answer, copy, state;
     double scale;
 };
+
+// Indices of the counts of an answer: rows left free (above 0 only where no full matching exists), rounds of
+// bidding, turns, searches, rows scanned.
+// Go: Count
+enum Count { LEFT, BIDS, TURNS, SEARCHES, SCANS, COUNTS };
 
 // warpLeast returns the least x of a whole warp, to every lane.
 __device__ __forceinline__ i64 warpLeast(i64 x) {
@@ -148,4 +156,4 @@ extern "C" __global__ void __launch_bounds__(1024) assignment_fit_block1024_floa
     for (u64 k = threadIdx.x; k < prices; k += blockDim.x) to[columns + k] = answer[COUNTS + k];
 }
 
-extern "C" __device__ unsigned long long assignment_fit_block1024_float64_hash = 0x9fc153037a414695ull;
+extern "C" __device__ unsigned long long assignment_fit_block1024_float64_hash = 0x4f3c7cadfc3c5ccaull;

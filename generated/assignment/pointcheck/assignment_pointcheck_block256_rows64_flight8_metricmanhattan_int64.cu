@@ -30,6 +30,16 @@ constexpr i64 INVALID = -FREE - 1;                      // scaled cost of a valu
 enum Word { ENTRIES, ROWS_WRONG, COLUMNS_WRONG, FORBIDDEN, ROUNDED, MATCHED, PRIMAL, PRIMAL_LOW, DUAL, DUAL_LOW,
             FIRST_ENTRY, FIRST_ROW, FIRST_COLUMN, WORDS };
 
+// A row at fault is recorded as row * ROW_FAULTS + its fault: a dual out of range, a column that does not exist or that
+// another row has too, a pair that is forbidden or has slack; with a limit, a dual that is not or is beyond it.
+// Go: RowFault
+enum RowFault { ROW_RIGHT, BAD_DUAL, NO_COLUMN, COLUMN_TAKEN, FORBIDDEN_PAIR, SLACK_PAIR, NOT_LIMIT, BEYOND_LIMIT, ROW_FAULTS };
+
+// A column at fault is recorded as column * COLUMN_FAULTS + its fault: a dual out of range, one that is
+// positive, or not zero where no row has the column.
+// Go: ColumnFault
+enum ColumnFault { COLUMN_RIGHT, BAD_PRICE, POSITIVE_PRICE, FREE_PRICE, COLUMN_FAULTS };
+
 struct Work {
     const i64 *u, *v;
     u64* words;
@@ -121,16 +131,16 @@ __device__ __forceinline__ T length(double sum) {
 }
 
 // column checks that v of column j is in range, at most 0 where columns may stay unmatched,
-// and 0 where the column does. A fault is recorded as column*4 + reason.
+// and 0 where the column does. A fault is recorded as column * COLUMN_FAULTS + its fault.
 __device__ void column(const Work& w, u64 j, bool loose) {
     Sum dual;
     if (j < w.cols) {
         i64 v = w.v[j];
         dual.add(v);
-        u32 reason = !within(v) ? 1 : loose && v > 0 ? 2 : w.owner[j] < 0 && v != 0 ? 3 : 0;
-        if (reason != 0) {
+        u32 reason = !within(v) ? BAD_PRICE : loose && v > 0 ? POSITIVE_PRICE : w.owner[j] < 0 && v != 0 ? FREE_PRICE : COLUMN_RIGHT;
+        if (reason != COLUMN_RIGHT) {
             atomicAdd(w.words + COLUMNS_WRONG, 1ull);
-            atomicMin(w.words + FIRST_COLUMN, j * 4 + reason);
+            atomicMin(w.words + FIRST_COLUMN, j * COLUMN_FAULTS + reason);
         }
     }
     dual.flush(w.words + DUAL);
@@ -187,7 +197,7 @@ __device__ void sweep(const double* row, const double* col, u64 dim, const Work&
 }  // namespace assignment_pointcheck_block256_rows64_flight8_metricmanhattan_int64
 
 // pairs checks that row i has a column of its own, over a pair of zero slack, or, given a
-// limit, no column and u at the limit. A fault is recorded as row*8 + reason.
+// limit, no column and u at the limit. A fault is recorded as row * ROW_FAULTS + its fault.
 extern "C" __global__ void __launch_bounds__(256) assignment_pointcheck_block256_rows64_flight8_metricmanhattan_int64_pairs(const double* row, const double* col,
         unsigned long long dim, long long* work, unsigned long long rows, unsigned long long cols, long long sign,
         long long shift, unsigned long long limited, long long limit) {
@@ -195,25 +205,25 @@ extern "C" __global__ void __launch_bounds__(256) assignment_pointcheck_block256
     Work w(work, rows, cols);
     Cost cost(sign, shift);
     Sum primal, dual;
-    u32 matched = 0, reason = 0;
+    u32 matched = 0, reason = ROW_RIGHT;
     u64 i = (u64)blockIdx.x * BLOCK + threadIdx.x;
     if (i < rows) {
         i64 u = w.u[i], j = w.column[i];
         dual.add(u);
-        if (!within(u)) reason = 1;
-        if (limited != 0 && u > limit) reason = 7;
+        if (!within(u)) reason = BAD_DUAL;
+        if (limited != 0 && u > limit) reason = BEYOND_LIMIT;
         if (j == -1 && limited != 0) {
             primal.add(limit);
-            if (u != limit) reason = 6;
+            if (u != limit) reason = NOT_LIMIT;
         } else if (j < 0 || j >= (i64)cols) {
-            reason = 2;
+            reason = NO_COLUMN;
         } else {
             double sum = 0;
             for (u64 d = 0; d < dim; d++) sum = __dadd_rn(sum, term(row[i * dim + d], col[j * dim + d]));
             i64 c = cost(length(sum));
             primal.add(c);
-            if (plus(u, w.v[j]) != c) reason = 5;
-            if (atomicCAS(w.owner + j, -1, (int)i) != -1) reason = 3;
+            if (plus(u, w.v[j]) != c) reason = SLACK_PAIR;
+            if (atomicCAS(w.owner + j, -1, (int)i) != -1) reason = COLUMN_TAKEN;
             matched = 1;
         }
     }
@@ -221,9 +231,9 @@ extern "C" __global__ void __launch_bounds__(256) assignment_pointcheck_block256
     dual.flush(w.words + DUAL);
     matched = __reduce_add_sync(ALL, matched);
     if (threadIdx.x % WARP == 0 && matched != 0) atomicAdd(w.words + MATCHED, (u64)matched);
-    if (reason != 0) {
+    if (reason != ROW_RIGHT) {
         atomicAdd(w.words + ROWS_WRONG, 1ull);
-        atomicMin(w.words + FIRST_ROW, i * 8 + reason);
+        atomicMin(w.words + FIRST_ROW, i * ROW_FAULTS + reason);
     }
 }
 
@@ -235,4 +245,4 @@ extern "C" __global__ void __launch_bounds__(256) assignment_pointcheck_block256
     sweep(row, col, dim, Work(work, rows, cols), Cost(sign, shift), loose != 0);
 }
 
-extern "C" __device__ unsigned long long assignment_pointcheck_block256_rows64_flight8_metricmanhattan_int64_hash = 0x8541190a51a41dbeull;
+extern "C" __device__ unsigned long long assignment_pointcheck_block256_rows64_flight8_metricmanhattan_int64_hash = 0xa0ed7c6960b4412full;

@@ -73,10 +73,6 @@ func (b Shape) sides() (rows, cols int64) {
 // What is found of an answer is read as package verify reads it.
 var _ = [1]struct{}{}[assignment.BatchWordWords-assignment.CheckWordWords]
 
-// batchCounts begin an answer: rows left free, rounds of bidding, turns,
-// searches, rows scanned. Then come u, v and, half as long, columns.
-const batchCounts = 5
-
 // StateBytes is the memory of a problem's state in bytes.
 func StateBytes(rows, cols int64) int64 { return 20*rows + 24*cols }
 
@@ -135,7 +131,7 @@ func (b *Engine) lay(shared bool) (copies, states int64, table []assignment.Batc
 			copies += m * n
 		}
 		b.block[k], b.answer[k] = at, b.words
-		b.words += batchCounts + m + n + (m+1)/2
+		b.words += assignment.BatchCountCounts + m + n + (m+1)/2
 		if shared {
 			b.grid.Shared = max(b.grid.Shared, int(StateBytes(m, n)))
 		} else {
@@ -205,7 +201,7 @@ func (b *Engine) place(k int) (counts, columns, duals, found []int64) {
 	words := wordsOf(b.back)
 	if f := b.fitted; f != nil {
 		counts = words[int64(k)*f.step+assignment.FitWordWords:]
-		found = counts[batchCounts:]
+		found = counts[assignment.BatchCountCounts:]
 		columns = found[assignment.BatchWordWords:]
 		if f.duals {
 			duals = columns[(m+1)/2:][:m+n]
@@ -213,7 +209,7 @@ func (b *Engine) place(k int) (counts, columns, duals, found []int64) {
 		return counts, columns, duals, found
 	}
 	counts = words[b.answer[k]:]
-	duals, columns = counts[batchCounts:][:m+n], counts[batchCounts+m+n:]
+	duals, columns = counts[assignment.BatchCountCounts:][:m+n], counts[assignment.BatchCountCounts+m+n:]
 	if b.checked {
 		found = words[b.words+assignment.BatchWordWords*int64(b.block[k]):]
 	}
@@ -234,13 +230,13 @@ func (b *Engine) Solution(k int) (_ *engine.Solution, full bool) {
 		s.Column = unsafe.Slice((*int32)(unsafe.Pointer(&columns[0])), m)
 	}
 	s.Counts = engine.Counts{
-		Passes: float64(count[4]) / float64(max(1, m)), Steps: count[1] + count[2], Phases: count[3],
-		Paths: m - count[0], Updates: count[3],
+		Passes: float64(count[assignment.BatchCountScans]) / float64(max(1, m)), Steps: count[assignment.BatchCountBids] + count[assignment.BatchCountTurns],
+		Phases: count[assignment.BatchCountSearches], Paths: m - count[assignment.BatchCountLeft], Updates: count[assignment.BatchCountSearches],
 	}
 	if m == n {
 		s.Counts.Passes++
 	}
-	return s, count[0] == 0
+	return s, count[assignment.BatchCountLeft] == 0
 }
 
 // Prove holds the findings on problem k against p and its solution. Errors wrap ErrCheck.

@@ -26,11 +26,8 @@ type Span struct {
 	scale          float64
 }
 
-var (
-	_ = [1]struct{}{}[assignment.FitProblemSize-assignment.BatchProblemSize]
-	_ = [1]struct{}{}[assignment.FitToldCounts-batchCounts]
-	_ = [1]struct{}{}[assignment.FitToldFound-assignment.BatchWordWords]
-)
+// The kernels gather what those of assignment/batch found.
+var _ = [1]struct{}{}[assignment.FitFound-assignment.BatchWordWords]
 
 // OpenFit loads the kernels for costs of a type.
 func OpenFit(d device.Device, value problem.Value) (*Fit, error) {
@@ -160,7 +157,7 @@ func OpenFitted(d device.Device, v *device.Variant, p *problem.Normal, count int
 			err = errors.Join(err, b.Close())
 		}
 	}()
-	f := &fitted{p: p, duals: duals, step: int64(assignment.FitWordWords + batchCounts + assignment.BatchWordWords + (p.Rows+1)/2)}
+	f := &fitted{p: p, duals: duals, step: int64(assignment.FitWordWords + assignment.BatchCountCounts + assignment.BatchWordWords + (p.Rows+1)/2)}
 	if f.Fit, err = OpenFit(d, p.Instance.Type); err != nil {
 		return nil, err
 	}

@@ -177,10 +177,10 @@ func (h *Shard) Launch(p *problem.Normal, sol *engine.Solution) error {
 		limited = 1
 	}
 	if limited != 0 || p.Rows < p.Cols {
-		rules |= 1
+		rules |= assignment.CheckRuleLoose
 	}
 	if h.First > 0 {
-		rules |= 2
+		rules |= assignment.CheckRuleElsewhere
 	}
 	if h.points != nil {
 		return h.points.launch(h, sign, shift, limited, rules, p.Limit)
@@ -232,7 +232,7 @@ func (h *Shard) Collect(total *Findings) error {
 		*x += uint64(h.First) * uint64(h.Cols)
 	}
 	if x := &own[assignment.CheckWordFirstRow]; *x != none {
-		*x += uint64(h.First) * 8
+		*x += uint64(h.First) * assignment.CheckRowFaultRowFaults
 	}
 	total.Join(own)
 	return nil
@@ -262,11 +262,22 @@ func (found *Findings) Fill(p *problem.Normal, cert *problem.Certificate) {
 	}
 }
 
-// Reasons of the kernels.
+// Faults of rows and columns, in words.
 var (
-	rowReasons = []string{"", "its dual is out of range", "its column does not exist", "its column is another row's too",
-		"its pair is forbidden", "its pair has slack", "it is unmatched and its dual is not the limit", "its dual is beyond the limit"}
-	columnReasons = []string{"", "its dual is out of range", "its dual is positive", "it is unmatched and its dual is not zero"}
+	rowFaults = [assignment.CheckRowFaultRowFaults]string{
+		assignment.CheckRowFaultBadDual:       "its dual is out of range",
+		assignment.CheckRowFaultNoColumn:      "its column does not exist",
+		assignment.CheckRowFaultColumnTaken:   "its column is another row's too",
+		assignment.CheckRowFaultForbiddenPair: "its pair is forbidden",
+		assignment.CheckRowFaultSlackPair:     "its pair has slack",
+		assignment.CheckRowFaultNotLimit:      "it is unmatched and its dual is not the limit",
+		assignment.CheckRowFaultBeyondLimit:   "its dual is beyond the limit",
+	}
+	columnFaults = [assignment.CheckColumnFaultColumnFaults]string{
+		assignment.CheckColumnFaultBadPrice:      "its dual is out of range",
+		assignment.CheckColumnFaultPositivePrice: "its dual is positive",
+		assignment.CheckColumnFaultFreePrice:     "it is unmatched and its dual is not zero",
+	}
 )
 
 // Judge is nil where the findings prove sol optimal. Else its error wraps ErrCheck and names the
@@ -280,8 +291,8 @@ func (found *Findings) Judge(p *problem.Normal, sol *engine.Solution) error {
 	}
 	rows, cols := uint64(p.Rows), uint64(p.Cols)
 	for _, x := range []struct{ wrong, first, end uint64 }{
-		{found[assignment.CheckWordRowsWrong], found[assignment.CheckWordFirstRow], 8 * rows},
-		{found[assignment.CheckWordColumnsWrong], found[assignment.CheckWordFirstColumn], 4 * cols},
+		{found[assignment.CheckWordRowsWrong], found[assignment.CheckWordFirstRow], assignment.CheckRowFaultRowFaults * rows},
+		{found[assignment.CheckWordColumnsWrong], found[assignment.CheckWordFirstColumn], assignment.CheckColumnFaultColumnFaults * cols},
 		{found[assignment.CheckWordEntries], found[assignment.CheckWordFirstEntry], rows * cols},
 	} {
 		if x.wrong > 0 && x.first >= x.end {
@@ -289,12 +300,12 @@ func (found *Findings) Judge(p *problem.Normal, sol *engine.Solution) error {
 		}
 	}
 	if n := found[assignment.CheckWordRowsWrong]; n > 0 {
-		i, reason := found[assignment.CheckWordFirstRow]/8, found[assignment.CheckWordFirstRow]%8
-		say("%d %ss, the first %d (from 0, column %d, dual %d): %s", n, row, i, sol.Column[i], sol.U[i], rowReasons[reason])
+		i, fault := found[assignment.CheckWordFirstRow]/assignment.CheckRowFaultRowFaults, found[assignment.CheckWordFirstRow]%assignment.CheckRowFaultRowFaults
+		say("%d %ss, the first %d (from 0, column %d, dual %d): %s", n, row, i, sol.Column[i], sol.U[i], rowFaults[fault])
 	}
 	if n := found[assignment.CheckWordColumnsWrong]; n > 0 {
-		j, reason := found[assignment.CheckWordFirstColumn]/4, found[assignment.CheckWordFirstColumn]%4
-		say("%d %ss, the first %d (from 0, dual %d): %s", n, column, j, sol.V[j], columnReasons[reason])
+		j, fault := found[assignment.CheckWordFirstColumn]/assignment.CheckColumnFaultColumnFaults, found[assignment.CheckWordFirstColumn]%assignment.CheckColumnFaultColumnFaults
+		say("%d %ss, the first %d (from 0, dual %d): %s", n, column, j, sol.V[j], columnFaults[fault])
 	}
 	if n := found[assignment.CheckWordEntries]; n > 0 {
 		i, j := int(found[assignment.CheckWordFirstEntry]/uint64(p.Cols)), int(found[assignment.CheckWordFirstEntry]%uint64(p.Cols))

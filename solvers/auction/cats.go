@@ -19,36 +19,36 @@ type cats struct {
 	in     *text.File
 	memory *formats.Budget
 	words  [][]byte // of the line, not yet read
+	goods  []int64  // of the bid
 }
 
 func (c *cats) errorf(format string, args ...any) error { return c.in.Errorf(format, args...) }
 
-// token is the next token, "" at the end of the file.
-func (c *cats) token() (string, error) {
+// token is the next token, good until the next call; nil at the end of the file.
+func (c *cats) token() ([]byte, error) {
 	if len(c.words) == 0 {
 		var err error
 		if c.words, err = c.in.Fields(); errors.Is(err, io.EOF) {
-			return "", nil
+			return nil, nil
 		} else if err != nil {
-			return "", err
+			return nil, err
 		}
 	}
-	word := c.words[0]
-	end := len(word)
+	word, end := c.words[0], len(c.words[0])
 	if k := bytes.IndexByte(word, '#'); k >= 0 {
 		end = max(1, k)
 	}
 	if end > maxToken {
-		return "", c.errorf("found a word of more than %d bytes, expected numbers", maxToken)
+		return nil, c.errorf("found a word of more than %d bytes, expected numbers", maxToken)
 	}
 	if c.words[0] = word[end:]; end == len(word) {
 		c.words = c.words[1:]
 	}
-	return string(word[:end]), nil
+	return word[:end], nil
 }
 
-func shown(token string) string {
-	if token == "" {
+func shown(token []byte) string {
+	if token == nil {
 		return "the end of the file"
 	}
 	return formats.Quote(token)
@@ -60,17 +60,17 @@ func (c *cats) header(name string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if strings.EqualFold(word, "maximums") {
+	if strings.EqualFold(string(word), "maximums") {
 		return 0, c.errorf("found maximums: a multi-unit auction, expected one unit of each good")
 	}
-	if !strings.EqualFold(word, name) {
+	if !strings.EqualFold(string(word), name) {
 		return 0, c.errorf("found %s, expected %q and a number", shown(word), name)
 	}
 	if word, err = c.token(); err != nil {
 		return 0, err
 	}
-	n, err := strconv.ParseInt(word, 10, 32)
-	if err != nil || n < 0 {
+	n, ok := text.Int(word)
+	if !ok || n>>31 != 0 {
 		return 0, c.errorf("found %s after %q, expected a number of at least 0", shown(word), name)
 	}
 	return n, nil
@@ -93,11 +93,10 @@ func (c *cats) auction() (*Auction, error) {
 		name string
 		n    *int64
 	}{{"goods", &a.Goods}, {"bids", &bids}, {"dummy", &a.Dummies}} {
-		n, err := c.header(h.name)
-		if err != nil {
+		var err error
+		if *h.n, err = c.header(h.name); err != nil {
 			return nil, err
 		}
-		*h.n = n
 	}
 	var prices []amount
 	seen := map[int64]int{}
@@ -106,10 +105,10 @@ func (c *cats) auction() (*Auction, error) {
 		if err != nil {
 			return nil, err
 		}
-		if word == "" {
+		if word == nil {
 			break
 		}
-		if strings.EqualFold(word, "maximums") {
+		if strings.EqualFold(string(word), "maximums") {
 			return nil, c.errorf("found maximums: a multi-unit auction, expected one unit of each good")
 		}
 		if int64(len(a.Bids)) == bids {
@@ -157,36 +156,40 @@ func (c *cats) auction() (*Auction, error) {
 }
 
 // record reads a bid whose number has been read.
-func (c *cats) record(a *Auction, word string) (Bid, amount, error) {
-	b := Bid{Line: c.in.Number()}
-	var err error
-	if b.Number, err = strconv.ParseInt(word, 10, 64); err != nil {
-		return b, amount{}, c.errorf("found %s, expected the number of a bid", shown(word))
+func (c *cats) record(a *Auction, word []byte) (Bid, amount, error) {
+	number, ok := text.Int(word)
+	if !ok {
+		return Bid{}, amount{}, c.errorf("found %s, expected the number of a bid", shown(word))
 	}
-	if word, err = c.token(); err != nil {
+	b := Bid{Line: c.in.Number(), Number: number}
+	word, err := c.token()
+	if err != nil {
 		return b, amount{}, err
 	}
-	price, ok := parseAmount(word)
+	price, ok := parseAmount(string(word))
 	if !ok {
 		return b, amount{}, c.errorf("found %s, expected a price in at most %d digits", shown(word), maxDigits)
 	}
-	for {
+	for c.goods = c.goods[:0]; ; {
 		if word, err = c.token(); err != nil {
 			return b, amount{}, err
 		}
-		if word == "#" {
+		if string(word) == "#" {
 			break
 		}
-		id, err := strconv.ParseInt(word, 10, 64)
-		if err != nil {
+		id, ok := text.Int(word)
+		if !ok {
 			return b, amount{}, c.errorf("found %s in bid %d, expected the id of a good, or #", shown(word), b.Number)
 		}
 		if id >= a.Goods+a.Dummies {
 			return b, amount{}, c.errorf("found good %d in bid %d, expected at most %d: the header has %d goods and %d dummies", id, b.Number, a.Goods+a.Dummies-1, a.Goods, a.Dummies)
 		}
-		if b.Goods, err = formats.Append(c.memory, b.Goods, id); err != nil {
+		if c.goods, err = formats.Append(c.memory, c.goods, id); err != nil {
 			return b, amount{}, c.errorf("the goods of bid %d take %w", b.Number, err)
 		}
+	}
+	if b.Goods, err = formats.Append(c.memory, b.Goods, c.goods...); err != nil {
+		return b, amount{}, c.errorf("the goods of bid %d take %w", b.Number, err)
 	}
 	slices.Sort(b.Goods)
 	for i := 1; i < len(b.Goods); i++ {

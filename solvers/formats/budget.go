@@ -116,6 +116,19 @@ func Grow[T any](b *Budget, list []T, more int) ([]T, error) {
 	return grown, nil
 }
 
+// Foresee is Grow for need items, where so many more are likely to follow: it makes room for those too, unless they take
+// more than a quarter of what is left of the budget.
+func Foresee[T any](b *Budget, list []T, need, follow int) ([]T, error) {
+	var item T
+	if len(list)+need <= cap(list) || int64(follow) > b.Left()/int64(4*max(1, unsafe.Sizeof(item))) {
+		return Grow(b, list, need)
+	}
+	if grown, err := Grow(b, list, need+follow); err == nil {
+		return grown, nil
+	}
+	return Grow(b, list, need)
+}
+
 // Append is append within a budget.
 func Append[T any](b *Budget, list []T, items ...T) ([]T, error) {
 	list, err := Grow(b, list, len(items))

@@ -85,3 +85,25 @@ func TestBudget(t *testing.T) {
 		t.Error("without a limit")
 	}
 }
+
+// Room for what is likely to follow is made at once, where the budget has four times as much; else as Grow makes it.
+func TestForesee(t *testing.T) {
+	for _, c := range []struct{ limit, need, follow, least, most int }{
+		{0, 10, 1000, 1010, 1010},
+		{80000, 10, 1000, 1010, 1010},
+		{8000, 10, 1000, 10, 10},
+		{0, 10, 0, 10, 10},
+	} {
+		list, err := Foresee[int64](NewBudget(int64(c.limit)), nil, c.need, c.follow)
+		if err != nil || cap(list) < c.least || cap(list) > c.most {
+			t.Errorf("%+v: room for %d, %v", c, cap(list), err)
+		}
+		first := cap(list)
+		if list, err = Foresee[int64](nil, list, c.need, 1<<40); err != nil || cap(list) != first {
+			t.Errorf("%+v: %d became %d though there was room, %v", c, first, cap(list), err)
+		}
+	}
+	if _, err := Foresee[int64](NewBudget(40), nil, 10, 1000); err == nil {
+		t.Error("found room for 80 bytes in a budget of 40")
+	}
+}

@@ -28,6 +28,7 @@
 package csv
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -152,8 +153,13 @@ func Matrix(ctx context.Context, f *text.File, o Options, n *text.Numbers, bad f
 			return nil
 		},
 		Keep: func(_ *text.Block, part *text.Numbers) error {
-			if err := n.Append(o.Budget, part); err != nil {
-				return fmt.Errorf("%d numbers and more take %w", n.Len()+part.Len(), err)
+			count := n.Len() + part.Len()
+			err := n.Foresee(o.Budget, part.Len(), f.Follow(count))
+			if err == nil {
+				err = n.Append(o.Budget, part)
+			}
+			if err != nil {
+				return fmt.Errorf("%d numbers and more take %w", count, err)
 			}
 			return nil
 		},
@@ -211,12 +217,16 @@ func Records[T any](ctx context.Context, f *text.File, o Options, cells int, wha
 			if skipped(line) {
 				continue
 			}
-			if row = split(row[:0], line, o.Delimiter); len(row) != cells {
-				return p, fmt.Errorf("found %d cells, expected %d: %s", len(row), cells, what)
+			if list = list[:0]; o.Delimiter == ' ' && bytes.IndexByte(line, '"') < 0 {
+				list = text.Split(list, line)
+			} else {
+				row = split(row[:0], line, o.Delimiter)
+				for _, c := range row {
+					list = append(list, c.word)
+				}
 			}
-			list = list[:0]
-			for _, c := range row {
-				list = append(list, c.word)
+			if len(list) != cells {
+				return p, fmt.Errorf("found %d cells, expected %d: %s", len(list), cells, what)
 			}
 			if err := record.Line(p.of, b.Number(), list); err != nil {
 				return p, err

@@ -131,7 +131,10 @@ func ReadArray(ctx context.Context, f *text.File, h Head, b *formats.Budget, n *
 
 // value returns an error if a word of a matrix of integers is neither a whole number nor an infinity.
 func (h Head) value(word []byte) error {
-	if h.Field != Integer || text.Infinity(word) != 0 {
+	if h.Field != Integer {
+		return nil
+	}
+	if _, ok := text.Int(word); ok || text.Infinity(word) != 0 {
 		return nil
 	}
 	for k, c := range word {

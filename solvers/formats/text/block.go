@@ -2,6 +2,7 @@ package text
 
 import (
 	"bytes"
+	"math/bits"
 
 	"coalesce/solvers/formats"
 )
@@ -66,7 +67,14 @@ func (b *Block) Fields() ([][]byte, bool) {
 				continue
 			}
 			from := at
-			at = wordEnd(data, at)
+			if at+8 <= len(data) { // most words are short: without a call
+				if low := below(load(data, at)); low != 0 {
+					at += bits.TrailingZeros64(low) >> 3
+				}
+			}
+			if at == from || !blank(data[at]) {
+				at = WordEnd(data, at)
+			}
 			words = append(words, data[from:at])
 		}
 		if at < len(data) {
@@ -88,7 +96,7 @@ func (b *Block) Word() ([]byte, bool) {
 		at++
 	}
 	b.word = at // lines are counted where one is asked for
-	b.at = wordEnd(data, at)
+	b.at = WordEnd(data, at)
 	return data[at:b.at], at < b.at
 }
 

@@ -71,7 +71,7 @@ func TestWordEnd(t *testing.T) {
 		for want < len(text) && !blank(text[want]) {
 			want++
 		}
-		if got := wordEnd(text, at); got != want {
+		if got := WordEnd(text, at); got != want {
 			t.Fatalf("%q from %d on: %d, expected %d", text, at, got, want)
 		}
 	}

@@ -123,6 +123,7 @@ func (j *job[T]) parse(parse func(*Block) (T, error)) {
 // keepOne sets the lines of a block and of its error to those of the file, and calls keep.
 func (f *File) keepOne(b *Block, failed error, lines int, keep func() error) error {
 	b.first = f.ended + 1
+	f.kept += int64(len(b.data))
 	var stream *streamError
 	if errors.As(failed, &stream) {
 		return f.failed(b.first, stream.err)

@@ -28,6 +28,7 @@ type Options struct {
 	Block   int               // bytes that a core parses at once; 0: DefaultBlock
 	Line    int               // longest line; 0: DefaultLine
 	Word    int               // longest word, where blocks are cut between words; 0: DefaultWord
+	Size    int64             // bytes of the file, where they are known, else 0 or less: what File.Follow counts with
 	Budget  *formats.Budget   // for lines longer than a block; nil: no limit
 }
 
@@ -37,8 +38,9 @@ type File struct {
 	name  string
 	r     *bufio.Reader
 	o     Options
-	ended int // line ends passed
-	last  int // line of the last line or word, from 1
+	ended int   // line ends passed
+	last  int   // line of the last line or word, from 1
+	kept  int64 // bytes of the blocks that Each has kept, with the one of keep
 	buf   []byte
 	words [][]byte
 }
@@ -106,6 +108,15 @@ func (f *File) failed(line int, err error) error {
 		line = 0
 	}
 	return &formats.Error{File: f.name, Line: line, Err: err}
+}
+
+// Follow estimates, during keep, how many items follow in the file, where the blocks so far have count of them: 0 where
+// the file's size is not known.
+func (f *File) Follow(count int) int {
+	if f.kept == 0 || f.o.Size <= f.kept {
+		return 0
+	}
+	return int(float64(count) * 1.01 * float64(f.o.Size-f.kept) / float64(f.kept))
 }
 
 // errLong is the error of a line or word that is too long.

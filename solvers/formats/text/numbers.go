@@ -217,6 +217,16 @@ func (n *Numbers) Reserve(b *formats.Budget, more int) (err error) {
 	return err
 }
 
+// Foresee makes room for need numbers, and for others that are likely to follow, as formats.Foresee does.
+func (n *Numbers) Foresee(b *formats.Budget, need, follow int) (err error) {
+	if n.Floats {
+		n.Real, err = formats.Foresee(b, n.Real, need, follow)
+	} else {
+		n.Whole, err = formats.Foresee(b, n.Whole, need, follow)
+	}
+	return err
+}
+
 // Reset forgets the numbers and keeps the memory.
 func (n *Numbers) Reset() {
 	whole := n.Whole

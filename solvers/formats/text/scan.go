@@ -39,11 +39,14 @@ func short(word []byte) (uint64, bool) {
 	return join(x), others(x) == 0
 }
 
-// wordEnd is where the word ends that begins at a place: at the first blank, or at the end of the text.
-func wordEnd(text []byte, at int) int {
+// below marks bytes below '!', which blanks are, with their highest bit. The lowest mark is that of the first such byte;
+// bytes behind the first may be marked too.
+func below(x uint64) uint64 { return (x - '!'*ones) &^ x & tops }
+
+// WordEnd is where the word ends that begins at a place: at the first blank, or at the end of the text.
+func WordEnd(text []byte, at int) int {
 	for at+8 <= len(text) {
-		x := load(text, at)
-		low := (x - ('!' * ones)) &^ x & tops // the lowest mark is that of the first byte below '!'
+		low := below(load(text, at))
 		if low == 0 {
 			at += 8
 			continue
@@ -71,7 +74,7 @@ func Split(words [][]byte, line []byte) [][]byte {
 			continue
 		}
 		from := at
-		at = wordEnd(line, at)
+		at = WordEnd(line, at)
 		words = append(words, line[from:at])
 	}
 	return words

@@ -267,6 +267,35 @@ func TestCollect(t *testing.T) {
 	}
 }
 
+// What follows in a file is estimated from its size, to a hundredth where all lines are alike; 0 where no size is known.
+func TestFollow(t *testing.T) {
+	const count = 10000
+	data := strings.Repeat("123\n", count)
+	for _, size := range []int64{int64(len(data)), -1, 0} {
+		f, err := New(strings.NewReader(data), "a.txt", Options{Block: 1000, Size: size})
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := 0
+		err = Each(t.Context(), f, Lines, func(b *Block) (int, error) {
+			part := 0
+			for _, ok := b.Line(); ok; _, ok = b.Line() {
+				part++
+			}
+			return part, nil
+		}, func(_ *Block, part int) error {
+			read += part
+			if left, got := count-read, f.Follow(read); size > 0 && (got < left || got > left+count/50) || size <= 0 && got != 0 {
+				t.Errorf("size %d, %d lines read: %d follow, expected %d", size, read, got, left)
+			}
+			return nil
+		})
+		if err != nil || read != count {
+			t.Errorf("%d lines, %v", read, err)
+		}
+	}
+}
+
 func TestNumbers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 20000 {

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"sync/atomic"
 
 	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/cores"
 	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/text"
 )
@@ -139,11 +141,21 @@ func (p *pairs) bipartite(source []bool) (*problem.Instance, error) {
 		number[v] = *side
 		*side++
 	}
-	for k, x := range p.list {
-		if !source[x.row] || source[x.col] {
-			return nil, formats.Errorf(p.file.Name(), p.lines.Line(k), "found an arc from node %d to %d, expected one from a source (a line of n) to a node that is none", x.row+1, x.col+1)
+	var wrong atomic.Int64 // the first arc that is wrong
+	wrong.Store(int64(len(p.list)))
+	cores.Split(len(p.list), 1<<16, func(from, to int) {
+		for k := from; k < to; k++ {
+			x := p.list[k]
+			if !source[x.row] || source[x.col] {
+				for first := wrong.Load(); int64(k) < first && !wrong.CompareAndSwap(first, int64(k)); first = wrong.Load() {
+				}
+				return
+			}
+			p.list[k] = pair{number[x.row], number[x.col]}
 		}
-		p.list[k] = pair{number[x.row], number[x.col]}
+	})
+	if k := int(wrong.Load()); k < len(p.list) {
+		return nil, formats.Errorf(p.file.Name(), p.lines.Line(k), "found an arc from node %d to %d, expected one from a source (a line of n) to a node that is none", p.list[k].row+1, p.list[k].col+1)
 	}
 	return p.instance(int(rows), int(cols))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/cores"
@@ -28,7 +29,7 @@ const maxLine = 1 << 20
 // comments, and lines have a few words, unless it is empty.
 func (in source) text(comment string, o ReadOptions) (*file, error) {
 	budget := formats.NewBudget(o.memory())
-	how := text.Options{Comment: comment, Budget: budget}
+	how := text.Options{Comment: comment, Size: in.Size, Budget: budget}
 	if comment != "" {
 		how.Line = maxLine
 	}
@@ -137,7 +138,12 @@ func (p *part) add(line int, x pair, cost []byte, o ReadOptions) error {
 // keep adds the pairs of a block.
 func (p *pairs) keep(b *text.Block, part *part) (err error) {
 	budget, count := p.file.budget, len(p.list)+len(part.list)
-	if p.list, err = formats.Append(budget, p.list, part.list...); err == nil {
+	follow := p.file.Follow(count)
+	if p.list, err = formats.Foresee(budget, p.list, len(part.list), follow); err == nil {
+		p.list = append(p.list, part.list...)
+		err = p.costs.Foresee(budget, part.costs.Len(), follow)
+	}
+	if err == nil {
 		err = p.costs.Append(budget, &part.costs)
 	}
 	if err == nil {
@@ -174,17 +180,19 @@ func (p *pairs) instance(rows, cols int) (*problem.Instance, error) {
 		s.Start[i+1] += s.Start[i]
 	}
 	var order []int
-	if !sorted {
+	if sorted {
+		cores.Split(count, 1<<16, func(from, to int) {
+			for k, x := range p.list[from:to] {
+				s.Col[from+k] = x.col
+			}
+		})
+	} else {
 		order = p.order(s.Start)
 	}
-	for k := range s.Col {
-		at := k
-		if order != nil {
-			at = order[k]
-			// Implied pairs that come twice are listed ones that do, elsewhere.
-			if k > 0 && at < count-p.mirrored && p.list[order[k-1]] == p.list[at] {
-				return nil, formats.Errorf(name, p.lines.Line(at), "found the pair of line %d again, expected each once", p.lines.Line(order[k-1]))
-			}
+	for k, at := range order {
+		// Implied pairs that come twice are listed ones that do, elsewhere.
+		if k > 0 && at < count-p.mirrored && p.list[order[k-1]] == p.list[at] {
+			return nil, formats.Errorf(name, p.lines.Line(at), "found the pair of line %d again, expected each once", p.lines.Line(order[k-1]))
 		}
 		s.Col[k] = p.list[at].col
 	}
@@ -195,12 +203,16 @@ func (p *pairs) instance(rows, cols int) (*problem.Instance, error) {
 
 // sorted reports whether the pairs stand row by row, columns ascending, each once.
 func (p *pairs) sorted() bool {
-	for k := 1; k < len(p.list); k++ {
-		if a, b := p.list[k-1], p.list[k]; a.row > b.row || a.row == b.row && a.col >= b.col {
-			return false
+	var falls atomic.Bool
+	cores.Split(len(p.list), 1<<16, func(from, to int) {
+		for k := max(1, from); k < to; k++ {
+			if a, b := p.list[k-1], p.list[k]; a.row > b.row || a.row == b.row && a.col >= b.col {
+				falls.Store(true)
+				return
+			}
 		}
-	}
-	return true
+	})
+	return !falls.Load()
 }
 
 // order is the pairs' order by row, by column, and by their places in the file.

@@ -9,6 +9,7 @@ import (
 	"math"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/cores"
@@ -211,17 +212,23 @@ func narrow(inst *problem.Instance) {
 }
 
 func countForbidden(inst *problem.Instance) int {
-	count := func(n int, is func(k int) bool) int {
-		total := 0
-		for k := range n {
-			if is(k) {
-				total++
+	if inst.Type == problem.Int32 {
+		return countEqual(inst.I32, math.MaxInt32)
+	}
+	return countEqual(inst.I64, math.MaxInt64)
+}
+
+// countEqual is how many items of a list are x.
+func countEqual[T comparable](list []T, x T) int {
+	var total atomic.Int64
+	cores.Split(len(list), 1<<16, func(from, to int) {
+		count := 0
+		for _, v := range list[from:to] {
+			if v == x {
+				count++
 			}
 		}
-		return total
-	}
-	if inst.Type == problem.Int32 {
-		return count(len(inst.I32), func(k int) bool { return inst.I32[k] == math.MaxInt32 })
-	}
-	return count(len(inst.I64), func(k int) bool { return inst.I64[k] == math.MaxInt64 })
+		total.Add(int64(count))
+	})
+	return int(total.Load())
 }

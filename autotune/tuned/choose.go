@@ -127,9 +127,10 @@ func (db *Database) best(f *device.Family, facts device.Facts, w Workload, feasi
 		if related && w.Suits != nil {
 			break
 		}
+		own, kin := s.closest(k, false, related), s.closest(k, true, related)
 		for _, far := range []bool{false, true} {
-			for _, kin := range []bool{false, true} {
-				if c, ok := s.among(k, kin, related, far); ok {
+			for i, p := range [2]*pool{own, kin} {
+				if c, ok := s.among(p, i == 1, related, far); ok {
 					return c, nil
 				}
 			}
@@ -178,10 +179,9 @@ func (s *search) fits(c *candidate, measured bool) bool {
 	return measured || s.w.Similar == nil || s.w.Similar(c.variant) == nil
 }
 
-// among looks for results of this class of device, or of its kin, and for the
-// workload's fixed parameters, or those that differ in one; near the size, or at any.
-func (s *search) among(k *knowledge, kin, related, far bool) (Choice, bool) {
-	var nearest *pool
+// closest are the results of this class of device, or of its kin, for the workload's fixed
+// parameters, or for those that differ in one; nil where there are none.
+func (s *search) closest(k *knowledge, kin, related bool) (nearest *pool) {
 	pools := k.pools
 	if related {
 		pools = k.relatives(s.family, s.w.Fixed)
@@ -190,11 +190,27 @@ func (s *search) among(k *knowledge, kin, related, far bool) (Choice, bool) {
 		if p.is(&s.facts) == kin || kin && !p.kin(&s.facts) || !p.same(s.w.Fixed) {
 			continue
 		}
-		if nearest == nil || cmp.Or(cmp.Compare(p.apart(&s.facts), nearest.apart(&s.facts)), cmp.Compare(p.steps, nearest.steps),
-			cmp.Compare(p.distance(s.w.Size), nearest.distance(s.w.Size))) < 0 {
+		if nearest == nil || s.closer(p, nearest) {
 			nearest = p
 		}
 	}
+	return nearest
+}
+
+// closer reports whether the results of p say more than those of q: by the number of multiprocessors,
+// then by how much the workload differs, then by the sizes.
+func (s *search) closer(p, q *pool) bool {
+	if c := cmp.Compare(p.apart(&s.facts), q.apart(&s.facts)); c != 0 {
+		return c < 0
+	}
+	if p.steps != q.steps {
+		return p.steps < q.steps
+	}
+	return p.distance(s.w.Size) < q.distance(s.w.Size)
+}
+
+// among chooses from the closest results, near the size or at any.
+func (s *search) among(nearest *pool, kin, related, far bool) (Choice, bool) {
 	if nearest == nil {
 		return Choice{}, false
 	}

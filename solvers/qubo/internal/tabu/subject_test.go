@@ -57,6 +57,12 @@ func TestBulkSubject(t *testing.T) {
 			t.Error(err)
 		}
 		b := job.(*trialJob).on
+		if err := job.Check(&wavering{Stream: s, of: b.scores}); !errors.Is(err, problem.ErrCheck) || !strings.Contains(err.Error(), "a second run") {
+			t.Errorf("%s: a second run with other scores passes: %v", v.Label, err)
+		}
+		if err := verify.Once(s, job); err != nil {
+			t.Error(err)
+		}
 		b.p.Diag[0]++
 		if err := job.Check(s); !errors.Is(err, problem.ErrCheck) {
 			t.Errorf("%s: another problem's gains pass: %v", v.Label, err)
@@ -86,6 +92,24 @@ func TestBulkSubject(t *testing.T) {
 			t.Errorf("%d variables in %s on %+v: %v", c.size, c.label, c.facts, err)
 		}
 	}
+}
+
+// A wavering stream changes the second download of a buffer, as a kernel would whose threads do not wait
+// for one another.
+type wavering struct {
+	device.Stream
+	of    device.Buffer
+	times int
+}
+
+func (w *wavering) Download(dst []byte, src device.Buffer, off int64) error {
+	err := w.Stream.Download(dst, src, off)
+	if src == w.of {
+		if w.times++; w.times == 2 {
+			dst[0] ^= 1
+		}
+	}
+	return err
 }
 
 // TestBulkChoice pins what is chosen by shape, and that winners of tuning come

@@ -318,7 +318,7 @@ func (s *search) finalists(size int, end time.Time) []*state {
 		switch {
 		case i == 0:
 			list = append(list, c)
-		case (c == s.safe || c.v.Label == s.Previous[size]) && (near || limit == finalists || s.Varied):
+		case (c == s.safe || c.v.Label == s.Previous[size]) && (near || limit == finalists || s.Varied || m.Sample.N < leastSamples):
 			stay = append(stay, c)
 		case i < limit:
 			list = append(list, c)

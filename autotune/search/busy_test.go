@@ -1,0 +1,85 @@
+package search
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"coalesce/autotune/trial"
+	"coalesce/runtime/device"
+)
+
+// A busyBench is a host on which other processes compute half of the time: a trial then takes up to
+// several times as long, all of its samples alike, and a glance has time for a single sample.
+type busyBench struct{ bench }
+
+func (b *busyBench) Do(ctx context.Context, a Ask) (trial.Trial, error) {
+	t, err := b.bench.Do(ctx, a)
+	if s := t.Hot; s != nil && b.rng.IntN(2) == 0 {
+		slow := math.Exp(1.5 * b.rng.Float64())
+		for _, ns := range []*int64{&s.Median, &s.Q1, &s.Q3, &s.Min, &s.MAD} {
+			*ns = int64(float64(*ns) * slow)
+		}
+		if s.N = 4; a.Brief {
+			s.N = 1
+		}
+	}
+	return t, err
+}
+
+// On a busy host few winners are crowned that are slower than what they replace, with a budget or
+// without one; on a quiet host the fastest is found.
+func TestBusyHost(t *testing.T) {
+	const keys, variants = 1000, 7
+	f := family(variants)
+	for _, c := range []struct {
+		budget time.Duration
+		busy   bool
+		wrong  float64 // of the keys at most, in percent
+	}{{0, false, 0}, {500 * time.Millisecond, false, 0}, {0, true, 1}, {500 * time.Millisecond, true, 1}} {
+		decided, wrong, found, gain := 0, 0, 0, 0
+		for key := range uint64(keys) {
+			rng := rand.New(rand.NewPCG(key, 9))
+			times := make([]float64, variants) // in milliseconds
+			for x := range times {
+				times[x] = math.Exp(0.4 * rng.NormFloat64())
+			}
+			b := &busyBench{*newBench(func(v *device.Variant, _ int) time.Duration { return time.Duration(1e6 * times[v.Hash]) })}
+			b.rng, b.noise = rand.New(rand.NewPCG(key, 10)), 0.02
+			run := Bench(b)
+			if !c.busy {
+				run = &b.bench
+			}
+			p := plan(&b.bench, f)
+			p.Sizes, p.Seed, p.Budget, p.Grace = []int{20}, key, c.budget, c.budget
+			o, err := Run(t.Context(), run, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			least := slices.Min(times)
+			slow := times[0] > 1.2*least
+			if slow {
+				gain++
+			}
+			if len(o.Sizes) == 0 {
+				continue
+			}
+			decided++
+			won := times[o.Sizes[0].Winner.Hash]
+			if won > 1.05*times[0] {
+				wrong++
+			}
+			if slow && won < 1.05*least {
+				found++
+			}
+		}
+		t.Logf("busy %v, budget %v: %d of %d keys decided, %d for a winner over 5 %% slower than the safe point; of %d whose safe point is over a fifth slower than the best, %d have a winner within 5 %% of that",
+			c.busy, c.budget, decided, keys, wrong, gain, found)
+		if 100*float64(wrong) > c.wrong*keys || !c.busy && (found < gain || decided < keys) {
+			t.Errorf("busy %v, budget %v: expected at most %.0f %% wrong and, where it is quiet, all others right", c.busy, c.budget, c.wrong)
+		}
+	}
+}

@@ -81,7 +81,7 @@ func (job *Job) defaults() {
 		job.Parallel = runtime.NumCPU()
 	}
 	if job.Timeout <= 0 {
-		job.Timeout = 10 * time.Minute
+		job.Timeout = time.Hour // a busy machine takes ten minutes for the largest packs
 	}
 }
 

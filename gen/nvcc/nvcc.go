@@ -79,7 +79,7 @@ type Job struct {
 	Images   string        // folder of images, runtime/bundle/images
 	Cache    string        // folder of the cache, .build/cache
 	Parallel int           // compilers at once; 0: one a core
-	Timeout  time.Duration // for one pack; 0: 10 minutes
+	Timeout  time.Duration // for one pack; 0: an hour
 	Keep     bool          // leave stale images alone (a build of some families only)
 }
 

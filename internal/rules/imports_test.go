@@ -41,6 +41,7 @@ var rooms = []room{
 	{"internal/ui", nil},
 	{"internal/rules", nil},
 	{"scripts/adversary", []string{"internal/cli", "runtime/device", "runtime/devices"}}, // tries the command as users do, where a device has less memory too
+	{"scripts/texts", []string{"runtime/emulated/texts"}},                                // compresses what that reads
 	{"scripts/...", nil},
 	{"examples/...", nil}, // but for its tests, which use what another program may
 	{"internal/cli/...", []string{"internal/cli/...", "internal/ui", "solvers/...", "autotune/...", "runtime/...", "generated/...", "templates"}},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/texts"
 )
 
 // The machine that is emulated.
@@ -122,7 +123,7 @@ func (d *Device) load(f *device.Family, v *device.Variant) (*module, error) {
 		}
 	}
 	tree := map[string]string{}
-	if err := gather(tree, texts{f.Source}, d.opts.Files, file); err != nil {
+	if err := gather(tree, texts.Files{FS: f.Source}, d.opts.Files, file); err != nil {
 		return nil, err
 	}
 	tree["unit.cc"] = trampolines(file, entries)

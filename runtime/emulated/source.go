@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/texts"
 )
 
 var include = regexp.MustCompile(`^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"`)
@@ -83,7 +84,7 @@ func variantFile(f *device.Family, v *device.Variant) (string, string, error) {
 		return "", "", fmt.Errorf("variant %s is of pack %d, the family has %d", v.Label, v.Pack, len(f.Packs))
 	}
 	pack := f.Packs[v.Pack].File
-	source := texts{f.Source}
+	source := texts.Files{FS: f.Source}
 	text, err := source.ReadFile(pack)
 	if err != nil {
 		return "", "", err

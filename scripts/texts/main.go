@@ -1,10 +1,10 @@
 // Texts compresses the CUDA texts that programs embed, and writes an overlay for go
-// build that puts the compressed ones in their place (13 MB become 2):
+// build that puts the compressed ones in their place:
 //
 //	go run ./scripts/texts DIR
 //	go build -overlay DIR/overlay.json …
 //
-// runtime/emulated, which alone reads them, knows them by their first bytes.
+// runtime/emulated/texts reads them, and knows them by their first bytes.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/klauspost/compress/zstd"
+	"coalesce/runtime/emulated/texts"
 )
 
 func main() {
@@ -39,12 +39,9 @@ func pack(from, to string) error {
 	if err != nil {
 		return err
 	}
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1))
-	if err != nil {
-		return err
-	}
 	var overlay struct{ Replace map[string]string }
 	overlay.Replace = map[string]string{}
+	folder, first := "", []byte(nil) // whose texts are compressed with the first of them
 	err = filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".cu" {
 			return err
@@ -53,12 +50,22 @@ func pack(from, to string) error {
 		if err != nil {
 			return err
 		}
+		if at := filepath.Dir(path); at != folder {
+			folder, first = at, nil
+		}
+		small, err := texts.Pack(text, first)
+		if err != nil {
+			return err
+		}
+		if first == nil {
+			first = text
+		}
 		packed := filepath.Join(to, strings.ReplaceAll(filepath.ToSlash(path), "/", "_")+".zst")
 		if path, err = filepath.Abs(path); err != nil {
 			return err
 		}
 		overlay.Replace[path] = packed
-		return os.WriteFile(packed, z.EncodeAll(text, nil), 0o666)
+		return os.WriteFile(packed, small, 0o666)
 	})
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import "C"
 
 import (
 	"math"
+	"slices"
 	"unsafe"
 )
 
@@ -95,12 +96,7 @@ func costs(v view, pairs int, kind C.int32_t) (any, error) {
 
 // small reports whether the absolute values of a list are below a bound.
 func small(list []int64, bound uint64) bool {
-	for _, x := range list {
-		if uint64(x)+bound-1 > 2*bound-2 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(list, func(x int64) bool { return uint64(x)+bound-1 > 2*bound-2 })
 }
 
 // largest is the largest of a list, or 0.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -176,10 +177,7 @@ func (inst *Instance) Worth(blocks [][]int) (solve.Number, error) {
 
 // labels are the blocks of all agents, from 0. Errors wrap problem.ErrCheck.
 func labels(blocks [][]int, n int) ([]int32, error) {
-	label := make([]int32, n)
-	for i := range label {
-		label[i] = -1
-	}
+	label := slices.Repeat([]int32{-1}, n)
 	covered := 0
 	for k, block := range blocks {
 		if len(block) == 0 {

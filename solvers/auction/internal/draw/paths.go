@@ -199,10 +199,7 @@ func (c *country) ways(at, to int, length float64) {
 
 // renumber makes goods of the roads that are asked for.
 func (c *country) renumber() {
-	number := make([]int, c.count)
-	for k := range number {
-		number[k] = -1
-	}
+	number := slices.Repeat([]int{-1}, c.count)
 	for _, b := range c.made.Bids {
 		for k, g := range b.Goods {
 			if number[g] < 0 {

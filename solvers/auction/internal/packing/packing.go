@@ -273,10 +273,7 @@ func ruledOut(p *Problem, known []Price, live []int32, start map[int32]bool, lea
 // restrict is the problem of some of the bids, renumbered by their place in the list.
 func (p *Problem) restrict(bids []int32) *Problem {
 	sub := &Problem{Prices: make([]int64, len(bids))}
-	number := make([]int32, len(p.Prices))
-	for j := range number {
-		number[j] = -1
-	}
+	number := slices.Repeat([]int32{-1}, len(p.Prices))
 	for k, j := range bids {
 		number[j] = int32(k)
 		sub.Prices[k] = p.Prices[j]

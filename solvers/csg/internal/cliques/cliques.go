@@ -6,6 +6,8 @@
 // The package knows neither files nor coalitions.
 package cliques
 
+import "slices"
+
 // A Graph lists each edge at both of its nodes: the neighbours of node i are
 // Col[Start[i]:Start[i+1]], without i itself; Conflicts needs them in ascending order. The
 // absolute values of all weights add up to less than 2^60.
@@ -49,10 +51,7 @@ func (g *Graph) Positive() int64 {
 // canonical renumbers blocks in the order of their first nodes, in place, and returns the number
 // of blocks.
 func canonical(label []int32) int {
-	number := make([]int32, len(label))
-	for k := range number {
-		number[k] = -1
-	}
+	number := slices.Repeat([]int32{-1}, len(label))
 	count := int32(0)
 	for i, c := range label {
 		if number[c] < 0 {

@@ -3,6 +3,7 @@ package draw
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"coalesce/solvers/csg/problem"
@@ -58,10 +59,7 @@ func (f *Function) Prices() []float64 {
 	const margin = 1 + 1e-12
 	n := float64(f.N)
 	each := func(y float64) []float64 {
-		prices := make([]float64, f.N)
-		for i := range prices {
-			prices[i] = y
-		}
+		prices := slices.Repeat([]float64{y}, f.N)
 		return prices
 	}
 	own := func(factor, more float64) []float64 {

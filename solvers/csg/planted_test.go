@@ -35,7 +35,7 @@ var (
 	// Bugs whose answers are wrong.
 	wrongPlants = []plant{
 		// The first threads combine the warps' bests before all have left theirs.
-		{"barrier", "__syncthreads();  // the one barrier of a batch", "// the one barrier of a batch"},
+		{"barrier", "__syncthreads();  // the only barrier of a batch", "// the only barrier of a batch"},
 		// The last splitting is nobody's; shows where a block has threads to spare.
 		{"last", "mine >= (u32)psi) mine = 0;", "mine >= (u32)psi - 1) mine = 0;"},
 		// A round too few; sizes 6 and 7 have one round, as have all below 10.

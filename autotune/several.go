@@ -79,7 +79,7 @@ func urgency(have *tuned.Database, t *Task, facts device.Facts) int {
 	switch {
 	case t.Wanted:
 		return 0
-	case t.Subject.Family().Target == "":
+	case ofAlgorithms(t.Subject.Family()):
 		return 3
 	case untuned > 0:
 		return 1

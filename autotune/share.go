@@ -15,14 +15,20 @@ import (
 	"coalesce/runtime/device"
 )
 
-// A budget is shared in rounds. The first decides one size of each workload, the middle one, the second
-// another size of each, and so on: whatever the budget, what is decided is spread over all workloads,
-// and two runs decide the same sizes. A size has a part of the time in proportion to its claim, those
-// of later rounds counting half; once begun it is decided, also where that takes longer. When all are
-// decided, what is left of the time goes to workloads whose search was cut short.
+// A budget is shared in rounds. Each decides one size of one workload of every family: the first the
+// middle size of the first workload, the next that of the second workload, and so on; when all workloads
+// of a family have had one size, the second sizes follow. Whatever the budget, the decided sizes are
+// spread over all families, and two runs decide the same sizes. A size has a part of the time in
+// proportion to its claim, those of later rounds counting half; once begun it is decided, also where the
+// decision takes longer. When all are decided, the rest of the time goes to workloads whose search was
+// cut short.
 
 // laterWeight is the part of a size's claim that counts while sizes of an earlier round are decided.
 const laterWeight = 0.5
+
+// kernelRounds is the number of rounds after which algorithms take part. A choice among algorithms is
+// worth little before their kernels are tuned.
+const kernelRounds = 3
 
 // leastPart is the least time that a search is repeated for: to repeat its trials takes some too.
 const leastPart = time.Second
@@ -128,37 +134,66 @@ func (s *sharing) finished(u *unit) bool {
 	})
 }
 
-// rounds decides sizes, round by round, and then searches on where searches were cut short.
-func (s *sharing) rounds(ctx context.Context) error {
-	most := 0
-	for _, u := range s.units {
-		most = max(most, len(u.order))
-	}
-	for round := range most {
-		kernels := true
-		for i, u := range s.units {
-			if round >= len(u.order) {
+// A step of a sharing decides one size of a unit.
+type step struct {
+	*unit
+	at    int // place of the size in the unit's order
+	round int
+}
+
+// steps are the sizes of all units, in the order in which they are decided.
+func (s *sharing) steps() (steps []step) {
+	next := map[string]int{} // round, by family
+	for at, left := 0, true; left; at++ {
+		left = false
+		for _, u := range s.units {
+			if at >= len(u.order) {
 				continue
 			}
-			if kernels && u.Subject.Family().Target == "" && s.shared.client != nil {
-				s.shared.client.Close() // the next reads what the kernels' tuning found
-				kernels = false
+			left = true
+			f := u.Subject.Family()
+			round := next[f.Name]
+			next[f.Name]++
+			if ofAlgorithms(f) {
+				round += kernelRounds
 			}
-			mine, all := 0.0, 0.0
-			for k, v := range s.units {
-				for at, c := range v.claims {
-					switch {
-					case at > round:
-						all += laterWeight * c
-					case at == round && k >= i:
-						all += c
-					}
-				}
+			steps = append(steps, step{u, at, round})
+		}
+	}
+	last := func(s step) int {
+		if ofAlgorithms(s.Subject.Family()) {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(steps, func(a, b step) int { return cmp.Or(cmp.Compare(a.round, b.round), last(a)-last(b)) })
+	return steps
+}
+
+// ofAlgorithms reports whether a family's variants are algorithms, not kernels.
+func ofAlgorithms(f *device.Family) bool { return f.Target == "" }
+
+// rounds decides sizes, round by round, and then searches on where searches were cut short.
+func (s *sharing) rounds(ctx context.Context) error {
+	steps := s.steps()
+	stale := false // the worker does not know all winners of kernels
+	for i, one := range steps {
+		if !ofAlgorithms(one.Subject.Family()) {
+			stale = true
+		} else if stale && s.shared.client != nil {
+			s.shared.client.Close() // the next worker reads them
+			stale = false
+		}
+		all := 0.0
+		for _, later := range steps[i:] {
+			claim := later.claims[later.at]
+			if later.round > one.round {
+				claim *= laterWeight
 			}
-			mine = u.claims[round]
-			if stop, err := s.search(ctx, u, round+1, mine/all); stop {
-				return err
-			}
+			all += claim
+		}
+		if stop, err := s.search(ctx, one.unit, one.at+1, one.claims[one.at]/all); stop {
+			return err
 		}
 	}
 	for _, cut := range []bool{false, true} { // the end of a search that is through costs little

@@ -1,8 +1,12 @@
 package autotune
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
+	"coalesce/autotune/subject"
 	"coalesce/runtime/device"
 )
 
@@ -40,5 +44,39 @@ func TestChoices(t *testing.T) {
 	}
 	if got := choices(f, device.Facts{}, []map[string]string{w("float32")}); len(got) != 1 {
 		t.Errorf("the only workload, which leaves no choice: %v", got)
+	}
+}
+
+// ofFamily is a subject of which a sharing asks the family alone.
+type ofFamily struct {
+	subject.Subject
+	f *device.Family
+}
+
+func (o ofFamily) Family() *device.Family { return o.f }
+
+// Every family has a size decided before any has two, whichever has more workloads; algorithms take
+// part when every family of kernels has had three.
+func TestSteps(t *testing.T) {
+	s := &sharing{}
+	for _, of := range []struct {
+		name, target     string
+		workloads, sizes int
+	}{{"many", "cuda", 3, 2}, {"choice", "", 1, 2}, {"one", "cuda", 1, 5}} {
+		f := &device.Family{Name: of.name, Target: of.target}
+		for w := range of.workloads {
+			s.units = append(s.units, &unit{
+				Task:  Task{Subject: ofFamily{f: f}, Fixed: []map[string]string{{"value": fmt.Sprint(w)}}},
+				order: slices.Repeat([]int{1}, of.sizes),
+			})
+		}
+	}
+	var got []string
+	for _, step := range s.steps() {
+		got = append(got, fmt.Sprintf("%d:%s/%s.%d", step.round, step.Subject.Family().Name, step.Fixed[0]["value"], step.at))
+	}
+	want := "0:many/0.0 0:one/0.0 1:many/1.0 1:one/0.1 2:many/2.0 2:one/0.2 3:many/0.1 3:one/0.3 3:choice/0.0 4:many/1.1 4:one/0.4 4:choice/0.1 5:many/2.1"
+	if text := strings.Join(got, " "); text != want {
+		t.Errorf("steps are\n%s, expected\n%s", text, want)
 	}
 }

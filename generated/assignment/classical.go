@@ -11,7 +11,7 @@ import (
 )
 
 // ClassicalHash is the hash of the family assignment/classical: what its texts are made from.
-const ClassicalHash = 0x05dc51a3fac9ce6b
+const ClassicalHash = 0x4458465f4292e4e6
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

@@ -52,6 +52,19 @@ const (
 	CoreStatusTied       = 4
 )
 
+// Enum Mode of the kernels of assignment/core.
+//
+// A mode is a sum: AUCTION begins with an auction, TIGHT adds bids with epsilon = 0, SOFT begins with soft minima,
+// WARY gives up where a scale of the auction ends short, YIELD on ties, APART runs the phases in one block's shared memory.
+const (
+	CoreModeAuction = 1
+	CoreModeTight   = 2
+	CoreModeSoft    = 4
+	CoreModeWary    = 8
+	CoreModeYield   = 16
+	CoreModeApart   = 32
+)
+
 // Constexpr SHARED of the kernels of assignment/core.
 const CoreShared = 16777216
 

@@ -11,7 +11,7 @@ import (
 )
 
 // BiddersHash is the hash of the family auction/bidders: what its texts are made from.
-const BiddersHash = 0x57ed92cea08a44d7
+const BiddersHash = 0x5b8e97d7a5add7c3
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

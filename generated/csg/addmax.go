@@ -11,7 +11,7 @@ import (
 )
 
 // AddmaxHash is the hash of the family csg/addmax: what its texts are made from.
-const AddmaxHash = 0xb38e351e616383fc
+const AddmaxHash = 0xa11b8565761f98f0
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

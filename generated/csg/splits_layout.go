@@ -4,3 +4,6 @@ package csg
 
 // Constexpr RUN of the kernels of csg/splits.
 const SplitsRun = 64
+
+// Constexpr CHECKPOINTS of the kernels of csg/splits.
+const SplitsCheckpoints = 7

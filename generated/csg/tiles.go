@@ -11,7 +11,7 @@ import (
 )
 
 // TilesHash is the hash of the family csg/tiles: what its texts are made from.
-const TilesHash = 0xa717f9f9dbb9726f
+const TilesHash = 0x15a92fdcf9213a01
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

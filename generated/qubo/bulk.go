@@ -11,7 +11,7 @@ import (
 )
 
 // BulkHash is the hash of the family qubo/bulk: what its texts are made from.
-const BulkHash = 0x8c44278317854ba0
+const BulkHash = 0x43811d496cf45eab
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -56,10 +56,10 @@ var Bulk = device.Family{
 		{Label: "block=128,items=32,row=int8,cluster=16,searches=0,meet=messages", Symbol: "qubo_bulk_block128_items32_rowint8_cluster16_searches0_meetmessages", Hash: 0x507bb9215b741729, Values: []string{"128", "32", "int8", "16", "0", "messages"}, Pack: 1},
 		{Label: "block=128,items=32,row=bits,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block128_items32_rowbits_cluster1_searches0_meetbarrier", Hash: 0x375c6bbdf2b647f7, Values: []string{"128", "32", "bits", "1", "0", "barrier"}, Pack: 1},
 		{Label: "block=128,items=32,row=int16,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block128_items32_rowint16_cluster1_searches0_meetbarrier", Hash: 0x0a59180c8520f125, Values: []string{"128", "32", "int16", "1", "0", "barrier"}, Pack: 1},
-		{Label: "block=128,items=32,row=int32,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block128_items32_rowint32_cluster1_searches0_meetbarrier", Hash: 0x3794eee3c1e1def0, Values: []string{"128", "32", "int32", "1", "0", "barrier"}, Pack: 1},
-		{Label: "block=128,items=32,row=int32,cluster=8,searches=0,meet=messages", Symbol: "qubo_bulk_block128_items32_rowint32_cluster8_searches0_meetmessages", Hash: 0x9c3a5550b25e53c6, Values: []string{"128", "32", "int32", "8", "0", "messages"}, Pack: 1},
-		{Label: "block=128,items=32,row=int32,cluster=16,searches=0,meet=messages", Symbol: "qubo_bulk_block128_items32_rowint32_cluster16_searches0_meetmessages", Hash: 0x900827cf85c1214a, Values: []string{"128", "32", "int32", "16", "0", "messages"}, Pack: 1},
-		{Label: "block=128,items=32,row=int64,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block128_items32_rowint64_cluster1_searches0_meetbarrier", Hash: 0xa42682d56beb62dc, Values: []string{"128", "32", "int64", "1", "0", "barrier"}, Pack: 1},
+		{Label: "block=128,items=32,row=int32,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block128_items32_rowint32_cluster1_searches0_meetbarrier", Hash: 0x15fc4f2675a641d4, Values: []string{"128", "32", "int32", "1", "0", "barrier"}, Pack: 1},
+		{Label: "block=128,items=32,row=int32,cluster=8,searches=0,meet=messages", Symbol: "qubo_bulk_block128_items32_rowint32_cluster8_searches0_meetmessages", Hash: 0xd3b30ef368d201c8, Values: []string{"128", "32", "int32", "8", "0", "messages"}, Pack: 1},
+		{Label: "block=128,items=32,row=int32,cluster=16,searches=0,meet=messages", Symbol: "qubo_bulk_block128_items32_rowint32_cluster16_searches0_meetmessages", Hash: 0x70d3082aa6561957, Values: []string{"128", "32", "int32", "16", "0", "messages"}, Pack: 1},
+		{Label: "block=128,items=32,row=int64,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block128_items32_rowint64_cluster1_searches0_meetbarrier", Hash: 0x41822e40ec303db7, Values: []string{"128", "32", "int64", "1", "0", "barrier"}, Pack: 1},
 		{Label: "block=128,items=32,row=float32,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block128_items32_rowfloat32_cluster1_searches0_meetbarrier", Hash: 0x0830f466fc9d336b, Values: []string{"128", "32", "float32", "1", "0", "barrier"}, Pack: 1},
 		{Label: "block=128,items=32,row=pairs,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block128_items32_rowpairs_cluster1_searches0_meetbarrier", Hash: 0x5290b9e3ce3ca603, Values: []string{"128", "32", "pairs", "1", "0", "barrier"}, Pack: 1},
 		{Label: "block=128,items=40,row=int8,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block128_items40_rowint8_cluster1_searches0_meetbarrier", Hash: 0x8e888a8d497f785a, Values: []string{"128", "40", "int8", "1", "0", "barrier"}, Pack: 2},
@@ -79,7 +79,7 @@ var Bulk = device.Family{
 		{Label: "block=128,items=8,row=int8,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block128_items8_rowint8_cluster1_searches0_meetbarrier", Hash: 0xe802a81b21d18e1c, Values: []string{"128", "8", "int8", "1", "0", "barrier"}, Pack: 2},
 		{Label: "block=128,items=16,row=int8,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block128_items16_rowint8_cluster1_searches0_meetbarrier", Hash: 0x33778e12218ee464, Values: []string{"128", "16", "int8", "1", "0", "barrier"}, Pack: 2},
 		{Label: "block=128,items=20,row=int8,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block128_items20_rowint8_cluster1_searches0_meetbarrier", Hash: 0x47090ba7cb713055, Values: []string{"128", "20", "int8", "1", "0", "barrier"}, Pack: 3},
-		{Label: "block=128,items=20,row=int32,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block128_items20_rowint32_cluster1_searches0_meetbarrier", Hash: 0x6016ba04d24635c5, Values: []string{"128", "20", "int32", "1", "0", "barrier"}, Pack: 3},
+		{Label: "block=128,items=20,row=int32,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block128_items20_rowint32_cluster1_searches0_meetbarrier", Hash: 0xbc0c1233dfd56588, Values: []string{"128", "20", "int32", "1", "0", "barrier"}, Pack: 3},
 		{Label: "block=128,items=20,row=float32,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block128_items20_rowfloat32_cluster1_searches0_meetbarrier", Hash: 0xf60c7284878025f2, Values: []string{"128", "20", "float32", "1", "0", "barrier"}, Pack: 3},
 		{Label: "block=128,items=24,row=int8,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block128_items24_rowint8_cluster1_searches0_meetbarrier", Hash: 0x2628799aed8311e8, Values: []string{"128", "24", "int8", "1", "0", "barrier"}, Pack: 3},
 		{Label: "block=128,items=24,row=float32,cluster=1,searches=4,meet=barrier", Symbol: "qubo_bulk_block128_items24_rowfloat32_cluster1_searches4_meetbarrier", Hash: 0xae9789200d00024b, Values: []string{"128", "24", "float32", "1", "4", "barrier"}, Pack: 3},
@@ -91,8 +91,8 @@ var Bulk = device.Family{
 		{Label: "block=32,items=4,row=int8,cluster=2,searches=0,meet=barrier", Symbol: "qubo_bulk_block32_items4_rowint8_cluster2_searches0_meetbarrier", Hash: 0x5415a48a44af8aaa, Values: []string{"32", "4", "int8", "2", "0", "barrier"}, Pack: 3},
 		{Label: "block=32,items=4,row=int8,cluster=2,searches=0,meet=messages", Symbol: "qubo_bulk_block32_items4_rowint8_cluster2_searches0_meetmessages", Hash: 0x80539e8b1b1ef795, Values: []string{"32", "4", "int8", "2", "0", "messages"}, Pack: 3},
 		{Label: "block=32,items=4,row=int16,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block32_items4_rowint16_cluster1_searches0_meetbarrier", Hash: 0x76ce82129166d73e, Values: []string{"32", "4", "int16", "1", "0", "barrier"}, Pack: 3},
-		{Label: "block=32,items=4,row=int32,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block32_items4_rowint32_cluster1_searches0_meetbarrier", Hash: 0xd5a519030366e231, Values: []string{"32", "4", "int32", "1", "0", "barrier"}, Pack: 3},
-		{Label: "block=32,items=4,row=int64,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block32_items4_rowint64_cluster1_searches0_meetbarrier", Hash: 0x709177931d4d7c25, Values: []string{"32", "4", "int64", "1", "0", "barrier"}, Pack: 3},
+		{Label: "block=32,items=4,row=int32,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block32_items4_rowint32_cluster1_searches0_meetbarrier", Hash: 0x74357f51fed56141, Values: []string{"32", "4", "int32", "1", "0", "barrier"}, Pack: 3},
+		{Label: "block=32,items=4,row=int64,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block32_items4_rowint64_cluster1_searches0_meetbarrier", Hash: 0x77464c6fe580f294, Values: []string{"32", "4", "int64", "1", "0", "barrier"}, Pack: 3},
 		{Label: "block=32,items=4,row=float32,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block32_items4_rowfloat32_cluster1_searches0_meetbarrier", Hash: 0x9f10aa3771e55426, Values: []string{"32", "4", "float32", "1", "0", "barrier"}, Pack: 3},
 		{Label: "block=32,items=4,row=pairs,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block32_items4_rowpairs_cluster1_searches0_meetbarrier", Hash: 0x11906301ac7d11ea, Values: []string{"32", "4", "pairs", "1", "0", "barrier"}, Pack: 4},
 		{Label: "block=32,items=16,row=int8,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block32_items16_rowint8_cluster1_searches0_meetbarrier", Hash: 0x906406e03a0e734c, Values: []string{"32", "16", "int8", "1", "0", "barrier"}, Pack: 4},
@@ -114,24 +114,24 @@ var Bulk = device.Family{
 		{Label: "block=512,items=32,row=int8,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block512_items32_rowint8_cluster1_searches0_meetbarrier", Hash: 0xfa7a38aecb0ecef2, Values: []string{"512", "32", "int8", "1", "0", "barrier"}, Pack: 5},
 		{Label: "block=512,items=32,row=bits,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block512_items32_rowbits_cluster1_searches0_meetbarrier", Hash: 0x8be9e401f6678082, Values: []string{"512", "32", "bits", "1", "0", "barrier"}, Pack: 5},
 		{Label: "block=512,items=32,row=int16,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block512_items32_rowint16_cluster1_searches0_meetbarrier", Hash: 0x2cef9bae81768e8f, Values: []string{"512", "32", "int16", "1", "0", "barrier"}, Pack: 5},
-		{Label: "block=512,items=32,row=int32,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block512_items32_rowint32_cluster1_searches0_meetbarrier", Hash: 0x9aee32d15058060a, Values: []string{"512", "32", "int32", "1", "0", "barrier"}, Pack: 5},
-		{Label: "block=512,items=32,row=int64,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block512_items32_rowint64_cluster1_searches0_meetbarrier", Hash: 0x45a6b0c148538de4, Values: []string{"512", "32", "int64", "1", "0", "barrier"}, Pack: 5},
+		{Label: "block=512,items=32,row=int32,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block512_items32_rowint32_cluster1_searches0_meetbarrier", Hash: 0x2756a16c1bffa217, Values: []string{"512", "32", "int32", "1", "0", "barrier"}, Pack: 5},
+		{Label: "block=512,items=32,row=int64,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block512_items32_rowint64_cluster1_searches0_meetbarrier", Hash: 0xd657f65142936db0, Values: []string{"512", "32", "int64", "1", "0", "barrier"}, Pack: 5},
 		{Label: "block=512,items=32,row=float32,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block512_items32_rowfloat32_cluster1_searches0_meetbarrier", Hash: 0x65f1ee1d6a3bd422, Values: []string{"512", "32", "float32", "1", "0", "barrier"}, Pack: 5},
 		{Label: "block=1024,items=32,row=int8,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block1024_items32_rowint8_cluster1_searches0_meetbarrier", Hash: 0x00590c6bfd52c7ae, Values: []string{"1024", "32", "int8", "1", "0", "barrier"}, Pack: 5},
 		{Label: "block=1024,items=64,row=int8,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block1024_items64_rowint8_cluster1_searches0_meetbarrier", Hash: 0xf3c3233eba125aee, Values: []string{"1024", "64", "int8", "1", "0", "barrier"}, Pack: 5},
 		{Label: "block=1024,items=64,row=bits,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block1024_items64_rowbits_cluster1_searches0_meetbarrier", Hash: 0x547896b1ba088837, Values: []string{"1024", "64", "bits", "1", "0", "barrier"}, Pack: 5},
 		{Label: "block=1024,items=64,row=int16,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block1024_items64_rowint16_cluster1_searches0_meetbarrier", Hash: 0xa43bf14a30539298, Values: []string{"1024", "64", "int16", "1", "0", "barrier"}, Pack: 5},
-		{Label: "block=1024,items=64,row=int32,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block1024_items64_rowint32_cluster1_searches0_meetbarrier", Hash: 0xff9a8c8b1005164e, Values: []string{"1024", "64", "int32", "1", "0", "barrier"}, Pack: 5},
-		{Label: "block=1024,items=64,row=int64,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block1024_items64_rowint64_cluster1_searches0_meetbarrier", Hash: 0xea41784f87bcb43c, Values: []string{"1024", "64", "int64", "1", "0", "barrier"}, Pack: 5},
+		{Label: "block=1024,items=64,row=int32,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block1024_items64_rowint32_cluster1_searches0_meetbarrier", Hash: 0x99729911b86f4a73, Values: []string{"1024", "64", "int32", "1", "0", "barrier"}, Pack: 5},
+		{Label: "block=1024,items=64,row=int64,cluster=1,searches=0,meet=barrier", Symbol: "qubo_bulk_block1024_items64_rowint64_cluster1_searches0_meetbarrier", Hash: 0x7ac94043dc8cb789, Values: []string{"1024", "64", "int64", "1", "0", "barrier"}, Pack: 5},
 	},
 	Source: bulkSource,
 	Packs: []device.Pack{
 		{File: "bulk/pack_000.cu", Hash: 0x9e127be5ef625be0},
-		{File: "bulk/pack_001.cu", Hash: 0xcc556ad9157ecd54},
+		{File: "bulk/pack_001.cu", Hash: 0x3d9948ce709ed461},
 		{File: "bulk/pack_002.cu", Hash: 0x948e0e58ef3be454},
-		{File: "bulk/pack_003.cu", Hash: 0xabd846445cb4bbf8},
+		{File: "bulk/pack_003.cu", Hash: 0xc6e9f96d6449a184},
 		{File: "bulk/pack_004.cu", Hash: 0x7edd27d88cb9a4b1},
-		{File: "bulk/pack_005.cu", Hash: 0xc417fe9d91f73f9b},
+		{File: "bulk/pack_005.cu", Hash: 0xe6e608571fb87874},
 	},
 }
 

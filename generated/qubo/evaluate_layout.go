@@ -2,11 +2,17 @@
 
 package qubo
 
+// Constexpr MULTIPLE of the kernels of qubo/evaluate.
+const EvaluateMultiple = 128
+
 // Constexpr HIGH of the kernels of qubo/evaluate.
 const EvaluateWarpRows = 64
 
 // Constexpr STEP of the kernels of qubo/evaluate.
 const EvaluateTensorColumns = 128
+
+// Constexpr PACKERS of the kernels of qubo/evaluate.
+const EvaluatePackers = 256
 
 // Constexpr EACH of the kernels of qubo/evaluate.
 const EvaluateThreadRows = 8

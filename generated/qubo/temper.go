@@ -11,7 +11,7 @@ import (
 )
 
 // TemperHash is the hash of the family qubo/temper: what its texts are made from.
-const TemperHash = 0x7477fa3a2933162c
+const TemperHash = 0x6c97bb57403d6187
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -30,22 +30,22 @@ var Temper = device.Family{
 		{Name: "plant", Params: []device.Param{{Name: "now", Type: "buffer"}, {Name: "solution", Type: "buffer"}, {Name: "n", Type: "uint64"}, {Name: "block", Type: "uint64"}, {Name: "mask", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=128,state=shared,weight=unit", Symbol: "qubo_temper_block128_stateshared_weightunit", Hash: 0x1b323b98eb244eff, Values: []string{"128", "shared", "unit"}, Pack: 0},
-		{Label: "block=128,state=shared,weight=int32", Symbol: "qubo_temper_block128_stateshared_weightint32", Hash: 0x3610ed72b23dbb36, Values: []string{"128", "shared", "int32"}, Pack: 0},
-		{Label: "block=256,state=shared,weight=unit", Symbol: "qubo_temper_block256_stateshared_weightunit", Hash: 0x8437a1d94d0b93b1, Values: []string{"256", "shared", "unit"}, Pack: 0},
-		{Label: "block=256,state=shared,weight=int32", Symbol: "qubo_temper_block256_stateshared_weightint32", Hash: 0x8d985db88058b5eb, Values: []string{"256", "shared", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=512,state=shared,weight=unit", Symbol: "qubo_temper_block512_stateshared_weightunit", Hash: 0x280a1ffe21f6f86f, Values: []string{"512", "shared", "unit"}, Pack: 0},
-		{Label: "block=512,state=shared,weight=int32", Symbol: "qubo_temper_block512_stateshared_weightint32", Hash: 0x9b3055d0f3cdb90c, Values: []string{"512", "shared", "int32"}, Pack: 0},
-		{Label: "block=1024,state=shared,weight=unit", Symbol: "qubo_temper_block1024_stateshared_weightunit", Hash: 0xccf3d0ccc161d054, Values: []string{"1024", "shared", "unit"}, Pack: 0},
-		{Label: "block=1024,state=shared,weight=int32", Symbol: "qubo_temper_block1024_stateshared_weightint32", Hash: 0x68042dc32accd657, Values: []string{"1024", "shared", "int32"}, Pack: 0},
-		{Label: "block=1024,state=global,weight=unit", Symbol: "qubo_temper_block1024_stateglobal_weightunit", Hash: 0xbea92f603e2b8fee, Values: []string{"1024", "global", "unit"}, Pack: 0},
-		{Label: "block=1024,state=global,weight=int32", Symbol: "qubo_temper_block1024_stateglobal_weightint32", Hash: 0xe335ba81c716c546, Values: []string{"1024", "global", "int32"}, Pack: 0},
-		{Label: "block=64,state=shared,weight=unit", Symbol: "qubo_temper_block64_stateshared_weightunit", Hash: 0x8e9af6222e341817, Values: []string{"64", "shared", "unit"}, Pack: 0},
-		{Label: "block=64,state=global,weight=int32", Symbol: "qubo_temper_block64_stateglobal_weightint32", Hash: 0x4f55aa1734a180c1, Values: []string{"64", "global", "int32"}, Pack: 0},
+		{Label: "block=128,state=shared,weight=unit", Symbol: "qubo_temper_block128_stateshared_weightunit", Hash: 0xa2857b0866c6b726, Values: []string{"128", "shared", "unit"}, Pack: 0},
+		{Label: "block=128,state=shared,weight=int32", Symbol: "qubo_temper_block128_stateshared_weightint32", Hash: 0x36d87e64ed3b8eff, Values: []string{"128", "shared", "int32"}, Pack: 0},
+		{Label: "block=256,state=shared,weight=unit", Symbol: "qubo_temper_block256_stateshared_weightunit", Hash: 0xbe4b60efa7e0863b, Values: []string{"256", "shared", "unit"}, Pack: 0},
+		{Label: "block=256,state=shared,weight=int32", Symbol: "qubo_temper_block256_stateshared_weightint32", Hash: 0x8f0e62c0ae7d88d4, Values: []string{"256", "shared", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=512,state=shared,weight=unit", Symbol: "qubo_temper_block512_stateshared_weightunit", Hash: 0x9b41bfdcb9b865bc, Values: []string{"512", "shared", "unit"}, Pack: 0},
+		{Label: "block=512,state=shared,weight=int32", Symbol: "qubo_temper_block512_stateshared_weightint32", Hash: 0xe4f508cf00e386b7, Values: []string{"512", "shared", "int32"}, Pack: 0},
+		{Label: "block=1024,state=shared,weight=unit", Symbol: "qubo_temper_block1024_stateshared_weightunit", Hash: 0x91503b6b97ff9ff3, Values: []string{"1024", "shared", "unit"}, Pack: 0},
+		{Label: "block=1024,state=shared,weight=int32", Symbol: "qubo_temper_block1024_stateshared_weightint32", Hash: 0xe2dffc902d6977c5, Values: []string{"1024", "shared", "int32"}, Pack: 0},
+		{Label: "block=1024,state=global,weight=unit", Symbol: "qubo_temper_block1024_stateglobal_weightunit", Hash: 0xf39d7ec6d6a30eca, Values: []string{"1024", "global", "unit"}, Pack: 0},
+		{Label: "block=1024,state=global,weight=int32", Symbol: "qubo_temper_block1024_stateglobal_weightint32", Hash: 0x27d63a5c6e23675b, Values: []string{"1024", "global", "int32"}, Pack: 0},
+		{Label: "block=64,state=shared,weight=unit", Symbol: "qubo_temper_block64_stateshared_weightunit", Hash: 0x6d591edeb2aeb61a, Values: []string{"64", "shared", "unit"}, Pack: 0},
+		{Label: "block=64,state=global,weight=int32", Symbol: "qubo_temper_block64_stateglobal_weightint32", Hash: 0xc8a8ec9f2fbf2ca5, Values: []string{"64", "global", "int32"}, Pack: 0},
 	},
 	Source: temperSource,
 	Packs: []device.Pack{
-		{File: "temper/pack_000.cu", Hash: 0xaa6fcb25671c6911},
+		{File: "temper/pack_000.cu", Hash: 0x200bd0bfa2c82b23},
 	},
 }
 

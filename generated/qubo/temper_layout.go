@@ -5,10 +5,16 @@ package qubo
 // Constexpr LAST of the kernels of qubo/temper.
 const TemperLast = 2147483648
 
+// Constexpr PLANTERS of the kernels of qubo/temper.
+const TemperPlanters = 256
+
 // Enum Control of the kernels of qubo/temper.
 //
 // Indices of words of 8 bytes: in the device's control, in a block's scores, in a block's ladder.
-const TemperControlStop = 0
+const (
+	TemperControlStop     = 0
+	TemperControlControls = 8
+)
 
 // Enum Score of the kernels of qubo/temper.
 const (

@@ -33,7 +33,7 @@ type splits struct {
 	n       int
 	f       device.Buffer
 	kept    device.Buffer // the table O; nil unless kept
-	cycles  device.Buffer // seven checkpoints, nil unless profiled
+	cycles  device.Buffer // the checkpoints, nil unless profiled
 	found   device.Buffer
 	numbers map[int]device.Buffer // by size: the splittings IDP evaluates
 	lengths map[int]int
@@ -55,10 +55,10 @@ func (r *splits) alloc(d device.Device, s device.Stream) (err error) {
 		}
 	}
 	if r.is("profile", "on") {
-		if r.cycles, err = d.Alloc(7 * 8); err != nil {
+		if r.cycles, err = d.Alloc(8 * csg.SplitsCheckpoints); err != nil {
 			return err
 		}
-		if err = s.Fill(r.cycles, 0, 7*8, 0); err != nil {
+		if err = s.Fill(r.cycles, 0, 8*csg.SplitsCheckpoints, 0); err != nil {
 			return err
 		}
 	}

@@ -307,17 +307,17 @@ func (t *trialJob) Table(s device.Stream) ([]byte, error) {
 }
 
 // Checkpoints downloads the cycles that a profiled variant spent at each of
-// Algorithm 7's seven checkpoints, summed over its runs.
+// Algorithm 7's checkpoints, summed over its runs.
 func (t *trialJob) Checkpoints(s device.Stream) ([]uint64, error) {
 	r, ok := t.engine.(*splits)
 	if !ok || r.cycles == nil {
 		return nil, fmt.Errorf("%s: not built with profile=on", t.runner.variant.Label)
 	}
-	b := make([]byte, 7*8)
+	b := make([]byte, 8*csg.SplitsCheckpoints)
 	if err := s.Download(b, r.cycles, 0); err != nil {
 		return nil, err
 	}
-	cycles := make([]uint64, 7)
+	cycles := make([]uint64, csg.SplitsCheckpoints)
 	for i := range cycles {
 		cycles[i] = wordOf([8]byte(b[8*i:]))
 	}

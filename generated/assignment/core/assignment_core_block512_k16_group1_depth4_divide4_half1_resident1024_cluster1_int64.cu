@@ -2,6 +2,8 @@
 // assignment/core block=512,k=16,group=1,depth=4,divide=4,half=1,resident=1024,cluster=1,value=int64
 #include "cuda/prelude.cuh"
 #include "cuda/barrier.cuh"
+#include "cuda/choice.cuh"
+#include "cuda/cluster.cuh"
 #include "cuda/gridsum.cuh"
 #include "cuda/shared.cuh"
 #include "assignment/costs.cuh"
@@ -15,7 +17,8 @@ namespace assignment_core_block512_k16_group1_depth4_divide4_half1_resident1024_
 using namespace coalesce;
 
 typedef long long T;
-typedef GridBarrier Barrier;  // between the blocks of the kernel solve
+constexpr u32 CLUSTER = 1;              // blocks of a cluster of the kernel solve; 1: no cluster
+typedef Choice<CLUSTER == 1, GridBarrier, ClusterBarrier> Barrier;  // between the blocks of the kernel solve
 constexpr u32 BLOCK = 512;                  // threads
 constexpr u32 K = 16;                          // edges of a chunk
 constexpr u32 LANES = K < WARP ? K : WARP;           // lanes that work on one chunk
@@ -308,6 +311,11 @@ __device__ __forceinline__ void columnMinima(const T* costs, u64 rows, u64 cols,
     }
     if (least < INFINITE) atomicMin(v + j, least);
 }
+
+// A mode is a sum: AUCTION begins with an auction, TIGHT adds bids with epsilon = 0, SOFT begins with soft minima,
+// WARY gives up where a scale of the auction ends short, YIELD on ties, APART runs the phases in one block's shared memory.
+// Go: Mode
+enum Mode { AUCTION = 1, TIGHT = 2, SOFT = 4, WARY = 8, YIELD = 16, APART = 32 };
 
 // State holds the data of solve: edges, duals, the matching, and workspace.
 struct State {
@@ -1110,7 +1118,7 @@ template <class ThreadGroup> __device__ void phases(State& s, ThreadGroup& threa
 }
 
 // Go: Words
-constexpr u32 WORDS = 32;  // number of control words
+constexpr u32 WORDS = STAGES + AUGMENTING + 1;  // number of control words, the cycles of each stage the last
 
 // apart runs phases of a small core by one block, whose shared memory holds all data but
 // the edges: 24 bytes a column and 20 a row. Behind the control words apart writes v, u and
@@ -1180,9 +1188,7 @@ extern "C" __global__ void __launch_bounds__(512) assignment_core_block512_k16_g
     rowCandidates<2>(Matrix<2 * K>{costs, rows, cols, Scale<T>(scale), scale * unit, {prices, unit, margin}}, rows, cols, limit, v, col, cost, next);
 }
 
-// solve matches every row on the edges of the core. mode: 1 begins with an auction, 2 adds
-// bids with epsilon = 0, 4 begins with soft minima, 8 gives up where a scale of the auction
-// ends short, 16 gives up on ties, 32 runs the phases in one block's shared memory. The
+// solve matches every row on the edges of the core. mode: a sum of enum Mode. The
 // auction's epsilon falls from `epsilon` to `least`, and a scale ends with `full` owners.
 // span: the largest difference of costs; hops: bids for one row of the queue; far: a phase
 // matches many rows (square), else one (unmatched columns keep v = 0); most: limit of steps.
@@ -1195,20 +1201,20 @@ extern "C" __global__ void __launch_bounds__(512, 1) assignment_core_block512_k1
     using namespace assignment_core_block512_k16_group1_depth4_divide4_half1_resident1024_cluster1_int64;
     State s = {col, cost, next, rest, u, v, match, owner, word, lists, reached, claim, control, rows, width, capacity, (u32)shift, clock64()};
     Barrier barrier((u32*)(control + BARRIER));
-    if ((mode & 16) && tied(s, barrier)) {
+    if ((mode & YIELD) && tied(s, barrier)) {
         if (thread() == 0) control[STATUS] = TIED;
         return;
     }
-    if (mode & 4) anneal(s, barrier, 4, 200, 16, 1.7);
+    if (mode & SOFT) anneal(s, barrier, 4, 200, 16, 1.7);
     if (mode) load(s, barrier);
-    if (mode & 1) {
+    if (mode & AUCTION) {
         for (i64 e = epsilon;; e = e / DIVIDE > least ? e / DIVIDE : least) {
             release(s, barrier);
             auction(s, e, full, span, (u32)hops);
             barrier.sync();
             bool poor = __ldcg(control + ASSIGNED) < full;
             barrier.sync();
-            if (poor && (mode & 8)) {
+            if (poor && (mode & WARY)) {
                 if (thread() == 0) control[STATUS] = STALLED;
                 return;
             }
@@ -1218,14 +1224,14 @@ extern "C" __global__ void __launch_bounds__(512, 1) assignment_core_block512_k1
         settle(s, barrier);
         s.stamp(SETTLING);
     }
-    if (mode & 2) {
+    if (mode & TIGHT) {
         auction(s, 0, rows, span, 64);
         barrier.sync();
         s.stamp(BIDDING);
         settle(s, barrier);
         s.stamp(SETTLING);
     }
-    if (mode & 32) {
+    if (mode & APART) {
         if (blockIdx.x == 0) apart(s, far != 0, most);
         return;
     }
@@ -1253,4 +1259,4 @@ extern "C" __global__ void __launch_bounds__(512) assignment_core_block512_k16_g
     pricing<true>(Matrix<K>{costs, rows, cols, Scale<T>(scale), scale * unit, {prices, unit, margin}}, rows, u, v, match, owner, word, col, cost, next, control, pool);
 }
 
-extern "C" __device__ unsigned long long assignment_core_block512_k16_group1_depth4_divide4_half1_resident1024_cluster1_int64_hash = 0x47f2bed881f7f5fcull;
+extern "C" __device__ unsigned long long assignment_core_block512_k16_group1_depth4_divide4_half1_resident1024_cluster1_int64_hash = 0xfb764936cf70f6b2ull;

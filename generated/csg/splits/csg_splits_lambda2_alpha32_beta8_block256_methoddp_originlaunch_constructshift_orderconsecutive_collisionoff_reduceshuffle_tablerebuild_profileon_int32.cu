@@ -32,9 +32,12 @@ constexpr Order ORDER = Order::consecutive;
 constexpr Collision COLLISION = Collision::off;
 constexpr Reduce REDUCE = Reduce::shuffle;
 
+// Go: Checkpoints
+constexpr u32 CHECKPOINTS = 7;
+
 // Clock sums a thread's clock cycles between the checkpoints; thread 0 of each block reports.
 struct Clock {
-    i64 spent[7] = {0, 0, 0, 0, 0, 0, 0}, then = clock64();
+    i64 spent[CHECKPOINTS] = {0, 0, 0, 0, 0, 0, 0}, then = clock64();
     __device__ __forceinline__ void at(u32 checkpoint) {
         i64 now = clock64();
         spent[checkpoint - 1] += now - then;
@@ -42,7 +45,7 @@ struct Clock {
     }
     __device__ __forceinline__ void report(u64* cycles) {
         if (threadIdx.x == 0)
-            for (u32 i = 0; i < 7; i++) atomicAdd(cycles + i, (u64)spent[i]);
+            for (u32 i = 0; i < CHECKPOINTS; i++) atomicAdd(cycles + i, (u64)spent[i]);
     }
 };
 
@@ -271,4 +274,4 @@ extern "C" __global__ void csg_splits_lambda2_alpha32_beta8_block256_methoddp_or
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_lambda2_alpha32_beta8_block256_methoddp_originlaunch_constructshift_orderconsecutive_collisionoff_reduceshuffle_tablerebuild_profileon_int32_hash = 0xc272d1f0eb9c4d08ull;
+extern "C" __device__ unsigned long long csg_splits_lambda2_alpha32_beta8_block256_methoddp_originlaunch_constructshift_orderconsecutive_collisionoff_reduceshuffle_tablerebuild_profileon_int32_hash = 0xe5938f16e9f4d4faull;

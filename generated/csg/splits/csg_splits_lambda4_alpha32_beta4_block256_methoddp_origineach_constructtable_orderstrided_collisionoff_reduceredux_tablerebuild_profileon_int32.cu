@@ -32,9 +32,12 @@ constexpr Order ORDER = Order::strided;
 constexpr Collision COLLISION = Collision::off;
 constexpr Reduce REDUCE = Reduce::redux;
 
+// Go: Checkpoints
+constexpr u32 CHECKPOINTS = 7;
+
 // Clock sums a thread's clock cycles between the checkpoints; thread 0 of each block reports.
 struct Clock {
-    i64 spent[7] = {0, 0, 0, 0, 0, 0, 0}, then = clock64();
+    i64 spent[CHECKPOINTS] = {0, 0, 0, 0, 0, 0, 0}, then = clock64();
     __device__ __forceinline__ void at(u32 checkpoint) {
         i64 now = clock64();
         spent[checkpoint - 1] += now - then;
@@ -42,7 +45,7 @@ struct Clock {
     }
     __device__ __forceinline__ void report(u64* cycles) {
         if (threadIdx.x == 0)
-            for (u32 i = 0; i < 7; i++) atomicAdd(cycles + i, (u64)spent[i]);
+            for (u32 i = 0; i < CHECKPOINTS; i++) atomicAdd(cycles + i, (u64)spent[i]);
     }
 };
 
@@ -289,4 +292,4 @@ extern "C" __global__ void csg_splits_lambda4_alpha32_beta4_block256_methoddp_or
     }
 }
 
-extern "C" __device__ unsigned long long csg_splits_lambda4_alpha32_beta4_block256_methoddp_origineach_constructtable_orderstrided_collisionoff_reduceredux_tablerebuild_profileon_int32_hash = 0xe312d5c8a80b730bull;
+extern "C" __device__ unsigned long long csg_splits_lambda4_alpha32_beta4_block256_methoddp_origineach_constructtable_orderstrided_collisionoff_reduceredux_tablerebuild_profileon_int32_hash = 0xb556371cd7d41282ull;

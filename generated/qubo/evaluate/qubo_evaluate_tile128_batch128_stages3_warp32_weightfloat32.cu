@@ -6,7 +6,7 @@
 
 // A block multiplies TILE rows of the coefficients with BATCH solutions. The
 // matrix of coefficients is symmetric, side x side, where side is a multiple of
-// 128; its diagonal and all entries beyond n are zero. A weight is `unit` times
+// MULTIPLE; its diagonal and all entries beyond n are zero. A weight is `unit` times
 // its coefficient. Bit i % 32 of word i / 32 of a solution is variable i; a
 // solution has side / 32 words, zero beyond n.
 namespace qubo_evaluate_tile128_batch128_stages3_warp32_weightfloat32 {
@@ -15,6 +15,8 @@ using namespace coalesce;
 
 constexpr u32 TILE = 128;        // rows of a block
 constexpr u32 BATCH = 128;      // solutions of a block
+// Go: Multiple
+constexpr u32 MULTIPLE = 128;             // side is a multiple of it
 constexpr int STAGES = 3;    // steps of columns in shared memory at once
 typedef float C;                         // type of a coefficient
 typedef float D;                         // type of a gain
@@ -115,6 +117,8 @@ template <bool HALF> __device__ __forceinline__ void product(const Problem& p, S
     }
 }
 
+static_assert(MULTIPLE % TILE == 0 && MULTIPLE % STEP == 0, "shape");
+
 // finish adds, for each solution, the thread's part of twice the objective, the
 // sum of x_i (2 d_i + unit y_i) with y = Cx. With GAINS finish also writes the
 // gains of flips: d_i + unit y_i where x_i is 0, and the negative where x_i is 1.
@@ -170,4 +174,4 @@ extern "C" __global__ void __launch_bounds__(qubo_evaluate_tile128_batch128_stag
     evaluate<true>({c, diag, x, side, count, unit}, twice, gain);
 }
 
-extern "C" __device__ unsigned long long qubo_evaluate_tile128_batch128_stages3_warp32_weightfloat32_hash = 0x894fd8353f8a52c7ull;
+extern "C" __device__ unsigned long long qubo_evaluate_tile128_batch128_stages3_warp32_weightfloat32_hash = 0x644ae98420634a65ull;

@@ -6,7 +6,7 @@
 
 // A block multiplies TILE rows of the coefficients with BATCH solutions. The
 // matrix of coefficients is symmetric, side x side, where side is a multiple of
-// 128; its diagonal and all entries beyond n are zero. A weight is `unit` times
+// MULTIPLE; its diagonal and all entries beyond n are zero. A weight is `unit` times
 // its coefficient. Bit i % 32 of word i / 32 of a solution is variable i; a
 // solution has side / 32 words, zero beyond n.
 namespace qubo_evaluate_tile64_batch128_stages4_warp64_weightint8 {
@@ -15,6 +15,8 @@ using namespace coalesce;
 
 constexpr u32 TILE = 64;        // rows of a block
 constexpr u32 BATCH = 128;      // solutions of a block
+// Go: Multiple
+constexpr u32 MULTIPLE = 128;             // side is a multiple of it
 constexpr int STAGES = 4;    // steps of columns in shared memory at once
 typedef signed char C;                         // type of a coefficient
 typedef int D;                         // type of a gain
@@ -42,6 +44,8 @@ constexpr u32 THREADS = TILE / HIGH * (BATCH / WIDE) * WARP;
 constexpr int BLOCKS = 65536 / (THREADS * 4 * WIDE);  // blocks a multiprocessor: 128 or 256 registers a thread
 // Go: TensorColumns
 constexpr u32 STEP = 128;                             // columns of a stage
+// Go: Packers
+constexpr u64 PACKERS = 256;                          // threads of a block of pack
 constexpr u32 STAGE = TILE * STEP + BATCH * STEP / 8; // bytes: coefficients, then bits
 
 // packed writes 16 bytes, piece k, of the packed matrix. That matrix consists of
@@ -149,6 +153,8 @@ template <bool HALF> __device__ __forceinline__ void product(const Problem& p, S
     }
 }
 
+static_assert(MULTIPLE % TILE == 0 && MULTIPLE % STEP == 0, "shape");
+
 // finish adds, for each solution, the thread's part of twice the objective, the
 // sum of x_i (2 d_i + unit y_i) with y = Cx. With GAINS finish also writes the
 // gains of flips: d_i + unit y_i where x_i is 0, and the negative where x_i is 1.
@@ -205,10 +211,10 @@ extern "C" __global__ void __launch_bounds__(qubo_evaluate_tile64_batch128_stage
 }
 
 // pack copies a matrix stored by rows to c, in the order in which the tensor cores' products read it.
-extern "C" __global__ void __launch_bounds__(256) qubo_evaluate_tile64_batch128_stages4_warp64_weightint8_pack(
+extern "C" __global__ void __launch_bounds__(qubo_evaluate_tile64_batch128_stages4_warp64_weightint8::PACKERS) qubo_evaluate_tile64_batch128_stages4_warp64_weightint8_pack(
     const signed char* rows, unsigned long long side, signed char* c) {
     using namespace qubo_evaluate_tile64_batch128_stages4_warp64_weightint8;
-    for (u64 k = blockIdx.x * 256ull + threadIdx.x; k < side * side / 16; k += gridDim.x * 256ull) packed(rows, side, k, (uint4*)c + k);
+    for (u64 k = blockIdx.x * PACKERS + threadIdx.x; k < side * side / 16; k += gridDim.x * PACKERS) packed(rows, side, k, (uint4*)c + k);
 }
 
-extern "C" __device__ unsigned long long qubo_evaluate_tile64_batch128_stages4_warp64_weightint8_hash = 0xa0d8f8b2b1e4cd77ull;
+extern "C" __device__ unsigned long long qubo_evaluate_tile64_batch128_stages4_warp64_weightint8_hash = 0x0deaf6931299cfadull;

@@ -71,16 +71,6 @@ func defaultSchedule(rows int) schedule {
 		wary: 600 + uint64(rows)/4, steps: 20000 + 8*uint64(rows)}
 }
 
-// modes of the kernel solve.
-const (
-	coreAuction = 1
-	coreTight   = 2
-	coreSoft    = 4
-	coreWary    = 8
-	coreYield   = 16
-	coreApart   = 32
-)
-
 // A forbidden pair has the same cost here and in the kernels.
 var _ = [1]struct{}{}[assignment.CoreInfinite-problem.Infinity]
 
@@ -163,14 +153,14 @@ func (r *coreRun) solve(ctx context.Context, start *problem.Prices) (*engine.Sol
 	if err := r.begin(start); err != nil {
 		return nil, err
 	}
-	mode, limit := uint64(coreTight), r.Schedule.steps
+	mode, limit := uint64(assignment.CoreModeTight), r.Schedule.steps
 	if r.square {
-		mode |= coreAuction
+		mode |= assignment.CoreModeAuction
 	}
 	if r.square && start == nil && r.initialiser != nil && r.over == corePasses(r) {
-		mode |= coreWary
+		mode |= assignment.CoreModeWary
 		if r.yields {
-			mode |= coreYield
+			mode |= assignment.CoreModeYield
 		}
 		limit = r.Schedule.wary
 	}
@@ -191,7 +181,7 @@ func (r *coreRun) solve(ctx context.Context, start *problem.Prices) (*engine.Sol
 			return r.finish(words)
 		case status == assignment.CoreStatusTied:
 			return nil, &engine.Exhausted{Why: "ties", Tied: true}
-		case mode&coreWary != 0 && status != assignment.CoreStatusSolved:
+		case mode&assignment.CoreModeWary != 0 && status != assignment.CoreStatusSolved:
 			if mode, err = r.initialise(); err != nil {
 				return nil, err
 			}
@@ -211,7 +201,7 @@ func (r *coreRun) solve(ctx context.Context, start *problem.Prices) (*engine.Sol
 		}
 		if !r.square {
 			// Columns without a row must have v = 0: begin again.
-			mode = coreTight
+			mode = assignment.CoreModeTight
 			if err := r.forget(); err != nil {
 				return nil, err
 			}
@@ -238,9 +228,9 @@ func (r *coreRun) initialise() (mode uint64, err error) {
 	); err != nil {
 		return 0, err
 	}
-	mode = coreSoft | coreTight
+	mode = assignment.CoreModeSoft | assignment.CoreModeTight
 	if !found.structured {
-		mode = coreAuction | coreTight
+		mode = assignment.CoreModeAuction | assignment.CoreModeTight
 		if err := r.over.minima(); err != nil {
 			return 0, err
 		}
@@ -328,7 +318,7 @@ func (r *coreRun) round(mode, limit uint64) ([]uint64, error) {
 	}
 	room := r.room()
 	if r.apart = room > 0; r.apart {
-		mode |= coreApart
+		mode |= assignment.CoreModeApart
 	}
 	const atMost = 1<<32/assignment.CoreShared - 1 // blocks, each of which adds CoreShared to a sum of 32 bits
 	room = max(room, 32*r.block+16)                // struct LocalQueue of core/thread_groups.cu.tmpl

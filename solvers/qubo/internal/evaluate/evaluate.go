@@ -27,7 +27,7 @@ const (
 // side x side, a weight being unit times its coefficient. Rows and columns
 // from n on are zero.
 type square struct {
-	side int // n up to a multiple of 128
+	side int // as SideOf
 	unit int64
 	rows []byte
 	diag []byte // int32, or the kind where that is a float
@@ -85,9 +85,15 @@ func NarrowestKind(p *problem.Normal) (string, error) {
 	return "", err
 }
 
+// SideOf is the side of the matrix of a problem of n variables.
+func SideOf(n int) int {
+	const m = qubo.EvaluateMultiple
+	return (max(1, n) + m - 1) / m * m
+}
+
 // newSquare fills a matrix.
 func newSquare(p *problem.Normal, kind string) (*square, error) {
-	m := &square{side: (max(1, p.N) + 127) / 128 * 128, unit: UnitOf(p)}
+	m := &square{side: SideOf(p.N), unit: UnitOf(p)}
 	if err := Holds(p, kind, p.Spans(), m.unit); err != nil {
 		return nil, err
 	}
@@ -172,7 +178,7 @@ func Fits(v *device.Variant, facts device.Facts) error {
 func Open(d device.Device, s device.Stream, v *device.Variant, p *problem.Normal) (e *Evaluator, err error) {
 	f := &qubo.Evaluate
 	kind := f.Value(v, "weight")
-	side := int64(max(1, p.N)+127) / 128 * 128
+	side := int64(SideOf(p.N))
 	if need, free := 2*side*side*int64(CoefficientBytes(kind)), d.Facts().Free; free > 0 && need > free*9/10 {
 		return nil, fmt.Errorf("a matrix of %d x %d %s, %d bytes with its copy, %s has %d free: %w", side, side, kind, need, d.Facts(), free, device.ErrMemory)
 	}
@@ -204,8 +210,8 @@ func Open(d device.Device, s device.Stream, v *device.Variant, p *problem.Normal
 	if e.c, err = e.scope.Alloc(d, int64(len(m.rows))); err != nil {
 		return e, err
 	}
-	blocks := min(int64(len(m.rows)/16+255)/256, 1<<14)
-	return e, e.kernels.Pack(s, device.Grid{Blocks: blocks, Threads: 256}, e.Rows, uint64(m.side), e.c)
+	blocks := min((int64(len(m.rows)/16)+qubo.EvaluatePackers-1)/qubo.EvaluatePackers, 1<<14)
+	return e, e.kernels.Pack(s, device.Grid{Blocks: blocks, Threads: qubo.EvaluatePackers}, e.Rows, uint64(m.side), e.c)
 }
 
 // shape is a block of a variant: its threads, and its shared memory in

@@ -74,7 +74,7 @@ func (t subjectOf) Workload(fixed map[string]string, _ device.Facts, size int) (
 // climbs says why a block of a variant of qubo/multistart cannot climb with n variables.
 func climbs(v *device.Variant, facts device.Facts, n int) error {
 	f := &qubo.Multistart
-	side := (max(1, n) + 127) / 128 * 128
+	side := evaluate.SideOf(n)
 	if err := facts.BlockFits(0, int64(ascendShared(f.Value(v, "state"), f.Value(v, "weight"), side)+1024)); err != nil {
 		return fmt.Errorf("%d variables: %w", n, err)
 	}

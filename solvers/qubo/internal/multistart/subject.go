@@ -50,7 +50,7 @@ func (t subjectOf) Sizes(f device.Facts) []int {
 
 // Feasible holds the shared memory of a block and the matrix against a device.
 func (t subjectOf) Feasible(v *device.Variant, f device.Facts, size int) error {
-	kind, side := t.kernels.Value(v, "weight"), int64(max(1, size)+127)/128*128
+	kind, side := t.kernels.Value(v, "weight"), int64(evaluate.SideOf(size))
 	fits := func() error { return climbs(v, f, size) }
 	if t.kernels == &qubo.Evaluate {
 		fits = func() error { return evaluate.Fits(v, f) }

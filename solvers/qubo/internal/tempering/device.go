@@ -163,7 +163,7 @@ func (t *temper) take(d device.Device) error {
 		{&t.tasks, device.Bytes(l.tasks), 0}, {&t.colours, device.Bytes(l.colours), 0}, {&t.visits, device.Bytes(l.visits), 0},
 		{&t.rows, device.Bytes(l.rows), 0}, {&t.columns, device.Bytes(l.columns), 0},
 		{&t.ladders, nil, 8 * qubo.TemperLadderRungs * blocks}, {&t.now, nil, 4 * n * blocks}, {&t.spare, nil, spare},
-		{&t.kept, nil, record * blocks}, {&t.scores, nil, 8 * qubo.TemperScoreScores * blocks}, {&t.control, nil, 64}, {&t.record, nil, record},
+		{&t.kept, nil, record * blocks}, {&t.scores, nil, 8 * qubo.TemperScoreScores * blocks}, {&t.control, nil, 8 * qubo.TemperControlControls}, {&t.record, nil, record},
 	} {
 		var err error
 		if *want.buffer, err = t.scope.Alloc(d, max(16, want.bytes+int64(len(want.data)))); err != nil {
@@ -205,7 +205,7 @@ func (t *temper) plant(x []uint64, block int, mask uint32) error {
 }
 
 func (t *temper) sow(block int, mask uint32) error {
-	g := device.Grid{Blocks: int64(max(1, min(1<<10, t.p.N/256))), Threads: 256}
+	g := device.Grid{Blocks: int64(max(1, min(1<<10, t.p.N/qubo.TemperPlanters))), Threads: qubo.TemperPlanters}
 	return t.kernels.Plant(t.streams[0], g, t.now, t.record, uint64(t.p.N), uint64(block), uint64(mask))
 }
 

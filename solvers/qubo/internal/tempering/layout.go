@@ -15,7 +15,7 @@ import (
 
 // replicas is the number of replicas of a block of qubo/temper: each is one bit of the words of 32
 // bits that hold x.
-const replicas = 32
+const replicas = qubo.TemperLadderTo - qubo.TemperLadderFrom
 
 // slotsOf is the number of slots of a chunk: one for each lane of a warp.
 const slotsOf = 32

@@ -159,6 +159,9 @@ func located(name string, data []byte, err error) error {
 // maxBytes is the size in bytes of the largest database that is read.
 const maxBytes = 64 << 20
 
+// maxStream is the most that is read of what is no regular file, in bytes: a device may go on without end.
+const maxStream = 4 << 20
+
 // Load reads a file. The error is os.ErrNotExist's when there is none.
 func Load(path string) (*Database, error) {
 	f, err := os.Open(path)
@@ -166,12 +169,16 @@ func Load(path string) (*Database, error) {
 		return nil, fmt.Errorf("load tuned database: %w", err)
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
+	limit := int64(maxBytes)
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		limit = maxStream
+	}
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
 		return nil, fmt.Errorf("load tuned database: %w", err)
 	}
-	if len(data) > maxBytes {
-		return nil, fmt.Errorf("load tuned database: %s: found more than %d bytes, expected at most that", path, maxBytes)
+	if int64(len(data)) > limit {
+		return nil, fmt.Errorf("load tuned database: %s: found more than %d bytes, expected at most that", path, limit)
 	}
 	return Decode(path, data)
 }

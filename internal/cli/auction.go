@@ -244,6 +244,9 @@ Bidders that dummies tell get the dummies' numbers for names.`,
 			if len(args) == 0 || output == "" {
 				return usagef("expected a FILE and --output FILE")
 			}
+			if err := whole.Check(output, args, usagef); err != nil {
+				return err
+			}
 			p := a.progress()
 			defer p.Close()
 			p.Set("reading %s", called(args[0]))

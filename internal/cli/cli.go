@@ -181,6 +181,7 @@ Results go to standard output, everything else to standard error. Exit codes:
 	a.versionFlag(root)
 	a.bundleHelp(root)
 	complete.Flags(root)
+	complete.Shells(root, usagef)
 	return root
 }
 

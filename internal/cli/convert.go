@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -38,10 +36,13 @@ formats:
 				return err
 			}
 			to = cmp.Or(to, qubo.FormatOf(output))
-			if qubo.About(to) == "" {
-				return usagef("--to is %q, expected one of the formats, or a name of --output that ends in one", to)
+			switch {
+			case to == "":
+				return usagef("--output is %s, whose name tells no format: --to names one", output)
+			case qubo.About(to) == "":
+				return usagef("--to is %q, expected one of the formats", to)
 			}
-			if err := plainName(output); err != nil {
+			if err := cmp.Or(plainName(output), whole.Check(output, args, usagef)); err != nil {
 				return err
 			}
 			p := a.progress()
@@ -144,9 +145,5 @@ with coefficients from -100 to 100. The instances of the literature are
 
 // plainName returns an error for the name of a compressed file: files are written plain.
 func plainName(path string) error {
-	switch ending := strings.ToLower(filepath.Ext(path)); ending {
-	case ".gz", ".xz", ".zst", ".zstd":
-		return usagef("--output is %s: files are written plain, without %s", path, ending)
-	}
-	return nil
+	return whole.Plain(path, usagef)
 }

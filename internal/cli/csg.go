@@ -17,6 +17,7 @@ import (
 	"coalesce/internal/cli/ranks"
 	"coalesce/internal/cli/structures"
 	"coalesce/internal/cli/whole"
+	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/csg/anytime"
@@ -125,6 +126,11 @@ func (a *app) solveCSG(ctx context.Context, s *csgFlags, args []string) error {
 	if a.team != nil && s.values != "" {
 		return usagef("--values is for one process, found %d ranks", a.team.Size())
 	}
+	if s.values != "" {
+		if err := whole.Ready(s.values); err != nil {
+			return err
+		}
+	}
 	if s.distribution != "" {
 		args = []string{""} // one instance, which is drawn
 	}
@@ -166,7 +172,7 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 	var graph *anytime.Instance
 	inst, err := await(ctx, func() (inst *csg.Instance, err error) {
 		if s.distribution != "" {
-			p.Set("drawing %d agents from %s", s.agents, s.distribution)
+			p.Set("drawing %s from %s", ui.Count(s.agents, "agent"), s.distribution)
 			return structures.Draw(s.distribution, s.agents, s.seed, csg.Value(s.value), there)
 		}
 		p.Set("reading %s", called(path))
@@ -198,10 +204,10 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 	if session.Ranks, err = a.together(session.Devices, true, inst.Bytes()); err != nil {
 		return err
 	}
-	p.Set("solving %d agents on %s", inst.N, session.Where())
-	session.Log = func(line string) { p.Set("solving %d agents: %s", inst.N, line) }
+	p.Set("solving %s on %s", ui.Count(inst.N, "agent"), session.Where())
+	session.Log = func(line string) { p.Set("solving %s: %s", ui.Count(inst.N, "agent"), line) }
 	estimate := structures.Estimate()
-	session.Progress = func(now solve.Incumbent) { p.Set("solving %d agents: %s", inst.N, estimate(now)) }
+	session.Progress = func(now solve.Incumbent) { p.Set("solving %s: %s", ui.Count(inst.N, "agent"), estimate(now)) }
 	r, err := awaitBest(ctx, func() (*csg.Result, error) { return s.solve(ctx, inst, session) })
 	if r != nil {
 		r.Seconds.Read = read

@@ -10,6 +10,7 @@ import (
 
 	"coalesce/internal/cli/structures"
 	"coalesce/internal/cli/whole"
+	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/csg/anytime"
@@ -39,7 +40,7 @@ func (a *app) solveGraph(ctx context.Context, s *csgFlags, session *csg.Session,
 	p := a.progress()
 	defer p.Close()
 	o := s.search.Options(session.Options, s.seed)
-	o.Progress = func(now solve.Incumbent) { p.Set("searching %d agents: %s", g.N, now) }
+	o.Progress = func(now solve.Incumbent) { p.Set("searching %s: %s", ui.Count(g.N, "agent"), now) }
 	var r *anytime.Result
 	err := a.withDevices("host", s.threads, func(host []device.Device) (err error) { // the session's device may be a GPU
 		o.Devices = host

@@ -15,6 +15,7 @@ import (
 
 	"coalesce/autotune/tuned"
 	"coalesce/internal/cli/programs"
+	"coalesce/internal/cli/whole"
 	"coalesce/runtime/device"
 	"coalesce/solvers/formats"
 	"coalesce/solvers/qubo"
@@ -180,6 +181,8 @@ func (s *quboFlags) validate(a *app, args []string) error {
 		return usagef("--work is %d, expected 1 or more", s.work)
 	case s.solutions < 0 || s.distance < 1:
 		return usagef("--solutions is %d and --min-distance %d, expected 1 or more", s.solutions, s.distance)
+	case s.plot != "":
+		return whole.Ready(s.plot)
 	}
 	return nil
 }
@@ -196,6 +199,9 @@ func (s *quboFlags) instance(a *app, path string) (*qubo.Instance, error) {
 	}
 	fixed := map[int]string{}
 	for _, pair := range s.fix {
+		if inst.N == 0 {
+			return nil, fmt.Errorf("--fix: found %q, and no variables to fix", pair)
+		}
 		name, value, _ := strings.Cut(pair, "=")
 		i, err := strconv.Atoi(name)
 		if err != nil || i < 0 || i >= inst.N || value != "0" && value != "1" {
@@ -210,7 +216,7 @@ func (s *quboFlags) instance(a *app, path string) (*qubo.Instance, error) {
 	if s.start == "" {
 		return inst, nil
 	}
-	text, err := formats.ReadFile(s.start, maxStart)
+	text, err := formats.ReadFile(s.start, min(maxStart, max(1<<20, a.free()/4))) // which grows to more than twice that
 	if err != nil {
 		return nil, fmt.Errorf("read the solution to begin with: %w", err)
 	}

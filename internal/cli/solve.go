@@ -193,6 +193,10 @@ func (a *app) progress() *ui.Progress { return ui.Start(a.err) }
 // the incumbent, and the work done, counted in a unit.
 func standing(p *ui.Progress, what, unit string) func(solve.Incumbent) {
 	return func(now solve.Incumbent) {
+		if now.Work == 0 { // some searches count their work at the end alone
+			p.Set("%s %s", what, now)
+			return
+		}
 		p.Set("%s %s, after %s %s", what, now, ui.Rate(float64(now.Work)), unit)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -98,7 +97,7 @@ func (a *app) withOutput(cmd *cobra.Command) *cobra.Command {
 			a.folder = ranks.Folder(path)
 			return errors.Join(cmd.Flags().Set("json", "true"), run(cmd, args))
 		}
-		if err := checkOutput(path, args); err != nil {
+		if err := whole.Check(path, args, usagef); err != nil {
 			return err
 		}
 		if a.team != nil && a.team.Rank() > 0 {
@@ -137,34 +136,6 @@ func (a *app) whileRead(cmd *cobra.Command, work func() error) error {
 		err = errors.Join(unread, err)
 	}
 	return err
-}
-
-// checkOutput finds what can be known to be wrong with --output before solving.
-func checkOutput(path string, args []string) error {
-	if path == "" {
-		return usagef("--output is empty, expected a FILE")
-	}
-	if err := plainName(path); err != nil {
-		return err
-	}
-	if folder, err := os.Stat(filepath.Dir(path)); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	} else if !folder.IsDir() {
-		return fmt.Errorf("write %s: %s is no directory", path, filepath.Dir(path))
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil // a new file
-	}
-	if info.IsDir() {
-		return fmt.Errorf("write %s: a directory, expected a file", path)
-	}
-	for _, arg := range args {
-		if in, err := os.Stat(arg); err == nil && arg != dash && os.SameFile(in, info) {
-			return usagef("--output is %s, which is the instance", path)
-		}
-	}
-	return nil
 }
 
 // intoFile runs work and writes its output to a file, also after ctrl-C. If work fails, the file stays

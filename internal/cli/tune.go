@@ -29,6 +29,7 @@ import (
 	"coalesce/solvers/assignment"
 	"coalesce/solvers/auction"
 	"coalesce/solvers/csg"
+	"coalesce/solvers/formats"
 	"coalesce/solvers/qubo"
 )
 
@@ -172,7 +173,7 @@ func (a *app) tune(ctx context.Context, s *tuneFlags, subjects []subject.Subject
 			a.err = &talk
 		}
 		t.Code = a.exit(ctx, err)
-		if t.Winners, err = os.ReadFile(s.output); errors.Is(err, os.ErrNotExist) {
+		if t.Winners, err = formats.ReadFile(s.output, maxStart); errors.Is(err, os.ErrNotExist) {
 			err = nil // nothing was found
 		}
 		t.Code = max(t.Code, a.exit(ctx, err))

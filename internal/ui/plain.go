@@ -2,9 +2,12 @@ package ui
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,10 +52,14 @@ const longest = 1000
 
 // OneLine is an error's text on one line: each of several errors once, also where the
 // first of them has words before it, control characters as Plain writes them, the end of a
-// context in a user's words.
+// context and JSON values of another type in a user's words.
 func OneLine(err error) string {
 	var list []string
-	words := strings.NewReplacer(context.Canceled.Error(), "interrupted", context.DeadlineExceeded.Error(), "the time limit has ended")
+	known := []string{context.Canceled.Error(), "interrupted", context.DeadlineExceeded.Error(), "the time limit has ended"}
+	if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) {
+		known = append(known, wrong.Error(), mistyped(wrong))
+	}
+	words := strings.NewReplacer(known...)
 	for line := range strings.Lines(err.Error()) {
 		line = words.Replace(Plain(strings.TrimRight(line, "\r\n")))
 		if len(line) > longest { // an error of a library may quote all of a file's number
@@ -64,6 +71,26 @@ func OneLine(err error) string {
 		}
 	}
 	return strings.Join(list, "; ")
+}
+
+// mistyped says which JSON value was found and which is read there, without the names of Go's types.
+func mistyped(wrong *json.UnmarshalTypeError) string {
+	expected := "a number"
+	switch wrong.Type.Kind() {
+	case reflect.Struct, reflect.Map, reflect.Interface:
+		expected = "an object"
+	case reflect.Slice, reflect.Array:
+		expected = "a list"
+	case reflect.String:
+		expected = "a text"
+	case reflect.Bool:
+		expected = "true or false"
+	}
+	at := ""
+	if wrong.Field != "" {
+		at = " as " + wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:]
+	}
+	return fmt.Sprintf("found a JSON %.40s%s, expected %s", wrong.Value, at, expected) // the value of a number is all its digits
 }
 
 // Unseen reports whether standard output is /dev/null, open for reading too. Go opens that

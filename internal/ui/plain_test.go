@@ -3,6 +3,7 @@ package ui
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"testing"
@@ -36,6 +37,23 @@ func TestOneLine(t *testing.T) {
 	err = errors.Join(fmt.Errorf("2 files were not solved: %w", context.Canceled), context.Canceled, fmt.Errorf("verify: %w", context.DeadlineExceeded))
 	if got := OneLine(err); got != "2 files were not solved: interrupted; verify: the time limit has ended" {
 		t.Errorf("ended contexts: found %q", got)
+	}
+	for text, want := range map[string]string{
+		`[1]`:           "a.json: found a JSON array, expected an object",
+		`{"u": "x"}`:    "a.json: found a JSON string as u, expected a list",
+		`{"u": ["x"]}`:  "a.json: found a JSON string as u, expected a number",
+		`{"name": {}}`:  "a.json: found a JSON object as name, expected a text",
+		`{"sure": 5}`:   "a.json: found a JSON number as sure, expected true or false",
+		`{"u": [1e99]}`: "a.json: found a JSON number 1e99 as u, expected a number",
+	} {
+		var x struct {
+			U    []int  `json:"u"`
+			Name string `json:"name"`
+			Sure bool   `json:"sure"`
+		}
+		if got := OneLine(fmt.Errorf("a.json: %w", json.Unmarshal([]byte(text), &x))); got != want {
+			t.Errorf("%s: found %q, expected %q", text, got, want)
+		}
 	}
 }
 

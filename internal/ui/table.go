@@ -88,9 +88,13 @@ func Duration(d time.Duration) string {
 // Seconds is Duration of a number of seconds.
 func Seconds(s float64) string { return Duration(time.Duration(s * float64(time.Second))) }
 
-// Count is "1 block", "2 blocks".
+// Count is "1 block", "2 blocks", "2 entries".
 func Count(n int, what string) string {
-	if n != 1 {
+	switch stem, y := strings.CutSuffix(what, "y"); {
+	case n == 1:
+	case y:
+		what = stem + "ies"
+	default:
 		what += "s"
 	}
 	return fmt.Sprintf("%d %s", n, what)

@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -56,10 +57,26 @@ type Points struct {
 	files map[uint64]string // files of the variants that Extend added, by hash
 }
 
+// maxIndex is the longest index that is read, in bytes: a million variants.
+const maxIndex = 1 << 29
+
+func readIndex(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxIndex+1))
+	if err == nil && len(data) > maxIndex {
+		err = fmt.Errorf("%s: found more than %d bytes, expected at most that", path, maxIndex)
+	}
+	return data, err
+}
+
 // Open reads the index of a folder.
 func Open(dir string) (*Points, error) {
 	path := filepath.Join(dir, Index)
-	data, err := os.ReadFile(path)
+	data, err := readIndex(path)
 	if err != nil {
 		return nil, fmt.Errorf("open points: %w", err)
 	}

@@ -128,7 +128,7 @@ func (x *readBack) infeasible(inst *Instance, v *solve.Verdict) {
 // matching checks the columns of all rows, -1 where one is unmatched.
 func matching(inst *Instance, column []int32) error {
 	if len(column) != inst.Rows {
-		return fmt.Errorf("found columns of %d rows, expected %d", len(column), inst.Rows)
+		return fmt.Errorf("found %d columns, one a row, expected %d", len(column), inst.Rows)
 	}
 	taken, matched := make([]bool, inst.Cols), 0
 	for i, j := range column {

@@ -13,6 +13,7 @@ import (
 	"coalesce/solvers/auction/internal/packing"
 	"coalesce/solvers/auction/internal/replay"
 	"coalesce/solvers/auction/internal/ways"
+	"coalesce/solvers/formats"
 	"coalesce/solvers/solve"
 )
 
@@ -121,9 +122,8 @@ func branch(ctx, limited context.Context, p *plain, items int, o Options, reason
 		res.Bounded(bound)
 		res.Stopped = ctx.Err() != nil
 	}
-	res.Notes = append(slices.Clone(p.Notes),
-		fmt.Sprintf("of %d bids %d are left in %d parts when dominated ones are gone; they conflict in %d cliques", len(p.Bids), solved.Bids, solved.Parts, solved.Cliques),
-		fmt.Sprintf("%d nodes; the linear relaxation's bound is %s", solved.Nodes, amount(solved.LPBound)))
+	res.Notes = append(slices.Clone(p.Notes), fmt.Sprintf("%d of %s left when dominated ones are gone, in %s; they conflict in %s", solved.Bids, formats.Count(len(p.Bids), "bid"), formats.Count(solved.Parts, "part"), formats.Count(solved.Cliques, "clique")),
+		fmt.Sprintf("%s; the linear relaxation's bound is %s", formats.Count(solved.Nodes, "node"), amount(solved.LPBound)))
 	res.Search = companion.Tell(&res.Report)
 	if !solved.Proven() {
 		res.Notes = append(res.Notes, fmt.Sprintf("ended before the proof: the bids found are the best so far, and none pay more than %s", amount(solved.Bound)))

@@ -112,7 +112,7 @@ func (c *cats) auction() (*Auction, error) {
 			return nil, c.errorf("found maximums: a multi-unit auction, expected one unit of each good")
 		}
 		if int64(len(a.Bids)) == bids {
-			return nil, c.errorf("found %s after %d bids, expected the end of the file: the header says %d bids", shown(word), bids, bids)
+			return nil, c.errorf("found %s after %s, expected the end of the file: the header says %[2]s", shown(word), formats.Count(bids, "bid"))
 		}
 		b, price, err := c.record(a, word)
 		if err != nil {
@@ -129,7 +129,7 @@ func (c *cats) auction() (*Auction, error) {
 		prices = append(prices, price)
 	}
 	if int64(len(a.Bids)) < bids {
-		return nil, c.errorf("found the end of the file after %d bids, expected the %d bids of the header", len(a.Bids), bids)
+		return nil, c.errorf("found the end of the file after %s, expected the %d of the header", formats.Count(len(a.Bids), "bid"), bids)
 	}
 	several, empty := 0, 0
 	for _, b := range a.Bids {
@@ -182,7 +182,7 @@ func (c *cats) record(a *Auction, word []byte) (Bid, amount, error) {
 			return b, amount{}, c.errorf("found %s in bid %d, expected the id of a good, or #", shown(word), b.Number)
 		}
 		if id >= a.Goods+a.Dummies {
-			return b, amount{}, c.errorf("found good %d in bid %d, expected at most %d: the header has %d goods and %d dummies", id, b.Number, a.Goods+a.Dummies-1, a.Goods, a.Dummies)
+			return b, amount{}, c.errorf("found good %d in bid %d, expected at most %d: the header has %s and %s", id, b.Number, a.Goods+a.Dummies-1, formats.Count(a.Goods, "good"), formats.Count(a.Dummies, "dummy"))
 		}
 		if c.goods, err = formats.Append(c.memory, c.goods, id); err != nil {
 			return b, amount{}, c.errorf("the goods of bid %d take %w", b.Number, err)

@@ -112,7 +112,7 @@ func TestErrorsOfNamedFormats(t *testing.T) {
 		{"count:,-3\n" + head, `a.txt:1: found "-3", expected how many goods`},
 		{"reserve:,-3,a\n" + head, `a.txt:1: found the reserve price "-3", expected at least 0`},
 		{"reserve:,x,a\n" + head, `a.txt:1: found "x", expected a reserve price`},
-		{"reserve:,3,\n" + head, "a.txt:1: found 1 cells after reserve:, expected 2"},
+		{"reserve:,3,\n" + head, "a.txt:1: found 1 cell after reserve:, expected 2"},
 		{"most:,Anna,x\n" + head, `a.txt:1: found "x", expected how many bids`},
 		{"most:,Anna,1\nmost:,Anna,2\n" + head, `a.txt:2: found the limit of bidder "Anna" again`},
 		{"most:,Anna,1\n" + head + "1,Bob,1,a\n", `a.txt:1: found a limit of bidder "Anna", expected one who bids`},

@@ -83,7 +83,7 @@ func (t *table) setting(name string, cells []string) error {
 		return t.in.Errorf("found the setting %s, expected goods:, count:, reserve:, most: or disposal:", formats.Quote(name))
 	}
 	if len(cells) != n {
-		return t.in.Errorf("found %d cells after %s, expected %d", len(cells), name, n)
+		return t.in.Errorf("found %s after %s, expected %d", formats.Count(len(cells), "cell"), name, n)
 	}
 	switch name {
 	case "goods:":
@@ -143,7 +143,7 @@ func (t *table) columns(cells []string) error {
 // row reads a bid.
 func (t *table) row(cells []string) error {
 	if len(cells) > t.width {
-		return t.in.Errorf("found %d cells, expected at most the %d of the header", len(cells), t.width)
+		return t.in.Errorf("found %s, expected at most the %d of the header", formats.Count(len(cells), "cell"), t.width)
 	}
 	cell := func(column int) string {
 		if k := t.header[column]; k >= 0 && k < len(cells) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"coalesce/solvers/csg/problem"
+	"coalesce/solvers/formats"
 	"coalesce/solvers/solve"
 )
 
@@ -76,9 +77,9 @@ func (r *Result) infeasible(inst *Instance) error {
 	r.Structure = nil
 	r.ProveInfeasible()
 	if !inst.Sizes.Divide(inst.N) {
-		return fmt.Errorf("%d agents are no sum of the sizes %s: %w", inst.N, inst.Sizes, solve.ErrInfeasible)
+		return fmt.Errorf("the number of agents, %d, is no sum of the sizes %s: %w", inst.N, inst.Sizes, solve.ErrInfeasible)
 	}
-	return fmt.Errorf("every structure of %d agents has a forbidden block: %w", inst.N, solve.ErrInfeasible)
+	return fmt.Errorf("every structure of %s has a forbidden block: %w", formats.Count(inst.N, "agent"), solve.ErrInfeasible)
 }
 
 // BlockValues are the values of the structure's blocks, in decimals.

@@ -117,7 +117,7 @@ func verifyInfeasible(v *solve.Verdict, inst *Instance, stated *solve.Report) {
 	}
 	if !inst.Sizes.Divide(inst.N) {
 		v.BoundChecked = true
-		v.Note("no structure is feasible: %d agents are no sum of the sizes %s", inst.N, inst.Sizes)
+		v.Note("no structure is feasible: the number of agents, %d, is no sum of the sizes %s", inst.N, inst.Sizes)
 		return
 	}
 	allowed := func(mask uint64) bool { return !math.IsInf(inst.Value64(mask), -1) }

@@ -1,7 +1,7 @@
 // Package formats has the code that the readers of all problems share: files that may be
 // compressed (packed), large text parsed on all cores (text), tables (csv), Matrix Market
 // (market) and NumPy's arrays (npy). The package itself has errors with positions, quoted
-// input, and the budget of memory, which all of these use.
+// input, counted nouns, and the budget of memory, which all of these use.
 //
 // What must not enter: a problem. Nothing here knows costs, coefficients,
 // coalitions or bids, imports a solver, or decides what infinity, a missing
@@ -12,6 +12,7 @@ package formats
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -36,6 +37,18 @@ func (e *Error) Unwrap() error { return e.Err }
 // Errorf is an Error of a file; line 0 is the whole file.
 func Errorf(file string, line int, format string, args ...any) error {
 	return &Error{file, line, fmt.Errorf(format, args...)}
+}
+
+// Count is a number with the noun that it counts: "1 bid", "2 bids", "2 entries".
+func Count[T ~int | ~int32 | ~int64](n T, what string) string {
+	switch stem, y := strings.CutSuffix(what, "y"); {
+	case n == 1:
+	case y:
+		what = stem + "ies"
+	default:
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }
 
 // maxQuoted is the longest quotation, in characters, its marks included.

@@ -73,6 +73,24 @@ func words() map[string]map[string][]string {
 // offered where a flag takes a number or a time.
 func Flags(cmd *cobra.Command) { flags(cmd, words()) }
 
+// Shells makes the command that prints a shell's completions, and says which shells there are where it gets no
+// name of one.
+func Shells(root *cobra.Command, mistake func(format string, args ...any) error) {
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() != "completion" {
+			continue
+		}
+		cmd.Args = cobra.ArbitraryArgs
+		cmd.RunE = func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return mistake("expected bash, zsh, fish or powershell")
+			}
+			return mistake("found %q, expected bash, zsh, fish or powershell", args[0])
+		}
+	}
+}
+
 func flags(cmd *cobra.Command, words map[string]map[string][]string) {
 	for _, below := range cmd.Commands() {
 		flags(below, words)

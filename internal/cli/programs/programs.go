@@ -47,13 +47,13 @@ func Print(out io.Writer, r *qubo.Result, inst *qubo.Instance, target string, fa
 	last := r.History[len(r.History)-1]
 	t.Row("time", fmt.Sprintf("read %s, solve %s, the best after %s", ui.Seconds(r.Seconds.Read), ui.Seconds(r.Seconds.Solve), ui.Seconds(last.Seconds)))
 	if r.Work.Flips > 0 {
-		t.Row("work", fmt.Sprintf("%d flips (%s flips/s), %s, seed %d", r.Work.Flips, ui.Rate(float64(r.Work.Flips)/r.Seconds.Solve), ui.Count(int(r.Work.Restarts), "restart"), r.Seed))
+		t.Row("work", fmt.Sprintf("%s (%s flips/s), %s, seed %d", ui.Count(int(r.Work.Flips), "flip"), ui.Rate(float64(r.Work.Flips)/r.Seconds.Solve), ui.Count(int(r.Work.Restarts), "restart"), r.Seed))
 	}
 	if r.Rules != (qubo.Rules{}) {
 		t.Row("rules", r.Rules.String())
 	}
 	if r.Reduced < r.N {
-		t.Row("searched", fmt.Sprintf("%d of %d variables, in %s", r.Reduced, r.N, ui.Count(r.Parts, "component")))
+		t.Row("searched", fmt.Sprintf("%d of %s, in %s", r.Reduced, ui.Count(r.N, "variable"), ui.Count(r.Parts, "component")))
 	}
 	if len(r.Fixed) > 0 {
 		t.Row("fixed", fixedText(r.Fixed))

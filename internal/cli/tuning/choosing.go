@@ -18,6 +18,7 @@ import (
 	"coalesce/autotune/subject"
 	"coalesce/autotune/tuned"
 	"coalesce/runtime/device"
+	"coalesce/solvers/formats"
 )
 
 // Choosing is what a user says about how solve chooses variants.
@@ -77,6 +78,9 @@ func (c *Choosing) Of(db *tuned.Database, families []subject.Subject, usage func
 	return db.By(p), nil
 }
 
+// maxUntuned is the largest file of untuned workloads that is read, in bytes: ten thousand of them.
+const maxUntuned = 1 << 22
+
 // untunedSchema is what every line of a file of untuned workloads begins with; the number
 // is the major version.
 const untunedSchema = "untuned/1"
@@ -133,7 +137,7 @@ func (r *untunedFile) add(g tuned.Guess) error {
 }
 
 func readUntuned(path string) ([]untuned, error) {
-	data, err := os.ReadFile(path)
+	data, err := formats.ReadFile(path, maxUntuned)
 	if err != nil {
 		return nil, err
 	}

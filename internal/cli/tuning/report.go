@@ -10,6 +10,7 @@ import (
 	"coalesce/autotune/page"
 	"coalesce/autotune/trial"
 	"coalesce/internal/cli/whole"
+	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 )
 
@@ -58,13 +59,13 @@ func (e Env) report(ctx context.Context, files []string, html, table, figures st
 		if err := whole.Write(ctx, html, func(w io.Writer) error { return page.HTML(w, studies) }); err != nil {
 			return err
 		}
-		fmt.Fprintf(e.Out, "%s: %d trials of %d workloads\n", html, len(trials), len(studies))
+		fmt.Fprintf(e.Out, "%s: %s of %s\n", html, ui.Count(len(trials), "trial"), ui.Count(len(studies), "workload"))
 	}
 	if table != "" {
 		if err := whole.Write(ctx, table, func(w io.Writer) error { return page.CSV(w, trials) }); err != nil {
 			return err
 		}
-		fmt.Fprintf(e.Out, "%s: %d trials\n", table, len(trials))
+		fmt.Fprintf(e.Out, "%s: %s\n", table, ui.Count(len(trials), "trial"))
 	}
 	if figures != "" {
 		n, err := page.SVG(figures, studies)

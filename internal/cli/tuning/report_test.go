@@ -27,7 +27,7 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	said, err := run(in, "-o", page, "--csv", table, "--svg", figures)
-	if want := page + ": 2 trials of 1 workloads\n" + table + ": 2 trials\n" + figures + ": 2 figures\n"; err != nil || said != want {
+	if want := page + ": 2 trials of 1 workload\n" + table + ": 2 trials\n" + figures + ": 2 figures\n"; err != nil || said != want {
 		t.Errorf("%v, said %q, want %q", err, said, want)
 	}
 	if text, err := os.ReadFile(page); err != nil || !strings.Contains(string(text), "<code>a=2</code>") {

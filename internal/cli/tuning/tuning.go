@@ -64,13 +64,13 @@ func (e Env) merge(files []string, output string) error {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(e.Out, "%s: %d entries\n", path, db.Len())
+			fmt.Fprintf(e.Out, "%s: %s\n", path, ui.Count(db.Len(), "entry"))
 			all = tuned.Merge(all, db)
 		}
 		if err := all.Save(output); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(e.Out, "%s: %d entries written\n", output, all.Len())
+		_, err := fmt.Fprintf(e.Out, "%s: %s written\n", output, ui.Count(all.Len(), "entry"))
 		return err
 	})
 }

@@ -20,6 +20,67 @@ func Write(ctx context.Context, path string, write func(io.Writer) error) error 
 	return put(ctx, ctx, path, write)
 }
 
+// Ready returns the error with which Write of a file would begin: a folder that is not there or takes no files, or a
+// directory in the file's place. Solves of hours ask before they begin.
+func Ready(path string) error {
+	switch info, err := os.Stat(path); {
+	case err == nil && info.IsDir():
+		return fmt.Errorf("write %s: a directory, expected a file", path)
+	case err == nil && !info.Mode().IsRegular(): // a pipe may have no reader yet
+		return nil
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	part := fmt.Sprintf("%s.%d.part", path, os.Getpid())
+	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err == nil {
+		err = errors.Join(f.Close(), os.Remove(part))
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// Check is Ready for --output, which must not be one of a command's inputs either; mistake makes an error of the
+// command line.
+func Check(path string, inputs []string, mistake func(format string, args ...any) error) error {
+	if path == "" {
+		return mistake("--output is empty, expected a FILE")
+	}
+	if err := Plain(path, mistake); err != nil {
+		return err
+	}
+	if folder, err := os.Stat(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	} else if !folder.IsDir() {
+		return fmt.Errorf("write %s: %s is no directory", path, filepath.Dir(path))
+	}
+	if err := Ready(path); err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil // a new file
+	}
+	for _, arg := range inputs {
+		if in, err := os.Stat(arg); err == nil && os.SameFile(in, info) {
+			return mistake("--output is %s, which is the instance", path)
+		}
+	}
+	return nil
+}
+
+// Plain returns an error if a file's name promises compression, which no command writes.
+func Plain(path string, mistake func(format string, args ...any) error) error {
+	switch ending := strings.ToLower(filepath.Ext(path)); ending {
+	case ".gz", ".xz", ".zst", ".zstd":
+		return mistake("--output is %s: files are written plain, without %s", path, ending)
+	}
+	return nil
+}
+
 // Finish is Write for an answer that exists when the context ends: a file is written in any case, and
 // a pipe has half a second more.
 func Finish(ctx context.Context, path string, write func(io.Writer) error) error {

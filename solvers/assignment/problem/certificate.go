@@ -62,14 +62,17 @@ type InfeasibleError struct{ Hall Hall }
 // Error says how many rows or columns have too few partners.
 func (e *InfeasibleError) Error() string {
 	h := e.Hall
-	other := "column"
+	member, other := "row", "column"
 	if h.Side == "columns" {
-		other = "row"
+		member, other = other, member
+	}
+	if len(h.Members) != 1 {
+		member += "s"
 	}
 	if len(h.Partners) != 1 {
 		other += "s"
 	}
-	return fmt.Sprintf("no full matching: only %d %s allowed to %d %s %s together", len(h.Partners), other, len(h.Members), h.Side, short(h.Members))
+	return fmt.Sprintf("no full matching: only %d %s allowed to %d %s %s together", len(h.Partners), other, len(h.Members), member, short(h.Members))
 }
 
 // short writes a few numbers of a list.

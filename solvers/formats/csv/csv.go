@@ -89,7 +89,11 @@ func (l Layout) String() string {
 		return "without"
 	}
 	between := map[byte]string{',': "commas", ';': "semicolons", '\t': "tabs", ' ': "blanks"}[l.Delimiter]
-	return fmt.Sprintf("%d x %d numbers between %s, %s header, %s index", l.Height, l.Width, between, with(l.Header), with(l.Index))
+	numbers := "numbers"
+	if l.Height == 1 && l.Width == 1 {
+		numbers = "number"
+	}
+	return fmt.Sprintf("%d x %d %s between %s, %s header, %s index", l.Height, l.Width, numbers, between, with(l.Header), with(l.Index))
 }
 
 // A Body takes the cells of a table. A part holds the cells of a block of lines; New and Cell are
@@ -226,7 +230,7 @@ func Records[T any](ctx context.Context, f *text.File, o Options, cells int, wha
 				}
 			}
 			if len(list) != cells {
-				return p, fmt.Errorf("found %d cells, expected %d: %s", len(list), cells, what)
+				return p, fmt.Errorf("found %s, expected %d: %s", formats.Count(len(list), "cell"), cells, what)
 			}
 			if err := record.Line(p.of, b.Number(), list); err != nil {
 				return p, err

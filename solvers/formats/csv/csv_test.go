@@ -168,7 +168,7 @@ func TestWrongTables(t *testing.T) {
 		{"", Options{}, "a.csv:1: found no numbers, expected a row a line"},
 		{"# none\n\n", Options{}, "a.csv:2: found no numbers, expected a row a line"},
 		{"x,y\n", Options{}, "a.csv:1: found names and no numbers below them"},
-		{"1,2\n3\n", Options{}, "a.csv:2: found 1 cells, expected 2 as in line 1"},
+		{"1,2\n3\n", Options{}, "a.csv:2: found 1 cell, expected 2 as in line 1"},
 		{"1,2\n3,4\n\n5,6,7\n", Options{}, "a.csv:4: found 3 cells, expected 2 as in line 1"},
 		{"1,2\n3,\n", Options{}, `a.csv:2: column 2: cost: found "", expected a number`},
 		{"1,2\n3,4\n5,many\n", Options{}, `a.csv:3: column 2: cost: found "many"`},

@@ -138,7 +138,7 @@ func (h head) decide(o Options) (plan, error) {
 			p.Corner = p.Columns[0]
 		}
 		if len(p.Columns) != p.Width {
-			return p, fmt.Errorf("found %d names, expected %d, one a column", len(p.Columns), p.Width)
+			return p, fmt.Errorf("found %s, expected %d, one a column", formats.Count(len(p.Columns), "name"), p.Width)
 		}
 	}
 	return p, nil

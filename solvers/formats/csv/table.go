@@ -70,7 +70,7 @@ func (t *table[T]) parse(b *text.Block) (part[T], error) {
 		}
 		cells = split(cells[:0], line, t.Delimiter)
 		if len(cells) != t.cells {
-			return p, fmt.Errorf("found %d cells, expected %d as in line %d", len(cells), t.cells, t.from)
+			return p, fmt.Errorf("found %s, expected %d as in line %d", formats.Count(len(cells), "cell"), t.cells, t.from)
 		}
 		if err := t.parseRow(&p, cells); err != nil {
 			return p, err

@@ -29,7 +29,7 @@ func Collect(ctx context.Context, f *File, n *Numbers, count int, bad func(word 
 				b.Word()
 			}
 			word, _ := b.Word()
-			return b.Errorf("found %s after %d numbers, expected the end of the file", formats.Quote(word), count)
+			return b.Errorf("found %s after %s, expected the end of the file", formats.Quote(word), formats.Count(count, "number"))
 		}
 		if err := n.Append(f.o.Budget, part); err != nil {
 			return b.Errorf("the numbers take %w", err)

@@ -199,7 +199,7 @@ func (f *File) Want(count int, what string) ([][]byte, error) {
 	case err != nil:
 		return nil, err
 	case len(words) != count:
-		return nil, f.Errorf("found %d words, expected %s", len(words), what)
+		return nil, f.Errorf("found %s, expected %s", formats.Count(len(words), "word"), what)
 	}
 	return words, nil
 }

@@ -43,7 +43,7 @@ func ReadList[T any](ctx context.Context, f *File, l List[T]) error {
 			}
 			p.wrong = 1
 			if len(words) != l.Words {
-				return p, fmt.Errorf("found %d words, expected %s", len(words), l.Each)
+				return p, fmt.Errorf("found %s, expected %s", formats.Count(len(words), "word"), l.Each)
 			}
 			if err := l.Line(p.of, b.Number()-b.First(), words); err != nil {
 				return p, err

@@ -27,7 +27,7 @@ func TestReadList(t *testing.T) {
 		{"x\n", 0, false, `a.txt:1: found "x" after 0 pairs, expected the end of the file`},
 		{"a 1\nb 2\n\nc 3\nd 4\n", 2, false, `a.txt:4: found "c" after 2 pairs, expected the end of the file`},
 		{"a 1\nb 2\nx\n", 2, false, `a.txt:3: found "x" after 2 pairs, expected the end of the file`},
-		{"a 1\nb\n", 2, true, "a.txt:2: found 1 words, expected a letter and a number"},
+		{"a 1\nb\n", 2, true, "a.txt:2: found 1 word, expected a letter and a number"},
 		{"a 1\nb x\nc\n", 3, true, `a.txt:2: found "x"`},
 		{"a 1\n", 2, true, "a.txt:1: found the end of the file after 1 of 2 pairs: the file is truncated"},
 	} {

@@ -62,7 +62,7 @@ func TestCheck(t *testing.T) {
 		"wrong fixed":    {func(i *problem.Instance) { i.Fixed = []int8{0, 2, -1} }, "variable 1 is fixed to 2"},
 		"short hint":     {func(i *problem.Instance) { i.Hint = []uint64{} }, "found 0 words in Hint, expected 1"},
 		"long hint":      {func(i *problem.Instance) { i.Hint = []uint64{8} }, "found bits of Hint that are 1 beyond"},
-		"short names":    {func(i *problem.Instance) { i.Names = []string{"a"} }, "found 1 names"},
+		"short names":    {func(i *problem.Instance) { i.Names = []string{"a"} }, "found 1 name"},
 		"pair of NaN":    {func(i *problem.Instance) { real(i, math.NaN()) }, "found NaN for variables 1 and 2"},
 		"infinite pair":  {func(i *problem.Instance) { real(i, math.Inf(-1)) }, "found -Inf for variables 1 and 2"},
 		"linear NaN":     {func(i *problem.Instance) { real(i, 1).Linear[2] = math.NaN() }, "linear term NaN of variable 2"},

@@ -122,7 +122,7 @@ func checkASN(words [][]byte, first bool) error {
 	case count == 0:
 		return fmt.Errorf("found %s, expected a line of c, p, n or a", formats.Quote(words[0]))
 	case len(words) != count:
-		return fmt.Errorf("found %d words, expected %d after %s", len(words)-1, count-1, words[0])
+		return fmt.Errorf("found %s, expected %d after %s", formats.Count(len(words)-1, "word"), count-1, words[0])
 	case (words[0][0] == 'p') != first:
 		return fmt.Errorf("found %s, expected one line of p, before all others", words[0])
 	}

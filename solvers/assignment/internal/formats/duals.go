@@ -90,7 +90,7 @@ func parseLists(text []byte, name string, inst *problem.Instance) (lists, error)
 		file.lists = *file.Duals
 	}
 	if len(file.U) != inst.Rows || len(file.V) != inst.Cols {
-		return lists{}, fmt.Errorf("%s: found %d duals of rows and %d of columns, expected %d and %d", name, len(file.U), len(file.V), inst.Rows, inst.Cols)
+		return lists{}, fmt.Errorf("%s: found %s of rows and %d of columns, expected %d and %d", name, formats.Count(len(file.U), "dual"), len(file.V), inst.Rows, inst.Cols)
 	}
 	return file.lists, nil
 }

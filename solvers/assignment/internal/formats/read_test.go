@@ -136,7 +136,7 @@ func TestReadTextErrors(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"a.csv", "", "a.csv:1: found no numbers, expected a row a line"},
 		{"a.csv", "x,y\n", "found names and no numbers below them"},
-		{"a.csv", "1,2\n3\n", "a.csv:2: found 1 cells, expected 2 as in line 1"},
+		{"a.csv", "1,2\n3\n", "a.csv:2: found 1 cell, expected 2 as in line 1"},
 		{"a.csv", "1,2\n3,\n", `a.csv:2: column 2: cost: found "", expected a number, or inf to forbid`},
 		{"a.csv", "1,2\n3,many\n", `a.csv:2: column 2: cost: found "many"`},
 		{"a.csv", "1,2,many\n", `a.csv:1: column 3: cost: found "many"`},
@@ -151,7 +151,7 @@ func TestReadTextErrors(t *testing.T) {
 		{"comma.csv", "1,5;2,5\n3;4\n", "decimal"},
 		{"a.csv", "a,b,c\n1,2\n", "a.csv:1: found 3 names, expected 2"},
 		{"a.txt", "3\n1 2 3\n", "a.txt:2: found the end of the file after 3 costs, expected 3 x 3"},
-		{"a.txt", "1\n5 6\n", `a.txt:2: found "6" after 1 numbers, expected the end of the file`},
+		{"a.txt", "1\n5 6\n", `a.txt:2: found "6" after 1 number, expected the end of the file`},
 		{"a.txt", "9999999\n1\n", "a.txt:1: 9999999 x 9999999 costs take 799999840000008 bytes, more than the limit"},
 		{"a.mtx", "2 2\n", `a.mtx:1: found "2 2", expected %%MatrixMarket`},
 		{"a.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 0\n", "found pattern entries, expected real or integer"},

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"coalesce/solvers/csg/problem"
+	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/npy"
 	"coalesce/solvers/formats/packed"
 )
@@ -141,7 +142,7 @@ func (o ReadOptions) named(inst *problem.Instance, name string) error {
 		return nil
 	}
 	if len(o.Names) != inst.N {
-		return fmt.Errorf("%s: found %d agents, expected %d, as many as there are names", name, inst.N, len(o.Names))
+		return fmt.Errorf("%s: found %s, expected %d, as many as there are names", name, formats.Count(inst.N, "agent"), len(o.Names))
 	}
 	inst.Names = o.Names
 	return nil

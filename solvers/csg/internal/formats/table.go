@@ -310,7 +310,7 @@ func (t *table) missing(inst *problem.Instance) (entry, error) {
 	if absent > uint64(len(some)) {
 		more = fmt.Sprintf(" and %d more", absent-uint64(len(some)))
 	}
-	return entry{}, fmt.Errorf("%s: found no value for %s%s, expected all coalitions of %d agents; --missing VALUE sets one for those that are not there", t.file, strings.Join(some, ", "), more, inst.N)
+	return entry{}, fmt.Errorf("%s: found no value for %s%s, expected all coalitions of %s; --missing VALUE sets one for those that are not there", t.file, strings.Join(some, ", "), more, formats.Count(inst.N, "agent"))
 }
 
 // fill makes the values.

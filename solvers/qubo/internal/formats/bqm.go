@@ -62,7 +62,7 @@ func readBQM(in source, o Options) (*problem.Instance, error) {
 		if errors.As(err, &at) {
 			where = fmt.Sprintf(" at byte %d", at.Offset)
 		} else if errors.As(err, &kind) {
-			where = fmt.Sprintf(" at byte %d", kind.Offset)
+			return nil, fmt.Errorf("%s: JSON at byte %d: %w", in.name, kind.Offset, kind)
 		}
 		return nil, fmt.Errorf("%s: JSON%s: %.160s", in.name, where, err)
 	}

@@ -44,7 +44,7 @@ func readCOO(in source, o Options) (*problem.Instance, error) {
 				continue
 			}
 			if len(words) != 3 {
-				return p, fmt.Errorf("found %d words, expected %s", len(words), lineOf)
+				return p, fmt.Errorf("found %s, expected %s", formats.Count(len(words), "word"), lineOf)
 			}
 			if err := l.entry(p.part, problem.MaxVariables, b.Number(), words); err != nil {
 				return p, err

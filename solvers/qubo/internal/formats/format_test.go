@@ -157,7 +157,7 @@ func TestWrongFiles(t *testing.T) {
 		{"a.mtx", "%%MatrixMarket matrix coordinate complex general\n", `a.mtx:1: found "complex" entries`},
 		{"a.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 0\n", "a.mtx:2: found a matrix of 2 x 3, expected a square"},
 		{"a.json", "{", "a.json: JSON at byte 1: unexpected end"},
-		{"a.qubo", "p qubo 0 3 2 1\n0 0 1\n0 1 1\n1 2 2\n", "a.qubo:4: found 1 nodes and 2 couplers, expected 2 and 1"},
+		{"a.qubo", "p qubo 0 3 2 1\n0 0 1\n0 1 1\n1 2 2\n", "a.qubo:4: found 1 node and 2 couplers, expected 2 and 1"},
 		{"a.coo", "# vartype=SPAM\n0 1 2\n", "a.coo:1: found \"vartype=SPAM\", expected vartype=BINARY or vartype=SPIN"},
 		{"a.json", `{"type": "BinaryQuadraticModel", "offset": 1, "offset": 2}`, `found the key "offset" again`},
 		{"a.json", `{"type": "BinaryQuadraticModel", "LINEAR_BIASES": [1]}`, `found the key "LINEAR_BIASES", expected "linear_biases"`},

@@ -99,7 +99,7 @@ func (f *file) header(few, many int, what string) ([][]byte, error) {
 	case err != nil:
 		return nil, err
 	case len(words) < few || len(words) > many:
-		return nil, f.Errorf("found %d words, expected %s", len(words), what)
+		return nil, f.Errorf("found %s, expected %s", formats.Count(len(words), "word"), what)
 	}
 	return words, nil
 }
@@ -129,7 +129,7 @@ func readOrlib(in source, o Options) (*problem.Instance, error) {
 	case err != nil:
 		return nil, f.Errorf("%w", err)
 	case o.Problem > count:
-		return nil, f.Errorf("found %d problems, expected number %d", count, o.Problem)
+		return nil, f.Errorf("found %s, expected number %d", formats.Count(count, "problem"), o.Problem)
 	case o.Problem == 0 && count > 1:
 		return nil, f.Errorf("found %d problems, expected to be told which (--problem 1 to %d)", count, count)
 	}
@@ -241,7 +241,7 @@ func readQUBO(in source, o Options) (*problem.Instance, error) {
 	}
 	inst, err := e.instance(n, false)
 	if err == nil && e.loops != nodes {
-		err = f.Errorf("found %d nodes and %d couplers, expected %d and %d as the header says", e.loops, nodes+couplers-e.loops, nodes, couplers)
+		err = f.Errorf("found %s and %s, expected %d and %d as the header says", formats.Count(e.loops, "node"), formats.Count(nodes+couplers-e.loops, "coupler"), nodes, couplers)
 	}
 	return inst, err
 }

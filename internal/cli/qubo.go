@@ -104,7 +104,14 @@ each.
 --device cuda:all, or cuda:0,1 and so on, searches on several GPUs, which exchange
 the best that they find.`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.solveQUBO(cmd.Context(), &s, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, name := range []string{"work", "solutions", "problem", "samples", "iterations", "batch", "max-flips"} {
+				if f := cmd.Flags().Lookup(name); f.Changed && f.Value.String() == "0" { // which stands for the default when it is not given
+					return usagef("--%s is 0, expected 1 or more", name)
+				}
+			}
+			return a.solveQUBO(cmd.Context(), &s, args)
+		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false

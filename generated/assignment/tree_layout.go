@@ -36,6 +36,12 @@ const (
 	TreeStageStuck         = 10
 )
 
+// Constexpr HEAD of the kernels of assignment/tree.
+const TreeHeadWords = 128
+
+// Constexpr MESSAGE of the kernels of assignment/tree.
+const TreeMessageWords = 4
+
 // TreeEntry is struct Entry of the kernels of assignment/tree.
 //
 // Entry is a row to scan. The slack of (row, j) is c + key - v(j), less the dual updates
@@ -168,7 +174,7 @@ var (
 // TreeMember is struct Member of the kernels of assignment/tree.
 //
 // Member describes a device's part of a solve: rows first .. first+mine-1. Its message buffer
-// has two halves, each with a message of 4*width words from every member and block.
+// has two halves, each with a message of MESSAGE*width words from every member and block.
 type TreeMember struct {
 	Costs       uint64
 	Work        uint64

@@ -82,6 +82,9 @@ struct Head {
     u32 word[2];   // of the barrier
 };
 
+// Go: HeadWords
+constexpr u32 HEAD = 128;  // words of 8 bytes kept for it
+
 // Work points to the parts of the workspace; the host lays it out in the same order. Each
 // block has a copy in shared memory.
 struct Work {
@@ -121,7 +124,7 @@ struct Work {
         first = 0;
         block = blockIdx.x;
         blocks = gridDim.x;
-        open = (Entry*)(w + 128);
+        open = (Entry*)(w + HEAD);
         zeros = (u64*)(open + 2 * m);
         told = zeros;
         hop = zeros + LIST * m;
@@ -154,7 +157,7 @@ struct Work {
     __device__ __forceinline__ u64 line(int row) const { return (u64)((u32)row - (PEERS ? first : 0)) * cols; }
     __device__ __forceinline__ bool leads() const { return block == 0 && threadIdx.x == 0; }
 };
-static_assert(sizeof(Head) <= 1024 && sizeof(Entry) == 16, "layout");
+static_assert(sizeof(Head) <= 8 * HEAD && sizeof(Entry) == 16, "layout");
 
 struct Costs {
     const T* __restrict__ of;
@@ -1024,4 +1027,4 @@ assignment_tree_block512_items2_rows8_barriergrid_pathsmany_matchedtreesstop_int
     run(w, Costs(costs, scale, cols), warm != 0, most, GridBarrier(w.head->word), scratch);
 }
 
-extern "C" __device__ unsigned long long assignment_tree_block512_items2_rows8_barriergrid_pathsmany_matchedtreesstop_int32_hash = 0x3f05014b7ae588ddull;
+extern "C" __device__ unsigned long long assignment_tree_block512_items2_rows8_barriergrid_pathsmany_matchedtreesstop_int32_hash = 0x09ff82f311e1f039ull;

@@ -81,6 +81,9 @@ struct Head {
     u32 word[2];   // of the barrier
 };
 
+// Go: HeadWords
+constexpr u32 HEAD = 128;  // words of 8 bytes kept for it
+
 // Work points to the parts of the workspace; the host lays it out in the same order. Each
 // block has a copy in shared memory.
 struct Work {
@@ -120,7 +123,7 @@ struct Work {
         first = 0;
         block = blockIdx.x;
         blocks = gridDim.x;
-        open = (Entry*)(w + 128);
+        open = (Entry*)(w + HEAD);
         zeros = (u64*)(open + 2 * m);
         told = zeros;
         hop = zeros + LIST * m;
@@ -153,7 +156,7 @@ struct Work {
     __device__ __forceinline__ u64 line(int row) const { return (u64)((u32)row - (PEERS ? first : 0)) * cols; }
     __device__ __forceinline__ bool leads() const { return block == 0 && threadIdx.x == 0; }
 };
-static_assert(sizeof(Head) <= 1024 && sizeof(Entry) == 16, "layout");
+static_assert(sizeof(Head) <= 8 * HEAD && sizeof(Entry) == 16, "layout");
 
 struct Costs {
     const T* __restrict__ of;
@@ -1009,4 +1012,4 @@ assignment_tree_block512_items4_rows4_barrierhost_pathsmany_matchedtreesstop_int
     if (w.leads()) w.head->slot[(now + 1) % 3].turn = w.head->slot[3].turn = t;
 }
 
-extern "C" __device__ unsigned long long assignment_tree_block512_items4_rows4_barrierhost_pathsmany_matchedtreesstop_int32_hash = 0x619ecec051e0d2c8ull;
+extern "C" __device__ unsigned long long assignment_tree_block512_items4_rows4_barrierhost_pathsmany_matchedtreesstop_int32_hash = 0xf4381cc0ae1d934full;

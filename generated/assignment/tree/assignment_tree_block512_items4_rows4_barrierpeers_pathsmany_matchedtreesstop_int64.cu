@@ -82,6 +82,9 @@ struct Head {
     u32 word[2];   // of the barrier
 };
 
+// Go: HeadWords
+constexpr u32 HEAD = 128;  // words of 8 bytes kept for it
+
 // Work points to the parts of the workspace; the host lays it out in the same order. Each
 // block has a copy in shared memory.
 struct Work {
@@ -124,7 +127,7 @@ struct Work {
         first = 0;
         block = blockIdx.x;
         blocks = gridDim.x;
-        open = (Entry*)(w + 128);
+        open = (Entry*)(w + HEAD);
         zeros = (u64*)(open + 2 * m);
         told = zeros;
         hop = zeros + LIST * m;
@@ -157,7 +160,7 @@ struct Work {
     __device__ __forceinline__ u64 line(int row) const { return (u64)((u32)row - (PEERS ? first : 0)) * cols; }
     __device__ __forceinline__ bool leads() const { return block == 0 && threadIdx.x == 0; }
 };
-static_assert(sizeof(Head) <= 1024 && sizeof(Entry) == 16, "layout");
+static_assert(sizeof(Head) <= 8 * HEAD && sizeof(Entry) == 16, "layout");
 
 struct Costs {
     const T* __restrict__ of;
@@ -502,7 +505,7 @@ __device__ __forceinline__ void scan(const Work& w, const Costs& c, const Slice&
 }
 
 // Member describes a device's part of a solve: rows first .. first+mine-1. Its message buffer
-// has two halves, each with a message of 4*width words from every member and block.
+// has two halves, each with a message of MESSAGE*width words from every member and block.
 // Go: Member
 struct Member {
     const T* costs;
@@ -511,12 +514,15 @@ struct Member {
     u64 first, mine;
 };
 
+// Go: MessageWords
+constexpr u32 MESSAGE = 4;  // words of a message, a column
+
 // A block writes words of 32 bits to the message buffers of the other members, each beside
 // the number of the exchange. A reader reads a word until that number appears, so that
 // neither flags nor fences are needed. Exchanges alternate between the halves of a buffer;
 // members are at most one exchange apart.
 __device__ __forceinline__ volatile u64* message(const Work& w, u32 to, u32 from, u32 epoch) {
-    return w.messages[to] + (((u64)epoch & 1) * w.count + from) * w.blocks * 4 * w.width;
+    return w.messages[to] + (((u64)epoch & 1) * w.count + from) * w.blocks * MESSAGE * w.width;
 }
 __device__ __forceinline__ void send(const Work& w, u32 to, u32 epoch, u32 at, u32 x) {
     message(w, to, w.me, epoch)[at] = (u64)epoch << 32 | x;
@@ -574,7 +580,7 @@ __device__ void agree(Work& w, const Slice& s, Column (&own)[OWN], bool (&join)[
     u32 warp = threadIdx.x / WARP, from = warp % w.count, n = 0;
     u32 i = warp / w.count * WARP + threadIdx.x % WARP, warps = (WARPS - from + w.count - 1) / w.count;
     const volatile u64* words = message(w, w.me, from, epoch);
-    u32 first = min(3 * i + 1, 4 * w.width - 3);
+    u32 first = min(3 * i + 1, MESSAGE * w.width - 3);
     while (from != w.me) {
         u64 number = words[0], column = words[first], low = words[first + 1], high = words[first + 2];
         n = (u32)number;
@@ -1179,7 +1185,7 @@ assignment_tree_block512_items4_rows4_barrierpeers_pathsmany_matchedtreesstop_in
         w.blocks = blocks;
         w.first = (u32)members[me].first;
         w.mine = (u32)members[me].mine;
-        for (u32 g = 0; g < count; g++) w.messages[g] = members[g].messages + (u64)w.block * 4 * width;
+        for (u32 g = 0; g < count; g++) w.messages[g] = members[g].messages + (u64)w.block * MESSAGE * width;
         w.me = me;
         w.count = (u32)count;
         w.epoch = w.head->slot[3].turn.steps * 256;  // above the number of every exchange so far
@@ -1199,4 +1205,4 @@ assignment_tree_block512_items4_rows4_barrierpeers_pathsmany_matchedtreesstop_in
     out[2] = (unsigned long long)messages;
 }
 
-extern "C" __device__ unsigned long long assignment_tree_block512_items4_rows4_barrierpeers_pathsmany_matchedtreesstop_int64_hash = 0x2eab251af24a1d6full;
+extern "C" __device__ unsigned long long assignment_tree_block512_items4_rows4_barrierpeers_pathsmany_matchedtreesstop_int64_hash = 0x4c3f6aed35a211c1ull;

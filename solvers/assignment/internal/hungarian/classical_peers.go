@@ -3,6 +3,7 @@ package hungarian
 import (
 	"context"
 	"errors"
+	"unsafe"
 
 	"coalesce/generated/assignment"
 	"coalesce/runtime/device"
@@ -101,7 +102,7 @@ func (r *classicalShardRun) addresses(table *memberTable, k int, c *classicalRun
 	if err := c.kernels.Addresses(c.s, device.Grid{Blocks: 1, Threads: c.Grid.Threads}, at, c.costs, c.work, edges, r.Peers.messages[k]); err != nil {
 		return err
 	}
-	return table.add(c.s, at, 4, first, c.rows)
+	return table.add(c.s, at, int(unsafe.Offsetof(assignment.ClassicalMember{}.First)), first, c.rows)
 }
 
 // together launches the kernels of all devices until the solve has ended.

@@ -11,10 +11,10 @@ import (
 // memory of all is.
 type memberTable struct{ bytes.Buffer }
 
-// add appends a member: the addresses that a launch has left at the start of a buffer,
-// its first row and the number of its rows.
+// add appends a member: the addresses that a launch has left at the start of a buffer, of so
+// many bytes, its first row and the number of its rows.
 func (t *memberTable) add(s device.Stream, at device.Buffer, addresses, first, rows int) error {
-	found := make([]byte, 8*addresses)
+	found := make([]byte, addresses)
 	if err := s.Download(found, at, 0); err != nil {
 		return err
 	}

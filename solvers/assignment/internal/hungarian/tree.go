@@ -120,7 +120,7 @@ func allocTree(d device.Device, v *device.Variant, rows, cols, width int) (*tree
 	}
 	t := &tree{family: &assignment.Tree, variant: v, kernels: k, rows: rows, cols: cols, width: width, limit: treeSteps}
 	m, n := int64(rows), int64(cols)
-	t.u = treeHeadBytes + 2*assignment.TreeEntrySize*m + 8*assignment.TreeZeros*m + 8*n + 3*8*m + 8*n + 8*m // lists of rows, of zeros and of frontier rows; ways; gains
+	t.u = 8*assignment.TreeHeadWords + 2*assignment.TreeEntrySize*m + 8*assignment.TreeZeros*m + 8*n + 3*8*m + 8*n + 8*m // lists of rows, of zeros and of frontier rows; ways; gains
 	t.v = t.u + 8*m
 	t.column = t.v + 8*n + 8*n + 8*m + 2*4*m
 	t.tree = t.column + 4*4*m + 2*4*n
@@ -146,8 +146,10 @@ func (t *tree) Blocks() int64 { return int64((t.cols + t.width - 1) / t.width) }
 // A treeHead is the beginning of the workspace.
 type treeHead struct{ assignment.TreeHead }
 
+// end is where the solve stands, in the last of the slots.
+func (h *treeHead) end() *assignment.TreeTurn { return &h.Slot[len(h.Slot)-1].Turn }
+
 const (
-	treeHeadBytes = 1024
 	treeBatch     = 16      // steps launched between two looks of the host, barrier=host
 	treeSteps     = 1 << 16 // steps of a persistent kernel between two looks of the host
 	treeToldSteps = 1 << 12 // the same, for a solve that reports its progress
@@ -177,7 +179,7 @@ func (t *tree) Solve(ctx context.Context, s device.Stream, p *problem.Normal, m 
 	if err := s.Download(device.Bytes(sol.Column), t.work, t.column); err != nil {
 		return nil, err
 	}
-	if last.Slot[3].Turn.Stage == assignment.TreeStageStuck {
+	if last.end().Stage == assignment.TreeStageStuck {
 		return nil, t.violator(s, sol.Column)
 	}
 	sol.Counts = last.counts(last.Read, t.rows, t.cols)
@@ -186,7 +188,7 @@ func (t *tree) Solve(ctx context.Context, s device.Stream, p *problem.Normal, m 
 
 // counts are the counts of a solve that read so many entries of the matrix.
 func (h *treeHead) counts(read uint64, rows, cols int) engine.Counts {
-	end := h.Slot[3].Turn
+	end := h.end()
 	return engine.Counts{
 		Passes:  float64(read) / (float64(rows) * float64(cols)),
 		Steps:   int64(end.Steps),
@@ -260,7 +262,7 @@ func (t *tree) ended(s device.Stream) (*treeHead, error) {
 	if err := s.Download(head.Bytes(), t.work, 0); err != nil {
 		return nil, err
 	}
-	if now := &head.Slot[3].Turn; now.Stage < assignment.TreeStageSolved {
+	if now := head.end(); now.Stage < assignment.TreeStageSolved {
 		if now.Stage > assignment.TreeStageAccept { // free rows are listed
 			t.Matched(t.rows - int(now.Left))
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"unsafe"
 
 	"coalesce/generated/assignment"
 	"coalesce/runtime/collective"
@@ -79,7 +80,7 @@ func newTreePeers(devices []device.Device, streams []device.Stream, v *device.Va
 		m := &treeMember{tree: own, first: first[k], count: first[k+1] - first[k]}
 		t.Members = append(t.Members, m)
 		var table device.Buffer
-		if err := t.held.Take(d, device.Into(&m.messages, 2*4*8*int64(len(devices))*own.Blocks()*int64(width)),
+		if err := t.held.Take(d, device.Into(&m.messages, 2*8*assignment.TreeMessageWords*int64(len(devices))*own.Blocks()*int64(width)),
 			device.Into(&table, int64(assignment.TreeMemberSize*len(devices)))); err != nil {
 			return nil, errors.Join(fmt.Errorf("assignment/tree of %d x %d pairs on %d devices: %w", rows, cols, len(devices), err), t.Close())
 		}
@@ -122,7 +123,7 @@ func (t *TreePeers) Solve(ctx context.Context, p *problem.Normal, costs []*engin
 	}
 	var read uint64
 	for k, m := range t.Members {
-		if heads[k].Slot[3].Turn.Stage == assignment.TreeStageStuck {
+		if heads[k].end().Stage == assignment.TreeStageStuck {
 			if err := streams[k].Download(device.Bytes(sol.Column), m.work, m.column); err != nil {
 				return nil, err
 			}
@@ -157,7 +158,7 @@ func (t *TreePeers) bind(costs []*engine.Matrix) error {
 		if err := m.kernels.Addresses(streams[k], device.Grid{Blocks: 1, Threads: m.block()}, t.tables[k], costs[k].Costs, m.work, m.messages); err != nil {
 			return err
 		}
-		if err := table.add(streams[k], t.tables[k], 3, m.first, m.count); err != nil {
+		if err := table.add(streams[k], t.tables[k], int(unsafe.Offsetof(assignment.TreeMember{}.First)), m.first, m.count); err != nil {
 			return err
 		}
 	}

@@ -39,6 +39,15 @@ const (
 	BulkOperatorMigrant   = 5
 )
 
+// Enum Mode of the kernels of qubo/bulk.
+const (
+	BulkModeStops    = 1
+	BulkModeStopping = 2
+)
+
+// Constexpr SIZES of the kernels of qubo/bulk.
+const BulkSizes = 256
+
 // Constexpr JUDGES of the kernels of qubo/bulk.
 const BulkJudges = 256
 

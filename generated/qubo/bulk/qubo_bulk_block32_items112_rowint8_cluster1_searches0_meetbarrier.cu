@@ -32,6 +32,8 @@ enum Control { COUNT, BEST, STOP, FLIPS, ROUNDS, ENTERED, WEIGHTS = 8, VALUES = 
 enum Score { VALUE, KEPT, MAKER, SPENT, SCORES = 8 };
 // Go: Operator
 enum Operator { RANDOM, RELINK, CROSS, MUTATE, MAJORITY, OPERATORS, MIGRANT = OPERATORS };
+// Go: Mode
+enum Mode { STOPS = 1, STOPPING = 2 };
 
 __device__ __forceinline__ u32 lane() { return threadIdx.x % WARP; }
 __device__ __forceinline__ u32 warp() { return threadIdx.x / WARP; }
@@ -61,6 +63,8 @@ struct Pick {
 // Where all weights have one magnitude, a row stores their signs, a bit each, and an
 // update adds the shifted magnitude to a key, or subtracts it.
 constexpr bool BITS = false, INT8 = true;
+// Go: Sizes
+constexpr u32 SIZES = 256;                 // with BITS the argument shift is the shift + SIZES * the weights' magnitude
 constexpr u32 ENTRY = INT8 ? 1 : 2;        // bytes of an entry, with rows of int8 or int16
 constexpr u32 PACK = 4 / ENTRY;            // entries a word
 typedef int Key;
@@ -89,7 +93,7 @@ struct Cells {
     u32 sign[ITEMS / 4];  // without BITS: a byte an item, 64 where x is 0, -64 where x is 1
     u32 x[WORDS];
 
-    __device__ __forceinline__ Cells(const char* rows, u32 n, u32 shift) : rows(rows + self() * PIECE), n(n), shift(BITS ? shift % 256 : shift), size(BITS ? (int)(shift / 256) << shift % 256 : 0) {}
+    __device__ __forceinline__ Cells(const char* rows, u32 n, u32 shift) : rows(rows + self() * PIECE), n(n), shift(BITS ? shift % SIZES : shift), size(BITS ? (int)(shift / SIZES) << shift % SIZES : 0) {}
 
     static __device__ __forceinline__ u32 column(u32 thread, u32 j) { return j / NEAR * (NEAR * SPAN) + thread * NEAR + j % NEAR; }
 
@@ -515,7 +519,7 @@ __device__ __forceinline__ void keep(const Cells& c, Search& s, u32 maker) {
     s.kept = s.value, s.maker = maker;
 #pragma unroll
     for (u32 w = 0; w < WORDS; w++) s.record[w * SPAN + self()] = c.x[w];
-    if (s.kept >= s.target && (s.mode & 2)) {
+    if (s.kept >= s.target && (s.mode & STOPPING)) {
         s.stop = true;
         if (self() == 0) *(volatile i64*)(s.control + STOP) = 1;
     }
@@ -555,7 +559,7 @@ template <bool TABU> __device__ __forceinline__ u32 walk(Cells& c, Search& s, u3
         s.value += p.gain;
         since++;
         if (s.value > top) top = s.value, since = 0;
-        if ((s.mode & 1) && step % 128 == 127)
+        if ((s.mode & STOPS) && step % 128 == 127)
             s.stop |= any(s, self() == 0 && *(volatile i64*)(s.control + STOP) != 0);
     }
     if (s.value > s.kept) keep(c, s, maker);
@@ -742,8 +746,8 @@ __device__ __forceinline__ void gather(const u32* kept, const i64* scores, u32* 
 }  // namespace qubo_bulk_block32_items112_rowint8_cluster1_searches0_meetbarrier
 
 // search continues every search for `flips` flips. In round 0 a search begins at x = 0,
-// where the gains are the diagonal. mode: bit 0, end within 128 steps once control[STOP]
-// is set; bit 1, set control[STOP] once the target is met.
+// where the gains are the diagonal. mode: STOPS, end within 128 steps once
+// control[STOP] is set; STOPPING, set control[STOP] once the target is met.
 extern "C" __global__ void __launch_bounds__(32, qubo_bulk_block32_items112_rowint8_cluster1_searches0_meetbarrier::RESIDENT)
 qubo_bulk_block32_items112_rowint8_cluster1_searches0_meetbarrier_search(const char* rows, const int* diag, unsigned long long n, unsigned long long shift,
     int* gains, unsigned int* now, unsigned int* kept, long long* scores, const unsigned int* elites,
@@ -773,11 +777,11 @@ qubo_bulk_block32_items112_rowint8_cluster1_searches0_meetbarrier_search(const c
 // gather offers the searches' bests, or migrants of other devices, to the pool, the largest
 // value first, of equal values the lowest number. Elites differ in at least `distance`
 // variables; at most `most` candidates are offered. One block.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(qubo_bulk_block32_items112_rowint8_cluster1_searches0_meetbarrier::JUDGES)
 qubo_bulk_block32_items112_rowint8_cluster1_searches0_meetbarrier_gather(const unsigned int* kept, long long* scores, unsigned int* elites, long long* control,
     unsigned long long searches, unsigned long long pool, unsigned long long distance, unsigned long long most) {
     using namespace qubo_bulk_block32_items112_rowint8_cluster1_searches0_meetbarrier;
     gather(kept, scores, elites, control, (u32)searches, (u32)pool, (u32)distance, (u32)most);
 }
 
-extern "C" __device__ unsigned long long qubo_bulk_block32_items112_rowint8_cluster1_searches0_meetbarrier_hash = 0xb0456a7304517f9cull;
+extern "C" __device__ unsigned long long qubo_bulk_block32_items112_rowint8_cluster1_searches0_meetbarrier_hash = 0x2de3c0e46c960690ull;

@@ -156,9 +156,9 @@ func (b *Island) begin(o search.Options) error {
 
 // round enqueues flips flips in each search, after which the best solutions enter the pool.
 func (b *Island) round(o search.Options, number, flips int64) error {
-	target, mode := int64(math.MaxInt64), uint64(1)
+	target, mode := int64(math.MaxInt64), uint64(qubo.BulkModeStops)
 	if o.Target != nil && o.Work == 0 {
-		target, mode = *o.Target, 3
+		target, mode = *o.Target, qubo.BulkModeStops|qubo.BulkModeStopping
 	}
 	r, s := b.rules, b.streams[0]
 	g := device.Grid{Blocks: int64(r.searches * b.form.cluster), Threads: b.form.block, Cluster: b.form.cluster}

@@ -50,8 +50,8 @@ func (f layout) bits() int {
 // rowBytes is the size of a row in bytes.
 func (f layout) rowBytes() int { return f.capacity() * f.bits() / 8 }
 
-// argument is the kernel's parameter shift: the shift, and the size of all weights from bit 8 on.
-func (f layout) argument() uint64 { return uint64(f.shift) | uint64(f.size)<<8 }
+// argument is the kernels' argument shift: the shift, and the size of all weights where rows are bits.
+func (f layout) argument() uint64 { return uint64(f.shift) + qubo.BulkSizes*uint64(f.size) }
 
 // gain is the size of a gain in bytes.
 func (f layout) gain() int { return max(4, f.bits()/8) }

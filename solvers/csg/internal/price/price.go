@@ -72,11 +72,12 @@ type Work struct {
 	Upload time.Duration `json:"-"`
 }
 
-// Settings of a solve. A search is given up beyond Steps coalitions looked at, or where more
-// than Columns would have to be kept.
+// Settings of a solve. A search is given up beyond Steps coalitions looked at, where more than
+// Columns would have to be kept, or after Time, which counts from the upload on; 0: no limit.
 type Settings struct {
 	Steps   int64
 	Columns int
+	Time    time.Duration
 	Cores   int // that work at once; 0: all of this machine
 	On      *On // where passes are made; nil: on the cores
 	// Told, which may be nil, is called with each better structure and its value, and with each
@@ -153,6 +154,15 @@ func Solve[T device.Number](ctx context.Context, values []T, o Settings) (_ *Res
 		return nil, err
 	}
 	s.Upload = upload
+	if o.Time > 0 {
+		until, end := context.WithTimeoutCause(ctx, o.Time, fmt.Errorf("no optimum is found within %v: %w", o.Time, ErrCostly))
+		defer end()
+		found, err := s.solve(until)
+		if cause := context.Cause(until); err != nil && errors.Is(cause, ErrCostly) {
+			return nil, cause
+		}
+		return found, err
+	}
 	return s.solve(ctx)
 }
 

@@ -12,6 +12,8 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/csg/internal/price"
+	"strings"
+	"time"
 )
 
 var plenty = price.Settings{Steps: 1 << 40, Columns: 1 << 24}
@@ -235,5 +237,27 @@ func TestVerifyRefutes(t *testing.T) {
 	}
 	if _, err := price.Verify(context.Background(), values, blocks, &p, plenty); !errors.Is(err, price.ErrProof) {
 		t.Errorf("a worse structure: found the error %v, expected one of the proof", err)
+	}
+}
+
+// A search that is out of time is given up, and one that the caller ended is not.
+func TestTime(t *testing.T) {
+	values := make([]int32, 1<<16)
+	for i := range values {
+		values[i] = int32(i * 7919 % 1000)
+	}
+	hurried := plenty
+	hurried.Time = 1
+	if _, err := price.Solve(t.Context(), values, hurried); !errors.Is(err, price.ErrCostly) || !strings.Contains(err.Error(), "within 1ns") {
+		t.Errorf("found the error %v after a nanosecond, expected one of the time", err)
+	}
+	hurried.Time = time.Hour
+	if r, err := price.Solve(t.Context(), values, hurried); err != nil || len(r.Blocks) == 0 {
+		t.Errorf("found %v, %v with time left", r, err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	end()
+	if _, err := price.Solve(ctx, values, hurried); !errors.Is(err, context.Canceled) || errors.Is(err, price.ErrCostly) {
+		t.Errorf("found the error %v of an ended solve", err)
 	}
 }

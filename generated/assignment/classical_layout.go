@@ -7,6 +7,9 @@ import "unsafe"
 // Constexpr INFINITE of the kernels of assignment/classical.
 const ClassicalInfinite = 2305843009213693952
 
+// Constexpr NARROW of the kernels of assignment/classical.
+const ClassicalNarrow = 4294967295
+
 // Constexpr NUMBER of the kernels of assignment/classical.
 //
 // A way is a word of 64 bits that describes how a row joined the forest: the number of the

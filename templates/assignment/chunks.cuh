@@ -62,6 +62,7 @@ template <class A> __device__ __forceinline__ A none();
 template <> __device__ __forceinline__ u32 none<u32>() { return ALL; }
 template <> __device__ __forceinline__ i64 none<i64>() { return INFINITE; }
 
+// Go: Narrow
 constexpr i64 NARROW = 0xffffffffll;  // slacks below this fit u32
 
 template <class A, class R, class E> __device__ __forceinline__ A slack(R value, E x, A u, A v) {

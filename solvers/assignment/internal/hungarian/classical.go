@@ -94,8 +94,7 @@ type classicalControl = assignment.ClassicalControl
 const (
 	classicalBudget = 256 // augmentations and dual updates of a launch
 	classicalShort  = 12  // the same, for a solve that may give up
-	classicalNarrow = 1<<32 - 1
-	classicalPart   = 8 // slack=bounded: entries of a lane in a part
+	classicalPart   = 8   // slack=bounded: entries of a lane in a part
 )
 
 // OpenClassical loads a variant and takes memory for problems of one size.
@@ -264,7 +263,7 @@ func (r *classicalRun) warm(start *problem.Prices, bound int64) bool {
 // store allocates memory for slacks up to bound. Duals count from these slacks then.
 func (r *classicalRun) store(bound int64) error {
 	entry := int64(4)
-	if bound >= classicalNarrow {
+	if bound >= assignment.ClassicalNarrow {
 		entry, r.flags = 8, r.flags|classicalWide
 	}
 	if err := r.s.Fill(r.work, r.v, 8*int64(r.cols), 0); err != nil {

@@ -18,12 +18,26 @@ const ClassicalNarrow = 4294967295
 // is a way with the row itself in place of the row before.
 const ClassicalRowBits = 21
 
+// Constexpr PART_ITEMS of the kernels of assignment/classical.
+const ClassicalPartItems = 8
+
 // Enum Stage of the kernels of assignment/classical.
 const (
 	ClassicalStageStart   = 0
 	ClassicalStageSearch  = 1
 	ClassicalStageMatched = 2
 	ClassicalStageStuck   = 3
+)
+
+// Enum Flag of the kernels of assignment/classical.
+//
+// Flags of a solve: rows of the matrix begin at multiples of 16 bytes; columns are reduced; stored slacks
+// have 8 bytes; dynamic shared memory has 2 bytes a column, for the matching.
+const (
+	ClassicalFlagAligned = 1
+	ClassicalFlagReduce  = 2
+	ClassicalFlagWide    = 4
+	ClassicalFlagMates   = 8
 )
 
 // Constexpr CONTROL of the kernels of assignment/classical.

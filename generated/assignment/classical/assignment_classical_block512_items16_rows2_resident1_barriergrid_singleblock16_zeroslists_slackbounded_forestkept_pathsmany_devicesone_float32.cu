@@ -27,7 +27,9 @@ constexpr bool KEPT = true;      // trees without a path stay after an augmentat
 constexpr u32 NOWHERE = ALL;         // an unused place of a list
 constexpr int NOBODY = -1, HELD = -2;
 typedef Chunk<ITEMS> C;
-typedef Chunk<(BOUNDED ? 8 : ITEMS)> P;  // a part of a chunk; Work.least holds one value for each row and part
+// Go: PartItems
+constexpr u32 PART_ITEMS = 8;        // entries of a lane in a part, with slack=bounded
+typedef Chunk<(BOUNDED ? PART_ITEMS : ITEMS)> P;  // a part of a chunk; Work.least holds one value for each row and part
 constexpr u32 PART = P::SPAN / WARP, PARTS = ITEMS / PART;
 
 // Control holds the words that blocks exchange, 8 bytes each. A step reads one of
@@ -52,6 +54,10 @@ struct Control {
 };
 // Go: Stage
 enum Stage { START, SEARCH, MATCHED, STUCK };
+// Flags of a solve: rows of the matrix begin at multiples of 16 bytes; columns are reduced; stored slacks
+// have 8 bytes; dynamic shared memory has 2 bytes a column, for the matching.
+// Go: Flag
+enum Flag { ALIGNED = 1, REDUCE = 2, WIDE = 4, MATES = 8 };
 // Go: ControlWords
 constexpr u32 CONTROL = 32;  // words of 8 bytes kept for it
 
@@ -83,13 +89,12 @@ struct Work {
     Scale<T> scale;
     i64 floor;          // every row's dual at the start
     u32 rows, cols, chunks, parts, words, pitch;
-    bool aligned, reduce, wide;
-    bool near;  // whether dynamic shared memory has 2 bytes a column
+    bool aligned, reduce, wide, near;
 
     __device__ Work(const T* costs, void* stored, void* work, double factor, i64 floor, u32 rows, u32 cols, u32 flags)
         : costs(costs), stored(stored), scale(factor), floor(floor), rows(rows), cols(cols),
           chunks((cols + C::SPAN - 1) / C::SPAN), parts(chunks * PARTS), words(chunks * WARP), pitch((cols + 3) / 4 * 4),
-          aligned(flags & 1), reduce(flags >> 1 & 1), wide(flags >> 2 & 1), near(flags >> 3 & 1) {
+          aligned(flags & ALIGNED), reduce(flags & REDUCE), wide(flags & WIDE), near(flags & MATES) {
         ctl = (Control*)work;
         v = (i64*)work + CONTROL, base = STORED ? v + cols : v;
         reached = (u32*)(v + 2 * (u64)cols), covered = reached + words, open = covered + words;
@@ -1224,4 +1229,4 @@ assignment_classical_block512_items16_rows2_resident1_barriergrid_singleblock16_
     if (team.thread == 0) s.save(ctl, stage), ctl->scanned = scanned;
 }
 
-extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows2_resident1_barriergrid_singleblock16_zeroslists_slackbounded_forestkept_pathsmany_devicesone_float32_hash = 0x675f98ab442ebd8cull;
+extern "C" __device__ unsigned long long assignment_classical_block512_items16_rows2_resident1_barriergrid_singleblock16_zeroslists_slackbounded_forestkept_pathsmany_devicesone_float32_hash = 0x17ddaa1e6dfd17fcull;

@@ -94,7 +94,6 @@ type classicalControl = assignment.ClassicalControl
 const (
 	classicalBudget = 256 // augmentations and dual updates of a launch
 	classicalShort  = 12  // the same, for a solve that may give up
-	classicalPart   = 8   // slack=bounded: entries of a lane in a part
 )
 
 // OpenClassical loads a variant and takes memory for problems of one size.
@@ -112,7 +111,7 @@ func OpenClassical(d device.Device, v *device.Variant, rows, cols int) (*classic
 	m, n, chunks := int64(rows), int64(cols), int64((cols+span-1)/span)
 	c.words = 32 * chunks
 	if c.parts = chunks; c.is("slack", "bounded") {
-		c.parts = chunks * int64(items/classicalPart)
+		c.parts = chunks * int64(items/assignment.ClassicalPartItems)
 	}
 	c.v = 8 * assignment.ClassicalControlWords
 	c.base = c.v
@@ -190,13 +189,21 @@ func (c *classical) Solve(ctx context.Context, s device.Stream, p *problem.Norma
 		return nil, r.violator(last)
 	}
 	sol.Counts = engine.Counts{
-		Passes:  1 + float64(r.flags>>1&1) + r.passes(last),
+		Passes:  1 + r.reductions() + r.passes(last),
 		Steps:   int64(last.Levels),
 		Phases:  int64(last.Phases),
 		Paths:   int64(last.Paths),
 		Updates: int64(last.Updates),
 	}
 	return sol, r.collect(sol)
+}
+
+// reductions is the number of times that the reduction of columns reads the matrix.
+func (r *classicalRun) reductions() float64 {
+	if r.flags&assignment.ClassicalFlagReduce != 0 {
+		return 1
+	}
+	return 0
 }
 
 // passes is the number of times that dual updates read the matrix.
@@ -206,14 +213,6 @@ func (r *classicalRun) passes(x *classicalControl) float64 {
 	}
 	return float64(x.Scanned) / float64(r.rows)
 }
-
-// flags of the kernels.
-const (
-	classicalAligned = 1 << iota // rows of the matrix begin at multiples of 16 bytes
-	classicalColumns             // reduce columns
-	classicalWide                // stored slacks have 8 bytes
-	classicalNear                // shared memory has room for the matching
-)
 
 // begin writes the control words and the duals of the columns. With v as it
 // starts, no slack c - v - floor is negative, and none exceeds bound.
@@ -231,7 +230,7 @@ func (r *classicalRun) begin(p *problem.Normal, start *problem.Prices) error {
 		r.floor = p.Min
 		err = r.s.Fill(r.work, r.base, 8*n, 0)
 	default:
-		r.flags |= classicalColumns
+		r.flags |= assignment.ClassicalFlagReduce
 		err = r.s.Fill(r.work, r.base, 8*n, 0x7f) // beyond problem.Infinity
 	}
 	if err != nil {
@@ -239,7 +238,7 @@ func (r *classicalRun) begin(p *problem.Normal, start *problem.Prices) error {
 	}
 	size := p.Instance.Type.Size()
 	if r.cols*size%16 == 0 {
-		r.flags |= classicalAligned
+		r.flags |= assignment.ClassicalFlagAligned
 	}
 	if r.is("slack", "stored") {
 		if err := r.store(bound); err != nil {
@@ -264,7 +263,7 @@ func (r *classicalRun) warm(start *problem.Prices, bound int64) bool {
 func (r *classicalRun) store(bound int64) error {
 	entry := int64(4)
 	if bound >= assignment.ClassicalNarrow {
-		entry, r.flags = 8, r.flags|classicalWide
+		entry, r.flags = 8, r.flags|assignment.ClassicalFlagWide
 	}
 	if err := r.s.Fill(r.work, r.v, 8*int64(r.cols), 0); err != nil {
 		return err
@@ -294,7 +293,7 @@ func (r *classicalRun) near() uint64 {
 		limit = 3 * r.device.Facts().SharedPerBlock / 5
 	}
 	if r.is("zeros", "lists") && r.rows < 1<<16-2 && need <= limit {
-		return classicalNear
+		return assignment.ClassicalFlagMates
 	}
 	return 0
 }

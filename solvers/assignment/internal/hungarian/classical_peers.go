@@ -132,7 +132,7 @@ func (r *classicalShardRun) together(ctx context.Context) (*classicalControl, er
 // launch.
 func (r *classicalShardRun) launch() error {
 	h := r.head
-	flags, count := r.parts[0].flags&^classicalColumns|h.near(), len(r.parts)
+	flags, count := r.parts[0].flags&^assignment.ClassicalFlagReduce|h.near(), len(r.parts)
 	number := r.Peers.number
 	r.Peers.number += r.Peers.budget + 1 // the last message says that no update follows
 	for k := 0; k < count; {

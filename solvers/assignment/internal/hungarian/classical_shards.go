@@ -172,7 +172,7 @@ func (r *classicalShardRun) solve(ctx context.Context, p *problem.Normal, start 
 		return err
 	}
 	sol.Counts = engine.Counts{
-		Passes:  1 + float64(r.parts[0].flags>>1&1) + passes,
+		Passes:  1 + r.parts[0].reductions() + passes,
 		Steps:   int64(x.Levels),
 		Phases:  int64(x.Phases),
 		Paths:   int64(x.Paths),
@@ -248,7 +248,7 @@ func (r *classicalShardRun) begin(p *problem.Normal, start *problem.Prices) erro
 			return err
 		}
 	}
-	if r.parts[0].flags&classicalColumns != 0 {
+	if r.parts[0].flags&assignment.ClassicalFlagReduce != 0 {
 		if err := r.group.AllReduce(r.works(nil), r.parts[0].base, int64(r.cols), collective.Int64, collective.Min); err != nil {
 			return err
 		}

@@ -33,7 +33,9 @@ func algorithms(data []byte, olds map[string]text, points [2]map[string][]string
 	}
 	families := map[uint64]string{} // by the hash of their old safe points
 	for family, list := range points[0] {
-		families[joined(list, olds)] = family
+		if hash := joined(list, olds); hash != 0 { // a host's kernels have no text to compare
+			families[hash] = family
+		}
 	}
 	var list []way
 	seen := map[string]bool{}

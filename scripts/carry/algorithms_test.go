@@ -19,23 +19,27 @@ func TestAlgorithms(t *testing.T) {
 		"\t\t{Label: \"factor=2,value=int32\", Symbol: \"a\", Hash: 0x1, Safe: true, Pack: 0},\n" +
 		"\t\t{Label: \"factor=3,value=int32\", Symbol: \"b\", Hash: 0x2, Pack: 0},\n" +
 		"\t\t{Label: \"factor=2,value=int64\", Symbol: \"c\", Hash: 0x4, Safe: true, Pack: 0},\n"
-	if err := os.WriteFile(filepath.Join(folder, "scale.go"), []byte(table), 0o666); err != nil {
-		t.Fatal(err)
+	host := "var Scan = device.Family{\n\tName:    \"toy/scan\",\n\tVariants: []device.Variant{\n" +
+		"\t\t{Label: \"room=4\", Symbol: \"d\", Hash: 0x8, Safe: true, Kernels: nil},\n"
+	for name, text := range map[string]string{"scale.go": table, "scan.go": host} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
 	rename, err := renaming("")
 	if err != nil {
 		t.Fatal(err)
 	}
 	points, err := safePoints(root, rename)
-	if err != nil || len(points) != 1 || len(points["toy/scale"]) != 2 {
+	if err != nil || len(points) != 2 || len(points["toy/scale"]) != 2 {
 		t.Fatalf("found %v, %v", points, err)
 	}
 	names := points["toy/scale"]
 	olds := map[string]text{names[0]: {hash: "0000000000000010"}, names[1]: {hash: "0000000000000300"}}
 	news := map[string]text{names[0]: {hash: "0000000000005000"}, names[1]: {hash: "0000000000000300"}}
 	const name = "toy/algorithm algorithm=scale,bound=1"
-	data := fmt.Appendf(nil, `{"entries":[{"family":"toy/algorithm","results":[{"variant":"algorithm=scale,bound=1","hash":"%016x"},{"variant":"algorithm=host,bound=1","hash":"0000000000000001"}]}]}`,
-		labelHash(name)^0x310)
+	data := fmt.Appendf(nil, `{"entries":[{"family":"toy/algorithm","results":[{"variant":"algorithm=scale,bound=1","hash":"%016x"},{"variant":"algorithm=host,bound=1","hash":"%016x"}]}]}`,
+		labelHash(name)^0x310, labelHash("toy/algorithm algorithm=host,bound=1")) // the latter runs no kernel of CUDA
 	ways, err := algorithms(data, olds, [2]map[string][]string{points, points})
 	if err != nil || len(ways) != 1 || ways[0].name != name {
 		t.Fatalf("found %v, %v", ways, err)

@@ -37,21 +37,7 @@ func TestSkippedKernelsAreFound(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v := &f.Variants[0]
-			for i := range f.Variants {
-				if f.Variants[i].Safe {
-					v = &f.Variants[i]
-					break
-				}
-			}
-			fixed := map[string]string{}
-			for i, name := range f.Params {
-				fixed[name] = v.Values[i]
-			}
-			cases, err := sub.Cases(fixed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			v, cases := safeCases(t, sub)
 			r, err := sub.Open(d, v)
 			if err != nil {
 				t.Fatal(err)
@@ -171,4 +157,20 @@ func (s *spy) Upload(dst device.Buffer, off int64, src []byte) error {
 		s.table = dst
 	}
 	return s.Stream.Upload(dst, off, src)
+}
+
+// safeCases are a family's safe point, or its first, and the small cases that the point can run.
+func safeCases(t *testing.T, sub subject.Subject) (*device.Variant, []subject.Case) {
+	t.Helper()
+	f := sub.Family()
+	v := &f.Variants[max(0, slices.IndexFunc(f.Variants, func(v device.Variant) bool { return v.Safe }))]
+	fixed := map[string]string{}
+	for i, name := range f.Params {
+		fixed[name] = v.Values[i]
+	}
+	cases, err := sub.Cases(fixed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v, cases
 }

@@ -33,21 +33,7 @@ func TestResetOverwrites(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v := &f.Variants[0]
-			for i := range f.Variants {
-				if f.Variants[i].Safe {
-					v = &f.Variants[i]
-					break
-				}
-			}
-			fixed := map[string]string{}
-			for i, name := range f.Params {
-				fixed[name] = v.Values[i]
-			}
-			cases, err := sub.Cases(fixed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			v, cases := safeCases(t, sub)
 			r, err := sub.Open(k, v)
 			if err != nil {
 				t.Fatal(err)

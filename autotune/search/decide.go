@@ -18,11 +18,9 @@ type Measured struct {
 	Final   bool    // measured in the final rounds, not in screening alone
 	// Instances is how many random instances the samples are of.
 	Instances int
-	// Rounds are the medians of the final's rounds, by round, where times depend on the instance and
-	// each round timed another; nil elsewhere.
+	// Rounds are the medians of the final's rounds, in nanoseconds; nil where there was none.
 	Rounds []float64
-	// Medians are those of the final's rounds, in nanoseconds; nil where there was none.
-	Medians []int64
+	Varied bool // times depend on the instance, and each round timed another
 }
 
 // NoiseLimit is the relative MAD above which times crown no one.
@@ -38,7 +36,7 @@ const (
 
 // proven reports whether enough was measured of a variant for it to win.
 func (m *Measured) proven() bool {
-	return m.Sample.N >= leastSamples && m.Instances >= leastInstances && (m.Rounds == nil || len(m.Rounds) >= leastRounds)
+	return m.Sample.N >= leastSamples && m.Instances >= leastInstances && (!m.Varied || len(m.Rounds) >= leastRounds)
 }
 
 // Margin is the least relative difference of two medians that is taken for
@@ -60,10 +58,11 @@ func faster(a, b *trial.Sample) bool {
 var student = [...]float64{6.965, 4.541, 3.747, 3.365, 3.143, 2.998, 2.896, 2.821, 2.764, 2.718}
 
 // ratio is the mean of the logarithm of a's time over b's in the rounds that had both, and the
-// standard error of that mean. It reports false for fewer than three rounds.
+// standard error of that mean. It reports false for fewer than three rounds, and where times do
+// not depend on the instance.
 func ratio(a, b *Measured) (mean, err float64, ok bool) {
 	n := min(len(a.Rounds), len(b.Rounds))
-	if n < leastRounds {
+	if !a.Varied || !b.Varied || n < leastRounds {
 		return 0, 0, false
 	}
 	sum, squares := 0.0, 0.0
@@ -90,9 +89,9 @@ func (m *Measured) beats(b *Measured) bool {
 // ahead reports whether the measurement took less time than b in all rounds that had both, but for one
 // in four: where another process computes now and then, medians of few rounds are not enough.
 func (m *Measured) ahead(b *Measured) bool {
-	n, lost := min(len(m.Medians), len(b.Medians)), 0
+	n, lost := min(len(m.Rounds), len(b.Rounds)), 0
 	for r := range n {
-		if m.Medians[r] >= b.Medians[r] {
+		if m.Rounds[r] >= b.Rounds[r] {
 			lost++
 		}
 	}

@@ -143,7 +143,7 @@ func TestRoundsAreCompared(t *testing.T) {
 		{"a fifth, by six rounds that scatter", []float64{-0.14, -0.2, -0.26, -0.14, -0.2, -0.26}, true},
 		{"slower", []float64{0.2, 0.2, 0.2}, false},
 	} {
-		a, b := Measured{Rounds: make([]float64, len(c.logs))}, Measured{Rounds: make([]float64, len(c.logs))}
+		a, b := Measured{Rounds: make([]float64, len(c.logs)), Varied: true}, Measured{Rounds: make([]float64, len(c.logs)), Varied: true}
 		for r, x := range c.logs {
 			b.Rounds[r] = 1e6 * float64(r+1)
 			a.Rounds[r] = b.Rounds[r] * math.Exp(x)
@@ -158,7 +158,7 @@ func TestRoundsAreCompared(t *testing.T) {
 func TestTiesOfRounds(t *testing.T) {
 	f := family(3)
 	of := func(v int, rounds ...float64) Measured {
-		return Measured{Variant: &f.Variants[v], Sample: trial.Sample{N: 4, Median: int64(rounds[0])}, Instances: 4, Rounds: rounds}
+		return Measured{Variant: &f.Variants[v], Sample: trial.Sample{N: 4, Median: int64(rounds[0])}, Instances: 4, Rounds: rounds, Varied: true}
 	}
 	holder := of(2, 9e6, 9e6, 9e6, 9e6)
 	for _, c := range []struct {

@@ -197,14 +197,9 @@ func (c *state) at(size int) (Measured, bool) {
 	}
 	m := Measured{Variant: c.v, Work: c.work[size]}
 	if r := c.rounds[size]; len(r) > 0 {
-		m.Sample, m.Final, m.Instances = pool(r), true, min(len(r), leastInstances)
+		m.Sample, m.Final, m.Varied, m.Instances = pool(r), true, c.varied, min(len(r), leastInstances)
 		for _, one := range r {
-			m.Medians = append(m.Medians, one.Median)
-		}
-		if c.varied {
-			for _, one := range r {
-				m.Rounds = append(m.Rounds, float64(one.Median))
-			}
+			m.Rounds = append(m.Rounds, float64(one.Median))
 		}
 		return m, true
 	}

@@ -42,7 +42,7 @@ formats:
 			case qubo.About(to) == "":
 				return usagef("--to is %q, expected one of the formats", to)
 			}
-			if err := cmp.Or(plainName(output), whole.Check(output, args, usagef)); err != nil {
+			if err := whole.Check(output, args, usagef); err != nil {
 				return err
 			}
 			p := a.progress()

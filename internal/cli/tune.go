@@ -92,6 +92,9 @@ func subjects() []subject.Subject {
 	return slices.Concat(csg.Subjects(), auction.Subjects(), assignment.Subjects(), qubo.Subjects())
 }
 
+// maxWinners is the largest file of winners that a rank hands to rank 0, in bytes.
+const maxWinners = 64 << 20
+
 // tuneLong tells how tuning goes.
 const tuneLong = `
 Verify every variant of a family against the sequential reference, measure those
@@ -173,7 +176,7 @@ func (a *app) tune(ctx context.Context, s *tuneFlags, subjects []subject.Subject
 			a.err = &talk
 		}
 		t.Code = a.exit(ctx, err)
-		if t.Winners, err = formats.ReadFile(s.output, maxStart); errors.Is(err, os.ErrNotExist) {
+		if t.Winners, err = formats.ReadFile(s.output, maxWinners); errors.Is(err, os.ErrNotExist) {
 			err = nil // nothing was found
 		}
 		t.Code = max(t.Code, a.exit(ctx, err))

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"coalesce/solvers/formats"
 	"fmt"
 	"io"
 	"strconv"
@@ -89,16 +90,7 @@ func Duration(d time.Duration) string {
 func Seconds(s float64) string { return Duration(time.Duration(s * float64(time.Second))) }
 
 // Count is "1 block", "2 blocks", "2 entries".
-func Count(n int, what string) string {
-	switch stem, y := strings.CutSuffix(what, "y"); {
-	case n == 1:
-	case y:
-		what = stem + "ies"
-	default:
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
-}
+func Count(n int, what string) string { return formats.Count(n, what) }
 
 // Rate writes a number of things a second with an SI prefix: 3.6e11 is
 // "360 G".

@@ -33,7 +33,7 @@ type Prices struct {
 const (
 	hostRate, hostSteps = 2.7e10, 4e8
 	gpuRate, gpuSteps   = 1e13, 1.4e8
-	leastTime           = 250 * time.Millisecond // that prices may take beside a GPU
+	leastTime           = 250 * time.Millisecond // that prices may take beside a GPU, however few the agents
 )
 
 // triesPrices reports whether a solve begins with prices, and returns their limits. Where the user
@@ -70,7 +70,9 @@ func triesPrices(facts device.Facts, n int, o *Options, way ways.Way) (bool, pri
 		exponent, short = 23, 1
 	}
 	limits.Columns = max(1<<min(max(14, n-short), exponent), int(min(limits.Steps/256, 1<<24)))
-	if facts.Kind == device.CUDA { // whatever steps cost there, the tiles are not made to wait longer than they take
+	// Steps cost more than that beside some GPUs, and with some values: prices also end when the tiles,
+	// at gpuRate, would have.
+	if facts.Kind == device.CUDA {
 		limits.Time = max(leastTime, time.Duration(splittings(Apart, n)/gpuRate/float64(len(o.Devices))*float64(time.Second)))
 	}
 	return true, limits, nil

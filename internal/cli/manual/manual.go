@@ -44,8 +44,7 @@ func page(c *cobra.Command) string {
 	fmt.Fprintf(&b, ".TH %q 1 \"\" \"Coalesce\" \"Coalesce\"\n", strings.ToUpper(name(c)))
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(name(c)), roff(c.Short))
 	fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n", roff(c.UseLine()))
-	text := c.Long
-	text = cmp.Or(text, c.Short)
+	text := cmp.Or(c.Long, c.Short)
 	fmt.Fprintf(&b, ".SH DESCRIPTION\n.nf\n%s\n.fi\n", roff(strings.TrimSpace(text)))
 	options := func(title string, flags *pflag.FlagSet) {
 		if !flags.HasAvailableFlags() {

@@ -46,9 +46,7 @@ func (e Env) doctor(ctx context.Context, d device.Device, named string) error {
 	facts := d.Facts()
 	var t ui.Table
 	t.Row("device", fmt.Sprintf("%s (%s)", facts, facts.Name))
-	driver := facts.Driver
-	driver = cmp.Or(driver, "-")
-	t.Row("driver", driver)
+	t.Row("driver", cmp.Or(facts.Driver, "-"))
 	switch facts.Kind {
 	case device.CUDA:
 		gpu(ctx, &t, facts)

@@ -114,8 +114,7 @@ func machol(*Drawing) func(i, j int) int64 {
 }
 
 func lowrank(d *Drawing) func(i, j int) float64 {
-	rank := d.Rank
-	rank = cmp.Or(rank, 4)
+	rank := cmp.Or(d.Rank, 4)
 	v := make([]float64, max(d.Rows, d.Cols)*rank)
 	for k := range v {
 		v[k] = unit(d.stream(vectors, uint64(k)))

@@ -59,8 +59,7 @@ func (f *Function) Prices() []float64 {
 	const margin = 1 + 1e-12
 	n := float64(f.N)
 	each := func(y float64) []float64 {
-		prices := slices.Repeat([]float64{y}, f.N)
-		return prices
+		return slices.Repeat([]float64{y}, f.N)
 	}
 	own := func(factor, more float64) []float64 {
 		prices := make([]float64, f.N)

@@ -73,8 +73,7 @@ const NCCLVariable = "COALESCE_NCCL"
 
 // openNCCL loads the library on first use. Nothing links against it.
 var openNCCL = sync.OnceValues(func() (string, error) {
-	name := os.Getenv(NCCLVariable)
-	name = cmp.Or(name, "libnccl.so.2")
+	name := cmp.Or(os.Getenv(NCCLVariable), "libnccl.so.2")
 	c := C.CString(name)
 	defer C.free(unsafe.Pointer(c))
 	if message := C.ncclOpen(c); message != nil {

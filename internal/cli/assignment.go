@@ -156,7 +156,7 @@ func number(text string) bool {
 // instance reads the costs from a file or from files of points, or draws them.
 func (s *assignmentFlags) instance(a *app, args []string) (*assignment.Instance, error) {
 	free := a.free()
-	o := assignment.ReadOptions{Format: s.format, Maximize: s.maximize, Memory: free}
+	o := assignment.ReadOptions{Format: s.format, Maximize: s.maximize, Memory: free.Bytes}
 	var err error
 	if o.Header, err = csv.ParseAnswer(s.header); err != nil {
 		return nil, usagef("--header: %w", err)

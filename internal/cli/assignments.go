@@ -55,7 +55,7 @@ func (q *queue) next(ctx context.Context) error {
 func (q *queue) read(ctx context.Context) {
 	s := q.s
 	together := len(q.options.Devices) == 1 && s.algorithm == "" && s.variant == "" && s.start == "" && s.ends == 0 && !s.verify
-	limit, size := q.a.free()/4, int64(0)
+	limit, size := q.a.free().Bytes/4, int64(0)
 	var small []*waiting
 	for len(q.left) > 0 {
 		x := q.readOne(ctx, q.left[0])

@@ -8,6 +8,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,14 +22,14 @@ import (
 	"coalesce/internal/cli/complete"
 	"coalesce/internal/cli/manual"
 	"coalesce/internal/cli/ranks"
-	"coalesce/internal/cli/structures"
 	"coalesce/internal/ui"
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 	"coalesce/runtime/devices"
-	"coalesce/runtime/host"
+	"coalesce/runtime/memory"
 	"coalesce/runtime/mpi"
 	"coalesce/runtime/ondemand"
+	"coalesce/solvers/formats"
 )
 
 // Exit codes.
@@ -42,7 +43,7 @@ const (
 // Main runs one command line, without the program's name, and returns the
 // process's exit code.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	host.CollectWithin()
+	memory.CollectWithin()
 	ctx, stop := signal.NotifyContext(context.Background(), ranks.Signals...)
 	defer stop()
 	// The second ctrl-C ends the process at once.
@@ -58,7 +59,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if team != nil && team.Rank() > 0 {
 		stdout, stderr = io.Discard, io.Discard
 	}
-	a := &app{team: team, args: args, in: stdin, raw: stdout, out: bufio.NewWriter(stdout), err: stderr, devices: devices.Kinds(), free: structures.FreeMemory}
+	a := &app{team: team, args: args, in: stdin, raw: stdout, out: bufio.NewWriter(stdout), err: stderr, devices: devices.Kinds(), free: memory.Now}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -93,9 +94,9 @@ type app struct {
 	raw     io.Writer     // data that must not wait in a buffer
 	err     io.Writer     // talk
 	devices devices.List
-	points  *ondemand.Points // variants that tune compiles; nil: those of the binary alone
-	free    func() int64     // memory for an instance in bytes, 0 when not known
-	started bool             // the command line was understood and its command runs
+	points  *ondemand.Points   // variants that tune compiles; nil: those of the binary alone
+	free    func() memory.Free // for an instance
+	started bool               // the command line was understood and its command runs
 }
 
 // together returns the ranks that solve one instance together, each on its own devices; inst must be
@@ -130,6 +131,18 @@ type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
+// line is an error on one line; the limit that bounds memory is named where a reader lacked memory.
+func (a *app) line(err error) string {
+	var short *formats.MemoryError
+	text := ui.OneLine(err)
+	if errors.As(err, &short) && a.free != nil {
+		if free := a.free(); free.Bytes > 0 {
+			text += " (bound by " + cmp.Or(free.By, "this machine's free memory") + ")"
+		}
+	}
+	return text
+}
+
 // exit tells the user about err and returns its exit code.
 func (a *app) exit(ctx context.Context, err error) int {
 	var (
@@ -144,16 +157,16 @@ func (a *app) exit(ctx context.Context, err error) int {
 	case errors.As(err, &code):
 		return int(code)
 	case errors.As(err, &some):
-		fmt.Fprintf(a.err, "coalesce: %s\n", ui.OneLine(err))
+		fmt.Fprintf(a.err, "coalesce: %s\n", a.line(err))
 		return some.code
 	case errors.As(err, &usage) || !a.started:
-		fmt.Fprintf(a.err, "coalesce: %s\nSee \"coalesce --help\" and \"coalesce COMMAND --help\".\n", ui.OneLine(err))
+		fmt.Fprintf(a.err, "coalesce: %s\nSee \"coalesce --help\" and \"coalesce COMMAND --help\".\n", a.line(err))
 		return exitUsage
 	case errors.As(err, &check):
-		fmt.Fprintf(a.err, "coalesce: check failed: %s\n", ui.OneLine(err))
+		fmt.Fprintf(a.err, "coalesce: check failed: %s\n", a.line(err))
 		return exitCheck
 	default:
-		fmt.Fprintf(a.err, "coalesce: %s\n", ui.OneLine(err))
+		fmt.Fprintf(a.err, "coalesce: %s\n", a.line(err))
 	}
 	return exitFailed
 }

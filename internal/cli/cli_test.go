@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,6 +24,7 @@ import (
 	"coalesce/runtime/devices"
 	"coalesce/runtime/emulated"
 	"coalesce/runtime/handover"
+	"coalesce/runtime/memory"
 	"coalesce/templates"
 )
 
@@ -195,20 +197,27 @@ func TestMemoryGuard(t *testing.T) {
 	if err := os.WriteFile(path, append(data, make([]byte, 64)...), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	bids, err := os.ReadFile(filepath.Join("..", "..", "examples", "auction.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		free int64
 		code int
 	}{{64, exitOK}, {63, exitFailed}, {0, exitOK}} {
-		for _, args := range [][]string{{path}, {"--distribution", "uniform", "--agents", "3"}} {
+		for _, args := range [][]string{{"csg", path}, {"csg", "--distribution", "uniform", "--agents", "3"}, {"auction", "-"}} {
+			if args[0] == "auction" && c.free == 64 { // which takes more
+				continue
+			}
 			var out, talk bytes.Buffer
-			a := &app{out: bufio.NewWriter(&out), raw: &out, err: &talk, devices: devices.Kinds(), free: func() int64 { return c.free }}
+			a := &app{in: bytes.NewReader(bids), out: bufio.NewWriter(&out), raw: &out, err: &talk, devices: devices.Kinds(), free: func() memory.Free { return memory.Free{Bytes: c.free, By: "`ulimit -v`"} }}
 			root := a.root()
-			root.SetArgs(append([]string{"solve", "csg", "--device", "host"}, args...))
+			root.SetArgs(slices.Concat([]string{"solve"}, args, []string{"--device", "host"}))
 			code := a.exit(t.Context(), root.ExecuteContext(t.Context()))
 			if code != c.code {
 				t.Errorf("%v with %d bytes free: exit code %d, want %d: %s", args, c.free, code, c.code, talk.String())
 			}
-			if a.out.Flush(); c.code != exitOK && (out.Len() > 0 || !strings.Contains(talk.String(), "memory") && !strings.Contains(talk.String(), "limit of 63")) {
+			if a.out.Flush(); c.code != exitOK && (out.Len() > 0 || !strings.Contains(talk.String(), "`ulimit -v`") || !strings.Contains(talk.String(), "63 B")) {
 				t.Errorf("%v with %d bytes free: stdout %q, stderr %q", args, c.free, out.String(), talk.String())
 			}
 		}
@@ -240,7 +249,7 @@ func TestEndsDuringRead(t *testing.T) {
 		{"query", "csg", pipe, pipe, "--coalition", "1"}, {"bundle", "verify", pipe}, {"explain", "csg", "--size", "4", "--device", "host", "--tuned", pipe},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		a := &app{out: bufio.NewWriter(io.Discard), raw: io.Discard, err: io.Discard, devices: devices.Kinds(), free: func() int64 { return 0 }}
+		a := &app{out: bufio.NewWriter(io.Discard), raw: io.Discard, err: io.Discard, devices: devices.Kinds(), free: func() memory.Free { return memory.Free{} }}
 		root := a.root()
 		root.SetArgs(line)
 		done := make(chan error, 1)

@@ -10,7 +10,7 @@ import (
 
 	"coalesce/internal/cli/programs"
 	"coalesce/internal/cli/whole"
-	"coalesce/runtime/device"
+	"coalesce/internal/ui"
 	"coalesce/solvers/qubo"
 )
 
@@ -48,7 +48,7 @@ formats:
 			p := a.progress()
 			defer p.Close()
 			p.Set("reading %s", args[0])
-			inst, err := await(cmd.Context(), func() (*qubo.Instance, error) { return qubo.Read(args[0], s.options(a.free())) })
+			inst, err := await(cmd.Context(), func() (*qubo.Instance, error) { return qubo.Read(args[0], s.options(a.free().Bytes)) })
 			if err != nil {
 				return err
 			}
@@ -113,8 +113,8 @@ with coefficients from -100 to 100. The instances of the literature are
 			if n < 1 {
 				return usagef("--variables is %d, expected 1 or more", n)
 			}
-			if need, free := 24*int64(n)*int64(n)*int64(density)/100, a.free(); free > 0 && need > free {
-				return fmt.Errorf("%d variables of density %d take up to %s, and this machine has %s of free memory", n, density, device.Size(need), device.Size(free))
+			if err := a.free().Fits(fmt.Sprintf("the coefficients of %s at density %d", ui.Count(n, "variable"), density), 24*float64(n)*float64(n)*float64(density)/100); err != nil {
+				return err
 			}
 			if err := plainName(output); err != nil {
 				return err

@@ -19,6 +19,7 @@ import (
 	"coalesce/internal/cli/whole"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
+	"coalesce/runtime/memory"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/csg/anytime"
 	"coalesce/solvers/solve"
@@ -159,7 +160,7 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 	if s.distribution != "" {
 		value, free := csg.Value(s.value), a.free()
 		if there {
-			free = 0 // no limit: this machine holds no values
+			free = memory.Free{} // no limit: this machine holds no values
 		}
 		takes := func(n int) error {
 			return cmp.Or(structures.Fits(n, value, free), csg.Takes(facts, n, value, ranks.Members(a.team, session.Devices)))
@@ -182,7 +183,7 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 			}
 			return structures.Table(ctx, graph, a.free())
 		}
-		return a.readCSG(path, csg.ReadOptions{Missing: s.missing, Names: s.names, Limit: a.free()})
+		return a.readCSG(path, csg.ReadOptions{Missing: s.missing, Names: s.names, Limit: a.free().Bytes})
 	})
 	if err != nil {
 		return err
@@ -317,7 +318,7 @@ func (a *app) queryCSG(ctx context.Context, s *queryFlags, args []string) error 
 	start := time.Now()
 	p.Set("reading %s", called(args[0]))
 	inst, err := await(ctx, func() (*csg.Instance, error) {
-		return a.readCSG(args[0], csg.ReadOptions{Missing: s.csg.missing, Names: s.csg.names, Limit: a.free()})
+		return a.readCSG(args[0], csg.ReadOptions{Missing: s.csg.missing, Names: s.csg.names, Limit: a.free().Bytes})
 	})
 	if err != nil {
 		return err
@@ -330,7 +331,7 @@ func (a *app) queryCSG(ctx context.Context, s *queryFlags, args []string) error 
 	}
 	p.Set("reading %s", called(args[1]))
 	cover, err := await(ctx, func() (*csg.Instance, error) {
-		return a.readCSG(args[1], csg.ReadOptions{Names: inst.Names, CoverOf: inst, Limit: a.free()})
+		return a.readCSG(args[1], csg.ReadOptions{Names: inst.Names, CoverOf: inst, Limit: a.free().Bytes})
 	})
 	if err != nil {
 		return err

@@ -20,9 +20,9 @@ import (
 // readGraph reads FILE, which may be standard input, as a graph.
 func (a *app) readGraph(s *structures.Search, path string) (*anytime.Instance, error) {
 	if path == dash {
-		return s.Read(a.in, standardInput, a.free())
+		return s.Read(a.in, standardInput, a.free().Bytes)
 	}
-	return s.Read(nil, path, a.free())
+	return s.Read(nil, path, a.free().Bytes)
 }
 
 // solveGraph searches a graph or a distribution, and prints.

@@ -17,7 +17,6 @@ import (
 	"coalesce/internal/cli/programs"
 	"coalesce/internal/cli/whole"
 	"coalesce/runtime/device"
-	"coalesce/solvers/formats"
 	"coalesce/solvers/qubo"
 	"coalesce/solvers/solve"
 )
@@ -148,7 +147,7 @@ func (s *quboFlags) validate(a *app, args []string) error {
 		return err
 	}
 	s.options = qubo.Options{Settings: s.settings(nil), Work: s.work, Seed: s.seed, Solutions: s.solutions, Distance: s.distance, Without: s.without,
-		Threads: s.threads, Unreduced: s.unreduced, Memory: a.free()}
+		Threads: s.threads, Unreduced: s.unreduced, Memory: a.free().Bytes}
 	if s.limit != "" {
 		text := s.limit
 		if number(text) {
@@ -200,7 +199,7 @@ const maxStart = 1 << 28
 
 // instance reads a file, and sets the variables of --fix and the solution of --start.
 func (s *quboFlags) instance(a *app, path string) (*qubo.Instance, error) {
-	inst, err := a.readQUBO(path, s.readFlags.options(a.free()))
+	inst, err := a.readQUBO(path, s.readFlags.options(a.free().Bytes))
 	if err != nil {
 		return nil, err
 	}
@@ -223,7 +222,7 @@ func (s *quboFlags) instance(a *app, path string) (*qubo.Instance, error) {
 	if s.start == "" {
 		return inst, nil
 	}
-	text, err := formats.ReadFile(s.start, min(maxStart, max(1<<20, a.free()/4))) // which grows to more than twice that
+	text, err := a.readWhole(s.start, maxStart)
 	if err != nil {
 		return nil, fmt.Errorf("read the solution to begin with: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/devices"
 	"coalesce/runtime/emulated"
+	"coalesce/runtime/memory"
 	"coalesce/templates"
 )
 
@@ -32,7 +33,7 @@ func TestLargeMatrixIsSpread(t *testing.T) {
 			d.Close()
 		}
 		var out, talk bytes.Buffer
-		a := &app{out: bufio.NewWriter(&out), raw: &out, err: &talk, free: func() int64 { return 0 },
+		a := &app{out: bufio.NewWriter(&out), raw: &out, err: &talk, free: func() memory.Free { return memory.Free{} },
 			devices: devices.List{{Name: device.Emulated, Open: open, Count: func() (int, error) { return c.devices, nil }}}}
 		root := a.root()
 		root.SetArgs([]string{"solve", "assignment", "--kind", "uniform", "--rows", "640", "--type", "int64", "--device", c.name, "--family", "classical"})

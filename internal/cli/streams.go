@@ -47,9 +47,9 @@ func (a *app) readCSG(path string, o csg.ReadOptions) (*csg.Instance, error) {
 
 func (a *app) readAuction(path string) (*auction.Auction, error) {
 	if path == dash {
-		return auction.ReadFrom(a.in, standardInput)
+		return auction.ReadFromWithin(a.in, standardInput, a.free().Bytes)
 	}
-	return auction.ReadWithin(path, a.free())
+	return auction.ReadWithin(path, a.free().Bytes)
 }
 
 func (a *app) readAssignment(path string, o assignment.ReadOptions) (*assignment.Instance, error) {

@@ -72,7 +72,7 @@ and 1 where a file cannot be read.`,
 	return cmd
 }
 
-// maxResult is the largest RESULT in bytes where the free memory is not known.
+// maxResult is the largest RESULT in bytes.
 const maxResult = 1 << 30
 
 func (a *app) verify(ctx context.Context, s *verifyFlags, args []string) error {
@@ -87,12 +87,7 @@ func (a *app) verify(ctx context.Context, s *verifyFlags, args []string) error {
 	p := a.progress()
 	defer p.Close()
 	p.Set("reading %s", called(args[0]))
-	// A text and the values decoded from it take about eight times the bytes of the text.
-	limit := int64(maxResult)
-	if free := a.free(); free > 0 {
-		limit = min(limit, free/8)
-	}
-	result, err := await(ctx, func() ([]byte, error) { return a.readWhole(args[0], limit) })
+	result, err := await(ctx, func() ([]byte, error) { return a.readWhole(args[0], maxResult) })
 	if err != nil {
 		return err
 	}
@@ -126,12 +121,23 @@ func (a *app) verify(ctx context.Context, s *verifyFlags, args []string) error {
 	return failed
 }
 
-// readWhole reads a file, or standard input, of at most so many bytes.
-func (a *app) readWhole(path string, limit int64) ([]byte, error) {
-	if path == dash {
-		return formats.ReadAll(a.in, standardInput, limit)
+// readWhole reads a file, or standard input, of at most so many bytes. The text and the values decoded from the text take
+// about eight times its bytes, which have to fit into the free memory; where that is small, a file of 1 MiB is read.
+func (a *app) readWhole(path string, most int64) (text []byte, err error) {
+	const times, least = 8, 1 << 20
+	limit, free := most, a.free()
+	if free.Bytes > 0 {
+		limit = min(limit, max(least, free.Bytes/times))
 	}
-	return formats.ReadFile(path, limit)
+	if path == dash {
+		text, err = formats.ReadAll(a.in, standardInput, limit)
+	} else {
+		text, err = formats.ReadFile(path, limit)
+	}
+	if errors.Is(err, formats.ErrLong) && limit < most {
+		err = fmt.Errorf("%w: reading takes %d times as much, and %s", err, times, free)
+	}
+	return text, err
 }
 
 // problemOf is the problem of a result. It returns an error unless the text is one JSON object with the
@@ -173,7 +179,7 @@ func (a *app) verdict(s *verifyFlags, problem string, result []byte, args []stri
 		if s.csg.search.Graph(args[0]) {
 			return a.verdictOfGraph(&s.csg.search, result, args[0])
 		}
-		inst, err := a.readCSG(args[0], csg.ReadOptions{Missing: s.csg.missing, Names: s.csg.names, Limit: a.free()})
+		inst, err := a.readCSG(args[0], csg.ReadOptions{Missing: s.csg.missing, Names: s.csg.names, Limit: a.free().Bytes})
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"coalesce/runtime/memory"
 )
 
 // An answered instance is what solve printed of a file.
@@ -285,7 +287,7 @@ func TestVerifyCommand(t *testing.T) {
 		{[]string{"-", matrix}, strings.Replace(string(text), `"assignment"`, "7", 1), exitFailed, "found the problem 7, expected a string"},
 		{[]string{"-", matrix}, strings.Replace(string(text), `"assignment"`, `"tsp"`, 1), exitFailed, `found an answer of the problem "tsp"`},
 		{[]string{"-", matrix}, strings.Replace(string(text), "[1,0,2]", `"0101"`, 1), exitFailed, "result: found a JSON string as solution, expected a list"},
-		{[]string{"-", matrix}, strings.Repeat(" ", 1<<10), exitFailed, "standard input: found more than 1000 bytes"},
+		{[]string{"-", matrix}, strings.Repeat(" ", 1<<20+1), exitFailed, "standard input: found more than 1 MiB, expected at most that: reading takes 8 times as much, and `ulimit -v` leaves 7.8 KiB"},
 		{[]string{plain, matrix, "--duals", matrix}, "", exitFailed, "the duals: "},
 		{[]string{plain, filepath.Join(dir, "none.csv")}, "", exitFailed, "none.csv: no such file"},
 
@@ -300,8 +302,8 @@ func TestVerifyCommand(t *testing.T) {
 	} {
 		var out, talk bytes.Buffer
 		var code int
-		if strings.Contains(c.want, "more than 1000 bytes") { // a bound on memory
-			a := &app{in: strings.NewReader(c.stdin), out: bufio.NewWriter(&out), raw: &out, err: &talk, free: func() int64 { return 8000 }}
+		if strings.Contains(c.want, "`ulimit -v`") { // a bound on memory
+			a := &app{in: strings.NewReader(c.stdin), out: bufio.NewWriter(&out), raw: &out, err: &talk, free: func() memory.Free { return memory.Free{Bytes: 8000, By: "`ulimit -v`"} }}
 			root := a.root()
 			root.SetArgs(append([]string{"verify"}, c.args...))
 			code = a.exit(t.Context(), root.ExecuteContext(t.Context()))

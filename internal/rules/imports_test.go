@@ -50,6 +50,7 @@ var rooms = []room{
 	{"generated/...", []string{"generated/...", "runtime/device", "runtime/host/..."}},
 	{"templates", nil},
 	{"runtime/device", nil},
+	{"runtime/memory", []string{"runtime/device"}},
 	{"runtime/...", []string{"runtime/...", "templates"}},
 	{"autotune/tuned", []string{"runtime/device"}},
 	{"solvers/solve", []string{"runtime/device", "runtime/collective", "autotune/tuned"}},
@@ -57,10 +58,10 @@ var rooms = []room{
 	{"autotune/subject", []string{"runtime/device"}},
 	{"autotune/...", []string{"autotune/...", "runtime/device"}},
 	// What readers of all problems share knows no problem.
-	{"solvers/formats/...", []string{"solvers/formats/...", "solvers/cores"}},
+	{"solvers/formats/...", []string{"solvers/formats/...", "solvers/cores", "runtime/device"}},
 	// qubo's rooms, from the problem to the searches: engines know nothing of one
 	// another, of files and of preprocessing; the API brings them together.
-	{"solvers/qubo/problem", []string{"solvers/cores"}},
+	{"solvers/qubo/problem", []string{"solvers/cores", "solvers/formats"}},
 	{"solvers/qubo/internal/draw", []string{"solvers/qubo/problem"}},
 	{"solvers/qubo/internal/formats", []string{"solvers/qubo/problem", "solvers/cores", "solvers/formats/..."}},
 	{"solvers/qubo/internal/preprocess", []string{"solvers/qubo/problem", "solvers/cores"}},
@@ -74,7 +75,7 @@ var rooms = []room{
 	{"solvers/qubo/internal/multistart", []string{"solvers/qubo/problem", "solvers/qubo/internal/draw", "solvers/qubo/internal/search", "solvers/qubo/internal/evaluate",
 		"solvers/solve", "generated/qubo", "runtime/device", "autotune/tuned", "autotune/subject"}},
 	{"solvers/qubo/internal/qubotest", []string{"solvers/qubo/problem", "solvers/qubo/internal/search", "solvers/qubo/internal/reference"}},
-	{"solvers/qubo", []string{"solvers/solve", "solvers/algorithms", "solvers/qubo/problem", "solvers/qubo/internal/draw", "solvers/qubo/internal/formats", "solvers/qubo/internal/preprocess",
+	{"solvers/qubo", []string{"solvers/solve", "solvers/formats", "solvers/algorithms", "solvers/qubo/problem", "solvers/qubo/internal/draw", "solvers/qubo/internal/formats", "solvers/qubo/internal/preprocess",
 		"solvers/qubo/internal/search", "solvers/qubo/internal/reference", "solvers/qubo/internal/host", "solvers/qubo/internal/tabu",
 		"solvers/qubo/internal/tempering", "solvers/qubo/internal/multistart", "generated/qubo", "runtime/device", "runtime/collective", "autotune/tuned", "autotune/subject"}},
 	// assignment's rooms, from the problem to the algorithms: an algorithm knows

@@ -45,6 +45,8 @@ type Facts struct {
 	ThreadsPerBlock int    `json:"threads_per_block"`
 	Driver          string `json:"driver"`
 	UUID            string `json:"uuid"` // provenance only, never part of a key
+	// FreeBy is the limit on this process's memory that leaves no more than Free; empty: the device itself has no more.
+	FreeBy string `json:"-"`
 	// Compiler of the images that the device loads, its version and flags. Times of
 	// kernels that another one compiled tell nothing. Empty: not known, or no images.
 	Compiler string `json:"compiler,omitempty"`
@@ -91,6 +93,15 @@ func (f Facts) String() string {
 		return fmt.Sprintf("%s:%d", f.Kind, f.Index)
 	}
 	return f.Kind
+}
+
+// Room says in a clause how much of the device's memory is free, and which limit of the process leaves no more.
+func (f Facts) Room() string {
+	room := f.String() + " has " + Size(f.Free) + " free"
+	if f.FreeBy != "" {
+		room += ", all that " + f.FreeBy + " leaves"
+	}
+	return room
 }
 
 // ErrMemory is wrapped by Alloc's error when the device cannot hold the

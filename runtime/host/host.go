@@ -17,6 +17,7 @@ import (
 	"unsafe"
 
 	"coalesce/runtime/device"
+	"coalesce/runtime/memory"
 )
 
 // Line is the alignment of every buffer in bytes: a cache line, and the width
@@ -44,16 +45,17 @@ func Open(workers int) device.Device {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	total, free := memory()
+	total, free := memory.Read()
 	return &hostDevice{
 		workers: workers,
-		limit:   free,
+		limit:   free.Bytes,
 		facts: device.Facts{
 			Kind:            device.Host,
 			Name:            processor(),
 			SMs:             workers,
 			Memory:          total,
-			Free:            free,
+			Free:            free.Bytes,
+			FreeBy:          free.By,
 			ThreadsPerSM:    1,
 			ThreadsPerBlock: 1,
 		},
@@ -63,8 +65,8 @@ func Open(workers int) device.Device {
 // Facts reads the free memory anew.
 func (d *hostDevice) Facts() device.Facts {
 	f := d.facts
-	if _, free := memory(); free > 0 {
-		f.Free = free
+	if free := memory.Now(); free.Bytes > 0 {
+		f.Free, f.FreeBy = free.Bytes, free.By
 	}
 	return f
 }
@@ -88,8 +90,8 @@ func (d *hostDevice) Alloc(n int64) (device.Buffer, error) {
 		// Small requests are not worth a look at the system.
 		left := d.limit - d.held
 		if n > 1<<20 {
-			if _, free := memory(); free > 0 && free < left {
-				left = free
+			if free := memory.Now(); free.Bytes > 0 && free.Bytes < left {
+				left = free.Bytes
 			}
 		}
 		if n > left {

@@ -148,8 +148,8 @@ func hostFits(facts device.Facts, p *problem.Normal) error {
 	if facts.Kind != device.Host || facts.Free == 0 || need <= float64(facts.Free) {
 		return nil
 	}
-	return fmt.Errorf("%d rows and %d columns take %s beside their costs, %s has %s free: %w",
-		p.Rows, p.Cols, device.Size(need), facts, device.Size(facts.Free), device.ErrMemory)
+	return fmt.Errorf("%d rows and %d columns take %s beside their costs, %s: %w",
+		p.Rows, p.Cols, device.Size(need), facts.Room(), device.ErrMemory)
 }
 
 // fits holds the costs against a device's free memory.
@@ -163,6 +163,6 @@ func fits(facts device.Facts, p *problem.Normal) error {
 		return nil
 	}
 	side := int64(math.Sqrt(float64(facts.Free / size)))
-	return fmt.Errorf("%d x %d costs of type %s take %s, %s has %s free, enough for about %d x %d: %w",
-		p.Rows, p.Cols, p.Instance.Type, device.Size(need), facts, device.Size(facts.Free), side, side, device.ErrMemory)
+	return fmt.Errorf("%d x %d costs of type %s take %s, %s, enough for about %d x %d: %w",
+		p.Rows, p.Cols, p.Instance.Type, device.Size(need), facts.Room(), side, side, device.ErrMemory)
 }

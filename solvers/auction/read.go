@@ -69,19 +69,16 @@ func Read(path string) (*Auction, error) { return ReadWithin(path, 0) }
 // that takes more is a formats.MemoryError.
 func ReadWithin(path string, limit int64) (*Auction, error) {
 	plain, err := packed.OpenFile(path, unpacked(limit))
-	if err != nil {
-		return nil, err
-	}
-	return readPlain(plain, path, limit)
+	return readPlain(plain, err, path, limit)
 }
 
 // ReadFrom is Read on an open stream; name is what errors call it.
-func ReadFrom(r io.Reader, name string) (*Auction, error) {
-	plain, err := packed.OpenLimited(r, -1, name, unpacked(0))
-	if err != nil {
-		return nil, err
-	}
-	return readPlain(plain, name, 0)
+func ReadFrom(r io.Reader, name string) (*Auction, error) { return ReadFromWithin(r, name, 0) }
+
+// ReadFromWithin is ReadWithin on an open stream; name is what errors call it.
+func ReadFromWithin(r io.Reader, name string, limit int64) (*Auction, error) {
+	plain, err := packed.OpenLimited(r, -1, name, unpacked(limit))
+	return readPlain(plain, err, name, limit)
 }
 
 // unpacked is the most bytes of text that are read where the length is not known: four times the
@@ -93,7 +90,10 @@ func unpacked(limit int64) int64 {
 	return 4*limit + maxToken
 }
 
-func readPlain(plain *packed.Stream, name string, limit int64) (*Auction, error) {
+func readPlain(plain *packed.Stream, err error, name string, limit int64) (*Auction, error) {
+	if err != nil {
+		return nil, err
+	}
 	defer plain.Close()
 	memory := formats.NewBudget(limit)
 	in := bufio.NewReaderSize(plain.Reader, maxHead)

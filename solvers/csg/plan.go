@@ -191,7 +191,7 @@ func Takes(facts device.Facts, n int, value Value, devices int) error {
 			need = Footprint(n, Int16) + 2*Footprint(n, Int32)
 		}
 		if facts.Free > 0 && n <= MaxAgents && need > facts.Free {
-			return fmt.Errorf("%d agents need %s as %s, for the values and the table, and %s has %s free: %w", n, device.Size(need), value, facts, device.Size(facts.Free), device.ErrMemory)
+			return fmt.Errorf("%d agents need %s as %s, for the values and the table, and %s: %w", n, device.Size(need), value, facts.Room(), device.ErrMemory)
 		}
 		return nil
 	}

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"sync/atomic"
 	"unsafe"
+
+	"coalesce/runtime/device"
 )
 
 // A Budget is the memory that reading may take, in bytes. A reader takes bytes from the budget
@@ -48,7 +50,7 @@ func (b *Budget) Fits(rows, columns uint64, size int) error {
 	need := float64(rows) * float64(columns) * float64(size)
 	switch {
 	case b != nil && need > float64(b.Left()):
-		return &MemoryError{int64(min(need, 1<<62)), b.limit}
+		return Short(need, b.limit)
 	case need > 1<<62:
 		return &MemoryError{1 << 62, 1 << 62}
 	}
@@ -77,11 +79,16 @@ type MemoryError struct {
 	Limit int64 // bytes that may be taken in all; 1: no memory is left
 }
 
+// Short is the MemoryError of need bytes.
+func Short(need float64, limit int64) *MemoryError {
+	return &MemoryError{int64(min(need, 1<<62)), limit}
+}
+
 func (e *MemoryError) Error() string {
 	if e.Limit <= 1 {
-		return fmt.Sprintf("%d bytes, and the limits on this process's memory leave none", e.Need)
+		return device.Size(e.Need) + ", and no memory is left"
 	}
-	return fmt.Sprintf("%d bytes, more than the limit of %d", e.Need, e.Limit)
+	return fmt.Sprintf("%s, more than the limit of %s", device.Size(e.Need), device.Size(e.Limit))
 }
 
 // Grow makes room for more items behind those of a slice. It takes the memory of the new array from

@@ -74,7 +74,7 @@ func TestBudget(t *testing.T) {
 	if _, err := Grow[int64](b, nil, 1<<62); !errors.As(err, &full) {
 		t.Error(err)
 	}
-	if err := b.Fits(1<<40, 1<<40, 8); err == nil || err.Error() != "4611686018427387904 bytes, more than the limit of 100" {
+	if err := b.Fits(1<<40, 1<<40, 8); err == nil || err.Error() != "4096 PiB, more than the limit of 100 B" {
 		t.Error(err)
 	}
 	if b.Fits(3, 4, 8) != nil || b.Fits(4, 4, 8) == nil {

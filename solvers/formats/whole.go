@@ -1,10 +1,16 @@
 package formats
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
+
+	"coalesce/runtime/device"
 )
+
+// ErrLong is wrapped by the errors of ReadFile and ReadAll where there are more bytes than the limit.
+var ErrLong = errors.New("found more than")
 
 // ReadFile reads a file that is kept in memory whole, of at most so many bytes: one
 // without an end, such as a device, is an error that says so.
@@ -24,7 +30,7 @@ func ReadAll(r io.Reader, name string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if int64(len(text)) > limit {
-		return nil, fmt.Errorf("%s: found more than %d bytes, expected at most that", name, limit)
+		return nil, fmt.Errorf("%s: %w %s, expected at most that", name, ErrLong, device.Size(limit))
 	}
 	return text, nil
 }

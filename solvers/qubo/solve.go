@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"coalesce/runtime/device"
+	"coalesce/solvers/formats"
 	"coalesce/solvers/solve"
 )
 
@@ -127,7 +128,7 @@ func (s *Session) Solve(ctx context.Context, inst *Instance) (*Result, error) {
 	}
 	need := inst.Memory()
 	if o.Say("takes about %s of memory besides the instance", device.Size(need)); o.Memory > 0 && need > o.Memory {
-		return nil, fmt.Errorf("solving takes about %s besides the instance, and %s may be taken: %w", device.Size(need), device.Size(o.Memory), device.ErrMemory)
+		return nil, fmt.Errorf("besides the instance solving would take %w: %w", formats.Short(float64(need), o.Memory), device.ErrMemory)
 	}
 	if r.p, err = inst.Normal(); err != nil {
 		return nil, err

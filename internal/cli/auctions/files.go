@@ -8,7 +8,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"coalesce/runtime/device"
+	"coalesce/internal/ui"
+	"coalesce/runtime/memory"
 	"coalesce/solvers/auction"
 )
 
@@ -40,12 +41,9 @@ func (d *Drawing) Check() error {
 	return nil
 }
 
-// Fits is that memory, in bytes where that is known, does not suffice.
-func (d *Drawing) Fits(memory int64) error {
-	if need := auction.Footprint(d.Distribution, d.Goods, d.Bids); memory > 0 && need > memory {
-		return fmt.Errorf("%d bids for %d goods take %s, and this machine has %s of free memory", d.Bids, d.Goods, device.Size(need), device.Size(memory))
-	}
-	return nil
+// Fits returns an error if the bids exceed the free memory.
+func (d *Drawing) Fits(free memory.Free) error {
+	return free.Fits(fmt.Sprintf("%d bids for %s", d.Bids, ui.Count(d.Goods, "good")), float64(auction.Footprint(d.Distribution, d.Goods, d.Bids)))
 }
 
 // Draw draws the auction.

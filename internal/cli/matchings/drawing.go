@@ -12,7 +12,7 @@ import (
 
 	"coalesce/internal/ui"
 	"coalesce/runtime/collective"
-	"coalesce/runtime/device"
+	"coalesce/runtime/memory"
 	"coalesce/solvers/assignment"
 )
 
@@ -63,7 +63,7 @@ func (w *Drawing) Check() error {
 
 // Draw draws the instance, or returns an error if this machine lacks the memory. Each of several ranks
 // draws its own rows alone, if the kind allows that.
-func (w *Drawing) Draw(free int64, own collective.Ranks) (*assignment.Instance, error) {
+func (w *Drawing) Draw(free memory.Free, own collective.Ranks) (*assignment.Instance, error) {
 	share := 1.0
 	if own = w.Apart(own); own != nil {
 		share = 1 / float64(own.Size())
@@ -76,8 +76,8 @@ func (w *Drawing) Draw(free int64, own collective.Ranks) (*assignment.Instance, 
 		need = 0
 	}
 	need += (16 + 8*float64(w.Rank)) * (float64(w.Rows) + float64(w.Cols)) // points, starts of the rows of a sparse matrix, and factors
-	if free > 0 && need > float64(free) {
-		return nil, fmt.Errorf("%d x %d costs of type %s take %s, and this machine has %s of free memory", w.Rows, w.Cols, w.Type, device.Size(need), device.Size(free))
+	if err := free.Fits(fmt.Sprintf("%d x %d costs of type %s", w.Rows, w.Cols, w.Type), need); err != nil {
+		return nil, err
 	}
 	if own != nil {
 		low, high := assignment.OwnRows(w.Rows, own)

@@ -2,7 +2,6 @@ package structures
 
 import (
 	"coalesce/runtime/device"
-	"coalesce/runtime/host"
 	"coalesce/solvers/csg"
 )
 
@@ -20,12 +19,4 @@ func Draw(name string, n int, seed uint64, as csg.Value, there bool) (*csg.Insta
 		inst.Hold()
 	}
 	return inst, err
-}
-
-// FreeMemory is the memory in bytes that this machine has for an instance, 0 where the
-// system does not tell.
-func FreeMemory() int64 {
-	d := host.Open(1)
-	defer d.Close()
-	return d.Facts().Free
 }

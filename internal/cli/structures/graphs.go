@@ -15,7 +15,7 @@ import (
 
 	"coalesce/internal/cli/facets"
 	"coalesce/internal/ui"
-	"coalesce/runtime/device"
+	"coalesce/runtime/memory"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/csg/anytime"
 	"coalesce/solvers/solve"
@@ -90,12 +90,10 @@ func (s *Search) Options(settings solve.Settings, seed uint64) anytime.Options {
 	return o
 }
 
-// Table is the table of all coalitions of a graph, or an error if it exceeds memory, in bytes; 0: the
-// memory is not known.
-func Table(ctx context.Context, g *anytime.Instance, memory int64) (*csg.Instance, error) {
-	if need := csg.Footprint(g.N, csg.Int64); memory > 0 && need > memory/2 {
-		return nil, fmt.Errorf("the table of %s takes %s, and this machine has %s of free memory: --algorithm %s needs none",
-			ui.Count(g.N, "agent"), device.Size(2*need), device.Size(memory), anytime.Algorithm)
+// Table is the table of all coalitions of a graph, or an error if it exceeds the free memory.
+func Table(ctx context.Context, g *anytime.Instance, free memory.Free) (*csg.Instance, error) {
+	if err := free.Fits("the values and the table of "+ui.Count(g.N, "agent"), 2*float64(csg.Footprint(g.N, csg.Int64))); err != nil {
+		return nil, fmt.Errorf("%w: --algorithm %s needs none", err, anytime.Algorithm)
 	}
 	return g.Table(ctx)
 }
@@ -205,12 +203,9 @@ func (w *Drawing) Check(output string) error {
 	return nil
 }
 
-// Fits is that memory, in bytes where that is known, does not suffice.
-func (w *Drawing) Fits(memory int64) error {
-	if need := 24 * w.density * float64(w.agents) * float64(w.agents); memory > 0 && need > float64(memory) {
-		return fmt.Errorf("a graph of %d agents takes %s, and this machine has %s of free memory", w.agents, device.Size(need), device.Size(memory))
-	}
-	return nil
+// Fits returns an error if the graph exceeds the free memory.
+func (w *Drawing) Fits(free memory.Free) error {
+	return free.Fits("the pairs of "+ui.Count(w.agents, "agent"), 24*w.density*float64(w.agents)*float64(w.agents))
 }
 
 // Draw draws the graph.

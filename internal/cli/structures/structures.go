@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"coalesce/internal/ui"
-	"coalesce/runtime/device"
+	"coalesce/runtime/memory"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/solve"
 )
@@ -50,13 +50,10 @@ func Largest(n int, takes func(n int) error) error {
 	return err
 }
 
-// Fits returns an error if the values of n agents exceed the free memory, in bytes; 0: not known. Go
+// Fits returns an error if the values of n agents exceed the free memory. Go
 // ends the program when an allocation fails, so the check comes first.
-func Fits(n int, value csg.Value, free int64) error {
-	if need := csg.Footprint(n, value); free > 0 && need > free {
-		return fmt.Errorf("%s take %s as %s, and this machine has %s of free memory", ui.Count(n, "agent"), device.Size(need), value, device.Size(free))
-	}
-	return nil
+func Fits(n int, value csg.Value, free memory.Free) error {
+	return free.Fits(fmt.Sprintf("the %s values of %s", value, ui.Count(n, "agent")), float64(csg.Footprint(n, value)))
 }
 
 // Compare compares a result with the reference's: their totals may differ by the larger of their gaps.

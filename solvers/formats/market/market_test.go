@@ -113,7 +113,7 @@ var cases = []struct{ text, want string }{
 	{"%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n", "a.mtx:5: found the end of the file after 3 of 4 entries"},
 	{"%%MatrixMarket matrix array real general\n1 2\n1\n2\n3\n", `a.mtx:5: found "3" after 2 entries`},
 	{"%%MatrixMarket matrix array real general\n1 2\n1 2\n", "a.mtx:3: found 2 words, expected one value"},
-	{"%%MatrixMarket matrix array real general\n90000 90000\n", "a.mtx:2: 90000 x 90000 values take 64800000000 bytes, more than the limit of 1048576"},
+	{"%%MatrixMarket matrix array real general\n90000 90000\n", "a.mtx:2: 90000 x 90000 values take 60.3 GiB, more than the limit of 1 MiB"},
 	{"%%MatrixMarket matrix array real general\n2147483647 2147483647\n", "a.mtx:2: found an array of 2147483647 x 2147483647, expected at most 2^53 entries"},
 }
 

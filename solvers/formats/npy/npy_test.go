@@ -99,7 +99,7 @@ func TestReadArray(t *testing.T) {
 	}{
 		{whole, int64(len(whole)), 0, "[1 2 3 4 5 65535]"},
 		{whole, -1, 24, "[1 2 3 4 5 65535]"},
-		{whole, -1, 23, "2 x 3 values of type <u2 take 24 bytes, more than the limit of 23"},
+		{whole, -1, 23, "2 x 3 values of type <u2 take 24 B, more than the limit of 23 B"},
 		{whole[:len(whole)-3], -1, 0, "found 4 values, expected 2 x 3: the file is truncated: unexpected EOF"},
 		{whole[:len(whole)-3], int64(len(whole) - 3), 0, "found 9 bytes after the header, expected 12: 2 x 3 values of type <u2"},
 		{append(bytes.Clone(whole), 0), -1, 0, "found bytes after the last value, expected the end of the file"},

@@ -244,7 +244,7 @@ func TestCollect(t *testing.T) {
 		{"1 1e999", 9, 0, "a.txt:1: bad 1e999 at 1"},
 		{"1 0x5", 9, 0, "a.txt:1: bad 0x5 at 1"},
 		{"1 1_5", 9, 0, "a.txt:1: bad 1_5 at 1"},
-		{"1 2", 1 << 20, 0, "a.txt:1: 1048576 numbers take 8388608 bytes, more than the limit of 4194304"},
+		{"1 2", 1 << 20, 0, "a.txt:1: 1048576 numbers take 8 MiB, more than the limit of 4 MiB"},
 	} {
 		for block := range 6 {
 			f, err := New(strings.NewReader(c.text), "a.txt", Options{Block: 1 + block, Budget: formats.NewBudget(1 << 22)})

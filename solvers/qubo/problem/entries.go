@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+
+	"coalesce/solvers/formats"
 )
 
 // trailing is the number of zero bits at the end of m's magnitude.
@@ -32,7 +34,7 @@ func NewEntries(memory int64) *Entries { return &Entries{limit: memory} }
 // proven to come.
 func (e *Entries) Expect(entries, proven int64) error {
 	if entries > e.limit/EntryBytes || entries > math.MaxInt32 {
-		return fmt.Errorf("%d coefficients take %d bytes, more than the limit of %d", entries, entries*EntryBytes, e.limit)
+		return fmt.Errorf("%d coefficients take %w", entries, formats.Short(float64(entries)*EntryBytes, e.limit))
 	}
 	k := int(min(entries, max(proven, 1<<22)))
 	e.i, e.j, e.whole = make([]int32, 0, k), make([]int32, 0, k), make([]int64, 0, k)
@@ -99,7 +101,7 @@ func (e *Entries) Append(i, j []int32, whole []int64, real []float64) error {
 // room refuses more entries than may be held.
 func (e *Entries) room(more int64) error {
 	if k := int64(len(e.i)) + more; k > e.limit/EntryBytes || k > math.MaxInt32 {
-		return fmt.Errorf("found more than %d coefficients, which take more than the limit of %d bytes", len(e.i), e.limit)
+		return fmt.Errorf("%d coefficients and more take %w", len(e.i), formats.Short(float64(k)*EntryBytes, e.limit))
 	}
 	return nil
 }
@@ -117,7 +119,7 @@ func (e *RepeatedError) Error() string {
 // same pair. Entries of one pair are added up where sum is set, else a RepeatedError.
 func (e *Entries) Instance(n int, sum bool) (*Instance, error) {
 	if int64(n) > e.limit/32 {
-		return nil, fmt.Errorf("%d variables take %d bytes, more than the limit of %d", n, int64(n)*32, e.limit)
+		return nil, fmt.Errorf("%d variables take %w", n, formats.Short(float64(n)*32, e.limit))
 	}
 	inst := &Instance{N: n, Form: QUBO, Sense: Maximize}
 	err := e.overflow()

@@ -13,6 +13,7 @@ import (
 
 	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/cores"
+	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/csv"
 	"coalesce/solvers/formats/npy"
 	"coalesce/solvers/formats/packed"
@@ -165,7 +166,7 @@ func (o ReadOptions) room(rows, cols uint64, size int) error {
 		return fmt.Errorf("found %d rows and %d columns, expected at most %d", rows, cols, problem.MaxSide)
 	}
 	if need := float64(rows) * float64(cols) * float64(size); need > float64(o.memory()) {
-		return fmt.Errorf("%d x %d costs take %.0f bytes, more than the limit of %d", rows, cols, need, o.memory())
+		return fmt.Errorf("%d x %d costs take %w", rows, cols, formats.Short(need, o.memory()))
 	}
 	return nil
 }
@@ -174,7 +175,7 @@ func (o ReadOptions) room(rows, cols uint64, size int) error {
 // may hold.
 func (o ReadOptions) roomSparse(rows, cols int) error {
 	if need := 16 * (float64(rows) + float64(cols)); need > float64(o.memory()) {
-		return fmt.Errorf("%d rows and %d columns take %.0f bytes, more than the limit of %d", rows, cols, need, o.memory())
+		return fmt.Errorf("%d rows and %d columns take %w", rows, cols, formats.Short(need, o.memory()))
 	}
 	return nil
 }

@@ -90,7 +90,7 @@ func TestReadTableErrors(t *testing.T) {
 	}{
 		{"a.csv", "1,5\n1 2,12\n", ReadOptions{}, "a.csv: found no value for {2}, expected all coalitions of 2 agents"},
 		{"a.csv", "40,5\n", ReadOptions{}, "a.csv: found no value for {1}, {2}, {1, 2} and 1099511627771 more, expected all"},
-		{"a.csv", "40,5\n", ReadOptions{Missing: "0"}, "more than the limit of 17179869184"},
+		{"a.csv", "40,5\n", ReadOptions{Missing: "0"}, "more than the limit of 16 GiB"},
 		{"a.csv", "1,5\n2,x\n", ReadOptions{}, `a.csv:2: value: found "x", expected a number`},
 		{"a.csv", "1,nan\n", ReadOptions{}, `a.csv:1: value: found "nan", expected a number`},
 		{"a.csv", "1,inf\n", ReadOptions{}, `a.csv:1: value: found "inf", expected`},

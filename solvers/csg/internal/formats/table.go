@@ -287,7 +287,7 @@ func (t *table) missing(inst *problem.Instance) (entry, error) {
 			return entry{}, fmt.Errorf("value of missing coalitions: %w", err)
 		}
 		if bytes := int64(inst.Len()) * 8; bytes > t.opts.limit() {
-			return entry{}, fmt.Errorf("%s: found %d of the 2^%d coalitions of %d agents; to fill in the others takes %d bytes, more than the limit of %d", t.file, len(t.entries), inst.N, inst.N, bytes, t.opts.limit())
+			return entry{}, fmt.Errorf("%s: found %d of the 2^%d coalitions of %d agents; to fill in the others takes %w", t.file, len(t.entries), inst.N, inst.N, formats.Short(float64(bytes), t.opts.limit()))
 		}
 		t.float = t.float || !e.whole
 		return e, nil

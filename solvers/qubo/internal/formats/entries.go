@@ -70,7 +70,7 @@ func (e *entries) reserve(count int64) error {
 		return nil
 	}
 	if err := e.file.budget.Take((count - e.reserved) * problem.EntryBytes); err != nil {
-		return fmt.Errorf("%d coefficients take %d bytes, more than the limit of %d", count, count*problem.EntryBytes, e.file.o.memory())
+		return fmt.Errorf("%d coefficients take %w", count, formats.Short(float64(count)*problem.EntryBytes, e.file.o.memory()))
 	}
 	e.reserved = count
 	return nil

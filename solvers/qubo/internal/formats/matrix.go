@@ -44,7 +44,7 @@ func readNPY(in source, o Options) (*problem.Instance, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if need := float64(n) * float64(n) * float64(kind.Held+12); need > float64(o.memory()) {
-		return nil, fmt.Errorf("%s: %d x %d coefficients take up to %.0f bytes, more than the limit of %d", name, n, n, need, o.memory())
+		return nil, fmt.Errorf("%s: %d x %d coefficients take up to %w", name, n, n, formats.Short(need, o.memory()))
 	}
 	if err := h.Fill(size, kind, n*n, fmt.Sprintf("%d x %d coefficients", n, n)); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

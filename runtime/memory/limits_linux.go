@@ -1,4 +1,4 @@
-package host
+package memory
 
 import (
 	"math"
@@ -17,15 +17,18 @@ const reserve = 256 << 20
 // addressSpace is the number of bytes that may still be allocated under the process's limits on
 // its address space and on data (setrlimit): the limit less the mapped bytes and the reserve, and
 // half of that, because Go keeps the addresses of freed memory, and a slice that grows leaves its
-// earlier copies behind. ok is false where no limit is set.
-func addressSpace() (left int64, ok bool) {
+// earlier copies behind. by is the limit that leaves the least, empty where no limit is set.
+func addressSpace() (left int64, by string) {
 	left = math.MaxInt64
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
-		return 0, false
+		return 0, ""
 	}
 	fields := strings.Fields(string(text)) // in pages: all, resident, shared, code, 0, data
-	for _, x := range []struct{ resource, field int }{{unix.RLIMIT_AS, 0}, {unix.RLIMIT_DATA, 5}} {
+	for _, x := range []struct {
+		resource, field int
+		by              string
+	}{{unix.RLIMIT_AS, 0, "`ulimit -v`"}, {unix.RLIMIT_DATA, 5, "`ulimit -d`"}} {
 		var limit unix.Rlimit
 		if unix.Getrlimit(x.resource, &limit) != nil || limit.Cur == unix.RLIM_INFINITY || limit.Cur > math.MaxInt64 || len(fields) <= x.field {
 			continue
@@ -35,7 +38,9 @@ func addressSpace() (left int64, ok bool) {
 			continue
 		}
 		room := int64(limit.Cur) - pages*int64(os.Getpagesize()) - reserve
-		left, ok = min(left, max(1, room/2)), true
+		if room = max(1, room/2); room < left {
+			left, by = room, x.by
+		}
 	}
-	return left, ok
+	return left, by
 }

@@ -5,8 +5,8 @@ package templates
 
 import "embed"
 
-// Files are the templates (*.tmpl) and the shared headers (*.cuh), by path
-// relative to this folder.
+// Files are the shared headers (*.cuh) by path relative to this folder: what CUDA texts include,
+// where they are compiled outside the repository. gen reads the templates from the repository.
 //
-//go:embed */*.tmpl */*/*.tmpl */*.cuh
+//go:embed */*.cuh
 var Files embed.FS

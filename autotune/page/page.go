@@ -7,7 +7,6 @@ import (
 	_ "embed"
 	"encoding/csv"
 	"fmt"
-	"html/template"
 	"io"
 	"maps"
 	"math"
@@ -24,8 +23,6 @@ import (
 )
 
 var (
-	//go:embed page.html
-	layout string
 	//go:embed page.css
 	pageStyle string
 	//go:embed chart.css
@@ -34,19 +31,10 @@ var (
 	script string
 )
 
-var pageTemplate = template.Must(template.New("page").Parse(layout))
-
 // HTML writes the page: for each study its winners, the best so far against time, the
 // speed-up over the safe point, what parameters are worth, a heat map for each pair of
 // them, regret, and failures. It loads nothing from anywhere.
 func HTML(w io.Writer, studies []*Study) error {
-	data := struct {
-		Style, ChartStyle template.CSS
-		Script            template.JS
-		Families, Classes []string
-		Sizes             []int
-		Studies           []section
-	}{Style: template.CSS(pageStyle), ChartStyle: template.CSS(chartStyle), Script: template.JS(script)}
 	families, classes, sizes := map[string]bool{}, map[string]bool{}, map[int]bool{}
 	for _, s := range studies {
 		families[s.Family], classes[s.Class] = true, true
@@ -56,12 +44,18 @@ func HTML(w io.Writer, studies []*Study) error {
 		for _, f := range s.Failed {
 			sizes[f.Size] = true
 		}
-		data.Studies = append(data.Studies, newSection(s))
 	}
 	delete(sizes, 0)
-	data.Families, data.Classes = slices.Sorted(maps.Keys(families)), slices.Sorted(maps.Keys(classes))
-	data.Sizes = slices.Sorted(maps.Keys(sizes))
-	if err := pageTemplate.Execute(w, data); err != nil {
+	var p paper
+	p.head(slices.Sorted(maps.Keys(families)), slices.Sorted(maps.Keys(sizes)), slices.Sorted(maps.Keys(classes)))
+	for _, s := range studies {
+		p.section(newSection(s))
+	}
+	if len(studies) == 0 {
+		p.put("<p>The files hold no trial.</p>")
+	}
+	p.put("\n<script>%v</script>\n</body>\n</html>\n", markup(script))
+	if _, err := w.Write(p.Bytes()); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	return nil
@@ -71,13 +65,13 @@ func HTML(w io.Writer, studies []*Study) error {
 type section struct {
 	*Study
 	Workload string
-	Trials   string        // how many of each status
-	Time     string        // spent in trials
-	Marks    string        // sizes, between spaces
-	Winners  []row         // a size each
-	Progress template.HTML // empty: a single variant was measured
-	Speedup  template.HTML // empty: and where no safe point was
-	Regret   template.HTML // empty: and where it is the best everywhere
+	Trials   string // how many of each status
+	Time     string // spent in trials
+	Marks    string // sizes, between spaces
+	Winners  []row  // a size each
+	Progress markup // empty: a single variant was measured
+	Speedup  markup // empty: and where no safe point was
+	Regret   markup // empty: and where it is the best everywhere
 	At       []sizeSection
 	Failures []Failure
 }
@@ -90,9 +84,9 @@ type row struct {
 
 type sizeSection struct {
 	Size  int
-	Worth template.HTML // empty: no parameter varies
+	Worth markup // empty: no parameter varies
 	Parts []Worth
-	Pairs []template.HTML
+	Pairs []markup
 }
 
 // Explained writes the part of the variance that a parameter explains.
@@ -116,11 +110,11 @@ func newSection(s *Study) section {
 	for _, c := range s.overall() {
 		switch c.Name {
 		case "progress":
-			x.Progress = template.HTML(c.SVG)
+			x.Progress = markup(c.SVG)
 		case "speedup":
-			x.Speedup = template.HTML(c.SVG)
+			x.Speedup = markup(c.SVG)
 		case "regret":
-			x.Regret = template.HTML(c.SVG)
+			x.Regret = markup(c.SVG)
 		}
 	}
 	for _, size := range s.Sizes {
@@ -137,9 +131,9 @@ func newSection(s *Study) section {
 		at := sizeSection{Size: size.Size, Parts: s.Worths(size)}
 		for _, c := range s.at(size) {
 			if strings.HasPrefix(c.Name, "pair") {
-				at.Pairs = append(at.Pairs, template.HTML(c.SVG))
+				at.Pairs = append(at.Pairs, markup(c.SVG))
 			} else {
-				at.Worth = template.HTML(c.SVG)
+				at.Worth = markup(c.SVG)
 			}
 		}
 		x.At = append(x.At, at)

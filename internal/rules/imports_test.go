@@ -260,7 +260,8 @@ func TestOnlyMPIKnowsPurego(t *testing.T) {
 }
 
 // The default build must link nothing that exits or fails to start on a
-// machine without a GPU, and must cross-compile: no cgo of ours, no binding.
+// machine without a GPU, and must cross-compile: no cgo of ours, no binding. Nor templates:
+// these call methods by name, for which the linker keeps all that are exported, 2 MB.
 func TestDefaultBuildIsPlain(t *testing.T) {
 	seen := map[string]bool{}
 	var walk func(p *packages.Package)
@@ -274,6 +275,11 @@ func TestDefaultBuildIsPlain(t *testing.T) {
 		}
 		if strings.HasPrefix(p.PkgPath, module) {
 			noCgo(t, p)
+			for _, path := range []string{"text/template", "html/template"} {
+				if p.Imports[path] != nil {
+					t.Errorf("the default build: %s imports %s", p.PkgPath, path)
+				}
+			}
 		}
 		for _, imported := range p.Imports {
 			walk(imported)

@@ -185,7 +185,7 @@ func fitFloats[T float32 | float64](p *Normal, costs []T, all func([]uint64) ([]
 	forbidden := Forbidden[T](p.Instance.Maximize)
 	s := Scan(costs, func(part []T) Span[T] {
 		s := Span[T]{Bad: -1, grain: math.MaxInt32, least: T(math.Inf(1)), largest: T(math.Inf(-1))}
-		grains := math.NaN() // 2^grain in 1; infinite and not a number fit no test
+		grains := math.NaN() // 2^grain in 1; not a number: none is known; infinite: no scale holds such costs
 		for k, c := range part {
 			if c-c != 0 { // an infinity, or not a number
 				if c != forbidden && s.Bad < 0 {
@@ -200,7 +200,8 @@ func fitFloats[T float32 | float64](p *Normal, costs []T, all func([]uint64) ([]
 			if c > s.largest {
 				s.largest = c
 			}
-			if x := float64(c); x != 0 && x*grains != math.Trunc(x*grains) {
+			x := float64(c)
+			if y := x * grains; x != 0 && (y != math.Trunc(y) || y == 0) { // 0: x is too small for 2^grain
 				s.grain = min(s.grain, lowestBit(x))
 				grains = math.Ldexp(1, -s.grain)
 			}

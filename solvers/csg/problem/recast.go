@@ -153,7 +153,8 @@ func spanOf[T Number](values []T, sizes Sizes) span {
 			}
 			size := bits.OnesCount64(mask)
 			s.least, s.largest[size] = min(s.least, x), max(s.largest[size], math.Abs(x))
-			if x*grains != math.Trunc(x*grains) && x != 0 {
+			// A product of 0 has lost a value too small for the unit.
+			if y := x * grains; (y != math.Trunc(y) || y == 0) && x != 0 {
 				if s.unit = min(s.unit, lowestBit(x)); s.unit > -1000 {
 					grains = math.Ldexp(1, -s.unit)
 				} else {

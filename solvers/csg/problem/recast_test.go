@@ -29,6 +29,7 @@ func TestAs(t *testing.T) {
 		{"tenths", held([]float64{0, 0.1, 0.2, 0.7}), Int64, -55},
 		{"float32 that int64 alone would hold", held([]float32{0, 1, 0x1p-31, 0}), Float32, 0},
 		{"too far apart", held([]float64{0, 1, 0x1p-62, 0}), Float64, 0},
+		{"so far apart that the product with the unit is 0", held([]float64{0, 0x1p770, 0x1p-400, 0}), Float64, 0},
 		{"all zero", held([]float64{0, 0, 0, 0}), Int16, 0},
 		{"forbidden", held([]float32{0, 4095, 4095, inf}), Int16, 0},
 		{"forbidden, one more", held([]float32{0, 4095, 4097, inf}), Int32, 0},

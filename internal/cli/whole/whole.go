@@ -17,7 +17,7 @@ import (
 // that. Until then, and after an interruption, the old file stays. A pipe, or anything else that is no
 // regular file, is written in place.
 func Write(ctx context.Context, path string, write func(io.Writer) error) error {
-	return put(ctx, ctx, path, write)
+	return put(ctx, path, write)
 }
 
 // Ready returns the error with which Write of a file would begin: a folder that is not there or takes no files, or a
@@ -81,17 +81,16 @@ func Plain(path string, mistake func(format string, args ...any) error) error {
 	return nil
 }
 
-// Finish is Write for an answer that exists when the context ends: a file is written in any case, and
-// a pipe has half a second more.
+// Finish is Write for an answer that exists when the context ends: file and pipe have half a second more.
 func Finish(ctx context.Context, path string, write func(io.Writer) error) error {
-	pipe, stop := context.WithCancel(context.WithoutCancel(ctx))
+	longer, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(time.Second/2, stop) })()
-	return put(context.WithoutCancel(ctx), pipe, path, write)
+	return put(longer, path, write)
 }
 
-// put writes a regular file until the first context ends, anything else until the second one ends.
-func put(regular, pipe context.Context, path string, write func(io.Writer) error) (err error) {
+// put writes a file until the context ends.
+func put(ctx context.Context, path string, write func(io.Writer) error) (err error) {
 	defer func() {
 		if err != nil && !strings.HasPrefix(err.Error(), "write "+path+": ") { // as the system's errors of writes do
 			err = fmt.Errorf("write %s: %w", path, err)
@@ -103,7 +102,7 @@ func put(regular, pipe context.Context, path string, write func(io.Writer) error
 	mode := os.FileMode(0o666)
 	if info, err := os.Stat(path); err == nil {
 		if !info.Mode().IsRegular() {
-			return writeInPlace(pipe, path, write)
+			return writeInPlace(ctx, path, write)
 		}
 		mode = info.Mode().Perm()
 	}
@@ -112,13 +111,77 @@ func put(regular, pipe context.Context, path string, write func(io.Writer) error
 	if err != nil {
 		return err
 	}
-	if err = errors.Join(writeAll(regular, f, write), f.Sync(), f.Close()); err == nil {
+	if err = kept(ctx, f, write); err == nil {
 		err = os.Rename(part, path)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(part))
+		return errors.Join(err, soon(func() error { return os.Remove(part) }))
 	}
 	return nil
+}
+
+// A file takes bytes that reach the disk later; *os.File is one.
+type file interface {
+	io.WriteCloser
+	Sync() error // returns when all bytes are on the disk
+}
+
+// kept writes a file, waits until its bytes are on the disk, and closes it. Both waits end with the context, whatever holds the
+// system up: the first one with the context's error; the second one without an error, as the system has all bytes then, and
+// writes them after the process has ended.
+func kept(ctx context.Context, f file, write func(io.Writer) error) error {
+	written, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		err := writeAll(ctx, f, write)
+		if err == nil {
+			close(written)
+			err = settle(ctx, f)
+		}
+		ended <- errors.Join(err, f.Close())
+	}()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case <-written:
+		return nil
+	default:
+		return ctx.Err()
+	}
+}
+
+// piece is how much of a file a call of the system waits for, in bytes: a process ends when its calls have returned.
+const piece = 4 << 20
+
+// settle waits until a file's bytes are on the disk or the context ends.
+func settle(ctx context.Context, f file) error {
+	if disk, ok := f.(*os.File); ok {
+		info, err := disk.Stat()
+		if err != nil {
+			return err
+		}
+		for at := int64(0); at < info.Size() && ctx.Err() == nil; at += piece {
+			flush(disk, at, piece)
+		}
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return f.Sync()
+}
+
+// soon calls do, and waits for its end a tenth of a second at most.
+func soon(do func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(time.Second / 10):
+		return nil
+	}
 }
 
 // writeInPlace writes to a pipe or a device. Opening a named pipe waits for its reader,

@@ -1,6 +1,7 @@
 package whole
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -104,5 +105,82 @@ func TestWriteToAPipe(t *testing.T) {
 	go io.Copy(io.Discard, reader)
 	if err := Finish(context.Background(), path, text); err != nil {
 		t.Error(err)
+	}
+}
+
+// A slow file is one whose disk holds writes, or the wait for the disk, up until the test ends.
+type slow struct {
+	taken  bytes.Buffer
+	writes chan struct{} // a write waits for this; nil: none does
+	syncs  chan struct{}
+	waits  chan struct{} // told of a wait
+}
+
+func (s *slow) Write(p []byte) (int, error) {
+	if s.writes != nil {
+		s.waits <- struct{}{}
+		<-s.writes
+	}
+	return s.taken.Write(p)
+}
+
+func (s *slow) Sync() error {
+	s.waits <- struct{}{}
+	<-s.syncs
+	return nil
+}
+
+func (s *slow) Close() error { return nil }
+
+// A disk holds no interruption up: what has been written whole is kept without waiting for the disk, what has not is an error.
+func TestSlowDisk(t *testing.T) {
+	text := func(w io.Writer) error { _, err := w.Write(make([]byte, 1<<20)); return err }
+	never := make(chan struct{})
+	t.Cleanup(func() { close(never) })
+	for name, c := range map[string]struct {
+		disk *slow
+		want error
+	}{
+		"a wait for the disk": {&slow{syncs: never}, nil},
+		"a write":             {&slow{writes: never, syncs: never}, context.Canceled},
+	} {
+		c.disk.waits = make(chan struct{}, 1)
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- kept(ctx, c.disk, text) }()
+		select {
+		case err := <-ended:
+			t.Errorf("%s: ended with %v before the interruption", name, err)
+		case <-c.disk.waits:
+		}
+		stop()
+		select {
+		case err := <-ended:
+			if !errors.Is(err, c.want) {
+				t.Errorf("%s: %v, expected %v", name, err, c.want)
+			}
+		case <-time.After(time.Second):
+			t.Errorf("%s: no end within a second of the interruption", name)
+		}
+	}
+	if err := soon(func() error { <-never; return nil }); err != nil {
+		t.Errorf("a removal that waits for the disk: %v", err)
+	}
+	fast := &slow{syncs: make(chan struct{}), waits: make(chan struct{}, 1)}
+	close(fast.syncs)
+	if err := kept(t.Context(), fast, text); err != nil || fast.taken.Len() != 1<<20 {
+		t.Errorf("%d bytes, %v", fast.taken.Len(), err)
+	}
+}
+
+// All pieces of a large file reach the disk before the file takes its place.
+func TestLargeFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "large")
+	text := bytes.Repeat([]byte("0123456789abcde\n"), (2*piece+4096)/16)
+	if err := Finish(t.Context(), path, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, text) {
+		t.Errorf("found %d bytes, %v, expected %d", len(got), err, len(text))
 	}
 }

@@ -14,10 +14,32 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 //go:embed tuned.json
 var embedded []byte
+
+// text is the document in embedded, which builds of scripts/build-cuda have compressed with zstd. It is
+// unpacked once, when it is first asked for, since that takes a millisecond.
+var text = sync.OnceValues(func() ([]byte, error) { return unpack(embedded) })
+
+// unpack returns data, unpacked where they are compressed.
+func unpack(data []byte) ([]byte, error) {
+	if !bytes.HasPrefix(data, []byte{0x28, 0xb5, 0x2f, 0xfd}) {
+		return data, nil
+	}
+	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	if data, err = z.DecodeAll(data, nil); err != nil {
+		return nil, fmt.Errorf("embedded tuned.json: %w", err)
+	}
+	return data, nil
+}
 
 // Embedded returns the database that the binary carries: one for all, which is
 // not to be written to. It is decoded once, since that takes milliseconds.
@@ -28,7 +50,7 @@ func Embedded() (*Database, error) { return decoded() }
 // written to, and lists no entries, as Embedded does.
 func Shipped() *Database { return shipped }
 
-var shipped = &Database{text: embedded}
+var shipped = &Database{text: text}
 
 // of returns the entries of a family, and perhaps others. Text is what Encode writes:
 // a family's entries stand together.
@@ -36,26 +58,40 @@ func (db *Database) of(family string) ([]Entry, error) {
 	if db.text == nil {
 		return db.entries, nil
 	}
+	text, err := db.text()
+	if err != nil {
+		return nil, err
+	}
 	head := fmt.Appendf(nil, "\n    {\n      \"family\": %s,\n", encode(family, ""))
 	end := []byte("\n    }")
-	from, last := bytes.Index(db.text, head), bytes.LastIndex(db.text, head)
+	from, last := bytes.Index(text, head), bytes.LastIndex(text, head)
 	if from < 0 {
 		return nil, nil
 	}
-	to := last + bytes.Index(db.text[last:], end) + len(end)
-	part, err := Decode("embedded tuned.json", fmt.Appendf(nil, `{"schema":"tuned/%d","entries":[%s]}`, Schema, db.text[from:to]))
+	to := last + bytes.Index(text[last:], end) + len(end)
+	part, err := Decode("embedded tuned.json", fmt.Appendf(nil, `{"schema":"tuned/%d","entries":[%s]}`, Schema, text[from:to]))
 	if err != nil {
 		return nil, err
 	}
 	return part.entries, nil
 }
 
-var decoded = sync.OnceValues(func() (*Database, error) { return Decode("embedded tuned.json", embedded) })
+var decoded = sync.OnceValues(func() (*Database, error) {
+	text, err := text()
+	if err != nil {
+		return nil, err
+	}
+	return Decode("embedded tuned.json", text)
+})
 
-// Fingerprint is the SHA-256 of the database that the binary carries, in
-// hexadecimal digits.
+// Fingerprint is the SHA-256 of the database that the binary carries, in hexadecimal digits: of its
+// text, and where that cannot be unpacked of the compressed bytes.
 func Fingerprint() string {
-	sum := sha256.Sum256(embedded)
+	text, err := text()
+	if err != nil {
+		text = embedded
+	}
+	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 

@@ -52,11 +52,11 @@ func (h *Hash) UnmarshalText(b []byte) error {
 //
 // A database may lie over another (Over): Choose asks both. It may have a policy (By).
 type Database struct {
-	entries []Entry   // in key order, each normal
-	text    []byte    // of Shipped, in place of entries: the document, decoded family by family when asked for
-	under   *Database // asked where this database's entries are stale or missing
-	known   known     // the entries in the form that Choose searches
-	policy  *Policy   // the user's rules for Choose; nil: none
+	entries []Entry                // in key order, each normal
+	text    func() ([]byte, error) // of Shipped, in place of entries: the document, decoded family by family when asked for
+	under   *Database              // asked where this database's entries are stale or missing
+	known   known                  // the entries in the form that Choose searches
+	policy  *Policy                // the user's rules for Choose; nil: none
 }
 
 // Over returns a database that chooses from the entries of db and, where these are stale

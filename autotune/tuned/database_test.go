@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
 	"pgregory.net/rapid"
 )
 
@@ -37,6 +38,26 @@ func TestEmbedded(t *testing.T) {
 	again, err := New(parts...)
 	if err != nil || len(parts) != db.Len() || !bytes.Equal(again.Encode(), embedded) {
 		t.Errorf("decoded family by family: %d entries of %d, %v", len(parts), db.Len(), err)
+	}
+}
+
+// Builds of scripts/build-cuda have the text compressed.
+func TestUnpack(t *testing.T) {
+	z, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := z.EncodeAll(embedded, nil)
+	for _, data := range [][]byte{embedded, packed} {
+		if got, err := unpack(data); err != nil || !bytes.Equal(got, embedded) {
+			t.Errorf("of %d bytes: %d, %v; want %d", len(data), len(got), err, len(embedded))
+		}
+	}
+	packed[len(packed)/2] ^= 1
+	if got, err := unpack(packed); err == nil && bytes.Equal(got, embedded) {
+		t.Error("a bit that is flipped is not noticed")
+	} else if err == nil {
+		t.Error("no error of data whose check sum is wrong")
 	}
 }
 

@@ -1,10 +1,10 @@
-// Texts compresses the CUDA texts that programs embed, and writes an overlay for go
-// build that puts the compressed ones in their place:
+// Texts compresses the texts that programs embed, the CUDA texts and the tuning data, and writes an
+// overlay for go build that puts the compressed ones in their place:
 //
 //	go run ./scripts/texts DIR
 //	go build -overlay DIR/overlay.json …
 //
-// runtime/emulated/texts reads them, and knows them by their first bytes.
+// runtime/emulated/texts and autotune/tuned read them, and know them by their first bytes.
 package main
 
 import (
@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/klauspost/compress/zstd"
+
 	"coalesce/runtime/emulated/texts"
 )
 
@@ -23,54 +25,78 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: go run ./scripts/texts DIR")
 		os.Exit(2)
 	}
-	if err := pack("generated", os.Args[1]); err != nil {
+	if err := pack("generated", "autotune/tuned/tuned.json", os.Args[1]); err != nil {
 		fmt.Fprintf(os.Stderr, "texts: %v\n", err)
 		os.Exit(1)
 	}
 }
 
-// pack compresses the .cu files below from into the folder to, and writes overlay.json
-// there.
-func pack(from, to string) error {
-	if err := os.MkdirAll(to, 0o777); err != nil {
-		return err
-	}
+// pack compresses the .cu files below from and the tuning data into the folder to, and writes
+// overlay.json there.
+func pack(from, tuning, to string) error {
 	to, err := filepath.Abs(to)
 	if err != nil {
 		return err
 	}
-	var overlay struct{ Replace map[string]string }
-	overlay.Replace = map[string]string{}
-	folder, first := "", []byte(nil) // whose texts are compressed with the first of them
+	if err := os.MkdirAll(to, 0o777); err != nil {
+		return err
+	}
+	folders := map[string]map[string][]byte{} // texts by folder and name
 	err = filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".cu" {
 			return err
 		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
+		folder := filepath.Dir(path)
+		if folders[folder] == nil {
+			folders[folder] = map[string][]byte{}
 		}
-		if at := filepath.Dir(path); at != folder {
-			folder, first = at, nil
-		}
-		small, err := texts.Pack(text, first)
-		if err != nil {
-			return err
-		}
-		if first == nil {
-			first = text
-		}
-		packed := filepath.Join(to, strings.ReplaceAll(filepath.ToSlash(path), "/", "_")+".zst")
-		if path, err = filepath.Abs(path); err != nil {
-			return err
-		}
-		overlay.Replace[path] = packed
-		return os.WriteFile(packed, small, 0o666)
+		folders[folder][filepath.Base(path)], err = os.ReadFile(path)
+		return err
 	})
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(overlay)
+	packed := map[string][]byte{} // by path
+	for folder, files := range folders {
+		small, err := texts.Pack(files)
+		if err != nil {
+			return err
+		}
+		for name, text := range small {
+			packed[filepath.Join(folder, name)] = text
+		}
+	}
+	text, err := os.ReadFile(tuning)
+	if err != nil {
+		return err
+	}
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return err
+	}
+	packed[tuning] = z.EncodeAll(text, nil)
+	if err := z.Close(); err != nil {
+		return err
+	}
+	return overlay(packed, to)
+}
+
+// overlay writes files below a folder, and overlay.json, which names the files that they stand for.
+func overlay(packed map[string][]byte, to string) error {
+	var list struct{ Replace map[string]string }
+	list.Replace = map[string]string{}
+	for path, text := range packed {
+		file := filepath.Join(to, strings.ReplaceAll(filepath.ToSlash(path), "/", "_")+".zst")
+		path, err := filepath.Abs(path)
+		if err != nil {
+			return err
+		}
+		list.Replace[path] = file
+		if err := os.WriteFile(file, text, 0o666); err != nil {
+			return err
+		}
+	}
+	text, err := json.Marshal(list)
 	if err != nil {
 		return err
 	}

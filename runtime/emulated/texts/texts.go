@@ -1,76 +1,85 @@
-// Package texts reads the CUDA texts of families, compressed or not, and compresses them. Variants of a
-// family differ in few lines: all texts of a folder but its first are compressed with that one's text
-// for a dictionary.
+// Package texts packs the CUDA texts of families, and reads them, packed or not. The variants of a
+// family differ in few lines, so that the texts of a folder, compressed as one, take a twentieth of
+// what they take one by one. A folder keeps its files: the first holds the texts of all, compressed,
+// and each of the others the name of the first.
 package texts
 
 import (
 	"bytes"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/klauspost/compress/zstd"
 )
 
-// dictionary is the number by which a compressed text says that it needs the first of its folder.
-const dictionary = 1
+var (
+	// magic begins what zstd compressed.
+	magic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+	// elsewhere begins a file whose text the first of its folder holds; that one's name follows.
+	elsewhere = []byte("\x00in ")
+)
 
-// magic begins what zstd compressed.
-var magic = []byte{0x28, 0xb5, 0x2f, 0xfd}
-
-// Pack compresses a text; first is the text of the folder's first file, nil for that file itself.
-func Pack(text, first []byte) ([]byte, error) {
-	options := []zstd.EOption{zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1)}
-	if first != nil {
-		options = append(options, zstd.WithEncoderDictRaw(dictionary, first))
+// Pack returns what the files of a folder hold when their texts are packed, by name.
+func Pack(folder map[string][]byte) (map[string][]byte, error) {
+	names := slices.Sorted(maps.Keys(folder))
+	packed := map[string][]byte{}
+	var all bytes.Buffer // for each text a line with its name and its length in bytes, and the text
+	for _, name := range names {
+		packed[name] = slices.Concat(elsewhere, []byte(names[0]))
+		fmt.Fprintf(&all, "%s %d\n", name, len(folder[name]))
+		all.Write(folder[name])
 	}
-	z, err := zstd.NewWriter(nil, options...)
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(8<<20))
 	if err != nil {
 		return nil, err
 	}
-	return z.EncodeAll(text, nil), z.Close()
+	if len(names) > 0 {
+		packed[names[0]] = z.EncodeAll(all.Bytes(), nil)
+	}
+	return packed, z.Close()
 }
 
-// Files are texts, of which some may be compressed.
+// Files are texts, of which some may be packed.
 type Files struct{ fs.FS }
 
-// ReadFile returns a text, unpacked where it is compressed.
+// ReadFile returns a text, unpacked where it is packed.
 func (f Files) ReadFile(name string) ([]byte, error) {
 	text, err := fs.ReadFile(f.FS, name)
 	if err != nil {
 		return nil, err
 	}
-	if !bytes.HasPrefix(text, magic) {
-		return text, nil
-	}
-	var head zstd.Header
-	if err := head.Decode(text); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	options := []zstd.DOption{zstd.WithDecoderConcurrency(1)}
-	if head.DictionaryID == dictionary {
-		first, err := f.first(path.Dir(name))
-		if err != nil {
+	if first, ok := bytes.CutPrefix(text, elsewhere); ok {
+		if text, err = fs.ReadFile(f.FS, path.Join(path.Dir(name), string(first))); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		options = append(options, zstd.WithDecoderDictRaw(dictionary, first))
+	} else if !bytes.HasPrefix(text, magic) {
+		return text, nil
 	}
-	d, err := zstd.NewReader(nil, options...)
+	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
 	if err != nil {
 		return nil, err
 	}
-	defer d.Close()
-	if text, err = d.DecodeAll(text, nil); err != nil {
+	defer z.Close()
+	all, err := z.DecodeAll(text, nil)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return text, nil
-}
-
-// first is the text of a folder's first file.
-func (f Files) first(folder string) ([]byte, error) {
-	list, err := fs.ReadDir(f.FS, folder)
-	if err != nil {
-		return nil, err
+	for len(all) > 0 {
+		line, rest, _ := bytes.Cut(all, []byte("\n"))
+		file, size, _ := strings.Cut(string(line), " ")
+		n, err := strconv.Atoi(size)
+		if err != nil || n < 0 || n > len(rest) {
+			return nil, fmt.Errorf("%s: found the line %.80q, expected a name and a length of at most %d", name, line, len(rest))
+		}
+		if file == path.Base(name) {
+			return slices.Clone(rest[:n]), nil
+		}
+		all = rest[n:]
 	}
-	return f.ReadFile(path.Join(folder, list[0].Name()))
+	return nil, fmt.Errorf("%s: the texts that are packed with it lack it: %w", name, fs.ErrNotExist)
 }

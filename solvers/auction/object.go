@@ -37,7 +37,7 @@ func readJSON(in io.Reader, name string, memory *formats.Budget) (*Auction, erro
 	if err := memory.Take(int64(len(text))); err != nil {
 		return nil, formats.Errorf(name, 0, "the text takes %w", err)
 	}
-	o := &object{namer: newNamer(name, memory), text: bytes.TrimPrefix(text, []byte("\ufeff"))}
+	o := &object{namer: newNamer(name, memory), text: text}
 	o.begin()
 	if err := o.fields("an object", func(key string) error {
 		if key != "goods" {

@@ -131,7 +131,6 @@ func readFormat(in io.Reader, name, format string, memory *formats.Budget) (*Auc
 // formatOfText is the format that the beginning of a text tells: JSON begins with a
 // brace, CSV with a setting or with a header that has prices and goods. All else is CATS.
 func formatOfText(head []byte) string {
-	head = bytes.TrimPrefix(head, []byte("\ufeff"))
 	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) {
 		return JSON
 	}

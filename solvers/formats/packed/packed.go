@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"coalesce/solvers/formats"
+
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/therootcompany/xz"
@@ -35,7 +37,8 @@ const maxDictionary = 1 << 27
 // bytes, or of unknown size when that is negative. A name that promises
 // compression which is not there is an error. Of a stream that is compressed, or
 // whose size is not known, limit bytes may come, after which reading is a
-// formats.LimitError; 0: no limit. Close the stream, then the file.
+// formats.LimitError; 0: no limit. Close the stream, then the file. A byte order mark of UTF-8 is passed over; text of
+// another encoding is an error.
 func OpenLimited(r io.Reader, size int64, name string, limit int64) (*Stream, error) {
 	in := bufio.NewReaderSize(r, 1<<16)
 	head, err := in.Peek(32)
@@ -81,6 +84,16 @@ func OpenLimited(r io.Reader, size int64, name string, limit int64) (*Stream, er
 		return nil, fmt.Errorf("%s: %w", name, broken(b.kind, err))
 	}
 	out.Reader = bufio.NewReaderSize(b, 1<<16)
+	if head, _ = out.Peek(4); len(head) == 0 { // the next read returns the error again
+		return out, nil
+	}
+	mark, err := formats.Encoded(head)
+	if err != nil {
+		out.Close()
+		return nil, formats.Errorf(name, 1, "%w", err)
+	}
+	out.Discard(mark)
+	out.Size = max(-1, out.Size-int64(mark))
 	return out, nil
 }
 

@@ -132,3 +132,35 @@ func TestOpenEdited(t *testing.T) {
 		}
 	}
 }
+
+// A byte order mark of UTF-8 is passed over within each compression; other encodings are named.
+func TestEncodings(t *testing.T) {
+	const text = `{"ann": 1}`
+	wide := func(mark string, size, at int) string {
+		b := []byte(mark)
+		for k := range len(text) {
+			unit := make([]byte, size)
+			unit[at] = text[k]
+			b = append(b, unit...)
+		}
+		return string(b)
+	}
+	for _, c := range []struct{ text, want string }{
+		{text, ""}, {"\ufeff" + text, ""},
+		{wide("\xff\xfe", 2, 0), "UTF-16"}, {wide("\xfe\xff", 2, 1), "UTF-16"}, {wide("", 2, 0), "UTF-16"}, {wide("", 2, 1), "UTF-16"},
+		{wide("\xff\xfe\x00\x00", 4, 0), "UTF-32"}, {wide("\x00\x00\xfe\xff", 4, 3), "UTF-32"},
+	} {
+		for ext, data := range pack(t, c.text) {
+			got, s, err := readAll(data, "a.json"+ext)
+			if c.want != "" {
+				if err == nil || !strings.HasPrefix(err.Error(), "a.json"+ext+":1: found "+c.want+", expected UTF-8") {
+					t.Errorf("%q%s: %v, expected that it is %s", c.text, ext, err, c.want)
+				}
+				continue
+			}
+			if err != nil || got != text || ext == "" && s.Size != int64(len(text)) {
+				t.Errorf("%q%s: found %q, %v, expected %q", c.text, ext, got, err, text)
+			}
+		}
+	}
+}

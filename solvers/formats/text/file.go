@@ -45,9 +45,9 @@ type File struct {
 	words [][]byte
 }
 
-// New reads text from a stream; name is what errors call the file. A byte order
-// mark of UTF-8 is passed over, UTF-16 is an error, and so are lines that end with carriage
-// returns alone.
+// New reads text from a stream; name is what errors call the file. A byte order mark of UTF-8 is
+// passed over; text of another encoding is an error, and so are lines that end with carriage returns
+// alone.
 func New(r io.Reader, name string, o Options) (*File, error) {
 	o.Block = orElse(o.Block, DefaultBlock)
 	o.Line = orElse(o.Line, DefaultLine)
@@ -57,13 +57,11 @@ func New(r io.Reader, name string, o Options) (*File, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, f.failed(1, err)
 	}
-	wide := len(head) == 4 && (head[0] != 0 && head[1] == 0 && head[2] != 0 && head[3] == 0 || head[0] == 0 && head[1] != 0 && head[2] == 0 && head[3] != 0)
-	switch {
-	case bytes.HasPrefix(head, []byte("\ufeff")):
-		f.r.Discard(3) // the bytes were seen: there is no error
-	case wide || bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")):
-		return nil, formats.Errorf(name, 1, "found UTF-16, expected UTF-8: save the file as UTF-8 (iconv -f UTF-16 -t UTF-8)")
+	mark, err := formats.Encoded(head)
+	if err != nil {
+		return nil, formats.Errorf(name, 1, "%w", err)
 	}
+	f.r.Discard(mark)                   // the bytes were seen: there is no error
 	seen, _ := f.r.Peek(f.r.Buffered()) // as much as is there: no read
 	if returns(seen) {
 		return nil, formats.Errorf(name, 1, `found lines that end with a carriage return alone, expected line feeds: tr '\r' '\n' makes them`)

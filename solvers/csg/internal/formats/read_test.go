@@ -58,6 +58,7 @@ func TestReadTables(t *testing.T) {
 		{"inf.csv", "1,-inf\n2,1e3\n1 2,.5\n", ReadOptions{}, "float64 0 -inf 1000 0.5"},
 		{"none.csv", ",0\n", ReadOptions{}, "int32 0"},
 		{"a.json", `{"1": 5, "2": 6, "1,2": 12}`, ReadOptions{}, "int32 0 5 6 12"},
+		{"mark.json", "\ufeff" + `{"1": 5, "2": 6, "1,2": 12}`, ReadOptions{}, "int32 0 5 6 12"},
 		{"a.json", `{"1": 5, "2": 6.0, "{1, 2}": "-Infinity"}`, ReadOptions{}, "float64 0 5 6 -inf"},
 		{"b.json", `{"agents": ["ann", "bob"], "values": {"bob": 6, "ann": 5, "ann bob": 12}}`, ReadOptions{}, "int32 0 5 6 12 ann,bob"},
 		{"b.json", `{"agents": ["ann", "bob"], "values": {"2": 6, "1": 5, "1 bob": 12}}`, ReadOptions{}, "int32 0 5 6 12 ann,bob"},
@@ -189,6 +190,15 @@ func TestReadCompressed(t *testing.T) {
 			if got, err := ReadFrom(bytes.NewReader(data[:cut]), int64(cut), "cut"+ext, ReadOptions{}); err == nil {
 				t.Errorf("%s cut to %d of %d bytes: read as %d agents", ext, cut, len(data), got.N)
 			}
+		}
+	}
+	b.Reset()
+	g = gzip.NewWriter(&b)
+	g.Write([]byte(`{"1": 5, "2": 6, "1,2": 12}`))
+	g.Close()
+	for cut := range b.Len() {
+		if _, err := ReadFrom(bytes.NewReader(b.Bytes()[:cut]), int64(cut), "a.json.gz", ReadOptions{}); err == nil || cut > 1 && !strings.Contains(err.Error(), "truncated") {
+			t.Errorf("JSON cut to %d of %d bytes: %v, expected that the file is truncated", cut, b.Len(), err)
 		}
 	}
 	if _, err := ReadFrom(bytes.NewReader(packed[".npy.gz"]), 1, "a.npy.gz", ReadOptions{Limit: 1000}); err == nil || !strings.Contains(err.Error(), "more than the limit of 1000") {

@@ -257,8 +257,12 @@ func readJSON(r io.Reader, name string, opts ReadOptions) (*problem.Instance, er
 	if err := t.close(); err != nil {
 		return nil, err
 	}
-	if _, err := t.dec.Token(); err != io.EOF {
+	var syntax *json.SyntaxError
+	switch _, err := t.dec.Token(); {
+	case err == nil || errors.As(err, &syntax):
 		return nil, t.errorf(t.here(), "found something after the object, expected the end of the file")
+	case err != io.EOF:
+		return nil, t.fail(err)
 	}
 	for _, e := range t.loose {
 		if t.inner {

@@ -63,6 +63,9 @@ func readCOO(in source, o Options) (*problem.Instance, error) {
 		return nil, err
 	}
 	n := e.variables
+	if n == 0 && said.form == nil && said.offset == nil { // dimod writes the vartype of a model without variables
+		return nil, formats.Errorf(in.name, 1, "found no coefficients and no vartype, expected "+lineOf)
+	}
 	if said.offset != nil { // an entry of its own variable, so that it is of the others' type
 		if err := said.offset.offset.addTo(e.Entries, n, n); err != nil {
 			return nil, formats.Errorf(in.name, said.offset.line, "offset: %w", err)

@@ -1,0 +1,28 @@
+package formats
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// mark is the byte order mark of UTF-8, which Windows programs write.
+const mark = "\ufeff"
+
+// Encoded tells how many of the first bytes of a file are the byte order mark of UTF-8. An error says that the file is
+// text of another encoding: by its mark, or by two characters of which every other byte is 0.
+func Encoded(head []byte) (skip int, err error) {
+	other := ""
+	switch {
+	case bytes.HasPrefix(head, []byte(mark)):
+		return len(mark), nil
+	case bytes.HasPrefix(head, []byte("\xff\xfe\x00\x00")) || bytes.HasPrefix(head, []byte("\x00\x00\xfe\xff")):
+		other = "UTF-32"
+	case bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")):
+		other = "UTF-16"
+	case len(head) >= 4 && (head[0] == 0) != (head[1] == 0) && (head[0] == 0) == (head[2] == 0) && (head[1] == 0) == (head[3] == 0):
+		other = "UTF-16"
+	default:
+		return 0, nil
+	}
+	return 0, fmt.Errorf("found %s, expected UTF-8: save the file as UTF-8 (iconv -f %s -t UTF-8)", other, other)
+}

@@ -8,6 +8,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strings"
 
 	"coalesce/gen/space"
 )
@@ -47,7 +48,20 @@ func familyHash(fsys fs.FS, s *space.Space) (uint64, error) {
 	return Digest(parts...), nil
 }
 
-var include = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"`)
+var include = regexp.MustCompile(`^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"`)
+
+// included lists the names in quotes that a text includes.
+func included(text string) (names []string) {
+	for line := range strings.Lines(text) {
+		if !strings.Contains(line, "#") {
+			continue // most lines: the expression takes longer
+		}
+		if m := include.FindStringSubmatch(line); m != nil {
+			names = append(names, m[1])
+		}
+	}
+	return names
+}
 
 // headers reads shared headers once each.
 type headers struct {
@@ -66,8 +80,8 @@ func (h *headers) hash(text string) (uint64, []Include, error) {
 	seen := map[string]bool{}
 	var follow func(text, from string) error
 	follow = func(text, from string) error {
-		for _, m := range include.FindAllStringSubmatch(text, -1) {
-			name, body, err := h.find(m[1], from)
+		for _, inc := range included(text) {
+			name, body, err := h.find(inc, from)
 			if err != nil {
 				return err
 			}

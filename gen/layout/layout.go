@@ -40,7 +40,7 @@ type Constant struct {
 	From  string // "enum Stage" or "constexpr LIST"
 	Doc   string // of the declaration, at the first of its constants
 	Value string // decimal
-	Pos   string // of the declaration
+	pos   position
 	mark  string
 }
 
@@ -49,7 +49,7 @@ type Struct struct {
 	Name        string // "Control"
 	C           string // its name in the kernels
 	Doc         string
-	Pos         string
+	pos         position
 	Fields      []Field
 	Size, Align int
 }
@@ -75,6 +75,15 @@ var (
 	record       = regexp.MustCompile(`^struct\s+(\w+)\s*\{(?s:(.*))\};$`)
 )
 
+// A position is a declaration's line, from 1, of a source: where that is, errors alone ask, and to find
+// a line among templates takes long.
+type position struct {
+	line  int
+	where func(line int) string
+}
+
+func (p position) String() string { return p.where(p.line) }
+
 // A Source is a text, and a function that converts one of its lines, counted from 1, to the position
 // that errors name.
 type Source struct {
@@ -85,7 +94,7 @@ type Source struct {
 // Read finds the shared declarations of texts that one compiler reads: headers, each behind those that
 // it includes, and then the variant's own text.
 func Read(sources ...Source) (*Layout, error) {
-	r := &reader{layout: &Layout{}, marks: map[string]string{}, values: map[string]constant.Value{}, structs: map[string]*Struct{}}
+	r := &reader{layout: &Layout{}, marks: map[string]position{}, values: map[string]constant.Value{}, structs: map[string]*Struct{}}
 	for _, s := range sources {
 		if !strings.Contains(s.Text, mark) {
 			continue
@@ -115,14 +124,17 @@ type reader struct {
 	lines, code []string // of the text that is read; code: without comments
 	where       func(line int) string
 	layout      *Layout
-	marks       map[string]string         // by name: the position of the mark
+	marks       map[string]position       // by name: of the mark
 	values      map[string]constant.Value // of the constants and enums marked so far
 	structs     map[string]*Struct        // by name in C
 }
 
+// at is the position of a line, counted from 0.
+func (r *reader) at(line int) position { return position{line + 1, r.where} }
+
 // fail is an error at a line, counted from 0.
 func (r *reader) fail(line int, format string, args ...any) error {
-	return fmt.Errorf("%s: "+format, append([]any{r.where(line + 1)}, args...)...)
+	return fmt.Errorf("%s: "+format, append([]any{r.at(line)}, args...)...)
 }
 
 // declaration reads the declaration below the mark at a line.
@@ -133,7 +145,7 @@ func (r *reader) declaration(name string, mark int) error {
 	if first, again := r.marks[name]; again {
 		return r.fail(mark, "mark %s again, the first is at %s", name, first)
 	}
-	r.marks[name] = r.where(mark + 1)
+	r.marks[name] = r.at(mark)
 	from, to, depth := mark+1, mark+1, 0
 	for ; ; to++ {
 		if to == len(r.code) {
@@ -153,7 +165,7 @@ func (r *reader) declaration(name string, mark int) error {
 		return r.enumerators(name, doc, m[1], m[2], from)
 	}
 	if m := record.FindStringSubmatch(text); m != nil {
-		return r.fields(Struct{Name: name, C: m[1], Doc: doc, Pos: r.where(from + 1), Align: 1}, from, to)
+		return r.fields(Struct{Name: name, C: m[1], Doc: doc, pos: r.at(from), Align: 1}, from, to)
 	}
 	first, _, _ := strings.Cut(text, "\n")
 	return r.fail(from, "mark %s: found %q, expected enum NAME { … }; or struct NAME { … }; or constexpr TYPE NAME = …;", name, first)
@@ -248,7 +260,7 @@ func (r *reader) enumerators(name, doc, c, list string, line int) error {
 
 // define adds a constant, and its name in C to those that later values may use.
 func (r *reader) define(k Constant, c string, v constant.Value, line int) error {
-	k.Value, k.Pos = v.ExactString(), r.where(line+1)
+	k.Value, k.pos = v.ExactString(), r.at(line)
 	if _, again := r.values[c]; again {
 		return r.fail(line, "mark %s: %s again, expected each name once", k.mark, c)
 	}
@@ -274,7 +286,7 @@ func (l *Layout) Merge(variant *Layout) error {
 		if i < 0 {
 			l.Constants = append(l.Constants, k)
 		} else if x := l.Constants[i]; x.Value != k.Value || x.From != k.From {
-			return fmt.Errorf("%s: %s is %s by %s, expected %s by %s as in variants before it (%s)", k.Pos, k.Name, k.Value, k.From, x.Value, x.From, x.Pos)
+			return fmt.Errorf("%s: %s is %s by %s, expected %s by %s as in variants before it (%s)", k.pos, k.Name, k.Value, k.From, x.Value, x.From, x.pos)
 		}
 	}
 	for _, s := range variant.Structs {
@@ -282,7 +294,7 @@ func (l *Layout) Merge(variant *Layout) error {
 		if i < 0 {
 			l.Structs = append(l.Structs, s)
 		} else if x := l.Structs[i]; x.shape() != s.shape() {
-			return fmt.Errorf("%s: struct %s is %s, expected %s as in variants before it (%s)", s.Pos, s.C, s.shape(), x.shape(), x.Pos)
+			return fmt.Errorf("%s: struct %s is %s, expected %s as in variants before it (%s)", s.pos, s.C, s.shape(), x.shape(), x.pos)
 		}
 	}
 	return nil

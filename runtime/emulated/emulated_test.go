@@ -475,3 +475,23 @@ func TestNoCompiler(t *testing.T) {
 		t.Errorf("got %v, expected ErrNoCompiler", err)
 	}
 }
+
+// An entry is found by its definition, and its threads by the launch bounds: not by a call of it, nor in
+// a longer name.
+func TestEntryPoint(t *testing.T) {
+	for text, want := range map[string]int{
+		"void f() { k_run (1); }\nextern \"C\" __global__ void __launch_bounds__( 64 ) k_run(int n)": 64,
+		"extern \"C\" __global__ void __launch_bounds__(96, 2)\nk_run\n(int n)":                      96,
+		"__global__ void k_run()":                             maxThreads,
+		"__global__ void __launch_bounds__(THREADS) k_run()":  maxThreads,
+		"__global__ void __launch_bounds__(32) k_run_all()":   0,
+		"__global__ void __launch_bounds__(32) my_k_run()":    0,
+		"__global__ void __launch_bounds__(32) k() { k_run()": 0,
+		"void k_run()":         0,
+		"__global__ int k_run": 0,
+	} {
+		if n, ok := entryPoint(text, "k", "run"); n != want || ok != (want > 0) {
+			t.Errorf("%q: found %d threads, %v, expected %d", text, n, ok, want)
+		}
+	}
+}

@@ -89,8 +89,8 @@ func variantFile(f *device.Family, v *device.Variant) (string, string, error) {
 	if err != nil {
 		return "", "", err
 	}
-	mark := regexp.MustCompile(`\b` + regexp.QuoteMeta(v.Symbol) + `_hash\b`)
-	if mark.Match(text) {
+	mark := v.Symbol + "_hash"
+	if len(words(string(text), mark)) > 0 {
 		return pack, string(text), nil
 	}
 	var files []string
@@ -103,27 +103,57 @@ func variantFile(f *device.Family, v *device.Variant) (string, string, error) {
 		}
 	}
 	for _, file := range files {
-		if b, err := source.ReadFile(file); err == nil && mark.Match(b) {
+		if b, err := source.ReadFile(file); err == nil && len(words(string(b), mark)) > 0 {
 			return file, string(b), nil
 		}
 	}
 	return "", "", fmt.Errorf("no file of pack %s defines %s_hash", pack, v.Symbol)
 }
 
+// words lists the places where a text has a word: an identifier that is no part of a longer one.
+func words(text, word string) (at []int) {
+	part := func(c byte) bool { return c == '_' || '0' <= c && c <= '9' || 'a' <= c|' ' && c|' ' <= 'z' }
+	for i := 0; ; i++ {
+		k := strings.Index(text[i:], word)
+		if k < 0 {
+			return at
+		}
+		i += k
+		end := i + len(word)
+		if (i == 0 || !part(text[i-1])) && (end == len(text) || !part(text[end])) {
+			at = append(at, i)
+		}
+	}
+}
+
+// declared is what stands between the word __global__ and an entry's name: types, and perhaps
+// launch bounds, whose first number is the most threads.
+var declared = regexp.MustCompile(`^[\w\s]*?(?:__launch_bounds__\s*\(\s*([^(),]*)[^()]*\)[\w\s]*?)?$`)
+
 // entryPoint says whether a variant's text defines an entry, and the most
 // threads its launch bounds allow (the device's most where they say nothing).
 func entryPoint(text, symbol, entry string) (threads int, ok bool) {
-	re := regexp.MustCompile(`__global__[\w\s]*?(?:__launch_bounds__\s*\(\s*([^(),]*)[^()]*\)[\w\s]*?)?\b` +
-		regexp.QuoteMeta(symbol+"_"+entry) + `\s*\(`)
-	m := re.FindStringSubmatch(text)
-	if m == nil {
-		return 0, false
+	const global = "__global__"
+	name := symbol + "_" + entry
+	for _, at := range words(text, name) {
+		if !strings.HasPrefix(strings.TrimLeft(text[at+len(name):], " \t\r\n"), "(") {
+			continue
+		}
+		from := strings.LastIndex(text[:at], global)
+		if from < 0 {
+			continue
+		}
+		m := declared.FindStringSubmatch(text[from+len(global) : at])
+		if m == nil {
+			continue // a call, or another function's name
+		}
+		n, err := strconv.Atoi(strings.TrimSpace(m[1]))
+		if err != nil || n < 1 || n > maxThreads {
+			n = maxThreads
+		}
+		return n, true
 	}
-	n, err := strconv.Atoi(strings.TrimSpace(m[1]))
-	if err != nil || n < 1 || n > maxThreads {
-		n = maxThreads
-	}
-	return n, true
+	return 0, false
 }
 
 // trampolines writes the text that makes a unit of the files: each entry of

@@ -36,7 +36,13 @@ type hostDevice struct {
 	mu     sync.Mutex
 	held   int64
 	closed bool
+	free   memory.Free // of the moment read
+	read   time.Time
 }
+
+// fresh is how long a reading of the free memory stands for Facts: it opens half a dozen files,
+// which takes longer than a small instance's solve.
+const fresh = 10 * time.Millisecond
 
 // Open makes a device of workers goroutines; 0 or less stands for GOMAXPROCS.
 // Its buffers together may take what memory is available now, where the
@@ -62,11 +68,16 @@ func Open(workers int) device.Device {
 	}
 }
 
-// Facts reads the free memory anew.
+// Facts reads the free memory anew when the last reading is older than fresh.
 func (d *hostDevice) Facts() device.Facts {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if time.Since(d.read) > fresh {
+		d.free, d.read = memory.Now(), time.Now()
+	}
 	f := d.facts
-	if free := memory.Now(); free.Bytes > 0 {
-		f.Free, f.FreeBy = free.Bytes, free.By
+	if d.free.Bytes > 0 {
+		f.Free, f.FreeBy = d.free.Bytes, d.free.By
 	}
 	return f
 }

@@ -43,9 +43,9 @@ func (f Folder) Has(path string) bool {
 	return err == nil && !result.ModTime().Before(inst.ModTime())
 }
 
-// Write writes the result of an instance.
-func (f Folder) Write(path string, text []byte) error {
-	return whole.Write(context.Background(), f.file(path), func(w io.Writer) error {
+// Write writes the result of an instance, also where the context has ended: the result exists.
+func (f Folder) Write(ctx context.Context, path string, text []byte) error {
+	return whole.Finish(ctx, f.file(path), func(w io.Writer) error {
 		_, err := w.Write(text)
 		return err
 	})

@@ -61,7 +61,7 @@ func (j *Job) Run(ctx context.Context, paths []string, solve func(path string) O
 		if o.Code != 0 {
 			failed(paths[k], o.Code)
 		}
-		return j.write(paths[k], o.Text, came > 1)
+		return j.write(ctx, paths[k], o.Text, came > 1)
 	})
 	if left := len(items) - came; first && err != nil && left > 0 {
 		err = errors.Join(fmt.Errorf("%d of %d files were not solved", left, len(paths)), err)
@@ -69,19 +69,23 @@ func (j *Job) Run(ctx context.Context, paths []string, solve func(path string) O
 	return err
 }
 
-// write writes an answer, if there is one.
-func (j *Job) write(path string, text []byte, later bool) error {
+// write writes an answer, if there is one. What a folder does not take goes to Out, so that no answer is lost.
+func (j *Job) write(ctx context.Context, path string, text []byte, later bool) error {
 	if len(text) == 0 {
 		return nil
 	}
+	var failed error
 	if j.Folder != "" {
-		return j.Folder.Write(path, text)
+		if failed = j.Folder.Write(ctx, path, text); failed == nil {
+			return nil
+		}
+		failed = fmt.Errorf("the answer of %s is on standard output: %w", path, failed)
 	}
 	if later && !j.Lines {
 		fmt.Fprintln(j.Out)
 	}
 	_, err := j.Out.Write(text)
-	return errors.Join(err, j.Out.Flush())
+	return errors.Join(failed, err, j.Out.Flush())
 }
 
 // Leave ends the program on all ranks with the exit code of the lowest rank that failed. That rank

@@ -8,13 +8,14 @@ import (
 	"unsafe"
 
 	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/npy"
 )
 
 // shapeNPY is the size of a matrix and how it is stored.
 func shapeNPY(h npy.Header) (rows, cols uint64, k npy.Kind, err error) {
 	if len(h.Shape) != 2 {
-		return 0, 0, k, fmt.Errorf("found an array of %d dimensions, expected two, rows and columns", len(h.Shape))
+		return 0, 0, k, fmt.Errorf("found an array of %s, expected two, rows and columns", formats.Count(len(h.Shape), "dimension"))
 	}
 	rows, cols = h.Shape[0], h.Shape[1]
 	if rows > problem.MaxSide || cols > problem.MaxSide {

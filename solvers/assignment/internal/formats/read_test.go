@@ -312,7 +312,7 @@ func TestReadNPYErrors(t *testing.T) {
 		data []byte
 		want string
 	}{
-		{file("<i4", "(6,)", false, six, binary.LittleEndian), "found an array of 1 dimensions, expected two"},
+		{file("<i4", "(6,)", false, six, binary.LittleEndian), "found an array of 1 dimension, expected two"},
 		{file("<i4", "(3, 3)", false, six, binary.LittleEndian), "found 24 bytes after the header, expected 36: 3 x 3 values"},
 		{file("<c8", "(1, 3)", false, six, binary.LittleEndian), `found type "<c8"`},
 		{file("<i4", "(4294967296, 3)", false, six, binary.LittleEndian), "expected at most 2147483647"},

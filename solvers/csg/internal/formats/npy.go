@@ -21,7 +21,7 @@ func readNPY(r *bufio.Reader, size int64, name string, opts ReadOptions) (*probl
 	inst := &problem.Instance{}
 	a, err := npy.ReadArray(r, size, memory, func(h npy.Header) (count uint64, what string, err error) {
 		if len(h.Shape) != 1 {
-			return 0, "", fmt.Errorf("found an array of %d dimensions, expected one of length 2^n", len(h.Shape))
+			return 0, "", fmt.Errorf("found an array of %s, expected one of length 2^n", formats.Count(len(h.Shape), "dimension"))
 		}
 		if inst.N, err = problem.AgentsOf(h.Shape[0]); err != nil {
 			return 0, "", fmt.Errorf("found %w", err)

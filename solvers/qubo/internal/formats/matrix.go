@@ -33,7 +33,7 @@ func readNPY(in source, o Options) (*problem.Instance, error) {
 		return nil, fmt.Errorf("%s: npy header: %w", name, err)
 	}
 	if len(h.Shape) != 2 {
-		return nil, fmt.Errorf("%s: found an array of %d dimensions, expected two", name, len(h.Shape))
+		return nil, fmt.Errorf("%s: found an array of %s, expected two", name, formats.Count(len(h.Shape), "dimension"))
 	}
 	n := h.Shape[0]
 	if err := squareShape(n, h.Shape[1]); err != nil {

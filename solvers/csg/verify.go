@@ -62,6 +62,12 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	}
 	if x.Solution == nil {
 		verifyInfeasible(v, inst, &x.Report)
+		for _, b := range x.Certificate.Blocks { // a structure as good as any, which has a forbidden block
+			r.Structure = append(r.Structure, b.Mask)
+		}
+		if err := r.Certify(inst, x.Certificate.Claimed); len(x.Certificate.Blocks) > 0 && (!errors.Is(err, solve.ErrInfeasible) || !reflect.DeepEqual(x.Certificate, r.Certificate)) {
+			v.Refute("the certificate differs from that of the instance's values")
+		}
 		return v, nil
 	}
 	if r.Structure, err = structure(inst, x.Solution); err == nil {

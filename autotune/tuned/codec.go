@@ -21,13 +21,17 @@ import (
 //go:embed tuned.json
 var embedded []byte
 
-// text is the document in embedded, which builds of scripts/build-cuda have compressed with zstd. It is
-// unpacked once, when it is first asked for, since that takes a millisecond.
+// compressed begins embedded in builds of scripts/build-cuda: the head of a frame of 32 bytes that zstd
+// skips, the SHA-256 of the document. The document follows, compressed.
+var compressed = []byte{0x50, 0x2a, 0x4d, 0x18, sha256.Size, 0, 0, 0}
+
+// text is the document in embedded. It is unpacked once, when it is first asked for, since that takes
+// a millisecond.
 var text = sync.OnceValues(func() ([]byte, error) { return unpack(embedded) })
 
 // unpack returns data, unpacked where they are compressed.
 func unpack(data []byte) ([]byte, error) {
-	if !bytes.HasPrefix(data, []byte{0x28, 0xb5, 0x2f, 0xfd}) {
+	if !bytes.HasPrefix(data, compressed) {
 		return data, nil
 	}
 	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
@@ -39,6 +43,15 @@ func unpack(data []byte) ([]byte, error) {
 		return nil, fmt.Errorf("embedded tuned.json: %w", err)
 	}
 	return data, nil
+}
+
+// fingerprint is the SHA-256 of the document in data, which compressed data say.
+func fingerprint(data []byte) string {
+	if sum, ok := bytes.CutPrefix(data, compressed); ok && len(sum) >= sha256.Size {
+		return hex.EncodeToString(sum[:sha256.Size])
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
 }
 
 // Embedded returns the database that the binary carries: one for all, which is
@@ -84,16 +97,9 @@ var decoded = sync.OnceValues(func() (*Database, error) {
 	return Decode("embedded tuned.json", text)
 })
 
-// Fingerprint is the SHA-256 of the database that the binary carries, in hexadecimal digits: of its
-// text, and where that cannot be unpacked of the compressed bytes.
-func Fingerprint() string {
-	text, err := text()
-	if err != nil {
-		text = embedded
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
-}
+// Fingerprint is the SHA-256 of the database that the binary carries, in
+// hexadecimal digits.
+func Fingerprint() string { return fingerprint(embedded) }
 
 // document is tuned.json.
 type document struct {

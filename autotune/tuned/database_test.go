@@ -2,10 +2,13 @@ package tuned
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,10 +50,14 @@ func TestUnpack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	packed := z.EncodeAll(embedded, nil)
+	sum := sha256.Sum256(embedded)
+	packed := z.EncodeAll(embedded, slices.Concat(compressed, sum[:]))
 	for _, data := range [][]byte{embedded, packed} {
 		if got, err := unpack(data); err != nil || !bytes.Equal(got, embedded) {
 			t.Errorf("of %d bytes: %d, %v; want %d", len(data), len(got), err, len(embedded))
+		}
+		if got := fingerprint(data); got != hex.EncodeToString(sum[:]) {
+			t.Errorf("of %d bytes: SHA-256 %s, want %x", len(data), got, sum)
 		}
 	}
 	packed[len(packed)/2] ^= 1

@@ -49,7 +49,7 @@ func TestProofsOfRandomAuctions(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
 	searched := 0
 	for k := range 40 {
-		if testing.Short() && k >= 12 && searched >= 5 {
+		if k >= 20 && searched >= 8 || testing.Short() && k >= 12 && searched >= 5 {
 			break
 		}
 		a := regional(r, 30+r.IntN(60), 100+r.IntN(200))
@@ -97,7 +97,7 @@ func TestProofsOfOddSets(t *testing.T) {
 	r := rand.New(rand.NewPCG(65, 66))
 	refused := 0
 	for range 20 {
-		if testing.Short() && refused >= 12 {
+		if refused >= 12 {
 			break
 		}
 		a := scattered(r, 24, 60, 2)

@@ -18,7 +18,7 @@ import (
 func TestProofsOfRanks(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 28))
 	searched, odd := 0, 0
-	for k := range 6 {
+	for k := range 4 {
 		a := &Auction{Goods: int64(50 + r.IntN(10))}
 		for i := range 120 {
 			b := Bid{Number: int64(i)}
@@ -69,7 +69,7 @@ func TestProofsOfRanks(t *testing.T) {
 
 // Auctions of few goods are coalition structures, which ranks solve together too.
 func TestRanksOfFewGoods(t *testing.T) {
-	a, err := Read("testdata/L2_g24_b100_s61.txt")
+	a, err := Generate("L2", 19, 100, 61)
 	if err != nil {
 		t.Fatal(err)
 	}

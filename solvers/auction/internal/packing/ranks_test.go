@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -44,7 +45,7 @@ func triples(r *rand.Rand, goods, bids int) *Problem {
 func TestRanks(t *testing.T) {
 	r := rand.New(rand.NewPCG(28, 2))
 	deep := 0
-	for k := range 18 {
+	for k := range 12 { // each way of settings once
 		p := triples(r, 24+r.IntN(8), 80+r.IntN(25))
 		if k%3 == 0 {
 			p = drawn(r, r.IntN(26), r.IntN(14))
@@ -71,8 +72,8 @@ func TestRanks(t *testing.T) {
 			deep++
 		}
 	}
-	if deep < 5 {
-		t.Errorf("%d problems took more than 20 nodes, expected 5 or more", deep)
+	if deep < 4 {
+		t.Errorf("%d problems took more than 20 nodes, expected 4 or more", deep)
 	}
 }
 
@@ -129,12 +130,14 @@ func TestRanksFail(t *testing.T) {
 		t.Errorf("unlike problems: %v", err)
 	}
 	ranks = collectivetest.Ranks(2)
-	hard := triples(r, 120, 800)
+	hard := triples(r, 90, 400) // 10 s and more
+	var leaves sync.Once
 	err = collective.OnAll(2, func(k int) error {
-		if k == 1 {
-			time.AfterFunc(300*time.Millisecond, ranks[1].(interface{ Leave() }).Leave)
-		}
-		_, err := Solve(context.Background(), hard, Settings{Ranks: ranks[k], Workers: 1})
+		_, err := Solve(context.Background(), hard, Settings{Ranks: ranks[k], Workers: 1, Progress: func(_, _, nodes int64) {
+			if k == 1 && nodes > 0 { // in the middle of the tree
+				leaves.Do(ranks[1].(interface{ Leave() }).Leave)
+			}
+		}})
 		return err
 	})
 	if err == nil || !strings.Contains(err.Error(), "a rank has left") {

@@ -133,7 +133,7 @@ func TestTuneInProcess(t *testing.T) {
 		}
 		return time.Millisecond * time.Duration(size*(10+(v-best)*(v-best)))
 	}, 8)
-	o := autotune.Options{Subject: s, Device: d, Seed: 1}
+	o := autotune.Options{Subject: s, Device: d, Seed: 1, Now: s.Clock.Now}
 	db, sum, err := autotune.Tune(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

@@ -156,7 +156,7 @@ func TestTrialsAreLocked(t *testing.T) {
 // text of the kernels has another hash by now.
 func TestRefresh(t *testing.T) {
 	d, s := simulated(func(v, size int) time.Duration { return time.Duration(v+1) * time.Millisecond }, 8)
-	o := autotune.Options{Subject: s, Device: d, Sizes: []int{10, 100}, Seed: 1}
+	o := autotune.Options{Subject: s, Device: d, Sizes: []int{10, 100}, Seed: 1, Now: s.Clock.Now}
 	db, _, err := autotune.Tune(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

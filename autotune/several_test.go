@@ -105,7 +105,7 @@ func TestRefreshWithoutChoice(t *testing.T) {
 	clock := &fake.Clock{T: time.Unix(0, 0)}
 	d := &fake.Device{F: device.Facts{Kind: device.Host, Name: "fake"}, Clock: clock}
 	tasks := []autotune.Task{{Subject: rename("toy/a", 4, clock), Sizes: []int{10}}, {Subject: rename("toy/alone", 1, clock), Sizes: []int{10}}}
-	o := autotune.Options{Device: d, Facts: d.F, Seed: 1}
+	o := autotune.Options{Device: d, Facts: d.F, Seed: 1, Now: clock.Now}
 	kept, err := autotune.All(t.Context(), tasks, o, func(autotune.Summary, error) {})
 	if err != nil || kept.Len() != 2 {
 		t.Fatalf("%d entries, %v", kept.Len(), err)

@@ -37,16 +37,25 @@ type Device struct {
 // Facts returns F.
 func (d *Device) Facts() device.Facts { return d.F }
 
+// A buffer has its bytes from the first that is no fill of the whole: a meter fills megabytes before
+// each sample, and reads none.
 type buffer struct {
 	d    *Device
+	n    int64
+	all  byte // while data is nil, every byte is this one
 	data []byte
-	// The byte that all of data is, since a fill and until something else is written, and -1 where
-	// that is not known: a meter fills megabytes before each sample with what they hold.
-	all int
 }
 
-func (b *buffer) Len() int64  { return int64(len(b.data)) }
+func (b *buffer) Len() int64  { return b.n }
 func (b *buffer) Free() error { b.d.Buffers--; return nil }
+
+// bytes are what the buffer holds.
+func (b *buffer) bytes() []byte {
+	if b.data == nil {
+		b.data = bytes.Repeat([]byte{b.all}, int(b.n))
+	}
+	return b.data
+}
 
 // Alloc fails beyond Facts.Memory, when that is set.
 func (d *Device) Alloc(n int64) (device.Buffer, error) {
@@ -54,7 +63,7 @@ func (d *Device) Alloc(n int64) (device.Buffer, error) {
 		return nil, fmt.Errorf("%d bytes: %w", n, device.ErrMemory)
 	}
 	d.Buffers++
-	return &buffer{d, make([]byte, n), 0}, nil
+	return &buffer{d: d, n: n}, nil
 }
 
 type module struct {
@@ -103,29 +112,23 @@ func (s *stream) now() time.Time {
 }
 
 func (s *stream) Upload(dst device.Buffer, off int64, src []byte) error {
-	b := dst.(*buffer)
-	b.all = -1
-	copy(b.data[off:], src)
+	copy(dst.(*buffer).bytes()[off:], src)
 	return nil
 }
 
 func (s *stream) Download(dst []byte, src device.Buffer, off int64) error {
-	copy(dst, src.(*buffer).data[off:])
+	copy(dst, src.(*buffer).bytes()[off:])
 	return nil
 }
 
 func (s *stream) Fill(dst device.Buffer, off, n int64, value byte) error {
 	s.d.Fills++
-	b := dst.(*buffer)
-	part := b.data[off : off+n]
-	if b.all != int(value) {
-		block := bytes.Repeat([]byte{value}, int(min(n, 1<<12)))
-		for len(part) > 0 {
-			part = part[copy(part, block):]
-		}
-		b.all = -1
-		if n == b.Len() {
-			b.all = int(value)
+	if b := dst.(*buffer); b.data == nil && n == b.n {
+		b.all = value
+	} else {
+		part := b.bytes()[off : off+n]
+		for k := range part {
+			part[k] = value
 		}
 	}
 	if s.d.Note != nil {
@@ -135,9 +138,7 @@ func (s *stream) Fill(dst device.Buffer, off, n int64, value byte) error {
 }
 
 func (s *stream) Copy(dst device.Buffer, dstOff int64, src device.Buffer, srcOff, n int64) error {
-	b := dst.(*buffer)
-	b.all = -1
-	copy(b.data[dstOff:dstOff+n], src.(*buffer).data[srcOff:srcOff+n])
+	copy(dst.(*buffer).bytes()[dstOff:dstOff+n], src.(*buffer).bytes()[srcOff:srcOff+n])
 	return nil
 }
 
@@ -147,11 +148,6 @@ func (s *stream) Launch(k device.Kernel, g device.Grid, args ...device.Arg) erro
 	}
 	if k.(kernel).fault {
 		return errors.New("planted fault: misaligned address")
-	}
-	for _, a := range args {
-		if b, ok := a.Buffer.(*buffer); ok {
-			b.all = -1
-		}
 	}
 	for i := range g.Blocks {
 		k.(kernel).run(i, g.Blocks, args)
@@ -207,7 +203,7 @@ func (s *Subject) Family() *device.Family {
 
 func (s *Subject) kernel(i int, plant string) device.HostKernel {
 	return func(_, _ int64, args []device.Arg) {
-		out, n := args[0].Buffer.(*buffer), args[1].Bits
+		out, n := args[0].Buffer.(*buffer).bytes(), args[1].Bits
 		s.runs[i]++
 		if s.Cost != nil {
 			switch c := s.Cost(i, int(n)); {
@@ -237,12 +233,12 @@ func (s *Subject) kernel(i int, plant string) device.HostKernel {
 			return
 		}
 		at := args[0].Bits
-		binary.LittleEndian.PutUint64(out.data[at:], sum)
-		if plant == "overrun" && len(out.data) > int(at)+8 {
-			out.data[at+8]++
+		binary.LittleEndian.PutUint64(out[at:], sum)
+		if plant == "overrun" && len(out) > int(at)+8 {
+			out[at+8]++
 		}
 		if plant == "underrun" && at > 0 {
-			out.data[at-1]++
+			out[at-1]++
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"maps"
 	"os"
 	"runtime"
+	"runtime/metrics"
 	"slices"
 	"time"
 
@@ -25,6 +26,7 @@ import (
 	"coalesce/autotune/trial"
 	"coalesce/autotune/verify"
 	"coalesce/runtime/device"
+	"coalesce/runtime/memory"
 )
 
 // Protocol names the protocol between parent and child.
@@ -133,14 +135,46 @@ type Bench struct {
 	Subjects []subject.Subject
 	Now      func() time.Time // default time.Now
 
-	// The last cases and instance, because making one may take longer than
-	// running it.
-	casesOf    string
-	cases      []subject.Case
-	instanceOf string
-	instance   subject.Instance
+	// Roomy reports whether memory is left for another instance beside those that are kept; default a
+	// look at the heap and at the memory that this process may take.
+	Roomy func() bool
+
+	// The last cases and instances, because making one, and answering it by the reference, may take
+	// longer than running it. The rounds of a final time two instances by turns.
+	casesOf string
+	cases   []subject.Case
+	kept    []kept // the one used last at the end
 
 	fresh uint64 // instances drawn to verify what was timed
+}
+
+// mostKept is how many instances a Bench keeps: one more than the rounds of a final time by turns.
+const mostKept = 3
+
+// An instance that is kept, and of which request.
+type kept struct {
+	of       string
+	instance subject.Instance
+}
+
+// keptPart is one part in so many of the memory that the process may take. While the heap takes less,
+// instances are kept: the next one takes about as much as one of them, and before the garbage
+// collector runs the heap may grow to twice what is in use.
+const keptPart = 8
+
+// unknownFree is taken for the memory that the process may take where the system does not tell.
+const unknownFree = 4 << 30
+
+// roomy reports whether the heap, garbage included, takes less than one part in keptPart of the memory
+// that the process may take.
+func roomy() bool {
+	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(heap)
+	free := memory.Now().Bytes
+	if free == 0 {
+		free = unknownFree
+	}
+	return heap[0].Value.Uint64() < uint64(free)/keptPart
 }
 
 // Do runs one trial. The trial's status and error say what went wrong.
@@ -299,21 +333,34 @@ func (b *Bench) casesFor(sub subject.Subject, fixed map[string]string) ([]subjec
 	return b.cases, nil
 }
 
-// instanceFor makes the instance to time, unless it is at hand.
+// instanceFor makes the instance to time, unless it is kept.
 func (b *Bench) instanceFor(s device.Stream, sub subject.Subject, r Request) (subject.Instance, error) {
 	key := fmt.Sprint(sub.Family().Name, text(r.Fixed), r.Size, r.Seed)
-	if b.instanceOf != key {
-		b.instanceOf, b.instance = "", nil // frees the old instance before the new one is made
-		inst, err := sub.Instance(r.Fixed, r.Size, r.Seed)
-		if err != nil {
-			return nil, err
-		}
-		// If First cannot answer now, that is not the fault of the variant to be timed; the trial then
-		// has one check less.
-		_ = b.answer(s, sub, r.First, inst)
-		b.instanceOf, b.instance = key, inst
+	if i := slices.IndexFunc(b.kept, func(k kept) bool { return k.of == key }); i >= 0 {
+		used := b.kept[i]
+		b.kept = append(slices.Delete(b.kept, i, i+1), used)
+		return used.instance, nil
 	}
-	return b.instance, nil
+	has := b.Roomy
+	if has == nil {
+		has = roomy
+	}
+	// What is left over is freed before the new instance is made.
+	if len(b.kept) > 0 && !has() {
+		b.kept = nil
+	}
+	if len(b.kept) == mostKept {
+		b.kept = slices.Delete(b.kept, 0, 1)
+	}
+	inst, err := sub.Instance(r.Fixed, r.Size, r.Seed)
+	if err != nil {
+		return nil, err
+	}
+	// If First cannot answer now, that is not the fault of the variant to be timed; the trial then
+	// has one check less.
+	_ = b.answer(s, sub, r.First, inst)
+	b.kept = append(b.kept, kept{key, inst})
+	return inst, nil
 }
 
 // answer runs and checks a variant on an instance.

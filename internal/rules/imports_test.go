@@ -56,6 +56,7 @@ var rooms = []room{
 	{"solvers/solve", []string{"runtime/device", "runtime/collective", "autotune/tuned"}},
 	{"solvers/algorithms", []string{"solvers/solve", "runtime/device", "autotune/tuned", "autotune/subject"}},
 	{"autotune/subject", []string{"runtime/device"}},
+	{"autotune/worker", []string{"autotune/...", "runtime/device", "runtime/memory"}},
 	{"autotune/...", []string{"autotune/...", "runtime/device"}},
 	// What readers of all problems share knows no problem.
 	{"solvers/formats/...", []string{"solvers/formats/...", "solvers/cores", "runtime/device"}},

@@ -1,0 +1,53 @@
+package worker_test
+
+import (
+	"testing"
+	"time"
+
+	"coalesce/autotune/internal/fake"
+	"coalesce/autotune/subject"
+	"coalesce/autotune/trial"
+	"coalesce/autotune/worker"
+	"coalesce/runtime/device"
+)
+
+// counting counts the instances that it makes to be timed, which are larger than its cases.
+type counting struct {
+	*fake.Subject
+	made []uint64 // seeds
+}
+
+func (c *counting) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
+	if size == 10 {
+		c.made = append(c.made, seed)
+	}
+	return c.Subject.Instance(fixed, size, seed)
+}
+
+// Instances that a final times by turns are made once each; the one not used for the longest time goes
+// first, and where memory is short none is kept beside the new one.
+func TestInstancesAreKept(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		roomy func() bool
+		seeds []uint64
+		made  int
+	}{
+		{"by turns", nil, []uint64{1, 1, 2, 2, 1, 2, 1}, 2},
+		{"a fourth", nil, []uint64{1, 2, 3, 1, 4, 1, 3, 2}, 5}, // 2 goes for 4, and comes again
+		{"short of memory", func() bool { return false }, []uint64{1, 1, 2, 2, 1, 2}, 4},
+	} {
+		s := &counting{Subject: &fake.Subject{Plants: plants}}
+		b := &worker.Bench{Device: &fake.Device{F: device.Facts{Kind: device.Host, Name: "fake"}}, Subjects: []subject.Subject{s}, Roomy: c.roomy}
+		for _, seed := range c.seeds {
+			r := request("", trial.ActionMeasure)
+			r.Seed, r.Effort = seed, worker.Effort{Samples: 1, Warmup: time.Microsecond}
+			if got := b.Do(t.Context(), r); got.Status != trial.OK || got.Seed != seed {
+				t.Fatalf("%s: seed %d: %s %s", c.name, seed, got.Status, got.Error)
+			}
+		}
+		if len(s.made) != c.made {
+			t.Errorf("%s: instances made of seeds %d, want %d of them", c.name, s.made, c.made)
+		}
+	}
+}

@@ -36,10 +36,12 @@ const (
 	leastTime           = 250 * time.Millisecond // that prices may take beside a GPU, however few the agents
 )
 
+var tileRates = map[Value]float64{Int16: 2.5e13, Int32: 1.5e13, Float32: 1.2e13, Int64: 3e12, Float64: 4.5e12}
+
 // triesPrices reports whether a solve begins with prices, and returns their limits. Where the user
 // asks for prices or for a variant of theirs, only memory limits them. Where the chosen algorithm
 // includes prices, they may take its share of the tiles' time.
-func triesPrices(facts device.Facts, n int, o *Options, way ways.Way) (bool, price.Settings, error) {
+func triesPrices(facts device.Facts, n int, value Value, o *Options, way ways.Way) (bool, price.Settings, error) {
 	limits := price.Settings{Steps: math.MaxInt64, Columns: 1 << 26}
 	steps := gpuSteps / gpuRate * float64(runtime.GOMAXPROCS(0)) // coalitions that the cores look at while the device evaluates a splitting
 	if facts.Kind == device.Host {
@@ -70,10 +72,9 @@ func triesPrices(facts device.Facts, n int, o *Options, way ways.Way) (bool, pri
 		exponent, short = 23, 1
 	}
 	limits.Columns = max(1<<min(max(14, n-short), exponent), int(min(limits.Steps/256, 1<<24)))
-	// Steps cost more than that beside some GPUs, and with some values: prices also end when the tiles,
-	// at gpuRate, would have.
+	// Steps cost more than that beside some GPUs, and with some values: prices also end when the tiles would have.
 	if facts.Kind == device.CUDA {
-		limits.Time = max(leastTime, time.Duration(splittings(Apart, n)/gpuRate/float64(len(o.Devices))*float64(time.Second)))
+		limits.Time = max(leastTime, time.Duration(splittings(Apart, n)/tileRates[value]/float64(len(o.Devices))*float64(time.Second)))
 	}
 	return true, limits, nil
 }

@@ -66,7 +66,7 @@ func (s *Session) solveChecked(ctx context.Context, inst *Instance, keep *Checkp
 			other.Algorithm = m
 		}
 	}
-	byPrices, limits, err := triesPrices(facts, inst.N, &o, way)
+	byPrices, limits, err := triesPrices(facts, inst.N, inst.Type, &o, way)
 	if err != nil {
 		return nil, err
 	}

@@ -68,12 +68,21 @@ type Work struct {
 	Passes int   `json:"passes"` // over all values
 	Pivots int   `json:"pivots"` // of the linear program
 	Steps  int64 `json:"steps"`  // of the searches: coalitions looked at
+	Times  Times `json:"times"`
 	// Upload is the time until a device held the values.
 	Upload time.Duration `json:"-"`
 }
 
+// Times are the seconds of a solve's parts, once the values are there.
+type Times struct {
+	Program float64 `json:"program"` // the linear program, and first prices
+	Passes  float64 `json:"passes"`  // what passes find, sorted, too
+	Search  float64 `json:"search"`
+}
+
 // Settings of a solve. A search is given up beyond Steps coalitions looked at, where more than
-// Columns would have to be kept, or after Time, which counts from the upload on; 0: no limit.
+// Columns would have to be kept, or after Time, which counts from the upload on, or sooner where
+// the next pass and the search of what it finds would exceed Time; 0: no limit.
 type Settings struct {
 	Steps   int64
 	Columns int

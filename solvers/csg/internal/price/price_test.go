@@ -252,8 +252,13 @@ func TestTime(t *testing.T) {
 		t.Errorf("found the error %v after a nanosecond, expected one of the time", err)
 	}
 	hurried.Time = time.Hour
-	if r, err := price.Solve(t.Context(), values, hurried); err != nil || len(r.Blocks) == 0 {
-		t.Errorf("found %v, %v with time left", r, err)
+	start := time.Now()
+	r, err := price.Solve(t.Context(), values, hurried)
+	if err != nil || len(r.Blocks) == 0 {
+		t.Fatalf("found %v, %v with time left", r, err)
+	}
+	if sum := r.Times.Program + r.Times.Passes + r.Times.Search; r.Times.Program <= 0 || r.Times.Passes <= 0 || sum > time.Since(start).Seconds() {
+		t.Errorf("parts took %+v of %v", r.Times, time.Since(start))
 	}
 	ctx, end := context.WithCancel(t.Context())
 	end()

@@ -8,6 +8,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"slices"
+	"time"
 )
 
 // A solver is the state of Solve.
@@ -22,6 +23,7 @@ type solver struct {
 	value  int64 // of Blocks, the best structure so far; forbidden before there is one
 	proven int64 // no structure is worth more
 	by     found // the coalitions that the last pass at Prices found, which prove this bound
+	lap    time.Time
 }
 
 const (
@@ -31,7 +33,16 @@ const (
 	maxPasses  = 64
 )
 
+// spent adds the time since the last call, or since the start, to a part of the solve.
+func (s *solver) spent(part *float64) {
+	now := time.Now()
+	*part += now.Sub(s.lap).Seconds()
+	s.lap = now
+}
+
 func (s *solver) solve(ctx context.Context) (*Result, error) {
+	start := time.Now()
+	s.lap = start
 	s.begin()
 	keep := min(firstKeep, s.limits.Columns)
 	allowed := max(firstSteps, int64(1)<<s.n) // steps that take as long as a pass
@@ -42,6 +53,8 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
+		s.spent(&s.Times.Program)
+		round := s.lap
 		f, err := s.pass(ctx, prices, min(s.guess(prices, keep), most), keep)
 		if err != nil {
 			return nil, err
@@ -59,9 +72,11 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 			budget = min(budget, total-s.value)
 		}
 		items := itemsOf(prices, f.columns, budget, s.limits.Cores)
+		s.spent(&s.Times.Passes)
 		better := false
 		for s.proven > s.value {
 			ended, err := s.search(ctx, items, total, f, prices, allowed)
+			s.spent(&s.Times.Search)
 			if err != nil {
 				return nil, err
 			}
@@ -77,6 +92,9 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 			if ended {
 				if keep == s.limits.Columns {
 					return nil, fmt.Errorf("a search among %d coalitions finds no optimum, expected one among %d: %w", len(f.columns), keep, ErrCostly)
+				}
+				if late(time.Since(start), time.Since(round), s.limits.Time) {
+					return nil, fmt.Errorf("a search among %d coalitions finds no optimum, and one among %d would end after %v: %w", len(f.columns), 4*keep, s.limits.Time, ErrCostly)
 				}
 				// The next pass is at the same prices, and larger losses make no better structure.
 				keep = min(4*keep, s.limits.Columns)
@@ -100,6 +118,12 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 		}
 	}
 	return nil, fmt.Errorf("%d passes: %w", s.Passes, ErrCostly)
+}
+
+// late reports whether a round that keeps four times the coalitions of the last, which took `round`,
+// would end after the limit. Finding, sorting and searching them takes about four times as long.
+func late(elapsed, round, limit time.Duration) bool {
+	return limit > 0 && elapsed+4*round > limit
 }
 
 // begin makes the first structures, and solves the linear program over a sample of coalitions.

@@ -133,9 +133,12 @@ func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 // line is an error on one line; the limit that bounds memory is named where a reader lacked memory.
 func (a *app) line(err error) string {
-	var short *formats.MemoryError
-	text := ui.OneLine(err)
-	if errors.As(err, &short) && a.free != nil {
+	var (
+		short *formats.MemoryError
+		long  *formats.LimitError
+		text  = ui.OneLine(err)
+	)
+	if (errors.As(err, &short) || errors.As(err, &long)) && a.free != nil {
 		if free := a.free(); free.Bytes > 0 {
 			text += " (bound by " + cmp.Or(free.By, "this machine's free memory") + ")"
 		}

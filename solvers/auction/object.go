@@ -31,12 +31,13 @@ var errListed = errors.New("the goods are listed")
 func readJSON(in io.Reader, name string, memory *formats.Budget) (*Auction, error) {
 	most := min(int64(maxObject), memory.Left())
 	text, err := formats.ReadAll(in, name, most)
+	if errors.Is(err, formats.ErrLong) && most < maxObject {
+		err = formats.Errorf(name, 0, "the text takes %w", memory.Take(most+1))
+	}
 	if err != nil {
 		return nil, err
 	}
-	if err := memory.Take(int64(len(text))); err != nil {
-		return nil, formats.Errorf(name, 0, "the text takes %w", err)
-	}
+	memory.Take(int64(len(text))) // which is left
 	o := &object{namer: newNamer(name, memory), text: text}
 	o.begin()
 	if err := o.fields("an object", func(key string) error {

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"coalesce/runtime/device"
 )
 
 // An Error is an error at a line of a file. Its text is `file:line: what was found, what was
@@ -81,5 +83,5 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("more than %d bytes when unpacked, expected at most what memory allows", e.Limit)
+	return fmt.Sprintf("more than %s when unpacked, expected at most what memory allows", device.Size(e.Limit))
 }

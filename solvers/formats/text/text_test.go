@@ -127,7 +127,7 @@ func TestStreamsThatFail(t *testing.T) {
 		{&failing{strings.NewReader("1\n2\n3"), broken}, Options{}, Lines, "a.txt:3: broken disk"},
 		{&failing{strings.NewReader("1\n2\n3\n"), io.ErrUnexpectedEOF}, Options{Block: 2}, Words, "a.txt:4: unexpected EOF"},
 		{&failing{strings.NewReader("1\nx\n3\n"), broken}, Options{}, Lines, `a.txt:2: found "x", expected a number`},
-		{&failing{strings.NewReader("1\n2\n3"), &formats.LimitError{Limit: 5}}, Options{}, Lines, "a.txt: more than 5 bytes when unpacked"},
+		{&failing{strings.NewReader("1\n2\n3"), &formats.LimitError{Limit: 5}}, Options{}, Lines, "a.txt: more than 5 B when unpacked"},
 		{zeros{0}, Options{Line: 1 << 21}, Lines, "a.txt:1: found a line of more than 2097152 bytes"},
 		{zeros{0}, Options{}, Words, "a.txt:1: found a word of more than 65536 bytes"},
 		{zeros{'7'}, Options{Budget: formats.NewBudget(1 << 20)}, Lines, "a.txt:1: found a line that takes"},

@@ -250,7 +250,7 @@ func TestReadEndlessAndCutOff(t *testing.T) {
 		{"a.json", "{\n" + strings.Repeat(" ", 3<<20), "a.json:1: found a word, or blanks, of more than 1048576 bytes"},
 		{"a.json", `{"` + strings.Repeat("a", 3<<20), "a.json:1: found a word, or blanks, of more than 1048576 bytes"},
 		{"a.json", strings.Repeat("\n", 1000) + "{\"1\": 5,\n\"2\": x}", "a.json:1002: found broken JSON"},
-		{"a.csv.gz", packed(strings.Repeat("\n", 3<<20)), "a.csv.gz: more than 1310720 bytes when unpacked"},
+		{"a.csv.gz", packed(strings.Repeat("\n", 3<<20)), "a.csv.gz: more than 1.2 MiB when unpacked"},
 		{"a.csv", strings.Repeat("1,5\n", 1<<15), "coalitions and more take"},
 		{"a.json", `{"1": 5` + strings.Repeat(",\n\"1\": 5", 1<<14) + "}", "coalitions take"},
 		{"a.csv", "1," + strings.Repeat("\x1b", 60000), `a.csv:1: value: found "\x1b`},

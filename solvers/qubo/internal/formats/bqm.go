@@ -52,7 +52,7 @@ func readBQM(in source, o Options) (*problem.Instance, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", in.name, err)
 	case int64(len(data)) > limit:
-		return wrong(fmt.Sprintf("more than %d bytes of JSON", limit), "what a limit of "+fmt.Sprint(o.memory())+" bytes leaves room for")
+		return nil, fmt.Errorf("%s: the numbers of this JSON take %w", in.name, formats.Short(8*float64(len(data)), o.memory()))
 	}
 	var m model
 	if err := json.Unmarshal(data, &m); err != nil {

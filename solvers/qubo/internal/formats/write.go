@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/npy"
 	"coalesce/solvers/qubo/problem"
 )
@@ -36,7 +37,7 @@ func Write(w io.Writer, inst *problem.Instance, format string) (notes []string, 
 		return nil, err
 	}
 	if form != inst.Form {
-		note("the %s became a %s: %d variables, %d pairs", inst.Form, form, out.N, out.Pairs())
+		note("the %s became a %s: %s, %s", inst.Form, form, formats.Count(out.N, "variable"), formats.Count(out.Pairs(), "pair"))
 		notes = append(notes, out.Notes[len(inst.Notes):]...)
 	}
 	if l.sense != inst.Sense {

@@ -11,6 +11,7 @@ import (
 	"coalesce/autotune/tuned"
 	"coalesce/generated/qubo"
 	"coalesce/runtime/device"
+	"coalesce/solvers/cores"
 	"coalesce/solvers/qubo/problem"
 )
 
@@ -23,10 +24,11 @@ const (
 	Float64 = "float64"
 )
 
-// square is the symmetric matrix of a problem by rows, without its diagonal:
+// A Square is the symmetric matrix of a problem by rows, without its diagonal:
 // side x side, a weight being unit times its coefficient. Rows and columns
 // from n on are zero.
-type square struct {
+type Square struct {
+	kind string
 	side int // as SideOf
 	unit int64
 	rows []byte
@@ -91,9 +93,9 @@ func SideOf(n int) int {
 	return (max(1, n) + m - 1) / m * m
 }
 
-// newSquare fills a matrix.
-func newSquare(p *problem.Normal, kind string) (*square, error) {
-	m := &square{side: SideOf(p.N), unit: UnitOf(p)}
+// Lay lays the matrix of a problem out with coefficients of a kind, on all cores.
+func Lay(p *problem.Normal, kind string) (*Square, error) {
+	m := &Square{kind: kind, side: SideOf(p.N), unit: UnitOf(p)}
 	if err := Holds(p, kind, p.Spans(), m.unit); err != nil {
 		return nil, err
 	}
@@ -114,19 +116,21 @@ type coefficient interface {
 	int8 | int32 | float32 | float64
 }
 
-func matrixOf[T coefficient](p *problem.Normal, m *square) []byte {
+func matrixOf[T coefficient](p *problem.Normal, m *Square) []byte {
 	c := make([]T, m.side*m.side)
-	for i := range p.N {
-		col, weight := p.Row(i)
-		to := c[i*m.side:]
-		for k, j := range col {
-			to[j] = T(weight[k] / m.unit)
+	cores.Split(p.N, problem.RowsPerCore(p.N), func(from, to int) {
+		for i := from; i < to; i++ {
+			col, weight := p.Row(i)
+			row := c[i*m.side:]
+			for k, j := range col {
+				row[j] = T(weight[k] / m.unit)
+			}
 		}
-	}
+	})
 	return device.Bytes(c)
 }
 
-func diagonalOf[T coefficient](p *problem.Normal, m *square) []byte {
+func diagonalOf[T coefficient](p *problem.Normal, m *Square) []byte {
 	d := make([]T, m.side)
 	for i, v := range p.Diag {
 		d[i] = T(v)
@@ -175,15 +179,34 @@ func Fits(v *device.Variant, facts device.Facts) error {
 
 // Open loads a variant, whose weight is the kind, and uploads the
 // matrix.
-func Open(d device.Device, s device.Stream, v *device.Variant, p *problem.Normal) (e *Evaluator, err error) {
-	f := &qubo.Evaluate
-	kind := f.Value(v, "weight")
-	side := int64(SideOf(p.N))
-	if need, free := 2*side*side*int64(CoefficientBytes(kind)), d.Facts().Free; free > 0 && need > free*9/10 {
-		return nil, fmt.Errorf("a matrix of %d x %d %s, %d bytes with its copy, %s has %d free: %w", side, side, kind, need, d.Facts(), free, device.ErrMemory)
+func Open(d device.Device, s device.Stream, v *device.Variant, p *problem.Normal) (*Evaluator, error) {
+	kind := qubo.Evaluate.Value(v, "weight")
+	if err := room(d, kind, p.N); err != nil {
+		return nil, err
 	}
-	m, err := newSquare(p, kind)
+	m, err := Lay(p, kind)
 	if err != nil {
+		return nil, err
+	}
+	return OpenLaid(d, s, v, m)
+}
+
+// room is an error where a device has too little memory for a matrix of n variables and its copy.
+func room(d device.Device, kind string, n int) error {
+	side := int64(SideOf(n))
+	if need, free := 2*side*side*int64(CoefficientBytes(kind)), d.Facts().Free; free > 0 && need > free*9/10 {
+		return fmt.Errorf("a matrix of %d x %d %s, %d bytes with its copy, %s has %d free: %w", side, side, kind, need, d.Facts(), free, device.ErrMemory)
+	}
+	return nil
+}
+
+// OpenLaid is Open with a matrix that was laid out before, with coefficients of the variant's kind.
+func OpenLaid(d device.Device, s device.Stream, v *device.Variant, m *Square) (e *Evaluator, err error) {
+	f := &qubo.Evaluate
+	if kind := f.Value(v, "weight"); m.kind != kind {
+		return nil, fmt.Errorf("a matrix of %s, expected one of %s", m.kind, kind)
+	}
+	if err := room(d, m.kind, m.side); err != nil {
 		return nil, err
 	}
 	e = &Evaluator{variant: v, Side: m.side, Unit: m.unit, tile: f.Int(v, "tile"), batch: f.Int(v, "batch")}
@@ -204,7 +227,7 @@ func Open(d device.Device, s device.Stream, v *device.Variant, p *problem.Normal
 	if err = errors.Join(s.Upload(e.Rows, 0, m.rows), s.Upload(e.diag, 0, m.diag)); err != nil {
 		return e, err
 	}
-	if e.c = e.Rows; kind != Int8 {
+	if e.c = e.Rows; m.kind != Int8 {
 		return e, nil
 	}
 	if e.c, err = e.scope.Alloc(d, int64(len(m.rows))); err != nil {

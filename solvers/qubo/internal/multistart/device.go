@@ -96,11 +96,25 @@ func ascendShared(state, kind string, side int) int {
 }
 
 // openStarterAs opens two variants with the same type of coefficients.
-func openStarterAs(d device.Device, s device.Stream, p *problem.Normal, v, w *device.Variant, samples, batch int) (_ *deviceStarter, err error) {
+func openStarterAs(d device.Device, s device.Stream, p *problem.Normal, v, w *device.Variant, samples, batch int) (*deviceStarter, error) {
 	e, err := evaluate.Open(d, s, v, p)
 	if err != nil {
 		return nil, err
 	}
+	return openStarterWith(d, s, p, e, w, samples, batch)
+}
+
+// openStarterOn is openStarterAs with the matrix laid out before.
+func openStarterOn(d device.Device, s device.Stream, p *problem.Normal, m *evaluate.Square, v, w *device.Variant, samples, batch int) (*deviceStarter, error) {
+	e, err := evaluate.OpenLaid(d, s, v, m)
+	if err != nil {
+		return nil, err
+	}
+	return openStarterWith(d, s, p, e, w, samples, batch)
+}
+
+// openStarterWith opens a variant of qubo/multistart beside an evaluator, which the starter closes.
+func openStarterWith(d device.Device, s device.Stream, p *problem.Normal, e *evaluate.Evaluator, w *device.Variant, samples, batch int) (_ *deviceStarter, err error) {
 	f := &qubo.Multistart
 	g := &deviceStarter{p: p, s: s, many: e, block: f.Int(w, "block"),
 		shared: ascendShared(f.Value(w, "state"), f.Value(w, "weight"), e.Side), samples: samples, batch: batch}

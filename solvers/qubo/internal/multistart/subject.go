@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"coalesce/autotune/subject"
 	"coalesce/generated/qubo"
 	"coalesce/runtime/device"
+	"coalesce/solvers/cores"
 	"coalesce/solvers/qubo/internal/draw"
 	"coalesce/solvers/qubo/internal/evaluate"
 	"coalesce/solvers/qubo/problem"
@@ -69,6 +71,72 @@ func (t subjectOf) Feasible(v *device.Variant, f device.Facts, size int) error {
 type denseTrial struct {
 	p     *problem.Normal
 	count int
+
+	once     sync.Once // of the matrix and what is wrong with it
+	matrix   *evaluate.Square
+	unlaid   error
+	ascents  func() ([]outcome, error) // of the solutions that Check compares, by the host
+	mu       sync.Mutex
+	answered map[int]answer // by solution: what the host found
+}
+
+// An answer is what a solution is worth, and the gains of its flips, by the coefficients.
+type answer struct {
+	x     []uint64
+	value int64
+	gains []int64
+}
+
+func newDenseTrial(p *problem.Normal, count int) *denseTrial {
+	t := &denseTrial{p: p, count: count, answered: map[int]answer{}}
+	t.ascents = sync.OnceValues(t.climb)
+	return t
+}
+
+// laid is the matrix with coefficients of a kind, which all variants that a trial times have.
+func (t *denseTrial) laid(kind string) (*evaluate.Square, error) {
+	t.once.Do(func() { t.matrix, t.unlaid = evaluate.Lay(t.p, kind) })
+	return t.matrix, t.unlaid
+}
+
+// compared is how many ascents Check compares with the host's.
+func (t *denseTrial) compared() int {
+	if t.p.N >= 1000 {
+		return min(t.count, 4)
+	}
+	return t.count
+}
+
+// climb makes the ascents that Check compares, on all cores.
+func (t *denseTrial) climb() ([]outcome, error) {
+	list, errs := make([]outcome, t.compared()), make([]error, t.compared())
+	cores.Pieces(len(list), func(k int) {
+		h := newHostStarter(context.Background(), t.p, 1)
+		one, err := []outcome(nil), h.begin(firstDerivative(t.p))
+		if err == nil {
+			one, err = h.round(1, uint64(k), draw.Strides(t.p.N), 1, math.Inf(-1), math.MaxInt64)
+		}
+		if errs[k] = err; err == nil {
+			list[k] = one[0]
+		}
+	})
+	return list, errors.Join(errs...)
+}
+
+// known is the answer for solution k, computed unless solution k was the same before.
+func (t *denseTrial) known(k int, x []uint64) answer {
+	t.mu.Lock()
+	last, ok := t.answered[k]
+	t.mu.Unlock()
+	if ok && slices.Equal(last.x, x) {
+		return last
+	}
+	a := answer{x, t.p.Value(x), make([]int64, t.p.N)}
+	t.p.Deltas(x, a.gains)
+	t.mu.Lock()
+	t.answered[k] = a
+	t.mu.Unlock()
+	return a
 }
 
 // Size is the number of variables.
@@ -78,24 +146,19 @@ func (t *denseTrial) Size() int { return t.p.N }
 // half of the pairs there, some weights the largest that there are.
 func trialProblem(kind string, n int, seed uint64) *problem.Normal {
 	largest := map[string]int64{evaluate.Int8: math.MaxInt8, evaluate.Int32: 1 << 14, evaluate.Float32: 99, evaluate.Float64: 1 << 28}[kind]
-	p := &problem.Normal{N: n, Start: make([]int64, n+1), Diag: make([]int64, n), Scale: 1, Sense: 1, Exact: true}
-	draw := func(i, j int) int64 {
+	one := func(i, j int) int64 {
 		u := draw.Coins(seed, uint64(min(i, j)), uint64(max(i, j)))
 		if u&31 == 0 {
 			return largest
 		}
 		return int64(u>>1%uint64(2*largest+1)) - largest
 	}
-	for i := range n {
-		p.Diag[i] = draw(i, i)
-		for j := range n {
-			if w := draw(i, j); i != j && w&1 == 0 && w != 0 {
-				p.Col, p.Weight = append(p.Col, int32(j)), append(p.Weight, w)
-			}
+	return draw.Dense(n, func(i, j int) int64 {
+		if w := one(i, j); w&1 == 0 {
+			return w
 		}
-		p.Start[i+1] = int64(len(p.Col))
-	}
-	return p
+		return 0
+	}, func(i int) int64 { return one(i, i) })
 }
 
 // Cases have 0 and 1 variables, and about as many variables, and solutions, as a tile and more.
@@ -106,7 +169,7 @@ func (t subjectOf) Cases(fixed map[string]string) ([]subject.Case, error) {
 			c.count = min(c.count, 4)
 		}
 		cases = append(cases, subject.Case{Name: fmt.Sprintf("%d variables, %d solutions", c.n, c.count),
-			Instance: &denseTrial{trialProblem(fixed["weight"], c.n, uint64(k)<<40), c.count}})
+			Instance: newDenseTrial(trialProblem(fixed["weight"], c.n, uint64(k)<<40), c.count)})
 	}
 	return cases, nil
 }
@@ -120,7 +183,7 @@ func (t subjectOf) Instance(fixed map[string]string, size int, seed uint64) (sub
 	case t.kernels != &qubo.Evaluate:
 		count = 132
 	}
-	return &denseTrial{trialProblem(fixed["weight"], size, seed<<40), count}, nil
+	return newDenseTrial(trialProblem(fixed["weight"], size, seed<<40), count), nil
 }
 
 // Open takes a variant; a trial takes the memory.
@@ -140,11 +203,15 @@ func newDenseJob(kernels *device.Family, d device.Device, variant *device.Varian
 	} else {
 		w = variant
 	}
+	matrix, err := t.laid(kind)
+	if err != nil {
+		return nil, err
+	}
 	s, err := d.NewStream()
 	if err != nil {
 		return nil, err
 	}
-	g, err := openStarterAs(d, s, t.p, v, w, t.count, t.count)
+	g, err := openStarterOn(d, s, t.p, matrix, v, w, t.count, t.count)
 	if err == nil {
 		err = s.Sync()
 	}
@@ -190,42 +257,53 @@ func (j *denseJob) Check(s device.Stream) error {
 	g := j.on
 	g.s = s
 	if j.climbs {
-		few := j.count
-		if j.p.N >= 1000 {
-			few = min(few, 4)
-		}
-		h := newHostStarter(context.Background(), j.p, few)
-		expected, err := []outcome(nil), h.begin(firstDerivative(j.p))
-		if err == nil {
-			expected, err = h.round(few, 0, draw.Strides(j.p.N), 1, math.Inf(-1), math.MaxInt64)
-		}
-		if err == nil && !slices.Equal(j.found[:few], expected) {
-			err = fmt.Errorf("%w: objectives and flips %v, expected %v", problem.ErrCheck, j.found[:few], expected)
+		expected, err := j.ascents()
+		if err == nil && !slices.Equal(j.found[:len(expected)], expected) {
+			err = fmt.Errorf("%w: objectives and flips %v, expected %v", problem.ErrCheck, j.found[:len(expected)], expected)
 		}
 		return err
 	}
 	e := g.many
-	twice, gains := make([]byte, 8*j.count), make([]byte, j.count*e.Side*e.GainBytes())
-	if err := errors.Join(s.Download(twice, g.twice, 0), s.Download(gains, g.gain, 0)); err != nil {
+	twice := make([]byte, 8*j.count)
+	if err := s.Download(twice, g.twice, 0); err != nil {
 		return err
 	}
-	expected := make([]int64, j.p.N)
-	for k, found := range e.Objectives(twice) {
+	objectives := e.Objectives(twice)
+	type solution struct {
+		number int
+		x      []uint64
+		gains  []byte
+	}
+	var some []solution
+	for k := range objectives {
 		if every := j.count / 20; j.p.N >= 1000 && every > 1 && k%every != 0 {
 			continue
 		}
 		x, err := g.solution(k)
-		if err != nil {
+		one := solution{k, x, make([]byte, e.Side*e.GainBytes())}
+		if err = errors.Join(err, s.Download(one.gains, g.gain, int64(k)*int64(len(one.gains)))); err != nil {
 			return err
 		}
-		if v := j.p.Value(x); v != found {
-			return fmt.Errorf("%w: solution %d has objective %d, expected %d", problem.ErrCheck, k, found, v)
+		some = append(some, one)
+	}
+	wrong := make([]error, len(some))
+	cores.Pieces(len(some), func(k int) {
+		one := &some[k]
+		want := j.known(one.number, one.x)
+		if found := objectives[one.number]; want.value != found {
+			wrong[k] = fmt.Errorf("%w: solution %d has objective %d, expected %d", problem.ErrCheck, one.number, found, want.value)
+			return
 		}
-		j.p.Deltas(x, expected)
-		for i, v := range expected {
-			if d := e.Gain(gains, k*e.Side+i); d != v {
-				return fmt.Errorf("%w: solution %d gains %d by variable %d, expected %d", problem.ErrCheck, k, d, i, v)
+		for i, v := range want.gains {
+			if d := e.Gain(one.gains, i); d != v {
+				wrong[k] = fmt.Errorf("%w: solution %d gains %d by variable %d, expected %d", problem.ErrCheck, one.number, d, i, v)
+				return
 			}
+		}
+	})
+	for _, err := range wrong {
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -52,9 +52,26 @@ func TestDenseSubjects(t *testing.T) {
 			if err := verify.Once(s, job); err != nil {
 				t.Error(err)
 			}
-			job.(*denseJob).p.Diag[0]++
+			on := job.(*denseJob)
+			if err := job.Check(s); err != nil { // which leaves the host's answers with the trial
+				t.Error(err)
+			}
+			other := *on.p
+			other.Diag = slices.Clone(other.Diag)
+			other.Diag[0]++
+			right := on.denseTrial
+			on.denseTrial = newDenseTrial(&other, right.count)
 			if f == &qubo.Evaluate && job.Check(s) == nil {
 				t.Errorf("%s %s: another problem's objectives pass", f.Name, v.Label)
+			}
+			on.denseTrial = right
+			if f == &qubo.Multistart {
+				on.found[right.count-1].flips++
+			} else if err := s.Fill(on.on.gain, 0, int64(on.on.many.GainBytes()), 0xa5); err != nil {
+				t.Error(err)
+			}
+			if job.Check(s) == nil {
+				t.Errorf("%s %s: a spoiled answer passes beside kept ones", f.Name, v.Label)
 			}
 			if err := job.Close(); err != nil {
 				t.Error(err)

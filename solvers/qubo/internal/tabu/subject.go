@@ -8,6 +8,7 @@ import (
 	"coalesce/autotune/subject"
 	"coalesce/generated/qubo"
 	"coalesce/runtime/device"
+	"coalesce/solvers/cores"
 	"coalesce/solvers/qubo/internal/draw"
 	"coalesce/solvers/qubo/internal/elite"
 	"coalesce/solvers/qubo/internal/search"
@@ -62,8 +63,7 @@ func (t *trial) Size() int { return t.p.N }
 // largest size that the type allows.
 func newTrial(row string, n int, seed uint64) *trial {
 	largest := largestWeight(row, n+3) // a diagonal counts as three
-	p := &problem.Normal{N: n, Start: make([]int64, n+1), Diag: make([]int64, n), Scale: 1, Sense: 1, Exact: true}
-	draw := func(i, j int) int64 {
+	one := func(i, j int) int64 {
 		u := draw.Coins(seed, uint64(min(i, j)), uint64(max(i, j)))
 		switch {
 		case u&31 == 0 || row == "bits" && u&32 != 0:
@@ -73,16 +73,12 @@ func newTrial(row string, n int, seed uint64) *trial {
 		}
 		return int64(u>>1%uint64(2*largest+1)) - largest
 	}
-	for i := range n {
-		p.Diag[i] = 3 * draw(i, i)
-		for j := range n {
-			if w := draw(i, j); i != j && w != 0 && (w&1 == 0 || w == largest) {
-				p.Col, p.Weight = append(p.Col, int32(j)), append(p.Weight, w)
-			}
+	return &trial{p: draw.Dense(n, func(i, j int) int64 {
+		if w := one(i, j); w&1 == 0 || w == largest {
+			return w
 		}
-		p.Start[i+1] = int64(len(p.Col))
-	}
-	return &trial{p: p}
+		return 0
+	}, func(i int) int64 { return 3 * one(i, i) })}
 }
 
 // Cases have 1 variable, 13, 33 (one more than a warp), 97 and 128 (about the capacity of the
@@ -203,40 +199,67 @@ func (j *trialJob) Close() error {
 	return j.on.Close()
 }
 
-// verify recomputes from the coefficients the value, the gains and the best solution of every
-// every-th search, and the values and distances of all elites. Errors wrap problem.ErrCheck.
+// A sight of a search is what was downloaded of it.
+type sight struct {
+	search    int64
+	words     []int64
+	kept, now []uint32
+	gains     []byte
+}
+
+// see downloads what a search has written.
+func (b *Island) see(search int64) (sight, error) {
+	s, f := b.streams[0], b.form
+	x := sight{search, make([]int64, qubo.BulkScoreScores), make([]uint32, f.record()), make([]uint32, f.record()), make([]byte, f.capacity()*f.gain())}
+	return x, errors.Join(s.Download(device.Bytes(x.words), b.scores, 8*qubo.BulkScoreScores*search), s.Download(device.Bytes(x.kept), b.kept, search*int64(4*len(x.kept))),
+		s.Download(device.Bytes(x.now), b.now, search*int64(4*len(x.now))), s.Download(x.gains, b.gains, search*int64(len(x.gains))))
+}
+
+// verify recomputes from the coefficients, on all cores, the value, the gains and the best solution of
+// every every-th search, and the values and distances of all elites. Errors wrap problem.ErrCheck.
 func (b *Island) verify(every int) error {
-	s, f, n := b.streams[0], b.form, b.p.N
-	gains, record, words := make([]byte, f.capacity()*f.gain()), make([]uint32, f.record()), make([]int64, qubo.BulkScoreScores)
-	want := make([]int64, n)
+	var seen []sight
 	for k := int64(0); k < int64(b.rules.searches); k += int64(every) {
-		if err := errors.Join(s.Download(device.Bytes(words), b.scores, 8*qubo.BulkScoreScores*k), s.Download(device.Bytes(record), b.kept, k*int64(4*len(record)))); err != nil {
+		x, err := b.see(k)
+		if err != nil {
 			return err
 		}
-		if v := b.p.Value(f.unpack(record, n)); words[qubo.BulkScoreKept] != v {
-			return fmt.Errorf("%w: search %d has kept %d, recomputed %d", problem.ErrCheck, k, words[qubo.BulkScoreKept], v)
-		}
-		if err := errors.Join(s.Download(device.Bytes(record), b.now, k*int64(4*len(record))), s.Download(gains, b.gains, k*int64(len(gains)))); err != nil {
+		seen = append(seen, x)
+	}
+	wrong := make([]error, len(seen))
+	cores.Pieces(len(seen), func(k int) { wrong[k] = b.hold(&seen[k]) })
+	for _, err := range wrong {
+		if err != nil {
 			return err
-		}
-		x := f.unpack(record, n)
-		if v := b.p.Value(x); words[qubo.BulkScoreValue] != v {
-			return fmt.Errorf("%w: search %d is at %d, recomputed %d", problem.ErrCheck, k, words[qubo.BulkScoreValue], v)
-		}
-		b.p.Deltas(x, want)
-		for t := range f.threads() {
-			for item := range f.items {
-				i := f.variable(t, item)
-				if i >= n {
-					continue
-				}
-				if got := f.gainAt(gains, t, item); got != want[i] {
-					return fmt.Errorf("%w: search %d: gain %d of variable %d, recomputed %d", problem.ErrCheck, k, got, i, want[i])
-				}
-			}
 		}
 	}
 	return b.verifyPool()
+}
+
+// hold compares a search with the coefficients.
+func (b *Island) hold(seen *sight) error {
+	f, n := b.form, b.p.N
+	if v := b.p.Value(f.unpack(seen.kept, n)); seen.words[qubo.BulkScoreKept] != v {
+		return fmt.Errorf("%w: search %d has kept %d, recomputed %d", problem.ErrCheck, seen.search, seen.words[qubo.BulkScoreKept], v)
+	}
+	x := f.unpack(seen.now, n)
+	if v := b.p.Value(x); seen.words[qubo.BulkScoreValue] != v {
+		return fmt.Errorf("%w: search %d is at %d, recomputed %d", problem.ErrCheck, seen.search, seen.words[qubo.BulkScoreValue], v)
+	}
+	want := make([]int64, n)
+	b.p.Deltas(x, want)
+	for t := range f.threads() {
+		for item := range f.items {
+			i := f.variable(t, item)
+			if i >= n {
+				continue
+			}
+			if got := f.gainAt(seen.gains, t, item); got != want[i] {
+				return fmt.Errorf("%w: search %d: gain %d of variable %d, recomputed %d", problem.ErrCheck, seen.search, got, i, want[i])
+			}
+		}
+	}
+	return nil
 }
 
 // verifyPool holds the elites, as last looked at, against the coefficients and

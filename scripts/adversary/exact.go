@@ -59,6 +59,9 @@ var families = []family{
 	}},
 	{name: "1e308", draw: func(r *rand.Rand) float64 { return []float64{1e308, -1e308, 1.7e308, 1, -1, 1e290}[r.IntN(6)] }},
 	{name: "1e305", draw: func(r *rand.Rand) float64 { return (r.Float64() - 0.5) * 1e305 }},
+	{name: "far apart", draw: func(r *rand.Rand) float64 { // a unit of the large ones makes the small ones 0
+		return []float64{0x1p770, -0x1p770, 0x1p-400, math.Ldexp(r.Float64()-0.5, r.IntN(1900)-1000), 1, 0}[r.IntN(6)]
+	}},
 	{name: "signed zeros", draw: func(r *rand.Rand) float64 { return []float64{0, math.Copysign(0, -1), 1, -1}[r.IntN(4)] }},
 }
 

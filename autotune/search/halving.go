@@ -170,15 +170,15 @@ func (s *search) bound(size int) time.Duration {
 // ranking lists the candidates measured at a size, fastest first.
 func (s *search) ranking(size int) []*state {
 	var out []*state
+	median := map[*state]int64{}
 	for _, c := range s.order {
-		if _, ok := c.at(size); ok {
+		if m, ok := c.at(size); ok {
 			out = append(out, c)
+			median[c] = m.Sample.Median
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *state) int {
-		x, _ := a.at(size)
-		y, _ := b.at(size)
-		return cmp.Or(cmp.Compare(x.Sample.Median, y.Sample.Median), cmp.Compare(a.v.Label, b.v.Label))
+		return cmp.Or(cmp.Compare(median[a], median[b]), cmp.Compare(a.v.Label, b.v.Label))
 	})
 	return out
 }

@@ -10,6 +10,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -419,11 +420,12 @@ func (s *search) report(size int, t trial.Trial) {
 }
 
 // best is the fastest at a size so far.
-func (s *search) best(size int) (Measured, bool) {
-	all := s.ranking(size)
-	if len(all) == 0 {
-		return Measured{}, false
+func (s *search) best(size int) (first Measured, found bool) {
+	for _, c := range s.order { // the first of the ranking, without the others' order
+		m, ok := c.at(size)
+		if ok && (!found || cmp.Or(cmp.Compare(m.Sample.Median, first.Sample.Median), cmp.Compare(c.v.Label, first.Variant.Label)) < 0) {
+			first, found = m, true
+		}
 	}
-	m, _ := all[0].at(size)
-	return m, true
+	return first, found
 }

@@ -71,7 +71,7 @@ func TestTuneSpace(t *testing.T) {
 	if !measured[more] {
 		t.Errorf("%s was not measured: %v", more, measured)
 	}
-	plain, _ := run()
+	plain, _ := run("--budget", "500ms")
 	if plain.Points >= sum.Points {
 		t.Errorf("%d variants with the points, %d without", sum.Points, plain.Points)
 	}

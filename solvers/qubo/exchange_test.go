@@ -59,7 +59,7 @@ func TestExchange(t *testing.T) {
 	defer cpu.Close()
 	for _, parts := range []int{1, 2} {
 		inst := apart(t, one, parts)
-		best := solved(t, inst, Options{Work: 3_000_000})
+		best := solved(t, inst, Options{Work: 300_000})
 		for name, d := range map[string]device.Device{"bulk": emulatedtest.Open(t), "host": cpu} {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			o := &other{knows: best.Solution, end: cancel}

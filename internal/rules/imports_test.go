@@ -51,6 +51,7 @@ var rooms = []room{
 	{"templates", nil},
 	{"runtime/device", nil},
 	{"runtime/memory", []string{"runtime/device"}},
+	{"runtime/disk", nil},
 	{"runtime/...", []string{"runtime/...", "templates"}},
 	{"autotune/tuned", []string{"runtime/device"}},
 	{"solvers/solve", []string{"runtime/device", "runtime/collective", "autotune/tuned"}},
@@ -100,7 +101,7 @@ var rooms = []room{
 	// csg's rooms: files and distributions know the problem, and no solver.
 	{"solvers/csg/problem", []string{"solvers/solve", "runtime/device"}},
 	{"solvers/csg/internal/formats", []string{"solvers/csg/problem", "solvers/formats/..."}},
-	{"solvers/csg/internal/checkpoint", []string{"solvers/csg/problem", "solvers/cores", "runtime/collective"}},
+	{"solvers/csg/internal/checkpoint", []string{"solvers/csg/problem", "solvers/cores", "runtime/collective", "runtime/disk"}},
 	{"solvers/csg/internal/levels", []string{"runtime/device"}},
 	{"solvers/csg/internal/onhost", []string{"solvers/csg/internal/levels", "solvers/csg/internal/tables", "generated/csg", "runtime/collective", "runtime/device", "runtime/host"}},
 	{"solvers/csg/internal/tables", []string{"solvers/csg/internal/checkpoint", "solvers/csg/internal/levels", "autotune/tuned", "generated/csg", "runtime/collective", "runtime/device", "runtime/host"}},

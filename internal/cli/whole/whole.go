@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"coalesce/runtime/disk"
 )
 
 // Write writes a file whole or not at all: it writes a temporary file in the same folder and renames
@@ -111,7 +113,7 @@ func put(ctx context.Context, path string, write func(io.Writer) error) (err err
 	if err != nil {
 		return err
 	}
-	if err = kept(ctx, f, write); err == nil {
+	if err = kept(ctx, onDisk{f}, write); err == nil {
 		err = os.Rename(part, path)
 	}
 	if err != nil {
@@ -120,11 +122,15 @@ func put(ctx context.Context, path string, write func(io.Writer) error) (err err
 	return nil
 }
 
-// A file takes bytes that reach the disk later; *os.File is one.
+// A file takes bytes that reach the disk later.
 type file interface {
 	io.WriteCloser
-	Sync() error // returns when all bytes are on the disk
+	settle(ctx context.Context) error // returns when all bytes are on the disk or the context has ended
 }
+
+type onDisk struct{ *os.File }
+
+func (f onDisk) settle(ctx context.Context) error { return disk.Settle(ctx, f.File, 0) }
 
 // kept writes a file, waits until its bytes are on the disk, and closes it. Both waits end with the context, whatever holds the
 // system up: the first one with the context's error; the second one without an error, as the system has all bytes then, and
@@ -135,7 +141,7 @@ func kept(ctx context.Context, f file, write func(io.Writer) error) error {
 		err := writeAll(ctx, f, write)
 		if err == nil {
 			close(written)
-			err = settle(ctx, f)
+			err = f.settle(ctx)
 		}
 		ended <- errors.Join(err, f.Close())
 	}()
@@ -150,26 +156,6 @@ func kept(ctx context.Context, f file, write func(io.Writer) error) error {
 	default:
 		return ctx.Err()
 	}
-}
-
-// piece is how much of a file a call of the system waits for, in bytes: a process ends when its calls have returned.
-const piece = 4 << 20
-
-// settle waits until a file's bytes are on the disk or the context ends.
-func settle(ctx context.Context, f file) error {
-	if disk, ok := f.(*os.File); ok {
-		info, err := disk.Stat()
-		if err != nil {
-			return err
-		}
-		for at := int64(0); at < info.Size() && ctx.Err() == nil; at += piece {
-			flush(disk, at, piece)
-		}
-	}
-	if ctx.Err() != nil {
-		return nil
-	}
-	return f.Sync()
 }
 
 // soon calls do, and waits for its end a tenth of a second at most.

@@ -124,7 +124,7 @@ func (s *slow) Write(p []byte) (int, error) {
 	return s.taken.Write(p)
 }
 
-func (s *slow) Sync() error {
+func (s *slow) settle(context.Context) error {
 	s.waits <- struct{}{}
 	<-s.syncs
 	return nil
@@ -176,7 +176,7 @@ func TestSlowDisk(t *testing.T) {
 // All pieces of a large file reach the disk before the file takes its place.
 func TestLargeFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "large")
-	text := bytes.Repeat([]byte("0123456789abcde\n"), (2*piece+4096)/16)
+	text := bytes.Repeat([]byte("0123456789abcde\n"), (9<<20)/16)
 	if err := Finish(t.Context(), path, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
 		t.Fatal(err)
 	}

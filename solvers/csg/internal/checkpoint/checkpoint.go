@@ -14,6 +14,7 @@ package checkpoint
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -22,6 +23,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"coalesce/runtime/disk"
 	"coalesce/solvers/csg/problem"
 )
 
@@ -56,9 +58,10 @@ const Best = 255
 
 // A File is a checkpoint that is open for appending. One goroutine at a time uses it.
 type File struct {
-	f    *os.File
-	head []byte
-	next uint64 // records so far
+	f       *os.File
+	head    []byte
+	next    uint64 // records so far
+	settled int64  // bytes known to be on the disk
 }
 
 func (id *Identity) head() []byte {
@@ -242,9 +245,17 @@ func (c *File) Append(r Record, payload []byte, last bool) error {
 		}
 	}
 	c.next++
-	if last {
-		return c.f.Sync()
+	if !last {
+		return nil
 	}
+	at, err := c.f.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	if err := disk.Settle(context.Background(), c.f, c.settled); err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	c.settled = at
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package whole
+package disk
 
 import (
 	"os"

@@ -201,8 +201,12 @@ func (c *check) pairs() error {
 	var faults []fault
 	cores.Split(c.inst.Rows, max(1, 1<<14/max(1, c.inst.Cols)), func(low, high int) {
 		var pairs, rounded int64
+		var room []float64
+		if c.inst.Points != nil {
+			room = make([]float64, c.inst.Cols)
+		}
 		for i := low; i < high; i++ {
-			n, r, err := c.pairsOf(i)
+			n, r, err := c.pairsOf(i, room)
 			pairs, rounded = pairs+n, rounded+r
 			if err != nil {
 				mu.Lock()
@@ -230,15 +234,12 @@ func (c *check) pairs() error {
 }
 
 // pairsOf checks one row and counts the pairs that are allowed, and those whose
-// costs were rounded.
-func (c *check) pairsOf(i int) (pairs, rounded int64, err error) {
+// costs were rounded. Costs that are distances are written to room.
+func (c *check) pairsOf(i int, room []float64) (pairs, rounded int64, err error) {
 	inst := c.inst
 	if inst.Points != nil {
-		costs := make([]float64, inst.Cols)
-		for j := range costs {
-			costs[j] = inst.Points.Cost(i, j)
-		}
-		return checkFloats(c, i, nil, costs)
+		inst.Points.Costs(i, room)
+		return checkFloats(c, i, nil, room)
 	}
 	low, high := int64(i)*int64(inst.Cols), int64(i+1)*int64(inst.Cols)
 	var cols []int32

@@ -76,6 +76,38 @@ func (p *Points) Cost(i, j int) float64 {
 	return p.Finish(p.Sum(p.Row[i*p.Dim:(i+1)*p.Dim], p.Col[j*p.Dim:(j+1)*p.Dim]))
 }
 
+// Costs writes the distances of row i from the first len(to) columns, each as Cost has it. Points of the
+// plane, which most are, take a loop without calls.
+func (p *Points) Costs(i int, to []float64) {
+	if p.Dim != 2 {
+		for j := range to {
+			to[j] = p.Cost(i, j)
+		}
+		return
+	}
+	x, y, col := p.Row[2*i], p.Row[2*i+1], p.Col[:2*len(to)]
+	if p.Metric == Manhattan {
+		for j := range to {
+			to[j] = math.Abs(x-col[2*j]) + math.Abs(y-col[2*j+1])
+		}
+	} else {
+		for j := range to {
+			dx, dy := x-col[2*j], y-col[2*j+1]
+			to[j] = float64(dx*dx) + float64(dy*dy)
+		}
+	}
+	if p.Metric == Euclidean {
+		for j, c := range to {
+			to[j] = math.Sqrt(c)
+		}
+	}
+	if p.Floor {
+		for j, c := range to {
+			to[j] = math.Floor(c)
+		}
+	}
+}
+
 // Sum is the metric's sum over the coordinates of two points.
 func (p *Points) Sum(a, b []float64) float64 {
 	sum := 0.0

@@ -12,6 +12,7 @@ import (
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/internal/families"
 	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/cores"
 )
 
 // tunableBatch is the family of batches, with the instances of the others,
@@ -59,15 +60,26 @@ func (t tunableBatch) Cases(fixed map[string]string) ([]subject.Case, error) {
 // or as many as a quarter of a GiB holds.
 func (t tunableBatch) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
 	const limit = 264
-	b := &trialBatch{size: size}
-	for k := range min(limit, 1+1<<28/(size*size*8)) {
+	b := &trialBatch{make([]*trialInstance, min(limit, 1+1<<28/(size*size*8))), size}
+	return b, onCores(len(b.members), func(k int) error {
 		inst, err := t.tunable.Instance(fixed, size, seed*limit+uint64(k))
-		if err != nil {
-			return nil, err
+		if err == nil {
+			b.members[k] = inst.(*trialInstance)
 		}
-		b.members = append(b.members, inst.(*trialInstance))
+		return err
+	})
+}
+
+// onCores does n pieces of work on all cores and returns the error of the first piece that has one.
+func onCores(n int, work func(k int) error) error {
+	errs := make([]error, n)
+	cores.Pieces(n, func(k int) { errs[k] = work(k) })
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
 	}
-	return b, nil
+	return nil
 }
 
 func (t tunableBatch) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
@@ -120,8 +132,10 @@ func (j *batchJob) Run(s device.Stream) error {
 	return j.Solve(context.Background(), s, j.costs)
 }
 
+// Check holds all instances, on all cores, against their references.
 func (j *batchJob) Check(device.Stream) error {
-	for k, trial := range j.members {
+	return onCores(len(j.members), func(k int) error {
+		trial := j.members[k]
 		sol, full := j.Solution(k)
 		var failed error
 		if !full {
@@ -130,8 +144,8 @@ func (j *batchJob) Check(device.Stream) error {
 		if err := trial.agree(sol, failed); err != nil {
 			return fmt.Errorf("instance %d of %d x %d: %w", k, trial.p.Rows, trial.p.Cols, err)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // Work is the number of pairs.

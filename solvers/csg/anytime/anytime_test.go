@@ -217,7 +217,7 @@ func TestUnits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := checked(t, inst, options(t, time.Second))
+	r := checked(t, inst, options(t, 200*time.Millisecond))
 	if r.Value != solve.NumberOf(math.Pi) || inst.exact || r.Bound.Float() < math.Pi || *r.Gap > 1e-6 {
 		t.Errorf("rounded weights: found %s, bound %s, exact %t", r.Value, r.Bound, inst.exact)
 	}
@@ -272,7 +272,7 @@ func TestPrices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := checked(t, inst, options(t, 3*time.Second))
+	r := checked(t, inst, options(t, time.Second))
 	if len(r.Certificate.Prices) != inst.N || r.Bound.Float() > 1500 {
 		t.Fatalf("the bound is %s, of %d prices", r.Bound, len(r.Certificate.Prices))
 	}

@@ -9,12 +9,15 @@ import (
 
 // best is the most that a partition of n agents is worth, by dynamic programming.
 func best(n int, value func(uint64) float64) float64 {
-	f := make([]float64, 1<<n)
+	f, worth := make([]float64, 1<<n), make([]float64, 1<<n)
+	for set := range worth[1:] {
+		worth[set+1] = value(uint64(set + 1))
+	}
 	for set := uint64(1); set < 1<<n; set++ {
 		f[set] = math.Inf(-1)
 		low := set & -set
 		for sub := set &^ low; ; sub = (sub - 1) & (set &^ low) {
-			f[set] = max(f[set], value(low|sub)+f[set&^low&^sub])
+			f[set] = max(f[set], worth[low|sub]+f[set&^low&^sub])
 			if sub == 0 {
 				break
 			}

@@ -56,6 +56,9 @@ func filled(ctx context.Context, items int, scratch table, bidders [][]Bid) (tab
 	return t, nil
 }
 
+// copyLeast is how many values are worth a goroutine that copies them.
+const copyLeast = 1 << 16
+
 // come adds a bidder to the table. A single bid changes values of sets that contain it, from values
 // of sets that do not, so the table changes in place; several bids read a copy of the old values.
 func (t table) come(scratch table, asked []Bid) table {
@@ -63,7 +66,7 @@ func (t table) come(scratch table, asked []Bid) table {
 	old := t
 	if len(asked) > 1 {
 		old = scratch[:len(t)]
-		copy(old, t)
+		cores.Split(len(t), copyLeast, func(from, to int) { copy(old[from:to], t[from:to]) })
 	}
 	for _, b := range asked {
 		if b.Items == 0 && len(asked) == 1 {

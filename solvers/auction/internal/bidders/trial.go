@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"coalesce/runtime/device"
+	"coalesce/solvers/cores"
 )
 
 // A Trial is a problem for the tuner with the expected results, which the host computes: values of the
@@ -70,9 +71,16 @@ func (t *Trial) know() error {
 			}
 		}
 		all := len(scratch) - 1
-		for s := range halves[0] {
-			t.want.value = max(t.want.value, halves[0][s]+halves[1][all^s])
-		}
+		var mu sync.Mutex
+		cores.Split(len(halves[0]), copyLeast, func(from, to int) {
+			best := int64(0)
+			for s := from; s < to; s++ {
+				best = max(best, halves[0][s]+halves[1][all^s])
+			}
+			mu.Lock()
+			t.want.value = max(t.want.value, best)
+			mu.Unlock()
+		})
 		if t.p.Items <= tableItems {
 			t.want.halves = halves
 		}

@@ -13,6 +13,7 @@ import (
 	"coalesce/generated/auction"
 	"coalesce/runtime/device"
 	"coalesce/solvers/auction/internal/packing"
+	"coalesce/solvers/cores"
 )
 
 // Subjects are the families of bounds, for the tuner.
@@ -92,12 +93,15 @@ const compared = 16
 func newTrial(c *packing.Children) *trial {
 	stride := max(1, (len(c.Live)+compared-1)/compared)
 	return &trial{c, stride, sync.OnceValue(func() *packing.Bounds {
-		some := *c
-		some.Live, some.Enough = nil, nil
-		for k := 0; k < len(c.Live); k += stride {
-			some.Live, some.Enough = append(some.Live, c.Live[k]), append(some.Enough, c.Enough[k])
-		}
-		return Host(context.Background(), &some)
+		n := (len(c.Live) + stride - 1) / stride
+		all := &packing.Bounds{Values: make([]float32, n), Y: make([][]float32, n)}
+		cores.Pieces(n, func(k int) { // a child's steps depend on no other child
+			one := *c
+			one.Live, one.Enough = c.Live[k*stride:][:1], c.Enough[k*stride:][:1]
+			b := Host(context.Background(), &one)
+			all.Values[k], all.Y[k] = b.Values[0], b.Y[0]
+		})
+		return all
 	})}
 }
 

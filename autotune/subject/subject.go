@@ -63,7 +63,8 @@ type Runner interface {
 
 // A Job is a variant bound to an instance.
 type Job interface {
-	// Reset uploads the inputs and poisons every output and scratch buffer.
+	// Reset brings the inputs back, whatever a run did to them, and poisons every output and
+	// scratch buffer.
 	Reset(s device.Stream) error
 	// Run enqueues the whole launch sequence that is timed.
 	Run(s device.Stream) error

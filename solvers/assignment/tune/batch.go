@@ -104,7 +104,7 @@ func newBatchJob(d device.Device, v *device.Variant, t *trialBatch) (subject.Job
 		return nil, err
 	}
 	size := int64(problem.Value(assignment.Batch.Value(v, "value")).Size())
-	if j.costs, err = d.Alloc(j.pairs * size); err != nil {
+	if j.inputs, err = takeInputs(d, j.pairs*size); err != nil {
 		return nil, errors.Join(err, j.Engine.Close())
 	}
 	return j, nil
@@ -113,23 +113,25 @@ func newBatchJob(d device.Device, v *device.Variant, t *trialBatch) (subject.Job
 type batchJob struct {
 	*batch.Engine
 	members []*trialInstance
-	costs   device.Buffer
+	inputs  *inputs
 	pairs   int64
 }
 
-// Reset uploads the costs and spoils what a run writes.
+// Reset brings the costs back and spoils what a run writes.
 func (j *batchJob) Reset(s device.Stream) error {
 	err := errors.Join(s.Fill(j.Answers, 0, j.Answers.Len(), 0xa5), s.Fill(j.States, 0, j.States.Len(), 0xa5))
-	for k, trial := range j.members {
-		b := trial.p.Instance.Bytes()
-		err = errors.Join(err, s.Upload(j.costs, j.Shapes[k].First*int64(trial.p.Instance.Type.Size()), b))
-	}
-	return err
+	return errors.Join(err, j.inputs.restore(s, func(to device.Buffer) (err error) {
+		for k, trial := range j.members {
+			b := trial.p.Instance.Bytes()
+			err = errors.Join(err, s.Upload(to, j.Shapes[k].First*int64(trial.p.Instance.Type.Size()), b))
+		}
+		return err
+	}))
 }
 
 // Run solves, to the answers on the host.
 func (j *batchJob) Run(s device.Stream) error {
-	return j.Solve(context.Background(), s, j.costs)
+	return j.Solve(context.Background(), s, j.inputs.costs)
 }
 
 // Check holds all instances, on all cores, against their references.
@@ -151,4 +153,4 @@ func (j *batchJob) Check(device.Stream) error {
 // Work is the number of pairs.
 func (j *batchJob) Work() float64 { return float64(j.pairs) }
 
-func (j *batchJob) Close() error { return errors.Join(j.costs.Free(), j.Engine.Close()) }
+func (j *batchJob) Close() error { return errors.Join(j.inputs.free(), j.Engine.Close()) }

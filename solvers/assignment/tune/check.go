@@ -76,25 +76,27 @@ func (tunableCheck) Open(d device.Device, v *device.Variant) (subject.Runner, er
 			return nil, err
 		}
 		j := &checkJob{Shard: verify.Shard{Checker: c, M: &engine.Matrix{Rows: p.Rows, Cols: p.Cols}}, p: p}
-		if j.M.Costs, err = d.Alloc(int64(len(p.Instance.Bytes()))); err != nil {
+		if j.inputs, err = takeInputs(d, int64(len(p.Instance.Bytes()))); err != nil {
 			return nil, errors.Join(err, c.Close())
 		}
+		j.M.Costs = j.inputs.costs
 		return j, nil
 	})
 }
 
 type checkJob struct {
 	verify.Shard
-	p *draw.Planted
+	p      *draw.Planted
+	inputs *inputs
 }
 
-// Reset uploads the costs and spoils what a run writes.
+// Reset brings the costs back and spoils what a run writes.
 func (j *checkJob) Reset(s device.Stream) error {
 	j.Stream = s
 	if err := s.Fill(j.Words, 0, j.Words.Len(), 0xa5); err != nil {
 		return err
 	}
-	return s.Upload(j.M.Costs, 0, j.p.Instance.Bytes())
+	return j.inputs.reset(s, j.p.Instance)
 }
 
 // Run uploads the solution and enqueues the kernels.
@@ -139,4 +141,4 @@ func (j *checkJob) Check(s device.Stream) error {
 // Work is the number of pairs.
 func (j *checkJob) Work() float64 { return float64(j.Rows) * float64(j.Cols) }
 
-func (j *checkJob) Close() error { return errors.Join(j.M.Costs.Free(), j.Checker.Close()) }
+func (j *checkJob) Close() error { return errors.Join(j.inputs.free(), j.Checker.Close()) }

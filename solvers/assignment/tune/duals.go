@@ -64,16 +64,17 @@ func (tunableDuals) Instance(fixed map[string]string, size int, seed uint64) (su
 
 func (tunableDuals) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
 	return subject.Open(&assignment.Duals, v, func(t *dualsInstance) (_ subject.Job, err error) {
-		j := &dualsJob{t: t, m: &engine.Matrix{Rows: t.p.Rows, Cols: t.p.Cols}}
+		j := &dualsJob{t: t}
 		if j.Initialiser, err = coreprice.OpenInitialiser(d, v, t.p.Rows, t.p.Cols); err != nil {
 			return nil, err
 		}
 		j.Schedule.Chance = 0 // prices are wanted of any costs
-		if j.m.Costs, err = d.Alloc(int64(len(t.p.Instance.Bytes()))); err != nil {
+		if j.inputs, err = takeInputs(d, int64(len(t.p.Instance.Bytes()))); err != nil {
 			return nil, errors.Join(err, j.Initialiser.Close())
 		}
+		j.m = &engine.Matrix{Rows: t.p.Rows, Cols: t.p.Cols, Costs: j.inputs.costs}
 		if j.prices, err = d.Alloc(8 * int64(t.p.Cols)); err != nil {
-			return nil, errors.Join(err, j.m.Costs.Free(), j.Initialiser.Close())
+			return nil, errors.Join(err, j.inputs.free(), j.Initialiser.Close())
 		}
 		return j, nil
 	})
@@ -82,13 +83,14 @@ func (tunableDuals) Open(d device.Device, v *device.Variant) (subject.Runner, er
 type dualsJob struct {
 	*coreprice.Initialiser
 	t      *dualsInstance
+	inputs *inputs
 	m      *engine.Matrix
 	prices device.Buffer
 }
 
-// Reset uploads the costs and spoils what a run writes.
+// Reset brings the costs back and spoils what a run writes.
 func (j *dualsJob) Reset(s device.Stream) error {
-	return errors.Join(s.Fill(j.prices, 0, j.prices.Len(), 0xa5), s.Upload(j.m.Costs, 0, j.t.p.Instance.Bytes()))
+	return errors.Join(s.Fill(j.prices, 0, j.prices.Len(), 0xa5), j.inputs.reset(s, j.t.p.Instance))
 }
 
 func (j *dualsJob) Run(s device.Stream) error {
@@ -155,5 +157,5 @@ func dualBound(p *problem.Normal, v []int64) (sum int64) {
 func (j *dualsJob) Work() float64 { return float64(j.Rows) * float64(j.Cols) }
 
 func (j *dualsJob) Close() error {
-	return errors.Join(j.prices.Free(), j.m.Costs.Free(), j.Initialiser.Close())
+	return errors.Join(j.prices.Free(), j.inputs.free(), j.Initialiser.Close())
 }

@@ -268,10 +268,11 @@ func (t tunable) Open(d device.Device, v *device.Variant) (subject.Runner, error
 		if err != nil {
 			return nil, err
 		}
-		j := &trialJob{trial: x, engine: e, m: &engine.Matrix{Rows: x.p.Rows, Cols: x.p.Cols}}
-		if j.m.Costs, err = d.Alloc(int64(len(x.p.Instance.Bytes()))); err != nil {
+		j := &trialJob{trial: x, engine: e}
+		if j.inputs, err = takeInputs(d, int64(len(x.p.Instance.Bytes()))); err != nil {
 			return nil, errors.Join(err, e.Close())
 		}
+		j.m = &engine.Matrix{Rows: x.p.Rows, Cols: x.p.Cols, Costs: j.inputs.costs}
 		return j, nil
 	})
 }
@@ -279,16 +280,17 @@ func (t tunable) Open(d device.Device, v *device.Variant) (subject.Runner, error
 type trialJob struct {
 	trial  *trialInstance
 	engine engine.Engine
+	inputs *inputs
 	m      *engine.Matrix
 	sol    *engine.Solution
 	failed error // no full matching: an answer too
 }
 
-// Reset uploads the costs and forgets the answer. Engines start every solve
+// Reset brings the costs back and forgets the answer. Engines start every solve
 // from what the one before left in their workspace, as they do for users.
 func (j *trialJob) Reset(s device.Stream) error {
 	j.sol, j.failed = nil, nil
-	return s.Upload(j.m.Costs, 0, j.trial.p.Instance.Bytes())
+	return j.inputs.reset(s, j.trial.p.Instance)
 }
 
 // Run solves, to the matching and duals on the host.
@@ -310,4 +312,4 @@ func (j *trialJob) Check(device.Stream) error { return j.trial.agree(j.sol, j.fa
 // Work is the number of pairs.
 func (j *trialJob) Work() float64 { return float64(j.m.Rows) * float64(j.m.Cols) }
 
-func (j *trialJob) Close() error { return errors.Join(j.m.Costs.Free(), j.engine.Close()) }
+func (j *trialJob) Close() error { return errors.Join(j.inputs.free(), j.engine.Close()) }

@@ -60,7 +60,7 @@ func (b *build) assemble(ctx context.Context, u *unit, file, out string) (string
 	if err != nil {
 		return "", err
 	}
-	join := []string{"--create=" + out, "-64", "--image3=kind=elf,sm=" + num + ",file=" + cubin}
+	join := []string{"--create=" + out, "-64", "--compress=false", "--image3=kind=elf,sm=" + num + ",file=" + cubin}
 	if u.ptx {
 		join = append(join, "--image3=kind=ptx,sm="+num+",file="+ptx)
 	}

@@ -250,6 +250,10 @@ func (b *build) temp(ext string) string {
 // optimise are the flags that every image's code depends on.
 var optimise = []string{"-O3", "-std=c++17"}
 
+// uncompressed leaves PTX and large machine code in a fatbin as they are: install compresses the whole
+// fatbin, which takes less. It is not one of optimise: the code is the same with it and without.
+const uncompressed = "--no-compress"
+
 // translate compiles a text to an image and returns the compilers' output.
 func (b *build) translate(ctx context.Context, u *unit, file, out string) (string, error) {
 	if b.job.PTXAS != nil {
@@ -265,6 +269,7 @@ func (b *build) flags(u *unit) []string {
 	if u.ptx {
 		args = append(args, "-gencode", "arch=compute_"+num+",code=compute_"+num)
 	}
+	args = append(args, uncompressed)
 	return append(args, b.job.Flags...)
 }
 

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -204,6 +205,21 @@ func TestBuildAndCache(t *testing.T) {
 	b.job.Keep, b.job.Packs = true, b.job.Packs[:1]
 	if res, err = b.build(); err != nil || res.Stale != 0 {
 		t.Errorf("with Keep: %+v, %v; want nothing deleted", res, err)
+	}
+}
+
+// TestFlags: nvcc leaves the compression of fatbins to Build, and the flags in the index, by which tuning
+// data know machine code, are those that the code depends on.
+func TestFlags(t *testing.T) {
+	b := &build{job: Job{Flags: []string{"-G"}}}
+	flags := strings.Join(b.flags(&unit{arch: "sm_80", ptx: true}), " ")
+	for _, want := range []string{"-O3 -std=c++17", "--no-compress", "code=sm_80", "code=compute_80", "-G"} {
+		if !strings.Contains(flags, want) {
+			t.Errorf("%s: no %s", flags, want)
+		}
+	}
+	if slices.Contains(optimise, "--no-compress") {
+		t.Error("compression counts as a flag that code depends on: all tuning data would be stale")
 	}
 }
 

@@ -17,17 +17,14 @@ const window = 3 * time.Second
 // islands sets all devices together beside one each, which run at the same time: the flips of
 // a window, and the time to the best known value of every seed.
 func (b *bench) islands() error {
+	b.Resume()
 	all := append([]device.Device{b.Dev}, b.Others...)
 	return b.each(targets(), "solve", func(p problem, inst *solver.Instance) error {
 		for _, each := range [][][]device.Device{alone(all), {all}} {
 			if b.Late() {
 				return experiment.ErrLate
 			}
-			b.attempts(each, func(devices []device.Device, k int) result.Binary {
-				row := b.attempt(p, inst, try{devices: devices, seed: uint64(1 + k), limit: window})
-				row.What = "flips"
-				return row
-			})
+			b.attempts(p, inst, each, try{seed: 1, limit: window})
 		}
 		limit := b.settings.limitFor(inst.N)
 		for _, each := range [][][]device.Device{{all}, alone(all)} {
@@ -35,9 +32,7 @@ func (b *bench) islands() error {
 				if b.Late() {
 					return experiment.ErrLate
 				}
-				b.attempts(each[:min(len(each), b.settings.seeds-first+1)], func(devices []device.Device, k int) result.Binary {
-					return b.attempt(p, inst, try{devices: devices, seed: uint64(first + k), limit: limit, target: true})
-				})
+				b.attempts(p, inst, each[:min(len(each), b.settings.seeds-first+1)], try{seed: uint64(first), limit: limit, target: true})
 			}
 		}
 		return nil
@@ -47,15 +42,31 @@ func (b *bench) islands() error {
 // alone are devices one by one.
 func alone(all []device.Device) [][]device.Device { return slices.Collect(slices.Chunk(all, 1)) }
 
-// attempts makes runs at the same time, each on its own devices, and adds their rows.
-func (b *bench) attempts(each [][]device.Device, run func(devices []device.Device, k int) result.Binary) {
-	rows := make([]result.Binary, len(each))
+// attempts makes runs at the same time, each on its own devices and with the next seed, and adds
+// their rows; runs whose rows an earlier call measured are left out.
+func (b *bench) attempts(p problem, inst *solver.Instance, each [][]device.Device, t try) {
+	rows := make([]*result.Binary, len(each))
 	var group sync.WaitGroup
 	for k, devices := range each {
-		group.Go(func() { rows[k] = run(devices, k) })
+		one := t
+		one.devices, one.seed = devices, t.seed+uint64(k)
+		if slices.ContainsFunc(b.Kept, func(r result.Binary) bool {
+			return r.Instance == p.name && r.Seed == one.seed && (r.What == "") == t.target && max(1, r.Devices) == len(devices)
+		}) {
+			continue
+		}
+		group.Go(func() {
+			row := b.attempt(p, inst, one)
+			if !t.target {
+				row.What = "flips"
+			}
+			rows[k] = &row
+		})
 	}
 	group.Wait()
 	for _, row := range rows {
-		b.add(row)
+		if row != nil {
+			b.add(*row)
+		}
 	}
 }

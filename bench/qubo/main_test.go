@@ -124,20 +124,28 @@ func TestSeveralDevices(t *testing.T) {
 	}
 }
 
-// Islands are one a device, at the same time, and then all together: flips first, then seeds.
+// Islands are one a device, at the same time, and then all together: flips first, then seeds. A
+// second call keeps what the first measured and adds what is new.
 func TestIslands(t *testing.T) {
 	emulatedtest.Open(t) // or skip
 	s := quick(t)
-	s.Device, s.instances, s.seeds = "emulated:0,1", []string{"bqp2500-1"}, 3
-	var got []string
-	for _, r := range rowsOf(t, s, "islands") {
-		got = append(got, fmt.Sprint(r.What, r.Devices, " ", r.Seed))
-		if r.Failed != "" || r.Value != 1 {
-			t.Errorf("%+v", r)
+	s.Device, s.instances, s.seeds, s.Resume = "emulated:0,1", []string{"bqp2500-1"}, 3, true
+	runs := func() (list []string) {
+		for _, r := range rowsOf(t, s, "islands") {
+			list = append(list, fmt.Sprint(r.What, r.Devices, " ", r.Seed))
+			if r.Failed != "" || r.Value != 1 {
+				t.Errorf("%+v", r)
+			}
 		}
+		return list
 	}
-	if want := []string{"flips0 1", "flips0 2", "flips2 1", "2 1", "2 2", "2 3", "0 1", "0 2", "0 3"}; !slices.Equal(got, want) {
+	want := []string{"flips0 1", "flips0 2", "flips2 1", "2 1", "2 2", "2 3", "0 1", "0 2", "0 3"}
+	if got := runs(); !slices.Equal(got, want) {
 		t.Errorf("runs %q, want %q", got, want)
+	}
+	s.seeds = 4
+	if got := runs(); !slices.Equal(got, append(want, "2 4", "0 4")) {
+		t.Errorf("runs %q after those of three seeds, want two more", got)
 	}
 }
 

@@ -368,6 +368,7 @@ func assignmentTables(all solves) map[string]string {
 		"assignment-host":           region("host", hostSolveTable),
 		"assignment-scaling":        region("scaling", scalingTable),
 		"assignment-scaling-x2":     region("scaling-x2", scalingTable),
+		"assignment-grown":          region("scaling", grownTable),
 		"assignment-grown-x2":       region("scaling-x2", grownTable),
 		"assignment-scaling-passes": region("scaling-passes", scalingTable),
 		"assignment-batch":          region("batch", batchTable),

@@ -185,10 +185,10 @@ var weak = []weakPoint{{10000, 1, [2]float64{10.42, 16.28}}, {14142, 2, [2]float
 // strong is their strong scaling at 20,000: seconds on 1 and on 16 GPUs.
 var strong = map[string][2]float64{"classical": {28.50, 12.03}, "tree": {38.30, 30.21}}
 
-// scaled is a family's median time at a size on some devices, costs up to 10n, in the newest file
+// scaled is a family's median time at a size on some devices, costs up to 10n, in the first file
 // that has it; 0 where none has.
 func scaled(m measured, family string, n, devices int) float64 {
-	for _, name := range []string{"scaling-x2", "scaling"} {
+	for _, name := range []string{"scaling", "scaling-x2"} {
 		f := m.solves[name]
 		if f == nil {
 			continue
@@ -229,7 +229,7 @@ func weakTable(m measured) string {
 // weakFigure draws it; "" without a time of ours.
 func weakFigure(m measured) string {
 	c := chart{title: "Date and Nagi: weak scaling, costs up to 10n", x: "GPUs", y: "seconds (log)", log: true,
-		note: "Printed: K20X, up to 16 GPUs. Ours: H200.\nbench/results/assignment-scaling-x2.json and, for 4 GPUs, assignment-scaling.json"}
+		note: "Printed: K20X, up to 16 GPUs. Ours: H200.\nbench/results/assignment-scaling.json"}
 	ours := 0
 	for k, family := range published {
 		there, here := series{name: family + ", printed"}, series{name: family + ", ours"}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"coalesce/autotune/tuned"
+	"coalesce/solvers/cores"
 	"coalesce/solvers/qubo/internal/draw"
 	"coalesce/solvers/qubo/internal/search"
 	"coalesce/solvers/qubo/problem"
@@ -122,16 +123,18 @@ type outcome struct{ value, flips int64 }
 // symmetric Q sums to more than zero.
 func firstDerivative(p *problem.Normal) []uint64 {
 	x := make([]uint64, problem.Words(p.N))
-	for i := range p.N {
-		twice := 2 * p.Diag[i]
-		_, weight := p.Row(i)
-		for _, w := range weight {
-			twice += w
+	cores.Split(len(x), 1+problem.RowsPerCore(p.N)/64, func(from, to int) {
+		for i := 64 * from; i < min(64*to, p.N); i++ {
+			twice := 2 * p.Diag[i]
+			_, weight := p.Row(i)
+			for _, w := range weight {
+				twice += w
+			}
+			if twice > 0 {
+				x[i>>6] |= 1 << (i & 63)
+			}
 		}
-		if twice > 0 {
-			x[i>>6] |= 1 << (i & 63)
-		}
-	}
+	})
 	return x
 }
 

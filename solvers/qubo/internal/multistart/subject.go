@@ -75,6 +75,7 @@ type denseTrial struct {
 	once     sync.Once // of the matrix and what is wrong with it
 	matrix   *evaluate.Square
 	unlaid   error
+	first    func() []uint64           // where ascents begin
 	ascents  func() ([]outcome, error) // of the solutions that Check compares, by the host
 	mu       sync.Mutex
 	answered map[int]answer // by solution: what the host found
@@ -89,6 +90,7 @@ type answer struct {
 
 func newDenseTrial(p *problem.Normal, count int) *denseTrial {
 	t := &denseTrial{p: p, count: count, answered: map[int]answer{}}
+	t.first = sync.OnceValue(func() []uint64 { return firstDerivative(p) })
 	t.ascents = sync.OnceValues(t.climb)
 	return t
 }
@@ -112,7 +114,7 @@ func (t *denseTrial) climb() ([]outcome, error) {
 	list, errs := make([]outcome, t.compared()), make([]error, t.compared())
 	cores.Pieces(len(list), func(k int) {
 		h := newHostStarter(context.Background(), t.p, 1)
-		one, err := []outcome(nil), h.begin(firstDerivative(t.p))
+		one, err := []outcome(nil), h.begin(t.first())
 		if err == nil {
 			one, err = h.round(1, uint64(k), draw.Strides(t.p.N), 1, math.Inf(-1), math.MaxInt64)
 		}
@@ -236,7 +238,7 @@ func (j *denseJob) Reset(s device.Stream) error {
 	g.s, j.found = s, nil
 	err := errors.Join(s.Fill(g.twice, 0, g.twice.Len(), 0xa5), s.Fill(g.gain, 0, g.gain.Len(), 0xa5), s.Fill(g.flips, 0, g.flips.Len(), 0xa5))
 	if j.climbs {
-		return errors.Join(err, g.begin(firstDerivative(j.p)))
+		return errors.Join(err, g.begin(j.first()))
 	}
 	return errors.Join(err, g.kernels.Sample(s, g.grid(j.count), g.x, uint64(j.p.N), uint64(g.many.Side), uint64(j.count), 1, g.twice))
 }

@@ -120,7 +120,7 @@ func (a *app) solveOneAuction(ctx context.Context, s *auctionFlags, session *auc
 	session.Log = func(line string) { p.Set("solving %s: %s", called(path), line) }
 	session.Proof = s.proof
 	session.Progress = auctions.Standing(p.Set, called(path))
-	r, err := session.Solve(ctx, auc)
+	r, err := bestOn(ctx, a, session.Devices, func() (*auction.Result, error) { return session.Solve(ctx, auc) })
 	if err != nil {
 		return solverError(err)
 	}

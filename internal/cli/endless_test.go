@@ -3,11 +3,15 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"testing"
+	"time"
 
+	"coalesce/runtime/device"
 	"coalesce/runtime/devices"
 	"coalesce/runtime/memory"
 )
@@ -65,3 +69,31 @@ func TestMemoryOfEndlessInput(t *testing.T) {
 		}
 	}
 }
+
+// Work on a host that does not look at its context ends within a second of the context's end; work that answers within that
+// time keeps its answer, and that on other devices is waited for.
+func TestBestOn(t *testing.T) {
+	on := func(kind string) []device.Device { return []device.Device{kindOf{kind: kind}} }
+	over, stop := context.WithCancel(t.Context())
+	stop()
+	never := make(chan struct{})
+	defer close(never)
+	start := time.Now()
+	if _, err := bestOn(over, &app{}, on(device.Host), func() (int, error) { <-never; return 1, nil }); !errors.Is(err, context.Canceled) || time.Since(start) > time.Second {
+		t.Errorf("work without end: %v after %v", err, time.Since(start))
+	}
+	for _, kind := range []string{device.Host, device.Emulated} {
+		wait := map[string]time.Duration{device.Host: 10 * time.Millisecond, device.Emulated: 800 * time.Millisecond}[kind]
+		if r, err := bestOn(over, &app{}, on(kind), func() (int, error) { time.Sleep(wait); return 1, nil }); r != 1 || err != nil {
+			t.Errorf("%s: found %d, %v, expected the answer after %v", kind, r, err, wait)
+		}
+	}
+}
+
+// kindOf is a device of which the kind alone is asked.
+type kindOf struct {
+	device.Device
+	kind string
+}
+
+func (k kindOf) Facts() device.Facts { return device.Facts{Kind: k.kind} }

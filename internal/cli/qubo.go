@@ -261,7 +261,7 @@ func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, session *qubo.Sess
 	}
 	session.Log = func(line string) { p.Set("%s: %s", path, line) }
 	session.Progress = standing(p, fmt.Sprintf("%s: %s", path, inst.Sense), "flips")
-	r, failed := session.Solve(ctx, inst)
+	r, failed := bestOn(ctx, a, session.Devices, func() (*qubo.Result, error) { return session.Solve(ctx, inst) })
 	if errors.Is(failed, qubo.ErrCheck) {
 		return checkError{fmt.Errorf("%s: %w", path, failed)}
 	}

@@ -186,6 +186,15 @@ func awaitBest[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	return await(late, work)
 }
 
+// bestOn is awaitBest for work on a host, parts of which do not look at ctx, such as the reduction of 10^8 variables. Other
+// devices end within their own times, and ranks together.
+func bestOn[T any](ctx context.Context, a *app, on []device.Device, work func() (T, error)) (T, error) {
+	if a.team != nil || on[0].Facts().Kind != device.Host {
+		return work()
+	}
+	return awaitBest(ctx, work)
+}
+
 // progress is the live line of a command; quiet until something takes long.
 func (a *app) progress() *ui.Progress { return ui.Start(a.err) }
 

@@ -262,9 +262,9 @@ func TestWrongWinnerIsDropped(t *testing.T) {
 // A variant that is wrong only where the reference cannot follow differs from
 // the one that answered first.
 func TestWrongAtScale(t *testing.T) {
-	s := &fake.Subject{Plants: []string{"", "big", ""}}
-	d := &fake.Device{F: device.Facts{Kind: device.Host, Name: "fake"}}
-	_, sum, err := autotune.Tune(t.Context(), autotune.Options{Subject: s, Device: d, Sizes: []int{2 * fake.Large}})
+	d, s := simulated(cost, 3)
+	s.Plants[1] = "big"
+	_, sum, err := autotune.Tune(t.Context(), autotune.Options{Subject: s, Device: d, Sizes: []int{2 * fake.Large}, Now: s.Clock.Now})
 	if !errors.Is(err, autotune.ErrWrongVariant) || sum.Wrong != 1 || sum.Failures[0].Variant != s.Family().Variants[1].Label {
 		t.Errorf("%v, failures %+v", err, sum.Failures)
 	}

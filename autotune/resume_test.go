@@ -17,7 +17,6 @@ import (
 	"coalesce/autotune/internal/fake"
 	"coalesce/autotune/trial"
 	"coalesce/autotune/tuned"
-	"coalesce/runtime/device"
 )
 
 // tuneOptions tune the planted family into a folder.
@@ -121,8 +120,8 @@ func TestKilledAtAnyMoment(t *testing.T) {
 func TestWinnerIsKeptWhenDecided(t *testing.T) {
 	folder := t.TempDir()
 	o := tuneOptions(folder)
-	o.Worker, o.Device = nil, &fake.Device{F: device.Facts{Kind: device.Host, Name: "fake"}}
-	o.Subject = &fake.Subject{Plants: make([]string, 3)}
+	d, sub := simulated(cost, 3)
+	o.Worker, o.Device, o.Subject, o.Now = nil, d, sub, sub.Clock.Now
 	ctx, cancel := context.WithCancel(t.Context())
 	o.Progress = func(e autotune.Event) {
 		if db, err := tuned.Load(filepath.Join(folder, "own.json")); err == nil {

@@ -2,6 +2,7 @@ package draw
 
 import (
 	"runtime"
+	"slices"
 
 	"coalesce/solvers/cores"
 	"coalesce/solvers/qubo/problem"
@@ -30,6 +31,10 @@ func Dense(n int, pair func(i, j int) int64, single func(i int) int64) *problem.
 				}
 			}
 			p.Start[i+1] = int64(len(part.col)) // within the part
+			if i == part.first {                // other rows have about as many weights
+				room := (len(part.col) + len(part.col)/16 + 16) * (part.last - part.first)
+				part.col, part.weight = slices.Grow(part.col, room), slices.Grow(part.weight, room)
+			}
 		}
 		parts[k] = part
 	})

@@ -11,7 +11,7 @@ import (
 )
 
 // BiddersHash is the hash of the family auction/bidders: what its texts are made from.
-const BiddersHash = 0x5b8e97d7a5add7c3
+const BiddersHash = 0x73c6ad9486a2bd8b
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

@@ -11,7 +11,7 @@ import (
 )
 
 // AddmaxHash is the hash of the family csg/addmax: what its texts are made from.
-const AddmaxHash = 0xa11b8565761f98f0
+const AddmaxHash = 0x8b1904675e629e8d
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -29,16 +29,16 @@ var Addmax = device.Family{
 		{Name: "run", Params: []device.Param{{Name: "out", Type: "buffer"}, {Name: "rounds", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=512,adder=fused,value=int32", Symbol: "csg_addmax_block512_adderfused_int32", Hash: 0x58d15ff383cd84b1, Values: []string{"512", "fused", "int32"}, Safe: true, Study: true, Pack: 0},
-		{Label: "block=512,adder=fused,value=float32", Symbol: "csg_addmax_block512_adderfused_float32", Hash: 0x63b0e5c4fd7989c9, Values: []string{"512", "fused", "float32"}, Safe: true, Study: true, Pack: 0},
-		{Label: "block=512,adder=fused,value=int64", Symbol: "csg_addmax_block512_adderfused_int64", Hash: 0xd653d30fcd989643, Values: []string{"512", "fused", "int64"}, Safe: true, Study: true, Pack: 0},
-		{Label: "block=512,adder=fused,value=float64", Symbol: "csg_addmax_block512_adderfused_float64", Hash: 0xe3e2d31f22efa7ef, Values: []string{"512", "fused", "float64"}, Safe: true, Study: true, Pack: 0},
-		{Label: "block=512,adder=fused,value=int16", Symbol: "csg_addmax_block512_adderfused_int16", Hash: 0xc6dcbef9229834ea, Values: []string{"512", "fused", "int16"}, Safe: true, Study: true, Pack: 0},
-		{Label: "block=512,adder=mixed,value=int32", Symbol: "csg_addmax_block512_addermixed_int32", Hash: 0x1d7d14447455b89a, Values: []string{"512", "mixed", "int32"}, Study: true, Pack: 0},
+		{Label: "block=512,adder=fused,value=int32", Symbol: "csg_addmax_block512_adderfused_int32", Hash: 0xf3f54b6b174409bd, Values: []string{"512", "fused", "int32"}, Safe: true, Study: true, Pack: 0},
+		{Label: "block=512,adder=fused,value=float32", Symbol: "csg_addmax_block512_adderfused_float32", Hash: 0xf700540409b15bd2, Values: []string{"512", "fused", "float32"}, Safe: true, Study: true, Pack: 0},
+		{Label: "block=512,adder=fused,value=int64", Symbol: "csg_addmax_block512_adderfused_int64", Hash: 0xcf00c8202b6f45f1, Values: []string{"512", "fused", "int64"}, Safe: true, Study: true, Pack: 0},
+		{Label: "block=512,adder=fused,value=float64", Symbol: "csg_addmax_block512_adderfused_float64", Hash: 0x10304cac4f148869, Values: []string{"512", "fused", "float64"}, Safe: true, Study: true, Pack: 0},
+		{Label: "block=512,adder=fused,value=int16", Symbol: "csg_addmax_block512_adderfused_int16", Hash: 0xf9c4d0ac876ac0d0, Values: []string{"512", "fused", "int16"}, Safe: true, Study: true, Pack: 0},
+		{Label: "block=512,adder=mixed,value=int32", Symbol: "csg_addmax_block512_addermixed_int32", Hash: 0x48705da613afc700, Values: []string{"512", "mixed", "int32"}, Study: true, Pack: 0},
 	},
 	Source: addmaxSource,
 	Packs: []device.Pack{
-		{File: "addmax/pack_000.cu", Hash: 0x95df09ae55f0355a},
+		{File: "addmax/pack_000.cu", Hash: 0x8d30246c5544d287},
 	},
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // PriceHash is the hash of the family csg/price: what its texts are made from.
-const PriceHash = 0xa456795edbb76b21
+const PriceHash = 0xd14e4423eff10c54
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

@@ -3,6 +3,7 @@ package csg
 import (
 	"context"
 	"math"
+	"math/bits"
 	"testing"
 
 	"coalesce/generated/csg"
@@ -47,6 +48,17 @@ func TestTilesOfInt16(t *testing.T) {
 				// One block goes through all pairs of a target: the halves of a word differ.
 				checkInt16(t, run, n, 1, v.Label+" "+name, of)
 			}
+		}
+		// Fifteen pairs of a target fill every stage again while others are read. Of few agents no
+		// coalition is worth anything, so that most best structures are those of a single pair.
+		n := tileBits(f, v) + 6
+		for _, blocks := range []int64{1, 3} {
+			checkInt16(t, run, n, blocks, v.Label+" many pairs", func(mask uint64) int16 {
+				if bits.OnesCount64(mask) < 5 {
+					return -300
+				}
+				return int16(mix(mask) % 300)
+			})
 		}
 	}
 }

@@ -33,6 +33,15 @@ __device__ __forceinline__ void copyWords(Halves* to, const short* a, const shor
         {__byte_perm(low.y, high.y, 0x5410)}, {__byte_perm(low.y, high.y, 0x7632)}}};
 }
 
+// joinWords joins 8 values at `low` and 8 at `high`, both in shared memory, to words of two.
+__device__ __forceinline__ void joinWords(Halves* to, const short* low, const short* high) {
+    uint4 a = *(const uint4*)low, b = *(const uint4*)high;
+    *(Quad<Halves>*)to = {{{__byte_perm(a.x, b.x, 0x5410)}, {__byte_perm(a.x, b.x, 0x7632)},
+        {__byte_perm(a.y, b.y, 0x5410)}, {__byte_perm(a.y, b.y, 0x7632)}}};
+    *(Quad<Halves>*)(to + 4) = {{{__byte_perm(a.z, b.z, 0x5410)}, {__byte_perm(a.z, b.z, 0x7632)},
+        {__byte_perm(a.w, b.w, 0x5410)}, {__byte_perm(a.w, b.w, 0x7632)}}};
+}
+
 // load reads a chunk from shared memory; `from` is aligned to 16 bytes.
 template <class T, u32 CHUNK> __device__ __forceinline__ void load(T (&to)[CHUNK], const T* from) {
     constexpr u32 EACH = 16 / sizeof(T);

@@ -47,4 +47,4 @@ csg_addmax_block512_adderfused_float32_run(float* out, unsigned long long rounds
     out[(u64)blockIdx.x * BLOCK + threadIdx.x] = highest(x);
 }
 
-extern "C" __device__ unsigned long long csg_addmax_block512_adderfused_float32_hash = 0x63b0e5c4fd7989c9ull;
+extern "C" __device__ unsigned long long csg_addmax_block512_adderfused_float32_hash = 0xf700540409b15bd2ull;

@@ -182,6 +182,14 @@ struct Pairs {
     u32 target, step, sub;
 };
 
+// advance moves `next` to the next pair and counts `left` down; the last pair stays where a
+// stage takes several pairs.
+__device__ __forceinline__ void advance(Pairs& next, u32& left) {
+    if (LANES * PAIRS > 1 && left == 1) return;
+    next.sub = nextSplit(next.step, next.sub);
+    left--;
+}
+
 // copyTile starts the copy of a tile to shared memory, in which a thread copies 16 bytes at a
 // time, first from `from` to `to`. Words of two values (int16) take the low value from the
 // tile at `from` and the high value from the tile at `second`.
@@ -192,14 +200,6 @@ __device__ __forceinline__ void copyTile(W* to, const T* from, const T* second) 
     for (u32 k = 0; k < (UNITS + BLOCK - 1) / BLOCK; k++)
         if ((k + 1) * BLOCK <= UNITS || threadIdx.x + k * BLOCK < UNITS)
             copyWords(to + k * (ROUND / CHUNK) * STRIDE, from + k * ROUND, second + k * ROUND);
-}
-
-// advance moves `next` to the next pair and counts `left` down; the last pair stays where a
-// stage takes several pairs.
-__device__ __forceinline__ void advance(Pairs& next, u32& left) {
-    if (LANES * PAIRS > 1 && left == 1) return;
-    next.sub = nextSplit(next.step, next.sub);
-    left--;
 }
 
 // copyStage starts the copies of one stage: the next LANES * PAIRS of the `left` pairs.
@@ -405,4 +405,4 @@ csg_tiles_chunk4_slot5_each2_block128_stages3_pairs1_adderfused_least4_float64_a
     }
 }
 
-extern "C" __device__ unsigned long long csg_tiles_chunk4_slot5_each2_block128_stages3_pairs1_adderfused_least4_float64_hash = 0x6b8abcbb7ab41253ull;
+extern "C" __device__ unsigned long long csg_tiles_chunk4_slot5_each2_block128_stages3_pairs1_adderfused_least4_float64_hash = 0x978a6922c993c6c8ull;

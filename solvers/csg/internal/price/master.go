@@ -1,9 +1,11 @@
 package price
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 )
 
 // A master is the linear program over the columns generated so far,
@@ -19,15 +21,18 @@ import (
 // optimum serve as well as optimal ones.
 type master struct {
 	n       int
+	cores   int
 	masks   []uint64
 	values  []float64
-	seen    map[uint64]bool
+	seen    []uint64 // a hash table of masks, open, at most half full; 0 marks a free slot
 	right   []float64
 	basis   []basic
 	inverse []float64 // n rows of n
 	x, y    []float64
 	column  []float64
 	table   [][]float64 // sums of prices of 11 agents each
+	costs   []float64   // reduced costs of all columns
+	pool    []int       // columns of the largest reduced costs
 	pivots  int
 }
 
@@ -43,8 +48,8 @@ const (
 
 // newMaster begins with the columns of single agents. A single agent of value `forbidden` gets a
 // value below that of any structure.
-func newMaster(n int, single func(agent int) float64) *master {
-	m := &master{n: n, seen: map[uint64]bool{}, right: make([]float64, n), basis: make([]basic, n),
+func newMaster(n, cores int, single func(agent int) float64) *master {
+	m := &master{n: n, cores: cores, seen: make([]uint64, 2*firstKeep), right: make([]float64, n), basis: make([]basic, n),
 		inverse: make([]float64, n*n), x: make([]float64, n), y: make([]float64, n), column: make([]float64, n)}
 	r := rand.New(rand.NewPCG(1, uint64(n)))
 	for i := range n {
@@ -58,11 +63,28 @@ func newMaster(n int, single func(agent int) float64) *master {
 	return m
 }
 
+// add adds a column, unless the master has the coalition.
 func (m *master) add(mask uint64, value float64) {
-	if !m.seen[mask] {
-		m.seen[mask] = true
+	if 2*len(m.masks) >= len(m.seen) {
+		m.seen = make([]uint64, 2*len(m.seen))
+		for _, x := range m.masks {
+			m.seen[m.slot(x)] = x
+		}
+	}
+	if at := m.slot(mask); m.seen[at] == 0 {
+		m.seen[at] = mask
 		m.masks, m.values = append(m.masks, mask), append(m.values, value)
 	}
+}
+
+// slot is the place of a mask in the hash table, or the free one where the mask belongs.
+func (m *master) slot(mask uint64) int {
+	const golden = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio
+	at := int(mask * golden >> (64 - bits.Len(uint(len(m.seen)-1))))
+	for m.seen[at] != 0 && m.seen[at] != mask {
+		at = (at + 1) & (len(m.seen) - 1)
+	}
+	return at
 }
 
 // factor inverts the basis from scratch, and reports whether that was possible.
@@ -141,63 +163,94 @@ func (m *master) reduced(mask uint64, value float64) float64 {
 	return value
 }
 
+// A look at all columns chooses about a pool of them, those of the largest reduced costs. From looks
+// at the pool come batches, of which columns enter the basis one after the other.
+const pool, batch = 1 << 11, 1 << 6
+
+// A candidate is a column of the master, and its reduced cost.
+type candidate struct {
+	at   int
+	cost float64
+}
+
 // solve pivots until no column has a reduced cost above 0, or limit pivots are made.
 func (m *master) solve(limit int) {
-	const batch = 64
-	type candidate struct {
-		at   int
-		cost float64
-	}
 	var list []candidate
 	for end := m.pivots + limit; m.pivots < end; {
-		list = list[:0]
-		least := optimal
-		m.sums()
-		for i, s := range m.masks {
-			cost := m.values[i]
-			for _, t := range m.table {
-				cost -= t[s&(1<<tableBits-1)]
-				s >>= tableBits
-			}
-			if cost <= least {
-				continue
-			}
-			if len(list) < batch {
-				list = append(list, candidate{i, cost})
-				continue
-			}
-			// The column of the smallest reduced cost leaves the batch.
-			at := 0
-			for k := range list {
-				if list[k].cost < list[at].cost {
-					at = k
-				}
-			}
-			list[at] = candidate{i, cost}
-			least = list[at].cost
-			for k := range list {
-				least = min(least, list[k].cost)
-			}
-		}
-		if len(list) == 0 {
-			return
-		}
+		chosen, before := m.chosen(), m.pivots
 		for m.pivots < end {
-			at, best := -1, optimal
-			for _, c := range list {
-				cost := m.reduced(m.masks[c.at], m.values[c.at])
-				if cost > best {
-					at, best = c.at, cost
+			m.sums()
+			list = list[:0]
+			for _, at := range chosen {
+				if cost := m.cost(m.masks[at], m.values[at]); cost > optimal {
+					list = append(list, candidate{at, cost})
 				}
 			}
-			if at < 0 {
+			if len(list) == 0 {
 				break
 			}
-			if !m.enter(basic{m.masks[at], m.values[at]}, best) {
-				return
+			if len(list) > batch {
+				slices.SortFunc(list, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.cost, a.cost), cmp.Compare(a.at, b.at)) })
+				list = list[:batch]
+			}
+			for m.pivots < end {
+				best := candidate{-1, optimal}
+				for _, c := range list {
+					if cost := m.reduced(m.masks[c.at], m.values[c.at]); cost > best.cost {
+						best = candidate{c.at, cost}
+					}
+				}
+				if best.at < 0 {
+					break
+				}
+				if !m.enter(basic{m.masks[best.at], m.values[best.at]}, best.cost) {
+					return
+				}
 			}
 		}
+		if m.pivots == before {
+			return
+		}
 	}
+}
+
+// cost is a column's reduced cost by the tables that sums has made.
+func (m *master) cost(mask uint64, value float64) float64 {
+	for _, t := range m.table {
+		value -= t[mask&(1<<tableBits-1)]
+		mask >>= tableBits
+	}
+	return value
+}
+
+// chosen are the columns whose reduced costs are the largest, in order: that of a pool of all, as a
+// sample of columns tells, and larger ones. Few of them are above 0 near the optimum, but those near
+// 0 are the next to be.
+func (m *master) chosen() []int {
+	m.sums()
+	m.costs = slices.Grow(m.costs[:0], len(m.masks))[:len(m.masks)]
+	const share = 4 * piece
+	each(m.cores, (len(m.masks)+share-1)/share, func(k int) {
+		for i := k * share; i < min((k+1)*share, len(m.masks)); i++ {
+			m.costs[i] = m.cost(m.masks[i], m.values[i])
+		}
+	})
+	least := math.Inf(-1)
+	if len(m.masks) > pool {
+		var sample []float64
+		for i := 0; i < len(m.costs); i += 1 + len(m.costs)/1024 {
+			sample = append(sample, m.costs[i])
+		}
+		slices.Sort(sample)
+		least = sample[len(sample)-1-len(sample)*pool/len(m.costs)]
+	}
+	m.pool = m.pool[:0]
+	for i, cost := range m.costs {
+		if cost >= least {
+			m.pool = append(m.pool, i)
+		}
+	}
+	return m.pool
 }
 
 // sums makes the tables of y(S).

@@ -27,6 +27,12 @@ const forbidden = math.MinInt64
 
 // each calls work with 0 to n-1 in this order, each call on the next free one of so many cores.
 func each(cores, n int, work func(k int)) {
+	if n == 1 || cores == 1 {
+		for k := range n {
+			work(k)
+		}
+		return
+	}
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range min(cores, n) {

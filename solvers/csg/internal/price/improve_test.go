@@ -1,0 +1,133 @@
+package price
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/bits"
+	"slices"
+	"testing"
+	"time"
+
+	"coalesce/solvers/csg/internal/draw"
+	"coalesce/solvers/csg/problem"
+)
+
+func drawn(t *testing.T, name string, n int, seed uint64) []int32 {
+	t.Helper()
+	inst, err := draw.Drawn(name, n, seed, problem.Int32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inst.Hold()
+	return inst.I32
+}
+
+// An optimal structure is found among the coalitions of losses up to that of its worst block,
+// which are too few to prove it optimal.
+func TestImprove(t *testing.T) {
+	ctx, n := context.Background(), 16
+	for _, name := range []string{"normal", "exponential", "pascal", "pareto"} {
+		values := drawn(t, name, n, 1)
+		o := Settings{Steps: 1 << 40, Columns: 1 << 24, Cores: 2}
+		best, err := Solve(ctx, values, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := newSolver[int32](&host[int32]{values: values, cores: 2}, n, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.value = forbidden
+		worst := int64(0)
+		for _, b := range best.Blocks {
+			worst = max(worst, sum(best.Prices, b)-s.at(b))
+		}
+		if worst >= best.Gap {
+			t.Fatalf("%s: a block's loss is %d, the structure's %d: expected several blocks of some loss", name, worst, best.Gap)
+		}
+		f, err := s.pass(ctx, best.Prices, worst, 1<<n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		items := itemsOf(best.Prices, f.columns, largest, 2)
+		if _, err := s.improve(ctx, items, best.Bound, f.limit); err != nil {
+			t.Fatal(err)
+		}
+		if want := best.Bound - best.Gap; s.value != want {
+			t.Errorf("%s: among %d coalitions of losses up to %d a structure of %d is found, expected %d", name, len(f.columns), worst, s.value, want)
+		}
+	}
+}
+
+// The next pass keeps what a proof is likely to need, four times as many at least, and a search ends
+// before a pass that would end too late.
+func TestWidened(t *testing.T) {
+	const keep, ms = 1000, time.Millisecond
+	s := &solver{}
+	this := round{keep: keep, found: 1000, steps: 1e6, start: 90 * ms, ended: 100 * ms}
+	for _, c := range []struct {
+		left, columns int
+		limit         time.Duration
+		next          int
+	}{
+		{500, 1 << 20, 0, 4 * keep},
+		{20000, 1 << 20, 0, 25000},
+		{90000, 1 << 20, 0, leap * keep},
+		{20000, 10000, 0, 10000},
+		{20000, keep, 0, 0},
+		// 100 ms, 10 for a round, 19,000 times 1.2 microseconds, 19 million times 7.5 ns
+		{20000, 1 << 20, 276 * ms, 25000},
+		{20000, 1 << 20, 275 * ms, 0},
+		{0, 1 << 20, 137 * ms, 4 * keep},
+		{0, 1 << 20, 136 * ms, 0},
+	} {
+		s.limits = Settings{Columns: c.columns, Time: c.limit, Cores: 2}
+		next, err := s.widened(this, c.left)
+		if next != c.next || errors.Is(err, ErrCostly) != (c.next == 0) {
+			t.Errorf("%+v: found %d, %v", c, next, err)
+		}
+	}
+}
+
+// The pool has the columns of the largest reduced costs, whatever the cores, and no column has one
+// above 0 in the end.
+func TestChosen(t *testing.T) {
+	const n = 16
+	values := drawn(t, "uniform", n, 1)
+	var want []int
+	for _, cores := range []int{1, 2, 5} {
+		m := newMaster(n, cores, func(i int) float64 { return float64(values[1<<i]) * 0x1p-20 })
+		for mask, v := range values {
+			if bits.OnesCount(uint(mask)) > 1 {
+				m.add(uint64(mask), float64(v)*0x1p-20)
+				m.add(uint64(mask), 0) // a coalition has one column
+			}
+		}
+		if len(m.masks) != 1<<n-n-1 {
+			t.Fatalf("found %d columns, expected %d", len(m.masks), 1<<n-n-1)
+		}
+		got := slices.Clone(m.chosen())
+		if want == nil {
+			want = got
+		}
+		least, among := math.Inf(1), 0
+		for _, at := range got {
+			least = min(least, m.costs[at])
+		}
+		for _, cost := range m.costs {
+			if cost >= least {
+				among++
+			}
+		}
+		if !slices.Equal(got, want) || among != len(got) || len(got) < pool/2 || len(got) > 2*pool {
+			t.Errorf("%d cores: a pool of %d of the %d columns of the largest reduced costs, expected about %d", cores, len(got), among, pool)
+		}
+		m.solve(maxPivots)
+		for at, mask := range m.masks {
+			if cost := m.reduced(mask, m.values[at]); cost > 1e-9 {
+				t.Errorf("%d cores: coalition %x has a reduced cost of %g in the end", cores, mask, cost)
+			}
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,11 +42,11 @@ func Enter(args []string, stderr io.Writer) (*mpi.World, error) {
 	if err == nil {
 		err = sameProgram(w, args)
 	}
+	if err == nil && does == "solve" { // of ranks that tune, one alone uses the host
+		err = share(w, stderr)
+	}
 	if err != nil {
 		w.End(1, func() { fmt.Fprintf(stderr, "coalesce: %v\n", err) })
-	}
-	if does == "solve" { // of ranks that tune, one alone uses the host
-		share(w)
 	}
 	return w, nil
 }
@@ -75,13 +76,45 @@ func handOver(l mpi.Launch, args []string) error {
 	return handover.Replace(path, args)
 }
 
-// share divides a host's cores among its ranks, unless the launcher bound each to some.
-func share(w *mpi.World) {
-	text, err := os.ReadFile("/sys/devices/system/cpu/online")
-	if err != nil || runtime.NumCPU() < online(strings.TrimSpace(string(text))) {
-		return
+// cores are those of a rank: how many the rank may use, how many its host has, and the sum of the list of
+// those that the rank may use.
+type cores struct{ own, host, list uint64 }
+
+// share divides a host's cores among its ranks, unless the launcher bound each to some. Where these are
+// fewer than a rank's part of the host, rank 0 says so.
+func share(w *mpi.World, stderr io.Writer) error {
+	own := cores{own: uint64(runtime.NumCPU())}
+	if text, err := os.ReadFile("/sys/devices/system/cpu/online"); err == nil {
+		own.host = uint64(online(strings.TrimSpace(string(text))))
 	}
-	runtime.GOMAXPROCS(max(1, runtime.NumCPU()/((w.Size()+w.Hosts()-1)/w.Hosts())))
+	if text, err := os.ReadFile("/proc/self/status"); err == nil {
+		_, list, _ := strings.Cut(string(text), "Cpus_allowed_list:")
+		list, _, _ = strings.Cut(list, "\n")
+		own.list = uint64(crc([]byte(list)))
+	}
+	words, err := collective.Lists(w, []uint64{own.own, own.host, own.list})
+	if err != nil {
+		return err
+	}
+	all := make([]cores, len(words))
+	for k, x := range words {
+		all[k] = cores{x[0], x[1], x[2]}
+	}
+	part := (w.Size() + w.Hosts() - 1) / w.Hosts()
+	if w.Rank() == 0 && bound(all, part) {
+		fmt.Fprintf(stderr, "coalesce: %s bound rank 0 to %d of %d cores: what ranks do on the host takes longer; mpirun --bind-to none (MPICH: -bind-to none) leaves them all\n", w.Launch.Launcher, own.own, own.host)
+	}
+	if own.own >= own.host && own.host > 0 {
+		runtime.GOMAXPROCS(max(1, int(own.own)/part))
+	}
+	return nil
+}
+
+// bound reports whether a launcher bound ranks to different cores, and rank 0 to fewer than its part of its
+// host. Ranks that may use the same few cores are in a container of so many.
+func bound(ranks []cores, onHost int) bool {
+	different := slices.ContainsFunc(ranks, func(c cores) bool { return c.list != ranks[0].list })
+	return different && int(ranks[0].own)*onHost < int(ranks[0].host)
 }
 
 // online counts the cores of a list such as 0-3,8.

@@ -88,3 +88,23 @@ func TestOnline(t *testing.T) {
 		}
 	}
 }
+
+// Ranks that a launcher bound to fewer cores than their part are told from those that share a container's.
+func TestBound(t *testing.T) {
+	for _, c := range []struct {
+		ranks  []cores
+		onHost int
+		bound  bool
+	}{
+		{[]cores{{1, 32, 7}, {1, 32, 8}}, 2, true},
+		{[]cores{{1, 32, 7}, {1, 32, 7}}, 2, false},
+		{[]cores{{1, 2, 7}, {1, 2, 8}}, 2, false},
+		{[]cores{{16, 32, 7}, {16, 32, 8}}, 2, false},
+		{[]cores{{8, 32, 7}, {8, 32, 8}}, 2, true},
+		{[]cores{{32, 32, 7}, {32, 32, 7}}, 2, false},
+	} {
+		if got := bound(c.ranks, c.onHost); got != c.bound {
+			t.Errorf("%v, %d a host: bound %t, expected %t", c.ranks, c.onHost, got, c.bound)
+		}
+	}
+}

@@ -288,7 +288,7 @@ func searching(ctx context.Context, inst *qubo.Instance, algorithm string) func(
 	return func(s solve.Settings) error {
 		s.Algorithm = algorithm
 		o := qubo.Options{Settings: s}
-		o.Work, o.Unreduced = 200, true
+		o.Work, o.Unreduced = 40, true
 		_, err := qubo.Solve(ctx, inst, o)
 		return err
 	}

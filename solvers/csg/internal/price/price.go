@@ -163,16 +163,20 @@ func Solve[T device.Number](ctx context.Context, values []T, o Settings) (_ *Res
 		return nil, err
 	}
 	s.Upload = upload
+	until := ctx
 	if o.Time > 0 {
-		until, end := context.WithTimeoutCause(ctx, o.Time, fmt.Errorf("no optimum is found within %v: %w", o.Time, ErrCostly))
+		var end context.CancelFunc
+		until, end = context.WithTimeoutCause(ctx, o.Time, fmt.Errorf("no optimum is found within %v: %w", o.Time, ErrCostly))
 		defer end()
-		found, err := s.solve(until)
-		if cause := context.Cause(until); err != nil && errors.Is(cause, ErrCostly) {
-			return nil, cause
-		}
-		return found, err
 	}
-	return s.solve(ctx)
+	found, err := s.solve(until)
+	if cause := context.Cause(until); err != nil && errors.Is(cause, ErrCostly) {
+		err = cause
+	}
+	if errors.Is(err, ErrCostly) && s.value == forbidden {
+		err = fmt.Errorf("prices found no structure without a forbidden coalition, and do not prove that there is none, as other algorithms do: %w", err)
+	}
+	return found, err
 }
 
 // Verify checks a proof that blocks, a partition of the agents, are an optimal structure:

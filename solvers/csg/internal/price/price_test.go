@@ -142,6 +142,9 @@ func TestForbidden(t *testing.T) {
 		return v
 	}
 	holds(t, "all forbidden", only(4, nil))
+	if _, err := price.Solve(context.Background(), only(4, nil), plenty); err == nil || !strings.Contains(err.Error(), "no structure without a forbidden coalition") {
+		t.Errorf("found the error %v where all are forbidden", err)
+	}
 	holds(t, "one agent in no allowed coalition", only(4, map[uint64]float64{1: 1, 2: 1, 4: 1}))
 	holds(t, "overlapping pairs", only(3, map[uint64]float64{3: 1, 5: 1, 6: 1}))
 	if r := holds(t, "one structure", only(5, map[uint64]float64{3: -7, 28: 2, 17: 9, 6: 5})); r != nil && len(r.Blocks) != 2 {

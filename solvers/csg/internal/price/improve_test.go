@@ -60,6 +60,33 @@ func TestImprove(t *testing.T) {
 	}
 }
 
+// Where the coalitions of a pass make no structure, a search of them tells little of what a proof needs:
+// of beta values many are worth all that their agents allow, and others are in every structure.
+func TestReached(t *testing.T) {
+	values := make([]int32, 1<<10)
+	for mask := range values {
+		if values[mask] = int32(10 * bits.OnesCount(uint(mask))); mask&1 == 1 {
+			values[mask] -= 5 // the first agent lowers every coalition by as much
+		}
+	}
+	o := Settings{Steps: 1 << 40, Columns: 1 << 24, Cores: 2}
+	s, err := newSolver[int32](&host[int32]{values: values, cores: 2}, 10, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prices := slices.Repeat([]int64{10 << s.Unit}, 10)
+	s.value = forbidden
+	total := int64(100) << s.Unit
+	f, err := s.pass(context.Background(), prices, 0, 1<<10)
+	if err != nil || len(f.columns) != 1<<9-1 {
+		t.Fatalf("found %d coalitions of no loss, %v", len(f.columns), err)
+	}
+	reached, err := s.improve(context.Background(), itemsOf(prices, f.columns, largest, 2), total, 0)
+	if err != nil || s.value != forbidden || reached > 1 {
+		t.Errorf("reached %d, %v, with a structure worth %d", reached, err, s.value)
+	}
+}
+
 // The next pass keeps what a proof is likely to need, four times as many at least, and a search ends
 // before a pass that would end too late.
 func TestWidened(t *testing.T) {

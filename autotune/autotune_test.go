@@ -62,6 +62,7 @@ var int64s = map[string]string{"value": "int64"}
 // The planted variants never win, each costs a trial, and the right ones are
 // ranked by their times.
 func TestTuneWithPlants(t *testing.T) {
+	t.Parallel()
 	trials := filepath.Join(t.TempDir(), "x.trials.jsonl")
 	s := &fake.Subject{Plants: plants}
 	var last autotune.Event
@@ -173,6 +174,7 @@ func TestTuneInProcess(t *testing.T) {
 }
 
 func TestTuneStops(t *testing.T) {
+	t.Parallel()
 	slow := func(int, int) time.Duration { return time.Millisecond }
 	s := &fake.Subject{Plants: make([]string, 40), Cost: slow}
 	d := &fake.Device{F: device.Facts{Kind: device.Host, Name: "fake"}}

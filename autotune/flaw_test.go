@@ -183,6 +183,7 @@ var flaws = []flaw{
 // wrong answer, or a launch that fails, costs each its one trial. The first flaw of each
 // family is tried, all of them where COALESCE_VARIANTS asks for more than the default.
 func TestFlawsAreFound(t *testing.T) {
+	t.Parallel()
 	tried := map[string]int{}
 	subjects := slices.Concat(csg.Subjects(), auction.Subjects(), assignment.Subjects(), qubo.Subjects())
 	for _, f := range flaws {

@@ -47,6 +47,7 @@ func tuneChild(folder string) int {
 // TestKilledAtAnyMoment kills runs of the tuner (kill -9) at random moments: each trial
 // that ended is in the file, the next run repeats none of them, and no file is torn.
 func TestKilledAtAnyMoment(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	exe, err := os.Executable()
 	if err != nil {

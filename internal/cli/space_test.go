@@ -18,6 +18,7 @@ import (
 // tune --space tries variants that are not in the binary: their texts come from the kernel
 // compiler, and workers compile them.
 func TestTuneSpace(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("compiles kernels")
 	}

@@ -117,6 +117,7 @@ func TestRanks(t *testing.T) {
 // the least costs of the columns, each rank's cheapest pairs, each round rank 0's duals and
 // matching, and the pairs that are found with their rows.
 func TestBytesSent(t *testing.T) {
+	t.Parallel()
 	const n = 100
 	for ranks := 2; ranks <= 3; ranks++ {
 		whole, err := Generate("lowrank", n, n, 0, 1<<40, Float64)
@@ -289,6 +290,7 @@ func TestRanksRefuse(t *testing.T) {
 // The end of one rank's context ends all, with the same matching: not proven, no better than the
 // best, and no better than its bound.
 func TestRanksEnd(t *testing.T) {
+	t.Parallel()
 	limit := 300.0
 	for _, c := range []struct {
 		Drawing

@@ -82,6 +82,7 @@ func whole[T Number](list []float64) []T {
 
 // Costs that are on a device are solved there as those of the host are, again and again.
 func TestResident(t *testing.T) {
+	t.Parallel()
 	d := emulatedtest.Open(t)
 	defer d.Close()
 	r := rand.New(rand.NewPCG(4, 5))
@@ -196,6 +197,7 @@ func TestResidentRefuses(t *testing.T) {
 
 // Costs that cannot be solved with are found on the device, and leave it as it was.
 func TestResidentCosts(t *testing.T) {
+	t.Parallel()
 	d := emulatedtest.Open(t)
 	defer d.Close()
 	for _, c := range []struct {

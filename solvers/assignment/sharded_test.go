@@ -335,6 +335,7 @@ func TestDistinctDevices(t *testing.T) {
 }
 
 func TestClassicalOnSeveralDevices(t *testing.T) {
+	t.Parallel()
 	f := &assignment.Classical
 	for n, value := range map[int]problem.Value{1: problem.Float32, 2: problem.Int64, 3: problem.Int32} {
 		for k, zeros := range []string{"bits", "lists"} {

@@ -94,6 +94,7 @@ func scattered(r *rand.Rand, goods, bids, size int) *Auction {
 
 // Proofs with odd sets hold, and changed ones are refused.
 func TestProofsOfOddSets(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(65, 66))
 	refused := 0
 	for range 20 {
@@ -193,6 +194,7 @@ func leaves(s *replay.Step, f func(*replay.Step)) {
 
 // What is changed in a proof is found out: it is refused, or proves less and that is said.
 func TestWrongProofs(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("some thirty proofs are replayed, one after the other")
 	}

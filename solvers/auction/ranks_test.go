@@ -16,6 +16,7 @@ import (
 // Proofs that several ranks grow hold, with their steps in the right places: rank 0 has
 // them.
 func TestProofsOfRanks(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(41, 28))
 	searched, odd := 0, 0
 	for k := range 4 {

@@ -136,6 +136,7 @@ func killable(t *testing.T) (*Instance, Options) {
 // TestKilled kills processes that solve, at 20 random moments: each goes on with the
 // levels that those before have finished. After one that ended the next begins anew.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	inst, o := killable(t)
 	if path := os.Getenv("COALESCE_TEST_KILLED"); path != "" {
 		// This is the process to kill; levels take long enough to be met.

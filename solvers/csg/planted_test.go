@@ -192,6 +192,7 @@ func TestPlantedWrongVariantNeverWins(t *testing.T) {
 // TestPlantedCrashCostsOneTrial tunes in worker processes, this test's binary
 // again: a variant that brings the device down and one that never ends.
 func TestPlantedCrashCostsOneTrial(t *testing.T) {
+	t.Parallel()
 	const serving = "COALESCE_TEST_PLANTED_WORKER"
 	f, err := planted(right, crashPlant, hangPlant)
 	if err != nil {

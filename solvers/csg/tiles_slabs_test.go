@@ -29,6 +29,7 @@ func narrow(t *testing.T, count int, memory int64) (devices []device.Device) {
 // Devices and ranks too small for the table find what one core finds: slabs of 8, 16 and 32,
 // unequal parts, and of every type.
 func TestSlabs(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		value         Value
 		n, members    int

@@ -78,6 +78,7 @@ func TestSamplesCover(t *testing.T) {
 }
 
 func TestEmulatedVariants(t *testing.T) {
+	t.Parallel()
 	d := emulatedtest.Open(t)
 	s := Subjects()[1]
 	f := s.Family()
@@ -94,6 +95,7 @@ func TestEmulatedVariants(t *testing.T) {
 }
 
 func TestEmulatedTilesVariants(t *testing.T) {
+	t.Parallel()
 	d := emulatedtest.Open(t)
 	s := Subjects()[0]
 	for _, v := range emulatedtest.Variants(s.Family()) {

@@ -20,6 +20,7 @@ import (
 )
 
 func TestCoreVariants(t *testing.T) {
+	t.Parallel()
 	d := emulatedtest.Open(t)
 	for turn, v := range emulatedtest.Variants(&assignment.Core) {
 		t.Run(v.Label, func(t *testing.T) {
@@ -57,6 +58,7 @@ func TestCoreVariants(t *testing.T) {
 // Searches by one to four blocks whose lists have more rows than a block has threads
 // for, or room: they share them, or do without.
 func TestCoreWideLists(t *testing.T) {
+	t.Parallel()
 	d := emulatedtest.Open(t)
 	v := assignment.Core.Variant("block=256,k=16,group=1,depth=4,divide=4,half=1,resident=1024,cluster=1,value=int32")
 	if v == nil {
@@ -100,6 +102,7 @@ func TestCoreWideLists(t *testing.T) {
 // any of them: a nearer one than the phase raises duals by would stay free at a price. All
 // rows want the few same columns first, then columns of their own.
 func TestCoreNearestOfMany(t *testing.T) {
+	t.Parallel()
 	d := emulatedtest.Open(t)
 	v := assignment.Core.Variant("block=256,k=16,group=1,depth=4,divide=4,half=1,resident=1024,cluster=1,value=int32")
 	if v == nil {

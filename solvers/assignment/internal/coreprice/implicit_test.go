@@ -131,6 +131,7 @@ func strewnCases(t *testing.T, n int) map[string]*problem.Normal {
 // Levels lead to the optimum, on the host and on the device, from a cold start
 // and from duals.
 func TestPointsFromCoarseToFine(t *testing.T) {
+	t.Parallel()
 	d := emulatedtest.Open(t)
 	s, err := d.NewStream()
 	if err != nil {

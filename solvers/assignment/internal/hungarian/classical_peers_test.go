@@ -23,6 +23,7 @@ import (
 // Members of one emulated device stand for several devices: they differ in
 // nothing but that they share a launch.
 func TestClassicalPeers(t *testing.T) {
+	t.Parallel()
 	d := emulatedtest.Open(t)
 	turn := 0
 	for i := range assignment.Classical.Variants {

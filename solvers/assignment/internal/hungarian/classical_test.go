@@ -22,6 +22,7 @@ import (
 // Cases take turns: every variant meets some of them, all of them where every
 // is set.
 func TestClassicalVariants(t *testing.T) {
+	t.Parallel()
 	d := emulatedtest.Open(t)
 	cases := map[problem.Value]map[string]*problem.Normal{}
 	for turn, v := range emulatedtest.Variants(&assignment.Classical) {
@@ -156,6 +157,7 @@ func TestClassicalChunks(t *testing.T) {
 // room to take note of, and more zeros in them than lists have room for: all rows want three
 // columns, and after these any other.
 func TestClassicalBounds(t *testing.T) {
+	t.Parallel()
 	const rows, cols = 160, 9000 // 36 parts a row
 	d := emulatedtest.Open(t)
 	costs := make([]int32, rows*cols)

@@ -49,6 +49,7 @@ func (b *Island) recompute() error { return errors.Join(b.look(), b.verify(1)) }
 // A search of more than 512 threads, which a step keeps busy for long, has 33 variables, and one
 // of 256 or more makes a quarter of the flips.
 func TestBulkVariants(t *testing.T) {
+	t.Parallel()
 	d := emulatedtest.Open(t)
 	list := emulatedtest.Sample(&qubo.Bulk, 1)
 	if emulatedtest.Every {

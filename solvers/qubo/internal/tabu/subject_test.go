@@ -19,6 +19,7 @@ import (
 // Every case of the tuner's subject is answered right by a variant of each type of
 // row, and a wrong answer is noticed.
 func TestBulkSubject(t *testing.T) {
+	t.Parallel()
 	d := emulatedtest.Open(t)
 	s, err := d.NewStream()
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 // Every step of a tabu search from x = 0, by each kind of row, is a best one of
 // those that are not tabu or lead to a new best: it is followed on the host.
 func TestBulkSteps(t *testing.T) {
+	t.Parallel()
 	d := emulatedtest.Open(t)
 	for _, c := range []struct {
 		label string

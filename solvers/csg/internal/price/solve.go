@@ -221,8 +221,9 @@ func (s *solver) search(ctx context.Context, items []item, total int64, f found,
 // improve looks for a structure among the coalitions that a pass has found, the losses of which add
 // up to more than its limit: the blocks of an optimal structure have smaller losses than the
 // structure, so that a pass finds all of them long before their search is a proof. It returns a
-// budget of losses that the proof is likely to need at least: that of the structure, or where the
-// search finds none the largest within which there is none, four times the limit at most.
+// budget of losses that the proof is likely to need: that of the structure, or where the search finds
+// none the largest within which it found none, four times the limit at most. Of a structure that may not be
+// the best within its budget, the budget before counts.
 func (s *solver) improve(ctx context.Context, items []item, total, limit int64) (reached int64, err error) {
 	if limit < 0 {
 		return limit + 1, nil
@@ -240,11 +241,14 @@ func (s *solver) improve(ctx context.Context, items []item, total, limit int64) 
 			return 0, err
 		}
 		s.offer(c.blocks)
-		if !ended {
-			break
-		}
-		if reached = budget; len(c.blocks) > 0 {
+		switch {
+		case ended && len(c.blocks) > 0:
 			return total - s.value, nil
+		case len(c.blocks) > 0:
+			return reached, nil
+		}
+		if reached = budget; !ended {
+			break
 		}
 	}
 	return reached, nil

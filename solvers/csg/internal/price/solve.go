@@ -129,8 +129,8 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 	return nil, fmt.Errorf("%d passes: %w", s.Passes, ErrCostly)
 }
 
-// widened returns how many coalitions the pass after r keeps, where a proof needs about `left` at
-// least. It is an error where the limits do not suffice.
+// widened returns how many coalitions the pass after round r keeps, where a proof is likely to need
+// about `left`. It returns an error where the limits do not suffice.
 func (s *solver) widened(r round, left int) (int, error) {
 	if r.keep == s.limits.Columns {
 		return 0, fmt.Errorf("a search among %d coalitions finds no optimum, expected one among %d: %w", r.found, r.keep, ErrCostly)
@@ -149,9 +149,9 @@ type round struct {
 	start, ended time.Duration // since the start of the solve
 }
 
-// next is about when a next round ends that finds so many coalitions: besides the time of the last,
-// columnTime for each that is found besides, and stepTime for each that their search looks at
-// besides, which are more in proportion.
+// next estimates when the following round ends, since the start of the solve, if its pass finds so many
+// coalitions: after as long as this round took, columnTime for each further coalition, and stepTime
+// for each further step of the search, whose steps grow in proportion to the coalitions.
 func (r round) next(found, cores int) time.Duration {
 	steps := float64(r.steps) * (float64(found)/float64(max(r.keep, r.found)) - 1)
 	more := float64(found-r.found)*float64(columnTime) + max(0, steps)*float64(stepTime)

@@ -163,8 +163,8 @@ func (m *master) reduced(mask uint64, value float64) float64 {
 	return value
 }
 
-// A look at all columns chooses about a pool of them, those of the largest reduced costs. From looks
-// at the pool come batches, of which columns enter the basis one after the other.
+// The reduced costs of all columns choose a pool of about so many, the largest. Those of the pool choose a
+// batch of at most so many, whose columns enter the basis one after the other.
 const pool, batch = 1 << 11, 1 << 6
 
 // A candidate is a column of the master, and its reduced cost.
@@ -223,9 +223,9 @@ func (m *master) cost(mask uint64, value float64) float64 {
 	return value
 }
 
-// chosen are the columns whose reduced costs are the largest, in order: that of a pool of all, as a
-// sample of columns tells, and larger ones. Few of them are above 0 near the optimum, but those near
-// 0 are the next to be.
+// chosen returns the places, in order, of the columns with about the `pool` largest reduced costs. A
+// sample of at most 1,024 costs tells the least that is taken. Near the optimum few costs are above 0, and
+// the columns whose costs are just below are the next to enter.
 func (m *master) chosen() []int {
 	m.sums()
 	m.costs = slices.Grow(m.costs[:0], len(m.masks))[:len(m.masks)]

@@ -3,6 +3,7 @@ package packing
 import (
 	"context"
 	"math/rand/v2"
+	"sync"
 	"testing"
 )
 
@@ -58,8 +59,13 @@ func TestBesideIsHeard(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	var mu sync.Mutex // the tree and the search beside it both tell
 	told, ended := int64(0), false
-	set := Settings{Workers: 1, bare: true, Progress: func(value, _, _ int64) { told = max(told, value) }}
+	set := Settings{Workers: 1, bare: true, Progress: func(value, _, _ int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		told = max(told, value)
+	}}
 	set.Beside = func(beside context.Context, c *Conflicts, x Exchange) {
 		best := make([]int32, len(whole.Winners))
 		for k, w := range whole.Winners {

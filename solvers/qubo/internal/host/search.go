@@ -101,6 +101,14 @@ func searchRows[S qubo.Sum](h Search, p *problem.Normal, s problem.Spans, m matr
 	}
 	var best int64
 	told := false
+	if o.Start != nil {
+		best, told = p.Value(o.Start), true
+		found(best, o.Start, time.Since(o.Began))
+		portfolio.keep(best, o.Start)
+		if o.Met(best) {
+			return did, nil
+		}
+	}
 	shown := time.Now()
 	for quota := firstRound; ; quota = min(lastRound, quota*1.1) {
 		flips := int64(math.MaxInt64)

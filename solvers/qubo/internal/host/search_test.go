@@ -237,14 +237,30 @@ func TestLimitsAreKept(t *testing.T) {
 	}
 }
 
+// Whatever method walks from the start, and on however many cores, the start is told first, and a
+// search that has reached its target with it makes no flip.
 func TestStartIsTheFirstSolution(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 11))
 	p := qubotest.Torus(r, 20)
 	good := qubotest.Searched(t, Search{}, p, search.Options{Seed: 1, Work: 2e5})
-	target := good.Best()
-	again := qubotest.Searched(t, Search{}, p, search.Options{Seed: 2, Work: 1e9, Start: good.X, Target: &target})
-	if again.Work.Flips > 1e5 || again.Best() < target {
-		t.Errorf("began at %d, found %v in %d flips", target, again.Values, again.Work.Flips)
+	for m := range methods {
+		var others []string
+		for other := range methods {
+			if other != m {
+				others = append(others, other.String())
+			}
+		}
+		for _, workers := range []int{1, 4} {
+			o := search.Options{Seed: 2, Work: 2e4, Workers: workers, Start: good.X}
+			if got := qubotest.Searched(t, Search{others}, p, o); got.Values[0] != good.Best() || got.Work.Flips == 0 {
+				t.Errorf("%s, %d workers: began at %d, told %v after %d flips", m, workers, good.Best(), got.Values, got.Work.Flips)
+			}
+			target := good.Best()
+			o.Work, o.Target = 1e9, &target
+			if got := qubotest.Searched(t, Search{others}, p, o); got.Best() != target || got.Work.Flips != 0 {
+				t.Errorf("%s, %d workers: began at the target %d, told %v after %d flips", m, workers, target, got.Values, got.Work.Flips)
+			}
+		}
 	}
 }
 

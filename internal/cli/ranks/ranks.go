@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -76,9 +75,9 @@ func handOver(l mpi.Launch, args []string) error {
 	return handover.Replace(path, args)
 }
 
-// cores are those of a rank: how many the rank may use, how many its host has, and the sum of the list of
-// those that the rank may use.
-type cores struct{ own, host, list uint64 }
+// cores are those of a rank: how many the rank may use, how many its host has, and the checksums of the list
+// of those that the rank may use and of the host's name.
+type cores struct{ own, host, list, name uint64 }
 
 // share divides a host's cores among its ranks, unless the launcher bound each to some. Where these are
 // fewer than a rank's part of the host, rank 0 says so.
@@ -92,29 +91,38 @@ func share(w *mpi.World, stderr io.Writer) error {
 		list, _, _ = strings.Cut(list, "\n")
 		own.list = uint64(crc([]byte(list)))
 	}
-	words, err := collective.Lists(w, []uint64{own.own, own.host, own.list})
+	if name, err := os.Hostname(); err == nil {
+		own.name = uint64(crc([]byte(name)))
+	}
+	words, err := collective.Lists(w, []uint64{own.own, own.host, own.list, own.name})
 	if err != nil {
 		return err
 	}
 	all := make([]cores, len(words))
 	for k, x := range words {
-		all[k] = cores{x[0], x[1], x[2]}
+		all[k] = cores{x[0], x[1], x[2], x[3]}
 	}
-	part := (w.Size() + w.Hosts() - 1) / w.Hosts()
-	if w.Rank() == 0 && bound(all, part) {
+	if w.Rank() == 0 && bound(all) {
 		fmt.Fprintf(stderr, "coalesce: %s bound rank 0 to %d of %d cores: what ranks do on the host takes longer; mpirun --bind-to none (MPICH: -bind-to none) leaves them all\n", w.Launch.Launcher, own.own, own.host)
 	}
 	if own.own >= own.host && own.host > 0 {
+		part := (w.Size() + w.Hosts() - 1) / w.Hosts()
 		runtime.GOMAXPROCS(max(1, int(own.own)/part))
 	}
 	return nil
 }
 
-// bound reports whether a launcher bound ranks to different cores, and rank 0 to fewer than its part of its
-// host. Ranks that may use the same few cores are in a container of so many.
-func bound(ranks []cores, onHost int) bool {
-	different := slices.ContainsFunc(ranks, func(c cores) bool { return c.list != ranks[0].list })
-	return different && int(ranks[0].own)*onHost < int(ranks[0].host)
+// bound reports whether a launcher bound the ranks of rank 0's host to different cores, and rank 0 to fewer
+// than its part of the host. Ranks that may use the same few cores are in a container of so many.
+func bound(ranks []cores) bool {
+	first, here, different := ranks[0], uint64(0), false
+	for _, c := range ranks {
+		if c.name == first.name {
+			here++
+			different = different || c.list != first.list
+		}
+	}
+	return different && first.own*here < first.host
 }
 
 // online counts the cores of a list such as 0-3,8.

@@ -89,22 +89,25 @@ func TestOnline(t *testing.T) {
 	}
 }
 
-// Ranks that a launcher bound to fewer cores than their part are told from those that share a container's.
+// Ranks that a launcher bound to fewer cores than their part are told from those that share a container's,
+// and from those that are each in a container of its own, on a host or on several.
 func TestBound(t *testing.T) {
 	for _, c := range []struct {
-		ranks  []cores
-		onHost int
-		bound  bool
+		ranks []cores
+		bound bool
 	}{
-		{[]cores{{1, 32, 7}, {1, 32, 8}}, 2, true},
-		{[]cores{{1, 32, 7}, {1, 32, 7}}, 2, false},
-		{[]cores{{1, 2, 7}, {1, 2, 8}}, 2, false},
-		{[]cores{{16, 32, 7}, {16, 32, 8}}, 2, false},
-		{[]cores{{8, 32, 7}, {8, 32, 8}}, 2, true},
-		{[]cores{{32, 32, 7}, {32, 32, 7}}, 2, false},
+		{[]cores{{1, 32, 7, 5}, {1, 32, 8, 5}}, true},
+		{[]cores{{1, 32, 7, 5}, {1, 32, 7, 5}}, false},
+		{[]cores{{1, 2, 7, 5}, {1, 2, 8, 5}}, false},
+		{[]cores{{16, 32, 7, 5}, {16, 32, 8, 5}}, false},
+		{[]cores{{8, 32, 7, 5}, {8, 32, 8, 5}}, true},
+		{[]cores{{32, 32, 7, 5}, {32, 32, 7, 5}}, false},
+		{[]cores{{4, 64, 7, 5}, {4, 64, 8, 6}}, false},
+		{[]cores{{4, 64, 7, 5}, {4, 64, 9, 6}, {4, 64, 8, 5}, {4, 64, 7, 6}}, true},
+		{[]cores{{32, 64, 7, 5}, {32, 64, 9, 6}, {32, 64, 8, 5}, {32, 64, 7, 6}}, false},
 	} {
-		if got := bound(c.ranks, c.onHost); got != c.bound {
-			t.Errorf("%v, %d a host: bound %t, expected %t", c.ranks, c.onHost, got, c.bound)
+		if got := bound(c.ranks); got != c.bound {
+			t.Errorf("%v: bound %t, expected %t", c.ranks, got, c.bound)
 		}
 	}
 }

@@ -225,7 +225,8 @@ func (s *solver) search(ctx context.Context, items []item, total int64, f found,
 //
 // The result is the budget of losses that a proof is likely to need: the loss of the structure found, if
 // no other within its budget loses less; the budget before, if the search was cut short after it found one;
-// and where no structure was found the last budget.
+// and where no structure was found the last budget. Where the limit is below 0, as there
+// were too many coalitions of no loss for a pass to keep them all, nothing is searched.
 func (s *solver) improve(ctx context.Context, items []item, total, limit int64) (reached int64, err error) {
 	if limit < 0 {
 		return limit + 1, nil

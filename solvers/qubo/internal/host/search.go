@@ -69,12 +69,16 @@ func (h Search) Search(ctx context.Context, p *problem.Normal, o search.Options,
 // were laid out.
 func searchRows[S qubo.Sum](h Search, p *problem.Normal, s problem.Spans, m matrix[S], o search.Options, end *alarm, found func(int64, []uint64, time.Duration)) (search.Work, error) {
 	var did search.Work
-	if m == nil {
-		x := o.Start
-		if x == nil {
-			x = make([]uint64, problem.Words(p.N))
-		}
-		found(p.Value(x), x, time.Since(o.Began))
+	var best int64
+	told, first := false, o.Start
+	if first == nil && m == nil {
+		first = make([]uint64, problem.Words(p.N))
+	}
+	if first != nil { // a walk may leave the start for a worse solution before its first report
+		best, told = p.Value(first), true
+		found(best, first, time.Since(o.Began))
+	}
+	if m == nil || told && o.Met(best) {
 		return did, nil
 	}
 	team := make([]*searcher[S], o.Workers)
@@ -84,6 +88,9 @@ func searchRows[S qubo.Sum](h Search, p *problem.Normal, s problem.Spans, m matr
 		without = append(slices.Clip(without), eliminateWalk.String())
 	}
 	portfolio := newPortfolio(p, step, add, without, o)
+	if told {
+		portfolio.keep(best, first)
+	}
 	table, width := newLogs(), spread(p, end)
 	for k := range team {
 		s := newSearcher(p, m, o.Seed, uint64(k)+1)
@@ -98,16 +105,6 @@ func searchRows[S qubo.Sum](h Search, p *problem.Normal, s problem.Spans, m matr
 		team[k] = s
 		go s.run()
 		defer close(s.grant)
-	}
-	var best int64
-	told := false
-	if o.Start != nil {
-		best, told = p.Value(o.Start), true
-		found(best, o.Start, time.Since(o.Began))
-		portfolio.keep(best, o.Start)
-		if o.Met(best) {
-			return did, nil
-		}
 	}
 	shown := time.Now()
 	for quota := firstRound; ; quota = min(lastRound, quota*1.1) {

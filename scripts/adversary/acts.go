@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -115,7 +116,12 @@ func (a *adversary) interrupt(args []string, after time.Duration) (reply, *fault
 	var out, said bytes.Buffer
 	command := exec.Command(a.program, args...)
 	command.Stdout, command.Stderr = &out, &said
-	if err := command.Start(); err != nil {
+	// A shell's background jobs ignore SIGINT, and so would the command until it asks for signals.
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, os.Interrupt)
+	err := command.Start()
+	signal.Stop(heard)
+	if err != nil {
 		return reply{}, &fault{"crash", err.Error()}
 	}
 	ended := make(chan error, 1)

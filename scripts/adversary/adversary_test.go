@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -159,6 +160,16 @@ func TestJudgeActs(t *testing.T) {
 				t.Errorf("exit %d, %s, %q: judge %d found %q, want %q", c.code, c.out, c.said, i, class, c.want[i])
 			}
 		}
+	}
+}
+
+// SIGINT ends a command that does not ask for it, also where the adversary itself ignores it.
+func TestInterruptIsHeard(t *testing.T) {
+	signal.Ignore(os.Interrupt)
+	defer signal.Reset(os.Interrupt)
+	a := &adversary{Device: "host", program: "sleep"}
+	if r, wrong := a.interrupt([]string{"5"}, 50*time.Millisecond); wrong != nil || r.Code != 1 || r.Seconds > 4 {
+		t.Errorf("found %+v, %+v", r, wrong)
 	}
 }
 

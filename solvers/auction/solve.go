@@ -13,6 +13,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/solvers/algorithms"
 	"coalesce/solvers/auction/internal/bidders"
+	"coalesce/solvers/auction/internal/packing"
 	"coalesce/solvers/auction/internal/ways"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/solve"
@@ -112,15 +113,15 @@ func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
 	}
 	var tables *tabled
 	var way tuned.Choice // the tuned algorithm; none where one is asked for, or on several devices, for which nothing is measured
-	algorithm := o.Algorithm
+	algorithm, reason := o.Algorithm, "asked for"
 	asked := algorithm == Bidders || algorithm == "" && auction.Bidders.Variant(o.Variant) != nil
 	switch {
 	case asked:
 		tables, err = tablesOf(p, o)
 	case algorithm == "" && o.Variant == "" && o.Together() == 1 && len(o.Devices) <= 1:
 		if way, tables, err = begin(p, items, &o); err == nil {
-			algorithm = ways.Name(way.Variant)
-			o.Say("auction/%s begins: %s", algorithm, way.Reason())
+			algorithm, reason = ways.Name(way.Variant), way.Reason()
+			o.Say("auction/%s begins: %s", algorithm, reason)
 		}
 	}
 	if err != nil {
@@ -140,10 +141,8 @@ func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
 		}
 	}
 	switch {
-	case o.Algorithm == Branch:
-		return byBranch("asked for")
 	case algorithm == Branch:
-		return byBranch(way.Reason())
+		return byBranch(reason)
 	case o.Algorithm == "" && o.Variant == "" && items > MaxItems:
 		return byBranch(fmt.Sprintf("%d items are more than the %d that coalition structures take", items, MaxItems))
 	}
@@ -176,7 +175,8 @@ func begin(p *plain, items int, o *Options) (tuned.Choice, *tabled, error) {
 	if refused == nil {
 		problem = tables.Problem
 	}
-	way, err := ways.Choose(o, items, len(p.Bids), problem, refused)
+	_, large := packing.Live(len(p.Bids), func(j int) int64 { return p.Bids[j].Price })
+	way, err := ways.Choose(o, items, len(p.Bids), problem, refused, large)
 	if err != nil || ways.Name(way.Variant) != Bidders {
 		return way, nil, err
 	}

@@ -3,12 +3,14 @@ package auction
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"coalesce/autotune/tuned"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/solvers/auction/internal/ways"
@@ -163,6 +165,24 @@ func TestTablesByDefault(t *testing.T) {
 	}
 	if way, tables, err := begin(p, 32, &Options{Devices: []device.Device{d}}); err != nil || tables != nil || ways.Name(way.Variant) != Branch {
 		t.Errorf("tables that take long are made unasked: %v %+v", err, way)
+	}
+}
+
+// A winner that the tuner kept leaves an auction whose prices it does not take to other algorithms.
+func TestTunedBranchLeavesLargePrices(t *testing.T) {
+	d := emulatedtest.Open(t)
+	won := ways.Table.Variant("algorithm=branch,seconds=0")
+	db, err := tuned.New(tuned.Entry{Family: ways.Table.Name, Class: d.Facts().Class(), Fixed: map[string]string{"bids": "few"}, Size: 2, Protocol: tuned.Protocol,
+		Winner: won.Label, Results: []tuned.Result{{Variant: won.Label, Hash: tuned.Hash(won.Hash), Nanos: 1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for price, want := range map[int64]bool{5: true, 1 << 61: false} {
+		a := &Auction{Goods: 2, Source: "a", Bids: []Bid{{Price: price, Goods: []int64{0}}, {Price: price, Goods: []int64{1}}, {Price: price + 1, Goods: []int64{0, 1}}}}
+		res, err := Solve(context.Background(), a, Options{Devices: []device.Device{d}, Tuning: db})
+		if err != nil || !res.Proven || res.Value != solve.Number(fmt.Sprint(2*price)) || (res.Algorithm == Branch) != want {
+			t.Errorf("prices of %d: %v %+v", price, err, res)
+		}
 	}
 }
 

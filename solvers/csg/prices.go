@@ -72,9 +72,12 @@ func triesPrices(facts device.Facts, n int, value Value, o *Options, way ways.Wa
 		exponent, short = 23, 1
 	}
 	limits.Columns = max(1<<min(max(14, n-short), exponent), int(min(limits.Steps/256, 1<<24)))
-	// Steps cost more than that beside some GPUs, and with some values: prices also end when the tiles would have.
+	// Steps cost more than that beside some GPUs, and with some values: prices also end when the tiles would
+	// have. Passes keep at most as many coalitions as the cores sort until then.
 	if facts.Kind == device.CUDA {
-		limits.Time = max(leastTime, time.Duration(splittings(Apart, n)/tileRates[value]/float64(len(o.Devices))*float64(time.Second)))
+		tiles := time.Duration(splittings(Apart, n) / tileRates[value] / float64(len(o.Devices)) * float64(time.Second))
+		limits.Time = max(leastTime, tiles)
+		limits.Columns = max(limits.Columns, min(int(tiles/price.ColumnTime)*runtime.GOMAXPROCS(0), 1<<24))
 	}
 	return true, limits, nil
 }

@@ -81,16 +81,12 @@ type Result struct {
 // Proven reports whether the packing is optimal.
 func (r *Result) Proven() bool { return r.Value == r.Bound }
 
-// Solve finds the best packing. When ctx ends the best so far is returned, with a bound
-// that holds. Errors wrap ErrSize.
-func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
-	if set.Workers <= 0 {
-		set.Workers = runtime.GOMAXPROCS(0)
-	}
-	var live []int32
+// Live lists the bids that can win, those of prices above 0. Where they are too many for Solve, or
+// their prices too large, the error wraps ErrSize.
+func Live(bids int, price func(bid int) int64) (live []int32, err error) {
 	sum := uint64(0)
-	for j, price := range p.Prices {
-		if price > 0 {
+	for j := range bids {
+		if price := price(j); price > 0 {
 			live = append(live, int32(j))
 			if sum += uint64(price); sum > 1<<61 {
 				return nil, fmt.Errorf("%w: prices add up to more than 2^61 units", ErrSize)
@@ -99,6 +95,19 @@ func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 	}
 	if len(live) > MaxBids {
 		return nil, fmt.Errorf("%w: found %d bids, expected at most %d", ErrSize, len(live), MaxBids)
+	}
+	return live, nil
+}
+
+// Solve finds the best packing. When ctx ends the best so far is returned, with a bound
+// that holds. Errors wrap ErrSize.
+func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
+	if set.Workers <= 0 {
+		set.Workers = runtime.GOMAXPROCS(0)
+	}
+	live, err := Live(len(p.Prices), func(j int) int64 { return p.Prices[j] })
+	if err != nil {
+		return nil, err
 	}
 	start := map[int32]bool{}
 	least := int64(0)

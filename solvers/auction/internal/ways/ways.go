@@ -60,8 +60,9 @@ func predicted(quick bool, items int) (*device.Variant, string) {
 
 // Choose is the algorithm to begin with for an auction of so many items and bids, among
 // those that can solve it: the one that measurements of auctions like this one favour, else
-// the predicted one. tables are those of Bidders; refused says why there are none.
-func Choose(o *solve.Settings, items, bids int, tables *bidders.Problem, refused error) (tuned.Choice, error) {
+// the predicted one. tables are those of Bidders; refused says why there are none, and large why
+// Branch does not take the bids; nil: it does.
+func Choose(o *solve.Settings, items, bids int, tables *bidders.Problem, refused, large error) (tuned.Choice, error) {
 	facts := device.Facts{Kind: device.Host}
 	if len(o.Devices) > 0 {
 		facts = o.Devices[0].Facts()
@@ -73,6 +74,8 @@ func Choose(o *solve.Settings, items, bids int, tables *bidders.Problem, refused
 		switch name := Name(v); {
 		case name == Coalitions && items > MaxItems:
 			return fmt.Errorf("more than %d items", MaxItems)
+		case name == Branch && items <= MaxItems:
+			return large // of more items no other algorithm may take the bids, and Branch says what it lacks
 		case name == Bidders && refused != nil:
 			return refused
 		case name == Bidders && tables.Seconds(facts) > seconds(v):

@@ -150,19 +150,20 @@ type round struct {
 }
 
 // next estimates when the following round ends, since the start of the solve, if its pass finds so many
-// coalitions: after as long as this round took, columnTime for each further coalition, and stepTime
+// coalitions: after as long as this round took, ColumnTime for each further coalition, and stepTime
 // for each further step of the search, whose steps grow in proportion to the coalitions.
 func (r round) next(found, cores int) time.Duration {
 	steps := float64(r.steps) * (float64(found)/float64(max(r.keep, r.found)) - 1)
-	more := float64(found-r.found)*float64(columnTime) + max(0, steps)*float64(stepTime)
+	more := float64(found-r.found)*float64(ColumnTime) + max(0, steps)*float64(stepTime)
 	return 2*r.ended - r.start + time.Duration(more/float64(cores))
 }
 
-// A core's time for a coalition that a pass finds, to draw its value and to sort and group it, and for one
-// that a search looks at. Beside an H200 they took 145 ns and 0.8 ns with 16 cores, and 92 and 0.9 ns with 32
-// (coalesce solve csg --distribution pascal --agents 28 --type int32 --algorithm price --json: prices.times).
+// ColumnTime is a core's time for a coalition that a pass finds, to draw its value and to sort and group it,
+// stepTime that for one that a search looks at. Beside an H200 all cores took 145 ns and 0.8 ns for them
+// with 16, and 92 and 0.9 ns with 32 (coalesce solve csg --distribution pascal --agents 28 --type int32
+// --algorithm price --json: prices.times).
 const (
-	columnTime = 2400 * time.Nanosecond
+	ColumnTime = 2400 * time.Nanosecond
 	stepTime   = 15 * time.Nanosecond
 )
 

@@ -31,18 +31,19 @@ type cover struct {
 }
 
 // itemsOf are the columns of losses below a budget, in agents' own bits, ascending by loss.
-// No loss is negative.
-func itemsOf(prices []int64, columns []column, below int64, cores int) []item {
+// No loss is negative. The items of the last call are lost.
+func (b *buffers) itemsOf(prices []int64, columns []column, below int64, cores int) []item {
 	y := sumsOf(prices)
-	items := mapped(cores, columns, func(x column) (item, bool) {
+	items := mapped(cores, columns, sized(&b.items, len(columns)), func(x column) (item, bool) {
 		loss := y.of(x.mask) - x.value
 		return item{x.mask, loss}, loss < below
 	})
-	return ordered(cores, items, func(x item) int64 { return x.loss })
+	order(cores, items, sized(&b.spare, len(items)), func(x item) int64 { return x.loss })
+	return items
 }
 
-// newCover groups the items of losses below a budget, which ascend by loss.
-func newCover(items []item, n int, budget int64, cores int) *cover {
+// newCover groups the items of losses below a budget, which ascend by loss. The last cover is lost.
+func (b *buffers) newCover(items []item, n int, budget int64, cores int) *cover {
 	c := &cover{n: n, cores: cores, order: make([]int, n)}
 	items = items[:below(items, budget)]
 	count := make([]int, n)
@@ -57,18 +58,17 @@ func newCover(items []item, n int, budget int64, cores int) *cover {
 	slices.SortStableFunc(c.order, func(a, b int) int { return cmp.Compare(count[a], count[b]) })
 	var spread [8][256]uint64 // by byte and its value: the agents' own bits mapped to the search's bits
 	for k, i := range c.order {
-		for b := range 256 {
-			spread[i/8][b] |= uint64(b>>(i%8)&1) << k
+		for own := range 256 {
+			spread[i/8][own] |= uint64(own>>(i%8)&1) << k
 		}
 	}
-	moved := mapped(cores, items, func(x item) (item, bool) {
+	c.groups = dealt(cores, items, sized(&b.spare, len(items)), n, func(x item) (item, int) {
 		mask := uint64(0)
-		for b := range (n + 7) / 8 {
-			mask |= spread[b][x.mask>>(8*b)&255]
+		for k := range (n + 7) / 8 {
+			mask |= spread[k][x.mask>>(8*k)&255]
 		}
-		return item{mask, x.loss}, true
+		return item{mask, x.loss}, bits.TrailingZeros64(mask)
 	})
-	c.groups = dealt(cores, moved, n, func(x item) int { return bits.TrailingZeros64(x.mask) })
 	return c
 }
 

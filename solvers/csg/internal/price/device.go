@@ -62,6 +62,7 @@ type onDevices[T device.Number] struct {
 	host[T]
 	on     *On
 	shares []*share[T]
+	spare  []uint64 // room to sort what a pass finds
 }
 
 // A share is the values of the coalitions that have the same highest agents, on a device.
@@ -75,6 +76,7 @@ type share[T device.Number] struct {
 	room    int64        // the most coalitions that a pass returns
 	unit    int          // prices are multiples of 2^-unit
 	scope   device.Scope // holds the memory, the stream and the module
+	found   []uint64     // coalitions of the last pass
 
 	v, prices, low, high, columns, count device.Buffer
 }
@@ -219,7 +221,7 @@ func (d *onDevices[T]) pass(ctx context.Context, prices []int64, limit int64, ke
 			return found{}, err
 		}
 		f := found{limit: limit}
-		f.columns = mapped(d.cores, masks, func(mask uint64) (column, bool) {
+		f.columns = mapped(d.cores, masks, make([]column, len(masks)), func(mask uint64) (column, bool) {
 			if mask == 0 {
 				return column{}, false
 			}
@@ -288,17 +290,21 @@ func (d *onDevices[T]) collect(prices []int64, limit int64, room int) ([]uint64,
 		}
 		return err
 	})
-	list := ordered(d.cores, slices.Concat(masks...), func(mask uint64) int64 { return int64(mask) })
+	list := masks[0]
+	if len(masks) > 1 {
+		list = slices.Concat(masks...)
+	}
+	order(d.cores, list, sized(&d.spare, len(list)), func(mask uint64) int64 { return int64(mask) })
 	return list, !slices.Contains(all, false), err
 }
 
-// fetch returns what a pass has found, in no order.
+// fetch returns what a pass has found, in no order, until the next pass.
 func (s *share[T]) fetch(room int) ([]uint64, bool, error) {
 	count := make([]uint64, 1)
 	if err := s.stream.Download(device.Bytes(count), s.count, 0); err != nil {
 		return nil, false, err
 	}
-	masks := make([]uint64, min(count[0], uint64(room)))
+	masks := sized(&s.found, int(min(count[0], uint64(room))))
 	if err := s.stream.Download(device.Bytes(masks), s.columns, 0); err != nil {
 		return nil, false, err
 	}

@@ -50,7 +50,7 @@ func TestImprove(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		items := itemsOf(best.Prices, f.columns, largest, 2)
+		items := new(buffers).itemsOf(best.Prices, f.columns, largest, 2)
 		if _, err := s.improve(ctx, items, best.Bound, f.limit); err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func TestReached(t *testing.T) {
 	if err != nil || len(f.columns) != 1<<9-1 {
 		t.Fatalf("found %d coalitions of no loss, %v", len(f.columns), err)
 	}
-	reached, err := s.improve(context.Background(), itemsOf(prices, f.columns, largest, 2), total, 0)
+	reached, err := s.improve(context.Background(), new(buffers).itemsOf(prices, f.columns, largest, 2), total, 0)
 	if err != nil || s.value != forbidden || reached > 1 {
 		t.Errorf("reached %d, %v, with a structure worth %d", reached, err, s.value)
 	}

@@ -9,107 +9,131 @@ import (
 // piece is how many entries of a list a core takes at a time.
 const piece = 1 << 12
 
-// mapped applies f to the entries of a list, on some cores, and returns in their order the
-// results that f keeps.
-func mapped[T, U any](cores int, list []T, f func(T) (U, bool)) []U {
-	pieces := make([][]U, (len(list)+piece-1)/piece)
-	each(cores, len(pieces), func(k int) {
-		own := list[k*piece : min((k+1)*piece, len(list))]
-		kept := make([]U, 0, len(own))
-		for _, x := range own {
-			if y, ok := f(x); ok {
-				kept = append(kept, y)
-			}
-		}
-		pieces[k] = kept
-	})
-	if len(pieces) == 1 {
-		return pieces[0]
+// buffers are lists of a solve that each pass writes anew. A large list costs more to allocate than to write,
+// as one core clears memory that was in use before, and fresh memory costs a fault of some microseconds a page.
+type buffers struct{ items, spare []item }
+
+// sized returns a buffer's first n entries, which hold anything; where they are too few the buffer grows.
+func sized[T any](buffer *[]T, n int) []T {
+	if cap(*buffer) < n {
+		*buffer = make([]T, n)
 	}
-	return slices.Concat(pieces...)
+	return (*buffer)[:n]
 }
 
-// dealt copies the entries of a list into buckets, on some cores: entry x into bucket of(x).
-// The entries of a bucket keep their order. The buckets follow one another in one list.
-func dealt[T any](cores int, list []T, buckets int, of func(T) int) [][]T {
-	parts := min(4*cores, (len(list)+piece-1)/piece)
-	part := func(k int) (from, to int) { return len(list) * k / parts, len(list) * (k + 1) / parts }
-	bucket := make([]uint16, len(list))
+// mapped applies f to the entries of a list, on some cores, and returns in their order the
+// results that f keeps, in out, which has room for all. out may be the list itself.
+func mapped[T, U any](cores int, list []T, out []U, f func(T) (U, bool)) []U {
+	kept := make([]int, (len(list)+piece-1)/piece)
+	each(cores, len(kept), func(k int) {
+		at := k * piece
+		for _, x := range list[at:min(at+piece, len(list))] {
+			if y, ok := f(x); ok {
+				out[at] = y
+				at++
+			}
+		}
+		kept[k] = at - k*piece
+	})
+	end := 0
+	for k, n := range kept {
+		if end < k*piece {
+			copy(out[end:], out[k*piece:][:n])
+		}
+		end += n
+	}
+	return out[:end]
+}
+
+// dealt sorts the entries of a list into buckets, on some cores: f returns what a bucket holds of an entry,
+// and the bucket. The entries of a bucket keep their order. The buckets follow one another in out, which
+// has as much room as the list.
+func dealt[T, U any](cores int, list []T, out []U, buckets int, f func(T) (U, int)) [][]U {
+	parts := max(1, min(4*cores, (len(list)+piece-1)/piece))
+	part := func(k int) []T { return list[len(list)*k/parts : len(list)*(k+1)/parts] }
 	at := make([][]int, parts) // of a part and a bucket: how many entries, then the place of the next
 	each(cores, parts, func(k int) {
-		at[k] = make([]int, buckets)
-		from, to := part(k)
-		for i := from; i < to; i++ {
-			b := of(list[i])
-			bucket[i] = uint16(b)
-			at[k][b]++
+		count := make([]int, buckets)
+		for _, x := range part(k) {
+			_, b := f(x)
+			count[b]++
 		}
+		at[k] = count
 	})
-	ends, place := make([]int, buckets), 0
+	lists, place := make([][]U, buckets), 0
 	for b := range buckets {
+		start := place
 		for k := range parts {
 			at[k][b], place = place, place+at[k][b]
 		}
-		ends[b] = place
+		lists[b] = out[start:place:place]
 	}
-	all := make([]T, len(list))
 	each(cores, parts, func(k int) {
-		from, to := part(k)
-		for i := from; i < to; i++ {
-			b := bucket[i]
-			all[at[k][b]] = list[i]
-			at[k][b]++
+		next := at[k]
+		for _, x := range part(k) {
+			y, b := f(x)
+			out[next[b]] = y
+			next[b]++
 		}
 	})
-	lists, start := make([][]T, buckets), 0
-	for b, end := range ends {
-		lists[b], start = all[start:end:end], end
-	}
 	return lists
 }
 
-// ordered sorts a list by keys below 2^62 that are not negative, on some cores: entries are dealt
-// by the highest bits of their keys, and each bucket is sorted. Entries of one key keep their order.
-func ordered[T any](cores int, list []T, key func(T) int64) []T {
-	const digit = 12
+// order sorts a list by keys below 2^62 that are not negative, on some cores: spare, which has as much room,
+// gets the entries in buckets of the highest bits of their keys, and each bucket is sorted. Entries of one
+// key keep their order.
+func order[T any](cores int, list, spare []T, key func(T) int64) {
+	const most, fill = 12, 7 // at most 2^most buckets, of some 2^fill entries where the list is short
+	parts := (len(list) + piece - 1) / piece
+	used := make([]int64, parts) // by part of the list: the bits of its keys
+	each(cores, parts, func(k int) {
+		own := int64(0)
+		for _, x := range list[k*piece : min((k+1)*piece, len(list))] {
+			own |= key(x)
+		}
+		used[k] = own
+	})
 	all := int64(0)
-	for _, x := range list {
-		all |= key(x)
+	for _, x := range used {
+		all |= x
 	}
+	digit := max(0, min(most, bits.Len(uint(len(list)))-fill))
 	low := max(0, bits.Len64(uint64(all))-digit) // bits of keys that a bucket leaves open
-	sorted := make([]T, len(list))
-	if len(list) < piece {
-		rank(list, sorted, key, bits.Len64(uint64(all)))
-		return sorted
+	lists := dealt(cores, list, spare, 1<<digit, func(x T) (T, int) { return x, int(key(x) >> low) })
+	start := make([]int, len(lists)+1)
+	for b, bucket := range lists {
+		start[b+1] = start[b] + len(bucket)
 	}
-	lists := dealt(cores, list, 1<<digit, func(x T) int { return int(key(x) >> low) })
-	start := make([]int, len(lists))
-	for b := 1; b < len(lists); b++ {
-		start[b] = start[b-1] + len(lists[b-1])
-	}
-	each(cores, len(lists), func(b int) { rank(lists[b], sorted[start[b]:], key, low) })
-	return sorted
+	const run = 16 // buckets that a core sorts at a time
+	each(cores, (len(lists)+run-1)/run, func(k int) {
+		var words []uint64
+		for b := k * run; b < min((k+1)*run, len(lists)); b++ {
+			words = rank(lists[b], list[start[b]:], key, low, words)
+		}
+	})
 }
 
 // rank copies a list to another in the order of the low bits of its keys. Machine words are
-// sorted that hold these bits and the place of an entry, as far as both fit in one.
-func rank[T any](list, sorted []T, key func(T) int64, low int) {
+// sorted that hold these bits and the place of an entry, as far as both fit in one. They are in words, which
+// rank returns to be used again.
+func rank[T any](list, sorted []T, key func(T) int64, low int, words []uint64) []uint64 {
 	place := bits.Len(uint(len(list)))
 	if low == 0 {
 		copy(sorted, list)
-		return
+		return words
 	}
 	if low+place > 64 {
 		copy(sorted, list)
 		slices.SortStableFunc(sorted[:len(list)], func(a, b T) int { return cmp.Compare(key(a), key(b)) })
-		return
+		return words
 	}
-	words := make([]uint64, len(list))
+	words = words[:0]
 	for i, x := range list {
-		words[i] = uint64(key(x))&(1<<low-1)<<place | uint64(i)
+		words = append(words, uint64(key(x))&(1<<low-1)<<place|uint64(i))
 	}
 	slices.Sort(words)
 	for k, w := range words {
 		sorted[k] = list[w&(1<<place-1)]
 	}
+	return words
 }

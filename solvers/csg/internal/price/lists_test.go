@@ -22,7 +22,7 @@ func TestLists(t *testing.T) {
 				for _, x := range list {
 					buckets[x.loss%7] = append(buckets[x.loss%7], x)
 				}
-				if got := dealt(cores, list, 7, func(x item) int { return int(x.loss % 7) }); !slices.EqualFunc(got, buckets, slices.Equal) {
+				if got := dealt(cores, list, make([]item, n), 7, func(x item) (item, int) { return x, int(x.loss % 7) }); !slices.EqualFunc(got, buckets, slices.Equal) {
 					t.Errorf("%d entries of %d values, %d cores: other buckets", n, span, cores)
 				}
 				odd := func(x item) (item, bool) { return item{x.mask, x.loss + 1}, x.loss&1 == 1 }
@@ -32,11 +32,12 @@ func TestLists(t *testing.T) {
 						want = append(want, y)
 					}
 				}
-				if got := mapped(cores, list, odd); !slices.Equal(got, want) {
+				if got := mapped(cores, list, make([]item, n), odd); !slices.Equal(got, want) {
 					t.Errorf("%d entries of %d values, %d cores: %d are kept, expected %d", n, span, cores, len(got), len(want))
 				}
 				sorted := slices.SortedStableFunc(slices.Values(list), func(a, b item) int { return cmp.Compare(a.loss, b.loss) })
-				if got := ordered(cores, list, func(x item) int64 { return x.loss }); !slices.Equal(got, sorted) {
+				got := slices.Clone(list)
+				if order(cores, got, make([]item, n), func(x item) int64 { return x.loss }); !slices.Equal(got, sorted) {
 					t.Errorf("%d entries of %d values, %d cores: another order", n, span, cores)
 				}
 			}
@@ -55,7 +56,8 @@ func BenchmarkItems(b *testing.B) {
 		mask := r.Uint64N(1 << 32)
 		columns[i] = column{mask, sum(prices, mask) - r.Int64N(1<<37)}
 	}
+	var lists buffers
 	for b.Loop() {
-		newCover(itemsOf(prices, columns, 1<<37, 2), 32, 1<<37, 2)
+		lists.newCover(lists.itemsOf(prices, columns, 1<<37, 2), 32, 1<<37, 2)
 	}
 }

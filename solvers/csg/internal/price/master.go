@@ -49,7 +49,8 @@ const (
 // newMaster begins with the columns of single agents. A single agent of value `forbidden` gets a
 // value below that of any structure.
 func newMaster(n, cores int, single func(agent int) float64) *master {
-	m := &master{n: n, cores: cores, seen: make([]uint64, 2*firstKeep), right: make([]float64, n), basis: make([]basic, n),
+	m := &master{n: n, cores: cores, masks: make([]uint64, 0, firstKeep), values: make([]float64, 0, firstKeep),
+		seen: make([]uint64, 2*firstKeep), right: make([]float64, n), basis: make([]basic, n),
 		inverse: make([]float64, n*n), x: make([]float64, n), y: make([]float64, n), column: make([]float64, n)}
 	r := rand.New(rand.NewPCG(1, uint64(n)))
 	for i := range n {

@@ -94,5 +94,5 @@ func (f *found) tighten(cores int, y sums) {
 	}
 	slices.Sort(sample)
 	f.limit = max(min(sample[len(sample)/2]-1, f.limit), -largest)
-	f.columns = mapped(cores, f.columns, func(c column) (column, bool) { return c, loss(c) <= f.limit })
+	f.columns = mapped(cores, f.columns, f.columns, func(c column) (column, bool) { return c, loss(c) <= f.limit })
 }

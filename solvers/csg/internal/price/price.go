@@ -235,7 +235,8 @@ func Verify[T device.Number](ctx context.Context, values []T, blocks []uint64, p
 	if len(f.columns) != p.Survivors {
 		return 0, refuted("found %d coalitions of losses below the gap, the proof says %d", len(f.columns), p.Survivors)
 	}
-	c := newCover(itemsOf(p.Prices, f.columns, p.Gap, o.cores()), n, p.Gap, o.cores())
+	var lists buffers
+	c := lists.newCover(lists.itemsOf(p.Prices, f.columns, p.Gap, o.cores()), n, p.Gap, o.cores())
 	ended := c.search(ctx, p.Gap, o.Steps)
 	steps = c.steps.Load()
 	switch {

@@ -23,6 +23,9 @@ type solver struct {
 	proven int64    // no structure is worth more
 	by     found    // the coalitions that the last pass at Prices found, which prove this bound
 	random []column // some coalitions, each as likely as another, from which losses are estimated
+	lists  buffers
+	last   *cover // of the items of the last pass, with losses below
+	below  int64  // this budget
 	lap    time.Time
 }
 
@@ -74,7 +77,8 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 		if s.value != forbidden {
 			budget = min(budget, total-s.value)
 		}
-		items := itemsOf(prices, f.columns, budget, s.limits.Cores)
+		items := s.lists.itemsOf(prices, f.columns, budget, s.limits.Cores)
+		s.last = nil
 		s.spent(&s.Times.Passes)
 		this.found, this.steps = len(f.columns), s.Steps
 		better := false
@@ -200,7 +204,7 @@ func (s *solver) search(ctx context.Context, items []item, total int64, f found,
 		if total-budget >= s.proven && rank < len(losses) {
 			continue // an earlier search proved this budget
 		}
-		c := newCover(items, s.n, budget, s.limits.Cores)
+		c := s.covers(items, budget)
 		ended := c.search(ctx, budget, min(allowed, s.limits.Steps-s.Steps))
 		s.Steps += c.steps.Load()
 		if err := ctx.Err(); err != nil {
@@ -219,6 +223,15 @@ func (s *solver) search(ctx context.Context, items []item, total int64, f found,
 	}
 }
 
+// covers is the search among the items of losses below a budget: the last one again, where the budget is the
+// same.
+func (s *solver) covers(items []item, budget int64) *cover {
+	if s.last == nil || s.below != budget {
+		s.last, s.below = s.lists.newCover(items, s.n, budget, s.limits.Cores), budget
+	}
+	return s.last
+}
+
 // improve looks, among the coalitions that a pass has found, for a structure whose loss exceeds the
 // pass's limit. Each block of an optimal structure loses less than the whole structure, so that a pass
 // finds all blocks long before a search among its coalitions is a proof. The search is repeated with
@@ -232,7 +245,7 @@ func (s *solver) improve(ctx context.Context, items []item, total, limit int64) 
 	if limit < 0 {
 		return limit + 1, nil
 	}
-	c := newCover(items, s.n, limit+1, s.limits.Cores)
+	c := s.covers(items, limit+1)
 	most := min(4*limit+1, largest)
 	if s.value != forbidden {
 		most = min(most, total-s.value)
@@ -309,7 +322,7 @@ func (s *solver) finish() *Result {
 func (s *solver) sample() {
 	const each = 512 // the most coalitions of each size
 	grand := uint64(1)<<s.n - 1
-	masks := []uint64{grand}
+	masks := append(make([]uint64, 0, each*s.n), grand)
 	if grand <= uint64(each*s.n) {
 		for mask := uint64(1); mask < grand; mask++ {
 			masks = append(masks, mask)
@@ -342,7 +355,7 @@ func (s *solver) sample() {
 
 // valued are coalitions with their values, without those that are forbidden.
 func (s *solver) valued(masks []uint64) []column {
-	return mapped(s.limits.Cores, masks, func(mask uint64) (column, bool) {
+	return mapped(s.limits.Cores, masks, make([]column, len(masks)), func(mask uint64) (column, bool) {
 		v := s.at(mask)
 		return column{mask, v}, v != forbidden
 	})
@@ -423,21 +436,18 @@ func (s *solver) repair(prices []int64, f found) int {
 			prices[i] += roundUp(-f.limit)
 		}
 	}
-	type violation struct {
-		mask      uint64
-		value, by int64
-	}
 	y := sumsOf(prices)
-	list := mapped(s.limits.Cores, f.columns, func(x column) (violation, bool) {
-		by := x.value - y.of(x.mask)
-		return violation{x.mask, x.value, by}, by > 0
+	list := mapped(s.limits.Cores, f.columns, sized(&s.lists.items, len(f.columns)), func(x column) (item, bool) {
+		loss := y.of(x.mask) - x.value
+		return item{x.mask, loss}, loss < 0
 	})
-	most := int64(0)
+	least := int64(0)
 	for _, x := range list {
-		most = max(most, x.by)
+		least = min(least, x.loss)
 	}
-	list = ordered(s.limits.Cores, list, func(x violation) int64 { return int64(x.mask) })
-	list = ordered(s.limits.Cores, list, func(x violation) int64 { return most - x.by })
+	spare := sized(&s.lists.spare, len(list))
+	order(s.limits.Cores, list, spare, func(x item) int64 { return int64(x.mask) })
+	order(s.limits.Cores, list, spare, func(x item) int64 { return x.loss - least })
 	in := make([]int, s.n)
 	for _, x := range list {
 		for m := x.mask; m != 0; m &= m - 1 {
@@ -446,7 +456,7 @@ func (s *solver) repair(prices []int64, f found) int {
 	}
 	// The agent in the most coalitions that are worth more than their prices gets the higher price.
 	for _, x := range list {
-		by := x.value - sum(prices, x.mask)
+		by := y.of(x.mask) - x.loss - sum(prices, x.mask) // its value, less its agents' prices by now
 		if by <= 0 {
 			continue
 		}

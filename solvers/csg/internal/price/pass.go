@@ -45,6 +45,7 @@ func scan[T device.Number, A int64 | float64](ctx context.Context, h *host[T], p
 	run := max(1, blocks>>10) // blocks that a core takes at a time
 	var lock sync.Mutex
 	all := found{limit: limit}
+	spare := make(chan []column, h.cores) // lists of pieces that are done
 	each(h.cores, int(blocks/run), func(piece int) {
 		if ctx.Err() != nil {
 			return
@@ -52,6 +53,10 @@ func scan[T device.Number, A int64 | float64](ctx context.Context, h *host[T], p
 		lock.Lock()
 		own := found{limit: all.limit}
 		lock.Unlock()
+		select {
+		case own.columns = <-spare:
+		default:
+		}
 		for b := uint64(piece) * run; b < uint64(piece+1)*run; b++ {
 			base := b << k
 			high := y.of(base)
@@ -73,7 +78,11 @@ func scan[T device.Number, A int64 | float64](ctx context.Context, h *host[T], p
 		}
 		lock.Lock()
 		defer lock.Unlock()
+		if len(all.columns)+len(own.columns) > cap(all.columns) { // doubled, where append would add a quarter
+			all.columns = slices.Grow(all.columns, len(all.columns)+len(own.columns))
+		}
 		all.columns = append(all.columns, own.columns...)
+		spare <- own.columns[:0]
 		all.limit = min(all.limit, own.limit)
 		for len(all.columns) >= 2*keep {
 			all.tighten(h.cores, y)

@@ -75,7 +75,7 @@ func Choose(o *solve.Settings, items, bids int, tables *bidders.Problem, refused
 		case name == Coalitions && items > MaxItems:
 			return fmt.Errorf("more than %d items", MaxItems)
 		case name == Branch && items <= MaxItems:
-			return large // of more items no other algorithm may take the bids, and Branch says what it lacks
+			return large // with more items Branch stays, the only algorithm for most of them, and its own error tells
 		case name == Bidders && refused != nil:
 			return refused
 		case name == Bidders && tables.Seconds(facts) > seconds(v):

@@ -45,7 +45,7 @@ func scan[T device.Number, A int64 | float64](ctx context.Context, h *host[T], p
 	run := max(1, blocks>>10) // blocks that a core takes at a time
 	var lock sync.Mutex
 	all := found{limit: limit}
-	spare := make(chan []column, h.cores) // lists of pieces that are done
+	spare := make(chan []column, h.cores) // lists of pieces that are done, for the pieces that follow
 	each(h.cores, int(blocks/run), func(piece int) {
 		if ctx.Err() != nil {
 			return

@@ -11,7 +11,7 @@ import (
 )
 
 // BiddersHash is the hash of the family auction/bidders: what its texts are made from.
-const BiddersHash = 0x73c6ad9486a2bd8b
+const BiddersHash = 0x47948f29851fa3ae
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

@@ -11,7 +11,7 @@ import (
 )
 
 // DrawHash is the hash of the family csg/draw: what its texts are made from.
-const DrawHash = 0x5fd29f38c697a9fe
+const DrawHash = 0xfa23d20e1addea7a
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

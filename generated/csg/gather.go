@@ -11,7 +11,7 @@ import (
 )
 
 // GatherHash is the hash of the family csg/gather: what its texts are made from.
-const GatherHash = 0x4d94c1f70b1c121b
+const GatherHash = 0xb3a4bb6d5a47a8d0
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

@@ -11,7 +11,7 @@ import (
 )
 
 // PriceHash is the hash of the family csg/price: what its texts are made from.
-const PriceHash = 0xd14e4423eff10c54
+const PriceHash = 0x4f162b3c2d19fede
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -27,37 +27,38 @@ var Price = device.Family{
 	Params: []string{"block", "items", "sums", "value"},
 	Entries: []device.Entry{
 		{Name: "extent", Params: []device.Param{{Name: "v", Type: "buffer"}, {Name: "most", Type: "buffer"}, {Name: "tiles", Type: "uint64"}}},
+		{Name: "uneven", Params: []device.Param{{Name: "v", Type: "buffer"}, {Name: "above", Type: "buffer"}, {Name: "tiles", Type: "uint64"}, {Name: "unit", Type: "int64"}, {Name: "inverse", Type: "uint64"}, {Name: "twos", Type: "uint64"}, {Name: "most", Type: "uint64"}}},
 		{Name: "sums", Params: []device.Param{{Name: "prices", Type: "buffer"}, {Name: "out", Type: "buffer"}, {Name: "count", Type: "uint64"}, {Name: "unit", Type: "uint64"}}},
-		{Name: "collect", Params: []device.Param{{Name: "v", Type: "buffer"}, {Name: "low", Type: "buffer"}, {Name: "high", Type: "buffer"}, {Name: "columns", Type: "buffer"}, {Name: "count", Type: "buffer"}, {Name: "tiles", Type: "uint64"}, {Name: "room", Type: "uint64"}, {Name: "unit", Type: "uint64"}}},
+		{Name: "collect", Params: []device.Param{{Name: "v", Type: "buffer"}, {Name: "low", Type: "buffer"}, {Name: "high", Type: "buffer"}, {Name: "columns", Type: "buffer"}, {Name: "values", Type: "buffer"}, {Name: "count", Type: "buffer"}, {Name: "tiles", Type: "uint64"}, {Name: "room", Type: "uint64"}, {Name: "unit", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=128,items=4,sums=narrow,value=int32", Symbol: "csg_price_block128_items4_sumsnarrow_int32", Hash: 0xfd39d2860b9bae36, Values: []string{"128", "4", "narrow", "int32"}, Pack: 0},
-		{Label: "block=128,items=4,sums=narrow,value=float32", Symbol: "csg_price_block128_items4_sumsnarrow_float32", Hash: 0x2476146d64820f04, Values: []string{"128", "4", "narrow", "float32"}, Pack: 0},
-		{Label: "block=128,items=8,sums=narrow,value=int32", Symbol: "csg_price_block128_items8_sumsnarrow_int32", Hash: 0x020458e1efda99c2, Values: []string{"128", "8", "narrow", "int32"}, Pack: 0},
-		{Label: "block=128,items=8,sums=narrow,value=float32", Symbol: "csg_price_block128_items8_sumsnarrow_float32", Hash: 0x469112ff4085ea37, Values: []string{"128", "8", "narrow", "float32"}, Pack: 0},
-		{Label: "block=128,items=16,sums=narrow,value=int32", Symbol: "csg_price_block128_items16_sumsnarrow_int32", Hash: 0x7127f106512dd2a9, Values: []string{"128", "16", "narrow", "int32"}, Pack: 0},
-		{Label: "block=128,items=16,sums=narrow,value=float32", Symbol: "csg_price_block128_items16_sumsnarrow_float32", Hash: 0x0a658cb33fee7c09, Values: []string{"128", "16", "narrow", "float32"}, Pack: 0},
-		{Label: "block=256,items=4,sums=narrow,value=int32", Symbol: "csg_price_block256_items4_sumsnarrow_int32", Hash: 0x512d2f11bd82e74b, Values: []string{"256", "4", "narrow", "int32"}, Pack: 0},
-		{Label: "block=256,items=4,sums=narrow,value=float32", Symbol: "csg_price_block256_items4_sumsnarrow_float32", Hash: 0x3e7fbc7055ab2e6d, Values: []string{"256", "4", "narrow", "float32"}, Pack: 0},
-		{Label: "block=256,items=8,sums=narrow,value=int32", Symbol: "csg_price_block256_items8_sumsnarrow_int32", Hash: 0x4ae195e2351c7d8a, Values: []string{"256", "8", "narrow", "int32"}, Pack: 0},
-		{Label: "block=256,items=8,sums=narrow,value=float32", Symbol: "csg_price_block256_items8_sumsnarrow_float32", Hash: 0x821c52a4832c0b5d, Values: []string{"256", "8", "narrow", "float32"}, Pack: 0},
-		{Label: "block=256,items=8,sums=wide,value=int32", Symbol: "csg_price_block256_items8_sumswide_int32", Hash: 0xf924e2f9a0d1a3e6, Values: []string{"256", "8", "wide", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=256,items=8,sums=wide,value=int64", Symbol: "csg_price_block256_items8_sumswide_int64", Hash: 0x4b5b3ceaf13d0635, Values: []string{"256", "8", "wide", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=256,items=8,sums=wide,value=float32", Symbol: "csg_price_block256_items8_sumswide_float32", Hash: 0x2de982cae89186e4, Values: []string{"256", "8", "wide", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=256,items=8,sums=wide,value=float64", Symbol: "csg_price_block256_items8_sumswide_float64", Hash: 0x7b6e8e54f16888c5, Values: []string{"256", "8", "wide", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=256,items=16,sums=narrow,value=int32", Symbol: "csg_price_block256_items16_sumsnarrow_int32", Hash: 0x6c72bef4cea4f636, Values: []string{"256", "16", "narrow", "int32"}, Pack: 0},
-		{Label: "block=256,items=16,sums=narrow,value=float32", Symbol: "csg_price_block256_items16_sumsnarrow_float32", Hash: 0x896ff95d35a34a08, Values: []string{"256", "16", "narrow", "float32"}, Pack: 0},
-		{Label: "block=512,items=4,sums=narrow,value=int32", Symbol: "csg_price_block512_items4_sumsnarrow_int32", Hash: 0x5b2ce7266337e928, Values: []string{"512", "4", "narrow", "int32"}, Pack: 1},
-		{Label: "block=512,items=4,sums=narrow,value=float32", Symbol: "csg_price_block512_items4_sumsnarrow_float32", Hash: 0x2eb508face93d642, Values: []string{"512", "4", "narrow", "float32"}, Pack: 1},
-		{Label: "block=512,items=8,sums=narrow,value=int32", Symbol: "csg_price_block512_items8_sumsnarrow_int32", Hash: 0x400974155765df91, Values: []string{"512", "8", "narrow", "int32"}, Pack: 1},
-		{Label: "block=512,items=8,sums=narrow,value=float32", Symbol: "csg_price_block512_items8_sumsnarrow_float32", Hash: 0xb41128c6db4ce80c, Values: []string{"512", "8", "narrow", "float32"}, Pack: 1},
-		{Label: "block=512,items=16,sums=narrow,value=int32", Symbol: "csg_price_block512_items16_sumsnarrow_int32", Hash: 0x6dd4b793e29df45d, Values: []string{"512", "16", "narrow", "int32"}, Pack: 1},
-		{Label: "block=512,items=16,sums=narrow,value=float32", Symbol: "csg_price_block512_items16_sumsnarrow_float32", Hash: 0x65c00fdc2690ffce, Values: []string{"512", "16", "narrow", "float32"}, Pack: 1},
+		{Label: "block=128,items=4,sums=narrow,value=int32", Symbol: "csg_price_block128_items4_sumsnarrow_int32", Hash: 0x130da354b4626e63, Values: []string{"128", "4", "narrow", "int32"}, Pack: 0},
+		{Label: "block=128,items=4,sums=narrow,value=float32", Symbol: "csg_price_block128_items4_sumsnarrow_float32", Hash: 0x5965e26ab493ff8c, Values: []string{"128", "4", "narrow", "float32"}, Pack: 0},
+		{Label: "block=128,items=8,sums=narrow,value=int32", Symbol: "csg_price_block128_items8_sumsnarrow_int32", Hash: 0x171802eaa1bbb271, Values: []string{"128", "8", "narrow", "int32"}, Pack: 0},
+		{Label: "block=128,items=8,sums=narrow,value=float32", Symbol: "csg_price_block128_items8_sumsnarrow_float32", Hash: 0x78b2d8e0cf50493b, Values: []string{"128", "8", "narrow", "float32"}, Pack: 0},
+		{Label: "block=128,items=16,sums=narrow,value=int32", Symbol: "csg_price_block128_items16_sumsnarrow_int32", Hash: 0x2ffb04c29d628695, Values: []string{"128", "16", "narrow", "int32"}, Pack: 0},
+		{Label: "block=128,items=16,sums=narrow,value=float32", Symbol: "csg_price_block128_items16_sumsnarrow_float32", Hash: 0xe65a1f518dab69e8, Values: []string{"128", "16", "narrow", "float32"}, Pack: 0},
+		{Label: "block=256,items=4,sums=narrow,value=int32", Symbol: "csg_price_block256_items4_sumsnarrow_int32", Hash: 0xf41f75440bbe84cd, Values: []string{"256", "4", "narrow", "int32"}, Pack: 0},
+		{Label: "block=256,items=4,sums=narrow,value=float32", Symbol: "csg_price_block256_items4_sumsnarrow_float32", Hash: 0x51510d01a0ce41ea, Values: []string{"256", "4", "narrow", "float32"}, Pack: 0},
+		{Label: "block=256,items=8,sums=narrow,value=int32", Symbol: "csg_price_block256_items8_sumsnarrow_int32", Hash: 0x148151b475978df7, Values: []string{"256", "8", "narrow", "int32"}, Pack: 0},
+		{Label: "block=256,items=8,sums=narrow,value=float32", Symbol: "csg_price_block256_items8_sumsnarrow_float32", Hash: 0x2d19e1d656da2297, Values: []string{"256", "8", "narrow", "float32"}, Pack: 0},
+		{Label: "block=256,items=8,sums=wide,value=int32", Symbol: "csg_price_block256_items8_sumswide_int32", Hash: 0x2d2c4c0c17d09f80, Values: []string{"256", "8", "wide", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=256,items=8,sums=wide,value=int64", Symbol: "csg_price_block256_items8_sumswide_int64", Hash: 0xa8a37ad45b641bbd, Values: []string{"256", "8", "wide", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=256,items=8,sums=wide,value=float32", Symbol: "csg_price_block256_items8_sumswide_float32", Hash: 0xc8e89adbe125de2b, Values: []string{"256", "8", "wide", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=256,items=8,sums=wide,value=float64", Symbol: "csg_price_block256_items8_sumswide_float64", Hash: 0xcc22230f61362e9b, Values: []string{"256", "8", "wide", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=256,items=16,sums=narrow,value=int32", Symbol: "csg_price_block256_items16_sumsnarrow_int32", Hash: 0x68c2474ba129a13e, Values: []string{"256", "16", "narrow", "int32"}, Pack: 0},
+		{Label: "block=256,items=16,sums=narrow,value=float32", Symbol: "csg_price_block256_items16_sumsnarrow_float32", Hash: 0x9de5bae4484cbdf7, Values: []string{"256", "16", "narrow", "float32"}, Pack: 0},
+		{Label: "block=512,items=4,sums=narrow,value=int32", Symbol: "csg_price_block512_items4_sumsnarrow_int32", Hash: 0xa66f5b7524e84dce, Values: []string{"512", "4", "narrow", "int32"}, Pack: 1},
+		{Label: "block=512,items=4,sums=narrow,value=float32", Symbol: "csg_price_block512_items4_sumsnarrow_float32", Hash: 0xaa9b27064510d192, Values: []string{"512", "4", "narrow", "float32"}, Pack: 1},
+		{Label: "block=512,items=8,sums=narrow,value=int32", Symbol: "csg_price_block512_items8_sumsnarrow_int32", Hash: 0x8c45618d358884b2, Values: []string{"512", "8", "narrow", "int32"}, Pack: 1},
+		{Label: "block=512,items=8,sums=narrow,value=float32", Symbol: "csg_price_block512_items8_sumsnarrow_float32", Hash: 0xf206aa85e9b1ba8a, Values: []string{"512", "8", "narrow", "float32"}, Pack: 1},
+		{Label: "block=512,items=16,sums=narrow,value=int32", Symbol: "csg_price_block512_items16_sumsnarrow_int32", Hash: 0xf57a51aa46f33cb5, Values: []string{"512", "16", "narrow", "int32"}, Pack: 1},
+		{Label: "block=512,items=16,sums=narrow,value=float32", Symbol: "csg_price_block512_items16_sumsnarrow_float32", Hash: 0x117ebafc9e10d696, Values: []string{"512", "16", "narrow", "float32"}, Pack: 1},
 	},
 	Source: priceSource,
 	Packs: []device.Pack{
-		{File: "price/pack_000.cu", Hash: 0x4970dc6e9d716861},
-		{File: "price/pack_001.cu", Hash: 0x1ad72ababdde08d3},
+		{File: "price/pack_000.cu", Hash: 0xd242ec8dbb0447e4},
+		{File: "price/pack_001.cu", Hash: 0x3bbcf4f472ccc22d},
 	},
 }
 
@@ -65,7 +66,7 @@ var Price = device.Family{
 type PriceKernels struct {
 	variant *device.Variant
 	module  device.Module
-	kernels [3]device.Kernel // nil where the variant has no such entry
+	kernels [4]device.Kernel // nil where the variant has no such entry
 }
 
 // LoadPrice makes a variant's entry points ready on a device.
@@ -93,14 +94,19 @@ func (k *PriceKernels) Extent(stream device.Stream, grid device.Grid, v device.B
 	return k.launch(stream, grid, 0, device.Ptr(v), device.Ptr(most), device.U64(tiles))
 }
 
+// Uneven launches the entry uneven.
+func (k *PriceKernels) Uneven(stream device.Stream, grid device.Grid, v device.Buffer, above device.Buffer, tiles uint64, unit int64, inverse uint64, twos uint64, most uint64) error {
+	return k.launch(stream, grid, 1, device.Ptr(v), device.Ptr(above), device.U64(tiles), device.I64(unit), device.U64(inverse), device.U64(twos), device.U64(most))
+}
+
 // Sums launches the entry sums.
 func (k *PriceKernels) Sums(stream device.Stream, grid device.Grid, prices device.Buffer, out device.Buffer, count uint64, unit uint64) error {
-	return k.launch(stream, grid, 1, device.Ptr(prices), device.Ptr(out), device.U64(count), device.U64(unit))
+	return k.launch(stream, grid, 2, device.Ptr(prices), device.Ptr(out), device.U64(count), device.U64(unit))
 }
 
 // Collect launches the entry collect.
-func (k *PriceKernels) Collect(stream device.Stream, grid device.Grid, v device.Buffer, low device.Buffer, high device.Buffer, columns device.Buffer, count device.Buffer, tiles uint64, room uint64, unit uint64) error {
-	return k.launch(stream, grid, 2, device.Ptr(v), device.Ptr(low), device.Ptr(high), device.Ptr(columns), device.Ptr(count), device.U64(tiles), device.U64(room), device.U64(unit))
+func (k *PriceKernels) Collect(stream device.Stream, grid device.Grid, v device.Buffer, low device.Buffer, high device.Buffer, columns device.Buffer, values device.Buffer, count device.Buffer, tiles uint64, room uint64, unit uint64) error {
+	return k.launch(stream, grid, 3, device.Ptr(v), device.Ptr(low), device.Ptr(high), device.Ptr(columns), device.Ptr(values), device.Ptr(count), device.U64(tiles), device.U64(room), device.U64(unit))
 }
 
 func (k *PriceKernels) launch(stream device.Stream, grid device.Grid, entry int, args ...device.Arg) error {

@@ -30,15 +30,31 @@ type cover struct {
 	blocks []uint64 // of the best so far, nil while none is found
 }
 
-// itemsOf are the columns of losses below a budget, in agents' own bits, ascending by loss.
+// itemsOf are the columns of losses below a budget, in agents' own bits, ascending by loss, then by mask.
 // No loss is negative. The items of the last call are lost.
 func (b *buffers) itemsOf(prices []int64, columns []column, below int64, cores int) []item {
 	y := sumsOf(prices)
-	items := mapped(cores, columns, sized(&b.items, len(columns)), func(x column) (item, bool) {
+	items := mapped(cores, columns, sized(&b.items, len(columns)), func(_ int, x column) (item, bool) {
 		loss := y.of(x.mask) - x.value
 		return item{x.mask, loss}, loss < below
 	})
 	order(cores, items, sized(&b.spare, len(items)), func(x item) int64 { return x.loss })
+	each(cores, (len(items)+piece-1)/piece, func(k int) { // the runs of one loss that begin in a piece
+		from := k * piece
+		for from > 0 && from < len(items) && items[from].loss == items[from-1].loss {
+			from++
+		}
+		for from < min((k+1)*piece, len(items)) {
+			to := from + 1
+			for to < len(items) && items[to].loss == items[from].loss {
+				to++
+			}
+			if to > from+1 {
+				slices.SortFunc(items[from:to], func(a, b item) int { return cmp.Compare(a.mask, b.mask) })
+			}
+			from = to
+		}
+	})
 	return items
 }
 
@@ -46,12 +62,7 @@ func (b *buffers) itemsOf(prices []int64, columns []column, below int64, cores i
 func (b *buffers) newCover(items []item, n int, budget int64, cores int) *cover {
 	c := &cover{n: n, cores: cores, order: make([]int, n)}
 	items = items[:below(items, budget)]
-	count := make([]int, n)
-	for k := 0; k < len(items); k += 1 + len(items)>>16 { // a sample shows which agents are rare
-		for s := items[k].mask; s != 0; s &= s - 1 {
-			count[bits.TrailingZeros64(s)]++
-		}
-	}
+	count := memberships(items, 1+len(items)>>16, n) // a sample shows which agents are rare
 	for i := range c.order {
 		c.order[i] = i
 	}
@@ -70,6 +81,23 @@ func (b *buffers) newCover(items []item, n int, budget int64, cores int) *cover 
 		return item{mask, x.loss}, bits.TrailingZeros64(mask)
 	})
 	return c
+}
+
+// memberships counts, by agent, those coalitions of every step-th item that the agent is in.
+func memberships(items []item, step, n int) []int {
+	var of [8][256]int // by byte of a mask and its value
+	for k := 0; k < len(items); k += step {
+		for b, m := 0, items[k].mask; m != 0; b, m = b+1, m>>8 {
+			of[b][m&255]++
+		}
+	}
+	count := make([]int, n)
+	for i := range count {
+		for s, c := range of[i/8] {
+			count[i] += c * (s >> (i % 8) & 1)
+		}
+	}
+	return count
 }
 
 // below counts the items of losses below a budget.

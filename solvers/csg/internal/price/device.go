@@ -36,7 +36,7 @@ func Memory(v *device.Variant, n, devices int) int64 {
 	size := int64(device.Value(csg.Price.Value(v, "value")).Size())
 	bits := min(n, TileBits(v))
 	k := shareBits(n-bits, devices)
-	each := size<<(n-k) + 8*columnRoom(n) + 8<<(n-k-bits) + 1<<20
+	each := size<<(n-k) + (8+size)*columnRoom(n) + 8<<(n-k-bits) + 1<<20
 	return each * int64((1<<k+devices-1)/devices)
 }
 
@@ -62,7 +62,6 @@ type onDevices[T device.Number] struct {
 	host[T]
 	on     *On
 	shares []*share[T]
-	spare  []uint64 // room to sort what a pass finds
 }
 
 // A share is the values of the coalitions that have the same highest agents, on a device.
@@ -76,9 +75,11 @@ type share[T device.Number] struct {
 	room    int64        // the most coalitions that a pass returns
 	unit    int          // prices are multiples of 2^-unit
 	scope   device.Scope // holds the memory, the stream and the module
-	found   []uint64     // coalitions of the last pass
+	// Coalitions of the last pass, counted from first, and their values.
+	masks []uint64
+	worth []T
 
-	v, prices, low, high, columns, count device.Buffer
+	v, prices, low, high, columns, values, count device.Buffer
 }
 
 // newOnDevices loads the variant, and uploads the values or draws them on the devices.
@@ -91,6 +92,8 @@ func newOnDevices[T device.Number](ctx context.Context, values []T, n int, o *Se
 	}
 	k := shareBits(n-own, len(on.Devices))
 	d.shares = make([]*share[T], 1<<k)
+	// A pass is asked for three quarters of what it can hand back at most, as more than expected may be found.
+	o.Columns = min(o.Columns, int(columnRoom(n))/4*3<<k)
 	for i := range d.shares {
 		d.shares[i] = &share[T]{device: on.Devices[i%len(on.Devices)], variant: on.Variant, first: uint64(i) << (n - k), n: n - k, bits: own, room: columnRoom(n)}
 	}
@@ -124,7 +127,7 @@ func (s *share[T]) open() (err error) {
 	}
 	size := int64(device.Value(csg.Price.Value(s.variant, "value")).Size())
 	return s.scope.Take(s.device, device.Into(&s.v, size<<s.n), device.Into(&s.prices, 8*64), device.Into(&s.low, 8<<s.bits),
-		device.Into(&s.high, 8<<(s.n-s.bits)), device.Into(&s.columns, 8*s.room), device.Into(&s.count, 8))
+		device.Into(&s.high, 8<<(s.n-s.bits)), device.Into(&s.columns, 8*s.room), device.Into(&s.values, size*s.room), device.Into(&s.count, 8))
 }
 
 // upload sends the share's values.
@@ -201,6 +204,36 @@ func (s *share[T]) extent() (float64, error) {
 	return math.Float64frombits(word[0]), nil
 }
 
+// uneven is the largest coalition whose value is no multiple of a number of units, over all shares; 0 where
+// there is none.
+func (d *onDevices[T]) uneven(units int64) (uint64, error) {
+	of := make([]uint64, len(d.shares))
+	err := d.all(func(k int, s *share[T]) (err error) {
+		of[k], err = s.uneven(units)
+		return err
+	})
+	return slices.Max(of), err
+}
+
+func (s *share[T]) uneven(units int64) (uint64, error) {
+	by := inValues[T](units, s.unit)
+	if by == 1 {
+		return 0, nil
+	}
+	m := multipleOf(by)
+	if err := s.stream.Fill(s.count, 0, 8, 0); err != nil {
+		return 0, err
+	}
+	if err := s.kernels.Uneven(s.stream, s.grid(), s.v, s.count, uint64(s.tiles()), int64(s.unit), m.inverse, uint64(m.twos), m.most); err != nil {
+		return 0, err
+	}
+	end := make([]uint64, 1)
+	if err := s.stream.Download(device.Bytes(end), s.count, 0); err != nil || end[0] == 0 {
+		return 0, err
+	}
+	return s.first + end[0] - 1, nil
+}
+
 func (s *share[T]) tiles() int { return 1 << (s.n - s.bits) }
 
 // pass finds coalitions with sums of prices that may be rounded down, and then removes those
@@ -212,26 +245,28 @@ func (d *onDevices[T]) pass(ctx context.Context, prices []int64, limit int64, ke
 		return found{}, err
 	}
 	y := sumsOf(prices)
+	var list []column
 	for {
 		if err := ctx.Err(); err != nil {
 			return found{}, err
 		}
-		masks, all, err := d.collect(prices, limit, room)
+		count, all, err := d.collect(prices, limit, room)
 		if err != nil {
 			return found{}, err
 		}
-		f := found{limit: limit}
-		f.columns = mapped(d.cores, masks, make([]column, len(masks)), func(mask uint64) (column, bool) {
-			if mask == 0 {
-				return column{}, false
-			}
-			c := column{mask, d.at(mask)}
-			return c, c.value != forbidden && y.of(mask)-c.value <= limit
-		})
+		list = slices.Grow(list[:0], count)
+		for _, s := range d.shares {
+			out := list[len(list) : len(list)+len(s.masks)]
+			list = append(list, mapped(d.cores, s.masks, out, func(k int, mask uint64) (column, bool) {
+				c := column{s.first + mask, lift(s.worth[k], d.unit)}
+				return c, c.mask != 0 && c.value != forbidden && y.of(c.mask)-c.value <= limit
+			})...)
+		}
+		f := found{list, limit}
 		switch {
 		case all:
 			return f, nil
-		case narrow(d.on.Variant) && len(f.columns) < len(masks)/2:
+		case narrow(d.on.Variant) && len(f.columns) < count/2:
 			// The rounding of the sums exceeds the losses that the pass looks for.
 			if err := d.widen(); err != nil {
 				return found{}, err
@@ -241,7 +276,7 @@ func (d *onDevices[T]) pass(ctx context.Context, prices []int64, limit int64, ke
 			limit = roundUp(limit+1) - grain - 1 // every coalition found has a loss above this limit and below the next multiple of grain
 			continue
 		}
-		f.tighten(d.cores, y)
+		f.tighten(d.cores, y, keep)
 		limit = f.limit
 	}
 }
@@ -280,38 +315,31 @@ func (d *onDevices[T]) holds(prices []int64, limit int64) (int64, error) {
 	return limit, nil
 }
 
-// collect makes one pass, and returns at most room coalitions of each share, in order, and whether
-// these are all that the pass looked for.
-func (d *onDevices[T]) collect(prices []int64, limit int64, room int) ([]uint64, bool, error) {
-	masks, all := make([][]uint64, len(d.shares)), make([]bool, len(d.shares))
-	err := d.all(func(k int, s *share[T]) (err error) {
+// collect makes one pass, which leaves at most room coalitions with each share, and returns how many these are,
+// and whether these are all that the pass looked for.
+func (d *onDevices[T]) collect(prices []int64, limit int64, room int) (count int, all bool, err error) {
+	whole := make([]bool, len(d.shares))
+	err = d.all(func(k int, s *share[T]) (err error) {
 		if err = s.launch(prices, limit, room); err == nil {
-			masks[k], all[k], err = s.fetch(room)
+			whole[k], err = s.fetch(room)
 		}
 		return err
 	})
-	list := masks[0]
-	if len(masks) > 1 {
-		list = slices.Concat(masks...)
+	for _, s := range d.shares {
+		count += len(s.masks)
 	}
-	order(d.cores, list, sized(&d.spare, len(list)), func(mask uint64) int64 { return int64(mask) })
-	return list, !slices.Contains(all, false), err
+	return count, !slices.Contains(whole, false), err
 }
 
-// fetch returns what a pass has found, in no order, until the next pass.
-func (s *share[T]) fetch(room int) ([]uint64, bool, error) {
+// fetch downloads what a pass has found, in no order, and reports whether this is all that the pass looked for.
+func (s *share[T]) fetch(room int) (bool, error) {
 	count := make([]uint64, 1)
 	if err := s.stream.Download(device.Bytes(count), s.count, 0); err != nil {
-		return nil, false, err
+		return false, err
 	}
-	masks := sized(&s.found, int(min(count[0], uint64(room))))
-	if err := s.stream.Download(device.Bytes(masks), s.columns, 0); err != nil {
-		return nil, false, err
-	}
-	for k := range masks {
-		masks[k] += s.first
-	}
-	return masks, count[0] <= uint64(room), nil
+	kept := int(min(count[0], uint64(room)))
+	s.masks, s.worth = sized(&s.masks, kept), sized(&s.worth, kept)
+	return count[0] <= uint64(room), errors.Join(s.stream.Download(device.Bytes(s.masks), s.columns, 0), s.stream.Download(device.Bytes(s.worth), s.values, 0))
 }
 
 // launch enqueues a pass.
@@ -333,7 +361,7 @@ func (s *share[T]) launch(prices []int64, limit int64, room int) error {
 	if err := s.stream.Fill(s.count, 0, 8, 0); err != nil {
 		return err
 	}
-	return s.kernels.Collect(s.stream, s.grid(), s.v, s.low, s.high, s.columns, s.count, uint64(s.tiles()), uint64(room), uint64(max(0, s.unit)))
+	return s.kernels.Collect(s.stream, s.grid(), s.v, s.low, s.high, s.columns, s.values, s.count, uint64(s.tiles()), uint64(room), uint64(max(0, s.unit)))
 }
 
 // narrow reports that a variant's sums have the width of values.

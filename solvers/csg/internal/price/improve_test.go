@@ -125,10 +125,18 @@ func TestChosen(t *testing.T) {
 	var want []int
 	for _, cores := range []int{1, 2, 5} {
 		m := newMaster(n, cores, func(i int) float64 { return float64(values[1<<i]) * 0x1p-20 })
-		for mask, v := range values {
-			if bits.OnesCount(uint(mask)) > 1 {
-				m.add(uint64(mask), float64(v)*0x1p-20)
-				m.add(uint64(mask), 0) // a coalition has one column
+		for part := range 3 { // every second coalition, then all, of which some have a column, then all again
+			var columns []column
+			for mask, v := range values {
+				if bits.OnesCount(uint(mask)) > 1 && (part > 0 || mask%2 == 0) {
+					columns = append(columns, column{uint64(mask), int64(v) << min(part, 1)})
+				}
+			}
+			m.add(columns, 0x1p-20)
+		}
+		for k, mask := range m.masks {
+			if want := float64(values[mask]) * 0x1p-20 * float64(1+mask%2); m.values[k] != want || k > 0 && mask <= m.masks[k-1] {
+				t.Fatalf("column %d is coalition %d, worth %g, expected %g, in order", k, mask, m.values[k], want)
 			}
 		}
 		if len(m.masks) != 1<<n-n-1 {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+	"sync/atomic"
 )
 
 // piece is how many entries of a list a core takes at a time.
@@ -11,7 +12,10 @@ const piece = 1 << 12
 
 // buffers are lists of a solve that each pass writes anew. A large list costs more to allocate than to write,
 // as one core clears memory that was in use before, and fresh memory costs a fault of some microseconds a page.
-type buffers struct{ items, spare []item }
+type buffers struct {
+	items, spare []item
+	columns      []column
+}
 
 // sized returns a buffer's first n entries, which hold anything; where they are too few the buffer grows.
 func sized[T any](buffer *[]T, n int) []T {
@@ -21,14 +25,14 @@ func sized[T any](buffer *[]T, n int) []T {
 	return (*buffer)[:n]
 }
 
-// mapped applies f to the entries of a list, on some cores, and returns in their order the
+// mapped applies f to the places and entries of a list, on some cores, and returns in their order the
 // results that f keeps, in out, which has room for all. out may be the list itself.
-func mapped[T, U any](cores int, list []T, out []U, f func(T) (U, bool)) []U {
+func mapped[T, U any](cores int, list []T, out []U, f func(int, T) (U, bool)) []U {
 	kept := make([]int, (len(list)+piece-1)/piece)
 	each(cores, len(kept), func(k int) {
 		at := k * piece
-		for _, x := range list[at:min(at+piece, len(list))] {
-			if y, ok := f(x); ok {
+		for i := at; i < min((k+1)*piece, len(list)); i++ {
+			if y, ok := f(i, list[i]); ok {
 				out[at] = y
 				at++
 			}
@@ -136,4 +140,48 @@ func rank[T any](list, sorted []T, key func(T) int64, low int, words []uint64) [
 		sorted[k] = list[w&(1<<place-1)]
 	}
 	return words
+}
+
+// lowest moves the k entries of a list that come first in an order to the front, in any order. No two entries
+// are equal in the order, or it does not matter which of them comes first.
+func lowest[T any](list []T, k int, compare func(a, b T) int) {
+	for k > 0 && k < len(list) {
+		mid := list[len(list)/2]
+		i, j := 0, len(list)-1
+		for i <= j {
+			for compare(list[i], mid) < 0 {
+				i++
+			}
+			for compare(mid, list[j]) < 0 {
+				j--
+			}
+			if i <= j {
+				list[i], list[j] = list[j], list[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch { // entries up to j come before those from i on, and one between them may be mid
+		case k <= j:
+			list = list[:j+1]
+		case k < i:
+			return
+		default:
+			list, k = list[i:], k-i
+		}
+	}
+}
+
+// counted is how many entries of a list f holds of, counted on some cores.
+func counted[T any](cores int, list []T, f func(T) bool) int {
+	var all atomic.Int64
+	each(cores, (len(list)+piece-1)/piece, func(k int) {
+		count := 0
+		for _, x := range list[k*piece : min((k+1)*piece, len(list))] {
+			if f(x) {
+				count++
+			}
+		}
+		all.Add(int64(count))
+	})
+	return int(all.Load())
 }

@@ -25,21 +25,51 @@ func TestLists(t *testing.T) {
 				if got := dealt(cores, list, make([]item, n), 7, func(x item) (item, int) { return x, int(x.loss % 7) }); !slices.EqualFunc(got, buckets, slices.Equal) {
 					t.Errorf("%d entries of %d values, %d cores: other buckets", n, span, cores)
 				}
-				odd := func(x item) (item, bool) { return item{x.mask, x.loss + 1}, x.loss&1 == 1 }
+				odd := func(k int, x item) (item, bool) { return item{uint64(k), x.loss + 1}, x.loss&1 == 1 }
 				var want []item
-				for _, x := range list {
-					if y, ok := odd(x); ok {
+				for k, x := range list {
+					if y, ok := odd(k, x); ok {
 						want = append(want, y)
 					}
 				}
 				if got := mapped(cores, list, make([]item, n), odd); !slices.Equal(got, want) {
 					t.Errorf("%d entries of %d values, %d cores: %d are kept, expected %d", n, span, cores, len(got), len(want))
 				}
+				if got := counted(cores, list, func(x item) bool { return x.loss&1 == 1 }); got != len(want) {
+					t.Errorf("%d entries of %d values, %d cores: %d are odd, expected %d", n, span, cores, got, len(want))
+				}
 				sorted := slices.SortedStableFunc(slices.Values(list), func(a, b item) int { return cmp.Compare(a.loss, b.loss) })
 				got := slices.Clone(list)
 				if order(cores, got, make([]item, n), func(x item) int64 { return x.loss }); !slices.Equal(got, sorted) {
 					t.Errorf("%d entries of %d values, %d cores: another order", n, span, cores)
 				}
+				for _, k := range []int{0, 1, n / 3, n - 1, n} {
+					few := slices.Clone(list)
+					lowest(few, k, func(a, b item) int { return cmp.Compare(a.loss, b.loss) })
+					few = few[:min(max(k, 0), n)]
+					slices.SortFunc(few, func(a, b item) int { return cmp.Compare(a.loss, b.loss) })
+					if !slices.EqualFunc(few, sorted[:len(few)], func(a, b item) bool { return a.loss == b.loss }) {
+						t.Errorf("%d entries of %d values: the %d lowest are others", n, span, k)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Items ascend by loss, and those of one loss by mask, however a pass found them.
+func TestItems(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 1))
+	for _, losses := range []int64{1, 5, 1 << 30} {
+		columns := make([]column, 1<<15)
+		for k, mask := range r.Perm(len(columns)) {
+			columns[k] = column{uint64(mask), -r.Int64N(losses)} // at prices of 0 the loss is minus the value
+		}
+		for _, cores := range []int{1, 3} {
+			var lists buffers
+			got := lists.itemsOf(make([]int64, 15), columns, losses, cores)
+			if len(got) != len(columns) || !slices.IsSortedFunc(got, func(a, b item) int { return cmp.Or(cmp.Compare(a.loss, b.loss), cmp.Compare(a.mask, b.mask)) }) {
+				t.Errorf("%d losses, %d cores: %d items in another order", losses, cores, len(got))
 			}
 		}
 	}

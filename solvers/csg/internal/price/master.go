@@ -22,9 +22,8 @@ import (
 type master struct {
 	n       int
 	cores   int
-	masks   []uint64
+	masks   []uint64 // of the columns, ascending
 	values  []float64
-	seen    []uint64 // a hash table of masks, open, at most half full; 0 marks a free slot
 	right   []float64
 	basis   []basic
 	inverse []float64 // n rows of n
@@ -49,8 +48,7 @@ const (
 // newMaster begins with the columns of single agents. A single agent of value `forbidden` gets a
 // value below that of any structure.
 func newMaster(n, cores int, single func(agent int) float64) *master {
-	m := &master{n: n, cores: cores, masks: make([]uint64, 0, firstKeep), values: make([]float64, 0, firstKeep),
-		seen: make([]uint64, 2*firstKeep), right: make([]float64, n), basis: make([]basic, n),
+	m := &master{n: n, cores: cores, right: make([]float64, n), basis: make([]basic, n),
 		inverse: make([]float64, n*n), x: make([]float64, n), y: make([]float64, n), column: make([]float64, n)}
 	r := rand.New(rand.NewPCG(1, uint64(n)))
 	for i := range n {
@@ -64,28 +62,35 @@ func newMaster(n, cores int, single func(agent int) float64) *master {
 	return m
 }
 
-// add adds a column, unless the master has the coalition.
-func (m *master) add(mask uint64, value float64) {
-	if 2*len(m.masks) >= len(m.seen) {
-		m.seen = make([]uint64, 2*len(m.seen))
-		for _, x := range m.masks {
-			m.seen[m.slot(x)] = x
+// add adds columns, which ascend by coalition, but for those whose coalition the master has. Values are
+// multiplied by scale.
+func (m *master) add(columns []column, scale float64) {
+	at, more := 0, 0
+	for _, c := range columns {
+		for at < len(m.masks) && m.masks[at] < c.mask {
+			at++
+		}
+		if at == len(m.masks) || m.masks[at] != c.mask {
+			more++
 		}
 	}
-	if at := m.slot(mask); m.seen[at] == 0 {
-		m.seen[at] = mask
-		m.masks, m.values = append(m.masks, mask), append(m.values, value)
+	last := len(m.masks) - 1
+	m.masks, m.values = slices.Grow(m.masks, more)[:last+1+more], slices.Grow(m.values, more)[:last+1+more]
+	// From the end, until all that is left of the columns is there.
+	next := len(columns) - 1
+	for to := last + more; to > last; to-- {
+		c := columns[next]
+		if last < 0 || c.mask > m.masks[last] {
+			m.masks[to], m.values[to] = c.mask, float64(c.value)*scale
+			next--
+			continue
+		}
+		m.masks[to], m.values[to] = m.masks[last], m.values[last]
+		if c.mask == m.masks[last] {
+			next--
+		}
+		last--
 	}
-}
-
-// slot is the place of a mask in the hash table, or the free one where the mask belongs.
-func (m *master) slot(mask uint64) int {
-	const golden = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio
-	at := int(mask * golden >> (64 - bits.Len(uint(len(m.seen)-1))))
-	for m.seen[at] != 0 && m.seen[at] != mask {
-		at = (at + 1) & (len(m.seen) - 1)
-	}
-	return at
 }
 
 // factor inverts the basis from scratch, and reports whether that was possible.
@@ -191,7 +196,7 @@ func (m *master) solve(limit int) {
 				break
 			}
 			if len(list) > batch {
-				slices.SortFunc(list, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.cost, a.cost), cmp.Compare(a.at, b.at)) })
+				lowest(list, batch, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.cost, a.cost), a.at-b.at) })
 				list = list[:batch]
 			}
 			for m.pivots < end {

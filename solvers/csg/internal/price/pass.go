@@ -71,7 +71,7 @@ func scan[T device.Number, A int64 | float64](ctx context.Context, h *host[T], p
 					continue
 				}
 				if own.columns = append(own.columns, c); len(own.columns) >= 2*keep {
-					own.tighten(1, y)
+					own.tighten(1, y, keep)
 					least = price(high - roundUp(own.limit+1))
 				}
 			}
@@ -85,7 +85,7 @@ func scan[T device.Number, A int64 | float64](ctx context.Context, h *host[T], p
 		spare <- own.columns[:0]
 		all.limit = min(all.limit, own.limit)
 		for len(all.columns) >= 2*keep {
-			all.tighten(h.cores, y)
+			all.tighten(h.cores, y, keep)
 		}
 	})
 	return all, ctx.Err()
@@ -94,14 +94,15 @@ func scan[T device.Number, A int64 | float64](ctx context.Context, h *host[T], p
 // roundUp rounds a loss up to a multiple of grain.
 func roundUp(x int64) int64 { return (x + grain - 1) &^ (grain - 1) }
 
-// tighten lowers the limit to the losses of about half of the columns, and drops the others.
-func (f *found) tighten(cores int, y sums) {
+// tighten lowers the limit to the losses of about `keep` columns, or half of all where these are fewer, and
+// drops the others.
+func (f *found) tighten(cores int, y sums, keep int) {
 	loss := func(c column) int64 { return y.of(c.mask) - c.value }
 	sample := make([]int64, 0, 512)
 	for i := 0; i < len(f.columns); i += max(1, len(f.columns)/511) {
 		sample = append(sample, loss(f.columns[i]))
 	}
 	slices.Sort(sample)
-	f.limit = max(min(sample[len(sample)/2]-1, f.limit), -largest)
-	f.columns = mapped(cores, f.columns, f.columns, func(c column) (column, bool) { return c, loss(c) <= f.limit })
+	f.limit = max(min(sample[min(len(sample)/2, len(sample)*keep/len(f.columns))]-1, f.limit), -largest)
+	f.columns = mapped(cores, f.columns, f.columns, func(_ int, c column) (column, bool) { return c, loss(c) <= f.limit })
 }

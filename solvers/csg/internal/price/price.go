@@ -54,7 +54,8 @@ type Proof struct {
 	Prices    []int64 `json:"prices"`
 	Bound     int64   `json:"bound"`     // the sum of all prices
 	Gap       int64   `json:"gap"`       // Bound minus the value of the blocks
-	Survivors int     `json:"survivors"` // coalitions of losses below Gap: a better structure consists of them
+	Multiple  int64   `json:"multiple"`  // all values are multiples of so many units; 0 stands for 1
+	Survivors int     `json:"survivors"` // coalitions of losses of at most Gap - Multiple: a better structure consists of them
 }
 
 // Ceiling is a value that no structure exceeds, however values were rounded.
@@ -106,6 +107,9 @@ type source interface {
 	in(unit int)
 	// at is one value in units.
 	at(mask uint64) int64
+	// uneven is the largest coalition whose value is no multiple of a number of units, 0 where
+	// there is none.
+	uneven(units int64) (uint64, error)
 	// pass finds all coalitions of losses of at most limit; where these are many more than keep,
 	// it lowers the limit.
 	pass(ctx context.Context, prices []int64, limit int64, keep int) (found, error)
@@ -130,7 +134,10 @@ func newSolver[T device.Number](from source, n int, o Settings) (*solver, error)
 	}
 	_, exponent := math.Frexp(most)
 	s := &solver{source: from, limits: o, n: n, grain: grainOf[T](), scale: math.Ldexp(1, -unit-exponent)}
-	s.Unit = unit
+	s.Unit, s.Multiple = unit, 1
+	if integer[T]() {
+		s.Multiple = 1 << unit
+	}
 	return s, nil
 }
 
@@ -219,7 +226,15 @@ func Verify[T device.Number](ctx context.Context, values []T, blocks []uint64, p
 	if p.Gap < 0 {
 		return 0, refuted("the structure is worth more than the sum of all prices")
 	}
-	f, err := h.pass(ctx, p.Prices, p.Gap-1, o.Columns)
+	if p.Multiple < 0 {
+		return 0, refuted("found multiples of %d", p.Multiple)
+	}
+	common := max(p.Multiple, 1)
+	if mask, _ := h.uneven(common); mask != 0 {
+		return 0, refuted("coalition %d is worth %d, expected a multiple of %d", mask, h.at(mask), common)
+	}
+	budget := max(p.Gap-common+1, 0) // a better structure loses less
+	f, err := h.pass(ctx, p.Prices, budget-1, o.Columns)
 	if err != nil {
 		return 0, err
 	}
@@ -229,15 +244,15 @@ func Verify[T device.Number](ctx context.Context, values []T, blocks []uint64, p
 			return 0, refuted("coalition %d is worth %d, more than its agents' prices, %d", x.mask, x.value, y)
 		}
 	}
-	if f.limit < p.Gap-1 {
-		return 0, fmt.Errorf("more than %d coalitions of losses below the gap: %w", o.Columns, ErrCostly)
+	if f.limit < budget-1 {
+		return 0, fmt.Errorf("more than %d coalitions that a better structure could consist of: %w", o.Columns, ErrCostly)
 	}
 	if len(f.columns) != p.Survivors {
-		return 0, refuted("found %d coalitions of losses below the gap, the proof says %d", len(f.columns), p.Survivors)
+		return 0, refuted("found %d coalitions that a better structure could consist of, the proof says %d", len(f.columns), p.Survivors)
 	}
 	var lists buffers
-	c := lists.newCover(lists.itemsOf(p.Prices, f.columns, p.Gap, o.cores()), n, p.Gap, o.cores())
-	ended := c.search(ctx, p.Gap, o.Steps)
+	c := lists.newCover(lists.itemsOf(p.Prices, f.columns, budget, o.cores()), n, budget, o.cores())
+	ended := c.search(ctx, budget, o.Steps)
 	steps = c.steps.Load()
 	switch {
 	case len(c.blocks) > 0:

@@ -175,9 +175,10 @@ func TestLimits(t *testing.T) {
 	ties := make([]int32, 1<<16)
 	for s := range ties {
 		if bits.OnesCount(uint(s)) == 3 {
-			ties[s] = 1
+			ties[s] = 10
 		}
 	}
+	ties[len(ties)-1] = 1 // or all values would be multiples of 10, and 50 the bound
 	if _, err := price.Solve(context.Background(), ties, price.Settings{Steps: 1 << 22, Columns: 1 << 16}); !errors.Is(err, price.ErrCostly) {
 		t.Errorf("found the error %v where ties have no end", err)
 	}
@@ -207,6 +208,8 @@ func TestVerifyRefutes(t *testing.T) {
 			p.Bound, p.Gap = p.Bound-by, p.Gap-by
 		},
 		"a bound":     func(p *price.Proof, _ *[]uint64) { p.Bound-- },
+		"a multiple":  func(p *price.Proof, _ *[]uint64) { p.Multiple *= 2 },
+		"a negative":  func(p *price.Proof, _ *[]uint64) { p.Multiple = -1 },
 		"survivors":   func(p *price.Proof, _ *[]uint64) { p.Survivors++ },
 		"a unit":      func(p *price.Proof, _ *[]uint64) { p.Unit++ },
 		"too few":     func(p *price.Proof, _ *[]uint64) { p.Prices = p.Prices[1:] },

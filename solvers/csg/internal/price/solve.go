@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"math/rand/v2"
 	"slices"
 	"time"
 )
@@ -50,6 +49,9 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 	start := time.Now()
 	s.lap = start
 	s.begin()
+	if err := s.refine(); err != nil {
+		return nil, err
+	}
 	keep := min(firstKeep, s.limits.Columns)
 	allowed := max(firstSteps, int64(1)<<s.n) // steps that take as long as a pass
 	improved := true                          // the last pass improved the linear program
@@ -73,10 +75,7 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 		}
 		s.prove(total, total, prices, f)
 		lp := s.master.objective() / s.scale
-		budget := f.limit + 1
-		if s.value != forbidden {
-			budget = min(budget, total-s.value)
-		}
+		budget := min(f.limit+1, s.budget(total))
 		items := s.lists.itemsOf(prices, f.columns, budget, s.limits.Cores)
 		s.last = nil // of other items
 		s.spent(&s.Times.Passes)
@@ -108,9 +107,7 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 					break
 				}
 				// The next pass is at the same prices, and larger losses make no better structure.
-				if s.value != forbidden {
-					most = total - s.value
-				}
+				most = min(most, s.budget(total)-1)
 				if keep, err = s.widened(this, s.left(prices, reached)); err != nil {
 					return nil, err
 				}
@@ -122,9 +119,7 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 			return s.finish(), nil
 		}
 		if better {
-			for _, x := range f.columns {
-				s.master.add(x.mask, float64(x.value)*s.scale)
-			}
+			s.add(f.columns)
 			before := s.master.pivots
 			s.master.solve(maxPivots)
 			improved, most = s.master.pivots > before, largest/2
@@ -194,12 +189,9 @@ func (s *solver) begin() {
 func (s *solver) search(ctx context.Context, items []item, total int64, f found, prices []int64, allowed int64) (bool, error) {
 	losses := quantiles(items)
 	for rank := 8; ; rank *= 2 {
-		budget := f.limit + 1
+		budget := min(f.limit+1, s.budget(total))
 		if rank < len(losses) {
 			budget = min(budget, losses[rank])
-		}
-		if s.value != forbidden {
-			budget = min(budget, total-s.value)
 		}
 		if total-budget >= s.proven && rank < len(losses) {
 			continue // an earlier search proved this budget
@@ -246,10 +238,7 @@ func (s *solver) improve(ctx context.Context, items []item, total, limit int64) 
 		return limit + 1, nil
 	}
 	c := s.covers(items, limit+1)
-	most := min(4*limit+1, largest)
-	if s.value != forbidden {
-		most = min(most, total-s.value)
-	}
+	most := min(4*limit+1, largest, s.budget(total))
 	for reached = limit + 1; reached < most; {
 		budget := min(reached+max(reached/4, 1), most)
 		ended := c.search(ctx, budget, min(improveSteps, s.limits.Steps-s.Steps))
@@ -287,9 +276,23 @@ func (s *solver) offer(blocks []uint64) {
 	}
 }
 
+// budget bounds the losses of structures worth more than the best so far, at prices of a total: each
+// loses less. Its value is a multiple of Multiple, as all are.
+func (s *solver) budget(total int64) int64 {
+	if s.value == forbidden {
+		return math.MaxInt64
+	}
+	return total - s.value - s.Multiple + 1
+}
+
 // prove records that no structure is worth more than a value, with the proof: prices, their total,
 // and the coalitions that a pass found at these prices.
 func (s *solver) prove(value, total int64, prices []int64, f found) {
+	if over := value % s.Multiple; over < 0 {
+		value -= over + s.Multiple
+	} else {
+		value -= over
+	}
 	if value < s.proven {
 		s.proven, s.Bound, s.Prices, s.by = value, total, prices, f
 		s.tell()
@@ -310,87 +313,8 @@ func (s *solver) tell() {
 func (s *solver) finish() *Result {
 	s.Gap, s.Pivots = s.Bound-s.value, s.master.pivots
 	y := sumsOf(s.Prices)
-	for _, x := range s.by.columns {
-		if y.of(x.mask)-x.value < s.Gap {
-			s.Survivors++
-		}
-	}
+	s.Survivors = counted(s.limits.Cores, s.by.columns, func(x column) bool { return y.of(x.mask)-x.value <= s.Gap-s.Multiple })
 	return &s.Result
-}
-
-// sample adds coalitions of all sizes to the master, and draws the random ones.
-func (s *solver) sample() {
-	const each = 512 // the most coalitions of each size
-	grand := uint64(1)<<s.n - 1
-	masks := append(make([]uint64, 0, each*s.n), grand)
-	if grand <= uint64(each*s.n) {
-		for mask := uint64(1); mask < grand; mask++ {
-			masks = append(masks, mask)
-		}
-	} else {
-		r := rand.New(rand.NewPCG(2, uint64(s.n)))
-		for size := 1; size < s.n; size++ {
-			for range each {
-				mask := uint64(0)
-				for bits.OnesCount64(mask) < min(size, s.n-size) {
-					mask |= 1 << r.IntN(s.n)
-				}
-				if size > s.n-size {
-					mask ^= grand
-				}
-				masks = append(masks, mask)
-			}
-		}
-	}
-	for _, x := range s.valued(masks) {
-		s.master.add(x.mask, float64(x.value)*s.scale)
-	}
-	r := rand.New(rand.NewPCG(3, uint64(s.n)))
-	masks = masks[:0]
-	for range draws {
-		masks = append(masks, r.Uint64N(grand)+1)
-	}
-	s.random = s.valued(masks)
-}
-
-// valued are coalitions with their values, without those that are forbidden.
-func (s *solver) valued(masks []uint64) []column {
-	return mapped(s.limits.Cores, masks, make([]column, len(masks)), func(mask uint64) (column, bool) {
-		v := s.at(mask)
-		return column{mask, v}, v != forbidden
-	})
-}
-
-// losses of the random coalitions, but for those that are forbidden.
-func (s *solver) losses(prices []int64) []int64 {
-	y := sumsOf(prices)
-	losses := make([]int64, len(s.random))
-	for k, x := range s.random {
-		losses[k] = min(y.of(x.mask)-x.value, largest/2)
-	}
-	return losses
-}
-
-// guess is a loss that about `keep` coalitions do not exceed.
-func (s *solver) guess(prices []int64, keep int) int64 {
-	at := math.Ldexp(float64(keep)*draws, -s.n)
-	losses := s.losses(prices)
-	if at >= float64(len(losses)) {
-		return largest / 2
-	}
-	slices.Sort(losses)
-	return max(losses[int(at)], 0)
-}
-
-// left is about how many coalitions have losses below a limit.
-func (s *solver) left(prices []int64, below int64) int {
-	count := 0
-	for _, loss := range s.losses(prices) {
-		if loss < below {
-			count++
-		}
-	}
-	return count << s.n / draws
 }
 
 // prices are the duals of the master, in units, rounded to multiples of grain.
@@ -437,7 +361,7 @@ func (s *solver) repair(prices []int64, f found) int {
 		}
 	}
 	y := sumsOf(prices)
-	list := mapped(s.limits.Cores, f.columns, sized(&s.lists.items, len(f.columns)), func(x column) (item, bool) {
+	list := mapped(s.limits.Cores, f.columns, sized(&s.lists.items, len(f.columns)), func(_ int, x column) (item, bool) {
 		loss := y.of(x.mask) - x.value
 		return item{x.mask, loss}, loss < 0
 	})
@@ -448,15 +372,11 @@ func (s *solver) repair(prices []int64, f found) int {
 	spare := sized(&s.lists.spare, len(list))
 	order(s.limits.Cores, list, spare, func(x item) int64 { return int64(x.mask) })
 	order(s.limits.Cores, list, spare, func(x item) int64 { return x.loss - least })
-	in := make([]int, s.n)
-	for _, x := range list {
-		for m := x.mask; m != 0; m &= m - 1 {
-			in[bits.TrailingZeros64(m)]++
-		}
-	}
+	in := memberships(list, 1, s.n)
 	// The agent in the most coalitions that are worth more than their prices gets the higher price.
+	now := sumsOf(prices)
 	for _, x := range list {
-		by := y.of(x.mask) - x.loss - sum(prices, x.mask) // its value, less its agents' prices by now
+		by := y.of(x.mask) - x.loss - now.of(x.mask) // its value, less its agents' prices by now
 		if by <= 0 {
 			continue
 		}
@@ -467,6 +387,7 @@ func (s *solver) repair(prices []int64, f found) int {
 			}
 		}
 		prices[at] += (by + s.grain - 1) / s.grain * s.grain
+		now.fill(at/8, prices)
 	}
 	if f.limit < -1 {
 		return -1

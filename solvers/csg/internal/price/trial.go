@@ -1,6 +1,7 @@
 package price
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,7 +54,7 @@ func (t *Trial[T]) Reset(s device.Stream) error {
 	const poison = 0xa5
 	d := t.device.shares[0]
 	var errs []error
-	for _, b := range []device.Buffer{d.low, d.high, d.columns, d.count} {
+	for _, b := range []device.Buffer{d.low, d.high, d.columns, d.values, d.count} {
 		errs = append(errs, s.Fill(b, 0, b.Len(), poison))
 	}
 	return errors.Join(errs...)
@@ -69,36 +70,47 @@ func (t *Trial[T]) Run(s device.Stream) error {
 // first. Check compares the extent of the values too, from which a solve computes the unit.
 func (t *Trial[T]) Check(ctx context.Context, s device.Stream) error {
 	room := int(t.device.shares[0].room)
-	got, all, err := t.on(s).fetch(room)
+	own := t.on(s)
+	all, err := own.fetch(room)
 	if err != nil {
 		return err
 	}
 	if !all {
 		return fmt.Errorf("a pass found more than %d coalitions, expected about %d", room, trialKeep)
 	}
-	if k := slices.IndexFunc(got, func(mask uint64) bool { return mask >= uint64(len(t.device.values)) }); k >= 0 {
-		return fmt.Errorf("a pass found coalition %d, expected less than %d", got[k], len(t.device.values))
+	var got []column
+	for k, mask := range own.masks {
+		if mask >= uint64(len(t.device.values)) {
+			return fmt.Errorf("a pass found coalition %d, expected less than %d", mask, len(t.device.values))
+		}
+		if own.worth[k] != t.device.values[mask] {
+			return fmt.Errorf("a pass found coalition %d of the value %v, expected %v", mask, own.worth[k], t.device.values[mask])
+		}
+		if value := t.device.at(mask); mask != 0 && value != forbidden && sum(t.prices, mask)-value <= t.limit {
+			got = append(got, column{mask, value})
+		}
 	}
-	got = slices.DeleteFunc(got, func(mask uint64) bool {
-		value := t.device.at(mask)
-		return mask == 0 || value == forbidden || sum(t.prices, mask)-value > t.limit
-	})
 	f, err := t.device.host.pass(ctx, t.prices, t.limit, room)
 	if err != nil {
 		return err
 	}
-	want := make([]uint64, len(f.columns))
-	for i, c := range f.columns {
-		want[i] = c.mask
+	byMask := func(a, b column) int { return cmp.Compare(a.mask, b.mask) }
+	slices.SortFunc(got, byMask)
+	slices.SortFunc(f.columns, byMask)
+	if !slices.Equal(got, f.columns) {
+		return fmt.Errorf("a pass found %d coalitions, expected %d, or others", len(got), len(f.columns))
 	}
-	slices.Sort(got)
-	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		return fmt.Errorf("a pass found %d coalitions, expected %d, or others", len(got), len(want))
-	}
-	most, err := t.on(s).extent()
+	most, err := own.extent()
 	if want, _ := t.device.host.extent(); err == nil && most != want {
 		return fmt.Errorf("the largest magnitude is %g, expected %g", most, want)
+	}
+	if err != nil {
+		return err
+	}
+	const units = 3 // of a third of all values the number of units is a multiple
+	mask, err := own.uneven(units)
+	if want, _ := t.device.host.uneven(units); err == nil && mask != want {
+		return fmt.Errorf("the last coalition whose value is no multiple of %d is %d, expected %d", units, mask, want)
 	}
 	return err
 }

@@ -110,13 +110,19 @@ type sums [][256]int64
 
 func sumsOf(prices []int64) sums {
 	t := make(sums, (len(prices)+7)/8)
-	for i, y := range prices {
-		row := &t[i/8]
-		for s := range 1 << (i % 8) {
-			row[1<<(i%8)|s] = row[s] + y
-		}
+	for k := range t {
+		t.fill(k, prices)
 	}
 	return t
+}
+
+// fill makes row k of the table.
+func (t sums) fill(k int, prices []int64) {
+	for i, y := range prices[8*k : min(8*k+8, len(prices))] {
+		for s := range 1 << i {
+			t[k][1<<i|s] = t[k][s] + y
+		}
+	}
 }
 
 // of is y(S).
@@ -165,4 +171,83 @@ func (h *host[T]) pass(ctx context.Context, prices []int64, limit int64, keep in
 		return scan(ctx, h, prices, limit, keep, int64(1)<<h.unit, func(x int64) int64 { return x })
 	}
 	return scan(ctx, h, prices, limit, keep, 1.0, func(x int64) float64 { return math.Ldexp(float64(x), -h.unit) })
+}
+
+// A multiple tells the multiples of an integer m = odd * 2^twos without a division.
+type multiple struct {
+	inverse uint64 // of odd, modulo 2^64
+	twos    int
+	most    uint64 // the largest k with k m below 2^64
+}
+
+func multipleOf(m int64) multiple {
+	twos := bits.TrailingZeros64(uint64(m))
+	odd := uint64(m) >> twos
+	inverse := odd // to 3 bits; each step doubles them
+	for range 5 {
+		inverse *= 2 - odd*inverse
+	}
+	return multiple{inverse, twos, math.MaxUint64 / uint64(m)}
+}
+
+// of reports whether x or -x is a multiple.
+func (m multiple) of(x int64) bool {
+	return bits.RotateLeft64(uint64(max(x, -x))*m.inverse, -m.twos) <= m.most
+}
+
+// inValues is an integer m > 0 of which values of a type are multiples where their numbers of units are
+// multiples of `units`: of integers v 2^unit is one of units, of floats m counts units.
+func inValues[T device.Number](units int64, unit int) int64 {
+	if integer[T]() {
+		return units >> min(unit, bits.TrailingZeros64(uint64(units)))
+	}
+	return units
+}
+
+// uneven is the largest coalition whose value is no multiple of a number of units, 0 where there is none.
+// Minus infinity is a multiple.
+func (h *host[T]) uneven(units int64) (uint64, error) {
+	by := inValues[T](units, h.unit)
+	if by == 1 {
+		return 0, nil // floats count as rounded down to units
+	}
+	m := multipleOf(by)
+	// Two factors, as 2^unit may be above the largest float64.
+	first, second := math.Ldexp(1, h.unit/2), math.Ldexp(1, h.unit-h.unit/2)
+	even := func(v T) bool {
+		if integer[T]() {
+			return m.of(int64(v))
+		}
+		x := float64(v) * first * second
+		return x == math.Floor(x) && m.of(int64(x)) || math.IsInf(x, -1)
+	}
+	const run = 1 << 16
+	var end atomic.Uint64 // one more than the coalition
+	pieces := (len(h.values) + run - 1) / run
+	each(h.cores, pieces, func(k int) {
+		from := (pieces - 1 - k) * run
+		if uint64(from) < end.Load() {
+			return
+		}
+		part := h.values[from:min(from+run, len(h.values))]
+		for j := len(part) - 1; j >= 0; j-- {
+			if even(part[j]) {
+				continue
+			}
+			for at := uint64(from + j + 1); ; {
+				if was := end.Load(); was >= at || end.CompareAndSwap(was, at) {
+					return
+				}
+			}
+		}
+	})
+	return max(end.Load(), 1) - 1, nil
+}
+
+// gcd is the greatest common divisor of the magnitudes of two integers.
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return max(a, -a)
 }

@@ -1,0 +1,120 @@
+package price
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+)
+
+// sample adds coalitions of all sizes to the master, and draws the random ones.
+func (s *solver) sample() {
+	const each = 512 // the most coalitions of each size
+	grand := uint64(1)<<s.n - 1
+	masks := append(make([]uint64, 0, each*s.n), grand)
+	if grand <= uint64(each*s.n) {
+		for mask := uint64(1); mask < grand; mask++ {
+			masks = append(masks, mask)
+		}
+	} else {
+		r := rand.New(rand.NewPCG(2, uint64(s.n)))
+		for size := 1; size < s.n; size++ {
+			for range each {
+				mask := uint64(0)
+				for bits.OnesCount64(mask) < min(size, s.n-size) {
+					mask |= 1 << r.IntN(s.n)
+				}
+				if size > s.n-size {
+					mask ^= grand
+				}
+				masks = append(masks, mask)
+			}
+		}
+	}
+	order(s.limits.Cores, masks, make([]uint64, len(masks)), func(mask uint64) int64 { return int64(mask) })
+	s.add(s.valued(slices.Compact(masks)))
+	r := rand.New(rand.NewPCG(3, uint64(s.n)))
+	masks = masks[:0]
+	for range draws {
+		masks = append(masks, r.Uint64N(grand)+1)
+	}
+	s.random = s.valued(masks)
+}
+
+// add sorts columns by coalition, and adds them to the master.
+func (s *solver) add(columns []column) {
+	order(s.limits.Cores, columns, sized(&s.lists.columns, len(columns)), func(x column) int64 { return int64(x.mask) })
+	s.master.add(columns, s.scale)
+}
+
+// valued are coalitions with their values, without those that are forbidden.
+func (s *solver) valued(masks []uint64) []column {
+	const few = 256 // to draw a value takes up to a microsecond
+	list := make([]column, len(masks))
+	each(s.limits.Cores, (len(masks)+few-1)/few, func(k int) {
+		for i := k * few; i < min((k+1)*few, len(masks)); i++ {
+			list[i] = column{masks[i], s.at(masks[i])}
+		}
+	})
+	return slices.DeleteFunc(list, func(x column) bool { return x.value == forbidden })
+}
+
+// losses of the random coalitions, but for those that are forbidden.
+func (s *solver) losses(prices []int64) []int64 {
+	y := sumsOf(prices)
+	losses := make([]int64, len(s.random))
+	for k, x := range s.random {
+		losses[k] = min(y.of(x.mask)-x.value, largest/2)
+	}
+	return losses
+}
+
+// guess is a loss that about `keep` coalitions do not exceed.
+func (s *solver) guess(prices []int64, keep int) int64 {
+	at := math.Ldexp(float64(keep)*draws, -s.n)
+	losses := s.losses(prices)
+	if at >= float64(len(losses)) {
+		return largest / 2
+	}
+	lowest(losses, int(at)+1, cmp.Compare)
+	return max(slices.Max(losses[:int(at)+1]), 0)
+}
+
+// left is about how many coalitions have losses below a limit.
+func (s *solver) left(prices []int64, below int64) int {
+	count := 0
+	for _, loss := range s.losses(prices) {
+		if loss < below {
+			count++
+		}
+	}
+	return count << s.n / draws
+}
+
+// refine makes Multiple the greatest common divisor of all values, in units. That of the random coalitions,
+// which a pass refutes at most a few times, is nearly always the one; values without one cost no pass.
+func (s *solver) refine() error {
+	common := int64(0)
+	for _, x := range s.random {
+		if common = gcd(common, x.value); common == s.Multiple {
+			return nil
+		}
+	}
+	for common > s.Multiple {
+		mask, err := s.uneven(common)
+		if err != nil {
+			return err
+		}
+		if mask == 0 {
+			s.Multiple = common
+			return nil
+		}
+		next := gcd(common, s.at(mask))
+		if next == common {
+			return nil // a float that is no whole number of units
+		}
+		common = next
+	}
+	return nil
+}

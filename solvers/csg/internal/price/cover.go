@@ -38,7 +38,13 @@ func (b *buffers) itemsOf(prices []int64, columns []column, below int64, cores i
 		loss := y.of(x.mask) - x.value
 		return item{x.mask, loss}, loss < below
 	})
-	order(cores, items, sized(&b.spare, len(items)), func(x item) int64 { return x.loss })
+	b.sort(cores, items, 0)
+	return items
+}
+
+// sort sorts items by loss, then by mask. No loss is below least.
+func (b *buffers) sort(cores int, items []item, least int64) {
+	order(cores, items, sized(&b.spare, len(items)), func(x item) int64 { return x.loss - least })
 	each(cores, (len(items)+piece-1)/piece, func(k int) { // the runs of one loss that begin in a piece
 		from := k * piece
 		for from > 0 && from < len(items) && items[from].loss == items[from-1].loss {
@@ -55,13 +61,12 @@ func (b *buffers) itemsOf(prices []int64, columns []column, below int64, cores i
 			from = to
 		}
 	})
-	return items
 }
 
 // newCover groups the items of losses below a budget, which ascend by loss. The last cover is lost.
 func (b *buffers) newCover(items []item, n int, budget int64, cores int) *cover {
-	c := &cover{n: n, cores: cores, order: make([]int, n)}
 	items = items[:below(items, budget)]
+	c := &cover{n: n, cores: cores, order: make([]int, n)}
 	count := memberships(items, 1+len(items)>>16, n) // a sample shows which agents are rare
 	for i := range c.order {
 		c.order[i] = i
@@ -109,14 +114,24 @@ func below(items []item, budget int64) int {
 // search looks for partitions of a total loss below budget, and reports whether all
 // were looked at, before `limit` items were. The best is in blocks, in agents' own bits.
 func (c *cover) search(ctx context.Context, budget, limit int64) bool {
+	const alone = 1 << 12 // items that one core looks at before others would begin
 	c.best.Store(budget)
 	c.steps.Store(0)
-	c.limit, c.blocks = limit, nil
+	c.blocks = nil
+	return c.attempt(ctx, 1, min(alone, limit)) || alone < limit && c.attempt(ctx, c.cores, limit)
+}
+
+// attempt is a search on some cores for partitions of losses below the best.
+func (c *cover) attempt(ctx context.Context, cores int, limit int64) bool {
+	c.limit = limit
 	first := c.groups[0]
-	end := below(first, budget)
+	end := below(first, c.best.Load())
 	parts := 1 + 1023/max(1, end) // pieces of work of each first block, by the second
+	if cores == 1 {
+		parts = 1
+	}
 	var stopped atomic.Bool
-	each(c.cores, end*parts, func(k int) {
+	each(cores, end*parts, func(k int) {
 		if stopped.Load() {
 			return
 		}
@@ -187,7 +202,7 @@ func (w *walk) down(covered uint64, loss int64) {
 		}
 		limit = w.best.Load() - loss
 	}
-	if w.steps += int64(looked) + 1; w.steps > 1<<16 {
+	if w.steps += int64(looked) + 1; w.steps > 1<<12 {
 		w.over = w.cover.steps.Add(w.steps) > w.limit || w.ctx.Err() != nil
 		w.steps = 0
 	}

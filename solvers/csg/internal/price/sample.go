@@ -10,17 +10,19 @@ import (
 
 // sample adds coalitions of all sizes to the master, and draws the random ones.
 func (s *solver) sample() {
-	const each = 512 // the most coalitions of each size
+	const most = 512 // the most coalitions of each size
 	grand := uint64(1)<<s.n - 1
-	masks := append(make([]uint64, 0, each*s.n), grand)
-	if grand <= uint64(each*s.n) {
-		for mask := uint64(1); mask < grand; mask++ {
-			masks = append(masks, mask)
+	masks := make([]uint64, min(grand, uint64(most*(s.n-1)+1)))
+	masks[0] = grand
+	if grand <= uint64(most*(s.n-1)+1) {
+		for k := range masks {
+			masks[k] = uint64(k) + 1
 		}
 	} else {
-		r := rand.New(rand.NewPCG(2, uint64(s.n)))
-		for size := 1; size < s.n; size++ {
-			for range each {
+		each(s.limits.Cores, s.n-1, func(k int) {
+			size := k + 1
+			r := rand.New(rand.NewPCG(2, uint64(s.n)<<8|uint64(size)))
+			for i := range most {
 				mask := uint64(0)
 				for bits.OnesCount64(mask) < min(size, s.n-size) {
 					mask |= 1 << r.IntN(s.n)
@@ -28,12 +30,12 @@ func (s *solver) sample() {
 				if size > s.n-size {
 					mask ^= grand
 				}
-				masks = append(masks, mask)
+				masks[k*most+i+1] = mask
 			}
-		}
+		})
 	}
 	order(s.limits.Cores, masks, make([]uint64, len(masks)), func(mask uint64) int64 { return int64(mask) })
-	s.add(s.valued(slices.Compact(masks)))
+	s.master.add(s.valued(slices.Compact(masks)), s.scale)
 	r := rand.New(rand.NewPCG(3, uint64(s.n)))
 	masks = masks[:0]
 	for range draws {

@@ -25,6 +25,7 @@ type solver struct {
 	lists  buffers
 	last   *cover // of the items of the last pass, with losses below
 	below  int64  // this budget
+	likely bool   // the best structure is likely optimal: at these prices all of its blocks' losses are small
 	lap    time.Time
 }
 
@@ -122,7 +123,7 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 			s.add(f.columns)
 			before := s.master.pivots
 			s.master.solve(maxPivots)
-			improved, most = s.master.pivots > before, largest/2
+			improved, most, s.likely = s.master.pivots > before, largest/2, false
 		}
 	}
 	return nil, fmt.Errorf("%d passes: %w", s.Passes, ErrCostly)
@@ -188,7 +189,11 @@ func (s *solver) begin() {
 // spent on losses near its end. It reports whether it finished within the allowed steps.
 func (s *solver) search(ctx context.Context, items []item, total int64, f found, prices []int64, allowed int64) (bool, error) {
 	losses := quantiles(items)
-	for rank := 8; ; rank *= 2 {
+	rank := 8
+	if s.likely {
+		rank = len(losses) // a proof needs all of the budget, and a smaller one is likely to find nothing
+	}
+	for ; ; rank *= 2 {
 		budget := min(f.limit+1, s.budget(total))
 		if rank < len(losses) {
 			budget = min(budget, losses[rank])
@@ -249,6 +254,7 @@ func (s *solver) improve(ctx context.Context, items []item, total, limit int64) 
 		s.offer(c.blocks)
 		switch {
 		case ended && len(c.blocks) > 0:
+			s.likely = true
 			return total - s.value, nil
 		case len(c.blocks) > 0:
 			return reached, nil
@@ -369,9 +375,7 @@ func (s *solver) repair(prices []int64, f found) int {
 	for _, x := range list {
 		least = min(least, x.loss)
 	}
-	spare := sized(&s.lists.spare, len(list))
-	order(s.limits.Cores, list, spare, func(x item) int64 { return int64(x.mask) })
-	order(s.limits.Cores, list, spare, func(x item) int64 { return x.loss - least })
+	s.lists.sort(s.limits.Cores, list, least)
 	in := memberships(list, 1, s.n)
 	// The agent in the most coalitions that are worth more than their prices gets the higher price.
 	now := sumsOf(prices)

@@ -135,11 +135,45 @@ func rank[T any](list, sorted []T, key func(T) int64, low int, words []uint64) [
 	for i, x := range list {
 		words = append(words, uint64(key(x))&(1<<low-1)<<place|uint64(i))
 	}
-	slices.Sort(words)
+	words = sorts(words, low+place)
 	for k, w := range words {
 		sorted[k] = list[w&(1<<place-1)]
 	}
 	return words
+}
+
+// sorts returns the words, of so many bits, in order: they are dealt by their 8 highest bits, and each bucket is
+// sorted. The result has the words' memory and as much behind it.
+func sorts(words []uint64, width int) []uint64 {
+	const few = 64
+	n := len(words)
+	if n < few || width < 8 {
+		slices.Sort(words)
+		return words
+	}
+	words = slices.Grow(words, n)[:2*n]
+	from, to, high := words[:n], words[n:], width-8
+	var at [256]int
+	for _, w := range from {
+		at[w>>high]++
+	}
+	end := 0
+	for b, count := range at {
+		at[b], end = end, end+count
+	}
+	for _, w := range from {
+		to[at[w>>high]] = w
+		at[w>>high]++
+	}
+	start := 0
+	for _, end := range at {
+		if end > start+1 {
+			slices.Sort(to[start:end])
+		}
+		start = end
+	}
+	copy(from, to)
+	return from
 }
 
 // lowest moves the k entries of a list that come first in an order to the front, in any order. No two entries

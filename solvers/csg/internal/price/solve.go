@@ -23,8 +23,8 @@ type solver struct {
 	by     found    // the coalitions that the last pass at Prices found, which prove this bound
 	random []column // some coalitions, each as likely as another, from which losses are estimated
 	lists  buffers
-	last   *cover // of the items of the last pass, with losses below
-	below  int64  // this budget
+	last   *cover // of the items of the last pass, with losses below a budget
+	below  int64  // the budget of last
 	likely bool   // the best structure is likely optimal: at these prices all of its blocks' losses are small
 	lap    time.Time
 }
@@ -220,12 +220,18 @@ func (s *solver) search(ctx context.Context, items []item, total int64, f found,
 	}
 }
 
-// covers is the search among the items of losses below a budget: the last one again, where the budget is the
-// same.
+// covers is the search among the items of losses below a budget at least: the last one again where that suffices,
+// else one of up to `ahead` as many items, for budgets that follow.
 func (s *solver) covers(items []item, budget int64) *cover {
-	if s.last == nil || s.below != budget {
-		s.last, s.below = s.lists.newCover(items, s.n, budget, s.limits.Cores), budget
+	const ahead = 16
+	if s.last != nil && s.below >= budget {
+		return s.last
 	}
+	s.below = math.MaxInt64
+	if count := ahead * below(items, budget); count < len(items) {
+		s.below = max(budget, items[count].loss)
+	}
+	s.last = s.lists.newCover(items, s.n, s.below, s.limits.Cores)
 	return s.last
 }
 

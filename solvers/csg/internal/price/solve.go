@@ -54,7 +54,7 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	keep := min(firstKeep, s.limits.Columns)
-	allowed := max(firstSteps, int64(1)<<s.n) // steps that take as long as a pass
+	allowed := max(firstSteps, int64(1)<<s.n) // steps that take as long as a pass, and as sorting what the pass finds
 	improved := true                          // the last pass improved the linear program
 	most := int64(largest / 2)                // the largest loss that a pass has to look for
 	for s.Passes < maxPasses {
@@ -81,7 +81,9 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 		s.last = nil // of other items
 		s.spent(&s.Times.Passes)
 		this.found, this.steps = len(f.columns), s.Steps
+		s.halves(items)
 		better := false
+		allowed = max(allowed, int64(len(items))*int64(ColumnTime/stepTime))
 		for s.proven > s.value {
 			ended, err := s.search(ctx, items, total, f, prices, allowed)
 			s.spent(&s.Times.Search)
@@ -158,12 +160,11 @@ func (r round) next(found, cores int) time.Duration {
 	return 2*r.ended - r.start + time.Duration(more/float64(cores))
 }
 
-// ColumnTime is a core's time for a coalition that a pass finds, to draw its value and to sort and group it,
-// stepTime that for one that a search looks at. Beside an H200 all cores took 145 ns and 0.8 ns for them
-// with 16, and 92 and 0.9 ns with 32 (coalesce solve csg --distribution pascal --agents 28 --type int32
-// --algorithm price --json: prices.times), measured before lists of passes were used again.
+// ColumnTime is a core's time for a coalition that a pass finds, to sort and group it, stepTime that for one
+// that a search looks at. Beside an H200 16 cores took 52 ns and 0.9 ns for them (coalesce solve csg
+// --distribution pascal --agents 28 --type int32 --algorithm price --json: prices.times).
 const (
-	ColumnTime = 2400 * time.Nanosecond
+	ColumnTime = 1000 * time.Nanosecond
 	stepTime   = 15 * time.Nanosecond
 )
 
@@ -216,6 +217,25 @@ func (s *solver) search(ctx context.Context, items []item, total int64, f found,
 		}
 		if !ended || s.proven <= s.value || rank >= len(losses) {
 			return ended, nil
+		}
+	}
+}
+
+// halves looks for structures of two coalitions that lose less than Multiple each. Where many values are ties
+// there are many such coalitions, and their losses do not guide a search.
+func (s *solver) halves(items []item) {
+	list := slices.Clone(items[:below(items, s.Multiple)])
+	order(s.limits.Cores, list, sized(&s.lists.spare, len(list)), func(x item) int64 { return int64(x.mask) })
+	grand := uint64(1)<<s.n - 1
+	for i, j := 0, len(list)-1; i < j && s.proven > s.value; {
+		switch all := list[i].mask + list[j].mask; {
+		case all < grand:
+			i++
+		case all > grand:
+			j--
+		default:
+			s.offer([]uint64{list[i].mask, list[j].mask})
+			i, j = i+1, j-1
 		}
 	}
 }

@@ -139,7 +139,7 @@ func TestColumnsBesideGPU(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(16))
 	facts := device.Facts{Kind: device.CUDA}
 	way := ways.Way{Choice: tuned.Choice{Variant: ways.Table.Variant("algorithm=price,share=0.2")}}
-	for _, c := range []struct{ n, least, most int }{{24, 1 << 17, 1 << 17}, {28, 884736, 1 << 21}, {32, 1 << 24, 1 << 24}} {
+	for _, c := range []struct{ n, least, most int }{{24, 1 << 17, 1 << 17}, {28, 884736, 1 << 22}, {32, 1 << 24, 1 << 24}} {
 		tries, limits, err := triesPrices(facts, c.n, Int32, &Options{Devices: make([]device.Device, 1)}, way)
 		if err != nil || !tries || limits.Columns < c.least || limits.Columns > c.most {
 			t.Errorf("%d agents: %v %v %+v", c.n, tries, err, limits)

@@ -9,37 +9,19 @@ import (
 	"sync/atomic"
 )
 
-// An item is a column of a search: its agents, the rarest first, and its loss.
-type item struct {
-	mask uint64
-	loss int64
-}
-
-// A cover is a search for the partition of all agents into columns whose losses add up
+// A cover is a search for the partition of all agents into coalitions whose losses add up
 // to the least: depth first, the block of the first agent not yet covered next, blocks
 // of small losses first.
 type cover struct {
 	n      int
 	cores  int
-	order  []int        // agents, rarest first: bit k of an item is agent order[k]
-	groups [][]item     // by first agent, ascending by loss
+	order  []int        // agents, rarest first
+	groups [][]item     // by first agent, ascending by loss; of their masks bit k is agent order[k]
 	best   atomic.Int64 // partitions below this total are looked for
 	steps  atomic.Int64 // items looked at
 	limit  int64
 	lock   sync.Mutex
 	blocks []uint64 // of the best so far, nil while none is found
-}
-
-// itemsOf are the columns of losses below a budget, in agents' own bits, ascending by loss, then by mask.
-// No loss is negative. The items of the last call are lost.
-func (b *buffers) itemsOf(prices []int64, columns []column, below int64, cores int) []item {
-	y := sumsOf(prices)
-	items := mapped(cores, columns, sized(&b.items, len(columns)), func(_ int, x column) (item, bool) {
-		loss := y.of(x.mask) - x.value
-		return item{x.mask, loss}, loss < below
-	})
-	b.sort(cores, items, 0)
-	return items
 }
 
 // sort sorts items by loss, then by mask. No loss is below least.

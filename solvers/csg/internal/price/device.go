@@ -245,7 +245,7 @@ func (d *onDevices[T]) pass(ctx context.Context, prices []int64, limit int64, ke
 		return found{}, err
 	}
 	y := sumsOf(prices)
-	var list []column
+	var list []item
 	for {
 		if err := ctx.Err(); err != nil {
 			return found{}, err
@@ -257,26 +257,28 @@ func (d *onDevices[T]) pass(ctx context.Context, prices []int64, limit int64, ke
 		list = slices.Grow(list[:0], count)
 		for _, s := range d.shares {
 			out := list[len(list) : len(list)+len(s.masks)]
-			list = append(list, mapped(d.cores, s.masks, out, func(k int, mask uint64) (column, bool) {
-				c := column{s.first + mask, lift(s.worth[k], d.unit)}
-				return c, c.mask != 0 && c.value != forbidden && y.of(c.mask)-c.value <= limit
+			list = append(list, mapped(d.cores, s.masks, out, func(k int, mask uint64) (item, bool) {
+				mask += s.first
+				value := lift(s.worth[k], d.unit)
+				x := item{mask, y.of(mask) - value}
+				return x, mask != 0 && value != forbidden && x.loss <= limit
 			})...)
 		}
 		f := found{list, limit}
 		switch {
 		case all:
 			return f, nil
-		case narrow(d.on.Variant) && len(f.columns) < count/2:
+		case narrow(d.on.Variant) && len(f.items) < count/2:
 			// The rounding of the sums exceeds the losses that the pass looks for.
 			if err := d.widen(); err != nil {
 				return found{}, err
 			}
 			continue
-		case len(f.columns) == 0:
+		case len(f.items) == 0:
 			limit = roundUp(limit+1) - grain - 1 // every coalition found has a loss above this limit and below the next multiple of grain
 			continue
 		}
-		f.tighten(d.cores, y, keep)
+		f.tighten(d.cores, keep)
 		limit = f.limit
 	}
 }

@@ -13,8 +13,8 @@ const piece = 1 << 12
 // buffers are lists of a solve that each pass writes anew. A large list costs more to allocate than to write,
 // as one core clears memory that was in use before, and fresh memory costs a fault of some microseconds a page.
 type buffers struct {
-	items, spare []item
-	columns      []column
+	spare          []item
+	columns, other []column
 }
 
 // sized returns a buffer's first n entries, which hold anything; where they are too few the buffer grows.

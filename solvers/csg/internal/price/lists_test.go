@@ -61,15 +61,16 @@ func TestLists(t *testing.T) {
 func TestItems(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 1))
 	for _, losses := range []int64{1, 5, 1 << 30} {
-		columns := make([]column, 1<<15)
-		for k, mask := range r.Perm(len(columns)) {
-			columns[k] = column{uint64(mask), -r.Int64N(losses)} // at prices of 0 the loss is minus the value
+		items := make([]item, 1<<15)
+		for k, mask := range r.Perm(len(items)) {
+			items[k] = item{uint64(mask), r.Int64N(losses) - 2}
 		}
 		for _, cores := range []int{1, 3} {
 			var lists buffers
-			got := lists.itemsOf(make([]int64, 15), columns, losses, cores)
-			if len(got) != len(columns) || !slices.IsSortedFunc(got, func(a, b item) int { return cmp.Or(cmp.Compare(a.loss, b.loss), cmp.Compare(a.mask, b.mask)) }) {
-				t.Errorf("%d losses, %d cores: %d items in another order", losses, cores, len(got))
+			got := slices.Clone(items)
+			lists.sort(cores, got, -2)
+			if !slices.IsSortedFunc(got, func(a, b item) int { return cmp.Or(cmp.Compare(a.loss, b.loss), cmp.Compare(a.mask, b.mask)) }) {
+				t.Errorf("%d losses, %d cores: another order", losses, cores)
 			}
 		}
 	}
@@ -77,17 +78,15 @@ func TestItems(t *testing.T) {
 
 func BenchmarkItems(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
-	prices := make([]int64, 32)
-	for i := range prices {
-		prices[i] = r.Int64N(1 << 20)
+	all := make([]item, 1<<22)
+	for i := range all {
+		all[i] = item{r.Uint64N(1 << 32), r.Int64N(1 << 37)}
 	}
-	columns := make([]column, 1<<22)
-	for i := range columns {
-		mask := r.Uint64N(1 << 32)
-		columns[i] = column{mask, sum(prices, mask) - r.Int64N(1<<37)}
-	}
+	items := make([]item, len(all))
 	var lists buffers
 	for b.Loop() {
-		lists.newCover(lists.itemsOf(prices, columns, 1<<37, 2), 32, 1<<37, 2)
+		copy(items, all)
+		lists.sort(2, items, 0)
+		lists.newCover(items, 32, 1<<37, 2)
 	}
 }

@@ -14,11 +14,16 @@ type column struct {
 	value int64
 }
 
+// An item is a coalition and its loss, y(S) - v(S), in units: below 0 where the prices are too low.
+type item struct {
+	mask uint64
+	loss int64
+}
+
 // found is the result of a pass: all coalitions of a loss of at most limit, and perhaps others.
-// The loss of a coalition is y(S) - v(S), below 0 where the prices are too low.
 type found struct {
-	columns []column
-	limit   int64
+	items []item
+	limit int64
 }
 
 // blockBits is the number of agents in the table of sums of a pass: 2^12 sums of 8 bytes stay in a
@@ -45,7 +50,7 @@ func scan[T device.Number, A int64 | float64](ctx context.Context, h *host[T], p
 	run := max(1, blocks>>10) // blocks that a core takes at a time
 	var lock sync.Mutex
 	all := found{limit: limit}
-	spare := make(chan []column, h.cores) // lists of pieces that are done, for the pieces that follow
+	spare := make(chan []item, h.cores) // lists of pieces that are done, for the pieces that follow
 	each(h.cores, int(blocks/run), func(piece int) {
 		if ctx.Err() != nil {
 			return
@@ -54,7 +59,7 @@ func scan[T device.Number, A int64 | float64](ctx context.Context, h *host[T], p
 		own := found{limit: all.limit}
 		lock.Unlock()
 		select {
-		case own.columns = <-spare:
+		case own.items = <-spare:
 		default:
 		}
 		for b := uint64(piece) * run; b < uint64(piece+1)*run; b++ {
@@ -66,26 +71,26 @@ func scan[T device.Number, A int64 | float64](ctx context.Context, h *host[T], p
 					continue
 				}
 				mask := base + uint64(j)
-				c := column{mask, lift(v, h.unit)}
-				if mask == 0 || c.value == forbidden || y.of(mask)-c.value > own.limit {
+				value := lift(v, h.unit)
+				if mask == 0 || value == forbidden || y.of(mask)-value > own.limit {
 					continue
 				}
-				if own.columns = append(own.columns, c); len(own.columns) >= 2*keep {
-					own.tighten(1, y, keep)
+				if own.items = append(own.items, item{mask, y.of(mask) - value}); len(own.items) >= 2*keep {
+					own.tighten(1, keep)
 					least = price(high - roundUp(own.limit+1))
 				}
 			}
 		}
 		lock.Lock()
 		defer lock.Unlock()
-		if len(all.columns)+len(own.columns) > cap(all.columns) { // doubled, where append would add a quarter
-			all.columns = slices.Grow(all.columns, len(all.columns)+len(own.columns))
+		if len(all.items)+len(own.items) > cap(all.items) { // doubled, where append would add a quarter
+			all.items = slices.Grow(all.items, len(all.items)+len(own.items))
 		}
-		all.columns = append(all.columns, own.columns...)
-		spare <- own.columns[:0]
+		all.items = append(all.items, own.items...)
+		spare <- own.items[:0]
 		all.limit = min(all.limit, own.limit)
-		for len(all.columns) >= 2*keep {
-			all.tighten(h.cores, y, keep)
+		for len(all.items) >= 2*keep {
+			all.tighten(h.cores, keep)
 		}
 	})
 	return all, ctx.Err()
@@ -94,15 +99,14 @@ func scan[T device.Number, A int64 | float64](ctx context.Context, h *host[T], p
 // roundUp rounds a loss up to a multiple of grain.
 func roundUp(x int64) int64 { return (x + grain - 1) &^ (grain - 1) }
 
-// tighten lowers the limit to the losses of about `keep` columns, or half of all where these are fewer, and
-// drops the others.
-func (f *found) tighten(cores int, y sums, keep int) {
-	loss := func(c column) int64 { return y.of(c.mask) - c.value }
+// tighten lowers the limit to the losses of about `keep` items, or half of all where these are fewer, and drops
+// the others.
+func (f *found) tighten(cores, keep int) {
 	sample := make([]int64, 0, 512)
-	for i := 0; i < len(f.columns); i += max(1, len(f.columns)/511) {
-		sample = append(sample, loss(f.columns[i]))
+	for i := 0; i < len(f.items); i += max(1, len(f.items)/511) {
+		sample = append(sample, f.items[i].loss)
 	}
 	slices.Sort(sample)
-	f.limit = max(min(sample[min(len(sample)/2, len(sample)*keep/len(f.columns))]-1, f.limit), -largest)
-	f.columns = mapped(cores, f.columns, f.columns, func(_ int, c column) (column, bool) { return c, loss(c) <= f.limit })
+	f.limit = max(min(sample[min(len(sample)/2, len(sample)*keep/len(f.items))]-1, f.limit), -largest)
+	f.items = mapped(cores, f.items, f.items, func(_ int, x item) (item, bool) { return x, x.loss <= f.limit })
 }

@@ -238,20 +238,20 @@ func Verify[T device.Number](ctx context.Context, values []T, blocks []uint64, p
 	if err != nil {
 		return 0, err
 	}
-	prices := sumsOf(p.Prices)
-	for _, x := range f.columns {
-		if y := prices.of(x.mask); y < x.value {
-			return 0, refuted("coalition %d is worth %d, more than its agents' prices, %d", x.mask, x.value, y)
+	for _, x := range f.items {
+		if x.loss < 0 {
+			return 0, refuted("coalition %d is worth %d, more than its agents' prices, %d", x.mask, h.at(x.mask), h.at(x.mask)+x.loss)
 		}
 	}
 	if f.limit < budget-1 {
 		return 0, fmt.Errorf("more than %d coalitions that a better structure could consist of: %w", o.Columns, ErrCostly)
 	}
-	if len(f.columns) != p.Survivors {
-		return 0, refuted("found %d coalitions that a better structure could consist of, the proof says %d", len(f.columns), p.Survivors)
+	if len(f.items) != p.Survivors {
+		return 0, refuted("found %d coalitions that a better structure could consist of, the proof says %d", len(f.items), p.Survivors)
 	}
 	var lists buffers
-	c := lists.newCover(lists.itemsOf(p.Prices, f.columns, budget, o.cores()), n, budget, o.cores())
+	lists.sort(h.cores, f.items, 0)
+	c := lists.newCover(f.items, n, budget, h.cores)
 	ended := c.search(ctx, budget, o.Steps)
 	steps = c.steps.Load()
 	switch {

@@ -44,9 +44,13 @@ func (s *solver) sample() {
 	s.random = s.valued(masks)
 }
 
-// add sorts columns by coalition, and adds them to the master.
-func (s *solver) add(columns []column) {
-	order(s.limits.Cores, columns, sized(&s.lists.columns, len(columns)), func(x column) int64 { return int64(x.mask) })
+// add adds what a pass has found to the master; the losses are those at some prices.
+func (s *solver) add(items []item, prices []int64) {
+	y := sumsOf(prices)
+	columns := mapped(s.limits.Cores, items, sized(&s.lists.columns, len(items)), func(_ int, x item) (column, bool) {
+		return column{x.mask, y.of(x.mask) - x.loss}, true
+	})
+	order(s.limits.Cores, columns, sized(&s.lists.other, len(columns)), func(x column) int64 { return int64(x.mask) })
 	s.master.add(columns, s.scale)
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -77,10 +78,11 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 		s.prove(total, total, prices, f)
 		lp := s.master.objective() / s.scale
 		budget := min(f.limit+1, s.budget(total))
-		items := s.lists.itemsOf(prices, f.columns, budget, s.limits.Cores)
+		s.lists.sort(s.limits.Cores, f.items, 0)
+		items := f.items[:below(f.items, budget)]
 		s.last = nil // of other items
 		s.spent(&s.Times.Passes)
-		this.found, this.steps = len(f.columns), s.Steps
+		this.found, this.steps = len(f.items), s.Steps
 		s.halves(items)
 		better := false
 		allowed = max(allowed, int64(len(items))*int64(ColumnTime/stepTime))
@@ -122,7 +124,7 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 			return s.finish(), nil
 		}
 		if better {
-			s.add(f.columns)
+			s.add(f.items, prices)
 			before := s.master.pivots
 			s.master.solve(maxPivots)
 			improved, most, s.likely = s.master.pivots > before, largest/2, false
@@ -152,20 +154,21 @@ type round struct {
 }
 
 // next estimates when the following round ends, since the start of the solve, if its pass finds so many
-// coalitions: after as long as this round took, ColumnTime for each further coalition, and stepTime
-// for each further step of the search, whose steps grow in proportion to the coalitions.
+// coalitions: after as long as this round took, and doubt times ColumnTime for each further coalition and
+// stepTime for each further step of the search, whose steps grow in proportion to the coalitions.
 func (r round) next(found, cores int) time.Duration {
 	steps := float64(r.steps) * (float64(found)/float64(max(r.keep, r.found)) - 1)
 	more := float64(found-r.found)*float64(ColumnTime) + max(0, steps)*float64(stepTime)
-	return 2*r.ended - r.start + time.Duration(more/float64(cores))
+	return 2*r.ended - r.start + time.Duration(doubt*more/float64(cores))
 }
 
 // ColumnTime is a core's time for a coalition that a pass finds, to sort and group it, stepTime that for one
-// that a search looks at. Beside an H200 16 cores took 52 ns and 0.9 ns for them (coalesce solve csg
-// --distribution pascal --agents 28 --type int32 --algorithm price --json: prices.times).
+// that a search looks at. Beside an H200 16 cores took 79 to 96 ns and 0.9 ns for them (coalesce solve csg
+// --distribution pascal --agents 28 --type int32 --algorithm price --json: prices.times, at 99dd1b85).
 const (
-	ColumnTime = 1000 * time.Nanosecond
+	ColumnTime = 1500 * time.Nanosecond
 	stepTime   = 15 * time.Nanosecond
+	doubt      = 1.6 // first estimates are low: of pascal at 28 agents a proof needed 2 to 5 times as many coalitions
 )
 
 // begin makes the first structures, and solves the linear program over a sample of coalitions.
@@ -344,8 +347,7 @@ func (s *solver) tell() {
 
 func (s *solver) finish() *Result {
 	s.Gap, s.Pivots = s.Bound-s.value, s.master.pivots
-	y := sumsOf(s.Prices)
-	s.Survivors = counted(s.limits.Cores, s.by.columns, func(x column) bool { return y.of(x.mask)-x.value <= s.Gap-s.Multiple })
+	s.Survivors = counted(s.limits.Cores, s.by.items, func(x item) bool { return x.loss <= s.Gap-s.Multiple })
 	return &s.Result
 }
 
@@ -383,30 +385,24 @@ func magnitude(prices []int64) float64 {
 	return sum
 }
 
-// repair raises prices until no coalition is worth more than its agents' prices. It returns how
-// many of the coalitions that a pass found were worth more; -1 if others may have been.
+// repair raises prices until no coalition is worth more than its agents' prices, and brings the losses of what a
+// pass found up to date. It returns how many of these coalitions were worth more; -1 if others may have been.
 func (s *solver) repair(prices []int64, f found) int {
+	before := slices.Clone(prices)
 	if f.limit < -1 {
 		// Coalitions that the pass did not keep may be worth more than their prices, by less than -f.limit.
 		for i := range prices {
 			prices[i] += roundUp(-f.limit)
 		}
+		s.shift(f.items, before, prices)
+		copy(before, prices)
 	}
-	y := sumsOf(prices)
-	list := mapped(s.limits.Cores, f.columns, sized(&s.lists.items, len(f.columns)), func(_ int, x column) (item, bool) {
-		loss := y.of(x.mask) - x.value
-		return item{x.mask, loss}, loss < 0
-	})
-	least := int64(0)
-	for _, x := range list {
-		least = min(least, x.loss)
-	}
-	s.lists.sort(s.limits.Cores, list, least)
+	list := s.violated(f.items)
 	in := memberships(list, 1, s.n)
 	// The agent in the most coalitions that are worth more than their prices gets the higher price.
-	now := sumsOf(prices)
+	was, now := sumsOf(before), sumsOf(prices)
 	for _, x := range list {
-		by := y.of(x.mask) - x.loss - now.of(x.mask) // its value, less its agents' prices by now
+		by := was.of(x.mask) - x.loss - now.of(x.mask) // its value, less its agents' prices by now
 		if by <= 0 {
 			continue
 		}
@@ -419,8 +415,48 @@ func (s *solver) repair(prices []int64, f found) int {
 		prices[at] += (by + s.grain - 1) / s.grain * s.grain
 		now.fill(at/8, prices)
 	}
+	if len(list) > 0 {
+		s.shift(f.items, before, prices)
+	}
 	if f.limit < -1 {
 		return -1
 	}
 	return len(list)
+}
+
+// violated are the items of losses below 0, by loss, then by mask.
+func (s *solver) violated(items []item) []item {
+	var list []item
+	var lock sync.Mutex
+	each(s.limits.Cores, (len(items)+piece-1)/piece, func(k int) {
+		var own []item
+		for _, x := range items[k*piece : min((k+1)*piece, len(items))] {
+			if x.loss < 0 {
+				own = append(own, x)
+			}
+		}
+		lock.Lock()
+		defer lock.Unlock()
+		list = append(list, own...)
+	})
+	least := int64(0)
+	for _, x := range list {
+		least = min(least, x.loss)
+	}
+	s.lists.sort(s.limits.Cores, list, least)
+	return list
+}
+
+// shift turns losses at some prices into those at others.
+func (s *solver) shift(items []item, from, to []int64) {
+	by := make([]int64, s.n)
+	for i := range by {
+		by[i] = to[i] - from[i]
+	}
+	y := sumsOf(by)
+	each(s.limits.Cores, (len(items)+piece-1)/piece, func(k int) {
+		for i := k * piece; i < min((k+1)*piece, len(items)); i++ {
+			items[i].loss += y.of(items[i].mask)
+		}
+	})
 }

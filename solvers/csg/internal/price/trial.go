@@ -78,7 +78,7 @@ func (t *Trial[T]) Check(ctx context.Context, s device.Stream) error {
 	if !all {
 		return fmt.Errorf("a pass found more than %d coalitions, expected about %d", room, trialKeep)
 	}
-	var got []column
+	var got []item
 	for k, mask := range own.masks {
 		if mask >= uint64(len(t.device.values)) {
 			return fmt.Errorf("a pass found coalition %d, expected less than %d", mask, len(t.device.values))
@@ -86,19 +86,20 @@ func (t *Trial[T]) Check(ctx context.Context, s device.Stream) error {
 		if own.worth[k] != t.device.values[mask] {
 			return fmt.Errorf("a pass found coalition %d of the value %v, expected %v", mask, own.worth[k], t.device.values[mask])
 		}
-		if value := t.device.at(mask); mask != 0 && value != forbidden && sum(t.prices, mask)-value <= t.limit {
-			got = append(got, column{mask, value})
+		value := t.device.at(mask)
+		if x := (item{mask, sum(t.prices, mask) - value}); mask != 0 && value != forbidden && x.loss <= t.limit {
+			got = append(got, x)
 		}
 	}
 	f, err := t.device.host.pass(ctx, t.prices, t.limit, room)
 	if err != nil {
 		return err
 	}
-	byMask := func(a, b column) int { return cmp.Compare(a.mask, b.mask) }
+	byMask := func(a, b item) int { return cmp.Compare(a.mask, b.mask) }
 	slices.SortFunc(got, byMask)
-	slices.SortFunc(f.columns, byMask)
-	if !slices.Equal(got, f.columns) {
-		return fmt.Errorf("a pass found %d coalitions, expected %d, or others", len(got), len(f.columns))
+	slices.SortFunc(f.items, byMask)
+	if !slices.Equal(got, f.items) {
+		return fmt.Errorf("a pass found %d coalitions, expected %d, or others", len(got), len(f.items))
 	}
 	most, err := own.extent()
 	if want, _ := t.device.host.extent(); err == nil && most != want {

@@ -45,9 +45,9 @@ func TestWiden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sorted := func(f found) []column {
-			slices.SortFunc(f.columns, func(a, b column) int { return int(a.mask) - int(b.mask) })
-			return f.columns
+		sorted := func(f found) []item {
+			slices.SortFunc(f.items, func(a, b item) int { return int(a.mask) - int(b.mask) })
+			return f.items
 		}
 		for _, wide := range []bool{false, true} {
 			if wide {
@@ -59,8 +59,8 @@ func TestWiden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(got.columns) == 0 || narrow(d.on.Variant) == wide || !slices.Equal(sorted(got), sorted(want)) {
-				t.Errorf("block=%s, wide %v: found %d coalitions, the cores %d", block, wide, len(got.columns), len(want.columns))
+			if len(got.items) == 0 || narrow(d.on.Variant) == wide || !slices.Equal(sorted(got), sorted(want)) {
+				t.Errorf("block=%s, wide %v: found %d coalitions, the cores %d", block, wide, len(got.items), len(want.items))
 			}
 		}
 		if err := d.close(); err != nil {
@@ -121,11 +121,11 @@ func withinAGrain[T device.Number](t *testing.T, devices []device.Device, value 
 	if err != nil || got.limit > limit {
 		t.Fatal(got.limit, err)
 	}
-	for _, list := range [][]column{got.columns, all.columns} {
-		slices.SortFunc(list, func(a, b column) int { return int(a.mask) - int(b.mask) })
+	for _, list := range [][]item{got.items, all.items} {
+		slices.SortFunc(list, func(a, b item) int { return int(a.mask) - int(b.mask) })
 	}
-	if !slices.Equal(got.columns, all.columns) {
-		t.Errorf("found %d coalitions of losses of at most %d, the cores %d", len(got.columns), got.limit, len(all.columns))
+	if !slices.Equal(got.items, all.items) {
+		t.Errorf("found %d coalitions of losses of at most %d, the cores %d", len(got.items), got.limit, len(all.items))
 	}
 	if err := d.close(); err != nil {
 		t.Error(err)

@@ -27,14 +27,18 @@ type cover struct {
 // sort sorts items by loss, then by mask. No loss is below least.
 func (b *buffers) sort(cores int, items []item, least int64) {
 	order(cores, items, sized(&b.spare, len(items)), func(x item) int64 { return x.loss - least })
-	each(cores, (len(items)+piece-1)/piece, func(k int) { // the runs of one loss that begin in a piece
-		from := k * piece
+	starts := make([]int, (len(items)+piece-1)/piece+1) // of the first runs of one loss that begin in each piece
+	each(cores, len(starts), func(k int) {
+		from := min(k*piece, len(items))
 		for from > 0 && from < len(items) && items[from].loss == items[from-1].loss {
 			from++
 		}
-		for from < min((k+1)*piece, len(items)) {
+		starts[k] = from
+	})
+	each(cores, len(starts)-1, func(k int) {
+		for from, end := starts[k], starts[k+1]; from < end; {
 			to := from + 1
-			for to < len(items) && items[to].loss == items[from].loss {
+			for to < end && items[to].loss == items[from].loss {
 				to++
 			}
 			if to > from+1 {

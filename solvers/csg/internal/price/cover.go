@@ -35,18 +35,27 @@ func (b *buffers) sort(cores int, items []item, least int64) {
 		}
 		starts[k] = from
 	})
+	var lock sync.Mutex
+	var long [][]item // runs for all cores
 	each(cores, len(starts)-1, func(k int) {
 		for from, end := starts[k], starts[k+1]; from < end; {
 			to := from + 1
 			for to < end && items[to].loss == items[from].loss {
 				to++
 			}
-			if to > from+1 {
-				slices.SortFunc(items[from:to], func(a, b item) int { return cmp.Compare(a.mask, b.mask) })
+			if run := items[from:to]; len(run) > piece {
+				lock.Lock()
+				long = append(long, run)
+				lock.Unlock()
+			} else if len(run) > 1 {
+				slices.SortFunc(run, func(a, b item) int { return cmp.Compare(a.mask, b.mask) })
 			}
 			from = to
 		}
 	})
+	for _, run := range long {
+		order(cores, run, b.spare[:len(run)], func(x item) int64 { return int64(x.mask) })
+	}
 }
 
 // newCover groups the items of losses below a budget, which ascend by loss. The last cover is lost.

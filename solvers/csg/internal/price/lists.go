@@ -142,8 +142,8 @@ func rank[T any](list, sorted []T, key func(T) int64, low int, words []uint64) [
 	return words
 }
 
-// sorts returns the words, of so many bits, in order: they are dealt by their 8 highest bits, and each bucket is
-// sorted. The result has the words' memory and as much behind it.
+// sorts returns words of so many bits in order. Many words are dealt by their 8 highest bits into the memory
+// behind them, which grows where that is too little, and each bucket is sorted there.
 func sorts(words []uint64, width int) []uint64 {
 	const few = 64
 	n := len(words)

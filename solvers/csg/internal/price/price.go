@@ -11,8 +11,8 @@
 //
 // The package gets values by coalition number, agent i being bit i-1, and knows no
 // files. The rooms of a solve: units.go, values as integers; pass.go, passes over all
-// values; lists.go, lists on all cores; master.go, the linear program; cover.go, the
-// search; solve.go brings them together.
+// values; lists.go, lists on all cores; sample.go, what random coalitions tell; master.go,
+// the linear program; cover.go, the search; solve.go brings them together.
 package price
 
 import (

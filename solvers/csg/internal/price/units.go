@@ -173,7 +173,8 @@ func (h *host[T]) pass(ctx context.Context, prices []int64, limit int64, keep in
 	return scan(ctx, h, prices, limit, keep, 1.0, func(x int64) float64 { return math.Ldexp(float64(x), -h.unit) })
 }
 
-// A multiple tells the multiples of an integer m = odd * 2^twos without a division.
+// A multiple tells the multiples of an integer m = odd * 2^twos without a division: by Warren, Hacker's Delight,
+// 2nd edition, section 10-17.
 type multiple struct {
 	inverse uint64 // of odd, modulo 2^64
 	twos    int
@@ -195,8 +196,8 @@ func (m multiple) of(x int64) bool {
 	return bits.RotateLeft64(uint64(max(x, -x))*m.inverse, -m.twos) <= m.most
 }
 
-// inValues is an integer m > 0 of which values of a type are multiples where their numbers of units are
-// multiples of `units`: of integers v 2^unit is one of units, of floats m counts units.
+// inValues converts a number of units to what uneven divides. An integer value v is v * 2^unit units, and these are a
+// multiple of `units` where v is one of the result. A float is converted to units, and the result is `units`.
 func inValues[T device.Number](units int64, unit int) int64 {
 	if integer[T]() {
 		return units >> min(unit, bits.TrailingZeros64(uint64(units)))
@@ -209,7 +210,7 @@ func inValues[T device.Number](units int64, unit int) int64 {
 func (h *host[T]) uneven(units int64) (uint64, error) {
 	by := inValues[T](units, h.unit)
 	if by == 1 {
-		return 0, nil // floats count as rounded down to units
+		return 0, nil // of integers all are; a float stands for itself rounded down to a whole number of units
 	}
 	m := multipleOf(by)
 	// Two factors, as 2^unit may be above the largest float64.

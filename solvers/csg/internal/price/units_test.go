@@ -4,9 +4,12 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
+	"coalesce/generated/csg"
 	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
 )
 
 func TestMultiple(t *testing.T) {
@@ -75,5 +78,52 @@ func TestCommon(t *testing.T) {
 	}
 	if got := commonOf(t, make([]int32, 1<<n)); got != 1 {
 		t.Errorf("found multiples of %v of zeros, expected 1", got)
+	}
+}
+
+// Devices find the last value that is no multiple, wherever it is, also as the first of a share.
+func TestUnevenOnDevices(t *testing.T) {
+	devices := emulatedtest.Several(t, 2)
+	t.Run("int32", func(t *testing.T) { unevenOn[int32](t, devices, "int32") })
+	t.Run("int64", func(t *testing.T) { unevenOn[int64](t, devices, "int64") })
+	t.Run("float32", func(t *testing.T) { unevenOn[float32](t, devices, "float32") })
+	t.Run("float64", func(t *testing.T) { unevenOn[float64](t, devices, "float64") })
+}
+
+func unevenOn[T device.Number](t *testing.T, devices []device.Device, value string) {
+	const n = 13
+	f := &csg.Price
+	v := &f.Variants[slices.IndexFunc(f.Variants, func(v device.Variant) bool { return v.Safe && f.Value(&v, "value") == value })]
+	for _, odd := range [][]int{{}, {1}, {1<<n - 1}, {1 << (n - 1)}, {1<<(n-1) - 1, 77}} {
+		values := make([]T, 1<<n)
+		for s := 1; s < len(values); s++ {
+			values[s] = T(12 * (s%41 - 20))
+		}
+		for _, s := range odd {
+			values[s]++
+		}
+		if !integer[T]() {
+			values[5] = T(math.Inf(-1))
+		}
+		o := Settings{On: &On{Devices: devices, Variant: v}, Cores: 2}
+		d, err := newOnDevices(t.Context(), values, n, &o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		unit, _, err := measure[T](d, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := uint64(0)
+		if len(odd) > 0 {
+			want = uint64(odd[0])
+		}
+		got, err := d.uneven(12 << unit)
+		if host, _ := d.host.uneven(12 << unit); err != nil || got != want || host != want {
+			t.Errorf("%v are odd: devices found %d, the cores %d, %v, expected %d", odd, got, host, err, want)
+		}
+		if err := d.close(); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// Of up to 24 agents an H200's tiles win in the data that the binary carries, prices of 26 and 28: of more agents,
-// too.
+// In the data that the binary carries an H200's tiles win up to 24 agents and prices at 26 and 28, so that prices
+// are chosen for more agents too.
 func TestChooseBeyondTuned(t *testing.T) {
 	facts := device.Facts{Kind: device.CUDA, Name: "NVIDIA H200", Major: 9, SMs: 132, SharedPerBlock: 232448}
 	all := func(*device.Variant, device.Facts, int) error { return nil }

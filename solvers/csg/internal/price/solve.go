@@ -1,6 +1,7 @@
 package price
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -83,7 +84,7 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 		s.last = nil // of other items
 		s.spent(&s.Times.Passes)
 		this.found, this.steps = len(f.items), s.Steps
-		s.halves(items)
+		s.halves(items, prices)
 		better := false
 		allowed = max(allowed, int64(len(items))*int64(ColumnTime/stepTime))
 		for s.proven > s.value {
@@ -224,22 +225,30 @@ func (s *solver) search(ctx context.Context, items []item, total int64, f found,
 	}
 }
 
-// halves looks for structures of two coalitions that lose less than Multiple each. Where many values are ties
-// there are many such coalitions, and their losses do not guide a search.
-func (s *solver) halves(items []item) {
-	list := slices.Clone(items[:below(items, s.Multiple)])
-	order(s.limits.Cores, list, sized(&s.lists.spare, len(list)), func(x item) int64 { return int64(x.mask) })
+// halves offers the best structure of a coalition that loses less than Multiple and all other agents. Where many
+// values are ties there are many such coalitions, and their losses do not guide a search.
+func (s *solver) halves(items []item, prices []int64) {
+	const most, few = 1 << 16, 1 << 8 // to draw a value takes up to a microsecond
 	grand := uint64(1)<<s.n - 1
-	for i, j := 0, len(list)-1; i < j && s.proven > s.value; {
-		switch all := list[i].mask + list[j].mask; {
-		case all < grand:
-			i++
-		case all > grand:
-			j--
-		default:
-			s.offer([]uint64{list[i].mask, list[j].mask})
-			i, j = i+1, j-1
+	items = items[:min(most, below(items, s.Multiple))]
+	pairs := make([]item, (len(items)+few-1)/few) // by part of the items: the best pair's first coalition and loss
+	y := sumsOf(prices)
+	each(s.limits.Cores, len(pairs), func(k int) {
+		pairs[k].loss = largest
+		for _, x := range items[k*few : min((k+1)*few, len(items))] {
+			if v := s.at(grand ^ x.mask); x.mask != grand && v != forbidden {
+				if loss := x.loss + y.of(grand^x.mask) - v; loss < pairs[k].loss {
+					pairs[k] = item{x.mask, loss}
+				}
+			}
 		}
+	})
+	if len(pairs) == 0 {
+		return
+	}
+	best := slices.MinFunc(pairs, func(a, b item) int { return cmp.Compare(a.loss, b.loss) })
+	if best.mask != 0 {
+		s.offer([]uint64{best.mask, grand ^ best.mask})
 	}
 }
 

@@ -6,17 +6,12 @@ package driver
 #include <cuda.h>
 #undef cuInit
 
-static CUresult launchCooperative(CUfunction f, unsigned blocks, unsigned threads, unsigned shared, CUstream s,
-		unsigned long long *slots, size_t n) {
+static CUresult launch(CUfunction f, unsigned blocks, unsigned threads, unsigned shared, unsigned cluster, int cooperative,
+		CUstream s, unsigned long long *slots, size_t n) {
 	void *argv[n + 1];
 	for (size_t i = 0; i < n; i++) argv[i] = &slots[i];
-	return cuLaunchCooperativeKernel(f, blocks, 1, 1, threads, 1, 1, shared, s, argv);
-}
-
-static CUresult launchClusters(CUfunction f, unsigned cluster, unsigned blocks, unsigned threads, unsigned shared, CUstream s,
-		unsigned long long *slots, size_t n) {
-	void *argv[n + 1];
-	for (size_t i = 0; i < n; i++) argv[i] = &slots[i];
+	if (cooperative) return cuLaunchCooperativeKernel(f, blocks, 1, 1, threads, 1, 1, shared, s, argv);
+	if (cluster < 2) return cuLaunchKernel(f, blocks, 1, 1, threads, 1, 1, shared, s, argv, NULL);
 	CUlaunchAttribute of = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value.clusterDim = {cluster, 1, 1}};
 	CUlaunchConfig c = {blocks, 1, 1, threads, 1, 1, shared, s, &of, 1};
 	return cuLaunchKernelEx(&c, f, argv, NULL);
@@ -35,9 +30,11 @@ import (
 	"unsafe"
 
 	"gorgonia.org/cu"
+
+	"coalesce/runtime/device"
 )
 
-// This file holds what gorgonia.org/cu v0.9.6 lacks.
+// This file holds what gorgonia.org/cu v0.9.6 lacks, or does wrongly.
 
 // initialize reports whether CUDA could be initialized and shows a GPU: include/cuda.h
 // keeps from cu that it failed.
@@ -73,20 +70,19 @@ func hostFree(b []byte) error {
 // their only field.
 func handle[C, T any](x *T) C { return *(*C)(unsafe.Pointer(x)) }
 
-// launchCooperative launches a grid whose blocks are all resident at once. The
-// context must be current; slots hold 8 bytes an argument.
-func launchCooperative(fn cu.Function, blocks, threads, shared int, s cu.Stream, slots []uint64) error {
-	r := C.launchCooperative(handle[C.CUfunction](&fn), C.uint(blocks), C.uint(threads), C.uint(shared),
-		handle[C.CUstream](&s), (*C.ulonglong)(unsafe.Pointer(unsafe.SliceData(slots))), C.size_t(len(slots)))
-	return outcome(r)
-}
-
-// launchClusters launches a grid whose blocks form clusters of a size. The
-// context must be current; slots hold 8 bytes an argument.
-func launchClusters(fn cu.Function, cluster, blocks, threads, shared int, s cu.Stream, slots []uint64) error {
-	r := C.launchClusters(handle[C.CUfunction](&fn), C.uint(cluster), C.uint(blocks), C.uint(threads), C.uint(shared),
-		handle[C.CUstream](&s), (*C.ulonglong)(unsafe.Pointer(unsafe.SliceData(slots))), C.size_t(len(slots)))
-	return outcome(r)
+// launch launches a grid: blocks that are all resident at once where it is cooperative, in clusters where
+// these have more than one block. The context must be current; slots hold 8 bytes an argument.
+//
+// cu.Function.Launch stores pointers from Go in memory fresh from malloc. While the garbage collector marks,
+// such a store hands it the word that was there before, and the process ends where that word, of whatever
+// was freed there, looks like an address within Go's heap.
+func launch(fn cu.Function, g device.Grid, s cu.Stream, slots []uint64) error {
+	cooperative := C.int(0)
+	if g.Cooperative {
+		cooperative = 1
+	}
+	return outcome(C.launch(handle[C.CUfunction](&fn), C.uint(g.Blocks), C.uint(g.Threads), C.uint(g.Shared), C.uint(g.Cluster),
+		cooperative, handle[C.CUstream](&s), (*C.ulonglong)(unsafe.Pointer(unsafe.SliceData(slots))), C.size_t(len(slots))))
 }
 
 // clusters is the number of clusters of blocks of fn, with threads threads a block and no dynamic

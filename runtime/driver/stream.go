@@ -8,7 +8,6 @@ import (
 	"math"
 	"runtime"
 	"time"
-	"unsafe"
 
 	"gorgonia.org/cu"
 
@@ -21,7 +20,6 @@ type stream struct {
 	s      cu.Stream
 	stage  stage
 	slots  []uint64
-	argv   []unsafe.Pointer
 	closed bool
 }
 
@@ -75,9 +73,8 @@ func (s *stream) Launch(x device.Kernel, grid device.Grid, args ...device.Arg) e
 	}
 	if cap(s.slots) < len(args) {
 		s.slots = make([]uint64, len(args))
-		s.argv = make([]unsafe.Pointer, len(args))
 	}
-	slots, argv := s.slots[:len(args)], s.argv[:len(args)]
+	slots := s.slots[:len(args)]
 	for i, a := range args {
 		// A buffer parameter without a buffer is a null pointer.
 		if buffer := k.params[i].Type == "buffer"; a.Buffer != nil && !buffer || a.Buffer == nil && buffer && a.Bits != 0 {
@@ -91,22 +88,12 @@ func (s *stream) Launch(x device.Kernel, grid device.Grid, args ...device.Arg) e
 			}
 			slots[i] = uint64(b.ptr) + a.Bits
 		}
-		argv[i] = unsafe.Pointer(&slots[i])
 	}
 	if err := s.enter(); err != nil {
 		return err
 	}
 	defer leave()
-	var err error
-	switch {
-	case grid.Cooperative:
-		err = launchCooperative(k.fn, int(grid.Blocks), grid.Threads, grid.Shared, s.s, slots)
-	case grid.Cluster > 1:
-		err = launchClusters(k.fn, grid.Cluster, int(grid.Blocks), grid.Threads, grid.Shared, s.s, slots)
-	default:
-		err = k.fn.Launch(int(grid.Blocks), 1, 1, grid.Threads, 1, 1, grid.Shared, s.s, argv)
-	}
-	if err != nil {
+	if err := launch(k.fn, grid, s.s, slots); err != nil {
 		return fmt.Errorf("launch %s, %d blocks of %d threads: %w", k.name, grid.Blocks, grid.Threads, explain(err))
 	}
 	return nil

@@ -17,7 +17,8 @@ import (
 
 // A budget is shared in rounds. Each decides one size of one workload of every family: the first the
 // middle size of the first workload, the next that of the second workload, and so on; when all workloads
-// of a family have had one size, the second sizes follow. Whatever the budget, the decided sizes are
+// of a family have had one size, the second sizes follow. Sizes that have a winner for this class of device
+// wait until all others are decided. Whatever the budget, the decided sizes are
 // spread over all families, and two runs decide the same sizes. A size has a part of the time in
 // proportion to its claim, those of later rounds counting half; once begun it is decided, also where the
 // decision takes longer. When all are decided, the rest of the time goes to workloads whose search was
@@ -45,6 +46,7 @@ type unit struct {
 	of     int       // its task's place
 	order  []int     // sizes, in the order in which they are decided
 	claims []float64 // by order
+	known  []bool    // by order: a winner is known
 	open   []Key     // not decided for lack of time, or not yet
 	cut    bool      // a search of it was cut short
 	sums   []Summary // of its searches
@@ -99,7 +101,8 @@ func units(tasks []Task, have *tuned.Database, facts device.Facts) []*unit {
 			u.order = search.Order(u.Sizes)
 			for _, size := range u.order {
 				one := Task{Subject: u.Subject, Fixed: u.Fixed, Sizes: []int{size}}
-				u.claims = append(u.claims, max(1, weight(have, &one, facts)))
+				_, known := open(have, &one, facts)
+				u.claims, u.known = append(u.claims, max(1, weight(have, &one, facts))), append(u.known, known > 0)
 				u.open = append(u.open, Key{w, size})
 			}
 			all = append(all, u)
@@ -143,7 +146,11 @@ type step struct {
 
 // steps are the sizes of all units, in the order in which they are decided.
 func (s *sharing) steps() (steps []step) {
-	next := map[string]int{} // round, by family
+	type group struct {
+		family string
+		known  bool
+	}
+	next := map[group]int{} // round
 	for at, left := 0, true; left; at++ {
 		left = false
 		for _, u := range s.units {
@@ -152,21 +159,26 @@ func (s *sharing) steps() (steps []step) {
 			}
 			left = true
 			f := u.Subject.Family()
-			round := next[f.Name]
-			next[f.Name]++
+			in := group{f.Name, u.known[at]}
+			round := next[in]
+			next[in]++
 			if ofAlgorithms(f) {
 				round += kernelRounds
 			}
 			steps = append(steps, step{u, at, round})
 		}
 	}
-	last := func(s step) int {
-		if ofAlgorithms(s.Subject.Family()) {
+	one := func(yes bool) int {
+		if yes {
 			return 1
 		}
 		return 0
 	}
-	slices.SortStableFunc(steps, func(a, b step) int { return cmp.Or(cmp.Compare(a.round, b.round), last(a)-last(b)) })
+	waits := func(s step) int { return one(s.known[s.at]) }
+	last := func(s step) int { return one(ofAlgorithms(s.Subject.Family())) }
+	slices.SortStableFunc(steps, func(a, b step) int {
+		return cmp.Or(waits(a)-waits(b), cmp.Compare(a.round, b.round), last(a)-last(b))
+	})
 	return steps
 }
 
@@ -187,7 +199,7 @@ func (s *sharing) rounds(ctx context.Context) error {
 		all := 0.0
 		for _, later := range steps[i:] {
 			claim := later.claims[later.at]
-			if later.round > one.round {
+			if later.round > one.round || later.known[later.at] != one.known[one.at] {
 				claim *= laterWeight
 			}
 			all += claim

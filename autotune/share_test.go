@@ -68,14 +68,17 @@ func TestSteps(t *testing.T) {
 			s.units = append(s.units, &unit{
 				Task:  Task{Subject: ofFamily{f: f}, Fixed: []map[string]string{{"value": fmt.Sprint(w)}}},
 				order: slices.Repeat([]int{1}, of.sizes),
+				known: make([]bool, of.sizes),
 			})
 		}
 	}
+	s.units[0].known[0], s.units[4].known[2] = true, true
 	var got []string
 	for _, step := range s.steps() {
 		got = append(got, fmt.Sprintf("%d:%s/%s.%d", step.round, step.Subject.Family().Name, step.Fixed[0]["value"], step.at))
 	}
-	want := "0:many/0.0 0:one/0.0 1:many/1.0 1:one/0.1 2:many/2.0 2:one/0.2 3:many/0.1 3:one/0.3 3:choice/0.0 4:many/1.1 4:one/0.4 4:choice/0.1 5:many/2.1"
+	want := "0:many/1.0 0:one/0.0 1:many/2.0 1:one/0.1 2:many/0.1 2:one/0.3 3:many/1.1 3:one/0.4 3:choice/0.0 4:many/2.1 4:choice/0.1 " +
+		"0:many/0.0 0:one/0.2" // which have winners
 	if text := strings.Join(got, " "); text != want {
 		t.Errorf("steps are\n%s, expected\n%s", text, want)
 	}

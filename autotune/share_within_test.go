@@ -25,6 +25,7 @@ type simulation struct {
 	truth map[string]func(v, size int) time.Duration // by family
 	sums  []autotune.Summary
 	db    *tuned.Database
+	card  string // UUID
 }
 
 // simulatedFamilies are n families. seed is that of the noise, not of the times.
@@ -53,7 +54,7 @@ func simulatedFamilies(n int, seed uint64) *simulation {
 
 // tune is one call of All with a budget, on what those before found.
 func (s *simulation) tune(t *testing.T, seed uint64, budget time.Duration, trials string) (elapsed time.Duration) {
-	d := &fake.Device{F: device.Facts{Kind: device.Host, Name: "fake"}, Clock: s.clock}
+	d := &fake.Device{F: device.Facts{Kind: device.Host, Name: "fake", UUID: s.card}, Clock: s.clock}
 	begin := s.clock.T
 	s.sums = nil
 	db, err := autotune.All(t.Context(), s.tasks, autotune.Options{
@@ -178,4 +179,33 @@ func TestShortCallsGoOn(t *testing.T) {
 		}
 	}
 	t.Logf("%d of 12 searches came to their end", len(ended))
+}
+
+// A call on another card of the class decides sizes that have no winner yet before it decides any again.
+func TestAnotherCardGoesOn(t *testing.T) {
+	s, trials := simulatedFamilies(12, 1), filepath.Join(t.TempDir(), "trials.jsonl")
+	before := 0
+	for call := range 3 {
+		s.card = fmt.Sprint("card ", call)
+		s.tune(t, 11, 40*time.Second, trials)
+		keys := len(s.keys())
+		if keys < before+8 && keys < 36 {
+			t.Errorf("call %d: %d sizes are decided, %d were before", call, keys, before)
+		}
+		before = keys
+	}
+	list, err := trial.Load(trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cards := map[string]string{}
+	for _, x := range list {
+		if x.Action == trial.ActionMeasure && x.Phase == search.PhaseFinal {
+			if k := fmt.Sprint(x.Family, x.Size); cards[k] == "" {
+				cards[k] = x.UUID
+			} else if cards[k] != x.UUID && before < 36 {
+				t.Errorf("%s, size %d: decided on two cards, while other sizes are not decided", x.Family, x.Size)
+			}
+		}
+	}
 }

@@ -80,7 +80,8 @@ func (r refused) Unwrap() []error { return []error{r.error, ErrRefused} }
 // the same compute capability, that with the most equal number of multiprocessors
 // first, at the size that gives each of those as much work as this size gives each of
 // this device's. Results far from the size, beyond a factor of two from all tuned ones, come
-// after the other classes' near ones. Then come results for workloads that differ in one fixed parameter (another range, or
+// after the other classes' near ones; so do those of sizes on one side alone where another class was
+// tuned at this size, or at sizes on both sides of which one is much nearer. Then come results for workloads that differ in one fixed parameter (another range, or
 // another type of values, the nearest that is known, whose winners' other parameters are taken over), here and on
 // such classes, unless w.Suits tells more. Among the results found the levels are, best first:
 //
@@ -128,6 +129,13 @@ func (db *Database) best(f *device.Family, facts device.Facts, w Workload, feasi
 			break
 		}
 		own, kin := s.closest(k, false, related), s.closest(k, true, related)
+		if s.nearer(kin, own) {
+			for i, p := range [2]*pool{own, kin} {
+				if c, ok := s.around(p, i == 1, related, false); ok {
+					return c, nil
+				}
+			}
+		}
 		for _, far := range []bool{false, true} {
 			for i, p := range [2]*pool{own, kin} {
 				if c, ok := s.among(p, i == 1, related, far); ok {
@@ -209,23 +217,39 @@ func (s *search) closer(p, q *pool) bool {
 	return p.distance(s.w.Size) < q.distance(s.w.Size)
 }
 
-// among chooses from the closest results, near the size or at any.
-func (s *search) among(nearest *pool, kin, related, far bool) (Choice, bool) {
-	if nearest == nil {
+// nearer reports whether another class has a size at most half as far from the workload's as all sizes of
+// this class are, which are more than a tenth larger or smaller.
+func (s *search) nearer(kin, own *pool) bool {
+	if kin == nil || own == nil {
+		return false
+	}
+	far := own.distance(s.w.Size)
+	return far > math.Log(1.1) && 2*kin.distance(kin.alike(&s.facts, s.w.Size)) <= far
+}
+
+// around chooses from the closest results where these are of the size or of sizes on both sides, or,
+// far away, of sizes from which growth is extrapolated.
+func (s *search) around(closest *pool, kin, related, far bool) (Choice, bool) {
+	if closest == nil {
 		return Choice{}, false
 	}
 	s.known = s.known || !related
-	s.size, s.kin = nearest.alike(&s.facts, s.w.Size), kin
-	if c, ok := s.exact(nearest); ok {
+	s.size, s.kin = closest.alike(&s.facts, s.w.Size), kin
+	if c, ok := s.exact(closest); ok {
 		return c, true
 	}
-	if c, ok := s.between(nearest, far); ok {
-		return c, true
-	}
-	if c, ok := s.nearest(nearest, far); ok || !far {
+	return s.between(closest, far)
+}
+
+// among chooses from the closest results, near the size or at any.
+func (s *search) among(closest *pool, kin, related, far bool) (Choice, bool) {
+	if c, ok := s.around(closest, kin, related, far); ok || closest == nil {
 		return c, ok
 	}
-	return s.deviceDefault(nearest)
+	if c, ok := s.nearest(closest, far); ok || !far {
+		return c, ok
+	}
+	return s.deviceDefault(closest)
 }
 
 // choice tells of a candidate and of what was passed over.

@@ -144,7 +144,7 @@ func TestNearBeforeFar(t *testing.T) {
 	for _, tc := range []struct {
 		own, size int
 		want      string
-	}{{1000, 4000, "3"}, {1000, 1500, "2"}, {1000, 9000, "2"}, {5000, 4000, "2"}} {
+	}{{1000, 4000, "3"}, {1000, 1500, "2"}, {1000, 9000, "2"}, {4300, 4000, "2"}, {5000, 4000, "3"}} {
 		db, err := New(tunedAt(tc.own, 50, 10, 20), other(tunedAt(4000, 90, 60, 20)))
 		if err != nil {
 			t.Fatal(err)
@@ -153,6 +153,25 @@ func TestNearBeforeFar(t *testing.T) {
 		c, err := db.Choose(f, here, Workload{Fixed: int32s, Size: tc.size}, nil)
 		if err != nil || f.Value(c.Variant, "a") != tc.want {
 			t.Errorf("tuned here at %d, there at 4000: for %d chose %v (%s), %v, expected a=%s", tc.own, tc.size, c.Variant, c.Reason(), err, tc.want)
+		}
+	}
+}
+
+// Another class's sizes on both sides, one of them much nearer than the only size of this class, tell more than that.
+func TestMuchNearer(t *testing.T) {
+	f := family()
+	other := func(e Entry) Entry {
+		e.Class = "cuda|Another GPU|9.0|132sm|smem0"
+		return e
+	}
+	db, err := New(tunedAt(22, 50, 10, 20), other(tunedAt(18, 90, 60, 20)), other(tunedAt(22, 900, 600, 500)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for size, want := range map[int]string{19: "3", 18: "3", 21: "2", 22: "2", 23: "2", 17: "2"} {
+		c, err := db.Choose(f, facts, Workload{Fixed: int32s, Size: size}, nil)
+		if err != nil || f.Value(c.Variant, "a") != want {
+			t.Errorf("tuned here at 22, there at 18 and 22: for %d chose %v (%s), %v, expected a=%s", size, c.Variant, c.Reason(), err, want)
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"coalesce/autotune"
 	"coalesce/autotune/subject"
@@ -35,6 +36,7 @@ import (
 type bench struct {
 	experiment.Bench[result.Choice]
 	settings settings
+	shipped  []tuned.Entry // of the binary's data
 	subjects []subject.Subject // that run on the device
 	sources  []source
 }
@@ -51,6 +53,7 @@ type settings struct {
 	experiment.Settings
 	seed    string
 	files   experiment.List
+	without string
 	rounds  int
 	largest float64
 }
@@ -68,6 +71,7 @@ func main() {
 	experiment.Register(&s.Settings, "Measures choices of variants.", "workloads", experiments())
 	flag.StringVar(&s.seed, "seed", "", "of workloads and sizes, any text")
 	flag.Var(&s.files, "files", "comma-separated files of winners, which choose beside the binary's own data")
+	flag.StringVar(&s.without, "without", "", "text in the classes of devices whose entries the binary's data are used without, such as H100, to measure that class as a new one")
 	flag.IntVar(&s.rounds, "rounds", 7, "interleaved measurements of each candidate, on two instances by turns")
 	flag.Float64Var(&s.largest, "largest", 1, "share of a family's largest tuned size to draw up to")
 	flag.Parse()
@@ -85,14 +89,24 @@ func run(ctx context.Context, s settings, names []string) bool {
 		return false
 	}
 	defer common.Close()
-	b := &bench{Bench: *common, settings: s, sources: []source{{"shipped", tuned.Shipped(), nil}}}
+	b := &bench{Bench: *common, settings: s}
+	shipped, err := tuned.Embedded()
+	if err == nil {
+		b.shipped = without(shipped.Entries(), s.without)
+		shipped, err = tuned.New(b.shipped...)
+	}
+	if err != nil {
+		b.Fail(err)
+		return false
+	}
+	b.sources = []source{{"shipped", shipped, nil}}
 	for _, path := range s.files {
 		own, err := tuned.Load(path)
 		if err != nil {
 			b.Fail(err)
 			return false
 		}
-		b.sources = append(b.sources, source{filepath.Base(path), own.Over(tuned.Shipped()), own})
+		b.sources = append(b.sources, source{filepath.Base(path), own.Over(shipped), own})
 	}
 	all := slices.Concat(csg.Subjects(), auction.Subjects(), assignment.Subjects(), qubo.Subjects())
 	for _, sub := range algorithms.Using(all, b.sources[len(b.sources)-1].db) {
@@ -107,4 +121,12 @@ func run(ctx context.Context, s settings, names []string) bool {
 		})
 		fmt.Print(summary(b.File.Rows))
 	})
+}
+
+// without are the entries of other classes than those whose names contain a text, or all where it is empty.
+func without(entries []tuned.Entry, class string) []tuned.Entry {
+	if class == "" {
+		return entries
+	}
+	return slices.DeleteFunc(slices.Clone(entries), func(e tuned.Entry) bool { return strings.Contains(e.Class, class) })
 }

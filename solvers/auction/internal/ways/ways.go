@@ -43,6 +43,9 @@ var Table = algorithms.Family("auction/algorithm", []string{"algorithm", "second
 // bids slow tables and branching down, but not coalition structures.
 const manyBids = 16
 
+// mostDummies is the number of dummies of drawn auctions.
+const mostDummies = 4
+
 // alternatives names auctions with dummies among the items, which the tables of Bidders leave out.
 const alternatives = "alternatives"
 
@@ -131,8 +134,13 @@ func Subject[A any](auction func(items int, bids []bidders.Asked) A, reference f
 			}
 			return nil
 		},
-		Predicted: func(_ map[string]string, f device.Facts, items int) (*device.Variant, string) {
-			return predicted(f.Kind != device.Host && items <= MaxItems, items)
+		Predicted: func(fixed map[string]string, f device.Facts, items int) (*device.Variant, string) {
+			quick := false
+			if f.Kind != device.Host && items <= bidders.MaxItemsOnDevice+mostDummies {
+				p, lists := bidders.New(draw(fixed["bids"], items, 0, 1), func(id int64) bool { return id >= int64(items) })
+				quick = lists != nil && p.Seconds(f) <= 0.5
+			}
+			return predicted(quick, items)
 		},
 		Small: []int{2, 5, 9},
 		Draw: func(fixed map[string]string, items, kind int, seed uint64) (A, error) {
@@ -177,7 +185,7 @@ func draw(bids string, items, kind int, seed uint64) []bidders.Asked {
 	case "many":
 		count = 2 * manyBids * items
 	case alternatives:
-		dummies = min(4, items/2)
+		dummies = min(mostDummies, items/2)
 		goods -= dummies
 	}
 	asked := make([]bidders.Asked, count)

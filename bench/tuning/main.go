@@ -36,7 +36,7 @@ import (
 type bench struct {
 	experiment.Bench[result.Choice]
 	settings settings
-	shipped  []tuned.Entry // of the binary's data
+	shipped  []tuned.Entry     // of the binary's data
 	subjects []subject.Subject // that run on the device
 	sources  []source
 }

@@ -168,18 +168,25 @@ func (s *sharing) steps() (steps []step) {
 			steps = append(steps, step{u, at, round})
 		}
 	}
-	one := func(yes bool) int {
-		if yes {
-			return 1
-		}
-		return 0
-	}
-	waits := func(s step) int { return one(s.known[s.at]) }
-	last := func(s step) int { return one(ofAlgorithms(s.Subject.Family())) }
 	slices.SortStableFunc(steps, func(a, b step) int {
-		return cmp.Or(waits(a)-waits(b), cmp.Compare(a.round, b.round), last(a)-last(b))
+		return cmp.Or(falseFirst(a.waits(), b.waits()), cmp.Compare(a.round, b.round),
+			falseFirst(ofAlgorithms(a.Subject.Family()), ofAlgorithms(b.Subject.Family())))
 	})
 	return steps
+}
+
+// waits reports whether the size has a winner, so that others go first.
+func (s step) waits() bool { return s.known[s.at] }
+
+// falseFirst compares two answers.
+func falseFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
 }
 
 // ofAlgorithms reports whether a family's variants are algorithms, not kernels.
@@ -199,7 +206,7 @@ func (s *sharing) rounds(ctx context.Context) error {
 		all := 0.0
 		for _, later := range steps[i:] {
 			claim := later.claims[later.at]
-			if later.round > one.round || later.known[later.at] != one.known[one.at] {
+			if later.round > one.round || later.waits() != one.waits() {
 				claim *= laterWeight
 			}
 			all += claim

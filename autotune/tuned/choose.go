@@ -81,8 +81,9 @@ func (r refused) Unwrap() []error { return []error{r.error, ErrRefused} }
 // first, at the size that gives each of those as much work as this size gives each of
 // this device's. Results far from the size, beyond a factor of two from all tuned ones, come
 // after the other classes' near ones; so do those of sizes on one side alone where another class was
-// tuned at this size, or at sizes on both sides of which one is much nearer. Then come results for workloads that differ in one fixed parameter (another range, or
-// another type of values, the nearest that is known, whose winners' other parameters are taken over), here and on
+// tuned at this size, or at sizes on both sides of which one is much nearer. Then come results for
+// workloads that differ in one fixed parameter (another range, or another type of values, the nearest
+// that is known, whose winners' other parameters are taken over), here and on
 // such classes, unless w.Suits tells more. Among the results found the levels are, best first:
 //
 //   - exact: the winner at this size; where it is not feasible, the fastest that is;

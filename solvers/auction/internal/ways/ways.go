@@ -43,7 +43,7 @@ var Table = algorithms.Family("auction/algorithm", []string{"algorithm", "second
 // bids slow tables and branching down, but not coalition structures.
 const manyBids = 16
 
-// mostDummies is the number of dummies of drawn auctions.
+// mostDummies is the most dummies of a drawn auction.
 const mostDummies = 4
 
 // alternatives names auctions with dummies among the items, which the tables of Bidders leave out.

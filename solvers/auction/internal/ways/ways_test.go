@@ -18,7 +18,7 @@ func TestPredicted(t *testing.T) {
 	sub := Subject[int](nil, nil, nil)
 	for _, fixed := range sub.Fixed() {
 		for _, items := range []int{2, 14, 25, 26, 30, 36, 37, 1000} {
-			want := "branch"
+			want := Branch
 			if items <= bidders.MaxItemsOnDevice || fixed["bids"] == alternatives && items <= bidders.MaxItemsOnDevice+mostDummies {
 				want = Bidders
 			}

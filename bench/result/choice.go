@@ -1,7 +1,8 @@
 package result
 
 // A Choice is what was chosen for one workload at one size, beside the best there is.
-// Seconds are medians of interleaved rounds, the sum over two instances.
+// Seconds are medians of interleaved rounds, the sum over two instances; of an algorithm the geometric mean
+// over an instance a round.
 type Choice struct {
 	Family   string            `json:"family"`
 	Fixed    map[string]string `json:"fixed"`
@@ -20,7 +21,8 @@ type Chosen struct {
 	Level   string  `json:"level"` // that the choice rests on
 	Variant string  `json:"variant"`
 	Seconds float64 `json:"seconds"`
-	Regret  float64 `json:"regret"` // over the best's seconds, 0 for none
+	Regret  float64 `json:"regret"`          // over the best's seconds, 0 for none
+	Noise   float64 `json:"noise,omitempty"` // two standard errors of the regret, where instances differ in what suits them
 }
 
 // Right reports that nothing went wrong.

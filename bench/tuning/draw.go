@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"hash/fnv"
 	"maps"
 	"math"
@@ -58,6 +59,23 @@ func draw(subjects []subject.Subject, entries []tuned.Entry, facts device.Facts,
 		turn, failed = turn+1, 0
 	}
 	return list
+}
+
+// dealt are the workloads of part k of n, which are told as "k/n"; all where nothing is told. Parts
+// are dealt in turn, for as many devices that measure at once.
+func dealt(list []workload, part string) ([]workload, error) {
+	if part == "" {
+		return list, nil
+	}
+	var k, n int
+	if _, err := fmt.Sscanf(part, "%d/%d", &k, &n); err != nil || k < 1 || k > n {
+		return nil, fmt.Errorf("part %q, expected K/N with K from 1 to N", part)
+	}
+	var mine []workload
+	for i := k - 1; i < len(list); i += n {
+		mine = append(mine, list[i])
+	}
+	return mine, nil
 }
 
 func (w workload) same(x workload) bool {

@@ -55,6 +55,7 @@ type settings struct {
 	files   experiment.List
 	without string
 	rounds  int
+	part    string // "K/N", or empty for all workloads
 	largest float64
 }
 
@@ -72,7 +73,8 @@ func main() {
 	flag.StringVar(&s.seed, "seed", "", "of workloads and sizes, any text")
 	flag.Var(&s.files, "files", "comma-separated files of winners, which choose beside the binary's own data")
 	flag.StringVar(&s.without, "without", "", "text in the classes of devices whose entries the binary's data are used without, such as H100, to measure that class as a new one")
-	flag.IntVar(&s.rounds, "rounds", 7, "interleaved measurements of each candidate, on two instances by turns")
+	flag.IntVar(&s.rounds, "rounds", 8, "interleaved measurements of each candidate, on two instances by turns; of an algorithm each on an instance of its own")
+	flag.StringVar(&s.part, "part", "", "K/N, to measure the K-th of N parts of the workloads, where N devices measure at once")
 	flag.Float64Var(&s.largest, "largest", 1, "share of a family's largest tuned size to draw up to")
 	flag.Parse()
 	if flag.NArg() > 0 || s.rounds < 2 || !(s.largest > 0) {

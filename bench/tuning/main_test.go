@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -55,6 +56,52 @@ func TestDraw(t *testing.T) {
 	}
 }
 
+// Parts have every workload once.
+func TestDealt(t *testing.T) {
+	list := make([]workload, 11)
+	for k := range list {
+		list[k].size = k
+	}
+	seen := map[int]int{}
+	for _, part := range []string{"1/3", "2/3", "3/3"} {
+		mine, err := dealt(list, part)
+		if err != nil || len(mine) < 3 {
+			t.Fatalf("part %s: %d workloads, %v", part, len(mine), err)
+		}
+		for _, w := range mine {
+			seen[w.size]++
+		}
+	}
+	for k := range list {
+		if seen[k] != 1 {
+			t.Errorf("workload %d is in %d parts", k, seen[k])
+		}
+	}
+	if all, err := dealt(list, ""); err != nil || len(all) != len(list) {
+		t.Errorf("%d workloads without a part, %v", len(all), err)
+	}
+	for _, part := range []string{"0/3", "4/3", "1", "x/3", "-1/3"} {
+		if _, err := dealt(list, part); err == nil {
+			t.Errorf("part %s is taken", part)
+		}
+	}
+}
+
+// Of algorithms each instance counts as much, however long it takes, and where two take turns to be ahead
+// the noise says so.
+func TestTypical(t *testing.T) {
+	a, b := [][]float64{{1}, {100}, {2}, {8}}, [][]float64{{2}, {50}, {4}, {4}}
+	if x, y := typical(a), typical(b); math.Abs(x/y-1) > 1e-12 || total(a) <= total(b) {
+		t.Errorf("typical %v and %v, total %v and %v", x, y, total(a), total(b))
+	}
+	if x := noise(a, a); x != 0 {
+		t.Errorf("noise %v of one variant's times", x)
+	}
+	if x := noise(a, b); math.Abs(x-(math.Exp(2*math.Ln2/math.Sqrt(3))-1)) > 1e-12 { // the logarithm's deviation is 2 ln 2/√3
+		t.Errorf("noise %v", x)
+	}
+}
+
 // Regrets are of the best, and a forced slow winner has one.
 func TestRegret(t *testing.T) {
 	d := host.Open(2)
@@ -87,10 +134,10 @@ func TestRegret(t *testing.T) {
 }
 
 func TestSummary(t *testing.T) {
-	rows := []result.Choice{{Noise: 0.01, Chosen: []result.Chosen{{By: "safe", Regret: 0.5}, {By: "shipped", Regret: 0.02}}},
+	rows := []result.Choice{{Noise: 0.01, Chosen: []result.Chosen{{By: "safe", Regret: 0.5}, {By: "shipped", Regret: 0.11, Noise: 0.12}}},
 		{Noise: 0.03, Chosen: []result.Chosen{{By: "safe", Regret: 0.04}, {By: "shipped", Regret: 0}}}}
 	want := "safe             regret: median 27.0 %, worst 50.0 %; within 3 %: 0, within 10 %: 1 of 2\n" +
-		"shipped          regret: median 1.0 %, worst 2.0 %; within 3 %: 2, within 10 %: 2 of 2\n" +
+		"shipped          regret: median 5.5 %, worst 11.0 %; within 3 %: 2, within 10 %: 2 of 2\n" +
 		"                 noise of one variant timed twice: median 2.0 %, worst 3.0 %\n"
 	if got := summary(rows); got != want {
 		t.Errorf("%s\nexpected\n%s", got, want)

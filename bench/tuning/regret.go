@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +23,7 @@ const (
 	glance     = 100 * time.Millisecond // for each variant before the rounds
 	round      = 150 * time.Millisecond // for each candidate of a round
 	hopeless   = 2                      // times the best: a glance ends after one sample
+	lost       = 4                      // times the best: an algorithm takes part in no round
 	nextRandom = 0x9e3779b97f4a7c15     // between the seeds of two instances
 )
 
@@ -33,7 +35,11 @@ func (b *bench) drawn(n int) error {
 			entries = append(entries, s.own.Entries()...)
 		}
 	}
-	for _, w := range draw(b.subjects, entries, b.Facts, b.settings.seed, n, b.settings.largest) {
+	list, err := dealt(draw(b.subjects, entries, b.Facts, b.settings.seed, n, b.settings.largest), b.settings.part)
+	if err != nil {
+		return err
+	}
+	for _, w := range list {
 		if !b.measured(w) {
 			return nil
 		}
@@ -97,40 +103,25 @@ func (b *bench) regrets(w workload, row *result.Choice) error {
 	if err != nil {
 		return err
 	}
-	var instances [2]subject.Instance
+	_, varied := w.subject.(subject.Varied)
+	instances := make([]subject.Instance, 2)
+	if varied {
+		instances = make([]subject.Instance, b.settings.rounds)
+	}
 	for k := range instances {
 		if instances[k], err = w.subject.Instance(w.fixed, w.size, 1+uint64(k)*nextRandom); err != nil {
 			return err
 		}
 	}
-	var all []*device.Variant // that the device has memory for
-	first := map[*device.Variant]float64{}
-	least := 0.0
-	for _, v := range w.candidates(b.Facts) {
-		took, err := b.time(w, v, instances[0], measure.Options{Cap: glance, MinSamples: 1, Samples: 5, Bound: time.Duration(hopeless * least * 1e9)})
-		if errors.Is(err, device.ErrMemory) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		all = append(all, v)
-		if first[v] = took; least == 0 || took < least {
-			least = took
-		}
+	field, variants, err := b.field(w, instances[0], chosen)
+	if err != nil {
+		return err
 	}
-	row.Variants = len(all)
-	slices.SortFunc(all, func(x, y *device.Variant) int { return cmp.Compare(first[x], first[y]) })
-	field := slices.Clone(all[:min(finalists, len(all))])
-	for _, c := range chosen {
-		if !slices.Contains(field, c.variant) {
-			field = append(field, c.variant)
-		}
-	}
-	times := map[*device.Variant]*[2][]float64{}
-	twice := [2][]float64{} // of the first of the field, again
-	for k := range 2 * ((b.settings.rounds + 1) / 2) {
-		at := k % 2
+	row.Variants = variants
+	times := map[*device.Variant][][]float64{} // by instance
+	twice := make([][]float64, len(instances)) // of the first of the field, again
+	for k := range (b.settings.rounds + len(instances) - 1) / len(instances) * len(instances) {
+		at := k % len(instances)
 		for i := -1; i < len(field); i++ {
 			v := field[max(0, i)]
 			took, err := b.time(w, v, instances[at], measure.Options{Cap: round, MinSamples: 1})
@@ -142,22 +133,89 @@ func (b *bench) regrets(w workload, row *result.Choice) error {
 				continue
 			}
 			if times[v] == nil {
-				times[v] = &[2][]float64{}
+				times[v] = make([][]float64, len(instances))
 			}
 			times[v][at] = append(times[v][at], took)
 		}
 	}
-	seconds := func(t *[2][]float64) float64 { return result.Median(t[0]) + result.Median(t[1]) }
+	seconds := total
+	if varied {
+		seconds = typical
+	}
 	best := slices.MinFunc(field, func(x, y *device.Variant) int { return cmp.Compare(seconds(times[x]), seconds(times[y])) })
 	row.Best, row.Seconds = best.Label, seconds(times[best])
-	again := seconds(&twice)
-	row.Noise = max(again, seconds(times[field[0]]))/min(again, seconds(times[field[0]])) - 1
+	one, again := seconds(times[field[0]]), seconds(twice)
+	row.Noise = max(one, again)/min(one, again) - 1
 	for _, c := range chosen {
 		c.Seconds = seconds(times[c.variant])
 		c.Regret = c.Seconds/row.Seconds - 1
+		if varied {
+			c.Noise = noise(times[c.variant], times[best])
+		}
 		row.Chosen = append(row.Chosen, c.Chosen)
 	}
 	return nil
+}
+
+// field are the variants that the rounds time: the first of a glance at all that run, and what is chosen.
+func (b *bench) field(w workload, inst subject.Instance, chosen []pick) (field []*device.Variant, variants int, err error) {
+	first := map[*device.Variant]float64{}
+	least := 0.0
+	for _, v := range w.candidates(b.Facts) {
+		took, err := b.time(w, v, inst, measure.Options{Cap: glance, MinSamples: 1, Samples: 5, Bound: time.Duration(hopeless * least * 1e9)})
+		if errors.Is(err, device.ErrMemory) {
+			continue
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		field = append(field, v)
+		if first[v] = took; least == 0 || took < least {
+			least = took
+		}
+	}
+	variants = len(field)
+	slices.SortFunc(field, func(x, y *device.Variant) int { return cmp.Compare(first[x], first[y]) })
+	field = field[:min(finalists, len(field))]
+	if _, varied := w.subject.(subject.Varied); varied { // whose runs are whole solves
+		field = slices.DeleteFunc(field, func(v *device.Variant) bool { return first[v] > lost*least })
+	}
+	for _, c := range chosen {
+		if !slices.Contains(field, c.variant) {
+			field = append(field, c.variant)
+		}
+	}
+	return field, variants, nil
+}
+
+// total is the sum of the medians of each instance's times.
+func total(of [][]float64) (sum float64) {
+	for _, times := range of {
+		sum += result.Median(times)
+	}
+	return sum
+}
+
+// typical is the geometric mean of the medians of each instance's times, in which an instance that takes
+// long counts as much as others. The tuner compares algorithms so.
+func typical(of [][]float64) float64 {
+	sum := 0.0
+	for _, times := range of {
+		sum += math.Log(result.Median(times))
+	}
+	return math.Exp(sum / float64(len(of)))
+}
+
+// noise is two standard errors of the ratio of two variants' times on an instance, each instance an
+// observation.
+func noise(x, y [][]float64) float64 {
+	var sum, squares float64
+	n := float64(len(x))
+	for k := range x {
+		d := math.Log(result.Median(x[k]) / result.Median(y[k]))
+		sum, squares = sum+d, squares+d*d
+	}
+	return math.Exp(2*math.Sqrt(max(0, squares-sum*sum/n)/(n*max(1, n-1)))) - 1
 }
 
 // A pick is what a source chooses.
@@ -230,9 +288,9 @@ func (b *bench) time(w workload, v *device.Variant, inst subject.Instance, o mea
 }
 
 // summary is a line for each source: regret's median and worst, and how many rows lie
-// within 3 and 10 %.
+// within 3 and 10 %, or within their noise where that is more.
 func summary(rows []result.Choice) string {
-	of := map[string][]float64{}
+	of := map[string][]result.Chosen{}
 	var names []string
 	var noise []float64
 	for _, r := range rows {
@@ -240,25 +298,28 @@ func summary(rows []result.Choice) string {
 			if of[c.By] == nil {
 				names = append(names, c.By)
 			}
-			of[c.By] = append(of[c.By], c.Regret)
+			of[c.By] = append(of[c.By], c)
 		}
 		if r.Right() {
 			noise = append(noise, r.Noise)
 		}
 	}
 	var text strings.Builder
-	within := func(list []float64, limit float64) (n int) {
-		for _, x := range list {
-			if x <= limit {
+	within := func(list []result.Chosen, limit float64) (n int) {
+		for _, c := range list {
+			if c.Regret <= max(limit, c.Noise) {
 				n++
 			}
 		}
 		return n
 	}
 	for _, name := range names {
-		list := of[name]
+		var list []float64
+		for _, c := range of[name] {
+			list = append(list, c.Regret)
+		}
 		fmt.Fprintf(&text, "%-16s regret: median %.1f %%, worst %.1f %%; within 3 %%: %d, within 10 %%: %d of %d\n",
-			name, 100*result.Median(list), 100*slices.Max(list), within(list, 0.03), within(list, 0.10), len(list))
+			name, 100*result.Median(list), 100*slices.Max(list), within(of[name], 0.03), within(of[name], 0.10), len(list))
 	}
 	if len(noise) > 0 {
 		fmt.Fprintf(&text, "%-16s noise of one variant timed twice: median %.1f %%, worst %.1f %%\n", "", 100*result.Median(noise), 100*slices.Max(noise))

@@ -37,7 +37,7 @@ func (tunable) Counts() (unit string, most int) { return "bids", 1 << 20 }
 
 func (tunable) Sizes(f device.Facts) []int {
 	if f.Kind == device.CUDA {
-		return []int{200, 700}
+		return []int{200, 300, 450, 700}
 	}
 	return []int{20, 40}
 }

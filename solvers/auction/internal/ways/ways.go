@@ -49,12 +49,15 @@ const mostDummies = 4
 // alternatives names auctions with dummies among the items, which the tables of Bidders leave out.
 const alternatives = "alternatives"
 
-// predicted is the algorithm to begin with where nothing was measured. quick is whether a
+// quick is Bidders with the least threshold.
+func quick() *device.Variant { return Table.Variant("algorithm=bidders,seconds=0.5") }
+
+// predicted is the algorithm to begin with where nothing was measured. soon is whether a
 // device makes the tables within half a second.
-func predicted(quick bool, items int) (*device.Variant, string) {
+func predicted(soon bool, items int) (*device.Variant, string) {
 	switch {
-	case quick:
-		return Table.Variant("algorithm=bidders,seconds=0.5"), "a device makes the tables in half a second at most"
+	case soon:
+		return quick(), "a device makes the tables in half a second at most"
 	case items <= MaxItems:
 		return Table.Variant("algorithm=coalitions,seconds=0"), fmt.Sprintf("coalition structures take up to %d items", MaxItems)
 	}
@@ -86,7 +89,7 @@ func Choose(o *solve.Settings, items, bids int, tables *bidders.Problem, refused
 		}
 		return nil
 	}
-	quick := bidders.OnKernels(*o) && runs(Table.Variant("algorithm=bidders,seconds=0.5")) == nil
+	soon := bidders.OnKernels(*o) && runs(quick()) == nil
 	fixed := map[string]string{"bids": "few"}
 	switch {
 	case tables != nil && tables.Items < items:
@@ -94,7 +97,7 @@ func Choose(o *solve.Settings, items, bids int, tables *bidders.Problem, refused
 	case bids >= manyBids*items:
 		fixed["bids"] = "many"
 	}
-	w := algorithms.Workload(fixed, items, func(items int) (*device.Variant, string) { return predicted(quick, items) })
+	w := algorithms.Workload(fixed, items, func(items int) (*device.Variant, string) { return predicted(soon, items) })
 	return o.ChooseAlgorithm(Table, facts, w, runs)
 }
 
@@ -132,15 +135,14 @@ func Subject[A any](auction func(items int, bids []bidders.Asked) A, reference f
 			if name == Coalitions && items > MaxItems || name == Bidders && f.Kind == device.Host && items > bidders.MaxItems {
 				return fmt.Errorf("%s: more than %d items", name, MaxItems)
 			}
+			if name == Bidders && seconds(v) > seconds(quick()) && !slow(f, items) {
+				return fmt.Errorf("%s: tables take at most %g s, with which %s does the same", v.Label, seconds(quick()), quick().Label)
+			}
 			return nil
 		},
 		Predicted: func(fixed map[string]string, f device.Facts, items int) (*device.Variant, string) {
-			quick := false
-			if f.Kind != device.Host && items <= bidders.MaxItemsOnDevice+mostDummies {
-				p, lists := bidders.New(draw(fixed["bids"], items, 0, 1), func(id int64) bool { return id >= int64(items) })
-				quick = lists != nil && p.Seconds(f) <= 0.5
-			}
-			return predicted(quick, items)
+			took, ok := estimate(f, fixed["bids"], items, 0)
+			return predicted(f.Kind != device.Host && ok && took <= seconds(quick()), items)
 		},
 		Small: []int{2, 5, 9},
 		Draw: func(fixed map[string]string, items, kind int, seed uint64) (A, error) {
@@ -151,6 +153,31 @@ func Subject[A any](auction func(items int, bids []bidders.Asked) A, reference f
 		Open:      func(_ context.Context, a A, s solve.Settings) (algorithms.Solver, error) { return open(a, s) },
 		Work:      func(A) float64 { return 1 },
 	})
+}
+
+// estimate is the estimated time of the tables of a drawn auction; false where there are none.
+func estimate(f device.Facts, bids string, items, kind int) (seconds float64, ok bool) {
+	if items > bidders.MaxItemsOnDevice+mostDummies {
+		return 0, false
+	}
+	p, lists := bidders.New(draw(bids, items, kind, 1), func(id int64) bool { return id >= int64(items) })
+	if lists == nil {
+		return 0, false
+	}
+	return p.Seconds(f), true
+}
+
+// slow reports whether the tables of some drawn auction of so many items take longer than the least
+// threshold: else all thresholds do the same.
+func slow(f device.Facts, items int) bool {
+	for _, bids := range []string{"few", "many", alternatives} {
+		for kind := range bundles {
+			if took, ok := estimate(f, bids, items, kind); ok && took > seconds(quick()) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // bundles draw how many of the goods a bid is for, one kind of auction each: up to four, up to half

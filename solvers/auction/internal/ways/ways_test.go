@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"coalesce/autotune"
+	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/solvers/auction/internal/bidders"
 	"coalesce/solvers/solve"
@@ -39,6 +40,25 @@ func TestPredicted(t *testing.T) {
 			if err != nil || c.Variant != w.Suits {
 				t.Errorf("%v, %d items: a solve begins with %v, %v, expected %s", fixed, items, c.Variant, err, w.Suits.Label)
 			}
+		}
+	}
+}
+
+// A larger threshold is tried only where it makes a difference.
+func TestThreshold(t *testing.T) {
+	sub := Subject[int](nil, nil, nil)
+	larger := Table.Variant("algorithm=bidders,seconds=5")
+	card, host, slow := device.Facts{Kind: device.CUDA, SMs: 132}, device.Facts{Kind: device.Host, SMs: 16}, device.Facts{Kind: device.Host, SMs: 1}
+	for _, c := range []struct {
+		facts  device.Facts
+		items  int
+		larger bool
+	}{{card, 14, false}, {card, 25, false}, {card, 1000, false}, {host, 10, false}, {slow, 25, true}} {
+		if err := sub.Feasible(larger, c.facts, c.items); (err == nil) != c.larger {
+			t.Errorf("%s, %d items: %v", c.facts.Kind, c.items, err)
+		}
+		if err := sub.Feasible(quick(), c.facts, c.items); err != nil && c.items < 100 {
+			t.Errorf("%s, %d items: %v", c.facts.Kind, c.items, err)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 type Task struct {
 	Subject subject.Subject
 	Fixed   []map[string]string // default Subject.Fixed
-	Sizes   []int               // default Subject.Sizes
+	Sizes   []int               // default those of Subject.Sizes that are Chosen
 	Wanted  bool                // users asked for it: it goes first
 }
 
@@ -114,6 +115,26 @@ func (t *Task) workloads() []map[string]string {
 	return t.Fixed
 }
 
+// sizes are a workload's: those that were asked for, else those of the subject at which solves would choose
+// a variant for such a workload.
+func (t *Task) sizes(fixed map[string]string, facts device.Facts) []int {
+	if t.Sizes != nil {
+		return t.Sizes
+	}
+	return slices.DeleteFunc(slices.Clone(t.Subject.Sizes(facts)), func(size int) bool { return !Chosen(t.Subject, fixed, facts, size) })
+}
+
+// Chosen reports whether solves choose a variant for a workload; false where the subject predicts that
+// variants of another workload, such as another type of values, suit every such problem better.
+func Chosen(s subject.Subject, fixed map[string]string, facts device.Facts, size int) bool {
+	p, ok := s.(Predictor)
+	if !ok {
+		return true
+	}
+	w, err := p.Workload(fixed, facts, size)
+	return err != nil || maps.Equal(w.Fixed, fixed)
+}
+
 // weight is a task's claim on the time.
 func weight(db *tuned.Database, t *Task, facts device.Facts) (sum float64) {
 	for _, w := range t.workloads() {
@@ -127,16 +148,12 @@ func weight(db *tuned.Database, t *Task, facts device.Facts) (sum float64) {
 // open counts the sizes of a task without and with a winner that is valid here, where there
 // is a choice.
 func open(db *tuned.Database, t *Task, facts device.Facts) (untuned, known int) {
-	sizes := t.Sizes
-	if sizes == nil {
-		sizes = t.Subject.Sizes(facts)
-	}
 	f := t.Subject.Family()
 	for _, w := range t.workloads() {
 		if claim(f, facts, w) == 0 {
 			continue
 		}
-		for _, size := range sizes {
+		for _, size := range t.sizes(w, facts) {
 			e, ok := db.Lookup(f.Name, facts.Class(), tuned.Workload{Fixed: w, Size: size})
 			if ok {
 				_, ok = e.Result(e.Winner).Valid(f)

@@ -17,8 +17,8 @@ import (
 
 // A budget is shared in rounds. Each decides one size of one workload of every family: the first the
 // middle size of the first workload, the next that of the second workload, and so on; when all workloads
-// of a family have had one size, the second sizes follow. Sizes that have a winner for this class of device
-// wait until all others are decided. Whatever the budget, the decided sizes are
+// of a family have had one size, the second sizes follow. Sizes that have a winner for this class of device,
+// which was measured beside another variant, wait until all others are decided. Whatever the budget, the decided sizes are
 // spread over all families, and two runs decide the same sizes. A size has a part of the time in
 // proportion to its claim, those of later rounds counting half; once begun it is decided, also where the
 // decision takes longer. When all are decided, the rest of the time goes to workloads whose search was
@@ -46,7 +46,7 @@ type unit struct {
 	of     int       // its task's place
 	order  []int     // sizes, in the order in which they are decided
 	claims []float64 // by order
-	known  []bool    // by order: a winner is known
+	known  []bool    // by order: a winner is known and was compared
 	open   []Key     // not decided for lack of time, or not yet
 	cut    bool      // a search of it was cut short
 	sums   []Summary // of its searches
@@ -95,14 +95,14 @@ func units(tasks []Task, have *tuned.Database, facts device.Facts) []*unit {
 		for _, w := range tasks[i].workloads() {
 			u := &unit{Task: tasks[i], of: i}
 			u.Fixed = []map[string]string{w}
-			if u.Sizes == nil {
-				u.Sizes = u.Subject.Sizes(facts)
+			if u.Sizes = u.sizes(w, facts); len(u.Sizes) == 0 {
+				continue
 			}
 			u.order = search.Order(u.Sizes)
 			for _, size := range u.order {
 				one := Task{Subject: u.Subject, Fixed: u.Fixed, Sizes: []int{size}}
 				_, known := open(have, &one, facts)
-				u.claims, u.known = append(u.claims, max(1, weight(have, &one, facts))), append(u.known, known > 0)
+				u.claims, u.known = append(u.claims, max(1, weight(have, &one, facts))), append(u.known, known > 0 && compared(have, &one, facts))
 				u.open = append(u.open, Key{w, size})
 			}
 			all = append(all, u)
@@ -115,6 +115,20 @@ func units(tasks []Task, have *tuned.Database, facts device.Facts) []*unit {
 		return all
 	}
 	return some
+}
+
+// compared reports whether the winner at a task's one size was measured beside another variant, or no other
+// can run.
+func compared(db *tuned.Database, t *Task, facts device.Facts) bool {
+	f, w, size := t.Subject.Family(), t.Fixed[0], t.Sizes[0]
+	e, _ := db.Lookup(f.Name, facts.Class(), tuned.Workload{Fixed: w, Size: size})
+	n := 0
+	for i := range f.Variants {
+		if v := &f.Variants[i]; f.Fits(v, w) == nil && facts.Loads(f, v) == nil && t.Subject.Feasible(v, facts, size) == nil {
+			n++
+		}
+	}
+	return len(e.Results) > 1 || n < 2
 }
 
 // finished reports whether a search of all of a unit's sizes came to its end lately.

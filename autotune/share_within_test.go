@@ -212,3 +212,23 @@ func TestAnotherCardGoesOn(t *testing.T) {
 		}
 	}
 }
+
+// A winner that was compared with no other variant is decided again before those that were.
+func TestLoneWinnersGoFirst(t *testing.T) {
+	s := simulatedFamilies(12, 1)
+	s.tune(t, 11, 6*time.Minute, "")
+	entries := s.db.Entries()
+	lone := slices.IndexFunc(entries, func(e tuned.Entry) bool { return e.Family == "toy/07" && e.Size == 100 })
+	e := &entries[lone]
+	e.Results = []tuned.Result{*e.Result(e.Winner)}
+	db, err := tuned.New(entries...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.db, s.card = db, "another card"
+	s.tune(t, 11, 8*time.Second, "")
+	again, ok := s.db.Lookup(e.Family, e.Class, tuned.Workload{Fixed: e.Fixed, Size: e.Size})
+	if !ok || len(again.Results) < 2 {
+		t.Errorf("%d entries, of %s at size %d %d results, expected that one to be decided again first", len(entries), e.Family, e.Size, len(again.Results))
+	}
+}

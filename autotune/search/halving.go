@@ -195,7 +195,7 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 	complete, tried := true, 0
 	for i, c := range s.bestFirst(survivors) {
 		s.done = i + 1
-		if _, ok := c.brief[size]; ok {
+		if _, ok := c.brief[size]; ok || c.dead || c.barred[size] {
 			continue
 		}
 		if c != s.safe && c.v.Label != s.Previous[size] && s.over(briefEnd, s.Turn > 1 && tried < leastTried) {
@@ -274,25 +274,50 @@ func (s *search) over(t time.Time, must bool) bool {
 	return s.past(t)
 }
 
-// bestFirst are survivors by their times at the middle size, behind the safe point and earlier
-// winners, where that one has been decided before this one.
+// bestFirst are survivors in the order in which a size after the middle one tries them, where that one has
+// been decided before: the safe point and earlier winners, then by turns the best of the middle size and
+// those that cannot run there, the fewer sizes they can run at the earlier. What runs at few sizes is made
+// for them.
 func (s *search) bestFirst(survivors []*state) []*state {
 	if s.Turn < 2 {
 		return survivors
 	}
-	list := slices.Clone(survivors)
-	place := func(c *state) float64 {
-		m, ok := c.at(s.Sizes[len(s.Sizes)/2])
-		switch {
+	mid := s.Sizes[len(s.Sizes)/2]
+	var list, screened, others []*state
+	for _, c := range survivors {
+		switch _, ok := c.at(mid); {
 		case c == s.safe || s.wonBefore(c.v):
-			return 0
-		case !ok:
-			return math.Inf(1)
+			list = append(list, c)
+		case ok:
+			screened = append(screened, c)
+		default:
+			others = append(others, c)
 		}
-		return float64(m.Sample.Median)
 	}
-	slices.SortStableFunc(list, func(a, b *state) int { return cmp.Compare(place(a), place(b)) })
+	slices.SortStableFunc(screened, func(a, b *state) int {
+		x, _ := a.at(mid)
+		y, _ := b.at(mid)
+		return cmp.Compare(x.Sample.Median, y.Sample.Median)
+	})
+	slices.SortStableFunc(others, func(a, b *state) int { return cmp.Compare(a.sizes(), b.sizes()) })
+	for len(screened)+len(others) > 0 {
+		for _, of := range []*[]*state{&screened, &others} {
+			if len(*of) > 0 {
+				list, *of = append(list, (*of)[0]), (*of)[1:]
+			}
+		}
+	}
 	return list
+}
+
+// sizes is the number of sizes at which the candidate can run.
+func (c *state) sizes() (n int) {
+	for _, barred := range c.barred {
+		if !barred {
+			n++
+		}
+	}
+	return n
 }
 
 // finalists are the best of a size, the safe point and the incumbent, in the order of their times.

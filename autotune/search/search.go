@@ -44,7 +44,7 @@ const (
 	rounds        = 3    // of the final, of two instances by turns
 	moreRounds    = 3    // of those that are tied then,
 	leastScreened = 8    // before a size is decided within the grace,
-	leastTried    = 4    // of those at another size
+	leastTried    = 5    // of those at another size
 	variedRounds  = 9    // where times depend on the instance
 	longer        = 2    // times a glance: a measurement of a round, about
 	hopeless      = 3    // times the best: one sample is enough

@@ -43,11 +43,9 @@ func (c Choice) Candidates(w Workload, feasible func(*device.Variant) error) []C
 			add(r.variant, c.low.size, r.log)
 		}
 	case Interpolated, Extrapolated:
-		at := along(c.size, c.low, c.high)
-		for _, r := range c.low.usable {
-			if other := c.high.find(r.variant); other != nil {
-				add(r.variant, c.size, (1-at)*r.log+at*other.log)
-			}
+		x := spanning(c.size, c.low, c.high)
+		for r, log := range x.all() {
+			add(r.variant, c.size, log)
 		}
 	case DeviceDefault:
 		for _, r := range c.pool.rounders {

@@ -81,19 +81,21 @@ func (r refused) Unwrap() []error { return []error{r.error, ErrRefused} }
 // first, at the size that gives each of those as much work as this size gives each of
 // this device's. Results far from the size, beyond a factor of two from all tuned ones, come
 // after the other classes' near ones; so do those of sizes on one side alone where another class was
-// tuned at this size, or at sizes on both sides of which one is much nearer. Then come results for
+// tuned at this size or at sizes on both sides, one of which is as near, and all results where one of
+// those is much nearer. Then come results for
 // workloads that differ in one fixed parameter (another range, or another type of values, the nearest
 // that is known, whose winners' other parameters are taken over), here and on
 // such classes, unless w.Suits tells more. Among the results found the levels are, best first:
 //
 //   - exact: the winner at this size; where it is not feasible, the fastest that is;
 //     where it is stale, the fastest that is not, if within a tenth of its time.
-//   - interpolated: among the variants measured at both tuned sizes around this
+//   - interpolated: among the variants measured at the tuned sizes around this
 //     one, the least time, log(time) being taken as linear in log(size) between
-//     them. All candidates share both sizes, so the common growth cancels in
-//     their order and the rule serves sizes that are counts (time a power of
-//     size) as well as exponents (csg, where n agents take 3^n). It needs a
-//     winner of one of the two sizes among the candidates.
+//     them. The growth that all candidates have in common cancels in their order, so that
+//     the rule serves sizes that are counts (time a power of size) as well as exponents
+//     (csg, where n agents take 3^n). A variant measured at one of the two sizes alone is
+//     taken to grow as those do that were measured at both, of which there must be one, and
+//     to be slower by some where it was not measured.
 //   - extrapolated: the same from the two tuned sizes nearest to a size that lies a
 //     factor of two beyond all, or more; at most as far beyond as twice the distance
 //     between them, since errors of measurement grow with it. The winner at the nearer size
@@ -218,14 +220,18 @@ func (s *search) closer(p, q *pool) bool {
 	return p.distance(s.w.Size) < q.distance(s.w.Size)
 }
 
-// nearer reports whether another class has a size at most half as far from the workload's as all sizes of
-// this class are, which are more than a tenth larger or smaller.
+// nearer reports whether another class says more of the workload than this one, all of whose sizes are more
+// than a tenth larger or smaller: one of its sizes is at most half as far away, or as far where this class's
+// sizes are all on one side.
 func (s *search) nearer(kin, own *pool) bool {
 	if kin == nil || own == nil {
 		return false
 	}
-	far := own.distance(s.w.Size)
-	return far > math.Log(1.1) && 2*kin.distance(kin.alike(&s.facts, s.w.Size)) <= far
+	far, near := own.distance(s.w.Size), kin.distance(kin.alike(&s.facts, s.w.Size))
+	if own.sizes[0].size < s.w.Size && s.w.Size < own.sizes[len(own.sizes)-1].size {
+		near *= 2
+	}
+	return far > math.Log(1.1) && near <= far
 }
 
 // around chooses from the closest results where these are of the size or of sizes on both sides, or,
@@ -319,48 +325,38 @@ func (s *search) between(p *pool, far bool) (Choice, bool) {
 	case hi == len(sizes) || hi == 0:
 		return Choice{}, false
 	}
-	a, b := &sizes[hi-1], &sizes[hi]
-	at := along(s.size, a, b)
+	x := spanning(s.size, &sizes[hi-1], &sizes[hi])
+	if x.common == 0 {
+		return Choice{}, false
+	}
 	var best *candidate
-	least, n, crowned := math.Inf(1), 0, false
-	for i := range a.usable {
-		c := &a.usable[i]
-		d := b.find(c.variant)
-		if d == nil || !s.fits(c, false) {
+	least, n := math.Inf(1), 0
+	for c, t := range x.all() {
+		if !s.fits(c, false) {
 			continue
 		}
 		n++
-		crowned = crowned || c == a.winner || d == b.winner
-		t := (1-at)*c.log + at*d.log
 		if t < least || t == least && c.variant.Label < best.variant.Label {
 			best, least = c, t
 		}
 	}
-	if !crowned {
+	if best == nil {
 		return Choice{}, false
 	}
 	if level == Extrapolated {
-		beyond, w := max(at-1, -at), a.winner
-		if at > 1 {
-			w = b.winner
+		beyond, w := max(x.at-1, -x.at), x.low.winner
+		if x.at > 1 {
+			w = x.high.winner
 		}
-		if w != nil && s.fits(w, false) {
-			low, high := a.find(w.variant), b.find(w.variant)
-			if low != nil && high != nil && (1-at)*low.log+at*high.log <= least+(1+2*beyond)*math.Log1p(tied) {
-				best = low
-			}
+		if w != nil && s.fits(w, false) && x.log(w.variant) <= least+(1+2*beyond)*math.Log1p(tied) {
+			best = w
 		}
 	}
-	return s.choice(best.variant, level, evidence{pool: p, low: a, high: b, count: n}), true
+	return s.choice(best.variant, level, evidence{pool: p, low: x.low, high: x.high, count: n}), true
 }
 
 // tied is the share by which a measured time is taken to be off by chance.
 const tied = 0.05
-
-// along is where a size lies between two tuned ones, 0 at a and 1 at b, or beyond them.
-func along(size int, a, b *tunedSize) float64 {
-	return max(-2, min(3, logRatio(size, a.size)/logRatio(b.size, a.size)))
-}
 
 // speaking are the sizes of a pool whose results tell something of the workload's.
 func (s *search) speaking(p *pool) []tunedSize {

@@ -105,7 +105,7 @@ func (c Choice) basis() string {
 		}
 		return text
 	case Interpolated:
-		return fmt.Sprintf("size %d lies between the tuned sizes %d and %d on %s, and of %d variants measured at both it is predicted fastest",
+		return fmt.Sprintf("size %d lies between the tuned sizes %d and %d on %s, and of %d variants measured there it is predicted fastest",
 			c.size, c.low.size, c.high.size, where, c.count)
 	case Extrapolated:
 		return fmt.Sprintf("size %d lies far from what was tuned on %s, and going by the growth from size %d to %d of %d variants no other is predicted faster by more than errors of measurement grow to",

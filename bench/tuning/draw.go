@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"coalesce/autotune"
 	"coalesce/autotune/subject"
 	"coalesce/autotune/tuned"
 	"coalesce/runtime/device"
@@ -23,7 +24,7 @@ type workload struct {
 
 // draw draws workloads, the problems by turns, at sizes between the least and the largest
 // that a family is tuned at by default, as logarithms, and at none of those nor of those
-// that entries have. share lowers the largest.
+// that entries have, nor such as solves choose no variant for. share lowers the largest.
 func draw(subjects []subject.Subject, entries []tuned.Entry, facts device.Facts, seed string, n int, share float64) []workload {
 	h := fnv.New64a()
 	h.Write([]byte(seed)) // never fails
@@ -52,7 +53,8 @@ func draw(subjects []subject.Subject, entries []tuned.Entry, facts device.Facts,
 		known := slices.ContainsFunc(entries, func(e tuned.Entry) bool {
 			return e.Family == s.Family().Name && maps.Equal(e.Fixed, w.fixed) && e.Size == w.size
 		})
-		if again := slices.ContainsFunc(list, w.same); known || again || w.size < 1 || slices.Contains(sizes, w.size) || len(w.candidates(facts)) < 2 {
+		if again := slices.ContainsFunc(list, w.same); known || again || w.size < 1 || slices.Contains(sizes, w.size) ||
+			len(w.candidates(facts)) < 2 || !autotune.Chosen(s, w.fixed, facts, w.size) {
 			continue
 		}
 		list = append(list, w)

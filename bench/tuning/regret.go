@@ -232,7 +232,7 @@ func (b *bench) choices(w workload) ([]pick, error) {
 		if err != nil {
 			return nil, err
 		}
-		if maps.Equal(shaped.Fixed, w.fixed) { // else another type suits such problems better
+		if maps.Equal(shaped.Fixed, w.fixed) { // as in all workloads that are drawn
 			work = shaped
 		}
 	}

@@ -270,6 +270,18 @@ func (db *Database) Entries() []Entry {
 	return out
 }
 
+// Without is a database of the entries whose class does not contain a text, all where the text is empty: as
+// if such devices had never been tuned.
+func (db *Database) Without(text string) *Database {
+	out := &Database{}
+	for _, e := range db.entries {
+		if text == "" || !strings.Contains(e.Class, text) {
+			out.entries = append(out.entries, e)
+		}
+	}
+	return out
+}
+
 // Lookup finds the entry for a family, device class, fixed workload and size
 // measured by Protocol; false when there is none.
 func (db *Database) Lookup(family, class string, w Workload) (Entry, bool) {

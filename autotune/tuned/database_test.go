@@ -224,3 +224,20 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// Entries of a class that is left out are as if it had never been tuned.
+func TestWithout(t *testing.T) {
+	shipped, err := Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, some := shipped.Without("").Entries(), shipped.Without("H100").Entries()
+	if len(all) != len(shipped.Entries()) || len(some) == 0 || len(some) == len(all) {
+		t.Errorf("%d of %d entries without those of an H100", len(some), len(all))
+	}
+	for _, e := range some {
+		if strings.Contains(e.Class, "H100") {
+			t.Errorf("%s, size %d is of class %s", e.Family, e.Size, e.Class)
+		}
+	}
+}

@@ -19,7 +19,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"coalesce/autotune"
 	"coalesce/autotune/subject"
@@ -93,14 +92,12 @@ func run(ctx context.Context, s settings, names []string) bool {
 	defer common.Close()
 	b := &bench{Bench: *common, settings: s}
 	shipped, err := tuned.Embedded()
-	if err == nil {
-		b.shipped = without(shipped.Entries(), s.without)
-		shipped, err = tuned.New(b.shipped...)
-	}
 	if err != nil {
 		b.Fail(err)
 		return false
 	}
+	shipped = shipped.Without(s.without)
+	b.shipped = shipped.Entries()
 	b.sources = []source{{"shipped", shipped, nil}}
 	for _, path := range s.files {
 		own, err := tuned.Load(path)
@@ -123,12 +120,4 @@ func run(ctx context.Context, s settings, names []string) bool {
 		})
 		fmt.Print(summary(b.File.Rows))
 	})
-}
-
-// without are the entries of other classes than those whose names contain a text, or all where it is empty.
-func without(entries []tuned.Entry, class string) []tuned.Entry {
-	if class == "" {
-		return entries
-	}
-	return slices.DeleteFunc(slices.Clone(entries), func(e tuned.Entry) bool { return strings.Contains(e.Class, class) })
 }

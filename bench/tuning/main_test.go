@@ -143,20 +143,3 @@ func TestSummary(t *testing.T) {
 		t.Errorf("%s\nexpected\n%s", got, want)
 	}
 }
-
-// A class left out is as if it had never been tuned.
-func TestWithout(t *testing.T) {
-	shipped, err := tuned.Embedded()
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, some := without(shipped.Entries(), ""), without(shipped.Entries(), "H100")
-	if len(all) != len(shipped.Entries()) || len(some) == 0 || len(some) == len(all) {
-		t.Errorf("%d of %d entries without those of an H100", len(some), len(all))
-	}
-	for _, e := range some {
-		if strings.Contains(e.Class, "H100") {
-			t.Errorf("%s, size %d is of class %s", e.Family, e.Size, e.Class)
-		}
-	}
-}

@@ -53,13 +53,19 @@ func (a *app) database(named string) (*tuned.Database, error) {
 	return db, nil
 }
 
-// winnersSoFar are the winners of the binary and of the file that a running tune writes, which may
-// not exist yet.
-func (a *app) winnersSoFar(path string) (*tuned.Database, error) {
-	if _, err := os.Stat(path); err != nil {
-		return a.bundled(tuned.Shipped())
+// winnersSoFar are the winners of the file that a running tune writes, which may not exist yet, over those of
+// the binary, where a class of device, if any, is left out.
+func (a *app) winnersSoFar(path, without string) (*tuned.Database, error) {
+	db, err := a.bundled(tuned.Shipped())
+	if without != "" {
+		if db, err = tuned.Embedded(); err == nil {
+			db = db.Without(without)
+		}
 	}
-	return a.database(path)
+	if err != nil {
+		return nil, err
+	}
+	return tuning.Kept(path, db)
 }
 
 // tuningCommands are the commands about the results of tuning.

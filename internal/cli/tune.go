@@ -50,6 +50,7 @@ type tuneFlags struct {
 	trials   string
 	output   string
 	refresh  bool
+	asNew    bool
 	space    string
 	points   string // folder of what space names; empty: none
 	from     string
@@ -130,6 +131,7 @@ func (s *tuneFlags) flags(cmd *cobra.Command) {
 	deviceFlags(f, &s.device, &s.threads)
 	f.DurationVar(&s.budget, "budget", 10*time.Minute, "time to spend; 0 for no limit")
 	f.BoolVar(&s.refresh, "refresh", false, "verify and measure again what --output holds, and nothing else")
+	f.BoolVar(&s.asNew, "as-new", false, "leave out what the binary holds of this class of device, as if none had been tuned")
 	f.StringVar(&s.from, "from", "", "tune what solve --record-untuned put into this file, and nothing else")
 	f.StringVar(&s.space, "space", "", "full, to try every point of --family's space, rendered from a checkout of the sources and compiled on demand; or a folder of go run ./gen points")
 	f.StringVar(&s.strategy, "strategy", search.Halving, "halving, or exhaustive to measure every variant at every size")
@@ -199,6 +201,11 @@ func (a *app) tuneHere(ctx context.Context, s *tuneFlags, subjects []subject.Sub
 	if err != nil {
 		return err
 	}
+	without := ""
+	if s.asNew {
+		without = facts.Class()
+		known = known.Without(without)
+	}
 	tasks, err := s.tasks(a, subjects, facts)
 	if err == nil && s.part != "" {
 		if tasks, err = tuning.Part(s.part, tasks, known, facts); err != nil {
@@ -229,7 +236,7 @@ func (a *app) tuneHere(ctx context.Context, s *tuneFlags, subjects []subject.Sub
 	var sums []autotune.Summary
 	db, failed := autotune.All(ctx, tasks, autotune.Options{
 		Worker: func() *exec.Cmd {
-			return exec.Command(self, "tune-worker", "--device", facts.String(), "--threads", strconv.Itoa(s.threads), "--tuned", path, "--space", s.points)
+			return exec.Command(self, "tune-worker", "--device", facts.String(), "--threads", strconv.Itoa(s.threads), "--tuned", path, "--without", without, "--space", s.points)
 		},
 		Facts:    facts,
 		Database: old,
@@ -381,7 +388,7 @@ func (a *app) extend(ctx context.Context, s *tuneFlags, subjects []subject.Subje
 
 // workerCommand is how tune starts itself for trials.
 func (a *app) workerCommand() *cobra.Command {
-	var name, path, points string
+	var name, path, without, points string
 	var threads int
 	cmd := &cobra.Command{
 		Use:    "tune-worker",
@@ -389,7 +396,7 @@ func (a *app) workerCommand() *cobra.Command {
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			db, err := a.winnersSoFar(path)
+			db, err := a.winnersSoFar(path, without)
 			if err != nil {
 				return err
 			}
@@ -407,5 +414,6 @@ func (a *app) workerCommand() *cobra.Command {
 	deviceFlags(cmd.Flags(), &name, &threads)
 	cmd.Flags().StringVar(&points, "space", "", "folder of go run ./gen points, whose variants are tried too")
 	cmd.Flags().StringVar(&path, "tuned", "", "winners that algorithms' kernels are chosen from, beside the binary's")
+	cmd.Flags().StringVar(&without, "without", "", "class of devices whose winners in the binary are left out")
 	return cmd
 }

@@ -81,6 +81,18 @@ func Part(text string, tasks []autotune.Task, known *tuned.Database, facts devic
 	return autotune.Part(tasks, known, facts, k-1, n), nil
 }
 
+// Kept returns the winners of a file over others; the file may not exist yet.
+func Kept(path string, under *tuned.Database) (*tuned.Database, error) {
+	own, err := tuned.Load(path)
+	switch {
+	case err == nil:
+		return own.Over(under), nil
+	case errors.Is(err, os.ErrNotExist):
+		return under, nil
+	}
+	return nil, err
+}
+
 // Join takes over what a rank tuned: winners into the file at path, its report to out and
 // its errors to talk. Rank 0's winners are there, and its errors were told.
 func Join(path string, rank int, winners []byte, sums []autotune.Summary, out io.Writer, text []byte, talk io.Writer, errs string) error {

@@ -369,11 +369,6 @@ func (r *run) kept(db *tuned.Database, fixed map[string]string) map[int][]string
 	return out
 }
 
-// A Predictor is a subject that predicts the best variant from the shape of a workload.
-type Predictor interface {
-	Workload(fixed map[string]string, f device.Facts, size int) (tuned.Workload, error)
-}
-
 // before is db as it was when the trials of a workload began that this search goes on from: what was
 // kept since would change the order in which variants are tried, and with it which trials are repeated.
 func (r *run) before(db *tuned.Database, fixed map[string]string) *tuned.Database {
@@ -416,12 +411,7 @@ func (r *run) previous(db *tuned.Database, fixed map[string]string) map[int]stri
 
 // chosen is what solves would run at a size; nil where nothing can.
 func (r *run) chosen(db *tuned.Database, fixed map[string]string, size int) *device.Variant {
-	w := tuned.Workload{Fixed: fixed, Size: size}
-	if p, ok := r.Subject.(Predictor); ok {
-		if shaped, err := p.Workload(fixed, r.Facts, size); err == nil && maps.Equal(shaped.Fixed, fixed) {
-			w = shaped
-		}
-	}
+	w, _, _ := Describe(r.Subject, fixed, r.Facts, size) // without its shape where there is an error
 	c, err := db.Choose(r.family, r.Facts, w, func(v *device.Variant) error { return r.Subject.Feasible(v, r.Facts, size) })
 	if err != nil {
 		return nil

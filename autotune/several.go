@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"coalesce/autotune/search"
@@ -18,7 +20,7 @@ import (
 type Task struct {
 	Subject subject.Subject
 	Fixed   []map[string]string // default Subject.Fixed
-	Sizes   []int               // default those of Subject.Sizes that are Chosen
+	Sizes   []int               // default those of Subject.Sizes at which solves choose a variant
 	Wanted  bool                // users asked for it: it goes first
 }
 
@@ -121,18 +123,10 @@ func (t *Task) sizes(fixed map[string]string, facts device.Facts) []int {
 	if t.Sizes != nil {
 		return t.Sizes
 	}
-	return slices.DeleteFunc(slices.Clone(t.Subject.Sizes(facts)), func(size int) bool { return !Chosen(t.Subject, fixed, facts, size) })
-}
-
-// Chosen reports whether solves choose a variant for a workload; false where the subject predicts that
-// variants of another workload, such as another type of values, suit every such problem better.
-func Chosen(s subject.Subject, fixed map[string]string, facts device.Facts, size int) bool {
-	p, ok := s.(Predictor)
-	if !ok {
-		return true
-	}
-	w, err := p.Workload(fixed, facts, size)
-	return err != nil || maps.Equal(w.Fixed, fixed)
+	return slices.DeleteFunc(slices.Clone(t.Subject.Sizes(facts)), func(size int) bool {
+		_, chosen, err := Describe(t.Subject, fixed, facts, size)
+		return err == nil && !chosen
+	})
 }
 
 // weight is a task's claim on the time.
@@ -166,6 +160,17 @@ func open(db *tuned.Database, t *Task, facts device.Facts) (untuned, known int) 
 		}
 	}
 	return untuned, known
+}
+
+// ParsePart reads K/N, the K-th of N parts, and returns k, from 0, and n.
+func ParsePart(text string) (k, n int, err error) {
+	first, second, _ := strings.Cut(text, "/")
+	k, err = strconv.Atoi(first)
+	n, failed := strconv.Atoi(second)
+	if err != nil || failed != nil || k < 1 || n < k || n > 1<<16 {
+		return 0, 0, fmt.Errorf("%q, expected K/N with K from 1 to N", text)
+	}
+	return k - 1, n, nil
 }
 
 // Part is part k, from 0, of the workloads of tasks cut into n parts that claim about as

@@ -18,10 +18,10 @@ import (
 // A budget is shared in rounds. Each decides one size of one workload of every family: the first the
 // middle size of the first workload, the next that of the second workload, and so on; when all workloads
 // of a family have had one size, the second sizes follow. Sizes that have a winner for this class of device,
-// which was measured beside another variant, wait until all others are decided. Whatever the budget, the decided sizes are
-// spread over all families, and two runs decide the same sizes. A size has a part of the time in
-// proportion to its claim, those of later rounds counting half; once begun it is decided, also where the
-// decision takes longer. When all are decided, the rest of the time goes to workloads whose search was
+// which was measured beside another variant, wait until all others are decided. Whatever the budget, the
+// decided sizes are spread over all families, and two runs decide the same sizes. A size has a part of the
+// time in proportion to its claim, those of later rounds and those that wait counting half; once begun it is
+// decided, also where the decision takes longer. When all are decided, the rest of the time goes to workloads whose search was
 // cut short.
 
 // laterWeight is the part of a size's claim that counts while sizes of an earlier round are decided.
@@ -102,7 +102,8 @@ func units(tasks []Task, have *tuned.Database, facts device.Facts) []*unit {
 			for _, size := range u.order {
 				one := Task{Subject: u.Subject, Fixed: u.Fixed, Sizes: []int{size}}
 				_, known := open(have, &one, facts)
-				u.claims, u.known = append(u.claims, max(1, weight(have, &one, facts))), append(u.known, known > 0 && compared(have, &one, facts))
+				u.known = append(u.known, known > 0 && compared(have, &one, facts))
+				u.claims = append(u.claims, max(1, weight(have, &one, facts)))
 				u.open = append(u.open, Key{w, size})
 			}
 			all = append(all, u)
@@ -189,7 +190,7 @@ func (s *sharing) steps() (steps []step) {
 	return steps
 }
 
-// waits reports whether the size has a winner, so that others go first.
+// waits reports whether the size has a winner that was compared, so that others go first.
 func (s step) waits() bool { return s.known[s.at] }
 
 // falseFirst compares two answers.

@@ -300,11 +300,12 @@ func (s *search) bestFirst(survivors []*state) []*state {
 		return cmp.Compare(x.Sample.Median, y.Sample.Median)
 	})
 	slices.SortStableFunc(others, func(a, b *state) int { return cmp.Compare(a.sizes(), b.sizes()) })
-	for len(screened)+len(others) > 0 {
-		for _, of := range []*[]*state{&screened, &others} {
-			if len(*of) > 0 {
-				list, *of = append(list, (*of)[0]), (*of)[1:]
-			}
+	for i := range max(len(screened), len(others)) {
+		if i < len(screened) {
+			list = append(list, screened[i])
+		}
+		if i < len(others) {
+			list = append(list, others[i])
 		}
 	}
 	return list

@@ -270,16 +270,15 @@ func (db *Database) Entries() []Entry {
 	return out
 }
 
-// Without is a database of the entries whose class does not contain a text, all where the text is empty: as
-// if such devices had never been tuned.
+// Without is the database and those under it without entries whose class contains a text, as if such devices
+// had never been tuned; the database itself where the text is empty. Entries are to be decoded, as Embedded's
+// are and Shipped's are not.
 func (db *Database) Without(text string) *Database {
-	out := &Database{}
-	for _, e := range db.entries {
-		if text == "" || !strings.Contains(e.Class, text) {
-			out.entries = append(out.entries, e)
-		}
+	if db == nil || text == "" {
+		return db
 	}
-	return out
+	gone := func(e Entry) bool { return strings.Contains(e.Class, text) }
+	return &Database{entries: slices.DeleteFunc(slices.Clone(db.entries), gone), under: db.under.Without(text), policy: db.policy}
 }
 
 // Lookup finds the entry for a family, device class, fixed workload and size

@@ -240,4 +240,19 @@ func TestWithout(t *testing.T) {
 			t.Errorf("%s, size %d is of class %s", e.Family, e.Size, e.Class)
 		}
 	}
+	// An entry of a database below goes too.
+	over, err := New(entry(30, "a=1,value=int32", 1, 5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	under, err := New(tunedAt(20, 50, 10))
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := over.Over(under)
+	for text, want := range map[string]string{"": Exact, "another": Exact, facts.Name: Safe} {
+		if c, err := both.Without(text).Choose(family(), facts, Workload{Fixed: int32s, Size: 20}, nil); err != nil || c.Level != want {
+			t.Errorf("without %q: %s, %v, expected %s", text, c.Level, err, want)
+		}
+	}
 }

@@ -49,7 +49,8 @@ func (x *span) log(v *device.Variant) float64 { return x.between(x.low.find(v), 
 
 // unseen is the logarithm by which a variant that was not measured at a tuned size is taken to be slower
 // there than others that grow like it, where the size has several results: searches leave out variants that
-// were slow at a glance or at another size. TestLeftOut in bench/tuning shows what the choice of 0.3 is worth.
+// were slow at a glance or at another size. Of 0.02 to 2, 0.3 and 0.6 came nearest to the fastest at the sizes of
+// TestLeftOut in bench/tuning.
 const unseen = 0.3
 
 // between predicts from a variant's results at the two sizes, of which one may be nil.

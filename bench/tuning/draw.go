@@ -53,8 +53,10 @@ func draw(subjects []subject.Subject, entries []tuned.Entry, facts device.Facts,
 		known := slices.ContainsFunc(entries, func(e tuned.Entry) bool {
 			return e.Family == s.Family().Name && maps.Equal(e.Fixed, w.fixed) && e.Size == w.size
 		})
-		if again := slices.ContainsFunc(list, w.same); known || again || w.size < 1 || slices.Contains(sizes, w.size) ||
-			len(w.candidates(facts)) < 2 || !autotune.Chosen(s, w.fixed, facts, w.size) {
+		if again := slices.ContainsFunc(list, w.same); known || again || w.size < 1 || slices.Contains(sizes, w.size) || len(w.candidates(facts)) < 2 {
+			continue
+		}
+		if _, chosen, err := autotune.Describe(s, w.fixed, facts, w.size); err == nil && !chosen {
 			continue
 		}
 		list = append(list, w)
@@ -63,18 +65,17 @@ func draw(subjects []subject.Subject, entries []tuned.Entry, facts device.Facts,
 	return list
 }
 
-// dealt are the workloads of part k of n, which are told as "k/n"; all where nothing is told. Parts
-// are dealt in turn, for as many devices that measure at once.
+// dealt are the workloads of a part, K/N, to which they are dealt by turns; all where part is empty.
 func dealt(list []workload, part string) ([]workload, error) {
 	if part == "" {
 		return list, nil
 	}
-	var k, n int
-	if _, err := fmt.Sscanf(part, "%d/%d", &k, &n); err != nil || k < 1 || k > n {
-		return nil, fmt.Errorf("part %q, expected K/N with K from 1 to N", part)
+	k, n, err := autotune.ParsePart(part)
+	if err != nil {
+		return nil, fmt.Errorf("-part is %w", err)
 	}
 	var mine []workload
-	for i := k - 1; i < len(list); i += n {
+	for i := k; i < len(list); i += n {
 		mine = append(mine, list[i])
 	}
 	return mine, nil

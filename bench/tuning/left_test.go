@@ -2,7 +2,7 @@ package main
 
 import (
 	"errors"
-	"maps"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -34,20 +34,18 @@ func TestLeftOut(t *testing.T) {
 		if at < 0 || !strings.HasPrefix(e.Class, "cuda|") || len(e.Results) < 2 || subjects[at].Family().Target == "" {
 			continue
 		}
-		facts := device.Facts{Kind: device.CUDA, Name: strings.Split(e.Class, "|")[1], Major: 9, SMs: 132, SharedPerBlock: 227 << 10, ThreadsPerBlock: 1024, Memory: 80 << 30, Free: 78 << 30}
-		if facts.Class() != e.Class {
-			t.Fatalf("%s is not the class %s", facts.Class(), e.Class)
+		facts := device.Facts{Kind: device.CUDA, Name: strings.Split(e.Class, "|")[1], ThreadsPerBlock: 1024, Memory: 80 << 30, Free: 78 << 30}
+		if _, err := fmt.Sscanf(e.Class, "cuda|"+facts.Name+"|%d.%d|%dsm|smem%d", &facts.Major, &facts.Minor, &facts.SMs, &facts.SharedPerBlock); err != nil || facts.Class() != e.Class {
+			t.Fatalf("%s is not the class %s: %v", facts.Class(), e.Class, err)
 		}
 		rest := slices.DeleteFunc(slices.Delete(slices.Clone(entries), i, i+1), func(o tuned.Entry) bool { return o.Class != e.Class || o.Family != e.Family })
 		db, err := tuned.New(rest...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := tuned.Workload{Fixed: e.Fixed, Size: e.Size}
-		if p, ok := subjects[at].(autotune.Predictor); ok {
-			if shaped, err := p.Workload(e.Fixed, facts, e.Size); err == nil && maps.Equal(shaped.Fixed, e.Fixed) {
-				w = shaped
-			}
+		w, _, err := autotune.Describe(subjects[at], e.Fixed, facts, e.Size)
+		if err != nil {
+			t.Fatal(err)
 		}
 		best := math.Inf(1)
 		for _, r := range e.Results {

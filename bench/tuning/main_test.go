@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -37,6 +38,13 @@ func TestDraw(t *testing.T) {
 	again, other := draw(subjects, shipped.Entries(), facts, "a", 40, 1), draw(subjects, shipped.Entries(), facts, "b", 40, 1)
 	if len(list) != 40 || !slices.EqualFunc(list, again, workload.same) || slices.EqualFunc(list, other, workload.same) {
 		t.Errorf("%d workloads, expected 40, the same for one seed and others for another", len(list))
+	}
+	for seed := range 10 { // no solve chooses variants of rows of bits, pairs or float32 at sizes that are tuned
+		for _, w := range draw(subjects, shipped.Entries(), facts, fmt.Sprint(seed), 40, 1) {
+			if _, chosen, err := autotune.Describe(w.subject, w.fixed, facts, w.size); err != nil || !chosen {
+				t.Errorf("%s %v, size %d: solves choose no variant for it, %v", w.subject.Family().Name, w.fixed, w.size, err)
+			}
+		}
 	}
 	problems := map[string]int{}
 	for k, w := range list {

@@ -226,15 +226,9 @@ type pick struct {
 
 // choices are what each source chooses, and the safe variant.
 func (b *bench) choices(w workload) ([]pick, error) {
-	work := tuned.Workload{Fixed: w.fixed, Size: w.size}
-	if p, ok := w.subject.(autotune.Predictor); ok {
-		shaped, err := p.Workload(w.fixed, b.Facts, w.size)
-		if err != nil {
-			return nil, err
-		}
-		if maps.Equal(shaped.Fixed, w.fixed) { // as in all workloads that are drawn
-			work = shaped
-		}
+	work, _, err := autotune.Describe(w.subject, w.fixed, b.Facts, w.size)
+	if err != nil {
+		return nil, err
 	}
 	runs := func(v *device.Variant) error { return w.runs(v, b.Facts) }
 	var list []pick

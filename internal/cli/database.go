@@ -53,19 +53,19 @@ func (a *app) database(named string) (*tuned.Database, error) {
 	return db, nil
 }
 
-// winnersSoFar are the winners of the file that a running tune writes, which may not exist yet, over those of
-// the binary, where a class of device, if any, is left out.
+// winnersSoFar are those of a running tune's file, which may not exist yet, over the binary's but for one class of device.
 func (a *app) winnersSoFar(path, without string) (*tuned.Database, error) {
-	db, err := a.bundled(tuned.Shipped())
+	db, err := tuned.Shipped(), error(nil)
 	if without != "" {
-		if db, err = tuned.Embedded(); err == nil {
-			db = db.Without(without)
-		}
+		db, err = tuned.Embedded()
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		db, err = a.bundled(db)
 	}
-	return tuning.Kept(path, db)
+	if err == nil {
+		db, err = tuning.Kept(path, db.Without(without))
+	}
+	return db, err
 }
 
 // tuningCommands are the commands about the results of tuning.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,8 @@ import (
 
 	"coalesce/autotune"
 	"coalesce/autotune/tuned"
+	"coalesce/generated/csg"
+	"coalesce/runtime/device"
 )
 
 // entry is a winner at a size; its runner-up is the variant "slow".
@@ -45,5 +48,46 @@ func TestReportWithoutRoom(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), "best") || talk.Len() > 0 {
 		t.Errorf("printed %q, said %q; want the report and no winners kept", out.String(), talk.String())
+	}
+}
+
+// As new, trials of algorithms choose their kernels from what the running tune has kept and from other classes,
+// but not from what the binary holds of the class.
+func TestAsNew(t *testing.T) {
+	facts := device.Facts{Kind: device.CUDA, Name: "NVIDIA H200", Major: 9, SMs: 132, SharedPerBlock: 227 << 10}
+	work := tuned.Workload{Fixed: map[string]string{"value": "int32"}, Size: 22}
+	path := filepath.Join(t.TempDir(), "own.json")
+	a := &app{err: io.Discard}
+	reason := func(without string) string {
+		t.Helper()
+		db, err := a.winnersSoFar(path, without)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := db.Choose(&csg.Tiles, facts, work, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Reason()
+	}
+	if got := reason(""); !strings.Contains(got, "on NVIDIA H200") {
+		t.Fatalf("%s; expected the binary to hold this size of an H200", got)
+	}
+	if got := reason(facts.Class()); strings.Contains(got, "on NVIDIA H200") {
+		t.Errorf("%s; expected the H200's winners left out", got)
+	}
+	shipped, err := tuned.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, ok := shipped.Lookup("csg/tiles", facts.Class(), work)
+	if !ok {
+		t.Fatal("the entry is not there")
+	}
+	if err := database(t, own).Save(path); err != nil {
+		t.Fatal(err)
+	}
+	if got := reason(facts.Class()); !strings.Contains(got, "on NVIDIA H200") {
+		t.Errorf("%s; expected what the tune has kept", got)
 	}
 }

@@ -42,13 +42,9 @@ type candidate struct {
 func Explain(db *tuned.Database, sub subject.Subject, facts device.Facts, fixed map[string]string, size int, unit string) *Explanation {
 	f := sub.Family()
 	x := &Explanation{Family: f.Name, Fixed: fixed, Size: size, Unit: unit, Device: facts.String(), Candidates: []candidate{}}
-	w := tuned.Workload{Fixed: fixed, Size: size}
-	var err error
-	if shape, ok := sub.(autotune.Predictor); ok {
-		w, err = shape.Workload(fixed, facts, size)
-		if err == nil && !maps.Equal(w.Fixed, fixed) {
-			return nil
-		}
+	w, chosen, err := autotune.Describe(sub, fixed, facts, size)
+	if err == nil && !chosen {
+		return nil
 	}
 	feasible := func(v *device.Variant) error {
 		return cmp.Or(facts.Loads(f, v), sub.Feasible(v, facts, size))

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -72,13 +71,11 @@ func Writable(path string) error {
 // Part is the part of the tasks that text names, K/N. Its errors are mistakes in the
 // command line.
 func Part(text string, tasks []autotune.Task, known *tuned.Database, facts device.Facts) ([]autotune.Task, error) {
-	first, second, _ := strings.Cut(text, "/")
-	k, err := strconv.Atoi(first)
-	n, failed := strconv.Atoi(second)
-	if err != nil || failed != nil || k < 1 || n < k || n > 1<<16 {
-		return nil, fmt.Errorf("--part is %q, expected K/N with K from 1 to N", text)
+	k, n, err := autotune.ParsePart(text)
+	if err != nil {
+		return nil, fmt.Errorf("--part is %w", err)
 	}
-	return autotune.Part(tasks, known, facts, k-1, n), nil
+	return autotune.Part(tasks, known, facts, k, n), nil
 }
 
 // Kept returns the winners of a file over others; the file may not exist yet.

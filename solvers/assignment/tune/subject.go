@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"sync"
 
 	"coalesce/autotune/subject"
@@ -28,15 +29,20 @@ func Subjects() []subject.Subject {
 }
 
 // rangeOf is a range of that class for the tuner's instances; 0 is the widest
-// that a type has.
-func rangeOf(class string, side int, value problem.Value) int64 {
+// that a type has. Each second instance has another range of the class, as users'
+// costs have: a variant that is fastest where a row has a thousand values may be
+// slower where it has two hundred.
+func rangeOf(class string, side int, value problem.Value, second bool) int64 {
+	each := map[string][2]int64{engine.SmallRange: {1, 1}, engine.MediumRange: {10, 50}, engine.WideRange: {1000, 200}}[class]
+	times := each[0]
+	if second {
+		times = each[1]
+	}
 	switch {
-	case class == engine.SmallRange:
-		return int64(max(1, side))
-	case class == engine.MediumRange:
-		return int64(max(1, 10*side))
+	case class != engine.WideRange:
+		return max(1, times*int64(side))
 	case value.Integer():
-		return max(1e6, 1000*int64(side))
+		return max(1e6, times*int64(side))
 	}
 	return 0
 }
@@ -259,7 +265,8 @@ func forbid(one uint64, whole bool) func(inst *problem.Instance, seed uint64) {
 
 func (t tunable) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
 	value := problem.Value(fixed["value"])
-	return newTrial(draw.Generate("uniform", size, size, rangeOf(fixed["range"], size, value), seed<<40, value))
+	turn, _ := bits.Mul64(seed, 2) // the seeds of successive instances are spread over all 64 bits
+	return newTrial(draw.Generate("uniform", size, size, rangeOf(fixed["range"], size, value, turn == 1), seed<<40, value))
 }
 
 func (t tunable) Open(d device.Device, v *device.Variant) (subject.Runner, error) {

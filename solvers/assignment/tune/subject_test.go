@@ -158,13 +158,15 @@ func TestTrialsNoticeWrongAnswers(t *testing.T) {
 func TestWorkloadByRange(t *testing.T) {
 	for _, value := range []problem.Value{problem.Int32, problem.Int64, problem.Float32, problem.Float64} {
 		for _, class := range []string{engine.SmallRange, engine.MediumRange, engine.WideRange} {
-			trial, err := newTrial(draw.Generate("uniform", 60, 60, rangeOf(class, 60, value), 1<<40, value))
-			if err != nil {
-				t.Fatal(err)
-			}
-			w := engine.Workload(trial.p)
-			if w.Fixed["range"] != class || w.Fixed["value"] != string(value) || w.Size != 60 {
-				t.Errorf("%s, %s: found the workload %v", value, class, w)
+			for turn := range uint64(2) { // the second has another range
+				inst, err := Subjects()[0].Instance(map[string]string{"value": string(value), "range": class}, 60, turn<<63|1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				w := engine.Workload(inst.(*trialInstance).p)
+				if w.Fixed["range"] != class || w.Fixed["value"] != string(value) || w.Size != 60 {
+					t.Errorf("%s, %s: found the workload %v", value, class, w)
+				}
 			}
 		}
 	}

@@ -51,6 +51,7 @@ type tuneFlags struct {
 	output   string
 	refresh  bool
 	asNew    bool
+	between  bool
 	space    string
 	points   string // folder of what space names; empty: none
 	from     string
@@ -132,6 +133,7 @@ func (s *tuneFlags) flags(cmd *cobra.Command) {
 	f.DurationVar(&s.budget, "budget", 10*time.Minute, "time to spend; 0 for no limit")
 	f.BoolVar(&s.refresh, "refresh", false, "verify and measure again what --output holds, and nothing else")
 	f.BoolVar(&s.asNew, "as-new", false, "leave out what the binary holds of this class of device, as if none had been tuned")
+	f.BoolVar(&s.between, "between", false, "tune the sizes halfway between two tuned ones of which one winner overtakes the other, and nothing else")
 	f.StringVar(&s.from, "from", "", "tune what solve --record-untuned put into this file, and nothing else")
 	f.StringVar(&s.space, "space", "", "full, to try every point of --family's space, rendered from a checkout of the sources and compiled on demand; or a folder of go run ./gen points")
 	f.StringVar(&s.strategy, "strategy", search.Halving, "halving, or exhaustive to measure every variant at every size")
@@ -203,27 +205,22 @@ func (a *app) tuneHere(ctx context.Context, s *tuneFlags, subjects []subject.Sub
 	}
 	without := ""
 	if s.asNew {
-		without = facts.Class()
-		known = known.Without(without)
+		known, without = known.Without(facts.Class()), facts.Class()
+	}
+	old, err := tuning.Earlier(s.output, s.refresh)
+	if err != nil {
+		return err
 	}
 	tasks, err := s.tasks(a, subjects, facts)
+	if err == nil && s.between {
+		tasks = tuning.Between(a.err, tasks, tuned.Merge(known, old), facts)
+	}
 	if err == nil && s.part != "" {
 		if tasks, err = tuning.Part(s.part, tasks, known, facts); err != nil {
 			return usageError{err}
 		}
 	}
 	if err != nil || len(tasks) == 0 {
-		return err
-	}
-	path := s.output
-	if err := tuning.Writable(path); err != nil {
-		return err
-	}
-	old, err := tuned.Load(path)
-	if errors.Is(err, os.ErrNotExist) && !s.refresh {
-		old, err = nil, nil
-	}
-	if err != nil {
 		return err
 	}
 	self, err := os.Executable()
@@ -236,13 +233,13 @@ func (a *app) tuneHere(ctx context.Context, s *tuneFlags, subjects []subject.Sub
 	var sums []autotune.Summary
 	db, failed := autotune.All(ctx, tasks, autotune.Options{
 		Worker: func() *exec.Cmd {
-			return exec.Command(self, "tune-worker", "--device", facts.String(), "--threads", strconv.Itoa(s.threads), "--tuned", path, "--without", without, "--space", s.points)
+			return exec.Command(self, "tune-worker", "--device", facts.String(), "--threads", strconv.Itoa(s.threads), "--tuned", s.output, "--without", without, "--space", s.points)
 		},
 		Facts:    facts,
 		Database: old,
 		Known:    known,
 		Trials:   s.trials,
-		Keep:     func(db *tuned.Database) error { return autotune.Save(path, db, sums) },
+		Keep:     func(db *tuned.Database) error { return autotune.Save(s.output, db, sums) },
 		Refresh:  s.refresh,
 		Budget:   s.budget,
 		Strategy: s.strategy,
@@ -256,7 +253,7 @@ func (a *app) tuneHere(ctx context.Context, s *tuneFlags, subjects []subject.Sub
 	if a.points != nil {
 		tuning.Advise(a.err, a.points, sums, subjects)
 	}
-	return a.finish(path, db, sums, s.json, failed)
+	return a.finish(s.output, db, sums, s.json, failed)
 }
 
 // tasks are the families asked for that run on the device, or the workloads of --from;
@@ -266,9 +263,12 @@ func (s *tuneFlags) tasks(a *app, subjects []subject.Subject, facts device.Facts
 	if err != nil {
 		return nil, usageError{err}
 	}
+	if s.between && (s.refresh || len(s.sizes) > 0) {
+		return nil, usagef("--between finds the sizes, expected it without --refresh and --sizes")
+	}
 	if s.from != "" {
-		if s.refresh || len(s.sizes)+len(s.values)+len(s.methods)+len(s.ranges) > 0 {
-			return nil, usagef("--from names what is tuned, expected it without --refresh, --sizes, --values, --methods and --ranges")
+		if s.refresh || s.between || len(s.sizes)+len(s.values)+len(s.methods)+len(s.ranges) > 0 {
+			return nil, usagef("--from names what is tuned, expected it without --refresh, --between, --sizes, --values, --methods and --ranges")
 		}
 		tasks, others, err := tuning.From(s.from, picked, facts)
 		if err == nil && len(tasks)+others == 0 {

@@ -52,9 +52,21 @@ func Undecided(talk io.Writer, sums []autotune.Summary) {
 	fmt.Fprintln(talk)
 }
 
-// Writable makes the folder of the file that the winners will go to and tries
-// to write there: an hour of tuning must not end in finding out.
-func Writable(path string) error {
+// Earlier returns the winners that a file has, which those of a tune will go to; nil where the file does not
+// exist, which is an error if there must be one. It makes the folder, and tries to write there: an hour of
+// tuning must not end in finding out.
+func Earlier(path string, must bool) (*tuned.Database, error) {
+	if err := writable(path); err != nil {
+		return nil, err
+	}
+	db, err := tuned.Load(path)
+	if errors.Is(err, os.ErrNotExist) && !must {
+		return nil, nil
+	}
+	return db, err
+}
+
+func writable(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("save %s: found no regular file, expected one: winners are written and read again", path)
 	}
@@ -66,6 +78,15 @@ func Writable(path string) error {
 		return fmt.Errorf("save %s: %w", path, err)
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// Between are autotune.Between of tasks; talk hears where there are none.
+func Between(talk io.Writer, tasks []autotune.Task, known *tuned.Database, facts device.Facts) []autotune.Task {
+	some := autotune.Between(tasks, known, facts)
+	if len(some) == 0 {
+		fmt.Fprintf(talk, "coalesce: nothing to tune: no winner of %s overtakes another between two tuned sizes\n", facts.Class())
+	}
+	return some
 }
 
 // Part is the part of the tasks that text names, K/N. Its errors are mistakes in the

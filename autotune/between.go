@@ -35,10 +35,9 @@ func Between(tasks []Task, db *tuned.Database, facts device.Facts) []Task {
 			for i := 1; i < len(has); i++ {
 				low, high := &has[i-1], &has[i]
 				size := int(math.Round(math.Sqrt(float64(low.Size) * float64(high.Size))))
-				if size <= low.Size || size >= high.Size || float64(high.Size) < nearby*float64(low.Size) || min(slower(low, high.Winner), slower(high, low.Winner)) <= alikeTime {
-					continue
-				}
-				if _, chosen, err := Describe(t.Subject, w, facts, size); err == nil && chosen {
+				close := size <= low.Size || size >= high.Size || float64(high.Size) < nearby*float64(low.Size)
+				alike := slower(low, high.Winner) <= alikeTime || slower(high, low.Winner) <= alikeTime
+				if _, chosen, err := Describe(t.Subject, w, facts, size); !close && !alike && err == nil && chosen {
 					sizes = append(sizes, size)
 				}
 			}

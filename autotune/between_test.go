@@ -17,10 +17,10 @@ func TestBetween(t *testing.T) {
 	clock := &fake.Clock{T: time.Unix(0, 0)}
 	d := &fake.Device{F: device.Facts{Kind: device.Host, Name: "fake"}, Clock: clock}
 	s := &fake.Subject{Plants: make([]string, 3), Clock: clock, Cost: func(v, size int) time.Duration {
-		if slow := 1 - v; v == 2 || (size < 500) == (slow == 0) {
-			return 1500 * time.Microsecond
+		if v == 0 && size < 500 || v == 1 && size >= 500 {
+			return time.Millisecond
 		}
-		return time.Millisecond
+		return 1500 * time.Microsecond
 	}}
 	task := autotune.Task{Subject: s, Fixed: s.Fixed()[:1], Sizes: []int{100, 1000}}
 	ended := func(_ autotune.Summary, err error) {

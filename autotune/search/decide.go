@@ -58,9 +58,13 @@ func faster(a, b *trial.Sample) bool {
 var student = [...]float64{6.965, 4.541, 3.747, 3.365, 3.143, 2.998, 2.896, 2.821, 2.764, 2.718}
 
 // ratio is the mean of the logarithm of a's time over b's in the rounds that had both, and the
-// standard error of that mean. A logarithm counts as limit where its size exceeds that. It reports
-// false for fewer than three rounds, and where times do not depend on the instance.
-func ratio(a, b *Measured, limit float64) (mean, err float64, ok bool) {
+// standard error of that mean. It reports false for fewer than three rounds, and where times do
+// not depend on the instance.
+func ratio(a, b *Measured) (mean, err float64, ok bool) { return limited(a, b, math.Inf(1)) }
+
+// limited is ratio of logarithms that count as limit where they are above, and as -limit where they
+// are below that.
+func limited(a, b *Measured, limit float64) (mean, err float64, ok bool) {
 	n := min(len(a.Rounds), len(b.Rounds))
 	if !a.Varied || !b.Varied || n < leastRounds {
 		return 0, 0, false
@@ -76,17 +80,17 @@ func ratio(a, b *Measured, limit float64) (mean, err float64, ok bool) {
 
 // beats reports whether a takes less time than b, beyond the margin. Where times depend on the
 // instance, the ratio of the times in each round is one observation, and a beats b where their mean
-// is below 1 by a one-sided test at 1 %: either of the ratios, or of ratios that count as 2 where
-// they are larger. An instance on which b takes fifty times as long makes the first test's scatter
-// so large that the others cannot pass it.
+// is below 1 by a one-sided test at 1 %: the mean of the ratios, or that of ratios of which those
+// above 2 count as 2 and those below 1/2 as 1/2. Where b takes fifty times as long on some instances,
+// the ratios scatter so much that the first test fails though a is faster on every instance.
 func (m *Measured) beats(b *Measured) bool {
-	mean, err, ok := ratio(m, b, math.Inf(1))
+	mean, err, ok := ratio(m, b)
 	if !ok {
 		return faster(&m.Sample, &b.Sample) && m.ahead(b)
 	}
 	t := student[min(len(m.Rounds), len(b.Rounds), len(student)+2)-leastRounds]
-	limited, limitedErr, _ := ratio(m, b, math.Ln2)
-	return mean < math.Log(0.99) && (mean < -t*err || limited < -t*limitedErr)
+	within, errWithin, _ := limited(m, b, math.Ln2)
+	return mean < math.Log(0.99) && (mean < -t*err || within < -t*errWithin)
 }
 
 // ahead reports whether the measurement took less time than b in all rounds that had both, but for one
@@ -103,7 +107,7 @@ func (m *Measured) ahead(b *Measured) bool {
 
 // noise is the larger scatter of two; 0 where rounds were compared, whose test knows of it.
 func (m *Measured) noise(b *Measured) float64 {
-	if _, _, ok := ratio(m, b, math.Inf(1)); ok {
+	if _, _, ok := ratio(m, b); ok {
 		return 0
 	}
 	return max(m.Sample.Noise(), b.Sample.Noise())
@@ -111,7 +115,7 @@ func (m *Measured) noise(b *Measured) float64 {
 
 // before orders challengers: the faster first.
 func (m *Measured) before(b *Measured) int {
-	if mean, _, ok := ratio(m, b, math.Inf(1)); ok {
+	if mean, _, ok := ratio(m, b); ok {
 		return cmp.Or(cmp.Compare(mean, 0), cmp.Compare(m.Variant.Label, b.Variant.Label))
 	}
 	return cmp.Or(cmp.Compare(m.Sample.Median, b.Sample.Median), cmp.Compare(m.Variant.Label, b.Variant.Label))
@@ -166,7 +170,7 @@ func Decide(results []Measured, incumbent string) (winner *device.Variant, why s
 	}
 	first := best
 	for _, m := range tied {
-		if mean, err, ok := ratio(&m, &best, math.Inf(1)); ok && mean < max(math.Log(1+sameSpeed), err) && m.Variant.Label < first.Variant.Label {
+		if mean, err, ok := ratio(&m, &best); ok && mean < max(math.Log(1+sameSpeed), err) && m.Variant.Label < first.Variant.Label {
 			first = m
 		}
 	}

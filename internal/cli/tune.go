@@ -207,11 +207,11 @@ func (a *app) tuneHere(ctx context.Context, s *tuneFlags, subjects []subject.Sub
 	if s.asNew {
 		known, without = known.Without(facts.Class()), facts.Class()
 	}
-	old, err := tuning.Earlier(s.output, s.refresh)
-	if err != nil {
+	tasks, err := s.tasks(a, subjects, facts)
+	if err != nil || len(tasks) == 0 {
 		return err
 	}
-	tasks, err := s.tasks(a, subjects, facts)
+	old, err := tuning.Earlier(s.output, s.refresh)
 	if err == nil && s.between {
 		tasks = tuning.Between(a.err, tasks, tuned.Merge(known, old), facts)
 	}

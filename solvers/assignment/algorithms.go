@@ -172,10 +172,13 @@ func waysSubject() subject.Subject {
 }
 
 // wayKinds are the kinds of costs that every class of values is drawn of.
-var wayKinds = []string{"uniform", "geom", "ties", "second"}
+var wayKinds = []string{"uniform", "geom", "ties", otherRange}
+
+// otherRange names uniform costs with another number of values of the class.
+const otherRange = "uniform, other range"
 
 // drawWay draws int32 costs of a workload: uniform ones, distances of points in the plane, costs
-// of which most are equal to others, or uniform ones with another number of values of that class.
+// of which most are equal to others, or those of otherRange.
 func drawWay(fixed map[string]string, rows, kind int, seed uint64) (*problem.Instance, error) {
 	cols := rows
 	if fixed["shape"] == "broad" {
@@ -183,7 +186,7 @@ func drawWay(fixed map[string]string, rows, kind int, seed uint64) (*problem.Ins
 	}
 	span := map[string]int64{equalCosts: 1, fewCosts: int64(rows) / 4, smallCosts: int64(cols), mediumCosts: 10 * int64(cols),
 		wideCosts: max(1e6, 1000*int64(cols))}[fixed["costs"]]
-	if wayKinds[kind] == "second" {
+	if wayKinds[kind] == otherRange {
 		switch fixed["costs"] {
 		case mediumCosts:
 			span *= 5
@@ -196,7 +199,7 @@ func drawWay(fixed map[string]string, rows, kind int, seed uint64) (*problem.Ins
 	span = max(1, span)
 	d := draw.Drawing{Kind: wayKinds[kind], Rows: rows, Cols: cols, Range: span, Seed: seed << 40, Type: problem.Int32}
 	switch {
-	case fixed["costs"] == equalCosts || d.Kind == "second":
+	case fixed["costs"] == equalCosts || d.Kind == otherRange:
 		d.Kind = "uniform"
 	case d.Kind == "geom":
 		d.Range = max(1, int64(float64(span)/1.5)) // the diagonal is the longest distance

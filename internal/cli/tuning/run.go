@@ -66,6 +66,7 @@ func Earlier(path string, must bool) (*tuned.Database, error) {
 	return db, err
 }
 
+// writable makes the folder of a file, and a file in it that it removes again.
 func writable(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("save %s: found no regular file, expected one: winners are written and read again", path)

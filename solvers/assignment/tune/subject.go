@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/bits"
 	"sync"
 
 	"coalesce/autotune/subject"
@@ -29,20 +28,16 @@ func Subjects() []subject.Subject {
 }
 
 // rangeOf is a range of that class for the tuner's instances; 0 is the widest
-// that a type has. Each second instance has another range of the class, as users'
-// costs have: a variant that is fastest where a row has a thousand values may be
-// slower where it has two hundred.
-func rangeOf(class string, side int, value problem.Value, second bool) int64 {
-	each := map[string][2]int64{engine.SmallRange: {1, 1}, engine.MediumRange: {10, 50}, engine.WideRange: {1000, 200}}[class]
-	times := each[0]
-	if second {
-		times = each[1]
-	}
+// that a type has. Instances have two ranges by turns, 0 or 1, as users' costs have
+// more than one: a variant that is fastest where there are a thousand values a column
+// may be slower where there are two hundred.
+func rangeOf(class string, side int, value problem.Value, turn uint64) int64 {
+	most := int64(side) * map[string][2]int64{engine.SmallRange: {1, 1}, engine.MediumRange: {10, 50}, engine.WideRange: {1000, 200}}[class][turn]
 	switch {
 	case class != engine.WideRange:
-		return max(1, times*int64(side))
+		return max(1, most)
 	case value.Integer():
-		return max(1e6, times*int64(side))
+		return max(1e6, most)
 	}
 	return 0
 }
@@ -265,8 +260,8 @@ func forbid(one uint64, whole bool) func(inst *problem.Instance, seed uint64) {
 
 func (t tunable) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
 	value := problem.Value(fixed["value"])
-	turn, _ := bits.Mul64(seed, 2) // the seeds of successive instances are spread over all 64 bits
-	return newTrial(draw.Generate("uniform", size, size, rangeOf(fixed["range"], size, value, turn == 1), seed<<40, value))
+	turn := seed >> 63 // the seeds of successive instances are spread over all 64 bits
+	return newTrial(draw.Generate("uniform", size, size, rangeOf(fixed["range"], size, value, turn), seed<<40, value))
 }
 
 func (t tunable) Open(d device.Device, v *device.Variant) (subject.Runner, error) {

@@ -158,15 +158,21 @@ func TestTrialsNoticeWrongAnswers(t *testing.T) {
 func TestWorkloadByRange(t *testing.T) {
 	for _, value := range []problem.Value{problem.Int32, problem.Int64, problem.Float32, problem.Float64} {
 		for _, class := range []string{engine.SmallRange, engine.MediumRange, engine.WideRange} {
-			for turn := range uint64(2) { // the second has another range
+			var most [2]int64 // costs of the two ranges
+			for turn := range uint64(2) {
 				inst, err := Subjects()[0].Instance(map[string]string{"value": string(value), "range": class}, 60, turn<<63|1)
 				if err != nil {
 					t.Fatal(err)
 				}
-				w := engine.Workload(inst.(*trialInstance).p)
+				p := inst.(*trialInstance).p
+				w := engine.Workload(p)
+				most[turn] = p.Max
 				if w.Fixed["range"] != class || w.Fixed["value"] != string(value) || w.Size != 60 {
 					t.Errorf("%s, %s: found the workload %v", value, class, w)
 				}
+			}
+			if class == engine.MediumRange && value.Integer() && most[1] < 2*most[0] {
+				t.Errorf("%s, %s: costs up to %d and up to %d, expected two ranges", value, class, most[0], most[1])
 			}
 		}
 	}

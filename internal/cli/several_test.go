@@ -50,3 +50,34 @@ func TestLargeMatrixIsSpread(t *testing.T) {
 		}
 	}
 }
+
+// slow is a device that says when it is closed.
+type slow struct {
+	device.Device
+	close func()
+}
+
+func (d slow) Close() error {
+	d.close()
+	return d.Device.Close()
+}
+
+// An answer is printed before the devices are closed, which takes the CUDA driver some 55 ms.
+func TestAnswerBeforeClose(t *testing.T) {
+	var out bytes.Buffer
+	printed := "not closed"
+	a := &app{out: bufio.NewWriter(&out), devices: devices.List{{Name: device.Host, Open: func(_ int, o devices.Options) (device.Device, error) {
+		opened, err := devices.Kinds().Open(device.Host, o)
+		if err != nil {
+			return nil, err
+		}
+		return slow{opened[0], func() { printed = out.String() }}, nil
+	}, Count: func() (int, error) { return 1, nil }}}}
+	err := a.withDevices(device.Host, 1, func([]device.Device) error {
+		_, err := a.out.WriteString("the answer\n")
+		return err
+	})
+	if err != nil || printed != "the answer\n" {
+		t.Errorf("printed %q when the device was closed, error %v; want the answer", printed, err)
+	}
+}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -134,10 +135,8 @@ func (a *app) withDevices(name string, threads int, work func([]device.Device) e
 		return err
 	}
 	err = work(opened)
-	if e := devices.Close(opened); err == nil {
-		err = e
-	}
-	return err
+	_ = a.out.Flush() // the answer does not wait for the driver to close; Run's own Flush returns the same error
+	return cmp.Or(err, devices.Close(opened))
 }
 
 // withDevice opens a device, hands it to work and closes it.

@@ -102,6 +102,9 @@ func TestTypical(t *testing.T) {
 	if x, y := typical(a), typical(b); math.Abs(x/y-1) > 1e-12 || total(a) <= total(b) {
 		t.Errorf("typical %v and %v, total %v and %v", x, y, total(a), total(b))
 	}
+	if x, y := apart(2, 3), apart(3, 2); x != 0.5 || x != y {
+		t.Errorf("apart %v and %v, expected a half", x, y)
+	}
 	if x := noise(a, a); x != 0 {
 		t.Errorf("noise %v of one variant's times", x)
 	}

@@ -24,6 +24,8 @@ const (
 	round      = 150 * time.Millisecond // for each candidate of a round
 	hopeless   = 2                      // times the best: a glance ends after one sample
 	lost       = 4                      // times the best: an algorithm takes part in no round
+	noisy      = 0.03                   // more than this between two times of one variant: rounds go on
+	patience   = 4                      // times as many rounds, at most
 	nextRandom = 0x9e3779b97f4a7c15     // between the seeds of two instances
 )
 
@@ -120,7 +122,8 @@ func (b *bench) regrets(w workload, row *result.Choice) error {
 	row.Variants = variants
 	times := map[*device.Variant][][]float64{} // by instance
 	twice := make([][]float64, len(instances)) // of the first of the field, again
-	for k := range (b.settings.rounds + len(instances) - 1) / len(instances) * len(instances) {
+	rounds := (b.settings.rounds + len(instances) - 1) / len(instances) * len(instances)
+	for k, most := 0, patience*rounds; k < rounds; k++ {
 		at := k % len(instances)
 		for i := -1; i < len(field); i++ {
 			v := field[max(0, i)]
@@ -137,6 +140,9 @@ func (b *bench) regrets(w workload, row *result.Choice) error {
 			}
 			times[v][at] = append(times[v][at], took)
 		}
+		if k == rounds-1 && !varied && rounds < most && apart(total(times[field[0]]), total(twice)) > noisy {
+			rounds += len(instances)
+		}
 	}
 	seconds := total
 	if varied {
@@ -144,8 +150,7 @@ func (b *bench) regrets(w workload, row *result.Choice) error {
 	}
 	best := slices.MinFunc(field, func(x, y *device.Variant) int { return cmp.Compare(seconds(times[x]), seconds(times[y])) })
 	row.Best, row.Seconds = best.Label, seconds(times[best])
-	one, again := seconds(times[field[0]]), seconds(twice)
-	row.Noise = max(one, again)/min(one, again) - 1
+	row.Noise = apart(seconds(times[field[0]]), seconds(twice))
 	for _, c := range chosen {
 		c.Seconds = seconds(times[c.variant])
 		c.Regret = c.Seconds/row.Seconds - 1
@@ -156,6 +161,9 @@ func (b *bench) regrets(w workload, row *result.Choice) error {
 	}
 	return nil
 }
+
+// apart is how much longer the longer of two times takes.
+func apart(x, y float64) float64 { return max(x, y)/min(x, y) - 1 }
 
 // field are the variants that the rounds time: the first of a glance at all that run, and what is chosen.
 func (b *bench) field(w workload, inst subject.Instance, chosen []pick) (field []*device.Variant, variants int, err error) {

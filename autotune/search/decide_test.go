@@ -1,6 +1,7 @@
 package search
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -80,6 +81,42 @@ func TestInstancesAreLevelled(t *testing.T) {
 		t.Errorf("pooled: %+v", got)
 	}
 	level([]*state{of(900)}, 20, 1) // nobody has a second round
+}
+
+// Wherever a search is cut, times are those of the first instance, also of a variant that had a second
+// one, of three times the time, when the other had not.
+func TestCutRoundsAreLevelled(t *testing.T) {
+	truth := func(v *device.Variant, size int) time.Duration {
+		return time.Duration(size) * time.Duration(1000+80*v.Hash) * time.Microsecond
+	}
+	sizes := 0
+	for n := range 60 {
+		ctx, cancel := context.WithCancel(t.Context())
+		b, instance := newBench(nil), 0
+		b.plan = func(a Ask) trial.Status { instance = a.Instance; return "" }
+		b.truth = func(v *device.Variant, size int) time.Duration { return truth(v, size) * time.Duration(1+2*instance) }
+		b.cancel = func(i int) {
+			if i == n {
+				cancel()
+			}
+		}
+		o, err := Run(ctx, b, plan(b, family(2)))
+		cancel()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range o.Sizes {
+			for _, m := range s.Results {
+				if long := float64(m.Sample.Median) / float64(truth(m.Variant, s.Size)); long < 0.95 || long > 1.05 {
+					t.Errorf("cut at %d: size %d, %s took %.1f times its time", n, s.Size, m.Variant.Label, long)
+				}
+			}
+		}
+		sizes += len(o.Sizes)
+	}
+	if sizes == 0 {
+		t.Error("no size was decided")
+	}
 }
 
 // A near-tie must not flip between sessions: whatever the noise, the winner of

@@ -249,17 +249,22 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 			break
 		}
 		s.total = max(s.total, s.done+len(in))
+		var err error
+		late := false
 		for _, c := range in {
 			s.done++
-			if s.over(end, round < must) {
-				return nil
+			if late = s.over(end, round < must); late {
+				break
 			}
-			if err := s.try(c, size, Ask{Rounds: rounds, Instance: round % instances}); err != nil {
-				return err
+			if err = s.try(c, size, Ask{Rounds: rounds, Instance: round % instances}); err != nil {
+				break
 			}
 		}
-		if round > 0 {
+		if round > 0 { // also a round that was cut short: its instance is another for those that had it
 			level(final, size, round)
+		}
+		if late || err != nil {
+			return err
 		}
 	}
 	s.complete[size] = complete

@@ -260,7 +260,7 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 				break
 			}
 		}
-		if round > 0 { // also a round that was cut short: its instance is another for those that had it
+		if round > 0 { // a round that was cut short too: the variants that it reached were timed on another instance
 			level(final, size, round)
 		}
 		if late || err != nil {

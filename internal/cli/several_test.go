@@ -51,13 +51,13 @@ func TestLargeMatrixIsSpread(t *testing.T) {
 	}
 }
 
-// slow is a device that says when it is closed.
-type slow struct {
+// watched is a device that calls a function before it is closed.
+type watched struct {
 	device.Device
 	close func()
 }
 
-func (d slow) Close() error {
+func (d watched) Close() error {
 	d.close()
 	return d.Device.Close()
 }
@@ -71,7 +71,7 @@ func TestAnswerBeforeClose(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		return slow{opened[0], func() { printed = out.String() }}, nil
+		return watched{opened[0], func() { printed = out.String() }}, nil
 	}, Count: func() (int, error) { return 1, nil }}}}
 	err := a.withDevices(device.Host, 1, func([]device.Device) error {
 		_, err := a.out.WriteString("the answer\n")

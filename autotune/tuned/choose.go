@@ -27,6 +27,10 @@ type Workload struct {
 	Why   string
 	// Speaks reports whether results at another size tell anything of this one; nil: all do.
 	Speaks func(size int) bool
+	// Blocks is the number of blocks, equal ones, of a variant's grid at a size as the tuner runs it; nil where
+	// times do not go by that. A GPU whose multiprocessors have k or k - 1 blocks each takes as long as if all had
+	// k, so that times grow by steps, at other sizes for a tile of another height.
+	Blocks func(v *device.Variant, size int) int
 }
 
 // Levels of a choice, best first.
@@ -79,10 +83,9 @@ func (r refused) Unwrap() []error { return []error{r.error, ErrRefused} }
 // this class of device and for these fixed parameters first; then on other classes of
 // the same compute capability, that with the most equal number of multiprocessors
 // first, at the size that gives each of those as much work as this size gives each of
-// this device's. Results far from the size, beyond a factor of two from all tuned ones, come
-// after the other classes' near ones; so do those of sizes on one side alone where another class was
-// tuned at this size or at sizes on both sides, one of which is as near, and all results where one of
-// those is much nearer. Then come results for
+// this device's. Sizes at which another class alone was tuned take their place among this class's,
+// their times multiplied by what times here are over times there; a class that was tuned at few sizes
+// so has another's between them. Then come results for
 // workloads that differ in one fixed parameter (another range, or another type of values, the nearest
 // that is known, whose winners' other parameters are taken over), here and on
 // such classes, unless w.Suits tells more. Among the results found the levels are, best first:
@@ -91,9 +94,10 @@ func (r refused) Unwrap() []error { return []error{r.error, ErrRefused} }
 //     where it is stale, the fastest that is not, if within a tenth of its time.
 //   - interpolated: among the variants measured at the tuned sizes around this
 //     one, the least time, log(time) being taken as linear in log(size) between
-//     them. The growth that all candidates have in common cancels in their order, so that
-//     the rule serves sizes that are counts (time a power of size) as well as exponents
-//     (csg, where n agents take 3^n). A variant measured at one of the two sizes alone is
+//     them, but for what a grid takes longer because its blocks do not spread evenly
+//     (w.Blocks), which is known at each size. The growth that all candidates have in common
+//     cancels in their order, so that the rule serves sizes that are counts (time a power of
+//     size) as well as exponents (csg, where n agents take 3^n). A variant measured at one of the two sizes alone is
 //     taken to grow as those do that were measured at both, of which there must be one, and
 //     to be slower by some where it was not measured.
 //   - extrapolated: the same from the two tuned sizes nearest to a size that lies a
@@ -131,17 +135,10 @@ func (db *Database) best(f *device.Family, facts device.Facts, w Workload, feasi
 		if related && w.Suits != nil {
 			break
 		}
-		own, kin := s.closest(k, false, related), s.closest(k, true, related)
-		if s.nearer(kin, own) {
-			for i, p := range [2]*pool{own, kin} {
-				if c, ok := s.around(p, i == 1, related, false); ok {
-					return c, nil
-				}
-			}
-		}
+		pools := k.together(s.closest(k, false, related), s.closest(k, true, related))
 		for _, far := range []bool{false, true} {
-			for i, p := range [2]*pool{own, kin} {
-				if c, ok := s.among(p, i == 1, related, far); ok {
+			for _, p := range pools {
+				if c, ok := s.among(p, related, far); ok {
 					return c, nil
 				}
 			}
@@ -166,7 +163,6 @@ type search struct {
 	feasible func(*device.Variant) error
 
 	size    int   // the workload's, or what takes its place on a device with more or fewer multiprocessors
-	kin     bool  // results are of another class
 	known   bool  // something was tuned for such a workload on such a device
 	refused int   // results of the level at hand whose variant is not feasible
 	why     error // of the first
@@ -220,38 +216,18 @@ func (s *search) closer(p, q *pool) bool {
 	return p.distance(s.w.Size) < q.distance(s.w.Size)
 }
 
-// nearer reports whether another class says more of the workload than this one, all of whose sizes are more
-// than a tenth larger or smaller: one of its sizes is at most half as far away, or as far where this class's
-// sizes are all on one side.
-func (s *search) nearer(kin, own *pool) bool {
-	if kin == nil || own == nil {
-		return false
-	}
-	far, near := own.distance(s.w.Size), kin.distance(kin.alike(&s.facts, s.w.Size))
-	if own.sizes[0].size < s.w.Size && s.w.Size < own.sizes[len(own.sizes)-1].size {
-		near *= 2
-	}
-	return far > math.Log(1.1) && near <= far
-}
-
-// around chooses from the closest results where these are of the size or of sizes on both sides, or,
-// far away, of sizes from which growth is extrapolated.
-func (s *search) around(closest *pool, kin, related, far bool) (Choice, bool) {
+// among chooses from the closest results, near the size or at any.
+func (s *search) among(closest *pool, related, far bool) (Choice, bool) {
 	if closest == nil {
 		return Choice{}, false
 	}
 	s.known = s.known || !related
-	s.size, s.kin = closest.alike(&s.facts, s.w.Size), kin
+	s.size = closest.alike(&s.facts, s.w.Size)
 	if c, ok := s.exact(closest); ok {
 		return c, true
 	}
-	return s.between(closest, far)
-}
-
-// among chooses from the closest results, near the size or at any.
-func (s *search) among(closest *pool, kin, related, far bool) (Choice, bool) {
-	if c, ok := s.around(closest, kin, related, far); ok || closest == nil {
-		return c, ok
+	if c, ok := s.between(closest, far); ok {
+		return c, true
 	}
 	if c, ok := s.nearest(closest, far); ok || !far {
 		return c, ok
@@ -262,7 +238,8 @@ func (s *search) among(closest *pool, kin, related, far bool) (Choice, bool) {
 // choice tells of a candidate and of what was passed over.
 func (s *search) choice(v *device.Variant, level string, e evidence) Choice {
 	e.family, e.size, e.refused, e.why = s.family, s.size, s.refused, s.why
-	e.asked, e.predicted, e.driver, e.kin = s.w.Size, s.w.Why, s.facts.Driver, s.kin
+	e.asked, e.predicted, e.driver, e.sms = s.w.Size, s.w.Why, s.facts.Driver, s.facts.SMs
+	e.kin = e.pool != nil && !e.pool.is(&s.facts)
 	return Choice{v, level, e}
 }
 
@@ -325,7 +302,7 @@ func (s *search) between(p *pool, far bool) (Choice, bool) {
 	case hi == len(sizes) || hi == 0:
 		return Choice{}, false
 	}
-	x := spanning(s.size, &sizes[hi-1], &sizes[hi])
+	x := s.spanning(&sizes[hi-1], &sizes[hi])
 	if x.common == 0 {
 		return Choice{}, false
 	}
@@ -357,6 +334,11 @@ func (s *search) between(p *pool, far bool) (Choice, bool) {
 
 // tied is the share by which a measured time is taken to be off by chance.
 const tied = 0.05
+
+// spanning is the span of two tuned sizes for the workload.
+func (s *search) spanning(low, high *tunedSize) span {
+	return spanning(target{s.w.Blocks, s.w.Size, s.facts.SMs}, s.size, low, high)
+}
 
 // speaking are the sizes of a pool whose results tell something of the workload's.
 func (s *search) speaking(p *pool) []tunedSize {
@@ -393,7 +375,24 @@ func (s *search) nearest(p *pool, far bool) (Choice, bool) {
 	if t == nil {
 		return Choice{}, false
 	}
-	return s.choice(best.variant, Nearest, evidence{pool: p, low: t}), true
+	return s.choice(s.evener(best, t).variant, Nearest, evidence{pool: p, low: t}), true
+}
+
+// evener is the best at a size near the workload's or, where by the spread of blocks another takes less time
+// at the workload's size by more than measured times are off, that other.
+func (s *search) evener(best *candidate, t *tunedSize) *candidate {
+	if s.w.Blocks == nil {
+		return best
+	}
+	to := target{s.w.Blocks, s.w.Size, s.facts.SMs}
+	here := func(c *candidate) float64 { return to.even(c, t) + to.uneven(c) }
+	least := here(best) - math.Log1p(tied)
+	for i := range t.usable {
+		if c := &t.usable[i]; here(c) < least && s.fits(c, false) {
+			best, least = c, here(c)
+		}
+	}
+	return best
 }
 
 func (s *search) deviceDefault(p *pool) (Choice, bool) {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"strings"
 	"testing"
+	"time"
 
 	"coalesce/runtime/device"
 )
@@ -133,45 +134,98 @@ func TestSpeaks(t *testing.T) {
 	}
 }
 
-// Another class's results near the size come before this class's far from it, and after those
-// near it.
-func TestNearBeforeFar(t *testing.T) {
+// Another class's sizes take their place among this class's.
+func TestSizesOfKin(t *testing.T) {
 	f := family()
 	other := func(e Entry) Entry {
 		e.Class = "cuda|Another GPU|9.0|132sm|smem0"
 		return e
 	}
 	for _, tc := range []struct {
-		own, size int
-		want      string
-	}{{1000, 4000, "3"}, {1000, 1500, "2"}, {1000, 9000, "2"}, {4300, 4000, "2"}, {5000, 4000, "3"}} {
-		db, err := New(tunedAt(tc.own, 50, 10, 20), other(tunedAt(4000, 90, 60, 20)))
+		name    string
+		entries []Entry
+		want    map[int]string // a, by size
+	}{
+		{"at 1000, there at 4000", []Entry{tunedAt(1000, 50, 10, 20), other(tunedAt(4000, 90, 60, 20))},
+			map[int]string{1000: "2", 1500: "2", 3500: "3", 4000: "3", 9000: "3"}},
+		{"at 5000, there at 4000", []Entry{tunedAt(5000, 50, 10, 20), other(tunedAt(4000, 90, 60, 20))}, map[int]string{4000: "3", 5000: "2", 5100: "2"}},
+		{"at 22, there at 18 and 22", []Entry{tunedAt(22, 50, 10, 20), other(tunedAt(18, 90, 60, 20)), other(tunedAt(22, 900, 600, 500))},
+			map[int]string{17: "3", 18: "3", 19: "3", 21: "2", 22: "2", 23: "2"}},
+	} {
+		db, err := New(tc.entries...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		here := facts
-		c, err := db.Choose(f, here, Workload{Fixed: int32s, Size: tc.size}, nil)
-		if err != nil || f.Value(c.Variant, "a") != tc.want {
-			t.Errorf("tuned here at %d, there at 4000: for %d chose %v (%s), %v, expected a=%s", tc.own, tc.size, c.Variant, c.Reason(), err, tc.want)
+		for size, want := range tc.want {
+			c, err := db.Choose(f, facts, Workload{Fixed: int32s, Size: size}, nil)
+			if err != nil || f.Value(c.Variant, "a") != want {
+				t.Errorf("tuned here %s: for %d chose %v (%s), %v, expected a=%s", tc.name, size, c.Variant, c.Reason(), err, want)
+			}
 		}
 	}
 }
 
-// Another class's sizes on both sides, one of them much nearer than the only size of this class, tell more than that.
-func TestMuchNearer(t *testing.T) {
+// Between a size tuned here and one tuned on another class, times are predicted in those of this class: as
+// both were tuned at 10, where this class takes three times as long.
+func TestTimesOfKin(t *testing.T) {
 	f := family()
-	other := func(e Entry) Entry {
-		e.Class = "cuda|Another GPU|9.0|132sm|smem0"
-		return e
+	list := []Entry{tunedAt(10, 3000, 1500), tunedAt(10, 1000, 500), tunedAt(40, 4000, 2000)}
+	for i := range list[1:] {
+		list[1+i].Class = "cuda|Another GPU|9.0|132sm|smem0"
 	}
-	db, err := New(tunedAt(22, 50, 10, 20), other(tunedAt(18, 90, 60, 20)), other(tunedAt(22, 900, 600, 500)))
+	db, err := New(list...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for size, want := range map[int]string{19: "3", 18: "3", 21: "2", 22: "2", 23: "2", 17: "2"} {
-		c, err := db.Choose(f, facts, Workload{Fixed: int32s, Size: size}, nil)
-		if err != nil || f.Value(c.Variant, "a") != want {
-			t.Errorf("tuned here at 22, there at 18 and 22: for %d chose %v (%s), %v, expected a=%s", size, c.Variant, c.Reason(), err, want)
+	w := Workload{Fixed: int32s, Size: 20}
+	c, err := db.Choose(f, facts, w, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range c.Candidates(w, nil) {
+		if want := map[string]time.Duration{"1": 6000, "2": 3000}[f.Value(x.Variant, "a")]; (x.Time - want).Abs() > 1 {
+			t.Errorf("%s is predicted to take %v, expected %v", x.Variant.Label, x.Time, want)
+		}
+	}
+}
+
+// Where blocks do not spread evenly over the multiprocessors, times grow by steps: on 100 of these, 200 blocks
+// take as long as 101.
+func TestUnevenBlocks(t *testing.T) {
+	f := family()
+	here := facts
+	here.SMs = 100
+	class := func(list ...Entry) *Database {
+		for i := range list {
+			list[i].Class = here.Class()
+		}
+		db, err := New(list...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db
+	}
+	w := Workload{Fixed: int32s, Blocks: func(v *device.Variant, size int) int {
+		if f.Value(v, "a") == "2" {
+			return size // large blocks: at 200 all multiprocessors have two, at 210 some have a third
+		}
+		return 10 * size
+	}}
+	for _, tc := range []struct {
+		size int
+		db   *Database
+		want string
+	}{
+		{199, class(tunedAt(100, 0, 1000, 1010), tunedAt(200, 0, 2000, 2020)), "2"},
+		{110, class(tunedAt(100, 0, 1000, 1010), tunedAt(200, 0, 2000, 2020)), "3"},
+		{210, class(tunedAt(200, 0, 2000, 2020)), "3"}, // nearest
+		{195, class(tunedAt(200, 0, 2000, 2020)), "2"},
+		{200, class(tunedAt(200, 0, 2000, 2020)), "2"},
+	} {
+		w.Size = tc.size
+		c, err := tc.db.Choose(f, here, w, nil)
+		if err != nil || f.Value(c.Variant, "a") != tc.want {
+			t.Errorf("%d blocks: chose %v (%s), %v, expected a=%s", tc.size, c.Variant, c.Reason(), err, tc.want)
 		}
 	}
 }

@@ -18,8 +18,9 @@ type knowledge struct {
 	pools []*pool
 	order []ordered // all variants, the safe points first, then by likeness to those
 
-	mutex sync.RWMutex
-	asked []relation // workloads for which results of other workloads were looked for
+	mutex  sync.RWMutex
+	asked  []relation // workloads for which results of other workloads were looked for
+	unions []union    // pools of two classes as one
 }
 
 // An ordered variant has the number of parameters in which it differs from the nearest safe point.
@@ -55,6 +56,9 @@ type tunedSize struct {
 	usable      []candidate
 	work        float64 // basic operations of a run; 0: not known
 	driver      string
+	kin         *pool // of another class, where that measured; nil: the pool's own
+	measured    int   // the size there
+	sms         int   // multiprocessors there
 }
 
 // A candidate is a result that may be used.
@@ -178,7 +182,7 @@ func (f compiled) anew(e *Entry) bool {
 
 // add adds the usable results of an entry; entries come in the order of their sizes.
 func (p *pool) add(f compiled, e *Entry) {
-	t := tunedSize{size: e.Size, driver: e.Driver}
+	t := tunedSize{size: e.Size, driver: e.Driver, measured: e.Size, sms: p.class.sms}
 	winner := -1
 	for i := range e.Results {
 		r := &e.Results[i]
@@ -385,25 +389,6 @@ func (p *pool) distance(size int) float64 {
 	return least
 }
 
-// alike is the size that gives each of the pool's multiprocessors as much work as the
-// given size gives each of the device's: between tuned sizes work grows as a power of
-// the size. It is the given size where that power is not known.
-func (p *pool) alike(f *device.Facts, size int) int {
-	if p.class.sms == f.SMs || p.class.sms < 1 || f.SMs < 1 || size < 1 || len(p.sizes) < 2 {
-		return size
-	}
-	k := 1
-	for k < len(p.sizes)-1 && p.sizes[k].size < size {
-		k++
-	}
-	a, b := &p.sizes[k-1], &p.sizes[k]
-	power := math.Log(b.work/a.work) / logRatio(b.size, a.size)
-	if !(power > 0) || math.IsInf(power, 1) {
-		return size
-	}
-	return int(math.Round(float64(size) * math.Pow(float64(p.class.sms)/float64(f.SMs), 1/power)))
-}
-
 // A class is device.Facts.Class taken apart.
 type class struct {
 	kind, name   string
@@ -433,16 +418,4 @@ func classOf(text string) class {
 func (p *pool) is(f *device.Facts) bool {
 	c := &p.class
 	return c.kind == f.Kind && c.name == f.Name && c.major == f.Major && c.minor == f.Minor && c.sms == f.SMs && c.shared == f.SharedPerBlock
-}
-
-// kin reports whether the device runs the same code: another of its kind with the same
-// compute capability.
-func (p *pool) kin(f *device.Facts) bool {
-	c := &p.class
-	return c.kind == f.Kind && c.major == f.Major && c.minor == f.Minor
-}
-
-// apart is the ratio of the numbers of multiprocessors, as a logarithm of at least 0.
-func (p *pool) apart(f *device.Facts) float64 {
-	return math.Abs(logRatio(max(1, p.class.sms), max(1, f.SMs)))
 }

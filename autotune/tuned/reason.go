@@ -28,6 +28,7 @@ type evidence struct {
 	fixed     map[string]string
 	name      string // name of the device, where there is no pool
 	kin       bool   // the pool is of another class
+	sms       int    // multiprocessors of this device
 	predicted string
 	driver    string // driver of this device
 	refused   int
@@ -59,7 +60,7 @@ func (c Choice) Reason() string {
 	case c.only(): // there are no others to measure
 	case c.Level == Safe || c.Level == Predicted:
 		text += "; " + tune + " measures the others"
-	case c.Level != Exact || c.kin || c.pool.other != "":
+	case c.Level != Exact || c.elsewhere() || c.pool.other != "":
 		text += "; " + tune + " measures them here"
 	}
 	return text
@@ -78,19 +79,7 @@ func (c Choice) only() bool {
 
 // basis is the text about the results that the choice rests on.
 func (c Choice) basis() string {
-	where := c.name
-	if c.pool != nil {
-		where = c.pool.class.name
-		switch {
-		case c.kin && c.pool.class.kind == device.Host:
-			where += " (another host)"
-		case c.kin:
-			where += " (of the same compute capability)"
-		}
-		if c.pool.other != "" {
-			where += " for " + c.pool.other
-		}
-	}
+	where := c.where(c.low)
 	switch c.Level {
 	case Exact:
 		what := "won"
@@ -105,11 +94,11 @@ func (c Choice) basis() string {
 		}
 		return text
 	case Interpolated:
-		return fmt.Sprintf("size %d lies between the tuned sizes %d and %d on %s, and of %d variants measured there it is predicted fastest",
-			c.size, c.low.size, c.high.size, where, c.count)
+		return fmt.Sprintf("size %d lies between the tuned sizes %s, and of %d variants measured there it is predicted fastest",
+			c.size, c.sizes("and"), c.count)
 	case Extrapolated:
-		return fmt.Sprintf("size %d lies far from what was tuned on %s, and going by the growth from size %d to %d of %d variants no other is predicted faster by more than errors of measurement grow to",
-			c.size, where, c.low.size, c.high.size, c.count)
+		return fmt.Sprintf("size %d lies far from what was tuned, and going by the growth from size %s of %d variants no other is predicted faster by more than errors of measurement grow to",
+			c.size, c.sizes("to"), c.count)
 	case Nearest:
 		return fmt.Sprintf("the best at size %d, the tuned size nearest to %d on %s", c.low.size, c.size, where)
 	case DeviceDefault:
@@ -137,6 +126,42 @@ func (c Choice) basis() string {
 		return fmt.Sprintf("nothing tuned for %s on %s is usable, so %s is used", workload, where, what)
 	}
 	return fmt.Sprintf("%s was not tuned for %s on %s, so %s is used", c.family.Name, workload, where, what)
+}
+
+// sizes are the two tuned sizes of a choice with the devices: "16 and 24 on X", or "16 on X and 24 on Y".
+func (c Choice) sizes(and string) string {
+	low, high := c.where(c.low), c.where(c.high)
+	if low == high {
+		return fmt.Sprintf("%d %s %d on %s", c.low.size, and, c.high.size, high)
+	}
+	return fmt.Sprintf("%d on %s %s %d on %s", c.low.size, low, and, c.high.size, high)
+}
+
+// where names the class of devices that a size, or where that is nil the pool, was tuned on.
+func (c Choice) where(t *tunedSize) string {
+	if c.pool == nil {
+		return c.name
+	}
+	from, kin := c.pool, c.kin
+	if t != nil && t.kin != nil {
+		from, kin = t.kin, true
+	}
+	text := from.class.name
+	switch {
+	case kin && from.class.kind == device.Host:
+		text += " (another host)"
+	case kin:
+		text += " (of the same compute capability)"
+	}
+	if from.other != "" {
+		text += " for " + from.other
+	}
+	return text
+}
+
+// elsewhere reports whether results of another class take part.
+func (e *evidence) elsewhere() bool {
+	return e.kin || e.low != nil && e.low.kin != nil || e.high != nil && e.high.kin != nil
 }
 
 // faster counts the results of a size that took less time than the winner.

@@ -7,22 +7,49 @@ import (
 	"coalesce/runtime/device"
 )
 
+// A target is what times are predicted for: blocks as in Workload, a size, and a device's multiprocessors.
+type target struct {
+	blocks func(v *device.Variant, size int) int
+	size   int
+	sms    int
+}
+
+// uneven is the logarithm of how much longer a candidate's blocks take there than if they spread evenly over
+// the multiprocessors.
+func (to *target) uneven(c *candidate) float64 {
+	if to.blocks == nil || to.sms < 1 {
+		return 0
+	}
+	n := to.blocks(c.variant, to.size)
+	if n < 1 {
+		return 0
+	}
+	return math.Log(float64((n+to.sms-1)/to.sms*to.sms) / float64(n))
+}
+
+// even is the logarithm of a result's time, less what blocks took longer where that was measured.
+func (to *target) even(c *candidate, t *tunedSize) float64 {
+	there := target{to.blocks, t.measured, t.sms}
+	return c.log - there.uneven(c)
+}
+
 // A span predicts times at a size from those at two tuned sizes.
 type span struct {
+	target
 	low, high *tunedSize
 	at        float64 // where the size lies: 0 at low and 1 at high, or beyond them
 	growth    float64 // mean logarithm of the times at high over those at low, of the variants measured at both
 	common    int     // number of those
 }
 
-// spanning is the span of two tuned sizes for a size.
-func spanning(size int, low, high *tunedSize) span {
-	x := span{low: low, high: high, at: max(-2, min(3, logRatio(size, low.size)/logRatio(high.size, low.size)))}
+// spanning is the span of two tuned sizes for a target, whose size is the given one in the pool's terms.
+func spanning(to target, size int, low, high *tunedSize) span {
+	x := span{target: to, low: low, high: high, at: max(-2, min(3, logRatio(size, low.size)/logRatio(high.size, low.size)))}
 	for i := range low.usable {
 		c := &low.usable[i]
 		if d := high.find(c.variant); d != nil {
 			x.common++
-			x.growth += (d.log - c.log - x.growth) / float64(x.common)
+			x.growth += (x.even(d, high) - x.even(c, low) - x.growth) / float64(x.common)
 		}
 	}
 	return x
@@ -57,11 +84,11 @@ const unseen = 0.3
 func (x *span) between(c, d *candidate) float64 {
 	switch {
 	case d == nil:
-		return c.log + x.at*x.growth + math.Abs(x.at)*x.high.doubt()
+		return x.even(c, x.low) + x.at*x.growth + math.Abs(x.at)*x.high.doubt() + x.uneven(c)
 	case c == nil:
-		return d.log - (1-x.at)*x.growth + math.Abs(1-x.at)*x.low.doubt()
+		return x.even(d, x.high) - (1-x.at)*x.growth + math.Abs(1-x.at)*x.low.doubt() + x.uneven(d)
 	}
-	return (1-x.at)*c.log + x.at*d.log
+	return (1-x.at)*x.even(c, x.low) + x.at*x.even(d, x.high) + x.uneven(c)
 }
 
 // doubt is the logarithm by which a variant without a result at the size is taken to be slower there.

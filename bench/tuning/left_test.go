@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -43,6 +44,19 @@ func TestOtherClass(t *testing.T) {
 	})
 	if n, mean := len(regrets[tuned.Exact]), mean(regrets[tuned.Exact]); n < 50 || mean > 0.02 {
 		t.Errorf("%d sizes, %.1f %% in the mean, expected 50 or more and 2 %% at most", n, 100*mean)
+	}
+}
+
+// Each size of kernels that a class of GPUs has is left out, there and in the other class, and predicted from
+// what both have at other sizes.
+func TestBothClasses(t *testing.T) {
+	for _, class := range []string{"H100", "H200"} {
+		regrets := predicted(t, func(f *device.Family, of, other *tuned.Entry) bool {
+			return f.Target != "" && strings.Contains(of.Class, class) && (of.Size != other.Size || !maps.Equal(of.Fixed, other.Fixed))
+		})
+		if n, mean := len(regrets[tuned.Interpolated]), mean(regrets[tuned.Interpolated]); n < 50 || mean > 0.02 {
+			t.Errorf("%s, interpolated: %d sizes, %.1f %% in the mean, expected 50 or more and 2 %% at most", class, n, 100*mean)
+		}
 	}
 }
 

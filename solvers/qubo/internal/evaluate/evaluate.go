@@ -155,12 +155,12 @@ type Evaluator struct {
 }
 
 // Workload is the description by which a variant is chosen: n variables, coefficients of a kind,
-// and count solutions at once. For at most 64 solutions the smallest tile suits best, as it gives
+// and count solutions at once. For few solutions the smallest tile suits best, as it gives
 // the most blocks; such workloads are tuned apart from those of many solutions.
 func Workload(kind string, n, count int) tuned.Workload {
 	w := tuned.Workload{Fixed: map[string]string{"weight": kind}, Size: n, Why: "large tiles for many solutions"}
 	tile, stages := 128, 2
-	if count <= 64 {
+	if count <= Few {
 		tile, stages = 64, 4
 		w.Fixed["solutions"], w.Why = "few", "small tiles, of which there are more, for few solutions"
 	}
@@ -168,8 +168,26 @@ func Workload(kind string, n, count int) tuned.Workload {
 		stages = 3
 	}
 	w.Suits = qubo.Evaluate.Variant(fmt.Sprintf("tile=%d,batch=%d,stages=%d,warp=32,weight=%s", tile, tile, stages, kind))
+	together := TunedCount(n, count <= Few)
+	w.Blocks = func(v *device.Variant, size int) int {
+		return blocks(SideOf(size), together, qubo.Evaluate.Int(v, "tile"), qubo.Evaluate.Int(v, "batch"))
+	}
 	return w
 }
+
+// Few is the largest number of solutions at once that is tuned as few.
+const Few = 64
+
+// TunedCount is the number of solutions that the tuner evaluates at once.
+func TunedCount(n int, few bool) int {
+	if few || n < 1000 {
+		return 10
+	}
+	return 1000
+}
+
+// blocks is the size of a grid: a block for each tile rows and batch solutions.
+func blocks(side, count, tile, batch int) int { return side / tile * ((count + batch - 1) / batch) }
 
 // Fits is an error where a device has too little shared memory for a block of a variant.
 func Fits(v *device.Variant, facts device.Facts) error {
@@ -280,7 +298,7 @@ func (e *Evaluator) Exact(p *problem.Normal) bool {
 }
 
 func (e *Evaluator) grid(count int) device.Grid {
-	return device.Grid{Blocks: int64(e.Side/e.tile) * int64((count+e.batch-1)/e.batch), Threads: e.threads, Shared: e.shared}
+	return device.Grid{Blocks: int64(blocks(e.Side, count, e.tile, e.batch)), Threads: e.threads, Shared: e.shared}
 }
 
 // Values enqueues the computation of twice the objective of count solutions at

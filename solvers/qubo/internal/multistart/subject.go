@@ -178,11 +178,8 @@ func (t subjectOf) Cases(fixed map[string]string) ([]subject.Case, error) {
 
 // Instance draws a problem to be timed.
 func (t subjectOf) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
-	count := 1000
-	switch {
-	case size < 1000 || fixed["solutions"] != "":
-		count = 10
-	case t.kernels != &qubo.Evaluate:
+	count := evaluate.TunedCount(size, fixed["solutions"] != "")
+	if size >= 1000 && t.kernels != &qubo.Evaluate {
 		count = 132
 	}
 	return newDenseTrial(trialProblem(fixed["weight"], size, seed<<40), count), nil

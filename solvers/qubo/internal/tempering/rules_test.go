@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"coalesce/generated/qubo"
+	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/solvers/qubo/internal/elite"
 	"coalesce/solvers/qubo/internal/qubotest"
@@ -87,5 +89,27 @@ func TestTemperDefaults(t *testing.T) {
 		if got := withRules((search.Rules{}), n); got != withRules(got, n) {
 			t.Errorf("%d variables: temper's defaults are %s, given they are %s", n, got, withRules(got, n))
 		}
+	}
+}
+
+// On a large torus the tuner compares variants with room for cluster moves alone, as solves choose no others
+// there.
+func TestTunedWithClusters(t *testing.T) {
+	facts := device.Facts{Kind: device.CUDA, Name: "NVIDIA H200", Major: 9, SMs: 132, SharedPerBlock: 232448, ThreadsPerBlock: 1024}
+	const n = 47365 // shared memory has room for replicas, and none for cluster moves
+	seen := map[string]int{}
+	for i := range qubo.Temper.Variants {
+		v := &qubo.Temper.Variants[i]
+		if qubo.Temper.Value(v, "weight") != "unit" {
+			continue
+		}
+		state, err := qubo.Temper.Value(v, "state"), Subject{}.Feasible(v, facts, n)
+		if (err == nil) != (state == "global") {
+			t.Errorf("%s: %v, expected state=global alone to be compared", v.Label, err)
+		}
+		seen[state]++
+	}
+	if seen["shared"] == 0 || seen["global"] == 0 {
+		t.Errorf("variants by state: %v", seen)
 	}
 }

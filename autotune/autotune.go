@@ -291,15 +291,16 @@ func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]stri
 			}
 			return r.Subject.Feasible(v, r.Facts, size)
 		},
-		Previous: r.previous(known, fixed),
-		Likely:   r.likely(known),
-		Strategy: r.Strategy,
-		Seed:     r.Seed,
-		Budget:   budget,
-		Timeout:  r.Timeout,
-		Now:      r.Now,
-		Observe:  r.observe,
-		Decided:  func(o search.SizeOutcome) { r.keep(db, fixed, o) },
+		Previous:  r.previous(known, fixed),
+		Likely:    r.likely(known),
+		Promising: r.promising(known, fixed),
+		Strategy:  r.Strategy,
+		Seed:      r.Seed,
+		Budget:    budget,
+		Timeout:   r.Timeout,
+		Now:       r.Now,
+		Observe:   r.observe,
+		Decided:   func(o search.SizeOutcome) { r.keep(db, fixed, o) },
 	}
 	if r.Refresh {
 		plan.Only, plan.Strategy = r.kept(db, fixed), search.Exhaustive
@@ -428,6 +429,16 @@ func (r *run) likely(db *tuned.Database) []string {
 		}
 	}
 	return labels
+}
+
+// promising lists for each size the variants that were fast at the nearest size where they were tried.
+func (r *run) promising(db *tuned.Database, fixed map[string]string) map[int][]string {
+	out := map[int][]string{}
+	for _, size := range r.Sizes {
+		// A database that cannot be read promises nothing; saving results to it tells why.
+		out[size], _ = db.Over(r.Known).Promising(r.family, r.Facts, tuned.Workload{Fixed: fixed, Size: size})
+	}
+	return out
 }
 
 // Efforts of a measurement: protocol mp1 with its cap shared by the rounds, or a

@@ -18,8 +18,8 @@ import (
 // A budget is shared in rounds. Each decides one size of one workload of every family: the first the
 // middle size of the first workload, the next that of the second workload, and so on; when all workloads
 // of a family have had one size, the second sizes follow. Sizes that have a winner for this class of device,
-// which was measured beside another variant, wait until all others are decided. Whatever the budget, the
-// decided sizes are spread over all families, and two runs decide the same sizes. A size has a part of the
+// which was measured beside another variant and what was fast at the nearest size, wait until all others are
+// decided. Whatever the budget, the decided sizes are spread over all families, and two runs decide the same sizes. A size has a part of the
 // time in proportion to its claim, those of later rounds and those that wait counting half; once begun it is
 // decided, also where the decision takes longer. When all are decided, the rest of the time goes to workloads whose search was
 // cut short.
@@ -118,18 +118,26 @@ func units(tasks []Task, have *tuned.Database, facts device.Facts) []*unit {
 	return some
 }
 
-// compared reports whether the winner at a task's one size was measured beside another variant, or no other
-// can run.
+// compared reports whether the winner at a task's one size was measured beside another variant and beside
+// all that were fast at the nearest size, or beside many, or no other can run.
 func compared(db *tuned.Database, t *Task, facts device.Facts) bool {
-	f, w, size := t.Subject.Family(), t.Fixed[0], t.Sizes[0]
-	e, _ := db.Lookup(f.Name, facts.Class(), tuned.Workload{Fixed: w, Size: size})
-	n := 0
-	for i := range f.Variants {
-		if v := &f.Variants[i]; f.Fits(v, w) == nil && facts.Loads(f, v) == nil && t.Subject.Feasible(v, facts, size) == nil {
-			n++
-		}
+	f, w := t.Subject.Family(), tuned.Workload{Fixed: t.Fixed[0], Size: t.Sizes[0]}
+	runs := func(v *device.Variant) bool {
+		return f.Fits(v, w.Fixed) == nil && facts.Loads(f, v) == nil && t.Subject.Feasible(v, facts, w.Size) == nil
 	}
-	return len(e.Results) > 1 || n < 2
+	e, _ := db.Lookup(f.Name, facts.Class(), w)
+	if len(e.Results) < 2 {
+		n := 0
+		for i := range f.Variants {
+			if runs(&f.Variants[i]) {
+				n++
+			}
+		}
+		return n < 2
+	}
+	promising, err := db.Promising(f, facts, w)
+	return err != nil || len(e.Results) >= keepResults ||
+		!slices.ContainsFunc(promising, func(label string) bool { return runs(f.Variant(label)) })
 }
 
 // finished reports whether a search of all of a unit's sizes came to its end lately.

@@ -232,3 +232,24 @@ func TestLoneWinnersGoFirst(t *testing.T) {
 		t.Errorf("%d entries, of %s at size %d %d results, expected that one to be decided again first", len(entries), e.Family, e.Size, len(again.Results))
 	}
 }
+
+// So is a winner that was not compared with what is the fastest at the nearest size, and that is tried.
+func TestPromisingGoFirst(t *testing.T) {
+	s := simulatedFamilies(12, 1)
+	s.tune(t, 11, 6*time.Minute, "")
+	entries := s.db.Entries()
+	e := &entries[slices.IndexFunc(entries, func(e tuned.Entry) bool { return e.Family == "toy/07" && e.Size == 400 })]
+	fastest := e.Winner
+	e.Results = slices.DeleteFunc(e.Results, func(r tuned.Result) bool { return r.Variant == fastest })[:2]
+	e.Winner = e.Results[0].Variant
+	db, err := tuned.New(entries...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.db, s.card = db, "another card"
+	s.tune(t, 11, 8*time.Second, "")
+	again, ok := s.db.Lookup(e.Family, e.Class, tuned.Workload{Fixed: e.Fixed, Size: e.Size})
+	if !ok || again.Winner != fastest {
+		t.Errorf("the winner is %s, expected that %s, the winner at size 200, is tried first", again.Winner, fastest)
+	}
+}

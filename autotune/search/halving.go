@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 	"time"
-
-	"coalesce/runtime/device"
 )
 
 // all runs the phases. errBudget, or the context's error, ends them early.
@@ -112,31 +110,6 @@ func (s *search) screen() ([]*state, error) {
 	return out, nil
 }
 
-// advance puts at place i of the order, of those from there on, the one that differs in
-// the fewest parameters from the best so far at a size.
-func (s *search) advance(i, size int) {
-	best, ok := s.best(size)
-	if !ok {
-		return
-	}
-	for k := i + 1; k < len(s.order); k++ {
-		if differ(s.order[k].v, best.Variant) < differ(s.order[i].v, best.Variant) {
-			s.order[i], s.order[k] = s.order[k], s.order[i]
-		}
-	}
-}
-
-// differ counts the parameters in which two variants differ.
-func differ(a, b *device.Variant) int {
-	n := 0
-	for k, value := range a.Values {
-		if value != b.Values[k] {
-			n++
-		}
-	}
-	return n
-}
-
 // rebase measures the safe point again, to see whether the device drifts, and
 // takes its newer time.
 func (s *search) rebase(size int) error {
@@ -191,9 +164,10 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 		now := s.Now()
 		briefEnd = now.Add(end.Sub(now) * 6 / 10)
 	}
-	s.phase, s.done, s.total = PhaseSize, 0, len(survivors)
+	list := s.promisingFirst(size, s.bestFirst(survivors))
+	s.phase, s.done, s.total = PhaseSize, 0, len(list)
 	complete, tried := true, 0
-	for i, c := range s.bestFirst(survivors) {
+	for i, c := range list {
 		s.done = i + 1
 		if _, ok := c.brief[size]; ok || c.dead || c.barred[size] {
 			continue
@@ -277,53 +251,6 @@ func (s *search) over(t time.Time, must bool) bool {
 		t = s.hard
 	}
 	return s.past(t)
-}
-
-// bestFirst are survivors in the order in which a size after the middle one tries them, where that one has
-// been decided before: the safe point and earlier winners, then by turns the best of the middle size and
-// those that cannot run there, the fewer sizes they can run at the earlier. What runs at few sizes is made
-// for them.
-func (s *search) bestFirst(survivors []*state) []*state {
-	if s.Turn < 2 {
-		return survivors
-	}
-	mid := s.Sizes[len(s.Sizes)/2]
-	var list, screened, others []*state
-	for _, c := range survivors {
-		switch _, ok := c.at(mid); {
-		case c == s.safe || s.wonBefore(c.v):
-			list = append(list, c)
-		case ok:
-			screened = append(screened, c)
-		default:
-			others = append(others, c)
-		}
-	}
-	slices.SortStableFunc(screened, func(a, b *state) int {
-		x, _ := a.at(mid)
-		y, _ := b.at(mid)
-		return cmp.Compare(x.Sample.Median, y.Sample.Median)
-	})
-	slices.SortStableFunc(others, func(a, b *state) int { return cmp.Compare(a.sizes(), b.sizes()) })
-	for i := range max(len(screened), len(others)) {
-		if i < len(screened) {
-			list = append(list, screened[i])
-		}
-		if i < len(others) {
-			list = append(list, others[i])
-		}
-	}
-	return list
-}
-
-// sizes is the number of sizes at which the candidate can run.
-func (c *state) sizes() (n int) {
-	for _, barred := range c.barred {
-		if !barred {
-			n++
-		}
-	}
-	return n
 }
 
 // finalists are the best of a size, the safe point and the incumbent, in the order of their times.

@@ -83,9 +83,11 @@ type Plan struct {
 	Feasible func(v *device.Variant, size int) error
 	Previous map[int]string // labels of earlier winners by size
 	Likely   []string       // labels of what won elsewhere
-	Strategy string         // default Halving
-	Seed     uint64         // of the shuffle
-	Budget   time.Duration  // 0 for none
+	// Promising are the labels that each size tries first, the best first, after the safe point and earlier winners.
+	Promising map[int][]string
+	Strategy  string        // default Halving
+	Seed      uint64        // of the shuffle
+	Budget    time.Duration // 0 for none
 	// Grace is how much longer than Budget the search may take to finish the size that it decides
 	// when Budget is spent.
 	Grace time.Duration

@@ -229,3 +229,33 @@ func TestUnevenBlocks(t *testing.T) {
 		}
 	}
 }
+
+// Promising is what was fast at the nearest size where it was tried and was not tried at this one.
+func TestPromising(t *testing.T) {
+	f := family()
+	kin := tunedAt(25, 90, 21, 20)
+	kin.Class = "cuda|Another GPU|9.0|132sm|smem0"
+	db, err := New(tunedAt(10, 50, 10, 10), tunedAt(20, 50, 20), tunedAt(40, 40, 60, 42, 41), kin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for size, want := range map[int]string{
+		20: "3 4",   // 2 has a result, 3 won on the other GPU at 25, 4 was fast at 40
+		22: "2 3 4", // 2 won at 20
+		12: "2 3 4",
+		10: "4",
+		40: "",
+	} {
+		labels, err := db.Promising(f, facts, Workload{Fixed: int32s, Size: size})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, l := range labels {
+			got = append(got, f.Value(f.Variant(l), "a"))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("size %d: %v, expected %s", size, got, want)
+		}
+	}
+}

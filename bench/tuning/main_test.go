@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -54,7 +55,7 @@ func TestDraw(t *testing.T) {
 			t.Errorf("%s %v, size %d twice", w.subject.Family().Name, w.fixed, w.size)
 		}
 		for _, e := range shipped.Entries() {
-			if e.Family == w.subject.Family().Name && e.Size == w.size && e.Fixed["value"] == w.fixed["value"] && e.Fixed["range"] == w.fixed["range"] && e.Fixed["method"] == w.fixed["method"] && e.Fixed["row"] == w.fixed["row"] {
+			if e.Family == w.subject.Family().Name && e.Size == w.size && maps.Equal(e.Fixed, w.fixed) {
 				t.Errorf("%s %v, size %d was tuned", e.Family, e.Fixed, e.Size)
 			}
 		}

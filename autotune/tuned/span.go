@@ -74,11 +74,15 @@ func (x *span) all() iter.Seq2[*candidate, float64] {
 // log is the logarithm of a variant's predicted time; the variant was measured at one of the two sizes.
 func (x *span) log(v *device.Variant) float64 { return x.between(x.low.find(v), x.high.find(v)) }
 
-// unseen is the logarithm by which a variant that was not measured at a tuned size is taken to be slower
-// there than others that grow like it, where the size has several results: searches leave out variants that
-// were slow at a glance or at another size. Of 0.02 to 2, 0.3 and 0.6 came nearest to the fastest at the sizes of
-// TestLeftOut in bench/tuning.
-const unseen = 0.3
+// unseen is the logarithm by which a variant without a result at a tuned size is taken to be slower there
+// than others that grow like it, where the size has many results: searches leave out variants that were slow at
+// a glance or at another size. The fewer results there are, the likelier the variant was not tried. Of 0.05 to
+// 0.6, alike for all sizes or growing with the results, 0.15 to 0.2 at many came nearest to the fastest
+// at the sizes of TestLeftOut in bench/tuning.
+const unseen = 0.2
+
+// many is the number of results of a size that were chosen among all variants.
+const many = 8
 
 // between predicts from a variant's results at the two sizes, of which one may be nil.
 func (x *span) between(c, d *candidate) float64 {
@@ -91,10 +95,9 @@ func (x *span) between(c, d *candidate) float64 {
 	return (1-x.at)*x.even(c, x.low) + x.at*x.even(d, x.high) + x.uneven(c)
 }
 
-// doubt is the logarithm by which a variant without a result at the size is taken to be slower there.
+// doubt is the logarithm by which a variant without a result at the size is taken to be slower there: from what
+// measured times are off by, where nothing was compared, to unseen.
 func (t *tunedSize) doubt() float64 {
-	if len(t.usable) < 2 { // nothing was compared
-		return math.Log1p(tied)
-	}
-	return unseen
+	least := math.Log1p(tied)
+	return least + (unseen-least)*min(1, float64(len(t.usable)-1)/(many-1))
 }

@@ -9,10 +9,6 @@ import (
 	"coalesce/autotune/tuned"
 )
 
-// keepResults is the least number of results that tuned.json keeps of a size, so that there is a
-// runner-up if the winner is not feasible, and results to interpolate with.
-const keepResults = 8
-
 // account adds a search's outcome to the summary and turns it into entries.
 func (r *run) account(out search.Outcome, db *tuned.Database, fixed map[string]string) []tuned.Entry {
 	s := &r.sum
@@ -53,7 +49,7 @@ func (r *run) entry(o *search.SizeOutcome, db *tuned.Database, fixed map[string]
 		Time: r.commitTime(db, fixed, o.Size), Driver: r.Facts.Driver, Compiler: r.Facts.Compiler, Winner: o.Winner.Label,
 	}
 	for _, m := range o.Results {
-		if label := m.Variant.Label; m.Final || others[label] || label == e.Winner || label == o.Safe || len(e.Results) < keepResults {
+		if label := m.Variant.Label; m.Final || others[label] || label == e.Winner || label == o.Safe || len(e.Results) < tuned.Kept {
 			e.Results = append(e.Results, tuned.Result{
 				Variant: label, Hash: tuned.Hash(m.Variant.Hash), Nanos: m.Sample.Median,
 				Q1: m.Sample.Q1, Q3: m.Sample.Q3, Samples: m.Sample.N, Work: m.Work,

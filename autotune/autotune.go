@@ -281,6 +281,10 @@ func (r *run) open(ctx context.Context) error {
 func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]string, budget time.Duration) error {
 	r.fixed, r.first = fixed, map[instance]string{}
 	known := r.before(db, fixed)
+	promising, err := r.promising(known, fixed)
+	if err != nil {
+		return err
+	}
 	plan := search.Plan{
 		Family: r.family,
 		Fixed:  fixed,
@@ -293,7 +297,7 @@ func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]stri
 		},
 		Previous:  r.previous(known, fixed),
 		Likely:    r.likely(known),
-		Promising: r.promising(known, fixed),
+		Promising: promising,
 		Strategy:  r.Strategy,
 		Seed:      r.Seed,
 		Budget:    budget,
@@ -382,63 +386,6 @@ func (r *run) before(db *tuned.Database, fixed map[string]string) *tuned.Databas
 		return then
 	}
 	return db
-}
-
-// previous lists the earlier winners whose label this build still has; those whose text has changed
-// count only where entries are refreshed. Without any, previous lists the variant that a solve
-// would choose.
-func (r *run) previous(db *tuned.Database, fixed map[string]string) map[int]string {
-	out := map[int]string{}
-	for _, e := range db.Entries() {
-		if e.Family != r.family.Name || e.Class != r.Facts.Class() || e.Protocol != tuned.Protocol || !maps.Equal(e.Fixed, fixed) {
-			continue
-		}
-		_, valid := e.Result(e.Winner).Valid(r.family)
-		if valid || r.Refresh && r.family.Variant(e.Winner) != nil {
-			out[e.Size] = e.Winner
-		}
-	}
-	known := db.Over(r.Known)
-	for _, size := range r.Sizes {
-		if _, won := out[size]; won {
-			continue
-		}
-		if v := r.chosen(known, fixed, size); v != nil {
-			out[size] = v.Label
-		}
-	}
-	return out
-}
-
-// chosen is what solves would run at a size; nil where nothing can.
-func (r *run) chosen(db *tuned.Database, fixed map[string]string, size int) *device.Variant {
-	w, _, _ := Describe(r.Subject, fixed, r.Facts, size) // without its shape where there is an error
-	c, err := db.Choose(r.family, r.Facts, w, func(v *device.Variant) error { return r.Subject.Feasible(v, r.Facts, size) })
-	if err != nil {
-		return nil
-	}
-	return c.Variant
-}
-
-// likely lists what won at any size, on any device and whatever its text was.
-func (r *run) likely(db *tuned.Database) []string {
-	var labels []string
-	for _, e := range tuned.Merge(r.Known, db).Entries() {
-		if e.Family == r.family.Name {
-			labels = append(labels, e.Winner)
-		}
-	}
-	return labels
-}
-
-// promising lists for each size the variants that were fast at the nearest size where they were tried.
-func (r *run) promising(db *tuned.Database, fixed map[string]string) map[int][]string {
-	out := map[int][]string{}
-	for _, size := range r.Sizes {
-		// A database that cannot be read promises nothing; saving results to it tells why.
-		out[size], _ = db.Over(r.Known).Promising(r.family, r.Facts, tuned.Workload{Fixed: fixed, Size: size})
-	}
-	return out
 }
 
 // Efforts of a measurement: protocol mp1 with its cap shared by the rounds, or a

@@ -19,10 +19,10 @@ import (
 // middle size of the first workload, the next that of the second workload, and so on; when all workloads
 // of a family have had one size, the second sizes follow. Sizes that have a winner for this class of device,
 // which was measured beside another variant and what was fast at the nearest size, wait until all others are
-// decided. Whatever the budget, the decided sizes are spread over all families, and two runs decide the same sizes. A size has a part of the
-// time in proportion to its claim, those of later rounds and those that wait counting half; once begun it is
-// decided, also where the decision takes longer. When all are decided, the rest of the time goes to workloads whose search was
-// cut short.
+// decided. Whatever the budget, the decided sizes are spread over all families, and two runs decide the same
+// sizes. A size has a part of the time in proportion to its claim, those of later rounds and those that wait
+// counting half; once begun it is decided, also where the decision takes longer. When all are decided, the rest
+// of the time goes to workloads whose search was cut short.
 
 // laterWeight is the part of a size's claim that counts while sizes of an earlier round are decided.
 const laterWeight = 0.5
@@ -136,7 +136,7 @@ func compared(db *tuned.Database, t *Task, facts device.Facts) bool {
 		return n < 2
 	}
 	promising, err := db.Promising(f, facts, w)
-	return err != nil || len(e.Results) >= keepResults ||
+	return err != nil || len(e.Results) >= tuned.Kept ||
 		!slices.ContainsFunc(promising, func(label string) bool { return runs(f.Variant(label)) })
 }
 

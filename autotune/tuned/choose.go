@@ -27,9 +27,9 @@ type Workload struct {
 	Why   string
 	// Speaks reports whether results at another size tell anything of this one; nil: all do.
 	Speaks func(size int) bool
-	// Blocks is the number of blocks, equal ones, of a variant's grid at a size as the tuner runs it; nil where
-	// times do not go by that. A GPU whose multiprocessors have k or k - 1 blocks each takes as long as if all had
-	// k, so that times grow by steps, at other sizes for a tile of another height.
+	// Blocks is the number of equal blocks of a variant's grid at a size as the tuner runs it; nil where
+	// times do not go by that. Multiprocessors with k or k - 1 blocks each take as long as if all had k, so
+	// that times grow by steps, which are at other sizes for tiles of another height.
 	Blocks func(v *device.Variant, size int) int
 }
 
@@ -84,8 +84,7 @@ func (r refused) Unwrap() []error { return []error{r.error, ErrRefused} }
 // the same compute capability, that with the most equal number of multiprocessors
 // first, at the size that gives each of those as much work as this size gives each of
 // this device's. Sizes at which another class alone was tuned take their place among this class's,
-// their times multiplied by what times here are over times there; a class that was tuned at few sizes
-// so has another's between them. Then come results for
+// their times multiplied by what times here are over times there. Then come results for
 // workloads that differ in one fixed parameter (another range, or another type of values, the nearest
 // that is known, whose winners' other parameters are taken over), here and on
 // such classes, unless w.Suits tells more. Among the results found the levels are, best first:
@@ -97,9 +96,9 @@ func (r refused) Unwrap() []error { return []error{r.error, ErrRefused} }
 //     them, but for what a grid takes longer because its blocks do not spread evenly
 //     (w.Blocks), which is known at each size. The growth that all candidates have in common
 //     cancels in their order, so that the rule serves sizes that are counts (time a power of
-//     size) as well as exponents (csg, where n agents take 3^n). A variant measured at one of the two sizes alone is
-//     taken to grow as those do that were measured at both, of which there must be one, and
-//     to be slower by some where it was not measured.
+//     size) as well as exponents (csg, where n agents take 3^n). A variant measured at one of
+//     the two sizes alone is taken to grow as those do that were measured at both, of which
+//     there must be one, and to be slower by some where it was not measured.
 //   - extrapolated: the same from the two tuned sizes nearest to a size that lies a
 //     factor of two beyond all, or more; at most as far beyond as twice the distance
 //     between them, since errors of measurement grow with it. The winner at the nearer size
@@ -375,12 +374,12 @@ func (s *search) nearest(p *pool, far bool) (Choice, bool) {
 	if t == nil {
 		return Choice{}, false
 	}
-	return s.choice(s.evener(best, t).variant, Nearest, evidence{pool: p, low: t}), true
+	return s.choice(s.byBlocks(best, t).variant, Nearest, evidence{pool: p, low: t}), true
 }
 
-// evener is the best at a size near the workload's or, where by the spread of blocks another takes less time
+// byBlocks is the best at a size near the workload's or, where by the spread of blocks another takes less time
 // at the workload's size by more than measured times are off, that other.
-func (s *search) evener(best *candidate, t *tunedSize) *candidate {
+func (s *search) byBlocks(best *candidate, t *tunedSize) *candidate {
 	if s.w.Blocks == nil {
 		return best
 	}

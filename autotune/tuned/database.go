@@ -66,6 +66,10 @@ func (db *Database) Over(under *Database) *Database {
 	return &Database{entries: db.entries, text: db.text, under: under, policy: db.policy}
 }
 
+// Kept is the least number of results that the tuner keeps of a size where it measured as many: runners-up
+// for where the winner is not feasible, and results to interpolate with.
+const Kept = 8
+
 // An Entry is the outcome of tuning a family at one size in one session. Its
 // times may be compared with each other, and not with another entry's.
 type Entry struct {

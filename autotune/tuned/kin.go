@@ -69,8 +69,8 @@ func (k *knowledge) together(own, kin *pool) [2]*pool {
 }
 
 // with adds the sizes of a pool of another class that this one does not have, or whose winner is stale here,
-// at what gives each multiprocessor as much work. Their times are multiplied by what times here are over times there at
-// the nearest size of both.
+// at what gives each multiprocessor as much work. Times of a class with as many multiprocessors are
+// multiplied by what times here are over times there at the nearest size of both.
 func (p *pool) with(kin *pool) *pool {
 	q := *p
 	q.sizes = slices.Clone(p.sizes)
@@ -78,7 +78,9 @@ func (p *pool) with(kin *pool) *pool {
 		t := kin.sizes[i]
 		t.kin = kin
 		t.size = kin.moved(t.size, kin.class.sms, p.class.sms)
-		t.slow(p.over(kin, t.size))
+		if kin.class.sms == p.class.sms {
+			t.slow(p.over(kin, t.size))
+		}
 		at := slices.IndexFunc(q.sizes, func(o tunedSize) bool { return o.size == t.size })
 		switch {
 		case at < 0:

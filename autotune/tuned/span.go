@@ -77,12 +77,9 @@ func (x *span) log(v *device.Variant) float64 { return x.between(x.low.find(v), 
 // unseen is the logarithm by which a variant without a result at a tuned size is taken to be slower there
 // than others that grow like it, where the size has many results: searches leave out variants that were slow at
 // a glance or at another size. The fewer results there are, the likelier the variant was not tried. Of 0.05 to
-// 0.6, alike for all sizes or growing with the results, 0.15 to 0.2 at many came nearest to the fastest
+// 0.6, alike for all sizes or growing with the results, 0.15 to 0.2 at Kept results came nearest to the fastest
 // at the sizes of TestLeftOut in bench/tuning.
 const unseen = 0.2
-
-// many is the number of results of a size that were chosen among all variants.
-const many = 8
 
 // between predicts from a variant's results at the two sizes, of which one may be nil.
 func (x *span) between(c, d *candidate) float64 {
@@ -99,5 +96,5 @@ func (x *span) between(c, d *candidate) float64 {
 // measured times are off by, where nothing was compared, to unseen.
 func (t *tunedSize) doubt() float64 {
 	least := math.Log1p(tied)
-	return least + (unseen-least)*min(1, float64(len(t.usable)-1)/(many-1))
+	return least + (unseen-least)*min(1, float64(len(t.usable)-1)/(Kept-1))
 }

@@ -47,10 +47,11 @@ func (p *pool) moved(size, from, to int) int {
 }
 
 // together are the results of a class of device with those of its kin at other sizes, which are put
-// together once, or where they are of different workloads its own alone; then those of its kin. Each may
-// be nil.
+// together once; then those of its kin. Its own stay alone where they are of another workload than its
+// kin's, and on a host: processors with the same instructions differ more than GPUs of one compute capability.
+// Each may be nil.
 func (k *knowledge) together(own, kin *pool) [2]*pool {
-	if own == nil || kin == nil || own.other != kin.other {
+	if own == nil || kin == nil || own.other != kin.other || own.class.kind == device.Host {
 		return [2]*pool{own, kin}
 	}
 	k.mutex.RLock()

@@ -165,6 +165,35 @@ func TestSizesOfKin(t *testing.T) {
 	}
 }
 
+// A host's results at sizes on both sides say more of a size than another host's at that size.
+func TestHostsApart(t *testing.T) {
+	f := family()
+	here := facts
+	here.Kind = device.Host
+	own := []Entry{tunedAt(16, 50, 10, 20), tunedAt(24, 50, 10, 20)}
+	for i := range own {
+		own[i].Class = here.Class()
+	}
+	kin := tunedAt(20, 50, 20, 10)
+	kin.Class = strings.Replace(here.Class(), here.Name, "Another host", 1)
+	db, err := New(own[0], own[1], kin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for size, want := range map[int]string{20: "2", 40: "2"} {
+		if c, err := db.Choose(f, here, Workload{Fixed: int32s, Size: size}, nil); err != nil || f.Value(c.Variant, "a") != want {
+			t.Errorf("size %d: chose %v (%s), %v, expected a=%s", size, c.Variant, c.Reason(), err, want)
+		}
+	}
+	db, err = New(kin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err := db.Choose(f, here, Workload{Fixed: int32s, Size: 20}, nil); err != nil || f.Value(c.Variant, "a") != "3" || !strings.Contains(c.Reason(), "(another host)") {
+		t.Errorf("of another host alone: chose %v (%s), %v, expected a=3", c.Variant, c.Reason(), err)
+	}
+}
+
 // Between a size tuned here and one tuned on another class, times are predicted in those of this class: as
 // both were tuned at 10, where this class takes three times as long.
 func TestTimesOfKin(t *testing.T) {

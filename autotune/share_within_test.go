@@ -213,43 +213,44 @@ func TestAnotherCardGoesOn(t *testing.T) {
 	}
 }
 
-// A winner that was compared with no other variant is decided again before those that were.
-func TestLoneWinnersGoFirst(t *testing.T) {
+// again changes the entry of a family's size in what a long tune found, tunes for some seconds on another card,
+// in which few sizes are decided, and returns the entry then.
+func again(t *testing.T, family string, size int, change func(*tuned.Entry)) tuned.Entry {
 	s := simulatedFamilies(12, 1)
 	s.tune(t, 11, 6*time.Minute, "")
 	entries := s.db.Entries()
-	lone := slices.IndexFunc(entries, func(e tuned.Entry) bool { return e.Family == "toy/07" && e.Size == 100 })
-	e := &entries[lone]
-	e.Results = []tuned.Result{*e.Result(e.Winner)}
+	e := &entries[slices.IndexFunc(entries, func(e tuned.Entry) bool { return e.Family == family && e.Size == size })]
+	change(e)
 	db, err := tuned.New(entries...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.db, s.card = db, "another card"
 	s.tune(t, 11, 8*time.Second, "")
-	again, ok := s.db.Lookup(e.Family, e.Class, tuned.Workload{Fixed: e.Fixed, Size: e.Size})
-	if !ok || len(again.Results) < 2 {
-		t.Errorf("%d entries, of %s at size %d %d results, expected that one to be decided again first", len(entries), e.Family, e.Size, len(again.Results))
+	then, ok := s.db.Lookup(e.Family, e.Class, tuned.Workload{Fixed: e.Fixed, Size: e.Size})
+	if !ok {
+		t.Fatalf("%s has no entry of size %d any more", family, size)
+	}
+	return then
+}
+
+// A winner that was compared with no other variant is decided again before those that were.
+func TestLoneWinnersGoFirst(t *testing.T) {
+	e := again(t, "toy/07", 100, func(e *tuned.Entry) { e.Results = []tuned.Result{*e.Result(e.Winner)} })
+	if len(e.Results) < 2 {
+		t.Errorf("%d results, expected the size to be decided again first", len(e.Results))
 	}
 }
 
 // So is a winner that was not compared with what is the fastest at the nearest size, and that is tried.
 func TestPromisingGoFirst(t *testing.T) {
-	s := simulatedFamilies(12, 1)
-	s.tune(t, 11, 6*time.Minute, "")
-	entries := s.db.Entries()
-	e := &entries[slices.IndexFunc(entries, func(e tuned.Entry) bool { return e.Family == "toy/07" && e.Size == 400 })]
-	fastest := e.Winner
-	e.Results = slices.DeleteFunc(e.Results, func(r tuned.Result) bool { return r.Variant == fastest })[:2]
-	e.Winner = e.Results[0].Variant
-	db, err := tuned.New(entries...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.db, s.card = db, "another card"
-	s.tune(t, 11, 8*time.Second, "")
-	again, ok := s.db.Lookup(e.Family, e.Class, tuned.Workload{Fixed: e.Fixed, Size: e.Size})
-	if !ok || again.Winner != fastest {
-		t.Errorf("the winner is %s, expected that %s, the winner at size 200, is tried first", again.Winner, fastest)
+	fastest := ""
+	e := again(t, "toy/07", 400, func(e *tuned.Entry) {
+		fastest = e.Winner
+		e.Results = slices.DeleteFunc(e.Results, func(r tuned.Result) bool { return r.Variant == fastest })[:2]
+		e.Winner = e.Results[0].Variant
+	})
+	if e.Winner != fastest {
+		t.Errorf("the winner is %s, expected that %s, the winner at size 200, is tried first", e.Winner, fastest)
 	}
 }

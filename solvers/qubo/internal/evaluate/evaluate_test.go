@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"coalesce/autotune/tuned"
 	"coalesce/generated/qubo"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
@@ -110,6 +111,27 @@ func TestUnit(t *testing.T) {
 	}{{nil, 1}, {[]int64{0}, 1}, {[]int64{-4, 6}, 2}, {[]int64{9, -12, 15}, 3}, {[]int64{7, 8}, 1}} {
 		if g := UnitOf((&problem.Normal{Weight: c.weights})); g != c.want {
 			t.Errorf("unit of %v: found %d, expected %d", c.weights, g, c.want)
+		}
+	}
+}
+
+// From results at 4,200 variables, where 264 tiles of 128 fill 132 multiprocessors evenly and win by 1 %, tiles
+// of 64 are predicted faster at 4,559, where a third round of tiles of 128 is almost empty.
+func TestSteps(t *testing.T) {
+	facts := device.Facts{Kind: device.CUDA, Name: "card", Major: 9, SMs: 132, SharedPerBlock: 232448, ThreadsPerBlock: 1024}
+	const large, small = "tile=128,batch=128,stages=3,warp=32,weight=int32", "tile=64,batch=64,stages=3,warp=32,weight=int32"
+	result := func(label string, nanos int64) tuned.Result {
+		return tuned.Result{Variant: label, Hash: tuned.Hash(qubo.Evaluate.Variant(label).Hash), Nanos: nanos, Q1: nanos, Q3: nanos, Samples: 5}
+	}
+	db, err := tuned.New(tuned.Entry{Family: "qubo/evaluate", Class: facts.Class(), Fixed: map[string]string{"weight": Int32}, Size: 4200,
+		Protocol: tuned.Protocol, Winner: large, Results: []tuned.Result{result(large, 1000000), result(small, 1010000)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range map[int]string{4200: large, 4190: large, 4559: small} {
+		c, err := db.Choose(&qubo.Evaluate, facts, Workload(Int32, n, 1000), nil)
+		if err != nil || c.Variant.Label != want {
+			t.Errorf("%d variables: %v (%s), %v, expected %s", n, c.Variant, c.Reason(), err, want)
 		}
 	}
 }

@@ -37,6 +37,7 @@ type Options struct {
 	MinSamples int              // samples needed even beyond Cap; default 3
 	Interval   time.Duration    // least time between the events; default 200 µs
 	Bound      time.Duration    // stop after one sample slower than this; 0 for never
+	ColdAlone  bool             // no hot samples where there are cold ones
 	Now        func() time.Time // the clock that Warmup and Cap are read from; default time.Now
 	NoiseFloor float64          // relative MAD at which samples agree; default 0.005
 }
@@ -161,7 +162,7 @@ func (m *meter) measure() (Result, error) {
 		if r.Cold, r.Stop, err = m.collect(true, kept); err != nil {
 			return Result{}, err
 		}
-		if !m.warm || r.Stop == StopSlow {
+		if !m.warm || m.opts.ColdAlone || r.Stop == StopSlow {
 			r.Clean = m.repeat == 1
 			return r, nil
 		}

@@ -62,6 +62,17 @@ func TestStableStopsAtTen(t *testing.T) {
 	}
 }
 
+func TestColdAlone(t *testing.T) {
+	d, job, clock, runs := bed(t, gpu, constant(time.Millisecond))
+	if r := run(t, d, job, measure.Options{Now: clock.Now, ColdAlone: true}); r.Cold.N != 10 || r.Hot != nil || !r.Clean || *runs != 35 {
+		t.Errorf("cold %+v, hot %+v, %d runs", r.Cold, r.Hot, *runs)
+	}
+	d, job, clock, _ = bed(t, device.Facts{Kind: device.Host}, constant(time.Millisecond))
+	if r := run(t, d, job, measure.Options{Now: clock.Now, ColdAlone: true}); r.Cold != nil || r.Hot.N != 10 {
+		t.Errorf("cold %+v, hot %+v where no size of the cache is known", r.Cold, r.Hot)
+	}
+}
+
 func TestNoColdWithoutL2(t *testing.T) {
 	d, job, clock, _ := bed(t, device.Facts{Kind: device.Host}, constant(time.Millisecond))
 	if r := run(t, d, job, measure.Options{Now: clock.Now}); r.Cold != nil || r.Hot.N != 10 || r.Stop != measure.StopStable {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"coalesce/autotune"
+	"coalesce/autotune/measure"
 	"coalesce/autotune/subject"
 	"coalesce/autotune/tuned"
 	"coalesce/bench/experiment"
@@ -143,6 +145,67 @@ func TestRegret(t *testing.T) {
 			t.Errorf("%+v beside the best %s, %v s", c, row.Best, row.Seconds)
 		}
 	}
+}
+
+// Jobs are kept for other times; where the device has no room for one more, the others are closed first.
+func TestKeptJobs(t *testing.T) {
+	d := host.Open(2)
+	defer d.Close()
+	all := csg.Subjects()
+	w := workload{all[slices.IndexFunc(all, func(s subject.Subject) bool { return s.Family().Name == "csg/hosttiles" })], map[string]string{"value": "int32"}, 14}
+	inst, err := w.subject.Instance(w.fixed, w.size, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	room := &roomy{Subject: w.subject, most: 2}
+	w.subject = room
+	b := &bench{Bench: experiment.Bench[result.Choice]{Ctx: t.Context(), Dev: d, Facts: d.Facts()}}
+	v := w.candidates(b.Facts)[0]
+	jobs := bound{b: b, w: w, instances: []subject.Instance{inst, inst, inst}, keep: true}
+	for k, made := range []int{1, 2, 2, 2, 3, 3, 4} { // the third instance has no room beside two
+		if _, err := jobs.time(v, []int{0, 1, 0, 1, 2, 2, 0}[k], measure.Options{Cap: time.Millisecond, MinSamples: 1}); err != nil || room.made != made {
+			t.Fatalf("time %d: %d jobs made, expected %d, %v", k, room.made, made, err)
+		}
+	}
+	if err := jobs.close(); err != nil || room.open != 0 {
+		t.Errorf("%d jobs open, %v", room.open, err)
+	}
+	room.most = 0
+	if _, err := jobs.time(v, 0, measure.Options{}); !errors.Is(err, device.ErrMemory) {
+		t.Errorf("error %v without room for one", err)
+	}
+}
+
+// roomy is a subject on a device with room for so many jobs at most.
+type roomy struct {
+	subject.Subject
+	subject.Runner
+	open, made, most int
+}
+
+func (r *roomy) Open(d device.Device, v *device.Variant) (runner subject.Runner, err error) {
+	r.Runner, err = r.Subject.Open(d, v)
+	return r, err
+}
+
+func (r *roomy) Prepare(inst subject.Instance) (subject.Job, error) {
+	if r.open == r.most {
+		return nil, device.ErrMemory
+	}
+	j, err := r.Runner.Prepare(inst)
+	r.open++
+	r.made++
+	return closing{j, func() { r.open-- }}, err
+}
+
+type closing struct {
+	subject.Job
+	then func()
+}
+
+func (c closing) Close() error {
+	c.then()
+	return c.Job.Close()
 }
 
 func TestSummary(t *testing.T) {

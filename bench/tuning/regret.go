@@ -21,8 +21,9 @@ import (
 const (
 	finalists  = 6                      // of the first glance, that the rounds begin with
 	glance     = 100 * time.Millisecond // for each variant before the rounds
-	round      = 150 * time.Millisecond // for each candidate of a round
+	round      = 100 * time.Millisecond // for each candidate of a round
 	hopeless   = 2                      // times the best: a glance ends after one sample
+	behind     = 1.3                    // times the best: a kernel takes part in no round
 	lost       = 4                      // times the best: an algorithm takes part in no round
 	noisy      = 0.03                   // more than this between two times of one variant: rounds go on
 	patience   = 4                      // times as many rounds, at most
@@ -100,7 +101,7 @@ func (b *bench) measured(w workload) bool {
 }
 
 // regrets times what is chosen beside the best.
-func (b *bench) regrets(w workload, row *result.Choice) error {
+func (b *bench) regrets(w workload, row *result.Choice) (err error) {
 	chosen, err := b.choices(w)
 	if err != nil {
 		return err
@@ -115,11 +116,13 @@ func (b *bench) regrets(w workload, row *result.Choice) error {
 			return err
 		}
 	}
-	field, variants, err := b.field(w, instances[0], chosen)
+	field, variants, err := b.field(w, instances, chosen)
 	if err != nil {
 		return err
 	}
 	row.Variants = variants
+	jobs := bound{b: b, w: w, instances: instances, keep: !varied}
+	defer func() { err = errors.Join(err, jobs.close()) }()
 	times := map[*device.Variant][][]float64{} // by instance
 	twice := make([][]float64, len(instances)) // of the first of the field, again
 	rounds := (b.settings.rounds + len(instances) - 1) / len(instances) * len(instances)
@@ -127,7 +130,7 @@ func (b *bench) regrets(w workload, row *result.Choice) error {
 		at := k % len(instances)
 		for i := -1; i < len(field); i++ {
 			v := field[max(0, i)]
-			took, err := b.time(w, v, instances[at], measure.Options{Cap: round, MinSamples: 1})
+			took, err := jobs.time(v, at, measure.Options{Cap: round, MinSamples: 1})
 			if err != nil {
 				return err
 			}
@@ -166,11 +169,13 @@ func (b *bench) regrets(w workload, row *result.Choice) error {
 func apart(x, y float64) float64 { return max(x, y)/min(x, y) - 1 }
 
 // field are the variants that the rounds time: the first of a glance at all that run, and what is chosen.
-func (b *bench) field(w workload, inst subject.Instance, chosen []pick) (field []*device.Variant, variants int, err error) {
+func (b *bench) field(w workload, instances []subject.Instance, chosen []pick) (field []*device.Variant, variants int, err error) {
 	first := map[*device.Variant]float64{}
 	least := 0.0
+	_, varied := w.subject.(subject.Varied) // whose runs are whole solves
+	jobs := bound{b: b, w: w, instances: instances, check: true}
 	for _, v := range w.candidates(b.Facts) {
-		took, err := b.time(w, v, inst, measure.Options{Cap: glance, MinSamples: 1, Samples: 5, Bound: time.Duration(hopeless * least * 1e9)})
+		took, err := jobs.time(v, 0, measure.Options{Cap: glance, MinSamples: 1, Samples: 5, Bound: time.Duration(hopeless * least * 1e9)})
 		if errors.Is(err, device.ErrMemory) {
 			continue
 		}
@@ -185,9 +190,11 @@ func (b *bench) field(w workload, inst subject.Instance, chosen []pick) (field [
 	variants = len(field)
 	slices.SortFunc(field, func(x, y *device.Variant) int { return cmp.Compare(first[x], first[y]) })
 	field = field[:min(finalists, len(field))]
-	if _, varied := w.subject.(subject.Varied); varied { // whose runs are whole solves
-		field = slices.DeleteFunc(field, func(v *device.Variant) bool { return first[v] > lost*least })
+	limit := behind * least
+	if varied {
+		limit = lost * least
 	}
+	field = slices.DeleteFunc(field, func(v *device.Variant) bool { return first[v] > limit })
 	for _, c := range chosen {
 		if !slices.Contains(field, c.variant) {
 			field = append(field, c.variant)
@@ -252,41 +259,6 @@ func (b *bench) choices(w workload) ([]pick, error) {
 		list = append(list, pick{result.Chosen{By: s.name, Level: c.Level, Variant: c.Variant.Label}, c.Variant})
 	}
 	return list, nil
-}
-
-// time is the median time of a variant on an instance, in seconds. Where the outputs are
-// those of one run, they are checked.
-func (b *bench) time(w workload, v *device.Variant, inst subject.Instance, o measure.Options) (seconds float64, err error) {
-	if err := b.Ctx.Err(); err != nil {
-		return 0, err
-	}
-	runner, err := w.subject.Open(b.Dev, v)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", v.Label, err)
-	}
-	defer func() { err = errors.Join(err, runner.Close()) }()
-	job, err := runner.Prepare(inst)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", v.Label, err)
-	}
-	defer func() { err = errors.Join(err, job.Close()) }()
-	s, err := b.Dev.NewStream()
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	m, err := measure.Run(b.Ctx, b.Dev, s, job, o)
-	if err == nil && m.Clean {
-		err = job.Check(s)
-	}
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", v.Label, err)
-	}
-	sample := m.Cold
-	if sample == nil {
-		sample = m.Hot
-	}
-	return float64(sample.Median) / 1e9, nil
 }
 
 // summary is a line for each source: regret's median and worst, and how many rows lie

@@ -81,7 +81,7 @@ func (r refused) Unwrap() []error { return []error{r.error, ErrRefused} }
 
 // best picks the variant of f that measurements speak for. Results are looked for on
 // this class of device and for these fixed parameters first; then on other classes of
-// the same compute capability, that with the most equal number of multiprocessors
+// the same compute capability (of hosts: vector instructions), that with the most equal number of multiprocessors
 // first, at the size that gives each of those as much work as this size gives each of
 // this device's. On a GPU sizes at which another class alone was tuned take their place among this
 // class's, their times multiplied by what times here are over times there. Then come results for

@@ -11,11 +11,11 @@ import (
 // A union is the results of a class of device with those of its kin.
 type union struct{ own, kin, both *pool }
 
-// kin reports whether the device runs the same code: another of its kind with the same
-// compute capability.
+// kin reports whether the device runs the same code: it is of the same kind and has the same compute
+// capability, or the same vector instructions.
 func (p *pool) kin(f *device.Facts) bool {
 	c := &p.class
-	return c.kind == f.Kind && c.major == f.Major && c.minor == f.Minor
+	return c.kind == f.Kind && c.major == f.Major && c.minor == f.Minor && c.instructions == f.Instructions
 }
 
 // apart is the ratio of the numbers of multiprocessors, as a logarithm of at least 0.

@@ -165,11 +165,11 @@ func TestSizesOfKin(t *testing.T) {
 	}
 }
 
-// A host's results at sizes on both sides say more of a size than another host's at that size.
+// A host's results at sizes on both sides say more of a size than another host's at that size, and those of a
+// host with other vector instructions nothing.
 func TestHostsApart(t *testing.T) {
 	f := family()
-	here := facts
-	here.Kind = device.Host
+	here := device.Facts{Kind: device.Host, Name: facts.Name, Instructions: "sse4.2", SMs: 4}
 	own := []Entry{tunedAt(16, 50, 10, 20), tunedAt(24, 50, 10, 20)}
 	for i := range own {
 		own[i].Class = here.Class()
@@ -189,8 +189,12 @@ func TestHostsApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, err := db.Choose(f, here, Workload{Fixed: int32s, Size: 20}, nil); err != nil || f.Value(c.Variant, "a") != "3" || !strings.Contains(c.Reason(), "(another host)") {
+	if c, err := db.Choose(f, here, Workload{Fixed: int32s, Size: 20}, nil); err != nil || f.Value(c.Variant, "a") != "3" || !strings.Contains(c.Reason(), "(another host of the same instructions)") {
 		t.Errorf("of another host alone: chose %v (%s), %v, expected a=3", c.Variant, c.Reason(), err)
+	}
+	here.Instructions = "avx2"
+	if c, err := db.Choose(f, here, Workload{Fixed: int32s, Size: 20}, nil); err != nil || c.Level == Exact || strings.Contains(c.Reason(), "same instructions") {
+		t.Errorf("of a host with other instructions: chose %v (%s), %v", c.Variant, c.Reason(), err)
 	}
 }
 

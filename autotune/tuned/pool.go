@@ -393,6 +393,7 @@ func (p *pool) distance(size int) float64 {
 type class struct {
 	kind, name   string
 	major, minor int
+	instructions string // of a host
 	sms          int
 	shared       int64
 }
@@ -407,7 +408,12 @@ func classOf(text string) class {
 	c.kind, c.name = parts[0], parts[1]
 	for i, format := range []string{"%d.%d", "%dsm", "smem%d"} {
 		to := [][]any{{&c.major, &c.minor}, {&c.sms}, {&c.shared}}[i]
-		if n, err := fmt.Sscanf(parts[2+i], format, to...); err != nil || n != len(to) {
+		n, err := fmt.Sscanf(parts[2+i], format, to...)
+		switch {
+		case err == nil && n == len(to):
+		case i == 0 && c.kind == device.Host:
+			c.instructions = parts[2]
+		default:
 			return class{}
 		}
 	}
@@ -417,5 +423,5 @@ func classOf(text string) class {
 // is reports whether the pool's results were measured on the device's class.
 func (p *pool) is(f *device.Facts) bool {
 	c := &p.class
-	return c.kind == f.Kind && c.name == f.Name && c.major == f.Major && c.minor == f.Minor && c.sms == f.SMs && c.shared == f.SharedPerBlock
+	return p.kin(f) && c.name == f.Name && c.sms == f.SMs && c.shared == f.SharedPerBlock
 }

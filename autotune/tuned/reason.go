@@ -51,7 +51,11 @@ func (c Choice) Reason() string {
 		text += fmt.Sprintf("; %s not feasible here ignored (%v)", results(c.refused), c.why)
 	}
 	if c.pool != nil && c.size != c.asked {
-		text += fmt.Sprintf("; size %d gives each of its %d multiprocessors as much work as size %d gives each of this device's", c.size, c.pool.class.sms, c.asked)
+		units := "multiprocessors"
+		if c.pool.class.kind == device.Host {
+			units = "cores"
+		}
+		text += fmt.Sprintf("; size %d gives each of its %d %s as much work as size %d gives each of this device's", c.size, c.pool.class.sms, units, c.asked)
 	}
 	if t := c.low; t != nil && t.driver != "" && c.driver != "" && t.driver != c.driver {
 		text += fmt.Sprintf("; measured with driver %s, here %s", t.driver, c.driver)
@@ -149,7 +153,7 @@ func (c Choice) where(t *tunedSize) string {
 	text := from.class.name
 	switch {
 	case kin && from.class.kind == device.Host:
-		text += " (another host)"
+		text += " (another host of the same instructions)"
 	case kin:
 		text += " (of the same compute capability)"
 	}

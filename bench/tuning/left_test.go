@@ -60,6 +60,45 @@ func TestBothClasses(t *testing.T) {
 	}
 }
 
+// Whatever a host is tuned for has a winner for each set of vector instructions, from which other hosts choose.
+func TestHosts(t *testing.T) {
+	shipped, err := tuned.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	subjects := slices.Concat(csg.Subjects(), auction.Subjects(), assignment.Subjects(), qubo.Subjects())
+	for _, instructions := range []string{"avx512", "avx2", "sse4.2"} {
+		sizes := 0
+		for _, name := range []string{"AMD EPYC", "another"} {
+			facts := device.Facts{Kind: device.Host, Name: name, Instructions: instructions, SMs: 2, ThreadsPerBlock: 1, Memory: 16 << 30, Free: 16 << 30}
+			for _, s := range subjects {
+				if !autotune.Here(s, facts) {
+					continue
+				}
+				for _, fixed := range s.Fixed() {
+					for _, n := range s.Sizes(facts) {
+						if len(workload{s, fixed, n}.candidates(facts)) < 2 {
+							continue
+						}
+						w, chosen, err := autotune.Describe(s, fixed, facts, n)
+						if err != nil || !chosen {
+							t.Fatalf("%s %v, size %d: %v", s.Family().Name, fixed, n, err)
+						}
+						c, err := shipped.Choose(s.Family(), facts, w, func(*device.Variant) error { return nil })
+						if err != nil || c.Level != tuned.Exact {
+							t.Errorf("%s %v, size %d on %s: %s, %v", s.Family().Name, fixed, n, facts.Class(), c.Level, err)
+						}
+						sizes++
+					}
+				}
+			}
+		}
+		if sizes < 40 {
+			t.Errorf("%s: %d choices, expected 40 or more", instructions, sizes)
+		}
+	}
+}
+
 // predicted are the regrets of choices among the variants that were measured, from those entries of the
 // same family that known says may be known, by level.
 func predicted(t *testing.T, known func(f *device.Family, of, other *tuned.Entry) bool) map[string][]float64 {

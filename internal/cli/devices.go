@@ -61,11 +61,7 @@ func (a *app) listDevices(asJSON bool) error {
 	t.Right(3, 4, 5, 6, 7)
 	t.Row("device", "name", "capability", "units", "memory", "free", "shared/block", "L2", "driver")
 	for _, f := range found {
-		capability := "-"
-		if f.Major > 0 {
-			capability = fmt.Sprintf("%d.%d", f.Major, f.Minor)
-		}
-		t.Row(f.String(), f.Name, capability, fmt.Sprint(f.SMs), size(f.Memory), size(f.Free), size(f.SharedPerBlock), size(f.L2), cmp.Or(f.Driver, "-"))
+		t.Row(f.String(), f.Name, f.Capability(), fmt.Sprint(f.SMs), size(f.Memory), size(f.Free), size(f.SharedPerBlock), size(f.L2), cmp.Or(f.Driver, "-"))
 	}
 	if err := t.Write(a.out); err != nil {
 		return err

@@ -36,6 +36,7 @@ type Facts struct {
 	Name            string `json:"name"`             // "NVIDIA H200", the processor's name
 	Major           int    `json:"major"`            // compute capability
 	Minor           int    `json:"minor"`            //
+	Instructions    string `json:"instructions"`     // vector instructions that a host's kernels use, such as avx2; empty on other devices
 	SMs             int    `json:"sms"`              // multiprocessors; cores on a host
 	Memory          int64  `json:"memory"`           // total device memory
 	Free            int64  `json:"free"`             // free when the facts were read
@@ -72,7 +73,16 @@ func (f Facts) Loads(family *Family, v *Variant) error {
 // capability, multiprocessors and shared memory, without what differs between
 // two cards of one kind.
 func (f Facts) Class() string {
-	return fmt.Sprintf("%s|%s|%d.%d|%dsm|smem%d", f.Kind, f.Name, f.Major, f.Minor, f.SMs, f.SharedPerBlock)
+	return fmt.Sprintf("%s|%s|%s|%dsm|smem%d", f.Kind, f.Name, f.Capability(), f.SMs, f.SharedPerBlock)
+}
+
+// Capability says which code the device runs: the vector instructions of a host, such as avx2, a GPU's
+// compute capability, such as 9.0.
+func (f Facts) Capability() string {
+	if f.Instructions != "" {
+		return f.Instructions
+	}
+	return fmt.Sprintf("%d.%d", f.Major, f.Minor)
 }
 
 // BlockFits is an error where the device runs no block of threads threads and shared bytes of

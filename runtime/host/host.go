@@ -58,6 +58,7 @@ func Open(workers int) device.Device {
 		facts: device.Facts{
 			Kind:            device.Host,
 			Name:            processor(),
+			Instructions:    instructions(),
 			SMs:             workers,
 			Memory:          total,
 			Free:            free.Bytes,

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"os"
+	"os/exec"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -265,6 +267,27 @@ func TestLoadRefusesOtherTargets(t *testing.T) {
 	f := &device.Family{Name: "x/y", Target: device.CUDA, Variants: []device.Variant{{Label: "l"}}}
 	if _, err := d.Load(f, &f.Variants[0]); err == nil {
 		t.Error("a CUDA variant was loaded")
+	}
+}
+
+// Facts and class name the vector instructions; those that GODEBUG turns off are none.
+func TestInstructions(t *testing.T) {
+	f := Open(1).Facts()
+	if f.Instructions == "" || f.Capability() != f.Instructions || !strings.Contains(f.Class(), "|"+f.Instructions+"|1sm|") {
+		t.Errorf("facts %+v, class %s", f, f.Class())
+	}
+	if want := os.Getenv("EXPECTED_INSTRUCTIONS"); want != "" && want != f.Instructions {
+		t.Errorf("%s with %s, expected %s", f.Instructions, os.Getenv("GODEBUG"), want)
+	}
+	if runtime.GOARCH != "amd64" || f.Instructions == "none" || os.Getenv("GODEBUG") != "" {
+		return
+	}
+	for off, want := range map[string]string{"cpu.avx512f=off,cpu.avx2=off": "sse4.2", "cpu.avx512f=off,cpu.avx2=off,cpu.sse42=off": "none"} {
+		again := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestInstructions$")
+		again.Env = append(os.Environ(), "GODEBUG="+off, "EXPECTED_INSTRUCTIONS="+want)
+		if out, err := again.CombinedOutput(); err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
 	}
 }
 

@@ -1,0 +1,17 @@
+package host
+
+import "golang.org/x/sys/cpu"
+
+// instructions are the widest that kernels are written for and the processor has.
+func instructions() string {
+	x := &cpu.X86
+	switch {
+	case x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL:
+		return "avx512"
+	case x.HasAVX2:
+		return "avx2"
+	case x.HasSSE42:
+		return "sse4.2"
+	}
+	return "none"
+}

@@ -32,6 +32,9 @@ func (r *run) account(out search.Outcome, db *tuned.Database, fixed map[string]s
 	for i := range out.Sizes {
 		winners[out.Sizes[i].Winner.Label] = true
 	}
+	for _, size := range out.Noisy {
+		s.Noisy = append(s.Noisy, Key{fixed, size})
+	}
 	var entries []tuned.Entry
 	for i := range out.Sizes {
 		o := &out.Sizes[i]

@@ -89,6 +89,8 @@ type Summary struct {
 	Winners    []Winner             `json:"winners"`
 	Failures   []Failure            `json:"failures"`
 
+	// Noisy are the sizes without a winner because samples scattered too much.
+	Noisy []Key `json:"noisy,omitempty"`
 	// Undecided are the sizes that the budget did not reach, and Missing is about how long they take.
 	Undecided []Key         `json:"undecided,omitempty"`
 	Missing   time.Duration `json:"missing_ns,omitempty"`
@@ -295,7 +297,6 @@ func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]stri
 			}
 			return r.Subject.Feasible(v, r.Facts, size)
 		},
-		Previous:  r.previous(known, fixed),
 		Likely:    r.likely(known),
 		Promising: promising,
 		Strategy:  r.Strategy,
@@ -306,6 +307,7 @@ func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]stri
 		Observe:   r.observe,
 		Decided:   func(o search.SizeOutcome) { r.keep(db, fixed, o) },
 	}
+	plan.Previous, plan.Won = r.previous(known, fixed)
 	if r.Refresh {
 		plan.Only, plan.Strategy = r.kept(db, fixed), search.Exhaustive
 		plan.Sizes = slices.Sorted(maps.Keys(plan.Only))

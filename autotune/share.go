@@ -386,6 +386,11 @@ func (u *unit) joined() Summary {
 				out.Winners = append(out.Winners, w)
 			}
 		}
+		for _, k := range sum.Noisy {
+			if !slices.ContainsFunc(out.Noisy, func(have Key) bool { return have.Size == k.Size }) {
+				out.Noisy = append(out.Noisy, k)
+			}
+		}
 		for _, f := range sum.Failures {
 			if !slices.ContainsFunc(out.Failures, func(have Failure) bool {
 				return have.Size == f.Size && have.Variant == f.Variant && have.Status == f.Status
@@ -401,6 +406,10 @@ func (u *unit) joined() Summary {
 		}
 	}
 	slices.SortFunc(out.Winners, func(a, b Winner) int { return a.Size - b.Size })
+	out.Noisy = slices.DeleteFunc(out.Noisy, func(k Key) bool { // that another search decided, or that is to be searched on
+		return slices.ContainsFunc(out.Winners, func(w Winner) bool { return w.Size == k.Size }) ||
+			slices.ContainsFunc(u.open, func(o Key) bool { return o.Size == k.Size })
+	})
 	if u.cut || len(u.open) > 0 {
 		if out.Stopped == search.Done {
 			out.Stopped = search.OverBudget
@@ -428,4 +437,5 @@ func (s *Summary) add(o *Summary) {
 	}
 	s.Winners = append(s.Winners, o.Winners...)
 	s.Failures = append(s.Failures, o.Failures...)
+	s.Noisy = append(s.Noisy, o.Noisy...)
 }

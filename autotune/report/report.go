@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"coalesce/autotune"
+	"coalesce/autotune/search"
 	"coalesce/autotune/trial"
 )
 
@@ -72,15 +73,27 @@ func (p *printer) table(rows []string) {
 	p.err = t.Flush()
 }
 
-// undecided tells which sizes the budget did not reach.
+// undecided tells which sizes the budget did not reach, and which scattered samples left without a winner.
 func (p *printer) undecided(s *autotune.Summary) {
-	if len(s.Undecided) == 0 {
-		return
+	if n := len(s.Noisy); n > 0 {
+		p.printf("\nsizes without a winner, as samples scatter by more than the %.0f %% that crown one: %d", 100*search.NoiseLimit, n)
+		p.keys(s.Noisy)
 	}
+	if n := len(s.Undecided); n > 0 {
+		p.printf("\nsizes not decided for lack of time: %d", n)
+		if s.Missing > 0 {
+			p.printf(", which take about %v", s.Missing.Round(time.Second))
+		}
+		p.keys(s.Undecided)
+	}
+}
+
+// keys ends a line with sizes by workload.
+func (p *printer) keys(keys []autotune.Key) {
 	const most = 6
 	var order []string
 	sizes := map[string][]string{}
-	for _, k := range s.Undecided {
+	for _, k := range keys {
 		var parts []string
 		for _, name := range slices.Sorted(maps.Keys(k.Fixed)) {
 			parts = append(parts, name+"="+k.Fixed[name])
@@ -90,10 +103,6 @@ func (p *printer) undecided(s *autotune.Summary) {
 			order = append(order, w)
 		}
 		sizes[w] = append(sizes[w], fmt.Sprint(k.Size))
-	}
-	p.printf("\nsizes not decided for lack of time: %d", len(s.Undecided))
-	if s.Missing > 0 {
-		p.printf(", which take about %v", s.Missing.Round(time.Second))
 	}
 	for k, w := range order {
 		if k == most {

@@ -83,3 +83,27 @@ func TestBusyHost(t *testing.T) {
 		}
 	}
 }
+
+// Samples that scatter by more than NoiseLimit crown no winner: an earlier winner stays, and a size that had none has
+// none, which the outcome tells.
+func TestNoiseCrownsNone(t *testing.T) {
+	f := family(2)
+	for _, won := range []bool{false, true} {
+		b := newBench(func(v *device.Variant, _ int) time.Duration { return time.Millisecond / time.Duration(1+v.Hash) })
+		b.noise = 0.15
+		p := plan(b, f)
+		p.Sizes, p.Previous = []int{20}, map[int]string{20: f.Variants[0].Label}
+		if won {
+			p.Won = map[int]bool{20: true}
+		}
+		o, err := Run(t.Context(), b, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := len(o.Sizes) == 1 && o.Sizes[0].Winner == &f.Variants[0] && len(o.Noisy) == 0
+		none := len(o.Sizes) == 0 && slices.Equal(o.Noisy, p.Sizes)
+		if won && !kept || !won && !none {
+			t.Errorf("an earlier winner: %v; winners %v, noisy %v", won, o.Sizes, o.Noisy)
+		}
+	}
+}

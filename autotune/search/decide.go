@@ -128,6 +128,12 @@ func (m *Measured) before(b *Measured) int {
 // variants are compared round by round, and of those that are tied with the fastest, and take within
 // 5 % or a standard error of its time, the lexically first label wins. why is a phrase for reports.
 func Decide(results []Measured, incumbent string) (winner *device.Variant, why string) {
+	winner, why, _ = decided(results, incumbent)
+	return winner, why
+}
+
+// decided is Decide, and reports whether only scattered samples keep the incumbent.
+func decided(results []Measured, incumbent string) (winner *device.Variant, why string, noisy bool) {
 	challengers := results
 	var holder *Measured
 	for i := range results {
@@ -137,26 +143,26 @@ func Decide(results []Measured, incumbent string) (winner *device.Variant, why s
 	}
 	if holder != nil {
 		challengers = nil
-		noisy := 0.0
+		scatter := 0.0
 		for _, m := range results {
 			if !m.beats(holder) {
 				continue
 			}
 			if noise := m.noise(holder); noise > NoiseLimit {
-				noisy = max(noisy, noise)
+				scatter = max(scatter, noise)
 				continue
 			}
 			challengers = append(challengers, m)
 		}
-		if len(challengers) == 0 && noisy > 0 {
-			return holder.Variant, fmt.Sprintf("kept: samples scatter by %.0f %%, over the %.0f %% that crown a winner", 100*noisy, 100*NoiseLimit)
+		if len(challengers) == 0 && scatter > 0 {
+			return holder.Variant, fmt.Sprintf("kept: samples scatter by %.0f %%, over the %.0f %% that crown a winner", 100*scatter, 100*NoiseLimit), true
 		}
 		if len(challengers) == 0 {
-			return holder.Variant, "kept: no other is faster by more than the noise"
+			return holder.Variant, "kept: no other is faster by more than the noise", false
 		}
 	}
 	if len(challengers) == 0 {
-		return nil, "nothing measured"
+		return nil, "nothing measured", false
 	}
 	best := slices.MinFunc(challengers, func(a, b Measured) int { return a.before(&b) })
 	var tied []Measured
@@ -166,7 +172,7 @@ func Decide(results []Measured, incumbent string) (winner *device.Variant, why s
 		}
 	}
 	if len(tied) == 1 {
-		return best.Variant, "fastest"
+		return best.Variant, "fastest", false
 	}
 	first := best
 	for _, m := range tied {
@@ -175,9 +181,9 @@ func Decide(results []Measured, incumbent string) (winner *device.Variant, why s
 		}
 	}
 	if first.Variant != best.Variant {
-		return first.Variant, fmt.Sprintf("the first label of %d that are tied within the noise", len(tied))
+		return first.Variant, fmt.Sprintf("the first label of %d that are tied within the noise", len(tied)), false
 	}
-	return best.Variant, fmt.Sprintf("the least median, tied with %d within the noise", len(tied)-1)
+	return best.Variant, fmt.Sprintf("the least median, tied with %d within the noise", len(tied)-1), false
 }
 
 // level scales the samples of a round to the first round's instance and clock: by the

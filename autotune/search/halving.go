@@ -192,17 +192,21 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 		return nil
 	}
 	s.phase, s.done, s.total = PhaseFinal, 0, rounds*len(final)
-	more, instances, must := moreRounds, leastInstances, rounds
+	enough, most, instances, must := rounds+moreRounds, rounds+moreRounds, leastInstances, rounds
 	if s.Varied {
-		more, instances, must = variedRounds, MostInstances, 2*rounds
+		enough, most, instances, must = rounds+variedRounds, MostInstances, MostInstances, 2*rounds
 	}
-	for round := range rounds + more {
+	for round := range most {
 		best, tooSlow := math.Inf(1), alsoRan
 		var leader Measured
 		for _, c := range final {
 			if m, ok := c.at(size); ok && float64(m.Sample.Median) < best {
 				best, leader = float64(m.Sample.Median), m
 			}
+		}
+		var holder *state
+		if round >= enough {
+			holder = s.doubted(size, &leader)
 		}
 		if s.Varied && round < leastRounds {
 			tooSlow = hopeless // an instance that suits others
@@ -213,6 +217,7 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 			stays := c == s.safe || c.v.Label == s.Previous[size]
 			switch {
 			case !ok || len(c.rounds[size]) < round: // failed, or dropped out before
+			case round >= enough && (holder == nil || c != holder && c.v != leader.Variant):
 			case round >= rounds && leader.beats(&m):
 			case round > 0 && float64(m.Sample.Median) > tooSlow*best && !stays:
 			default:
@@ -243,6 +248,23 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 	}
 	s.complete[size] = complete
 	return nil
+}
+
+// doubted is the incumbent of a size where that seems slower than the leader by more than two that are tied;
+// nil otherwise. A test that fails then is short of rounds.
+func (s *search) doubted(size int, leader *Measured) *state {
+	holder := s.safe
+	if at := slices.IndexFunc(s.order, func(c *state) bool { return c.v.Label == s.Previous[size] }); at >= 0 {
+		holder = s.order[at]
+	}
+	if holder == nil {
+		return nil
+	}
+	m, _ := holder.at(size)
+	if mean, _, ok := ratio(leader, &m); !ok || mean > -math.Log1p(sameSpeed) {
+		return nil
+	}
+	return holder
 }
 
 // over reports whether t has come, and for what must be done within the grace whether that has.
@@ -357,8 +379,11 @@ func (s *search) conclude() {
 		if s.Turn > 0 && size != Order(s.Sizes)[s.Turn-1] {
 			continue
 		}
-		if o, ok := s.decide(size); ok {
+		switch o, ok := s.decide(size); {
+		case ok:
 			s.out.Sizes = append(s.out.Sizes, o)
+		case o.Noisy:
+			s.out.Noisy = append(s.out.Noisy, size)
 		}
 	}
 	for _, c := range s.order {
@@ -370,8 +395,8 @@ func (s *search) conclude() {
 
 // decide picks the winner of a size. It reports false when nothing is proven: the safe
 // point or the size's earlier winner is still to be measured, only one variant was
-// measured although others could have been tried, or what was faster at a first glance
-// has too few measurements.
+// measured although others could have been tried, what was faster at a first glance
+// has too few measurements, or scattered samples alone keep a variant that never won there.
 func (s *search) decide(size int) (SizeOutcome, bool) {
 	o := SizeOutcome{Size: size, Complete: s.complete[size]}
 	incumbent := ""
@@ -398,7 +423,10 @@ func (s *search) decide(size int) (SizeOutcome, bool) {
 		return o, false
 	}
 	list := contenders(o.Results, incumbent)
-	o.Winner, o.Why = Decide(list, incumbent)
+	o.Winner, o.Why, o.Noisy = decided(list, incumbent)
+	if o.Noisy && !s.Won[size] {
+		return o, false
+	}
 	if !o.Complete {
 		won := slices.IndexFunc(list, func(m Measured) bool { return m.Variant == o.Winner })
 		for i := range o.Results {

@@ -46,6 +46,7 @@ const (
 	leastScreened = 8    // before a size is decided within the grace,
 	leastTried    = 5    // of those at another size
 	variedRounds  = 9    // where times depend on the instance
+	doubtRounds   = 12   // there, of the incumbent and what seems faster by more than two that are tied
 	longer        = 2    // times a glance: a measurement of a round, about
 	hopeless      = 3    // times the best: one sample is enough
 	alsoRan       = 1.5  // times the best after a final round: out
@@ -55,7 +56,7 @@ const (
 )
 
 // MostInstances is how many instances of a size a search times at most.
-const MostInstances = rounds + variedRounds
+const MostInstances = rounds + variedRounds + doubtRounds
 
 // An Ask is one trial the search wants.
 type Ask struct {
@@ -81,7 +82,8 @@ type Plan struct {
 	Fixed    map[string]string
 	Sizes    []int // ascending
 	Feasible func(v *device.Variant, size int) error
-	Previous map[int]string // labels of earlier winners by size
+	Previous map[int]string // labels of earlier winners by size, or of what would run there
+	Won      map[int]bool   // sizes whose label of Previous is an earlier winner's
 	Likely   []string       // labels of what won elsewhere
 	// Promising are the labels that each size tries first, the best first, after the safe point and earlier winners.
 	Promising map[int][]string
@@ -128,6 +130,7 @@ type SizeOutcome struct {
 	Safe     string     // label of the safe point, "" if it was not measured here
 	Results  []Measured // fastest first
 	Complete bool       // the final rounds were run to their end
+	Noisy    bool       // what was faster than the incumbent scattered by more than NoiseLimit
 }
 
 // A Failure is a variant that will never win.
@@ -141,6 +144,7 @@ type Failure struct {
 // Outcome of a search.
 type Outcome struct {
 	Sizes      []SizeOutcome // where something is proven, ascending
+	Noisy      []int         // sizes that have no winner, as samples scatter by more than NoiseLimit
 	Failures   []Failure
 	Counts     map[trial.Status]int // trials
 	Points     int                  // variants with the fixed parameters

@@ -112,16 +112,22 @@ func Open(path string, id Identity, put func(r Record, payload []byte) error) (_
 	if err != nil {
 		return nil, err
 	}
+	size := info.Size()
+	if info.Mode().IsRegular() && size < headSize {
+		if size, err = c.begin(size); err != nil {
+			return nil, err
+		}
+	}
 	if err := c.checkHead(&id); err != nil {
 		return nil, err
 	}
-	end, err := c.scan(info.Size(), id.Type.Size(), put)
+	end, err := c.scan(size, id.Type.Size(), put)
 	if err != nil {
 		return nil, err
 	}
 	if need := problem.Footprint(id.Agents, id.Type) - end; need > 0 {
-		if free, ok := room(filepath.Dir(path)); ok && free+info.Size()-end < need {
-			return nil, fmt.Errorf("found room for %d bytes on the disk, expected %d", free+info.Size()-end, need)
+		if free, ok := room(filepath.Dir(path)); ok && free+size-end < need {
+			return nil, fmt.Errorf("found room for %d bytes on the disk, expected %d", free+size-end, need)
 		}
 	}
 	if err := f.Truncate(end); err != nil {
@@ -133,6 +139,22 @@ func Open(path string, id Identity, put func(r Record, payload []byte) error) (_
 
 func refuse(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrRefused, fmt.Errorf(format, args...))
+}
+
+// begin completes the head of a file of so many bytes where the process ended while it wrote the head, and returns
+// the file's new size.
+func (c *File) begin(size int64) (int64, error) {
+	found := make([]byte, size)
+	if _, err := c.f.ReadAt(found, 0); err != nil {
+		return 0, err
+	}
+	if !bytes.HasPrefix(c.head, found) {
+		return size, nil // which checkHead refuses
+	}
+	if _, err := c.f.WriteAt(c.head, 0); err != nil {
+		return 0, err
+	}
+	return headSize, c.f.Sync()
 }
 
 // checkHead says how a file's head differs from that of an identity.

@@ -39,7 +39,7 @@ func written(t *testing.T) (path string, ends []int64) {
 	return path, ends
 }
 
-// Cut off at any byte, a checkpoint has its whole levels, and can be appended to.
+// Cut off at any byte, also of the head, a checkpoint has its whole levels, and can be appended to.
 func TestCutAnywhere(t *testing.T) {
 	path, ends := written(t)
 	whole, err := os.ReadFile(path)
@@ -51,12 +51,6 @@ func TestCutAnywhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		c, err := Open(path, id, func(Record, []byte) error { return nil })
-		if size < headSize {
-			if !errors.Is(err, ErrRefused) {
-				t.Fatalf("%d bytes, less than the head: found %v", size, err)
-			}
-			continue
-		}
 		if err != nil {
 			t.Fatalf("%d bytes: %v", size, err)
 		}
@@ -134,6 +128,16 @@ func TestRefused(t *testing.T) {
 		if _, err := Open(path, c.id, nil); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("found %v, expected %q", err, c.want)
 		}
+	}
+	short := []byte("notes")
+	if err := os.WriteFile(path, short, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path, id, nil); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "found no head of a checkpoint") {
+		t.Errorf("a short file that is no checkpoint: found %v", err)
+	}
+	if now, err := os.ReadFile(path); err != nil || string(now) != string(short) {
+		t.Errorf("a short file that is no checkpoint was changed to %q, %v", now, err)
 	}
 	if _, err := Create(filepath.Join(t.TempDir(), "x"), Identity{40, problem.Float64, id.Values}); err == nil {
 		t.Skip("the system does not tell the disk's room, or has 8 TiB")

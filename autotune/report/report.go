@@ -40,7 +40,9 @@ func Text(w io.Writer, s *autotune.Summary) error {
 	if s.Drift > 0 {
 		p.printf("warning: the safe point's time changed by up to %.0f %% while screening; the device was not at rest\n", 100*s.Drift)
 	}
-	p.winners(s.Winners)
+	if len(s.Winners) > 0 || len(s.Noisy) == 0 {
+		p.winners(s.Winners)
+	}
 	p.undecided(s)
 	p.failures(s.Failures)
 	if p.err != nil {

@@ -25,6 +25,7 @@ func summary() *autotune.Summary {
 		Failures:  []autotune.Failure{{Fixed: int32s, Size: 24, Variant: "lambda=8,block=64", Status: trial.Verify, Error: "case ties:\n total 5, expected 6"}},
 		Undecided: []autotune.Key{{Fixed: int32s, Size: 18}, {Fixed: map[string]string{"method": "idp", "value": "int64"}, Size: 24}, {Fixed: int32s, Size: 20}},
 		Missing:   12400 * time.Millisecond,
+		Noisy:     []autotune.Key{{Fixed: int32s, Size: 22}},
 	}
 }
 
@@ -35,6 +36,8 @@ warning: the safe point's time changed by up to 3 % while screening; the device 
 fixed        size  winner              time      ±     vs safe  rate        of  why
 value=int32  24    lambda=4,block=256  812.3 µs  0.2%  2.00×    3.46e+11/s  9   fastest
 value=int32  26    lambda=2,block=128  1.812 s   0.0%  -        -           2   fastest (not complete)
+
+sizes without a winner, as samples scatter by more than the 10 % that crown one: 1; value=int32 22
 
 sizes not decided for lack of time: 3, which take about 12s; value=int32 18 20; method=idp,value=int64 24
 
@@ -53,6 +56,10 @@ func TestText(t *testing.T) {
 	b.Reset()
 	if err := Text(&b, &autotune.Summary{}); err != nil || !strings.Contains(b.String(), "no winner") {
 		t.Errorf("empty summary: %v\n%s", err, &b)
+	}
+	b.Reset()
+	if err := Text(&b, &autotune.Summary{Noisy: summary().Noisy}); err != nil || strings.Contains(b.String(), "too little was measured") {
+		t.Errorf("scattered samples alone: %v\n%s", err, &b)
 	}
 }
 

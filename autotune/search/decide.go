@@ -126,14 +126,9 @@ func (m *Measured) before(b *Measured) int {
 // its samples or theirs scatter by more than a tenth. Of the challengers the one
 // with the least median wins, then the lexically first label. Where times depend on the instance
 // variants are compared round by round, and of those that are tied with the fastest, and take within
-// 5 % or a standard error of its time, the lexically first label wins. why is a phrase for reports.
-func Decide(results []Measured, incumbent string) (winner *device.Variant, why string) {
-	winner, why, _ = decided(results, incumbent)
-	return winner, why
-}
-
-// decided is Decide, and reports whether only scattered samples keep the incumbent.
-func decided(results []Measured, incumbent string) (winner *device.Variant, why string, noisy bool) {
+// 5 % or a standard error of its time, the lexically first label wins. why is a phrase for reports; noisy says that only
+// scattered samples keep the incumbent.
+func Decide(results []Measured, incumbent string) (winner *device.Variant, why string, noisy bool) {
 	challengers := results
 	var holder *Measured
 	for i := range results {

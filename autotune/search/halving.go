@@ -250,8 +250,8 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 	return nil
 }
 
-// doubted is the incumbent of a size where that seems slower than the leader by more than two that are tied;
-// nil otherwise. A test that fails then is short of rounds.
+// doubted returns the incumbent of a size if the leader seems faster by more than sameSpeed, which more rounds may
+// prove; else nil.
 func (s *search) doubted(size int, leader *Measured) *state {
 	holder := s.safe
 	if at := slices.IndexFunc(s.order, func(c *state) bool { return c.v.Label == s.Previous[size] }); at >= 0 {
@@ -423,7 +423,7 @@ func (s *search) decide(size int) (SizeOutcome, bool) {
 		return o, false
 	}
 	list := contenders(o.Results, incumbent)
-	o.Winner, o.Why, o.Noisy = decided(list, incumbent)
+	o.Winner, o.Why, o.Noisy = Decide(list, incumbent)
 	if o.Noisy && !s.Won[size] {
 		return o, false
 	}

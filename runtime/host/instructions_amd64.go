@@ -2,7 +2,8 @@ package host
 
 import "golang.org/x/sys/cpu"
 
-// instructions are the widest that kernels are written for and the processor has.
+// instructions names the widest vector instructions of the processor that kernels are written for; avx512 stands
+// for all its extensions that one of these needs.
 func instructions() string {
 	x := &cpu.X86
 	switch {

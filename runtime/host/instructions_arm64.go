@@ -1,4 +1,4 @@
 package host
 
-// instructions are those of all 64-bit Arm processors.
+// instructions names the vector instructions that every 64-bit Arm processor has.
 func instructions() string { return "neon" }

@@ -2,5 +2,5 @@
 
 package host
 
-// instructions are none that kernels are written for.
+// instructions says that kernels are written for no vector instructions of this architecture.
 func instructions() string { return "none" }

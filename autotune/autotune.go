@@ -59,6 +59,7 @@ type Options struct {
 	Timeout  time.Duration // least time given to a trial; default 1 minute
 	Strategy string        // search.Halving (default) or search.Exhaustive
 	Seed     uint64        // of the order of trying and of the instances timed
+	Noise    float64       // relative MAD above which times crown no one; default search.NoiseLimit
 	Progress func(Event)   // called after each trial; may be nil
 
 	// Now is the clock that budgets are read from; default time.Now.
@@ -301,6 +302,7 @@ func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]stri
 		Promising: promising,
 		Strategy:  r.Strategy,
 		Seed:      r.Seed,
+		Noise:     r.Noise,
 		Budget:    budget,
 		Timeout:   r.Timeout,
 		Now:       r.Now,

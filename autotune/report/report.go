@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"coalesce/autotune"
-	"coalesce/autotune/search"
 	"coalesce/autotune/trial"
 )
 
@@ -78,7 +77,7 @@ func (p *printer) table(rows []string) {
 // undecided tells which sizes the budget did not reach, and which scattered samples left without a winner.
 func (p *printer) undecided(s *autotune.Summary) {
 	if n := len(s.Noisy); n > 0 {
-		p.printf("\nsizes without a winner, as samples scatter by more than the %.0f %% that crown one: %d", 100*search.NoiseLimit, n)
+		p.printf("\nsizes without a winner, as samples scatter by more than --noise allows: %d", n)
 		p.keys(s.Noisy)
 	}
 	if n := len(s.Undecided); n > 0 {

@@ -23,7 +23,7 @@ type Measured struct {
 	Varied bool // times depend on the instance, and each round timed another
 }
 
-// NoiseLimit is the relative MAD above which times crown no one.
+// NoiseLimit is the relative MAD above which times crown no one, unless a plan names another.
 const NoiseLimit = 0.10
 
 // What a winner needs, unless it is the incumbent.
@@ -123,12 +123,12 @@ func (m *Measured) before(b *Measured) int {
 
 // Decide picks the winner of one size. The incumbent (a label, "" for none)
 // keeps the crown unless a challenger beats it by more than the margin, and where
-// its samples or theirs scatter by more than a tenth. Of the challengers the one
+// its samples or theirs scatter by more than limit, a relative MAD. Of the challengers the one
 // with the least median wins, then the lexically first label. Where times depend on the instance
 // variants are compared round by round, and of those that are tied with the fastest, and take within
 // 5 % or a standard error of its time, the lexically first label wins. why is a phrase for reports; noisy says that only
 // scattered samples keep the incumbent.
-func Decide(results []Measured, incumbent string) (winner *device.Variant, why string, noisy bool) {
+func Decide(results []Measured, incumbent string, limit float64) (winner *device.Variant, why string, noisy bool) {
 	challengers := results
 	var holder *Measured
 	for i := range results {
@@ -143,14 +143,14 @@ func Decide(results []Measured, incumbent string) (winner *device.Variant, why s
 			if !m.beats(holder) {
 				continue
 			}
-			if noise := m.noise(holder); noise > NoiseLimit {
+			if noise := m.noise(holder); noise > limit {
 				scatter = max(scatter, noise)
 				continue
 			}
 			challengers = append(challengers, m)
 		}
 		if len(challengers) == 0 && scatter > 0 {
-			return holder.Variant, fmt.Sprintf("kept: samples scatter by %.0f %%, over the %.0f %% that crown a winner", 100*scatter, 100*NoiseLimit), true
+			return holder.Variant, fmt.Sprintf("kept: samples scatter by %.0f %%, over the %.0f %% that crown a winner", 100*scatter, 100*limit), true
 		}
 		if len(challengers) == 0 {
 			return holder.Variant, "kept: no other is faster by more than the noise", false

@@ -42,7 +42,7 @@ func TestDecide(t *testing.T) {
 		"incumbent not here":      {[]Measured{m(3, 1000, 0), m(2, 900, 0)}, label(7), 2},
 		"incumbent alone":         {[]Measured{m(3, 1000, 0)}, label(3), 3},
 	} {
-		if v, why, _ := Decide(tc.results, tc.incumbent); v != &f.Variants[tc.want] || why == "" {
+		if v, why, _ := Decide(tc.results, tc.incumbent, NoiseLimit); v != &f.Variants[tc.want] || why == "" {
 			t.Errorf("%s: %v (%s), want %s", name, v.Label, why, label(tc.want))
 		}
 	}
@@ -55,7 +55,7 @@ func TestUnprovenDoNotWin(t *testing.T) {
 		return Measured{Variant: &f.Variants[x], Sample: trial.Sample{N: n, Median: med}, Instances: instances}
 	}
 	list := contenders([]Measured{m(1, 500, 50, 1), m(2, 600, 2, 2), m(3, 900, 3, 2), m(0, 1000, 5, 1)}, f.Variants[0].Label)
-	if v, _, _ := Decide(list, f.Variants[0].Label); v != &f.Variants[3] {
+	if v, _, _ := Decide(list, f.Variants[0].Label, NoiseLimit); v != &f.Variants[3] {
 		t.Errorf("%s won, want the one with three samples of two instances", v.Label)
 	}
 }
@@ -206,7 +206,7 @@ func TestTiesOfRounds(t *testing.T) {
 		{"the next label was luckier", []float64{1.02e6, 1.01e6, 1.03e6, 1e6}, []float64{1e6, 1.02e6, 1e6, 1.01e6}, 0},
 		{"the next label is faster", []float64{1.3e6, 1.31e6, 1.29e6, 1.3e6}, []float64{1e6, 1e6, 1e6, 1e6}, 1},
 	} {
-		if won, why, _ := Decide([]Measured{of(0, c.first...), of(1, c.next...), holder}, f.Variants[2].Label); won != &f.Variants[c.want] {
+		if won, why, _ := Decide([]Measured{of(0, c.first...), of(1, c.next...), holder}, f.Variants[2].Label, NoiseLimit); won != &f.Variants[c.want] {
 			t.Errorf("%s: %s won, %s; expected %s", c.name, won.Label, why, f.Variants[c.want].Label)
 		}
 	}

@@ -423,7 +423,7 @@ func (s *search) decide(size int) (SizeOutcome, bool) {
 		return o, false
 	}
 	list := contenders(o.Results, incumbent)
-	o.Winner, o.Why, o.Noisy = Decide(list, incumbent)
+	o.Winner, o.Why, o.Noisy = Decide(list, incumbent, s.Noise)
 	if o.Noisy && !s.Won[size] {
 		return o, false
 	}

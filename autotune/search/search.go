@@ -105,6 +105,8 @@ type Plan struct {
 	Decided func(SizeOutcome)
 	// Varied says that times depend on the instance (subject.Varied).
 	Varied bool
+	// Noise is the relative MAD above which times crown no one; default NoiseLimit.
+	Noise float64
 	// Only are the labels to try at each size; nil for all.
 	Only map[int][]string
 }
@@ -130,7 +132,7 @@ type SizeOutcome struct {
 	Safe     string     // label of the safe point, "" if it was not measured here
 	Results  []Measured // fastest first
 	Complete bool       // the final rounds were run to their end
-	Noisy    bool       // what was faster than the incumbent scattered by more than NoiseLimit
+	Noisy    bool       // what was faster than the incumbent scattered by more than Plan.Noise
 }
 
 // A Failure is a variant that will never win.
@@ -144,7 +146,7 @@ type Failure struct {
 // Outcome of a search.
 type Outcome struct {
 	Sizes      []SizeOutcome // where something is proven, ascending
-	Noisy      []int         // sizes that have no winner, as samples scatter by more than NoiseLimit
+	Noisy      []int         // sizes that have no winner, as samples scatter by more than Plan.Noise
 	Failures   []Failure
 	Counts     map[trial.Status]int // trials
 	Points     int                  // variants with the fixed parameters
@@ -248,6 +250,9 @@ func newSearch(ctx context.Context, bench Bench, plan Plan) *search {
 	}
 	if s.Timeout == 0 {
 		s.Timeout = time.Minute
+	}
+	if s.Noise == 0 {
+		s.Noise = NoiseLimit
 	}
 	if s.Budget > 0 {
 		s.deadline = s.Now().Add(s.Budget)

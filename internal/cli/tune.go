@@ -39,6 +39,7 @@ type tuneFlags struct {
 	threads  int
 	family   string
 	budget   time.Duration
+	noise    float64
 	sizes    []int
 	unit     tuning.Unit // of the problem's sizes
 	values   []string
@@ -131,6 +132,7 @@ func (s *tuneFlags) flags(cmd *cobra.Command) {
 	f.SortFlags = false
 	deviceFlags(f, &s.device, &s.threads)
 	f.DurationVar(&s.budget, "budget", 10*time.Minute, "time to spend; 0 for no limit")
+	f.Float64Var(&s.noise, "noise", search.NoiseLimit, "relative scatter of samples above which none is crowned the winner of a size")
 	f.BoolVar(&s.refresh, "refresh", false, "verify and measure again what --output holds, and nothing else")
 	f.BoolVar(&s.asNew, "as-new", false, "leave out what the binary holds of this class of device, as if none had been tuned")
 	f.BoolVar(&s.between, "between", false, "tune the sizes halfway between two tuned ones of which one winner overtakes the other, and nothing else")
@@ -242,6 +244,7 @@ func (a *app) tuneHere(ctx context.Context, s *tuneFlags, subjects []subject.Sub
 		Keep:     func(db *tuned.Database) error { return autotune.Save(s.output, db, sums) },
 		Refresh:  s.refresh,
 		Budget:   s.budget,
+		Noise:    s.noise,
 		Strategy: s.strategy,
 		Seed:     s.seed,
 		Progress: func(e autotune.Event) { p.Set("%s", tuning.Line(e)) },
@@ -343,6 +346,9 @@ func (a *app) tuneDevice(ctx context.Context, s *tuneFlags, subjects []subject.S
 	if s.budget < 0 {
 		return facts, usagef("--budget is %s, expected 0 or more", s.budget)
 	}
+	if !(s.noise > 0) {
+		return facts, usagef("--noise is %v, expected more than 0", s.noise)
+	}
 	slices.Sort(s.sizes)
 	s.sizes = slices.Compact(s.sizes)
 	for _, size := range s.sizes {
@@ -350,16 +356,15 @@ func (a *app) tuneDevice(ctx context.Context, s *tuneFlags, subjects []subject.S
 			return facts, usagef("--sizes has %d, expected 1 to %d", size, most)
 		}
 	}
-	if err := a.handOver(s.device); err != nil {
-		return facts, err
+	if err = a.handOver(s.device); err == nil {
+		err = a.extend(ctx, s, subjects)
 	}
-	if err := a.extend(ctx, s, subjects); err != nil {
-		return facts, err
+	if err == nil {
+		err = a.withDevice(s.device, s.threads, func(d device.Device) error {
+			facts = d.Facts()
+			return nil
+		})
 	}
-	err = a.withDevice(s.device, s.threads, func(d device.Device) error {
-		facts = d.Facts()
-		return nil
-	})
 	return facts, err
 }
 

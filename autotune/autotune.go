@@ -7,6 +7,7 @@
 package autotune
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,7 +60,7 @@ type Options struct {
 	Timeout  time.Duration // least time given to a trial; default 1 minute
 	Strategy string        // search.Halving (default) or search.Exhaustive
 	Seed     uint64        // of the order of trying and of the instances timed
-	Noise    float64       // relative MAD above which times crown no one; default search.NoiseLimit
+	Noise    float64       // search.Plan.Noise
 	Progress func(Event)   // called after each trial; may be nil
 
 	// Now is the clock that budgets are read from; default time.Now.
@@ -90,7 +91,7 @@ type Summary struct {
 	Winners    []Winner             `json:"winners"`
 	Failures   []Failure            `json:"failures"`
 
-	// Noisy are the sizes without a winner because samples scattered too much.
+	// Noisy are the sizes not decided because samples scattered too much, or other processes computed.
 	Noisy []Key `json:"noisy,omitempty"`
 	// Undecided are the sizes that the budget did not reach, and Missing is about how long they take.
 	Undecided []Key         `json:"undecided,omitempty"`
@@ -309,7 +310,7 @@ func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]stri
 		Observe:   r.observe,
 		Decided:   func(o search.SizeOutcome) { r.keep(db, fixed, o) },
 	}
-	plan.Previous, plan.Won = r.previous(known, fixed)
+	plan.Previous = r.previous(known, fixed)
 	if r.Refresh {
 		plan.Only, plan.Strategy = r.kept(db, fixed), search.Exhaustive
 		plan.Sizes = slices.Sorted(maps.Keys(plan.Only))
@@ -398,6 +399,7 @@ const (
 	briefCap     = 200 * time.Millisecond
 	briefSamples = 5
 	fullCap      = 500 * time.Millisecond
+	mostPatience = 10 * time.Second
 )
 
 // nextInstance lies between the seeds of two instances of a size.
@@ -409,7 +411,7 @@ func (r *run) Do(ctx context.Context, a search.Ask) (trial.Trial, error) {
 	req := worker.Request{
 		Family: r.family.Name, Variant: a.Variant.Label, Hash: a.Variant.Hash,
 		Fixed: r.fixed, Size: a.Size, Seed: at.seed, Action: a.Action, First: r.first[at],
-		Effort: worker.Effort{MinSamples: 1, Bound: a.Bound},
+		Effort: worker.Effort{MinSamples: 1, Bound: a.Bound, Others: min(cmp.Or(r.Noise, search.NoiseLimit)/2, 1), Wait: r.patience()},
 	}
 	if a.Brief {
 		req.Effort.Samples, req.Effort.Cap = briefSamples, briefCap
@@ -440,6 +442,18 @@ func (r *run) Do(ctx context.Context, a search.Ask) (trial.Trial, error) {
 		return t, ferr
 	}
 	return t, err
+}
+
+// patience is how long a trial may wait for other processes to end: 10 s, or a tenth of the time left.
+func (r *run) patience() time.Duration {
+	end := r.end
+	if end.IsZero() && r.Budget > 0 {
+		end = r.begin.Add(r.Budget)
+	}
+	if end.IsZero() {
+		return mostPatience
+	}
+	return max(0, min(mostPatience, end.Sub(r.Now())/10))
 }
 
 // note remembers the variant that first answered an instance.

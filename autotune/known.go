@@ -11,28 +11,28 @@ import (
 
 // previous lists the earlier winners whose label this build still has; those whose text has changed
 // count only where entries are refreshed. Without any, previous lists the variant that a solve
-// would choose. won are the sizes with an earlier winner.
-func (r *run) previous(db *tuned.Database, fixed map[string]string) (out map[int]string, won map[int]bool) {
-	out, won = map[int]string{}, map[int]bool{}
+// would choose.
+func (r *run) previous(db *tuned.Database, fixed map[string]string) map[int]string {
+	out := map[int]string{}
 	for _, e := range db.Entries() {
 		if e.Family != r.family.Name || e.Class != r.Facts.Class() || e.Protocol != tuned.Protocol || !maps.Equal(e.Fixed, fixed) {
 			continue
 		}
 		_, valid := e.Result(e.Winner).Valid(r.family)
 		if valid || r.Refresh && r.family.Variant(e.Winner) != nil {
-			out[e.Size], won[e.Size] = e.Winner, true
+			out[e.Size] = e.Winner
 		}
 	}
 	known := db.Over(r.Known)
 	for _, size := range r.Sizes {
-		if won[size] {
+		if out[size] != "" {
 			continue
 		}
 		if v := r.chosen(known, fixed, size); v != nil {
 			out[size] = v.Label
 		}
 	}
-	return out, won
+	return out
 }
 
 // chosen is what solves would run at a size; nil where nothing can.

@@ -14,7 +14,8 @@
 //
 // A probe stands before each sample: a fill of the same memory, which always is the same
 // work for the device. A sample is discarded when the probe took half as long again as
-// the fastest so far: the clock was low, or another process computed.
+// the fastest so far: the clock was low, or another process computed. On a host, where a process is
+// seldom stopped for as short a time as the probe takes, Others asks the system what others compute.
 package measure
 
 import (

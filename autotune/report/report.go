@@ -74,10 +74,10 @@ func (p *printer) table(rows []string) {
 	p.err = t.Flush()
 }
 
-// undecided tells which sizes the budget did not reach, and which scattered samples left without a winner.
+// undecided tells which sizes the budget did not reach, and which were measured in too much noise.
 func (p *printer) undecided(s *autotune.Summary) {
 	if n := len(s.Noisy); n > 0 {
-		p.printf("\nsizes without a winner, as samples scatter by more than --noise allows: %d", n)
+		p.printf("\nsizes not decided, as samples scatter, or other processes computed, by more than --noise allows: %d", n)
 		p.keys(s.Noisy)
 	}
 	if n := len(s.Undecided); n > 0 {

@@ -37,7 +37,7 @@ fixed        size  winner              time      ±     vs safe  rate        of 
 value=int32  24    lambda=4,block=256  812.3 µs  0.2%  2.00×    3.46e+11/s  9   fastest
 value=int32  26    lambda=2,block=128  1.812 s   0.0%  -        -           2   fastest (not complete)
 
-sizes without a winner, as samples scatter by more than --noise allows: 1; value=int32 22
+sizes not decided, as samples scatter, or other processes computed, by more than --noise allows: 1; value=int32 22
 
 sizes not decided for lack of time: 3, which take about 12s; value=int32 18 20; method=idp,value=int64 24
 

@@ -181,6 +181,16 @@ func Decide(results []Measured, incumbent string, limit float64) (winner *device
 	return best.Variant, fmt.Sprintf("the least median, tied with %d within the noise", len(tied)-1), false
 }
 
+// crowded reports whether other processes took more than limit of the cores during times that may have
+// made the winner: its own, or those of a variant that might be faster with these cores.
+func crowded(results []Measured, winner *device.Variant, limit float64) bool {
+	won := slices.IndexFunc(results, func(m Measured) bool { return m.Variant == winner })
+	return len(results) > 1 && slices.ContainsFunc(results, func(m Measured) bool {
+		undisturbed := float64(m.Sample.Median) * (1 - m.Sample.Others)
+		return m.Sample.Others > limit && (m.Variant == winner || undisturbed < float64(results[won].Sample.Median))
+	})
+}
+
 // level scales the samples of a round to the first round's instance and clock: by the
 // median change of those that were in both, which is common to all of them.
 func level(all []*state, size, round int) {
@@ -209,12 +219,13 @@ func level(all []*state, size, round int) {
 
 // pool joins the samples of several rounds: medians of their statistics. The
 // scatter is that within rounds or between them, whichever is larger; the quartiles, which are what
-// files of winners keep of it, lie at least as far from the median.
+// files of winners keep of it, lie at least as far from the median. What other processes took is the mean.
 func pool(rounds []trial.Sample) trial.Sample {
 	out := trial.Sample{Min: math.MaxInt64}
 	var med, q1, q3, mad []int64
 	for _, r := range rounds {
 		out.N += r.N
+		out.Others += r.Others / float64(len(rounds))
 		out.Min = min(out.Min, r.Min)
 		out.Repeat = r.Repeat
 		med, q1, q3, mad = append(med, r.Median), append(q1, r.Q1), append(q3, r.Q3), append(mad, r.MAD)

@@ -396,7 +396,7 @@ func (s *search) conclude() {
 // decide picks the winner of a size. It reports false when nothing is proven: the safe
 // point or the size's earlier winner is still to be measured, only one variant was
 // measured although others could have been tried, what was faster at a first glance
-// has too few measurements, or scattered samples alone keep a variant that never won there.
+// has too few measurements, scattered samples alone keep the incumbent, or other processes took the cores.
 func (s *search) decide(size int) (SizeOutcome, bool) {
 	o := SizeOutcome{Size: size, Complete: s.complete[size]}
 	incumbent := ""
@@ -424,7 +424,8 @@ func (s *search) decide(size int) (SizeOutcome, bool) {
 	}
 	list := contenders(o.Results, incumbent)
 	o.Winner, o.Why, o.Noisy = Decide(list, incumbent, s.Noise)
-	if o.Noisy && !s.Won[size] {
+	o.Noisy = o.Noisy || crowded(o.Results, o.Winner, s.Noise)
+	if o.Noisy {
 		return o, false
 	}
 	if !o.Complete {

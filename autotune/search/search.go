@@ -83,7 +83,6 @@ type Plan struct {
 	Sizes    []int // ascending
 	Feasible func(v *device.Variant, size int) error
 	Previous map[int]string // labels of earlier winners by size, or of what would run there
-	Won      map[int]bool   // sizes whose label of Previous is an earlier winner's
 	Likely   []string       // labels of what won elsewhere
 	// Promising are the labels that each size tries first, the best first, after the safe point and earlier winners.
 	Promising map[int][]string
@@ -105,7 +104,8 @@ type Plan struct {
 	Decided func(SizeOutcome)
 	// Varied says that times depend on the instance (subject.Varied).
 	Varied bool
-	// Noise is the relative MAD above which times crown no one; default NoiseLimit.
+	// Noise is the relative MAD, and the part of the cores that other processes take, above which times
+	// crown no one; default NoiseLimit.
 	Noise float64
 	// Only are the labels to try at each size; nil for all.
 	Only map[int][]string
@@ -132,7 +132,7 @@ type SizeOutcome struct {
 	Safe     string     // label of the safe point, "" if it was not measured here
 	Results  []Measured // fastest first
 	Complete bool       // the final rounds were run to their end
-	Noisy    bool       // what was faster than the incumbent scattered by more than Plan.Noise
+	Noisy    bool       // times that Plan.Noise does not allow might have changed the winner
 }
 
 // A Failure is a variant that will never win.
@@ -146,7 +146,7 @@ type Failure struct {
 // Outcome of a search.
 type Outcome struct {
 	Sizes      []SizeOutcome // where something is proven, ascending
-	Noisy      []int         // sizes that have no winner, as samples scatter by more than Plan.Noise
+	Noisy      []int         // sizes not decided, as times are not what Plan.Noise allows
 	Failures   []Failure
 	Counts     map[trial.Status]int // trials
 	Points     int                  // variants with the fixed parameters

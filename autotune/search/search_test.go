@@ -24,6 +24,7 @@ type bench struct {
 	plan   func(a Ask) trial.Status // "" for ok
 	asked  []Ask
 	cancel func(n int) // called before trial n
+	others func(v *device.Variant) float64
 }
 
 func newBench(truth func(*device.Variant, int) time.Duration) *bench {
@@ -56,6 +57,9 @@ func (b *bench) Do(ctx context.Context, a Ask) (trial.Trial, error) {
 		exact := float64(b.truth(a.Variant, a.Size))
 		med := exact * math.Exp(b.noise*b.rng.NormFloat64())
 		t.Hot = &trial.Sample{N: n, Median: int64(med), Q1: int64(med * (1 - b.noise)), Q3: int64(med * (1 + b.noise)), Min: int64(med * (1 - 2*b.noise)), MAD: int64(med * b.noise), Repeat: 1}
+		if b.others != nil {
+			t.Hot.Others = b.others(a.Variant)
+		}
 		if a.Bound > 0 && time.Duration(med) > a.Bound {
 			n = 1
 		}

@@ -109,6 +109,8 @@ type Sample struct {
 	Min    int64 `json:"min_ns"`
 	MAD    int64 `json:"mad_ns"` // median absolute deviation from the median
 	Repeat int   `json:"repeat"` // runs between the two events of a sample
+	// Others is the part, 0 to 1, of the host's cores that other processes took meanwhile.
+	Others float64 `json:"others,omitempty"`
 }
 
 // Noise is the relative median absolute deviation.

@@ -63,6 +63,10 @@ type Effort struct {
 	Warmup     time.Duration `json:"warmup_ns,omitempty"`
 	Cap        time.Duration `json:"cap_ns,omitempty"`
 	Bound      time.Duration `json:"bound_ns,omitempty"`
+	// Others is the part of the host's cores that other processes may take during a measurement, and Wait
+	// how long the worker waits until they take no more (measure.Others).
+	Others float64       `json:"others,omitempty"`
+	Wait   time.Duration `json:"wait_ns,omitempty"`
 }
 
 // reply is the child's answer.
@@ -83,6 +87,9 @@ func Serve(ctx context.Context, dev device.Device, subjects []subject.Subject, i
 		return fmt.Errorf("worker: %w", err)
 	}
 	b := &Bench{Device: dev, Subjects: subjects}
+	if dev.Facts().Kind == device.Host {
+		b.Others = new(measure.Others)
+	}
 	requests, ended := make(chan Request), make(chan error)
 	returned := make(chan struct{})
 	defer close(returned)
@@ -134,6 +141,9 @@ type Bench struct {
 	Device   device.Device
 	Subjects []subject.Subject
 	Now      func() time.Time // default time.Now
+
+	// Others tells what other processes compute meanwhile; nil: nobody asks.
+	Others *measure.Others
 
 	// Roomy reports whether memory is left for another instance beside those that are kept; default a
 	// look at the heap and at the memory that this process may take.
@@ -303,11 +313,20 @@ func (b *Bench) measure(ctx context.Context, t *trial.Trial, s device.Stream, su
 			err = fmt.Errorf("close: %w", cerr)
 		}
 	}()
-	m, err := measure.Run(ctx, b.Device, s, job, measure.Options{
-		Warmup: r.Effort.Warmup, Cap: r.Effort.Cap, Samples: r.Effort.Samples, MinSamples: r.Effort.MinSamples, Bound: r.Effort.Bound, Now: now,
+	var m measure.Result
+	others, err := b.Others.Alone(b.Device.Facts().SMs, r.Effort.Others, r.Effort.Wait, func() (err error) {
+		m, err = measure.Run(ctx, b.Device, s, job, measure.Options{
+			Warmup: r.Effort.Warmup, Cap: r.Effort.Cap, Samples: r.Effort.Samples, MinSamples: r.Effort.MinSamples, Bound: r.Effort.Bound, Now: now,
+		})
+		return err
 	})
 	if err != nil {
 		return err
+	}
+	for _, sample := range []*trial.Sample{m.Cold, m.Hot} {
+		if sample != nil {
+			sample.Others = others
+		}
 	}
 	t.Cold, t.Hot, t.Stop, t.Work = m.Cold, m.Hot, m.Stop, job.Work()
 	if !m.Clean {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -47,15 +46,23 @@ func (e Env) doctor(ctx context.Context, d device.Device, named string) error {
 	var t ui.Table
 	t.Row("device", fmt.Sprintf("%s (%s)", facts, facts.Name))
 	t.Row("driver", cmp.Or(facts.Driver, "-"))
+	var others *measure.Others
 	switch facts.Kind {
 	case device.CUDA:
 		gpu(ctx, &t, facts)
-	default:
-		load(&t)
+	case device.Host:
+		others = new(measure.Others)
 	}
-	s, err := steadiness(d)
+	var s steady
+	taken, err := others.Alone(facts.SMs, 1, 0, func() (err error) {
+		s, err = steadiness(d)
+		return err
+	})
 	if err != nil {
 		return err
+	}
+	if s.others = taken; others != nil {
+		t.Row("other processes", fmt.Sprintf("take %.0f %% of the cores", 100*taken))
 	}
 	t.Row("clock spread", fmt.Sprintf("%.1f %% between tenths of a second", 100*s.spread))
 	t.Row("noise floor", fmt.Sprintf("%.1f %% (median deviation of %d fills of %s)", 100*s.noise, s.n, device.Size(fillBytes)))
@@ -112,27 +119,19 @@ func gpu(ctx context.Context, t *ui.Table, facts device.Facts) {
 	t.Row("other processes", ui.Plain(strings.ReplaceAll(answer, "\n", "; ")))
 }
 
-// load is how busy the processor is, where the system tells.
-func load(t *ui.Table) {
-	data, err := os.ReadFile("/proc/loadavg")
-	words := strings.Fields(string(data))
-	if err != nil || len(words) < 3 {
-		t.Row("load", "not known")
-		return
-	}
-	t.Row("load", fmt.Sprintf("%s processes computed over the last minute", words[0]))
-}
-
 // steady is how the same work scatters on a device.
 type steady struct {
 	n      int
 	noise  float64 // relative median deviation of all
 	spread float64 // relative distance of the slowest tenth of a second's median from the fastest's
+	others float64 // part of a host's cores that other processes took meanwhile
 }
 
 // verdict says whether a tune would crown winners now.
 func (s *steady) verdict() string {
 	switch limit := search.NoiseLimit; {
+	case s.others > limit:
+		return fmt.Sprintf("no: other processes take more than the %.0f %% above which tune crowns no winner; end what else computes", 100*limit)
 	case s.noise > limit:
 		return fmt.Sprintf("no: most samples would scatter by more than the %.0f %% above which tune crowns no winner; end what else computes", 100*limit)
 	case s.spread > limit:

@@ -14,11 +14,18 @@ import (
 // and where the clock moves by as much it hardly is.
 func TestVerdict(t *testing.T) {
 	for _, c := range []struct {
-		noise, spread float64
-		want          string
-	}{{0, 0.02, "yes"}, {0.02, 0.3, "hardly"}, {0.2, 0.3, "no:"}, {0.2, 0, "no:"}} {
-		if got := (&steady{n: 100, noise: c.noise, spread: c.spread}).verdict(); !strings.HasPrefix(got, c.want) {
-			t.Errorf("noise %v, spread %v: %q, expected %q", c.noise, c.spread, got, c.want)
+		steady
+		want string
+	}{
+		{steady{spread: 0.02}, "yes"},
+		{steady{noise: 0.02, spread: 0.3}, "hardly"},
+		{steady{noise: 0.2, spread: 0.3}, "no:"},
+		{steady{noise: 0.2}, "no:"},
+		{steady{others: 0.04}, "yes"},
+		{steady{others: 0.4}, "no: other processes"},
+	} {
+		if got := c.verdict(); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%+v: %q, expected %q", c.steady, got, c.want)
 		}
 	}
 }
@@ -32,7 +39,7 @@ func TestDoctorOfAHost(t *testing.T) {
 	if err := e.doctor(context.Background(), d, ""); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"noise floor", "clock spread", "fit to tune"} {
+	for _, want := range []string{"noise floor", "other processes  take ", "clock spread", "fit to tune"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, &out)
 		}

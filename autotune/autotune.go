@@ -299,6 +299,7 @@ func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]stri
 			}
 			return r.Subject.Feasible(v, r.Facts, size)
 		},
+		Previous:  r.previous(known, fixed),
 		Likely:    r.likely(known),
 		Promising: promising,
 		Strategy:  r.Strategy,
@@ -310,7 +311,6 @@ func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]stri
 		Observe:   r.observe,
 		Decided:   func(o search.SizeOutcome) { r.keep(db, fixed, o) },
 	}
-	plan.Previous = r.previous(known, fixed)
 	if r.Refresh {
 		plan.Only, plan.Strategy = r.kept(db, fixed), search.Exhaustive
 		plan.Sizes = slices.Sorted(maps.Keys(plan.Only))
@@ -399,7 +399,7 @@ const (
 	briefCap     = 200 * time.Millisecond
 	briefSamples = 5
 	fullCap      = 500 * time.Millisecond
-	mostPatience = 10 * time.Second
+	mostPatience = 10 * time.Second // for other processes to end
 )
 
 // nextInstance lies between the seeds of two instances of a size.

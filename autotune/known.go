@@ -25,7 +25,7 @@ func (r *run) previous(db *tuned.Database, fixed map[string]string) map[int]stri
 	}
 	known := db.Over(r.Known)
 	for _, size := range r.Sizes {
-		if out[size] != "" {
+		if _, won := out[size]; won {
 			continue
 		}
 		if v := r.chosen(known, fixed, size); v != nil {

@@ -54,6 +54,12 @@ func (o *Others) Alone(threads int, part float64, wait time.Duration, run func()
 	}
 }
 
+// Known reports whether the system tells what other processes take.
+func (o *Others) Known() bool {
+	_, ok := o.now()
+	return ok
+}
+
 // begin notes where an interval begins.
 func (o *Others) begin() {
 	if m, ok := o.now(); ok {

@@ -95,8 +95,8 @@ func TestTaken(t *testing.T) {
 		t.Errorf("counters that stand still: %v", got)
 	}
 	o = &Others{read: func() (reading, bool) { return reading{}, false }}
-	if got, _ := o.Alone(2, 0, time.Hour, s.run(time.Second)); got != 0 {
-		t.Errorf("no counters: %v", got)
+	if got, _ := o.Alone(2, 0, time.Hour, s.run(time.Second)); got != 0 || o.Known() {
+		t.Errorf("no counters: %v, known %v", got, o.Known())
 	}
 }
 

@@ -138,22 +138,18 @@ func Decide(results []Measured, incumbent string, limit float64) (winner *device
 	}
 	if holder != nil {
 		challengers = nil
-		scatter := 0.0
 		for _, m := range results {
 			if !m.beats(holder) {
 				continue
 			}
-			if noise := m.noise(holder); noise > limit {
-				scatter = max(scatter, noise)
+			if m.noise(holder) > limit {
+				noisy = true
 				continue
 			}
 			challengers = append(challengers, m)
 		}
-		if len(challengers) == 0 && scatter > 0 {
-			return holder.Variant, fmt.Sprintf("kept: samples scatter by %.0f %%, over the %.0f %% that crown a winner", 100*scatter, 100*limit), true
-		}
 		if len(challengers) == 0 {
-			return holder.Variant, "kept: no other is faster by more than the noise", false
+			return holder.Variant, "kept: no other is faster by more than the noise", noisy
 		}
 	}
 	if len(challengers) == 0 {

@@ -424,8 +424,7 @@ func (s *search) decide(size int) (SizeOutcome, bool) {
 	}
 	list := contenders(o.Results, incumbent)
 	o.Winner, o.Why, o.Noisy = Decide(list, incumbent, s.Noise)
-	o.Noisy = o.Noisy || crowded(o.Results, o.Winner, s.Noise)
-	if o.Noisy {
+	if o.Noisy = o.Noisy || crowded(o.Results, o.Winner, s.Noise); o.Noisy {
 		return o, false
 	}
 	if !o.Complete {

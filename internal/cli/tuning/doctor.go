@@ -61,8 +61,12 @@ func (e Env) doctor(ctx context.Context, d device.Device, named string) error {
 	if err != nil {
 		return err
 	}
-	if s.others = taken; others != nil {
+	switch s.others = taken; {
+	case others == nil:
+	case others.Known():
 		t.Row("other processes", fmt.Sprintf("take %.0f %% of the cores", 100*taken))
+	default:
+		t.Row("other processes", "not known")
 	}
 	t.Row("clock spread", fmt.Sprintf("%.1f %% between tenths of a second", 100*s.spread))
 	t.Row("noise floor", fmt.Sprintf("%.1f %% (median deviation of %d fills of %s)", 100*s.noise, s.n, device.Size(fillBytes)))

@@ -4,10 +4,10 @@
 //     second counts, because these add less than the noise.
 //  2. Warm-up by time, not by count.
 //  3. Each sample starts from Reset, so that no run profits from the answers of the run before.
-//     Cold samples then overwrite twice the L2 cache before their run, and have a single run. Hot
-//     samples run the sequence once untimed first; they follow a cold measurement only if runs are
-//     short enough for the cache to matter.
-//  4. Events stand round the whole launch sequence; short sequences are repeated
+//     Where the size of the L2 cache is known, as on GPUs, samples are cold: they overwrite twice the
+//     cache before their run, and have a single run. Elsewhere they are hot: they run the sequence once
+//     untimed first, if runs are short enough for the cache to matter.
+//  4. Events stand round the whole launch sequence; short hot sequences are repeated
 //     between the events until the interval is long enough to read.
 //  5. Sampling stops when the samples agree, when more of them change nothing,
 //     or at a cap on time. The statistic is the median.
@@ -33,12 +33,11 @@ import (
 // Options of a measurement. The zero value is protocol mp1 in full.
 type Options struct {
 	Warmup     time.Duration    // run at least this long before sampling; default 25 ms
-	Cap        time.Duration    // stop sampling after this long; default 500 ms
+	Cap        time.Duration    // stop sampling after this long, a first run that counts included; default 500 ms
 	Samples    int              // stop after this many samples of a kind; default 1000
 	MinSamples int              // samples needed even beyond Cap; default 3
 	Interval   time.Duration    // least time between the events; default 200 µs
 	Bound      time.Duration    // stop after one sample slower than this; 0 for never
-	ColdAlone  bool             // no hot samples where there are cold ones
 	Now        func() time.Time // the clock that Warmup and Cap are read from; default time.Now
 	NoiseFloor float64          // relative MAD at which samples agree; default 0.005
 }
@@ -91,11 +90,10 @@ func (o *Options) defaults() {
 	}
 }
 
-// A Result has the measured times. Cold is nil if the device's L2 size is not known; Hot is nil if runs
-// are so long that the cache's state at their start does not matter.
+// A Result has the measured times: Cold where the device's L2 size is known, else Hot. The other is nil.
 type Result struct {
 	Cold, Hot *trial.Sample
-	Stop      string // why the sampling of Cold, else Hot, ended
+	Stop      string // why the sampling ended
 	Disturbed int    // samples that were discarded
 	// Clean says that the job's outputs are those of one run after Reset.
 	Clean bool
@@ -130,9 +128,9 @@ type meter struct {
 	s      device.Stream
 	job    subject.Job
 	opts   Options
-	flush  device.Buffer // nil: no cold samples
-	repeat int
-	warm   bool // run once untimed before a hot sample
+	flush  device.Buffer // nil: samples are hot
+	repeat int           // runs a sample; 1 of cold samples
+	warm   bool          // run once untimed before a sample; false of cold samples
 
 	probe     device.Buffer
 	quiet     time.Duration // the fastest probe
@@ -142,7 +140,8 @@ type meter struct {
 
 func (m *meter) measure() (Result, error) {
 	begin := m.opts.Now()
-	first, err := m.sample(m.flush != nil)
+	cold := m.flush != nil
+	first, err := m.sample()
 	if err != nil {
 		return Result{}, err
 	}
@@ -153,30 +152,22 @@ func (m *meter) measure() (Result, error) {
 		if first, err = m.warmUp(first, begin); err != nil {
 			return Result{}, err
 		}
+		begin = m.opts.Now()
 	}
-	m.warm = first < cacheRun
-	if err := m.settleRepeat(first); err != nil {
-		return Result{}, err
-	}
-	var r Result
-	if m.flush != nil {
-		if r.Cold, r.Stop, err = m.collect(true, kept); err != nil {
+	if !cold {
+		m.warm = first < cacheRun
+		if err := m.settleRepeat(first); err != nil {
 			return Result{}, err
 		}
-		if !m.warm || m.opts.ColdAlone || r.Stop == StopSlow {
-			r.Clean = m.repeat == 1
-			return r, nil
-		}
-		kept = nil
 	}
-	hotStop := ""
-	if r.Hot, hotStop, err = m.collect(false, kept); err != nil {
+	sample, stop, err := m.collect(kept, begin)
+	if err != nil {
 		return Result{}, err
 	}
-	if r.Cold == nil {
-		r.Stop = hotStop
+	r := Result{Hot: sample, Stop: stop, Clean: m.repeat == 1 && !m.warm}
+	if cold {
+		r.Cold, r.Hot = sample, nil
 	}
-	r.Clean = m.repeat == 1 && !m.warm
 	return r, nil
 }
 
@@ -184,7 +175,7 @@ func (m *meter) measure() (Result, error) {
 // last run.
 func (m *meter) warmUp(last time.Duration, begin time.Time) (time.Duration, error) {
 	for m.opts.Now().Sub(begin) < m.opts.Warmup {
-		t, err := m.sample(m.flush != nil)
+		t, err := m.sample()
 		if err != nil {
 			return 0, err
 		}
@@ -199,7 +190,7 @@ func (m *meter) settleRepeat(once time.Duration) error {
 		return nil
 	}
 	for m.repeat < maxRepeat {
-		t, err := m.sample(false)
+		t, err := m.sample()
 		if err != nil {
 			return err
 		}
@@ -211,18 +202,13 @@ func (m *meter) settleRepeat(once time.Duration) error {
 	return nil
 }
 
-// collect samples until a reason to stop.
-func (m *meter) collect(cold bool, kept []float64) (*trial.Sample, string, error) {
-	begin := m.opts.Now()
+// collect samples until a reason to stop; begin is when the first of kept began.
+func (m *meter) collect(kept []float64, begin time.Time) (*trial.Sample, string, error) {
 	for {
 		if stop := m.stop(kept, begin); stop != "" {
-			repeat := m.repeat
-			if cold {
-				repeat = 1
-			}
-			return Statistics(kept, repeat), stop, nil
+			return Statistics(kept, m.repeat), stop, nil
 		}
-		t, err := m.sample(cold)
+		t, err := m.sample()
 		if err != nil {
 			return nil, "", err
 		}
@@ -255,7 +241,7 @@ func (m *meter) stop(kept []float64, begin time.Time) string {
 }
 
 // sample is the time of one run.
-func (m *meter) sample(cold bool) (time.Duration, error) {
+func (m *meter) sample() (time.Duration, error) {
 	if err := m.ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -273,10 +259,7 @@ func (m *meter) sample(cold bool) (time.Duration, error) {
 	if err != nil {
 		return 0, fmt.Errorf("record: %w", err)
 	}
-	repeat := m.repeat
-	if cold {
-		repeat = 1
-	} else if m.warm {
+	if m.warm {
 		if err := m.job.Run(m.s); err != nil {
 			return 0, fmt.Errorf("run: %w", err)
 		}
@@ -285,7 +268,7 @@ func (m *meter) sample(cold bool) (time.Duration, error) {
 	if err != nil {
 		return 0, fmt.Errorf("record: %w", err)
 	}
-	for range repeat {
+	for range m.repeat {
 		if err := m.job.Run(m.s); err != nil {
 			return 0, fmt.Errorf("run: %w", err)
 		}
@@ -309,7 +292,7 @@ func (m *meter) sample(cold bool) (time.Duration, error) {
 		m.quiet = fill
 	}
 	m.disturbed = fill > time.Duration(probeSlack*float64(m.quiet))+probeError
-	return max(t/time.Duration(repeat), 1), nil
+	return max(t/time.Duration(m.repeat), 1), nil
 }
 
 // Statistics summarises samples (nanoseconds a run); nil for none.

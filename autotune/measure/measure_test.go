@@ -50,26 +50,14 @@ var gpu = device.Facts{Kind: device.CUDA, L2: 1 << 10}
 func TestStableStopsAtTen(t *testing.T) {
 	d, job, clock, runs := bed(t, gpu, constant(time.Millisecond))
 	r := run(t, d, job, measure.Options{Now: clock.Now})
-	if r.Cold.N != 10 || r.Hot.N != 10 || r.Clean || r.Stop != measure.StopStable || r.Cold.Median != 1e6 || r.Cold.MAD != 0 {
+	if r.Cold.N != 10 || r.Hot != nil || !r.Clean || r.Stop != measure.StopStable || r.Cold.Median != 1e6 || r.Cold.MAD != 0 {
 		t.Errorf("cold %+v, hot %+v, stop %s", r.Cold, r.Hot, r.Stop)
 	}
-	// 25 of warm-up, 10 cold, 10 hot each after an untimed one.
-	if *runs != 55 {
-		t.Errorf("%d runs, want 55", *runs)
+	if *runs != 35 { // 25 of warm-up
+		t.Errorf("%d runs, want 35", *runs)
 	}
 	if d.Buffers != 1 {
 		t.Errorf("%d buffers left, want the job's", d.Buffers)
-	}
-}
-
-func TestColdAlone(t *testing.T) {
-	d, job, clock, runs := bed(t, gpu, constant(time.Millisecond))
-	if r := run(t, d, job, measure.Options{Now: clock.Now, ColdAlone: true}); r.Cold.N != 10 || r.Hot != nil || !r.Clean || *runs != 35 {
-		t.Errorf("cold %+v, hot %+v, %d runs", r.Cold, r.Hot, *runs)
-	}
-	d, job, clock, _ = bed(t, device.Facts{Kind: device.Host}, constant(time.Millisecond))
-	if r := run(t, d, job, measure.Options{Now: clock.Now, ColdAlone: true}); r.Cold != nil || r.Hot.N != 10 {
-		t.Errorf("cold %+v, hot %+v where no size of the cache is known", r.Cold, r.Hot)
 	}
 }
 
@@ -93,12 +81,12 @@ func TestWarmUpDoesNotCount(t *testing.T) {
 }
 
 func TestShortRunsAreRepeated(t *testing.T) {
-	d, job, clock, _ := bed(t, gpu, constant(3*time.Microsecond))
-	r := run(t, d, job, measure.Options{Now: clock.Now})
-	if r.Hot.Repeat != 128 || r.Hot.Median != 3000 { // 64·3 µs < 200 µs ≤ 128·3 µs
-		t.Errorf("hot %+v", r.Hot)
+	d, job, clock, _ := bed(t, device.Facts{Kind: device.Host}, constant(3*time.Microsecond))
+	if r := run(t, d, job, measure.Options{Now: clock.Now}); r.Hot.Repeat != 128 || r.Hot.Median != 3000 || r.Clean { // 64·3 µs < 200 µs ≤ 128·3 µs
+		t.Errorf("hot %+v, clean %t", r.Hot, r.Clean)
 	}
-	if r.Cold.Repeat != 1 || r.Cold.Median != 3000 { // the flush before it serves one run
+	d, job, clock, _ = bed(t, gpu, constant(3*time.Microsecond))
+	if r := run(t, d, job, measure.Options{Now: clock.Now}); r.Cold.Repeat != 1 || r.Cold.Median != 3000 { // the flush before it serves one run
 		t.Errorf("cold %+v", r.Cold)
 	}
 }
@@ -160,6 +148,11 @@ func TestLongRunsAreFew(t *testing.T) {
 	r := run(t, d, job, measure.Options{Now: clock.Now})
 	if r.Cold.N != 3 || r.Hot != nil || !r.Clean || r.Stop != measure.StopCap || *runs != 3 {
 		t.Errorf("cold %+v, hot %v, stop %s, %d runs", r.Cold, r.Hot, r.Stop, *runs)
+	}
+	// The first run counts, and its time too.
+	d, job, clock, runs = bed(t, gpu, constant(2*time.Second))
+	if r := run(t, d, job, measure.Options{Now: clock.Now, MinSamples: 1, Cap: time.Second}); r.Cold.N != 1 || r.Stop != measure.StopCap || *runs != 1 {
+		t.Errorf("cold %+v, stop %s, %d runs", r.Cold, r.Stop, *runs)
 	}
 }
 

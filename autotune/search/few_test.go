@@ -46,3 +46,30 @@ func TestMadeForFewSizes(t *testing.T) {
 		t.Errorf("%d variants were tried at size 16, expected %d, for which there was time", len(tried), leastTried)
 	}
 }
+
+// A safe point that takes more than ten times as long at a glance is not timed again.
+func TestBeyondDoubt(t *testing.T) {
+	for slower, again := range map[time.Duration]bool{9: true, 11: false} {
+		b := newBench(func(v *device.Variant, _ int) time.Duration {
+			if v.Safe {
+				return slower * 3 * time.Millisecond
+			}
+			return 3 * time.Millisecond
+		})
+		p := plan(b, family(3))
+		p.Sizes = []int{20}
+		o, err := Run(t.Context(), b, p)
+		if err != nil || len(o.Sizes) != 1 || o.Sizes[0].Winner.Safe || o.Sizes[0].Safe == "" {
+			t.Fatalf("winners %s, %v", winners(o), err)
+		}
+		finals := 0
+		for _, a := range b.asked {
+			if a.Phase == PhaseFinal && a.Variant.Safe {
+				finals++
+			}
+		}
+		if finals > 0 != again {
+			t.Errorf("%d times as slow: %d measurements in the final", slower, finals)
+		}
+	}
+}

@@ -50,6 +50,7 @@ const (
 	longer        = 2    // times a glance: a measurement of a round, about
 	hopeless      = 3    // times the best: one sample is enough
 	alsoRan       = 1.5  // times the best after a final round: out
+	beyondDoubt   = 10   // times the best at a glance: slower whatever other processes did meanwhile
 	baseline      = 20   // variants between two measurements of the safe point
 	driftLimit    = 0.02 // relative change of the safe point that is reported
 	screenShare   = 0.5  // of the budget

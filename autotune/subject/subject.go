@@ -41,6 +41,12 @@ type Counted interface {
 // round.
 type Varied interface{ Varied() }
 
+// A CaseDrawer is a subject whose instances to be timed have more work than it takes to verify a variant.
+type CaseDrawer interface {
+	// DrawCase makes a random instance as Subject.Instance does, with the work of a case.
+	DrawCase(fixed map[string]string, size int, seed uint64) (Instance, error)
+}
+
 // ErrCannot is wrapped by errors of runners and jobs whose variant cannot run the instance, as its
 // shape told before.
 var ErrCannot = errors.New("not for this instance")

@@ -67,7 +67,7 @@ type Trial struct {
 	Phase       string            `json:"phase,omitempty"` // of the search
 	Status      Status            `json:"status"`
 	Error       string            `json:"error,omitempty"` // why the status is not ok
-	Cases       int               `json:"cases,omitempty"` // answered correctly, each twice
+	Cases       int               `json:"cases,omitempty"` // answered correctly, each twice; in a worker's first measurement of a variant, or a verification
 	Cold        *Sample           `json:"cold,omitempty"`  // L2 flushed before each sample
 	Hot         *Sample           `json:"hot,omitempty"`   // caches as the run before left them
 	Stop        string            `json:"stop,omitempty"`  // why sampling ended

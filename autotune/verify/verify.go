@@ -80,7 +80,11 @@ func Fresh(d device.Device, s device.Stream, sub subject.Subject, v *device.Vari
 	slices.Sort(sizes)
 	size := sizes[len(sizes)/2]
 	name := fmt.Sprintf("drawn anew, size %d, seed %d", size, seed)
-	inst, err := sub.Instance(fixed, size, seed)
+	drawn := sub.Instance
+	if c, ok := sub.(subject.CaseDrawer); ok {
+		drawn = c.DrawCase
+	}
+	inst, err := drawn(fixed, size, seed)
 	if err != nil {
 		return fmt.Errorf("case %s: %w", name, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"coalesce/autotune/internal/fake"
+	"coalesce/autotune/subject"
 	"coalesce/autotune/trial"
 	"coalesce/autotune/verify"
 	"coalesce/runtime/device"
@@ -107,5 +108,31 @@ func TestKinds(t *testing.T) {
 	}
 	if got := strings.Join(labels, " "); got != "1,1 1,2 2,1" {
 		t.Errorf("found %s", got)
+	}
+}
+
+// drawer is a subject whose cases are drawn otherwise than what is timed.
+type drawer struct {
+	fake.Subject
+	drawn int
+}
+
+func (d *drawer) DrawCase(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
+	d.drawn++
+	return d.Instance(fixed, size, seed)
+}
+
+// What is drawn anew has the work of a case, where the subject tells.
+func TestFreshIsACase(t *testing.T) {
+	d, s := &fake.Device{}, &drawer{Subject: fake.Subject{Plants: []string{""}}}
+	v := &s.Family().Variants[0]
+	r, err := s.Open(d, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, _ := s.Cases(nil)
+	stream, _ := d.NewStream()
+	if err := verify.Fresh(d, stream, s, v, r, cases, nil, 5); err != nil || s.drawn != 1 {
+		t.Errorf("%d drawn as a case, %v", s.drawn, err)
 	}
 }

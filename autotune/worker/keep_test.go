@@ -51,3 +51,17 @@ func TestInstancesAreKept(t *testing.T) {
 		}
 	}
 }
+
+// The cases are answered again after a variant's first measurement, and an instance drawn anew after each.
+func TestVerifiedAfterTiming(t *testing.T) {
+	for plant, want := range map[string]trial.Status{"": trial.OK, "learnt": trial.Verify} { // which knows the cases by heart
+		b := &worker.Bench{Device: &fake.Device{F: device.Facts{Kind: device.Host, Name: "fake"}}, Subjects: []subject.Subject{&fake.Subject{Plants: plants}}}
+		for k, cases := range []int{2, 0} {
+			r := request(plant, trial.ActionMeasure)
+			r.Effort = worker.Effort{Samples: 1, Warmup: time.Microsecond}
+			if got := b.Do(t.Context(), r); got.Status != want || got.Cases != cases {
+				t.Errorf("%q, measurement %d: %s %s, %d cases, expected %d", plant, k+1, got.Status, got.Error, got.Cases, cases)
+			}
+		}
+	}
+}

@@ -61,7 +61,6 @@ func (j *bound) once(v *device.Variant, at int, o measure.Options) (seconds floa
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	o.ColdAlone = true
 	m, err := measure.Run(j.b.Ctx, j.b.Dev, s, job, o)
 	if err == nil && j.check && m.Clean {
 		err = job.Check(s)

@@ -143,7 +143,7 @@ func (j *batchJob) Check(device.Stream) error {
 		if !full {
 			failed = &engine.Infeasible{Rows: batch.Violator(trial.p, sol.Column)}
 		}
-		if err := trial.agree(sol, failed); err != nil {
+		if err := trial.agree(sol, failed, nil); err != nil {
 			return fmt.Errorf("instance %d of %d x %d: %w", k, trial.p.Rows, trial.p.Cols, err)
 		}
 		return nil

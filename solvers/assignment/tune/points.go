@@ -94,11 +94,12 @@ func (tunablePoints) Open(d device.Device, v *device.Variant) (subject.Runner, e
 		if err != nil {
 			return nil, err
 		}
-		return &pointJob{trial: t, engine: e}, nil
+		return &pointJob{device: d, trial: t, engine: e}, nil
 	})
 }
 
 type pointJob struct {
+	device device.Device
 	trial  *trialInstance
 	engine engine.Engine
 	sol    *engine.Solution
@@ -116,7 +117,12 @@ func (j *pointJob) Run(s device.Stream) (err error) {
 	return err
 }
 
-func (j *pointJob) Check(device.Stream) error { return j.trial.agree(j.sol, nil) }
+// Check proves the answer, of many points on the device with the points as the host has them.
+func (j *pointJob) Check(s device.Stream) error {
+	return j.trial.agree(j.sol, nil, func() error {
+		return certify(s, j.trial.p, nil, j.sol, func() (*verify.Checker, error) { return verify.OpenPoints(j.device, nil, j.trial.p) })
+	})
+}
 
 // Work is the number of pairs.
 func (j *pointJob) Work() float64 { return float64(j.trial.p.Rows) * float64(j.trial.p.Cols) }

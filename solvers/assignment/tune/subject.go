@@ -10,11 +10,14 @@ import (
 	"sync"
 
 	"coalesce/autotune/subject"
+	"coalesce/autotune/tuned"
+	"coalesce/generated/assignment"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment/internal/draw"
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/internal/families"
 	"coalesce/solvers/assignment/internal/reference"
+	"coalesce/solvers/assignment/internal/verify"
 	"coalesce/solvers/assignment/problem"
 )
 
@@ -110,7 +113,8 @@ func newTrial(inst *problem.Instance, err error) (*trialInstance, error) {
 func (t *trialInstance) Size() int { return t.p.Cols }
 
 // longestReferred is the longest side that the reference is asked about; beyond it the
-// certificate alone proves the answer, as it does for users.
+// certificate alone proves the answer, as it does for users: on the device that was timed, since a host
+// looks at the pairs of 100,000 points for seconds.
 const longestReferred = 300
 
 // optimum is the value of the reference in units, "" when there is no full
@@ -137,8 +141,8 @@ func (t *trialInstance) optimum() (string, error) {
 }
 
 // agree holds an answer against the costs and, of few rows and columns, against
-// the reference.
-func (t *trialInstance) agree(sol *engine.Solution, failed error) error {
+// the reference; certify, where it is not nil, does the former for more of them.
+func (t *trialInstance) agree(sol *engine.Solution, failed error, certify func() error) error {
 	var none *engine.Infeasible
 	switch {
 	case errors.As(failed, &none):
@@ -146,6 +150,9 @@ func (t *trialInstance) agree(sol *engine.Solution, failed error) error {
 		return err
 	case failed != nil:
 		return failed
+	}
+	if t.p.Cols > longestReferred && certify != nil {
+		return certify()
 	}
 	cert, err := problem.Check(t.p.Instance, sol.Column, problem.Duals{U: sol.U, V: sol.V, Scale: t.p.Scale})
 	if err != nil || t.p.Cols > longestReferred {
@@ -270,7 +277,7 @@ func (t tunable) Open(d device.Device, v *device.Variant) (subject.Runner, error
 		if err != nil {
 			return nil, err
 		}
-		j := &trialJob{trial: x, engine: e}
+		j := &trialJob{device: d, trial: x, engine: e}
 		if j.inputs, err = takeInputs(d, int64(len(x.p.Instance.Bytes()))); err != nil {
 			return nil, errors.Join(err, e.Close())
 		}
@@ -280,6 +287,7 @@ func (t tunable) Open(d device.Device, v *device.Variant) (subject.Runner, error
 }
 
 type trialJob struct {
+	device device.Device
 	trial  *trialInstance
 	engine engine.Engine
 	inputs *inputs
@@ -309,7 +317,34 @@ func (j *trialJob) Run(s device.Stream) error {
 	return j.failed
 }
 
-func (j *trialJob) Check(device.Stream) error { return j.trial.agree(j.sol, j.failed) }
+// Check proves the answer, of many rows and columns on the device, to which the costs are copied anew.
+func (j *trialJob) Check(s device.Stream) error {
+	if j.inputs.second == nil {
+		return j.trial.agree(j.sol, j.failed, nil)
+	}
+	return j.trial.agree(j.sol, j.failed, func() error {
+		if err := j.inputs.reset(s, j.trial.p.Instance); err != nil {
+			return err
+		}
+		w := tuned.Workload{Fixed: map[string]string{"value": string(j.trial.p.Instance.Type)}, Size: j.trial.p.Cols}
+		v, err := (*tuned.Database)(nil).Pick(&assignment.Check, j.device.Facts(), w, nil)
+		if err != nil {
+			return err
+		}
+		return certify(s, j.trial.p, j.m, j.sol, func() (*verify.Checker, error) { return verify.Open(j.device, v, j.m.Rows, j.m.Cols) })
+	})
+}
+
+// certify proves a solution with a checker that it opens.
+func certify(s device.Stream, p *problem.Normal, m *engine.Matrix, sol *engine.Solution, open func() (*verify.Checker, error)) (err error) {
+	c, err := open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	_, err = c.Check(context.Background(), s, p, m, sol)
+	return err
+}
 
 // Work is the number of pairs.
 func (j *trialJob) Work() float64 { return float64(j.m.Rows) * float64(j.m.Cols) }

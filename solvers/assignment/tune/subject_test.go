@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"coalesce/autotune/subject"
+	"coalesce/autotune/tuned"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
@@ -113,7 +114,7 @@ func TestCasesAreWhatTheySay(t *testing.T) {
 			if errors.As(err, new(*engine.Infeasible)) {
 				refused++
 			}
-			if err := trial.agree(s, err); err != nil {
+			if err := trial.agree(s, err, nil); err != nil {
 				t.Errorf("%s, %s: the reference: %v", value, c.Name, err)
 			}
 		}
@@ -143,14 +144,14 @@ func TestTrialsNoticeWrongAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := trial.agree(right, nil); err != nil {
+	if err := trial.agree(right, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	right.Column[0], right.Column[1] = right.Column[1], right.Column[0]
-	if err := trial.agree(right, nil); !errors.Is(err, problem.ErrCheck) {
+	if err := trial.agree(right, nil, nil); !errors.Is(err, problem.ErrCheck) {
 		t.Errorf("two columns exchanged: found %v", err)
 	}
-	if err := trial.agree(nil, &engine.Infeasible{Rows: []int32{0, 1}}); !errors.Is(err, problem.ErrCheck) {
+	if err := trial.agree(nil, &engine.Infeasible{Rows: []int32{0, 1}}, nil); !errors.Is(err, problem.ErrCheck) {
 		t.Errorf("no full matching: found %v", err)
 	}
 }
@@ -174,6 +175,63 @@ func TestWorkloadByRange(t *testing.T) {
 			if class == engine.MediumRange && value.Integer() && most[1] < 2*most[0] {
 				t.Errorf("%s, %s: costs up to %d and up to %d, expected two ranges", value, class, most[0], most[1])
 			}
+		}
+	}
+}
+
+// Answers with many rows and columns are proven on the device, by costs that no variant was given.
+func TestLargeAnswers(t *testing.T) {
+	d := emulatedtest.Open(t)
+	stream, err := d.NewStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Close()
+	for _, s := range Subjects() {
+		f := s.Family()
+		fixed := map[string]string{"value": "int32", "range": "wide", "metric": "euclidean", "floor": "off"}
+		if f.Name != "assignment/core" && f.Name != "assignment/points" {
+			continue
+		}
+		inst, err := s.Instance(fixed, longestReferred+1, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := inst.(*trialInstance).p
+		sol, err := reference.Solve(p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := tuned.LikeSafe(f, func(v *device.Variant) bool { return f.Fits(v, fixed) == nil })
+		run, err := s.Open(d, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		job, err := run.Prepare(inst)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch j := job.(type) {
+		case *trialJob: // costs are copied on the device, as on GPUs
+			if j.inputs.second, err = d.Alloc(j.inputs.costs.Len()); err != nil {
+				t.Fatal(err)
+			}
+			if err := stream.Fill(j.inputs.costs, 0, j.inputs.costs.Len(), 0); err != nil {
+				t.Fatal(err)
+			}
+			j.sol = sol
+		case *pointJob:
+			j.sol = sol
+		}
+		if err := job.Check(stream); err != nil {
+			t.Errorf("%s: %v", f.Name, err)
+		}
+		sol.U[3]++
+		if err := job.Check(stream); !errors.Is(err, problem.ErrCheck) {
+			t.Errorf("%s: a dual too large passed: %v", f.Name, err)
+		}
+		if err := cmp.Or(job.Close(), run.Close()); err != nil {
+			t.Error(err)
 		}
 	}
 }

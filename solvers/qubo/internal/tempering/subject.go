@@ -101,6 +101,11 @@ func (Subject) Instance(fixed map[string]string, size int, seed uint64) (subject
 	return &trial{p: torus(fixed["weight"], size, seed<<40)}, nil
 }
 
+// DrawCase draws a lattice that the host follows.
+func (Subject) DrawCase(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
+	return &trial{torus(fixed["weight"], size, seed<<40), true}, nil
+}
+
 // Open takes a variant; a trial takes the memory.
 func (Subject) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
 	return subject.Open(&qubo.Temper, v, func(t *trial) (subject.Job, error) { return newTrialJob(d, v, t) })

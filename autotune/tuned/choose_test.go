@@ -465,7 +465,7 @@ func TestCandidates(t *testing.T) {
 	}{
 		"exact":          {[]Entry{tunedAt(20, 50, 10, 20)}, 20, nil, "2 10@20 1.00, 3 20@20 2.00, 1 50@20 5.00"},
 		"not feasible":   {[]Entry{tunedAt(20, 50, 10, 20)}, 20, no2, "2 10@20 1.00 (too much shared memory), 3 20@20 2.00, 1 50@20 5.00"},
-		"interpolated":   {[]Entry{tunedAt(10, 100, 10, 20), tunedAt(40, 400, 40, 0, 10)}, 20, nil, "4 5@20 1.00, 2 20@20 3.82, 3 42@20 8.00, 1 200@20 38.20"},
+		"interpolated":   {[]Entry{tunedAt(10, 100, 10, 20), tunedAt(40, 400, 40, 0, 10)}, 20, nil, "4 10@20 1.00, 2 20@20 1.91, 3 42@20 3.99, 1 200@20 19.07"},
 		"extrapolated":   {[]Entry{tunedAt(10, 100, 10, 20), tunedAt(20, 200, 20, 40)}, 40, nil, "2 40@40 1.00, 3 80@40 2.00, 1 400@40 10.00"},
 		"nearest":        {[]Entry{tunedAt(20, 50, 10)}, 22, nil, "2 10@20 1.00, 1 50@20 5.00"},
 		"device default": {[]Entry{tunedAt(16, 0, 10), tunedAt(200, 90, 0, 30)}, 57, nil, "3 0s@0 1.00, 1 0s@0 1.73, 2 0s@0 1.73"},

@@ -85,11 +85,25 @@ const unseen = 0.2
 func (x *span) between(c, d *candidate) float64 {
 	switch {
 	case d == nil:
-		return x.even(c, x.low) + x.at*x.growth + math.Abs(x.at)*x.high.doubt() + x.uneven(c)
+		return x.along(x.even(c, x.low), x.at, x.growth, x.high) + x.uneven(c)
 	case c == nil:
-		return x.even(d, x.high) - (1-x.at)*x.growth + math.Abs(1-x.at)*x.low.doubt() + x.uneven(d)
+		return x.along(x.even(d, x.high), 1-x.at, -x.growth, x.low) + x.uneven(d)
 	}
 	return (1-x.at)*x.even(c, x.low) + x.at*x.even(d, x.high) + x.uneven(c)
+}
+
+// along is the logarithm of a time that is known at one of the two sizes, a part of the way to the other: there
+// it is taken to be what those have grown to that were measured at both, and by some more; in that direction at
+// least a tenth more than the winner's there, as else the search would have come to it (Promising).
+func (x *span) along(here, part, growth float64, t *tunedSize) float64 {
+	if part < 0 {
+		return here + part*growth - part*t.doubt()
+	}
+	there := here + growth + t.doubt()
+	if t.winner != nil && len(t.usable) > 1 {
+		there = max(there, x.even(t.winner, t)+math.Log(closeTo))
+	}
+	return (1-part)*here + part*there
 }
 
 // doubt is the logarithm by which a variant without a result at the size is taken to be slower there: from what

@@ -60,7 +60,7 @@ func (t tunable) Fixed() []map[string]string {
 func (t tunable) Sizes(f device.Facts) []int {
 	switch {
 	case f.Kind == device.CUDA && t.family == &csg.Tiles:
-		return []int{14, 18, 22, 26}
+		return []int{14, 18, 22, 24, 26}
 	case f.Kind == device.CUDA:
 		return []int{18, 22, 25}
 	case f.Kind == device.Host:

@@ -66,7 +66,7 @@ func (t tunable) Sizes(f device.Facts) []int { return sides(f) }
 func sides(f device.Facts) []int {
 	switch f.Kind {
 	case device.CUDA:
-		return []int{1000, 5000, 20000}
+		return []int{1000, 2200, 5000, 20000}
 	case device.Host:
 		return []int{200, 1000}
 	}

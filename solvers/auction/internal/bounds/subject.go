@@ -37,7 +37,7 @@ func (tunable) Counts() (unit string, most int) { return "bids", 1 << 20 }
 
 func (tunable) Sizes(f device.Facts) []int {
 	if f.Kind == device.CUDA {
-		return []int{200, 300, 450, 700}
+		return []int{200, 250, 300, 450, 540, 640, 700} // blocks of 256 or 512 threads take fewer passes over the bids by turns
 	}
 	return []int{20, 40}
 }

@@ -45,7 +45,7 @@ func (t subjectOf) Fixed() []map[string]string {
 // Sizes are numbers of variables: few where the device is not a GPU.
 func (t subjectOf) Sizes(f device.Facts) []int {
 	if f.Kind == device.CUDA {
-		return []int{2500, 7000}
+		return []int{2500, 4200, 7000}
 	}
 	return []int{60, 140}
 }

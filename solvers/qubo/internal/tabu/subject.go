@@ -34,7 +34,7 @@ func (Subject) Fixed() []map[string]string {
 // Sizes are numbers of variables: few where the device is not a GPU.
 func (Subject) Sizes(f device.Facts) []int {
 	if f.Kind == device.CUDA {
-		return []int{1000, 2500, 5000, 7000}
+		return []int{1000, 2500, 3500, 5000, 7000}
 	}
 	return []int{60, 120}
 }

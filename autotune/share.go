@@ -15,21 +15,27 @@ import (
 	"coalesce/runtime/device"
 )
 
-// A budget is shared in rounds. Each decides one size of one workload of every family: the first the
-// middle size of the first workload, the next that of the second workload, and so on; when all workloads
-// of a family have had one size, the second sizes follow. Sizes that have a winner for this class of device,
-// which was measured beside another variant and what was fast at the nearest size, wait until all others are
-// decided. Whatever the budget, the decided sizes are spread over all families, and two runs decide the same
-// sizes. A size has a part of the time in proportion to its claim, those of later rounds and those that wait
-// counting half; once begun it is decided, also where the decision takes longer. When all are decided, the rest
-// of the time goes to workloads whose search was cut short.
+// A budget is shared among families by time: next comes a size of the family on which least was spent, by
+// this run and by those that it goes on from. Families of kernels that a search of takes long so do not keep
+// others from being tuned, and one size of each family comes before two of any. Within a family the middle
+// size of the first workload comes first, then that of the second workload, and so on; when all workloads
+// have had one size, the second sizes follow. Sizes that have a winner for this class of device, which was
+// measured beside another variant and what was fast at the nearest size, wait until all others are decided.
+// Whatever the budget, the decided sizes are spread over all families, and two runs decide nearly the same
+// sizes. A size has a part of the time in proportion to its claim, those that are not their family's next
+// counting half; once begun it is decided, also where the decision takes longer. When all are decided, the
+// rest of the time goes to workloads whose search was cut short.
 
-// laterWeight is the part of a size's claim that counts while sizes of an earlier round are decided.
+// laterWeight is the part of a size's claim that counts while another size of its family comes first.
 const laterWeight = 0.5
 
-// kernelRounds is the number of rounds after which algorithms take part. A choice among algorithms is
-// worth little before their kernels are tuned.
-const kernelRounds = 3
+// kernelsFirst is how long each family of kernels is tuned before algorithms take part. A choice among
+// algorithms is worth little before their kernels are tuned.
+const kernelsFirst = 10 * time.Second
+
+// changeAfter is by how much less time must have been spent on algorithms than on kernels, or the reverse,
+// for the others to go on: algorithms begin with a new worker, which knows the winners of kernels.
+const changeAfter = 5 * time.Second
 
 // leastPart is the least time that a search is repeated for: to repeat its trials takes some too.
 const leastPart = time.Second
@@ -74,7 +80,7 @@ func within(ctx context.Context, tasks []Task, o Options, ended func(Summary, er
 	if rest := slices.DeleteFunc(slices.Clone(s.units), s.finished); len(rest) > 0 {
 		s.units = rest // the run before was cut short, and this one goes on
 	}
-	failed := s.rounds(ctx)
+	failed := s.all(ctx)
 	for i := range tasks {
 		if sum, ok := s.summary(i); ok {
 			err := error(nil)
@@ -163,39 +169,61 @@ func (s *sharing) finished(u *unit) bool {
 // A step of a sharing decides one size of a unit.
 type step struct {
 	*unit
-	at    int // place of the size in the unit's order
-	round int
+	at int // place of the size in the unit's order
 }
 
-// steps are the sizes of all units, in the order in which they are decided.
+// steps are the sizes of all units, those of a family in the order in which they are decided.
 func (s *sharing) steps() (steps []step) {
-	type group struct {
-		family string
-		known  bool
-	}
-	next := map[group]int{} // round
 	for at, left := 0, true; left; at++ {
 		left = false
 		for _, u := range s.units {
-			if at >= len(u.order) {
-				continue
+			if at < len(u.order) {
+				steps, left = append(steps, step{u, at}), true
 			}
-			left = true
-			f := u.Subject.Family()
-			in := group{f.Name, u.known[at]}
-			round := next[in]
-			next[in]++
-			if ofAlgorithms(f) {
-				round += kernelRounds
-			}
-			steps = append(steps, step{u, at, round})
 		}
 	}
-	slices.SortStableFunc(steps, func(a, b step) int {
-		return cmp.Or(falseFirst(a.waits(), b.waits()), cmp.Compare(a.round, b.round),
-			falseFirst(ofAlgorithms(a.Subject.Family()), ofAlgorithms(b.Subject.Family())))
-	})
+	slices.SortStableFunc(steps, func(a, b step) int { return falseFirst(a.waits(), b.waits()) })
 	return steps
+}
+
+// heads are the places in steps of what each family decides next, leaving out those that wait for others.
+func heads(steps []step) (list []int) {
+	seen := map[string]bool{}
+	for i, one := range steps {
+		if name := one.Subject.Family().Name; one.waits() == steps[0].waits() && !seen[name] {
+			seen[name] = true
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// next is the place in steps of the one that comes next: of the family on which took says that least was
+// spent. algorithms says that the last one was of algorithms.
+func next(steps []step, took map[string]time.Duration, algorithms bool) int {
+	behind := func(i int) time.Duration {
+		f := steps[i].Subject.Family()
+		t := took[f.Name]
+		if ofAlgorithms(f) {
+			t += kernelsFirst
+		}
+		if ofAlgorithms(f) != algorithms {
+			t += changeAfter
+		}
+		return t
+	}
+	return slices.MinFunc(heads(steps), func(a, b int) int { return cmp.Compare(behind(a), behind(b)) })
+}
+
+// took is how long trials took on this card lately, by family.
+func (s *sharing) took() map[string]time.Duration {
+	sum := map[string]time.Duration{}
+	for i := range s.shared.records {
+		if t := &s.shared.records[i]; t.Class == s.Facts.Class() && t.UUID == s.Facts.UUID && s.Now().Sub(t.Time) <= resumeWithin {
+			sum[t.Family] += time.Duration(t.Wall)
+		}
+	}
+	return sum
 }
 
 // waits reports whether the size has a winner that was compared, so that others go first.
@@ -215,26 +243,28 @@ func falseFirst(a, b bool) int {
 // ofAlgorithms reports whether a family's variants are algorithms, not kernels.
 func ofAlgorithms(f *device.Family) bool { return f.Target == "" }
 
-// rounds decides sizes, round by round, and then searches on where searches were cut short.
-func (s *sharing) rounds(ctx context.Context) error {
-	steps := s.steps()
+// all decides sizes, and then searches on where searches were cut short.
+func (s *sharing) all(ctx context.Context) error {
+	algorithms := false
 	stale := false // the worker does not know all winners of kernels
-	for i, one := range steps {
-		if !ofAlgorithms(one.Subject.Family()) {
+	for steps := s.steps(); len(steps) > 0; {
+		i := next(steps, s.took(), algorithms)
+		one, firsts, sum := steps[i], heads(steps), 0.0
+		for k, other := range steps {
+			claim := other.claims[other.at]
+			if !slices.Contains(firsts, k) {
+				claim *= laterWeight
+			}
+			sum += claim
+		}
+		steps = slices.Delete(steps, i, i+1)
+		if algorithms = ofAlgorithms(one.Subject.Family()); !algorithms {
 			stale = true
 		} else if stale && s.shared.client != nil {
 			s.shared.client.Close() // the next worker reads them
 			stale = false
 		}
-		all := 0.0
-		for _, later := range steps[i:] {
-			claim := later.claims[later.at]
-			if later.round > one.round || later.waits() != one.waits() {
-				claim *= laterWeight
-			}
-			all += claim
-		}
-		if stop, err := s.search(ctx, one.unit, one.at+1, one.claims[one.at]/all); stop {
+		if stop, err := s.search(ctx, one.unit, one.at+1, one.claims[one.at]/sum); stop {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"coalesce/autotune/subject"
 	"coalesce/runtime/device"
@@ -55,9 +56,9 @@ type ofFamily struct {
 
 func (o ofFamily) Family() *device.Family { return o.f }
 
-// Every family has a size decided before any has two, whichever has more workloads; algorithms take
-// part when every family of kernels has had three.
-func TestSteps(t *testing.T) {
+// The family on which least was spent comes next, with what has no winner first; algorithms take part
+// when every family of kernels has had its time, and several at once.
+func TestNext(t *testing.T) {
 	s := &sharing{}
 	for _, of := range []struct {
 		name, target     string
@@ -73,13 +74,20 @@ func TestSteps(t *testing.T) {
 		}
 	}
 	s.units[0].known[0], s.units[4].known[2] = true, true
+	took, cost := map[string]time.Duration{}, map[string]time.Duration{"many": 2, "one": 7, "choice": 3}
 	var got []string
-	for _, step := range s.steps() {
-		got = append(got, fmt.Sprintf("%d:%s/%s.%d", step.round, step.Subject.Family().Name, step.Fixed[0]["value"], step.at))
+	algorithms := false
+	for steps := s.steps(); len(steps) > 0; {
+		i := next(steps, took, algorithms)
+		one, f := steps[i], steps[i].Subject.Family()
+		got = append(got, fmt.Sprintf("%s/%s.%d", f.Name, one.Fixed[0]["value"], one.at))
+		took[f.Name] += cost[f.Name] * time.Second
+		algorithms = ofAlgorithms(f)
+		steps = slices.Delete(steps, i, i+1)
 	}
-	want := "0:many/1.0 0:one/0.0 1:many/2.0 1:one/0.1 2:many/0.1 2:one/0.3 3:many/1.1 3:one/0.4 3:choice/0.0 4:many/2.1 4:choice/0.1 " +
-		"0:many/0.0 0:one/0.2" // which have winners
+	want := "many/1.0 one/0.0 many/2.0 many/0.1 many/1.1 one/0.1 many/2.1 one/0.3 choice/0.0 choice/0.1 one/0.4 " +
+		"many/0.0 one/0.2" // which have winners
 	if text := strings.Join(got, " "); text != want {
-		t.Errorf("steps are\n%s, expected\n%s", text, want)
+		t.Errorf("sizes are decided in the order\n%s, expected\n%s", text, want)
 	}
 }

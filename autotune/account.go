@@ -1,7 +1,9 @@
 package autotune
 
 import (
+	"cmp"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"coalesce/autotune/search"
@@ -41,7 +43,27 @@ func (r *run) account(out search.Outcome, db *tuned.Database, fixed map[string]s
 		s.Winners = append(s.Winners, winner(o, fixed))
 		entries = append(entries, r.entry(o, db, fixed, winners))
 	}
+	for size, list := range out.Crossed {
+		e, ok := db.Lookup(r.family.Name, r.Facts.Class(), tuned.Workload{Fixed: fixed, Size: size})
+		if !ok {
+			continue
+		}
+		e.Time, e.Results = r.commitTime(db, fixed, size), slices.Clone(e.Results)
+		for i := range list {
+			e.Results = append(e.Results, result(&list[i]))
+		}
+		slices.SortStableFunc(e.Results, func(a, b tuned.Result) int { return cmp.Compare(a.Nanos, b.Nanos) })
+		entries = append(entries, e)
+	}
 	return entries
+}
+
+// result is a measured variant in the form of the database.
+func result(m *search.Measured) tuned.Result {
+	return tuned.Result{
+		Variant: m.Variant.Label, Hash: tuned.Hash(m.Variant.Hash), Nanos: m.Sample.Median,
+		Q1: m.Sample.Q1, Q3: m.Sample.Q3, Samples: m.Sample.N, Work: m.Work,
+	}
 }
 
 // entry is the outcome at one size in the form of the database. others are the labels of winners at
@@ -53,10 +75,7 @@ func (r *run) entry(o *search.SizeOutcome, db *tuned.Database, fixed map[string]
 	}
 	for _, m := range o.Results {
 		if label := m.Variant.Label; m.Final || others[label] || label == e.Winner || label == o.Safe || len(e.Results) < tuned.Kept {
-			e.Results = append(e.Results, tuned.Result{
-				Variant: label, Hash: tuned.Hash(m.Variant.Hash), Nanos: m.Sample.Median,
-				Q1: m.Sample.Q1, Q3: m.Sample.Q3, Samples: m.Sample.N, Work: m.Work,
-			})
+			e.Results = append(e.Results, result(&m))
 		}
 	}
 	return e

@@ -318,7 +318,7 @@ func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]stri
 	maps.DeleteFunc(plan.Previous, func(size int, _ string) bool { return !slices.Contains(plan.Sizes, size) })
 	_, plan.Varied = r.Subject.(subject.Varied)
 	if r.turn > 0 {
-		plan.Turn, plan.Screened = r.turn, r.past.screened(fixed)
+		plan.Turn, plan.Screened, plan.Have = r.turn, r.past.screened(fixed), r.kept(db, fixed)
 		if r.turn == 1 {
 			plan.Screened = 0
 		}

@@ -7,7 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"coalesce/autotune/search"
 	"coalesce/autotune/subject"
+	"coalesce/autotune/trial"
+	"coalesce/autotune/tuned"
 	"coalesce/runtime/device"
 )
 
@@ -89,5 +92,32 @@ func TestNext(t *testing.T) {
 		"many/0.0 one/0.2" // which have winners
 	if text := strings.Join(got, " "); text != want {
 		t.Errorf("sizes are decided in the order\n%s, expected\n%s", text, want)
+	}
+}
+
+// Times at sizes that were decided before join the results there, the fastest first, and leave the winner.
+func TestCrossedResultsJoin(t *testing.T) {
+	f := &device.Family{Name: "toy", Params: []string{"v"}}
+	for _, label := range []string{"v=a", "v=b", "v=c"} {
+		f.Variants = append(f.Variants, device.Variant{Label: label, Values: []string{label[2:]}, Hash: 7})
+	}
+	begin := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	have := tuned.Entry{Family: "toy", Class: device.Facts{}.Class(), Fixed: map[string]string{}, Size: 20, Protocol: tuned.Protocol, Time: begin, Winner: "v=a",
+		Results: []tuned.Result{{Variant: "v=a", Hash: 7, Nanos: 10}, {Variant: "v=b", Hash: 7, Nanos: 30}}}
+	db, err := tuned.New(have)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &run{Options: Options{Now: func() time.Time { return begin.Add(time.Hour) }}, family: f, sum: Summary{Counts: map[trial.Status]int{}}}
+	crossed := []search.Measured{{Variant: &f.Variants[2], Sample: trial.Sample{N: 5, Median: 20, Q1: 19, Q3: 21}, Work: 4}}
+	for _, e := range r.account(search.Outcome{Stopped: search.Done, Crossed: map[int][]search.Measured{20: crossed, 30: crossed}}, db, map[string]string{}) {
+		if err := db.Put(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := db.Entries()[0]
+	want := append(slices.Clone(have.Results[:1]), tuned.Result{Variant: "v=c", Hash: 7, Nanos: 20, Q1: 19, Q3: 21, Samples: 5, Work: 4}, have.Results[1])
+	if len(db.Entries()) != 1 || e.Winner != "v=a" || !slices.Equal(e.Results, want) || !e.Time.After(begin) {
+		t.Errorf("entry %+v, expected the results %+v", e, want)
 	}
 }

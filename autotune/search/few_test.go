@@ -2,6 +2,7 @@ package search
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -71,5 +72,26 @@ func TestBeyondDoubt(t *testing.T) {
 		if finals > 0 != again {
 			t.Errorf("%d times as slow: %d measurements in the final", slower, finals)
 		}
+	}
+}
+
+// What is fast at the size of a turn is measured at the sizes next to it that were decided without it.
+func TestTurnsCross(t *testing.T) {
+	b := newBench(bowl)
+	p := plan(b, family(60))
+	p.Turn, p.Have = 3, map[int][]string{20: {"x=37,block=64,value=int32", "x=41,block=64,value=int32"}}
+	o, err := Run(t.Context(), b, p)
+	if err != nil || winners(o) != "24:x=42" {
+		t.Fatalf("winners %s, %v", winners(o), err)
+	}
+	var got []string
+	for _, m := range o.Crossed[20] {
+		if want := bowl(m.Variant, 20); math.Abs(float64(m.Sample.Median)/float64(want)-1) > 0.05 {
+			t.Errorf("%s takes %v at size 20, expected about %v", m.Variant.Label, time.Duration(m.Sample.Median), want)
+		}
+		got = append(got, m.Variant.Label[:4])
+	}
+	if text := strings.Join(got, " "); text != "x=42" || len(o.Crossed) != 1 {
+		t.Errorf("crossed to size 20: %q, and to %d sizes in all; expected the winner alone, as others take a tenth more", text, len(o.Crossed))
 	}
 }

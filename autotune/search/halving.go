@@ -21,7 +21,11 @@ func (s *search) all() error {
 	}
 	order, parts := turns(s.Sizes)
 	if s.Turn > 0 {
-		return s.decideOne(order[s.Turn-1], survivors, s.share(1))
+		size := order[s.Turn-1]
+		if err := s.decideOne(size, survivors, s.share(1)); err != nil {
+			return err
+		}
+		return s.crossTo(size)
 	}
 	for i, size := range order {
 		end := s.share(0.95 * parts[i]) // the rest is for cross
@@ -368,6 +372,38 @@ func (s *search) cross() error {
 			}
 			if err := s.try(c, size, Ask{Brief: true}); err != nil {
 				return err
+			}
+		}
+	}
+	return nil
+}
+
+// crossTo measures what is fast at a size, which is decided, at the sizes next to it that were decided before
+// without it, for the selection between them.
+func (s *search) crossTo(size int) error {
+	o, ok := s.decide(size)
+	at := slices.Index(s.Sizes, size)
+	s.phase, s.done, s.total = PhaseCross, 0, 0
+	for _, next := range []int{at - 1, at + 1} {
+		if !ok || next < 0 || next >= len(s.Sizes) || s.Have[s.Sizes[next]] == nil {
+			continue
+		}
+		to := s.Sizes[next]
+		for _, m := range o.Results[:min(crossed, len(o.Results))] {
+			if float64(m.Sample.Median) > (1+sameSpeed)*float64(o.Results[0].Sample.Median) || slices.Contains(s.Have[to], m.Variant.Label) {
+				continue
+			}
+			c := s.order[slices.IndexFunc(s.order, func(c *state) bool { return c.v == m.Variant })]
+			if _, ok := c.at(to); !ok {
+				if err := s.try(c, to, Ask{Brief: true, Bound: s.bound(to)}); err != nil {
+					return err
+				}
+			}
+			if there, ok := c.at(to); ok {
+				if s.out.Crossed == nil {
+					s.out.Crossed = map[int][]Measured{}
+				}
+				s.out.Crossed[to] = append(s.out.Crossed[to], there)
 			}
 		}
 	}

@@ -51,6 +51,7 @@ const (
 	hopeless      = 3    // times the best: one sample is enough
 	alsoRan       = 1.5  // times the best after a final round: out
 	beyondDoubt   = 10   // times the best at a glance: slower whatever other processes did meanwhile
+	crossed       = 3    // fastest of a turn's size, measured at the sizes next to it
 	baseline      = 20   // variants between two measurements of the safe point
 	driftLimit    = 0.02 // relative change of the safe point that is reported
 	screenShare   = 0.5  // of the budget
@@ -110,6 +111,8 @@ type Plan struct {
 	Noise float64
 	// Only are the labels to try at each size; nil for all.
 	Only map[int][]string
+	// Have are, with Turn, the labels that have a result at sizes decided before.
+	Have map[int][]string
 }
 
 // Progress is where the search stands.
@@ -146,8 +149,10 @@ type Failure struct {
 
 // Outcome of a search.
 type Outcome struct {
-	Sizes      []SizeOutcome // where something is proven, ascending
-	Noisy      []int         // sizes not decided, as times are not what Plan.Noise allows
+	Sizes []SizeOutcome // where something is proven, ascending
+	Noisy []int         // sizes not decided, as times are not what Plan.Noise allows
+	// Crossed are, with Turn, times of what is fast at the size of the turn at the sizes of Plan.Have next to it.
+	Crossed    map[int][]Measured
 	Failures   []Failure
 	Counts     map[trial.Status]int // trials
 	Points     int                  // variants with the fixed parameters

@@ -84,7 +84,8 @@ func (r refused) Unwrap() []error { return []error{r.error, ErrRefused} }
 // the same compute capability (of hosts: vector instructions), that with the most equal number of multiprocessors
 // first, at the size that gives each of those as much work as this size gives each of
 // this device's. On a GPU sizes at which another class alone was tuned take their place among this
-// class's, their times multiplied by what times here are over times there. Then come results for
+// class's, their times multiplied by what times here are over times there; so do results of variants that this
+// class has none of, at sizes of both. Then come results for
 // workloads that differ in one fixed parameter (another range, or another type of values, the nearest
 // that is known, whose winners' other parameters are taken over), here and on
 // such classes, unless w.Suits tells more. Among the results found the levels are, best first:

@@ -71,7 +71,8 @@ func (k *knowledge) together(own, kin *pool) [2]*pool {
 
 // with adds the sizes of a pool of another class that this one does not have, or whose winner is stale here,
 // at what gives each multiprocessor as much work. Times of a class with as many multiprocessors are
-// multiplied by what times here are over times there at the nearest size of both.
+// multiplied by what times here are over times there at the nearest size of both, and join those of the sizes
+// that this one has.
 func (p *pool) with(kin *pool) *pool {
 	q := *p
 	q.sizes = slices.Clone(p.sizes)
@@ -88,6 +89,8 @@ func (p *pool) with(kin *pool) *pool {
 			q.sizes = append(q.sizes, t)
 		case q.sizes[at].winner == nil && t.winner != nil:
 			q.sizes[at] = t
+		case kin.class.sms == p.class.sms:
+			q.sizes[at].join(&t)
 		}
 	}
 	slices.SortFunc(q.sizes, func(a, b tunedSize) int { return cmp.Compare(a.size, b.size) })
@@ -131,4 +134,22 @@ func (t *tunedSize) slow(log float64) {
 	}
 	t.winnerNanos *= math.Exp(log)
 	t.slowest += log
+}
+
+// join adds the results that another class has at the size, of variants that have none here.
+func (t *tunedSize) join(kin *tunedSize) {
+	won := t.winner
+	t.usable = slices.Clone(t.usable)
+	for _, c := range kin.usable {
+		if t.find(c.variant) == nil {
+			t.usable = append(t.usable, c)
+		}
+	}
+	slices.SortFunc(t.usable, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.log, b.log), cmp.Compare(a.variant.Label, b.variant.Label))
+	})
+	t.slowest = max(t.slowest, kin.slowest)
+	if won != nil {
+		t.winner = t.find(won.variant)
+	}
 }

@@ -151,6 +151,8 @@ func TestSizesOfKin(t *testing.T) {
 		{"at 5000, there at 4000", []Entry{tunedAt(5000, 50, 10, 20), other(tunedAt(4000, 90, 60, 20))}, map[int]string{4000: "3", 5000: "2", 5100: "2"}},
 		{"at 22, there at 18 and 22", []Entry{tunedAt(22, 50, 10, 20), other(tunedAt(18, 90, 60, 20)), other(tunedAt(22, 900, 600, 500))},
 			map[int]string{17: "3", 18: "3", 19: "3", 21: "2", 22: "2", 23: "2"}},
+		{"at 16 and 24, there at 16 what was not tried here", []Entry{tunedAt(16, 50, 10), tunedAt(24, 200, 42, 40), other(tunedAt(16, 100, 20, 30))},
+			map[int]string{16: "2", 22: "2", 24: "3"}},
 	} {
 		db, err := New(tc.entries...)
 		if err != nil {

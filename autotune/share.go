@@ -15,12 +15,12 @@ import (
 	"coalesce/runtime/device"
 )
 
-// A budget is shared among families by time: next comes a size of the family on which least was spent, by
-// this run and by those that it goes on from. Families of kernels that a search of takes long so do not keep
-// others from being tuned, and one size of each family comes before two of any. Within a family the middle
-// size of the first workload comes first, then that of the second workload, and so on; when all workloads
-// have had one size, the second sizes follow. Sizes that have a winner for this class of device, which was
-// measured beside another variant and what was fast at the nearest size, wait until all others are decided.
+// A budget is shared among families by time: next comes a size of the family whose trials took least, in
+// this run and in those that it goes on from. Families whose trials take long leave the others their time, and
+// one size of each family comes before two of any. Within a family the middle size of the first workload comes
+// first, then that of the second workload, and so on; when all workloads have had one size, the second sizes
+// follow. Sizes that have a winner for this class of device, which was measured beside another variant and what
+// was fast at the nearest size, wait until all others are decided.
 // Whatever the budget, the decided sizes are spread over all families, and two runs decide nearly the same
 // sizes. A size has a part of the time in proportion to its claim, those that are not their family's next
 // counting half; once begun it is decided, also where the decision takes longer. When all are decided, the
@@ -33,8 +33,8 @@ const laterWeight = 0.5
 // algorithms is worth little before their kernels are tuned.
 const kernelsFirst = 10 * time.Second
 
-// changeAfter is by how much less time must have been spent on algorithms than on kernels, or the reverse,
-// for the others to go on: algorithms begin with a new worker, which knows the winners of kernels.
+// changeAfter is by how much less time algorithms must have had than kernels, or kernels than algorithms, to
+// come next after the others: algorithms begin with a new worker, which knows the winners of kernels.
 const changeAfter = 5 * time.Second
 
 // leastPart is the least time that a search is repeated for: to repeat its trials takes some too.
@@ -198,8 +198,8 @@ func heads(steps []step) (list []int) {
 	return list
 }
 
-// next is the place in steps of the one that comes next: of the family on which took says that least was
-// spent. algorithms says that the last one was of algorithms.
+// next is the place in steps of the one that comes next: of the family that took least. algorithms says that
+// the last one was of algorithms.
 func next(steps []step, took map[string]time.Duration, algorithms bool) int {
 	behind := func(i int) time.Duration {
 		f := steps[i].Subject.Family()

@@ -34,7 +34,7 @@ import (
 type Options struct {
 	Warmup     time.Duration    // run at least this long before sampling; default 25 ms
 	Cap        time.Duration    // stop sampling after this long, a first run that counts included; default 500 ms
-	Samples    int              // stop after this many samples of a kind; default 1000
+	Samples    int              // stop after this many samples; default 1000
 	MinSamples int              // samples needed even beyond Cap; default 3
 	Interval   time.Duration    // least time between the events; default 200 µs
 	Bound      time.Duration    // stop after one sample slower than this; 0 for never

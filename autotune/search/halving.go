@@ -378,8 +378,8 @@ func (s *search) cross() error {
 	return nil
 }
 
-// crossTo measures what is fast at a size, which is decided, at the sizes next to it that were decided before
-// without it, for the selection between them.
+// crossTo measures the fastest variants of a decided size at the sizes next to it, where these were decided
+// before and have no result of them, for the selection between the two.
 func (s *search) crossTo(size int) error {
 	o, ok := s.decide(size)
 	at := slices.Index(s.Sizes, size)

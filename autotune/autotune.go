@@ -305,6 +305,7 @@ func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]stri
 		Strategy:  r.Strategy,
 		Seed:      r.Seed,
 		Noise:     r.Noise,
+		Alone:     r.Facts.Kind == device.CUDA,
 		Budget:    budget,
 		Timeout:   r.Timeout,
 		Now:       r.Now,

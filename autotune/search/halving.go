@@ -279,9 +279,9 @@ func (s *search) over(t time.Time, must bool) bool {
 	return s.past(t)
 }
 
-// finalists are the best of a size, the safe point and the incumbent, in the order of their times; neither of
-// the last two where it is slower beyond doubt. Where the time does not suffice for the least rounds of all of
-// them, they are fewer: only the best, where no variant that it has to beat is close.
+// finalists are the best of a size, the safe point and the incumbent, in the order of their times, without those
+// that are slower beyond doubt. Where the time does not suffice for the least rounds of all of them, they are
+// fewer: only the best, where no variant that it has to beat is close.
 func (s *search) finalists(size int, end time.Time) []*state {
 	limit, least := finalists, leastInstances
 	if s.Varied {
@@ -295,6 +295,10 @@ func (s *search) finalists(size int, end time.Time) []*state {
 		}
 	}
 	best, _ := s.best(size)
+	slower := float64(beyondDoubt)
+	if s.Alone {
+		slower = behind
+	}
 	var list, stay []*state
 	for i, c := range s.ranking(size) {
 		m, _ := c.at(size)
@@ -302,7 +306,7 @@ func (s *search) finalists(size int, end time.Time) []*state {
 		switch {
 		case i == 0:
 			list = append(list, c)
-		case float64(m.Sample.Median) > beyondDoubt*float64(best.Sample.Median) && !s.Varied:
+		case float64(m.Sample.Median) > slower*float64(best.Sample.Median) && !s.Varied:
 		case (c == s.safe || c.v.Label == s.Previous[size]) && (near || limit == finalists || s.Varied || m.Sample.N < leastSamples):
 			stay = append(stay, c)
 		case i < limit:

@@ -51,6 +51,7 @@ const (
 	hopeless      = 3    // times the best: one sample is enough
 	alsoRan       = 1.5  // times the best after a final round: out
 	beyondDoubt   = 10   // times the best at a glance: slower whatever other processes did meanwhile
+	behind        = 1.3  // the same, where samples taken beside other processes are discarded
 	crossed       = 3    // fastest of a turn's size, measured at the sizes next to it
 	baseline      = 20   // variants between two measurements of the safe point
 	driftLimit    = 0.02 // relative change of the safe point that is reported
@@ -106,6 +107,8 @@ type Plan struct {
 	Decided func(SizeOutcome)
 	// Varied says that times depend on the instance (subject.Varied).
 	Varied bool
+	// Alone says that no other process can have slowed a trial's samples unnoticed.
+	Alone bool
 	// Noise is the relative MAD, and the part of the cores that other processes take, above which times
 	// crown no one; default NoiseLimit.
 	Noise float64

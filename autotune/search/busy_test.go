@@ -119,3 +119,50 @@ func TestNoiseCrownsNone(t *testing.T) {
 		t.Errorf("other processes took 30 %% of what takes twice as long: winners %v, noisy %v, error %v", o.Sizes, o.Noisy, err)
 	}
 }
+
+// A scatterBench is a kernel whose runs take other times by chance, as the order in which blocks meet decides
+// how much they do: samples scatter by far more than their median.
+type scatterBench struct{ bench }
+
+func (b *scatterBench) Do(ctx context.Context, a Ask) (trial.Trial, error) {
+	t, err := b.bench.Do(ctx, a)
+	if s := t.Hot; s != nil {
+		if s.N = 40; a.Brief {
+			s.N = 5
+		}
+		s.MAD = int64(0.07 * float64(s.Median))
+		s.Q1, s.Q3 = s.Median-s.MAD, s.Median+s.MAD
+	}
+	return t, err
+}
+
+// A variant that is 6 % faster than the safe point wins though samples scatter by 7 %, and one as fast does not.
+func TestScatteredSamples(t *testing.T) {
+	const keys = 500
+	f := family(3)
+	for faster, limits := range map[float64][2]int{0.06: {80, 100}, 0: {0, 5}} { // won, in percent of the keys
+		won := 0
+		for key := range uint64(keys) {
+			b := &scatterBench{*newBench(func(v *device.Variant, _ int) time.Duration {
+				if v.Hash == 1 {
+					return time.Duration((1 - faster) * 2e6)
+				}
+				return 2 * time.Millisecond
+			})}
+			b.rng, b.noise = rand.New(rand.NewPCG(key, 11)), 0.02
+			p := plan(&b.bench, f)
+			p.Sizes, p.Seed = []int{20}, key
+			o, err := Run(t.Context(), b, p)
+			if err != nil || len(o.Sizes) != 1 {
+				t.Fatalf("winners %v, %v", o.Sizes, err)
+			}
+			if o.Sizes[0].Winner.Hash != 0 {
+				won++
+			}
+		}
+		t.Logf("%.0f %% faster than the safe point: another won in %.1f %% of %d keys", 100*faster, 100*float64(won)/keys, keys)
+		if won < limits[0]*keys/100 || won > limits[1]*keys/100 {
+			t.Errorf("expected %d to %d %%", limits[0], limits[1])
+		}
+	}
+}

@@ -32,6 +32,7 @@ const (
 	leastInstances = 2
 	leastRounds    = 3    // where times depend on the instance
 	sameSpeed      = 0.05 // relative difference of two that are tied there, below which the label decides
+	steady         = 0.03 // relative difference that rounds alone prove, where they do not
 )
 
 // proven reports whether enough was measured of a variant for it to win.
@@ -57,16 +58,20 @@ func faster(a, b *trial.Sample) bool {
 // student are the 99 % quantiles of Student's t distribution with 2, 3, … degrees of freedom.
 var student = [...]float64{6.965, 4.541, 3.747, 3.365, 3.143, 2.998, 2.896, 2.821, 2.764, 2.718}
 
-// ratio is the mean of the logarithm of a's time over b's in the rounds that had both, and the
-// standard error of that mean. It reports false for fewer than three rounds, and where times do
-// not depend on the instance.
-func ratio(a, b *Measured) (mean, err float64, ok bool) { return limited(a, b, math.Inf(1)) }
+// ratio is paired where times depend on the instance; it reports false where they do not.
+func ratio(a, b *Measured) (mean, err float64, ok bool) {
+	if !a.Varied || !b.Varied {
+		return 0, 0, false
+	}
+	return paired(a, b, math.Inf(1))
+}
 
-// limited is ratio of logarithms that count as limit where they are above, and as -limit where they
-// are below that.
-func limited(a, b *Measured, limit float64) (mean, err float64, ok bool) {
+// paired is the mean of the logarithm of a's time over b's in the rounds that had both, and the standard error
+// of that mean. Logarithms above limit count as limit, and those below -limit as that. It reports false for
+// fewer than three rounds.
+func paired(a, b *Measured, limit float64) (mean, err float64, ok bool) {
 	n := min(len(a.Rounds), len(b.Rounds))
-	if !a.Varied || !b.Varied || n < leastRounds {
+	if n < leastRounds {
 		return 0, 0, false
 	}
 	sum, squares := 0.0, 0.0
@@ -78,19 +83,24 @@ func limited(a, b *Measured, limit float64) (mean, err float64, ok bool) {
 	return mean, math.Sqrt(max(0, squares-sum*mean) / float64(n*(n-1))), true
 }
 
-// beats reports whether a takes less time than b, beyond the margin. Where times depend on the
-// instance, the ratio of the times in each round is one observation, and a beats b where their mean
-// is below 1 by a one-sided test at 1 %: the mean of the ratios, or that of ratios of which those
-// above 2 count as 2 and those below 1/2 as 1/2. Where b takes fifty times as long on some instances,
-// the ratios scatter so much that the first test fails though a is faster on every instance.
+// beats reports whether a takes less time than b, beyond the margin. The ratio of the times in each round is one
+// observation, and where times depend on the instance a beats b where their mean is below 1 by a one-sided test
+// at 1 %: the mean of the ratios, or that of ratios of which those above 2 count as 2 and those below 1/2 as
+// 1/2. Where b takes fifty times as long on some instances, the ratios scatter so much that the first test fails
+// though a is faster on every instance. Where times do not depend on the instance, the test tells of differences
+// of 3 % and more that are less than the samples of a round scatter by.
 func (m *Measured) beats(b *Measured) bool {
-	mean, err, ok := ratio(m, b)
-	if !ok {
-		return faster(&m.Sample, &b.Sample) && m.ahead(b)
+	mean, err, ok := paired(m, b, math.Inf(1))
+	within, errWithin, _ := paired(m, b, math.Ln2)
+	tested := false
+	if ok {
+		t := student[min(len(m.Rounds), len(b.Rounds), len(student)+2)-leastRounds]
+		tested = mean < math.Log(0.99) && (mean < -t*err || within < -t*errWithin)
 	}
-	t := student[min(len(m.Rounds), len(b.Rounds), len(student)+2)-leastRounds]
-	within, errWithin, _ := limited(m, b, math.Ln2)
-	return mean < math.Log(0.99) && (mean < -t*err || within < -t*errWithin)
+	if ok && m.Varied && b.Varied {
+		return tested
+	}
+	return (faster(&m.Sample, &b.Sample) || tested && mean < math.Log(1-steady)) && m.ahead(b)
 }
 
 // ahead reports whether the measurement took less time than b in all rounds that had both, but for one

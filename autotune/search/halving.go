@@ -208,9 +208,12 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 				best, leader = float64(m.Sample.Median), m
 			}
 		}
-		var holder *state
+		var holder, doubted *state
+		if round >= rounds {
+			doubted = s.doubted(size, &leader)
+		}
 		if round >= enough {
-			holder = s.doubted(size, &leader)
+			holder = doubted
 		}
 		if s.Varied && round < leastRounds {
 			tooSlow = hopeless // an instance that suits others
@@ -236,7 +239,7 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 		late := false
 		for _, c := range in {
 			s.done++
-			if late = s.over(end, round < must); late {
+			if late = s.over(end, round < must || doubted != nil && !s.Varied); late {
 				break
 			}
 			if err = s.try(c, size, Ask{Rounds: rounds, Instance: round % instances}); err != nil {
@@ -255,7 +258,7 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 }
 
 // doubted returns the incumbent of a size if the leader seems faster by more than sameSpeed, which more rounds may
-// prove; else nil.
+// prove; nil where they need not.
 func (s *search) doubted(size int, leader *Measured) *state {
 	holder := s.safe
 	if at := slices.IndexFunc(s.order, func(c *state) bool { return c.v.Label == s.Previous[size] }); at >= 0 {
@@ -265,7 +268,7 @@ func (s *search) doubted(size int, leader *Measured) *state {
 		return nil
 	}
 	m, _ := holder.at(size)
-	if mean, _, ok := ratio(leader, &m); !ok || mean > -math.Log1p(sameSpeed) {
+	if mean, _, ok := paired(leader, &m, math.Inf(1)); !ok || mean > -math.Log1p(sameSpeed) || leader.beats(&m) {
 		return nil
 	}
 	return holder

@@ -3,6 +3,7 @@ package tune
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -223,10 +224,14 @@ func TestLargeAnswers(t *testing.T) {
 		case *pointJob:
 			j.sol = sol
 		}
-		if err := job.Check(stream); err != nil {
+		full := func() error { return fmt.Errorf("no room: %w", device.ErrMemory) } // where the host looks
+		if err := cmp.Or(job.Check(stream), inst.(*trialInstance).agree(sol, nil, full)); err != nil {
 			t.Errorf("%s: %v", f.Name, err)
 		}
 		sol.U[3]++
+		if err := inst.(*trialInstance).agree(sol, nil, full); !errors.Is(err, problem.ErrCheck) {
+			t.Errorf("%s: a dual too large passed where the device is full: %v", f.Name, err)
+		}
 		if err := job.Check(stream); !errors.Is(err, problem.ErrCheck) {
 			t.Errorf("%s: a dual too large passed: %v", f.Name, err)
 		}

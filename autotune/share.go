@@ -29,7 +29,7 @@ import (
 // laterWeight is the part of a size's claim that counts while another size of its family comes first.
 const laterWeight = 0.5
 
-// kernelsFirst is how long each family of kernels is tuned before algorithms take part. A choice among
+// kernelsFirst is how much more time each family of kernels has than one of algorithms: a choice among
 // algorithms is worth little before their kernels are tuned.
 const kernelsFirst = 10 * time.Second
 
@@ -218,8 +218,9 @@ func next(steps []step, took map[string]time.Duration, algorithms bool) int {
 // took is how long trials took on this card lately, by family.
 func (s *sharing) took() map[string]time.Duration {
 	sum := map[string]time.Duration{}
+	class, now := s.Facts.Class(), s.Now()
 	for i := range s.shared.records {
-		if t := &s.shared.records[i]; t.Class == s.Facts.Class() && t.UUID == s.Facts.UUID && s.Now().Sub(t.Time) <= resumeWithin {
+		if t := &s.shared.records[i]; t.Class == class && t.UUID == s.Facts.UUID && now.Sub(t.Time) <= resumeWithin {
 			sum[t.Family] += time.Duration(t.Wall)
 		}
 	}

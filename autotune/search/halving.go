@@ -208,12 +208,9 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 				best, leader = float64(m.Sample.Median), m
 			}
 		}
-		var holder, doubted *state
+		var doubted *state
 		if round >= rounds {
 			doubted = s.doubted(size, &leader)
-		}
-		if round >= enough {
-			holder = doubted
 		}
 		if s.Varied && round < leastRounds {
 			tooSlow = hopeless // an instance that suits others
@@ -224,7 +221,7 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 			stays := c == s.safe || c.v.Label == s.Previous[size]
 			switch {
 			case !ok || len(c.rounds[size]) < round: // failed, or dropped out before
-			case round >= enough && (holder == nil || c != holder && c.v != leader.Variant):
+			case round >= enough && (doubted == nil || c != doubted && c.v != leader.Variant):
 			case round >= rounds && leader.beats(&m):
 			case round > 0 && float64(m.Sample.Median) > tooSlow*best && !stays:
 			default:
@@ -389,10 +386,13 @@ func (s *search) cross() error {
 // before and have no result of them, for the selection between the two.
 func (s *search) crossTo(size int) error {
 	o, ok := s.decide(size)
+	if !ok {
+		return nil
+	}
 	at := slices.Index(s.Sizes, size)
 	s.phase, s.done, s.total = PhaseCross, 0, 0
 	for _, next := range []int{at - 1, at + 1} {
-		if !ok || next < 0 || next >= len(s.Sizes) || s.Have[s.Sizes[next]] == nil {
+		if next < 0 || next >= len(s.Sizes) || s.Have[s.Sizes[next]] == nil {
 			continue
 		}
 		to := s.Sizes[next]

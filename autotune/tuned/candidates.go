@@ -12,7 +12,7 @@ import (
 // A Candidate is one of the variants that a choice was made among.
 type Candidate struct {
 	Variant  *device.Variant
-	Time     time.Duration // measured at Size, or predicted; 0: not known
+	Time     time.Duration // measured at Size, or predicted, as from another class's time there; 0: not known
 	Size     int           // the size at which Time was measured or is predicted
 	Slowdown float64       // over the fastest candidate, whether that can run or not; of an all-rounder the mean over all sizes
 	Refused  error         // why the variant cannot run here or is passed over for this instance; nil: it takes part

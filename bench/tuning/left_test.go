@@ -12,10 +12,6 @@ import (
 	"coalesce/autotune/subject"
 	"coalesce/autotune/tuned"
 	"coalesce/runtime/device"
-	"coalesce/solvers/assignment"
-	"coalesce/solvers/auction"
-	"coalesce/solvers/csg"
-	"coalesce/solvers/qubo"
 )
 
 // Each size that the binary's data have of a GPU's kernels is left out in turn and predicted from the
@@ -110,11 +106,6 @@ func TestHosts(t *testing.T) {
 			t.Errorf("%s: %d choices, expected 40 or more", instructions, sizes)
 		}
 	}
-}
-
-// subjects are all that is tuned.
-func subjects() []subject.Subject {
-	return slices.Concat(csg.Subjects(), auction.Subjects(), assignment.Subjects(), qubo.Subjects())
 }
 
 // predicted are the regrets of choices from those entries of the same family that known says may be known, by

@@ -107,7 +107,7 @@ func run(ctx context.Context, s settings, names []string) bool {
 		}
 		b.sources = append(b.sources, source{filepath.Base(path), own.Over(shipped), own})
 	}
-	all := slices.Concat(csg.Subjects(), auction.Subjects(), assignment.Subjects(), qubo.Subjects())
+	all := subjects()
 	for _, sub := range algorithms.Using(all, b.sources[len(b.sources)-1].db) {
 		if autotune.Here(sub, b.Facts) {
 			b.subjects = append(b.subjects, sub)
@@ -120,4 +120,9 @@ func run(ctx context.Context, s settings, names []string) bool {
 		})
 		fmt.Print(summary(b.File.Rows))
 	})
+}
+
+// subjects are all that is tuned.
+func subjects() []subject.Subject {
+	return slices.Concat(csg.Subjects(), auction.Subjects(), assignment.Subjects(), qubo.Subjects())
 }

@@ -18,32 +18,29 @@ import (
 	"coalesce/bench/result"
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
-	"coalesce/solvers/assignment"
-	"coalesce/solvers/auction"
 	"coalesce/solvers/csg"
-	"coalesce/solvers/qubo"
 )
 
 // A seed says which workloads: of every problem, at sizes that nothing was tuned at.
 func TestDraw(t *testing.T) {
 	facts := device.Facts{Kind: device.CUDA, Name: "card", Major: 9, SMs: 132, SharedPerBlock: 227 << 10, ThreadsPerBlock: 1024}
-	var subjects []subject.Subject
-	for _, s := range slices.Concat(csg.Subjects(), auction.Subjects(), assignment.Subjects(), qubo.Subjects()) {
+	var here []subject.Subject
+	for _, s := range subjects() {
 		if autotune.Here(s, facts) {
-			subjects = append(subjects, s)
+			here = append(here, s)
 		}
 	}
 	shipped, err := tuned.Embedded()
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := draw(subjects, shipped.Entries(), facts, "a", 40, 1)
-	again, other := draw(subjects, shipped.Entries(), facts, "a", 40, 1), draw(subjects, shipped.Entries(), facts, "b", 40, 1)
+	list := draw(here, shipped.Entries(), facts, "a", 40, 1)
+	again, other := draw(here, shipped.Entries(), facts, "a", 40, 1), draw(here, shipped.Entries(), facts, "b", 40, 1)
 	if len(list) != 40 || !slices.EqualFunc(list, again, workload.same) || slices.EqualFunc(list, other, workload.same) {
 		t.Errorf("%d workloads, expected 40, the same for one seed and others for another", len(list))
 	}
 	for seed := range 10 { // no solve chooses variants of rows of bits, pairs or float32 at sizes that are tuned
-		for _, w := range draw(subjects, shipped.Entries(), facts, fmt.Sprint(seed), 40, 1) {
+		for _, w := range draw(here, shipped.Entries(), facts, fmt.Sprint(seed), 40, 1) {
 			if _, chosen, err := autotune.Describe(w.subject, w.fixed, facts, w.size); err != nil || !chosen {
 				t.Errorf("%s %v, size %d: solves choose no variant for it, %v", w.subject.Family().Name, w.fixed, w.size, err)
 			}

@@ -43,16 +43,30 @@ func (r *run) account(out search.Outcome, db *tuned.Database, fixed map[string]s
 		s.Winners = append(s.Winners, winner(o, fixed))
 		entries = append(entries, r.entry(o, db, fixed, winners))
 	}
-	for size, list := range out.Crossed {
-		e, ok := db.Lookup(r.family.Name, r.Facts.Class(), tuned.Workload{Fixed: fixed, Size: size})
+	for i := range out.Crossed {
+		o := &out.Crossed[i]
+		e, ok := db.Lookup(r.family.Name, r.Facts.Class(), tuned.Workload{Fixed: fixed, Size: o.Size})
 		if !ok {
 			continue
 		}
-		e.Time, e.Results = r.commitTime(db, fixed, size), slices.Clone(e.Results)
-		for i := range list {
-			e.Results = append(e.Results, result(&list[i]))
+		e.Time = r.commitTime(db, fixed, o.Size)
+		e.Results = slices.DeleteFunc(slices.Clone(e.Results), func(have tuned.Result) bool {
+			return slices.ContainsFunc(o.Results, func(m search.Measured) bool { return m.Variant.Label == have.Variant })
+		})
+		for k := range o.Results {
+			e.Results = append(e.Results, result(&o.Results[k]))
 		}
 		slices.SortStableFunc(e.Results, func(a, b tuned.Result) int { return cmp.Compare(a.Nanos, b.Nanos) })
+		if o.Winner != nil {
+			e.Winner = o.Winner.Label
+			w := winner(o, fixed)
+			for _, have := range e.Results {
+				if v := r.family.Variant(have.Variant); v != nil && v.Safe {
+					w.against(have.Nanos)
+				}
+			}
+			s.Winners = append(s.Winners, w)
+		}
 		entries = append(entries, e)
 	}
 	return entries
@@ -103,14 +117,20 @@ func winner(o *search.SizeOutcome, fixed map[string]string) Winner {
 				w.Rate = m.Work / w.Time.Seconds()
 			}
 		}
-		if m.Variant.Label == o.Safe {
-			w.SafeTime = time.Duration(m.Sample.Median)
+	}
+	for i := range o.Results {
+		if m := &o.Results[i]; m.Variant.Label == o.Safe {
+			w.against(m.Sample.Median)
 		}
 	}
-	if w.Time > 0 {
+	return w
+}
+
+// against notes the safe point's nanoseconds.
+func (w *Winner) against(safe int64) {
+	if w.SafeTime = time.Duration(safe); w.Time > 0 {
 		w.Speedup = float64(w.SafeTime) / float64(w.Time)
 	}
-	return w
 }
 
 // Save puts winners into the file at path, beside those that another run has put there

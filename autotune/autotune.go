@@ -96,9 +96,8 @@ type Summary struct {
 	// Undecided are the sizes that the budget did not reach, and Missing is about how long they take.
 	Undecided []Key         `json:"undecided,omitempty"`
 	Missing   time.Duration `json:"missing_ns,omitempty"`
-	// Kept says that an earlier run, from which this one goes on, has decided the size, and nothing
-	// was done.
-	Kept bool `json:"-"`
+	// Earlier is how many other sizes an earlier run decided, from which this one goes on.
+	Earlier int `json:"earlier,omitempty"`
 
 	fresh map[trial.Status]int // trials that this call ran
 }
@@ -210,10 +209,6 @@ func (r *run) all(ctx context.Context, db **tuned.Database) (err error) {
 	if r.Budget > 0 && !r.Refresh {
 		r.Fixed = choices(r.family, r.Facts, r.Fixed)
 	}
-	if r.turn > 0 && r.settled() {
-		r.sum.Kept, r.sum.Stopped = true, search.OverBudget
-		return nil
-	}
 	for i, fixed := range r.Fixed {
 		budget := time.Duration(0)
 		if r.Budget > 0 {
@@ -319,7 +314,7 @@ func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]stri
 	maps.DeleteFunc(plan.Previous, func(size int, _ string) bool { return !slices.Contains(plan.Sizes, size) })
 	_, plan.Varied = r.Subject.(subject.Varied)
 	if r.turn > 0 {
-		plan.Turn, plan.Screened, plan.Have = r.turn, r.past.screened(fixed), r.kept(db, fixed)
+		plan.Turn, plan.Screened, plan.Have = r.turn, r.past.screened(fixed), r.held(db, fixed)
 		if r.turn == 1 {
 			plan.Screened = 0
 		}
@@ -366,15 +361,31 @@ func (r *run) keep(db *tuned.Database, fixed map[string]string, o search.SizeOut
 // still in the binary, by size.
 func (r *run) kept(db *tuned.Database, fixed map[string]string) map[int][]string {
 	out := map[int][]string{}
+	for size, held := range r.held(db, fixed) {
+		out[size] = held.Labels
+	}
+	return out
+}
+
+// held is what db has for a workload on this class of device, with the labels that are still in the binary, by size.
+func (r *run) held(db *tuned.Database, fixed map[string]string) map[int]search.Held {
+	out := map[int]search.Held{}
 	for _, e := range db.Entries() {
 		if e.Family != r.family.Name || e.Class != r.Facts.Class() || !maps.Equal(e.Fixed, fixed) ||
 			len(r.Sizes) > 0 && !slices.Contains(r.Sizes, e.Size) {
 			continue
 		}
+		held := search.Held{Winner: e.Winner}
 		for _, have := range e.Results {
-			if r.family.Variant(have.Variant) != nil && !slices.Contains(out[e.Size], have.Variant) {
-				out[e.Size] = append(out[e.Size], have.Variant)
+			if r.family.Variant(have.Variant) != nil && !slices.Contains(held.Labels, have.Variant) {
+				held.Labels = append(held.Labels, have.Variant)
 			}
+			if have.Variant == e.Winner {
+				held.Time = time.Duration(have.Nanos)
+			}
+		}
+		if held.Labels != nil {
+			out[e.Size] = held
 		}
 	}
 	return out

@@ -97,13 +97,13 @@ func (p past) begin(fixed map[string]string) (first time.Time) {
 }
 
 // decided reports whether an entry is of trials that a run goes on from: nothing was measured of
-// its size in a final after it was kept.
+// its size in a final after it was kept. Entries keep whole seconds.
 func (p past) decided(e *tuned.Entry) bool {
 	finals := 0
 	for _, ts := range p {
 		for i := range ts {
 			if t := &ts[i]; t.Phase == search.PhaseFinal && t.Size == e.Size && maps.Equal(t.Fixed, e.Fixed) {
-				if t.Time.After(e.Time) {
+				if t.Time.Truncate(time.Second).After(e.Time) {
 					return false
 				}
 				finals++
@@ -111,18 +111,6 @@ func (p past) decided(e *tuned.Entry) bool {
 		}
 	}
 	return finals > 0
-}
-
-// settled reports whether an earlier run, from which this one goes on, has decided the size of this
-// turn.
-func (r *run) settled() bool {
-	w := tuned.Workload{Fixed: r.Fixed[0], Size: search.Order(r.Sizes)[r.turn-1]}
-	e, ok := r.Database.Lookup(r.family.Name, r.Facts.Class(), w)
-	if !ok {
-		return false
-	}
-	_, valid := e.Result(e.Winner).Valid(r.family)
-	return valid && r.past.decided(&e)
 }
 
 // question is the request that a trial answers, as a key.

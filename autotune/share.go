@@ -53,6 +53,7 @@ type unit struct {
 	order  []int     // sizes, in the order in which they are decided
 	claims []float64 // by order
 	known  []bool    // by order: a winner is known and was compared
+	done   []bool    // by order: an earlier run, from which this one goes on, decided the size
 	open   []Key     // not decided for lack of time, or not yet
 	cut    bool      // a search of it was cut short
 	sums   []Summary // of its searches
@@ -79,6 +80,9 @@ func within(ctx context.Context, tasks []Task, o Options, ended func(Summary, er
 	s.units = units(tasks, tuned.Merge(o.Known, s.db), o.Facts)
 	if rest := slices.DeleteFunc(slices.Clone(s.units), s.finished); len(rest) > 0 {
 		s.units = rest // the run before was cut short, and this one goes on
+	}
+	for _, u := range s.units {
+		s.goOn(u)
 	}
 	failed := s.all(ctx)
 	for i := range tasks {
@@ -110,7 +114,7 @@ func units(tasks []Task, have *tuned.Database, facts device.Facts) []*unit {
 				_, known := open(have, &one, facts)
 				u.known = append(u.known, known > 0 && compared(have, &one, facts))
 				u.claims = append(u.claims, max(1, weight(have, &one, facts)))
-				u.open = append(u.open, Key{w, size})
+				u.done = append(u.done, false)
 			}
 			all = append(all, u)
 			if claim(u.Subject.Family(), facts, w) > 0 {
@@ -146,6 +150,23 @@ func compared(db *tuned.Database, t *Task, facts device.Facts) bool {
 		!slices.ContainsFunc(promising, func(label string) bool { return runs(f.Variant(label)) })
 }
 
+// goOn notes which of a unit's sizes an earlier run decided, from which this one goes on.
+func (s *sharing) goOn(u *unit) {
+	f := u.Subject.Family()
+	p := unfinished(s.shared.records, f.Name, s.Facts, s.Seed, s.Now())
+	for at, size := range u.order {
+		e, ok := s.db.Lookup(f.Name, s.Facts.Class(), tuned.Workload{Fixed: u.Fixed[0], Size: size})
+		if ok {
+			_, ok = e.Result(e.Winner).Valid(f)
+		}
+		if u.done[at] = ok && p.decided(&e); u.done[at] {
+			u.cut = true
+		} else {
+			u.open = append(u.open, Key{u.Fixed[0], size})
+		}
+	}
+}
+
 // finished reports whether a search of all of a unit's sizes came to its end lately.
 func (s *sharing) finished(u *unit) bool {
 	f, now := u.Subject.Family(), s.Now()
@@ -177,8 +198,11 @@ func (s *sharing) steps() (steps []step) {
 	for at, left := 0, true; left; at++ {
 		left = false
 		for _, u := range s.units {
-			if at < len(u.order) {
-				steps, left = append(steps, step{u, at}), true
+			if at >= len(u.order) {
+				continue
+			}
+			if left = true; !u.done[at] {
+				steps = append(steps, step{u, at})
 			}
 		}
 	}
@@ -349,10 +373,10 @@ func (s *sharing) search(ctx context.Context, u *unit, turn int, part float64) (
 			continue
 		}
 		won := slices.ContainsFunc(sum.Winners, func(w Winner) bool { return w.Size == size })
-		if turn > 0 && won && !sum.Kept {
+		if turn > 0 && won {
 			s.spent, s.count = s.spent+s.Now().Sub(begin), s.count+1
 		}
-		if won || !cut || sum.Kept { // or nothing can run there
+		if won || !cut { // or nothing can run there
 			u.open = slices.DeleteFunc(u.open, func(k Key) bool { return k.Size == size })
 		}
 	}
@@ -365,108 +389,4 @@ func ignore(err error) error {
 		return nil
 	}
 	return err
-}
-
-// summary joins those of a task's units. It reports false where the task has none to search.
-func (s *sharing) summary(task int) (out Summary, ok bool) {
-	for _, u := range s.units {
-		if u.of != task {
-			continue
-		}
-		if len(u.sums) > 0 {
-			one := u.joined()
-			if !ok {
-				out, ok = one, true
-			} else {
-				out.add(&one)
-			}
-		}
-	}
-	for _, u := range s.units {
-		if u.of != task {
-			continue
-		}
-		if !ok { // the budget did not reach it
-			out = Summary{Family: u.Subject.Family().Name, Device: s.Facts.Name, Class: s.Facts.Class(), Seed: s.Seed, Stopped: search.OverBudget, Counts: map[trial.Status]int{}}
-			ok = true
-		}
-		out.Undecided = append(out.Undecided, u.open...)
-	}
-	if s.count > 0 {
-		out.Missing = time.Duration(len(out.Undecided)) * s.spent / time.Duration(s.count)
-	}
-	return out, ok
-}
-
-// joined is the summary of a unit's searches, of which the later repeat the trials of those before.
-func (u *unit) joined() Summary {
-	out := u.sums[len(u.sums)-1]
-	out.Elapsed, out.Workers = 0, 0
-	for i := range u.sums {
-		sum := &u.sums[i]
-		out.Elapsed, out.Workers, out.Drift = out.Elapsed+sum.Elapsed, out.Workers+sum.Workers, max(out.Drift, sum.Drift)
-		if sum.Kept {
-			continue
-		}
-		if sum.Tried > out.Tried || out.Kept {
-			out.Points, out.Infeasible, out.Tried, out.Wrong = sum.Points, sum.Infeasible, sum.Tried, sum.Wrong
-		}
-		out.Wrong = max(out.Wrong, sum.Wrong)
-		for _, w := range sum.Winners {
-			if at := slices.IndexFunc(out.Winners, func(have Winner) bool { return have.Size == w.Size }); at < 0 {
-				out.Winners = append(out.Winners, w)
-			}
-		}
-		for _, k := range sum.Noisy {
-			if !slices.ContainsFunc(out.Noisy, func(have Key) bool { return have.Size == k.Size }) {
-				out.Noisy = append(out.Noisy, k)
-			}
-		}
-		for _, f := range sum.Failures {
-			if !slices.ContainsFunc(out.Failures, func(have Failure) bool {
-				return have.Size == f.Size && have.Variant == f.Variant && have.Status == f.Status
-			}) {
-				out.Failures = append(out.Failures, f)
-			}
-		}
-	}
-	out.Counts, out.Resumed = map[trial.Status]int{}, u.sums[0].Resumed
-	for i := range u.sums {
-		for status, n := range u.sums[i].fresh {
-			out.Counts[status] += n
-		}
-	}
-	slices.SortFunc(out.Winners, func(a, b Winner) int { return a.Size - b.Size })
-	out.Noisy = slices.DeleteFunc(out.Noisy, func(k Key) bool { // that another search decided, or that is to be searched on
-		return slices.ContainsFunc(out.Winners, func(w Winner) bool { return w.Size == k.Size }) ||
-			slices.ContainsFunc(u.open, func(o Key) bool { return o.Size == k.Size })
-	})
-	if u.cut || len(u.open) > 0 {
-		if out.Stopped == search.Done {
-			out.Stopped = search.OverBudget
-		}
-	}
-	return out
-}
-
-// add takes in the summary of another workload of the family.
-func (s *Summary) add(o *Summary) {
-	if o.Stopped != search.Done && s.Stopped != search.Interrupted {
-		s.Stopped = o.Stopped
-	}
-	s.Elapsed += o.Elapsed
-	s.Points += o.Points
-	s.Infeasible += o.Infeasible
-	s.Tried += o.Tried
-	s.Wrong += o.Wrong
-	s.Workers += o.Workers
-	s.Resumed += o.Resumed
-	s.Drift = max(s.Drift, o.Drift)
-	s.Counts = maps.Clone(s.Counts)
-	for status, n := range o.Counts {
-		s.Counts[status] += n
-	}
-	s.Winners = append(s.Winners, o.Winners...)
-	s.Failures = append(s.Failures, o.Failures...)
-	s.Noisy = append(s.Noisy, o.Noisy...)
 }

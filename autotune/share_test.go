@@ -73,10 +73,12 @@ func TestNext(t *testing.T) {
 				Task:  Task{Subject: ofFamily{f: f}, Fixed: []map[string]string{{"value": fmt.Sprint(w)}}},
 				order: slices.Repeat([]int{1}, of.sizes),
 				known: make([]bool, of.sizes),
+				done:  make([]bool, of.sizes),
 			})
 		}
 	}
 	s.units[0].known[0], s.units[4].known[2] = true, true
+	s.units[4].done[4] = true // by an earlier run
 	took, cost := map[string]time.Duration{}, map[string]time.Duration{"many": 2, "one": 7, "choice": 3}
 	var got []string
 	algorithms := false
@@ -88,36 +90,60 @@ func TestNext(t *testing.T) {
 		algorithms = ofAlgorithms(f)
 		steps = slices.Delete(steps, i, i+1)
 	}
-	want := "many/1.0 one/0.0 many/2.0 many/0.1 many/1.1 one/0.1 many/2.1 one/0.3 choice/0.0 choice/0.1 one/0.4 " +
+	want := "many/1.0 one/0.0 many/2.0 many/0.1 many/1.1 one/0.1 many/2.1 one/0.3 choice/0.0 choice/0.1 " +
 		"many/0.0 one/0.2" // which have winners
 	if text := strings.Join(got, " "); text != want {
 		t.Errorf("sizes are decided in the order\n%s, expected\n%s", text, want)
 	}
 }
 
-// Times at sizes that were decided before join the results there, the fastest first, and leave the winner.
+// Times at sizes that were decided before join the results there, the fastest first; the winner stays, unless the
+// size was decided again.
 func TestCrossedResultsJoin(t *testing.T) {
 	f := &device.Family{Name: "toy", Params: []string{"v"}}
 	for _, label := range []string{"v=a", "v=b", "v=c"} {
-		f.Variants = append(f.Variants, device.Variant{Label: label, Values: []string{label[2:]}, Hash: 7})
+		f.Variants = append(f.Variants, device.Variant{Label: label, Values: []string{label[2:]}, Hash: 7, Safe: label == "v=b"})
 	}
 	begin := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	have := tuned.Entry{Family: "toy", Class: device.Facts{}.Class(), Fixed: map[string]string{}, Size: 20, Protocol: tuned.Protocol, Time: begin, Winner: "v=a",
-		Results: []tuned.Result{{Variant: "v=a", Hash: 7, Nanos: 10}, {Variant: "v=b", Hash: 7, Nanos: 30}}}
-	db, err := tuned.New(have)
-	if err != nil {
-		t.Fatal(err)
+		Results: []tuned.Result{{Variant: "v=a", Hash: 7, Nanos: 40}, {Variant: "v=b", Hash: 7, Nanos: 80}}}
+	measured := func(v int, nanos int64) search.Measured {
+		return search.Measured{Variant: &f.Variants[v], Sample: trial.Sample{N: 5, Median: nanos, Q1: nanos, Q3: nanos}, Work: 4}
 	}
-	r := &run{Options: Options{Now: func() time.Time { return begin.Add(time.Hour) }}, family: f, sum: Summary{Counts: map[trial.Status]int{}}}
-	crossed := []search.Measured{{Variant: &f.Variants[2], Sample: trial.Sample{N: 5, Median: 20, Q1: 19, Q3: 21}, Work: 4}}
-	for _, e := range r.account(search.Outcome{Stopped: search.Done, Crossed: map[int][]search.Measured{20: crossed, 30: crossed}}, db, map[string]string{}) {
-		if err := db.Put(e); err != nil {
+	kept := func(v string, nanos int64) tuned.Result {
+		return tuned.Result{Variant: v, Hash: 7, Nanos: nanos, Q1: nanos, Q3: nanos, Samples: 5, Work: 4}
+	}
+	for _, c := range []struct {
+		crossed search.SizeOutcome
+		winner  string
+		want    []tuned.Result
+		won     []Winner
+	}{
+		{search.SizeOutcome{Results: []search.Measured{measured(2, 60)}},
+			"v=a", []tuned.Result{have.Results[0], kept("v=c", 60), have.Results[1]}, nil},
+		{search.SizeOutcome{Results: []search.Measured{measured(2, 20), measured(0, 50)}, Winner: &f.Variants[2]},
+			"v=c", []tuned.Result{kept("v=c", 20), kept("v=a", 50), have.Results[1]},
+			[]Winner{{Size: 20, Variant: "v=c", Time: 20, SafeTime: 80, Speedup: 4, Rate: 2e8}}},
+	} {
+		db, err := tuned.New(have)
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	e := db.Entries()[0]
-	want := append(slices.Clone(have.Results[:1]), tuned.Result{Variant: "v=c", Hash: 7, Nanos: 20, Q1: 19, Q3: 21, Samples: 5, Work: 4}, have.Results[1])
-	if len(db.Entries()) != 1 || e.Winner != "v=a" || !slices.Equal(e.Results, want) || !e.Time.After(begin) {
-		t.Errorf("entry %+v, expected the results %+v", e, want)
+		r := &run{Options: Options{Now: func() time.Time { return begin.Add(time.Hour) }}, family: f, sum: Summary{Counts: map[trial.Status]int{}}}
+		unknown := c.crossed
+		c.crossed.Size, unknown.Size = 20, 30
+		for _, e := range r.account(search.Outcome{Stopped: search.Done, Crossed: []search.SizeOutcome{c.crossed, unknown}}, db, map[string]string{}) {
+			if err := db.Put(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e := db.Entries()[0]
+		if len(db.Entries()) != 1 || e.Winner != c.winner || !slices.Equal(e.Results, c.want) || !e.Time.After(begin) {
+			t.Errorf("entry %+v, expected the winner %s and the results %+v", e, c.winner, c.want)
+		}
+		if text := fmt.Sprintf("%+v", r.sum.Winners); len(r.sum.Winners) != len(c.won) ||
+			len(c.won) > 0 && (r.sum.Winners[0].SafeTime != c.won[0].SafeTime || r.sum.Winners[0].Speedup != c.won[0].Speedup || r.sum.Winners[0].Time != c.won[0].Time) {
+			t.Errorf("winners %s, expected %+v", text, c.won)
+		}
 	}
 }

@@ -79,23 +79,67 @@ func TestBeyondDoubt(t *testing.T) {
 	}
 }
 
-// What is fast at the size of a turn is measured at the sizes next to it that were decided without it.
+// What is fast at the size of a turn is measured at the sizes next to it that were decided without it, and wins
+// there where it is faster than the winner, which is measured again.
 func TestTurnsCross(t *testing.T) {
-	b := newBench(bowl)
-	p := plan(b, family(60))
-	p.Turn, p.Have = 3, map[int][]string{20: {"x=37,block=64,value=int32", "x=41,block=64,value=int32"}}
-	o, err := Run(t.Context(), b, p)
-	if err != nil || winners(o) != "24:x=42" {
-		t.Fatalf("winners %s, %v", winners(o), err)
-	}
-	var got []string
-	for _, m := range o.Crossed[20] {
-		if want := bowl(m.Variant, 20); math.Abs(float64(m.Sample.Median)/float64(want)-1) > 0.05 {
-			t.Errorf("%s takes %v at size 20, expected about %v", m.Variant.Label, time.Duration(m.Sample.Median), want)
+	label := func(x int) string { return family(60).Variants[x].Label }
+	for _, c := range []struct {
+		winner int           // of size 20
+		time   time.Duration // that was measured of it there
+		want   string        // what is measured at size 20
+		again  string        // the winner there, "" where it stays
+	}{
+		{37, 20 * time.Millisecond, "x=42", ""}, // takes 30 ms; others than x=42 take a tenth more at the turn's size
+		{37, 60 * time.Millisecond, "x=42 x=37", ""},
+		{30, 34 * time.Millisecond, "x=42 x=30", "x=42"},
+	} {
+		b := newBench(bowl)
+		p := plan(b, family(60))
+		p.Turn, p.Have = 3, map[int]Held{20: {Winner: label(c.winner), Time: c.time, Labels: []string{label(c.winner), label(41)}}}
+		o, err := Run(t.Context(), b, p)
+		if err != nil || winners(o) != "24:x=42" || len(o.Crossed) != 1 {
+			t.Fatalf("winners %s, crossed to %d sizes, %v", winners(o), len(o.Crossed), err)
 		}
-		got = append(got, m.Variant.Label[:4])
+		var got []string
+		for _, m := range o.Crossed[0].Results {
+			if want := bowl(m.Variant, 20); math.Abs(float64(m.Sample.Median)/float64(want)-1) > 0.05 {
+				t.Errorf("%s takes %v at size 20, expected about %v", m.Variant.Label, time.Duration(m.Sample.Median), want)
+			}
+			got = append(got, m.Variant.Label[:4])
+		}
+		again := ""
+		if w := o.Crossed[0].Winner; w != nil {
+			again = w.Label[:4]
+		}
+		if text := strings.Join(got, " "); text != c.want || again != c.again || o.Crossed[0].Size != 20 {
+			t.Errorf("winner x=%d: crossed to size %d: %q, won by %q; expected %q and %q", c.winner, o.Crossed[0].Size, text, again, c.want, c.again)
+		}
 	}
-	if text := strings.Join(got, " "); text != "x=42" || len(o.Crossed) != 1 {
-		t.Errorf("crossed to size 20: %q, and to %d sizes in all; expected the winner alone, as others take a tenth more", text, len(o.Crossed))
+}
+
+// A size at which the winner of another is faster at a glance than its own is decided again.
+func TestFasterCrossingWins(t *testing.T) {
+	b := newBench(func(v *device.Variant, size int) time.Duration {
+		switch x := v.Values[0]; {
+		case size == 24 && x == "40", size == 16 && x == "40", size == 16 && x == "41":
+			return 10 * time.Millisecond
+		case size == 20 && x == "5":
+			return 10 * time.Millisecond
+		}
+		return 20 * time.Millisecond
+	})
+	p := plan(b, family(64))
+	p.Promising = map[int][]string{24: {p.Family.Variants[40].Label}}
+	p.Budget = 30 * time.Second
+	o, err := Run(t.Context(), b, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	crossed := false
+	for _, a := range b.asked {
+		crossed = crossed || a.Phase == PhaseCross && a.Size == 16 && a.Variant.Values[0] == "40" && !a.Brief
+	}
+	if text := winners(o); !crossed || text != "16:x=40 20:x=5 24:x=40" {
+		t.Errorf("winners %s, measured again %t", text, crossed)
 	}
 }

@@ -196,6 +196,15 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 		return nil
 	}
 	s.phase, s.done, s.total = PhaseFinal, 0, rounds*len(final)
+	if late, err := s.final(size, final, end); late || err != nil {
+		return err
+	}
+	s.complete[size] = complete
+	return nil
+}
+
+// final measures candidates of a size in rounds, until they are decided or the end has come, which it reports.
+func (s *search) final(size int, final []*state, end time.Time) (late bool, err error) {
 	enough, most, instances, must := rounds+moreRounds, rounds+moreRounds, leastInstances, rounds
 	if s.Varied {
 		enough, most, instances, must = rounds+variedRounds, MostInstances, MostInstances, 2*rounds
@@ -232,8 +241,6 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 			break
 		}
 		s.total = max(s.total, s.done+len(in))
-		var err error
-		late := false
 		for _, c := range in {
 			s.done++
 			if late = s.over(end, round < must || doubted != nil && !s.Varied); late {
@@ -247,11 +254,10 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 			level(final, size, round)
 		}
 		if late || err != nil {
-			return err
+			return late, err
 		}
 	}
-	s.complete[size] = complete
-	return nil
+	return false, nil
 }
 
 // doubted returns the incumbent of a size if the leader seems faster by more than sameSpeed, which more rounds may
@@ -348,70 +354,6 @@ func (s *search) others(size int, survivors []*state, end time.Time) error {
 		s.done++
 		if err := s.try(c, size, Ask{Brief: true, Bound: s.bound(size)}); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// cross measures each size's winner at the other sizes, for the selection
-// between them.
-func (s *search) cross() error {
-	var winners []*state
-	for _, size := range s.Sizes {
-		o, ok := s.decide(size)
-		if !ok {
-			continue
-		}
-		i := slices.IndexFunc(s.order, func(c *state) bool { return c.v == o.Winner })
-		if c := s.order[i]; !slices.Contains(winners, c) {
-			winners = append(winners, c)
-		}
-	}
-	s.phase, s.done, s.total = PhaseCross, 0, len(winners)*len(s.Sizes)
-	for _, c := range winners {
-		for _, size := range s.Sizes {
-			s.done++
-			if _, ok := c.brief[size]; ok || len(c.rounds[size]) > 0 {
-				continue
-			}
-			if err := s.try(c, size, Ask{Brief: true}); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// crossTo measures the fastest variants of a decided size at the sizes next to it, where these were decided
-// before and have no result of them, for the selection between the two.
-func (s *search) crossTo(size int) error {
-	o, ok := s.decide(size)
-	if !ok {
-		return nil
-	}
-	at := slices.Index(s.Sizes, size)
-	s.phase, s.done, s.total = PhaseCross, 0, 0
-	for _, next := range []int{at - 1, at + 1} {
-		if next < 0 || next >= len(s.Sizes) || s.Have[s.Sizes[next]] == nil {
-			continue
-		}
-		to := s.Sizes[next]
-		for _, m := range o.Results[:min(crossed, len(o.Results))] {
-			if float64(m.Sample.Median) > (1+sameSpeed)*float64(o.Results[0].Sample.Median) || slices.Contains(s.Have[to], m.Variant.Label) {
-				continue
-			}
-			c := s.order[slices.IndexFunc(s.order, func(c *state) bool { return c.v == m.Variant })]
-			if _, ok := c.at(to); !ok {
-				if err := s.try(c, to, Ask{Brief: true, Bound: s.bound(to)}); err != nil {
-					return err
-				}
-			}
-			if there, ok := c.at(to); ok {
-				if s.out.Crossed == nil {
-					s.out.Crossed = map[int][]Measured{}
-				}
-				s.out.Crossed[to] = append(s.out.Crossed[to], there)
-			}
 		}
 	}
 	return nil

@@ -114,8 +114,8 @@ type Plan struct {
 	Noise float64
 	// Only are the labels to try at each size; nil for all.
 	Only map[int][]string
-	// Have are, with Turn, the labels that have a result at sizes decided before.
-	Have map[int][]string
+	// Have are, with Turn, the sizes decided before.
+	Have map[int]Held
 }
 
 // Progress is where the search stands.
@@ -154,8 +154,9 @@ type Failure struct {
 type Outcome struct {
 	Sizes []SizeOutcome // where something is proven, ascending
 	Noisy []int         // sizes not decided, as times are not what Plan.Noise allows
-	// Crossed are, with Turn, times of what is fast at the size of the turn at the sizes of Plan.Have next to it.
-	Crossed    map[int][]Measured
+	// Crossed are, with Turn, times of what is fast at the size of the turn at the sizes of Plan.Have next to it,
+	// with a winner where such a size was decided again.
+	Crossed    []SizeOutcome
 	Failures   []Failure
 	Counts     map[trial.Status]int // trials
 	Points     int                  // variants with the fixed parameters

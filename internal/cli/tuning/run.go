@@ -39,7 +39,7 @@ func Undecided(talk io.Writer, sums []autotune.Summary) {
 	open, all, missing := 0, 0, time.Duration(0)
 	for i := range sums {
 		open += len(sums[i].Undecided)
-		all += len(sums[i].Undecided) + len(sums[i].Winners)
+		all += len(sums[i].Undecided) + len(sums[i].Winners) + sums[i].Earlier
 		missing += sums[i].Missing
 	}
 	if open == 0 {

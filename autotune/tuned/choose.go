@@ -100,10 +100,12 @@ func (r refused) Unwrap() []error { return []error{r.error, ErrRefused} }
 //     size) as well as exponents (csg, where n agents take 3^n). A variant measured at one of
 //     the two sizes alone is taken to grow as those do that were measured at both, of which
 //     there must be one, and to be slower by some, and than the winner, where it was not measured.
+//     What won at both sizes stays unless another is predicted faster by more than times are off.
 //   - extrapolated: the same from the two tuned sizes nearest to a size that lies a
 //     factor of two beyond all, or more; at most as far beyond as twice the distance
-//     between them, since errors of measurement grow with it. The winner at the nearer size
-//     stays unless another is predicted faster by more than such errors have grown to.
+//     between them, since errors of measurement grow with it, and half of it by the growth that
+//     all have in common. The winner at the nearer size stays unless another is predicted faster by
+//     more than such errors have grown to.
 //   - nearest: the winner at the tuned size with the least |Δ log size|, the
 //     larger on a tie, when it lies within a factor of two or no tuned size lies
 //     beyond: what is fastest changes with the size, so that the other sizes,
@@ -320,14 +322,17 @@ func (s *search) between(p *pool, far bool) (Choice, bool) {
 	if best == nil {
 		return Choice{}, false
 	}
-	if level == Extrapolated {
-		beyond, w := max(x.at-1, -x.at), x.low.winner
+	held, lead := x.low.winner, math.Log1p(tied)
+	if beyond := max(x.at-1, -x.at); beyond > 0 {
+		lead *= 1 + 2*beyond
 		if x.at > 1 {
-			w = x.high.winner
+			held = x.high.winner
 		}
-		if w != nil && s.fits(w, false) && x.log(w.variant) <= least+(1+2*beyond)*math.Log1p(tied) {
-			best = w
-		}
+	} else if held != nil && (x.high.winner == nil || x.high.winner.variant != held.variant) {
+		held = nil
+	}
+	if held != nil && s.fits(held, false) && x.log(held.variant) <= least+lead {
+		best = held
 	}
 	return s.choice(best.variant, level, evidence{pool: p, low: x.low, high: x.high, count: n}), true
 }

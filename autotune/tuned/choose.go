@@ -103,8 +103,8 @@ func (r refused) Unwrap() []error { return []error{r.error, ErrRefused} }
 //     What won at both sizes stays unless another is predicted faster by more than times are off.
 //   - extrapolated: the same from the two tuned sizes nearest to a size that lies a
 //     factor of two beyond all, or more; at most as far beyond as twice the distance
-//     between them, since errors of measurement grow with it, and half of it by the growth that
-//     all have in common. The winner at the nearer size stays unless another is predicted faster by
+//     between them, since errors of measurement grow with it, and mostly by the growth that all have
+//     in common. The winner at the nearer size stays unless another is predicted faster by
 //     more than such errors have grown to.
 //   - nearest: the winner at the tuned size with the least |Δ log size|, the
 //     larger on a tie, when it lies within a factor of two or no tuned size lies

@@ -70,6 +70,17 @@ func TestOtherSizes(t *testing.T) {
 	}
 }
 
+// Each size is predicted from those of its class that are at most half as large, as where a tune ended before it came
+// to the largest.
+func TestLargerSizes(t *testing.T) {
+	regrets := predicted(t, func(_ *device.Family, of, other *tuned.Entry) bool {
+		return of.Class == other.Class && 2*other.Size <= of.Size
+	})
+	if n, mean := len(regrets[tuned.Extrapolated]), mean(regrets[tuned.Extrapolated]); n < 200 || mean > 0.07 {
+		t.Errorf("%d sizes, %.1f %% in the mean, expected 200 or more and 7 %% at most", n, 100*mean)
+	}
+}
+
 // Whatever a host is tuned for has a winner for each set of vector instructions, from which other hosts choose.
 func TestHosts(t *testing.T) {
 	shipped, err := tuned.Embedded()

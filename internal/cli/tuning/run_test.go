@@ -83,3 +83,20 @@ func TestJoin(t *testing.T) {
 		t.Errorf("damaged winners: %v", err)
 	}
 }
+
+// What an earlier run decided, from which this one goes on, counts among all sizes.
+func TestUndecided(t *testing.T) {
+	for _, c := range []struct {
+		sums []autotune.Summary
+		want string
+	}{
+		{[]autotune.Summary{{Winners: make([]autotune.Winner, 2), Earlier: 3}}, ""},
+		{[]autotune.Summary{{Winners: make([]autotune.Winner, 2), Earlier: 3}, {Undecided: make([]autotune.Key, 4), Missing: 8 * time.Second}},
+			"coalesce: 4 of 9 sizes not decided for lack of time; the same command again goes on, and takes about 8s for them\n"},
+	} {
+		var talk strings.Builder
+		if Undecided(&talk, c.sums); talk.String() != c.want {
+			t.Errorf("%+v: told %q, expected %q", c.sums, talk.String(), c.want)
+		}
+	}
+}

@@ -138,7 +138,7 @@ func (b *build) unit(ctx context.Context, u *unit) error {
 		now := time.Now()
 		_, _ = os.Chtimes(object, now, now), os.Chtimes(report, now, now)
 	}
-	image, err := b.install(u, key, object)
+	image, err := b.install(ctx, u, key, object)
 	if err != nil {
 		return fmt.Errorf("%s: place its image: %w", p.File, err)
 	}

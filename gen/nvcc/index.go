@@ -1,6 +1,7 @@
 package nvcc
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -11,8 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/klauspost/compress/zstd"
 )
 
 // A unit is the content of one image: the safe variants of a pack, or its others, for one
@@ -83,16 +82,15 @@ type Image struct {
 }
 
 // install compresses an object into the folder of images, unless it is there.
-func (b *build) install(u *unit, key, object string) (Image, error) {
+func (b *build) install(ctx context.Context, u *unit, key, object string) (Image, error) {
 	code, err := os.ReadFile(object)
 	if err != nil {
 		return Image{}, err
 	}
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1))
+	packed, err := compressed(ctx, object, code)
 	if err != nil {
 		return Image{}, err
 	}
-	packed := z.EncodeAll(code, nil)
 	image := Image{File: key + ".zst", Arch: u.arch, PTX: u.ptx, Bytes: int64(len(code)), Compressed: int64(len(packed))}
 	for _, v := range u.variants {
 		image.Held = image.Held || v.Held

@@ -81,9 +81,7 @@ func within(ctx context.Context, tasks []Task, o Options, ended func(Summary, er
 	if rest := slices.DeleteFunc(slices.Clone(s.units), s.finished); len(rest) > 0 {
 		s.units = rest // the run before was cut short, and this one goes on
 	}
-	for _, u := range s.units {
-		s.goOn(u)
-	}
+	s.goOn()
 	failed := s.all(ctx)
 	for i := range tasks {
 		if sum, ok := s.summary(i); ok {
@@ -109,12 +107,12 @@ func units(tasks []Task, have *tuned.Database, facts device.Facts) []*unit {
 				continue
 			}
 			u.order = search.Order(u.Sizes)
+			u.done = make([]bool, len(u.order))
 			for _, size := range u.order {
 				one := Task{Subject: u.Subject, Fixed: u.Fixed, Sizes: []int{size}}
 				_, known := open(have, &one, facts)
 				u.known = append(u.known, known > 0 && compared(have, &one, facts))
 				u.claims = append(u.claims, max(1, weight(have, &one, facts)))
-				u.done = append(u.done, false)
 			}
 			all = append(all, u)
 			if claim(u.Subject.Family(), facts, w) > 0 {
@@ -150,21 +148,35 @@ func compared(db *tuned.Database, t *Task, facts device.Facts) bool {
 		!slices.ContainsFunc(promising, func(label string) bool { return runs(f.Variant(label)) })
 }
 
-// goOn notes which of a unit's sizes an earlier run decided, from which this one goes on.
-func (s *sharing) goOn(u *unit) {
-	f := u.Subject.Family()
-	p := unfinished(s.shared.records, f.Name, s.Facts, s.Seed, s.Now())
-	for at, size := range u.order {
-		e, ok := s.db.Lookup(f.Name, s.Facts.Class(), tuned.Workload{Fixed: u.Fixed[0], Size: size})
-		if ok {
-			_, ok = e.Result(e.Winner).Valid(f)
+// goOn notes which sizes an earlier run decided, from which this one goes on.
+func (s *sharing) goOn() {
+	pasts := map[string]past{} // by family
+	for _, u := range s.units {
+		f := u.Subject.Family()
+		p, ok := pasts[f.Name]
+		if !ok {
+			p = unfinished(s.shared.records, f.Name, s.Facts, s.Seed, s.Now())
+			pasts[f.Name] = p
 		}
-		if u.done[at] = ok && p.decided(&e); u.done[at] {
-			u.cut = true
-		} else {
-			u.open = append(u.open, Key{u.Fixed[0], size})
+		for at, size := range u.order {
+			e, ok := s.entry(u, size)
+			if u.done[at] = ok && p.decided(&e); u.done[at] {
+				u.cut = true
+			} else {
+				u.open = append(u.open, Key{u.Fixed[0], size})
+			}
 		}
 	}
+}
+
+// entry is what is kept of a unit's size; false where nothing is whose winner is in this binary.
+func (s *sharing) entry(u *unit, size int) (tuned.Entry, bool) {
+	f := u.Subject.Family()
+	e, ok := s.db.Lookup(f.Name, s.Facts.Class(), tuned.Workload{Fixed: u.Fixed[0], Size: size})
+	if ok {
+		_, ok = e.Result(e.Winner).Valid(f)
+	}
+	return e, ok
 }
 
 // finished reports whether a search of all of a unit's sizes came to its end lately.
@@ -179,10 +191,7 @@ func (s *sharing) finished(u *unit) bool {
 		}
 	}
 	return done && !slices.ContainsFunc(u.order, func(size int) bool {
-		e, ok := s.db.Lookup(f.Name, s.Facts.Class(), tuned.Workload{Fixed: u.Fixed[0], Size: size})
-		if ok {
-			_, ok = e.Result(e.Winner).Valid(f)
-		}
+		e, ok := s.entry(u, size)
 		return !ok || now.Sub(e.Time) > resumeWithin
 	})
 }

@@ -2,6 +2,7 @@ package autotune
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -123,7 +124,7 @@ func TestCrossedResultsJoin(t *testing.T) {
 			"v=a", []tuned.Result{have.Results[0], kept("v=c", 60), have.Results[1]}, nil},
 		{search.SizeOutcome{Results: []search.Measured{measured(2, 20), measured(0, 50)}, Winner: &f.Variants[2]},
 			"v=c", []tuned.Result{kept("v=c", 20), kept("v=a", 50), have.Results[1]},
-			[]Winner{{Size: 20, Variant: "v=c", Time: 20, SafeTime: 80, Speedup: 4, Rate: 2e8}}},
+			[]Winner{{Fixed: have.Fixed, Size: 20, Variant: "v=c", Time: 20, SafeTime: 80, Speedup: 4, Rate: 2e8, Measured: 2}}},
 	} {
 		db, err := tuned.New(have)
 		if err != nil {
@@ -132,7 +133,7 @@ func TestCrossedResultsJoin(t *testing.T) {
 		r := &run{Options: Options{Now: func() time.Time { return begin.Add(time.Hour) }}, family: f, sum: Summary{Counts: map[trial.Status]int{}}}
 		unknown := c.crossed
 		c.crossed.Size, unknown.Size = 20, 30
-		for _, e := range r.account(search.Outcome{Stopped: search.Done, Crossed: []search.SizeOutcome{c.crossed, unknown}}, db, map[string]string{}) {
+		for _, e := range r.account(search.Outcome{Stopped: search.Done, Crossed: []search.SizeOutcome{c.crossed, unknown}}, db, have.Fixed) {
 			if err := db.Put(e); err != nil {
 				t.Fatal(err)
 			}
@@ -141,9 +142,8 @@ func TestCrossedResultsJoin(t *testing.T) {
 		if len(db.Entries()) != 1 || e.Winner != c.winner || !slices.Equal(e.Results, c.want) || !e.Time.After(begin) {
 			t.Errorf("entry %+v, expected the winner %s and the results %+v", e, c.winner, c.want)
 		}
-		if text := fmt.Sprintf("%+v", r.sum.Winners); len(r.sum.Winners) != len(c.won) ||
-			len(c.won) > 0 && (r.sum.Winners[0].SafeTime != c.won[0].SafeTime || r.sum.Winners[0].Speedup != c.won[0].Speedup || r.sum.Winners[0].Time != c.won[0].Time) {
-			t.Errorf("winners %s, expected %+v", text, c.won)
+		if !reflect.DeepEqual(r.sum.Winners, c.won) {
+			t.Errorf("winners %+v, expected %+v", r.sum.Winners, c.won)
 		}
 	}
 }

@@ -197,7 +197,7 @@ func TestAnotherCardGoesOn(t *testing.T) {
 		s.card = fmt.Sprint("card ", call)
 		s.tune(t, 11, 40*time.Second, trials)
 		keys := len(s.keys())
-		if keys < before+7 && keys < 36 {
+		if keys < before+7 && keys < 36 { // some time goes to what is decided again beside a faster neighbour
 			t.Errorf("call %d: %d sizes are decided, %d were before", call, keys, before)
 		}
 		before = keys

@@ -134,9 +134,7 @@ func (s *search) contest(size int, winner *state, faster []*state) (done bool, e
 			for _, c := range faster {
 				delete(c.rounds, size)
 			}
-			if winner.rounds[size] = had; had == nil {
-				delete(winner.rounds, size)
-			}
+			winner.rounds[size] = had
 		}
 	}()
 	if err := s.try(winner, size, Ask{Brief: true}); err != nil {

@@ -10,12 +10,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// zstdLevel is the level at which zstd's own program compresses images: 8.9 MB of the 74 of sm_90, for
-// 10.7 at the best level of the library, 10.4 at level 15 and 10.7 at level 9.
+// zstdLevel is the level at which zstd's own program compresses images. The 74 of sm_90 (go generate ./..., nvcc
+// 13.0.88) take 8.9 MB then, 10.4 at level 15 and 10.7 at level 9, and 10.7 at the best level of the library.
 const zstdLevel = 19
 
-// compressed is the compressed form of an object of the cache, which keeps that too: by zstd's own program where this
-// machine has it, else by the library, in a second instead of half a minute for all.
+// compressed is the compressed form of an object of the cache, and is kept there too. It is made by zstd's own program
+// where this machine has that, else by the library. For all images of sm_90 the program takes 28 s on a core, the
+// library 2 s.
 func compressed(ctx context.Context, object string, code []byte) ([]byte, error) {
 	program, err := exec.LookPath("zstd")
 	at, pack := fmt.Sprintf("%s.%d.zst", object, zstdLevel), func() ([]byte, error) { return byProgram(ctx, program, code) }
@@ -43,7 +44,7 @@ func byLibrary(code []byte) ([]byte, error) {
 // byProgram compresses with a program that takes zstd's flags, and unpacks what it wrote with the library, which is
 // what loads images.
 func byProgram(ctx context.Context, program string, code []byte) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, program, "-q", "-c", fmt.Sprint("-", zstdLevel), fmt.Sprint("--stream-size=", len(code)))
+	cmd := exec.CommandContext(ctx, program, "-q", "-c", fmt.Sprint("-", zstdLevel))
 	var out, talk bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(code), &out, &talk
 	if err := cmd.Run(); err != nil {

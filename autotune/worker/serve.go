@@ -155,6 +155,7 @@ type Bench struct {
 	cases   []subject.Case
 	kept    []kept // the one used last at the end
 
+	timed time.Time       // when the last measurement ended
 	fresh uint64          // instances drawn to verify what was timed
 	held  map[string]bool // family, variant and fixed parameters whose cases were answered after timing too
 }
@@ -167,6 +168,13 @@ type kept struct {
 	of       string
 	instance subject.Instance
 }
+
+// A GPU that timed something less than warmFor ago has its clock up, and is warmed up by shortWarmup alone.
+// Of a tune of 20 minutes, warm-ups of 25 ms were 160 s (docs/notes/tuning-time.md).
+const (
+	warmFor     = time.Second
+	shortWarmup = 5 * time.Millisecond
+)
 
 // keptPart is one part in so many of the memory that the process may take. While the heap takes less,
 // instances are kept: the next one takes about as much as one of them, and before the garbage
@@ -320,13 +328,18 @@ func (b *Bench) measure(ctx context.Context, t *trial.Trial, s device.Stream, su
 			err = fmt.Errorf("close: %w", cerr)
 		}
 	}()
+	warmup := r.Effort.Warmup
+	if warmup == 0 && b.Device.Facts().Kind == device.CUDA && now().Sub(b.timed) < warmFor {
+		warmup = shortWarmup
+	}
 	var m measure.Result
 	others, err := b.Others.Alone(b.Device.Facts().SMs, r.Effort.Others, r.Effort.Wait, func() (err error) {
 		m, err = measure.Run(ctx, b.Device, s, job, measure.Options{
-			Warmup: r.Effort.Warmup, Cap: r.Effort.Cap, Samples: r.Effort.Samples, MinSamples: r.Effort.MinSamples, Bound: r.Effort.Bound, Now: now,
+			Warmup: warmup, Cap: r.Effort.Cap, Samples: r.Effort.Samples, MinSamples: r.Effort.MinSamples, Bound: r.Effort.Bound, Now: now,
 		})
 		return err
 	})
+	b.timed = now()
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // BoundsHash is the hash of the family auction/bounds: what its texts are made from.
-const BoundsHash = 0xd66329ac633b5c0f
+const BoundsHash = 0x617d4d9ffe7dc99d
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -19,7 +19,7 @@ var _ = [1]struct{}{}[device.ABI-1]
 //go:embed bounds/*.cu
 var boundsSource embed.FS
 
-// Bounds is the family auction/bounds: 21 variants.
+// Bounds is the family auction/bounds: 17 variants.
 var Bounds = device.Family{
 	Name:   "auction/bounds",
 	Target: device.CUDA,
@@ -29,32 +29,28 @@ var Bounds = device.Family{
 		{Name: "bound", Params: []device.Param{{Name: "words", Type: "buffer"}, {Name: "lists", Type: "buffer"}, {Name: "reals", Type: "buffer"}, {Name: "prices", Type: "buffer"}, {Name: "columns", Type: "uint64"}, {Name: "rows", Type: "uint64"}, {Name: "entries", Type: "uint64"}, {Name: "steps", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=64,lanes=1", Symbol: "auction_bounds_block64_lanes1", Hash: 0x5ecbf1a22d29b80f, Values: []string{"64", "1"}, Pack: 0},
-		{Label: "block=64,lanes=2", Symbol: "auction_bounds_block64_lanes2", Hash: 0x6ec01064f8178dd2, Values: []string{"64", "2"}, Pack: 0},
-		{Label: "block=64,lanes=4", Symbol: "auction_bounds_block64_lanes4", Hash: 0xae45cabdca4d8f37, Values: []string{"64", "4"}, Pack: 0},
-		{Label: "block=64,lanes=8", Symbol: "auction_bounds_block64_lanes8", Hash: 0x7992589881290903, Values: []string{"64", "8"}, Pack: 0},
-		{Label: "block=128,lanes=1", Symbol: "auction_bounds_block128_lanes1", Hash: 0x9ab19d72672ed613, Values: []string{"128", "1"}, Pack: 0},
-		{Label: "block=128,lanes=2", Symbol: "auction_bounds_block128_lanes2", Hash: 0x45a7b24be5f4443c, Values: []string{"128", "2"}, Pack: 0},
-		{Label: "block=128,lanes=4", Symbol: "auction_bounds_block128_lanes4", Hash: 0xa39ac07c104adcaa, Values: []string{"128", "4"}, Pack: 0},
-		{Label: "block=128,lanes=8", Symbol: "auction_bounds_block128_lanes8", Hash: 0x19cf49c69aea7157, Values: []string{"128", "8"}, Pack: 0},
-		{Label: "block=256,lanes=1", Symbol: "auction_bounds_block256_lanes1", Hash: 0x12690773a156085b, Values: []string{"256", "1"}, Safe: true, Pack: 0},
-		{Label: "block=256,lanes=2", Symbol: "auction_bounds_block256_lanes2", Hash: 0x8df0f3169c385cbd, Values: []string{"256", "2"}, Pack: 0},
-		{Label: "block=256,lanes=4", Symbol: "auction_bounds_block256_lanes4", Hash: 0xd3ec408546879037, Values: []string{"256", "4"}, Pack: 0},
-		{Label: "block=256,lanes=8", Symbol: "auction_bounds_block256_lanes8", Hash: 0x720f66660db78c31, Values: []string{"256", "8"}, Pack: 0},
-		{Label: "block=256,lanes=16", Symbol: "auction_bounds_block256_lanes16", Hash: 0x3b5dccb89fb5aa35, Values: []string{"256", "16"}, Pack: 0},
-		{Label: "block=512,lanes=1", Symbol: "auction_bounds_block512_lanes1", Hash: 0xed93c30c943d527c, Values: []string{"512", "1"}, Pack: 0},
-		{Label: "block=512,lanes=2", Symbol: "auction_bounds_block512_lanes2", Hash: 0xbe066c8f5f5401de, Values: []string{"512", "2"}, Pack: 0},
-		{Label: "block=512,lanes=4", Symbol: "auction_bounds_block512_lanes4", Hash: 0x4757c598517da5aa, Values: []string{"512", "4"}, Pack: 0},
-		{Label: "block=512,lanes=8", Symbol: "auction_bounds_block512_lanes8", Hash: 0xd9efffca8a826098, Values: []string{"512", "8"}, Pack: 1},
-		{Label: "block=1024,lanes=1", Symbol: "auction_bounds_block1024_lanes1", Hash: 0xcd8295db0f34c6d7, Values: []string{"1024", "1"}, Pack: 1},
-		{Label: "block=1024,lanes=2", Symbol: "auction_bounds_block1024_lanes2", Hash: 0x0f40e93e1cc3a8c5, Values: []string{"1024", "2"}, Pack: 1},
-		{Label: "block=1024,lanes=4", Symbol: "auction_bounds_block1024_lanes4", Hash: 0xe3b29f9ef62f09d3, Values: []string{"1024", "4"}, Pack: 1},
-		{Label: "block=1024,lanes=8", Symbol: "auction_bounds_block1024_lanes8", Hash: 0x6419a8d96c6ee299, Values: []string{"1024", "8"}, Pack: 1},
+		{Label: "block=64,lanes=1", Symbol: "auction_bounds_block64_lanes1", Hash: 0x580cc58a0fd44255, Values: []string{"64", "1"}, Pack: 0},
+		{Label: "block=64,lanes=2", Symbol: "auction_bounds_block64_lanes2", Hash: 0x3389a0174a98dd8c, Values: []string{"64", "2"}, Pack: 0},
+		{Label: "block=64,lanes=4", Symbol: "auction_bounds_block64_lanes4", Hash: 0x5dd7c9c6dbb5e3d8, Values: []string{"64", "4"}, Pack: 0},
+		{Label: "block=64,lanes=8", Symbol: "auction_bounds_block64_lanes8", Hash: 0x9c42ec77c37539fc, Values: []string{"64", "8"}, Pack: 0},
+		{Label: "block=128,lanes=1", Symbol: "auction_bounds_block128_lanes1", Hash: 0x4dbd69be43ecedd0, Values: []string{"128", "1"}, Pack: 0},
+		{Label: "block=128,lanes=2", Symbol: "auction_bounds_block128_lanes2", Hash: 0xf9c7a0d796b0e048, Values: []string{"128", "2"}, Pack: 0},
+		{Label: "block=128,lanes=4", Symbol: "auction_bounds_block128_lanes4", Hash: 0x97afa9618b48b3fa, Values: []string{"128", "4"}, Pack: 0},
+		{Label: "block=128,lanes=8", Symbol: "auction_bounds_block128_lanes8", Hash: 0xcf4291ca56c9abb3, Values: []string{"128", "8"}, Pack: 0},
+		{Label: "block=256,lanes=1", Symbol: "auction_bounds_block256_lanes1", Hash: 0x908bd49e73ca4094, Values: []string{"256", "1"}, Safe: true, Pack: 0},
+		{Label: "block=256,lanes=2", Symbol: "auction_bounds_block256_lanes2", Hash: 0xb3a7fb2fc551ed59, Values: []string{"256", "2"}, Pack: 0},
+		{Label: "block=256,lanes=4", Symbol: "auction_bounds_block256_lanes4", Hash: 0x239fe05e0e9e0b93, Values: []string{"256", "4"}, Pack: 0},
+		{Label: "block=256,lanes=8", Symbol: "auction_bounds_block256_lanes8", Hash: 0x9cac5b72328ec6ea, Values: []string{"256", "8"}, Pack: 0},
+		{Label: "block=256,lanes=16", Symbol: "auction_bounds_block256_lanes16", Hash: 0x17a4c678b3f33b67, Values: []string{"256", "16"}, Pack: 0},
+		{Label: "block=512,lanes=1", Symbol: "auction_bounds_block512_lanes1", Hash: 0x74a8e6782474fbab, Values: []string{"512", "1"}, Pack: 0},
+		{Label: "block=512,lanes=2", Symbol: "auction_bounds_block512_lanes2", Hash: 0xc0363f34aa641817, Values: []string{"512", "2"}, Pack: 0},
+		{Label: "block=512,lanes=4", Symbol: "auction_bounds_block512_lanes4", Hash: 0x87fadc0e0204767a, Values: []string{"512", "4"}, Pack: 0},
+		{Label: "block=512,lanes=8", Symbol: "auction_bounds_block512_lanes8", Hash: 0x552f2623bd8b5fab, Values: []string{"512", "8"}, Pack: 1},
 	},
 	Source: boundsSource,
 	Packs: []device.Pack{
-		{File: "bounds/pack_000.cu", Hash: 0x092641e7ee9b8db8},
-		{File: "bounds/pack_001.cu", Hash: 0x1ffce3e683d40324},
+		{File: "bounds/pack_000.cu", Hash: 0x952ac2641727c71a},
+		{File: "bounds/pack_001.cu", Hash: 0x849f27f20c03965c},
 	},
 }
 

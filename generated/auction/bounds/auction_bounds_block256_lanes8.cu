@@ -7,8 +7,9 @@ namespace auction_bounds_block256_lanes8 {
 
 using namespace coalesce;
 
-constexpr u32 BLOCK = 256;      // most threads of a block
+constexpr u32 BLOCK = 256;
 constexpr u32 LANES = 8;       // lanes that sum a row or a column together
+constexpr u32 GROUPS = BLOCK / LANES;
 constexpr u32 EVERY = 20;             // steps between two evaluations of the bound
 constexpr float STRIDE = 0.998f;      // step length, as a share of the longest for which convergence is proven
 
@@ -38,7 +39,7 @@ __device__ __forceinline__ void addUp(float* mine, float (*room)[SUMS]) {
     __syncthreads();
     for (u32 q = 0; q < SUMS; q++) {
         mine[q] = 0;
-        for (u32 w = 0; w < blockDim.x / WARP; w++) mine[q] += room[w][q];
+        for (u32 w = 0; w < BLOCK / WARP; w++) mine[q] += room[w][q];
     }
 }
 
@@ -49,7 +50,7 @@ __device__ __forceinline__ void addUp(float* mine, float (*room)[SUMS]) {
 // a column; lists the rows' columns and the columns' rows; reals the columns' prices, the rows'
 // limits, the first point x and y, the primal weight, and for each child a bound at which to stop.
 // prices receives, for each child, the rows' dual prices and the bound that these prove.
-// A block has at most BLOCK threads, in whole warps, and 16 bytes of dynamic shared memory a column and a row.
+// Dynamic shared memory: 16 bytes a column and 16 a row.
 extern "C" __global__ void __launch_bounds__(256)
 auction_bounds_block256_lanes8_bound(const unsigned* words, const unsigned short* lists, const float* reals, float* prices,
         unsigned long long columns, unsigned long long rows, unsigned long long entries, unsigned long long steps) {
@@ -62,17 +63,17 @@ auction_bounds_block256_lanes8_bound(const unsigned* words, const unsigned short
     const float *price = reals, *most = price + n, *beginX = most + m, *beginY = beginX + n;
     float *x = room, *x0 = x + n, *xb = x0 + n, *tau = xb + n;      // the point, that of the last restart, the step's x twice less the point's, a column's share of a step
     float *y = tau + n, *y0 = y + m, *ty = y0 + m, *sig = ty + m;   // the same, and the step's y
-    const u32 threads = blockDim.x, groups = threads / LANES, group = threadIdx.x / LANES, leads = threadIdx.x % LANES == 0;
+    const u32 group = threadIdx.x / LANES, leads = threadIdx.x % LANES == 0;
     float* best = prices + (u64)blockIdx.x * (m + 1);
     float weight = beginY[m], enough = beginY[m + 1 + blockIdx.x];
-    for (u32 k = threadIdx.x; k < n; k += threads) {
+    for (u32 k = threadIdx.x; k < n; k += BLOCK) {
         bool there = live[k / 32] >> (k % 32) & 1;
         tau[k] = there ? 1.0f / (float)max(1u, ofColumn.start[k + 1] - ofColumn.start[k]) : 0.0f;
         x[k] = x0[k] = there ? beginX[k] : 0.0f;
         xb[k] = there ? 1.0f : 0.0f;
     }
     __syncthreads();
-    for (u32 from = 0; from < m; from += groups) {
+    for (u32 from = 0; from < m; from += GROUPS) {
         u32 i = from + group;
         float count = sum(ofRow, i, i < m, xb);
         if (i < m && leads) {
@@ -87,7 +88,7 @@ auction_bounds_block256_lanes8_bound(const unsigned* words, const unsigned short
         const bool look = step % EVERY == EVERY - 1 || inner == 0;
         inner++;
         const float keep = (float)inner / (float)(inner + 1);  // of the step; the rest is of the last restart
-        for (u32 from = 0; from < n; from += groups) {
+        for (u32 from = 0; from < n; from += GROUPS) {
             u32 k = from + group;
             bool there = k < n && tau[k] > 0;
             float prices = sum(ofColumn, k, there, y);
@@ -97,7 +98,7 @@ auction_bounds_block256_lanes8_bound(const unsigned* words, const unsigned short
             if (!look) x[k] = averaged(xb[k], x0[k], keep);
         }
         __syncthreads();
-        for (u32 from = 0; from < m; from += groups) {
+        for (u32 from = 0; from < m; from += GROUPS) {
             u32 i = from + group;
             bool there = i < m && sig[i] > 0;
             float taken = sum(ofRow, i, there, xb);
@@ -109,7 +110,7 @@ auction_bounds_block256_lanes8_bound(const unsigned* words, const unsigned short
         if (!look) continue;
         __syncthreads();
         float mine[SUMS] = {};
-        for (u32 from = 0; from < n; from += groups) {
+        for (u32 from = 0; from < n; from += GROUPS) {
             u32 k = from + group;
             bool there = k < n && tau[k] > 0;
             float prices = sum(ofColumn, k, there, ty);
@@ -119,7 +120,7 @@ auction_bounds_block256_lanes8_bound(const unsigned* words, const unsigned short
             mine[MOVED] += half * half * weight / tau[k];
             mine[FAR_X] += far * far / tau[k];
         }
-        for (u32 i = threadIdx.x; i < m; i += threads) {
+        for (u32 i = threadIdx.x; i < m; i += BLOCK) {
             if (sig[i] == 0) continue;
             float by = ty[i] - y[i], far = ty[i] - y0[i];
             mine[BOUND] += ty[i] * most[i];
@@ -129,17 +130,17 @@ auction_bounds_block256_lanes8_bound(const unsigned* words, const unsigned short
         addUp(mine, sums);
         if (mine[BOUND] < least) {
             least = mine[BOUND];
-            for (u32 i = threadIdx.x; i < m; i += threads) best[i] = ty[i];
+            for (u32 i = threadIdx.x; i < m; i += BLOCK) best[i] = ty[i];
         }
         if (least <= enough) break;
         if (inner == 1) first = last = mine[MOVED];
         // Squares of 0.2 and 0.8: the steps have become short, or short and longer again; or it is long ago.
         const bool restart = inner > 1 && (mine[MOVED] <= 0.04f * first || (mine[MOVED] <= 0.64f * first && mine[MOVED] > last) || 100 * inner >= 36 * (step + 1));
         last = mine[MOVED];
-        for (u32 k = threadIdx.x; k < n; k += threads)
+        for (u32 k = threadIdx.x; k < n; k += BLOCK)
             if (restart) x[k] = x0[k] = (xb[k] + x[k]) / 2;
             else x[k] = averaged(xb[k], x0[k], keep);
-        for (u32 i = threadIdx.x; i < m; i += threads)
+        for (u32 i = threadIdx.x; i < m; i += BLOCK)
             if (restart) y[i] = y0[i] = ty[i];
             else y[i] = averaged(2 * ty[i] - y[i], y0[i], keep);
         if (!restart) continue;
@@ -149,4 +150,4 @@ auction_bounds_block256_lanes8_bound(const unsigned* words, const unsigned short
     if (threadIdx.x == 0) best[m] = least;
 }
 
-extern "C" __device__ unsigned long long auction_bounds_block256_lanes8_hash = 0x720f66660db78c31ull;
+extern "C" __device__ unsigned long long auction_bounds_block256_lanes8_hash = 0x9cac5b72328ec6eaull;

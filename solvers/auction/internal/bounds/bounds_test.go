@@ -101,35 +101,3 @@ func TestEmulatedVariants(t *testing.T) {
 		})
 	}
 }
-
-// A block passes over columns and rows as often as with all its threads, and with a warp less passes more often.
-func TestThreads(t *testing.T) {
-	for _, x := range []struct{ block, lanes, columns, rows, want int }{
-		{512, 1, 264, 132, 288},
-		{256, 1, 264, 132, 160}, // 132 columns a pass, and all rows in one
-		{256, 1, 264, 200, 224},
-		{256, 2, 264, 132, 192}, // passes of 88 columns by two lanes each
-		{1024, 1, 0, 0, 32},
-		{1024, 1, 5000, 0, 1024},
-		{64, 16, 4, 3, 64},
-	} {
-		if got := threads(x.block, x.lanes, x.columns, x.rows); got != x.want {
-			t.Errorf("%+v: %d threads", x, got)
-		}
-	}
-	passes := func(count, threads, lanes int) int { return (count*lanes + threads - 1) / threads }
-	for _, block := range []int{64, 256, 1024} {
-		for _, lanes := range []int{1, 4, 16} {
-			for count := range 1200 {
-				columns, rows := count, count*3/7
-				got := threads(block, lanes, columns, rows)
-				as := func(n int) bool {
-					return passes(columns, n, lanes) == passes(columns, block, lanes) && passes(rows, n, lanes) == passes(rows, block, lanes)
-				}
-				if got > block || got%warp != 0 || !as(got) || got > warp && as(got-warp) {
-					t.Fatalf("%d threads for %d columns, %d rows, %d lanes and blocks of up to %d", got, columns, rows, lanes, block)
-				}
-			}
-		}
-	}
-}

@@ -151,27 +151,8 @@ func (b *Bounder) upload(l *lane, p *packed) error {
 func (p *packed) bytes() int64 { return 4 * int64(p.children) * int64(p.rows+1) }
 
 func (b *Bounder) launch(s device.Stream, l *lane, p *packed) error {
-	block, lanes := auction.Bounds.Int(b.variant, "block"), auction.Bounds.Int(b.variant, "lanes")
-	grid := device.Grid{Blocks: int64(p.children), Threads: threads(block, lanes, p.columns, p.rows), Shared: int(sharedBytes(p.columns, p.rows))}
+	grid := device.Grid{Blocks: int64(p.children), Threads: auction.Bounds.Int(b.variant, "block"), Shared: int(sharedBytes(p.columns, p.rows))}
 	return b.kernels.Bound(s, grid, l.words, l.lists, l.reals, l.prices, uint64(p.columns), uint64(p.rows), uint64(p.entries), uint64(p.steps))
-}
-
-// warp is the number of threads of a warp.
-const warp = 32
-
-// threads returns the least threads of a block, in whole warps, that pass over the columns and over the
-// rows as few times as `block` threads do. Lanes sum a column or a row together. Fewer warps wait for
-// each other at barriers, and more blocks run at once.
-func threads(block, lanes, columns, rows int) int {
-	most := warp
-	for _, count := range []int{columns, rows} {
-		groups := block / lanes
-		if passes := (count + groups - 1) / groups; passes > 0 {
-			groups = (count + passes - 1) / passes
-			most = max(most, (groups*lanes+warp-1)/warp*warp)
-		}
-	}
-	return most
 }
 
 func (b *Bounder) download(s device.Stream, l *lane, p *packed) (*packing.Bounds, error) {

@@ -22,9 +22,9 @@ const window = 200 * time.Millisecond
 // A reading of the counters, all of them since some moment in the past.
 type reading struct {
 	at    time.Time
-	cores int
-	all   time.Duration // of all cores, idle or not
-	idle  time.Duration // of all cores
+	cores int           // that this process may use
+	all   time.Duration // of these, idle or not
+	idle  time.Duration // of these
 	own   time.Duration // that this process computed
 }
 
@@ -128,20 +128,27 @@ func readProc() (r reading, ok bool) {
 	if err != nil {
 		return r, false
 	}
-	return r, r.parse(system, own)
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return r, false
+	}
+	return r, r.parse(system, own, status)
 }
 
-// parse takes the counters out of /proc/stat and /proc/self/stat (proc(5)).
-func (r *reading) parse(system, own []byte) bool {
+// parse takes the counters out of /proc/stat, of the cores that /proc/self/status allows, and /proc/self/stat (proc(5)).
+func (r *reading) parse(system, own, status []byte) bool {
+	_, list, _ := bytes.Cut(status, []byte("\nCpus_allowed_list:"))
+	list, _, _ = bytes.Cut(list, []byte("\n"))
 	for line := range bytes.Lines(system) {
 		fields := bytes.Fields(line)
 		if len(fields) < 6 || !bytes.HasPrefix(fields[0], []byte("cpu")) {
 			continue
 		}
-		if len(fields[0]) > len("cpu") {
-			r.cores++
+		core, err := strconv.Atoi(string(fields[0][len("cpu"):]))
+		if err != nil || !allows(list, core) { // a batch system may leave this process some of the cores
 			continue
 		}
+		r.cores++
 		for k, f := range fields[1:min(len(fields), 9)] { // without guests, which count as user time too
 			r.all += ticks(f)
 			if k == 3 || k == 4 { // idle, and idle while a disk is waited for
@@ -156,6 +163,22 @@ func (r *reading) parse(system, own []byte) bool {
 	}
 	r.own = ticks(fields[11]) + ticks(fields[12]) // user and system time
 	return true
+}
+
+// allows reports whether a list of cores, such as 0-3,8, has a core.
+func allows(list []byte, core int) bool {
+	for part := range bytes.SplitSeq(bytes.TrimSpace(list), []byte(",")) {
+		first, last, several := bytes.Cut(part, []byte("-"))
+		low, err := strconv.Atoi(string(first))
+		high := low
+		if several && err == nil {
+			high, err = strconv.Atoi(string(last))
+		}
+		if err == nil && low <= core && core <= high {
+			return true
+		}
+	}
+	return false
 }
 
 // ticks are hundredths of a second, as a text.

@@ -11,18 +11,25 @@ import (
 )
 
 const (
-	twoCores = "cpu  100 5 20 1000 30 2 3 4 50 0\ncpu0 50 5 10 500 15 1 1 2 25 0\ncpu1 50 0 10 500 15 1 2 2 25 0\nintr 5 6 7 8 9 10\n"
-	own      = "77 (a name) of )) S) R 1 77 77 0 -1 4194304 100 0 0 0 250 50 3 4 20 0 9 0 100 0 0\n"
+	threeCores = "cpu  150 5 20 1500 30 2 3 4 50 0\ncpu0 50 5 10 500 15 1 1 2 25 0\ncpu1 50 0 10 500 15 1 2 2 25 0\ncpu2 50 0 0 500 0 0 0 0 0 0\nintr 5 6 7 8 9 10\n"
+	own        = "77 (a name) of )) S) R 1 77 77 0 -1 4194304 100 0 0 0 250 50 3 4 20 0 9 0 100 0 0\n"
+	twoAllowed = "Name:\tx\nCpus_allowed:\t3\nCpus_allowed_list:\t0-1,7\nMems_allowed:\t1\n"
 )
 
 func TestParse(t *testing.T) {
 	var r reading
-	if !r.parse([]byte(twoCores), []byte(own)) || r.cores != 2 || r.all != 11640*time.Millisecond || r.idle != 10300*time.Millisecond || r.own != 3*time.Second {
+	if !r.parse([]byte(threeCores), []byte(own), []byte(twoAllowed)) || r.cores != 2 || r.all != 11640*time.Millisecond || r.idle != 10300*time.Millisecond || r.own != 3*time.Second {
 		t.Errorf("%+v, expected 2 cores, 11.64 s, of which 10.3 idle, and 3 s of its own", r)
 	}
-	for _, c := range [][2]string{{"", own}, {twoCores, ""}, {"cpu  1 2 3 4 5 6\n", own}, {twoCores, "77 (name) R 1"}, {twoCores, "R 1"}} {
-		if new(reading).parse([]byte(c[0]), []byte(c[1])) {
-			t.Errorf("%q and %q are taken for counters", c[0], c[1])
+	for _, c := range [][3]string{{"", own, twoAllowed}, {threeCores, "", twoAllowed}, {"cpu  1 2 3 4 5 6\n", own, twoAllowed},
+		{threeCores, "77 (name) R 1", twoAllowed}, {threeCores, "R 1", twoAllowed}, {threeCores, own, "Name:\tx\n"}} {
+		if new(reading).parse([]byte(c[0]), []byte(c[1]), []byte(c[2])) {
+			t.Errorf("%q are taken for counters", c)
+		}
+	}
+	for list, want := range map[string]bool{"2": true, "0,2-3": true, "0-1,3": false, "": false, "x-2": false, "10-20": false} {
+		if allows([]byte(list), 2) != want {
+			t.Errorf("core 2 among %q: expected %v", list, want)
 		}
 	}
 }

@@ -65,3 +65,26 @@ func TestVerifiedAfterTiming(t *testing.T) {
 		}
 	}
 }
+
+// A GPU is warmed up for 25 ms and, where it timed something less than a second ago, for 5; a host for 25.
+func TestShortWarmup(t *testing.T) {
+	for kind, want := range map[string][]bool{device.CUDA: {false, true, false}, device.Host: {false, false, false}} {
+		clock, calls := time.Unix(1e9, 0), 0
+		b := &worker.Bench{Device: &fake.Device{F: device.Facts{Kind: kind, Name: "fake"}}, Subjects: []subject.Subject{&fake.Subject{Plants: plants}},
+			Now: func() time.Time { calls++; clock = clock.Add(time.Millisecond); return clock }}
+		for k, short := range want {
+			if k == 2 {
+				clock = clock.Add(time.Second)
+			}
+			calls = 0
+			r := request("", trial.ActionMeasure)
+			r.Effort = worker.Effort{Samples: 1}
+			if got := b.Do(t.Context(), r); got.Status != trial.OK {
+				t.Fatalf("%s: %s %s", kind, got.Status, got.Error)
+			}
+			if calls < 5 || calls < 25 != short {
+				t.Errorf("%s, measurement %d: the clock was read %d times, once a ms; expected a short warm-up %v", kind, k+1, calls, short)
+			}
+		}
+	}
+}

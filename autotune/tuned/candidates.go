@@ -43,7 +43,7 @@ func (c Choice) Candidates(w Workload, feasible func(*device.Variant) error) []C
 			add(r.variant, c.low.size, r.log)
 		}
 	case Interpolated, Extrapolated:
-		x := spanning(target{w.Blocks, w.Size, c.sms}, c.size, c.low, c.high)
+		x := spanning(w.target(c.sms), c.size, c.low, c.high)
 		for r, log := range x.all() {
 			add(r.variant, c.size, log)
 		}

@@ -27,10 +27,12 @@ type Workload struct {
 	Why   string
 	// Speaks reports whether results at another size tell anything of this one; nil: all do.
 	Speaks func(size int) bool
-	// Blocks is the number of equal blocks of a variant's grid at a size as the tuner runs it; nil where
-	// times do not go by that. Multiprocessors with k or k - 1 blocks each take as long as if all had k, so
-	// that times grow by steps, which are at other sizes for tiles of another height.
-	Blocks func(v *device.Variant, size int) int
+	// Spread cuts a variant's work at a size, as the tuner runs it, into equal parts, and says how many of them
+	// run at once on so many multiprocessors; nil where times do not go by that. The last round takes more than its
+	// share where it is not full, so that times grow by steps, which are at other sizes for larger parts.
+	Spread func(v *device.Variant, size, sms int) (parts, atOnce int)
+	// Holds reports whether a variant has room for another size; nil: not known.
+	Holds func(v *device.Variant, size int) bool
 }
 
 // Levels of a choice, best first.
@@ -94,8 +96,8 @@ func (r refused) Unwrap() []error { return []error{r.error, ErrRefused} }
 //     where it is stale, the fastest that is not, if within a tenth of its time.
 //   - interpolated: among the variants measured at the tuned sizes around this
 //     one, the least time, log(time) being taken as linear in log(size) between
-//     them, but for what a grid takes longer because its blocks do not spread evenly
-//     (w.Blocks), which is known at each size. The growth that all candidates have in common
+//     them, but for what the last round of parts takes longer because it is not full
+//     (w.Spread), which is known at each size. The growth that all candidates have in common
 //     cancels in their order, so that the rule serves sizes that are counts (time a power of
 //     size) as well as exponents (csg, where n agents take 3^n). A variant measured at one of
 //     the two sizes alone is taken to grow as those do that were measured at both, of which
@@ -342,7 +344,7 @@ const tied = 0.05
 
 // spanning is the span of two tuned sizes for the workload.
 func (s *search) spanning(low, high *tunedSize) span {
-	return spanning(target{s.w.Blocks, s.w.Size, s.facts.SMs}, s.size, low, high)
+	return spanning(s.w.target(s.facts.SMs), s.size, low, high)
 }
 
 // speaking are the sizes of a pool whose results tell something of the workload's.
@@ -380,16 +382,16 @@ func (s *search) nearest(p *pool, far bool) (Choice, bool) {
 	if t == nil {
 		return Choice{}, false
 	}
-	return s.choice(s.byBlocks(best, t).variant, Nearest, evidence{pool: p, low: t}), true
+	return s.choice(s.bySpread(best, t).variant, Nearest, evidence{pool: p, low: t}), true
 }
 
-// byBlocks is the best at a size near the workload's or, where by the spread of blocks another takes less time
+// bySpread is the best at a size near the workload's or, where by the spread of parts another takes less time
 // at the workload's size by more than measured times are off, that other.
-func (s *search) byBlocks(best *candidate, t *tunedSize) *candidate {
-	if s.w.Blocks == nil {
+func (s *search) bySpread(best *candidate, t *tunedSize) *candidate {
+	if s.w.Spread == nil {
 		return best
 	}
-	to := target{s.w.Blocks, s.w.Size, s.facts.SMs}
+	to := s.w.target(s.facts.SMs)
 	here := func(c *candidate) float64 { return to.even(c, t) + to.uneven(c) }
 	least := here(best) - math.Log1p(tied)
 	for i := range t.usable {

@@ -224,9 +224,9 @@ func TestTimesOfKin(t *testing.T) {
 	}
 }
 
-// Where blocks do not spread evenly over the multiprocessors, times grow by steps: on 100 of these, 200 blocks
-// take as long as 101.
-func TestUnevenBlocks(t *testing.T) {
+// Where the last round of blocks is not full, times grow by steps: 101 blocks take more than half as long as 200
+// on 100 multiprocessors.
+func TestUnevenRounds(t *testing.T) {
 	f := family()
 	here := facts
 	here.SMs = 100
@@ -240,11 +240,11 @@ func TestUnevenBlocks(t *testing.T) {
 		}
 		return db
 	}
-	w := Workload{Fixed: int32s, Blocks: func(v *device.Variant, size int) int {
+	w := Workload{Fixed: int32s, Spread: func(v *device.Variant, size, sms int) (parts, atOnce int) {
 		if f.Value(v, "a") == "2" {
-			return size // large blocks: at 200 all multiprocessors have two, at 210 some have a third
+			return size, sms // large blocks: at 200 all multiprocessors have two, at 210 some have a third
 		}
-		return 10 * size
+		return 10 * size, sms
 	}}
 	for _, tc := range []struct {
 		size int

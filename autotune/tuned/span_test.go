@@ -1,15 +1,24 @@
 package tuned
 
-import "testing"
+import (
+	"testing"
+
+	"coalesce/runtime/device"
+)
 
 // chosen is what is chosen at a size from entries of two others, on a level.
 func chosen(t *testing.T, low, high Entry, size int, level string) string {
+	t.Helper()
+	return chosenOf(t, nil, low, high, size, level)
+}
+
+func chosenOf(t *testing.T, holds func(*device.Variant, int) bool, low, high Entry, size int, level string) string {
 	t.Helper()
 	db, err := New(low, high)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := db.Choose(family(), facts, Workload{Fixed: int32s, Size: size}, nil)
+	got, err := db.Choose(family(), facts, Workload{Fixed: int32s, Size: size, Holds: holds}, nil)
 	if err != nil || got.Level != level {
 		t.Fatalf("chose on the level %v (%v), expected %s", got.Level, err, level)
 	}
@@ -36,5 +45,20 @@ func TestGrowthBeyond(t *testing.T) {
 		if got := chosen(t, low, high, 50, Extrapolated); got != want {
 			t.Errorf("a=2 takes %d at 20: chose %s, expected %s", second, got, want)
 		}
+	}
+}
+
+// A variant without a result at the larger tuned size was slow there or, where it has no room for that size, tells nothing
+// by having none.
+func TestHolds(t *testing.T) {
+	low, high := tunedAt(20, 0, 100, 110), tunedAt(40, 0, 0, 119, 300)
+	for most, want := range map[int]string{30: "a=2,value=int32", 40: "a=3,value=int32"} { // of a=2
+		holds := func(v *device.Variant, size int) bool { return v.Label != "a=2,value=int32" || size <= most }
+		if got := chosenOf(t, holds, low, high, 30, Interpolated); got != want {
+			t.Errorf("room for %d: chose %s, expected %s", most, got, want)
+		}
+	}
+	if got := chosen(t, low, high, 30, Interpolated); got != "a=3,value=int32" {
+		t.Errorf("nobody knows what has room: chose %s", got)
 	}
 }

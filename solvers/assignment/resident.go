@@ -123,7 +123,7 @@ func (r *Resident) openFit() (err error) {
 func (r *Resident) openBatch() (err error) {
 	facts := r.device.Facts()
 	shared := int(batch.StateBytes(int64(r.p.Rows), int64(r.p.Cols)))
-	c, err := r.options.Choose(&assignment.Batch, facts, engine.Workload(r.p), func(v *device.Variant) error { return batch.Fits(v, facts, shared) })
+	c, err := r.options.Choose(&assignment.Batch, facts, batch.Workload(engine.Workload(r.p), facts), func(v *device.Variant) error { return batch.Fits(v, facts, shared) })
 	if err != nil {
 		return err
 	}

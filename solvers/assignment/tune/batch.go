@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"coalesce/autotune/subject"
+	"coalesce/autotune/tuned"
 	"coalesce/generated/assignment"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment/internal/batch"
@@ -33,6 +34,11 @@ func (tunableBatch) Sizes(f device.Facts) []int {
 
 func (tunableBatch) Feasible(v *device.Variant, f device.Facts, size int) error {
 	return batch.Fits(v, f, int(batch.StateBytes(int64(size), int64(size))))
+}
+
+// Workload is the description by which a variant is chosen.
+func (tunableBatch) Workload(fixed map[string]string, f device.Facts, size int) (tuned.Workload, error) {
+	return batch.Workload(tuned.Workload{Fixed: fixed, Size: size}, f), nil
 }
 
 // A trialBatch is instances of one cost type.

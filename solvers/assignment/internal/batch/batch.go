@@ -4,6 +4,7 @@ package batch
 
 import (
 	"cmp"
+	"coalesce/autotune/tuned"
 	"context"
 	"errors"
 	"fmt"
@@ -152,6 +153,18 @@ func (b *Engine) describe(d device.Device, table []assignment.BatchProblem) erro
 	}
 	bytes := unsafe.Slice((*byte)(unsafe.Pointer(&table[0])), len(table)*assignment.BatchProblemSize)
 	return errors.Join(s.Upload(b.table, 0, bytes), s.Sync(), s.Close())
+}
+
+// Workload adds to the description by which a variant is chosen the rounds in which a block's threads take
+// the columns, one each, and the sides that it has room for.
+func Workload(w tuned.Workload, facts device.Facts) tuned.Workload {
+	w.Spread = func(v *device.Variant, size, _ int) (parts, atOnce int) {
+		return size, assignment.Batch.Int(v, "block")
+	}
+	w.Holds = func(v *device.Variant, size int) bool {
+		return Fits(v, facts, int(StateBytes(int64(size), int64(size)))) == nil
+	}
+	return w
 }
 
 // Fits holds a variant, and the shared memory of its largest problem,

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"coalesce/autotune/tuned"
 	"coalesce/generated/assignment"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
@@ -273,6 +274,21 @@ func TestBatchCheckFindsCorruption(t *testing.T) {
 					t.Errorf("%s in problem %d: problem %d is judged %v", harm.name, k, other, err)
 				}
 			}
+		}
+	}
+}
+
+// A block takes the columns in rounds of a column a thread; state in shared memory bounds the sides, state elsewhere does not.
+func TestWorkload(t *testing.T) {
+	facts := device.Facts{Kind: device.CUDA, Name: "fake", Major: 9, SMs: 132, ThreadsPerBlock: 1024, SharedPerBlock: 227 << 10}
+	w := Workload(tuned.Workload{Size: 600}, facts)
+	for i := range assignment.Batch.Variants {
+		v := &assignment.Batch.Variants[i]
+		if parts, atOnce := w.Spread(v, 1200, facts.SMs); parts != 1200 || atOnce != assignment.Batch.Int(v, "block") {
+			t.Errorf("%s: %d columns, %d at once", v.Label, parts, atOnce)
+		}
+		if shared := assignment.Batch.Value(v, "state") == "shared"; !w.Holds(v, 100) || w.Holds(v, 1<<20) == shared {
+			t.Errorf("%s: room for sides of 100: %v, of 2^20: %v", v.Label, w.Holds(v, 100), w.Holds(v, 1<<20))
 		}
 	}
 }

@@ -19,9 +19,12 @@ import (
 // Subjects are the families of bounds, for the tuner.
 func Subjects() []subject.Subject { return []subject.Subject{tunable{}} }
 
-// Workload has the parameters by which variants for problems of so many bids are tuned.
+// Workload is the description by which a variant is chosen for problems of so many bids. A block's groups of
+// lanes pass over the bids in rounds.
 func Workload(bids int) tuned.Workload {
-	return tuned.Workload{Fixed: map[string]string{}, Size: bids}
+	return tuned.Workload{Fixed: map[string]string{}, Size: bids, Spread: func(v *device.Variant, size, _ int) (parts, atOnce int) {
+		return size, auction.Bounds.Int(v, "block") / auction.Bounds.Int(v, "lanes")
+	}}
 }
 
 // tunable is auction/bounds for the tuner, which times the children of a node.
@@ -40,6 +43,11 @@ func (tunable) Sizes(f device.Facts) []int {
 		return []int{200, 250, 300, 450, 540, 640, 700} // blocks of 256 or 512 threads take fewer passes over the bids by turns
 	}
 	return []int{20, 40}
+}
+
+// Workload is the description by which solves choose.
+func (tunable) Workload(_ map[string]string, _ device.Facts, size int) (tuned.Workload, error) {
+	return Workload(size), nil
 }
 
 func (tunable) Feasible(v *device.Variant, f device.Facts, size int) error {

@@ -169,8 +169,8 @@ func Workload(kind string, n, count int) tuned.Workload {
 	}
 	w.Suits = qubo.Evaluate.Variant(fmt.Sprintf("tile=%d,batch=%d,stages=%d,warp=32,weight=%s", tile, tile, stages, kind))
 	together := TunedCount(n, count <= Few)
-	w.Blocks = func(v *device.Variant, size int) int {
-		return blocks(SideOf(size), together, qubo.Evaluate.Int(v, "tile"), qubo.Evaluate.Int(v, "batch"))
+	w.Spread = func(v *device.Variant, size, sms int) (parts, atOnce int) { // blocks, one a multiprocessor
+		return blocks(SideOf(size), together, qubo.Evaluate.Int(v, "tile"), qubo.Evaluate.Int(v, "batch")), sms
 	}
 	return w
 }

@@ -76,7 +76,11 @@ func (s needs) workload(facts device.Facts) (tuned.Workload, error) {
 		}
 		return err
 	}
-	return tuned.Workload{Fixed: map[string]string{"row": of.row}, Size: s.n, Similar: near,
+	holds := func(v *device.Variant, size int) bool {
+		f, err := s.formOn(facts, v)
+		return err == nil && f.capacity() >= size
+	}
+	return tuned.Workload{Fixed: map[string]string{"row": of.row}, Size: s.n, Similar: near, Holds: holds,
 		Suits: suits, Why: "the narrowest rows and the least room to spare"}, nil
 }
 

@@ -203,6 +203,12 @@ func TestBulkWorkload(t *testing.T) {
 			if err != nil || w.Size != n || c.Variant != w.Suits {
 				t.Errorf("%v, %d variables: %v with %s, chosen %v, %v", fixed, n, w.Fixed, w.Suits.Label, c.Variant, err)
 			}
+			for i := range qubo.Bulk.Variants {
+				v := &qubo.Bulk.Variants[i]
+				if qubo.Bulk.Value(v, "row") == fixed["row"] && w.Holds(v, 3000) != (Subject{}.Feasible(v, hopper, 3000) == nil) {
+					t.Errorf("%s: room for 3000 variables: %v", v.Label, w.Holds(v, 3000))
+				}
+			}
 		}
 	}
 	if _, err := (Subject{}).Workload(map[string]string{"row": "int8"}, hopper, 1<<24); err == nil {

@@ -19,7 +19,7 @@ var _ = [1]struct{}{}[device.ABI-1]
 //go:embed bounds/*.cu
 var boundsSource embed.FS
 
-// Bounds is the family auction/bounds: 17 variants.
+// Bounds is the family auction/bounds: 21 variants.
 var Bounds = device.Family{
 	Name:   "auction/bounds",
 	Target: device.CUDA,
@@ -46,11 +46,15 @@ var Bounds = device.Family{
 		{Label: "block=512,lanes=2", Symbol: "auction_bounds_block512_lanes2", Hash: 0xc0363f34aa641817, Values: []string{"512", "2"}, Pack: 0},
 		{Label: "block=512,lanes=4", Symbol: "auction_bounds_block512_lanes4", Hash: 0x87fadc0e0204767a, Values: []string{"512", "4"}, Pack: 0},
 		{Label: "block=512,lanes=8", Symbol: "auction_bounds_block512_lanes8", Hash: 0x552f2623bd8b5fab, Values: []string{"512", "8"}, Pack: 1},
+		{Label: "block=192,lanes=1", Symbol: "auction_bounds_block192_lanes1", Hash: 0x5a1e5e03356af395, Values: []string{"192", "1"}, Pack: 1},
+		{Label: "block=320,lanes=1", Symbol: "auction_bounds_block320_lanes1", Hash: 0x04755460b08fd5c1, Values: []string{"320", "1"}, Pack: 1},
+		{Label: "block=384,lanes=1", Symbol: "auction_bounds_block384_lanes1", Hash: 0x7a5f7f8d24260dc9, Values: []string{"384", "1"}, Pack: 1},
+		{Label: "block=768,lanes=1", Symbol: "auction_bounds_block768_lanes1", Hash: 0x3414b46622e45931, Values: []string{"768", "1"}, Pack: 1},
 	},
 	Source: boundsSource,
 	Packs: []device.Pack{
 		{File: "bounds/pack_000.cu", Hash: 0x952ac2641727c71a},
-		{File: "bounds/pack_001.cu", Hash: 0x849f27f20c03965c},
+		{File: "bounds/pack_001.cu", Hash: 0xd07066d41cb604ff},
 	},
 }
 

@@ -50,13 +50,11 @@ func (r *run) account(out search.Outcome, db *tuned.Database, fixed map[string]s
 			continue
 		}
 		e.Time = r.commitTime(db, fixed, o.Size)
-		e.Results = slices.DeleteFunc(slices.Clone(e.Results), func(have tuned.Result) bool {
-			return slices.ContainsFunc(o.Results, func(m search.Measured) bool { return m.Variant.Label == have.Variant })
-		})
+		var fresh []tuned.Result
 		for k := range o.Results {
-			e.Results = append(e.Results, result(&o.Results[k]))
+			fresh = append(fresh, result(&o.Results[k]))
 		}
-		slices.SortStableFunc(e.Results, func(a, b tuned.Result) int { return cmp.Compare(a.Nanos, b.Nanos) })
+		e.Results = joined(fresh, e.Results)
 		if o.Winner != nil {
 			e.Winner = o.Winner.Label
 			w := winner(o, fixed)
@@ -80,8 +78,21 @@ func result(m *search.Measured) tuned.Result {
 	}
 }
 
+// joined are results, and those of earlier ones whose variants they do not have, the fastest first.
+func joined(fresh, earlier []tuned.Result) []tuned.Result {
+	all := slices.Clone(fresh)
+	for _, e := range earlier {
+		if !slices.ContainsFunc(fresh, func(f tuned.Result) bool { return f.Variant == e.Variant }) {
+			all = append(all, e)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b tuned.Result) int { return cmp.Compare(a.Nanos, b.Nanos) })
+	return all
+}
+
 // entry is the outcome at one size in the form of the database. others are the labels of winners at
-// other sizes, whose results are kept too.
+// other sizes, whose results are kept too, and so are those that this run kept of the size before, or one that it goes on
+// from: where time runs out, a search may repeat less than these had measured.
 func (r *run) entry(o *search.SizeOutcome, db *tuned.Database, fixed map[string]string, others map[string]bool) tuned.Entry {
 	e := tuned.Entry{
 		Family: r.family.Name, Class: r.Facts.Class(), Fixed: fixed, Size: o.Size, Protocol: trial.Protocol,
@@ -91,6 +102,9 @@ func (r *run) entry(o *search.SizeOutcome, db *tuned.Database, fixed map[string]
 		if label := m.Variant.Label; m.Final || others[label] || label == e.Winner || label == o.Safe || len(e.Results) < tuned.Kept {
 			e.Results = append(e.Results, result(&m))
 		}
+	}
+	if old, ok := db.Lookup(e.Family, e.Class, tuned.Workload{Fixed: fixed, Size: o.Size}); ok && !r.since.IsZero() && !old.Time.Before(r.since.Truncate(time.Second)) {
+		e.Results = joined(e.Results, old.Results)
 	}
 	return e
 }

@@ -168,6 +168,7 @@ type run struct {
 	sum    Summary
 
 	fixed map[string]string   // of the search under way
+	since time.Time           // when the first of its trials ran that it repeats; zero for none
 	first map[instance]string // in it, by instance: the variant first measured
 }
 
@@ -278,8 +279,8 @@ func (r *run) open(ctx context.Context) error {
 
 // one searches one compile-time workload and puts the winners into db.
 func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]string, budget time.Duration) error {
-	r.fixed, r.first = fixed, map[instance]string{}
-	known := r.before(db, fixed)
+	r.fixed, r.first, r.since = fixed, map[instance]string{}, r.past.begin(fixed)
+	known := r.before(db)
 	promising, err := r.promising(known, fixed)
 	if err != nil {
 		return err
@@ -391,14 +392,13 @@ func (r *run) held(db *tuned.Database, fixed map[string]string) map[int]search.H
 	return out
 }
 
-// before is db as it was when the trials of a workload began that this search goes on from: what was
+// before is db as it was when the trials began that the search under way repeats: what was
 // kept since would change the order in which variants are tried, and with it which trials are repeated.
-func (r *run) before(db *tuned.Database, fixed map[string]string) *tuned.Database {
-	first := r.past.begin(fixed)
-	if first.IsZero() {
+func (r *run) before(db *tuned.Database) *tuned.Database {
+	if r.since.IsZero() {
 		return db
 	}
-	entries := slices.DeleteFunc(db.Entries(), func(e tuned.Entry) bool { return !e.Time.Before(first) })
+	entries := slices.DeleteFunc(db.Entries(), func(e tuned.Entry) bool { return !e.Time.Before(r.since) })
 	if then, err := tuned.New(entries...); err == nil {
 		return then
 	}

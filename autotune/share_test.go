@@ -147,3 +147,33 @@ func TestCrossedResultsJoin(t *testing.T) {
 		}
 	}
 }
+
+// A search whose time runs out may repeat less than it goes on from: what that kept of a size stays, and what another
+// day kept goes.
+func TestKeptResultsStay(t *testing.T) {
+	f := &device.Family{Name: "toy", Params: []string{"v"}}
+	for _, label := range []string{"v=a", "v=b"} {
+		f.Variants = append(f.Variants, device.Variant{Label: label, Values: []string{label[2:]}, Hash: 7, Safe: label == "v=b"})
+	}
+	begin := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	have := tuned.Entry{Family: "toy", Class: device.Facts{}.Class(), Fixed: map[string]string{}, Size: 20, Protocol: tuned.Protocol, Time: begin, Winner: "v=a",
+		Results: []tuned.Result{{Variant: "v=a", Hash: 7, Nanos: 40}, {Variant: "v=b", Hash: 7, Nanos: 80}}}
+	fresh := search.Measured{Variant: &f.Variants[1], Sample: trial.Sample{N: 5, Median: 30}}
+	for since, want := range map[time.Time][]string{{}: {"v=b"}, begin.Add(500 * time.Millisecond): {"v=b", "v=a"}, begin.Add(time.Minute): {"v=b"}} {
+		db, err := tuned.New(have)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &run{Options: Options{Now: func() time.Time { return begin.Add(time.Hour) }}, family: f, since: since, sum: Summary{Counts: map[trial.Status]int{}}}
+		var got []string
+		for _, e := range r.account(search.Outcome{Stopped: search.OverBudget,
+			Sizes: []search.SizeOutcome{{Size: 20, Winner: &f.Variants[1], Results: []search.Measured{fresh}}}}, db, have.Fixed) {
+			for _, have := range e.Results {
+				got = append(got, have.Variant)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("trials since %v: results of %v, expected %v", since, got, want)
+		}
+	}
+}

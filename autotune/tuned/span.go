@@ -19,9 +19,9 @@ type target struct {
 func (w *Workload) target(sms int) target { return target{w.Spread, w.Holds, w.Size, sms} }
 
 // lastRound is the weight of what the last round would take longer if it lasted as long as a full one: one that is not
-// full takes less, but more than its share. Of 0, 0.3 and 0.5 to 1 by tenths, 0.6 came nearest to the fastest where each
-// tuned size of assignment/batch on an H200 is predicted from the others, 0.6 % in the mean, 1.3 with 0 and 1.1 with 1, and
-// where those that tune does not take are predicted from those that it takes: 0.8, 1.7 and 1.6 %; auction/bounds 0.2, 1.3 and 1.1.
+// full takes less, but more than its share. Of 0, 0.3 and 0.5 to 1 by tenths, 0.5 and 0.6 come nearest to the fastest: of
+// assignment/batch, each tuned size predicted from the others, 1.0 % in the mean, 2.3 with 0 and 1.4 with 1 (TestLeftOut -v
+// in bench/tuning), and from those half as large and less 3.3, 14.2 and 4.0 % (TestLargerSizes).
 const lastRound = 0.6
 
 // uneven is the logarithm of how much longer a candidate's parts take there than if all rounds were full.
@@ -104,8 +104,8 @@ func (x *span) between(c, d *candidate) float64 {
 }
 
 // ownGrowth is the part of a variant's own growth between two sizes by which it grows beyond them; the rest is
-// the growth that all have in common. Of 0, 0.25, 0.5, 0.75 and 1 it came nearest to the fastest where each size is
-// predicted from those half as large and less: 5.8 % in the mean, 6.4 to 6.6 with the others (TestLargerSizes in
+// the growth that all have in common. Of 0, 0.25, 0.5, 0.75 and 1 the three in the middle come nearest to the fastest where
+// each size is predicted from those half as large and less: 3.4 % in the mean, 3.6 with 0 and 4.5 with 1 (TestLargerSizes in
 // bench/tuning).
 const ownGrowth = 0.25
 

@@ -38,7 +38,7 @@ func (o *Others) Alone(threads int, part float64, wait time.Duration, run func()
 		return 0, run()
 	}
 	for {
-		o.begin()
+		o.Watch()
 		err = run()
 		taken = o.taken(threads)
 		if err != nil || taken <= part {
@@ -60,14 +60,15 @@ func (o *Others) Known() bool {
 	return ok
 }
 
-// begin notes where an interval begins.
-func (o *Others) begin() {
+// Watch notes where an interval begins. Alone does so too; a measurement of less than 200 ms, the first of a process, tells
+// of what others took since an earlier note.
+func (o *Others) Watch() {
 	if m, ok := o.now(); ok {
 		o.marks = append(o.marks, m)
 	}
 }
 
-// taken is the part, 0 to 1, of so many threads' time since the last begin, or one before that at
+// taken is the part, 0 to 1, of so many threads' time since the last Watch, or one before that at
 // least a window ago, that other processes took. What they take of cores that the threads leave free
 // is not counted. It is 0 where nothing is known of that long.
 func (o *Others) taken(threads int) float64 {
@@ -100,7 +101,7 @@ func (o *Others) wait(threads int, part float64, most time.Duration) (left time.
 		sleep = time.Sleep
 	}
 	for most >= window {
-		o.begin()
+		o.Watch()
 		sleep(window)
 		most -= window
 		if o.taken(threads) <= part {

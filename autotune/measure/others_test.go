@@ -139,6 +139,20 @@ func TestAlone(t *testing.T) {
 	}
 }
 
+// The first measurement, which is short, tells of what others took since the process began to watch.
+func TestWatch(t *testing.T) {
+	for watched, want := range map[bool]float64{true: 0.5, false: 0} {
+		s, o := newSimulated(2, 1, 1)
+		if watched {
+			o.Watch()
+		}
+		s.pass(150*time.Millisecond, 1)
+		if taken, err := o.Alone(2, 1, 0, s.run(100*time.Millisecond)); err != nil || math.Abs(taken-want) > 0.01 {
+			t.Errorf("watched %v: others took %.2f (%v), expected %.2f", watched, taken, err, want)
+		}
+	}
+}
+
 // Another process that computes on all cores is found where the system tells.
 func TestAnotherProcess(t *testing.T) {
 	const child = "COALESCE_TEST_COMPUTES"

@@ -375,12 +375,18 @@ func (s *search) try(c *state, size int, a Ask) error {
 	if err != nil || t.Status != trial.OK {
 		return err
 	}
-	if best := t.Best(); best == nil {
+	best := t.Best()
+	if best == nil {
 		return fmt.Errorf("%s at size %d: the trial is ok and has no samples", c.v.Label, size)
-	} else if a.Brief {
-		c.brief[size] = *best
+	}
+	sample := *best
+	if !s.Alone && !s.Varied { // whatever else runs on a host adds time, and takes none away
+		sample.Median = sample.Q1
+	}
+	if a.Brief {
+		c.brief[size] = sample
 	} else {
-		c.rounds[size] = append(c.rounds[size], *best)
+		c.rounds[size] = append(c.rounds[size], sample)
 	}
 	c.work[size] = t.Work
 	s.slowest[size] = max(s.slowest[size], time.Duration(t.Wall))

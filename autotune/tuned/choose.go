@@ -101,7 +101,7 @@ func (r refused) Unwrap() []error { return []error{r.error, ErrRefused} }
 //     cancels in their order, so that the rule serves sizes that are counts (time a power of
 //     size) as well as exponents (csg, where n agents take 3^n). A variant measured at one of
 //     the two sizes alone is taken to grow as those do that were measured at both, of which
-//     there must be one, and to be slower by some, and than the winner, where it was not measured.
+//     there must be one, and to be slower by some, and than the winner, where it has room (w.Holds) and no result.
 //     What won at both sizes stays unless another is predicted faster by more than times are off.
 //   - extrapolated: the same from the two tuned sizes nearest to a size that lies a
 //     factor of two beyond all, or more; at most as far beyond as twice the distance

@@ -89,6 +89,7 @@ func Serve(ctx context.Context, dev device.Device, subjects []subject.Subject, i
 	b := &Bench{Device: dev, Subjects: subjects}
 	if dev.Facts().Kind == device.Host {
 		b.Others = new(measure.Others)
+		b.Others.Watch()
 	}
 	requests, ended := make(chan Request), make(chan error)
 	returned := make(chan struct{})

@@ -4,13 +4,13 @@ package batch
 
 import (
 	"cmp"
-	"coalesce/autotune/tuned"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"unsafe"
 
+	"coalesce/autotune/tuned"
 	"coalesce/generated/assignment"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment/internal/engine"

@@ -89,7 +89,7 @@ type Entry struct {
 type Result struct {
 	Variant string  `json:"variant"` // label
 	Hash    Hash    `json:"hash"`
-	Nanos   int64   `json:"ns"` // median of the whole launch sequence
+	Nanos   int64   `json:"ns"` // median of the whole launch sequence; of a host's kernels the first quartile
 	Q1      int64   `json:"q1_ns,omitempty"`
 	Q3      int64   `json:"q3_ns,omitempty"`
 	Samples int     `json:"samples,omitempty"`

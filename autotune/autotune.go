@@ -168,7 +168,7 @@ type run struct {
 	sum    Summary
 
 	fixed map[string]string   // of the search under way
-	since time.Time           // when the first of its trials ran that it repeats; zero for none
+	since time.Time           // when the first of the trials ran that this search repeats; zero for none
 	first map[instance]string // in it, by instance: the variant first measured
 }
 
@@ -392,7 +392,7 @@ func (r *run) held(db *tuned.Database, fixed map[string]string) map[int]search.H
 	return out
 }
 
-// before is db as it was when the trials began that the search under way repeats: what was
+// before is db as it was when the first of the trials ran that the search under way repeats: what was
 // kept since would change the order in which variants are tried, and with it which trials are repeated.
 func (r *run) before(db *tuned.Database) *tuned.Database {
 	if r.since.IsZero() {

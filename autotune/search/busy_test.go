@@ -30,6 +30,18 @@ func (b *busyBench) Do(ctx context.Context, a Ask) (trial.Trial, error) {
 	return t, err
 }
 
+// drawnTimes are variants' times in milliseconds, whose logarithms scatter by so much, and a bench that takes them.
+func drawnTimes(key uint64, variants int, scatter float64) ([]float64, *bench) {
+	rng := rand.New(rand.NewPCG(key, 9))
+	times := make([]float64, variants)
+	for x := range times {
+		times[x] = math.Exp(scatter * rng.NormFloat64())
+	}
+	b := newBench(func(v *device.Variant, _ int) time.Duration { return time.Duration(1e6 * times[v.Hash]) })
+	b.rng = rand.New(rand.NewPCG(key, 10))
+	return times, b
+}
+
 // A neighbourBench is a host whose cores are slowed by what the system does not tell of, such as another machine on
 // the same processor: of half of the trials up to three quarters of the samples.
 type neighbourBench struct{ bench }
@@ -52,13 +64,9 @@ func TestNeighbours(t *testing.T) {
 	f := family(variants)
 	wrong := 0
 	for key := range uint64(keys) {
-		rng := rand.New(rand.NewPCG(key, 11))
-		times := make([]float64, variants) // in milliseconds
-		for x := range times {
-			times[x] = math.Exp(0.2 * rng.NormFloat64())
-		}
-		b := &neighbourBench{*newBench(func(v *device.Variant, _ int) time.Duration { return time.Duration(1e6 * times[v.Hash]) })}
-		b.rng, b.noise = rand.New(rand.NewPCG(key, 12)), 0.01
+		times, quiet := drawnTimes(key, variants, 0.2)
+		b := &neighbourBench{*quiet}
+		b.noise = 0.01
 		p := plan(&b.bench, f)
 		p.Sizes, p.Seed = []int{20}, key
 		o, err := Run(t.Context(), b, p)
@@ -86,13 +94,9 @@ func TestBusyHost(t *testing.T) {
 	}{{0, false, 0}, {500 * time.Millisecond, false, 0}, {0, true, 1}, {500 * time.Millisecond, true, 1}} {
 		decided, wrong, found, gain := 0, 0, 0, 0
 		for key := range uint64(keys) {
-			rng := rand.New(rand.NewPCG(key, 9))
-			times := make([]float64, variants) // in milliseconds
-			for x := range times {
-				times[x] = math.Exp(0.4 * rng.NormFloat64())
-			}
-			b := &busyBench{*newBench(func(v *device.Variant, _ int) time.Duration { return time.Duration(1e6 * times[v.Hash]) })}
-			b.rng, b.noise = rand.New(rand.NewPCG(key, 10)), 0.02
+			times, quiet := drawnTimes(key, variants, 0.4)
+			b := &busyBench{*quiet}
+			b.noise = 0.02
 			run := Bench(b)
 			if !c.busy {
 				run = &b.bench

@@ -82,7 +82,7 @@ func TestShortWarmup(t *testing.T) {
 			if got := b.Do(t.Context(), r); got.Status != trial.OK {
 				t.Fatalf("%s: %s %s", kind, got.Status, got.Error)
 			}
-			if calls < 5 || calls < 25 != short {
+			if calls < 5 || (calls < 25) != short {
 				t.Errorf("%s, measurement %d: the clock was read %d times, once a ms; expected a short warm-up %v", kind, k+1, calls, short)
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"coalesce/autotune"
@@ -23,15 +22,13 @@ func TestDrawn(t *testing.T) {
 		t.Fatal(err)
 	}
 	const name = "NVIDIA H100 80GB HBM3"
-	db, err := tuned.New(slices.DeleteFunc(shipped.Entries(), func(e tuned.Entry) bool { return strings.Contains(e.Class, name) })...)
-	if err != nil {
-		t.Fatal(err)
-	}
 	facts := device.Facts{Kind: device.CUDA, Name: name, Major: 9, SMs: 132, SharedPerBlock: 227 << 10, ThreadsPerBlock: 1024, Memory: 80 << 30, Free: 78 << 30}
 	files, err := filepath.Glob("../results/tuning-*.json")
 	if err != nil {
 		t.Fatal(err)
 	}
+	b := &bench{sources: []source{{name: "shipped", db: shipped.Without(name)}}}
+	b.Facts = facts
 	subjects := subjects()
 	known, unknown, over5, over10 := 0, 0, 0, 0
 	for _, path := range files {
@@ -54,18 +51,18 @@ func TestDrawn(t *testing.T) {
 			if at < 0 || row.Best == "" {
 				continue
 			}
-			w, chosen, err := autotune.Describe(subjects[at], row.Fixed, facts, row.Size)
-			if err != nil || !chosen {
+			w := workload{subjects[at], row.Fixed, row.Size}
+			if _, chosen, err := autotune.Describe(w.subject, w.fixed, facts, w.size); err != nil || !chosen {
 				continue // drawn before such sizes were left out
 			}
-			c, err := db.Choose(subjects[at].Family(), facts, w, func(v *device.Variant) error { return subjects[at].Feasible(v, facts, row.Size) })
+			choices, err := b.choices(w)
 			if err != nil {
 				t.Errorf("%s %v, size %d: %v", row.Family, row.Fixed, row.Size, err)
 				continue
 			}
-			regret := 0.0
-			if c.Variant.Label != row.Best {
-				same := slices.IndexFunc(row.Chosen, func(x result.Chosen) bool { return x.Variant == c.Variant.Label })
+			c, regret := choices[0], 0.0
+			if c.Variant != row.Best {
+				same := slices.IndexFunc(row.Chosen, func(x result.Chosen) bool { return x.Variant == c.Variant })
 				if same < 0 {
 					unknown++
 					continue

@@ -14,8 +14,9 @@
 //
 // A probe stands before each sample: a fill of the same memory, which always is the same
 // work for the device. A sample is discarded when the probe took half as long again as
-// the fastest so far: the clock was low, or another process computed. On a host, where a process is
-// seldom stopped for as short a time as the probe takes, Others asks the system what others compute.
+// the fastest so far: the clock was low, or another process computed. Where no flush serves as the probe, the
+// second of two fills does, which finds its memory in the cache whatever the run before left there. On a host, where
+// a process is seldom stopped for as short a time as the probe takes, Others asks the system what others compute.
 package measure
 
 import (
@@ -248,12 +249,19 @@ func (m *meter) sample() (time.Duration, error) {
 	if err := m.job.Reset(m.s); err != nil {
 		return 0, fmt.Errorf("reset: %w", err)
 	}
-	probed, err := m.s.Record()
-	if err != nil {
-		return 0, fmt.Errorf("record: %w", err)
+	fills := 1
+	if m.flush == nil {
+		fills = 2
 	}
-	if err := m.s.Fill(m.probe, 0, m.probe.Len(), 0x5a); err != nil {
-		return 0, fmt.Errorf("flush: %w", err)
+	var probed device.Event
+	for range fills {
+		var err error
+		if probed, err = m.s.Record(); err != nil {
+			return 0, fmt.Errorf("record: %w", err)
+		}
+		if err := m.s.Fill(m.probe, 0, m.probe.Len(), 0x5a); err != nil {
+			return 0, fmt.Errorf("flush: %w", err)
+		}
 	}
 	filled, err := m.s.Record()
 	if err != nil {

@@ -143,6 +143,32 @@ func TestDisturbedSamplesAreDiscarded(t *testing.T) {
 	}
 }
 
+// Where nothing flushes the cache, runs leave the probe's memory there or not: that disturbs no sample.
+func TestProbeOfWhatRunsLeftInTheCache(t *testing.T) {
+	left, slow := false, 0
+	d, job, clock, runs := bed(t, device.Facts{Memory: 1 << 30}, func(i int) time.Duration {
+		left = i%4 == 0
+		return time.Millisecond
+	})
+	d.Note = func(what string, bytes int64) {
+		if what == "fill" && bytes > 8 {
+			cost := 30 * time.Microsecond
+			if !left || slow > 0 && (*runs == slow || *runs == slow+1) { // a sample has two runs
+				cost *= 4
+			}
+			left = true
+			clock.T = clock.T.Add(cost)
+		}
+	}
+	if r := run(t, d, job, measure.Options{Now: clock.Now}); r.Hot == nil || r.Disturbed != 0 {
+		t.Errorf("%d discarded of %+v", r.Disturbed, r.Hot)
+	}
+	slow = *runs + 31
+	if r := run(t, d, job, measure.Options{Now: clock.Now}); r.Disturbed != 1 {
+		t.Errorf("%d discarded where one probe was slow", r.Disturbed)
+	}
+}
+
 func TestLongRunsAreFew(t *testing.T) {
 	d, job, clock, runs := bed(t, gpu, constant(4*time.Second))
 	r := run(t, d, job, measure.Options{Now: clock.Now})

@@ -82,6 +82,49 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
+// An unsteadyBench is a host whose trials, all samples of one alike, take by chance 5 % more or less, up to 15.
+type unsteadyBench struct{ bench }
+
+func (b *unsteadyBench) Do(ctx context.Context, a Ask) (trial.Trial, error) {
+	t, err := b.bench.Do(ctx, a)
+	if s := t.Hot; s != nil {
+		off := math.Exp(0.05 * b.rng.NormFloat64())
+		for _, ns := range []*int64{&s.Median, &s.Q1, &s.Q3, &s.Min, &s.MAD} {
+			*ns = int64(float64(*ns) * off)
+		}
+	}
+	return t, err
+}
+
+// Where trials are as unsteady, few winners are over 5 % slower than the fastest: sizes at which rounds do not tell have
+// none.
+func TestUnsteadyTrials(t *testing.T) {
+	const keys, variants = 1000, 5
+	f := family(variants)
+	decided, wrong := 0, 0
+	for key := range uint64(keys) {
+		times, quiet := drawnTimes(key, variants, 0.08)
+		b := &unsteadyBench{*quiet}
+		b.noise = 0.02
+		p := plan(&b.bench, f)
+		p.Sizes, p.Seed = []int{20}, key
+		o, err := Run(t.Context(), b, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(o.Sizes) > 0 {
+			decided++
+			if times[o.Sizes[0].Winner.Hash] > 1.05*slices.Min(times) {
+				wrong++
+			}
+		}
+	}
+	t.Logf("%d of %d keys decided, %d of them for a winner over 5 %% slower than the fastest", decided, keys, wrong)
+	if decided < 9*keys/10 || 100*wrong > 2*decided {
+		t.Error("expected nine of ten to be decided, and 2 % of the winners to be as slow, at most")
+	}
+}
+
 // On a busy host few winners are crowned that are slower than what they replace, with a budget or
 // without one; on a quiet host the fastest is found.
 func TestBusyHost(t *testing.T) {
@@ -189,7 +232,7 @@ func TestScatteredSamples(t *testing.T) {
 	const keys = 500
 	f := family(3)
 	for faster, limits := range map[float64][2]int{0.06: {80, 100}, 0: {0, 5}} { // won, in percent of the keys
-		won := 0
+		won, open := 0, 0
 		for key := range uint64(keys) {
 			b := &scatterBench{*newBench(func(v *device.Variant, _ int) time.Duration {
 				if v.Hash == 1 {
@@ -201,14 +244,19 @@ func TestScatteredSamples(t *testing.T) {
 			p := plan(&b.bench, f)
 			p.Sizes, p.Seed = []int{20}, key
 			o, err := Run(t.Context(), b, p)
-			if err != nil || len(o.Sizes) != 1 {
-				t.Fatalf("winners %v, %v", o.Sizes, err)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if o.Sizes[0].Winner.Hash != 0 {
+			if len(o.Sizes) == 0 {
+				open++
+			} else if o.Sizes[0].Winner.Hash != 0 {
 				won++
 			}
 		}
-		t.Logf("%.0f %% faster than the safe point: another won in %.1f %% of %d keys", 100*faster, 100*float64(won)/keys, keys)
+		t.Logf("%.0f %% faster than the safe point: another won in %.1f %% of %d keys, %d were not decided", 100*faster, 100*float64(won)/keys, keys, open)
+		if open > keys/100 {
+			t.Error("expected 1 % not to be decided, at most")
+		}
 		if won < limits[0]*keys/100 || won > limits[1]*keys/100 {
 			t.Errorf("expected %d to %d %%", limits[0], limits[1])
 		}

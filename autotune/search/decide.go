@@ -58,6 +58,9 @@ func faster(a, b *trial.Sample) bool {
 // student are the 99 % quantiles of Student's t distribution with 2, 3, … degrees of freedom.
 var student = [...]float64{6.965, 4.541, 3.747, 3.365, 3.143, 2.998, 2.896, 2.821, 2.764, 2.718}
 
+// student95 are the 95 % quantiles.
+var student95 = [...]float64{2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812, 1.796, 1.782, 1.771, 1.761, 1.753, 1.746, 1.740}
+
 // ratio is paired where times depend on the instance; it reports false where they do not.
 func ratio(a, b *Measured) (mean, err float64, ok bool) {
 	if !a.Varied || !b.Varied {
@@ -185,6 +188,31 @@ func Decide(results []Measured, incumbent string, limit float64) (winner *device
 		return first.Variant, fmt.Sprintf("the first label of %d that are tied within the noise", len(tied)), false
 	}
 	return best.Variant, fmt.Sprintf("the least median, tied with %d within the noise", len(tied)-1), false
+}
+
+// unsure are the winner and the variants that it may be slower than by more than half of limit, a relative MAD; nil where
+// there are none. Of these the ratios of both times in each round do not prove, by a one-sided test at 5 %, that it is not.
+// Those that dropped out of the rounds were beaten. Where times depend on the instance the best label of a tie wins instead.
+func (o *SizeOutcome) unsure(limit float64) (open []*device.Variant) {
+	won := slices.IndexFunc(o.Results, func(m Measured) bool { return m.Variant == o.Winner })
+	if won < 0 {
+		return nil
+	}
+	winner := &o.Results[won]
+	for i := range o.Results {
+		m := &o.Results[i]
+		if i == won || m.Varied || len(m.Rounds) < len(winner.Rounds)-1 || winner.beats(m) {
+			continue
+		}
+		mean, err, ok := paired(winner, m, math.Ln2)
+		if ok && mean+student95[min(len(winner.Rounds), len(m.Rounds), len(student95)+2)-leastRounds]*err > math.Log1p(limit/2) {
+			open = append(open, m.Variant)
+		}
+	}
+	if open != nil {
+		open = append(open, o.Winner)
+	}
+	return open
 }
 
 // crowded reports whether other processes took more than limit of the cores during times that may have

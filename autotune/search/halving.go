@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"coalesce/runtime/device"
 )
 
 // all runs the phases. errBudget, or the context's error, ends them early.
@@ -205,11 +207,11 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 
 // final measures candidates of a size in rounds, until they are decided or the end has come, which it reports.
 func (s *search) final(size int, final []*state, end time.Time) (late bool, err error) {
-	enough, most, instances, must := rounds+moreRounds, rounds+moreRounds, leastInstances, rounds
+	enough, instances, must := rounds+moreRounds, leastInstances, rounds
 	if s.Varied {
-		enough, most, instances, must = rounds+variedRounds, MostInstances, MostInstances, 2*rounds
+		enough, instances, must = rounds+variedRounds, MostInstances, 2*rounds
 	}
-	for round := range most {
+	for round := range enough + doubtRounds {
 		best, tooSlow := math.Inf(1), alsoRan
 		var leader Measured
 		for _, c := range final {
@@ -217,9 +219,9 @@ func (s *search) final(size int, final []*state, end time.Time) (late bool, err 
 				best, leader = float64(m.Sample.Median), m
 			}
 		}
-		var doubted *state
+		var open []*device.Variant
 		if round >= rounds {
-			doubted = s.doubted(size, &leader)
+			open = s.open(size, &leader)
 		}
 		if s.Varied && round < leastRounds {
 			tooSlow = hopeless // an instance that suits others
@@ -230,7 +232,7 @@ func (s *search) final(size int, final []*state, end time.Time) (late bool, err 
 			stays := c == s.safe || c.v.Label == s.Previous[size]
 			switch {
 			case !ok || len(c.rounds[size]) < round: // failed, or dropped out before
-			case round >= enough && (doubted == nil || c != doubted && c.v != leader.Variant):
+			case round >= enough && !slices.Contains(open, c.v):
 			case round >= rounds && leader.beats(&m):
 			case round > 0 && float64(m.Sample.Median) > tooSlow*best && !stays:
 			default:
@@ -243,7 +245,7 @@ func (s *search) final(size int, final []*state, end time.Time) (late bool, err 
 		s.total = max(s.total, s.done+len(in))
 		for _, c := range in {
 			s.done++
-			if late = s.over(end, round < must || doubted != nil && !s.Varied); late {
+			if late = s.over(end, round < must || open != nil && !s.Varied); late {
 				break
 			}
 			if err = s.try(c, size, Ask{Rounds: rounds, Instance: round % instances}); err != nil {
@@ -260,9 +262,14 @@ func (s *search) final(size int, final []*state, end time.Time) (late bool, err 
 	return false, nil
 }
 
-// doubted returns the incumbent of a size if the leader seems faster by more than sameSpeed, which more rounds may
-// prove; nil where they need not.
-func (s *search) doubted(size int, leader *Measured) *state {
+// open returns the variants that more rounds may decide between, nil where they need not: a winner and those that it may be
+// slower than (unsure), or, where times depend on the instance, the incumbent and a leader that seems faster by more than
+// sameSpeed.
+func (s *search) open(size int, leader *Measured) []*device.Variant {
+	if !s.Varied {
+		o, _ := s.decide(size)
+		return o.unsure(s.Noise)
+	}
 	holder := s.safe
 	if at := slices.IndexFunc(s.order, func(c *state) bool { return c.v.Label == s.Previous[size] }); at >= 0 {
 		holder = s.order[at]
@@ -274,7 +281,7 @@ func (s *search) doubted(size int, leader *Measured) *state {
 	if mean, _, ok := paired(leader, &m, math.Inf(1)); !ok || mean > -math.Log1p(sameSpeed) || leader.beats(&m) {
 		return nil
 	}
-	return holder
+	return []*device.Variant{holder.v, leader.Variant}
 }
 
 // over reports whether t has come, and for what must be done within the grace whether that has.
@@ -382,7 +389,8 @@ func (s *search) conclude() {
 // decide picks the winner of a size. It reports false when nothing is proven: the safe
 // point or the size's earlier winner is still to be measured, only one variant was
 // measured although others could have been tried, what was faster at a first glance
-// has too few measurements, scattered samples alone keep the incumbent, or other processes took the cores.
+// has too few measurements, scattered samples alone keep the incumbent or leave open whether another is
+// faster, or other processes took the cores.
 func (s *search) decide(size int) (SizeOutcome, bool) {
 	o := SizeOutcome{Size: size, Complete: s.complete[size]}
 	incumbent := ""
@@ -410,7 +418,7 @@ func (s *search) decide(size int) (SizeOutcome, bool) {
 	}
 	list := contenders(o.Results, incumbent)
 	o.Winner, o.Why, o.Noisy = Decide(list, incumbent, s.Noise)
-	if o.Noisy = o.Noisy || crowded(o.Results, o.Winner, s.Noise); o.Noisy {
+	if o.Noisy = o.Noisy || o.unsure(s.Noise) != nil || crowded(o.Results, o.Winner, s.Noise); o.Noisy {
 		return o, false
 	}
 	if !o.Complete {

@@ -46,7 +46,7 @@ const (
 	leastScreened = 8    // before a size is decided within the grace,
 	leastTried    = 5    // of those at another size
 	variedRounds  = 9    // where times depend on the instance
-	doubtRounds   = 12   // there, of the incumbent and a leader that seems faster by more than sameSpeed
+	doubtRounds   = 12   // after these, of what may be faster than the winner by more than sameSpeed
 	longer        = 2    // times a glance: a measurement of a round, about
 	hopeless      = 3    // times the best: one sample is enough
 	alsoRan       = 1.5  // times the best after a final round: out

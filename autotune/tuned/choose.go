@@ -27,10 +27,10 @@ type Workload struct {
 	Why   string
 	// Speaks reports whether results at another size tell anything of this one; nil: all do.
 	Speaks func(size int) bool
-	// Spread cuts a variant's work at a size, as the tuner runs it, into equal parts, and says how many of them
-	// run at once on so many multiprocessors; nil where times do not go by that. The last round takes more than its
-	// share where it is not full, so that times grow by steps, which are at other sizes for larger parts.
-	Spread func(v *device.Variant, size, sms int) (parts, atOnce int)
+	// Spread cuts a variant's work at a size into equal parts, and says how many run at once on so many multiprocessors; nil
+	// where times do not go by that. A last round that is not full takes more than its share: times grow by steps.
+	Spread    func(v *device.Variant, size, sms int) (parts, atOnce int)
+	LastRound float64 // weight of that, from 0, the share alone, to 1, as long as a full round; 0 stands for 0.6
 	// Holds reports whether a variant has room for another size; nil: not known.
 	Holds func(v *device.Variant, size int) bool
 }

@@ -153,6 +153,8 @@ func TestSizesOfKin(t *testing.T) {
 			map[int]string{17: "3", 18: "3", 19: "3", 21: "2", 22: "2", 23: "2"}},
 		{"at 16 and 24, there at 16 what was not tried here", []Entry{tunedAt(16, 50, 10), tunedAt(24, 200, 42, 40), other(tunedAt(16, 100, 20, 30))},
 			map[int]string{16: "2", 22: "2", 24: "3"}},
+		{"at 24 and 28, there at 24 with one time far off", []Entry{tunedAt(24, 43, 42, 44), tunedAt(28, 290, 285, 300), other(tunedAt(24, 46, 45, 260, 46))},
+			map[int]string{24: "2", 27: "2", 28: "2"}},
 	} {
 		db, err := New(tc.entries...)
 		if err != nil {

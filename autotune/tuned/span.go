@@ -1,8 +1,10 @@
 package tuned
 
 import (
+	"cmp"
 	"iter"
 	"math"
+	"slices"
 
 	"coalesce/runtime/device"
 )
@@ -11,15 +13,17 @@ import (
 // has room.
 type target struct {
 	spread func(v *device.Variant, size, sms int) (parts, atOnce int)
+	last   float64 // weight of the last round
 	holds  func(v *device.Variant, size int) bool
 	size   int
 	sms    int
 }
 
-func (w *Workload) target(sms int) target { return target{w.Spread, w.Holds, w.Size, sms} }
+func (w *Workload) target(sms int) target {
+	return target{w.Spread, cmp.Or(w.LastRound, lastRound), w.Holds, w.Size, sms}
+}
 
-// lastRound is the weight of what the last round would take longer if it lasted as long as a full one: one that is not
-// full takes less, but more than its share. Of 0, 0.3 and 0.5 to 1 by tenths, 0.5 and 0.6 come nearest to the fastest: of
+// lastRound is Workload.LastRound where that is 0. Of 0, 0.3 and 0.5 to 1 by tenths, 0.5 and 0.6 come nearest to the fastest: of
 // assignment/batch, each tuned size predicted from the others, 1.0 % in the mean, 2.3 with 0 and 1.4 with 1 (TestLeftOut -v
 // in bench/tuning), and from those half as large and less 3.3, 14.2 and 4.0 % (TestLargerSizes).
 const lastRound = 0.6
@@ -33,12 +37,12 @@ func (to *target) uneven(c *candidate) float64 {
 	if parts < 1 || atOnce < 1 {
 		return 0
 	}
-	return lastRound * math.Log(float64((parts+atOnce-1)/atOnce*atOnce)/float64(parts))
+	return to.last * math.Log(float64((parts+atOnce-1)/atOnce*atOnce)/float64(parts))
 }
 
 // even is the logarithm of a result's time, less what the last round took longer where that was measured.
 func (to *target) even(c *candidate, t *tunedSize) float64 {
-	there := target{spread: to.spread, size: t.measured, sms: t.sms}
+	there := target{spread: to.spread, last: to.last, size: t.measured, sms: t.sms}
 	return c.log - there.uneven(c)
 }
 
@@ -47,19 +51,24 @@ type span struct {
 	target
 	low, high *tunedSize
 	at        float64 // where the size lies: 0 at low and 1 at high, or beyond them
-	growth    float64 // mean logarithm of the times at high over those at low, of the variants measured at both
+	growth    float64 // median logarithm of the times at high over those at low, of the variants measured at both
 	common    int     // number of those
 }
 
 // spanning is the span of two tuned sizes for a target, whose size is the given one in the pool's terms.
 func spanning(to target, size int, low, high *tunedSize) span {
 	x := span{target: to, low: low, high: high, at: max(-2, min(3, logRatio(size, low.size)/logRatio(high.size, low.size)))}
+	var room [2 * Kept]float64 // one of these may be far off, if a single sample was disturbed
+	grown := room[:0]
 	for i := range low.usable {
 		c := &low.usable[i]
 		if d := high.find(c.variant); d != nil {
-			x.common++
-			x.growth += (x.even(d, high) - x.even(c, low) - x.growth) / float64(x.common)
+			grown = append(grown, x.even(d, high)-x.even(c, low))
 		}
+	}
+	if x.common = len(grown); x.common > 0 {
+		slices.Sort(grown)
+		x.growth = (grown[(x.common-1)/2] + grown[x.common/2]) / 2
 	}
 	return x
 }

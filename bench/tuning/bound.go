@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"coalesce/autotune/measure"
 	"coalesce/autotune/subject"
@@ -11,12 +12,18 @@ import (
 
 // bound are variants bound to instances of one workload, to be timed.
 type bound struct {
-	b         *bench
-	w         workload
-	instances []subject.Instance
-	check     bool // outputs are checked where they are those of one run
-	keep      bool // jobs keep the device's memory until close, as far as there is room, for other times
-	kept      map[pair]job
+	b     *bench
+	w     workload
+	check bool // outputs are checked where they are those of one run
+	keep  bool // jobs keep the device's memory until close, as far as there is room, for other times
+	kept  map[pair]job
+	drawn []drawn // the last two instances
+}
+
+// A drawn instance and its place among all.
+type drawn struct {
+	at       int
+	instance subject.Instance
 }
 
 type pair struct {
@@ -81,11 +88,15 @@ func (j *bound) job(v *device.Variant, at int) (job, error) {
 	if kept, ok := j.kept[key]; ok {
 		return kept, nil
 	}
+	instance, err := j.instance(at)
+	if err != nil {
+		return job{}, err
+	}
 	runner, err := j.w.subject.Open(j.b.Dev, v)
 	if err != nil {
 		return job{}, err
 	}
-	prepared, err := runner.Prepare(j.instances[at])
+	prepared, err := runner.Prepare(instance)
 	if err != nil {
 		return job{}, errors.Join(err, runner.Close())
 	}
@@ -97,6 +108,22 @@ func (j *bound) job(v *device.Variant, at int) (job, error) {
 		j.kept[key] = made
 	}
 	return made, nil
+}
+
+// instance is the instance at that place, which is drawn unless it is one of the last two.
+func (j *bound) instance(at int) (subject.Instance, error) {
+	if k := slices.IndexFunc(j.drawn, func(d drawn) bool { return d.at == at }); k >= 0 {
+		return j.drawn[k].instance, nil
+	}
+	instance, err := j.w.subject.Instance(j.w.fixed, j.w.size, 1+uint64(at)*nextRandom)
+	if err != nil {
+		return nil, err
+	}
+	if len(j.drawn) == 2 {
+		j.drawn = slices.Delete(j.drawn, 0, 1)
+	}
+	j.drawn = append(j.drawn, drawn{at, instance})
+	return instance, nil
 }
 
 // close closes the jobs that are kept.

@@ -14,23 +14,71 @@ import (
 	"coalesce/runtime/device"
 )
 
-// At the sizes and workloads that were drawn for H100s, whose best variants bench/results has, H200s' data choose
-// these or others that were measured to be nearly as fast. Of choices that nobody measured there nothing is known.
+// At the sizes and workloads that were drawn for a class of GPU, whose best variants bench/results has, the data of the
+// other class choose these or others that were measured to be nearly as fast. Of choices that nobody measured there nothing
+// is known.
 func TestDrawn(t *testing.T) {
 	shipped, err := tuned.Embedded()
 	if err != nil {
 		t.Fatal(err)
 	}
-	const name = "NVIDIA H100 80GB HBM3"
-	facts := device.Facts{Kind: device.CUDA, Name: name, Major: 9, SMs: 132, SharedPerBlock: 227 << 10, ThreadsPerBlock: 1024, Memory: 80 << 30, Free: 78 << 30}
+	for _, c := range []struct {
+		name          string
+		memory        int64
+		least         int // rows of which something is known
+		over5, over10 int // of them at most, in percent
+	}{
+		{"NVIDIA H100 80GB HBM3", 80 << 30, 150, 6, 2},
+		{"NVIDIA H200", 140 << 30, 150, 7, 3},
+	} {
+		facts := device.Facts{Kind: device.CUDA, Name: c.name, Major: 9, SMs: 132, SharedPerBlock: 227 << 10, ThreadsPerBlock: 1024, Memory: c.memory, Free: c.memory - 2<<30}
+		b := &bench{sources: []source{{name: "shipped", db: shipped.Without(c.name)}}}
+		b.Facts = facts
+		known, unknown, over5, over10 := 0, 0, 0, 0
+		for _, row := range drawnFor(t, facts) {
+			choices, err := b.choices(row.workload)
+			if err != nil {
+				t.Errorf("%s %v, size %d: %v", row.Family, row.Fixed, row.Size, err)
+				continue
+			}
+			picked, regret := choices[0], 0.0
+			if picked.Variant != row.Best {
+				same := slices.IndexFunc(row.Chosen, func(x result.Chosen) bool { return x.Variant == picked.Variant })
+				if same < 0 {
+					unknown++
+					continue
+				}
+				regret = row.Chosen[same].Regret
+			}
+			known++
+			if regret > 0.05 {
+				over5++
+				t.Logf("%s %v, size %d: %.1f %%, noise %.1f (%s)", row.Family, row.Fixed, row.Size, 100*regret, 100*row.Noise, picked.Level)
+			}
+			if regret > 0.1 {
+				over10++
+			}
+		}
+		t.Logf("%s: %d rows, %d of them over 5 %% more than the best and %d over 10 %%; of %d others nothing is known", c.name, known, over5, over10, unknown)
+		if known < c.least || 100*over5 > c.over5*known || 100*over10 > c.over10*known {
+			t.Errorf("%s: expected %d rows or more, at most %d %% of them over 5 %% and %d %% over 10 %%", c.name, c.least, c.over5, c.over10)
+		}
+	}
+}
+
+// A drawnRow is a row of bench/results and its workload.
+type drawnRow struct {
+	result.Choice
+	workload
+}
+
+// drawnFor are the rows that were drawn for and measured on a class of GPU, at sizes that are still tuned.
+func drawnFor(t *testing.T, facts device.Facts) (rows []drawnRow) {
 	files, err := filepath.Glob("../results/tuning-*.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{sources: []source{{name: "shipped", db: shipped.Without(name)}}}
-	b.Facts = facts
 	subjects := subjects()
-	known, unknown, over5, over10 := 0, 0, 0, 0
 	for _, path := range files {
 		var file struct {
 			Device string
@@ -43,7 +91,7 @@ func TestDrawn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if file.Device != name {
+		if file.Device != facts.Name {
 			continue
 		}
 		for _, row := range file.Rows {
@@ -52,35 +100,10 @@ func TestDrawn(t *testing.T) {
 				continue
 			}
 			w := workload{subjects[at], row.Fixed, row.Size}
-			if _, chosen, err := autotune.Describe(w.subject, w.fixed, facts, w.size); err != nil || !chosen {
-				continue // drawn before such sizes were left out
-			}
-			choices, err := b.choices(w)
-			if err != nil {
-				t.Errorf("%s %v, size %d: %v", row.Family, row.Fixed, row.Size, err)
-				continue
-			}
-			c, regret := choices[0], 0.0
-			if c.Variant != row.Best {
-				same := slices.IndexFunc(row.Chosen, func(x result.Chosen) bool { return x.Variant == c.Variant })
-				if same < 0 {
-					unknown++
-					continue
-				}
-				regret = row.Chosen[same].Regret
-			}
-			known++
-			if regret > 0.05 {
-				over5++
-				t.Logf("%s %v, size %d: %.1f %%, noise %.1f (%s)", row.Family, row.Fixed, row.Size, 100*regret, 100*row.Noise, c.Level)
-			}
-			if regret > 0.1 {
-				over10++
+			if _, chosen, err := autotune.Describe(w.subject, w.fixed, facts, w.size); err == nil && chosen { // others were drawn before such sizes were left out
+				rows = append(rows, drawnRow{row, w})
 			}
 		}
 	}
-	t.Logf("%d rows, %d of them over 5 %% more than the best and %d over 10 %%; of %d others nothing is known", known, over5, over10, unknown)
-	if known < 150 || 100*over5 > 6*known || 100*over10 > 2*known {
-		t.Error("expected 150 rows or more, at most 6 % of them over 5 % and 2 % over 10 %")
-	}
+	return rows
 }

@@ -150,15 +150,11 @@ func TestKeptJobs(t *testing.T) {
 	defer d.Close()
 	all := csg.Subjects()
 	w := workload{all[slices.IndexFunc(all, func(s subject.Subject) bool { return s.Family().Name == "csg/hosttiles" })], map[string]string{"value": "int32"}, 14}
-	inst, err := w.subject.Instance(w.fixed, w.size, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
 	room := &roomy{Subject: w.subject, most: 2}
 	w.subject = room
 	b := &bench{Bench: experiment.Bench[result.Choice]{Ctx: t.Context(), Dev: d, Facts: d.Facts()}}
 	v := w.candidates(b.Facts)[0]
-	jobs := bound{b: b, w: w, instances: []subject.Instance{inst, inst, inst}, keep: true}
+	jobs := bound{b: b, w: w, keep: true}
 	for k, made := range []int{1, 2, 2, 2, 3, 3, 4} { // the third instance has no room beside two
 		if _, err := jobs.time(v, []int{0, 1, 0, 1, 2, 2, 0}[k], measure.Options{Cap: time.Millisecond, MinSamples: 1}); err != nil || room.made != made {
 			t.Fatalf("time %d: %d jobs made, expected %d, %v", k, room.made, made, err)

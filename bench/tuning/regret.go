@@ -107,27 +107,22 @@ func (b *bench) regrets(w workload, row *result.Choice) (err error) {
 		return err
 	}
 	_, varied := w.subject.(subject.Varied)
-	instances := make([]subject.Instance, 2)
+	instances, rounds, seconds := 2, (b.settings.rounds+1)/2*2, total
 	if varied {
-		instances = make([]subject.Instance, b.settings.rounds)
+		instances, rounds, seconds = patience*b.settings.rounds, b.settings.rounds, typical // each round has its own
 	}
-	for k := range instances {
-		if instances[k], err = w.subject.Instance(w.fixed, w.size, 1+uint64(k)*nextRandom); err != nil {
-			return err
-		}
-	}
-	field, variants, err := b.field(w, instances, chosen)
+	jobs := bound{b: b, w: w, keep: !varied}
+	defer func() { err = errors.Join(err, jobs.close()) }()
+	field, variants, err := b.field(w, chosen)
 	if err != nil {
 		return err
 	}
 	row.Variants = variants
-	jobs := bound{b: b, w: w, instances: instances, keep: !varied}
-	defer func() { err = errors.Join(err, jobs.close()) }()
 	times := map[*device.Variant][][]float64{} // by instance
-	twice := make([][]float64, len(instances)) // of the first of the field, again
-	rounds := (b.settings.rounds + len(instances) - 1) / len(instances) * len(instances)
+	var twice [][]float64                      // of the first of the field, again
+	var best *device.Variant
 	for k, most := 0, patience*rounds; k < rounds; k++ {
-		at := k % len(instances)
+		at := k % instances
 		for i := -1; i < len(field); i++ {
 			v := field[max(0, i)]
 			took, err := jobs.time(v, at, measure.Options{Cap: round, MinSamples: 1})
@@ -135,23 +130,26 @@ func (b *bench) regrets(w workload, row *result.Choice) (err error) {
 				return err
 			}
 			if i < 0 {
-				twice[at] = append(twice[at], took)
-				continue
+				twice = add(twice, at, took)
+			} else {
+				times[v] = add(times[v], at, took)
 			}
-			if times[v] == nil {
-				times[v] = make([][]float64, len(instances))
-			}
-			times[v][at] = append(times[v][at], took)
 		}
-		if k == rounds-1 && !varied && rounds < most && apart(total(times[field[0]]), total(twice)) > noisy {
-			rounds += len(instances)
+		if k < rounds-1 {
+			continue
+		}
+		best = slices.MinFunc(field, func(x, y *device.Variant) int { return cmp.Compare(seconds(times[x]), seconds(times[y])) })
+		unsure := apart(seconds(times[field[0]]), seconds(twice)) > noisy
+		if varied {
+			unsure = slices.ContainsFunc(chosen, func(c pick) bool {
+				regret := seconds(times[c.variant])/seconds(times[best]) - 1
+				return regret > noisy && noise(times[c.variant], times[best]) > regret
+			})
+		}
+		if unsure && rounds < most && !b.Late() {
+			rounds += min(2, instances)
 		}
 	}
-	seconds := total
-	if varied {
-		seconds = typical
-	}
-	best := slices.MinFunc(field, func(x, y *device.Variant) int { return cmp.Compare(seconds(times[x]), seconds(times[y])) })
 	row.Best, row.Seconds = best.Label, seconds(times[best])
 	row.Noise = apart(seconds(times[field[0]]), seconds(twice))
 	for _, c := range chosen {
@@ -165,15 +163,24 @@ func (b *bench) regrets(w workload, row *result.Choice) (err error) {
 	return nil
 }
 
+// add adds a time of the instance at that place, which the list has already or comes next.
+func add(of [][]float64, at int, took float64) [][]float64 {
+	if at == len(of) {
+		of = append(of, nil)
+	}
+	of[at] = append(of[at], took)
+	return of
+}
+
 // apart is how much longer the longer of two times takes.
 func apart(x, y float64) float64 { return max(x, y)/min(x, y) - 1 }
 
 // field are the variants that the rounds time: the first of a glance at all that run, and what is chosen.
-func (b *bench) field(w workload, instances []subject.Instance, chosen []pick) (field []*device.Variant, variants int, err error) {
+func (b *bench) field(w workload, chosen []pick) (field []*device.Variant, variants int, err error) {
 	first := map[*device.Variant]float64{}
 	least := 0.0
 	_, varied := w.subject.(subject.Varied) // whose runs are whole solves
-	jobs := bound{b: b, w: w, instances: instances, check: true}
+	jobs := bound{b: b, w: w, check: true}
 	for _, v := range w.candidates(b.Facts) {
 		took, err := jobs.time(v, 0, measure.Options{Cap: glance, MinSamples: 1, Samples: 5, Bound: time.Duration(hopeless * least * 1e9)})
 		if errors.Is(err, device.ErrMemory) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"coalesce/autotune/subject"
+	"coalesce/autotune/tuned"
 	"coalesce/generated/assignment"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment/internal/coreprice"
@@ -25,6 +26,11 @@ func (tunableDuals) Sizes(f device.Facts) []int { return sides(f) }
 
 func (tunableDuals) Feasible(v *device.Variant, f device.Facts, size int) error {
 	return feasible(&assignment.Duals, v, f, size)
+}
+
+// Workload is the description by which a variant is chosen.
+func (tunableDuals) Workload(fixed map[string]string, _ device.Facts, size int) (tuned.Workload, error) {
+	return coreprice.DualsWorkload(fixed, size), nil
 }
 
 // A dualsInstance says how much of the gap that the columns' minima leave to the

@@ -84,7 +84,7 @@ func Open(d device.Device, t *tuned.Database, v *device.Variant, rows, cols int)
 	if rows != cols || rows == 0 {
 		return e, nil
 	}
-	w := tuned.Workload{Fixed: map[string]string{"value": assignment.Core.Value(v, "value")}, Size: cols}
+	w := DualsWorkload(map[string]string{"value": assignment.Core.Value(v, "value")}, cols)
 	duals, err := t.Pick(&assignment.Duals, d.Facts(), w, nil)
 	if errors.Is(err, tuned.ErrNoVariant) {
 		return e, nil

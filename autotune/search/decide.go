@@ -55,11 +55,14 @@ func faster(a, b *trial.Sample) bool {
 	return float64(a.Median) < float64(b.Median)*(1-Margin(a, b))
 }
 
-// student are the 99 % quantiles of Student's t distribution with 2, 3, … degrees of freedom.
-var student = [...]float64{6.965, 4.541, 3.747, 3.365, 3.143, 2.998, 2.896, 2.821, 2.764, 2.718}
+// student99 and student95 are quantiles of Student's t distribution with 2, 3, … degrees of freedom.
+var student99 = []float64{6.965, 4.541, 3.747, 3.365, 3.143, 2.998, 2.896, 2.821, 2.764, 2.718}
+var student95 = []float64{2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812, 1.796, 1.782, 1.771, 1.761, 1.753, 1.746, 1.740}
 
-// student95 are the 95 % quantiles.
-var student95 = [...]float64{2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812, 1.796, 1.782, 1.771, 1.761, 1.753, 1.746, 1.740}
+// quantile is one of these for the mean over so many rounds, three or more.
+func quantile(student []float64, rounds int) float64 {
+	return student[min(rounds-leastRounds, len(student)-1)]
+}
 
 // ratio is paired where times depend on the instance; it reports false where they do not.
 func ratio(a, b *Measured) (mean, err float64, ok bool) {
@@ -73,17 +76,28 @@ func ratio(a, b *Measured) (mean, err float64, ok bool) {
 // of that mean. Logarithms above limit count as limit, and those below -limit as that. It reports false for
 // fewer than three rounds.
 func paired(a, b *Measured, limit float64) (mean, err float64, ok bool) {
-	n := min(len(a.Rounds), len(b.Rounds))
-	if n < leastRounds {
+	x := ratios(a, b, limit)
+	if x == nil {
 		return 0, 0, false
 	}
-	sum, squares := 0.0, 0.0
-	for r := range n {
-		x := min(max(math.Log(max(1, a.Rounds[r])/max(1, b.Rounds[r])), -limit), limit)
+	n, sum, squares := float64(len(x)), 0.0, 0.0
+	for _, x := range x {
 		sum, squares = sum+x, squares+x*x
 	}
-	mean = sum / float64(n)
-	return mean, math.Sqrt(max(0, squares-sum*mean) / float64(n*(n-1))), true
+	mean = sum / n
+	return mean, math.Sqrt(max(0, squares-sum*mean) / (n * (n - 1))), true
+}
+
+// ratios are these logarithms; nil for fewer than three rounds.
+func ratios(a, b *Measured, limit float64) (x []float64) {
+	n := min(len(a.Rounds), len(b.Rounds))
+	if n < leastRounds {
+		return nil
+	}
+	for r := range n {
+		x = append(x, min(max(math.Log(max(1, a.Rounds[r])/max(1, b.Rounds[r])), -limit), limit))
+	}
+	return x
 }
 
 // beats reports whether a takes less time than b, beyond the margin. The ratio of the times in each round is one
@@ -91,19 +105,22 @@ func paired(a, b *Measured, limit float64) (mean, err float64, ok bool) {
 // at 1 %: the mean of the ratios, or that of ratios of which those above 2 count as 2 and those below 1/2 as
 // 1/2. Where b takes fifty times as long on some instances, the ratios scatter so much that the first test fails
 // though a is faster on every instance. Where times do not depend on the instance, the test tells of differences
-// of 3 % and more that are less than the samples of a round scatter by.
+// of 3 % and more that are less than the samples of a round scatter by; a difference of medians counts if it is more than
+// the rounds scatter by, at 5 %.
 func (m *Measured) beats(b *Measured) bool {
 	mean, err, ok := paired(m, b, math.Inf(1))
 	within, errWithin, _ := paired(m, b, math.Ln2)
-	tested := false
+	tested, apart := false, true
 	if ok {
-		t := student[min(len(m.Rounds), len(b.Rounds), len(student)+2)-leastRounds]
+		n := min(len(m.Rounds), len(b.Rounds))
+		t := quantile(student99, n)
 		tested = mean < math.Log(0.99) && (mean < -t*err || within < -t*errWithin)
+		apart = mean < -quantile(student95, n)*err
 	}
 	if ok && m.Varied && b.Varied {
 		return tested
 	}
-	return (faster(&m.Sample, &b.Sample) || tested && mean < math.Log(1-steady)) && m.ahead(b)
+	return (apart && faster(&m.Sample, &b.Sample) || tested && mean < math.Log(1-steady)) && m.ahead(b)
 }
 
 // ahead reports whether the measurement took less time than b in all rounds that had both, but for one
@@ -191,8 +208,9 @@ func Decide(results []Measured, incumbent string, limit float64) (winner *device
 }
 
 // unsure are the winner and the variants that it may be slower than by more than half of limit, a relative MAD; nil where
-// there are none. Of these the ratios of both times in each round do not prove, by a one-sided test at 5 %, that it is not.
-// Those that dropped out of the rounds were beaten. Where times depend on the instance the best label of a tie wins instead.
+// there are none. Of these the ratios of both times in each round do not prove, by a one-sided test at 5 %, that it is not:
+// neither their mean nor their median, which a host that is faster for some trials moves less. Those that dropped out of the
+// rounds were beaten. Where times depend on the instance the first label of a tie wins instead.
 func (o *SizeOutcome) unsure(limit float64) (open []*device.Variant) {
 	won := slices.IndexFunc(o.Results, func(m Measured) bool { return m.Variant == o.Winner })
 	if won < 0 {
@@ -204,8 +222,14 @@ func (o *SizeOutcome) unsure(limit float64) (open []*device.Variant) {
 		if i == won || m.Varied || len(m.Rounds) < len(winner.Rounds)-1 || winner.beats(m) {
 			continue
 		}
-		mean, err, ok := paired(winner, m, math.Ln2)
-		if ok && mean+student95[min(len(winner.Rounds), len(m.Rounds), len(student95)+2)-leastRounds]*err > math.Log1p(limit/2) {
+		x := ratios(winner, m, math.Ln2)
+		if x == nil {
+			continue
+		}
+		mean, err, _ := paired(winner, m, math.Ln2)
+		slices.Sort(x)
+		half := (x[(len(x)-1)/2] + x[len(x)/2]) / 2
+		if max(mean, half)+quantile(student95, len(x))*err > math.Log1p(limit/2) {
 			open = append(open, m.Variant)
 		}
 	}

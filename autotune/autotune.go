@@ -91,7 +91,7 @@ type Summary struct {
 	Winners    []Winner             `json:"winners"`
 	Failures   []Failure            `json:"failures"`
 
-	// Noisy are the sizes not decided because samples scattered too much, or other processes computed.
+	// Noisy are the sizes not decided because samples or rounds scattered too much, or other processes computed.
 	Noisy []Key `json:"noisy,omitempty"`
 	// Undecided are the sizes that the budget did not reach, and Missing is about how long they take.
 	Undecided []Key         `json:"undecided,omitempty"`

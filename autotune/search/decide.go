@@ -227,9 +227,7 @@ func (o *SizeOutcome) unsure(limit float64) (open []*device.Variant) {
 			continue
 		}
 		mean, err, _ := paired(winner, m, math.Ln2)
-		slices.Sort(x)
-		half := (x[(len(x)-1)/2] + x[len(x)/2]) / 2
-		if max(mean, half)+quantile(student95, len(x))*err > math.Log1p(limit/2) {
+		if max(mean, middle(x))+quantile(student95, len(x))*err > math.Log1p(limit/2) {
 			open = append(open, m.Variant)
 		}
 	}
@@ -261,8 +259,7 @@ func level(all []*state, size, round int) {
 	if len(changes) == 0 {
 		return
 	}
-	slices.Sort(changes)
-	factor := (changes[(len(changes)-1)/2] + changes[len(changes)/2]) / 2
+	factor := middle(changes)
 	if factor <= 0 {
 		return
 	}
@@ -273,6 +270,12 @@ func level(all []*state, size, round int) {
 			}
 		}
 	}
+}
+
+// middle is the median of a list, which it sorts.
+func middle(x []float64) float64 {
+	slices.Sort(x)
+	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
 }
 
 // pool joins the samples of several rounds: medians of their statistics. The

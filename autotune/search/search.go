@@ -110,7 +110,7 @@ type Plan struct {
 	// Alone says that no other process can have slowed a trial's samples unnoticed.
 	Alone bool
 	// Noise is the relative MAD, and the part of the cores that other processes take, above which times
-	// crown no one; default NoiseLimit.
+	// crown no one; default NoiseLimit. A winner may take over half of Noise longer than another neither.
 	Noise float64
 	// Only are the labels to try at each size; nil for all.
 	Only map[int][]string

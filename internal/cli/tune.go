@@ -132,7 +132,7 @@ func (s *tuneFlags) flags(cmd *cobra.Command) {
 	f.SortFlags = false
 	deviceFlags(f, &s.device, &s.threads)
 	f.DurationVar(&s.budget, "budget", 10*time.Minute, "time to spend; 0 for no limit")
-	f.Float64Var(&s.noise, "noise", search.NoiseLimit, "relative scatter of samples, and part of the cores that other processes take, above which a size gets no winner")
+	f.Float64Var(&s.noise, "noise", search.NoiseLimit, "relative scatter of samples, and part of the cores that other processes take, above which a size gets no winner, as where the winner may take over half as much longer than another")
 	f.BoolVar(&s.refresh, "refresh", false, "verify and measure again what --output holds, and nothing else")
 	f.BoolVar(&s.asNew, "as-new", false, "leave out what the binary holds of this class of device, as if none had been tuned")
 	f.BoolVar(&s.between, "between", false, "tune the sizes halfway between two tuned ones of which one winner overtakes the other, and nothing else")

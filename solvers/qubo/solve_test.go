@@ -129,7 +129,8 @@ func TestTimeLimit(t *testing.T) {
 				start := time.Now()
 				r = solved(t, inst, Options{Settings: solve.Settings{TimeLimit: limit, Algorithm: engine}})
 				took = time.Since(start)
-				late = took > limit*105/100+20*time.Millisecond
+				// All zeros are worth 0; a machine that is busy may find no better in 0.1 s.
+				late = took > limit*105/100+20*time.Millisecond || limit == long && r.Value.Float() == 0
 			}
 			if late {
 				t.Errorf("%s: %v for a limit of %v", engine, took, limit)
@@ -137,7 +138,6 @@ func TestTimeLimit(t *testing.T) {
 			if took < limit*8/10 || r.Seconds.Solve > took.Seconds() {
 				t.Errorf("%s: %v (told: %v s) for a limit of %v", engine, took, r.Seconds.Solve, limit)
 			}
-			// All zeros are worth 0; a machine that is busy may find no better in 0.1 s.
 			if r.Value.Float() < 0 || r.Value.Float() == 0 && limit == long || r.Proven || r.Bound == nil || r.Bound.Float() < r.Value.Float() {
 				t.Errorf("%s: value %v, bound %v, proven %v", engine, r.Value, r.Bound, r.Proven)
 			}

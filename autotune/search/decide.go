@@ -208,9 +208,10 @@ func Decide(results []Measured, incumbent string, limit float64) (winner *device
 }
 
 // unsure are the winner and the variants that it may be slower than by more than half of limit, a relative MAD; nil where
-// there are none. Of these the ratios of both times in each round do not prove, by a one-sided test at 5 %, that it is not:
-// neither their mean nor their median, which a host that is faster for some trials moves less. Those that dropped out of the
-// rounds were beaten. Where times depend on the instance the first label of a tie wins instead.
+// there are none. It may be slower than a variant unless the ratios of both times in each round prove, by a one-sided test
+// at 5 %, that it is not. The larger of their mean and their median has to pass: a host that is faster during a few trials
+// moves the mean. Variants that dropped out of the rounds were beaten. Where times depend on the instance nothing is unsure:
+// the first label of a tie wins.
 func (o *SizeOutcome) unsure(limit float64) (open []*device.Variant) {
 	won := slices.IndexFunc(o.Results, func(m Measured) bool { return m.Variant == o.Winner })
 	if won < 0 {

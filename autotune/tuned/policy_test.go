@@ -265,6 +265,11 @@ func TestUnevenRounds(t *testing.T) {
 			t.Errorf("%d blocks: chose %v (%s), %v, expected a=%s", tc.size, c.Variant, c.Reason(), err, tc.want)
 		}
 	}
+	// Where a last round that is not full takes hardly more than its share, what won at both sizes stays.
+	w.Size, w.LastRound = 110, 0.01
+	if c, err := class(tunedAt(100, 0, 1000, 1010), tunedAt(200, 0, 2000, 2020)).Choose(f, here, w, nil); err != nil || f.Value(c.Variant, "a") != "2" {
+		t.Errorf("a last round of weight 0.01: chose %v, %v, expected a=2", c.Variant, err)
+	}
 }
 
 // Promising is what was fast at the nearest size where it was tried and was not tried at this one.

@@ -144,6 +144,37 @@ func TestRegret(t *testing.T) {
 	}
 }
 
+// Where times depend on the instance each round has its own, and an unsure regret asks for more of them.
+func TestRegretOfVaried(t *testing.T) {
+	d := host.Open(2)
+	defer d.Close()
+	all := csg.Subjects()
+	sub := &varied{Subject: all[slices.IndexFunc(all, func(s subject.Subject) bool { return s.Family().Name == "csg/hosttiles" })], seeds: map[uint64]bool{}}
+	const rounds = 3
+	b := &bench{settings: settings{rounds: rounds}, sources: []source{{name: "none", db: &tuned.Database{}}}}
+	b.Bench = experiment.Bench[result.Choice]{Ctx: t.Context(), Dev: d, Facts: d.Facts(), Start: time.Now()}
+	var row result.Choice
+	if err := b.regrets(workload{sub, map[string]string{"value": "int32"}, 10}, &row); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(sub.seeds); n < rounds || n > patience*rounds || row.Best == "" || len(row.Chosen) != 2 {
+		t.Errorf("%d instances, expected %d to %d; row %+v", n, rounds, patience*rounds, row)
+	}
+}
+
+// varied is a subject whose times depend on the instance.
+type varied struct {
+	subject.Subject
+	seeds map[uint64]bool // of what was drawn
+}
+
+func (*varied) Varied() {}
+
+func (v *varied) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
+	v.seeds[seed] = true
+	return v.Subject.Instance(fixed, size, seed)
+}
+
 // Jobs are kept for other times; where the device has no room for one more, the others are closed first.
 func TestKeptJobs(t *testing.T) {
 	d := host.Open(2)

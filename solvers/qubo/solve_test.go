@@ -124,13 +124,13 @@ func TestTimeLimit(t *testing.T) {
 	for _, limit := range []time.Duration{100 * time.Millisecond, long} {
 		for _, engine := range []string{"host", "reference"} {
 			var r *Result
-			took, late := time.Duration(0), true
-			for try := 0; try < 3 && late; try++ { // other programs may keep the cores from this one
+			took, late, zeros := time.Duration(0), true, true
+			for try := 0; try < 3 && (late || zeros); try++ { // other programs may keep the cores from this one
 				start := time.Now()
 				r = solved(t, inst, Options{Settings: solve.Settings{TimeLimit: limit, Algorithm: engine}})
 				took = time.Since(start)
-				// All zeros are worth 0; a machine that is busy may find no better in 0.1 s.
-				late = took > limit*105/100+20*time.Millisecond || limit == long && r.Value.Float() == 0
+				late = took > limit*105/100+20*time.Millisecond
+				zeros = limit == long && r.Value.Float() == 0 // in 0.1 s a busy machine may find nothing better
 			}
 			if late {
 				t.Errorf("%s: %v for a limit of %v", engine, took, limit)
@@ -138,7 +138,7 @@ func TestTimeLimit(t *testing.T) {
 			if took < limit*8/10 || r.Seconds.Solve > took.Seconds() {
 				t.Errorf("%s: %v (told: %v s) for a limit of %v", engine, took, r.Seconds.Solve, limit)
 			}
-			if r.Value.Float() < 0 || r.Value.Float() == 0 && limit == long || r.Proven || r.Bound == nil || r.Bound.Float() < r.Value.Float() {
+			if r.Value.Float() < 0 || zeros || r.Proven || r.Bound == nil || r.Bound.Float() < r.Value.Float() {
 				t.Errorf("%s: value %v, bound %v, proven %v", engine, r.Value, r.Bound, r.Proven)
 			}
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // BatchHash is the hash of the family assignment/batch: what its texts are made from.
-const BatchHash = 0x4194da81a2875e48
+const BatchHash = 0x3359e160f796dc2e
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -30,35 +30,35 @@ var Batch = device.Family{
 		{Name: "check", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "problems", Type: "buffer"}, {Name: "answers", Type: "buffer"}, {Name: "found", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x30a49e66c28a31b7, Values: []string{"128", "16", "8", "every", "shared", "int32"}, Pack: 0},
-		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_int64", Hash: 0x544f06e0924ca641, Values: []string{"128", "16", "8", "every", "shared", "int64"}, Pack: 0},
-		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_float32", Hash: 0xccb92bf874077c61, Values: []string{"128", "16", "8", "every", "shared", "float32"}, Pack: 0},
-		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_float64", Hash: 0x49f402bc8481224e, Values: []string{"128", "16", "8", "every", "shared", "float64"}, Pack: 0},
-		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x0bc0bc2256136cc6, Values: []string{"256", "16", "8", "every", "shared", "int32"}, Pack: 0},
-		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_int64", Hash: 0x15d10a79aada35d1, Values: []string{"256", "16", "8", "every", "shared", "int64"}, Pack: 0},
-		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_float32", Hash: 0x7bed2f11a3a7bef3, Values: []string{"256", "16", "8", "every", "shared", "float32"}, Pack: 0},
-		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_float64", Hash: 0xe18c5dd41fc4fd70, Values: []string{"256", "16", "8", "every", "shared", "float64"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_int32", Hash: 0xf96286cdeeaba660, Values: []string{"512", "16", "8", "every", "shared", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_int64", Hash: 0xd97d7142ab9e4785, Values: []string{"512", "16", "8", "every", "shared", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_float32", Hash: 0x7ba81bca33795674, Values: []string{"512", "16", "8", "every", "shared", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_float64", Hash: 0xff03f36fd1c36c7b, Values: []string{"512", "16", "8", "every", "shared", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=global,value=int32", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateglobal_int32", Hash: 0xc9018187bcb59334, Values: []string{"512", "16", "8", "every", "global", "int32"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=nearest,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight8_reachnearest_stateshared_int32", Hash: 0x6bce3b2c6ff5b291, Values: []string{"512", "16", "8", "nearest", "shared", "int32"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=2,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight2_reachevery_stateshared_int32", Hash: 0x0835389c0135ac3b, Values: []string{"512", "16", "2", "every", "shared", "int32"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=4,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight4_reachevery_stateshared_int32", Hash: 0xf77c4f8845f8909b, Values: []string{"512", "16", "4", "every", "shared", "int32"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=16,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight16_reachevery_stateshared_int32", Hash: 0x44efff0e6e8488ab, Values: []string{"512", "16", "16", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=512,rounds=4,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds4_flight8_reachevery_stateshared_int32", Hash: 0x4b1d4540475ebba1, Values: []string{"512", "4", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=512,rounds=8,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds8_flight8_reachevery_stateshared_int32", Hash: 0x0761bf9b78028759, Values: []string{"512", "8", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=512,rounds=32,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds32_flight8_reachevery_stateshared_int32", Hash: 0xf5b95b72c36d98e7, Values: []string{"512", "32", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=512,rounds=64,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds64_flight8_reachevery_stateshared_int32", Hash: 0x40703a0aa287178b, Values: []string{"512", "64", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=32,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block32_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x9053b88f2304bbae, Values: []string{"32", "16", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=64,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block64_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x7e845ad34143efe4, Values: []string{"64", "16", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=1024,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block1024_rounds16_flight8_reachevery_stateshared_int32", Hash: 0xf3a2e13422ace8ca, Values: []string{"1024", "16", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_int32", Hash: 0xf451aa29a860afee, Values: []string{"128", "16", "8", "every", "shared", "int32"}, Pack: 0},
+		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_int64", Hash: 0xdbcd14e269f391bc, Values: []string{"128", "16", "8", "every", "shared", "int64"}, Pack: 0},
+		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_float32", Hash: 0x2d1e02c015e96601, Values: []string{"128", "16", "8", "every", "shared", "float32"}, Pack: 0},
+		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_float64", Hash: 0x268596822a519242, Values: []string{"128", "16", "8", "every", "shared", "float64"}, Pack: 0},
+		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x8ad247667ec2d04f, Values: []string{"256", "16", "8", "every", "shared", "int32"}, Pack: 0},
+		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_int64", Hash: 0x84d517b4ff2666c1, Values: []string{"256", "16", "8", "every", "shared", "int64"}, Pack: 0},
+		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_float32", Hash: 0xcf7131e63c6be921, Values: []string{"256", "16", "8", "every", "shared", "float32"}, Pack: 0},
+		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_float64", Hash: 0xc5c5fd3c52c6e993, Values: []string{"256", "16", "8", "every", "shared", "float64"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_int32", Hash: 0xb47855330dbf9f4f, Values: []string{"512", "16", "8", "every", "shared", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_int64", Hash: 0x5295e7385f67a4d2, Values: []string{"512", "16", "8", "every", "shared", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_float32", Hash: 0xd2dd22207cc7fb4f, Values: []string{"512", "16", "8", "every", "shared", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_float64", Hash: 0x9cbeeb093e66d7be, Values: []string{"512", "16", "8", "every", "shared", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=global,value=int32", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateglobal_int32", Hash: 0xe2c652665d86944a, Values: []string{"512", "16", "8", "every", "global", "int32"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=nearest,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight8_reachnearest_stateshared_int32", Hash: 0x3eee39de846911e6, Values: []string{"512", "16", "8", "nearest", "shared", "int32"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=2,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight2_reachevery_stateshared_int32", Hash: 0xf961c036768d8232, Values: []string{"512", "16", "2", "every", "shared", "int32"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=4,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight4_reachevery_stateshared_int32", Hash: 0x040a357e7d2a957d, Values: []string{"512", "16", "4", "every", "shared", "int32"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=16,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight16_reachevery_stateshared_int32", Hash: 0xc1c3ab3f1ef3699f, Values: []string{"512", "16", "16", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=512,rounds=4,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds4_flight8_reachevery_stateshared_int32", Hash: 0x9e19bd65be98acb2, Values: []string{"512", "4", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=512,rounds=8,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds8_flight8_reachevery_stateshared_int32", Hash: 0xe4b08164d0b9ef6d, Values: []string{"512", "8", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=512,rounds=32,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds32_flight8_reachevery_stateshared_int32", Hash: 0xb756e7ae3a879bad, Values: []string{"512", "32", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=512,rounds=64,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds64_flight8_reachevery_stateshared_int32", Hash: 0x81719b7e8f006045, Values: []string{"512", "64", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=32,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block32_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x717b7bd7660add63, Values: []string{"32", "16", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=64,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block64_rounds16_flight8_reachevery_stateshared_int32", Hash: 0xa6afc44ab56d0e1b, Values: []string{"64", "16", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=1024,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block1024_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x3e764196ad0c12b5, Values: []string{"1024", "16", "8", "every", "shared", "int32"}, Pack: 1},
 	},
 	Source: batchSource,
 	Packs: []device.Pack{
-		{File: "batch/pack_000.cu", Hash: 0x83499103b58291dc},
-		{File: "batch/pack_001.cu", Hash: 0xe2a20e36e9f8262e},
+		{File: "batch/pack_000.cu", Hash: 0x804e0f6deb5a629f},
+		{File: "batch/pack_001.cu", Hash: 0x21fe5240ecdbf698},
 	},
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // CheckHash is the hash of the family assignment/check: what its texts are made from.
-const CheckHash = 0x7ed8f946613d6146
+const CheckHash = 0x06e5c195e8fb2d1a
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -30,32 +30,32 @@ var Check = device.Family{
 		{Name: "sweep", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "sign", Type: "int64"}, {Name: "shift", Type: "int64"}, {Name: "rules", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=128,rows=16,flight=4,value=int32", Symbol: "assignment_check_block128_rows16_flight4_int32", Hash: 0x80394d74aa435785, Values: []string{"128", "16", "4", "int32"}, Pack: 0},
-		{Label: "block=128,rows=16,flight=8,value=int32", Symbol: "assignment_check_block128_rows16_flight8_int32", Hash: 0x165f1071052954e4, Values: []string{"128", "16", "8", "int32"}, Pack: 0},
-		{Label: "block=128,rows=32,flight=4,value=int32", Symbol: "assignment_check_block128_rows32_flight4_int32", Hash: 0xf47db79f81a124c7, Values: []string{"128", "32", "4", "int32"}, Pack: 0},
-		{Label: "block=128,rows=32,flight=8,value=int32", Symbol: "assignment_check_block128_rows32_flight8_int32", Hash: 0xa781f7769a0422e4, Values: []string{"128", "32", "8", "int32"}, Pack: 0},
-		{Label: "block=128,rows=64,flight=4,value=int32", Symbol: "assignment_check_block128_rows64_flight4_int32", Hash: 0x2f4a44f8b2f8ace6, Values: []string{"128", "64", "4", "int32"}, Pack: 0},
-		{Label: "block=128,rows=64,flight=8,value=int32", Symbol: "assignment_check_block128_rows64_flight8_int32", Hash: 0x78c2516d29c1f07a, Values: []string{"128", "64", "8", "int32"}, Pack: 0},
-		{Label: "block=256,rows=16,flight=4,value=int32", Symbol: "assignment_check_block256_rows16_flight4_int32", Hash: 0xa7cede91d1c92c05, Values: []string{"256", "16", "4", "int32"}, Pack: 0},
-		{Label: "block=256,rows=16,flight=8,value=int32", Symbol: "assignment_check_block256_rows16_flight8_int32", Hash: 0xf1b15653f6d42c05, Values: []string{"256", "16", "8", "int32"}, Pack: 0},
-		{Label: "block=256,rows=32,flight=4,value=int32", Symbol: "assignment_check_block256_rows32_flight4_int32", Hash: 0x92846c497179ae35, Values: []string{"256", "32", "4", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=32,flight=4,value=int64", Symbol: "assignment_check_block256_rows32_flight4_int64", Hash: 0x5010d4828f4e2a95, Values: []string{"256", "32", "4", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=32,flight=4,value=float32", Symbol: "assignment_check_block256_rows32_flight4_float32", Hash: 0x73aa702210884531, Values: []string{"256", "32", "4", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=32,flight=4,value=float64", Symbol: "assignment_check_block256_rows32_flight4_float64", Hash: 0x5ea0ccf28938d0aa, Values: []string{"256", "32", "4", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=32,flight=8,value=int32", Symbol: "assignment_check_block256_rows32_flight8_int32", Hash: 0x67ec233f651325d8, Values: []string{"256", "32", "8", "int32"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=4,value=int32", Symbol: "assignment_check_block256_rows64_flight4_int32", Hash: 0x66f4dde406d0a310, Values: []string{"256", "64", "4", "int32"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=8,value=int32", Symbol: "assignment_check_block256_rows64_flight8_int32", Hash: 0x0924f1c47447eb55, Values: []string{"256", "64", "8", "int32"}, Pack: 0},
-		{Label: "block=512,rows=16,flight=4,value=int32", Symbol: "assignment_check_block512_rows16_flight4_int32", Hash: 0xb5ada30b1f95e24d, Values: []string{"512", "16", "4", "int32"}, Pack: 0},
-		{Label: "block=512,rows=16,flight=8,value=int32", Symbol: "assignment_check_block512_rows16_flight8_int32", Hash: 0x4f6a29fdf2ab5927, Values: []string{"512", "16", "8", "int32"}, Pack: 1},
-		{Label: "block=512,rows=32,flight=4,value=int32", Symbol: "assignment_check_block512_rows32_flight4_int32", Hash: 0x8bab076bea0ed733, Values: []string{"512", "32", "4", "int32"}, Pack: 1},
-		{Label: "block=512,rows=32,flight=8,value=int32", Symbol: "assignment_check_block512_rows32_flight8_int32", Hash: 0xa80433ab11b6fe1f, Values: []string{"512", "32", "8", "int32"}, Pack: 1},
-		{Label: "block=512,rows=64,flight=4,value=int32", Symbol: "assignment_check_block512_rows64_flight4_int32", Hash: 0xde3141b93d015fe9, Values: []string{"512", "64", "4", "int32"}, Pack: 1},
-		{Label: "block=512,rows=64,flight=8,value=int32", Symbol: "assignment_check_block512_rows64_flight8_int32", Hash: 0xe7a037381389a1f9, Values: []string{"512", "64", "8", "int32"}, Pack: 1},
+		{Label: "block=128,rows=16,flight=4,value=int32", Symbol: "assignment_check_block128_rows16_flight4_int32", Hash: 0x258365b2aa8276bb, Values: []string{"128", "16", "4", "int32"}, Pack: 0},
+		{Label: "block=128,rows=16,flight=8,value=int32", Symbol: "assignment_check_block128_rows16_flight8_int32", Hash: 0x658aec59e3afcd20, Values: []string{"128", "16", "8", "int32"}, Pack: 0},
+		{Label: "block=128,rows=32,flight=4,value=int32", Symbol: "assignment_check_block128_rows32_flight4_int32", Hash: 0xec9cdee3b89fb0b2, Values: []string{"128", "32", "4", "int32"}, Pack: 0},
+		{Label: "block=128,rows=32,flight=8,value=int32", Symbol: "assignment_check_block128_rows32_flight8_int32", Hash: 0x40b2fb947b219e02, Values: []string{"128", "32", "8", "int32"}, Pack: 0},
+		{Label: "block=128,rows=64,flight=4,value=int32", Symbol: "assignment_check_block128_rows64_flight4_int32", Hash: 0x226ba0eb0e5cfa82, Values: []string{"128", "64", "4", "int32"}, Pack: 0},
+		{Label: "block=128,rows=64,flight=8,value=int32", Symbol: "assignment_check_block128_rows64_flight8_int32", Hash: 0x2ab2cd96e1dc20b6, Values: []string{"128", "64", "8", "int32"}, Pack: 0},
+		{Label: "block=256,rows=16,flight=4,value=int32", Symbol: "assignment_check_block256_rows16_flight4_int32", Hash: 0xc9a114e30b5b27aa, Values: []string{"256", "16", "4", "int32"}, Pack: 0},
+		{Label: "block=256,rows=16,flight=8,value=int32", Symbol: "assignment_check_block256_rows16_flight8_int32", Hash: 0x7fd4c7e44b3346c4, Values: []string{"256", "16", "8", "int32"}, Pack: 0},
+		{Label: "block=256,rows=32,flight=4,value=int32", Symbol: "assignment_check_block256_rows32_flight4_int32", Hash: 0x35d30a63a60d55d4, Values: []string{"256", "32", "4", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=32,flight=4,value=int64", Symbol: "assignment_check_block256_rows32_flight4_int64", Hash: 0xf661c4134f1abf51, Values: []string{"256", "32", "4", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=32,flight=4,value=float32", Symbol: "assignment_check_block256_rows32_flight4_float32", Hash: 0x86bb9ca3bf2b7103, Values: []string{"256", "32", "4", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=32,flight=4,value=float64", Symbol: "assignment_check_block256_rows32_flight4_float64", Hash: 0x1bc016c6d0e31016, Values: []string{"256", "32", "4", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=32,flight=8,value=int32", Symbol: "assignment_check_block256_rows32_flight8_int32", Hash: 0xeb3eadfce53ef884, Values: []string{"256", "32", "8", "int32"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=4,value=int32", Symbol: "assignment_check_block256_rows64_flight4_int32", Hash: 0x59a24ba9fa0f2a61, Values: []string{"256", "64", "4", "int32"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,value=int32", Symbol: "assignment_check_block256_rows64_flight8_int32", Hash: 0x8d381a8d6aadfc6c, Values: []string{"256", "64", "8", "int32"}, Pack: 0},
+		{Label: "block=512,rows=16,flight=4,value=int32", Symbol: "assignment_check_block512_rows16_flight4_int32", Hash: 0x74e9d7863f788cac, Values: []string{"512", "16", "4", "int32"}, Pack: 0},
+		{Label: "block=512,rows=16,flight=8,value=int32", Symbol: "assignment_check_block512_rows16_flight8_int32", Hash: 0x2e68b0ac0d99d548, Values: []string{"512", "16", "8", "int32"}, Pack: 1},
+		{Label: "block=512,rows=32,flight=4,value=int32", Symbol: "assignment_check_block512_rows32_flight4_int32", Hash: 0xa9d2521eb714aab5, Values: []string{"512", "32", "4", "int32"}, Pack: 1},
+		{Label: "block=512,rows=32,flight=8,value=int32", Symbol: "assignment_check_block512_rows32_flight8_int32", Hash: 0xc8846f19a7c57283, Values: []string{"512", "32", "8", "int32"}, Pack: 1},
+		{Label: "block=512,rows=64,flight=4,value=int32", Symbol: "assignment_check_block512_rows64_flight4_int32", Hash: 0xd4962dfa52689198, Values: []string{"512", "64", "4", "int32"}, Pack: 1},
+		{Label: "block=512,rows=64,flight=8,value=int32", Symbol: "assignment_check_block512_rows64_flight8_int32", Hash: 0x6dd69e6ae9592bb3, Values: []string{"512", "64", "8", "int32"}, Pack: 1},
 	},
 	Source: checkSource,
 	Packs: []device.Pack{
-		{File: "check/pack_000.cu", Hash: 0x93e8f909270f5013},
-		{File: "check/pack_001.cu", Hash: 0x7ba936056816823c},
+		{File: "check/pack_000.cu", Hash: 0xe4bb4f3e1de39771},
+		{File: "check/pack_001.cu", Hash: 0xa103275bd696662a},
 	},
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // PointcheckHash is the hash of the family assignment/pointcheck: what its texts are made from.
-const PointcheckHash = 0x75c46644659d66f7
+const PointcheckHash = 0xc514f7afba682466
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -30,22 +30,22 @@ var Pointcheck = device.Family{
 		{Name: "sweep", Params: []device.Param{{Name: "row", Type: "buffer"}, {Name: "col", Type: "buffer"}, {Name: "dim", Type: "uint64"}, {Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "sign", Type: "int64"}, {Name: "shift", Type: "int64"}, {Name: "loose", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=256,rows=64,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metriceuclidean_float64", Hash: 0xfc71dbe22291a11c, Values: []string{"256", "64", "8", "euclidean", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=64,flight=8,metric=euclidean,value=int64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metriceuclidean_int64", Hash: 0xd4e1ecb155090c3c, Values: []string{"256", "64", "8", "euclidean", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=64,flight=8,metric=squared,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricsquared_float64", Hash: 0x8c2c00db54e6dd59, Values: []string{"256", "64", "8", "squared", "float64"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=8,metric=squared,value=int64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricsquared_int64", Hash: 0x562575d7065bd2f3, Values: []string{"256", "64", "8", "squared", "int64"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=8,metric=manhattan,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricmanhattan_float64", Hash: 0xa60c6318eb0493b9, Values: []string{"256", "64", "8", "manhattan", "float64"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=8,metric=manhattan,value=int64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricmanhattan_int64", Hash: 0xa0ed7c6960b4412f, Values: []string{"256", "64", "8", "manhattan", "int64"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=4,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight4_metriceuclidean_float64", Hash: 0x82ddc67dc63a8fc4, Values: []string{"256", "64", "4", "euclidean", "float64"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=16,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight16_metriceuclidean_float64", Hash: 0x736868194ce503c0, Values: []string{"256", "64", "16", "euclidean", "float64"}, Pack: 0},
-		{Label: "block=256,rows=16,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows16_flight8_metriceuclidean_float64", Hash: 0x1adc10d26edbe39f, Values: []string{"256", "16", "8", "euclidean", "float64"}, Pack: 0},
-		{Label: "block=256,rows=256,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows256_flight8_metriceuclidean_float64", Hash: 0x97b6392de750ef39, Values: []string{"256", "256", "8", "euclidean", "float64"}, Pack: 0},
-		{Label: "block=128,rows=64,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block128_rows64_flight8_metriceuclidean_float64", Hash: 0x7a8097211d336e7e, Values: []string{"128", "64", "8", "euclidean", "float64"}, Pack: 0},
-		{Label: "block=512,rows=64,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block512_rows64_flight8_metriceuclidean_float64", Hash: 0x73fcec07f7b721f6, Values: []string{"512", "64", "8", "euclidean", "float64"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metriceuclidean_float64", Hash: 0x1d6c7c0f85642a80, Values: []string{"256", "64", "8", "euclidean", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,metric=euclidean,value=int64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metriceuclidean_int64", Hash: 0x63da6bd6ed628c4d, Values: []string{"256", "64", "8", "euclidean", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,metric=squared,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricsquared_float64", Hash: 0x04586d7f95d57513, Values: []string{"256", "64", "8", "squared", "float64"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,metric=squared,value=int64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricsquared_int64", Hash: 0x96b79bd7835ca47f, Values: []string{"256", "64", "8", "squared", "int64"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,metric=manhattan,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricmanhattan_float64", Hash: 0x07ecb8a37e543dd9, Values: []string{"256", "64", "8", "manhattan", "float64"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,metric=manhattan,value=int64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricmanhattan_int64", Hash: 0xeff4f42919434d16, Values: []string{"256", "64", "8", "manhattan", "int64"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=4,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight4_metriceuclidean_float64", Hash: 0xfbb8fcc7c4249610, Values: []string{"256", "64", "4", "euclidean", "float64"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=16,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight16_metriceuclidean_float64", Hash: 0x81c4166fd6761205, Values: []string{"256", "64", "16", "euclidean", "float64"}, Pack: 0},
+		{Label: "block=256,rows=16,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows16_flight8_metriceuclidean_float64", Hash: 0x6ae672bc55b40f6f, Values: []string{"256", "16", "8", "euclidean", "float64"}, Pack: 0},
+		{Label: "block=256,rows=256,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows256_flight8_metriceuclidean_float64", Hash: 0xa9f01dc559b3170a, Values: []string{"256", "256", "8", "euclidean", "float64"}, Pack: 0},
+		{Label: "block=128,rows=64,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block128_rows64_flight8_metriceuclidean_float64", Hash: 0x259338e45e0e425a, Values: []string{"128", "64", "8", "euclidean", "float64"}, Pack: 0},
+		{Label: "block=512,rows=64,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block512_rows64_flight8_metriceuclidean_float64", Hash: 0x8809842fc4ace0a0, Values: []string{"512", "64", "8", "euclidean", "float64"}, Pack: 0},
 	},
 	Source: pointcheckSource,
 	Packs: []device.Pack{
-		{File: "pointcheck/pack_000.cu", Hash: 0x64ceb653d9a85dec},
+		{File: "pointcheck/pack_000.cu", Hash: 0xb698eee3c6f2e9e6},
 	},
 }
 

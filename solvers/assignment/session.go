@@ -103,6 +103,7 @@ func (s *Session) Solve(ctx context.Context) (*Result, error) {
 		return r.orBest(ctx, s, sol, start, err)
 	}
 	var cert problem.Certificate
+	var near []problem.Pair
 	clock = time.Now()
 	if s.job.checks() && !s.options.Unchecked {
 		cert, err = s.job.check(ctx, sol)
@@ -129,11 +130,14 @@ func (s *Session) Solve(ctx context.Context) (*Result, error) {
 	}
 	if !s.job.checks() {
 		clock = time.Now()
-		cert, err = problem.Check(s.inst, r.Column, *duals)
+		cert, near, err = problem.CheckNear(s.inst, r.Column, *duals, nearWidth(s.p))
 		r.Seconds.Verify = time.Since(clock).Seconds()
 		if err != nil {
 			return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
 		}
+	}
+	if err := r.decide(ctx, s.p, sol, &cert, near, s.options); err != nil {
+		return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
 	}
 	r.prove(&cert)
 	return r, nil

@@ -387,17 +387,17 @@ func warm(p *problem.Normal, d *problem.Duals) (*problem.Prices, error) {
 	if p.Transposed {
 		given = d.U
 	}
-	if len(given) != p.Cols || !(d.Scale*p.Scale > 0) {
+	if len(given) != p.Cols || !(d.Scale*p.Unit() > 0) {
 		return nil, fmt.Errorf("duals to begin from: found %d of scale %v, expected %d for this instance's longer side", len(given), d.Scale, p.Cols)
 	}
 	s := &problem.Prices{U: make([]int64, p.Rows), V: make([]int64, p.Cols)}
 	bound := float64(int64(1) << 60)
 	for j, v := range given {
 		s.V[j] = v
-		if d.Scale != p.Scale {
-			s.V[j] = int64(math.RoundToEven(float64(v) / d.Scale * p.Scale))
+		if d.Scale != p.Unit() {
+			s.V[j] = int64(math.RoundToEven(float64(v) / d.Scale * p.Unit()))
 		}
-		if x := float64(v) / d.Scale * p.Scale; math.Abs(x) > bound {
+		if x := float64(v) / d.Scale * p.Unit(); math.Abs(x) > bound {
 			return nil, fmt.Errorf("duals to begin from: column %d: found %v units, expected at most 2^60", j, x)
 		}
 		if p.Rows < p.Cols || p.Limit != problem.Infinity {

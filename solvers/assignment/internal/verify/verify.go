@@ -104,7 +104,7 @@ func CheckShards(ctx context.Context, p *problem.Normal, shards []Shard, sol *en
 // CheckParts is CheckShards for shards that hold some of the rows: join adds the findings on all
 // other rows.
 func CheckParts(ctx context.Context, p *problem.Normal, shards []Shard, sol *engine.Solution, join func(Findings) (Findings, error)) (problem.Certificate, error) {
-	cert := problem.Certificate{Scale: p.Scale}
+	cert := problem.Certificate{Scale: p.Unit()}
 	if len(shards) > 0 {
 		cert.By = shards[0].name
 	}
@@ -253,12 +253,12 @@ func (found *Findings) Join(others Findings) {
 func (found *Findings) Fill(p *problem.Normal, cert *problem.Certificate) {
 	cert.Pairs = int64(p.Rows)*int64(p.Cols) - int64(found[assignment.CheckWordForbidden])
 	cert.Primal, cert.Dual = sumText(found[assignment.CheckWordPrimal:]), sumText(found[assignment.CheckWordDual:])
-	cert.Rounded = int64(found[assignment.CheckWordRounded])
+	cert.Rounded = int64(found[assignment.CheckWordRounded]) + p.Lost
 	if p.LimitRounded() {
 		cert.Rounded++
 	}
 	if cert.Exact = cert.Rounded == 0; !cert.Exact {
-		cert.Gap = float64(p.Rows) / math.Abs(p.Scale)
+		cert.Gap = float64(p.Rows) / math.Abs(p.Unit())
 	}
 }
 

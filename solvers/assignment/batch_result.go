@@ -67,7 +67,7 @@ func (b *Batch) resultOf(part *batchPart, at int) (*Result, error) {
 		r.prove(c)
 		return r, nil
 	}
-	_, near, err := problem.CheckNear(b.list[k], r.Column, *d, nearWidth(p))
+	_, near, err := checkNear(b.list[k], p, r.Column, *d)
 	return r, b.prove(r, p, s, c, near, err)
 }
 
@@ -75,6 +75,9 @@ func (b *Batch) resultOf(part *batchPart, at int) (*Result, error) {
 func (b *Batch) prove(r *Result, p *problem.Normal, s *engine.Solution, c *problem.Certificate, near []problem.Pair, err error) error {
 	if err == nil {
 		err = r.decide(context.Background(), p, s, c, near, b.options)
+	}
+	if err == nil {
+		_, err = r.keep(r.inst, p, s)
 	}
 	if err == nil {
 		r.prove(c)
@@ -106,7 +109,7 @@ func (b *Batch) hosted(k int, f found) (*Result, error) {
 	if b.options.Unchecked {
 		return r, nil
 	}
-	c, near, err := problem.CheckNear(b.list[k], r.Column, *d, nearWidth(b.problems[k]))
+	c, near, err := checkNear(b.list[k], b.problems[k], r.Column, *d)
 	return r, b.prove(r, b.problems[k], f.solution, &c, near, err)
 }
 

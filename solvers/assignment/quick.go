@@ -32,7 +32,7 @@ func (q *Quick) Solve(inst *Instance) (column []int32, d Duals, c Certificate, o
 	}
 	column, d = q.columns(inst, p, sol.Column), dualsOf(p, sol)
 	// The check may refuse an answer whose costs come near the end of int64: Solve can solve those.
-	c, near, err := problem.CheckNear(inst, column, d, int64(p.Rows)+1)
+	c, near, err := checkNear(inst, p, column, d)
 	if err != nil {
 		return nil, d, c, false, nil
 	}

@@ -104,7 +104,7 @@ func (r *exactRanking) add(s *subspace) error {
 	if err != nil {
 		return err
 	}
-	cert, near, err := problem.CheckNear(inst, sol.Column, dualsOf(p, sol), nearWidth(p))
+	cert, near, err := checkNear(inst, p, sol.Column, dualsOf(p, sol))
 	if s.column = sol.Column; err == nil && cert.Rounded > 0 {
 		s.column, err = decide(r.ctx, p, sol, &cert, near, Options{})
 	}

@@ -264,9 +264,12 @@ func (r *Resident) decided(ctx context.Context, one *Result, k int, p *problem.N
 	if err != nil {
 		return nil, fmt.Errorf("solve assignments: instance %d: %w", k, err)
 	}
-	_, near, err := problem.CheckNear(inst, one.Column, *d, nearWidth(&own))
+	_, near, err := checkNear(inst, &own, one.Column, *d)
 	if err == nil {
 		err = one.decide(ctx, &own, sol, c, near, Options{Settings: solve.Settings{Tuning: r.options.Tuning}})
+	}
+	if err == nil {
+		_, err = one.keep(inst, &own, sol)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("solve assignments: instance %d: %w", k, err)

@@ -139,9 +139,12 @@ func (x *readBack) decided(inst *Instance, d problem.Duals, c *Certificate) erro
 	if err != nil {
 		return err
 	}
-	found, near, err := problem.CheckNear(inst, r.Column, *duals, nearWidth(p))
+	found, near, err := checkNear(inst, p, r.Column, *duals)
 	if err == nil {
 		err = r.decide(ctx, p, sol, &found, near, Options{})
+	}
+	if err == nil {
+		_, err = r.keep(inst, p, sol)
 	}
 	if err != nil {
 		return err

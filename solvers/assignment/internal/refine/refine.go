@@ -39,14 +39,17 @@ type Outcome struct {
 	Gap    float64 // in the instance's costs: 0, or what a solve that was ended left
 }
 
+// A Splitter is Normal.Split.
+type Splitter func(i, j int) (units int64, rest float64)
+
 // Exact refines column and duals, an optimal matching of p's scaled costs, from the pairs whose
-// slack is at most p.Rows+1 units. An error of solve ends it: the outcome is then the best matching
-// so far with its gap.
-func Exact(ctx context.Context, p *problem.Normal, column []int32, duals problem.Prices, near []problem.Pair, solve Solver) (Outcome, error) {
+// slack is at most p.Rows+1 units, in p's rows and columns. An error of solve ends it: the outcome is
+// then the best matching so far with its gap.
+func Exact(ctx context.Context, p *problem.Normal, column []int32, duals problem.Prices, near []problem.Pair, split Splitter, solve Solver) (Outcome, error) {
 	out := Outcome{Column: column}
 	r := newRound(p, column, duals, near)
 	r.prune(func(*pair) bool { return true }, float64(r.rows), func(i int) bool { return r.out[i] <= int64(r.rows)+1 })
-	r.split(p, duals)
+	r.split(split, duals)
 	for {
 		gap := r.narrow()
 		if r.rows == 0 || r.whole() {
@@ -180,11 +183,11 @@ func owners(column []int32, cols int) []int32 {
 }
 
 // split computes the exact residuals of the pairs from the costs of the problem.
-func (r *round) split(p *problem.Normal, duals problem.Prices) {
+func (r *round) split(split Splitter, duals problem.Prices) {
 	for k := range r.pairs {
 		x := &r.pairs[k]
 		i, j := r.row[x.row], r.col[x.col]
-		units, rest := p.Split(int(i), int(j))
+		units, rest := split(int(i), int(j))
 		x.slack, x.rest = units-duals.U[i]-duals.V[j], rest
 	}
 }

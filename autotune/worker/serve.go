@@ -20,12 +20,12 @@ import (
 	"slices"
 	"time"
 
-	"coalesce/autotune/internal/guard"
 	"coalesce/autotune/measure"
 	"coalesce/autotune/subject"
 	"coalesce/autotune/trial"
 	"coalesce/autotune/verify"
 	"coalesce/runtime/device"
+	"coalesce/runtime/guard"
 	"coalesce/runtime/memory"
 )
 

@@ -148,7 +148,7 @@ func TestFirstAnswersLargeInstances(t *testing.T) {
 func TestOverrunIsFound(t *testing.T) {
 	d := &fake.Device{F: device.Facts{Kind: device.CUDA}}
 	b := &worker.Bench{Device: d, Subjects: []subject.Subject{&fake.Subject{Plants: plants}}}
-	for plant, want := range map[string]string{"overrun": "found bytes changed from 0 to 1 behind one of 8 bytes", "underrun": "from 0 to 1 before one of 8 bytes", "": ""} {
+	for plant, want := range map[string]string{"overrun": "found bytes changed from 0 to 1 behind argument 1 of sum in toy/sum, a buffer of 8 bytes", "underrun": "from 0 to 1 before argument 1 of sum in toy/sum", "": ""} {
 		status := trial.Verify
 		if want == "" {
 			status = trial.OK

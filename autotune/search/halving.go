@@ -431,10 +431,13 @@ func (s *search) decide(size int) (SizeOutcome, bool) {
 // not compared with what is as fast, its samples scatter, scattered samples alone keep the incumbent or leave open whether
 // another is faster, or other processes took the cores. Outcome.Noisy says that more of the same measurements may not help.
 func (s *search) settle(o *SizeOutcome, incumbent string) bool {
+	if len(o.Results) == 0 {
+		return false
+	}
 	list := contenders(o.Results, incumbent)
 	o.Winner, o.Why, o.Noisy = Decide(list, incumbent, s.Noise)
 	winner := &list[slices.IndexFunc(list, func(m Measured) bool { return m.Variant == o.Winner })]
-	proven, open := len(o.Results) == 1 || winner.proven(), o.unsure(s.Noise)
+	proven, open := len(o.Results) == 1 && o.Complete || winner.proven(), o.unsure(s.Noise)
 	if len(winner.Rounds) < leastRounds { // more of them may prove it
 		proven, open = proven && open == nil, nil
 	}

@@ -109,7 +109,8 @@ Trials run in a child process, so that a variant that crashes or hangs costs
 one trial. They are written to a file as they end, and each winner is kept when
 its size is decided: a run that was cut short, by whatever means, goes on from
 there when the same command is given again within a day. A variant that answers
-wrongly never wins; exit code 3 tells of one.`
+wrongly never wins; exit code 3 tells of one, and 1 of a family of which every
+variant failed.`
 
 // tuneProblemCommand tunes the families of one problem.
 func (a *app) tuneProblemCommand(name, title string, s *tuneFlags, subjects []subject.Subject) *cobra.Command {

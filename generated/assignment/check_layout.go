@@ -50,6 +50,9 @@ const (
 	CheckColumnFaultColumnFaults  = 4
 )
 
+// Constexpr NEAR of the kernels of assignment/check.
+const CheckNear = 8
+
 // Enum Rule of the kernels of assignment/check.
 //
 // Rules of a sweep: columns may stay unmatched; another device, which has the first rows, checks the columns.

@@ -195,7 +195,7 @@ func (r *Resident) Columns(ctx context.Context, costs device.Buffer, before func
 			continue
 		}
 		if c := r.engine.Certificate(k, p, ""); c.Rounded > 0 && !r.options.Unchecked {
-			one, err := r.decided(ctx, r.result("", ""), k, p, sol, c)
+			one, err := r.decided(ctx, r.result("", ""), k, p, sol, c, nil)
 			if err != nil {
 				return err
 			}
@@ -249,8 +249,8 @@ func (r *Resident) download(k int) (*problem.Instance, error) {
 }
 
 // decided is the result of instance k whose costs were rounded: they come to the host, where they
-// decide.
-func (r *Resident) decided(ctx context.Context, one *Result, k int, p *problem.Normal, sol *engine.Solution, c *problem.Certificate) (*Result, error) {
+// decide. near are the near pairs, nil where they are not known.
+func (r *Resident) decided(ctx context.Context, one *Result, k int, p *problem.Normal, sol *engine.Solution, c *problem.Certificate, near []problem.Pair) (*Result, error) {
 	inst, err := r.download(k)
 	if err != nil {
 		return nil, err
@@ -264,7 +264,9 @@ func (r *Resident) decided(ctx context.Context, one *Result, k int, p *problem.N
 	if err != nil {
 		return nil, fmt.Errorf("solve assignments: instance %d: %w", k, err)
 	}
-	_, near, err := checkNear(inst, &own, one.Column, *d)
+	if near == nil {
+		_, near, err = checkNear(inst, &own, one.Column, *d)
+	}
 	if err == nil {
 		err = one.decide(ctx, &own, sol, c, near, Options{Settings: solve.Settings{Tuning: r.options.Tuning}})
 	}
@@ -382,7 +384,7 @@ func (r *Resident) Solve(ctx context.Context, costs device.Buffer, before func(d
 		case wide[k]:
 			_, errs[k] = r.wide(ctx, results[k], k)
 		case rounded[k]:
-			_, errs[k] = r.decided(ctx, results[k], k, problems[k], solutions[k], certificates[k])
+			_, errs[k] = r.decided(ctx, results[k], k, problems[k], solutions[k], certificates[k], nil)
 		}
 	}
 	return results, errors.Join(errs...)
@@ -437,15 +439,16 @@ func (r *Resident) solveOne(ctx context.Context) (*Result, error) {
 		return nil, fmt.Errorf("solve assignment: %s: %w", one.Variant, err)
 	}
 	var cert problem.Certificate
+	var near []problem.Pair
 	if j.checks() {
 		clock = time.Now()
-		if cert, err = j.check(ctx, sol); err != nil {
+		if cert, near, err = j.check(ctx, sol); err != nil {
 			return nil, fmt.Errorf("solve assignment: %s: %w", one.Variant, err)
 		}
 		one.Seconds.Verify = time.Since(clock).Seconds()
 	}
 	if cert.Rounded > 0 {
-		return r.decided(ctx, one, 0, &p, sol, &cert)
+		return r.decided(ctx, one, 0, &p, sol, &cert, near)
 	}
 	r.take(one, &p, sol)
 	if j.checks() {
@@ -495,23 +498,47 @@ func unmatched(rows int) []int32 {
 // Scaled returns the scaled cost of a pair for the error of a check; it reads this cost from the
 // device.
 func (r *Resident) Scaled(scale float64, i, j int) int64 {
+	cell := r.cell(i, j)
+	switch {
+	case cell == nil:
+		return problem.Infinity
+	case r.layout.Type == Int64:
+		return int64(scale) * int64(binary.NativeEndian.Uint64(cell))
+	}
+	return problem.ToScaled(r.costOf(cell), scale)
+}
+
+// Cost is the cost of a pair, read from the device, not a number where that fails.
+func (r *Resident) Cost(i, j int) float64 {
+	if cell := r.cell(i, j); cell != nil {
+		return r.costOf(cell)
+	}
+	return math.NaN()
+}
+
+// cell is the memory of the cost of a pair, nil where it cannot be read.
+func (r *Resident) cell(i, j int) []byte {
 	if r.p.Transposed {
 		i, j = j, i
 	}
 	size := int64(r.layout.Type.Size())
 	cell := make([]byte, size)
 	if r.stream.Download(cell, r.costs, (int64(i)*int64(r.layout.Cols)+int64(j))*size) != nil {
-		return problem.Infinity
+		return nil
 	}
+	return cell
+}
+
+func (r *Resident) costOf(cell []byte) float64 {
 	switch r.layout.Type {
 	case Int32:
-		return int64(scale) * int64(int32(binary.NativeEndian.Uint32(cell)))
+		return float64(int32(binary.NativeEndian.Uint32(cell)))
 	case Int64:
-		return int64(scale) * int64(binary.NativeEndian.Uint64(cell))
+		return float64(int64(binary.NativeEndian.Uint64(cell)))
 	case Float32:
-		return problem.ToScaled(float64(math.Float32frombits(binary.NativeEndian.Uint32(cell))), scale)
+		return float64(math.Float32frombits(binary.NativeEndian.Uint32(cell)))
 	}
-	return problem.ToScaled(math.Float64frombits(binary.NativeEndian.Uint64(cell)), scale)
+	return math.Float64frombits(binary.NativeEndian.Uint64(cell))
 }
 
 // Close gives back the memory; not the costs, which are the caller's.

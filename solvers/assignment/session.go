@@ -107,7 +107,7 @@ func (s *Session) Solve(ctx context.Context) (*Result, error) {
 	var near []problem.Pair
 	clock = time.Now()
 	if s.job.checks() && !s.options.Unchecked {
-		cert, err = s.job.check(ctx, sol)
+		cert, near, err = s.job.check(ctx, sol)
 	}
 	r.Seconds.Verify = time.Since(clock).Seconds()
 	if err != nil {

@@ -77,7 +77,7 @@ func shardsAgree(t *testing.T, n int, f *device.Family, value problem.Value, ope
 				if err != nil || p.Rows == 0 {
 					return sol, err
 				}
-				_, err = verify.CheckShards(context.Background(), p, c.checks, sol)
+				_, _, err = verify.CheckShards(context.Background(), p, c.checks, sol)
 				return sol, err
 			}, want)
 			if err != nil {

@@ -363,7 +363,8 @@ func (j *job) checks() bool {
 	return j.checker != nil || j.spread != nil && (len(j.spread.checks) > 0 || j.spread.group.Spans())
 }
 
-func (j *job) check(ctx context.Context, sol *engine.Solution) (problem.Certificate, error) {
+// check holds a solution against the costs where they are, and lists the near pairs of rounded ones.
+func (j *job) check(ctx context.Context, sol *engine.Solution) (problem.Certificate, []problem.Pair, error) {
 	switch {
 	case j.options.Together() > 1:
 		return j.checkParts(context.WithoutCancel(ctx), sol)

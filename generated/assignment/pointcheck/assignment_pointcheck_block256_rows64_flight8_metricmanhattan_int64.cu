@@ -8,7 +8,8 @@
 //
 // pairs  checks the permutation and the matched pairs, a thread a row
 // sweep  checks u + v <= c for every pair: a thread holds one column and goes
-//        down ROWS rows, whose points pass through shared memory
+//        down ROWS rows, whose points pass through shared memory; it lists near pairs,
+//        whose slack is at most a width
 namespace assignment_pointcheck_block256_rows64_flight8_metricmanhattan_int64 {
 
 using namespace coalesce;
@@ -40,20 +41,38 @@ enum RowFault { ROW_RIGHT, BAD_DUAL, NO_COLUMN, COLUMN_TAKEN, FORBIDDEN_PAIR, SL
 // Go: ColumnFault
 enum ColumnFault { COLUMN_RIGHT, BAD_PRICE, POSITIVE_PRICE, FREE_PRICE, COLUMN_FAULTS };
 
+// Go: Near
+constexpr u64 NEAR = 8;  // near pairs a row that are listed
+
 struct Work {
     const i64 *u, *v;
     u64* words;
     const int* column;
     int* owner;
     u64 rows, cols;
+    u64* near;  // number of near pairs, and the first NEAR * rows of them
     __device__ __forceinline__ Work(i64* w, u64 m, u64 n) : u(w), v(w + m), words((u64*)w + m + n),
-        column((const int*)(words + WORDS)), owner((int*)column + m), rows(m), cols(n) {}
+        column((const int*)(words + WORDS)), owner((int*)column + m), rows(m), cols(n), near(words + WORDS + (m + n + 1) / 2) {}
+    // note lists row i and column j, whose cost is c: as a fault where their duals add up to more, as
+    // near where they add up to at most width less.
+    __device__ void note(u64 i, u64 j, i64 c, i64 width) const;
 };
 
 __device__ __forceinline__ bool within(i64 x) { return x >= -MOST && x <= MOST; }
 
 // plus adds modulo 2^64. Sums of duals beyond MOST are meaningless, and such duals are faults of their own.
 __device__ __forceinline__ i64 plus(i64 a, i64 b) { return (i64)((u64)a + (u64)b); }
+
+__device__ void Work::note(u64 i, u64 j, i64 c, i64 width) const {
+    u64 entry = i * cols + j;
+    if (plus(u[i], v[j]) > c) {
+        atomicAdd(words + ENTRIES, 1ull);
+        atomicMin(words + FIRST_ENTRY, entry);
+    }
+    if (width < 0) return;
+    u64 at = atomicAdd(near, 1ull);
+    if (at < NEAR * rows) near[1 + at] = entry;
+}
 
 // Sum is the exact sum high * 2^32 + low of fewer than 2^31 addends.
 struct Sum {
@@ -147,7 +166,7 @@ __device__ void column(const Work& w, u64 j, bool loose) {
 }
 
 // sweep checks a block's share of the pairs: BLOCK columns and ROWS rows.
-__device__ void sweep(const double* row, const double* col, u64 dim, const Work& w, Cost cost, bool loose) {
+__device__ void sweep(const double* row, const double* col, u64 dim, const Work& w, Cost cost, bool loose, i64 width) {
     __shared__ double part[FLIGHT][PART];
     __shared__ u32 rounded;
     u64 strips = (w.cols + BLOCK - 1) / BLOCK, group = blockIdx.x / strips;
@@ -155,7 +174,7 @@ __device__ void sweep(const double* row, const double* col, u64 dim, const Work&
     if (group == 0) column(w, j, loose);
     if (threadIdx.x == 0) rounded = 0;
     i64 v = w.v[own];
-    u64 end = (group + 1) * ROWS < w.rows ? (group + 1) * ROWS : w.rows, wrong = 0, first = ~0ull;
+    u64 end = (group + 1) * ROWS < w.rows ? (group + 1) * ROWS : w.rows;
     for (u64 i = group * ROWS; i < end; i += FLIGHT) {
         double sum[FLIGHT];
 #pragma unroll
@@ -177,15 +196,10 @@ __device__ void sweep(const double* row, const double* col, u64 dim, const Work&
         if (j >= w.cols) continue;
 #pragma unroll
         for (u32 f = 0; f < FLIGHT; f++) {
-            if (i + f >= end || plus(w.u[i + f], v) <= cost(length(sum[f]))) continue;
-            wrong++;
-            u64 at = (i + f) * w.cols + j;
-            first = at < first ? at : first;
+            if (i + f >= end) continue;
+            i64 c = cost(length(sum[f]));
+            if (plus(plus(w.u[i + f], width), v) >= c) w.note(i + f, j, c, width);
         }
-    }
-    if (wrong != 0) {
-        atomicAdd(w.words + ENTRIES, wrong);
-        atomicMin(w.words + FIRST_ENTRY, first);
     }
     __syncthreads();
     u32 n = __reduce_add_sync(ALL, cost.rounded);
@@ -237,12 +251,12 @@ extern "C" __global__ void __launch_bounds__(256) assignment_pointcheck_block256
     }
 }
 
-// sweep runs after pairs; `loose` says that columns may stay unmatched.
+// sweep runs after pairs; `loose` says that columns may stay unmatched. width: of near pairs, -1 for none.
 extern "C" __global__ void __launch_bounds__(256) assignment_pointcheck_block256_rows64_flight8_metricmanhattan_int64_sweep(const double* row, const double* col,
         unsigned long long dim, long long* work, unsigned long long rows, unsigned long long cols, long long sign,
-        long long shift, unsigned long long loose) {
+        long long shift, unsigned long long loose, long long width) {
     using namespace assignment_pointcheck_block256_rows64_flight8_metricmanhattan_int64;
-    sweep(row, col, dim, Work(work, rows, cols), Cost(sign, shift), loose != 0);
+    sweep(row, col, dim, Work(work, rows, cols), Cost(sign, shift), loose != 0, width);
 }
 
-extern "C" __device__ unsigned long long assignment_pointcheck_block256_rows64_flight8_metricmanhattan_int64_hash = 0xa0ed7c6960b4412full;
+extern "C" __device__ unsigned long long assignment_pointcheck_block256_rows64_flight8_metricmanhattan_int64_hash = 0xf9a368770fc5bfe2ull;

@@ -9,6 +9,8 @@ type CostSource interface {
 	// Scaled is the cost of row i and column j, times a scale, rounded to the
 	// nearest integer.
 	Scaled(scale float64, i, j int) int64
+	// Cost is the cost of row i and column j.
+	Cost(i, j int) float64
 }
 
 // A Normal problem is what every engine solves, whatever was read: minimise,

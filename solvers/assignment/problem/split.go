@@ -20,6 +20,9 @@ func Split(c float64, shift int) (units int64, rest float64) {
 // the instance maximises, is units/|p.Unit()| + rest exactly.
 func (p *Normal) Split(i, j int) (units int64, rest float64) {
 	inst := p.Original()
+	if p.Source != nil {
+		return p.split(p.Source.Cost(i, j))
+	}
 	if inst.Points != nil {
 		return p.split(inst.Points.Cost(i, j))
 	}

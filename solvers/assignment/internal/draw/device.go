@@ -34,6 +34,14 @@ func (d *Drawing) Scaled(scale float64, i, j int) int64 {
 	return problem.ToScaled(uniformReal(d)(i, j), scale)
 }
 
+// Cost is the cost of a pair.
+func (d *Drawing) Cost(i, j int) float64 {
+	if d.Type.Integer() {
+		return float64(uniformWhole(d)(i, j))
+	}
+	return uniformReal(d)(i, j)
+}
+
 // Into draws the rows of m, the first of which is row `first`, on a device.
 func (d *Drawing) Into(on device.Device, s device.Stream, m *engine.Matrix, first int) error {
 	f := &assignment.Draw

@@ -6,13 +6,16 @@
 //	go run ./scripts/carry --from COMMIT --write    carries it, into tuned.json
 //	go run ./scripts/carry --from COMMIT --also qubo/bulk
 //	go run ./scripts/carry --from COMMIT --write --renamed solo=singleblock
+//	go run ./scripts/carry --from COMMIT --write --equal FILE
 //
 // Results of algorithms (csg/algorithm) get their new hashes where that holds of all safe points of the
 // kernels that the algorithm runs.
 //
 // The old texts are those of generated/ and templates/ at the commit, the new ones those
 // of the working tree. --also compares all variants of families too that tuned.json does
-// not name, --renamed a parameter under its old name and its new one. Exit code 1: of some the code differs.
+// not name, --renamed a parameter under its old name and its new one. --equal names a list of variants whose code is
+// known to be the same, which scripts/samecode writes on any machine: these are not compiled here. Exit code 1: of
+// some the code differs.
 package main
 
 import (
@@ -42,10 +45,11 @@ func main() {
 	nvcc := flag.String("nvcc", ".build/cuda/bin/nvcc", "`path` of the compiler")
 	also := flag.String("also", "", "`families` of which all variants are compared, separated by commas")
 	jobs := flag.Int("jobs", 2, "compilers at once")
+	equal := flag.String("equal", "", "`list` of variants with the same code, of scripts/samecode --equal")
 	renamed := flag.String("renamed", "", "`old=new` name of a parameter, in labels and in tuning data")
 	write := flag.Bool("write", false, "write "+tuning)
 	flag.Parse()
-	if err := run(*from, *nvcc, *also, *renamed, *jobs, *write); err != nil {
+	if err := run(*from, *nvcc, *also, *renamed, *equal, *jobs, *write); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -64,7 +68,7 @@ type change struct {
 	err      error
 }
 
-func run(from, nvcc, also, renamed string, jobs int, write bool) error {
+func run(from, nvcc, also, renamed, equal string, jobs int, write bool) error {
 	if from == "" {
 		return errors.New("--from names the commit of the old texts")
 	}
@@ -112,7 +116,11 @@ func run(from, nvcc, also, renamed string, jobs int, write bool) error {
 			hashes[p] = true
 		}
 	}
-	var changes []*change
+	same, err := known(equal)
+	if err != nil {
+		return err
+	}
+	var changes, unknown []*change
 	fresh := 0
 	for _, name := range sorted(news) {
 		family, _, _ := strings.Cut(name, " ")
@@ -125,10 +133,14 @@ func run(from, nvcc, also, renamed string, jobs int, write bool) error {
 		case old.hash == "":
 			fmt.Printf("%s: not at %s\n", name, from)
 		default:
-			changes = append(changes, &change{name: name, old: old, new: now})
+			c := &change{name: name, old: old, new: now}
+			changes = append(changes, c)
+			if !same[name+" "+old.hash+" "+now.hash] {
+				unknown = append(unknown, c)
+			}
 		}
 	}
-	compare(nvcc, changes, jobs)
+	compare(nvcc, unknown, jobs)
 	carried, failed := 0, 0
 	differs := map[string]bool{} // by variant: the machine code is another one
 	for _, c := range changes {
@@ -238,6 +250,25 @@ func named(data []byte) (map[string]bool, error) {
 		}
 	}
 	return all, nil
+}
+
+// known reads the variants that a list has: family, label, old hash and new hash, a line each.
+func known(file string) (map[string]bool, error) {
+	lines := map[string]bool{}
+	if file == "" {
+		return lines, nil
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(data)) {
+		if len(strings.Fields(line)) != 4 {
+			return nil, fmt.Errorf("%s:%d: found %q, expected a family, a label and two hashes", file, len(lines)+1, strings.TrimSpace(line))
+		}
+		lines[strings.TrimSpace(line)] = true
+	}
+	return lines, nil
 }
 
 // compare compiles the two texts of each change and compares what comes of them.

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -50,5 +51,25 @@ func TestDiffer(t *testing.T) {
 	}
 	if got := differ(a, map[string][]byte{".text.k": {1, 3}, ".text.f": {}}); got != ".nv.info is gone; .text.k, 2 bytes and 2; .text.f is new" {
 		t.Errorf("found %q", got)
+	}
+}
+
+// A list of equal variants is read whole, and a line that is none is named.
+func TestKnown(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "equal")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("toy/scale factor=2 01 02\ntoy/scale factor=3 03 04\n")
+	same, err := known(file)
+	if err != nil || len(same) != 2 || !same["toy/scale factor=3 03 04"] {
+		t.Errorf("found %v, %v", same, err)
+	}
+	write("toy/scale factor=2 01 02\ntoy/scale factor=3 03\n")
+	if _, err := known(file); err == nil || !strings.Contains(err.Error(), ":2: found") {
+		t.Errorf("error %v", err)
 	}
 }

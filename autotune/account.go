@@ -17,6 +17,7 @@ func (r *run) account(out search.Outcome, db *tuned.Database, fixed map[string]s
 	s.Points += out.Points
 	s.Infeasible += out.Infeasible
 	s.Tried += out.Tried
+	s.Timed += out.Timed
 	s.Drift = max(s.Drift, out.Drift)
 	for status, n := range out.Counts {
 		s.Counts[status] += n
@@ -126,7 +127,7 @@ func winner(o *search.SizeOutcome, fixed map[string]string) Winner {
 	for i := range o.Results {
 		m := &o.Results[i]
 		if m.Variant == o.Winner {
-			w.Time, w.Noise = time.Duration(m.Sample.Median), m.Sample.Noise()
+			w.Time, w.Noise = time.Duration(m.Sample.Median), m.Scatter
 			if m.Sample.Median > 0 {
 				w.Rate = m.Work / w.Time.Seconds()
 			}

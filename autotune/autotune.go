@@ -14,6 +14,7 @@ import (
 	"maps"
 	"os/exec"
 	"slices"
+	"strings"
 	"time"
 
 	"coalesce/autotune/search"
@@ -27,6 +28,10 @@ import (
 // ErrWrongVariant is wrapped by Tune's error when a variant answered wrongly.
 // Tuning went on without it and the result stands; the variant has a bug.
 var ErrWrongVariant = errors.New("a variant answered wrongly")
+
+// ErrNoneRan is wrapped by Tune's error when every variant that was tried failed: there is no time of any, and
+// no winner. Summary.Failures has the reasons.
+var ErrNoneRan = errors.New("no variant ran")
 
 // Options of Tune. Subject and one of Worker and Device are required.
 type Options struct {
@@ -50,6 +55,8 @@ type Options struct {
 	// that was cut short goes on from there: what the file holds of a search that did not
 	// come to its end, on the same card with the same seed within a day, is not run again.
 	Trials string
+	// Damaged is called for each line of Trials that cannot be read and is left out; may be nil.
+	Damaged func(trial.Damage)
 	// Keep is called with all winners known when one is decided, to save them; may be nil.
 	// Its error ends Tune with the workload under way.
 	Keep func(*tuned.Database) error
@@ -83,6 +90,7 @@ type Summary struct {
 	Points     int                  `json:"points"`     // variants of the family considered
 	Infeasible int                  `json:"infeasible"` // of them, at every size
 	Tried      int                  `json:"tried"`
+	Timed      int                  `json:"timed"` // of them, those with a time at some size
 	Wrong      int                  `json:"wrong"` // variants that answered wrongly
 	Workers    int                  `json:"workers"`
 	Resumed    int                  `json:"resumed"` // trials taken over from a run that was cut short
@@ -109,7 +117,7 @@ type Winner struct {
 	Variant  string            `json:"variant"`
 	Why      string            `json:"why"`
 	Time     time.Duration     `json:"ns"`
-	Noise    float64           `json:"noise"` // relative MAD
+	Noise    float64           `json:"noise"` // relative MAD of the samples of one instance
 	SafeTime time.Duration     `json:"safe_ns"`
 	Speedup  float64           `json:"speedup"` // SafeTime/Time, 0 if the safe point has no time
 	Rate     float64           `json:"rate"`    // basic operations a second, 0 if not counted
@@ -129,7 +137,7 @@ type Failure struct {
 // Tune searches for winners and returns the database with them merged in. When
 // ctx is cancelled or the budget is spent, it returns what is proven by then;
 // that is no error. The database and the summary stand beside an error, which
-// wraps ErrWrongVariant when a variant answered wrongly and worker.ErrStart when
+// wraps ErrWrongVariant when a variant answered wrongly, ErrNoneRan when none ran and worker.ErrStart when
 // no worker would start.
 func Tune(ctx context.Context, o Options) (*tuned.Database, Summary, error) {
 	db := tuned.Merge(o.Database, nil)
@@ -151,10 +159,23 @@ func Tune(ctx context.Context, o Options) (*tuned.Database, Summary, error) {
 	}
 	err := r.all(ctx, &db)
 	r.sum.Elapsed = o.Now().Sub(begin)
-	if err == nil && r.sum.Wrong > 0 {
-		err = fmt.Errorf("%s: %w: %d of %d variants tried", r.family.Name, ErrWrongVariant, r.sum.Wrong, r.sum.Tried)
+	if err == nil {
+		err = r.sum.err()
 	}
 	return db, r.sum, err
+}
+
+// err is ErrWrongVariant or ErrNoneRan with the numbers, or nil.
+func (s *Summary) err() error {
+	switch {
+	case s.Wrong > 0:
+		return fmt.Errorf("%s: %w: %d of %d variants tried", s.Family, ErrWrongVariant, s.Wrong, s.Tried)
+	case s.Tried > 0 && s.Timed == 0 && len(s.Failures) > 0 && s.Stopped != search.Interrupted:
+		first := s.Failures[0]
+		why, _, _ := strings.Cut(first.Error, "\n")
+		return fmt.Errorf("%s: %w: %d tried, all failed, %s first: %s: %s", s.Family, ErrNoneRan, s.Tried, first.Variant, first.Status, why)
+	}
+	return nil
 }
 
 // run is one call of Tune.

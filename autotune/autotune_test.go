@@ -108,13 +108,13 @@ func TestTuneWithPlants(t *testing.T) {
 	if last.Best != c.Variant.Label || last.OK+last.Failed != last.Counts[trial.OK]+6 || last.VsSafe > -0.2 {
 		t.Errorf("last event %+v", last)
 	}
-	records, err := trial.Load(trials)
+	found, err := trial.Load(trials)
 	n := 0
 	for _, k := range sum.Counts {
 		n += k
 	}
-	if err != nil || len(records) != n+1 || records[n].Action != trial.ActionDone || records[0].Session != sum.Session || records[0].Phase != search.PhaseScreen {
-		t.Errorf("%d records of %d trials, %v", len(records), n, err)
+	if err != nil || len(found.Trials) != n+1 || found.Trials[n].Action != trial.ActionDone || found.Trials[0].Session != sum.Session || found.Trials[0].Phase != search.PhaseScreen {
+		t.Errorf("%d records of %d trials, %v", len(found.Trials), n, err)
 	}
 }
 

@@ -8,7 +8,8 @@ import (
 // resources are what the searches of one run share.
 type resources struct {
 	file    *trial.File    // nil for none
-	records []trial.Trial  // trials in the file, and those that were run since
+	records []trial.Trial  // trials in the file but those of lacked, and those that were run since
+	lacked  []trial.Trial  // trials in the file that failed for lack of memory, which may be there now: they are tried again
 	client  *worker.Client // nil when Options.Device is used
 }
 
@@ -21,9 +22,24 @@ func openResources(o *Options) (*resources, error) {
 	if o.Trials == "" {
 		return d, nil
 	}
-	var err error
-	d.file, d.records, err = trial.Open(o.Trials)
-	return d, err
+	file, found, err := trial.Open(o.Trials)
+	if err != nil {
+		return nil, err
+	}
+	d.file = file
+	for _, t := range found.Trials {
+		if t.Status == trial.Memory {
+			d.lacked = append(d.lacked, t)
+		} else {
+			d.records = append(d.records, t)
+		}
+	}
+	for _, damage := range found.Damaged {
+		if o.Damaged != nil {
+			o.Damaged(damage)
+		}
+	}
+	return d, nil
 }
 
 // add keeps a trial, also in the file.

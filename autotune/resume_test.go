@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"coalesce/autotune/internal/fake"
 	"coalesce/autotune/trial"
 	"coalesce/autotune/tuned"
+	"coalesce/runtime/device"
 )
 
 // tuneOptions tune the planted family into a folder.
@@ -76,23 +78,23 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		}
 		_, _ = io.Copy(io.Discard, out)
 		_ = cmd.Wait()
-		records, err := trial.Load(trials)
+		found, err := trial.Load(trials)
 		if err != nil {
 			t.Fatalf("kill %d: %v", k, err)
 		}
-		if len(records) < before+1 {
-			t.Errorf("kill %d: %d records, before it %d and one more was told of", k, len(records), before)
+		if len(found.Trials) < before+1 {
+			t.Errorf("kill %d: %d records, before it %d and one more was told of", k, len(found.Trials), before)
 		}
 		seen := map[string]int{}
-		for _, r := range records {
+		for _, r := range found.Trials {
 			if r.Action == trial.ActionVerify {
 				if seen[r.Variant]++; seen[r.Variant] > 1 {
 					t.Errorf("kill %d: %s was verified again", k, r.Variant)
 				}
 			}
 		}
-		before = len(records)
-		if before > 0 && records[before-1].Action == trial.ActionDone {
+		before = len(found.Trials)
+		if before > 0 && found.Trials[before-1].Action == trial.ActionDone {
 			return // a fast machine came to the end; there is nothing to go on from
 		}
 		if _, err := tuned.Load(filepath.Join(folder, "own.json")); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -149,6 +151,65 @@ func TestTrialsAreLocked(t *testing.T) {
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// What lacked memory in a run that was cut short is tried again by the next, at sizes too that were decided without it.
+func TestMemoryIsTriedAgain(t *testing.T) {
+	const size = 50
+	trials := filepath.Join(t.TempDir(), "own.trials.jsonl")
+	tune := func(db *tuned.Database, memory int64, cut int) (*tuned.Database, autotune.Summary) {
+		t.Helper()
+		d, s := simulated(func(v, _ int) time.Duration { return time.Duration(10-v) * time.Millisecond }, 5)
+		s.Plants[4], d.F.Memory = "hungry", memory
+		s.Clock.T = time.Unix(0, 0).Add(time.Duration(memory>>20) * time.Minute) // the second run is later
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var sum autotune.Summary
+		db, err := autotune.All(ctx, []autotune.Task{{Subject: s, Sizes: []int{size, 60}}}, autotune.Options{
+			Device: d, Facts: d.F, Database: db, Seed: 3, Trials: trials, Now: s.Clock.Now, Budget: time.Hour,
+			Progress: func(e autotune.Event) {
+				if cut--; cut == 0 {
+					cancel()
+				}
+			},
+		}, func(one autotune.Summary, _ error) { sum = one })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db, sum
+	}
+	db, sum := tune(nil, 2<<20, 80)
+	if len(sum.Failures) != 1 || sum.Failures[0].Status != trial.Memory || sum.Stopped != "interrupted" || db.Len() == 0 {
+		t.Fatalf("%s with %d entries, failures %+v, expected one for lack of memory", sum.Stopped, db.Len(), sum.Failures)
+	}
+	db, sum = tune(db, 8<<20, 0)
+	if len(sum.Failures) != 0 || sum.Resumed == 0 {
+		t.Errorf("%d trials resumed, failures %+v", sum.Resumed, sum.Failures)
+	}
+	for _, e := range db.Entries() {
+		if !strings.HasPrefix(e.Winner, "v=4,plant=hungry") {
+			t.Errorf("size %d: %s won, expected the fastest, which has memory now", e.Size, e.Winner)
+		}
+	}
+	if db.Len() != 2 {
+		t.Errorf("%d entries", db.Len())
+	}
+}
+
+// A run of which every variant failed is an error, which names the first.
+func TestNoneRan(t *testing.T) {
+	for _, plants := range [][]string{{"fault", "compile"}, {"hungry", "fault", "infeasible"}} {
+		d := &fake.Device{F: device.Facts{Kind: device.Host, Name: "fake", Memory: 2 << 20}}
+		s := &fake.Subject{Plants: plants}
+		_, sum, err := autotune.Tune(t.Context(), autotune.Options{Subject: s, Device: d, Sizes: []int{10}})
+		if !errors.Is(err, autotune.ErrNoneRan) || !strings.Contains(err.Error(), "2 tried, all failed, v=0,plant="+plants[0]) || len(sum.Failures) != 2 {
+			t.Errorf("%v: %v, failures %+v", plants, err, sum.Failures)
+		}
+	}
+	d := &fake.Device{F: device.Facts{Kind: device.Host, Name: "fake"}}
+	if _, sum, err := autotune.Tune(t.Context(), autotune.Options{Subject: &fake.Subject{Plants: []string{"fault", ""}}, Device: d, Sizes: []int{10}}); err != nil || sum.Timed != 1 {
+		t.Errorf("one of two ran: %v, %d timed", err, sum.Timed)
 	}
 }
 

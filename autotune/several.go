@@ -32,7 +32,7 @@ const knownWeight = 0.25
 // untuned, and algorithms last, because they run what the tuning of their kernels found.
 // A budget is shared by the sizes of all workloads (see budget). Options' Subject, Fixed and Sizes
 // are ignored, Facts are required. ended is called for each family, with the error that it
-// ended with. All goes on after ErrWrongVariant and returns the first other error, with
+// ended with. All goes on after ErrWrongVariant and ErrNoneRan, and returns the first other error, with
 // the database beside it.
 func All(ctx context.Context, tasks []Task, o Options, ended func(Summary, error)) (*tuned.Database, error) {
 	db := tuned.Merge(o.Database, nil)
@@ -69,7 +69,7 @@ func All(ctx context.Context, tasks []Task, o Options, ended func(Summary, error
 		if err != nil {
 			errs = append(errs, err)
 		}
-		if err != nil && !errors.Is(err, ErrWrongVariant) || sum.Stopped == search.Interrupted {
+		if err != nil && !told(err) || sum.Stopped == search.Interrupted {
 			break
 		}
 	}

@@ -85,10 +85,7 @@ func within(ctx context.Context, tasks []Task, o Options, ended func(Summary, er
 	failed := s.all(ctx)
 	for i := range tasks {
 		if sum, ok := s.summary(i); ok {
-			err := error(nil)
-			if sum.Wrong > 0 {
-				err = fmt.Errorf("%s: %w: %d of %d variants tried", sum.Family, ErrWrongVariant, sum.Wrong, sum.Tried)
-			}
+			err := sum.err()
 			ended(sum, err)
 			failed = errors.Join(failed, err)
 		}
@@ -160,13 +157,27 @@ func (s *sharing) goOn() {
 		}
 		for at, size := range u.order {
 			e, ok := s.entry(u, size)
-			if u.done[at] = ok && p.decided(&e); u.done[at] {
+			if u.done[at] = ok && p.decided(&e) && !s.lacked(u, size); u.done[at] {
 				u.cut = true
 			} else {
 				u.open = append(u.open, Key{u.Fixed[0], size})
 			}
 		}
 	}
+}
+
+// lacked reports whether a variant that would run at a unit's size failed lately for lack of memory.
+func (s *sharing) lacked(u *unit, size int) bool {
+	f, now := u.Subject.Family(), s.Now()
+	return slices.ContainsFunc(s.shared.lacked, func(t trial.Trial) bool {
+		return s.here(&t, f, now) && maps.Equal(t.Fixed, u.Fixed[0]) && f.Variant(t.Variant) != nil &&
+			(t.Action == trial.ActionVerify || t.Size <= size)
+	})
+}
+
+// here reports whether a trial is of a family on this card lately.
+func (s *sharing) here(t *trial.Trial, f *device.Family, now time.Time) bool {
+	return t.Family == f.Name && t.Class == s.Facts.Class() && t.UUID == s.Facts.UUID && t.Driver == s.Facts.Driver && now.Sub(t.Time) <= resumeWithin
 }
 
 // entry is what is kept of a unit's size; false where nothing is whose winner is in this binary.
@@ -185,8 +196,7 @@ func (s *sharing) finished(u *unit) bool {
 	done := false
 	for i := range s.shared.records {
 		t := &s.shared.records[i]
-		if t.Family == f.Name && t.Class == s.Facts.Class() && t.UUID == s.Facts.UUID && t.Driver == s.Facts.Driver &&
-			maps.Equal(t.Fixed, u.Fixed[0]) && now.Sub(t.Time) <= resumeWithin {
+		if s.here(t, f, now) && maps.Equal(t.Fixed, u.Fixed[0]) {
 			done = t.Action == trial.ActionDone
 		}
 	}
@@ -389,13 +399,11 @@ func (s *sharing) search(ctx context.Context, u *unit, turn int, part float64) (
 			u.open = slices.DeleteFunc(u.open, func(k Key) bool { return k.Size == size })
 		}
 	}
-	return err != nil && !errors.Is(err, ErrWrongVariant) || sum.Stopped == search.Interrupted, ignore(err)
+	if told(err) {
+		err = nil
+	}
+	return err != nil || sum.Stopped == search.Interrupted, err
 }
 
-// ignore drops the error that tells of wrong variants, which summaries tell.
-func ignore(err error) error {
-	if errors.Is(err, ErrWrongVariant) {
-		return nil
-	}
-	return err
-}
+// told reports whether an error is one that a summary tells of, after which other families are tuned.
+func told(err error) bool { return errors.Is(err, ErrWrongVariant) || errors.Is(err, ErrNoneRan) }

@@ -167,14 +167,14 @@ func TestShortCallsGoOn(t *testing.T) {
 	if before != 36 {
 		t.Errorf("%d of 36 sizes are decided", before)
 	}
-	list, err := trial.Load(trials)
+	found, err := trial.Load(trials)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// A variant is screened once, but for the safe point, which is measured again now and then: no search
 	// begins anew while others are not at their end.
 	seen, ended := map[string]int{}, map[string]int{}
-	for _, x := range list {
+	for _, x := range found.Trials {
 		if x.Action == trial.ActionDone {
 			ended[x.Family]++
 		}
@@ -205,12 +205,12 @@ func TestAnotherCardGoesOn(t *testing.T) {
 	if before == 36 {
 		t.Fatal("all sizes are decided, expected some that have no winner yet")
 	}
-	list, err := trial.Load(trials)
+	found, err := trial.Load(trials)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cards := map[string]string{}
-	for _, x := range list {
+	for _, x := range found.Trials {
 		if x.Action == trial.ActionMeasure && x.Phase == search.PhaseFinal {
 			if k := fmt.Sprint(x.Family, x.Size); cards[k] == "" {
 				cards[k] = x.UUID

@@ -55,6 +55,7 @@ func (u *unit) joined() Summary {
 		if sum.Tried > out.Tried {
 			out.Points, out.Infeasible, out.Tried, out.Wrong = sum.Points, sum.Infeasible, sum.Tried, sum.Wrong
 		}
+		out.Timed = max(out.Timed, sum.Timed)
 		out.Wrong = max(out.Wrong, sum.Wrong)
 		for _, w := range sum.Winners {
 			if at := slices.IndexFunc(out.Winners, func(have Winner) bool { return have.Size == w.Size }); at < 0 {
@@ -102,6 +103,7 @@ func (s *Summary) add(o *Summary) {
 	s.Points += o.Points
 	s.Infeasible += o.Infeasible
 	s.Tried += o.Tried
+	s.Timed += o.Timed
 	s.Wrong += o.Wrong
 	s.Workers += o.Workers
 	s.Resumed += o.Resumed

@@ -98,8 +98,8 @@ func (s *search) crossTo(size int) error {
 				return err
 			}
 			all = append(all, holder)
-			if done {
-				again.Winner, again.Why, _ = Decide(contenders(results(all, to), held.Winner), held.Winner, s.Noise)
+			if again.Results = results(all, to); !done || !s.settle(&again, held.Winner) {
+				again.Winner = nil
 			}
 		}
 		if again.Results = results(all, to); len(again.Results) > 0 {

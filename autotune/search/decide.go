@@ -14,6 +14,9 @@ import (
 type Measured struct {
 	Variant *device.Variant
 	Sample  trial.Sample
+	// Scatter is the relative MAD of the samples of one instance, by which Plan.Noise judges the variant: that of Sample,
+	// where times depend on the instance the median of the rounds'.
+	Scatter float64
 	Work    float64 // basic operations a run does
 	Final   bool    // measured in the final rounds, not in screening alone
 	// Instances is how many random instances the samples are of.
@@ -210,8 +213,9 @@ func Decide(results []Measured, incumbent string, limit float64) (winner *device
 // unsure are the winner and the variants that it may be slower than by more than half of limit, a relative MAD; nil where
 // there are none. It may be slower than a variant unless the ratios of both times in each round prove, by a one-sided test
 // at 5 %, that it is not. The larger of their mean and their median has to pass: a host that is faster during a few trials
-// moves the mean. Variants that dropped out of the rounds were beaten. Where times depend on the instance nothing is unsure:
-// the first label of a tie wins.
+// moves the mean. Fewer than three rounds prove nothing, as where a search was interrupted, unless the winner is faster by
+// more than the margin. Variants that dropped out of the rounds were beaten. Where times depend on the instance nothing is
+// unsure: the first label of a tie wins.
 func (o *SizeOutcome) unsure(limit float64) (open []*device.Variant) {
 	won := slices.IndexFunc(o.Results, func(m Measured) bool { return m.Variant == o.Winner })
 	if won < 0 {
@@ -224,11 +228,8 @@ func (o *SizeOutcome) unsure(limit float64) (open []*device.Variant) {
 			continue
 		}
 		x := ratios(winner, m, math.Ln2)
-		if x == nil {
-			continue
-		}
-		mean, err, _ := paired(winner, m, math.Ln2)
-		if max(mean, middle(x))+quantile(student95, len(x))*err > math.Log1p(limit/2) {
+		mean, err, ok := paired(winner, m, math.Ln2)
+		if !ok || max(mean, middle(x))+quantile(student95, len(x))*err > math.Log1p(limit/2) {
 			open = append(open, m.Variant)
 		}
 	}

@@ -130,7 +130,7 @@ func TestFasterCrossingWins(t *testing.T) {
 	})
 	p := plan(b, family(64))
 	p.Promising = map[int][]string{24: {p.Family.Variants[40].Label}}
-	p.Budget = 30 * time.Second
+	p.Budget, p.Grace = 30*time.Second, 5*time.Second // within which the rounds that a winner needs are run
 	o, err := Run(t.Context(), b, p)
 	if err != nil {
 		t.Fatal(err)

@@ -193,7 +193,7 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 		}
 	}
 	final := s.finalists(size, end)
-	if len(s.ranking(size)) < 2 {
+	if len(final) == 0 || len(final) == 1 && len(s.ranking(size)) == 1 && s.steady(final[0], size) { // nothing to compare it with
 		s.complete[size] = complete
 		return nil
 	}
@@ -203,6 +203,12 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 	}
 	s.complete[size] = complete
 	return nil
+}
+
+// steady reports whether a candidate's samples scatter by no more than Plan.Noise.
+func (s *search) steady(c *state, size int) bool {
+	m, ok := c.at(size)
+	return ok && m.Scatter <= s.Noise
 }
 
 // final measures candidates of a size in rounds, until they are decided or the end has come, which it reports.
@@ -383,14 +389,15 @@ func (s *search) conclude() {
 		if c.tried {
 			s.out.Tried++
 		}
+		if !c.dead && len(c.brief)+len(c.rounds) > 0 {
+			s.out.Timed++
+		}
 	}
 }
 
 // decide picks the winner of a size. It reports false when nothing is proven: the safe
 // point or the size's earlier winner is still to be measured, only one variant was
-// measured although others could have been tried, what was faster at a first glance
-// has too few measurements, scattered samples alone keep the incumbent or leave open whether another is
-// faster, or other processes took the cores.
+// measured although others could have been tried, or settle says so.
 func (s *search) decide(size int) (SizeOutcome, bool) {
 	o := SizeOutcome{Size: size, Complete: s.complete[size]}
 	incumbent := ""
@@ -416,20 +423,28 @@ func (s *search) decide(size int) (SizeOutcome, bool) {
 	if len(o.Results) == 0 || len(o.Results) == 1 && !o.Complete {
 		return o, false
 	}
+	return o, s.settle(&o, incumbent)
+}
+
+// settle picks the winner of an outcome's results, which are of more variants than one unless no other can run. It reports
+// false where they prove none: the winner, or what was faster at a first glance, has too few measurements, it was
+// not compared with what is as fast, its samples scatter, scattered samples alone keep the incumbent or leave open whether
+// another is faster, or other processes took the cores. Outcome.Noisy says that more of the same measurements may not help.
+func (s *search) settle(o *SizeOutcome, incumbent string) bool {
+	if len(o.Results) == 0 {
+		return false
+	}
 	list := contenders(o.Results, incumbent)
 	o.Winner, o.Why, o.Noisy = Decide(list, incumbent, s.Noise)
-	if o.Noisy = o.Noisy || o.unsure(s.Noise) != nil || crowded(o.Results, o.Winner, s.Noise); o.Noisy {
-		return o, false
+	winner := &list[slices.IndexFunc(list, func(m Measured) bool { return m.Variant == o.Winner })]
+	proven, open := len(o.Results) == 1 && o.Complete || winner.proven(), o.unsure(s.Noise)
+	if len(winner.Rounds) < leastRounds { // more of them may prove it
+		proven, open = proven && open == nil, nil
 	}
-	if !o.Complete {
-		won := slices.IndexFunc(list, func(m Measured) bool { return m.Variant == o.Winner })
-		for i := range o.Results {
-			if m := &o.Results[i]; !m.proven() && faster(&m.Sample, &list[won].Sample) {
-				return o, false
-			}
-		}
+	if o.Noisy = o.Noisy || open != nil || proven && winner.Scatter > s.Noise || crowded(o.Results, o.Winner, s.Noise); o.Noisy || !proven {
+		return false
 	}
-	return o, true
+	return o.Complete || !slices.ContainsFunc(o.Results, func(m Measured) bool { return !m.proven() && faster(&m.Sample, &winner.Sample) })
 }
 
 // contenders are the incumbent and the results that are proven; all where neither is

@@ -162,6 +162,7 @@ type Outcome struct {
 	Points     int                  // variants with the fixed parameters
 	Infeasible int                  // of them, at every size
 	Tried      int                  // variants with a trial
+	Timed      int                  // of them, those with a time at some size
 	Drift      float64              // largest relative change of the safe point while screening
 	Stopped    string               // Done, OverBudget or Interrupted
 }
@@ -216,14 +217,19 @@ func (c *state) at(size int) (Measured, bool) {
 	}
 	m := Measured{Variant: c.v, Work: c.work[size]}
 	if r := c.rounds[size]; len(r) > 0 {
+		var within []float64
 		m.Sample, m.Final, m.Varied, m.Instances = pool(r), true, c.varied, min(len(r), leastInstances)
 		for _, one := range r {
 			m.Rounds = append(m.Rounds, float64(one.Median))
+			within = append(within, one.Noise())
+		}
+		if m.Scatter = m.Sample.Noise(); c.varied {
+			m.Scatter = middle(within)
 		}
 		return m, true
 	}
 	b, ok := c.brief[size]
-	m.Sample, m.Instances = b, 1
+	m.Sample, m.Scatter, m.Instances = b, b.Noise(), 1
 	return m, ok
 }
 

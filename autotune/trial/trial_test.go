@@ -1,10 +1,12 @@
 package trial
 
 import (
+	"bytes"
 	"encoding/json"
-	"io"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,11 +24,15 @@ func record(label string) Trial {
 
 func TestAppendSurvivesATornLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.trials.jsonl")
+	var damaged []string
 	write := func(label string) []Trial {
 		t.Helper()
 		f, before, err := Open(path)
 		if err != nil {
 			t.Fatal(err)
+		}
+		for _, d := range before.Damaged {
+			damaged = append(damaged, filepath.Base(d.Error()))
 		}
 		r := record(label)
 		if err := f.Append(&r); err != nil {
@@ -35,7 +41,7 @@ func TestAppendSurvivesATornLine(t *testing.T) {
 		if err := f.Close(); err != nil {
 			t.Fatal(err)
 		}
-		return before
+		return before.Trials
 	}
 	if n := len(write("a=1")); n != 0 {
 		t.Fatalf("a new file holds %d trials", n)
@@ -57,33 +63,122 @@ func TestAppendSurvivesATornLine(t *testing.T) {
 	if n := len(write("a=4")); n != 3 {
 		t.Fatalf("%d trials, want 3", n)
 	}
-	trials, err := Load(path)
+	tear(strings.Repeat("\x00", 3<<20)) // as a power cut leaves it
+	if n := len(write("a=5")); n != 4 {
+		t.Fatalf("%d trials before the zeros, want 4", n)
+	}
+	tear(string(line[:80]) + "\x00\x00\x00\x00")
+	if n := len(write("a=6")); n != 5 {
+		t.Fatalf("%d trials before the zeros in a line, want 5", n)
+	}
+	found, err := Load(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var labels []string
-	for _, tr := range trials {
+	for _, tr := range found.Trials {
 		labels = append(labels, tr.Variant)
 	}
-	if got := strings.Join(labels, " "); got != "a=1 a=2 a=3 a=4" {
-		t.Errorf("trials %s", got)
+	if got := strings.Join(labels, " "); got != "a=1 a=2 a=3 a=4 a=5 a=6" || len(found.Damaged) > 0 {
+		t.Errorf("trials %s, %v", got, found.Damaged)
+	}
+	const why = "found a trial that is cut off, expected it whole: this line is left out"
+	if want := []string{"x.trials.jsonl:2: " + why, "x.trials.jsonl:5: " + why, "x.trials.jsonl:6: " + why}; !slices.Equal(damaged, want) {
+		t.Errorf("told %q, want %q", damaged, want)
 	}
 }
 
+// A line that cannot be read is left out and told, wherever it stands, and what is appended follows the last line.
+func TestDamagedLines(t *testing.T) {
+	one, _ := json.Marshal(record("a=1"))
+	two, _ := json.Marshal(record("a=2"))
+	for text, want := range map[string]string{
+		"garbage{{{":                           `found "garbage{{{", expected a trial as a JSON object: invalid character 'g'`,
+		"\x00\x00\x00":                         "found a trial that is cut off",
+		string(one[:60]):                       "found a trial that is cut off",
+		strings.Repeat("x", maxLine+5):         "found a line of 1048582 bytes, expected at most 1048576",
+		"5":                                    "cannot unmarshal number",
+		`{"schema":"tuned/1","entries":[]}`:    `"schema" is "tuned/1", expected "trial/1"`,
+		`{"schema":"trial/1","status":"?"}`:    `found the status "?", expected one of [ok `,
+		`{"schema":"trial/1","size":"twelve"}`: "found a trial that cannot be read: json: cannot unmarshal string",
+	} {
+		for at, lines := range [][]string{{text, string(one), string(two)}, {string(one), text, string(two)}, {string(one), string(two), text}} {
+			path := filepath.Join(t.TempDir(), "x.jsonl")
+			if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			f, found, err := Open(path)
+			if err != nil {
+				t.Fatalf("%.20q as line %d: %v", text, at+1, err)
+			}
+			if len(found.Trials) != 2 || len(found.Damaged) != 1 || found.Damaged[0].Line != at+1 || !strings.Contains(found.Damaged[0].Error(), want) {
+				t.Errorf("%.20q as line %d: %d trials, %v, want %q", text, at+1, len(found.Trials), found.Damaged, want)
+			}
+			r := record("a=3")
+			if err := errors.Join(f.Append(&r), f.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if after, err := Load(path); err != nil || len(after.Trials) != 3 || len(after.Damaged) != 1 {
+				t.Errorf("%.20q as line %d, and a trial appended: %d trials, %v, %v", text, at+1, len(after.Trials), after.Damaged, err)
+			}
+		}
+	}
+}
+
+// Files as they were found: with a line that is no trial, and with a tail of zeros after a power cut.
+func TestDamagedFiles(t *testing.T) {
+	for name, want := range map[string]struct {
+		trials, line int
+		why          string
+	}{
+		"garbage_line.jsonl": {8, 4, `found "garbage{{{", expected a trial`},
+		"zero_tail.jsonl":    {6, 7, "found a trial that is cut off"},
+	} {
+		data, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		f, found, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found.Trials) != want.trials || len(found.Damaged) != 1 || found.Damaged[0].Line != want.line || !strings.Contains(found.Damaged[0].Error(), want.why) {
+			t.Errorf("%s: %d trials, %v", name, len(found.Trials), found.Damaged)
+		}
+		r := record("a=1")
+		if err := errors.Join(f.Append(&r), f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if after, err := Load(path); err != nil || len(after.Trials) != want.trials+1 {
+			t.Errorf("%s, and a trial appended: %d trials, %v", name, len(after.Trials), err)
+		}
+	}
+}
+
+// Files of zeros alone hold nothing; other files that hold no trial are refused, and left as they are.
 func TestDecodeErrors(t *testing.T) {
 	good, _ := json.Marshal(record("a=1"))
 	for text, want := range map[string]string{
-		string(good) + "\nnonsense\n":              "x:2: invalid character",
-		`{"schema":"tuned/1","entries":[]}`:        `x:1: "schema" is "tuned/1", expected "trial/1"`,
-		`{"schema": "tuned/1", "ent`:               "x:1: unexpected end of JSON input",
-		"notes of mine":                            "x:1: invalid character",
-		string(good) + "\n" + `{"schema":"tuned`:   "x:2: unexpected end of JSON input",
-		`{"schema":"trial/2"}` + "\n":              "x:1: schema 2 of trials is not known: this build reads schema 1",
-		`{"schema":"tuned/1"}` + "\n":              `x:1: "schema" is "tuned/1", expected "trial/1"`,
-		`{"schema":"trial/1","status":"?"}` + "\n": `x:1: status "?" is not known`,
+		"notes of mine":                             "x:1: found \"notes of mine\", expected a trial",
+		"\n\nnotes of mine\nand more\n":             "x:3: found \"notes of mine\", expected a trial",
+		`{"schema":"tuned/1","entries":[]}`:         `x:1: "schema" is "tuned/1", expected "trial/1"`,
+		`{"schema": "tuned/1", "ent`:                `x:1: found "{\"schema\": \"tuned/1\", \"ent", expected a trial`,
+		`{"schema":"trial/2"}` + "\n":               "x:1: schema 2 of trials is not known: this build reads schema 1",
+		string(good) + "\n{\"schema\":\"trial/2\"}": "x:2: schema 2 of trials is not known: this build reads schema 1",
+		`{"schema":"tuned/1"}` + "\n":               `x:1: "schema" is "tuned/1", expected "trial/1"`,
+		`{"schema":"trial/1","status":"?"}` + "\n":  `x:1: found the status "?"`,
 	} {
-		if _, _, err := Decode("x", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: error %v, want %q", text, err, want)
+		if found, err := Decode("x", strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, error %v, want %q", text, found, err, want)
+		}
+	}
+	for _, text := range []string{"", "\n", "\x00\x00\x00", `{"sch`} {
+		if found, err := Decode("x", strings.NewReader(text)); err != nil || len(found.Trials) > 0 {
+			t.Errorf("%q: %v, %v", text, found, err)
 		}
 	}
 }
@@ -102,37 +197,32 @@ func FuzzTorn(f *testing.F) {
 	f.Fuzz(func(t *testing.T, n uint16, tail []byte) {
 		cut := min(int(n), len(file))
 		data := append(append([]byte(nil), file[:cut]...), tail...)
-		trials, whole, err := Decode("fuzz", data)
+		found, err := Decode("fuzz", bytes.NewReader(data))
 		if err != nil {
 			if len(tail) == 0 {
 				t.Fatalf("cut at %d: %v", cut, err)
 			}
 			return
 		}
-		if whole > int64(len(data)) {
-			t.Fatalf("whole = %d of %d bytes", whole, len(data))
+		if found.lines > int64(len(data)) {
+			t.Fatalf("lines of %d of %d bytes", found.lines, len(data))
 		}
-		if want := strings.Count(string(file[:cut]), "\n"); len(trials) < want {
-			t.Fatalf("cut at %d: %d trials, want at least %d", cut, len(trials), want)
+		if want := strings.Count(string(file[:cut]), "\n"); len(found.Trials) < want {
+			t.Fatalf("cut at %d: %d trials, want at least %d", cut, len(found.Trials), want)
 		}
-		if again, w, err := Decode("again", data[:whole]); err != nil || w != whole || len(again) != len(trials) {
-			t.Fatalf("the whole part reads as %d trials, %d bytes, %v; before %d, %d", len(again), w, err, len(trials), whole)
+		again, err := Decode("again", bytes.NewReader(data[:found.lines]))
+		if err != nil || again.lines != found.lines || len(again.Trials) != len(found.Trials) || again.ended != found.ended {
+			t.Fatalf("the lines read as %d trials, %d bytes, %v; before %d, %d", len(again.Trials), again.lines, err, len(found.Trials), found.lines)
 		}
 	})
 }
 
 // A file that does not end is refused before it fills the memory.
 func TestLoadEndless(t *testing.T) {
-	for _, text := range []string{"\x00", "{}", "\n\n{"} {
-		if _, err := readAll(endless(text), "trials", 1<<22); err == nil || !strings.HasPrefix(err.Error(), "trials") {
+	for _, text := range []string{"\x00", "{}", "\n\n{", "\n", "ab\n", "{\n"} {
+		if _, err := decode("trials", endless(text), 1<<22); err == nil || !strings.HasPrefix(err.Error(), "trials: found more than ") {
 			t.Errorf("%q without end: found %v", text, err)
 		}
-	}
-	if data, err := readAll(io.LimitReader(endless("ab\n"), 1<<21), "trials", 1<<22); err != nil || len(data) != 1<<21 {
-		t.Errorf("lines of 2 bytes: found %d bytes, %v", len(data), err)
-	}
-	if _, err := readAll(io.LimitReader(io.MultiReader(strings.NewReader("{}\n{}\n"), endless("a")), 1<<21), "trials", 1<<22); err == nil || !strings.HasPrefix(err.Error(), "trials:3: ") {
-		t.Errorf("a third line that is too long: found %v", err)
 	}
 }
 

@@ -46,11 +46,15 @@ var ErrNoCase = errors.New("no case that this variant can run: not verified")
 // other means that the variant did not run to its end.
 func Cases(ctx context.Context, d device.Device, s device.Stream, sub subject.Subject, v *device.Variant, r subject.Runner, cases []subject.Case) (int, error) {
 	done := 0
+	var refused error
 	for _, c := range cases {
 		if err := ctx.Err(); err != nil {
 			return done, err
 		}
-		if sub.Feasible(v, d.Facts(), c.Instance.Size()) != nil {
+		if err := sub.Feasible(v, d.Facts(), c.Instance.Size()); err != nil {
+			if refused == nil || errors.Is(err, device.ErrMemory) {
+				refused = err
+			}
 			continue
 		}
 		if err := one(s, r, c); err != nil {
@@ -58,8 +62,12 @@ func Cases(ctx context.Context, d device.Device, s device.Stream, sub subject.Su
 		}
 		done++
 	}
-	if done == 0 {
-		return 0, fmt.Errorf("%w (%d cases)", ErrNoCase, len(cases))
+	switch {
+	case done > 0:
+	case refused != nil:
+		return 0, fmt.Errorf("%w (%d cases): %w", ErrNoCase, len(cases), refused)
+	default:
+		return 0, ErrNoCase
 	}
 	return done, nil
 }
@@ -202,10 +210,10 @@ func Status(err error) trial.Status {
 		return trial.OK
 	case errors.As(err, &wrong):
 		return trial.Verify
+	case errors.Is(err, device.ErrMemory): // also where no case fits into the memory
+		return trial.Memory
 	case errors.Is(err, ErrNoCase), errors.Is(err, subject.ErrCannot):
 		return trial.Constraint
-	case errors.Is(err, device.ErrMemory):
-		return trial.Memory
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return trial.Skipped
 	}

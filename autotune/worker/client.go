@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -58,8 +59,8 @@ func (c *Client) Facts(ctx context.Context) (device.Facts, error) {
 }
 
 // Do runs one trial within timeout. A worker that hangs is killed (status
-// timeout), one that dies is reported with the head of its stderr (status
-// launch), and one cut short by ctx is killed (status skipped). The error
+// timeout), one that dies is reported with the head of its stderr (status oom where it
+// had no memory, else launch), and one cut short by ctx is killed (status skipped). The error
 // wraps ErrStart or is ctx's.
 func (c *Client) Do(ctx context.Context, r Request, timeout time.Duration) (trial.Trial, error) {
 	if err := c.start(ctx); err != nil {
@@ -93,7 +94,7 @@ func (c *Client) Do(ctx context.Context, r Request, timeout time.Duration) (tria
 	case text, ok := <-p.lines:
 		if !ok {
 			c.drop()
-			return ended(trial.Launch, "worker died (%v)%s", p.err, p.stderr.quote()), nil
+			return ended(p.death(), "worker died (%v)%s", p.err, p.stderr.quote()), nil
 		}
 		var a reply
 		if err := json.Unmarshal(text, &a); err != nil || a.ID != r.ID || !a.Trial.Status.Valid() {
@@ -209,6 +210,19 @@ func spawn(cmd *exec.Cmd) (*process, error) {
 	}()
 	return p, nil
 }
+
+// death is the status of a trial during which the worker ended: Memory where the system killed it, which is how Linux
+// ends a process for lack of memory, or where its last words are of memory.
+func (p *process) death() trial.Status {
+	words := p.stderr.quote()
+	if killed(p.err) || slices.ContainsFunc(noMemory, func(text string) bool { return strings.Contains(words, text) }) {
+		return trial.Memory
+	}
+	return trial.Launch
+}
+
+// noMemory is what the runtimes of Go and C++ say when they end a process for lack of memory.
+var noMemory = []string{"out of memory", "cannot allocate memory", "failed to create new OS thread", "std::bad_alloc"}
 
 // head keeps the beginning of a trial's stderr.
 type head struct {

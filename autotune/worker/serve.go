@@ -20,12 +20,12 @@ import (
 	"slices"
 	"time"
 
-	"coalesce/autotune/internal/guard"
 	"coalesce/autotune/measure"
 	"coalesce/autotune/subject"
 	"coalesce/autotune/trial"
 	"coalesce/autotune/verify"
 	"coalesce/runtime/device"
+	"coalesce/runtime/guard"
 	"coalesce/runtime/memory"
 )
 
@@ -225,7 +225,11 @@ func (b *Bench) do(ctx context.Context, r Request, now func() time.Time) (done t
 	t := trial.New(f, v, b.Device.Facts())
 	t.Fixed, t.Size, t.Seed, t.Action = r.Fixed, r.Size, r.Seed, r.Action
 	if err := sub.Feasible(v, b.Device.Facts(), r.Size); err != nil && r.Action == trial.ActionMeasure {
-		return fail(t, trial.Constraint, err)
+		status := trial.Constraint
+		if errors.Is(err, device.ErrMemory) {
+			status = trial.Memory
+		}
+		return fail(t, status, err)
 	}
 	d := b.Device
 	if r.Action == trial.ActionVerify && d.Facts().Kind != device.Host { // on a host, Go guards the memory

@@ -21,7 +21,7 @@ import (
 )
 
 // plants of the family that parent and worker process share.
-var plants = []string{"", "wrong", "crash", "exit", "hang", "compile", "late", "infeasible", "big", "fault", "overrun", "underrun", "learnt"}
+var plants = []string{"", "wrong", "crash", "exit", "hang", "compile", "late", "infeasible", "big", "fault", "overrun", "underrun", "learnt", "starved", "killed"}
 
 // TestMain turns this test's binary into a worker when its first argument says
 // so.
@@ -96,6 +96,8 @@ func TestEachFailureCostsOneTrial(t *testing.T) {
 		{"infeasible", trial.ActionMeasure, trial.Constraint, "planted constraint", 4},
 		{"fault", trial.ActionVerify, trial.Launch, "planted fault: misaligned address", 4}, // the worker lives on
 		{"", trial.ActionVerify, trial.OK, "", 5},                                           // but its device may not
+		{"starved", trial.ActionVerify, trial.Memory, "worker died (exit status 2): runtime: out of memory", 5},
+		{"killed", trial.ActionVerify, trial.Memory, "worker died (signal: killed)", 6},
 	} {
 		begin := time.Now()
 		got, err := c.Do(t.Context(), request(tc.plant, tc.action), 2*time.Second)
@@ -146,7 +148,7 @@ func TestFirstAnswersLargeInstances(t *testing.T) {
 func TestOverrunIsFound(t *testing.T) {
 	d := &fake.Device{F: device.Facts{Kind: device.CUDA}}
 	b := &worker.Bench{Device: d, Subjects: []subject.Subject{&fake.Subject{Plants: plants}}}
-	for plant, want := range map[string]string{"overrun": "found bytes changed from 0 to 1 behind one of 8 bytes", "underrun": "from 0 to 1 before one of 8 bytes", "": ""} {
+	for plant, want := range map[string]string{"overrun": "found bytes changed from 0 to 1 behind argument 1 of sum in toy/sum, a buffer of 8 bytes", "underrun": "from 0 to 1 before argument 1 of sum in toy/sum", "": ""} {
 		status := trial.Verify
 		if want == "" {
 			status = trial.OK

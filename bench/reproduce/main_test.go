@@ -35,7 +35,7 @@ func TestSmall(t *testing.T) {
 	t.Chdir("../..")
 	s := settings{programs: t.TempDir(), commit: "test", small: true, budget: 1 << 40, device: "host"}
 	kinds := []string{"host", "emulated"}
-	if !emulatedtest.Thorough {
+	if !emulatedtest.Thorough() {
 		kinds = kinds[:1]
 	} else if d, err := emulated.Open(emulated.Options{}); errors.Is(err, emulated.ErrNoCompiler) {
 		kinds = kinds[:1]

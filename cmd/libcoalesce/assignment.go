@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -271,7 +272,7 @@ func instance(p *C.coalesce_assignment, v view) (*assignment.Instance, error) {
 		size := int(p.col_stride)
 		v = view{p.costs, 1, int(count), int(count) * size, size}
 	}
-	numbers, err := costs(v, int(min(p.rows, p.cols)), p._type)
+	numbers, err := costs(v, p._type)
 	if err != nil {
 		return nil, err
 	}
@@ -280,7 +281,9 @@ func instance(p *C.coalesce_assignment, v view) (*assignment.Instance, error) {
 	case []int32:
 		inst.Type, inst.I32 = assignment.Int32, c
 	case []int64:
-		inst.Type, inst.I64 = assignment.Int64, c
+		inst.Type, inst.I64, inst.Every = assignment.Int64, c, slices.Contains(c, math.MaxInt64)
+	case offset:
+		inst.Type, inst.I64, inst.Every, inst.Unsigned = assignment.Int64, c, true, true
 	case []float32:
 		inst.Type, inst.F32 = assignment.Float32, c
 	case []float64:

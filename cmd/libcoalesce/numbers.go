@@ -55,11 +55,12 @@ func converted[S, T number](v view) []T {
 	return out
 }
 
-// costs returns a view's numbers in the narrowest of the solver's types that holds them all,
-// without the integer that means forbidden: int32, int64 or a float. pairs is the most pairs of a
-// matching. Integers whose sums could exceed int64 become float64, as all do in SciPy.
-func costs(v view, pairs int, kind C.int32_t) (any, error) {
-	bound := 1 << 59 / uint64(max(1, pairs)) // matchings of lesser integers add up to less than 2^59
+// An offset is unsigned integers less 2^63.
+type offset []int64
+
+// costs returns a view's numbers in the narrowest of the solver's types that holds them all:
+// int32, int64, an offset or a float.
+func costs(v view, kind C.int32_t) (any, error) {
 	switch kind {
 	case C.COALESCE_INT8:
 		return converted[int8, int32](v), nil
@@ -77,26 +78,22 @@ func costs(v view, pairs int, kind C.int32_t) (any, error) {
 	case C.COALESCE_UINT32:
 		return converted[uint32, int64](v), nil
 	case C.COALESCE_INT64:
-		if c := viewed[int64](v); small(c, bound) {
+		return viewed[int64](v), nil
+	case C.COALESCE_UINT64:
+		c := converted[uint64, int64](v)
+		if !slices.ContainsFunc(c, func(x int64) bool { return x < 0 }) {
 			return c, nil
 		}
-		return converted[int64, float64](v), nil
-	case C.COALESCE_UINT64:
-		if c := viewed[uint64](v); largest(c) < bound {
-			return converted[uint64, int64](v), nil
+		for k := range c {
+			c[k] ^= math.MinInt64
 		}
-		return converted[uint64, float64](v), nil
+		return offset(c), nil
 	case C.COALESCE_FLOAT32:
 		return viewed[float32](v), nil
 	case C.COALESCE_FLOAT64:
 		return viewed[float64](v), nil
 	}
 	return nil, bad("numbers of type %d", kind)
-}
-
-// small reports whether the absolute values of a list are below a bound.
-func small(list []int64, bound uint64) bool {
-	return !slices.ContainsFunc(list, func(x int64) bool { return uint64(x)+bound-1 > 2*bound-2 })
 }
 
 // largest is the largest of a list, or 0.

@@ -185,7 +185,7 @@ func tuneInto(ctx context.Context, path string, tasks []autotune.Task, o autotun
 	o.Database, o.Known = old, known
 	o.Keep = func(db *tuned.Database) error { return autotune.Save(path, db, sums) }
 	db, failed := autotune.All(ctx, tasks, o, func(sum autotune.Summary, _ error) { sums = append(sums, sum) })
-	if failed != nil && !errors.Is(failed, autotune.ErrWrongVariant) { // which the summaries tell
+	if failed != nil && !errors.Is(failed, autotune.ErrWrongVariant) && !errors.Is(failed, autotune.ErrNoneRan) { // which the summaries tell
 		return nil, failed
 	}
 	if db.Len() > 0 {

@@ -11,7 +11,7 @@ import (
 )
 
 // BatchHash is the hash of the family assignment/batch: what its texts are made from.
-const BatchHash = 0x3359e160f796dc2e
+const BatchHash = 0xf3871f6c091979cd
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -30,35 +30,35 @@ var Batch = device.Family{
 		{Name: "check", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "problems", Type: "buffer"}, {Name: "answers", Type: "buffer"}, {Name: "found", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_int32", Hash: 0xf451aa29a860afee, Values: []string{"128", "16", "8", "every", "shared", "int32"}, Pack: 0},
-		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_int64", Hash: 0xdbcd14e269f391bc, Values: []string{"128", "16", "8", "every", "shared", "int64"}, Pack: 0},
-		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_float32", Hash: 0x2d1e02c015e96601, Values: []string{"128", "16", "8", "every", "shared", "float32"}, Pack: 0},
-		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_float64", Hash: 0x268596822a519242, Values: []string{"128", "16", "8", "every", "shared", "float64"}, Pack: 0},
-		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x8ad247667ec2d04f, Values: []string{"256", "16", "8", "every", "shared", "int32"}, Pack: 0},
-		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_int64", Hash: 0x84d517b4ff2666c1, Values: []string{"256", "16", "8", "every", "shared", "int64"}, Pack: 0},
-		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_float32", Hash: 0xcf7131e63c6be921, Values: []string{"256", "16", "8", "every", "shared", "float32"}, Pack: 0},
-		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_float64", Hash: 0xc5c5fd3c52c6e993, Values: []string{"256", "16", "8", "every", "shared", "float64"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_int32", Hash: 0xb47855330dbf9f4f, Values: []string{"512", "16", "8", "every", "shared", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_int64", Hash: 0x5295e7385f67a4d2, Values: []string{"512", "16", "8", "every", "shared", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_float32", Hash: 0xd2dd22207cc7fb4f, Values: []string{"512", "16", "8", "every", "shared", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_float64", Hash: 0x9cbeeb093e66d7be, Values: []string{"512", "16", "8", "every", "shared", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=every,state=global,value=int32", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateglobal_int32", Hash: 0xe2c652665d86944a, Values: []string{"512", "16", "8", "every", "global", "int32"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=8,reach=nearest,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight8_reachnearest_stateshared_int32", Hash: 0x3eee39de846911e6, Values: []string{"512", "16", "8", "nearest", "shared", "int32"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=2,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight2_reachevery_stateshared_int32", Hash: 0xf961c036768d8232, Values: []string{"512", "16", "2", "every", "shared", "int32"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=4,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight4_reachevery_stateshared_int32", Hash: 0x040a357e7d2a957d, Values: []string{"512", "16", "4", "every", "shared", "int32"}, Pack: 0},
-		{Label: "block=512,rounds=16,flight=16,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight16_reachevery_stateshared_int32", Hash: 0xc1c3ab3f1ef3699f, Values: []string{"512", "16", "16", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=512,rounds=4,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds4_flight8_reachevery_stateshared_int32", Hash: 0x9e19bd65be98acb2, Values: []string{"512", "4", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=512,rounds=8,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds8_flight8_reachevery_stateshared_int32", Hash: 0xe4b08164d0b9ef6d, Values: []string{"512", "8", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=512,rounds=32,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds32_flight8_reachevery_stateshared_int32", Hash: 0xb756e7ae3a879bad, Values: []string{"512", "32", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=512,rounds=64,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds64_flight8_reachevery_stateshared_int32", Hash: 0x81719b7e8f006045, Values: []string{"512", "64", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=32,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block32_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x717b7bd7660add63, Values: []string{"32", "16", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=64,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block64_rounds16_flight8_reachevery_stateshared_int32", Hash: 0xa6afc44ab56d0e1b, Values: []string{"64", "16", "8", "every", "shared", "int32"}, Pack: 1},
-		{Label: "block=1024,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block1024_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x3e764196ad0c12b5, Values: []string{"1024", "16", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x94a7b150a0c6c3cb, Values: []string{"128", "16", "8", "every", "shared", "int32"}, Pack: 0},
+		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_int64", Hash: 0x66249c7ce3e28f77, Values: []string{"128", "16", "8", "every", "shared", "int64"}, Pack: 0},
+		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_float32", Hash: 0x55e5d73445748ac2, Values: []string{"128", "16", "8", "every", "shared", "float32"}, Pack: 0},
+		{Label: "block=128,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_block128_rounds16_flight8_reachevery_stateshared_float64", Hash: 0x38fe2d3a53dcf5e8, Values: []string{"128", "16", "8", "every", "shared", "float64"}, Pack: 0},
+		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_int32", Hash: 0xff7c7afdd3849f42, Values: []string{"256", "16", "8", "every", "shared", "int32"}, Pack: 0},
+		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_int64", Hash: 0xab9ca62e0493618b, Values: []string{"256", "16", "8", "every", "shared", "int64"}, Pack: 0},
+		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_float32", Hash: 0x2ce73be912d11058, Values: []string{"256", "16", "8", "every", "shared", "float32"}, Pack: 0},
+		{Label: "block=256,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_block256_rounds16_flight8_reachevery_stateshared_float64", Hash: 0x02841d6f86e5c976, Values: []string{"256", "16", "8", "every", "shared", "float64"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x7bd1e2abad5ab0dc, Values: []string{"512", "16", "8", "every", "shared", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=int64", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_int64", Hash: 0x82a7a0669674a8f7, Values: []string{"512", "16", "8", "every", "shared", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=float32", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_float32", Hash: 0x4a58a57684fe713c, Values: []string{"512", "16", "8", "every", "shared", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=shared,value=float64", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateshared_float64", Hash: 0x6e99c8b06f1673e8, Values: []string{"512", "16", "8", "every", "shared", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=every,state=global,value=int32", Symbol: "assignment_batch_block512_rounds16_flight8_reachevery_stateglobal_int32", Hash: 0x7d4625b2a084a8a1, Values: []string{"512", "16", "8", "every", "global", "int32"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=8,reach=nearest,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight8_reachnearest_stateshared_int32", Hash: 0xff7f21180a98b75d, Values: []string{"512", "16", "8", "nearest", "shared", "int32"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=2,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight2_reachevery_stateshared_int32", Hash: 0x4499325e2aadc47d, Values: []string{"512", "16", "2", "every", "shared", "int32"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=4,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight4_reachevery_stateshared_int32", Hash: 0x5f0d5a37bf37931c, Values: []string{"512", "16", "4", "every", "shared", "int32"}, Pack: 0},
+		{Label: "block=512,rounds=16,flight=16,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds16_flight16_reachevery_stateshared_int32", Hash: 0x18aa5c0f84b15e1f, Values: []string{"512", "16", "16", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=512,rounds=4,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds4_flight8_reachevery_stateshared_int32", Hash: 0x13bc404aec39f460, Values: []string{"512", "4", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=512,rounds=8,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds8_flight8_reachevery_stateshared_int32", Hash: 0x7e2b5f44b71d039d, Values: []string{"512", "8", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=512,rounds=32,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds32_flight8_reachevery_stateshared_int32", Hash: 0x3e8a8c65cadd354a, Values: []string{"512", "32", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=512,rounds=64,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block512_rounds64_flight8_reachevery_stateshared_int32", Hash: 0x1a0d6af2069c80e2, Values: []string{"512", "64", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=32,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block32_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x05a5679408701dcc, Values: []string{"32", "16", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=64,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block64_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x31f80ef825317ff4, Values: []string{"64", "16", "8", "every", "shared", "int32"}, Pack: 1},
+		{Label: "block=1024,rounds=16,flight=8,reach=every,state=shared,value=int32", Symbol: "assignment_batch_block1024_rounds16_flight8_reachevery_stateshared_int32", Hash: 0x5621bbda4d8e144c, Values: []string{"1024", "16", "8", "every", "shared", "int32"}, Pack: 1},
 	},
 	Source: batchSource,
 	Packs: []device.Pack{
-		{File: "batch/pack_000.cu", Hash: 0x804e0f6deb5a629f},
-		{File: "batch/pack_001.cu", Hash: 0x21fe5240ecdbf698},
+		{File: "batch/pack_000.cu", Hash: 0x821794569da2884a},
+		{File: "batch/pack_001.cu", Hash: 0x29466843b3c85062},
 	},
 }
 

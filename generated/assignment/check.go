@@ -11,7 +11,7 @@ import (
 )
 
 // CheckHash is the hash of the family assignment/check: what its texts are made from.
-const CheckHash = 0x06e5c195e8fb2d1a
+const CheckHash = 0x29f344ed36a83651
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -27,35 +27,35 @@ var Check = device.Family{
 	Params: []string{"block", "rows", "flight", "value"},
 	Entries: []device.Entry{
 		{Name: "pairs", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "sign", Type: "int64"}, {Name: "shift", Type: "int64"}, {Name: "limited", Type: "uint64"}, {Name: "limit", Type: "int64"}}},
-		{Name: "sweep", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "sign", Type: "int64"}, {Name: "shift", Type: "int64"}, {Name: "rules", Type: "uint64"}}},
+		{Name: "sweep", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "sign", Type: "int64"}, {Name: "shift", Type: "int64"}, {Name: "rules", Type: "uint64"}, {Name: "width", Type: "int64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=128,rows=16,flight=4,value=int32", Symbol: "assignment_check_block128_rows16_flight4_int32", Hash: 0x258365b2aa8276bb, Values: []string{"128", "16", "4", "int32"}, Pack: 0},
-		{Label: "block=128,rows=16,flight=8,value=int32", Symbol: "assignment_check_block128_rows16_flight8_int32", Hash: 0x658aec59e3afcd20, Values: []string{"128", "16", "8", "int32"}, Pack: 0},
-		{Label: "block=128,rows=32,flight=4,value=int32", Symbol: "assignment_check_block128_rows32_flight4_int32", Hash: 0xec9cdee3b89fb0b2, Values: []string{"128", "32", "4", "int32"}, Pack: 0},
-		{Label: "block=128,rows=32,flight=8,value=int32", Symbol: "assignment_check_block128_rows32_flight8_int32", Hash: 0x40b2fb947b219e02, Values: []string{"128", "32", "8", "int32"}, Pack: 0},
-		{Label: "block=128,rows=64,flight=4,value=int32", Symbol: "assignment_check_block128_rows64_flight4_int32", Hash: 0x226ba0eb0e5cfa82, Values: []string{"128", "64", "4", "int32"}, Pack: 0},
-		{Label: "block=128,rows=64,flight=8,value=int32", Symbol: "assignment_check_block128_rows64_flight8_int32", Hash: 0x2ab2cd96e1dc20b6, Values: []string{"128", "64", "8", "int32"}, Pack: 0},
-		{Label: "block=256,rows=16,flight=4,value=int32", Symbol: "assignment_check_block256_rows16_flight4_int32", Hash: 0xc9a114e30b5b27aa, Values: []string{"256", "16", "4", "int32"}, Pack: 0},
-		{Label: "block=256,rows=16,flight=8,value=int32", Symbol: "assignment_check_block256_rows16_flight8_int32", Hash: 0x7fd4c7e44b3346c4, Values: []string{"256", "16", "8", "int32"}, Pack: 0},
-		{Label: "block=256,rows=32,flight=4,value=int32", Symbol: "assignment_check_block256_rows32_flight4_int32", Hash: 0x35d30a63a60d55d4, Values: []string{"256", "32", "4", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=32,flight=4,value=int64", Symbol: "assignment_check_block256_rows32_flight4_int64", Hash: 0xf661c4134f1abf51, Values: []string{"256", "32", "4", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=32,flight=4,value=float32", Symbol: "assignment_check_block256_rows32_flight4_float32", Hash: 0x86bb9ca3bf2b7103, Values: []string{"256", "32", "4", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=32,flight=4,value=float64", Symbol: "assignment_check_block256_rows32_flight4_float64", Hash: 0x1bc016c6d0e31016, Values: []string{"256", "32", "4", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=32,flight=8,value=int32", Symbol: "assignment_check_block256_rows32_flight8_int32", Hash: 0xeb3eadfce53ef884, Values: []string{"256", "32", "8", "int32"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=4,value=int32", Symbol: "assignment_check_block256_rows64_flight4_int32", Hash: 0x59a24ba9fa0f2a61, Values: []string{"256", "64", "4", "int32"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=8,value=int32", Symbol: "assignment_check_block256_rows64_flight8_int32", Hash: 0x8d381a8d6aadfc6c, Values: []string{"256", "64", "8", "int32"}, Pack: 0},
-		{Label: "block=512,rows=16,flight=4,value=int32", Symbol: "assignment_check_block512_rows16_flight4_int32", Hash: 0x74e9d7863f788cac, Values: []string{"512", "16", "4", "int32"}, Pack: 0},
-		{Label: "block=512,rows=16,flight=8,value=int32", Symbol: "assignment_check_block512_rows16_flight8_int32", Hash: 0x2e68b0ac0d99d548, Values: []string{"512", "16", "8", "int32"}, Pack: 1},
-		{Label: "block=512,rows=32,flight=4,value=int32", Symbol: "assignment_check_block512_rows32_flight4_int32", Hash: 0xa9d2521eb714aab5, Values: []string{"512", "32", "4", "int32"}, Pack: 1},
-		{Label: "block=512,rows=32,flight=8,value=int32", Symbol: "assignment_check_block512_rows32_flight8_int32", Hash: 0xc8846f19a7c57283, Values: []string{"512", "32", "8", "int32"}, Pack: 1},
-		{Label: "block=512,rows=64,flight=4,value=int32", Symbol: "assignment_check_block512_rows64_flight4_int32", Hash: 0xd4962dfa52689198, Values: []string{"512", "64", "4", "int32"}, Pack: 1},
-		{Label: "block=512,rows=64,flight=8,value=int32", Symbol: "assignment_check_block512_rows64_flight8_int32", Hash: 0x6dd69e6ae9592bb3, Values: []string{"512", "64", "8", "int32"}, Pack: 1},
+		{Label: "block=128,rows=16,flight=4,value=int32", Symbol: "assignment_check_block128_rows16_flight4_int32", Hash: 0x4892f0039ee1cfd7, Values: []string{"128", "16", "4", "int32"}, Pack: 0},
+		{Label: "block=128,rows=16,flight=8,value=int32", Symbol: "assignment_check_block128_rows16_flight8_int32", Hash: 0x2d548817a3e4782b, Values: []string{"128", "16", "8", "int32"}, Pack: 0},
+		{Label: "block=128,rows=32,flight=4,value=int32", Symbol: "assignment_check_block128_rows32_flight4_int32", Hash: 0x89e292658f3f9a2a, Values: []string{"128", "32", "4", "int32"}, Pack: 0},
+		{Label: "block=128,rows=32,flight=8,value=int32", Symbol: "assignment_check_block128_rows32_flight8_int32", Hash: 0x6dd77e85819071fa, Values: []string{"128", "32", "8", "int32"}, Pack: 0},
+		{Label: "block=128,rows=64,flight=4,value=int32", Symbol: "assignment_check_block128_rows64_flight4_int32", Hash: 0x973b21add8882d8a, Values: []string{"128", "64", "4", "int32"}, Pack: 0},
+		{Label: "block=128,rows=64,flight=8,value=int32", Symbol: "assignment_check_block128_rows64_flight8_int32", Hash: 0xff3396f7985dcf7f, Values: []string{"128", "64", "8", "int32"}, Pack: 0},
+		{Label: "block=256,rows=16,flight=4,value=int32", Symbol: "assignment_check_block256_rows16_flight4_int32", Hash: 0x5a3c1ab5b35c433f, Values: []string{"256", "16", "4", "int32"}, Pack: 0},
+		{Label: "block=256,rows=16,flight=8,value=int32", Symbol: "assignment_check_block256_rows16_flight8_int32", Hash: 0xb06fea9057b0b358, Values: []string{"256", "16", "8", "int32"}, Pack: 0},
+		{Label: "block=256,rows=32,flight=4,value=int32", Symbol: "assignment_check_block256_rows32_flight4_int32", Hash: 0xd27223c139aea286, Values: []string{"256", "32", "4", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=32,flight=4,value=int64", Symbol: "assignment_check_block256_rows32_flight4_int64", Hash: 0x898bfaec6816e9ff, Values: []string{"256", "32", "4", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=32,flight=4,value=float32", Symbol: "assignment_check_block256_rows32_flight4_float32", Hash: 0xa3198dcfc8bafb23, Values: []string{"256", "32", "4", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=32,flight=4,value=float64", Symbol: "assignment_check_block256_rows32_flight4_float64", Hash: 0x40fd4db0907efbc9, Values: []string{"256", "32", "4", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=32,flight=8,value=int32", Symbol: "assignment_check_block256_rows32_flight8_int32", Hash: 0xd57690d7836ec521, Values: []string{"256", "32", "8", "int32"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=4,value=int32", Symbol: "assignment_check_block256_rows64_flight4_int32", Hash: 0x9258e547c22278fc, Values: []string{"256", "64", "4", "int32"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,value=int32", Symbol: "assignment_check_block256_rows64_flight8_int32", Hash: 0x3eb8a113a74b201b, Values: []string{"256", "64", "8", "int32"}, Pack: 0},
+		{Label: "block=512,rows=16,flight=4,value=int32", Symbol: "assignment_check_block512_rows16_flight4_int32", Hash: 0x31ddccc4b3d45589, Values: []string{"512", "16", "4", "int32"}, Pack: 0},
+		{Label: "block=512,rows=16,flight=8,value=int32", Symbol: "assignment_check_block512_rows16_flight8_int32", Hash: 0x6b56c5aca0cb774b, Values: []string{"512", "16", "8", "int32"}, Pack: 1},
+		{Label: "block=512,rows=32,flight=4,value=int32", Symbol: "assignment_check_block512_rows32_flight4_int32", Hash: 0xdf4b946128906867, Values: []string{"512", "32", "4", "int32"}, Pack: 1},
+		{Label: "block=512,rows=32,flight=8,value=int32", Symbol: "assignment_check_block512_rows32_flight8_int32", Hash: 0xe35e9fef43011b6d, Values: []string{"512", "32", "8", "int32"}, Pack: 1},
+		{Label: "block=512,rows=64,flight=4,value=int32", Symbol: "assignment_check_block512_rows64_flight4_int32", Hash: 0xfa070292ec03543a, Values: []string{"512", "64", "4", "int32"}, Pack: 1},
+		{Label: "block=512,rows=64,flight=8,value=int32", Symbol: "assignment_check_block512_rows64_flight8_int32", Hash: 0x3a7b9a43d3943f05, Values: []string{"512", "64", "8", "int32"}, Pack: 1},
 	},
 	Source: checkSource,
 	Packs: []device.Pack{
-		{File: "check/pack_000.cu", Hash: 0xe4bb4f3e1de39771},
-		{File: "check/pack_001.cu", Hash: 0xa103275bd696662a},
+		{File: "check/pack_000.cu", Hash: 0x9b4f4ce3f182f020},
+		{File: "check/pack_001.cu", Hash: 0x0ecc1f7d0c6dd9ac},
 	},
 }
 
@@ -92,8 +92,8 @@ func (k *CheckKernels) Pairs(stream device.Stream, grid device.Grid, costs devic
 }
 
 // Sweep launches the entry sweep.
-func (k *CheckKernels) Sweep(stream device.Stream, grid device.Grid, costs device.Buffer, work device.Buffer, rows uint64, cols uint64, sign int64, shift int64, rules uint64) error {
-	return k.launch(stream, grid, 1, device.Ptr(costs), device.Ptr(work), device.U64(rows), device.U64(cols), device.I64(sign), device.I64(shift), device.U64(rules))
+func (k *CheckKernels) Sweep(stream device.Stream, grid device.Grid, costs device.Buffer, work device.Buffer, rows uint64, cols uint64, sign int64, shift int64, rules uint64, width int64) error {
+	return k.launch(stream, grid, 1, device.Ptr(costs), device.Ptr(work), device.U64(rows), device.U64(cols), device.I64(sign), device.I64(shift), device.U64(rules), device.I64(width))
 }
 
 func (k *CheckKernels) launch(stream device.Stream, grid device.Grid, entry int, args ...device.Arg) error {

@@ -57,3 +57,6 @@ const (
 	CheckColumnFaultFreePrice     = 3
 	CheckColumnFaultColumnFaults  = 4
 )
+
+// Constexpr NEAR of the kernels of assignment/check.
+const CheckNear = 8

@@ -11,7 +11,7 @@ import (
 )
 
 // PointcheckHash is the hash of the family assignment/pointcheck: what its texts are made from.
-const PointcheckHash = 0xc514f7afba682466
+const PointcheckHash = 0xeda2b829d0fd23b8
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -27,25 +27,25 @@ var Pointcheck = device.Family{
 	Params: []string{"block", "rows", "flight", "metric", "value"},
 	Entries: []device.Entry{
 		{Name: "pairs", Params: []device.Param{{Name: "row", Type: "buffer"}, {Name: "col", Type: "buffer"}, {Name: "dim", Type: "uint64"}, {Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "sign", Type: "int64"}, {Name: "shift", Type: "int64"}, {Name: "limited", Type: "uint64"}, {Name: "limit", Type: "int64"}}},
-		{Name: "sweep", Params: []device.Param{{Name: "row", Type: "buffer"}, {Name: "col", Type: "buffer"}, {Name: "dim", Type: "uint64"}, {Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "sign", Type: "int64"}, {Name: "shift", Type: "int64"}, {Name: "loose", Type: "uint64"}}},
+		{Name: "sweep", Params: []device.Param{{Name: "row", Type: "buffer"}, {Name: "col", Type: "buffer"}, {Name: "dim", Type: "uint64"}, {Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "sign", Type: "int64"}, {Name: "shift", Type: "int64"}, {Name: "loose", Type: "uint64"}, {Name: "width", Type: "int64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=256,rows=64,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metriceuclidean_float64", Hash: 0x1d6c7c0f85642a80, Values: []string{"256", "64", "8", "euclidean", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=64,flight=8,metric=euclidean,value=int64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metriceuclidean_int64", Hash: 0x63da6bd6ed628c4d, Values: []string{"256", "64", "8", "euclidean", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=64,flight=8,metric=squared,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricsquared_float64", Hash: 0x04586d7f95d57513, Values: []string{"256", "64", "8", "squared", "float64"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=8,metric=squared,value=int64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricsquared_int64", Hash: 0x96b79bd7835ca47f, Values: []string{"256", "64", "8", "squared", "int64"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=8,metric=manhattan,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricmanhattan_float64", Hash: 0x07ecb8a37e543dd9, Values: []string{"256", "64", "8", "manhattan", "float64"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=8,metric=manhattan,value=int64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricmanhattan_int64", Hash: 0xeff4f42919434d16, Values: []string{"256", "64", "8", "manhattan", "int64"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=4,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight4_metriceuclidean_float64", Hash: 0xfbb8fcc7c4249610, Values: []string{"256", "64", "4", "euclidean", "float64"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=16,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight16_metriceuclidean_float64", Hash: 0x81c4166fd6761205, Values: []string{"256", "64", "16", "euclidean", "float64"}, Pack: 0},
-		{Label: "block=256,rows=16,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows16_flight8_metriceuclidean_float64", Hash: 0x6ae672bc55b40f6f, Values: []string{"256", "16", "8", "euclidean", "float64"}, Pack: 0},
-		{Label: "block=256,rows=256,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows256_flight8_metriceuclidean_float64", Hash: 0xa9f01dc559b3170a, Values: []string{"256", "256", "8", "euclidean", "float64"}, Pack: 0},
-		{Label: "block=128,rows=64,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block128_rows64_flight8_metriceuclidean_float64", Hash: 0x259338e45e0e425a, Values: []string{"128", "64", "8", "euclidean", "float64"}, Pack: 0},
-		{Label: "block=512,rows=64,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block512_rows64_flight8_metriceuclidean_float64", Hash: 0x8809842fc4ace0a0, Values: []string{"512", "64", "8", "euclidean", "float64"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metriceuclidean_float64", Hash: 0xcf01c34f64c4b353, Values: []string{"256", "64", "8", "euclidean", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,metric=euclidean,value=int64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metriceuclidean_int64", Hash: 0xc1884227b096ad9d, Values: []string{"256", "64", "8", "euclidean", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,metric=squared,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricsquared_float64", Hash: 0xa99c94c00598ba1b, Values: []string{"256", "64", "8", "squared", "float64"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,metric=squared,value=int64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricsquared_int64", Hash: 0x3376e2b9cc657aba, Values: []string{"256", "64", "8", "squared", "int64"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,metric=manhattan,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricmanhattan_float64", Hash: 0x0c2207f2526293c9, Values: []string{"256", "64", "8", "manhattan", "float64"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,metric=manhattan,value=int64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricmanhattan_int64", Hash: 0xc81ae92ecc9658ee, Values: []string{"256", "64", "8", "manhattan", "int64"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=4,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight4_metriceuclidean_float64", Hash: 0xbf4ebc6c6706c899, Values: []string{"256", "64", "4", "euclidean", "float64"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=16,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight16_metriceuclidean_float64", Hash: 0xfe0ffe3af5283ec6, Values: []string{"256", "64", "16", "euclidean", "float64"}, Pack: 0},
+		{Label: "block=256,rows=16,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows16_flight8_metriceuclidean_float64", Hash: 0xdca1ceb8c969d795, Values: []string{"256", "16", "8", "euclidean", "float64"}, Pack: 0},
+		{Label: "block=256,rows=256,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows256_flight8_metriceuclidean_float64", Hash: 0xf8533a10c1b3e49d, Values: []string{"256", "256", "8", "euclidean", "float64"}, Pack: 0},
+		{Label: "block=128,rows=64,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block128_rows64_flight8_metriceuclidean_float64", Hash: 0xc94d017be299d3be, Values: []string{"128", "64", "8", "euclidean", "float64"}, Pack: 0},
+		{Label: "block=512,rows=64,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block512_rows64_flight8_metriceuclidean_float64", Hash: 0xa5c8314f98ebf65f, Values: []string{"512", "64", "8", "euclidean", "float64"}, Pack: 0},
 	},
 	Source: pointcheckSource,
 	Packs: []device.Pack{
-		{File: "pointcheck/pack_000.cu", Hash: 0xb698eee3c6f2e9e6},
+		{File: "pointcheck/pack_000.cu", Hash: 0xf6839646dfb971ca},
 	},
 }
 
@@ -82,8 +82,8 @@ func (k *PointcheckKernels) Pairs(stream device.Stream, grid device.Grid, row de
 }
 
 // Sweep launches the entry sweep.
-func (k *PointcheckKernels) Sweep(stream device.Stream, grid device.Grid, row device.Buffer, col device.Buffer, dim uint64, work device.Buffer, rows uint64, cols uint64, sign int64, shift int64, loose uint64) error {
-	return k.launch(stream, grid, 1, device.Ptr(row), device.Ptr(col), device.U64(dim), device.Ptr(work), device.U64(rows), device.U64(cols), device.I64(sign), device.I64(shift), device.U64(loose))
+func (k *PointcheckKernels) Sweep(stream device.Stream, grid device.Grid, row device.Buffer, col device.Buffer, dim uint64, work device.Buffer, rows uint64, cols uint64, sign int64, shift int64, loose uint64, width int64) error {
+	return k.launch(stream, grid, 1, device.Ptr(row), device.Ptr(col), device.U64(dim), device.Ptr(work), device.U64(rows), device.U64(cols), device.I64(sign), device.I64(shift), device.U64(loose), device.I64(width))
 }
 
 func (k *PointcheckKernels) launch(stream device.Stream, grid device.Grid, entry int, args ...device.Arg) error {

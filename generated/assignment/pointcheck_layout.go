@@ -49,3 +49,6 @@ const (
 	PointcheckColumnFaultFreePrice     = 3
 	PointcheckColumnFaultColumnFaults  = 4
 )
+
+// Constexpr NEAR of the kernels of assignment/pointcheck.
+const PointcheckNear = 8

@@ -11,7 +11,7 @@ import (
 )
 
 // TreeHash is the hash of the family assignment/tree: what its texts are made from.
-const TreeHash = 0xe76f6581b4c48d0c
+const TreeHash = 0x0fad2432d52fff1f
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

@@ -11,7 +11,7 @@ import (
 )
 
 // AddmaxHash is the hash of the family csg/addmax: what its texts are made from.
-const AddmaxHash = 0x4ddec46af8f9bf00
+const AddmaxHash = 0xa11164aad6c8724d
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

@@ -79,6 +79,7 @@ func (a *app) tuningCommands() []*cobra.Command {
 			return a.withDevice(name, threads, work)
 		},
 		Path:     databasePath,
+		Damaged:  a.damaged,
 		Subjects: subjects(),
 		Usage:    usagef,
 	}.Commands()

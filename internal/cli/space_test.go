@@ -59,11 +59,11 @@ func TestTuneSpace(t *testing.T) {
 		t.Errorf("%s: failures %v", talk, sum.Failures)
 	}
 	measured := map[string]bool{}
-	records, err := trial.Load(strings.TrimSuffix(own, ".json") + ".trials.jsonl")
+	found, err := trial.Load(strings.TrimSuffix(own, ".json") + ".trials.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range records {
+	for _, r := range found.Trials {
 		if r.Action == trial.ActionMeasure && r.Status == trial.OK {
 			measured[r.Variant] = true
 		}

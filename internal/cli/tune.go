@@ -19,6 +19,7 @@ import (
 	"coalesce/autotune/report"
 	"coalesce/autotune/search"
 	"coalesce/autotune/subject"
+	"coalesce/autotune/trial"
 	"coalesce/autotune/tuned"
 	"coalesce/autotune/worker"
 	"coalesce/internal/cli/ranks"
@@ -39,7 +40,8 @@ type tuneFlags struct {
 	threads  int
 	family   string
 	budget   time.Duration
-	noise    float64
+	noise    string
+	limit    float64 // noise, as a part of 1
 	sizes    []int
 	unit     tuning.Unit // of the problem's sizes
 	values   []string
@@ -107,7 +109,8 @@ Trials run in a child process, so that a variant that crashes or hangs costs
 one trial. They are written to a file as they end, and each winner is kept when
 its size is decided: a run that was cut short, by whatever means, goes on from
 there when the same command is given again within a day. A variant that answers
-wrongly never wins; exit code 3 tells of one.`
+wrongly never wins; exit code 3 tells of one, and 1 of a family of which every
+variant failed.`
 
 // tuneProblemCommand tunes the families of one problem.
 func (a *app) tuneProblemCommand(name, title string, s *tuneFlags, subjects []subject.Subject) *cobra.Command {
@@ -132,7 +135,7 @@ func (s *tuneFlags) flags(cmd *cobra.Command) {
 	f.SortFlags = false
 	deviceFlags(f, &s.device, &s.threads)
 	f.DurationVar(&s.budget, "budget", 10*time.Minute, "time to spend; 0 for no limit")
-	f.Float64Var(&s.noise, "noise", search.NoiseLimit, "relative scatter of samples, and part of the cores that other processes take, above which a size gets no winner, as where the winner may take over half as much longer than another")
+	f.StringVar(&s.noise, "noise", fmt.Sprintf("%g%%", 100*search.NoiseLimit), "scatter of samples in per cent, as 5 or 5%, above which a size gets no winner, as where other processes take more of the cores or the winner may take over half as much longer than another")
 	f.BoolVar(&s.refresh, "refresh", false, "verify and measure again what --output holds, and nothing else")
 	f.BoolVar(&s.asNew, "as-new", false, "leave out what the binary holds of this class of device, as if none had been tuned")
 	f.BoolVar(&s.between, "between", false, "tune the sizes halfway between two tuned ones of which one winner overtakes the other, and nothing else")
@@ -241,10 +244,11 @@ func (a *app) tuneHere(ctx context.Context, s *tuneFlags, subjects []subject.Sub
 		Database: old,
 		Known:    known,
 		Trials:   s.trials,
+		Damaged:  a.damaged,
 		Keep:     func(db *tuned.Database) error { return autotune.Save(s.output, db, sums) },
 		Refresh:  s.refresh,
 		Budget:   s.budget,
-		Noise:    s.noise,
+		Noise:    s.limit,
 		Strategy: s.strategy,
 		Seed:     s.seed,
 		Progress: func(e autotune.Event) { p.Set("%s", tuning.Line(e)) },
@@ -258,6 +262,9 @@ func (a *app) tuneHere(ctx context.Context, s *tuneFlags, subjects []subject.Sub
 	}
 	return a.finish(s.output, db, sums, s.json, failed)
 }
+
+// damaged tells of a line of trials that is left out.
+func (a *app) damaged(d trial.Damage) { fmt.Fprintf(a.err, "coalesce: %v\n", d) }
 
 // tasks are the families asked for that run on the device, or the workloads of --from;
 // none where that file has none for the device, which is told.
@@ -316,7 +323,7 @@ func (a *app) finish(path string, db *tuned.Database, sums []autotune.Summary, a
 	}
 	if errors.Is(failed, autotune.ErrWrongVariant) {
 		failed = checkError{failed}
-	} else if failed != nil {
+	} else if failed != nil && !errors.Is(failed, autotune.ErrNoneRan) {
 		return errors.Join(unkept, failed)
 	}
 	print := report.Text
@@ -346,8 +353,8 @@ func (a *app) tuneDevice(ctx context.Context, s *tuneFlags, subjects []subject.S
 	if s.budget < 0 {
 		return facts, usagef("--budget is %s, expected 0 or more", s.budget)
 	}
-	if !(s.noise > 0) {
-		return facts, usagef("--noise is %v, expected more than 0", s.noise)
+	if s.limit, err = perCent(s.noise); err != nil {
+		return facts, usagef("--noise is %s, %w", s.noise, err)
 	}
 	slices.Sort(s.sizes)
 	s.sizes = slices.Compact(s.sizes)
@@ -366,6 +373,20 @@ func (a *app) tuneDevice(ctx context.Context, s *tuneFlags, subjects []subject.S
 		})
 	}
 	return facts, err
+}
+
+// perCent reads a number of per cent, more than 0 and at most 100, as a part of 1. A number below 1 has to have its
+// sign: without, 0.05 might be meant as a part.
+func perCent(text string) (part float64, err error) {
+	number, signed := strings.CutSuffix(strings.TrimSpace(text), "%")
+	x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	switch {
+	case err != nil || !(x > 0 && x <= 100):
+		return 0, errors.New("expected per cent, more than 0 and at most 100, such as 5 or 5%")
+	case x < 1 && !signed:
+		return 0, fmt.Errorf("expected per cent: %s%% or %g%%", number, 100*x)
+	}
+	return x / 100, nil
 }
 
 // extend adds the points of --space, if any, to their family.

@@ -458,7 +458,12 @@ def solve_assignment(cost: Any, maximize: bool = False, *, forbidden: Optional[A
             mask = np.asarray(forbidden, bool)
             if mask.shape != a.shape:
                 raise ValueError(f"forbidden: found the shape {mask.shape}, expected {a.shape}")
-            a = np.where(mask, -np.inf if maximize else np.inf, a if a.dtype.kind == "f" else a.astype(np.float64))
+            if a.ndim == 2 and a.dtype.kind != "f" and a.dtype.itemsize == 8:  # float64 would round them
+                allowed = np.nonzero(~mask)
+                starts = np.concatenate(([0], np.cumsum((~mask).sum(axis=1)))).astype(np.int64)
+                sparse, a = (starts, allowed[1].astype(np.int32), a.shape), np.ascontiguousarray(a[allowed].reshape(1, -1))
+            else:
+                a = np.where(mask, -np.inf if maximize else np.inf, a if a.dtype.kind == "f" else a.astype(np.float64))
     batch = not sparse and a.ndim == 3
     index = lib.device_index(device)
     if index < 0 and 0 < a.size <= _DIRECT and not (batch or sparse or points or bottleneck or start or progress or algorithm or time_limit) and check and limit is None and k_best == 1:

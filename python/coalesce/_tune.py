@@ -23,8 +23,8 @@ def tune(problem: Optional[str] = None, *, family: Optional[str] = None, device:
     budget: seconds to spend. output: the file of winners; None: the user's own, which the command `coalesce tune` keeps too
     and which the package reads when it solves first. progress: called with an Incumbent, whose value is the time of the best
     variant in seconds; one that returns True ends the tuning with what is decided by then. True shows a bar of tqdm.
-    Returns a summary of each family: "winners" by size, how many variants were "tried", and how many were "wrong", which
-    never win. Trials run in processes of their own.
+    Returns a summary of each family: "winners" by size, how many variants were "tried", how many of these "timed", and how many
+    were "wrong", which never win. Trials run in processes of their own.
     """
     if output is None:
         output = pathlib.Path(os.environ.get("XDG_CONFIG_HOME") or pathlib.Path.home() / ".config") / "coalesce" / "tuned.json"

@@ -1,6 +1,7 @@
 package assignment
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -58,10 +59,30 @@ func (b *Batch) resultOf(part *batchPart, at int) (*Result, error) {
 	if b.options.Duals {
 		r.Duals = d
 	}
-	if !b.options.Unchecked {
-		r.prove(part.Certificate(at, p, fmt.Sprintf("%s, %s", b.facts, r.Variant)))
+	if b.options.Unchecked {
+		return r, nil
 	}
-	return r, nil
+	c := part.Certificate(at, p, fmt.Sprintf("%s, %s", b.facts, r.Variant))
+	if c.Rounded == 0 {
+		r.prove(c)
+		return r, nil
+	}
+	_, near, err := checkNear(b.list[k], p, r.Column, *d)
+	return r, b.prove(r, p, s, c, near, err)
+}
+
+// prove decides a checked answer, which err says that it is not, and keeps the certificate.
+func (b *Batch) prove(r *Result, p *problem.Normal, s *engine.Solution, c *problem.Certificate, near []problem.Pair, err error) error {
+	if err == nil {
+		err = r.decide(context.Background(), p, s, c, near, b.options)
+	}
+	if err == nil {
+		_, err = r.keep(r.inst, p, s)
+	}
+	if err == nil {
+		r.prove(c)
+	}
+	return err
 }
 
 // hosted is the result of an instance that the host solved.
@@ -88,12 +109,8 @@ func (b *Batch) hosted(k int, f found) (*Result, error) {
 	if b.options.Unchecked {
 		return r, nil
 	}
-	c, err := problem.Check(b.list[k], r.Column, *d)
-	if err != nil {
-		return nil, err
-	}
-	r.prove(&c)
-	return r, nil
+	c, near, err := checkNear(b.list[k], b.problems[k], r.Column, *d)
+	return r, b.prove(r, b.problems[k], f.solution, &c, near, err)
 }
 
 // refuse keeps the checked proof that no full matching exists.

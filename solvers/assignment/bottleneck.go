@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -36,6 +37,9 @@ func SolveBottleneck(ctx context.Context, inst *problem.Instance, o Options) (*B
 	defer cancel()
 	clock := time.Now()
 	p, err := problem.Normalise(inst)
+	if err == nil && inst.Every && inst.Type == problem.Int64 && slices.ContainsFunc(inst.I64, func(x int64) bool { return x == math.MaxInt64 || x == math.MinInt64 }) {
+		err = fmt.Errorf("%w: found the least or the largest number of 64 bits, which the search for the worst pair has no room for", ErrCost)
+	}
 	if err == nil && inst.Limit != nil {
 		err = errors.New("a limit is for sums of costs, and not for the worst of them")
 	}

@@ -3,8 +3,7 @@ package assignment
 import (
 	"context"
 	"fmt"
-	"math"
-	"strconv"
+	"math/big"
 	"time"
 
 	"coalesce/runtime/collective"
@@ -67,21 +66,34 @@ func (w *Drawn) Solve(ctx context.Context) (*Result, error) {
 		return r, nil
 	}
 	clock = time.Now()
-	cert, err := w.job.check(ctx, sol)
+	cert, near, err := w.job.check(ctx, sol)
 	r.Seconds.Verify = time.Since(clock).Seconds()
 	if err != nil {
 		return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
 	}
-	r.Matched, r.Exact = w.job.p.Rows, cert.Primal
-	if r.Value, err = strconv.ParseFloat(cert.Primal, 64); err != nil {
-		return nil, err
+	if err := r.decide(ctx, w.job.p, sol, &cert, near, w.job.options); err != nil {
+		return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
 	}
-	if !w.inst.Type.Integer() {
-		r.Value /= math.Abs(w.job.p.Scale)
-		r.Exact = problem.FormatFloat(r.Value, 64)
-	}
+	r.Column = sol.Column
+	r.Exact, r.Value, r.Matched = r.sourced(w.job.p)
 	r.prove(&cert)
 	return r, nil
+}
+
+// sourced adds the matched costs up that the source of p computes.
+func (r *Result) sourced(p *problem.Normal) (exact string, value float64, matched int) {
+	sum := new(big.Float).SetPrec(exactBits)
+	for i, j := range r.Column {
+		if j >= 0 {
+			sum.Add(sum, new(big.Float).SetFloat64(p.Source.Cost(i, int(j))))
+			matched++
+		}
+	}
+	value, _ = sum.Float64()
+	if p.Instance.Type.Integer() {
+		return sum.Text('f', 0), value, matched
+	}
+	return problem.FormatFloat(value, 64), value, matched
 }
 
 // Close gives back the memory.

@@ -58,15 +58,16 @@ func (r *Result) unfinished(ctx context.Context, p *problem.Normal, bound *big.I
 // boundOf converts a sum of feasible duals from units to the instance's costs. It subtracts the
 // most that rounding to units and to float64 can have added, so that no matching is better.
 func boundOf(p *problem.Normal, dual *big.Int) solve.Number {
-	if p.Instance.Type.Integer() && p.Instance.Points == nil {
-		if p.Scale < 0 {
-			dual.Neg(dual)
-		}
-		return solve.Number(dual.String())
-	}
 	twice := new(big.Int).Lsh(dual, 1)
 	if !p.Exact { // each cost is off by at most half a unit
 		twice.Sub(twice, big.NewInt(int64(p.Rows)))
+	}
+	if p.Instance.Type.Integer() && p.Instance.Points == nil {
+		twice.Lsh(twice, p.Dropped).Rsh(twice, 1)
+		if p.Scale < 0 {
+			twice.Neg(twice)
+		}
+		return solve.Number(twice.String())
 	}
 	f := new(big.Float).SetPrec(256).SetInt(twice)
 	f.Quo(f, big.NewFloat(2*p.Scale))

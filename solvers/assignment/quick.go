@@ -1,6 +1,7 @@
 package assignment
 
 import (
+	"context"
 	"math"
 	"time"
 
@@ -29,25 +30,38 @@ func (q *Quick) Solve(inst *Instance) (column []int32, d Duals, c Certificate, o
 	if !full {
 		return nil, d, c, false, nil
 	}
-	column, d = sol.Column, Duals{U: sol.U, V: sol.V, Scale: p.Scale}
-	if p.Transposed {
-		d.U, d.V = sol.V, sol.U
-		if cap(q.column) < inst.Rows {
-			q.column = make([]int32, inst.Rows)
-		}
-		column = q.column[:inst.Rows]
-		for i := range column {
-			column[i] = -1
-		}
-		for j, i := range sol.Column {
-			column[i] = int32(j)
-		}
-	}
+	column, d = q.columns(inst, p, sol.Column), dualsOf(p, sol)
 	// The check may refuse an answer whose costs come near the end of int64: Solve can solve those.
-	if c, err = problem.Check(inst, column, d); err != nil {
+	c, near, err := checkNear(inst, p, column, d)
+	if err != nil {
 		return nil, d, c, false, nil
 	}
+	if c.Rounded > 0 {
+		found, err := decide(context.Background(), p, sol, &c, near, Options{})
+		if err != nil {
+			return nil, d, c, false, nil
+		}
+		column = q.columns(inst, p, found)
+	}
 	return column, d, c, true, nil
+}
+
+// columns are those of an instance's rows, given those of the normal problem's.
+func (q *Quick) columns(inst *Instance, p *problem.Normal, found []int32) []int32 {
+	if !p.Transposed {
+		return found
+	}
+	if cap(q.column) < inst.Rows {
+		q.column = make([]int32, inst.Rows)
+	}
+	column := q.column[:inst.Rows]
+	for i := range column {
+		column[i] = -1
+	}
+	for j, i := range found {
+		column[i] = int32(j)
+	}
+	return column
 }
 
 // Result solves as q.Solve does, and returns the result that the package's Solve would return; nil
@@ -92,7 +106,9 @@ func quickly(inst *Instance) (*problem.Normal, error) {
 	if p.Transposed = inst.Rows > inst.Cols; p.Transposed {
 		p.Rows, p.Cols = inst.Cols, inst.Rows
 	}
-	p.FitFloats(least, largest, math.MinInt32)
+	if err := p.FitFloats(least, largest, math.MinInt32); err != nil {
+		return nil, err
+	}
 	if p.Transposed {
 		p.Instance = inst.Transpose()
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 	"time"
 
@@ -17,8 +18,8 @@ import (
 // between two of them; those of equal value stand in any order. The embedded Result is
 // that of the best, with the certificate that its duals prove; each further matching is
 // proven best among those left by duals of its own, which are checked against every
-// cost and not kept. Where a certificate has a Gap, so much may two matchings be out of
-// order.
+// cost and not kept. The order is that of exact sums: where costs were rounded, matchings
+// that rounding leaves as good are ranked by these.
 type Ranking struct {
 	*Result
 	Best      []Ranked
@@ -92,21 +93,53 @@ func (r *Ranking) rank(ctx context.Context, inst *problem.Instance, k int) error
 			}
 		}
 	}
-	found, ended := ranked.Best(ctx, p, first, k)
-	if found == nil {
-		return ended
+	within := int64(0)
+	if !p.Exact {
+		within = int64(p.Rows)
 	}
-	for k, m := range found.Matchings {
-		if k == 0 {
-			continue // as Solve has it
-		}
-		one := newResult(inst)
-		if _, err := one.keep(inst, p, &engine.Solution{Column: m.Column}); err != nil {
+	var matchings [][]int32
+	var ended error
+	if c := r.Certificate; c == nil || c.Rounds == 0 {
+		found, err := ranked.Best(ctx, p, first, k, within)
+		if found == nil {
 			return err
 		}
-		r.Best = append(r.Best, Ranked{one.Column, one.Value, one.Exact})
+		ended = err
+		r.Complete, r.Subspaces, r.Searches = found.Complete, found.Subspaces, found.Searches
+		for _, m := range found.Matchings {
+			matchings = append(matchings, m.Column)
+		}
+		if found.Open && ended == nil {
+			matchings = nil // more are as good as rounding can tell
+		}
 	}
-	r.Complete, r.Subspaces, r.Searches = found.Complete, found.Subspaces, found.Searches
+	if matchings == nil {
+		s := &exactRanking{p: p, inst: p.Original(), ctx: ctx}
+		if matchings, ended = s.best(k); matchings == nil {
+			return ended
+		}
+		r.Complete, r.Subspaces, r.Searches = len(s.left) == 0 && len(matchings) < k, s.spaces, s.spaces
+	}
+	list := make([]Ranked, len(matchings))
+	values := make([]*big.Float, len(matchings))
+	order := make([]int, len(matchings))
+	for k, column := range matchings {
+		one := newResult(inst)
+		if _, err := one.keep(inst, p, &engine.Solution{Column: column}); err != nil {
+			return err
+		}
+		list[k], values[k], order[k] = Ranked{one.Column, one.Value, one.Exact}, objective(p, inst, one.Column), k
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		if inst.Maximize {
+			a, b = b, a
+		}
+		return values[a].Cmp(values[b])
+	})
+	r.Best = r.Best[:0]
+	for _, at := range order[:min(k, len(order))] {
+		r.Best = append(r.Best, list[at])
+	}
 	return ended
 }
 

@@ -103,8 +103,8 @@ func distances(inst *problem.Instance, low, high int) (*problem.Instance, error)
 }
 
 // checkParts checks the rows of this rank and joins the findings of all ranks.
-func (j *job) checkParts(ctx context.Context, sol *engine.Solution) (problem.Certificate, error) {
-	cert, err := verify.CheckParts(ctx, j.p, j.spread.checks, sol, func(own verify.Findings) (verify.Findings, error) {
+func (j *job) checkParts(ctx context.Context, sol *engine.Solution) (problem.Certificate, []problem.Pair, error) {
+	cert, near, err := verify.CheckParts(ctx, j.p, j.spread.checks, sol, func(own verify.Findings) (verify.Findings, error) {
 		total, rows := verify.NewFindings(), uint64(0)
 		all, err := collective.Lists(j.options.Ranks, append(own[:], uint64(j.p.Instance.Rows)))
 		for _, words := range all {
@@ -117,7 +117,7 @@ func (j *job) checkParts(ctx context.Context, sol *engine.Solution) (problem.Cer
 		return total, err
 	})
 	cert.By = cmp.Or(cert.By, "other ranks")
-	return cert, err
+	return cert, near, err
 }
 
 // matched returns an instance that has the costs of the matched pairs only, which all ranks gather.

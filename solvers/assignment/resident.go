@@ -15,11 +15,12 @@ import (
 	"coalesce/solvers/assignment/internal/batch"
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/solve"
 )
 
 // A Layout describes dense instances of one shape in a device's memory, one after the other and row
-// after row. The largest number of an integer type, which forbids a pair elsewhere, is an error
-// there.
+// after row. The largest number of an integer type, which forbids a pair elsewhere, is a cost
+// like others there.
 type Layout struct {
 	Type              Value
 	Count, Rows, Cols int
@@ -27,8 +28,8 @@ type Layout struct {
 	Bare              bool // columns alone are asked for, by Columns; no duals and no values
 }
 
-// A Resident solves instances whose costs are on a device only: no cost is copied to the host. It
-// keeps its memory from solve to solve, and belongs to one goroutine at a time.
+// A Resident solves instances whose costs are on a device only. Costs that rounding to units leaves
+// open, and integers beyond 2^60 over the rows, are copied to the host; no others are. It keeps its memory from solve to solve, and belongs to one goroutine at a time.
 type Resident struct {
 	layout  Layout
 	options Options
@@ -177,15 +178,110 @@ func (r *Resident) Columns(ctx context.Context, costs device.Buffer, before func
 		return fmt.Errorf("solve assignments: %w", err)
 	}
 	for k := range full {
-		sol, _, err := r.answer(k)
+		sol, p, err := r.answer(k)
+		if r.isWide(err) {
+			one, err := r.wide(ctx, r.result("", ""), k)
+			if err != nil {
+				return err
+			}
+			full[k] = one.Column != nil
+			copy(column[k*r.layout.Rows:], one.Column)
+			continue
+		}
 		if err != nil {
 			return err
 		}
-		if full[k] = sol != nil; full[k] {
-			r.place(sol.Column, column[k*r.layout.Rows:])
+		if full[k] = sol != nil; !full[k] {
+			continue
 		}
+		if c := r.engine.Certificate(k, p, ""); c.Rounded > 0 && !r.options.Unchecked {
+			one, err := r.decided(ctx, r.result("", ""), k, p, sol, c, nil)
+			if err != nil {
+				return err
+			}
+			copy(column[k*r.layout.Rows:], one.Column)
+			continue
+		}
+		r.place(sol.Column, column[k*r.layout.Rows:])
 	}
 	return nil
+}
+
+// isWide reports whether err says that integers are too large for the kernels.
+func (r *Resident) isWide(err error) bool {
+	return errors.Is(err, problem.ErrCost) && r.layout.Type.Integer()
+}
+
+// wide solves instance k, whose integers are too large for the kernels, with costs of the host.
+func (r *Resident) wide(ctx context.Context, one *Result, k int) (*Result, error) {
+	inst, err := r.download(k)
+	if err != nil {
+		return nil, err
+	}
+	if inst.Type == Int32 {
+		costs := make([]int64, len(inst.I32))
+		for k, c := range inst.I32 {
+			costs[k] = int64(c)
+		}
+		problem.SetCosts(inst, costs)
+	}
+	inst.Every = true
+	o := r.options
+	o.lent = false
+	found, err := Solve(ctx, inst, o)
+	var none *problem.InfeasibleError
+	if err != nil && !errors.As(err, &none) {
+		return nil, fmt.Errorf("solve assignments: instance %d: %w", k, err)
+	}
+	*one = *found
+	return one, nil
+}
+
+// download copies the costs of instance k to the host.
+func (r *Resident) download(k int) (*problem.Instance, error) {
+	inst := *r.inst
+	makeCosts(&inst, inst.Rows*inst.Cols)
+	size := int64(len(inst.Bytes()))
+	if err := r.stream.Download(inst.Bytes(), r.costs, int64(k)*size); err != nil {
+		return nil, fmt.Errorf("solve assignments: instance %d: %w", k, err)
+	}
+	return &inst, nil
+}
+
+// decided is the result of instance k whose costs were rounded: they come to the host, where they
+// decide. near are the near pairs, nil where they are not known.
+func (r *Resident) decided(ctx context.Context, one *Result, k int, p *problem.Normal, sol *engine.Solution, c *problem.Certificate, near []problem.Pair) (*Result, error) {
+	inst, err := r.download(k)
+	if err != nil {
+		return nil, err
+	}
+	own := *p
+	if own.Instance, own.Source = inst, nil; p.Transposed {
+		own.Instance = inst.Transpose()
+	}
+	one.inst = inst
+	d, err := one.keep(inst, &own, sol)
+	if err != nil {
+		return nil, fmt.Errorf("solve assignments: instance %d: %w", k, err)
+	}
+	if near == nil {
+		_, near, err = checkNear(inst, &own, one.Column, *d)
+	}
+	if err == nil {
+		err = one.decide(ctx, &own, sol, c, near, Options{Settings: solve.Settings{Tuning: r.options.Tuning}})
+	}
+	if err == nil {
+		_, err = one.keep(inst, &own, sol)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("solve assignments: instance %d: %w", k, err)
+	}
+	if r.options.Duals {
+		one.Duals = d
+	}
+	one.inst = r.inst
+	one.prove(c)
+	return one, nil
 }
 
 // place writes the columns of a problem's rows as those of its instance's, where there is
@@ -261,21 +357,36 @@ func (r *Resident) Solve(ctx context.Context, costs device.Buffer, before func(d
 	}
 	seconds := time.Since(clock).Seconds()
 	variant := assignment.Batch.Name + " " + r.engine.Variant.Label
-	errs := make([]error, l.Count)
+	errs, rounded, wide := make([]error, l.Count), make([]bool, l.Count), make([]bool, l.Count)
+	solutions, problems, certificates := make([]*engine.Solution, l.Count), make([]*problem.Normal, l.Count), make([]*problem.Certificate, l.Count)
 	spread(l.Count, func(k int) {
 		one := r.result(variant, r.reason)
 		one.Seconds.Solve = seconds
 		results[k] = one
 		sol, p, err := r.answer(k)
 		if errs[k] = err; sol == nil {
+			wide[k] = r.isWide(err)
 			return
 		}
 		sol.Column, sol.U, sol.V = slices.Clone(sol.Column), slices.Clone(sol.U), slices.Clone(sol.V)
+		c := r.engine.Certificate(k, p, one.Device+", "+variant)
+		if rounded[k] = c.Rounded > 0 && !r.options.Unchecked; rounded[k] {
+			solutions[k], problems[k], certificates[k] = sol, p, c
+			return
+		}
 		r.take(one, p, sol)
 		if !r.options.Unchecked {
-			one.prove(r.engine.Certificate(k, p, one.Device+", "+variant))
+			one.prove(c)
 		}
 	})
+	for k := range results { // one after the other, as they use the stream
+		switch {
+		case wide[k]:
+			_, errs[k] = r.wide(ctx, results[k], k)
+		case rounded[k]:
+			_, errs[k] = r.decided(ctx, results[k], k, problems[k], solutions[k], certificates[k], nil)
+		}
+	}
 	return results, errors.Join(errs...)
 }
 
@@ -306,6 +417,9 @@ func (r *Resident) plan(ctx context.Context, p *problem.Normal) (err error) {
 func (r *Resident) solveOne(ctx context.Context) (*Result, error) {
 	p := *r.p
 	err := r.fit.Range(r.device, r.stream, &p, r.costs)
+	if r.isWide(err) {
+		return r.wide(ctx, r.result("", ""), 0)
+	}
 	if err == nil {
 		err = r.plan(ctx, &p)
 	}
@@ -325,12 +439,16 @@ func (r *Resident) solveOne(ctx context.Context) (*Result, error) {
 		return nil, fmt.Errorf("solve assignment: %s: %w", one.Variant, err)
 	}
 	var cert problem.Certificate
+	var near []problem.Pair
 	if j.checks() {
 		clock = time.Now()
-		if cert, err = j.check(ctx, sol); err != nil {
+		if cert, near, err = j.check(ctx, sol); err != nil {
 			return nil, fmt.Errorf("solve assignment: %s: %w", one.Variant, err)
 		}
 		one.Seconds.Verify = time.Since(clock).Seconds()
+	}
+	if cert.Rounded > 0 {
+		return r.decided(ctx, one, 0, &p, sol, &cert, near)
 	}
 	r.take(one, &p, sol)
 	if j.checks() {
@@ -380,23 +498,47 @@ func unmatched(rows int) []int32 {
 // Scaled returns the scaled cost of a pair for the error of a check; it reads this cost from the
 // device.
 func (r *Resident) Scaled(scale float64, i, j int) int64 {
+	cell := r.cell(i, j)
+	switch {
+	case cell == nil:
+		return problem.Infinity
+	case r.layout.Type == Int64:
+		return int64(scale) * int64(binary.NativeEndian.Uint64(cell))
+	}
+	return problem.ToScaled(r.costOf(cell), scale)
+}
+
+// Cost is the cost of a pair, read from the device, not a number where that fails.
+func (r *Resident) Cost(i, j int) float64 {
+	if cell := r.cell(i, j); cell != nil {
+		return r.costOf(cell)
+	}
+	return math.NaN()
+}
+
+// cell is the memory of the cost of a pair, nil where it cannot be read.
+func (r *Resident) cell(i, j int) []byte {
 	if r.p.Transposed {
 		i, j = j, i
 	}
 	size := int64(r.layout.Type.Size())
 	cell := make([]byte, size)
 	if r.stream.Download(cell, r.costs, (int64(i)*int64(r.layout.Cols)+int64(j))*size) != nil {
-		return problem.Infinity
+		return nil
 	}
+	return cell
+}
+
+func (r *Resident) costOf(cell []byte) float64 {
 	switch r.layout.Type {
 	case Int32:
-		return int64(scale) * int64(int32(binary.NativeEndian.Uint32(cell)))
+		return float64(int32(binary.NativeEndian.Uint32(cell)))
 	case Int64:
-		return int64(scale) * int64(binary.NativeEndian.Uint64(cell))
+		return float64(int64(binary.NativeEndian.Uint64(cell)))
 	case Float32:
-		return problem.ToScaled(float64(math.Float32frombits(binary.NativeEndian.Uint32(cell))), scale)
+		return float64(math.Float32frombits(binary.NativeEndian.Uint32(cell)))
 	}
-	return problem.ToScaled(math.Float64frombits(binary.NativeEndian.Uint64(cell)), scale)
+	return math.Float64frombits(binary.NativeEndian.Uint64(cell))
 }
 
 // Close gives back the memory; not the costs, which are the caller's.

@@ -52,9 +52,7 @@ func newResult(inst *problem.Instance) *Result {
 // holds is an ErrCost.
 func (r *Result) keep(inst *problem.Instance, p *problem.Normal, s *engine.Solution) (*problem.Duals, error) {
 	r.Counts, r.Column = s.Counts, s.Column
-	d := &problem.Duals{U: s.U, V: s.V, Scale: p.Scale}
 	if p.Transposed {
-		d.U, d.V = s.V, s.U
 		r.Column = slices.Repeat([]int32{-1}, inst.Rows)
 		for j, i := range s.Column {
 			if i >= 0 && int(i) < inst.Rows {
@@ -62,17 +60,37 @@ func (r *Result) keep(inst *problem.Instance, p *problem.Normal, s *engine.Solut
 			}
 		}
 	}
+	d := dualsOf(p, s)
 	r.Exact, r.Value, r.Matched = total(inst, r.Column)
 	if math.IsInf(r.Value, 0) {
 		return nil, fmt.Errorf("%w: the best matching's add up to more than the largest float64", problem.ErrCost)
 	}
-	return d, nil
+	return &d, nil
+}
+
+// dualsOf are the duals of a solution in the instance's own rows and columns.
+func dualsOf(p *problem.Normal, s *engine.Solution) problem.Duals {
+	if p.Transposed {
+		return problem.Duals{U: s.V, V: s.U, Scale: p.Unit()}
+	}
+	return problem.Duals{U: s.U, V: s.V, Scale: p.Unit()}
 }
 
 // total adds the costs of matched pairs up without rounding; of floats, the
 // sum is rounded once, to float64.
 func total(inst *problem.Instance, column []int32) (exact string, value float64, matched int) {
-	whole, real := new(big.Int), new(big.Float).SetPrec(exactBits)
+	sum, matched := sumOf(inst, column)
+	value, _ = sum.Float64()
+	if inst.Type.Integer() && inst.Points == nil {
+		return sum.Text('f', 0), value, matched
+	}
+	return problem.FormatFloat(value, 64), value, matched
+}
+
+// sumOf adds the costs of matched pairs up without rounding.
+func sumOf(inst *problem.Instance, column []int32) (sum *big.Float, matched int) {
+	sum = new(big.Float).SetPrec(exactBits)
+	one := new(big.Float)
 	for i, j := range column {
 		if j < 0 || int(j) >= inst.Cols || !inst.Allowed(i, int(j)) {
 			continue // Check says so
@@ -80,28 +98,29 @@ func total(inst *problem.Instance, column []int32) (exact string, value float64,
 		matched++
 		switch k := inst.Find(i, int(j)); {
 		case inst.Points != nil:
-			real.Add(real, new(big.Float).SetFloat64(inst.Points.Cost(i, int(j))))
+			one.SetFloat64(inst.Points.Cost(i, int(j)))
 		case inst.Type == problem.Int32:
-			whole.Add(whole, big.NewInt(int64(inst.I32[k])))
+			one.SetInt64(int64(inst.I32[k]))
+		case inst.Type == problem.Int64 && inst.Unsigned:
+			one.SetUint64(uint64(inst.I64[k]) ^ 1<<63)
 		case inst.Type == problem.Int64:
-			whole.Add(whole, big.NewInt(inst.I64[k]))
+			one.SetInt64(inst.I64[k])
 		case inst.Type == problem.Float32:
-			real.Add(real, new(big.Float).SetFloat64(float64(inst.F32[k])))
+			one.SetFloat64(float64(inst.F32[k]))
 		default:
-			real.Add(real, new(big.Float).SetFloat64(inst.F64[k]))
+			one.SetFloat64(inst.F64[k])
 		}
+		sum.Add(sum, one)
 	}
-	if inst.Type.Integer() && inst.Points == nil {
-		value, _ = new(big.Float).SetInt(whole).Float64()
-		return whole.String(), value, matched
-	}
-	value, _ = real.Float64()
-	return problem.FormatFloat(value, 64), value, matched
+	return sum, matched
 }
 
 // exactBits holds any sum of 2^31 float64 values without rounding: 2098 bits
 // from 2^-1074 to 2^1024, and the carries.
 const exactBits = 2176
+
+// provenGap is the largest gap of a proven answer, as a part of its value.
+const provenGap = 0x1p-50
 
 // prove keeps a certificate and sets Proven by it.
 func (r *Result) prove(c *problem.Certificate) {
@@ -112,7 +131,9 @@ func (r *Result) prove(c *problem.Certificate) {
 	} else {
 		report.Prove(r.bound())
 	}
-	r.Proven = report.Proven
+	if r.Proven = report.Proven && c.Gap <= provenGap*math.Abs(r.Value); !r.Proven && r.Column != nil {
+		r.ceiling = r.bound()
+	}
 }
 
 // bound is the value less the gap that the certificate leaves (plus the gap when maximising). It is

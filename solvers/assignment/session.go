@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"coalesce/runtime/collective"
@@ -103,21 +104,16 @@ func (s *Session) Solve(ctx context.Context) (*Result, error) {
 		return r.orBest(ctx, s, sol, start, err)
 	}
 	var cert problem.Certificate
+	var near []problem.Pair
 	clock = time.Now()
 	if s.job.checks() && !s.options.Unchecked {
-		cert, err = s.job.check(ctx, sol)
+		cert, near, err = s.job.check(ctx, sol)
 	}
 	r.Seconds.Verify = time.Since(clock).Seconds()
 	if err != nil {
 		return r.orBest(ctx, s, sol, start, err)
 	}
-	if s.options.Together() > 1 {
-		r.inst, err = s.matched(sol)
-	}
-	var duals *problem.Duals
-	if err == nil {
-		duals, err = r.keep(r.inst, s.p, sol)
-	}
+	duals, err := r.place(s, sol)
 	if err != nil {
 		return nil, fmt.Errorf("solve assignment: %w", err)
 	}
@@ -129,14 +125,32 @@ func (s *Session) Solve(ctx context.Context) (*Result, error) {
 	}
 	if !s.job.checks() {
 		clock = time.Now()
-		cert, err = problem.Check(s.inst, r.Column, *duals)
+		cert, near, err = checkNear(s.inst, s.p, r.Column, *duals)
 		r.Seconds.Verify = time.Since(clock).Seconds()
 		if err != nil {
 			return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
 		}
 	}
+	found := *sol
+	if err = r.decide(ctx, s.p, &found, &cert, near, s.options); err == nil && !slices.Equal(found.Column, sol.Column) {
+		_, err = r.place(s, &found)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
+	}
 	r.prove(&cert)
 	return r, nil
+}
+
+// place takes over a solution of the session's problem. Ranks gather the costs of its pairs.
+func (r *Result) place(s *Session, sol *engine.Solution) (*problem.Duals, error) {
+	if s.options.Together() > 1 {
+		var err error
+		if r.inst, err = s.matched(sol); err != nil {
+			return nil, err
+		}
+	}
+	return r.keep(r.inst, s.p, sol)
 }
 
 // orBest returns the best matching so far where ctx ended the solve, else the error. part is the

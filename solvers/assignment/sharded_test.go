@@ -68,7 +68,7 @@ func shardsAgree(t *testing.T, n int, f *device.Family, value problem.Value, ope
 			t.Fatal(name, err)
 		}
 		starts := []*problem.Prices{nil}
-		if start := enginetest.Start(p, r); n > 1 || emulatedtest.Thorough { // of one device: the families' own tests
+		if start := enginetest.Start(p, r); n > 1 || emulatedtest.Thorough() { // of one device: the families' own tests
 			starts = append(starts, start)
 		}
 		for _, from := range starts {
@@ -77,7 +77,7 @@ func shardsAgree(t *testing.T, n int, f *device.Family, value problem.Value, ope
 				if err != nil || p.Rows == 0 {
 					return sol, err
 				}
-				_, err = verify.CheckShards(context.Background(), p, c.checks, sol)
+				_, _, err = verify.CheckShards(context.Background(), p, c.checks, sol)
 				return sol, err
 			}, want)
 			if err != nil {
@@ -94,7 +94,7 @@ func shardsAgree(t *testing.T, n int, f *device.Family, value problem.Value, ope
 // more than the default is asked for.
 func share(cases map[string]*problem.Normal, n int) map[string]*problem.Normal {
 	for at, name := range slices.Sorted(maps.Keys(cases)) {
-		if !emulatedtest.Thorough && at%3 != n%3 {
+		if !emulatedtest.Thorough() && at%3 != n%3 {
 			delete(cases, name)
 		}
 	}
@@ -339,7 +339,7 @@ func TestClassicalOnSeveralDevices(t *testing.T) {
 	f := &assignment.Classical
 	for n, value := range map[int]problem.Value{1: problem.Float32, 2: problem.Int64, 3: problem.Int32} {
 		for k, zeros := range []string{"bits", "lists"} {
-			if !emulatedtest.Every && k != n%2 {
+			if !emulatedtest.Every() && k != n%2 {
 				continue
 			}
 			t.Run(fmt.Sprint(n, zeros), func(t *testing.T) {

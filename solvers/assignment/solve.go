@@ -363,7 +363,8 @@ func (j *job) checks() bool {
 	return j.checker != nil || j.spread != nil && (len(j.spread.checks) > 0 || j.spread.group.Spans())
 }
 
-func (j *job) check(ctx context.Context, sol *engine.Solution) (problem.Certificate, error) {
+// check holds a solution against the costs where they are, and lists the near pairs of rounded ones.
+func (j *job) check(ctx context.Context, sol *engine.Solution) (problem.Certificate, []problem.Pair, error) {
 	switch {
 	case j.options.Together() > 1:
 		return j.checkParts(context.WithoutCancel(ctx), sol)
@@ -387,17 +388,17 @@ func warm(p *problem.Normal, d *problem.Duals) (*problem.Prices, error) {
 	if p.Transposed {
 		given = d.U
 	}
-	if len(given) != p.Cols || !(d.Scale*p.Scale > 0) {
+	if len(given) != p.Cols || !(d.Scale*p.Unit() > 0) {
 		return nil, fmt.Errorf("duals to begin from: found %d of scale %v, expected %d for this instance's longer side", len(given), d.Scale, p.Cols)
 	}
 	s := &problem.Prices{U: make([]int64, p.Rows), V: make([]int64, p.Cols)}
 	bound := float64(int64(1) << 60)
 	for j, v := range given {
 		s.V[j] = v
-		if d.Scale != p.Scale {
-			s.V[j] = int64(math.RoundToEven(float64(v) / d.Scale * p.Scale))
+		if d.Scale != p.Unit() {
+			s.V[j] = int64(math.RoundToEven(float64(v) / d.Scale * p.Unit()))
 		}
-		if x := float64(v) / d.Scale * p.Scale; math.Abs(x) > bound {
+		if x := float64(v) / d.Scale * p.Unit(); math.Abs(x) > bound {
 			return nil, fmt.Errorf("duals to begin from: column %d: found %v units, expected at most 2^60", j, x)
 		}
 		if p.Rows < p.Cols || p.Limit != problem.Infinity {

@@ -161,10 +161,12 @@ func TestLimit(t *testing.T) {
 	}
 	inst.Maximize, limit = true, 15
 	columns(t, solved(t, inst, Options{}), -1, 1)
-	limit = 2.5
-	d := host.Open(1)
-	if _, err := Solve(context.Background(), inst, on(Options{}, d)); !errors.Is(err, problem.ErrCost) {
-		t.Errorf("limit 2.5 of integers: found %v", err)
+	inst.Maximize = false
+	for l, want := range map[float64]string{0.5: "0", 2.5: "1", 8.5: "1", 18.5: "18", 1e300: "18", math.Inf(1): "18", math.Inf(-1): "0", -1e300: "0"} {
+		limit = l
+		if r := solved(t, inst, Options{}); r.Exact != want || !r.Proven {
+			t.Errorf("limit %v: found %s, proven %t, expected %s", l, r.Exact, r.Proven, want)
+		}
 	}
 }
 
@@ -234,7 +236,7 @@ func TestExactness(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := solved(t, c.inst, Options{})
-		if p.Exact != c.exact || r.Certificate.Exact != c.exact || (r.Certificate.Gap == 0) != c.exact {
+		if p.Exact != c.exact || r.Certificate.Exact != c.exact || r.Certificate.Gap != 0 || !r.Proven {
 			t.Errorf("%v: found %v and %+v, expected %v", c.inst.F64, p.Exact, r.Certificate, c.exact)
 		}
 	}

@@ -251,7 +251,7 @@ func TestReductionScopes(t *testing.T) {
 			t.Fatal(err)
 		}
 		for k, more := range []string{"reduce=shuffle", "reduce=redux", "reduce=shared", "reduce=atomic"} {
-			if !emulatedtest.Thorough && k != turn%4 && number != 1023 {
+			if !emulatedtest.Thorough() && k != turn%4 && number != 1023 {
 				continue // every reduction finds the last number, which is another block's, and one each of the others
 			}
 			variant := splitsWith(t, more, "method=dp", "construct=table", "collision=off", "table=rebuild", "value=int32")

@@ -162,7 +162,7 @@ func feasible(f *device.Family, v *device.Variant, facts device.Facts, n, device
 		need = cutFor(v, n, devices, facts.Free).Bytes(int64(Value(f.Value(v, "value")).Size()), devices)
 	}
 	if facts.Free > 0 && need > facts.Free {
-		return fmt.Errorf("%d agents need %s of device memory, %s has %s free", n, device.Size(need), facts, device.Size(facts.Free))
+		return fmt.Errorf("%d agents need %s, %s: %w", n, device.Size(need), facts.Room(), device.ErrMemory)
 	}
 	if f.Target == device.Host {
 		return nil

@@ -2,6 +2,7 @@ package csg
 
 import (
 	"context"
+	"errors"
 	"math"
 	"path/filepath"
 	"strings"
@@ -121,7 +122,7 @@ func TestSlabsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Solve(context.Background(), inst, Options{Devices: devices})
-	if err == nil || !strings.Contains(err.Error(), "of device memory") {
+	if err == nil || !errors.Is(err, device.ErrMemory) {
 		t.Errorf("found %v, expected too little memory", err)
 	}
 	if err := Takes(devices[0].Facts(), 14, Int32, 2); err == nil {

@@ -85,9 +85,9 @@ func TestEmulatedVariants(t *testing.T) {
 	for turn, v := range emulatedtest.Variants(f) {
 		most := 8
 		switch {
-		case emulatedtest.Every:
+		case emulatedtest.Every():
 			most = 6
-		case emulatedtest.Thorough || turn%3 == 0: // the largest cases take as long as all others
+		case emulatedtest.Thorough() || turn%3 == 0: // the largest cases take as long as all others
 			most = 10
 		}
 		t.Run(v.Label, func(t *testing.T) { check(t, d, s, v, most) })

@@ -172,7 +172,8 @@ func (e event) Since(start device.Event) (time.Duration, error) {
 // leaves the process, "hang" does not end, "compile" does not load,
 // a launch of "fault" fails, "skipped" writes nothing from the second run on, "overrun"
 // writes behind its output too, where there is memory, and "underrun" before it, "learnt" is
-// right for the cases and for seeds 0 and 1 alone.
+// right for the cases and for seeds 0 and 1 alone, "hungry" takes 4 MiB, "starved" leaves the process as
+// Go does for lack of memory, and "killed" as Linux has it leave.
 type Subject struct {
 	Plants []string
 	Cost   func(v, size int) time.Duration // of variant v; default none
@@ -223,6 +224,14 @@ func (s *Subject) kernel(i int, plant string) device.HostKernel {
 		case plant == "exit":
 			fmt.Fprintln(os.Stderr, "planted exit")
 			os.Exit(9)
+		case plant == "starved":
+			fmt.Fprintln(os.Stderr, "runtime: out of memory: cannot allocate 67108864-byte block (74973184 in use)\nfatal error: out of memory")
+			os.Exit(2)
+		case plant == "killed":
+			if self, err := os.FindProcess(os.Getpid()); err == nil {
+				self.Kill()
+			}
+			time.Sleep(time.Hour)
 		case plant == "hang":
 			for {
 				time.Sleep(time.Hour)
@@ -289,16 +298,24 @@ func (s *Subject) Open(d device.Device, v *device.Variant) (subject.Runner, erro
 	if err != nil {
 		return nil, err
 	}
-	return runner{d, k}, nil
+	return runner{d, k, s.Family().Value(v, "plant") == "hungry"}, nil
 }
 
 type runner struct {
-	d device.Device
-	k device.Kernel
+	d      device.Device
+	k      device.Kernel
+	hungry bool
 }
 
 func (r runner) Close() error { return nil }
 func (r runner) Prepare(inst subject.Instance) (subject.Job, error) {
+	if r.hungry {
+		more, err := r.d.Alloc(4 << 20)
+		if err != nil {
+			return nil, err
+		}
+		more.Free()
+	}
 	out, err := r.d.Alloc(8)
 	if err != nil {
 		return nil, err

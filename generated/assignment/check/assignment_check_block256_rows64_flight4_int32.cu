@@ -14,6 +14,7 @@ struct param {
 }  // namespace VARIANT
 
 #include "assignment/check/check.cuh"
+#include "assignment/check_limits.cuh"
 #include "assignment/check_words.cuh"
 #include "assignment/check_work.cuh"
 #include "assignment/check_cost.cuh"
@@ -21,4 +22,4 @@ struct param {
 #include "assignment/check/pairs.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block256_rows64_flight4_int32_hash = 0x59a24ba9fa0f2a61ull;
+extern "C" __device__ unsigned long long assignment_check_block256_rows64_flight4_int32_hash = 0x9258e547c22278fcull;

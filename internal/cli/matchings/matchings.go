@@ -54,7 +54,15 @@ func Print(out io.Writer, r *assignment.Result, facts device.Facts, verified str
 	if c := r.Certificate; c != nil {
 		told.Checked = fmt.Sprintf("a matching; duals that bound %s add up to its cost", ui.Count(int(c.Pairs), "cost"))
 		if !c.Exact {
-			told.Checked += fmt.Sprintf(", to within %.2g: %s were rounded to multiples of %.2g", c.Gap, ui.Count(int(c.Rounded), "cost"), math.Abs(1/c.Scale))
+			told.Checked += fmt.Sprintf(" in multiples of %.2g; the pairs within rounding", math.Abs(1/c.Scale))
+			switch {
+			case c.Gap > 0:
+				told.Checked += fmt.Sprintf(" leave %.2g open", c.Gap)
+			case c.Rounds > 0:
+				told.Checked += fmt.Sprintf(" were solved again in finer units, in %s", ui.Count(c.Rounds, "round"))
+			default:
+				told.Checked += " allow no other optimum"
+			}
 		}
 	}
 	if r.Counts.Switch != "" {

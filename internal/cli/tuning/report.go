@@ -44,11 +44,14 @@ family, size and device.`,
 func (e Env) report(ctx context.Context, files []string, html, table, figures string) error {
 	var trials []trial.Trial
 	for _, path := range files {
-		list, err := trial.Load(path)
+		found, err := trial.Load(path)
 		if err != nil {
 			return err
 		}
-		trials = append(trials, list...)
+		for _, damage := range found.Damaged {
+			e.Damaged(damage)
+		}
+		trials = append(trials, found.Trials...)
 	}
 	var families []*device.Family
 	for _, s := range e.Subjects {

@@ -31,6 +31,7 @@ type Env struct {
 	Device   func(name string, threads int, work func(device.Device) error) error // opens, works, closes
 	Path     func() (string, error)                                               // of the user's own
 	Subjects []subject.Subject
+	Damaged  func(trial.Damage)                     // tells of a line of trials that is left out
 	Usage    func(format string, args ...any) error // a mistake in the command line
 }
 

@@ -33,8 +33,10 @@ type Duals struct {
 // A Certificate is the result of checking an answer. Primal and Dual are equal sums in units of
 // 1/Scale: Primal of the matched costs, with the limit for every row left unmatched, and Dual of
 // the duals. Their equality proves the matching optimal for the scaled costs. Where scaling
-// rounded costs, each is off by at most half a unit, and the matching costs at most Gap more than
-// the best.
+// rounded costs, each is off by at most half a unit. Then the pairs whose slack is at most a unit a
+// row decide: where they have no alternating cycle, the matching is the only optimum; where they
+// have some, the same problem is solved on the residual costs of these pairs, in finer units, which
+// Rounds counts. Gap is 0 after that; the matching costs at most Gap more than the best.
 type Certificate struct {
 	By      string  `json:"by"`      // the checker: "host", or a device and a variant
 	Pairs   int64   `json:"pairs"`   // allowed pairs held against the duals
@@ -43,6 +45,7 @@ type Certificate struct {
 	Scale   float64 `json:"scale"`   // units in 1 of the instance's costs
 	Rounded int64   `json:"rounded"` // number of costs, and limits, that scaling rounded
 	Exact   bool    `json:"exact"`   // no cost was rounded
+	Rounds  int     `json:"rounds"`  // solves of residual costs that followed
 	Gap     float64 `json:"gap"`     // in the instance's costs
 	Hall    *Hall   `json:"hall,omitempty"`
 }
@@ -88,13 +91,23 @@ func short(list []int) string {
 // without rounding, and looks at every allowed pair. Errors wrap ErrCheck and name the first row
 // or pair at fault.
 func Check(inst *Instance, column []int32, d Duals) (Certificate, error) {
-	c := &check{inst: inst, column: column, Duals: d, cert: Certificate{By: "host", Scale: d.Scale}}
+	cert, _, err := (&check{inst: inst, column: column, Duals: d, cert: Certificate{By: "host", Scale: d.Scale}}).run()
+	return cert, err
+}
+
+// CheckNear is Check that lists the pairs whose slack is at most width units, in any order.
+func CheckNear(inst *Instance, column []int32, d Duals, width int64) (Certificate, []Pair, error) {
+	c := &check{inst: inst, column: column, Duals: d, cert: Certificate{By: "host", Scale: d.Scale}, width: width, near: []Pair{}}
+	return c.run()
+}
+
+func (c *check) run() (Certificate, []Pair, error) {
 	for _, step := range []func() error{c.shape, c.matching, c.sides, c.pairs, c.sums} {
 		if err := step(); err != nil {
-			return c.cert, fmt.Errorf("%w: %w", ErrCheck, err)
+			return c.cert, nil, fmt.Errorf("%w: %w", ErrCheck, err)
 		}
 	}
-	return c.cert, nil
+	return c.cert, c.near, nil
 }
 
 // A check is one certificate in the making.
@@ -106,7 +119,18 @@ type check struct {
 	Duals
 	shift int   // |Scale| is 2^shift
 	sign  int64 // of Scale
+	limit int64 // units that an unmatched row costs
+	cut   bool  // whether scaling rounded the limit
 	cert  Certificate
+	width int64  // of pairs to list
+	near  []Pair // of them, nil: none is wanted
+}
+
+// A scan is a goroutine's share of the pairs.
+type scan struct {
+	pairs, rounded int64
+	room           []float64 // for costs that are distances
+	near           []Pair
 }
 
 // most magnitude of a dual: sums of two, less a cost, stay within int64.
@@ -122,7 +146,7 @@ func (c *check) shape() error {
 	if c.Scale < 0 {
 		c.sign = -1
 	}
-	if fraction != 0.5 || c.Scale < 0 != inst.Maximize || inst.Type.Integer() && c.shift != 0 {
+	if fraction != 0.5 || c.Scale < 0 != inst.Maximize || inst.Type.Integer() && (c.shift > 0 || inst.Points != nil && c.shift != 0) {
 		return fmt.Errorf("found the scale %v, expected a power of two for %s costs, negative only to maximise", c.Scale, inst.Type)
 	}
 	for i, u := range c.U {
@@ -167,11 +191,12 @@ func (c *check) sides() error {
 	if c.inst.Rows > c.inst.Cols {
 		lesser = 1
 	}
-	var limit int64
 	bounded := [2]bool{}
 	bounded[1-lesser] = c.inst.Rows != c.inst.Cols || c.inst.Limit != nil
 	if c.inst.Limit != nil {
-		limit, _ = c.units(*c.inst.Limit)
+		if err := c.fitLimit(); err != nil {
+			return err
+		}
 		bounded[lesser] = true
 	}
 	for side := range 2 {
@@ -180,7 +205,7 @@ func (c *check) sides() error {
 		}
 		at := int64(0)
 		if side == lesser {
-			at = limit
+			at = c.limit
 		}
 		for k, x := range duals[side] {
 			if x > at || partners[side][k] < 0 && x != at {
@@ -188,6 +213,19 @@ func (c *check) sides() error {
 			}
 		}
 	}
+	return nil
+}
+
+// fitLimit sets the units of the limit, or of the number that replaces one that is very large or
+// small: see Instance.limit.
+func (c *check) fitLimit() error {
+	least, largest := c.inst.span()
+	limit, err := c.inst.limit(min(c.inst.Rows, c.inst.Cols), least, largest)
+	if err != nil {
+		return err
+	}
+	units, rest := Split(limit, c.shift)
+	c.limit, c.cut = units-c.sign*int64(math.Ldexp(c.inst.base(), c.shift)), rest != 0
 	return nil
 }
 
@@ -200,15 +238,12 @@ func (c *check) pairs() error {
 	var mu sync.Mutex
 	var faults []fault
 	cores.Split(c.inst.Rows, max(1, 1<<14/max(1, c.inst.Cols)), func(low, high int) {
-		var pairs, rounded int64
-		var room []float64
+		var own scan
 		if c.inst.Points != nil {
-			room = make([]float64, c.inst.Cols)
+			own.room = make([]float64, c.inst.Cols)
 		}
 		for i := low; i < high; i++ {
-			n, r, err := c.pairsOf(i, room)
-			pairs, rounded = pairs+n, rounded+r
-			if err != nil {
+			if err := c.pairsOf(i, &own); err != nil {
 				mu.Lock()
 				faults = append(faults, fault{i, err})
 				mu.Unlock()
@@ -216,16 +251,16 @@ func (c *check) pairs() error {
 			}
 		}
 		mu.Lock()
-		c.cert.Pairs += pairs
-		c.cert.Rounded += rounded
+		c.cert.Pairs += own.pairs
+		c.cert.Rounded += own.rounded
+		c.near = append(c.near, own.near...)
 		mu.Unlock()
 	})
 	if len(faults) > 0 {
 		return slices.MinFunc(faults, func(a, b fault) int { return cmp.Compare(a.row, b.row) }).err
 	}
-	if c.inst.Limit != nil {
-		_, rounded := c.units(*c.inst.Limit)
-		c.cert.Rounded += int64(rounded)
+	if c.cut {
+		c.cert.Rounded++
 	}
 	if c.cert.Exact = c.cert.Rounded == 0; !c.cert.Exact {
 		c.cert.Gap = float64(min(c.inst.Rows, c.inst.Cols)) / math.Abs(c.Scale)
@@ -234,12 +269,12 @@ func (c *check) pairs() error {
 }
 
 // pairsOf checks one row and counts the pairs that are allowed, and those whose
-// costs were rounded. Costs that are distances are written to room.
-func (c *check) pairsOf(i int, room []float64) (pairs, rounded int64, err error) {
+// costs were rounded.
+func (c *check) pairsOf(i int, s *scan) error {
 	inst := c.inst
 	if inst.Points != nil {
-		inst.Points.Costs(i, room)
-		return checkFloats(c, i, nil, room)
+		inst.Points.Costs(i, s.room)
+		return checkFloats(c, i, nil, s.room, s)
 	}
 	low, high := int64(i)*int64(inst.Cols), int64(i+1)*int64(inst.Cols)
 	var cols []int32
@@ -249,21 +284,22 @@ func (c *check) pairsOf(i int, room []float64) (pairs, rounded int64, err error)
 	}
 	switch inst.Type {
 	case Int32:
-		return checkIntegers(c, i, cols, inst.I32[low:high])
+		return checkIntegers(c, i, cols, inst.I32[low:high], s)
 	case Int64:
-		return checkIntegers(c, i, cols, inst.I64[low:high])
+		return checkIntegers(c, i, cols, inst.I64[low:high], s)
 	case Float32:
-		return checkFloats(c, i, cols, inst.F32[low:high])
+		return checkFloats(c, i, cols, inst.F32[low:high], s)
 	}
-	return checkFloats(c, i, cols, inst.F64[low:high])
+	return checkFloats(c, i, cols, inst.F64[low:high], s)
 }
 
-// checkIntegers checks a row; where it is dense by its least slack first.
-func checkIntegers[T int32 | int64](c *check, i int, cols []int32, costs []T) (pairs, rounded int64, err error) {
+// checkIntegers checks a row; where it is dense and its costs have all their bits, by its least
+// slack first.
+func checkIntegers[T int32 | int64](c *check, i int, cols []int32, costs []T, s *scan) error {
 	forbidden := Forbidden[T](false)
-	if j := c.column[i]; cols == nil {
+	if j := c.column[i]; cols == nil && c.shift == 0 && c.near == nil && !c.inst.Every {
 		v, flip := c.V[:len(costs)], (c.sign-1)/2 // -1 to negate
-		worst, largest, least := int64(math.MinInt64), T(0), T(0)
+		worst, largest, least, pairs := int64(math.MinInt64), T(0), T(0), int64(0)
 		for k, x := range costs {
 			if x == forbidden {
 				continue
@@ -277,18 +313,31 @@ func checkIntegers[T int32 | int64](c *check, i int, cols []int32, costs []T) (p
 			if j >= 0 {
 				c.price[i] = c.sign * int64(costs[j])
 			}
-			return pairs, 0, nil
+			s.pairs += pairs
+			return nil
 		}
 	}
-	return checkRow(c, i, cols, costs, func(x T) (int64, int64, bool) { return c.sign * int64(x), 0, x != forbidden })
+	lost := uint(-c.shift)
+	return checkRow(c, i, cols, costs, s, func(x T) (int64, int64, bool) {
+		units := shifted(int64(x), lost)
+		rounded := int64(0)
+		if units<<lost != int64(x) {
+			rounded = 1
+		}
+		return c.sign * units, rounded, x != forbidden || c.inst.Every
+	})
 }
 
 // checkFloats checks a row; where it is dense by its least slack first, with
 // costs made integers by arithmetic. What that cannot do is beyond all duals.
-func checkFloats[T float32 | float64](c *check, i int, cols []int32, costs []T) (pairs, rounded int64, err error) {
+func checkFloats[T float32 | float64](c *check, i int, cols []int32, costs []T, s *scan) error {
 	forbidden := Forbidden[T](c.inst.Maximize)
 	if j := c.column[i]; cols == nil && (j < 0 || costs[j] != forbidden) {
-		v, worst := c.V[:len(costs)], int64(math.MinInt64)
+		v, worst, near := c.V[:len(costs)], int64(math.MinInt64), int64(math.MaxInt64)
+		if c.near != nil {
+			near = -c.U[i] - c.width
+		}
+		listed, pairs, rounded := len(s.near), int64(0), int64(0)
 		for k, x := range costs {
 			if x == forbidden {
 				continue
@@ -303,7 +352,11 @@ func checkFloats[T float32 | float64](c *check, i int, cols []int32, costs []T) 
 				worst = math.MaxInt64
 				break
 			}
-			worst = max(worst, v[k]-int64(whole))
+			slack := v[k] - int64(whole)
+			worst = max(worst, slack)
+			if slack >= near {
+				s.near = append(s.near, Pair{int32(i), int32(k)})
+			}
 		}
 		matched := int64(0)
 		if j >= 0 {
@@ -311,15 +364,17 @@ func checkFloats[T float32 | float64](c *check, i int, cols []int32, costs []T) 
 		}
 		if worst <= -c.U[i] && (j < 0 || v[j]+c.U[i] == matched) {
 			c.price[i] = matched
-			return pairs, rounded, nil
+			s.pairs, s.rounded = s.pairs+pairs, s.rounded+rounded
+			return nil
 		}
+		s.near = s.near[:listed]
 	}
-	return checkRow(c, i, cols, costs, func(x T) (int64, int64, bool) { return c.float(float64(x)) })
+	return checkRow(c, i, cols, costs, s, func(x T) (int64, int64, bool) { return c.float(float64(x)) })
 }
 
 // checkRow checks the pairs of row i one by one, whose columns are cols, nil
 // for all. The matched pair has to be among the allowed ones.
-func checkRow[T Number](c *check, i int, cols []int32, costs []T, scaled func(T) (cost, rounded int64, allowed bool)) (pairs, rounded int64, err error) {
+func checkRow[T Number](c *check, i int, cols []int32, costs []T, s *scan, scaled func(T) (cost, rounded int64, allowed bool)) error {
 	u, v, match := c.U[i], c.V, int(c.column[i])
 	tight := match < 0
 	for k, x := range costs {
@@ -331,19 +386,22 @@ func checkRow[T Number](c *check, i int, cols []int32, costs []T, scaled func(T)
 		if cols != nil {
 			j = int(cols[k])
 		}
-		pairs, rounded = pairs+1, rounded+round
+		s.pairs, s.rounded = s.pairs+1, s.rounded+round
 		sum := u + v[j]
 		if sum > cost || j == match && sum != cost {
-			return pairs, rounded, c.fault(i, j, cost)
+			return c.fault(i, j, cost)
 		}
 		if j == match {
 			tight, c.price[i] = true, cost
 		}
+		if c.near != nil && cost-c.width <= sum {
+			s.near = append(s.near, Pair{int32(i), int32(j)})
+		}
 	}
 	if !tight {
-		err = fmt.Errorf("row %d: found it matched to column %d, which is forbidden to it", i, match)
+		return fmt.Errorf("row %d: found it matched to column %d, which is forbidden to it", i, match)
 	}
-	return pairs, rounded, err
+	return nil
 }
 
 func (c *check) fault(i, j int, cost int64) error {
@@ -414,8 +472,7 @@ func (c *check) sums() error {
 	}
 	for k := range lesser {
 		if partners[k] < 0 {
-			limit, _ := c.units(*c.inst.Limit)
-			primal.Add(limit)
+			primal.Add(c.limit)
 		}
 	}
 	for _, u := range c.U {

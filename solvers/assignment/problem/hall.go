@@ -67,6 +67,8 @@ func (inst *Instance) Allowed(i, j int) bool {
 	switch {
 	case k < 0:
 		return false
+	case inst.Every && inst.Type.Integer():
+		return true
 	case inst.Type == Int32:
 		return inst.I32[k] != math.MaxInt32
 	case inst.Type == Int64:

@@ -63,6 +63,11 @@ type Instance struct {
 	Source   string   // the file, or the drawing
 	Notes    []string // changes of the reader, one sentence each
 
+	// Unsigned integers beyond 2^63-1 are kept in I64 less 2^63.
+	Unsigned bool
+	// Every says that the largest number of an integer type is a cost like others, and forbids nothing.
+	Every bool
+
 	Unmap func() error // unmaps the file of the costs, for Close; nil: no file is mapped
 }
 
@@ -171,16 +176,43 @@ func (inst *Instance) Exact(i, j int) string {
 	switch {
 	case k < 0:
 		return "forbidden"
-	case inst.Type == Int32 && inst.I32[k] != math.MaxInt32:
+	case !inst.Allowed(i, j):
+		return "forbidden"
+	case inst.Type == Int32:
 		return strconv.FormatInt(int64(inst.I32[k]), 10)
-	case inst.Type == Int64 && inst.I64[k] != math.MaxInt64:
+	case inst.Type == Int64 && inst.Unsigned:
+		return strconv.FormatUint(uint64(inst.I64[k])^1<<63, 10)
+	case inst.Type == Int64:
 		return strconv.FormatInt(inst.I64[k], 10)
-	case inst.Type == Float32 && !math.IsInf(float64(inst.F32[k]), 0):
+	case inst.Type == Float32:
 		return FormatFloat(float64(inst.F32[k]), 32)
-	case inst.Type == Float64 && !math.IsInf(inst.F64[k], 0):
-		return FormatFloat(inst.F64[k], 64)
 	}
-	return "forbidden"
+	return FormatFloat(inst.F64[k], 64)
+}
+
+// base is the number that the costs are kept less of.
+func (inst *Instance) base() float64 {
+	if inst.Unsigned {
+		return 1 << 63
+	}
+	return 0
+}
+
+// Float is the cost of an allowed pair as the nearest float64.
+func (inst *Instance) Float(i, j int) float64 {
+	if inst.Points != nil {
+		return inst.Points.Cost(i, j)
+	}
+	switch k := inst.Find(i, j); inst.Type {
+	case Int32:
+		return float64(inst.I32[k])
+	case Int64:
+		return float64(inst.I64[k]) + inst.base()
+	case Float32:
+		return float64(inst.F32[k])
+	default:
+		return inst.F64[k]
+	}
 }
 
 // FormatFloat writes costs of ordinary size without an exponent.
@@ -237,7 +269,7 @@ func (inst *Instance) Check() error {
 	if inst.Type.Size() == 0 {
 		return fmt.Errorf("costs of type %q: expected int32, int64, float32 or float64", inst.Type)
 	}
-	if l := inst.Limit; l != nil && (math.IsNaN(*l) || math.IsInf(*l, 0)) {
+	if l := inst.Limit; l != nil && math.IsNaN(*l) {
 		return fmt.Errorf("limit %v: expected a number", *l)
 	}
 	if len(inst.Bytes()) != inst.Len()*inst.Type.Size() {
@@ -282,6 +314,39 @@ func (s *Sparse) check(rows, cols int) error {
 		}
 	}
 	return nil
+}
+
+// span is the least and the largest cost of an allowed pair, 0 and 0 where none is allowed.
+func (inst *Instance) span() (least, largest float64) {
+	switch {
+	case inst.Points != nil:
+		return 0, inst.Points.largest()
+	case inst.Type == Int32:
+		return spanOf(inst, inst.I32)
+	case inst.Type == Int64:
+		return spanOf(inst, inst.I64)
+	case inst.Type == Float32:
+		return spanOf(inst, inst.F32)
+	}
+	return spanOf(inst, inst.F64)
+}
+
+func spanOf[T Number](inst *Instance, costs []T) (least, largest float64) {
+	forbidden := Forbidden[T](inst.Maximize)
+	s := Scan(costs, func(part []T) Span[T] {
+		s := Span[T]{Bad: -1}
+		for _, c := range part {
+			switch {
+			case c == forbidden && !inst.Every || c != c:
+			case s.count == 0:
+				s.count, s.least, s.largest = 1, c, c
+			default:
+				s.least, s.largest = min(s.least, c), max(s.largest, c)
+			}
+		}
+		return s
+	})
+	return float64(s.least), float64(s.largest)
 }
 
 // Part is rows low to high-1 of a dense instance, whose costs it shares.

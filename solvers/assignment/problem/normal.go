@@ -9,6 +9,8 @@ type CostSource interface {
 	// Scaled is the cost of row i and column j, times a scale, rounded to the
 	// nearest integer.
 	Scaled(scale float64, i, j int) int64
+	// Cost is the cost of row i and column j.
+	Cost(i, j int) float64
 }
 
 // A Normal problem is what every engine solves, whatever was read: minimise,
@@ -17,7 +19,8 @@ type CostSource interface {
 //	round(c(i,j) * scale)
 //
 // in int64, with scale = sign * 2^shift: sign is -1 when the instance
-// maximises, shift is 0 for integers. For floats shift is the least that makes
+// maximises, shift is 0 for integers, of which Instance is a copy without the last
+// bits where sums over all rows would leave 2^60. For floats shift is the least that makes
 // every cost an integer, where rows*max|c|*2^shift stays below 2^60, else the
 // largest for which it does: then each cost is off by at most 2^-(shift+1)
 // and the optimum by at most rows*2^-shift (Certificate says which).
@@ -30,6 +33,11 @@ type Normal struct {
 	Limit      int64      // scaled cost of leaving a row unmatched; Infinity: not allowed
 	Min, Max   int64      // smallest and largest scaled cost of an allowed pair
 	Source     CostSource // of costs that only devices hold; nil: the instance holds them
+	Dropped    uint       // last bits that integers beyond 2^60/rows lost in Instance
+	Lost       int64      // costs that this changed
+	Whole      *Instance  // these integers with all their bits; nil: Instance has them
+
+	limit float64 // cost of leaving a row unmatched, negated where the instance maximises
 }
 
 // Prices are prices in scaled units: u of the rows, v of the columns. They are

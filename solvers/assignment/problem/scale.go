@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"coalesce/solvers/cores"
 )
@@ -16,8 +17,7 @@ func MaxScaled(rows int) int64 { return 1 << 60 / int64(max(1, rows)) }
 
 // Normalise brings an instance to the form that engines solve. One pass over
 // the costs finds their range and, of floats, the lowest bit that any of them
-// has. A cost that is not a number, an infinity that forbids nothing, costs
-// whose sums would leave 2^60 and a limit that the cost type cannot hold are
+// has. A cost that is not a number and an infinity that forbids nothing are
 // errors that wrap ErrCost. An instance with more rows than columns is
 // transposed, in a copy.
 func Normalise(inst *Instance) (*Normal, error) {
@@ -35,7 +35,45 @@ func Normalise(inst *Instance) (*Normal, error) {
 	if p.Transposed {
 		p.Instance = inst.Transpose()
 	}
+	p.drop()
 	return p, nil
+}
+
+// drop gives a problem whose integers are too large for engines a copy of them in units of
+// 2^Dropped, and keeps the costs as they are in Whole.
+func (p *Normal) drop() {
+	if p.Dropped == 0 {
+		return
+	}
+	inst := *p.Instance
+	p.Whole, inst.Unmap, inst.Every, inst.Unsigned = p.Instance, nil, false, false
+	var lost atomic.Int64
+	switch inst.Type {
+	case Int32:
+		inst.I32 = dropped(p.Whole, inst.I32, p.Dropped, &lost)
+	case Int64:
+		inst.I64 = dropped(p.Whole, inst.I64, p.Dropped, &lost)
+	}
+	p.Instance, p.Lost = &inst, lost.Load()
+}
+
+func dropped[T int32 | int64](inst *Instance, costs []T, shift uint, lost *atomic.Int64) []T {
+	forbidden := Forbidden[T](false)
+	out := make([]T, len(costs))
+	cores.Split(len(costs), 1<<16, func(low, high int) {
+		n := int64(0)
+		for k, c := range costs[low:high] {
+			out[low+k] = c
+			if c != forbidden || inst.Every {
+				q := shifted(int64(c), shift)
+				if out[low+k] = T(q); q<<shift != int64(c) {
+					n++
+				}
+			}
+		}
+		lost.Add(n)
+	})
+	return out
 }
 
 // NormalisePart is Normalise where own holds some rows of a dense instance of so many, at
@@ -47,7 +85,11 @@ func NormalisePart(own *Instance, rows int, all func([]uint64) ([][]uint64, erro
 		return nil, err
 	}
 	p := &Normal{Instance: own, Rows: rows, Cols: own.Cols, Limit: Infinity}
-	return p, p.fit(all)
+	if err := p.fit(all); err != nil {
+		return nil, err
+	}
+	p.drop()
+	return p, nil
 }
 
 // fit finds the scale and range of the costs, of which all, where it is not nil, brings
@@ -131,11 +173,11 @@ func Scan[T Number](costs []T, look func([]T) Span[T]) Span[T] {
 }
 
 func fitIntegers[T int32 | int64](p *Normal, costs []T, all func([]uint64) ([][]uint64, error)) error {
-	forbidden := Forbidden[T](false)
+	forbidden, every := Forbidden[T](false), p.Instance.Every
 	s := Scan(costs, func(part []T) Span[T] {
 		s := Span[T]{Bad: -1, least: forbidden, largest: -forbidden - 1}
 		for _, c := range part {
-			if c != forbidden {
+			if c != forbidden || every {
 				s.count++
 				s.least, s.largest = min(s.least, c), max(s.largest, c)
 			}
@@ -152,32 +194,64 @@ func fitIntegers[T int32 | int64](p *Normal, costs []T, all func([]uint64) ([][]
 	return p.FitIntegers(int64(s.least), int64(s.largest))
 }
 
-// FitIntegers sets the scale and range of integer costs from least to largest.
+// FitIntegers sets the scale and range of integer costs from least to largest. Costs or a limit
+// beyond 2^60/rows lose their last bits, Dropped of them.
 func (p *Normal) FitIntegers(least, largest int64) error {
 	p.Scale, p.Exact = 1, true
-	bound := MaxScaled(p.Rows)
-	if least < -bound || largest > bound {
-		return fmt.Errorf("%w: costs from %d to %d: expected at most %d in magnitude, so that sums over %d rows stay below 2^60", ErrCost, least, largest, bound, p.Rows)
-	}
-	if l := p.Instance.Limit; l != nil {
-		if *l != math.Trunc(*l) || math.Abs(*l) > float64(bound) {
-			return fmt.Errorf("%w: limit %v: expected an integer of at most %d in magnitude, as the costs are integers", ErrCost, *l, bound)
+	bound, limit := MaxScaled(p.Rows), 0.0
+	if p.Instance.Limit != nil {
+		var err error
+		if limit, err = p.Instance.limit(p.Rows, float64(least), float64(largest)); err != nil {
+			return err
 		}
-		p.Limit = int64(*l)
+		p.limit, p.Exact = limit, limit == math.Trunc(limit)
+		limit -= math.Copysign(p.Instance.base(), p.sign())
 	}
-	p.Min, p.Max = least, largest
+	for shifted(least, p.Dropped) < -bound || shifted(largest, p.Dropped) > bound || math.Ldexp(math.Abs(limit), -int(p.Dropped)) > float64(bound) {
+		p.Dropped++
+	}
+	p.Exact = p.Exact && p.Dropped == 0
+	p.Min, p.Max = shifted(least, p.Dropped), shifted(largest, p.Dropped)
 	p.orient()
 	return nil
 }
 
-// orient negates what is to be maximised.
+// orient negates what is to be maximised, and sets the limit.
 func (p *Normal) orient() {
-	if !p.Instance.Maximize {
-		return
+	if p.Instance.Maximize {
+		p.Scale, p.Min, p.Max = -p.Scale, -p.Max, -p.Min
 	}
-	p.Scale, p.Min, p.Max = -p.Scale, -p.Max, -p.Min
-	if p.Limit != Infinity {
-		p.Limit = -p.Limit
+	if p.Instance.Limit != nil {
+		p.Limit, _ = p.SplitLimit()
+	}
+}
+
+// limit is the cost of leaving a row unmatched that has the same optimal matchings as the
+// instance's Limit, in the same order, of costs from least to largest, negated where the instance
+// maximises. Where the limit is so large that every row that can be matched is, or so small that
+// none is, a nearer number does the same. An infinite one that no float64 replaces is an ErrCost.
+func (inst *Instance) limit(rows int, least, largest float64) (float64, error) {
+	l := *inst.Limit
+	least, largest = least+inst.base(), largest+inst.base()
+	if inst.Maximize {
+		l, least, largest = -l, -largest, -least
+	}
+	size := max(math.Abs(least), math.Abs(largest))
+	margin := max(math.Ldexp(size, -20), math.SmallestNonzeroFloat64)
+	if inst.Type.Integer() || size == 0 {
+		margin = math.Ceil(margin) + 1
+	}
+	// The costs of k+1 pairs and of k others differ by least - k*(largest-least) to largest + k*(largest-least).
+	spread := float64(rows)*(largest-least) + margin
+	most, fewest := largest+spread, least-spread
+	if inst.Type.Integer() {
+		most, fewest = math.Ceil(most), math.Floor(fewest)
+	}
+	switch x := min(max(l, fewest), most); {
+	case math.IsInf(x, 0):
+		return 0, fmt.Errorf("%w: the limit %v with costs from %v to %v: expected a finite limit for costs of that size", ErrCost, *inst.Limit, least, largest)
+	default:
+		return x, nil
 	}
 }
 
@@ -202,7 +276,7 @@ func fitFloats[T float32 | float64](p *Normal, costs []T, all func([]uint64) ([]
 			}
 			x := float64(c)
 			if y := x * grains; x != 0 && (y != math.Trunc(y) || y == 0) { // 0: x is too small for 2^grain
-				s.grain = min(s.grain, lowestBit(x))
+				s.grain = min(s.grain, LowestBit(x))
 				grains = math.Ldexp(1, -s.grain)
 			}
 		}
@@ -223,12 +297,11 @@ func fitFloats[T float32 | float64](p *Normal, costs []T, all func([]uint64) ([]
 	if s.count == 0 {
 		s.least, s.largest = 0, 0
 	}
-	p.FitFloats(float64(s.least), float64(s.largest), s.grain)
-	return nil
+	return p.FitFloats(float64(s.least), float64(s.largest), s.grain)
 }
 
-// lowestBit is the exponent of the lowest bit set in x, large for 0.
-func lowestBit(x float64) int {
+// LowestBit is the exponent of the lowest bit set in x, large for 0.
+func LowestBit(x float64) int {
 	b := math.Float64bits(x)
 	m, e := b&(1<<52-1), int(b>>52&0x7ff)
 	if e == 0 {
@@ -245,12 +318,16 @@ func lowestBit(x float64) int {
 // FitFloats sets the scale and range of floating costs from least to most, all
 // multiples of 2^grain. Costs become the smallest integers that keep all their
 // bits, where those are small enough, and the largest that are small enough
-// otherwise.
-func (p *Normal) FitFloats(least, largest float64, grain int) {
+// otherwise. An infinite limit that has no equal is an ErrCost.
+func (p *Normal) FitFloats(least, largest float64, grain int) error {
 	size := max(math.Abs(least), math.Abs(largest))
-	if l := p.Instance.Limit; l != nil {
-		size = max(size, math.Abs(*l))
-		grain = min(grain, lowestBit(*l))
+	if p.Instance.Limit != nil {
+		var err error
+		if p.limit, err = p.Instance.limit(p.Rows, least, largest); err != nil {
+			return err
+		}
+		size = max(size, math.Abs(p.limit))
+		grain = min(grain, LowestBit(p.limit))
 	}
 	shift := 0
 	p.Exact = true
@@ -266,17 +343,18 @@ func (p *Normal) FitFloats(least, largest float64, grain int) {
 	}
 	p.Scale = math.Ldexp(1, shift)
 	p.Min, p.Max = ToScaled(least, p.Scale), ToScaled(largest, p.Scale)
-	if l := p.Instance.Limit; l != nil {
-		p.Limit = ToScaled(*l, p.Scale)
-	}
 	p.orient()
+	return nil
 }
 
 // LimitRounded reports whether scaling rounded the limit. A matching that leaves rows out is then
 // as uncertain as one of rounded costs.
 func (p *Normal) LimitRounded() bool {
-	l := p.Instance.Limit
-	return l != nil && *l*p.Scale != math.RoundToEven(*l*p.Scale)
+	if p.Instance.Limit == nil {
+		return false
+	}
+	_, rest := p.SplitLimit()
+	return rest != 0
 }
 
 // ToScaled rounds to the nearest integer, ties to even, as kernels do.
@@ -291,7 +369,10 @@ func (p *Normal) fitPoints() error {
 		if largest >= 1<<62 {
 			return fmt.Errorf("%w: distances up to %g: expected at most %d, so that sums over %d rows stay below 2^60", ErrCost, largest, MaxScaled(p.Rows), p.Rows)
 		}
-		return p.FitIntegers(0, int64(largest))
+		if err := p.FitIntegers(0, int64(largest)); err != nil || p.Dropped == 0 {
+			return err
+		}
+		return fmt.Errorf("%w: distances up to %g, the limit %v: expected at most %d, so that sums over %d rows stay below 2^60", ErrCost, largest, p.Instance.Limit, MaxScaled(p.Rows), p.Rows)
 	}
 	if math.IsInf(largest, 0) {
 		return fmt.Errorf("%w: distances beyond the largest float64", ErrCost)
@@ -299,7 +380,7 @@ func (p *Normal) fitPoints() error {
 	grain := math.MaxInt32
 	for _, list := range [][]float64{q.Row, q.Col} {
 		for _, x := range list {
-			grain = min(grain, lowestBit(x))
+			grain = min(grain, LowestBit(x))
 		}
 	}
 	if q.Metric == Squared && grain != math.MaxInt32 {
@@ -308,8 +389,7 @@ func (p *Normal) fitPoints() error {
 	if q.Metric == Euclidean && largest > 0 || grain != math.MaxInt32 && largest >= math.Ldexp(1, grain+53) {
 		grain = math.MinInt32
 	}
-	p.FitFloats(0, largest, grain)
-	return nil
+	return p.FitFloats(0, largest, grain)
 }
 
 // Cost is the scaled cost of a pair, Infinity when it is forbidden. Sparse

@@ -344,7 +344,7 @@ func certify(s device.Stream, p *problem.Normal, m *engine.Matrix, sol *engine.S
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	_, err = c.Check(context.Background(), s, p, m, sol)
+	_, _, err = c.Check(context.Background(), s, p, m, sol)
 	return err
 }
 

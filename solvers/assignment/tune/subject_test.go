@@ -62,7 +62,7 @@ func TestSubjects(t *testing.T) {
 			d = hosts
 		case f.Name != "assignment/check" && f.Name != "assignment/pointcheck":
 			most = 40
-			if !emulatedtest.Every {
+			if !emulatedtest.Every() {
 				at := max(0, slices.IndexFunc(f.Variants, func(v device.Variant) bool { return v.Safe }))
 				list = []*device.Variant{&f.Variants[at]}
 			}

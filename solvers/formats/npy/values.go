@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"sync/atomic"
 	"unsafe"
 
@@ -35,6 +36,15 @@ func (h Header) Kind() (Kind, error) { return h.kind(nil) }
 // keepShort reads int16 as []int16.
 func keepShort(o binary.ByteOrder) map[string]Kind {
 	return map[string]Kind{"i2": as(2, o == binary.LittleEndian, func(b []byte) (int16, bool) { return int16(o.Uint16(b)), true })}
+}
+
+// KindOffset is Kind that reads unsigned integers of 64 bits, all of them, less 2^63; offset says
+// that the values are such ones.
+func (h Header) KindOffset() (k Kind, offset bool, err error) {
+	k, err = h.kind(func(o binary.ByteOrder) map[string]Kind {
+		return map[string]Kind{"u8": as(8, false, func(b []byte) (int64, bool) { return int64(o.Uint64(b) ^ 1<<63), true })}
+	})
+	return k, strings.HasSuffix(h.Descr, "u8"), err
 }
 
 // kind is Kind, with a table of kinds that go before the usual ones.

@@ -1,15 +1,17 @@
 // The certificate of an assignment, checked on the device: see package assignment, check.go.
 #include "cuda/variant.cuh"
+#include "cuda/choice.cuh"
 
 // The check shares no code with the solvers: it reads costs as they were given, and
 // converts them to integers itself. One buffer holds the duals, the matching and the
 // findings, in words of 8 bytes:
 //
-//   u[rows] v[cols] words[WORDS], then 4-byte column[rows] owner[cols]
+//   u[rows] v[cols] words[WORDS], then 4-byte column[rows] owner[cols], then count near[NEAR * rows]
 //
 // pairs  checks the permutation and the matched pairs, a thread a row
-// sweep  checks u + v <= c for every entry, and reads the matrix once: a thread
-//        holds v of its VEC columns and goes down ROWS rows
+// sweep  checks u + v <= c for every entry, and lists near ones, whose slack is at most a
+//        width; it reads the matrix once: a thread holds v of its VEC columns and goes
+//        down ROWS rows
 namespace VARIANT {
 
 using namespace coalesce;

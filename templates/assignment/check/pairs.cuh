@@ -46,13 +46,13 @@ extern "C" __global__ void __launch_bounds__(param::block) ENTRY(pairs)(const T*
     }
 }
 
-// sweep runs after pairs. rules: a sum of enum Rule.
+// sweep runs after pairs. rules: a sum of enum Rule. width: of near entries of floats, -1 for none.
 extern "C" __global__ void __launch_bounds__(param::block) ENTRY(sweep)(const T* costs, long long* work,
-        unsigned long long rows, unsigned long long cols, long long sign, long long shift, unsigned long long rules) {
+        unsigned long long rows, unsigned long long cols, long long sign, long long shift, unsigned long long rules, long long width) {
     Work w(work, rows, cols);
     Cost cost(sign, shift);
-    if (cols % VEC == 0) sweep<true>(costs, w, cost, (u32)rules);
-    else sweep<false>(costs, w, cost, (u32)rules);
+    if (cols % VEC == 0) sweep<true>(costs, w, cost, (u32)rules, width);
+    else sweep<false>(costs, w, cost, (u32)rules, width);
 }
 
 }  // namespace VARIANT

@@ -69,7 +69,22 @@ template <bool WIDE> __device__ void columns(const Work& w, const Tile<WIDE>& ti
     dual.flush(w.words + DUAL);
 }
 
-template <bool WIDE> __device__ void sweep(const T* costs, const Work& w, Cost cost, u32 rules) {
+// Hits are the entries of FLIGHT rows that a thread has to look at again: bit f * VEC + k.
+typedef Choice<(FLIGHT * VEC > 32), u64, u32> Hits;
+static_assert(FLIGHT * VEC <= 64, "a bit an entry");
+
+// look notes the entries of hits, from row i on.
+template <bool WIDE>
+__device__ void look(const T* costs, const Work& w, Cost cost, const Tile<WIDE>& tile, u64 i, Hits hits, i64 width) {
+    for (u32 bit = 0; hits != 0; bit++, hits >>= 1) {
+        if ((hits & 1) == 0) continue;
+        u64 row = i + bit / VEC, j = tile.column(bit % VEC);
+        w.note(row, j, cost(costs[row * w.cols + j]), width);
+    }
+}
+
+// sweep checks a block's share of the entries, and lists those of floats that are near; width is -1 for none.
+template <bool WIDE> __device__ void sweep(const T* costs, const Work& w, Cost cost, u32 rules, i64 width) {
     u64 tiles = (w.cols + SPAN - 1) / SPAN, group = blockIdx.x / tiles;
     Tile<WIDE> tile(blockIdx.x % tiles * SPAN);
     if (group == 0 && rules < ELSEWHERE) columns(w, tile, rules == LOOSE);
@@ -81,17 +96,23 @@ template <bool WIDE> __device__ void sweep(const T* costs, const Work& w, Cost c
     for (u64 i = group * ROWS; i < end; i += FLIGHT) {
         Pack p[FLIGHT];
         bool wrong = false;
+        Hits hits = 0;
 #pragma unroll
         for (u32 f = 0; f < FLIGHT; f++) p[f] = tile.load(costs, i + f < end ? i + f : end - 1, w.cols);
 #pragma unroll
         for (u32 f = 0; f < FLIGHT; f++) {
             if (i + f >= end) break;
             i64 u = w.u[i + f];
+            if constexpr (FLOATS) u = plus(u, width);
 #pragma unroll
-            for (u32 k = 0; k < VEC; k++)
-                if (WIDE || tile.column(k) < w.cols) wrong |= plus(u, v[k]) > cost(p[f].x[k]);
+            for (u32 k = 0; k < VEC; k++) {
+                if (!WIDE && tile.column(k) >= w.cols) continue;
+                if constexpr (FLOATS) hits |= (Hits)(plus(u, v[k]) >= cost(p[f].x[k])) << (f * VEC + k);
+                else wrong |= plus(u, v[k]) > cost(p[f].x[k]);
+            }
         }
         if (wrong) count(costs, w, cost, tile, i, i + FLIGHT < end ? i + FLIGHT : end);
+        if (hits != 0) look(costs, w, cost, tile, i, hits, width);
     }
     tally(w.words + FORBIDDEN, cost.forbidden);
     if constexpr (FLOATS) tally(w.words + ROUNDED, cost.rounded);

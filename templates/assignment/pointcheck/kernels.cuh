@@ -43,11 +43,11 @@ extern "C" __global__ void __launch_bounds__(param::block) ENTRY(pairs)(const do
     }
 }
 
-// sweep runs after pairs; `loose` says that columns may stay unmatched.
+// sweep runs after pairs; `loose` says that columns may stay unmatched. width: of near pairs, -1 for none.
 extern "C" __global__ void __launch_bounds__(param::block) ENTRY(sweep)(const double* row, const double* col,
         unsigned long long dim, long long* work, unsigned long long rows, unsigned long long cols, long long sign,
-        long long shift, unsigned long long loose) {
-    sweep(row, col, dim, Work(work, rows, cols), Cost(sign, shift), loose != 0);
+        long long shift, unsigned long long loose, long long width) {
+    sweep(row, col, dim, Work(work, rows, cols), Cost(sign, shift), loose != 0, width);
 }
 
 }  // namespace VARIANT

@@ -7,7 +7,8 @@
 //
 // pairs  checks the permutation and the matched pairs, a thread a row
 // sweep  checks u + v <= c for every pair: a thread holds one column and goes
-//        down ROWS rows, whose points pass through shared memory
+//        down ROWS rows, whose points pass through shared memory; it lists near pairs,
+//        whose slack is at most a width
 namespace VARIANT {
 
 using namespace coalesce;

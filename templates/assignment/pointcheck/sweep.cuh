@@ -33,7 +33,7 @@ __device__ void column(const Work& w, u64 j, bool loose) {
 }
 
 // sweep checks a block's share of the pairs: BLOCK columns and ROWS rows.
-__device__ void sweep(const double* row, const double* col, u64 dim, const Work& w, Cost cost, bool loose) {
+__device__ void sweep(const double* row, const double* col, u64 dim, const Work& w, Cost cost, bool loose, i64 width) {
     __shared__ double part[FLIGHT][PART];
     __shared__ u32 rounded;
     u64 strips = (w.cols + BLOCK - 1) / BLOCK, group = blockIdx.x / strips;
@@ -41,7 +41,7 @@ __device__ void sweep(const double* row, const double* col, u64 dim, const Work&
     if (group == 0) column(w, j, loose);
     if (threadIdx.x == 0) rounded = 0;
     i64 v = w.v[own];
-    u64 end = (group + 1) * ROWS < w.rows ? (group + 1) * ROWS : w.rows, wrong = 0, first = ~0ull;
+    u64 end = (group + 1) * ROWS < w.rows ? (group + 1) * ROWS : w.rows;
     for (u64 i = group * ROWS; i < end; i += FLIGHT) {
         double sum[FLIGHT];
 #pragma unroll
@@ -63,15 +63,10 @@ __device__ void sweep(const double* row, const double* col, u64 dim, const Work&
         if (j >= w.cols) continue;
 #pragma unroll
         for (u32 f = 0; f < FLIGHT; f++) {
-            if (i + f >= end || plus(w.u[i + f], v) <= cost(length(sum[f]))) continue;
-            wrong++;
-            u64 at = (i + f) * w.cols + j;
-            first = at < first ? at : first;
+            if (i + f >= end) continue;
+            i64 c = cost(length(sum[f]));
+            if (plus(plus(w.u[i + f], width), v) >= c) w.note(i + f, j, c, width);
         }
-    }
-    if (wrong != 0) {
-        atomicAdd(w.words + ENTRIES, wrong);
-        atomicMin(w.words + FIRST_ENTRY, first);
     }
     __syncthreads();
     u32 n = __reduce_add_sync(ALL, cost.rounded);

@@ -316,7 +316,7 @@ func Violator(p *problem.Normal, column []int32) []int32 {
 
 // Certificate is the certificate of the findings on problem k.
 func (b *Engine) Certificate(k int, p *problem.Normal, by string) *problem.Certificate {
-	c := &problem.Certificate{By: by, Scale: p.Scale}
+	c := &problem.Certificate{By: by, Scale: p.Unit()}
 	b.findings(k).Fill(p, c)
 	return c
 }

@@ -123,8 +123,7 @@ func (s Span) fit(p *problem.Normal) error {
 	case p.Instance.Type.Integer():
 		return p.FitIntegers(s.least, s.largest)
 	}
-	p.FitFloats(floatOf(s.least), floatOf(s.largest), math.MinInt32)
-	return nil
+	return p.FitFloats(floatOf(s.least), floatOf(s.largest), math.MinInt32)
 }
 
 // A fitted engine solves instances whose costs only the device holds: the device computes their

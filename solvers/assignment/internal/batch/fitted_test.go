@@ -79,7 +79,9 @@ func TestFit(t *testing.T) {
 					t.Fatal(err)
 				}
 			} else {
-				want.FitFloats(least, most, math.MinInt32)
+				if err := want.FitFloats(least, most, math.MinInt32); err != nil {
+					t.Fatal(err)
+				}
 			}
 			p := problem.Normal{Instance: inst, Rows: rows, Cols: cols, Limit: problem.Infinity}
 			costs, err := d.Alloc(int64(len(inst.Bytes())))

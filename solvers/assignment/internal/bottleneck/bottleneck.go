@@ -120,7 +120,7 @@ func key[T problem.Number](c T, maximize bool) int64 {
 		x = floatKey(c)
 	}
 	if maximize {
-		return -x
+		return ^x
 	}
 	return x
 }

@@ -33,7 +33,7 @@ func TestCoreVariants(t *testing.T) {
 				return p.Rows*threads > 40*2048 || p.Rows == 0 && threads > 8192
 			})
 			for k, name := range slices.Sorted(maps.Keys(cases)) {
-				if share := min(6, len(cases)); !emulatedtest.Every && k%share != turn%share {
+				if share := min(6, len(cases)); !emulatedtest.Every() && k%share != turn%share {
 					continue // the next variants run it
 				}
 				p := cases[name]
@@ -85,7 +85,7 @@ func TestCoreWideLists(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, blocks := range []int{1, 2, 4} {
-			if !emulatedtest.Thorough && blocks == 2 && drawn.Kind == "geom" {
+			if !emulatedtest.Thorough() && blocks == 2 && drawn.Kind == "geom" {
 				continue
 			}
 			if err := coreOn(t, d, v, p, func(e *coreEngine, solve enginetest.Solver) error {
@@ -110,7 +110,7 @@ func TestCoreNearestOfMany(t *testing.T) {
 	}
 	const rows, wanted, own = 300, 4, 12
 	seeds := uint64(2)
-	if emulatedtest.Thorough {
+	if emulatedtest.Thorough() {
 		seeds = 4
 	}
 	for seed := range seeds {
@@ -159,7 +159,7 @@ func TestCoreSieve(t *testing.T) {
 			t.Fatal("no variant of", value)
 		}
 		for _, n := range []int{40, 150} {
-			if n > 40 && !emulatedtest.Thorough {
+			if n > 40 && !emulatedtest.Thorough() {
 				continue
 			}
 			inst := &problem.Instance{Rows: n, Cols: n, Type: value, Source: fmt.Sprintf("%s, %d rows", value, n), Maximize: n == 40}

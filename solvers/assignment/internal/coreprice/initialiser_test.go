@@ -159,7 +159,7 @@ func TestInitialiserSmall(t *testing.T) {
 				if p.Rows == 0 || p.Cols == 0 || p.Rows > 20 {
 					continue
 				}
-				if !emulatedtest.Thorough && k%2 != turn%2 {
+				if !emulatedtest.Thorough() && k%2 != turn%2 {
 					continue // the next value type runs it
 				}
 				prices, _ := initialiseOn(t, d, &v, p, 2, func(a *annealing) { a.Chance, a.total = 0, 8 })

@@ -19,13 +19,11 @@ func (d *Drawing) Problem() (*problem.Normal, error) {
 	p := &problem.Normal{Instance: inst, Rows: d.Rows, Cols: d.Cols, Limit: problem.Infinity, Source: d}
 	switch d.Type {
 	case problem.Float32:
-		p.FitFloats(0, 1-0x1p-24, -24)
+		return p, p.FitFloats(0, 1-0x1p-24, -24)
 	case problem.Float64:
-		p.FitFloats(0, 1-0x1p-53, -53)
-	default:
-		return p, p.FitIntegers(0, int64(d.spread())-1)
+		return p, p.FitFloats(0, 1-0x1p-53, -53)
 	}
-	return p, nil
+	return p, p.FitIntegers(0, int64(d.spread())-1)
 }
 
 // Scaled is the scaled cost of a pair.
@@ -34,6 +32,14 @@ func (d *Drawing) Scaled(scale float64, i, j int) int64 {
 		return uniformWhole(d)(i, j)
 	}
 	return problem.ToScaled(uniformReal(d)(i, j), scale)
+}
+
+// Cost is the cost of a pair.
+func (d *Drawing) Cost(i, j int) float64 {
+	if d.Type.Integer() {
+		return float64(uniformWhole(d)(i, j))
+	}
+	return uniformReal(d)(i, j)
 }
 
 // Into draws the rows of m, the first of which is row `first`, on a device.

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"slices"
 	"unsafe"
 
 	"coalesce/solvers/assignment/problem"
@@ -13,18 +15,18 @@ import (
 )
 
 // shapeNPY is the size of a matrix and how it is stored.
-func shapeNPY(h npy.Header) (rows, cols uint64, k npy.Kind, err error) {
+func shapeNPY(h npy.Header) (rows, cols uint64, k npy.Kind, offset bool, err error) {
 	if len(h.Shape) != 2 {
-		return 0, 0, k, fmt.Errorf("found an array of %s, expected two, rows and columns", formats.Count(len(h.Shape), "dimension"))
+		return 0, 0, k, false, fmt.Errorf("found an array of %s, expected two, rows and columns", formats.Count(len(h.Shape), "dimension"))
 	}
 	rows, cols = h.Shape[0], h.Shape[1]
 	if rows > problem.MaxSide || cols > problem.MaxSide {
-		return 0, 0, k, fmt.Errorf("found %d rows and %d columns, expected at most %d", rows, cols, problem.MaxSide)
+		return 0, 0, k, false, fmt.Errorf("found %d rows and %d columns, expected at most %d", rows, cols, problem.MaxSide)
 	}
-	if k, err = h.Kind(); err == nil && float64(rows)*float64(cols)*float64(k.Held) > 1<<62 {
+	if k, offset, err = h.KindOffset(); err == nil && float64(rows)*float64(cols)*float64(k.Held) > 1<<62 {
 		err = fmt.Errorf("found %d x %d values, expected at most 2^62 bytes of them", rows, cols)
 	}
-	return rows, cols, k, err
+	return rows, cols, k, offset, err
 }
 
 // readNPY reads a .npy file of size bytes, unknown when negative.
@@ -33,7 +35,7 @@ func readNPY(r io.Reader, size int64, name string, o ReadOptions) (*problem.Inst
 	if err != nil {
 		return nil, fmt.Errorf("%s: npy header: %w", name, err)
 	}
-	rows, cols, kind, err := shapeNPY(h)
+	rows, cols, kind, offset, err := shapeNPY(h)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -56,7 +58,7 @@ func readNPY(r io.Reader, size int64, name string, o ReadOptions) (*problem.Inst
 		if h.Fortran {
 			j, i = outside.Index/rows, outside.Index%rows
 		}
-		return nil, fmt.Errorf("%s: %w", name, &problem.EntryError{Row: int(i), Col: int(j), Found: "a value outside its type's range or beyond 2^63-1", Want: "a smaller one"})
+		return nil, fmt.Errorf("%s: %w", name, &problem.EntryError{Row: int(i), Col: int(j), Found: "a value outside its type's range", Want: "one within it"})
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -71,6 +73,7 @@ func readNPY(r io.Reader, size int64, name string, o ReadOptions) (*problem.Inst
 	case []int32:
 		problem.SetCosts(inst, v)
 	case []int64:
+		inst.Unsigned = offset && !signed(v)
 		problem.SetCosts(inst, v)
 	case []float32:
 		problem.SetCosts(inst, v)
@@ -82,6 +85,17 @@ func readNPY(r io.Reader, size int64, name string, o ReadOptions) (*problem.Inst
 		inst = inst.Transpose()
 	}
 	return inst, nil
+}
+
+// signed adds 2^63 to integers, where all fit, and reports whether they did.
+func signed(list []int64) bool {
+	if slices.ContainsFunc(list, func(x int64) bool { return x >= 0 }) {
+		return false
+	}
+	for k := range list {
+		list[k] ^= math.MinInt64
+	}
+	return true
 }
 
 // mapNPY maps a .npy file whose values are stored as memory holds them. It returns
@@ -101,7 +115,7 @@ func mapNPY(path string, o ReadOptions) (*problem.Instance, error) {
 	if err != nil || h.Fortran {
 		return nil, nil
 	}
-	rows, cols, kind, err := shapeNPY(h)
+	rows, cols, kind, _, err := shapeNPY(h)
 	length := int64(rows*cols) * int64(kind.Size)
 	if err != nil || !kind.Native || length == 0 || size-h.Length != length || h.Length%int64(kind.Size) != 0 {
 		return nil, nil
@@ -134,6 +148,12 @@ func WriteNPY(w io.Writer, inst *problem.Instance) error {
 	if !inst.Dense() {
 		return errors.New("write npy: found a sparse instance or points, expected a matrix")
 	}
-	descr := map[problem.Value]string{problem.Int32: "<i4", problem.Int64: "<i8", problem.Float32: "<f4", problem.Float64: "<f8"}[inst.Type]
-	return npy.Write(w, descr, []int{inst.Rows, inst.Cols}, inst.Bytes())
+	descr, costs := map[problem.Value]string{problem.Int32: "<i4", problem.Int64: "<i8", problem.Float32: "<f4", problem.Float64: "<f8"}[inst.Type], inst.Bytes()
+	if inst.Unsigned {
+		descr, costs = "<u8", slices.Clone(costs)
+		for k := 7; k < len(costs); k += 8 {
+			costs[k] ^= 1 << 7
+		}
+	}
+	return npy.Write(w, descr, []int{inst.Rows, inst.Cols}, costs)
 }

@@ -356,14 +356,22 @@ func TestNotANumber(t *testing.T) {
 	}
 }
 
-// Costs whose sums leave 2^60 are refused.
-func TestOverflow(t *testing.T) {
+// Costs whose sums leave 2^60 lose their last bits in what engines solve.
+func TestDroppedBits(t *testing.T) {
 	for _, c := range []int64{1 << 60, -1 << 60, math.MinInt64, 1<<59 + 1} {
-		if _, err := problem.Normalise(enginetest.MatrixOf(t, 2, 0, 0, 0, c)); !errors.Is(err, problem.ErrCost) {
-			t.Errorf("%d: found %v", c, err)
+		p, err := problem.Normalise(enginetest.MatrixOf(t, 2, 0, 0, 3, c))
+		if err != nil || p.Dropped == 0 || p.Exact || p.Max > problem.MaxScaled(2) || p.Min < -problem.MaxScaled(2) {
+			t.Errorf("%d: found %+v, %v", c, p, err)
+			continue
+		}
+		for j, want := range []int64{3, c} {
+			units, rest := p.Split(1, j)
+			if units<<p.Dropped+int64(rest) != want {
+				t.Errorf("%d: found %d units of 2^%d and %v", want, units, p.Dropped, rest)
+			}
 		}
 	}
-	if _, err := problem.Normalise(enginetest.MatrixOf[int64](t, 2, 1<<59, -1<<59, 0, 0)); err != nil {
-		t.Error(err)
+	if p, err := problem.Normalise(enginetest.MatrixOf[int64](t, 2, 1<<59, -1<<59, 0, 0)); err != nil || p.Dropped > 0 {
+		t.Errorf("found %+v, %v", p, err)
 	}
 }

@@ -34,10 +34,10 @@ func TestClassicalVariants(t *testing.T) {
 			r := rand.New(rand.NewPCG(4, 79))
 			for k, name := range slices.Sorted(maps.Keys(cases[value])) {
 				share := 6
-				if emulatedtest.Thorough {
+				if emulatedtest.Thorough() {
 					share = 4
 				}
-				if !emulatedtest.Every && k%share != turn%share {
+				if !emulatedtest.Every() && k%share != turn%share {
 					continue
 				}
 				p, want := cases[value][name], problem.Infinity
@@ -180,7 +180,7 @@ func TestClassicalBounds(t *testing.T) {
 		if v == nil {
 			t.Fatalf("no variant %s", label)
 		}
-		if !emulatedtest.Thorough && assignment.Classical.Value(v, "zeros") == "bits" {
+		if !emulatedtest.Thorough() && assignment.Classical.Value(v, "zeros") == "bits" {
 			continue
 		}
 		if err := classicalAgrees(t, d, v, p, nil, 5*(rows-3)); err != nil {

@@ -24,6 +24,7 @@ type Matching struct {
 type Ranking struct {
 	Matchings []Matching
 	Complete  bool // the problem has no others
+	Open      bool // a further one may cost at most within units more than the k-th
 	Subspaces int  // cut
 	Searches  int  // for the best matching of a subspace, each of which was checked
 }
@@ -33,9 +34,12 @@ type Ranking struct {
 // beginning of the ranking, beside ctx's error. Errors of subspaces whose duals do not
 // prove their best matching wrap problem.ErrCheck.
 //
+// Where rounding decides the order, within is the most units by which two matchings' values may be
+// out of order: those that cost at most so much more than the k-th follow it, at most k of them.
+//
 // A search takes time in rows times columns, an answer as many searches as there are
 // rows at the most, and memory 8 bytes times rows and columns.
-func Best(ctx context.Context, p *problem.Normal, first *engine.Solution, k int) (*Ranking, error) {
+func Best(ctx context.Context, p *problem.Normal, first *engine.Solution, k int, within int64) (*Ranking, error) {
 	r := &ranker{p: p, width: p.Cols}
 	if p.Limit != problem.Infinity {
 		r.width += p.Rows
@@ -47,7 +51,13 @@ func Best(ctx context.Context, p *problem.Normal, first *engine.Solution, k int)
 	}
 	root.bound = r.value(root.best)
 	r.left = queue{root}
-	for len(r.found.Matchings) < k && len(r.left) > 0 {
+	for len(r.left) > 0 {
+		if n := len(r.found.Matchings); n >= k {
+			beyond := r.left[0].bound - r.found.Matchings[k-1].Value
+			if r.found.Open = beyond <= within && within > 0; !r.found.Open || n >= 2*k {
+				break
+			}
+		}
 		if err := ctx.Err(); err != nil {
 			return &r.found, err
 		}
@@ -59,11 +69,12 @@ func Best(ctx context.Context, p *problem.Normal, first *engine.Solution, k int)
 			continue
 		}
 		r.found.Matchings = append(r.found.Matchings, Matching{r.columns(s.best), s.bound})
-		if len(r.found.Matchings) < k {
+		if len(r.found.Matchings) < k || within > 0 {
 			r.cut(s)
 		}
 	}
 	r.found.Complete = len(r.left) == 0 && len(r.found.Matchings) < k
+	r.found.Open = r.found.Open && len(r.left) > 0
 	return &r.found, nil
 }
 

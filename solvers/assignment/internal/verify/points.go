@@ -71,7 +71,7 @@ func OpenPointsVariant(d device.Device, v *device.Variant, p *problem.Normal) (_
 }
 
 // launch enqueues the two kernels.
-func (w *pointSweep) launch(h *Shard, sign, shift int64, limited, rules uint64, limit int64) error {
+func (w *pointSweep) launch(h *Shard, sign, shift int64, limited, rules uint64, limit, width int64) error {
 	m, n, dim := uint64(h.Rows), uint64(h.Cols), uint64(w.dim)
 	if h.Rows > 0 {
 		g := device.Grid{Blocks: int64((h.Rows + w.threads - 1) / w.threads), Threads: w.threads}
@@ -84,5 +84,5 @@ func (w *pointSweep) launch(h *Shard, sign, shift int64, limited, rules uint64, 
 	}
 	groups, strips := max(1, (h.Rows+w.rows-1)/w.rows), (h.Cols+w.threads-1)/w.threads
 	g := device.Grid{Blocks: int64(groups) * int64(strips), Threads: w.threads}
-	return w.kernels.Sweep(h.Stream, g, w.rowPoints, w.colPoints, dim, h.Words, m, n, sign, shift, rules)
+	return w.kernels.Sweep(h.Stream, g, w.rowPoints, w.colPoints, dim, h.Words, m, n, sign, shift, rules, width)
 }

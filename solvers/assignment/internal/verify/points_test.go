@@ -39,14 +39,17 @@ func TestPointcheck(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cert, err := c.Check(context.Background(), s, p, nil, sol)
-			want, wrong := problem.Check(p.Instance, sol.Column, problem.Duals{U: sol.U, V: sol.V, Scale: p.Scale})
+			cert, near, err := c.Check(context.Background(), s, p, nil, sol)
+			want, pairs, wrong := problem.CheckNear(p.Instance, sol.Column, problem.Duals{U: sol.U, V: sol.V, Scale: p.Scale}, int64(p.Rows)+1)
+			if cert.Rounded > 0 && !samePairs(near, pairs) {
+				t.Errorf("%s: found %d near pairs, the host %d", v.Label, len(near), len(pairs))
+			}
 			if want.By = cert.By; err != nil || wrong != nil || cert != want {
 				t.Errorf("%s, %d x %d: found %+v, %v, the host %+v, %v", v.Label, p.Rows, p.Cols, cert, err, want, wrong)
 			}
 			for range 5 {
 				spoiled := spoil(r, p, sol)
-				_, found := c.Check(context.Background(), s, p, nil, spoiled)
+				_, _, found := c.Check(context.Background(), s, p, nil, spoiled)
 				_, want := problem.Check(p.Instance, spoiled.Column, problem.Duals{U: spoiled.U, V: spoiled.V, Scale: p.Scale})
 				if want == nil {
 					_, want = enginetest.Prove(p, spoiled)

@@ -61,19 +61,23 @@ func Open(d device.Device, v *device.Variant, rows, cols int) (*Checker, error) 
 // take allocates the memory for the answer and the findings.
 func (c *Checker) take(d device.Device) (err error) {
 	c.image = make([]byte, 8*(c.Rows+c.Cols+assignment.CheckWordWords)+4*c.Rows)
-	if c.Words, err = c.scope.Alloc(d, int64(len(c.image)+4*c.Cols)); err != nil {
+	if c.Words, err = c.scope.Alloc(d, c.near()+8*(1+assignment.CheckNear*int64(c.Rows))); err != nil {
 		return fmt.Errorf("certificate of %d x %d pairs: %w", c.Rows, c.Cols, err)
 	}
 	return nil
 }
 
+// near is where the near pairs stand in Words.
+func (c *Checker) near() int64 { return (int64(len(c.image)+4*c.Cols) + 7) / 8 * 8 }
+
 // Close gives back the memory and the module.
 func (c *Checker) Close() error { return c.scope.Close() }
 
-// Check certifies that sol is an optimal solution of p and that its duals
-// prove it. Otherwise the error wraps ErrCheck, counts what is wrong and names
+// Check certifies that sol is an optimal solution of p's scaled costs and that its duals
+// prove it. Where scaling rounded costs it lists the pairs whose slack is at most p.Rows+1 units, nil where
+// they are more than there is room for. Otherwise the error wraps ErrCheck, counts what is wrong and names
 // the first row, column and pair at fault. m are p's costs.
-func (c *Checker) Check(ctx context.Context, s device.Stream, p *problem.Normal, m *engine.Matrix, sol *engine.Solution) (problem.Certificate, error) {
+func (c *Checker) Check(ctx context.Context, s device.Stream, p *problem.Normal, m *engine.Matrix, sol *engine.Solution) (problem.Certificate, []problem.Pair, error) {
 	return CheckShards(ctx, p, []Shard{{c, s, m, 0}}, sol)
 }
 
@@ -85,55 +89,64 @@ type Shard struct {
 	First  int
 }
 
-// CheckShards is check for costs whose rows are spread over devices. Shards
+// CheckShards is Check for costs whose rows are spread over devices. Shards
 // are in order and hold every row once.
-func CheckShards(ctx context.Context, p *problem.Normal, shards []Shard, sol *engine.Solution) (problem.Certificate, error) {
+func CheckShards(ctx context.Context, p *problem.Normal, shards []Shard, sol *engine.Solution) (problem.Certificate, []problem.Pair, error) {
 	next := 0
 	for _, h := range shards {
 		if h.First != next || h.First+h.Rows > p.Rows {
-			return problem.Certificate{}, fmt.Errorf("certificate: rows %d to %d after %d of %d rows", h.First, h.First+h.Rows, next, p.Rows)
+			return problem.Certificate{}, nil, fmt.Errorf("certificate: rows %d to %d after %d of %d rows", h.First, h.First+h.Rows, next, p.Rows)
 		}
 		next += h.Rows
 	}
 	if next != p.Rows {
-		return problem.Certificate{}, fmt.Errorf("certificate: %d of %d rows", next, p.Rows)
+		return problem.Certificate{}, nil, fmt.Errorf("certificate: %d of %d rows", next, p.Rows)
 	}
 	return CheckParts(ctx, p, shards, sol, func(found Findings) (Findings, error) { return found, nil })
 }
 
 // CheckParts is CheckShards for shards that hold some of the rows: join adds the findings on all
-// other rows.
-func CheckParts(ctx context.Context, p *problem.Normal, shards []Shard, sol *engine.Solution, join func(Findings) (Findings, error)) (problem.Certificate, error) {
-	cert := problem.Certificate{Scale: p.Scale}
+// other rows; near pairs are those of the shards.
+func CheckParts(ctx context.Context, p *problem.Normal, shards []Shard, sol *engine.Solution, join func(Findings) (Findings, error)) (problem.Certificate, []problem.Pair, error) {
+	cert := problem.Certificate{Scale: p.Unit()}
 	if len(shards) > 0 {
 		cert.By = shards[0].name
 	}
 	if err := ctx.Err(); err != nil {
-		return cert, err
+		return cert, nil, err
 	}
 	if len(sol.Column) != p.Rows || len(sol.U) != p.Rows || len(sol.V) != p.Cols {
-		return cert, fmt.Errorf("%w: %d columns of rows, %d and %d duals for %d x %d pairs", problem.ErrCheck, len(sol.Column), len(sol.U), len(sol.V), p.Rows, p.Cols)
+		return cert, nil, fmt.Errorf("%w: %d columns of rows, %d and %d duals for %d x %d pairs", problem.ErrCheck, len(sol.Column), len(sol.U), len(sol.V), p.Rows, p.Cols)
 	}
 	for _, h := range shards {
 		if h.Cols != p.Cols {
-			return cert, fmt.Errorf("certificate: %d columns of %d", h.Cols, p.Cols)
+			return cert, nil, fmt.Errorf("certificate: %d columns of %d", h.Cols, p.Cols)
 		}
 	}
 	if err := collective.OnAll(len(shards), func(k int) error { return shards[k].Launch(p, sol) }); err != nil {
-		return cert, fmt.Errorf("certificate: %w", err)
+		return cert, nil, fmt.Errorf("certificate: %w", err)
 	}
 	total := NewFindings()
 	for _, h := range shards {
 		if err := h.Collect(&total); err != nil {
-			return cert, fmt.Errorf("certificate: %w", err)
+			return cert, nil, fmt.Errorf("certificate: %w", err)
 		}
 	}
 	total, err := join(total)
 	if err != nil {
-		return cert, fmt.Errorf("certificate: %w", err)
+		return cert, nil, fmt.Errorf("certificate: %w", err)
 	}
 	total.Fill(p, &cert)
-	return cert, total.Judge(p, sol)
+	if err := total.Judge(p, sol); err != nil || cert.Rounded == 0 || p.Instance.Type.Integer() {
+		return cert, nil, err
+	}
+	near := []problem.Pair{}
+	for _, h := range shards {
+		if near, err = h.listed(near); err != nil || near == nil {
+			return cert, nil, err
+		}
+	}
+	return cert, near, nil
 }
 
 // Findings are the words of the kernels, of all shards together.
@@ -182,8 +195,15 @@ func (h *Shard) Launch(p *problem.Normal, sol *engine.Solution) error {
 	if h.First > 0 {
 		rules |= assignment.CheckRuleElsewhere
 	}
+	width := int64(-1)
+	if !p.Exact {
+		width = int64(p.Rows) + 1
+	}
+	if err := h.Stream.Fill(h.Words, h.near(), 8, 0); err != nil {
+		return err
+	}
 	if h.points != nil {
-		return h.points.launch(h, sign, shift, limited, rules, p.Limit)
+		return h.points.launch(h, sign, shift, limited, rules, p.Limit, width)
 	}
 	f := &assignment.Check
 	block, rows := f.Int(h.variant, "block"), f.Int(h.variant, "rows")
@@ -200,7 +220,7 @@ func (h *Shard) Launch(p *problem.Normal, sol *engine.Solution) error {
 	}
 	groups, tiles := max(1, (h.Rows+rows-1)/rows), (h.Cols+span-1)/span
 	g := device.Grid{Blocks: int64(groups) * int64(tiles), Threads: block}
-	return h.kernels.Sweep(h.Stream, g, h.M.Costs, h.Words, m, n, sign, shift, rules)
+	return h.kernels.Sweep(h.Stream, g, h.M.Costs, h.Words, m, n, sign, shift, rules, width)
 }
 
 // owners marks the columns that rows of other shards have; the others are free.
@@ -238,6 +258,29 @@ func (h *Shard) Collect(total *Findings) error {
 	return nil
 }
 
+// listed adds a shard's near pairs to others; nil where they are more than there is room for.
+func (h *Shard) listed(near []problem.Pair) ([]problem.Pair, error) {
+	words := make([]uint64, 1+3*h.Rows) // most problems have fewer than three a row
+	if err := h.Stream.Download(device.Bytes(words), h.Words, h.near()); err != nil {
+		return nil, fmt.Errorf("certificate: near pairs: %w", err)
+	}
+	count := words[0]
+	switch {
+	case count > assignment.CheckNear*uint64(h.Rows):
+		return nil, nil
+	case count >= uint64(len(words)):
+		words = make([]uint64, 1+count)
+		if err := h.Stream.Download(device.Bytes(words), h.Words, h.near()); err != nil {
+			return nil, fmt.Errorf("certificate: near pairs: %w", err)
+		}
+	}
+	near = slices.Grow(near, int(count))
+	for _, at := range words[1 : 1+count] {
+		near = append(near, problem.Pair{Row: int32(h.First + int(at/uint64(h.Cols))), Col: int32(at % uint64(h.Cols))})
+	}
+	return near, nil
+}
+
 // Join adds the findings on other rows.
 func (found *Findings) Join(others Findings) {
 	for w, x := range others {
@@ -253,12 +296,12 @@ func (found *Findings) Join(others Findings) {
 func (found *Findings) Fill(p *problem.Normal, cert *problem.Certificate) {
 	cert.Pairs = int64(p.Rows)*int64(p.Cols) - int64(found[assignment.CheckWordForbidden])
 	cert.Primal, cert.Dual = sumText(found[assignment.CheckWordPrimal:]), sumText(found[assignment.CheckWordDual:])
-	cert.Rounded = int64(found[assignment.CheckWordRounded])
+	cert.Rounded = int64(found[assignment.CheckWordRounded]) + p.Lost
 	if p.LimitRounded() {
 		cert.Rounded++
 	}
 	if cert.Exact = cert.Rounded == 0; !cert.Exact {
-		cert.Gap = float64(p.Rows) / math.Abs(p.Scale)
+		cert.Gap = float64(p.Rows) / math.Abs(p.Unit())
 	}
 }
 

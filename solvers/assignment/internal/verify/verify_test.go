@@ -1,11 +1,13 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +17,7 @@ import (
 	"coalesce/solvers/assignment/internal/draw"
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/internal/enginetest"
+	"coalesce/solvers/assignment/internal/reference"
 	"coalesce/solvers/assignment/problem"
 )
 
@@ -58,7 +61,7 @@ func (c *trialChecker) run(t *testing.T, p *draw.Planted) error {
 	}
 	m := &engine.Matrix{Costs: costs, Rows: p.Rows, Cols: p.Cols}
 	if c.second == nil {
-		c.cert, err = c.Check(context.Background(), c.s, p.Normal, m, p.Solution)
+		c.cert, _, err = c.Check(context.Background(), c.s, p.Normal, m, p.Solution)
 	} else {
 		c.cert, err = c.split(t, p, m)
 	}
@@ -81,10 +84,11 @@ func (c *trialChecker) split(t *testing.T, p *draw.Planted, m *engine.Matrix) (p
 	if err := c.second.s.Upload(rest, 0, p.Instance.Bytes()[from:from+n]); err != nil {
 		t.Fatal(err)
 	}
-	return CheckShards(context.Background(), p.Normal, []Shard{
+	cert, _, err := CheckShards(context.Background(), p.Normal, []Shard{
 		{c.Checker, c.s, &engine.Matrix{Costs: m.Costs, Rows: c.Rows, Cols: p.Cols}, 0},
 		{c.second.Checker, c.second.s, &engine.Matrix{Costs: rest, Rows: c.second.Rows, Cols: p.Cols}, c.Rows},
 	}, p.Solution)
+	return cert, err
 }
 
 // agrees holds the certificate against the host's.
@@ -403,5 +407,76 @@ func TestJudgeOfPoison(t *testing.T) {
 		if err := found.Judge(p, sol); !errors.Is(err, problem.ErrCheck) || !strings.Contains(err.Error(), "the check itself is wrong") {
 			t.Errorf("words of %#x: %v", poison, err)
 		}
+	}
+}
+
+// samePairs compares two lists in any order.
+func samePairs(a, b []problem.Pair) bool {
+	order := func(x, y problem.Pair) int { return cmp.Or(cmp.Compare(x.Row, y.Row), cmp.Compare(x.Col, y.Col)) }
+	slices.SortFunc(a, order)
+	slices.SortFunc(b, order)
+	return slices.Equal(a, b)
+}
+
+// Near pairs of rounded costs are those that the host lists, until there is no room for them.
+func TestNearPairs(t *testing.T) {
+	d := emulatedtest.Open(t)
+	r, rounded := rand.New(rand.NewPCG(8, 1)), 0
+	for _, value := range []problem.Value{problem.Float32, problem.Float64} {
+		for _, shape := range [][2]int{{40, 40}, {33, 50}, {7, 1030}} {
+			for _, crowded := range []bool{false, true} {
+				costs := make([]float64, shape[0]*shape[1])
+				for k := range costs {
+					costs[k] = math.Exp(3 * r.NormFloat64())
+				}
+				if crowded { // all others are within a unit
+					costs[1] = 1e30
+				}
+				inst := &problem.Instance{Rows: shape[0], Cols: shape[1]}
+				if problem.SetCosts(inst, costs); value == problem.Float32 {
+					short := make([]float32, len(costs))
+					for k, c := range costs {
+						short[k] = float32(c)
+					}
+					problem.SetCosts(inst, short)
+				}
+				p, err := problem.Normalise(inst)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sol, err := reference.Solve(p, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				c := openChecker(t, d, checkVariant(t, "block=256,rows=32,flight=4", value), p.Rows, p.Cols)
+				b, err := d.Alloc(int64(len(inst.Bytes())))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := c.s.Upload(b, 0, inst.Bytes()); err != nil {
+					t.Fatal(err)
+				}
+				cert, near, err := c.Check(context.Background(), c.s, p, &engine.Matrix{Costs: b, Rows: p.Rows, Cols: p.Cols}, sol)
+				_, want, wrong := problem.CheckNear(inst, sol.Column, problem.Duals{U: sol.U, V: sol.V, Scale: p.Unit()}, int64(p.Rows)+1)
+				if err != nil || wrong != nil {
+					t.Fatal(err, wrong)
+				}
+				full := len(want) > assignment.CheckNear*p.Rows
+				if cert.Rounded == 0 {
+					want = nil
+				} else {
+					rounded++
+				}
+				if full != crowded || full && near != nil || !full && !samePairs(near, want) {
+					t.Errorf("%s, %v, crowded %t: found %d near pairs, the host %d", value, shape, crowded, len(near), len(want))
+				}
+				if err := b.Free(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	if rounded < 8 {
+		t.Errorf("%d of 12 instances were rounded, expected most", rounded)
 	}
 }

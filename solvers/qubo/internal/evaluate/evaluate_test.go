@@ -71,7 +71,7 @@ func TestEvaluateVariants(t *testing.T) {
 	for _, v := range emulatedtest.Variants(&qubo.Evaluate) {
 		kind := qubo.Evaluate.Value(v, "weight")
 		cases := []struct{ n, count int }{{0, 2}, {1, 3}, {130, 129}}
-		if kind == Int8 || emulatedtest.Every {
+		if kind == Int8 || emulatedtest.Every() {
 			cases = append(cases, struct{ n, count int }{260, 67}) // three steps of columns
 		}
 		for _, c := range cases {

@@ -24,7 +24,7 @@ func TestDenseSubjects(t *testing.T) {
 	for _, sub := range []subjectOf{{&qubo.Evaluate}, {&qubo.Multistart}} {
 		for _, fixed := range sub.Fixed() {
 			f := sub.Family()
-			if kind := fixed["weight"]; !emulatedtest.Every && (kind == evaluate.Int32 || kind == evaluate.Float32) {
+			if kind := fixed["weight"]; !emulatedtest.Every() && (kind == evaluate.Int32 || kind == evaluate.Float32) {
 				continue
 			}
 			at := slices.IndexFunc(f.Variants, func(v device.Variant) bool {

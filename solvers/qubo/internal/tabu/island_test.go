@@ -52,7 +52,7 @@ func TestBulkVariants(t *testing.T) {
 	t.Parallel()
 	d := emulatedtest.Open(t)
 	list := emulatedtest.Sample(&qubo.Bulk, 1)
-	if emulatedtest.Every {
+	if emulatedtest.Every() {
 		list = emulatedtest.Variants(&qubo.Bulk)
 	}
 	for _, v := range list {
@@ -62,7 +62,7 @@ func TestBulkVariants(t *testing.T) {
 				t.Fatal(err)
 			}
 			sizes := []int{13, 97}
-			if !emulatedtest.Every && f.threads() > 512 {
+			if !emulatedtest.Every() && f.threads() > 512 {
 				sizes = []int{33}
 			}
 			if f.cluster > 1 && f.capacity() <= 256 {
@@ -78,7 +78,7 @@ func TestBulkVariants(t *testing.T) {
 					t.Fatal(err)
 				}
 				flips := int64(b.rules.flips)
-				if !emulatedtest.Thorough && f.threads() >= 256 {
+				if !emulatedtest.Thorough() && f.threads() >= 256 {
 					flips = flips/4 + 1
 				}
 				for number := range int64(3) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"coalesce/runtime/device"
@@ -33,6 +34,16 @@ type Device struct {
 	err    error // the first overrun that Free found
 }
 
+// Overrun is the first overrun that was found since New; nil where there was none.
+func (d *Device) Overrun() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if errors.Is(d.err, ErrOverrun) {
+		return d.err
+	}
+	return nil
+}
+
 // New guards the buffers that are made through it on d.
 func New(d device.Device) (*Device, error) {
 	s, err := d.NewStream()
@@ -45,7 +56,11 @@ func New(d device.Device) (*Device, error) {
 // Close checks what is left and closes the guard's stream; the device stays open. The
 // error wraps ErrOverrun when any buffer was overrun since New.
 func (d *Device) Close() error {
-	return errors.Join(d.Check(), d.stream.Close())
+	err := d.Check()
+	d.mu.Lock()
+	d.live = nil
+	d.mu.Unlock()
+	return errors.Join(err, d.stream.Close())
 }
 
 // Check returns the first overrun since New, after a look at the buffers that are live. The
@@ -83,15 +98,36 @@ func (d *Device) look(b *buffer) {
 		if end.name == "before" {
 			at, last = watched-last, watched-at
 		}
-		d.err = fmt.Errorf("%w: found bytes changed from %d to %d %s one of %d bytes, expected none", ErrOverrun, at, last, end.name, b.n)
+		d.err = fmt.Errorf("%w: found bytes changed from %d to %d %s %s, expected none", ErrOverrun, at, last, end.name, b)
 		return
 	}
 }
 
 type buffer struct {
 	device.Buffer
-	d *Device
-	n int64
+	d     *Device
+	n     int64
+	names []string // the parameters of kernels that it was, the first mostNames of them
+}
+
+// mostNames is how many names a buffer keeps.
+const mostNames = 3
+
+// call notes that the buffer was a parameter of a kernel.
+func (b *buffer) call(name string) {
+	b.d.mu.Lock()
+	defer b.d.mu.Unlock()
+	if len(b.names) < mostNames && !slices.Contains(b.names, name) {
+		b.names = append(b.names, name)
+	}
+}
+
+// String says which buffer it is.
+func (b *buffer) String() string {
+	if len(b.names) == 0 {
+		return fmt.Sprintf("a buffer of %d bytes that no kernel was given", b.n)
+	}
+	return fmt.Sprintf("%s, a buffer of %d bytes", strings.Join(b.names, " and "), b.n)
 }
 
 // Len is the length asked for.
@@ -122,7 +158,7 @@ func (d *Device) Alloc(n int64) (device.Buffer, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("poison: %w", err), whole.Free())
 	}
-	b := &buffer{whole, d, n}
+	b := &buffer{Buffer: whole, d: d, n: n}
 	d.live = append(d.live, b)
 	return b, nil
 }
@@ -138,14 +174,54 @@ func (d *Device) NewStream() (device.Stream, error) {
 
 // Reaches reports what the device says of another, which may be guarded.
 func (d *Device) Reaches(other device.Device) (bool, error) {
-	if o, ok := other.(*Device); ok {
-		other = o.Device
+	if o, ok := device.Plain(other).(interface{ Below() device.Device }); ok {
+		other = o.Below()
 	}
 	r, ok := d.Device.(device.Reacher)
 	if !ok {
 		return false, nil
 	}
 	return r.Reaches(other)
+}
+
+// Below is the device that is guarded.
+func (d *Device) Below() device.Device { return d.Device }
+
+// Load is device.Device's; kernels of the module know what their parameters are called.
+func (d *Device) Load(f *device.Family, v *device.Variant) (device.Module, error) {
+	m, err := d.Device.Load(f, v)
+	if err != nil {
+		return nil, err
+	}
+	return module{m, f}, nil
+}
+
+type module struct {
+	device.Module
+	family *device.Family
+}
+
+func (m module) Kernel(entry string) (device.Kernel, error) {
+	k, err := m.Module.Kernel(entry)
+	if err != nil {
+		return nil, err
+	}
+	return kernel{k, m.family, entry}, nil
+}
+
+type kernel struct {
+	device.Kernel
+	family *device.Family
+	entry  string
+}
+
+// parameter names the i-th one.
+func (k kernel) parameter(i int) string {
+	name := fmt.Sprintf("argument %d", i+1)
+	if e := k.family.Entry(k.entry); e != nil && i < len(e.Params) {
+		name = e.Params[i].Name
+	}
+	return fmt.Sprintf("%s of %s in %s", name, k.entry, k.family.Name)
 }
 
 type stream struct{ device.Stream }
@@ -200,12 +276,18 @@ func (s stream) Copy(dst device.Buffer, dstOff int64, src device.Buffer, srcOff,
 }
 
 func (s stream) Launch(k device.Kernel, g device.Grid, args ...device.Arg) error {
+	named, ours := k.(kernel)
+	if ours {
+		k = named.Kernel
+	}
 	plain := slices.Clone(args)
 	for i := range plain {
-		if plain[i].Buffer != nil {
-			var begin int64
-			plain[i].Buffer, begin = bare(plain[i].Buffer)
-			plain[i].Bits += uint64(begin)
+		if b, ok := plain[i].Buffer.(*buffer); ok {
+			if ours {
+				b.call(named.parameter(i))
+			}
+			plain[i].Buffer = b.Buffer
+			plain[i].Bits += watched
 		}
 	}
 	return s.Stream.Launch(k, g, plain...)

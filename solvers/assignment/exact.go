@@ -1,0 +1,220 @@
+package assignment
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"unsafe"
+
+	"coalesce/runtime/collective"
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/internal/families"
+	"coalesce/solvers/assignment/internal/refine"
+	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/cores"
+	"coalesce/solvers/solve"
+)
+
+// nearWidth is the slack in units of the pairs from which an optimal matching of rounded costs is
+// decided: each matching costs at most half a unit a row more or less than its rounded costs say.
+func nearWidth(p *problem.Normal) int64 { return int64(p.Rows) + 1 }
+
+// checkNear is problem.CheckNear for a matching and duals of p, whose near pairs it returns in p's rows
+// and columns.
+func checkNear(inst *problem.Instance, p *problem.Normal, column []int32, d problem.Duals) (problem.Certificate, []problem.Pair, error) {
+	cert, near, err := problem.CheckNear(inst, column, d, nearWidth(p))
+	if p.Transposed {
+		for k, x := range near {
+			near[k] = problem.Pair{Row: x.Col, Col: x.Row}
+		}
+	}
+	return cert, near, err
+}
+
+// nearRows lists the near pairs of rows low to high-1, whose costs p's instance has.
+func nearRows(p *problem.Normal, sol *engine.Solution, low, high int) []problem.Pair {
+	near, width := []problem.Pair{}, nearWidth(p)
+	var mu sync.Mutex
+	cores.Split(high-low, max(1, 1<<14/max(1, p.Cols)), func(from, to int) {
+		var own []problem.Pair
+		buf := make([]int64, p.Cols)
+		for i := low + from; i < low+to; i++ {
+			bar := sol.U[i] + width
+			for j, c := range p.Row(i-low, buf) {
+				if c != problem.Infinity && c-sol.V[j] <= bar {
+					own = append(own, problem.Pair{Row: int32(i), Col: int32(j)})
+				}
+			}
+		}
+		mu.Lock()
+		near = append(near, own...)
+		mu.Unlock()
+	})
+	return near
+}
+
+// decide makes sol, an optimal solution of p's rounded costs, optimal for the costs as they are, given
+// its certificate and the near pairs in p's rows and columns. It adds to the certificate how. Where ctx ends it sol is the best matching so far, and the certificate has its gap.
+func (r *Result) decide(ctx context.Context, p *problem.Normal, sol *engine.Solution, cert *problem.Certificate, near []problem.Pair, o Options) error {
+	if cert.Rounded == 0 {
+		return nil
+	}
+	var column []int32
+	var err error
+	if o.Together() > 1 {
+		column, err = decideTogether(ctx, p, sol, cert, near, o)
+	} else {
+		if near == nil && p.Source == nil {
+			near = nearRows(p, sol, 0, p.Rows)
+		}
+		column, err = decide(ctx, p, sol, cert, near, o)
+	}
+	if err != nil {
+		why := "residual costs were not solved"
+		if ctx.Err() != nil {
+			if why = "the time limit ended the solve"; context.Cause(ctx) != solve.ErrTimeLimit {
+				r.Stopped, why = true, "interrupted"
+			}
+		}
+		r.Notes = append(r.Notes[:len(r.Notes):len(r.Notes)], fmt.Sprintf("%s: a matching of rounded costs (%v)", why, err))
+	}
+	if column == nil {
+		return err
+	}
+	sol.Column = column
+	return nil
+}
+
+// errOpen is the error of near pairs that are too many to be listed.
+var errOpen = errors.New("too many pairs are within rounding")
+
+// decide is the column of each row of p in an optimal matching for the costs as they are. An error
+// comes with the best matching so far; the certificate has the gap.
+func decide(ctx context.Context, p *problem.Normal, sol *engine.Solution, cert *problem.Certificate, near []problem.Pair, o Options) ([]int32, error) {
+	if near == nil {
+		return sol.Column, errOpen
+	}
+	out, err := refine.Exact(ctx, p, sol.Column, sol.Prices, near, p.Split, o.residual)
+	cert.Rounds, cert.Gap = out.Rounds, out.Gap
+	return out.Column, err
+}
+
+// residual solves residual costs: dense ones on the first of o's devices, others on the host.
+func (o Options) residual(ctx context.Context, inst *problem.Instance) ([]int32, problem.Duals, error) {
+	if len(o.Devices) > 0 && inst.Dense() {
+		r, err := Solve(ctx, inst, Options{Settings: solve.Settings{Devices: o.Devices[:1], Tuning: o.Tuning}, Duals: true})
+		switch {
+		case err != nil:
+			return nil, problem.Duals{}, err
+		case !r.Proven:
+			return nil, problem.Duals{}, errors.Join(ctx.Err(), errors.New("no proven matching of residual costs"))
+		}
+		return r.Column, *r.Duals, nil
+	}
+	p, err := problem.Normalise(inst)
+	if err != nil {
+		return nil, problem.Duals{}, err
+	}
+	sol, err := families.Methods()[0].Solve(ctx, p, nil, engine.Host{Tuning: o.Tuning})
+	if err != nil {
+		return nil, problem.Duals{}, err
+	}
+	d := dualsOf(p, sol)
+	_, err = problem.Check(inst, sol.Column, d)
+	return sol.Column, d, err
+}
+
+// mostNear is the most near pairs that ranks hand to the first of them.
+const mostNear = 1 << 26
+
+// A nearPair is a near pair on its way between ranks, with its exact cost.
+type nearPair struct {
+	problem.Pair
+	Units int64
+	Rest  float64
+}
+
+// decideTogether is decide where each rank has some rows: the first decides for all. near are those
+// of this rank's rows.
+func decideTogether(ctx context.Context, p *problem.Normal, sol *engine.Solution, cert *problem.Certificate, near []problem.Pair, o Options) ([]int32, error) {
+	low, high := OwnRows(p.Rows, o.Ranks)
+	if near == nil {
+		near = nearRows(p, sol, low, high)
+	}
+	counts, err := collective.Lists(o.Ranks, []uint64{uint64(len(near))})
+	if err != nil {
+		return nil, err
+	}
+	total := uint64(0)
+	for _, c := range counts {
+		total += c[0]
+	}
+	if total > mostNear {
+		return sol.Column, errOpen
+	}
+	own := make([]nearPair, len(near))
+	for k, x := range near {
+		units, rest := p.Split(int(x.Row)-low, int(x.Col))
+		own[k] = nearPair{x, units, rest}
+	}
+	parts, err := collective.Texts(o.Ranks, bytesOf(own))
+	if err != nil {
+		return nil, err
+	}
+	f := outcome{Column: sol.Column, Gap: cert.Gap}
+	if o.rank() == 0 {
+		f = decideParts(ctx, p, sol, parts, o)
+	}
+	text, err := json.Marshal(f)
+	if err == nil {
+		parts, err = collective.Texts(o.Ranks, text)
+	}
+	if err == nil {
+		f = outcome{}
+		err = json.Unmarshal(parts[0], &f)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if cert.Rounds, cert.Gap = f.Rounds, f.Gap; f.Failed != "" {
+		err = errors.New(f.Failed)
+	}
+	return f.Column, err
+}
+
+func bytesOf(pairs []nearPair) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(pairs))), int(unsafe.Sizeof(nearPair{}))*len(pairs))
+}
+
+// An outcome is what the first of several ranks decides.
+type outcome struct {
+	Column []int32
+	Rounds int
+	Gap    float64
+	Failed string
+}
+
+// decideParts decides from the near pairs of all ranks.
+func decideParts(ctx context.Context, p *problem.Normal, sol *engine.Solution, parts [][]byte, o Options) outcome {
+	var near []problem.Pair
+	costs := map[problem.Pair]nearPair{}
+	for _, part := range parts {
+		pairs := make([]nearPair, len(part)/int(unsafe.Sizeof(nearPair{})))
+		copy(bytesOf(pairs), part)
+		for _, x := range pairs {
+			near = append(near, x.Pair)
+			costs[x.Pair] = x
+		}
+	}
+	out, err := refine.Exact(ctx, p, sol.Column, sol.Prices, near, func(i, j int) (int64, float64) {
+		x := costs[problem.Pair{Row: int32(i), Col: int32(j)}]
+		return x.Units, x.Rest
+	}, o.residual)
+	f := outcome{Column: out.Column, Rounds: out.Rounds, Gap: out.Gap}
+	if err != nil {
+		f.Failed = err.Error()
+	}
+	return f
+}

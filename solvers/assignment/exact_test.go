@@ -1,0 +1,356 @@
+package assignment
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"coalesce/runtime/device"
+	"coalesce/runtime/host"
+	"coalesce/solvers/solve"
+)
+
+// wideKinds draw float costs whose magnitudes differ by more than 60 bits, or whose rounding
+// decides, and some that do not.
+var wideKinds = map[string]func(r *rand.Rand) func(i, j int) float64{
+	"uniform": func(r *rand.Rand) func(i, j int) float64 { return func(i, j int) float64 { return r.Float64() } },
+	"few": func(r *rand.Rand) func(i, j int) float64 {
+		return func(i, j int) float64 { return float64(r.IntN(4)) / 10 }
+	},
+	"big 1e15": func(r *rand.Rand) func(i, j int) float64 {
+		return func(i, j int) float64 { return either(r, 0.4, 1e15, r.Float64()) }
+	},
+	"big 1e300": func(r *rand.Rand) func(i, j int) float64 {
+		return func(i, j int) float64 { return either(r, 0.4, 1e300, r.Float64()) }
+	},
+	"two constants": func(r *rand.Rand) func(i, j int) float64 {
+		return func(i, j int) float64 { return either(r, 0.3, 1e300, either(r, 0.4, 1e18, r.Float64())) }
+	},
+	"forced 1e15": func(r *rand.Rand) func(i, j int) float64 {
+		return func(i, j int) float64 {
+			if i%4 == 0 {
+				return 1e15
+			}
+			return r.Float64()
+		}
+	},
+	"forced near 1e300": func(r *rand.Rand) func(i, j int) float64 {
+		return func(i, j int) float64 {
+			if i%4 == 0 {
+				return 1e300 * (0.5 + r.Float64())
+			}
+			return r.Float64()
+		}
+	},
+	"pareto": func(r *rand.Rand) func(i, j int) float64 {
+		return func(i, j int) float64 { return math.Pow(r.Float64(), -10) }
+	},
+	"lognormal": func(r *rand.Rand) func(i, j int) float64 {
+		return func(i, j int) float64 { return math.Exp(20 * r.NormFloat64()) }
+	},
+	"log-uniform": func(r *rand.Rand) func(i, j int) float64 {
+		return func(i, j int) float64 { return math.Pow(10, 600*r.Float64()-300) }
+	},
+	"mixed signs": func(r *rand.Rand) func(i, j int) float64 {
+		return func(i, j int) float64 { return either(r, 0.5, 1, -1) * math.Pow(10, 600*r.Float64()-300) }
+	},
+	"subnormals": func(r *rand.Rand) func(i, j int) float64 {
+		return func(i, j int) float64 { return float64(r.IntN(1<<20)) * math.SmallestNonzeroFloat64 }
+	},
+	"subnormals and 1": func(r *rand.Rand) func(i, j int) float64 {
+		return func(i, j int) float64 { return either(r, 0.5, 1, float64(r.IntN(1<<20))*math.SmallestNonzeroFloat64) }
+	},
+	"row and column": func(r *rand.Rand) func(i, j int) float64 {
+		return func(i, j int) float64 {
+			c := r.NormFloat64()
+			if i == 0 {
+				c += 1e16
+			}
+			if j == 1 {
+				c -= 1e16
+			}
+			return c
+		}
+	},
+	"rank one": func(r *rand.Rand) func(i, j int) float64 {
+		return func(i, j int) float64 { return math.Sqrt(float64(i+1))*math.Sqrt(float64(j+2)) + 1e-15*r.Float64() }
+	},
+	"forbidden": func(r *rand.Rand) func(i, j int) float64 {
+		return func(i, j int) float64 {
+			return either(r, 0.2, either(r, 0.5, math.Inf(1), 1e200), math.Exp(5*r.NormFloat64()))
+		}
+	},
+}
+
+func either(r *rand.Rand, p, a, b float64) float64 {
+	if r.Float64() < p {
+		return a
+	}
+	return b
+}
+
+// optimum is the least sum of a matching of rows to columns, rows <= cols, in integers (Kuhn 1955;
+// shortest augmenting paths); cost returns nil for a forbidden pair. ok is false without a full
+// matching. With a limit each row may stay unmatched at its cost.
+func optimum(rows, cols int, cost func(i, j int) *big.Int, limit *big.Int) (sum *big.Int, ok bool) {
+	real := cols
+	if limit != nil {
+		cols += rows
+	}
+	at := func(i, j int) *big.Int {
+		if j < real {
+			return cost(i, j)
+		}
+		return limit
+	}
+	u, v := make([]*big.Int, rows+1), make([]*big.Int, cols+1)
+	for k := range u {
+		u[k] = new(big.Int)
+	}
+	for k := range v {
+		v[k] = new(big.Int)
+	}
+	owner, way := make([]int, cols+1), make([]int, cols+1)
+	for i := 1; i <= rows; i++ {
+		owner[0] = i
+		j0 := 0
+		least, used := make([]*big.Int, cols+1), make([]bool, cols+1)
+		for {
+			used[j0] = true
+			i0, j1 := owner[j0], -1
+			var delta *big.Int
+			for j := 1; j <= cols; j++ {
+				if used[j] {
+					continue
+				}
+				if c := at(i0-1, j-1); c != nil {
+					x := new(big.Int).Sub(c, u[i0])
+					if x.Sub(x, v[j]); least[j] == nil || x.Cmp(least[j]) < 0 {
+						least[j], way[j] = x, j0
+					}
+				}
+				if least[j] != nil && (delta == nil || least[j].Cmp(delta) < 0) {
+					delta, j1 = least[j], j
+				}
+			}
+			if j1 < 0 {
+				return nil, false
+			}
+			delta = new(big.Int).Set(delta)
+			for j := 0; j <= cols; j++ {
+				switch {
+				case used[j]:
+					u[owner[j]].Add(u[owner[j]], delta)
+					v[j].Sub(v[j], delta)
+				case least[j] != nil:
+					least[j].Sub(least[j], delta)
+				}
+			}
+			if j0 = j1; owner[j0] == 0 {
+				break
+			}
+		}
+		for j0 != 0 {
+			j1 := way[j0]
+			owner[j0] = owner[j1]
+			j0 = j1
+		}
+	}
+	sum = new(big.Int)
+	for j := 1; j <= cols; j++ {
+		if owner[j] > 0 {
+			sum.Add(sum, at(owner[j]-1, j-1))
+		}
+	}
+	return sum, true
+}
+
+// wholeBits are the bits behind the point of integers that hold every float64.
+const wholeBits = 1074
+
+func exactly(x float64) *big.Int {
+	f := new(big.Float).SetPrec(2200).SetFloat64(x)
+	out, _ := f.SetMantExp(f, wholeBits).Int(nil)
+	return out
+}
+
+// exactSum is what a matching of an instance costs, negated where it maximises, with the limit for
+// each unmatched row of the shorter side.
+func exactSum(inst *Instance, column []int32) *big.Int {
+	sum, matched := new(big.Int), 0
+	for i, j := range column {
+		if j >= 0 {
+			matched++
+			sum.Add(sum, exactCost(inst, i, int(j)))
+		}
+	}
+	if inst.Limit != nil {
+		l := exactly(*inst.Limit)
+		if inst.Maximize {
+			l.Neg(l)
+		}
+		sum.Add(sum, l.Mul(l, big.NewInt(int64(min(inst.Rows, inst.Cols)-matched))))
+	}
+	return sum
+}
+
+func exactCost(inst *Instance, i, j int) *big.Int {
+	k := inst.Find(i, j)
+	if k < 0 || !inst.Allowed(i, j) {
+		return nil
+	}
+	var x *big.Int
+	switch {
+	case inst.Points != nil:
+		x = exactly(inst.Points.Cost(i, j))
+	case inst.Type == Int32:
+		x = new(big.Int).Lsh(big.NewInt(int64(inst.I32[k])), wholeBits)
+	case inst.Type == Int64 && inst.Unsigned:
+		x = new(big.Int).SetUint64(uint64(inst.I64[k]) ^ 1<<63)
+		x.Lsh(x, wholeBits)
+	case inst.Type == Int64:
+		x = new(big.Int).Lsh(big.NewInt(inst.I64[k]), wholeBits)
+	case inst.Type == Float32:
+		x = exactly(float64(inst.F32[k]))
+	default:
+		x = exactly(inst.F64[k])
+	}
+	if inst.Maximize {
+		x.Neg(x)
+	}
+	return x
+}
+
+func best(inst *Instance) (*big.Int, bool) {
+	rows, cols := inst.Rows, inst.Cols
+	cost := func(i, j int) *big.Int { return exactCost(inst, i, j) }
+	if rows > cols {
+		rows, cols = cols, rows
+		cost = func(i, j int) *big.Int { return exactCost(inst, j, i) }
+	}
+	var limit *big.Int
+	if inst.Limit != nil {
+		limit = exactly(*inst.Limit)
+		if inst.Maximize {
+			limit.Neg(limit)
+		}
+	}
+	return optimum(rows, cols, cost, limit)
+}
+
+// sparseOf lists about a third of the pairs, and a diagonal.
+func sparseOf(r *rand.Rand, inst *Instance) *Instance {
+	s := &Sparse{Start: make([]int64, inst.Rows+1)}
+	var costs []float64
+	for i := range inst.Rows {
+		for j := range inst.Cols {
+			if j == i%inst.Cols || r.IntN(3) == 0 {
+				s.Col, costs = append(s.Col, int32(j)), append(costs, inst.F64[i*inst.Cols+j])
+			}
+		}
+		s.Start[i+1] = int64(len(s.Col))
+	}
+	return &Instance{Rows: inst.Rows, Cols: inst.Cols, Type: Float64, F64: costs, Sparse: s, Maximize: inst.Maximize}
+}
+
+// wideInstance draws an instance of a kind: dense or sparse, square or not, with a limit or not.
+func wideInstance(r *rand.Rand, kind string, rows, cols int) *Instance {
+	draw := wideKinds[kind](r)
+	inst := &Instance{Rows: rows, Cols: cols, Type: Float64, F64: make([]float64, rows*cols), Maximize: r.IntN(3) == 0}
+	for k := range inst.F64 {
+		if inst.F64[k] = draw(k/cols, k%cols); inst.Maximize {
+			inst.F64[k] = -inst.F64[k]
+		}
+	}
+	if r.IntN(4) == 0 {
+		inst = sparseOf(r, inst)
+	}
+	if r.IntN(3) == 0 {
+		l := inst.F64[r.IntN(len(inst.F64))]
+		switch r.IntN(4) {
+		case 0:
+			l *= 1 + 0x1p-52
+		case 1:
+			l *= 0.5
+		}
+		if !math.IsInf(l, 0) {
+			inst.Limit = &l
+		}
+	}
+	return inst
+}
+
+// isOptimal checks an answer to an instance against the exact optimum.
+func isOptimal(t *testing.T, what string, inst *Instance, column []int32, r *Result, err error) {
+	t.Helper()
+	want, ok := best(inst)
+	if !ok {
+		if r != nil && r.Column != nil {
+			t.Errorf("%s: found a matching, expected none", what)
+		}
+		return
+	}
+	if err != nil {
+		t.Errorf("%s: %v", what, err)
+		return
+	}
+	if got := exactSum(inst, column); got.Cmp(want) != 0 {
+		t.Errorf("%s: found %s, expected %s (limit %v, maximise %t)", what, short(got), short(want), inst.Limit, inst.Maximize)
+	}
+	if r != nil && !r.Proven {
+		t.Errorf("%s: not proven: gap %v, notes %v", what, r.Certificate.Gap, r.Notes)
+	}
+}
+
+func short(x *big.Int) string {
+	f := new(big.Float).SetInt(x)
+	return f.SetMantExp(f, -wholeBits).Text('g', 20)
+}
+
+func TestWideFloats(t *testing.T) {
+	d := host.Open(0)
+	defer d.Close()
+	o := Options{Settings: solve.Settings{Devices: []device.Device{d}}}
+	rounds := map[string]int{}
+	for _, kind := range slices.Sorted(maps.Keys(wideKinds)) {
+		for try := range 40 {
+			r := rand.New(rand.NewPCG(uint64(try), 7))
+			rows, cols := 1+r.IntN(9), 1+r.IntN(9)
+			if try%3 == 0 {
+				cols = rows
+			}
+			if try%10 == 0 {
+				rows, cols = 30, 30+r.IntN(2)*10
+			}
+			inst := wideInstance(r, kind, rows, cols)
+			what := fmt.Sprintf("%s, try %d, %d x %d", kind, try, rows, cols)
+			res, err := Solve(context.Background(), inst, o)
+			var column []int32
+			if res != nil {
+				column = res.Column
+				if res.Certificate != nil {
+					rounds[kind] = max(rounds[kind], res.Certificate.Rounds)
+				}
+			}
+			isOptimal(t, what, inst, column, res, err)
+			var q Quick
+			if column, _, _, ok, err := q.Solve(inst); ok {
+				isOptimal(t, what+", small", inst, column, nil, err)
+			}
+		}
+	}
+	for kind, n := range rounds {
+		if n > 40 {
+			t.Errorf("%s: %d rounds", kind, n)
+		}
+	}
+	if rounds["big 1e300"] == 0 || rounds["uniform"] > 0 {
+		t.Errorf("rounds %v: expected some with constants of 1e300, none with uniform costs", rounds)
+	}
+	t.Log(rounds)
+}

@@ -1,0 +1,397 @@
+// Package refine makes matchings exact whose costs were rounded to units. Engines solve rounded
+// costs; the pairs whose slack is at most a unit a row decide then. Where they have no alternating
+// cycle, the matching is the only optimum. Where they have some, the same problem is solved on the
+// exact residual costs of these pairs, in finer units, until no rounding is left: iterative
+// refinement, as for linear programs (Gleixner, Steffy and Wolter, "Iterative refinement for linear
+// programming", INFORMS Journal on Computing 28, 2016).
+//
+// In units of one round a pair costs e = slack + rest, an integer and what rounding left, at most
+// half a unit, which a float64 holds exactly. Of all matchings none costs less than the sum of its
+// rows' least e, so that a matching x costs at most
+//
+//	gap = sum over rows of e(i, x(i)) - min over j of e(i, j)
+//
+// more than the best, and a pair with e beyond its row's least by more than gap is in no optimal
+// matching. Two optimal matchings differ by alternating cycles of such near pairs, which are cycles
+// of the graph with an edge from row i to row k where (i, x(k)) is near. Pairs outside its strong
+// components go, too.
+package refine
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"coalesce/solvers/assignment/internal/bottleneck"
+	"coalesce/solvers/assignment/problem"
+)
+
+// A Solver finds an optimal matching of an instance of integers that minimises, with at most as
+// many rows as columns, and its duals, which it has checked.
+type Solver func(ctx context.Context, inst *problem.Instance) (column []int32, d problem.Duals, err error)
+
+// An Outcome is a matching after refinement.
+type Outcome struct {
+	Column []int32 // of each row of the normal problem
+	Rounds int     // solves of residual costs
+	Gap    float64 // in the instance's costs: 0, or what a solve that was ended left
+}
+
+// A Splitter is Normal.Split.
+type Splitter func(i, j int) (units int64, rest float64)
+
+// Exact refines column and duals, an optimal matching of p's scaled costs, from the pairs whose
+// slack is at most p.Rows+1 units, in p's rows and columns. An error of solve ends it: the outcome is
+// then the best matching so far with its gap.
+func Exact(ctx context.Context, p *problem.Normal, column []int32, duals problem.Prices, near []problem.Pair, split Splitter, solve Solver) (Outcome, error) {
+	out := Outcome{Column: column}
+	r := newRound(p, column, duals, near)
+	r.prune(func(*pair) bool { return true }, float64(r.rows), func(i int) bool { return r.out[i] <= int64(r.rows)+1 })
+	r.split(split, duals)
+	for {
+		gap := r.narrow()
+		if r.rows == 0 || r.whole() {
+			out.Gap = 0
+			return out, nil
+		}
+		out.Gap = r.units(gap)
+		if !r.loose && r.spans() {
+			better, err := r.level(ctx, gap)
+			if err != nil {
+				return out, err
+			}
+			if better {
+				out.Column = r.write(out.Column)
+				if gap = r.narrow(); r.rows == 0 {
+					out.Gap = 0
+					return out, nil
+				}
+			}
+		}
+		out.Gap = r.units(gap)
+		next, inst, err := r.residual()
+		if err != nil {
+			return out, err
+		}
+		match, d, err := solve(ctx, inst)
+		if err != nil {
+			return out, err
+		}
+		r = next
+		r.take(match, d)
+		out.Rounds++
+		out.Column = r.write(out.Column)
+	}
+}
+
+// units are a number of units in the instance's costs, rounded up.
+func (r *round) units(x float64) float64 { return math.Nextafter(math.Ldexp(x, -r.shift), math.Inf(1)) }
+
+// write is column with the matching of the rows of r.
+func (r *round) write(column []int32) []int32 {
+	column = slices.Clone(column)
+	for i, j := range r.match {
+		if j >= 0 {
+			j = r.col[j]
+		}
+		column[r.row[i]] = j
+	}
+	return column
+}
+
+// A round is the part of a problem whose matching is not yet known to be the only optimum: rows and
+// columns in alternating cycles of near pairs, numbered from 0.
+type round struct {
+	shift    int // units are 2^-shift of the costs
+	rows     int
+	row, col []int32 // their numbers in the normal problem
+	match    []int32 // of each row, -1: left unmatched
+	owner    []int32 // of each column, -1: free
+	pairs    []pair  // by rows: those of row i are pairs[start[i]:start[i+1]]
+	start    []int
+	low      []float64 // of each row: its least residual, in units
+
+	v     []int64 // loose: duals of the columns, at most 0
+	loose bool    // whether columns may stay unmatched
+	limit bool    // whether rows may
+	bound int64   // limit: the units that an unmatched row costs, and rest
+	rest  float64 // of the costs
+	out   []int64 // bound less the duals of the rows
+}
+
+// A pair is an allowed pair and its exact residual cost: slack units and rest of the costs.
+type pair struct {
+	row, col int32
+	slack    int64
+	rest     float64
+}
+
+// newRound takes all rows and columns of a problem.
+func newRound(p *problem.Normal, column []int32, duals problem.Prices, near []problem.Pair) *round {
+	r := &round{shift: math.Ilogb(p.Unit()), rows: p.Rows, match: column, limit: p.Limit != problem.Infinity}
+	r.loose = r.limit || p.Rows < p.Cols
+	r.row, r.col, r.owner = count(p.Rows), count(p.Cols), owners(column, p.Cols)
+	r.start = make([]int, p.Rows+1)
+	for _, x := range near {
+		r.start[x.Row+1]++
+	}
+	for i := range p.Rows {
+		r.start[i+1] += r.start[i]
+	}
+	r.pairs = make([]pair, len(near))
+	at := slices.Clone(r.start)
+	for _, x := range near {
+		r.pairs[at[x.Row]] = pair{row: x.Row, col: x.Col}
+		at[x.Row]++
+	}
+	if r.loose {
+		r.v = duals.V
+	}
+	if r.limit {
+		r.bound, r.rest = p.SplitLimit()
+		r.out = outs(r.bound, duals.U)
+	}
+	return r
+}
+
+func outs(bound int64, u []int64) []int64 {
+	out := make([]int64, len(u))
+	for i, x := range u {
+		out[i] = bound - x
+	}
+	return out
+}
+
+func count(n int) []int32 {
+	list := make([]int32, n)
+	for k := range list {
+		list[k] = int32(k)
+	}
+	return list
+}
+
+func owners(column []int32, cols int) []int32 {
+	owner := slices.Repeat([]int32{-1}, cols)
+	for i, j := range column {
+		if j >= 0 {
+			owner[j] = int32(i)
+		}
+	}
+	return owner
+}
+
+// split computes the exact residuals of the pairs from the costs of the problem.
+func (r *round) split(split Splitter, duals problem.Prices) {
+	for k := range r.pairs {
+		x := &r.pairs[k]
+		i, j := r.row[x.row], r.col[x.col]
+		units, rest := split(int(i), int(j))
+		x.slack, x.rest = units-duals.U[i]-duals.V[j], rest
+	}
+}
+
+// cost is a pair's residual in units, rounded once.
+func (r *round) cost(x *pair) float64 { return float64(x.slack) + math.Ldexp(x.rest, r.shift) }
+
+// tiny is larger than what rounding below the least normal float64 loses in a term.
+const tiny = 0x1p-1000
+
+// narrow keeps the pairs that an optimal matching may have, and returns the gap in units, rounded
+// up: how much the matching may cost more than the best.
+func (r *round) narrow() float64 {
+	limit := math.Ldexp(r.rest, r.shift)
+	r.low = make([]float64, r.rows)
+	for i := range r.rows {
+		r.low[i] = math.Inf(1)
+		if r.limit {
+			r.low[i] = float64(r.out[i]) + limit
+		}
+		for k := r.start[i]; k < r.start[i+1]; k++ {
+			r.low[i] = min(r.low[i], r.cost(&r.pairs[k]))
+		}
+	}
+	gap := r.gap()
+	reach := gap*(1+0x1p-40) + tiny
+	r.prune(func(x *pair) bool { return float64(x.slack)+(math.Ldexp(x.rest, r.shift)-r.low[x.row]) <= reach },
+		reach, func(i int) bool { return float64(r.out[i])+(limit-r.low[i]) <= reach })
+	return gap
+}
+
+// spans reports whether residuals differ so much that units for the largest would not tell apart
+// those that every matching needs: the largest of the least residuals of rows and of columns.
+func (r *round) spans() bool {
+	least, largest := slices.Repeat([]float64{math.Inf(1)}, len(r.col)), 0.0
+	for k := range r.pairs {
+		x := &r.pairs[k]
+		c := r.cost(x)
+		least[x.col] = min(least[x.col], c)
+		largest = max(largest, c)
+	}
+	need := max(slices.Max(least), slices.Max(r.low))
+	return largest*float64(r.rows)/float64(problem.MaxScaled(r.rows)) > 0x1p-10*max(need, 0)
+}
+
+// level replaces the matching by one whose largest residual is least, where its gap is less, and
+// reports whether it did. The pairs of such a matching may have slack.
+func (r *round) level(ctx context.Context, gap float64) (bool, error) {
+	inst := instance(r.rows, len(r.col), r.pairs, r.start, r.cost)
+	s, err := bottleneck.Solve(ctx, inst)
+	if err != nil {
+		return false, err
+	}
+	other := *r
+	other.match, other.owner = s.Column, owners(s.Column, len(r.col))
+	if other.gap() >= gap {
+		return false, nil
+	}
+	*r = other
+	return true, nil
+}
+
+// whole reports whether no residual has a rest: a matching of pairs without slack is optimal then.
+func (r *round) whole() bool {
+	return (!r.limit || r.rest == 0) && !slices.ContainsFunc(r.pairs, func(x pair) bool { return x.rest != 0 })
+}
+
+// residual makes the instance of the next round, in the finest units for which residuals fit, and
+// that round, whose pairs have as slack what they cost there.
+//
+// A column of a dual below -most is in every optimal matching: there it makes its pairs cheaper by
+// most alone, and so does a row that no optimal matching leaves out. The limit becomes an integer
+// that a float64 holds.
+func (r *round) residual() (*round, *problem.Instance, error) {
+	shift, slack, err := r.finer()
+	if err != nil {
+		return nil, nil, err
+	}
+	by := shift - r.shift
+	next := *r
+	next.shift, next.pairs = shift, slices.Clone(r.pairs)
+	most := int64(0)
+	if r.loose {
+		most = int64(math.Ceil(math.Ldexp(slack, by))) + 1
+	}
+	if r.limit {
+		const digits = 1 << 10
+		next.bound, next.rest = problem.Split(r.rest, shift)
+		most += digits - ((most+next.bound)%digits+digits)%digits
+		next.bound += most
+	}
+	finer := func(x int64) int64 { // x <= 0
+		if by > 62 && x < 0 || x < -(most>>by)-1 {
+			return -most
+		}
+		return max(x<<by, -most)
+	}
+	for k := range next.pairs {
+		x := &next.pairs[k]
+		units, rest := problem.Split(x.rest, shift)
+		if x.slack > 0 {
+			units += x.slack << by
+		}
+		if r.loose {
+			units += finer(r.v[x.col])
+		}
+		if r.limit {
+			units += most + finer(-r.out[x.row])
+		}
+		x.slack, x.rest = units, rest
+	}
+	inst := instance(r.rows, max(len(r.col), r.rows), next.pairs, r.start, func(x *pair) int64 { return x.slack })
+	if r.limit {
+		l := float64(next.bound)
+		inst.Limit = &l
+	}
+	return &next, inst, nil
+}
+
+// finer is the shift of the next round's units, and the units of this one by which a column or row
+// that every optimal matching has stays dearer to leave out than the gap.
+func (r *round) finer() (shift int, slack float64, err error) {
+	most, large, grain := int64(0), math.Abs(r.rest), problem.LowestBit(r.rest)
+	for k := range r.pairs {
+		x := &r.pairs[k]
+		most, large, grain = max(most, x.slack), max(large, math.Abs(x.rest)), min(grain, problem.LowestBit(x.rest))
+	}
+	top := exponent(large) // residuals, and what is added to them, stay below 2^top
+	if most > 0 {
+		top = max(top, bits.Len64(uint64(most+1))-r.shift)
+	}
+	if r.loose {
+		low := slices.Max(r.low)
+		slack = (max(0, low) + r.gap() + math.Abs(math.Ldexp(r.rest, r.shift))) * (1 + 0x1p-20)
+		top = max(top, exponent(slack)-r.shift) + 2
+	}
+	room := bits.Len64(uint64(problem.MaxScaled(r.rows))) - 1
+	if shift = max(r.shift+1, min(room-top, -grain)); top+shift > room {
+		return 0, 0, fmt.Errorf("residual costs of %d rows: found up to 2^%d, expected less than 2^%d", r.rows, top+shift, room)
+	}
+	return shift, slack, nil
+}
+
+// exponent is the least e with |x| < 2^e.
+func exponent(x float64) int {
+	if x == 0 {
+		return math.MinInt32 / 2
+	}
+	_, e := math.Frexp(x)
+	return e
+}
+
+// gap is the sum of the rows' own residuals less the least ones, rounded up.
+func (r *round) gap() float64 {
+	sum := 0.0
+	for i := range r.rows {
+		own := math.Ldexp(r.rest, r.shift)
+		for k := r.start[i]; k < r.start[i+1]; k++ {
+			if x := &r.pairs[k]; x.col == r.match[i] {
+				own = r.cost(x)
+			}
+		}
+		sum += own - r.low[i] + tiny
+	}
+	return sum * (1 + 0x1p-20)
+}
+
+// instance makes an instance of pairs and their costs: sparse where they are few.
+func instance[T problem.Number](rows, cols int, pairs []pair, start []int, cost func(*pair) T) *problem.Instance {
+	inst := &problem.Instance{Rows: rows, Cols: cols, Source: "residual costs"}
+	if len(pairs) > 8*cols && len(pairs) > rows*cols/4 {
+		costs := slices.Repeat([]T{problem.Forbidden[T](false)}, rows*cols)
+		for k := range pairs {
+			x := &pairs[k]
+			costs[int(x.row)*cols+int(x.col)] = cost(x)
+		}
+		problem.SetCosts(inst, costs)
+		return inst
+	}
+	inst.Sparse = &problem.Sparse{Start: make([]int64, rows+1), Col: make([]int32, len(pairs))}
+	costs := make([]T, len(pairs))
+	for i := range rows {
+		row := pairs[start[i]:start[i+1]]
+		slices.SortFunc(row, func(a, b pair) int { return int(a.col) - int(b.col) })
+		for k := range row {
+			inst.Sparse.Col[start[i]+k], costs[start[i]+k] = row[k].col, cost(&row[k])
+		}
+		inst.Sparse.Start[i+1] = int64(start[i+1])
+	}
+	problem.SetCosts(inst, costs)
+	return inst
+}
+
+// take takes over the optimal matching and duals of the costs that the pairs have.
+func (r *round) take(match []int32, d problem.Duals) {
+	for k := range r.pairs {
+		x := &r.pairs[k]
+		x.slack -= d.U[x.row] + d.V[x.col]
+	}
+	r.match, r.owner = match, owners(match, len(r.col))
+	if r.loose {
+		r.v = d.V[:len(r.col)]
+	}
+	if r.limit {
+		r.out = outs(r.bound, d.U)
+	}
+}

@@ -11,7 +11,7 @@ import (
 )
 
 // FitHash is the hash of the family assignment/fit: what its texts are made from.
-const FitHash = 0xd5533d2567b1b0f1
+const FitHash = 0x60e6ac2cc06abafd
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

@@ -11,7 +11,7 @@ import (
 )
 
 // ShardHash is the hash of the family assignment/shard: what its texts are made from.
-const ShardHash = 0xca5072f5696d530f
+const ShardHash = 0x015722be0f11bf0f
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

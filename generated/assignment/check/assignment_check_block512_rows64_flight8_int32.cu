@@ -57,7 +57,7 @@ struct Work {
     __device__ __forceinline__ Work(i64* w, u64 m, u64 n) : u(w), v(w + m), words((u64*)w + m + n),
         column((const int*)(words + WORDS)), owner((int*)column + m), rows(m), cols(n), near(words + WORDS + (m + n + 1) / 2) {}
     // note lists row i and column j, whose cost is c: as a fault where their duals add up to more, as
-    // near where they add up to at most width less.
+    // near where they add up to at most width less and are not matched.
     __device__ void note(u64 i, u64 j, i64 c, i64 width) const;
 };
 
@@ -72,7 +72,7 @@ __device__ void Work::note(u64 i, u64 j, i64 c, i64 width) const {
         atomicAdd(words + ENTRIES, 1ull);
         atomicMin(words + FIRST_ENTRY, entry);
     }
-    if (width < 0) return;
+    if (width < 0 || column[i] == (int)j) return;
     u64 at = atomicAdd(near, 1ull);
     if (at < NEAR * rows) near[1 + at] = entry;
 }
@@ -313,4 +313,4 @@ extern "C" __global__ void __launch_bounds__(512) assignment_check_block512_rows
     else sweep<false>(costs, w, cost, (u32)rules, width);
 }
 
-extern "C" __device__ unsigned long long assignment_check_block512_rows64_flight8_int32_hash = 0x71a6bb0675654cc3ull;
+extern "C" __device__ unsigned long long assignment_check_block512_rows64_flight8_int32_hash = 0xa543112238a336ebull;

@@ -118,8 +118,12 @@ func (c *command) packs(f Family, won map[string]bool) ([]nvcc.Pack, error) {
 		}
 		held = v.Point.Safe || c.points != "safe" && (held || won[v.Point.Label()])
 		p := &out[v.Pack]
+		threads := map[string]int{}
+		for _, e := range v.Entries {
+			threads[v.Symbol+"_"+e.Name] = e.Threads
+		}
 		p.Variants = append(p.Variants, nvcc.Variant{Label: v.Point.Label(), Symbol: v.Symbol, File: at(v.File),
-			Hash: v.Hash, Safe: v.Point.Safe, Held: held, Least: least})
+			Hash: v.Hash, Threads: threads, Safe: v.Point.Safe, Held: held, Least: least})
 	}
 	return out, nil
 }

@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// sharedHeader is what the template below includes.
+// sharedHeader is what the body below includes.
 const sharedHeader = `#pragma once
 // Go: Sides
 constexpr u32 SIDES = 2;
 `
 
-const sharedTemplate = `#include "cuda/prelude.cuh"
+const sharedBody = `#include "cuda/variant.cuh"
 #include "toy/sides.cuh"
-namespace {{.Symbol}} {
+namespace VARIANT {
 // Go: Stage
 enum Stage { START, DONE };
 // Go: Control
@@ -23,27 +23,30 @@ struct Control {
     u32 stage;
     i64 least[SIDES];  // by turns
 };
+extern "C" __global__ void ENTRY(run)(param::value* f) {
 }
-extern "C" __global__ void {{.Symbol}}_run({{.Type}}* f) {
 }
 `
 
-// shared generates a family of two variants whose template is the one above with old
+// shared generates a family of two variants whose body is the one above with old
 // replaced by new, in the header where it is there, and returns what Go has of it.
 func shared(t *testing.T, old, new string) (layout, talk string, code int) {
 	t.Helper()
 	dir := root(t)
-	text, header := strings.Replace(sharedTemplate, old, new, 1), strings.Replace(sharedHeader, old, new, 1)
-	if old != "" && text == sharedTemplate && header == sharedHeader {
-		t.Fatalf("the template has no %q", old)
+	text, header := strings.Replace(sharedBody, old, new, 1), strings.Replace(sharedHeader, old, new, 1)
+	if old != "" && text == sharedBody && header == sharedHeader {
+		t.Fatalf("the body has no %q", old)
 	}
 	manifest := filepath.Join(dir, "go.generate")
 	before, err := os.ReadFile(manifest)
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, manifest, string(before)+"space toy/shared (\n\tk 1 2\n\tvalue int32\n)\n")
-	write(t, filepath.Join(dir, "templates/toy/shared/shared.cu.tmpl"), text)
+	write(t, manifest, string(before)+"space toy/shared (\n\tk 1 2\n\tvalue int32\n\tbody shared\n\tbody first \"k == 1\"\n\tbody second \"k == 2\"\n)\n")
+	text, second, _ := strings.Cut(text, "SECOND\n")
+	write(t, filepath.Join(dir, "templates/toy/shared/shared.cuh"), text)
+	write(t, filepath.Join(dir, "templates/toy/shared/first.cuh"), strings.Replace(second, "MIDDLE, ", "", 1))
+	write(t, filepath.Join(dir, "templates/toy/shared/second.cuh"), second)
 	write(t, filepath.Join(dir, "templates/toy/sides.cuh"), header)
 	code, _, talk = gen(t, dir, "--only", "toy/shared")
 	found, err := os.ReadFile(filepath.Join(dir, "generated/toy/shared_layout.go"))
@@ -53,7 +56,7 @@ func shared(t *testing.T, old, new string) (layout, talk string, code int) {
 	return string(found), talk, code
 }
 
-// TestGoFollowsStructs: a struct of a template that changes, changes in Go.
+// TestGoFollowsStructs: a struct of a body that changes, changes in Go.
 func TestGoFollowsStructs(t *testing.T) {
 	for _, c := range []struct {
 		name, old, new string
@@ -80,14 +83,14 @@ func TestGoFollowsStructs(t *testing.T) {
 	}
 }
 
-// TestLayoutsRefuse: what Go cannot follow is an error at the template's line.
+// TestLayoutsRefuse: what Go cannot follow is an error at the body's line.
 func TestLayoutsRefuse(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
-		{"duplicate", "// Go: Control", "// Go: Stage", "templates/toy/shared/shared.cu.tmpl:6: mark Stage again, the first is at templates/toy/shared/shared.cu.tmpl:4"},
-		{"duplicate in a header", "// Go: Stage", "// Go: Sides", "templates/toy/shared/shared.cu.tmpl:4: mark Sides again, the first is at templates/toy/sides.cuh:2"},
+		{"duplicate", "// Go: Control", "// Go: Stage", "templates/toy/shared/shared.cuh:6: mark Stage again, the first is at templates/toy/shared/shared.cuh:4"},
+		{"duplicate in a header", "// Go: Stage", "// Go: Sides", "templates/toy/shared/shared.cuh:4: mark Sides again, the first is at templates/toy/sides.cuh:2"},
 		{"unknown value of a header", "SIDES = 2", "SIDES = MANY", "templates/toy/sides.cuh:3: mark Sides: SIDES: value \"MANY\": MANY is unknown"},
-		{"unknown type", "u32 stage;", "Place stage;", "templates/toy/shared/shared.cu.tmpl:8: mark Control: type Place of stage is unknown"},
-		{"variants differ", "START, DONE", "START{{if .Is \"k\" \"2\"}}, MIDDLE{{end}}, DONE", "StageDone is 2 by enum Stage, expected 1"},
+		{"unknown type", "u32 stage;", "Place stage;", "templates/toy/shared/shared.cuh:8: mark Control: type Place of stage is unknown"},
+		{"variants differ", "extern \"C\" __global__ void ENTRY(run)(param::value* f) {\n}\n}\n", "extern \"C\" __global__ void ENTRY(run)(param::value* f) {\n}\n}\nSECOND\n// Go: Late\nenum Late { EARLY, MIDDLE, LATE };\n", "LateLate is 2 by enum Late, expected 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			found, talk, code := shared(t, c.old, c.new)

@@ -40,7 +40,7 @@ type Family struct {
 	Hashes []uint64     // of the variants
 }
 
-// generate makes every file below generated/ from the templates and the
+// generate makes every file below generated/ from the bodies of kernels and the
 // spaces. It reads and writes nothing else.
 func generate(templates fs.FS, spaces []*space.Space, o Options) (*Output, error) {
 	out := &Output{Files: map[string][]byte{}}
@@ -127,9 +127,8 @@ func (out *Output) cuda(templates fs.FS, f *Family) error {
 	for i, v := range family.Variants {
 		var sources []layout.Source
 		for _, h := range v.Headers {
-			sources = append(sources, layout.Source{Text: h.Text, Where: func(line int) string { return fmt.Sprintf("templates/%s:%d", h.Name, line) }})
+			sources = append(sources, layout.Source{Text: h.Text, File: "templates/" + h.Name})
 		}
-		sources = append(sources, layout.Source{Text: v.Text, Where: func(line int) string { return cuda.Locate(templates, f.Space, v, line) }})
 		own, err := layout.Read(sources...)
 		if err == nil {
 			err = shared.Merge(own)

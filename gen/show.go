@@ -107,6 +107,13 @@ func (c *command) explain(_ context.Context, name string) error {
 		fmt.Fprintf(w, "file\t%s\n", path.Join(at, kernelFile(p)))
 	} else {
 		fmt.Fprintf(w, "file\t%s\n", path.Join(at, f.CUDA.Variants[i].File))
+		files, err := f.Space.Files(p)
+		if err != nil {
+			return err
+		}
+		for _, file := range files {
+			fmt.Fprintf(w, "body\ttemplates/%s\n", file)
+		}
 		pack := f.CUDA.Packs[f.CUDA.Variants[i].Pack]
 		fmt.Fprintf(w, "pack\t%s %016x\n", path.Join(at, pack.File), pack.Hash)
 		for _, e := range f.CUDA.Variants[i].Entries {

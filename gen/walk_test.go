@@ -10,8 +10,8 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// TestWalk adds a family as CONTRIBUTING.md says to: a block in go.generate, a
-// template, a reference (the golden is TestGolden's). It does so in a copy of
+// TestWalk adds a family as CONTRIBUTING.md says to: a block in go.generate,
+// bodies, a reference (the golden is TestGolden's). It does so in a copy of
 // the module, in which nothing of gen, runtime or autotune is touched, and
 // runs every variant on the emulated device against the reference.
 func TestWalk(t *testing.T) {

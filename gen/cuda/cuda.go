@@ -1,6 +1,6 @@
-// Package cuda turns the points of a space into CUDA text with text/template
-// over templates/, learns the entry points from that text and gives families,
-// variants and packs their hashes. It compiles nothing and looks at no GPU.
+// Package cuda turns the points of a space into CUDA text: a variant's parameters, and the bodies below
+// templates/ that it includes. It learns the entry points from the bodies, with the parameters in place, and
+// gives families, variants and packs their hashes. It compiles nothing and looks at no GPU.
 package cuda
 
 import (
@@ -13,8 +13,7 @@ import (
 	"coalesce/gen/space"
 )
 
-// Version is part of every family's hash. It changes with the text that this package writes around
-// a template.
+// Version is part of every hash, of kernels of a host too. It changes with the text that this package writes around the bodies.
 const Version = "2"
 
 // Header is the first line of every generated file.
@@ -42,10 +41,10 @@ type Variant struct {
 	Hash    uint64
 	Pack    int
 	Entries []Entry
-	Headers []Include // that the text includes, each behind those that it includes itself
+	Headers []Include // headers and bodies that the text includes, each behind those that it includes itself
 }
 
-// An Include is a header, a text that variants share.
+// An Include is a header or a body, a text that variants share.
 type Include struct {
 	Name string // below templates/
 	Text string
@@ -58,36 +57,22 @@ type Pack struct {
 	Hash uint64
 }
 
-// Render renders points of s with the templates in fsys, the folder that
-// holds one folder a problem.
+// Render renders points of s with the bodies in fsys, the folder that holds one folder a problem.
 func Render(fsys fs.FS, s *space.Space, points []space.Point) (*Family, error) {
-	set, err := parse(fsys, s)
-	if err != nil {
-		return nil, err
-	}
-	headers := newHeaders(fsys)
+	bodies := newBodies(fsys, s)
 	f := &Family{Space: s}
+	var err error
 	if f.Hash, err = familyHash(fsys, s); err != nil {
 		return nil, err
 	}
 	for _, p := range points {
-		v := Variant{Point: p, Symbol: p.Symbol()}
-		v.File = path.Join(s.Kernel(), v.Symbol+".cu")
-		text, err := set.render(p)
+		v, err := bodies.render(p)
 		if err != nil {
 			return nil, err
-		}
-		text = Header + "\n// " + s.Family + " " + p.Label() + "\n" + tidy(text)
-		if v.Entries, err = entries(text, v.Symbol); err != nil {
-			return nil, fmt.Errorf("render %s: %w", v.File, err)
 		}
 		if f.Entries, err = merge(f.Entries, v.Entries); err != nil {
 			return nil, fmt.Errorf("render %s: %w", v.File, err)
 		}
-		if v.Hash, v.Headers, err = headers.hash(text); err != nil {
-			return nil, fmt.Errorf("render %s: %w", v.File, err)
-		}
-		v.Text = text + fmt.Sprintf("\nextern \"C\" __device__ unsigned long long %s_hash = 0x%016xull;\n", v.Symbol, v.Hash)
 		f.Variants = append(f.Variants, v)
 	}
 	f.pack()
@@ -108,26 +93,8 @@ func (f *Family) pack() {
 		f.Packs = append(f.Packs, Pack{
 			File: path.Join(f.Space.Kernel(), fmt.Sprintf("pack_%03d.cu", len(f.Packs))),
 			Text: text.String(),
-			// A variant's hash covers its text and headers, so these parts
-			// cover the expanded text.
+			// A variant's hash covers what it includes, so that these parts cover all of the text.
 			Hash: Digest(append(parts, text.String())...),
 		})
 	}
-}
-
-// tidy drops white space at the ends of lines and all but one of several empty
-// lines, which templates leave behind.
-func tidy(text string) string {
-	var b strings.Builder
-	empty := true // drops empty lines in front
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, " \t\r\n")
-		if line == "" && empty {
-			continue
-		}
-		empty = line == ""
-		b.WriteString(line)
-		b.WriteByte('\n')
-	}
-	return strings.TrimRight(b.String(), "\n") + "\n"
 }

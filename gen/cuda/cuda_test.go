@@ -10,13 +10,13 @@ import (
 	"coalesce/gen/space"
 )
 
-const toyTemplate = `#include "cuda/prelude.cuh"
-namespace {{.Symbol}} { constexpr int N = {{.N.factor}}; }
-{{if .Is "mode" "odd"}}// odd
-{{end}}
-
-
-extern "C" __global__ void __launch_bounds__({{.N.factor}}) {{.Symbol}}_scale({{.Type}}* f, unsigned long long n) {
+const toyBody = `#include "cuda/variant.cuh"
+#define ARGS unsigned long long n
+namespace VARIANT {
+constexpr int N = param::factor;
+extern "C" __global__ void __launch_bounds__(param::factor) ENTRY(scale)(param::value* f, ARGS) {
+    if (param::mode_odd) f[n] *= N;
+}
 }
 `
 
@@ -28,16 +28,17 @@ func toy() *space.Space {
 			{Name: "mode", Values: []string{"even", "odd"}},
 			{Name: "value", Values: []string{"int32"}, Vary: []string{"int64"}},
 		},
+		Bodies: []space.Body{{Files: []string{"toy/scale/scale.cuh"}}},
 	}
 }
 
 func files(change map[string]string) fstest.MapFS {
 	all := map[string]string{
-		"toy/scale.cu.tmpl": toyTemplate,
-		"toy/part.cu.tmpl":  "part",
-		"cuda/prelude.cuh":  "#include \"cuda/deep.cuh\"\n",
-		"cuda/deep.cuh":     "// deep\n",
-		"cuda/other.cuh":    "// not included\n",
+		"toy/scale/scale.cuh": toyBody,
+		"toy/part.cuh":        "part",
+		"cuda/variant.cuh":    "#include \"cuda/deep.cuh\"\n",
+		"cuda/deep.cuh":       "// deep\n",
+		"cuda/other.cuh":      "// not included\n",
 	}
 	maps.Copy(all, change)
 	fsys := fstest.MapFS{}
@@ -70,13 +71,16 @@ func TestRender(t *testing.T) {
 	if lines[0] != Header || lines[1] != "// toy/scale factor=1,mode=even,value=int32" {
 		t.Errorf("starts with %q", lines[:2])
 	}
-	if strings.Contains(v.Text, "\n\n\n") {
-		t.Error("two empty lines in a row")
+	for _, want := range []string{"#define VARIANT toy_scale_factor1_modeeven_int32\n", "int factor = 1;", "bool mode_even = true, mode_odd = false;",
+		"bool value_int32 = true, value_int64 = false;", "using value = int;", "#include \"toy/scale/scale.cuh\"\n#undef VARIANT\n"} {
+		if !strings.Contains(v.Text, want) {
+			t.Errorf("no %q in\n%s", want, v.Text)
+		}
 	}
-	if !strings.Contains(v.Text, "toy_scale_factor1_modeeven_int32_scale(int* f, unsigned long long n)") {
-		t.Errorf("no entry in\n%s", v.Text)
+	if last := f.Variants[len(f.Variants)-1]; last.Entries[0].Threads != 4 {
+		t.Errorf("%s has entries %v, expected blocks of 4 threads", last.Symbol, last.Entries)
 	}
-	want := []Entry{{"scale", []Param{{"f", "buffer"}, {"n", "uint64"}}}}
+	want := []Entry{{"scale", []Param{{"f", "buffer"}, {"n", "uint64"}}, 1}}
 	if len(f.Entries) != 1 || f.Entries[0].Name != want[0].Name || !slices.Equal(f.Entries[0].Params, want[0].Params) {
 		t.Errorf("entries %v, want %v", f.Entries, want)
 	}
@@ -121,17 +125,16 @@ func TestHashes(t *testing.T) {
 		name, file, text        string
 		family, variants, packs bool // whether they change
 	}{
-		{"template", "toy/scale.cu.tmpl", toyTemplate + "int more;\n", true, true, true},
-		{"comment", "toy/scale.cu.tmpl", toyTemplate + "// more\n\n", false, false, false},
-		{"template comment", "toy/scale.cu.tmpl", toyTemplate + "{{/* more */}}", true, false, false},
-		{"unused partial", "toy/part.cu.tmpl", "other", true, false, false},
-		{"own partial", "toy/scale/part.cu.tmpl", "part", true, false, false},
-		{"another family", "toy/other/other.cu.tmpl", "x", false, false, false},
-		{"header", "cuda/prelude.cuh", "#include \"cuda/deep.cuh\"\nint x;\n", true, true, true},
+		{"body", "toy/scale/scale.cuh", toyBody + "int more;\n", true, true, true},
+		{"comment", "toy/scale/scale.cuh", toyBody + "// more\n\n", false, false, false},
+		{"header included again", "toy/scale/scale.cuh", toyBody + "#include \"cuda/deep.cuh\"\n", true, false, false},
+		{"body that is not included", "toy/scale/part.cuh", "part", true, false, false},
+		{"another family", "toy/other/other.cuh", "x", false, false, false},
+		{"header", "cuda/variant.cuh", "#include \"cuda/deep.cuh\"\nint x;\n", true, true, true},
 		{"header of a header", "cuda/deep.cuh", "int deeper;\n", true, true, true},
 		{"comment of a header", "cuda/deep.cuh", "// deeper\n", false, false, false},
 		{"header not included", "cuda/other.cuh", "int x;\n", true, false, false},
-		{"another problem", "else/scale.cu.tmpl", "x", false, false, false},
+		{"another problem's family", "else/scale/scale.cuh", "x", false, false, false},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -152,93 +155,126 @@ func TestHashes(t *testing.T) {
 	}
 }
 
+// TestHashIsOfThePoint: a parameter moves the hash by what it changes in the text; a new value of a parameter
+// and a file's new name move none.
+func TestHashIsOfThePoint(t *testing.T) {
+	base, err := render(t, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := toy()
+	s.Params[1].Values = append(s.Params[1].Values, "neither")
+	s.Bodies[0].Files[0] = "toy/scale/renamed.cuh"
+	points, err := s.EnumerateFull()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := Render(files(map[string]string{"toy/scale/renamed.cuh": toyBody}), s, points)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hashes := map[string]uint64{}
+	for _, v := range f.Variants {
+		hashes[v.Symbol] = v.Hash
+	}
+	for _, v := range base.Variants {
+		if hashes[v.Symbol] != v.Hash {
+			t.Errorf("the hash of %s changed", v.Symbol)
+		}
+	}
+}
+
 func TestRenderErrors(t *testing.T) {
-	swap := func(old, new string) string { return strings.Replace(toyTemplate, old, new, 1) }
+	swap := func(old, new string) string { return strings.Replace(toyBody, old, new, 1) }
 	cases := []struct{ name, text, want string }{
-		{"unknown parameter", swap(`"mode"`, `"mood"`), `toy/scale has no parameter "mood"`},
-		{"unknown value", swap(`"odd"`, `"add"`), `toy/scale: mode is never "add", expected one of even odd`},
-		{"no number", swap(".N.factor", ".N.mode"), `map has no entry for key "mode"`},
-		{"syntax", swap("{{end}}", "{{ed}}"), "scale.cu.tmpl:4"},
-		{"log2", swap("{{.N.factor}}", "{{log2 3}}"), "log2 of 3, expected a power of two"},
-		{"division", swap("{{.N.factor}}", "{{div 3 0}}"), "division of 3 by zero"},
-		{"no prelude", swap("#include", "// #include"), `no #include "cuda/prelude.cuh"`},
-		{"unknown header", swap("prelude.cuh\"", "prelude.cuh\"\n#include \"none.cuh\""), `includes "none.cuh"`},
+		{"unknown parameter", swap("param::factor", "param::facter"), "templates/toy/scale/scale.cuh:4: found param::facter, which space toy/scale does not have, expected one of factor mode_even"},
+		{"unknown value", swap("mode_odd", "mode_add"), "templates/toy/scale/scale.cuh:6: found param::mode_add"},
+		{"no number", swap("param::factor", "param::mode"), "found param::mode,"},
+		{"unknown header", swap("variant.cuh\"", "variant.cuh\"\n#include \"none.cuh\""), `includes "none.cuh"`},
 		{"no entry", swap("extern", "// extern"), "no entry point"},
-		{"not extern", swap(`extern "C" __global__`, "__global__"), "1 __global__ functions of which 0 read as"},
-		{"entry name", swap("_scale(", "_Scale("), "toy_scale_factor1_modeeven_int32_Scale, expected toy_scale_factor1_modeeven_int32_ and a lower-case name"},
-		{"reserved entry", swap("_scale(", "_close("), "a lower-case name that is not hash, close, has or resources"},
-		{"entry outside", swap("{{.Symbol}}_scale", "other_scale"), "entry other_scale, expected toy_scale_factor1_modeeven_int32_"},
+		{"not extern", swap(`extern "C" __global__`, "__global__"), "templates/toy/scale/scale.cuh: 1 __global__ functions of which 0 read as"},
+		{"no ENTRY", swap("ENTRY(scale)", "scale"), "1 __global__ functions of which 0 read as"},
+		{"entry name", swap("(scale)", "(Scale)"), "templates/toy/scale/scale.cuh:5: entry Scale, expected a lower-case name"},
+		{"reserved entry", swap("(scale)", "(close)"), "a lower-case name that is not hash, close, has or resources"},
+		{"entry again", toyBody + toyBody[strings.Index(toyBody, "extern"):], "entry scale again"},
 		{"small argument", swap("unsigned long long n", "int n"), "argument n of type int, expected a pointer"},
 		{"nameless argument", swap("unsigned long long n", "double"), `argument "double", expected a type and a name`},
-		{"signature", swap("unsigned long long n", "{{if .Is \"mode\" \"odd\"}}double{{else}}long long{{end}} n"), "expected those of the variants before it"},
-		{"dynamic shared", toyTemplate + "extern __shared__ int x[];\n", "a shared array without a size"},
-		{"assembly", toyTemplate + "void f() { asm(\"\"); }\n", "inline assembly"},
+		{"dynamic shared", toyBody + "extern __shared__ int x[];\n", "templates/toy/scale/scale.cuh:9: a shared array without a size"},
+		{"assembly", toyBody + "void f() { asm(\"\"); }\n", "inline assembly"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := render(t, map[string]string{"toy/scale.cu.tmpl": c.text})
+			_, err := render(t, map[string]string{"toy/scale/scale.cuh": c.text})
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v\nwant  %s", err, c.want)
 			}
 		})
 	}
-	t.Run("two roots", func(t *testing.T) {
-		_, err := render(t, map[string]string{"toy/scale/scale.cu.tmpl": toyTemplate})
-		if err == nil || !strings.Contains(err.Error(), "found the templates toy/scale/scale.cu.tmpl and toy/scale.cu.tmpl") {
+	t.Run("no body", func(t *testing.T) {
+		s := toy()
+		s.Bodies = nil
+		points, err := s.EnumerateFull()
+		if err != nil {
+			t.Fatal(err)
+		}
+		fsys := files(nil)
+		delete(fsys, "toy/scale/scale.cuh")
+		_, err = Render(fsys, s, points)
+		if err == nil || !strings.Contains(err.Error(), `m:1: space toy/scale: render scale/toy_scale_factor1_modeeven_int32.cu: includes "toy/scale/scale.cuh", which is not below templates/`) {
 			t.Errorf("error %v", err)
 		}
 	})
-	t.Run("no template", func(t *testing.T) {
+	t.Run("signature", func(t *testing.T) {
 		s := toy()
-		s.Family = "toy/missing"
-		_, err := Render(files(nil), s, nil)
-		if err == nil || !strings.Contains(err.Error(), "m:1: space toy/missing: no template templates/toy/missing/missing.cu.tmpl, nor templates/toy/missing.cu.tmpl") {
+		odd, err := space.ParseConstraint(`mode == "odd"`, "m:2")
+		if err != nil {
+			t.Fatal(err)
+		}
+		even, err := space.ParseConstraint(`mode == "even"`, "m:3")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Bodies = []space.Body{{Files: []string{"toy/scale/scale.cuh"}, Constraint: odd}, {Files: []string{"toy/scale/even.cuh"}, Constraint: even}}
+		points, err := s.EnumerateFull()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Render(files(map[string]string{"toy/scale/even.cuh": swap("unsigned long long n", "double n")}), s, points)
+		if err == nil || !strings.Contains(err.Error(), "expected those of the variants before it") {
 			t.Errorf("error %v", err)
 		}
 	})
 }
 
 func TestEntries(t *testing.T) {
-	text := `#include "cuda/prelude.cuh"
-// extern "C" __global__ void s_old(int x) {
+	text := `#include "cuda/variant.cuh"
+// extern "C" __global__ void ENTRY(old)(int x) {
 extern "C" __global__ void __launch_bounds__(256, 2)
-s_one(const float* __restrict__ a, unsigned long long* b, // why
+ENTRY(one)(const float* __restrict__ a, unsigned long long* b, // why
       unsigned long long n, long long m, double x) {
 }
 /* __global__ */
-extern "C" __global__ void s_two() {}
+extern "C" __global__ void ENTRY(two)() {}
 `
-	got, err := entries(text, "s")
+	got, err := entries([]Include{{"toy/one.cuh", text}, {"cuda/any.cuh", "asm"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got) != 2 || got[0].Name != "one" || got[1].Name != "two" || len(got[1].Params) != 0 {
+	if len(got) != 2 || got[0].name != "one" || got[0].bound != "256" || got[1].name != "two" || got[1].bound != "" || len(got[1].params) != 0 {
 		t.Fatalf("entries %v", got)
 	}
 	want := []Param{{"a", "buffer"}, {"b", "buffer"}, {"n", "uint64"}, {"m", "int64"}, {"x", "float64"}}
-	if !slices.Equal(got[0].Params, want) {
-		t.Errorf("arguments %v, want %v", got[0].Params, want)
+	if !slices.Equal(got[0].params, want) {
+		t.Errorf("arguments %v, want %v", got[0].params, want)
 	}
 }
 
-func TestFunctions(t *testing.T) {
-	if n, err := log2(1024); n != 10 || err != nil {
-		t.Errorf("log2 1024 = %d, %v", n, err)
-	}
-	if got, err := until(3); !slices.Equal(got, []int{0, 1, 2}) || err != nil {
-		t.Errorf("until 3 = %v, %v", got, err)
-	}
-	if _, err := until(-1); err == nil {
-		t.Error("until -1: no error")
-	}
-}
-
-// FuzzEntries: whatever a template makes, reading it returns.
+// FuzzEntries: whatever a body is, reading it returns.
 func FuzzEntries(f *testing.F) {
-	f.Add("#include \"cuda/prelude.cuh\"\nextern \"C\" __global__ void s_a(int* f, double x) {}")
-	f.Add("extern \"C\" __global__ void __launch_bounds__(1) s_(,) {")
+	f.Add("#include \"cuda/variant.cuh\"\nextern \"C\" __global__ void ENTRY(a)(int* f, double x) {}")
+	f.Add("extern \"C\" __global__ void __launch_bounds__(1) ENTRY()(,) {")
 	f.Fuzz(func(t *testing.T, text string) {
-		found, err := entries(text, "s")
+		found, err := entries([]Include{{"toy/any.cuh", text}})
 		if err == nil && len(found) == 0 {
 			t.Error("neither an entry nor an error")
 		}

@@ -10,8 +10,9 @@ import (
 // An Entry is the signature of an entry point. Types are those of
 // device.Param: "buffer", "uint64", "int64" or "float64".
 type Entry struct {
-	Name   string
-	Params []Param
+	Name    string
+	Params  []Param
+	Threads int // of a block, at most; 0 where the launch bounds are no number
 }
 
 // A Param is one argument of an entry point.
@@ -19,14 +20,14 @@ type Param struct{ Name, Type string }
 
 var (
 	comment = regexp.MustCompile(`(?s)//[^\n]*|/\*.*?\*/`)
-	entry   = regexp.MustCompile(`extern\s+"C"\s+__global__\s+void\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?([A-Za-z_]\w*)\s*\(([^)]*)\)\s*\{`)
+	kernel  = regexp.MustCompile(`extern\s+"C"\s+__global__\s+void\s+(?:__launch_bounds__\s*\(\s*([^,()]*)[^)]*\)\s*)?ENTRY\(\s*(\w+)\s*\)\s*\(([^)]*)\)\s*\{`)
 	global  = regexp.MustCompile(`\b__global__\b`)
 	param   = regexp.MustCompile(`^(.*[^\w])(\w+)$`)
 	exports = regexp.MustCompile(`^[a-z][A-Za-z0-9]*$`)
-	pointer = regexp.MustCompile(`^(?:const )?[\w ]+\*(?: ?const)?(?: ?__restrict__)?$`)
+	pointer = regexp.MustCompile(`^(?:const )?[\w: ]+\*(?: ?const)?(?: ?__restrict__)?$`)
 )
 
-// forbidden in a variant's text: what holds a word and is matched by an expression, with the reason.
+// forbidden in a body: what holds a word and is matched by an expression, with the reason.
 var forbidden = []struct {
 	word string
 	text *regexp.Regexp
@@ -36,53 +37,79 @@ var forbidden = []struct {
 	{"asm", regexp.MustCompile(`\b(asm|__asm__)\b`), "inline assembly, expected it behind a function of templates/cuda/*.cuh"},
 }
 
-// entries reads the entry points out of a variant's text, and checks the rules that hold for every
-// text.
-func entries(text, symbol string) ([]Entry, error) {
+// An entry is an entry point as a body has it.
+type entry struct {
+	name, bound string // bound: the most threads of a block, as the launch bounds say
+	params      []Param
+}
+
+// entries reads the entry points out of the texts of a variant, and checks the rules that hold for every body.
+func entries(list []Include) ([]entry, error) {
+	var all []entry
+	for _, x := range list {
+		if x.shared() {
+			continue
+		}
+		found, err := x.entries()
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range found {
+			if slices.ContainsFunc(all, func(a entry) bool { return a.name == e.name }) {
+				return nil, fmt.Errorf("templates/%s: entry %s again, expected each once", x.Name, e.name)
+			}
+			all = append(all, e)
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("no entry point, expected extern \"C\" __global__ void ENTRY(name)(…) in a body")
+	}
+	return all, nil
+}
+
+// entries reads the entry points of one text.
+func (x Include) entries() ([]entry, error) {
+	if !strings.Contains(x.Text, "__global__") && !strings.Contains(x.Text, "asm") && !strings.Contains(x.Text, "__shared__") {
+		return nil, nil
+	}
 	// Comments become blanks on the same lines, so that errors name the right positions.
-	code := comment.ReplaceAllStringFunc(text, func(c string) string {
+	code := comment.ReplaceAllStringFunc(x.Text, func(c string) string {
 		return strings.Repeat("\n", strings.Count(c, "\n"))
 	})
-	line := func(at int) int { return 1 + strings.Count(code[:at], "\n") }
+	fail := func(at int, format string, args ...any) error {
+		return fmt.Errorf("templates/%s:%d: %s", x.Name, 1+strings.Count(code[:at], "\n"), fmt.Sprintf(format, args...))
+	}
 	for _, f := range forbidden {
 		if !strings.Contains(code, f.word) {
 			continue
 		}
 		if at := f.text.FindStringIndex(code); at != nil {
-			return nil, fmt.Errorf("line %d: %s", line(at[0]), f.why)
+			return nil, fail(at[0], "%s", f.why)
 		}
 	}
-	if !strings.Contains(code, `#include "cuda/prelude.cuh"`) {
-		return nil, fmt.Errorf("no #include \"cuda/prelude.cuh\", expected it first")
-	}
-	var out []Entry
-	found := entry.FindAllStringSubmatchIndex(code, -1)
+	var out []entry
+	found := kernel.FindAllStringSubmatchIndex(code, -1)
 	if n := len(global.FindAllString(code, -1)); n != len(found) {
-		return nil, fmt.Errorf("%d __global__ functions of which %d read as: extern \"C\" __global__ void __launch_bounds__(N) %s_name(…) {", n, len(found), symbol)
+		return nil, fmt.Errorf("templates/%s: %d __global__ functions of which %d read as: extern \"C\" __global__ void __launch_bounds__(N) ENTRY(name)(…) {", x.Name, n, len(found))
 	}
 	for _, m := range found {
-		name, at := code[m[2]:m[3]], line(m[0])
-		short, ok := strings.CutPrefix(name, symbol+"_")
-		if !ok || !exports.MatchString(short) || short == "hash" || short == "close" || short == "has" || short == "resources" {
-			return nil, fmt.Errorf("line %d: entry %s, expected %s_ and a lower-case name that is not hash, close, has or resources", at, name, symbol)
+		e, at := entry{name: code[m[4]:m[5]]}, m[0]
+		if !exports.MatchString(e.name) || e.name == "hash" || e.name == "close" || e.name == "has" || e.name == "resources" {
+			return nil, fail(at, "entry %s, expected a lower-case name that is not hash, close, has or resources", e.name)
 		}
-		if slices.ContainsFunc(out, func(e Entry) bool { return e.Name == short }) {
-			return nil, fmt.Errorf("line %d: entry %s again, expected each once", at, name)
+		if m[2] >= 0 {
+			e.bound = strings.TrimSpace(code[m[2]:m[3]])
 		}
-		e := Entry{Name: short}
-		if list := strings.TrimSpace(code[m[4]:m[5]]); list != "" {
+		if list := strings.TrimSpace(code[m[6]:m[7]]); list != "" {
 			for arg := range strings.SplitSeq(list, ",") {
 				p, err := readParam(arg)
 				if err != nil {
-					return nil, fmt.Errorf("line %d: entry %s: %w", at, name, err)
+					return nil, fail(at, "entry %s: %v", e.name, err)
 				}
-				e.Params = append(e.Params, p)
+				e.params = append(e.params, p)
 			}
 		}
 		out = append(out, e)
-	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("no entry point, expected extern \"C\" __global__ void %s_name(…)", symbol)
 	}
 	return out, nil
 }

@@ -1,5 +1,5 @@
 // Package layout reads out of the texts of a kernel and of its headers what it shares with the host, and
-// writes the same in Go, so that each is said once: in the template.
+// writes the same in Go, so that each is said once: in CUDA.
 //
 // A declaration is shared by a mark, the comment line right above it:
 //
@@ -75,31 +75,26 @@ var (
 	record       = regexp.MustCompile(`^struct\s+(\w+)\s*\{(?s:(.*))\};$`)
 )
 
-// A position is a declaration's line, from 1, of a source: where that is, errors alone ask, and to find
-// a line among templates takes long.
+// A position is a declaration's line, from 1, of a file.
 type position struct {
-	line  int
-	where func(line int) string
+	file string
+	line int
 }
 
-func (p position) String() string { return p.where(p.line) }
+func (p position) String() string { return fmt.Sprintf("%s:%d", p.file, p.line) }
 
-// A Source is a text, and a function that converts one of its lines, counted from 1, to the position
-// that errors name.
-type Source struct {
-	Text  string
-	Where func(line int) string
-}
+// A Source is a text, and the file that errors name.
+type Source struct{ Text, File string }
 
-// Read finds the shared declarations of texts that one compiler reads: headers, each behind those that
-// it includes, and then the variant's own text.
+// Read finds the shared declarations of texts that one compiler reads: headers and bodies, each behind those
+// that it includes.
 func Read(sources ...Source) (*Layout, error) {
 	r := &reader{layout: &Layout{}, marks: map[string]position{}, values: map[string]constant.Value{}, structs: map[string]*Struct{}}
 	for _, s := range sources {
 		if !strings.Contains(s.Text, mark) {
 			continue
 		}
-		r.lines, r.where = strings.Split(s.Text, "\n"), s.Where
+		r.lines, r.file = strings.Split(s.Text, "\n"), s.File
 		r.code = strings.Split(comments.ReplaceAllStringFunc(s.Text, func(c string) string {
 			return strings.Repeat("\n", strings.Count(c, "\n"))
 		}), "\n")
@@ -122,7 +117,7 @@ const mark = "// Go:"
 // A reader goes through texts once, one after the other.
 type reader struct {
 	lines, code []string // of the text that is read; code: without comments
-	where       func(line int) string
+	file        string
 	layout      *Layout
 	marks       map[string]position       // by name: of the mark
 	values      map[string]constant.Value // of the constants and enums marked so far
@@ -130,7 +125,7 @@ type reader struct {
 }
 
 // at is the position of a line, counted from 0.
-func (r *reader) at(line int) position { return position{line + 1, r.where} }
+func (r *reader) at(line int) position { return position{r.file, line + 1} }
 
 // fail is an error at a line, counted from 0.
 func (r *reader) fail(line int, format string, args ...any) error {

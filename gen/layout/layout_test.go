@@ -1,13 +1,12 @@
 package layout
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 )
 
 func read(text string) (*Layout, error) {
-	return Read(Source{text, func(line int) string { return fmt.Sprintf("x.cu:%d", line) }})
+	return Read(Source{text, "x.cu"})
 }
 
 func TestRead(t *testing.T) {

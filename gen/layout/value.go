@@ -18,7 +18,7 @@ type scalar struct {
 	integer bool
 }
 
-// scalars by their names in templates; templates/cuda/prelude.cuh declares u32, u64, i64.
+// scalars by their names in CUDA texts; templates/cuda/prelude.cuh declares u32, u64, i64.
 var scalars = map[string]scalar{
 	"u32": {"uint32", 4, true}, "u64": {"uint64", 8, true}, "i64": {"int64", 8, true},
 	"int": {"int32", 4, true}, "short": {"int16", 2, true}, "bool": {"bool", 1, false},

@@ -20,7 +20,7 @@ var (
 )
 
 // directives are the first words of a line that are not a parameter's name.
-var directives = []string{"target", "vary", "where", "study", "needs", "hold", "safe", "point"}
+var directives = []string{"target", "vary", "where", "study", "needs", "hold", "body", "safe", "point"}
 
 // An entry is a line of a block, to be looked at once all parameters are known.
 type entry struct {
@@ -70,10 +70,14 @@ func (r *reader) block(family, pos string, lines []*modfile.Line) *space.Space {
 			s.Hold = append(s.Hold, c)
 		}
 	}
+	for _, e := range later["body"] {
+		r.body(s, e)
+	}
 	r.safe(s, later["safe"])
 	for _, e := range later["point"] {
 		r.point(s, e)
 	}
+	r.words(s)
 	if len(r.errors) > before {
 		return nil
 	}
@@ -205,6 +209,51 @@ func (r *reader) needs(s *space.Space, e entry) {
 	}
 	if c := r.constraint(s, "needs", space.ParseConstraint, entry{e.pos, e.tokens[1:]}); c != nil {
 		s.Needs = append(s.Needs, space.Need{Arch: arch, Constraint: c})
+	}
+}
+
+// body reads names of files, and the constraint of the points that consist of them. A name with a
+// slash is below templates/, any other in the family's folder.
+func (r *reader) body(s *space.Space, e entry) {
+	if s.Target != space.CUDA {
+		r.fail(e.pos, "body, and the target is %s, expected bodies of the target cuda alone", s.Target)
+		return
+	}
+	b := space.Body{}
+	for i, t := range e.tokens {
+		if strings.HasPrefix(t, `"`) {
+			b.Constraint = r.constraint(s, "body", space.ParseConstraint, entry{e.pos, e.tokens[i:]})
+			break
+		}
+		if !strings.Contains(t, "/") {
+			t = s.Family + "/" + t
+		}
+		b.Files = append(b.Files, t+".cuh")
+	}
+	if len(b.Files) == 0 {
+		r.fail(e.pos, "body names no file, expected such as: body level direct \"order == \\\"strided\\\"\"")
+		return
+	}
+	s.Bodies = append(s.Bodies, b)
+}
+
+// words finds constraints that compare a parameter with a word that is none of its values.
+func (r *reader) words(s *space.Space) {
+	list := slices.Concat(s.Where, s.Study, s.Hold)
+	for _, n := range s.Needs {
+		list = append(list, n.Constraint)
+	}
+	for _, b := range s.Bodies {
+		if b.Constraint != nil {
+			list = append(list, b.Constraint)
+		}
+	}
+	for _, c := range list {
+		for _, pair := range c.Compared() {
+			if p := s.Param(pair[0]); !p.Numeric() && !slices.Contains(p.All(), pair[1]) {
+				r.fail(c.Pos, "%q: %s is never %s, expected one of %s", c.Expr, pair[0], pair[1], strings.Join(p.All(), " "))
+			}
+		}
 	}
 }
 

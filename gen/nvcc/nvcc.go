@@ -58,13 +58,14 @@ type Pack struct {
 
 // A Variant is one included file of a pack.
 type Variant struct {
-	Label  string
-	Symbol string
-	File   string // path of the variant's .cu file
-	Hash   uint64 // which the index names it by
-	Safe   bool   // compiled apart from the others, for the lowest architecture as PTX too
-	Held   bool   // a job with Some compiles it
-	Least  int    // the lowest architecture that has all features it uses, such as 90 for sm_90; 0: any
+	Label   string
+	Symbol  string
+	File    string         // path of the variant's .cu file
+	Hash    uint64         // which the index names it by
+	Threads map[string]int // most threads of a block, by entry point; 0 where that is unknown
+	Safe    bool           // compiled apart from the others, for the lowest architecture as PTX too
+	Held    bool           // a job with Some compiles it
+	Least   int            // the lowest architecture that has all features it uses, such as 90 for sm_90; 0: any
 }
 
 // A Job is everything one Build compiles. Images of packs that are not in the

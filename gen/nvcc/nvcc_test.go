@@ -71,6 +71,7 @@ func (b *bench) pack(hash uint64, texts ...string) {
 	var includes strings.Builder
 	for i, text := range texts {
 		v := Variant{Label: fmt.Sprintf("v=%d", i), Symbol: fmt.Sprintf("toy_v%d", i), File: filepath.Join(dir, fmt.Sprintf("v%d.cu", i)), Hash: hash<<8 | uint64(i)}
+		v.Threads = map[string]int{v.Symbol + "_run": 256}
 		put(b.t, v.File, fmt.Sprintf("extern void __launch_bounds__(256) %s_run(int* a)\n%s\n", v.Symbol, text))
 		fmt.Fprintf(&includes, "#include \"v%d.cu\"\n", i)
 		p.Variants = append(p.Variants, v)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -78,7 +79,6 @@ var (
 	stackRE = regexp.MustCompile(`(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads`)
 	usedRE  = regexp.MustCompile(`Used (\d+) registers`)
 	smemRE  = regexp.MustCompile(`(\d+) bytes smem`)
-	boundRE = regexp.MustCompile(`__launch_bounds__\s*\(\s*(\d+)[^)]*\)\s*([A-Za-z_]\w*)\s*\(`)
 )
 
 // parseReport reads the output of ptxas -v.
@@ -108,18 +108,11 @@ func parseReport(out string) *Report {
 	return r
 }
 
-// threads reads the block sizes from the variants' __launch_bounds__ and
-// works out occupancy.
+// threads takes the most threads of a block from the variants, and works out occupancy.
 func (r *Report) threads(vs []Variant) {
 	bounds := map[string]int{}
 	for _, v := range vs {
-		text, err := os.ReadFile(v.File)
-		if err != nil {
-			continue
-		}
-		for _, m := range boundRE.FindAllStringSubmatch(string(text), -1) {
-			bounds[m[2]] = atoi(m[1])
-		}
+		maps.Copy(bounds, v.Threads)
 	}
 	for i := range r.Kernels {
 		u := &r.Kernels[i]

@@ -64,6 +64,28 @@ func syntaxMessage(err error) string {
 	return text
 }
 
+// Compared lists the words that c compares parameters with, as name and word.
+func (c *Constraint) Compared() (pairs [][2]string) {
+	ast.Inspect(c.tree, func(n ast.Node) bool {
+		b, ok := n.(*ast.BinaryExpr)
+		if !ok || b.Op != token.EQL && b.Op != token.NEQ {
+			return true
+		}
+		for _, side := range [][2]ast.Expr{{b.X, b.Y}, {b.Y, b.X}} {
+			name, named := side[0].(*ast.Ident)
+			word, text := side[1].(*ast.BasicLit)
+			if !named || !text || word.Kind != token.STRING {
+				continue
+			}
+			if w, err := strconv.Unquote(word.Value); err == nil {
+				pairs = append(pairs, [2]string{name.Name, w})
+			}
+		}
+		return true
+	})
+	return pairs
+}
+
 // indices returns the places in s.Params of the parameters that c names.
 func (c *Constraint) indices(s *Space) []int {
 	var out []int

@@ -1,6 +1,6 @@
 // Package space holds what a family's parameters may be: values, constraints,
 // the safe point, and the enumeration of the points they leave. It is pure:
-// it reads no file and knows no template.
+// it reads no file and knows no CUDA.
 package space
 
 import (
@@ -42,7 +42,7 @@ type Param struct {
 func (p Param) All() []string { return slices.Concat(p.Values, p.Vary, p.Extra) }
 
 // Numeric reports whether every value is an integer; constraints and
-// templates see such a parameter as a number.
+// kernels see such a parameter as a number.
 func (p Param) Numeric() bool {
 	for _, v := range p.All() {
 		if _, err := strconv.Atoi(v); err != nil {
@@ -69,7 +69,35 @@ type Space struct {
 	Points []Assignment  // extra points; parameters not named take the safe value
 	Needs  []Need        // features that older architectures lack
 	Hold   []*Constraint // points that a binary for several architectures holds too
+	Bodies []Body        // the files that variants include, in this order
 	Pos    string        // file:line of the block
+}
+
+// A Body is files of kernels, and the constraint of the points that consist of them; nil: all.
+type Body struct {
+	Files []string // "csg/tiles/level.cuh", below templates/
+	*Constraint
+}
+
+// Files lists the bodies of a point.
+func (s *Space) Files(p Point) ([]string, error) {
+	if len(s.Bodies) == 0 {
+		return []string{s.Family + "/" + s.Kernel() + ".cuh"}, nil
+	}
+	var files []string
+	for _, b := range s.Bodies {
+		if b.Constraint != nil {
+			ok, err := b.Holds(s, p.Values)
+			if err != nil {
+				return nil, err
+			}
+			if !ok {
+				continue
+			}
+		}
+		files = append(files, b.Files...)
+	}
+	return files, nil
 }
 
 // A Need says that points which satisfy a constraint use a feature that

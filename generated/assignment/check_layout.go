@@ -2,6 +2,14 @@
 
 package assignment
 
+// Enum Rule of the kernels of assignment/check.
+//
+// Rules of a sweep: columns may stay unmatched; another device, which has the first rows, checks the columns.
+const (
+	CheckRuleLoose     = 1
+	CheckRuleElsewhere = 2
+)
+
 // Enum Word of the kernels of assignment/check.
 //
 // Indices of the findings: counts, sums, and the least row, column or entry at fault.
@@ -52,11 +60,3 @@ const (
 
 // Constexpr NEAR of the kernels of assignment/check.
 const CheckNear = 8
-
-// Enum Rule of the kernels of assignment/check.
-//
-// Rules of a sweep: columns may stay unmatched; another device, which has the first rows, checks the columns.
-const (
-	CheckRuleLoose     = 1
-	CheckRuleElsewhere = 2
-)

@@ -11,7 +11,7 @@ import (
 )
 
 // DrawHash is the hash of the family assignment/draw: what its texts are made from.
-const DrawHash = 0x4db5d58ac33157ed
+const DrawHash = 0x7e4f10c6dd63cb61
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -29,14 +29,14 @@ var Draw = device.Family{
 		{Name: "uniform", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "first", Type: "uint64"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "seed", Type: "uint64"}, {Name: "range", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=256,value=int32", Symbol: "assignment_draw_block256_int32", Hash: 0xb8c9d63048df56f6, Values: []string{"256", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=256,value=int64", Symbol: "assignment_draw_block256_int64", Hash: 0x54028d3813f28e36, Values: []string{"256", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=256,value=float32", Symbol: "assignment_draw_block256_float32", Hash: 0xb177ac9b83a90726, Values: []string{"256", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=256,value=float64", Symbol: "assignment_draw_block256_float64", Hash: 0x7283274e8cbe36b3, Values: []string{"256", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=256,value=int32", Symbol: "assignment_draw_block256_int32", Hash: 0xbba802f066d37d1a, Values: []string{"256", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=256,value=int64", Symbol: "assignment_draw_block256_int64", Hash: 0xa475e51af6110183, Values: []string{"256", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=256,value=float32", Symbol: "assignment_draw_block256_float32", Hash: 0x2f137263a193da16, Values: []string{"256", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=256,value=float64", Symbol: "assignment_draw_block256_float64", Hash: 0x500737a8539057d4, Values: []string{"256", "float64"}, Safe: true, Pack: 0},
 	},
 	Source: drawSource,
 	Packs: []device.Pack{
-		{File: "draw/pack_000.cu", Hash: 0xfea71752fc09271b},
+		{File: "draw/pack_000.cu", Hash: 0x65e9f1b45c830d80},
 	},
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // DualsHash is the hash of the family assignment/duals: what its texts are made from.
-const DualsHash = 0x0c7bb3571dc7c370
+const DualsHash = 0xea39261243e2bf9e
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -29,32 +29,32 @@ var Duals = device.Family{
 		{Name: "anneal", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "limit", Type: "int64"}, {Name: "u", Type: "buffer"}, {Name: "v", Type: "buffer"}, {Name: "sums", Type: "buffer"}, {Name: "partial", Type: "buffer"}, {Name: "control", Type: "buffer"}, {Name: "prices", Type: "buffer"}, {Name: "stride", Type: "uint64"}, {Name: "chance", Type: "float64"}, {Name: "tolerance", Type: "float64"}, {Name: "relax", Type: "float64"}, {Name: "least", Type: "uint64"}, {Name: "most", Type: "uint64"}, {Name: "total", Type: "uint64"}, {Name: "neighbours", Type: "float64"}, {Name: "coldest", Type: "float64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=256,share=1,flight=4,value=int32", Symbol: "assignment_duals_block256_share1_flight4_int32", Hash: 0xbaa6705adf5acd9b, Values: []string{"256", "1", "4", "int32"}, Pack: 0},
-		{Label: "block=256,share=1,flight=8,value=int32", Symbol: "assignment_duals_block256_share1_flight8_int32", Hash: 0xde0bed77f19d66c6, Values: []string{"256", "1", "8", "int32"}, Pack: 0},
-		{Label: "block=256,share=2,flight=4,value=int32", Symbol: "assignment_duals_block256_share2_flight4_int32", Hash: 0x4111f3dc39795c6b, Values: []string{"256", "2", "4", "int32"}, Pack: 0},
-		{Label: "block=256,share=2,flight=8,value=int32", Symbol: "assignment_duals_block256_share2_flight8_int32", Hash: 0x47170a841036e369, Values: []string{"256", "2", "8", "int32"}, Pack: 0},
-		{Label: "block=256,share=4,flight=4,value=int32", Symbol: "assignment_duals_block256_share4_flight4_int32", Hash: 0xa1c64da744229814, Values: []string{"256", "4", "4", "int32"}, Pack: 0},
-		{Label: "block=256,share=4,flight=8,value=int32", Symbol: "assignment_duals_block256_share4_flight8_int32", Hash: 0x923489712db90459, Values: []string{"256", "4", "8", "int32"}, Pack: 0},
-		{Label: "block=512,share=1,flight=4,value=int32", Symbol: "assignment_duals_block512_share1_flight4_int32", Hash: 0x49e5cf25f73de92c, Values: []string{"512", "1", "4", "int32"}, Pack: 0},
-		{Label: "block=512,share=1,flight=8,value=int32", Symbol: "assignment_duals_block512_share1_flight8_int32", Hash: 0x4c4b24d2ea9733fc, Values: []string{"512", "1", "8", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=512,share=1,flight=8,value=int64", Symbol: "assignment_duals_block512_share1_flight8_int64", Hash: 0x9d2245cc7868d9a6, Values: []string{"512", "1", "8", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=512,share=1,flight=8,value=float32", Symbol: "assignment_duals_block512_share1_flight8_float32", Hash: 0x63784fa95ecdfac3, Values: []string{"512", "1", "8", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=512,share=1,flight=8,value=float64", Symbol: "assignment_duals_block512_share1_flight8_float64", Hash: 0x119bc8e5862ecec6, Values: []string{"512", "1", "8", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=512,share=2,flight=4,value=int32", Symbol: "assignment_duals_block512_share2_flight4_int32", Hash: 0x966909d98081826a, Values: []string{"512", "2", "4", "int32"}, Pack: 0},
-		{Label: "block=512,share=2,flight=8,value=int32", Symbol: "assignment_duals_block512_share2_flight8_int32", Hash: 0xc7e1806ebcf117ce, Values: []string{"512", "2", "8", "int32"}, Pack: 0},
-		{Label: "block=512,share=4,flight=4,value=int32", Symbol: "assignment_duals_block512_share4_flight4_int32", Hash: 0x38c1595a1463fc53, Values: []string{"512", "4", "4", "int32"}, Pack: 0},
-		{Label: "block=512,share=4,flight=8,value=int32", Symbol: "assignment_duals_block512_share4_flight8_int32", Hash: 0x7d45e1fedf2faf5e, Values: []string{"512", "4", "8", "int32"}, Pack: 0},
-		{Label: "block=1024,share=1,flight=4,value=int32", Symbol: "assignment_duals_block1024_share1_flight4_int32", Hash: 0x338193ee592fd8b5, Values: []string{"1024", "1", "4", "int32"}, Pack: 0},
-		{Label: "block=1024,share=1,flight=8,value=int32", Symbol: "assignment_duals_block1024_share1_flight8_int32", Hash: 0x7a222e7541d3c2bc, Values: []string{"1024", "1", "8", "int32"}, Pack: 1},
-		{Label: "block=1024,share=2,flight=4,value=int32", Symbol: "assignment_duals_block1024_share2_flight4_int32", Hash: 0x9d6903fd690e5152, Values: []string{"1024", "2", "4", "int32"}, Pack: 1},
-		{Label: "block=1024,share=2,flight=8,value=int32", Symbol: "assignment_duals_block1024_share2_flight8_int32", Hash: 0x5bea92b3f3e2bc77, Values: []string{"1024", "2", "8", "int32"}, Pack: 1},
-		{Label: "block=1024,share=4,flight=4,value=int32", Symbol: "assignment_duals_block1024_share4_flight4_int32", Hash: 0xb4836e1eb8f90840, Values: []string{"1024", "4", "4", "int32"}, Pack: 1},
-		{Label: "block=1024,share=4,flight=8,value=int32", Symbol: "assignment_duals_block1024_share4_flight8_int32", Hash: 0x212309f9b8910a7b, Values: []string{"1024", "4", "8", "int32"}, Pack: 1},
+		{Label: "block=256,share=1,flight=4,value=int32", Symbol: "assignment_duals_block256_share1_flight4_int32", Hash: 0xc955d982cb2ec043, Values: []string{"256", "1", "4", "int32"}, Pack: 0},
+		{Label: "block=256,share=1,flight=8,value=int32", Symbol: "assignment_duals_block256_share1_flight8_int32", Hash: 0x660b4fe30a6c2e10, Values: []string{"256", "1", "8", "int32"}, Pack: 0},
+		{Label: "block=256,share=2,flight=4,value=int32", Symbol: "assignment_duals_block256_share2_flight4_int32", Hash: 0xbb41f40a0ccbc3c5, Values: []string{"256", "2", "4", "int32"}, Pack: 0},
+		{Label: "block=256,share=2,flight=8,value=int32", Symbol: "assignment_duals_block256_share2_flight8_int32", Hash: 0xeae820519b0e2d7d, Values: []string{"256", "2", "8", "int32"}, Pack: 0},
+		{Label: "block=256,share=4,flight=4,value=int32", Symbol: "assignment_duals_block256_share4_flight4_int32", Hash: 0x90f3afa29a2f35af, Values: []string{"256", "4", "4", "int32"}, Pack: 0},
+		{Label: "block=256,share=4,flight=8,value=int32", Symbol: "assignment_duals_block256_share4_flight8_int32", Hash: 0xd8c19d03e4d139ce, Values: []string{"256", "4", "8", "int32"}, Pack: 0},
+		{Label: "block=512,share=1,flight=4,value=int32", Symbol: "assignment_duals_block512_share1_flight4_int32", Hash: 0x3154c64b689a20ee, Values: []string{"512", "1", "4", "int32"}, Pack: 0},
+		{Label: "block=512,share=1,flight=8,value=int32", Symbol: "assignment_duals_block512_share1_flight8_int32", Hash: 0x58af8c1132260870, Values: []string{"512", "1", "8", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=512,share=1,flight=8,value=int64", Symbol: "assignment_duals_block512_share1_flight8_int64", Hash: 0xe3ca0e397ee669c1, Values: []string{"512", "1", "8", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=512,share=1,flight=8,value=float32", Symbol: "assignment_duals_block512_share1_flight8_float32", Hash: 0x0f96877d4dcabb58, Values: []string{"512", "1", "8", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=512,share=1,flight=8,value=float64", Symbol: "assignment_duals_block512_share1_flight8_float64", Hash: 0x62f30da6a4af7344, Values: []string{"512", "1", "8", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=512,share=2,flight=4,value=int32", Symbol: "assignment_duals_block512_share2_flight4_int32", Hash: 0xa93ce1bfb0f966c2, Values: []string{"512", "2", "4", "int32"}, Pack: 0},
+		{Label: "block=512,share=2,flight=8,value=int32", Symbol: "assignment_duals_block512_share2_flight8_int32", Hash: 0x64cbc7105e9d742c, Values: []string{"512", "2", "8", "int32"}, Pack: 0},
+		{Label: "block=512,share=4,flight=4,value=int32", Symbol: "assignment_duals_block512_share4_flight4_int32", Hash: 0x2d5a960c74d87ccf, Values: []string{"512", "4", "4", "int32"}, Pack: 0},
+		{Label: "block=512,share=4,flight=8,value=int32", Symbol: "assignment_duals_block512_share4_flight8_int32", Hash: 0x9da4115844125283, Values: []string{"512", "4", "8", "int32"}, Pack: 0},
+		{Label: "block=1024,share=1,flight=4,value=int32", Symbol: "assignment_duals_block1024_share1_flight4_int32", Hash: 0x79e6c39690bff1e1, Values: []string{"1024", "1", "4", "int32"}, Pack: 0},
+		{Label: "block=1024,share=1,flight=8,value=int32", Symbol: "assignment_duals_block1024_share1_flight8_int32", Hash: 0xd71214e8f51906da, Values: []string{"1024", "1", "8", "int32"}, Pack: 1},
+		{Label: "block=1024,share=2,flight=4,value=int32", Symbol: "assignment_duals_block1024_share2_flight4_int32", Hash: 0x28020851becba667, Values: []string{"1024", "2", "4", "int32"}, Pack: 1},
+		{Label: "block=1024,share=2,flight=8,value=int32", Symbol: "assignment_duals_block1024_share2_flight8_int32", Hash: 0xb094b1c3885921d9, Values: []string{"1024", "2", "8", "int32"}, Pack: 1},
+		{Label: "block=1024,share=4,flight=4,value=int32", Symbol: "assignment_duals_block1024_share4_flight4_int32", Hash: 0xb67a062502360aee, Values: []string{"1024", "4", "4", "int32"}, Pack: 1},
+		{Label: "block=1024,share=4,flight=8,value=int32", Symbol: "assignment_duals_block1024_share4_flight8_int32", Hash: 0x6a445378e6e30956, Values: []string{"1024", "4", "8", "int32"}, Pack: 1},
 	},
 	Source: dualsSource,
 	Packs: []device.Pack{
-		{File: "duals/pack_000.cu", Hash: 0x62daa4f3756c5b09},
-		{File: "duals/pack_001.cu", Hash: 0x334a9b21bbfa5a37},
+		{File: "duals/pack_000.cu", Hash: 0xfbc1520a018822fe},
+		{File: "duals/pack_001.cu", Hash: 0x5805ff7a7264e063},
 	},
 }
 

@@ -4,6 +4,19 @@ package assignment
 
 import "unsafe"
 
+// Enum Count of the kernels of assignment/fit.
+//
+// Indices of the counts of an answer: rows left free (above 0 only where no full matching exists), rounds of
+// bidding, turns, searches, rows scanned.
+const (
+	FitCountLeft     = 0
+	FitCountBids     = 1
+	FitCountTurns    = 2
+	FitCountSearches = 3
+	FitCountScans    = 4
+	FitCountCounts   = 5
+)
+
 // Constexpr FLIGHT of the kernels of assignment/fit.
 const FitFlight = 8
 
@@ -23,19 +36,6 @@ const (
 //
 // The number of words that a check of assignment/batch writes about a problem.
 const FitFound = 13
-
-// Enum Count of the kernels of assignment/fit.
-//
-// Indices of the counts of an answer: rows left free (above 0 only where no full matching exists), rounds of
-// bidding, turns, searches, rows scanned.
-const (
-	FitCountLeft     = 0
-	FitCountBids     = 1
-	FitCountTurns    = 2
-	FitCountSearches = 3
-	FitCountScans    = 4
-	FitCountCounts   = 5
-)
 
 // FitProblem is struct Problem of the kernels of assignment/fit.
 //

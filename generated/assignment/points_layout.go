@@ -5,6 +5,15 @@ package assignment
 // Constexpr INFINITE of the kernels of assignment/points.
 const PointsInfinite = 2305843009213693952
 
+// Constexpr LOOKS of the kernels of assignment/points.
+//
+// Indices of further control words, of this family alone.
+const (
+	PointsTallyLooks = 21
+	PointsTallyGaps  = 22
+	PointsTallySpent = 23
+)
+
 // Enum Word of the kernels of assignment/points.
 //
 // Indices of the control words, 8 bytes each, which the host reads and clears.
@@ -38,13 +47,4 @@ const (
 	PointsStatusStalled    = 2
 	PointsStatusOverflowed = 3
 	PointsStatusTied       = 4
-)
-
-// Constexpr LOOKS of the kernels of assignment/points.
-//
-// Indices of further control words, of this family alone.
-const (
-	PointsTallyLooks = 21
-	PointsTallyGaps  = 22
-	PointsTallySpent = 23
 )

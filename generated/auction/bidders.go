@@ -11,7 +11,7 @@ import (
 )
 
 // BiddersHash is the hash of the family auction/bidders: what its texts are made from.
-const BiddersHash = 0x47948f29851fa3ae
+const BiddersHash = 0xc097d102044394eb
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -31,28 +31,28 @@ var Bidders = device.Family{
 		{Name: "look", Params: []device.Param{{Name: "table", Type: "buffer"}, {Name: "sets", Type: "buffer"}, {Name: "worth", Type: "buffer"}, {Name: "count", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=128,items=8,bids=256,value=int32", Symbol: "auction_bidders_block128_items8_bids256_int32", Hash: 0x718adf624c13fc90, Values: []string{"128", "8", "256", "int32"}, Pack: 0},
-		{Label: "block=128,items=8,bids=256,value=int64", Symbol: "auction_bidders_block128_items8_bids256_int64", Hash: 0x77b300caa3842da9, Values: []string{"128", "8", "256", "int64"}, Pack: 0},
-		{Label: "block=128,items=16,bids=256,value=int32", Symbol: "auction_bidders_block128_items16_bids256_int32", Hash: 0x1871e83fa4d5506c, Values: []string{"128", "16", "256", "int32"}, Pack: 0},
-		{Label: "block=128,items=16,bids=256,value=int64", Symbol: "auction_bidders_block128_items16_bids256_int64", Hash: 0x2ed6beb43647d7a4, Values: []string{"128", "16", "256", "int64"}, Pack: 0},
-		{Label: "block=128,items=32,bids=256,value=int32", Symbol: "auction_bidders_block128_items32_bids256_int32", Hash: 0xd5fd40678fb41930, Values: []string{"128", "32", "256", "int32"}, Pack: 0},
-		{Label: "block=256,items=8,bids=256,value=int32", Symbol: "auction_bidders_block256_items8_bids256_int32", Hash: 0xf9b2a7b0c84945f4, Values: []string{"256", "8", "256", "int32"}, Pack: 0},
-		{Label: "block=256,items=8,bids=256,value=int64", Symbol: "auction_bidders_block256_items8_bids256_int64", Hash: 0xefdab28a13ed6911, Values: []string{"256", "8", "256", "int64"}, Pack: 0},
-		{Label: "block=256,items=16,bids=256,value=int32", Symbol: "auction_bidders_block256_items16_bids256_int32", Hash: 0x1e406337ed8948bf, Values: []string{"256", "16", "256", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=256,items=16,bids=256,value=int64", Symbol: "auction_bidders_block256_items16_bids256_int64", Hash: 0x1945d0008ddfa296, Values: []string{"256", "16", "256", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=256,items=16,bids=64,value=int32", Symbol: "auction_bidders_block256_items16_bids64_int32", Hash: 0x212b6df65dc17051, Values: []string{"256", "16", "64", "int32"}, Pack: 0},
-		{Label: "block=256,items=16,bids=1024,value=int32", Symbol: "auction_bidders_block256_items16_bids1024_int32", Hash: 0x6f2e9219900d85e4, Values: []string{"256", "16", "1024", "int32"}, Pack: 0},
-		{Label: "block=256,items=32,bids=256,value=int32", Symbol: "auction_bidders_block256_items32_bids256_int32", Hash: 0xe52fbd5848f240cb, Values: []string{"256", "32", "256", "int32"}, Pack: 0},
-		{Label: "block=512,items=8,bids=256,value=int32", Symbol: "auction_bidders_block512_items8_bids256_int32", Hash: 0xd5c047ecb356bf32, Values: []string{"512", "8", "256", "int32"}, Pack: 0},
-		{Label: "block=512,items=8,bids=256,value=int64", Symbol: "auction_bidders_block512_items8_bids256_int64", Hash: 0xc6425b3e9f432460, Values: []string{"512", "8", "256", "int64"}, Pack: 0},
-		{Label: "block=512,items=16,bids=256,value=int32", Symbol: "auction_bidders_block512_items16_bids256_int32", Hash: 0xcc97ccbef3b7d7ab, Values: []string{"512", "16", "256", "int32"}, Pack: 0},
-		{Label: "block=512,items=16,bids=256,value=int64", Symbol: "auction_bidders_block512_items16_bids256_int64", Hash: 0x40731913918fdf99, Values: []string{"512", "16", "256", "int64"}, Pack: 0},
-		{Label: "block=512,items=32,bids=256,value=int32", Symbol: "auction_bidders_block512_items32_bids256_int32", Hash: 0x90b4e8e8ce101990, Values: []string{"512", "32", "256", "int32"}, Pack: 1},
+		{Label: "block=128,items=8,bids=256,value=int32", Symbol: "auction_bidders_block128_items8_bids256_int32", Hash: 0xc263012c0f695c61, Values: []string{"128", "8", "256", "int32"}, Pack: 0},
+		{Label: "block=128,items=8,bids=256,value=int64", Symbol: "auction_bidders_block128_items8_bids256_int64", Hash: 0xc5e5851b7cf832da, Values: []string{"128", "8", "256", "int64"}, Pack: 0},
+		{Label: "block=128,items=16,bids=256,value=int32", Symbol: "auction_bidders_block128_items16_bids256_int32", Hash: 0xd725aff15e95e9b9, Values: []string{"128", "16", "256", "int32"}, Pack: 0},
+		{Label: "block=128,items=16,bids=256,value=int64", Symbol: "auction_bidders_block128_items16_bids256_int64", Hash: 0xa05b4ff75f778e86, Values: []string{"128", "16", "256", "int64"}, Pack: 0},
+		{Label: "block=128,items=32,bids=256,value=int32", Symbol: "auction_bidders_block128_items32_bids256_int32", Hash: 0x942fb687f95d6bb8, Values: []string{"128", "32", "256", "int32"}, Pack: 0},
+		{Label: "block=256,items=8,bids=256,value=int32", Symbol: "auction_bidders_block256_items8_bids256_int32", Hash: 0x7a2f59df54cf1f9a, Values: []string{"256", "8", "256", "int32"}, Pack: 0},
+		{Label: "block=256,items=8,bids=256,value=int64", Symbol: "auction_bidders_block256_items8_bids256_int64", Hash: 0xbe75467a2f8cbcee, Values: []string{"256", "8", "256", "int64"}, Pack: 0},
+		{Label: "block=256,items=16,bids=256,value=int32", Symbol: "auction_bidders_block256_items16_bids256_int32", Hash: 0x65b7026abc890cf2, Values: []string{"256", "16", "256", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=256,items=16,bids=256,value=int64", Symbol: "auction_bidders_block256_items16_bids256_int64", Hash: 0x77107a6484777dfc, Values: []string{"256", "16", "256", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=256,items=16,bids=64,value=int32", Symbol: "auction_bidders_block256_items16_bids64_int32", Hash: 0x1b0f39bf29f31e4c, Values: []string{"256", "16", "64", "int32"}, Pack: 0},
+		{Label: "block=256,items=16,bids=1024,value=int32", Symbol: "auction_bidders_block256_items16_bids1024_int32", Hash: 0x3d890231e172df36, Values: []string{"256", "16", "1024", "int32"}, Pack: 0},
+		{Label: "block=256,items=32,bids=256,value=int32", Symbol: "auction_bidders_block256_items32_bids256_int32", Hash: 0x6a14f5b7bfc22eb8, Values: []string{"256", "32", "256", "int32"}, Pack: 0},
+		{Label: "block=512,items=8,bids=256,value=int32", Symbol: "auction_bidders_block512_items8_bids256_int32", Hash: 0x868d646b179819ab, Values: []string{"512", "8", "256", "int32"}, Pack: 0},
+		{Label: "block=512,items=8,bids=256,value=int64", Symbol: "auction_bidders_block512_items8_bids256_int64", Hash: 0xf1d940656e898c8c, Values: []string{"512", "8", "256", "int64"}, Pack: 0},
+		{Label: "block=512,items=16,bids=256,value=int32", Symbol: "auction_bidders_block512_items16_bids256_int32", Hash: 0x2f45fe72e7051b5d, Values: []string{"512", "16", "256", "int32"}, Pack: 0},
+		{Label: "block=512,items=16,bids=256,value=int64", Symbol: "auction_bidders_block512_items16_bids256_int64", Hash: 0x7976a39e668da451, Values: []string{"512", "16", "256", "int64"}, Pack: 0},
+		{Label: "block=512,items=32,bids=256,value=int32", Symbol: "auction_bidders_block512_items32_bids256_int32", Hash: 0x550a0cfb563f7027, Values: []string{"512", "32", "256", "int32"}, Pack: 1},
 	},
 	Source: biddersSource,
 	Packs: []device.Pack{
-		{File: "bidders/pack_000.cu", Hash: 0xd502eebfddd86b16},
-		{File: "bidders/pack_001.cu", Hash: 0xf3aac5392d075ff7},
+		{File: "bidders/pack_000.cu", Hash: 0xe20d876f79a7d951},
+		{File: "bidders/pack_001.cu", Hash: 0x6383fe54c5da8459},
 	},
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // BoundsHash is the hash of the family auction/bounds: what its texts are made from.
-const BoundsHash = 0x617d4d9ffe7dc99d
+const BoundsHash = 0xfd97b9224893b201
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -29,32 +29,32 @@ var Bounds = device.Family{
 		{Name: "bound", Params: []device.Param{{Name: "words", Type: "buffer"}, {Name: "lists", Type: "buffer"}, {Name: "reals", Type: "buffer"}, {Name: "prices", Type: "buffer"}, {Name: "columns", Type: "uint64"}, {Name: "rows", Type: "uint64"}, {Name: "entries", Type: "uint64"}, {Name: "steps", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=64,lanes=1", Symbol: "auction_bounds_block64_lanes1", Hash: 0x580cc58a0fd44255, Values: []string{"64", "1"}, Pack: 0},
-		{Label: "block=64,lanes=2", Symbol: "auction_bounds_block64_lanes2", Hash: 0x3389a0174a98dd8c, Values: []string{"64", "2"}, Pack: 0},
-		{Label: "block=64,lanes=4", Symbol: "auction_bounds_block64_lanes4", Hash: 0x5dd7c9c6dbb5e3d8, Values: []string{"64", "4"}, Pack: 0},
-		{Label: "block=64,lanes=8", Symbol: "auction_bounds_block64_lanes8", Hash: 0x9c42ec77c37539fc, Values: []string{"64", "8"}, Pack: 0},
-		{Label: "block=128,lanes=1", Symbol: "auction_bounds_block128_lanes1", Hash: 0x4dbd69be43ecedd0, Values: []string{"128", "1"}, Pack: 0},
-		{Label: "block=128,lanes=2", Symbol: "auction_bounds_block128_lanes2", Hash: 0xf9c7a0d796b0e048, Values: []string{"128", "2"}, Pack: 0},
-		{Label: "block=128,lanes=4", Symbol: "auction_bounds_block128_lanes4", Hash: 0x97afa9618b48b3fa, Values: []string{"128", "4"}, Pack: 0},
-		{Label: "block=128,lanes=8", Symbol: "auction_bounds_block128_lanes8", Hash: 0xcf4291ca56c9abb3, Values: []string{"128", "8"}, Pack: 0},
-		{Label: "block=256,lanes=1", Symbol: "auction_bounds_block256_lanes1", Hash: 0x908bd49e73ca4094, Values: []string{"256", "1"}, Safe: true, Pack: 0},
-		{Label: "block=256,lanes=2", Symbol: "auction_bounds_block256_lanes2", Hash: 0xb3a7fb2fc551ed59, Values: []string{"256", "2"}, Pack: 0},
-		{Label: "block=256,lanes=4", Symbol: "auction_bounds_block256_lanes4", Hash: 0x239fe05e0e9e0b93, Values: []string{"256", "4"}, Pack: 0},
-		{Label: "block=256,lanes=8", Symbol: "auction_bounds_block256_lanes8", Hash: 0x9cac5b72328ec6ea, Values: []string{"256", "8"}, Pack: 0},
-		{Label: "block=256,lanes=16", Symbol: "auction_bounds_block256_lanes16", Hash: 0x17a4c678b3f33b67, Values: []string{"256", "16"}, Pack: 0},
-		{Label: "block=512,lanes=1", Symbol: "auction_bounds_block512_lanes1", Hash: 0x74a8e6782474fbab, Values: []string{"512", "1"}, Pack: 0},
-		{Label: "block=512,lanes=2", Symbol: "auction_bounds_block512_lanes2", Hash: 0xc0363f34aa641817, Values: []string{"512", "2"}, Pack: 0},
-		{Label: "block=512,lanes=4", Symbol: "auction_bounds_block512_lanes4", Hash: 0x87fadc0e0204767a, Values: []string{"512", "4"}, Pack: 0},
-		{Label: "block=512,lanes=8", Symbol: "auction_bounds_block512_lanes8", Hash: 0x552f2623bd8b5fab, Values: []string{"512", "8"}, Pack: 1},
-		{Label: "block=192,lanes=1", Symbol: "auction_bounds_block192_lanes1", Hash: 0x5a1e5e03356af395, Values: []string{"192", "1"}, Pack: 1},
-		{Label: "block=320,lanes=1", Symbol: "auction_bounds_block320_lanes1", Hash: 0x04755460b08fd5c1, Values: []string{"320", "1"}, Pack: 1},
-		{Label: "block=384,lanes=1", Symbol: "auction_bounds_block384_lanes1", Hash: 0x7a5f7f8d24260dc9, Values: []string{"384", "1"}, Pack: 1},
-		{Label: "block=768,lanes=1", Symbol: "auction_bounds_block768_lanes1", Hash: 0x3414b46622e45931, Values: []string{"768", "1"}, Pack: 1},
+		{Label: "block=64,lanes=1", Symbol: "auction_bounds_block64_lanes1", Hash: 0x4ba69be3a23f7c46, Values: []string{"64", "1"}, Pack: 0},
+		{Label: "block=64,lanes=2", Symbol: "auction_bounds_block64_lanes2", Hash: 0xdd05bb7ce730384b, Values: []string{"64", "2"}, Pack: 0},
+		{Label: "block=64,lanes=4", Symbol: "auction_bounds_block64_lanes4", Hash: 0x566f14316c244100, Values: []string{"64", "4"}, Pack: 0},
+		{Label: "block=64,lanes=8", Symbol: "auction_bounds_block64_lanes8", Hash: 0x6d6afce75a345e08, Values: []string{"64", "8"}, Pack: 0},
+		{Label: "block=128,lanes=1", Symbol: "auction_bounds_block128_lanes1", Hash: 0x7da3819359a294c5, Values: []string{"128", "1"}, Pack: 0},
+		{Label: "block=128,lanes=2", Symbol: "auction_bounds_block128_lanes2", Hash: 0xd8c527a74a7e3a37, Values: []string{"128", "2"}, Pack: 0},
+		{Label: "block=128,lanes=4", Symbol: "auction_bounds_block128_lanes4", Hash: 0x9372f40e7d015a73, Values: []string{"128", "4"}, Pack: 0},
+		{Label: "block=128,lanes=8", Symbol: "auction_bounds_block128_lanes8", Hash: 0xfc419a313192d46b, Values: []string{"128", "8"}, Pack: 0},
+		{Label: "block=256,lanes=1", Symbol: "auction_bounds_block256_lanes1", Hash: 0xb3e130f6bb80e400, Values: []string{"256", "1"}, Safe: true, Pack: 0},
+		{Label: "block=256,lanes=2", Symbol: "auction_bounds_block256_lanes2", Hash: 0xe510d6de65b89410, Values: []string{"256", "2"}, Pack: 0},
+		{Label: "block=256,lanes=4", Symbol: "auction_bounds_block256_lanes4", Hash: 0x59647576006540c2, Values: []string{"256", "4"}, Pack: 0},
+		{Label: "block=256,lanes=8", Symbol: "auction_bounds_block256_lanes8", Hash: 0x444764725f6e0908, Values: []string{"256", "8"}, Pack: 0},
+		{Label: "block=256,lanes=16", Symbol: "auction_bounds_block256_lanes16", Hash: 0xe5bfa04b81a74263, Values: []string{"256", "16"}, Pack: 0},
+		{Label: "block=512,lanes=1", Symbol: "auction_bounds_block512_lanes1", Hash: 0x2464a7aebd3aaa05, Values: []string{"512", "1"}, Pack: 0},
+		{Label: "block=512,lanes=2", Symbol: "auction_bounds_block512_lanes2", Hash: 0x591c10a06342ddb5, Values: []string{"512", "2"}, Pack: 0},
+		{Label: "block=512,lanes=4", Symbol: "auction_bounds_block512_lanes4", Hash: 0xbd64dcf8f2ce9a50, Values: []string{"512", "4"}, Pack: 0},
+		{Label: "block=512,lanes=8", Symbol: "auction_bounds_block512_lanes8", Hash: 0x4c9c2a24edb4b931, Values: []string{"512", "8"}, Pack: 1},
+		{Label: "block=192,lanes=1", Symbol: "auction_bounds_block192_lanes1", Hash: 0x499bc342b1cd032f, Values: []string{"192", "1"}, Pack: 1},
+		{Label: "block=320,lanes=1", Symbol: "auction_bounds_block320_lanes1", Hash: 0x6297854f24b795d1, Values: []string{"320", "1"}, Pack: 1},
+		{Label: "block=384,lanes=1", Symbol: "auction_bounds_block384_lanes1", Hash: 0xe8a36487de3a8c23, Values: []string{"384", "1"}, Pack: 1},
+		{Label: "block=768,lanes=1", Symbol: "auction_bounds_block768_lanes1", Hash: 0xa6c4a49093a0dba6, Values: []string{"768", "1"}, Pack: 1},
 	},
 	Source: boundsSource,
 	Packs: []device.Pack{
-		{File: "bounds/pack_000.cu", Hash: 0x952ac2641727c71a},
-		{File: "bounds/pack_001.cu", Hash: 0xd07066d41cb604ff},
+		{File: "bounds/pack_000.cu", Hash: 0x148bbe9b7763b348},
+		{File: "bounds/pack_001.cu", Hash: 0x193445531282f8e4},
 	},
 }
 

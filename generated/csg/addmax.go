@@ -11,7 +11,7 @@ import (
 )
 
 // AddmaxHash is the hash of the family csg/addmax: what its texts are made from.
-const AddmaxHash = 0x55387950685c409d
+const AddmaxHash = 0xe70f10a223575dac
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -29,16 +29,16 @@ var Addmax = device.Family{
 		{Name: "run", Params: []device.Param{{Name: "out", Type: "buffer"}, {Name: "rounds", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=512,adder=fused,value=int32", Symbol: "csg_addmax_block512_adderfused_int32", Hash: 0xf3f54b6b174409bd, Values: []string{"512", "fused", "int32"}, Safe: true, Study: true, Pack: 0},
-		{Label: "block=512,adder=fused,value=float32", Symbol: "csg_addmax_block512_adderfused_float32", Hash: 0xf700540409b15bd2, Values: []string{"512", "fused", "float32"}, Safe: true, Study: true, Pack: 0},
-		{Label: "block=512,adder=fused,value=int64", Symbol: "csg_addmax_block512_adderfused_int64", Hash: 0xcf00c8202b6f45f1, Values: []string{"512", "fused", "int64"}, Safe: true, Study: true, Pack: 0},
-		{Label: "block=512,adder=fused,value=float64", Symbol: "csg_addmax_block512_adderfused_float64", Hash: 0x10304cac4f148869, Values: []string{"512", "fused", "float64"}, Safe: true, Study: true, Pack: 0},
-		{Label: "block=512,adder=fused,value=int16", Symbol: "csg_addmax_block512_adderfused_int16", Hash: 0xf9c4d0ac876ac0d0, Values: []string{"512", "fused", "int16"}, Safe: true, Study: true, Pack: 0},
-		{Label: "block=512,adder=mixed,value=int32", Symbol: "csg_addmax_block512_addermixed_int32", Hash: 0x48705da613afc700, Values: []string{"512", "mixed", "int32"}, Study: true, Pack: 0},
+		{Label: "block=512,adder=fused,value=int32", Symbol: "csg_addmax_block512_adderfused_int32", Hash: 0x9cb58ac93f3d286d, Values: []string{"512", "fused", "int32"}, Safe: true, Study: true, Pack: 0},
+		{Label: "block=512,adder=fused,value=float32", Symbol: "csg_addmax_block512_adderfused_float32", Hash: 0x70ecd33b94fc16b3, Values: []string{"512", "fused", "float32"}, Safe: true, Study: true, Pack: 0},
+		{Label: "block=512,adder=fused,value=int64", Symbol: "csg_addmax_block512_adderfused_int64", Hash: 0xc6e1d9f2275586e8, Values: []string{"512", "fused", "int64"}, Safe: true, Study: true, Pack: 0},
+		{Label: "block=512,adder=fused,value=float64", Symbol: "csg_addmax_block512_adderfused_float64", Hash: 0xb2838c710876b833, Values: []string{"512", "fused", "float64"}, Safe: true, Study: true, Pack: 0},
+		{Label: "block=512,adder=fused,value=int16", Symbol: "csg_addmax_block512_adderfused_int16", Hash: 0x5e10bace76af71c6, Values: []string{"512", "fused", "int16"}, Safe: true, Study: true, Pack: 0},
+		{Label: "block=512,adder=mixed,value=int32", Symbol: "csg_addmax_block512_addermixed_int32", Hash: 0xf8b633df649f07f4, Values: []string{"512", "mixed", "int32"}, Study: true, Pack: 0},
 	},
 	Source: addmaxSource,
 	Packs: []device.Pack{
-		{File: "addmax/pack_000.cu", Hash: 0x8d30246c5544d287},
+		{File: "addmax/pack_000.cu", Hash: 0x7e51fc9f1c6e8d56},
 	},
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // DrawHash is the hash of the family csg/draw: what its texts are made from.
-const DrawHash = 0xfa23d20e1addea7a
+const DrawHash = 0x31f1a5201c1ee228
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -29,15 +29,15 @@ var Draw = device.Family{
 		{Name: "values", Params: []device.Param{{Name: "v", Type: "buffer"}, {Name: "at", Type: "uint64"}, {Name: "first", Type: "uint64"}, {Name: "count", Type: "uint64"}, {Name: "law", Type: "uint64"}, {Name: "seed", Type: "uint64"}, {Name: "own", Type: "buffer"}, {Name: "scale", Type: "float64"}, {Name: "most", Type: "float64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=256,value=int32", Symbol: "csg_draw_block256_int32", Hash: 0xba2725bac37c7524, Values: []string{"256", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=256,value=int64", Symbol: "csg_draw_block256_int64", Hash: 0x0f6cf3f4697fcaf5, Values: []string{"256", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=256,value=float32", Symbol: "csg_draw_block256_float32", Hash: 0x2fed1b5564562c19, Values: []string{"256", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=256,value=float64", Symbol: "csg_draw_block256_float64", Hash: 0xd87d0dd37486dabf, Values: []string{"256", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=256,value=int16", Symbol: "csg_draw_block256_int16", Hash: 0x02beb106e4c38d57, Values: []string{"256", "int16"}, Safe: true, Pack: 0},
+		{Label: "block=256,value=int32", Symbol: "csg_draw_block256_int32", Hash: 0x6f71af14ee5c6b92, Values: []string{"256", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=256,value=int64", Symbol: "csg_draw_block256_int64", Hash: 0x8cc1ef32babf180c, Values: []string{"256", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=256,value=float32", Symbol: "csg_draw_block256_float32", Hash: 0x5ae193a3017a5f8f, Values: []string{"256", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=256,value=float64", Symbol: "csg_draw_block256_float64", Hash: 0x18c77bf61600b9d7, Values: []string{"256", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=256,value=int16", Symbol: "csg_draw_block256_int16", Hash: 0x073afae83a8ccf49, Values: []string{"256", "int16"}, Safe: true, Pack: 0},
 	},
 	Source: drawSource,
 	Packs: []device.Pack{
-		{File: "draw/pack_000.cu", Hash: 0x25c876b54ec2a321},
+		{File: "draw/pack_000.cu", Hash: 0xda0fc9c0d3121ce9},
 	},
 }
 

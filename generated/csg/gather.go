@@ -11,7 +11,7 @@ import (
 )
 
 // GatherHash is the hash of the family csg/gather: what its texts are made from.
-const GatherHash = 0xb3a4bb6d5a47a8d0
+const GatherHash = 0x3de87d497c5da78a
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -30,11 +30,11 @@ var Gather = device.Family{
 		{Name: "unpack", Params: []device.Param{{Name: "f", Type: "buffer"}, {Name: "room", Type: "buffer"}, {Name: "at", Type: "uint64"}, {Name: "high", Type: "uint64"}, {Name: "size", Type: "uint64"}, {Name: "first", Type: "uint64"}, {Name: "count", Type: "uint64"}, {Name: "words", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=256", Symbol: "csg_gather_block256", Hash: 0x20b0d1ebd54a803f, Values: []string{"256"}, Safe: true, Pack: 0},
+		{Label: "block=256", Symbol: "csg_gather_block256", Hash: 0xa2b250f2df134db4, Values: []string{"256"}, Safe: true, Pack: 0},
 	},
 	Source: gatherSource,
 	Packs: []device.Pack{
-		{File: "gather/pack_000.cu", Hash: 0xe53b96758ed8dd6e},
+		{File: "gather/pack_000.cu", Hash: 0x3298b9066835e559},
 	},
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // PriceHash is the hash of the family csg/price: what its texts are made from.
-const PriceHash = 0x4f162b3c2d19fede
+const PriceHash = 0xff4b149a724a7ddc
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -32,33 +32,33 @@ var Price = device.Family{
 		{Name: "collect", Params: []device.Param{{Name: "v", Type: "buffer"}, {Name: "low", Type: "buffer"}, {Name: "high", Type: "buffer"}, {Name: "columns", Type: "buffer"}, {Name: "values", Type: "buffer"}, {Name: "count", Type: "buffer"}, {Name: "tiles", Type: "uint64"}, {Name: "room", Type: "uint64"}, {Name: "unit", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=128,items=4,sums=narrow,value=int32", Symbol: "csg_price_block128_items4_sumsnarrow_int32", Hash: 0x130da354b4626e63, Values: []string{"128", "4", "narrow", "int32"}, Pack: 0},
-		{Label: "block=128,items=4,sums=narrow,value=float32", Symbol: "csg_price_block128_items4_sumsnarrow_float32", Hash: 0x5965e26ab493ff8c, Values: []string{"128", "4", "narrow", "float32"}, Pack: 0},
-		{Label: "block=128,items=8,sums=narrow,value=int32", Symbol: "csg_price_block128_items8_sumsnarrow_int32", Hash: 0x171802eaa1bbb271, Values: []string{"128", "8", "narrow", "int32"}, Pack: 0},
-		{Label: "block=128,items=8,sums=narrow,value=float32", Symbol: "csg_price_block128_items8_sumsnarrow_float32", Hash: 0x78b2d8e0cf50493b, Values: []string{"128", "8", "narrow", "float32"}, Pack: 0},
-		{Label: "block=128,items=16,sums=narrow,value=int32", Symbol: "csg_price_block128_items16_sumsnarrow_int32", Hash: 0x2ffb04c29d628695, Values: []string{"128", "16", "narrow", "int32"}, Pack: 0},
-		{Label: "block=128,items=16,sums=narrow,value=float32", Symbol: "csg_price_block128_items16_sumsnarrow_float32", Hash: 0xe65a1f518dab69e8, Values: []string{"128", "16", "narrow", "float32"}, Pack: 0},
-		{Label: "block=256,items=4,sums=narrow,value=int32", Symbol: "csg_price_block256_items4_sumsnarrow_int32", Hash: 0xf41f75440bbe84cd, Values: []string{"256", "4", "narrow", "int32"}, Pack: 0},
-		{Label: "block=256,items=4,sums=narrow,value=float32", Symbol: "csg_price_block256_items4_sumsnarrow_float32", Hash: 0x51510d01a0ce41ea, Values: []string{"256", "4", "narrow", "float32"}, Pack: 0},
-		{Label: "block=256,items=8,sums=narrow,value=int32", Symbol: "csg_price_block256_items8_sumsnarrow_int32", Hash: 0x148151b475978df7, Values: []string{"256", "8", "narrow", "int32"}, Pack: 0},
-		{Label: "block=256,items=8,sums=narrow,value=float32", Symbol: "csg_price_block256_items8_sumsnarrow_float32", Hash: 0x2d19e1d656da2297, Values: []string{"256", "8", "narrow", "float32"}, Pack: 0},
-		{Label: "block=256,items=8,sums=wide,value=int32", Symbol: "csg_price_block256_items8_sumswide_int32", Hash: 0x2d2c4c0c17d09f80, Values: []string{"256", "8", "wide", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=256,items=8,sums=wide,value=int64", Symbol: "csg_price_block256_items8_sumswide_int64", Hash: 0xa8a37ad45b641bbd, Values: []string{"256", "8", "wide", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=256,items=8,sums=wide,value=float32", Symbol: "csg_price_block256_items8_sumswide_float32", Hash: 0xc8e89adbe125de2b, Values: []string{"256", "8", "wide", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=256,items=8,sums=wide,value=float64", Symbol: "csg_price_block256_items8_sumswide_float64", Hash: 0xcc22230f61362e9b, Values: []string{"256", "8", "wide", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=256,items=16,sums=narrow,value=int32", Symbol: "csg_price_block256_items16_sumsnarrow_int32", Hash: 0x68c2474ba129a13e, Values: []string{"256", "16", "narrow", "int32"}, Pack: 0},
-		{Label: "block=256,items=16,sums=narrow,value=float32", Symbol: "csg_price_block256_items16_sumsnarrow_float32", Hash: 0x9de5bae4484cbdf7, Values: []string{"256", "16", "narrow", "float32"}, Pack: 0},
-		{Label: "block=512,items=4,sums=narrow,value=int32", Symbol: "csg_price_block512_items4_sumsnarrow_int32", Hash: 0xa66f5b7524e84dce, Values: []string{"512", "4", "narrow", "int32"}, Pack: 1},
-		{Label: "block=512,items=4,sums=narrow,value=float32", Symbol: "csg_price_block512_items4_sumsnarrow_float32", Hash: 0xaa9b27064510d192, Values: []string{"512", "4", "narrow", "float32"}, Pack: 1},
-		{Label: "block=512,items=8,sums=narrow,value=int32", Symbol: "csg_price_block512_items8_sumsnarrow_int32", Hash: 0x8c45618d358884b2, Values: []string{"512", "8", "narrow", "int32"}, Pack: 1},
-		{Label: "block=512,items=8,sums=narrow,value=float32", Symbol: "csg_price_block512_items8_sumsnarrow_float32", Hash: 0xf206aa85e9b1ba8a, Values: []string{"512", "8", "narrow", "float32"}, Pack: 1},
-		{Label: "block=512,items=16,sums=narrow,value=int32", Symbol: "csg_price_block512_items16_sumsnarrow_int32", Hash: 0xf57a51aa46f33cb5, Values: []string{"512", "16", "narrow", "int32"}, Pack: 1},
-		{Label: "block=512,items=16,sums=narrow,value=float32", Symbol: "csg_price_block512_items16_sumsnarrow_float32", Hash: 0x117ebafc9e10d696, Values: []string{"512", "16", "narrow", "float32"}, Pack: 1},
+		{Label: "block=128,items=4,sums=narrow,value=int32", Symbol: "csg_price_block128_items4_sumsnarrow_int32", Hash: 0x0d488ccf5f4e0046, Values: []string{"128", "4", "narrow", "int32"}, Pack: 0},
+		{Label: "block=128,items=4,sums=narrow,value=float32", Symbol: "csg_price_block128_items4_sumsnarrow_float32", Hash: 0x9b39806c32e3ac10, Values: []string{"128", "4", "narrow", "float32"}, Pack: 0},
+		{Label: "block=128,items=8,sums=narrow,value=int32", Symbol: "csg_price_block128_items8_sumsnarrow_int32", Hash: 0x8366dbe3faf4a224, Values: []string{"128", "8", "narrow", "int32"}, Pack: 0},
+		{Label: "block=128,items=8,sums=narrow,value=float32", Symbol: "csg_price_block128_items8_sumsnarrow_float32", Hash: 0xed04643e05f3d699, Values: []string{"128", "8", "narrow", "float32"}, Pack: 0},
+		{Label: "block=128,items=16,sums=narrow,value=int32", Symbol: "csg_price_block128_items16_sumsnarrow_int32", Hash: 0xf806a494c239ebc1, Values: []string{"128", "16", "narrow", "int32"}, Pack: 0},
+		{Label: "block=128,items=16,sums=narrow,value=float32", Symbol: "csg_price_block128_items16_sumsnarrow_float32", Hash: 0x298c81e627eac40a, Values: []string{"128", "16", "narrow", "float32"}, Pack: 0},
+		{Label: "block=256,items=4,sums=narrow,value=int32", Symbol: "csg_price_block256_items4_sumsnarrow_int32", Hash: 0xe8f1f34546580bdb, Values: []string{"256", "4", "narrow", "int32"}, Pack: 0},
+		{Label: "block=256,items=4,sums=narrow,value=float32", Symbol: "csg_price_block256_items4_sumsnarrow_float32", Hash: 0x5fe12e1778ba24ff, Values: []string{"256", "4", "narrow", "float32"}, Pack: 0},
+		{Label: "block=256,items=8,sums=narrow,value=int32", Symbol: "csg_price_block256_items8_sumsnarrow_int32", Hash: 0xfd93ab0c227979a0, Values: []string{"256", "8", "narrow", "int32"}, Pack: 0},
+		{Label: "block=256,items=8,sums=narrow,value=float32", Symbol: "csg_price_block256_items8_sumsnarrow_float32", Hash: 0x21e0099c50e6891b, Values: []string{"256", "8", "narrow", "float32"}, Pack: 0},
+		{Label: "block=256,items=8,sums=wide,value=int32", Symbol: "csg_price_block256_items8_sumswide_int32", Hash: 0x67dd1abf82d8211b, Values: []string{"256", "8", "wide", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=256,items=8,sums=wide,value=int64", Symbol: "csg_price_block256_items8_sumswide_int64", Hash: 0x75e4625702d683d4, Values: []string{"256", "8", "wide", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=256,items=8,sums=wide,value=float32", Symbol: "csg_price_block256_items8_sumswide_float32", Hash: 0x580803e509a192bf, Values: []string{"256", "8", "wide", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=256,items=8,sums=wide,value=float64", Symbol: "csg_price_block256_items8_sumswide_float64", Hash: 0x56c916dda0b8312f, Values: []string{"256", "8", "wide", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=256,items=16,sums=narrow,value=int32", Symbol: "csg_price_block256_items16_sumsnarrow_int32", Hash: 0x8d30fab7edee8128, Values: []string{"256", "16", "narrow", "int32"}, Pack: 0},
+		{Label: "block=256,items=16,sums=narrow,value=float32", Symbol: "csg_price_block256_items16_sumsnarrow_float32", Hash: 0xfbbcd79cdbe54015, Values: []string{"256", "16", "narrow", "float32"}, Pack: 0},
+		{Label: "block=512,items=4,sums=narrow,value=int32", Symbol: "csg_price_block512_items4_sumsnarrow_int32", Hash: 0xe139db6a7479d7f5, Values: []string{"512", "4", "narrow", "int32"}, Pack: 1},
+		{Label: "block=512,items=4,sums=narrow,value=float32", Symbol: "csg_price_block512_items4_sumsnarrow_float32", Hash: 0xf584d8291b702372, Values: []string{"512", "4", "narrow", "float32"}, Pack: 1},
+		{Label: "block=512,items=8,sums=narrow,value=int32", Symbol: "csg_price_block512_items8_sumsnarrow_int32", Hash: 0x09facf846ebcd371, Values: []string{"512", "8", "narrow", "int32"}, Pack: 1},
+		{Label: "block=512,items=8,sums=narrow,value=float32", Symbol: "csg_price_block512_items8_sumsnarrow_float32", Hash: 0x01f86f1c5f3e0860, Values: []string{"512", "8", "narrow", "float32"}, Pack: 1},
+		{Label: "block=512,items=16,sums=narrow,value=int32", Symbol: "csg_price_block512_items16_sumsnarrow_int32", Hash: 0xfdbb3ac295078bc3, Values: []string{"512", "16", "narrow", "int32"}, Pack: 1},
+		{Label: "block=512,items=16,sums=narrow,value=float32", Symbol: "csg_price_block512_items16_sumsnarrow_float32", Hash: 0xf521cd48c648036c, Values: []string{"512", "16", "narrow", "float32"}, Pack: 1},
 	},
 	Source: priceSource,
 	Packs: []device.Pack{
-		{File: "price/pack_000.cu", Hash: 0xd242ec8dbb0447e4},
-		{File: "price/pack_001.cu", Hash: 0x3bbcf4f472ccc22d},
+		{File: "price/pack_000.cu", Hash: 0x28910ce7c34cd632},
+		{File: "price/pack_001.cu", Hash: 0x90de63f12ea122e1},
 	},
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // MultistartHash is the hash of the family qubo/multistart: what its texts are made from.
-const MultistartHash = 0x73f9b2f33c80f0d5
+const MultistartHash = 0x737753661e3bfef1
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -32,17 +32,17 @@ var Multistart = device.Family{
 		{Name: "ascend", Params: []device.Param{{Name: "rows", Type: "buffer"}, {Name: "x", Type: "buffer"}, {Name: "gain", Type: "buffer"}, {Name: "side", Type: "uint64"}, {Name: "n", Type: "uint64"}, {Name: "unit", Type: "int64"}, {Name: "threshold", Type: "float64"}, {Name: "most", Type: "uint64"}, {Name: "twice", Type: "buffer"}, {Name: "flips", Type: "buffer"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=256,state=shared,weight=int8", Symbol: "qubo_multistart_block256_stateshared_weightint8", Hash: 0xf11c8747515351cd, Values: []string{"256", "shared", "int8"}, Pack: 0},
-		{Label: "block=512,state=shared,weight=int8", Symbol: "qubo_multistart_block512_stateshared_weightint8", Hash: 0x984382dea4d4c0d8, Values: []string{"512", "shared", "int8"}, Safe: true, Pack: 0},
-		{Label: "block=512,state=shared,weight=int32", Symbol: "qubo_multistart_block512_stateshared_weightint32", Hash: 0x87bf4cbfefaed384, Values: []string{"512", "shared", "int32"}, Pack: 0},
-		{Label: "block=512,state=shared,weight=float32", Symbol: "qubo_multistart_block512_stateshared_weightfloat32", Hash: 0x37a7865b09156096, Values: []string{"512", "shared", "float32"}, Pack: 0},
-		{Label: "block=512,state=shared,weight=float64", Symbol: "qubo_multistart_block512_stateshared_weightfloat64", Hash: 0x3043e78eaac66262, Values: []string{"512", "shared", "float64"}, Pack: 0},
-		{Label: "block=512,state=global,weight=int8", Symbol: "qubo_multistart_block512_stateglobal_weightint8", Hash: 0x8c95f971e4155e97, Values: []string{"512", "global", "int8"}, Pack: 0},
-		{Label: "block=1024,state=shared,weight=int8", Symbol: "qubo_multistart_block1024_stateshared_weightint8", Hash: 0x55aec25c1164fc0b, Values: []string{"1024", "shared", "int8"}, Pack: 0},
+		{Label: "block=256,state=shared,weight=int8", Symbol: "qubo_multistart_block256_stateshared_weightint8", Hash: 0x5b464147b6da27e3, Values: []string{"256", "shared", "int8"}, Pack: 0},
+		{Label: "block=512,state=shared,weight=int8", Symbol: "qubo_multistart_block512_stateshared_weightint8", Hash: 0x3e1ff9a3d20ea529, Values: []string{"512", "shared", "int8"}, Safe: true, Pack: 0},
+		{Label: "block=512,state=shared,weight=int32", Symbol: "qubo_multistart_block512_stateshared_weightint32", Hash: 0xc6127e050a0fe8f4, Values: []string{"512", "shared", "int32"}, Pack: 0},
+		{Label: "block=512,state=shared,weight=float32", Symbol: "qubo_multistart_block512_stateshared_weightfloat32", Hash: 0xdf84fe1a5ac0d990, Values: []string{"512", "shared", "float32"}, Pack: 0},
+		{Label: "block=512,state=shared,weight=float64", Symbol: "qubo_multistart_block512_stateshared_weightfloat64", Hash: 0x69e102d68a9710d8, Values: []string{"512", "shared", "float64"}, Pack: 0},
+		{Label: "block=512,state=global,weight=int8", Symbol: "qubo_multistart_block512_stateglobal_weightint8", Hash: 0x4572c4253a986db2, Values: []string{"512", "global", "int8"}, Pack: 0},
+		{Label: "block=1024,state=shared,weight=int8", Symbol: "qubo_multistart_block1024_stateshared_weightint8", Hash: 0xe1bf56226181900d, Values: []string{"1024", "shared", "int8"}, Pack: 0},
 	},
 	Source: multistartSource,
 	Packs: []device.Pack{
-		{File: "multistart/pack_000.cu", Hash: 0x5169290999118153},
+		{File: "multistart/pack_000.cu", Hash: 0xd5f28baaaa0838b5},
 	},
 }
 

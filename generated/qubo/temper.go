@@ -11,7 +11,7 @@ import (
 )
 
 // TemperHash is the hash of the family qubo/temper: what its texts are made from.
-const TemperHash = 0x9ee788b675527e90
+const TemperHash = 0x04dd7818cd7a0b2e
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -30,22 +30,22 @@ var Temper = device.Family{
 		{Name: "plant", Params: []device.Param{{Name: "now", Type: "buffer"}, {Name: "solution", Type: "buffer"}, {Name: "n", Type: "uint64"}, {Name: "block", Type: "uint64"}, {Name: "mask", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=128,state=shared,weight=unit", Symbol: "qubo_temper_block128_stateshared_weightunit", Hash: 0xa2857b0866c6b726, Values: []string{"128", "shared", "unit"}, Pack: 0},
-		{Label: "block=128,state=shared,weight=int32", Symbol: "qubo_temper_block128_stateshared_weightint32", Hash: 0x36d87e64ed3b8eff, Values: []string{"128", "shared", "int32"}, Pack: 0},
-		{Label: "block=256,state=shared,weight=unit", Symbol: "qubo_temper_block256_stateshared_weightunit", Hash: 0xbe4b60efa7e0863b, Values: []string{"256", "shared", "unit"}, Pack: 0},
-		{Label: "block=256,state=shared,weight=int32", Symbol: "qubo_temper_block256_stateshared_weightint32", Hash: 0x8f0e62c0ae7d88d4, Values: []string{"256", "shared", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=512,state=shared,weight=unit", Symbol: "qubo_temper_block512_stateshared_weightunit", Hash: 0x9b41bfdcb9b865bc, Values: []string{"512", "shared", "unit"}, Pack: 0},
-		{Label: "block=512,state=shared,weight=int32", Symbol: "qubo_temper_block512_stateshared_weightint32", Hash: 0xe4f508cf00e386b7, Values: []string{"512", "shared", "int32"}, Pack: 0},
-		{Label: "block=1024,state=shared,weight=unit", Symbol: "qubo_temper_block1024_stateshared_weightunit", Hash: 0x91503b6b97ff9ff3, Values: []string{"1024", "shared", "unit"}, Pack: 0},
-		{Label: "block=1024,state=shared,weight=int32", Symbol: "qubo_temper_block1024_stateshared_weightint32", Hash: 0xe2dffc902d6977c5, Values: []string{"1024", "shared", "int32"}, Pack: 0},
-		{Label: "block=1024,state=global,weight=unit", Symbol: "qubo_temper_block1024_stateglobal_weightunit", Hash: 0xf39d7ec6d6a30eca, Values: []string{"1024", "global", "unit"}, Pack: 0},
-		{Label: "block=1024,state=global,weight=int32", Symbol: "qubo_temper_block1024_stateglobal_weightint32", Hash: 0x27d63a5c6e23675b, Values: []string{"1024", "global", "int32"}, Pack: 0},
-		{Label: "block=64,state=shared,weight=unit", Symbol: "qubo_temper_block64_stateshared_weightunit", Hash: 0x6d591edeb2aeb61a, Values: []string{"64", "shared", "unit"}, Pack: 0},
-		{Label: "block=64,state=global,weight=int32", Symbol: "qubo_temper_block64_stateglobal_weightint32", Hash: 0xc8a8ec9f2fbf2ca5, Values: []string{"64", "global", "int32"}, Pack: 0},
+		{Label: "block=128,state=shared,weight=unit", Symbol: "qubo_temper_block128_stateshared_weightunit", Hash: 0x65b7d2d97c40f33f, Values: []string{"128", "shared", "unit"}, Pack: 0},
+		{Label: "block=128,state=shared,weight=int32", Symbol: "qubo_temper_block128_stateshared_weightint32", Hash: 0x8095c6dddc4e17b9, Values: []string{"128", "shared", "int32"}, Pack: 0},
+		{Label: "block=256,state=shared,weight=unit", Symbol: "qubo_temper_block256_stateshared_weightunit", Hash: 0xb703b08ebce893eb, Values: []string{"256", "shared", "unit"}, Pack: 0},
+		{Label: "block=256,state=shared,weight=int32", Symbol: "qubo_temper_block256_stateshared_weightint32", Hash: 0x81f57ab044db285b, Values: []string{"256", "shared", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=512,state=shared,weight=unit", Symbol: "qubo_temper_block512_stateshared_weightunit", Hash: 0x255a6d189b5f7627, Values: []string{"512", "shared", "unit"}, Pack: 0},
+		{Label: "block=512,state=shared,weight=int32", Symbol: "qubo_temper_block512_stateshared_weightint32", Hash: 0xaab25e1f84f3ce12, Values: []string{"512", "shared", "int32"}, Pack: 0},
+		{Label: "block=1024,state=shared,weight=unit", Symbol: "qubo_temper_block1024_stateshared_weightunit", Hash: 0xad5760a18bb6eaaa, Values: []string{"1024", "shared", "unit"}, Pack: 0},
+		{Label: "block=1024,state=shared,weight=int32", Symbol: "qubo_temper_block1024_stateshared_weightint32", Hash: 0x21d0d4e3e3297202, Values: []string{"1024", "shared", "int32"}, Pack: 0},
+		{Label: "block=1024,state=global,weight=unit", Symbol: "qubo_temper_block1024_stateglobal_weightunit", Hash: 0x9b36629c9dba3a5d, Values: []string{"1024", "global", "unit"}, Pack: 0},
+		{Label: "block=1024,state=global,weight=int32", Symbol: "qubo_temper_block1024_stateglobal_weightint32", Hash: 0x882df768148d3b5c, Values: []string{"1024", "global", "int32"}, Pack: 0},
+		{Label: "block=64,state=shared,weight=unit", Symbol: "qubo_temper_block64_stateshared_weightunit", Hash: 0x17fe22c1ec575b3f, Values: []string{"64", "shared", "unit"}, Pack: 0},
+		{Label: "block=64,state=global,weight=int32", Symbol: "qubo_temper_block64_stateglobal_weightint32", Hash: 0x7d5f3dfa21ab1c0c, Values: []string{"64", "global", "int32"}, Pack: 0},
 	},
 	Source: temperSource,
 	Packs: []device.Pack{
-		{File: "temper/pack_000.cu", Hash: 0x200bd0bfa2c82b23},
+		{File: "temper/pack_000.cu", Hash: 0xf50f3f2b0cfc6082},
 	},
 }
 

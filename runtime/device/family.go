@@ -10,7 +10,7 @@ import (
 type Family struct {
 	Name     string   // "csg/splits"
 	Target   string   // CUDA or Host; empty: algorithms, which the solver runs
-	Hash     uint64   // over template, shared headers and the generator's version
+	Hash     uint64   // over bodies, shared headers and the generator's version
 	Params   []string // in the manifest's order
 	Entries  []Entry  // every entry point some variant has
 	Variants []Variant

@@ -4,7 +4,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -104,29 +106,39 @@ func (d *Device) Load(f *device.Family, v *device.Variant) (device.Module, error
 }
 
 func (d *Device) load(f *device.Family, v *device.Variant) (*module, error) {
-	file, text, err := variantFile(f, v)
+	file, own, err := d.entries(f, v)
 	if err != nil {
 		return nil, err
 	}
-	m := &module{dev: d, symbol: v.Symbol, family: f, threads: map[string]int{}}
-	entries := map[string]int{}
-	for _, e := range f.Entries {
-		if n, ok := entryPoint(text, v.Symbol, e.Name); ok {
-			m.threads[e.Name] = n
-			entries[v.Symbol+"_"+e.Name] = len(e.Params)
+	m := &module{dev: d, symbol: v.Symbol, family: f, threads: own}
+	unit := []*device.Variant{v}
+	if d.opts.Whole {
+		file, unit = f.Packs[v.Pack].File, nil
+		for i := range f.Variants {
+			if f.Variants[i].Pack == v.Pack {
+				unit = append(unit, &f.Variants[i])
+			}
 		}
 	}
-	if d.opts.Whole {
-		file = f.Packs[v.Pack].File
-		if entries, err = packEntries(f, v.Pack); err != nil {
+	var spaces []string
+	params := map[string]int{} // of entry points, by name
+	for _, u := range unit {
+		_, entries, err := d.entries(f, u)
+		if err != nil {
 			return nil, err
 		}
+		spaces = append(spaces, u.Symbol)
+		for _, e := range f.Entries {
+			if _, ok := entries[e.Name]; ok {
+				params[u.Symbol+"_"+e.Name] = len(e.Params)
+			}
+		}
 	}
-	tree := map[string]string{}
-	if err := gather(tree, texts.Files{FS: f.Source}, d.opts.Files, file); err != nil {
+	tree, err := d.gathered(f, file)
+	if err != nil {
 		return nil, err
 	}
-	tree["unit.cc"] = trampolines(file, entries)
+	tree["unit.cc"] = trampolines(file, spaces, params)
 	so, err := d.tools.unit(tree)
 	if err != nil {
 		return nil, err
@@ -153,26 +165,53 @@ func (d *Device) load(f *device.Family, v *device.Variant) (*module, error) {
 	return m, nil
 }
 
-// packEntries lists the entry points of every variant of a pack.
-func packEntries(f *device.Family, pack int) (map[string]int, error) {
-	entries := map[string]int{}
-	for i := range f.Variants {
-		v := &f.Variants[i]
-		if v.Pack != pack {
-			continue
-		}
-		_, text, err := variantFile(f, v)
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range f.Entries {
-			if _, ok := entryPoint(text, v.Symbol, e.Name); ok {
-				entries[v.Symbol+"_"+e.Name] = len(e.Params)
-			}
+// gathered are a file and all that it includes, by path.
+func (d *Device) gathered(f *device.Family, file string) (map[string]string, error) {
+	tree := map[string]string{}
+	var headers fs.FS
+	if d.opts.Files != nil {
+		headers = texts.Files{FS: d.opts.Files}
+	}
+	return tree, gather(tree, texts.Files{FS: f.Source}, headers, file)
+}
+
+// entries are the entry points of a variant, with the most threads of a block, and the variant's file. They
+// stand there, or in bodies that the file includes, with the names ENTRY(name) and param::name in them.
+func (d *Device) entries(f *device.Family, v *device.Variant) (file string, threads map[string]int, err error) {
+	file, text, err := variantFile(f, v)
+	if err != nil {
+		return "", nil, err
+	}
+	tree, err := d.gathered(f, file)
+	if err != nil {
+		return "", nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(tree)) {
+		if strings.Contains(tree[name], "ENTRY(") {
+			text += tree[name]
 		}
 	}
-	return entries, nil
+	text = named.ReplaceAllString(text, v.Symbol+"_$1")
+	text = parameter.ReplaceAllStringFunc(text, func(name string) string {
+		if k := slices.Index(f.Params, strings.TrimPrefix(name, "param::")); k >= 0 {
+			return v.Values[k]
+		}
+		return name
+	})
+	threads = map[string]int{}
+	for _, e := range f.Entries {
+		if n, ok := entryPoint(text, v.Symbol, e.Name); ok {
+			threads[e.Name] = n
+		}
+	}
+	return file, threads, nil
 }
+
+// named is the name of an entry point of a body, parameter a parameter there.
+var (
+	named     = regexp.MustCompile(`\bENTRY\((\w+)\)`)
+	parameter = regexp.MustCompile(`\bparam::\w+`)
+)
 
 func (m *module) find(symbol string) (uint64, error) {
 	return word(m.dev.child.ask(0, nil, []byte(symbol), opSymbol, m.handle))

@@ -158,9 +158,12 @@ func entryPoint(text, symbol, entry string) (threads int, ok bool) {
 
 // trampolines writes the text that makes a unit of the files: each entry of
 // each variant callable with 8-byte slots.
-func trampolines(file string, entries map[string]int) string {
+func trampolines(file string, spaces []string, entries map[string]int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "#include %q\nextern \"C\" char emu_anchor;\nchar emu_anchor = 1;\n", file)
+	for _, space := range spaces {
+		fmt.Fprintf(&b, "namespace %s {}\nusing namespace %s;\n", space, space) // where entry points of bodies are
+	}
 	for _, name := range sortedKeys(entries) {
 		fmt.Fprintf(&b, "extern \"C\" void emu_entry_%s(const uint64_t *s) { emu_call<%d>(&%s, s); }\n", name, entries[name], name)
 	}

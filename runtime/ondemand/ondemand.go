@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/texts"
 	"coalesce/templates"
 )
 
@@ -36,7 +37,7 @@ const Schema = "points/1"
 type index struct {
 	Schema string   `json:"schema"`
 	Family string   `json:"family"`
-	Hash   string   `json:"hash"` // of the family's templates, 16 hexadecimal digits
+	Hash   string   `json:"hash"` // of the family's bodies and headers, 16 hexadecimal digits
 	Params []string `json:"params"`
 	Points []point  `json:"points"`
 }
@@ -94,11 +95,11 @@ func Open(dir string) (*Points, error) {
 func (p *Points) Family() string { return p.index.Family }
 
 // Extend adds the points that f lacks. It is for the start of a program: nobody may use f
-// meanwhile. The templates must be those that f was made from.
+// meanwhile. The bodies of kernels must be those that f was made from.
 func (p *Points) Extend(f *device.Family) error {
 	path := filepath.Join(p.dir, Index)
 	if want := fmt.Sprintf("%016x", f.Hash); f.Name != p.index.Family || p.index.Hash != want || !slices.Equal(p.index.Params, f.Params) {
-		return fmt.Errorf("%s: found %s of the hash %s, expected %s of %s: render the points with the templates that this binary was built from",
+		return fmt.Errorf("%s: found %s of the hash %s, expected %s of %s: render the points with the bodies of kernels that this binary was built from",
 			path, p.index.Family, p.index.Hash, f.Name, want)
 	}
 	for _, x := range p.index.Points {
@@ -178,7 +179,7 @@ func (p *Points) Compile(ctx context.Context, variant uint64, arch string) (name
 		return "", nil, err
 	}
 	defer os.RemoveAll(work)
-	if err := os.CopyFS(filepath.Join(work, "templates"), templates.Files); err != nil {
+	if err := unpack(templates.Files, filepath.Join(work, "templates")); err != nil {
 		return "", nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, compileLimit)
@@ -197,6 +198,25 @@ func (p *Points) Compile(ctx context.Context, variant uint64, arch string) (name
 		return "", nil, err
 	}
 	return name, code, os.Rename(half, image)
+}
+
+// unpack writes texts, of which some may be packed, into a folder.
+func unpack(from fs.FS, to string) error {
+	files := texts.Files{FS: from}
+	return fs.WalkDir(from, ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		at := filepath.Join(to, filepath.FromSlash(name))
+		if e.IsDir() {
+			return os.MkdirAll(at, 0o777)
+		}
+		text, err := files.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(at, text, 0o666)
+	})
 }
 
 // ErrNoCompiler is wrapped where no nvcc is found.

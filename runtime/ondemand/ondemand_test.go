@@ -11,10 +11,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"coalesce/generated/assignment"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
+	"coalesce/runtime/emulated/texts"
 )
 
 // folder has a point that no binary holds, the safe variant of assignment/check under
@@ -77,12 +79,12 @@ func TestExtend(t *testing.T) {
 	}
 }
 
-// Points of other templates are refused, and indexes that lead astray.
+// Points of other bodies are refused, and indexes that lead astray.
 func TestRefused(t *testing.T) {
 	for name, change := range map[string]func(*index){
 		"schema":     func(x *index) { x.Schema = "points/2" },
 		"family":     func(x *index) { x.Family = "assignment/other" },
-		"templates":  func(x *index) { x.Hash = "0000000000000001" },
+		"bodies":     func(x *index) { x.Hash = "0000000000000001" },
 		"parameters": func(x *index) { x.Params = x.Params[1:] },
 		"hash":       func(x *index) { x.Points[0].Hash = "xyz" },
 		"values":     func(x *index) { x.Points[0].Values = nil },
@@ -152,5 +154,22 @@ func TestCompile(t *testing.T) {
 	write(t, filepath.Join(dir, "check", "more.cu"), "what\n")
 	if _, _, _, err = over.Image(v.Hash, 8, 0); err == nil || !strings.Contains(err.Error(), "more.cu") {
 		t.Errorf("a text that does not compile: %v", err)
+	}
+}
+
+// What texts include is written as it was, where a binary holds it packed too.
+func TestUnpack(t *testing.T) {
+	packed, err := texts.Pack(map[string][]byte{"a.cuh": []byte("int a;\n"), "b.cuh": []byte("int b;\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := unpack(fstest.MapFS{"toy/a.cuh": {Data: packed["a.cuh"]}, "toy/b.cuh": {Data: packed["b.cuh"]}, "cuda/plain.cuh": {Data: []byte("int c;\n")}}, dir); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"toy/a.cuh": "int a;\n", "toy/b.cuh": "int b;\n", "cuda/plain.cuh": "int c;\n"} {
+		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != want {
+			t.Errorf("%s holds %q, %v", name, got, err)
+		}
 	}
 }

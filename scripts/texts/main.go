@@ -1,4 +1,4 @@
-// Texts compresses the texts that programs embed, the CUDA texts and the tuning data, and writes an
+// Texts compresses the texts that programs embed, the CUDA texts with all that they include and the tuning data, and writes an
 // overlay for go build that puts the compressed ones in their place:
 //
 //	go run ./scripts/texts DIR
@@ -27,15 +27,15 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: go run ./scripts/texts DIR")
 		os.Exit(2)
 	}
-	if err := pack("generated", "autotune/tuned/tuned.json", os.Args[1]); err != nil {
+	if err := pack([]string{"generated", "templates"}, "autotune/tuned/tuned.json", os.Args[1]); err != nil {
 		fmt.Fprintf(os.Stderr, "texts: %v\n", err)
 		os.Exit(1)
 	}
 }
 
-// pack compresses the .cu files below from and the tuning data into the folder to, and writes
+// pack compresses the CUDA texts below some folders and the tuning data into the folder to, and writes
 // overlay.json there.
-func pack(from, tuning, to string) error {
+func pack(from []string, tuning, to string) error {
 	to, err := filepath.Abs(to)
 	if err != nil {
 		return err
@@ -44,19 +44,21 @@ func pack(from, tuning, to string) error {
 		return err
 	}
 	folders := map[string]map[string][]byte{} // texts by folder and name
-	err = filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".cu" {
+	for _, root := range from {
+		err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+			if ext := filepath.Ext(path); err != nil || ext != ".cu" && ext != ".cuh" {
+				return err
+			}
+			folder := filepath.Dir(path)
+			if folders[folder] == nil {
+				folders[folder] = map[string][]byte{}
+			}
+			folders[folder][filepath.Base(path)], err = os.ReadFile(path)
+			return err
+		})
+		if err != nil {
 			return err
 		}
-		folder := filepath.Dir(path)
-		if folders[folder] == nil {
-			folders[folder] = map[string][]byte{}
-		}
-		folders[folder][filepath.Base(path)], err = os.ReadFile(path)
-		return err
-	})
-	if err != nil {
-		return err
 	}
 	packed := map[string][]byte{} // by path
 	for folder, files := range folders {

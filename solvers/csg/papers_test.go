@@ -1,11 +1,9 @@
 package csg
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"fmt"
-	"io/fs"
 	"math/bits"
 	"slices"
 	"strings"
@@ -278,12 +276,9 @@ func TestReductionScopes(t *testing.T) {
 func TestCheckpoints(t *testing.T) {
 	for _, sharing := range []string{"collision=off", "collision=pair"} {
 		v := splitsWith(t, sharing, "origin=launch", "beta=8", "profile=on")
-		text, err := fs.ReadFile(csg.Splits.Source, "splits/"+v.Symbol+".cu")
-		if err != nil {
-			t.Fatal(err)
-		}
-		level := string(text[bytes.Index(text, []byte("fill(group")):])
-		reduce := string(text[bytes.LastIndex(text, []byte("REDUCE == Reduce::redux")):]) // of shuffles and redux
+		_, text := emulatedtest.Text(t, &csg.Splits, v)
+		level := text[strings.Index(text, "fill(group"):]
+		reduce := text[strings.LastIndex(text, "= param::reduce_redux"):] // of shuffles and redux
 		for _, order := range [][]string{{level, "clock.at(1)", "clock.at(2)", "clock.at(3)", "group.first(", "evaluate(", "clock.at(4)", "reduce("},
 			{reduce, "warpLargest(", "__syncthreads()", "clock.at(5)", "larger(", "clock.at(6)", "offer(", "clock.at(7)"}} {
 			at := 0

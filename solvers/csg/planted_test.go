@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path"
@@ -48,20 +47,17 @@ var (
 )
 
 // planted is a family of copies of the safe int32 variant, one for each plant.
-func planted(plants ...plant) (*device.Family, error) {
+func planted(t *testing.T, plants ...plant) *device.Family {
+	t.Helper()
 	from := &csg.Splits
 	i := slices.IndexFunc(from.Variants, func(v device.Variant) bool {
 		return v.Safe && from.Value(&v, "value") == string(Int32) && from.Value(&v, "method") == string(DP)
 	})
 	if i < 0 {
-		return nil, errors.New("csg/splits has no safe variant of int32")
+		t.Fatal("csg/splits has no safe variant of int32")
 	}
 	safe := &from.Variants[i]
-	folder := path.Dir(from.Packs[safe.Pack].File)
-	text, err := fs.ReadFile(from.Source, path.Join(folder, safe.Symbol+".cu"))
-	if err != nil {
-		return nil, err
-	}
+	file, text := emulatedtest.Text(t, from, safe)
 	f := *from
 	f.Params = append(slices.Clone(from.Params), "plant")
 	f.Variants, f.Packs = nil, nil
@@ -74,24 +70,24 @@ func planted(plants ...plant) (*device.Family, error) {
 		v.Hash += uint64(k + 1)
 		v.Values = append(slices.Clone(safe.Values), p.name)
 		v.Pack = k
-		copied := strings.ReplaceAll(string(text), safe.Symbol, v.Symbol)
+		copied := strings.ReplaceAll(text, safe.Symbol, v.Symbol)
 		changes := []plant{{"hash", fmt.Sprintf("0x%016xull", safe.Hash), fmt.Sprintf("0x%016xull", v.Hash)}}
 		if p != right {
 			changes = append(changes, p)
 		}
 		for _, c := range changes {
 			if n := strings.Count(copied, c.old); n != 1 {
-				return nil, fmt.Errorf("plant %s: %q is %d times in the safe variant, expected once", c.name, c.old, n)
+				t.Fatalf("plant %s: %q is %d times in the safe variant, expected once", c.name, c.old, n)
 			}
 			copied = strings.Replace(copied, c.old, c.new, 1)
 		}
-		file := path.Join(folder, v.Symbol+".cu")
+		file := path.Join(path.Dir(file), v.Symbol+".cu")
 		source[file] = &fstest.MapFile{Data: []byte(copied)}
 		f.Variants = append(f.Variants, v)
 		f.Packs = append(f.Packs, device.Pack{File: file, Hash: v.Hash})
 	}
 	f.Source = source
-	return &f, nil
+	return &f
 }
 
 // plantedSubject is the real subject on a planted family. The bindings load
@@ -162,10 +158,7 @@ func statuses(failures []autotune.Failure) map[string]string {
 
 func TestPlantedWrongVariantNeverWins(t *testing.T) {
 	d := emulatedtest.Open(t)
-	f, err := planted(append([]plant{right}, wrongPlants...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := planted(t, append([]plant{right}, wrongPlants...)...)
 	sizes := []int{6, 7}
 	db, sum, err := autotune.Tune(t.Context(), autotune.Options{
 		Subject: plantedSubject{tunable: tunable{f}}, Fixed: []map[string]string{plantedFixed}, Sizes: sizes,
@@ -194,10 +187,7 @@ func TestPlantedWrongVariantNeverWins(t *testing.T) {
 func TestPlantedCrashCostsOneTrial(t *testing.T) {
 	t.Parallel()
 	const serving = "COALESCE_TEST_PLANTED_WORKER"
-	f, err := planted(right, crashPlant, hangPlant)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := planted(t, right, crashPlant, hangPlant)
 	s := plantedSubject{tunable{f}, 4}
 	if os.Getenv(serving) != "" {
 		d, err := emulated.Open(emulated.Options{Sanitize: true, Seed: 1, Files: templates.Files})

@@ -1,5 +1,5 @@
 // Definitions for every generated kernel: value types, ordered keys, atomics and
-// warp reductions. Templates contain no inline PTX; it stands in these headers,
+// warp reductions. Bodies of kernels contain no inline PTX; it stands in these headers,
 // beside its emulated body.
 #pragma once
 

@@ -5,7 +5,10 @@ package emulatedtest
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path"
+	"regexp"
 	"testing"
 
 	"coalesce/runtime/device"
@@ -76,6 +79,27 @@ func Several(t *testing.T, count int) []device.Device {
 	}
 	return devices
 }
+
+// Text is a variant's CUDA text, with the bodies that it includes in their places, and its file: what tests
+// plant a fault in.
+func Text(t *testing.T, f *device.Family, v *device.Variant) (file, text string) {
+	t.Helper()
+	file = path.Join(path.Dir(f.Packs[v.Pack].File), v.Symbol+".cu")
+	own, err := fs.ReadFile(f.Source, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file, body.ReplaceAllStringFunc(string(own), func(line string) string {
+		b, err := templates.Files.ReadFile(body.FindStringSubmatch(line)[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	})
+}
+
+// body is the line that includes one; headers of all kernels are in cuda/.
+var body = regexp.MustCompile(`(?m)^#include "((?:[^c"]|c[^u"])[^"]*)"\n`)
 
 // OpenWith opens a device that the test closes; under -short it skips the test. The test fails where a kernel wrote past an
 // end of a buffer: the address sanitizer ends the launch where the device has it, else a guard looks at the

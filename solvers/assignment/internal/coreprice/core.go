@@ -321,7 +321,7 @@ func (r *coreRun) round(mode, limit uint64) ([]uint64, error) {
 		mode |= assignment.CoreModeApart
 	}
 	const atMost = 1<<32/assignment.CoreShared - 1 // blocks, each of which adds CoreShared to a sum of 32 bits
-	room = max(room, 32*r.block+16)                // struct LocalQueue of core/thread_groups.cu.tmpl
+	room = max(room, 32*r.block+16)                // struct LocalQueue of core/thread_groups.cuh
 	blocks := max(1, min(r.sms, atMost, (r.p.Rows*min(r.k, 32)+r.block-1)/r.block))
 	grid := device.Grid{Blocks: int64(blocks), Threads: r.block, Shared: room, Cooperative: true}
 	if r.cluster > 1 {

@@ -35,7 +35,7 @@ func (r *coreRun) minima() error {
 }
 
 // A sieve lets passes rule out most pairs by arithmetic in 32 bits: see struct Sieve of
-// core/matrix.cu.tmpl.
+// core/matrix.cuh.
 type sieve struct{ unit, margin float64 }
 
 // sieve computes the sieve's unit and margin, and its 32-bit prices from v.

@@ -1,0 +1,13 @@
+// zeros=bits, slack=bounded: what a block shares that searches alone.
+#include "cuda/variant.cuh"
+
+namespace VARIANT {
+
+// SharedState holds the counters of a search by one block, apart from those in Control,
+// which other blocks may still be reading.
+struct SharedState {
+    u64 count[3];
+    Finds finds;
+};
+
+}  // namespace VARIANT

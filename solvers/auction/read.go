@@ -10,6 +10,7 @@ import (
 
 	"coalesce/solvers/auction/internal/separated"
 	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/foreign"
 	"coalesce/solvers/formats/packed"
 	"coalesce/solvers/formats/text"
 )
@@ -97,9 +98,12 @@ func readPlain(plain *packed.Stream, err error, name string, limit int64) (*Auct
 	defer plain.Close()
 	memory := formats.NewBudget(limit)
 	in := bufio.NewReaderSize(plain.Reader, maxHead)
-	format := FormatOf(name)
+	head, _ := in.Peek(maxHead) // the next read returns the error again
+	if err := foreign.Check(name, head, "an auction, as CATS, CSV or JSON", foreign.JSON); err != nil {
+		return nil, err
+	}
+	format := FormatOf(plain.Name)
 	if format == "" {
-		head, _ := in.Peek(maxHead) // the next read returns the error again
 		format = formatOfText(head)
 	}
 	a, err := readFormat(in, name, format, memory)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"coalesce/solvers/formats"
 )
@@ -101,12 +102,26 @@ func Of(head []byte) Kind {
 	return ofText(bytes.TrimLeft(head, " \t\r\n"))
 }
 
-// binary reports whether a file is no text: it has a byte 0, while it is no text of 16 or 32 bits a character.
+// binary reports whether a file is no text: it has a byte 0, while it is no text of 16 or 32 bits a character, or several and more
+// than one in fifty control characters, or more than one byte in four that is no UTF-8.
 func binary(head []byte) bool {
 	if _, err := formats.Encoded(head); err != nil {
 		return false
 	}
-	return bytes.IndexByte(head, 0) >= 0
+	control, broken := 0, 0
+	for rest := head; len(rest) > 0; {
+		r, size := utf8.DecodeRune(rest)
+		switch {
+		case r == 0:
+			return true
+		case r == utf8.RuneError && size == 1:
+			broken++
+		case r < ' ' && (r < '\t' || r > '\r') && r != '\x1a' && r != '\x1b': // which end old files of DOS, and begin colours of terminals
+			control++
+		}
+		rest = rest[size:]
+	}
+	return control > 2 && 50*control > len(head) || 4*broken > len(head)
 }
 
 // ofText names text by its first words.

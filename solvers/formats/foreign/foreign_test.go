@@ -22,6 +22,10 @@ func TestOf(t *testing.T) {
 		{"\x80\x04\x95\x10\x00", "a Python pickle"},
 		{strings.Repeat("\x00", 257) + "ustar\x0000", "a tar archive"},
 		{"\x01\x02\x00\x00\x05", "a binary file"},
+		{"\x03\x11\x7f\x9c\xfe\x02\x1b\xf0\x88\x04", "a binary file"},
+		{"\xf1\xe9\xfd\x81\xd0", "a binary file"},
+		{"na\xefve;caf\xe9\n1;2\n", ""}, // Latin-1
+		{"1,2\n3,4\n\x1a", ""},
 		{"1\x002\x003\x00", ""}, // UTF-16: another error says so
 		{"%%MatrixMarket matrix array real general\n", Market},
 		{"% a comment of CATS\ngoods 3\n", ""},

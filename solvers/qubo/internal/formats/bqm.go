@@ -115,6 +115,9 @@ func (in source) object(to any, o Options) (unknown []string, err error) {
 	case int64(len(data)) > limit:
 		return nil, fmt.Errorf("%s: the numbers of this JSON take %w", in.name, formats.Short(8*float64(len(data)), o.memory()))
 	}
+	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("[")) {
+		return nil, formats.Errorf(in.name, 1, "found an array of JSON, expected an object: dimod's model or bqpjson (a matrix is read from CSV or .npy)")
+	}
 	if err := json.Unmarshal(data, to); err != nil {
 		var at *json.SyntaxError
 		var kind *json.UnmarshalTypeError

@@ -72,10 +72,10 @@ func readDIMACS(in source, o Options) (*problem.Instance, error) {
 			}
 		}
 	}, func(b *text.Block, p block) error {
-		all.bare, all.weighted, all.nodes = all.bare+p.bare, all.weighted+p.weighted, all.nodes+p.nodes
-		if all.bare > 0 && all.weighted > 0 {
+		if p.bare > 0 && all.weighted > 0 || p.weighted > 0 && all.bare > 0 {
 			return b.Errorf("%w", errMixed)
 		}
+		all.bare, all.weighted, all.nodes = all.bare+p.bare, all.weighted+p.weighted, all.nodes+p.nodes
 		return e.keep(b, p.part)
 	})
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// taken are the kinds of files that some reader here takes.
-var taken = []foreign.Kind{foreign.NPY, foreign.BQM, foreign.JSON, foreign.LP, foreign.Market, foreign.Edges, foreign.QUBO}
+// accepted are the kinds of files that some reader here takes.
+var accepted = []foreign.Kind{foreign.NPY, foreign.BQM, foreign.JSON, foreign.LP, foreign.Market, foreign.Edges, foreign.QUBO}
 
 // cuts match the names of files of graphs to be cut: of the G-set, of Biq Mac's library, of the DIMACS challenge of semidefinite
 // programs.

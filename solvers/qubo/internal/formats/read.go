@@ -130,7 +130,7 @@ func ReadFrom(r io.Reader, name string, o Options) (*problem.Instance, error) {
 func readPlain(in source, o Options) (*problem.Instance, error) {
 	defer in.Close()
 	head, _ := in.Peek(foreign.Head)
-	if err := foreign.Check(in.name, head, "a binary quadratic program, in one of the formats "+strings.Join(Names(), ", "), taken...); err != nil {
+	if err := foreign.Check(in.name, head, "a binary quadratic program, in one of the formats "+strings.Join(Names(), ", "), accepted...); err != nil {
 		return nil, err
 	}
 	name, err := o.Format, error(nil)

@@ -54,7 +54,7 @@ const (
 	maxHead     = 1 << 16 // bytes that tell a format
 )
 
-// Read reads an auction, plain or compressed with gzip, xz or zstd: by its name .csv,
+// Read reads an auction, plain, compressed with gzip, xz or zstd, or the one file of a zip archive: by its name .csv,
 // .tsv, .json or .cats, else in the format that the beginning of its text tells.
 //
 // CATS (Leyton-Brown, Pearson and Shoham, EC 2000): after lines of comments, which begin

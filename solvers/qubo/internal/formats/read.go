@@ -104,9 +104,10 @@ func layoutOf(name string) (layout, error) {
 	return all[k], nil
 }
 
-// Read reads an instance from a file in one of Names, plain or compressed
-// with gzip, xz or zstd. Sense and form are the format's, unless o says
-// otherwise; the instance's Notes say what was assumed. Errors say where in the
+// Read reads an instance from a file in one of Names, plain, compressed
+// with gzip, xz or zstd, or the one file of a zip archive. Sense and form are the format's, unless o says
+// otherwise; the instance's Notes say what was assumed. Where neither name nor content decides what
+// a file holds, an error names the formats, or the forms, to choose from. Errors say where in the
 // file, what was found and what was expected; those of coefficients unwrap to
 // ErrCoefficient.
 func Read(path string, o Options) (*problem.Instance, error) {

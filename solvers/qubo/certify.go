@@ -39,7 +39,7 @@ func (r *run) result(variant string) (*Result, error) {
 	out := &Result{Instance: inst.Source, Format: inst.Format, Form: inst.Form, Sense: inst.Sense, N: inst.N, Pairs: inst.Pairs(),
 		Value: value, Solution: problem.NewBits(x, inst.N), Target: r.o.Target, Met: r.told.met, History: r.told.history,
 		Device: r.o.Where(), Variant: variant, Reason: r.plan.reason, Seed: r.o.Seed, Rules: r.o.Rules, Used: r.told.used, Work: r.told.work,
-		Reduced: red.Left(), Parts: len(red.Parts), Exact: r.p.Exact, Stopped: r.ctx.Err() != nil, Fixed: fixed, Notes: inst.Notes, objective: told}
+		Reduced: red.Left(), Parts: len(red.Parts), Exact: r.p.Exact, Stopped: r.ctx.Err() != nil, Fixed: fixed, Names: inst.Names, Notes: inst.Notes, objective: told}
 	if lost := r.p.Lost; lost > 0 {
 		out.Notes = append(slices.Clip(out.Notes), fmt.Sprintf("coefficients so small beside the others that the search takes them for 0: %d", lost))
 	}

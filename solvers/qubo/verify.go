@@ -3,6 +3,7 @@ package qubo
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
@@ -25,6 +26,7 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 		Form        Form        `json:"form"`
 		Sense       Sense       `json:"sense"`
 		Solution    string      `json:"solution"`
+		Names       []string    `json:"names"`
 		Fixed       map[int]int `json:"fixed"`
 		Certificate struct {
 			Exact bool `json:"exact"`
@@ -49,6 +51,9 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	sense := solve.Same(v, "sense", x.Sense, inst.Sense, " (--sense says how to read it)")
 	if !form || !sense {
 		return v, nil
+	}
+	if x.Names != nil && !slices.Equal(x.Names, inst.Names) {
+		v.Refute("the result's names of variables are not the instance's")
 	}
 	if x.Certificate.Exact != p.Exact {
 		v.Refute("the result says %t of whether the search's coefficients were exact, the instance's are: %t", x.Certificate.Exact, p.Exact)

@@ -4,6 +4,7 @@ package reference
 
 import (
 	"context"
+	"math"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -17,31 +18,55 @@ import (
 // Tiny is the number of variables up to which every search visits all solutions.
 const Tiny = 12
 
-// ExhaustLimit is the most variables that exhaust takes.
-const ExhaustLimit = 24
+// ExhaustLimit is the most variables that Exhaust and Within take.
+const ExhaustLimit = problem.FewVariables
 
 // Exhaust returns an optimal solution of at most ExhaustLimit variables and its
-// value. It visits all 2^n solutions in the order of the reflected Gray code,
-// one flip apart.
+// value.
 func Exhaust(p *problem.Normal) (int64, []uint64) {
+	list, _ := Within(p, 0, 1)
+	x := []uint64{list[0]}
+	return p.Value(x), x[:problem.Words(p.N)]
+}
+
+// Within returns the solutions of at most ExhaustLimit variables whose values are at most slack
+// below the best, bit i for variable i, and all of them unless they are more than most. It visits
+// all 2^n solutions in the order of the reflected Gray code, one flip apart.
+func Within(p *problem.Normal, slack int64, most int) (list []uint64, all bool) {
 	if p.N > ExhaustLimit {
 		panic("qubo: too many variables to visit every solution")
 	}
 	x := make([]uint64, max(1, problem.Words(p.N)))
 	delta := make([]int64, p.N)
 	p.Deltas(x, delta)
+	type visited struct {
+		value int64
+		x     uint64
+	}
+	near := []visited{{0, 0}}
 	var value, best int64
-	var argument uint64
+	missed := int64(math.MinInt64) // the best of those for which there was no room
 	for step := uint64(1); step < 1<<p.N; step++ {
 		i := bits.TrailingZeros64(step)
 		value += delta[i]
 		problem.Flip(p, x, delta, i)
+		if value < best-slack {
+			continue
+		}
 		if value > best {
-			best, argument = value, x[0]
+			best = value
+			near = slices.DeleteFunc(near, func(v visited) bool { return v.value < best-slack })
+		}
+		if len(near) < most {
+			near = append(near, visited{value, x[0]})
+		} else {
+			missed = max(missed, value)
 		}
 	}
-	x[0] = argument
-	return best, x[:problem.Words(p.N)]
+	for _, v := range near {
+		list = append(list, v.x)
+	}
+	return list, missed < best-slack
 }
 
 // Visit is the search of a problem of at most Tiny variables: it tells the best solution.

@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -222,6 +223,12 @@ func TestFewReals(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", what, err)
 				}
+				if beyond := new(big.Rat).Abs(all[0]); beyond.Cmp(new(big.Rat).SetFloat64(math.MaxFloat64)) > 0 {
+					if got.Proven || got.Bound != nil { // no float64 is a bound
+						t.Fatalf("%s: the bound %v, proven %v", what, got.Bound, got.Proven)
+					}
+					continue
+				}
 				honest(t, what, inst, got, all[0])
 				if own := rational(inst, got.Solution.Words()); own.Cmp(all[0]) != 0 {
 					best, _ := all[0].Float64()
@@ -400,6 +407,91 @@ func TestRealFiles(t *testing.T) {
 		}
 		if !slices.Equal(values, c.values) {
 			t.Errorf("%s: solutions worth %v, want %v", c.file, values, c.values)
+		}
+	}
+}
+
+// Integers that are too large to be added up in int64 are solved as what they are.
+func TestLargeIntegers(t *testing.T) {
+	for _, text := range []string{
+		"p qubo 0 3 3 3\n0 0 -1\n1 1 -2\n2 2 -4\n0 1 1000000000000000000\n0 2 1000000000000000000\n1 2 3000000000000000000\n",
+		"p qubo 0 3 3 2\n0 0 -1000000000000000000\n1 1 -999999999999999872\n2 2 -4\n0 1 2000000000000000000\n1 2 -200\n",
+	} {
+		inst, err := ReadFrom(strings.NewReader(text), "a.qubo", ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, best := solved(t, inst, Options{}), allValues(inst)[0]
+		honest(t, text, inst, got, best)
+		if !got.Proven || rational(inst, got.Solution.Words()).Cmp(best) != 0 {
+			t.Errorf("%s: %v of %s, proven %v", text, got.Value, got.Solution, got.Proven)
+		}
+	}
+	b := problem.NewBuilder(2)
+	b.Minimize()
+	b.LinearInt(0, 1<<60+1)
+	if _, err := b.Build(); !errors.Is(err, ErrCoefficient) || !strings.Contains(err.Error(), "1152921504606846977") {
+		t.Errorf("an integer that float64 does not hold: %v", err)
+	}
+}
+
+// A target of real coefficients is met by solutions that are at least as good, also beside penalties.
+func TestRealTargets(t *testing.T) {
+	d := host.Open(2)
+	defer d.Close()
+	r := rand.New(rand.NewPCG(8, 8))
+	for _, k := range kinds() {
+		inst := drawnReal(t, r, 6, k, []Form{QUBO, Ising, MaxCut}[r.IntN(3)], []Sense{Maximize, Minimize}[r.IntN(2)])
+		best, _ := allValues(inst)[0].Float64()
+		if math.IsInf(best, 0) {
+			continue
+		}
+		beyond := math.Nextafter(best+math.Abs(best)*0x1p-40, math.Inf(1))
+		if inst.Sense == Minimize {
+			beyond = math.Nextafter(best-math.Abs(best)*0x1p-40, math.Inf(-1))
+		}
+		for target, met := range map[float64]bool{best: true, beyond: false} {
+			got, err := Solve(t.Context(), inst, on(d, Options{Target: &target}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if reached := got.Met != nil; reached != met {
+				t.Errorf("%s, %v: target %v, best %v: value %v, met %v", k.name, inst, target, best, got.Value, reached)
+			}
+		}
+	}
+}
+
+// Many solutions of many variables are distinct, and as many as asked for.
+func TestManySolutions(t *testing.T) {
+	for _, c := range []struct {
+		n, solutions, distance int
+		real                   bool
+	}{{40, 300, 1, true}, {40, 300, 1, false}, {30, 20, 3, true}, {64, 40, 2, false}} {
+		b := problem.NewBuilder(c.n)
+		b.Maximize()
+		for i := range c.n {
+			if c.real {
+				b.Linear(i, 1+float64(i)/7)
+			} else {
+				b.LinearInt(i, int64(1+i))
+			}
+		}
+		inst, err := b.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := solved(t, inst, Options{Settings: solve.Settings{TimeLimit: 2 * time.Second}, Solutions: c.solutions, Distance: c.distance})
+		if len(got.Solutions) != c.solutions {
+			t.Errorf("%d variables: %d solutions, want %d", c.n, len(got.Solutions), c.solutions)
+		}
+		pair := solutions{n: c.n}
+		for k, s := range got.Solutions {
+			for _, u := range got.Solutions[:k] {
+				if pair.distance(s.Bits.Words(), u.Bits.Words()) < c.distance {
+					t.Fatalf("%d variables: two solutions differ in too few", c.n)
+				}
+			}
 		}
 	}
 }

@@ -86,7 +86,9 @@ func (r *run) diversify() error {
 		}
 		return r.o.Work - r.told.work.Flips
 	}
-	for rounds := 0; rounds < 8*s.limit && len(s.list) < s.limit && len(free) >= s.apart && left() > 0 && !r.late(); rounds++ {
+	end := r.until(0.75) // fill needs some time too
+	late := func() bool { return r.late() || !end.IsZero() && time.Now().After(end) }
+	for rounds := 0; rounds < 8*s.limit && len(s.list) < s.limit && len(free) >= s.apart && left() > 0 && !late(); rounds++ {
 		from := s.list[random.IntN(len(s.list))].Bits.Words()
 		given := slices.Clone(r.inst.Fixed)
 		if given == nil {

@@ -37,7 +37,7 @@ func (inst *Instance) Normal() (*Normal, error) {
 		}
 		t, p.scale = scaled(inst.Real, worse)
 		s := &p.scale
-		if inst.Form == Ising {
+		if inst.Form == Ising || s.ten > 1 { // rounded to the nearest
 			s.over += s.under
 			s.under = s.over
 		} else if p.Sense < 0 {

@@ -303,16 +303,21 @@ func (c *census) unit(t *Terms[float64], room int) (unit, count float64) {
 		last = k
 	}
 	slices.SortStableFunc(gaps, func(a, b gap) int { return cmp.Compare(b.wide, a.wide) })
-	const tries = 6
+	const tries, sample = 6, 1 << 10
+	few := &Terms[float64]{Linear: t.Linear[:min(sample, len(t.Linear))], Pair: t.Pair[:min(sample, len(t.Pair))]}
+	most := math.Ldexp(1, room)
 	for _, g := range gaps[:min(tries, len(gaps))] {
 		units := []float64{g.from}
-		if u := about(t, g.from); u != 0 && u != g.from {
+		if u := about(few, g.from); u != 0 && u != g.from {
 			units = append(units, u)
 		}
 		smallest := math.Inf(1)
 		for _, u := range units {
-			rest, a := divisions(t, u)
-			if a < math.Ldexp(1, room) && rest < 0x1p-6 && rest < smallest {
+			const small = 0x1p-6
+			if rest, a := divisions(few, u); rest > small || a > most {
+				continue
+			}
+			if rest, a := divisions(t, u); rest < min(small, smallest) && a < most {
 				unit, count, smallest = u, a, rest
 			}
 		}
@@ -326,10 +331,10 @@ func (c *census) unit(t *Terms[float64], room int) (unit, count float64) {
 // about is a number of which the magnitudes from least on are about multiples, found by Euclid's
 // algorithm; 0 where they have none.
 func about(t *Terms[float64], least float64) float64 {
-	const sample, noise, wide = 1 << 12, 0x1p-16, 0x1p50
+	const noise, wide = 0x1p-16, 0x1p50
 	unit := least
 	for _, list := range [][]float64{t.Linear, t.Pair} {
-		for _, v := range list[:min(sample, len(list))] {
+		for _, v := range list {
 			if v = math.Abs(v); v < least {
 				continue
 			}

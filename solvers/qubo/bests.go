@@ -18,7 +18,7 @@ type partBest struct {
 	value   int64 // its objective
 	x       []uint64
 	proven  bool // no solution of the part is better
-	visited bool // every solution of the part was visited
+	visited bool // every solution of the part was visited, or shown to be no better
 	exact   bool // proven in exact arithmetic: also where coefficients were rounded
 }
 

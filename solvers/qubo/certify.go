@@ -102,7 +102,6 @@ func (r *run) prove(out *Result) {
 	met := bound == out.objective
 	report := out.Report()
 	out.Proven = met && near(&report)
-	exact := r.p.Over > 0 && r.bests.exact()
 	switch {
 	case !met:
 		out.Proof = "the value does not meet the bound"
@@ -110,10 +109,8 @@ func (r *run) prove(out *Result) {
 		out.Proof = "real coefficients were rounded to integers: the solution is the best for these, and the gap is what rounding may hide"
 	case r.bests.red.Left() == 0:
 		out.Proof = "every variable is fixed or follows from others"
-	case exact:
-		out.Proof = "no solution of what preprocessing left is better, in exact arithmetic"
 	case visited:
-		out.Proof = "every solution of what preprocessing left was visited"
+		out.Proof = "every solution of what preprocessing left was visited, or shown to be no better"
 	default:
 		out.Proof = "the value meets a bound"
 	}

@@ -9,11 +9,12 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// inFew reports whether the best solutions of part k are found in exact arithmetic: where several
-// are asked for, and where coefficients were rounded.
-func (r *run) inFew(k int) bool {
+// isFew reports whether few finds the best solutions of part k: a part of few variables, which is
+// not proven, and whose coefficients are known without rounding.
+func (r *run) isFew(k int) bool {
 	c := r.bests.red.Parts[k]
-	return c.True && c.Problem.N <= problem.FewVariables && (r.o.Solutions > 1 || r.p.Over > 0)
+	proven := r.bests.part[k].proven && r.p.Over == 0 && r.o.Solutions <= 1
+	return c.Problem.N <= problem.FewVariables && (c.True || r.p.Over == 0) && !proven
 }
 
 // nodesFirst is how many nodes of branch and bound are tried before a visit of all solutions,
@@ -26,7 +27,12 @@ const mostNear = 1 << 12
 // few finds the best solutions of part k in exact arithmetic. It is false where there is no time
 // to prove them.
 func (r *run) few(k int) bool {
-	c, f := r.bests.red.Parts[k], r.bests.red.Few(k, r.inst)
+	c, f := r.bests.red.Parts[k], (*problem.Few)(nil)
+	if r.p.Over > 0 {
+		f = r.bests.red.Few(k, r.inst)
+	} else {
+		f = c.Problem.Few()
+	}
 	stop := func() bool { return false }
 	if r.o.Together() == 1 { // all ranks decide alike
 		end := r.until(0.5)
@@ -42,7 +48,7 @@ func (r *run) few(k int) bool {
 	})
 	if !proven && r.exhaustible(c.Problem) {
 		var near []uint64
-		if near, proven = reference.Within(c.Problem, r.p.Window(), mostNear); proven {
+		if near, proven = reference.Within(c.Problem, r.p.Window(), mostNear, stop); proven {
 			list = []uint64{bestOf(f, near)}
 		}
 	}
@@ -56,13 +62,17 @@ func (r *run) few(k int) bool {
 		}
 		return false
 	}
+	r.settle(k, []uint64{list[0]}[:problem.Words(c.Problem.N)])
+	return true
+}
+
+// settle makes x the proven best solution of part k. Where coefficients were rounded its objective may be
+// less than that of another.
+func (r *run) settle(k int, x []uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	top := &r.bests.part[k]
-	top.x = []uint64{list[0]}[:problem.Words(c.Problem.N)]
-	top.value, top.proven, top.visited, top.exact = c.Problem.Value(top.x), true, true, true
+	r.bests.part[k] = partBest{value: r.bests.red.Parts[k].Problem.Value(x), x: x, proven: true, visited: true, exact: true}
 	r.record(r.elapsed())
-	return true
 }
 
 // bestOf is the best of solutions, the first of equals.
@@ -79,7 +89,7 @@ func bestOf(f *problem.Few, list []uint64) (best uint64) {
 // fewSeveral finds the best solutions of the only part, as many as asked for. Where they have to
 // differ in more than one variable, each is the best of those unlike the ones before.
 func (r *run) fewSeveral(k int, f *problem.Few, stop func() bool) (complete bool) {
-	s, p := &r.several, r.bests.red.Parts[k].Problem
+	s := &r.several
 	var list []uint64
 	unlike := func(x uint64) bool {
 		for _, y := range list {
@@ -110,11 +120,7 @@ func (r *run) fewSeveral(k int, f *problem.Few, stop func() bool) (complete bool
 	for at, x := range list {
 		y := []uint64{x}[:problem.Words(f.N)]
 		if at == 0 && complete {
-			r.mu.Lock()
-			top := &r.bests.part[k]
-			top.x, top.value, top.proven, top.visited, top.exact = y, p.Value(y), true, true, true
-			r.record(r.elapsed())
-			r.mu.Unlock()
+			r.settle(k, y)
 		}
 		whole := r.bests.solution(k, y)
 		s.add(r.p.Value(whole), whole, r.elapsed())

@@ -10,7 +10,6 @@ import (
 	"coalesce/solvers/algorithms"
 	"coalesce/solvers/qubo/internal/host"
 	"coalesce/solvers/qubo/internal/preprocess"
-	"coalesce/solvers/qubo/internal/reference"
 	"coalesce/solvers/qubo/internal/search"
 	"coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
@@ -59,8 +58,8 @@ func (r *run) solve() (*Result, error) {
 
 	for k := len(red.Parts) - 1; k >= 0; k-- { // small ones first
 		c, top := red.Parts[k], &r.bests.part[k]
-		way, err := r.alike(r.way(k))
-		if err == nil && way == searching && r.inFew(k) && r.few(k) {
+		way, err := r.alike(r.way())
+		if err == nil && way == searching && r.isFew(k) && r.few(k) {
 			continue
 		}
 		switch {
@@ -70,10 +69,6 @@ func (r *run) solve() (*Result, error) {
 		case lost != nil:
 		case way == over:
 			ended = true
-		case way == exhaust:
-			v, x := reference.Exhaust(c.Problem)
-			r.improve(k, v, x, r.elapsed())
-			top.proven, top.visited = true, true
 		default:
 			share := float64(c.Problem.N) / float64(r.bests.open(k))
 			if r.o.Solutions > 1 {
@@ -112,16 +107,12 @@ func (r *run) solve() (*Result, error) {
 const (
 	searching = iota
 	over      // to leave the part as it is: no time is left, or the target is met
-	exhaust   // to visit every solution, for which there is time
 )
 
-// way decides how to go on with part k.
-func (r *run) way(k int) uint64 {
-	switch {
-	case r.late() || r.reached():
+// way decides how to go on with a part.
+func (r *run) way() uint64 {
+	if r.late() || r.reached() {
 		return over
-	case r.o.Solutions <= 1 && !r.inFew(k) && r.exhaustible(r.bests.red.Parts[k].Problem):
-		return exhaust
 	}
 	return searching
 }

@@ -36,6 +36,19 @@ func (f *Few) Value(x uint64) *big.Int {
 	return sum
 }
 
+// Few is the objective of a problem of few variables.
+func (p *Normal) Few() *Few {
+	f := &Few{N: p.N, Diag: make([]*big.Int, p.N), Weight: make([][]*big.Int, p.N)}
+	for i := range p.N {
+		f.Diag[i], f.Weight[i] = big.NewInt(p.Diag[i]), make([]*big.Int, p.N)
+		col, weight := p.Row(i)
+		for k, j := range col {
+			f.Weight[i][j] = big.NewInt(weight[k])
+		}
+	}
+	return f
+}
+
 // Few is the exact objective of the variables in list, ascending, nil for all, where the others
 // are as in x. It is scaled so that all coefficients are integers.
 func (inst *Instance) Few(list []int32, x []uint64) *Few {

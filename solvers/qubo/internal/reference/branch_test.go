@@ -81,7 +81,7 @@ func TestWithin(t *testing.T) {
 				}
 			}
 		}
-		got, all := reference.Within(p, slack, most)
+		got, all := reference.Within(p, slack, most, qubotest.Never)
 		if all && len(got) != want || !all && len(got) > most || all && want > most {
 			t.Fatalf("%d variables: %d solutions within %d of the best, all %v, want %d", n, len(got), slack, all, want)
 		}

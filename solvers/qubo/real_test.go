@@ -262,6 +262,50 @@ func TestFewReals(t *testing.T) {
 	}
 }
 
+// Of every solution the value is between what its objective says at least and at most, and a better
+// one has no smaller objective than rounding explains.
+func TestRoundingIsBounded(t *testing.T) {
+	r := rand.New(rand.NewPCG(12, 34))
+	rounded := 0
+	for _, k := range kinds() {
+		for try := range 12 {
+			form, sense := []Form{QUBO, Ising, MaxCut}[try%3], []Sense{Maximize, Minimize}[try/3%2]
+			inst := drawnReal(t, r, 1+r.IntN(7), k, form, sense)
+			p, err := inst.Normal()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.Over > 0 {
+				rounded++
+			}
+			sign := map[Sense]int{Maximize: 1, Minimize: -1}[sense]
+			var best *big.Rat
+			top, of := int64(math.MinInt64), int64(0) // the largest objective, and that of the best
+			for x := range uint64(1) << inst.N {
+				bits := []uint64{x}
+				value, objective := rational(inst, bits), p.Value(bits)
+				if top = max(top, objective); best == nil || sign*value.Cmp(best) > 0 {
+					best, of = value, objective
+				}
+				least, most := inst.AmountOf(p, objective).Float(), inst.BoundOf(p, objective).Float()
+				beyond := func(f float64, side int) bool { // f is further to a side than the value
+					return math.IsInf(f, side) || !math.IsInf(f, 0) && side*new(big.Rat).SetFloat64(f).Cmp(value) >= 0
+				}
+				nearest, _ := value.Float64()
+				if !beyond(most, sign) || p.Over > 0 && !beyond(least, -sign) || p.Over == 0 && least != nearest {
+					t.Fatalf("%s, %v: %b is worth %v, its objective says %v to %v", k.name, inst, x, nearest, least, most)
+				}
+			}
+			if of < top-p.Window() {
+				t.Fatalf("%s, %v: the best has the objective %d, another %d, the window is %d", k.name, inst, of, top, p.Window())
+			}
+		}
+	}
+	if rounded < 20 {
+		t.Errorf("%d instances were rounded: the numbers are too even", rounded)
+	}
+}
+
 // Bounds hold where variables are many: several blocks, each of which is enumerated.
 func TestBoundsOfManyReals(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 22))
@@ -316,6 +360,34 @@ func TestBoundsOfManyReals(t *testing.T) {
 					t.Errorf("%s: proven %v, value %v (%s)", what, got.Proven, got.Value, got.Proof)
 				}
 			}
+		}
+	}
+}
+
+// A chain is solved by preprocessing. The best is known: every coupling is satisfied.
+func TestBoundOfAChain(t *testing.T) {
+	r := rand.New(rand.NewPCG(60, 1))
+	for _, k := range kinds() {
+		if k.name == "largest and 1" {
+			continue
+		}
+		const n = 60
+		b, best := problem.NewBuilder(n), new(big.Rat)
+		b.Form(Ising)
+		b.Maximize()
+		for i := range n - 1 {
+			c := k.draw(r)
+			b.Pair(i, i+1, c)
+			best.Add(best, new(big.Rat).Abs(new(big.Rat).SetFloat64(c)))
+		}
+		inst, err := b.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := solved(t, inst, Options{})
+		honest(t, k.name, inst, got, best)
+		if gap := *got.Report().Gap; gap > math.Ldexp(got.Value.Float(), -44) {
+			t.Errorf("%s: the gap %v of %v", k.name, gap, got.Value)
 		}
 	}
 }

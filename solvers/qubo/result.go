@@ -15,12 +15,12 @@ type Result struct {
 	Sense     Sense
 	N         int
 	Pairs     int64
-	Value     Amount // of Solution, from the instance's own coefficients
+	Value     Amount // of Solution, from the instance's own coefficients; of real ones their exact sum, rounded once
 	Solution  Bits
 	Names     []string // of the variables; nil where they are 0, 1, 2 and so on
 	Bound     *Amount  // no solution is better; nil: nothing is known
-	Proven    bool     // Solution is optimal
-	Proof     string   // why, one sentence
+	Proven    bool     // Solution is optimal; of real coefficients to within 2^-50 of Value
+	Proof     string   // why, or why not, one sentence
 	Target    *float64
 	Met       *float64 // seconds to the target from the start of the solve; nil: not met
 	History   []Improvement
@@ -74,9 +74,6 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		Reason string `json:"reason"`
 	}
 	proof := certificate{By: "host", Exact: r.Exact, Reason: r.Proof}
-	if !r.Proven {
-		proof.Reason = "the value was recomputed from the instance's coefficients"
-	}
 	several := r.Solutions
 	if several == nil {
 		several = []Solution{}

@@ -34,7 +34,9 @@ func Print(out io.Writer, r *qubo.Result, inst *qubo.Instance, target string, fa
 	case r.Proven:
 		t.Row("proven", "optimal: "+r.Proof)
 	case r.Bound != nil:
-		t.Row("bound", r.Bound.String())
+		t.Row("bound", r.Bound.String()+": "+r.Proof)
+	default:
+		t.Row("bound", "none: "+r.Proof)
 	}
 	t.Row("checked", "the value was recomputed from the coefficients")
 	if verified != "" {

@@ -89,8 +89,8 @@ func TestManyFiles(t *testing.T) {
 		three  = file("three.csv", "1,3\n2,4\n3,5\n1 2,9\n1 3,8\n2 3,9\n1 2 3,13\n")
 		two    = file("two.json", `{"1": 1, "2": 1, "1,2": 3}`)
 		bans   = file("bans.csv", "1,-inf\n2,3\n1 2,-inf\n")
-		binary = file("binary.txt", "2 2\n1 1 3\n1 2 -5\n")
-		other  = file("other.txt", "3 2\n1 2 3\n2 3 -5\n")
+		binary = file("binary.txt", "1\n2 2\n1 1 3\n1 2 -5\n")
+		other  = file("other.txt", "1\n3 2\n1 2 3\n2 3 -5\n")
 		few    = file("few.txt", "goods 2\nbids 2\ndummy 0\n0 10 0 1 #\n1 6.5 0 #\n")
 	)
 	devices := []string{device.Host, device.Emulated}

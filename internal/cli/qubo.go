@@ -17,6 +17,7 @@ import (
 	"coalesce/internal/cli/programs"
 	"coalesce/internal/cli/whole"
 	"coalesce/runtime/device"
+	"coalesce/solvers/formats/csv"
 	"coalesce/solvers/qubo"
 	"coalesce/solvers/solve"
 )
@@ -27,6 +28,10 @@ type readFlags struct {
 	form    string
 	sense   string
 	problem int
+	header  string
+	index   string
+
+	tables [2]csv.Answer // to header and index
 }
 
 func (s *readFlags) register(f *pflag.FlagSet) {
@@ -34,6 +39,8 @@ func (s *readFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&s.form, "form", "", "its coefficients are those of a qubo, ising or maxcut (default: the format's)")
 	f.StringVar(&s.sense, "sense", "", "maximize or minimize (default: the format's)")
 	f.IntVar(&s.problem, "problem", 0, "which problem of a file of several, from 1")
+	f.StringVar(&s.header, "header", "", "CSV: yes or no, the first line is names (default: told by the file, which is an error where it leaves it open)")
+	f.StringVar(&s.index, "index", "", "CSV: yes or no, the first column is names")
 }
 
 func (s *readFlags) check() error {
@@ -50,6 +57,13 @@ func (s *readFlags) check() error {
 	if s.problem < 0 {
 		return usagef("--problem is %d, expected 1 or more", s.problem)
 	}
+	for k, flag := range []struct{ name, text string }{{"header", s.header}, {"index", s.index}} {
+		answer, err := csv.ParseAnswer(flag.text)
+		if err != nil {
+			return usagef("--%s: %v", flag.name, err)
+		}
+		s.tables[k] = answer
+	}
 	if s.format != "" && qubo.About(s.format) == "" {
 		return usagef("--format is %q, expected one of %s", s.format, strings.Join(qubo.Formats(), ", "))
 	}
@@ -57,7 +71,7 @@ func (s *readFlags) check() error {
 }
 
 func (s *readFlags) options(free int64) qubo.ReadOptions {
-	return qubo.ReadOptions{Format: s.format, Form: qubo.Form(s.form), Sense: qubo.Sense(s.sense), Problem: s.problem, Memory: free}
+	return qubo.ReadOptions{Format: s.format, Form: qubo.Form(s.form), Sense: qubo.Sense(s.sense), Problem: s.problem, Header: s.tables[0], Index: s.tables[1], Memory: free}
 }
 
 // quboFlags are the flags of `solve qubo`.
@@ -91,13 +105,15 @@ smallest; or the spins of an Ising model; or the sides of a graph's nodes so tha
 the edges between them weigh the most. The search ends at the time limit, at the
 target, or where its best is proven; ctrl-C ends it too, with the best so far.
 
-FILE is plain or compressed with gzip, xz or zstd; - is standard input. The formats:
+FILE is plain, compressed with gzip, xz or zstd, or the one file of a zip archive;
+- is standard input. The formats:
 
 ` + programs.Formats() + `
 
-A file that begins with n and m is a QUBO to be maximised; a maximum cut needs the
-ending .rud, a name such as G1, or --format rudy. What was read is printed. Of
-several files each is solved with limits of its own, and --json prints a line for
+The format is told by name and content. Where these leave open whether a file holds
+a QUBO, a graph to be cut or an Ising model, or its sense, --format, --form and
+--sense say so: a file of n, m and lines of three numbers is an error without. What
+was read is printed. Of several files each is solved with limits of its own, and --json prints a line for
 each.
 
 --device cuda:all, or cuda:0,1 and so on, searches on several GPUs, which exchange
@@ -122,7 +138,7 @@ the best that they find.`,
 	f.IntVar(&s.solutions, "solutions", 0, "find so many distinct solutions")
 	f.IntVar(&s.distance, "min-distance", 1, "variables in which those differ at least")
 	f.StringVar(&s.start, "start", "", "begin with the solution in this file: a digit a variable, or an earlier result's JSON")
-	f.StringSliceVar(&s.fix, "fix", nil, "fix variables: 0=1,7=0 makes the first 1 and the eighth 0")
+	f.StringSliceVar(&s.fix, "fix", nil, "fix variables: 0=1,7=0 makes the first 1 and the eighth 0; north=0 names one where variables have names")
 	s.registerAlgorithm(f, "engine", qubo.Algorithms(), "search with")
 	f.StringSliceVar(&s.without, "without", nil, "leave out, to measure what they are worth: "+strings.Join(qubo.Parts(""), ", "))
 	f.StringVar(&s.rules, "rules", "", "set rules of the search, as in tenure=20,stall=10000: "+strings.Join(qubo.RuleNames(), ", ")+"; docs/qubo.md says what they are, and which engine has which")
@@ -208,13 +224,14 @@ func (s *quboFlags) instance(a *app, path string) (*qubo.Instance, error) {
 		if inst.N == 0 {
 			return nil, fmt.Errorf("--fix: found %q, and no variables to fix", pair)
 		}
-		name, value, _ := strings.Cut(pair, "=")
-		i, err := strconv.Atoi(name)
-		if err != nil || i < 0 || i >= inst.N || value != "0" && value != "1" {
-			return nil, fmt.Errorf("--fix: found %q, expected a variable from 0 to %d, = and 0 or 1", pair, inst.N-1)
+		at := strings.LastIndexByte(pair, '=')
+		name, value := pair[:max(at, 0)], pair[at+1:]
+		i, ok := inst.Variable(name)
+		if !ok || value != "0" && value != "1" {
+			return nil, fmt.Errorf("--fix: found %q, expected a variable %s, = and 0 or 1", pair, variablesOf(inst))
 		}
 		if before, ok := fixed[i]; ok && before != value {
-			return nil, fmt.Errorf("--fix: found %q after %d=%s, expected one value for a variable", pair, i, before)
+			return nil, fmt.Errorf("--fix: found %q after %s=%s, expected one value for a variable", pair, name, before)
 		}
 		fixed[i] = value
 		inst.Fix(i, value == "1")
@@ -227,6 +244,23 @@ func (s *quboFlags) instance(a *app, path string) (*qubo.Instance, error) {
 		return nil, fmt.Errorf("read the solution to begin with: %w", err)
 	}
 	return inst, inst.Begin(text, s.start)
+}
+
+// variablesOf says, in an error, which names variables have: some of them, and whether their numbers are taken too.
+func variablesOf(inst *qubo.Instance) string {
+	numbers := fmt.Sprintf("from 0 to %d", inst.N-1)
+	if inst.Names == nil {
+		return numbers
+	}
+	some := inst.Names[:min(len(inst.Names), 5)]
+	list := "of " + strings.Join(some, ", ")
+	if len(some) < len(inst.Names) {
+		list += ", …"
+	}
+	if _, ok := inst.Variable("0"); ok {
+		list += ", or a number " + numbers
+	}
+	return list
 }
 
 func (a *app) solveQUBO(ctx context.Context, s *quboFlags, paths []string) error {

@@ -110,8 +110,8 @@ func TestResultsFollowTheSchema(t *testing.T) {
 		{"assignment --kind geom --rows 8 --cols 11 --type float32", 0},
 		{"assignment --kind machol --rows 1500 --time-limit 30ms", 0},
 		{"assignment " + file("hall.csv", "1,inf\n2,inf\n"), 1},
-		{"qubo " + file("two.txt", "2 2\n1 1 3\n1 2 -5\n"), 0},
-		{"qubo " + file("searched.txt", "2 1\n1 2 -5\n") + " --time-limit 50ms --no-preprocessing", 0},
+		{"qubo " + file("two.txt", "1\n2 2\n1 1 3\n1 2 -5\n"), 0},
+		{"qubo " + file("searched.txt", "1\n2 1\n1 2 -5\n") + " --time-limit 50ms --no-preprocessing", 0},
 	} {
 		var out, talk bytes.Buffer
 		args := append([]string{"solve"}, append(strings.Fields(c.command), "--device", "host", "--json")...)

@@ -58,8 +58,8 @@ and 1 where a file cannot be read.`,
 	f.StringVar(&s.format, "format", "", "assignment, qubo, graphs of csg: read INSTANCE as this format (default: told by name and content)")
 	f.BoolVar(&s.assignment.maximize, "maximize", false, "assignment: the matching that is worth the most was asked for")
 	f.StringVar(&s.assignment.limit, "limit", "", "assignment: rows were left unmatched rather than match pairs dearer than this")
-	f.StringVar(&s.assignment.header, "header", "", "assignment: whether the first line of a CSV file is names: yes or no")
-	f.StringVar(&s.assignment.index, "index", "", "assignment: whether the first column of a CSV file is names: yes or no")
+	f.StringVar(&s.assignment.header, "header", "", "assignment, qubo: whether the first line of a CSV file is names: yes or no")
+	f.StringVar(&s.assignment.index, "index", "", "assignment, qubo: whether the first column of a CSV file is names: yes or no")
 	f.StringSliceVar(&s.assignment.points, "points", nil, "assignment: two files of points, for rows and columns, instead of INSTANCE")
 	f.StringVar(&s.assignment.metric, "metric", string(assignment.Euclidean), "assignment: distance of points")
 	f.BoolVar(&s.assignment.floor, "floor", false, "assignment: distances are cut to integers")
@@ -68,7 +68,7 @@ and 1 where a file cannot be read.`,
 	f.StringVar(&s.qubo.form, "form", "", "qubo: coefficients are those of a qubo, ising or maxcut")
 	f.StringVar(&s.qubo.sense, "sense", "", "qubo: maximize or minimize")
 	f.IntVar(&s.qubo.problem, "problem", 0, "qubo: which problem of a file of several, from 1")
-	f.StringSliceVar(&s.qubo.fix, "fix", nil, "qubo: variables that have to be fixed in the result, such as 0=1,7=0")
+	f.StringSliceVar(&s.qubo.fix, "fix", nil, "qubo: variables that have to be fixed in the result, such as 0=1,7=0 or north=0")
 	return cmd
 }
 
@@ -191,7 +191,7 @@ func (a *app) verdict(s *verifyFlags, problem string, result []byte, args []stri
 		}
 		return auction.Verify(auc, result)
 	case "qubo":
-		s.qubo.readFlags.format = s.format
+		s.qubo.readFlags.format, s.qubo.readFlags.header, s.qubo.readFlags.index = s.format, s.assignment.header, s.assignment.index
 		if err := s.qubo.readFlags.check(); err != nil {
 			return nil, err
 		}

@@ -20,6 +20,7 @@ func drawQUBO(r *rand.Rand) instance {
 	switch r.IntN(6) {
 	case 0:
 		inst.file = "a.coo"
+		inst.args = append(inst.args, "--form", "qubo")
 	case 1:
 		inst.file, spins, head = "a.coo", true, "# vartype=SPIN\n"
 	case 2:

@@ -65,7 +65,9 @@ func parsers() []parser {
 	matrix := texts("%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 3\n2 1 2\n1 2 0.5\n3 3 -1\n",
 		"%%MatrixMarket matrix coordinate integer symmetric\n3 3 3\n2 1 4\n3 2 -5\n3 3 1\n", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n")
 	quboOrlib := texts("2 3\n1 1 5\n2 2 4\n1 2 -6\n", "1\n2 3\n 1 1 5 \n 1 2 -3 \n2 2 1\n", "2\n2 1\n1 2 3\n2 1\n1 1 0.5\n", edges(1))
-	quboCOO := texts("# vartype=SPIN\n# offset=2.5\n0 1 1.5\n1 1 -2\n", "0 0 1\n0 2 -3\n0 2 1\n")
+	quboCOO := texts("# vartype=SPIN\n# offset=2.5\n0 1 1.5\n1 1 -2\n", "# vartype=BINARY\n0 0 1\n0 2 -3\n0 2 1\n")
+	bqpjson := `{"version": "1.0.0", "id": 1, "variable_domain": "spin", "variable_ids": [3, 8], "scale": 2.0, "offset": 1.5,
+"linear_terms": [{"id": 3, "coeff": 0.5}], "quadratic_terms": [{"id_tail": 3, "id_head": 8, "coeff": 1.0}], "metadata": {}}`
 	bqm := `{"type": "BinaryQuadraticModel", "version": {"bqm_schema": "3.0.0"}, "num_variables": 2, "num_interactions": 1,
 "variable_labels": ["a", 7], "variable_type": "SPIN", "offset": 1.5, "linear_biases": [1.0, 0.0], "quadratic_biases": [-1.0],
 "quadratic_head": [0], "quadratic_tail": [1]}`
@@ -106,13 +108,19 @@ func parsers() []parser {
 		{name: "qubo qbsolv", file: "a.qubo", args: qubo(), seeds: texts("c x\np qubo 0 2 2 1\n0 0 5\n1 1 -2\n0 1 3\n")},
 		{name: "qubo COO", file: "a.coo", args: qubo(), seeds: quboCOO},
 		{name: "qubo BQM", file: "a.json", args: qubo(), seeds: texts(bqm)},
+		{name: "qubo bqpjson", file: "a.json", args: qubo(), seeds: texts(bqpjson)},
+		{name: "qubo QOBLIB", file: "a.qs", args: qubo(), seeds: texts("# ObjectiveOffset 25\n# Vars Non-zeros\n2 3\n1 1 -9\n1 2 2\n2 2 -16\n")},
+		{name: "qubo Qubist", file: "a.qh", args: qubo(), seeds: texts("4 4\n1 1 1.5\n3 3 -0.5\n1 2 -1\n2 3 2\n")},
+		{name: "qubo DIMACS", file: "a.col", args: qubo(), seeds: texts("c a triangle\np edge 3 3\ne 1 2\ne 2 3\ne 1 3\n")},
+		{name: "qubo LP", file: "a.lp", args: qubo(), seeds: texts("Minimize\n obj: - x - 2.5 y + 3 + [ 6 x * y + x ^ 2 ] / 2\nBounds\n 0 <= x <= 1\nBinaries\n x y\nEnd\n")},
+		{name: "qubo table", file: "a.csv", args: qubo(), seeds: texts("-1,3\n0,-1\n", ",a,b\na,-2,3\nb,0,-1.5\n")},
 		{name: "qubo MQLib", file: "a.txt", args: qubo("--format", "mqlib"), seeds: texts("# a comment\n2 2\n1 1 3\n1 2 2\n", edges(1))},
 		{name: "qubo Matrix Market", file: "a.mtx", args: qubo(), seeds: matrix},
 		{name: "qubo npy", file: "a.npy", args: qubo(), seeds: [][]byte{square, array("<i8", "(2, 2)", []int64{4, 1, 9, 2}), array("<f4", "(1, 1)", []float32{1})}},
-		{name: "qubo start", file: "a.txt", args: []string{"solve", "qubo", "ASIDE", "--work", "300", "--start", "FILE"}, aside: []byte("3 3\n1 1 5\n2 2 4\n1 2 -6\n"),
+		{name: "qubo start", file: "a.txt", args: []string{"solve", "qubo", "ASIDE", "--work", "300", "--start", "FILE"}, aside: []byte("1\n3 3\n1 1 5\n2 2 4\n1 2 -6\n"),
 			seeds: texts("010\n", "+-+", `{"solution": "011", "value": 4}`)},
 		{name: "convert", file: "a.coo", args: []string{"convert", "FILE", "--to", "bqm", "--output", "OUTPUT"}, seeds: quboCOO},
-		{name: "tuned database", file: "a.json", args: []string{"solve", "qubo", "ASIDE", "--work", "300", "--tuned", "FILE"}, aside: []byte("2 2\n1 1 5\n1 2 -6\n"), seeds: databases},
+		{name: "tuned database", file: "a.json", args: []string{"solve", "qubo", "ASIDE", "--work", "300", "--tuned", "FILE"}, aside: []byte("1\n2 2\n1 1 5\n1 2 -6\n"), seeds: databases},
 	}
 }
 

@@ -33,7 +33,7 @@ func checkNear(inst *problem.Instance, p *problem.Normal, column []int32, d prob
 	return cert, near, err
 }
 
-// nearRows lists the near pairs of rows low to high-1, whose costs p's instance has.
+// nearRows lists the unmatched near pairs of rows low to high-1, whose costs p's instance has.
 func nearRows(p *problem.Normal, sol *engine.Solution, low, high int) []problem.Pair {
 	near, width := []problem.Pair{}, nearWidth(p)
 	var mu sync.Mutex
@@ -43,7 +43,7 @@ func nearRows(p *problem.Normal, sol *engine.Solution, low, high int) []problem.
 		for i := low + from; i < low+to; i++ {
 			bar := sol.U[i] + width
 			for j, c := range p.Row(i-low, buf) {
-				if c != problem.Infinity && c-sol.V[j] <= bar {
+				if c != problem.Infinity && c-sol.V[j] <= bar && j != int(sol.Column[i]) {
 					own = append(own, problem.Pair{Row: int32(i), Col: int32(j)})
 				}
 			}
@@ -154,6 +154,11 @@ func decideTogether(ctx context.Context, p *problem.Normal, sol *engine.Solution
 	if total > mostNear {
 		return sol.Column, errOpen
 	}
+	for i := low; i < high; i++ {
+		if j := sol.Column[i]; j >= 0 {
+			near = append(near, problem.Pair{Row: int32(i), Col: j})
+		}
+	}
 	own := make([]nearPair, len(near))
 	for k, x := range near {
 		units, rest := p.Split(int(x.Row)-low, int(x.Col))
@@ -196,7 +201,7 @@ type outcome struct {
 	Failed string
 }
 
-// decideParts decides from the near pairs of all ranks.
+// decideParts decides from the near and the matched pairs of all ranks.
 func decideParts(ctx context.Context, p *problem.Normal, sol *engine.Solution, parts [][]byte, o Options) outcome {
 	var near []problem.Pair
 	costs := map[problem.Pair]nearPair{}
@@ -204,8 +209,9 @@ func decideParts(ctx context.Context, p *problem.Normal, sol *engine.Solution, p
 		pairs := make([]nearPair, len(part)/int(unsafe.Sizeof(nearPair{})))
 		copy(bytesOf(pairs), part)
 		for _, x := range pairs {
-			near = append(near, x.Pair)
-			costs[x.Pair] = x
+			if costs[x.Pair] = x; sol.Column[x.Row] != x.Col {
+				near = append(near, x.Pair)
+			}
 		}
 	}
 	out, err := refine.Exact(ctx, p, sol.Column, sol.Prices, near, func(i, j int) (int64, float64) {

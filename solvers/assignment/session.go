@@ -131,10 +131,12 @@ func (s *Session) Solve(ctx context.Context) (*Result, error) {
 			return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
 		}
 	}
+	clock = time.Now()
 	found := *sol
 	if err = r.decide(ctx, s.p, &found, &cert, near, s.options); err == nil && !slices.Equal(found.Column, sol.Column) {
 		_, err = r.place(s, &found)
 	}
+	r.Seconds.Verify += time.Since(clock).Seconds()
 	if err != nil {
 		return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
 	}

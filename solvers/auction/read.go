@@ -10,6 +10,7 @@ import (
 
 	"coalesce/solvers/auction/internal/separated"
 	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/foreign"
 	"coalesce/solvers/formats/packed"
 	"coalesce/solvers/formats/text"
 )
@@ -53,7 +54,7 @@ const (
 	maxHead     = 1 << 16 // bytes that tell a format
 )
 
-// Read reads an auction, plain or compressed with gzip, xz or zstd: by its name .csv,
+// Read reads an auction, plain, compressed with gzip, xz or zstd, or the one file of a zip archive: by its name .csv,
 // .tsv, .json or .cats, else in the format that the beginning of its text tells.
 //
 // CATS (Leyton-Brown, Pearson and Shoham, EC 2000): after lines of comments, which begin
@@ -97,9 +98,12 @@ func readPlain(plain *packed.Stream, err error, name string, limit int64) (*Auct
 	defer plain.Close()
 	memory := formats.NewBudget(limit)
 	in := bufio.NewReaderSize(plain.Reader, maxHead)
-	format := FormatOf(name)
+	head, _ := in.Peek(maxHead) // the next read returns the error again
+	if err := foreign.Check(name, head, "an auction, as CATS, CSV or JSON", foreign.JSON); err != nil {
+		return nil, err
+	}
+	format := FormatOf(plain.Name)
 	if format == "" {
-		head, _ := in.Peek(maxHead) // the next read returns the error again
 		format = formatOfText(head)
 	}
 	a, err := readFormat(in, name, format, memory)

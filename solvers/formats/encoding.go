@@ -19,10 +19,13 @@ func Encoded(head []byte) (skip int, err error) {
 		other = "UTF-32"
 	case bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")):
 		other = "UTF-16"
-	case len(head) >= 4 && (head[0] == 0) != (head[1] == 0) && (head[0] == 0) == (head[2] == 0) && (head[1] == 0) == (head[3] == 0):
+	case len(head) >= 4 && (head[0] == 0) != (head[1] == 0) && (head[0] == 0) == (head[2] == 0) && (head[1] == 0) == (head[3] == 0) && printed(head[0]|head[1]) && printed(head[2]|head[3]):
 		other = "UTF-16"
 	default:
 		return 0, nil
 	}
 	return 0, fmt.Errorf("found %s, expected UTF-8: save the file as UTF-8 (iconv -f %s -t UTF-8)", other, other)
 }
+
+// printed reports whether a byte is a character of text, not one that controls.
+func printed(c byte) bool { return c >= ' ' || c >= '\t' && c <= '\r' }

@@ -99,9 +99,10 @@ func About(format string) string { return formats.About(format) }
 // FormatOf is the format that a file's name promises, empty where it promises none.
 func FormatOf(path string) string { return formats.OfPath(path) }
 
-// Read reads an instance from a file in one of Formats, plain or compressed
-// with gzip, xz or zstd. Sense and form are the format's, unless o says
-// otherwise; the instance's Notes say what was assumed. Errors say where in the
+// Read reads an instance from a file in one of Formats, plain, compressed
+// with gzip, xz or zstd, or the one file of a zip archive. Sense and form are the format's, unless o says
+// otherwise; the instance's Notes say what was assumed. Where neither name nor content decides what
+// a file holds, an error names the formats, or the forms, to choose from. Errors say where in the
 // file, what was found and what was expected; those of coefficients unwrap to
 // ErrCoefficient.
 func Read(path string, o ReadOptions) (*Instance, error) { return formats.Read(path, o) }

@@ -1,6 +1,8 @@
 package qubo
 
 import (
+	"slices"
+
 	"coalesce/solvers/qubo/internal/preprocess"
 	"coalesce/solvers/qubo/problem"
 )
@@ -16,7 +18,8 @@ type partBest struct {
 	value   int64 // its objective
 	x       []uint64
 	proven  bool // no solution of the part is better
-	visited bool // every solution of the part was visited
+	visited bool // every solution of the part was visited, or shown to be no better
+	exact   bool // proven in exact arithmetic: also where coefficients were rounded
 }
 
 // newBests begins with all zeros, or with the parts of a hint that are better.
@@ -67,6 +70,11 @@ func (b *bests) solution(k int, x []uint64) []uint64 {
 		parts[k] = x
 	}
 	return b.red.Restore(parts)
+}
+
+// exact reports whether the best solution of the whole is proven without rounding.
+func (b *bests) exact() bool {
+	return b.red.True && !slices.ContainsFunc(b.part, func(p partBest) bool { return !p.exact })
 }
 
 // bound is an upper bound on the objective of the whole. visited reports whether every solution of

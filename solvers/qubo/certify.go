@@ -2,10 +2,12 @@ package qubo
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
 	"coalesce/solvers/qubo/problem"
+	"coalesce/solvers/solve"
 )
 
 // result verifies: the value is recomputed from the instance's own coefficients,
@@ -19,14 +21,13 @@ func (r *run) result(variant string) (*Result, error) {
 	red, x := r.bests.red, r.bests.solution(-1, nil)
 	inst := r.inst
 	value, told := inst.Amount(x), r.bests.total()
-	if inst.Int != nil && value != inst.AmountOf(r.p, told) {
-		return nil, fmt.Errorf("%w: %s says the value is %s, recomputed it is %s", ErrCheck, variant, inst.AmountOf(r.p, told), value)
+	if v := r.p.Value(x); v != told || inst.Int != nil && value != inst.AmountOf(r.p, told) {
+		return nil, fmt.Errorf("%w: %s says the objective is %d (value %s), recomputed it is %d (value %s)", ErrCheck, variant, told, inst.AmountOf(r.p, told), v, value)
 	}
-	if inst.Real != nil {
-		if v := r.p.Value(x); v != told {
-			return nil, fmt.Errorf("%w: %s says the objective is %d, recomputed it is %d", ErrCheck, variant, told, v)
-		}
+	if math.IsInf(value.Float(), 0) {
+		return nil, fmt.Errorf("%w: the value of the solution that was found is beyond the range of float64", ErrCoefficient)
 	}
+	r.revalue(value)
 	fixed := map[int]int{}
 	for i, v := range inst.Fixed {
 		if v >= 0 {
@@ -39,18 +40,23 @@ func (r *run) result(variant string) (*Result, error) {
 	out := &Result{Instance: inst.Source, Format: inst.Format, Form: inst.Form, Sense: inst.Sense, N: inst.N, Pairs: inst.Pairs(),
 		Value: value, Solution: problem.NewBits(x, inst.N), Target: r.o.Target, Met: r.told.met, History: r.told.history,
 		Device: r.o.Where(), Variant: variant, Reason: r.plan.reason, Seed: r.o.Seed, Rules: r.o.Rules, Used: r.told.used, Work: r.told.work,
-		Reduced: red.Left(), Parts: len(red.Parts), Exact: r.p.Exact, Stopped: r.ctx.Err() != nil, Fixed: fixed, Notes: inst.Notes, objective: told}
-	if lost := r.p.Lost; lost > 0 {
-		out.Notes = append(slices.Clip(out.Notes), fmt.Sprintf("coefficients so small beside the others that the search takes them for 0: %d", lost))
-	}
+		Reduced: red.Left(), Parts: len(red.Parts), Exact: r.p.Exact, Stopped: r.ctx.Err() != nil, Fixed: fixed, Names: inst.Names, Notes: inst.Notes, objective: told}
 	r.prove(out)
+	if lost := r.p.Lost; lost > 0 && !out.Proven {
+		out.Notes = append(slices.Clip(out.Notes), fmt.Sprintf("coefficients so small beside the others that the search takes them for 0, and the bound does not: %d", lost))
+	}
 	r.several.add(told, x, r.elapsed())
 	for _, s := range r.several.list {
 		if v := r.p.Value(s.Bits.Words()); v != s.objective {
 			return nil, fmt.Errorf("%w: %s says the objective of a solution is %d, recomputed it is %d", ErrCheck, variant, s.objective, v)
 		}
-		s.Value = inst.Amount(s.Bits.Words())
+		if s.Value = inst.Amount(s.Bits.Words()); r.p.Over > 0 {
+			s.exact = inst.Exact(s.Bits.Words())
+		}
 		out.Solutions = append(out.Solutions, s)
+	}
+	if r.p.Over > 0 { // objectives are rounded
+		slices.SortStableFunc(out.Solutions, func(a, b Solution) int { return int(r.p.Sense) * b.exact.Cmp(a.exact) })
 	}
 	if found := len(out.Solutions); found < r.o.Solutions {
 		out.Notes = append(slices.Clip(out.Notes), fmt.Sprintf("%d of the %d solutions asked for were found", found, r.o.Solutions))
@@ -60,26 +66,60 @@ func (r *run) result(variant string) (*Result, error) {
 	return out, nil
 }
 
+// revalue ends the history with the recomputed value, which is better than was told where
+// coefficients were rounded.
+func (r *run) revalue(value Amount) {
+	t, at := &r.told, r.elapsed()
+	if r.p.Over == 0 || !r.inst.Better(value, t.history[len(t.history)-1].Value) {
+		return
+	}
+	t.history = append(t.history, Improvement{at.Seconds(), value})
+	if target := r.o.Target; target != nil && t.met == nil && r.p.Sense*(value.Float()-*target) >= 0 {
+		s := at.Seconds()
+		t.met = &s
+	}
+	r.progress(at, value)
+}
+
+// bound is a value that no solution beats.
+func (r *run) bound() Amount {
+	if r.p.Over > 0 && r.bests.exact() {
+		return r.inst.Bound(r.bests.solution(-1, nil))
+	}
+	bound, _ := r.bests.bound()
+	return r.inst.BoundOf(r.p, bound)
+}
+
 // prove sets the bound, and whether it is met.
 func (r *run) prove(out *Result) {
-	bound, visited := r.bests.bound()
-	if !r.p.Exact {
-		return // of rounded coefficients
-	}
-	out.Proven = bound == out.objective
-	value := r.inst.AmountOf(r.p, bound)
-	if out.Proven {
-		value = out.Value
+	value := r.bound()
+	if math.IsInf(value.Float(), 0) {
+		out.Proof = "no bound within the range of float64 is known"
+		return
 	}
 	out.Bound = &value
-	out.Proven = out.Report().Proven
+	bound, visited := r.bests.bound()
+	met := bound == out.objective
+	report := out.Report()
+	out.Proven = met && near(&report)
 	switch {
+	case !met:
+		out.Proof = "the value does not meet the bound"
 	case !out.Proven:
+		out.Proof = "real coefficients were rounded to integers: the solution is the best for these, and the gap is what rounding may hide"
 	case r.bests.red.Left() == 0:
 		out.Proof = "every variable is fixed or follows from others"
 	case visited:
-		out.Proof = "every solution of what preprocessing left was visited"
+		out.Proof = "every solution of what preprocessing left was visited, or shown to be no better"
 	default:
 		out.Proof = "the value meets a bound"
 	}
+}
+
+// proofGap is the largest gap, as a share of a real value, with which the value is proven.
+const proofGap = 0x1p-50
+
+// near reports whether a report's gap is none, or that of a proven real value.
+func near(r *solve.Report) bool {
+	return r.Gap != nil && *r.Gap <= proofGap*math.Abs(r.Value.Float())
 }

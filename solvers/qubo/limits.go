@@ -47,8 +47,8 @@ func (l *limits) until(share float64) time.Time {
 	return time.Now().Add(time.Duration(share * float64(time.Until(l.deadline))))
 }
 
-// exhaustible reports whether there is time to visit every solution of p: it
-// takes about a nanosecond for each, and for each pair of the variable flipped.
+// exhaustible reports whether there is time to visit every solution of p: each takes some
+// nanoseconds.
 func (l *limits) exhaustible(p *problem.Normal) bool {
 	if p.N > reference.ExhaustLimit {
 		return false
@@ -57,7 +57,7 @@ func (l *limits) exhaustible(p *problem.Normal) bool {
 	if !l.deadline.IsZero() {
 		left = time.Until(l.deadline)
 	}
-	each := 4 + len(p.Col)/max(1, p.N)
+	const each = 8
 	return time.Duration(each<<p.N) < left/8
 }
 

@@ -15,11 +15,12 @@ type Result struct {
 	Sense     Sense
 	N         int
 	Pairs     int64
-	Value     Amount // of Solution, from the instance's own coefficients
+	Value     Amount // of Solution, from the instance's own coefficients; of real ones their exact sum, rounded once
 	Solution  Bits
-	Bound     *Amount // no solution is better; nil: nothing is known
-	Proven    bool    // Solution is optimal
-	Proof     string  // why, one sentence
+	Names     []string // of the variables; nil where they are 0, 1, 2 and so on
+	Bound     *Amount  // no solution is better; nil: nothing is known
+	Proven    bool     // Solution is optimal; of real coefficients to within 2^-50 of Value
+	Proof     string   // why, or why not, one sentence
 	Target    *float64
 	Met       *float64 // seconds to the target from the start of the solve; nil: not met
 	History   []Improvement
@@ -73,12 +74,16 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		Reason string `json:"reason"`
 	}
 	proof := certificate{By: "host", Exact: r.Exact, Reason: r.Proof}
-	if !r.Proven {
-		proof.Reason = "the value was recomputed from the instance's coefficients"
-	}
 	several := r.Solutions
 	if several == nil {
 		several = []Solution{}
+	}
+	var assignment map[string]int
+	if r.Names != nil {
+		assignment = make(map[string]int, r.N)
+		for i, name := range r.Names {
+			assignment[name] = r.Solution.At(i)
+		}
 	}
 	used := r.Used
 	if used == nil {
@@ -90,7 +95,9 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		Form        Form             `json:"form"`
 		Sense       Sense            `json:"sense"`
 		Solution    Bits             `json:"solution"`
-		Fixed       map[int]int      `json:"fixed"` // by variable, those that the instance fixes
+		Names       []string         `json:"names,omitempty"`
+		Assignment  map[string]int   `json:"assignment,omitempty"` // the solution, by name
+		Fixed       map[int]int      `json:"fixed"`                // by variable, those that the instance fixes
 		Certificate certificate      `json:"certificate"`
 		Seed        uint64           `json:"seed"`
 		Rules       Rules            `json:"rules"`
@@ -101,6 +108,6 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		History     []Improvement    `json:"history"`
 		Solutions   []Solution       `json:"solutions"`
 		Reduced     []int            `json:"reduced"`
-	}{r.Report(), r.Format, r.Form, r.Sense, r.Solution, r.Fixed, proof, r.Seed, r.Rules, used, r.Work, r.Target, r.Met,
+	}{r.Report(), r.Format, r.Form, r.Sense, r.Solution, r.Names, assignment, r.Fixed, proof, r.Seed, r.Rules, used, r.Work, r.Target, r.Met,
 		r.History, several, []int{r.Reduced, r.Parts}})
 }

@@ -10,7 +10,6 @@ import (
 	"coalesce/solvers/algorithms"
 	"coalesce/solvers/qubo/internal/host"
 	"coalesce/solvers/qubo/internal/preprocess"
-	"coalesce/solvers/qubo/internal/reference"
 	"coalesce/solvers/qubo/internal/search"
 	"coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
@@ -59,7 +58,10 @@ func (r *run) solve() (*Result, error) {
 
 	for k := len(red.Parts) - 1; k >= 0; k-- { // small ones first
 		c, top := red.Parts[k], &r.bests.part[k]
-		way, err := r.alike(r.way(c.Problem))
+		way, err := r.alike(r.way())
+		if err == nil && way == searching && r.isFew(k) && r.few(k) {
+			continue
+		}
 		switch {
 		case err != nil:
 			return nil, err
@@ -67,10 +69,6 @@ func (r *run) solve() (*Result, error) {
 		case lost != nil:
 		case way == over:
 			ended = true
-		case way == exhaust:
-			v, x := reference.Exhaust(c.Problem)
-			r.improve(k, v, x, r.elapsed())
-			top.proven, top.visited = true, true
 		default:
 			share := float64(c.Problem.N) / float64(r.bests.open(k))
 			if r.o.Solutions > 1 {
@@ -109,16 +107,12 @@ func (r *run) solve() (*Result, error) {
 const (
 	searching = iota
 	over      // to leave the part as it is: no time is left, or the target is met
-	exhaust   // to visit every solution, for which there is time
 )
 
 // way decides how to go on with a part.
-func (r *run) way(p *problem.Normal) uint64 {
-	switch {
-	case r.late() || r.reached():
+func (r *run) way() uint64 {
+	if r.late() || r.reached() {
 		return over
-	case r.o.Solutions <= 1 && r.exhaustible(p):
-		return exhaust
 	}
 	return searching
 }
@@ -137,8 +131,10 @@ func (r *run) reached() bool { return r.target != nil && r.bests.total() >= *r.t
 func (r *run) record(at time.Duration) {
 	v, t := r.bests.total(), &r.told
 	amount := r.inst.AmountOf(r.p, v)
-	if n := len(t.history); n == 0 || t.history[n-1].Value != amount {
+	if n := len(t.history); n == 0 || r.inst.Better(amount, t.history[n-1].Value) {
 		t.history = append(t.history, Improvement{at.Seconds(), amount})
+	} else {
+		amount = t.history[n-1].Value
 	}
 	if r.target != nil && t.met == nil && v >= *r.target {
 		s := at.Seconds()
@@ -152,14 +148,7 @@ func (r *run) progress(at time.Duration, best Amount) {
 	if r.o.Progress == nil {
 		return
 	}
-	var bound solve.Number
-	if r.p.Exact { // else the bound holds for rounded coefficients only
-		if proven, _ := r.bests.bound(); proven == r.bests.total() {
-			bound = solve.Number(best.String())
-		} else {
-			bound = solve.Number(r.inst.AmountOf(r.p, proven).String())
-		}
-	}
+	bound := solve.Number(r.bound().String())
 	r.o.Progress(solve.NewIncumbent(at.Seconds(), solve.Number(best.String()), bound, r.told.work.Flips))
 }
 

@@ -3,6 +3,7 @@ package qubo
 import (
 	"cmp"
 	"math"
+	"math/big"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -21,6 +22,7 @@ type Solution struct {
 	Seconds float64 `json:"seconds"` // from the start of the solve
 
 	objective int64
+	exact     *big.Float // the value, where coefficients were rounded for the objective
 }
 
 // solutions keeps the best solutions met, no two of which differ in fewer than
@@ -30,6 +32,7 @@ type solutions struct {
 	n            int
 	mirror       bool // flipping all variables changes nothing: both count as one
 	list         []Solution
+	complete     bool // there are no others
 }
 
 // distance is the number of variables in which two solutions differ.
@@ -44,19 +47,21 @@ func (s *solutions) distance(a, b []uint64) int {
 	return d
 }
 
-// add takes x in place of worse solutions near it, unless a solution near x is as good as x.
-func (s *solutions) add(objective int64, x []uint64, at time.Duration) {
+// add takes x in place of worse solutions near it, unless a solution near x is as good as x, and
+// reports that.
+func (s *solutions) add(objective int64, x []uint64, at time.Duration) bool {
 	if s.limit <= 0 || len(s.list) == s.limit && objective <= s.list[s.limit-1].objective {
-		return
+		return false
 	}
 	near := func(o Solution) bool { return s.distance(o.Bits.Words(), x) < s.apart }
 	if slices.ContainsFunc(s.list, func(o Solution) bool { return o.objective >= objective && near(o) }) {
-		return
+		return false
 	}
 	s.list = slices.DeleteFunc(s.list, near)
 	s.list = append(s.list, Solution{Bits: problem.NewBits(slices.Clone(x), s.n), Seconds: at.Seconds(), objective: objective})
 	slices.SortStableFunc(s.list, func(a, b Solution) int { return cmp.Compare(b.objective, a.objective) })
 	s.list = s.list[:min(len(s.list), s.limit)]
+	return true
 }
 
 // diversify searches for more solutions where fewer than asked for were found. It takes a known
@@ -64,7 +69,7 @@ func (s *solutions) add(objective int64, x []uint64, at time.Duration) {
 // the other variables on the host.
 func (r *run) diversify() error {
 	s := &r.several
-	if s.limit <= 1 || r.inst.N == 0 {
+	if s.limit <= 1 || r.inst.N == 0 || s.complete {
 		return nil
 	}
 	s.add(r.bests.total(), r.bests.solution(-1, nil), r.elapsed())
@@ -81,7 +86,9 @@ func (r *run) diversify() error {
 		}
 		return r.o.Work - r.told.work.Flips
 	}
-	for rounds := 0; rounds < 8*s.limit && len(s.list) < s.limit && len(free) >= s.apart && left() > 0 && !r.late(); rounds++ {
+	end := r.until(0.75) // fill needs some time too
+	late := func() bool { return r.late() || !end.IsZero() && time.Now().After(end) }
+	for rounds := 0; rounds < 8*s.limit && len(s.list) < s.limit && len(free) >= s.apart && left() > 0 && !late(); rounds++ {
 		from := s.list[random.IntN(len(s.list))].Bits.Words()
 		given := slices.Clone(r.inst.Fixed)
 		if given == nil {
@@ -111,5 +118,30 @@ func (r *run) diversify() error {
 			r.told.work.Restarts += did.Restarts
 		}
 	}
+	r.fill(free)
 	return nil
+}
+
+// fill takes solutions around those that are known, which differ from them in as few variables as
+// they have to, where searches have not found enough.
+func (r *run) fill(free []int) {
+	s := &r.several
+	known := slices.Clone(s.list)
+	for k := 0; k < len(known) && len(free) >= s.apart; k++ {
+		from := known[k]
+		for at := range free {
+			if len(s.list) >= s.limit || r.late() {
+				return
+			}
+			x := slices.Clone(from.Bits.Words())
+			for d := range s.apart {
+				i := free[(at+d)%len(free)]
+				x[i>>6] ^= 1 << (i & 63)
+			}
+			value := r.p.ValueFrom(from.Bits.Words(), from.objective, x)
+			if s.add(value, x, r.elapsed()) {
+				known = append(known, Solution{Bits: problem.NewBits(x, s.n), objective: value})
+			}
+		}
+	}
 }

@@ -305,9 +305,9 @@ func TestSolutionsWithoutASearch(t *testing.T) {
 		found      int
 	}{
 		{"ring.rud", "8 8\n1 2 1\n2 3 1\n3 4 1\n4 5 1\n5 6 1\n6 7 1\n7 8 1\n1 8 1\n", 5, 1, 5},
-		{"one.txt", "1 1\n1 1 5\n", 2, 1, 2},
-		{"five.txt", "5 5\n1 1 1\n2 2 2\n3 3 3\n4 4 4\n5 5 5\n", 2, 5, 2},
-		{"one.txt", "1 1\n1 1 5\n", 3, 1, 2},
+		{"one.txt", "1\n1 1\n1 1 5\n", 2, 1, 2},
+		{"five.txt", "1\n5 5\n1 1 1\n2 2 2\n3 3 3\n4 4 4\n5 5 5\n", 2, 5, 2},
+		{"one.txt", "1\n1 1\n1 1 5\n", 3, 1, 2},
 	} {
 		inst, err := ReadFrom(strings.NewReader(c.text), c.name, ReadOptions{})
 		if err != nil {
@@ -344,7 +344,7 @@ func TestSolutionsWithinWork(t *testing.T) {
 
 // A target of integers is met by it, not by one less, however large.
 func TestTargetsOfIntegersAreExact(t *testing.T) {
-	inst, err := ReadFrom(strings.NewReader("1 1\n1 1 1125899906842624\n"), "a.txt", ReadOptions{})
+	inst, err := ReadFrom(strings.NewReader("1\n1 1\n1 1 1125899906842624\n"), "a.txt", ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

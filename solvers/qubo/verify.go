@@ -3,6 +3,7 @@ package qubo
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
@@ -11,8 +12,7 @@ import (
 // Verify holds a result, the JSON object that MarshalJSON writes, against an instance:
 // every variable has a value, those that are fixed the value that they are fixed to,
 // and the solution, and each of several, is worth what the result says. The result
-// has no proof of its bound, so that the bound is checked in one case alone: where
-// coefficients had to be rounded, a bound cannot have been proven.
+// has no proof of its bound, which is not checked.
 // Variables that the result says are fixed count as the instance's. Errors are those
 // of an object that cannot be read.
 func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
@@ -25,6 +25,7 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 		Form        Form        `json:"form"`
 		Sense       Sense       `json:"sense"`
 		Solution    string      `json:"solution"`
+		Names       []string    `json:"names"`
 		Fixed       map[int]int `json:"fixed"`
 		Certificate struct {
 			Exact bool `json:"exact"`
@@ -50,11 +51,14 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	if !form || !sense {
 		return v, nil
 	}
+	if x.Names != nil && !slices.Equal(x.Names, inst.Names) {
+		v.Refute("the result's names of variables are not the instance's")
+	}
 	if x.Certificate.Exact != p.Exact {
 		v.Refute("the result says %t of whether the search's coefficients were exact, the instance's are: %t", x.Certificate.Exact, p.Exact)
 	}
-	if x.Proven && (!p.Exact || x.Gap != nil && *x.Gap != 0) {
-		v.Refute("proven optimal, with coefficients that are exact (%t) and the gap %v: expected exact ones and no gap", p.Exact, deref(x.Gap))
+	if x.Proven && x.Gap != nil && (inst.Int != nil && *x.Gap != 0 || !near(&x.Report)) {
+		v.Refute("proven optimal, with the gap %v: expected none, or of a real value at most 2^-50 of it", *x.Gap)
 	}
 	x.Solutions = append([]solution{{x.Value, x.Solution}}, x.Solutions...)
 	for k, s := range x.Solutions {
@@ -67,7 +71,7 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 		if k == 0 {
 			v.Note("feasible: %d variables have a value, %d of them the one that they are fixed to", inst.N, len(x.Fixed))
 			v.Recomputed(value, inst.Sense == Maximize)
-		} else if s.Value != value {
+		} else if !equal(s.Value, value) {
 			v.Refute("the stated value of solution %d of several is %s, recomputed from the instance it is %s", k, s.Value, value)
 		}
 	}
@@ -75,11 +79,11 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	return v, nil
 }
 
-func deref(gap *float64) float64 {
-	if gap == nil {
-		return 0
-	}
-	return *gap
+// equal reports whether two numbers are the same, however they are written.
+func equal(a, b solve.Number) bool {
+	x, ok := a.Rat()
+	y, too := b.Rat()
+	return a == b || ok && too && x.Cmp(y) == 0
 }
 
 // checked are the values of an instance's variables, those that are fixed among them.

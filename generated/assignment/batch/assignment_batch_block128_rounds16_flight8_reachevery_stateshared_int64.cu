@@ -22,10 +22,10 @@ struct param {
 #include "assignment/batch/search.cuh"
 #include "assignment/batch/augment.cuh"
 #include "assignment/batch/solve.cuh"
-#include "assignment/check_limits.cuh"
 #include "assignment/check_words.cuh"
+#include "assignment/check_work.cuh"
 #include "assignment/check_cost.cuh"
 #include "assignment/batch/check.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_batch_block128_rounds16_flight8_reachevery_stateshared_int64_hash = 0x66249c7ce3e28f77ull;
+extern "C" __device__ unsigned long long assignment_batch_block128_rounds16_flight8_reachevery_stateshared_int64_hash = 0x0e84f1a2d0dd6283ull;

@@ -22,10 +22,10 @@ struct param {
 #include "assignment/batch/search.cuh"
 #include "assignment/batch/augment.cuh"
 #include "assignment/batch/solve.cuh"
-#include "assignment/check_limits.cuh"
 #include "assignment/check_words.cuh"
+#include "assignment/check_work.cuh"
 #include "assignment/check_cost.cuh"
 #include "assignment/batch/check.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_batch_block512_rounds16_flight8_reachevery_stateshared_int64_hash = 0x82a7a0669674a8f7ull;
+extern "C" __device__ unsigned long long assignment_batch_block512_rounds16_flight8_reachevery_stateshared_int64_hash = 0x309e3bf3b7559c48ull;

@@ -26,12 +26,17 @@ func Print(out io.Writer, r *qubo.Result, inst *qubo.Instance, target string, fa
 	} else {
 		t.Row("solution", fmt.Sprintf("%s… (%d variables; --json prints all)", text[:shown/4], r.N))
 	}
+	if r.Names != nil {
+		t.Row("variables", byName(r, shown))
+	}
 	t.Row("instance", fmt.Sprintf("%s (%s, read as %s)", r.Instance, inst, r.Format))
 	switch {
 	case r.Proven:
 		t.Row("proven", "optimal: "+r.Proof)
 	case r.Bound != nil:
-		t.Row("bound", r.Bound.String())
+		t.Row("bound", r.Bound.String()+": "+r.Proof)
+	default:
+		t.Row("bound", "none: "+r.Proof)
 	}
 	t.Row("checked", "the value was recomputed from the coefficients")
 	if verified != "" {
@@ -95,6 +100,22 @@ func Plot(ctx context.Context, path string, r *qubo.Result) error {
 	}
 	title := fmt.Sprintf("%s: %s %s after %s", r.Instance, r.Sense, r.Value, ui.Seconds(points[len(points)-1].Seconds))
 	return whole.Write(ctx, path, func(w io.Writer) error { return ui.Plot(w, title, points, r.Seconds.Solve) })
+}
+
+// byName is a solution as names and values, of at most so many characters.
+func byName(r *qubo.Result, most int) string {
+	var b strings.Builder
+	for i, name := range r.Names {
+		pair := fmt.Sprintf("%s=%d", name, r.Solution.At(i))
+		if b.Len()+len(pair) > most {
+			return b.String() + " …"
+		}
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(pair)
+	}
+	return b.String()
 }
 
 // Formats describes the formats, one a line.

@@ -95,7 +95,7 @@ func Check(inst *Instance, column []int32, d Duals) (Certificate, error) {
 	return cert, err
 }
 
-// CheckNear is Check that lists the pairs whose slack is at most width units, in any order.
+// CheckNear is Check that lists the unmatched pairs whose slack is at most width units, in any order.
 func CheckNear(inst *Instance, column []int32, d Duals, width int64) (Certificate, []Pair, error) {
 	c := &check{inst: inst, column: column, Duals: d, cert: Certificate{By: "host", Scale: d.Scale}, width: width, near: []Pair{}}
 	return c.run()
@@ -354,7 +354,7 @@ func checkFloats[T float32 | float64](c *check, i int, cols []int32, costs []T, 
 			}
 			slack := v[k] - int64(whole)
 			worst = max(worst, slack)
-			if slack >= near {
+			if slack >= near && k != int(j) {
 				s.near = append(s.near, Pair{int32(i), int32(k)})
 			}
 		}
@@ -394,7 +394,7 @@ func checkRow[T Number](c *check, i int, cols []int32, costs []T, s *scan, scale
 		if j == match {
 			tight, c.price[i] = true, cost
 		}
-		if c.near != nil && cost-c.width <= sum {
+		if c.near != nil && cost-c.width <= sum && j != match {
 			s.near = append(s.near, Pair{int32(i), int32(j)})
 		}
 	}

@@ -228,8 +228,8 @@ func (p *Normal) orient() {
 
 // limit is the cost of leaving a row unmatched that has the same optimal matchings as the
 // instance's Limit, in the same order, of costs from least to largest, negated where the instance
-// maximises. Where the limit is so large that every row that can be matched is, or so small that
-// none is, a nearer number does the same. An infinite one that no float64 replaces is an ErrCost.
+// maximises. Where the limit is so far beyond the costs that every row that can be matched is, or
+// that none is, a nearer number does the same. An infinite one that no float64 replaces is an ErrCost.
 func (inst *Instance) limit(rows int, least, largest float64) (float64, error) {
 	l := *inst.Limit
 	least, largest = least+inst.base(), largest+inst.base()
@@ -247,7 +247,10 @@ func (inst *Instance) limit(rows int, least, largest float64) (float64, error) {
 	if inst.Type.Integer() {
 		most, fewest = math.Ceil(most), math.Floor(fewest)
 	}
+	const far = 16
 	switch x := min(max(l, fewest), most); {
+	case math.Abs(l) <= far*max(math.Abs(most), math.Abs(fewest)) && !math.IsInf(l, 0):
+		return l, nil
 	case math.IsInf(x, 0):
 		return 0, fmt.Errorf("%w: the limit %v with costs from %v to %v: expected a finite limit for costs of that size", ErrCost, *inst.Limit, least, largest)
 	default:

@@ -68,7 +68,7 @@ func Formats() []string { return qubo.Formats() }
 // if there is one. It is empty for the endings of tables of coalitions: .npy, .json and .csv.
 func FormatOf(path string) string {
 	switch format := formatOf(path); format {
-	case "npy", "bqm":
+	case "npy", "bqm", "bqpjson", "csv":
 		return ""
 	default:
 		return format
@@ -95,7 +95,7 @@ func (o ReadOptions) options(name string) qubo.ReadOptions {
 	q := qubo.ReadOptions{Format: o.Format, Sense: qubo.Maximize, Memory: o.Memory}
 	q.Format = cmp.Or(q.Format, formatOf(name))
 	switch q.Format {
-	case "rudy", "mtx", "npy", "mqlib", "":
+	case "rudy", "dimacs", "mtx", "npy", "csv", "mqlib", "":
 		q.Form = qubo.MaxCut
 	}
 	return q

@@ -3,6 +3,8 @@ package market
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 
 	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/text"
@@ -127,6 +129,64 @@ func ReadArray(ctx context.Context, f *text.File, h Head, b *formats.Budget, n *
 			return nil
 		},
 	})
+}
+
+// Square makes of the values of a symmetric or skew-symmetric array, as ReadArray returns them, those of the whole square, column
+// by column: with the same values on both sides of the diagonal, or with their negatives and zeros between them. An infinity is
+// the same on both sides. Memory comes from the budget; an error is one of memory, or of a value whose negative int64 lacks.
+func Square(h Head, b *formats.Budget, n *text.Numbers) (*text.Numbers, error) {
+	if h.Symmetry == General {
+		return n, nil
+	}
+	whole := text.Numbers{Infinite: n.Infinite, Floats: n.Floats, Rounded: n.Rounded}
+	side := h.Rows
+	if err := b.Fits(uint64(side), uint64(side), 8); err != nil {
+		return nil, fmt.Errorf("%d x %d values take %w", side, side, err)
+	}
+	if err := whole.Reserve(b, side*side); err != nil {
+		return nil, fmt.Errorf("%d x %d values take %w", side, side, err)
+	}
+	first := 0 // row, of a column's first value, below its diagonal
+	if h.Symmetry == Skew {
+		first = 1
+	}
+	if n.Floats {
+		whole.Real = whole.Real[:side*side]
+		fill(side, first, n.Real, whole.Real, func(v float64) float64 {
+			if math.IsInf(v, 0) {
+				return v
+			}
+			return -v
+		})
+		return &whole, nil
+	}
+	if least := slices.Index(n.Whole, math.MinInt64); first == 1 && least >= 0 {
+		return nil, fmt.Errorf("found %d in a skew-symmetric matrix, expected more than -2^63, so that its negative fits too", n.Whole[least])
+	}
+	whole.Whole = whole.Whole[:side*side]
+	fill(side, first, n.Whole, whole.Whole, func(v int64) int64 {
+		if v == math.MaxInt64 && n.Infinite != 0 {
+			return v
+		}
+		return -v
+	})
+	return &whole, nil
+}
+
+// fill writes the values from the diagonal down, or those below it where first is 1, to both sides of a square.
+func fill[T int64 | float64](side, first int, half, square []T, negative func(T) T) {
+	k := 0
+	for j := range side {
+		for i := j + first; i < side; i++ {
+			square[j*side+i] = half[k]
+			if first == 1 {
+				square[i*side+j] = negative(half[k])
+			} else {
+				square[i*side+j] = half[k]
+			}
+			k++
+		}
+	}
 }
 
 // value returns an error if a word of a matrix of integers is neither a whole number nor an infinity.

@@ -20,7 +20,7 @@ const Banner = "%%MatrixMarket"
 // Field is the kind of the entries' values.
 type Field string
 
-// The fields that are read. Files that say double are Real.
+// The fields that are read. Files that say double are Real, and those of unsigned-integer, which SciPy writes, Integer.
 const (
 	Integer Field = "integer"
 	Real    Field = "real"
@@ -69,6 +69,8 @@ func ReadHead(f *text.File, limit int) (Head, error) {
 	switch h.Field = Field(words[3]); h.Field {
 	case "double":
 		h.Field = Real
+	case "unsigned-integer":
+		h.Field = Integer
 	case Integer, Real, Pattern:
 	default:
 		return h, f.Errorf("found %s entries, expected integer, real or pattern ones", formats.Quote(words[3]))

@@ -1,4 +1,5 @@
-// Package packed reads files that may be compressed with gzip, xz or zstd.
+// Package packed reads files that may be compressed with gzip, xz or zstd, or be the one file of a zip archive, as arrays of
+// .npz files are.
 package packed
 
 import (
@@ -7,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -20,7 +22,7 @@ import (
 // A Stream has the decompressed bytes of a file.
 type Stream struct {
 	*bufio.Reader
-	Name string // the file's, without the compression's ending
+	Name string // the file's, without the compression's ending; in a zip archive that of the one file
 	Size int64  // bytes to come; -1 where unknown, as of compressed files
 	body *body
 }
@@ -33,9 +35,9 @@ func (s *Stream) Close() { s.body.Close() }
 // xz -9, and twice zstd's --ultra default.
 const maxDictionary = 1 << 27
 
-// OpenLimited undoes gzip, xz or zstd, told by content, of a stream of size
+// OpenLimited undoes gzip, xz, zstd or zip, told by content, of a stream of size
 // bytes, or of unknown size when that is negative. A name that promises
-// compression which is not there is an error. Of a stream that is compressed, or
+// compression which is not there is an error, and so is a zip archive of several files. Of a stream that is compressed, or
 // whose size is not known, limit bytes may come, after which reading is a
 // formats.LimitError; 0: no limit. Close the stream, then the file. A byte order mark of UTF-8 is passed over; text of
 // another encoding is an error.
@@ -69,6 +71,18 @@ func OpenLimited(r io.Reader, size int64, name string, limit int64) (*Stream, er
 		if err == nil {
 			b.r, b.close = d, d.Close
 		}
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("PK\x05\x06")):
+		b.kind = "zip"
+		at, _ := r.(*os.File)
+		var archive io.ReaderAt
+		if at != nil && size >= 0 {
+			archive = at
+		}
+		file, inner, failed := zipped(in, archive, size)
+		if failed != nil {
+			return nil, fmt.Errorf("%s: %w", name, failed)
+		}
+		b.r, b.close, out.Name = file, func() { file.Close() }, inner
 	case bare != name:
 		return nil, fmt.Errorf("%s: found no compressed data, expected the beginning of a %s file", name, filepath.Ext(name)[1:])
 	default:

@@ -13,10 +13,16 @@ import (
 // block; New and Line are called on all cores, Keep in the order of the file.
 type List[T any] struct {
 	Lines int64  // how many there are
+	Past  int64  // of these, how many the caller has read already
 	Words int    // of each line
 	Each  string // what the words of a line are, for errors: "row and column"
 	All   string // what the lines are, for errors: "entries"
 	More  bool   // the file may go on behind the lines; else that is an error
+
+	// Comment, where it is set, may take a line that is none of the list: true says so. Number, where it is set, is the error of a
+	// line of another number of words.
+	Comment func(part T, line int, words [][]byte) (bool, error)
+	Number  func(words [][]byte) error
 
 	New  func() T                                     // an empty part
 	Line func(part T, line int, words [][]byte) error // line counts from 0 within the block: Keep adds the block's First
@@ -41,8 +47,20 @@ func ReadList[T any](ctx context.Context, f *File, l List[T]) error {
 			if !ok {
 				break
 			}
+			if l.Comment != nil {
+				taken, err := l.Comment(p.of, b.Number()-b.First(), words)
+				if err != nil {
+					return p, err
+				}
+				if taken {
+					continue
+				}
+			}
 			p.wrong = 1
 			if len(words) != l.Words {
+				if l.Number != nil {
+					return p, l.Number(words)
+				}
 				return p, fmt.Errorf("found %s, expected %s", formats.Count(len(words), "word"), l.Each)
 			}
 			if err := l.Line(p.of, b.Number()-b.First(), words); err != nil {
@@ -52,7 +70,7 @@ func ReadList[T any](ctx context.Context, f *File, l List[T]) error {
 		}
 		return p, nil
 	}
-	read := int64(0)
+	read := l.Past
 	keep := func(b *Block, p part) error {
 		left := l.Lines - read
 		read += min(left, p.lines)
@@ -70,6 +88,12 @@ func ReadList[T any](ctx context.Context, f *File, l List[T]) error {
 			return errFull
 		}
 		words, _ := b.Fields()
+		for len(words) > 0 && l.Comment != nil {
+			if taken, err := l.Comment(l.New(), 0, words); err != nil || !taken {
+				break
+			}
+			words, _ = b.Fields()
+		}
 		return b.Errorf("found %s after %d %s, expected the end of the file", formats.Quote(words[0]), l.Lines, l.All)
 	}
 	err := Each(ctx, f, Lines, func(b *Block) (part, error) { return parse(b, math.MaxInt64) }, keep)

@@ -2,6 +2,7 @@ package problem
 
 import (
 	"encoding/json"
+	"math"
 	"strconv"
 )
 
@@ -25,13 +26,22 @@ func (a Amount) String() string {
 	if a.whole {
 		return strconv.FormatInt(a.i, 10)
 	}
+	switch {
+	case math.IsInf(a.f, 1):
+		return "inf"
+	case math.IsInf(a.f, -1):
+		return "-inf"
+	}
 	return strconv.FormatFloat(a.f, 'g', -1, 64)
 }
 
-// MarshalJSON writes a number.
+// MarshalJSON writes a number, or inf or -inf in a string for what is beyond all float64.
 func (a Amount) MarshalJSON() ([]byte, error) {
-	if a.whole {
+	switch {
+	case a.whole:
 		return strconv.AppendInt(nil, a.i, 10), nil
+	case math.IsInf(a.f, 0):
+		return json.Marshal(a.String())
 	}
 	return json.Marshal(a.f)
 }
@@ -90,13 +100,42 @@ func (inst *Instance) Amount(x []uint64) Amount {
 	return Amount{f: inst.Value(x)}
 }
 
-// AmountOf is the value of a scaled objective.
+// AmountOf is the value of an objective, or, where coefficients were rounded, one that solutions
+// of this objective have at least.
 func (inst *Instance) AmountOf(p *Normal, objective int64) Amount {
-	if inst.Int == nil {
-		return Amount{f: p.Original(objective)}
+	switch {
+	case inst.Int != nil:
+		return Amount{whole: true, i: p.constant + int64(p.Sense)*objective}
+	case p.Over > 0:
+		return Amount{f: outward(p.exact(objective, -p.scale.under), p.Sense < 0)}
 	}
+	return Amount{f: p.Original(objective)}
+}
+
+// BoundOf is a value that no solution beats where no objective is above bound. What rounding took
+// is added, and a float64 rounded outward.
+func (inst *Instance) BoundOf(p *Normal, bound int64) Amount {
+	if inst.Int != nil {
+		return inst.AmountOf(p, bound)
+	}
+	return Amount{f: outward(p.exact(bound, p.Over), p.Sense > 0)}
+}
+
+// Bound is the value of x, as a bound: a float64 rounded outward.
+func (inst *Instance) Bound(x []uint64) Amount {
+	if inst.Int != nil {
+		return inst.Amount(x)
+	}
+	return Amount{f: outward(inst.Exact(x), inst.Sense == Maximize)}
+}
+
+// Better reports whether a is better than b.
+func (inst *Instance) Better(a, b Amount) bool {
 	if inst.Sense == Minimize {
-		objective = -objective
+		a, b = b, a
 	}
-	return Amount{whole: true, i: p.constant + objective}
+	if a.whole {
+		return a.i > b.i
+	}
+	return a.f > b.f
 }

@@ -3,6 +3,7 @@ package problem
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"math/bits"
 
 	"coalesce/solvers/formats"
@@ -122,32 +123,57 @@ func (e *Entries) Instance(n int, sum bool) (*Instance, error) {
 		return nil, fmt.Errorf("%d variables take %w", n, formats.Short(float64(n)*32, e.limit))
 	}
 	inst := &Instance{N: n, Form: QUBO, Sense: Maximize}
-	err := e.overflow()
+	err := e.large()
+	switch {
+	case err != nil:
+	case e.real != nil:
+		if inst.Real, err = termsOf(e, inst, e.real, sum); err == nil {
+			err = inst.overflow()
+		}
+	default:
+		inst.Int, err = termsOf(e, inst, e.whole, sum)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if e.real != nil {
-		inst.Real, err = termsOf(e, inst, e.real, sum)
-	} else {
-		inst.Int, err = termsOf(e, inst, e.whole, sum)
-	}
-	return inst, err
+	return inst, nil
 }
 
-// overflow guards the doubling and adding up of integers.
-func (e *Entries) overflow() error {
-	whole, real := 0.0, 0.0
-	for _, v := range e.whole {
-		whole += math.Abs(float64(v))
+// large makes integers real that are too large to be doubled and added up in int64, as penalties
+// may be. A float64 has to hold every one.
+func (e *Entries) large() error {
+	total, share := 0.0, 1.0
+	if e.Twice {
+		share = 2
 	}
-	if whole > SumLimit/16 {
-		return fmt.Errorf("%w: absolute values add up to %.3g, expected at most 2^58", ErrCoefficient, whole)
+	for k, v := range e.whole {
+		if e.i[k] == e.j[k] {
+			total += math.Abs(float64(v))
+		} else {
+			total += share * math.Abs(float64(v))
+		}
 	}
-	for _, v := range e.real {
-		real += math.Abs(v)
+	if total <= SumLimit/64 {
+		return nil
 	}
-	if real > math.MaxFloat64/16 {
-		return fmt.Errorf("%w: absolute values add up to more than float64 holds", ErrCoefficient)
+	real := make([]float64, len(e.whole))
+	for k, v := range e.whole {
+		if real[k] = float64(v); new(big.Float).SetInt64(v).Cmp(big.NewFloat(real[k])) != 0 {
+			return fmt.Errorf("%w: absolute values add up to %.3g, expected at most 2^56, or numbers that float64 holds: found %d", ErrCoefficient, total, v)
+		}
+	}
+	e.real, e.whole = real, nil
+	return nil
+}
+
+// overflow is an error where doubling or adding up has left the range of float64.
+func (inst *Instance) overflow() error {
+	for _, list := range [][]float64{inst.Real.Linear, inst.Real.Pair} {
+		for _, v := range list {
+			if !finite(v) {
+				return fmt.Errorf("%w: the sum of a pair's entries is beyond the range of float64", ErrCoefficient)
+			}
+		}
 	}
 	return nil
 }

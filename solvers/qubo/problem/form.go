@@ -3,7 +3,9 @@ package problem
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"coalesce/solvers/cores"
@@ -16,13 +18,14 @@ const SumLimit = 1 << 62
 
 // Normal brings an instance to the form that engines see. Real coefficients
 // become integers: exactly where all are multiples of one power of two, or of
-// one power of ten, in a span that int64 holds; otherwise rounded to multiples
+// one power of ten, in a span that int64 holds, or where bringing magnitudes nearer to
+// each other makes them so (scale); otherwise rounded to multiples
 // of the smallest power of two that fits, and Exact is false. Those of a QUBO or
 // a maximum cut are rounded to what is worse, so that every objective is at most
 // the true value, and a solution whose objective is 0 or more is at least as good as
-// all zeros.
+// all zeros. Over bounds what rounding takes from a solution.
 func (inst *Instance) Normal() (*Normal, error) {
-	p := &Normal{N: inst.N, Start: inst.Start, Col: inst.Col, Scale: 1, Sense: 1, Exact: true, whole: inst.Int != nil}
+	p := &Normal{N: inst.N, Start: inst.Start, Col: inst.Col, Sense: 1, Exact: true, whole: inst.Int != nil, scale: scale{ten: 1}}
 	if inst.Sense == Minimize {
 		p.Sense = -1
 	}
@@ -32,11 +35,16 @@ func (inst *Instance) Normal() (*Normal, error) {
 		if inst.Form == Ising { // its products have either sign
 			worse = 0
 		}
-		t, p.Scale, p.Exact, p.Lost = scaled(inst.Real, worse)
-		if !p.Exact && p.Scale > 0x1p900 { // denormal numbers: their scale is no float64
-			p.lift = 600
-			t, p.Scale, p.Exact, p.Lost = scaled(lifted(inst.Real, p.lift), worse)
+		t, p.scale = scaled(inst.Real, worse)
+		s := &p.scale
+		if inst.Form == Ising || s.ten > 1 { // rounded to the nearest
+			s.over += s.under
+			s.under = s.over
+		} else if p.Sense < 0 {
+			s.over, s.under = s.under, s.over
 		}
+		p.Exact, p.Apart = s.over+s.under == 0 || s.ten > 1, len(s.bands) > 0
+		p.Over, p.Lost = s.over, s.lost
 	}
 	if sum := magnitude(t); sum > SumLimit/64 {
 		return nil, fmt.Errorf("%w: absolute values add up to %.3g, expected at most 2^56", ErrCoefficient, sum)
@@ -79,11 +87,10 @@ func (inst *Instance) Normal() (*Normal, error) {
 	default:
 		return nil, fmt.Errorf("form %q: expected %s, %s or %s", inst.Form, QUBO, Ising, MaxCut)
 	}
-	if inst.Int != nil {
-		p.constant = offset + inst.Int.Offset
-		p.offset = float64(p.constant)
+	if p.constant = offset; inst.Int != nil {
+		p.constant += inst.Int.Offset
 	} else {
-		p.offset = math.Ldexp(float64(offset)/p.Scale, -p.lift) + inst.Real.Offset
+		p.offset = inst.Real.Offset
 	}
 	if inst.Sense == Minimize {
 		p.Weight, p.Diag = slices.Clone(p.Weight), slices.Clone(p.Diag)
@@ -126,93 +133,6 @@ func absolute[T Number](list []T) float64 {
 	return a + b + c + d
 }
 
-// lifted are small coefficients, times 2^by. The offset stays behind.
-func lifted(t *Terms[float64], by int) *Terms[float64] {
-	u := &Terms[float64]{Pair: slices.Clone(t.Pair), Linear: slices.Clone(t.Linear)}
-	for _, list := range [][]float64{u.Pair, u.Linear} {
-		for k, v := range list {
-			list[k] = math.Ldexp(v, by)
-		}
-	}
-	return u
-}
-
-// scaled makes integers of real coefficients: t times scale. The offset stays
-// behind. What is not exact is rounded down where worse is 1, up where worse is -1,
-// and to the nearest where worse is 0; lost is how many coefficients that are not 0
-// became 0.
-func scaled(t *Terms[float64], worse float64) (_ *Terms[int64], scale float64, exact bool, lost int64) {
-	sum := magnitude(t)
-	fits := func(scale float64) bool { return sum*scale <= SumLimit/128 }
-	scale, exact = 1, true
-	if g := min(grain(t.Pair), grain(t.Linear)); g < 0 {
-		scale = math.Ldexp(1, -max(g, -1000))
-		if exact = g >= -1000 && fits(scale); !exact {
-			for ten := 10.0; ten <= 1e15 && fits(ten) && !exact; ten *= 10 {
-				scale, exact = ten, decimal(t.Pair, ten) && decimal(t.Linear, ten)
-			}
-		}
-	}
-	if !exact || !fits(scale) {
-		_, e := math.Frexp(sum)
-		scale, exact = math.Ldexp(1, min(54-e, 1000)), exact && fits(scale)
-	}
-	if exact {
-		worse = 0
-	}
-	u := &Terms[int64]{}
-	var pairs, linear int64 // pairs are stored from both ends
-	u.Pair, pairs = rounded(t.Pair, scale, worse)
-	u.Linear, linear = rounded(t.Linear, scale, worse)
-	return u, scale, exact, pairs/2 + linear
-}
-
-// rounded are values times scale as integers, and how many became 0 that were
-// not.
-func rounded(values []float64, scale, worse float64) (whole []int64, lost int64) {
-	whole = make([]int64, len(values))
-	for k, v := range values {
-		x := v * scale
-		switch {
-		case worse == 0:
-			x = math.RoundToEven(x)
-		case x == 0 && v != 0: // the product is too small for a float64
-			x = worse * math.Floor(worse*math.Copysign(0.5, v))
-		default:
-			x = worse * math.Floor(worse*x)
-		}
-		if whole[k] = int64(x); x == 0 && v != 0 {
-			lost++
-		}
-	}
-	return whole, lost
-}
-
-// grain is the largest g <= 0 so that every value is a multiple of 2^g.
-func grain(values []float64) int {
-	g := 0
-	for _, v := range values {
-		if v == 0 || v == math.Trunc(v) {
-			continue
-		}
-		fraction, e := math.Frexp(v)
-		m := int64(math.Ldexp(fraction, 53))
-		g = min(g, e-53+trailing(m))
-	}
-	return g
-}
-
-// decimal reports whether every value is the float64 nearest to a multiple of
-// 1/ten.
-func decimal(values []float64, ten float64) bool {
-	for _, v := range values {
-		if m := math.RoundToEven(v * ten); math.Abs(m) > 1<<53 || m/ten != v {
-			return false
-		}
-	}
-	return true
-}
-
 // ValueInt is the value of x, bit i%64 of word i/64, in an instance of integer
 // coefficients.
 func (inst *Instance) ValueInt(x []uint64) int64 {
@@ -228,34 +148,33 @@ func (inst *Instance) ValueInt(x []uint64) int64 {
 	return t.Offset + sum.Load()
 }
 
-// Value is the value of x. Sums of real coefficients are compensated
-// (A. Neumaier, ZAMM 54, 1974).
+// Value is the value of x. That of real coefficients is their exact sum, rounded once.
 func (inst *Instance) Value(x []uint64) float64 {
 	if inst.Int != nil {
 		return float64(inst.ValueInt(x))
 	}
-	var sum compensated
-	sum.add(inst.Real.Offset)
-	for i := range inst.N {
-		terms(inst, inst.Real, x, i, sum.add)
-	}
-	return sum.value()
+	return inst.sum(x).Float()
 }
 
-// compensated is a sum of floats with a second sum of the rounding errors.
-type compensated struct{ sum, lost float64 }
+// Exact is the value of x in an instance of real coefficients, without rounding.
+func (inst *Instance) Exact(x []uint64) *big.Float { return inst.sum(x).Exact() }
 
-func (c *compensated) add(v float64) {
-	next := c.sum + v
-	if math.Abs(c.sum) >= math.Abs(v) {
-		c.lost += c.sum - next + v
-	} else {
-		c.lost += v - next + c.sum
-	}
-	c.sum = next
+// sum adds up the terms of x, which are real.
+func (inst *Instance) sum(x []uint64) *Sum {
+	var mu sync.Mutex
+	var sum Sum
+	sum.Add(inst.Real.Offset)
+	cores.Split(inst.N, RowsPerCore(1+len(inst.Col)/max(1, inst.N)), func(from, to int) {
+		var part Sum
+		for i := from; i < to; i++ {
+			terms(inst, inst.Real, x, i, part.Add)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		sum.Join(&part)
+	})
+	return &sum
 }
-
-func (c *compensated) value() float64 { return c.sum + c.lost }
 
 // before is the part of row i whose columns are below i.
 func (inst *Instance) before(i int) (from, to int64) {

@@ -108,33 +108,59 @@ func TestForms(t *testing.T) {
 	}
 }
 
+// Coefficients become integers exactly where there is room, with magnitudes that are far
+// apart brought nearer to each other.
 func TestScaling(t *testing.T) {
-	for _, c := range []struct {
+	r := rand.New(rand.NewPCG(4, 4))
+	many := func(size float64) (list []float64) {
+		for range 40 {
+			list = append(list, size*r.NormFloat64())
+		}
+		return list
+	}
+	penalties := func(size float64, noise []float64) []float64 {
+		for k := range noise {
+			noise[k] += size * float64(k%3)
+		}
+		return noise
+	}
+	for name, c := range map[string]struct {
 		values []float64
 		exact  bool
-		scale  float64
+		ten    float64
+		bands  int
 	}{
-		{[]float64{1, 2}, true, 1},
-		{[]float64{0.5, -3.25}, true, 4},
-		{[]float64{0.1, 2.35}, true, 100},
-		{[]float64{1e6 + 0.1, 2.35}, true, 100},
-		{[]float64{math.Pi, 1e-9}, true, 1e15},
-		{[]float64{math.Pi, 1e9}, false, 1 << 24},
-		{[]float64{1e300, 1}, false, 0},
-		{[]float64{5e-324}, false, 0},
+		"whole":               {[]float64{1, 2}, true, 1, 0},
+		"quarters":            {[]float64{0.5, -3.25}, true, 1, 0},
+		"hundredths":          {[]float64{0.1, 2.35}, true, 100, 0},
+		"larger":              {[]float64{1e6 + 0.1, 2.35}, true, 100, 0},
+		"fifteen digits":      {[]float64{math.Pi, 1e-9}, true, 1e15, 0},
+		"two magnitudes":      {[]float64{math.Pi, 1e9}, true, 1, 1},
+		"many numbers":        {many(1), false, 1, 0},
+		"a penalty":           {[]float64{1e300, 1}, true, 1, 1},
+		"least":               {[]float64{5e-324, 3.5e-323}, true, 1, 0},
+		"largest":             {[]float64{math.MaxFloat64, math.MaxFloat64, -math.MaxFloat64}, true, 1, 1},
+		"penalties of 1e15":   {penalties(1e15, many(1)), false, 1, 1},
+		"penalties of 1e300":  {penalties(1e300, many(1)), false, 1, 1},
+		"multiples":           {[]float64{3e18, 7e18, -4e18, 1, 0.5}, true, 1, 1},
+		"three magnitudes":    {[]float64{2e200, -1e200, 3e18, 7e18, 1, 0.5, 1.25}, true, 1, 2},
+		"penalties and noise": {append(many(1), 1e18, 2e18, -1e18, 3e18), false, 1, 1},
+		"all magnitudes":      {[]float64{1e300, -3e200, 7e100, 1, -1e-100, 2.5e-200, 5e-324}, true, 1, 6},
 	} {
-		u, scale, exact, _ := problem.Scaled(&problem.Terms[float64]{Linear: c.values}, 0)
-		if exact != c.exact || c.scale > 0 && scale != c.scale {
-			t.Errorf("%v: exact %v, want %v (scale %v)", c.values, exact, c.exact, scale)
+		u, s := problem.Scaled(&problem.Terms[float64]{Linear: c.values}, 0)
+		if exact := s.Over+s.Under == 0 || s.Ten > 1; exact != c.exact || s.Ten != c.ten || s.Bands != c.bands {
+			t.Errorf("%s: exact %v, ten %v, %d bands, want %v, %v, %d", name, exact, s.Ten, s.Bands, c.exact, c.ten, c.bands)
 		}
+		sum, said := int64(0), new(big.Float).SetPrec(3000)
 		for k, v := range c.values {
-			back := float64(u.Linear[k]) / scale
-			if exact && back != v {
-				t.Errorf("%v: %v became %v", c.values, v, back)
+			if r.IntN(2) == 0 {
+				sum += u.Linear[k]
+				said.Add(said, new(big.Float).SetFloat64(v))
 			}
-			if math.Abs(back-v) > 0.51/scale {
-				t.Errorf("%v: %v became %v with scale %v", c.values, v, back, scale)
-			}
+		}
+		apart := new(big.Float).SetPrec(3000).Sub(s.Value(sum), said)
+		if most := s.Units(s.Over + s.Under); apart.Abs(apart).Cmp(most) > 0 {
+			t.Errorf("%s: %d stands for %v, want %v, at most %v apart", name, sum, s.Value(sum), said, most)
 		}
 	}
 }
@@ -211,8 +237,10 @@ func TestRoundedIsNotBetter(t *testing.T) {
 			if inst.Sense == problem.Minimize {
 				gain.Neg(gain)
 			}
-			said := new(big.Float).SetPrec(3000).SetInt64(p.Value([]uint64{x}))
-			said.Quo(said, big.NewFloat(p.Scale))
+			said := new(big.Float).SetPrec(3000).Sub(p.Sum(p.Value([]uint64{x})), p.Sum(0))
+			if inst.Sense == problem.Minimize {
+				said.Neg(said)
+			}
 			if said.Cmp(gain) > 0 {
 				t.Fatalf("%v: the objective of %b promises %v, its value is %v better than that of all zeros", inst, x, said, gain)
 			}

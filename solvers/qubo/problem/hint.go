@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 )
 
 // Fix fixes variable i.
@@ -16,6 +17,20 @@ func (inst *Instance) Fix(i int, one bool) {
 	if one {
 		inst.Fixed[i] = 1
 	}
+}
+
+// Variable finds a variable by its name, or by its number from 0; false where there is none. Where a name is a whole number,
+// names alone are taken.
+func (inst *Instance) Variable(word string) (int, bool) {
+	if i := slices.Index(inst.Names, word); i >= 0 {
+		return i, true
+	}
+	numbered := func(name string) bool { _, err := strconv.Atoi(name); return err == nil }
+	i, err := strconv.Atoi(word)
+	if err != nil || i < 0 || i >= inst.N || slices.ContainsFunc(inst.Names, numbered) {
+		return 0, false
+	}
+	return i, true
 }
 
 // Begin sets the solution to begin with from text: a digit 0 or 1 for each

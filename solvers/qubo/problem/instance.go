@@ -100,7 +100,7 @@ func (inst *Instance) Memory() int64 {
 		need += 8 * entries
 	}
 	if inst.Real != nil {
-		need += 8 * entries
+		need += 16 * entries
 	}
 	if n > 1 && float64(entries) >= DenseFrom*float64(n)*float64(n-1) {
 		return need + 2*n*n

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"sort"
 	"sync/atomic"
 
 	"coalesce/solvers/cores"
@@ -23,13 +24,14 @@ type Normal struct {
 	Weight []int64 // of Col
 	Diag   []int64 // N
 
-	offset   float64 // original value = offset + Sense * objective/Scale
-	constant int64   // the offset, where the instance's coefficients are integers
-	Scale    float64 // by which coefficients were multiplied
-	lift     int     // and by 2^lift, where one float64 does not hold the factor
+	constant int64   // of the integers that stand for the value: Sense times that is constant + Sense * objective
+	offset   float64 // of the value, where the instance's coefficients are real
+	scale    scale   // of those
 	Sense    float64 // +1: the instance maximises, -1: it minimises
 	Exact    bool    // the scaled coefficients are the original ones, not rounded
-	whole    bool    // those are integers
+	Apart    bool    // magnitudes that are far apart were brought nearer to each other: the last bits count
+	whole    bool    // the instance's coefficients are integers
+	Over     float64 // a solution's true objective is at most so much above the objective: by rounding
 	Lost     int64   // coefficients that became 0 in rounding
 
 	Known *Spans // the spans; nil where they were not computed yet
@@ -111,33 +113,43 @@ func (p *Normal) Deltas(x []uint64, d []int64) {
 	}
 }
 
-// Original is the value, in the instance's own terms, of a scaled objective.
-func (p *Normal) Original(objective int64) float64 {
-	return p.offset + p.Sense*math.Ldexp(float64(objective)/p.Scale, -p.lift)
+// Roundable reports whether an engine may take fewer bits of the coefficients: they are rounded
+// already.
+func (p *Normal) Roundable() bool { return !p.Exact && !p.Apart }
+
+// Window is how far below the best objective that of the best solution may be, by rounding.
+func (p *Normal) Window() int64 { return int64(math.Ceil(p.Over + p.scale.under)) }
+
+// exact is the value, in the instance's own terms, of an objective and of extra units of it, which
+// may be fractions.
+func (p *Normal) exact(objective int64, extra float64) *big.Float {
+	sum := p.scale.value(int64(p.Sense)*p.constant + objective)
+	sum.Add(sum, p.scale.units(newExact().SetFloat64(extra)))
+	if p.Sense < 0 {
+		sum.Neg(sum)
+	}
+	return sum.Add(sum, new(big.Float).SetFloat64(p.offset))
 }
 
-// Objective is the least scaled objective whose value is at least as good as an
+// Original is the value, in the instance's own terms, of an objective: the nearest float64.
+func (p *Normal) Original(objective int64) float64 {
+	f, _ := p.exact(objective, 0).Float64()
+	return f
+}
+
+// Objective is the least objective of which solutions are at least as good as an
 // original value, within 2^61.
 func (p *Normal) Objective(original float64) int64 {
-	f := new(big.Float).SetPrec(200).Sub(big.NewFloat(original), big.NewFloat(p.offset))
-	f.Mul(f, big.NewFloat(p.Sense*p.Scale))
+	target := newExact().SetFloat64(original)
 	if p.Exact && !p.whole { // a target one rounding error above an attainable value means that value
-		slack := new(big.Float).Mul(big.NewFloat(math.Abs(original)+math.Abs(p.offset)), big.NewFloat(p.Scale*0x1p-50))
-		f.Sub(f, slack)
-	}
-	f.SetMantExp(f, p.lift)
-	up, accuracy := f.Int(nil)
-	if accuracy == big.Below {
-		up.Add(up, big.NewInt(1))
+		slack := newExact().SetFloat64(p.Sense * (math.Abs(original) + math.Abs(p.offset)))
+		target.Sub(target, slack.SetMantExp(slack, -50))
 	}
 	const infinity = 1 << 61 // beyond every objective
-	switch {
-	case up.Cmp(big.NewInt(infinity)) > 0:
-		return infinity
-	case up.Cmp(big.NewInt(-infinity)) < 0:
-		return -infinity
+	reached := func(v int) bool {
+		return p.exact(int64(v)-infinity, -p.scale.under).Cmp(target)*int(p.Sense) >= 0
 	}
-	return up.Int64()
+	return int64(sort.Search(2*infinity, reached)) - infinity
 }
 
 // Flip flips variable i of x and keeps the deltas.
@@ -175,6 +187,6 @@ func (p *Normal) Coarse(limit int64) *Normal {
 		return out
 	}
 	q.Weight, q.Diag = round(p.Weight), round(p.Diag)
-	q.Scale, q.Exact = p.Scale/math.Ldexp(1, shift), false
+	q.Exact = false
 	return &q
 }

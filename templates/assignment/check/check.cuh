@@ -1,6 +1,6 @@
 // The certificate of an assignment, checked on the device: see package assignment, check.go.
-#include "cuda/variant.cuh"
 #include "cuda/choice.cuh"
+#include "cuda/variant.cuh"
 
 // The check shares no code with the solvers: it reads costs as they were given, and
 // converts them to integers itself. One buffer holds the duals, the matching and the

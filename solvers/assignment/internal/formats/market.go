@@ -14,7 +14,7 @@ import (
 )
 
 // readMarket reads Matrix Market's exchange format: coordinates, or an array; real,
-// integer or double; general, symmetric or skew-symmetric.
+// integer, or a pattern, each of whose entries costs 1; general, symmetric or skew-symmetric.
 func readMarket(in source, o ReadOptions) (*problem.Instance, error) {
 	f, err := in.text("%", o)
 	if err != nil {
@@ -24,8 +24,6 @@ func readMarket(in source, o ReadOptions) (*problem.Instance, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case h.Field == market.Pattern:
-		return nil, formats.Errorf(in.name, 1, "found pattern entries, expected real or integer ones")
 	case h.Array:
 		return f.array(h)
 	}
@@ -39,6 +37,9 @@ func readMarket(in source, o ReadOptions) (*problem.Instance, error) {
 	err = market.ReadEntries(context.Background(), f.File, h, market.Body[*part]{
 		New: p.empty,
 		Entry: func(part *part, e market.Entry) error {
+			if e.Word == nil {
+				return part.add(e.Line, pair{e.Row, e.Column}, []byte("1"), o)
+			}
 			return part.add(e.Line, pair{e.Row, e.Column}, e.Word, o)
 		},
 		Keep: p.keep,
@@ -49,7 +50,11 @@ func readMarket(in source, o ReadOptions) (*problem.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.instance(h.Rows, h.Columns)
+	inst, err := p.instance(h.Rows, h.Columns)
+	if err == nil && h.Field == market.Pattern {
+		inst.Note("a pattern has no costs: every entry costs 1")
+	}
+	return inst, err
 }
 
 // mirror adds the pairs on the other side of the diagonal, with the same costs or their negatives.
@@ -94,12 +99,13 @@ func (p *pairs) mirror(negative bool) (err error) {
 
 // array reads all entries, column by column.
 func (f *file) array(h market.Head) (*problem.Instance, error) {
-	if h.Symmetry != market.General {
-		return nil, formats.Errorf(f.Name(), 1, "found a %s array, expected a general one", h.Symmetry)
-	}
 	n := f.o.numbers()
 	if err := market.ReadArray(context.Background(), f.File, h, f.budget, n, f.o.noCost); err != nil {
 		return nil, err
+	}
+	n, err := market.Square(h, f.budget, n)
+	if err != nil {
+		return nil, formats.Errorf(f.Name(), 0, "%w", err)
 	}
 	inst := &problem.Instance{Rows: h.Columns, Cols: h.Rows}
 	set(inst, n, nil)

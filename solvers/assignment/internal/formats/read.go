@@ -15,6 +15,7 @@ import (
 	"coalesce/solvers/cores"
 	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/csv"
+	"coalesce/solvers/formats/foreign"
 	"coalesce/solvers/formats/npy"
 	"coalesce/solvers/formats/packed"
 	"coalesce/solvers/formats/text"
@@ -42,8 +43,8 @@ type source struct {
 	name string // of the file, in errors
 }
 
-// Read reads an instance from a file, plain or compressed with gzip, xz or
-// zstd:
+// Read reads an instance from a file, plain, compressed with gzip, xz or
+// zstd, or the one file of a zip archive, as an array of a .npz file is:
 //
 //   - npy: two dimensions of any integer or floating type; the file is mapped,
 //     not copied, where it is not compressed and stored as memory holds it;
@@ -52,7 +53,8 @@ type source struct {
 //     when they do, and when Header and Index must say so;
 //   - triples: lines of row, column and cost, numbered from 0, sparse;
 //   - orlib: the number n, then n*n costs (OR-Library's assignment problems);
-//   - mtx: Matrix Market; coordinates are sparse, with explicit zeros;
+//   - mtx: Matrix Market; coordinates are sparse, with explicit zeros; those of a
+//     pattern cost 1 each;
 //   - asn: DIMACS assignment problems, sparse; the sources are the rows.
 //
 // "inf" forbids a pair ("-inf" when maximising); in a .npy file of integers so
@@ -86,7 +88,10 @@ func ReadFrom(r io.Reader, size int64, name string, o ReadOptions) (*problem.Ins
 // readPlain reads an instance, and closes the source.
 func readPlain(in source, o ReadOptions) (inst *problem.Instance, err error) {
 	defer in.Close()
-	head, _ := in.Peek(512)
+	head, _ := in.Peek(foreign.Head)
+	if err := foreign.Check(in.name, head, "costs, in one of the formats "+strings.Join(Formats(), ", "), foreign.NPY, foreign.Market, foreign.Asn); err != nil {
+		return nil, err
+	}
 	form := o.Format
 	if form == "" {
 		form = format(in.Name, head)
@@ -144,7 +149,7 @@ func format(bare string, head []byte) string {
 	switch {
 	case bytes.HasPrefix(head, []byte("%%MatrixMarket")):
 		return "mtx"
-	case len(fields) > 0 && (string(fields[0]) == "c" || len(fields) > 1 && string(fields[0]) == "p" && string(fields[1]) == "asn"):
+	case foreign.Of(head) == foreign.Asn || len(fields) > 0 && string(fields[0]) == "c":
 		return "asn"
 	case len(fields) == 1 && !bytes.ContainsAny(fields[0], ",;.") && text.IsNumber(fields[0]):
 		return "orlib"

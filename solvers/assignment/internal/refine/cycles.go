@@ -1,6 +1,10 @@
 package refine
 
-import "slices"
+import (
+	"slices"
+
+	"coalesce/solvers/assignment/problem"
+)
 
 // prune keeps the rows and columns that lie on alternating cycles of the pairs that near accepts,
 // and of these the pairs on such cycles and the matched ones. reach is the most units that another
@@ -38,6 +42,67 @@ func (r *round) prune(near func(*pair) bool, reach float64, left func(i int) boo
 	r.compact(alive, func(x *pair) bool {
 		return x.col == r.match[x.row] || part[r.successor(x)] == part[x.row] && near(x)
 	})
+}
+
+// acyclic reports whether no alternating cycle of near pairs exists, for a problem without a limit:
+// the graph of prune has none, as rows that lead nowhere can be taken away until none is left. This
+// is the usual case, and the quick one.
+func acyclic(p *problem.Normal, column []int32, v []int64, near []problem.Pair) bool {
+	nobody := int32(p.Rows)
+	owner := owners(column, p.Cols)
+	to := make([]int32, 0, len(near)+p.Rows) // of each edge; edges leave the rows of near, then nobody
+	for _, x := range near {
+		k := owner[x.Col]
+		if k < 0 {
+			k = nobody
+		}
+		to = append(to, k)
+	}
+	if p.Rows < p.Cols {
+		for i, j := range column {
+			if -v[j] <= int64(p.Rows) {
+				to = append(to, int32(i))
+			}
+		}
+	}
+	source := func(e int) int32 {
+		if e < len(near) {
+			return near[e].Row
+		}
+		return nobody
+	}
+	leads := make([]int32, p.Rows+1) // edges that leave a node
+	first := make([]int32, p.Rows+2) // of those that enter it
+	for e, k := range to {
+		leads[source(e)]++
+		first[k+1]++
+	}
+	for k := range p.Rows + 1 {
+		first[k+1] += first[k]
+	}
+	enter := make([]int32, len(to))
+	for e, k := range to {
+		enter[first[k]] = source(e)
+		first[k]++
+	}
+	done := make([]int32, 0, p.Rows+1)
+	for k, n := range leads {
+		if n == 0 {
+			done = append(done, int32(k))
+		}
+	}
+	for at := 0; at < len(done); at++ {
+		low := int32(0)
+		if k := done[at]; k > 0 {
+			low = first[k-1]
+		}
+		for _, i := range enter[low:first[done[at]]] {
+			if leads[i]--; leads[i] == 0 {
+				done = append(done, i)
+			}
+		}
+	}
+	return len(done) == p.Rows+1
 }
 
 // successor is the row that has a pair's column, or nobody.

@@ -42,11 +42,14 @@ type Outcome struct {
 // A Splitter is Normal.Split.
 type Splitter func(i, j int) (units int64, rest float64)
 
-// Exact refines column and duals, an optimal matching of p's scaled costs, from the pairs whose
-// slack is at most p.Rows+1 units, in p's rows and columns. An error of solve ends it: the outcome is
+// Exact refines column and duals, an optimal matching of p's scaled costs, from the unmatched pairs
+// whose slack is at most p.Rows+1 units, in p's rows and columns. An error of solve ends it: the outcome is
 // then the best matching so far with its gap.
 func Exact(ctx context.Context, p *problem.Normal, column []int32, duals problem.Prices, near []problem.Pair, split Splitter, solve Solver) (Outcome, error) {
 	out := Outcome{Column: column}
+	if p.Limit == problem.Infinity && acyclic(p, column, duals.V, near) {
+		return out, nil
+	}
 	r := newRound(p, column, duals, near)
 	r.prune(func(*pair) bool { return true }, float64(r.rows), func(i int) bool { return r.out[i] <= int64(r.rows)+1 })
 	r.split(split, duals)
@@ -137,11 +140,20 @@ func newRound(p *problem.Normal, column []int32, duals problem.Prices, near []pr
 	for _, x := range near {
 		r.start[x.Row+1]++
 	}
-	for i := range p.Rows {
+	for i, j := range column {
+		if j >= 0 {
+			r.start[i+1]++
+		}
 		r.start[i+1] += r.start[i]
 	}
-	r.pairs = make([]pair, len(near))
+	r.pairs = make([]pair, r.start[p.Rows])
 	at := slices.Clone(r.start)
+	for i, j := range column {
+		if j >= 0 {
+			r.pairs[at[i]] = pair{row: int32(i), col: j}
+			at[i]++
+		}
+	}
 	for _, x := range near {
 		r.pairs[at[x.Row]] = pair{row: x.Row, col: x.Col}
 		at[x.Row]++

@@ -11,6 +11,7 @@ import (
 
 	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/foreign"
 	"coalesce/solvers/formats/npy"
 	"coalesce/solvers/formats/packed"
 )
@@ -43,7 +44,7 @@ type ReadOptions struct {
 //   - CSV, rows of a coalition and its value;
 //   - JSON, an object of coalitions and values, or {"agents": […], "values": {…}};
 //
-// each plain or compressed with gzip, xz or zstd. Formats are told by name or,
+// each plain, compressed with gzip, xz or zstd, or the one file of a zip archive. Formats are told by name or,
 // for other names, by content. Tables write a coalition as agents separated by
 // spaces, commas, semicolons, bars or plus signs, in braces or not; agents are
 // numbers 1..n or names, which are numbered in order of appearance.
@@ -72,7 +73,10 @@ func ReadFrom(r io.Reader, size int64, name string, opts ReadOptions) (*problem.
 // readPlain reads what was unpacked, and closes it.
 func readPlain(plain *packed.Stream, name string, opts ReadOptions) (inst *problem.Instance, err error) {
 	defer plain.Close()
-	head, _ := plain.Peek(512)
+	head, _ := plain.Peek(foreign.Head)
+	if err := foreign.Check(name, head, "a characteristic function, as .npy, CSV or JSON", foreign.NPY, foreign.JSON); err != nil {
+		return nil, err
+	}
 	switch found := format(plain.Name, head); {
 	case opts.CoverOf != nil && found != "npy":
 		return nil, fmt.Errorf("%s: expected a table of best partitions, a .npy file", name)

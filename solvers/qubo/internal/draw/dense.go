@@ -11,7 +11,7 @@ import (
 // Dense draws a problem of n variables on all cores: pair is the weight between two variables, 0 for
 // none, and depends on both alike, single is the weight of one. All cores call both at once.
 func Dense(n int, pair func(i, j int) int64, single func(i int) int64) *problem.Normal {
-	p := &problem.Normal{N: n, Start: make([]int64, n+1), Diag: make([]int64, n), Scale: 1, Sense: 1, Exact: true}
+	p := &problem.Normal{N: n, Start: make([]int64, n+1), Diag: make([]int64, n), Sense: 1, Exact: true}
 	type rows struct {
 		first, last int
 		col         []int32

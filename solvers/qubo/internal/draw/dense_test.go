@@ -12,7 +12,7 @@ func TestDense(t *testing.T) {
 	single := func(i int) int64 { return int64(i) - 100 }
 	for _, n := range []int{0, 1, 2, 63, 700} {
 		p := Dense(n, pair, single)
-		want := &problem.Normal{N: n, Start: []int64{0}, Scale: 1, Sense: 1, Exact: true}
+		want := &problem.Normal{N: n, Start: []int64{0}, Sense: 1, Exact: true}
 		for i := range n {
 			want.Diag = append(want.Diag, single(i))
 			for j := range n {

@@ -41,34 +41,18 @@ type model struct {
 // maxNoted is how many keys that are passed over are named.
 const maxNoted = 5
 
-// readBQM reads dimod's JSON.
+// readBQM reads dimod's model: the JSON of to_serializable, or the binary file of to_file.
 func readBQM(in source, o Options) (*problem.Instance, error) {
+	if head, _ := in.Peek(len(binaryMagic)); string(head) == binaryMagic {
+		return readBinary(in, o)
+	}
 	wrong := func(found, want string) (*problem.Instance, error) {
 		return nil, fmt.Errorf("%s: found %s, expected %s", in.name, found, want)
 	}
-	limit := o.memory() / 8 // a number takes at least 2 bytes of text, 16 as it is read
-	data, err := io.ReadAll(io.LimitReader(in, limit+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", in.name, err)
-	case int64(len(data)) > limit:
-		return nil, fmt.Errorf("%s: the numbers of this JSON take %w", in.name, formats.Short(8*float64(len(data)), o.memory()))
-	}
 	var m model
-	if err := json.Unmarshal(data, &m); err != nil {
-		var at *json.SyntaxError
-		var kind *json.UnmarshalTypeError
-		where := ""
-		if errors.As(err, &at) {
-			where = fmt.Sprintf(" at byte %d", at.Offset)
-		} else if errors.As(err, &kind) {
-			return nil, fmt.Errorf("%s: JSON at byte %d: %w", in.name, kind.Offset, kind)
-		}
-		return nil, fmt.Errorf("%s: JSON%s: %.160s", in.name, where, err)
-	}
-	unknown, err := checkKeys(data)
+	unknown, err := in.object(&m, o)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", in.name, err)
+		return nil, err
 	}
 	if err := distinct(m.Labels); err != nil {
 		return nil, fmt.Errorf("%s: %w", in.name, err)
@@ -114,35 +98,67 @@ func readBQM(in source, o Options) (*problem.Instance, error) {
 	}
 	inst.LastAsOffset()
 	inst.Names = names(m.Labels)
+	note(inst, unknown)
+	if m.Vartype == "SPIN" {
+		inst.Form = problem.Ising
+	}
+	return inst, o.holds(in.name, inst)
+}
+
+// object reads one JSON object into a struct, which to points to. It returns the keys of the object that the struct lacks.
+func (in source) object(to any, o Options) (unknown []string, err error) {
+	limit := o.memory() / 8 // a number takes at least 2 bytes of text, 16 as it is read
+	data, err := io.ReadAll(io.LimitReader(in, limit+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", in.name, err)
+	case int64(len(data)) > limit:
+		return nil, fmt.Errorf("%s: the numbers of this JSON take %w", in.name, formats.Short(8*float64(len(data)), o.memory()))
+	}
+	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("[")) {
+		return nil, formats.Errorf(in.name, 1, "found an array of JSON, expected an object: dimod's model or bqpjson (a matrix is read from CSV or .npy)")
+	}
+	if err := json.Unmarshal(data, to); err != nil {
+		var at *json.SyntaxError
+		var kind *json.UnmarshalTypeError
+		where := ""
+		if errors.As(err, &at) {
+			where = fmt.Sprintf(" at byte %d", at.Offset)
+		} else if errors.As(err, &kind) {
+			return nil, fmt.Errorf("%s: JSON at byte %d: %w", in.name, kind.Offset, kind)
+		}
+		return nil, fmt.Errorf("%s: JSON%s: %.160s", in.name, where, err)
+	}
+	if unknown, err = checkKeys(data, to); err != nil {
+		return nil, fmt.Errorf("%s: %w", in.name, err)
+	}
+	return unknown, nil
+}
+
+// note names keys that were passed over.
+func note(inst *problem.Instance, unknown []string) {
 	for k, key := range unknown {
 		if k == maxNoted {
 			inst.Note("%d more keys were passed over", len(unknown)-k)
 			break
 		}
-		inst.Note("the key %s was passed over, as dimod does", formats.Quote(key))
+		inst.Note("the key %s was passed over", formats.Quote(key))
 	}
-	if m.Vartype == "SPIN" {
-		inst.Form = problem.Ising
-	}
-	if o.Form != "" && o.Form != inst.Form {
-		return wrong(fmt.Sprintf("variable_type %s", m.Vartype), fmt.Sprintf("that of form %s", o.Form))
-	}
-	return inst, nil
 }
 
 // checkKeys refuses a key that comes twice in one object, wherever that is, and a
-// key of the model that differs from a known one in its case alone, which
-// encoding/json would take for that. dimod passes over other keys: they are
-// returned, for a note.
-func checkKeys(data []byte) (unknown []string, err error) {
-	known := reflect.VisibleFields(reflect.TypeFor[model]())
+// key that differs in its case alone from one of the struct that `of` points to, which
+// encoding/json would take for that. Other keys are returned, for a note.
+func checkKeys(data []byte, of any) (unknown []string, err error) {
+	known := reflect.VisibleFields(reflect.TypeOf(of).Elem())
+	name := func(f reflect.StructField) string { name, _, _ := strings.Cut(f.Tag.Get("json"), ","); return name }
 	d := json.NewDecoder(bytes.NewReader(data))
 	err = walk(d, 0, func(key string) error {
-		like := slices.IndexFunc(known, func(f reflect.StructField) bool { return strings.EqualFold(f.Tag.Get("json"), key) })
+		like := slices.IndexFunc(known, func(f reflect.StructField) bool { return strings.EqualFold(name(f), key) })
 		if like < 0 {
 			unknown = append(unknown, key)
-		} else if name := known[like].Tag.Get("json"); name != key {
-			return fmt.Errorf("JSON at byte %d: found the key %s, expected %q", d.InputOffset(), formats.Quote(key), name)
+		} else if want := name(known[like]); want != key {
+			return fmt.Errorf("JSON at byte %d: found the key %s, expected %q", d.InputOffset(), formats.Quote(key), want)
 		}
 		var value json.RawMessage // at once, without a token for each of many biases
 		if err := d.Decode(&value); err != nil {
@@ -262,20 +278,29 @@ func plainNumber(word string) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// names are labels as text; nil where they are 0, 1, 2 and so on.
+// names are labels as text, each different from the others; nil where they are 0, 1, 2 and so on. A text that another label, such
+// as a number, is written as stands in quotes.
 func names(labels []json.RawMessage) []string {
 	plain := true
 	list := make([]string, len(labels))
+	written := make(map[string]bool, len(labels)) // by labels that are no text
 	for k, label := range labels {
-		var s string
-		if json.Unmarshal(label, &s) != nil {
-			s = string(label)
+		plain = plain && string(label) == strconv.Itoa(k)
+		if !bytes.HasPrefix(label, []byte(`"`)) {
+			list[k] = string(label)
+			written[list[k]] = true
 		}
-		list[k] = s
-		plain = plain && string(label) == fmt.Sprint(k)
 	}
 	if plain {
 		return nil
+	}
+	for k, label := range labels {
+		var s string
+		if bytes.HasPrefix(label, []byte(`"`)) && json.Unmarshal(label, &s) == nil {
+			if list[k] = s; written[s] {
+				list[k] = string(label)
+			}
+		}
 	}
 	return list
 }

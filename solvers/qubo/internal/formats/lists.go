@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/text"
@@ -17,6 +18,7 @@ type list struct {
 	from  int  // number of the first variable
 	twice bool // an off-diagonal coefficient counts twice
 	loops bool // i j may be the same
+	bare  bool // all lines may be without a coefficient, which is 1 then
 }
 
 // entry reads a line of two of n variables and a coefficient.
@@ -33,11 +35,25 @@ func (l list) entry(p *part, n, line int, words [][]byte) error {
 	if i == j && !l.loops {
 		return fmt.Errorf("found an edge from %d to itself, expected two different nodes", i)
 	}
+	if len(words) == 2 {
+		return p.add(line, int32(i-low), int32(j-low), []byte("1"))
+	}
 	return p.add(line, int32(i-low), int32(j-low), words[2])
 }
 
 // lineOf describes a line of an entry, in errors.
 const lineOf = "a line of two variables and a coefficient"
+
+// wrongNumber is the error of a line of another number of words than an entry has. A longer one of whole numbers before the last
+// may be a term of a higher degree.
+func wrongNumber(words [][]byte) error {
+	variables := words[:len(words)-1]
+	whole := func(word []byte) bool { _, ok := text.Int(word); return ok }
+	if len(variables) > 2 && !slices.ContainsFunc(variables, func(word []byte) bool { return !whole(word) }) {
+		return fmt.Errorf("found %d variables and a coefficient, a term of degree %d (HUBO), expected %s: terms of degree 3 and more have to be reduced to pairs first", len(variables), len(variables), lineOf)
+	}
+	return fmt.Errorf("found %s, expected %s", formats.Count(len(words), "word"), lineOf)
+}
 
 // read reads m lines of coefficients of n variables; the file may go on behind
 // them where more says so.
@@ -47,12 +63,40 @@ func (f *file) read(n int, m int64, l list, more bool) (*entries, error) {
 		return nil, err
 	}
 	e.Twice = l.twice
-	return e, text.ReadList(context.Background(), f.File, text.List[*part]{
+	how := text.List[*part]{
 		Lines: m, Words: 3, Each: lineOf, All: "lines of coefficients", More: more,
+		Comment: f.comment, Number: wrongNumber,
 		New:  e.empty,
 		Line: func(p *part, line int, words [][]byte) error { return l.entry(p, n, line, words) },
 		Keep: e.keep,
-	})
+	}
+	if l.bare && m > 0 {
+		if how.Words, err = e.first(n, l); err != nil {
+			return nil, err
+		}
+		how.Past = 1
+	}
+	return e, text.ReadList(context.Background(), f.File, how)
+}
+
+// first reads the first of n lines, which says how many words the others have.
+func (e *entries) first(n int, l list) (words int, err error) {
+	f := e.file
+	line, err := f.words()
+	switch {
+	case errors.Is(err, io.EOF):
+		return 0, f.Errorf("found the end of the file, expected %s", lineOf)
+	case err != nil:
+		return 0, err
+	case len(line) != 2 && len(line) != 3:
+		return 0, f.Errorf("%w", wrongNumber(line))
+	}
+	words = len(line)
+	p := e.empty()
+	if err := l.entry(p, n, 0, line); err != nil {
+		return 0, f.Errorf("%w", err)
+	}
+	return words, e.keep(text.NewBlock(f.Name(), f.Number(), nil), p)
 }
 
 // one reads the coefficients of a problem whose header was read.
@@ -70,7 +114,7 @@ func (f *file) one(header [][]byte, l list, more bool) (*problem.Instance, error
 
 // single reads a file of one problem: comments, `n m`, coefficients.
 func (f *file) single(l list) (*problem.Instance, error) {
-	header, err := f.Want(2, "n and m")
+	header, err := f.header(2, 2, "n and m")
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +136,7 @@ func (f *file) sizes(words [][]byte) (n int, m int64, err error) {
 // header reads the first line and returns its words, of which few to many are expected; errors say
 // what was expected.
 func (f *file) header(few, many int, what string) ([][]byte, error) {
-	words, err := f.Fields()
+	words, err := f.words()
 	switch {
 	case errors.Is(err, io.EOF):
 		return nil, f.Errorf("found the end of the file, expected %s", what)
@@ -108,7 +152,7 @@ func (f *file) header(few, many int, what string) ([][]byte, error) {
 // (http://people.brunel.ac.uk/~mastjjb/jeb/orlib/bqpinfo.html): the number of
 // problems, then each; or one problem without that number.
 func readOrlib(in source, o Options) (*problem.Instance, error) {
-	f, err := in.text("", o)
+	f, err := in.list("", o)
 	if err != nil {
 		return nil, err
 	}
@@ -157,19 +201,60 @@ func readOrlib(in source, o Options) (*problem.Instance, error) {
 	}
 }
 
-// readSparse reads the .sparse files of the Biq Mac library (A. Wiegele, 2007).
+// readSparse reads the .sparse files of the Biq Mac library (A. Wiegele, 2007), and the .qs files of QOBLIB, of which a comment
+// states the offset.
 func readSparse(in source, o Options) (*problem.Instance, error) {
-	f, err := in.text("#", o)
+	f, err := in.list("#", o)
 	if err != nil {
 		return nil, err
 	}
 	return f.single(list{from: 1, twice: true, loops: true})
 }
 
-// readRudy reads graphs as G. Rinaldi's generator rudy writes them. A third
-// word in the header, seen in copies of the G-set, is passed over.
+// readQubist reads the .qh files of Qubist: the number of sites and of lines, then lines `i j J` from 0, of an Ising model; fields
+// are those of i i. Lines of the same sites are added up.
+func readQubist(in source, o Options) (*problem.Instance, error) {
+	f, err := in.list("#", o)
+	if err != nil {
+		return nil, err
+	}
+	header, err := f.header(2, 2, "the numbers of sites and lines")
+	if err != nil {
+		return nil, err
+	}
+	n, m, err := f.sizes(header)
+	if err != nil {
+		return nil, err
+	}
+	e, err := f.read(n, m, list{loops: true}, false)
+	if err != nil {
+		return nil, err
+	}
+	inst, err := e.instance(n, true)
+	if err == nil {
+		inst.Form = problem.Ising
+	}
+	return inst, err
+}
+
+// readSpinGlass reads the .sg and .gsg files of McGroundstate (http://mcsparse.uni-bonn.de/mcgroundstate/formats.html): comments,
+// `n m` and lines `i j J` from 1. Spins of a positive J tend to be equal: the ground state has the largest sum of J s s.
+func readSpinGlass(in source, o Options) (*problem.Instance, error) {
+	f, err := in.list("#", o)
+	if err != nil {
+		return nil, err
+	}
+	inst, err := f.single(list{from: 1})
+	if err == nil {
+		inst.Form = problem.Ising
+	}
+	return inst, err
+}
+
+// readRudy reads graphs as G. Rinaldi's generator rudy writes them. Edges without
+// weights weigh 1 each. A third word in the header, seen in copies of the G-set, is passed over.
 func readRudy(in source, o Options) (*problem.Instance, error) {
-	f, err := in.text("#", o)
+	f, err := in.list("#", o)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +266,7 @@ func readRudy(in source, o Options) (*problem.Instance, error) {
 	if len(header) == 3 {
 		stray = formats.Quote(header[2])
 	}
-	inst, err := f.one(header, list{from: 1}, false)
+	inst, err := f.one(header, list{from: 1, bare: true}, false)
 	if err != nil {
 		return nil, err
 	}
@@ -195,13 +280,13 @@ func readRudy(in source, o Options) (*problem.Instance, error) {
 // readMQLib reads the QUBO and max-cut files of MQLib (I. Dunning, S. Gupta and
 // J. Silberholz, INFORMS J. Computing 30(3), 2018).
 func readMQLib(in source, o Options) (*problem.Instance, error) {
-	f, err := in.text("#", o)
+	f, err := in.list("#", o)
 	if err != nil {
 		return nil, err
 	}
 	l := list{from: 1, twice: true, loops: true}
 	if o.Form == problem.MaxCut {
-		l = list{from: 1}
+		l = list{from: 1, bare: true}
 	}
 	inst, err := f.single(l)
 	if err == nil && o.Form == problem.MaxCut {
@@ -213,11 +298,11 @@ func readMQLib(in source, o Options) (*problem.Instance, error) {
 // readQUBO reads the .qubo files of qbsolv: `p qubo topology maxNodes nNodes
 // nCouplers`, then the nodes and couplers, as many lines as that says.
 func readQUBO(in source, o Options) (*problem.Instance, error) {
-	f, err := in.text("c", o)
+	f, err := in.list("c", o)
 	if err != nil {
 		return nil, err
 	}
-	words, err := f.Want(6, "p qubo, 0, and the numbers of variables, nodes and couplers")
+	words, err := f.header(6, 6, "p qubo, 0, and the numbers of variables, nodes and couplers")
 	if err != nil {
 		return nil, err
 	}

@@ -2,15 +2,22 @@ package formats
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
+	"sync/atomic"
 
 	"coalesce/solvers/cores"
 	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/csv"
 	"coalesce/solvers/formats/market"
 	"coalesce/solvers/formats/npy"
+	"coalesce/solvers/formats/text"
 	"coalesce/solvers/qubo/problem"
 )
 
@@ -62,13 +69,13 @@ func readNPY(in source, o Options) (*problem.Instance, error) {
 	var inst *problem.Instance
 	switch v := values.(type) {
 	case []int32:
-		inst, err = fromMatrix[int32, int64](int(n), v, o.Form)
+		inst, err = fromMatrix[int32, int64](int(n), v, o)
 	case []int64:
-		inst, err = fromMatrix[int64, int64](int(n), v, o.Form)
+		inst, err = fromMatrix[int64, int64](int(n), v, o)
 	case []float32:
-		inst, err = fromMatrix[float32, float64](int(n), v, o.Form)
+		inst, err = fromMatrix[float32, float64](int(n), v, o)
 	case []float64:
-		inst, err = fromMatrix[float64, float64](int(n), v, o.Form)
+		inst, err = fromMatrix[float64, float64](int(n), v, o)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -76,8 +83,78 @@ func readNPY(in source, o Options) (*problem.Instance, error) {
 	return inst, nil
 }
 
+// name names the variables, unless the names are their numbers; nil: they have none.
+func name(inst *problem.Instance, list []string) error {
+	seen, plain := make(map[string]int, len(list)), true
+	for i, name := range list {
+		if first, again := seen[name]; again {
+			return fmt.Errorf("found the name %s of variables %d and %d, expected different ones", formats.Quote(name), first, i)
+		}
+		seen[name] = i
+		plain = plain && name == strconv.Itoa(i)
+	}
+	if !plain {
+		inst.Names = list
+	}
+	return nil
+}
+
+// fromNumbers makes an instance of n x n numbers, row by row or column by column.
+func fromNumbers(n int, q *text.Numbers, o Options) (*problem.Instance, error) {
+	if q.Floats {
+		return fromMatrix[float64, float64](n, q.Real, o)
+	}
+	return fromMatrix[int64, int64](n, q.Whole, o)
+}
+
+// noNumber is the error of a word of a matrix that is no number.
+func noNumber(word []byte) error {
+	_, err := parse(word)
+	return err
+}
+
+// readCSV reads a dense matrix as a table, a row a line. Names of columns, or of rows, are those of the variables.
+func readCSV(in source, o Options) (*problem.Instance, error) {
+	budget := formats.NewBudget(o.memory())
+	f, err := text.New(in, in.name, text.Options{Size: in.Size, Budget: budget})
+	if err != nil {
+		return nil, err
+	}
+	var q text.Numbers
+	layout, err := csv.Matrix(context.Background(), f, csv.Options{Header: o.Header, Index: o.Index, Budget: budget}, &q, noNumber)
+	if err != nil {
+		return nil, err
+	}
+	n := layout.Height
+	if err := squareShape(uint64(n), uint64(layout.Width)); err != nil {
+		return nil, formats.Errorf(in.name, 0, "%w", err)
+	}
+	list := layout.Columns
+	if list == nil {
+		list = layout.Rows
+	} else if layout.Rows != nil && !slices.Equal(list, layout.Rows) {
+		return nil, formats.Errorf(in.name, 0, "found other names of rows than of columns, expected the same, those of the variables")
+	}
+	inst, err := fromNumbers(n, &q, o)
+	if err != nil {
+		return nil, formats.Errorf(in.name, 0, "%w", err)
+	}
+	if err := name(inst, list); err != nil {
+		return nil, formats.Errorf(in.name, 0, "%w", err)
+	}
+	inst.Note("read as %s", layout)
+	return inst, nil
+}
+
 // fromMatrix makes an instance of n x n values, row by row.
-func fromMatrix[S int32 | int64 | float32 | float64, T problem.Number](n int, q []S, form problem.Form) (*problem.Instance, error) {
+func fromMatrix[S int32 | int64 | float32 | float64, T problem.Number](n int, q []S, o Options) (*problem.Instance, error) {
+	form := o.Form
+	if o.open() && graph(n, q) {
+		if !o.cut {
+			return nil, errGraph
+		}
+		form = problem.MaxCut
+	}
 	sum, err := checkMatrix(n, q, form)
 	if err != nil {
 		return nil, err
@@ -102,6 +179,34 @@ func fromMatrix[S int32 | int64 | float32 | float64, T problem.Number](n int, q 
 		inst.Form = form
 	}
 	return inst, nil
+}
+
+// open reports whether neither a format nor a form was asked for.
+func (o Options) open() bool { return o.Format == "" && o.Form == "" }
+
+// errGraph is the error of a symmetric matrix without a diagonal, where nothing says what it is.
+var errGraph = errors.New("found a symmetric matrix without a diagonal: a graph's weights, an Ising model's couplings or a QUBO, expected to be told: --form maxcut, ising or qubo")
+
+// graph reports whether a matrix is the same on both sides of a diagonal of zeros, and not all zeros.
+func graph[S int32 | int64 | float32 | float64](n int, q []S) bool {
+	var some, other atomic.Bool
+	cores.Split(n, 64, func(from, to int) {
+		for i := from; i < to && !other.Load(); i++ {
+			for j := range i {
+				if q[i*n+j] != 0 {
+					some.Store(true)
+				}
+				if q[i*n+j] != q[j*n+i] {
+					other.Store(true)
+					return
+				}
+			}
+			if q[i*n+i] != 0 {
+				other.Store(true)
+			}
+		}
+	})
+	return some.Load() && !other.Load()
 }
 
 // checkMatrix adds up absolute values, and wants numbers: of a graph the same ones
@@ -137,8 +242,8 @@ func checkMatrix[S int32 | int64 | float32 | float64](n int, q []S, form problem
 	return sum, err
 }
 
-// readMarket reads coordinates in Matrix Market's exchange format: real, integer
-// or pattern (all 1); general or symmetric. Entries of a symmetric file stand for
+// readMarket reads Matrix Market's exchange format, coordinates or an array: real, integer
+// or pattern (all 1); general, symmetric or skew-symmetric. Entries of a symmetric file stand for
 // two where they are off the diagonal; repeated entries are added up.
 func readMarket(in source, o Options) (*problem.Instance, error) {
 	f, err := in.text("%", o)
@@ -149,36 +254,47 @@ func readMarket(in source, o Options) (*problem.Instance, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case h.Array:
-		return nil, formats.Errorf(in.name, 1, "found an array, expected coordinates (a file of NumPy holds a dense matrix)")
-	case h.Symmetry == market.Skew:
-		return nil, formats.Errorf(in.name, 1, "found a %s matrix, expected a general or symmetric one", h.Symmetry)
 	case h.Rows != h.Columns:
 		return nil, f.Errorf("found a matrix of %d x %d, expected a square", h.Rows, h.Columns)
+	case h.Array:
+		return f.array(h)
 	}
 	e, err := f.entries(h.Entries)
 	if err != nil {
 		return nil, err
 	}
-	graph, symmetric := o.Form == problem.MaxCut, h.Symmetry == market.Symmetric
-	e.Twice = symmetric && !graph
+	cut, symmetric := o.Form == problem.MaxCut, h.Symmetry == market.Symmetric
+	e.Twice = symmetric && !cut
 	err = market.ReadEntries(context.Background(), f.File, h, market.Body[*part]{
 		New: e.empty,
 		Entry: func(p *part, x market.Entry) error {
-			if graph && x.Row == x.Column {
+			if cut && x.Row == x.Column {
 				return fmt.Errorf("found an edge from %d to itself, expected two different nodes", x.Row+1)
 			}
-			if x.Word == nil {
+			switch {
+			case x.Word == nil:
 				return p.add(x.Line, x.Row, x.Column, []byte("1"))
+			case h.Symmetry != market.Skew:
+				return p.add(x.Line, x.Row, x.Column, x.Word)
 			}
-			return p.add(x.Line, x.Row, x.Column, x.Word)
+			err := p.add(x.Line, x.Row, x.Column, x.Word)
+			if err == nil {
+				err = p.subtract(x.Line, x.Column, x.Row, x.Word)
+			}
+			return err
 		},
 		Keep: e.keep,
 	})
 	if err != nil {
 		return nil, err
 	}
-	if graph && !symmetric { // a general adjacency matrix lists each edge from both ends
+	if o.open() && symmetric && e.loops == 0 && e.count > 0 {
+		if !o.cut {
+			return nil, formats.Errorf(in.name, 0, "%w", errGraph)
+		}
+		e.Twice, o.Form = false, problem.MaxCut
+	}
+	if cut && !symmetric { // a general adjacency matrix lists each edge from both ends
 		if err := e.KeepUpper(); err != nil {
 			return nil, formats.Errorf(in.name, 0, "%w", err)
 		}
@@ -188,4 +304,54 @@ func readMarket(in source, o Options) (*problem.Instance, error) {
 		inst.Form = o.Form
 	}
 	return inst, err
+}
+
+// array reads all entries, column by column.
+func (f *file) array(h market.Head) (*problem.Instance, error) {
+	q, o := &text.Numbers{}, f.o
+	if err := market.ReadArray(context.Background(), f.File, h, f.budget, q, noNumber); err != nil {
+		return nil, err
+	}
+	q, err := market.Square(h, f.budget, q)
+	if err != nil {
+		return nil, formats.Errorf(f.Name(), 0, "%w", err)
+	}
+	inst, err := fromNumbers(h.Rows, q, o)
+	if err != nil {
+		return nil, formats.Errorf(f.Name(), 0, "%w", err)
+	}
+	return inst, nil
+}
+
+func writeCSV(w io.Writer, inst *problem.Instance) error {
+	if inst.N > 1<<14 {
+		return fmt.Errorf("%d variables: a table is written of at most %d", inst.N, 1<<14)
+	}
+	row := make([]string, inst.N)
+	number := func(t *problem.Terms[int64], r *problem.Terms[float64], k int64, linear bool) string {
+		switch {
+		case t != nil && linear:
+			return strconv.FormatInt(t.Linear[k], 10)
+		case t != nil:
+			return strconv.FormatInt(t.Pair[k], 10)
+		case linear:
+			return shortest(r.Linear[k])
+		}
+		return shortest(r.Pair[k])
+	}
+	for i := range inst.N {
+		for j := range row {
+			row[j] = "0"
+		}
+		row[i] = number(inst.Int, inst.Real, int64(i), true)
+		for k := inst.Start[i]; k < inst.Start[i+1]; k++ {
+			if j := int(inst.Col[k]); j > i {
+				row[j] = number(inst.Int, inst.Real, k, false)
+			}
+		}
+		if _, err := fmt.Fprintln(w, strings.Join(row, ",")); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -3,6 +3,7 @@ package formats
 import (
 	"fmt"
 	"math"
+	"strconv"
 
 	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/text"
@@ -30,6 +31,41 @@ func parse(word []byte) (value, error) {
 	}
 	return value{}, fmt.Errorf("%w: found %s, expected a number", problem.ErrCoefficient, formats.Quote(word))
 }
+
+// float64 is the coefficient as a float.
+func (v value) float64() float64 {
+	if v.float {
+		return v.real
+	}
+	return float64(v.whole)
+}
+
+// String is the coefficient in decimals.
+func (v value) String() string {
+	if v.float {
+		return shortest(v.real)
+	}
+	return strconv.FormatInt(v.whole, 10)
+}
+
+// negative is the negative of a coefficient that text writes.
+func (v value) negative() value {
+	if !v.float && v.whole == math.MinInt64 {
+		return value{real: -float64(v.whole), float: true}
+	}
+	return value{-v.whole, -v.real, v.float}
+}
+
+// half is half of a coefficient.
+func (v value) half() value {
+	if !v.float && v.whole%2 == 0 {
+		return value{whole: v.whole / 2}
+	}
+	return value{real: v.float64() / 2, float: true}
+}
+
+// double is twice a coefficient of an instance, which is less than 2^58.
+func (v value) double() value { return value{2 * v.whole, 2 * v.real, v.float} }
 
 // addTo adds a coefficient to entries.
 func (v value) addTo(d *problem.Entries, i, j int) error {

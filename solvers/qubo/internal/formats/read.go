@@ -1,17 +1,17 @@
 // Package formats reads and writes instances in the file formats of the field, and
-// tells a file's format by its name and its first bytes.
+// tells a file's format by its name and its first bytes. Where these leave open whether it
+// holds a QUBO, a graph to be cut or an Ising model, or what is to be done with it, it asks.
 package formats
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
-	"coalesce/solvers/formats/npy"
+	"coalesce/solvers/formats/csv"
+	"coalesce/solvers/formats/foreign"
 	"coalesce/solvers/formats/packed"
 	"coalesce/solvers/qubo/problem"
 )
@@ -21,11 +21,15 @@ const DefaultMemory = 1 << 34
 
 // Options say how to read an instance.
 type Options struct {
-	Format  string        // one of Names; empty: told by name, then by content
+	Format  string        // one of Names; empty: told by name and content
 	Sense   problem.Sense // empty: the format's
-	Form    problem.Form  // empty: the format's; npy, mtx and mqlib can hold any
+	Form    problem.Form  // empty: the format's; npy, mtx, csv and mqlib can hold any
 	Problem int           // which of a file's problems, from 1; 0: the only one
+	Header  csv.Answer    // whether the first line of a CSV file is names
+	Index   csv.Answer    // whether the first column of a CSV file is names
 	Memory  int64         // most bytes to take; 0: DefaultMemory
+
+	cut bool // the file's name is that of a graph to be cut
 }
 
 func (o Options) memory() int64 {
@@ -45,26 +49,34 @@ type source struct {
 type layout struct {
 	name  string
 	about string
-	sense problem.Sense
+	sense problem.Sense // empty: the file says
 	form  problem.Form
 	forms []problem.Form // that a file of it may be read as
 	read  func(in source, o Options) (*problem.Instance, error)
-	write func(w io.Writer, inst *problem.Instance) error
+	write func(w io.Writer, inst *problem.Instance) error // nil: it is read alone
 }
 
 // layouts are the formats, in the order in which they are listed.
 func layouts() []layout {
 	any, qubo := []problem.Form{problem.QUBO, problem.Ising, problem.MaxCut}, []problem.Form{problem.QUBO}
+	two, ising, cut := any[:2], any[1:2], any[2:]
 	return []layout{
 		{"orlib", "OR-Library bqp: problems of `n m` and lines `i j q`, from 1; an off-diagonal q counts twice", problem.Maximize, problem.QUBO, qubo, readOrlib, writeOrlib},
 		{"sparse", "Biq Mac .sparse: as orlib, one problem, to be minimised", problem.Minimize, problem.QUBO, qubo, readSparse, writeSparse},
-		{"rudy", "rudy and G-set: `n m` and lines `i j w`, from 1; the edges of a graph to be cut", problem.Maximize, problem.MaxCut, []problem.Form{problem.MaxCut}, readRudy, writeRudy},
-		{"qubo", "qbsolv .qubo: `p qubo 0 n nodes couplers` and lines `i j q`, from 0; q counts once", problem.Minimize, problem.QUBO, qubo, readQUBO, writeQUBO},
-		{"coo", "dimod COO: lines `i j q`, from 0, q counts once; `# vartype=SPIN` makes it an Ising model", problem.Minimize, problem.QUBO, []problem.Form{problem.QUBO, problem.Ising}, readCOO, writeCOO},
-		{"bqm", "dimod BQM JSON, schema 3", problem.Minimize, problem.QUBO, []problem.Form{problem.QUBO, problem.Ising}, readBQM, writeBQM},
+		{"qs", "QOBLIB .qs: as sparse, with `# ObjectiveOffset c`", problem.Minimize, problem.QUBO, qubo, readSparse, writeQS},
+		{"rudy", "rudy, G-set and Biq Mac's graphs: `n m` and lines `i j w`, or `i j`, from 1; the edges of a graph to be cut", problem.Maximize, problem.MaxCut, cut, readRudy, writeRudy},
+		{"dimacs", "DIMACS graphs: `p edge n m` and lines `e i j`, from 1; the edges of a graph to be cut", problem.Maximize, problem.MaxCut, cut, readDIMACS, nil},
+		{"qubo", "qbsolv .qubo: `p qubo 0 n nodes couplers` and lines `i j q`, from 0; q counts once; `c offset : c` and `c scale : f` count too", problem.Minimize, problem.QUBO, qubo, readQUBO, writeQUBO},
+		{"coo", "dimod COO: lines `i j q`, from 0, q counts once; `# vartype=SPIN` makes it an Ising model", problem.Minimize, problem.QUBO, two, readCOO, writeCOO},
+		{"bqm", "dimod BQM: JSON, schema 3, or the binary file of to_file", problem.Minimize, problem.QUBO, two, readBQM, writeBQM},
+		{"bqpjson", "LANL's bqpjson: variables of any numbers, boolean or spins; a scale and an offset", problem.Minimize, problem.QUBO, two, readBQPJSON, writeBQPJSON},
+		{"qubist", "Qubist .qh: sites, lines and `i j J`, from 0; fields on the diagonal", problem.Minimize, problem.Ising, ising, readQubist, writeQubist},
+		{"sg", "McGroundstate .sg and .gsg: `n m` and lines `i j J`, from 1; spins of a positive J tend to be equal: the sum of J s s is maximised", problem.Maximize, problem.Ising, ising, readSpinGlass, nil},
 		{"mqlib", "MQLib: # comments, `n m` and lines `i j q`, from 1; an off-diagonal q counts twice (with form maxcut: edges)", problem.Maximize, problem.QUBO, []problem.Form{problem.QUBO, problem.MaxCut}, readMQLib, writeMQLib},
+		{"lp", "LP format (CPLEX, Gurobi, dimod): an objective of binary variables, without constraints", "", problem.QUBO, qubo, readLP, writeLP},
 		{"mtx", "Matrix Market: the matrix Q of xᵀQx (an Ising model's couplings, its fields on the diagonal; a graph's adjacency)", problem.Maximize, problem.QUBO, any, readMarket, writeMarket},
-		{"npy", "NumPy: the square matrix Q of xᵀQx (an Ising model's couplings, its fields on the diagonal; a graph's adjacency)", problem.Maximize, problem.QUBO, any, readNPY, writeNPY},
+		{"npy", "NumPy, also in .npz: the square matrix Q of xᵀQx (an Ising model's couplings, its fields on the diagonal; a graph's adjacency)", problem.Maximize, problem.QUBO, any, readNPY, writeNPY},
+		{"csv", "a table of the square matrix Q, a row a line, with names or without", problem.Maximize, problem.QUBO, any, readCSV, writeCSV},
 	}
 }
 
@@ -92,9 +104,10 @@ func layoutOf(name string) (layout, error) {
 	return all[k], nil
 }
 
-// Read reads an instance from a file in one of Names, plain or compressed
-// with gzip, xz or zstd. Sense and form are the format's, unless o says
-// otherwise; the instance's Notes say what was assumed. Errors say where in the
+// Read reads an instance from a file in one of Names, plain, compressed
+// with gzip, xz or zstd, or the one file of a zip archive. Sense and form are the format's, unless o says
+// otherwise; the instance's Notes say what was assumed. Where neither name nor content decides what
+// a file holds, an error names the formats, or the forms, to choose from. Errors say where in the
 // file, what was found and what was expected; those of coefficients unwrap to
 // ErrCoefficient.
 func Read(path string, o Options) (*problem.Instance, error) {
@@ -117,11 +130,17 @@ func ReadFrom(r io.Reader, name string, o Options) (*problem.Instance, error) {
 // readPlain reads an instance, and closes the source.
 func readPlain(in source, o Options) (*problem.Instance, error) {
 	defer in.Close()
-	name := o.Format
-	if name == "" {
-		head, _ := in.Peek(4096)
-		name = format(in.Name, head, o.Form)
+	head, _ := in.Peek(foreign.Head)
+	if err := foreign.Check(in.name, head, "a binary quadratic program, in one of the formats "+strings.Join(Names(), ", "), accepted...); err != nil {
+		return nil, err
 	}
+	name, err := o.Format, error(nil)
+	if name == "" {
+		if name, err = format(in.name, in.Name, head, o); err != nil {
+			return nil, err
+		}
+	}
+	o.cut = cutName(filepath.Base(in.Name))
 	l, err := layoutOf(name)
 	if err != nil {
 		return nil, err
@@ -136,7 +155,10 @@ func readPlain(in source, o Options) (*problem.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	inst.Source, inst.Format, inst.Sense = in.name, l.name, l.sense
+	inst.Source, inst.Format = in.name, l.name
+	if l.sense != "" {
+		inst.Sense = l.sense
+	}
 	if o.Sense != "" {
 		inst.Sense = o.Sense
 	} else {
@@ -150,54 +172,7 @@ func assume(inst *problem.Instance, l layout) {
 	switch l.name {
 	case "sparse", "qubo":
 		inst.Note("read as %s, to be minimised; copies of instances made to be maximised are about in this format: --sense maximize reads those", l.name)
-	case "mtx", "npy", "orlib", "mqlib":
+	case "mtx", "npy", "csv", "orlib", "mqlib":
 		inst.Note("read as %s %s, to be maximised", l.name, inst.Form)
 	}
-}
-
-// gname matches the names of files of the G-set.
-var gname = regexp.MustCompile(`^[Gg][0-9]+(-[0-9]+)?(\.(txt|mc))?$`)
-
-// format tells the format by the name without the compression's ending, then
-// by the first bytes. An unlabelled `n m` is a QUBO to be maximised, unless a
-// cut is asked for.
-func format(bare string, head []byte, form problem.Form) string {
-	if bytes.HasPrefix(head, []byte(npy.Magic)) {
-		return "npy"
-	}
-	base := filepath.Base(bare)
-	switch strings.ToLower(filepath.Ext(base)) {
-	case ".npy":
-		return "npy"
-	case ".mtx", ".mm":
-		return "mtx"
-	case ".rud", ".rudy", ".mc", ".gset":
-		return "rudy"
-	case ".sparse":
-		return "sparse"
-	case ".qubo":
-		return "qubo"
-	case ".coo":
-		return "coo"
-	case ".json", ".bqm":
-		return "bqm"
-	}
-	text := bytes.TrimLeft(head, " \t\r\n")
-	switch {
-	case gname.MatchString(base):
-		return "rudy"
-	case bytes.HasPrefix(head, []byte("%%MatrixMarket")):
-		return "mtx"
-	case bytes.HasPrefix(text, []byte("{")):
-		return "bqm"
-	case bytes.HasPrefix(text, []byte("# vartype")):
-		return "coo"
-	case bytes.HasPrefix(text, []byte("#")):
-		return "mqlib"
-	case bytes.HasPrefix(text, []byte("c ")) || bytes.HasPrefix(text, []byte("c\n")) || bytes.HasPrefix(text, []byte("p qubo")):
-		return "qubo"
-	case form == problem.MaxCut:
-		return "rudy"
-	}
-	return "orlib"
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -24,12 +25,15 @@ func Write(w io.Writer, inst *problem.Instance, format string) (notes []string, 
 	if err != nil {
 		return nil, err
 	}
+	if l.write == nil {
+		return nil, fmt.Errorf("format %s is read, and not written", format)
+	}
 	if err := inst.Check(); err != nil {
 		return nil, err
 	}
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	form := l.form
-	if inst.Form == problem.Ising && (l.name == "coo" || l.name == "bqm") {
+	if inst.Form == problem.Ising && slices.Contains(l.forms, problem.Ising) && l.sense == problem.Minimize {
 		form = problem.Ising
 	}
 	out, err := inst.As(form)
@@ -40,17 +44,17 @@ func Write(w io.Writer, inst *problem.Instance, format string) (notes []string, 
 		note("the %s became a %s: %s, %s", inst.Form, form, formats.Count(out.N, "variable"), formats.Count(out.Pairs(), "pair"))
 		notes = append(notes, out.Notes[len(inst.Notes):]...)
 	}
-	if l.sense != inst.Sense {
+	if l.sense != "" && l.sense != inst.Sense {
 		note("the coefficients were negated: the format is one to %s", l.sense)
 		out = out.To(l.sense)
 	}
-	if twice := l.name == "orlib" || l.name == "sparse" || l.name == "mqlib"; twice {
+	if slices.Contains([]string{"orlib", "sparse", "qs", "mqlib"}, l.name) {
 		note("a coefficient off the diagonal is written as half of what the product counts")
 	}
-	if offset := offsetText(out); offset != "0" && l.name != "coo" && l.name != "bqm" {
+	if offset := offsetText(out); offset != "0" && !slices.Contains([]string{"coo", "bqm", "bqpjson", "qs", "qubo", "lp"}, l.name) {
 		note("the constant %s is left out: values are less by it", offset)
 	}
-	if out.Names != nil && l.name != "bqm" {
+	if out.Names != nil && l.name != "bqm" && l.name != "lp" {
 		note("the variables' names are left out")
 	}
 	if inst.Fixed != nil || inst.Hint != nil {
@@ -58,14 +62,6 @@ func Write(w io.Writer, inst *problem.Instance, format string) (notes []string, 
 	}
 	b := bufio.NewWriterSize(w, 1<<16)
 	return notes, errors.Join(l.write(b, out), b.Flush())
-}
-
-// OfPath is the format that a file's name promises, empty where it promises none.
-func OfPath(path string) string {
-	if f := format(strings.TrimSuffix(path, ".txt"), nil, ""); f != "orlib" {
-		return f
-	}
-	return ""
 }
 
 func offsetText(inst *problem.Instance) string {
@@ -152,16 +148,34 @@ func listEntries(inst *problem.Instance, w io.Writer, first int, half bool) erro
 	return err
 }
 
+// writeOrlib writes that one problem follows, which tells the format from others.
 func writeOrlib(w io.Writer, inst *problem.Instance) error {
-	fmt.Fprintf(w, "%d %d\n", inst.N, inst.Pairs()+diagonalCount(inst))
+	if _, err := fmt.Fprintln(w, 1); err != nil {
+		return err
+	}
+	return writeSparse(w, inst)
+}
+
+func writeSparse(w io.Writer, inst *problem.Instance) error {
+	if _, err := fmt.Fprintf(w, "%d %d\n", inst.N, inst.Pairs()+diagonalCount(inst)); err != nil {
+		return err
+	}
 	return listEntries(inst, w, 1, true)
 }
 
-func writeSparse(w io.Writer, inst *problem.Instance) error { return writeOrlib(w, inst) }
+func writeQS(w io.Writer, inst *problem.Instance) error {
+	fmt.Fprintf(w, "# ObjectiveOffset %s\n# Vars Non-zeros\n", offsetText(inst))
+	return writeSparse(w, inst)
+}
+
+func writeQubist(w io.Writer, inst *problem.Instance) error {
+	fmt.Fprintf(w, "%d %d\n", inst.N, inst.Pairs()+diagonalCount(inst))
+	return listEntries(inst, w, 0, false)
+}
 
 func writeMQLib(w io.Writer, inst *problem.Instance) error {
 	fmt.Fprintln(w, "# maximise; an off-diagonal coefficient counts twice")
-	return writeOrlib(w, inst)
+	return writeSparse(w, inst)
 }
 
 func writeRudy(w io.Writer, inst *problem.Instance) error {
@@ -171,6 +185,9 @@ func writeRudy(w io.Writer, inst *problem.Instance) error {
 
 // writeQUBO lists the nodes with a coefficient first, then the couplers.
 func writeQUBO(w io.Writer, inst *problem.Instance) error {
+	if offset := offsetText(inst); offset != "0" {
+		fmt.Fprintf(w, "c offset : %s\n", offset)
+	}
 	fmt.Fprintf(w, "p qubo 0 %d %d %d\n", inst.N, diagonalCount(inst), inst.Pairs())
 	var err error
 	for _, nodes := range []bool{true, false} {

@@ -136,7 +136,7 @@ func TestMultistartMeans(t *testing.T) {
 			}
 		}
 	}
-	flat := &problem.Normal{N: 5, Start: make([]int64, 6), Diag: make([]int64, 5), Scale: 1, Sense: 1} // mean = max = 0
+	flat := &problem.Normal{N: 5, Start: make([]int64, 6), Diag: make([]int64, 5), Sense: 1} // mean = max = 0
 	o := Options{Samples: 5, Iterations: 8}
 	if r := multistart(t, flat, newHostStarter(t.Context(), flat, 1), o); r.Searched != 8 {
 		t.Errorf("without coefficients %d of 8 pass, expected all", r.Searched)

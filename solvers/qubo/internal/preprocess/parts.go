@@ -11,37 +11,16 @@ import (
 // whole is set. It is false where stop has ended it.
 func (r *reducer) split(whole bool, stop func() bool) bool {
 	n := r.p.N
+	untouched := func(list []int32) bool { return whole || r.p.Over == 0 || r.held[list[0]] }
 	if !slices.Contains(r.gone, true) && (whole || r.connected(stop)) {
-		r.Parts = []Part{{Problem: r.p, Bound: r.bound}}
+		r.Parts = []Part{{Problem: r.p, Bound: r.bound, True: untouched([]int32{0})}}
 		return true
 	}
-	component, count := make([]int32, n), 0
-	for i := range component {
-		component[i] = -1
+	lists := r.components(stop)
+	if lists == nil {
+		return false
 	}
-	var lists [][]int32
-	for i := range int32(n) {
-		if r.gone[i] || component[i] >= 0 {
-			continue
-		}
-		list := []int32{i}
-		component[i] = int32(count)
-		for k := 0; k < len(list); k++ {
-			if k&1023 == 0 && stop() {
-				return false
-			}
-			r.each(list[k], func(j int32, _ int64) {
-				if component[j] < 0 {
-					component[j] = int32(count)
-					list = append(list, j)
-				}
-			})
-		}
-		count++
-		slices.Sort(list)
-		lists = append(lists, list)
-	}
-	if whole && count > 1 {
+	if whole && len(lists) > 1 {
 		all := slices.Concat(lists...)
 		slices.Sort(all)
 		lists = [][]int32{all}
@@ -58,9 +37,36 @@ func (r *reducer) split(whole bool, stop func() bool) bool {
 		}
 		found := q.Measure()
 		q.Known = found.Spans()
-		r.Parts = append(r.Parts, Part{q, list, found.Bound()})
+		r.Parts = append(r.Parts, Part{q, list, found.Bound(), untouched(list)})
 	}
 	return true
+}
+
+// components are the components of the variables that are left, each ascending; nil where stop
+// has ended it.
+func (r *reducer) components(stop func() bool) [][]int32 {
+	met, lists := make([]bool, r.p.N), [][]int32{}
+	for i := range int32(r.p.N) {
+		if r.gone[i] || met[i] {
+			continue
+		}
+		list := []int32{i}
+		met[i] = true
+		for k := 0; k < len(list); k++ {
+			if k&1023 == 0 && stop() {
+				return nil
+			}
+			r.each(list[k], func(j int32, _ int64) {
+				if !met[j] {
+					met[j] = true
+					list = append(list, j)
+				}
+			})
+		}
+		slices.Sort(list)
+		lists = append(lists, list)
+	}
+	return lists
 }
 
 // connected reports whether all variables are connected, none being gone, or
@@ -92,7 +98,7 @@ func (r *reducer) connected(stop func() bool) bool {
 // part is the problem of some variables, ascending, which place numbers; nil
 // where stop has ended it.
 func (r *reducer) part(list, place []int32, stop func() bool) *problem.Normal {
-	q := &problem.Normal{N: len(list), Scale: r.p.Scale, Sense: r.p.Sense, Exact: r.p.Exact}
+	q := &problem.Normal{N: len(list), Sense: r.p.Sense, Exact: r.p.Exact, Apart: r.p.Apart}
 	q.Start, q.Diag = make([]int64, 1, q.N+1), make([]int64, q.N)
 	total := 0
 	for _, i := range list {

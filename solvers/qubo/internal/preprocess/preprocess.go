@@ -20,12 +20,17 @@ import (
 //   - degree 0 to 2: the best value of a variable is a function of at most two
 //     others, which becomes their coefficients;
 //   - components: what is not connected is solved apart.
+//
+// Where coefficients are rounded, the first rule alone, with a margin for what rounding may have
+// taken, keeps an optimal solution of the instance. It comes first, and components of few variables
+// that it leaves are left as they are: their best solutions are those of the instance.
 type Reduction struct {
 	p        *problem.Normal
 	Constant int64 // objective of the variables that were fixed and eliminated
 	fixed    []int8
 	steps    []step // eliminations, in their order
 	Parts    []Part
+	True     bool // no rule was applied that may have lost the best solution to rounding
 }
 
 // A step eliminated variable i: it is 1 where diag + w1 x(j) + w2 x(k) > 0; j
@@ -36,11 +41,22 @@ type step struct {
 }
 
 // A Part is a component; variable v of p is variable of[v] of the whole. A nil
-// list stands for all. No solution is better than bound.
+// list stands for all. No solution is better than bound. True says that its variables, and
+// pairs, are those of the instance, the other ends of pairs being fixed.
 type Part struct {
 	Problem *problem.Normal
 	of      []int32
 	Bound   int64
+	True    bool
+}
+
+// Few is the exact objective of part k, which is true.
+func (r *Reduction) Few(k int, inst *problem.Instance) *problem.Few {
+	zeros := make([][]uint64, len(r.Parts))
+	for l, c := range r.Parts {
+		zeros[l] = make([]uint64, problem.Words(c.Problem.N))
+	}
+	return inst.Few(r.Parts[k].of, r.Restore(zeros))
 }
 
 // An edge is a pair as one of its ends sees it.
@@ -62,7 +78,9 @@ type reducer struct {
 	low    []int64 // sum of the negative weights
 	high   []int64 // sum of the positive weights
 	degree []int32
-	bound  int64 // of p
+	bound  int64  // of p
+	margin bool   // the first rule alone is applied, with a margin for rounding
+	held   []bool // variables that the rules leave as they are; nil: none
 	queue  []int32
 	queued []bool
 	adj    [][]edge // pairs of p and new ones, also with variables that are gone; nil: the rows of p are all
@@ -82,23 +100,46 @@ func Reduce(p *problem.Normal, given []int8, plain bool, stop func() bool) *Redu
 			must = true
 		}
 	}
-	if !plain {
-		for i := range p.N {
-			if !r.queued[i] && (r.degree[i] <= 2 || r.diag[i]+r.low[i] >= 0 || r.diag[i]+r.high[i] <= 0) {
-				r.push(int32(i))
-			}
-		}
-		for steps := 0; len(r.queue) > 0 && (steps&1023 != 0 || !stop()); steps++ {
-			i := r.queue[len(r.queue)-1]
-			r.queue = r.queue[:len(r.queue)-1]
-			r.queued[i] = false
-			r.apply(i)
-		}
+	if !plain && p.Over > 0 {
+		r.margin = true
+		r.reduce(stop)
+		r.margin = false
+		r.hold(stop)
+	}
+	if r.True = true; !plain {
+		before := slices.Clone(r.gone)
+		r.reduce(stop)
+		r.True = p.Over == 0 || slices.Equal(before, r.gone)
 	}
 	if !r.split(plain, func() bool { return !must && stop() }) {
 		return &Reduction{p: p, fixed: slices.Repeat([]int8{-1}, p.N), Parts: []Part{{Problem: p, Bound: r.bound}}}
 	}
 	return r.Reduction
+}
+
+// reduce applies the rules until none fits.
+func (r *reducer) reduce(stop func() bool) {
+	for i := range r.p.N {
+		if !r.queued[i] && (r.degree[i] <= 2 || r.diag[i]+r.low[i] >= 0 || r.diag[i]+r.high[i] <= 0) {
+			r.push(int32(i))
+		}
+	}
+	for steps := 0; len(r.queue) > 0 && (steps&1023 != 0 || !stop()); steps++ {
+		i := r.queue[len(r.queue)-1]
+		r.queue = r.queue[:len(r.queue)-1]
+		r.queued[i] = false
+		r.apply(i)
+	}
+}
+
+// hold keeps the rules from components of few variables.
+func (r *reducer) hold(stop func() bool) {
+	r.held = make([]bool, r.p.N)
+	for _, list := range r.components(stop) {
+		for _, i := range list {
+			r.held[i] = len(list) <= problem.FewVariables
+		}
+	}
 }
 
 func (r *reducer) begin() {
@@ -131,13 +172,17 @@ func (r *reducer) push(i int32) {
 
 // apply tries the rules on variable i.
 func (r *reducer) apply(i int32) {
+	margin := int64(0)
+	if r.margin { // less than one for each coefficient
+		margin = 1 + r.p.Start[i+1] - r.p.Start[i]
+	}
 	switch {
-	case r.gone[i]:
-	case r.diag[i]+r.low[i] >= 0:
+	case r.gone[i] || r.held != nil && r.held[i]:
+	case r.diag[i]+r.low[i] >= margin:
 		r.fix(i, 1)
-	case r.diag[i]+r.high[i] <= 0:
+	case r.diag[i]+r.high[i] <= -margin:
 		r.fix(i, 0)
-	case r.degree[i] <= 2:
+	case r.degree[i] <= 2 && !r.margin:
 		r.eliminate(i)
 	}
 }

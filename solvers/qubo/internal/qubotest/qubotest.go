@@ -18,7 +18,7 @@ import (
 // same for (i, j) as for (j, i).
 func of(diag []int64, weight func(i, j int) int64) *problem.Normal {
 	n := len(diag)
-	p := &problem.Normal{N: n, Start: make([]int64, n+1), Diag: diag, Scale: 1, Sense: 1, Exact: true}
+	p := &problem.Normal{N: n, Start: make([]int64, n+1), Diag: diag, Sense: 1, Exact: true}
 	for i := range n {
 		for j := range n {
 			if w := weight(i, j); w != 0 && i != j {

@@ -4,7 +4,7 @@ package reference
 
 import (
 	"context"
-	"math/bits"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -17,31 +17,107 @@ import (
 // Tiny is the number of variables up to which every search visits all solutions.
 const Tiny = 12
 
-// ExhaustLimit is the most variables that exhaust takes.
-const ExhaustLimit = 24
+// ExhaustLimit is the most variables that Exhaust and Within take.
+const ExhaustLimit = problem.FewVariables
 
 // Exhaust returns an optimal solution of at most ExhaustLimit variables and its
-// value. It visits all 2^n solutions in the order of the reflected Gray code,
-// one flip apart.
+// value.
 func Exhaust(p *problem.Normal) (int64, []uint64) {
+	list, _ := Within(p, 0, 1, func() bool { return false })
+	x := []uint64{list[0]}
+	return p.Value(x), x[:problem.Words(p.N)]
+}
+
+// Within returns the solutions of at most ExhaustLimit variables whose values are at most slack
+// below the best, bit i for variable i, and all of them unless they are more than most, or stop ends the
+// visit. It visits all 2^n solutions, variable by variable, with what each that follows would add.
+func Within(p *problem.Normal, slack int64, most int, stop func() bool) (list []uint64, all bool) {
 	if p.N > ExhaustLimit {
 		panic("qubo: too many variables to visit every solution")
 	}
-	x := make([]uint64, max(1, problem.Words(p.N)))
-	delta := make([]int64, p.N)
-	p.Deltas(x, delta)
-	var value, best int64
-	var argument uint64
-	for step := uint64(1); step < 1<<p.N; step++ {
-		i := bits.TrailingZeros64(step)
-		value += delta[i]
-		problem.Flip(p, x, delta, i)
-		if value > best {
-			best, argument = value, x[0]
+	v := &visit{n: p.N, slack: slack, most: most, missed: math.MinInt64, stop: stop, near: []visited{{0, 0}}}
+	v.weight, v.field = make([][]int64, p.N), make([][]int64, p.N+1)
+	for i := range p.N {
+		v.weight[i] = make([]int64, p.N)
+		col, weight := p.Row(i)
+		for k, j := range col {
+			v.weight[i][j] = weight[k]
 		}
+		v.field[i+1] = make([]int64, p.N)
 	}
-	x[0] = argument
-	return best, x[:problem.Words(p.N)]
+	v.field[0] = p.Diag
+	if p.N > 0 {
+		v.from(0, 0, 0)
+	}
+	if v.ended {
+		return nil, false
+	}
+	for _, s := range v.near {
+		list = append(list, s.x)
+	}
+	return list, v.missed < v.best-slack
+}
+
+// A visit is one of all solutions.
+type visit struct {
+	n      int
+	weight [][]int64
+	field  [][]int64 // by depth: what variables from it on would add
+	slack  int64
+	most   int
+	near   []visited // solutions near the best
+	best   int64
+	missed int64 // the best of those for which there was no room
+	stop   func() bool
+	ended  bool
+}
+
+type visited struct {
+	value int64
+	x     uint64
+}
+
+// checkDepth: stop is called at each choice for this many variables.
+const checkDepth = 10
+
+// from visits the solutions whose first d variables, not all, are as in x, where they are worth
+// value.
+func (v *visit) from(d int, value int64, x uint64) {
+	if v.ended = v.ended || d == checkDepth && v.stop(); v.ended {
+		return
+	}
+	field, next := v.field[d], v.field[d+1]
+	if d == v.n-1 {
+		v.add(value, x)
+		v.add(value+field[d], x|1<<d)
+		return
+	}
+	copy(next[d+1:], field[d+1:])
+	v.from(d+1, value, x)
+	for k, w := range v.weight[d][d+1:] {
+		next[d+1+k] = field[d+1+k] + w
+	}
+	v.from(d+1, value+field[d], x|1<<d)
+}
+
+// add takes a solution near the best. That of zeros was there at first.
+func (v *visit) add(value int64, x uint64) {
+	if value < v.best-v.slack || x == 0 {
+		return
+	}
+	v.take(value, x)
+}
+
+func (v *visit) take(value int64, x uint64) {
+	if value > v.best {
+		v.best = value
+		v.near = slices.DeleteFunc(v.near, func(s visited) bool { return s.value < v.best-v.slack })
+	}
+	if len(v.near) < v.most {
+		v.near = append(v.near, visited{value, x})
+	} else {
+		v.missed = max(v.missed, value)
+	}
 }
 
 // Visit is the search of a problem of at most Tiny variables: it tells the best solution.

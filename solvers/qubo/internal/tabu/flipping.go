@@ -107,7 +107,7 @@ func OpenFlipping(d device.Device, n int, row, label string) (f *Flipping, err e
 	if err != nil {
 		return nil, err
 	}
-	p := &problem.Normal{N: n, Start: make([]int64, n+1), Diag: make([]int64, n), Scale: 1, Sense: 1, Exact: true}
+	p := &problem.Normal{N: n, Start: make([]int64, n+1), Diag: make([]int64, n), Sense: 1, Exact: true}
 	b, err := takeIsland(d, v, form, p, nil)
 	if err != nil {
 		return nil, err

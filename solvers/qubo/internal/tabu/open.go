@@ -18,7 +18,7 @@ func Open(p *problem.Normal, o search.Setup) (search.Opened, error) {
 		return search.Opened{}, err
 	}
 	q := p
-	if !p.Exact { // coefficients are rounded already: fewer bits, which the fast types hold
+	if p.Roundable() { // coefficients are rounded already: fewer bits, which the fast types hold
 		q = p.Coarse(search.Int32Deltas)
 	}
 	c, err := choose(o.Weakest(), q, o)

@@ -76,7 +76,7 @@ func TestBulkLimits(t *testing.T) {
 		"block=32,items=4,row=float32,cluster=1,searches=0,meet=barrier": 1<<23 - 1,
 		"block=32,items=4,row=pairs,cluster=1,searches=0,meet=barrier":   1<<14 - 1,
 	} {
-		p := &problem.Normal{N: 4, Diag: []int64{most, -most, most - 100, -most}, Start: []int64{0, 0, 0, 1, 2}, Col: []int32{3, 2}, Weight: []int64{100, 100}, Scale: 1, Sense: 1, Exact: true}
+		p := &problem.Normal{N: 4, Diag: []int64{most, -most, most - 100, -most}, Start: []int64{0, 0, 0, 1, 2}, Col: []int32{3, 2}, Weight: []int64{100, 100}, Sense: 1, Exact: true}
 		v := qubo.Bulk.Variant(label)
 		l, err := newIslands([]device.Device{d}, v, p, func(b *Island) parameters {
 			return parameters{searches: 1, stall: 1 << 20, tenure: 5, pool: 2, distance: 1}

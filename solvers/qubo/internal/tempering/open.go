@@ -22,7 +22,7 @@ func Open(p *problem.Normal, o search.Setup) (search.Opened, error) {
 		return search.Opened{}, err
 	}
 	q := p
-	if !p.Exact {
+	if p.Roundable() {
 		q = p.Coarse(search.Int32Deltas)
 	}
 	c, err := choose(o.Weakest(), q, o)

@@ -59,7 +59,7 @@ func (t *trial) Size() int { return t.p.N }
 // pairs weigh 2 or -2, or something between -200 and 200.
 func torus(weight string, n int, seed uint64) *problem.Normal {
 	side := max(3, int(math.Round(math.Sqrt(float64(n)))))
-	p := &problem.Normal{N: side * side, Start: make([]int64, 1, side*side+1), Diag: make([]int64, side*side), Scale: 1, Sense: 1, Exact: true}
+	p := &problem.Normal{N: side * side, Start: make([]int64, 1, side*side+1), Diag: make([]int64, side*side), Sense: 1, Exact: true}
 	for i := range p.N {
 		a, b := i/side*side, i%side
 		near := []int{a + (b+1)%side, a + (b+side-1)%side, (i + side) % p.N, (i + p.N - side) % p.N}
@@ -80,8 +80,8 @@ func torus(weight string, n int, seed uint64) *problem.Normal {
 // Cases are one variable, lattices, and a hub with more neighbours than a chunk
 // has slots.
 func (Subject) Cases(fixed map[string]string) ([]subject.Case, error) {
-	one := &problem.Normal{N: 1, Start: []int64{0, 0}, Diag: []int64{3}, Scale: 1, Sense: 1, Exact: true}
-	star := &problem.Normal{N: 70, Start: []int64{0, 69}, Diag: make([]int64, 70), Scale: 1, Sense: 1, Exact: true}
+	one := &problem.Normal{N: 1, Start: []int64{0, 0}, Diag: []int64{3}, Sense: 1, Exact: true}
+	star := &problem.Normal{N: 70, Start: []int64{0, 69}, Diag: make([]int64, 70), Sense: 1, Exact: true}
 	for i := 1; i < star.N; i++ {
 		star.Diag[i], star.Col, star.Weight = int64(i%3), append(star.Col, int32(i)), append(star.Weight, int64(i%2)*4-2)
 	}

@@ -130,14 +130,12 @@ func (a *app) solveOneAuction(ctx context.Context, s *auctionFlags, session *auc
 		}
 	}
 	r.Seconds.Read = read
-	verified := ""
-	if s.verify && err == nil {
-		p.Set("verifying with the reference")
-		if verified, err = verifyAuction(ctx, auc, r); refuted(err) {
-			return err
-		}
+	verified, err := s.verified(a, p, r.Stopped, err, func() (string, error) { return verifyAuction(ctx, auc, r) })
+	if refuted(err) {
+		return err
 	}
 	p.Close()
+	err = a.answered(ctx, err)
 	if s.json {
 		return errors.Join(err, printJSON(a.out, r))
 	}

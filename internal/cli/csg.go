@@ -210,25 +210,16 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 	estimate := structures.Estimate()
 	session.Progress = func(now solve.Incumbent) { p.Set("solving %s: %s", ui.Count(inst.N, "agent"), estimate(now)) }
 	r, err := awaitBest(ctx, func() (*csg.Result, error) { return s.solve(ctx, inst, session) })
-	if r != nil {
-		r.Seconds.Read = read
-	}
-	limited := r != nil && s.values == "" && errors.Is(err, context.DeadlineExceeded) // --time-limit ended the solve: no error
-	ended := r != nil && (r.Stopped || errors.Is(err, device.ErrLost))
-	if err != nil && !limited && !ended && !(s.json && errors.Is(err, solve.ErrInfeasible)) {
+	if r == nil || !s.json && errors.Is(err, solve.ErrInfeasible) {
 		return solverError(err)
 	}
-	verified := ""
-	if s.verify && err == nil {
-		p.Set("verifying with the reference")
-		if verified, err = verifyCSG(ctx, inst, r); refuted(err) {
-			return err
-		}
+	r.Seconds.Read = read
+	verified, err := s.verified(a, p, r.Stopped, err, func() (string, error) { return verifyCSG(ctx, inst, r) })
+	if refuted(err) {
+		return err
 	}
 	p.Close()
-	if limited {
-		err = nil
-	}
+	err = a.answered(ctx, err)
 	if s.json {
 		return errors.Join(err, printJSON(a.out, r))
 	}
@@ -257,7 +248,10 @@ func (s *csgFlags) solve(ctx context.Context, inst *csg.Instance, session *csg.S
 		return session.Solve(ctx, inst)
 	}
 	r, cover, err := csg.SolveCover(ctx, inst, session.Options)
-	if err != nil && !errors.Is(err, solve.ErrInfeasible) {
+	if cover == nil {
+		if err == nil { // the solve was ended
+			r.Notes = append(r.Notes, fmt.Sprintf("the values of all coalitions are not known: %s was not written", s.values))
+		}
 		return r, err
 	}
 	return r, errors.Join(err, whole.Write(ctx, s.values, func(w io.Writer) error { return csg.WriteCover(w, inst, cover) }))

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -52,9 +51,9 @@ func (a *app) solveGraph(ctx context.Context, s *csgFlags, session *csg.Session,
 	}
 	r.Seconds.Read = read.Seconds()
 	if p.Close(); s.json {
-		return errors.Join(ctx.Err(), printJSON(a.out, r))
+		return printJSON(a.out, r)
 	}
-	return errors.Join(ctx.Err(), structures.WriteFound(a.out, r, r.Device))
+	return structures.WriteFound(a.out, r, r.Device)
 }
 
 // verdictOfGraph checks a result against a graph, or against the graph's table if that was solved.

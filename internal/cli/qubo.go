@@ -272,19 +272,17 @@ func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, session *qubo.Sess
 		return failed
 	}
 	r.Seconds.Read = read
-	verified := ""
-	if s.verify && failed == nil && ctx.Err() == nil {
-		p.Set("searching with the reference")
-		if verified, failed = verifyQUBO(ctx, inst, r, s.options); refuted(failed) {
-			return failed
-		}
-		if s.json && failed == nil {
-			r.Notes = append(slices.Clip(r.Notes), verified)
-		}
+	verified, failed := s.verified(a, p, ctx.Err() != nil, failed, func() (string, error) { return verifyQUBO(ctx, inst, r, s.options) })
+	if refuted(failed) {
+		return failed
+	}
+	if s.json && verified != "" {
+		r.Notes = append(slices.Clip(r.Notes), verified)
 	}
 	p.Close()
+	failed = a.answered(ctx, failed)
 	if s.plot != "" { // after ctrl-C too; the answer is printed even if the plot cannot be written
-		failed = errors.Join(failed, programs.Plot(context.WithoutCancel(ctx), s.plot, r))
+		failed = errors.Join(failed, a.answered(ctx, programs.Plot(ctx, s.plot, r)))
 	}
 	if s.json {
 		return errors.Join(failed, printJSON(a.out, r))

@@ -171,6 +171,30 @@ func await[T any](ctx context.Context, work func() (T, error)) (T, error) {
 // unverified is why an answer could not be compared with a reference's. Such an answer is printed.
 func unverified(err error) error { return fmt.Errorf("the answer was not verified: %w", err) }
 
+// verified compares an answer with a reference's where --verify asks for that, unless err tells of an earlier failure. An answer
+// of a solve that was stopped is not compared.
+func (s *solveFlags) verified(a *app, p *ui.Progress, stopped bool, err error, compare func() (string, error)) (string, error) {
+	switch {
+	case !s.verify || err != nil:
+		return "", err
+	case stopped:
+		p.Say("coalesce: the answer was not verified: the solve was ended before it was done")
+		return "", nil
+	}
+	p.Set("verifying with the reference")
+	return compare()
+}
+
+// answered is the error of a command that prints an answer. The end of ctx is none (package solve has the rule): what it left
+// undone, such as a check or a file, is said.
+func (a *app) answered(ctx context.Context, err error) error {
+	if solve.Ended(ctx, err) {
+		a.say(ui.OneLine(err))
+		return nil
+	}
+	return err
+}
+
 // refuted reports a check that an answer has failed.
 func refuted(err error) bool { return errors.As(err, new(checkError)) }
 

@@ -209,11 +209,11 @@ func (a *app) tuneHere(ctx context.Context, s *tuneFlags, subjects []subject.Sub
 	if s.asNew {
 		known, without = known.Without(facts.Class()), facts.Class()
 	}
-	tasks, err := s.tasks(a, subjects, facts)
+	tasks, err := await(ctx, func() ([]autotune.Task, error) { return s.tasks(a, subjects, facts) })
 	if err != nil || len(tasks) == 0 {
 		return err
 	}
-	old, err := tuning.Earlier(s.output, s.refresh)
+	old, err := await(ctx, func() (*tuned.Database, error) { return tuning.Earlier(s.output, s.refresh) })
 	if err == nil && s.between {
 		tasks = tuning.Between(a.err, tasks, tuned.Merge(known, old), facts)
 	}

@@ -127,7 +127,7 @@ func TestTimeLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Proven || got.Stopped || got.Matched != 3000 || len(got.Notes) == 0 || !strings.Contains(got.Notes[len(got.Notes)-1], "time limit") {
+	if got.Proven || !got.Stopped || got.Matched != 3000 || len(got.Notes) == 0 || !strings.Contains(got.Notes[len(got.Notes)-1], "time limit") {
 		t.Errorf("found proven %t, interrupted %t, %d pairs, notes %q", got.Proven, got.Stopped, got.Matched, got.Notes)
 	}
 	if took := time.Since(clock); took > 5*time.Second {

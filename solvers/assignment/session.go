@@ -10,6 +10,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/solve"
 )
 
 // A Session is an instance on a device: its costs, the plan, and the workspace
@@ -142,7 +143,7 @@ func (s *Session) Solve(ctx context.Context) (*Result, error) {
 // orBest returns the best matching so far where ctx ended the solve, else the error. part is the
 // algorithm's partial matching, start the duals that it began from; both may be nil.
 func (r *Result) orBest(ctx context.Context, s *Session, part *engine.Solution, start *problem.Prices, err error) (*Result, error) {
-	switch ended := ctx.Err() != nil && errors.Is(err, ctx.Err()); {
+	switch ended := solve.Ended(ctx, err); {
 	case errors.Is(err, collective.ErrEnded):
 		found, failed := r.interruptedTogether(ctx, s)
 		if found {
@@ -156,7 +157,7 @@ func (r *Result) orBest(ctx context.Context, s *Session, part *engine.Solution, 
 		if found {
 			return r, nil
 		}
-		err = errors.Join(err, failed)
+		err = errors.Join(solve.Unanswered(ctx), failed)
 	}
 	return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
 }

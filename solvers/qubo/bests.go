@@ -1,6 +1,8 @@
 package qubo
 
 import (
+	"slices"
+
 	"coalesce/solvers/qubo/internal/preprocess"
 	"coalesce/solvers/qubo/problem"
 )
@@ -35,6 +37,11 @@ func newBests(red *preprocess.Reduction, hint []uint64) *bests {
 		p.proven = c.Problem.N == 0 || c.Bound == p.value
 	}
 	return b
+}
+
+// finished reports whether the best solutions of all parts are proven: nothing is left to search.
+func (b *bests) finished() bool {
+	return !slices.ContainsFunc(b.part, func(p partBest) bool { return !p.proven })
 }
 
 // open is the number of variables of those of the parts 0 to k that are not proven, at least 1.

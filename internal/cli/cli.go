@@ -31,6 +31,7 @@ import (
 	"coalesce/runtime/mpi"
 	"coalesce/runtime/ondemand"
 	"coalesce/solvers/formats"
+	"coalesce/solvers/solve"
 )
 
 // Exit codes.
@@ -163,7 +164,7 @@ func (a *app) exit(ctx context.Context, err error) int {
 	case errors.As(err, &some):
 		fmt.Fprintf(a.err, "coalesce: %s\n", a.line(err))
 		return some.code
-	case errors.As(err, &usage) || !a.started:
+	case errors.As(err, &usage) || errors.As(err, new(*formats.OptionError)) || errors.As(err, new(*solve.VariantError)) || !a.started:
 		fmt.Fprintf(a.err, "coalesce: %s\nSee \"coalesce --help\" and \"coalesce COMMAND --help\".\n", a.line(err))
 		return exitUsage
 	case errors.As(err, &check):

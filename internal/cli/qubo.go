@@ -82,7 +82,7 @@ type quboFlags struct {
 }
 
 func (a *app) solveQUBOCommand() *cobra.Command {
-	s := quboFlags{solveFlags: solveFlags{several: true}}
+	s := quboFlags{solveFlags: solveFlags{several: true, families: qubo.Subjects()}}
 	cmd := &cobra.Command{
 		Use:   "qubo FILE...",
 		Short: "Find the best solution of a binary quadratic program, an Ising model or a maximum cut",
@@ -146,6 +146,9 @@ func (s *quboFlags) validate(a *app, args []string) error {
 	if err := cmp.Or(s.readFlags.check(), s.solveFlags.check(a)); err != nil {
 		return err
 	}
+	if err := s.effective(s.effects()); err != nil {
+		return err
+	}
 	s.options = qubo.Options{Settings: s.settings(nil), Work: s.work, Seed: s.seed, Solutions: s.solutions, Distance: s.distance, Without: s.without,
 		Threads: s.threads, Unreduced: s.unreduced, Memory: a.free().Bytes}
 	if s.limit != "" {
@@ -162,9 +165,6 @@ func (s *quboFlags) validate(a *app, args []string) error {
 	var err error
 	if s.options.Rules, err = qubo.ParseRules(s.rules); err != nil {
 		return usagef("--rules: %v", err)
-	}
-	if s.starts != (qubo.Starts{}) && s.algorithm != "multistart" {
-		return usagef("--samples, --iterations, --batch, --max-flips, --lambda, --blend and --ascend are for --algorithm multistart")
 	}
 	if err := s.starts.Check(s.algorithm); err != nil {
 		return usagef("%v", err)

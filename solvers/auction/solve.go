@@ -94,6 +94,11 @@ func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
 	if o.Algorithm != "" && !slices.Contains(Algorithms(), o.Algorithm) {
 		return nil, fmt.Errorf("solve auction: found the algorithm %.40q, expected one of %v", o.Algorithm, Algorithms())
 	}
+	if o.Algorithm == Branch {
+		if err := o.Variantless(Branch); err != nil {
+			return nil, fmt.Errorf("solve auction: %w", err)
+		}
+	}
 	p, err := newPlain(a, true)
 	if err != nil {
 		return nil, fmt.Errorf("solve auction: %w", err)

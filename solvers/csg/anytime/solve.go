@@ -46,7 +46,7 @@ func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
 	case o.Algorithm != "" && o.Algorithm != Algorithm:
 		return nil, fmt.Errorf("algorithm %q: expected %s", o.Algorithm, Algorithm)
 	case o.Variant != "":
-		return nil, fmt.Errorf("variant %q: algorithm %s has none", o.Variant, Algorithm)
+		return nil, o.Variantless(Algorithm)
 	case o.TimeLimit < 0 || o.Target != nil && math.IsNaN(*o.Target):
 		return nil, errors.New("expected a time limit of at least 0, and a target that is a number")
 	}

@@ -88,7 +88,7 @@ func readNPY(r io.Reader, size int64, name string, o ReadOptions) (*problem.Inst
 // neither an instance nor an error for every other file, which is to be read.
 func mapNPY(path string, o ReadOptions) (*problem.Instance, error) {
 	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || o.Format != "" && o.Format != "npy" {
+	if err != nil || !info.Mode().IsRegular() || o.Format != "" && o.Format != "npy" || o.named() != "" {
 		return nil, nil // reading says what is wrong
 	}
 	f, err := os.Open(path)

@@ -21,6 +21,7 @@ func (r *run) ascend() {
 		r.mu.Lock()
 		if top := &r.bests.part[k]; v > top.value {
 			top.value = v
+			top.proven = v >= c.Bound
 			copy(top.x, x)
 			r.record(r.elapsed())
 		}

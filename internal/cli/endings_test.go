@@ -174,7 +174,7 @@ func TestSignalsAtRandom(t *testing.T) {
 			case took > 5*time.Second:
 				t.Errorf("%s: took %v to end", what, took)
 			case code == exitFailed:
-				if cmd.out.Len() > 0 || strings.Count(said, "\n") != 1 || !strings.Contains(said, "interrupted") {
+				if solves && cmd.out.Len() > 0 || strings.Count(said, "\n") != 1 || !strings.Contains(said, "interrupted") {
 					t.Error(what)
 				}
 			case code != exitOK:

@@ -151,7 +151,7 @@ func (r *Result) orBest(ctx context.Context, s *Session, part *engine.Solution, 
 		}
 		err = errors.Join(err, failed)
 	case ended && s.options.Together() > 1:
-		err = fmt.Errorf("%w: ranks give no matching before they all solve", context.Cause(ctx))
+		err = fmt.Errorf("%w: ranks give no matching before they all solve", solve.Unanswered(ctx))
 	case ended:
 		found, failed := r.interrupted(ctx, s.inst, s.p, part, start)
 		if found {

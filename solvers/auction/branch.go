@@ -124,7 +124,7 @@ func branch(ctx context.Context, p *plain, items int, o Options, reason string, 
 		fmt.Sprintf("%s; the linear relaxation's bound is %s", formats.Count(solved.Nodes, "node"), amount(solved.LPBound)))
 	res.Search = companion.Tell(&res.Report)
 	if !solved.Proven() {
-		solve.Stop(context.Cause(ctx), &res.Stopped, &res.Notes, fmt.Sprintf("the bids are the best so far, and none pay more than %s", amount(solved.Bound)))
+		solve.Stop(solve.Cause(ctx), &res.Stopped, &res.Notes, fmt.Sprintf("the bids are the best so far, and none pay more than %s", amount(solved.Bound)))
 	}
 	return p.result(res)
 }

@@ -135,6 +135,9 @@ func (s *Session) solveChecked(ctx context.Context, inst *Instance, keep *Checkp
 		r.Notes = append(r.Notes, fmt.Sprintf("%s, after %.2g s", relayed.After, relayed.Spent.Seconds()))
 	}
 	r.Reason = way.Before(r.Reason)
+	if over := ctx.Err(); over != nil && err != nil && o.Together() > 1 && !errors.Is(err, ErrCheck) && !errors.Is(err, solve.ErrInfeasible) {
+		err = errors.Join(over, err) // exchanges fail where other ranks have ended
+	}
 	return r.ended(ctx, inst, best, err)
 }
 

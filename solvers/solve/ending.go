@@ -27,6 +27,14 @@ func Stop[N ~[]string](cause error, stopped *bool, notes *N, answer string) {
 	*notes = append(slices.Clip(*notes), ending(cause)+": "+answer)
 }
 
+// Cause is what cut a solve short: the cause of ctx or, while that goes on, the end of another rank that solves with this one.
+func Cause(ctx context.Context) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return context.Canceled
+}
+
 // Unanswered is the error of a solve that the end of ctx ended before there was an answer. It wraps ctx's error.
 func Unanswered(ctx context.Context) error {
 	return &unanswered{ending(context.Cause(ctx)), ctx.Err()}

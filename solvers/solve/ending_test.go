@@ -48,6 +48,9 @@ func TestEndings(t *testing.T) {
 			t.Errorf("%v: found an end in errors of other kinds", context.Cause(c.ctx))
 		}
 	}
+	if Cause(t.Context()) != context.Canceled || Cause(limited) != ErrTimeLimit {
+		t.Errorf("found the causes %v and %v", Cause(t.Context()), Cause(limited))
+	}
 	var r Report
 	if Stop(context.Cause(t.Context()), &r.Stopped, &r.Notes, "the best so far"); r.Stopped || r.Notes != nil {
 		t.Errorf("a context that goes on: found stopped %t and the notes %q", r.Stopped, r.Notes)

@@ -202,10 +202,22 @@ type synced interface {
 // ErrLocked is wrapped by Open when another process appends to the file.
 var ErrLocked = errors.New("another run of the tuner appends to this file")
 
+// Regular returns an error unless a path is that of a regular file, or of none yet. A pipe or a device cannot be read again
+// after it was written, and may have no end.
+func Regular(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s: found no regular file, expected one that is written and read again", path)
+	}
+	return nil
+}
+
 // Open opens or makes a file of trials for appending, after reading what it
 // holds; a last line that a crash cut off is removed. One process has a file open at a time, where
 // the system has locks; the error of a second one wraps ErrLocked.
 func Open(path string) (*File, Records, error) {
+	if err := Regular(path); err != nil {
+		return nil, Records{}, fmt.Errorf("open trials: %w", err)
+	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, Records{}, fmt.Errorf("open trials: %w", err)

@@ -235,3 +235,23 @@ func (e endless) Read(p []byte) (int, error) {
 	}
 	return len(p), nil
 }
+
+// A file of trials is written and read again, which a pipe and a device are not.
+func TestRegular(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "file")
+	if err := os.WriteFile(path, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		path string
+		ok   bool
+	}{{path, true}, {filepath.Join(folder, "none"), true}, {folder, false}, {os.DevNull, false}} {
+		if err := Regular(c.path); (err == nil) != c.ok {
+			t.Errorf("%s: found %v", c.path, err)
+		}
+		if _, _, err := Open(c.path); !c.ok && (err == nil || !strings.Contains(err.Error(), "no regular file")) {
+			t.Errorf("open %s: found %v", c.path, err)
+		}
+	}
+}

@@ -138,11 +138,8 @@ func goStartCSG(p *C.coalesce_csg, handle *C.int64_t) C.int32_t {
 			keep = &csg.Checkpoint{Path: C.GoString(p.checkpoint), Resume: p.flags&C.COALESCE_RESUME != 0}
 		}
 		r, err := csg.SolveKept(ctx, inst, o, keep)
-		switch {
-		case errors.Is(err, csg.ErrCheckpoint):
+		if errors.Is(err, csg.ErrCheckpoint) {
 			return nil, bad("%v", err)
-		case r != nil && len(r.Structure) > 0 && codeOf(err) == C.COALESCE_CANCELLED:
-			return answered(r, nil) // the best so far, as the text says
 		}
 		return answered(r, err)
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"coalesce/autotune/tuned"
+	"coalesce/internal/cli/effect"
 	"coalesce/internal/cli/matchings"
 	"coalesce/internal/ui"
 	"coalesce/runtime/collective"
@@ -44,7 +45,7 @@ type assignmentFlags struct {
 }
 
 func (a *app) solveAssignmentCommand() *cobra.Command {
-	s := assignmentFlags{solveFlags: solveFlags{several: true}}
+	s := assignmentFlags{solveFlags: solveFlags{several: true, families: assignment.Subjects()}}
 	cmd := &cobra.Command{
 		Use:   "assignment FILE... | --points ROWS,COLUMNS | --kind NAME --rows N [--cols M]",
 		Short: "Match rows to columns so that the costs of the pairs add up to the least",
@@ -81,14 +82,7 @@ instance:
 
 ` + matchings.Kinds(),
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			for _, name := range matchings.Drawn() {
-				if s.Kind == "" && cmd.Flags().Changed(name) {
-					return usagef("--%s is for --kind: a file holds its costs", name)
-				}
-			}
-			return a.solveAssignment(cmd.Context(), &s, args)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.solveAssignment(cmd.Context(), &s, args) },
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -113,6 +107,10 @@ instance:
 
 func (s *assignmentFlags) validate(a *app, args []string) error {
 	if err := s.source(args); err != nil {
+		return err
+	}
+	duals := effect.Rule{Flags: "duals", For: "--json, which holds them", Found: effect.Unless(s.json, "no --json")}
+	if err := s.effective(append(s.effects(args), duals, threads(s.device))); err != nil {
 		return err
 	}
 	if s.Kind != "" {

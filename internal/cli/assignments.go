@@ -175,14 +175,12 @@ func (a *app) answerAssignment(ctx context.Context, s *assignmentFlags, x *waiti
 		return err
 	}
 	r.Seconds.Read = x.seconds
-	verified := ""
-	if s.verify && (r.Proven || !s.check) {
-		p.Set("verifying with the reference")
-		if verified, err = verifyAssignment(ctx, d, inst, r); refuted(err) {
-			return err
-		}
+	verified, err := s.verified(a, p, r.Stopped, err, func() (string, error) { return verifyAssignment(ctx, d, inst, r) })
+	if refuted(err) {
+		return err
 	}
 	p.Close()
+	err = a.answered(ctx, err)
 	if s.json {
 		return errors.Join(err, printJSON(a.out, r))
 	}

@@ -19,6 +19,8 @@ import (
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/auction"
+	"coalesce/solvers/csg"
+	"coalesce/solvers/qubo"
 	"coalesce/solvers/solve"
 )
 
@@ -31,7 +33,7 @@ type auctionFlags struct {
 }
 
 func (a *app) solveAuctionCommand() *cobra.Command {
-	var s auctionFlags
+	s := auctionFlags{solveFlags: solveFlags{families: slices.Concat(auction.Subjects(), csg.Subjects(), qubo.Subjects())}}
 	cmd := &cobra.Command{
 		Use:   "auction FILE...",
 		Short: "Find the bids of a combinatorial auction that pay the most together",
@@ -79,8 +81,8 @@ func (a *app) solveAuction(ctx context.Context, s *auctionFlags, paths []string)
 	if s.limit < 0 {
 		return usagef("--time-limit is %v, expected a time of at least 0", s.limit)
 	}
-	if s.proof && !s.json {
-		return usagef("--proof needs --json, which holds it")
+	if err := s.effective(s.effects()); err != nil {
+		return err
 	}
 	if s.payments != "" && !slices.Contains(auction.Rules(), s.payments) {
 		return usagef("--payments is %q, expected one of %s", s.payments, strings.Join(auction.Rules(), ", "))
@@ -130,14 +132,12 @@ func (a *app) solveOneAuction(ctx context.Context, s *auctionFlags, session *auc
 		}
 	}
 	r.Seconds.Read = read
-	verified := ""
-	if s.verify && err == nil {
-		p.Set("verifying with the reference")
-		if verified, err = verifyAuction(ctx, auc, r); refuted(err) {
-			return err
-		}
+	verified, err := s.verified(a, p, r.Stopped, err, func() (string, error) { return verifyAuction(ctx, auc, r) })
+	if refuted(err) {
+		return err
 	}
 	p.Close()
+	err = a.answered(ctx, err)
 	if s.json {
 		return errors.Join(err, printJSON(a.out, r))
 	}

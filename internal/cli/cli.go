@@ -22,6 +22,7 @@ import (
 	"coalesce/internal/cli/complete"
 	"coalesce/internal/cli/manual"
 	"coalesce/internal/cli/ranks"
+	"coalesce/internal/cli/whole"
 	"coalesce/internal/ui"
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
@@ -30,6 +31,7 @@ import (
 	"coalesce/runtime/mpi"
 	"coalesce/runtime/ondemand"
 	"coalesce/solvers/formats"
+	"coalesce/solvers/solve"
 )
 
 // Exit codes.
@@ -59,7 +61,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if team != nil && team.Rank() > 0 {
 		stdout, stderr = io.Discard, io.Discard
 	}
-	a := &app{team: team, args: args, in: stdin, raw: stdout, out: bufio.NewWriter(stdout), err: stderr, devices: devices.Kinds(), free: memory.Now}
+	a := &app{team: team, args: args, in: stdin, raw: stdout, out: bufio.NewWriter(whole.Until(ctx, stdout)), err: stderr, devices: devices.Kinds(), free: memory.Now}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -162,7 +164,7 @@ func (a *app) exit(ctx context.Context, err error) int {
 	case errors.As(err, &some):
 		fmt.Fprintf(a.err, "coalesce: %s\n", a.line(err))
 		return some.code
-	case errors.As(err, &usage) || !a.started:
+	case errors.As(err, &usage) || errors.As(err, new(*formats.OptionError)) || errors.As(err, new(*solve.VariantError)) || !a.started:
 		fmt.Fprintf(a.err, "coalesce: %s\nSee \"coalesce --help\" and \"coalesce COMMAND --help\".\n", a.line(err))
 		return exitUsage
 	case errors.As(err, &check):
@@ -190,8 +192,8 @@ Results go to standard output, everything else to standard error. Exit codes:
 		RunE:             a.group("devices, solve, verify, query, convert, generate, tune or explain"),
 		Args:             cobra.ArbitraryArgs,
 	}
-	root.AddCommand(a.solveCommand(), a.convertCommand(), a.generateCommand(), a.tuneCommand(), a.workerCommand(), manual.Command(usagef("expected a folder, DIR")))
-	root.AddCommand(ending(a.devicesCommand(), a.verifyCommand(), a.queryCommand(), a.explainCommand(), a.versionCommand(), a.bundleCommand())...)
+	root.AddCommand(a.solveCommand(), a.convertCommand(), a.generateCommand(), a.tuneCommand(), a.workerCommand())
+	root.AddCommand(ending(a.devicesCommand(), a.verifyCommand(), a.queryCommand(), a.explainCommand(), a.versionCommand(), a.bundleCommand(), manual.Command(usagef("expected a folder, DIR")))...)
 	root.AddCommand(ending(a.tuningCommands()...)...)
 	root.SetFlagErrorFunc(flagError)
 	a.versionFlag(root)

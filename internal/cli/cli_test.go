@@ -161,18 +161,18 @@ func emulatedHere() (bool, error) {
 	return true, d.Close()
 }
 
-// scriptInterrupt is "interrupt INT|KILL AFTER COMMAND ARG...": the command is
-// sent the signal after a while and must then end: on INT with exit code 1. On a busy
-// machine INT waits, a minute at most, until the command has had a core for half that
+// scriptInterrupt is "interrupt INT|TERM|KILL CODE AFTER COMMAND ARG...": the command is
+// sent the signal after a while and must then end with the exit code. On a busy
+// machine INT and TERM wait, a minute at most, until the command has had a core for half that
 // while, where /proc tells.
 func scriptInterrupt(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 3 {
-		ts.Fatalf("usage: interrupt INT|KILL AFTER COMMAND ARG...")
+	if neg || len(args) < 4 {
+		ts.Fatalf("usage: interrupt INT|TERM|KILL CODE AFTER COMMAND ARG...")
 	}
-	after, err := time.ParseDuration(args[1])
+	after, err := time.ParseDuration(args[2])
 	ts.Check(err)
 	ticks := 0 // of 10 ms
-	if args[0] == "INT" {
+	if args[0] != "KILL" {
 		ticks = int(after.Milliseconds()) / 20
 	}
 	ts.Check(ts.Exec("sh", append([]string{"-c",
@@ -181,10 +181,9 @@ while [ $n -lt 600 ] && { read -r stat </proc/$pid/stat; } 2>/dev/null && set --
 	sleep 0.1; n=$((n + 1))
 done
 kill -` + args[0] + ` $pid || exit 99; wait $pid; echo $? >.interrupt.code`,
-		fmt.Sprint(after.Seconds())}, args[2:]...)...))
-	want := map[string]string{"INT": "1", "KILL": "137"}[args[0]]
-	if got := strings.TrimSpace(ts.ReadFile(".interrupt.code")); got != want {
-		ts.Fatalf("exit code %s, want %s\n%s", got, want, ts.ReadFile(".interrupt.err"))
+		fmt.Sprint(after.Seconds())}, args[3:]...)...))
+	if got := strings.TrimSpace(ts.ReadFile(".interrupt.code")); got != args[1] {
+		ts.Fatalf("exit code %s, want %s\n%s", got, args[1], ts.ReadFile(".interrupt.err"))
 	}
 	ts.Check(ts.Exec("sh", "-c", "cat .interrupt.out; cat .interrupt.err >&2"))
 }

@@ -47,8 +47,8 @@ formats:
 			}
 			p := a.progress()
 			defer p.Close()
-			p.Set("reading %s", args[0])
-			inst, err := await(cmd.Context(), func() (*qubo.Instance, error) { return qubo.Read(args[0], s.options(a.free().Bytes)) })
+			p.Set("reading %s", called(args[0]))
+			inst, err := await(cmd.Context(), func() (*qubo.Instance, error) { return a.readQUBO(args[0], s.options(a.free().Bytes)) })
 			if err != nil {
 				return err
 			}

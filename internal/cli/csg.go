@@ -41,21 +41,13 @@ type csgFlags struct {
 }
 
 func (a *app) solveCSGCommand() *cobra.Command {
-	s := csgFlags{solveFlags: solveFlags{several: true}}
+	s := csgFlags{solveFlags: solveFlags{several: true, families: csg.Subjects()}}
 	cmd := &cobra.Command{
 		Use:   "csg FILE... | --distribution NAME --agents N [--seed S]",
 		Short: "Find the partition of agents into coalitions that is worth the most",
 		Long:  structures.AboutSolve(),
 		Args:  cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			for _, name := range []string{"seed", "type"} {
-				held := slices.ContainsFunc(args, func(path string) bool { return name == "type" || !s.search.Graph(path) })
-				if held && cmd.Flags().Changed(name) {
-					return usagef("--%s is for --distribution: a file holds its values", name)
-				}
-			}
-			return a.solveCSG(cmd.Context(), &s, args)
-		},
+		RunE:  func(cmd *cobra.Command, args []string) error { return a.solveCSG(cmd.Context(), &s, args) },
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -77,12 +69,10 @@ func (a *app) solveCSGCommand() *cobra.Command {
 
 func (s *csgFlags) check(a *app, args []string) error {
 	switch {
-	case len(args) == 0 && s.distribution == "":
+	case len(args) == 0:
 		return usagef("expected a FILE, or --distribution NAME --agents N")
-	case len(args) > 0 && s.distribution != "":
+	case s.distribution != "" && !slices.Equal(args, []string{""}):
 		return usagef("expected a FILE or --distribution, found both")
-	case len(args) > 0 && s.agents != 0:
-		return usagef("--agents is for --distribution: a file says how many agents it has")
 	case s.distribution != "" && (s.agents < 1 || s.agents > structures.MostAgents(s.algorithm)):
 		return usagef("--agents is %d, expected 1 to %d", s.agents, structures.MostAgents(s.algorithm))
 	case s.distribution != "" && structures.Searches(s.algorithm, s.agents, csg.MaxAgents) && csg.Value(s.value) != csg.Float64:
@@ -95,16 +85,17 @@ func (s *csgFlags) check(a *app, args []string) error {
 		return usagef("--values is for one instance, found %d files", len(args))
 	case s.values != "" && !strings.EqualFold(filepath.Ext(s.values), ".npy"):
 		return usagef("--values is %s, expected a .npy file", s.values)
-	case s.keep.Resume && s.keep.Path == "":
-		return usagef("--resume is for --checkpoint FILE")
+	case s.values != "" && s.algorithm != "" && s.algorithm != string(csg.Apart):
+		return usagef("--values is for --algorithm %s, found --algorithm %s", csg.Apart, s.algorithm)
 	case s.keep.Path != "" && (len(args) > 1 || s.values != ""):
 		return usagef("--checkpoint is for one instance, without --values")
 	case s.keep.Path != "" && s.algorithm != "" && s.algorithm != string(csg.Apart):
 		return usagef("--checkpoint is kept by --algorithm %s alone", csg.Apart)
-	case s.distribution != "" && s.missing != "":
-		return usagef("--missing is for files: a distribution lacks no coalition")
-	case s.distribution != "" && s.names != nil:
-		return usagef("--names is for files: a distribution's agents are numbers")
+	}
+	for _, path := range args {
+		if err := s.effective(s.effects(path, s.way(path))); err != nil {
+			return err
+		}
 	}
 	if s.missing != "" {
 		if err := csg.CheckMissing(s.missing); err != nil {
@@ -121,6 +112,9 @@ func (s *csgFlags) check(a *app, args []string) error {
 }
 
 func (a *app) solveCSG(ctx context.Context, s *csgFlags, args []string) error {
+	if s.distribution != "" && len(args) == 0 {
+		args = []string{""} // one instance, which is drawn
+	}
 	if err := s.check(a, args); err != nil {
 		return err
 	}
@@ -131,9 +125,6 @@ func (a *app) solveCSG(ctx context.Context, s *csgFlags, args []string) error {
 		if err := whole.Ready(s.values); err != nil {
 			return err
 		}
-	}
-	if s.distribution != "" {
-		args = []string{""} // one instance, which is drawn
 	}
 	return a.solving(ctx, &s.solveFlags, func(db *tuned.Database, devices []device.Device) error {
 		o := s.settings(db)
@@ -154,7 +145,7 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 		if err != nil {
 			return usageError{err}
 		}
-		return a.solveGraph(ctx, s, session, inst, 0)
+		return a.solveGraph(ctx, s, session, path, inst, 0)
 	}
 	there := structures.DrawsThere(&session.Options, s.verify || s.values != "" || s.sizes != "")
 	if s.distribution != "" {
@@ -190,10 +181,13 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 	}
 	if inst == nil {
 		p.Close()
-		return a.solveGraph(ctx, s, session, graph, time.Since(start))
+		return a.solveGraph(ctx, s, session, path, graph, time.Since(start))
 	}
 	if s.algorithm == anytime.Algorithm {
 		return usagef("--algorithm %s is for graphs: %s is a table of all coalitions", anytime.Algorithm, inst.Source)
+	}
+	if err := s.effective(s.effects(path, tableWay)); err != nil { // of a graph, whose agents are known now
+		return err
 	}
 	if s.sizes != "" {
 		sizes, err := csg.ParseSizes(s.sizes)
@@ -210,25 +204,16 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 	estimate := structures.Estimate()
 	session.Progress = func(now solve.Incumbent) { p.Set("solving %s: %s", ui.Count(inst.N, "agent"), estimate(now)) }
 	r, err := awaitBest(ctx, func() (*csg.Result, error) { return s.solve(ctx, inst, session) })
-	if r != nil {
-		r.Seconds.Read = read
-	}
-	limited := r != nil && s.values == "" && errors.Is(err, context.DeadlineExceeded) // --time-limit ended the solve: no error
-	ended := r != nil && (r.Stopped || errors.Is(err, device.ErrLost))
-	if err != nil && !limited && !ended && !(s.json && errors.Is(err, solve.ErrInfeasible)) {
+	if r == nil || !s.json && errors.Is(err, solve.ErrInfeasible) {
 		return solverError(err)
 	}
-	verified := ""
-	if s.verify && err == nil {
-		p.Set("verifying with the reference")
-		if verified, err = verifyCSG(ctx, inst, r); refuted(err) {
-			return err
-		}
+	r.Seconds.Read = read
+	verified, err := s.verified(a, p, r.Stopped, err, func() (string, error) { return verifyCSG(ctx, inst, r) })
+	if refuted(err) {
+		return err
 	}
 	p.Close()
-	if limited {
-		err = nil
-	}
+	err = a.answered(ctx, err)
 	if s.json {
 		return errors.Join(err, printJSON(a.out, r))
 	}
@@ -257,7 +242,10 @@ func (s *csgFlags) solve(ctx context.Context, inst *csg.Instance, session *csg.S
 		return session.Solve(ctx, inst)
 	}
 	r, cover, err := csg.SolveCover(ctx, inst, session.Options)
-	if err != nil && !errors.Is(err, solve.ErrInfeasible) {
+	if cover == nil {
+		if err == nil { // the solve was ended
+			r.Notes = append(r.Notes, fmt.Sprintf("the values of all coalitions are not known: %s was not written", s.values))
+		}
 		return r, err
 	}
 	return r, errors.Join(err, whole.Write(ctx, s.values, func(w io.Writer) error { return csg.WriteCover(w, inst, cover) }))

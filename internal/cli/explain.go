@@ -4,9 +4,11 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"coalesce/autotune/subject"
 	"coalesce/autotune/tuned"
+	"coalesce/internal/cli/effect"
 	"coalesce/internal/cli/tuning"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment"
@@ -63,7 +65,7 @@ is tuned by itself, the variant that solve would choose at a size, what the choi
 rests on, and the variants it was made among with their times, measured or
 predicted. Nothing is run or measured.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.explain(cmd.Context(), &s, subjects) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.explain(cmd.Context(), &s, cmd.Flags(), subjects) },
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -78,9 +80,12 @@ predicted. Nothing is run or measured.`,
 	return cmd
 }
 
-func (a *app) explain(ctx context.Context, s *explainFlags, subjects []subject.Subject) error {
+func (a *app) explain(ctx context.Context, s *explainFlags, given *pflag.FlagSet, subjects []subject.Subject) error {
 	if s.threads < 0 {
 		return usagef("--threads is %d, expected 1 or more", s.threads)
+	}
+	if err := effect.Mistake(given, []effect.Rule{threads(s.device)}); err != nil {
+		return usageError{err}
 	}
 	if most := s.unit.Largest(subjects); s.size < 1 || s.size > most {
 		return usagef("--size is %d, expected 1 to %d", s.size, most)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coalesce/internal/cli/effect"
 	"coalesce/internal/cli/matchings"
 	"coalesce/internal/cli/whole"
 	"coalesce/solvers/assignment"
@@ -37,7 +38,7 @@ Matrix Market coordinates. The kinds are:
 			if output == "" {
 				return usagef("expected --output FILE")
 			}
-			if err := cmp.Or(w.Check(), plainName(output), w.CheckOutput(output)); err != nil {
+			if err := cmp.Or(w.Check(), effect.Mistake(cmd.Flags(), w.Effects("--kind "+w.Kind)), plainName(output), w.CheckOutput(output)); err != nil {
 				return usageError{err}
 			}
 			p := a.progress()

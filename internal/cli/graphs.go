@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,16 +25,15 @@ func (a *app) readGraph(s *structures.Search, path string) (*anytime.Instance, e
 }
 
 // solveGraph searches a graph or a distribution, and prints.
-func (a *app) solveGraph(ctx context.Context, s *csgFlags, session *csg.Session, g *anytime.Instance, read time.Duration) error {
+func (a *app) solveGraph(ctx context.Context, s *csgFlags, session *csg.Session, path string, g *anytime.Instance, read time.Duration) error {
 	switch {
 	case a.single():
-		return a.alone("a search is one process's", func() error { return a.solveGraph(ctx, s, session, g, read) })
-	case s.sizes != "" || s.values != "" || s.keep.Path != "" || s.names != nil || s.missing != "":
-		return usagef("--sizes, --values, --checkpoint, --names and --missing are for tables, and %s is searched", g.Source)
+		return a.alone("a search is one process's", func() error { return a.solveGraph(ctx, s, session, path, g, read) })
 	case s.device != "auto" && s.device != "host":
 		return usagef("--device is %s: the search runs on a host", s.device)
-	case s.verify:
-		return usagef("--verify is for tables: the reference solves none of %s", g.Source)
+	}
+	if err := s.effective(s.effects(path, searchWay)); err != nil {
+		return err
 	}
 	p := a.progress()
 	defer p.Close()
@@ -52,9 +50,9 @@ func (a *app) solveGraph(ctx context.Context, s *csgFlags, session *csg.Session,
 	}
 	r.Seconds.Read = read.Seconds()
 	if p.Close(); s.json {
-		return errors.Join(ctx.Err(), printJSON(a.out, r))
+		return printJSON(a.out, r)
 	}
-	return errors.Join(ctx.Err(), structures.WriteFound(a.out, r, r.Device))
+	return structures.WriteFound(a.out, r, r.Device)
 }
 
 // verdictOfGraph checks a result against a graph, or against the graph's table if that was solved.

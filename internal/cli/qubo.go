@@ -96,7 +96,7 @@ type quboFlags struct {
 }
 
 func (a *app) solveQUBOCommand() *cobra.Command {
-	s := quboFlags{solveFlags: solveFlags{several: true}}
+	s := quboFlags{solveFlags: solveFlags{several: true, families: qubo.Subjects()}}
 	cmd := &cobra.Command{
 		Use:   "qubo FILE...",
 		Short: "Find the best solution of a binary quadratic program, an Ising model or a maximum cut",
@@ -162,6 +162,9 @@ func (s *quboFlags) validate(a *app, args []string) error {
 	if err := cmp.Or(s.readFlags.check(), s.solveFlags.check(a)); err != nil {
 		return err
 	}
+	if err := s.effective(s.effects()); err != nil {
+		return err
+	}
 	s.options = qubo.Options{Settings: s.settings(nil), Work: s.work, Seed: s.seed, Solutions: s.solutions, Distance: s.distance, Without: s.without,
 		Threads: s.threads, Unreduced: s.unreduced, Memory: a.free().Bytes}
 	if s.limit != "" {
@@ -178,9 +181,6 @@ func (s *quboFlags) validate(a *app, args []string) error {
 	var err error
 	if s.options.Rules, err = qubo.ParseRules(s.rules); err != nil {
 		return usagef("--rules: %v", err)
-	}
-	if s.starts != (qubo.Starts{}) && s.algorithm != "multistart" {
-		return usagef("--samples, --iterations, --batch, --max-flips, --lambda, --blend and --ascend are for --algorithm multistart")
 	}
 	if err := s.starts.Check(s.algorithm); err != nil {
 		return usagef("%v", err)
@@ -306,19 +306,17 @@ func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, session *qubo.Sess
 		return failed
 	}
 	r.Seconds.Read = read
-	verified := ""
-	if s.verify && failed == nil && ctx.Err() == nil {
-		p.Set("searching with the reference")
-		if verified, failed = verifyQUBO(ctx, inst, r, s.options); refuted(failed) {
-			return failed
-		}
-		if s.json && failed == nil {
-			r.Notes = append(slices.Clip(r.Notes), verified)
-		}
+	verified, failed := s.verified(a, p, ctx.Err() != nil, failed, func() (string, error) { return verifyQUBO(ctx, inst, r, s.options) })
+	if refuted(failed) {
+		return failed
+	}
+	if s.json && verified != "" {
+		r.Notes = append(slices.Clip(r.Notes), verified)
 	}
 	p.Close()
+	failed = a.answered(ctx, failed)
 	if s.plot != "" { // after ctrl-C too; the answer is printed even if the plot cannot be written
-		failed = errors.Join(failed, programs.Plot(context.WithoutCancel(ctx), s.plot, r))
+		failed = errors.Join(failed, a.answered(ctx, programs.Plot(ctx, s.plot, r)))
 	}
 	if s.json {
 		return errors.Join(failed, printJSON(a.out, r))

@@ -13,8 +13,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"coalesce/autotune/subject"
 	"coalesce/autotune/tuned"
 	"coalesce/internal/cli/complete"
+	"coalesce/internal/cli/effect"
 	"coalesce/internal/cli/tuning"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
@@ -47,8 +49,11 @@ type solveFlags struct {
 	json      bool
 	several   bool // more than one device will do
 
-	algorithms []string    // that --algorithm may name
-	before     *pflag.Flag // the former name of --algorithm
+	given *pflag.FlagSet // all flags of the command
+
+	families   []subject.Subject // that --pin may name
+	algorithms []string          // that --algorithm may name
+	before     *pflag.Flag       // the former name of --algorithm
 }
 
 // settings returns the settings that the flags give, without devices.
@@ -57,12 +62,21 @@ func (s *solveFlags) settings(db *tuned.Database) solve.Settings {
 }
 
 func (s *solveFlags) register(f *pflag.FlagSet) {
+	s.given = f
 	deviceFlags(f, &s.device, &s.threads)
 	f.StringVar(&s.variant, "variant", "", "run this variant, by its label, instead of the tuned one")
 	f.StringVar(&s.tuned, "tuned", "", "choose among the winners in this file too (default: those of coalesce tune)")
 	s.choosing.Register(f)
 	f.BoolVar(&s.verify, "verify", false, "solve again with the sequential reference and compare (slow)")
 	f.BoolVar(&s.json, "json", false, "print one JSON object")
+}
+
+// effective returns an error if a flag of the command has no effect by a table.
+func (s *solveFlags) effective(table []effect.Rule) error {
+	if err := effect.Mistake(s.given, table); err != nil {
+		return usageError{err}
+	}
+	return nil
 }
 
 // tuningData returns the data that variants are chosen from, with the flags about the choice
@@ -73,7 +87,7 @@ func (a *app) tuningData(ctx context.Context, s *solveFlags) (*tuned.Database, e
 		if err != nil {
 			return nil, err
 		}
-		return s.choosing.Of(db, subjects(), usagef, a.err, a.team == nil || a.team.Rank() == 0)
+		return s.choosing.Of(db, s.families, usagef, a.err, a.team == nil || a.team.Rank() == 0)
 	})
 }
 
@@ -170,6 +184,30 @@ func await[T any](ctx context.Context, work func() (T, error)) (T, error) {
 
 // unverified is why an answer could not be compared with a reference's. Such an answer is printed.
 func unverified(err error) error { return fmt.Errorf("the answer was not verified: %w", err) }
+
+// verified compares an answer with a reference's where --verify asks for that, unless err tells of an earlier failure. An answer
+// of a solve that was stopped is not compared.
+func (s *solveFlags) verified(a *app, p *ui.Progress, stopped bool, err error, compare func() (string, error)) (string, error) {
+	switch {
+	case !s.verify || err != nil:
+		return "", err
+	case stopped:
+		p.Say("coalesce: the answer was not verified: the solve was ended before it was done")
+		return "", nil
+	}
+	p.Set("verifying with the reference")
+	return compare()
+}
+
+// answered is the error of a command that prints an answer. The end of ctx is none (package solve has the rule): what it left
+// undone, such as a check or a file, is said.
+func (a *app) answered(ctx context.Context, err error) error {
+	if solve.Ended(ctx, err) {
+		a.say(ui.OneLine(err))
+		return nil
+	}
+	return err
+}
 
 // refuted reports a check that an answer has failed.
 func refuted(err error) bool { return errors.As(err, new(checkError)) }

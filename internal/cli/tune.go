@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"coalesce/autotune"
 	"coalesce/autotune/report"
@@ -22,6 +23,7 @@ import (
 	"coalesce/autotune/trial"
 	"coalesce/autotune/tuned"
 	"coalesce/autotune/worker"
+	"coalesce/internal/cli/effect"
 	"coalesce/internal/cli/ranks"
 	"coalesce/internal/cli/tuning"
 	"coalesce/internal/ui"
@@ -59,6 +61,8 @@ type tuneFlags struct {
 	points   string // folder of what space names; empty: none
 	from     string
 	json     bool
+
+	given *pflag.FlagSet
 }
 
 func (a *app) tuneCommand() *cobra.Command {
@@ -132,6 +136,7 @@ func (a *app) tuneProblemCommand(name, title string, s *tuneFlags, subjects []su
 // flags are those that all tuning has.
 func (s *tuneFlags) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
+	s.given = f
 	f.SortFlags = false
 	deviceFlags(f, &s.device, &s.threads)
 	f.DurationVar(&s.budget, "budget", 10*time.Minute, "time to spend; 0 for no limit")
@@ -212,11 +217,11 @@ func (a *app) tuneHere(ctx context.Context, s *tuneFlags, subjects []subject.Sub
 	if s.asNew {
 		known, without = known.Without(facts.Class()), facts.Class()
 	}
-	tasks, err := s.tasks(a, subjects, facts)
+	tasks, err := await(ctx, func() ([]autotune.Task, error) { return s.tasks(a, subjects, facts) })
 	if err != nil || len(tasks) == 0 {
 		return err
 	}
-	old, err := tuning.Earlier(s.output, s.refresh)
+	old, err := await(ctx, func() (*tuned.Database, error) { return tuning.Earlier(s.output, s.refresh) })
 	if err == nil && s.between {
 		tasks = tuning.Between(a.err, tasks, tuned.Merge(known, old), facts)
 	}
@@ -346,6 +351,9 @@ func (a *app) finish(path string, db *tuned.Database, sums []autotune.Summary, a
 func (a *app) tuneDevice(ctx context.Context, s *tuneFlags, subjects []subject.Subject) (facts device.Facts, err error) {
 	if s.threads < 0 {
 		return facts, usagef("--threads is %d, expected 1 or more", s.threads)
+	}
+	if err := effect.Mistake(s.given, []effect.Rule{threads(s.device)}); err != nil {
+		return facts, usageError{err}
 	}
 	if s.strategy != search.Halving && s.strategy != search.Exhaustive {
 		return facts, usagef("--strategy is %q, expected %s or %s", s.strategy, search.Halving, search.Exhaustive)

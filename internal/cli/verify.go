@@ -10,7 +10,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"coalesce/internal/cli/effect"
 	"coalesce/solvers/assignment"
 	"coalesce/solvers/auction"
 	"coalesce/solvers/csg"
@@ -28,6 +30,7 @@ type verifyFlags struct {
 	format     string
 	duals      string
 	json       bool
+	given      *pflag.FlagSet
 }
 
 func (a *app) verifyCommand() *cobra.Command {
@@ -52,6 +55,7 @@ and 1 where a file cannot be read.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.verify(cmd.Context(), &s, args) },
 	}
 	f := cmd.Flags()
+	s.given = f
 	f.SortFlags = false
 	f.BoolVar(&s.json, "json", false, "print one JSON object")
 	f.StringVar(&s.duals, "duals", "", "assignment: the JSON file of the duals, where RESULT lacks them")
@@ -94,6 +98,10 @@ func (a *app) verify(ctx context.Context, s *verifyFlags, args []string) error {
 	problem, err := problemOf(result)
 	if err != nil {
 		return fmt.Errorf("%s: %w", called(args[0]), err)
+	}
+	s.csg.search.Format = s.format
+	if err := effect.Mistake(s.given, s.effects(problem, args[1:])); err != nil {
+		return usageError{err}
 	}
 	p.Set("checking an answer of the problem %s", problem)
 	v, err := await(ctx, func() (*solve.Verdict, error) { return a.verdict(s, problem, result, args[1:]) })
@@ -175,7 +183,6 @@ func (a *app) verdict(s *verifyFlags, problem string, result []byte, args []stri
 	}
 	switch problem {
 	case "csg":
-		s.csg.search.Format = s.format
 		if s.csg.search.Graph(args[0]) {
 			return a.verdictOfGraph(&s.csg.search, result, args[0])
 		}

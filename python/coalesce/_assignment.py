@@ -88,9 +88,12 @@ def linear_sum_assignment(cost_matrix: Any, maximize: bool = False, *, tensors: 
     a = _matrix(cost_matrix)
     if a.ndim == 3 or a.size > _DIRECT or a.size == 0 or _small.busy:
         try:
-            return _pairs(_solve(a, bool(maximize)).column, a.shape)
+            answer = _solve(a, bool(maximize))
         except lib.Interrupted:
             raise lib.Interrupted() from None
+        if any(report["interrupted"] for report in answer.reports):  # pairs cannot say so
+            raise lib.Interrupted()
+        return _pairs(answer.column, a.shape)
     rows, cols = a.shape
     small = _small
     p = small.problem
@@ -299,7 +302,8 @@ class _OnGPU(threading.local):
         if batch * rows * cols <= _DIRECT_GPU:
             return int(lib.LIB.coalesce_assign(self.address))
         try:
-            lib.solve("assignment", p, lambda text: None)
+            if lib.stopped(lib.solve("assignment", p, str)):  # indices cannot say so
+                raise lib.Interrupted()
         except lib.InfeasibleError:
             return lib.INFEASIBLE
         except lib.CostError:

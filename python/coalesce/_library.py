@@ -44,7 +44,7 @@ class InternalError(CoalesceError, RuntimeError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C ended a solve. `result` is the best so far, None where there is none."""
+    """Ctrl-C met a solve whose result does not say so. `result` is what was found, None where nothing was."""
 
     def __init__(self, result: Any = None) -> None:
         super().__init__("the solve was interrupted; result is the best so far" if result is not None else "the solve was interrupted")
@@ -163,13 +163,19 @@ def _text(job: int) -> str:
     return buffer.raw.decode()
 
 
+def stopped(text: str) -> bool:
+    """Whether an answer, or one of a list, says that it was stopped."""
+    return '"interrupted":true' in text
+
+
 def solve(kind: str, problem: ctypes.Structure, finish: Callable[[str], Any]) -> Any:
     """Starts a job, waits for its end with the GIL released, and makes finish's result of its text.
 
-    Ctrl-C ends the job and raises Interrupted with what it has found by then.
+    Ctrl-C ends the job with what it has found by then, and the result says so. Interrupted is raised where there is no result,
+    where it was whole before the job heard of ctrl-C, and after a second one.
     """
     handle = ctypes.c_int64()
-    interrupted = False
+    interrupted = 0
     try:
         code = getattr(LIB, "coalesce_start_" + kind)(ctypes.addressof(problem), ctypes.byref(handle))
         if code != OK:
@@ -182,7 +188,7 @@ def solve(kind: str, problem: ctypes.Structure, finish: Callable[[str], Any]) ->
                     break
                 wait = min(2 * wait, 50)
             except KeyboardInterrupt:
-                interrupted = True
+                interrupted += 1
                 LIB.coalesce_cancel(handle)
         text = _text(handle.value)
     finally:  # until then the library may read the caller's arrays
@@ -190,7 +196,7 @@ def solve(kind: str, problem: ctypes.Structure, finish: Callable[[str], Any]) ->
             LIB.coalesce_close(handle)
     if code == OK:
         result = finish(text)
-        if interrupted:
+        if interrupted > 1 or interrupted and not stopped(text):
             raise Interrupted(result)
         return result
     if interrupted:

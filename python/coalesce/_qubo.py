@@ -96,7 +96,7 @@ def solve_qubo(Q: Any, maximize: bool = False, *, ising: bool = False, time_limi
     solutions: how many distinct ones to look for, which differ in at least distance variables. Small programs are
     proven where one is asked for; looking for several takes shortcuts away that proofs need.
     progress: called with an Incumbent at each improvement; one that returns True ends the solve, one that raises too,
-    and its exception is raised here. True shows a bar of tqdm. Ctrl-C raises Interrupted, whose result is the best so far.
+    and its exception is raised here. True shows a bar of tqdm. Ctrl-C ends the search with the best so far, whose interrupted is true.
     Raises ValueError where Q is not square or a key not a pair, TypeError of coefficients that are not real numbers, and
     CostError of one that is not a number or infinite.
     """

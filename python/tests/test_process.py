@@ -107,24 +107,23 @@ def test_interrupt(problem):
             threading.Timer(1.5, strike).start()
         try:
             if sys.argv[1] == "qubo":
-                coalesce.solve_qubo(a, time_limit=50, progress=once)
+                r = coalesce.solve_qubo(a, time_limit=50, progress=once)
             elif sys.argv[1] == "csg":
-                coalesce.solve_csg(np.random.default_rng(0).random(1 << 23), algorithm="apart", progress=once)
+                r = coalesce.solve_csg(np.random.default_rng(0).random(1 << 23), algorithm="apart", progress=once)
             elif sys.argv[1] == "auction":
                 rng = np.random.default_rng(0)
-                coalesce.solve_auction([(int(rng.integers(50, 150)), rng.choice(300, 5, replace=False).tolist()) for _ in range(3000)], progress=once)
+                r = coalesce.solve_auction([(int(rng.integers(50, 150)), rng.choice(300, 5, replace=False).tolist()) for _ in range(3000)], progress=once)
             elif sys.argv[1] == "points":
-                coalesce.solve_assignment(coalesce.Points(*np.random.default_rng(0).random((2, 60000, 2))), device="host", progress=once)
+                r = coalesce.solve_assignment(coalesce.Points(*np.random.default_rng(0).random((2, 60000, 2))), device="host", progress=once)
             else:
                 while True:
                     coalesce.linear_sum_assignment(np.random.random((600, 600)))
-        except KeyboardInterrupt as e:
-            took = time.time() - struck[0]
-            assert took < 8, took
-            if sys.argv[1] != "assignment":
-                assert isinstance(e, coalesce.Interrupted)
-                assert e.result.interrupted and e.result.value is not None and not e.result.proven, e.result
-            print("interrupted")
+            assert r.interrupted and r.value is not None and not r.proven, r
+        except KeyboardInterrupt:  # pairs alone cannot say that they were found too early
+            assert sys.argv[1] == "assignment"
+        took = time.time() - struck[0]
+        assert took < 8, took
+        print("interrupted")
     """.replace("sys.argv[1]", repr(problem)))
     assert done.returncode == 0 and done.stdout == "interrupted\n", done.stderr
 

@@ -27,3 +27,19 @@ func TestSize(t *testing.T) {
 		}
 	}
 }
+
+// Two numbers of bytes of which one is larger never read alike.
+func TestSizes(t *testing.T) {
+	for _, c := range []struct {
+		need, have  int64
+		more, there string
+	}{
+		{492 << 20, 378 << 20, "492 MiB", "378 MiB"},
+		{378<<20 + 5, 378 << 20, "396361733 bytes", "396361728 bytes"},
+		{6, 5, "6 B", "5 B"},
+	} {
+		if more, there := Sizes(c.need, c.have); more != c.more || there != c.there {
+			t.Errorf("%d and %d: found %q and %q", c.need, c.have, more, there)
+		}
+	}
+}

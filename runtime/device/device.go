@@ -105,9 +105,11 @@ func (f Facts) String() string {
 	return f.Kind
 }
 
-// Room says in a clause how much of the device's memory is free, and which limit of the process leaves no more.
-func (f Facts) Room() string {
-	room := f.String() + " has " + Size(f.Free) + " free"
+// Lacks says in a clause that something takes more than the device's free memory, how much is free, and which limit of the
+// process leaves no more: "9.5 GiB, and host has 8 GiB free".
+func (f Facts) Lacks(need float64) string {
+	takes, free := Sizes(need, f.Free)
+	room := takes + ", and " + f.String() + " has " + free + " free"
 	if f.FreeBy != "" {
 		room += ", all that " + f.FreeBy + " leaves"
 	}

@@ -22,8 +22,10 @@ type Free struct {
 }
 
 // String says in a clause which limit leaves how much.
-func (f Free) String() string {
-	left := device.Size(f.Bytes)
+func (f Free) String() string { return f.leaves(device.Size(f.Bytes)) }
+
+// leaves is String with the number of free bytes in words.
+func (f Free) leaves(left string) string {
 	switch {
 	case f.Bytes <= 1 && f.By == "":
 		return "this machine has no free memory"
@@ -38,7 +40,8 @@ func (f Free) String() string {
 // Fits returns an error if what takes more than the free memory; the clause what ends with a plural, such as "9 agents".
 func (f Free) Fits(what string, need float64) error {
 	if f.Bytes > 0 && need > float64(f.Bytes) {
-		return fmt.Errorf("%s take %s, %s", what, device.Size(need), f)
+		takes, left := device.Sizes(need, f.Bytes)
+		return fmt.Errorf("%s take %s, %s", what, takes, f.leaves(left))
 	}
 	return nil
 }

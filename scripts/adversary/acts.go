@@ -151,7 +151,7 @@ func (a *adversary) interrupt(args []string, after time.Duration) (reply, *fault
 }
 
 // judgeEnd returns the fault of a command that was interrupted after a time, nil if there is none: the
-// command has to answer with the best so far, or to say in one line that there is none.
+// command has to answer with the best so far, proven or marked as stopped, or to say in one line that there is none.
 func judgeEnd(r reply, after, limit time.Duration) *fault {
 	var x answer
 	switch said := string(r.Err); {
@@ -161,6 +161,10 @@ func judgeEnd(r reply, after, limit time.Duration) *fault {
 		return &fault{"late", fmt.Sprintf("%.2f s after ctrl-C at %v", r.Seconds, after)}
 	case r.Code == 0 && (json.Unmarshal(r.Out, &x) != nil || printed(x.Value) == nil && x.Value != nil):
 		return &fault{"wrong", "exit 0 and no answer: " + short(string(r.Out))}
+	case r.Code == 0 && !x.Proven && !x.Stopped:
+		return &fault{"wrong", "an answer that is neither proven nor marked as stopped: " + short(string(r.Out))}
+	case r.Code == 1 && len(r.Out) > 0:
+		return &fault{"wrong", "exit 1 and an answer: " + short(string(r.Out))}
 	case r.Code == 1 && strings.Count(said, "\n") != 1:
 		return &fault{"wrong", "expected one line: " + short(said)}
 	}

@@ -143,6 +143,9 @@ func TestJudgeActs(t *testing.T) {
 	}{
 		{0, `{"value":1,"gap":0,"proven":true}`, "", 0.5, [4]string{"", "", "", ""}},
 		{0, `{"value":1,"gap":null,"proven":false}`, "", 1.5, [4]string{"late", "", "", "wrong"}},
+		{0, `{"value":1,"gap":null,"proven":false,"interrupted":true}`, "", 0.5, [4]string{"", "", "", "wrong"}},
+		{0, `{"value":1,"gap":null,"proven":false}`, "", 0.5, [4]string{"wrong", "", "", "wrong"}},
+		{1, `{"value":1,"gap":null,"proven":false,"interrupted":true}`, line, 0.5, [4]string{"wrong", "wrong", "refused", "refused"}},
 		{0, ``, "", 0.5, [4]string{"wrong", "silent", "silent", "wrong"}},
 		{1, ``, line, 0.5, [4]string{"", "wrong", "refused", "refused"}},
 		{1, ``, "coalesce: out of memory\n", 0.5, [4]string{"", "", "refused", "refused"}},

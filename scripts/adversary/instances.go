@@ -86,6 +86,7 @@ type answer struct {
 	Bound    json.RawMessage `json:"bound"`
 	Gap      *float64        `json:"gap"`
 	Proven   bool            `json:"proven"`
+	Stopped  bool            `json:"interrupted"`
 	Solution json.RawMessage `json:"solution"`
 	Notes    []string        `json:"notes"`
 }

@@ -142,6 +142,12 @@ func Kinds() []string { return draw.Kinds() }
 // About describes a kind in a sentence; empty for a name that no kind has.
 func About(kind string) string { return draw.About(kind) }
 
+// Ranged reports whether the range of a Drawing is part of the costs of a kind.
+func Ranged(kind string) bool { return draw.Ranged(kind) }
+
+// Random reports whether the costs of a kind depend on the seed of a Drawing.
+func Random(kind string) bool { return draw.Random(kind) }
+
 // Draw makes an instance.
 func Draw(d Drawing) (*Instance, error) { return draw.Draw(d) }
 

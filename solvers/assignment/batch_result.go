@@ -10,6 +10,7 @@ import (
 	"coalesce/solvers/assignment/internal/batch"
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/solve"
 )
 
 // Results are the answers of the last run, in the order of the instances. The
@@ -45,6 +46,9 @@ func (b *Batch) result(k int, variant, reason string) *Result {
 // resultOf is the result of a part's member.
 func (b *Batch) resultOf(part *batchPart, at int) (*Result, error) {
 	k := part.members[at]
+	if part.ended {
+		return b.soFar(k, nil)
+	}
 	p := b.problems[k]
 	r := b.result(k, assignment.Batch.Name+" "+part.Variant.Label, part.reason)
 	s, full := part.Solution(at)
@@ -96,6 +100,9 @@ func (b *Batch) hosted(k int, f found) (*Result, error) {
 	if errors.As(f.err, &none) {
 		return r, r.refuse(b.list[k], none.Rows)
 	}
+	if b.ended != nil && solve.Ended(b.ended, f.err) {
+		return b.soFar(k, f.solution)
+	}
 	if f.err != nil {
 		return nil, f.err
 	}
@@ -111,6 +118,12 @@ func (b *Batch) hosted(k int, f found) (*Result, error) {
 	}
 	c, near, err := checkNear(b.list[k], b.problems[k], r.Column, *d)
 	return r, b.prove(r, b.problems[k], f.solution, &c, near, err)
+}
+
+// soFar is the result of an instance that the end of the run left unsolved: part of a matching, or none, completed greedily.
+func (b *Batch) soFar(k int, part *engine.Solution) (*Result, error) {
+	r := b.result(k, "assignment/greedy", "the solves ended before the instance was solved")
+	return r.orBest(b.ended, &Session{inst: b.list[k], p: b.problems[k], options: b.options}, part, nil, b.ended.Err())
 }
 
 // refuse keeps the checked proof that no full matching exists.

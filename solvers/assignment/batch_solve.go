@@ -16,6 +16,7 @@ import (
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/internal/families"
 	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/solve"
 )
 
 // SolveBatch solves many instances of any sizes and cost types on one device. A device solves dense
@@ -23,7 +24,8 @@ import (
 // and all instances on a host device, one instance a core. Options.Start is not used.
 //
 // An instance without a full matching is no error here: its result has no
-// Column, and its certificate holds the proof.
+// Column, and its certificate holds the proof. Where ctx or the time limit ends the solves, instances that are not
+// solved have greedy matchings, which are not proven; Stopped says so.
 func SolveBatch(ctx context.Context, list []*problem.Instance, o Options) ([]*Result, error) {
 	ctx, cancel := o.Limited(ctx)
 	defer cancel()
@@ -51,9 +53,10 @@ type Batch struct {
 	method   *families.Method
 	found    []found // answers of the host, in the order of host
 	stream   device.Stream
-	held     device.Scope // holds the stream, and the engines and costs of the parts
-	prepare  float64      // seconds
-	seconds  float64      // of the last run
+	held     device.Scope    // holds the stream, and the engines and costs of the parts
+	prepare  float64         // seconds
+	seconds  float64         // of the last run
+	ended    context.Context // that ended the last run; nil: all instances were solved
 }
 
 // A batchPart is the instances of one launch.
@@ -62,6 +65,7 @@ type batchPart struct {
 	members []int
 	costs   device.Buffer
 	reason  string
+	ended   bool // the last run ended before its launch was done
 }
 
 type found struct {
@@ -192,13 +196,18 @@ func (b *Batch) choose(p *problem.Normal, shared int) (tuned.Choice, error) {
 
 // Run solves all instances and, unless that is switched off, checks the
 // answers of those on the device: errors wrap ErrCheck. It returns when
-// matchings and duals are in the host's memory.
+// matchings and duals are in the host's memory. The end of ctx or of the time limit is no error: Results completes
+// what is not solved.
 func (b *Batch) Run(ctx context.Context) error {
 	ctx, cancel := b.options.Limited(ctx)
 	defer cancel()
 	clock := time.Now()
 	for _, part := range b.parts {
-		if err := part.Solve(ctx, b.stream, part.costs); err != nil {
+		err := part.Solve(ctx, b.stream, part.costs)
+		if part.ended = solve.Ended(ctx, err); part.ended {
+			continue
+		}
+		if err != nil {
 			return fmt.Errorf("solve assignments: %w", err)
 		}
 		for at, k := range part.members {
@@ -223,7 +232,10 @@ func (b *Batch) Run(ctx context.Context) error {
 		}
 	})
 	b.seconds = time.Since(clock).Seconds()
-	return ctx.Err()
+	if b.ended = nil; ctx.Err() != nil {
+		b.ended = ctx
+	}
+	return nil
 }
 
 // spread calls work for 0 to n-1 on all cores, one number at a time.

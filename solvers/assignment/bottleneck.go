@@ -52,6 +52,9 @@ func SolveBottleneck(ctx context.Context, inst *problem.Instance, o Options) (*B
 	r.Seconds.Prepare = time.Since(clock).Seconds()
 	clock = time.Now()
 	s, err := bottleneck.Solve(ctx, p.Instance)
+	if solve.Ended(ctx, err) {
+		err = solve.Unanswered(ctx)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("bottleneck assignment: %w", err)
 	}

@@ -98,4 +98,3 @@ func TestWideFloatsOnRanks(t *testing.T) {
 		}
 	}
 }
-

@@ -42,12 +42,7 @@ func (r *Result) interrupted(ctx context.Context, inst *problem.Instance, p *pro
 
 // unfinished notes how the solve ended, and sets the bound by its duals, where known.
 func (r *Result) unfinished(ctx context.Context, p *problem.Normal, bound *big.Int, known bool) {
-	r.Stopped = context.Cause(ctx) != solve.ErrTimeLimit
-	why := "the time limit ended the solve"
-	if r.Stopped {
-		why = "interrupted"
-	}
-	r.Notes = append(r.Notes[:len(r.Notes):len(r.Notes)], why+": the best matching so far, its last rows matched greedily")
+	solve.Stop(solve.Cause(ctx), &r.Stopped, &r.Notes, "the matching is the best so far, its last rows matched greedily")
 	// Under a limit the duals bound what pairs and unmatched rows cost together, and
 	// the value is that of the pairs alone.
 	if known && p.Limit == problem.Infinity {

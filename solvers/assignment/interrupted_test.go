@@ -127,7 +127,7 @@ func TestTimeLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Proven || got.Stopped || got.Matched != 3000 || len(got.Notes) == 0 || !strings.Contains(got.Notes[len(got.Notes)-1], "time limit") {
+	if got.Proven || !got.Stopped || got.Matched != 3000 || len(got.Notes) == 0 || !strings.Contains(got.Notes[len(got.Notes)-1], "time limit") {
 		t.Errorf("found proven %t, interrupted %t, %d pairs, notes %q", got.Proven, got.Stopped, got.Matched, got.Notes)
 	}
 	if took := time.Since(clock); took > 5*time.Second {
@@ -189,5 +189,35 @@ func TestEndedBeforeItBegan(t *testing.T) {
 	got, err := unopened(ctx, inst, on(Options{}, host.Open(1)), context.Canceled)
 	if err != nil || got.Exact != "3" || got.Bound() != "2" || got.Proven || !got.Stopped {
 		t.Errorf("found %+v, %v, expected the value 3 and the bound 2, not proven", got, err)
+	}
+}
+
+// Many instances end like one: those that are not solved yet have matchings that are not proven.
+func TestBatchEnded(t *testing.T) {
+	d := host.Open(1)
+	defer d.Close()
+	var list []*problem.Instance
+	for k := range 40 {
+		inst, err := Generate("machol", 60, 60+k%3, 0, uint64(k), Int32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, inst)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, c := range []struct {
+		ctx   context.Context
+		limit time.Duration
+	}{{ended, 0}, {t.Context(), 1}, {t.Context(), 2 * time.Millisecond}, {t.Context(), 0}} {
+		results, err := SolveBatch(c.ctx, list, on(Options{Settings: solve.Settings{TimeLimit: c.limit}}, d))
+		if err != nil || len(results) != len(list) {
+			t.Fatalf("limit %v: found %d results, %v", c.limit, len(results), err)
+		}
+		for k, r := range results {
+			if whole := c.ctx != ended && c.limit == 0; r.Matched != 60 || r.Proven == r.Stopped || r.Stopped && whole || r.Proven && (c.ctx == ended || c.limit == 1) {
+				t.Errorf("limit %v, instance %d: found %d pairs, proven %t, stopped %t", c.limit, k, r.Matched, r.Proven, r.Stopped)
+			}
+		}
 	}
 }

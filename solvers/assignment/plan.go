@@ -43,13 +43,13 @@ func planFor(facts device.Facts, p *problem.Normal, o Options) (plan, error) {
 		if p.Limit != problem.Infinity && !hosts[at].Limits {
 			return plan{}, fmt.Errorf("family %s takes no limit", o.Algorithm)
 		}
-		return plan{method: &hosts[at], reason: "asked for by name"}, errors.Join(variantless(o), hostFits(facts, p))
+		return plan{method: &hosts[at], reason: "asked for by name"}, errors.Join(o.Variantless(o.Algorithm), hostFits(facts, p))
 	}
 	if facts.Kind == device.Host {
 		if o.Algorithm != "" {
 			return plan{}, fmt.Errorf("family %s runs on a GPU or the emulated device, not on %s", o.Algorithm, facts)
 		}
-		return plan{method: &hosts[0], reason: "the fastest method of a host"}, errors.Join(variantless(o), hostFits(facts, p))
+		return plan{method: &hosts[0], reason: "the fastest method of a host"}, errors.Join(o.Variantless(hosts[0].Name), hostFits(facts, p))
 	}
 	first, reason := plan{probe: probe}, ""
 	if o.Algorithm == "" && o.Variant == "" && p.Instance.Dense() && p.Limit == problem.Infinity { // others core alone takes
@@ -114,14 +114,6 @@ func rank(f families.Family, first string) int {
 	return 1
 }
 
-// variantless returns an error where Options name a variant and the algorithm has none.
-func variantless(o Options) error {
-	if o.Variant != "" {
-		return fmt.Errorf("variant %q: the host's methods have no variants", o.Variant)
-	}
-	return nil
-}
-
 // variant picks a family's variant for a problem that the device has memory for.
 func variant(f *families.Family, facts device.Facts, p *problem.Normal, o Options) (tuned.Choice, error) {
 	if err := fits(facts, p); err != nil {
@@ -148,8 +140,7 @@ func hostFits(facts device.Facts, p *problem.Normal) error {
 	if facts.Kind != device.Host || facts.Free == 0 || need <= float64(facts.Free) {
 		return nil
 	}
-	return fmt.Errorf("%d rows and %d columns take %s beside their costs, %s: %w",
-		p.Rows, p.Cols, device.Size(need), facts.Room(), device.ErrMemory)
+	return fmt.Errorf("beside their costs %d rows and %d columns take %s: %w", p.Rows, p.Cols, facts.Lacks(need), device.ErrMemory)
 }
 
 // fits holds the costs against a device's free memory.
@@ -163,6 +154,6 @@ func fits(facts device.Facts, p *problem.Normal) error {
 		return nil
 	}
 	side := int64(math.Sqrt(float64(facts.Free / size)))
-	return fmt.Errorf("%d x %d costs of type %s take %s, %s, enough for about %d x %d: %w",
-		p.Rows, p.Cols, p.Instance.Type, device.Size(need), facts.Room(), side, side, device.ErrMemory)
+	return fmt.Errorf("%d x %d costs of type %s take %s, enough for about %d x %d: %w",
+		p.Rows, p.Cols, p.Instance.Type, facts.Lacks(need), side, side, device.ErrMemory)
 }

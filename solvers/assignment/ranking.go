@@ -3,7 +3,6 @@ package assignment
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/internal/ranked"
 	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/solve"
 )
 
 // A Ranking is the best matchings of an instance, the best first. No matching is missing
@@ -41,8 +41,7 @@ type Ranked struct {
 // one before. Under a limit the order is that of costs with the limit for each row left
 // unmatched.
 //
-// ctx and the time limit end it with the beginning of the ranking; Stopped says so where
-// it was ctx. Errors are those of Solve, and of a k below 1.
+// ctx and the time limit end it with the beginning of the ranking; Stopped says so. Errors are those of Solve, and of a k below 1.
 func Rank(ctx context.Context, inst *problem.Instance, k int, o Options) (*Ranking, error) {
 	if k < 1 {
 		return nil, fmt.Errorf("rank assignments: found k = %d, expected at least 1", k)
@@ -68,12 +67,11 @@ func Rank(ctx context.Context, inst *problem.Instance, k int, o Options) (*Ranki
 	if !duals {
 		r.Duals = nil
 	}
-	if err != nil && (ctx.Err() == nil || !errors.Is(err, ctx.Err())) {
+	if err != nil && !solve.Ended(ctx, err) {
 		return nil, fmt.Errorf("rank assignments: %w", err)
 	}
 	if err != nil {
-		r.Notes = append(r.Notes[:len(r.Notes):len(r.Notes)], fmt.Sprintf("ended with %d of %d matchings", len(out.Best), k))
-		r.Stopped = o.TimeLimit == 0 || !errors.Is(err, context.DeadlineExceeded)
+		solve.Stop(context.Cause(ctx), &r.Stopped, &r.Notes, fmt.Sprintf("the ranking has %d of %d matchings", len(out.Best), k))
 	}
 	return out, nil
 }

@@ -35,7 +35,7 @@ type Result struct {
 	Counts     engine.Counts
 	// Certificate is nil where checking was switched off.
 	Certificate *problem.Certificate
-	Stopped     bool     // the caller ended the solve: Column is the best so far
+	Stopped     bool     // the caller or the time limit ended the solve: Column is the best so far
 	Notes       []string // of the instance and of the solver
 
 	ceiling solve.Number // bound of a solve that was interrupted; empty: not known

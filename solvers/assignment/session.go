@@ -11,6 +11,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/solve"
 )
 
 // A Session is an instance on a device: its costs, the plan, and the workspace
@@ -158,7 +159,7 @@ func (r *Result) place(s *Session, sol *engine.Solution) (*problem.Duals, error)
 // orBest returns the best matching so far where ctx ended the solve, else the error. part is the
 // algorithm's partial matching, start the duals that it began from; both may be nil.
 func (r *Result) orBest(ctx context.Context, s *Session, part *engine.Solution, start *problem.Prices, err error) (*Result, error) {
-	switch ended := ctx.Err() != nil && errors.Is(err, ctx.Err()); {
+	switch ended := solve.Ended(ctx, err); {
 	case errors.Is(err, collective.ErrEnded):
 		found, failed := r.interruptedTogether(ctx, s)
 		if found {
@@ -166,13 +167,13 @@ func (r *Result) orBest(ctx context.Context, s *Session, part *engine.Solution, 
 		}
 		err = errors.Join(err, failed)
 	case ended && s.options.Together() > 1:
-		err = fmt.Errorf("%w: ranks give no matching before they all solve", context.Cause(ctx))
+		err = fmt.Errorf("%w: ranks give no matching before they all solve", solve.Unanswered(ctx))
 	case ended:
 		found, failed := r.interrupted(ctx, s.inst, s.p, part, start)
 		if found {
 			return r, nil
 		}
-		err = errors.Join(err, failed)
+		err = errors.Join(solve.Unanswered(ctx), failed)
 	}
 	return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
 }

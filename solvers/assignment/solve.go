@@ -58,7 +58,7 @@ func Solve(ctx context.Context, inst *problem.Instance, o Options) (*Result, err
 		opening = context.WithoutCancel(ctx)
 	}
 	s, err := Open(opening, inst, o)
-	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+	if solve.Ended(ctx, err) {
 		return unopened(ctx, inst, o, err)
 	}
 	if err != nil {

@@ -83,9 +83,8 @@ func (p *plain) told(units *big.Int) solve.Number {
 	return solve.Number(p.whole.Price(p.amount(units)))
 }
 
-// branch solves an auction by branch and cut. When limited ends, which is ctx with the
-// time limit, the result is the best so far, with a bound.
-func branch(ctx, limited context.Context, p *plain, items int, o Options, reason string, start time.Time) (_ *Result, err error) {
+// branch solves an auction by branch and cut. When ctx ends, the result is the best so far, with a bound.
+func branch(ctx context.Context, p *plain, items int, o Options, reason string, start time.Time) (_ *Result, err error) {
 	amount := func(units int64) string { return p.whole.Price(p.amount(big.NewInt(units))) }
 	set := packing.Settings{Log: o.Proof, Ranks: o.Ranks}
 	if o.Progress != nil {
@@ -93,7 +92,7 @@ func branch(ctx, limited context.Context, p *plain, items int, o Options, reason
 	}
 	companion := beside.Join(&set, o, start)
 	defer func() { err = errors.Join(err, companion.Close()) }()
-	solved, err := packing.Solve(limited, toPacking(p.Auction), set)
+	solved, err := packing.Solve(ctx, toPacking(p.Auction), set)
 	if err == nil {
 		err = companion.Refused()
 	}
@@ -120,13 +119,12 @@ func branch(ctx, limited context.Context, p *plain, items int, o Options, reason
 		res.Prove(bound)
 	} else {
 		res.Bounded(bound)
-		res.Stopped = ctx.Err() != nil
 	}
 	res.Notes = append(slices.Clone(p.Notes), fmt.Sprintf("%d of %s left when dominated ones are gone, in %s; they conflict in %s", solved.Bids, formats.Count(len(p.Bids), "bid"), formats.Count(solved.Parts, "part"), formats.Count(solved.Cliques, "clique")),
 		fmt.Sprintf("%s; the linear relaxation's bound is %s", formats.Count(solved.Nodes, "node"), amount(solved.LPBound)))
 	res.Search = companion.Tell(&res.Report)
 	if !solved.Proven() {
-		res.Notes = append(res.Notes, fmt.Sprintf("ended before the proof: the bids found are the best so far, and none pay more than %s", amount(solved.Bound)))
+		solve.Stop(solve.Cause(ctx), &res.Stopped, &res.Notes, fmt.Sprintf("the bids are the best so far, and none pay more than %s", amount(solved.Bound)))
 	}
 	return p.result(res)
 }

@@ -122,7 +122,7 @@ func TestManyGoods(t *testing.T) {
 		}
 		value, ok := res.Value.Rat()
 		bound, too := res.Bound.Rat()
-		if !ok || !too || value.Cmp(best) > 0 || bound.Cmp(best) < 0 || res.Stopped || res.Proven != (res.Value == res.Bound) {
+		if !ok || !too || value.Cmp(best) > 0 || bound.Cmp(best) < 0 || res.Stopped == res.Proven || res.Proven != (res.Value == res.Bound) {
 			t.Errorf("after %v: value %s, bound %s, the optimum is %s", limit, res.Value, res.Bound, whole.Value)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/solvers/auction/internal/packing"
 	"coalesce/solvers/cores"
+	"coalesce/solvers/solve"
 )
 
 // A Rule says what winners pay.
@@ -92,8 +93,7 @@ func Pay(ctx context.Context, res *Result, rule Rule, o Options) error {
 		return fmt.Errorf("payments: %s: %w", res.Auction.Source, err)
 	}
 	if ctx.Err() != nil && rule != FirstPrice {
-		res.Stopped = res.Stopped || ctx.Err() == context.Canceled
-		res.without(rule, "the solve ended before they were known")
+		solve.Stop(context.Cause(ctx), &res.Stopped, &res.Notes, fmt.Sprintf("no payments by the rule %s", rule))
 		return nil
 	}
 	res.Payments = c.told()

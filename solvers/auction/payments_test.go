@@ -438,7 +438,7 @@ func TestPaymentsOfNothingProven(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Pay(ctx, whole, VCG, Options{}); err != nil || whole.Payments != nil || !whole.Stopped || !strings.Contains(fmt.Sprint(whole.Notes), "ended before") {
+	if err := Pay(ctx, whole, VCG, Options{}); err != nil || whole.Payments != nil || !whole.Stopped || !strings.Contains(fmt.Sprint(whole.Notes), "interrupted: no payments") {
 		t.Errorf("cancelled: %v, notes %v", err, whole.Notes)
 	}
 	if err := Pay(ctx, whole, "second", Options{}); err == nil || !strings.Contains(err.Error(), `found the rule "second"`) {

@@ -125,9 +125,9 @@ func (r *Reduction) toCSG(maxItems int) (*csg.Instance, error) {
 	}
 	machine := host.Open(1)
 	defer machine.Close()
-	free := machine.Facts().Free
-	if need := csg.Footprint(n, value); free > 0 && need > free {
-		return nil, fmt.Errorf("%s: the values of %d items need %d MiB as %s, %d MiB are free: %w", r.plain.Source, n, need>>20, value, free>>20, device.ErrMemory)
+	facts := machine.Facts()
+	if need := csg.Footprint(n, value); facts.Free > 0 && need > facts.Free {
+		return nil, fmt.Errorf("%s: the %s values of %d items take %s: %w", r.plain.Source, value, n, facts.Lacks(float64(need)), device.ErrMemory)
 	}
 	var inst *csg.Instance
 	var err error

@@ -39,7 +39,7 @@ func Algorithms() []string {
 // The result is checked: no good is sold twice, and the prices add up to the solver's total.
 //
 // When ctx or the time limit ends, the result has the best bids that branch and cut has found and a
-// bound; Proven says whether they are the best of all. Coalition structures that end early, between
+// bound; Stopped says so, and Proven whether they are the best of all. Coalition structures that end early, between
 // launches, leave the bids that branch and cut begins with. Progress is called with values, bounds
 // and gaps in the auction's decimals, and with nodes as the work; values are empty until a solution
 // sells all goods that have to be sold.
@@ -94,6 +94,11 @@ func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
 	if o.Algorithm != "" && !slices.Contains(Algorithms(), o.Algorithm) {
 		return nil, fmt.Errorf("solve auction: found the algorithm %.40q, expected one of %v", o.Algorithm, Algorithms())
 	}
+	if o.Algorithm == Branch {
+		if err := o.Variantless(Branch); err != nil {
+			return nil, fmt.Errorf("solve auction: %w", err)
+		}
+	}
 	p, err := newPlain(a, true)
 	if err != nil {
 		return nil, fmt.Errorf("solve auction: %w", err)
@@ -104,7 +109,7 @@ func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
 	limited, cancel := o.Limited(ctx)
 	defer cancel()
 	byBranch := func(reason string) (*Result, error) {
-		res, err := branch(ctx, limited, p, items, o, reason, start)
+		res, err := branch(limited, p, items, o, reason, start)
 		if err != nil {
 			return nil, fmt.Errorf("solve auction: %w", err)
 		}
@@ -130,7 +135,7 @@ func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
 	if tables != nil {
 		tables.reason = algorithms.Before(ways.Table, way, tables.reason)
 		res, err := byBidders(limited, p, items, o, start, tables)
-		if limited.Err() != nil && err != nil {
+		if solve.Ended(limited, err) {
 			return byBranch("the tables ended too early, so the bids are those that branch and cut begins with")
 		}
 		if err != nil && (asked || !errors.Is(err, device.ErrMemory)) {
@@ -156,7 +161,7 @@ func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
 		progress = func(now solve.Incumbent) { o.Progress(reduced.incumbent(now)) }
 	}
 	solved, err := s.byStructures(ctx, inst, progress)
-	if limited.Err() != nil && (err != nil || !solved.Proven) {
+	if solve.Ended(limited, err) || err == nil && solved.Stopped {
 		return byBranch("coalition structures ended too early, so the bids are those that branch and cut begins with")
 	}
 	if err != nil {

@@ -27,7 +27,8 @@ type lowerer interface {
 // superadditive cover of the instance: the value of every coalition is that of the coalition's best
 // partition. BestFew and further solves read it. Where sizes of blocks restrict the instance, its own
 // Sizes are those of coalitions that can be divided into such blocks, and the others are forbidden.
-// Errors are those of Solve; there is a table where no structure of all agents is feasible.
+// Errors are those of Solve; there is a table where no structure of all agents is feasible. The end of ctx
+// and the time limit end it with the best structure so far, and no table.
 func SolveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Instance, error) {
 	r, f, err := solveCover(ctx, inst, o)
 	if err != nil {
@@ -71,10 +72,9 @@ func solveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Insta
 	best := &incumbent{of: inst}
 	best.plain()
 	table, err := coverOn(ctx, as, f, choice.Variant, o, r, best)
-	if r.stop(ctx, inst, best, err) {
+	if err != nil {
+		r, err := r.ended(ctx, inst, best, err)
 		return r, nil, err
-	} else if err != nil {
-		return nil, nil, err
 	}
 	start := time.Now()
 	table.Covers(as)

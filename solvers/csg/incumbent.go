@@ -53,27 +53,31 @@ func (b *incumbent) plain() {
 	b.offer(Structure{b.of.Grand()}, "")
 }
 
-// stop sets the result of a solve that ended early with err, because ctx has ended or a device
-// was lost: the best structure so far and the bound, if one is known; Proven stays false. It
-// returns false after other errors, and where there is no structure.
-func (r *Result) stop(ctx context.Context, inst *Instance, best *incumbent, err error) bool {
-	lost := errors.Is(err, device.ErrLost)
-	if err == nil || ctx.Err() == nil && !lost || best.value == "" {
-		return false
+// ended is the end of a solve that returned err. Where ctx ended it, or a device was lost, the result becomes the best
+// structure so far, with the bound if one is known; Proven stays false. A result beside an error is one without a structure
+// that proves that none is feasible, or of a lost device.
+func (r *Result) ended(ctx context.Context, inst *Instance, best *incumbent, err error) (*Result, error) {
+	over, lost := solve.Ended(ctx, err), errors.Is(err, device.ErrLost)
+	switch {
+	case err == nil || errors.Is(err, solve.ErrInfeasible):
+		return r, err
+	case over && best.value == "":
+		return nil, solve.Unanswered(ctx)
+	case !over && !lost || best.value == "":
+		return nil, err
 	}
 	r.Structure, r.Prices, r.Splittings = best.blocks, nil, 0
 	r.Structure.Sort()
-	c, err := problem.Check(inst, r.Structure, best.value.String())
-	if err != nil {
-		return false
+	c, failed := problem.Check(inst, r.Structure, best.value.String())
+	if failed != nil {
+		return nil, failed
 	}
 	r.Certificate, r.Value = c, best.value
 	r.Bounded(best.bound)
-	r.Stopped = ctx.Err() != nil && !errors.Is(context.Cause(ctx), solve.ErrTimeLimit)
-	how := "the solve was ended"
-	if lost {
-		how = "a device was lost"
+	if over {
+		solve.Stop(context.Cause(ctx), &r.Stopped, &r.Notes, "the structure is the best so far")
+		return r, nil
 	}
-	r.Notes = append(r.Notes, how+": the structure is the best so far")
-	return true
+	r.Notes = append(r.Notes, "a device was lost: the structure is the best so far")
+	return r, err
 }

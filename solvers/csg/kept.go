@@ -181,9 +181,9 @@ func (k *keeping) follow(w levels.Follow) levels.Follow {
 	return w
 }
 
-// end waits until the pending levels are written. It adds what the file holds to err, the error
-// that ended the run, or without an error to the result's notes.
-func (k *keeping) end(path string, r *Result, err error) error {
+// end waits until the pending levels are written. err is the error that ended the run. After a run without one, a failure
+// to write is a note of the result.
+func (k *keeping) end(r *Result, err error) error {
 	close(k.levels)
 	<-k.ended
 	failed := errors.Join(k.failed, k.file.Close(), k.carrier.Close())
@@ -191,7 +191,7 @@ func (k *keeping) end(path string, r *Result, err error) error {
 		if errors.Is(failed, context.Canceled) || errors.Is(failed, context.DeadlineExceeded) {
 			failed = nil // the run's error says so
 		}
-		return errors.Join(k.holds(path, err), failed)
+		return errors.Join(err, failed)
 	}
 	if failed != nil {
 		r.Notes = append(r.Notes, fmt.Sprintf("the checkpoint holds %d of %d levels: %v", k.written.Load(), k.high+1, failed))
@@ -199,7 +199,7 @@ func (k *keeping) end(path string, r *Result, err error) error {
 	return nil
 }
 
-// holds adds what the file holds to err, the error that ended the run.
-func (k *keeping) holds(path string, err error) error {
-	return fmt.Errorf("%w (checkpoint %s holds %d of %d levels; --resume goes on with them)", err, path, k.written.Load(), k.high+1)
+// holds says what the file of a run that ended early holds.
+func (k *keeping) holds(path string) string {
+	return fmt.Sprintf("checkpoint %s holds %d of %d levels; --resume goes on with them", path, k.written.Load(), k.high+1)
 }

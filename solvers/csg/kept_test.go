@@ -107,7 +107,7 @@ func TestEndedWithCheckpoint(t *testing.T) {
 		}
 	}
 	r, err := SolveKept(ctx, inst, o, &Checkpoint{Path: path})
-	if took := time.Since(ended); r == nil || !r.Stopped || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "checkpoint "+path+" holds ") || took > 5*time.Second {
+	if took := time.Since(ended); err != nil || !r.Stopped || !strings.Contains(fmt.Sprint(r.Notes), "checkpoint "+path+" holds ") || took > 5*time.Second {
 		t.Errorf("a launch that goes on: found %v, %v after %v", r, err, took)
 	}
 	pipe := filepath.Join(t.TempDir(), "pipe") // from which nothing comes
@@ -119,7 +119,7 @@ func TestEndedWithCheckpoint(t *testing.T) {
 	time.AfterFunc(50*time.Millisecond, cancel)
 	o.Progress = nil
 	r, err = SolveKept(ctx, inst, o, &Checkpoint{Path: pipe, Resume: true})
-	if r == nil || !r.Stopped || r.Structure == nil || !errors.Is(err, context.Canceled) {
+	if err != nil || !r.Stopped || r.Structure == nil {
 		t.Errorf("a checkpoint that is read without end: found %v, %v", r, err)
 	}
 }
@@ -244,10 +244,10 @@ func TestStoppedWithCheckpoint(t *testing.T) {
 		}
 	}
 	r, err := SolveKept(ctx, inst, o, &Checkpoint{Path: path})
-	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "--resume") {
+	if err != nil {
 		t.Fatalf("found %v", err)
 	}
-	if r == nil || !r.Stopped || r.Proven || len(r.Structure) == 0 || r.Value == "" {
+	if !r.Stopped || r.Proven || len(r.Structure) == 0 || r.Value == "" || !strings.Contains(fmt.Sprint(r.Notes), "--resume") {
 		t.Fatalf("found the result %+v", r)
 	}
 	resumed(t, inst, path, o)

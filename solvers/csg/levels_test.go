@@ -136,8 +136,8 @@ func TestLevelsRefuse(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := Solve(ctx, inst, Options{Devices: []device.Device{d}, Algorithm: "dp"}); !errors.Is(err, context.Canceled) {
-		t.Errorf("ended: %v", err)
+	if r, err := Solve(ctx, inst, Options{Devices: []device.Device{d}, Algorithm: "dp"}); err != nil || !r.Stopped || r.Proven {
+		t.Errorf("ended: %v, %v", r, err)
 	}
 	v := make([]float64, 16)
 	for c := range v {

@@ -17,6 +17,7 @@ import (
 	"coalesce/solvers/csg/internal/reference"
 	"coalesce/solvers/csg/internal/tables"
 	"coalesce/solvers/csg/problem"
+	"coalesce/solvers/solve"
 )
 
 // splitsAgents is the most agents of csg/splits: coalitions are 32-bit masks there.
@@ -45,7 +46,11 @@ func familyFor(kind string, asked Method, label string) (*device.Family, Method,
 	all := families(kind)
 	for _, f := range all {
 		if v := f.Variant(label); v != nil {
-			return f, method(f.Value(v, "method")), nil
+			m := method(f.Value(v, "method"))
+			if asked != "" && asked != m {
+				return nil, "", &solve.VariantError{Variant: label, Algorithm: string(asked)}
+			}
+			return f, m, nil
 		}
 	}
 	if asked == "" {
@@ -162,7 +167,7 @@ func feasible(f *device.Family, v *device.Variant, facts device.Facts, n, device
 		need = cutFor(v, n, devices, facts.Free).Bytes(int64(Value(f.Value(v, "value")).Size()), devices)
 	}
 	if facts.Free > 0 && need > facts.Free {
-		return fmt.Errorf("%d agents need %s, %s: %w", n, device.Size(need), facts.Room(), device.ErrMemory)
+		return fmt.Errorf("%d agents take %s: %w", n, facts.Lacks(float64(need)), device.ErrMemory)
 	}
 	if f.Target == device.Host {
 		return nil
@@ -191,7 +196,7 @@ func Takes(facts device.Facts, n int, value Value, devices int) error {
 			need = Footprint(n, Int16) + 2*Footprint(n, Int32)
 		}
 		if facts.Free > 0 && n <= MaxAgents && need > facts.Free {
-			return fmt.Errorf("%d agents need %s as %s, for the values and the table, and %s: %w", n, device.Size(need), value, facts.Room(), device.ErrMemory)
+			return fmt.Errorf("the %s values and the table of %d agents take %s: %w", value, n, facts.Lacks(float64(need)), device.ErrMemory)
 		}
 		return nil
 	}

@@ -56,7 +56,7 @@ func triesPrices(facts device.Facts, n int, value Value, o *Options, way ways.Wa
 			return false, limits, fmt.Errorf("%d hosts: algorithm %s runs on one", len(o.Devices), ByPrices)
 		}
 		if facts.Kind == device.Host && o.Variant != "" {
-			return false, limits, fmt.Errorf("variant %q: a host's passes have none", o.Variant)
+			return false, limits, o.Variantless(string(ByPrices) + " on a host")
 		}
 		return true, limits, nil
 	}

@@ -22,9 +22,9 @@ type Options = solve.Settings
 // Solve finds an optimal coalition structure of an instance on a device, or on several GPUs
 // together, and checks it: the result's certificate recomputes the value from the instance.
 //
-// The end of ctx and the time limit end a solve within a second. The error then wraps that of ctx,
-// and the result, unless nil, is the best structure so far, with a bound where one is known. The
-// same holds for an error that wraps device.ErrLost. Where every structure has a forbidden block
+// The end of ctx and the time limit end a solve within a second, with the best structure so far, and a
+// bound where one is known; Stopped says so. Where none is known the error wraps that of ctx. Beside an error
+// that wraps device.ErrLost the result, unless nil, is the best so far. Where every structure has a forbidden block
 // the error wraps solve.ErrInfeasible, and the result says so. Errors of memory wrap
 // device.ErrMemory, those of a wrong answer ErrCheck.
 func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
@@ -135,10 +135,10 @@ func (s *Session) solveChecked(ctx context.Context, inst *Instance, keep *Checkp
 		r.Notes = append(r.Notes, fmt.Sprintf("%s, after %.2g s", relayed.After, relayed.Spent.Seconds()))
 	}
 	r.Reason = way.Before(r.Reason)
-	if r.stop(ctx, inst, best, err) {
-		return r, err
+	if over := ctx.Err(); over != nil && err != nil && o.Together() > 1 && !errors.Is(err, ErrCheck) && !errors.Is(err, solve.ErrInfeasible) {
+		err = errors.Join(over, err) // exchanges fail where other ranks have ended
 	}
-	return r.answered(err)
+	return r.ended(ctx, inst, best, err)
 }
 
 // byKernels solves an instance by a family of kernels.
@@ -191,14 +191,6 @@ func telling(o Options, start time.Time, best *incumbent) func(share float64) {
 	}
 }
 
-// answered returns r beside an error if r holds an answer, else nil.
-func (r *Result) answered(err error) (*Result, error) {
-	if err == nil || errors.Is(err, solve.ErrInfeasible) {
-		return r, err
-	}
-	return nil, err
-}
-
 // run runs one variant on one device or several; it sets the structure and the seconds,
 // and returns the total that the kernels claim.
 func run(ctx context.Context, s *Session, inst *Instance, f *device.Family, v *device.Variant, r *Result, told func(share float64), keep *Checkpoint, best *incumbent) (string, error) {
@@ -238,18 +230,20 @@ func run(ctx context.Context, s *Session, inst *Instance, f *device.Family, v *d
 		own.Sent = sent(j.engine) - before
 		if file != nil {
 			own.Splittings *= 1 - levels.ShareOf(levels.PairsBefore(file.high, file.from), file.high)
-			err = file.end(keep.Path, own, err)
+			err = file.end(own, err)
 		}
 		return err
 	}
 	if f.Target != device.Host {
 		err = work()
-	} else if left, failed := ending.Within(ctx, work); left && file != nil {
-		err = file.holds(keep.Path, failed)
 	} else {
-		err = failed
+		_, err = ending.Within(ctx, work)
 	}
 	r.Seconds.Solve = time.Since(start).Seconds()
+	if err != nil && file != nil {
+		holds := file.holds(keep.Path)
+		r.Notes, err = append(r.Notes, holds), fmt.Errorf("%w (%s)", err, holds)
+	}
 	if err != nil {
 		return "", err
 	}

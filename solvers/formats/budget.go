@@ -36,7 +36,7 @@ func (b *Budget) Take(bytes int64) error {
 	for {
 		used := b.used.Load()
 		if bytes < 0 || bytes > b.limit-used {
-			return &MemoryError{bytes, b.limit}
+			return &MemoryError{bytes, used, b.limit}
 		}
 		if b.used.CompareAndSwap(used, used+bytes) {
 			return nil
@@ -50,9 +50,9 @@ func (b *Budget) Fits(rows, columns uint64, size int) error {
 	need := float64(rows) * float64(columns) * float64(size)
 	switch {
 	case b != nil && need > float64(b.Left()):
-		return Short(need, b.limit)
+		return &MemoryError{most(need), b.used.Load(), b.limit}
 	case need > 1<<62:
-		return &MemoryError{1 << 62, 1 << 62}
+		return &MemoryError{most(need), 0, 1<<62 - 1}
 	}
 	return nil
 }
@@ -72,23 +72,30 @@ func (b *Budget) Left() int64 {
 	return b.limit - b.used.Load()
 }
 
-// A MemoryError is a length that takes more memory than the limit allows. Its
+// A MemoryError is a length that takes more memory than the limit leaves. Its
 // text follows "take".
 type MemoryError struct {
 	Need  int64 // bytes asked for
+	Used  int64 // bytes taken before
 	Limit int64 // bytes that may be taken in all; 1: no memory is left
 }
 
-// Short is the MemoryError of need bytes.
-func Short(need float64, limit int64) *MemoryError {
-	return &MemoryError{int64(min(need, 1<<62)), limit}
-}
+// Short is the MemoryError of need bytes, where none were taken before.
+func Short(need float64, limit int64) *MemoryError { return &MemoryError{most(need), 0, limit} }
 
+// most is a number of bytes, or the largest that errors say.
+func most(need float64) int64 { return int64(min(need, 1<<62)) }
+
+// Error says how much is needed, how much is left, and of which limit.
 func (e *MemoryError) Error() string {
-	if e.Limit <= 1 {
+	need, left := device.Sizes(e.Need, e.Limit-e.Used)
+	switch {
+	case e.Limit-e.Used <= 1:
 		return device.Size(e.Need) + ", and no memory is left"
+	case e.Used == 0:
+		return fmt.Sprintf("%s, more than the limit of %s", need, left)
 	}
-	return fmt.Sprintf("%s, more than the limit of %s", device.Size(e.Need), device.Size(e.Limit))
+	return fmt.Sprintf("%s, more than the %s that are left of the limit of %s", need, left, device.Size(e.Limit))
 }
 
 // Grow makes room for more items behind those of a slice. It takes the memory of the new array from
@@ -105,7 +112,7 @@ func Grow[T any](b *Budget, list []T, more int) ([]T, error) {
 	var item T
 	size := int64(unsafe.Sizeof(item))
 	if int64(need) > 1<<62/max(1, size) {
-		return list, &MemoryError{1 << 62, 1 << 62}
+		return list, &MemoryError{1 << 62, 0, 1<<62 - 1}
 	}
 	wide := max(need, cap(list)+cap(list)/2)
 	if b.Take(int64(wide)*size) != nil {

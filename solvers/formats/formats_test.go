@@ -67,6 +67,20 @@ func TestBudget(t *testing.T) {
 	if list, err = Append(b, list, 6); err != nil || len(list) != 6 {
 		t.Errorf("%v %v", list, err)
 	}
+	for _, c := range []struct {
+		need, used, limit int64
+		want              string
+	}{
+		{492 << 20, 0, 400 << 20, "492 MiB, more than the limit of 400 MiB"},
+		{492 << 20, 600 << 20, 978 << 20, "492 MiB, more than the 378 MiB that are left of the limit of 978 MiB"},
+		{978<<20 + 1, 0, 978 << 20, "1025507329 bytes, more than the limit of 1025507328 bytes"},
+		{5, 99, 100, "5 B, and no memory is left"},
+		{5, 0, 1, "5 B, and no memory is left"},
+	} {
+		if err := (&MemoryError{c.need, c.used, c.limit}); err.Error() != c.want {
+			t.Errorf("found %q, expected %q", err, c.want)
+		}
+	}
 	b.Give(48)
 	if b.Left() != 100 {
 		t.Errorf("left %d", b.Left())

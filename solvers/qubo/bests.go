@@ -40,6 +40,11 @@ func newBests(red *preprocess.Reduction, hint []uint64) *bests {
 	return b
 }
 
+// finished reports whether the best solutions of all parts are proven: nothing is left to search.
+func (b *bests) finished() bool {
+	return !slices.ContainsFunc(b.part, func(p partBest) bool { return !p.proven })
+}
+
 // open is the number of variables of those of the parts 0 to k that are not proven, at least 1.
 func (b *bests) open(k int) (n int) {
 	for l, c := range b.red.Parts[:k+1] {

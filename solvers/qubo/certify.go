@@ -40,7 +40,7 @@ func (r *run) result(variant string) (*Result, error) {
 	out := &Result{Instance: inst.Source, Format: inst.Format, Form: inst.Form, Sense: inst.Sense, N: inst.N, Pairs: inst.Pairs(),
 		Value: value, Solution: problem.NewBits(x, inst.N), Target: r.o.Target, Met: r.told.met, History: r.told.history,
 		Device: r.o.Where(), Variant: variant, Reason: r.plan.reason, Seed: r.o.Seed, Rules: r.o.Rules, Used: r.told.used, Work: r.told.work,
-		Reduced: red.Left(), Parts: len(red.Parts), Exact: r.p.Exact, Stopped: r.ctx.Err() != nil, Fixed: fixed, Names: inst.Names, Notes: inst.Notes, objective: told}
+		Reduced: red.Left(), Parts: len(red.Parts), Exact: r.p.Exact, Fixed: fixed, Names: inst.Names, Notes: inst.Notes, objective: told}
 	r.prove(out)
 	if lost := r.p.Lost; lost > 0 && !out.Proven {
 		out.Notes = append(slices.Clip(out.Notes), fmt.Sprintf("coefficients so small beside the others that the search takes them for 0, and the bound does not: %d", lost))
@@ -88,6 +88,17 @@ func (r *run) bound() Amount {
 	}
 	bound, _ := r.bests.bound()
 	return r.inst.BoundOf(r.p, bound)
+}
+
+// stop marks a result that over, or the time limit, has cut short.
+func (r *run) stop(out *Result, over error) {
+	if r.bests.finished() || r.reached() {
+		return
+	}
+	if over == nil && r.o.Work == 0 && r.o.Starts.Iterations == 0 { // searches on devices end before a launch that would be late
+		over = solve.ErrTimeLimit
+	}
+	solve.Stop(over, &out.Stopped, &out.Notes, "the solution is the best so far")
 }
 
 // prove sets the bound, and whether it is met.

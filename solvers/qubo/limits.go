@@ -6,6 +6,7 @@ import (
 
 	"coalesce/solvers/qubo/internal/reference"
 	"coalesce/solvers/qubo/problem"
+	"coalesce/solvers/solve"
 )
 
 // limits are when a solve ends.
@@ -33,10 +34,19 @@ func limitsOf(ctx context.Context, began time.Time, limit time.Duration, entries
 // elapsed is the time since the solve began.
 func (l *limits) elapsed() time.Duration { return time.Since(l.began) }
 
-// late reports whether searches should have ended.
-func (l *limits) late() bool {
-	return l.ctx.Err() != nil || !l.deadline.IsZero() && time.Now().After(l.deadline)
+// over is what has ended searches: the context's cause, or the time limit; nil: nothing yet.
+func (l *limits) over() error {
+	switch {
+	case l.ctx.Err() != nil:
+		return context.Cause(l.ctx)
+	case !l.deadline.IsZero() && time.Now().After(l.deadline):
+		return solve.ErrTimeLimit
+	}
+	return nil
 }
+
+// late reports whether searches should have ended.
+func (l *limits) late() bool { return l.over() != nil }
 
 // until is the deadline of a search that gets a share of the time left; zero where there is no
 // limit.

@@ -1,6 +1,7 @@
 package qubo
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -75,7 +76,7 @@ func planFor(facts device.Facts, o Options) (plan, error) {
 		case !runs:
 			return plan{}, fmt.Errorf("engine %s runs on %s, not on %s", e.name, strings.Join(e.kinds, ", "), facts)
 		case o.Variant != "" && !e.variant:
-			return plan{}, fmt.Errorf("variant %q: engine %s has no variants", o.Variant, e.name)
+			return plan{}, o.Variantless(e.name)
 		case several && !e.several:
 			return plan{}, fmt.Errorf("engine %s runs on one device, found %d", e.name, len(o.Devices))
 		default:
@@ -88,7 +89,10 @@ func planFor(facts device.Facts, o Options) (plan, error) {
 	if several {
 		return plan{}, fmt.Errorf("no engine runs on several devices like %s", facts)
 	}
-	return plan{}, fmt.Errorf("variant %q: no engine on %s has variants", o.Variant, facts)
+	unnamed := o
+	unnamed.Variant = ""
+	runs, err := planFor(facts, unnamed)
+	return plan{}, cmp.Or(err, o.Variantless(runs.engine.name))
 }
 
 // setup are the settings with which engines are opened.

@@ -36,7 +36,7 @@ type Result struct {
 	Reduced   int         // variables that the search was left with
 	Parts     int         // components that they are in
 	Exact     bool        // the search's coefficients were not rounded
-	Stopped   bool        // ctx ended the solve
+	Stopped   bool        // ctx or the time limit ended the search
 	Fixed     map[int]int // by variable, those that the instance fixes
 	Notes     []string
 

@@ -95,10 +95,18 @@ func (r *run) solve() (*Result, error) {
 			return nil, err
 		}
 	}
+	over := r.over()
+	if over != nil || lost != nil {
+		r.ascend()
+	}
 	found, err := r.result(variant)
-	if err == nil && lost != nil {
+	switch {
+	case err != nil:
+	case lost != nil:
 		found.Notes = append(slices.Clip(found.Notes), "a device was lost during the search: the solution is the best until then")
 		err = lost
+	default:
+		r.stop(found, over)
 	}
 	return found, err
 }

@@ -54,8 +54,8 @@ func (o Options) check() error {
 
 // Solve looks for the best solution of an instance on o's devices until a limit is
 // met, or until its best is proven: by fixing every variable, by visiting every
-// solution of what is left, or by meeting a bound. The end of ctx is a limit
-// like the others.
+// solution of what is left, or by meeting a bound. The end of ctx and the time limit
+// end it with the best so far; Stopped says so.
 //
 // The instance is checked first (Instance.Check): a malformed one is an error.
 // The value in the result was recomputed from the instance's coefficients.

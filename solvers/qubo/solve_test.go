@@ -229,7 +229,7 @@ func TestSolveRefuses(t *testing.T) {
 	}{
 		{Options{Settings: solve.Settings{Algorithm: "x"}}, `engine "x": expected one of `},
 		{Options{Settings: solve.Settings{Variant: "x"}}, `variant "x"`},
-		{Options{Settings: solve.Settings{Algorithm: "host", Variant: "x"}}, "engine host has no variants"},
+		{Options{Settings: solve.Settings{Algorithm: "host", Variant: "x"}}, "algorithm host runs, and has no such variant"},
 		{Options{Settings: solve.Settings{TimeLimit: -1}}, "expected none below 0"},
 		{Options{Target: new(float64(math.Inf(1)))}, "expected a number"},
 		{Options{Solutions: -1}, "expected none below 0"},

@@ -23,7 +23,7 @@ type Report struct {
 	Algorithm string         `json:"algorithm"`
 	Variant   string         `json:"variant"`     // the family and the label of its variant
 	Reason    string         `json:"reason"`      // why that variant, one sentence
-	Stopped   bool           `json:"interrupted"` // the caller or the user ended the solve; a limit that was asked for does not count
+	Stopped   bool           `json:"interrupted"` // the caller, the user or the time limit ended the solve before it was done (Stop)
 	Notes     Notes          `json:"notes"`       // of the instance and of the solver
 }
 

@@ -116,6 +116,21 @@ func (s *Settings) Limited(ctx context.Context) (context.Context, context.Cancel
 	return context.WithCancel(ctx)
 }
 
+// A VariantError is a variant that was named and is none of the algorithm that runs: it would have no effect.
+type VariantError struct{ Variant, Algorithm string }
+
+func (e *VariantError) Error() string {
+	return fmt.Sprintf("variant %q: algorithm %s runs, and has no such variant", e.Variant, e.Algorithm)
+}
+
+// Variantless returns a VariantError where the settings name a variant, for an algorithm without any.
+func (s *Settings) Variantless(algorithm string) error {
+	if s.Variant == "" {
+		return nil
+	}
+	return &VariantError{s.Variant, algorithm}
+}
+
 // Choose picks the variant of a family: the one that Variant names, else the one
 // that the tuning data says for the workload (tuned.Database.Choose), which falls
 // back on the family's safe point. feasible says why a variant cannot solve the

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"coalesce/internal/cli/effect"
 	"coalesce/internal/ui"
 	"coalesce/runtime/collective"
 	"coalesce/runtime/memory"
@@ -22,9 +23,16 @@ type Drawing struct {
 	value string
 }
 
-// Drawn are the flags that mean nothing without --kind.
-func Drawn() []string {
-	return []string{"rows", "cols", "range", "seed", "type", "rank", "permuted", "shift", "jitter", "density", "keep-points"}
+// Effects say what these flags have an effect on; source is where the costs come from.
+func (w *Drawing) Effects(source string) []effect.Rule {
+	drawn := w.Kind != ""
+	random := assignment.Random(w.Kind) || w.Permuted || w.Shift > 0 || w.Jitter || w.Density > 0
+	return []effect.Rule{
+		{Flags: "rows cols range seed type rank permuted shift jitter density keep-points", For: "--kind", Found: effect.Unless(drawn, source)},
+		{Flags: "rank", For: "--kind lowrank", Found: effect.Unless(w.Kind == "lowrank", source)},
+		{Flags: "range", For: "kinds with an R", Found: effect.Unless(assignment.Ranged(w.Kind), source)},
+		{Flags: "seed", For: "kinds that are drawn at random", Found: effect.Unless(random, source)},
+	}
 }
 
 // Register adds the flags.

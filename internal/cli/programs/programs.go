@@ -69,9 +69,6 @@ func Print(out io.Writer, r *qubo.Result, inst *qubo.Instance, target string, fa
 	t.Row("device", fmt.Sprintf("%s (%s)", r.Device, facts.Name))
 	t.Row("variant", r.Variant)
 	t.Row("reason", r.Reason)
-	if r.Stopped {
-		t.Row("note", "interrupted: the best so far")
-	}
 	for _, note := range r.Notes {
 		t.Row("note", note)
 	}
@@ -99,7 +96,7 @@ func Plot(ctx context.Context, path string, r *qubo.Result) error {
 		points[k] = ui.Point{Seconds: h.Seconds, Value: h.Value.Float()}
 	}
 	title := fmt.Sprintf("%s: %s %s after %s", r.Instance, r.Sense, r.Value, ui.Seconds(points[len(points)-1].Seconds))
-	return whole.Write(ctx, path, func(w io.Writer) error { return ui.Plot(w, title, points, r.Seconds.Solve) })
+	return whole.Finish(ctx, path, func(w io.Writer) error { return ui.Plot(w, title, points, r.Seconds.Solve) })
 }
 
 // byName is a solution as names and values, of at most so many characters.

@@ -115,9 +115,6 @@ func WriteFound(out io.Writer, r *anytime.Result, device string) error {
 		did = ui.Count(int(r.Work.Runs), "annealing") + " and " + ui.Count(int(r.Work.Coalitions), "extracted coalition")
 	}
 	r.Notes = append(slices.Clip(r.Notes), fmt.Sprintf("the best after %s, of %s, seed %d", ui.Seconds(last.Seconds), did, r.Seed))
-	if r.Stopped {
-		r.Notes = append(r.Notes, "interrupted: the best so far")
-	}
 	return facets.Answer{
 		Report:   &r.Report,
 		Instance: fmt.Sprintf("%s (%s, %s%s)", r.Instance, ui.Count(n, "agent"), what, r.Type),

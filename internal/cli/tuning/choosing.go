@@ -16,6 +16,7 @@ import (
 
 	"coalesce/autotune"
 	"coalesce/autotune/subject"
+	"coalesce/autotune/trial"
 	"coalesce/autotune/tuned"
 	"coalesce/runtime/device"
 	"coalesce/solvers/formats"
@@ -105,6 +106,9 @@ type untunedFile struct {
 
 // openUntuned reads what the file holds, and makes it where there is none.
 func openUntuned(path string) (*untunedFile, error) {
+	if err := trial.Regular(path); err != nil {
+		return nil, fmt.Errorf("--record-untuned: %w", err)
+	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, err

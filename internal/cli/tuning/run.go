@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"coalesce/autotune"
+	"coalesce/autotune/trial"
 	"coalesce/autotune/tuned"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
@@ -68,8 +69,8 @@ func Earlier(path string, must bool) (*tuned.Database, error) {
 
 // writable makes the folder of a file, and a file in it that it removes again.
 func writable(path string) error {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("save %s: found no regular file, expected one: winners are written and read again", path)
+	if err := trial.Regular(path); err != nil {
+		return fmt.Errorf("save %w", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("save %s: %w", path, err)

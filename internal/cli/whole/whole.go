@@ -83,11 +83,14 @@ func Plain(path string, mistake func(format string, args ...any) error) error {
 	return nil
 }
 
-// Finish is Write for an answer that exists when the context ends: file and pipe have half a second more.
+// grace is the time that a file or a pipe has for an answer that exists when the context ends.
+const grace = 350 * time.Millisecond
+
+// Finish is Write for an answer that exists when the context ends.
 func Finish(ctx context.Context, path string, write func(io.Writer) error) error {
 	longer, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(time.Second/2, stop) })()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(grace, stop) })()
 	return put(longer, path, write)
 }
 
@@ -211,4 +214,36 @@ func (u *until) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	return u.w.Write(p)
+}
+
+// Until returns a writer to w, such as standard output, that does not wait for a reader any longer once the context has ended
+// and a little time for the answer is over. Its error is then the context's.
+func Until(ctx context.Context, w io.Writer) io.Writer { return patient{ctx, w} }
+
+type patient struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (p patient) Write(text []byte) (int, error) {
+	type outcome struct {
+		n   int
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		n, err := p.w.Write(text)
+		done <- outcome{n, err}
+	}()
+	select {
+	case o := <-done:
+		return o.n, o.err
+	case <-p.ctx.Done():
+	}
+	select {
+	case o := <-done:
+		return o.n, o.err
+	case <-time.After(grace):
+		return 0, p.ctx.Err()
+	}
 }

@@ -237,7 +237,7 @@ func TestLimits(t *testing.T) {
 		}
 	}
 	r := checked(t, inst, o)
-	if took := time.Since(begin); took > 10*time.Second || told < 2 || r.Stopped || r.Proven || len(r.History) < 2 {
+	if took := time.Since(begin); took > 10*time.Second || told < 2 || !r.Stopped || r.Proven || len(r.History) < 2 {
 		t.Errorf("took %v, told %d times: %+v", took, told, r.Report)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -98,7 +98,7 @@ func drawnBound(prices []float64) solve.Number {
 
 // result checks the best structure of the search, and returns the answer.
 func (r *drawnRun) result(ctx context.Context) (*Result, error) {
-	x := r.answer(ctx, r.inst)
+	x := r.answer(r.inst)
 	x.Variant, x.Reason = "exact parts on all cores", "values are drawn when they are asked for"
 	x.Work = Work{Parts: r.parts}
 	problem.Structure(r.blocks).Sort()
@@ -112,6 +112,7 @@ func (r *drawnRun) result(ctx context.Context) (*Result, error) {
 	if claimed := r.history[len(r.history)-1].Value; claimed != x.Value {
 		return nil, fmt.Errorf("%w: the search says %s, the blocks add up to %s", problem.ErrCheck, claimed, x.Value)
 	}
+	r.stop(ctx, x)
 	return x, nil
 }
 

@@ -69,7 +69,7 @@ type Block struct {
 
 // result checks the best structure of the search, and returns the answer.
 func (r *run) result(ctx context.Context) (*Result, error) {
-	x := r.answer(ctx, r.inst)
+	x := r.answer(r.inst)
 	x.Variant, x.Reason = "annealing and recombination on all cores", "values are those of a graph"
 	x.Work = Work{Runs: r.runs, Coalitions: r.coalitions}
 	x.Blocks = lists(r.blocks)
@@ -81,16 +81,23 @@ func (r *run) result(ctx context.Context) (*Result, error) {
 	if got := r.inst.graph.Value(r.blocks); got != claimed {
 		return nil, fmt.Errorf("%w: the search says %d units, the blocks add up to %d", problem.ErrCheck, claimed, got)
 	}
+	r.stop(ctx, x)
 	x.Seconds.Verify = time.Since(start).Seconds()
 	return x, nil
 }
 
+// stop marks an answer that the end of ctx has cut short.
+func (t *told) stop(ctx context.Context, x *Result) {
+	if !x.Proven && t.met == nil {
+		solve.Stop(context.Cause(ctx), &x.Stopped, &x.Notes, "the structure is the best so far")
+	}
+}
+
 // answer is a result without its structure.
-func (t *told) answer(ctx context.Context, inst *Instance) *Result {
+func (t *told) answer(inst *Instance) *Result {
 	x := newResult(inst)
 	x.Device, x.Algorithm = t.o.Where(), Algorithm
 	x.Seed, x.Target, x.Met, x.History = t.o.Seed, t.o.Target, t.met, t.history
-	x.Stopped = ctx.Err() != nil
 	x.Seconds.Solve = time.Since(t.start).Seconds()
 	return x
 }

@@ -34,7 +34,7 @@ type Options struct {
 }
 
 // Solve looks for the best structure until the time limit, the target, or a structure that meets
-// the bound. The end of ctx is a limit like the others. The result's value was recomputed
+// the bound. The end of ctx and the time limit end it with the best so far; Stopped says so. The result's value was recomputed
 // from the instance. Errors of options and instances are the only ones.
 func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
 	d, err := o.First()
@@ -46,7 +46,7 @@ func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
 	case o.Algorithm != "" && o.Algorithm != Algorithm:
 		return nil, fmt.Errorf("algorithm %q: expected %s", o.Algorithm, Algorithm)
 	case o.Variant != "":
-		return nil, fmt.Errorf("variant %q: algorithm %s has none", o.Variant, Algorithm)
+		return nil, o.Variantless(Algorithm)
 	case o.TimeLimit < 0 || o.Target != nil && math.IsNaN(*o.Target):
 		return nil, errors.New("expected a time limit of at least 0, and a target that is a number")
 	}
@@ -58,14 +58,14 @@ func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
 		r := &drawnRun{told: told{o: o, start: time.Now()}, inst: inst}
 		defer context.AfterFunc(ends, func() { r.over.Store(true) })()
 		r.search(cores)
-		return r.result(ctx)
+		return r.result(ends)
 	}
 	r := &run{told: told{o: o, start: time.Now()}, inst: inst, limit: inst.graph.Positive(), tried: math.MinInt64}
 	defer context.AfterFunc(ends, func() { r.over.Store(true) })()
 	if err := r.search(ends, cores); err != nil {
 		return nil, err
 	}
-	return r.result(ctx)
+	return r.result(ends)
 }
 
 // told passes the incumbents of a solve on to Progress.

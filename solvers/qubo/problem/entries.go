@@ -34,7 +34,10 @@ func NewEntries(memory int64) *Entries { return &Entries{limit: memory} }
 // Expect allocates room for entries entries, but for no more than 2^22 beyond the number that is
 // proven to come.
 func (e *Entries) Expect(entries, proven int64) error {
-	if entries > e.limit/EntryBytes || entries > math.MaxInt32 {
+	if entries > math.MaxInt32 {
+		return fmt.Errorf("found %d coefficients, expected at most %d", entries, math.MaxInt32)
+	}
+	if entries > e.limit/EntryBytes {
 		return fmt.Errorf("%d coefficients take %w", entries, formats.Short(float64(entries)*EntryBytes, e.limit))
 	}
 	k := int(min(entries, max(proven, 1<<22)))
@@ -101,7 +104,11 @@ func (e *Entries) Append(i, j []int32, whole []int64, real []float64) error {
 
 // room refuses more entries than may be held.
 func (e *Entries) room(more int64) error {
-	if k := int64(len(e.i)) + more; k > e.limit/EntryBytes || k > math.MaxInt32 {
+	k := int64(len(e.i)) + more
+	if k > math.MaxInt32 {
+		return fmt.Errorf("found %d coefficients, expected at most %d", k, math.MaxInt32)
+	}
+	if k > e.limit/EntryBytes {
 		return fmt.Errorf("%d coefficients and more take %w", len(e.i), formats.Short(float64(k)*EntryBytes, e.limit))
 	}
 	return nil

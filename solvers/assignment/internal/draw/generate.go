@@ -39,6 +39,8 @@ type kind struct {
 	name   string
 	about  string
 	floats bool
+	fixed  bool // no R is part of its costs
+	known  bool // the costs are the same for every seed
 	points func(d *Drawing) *problem.Points
 	whole  func(d *Drawing) func(i, j int) int64
 	real   func(d *Drawing) func(i, j int) float64
@@ -52,15 +54,15 @@ func kinds() []kind {
 		{name: "geom", about: "distance of points in [0, R)², integers cut (Buš and Tvrdík 2009)", points: geomPoints},
 		{name: "disjoint", about: "squared distance of points in [0, R)², half of each side shifted by R, as in Algorithm 1015's tests", points: disjointPoints},
 		{name: "spatial", about: "squared distance of points in [-R, R)², as in SciPy's benchmark", points: spatialPoints},
-		{name: "machol", about: "i·j, from 1 (Machol and Wien 1976): many dual updates for every Hungarian method", whole: machol},
+		{name: "machol", about: "i·j, from 1 (Machol and Wien 1976): many dual updates for every Hungarian method", fixed: true, known: true, whole: machol},
 		{name: "lowrank", about: "R times the mean of v_k(i)·v_k(j) over k up to the rank, as in Algorithm 1015's tests", real: lowrank},
-		{name: "twocost", about: "100 or 10^8, each half of the time (Goldberg and Kennedy 1995)", whole: twocost},
-		{name: "equal", about: "R everywhere", whole: constant},
+		{name: "twocost", about: "100 or 10^8, each half of the time (Goldberg and Kennedy 1995)", fixed: true, whole: twocost},
+		{name: "equal", about: "R everywhere", known: true, whole: constant},
 		{name: "planted_identity", about: "r(i) + c(j), and off the diagonal a tenth more (integers: 1 more): the identity is optimal", whole: plantedWhole, real: plantedReal},
-		{name: "logarithmic", about: "10 to a power uniform in [-20, 20); floats only", floats: true, real: logarithmic},
-		{name: "signed", about: "uniform in [-20, 20), as in SciPy's benchmark; floats only", floats: true, real: signed},
+		{name: "logarithmic", about: "10 to a power uniform in [-20, 20); floats only", floats: true, fixed: true, real: logarithmic},
+		{name: "signed", about: "uniform in [-20, 20), as in SciPy's benchmark; floats only", floats: true, fixed: true, real: signed},
 		{name: "integer", about: "integers in [-R, R)", whole: integer},
-		{name: "binary", about: "0 or 1", whole: zeroOne},
+		{name: "binary", about: "0 or 1", fixed: true, whole: zeroOne},
 	}
 }
 
@@ -77,6 +79,18 @@ func Kinds() []string {
 func About(name string) string {
 	k, _ := kindOf(name)
 	return k.about
+}
+
+// Ranged reports whether R is part of the costs of a kind.
+func Ranged(name string) bool {
+	k, ok := kindOf(name)
+	return ok && !k.fixed
+}
+
+// Random reports whether the costs of a kind depend on the seed.
+func Random(name string) bool {
+	k, ok := kindOf(name)
+	return ok && !k.known
 }
 
 // kindOf finds a kind by its name; false for a name that no kind has.

@@ -102,7 +102,7 @@ func signed(list []int64) bool {
 // neither an instance nor an error for every other file, which is to be read.
 func mapNPY(path string, o ReadOptions) (*problem.Instance, error) {
 	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || o.Format != "" && o.Format != "npy" {
+	if err != nil || !info.Mode().IsRegular() || o.Format != "" && o.Format != "npy" || o.named() != "" {
 		return nil, nil // reading says what is wrong
 	}
 	f, err := os.Open(path)

@@ -85,6 +85,17 @@ func ReadFrom(r io.Reader, size int64, name string, o ReadOptions) (*problem.Ins
 	return readPlain(source{plain, name}, o)
 }
 
+// named is the option, if any, that says what of a table is names.
+func (o ReadOptions) named() string {
+	switch {
+	case o.Header != csv.Ask:
+		return "--header"
+	case o.Index != csv.Ask:
+		return "--index"
+	}
+	return ""
+}
+
 // readPlain reads an instance, and closes the source.
 func readPlain(in source, o ReadOptions) (inst *problem.Instance, err error) {
 	defer in.Close()
@@ -95,6 +106,9 @@ func readPlain(in source, o ReadOptions) (inst *problem.Instance, err error) {
 	form := o.Format
 	if form == "" {
 		form = format(in.Name, head)
+	}
+	if option := o.named(); option != "" && form != "csv" && form != "triples" {
+		return nil, &formats.OptionError{File: in.name, Option: option, Format: "the format " + form, Expected: "csv"}
 	}
 	switch form {
 	case "npy":

@@ -228,11 +228,11 @@ func TestReadMemory(t *testing.T) {
 		want       string
 	}{
 		{"a.mtx", market + "1 100 100\n" + sorted.String(), 4000, ""},
-		{"a.mtx", market + "1 100 100\n" + backwards.String(), 3500, "a.mtx: 100 pairs take 2.0 KiB, more than the limit of 3.4 KiB"},
+		{"a.mtx", market + "1 100 100\n" + backwards.String(), 3500, "a.mtx: 100 pairs take 2.0 KiB, more than the 1.8 KiB that are left of the limit of 3.4 KiB"},
 		{"a.mtx", market + "1 100 100\n" + sorted.String(), 1700, "a.mtx: 100 pairs take 400 B"},
 		{"a.mtx", market + "1 100 9000000000000000\n" + sorted.String(), 4000, "found the end of the file after 100 of 9000000000000000 entries"},
 		{"a.asn", "p asn 1000 1\nn 1\na 1 2 5\n", 4000, "a.asn:1: 1000 nodes take 15.6 KiB, more than the limit of 3.9 KiB"},
-		{"a.asn", "p asn 2 100\nn 1\n" + strings.Repeat("a 1 2 5\n", 100), 1500, "a.asn: 100 pairs and more take 800 B, more than the limit of 1.5 KiB"},
+		{"a.asn", "p asn 2 100\nn 1\n" + strings.Repeat("a 1 2 5\n", 100), 1500, "a.asn: 100 pairs and more take 800 B, more than the 668 B that are left of the limit of 1.5 KiB"},
 		{"a.asn", "c" + strings.Repeat("c", 1<<21), 1 << 30, "a.asn:1: found a line"},
 	} {
 		_, err := formats.ReadFrom(strings.NewReader(c.text), -1, c.name, formats.ReadOptions{Memory: c.memory})

@@ -48,7 +48,7 @@ func memoryOf(v *device.Variant, items int) int64 {
 // takes returns an error if a variant cannot solve problems of so many items on a device.
 func takes(v *device.Variant, facts device.Facts, items int) error {
 	if need := memoryOf(v, items); facts.Free > 0 && need > facts.Free {
-		return fmt.Errorf("tables of %d items need %d MiB of device memory, %s has %d MiB free: %w", items, need>>20, facts, facts.Free>>20, device.ErrMemory)
+		return fmt.Errorf("tables of %d items take %s: %w", items, facts.Lacks(float64(need)), device.ErrMemory)
 	}
 	return facts.BlockFits(auction.Bidders.Int(v, "block"), 0)
 }

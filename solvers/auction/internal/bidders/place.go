@@ -28,7 +28,7 @@ func ItemLimit(o solve.Settings) (int, error) {
 	case OnKernels(o):
 		return MaxItemsOnDevice, nil
 	case o.Variant != "":
-		return 0, fmt.Errorf("variant %q: a host's tables have none", o.Variant)
+		return 0, o.Variantless("bidders on a host")
 	}
 	return MaxItems, nil
 }

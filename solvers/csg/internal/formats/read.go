@@ -81,6 +81,9 @@ func readPlain(plain *packed.Stream, name string, opts ReadOptions) (inst *probl
 	case opts.CoverOf != nil && found != "npy":
 		return nil, fmt.Errorf("%s: expected a table of best partitions, a .npy file", name)
 	case found == "npy":
+		if opts.Missing != "" {
+			return nil, &formats.OptionError{File: name, Option: "--missing", Format: "the format npy, of all coalitions", Expected: "csv and json"}
+		}
 		inst, err = readNPY(plain.Reader, plain.Size, name, opts)
 	case found == "json":
 		inst, err = readJSON(plain.Reader, name, opts)

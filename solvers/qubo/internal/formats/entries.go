@@ -119,7 +119,11 @@ func (e *entries) reserve(count int64) error {
 		return nil
 	}
 	if err := e.file.budget.Take((count - e.reserved) * problem.EntryBytes); err != nil {
-		return fmt.Errorf("%d coefficients take %w", count, formats.Short(float64(count)*problem.EntryBytes, e.file.o.memory()))
+		var short *formats.MemoryError
+		if held := e.reserved * problem.EntryBytes; errors.As(err, &short) { // of all coefficients
+			err = &formats.MemoryError{Need: short.Need + held, Used: short.Used - held, Limit: short.Limit}
+		}
+		return fmt.Errorf("%d coefficients take %w", count, err)
 	}
 	e.reserved = count
 	return nil

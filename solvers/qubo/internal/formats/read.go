@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/csv"
 	"coalesce/solvers/formats/foreign"
 	"coalesce/solvers/formats/packed"
@@ -149,7 +150,7 @@ func readPlain(in source, o Options) (*problem.Instance, error) {
 		return nil, fmt.Errorf("%s: found the format %s, expected one that can hold form %s", in.name, l.name, o.Form)
 	}
 	if o.Problem != 0 && l.name != "orlib" {
-		return nil, fmt.Errorf("%s: found the format %s, which holds one problem, expected orlib for problem %d", in.name, l.name, o.Problem)
+		return nil, &formats.OptionError{File: in.name, Option: "--problem", Format: "the format " + l.name + ", of one problem", Expected: "orlib"}
 	}
 	inst, err := l.read(in, o)
 	if err != nil {

@@ -1,0 +1,41 @@
+// Package effect refuses flags that would have no effect. A command lists, in one table, what each of its flags is for; a flag
+// that was given and is for something that was not asked for is a mistake of the command line, and not ignored.
+package effect
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// A Rule says what some flags are for.
+type Rule struct {
+	Flags string // their names, separated by blanks
+	For   string // what they have an effect on, as in "--points" or "searches"
+	Found string // what was asked for instead; empty: what they are for
+}
+
+// Mistake is an error that names the first flag that was given and has no effect, what it is for, and what was asked for
+// instead; nil where all flags have an effect. The table has no flags but those of the set.
+func Mistake(set *pflag.FlagSet, table []Rule) error {
+	for _, r := range table {
+		if r.Found == "" {
+			continue
+		}
+		for name := range strings.FieldsSeq(r.Flags) {
+			if set.Changed(name) {
+				return fmt.Errorf("--%s is for %s, found %s: it would have no effect", name, r.For, r.Found)
+			}
+		}
+	}
+	return nil
+}
+
+// Unless is found where what the flags are for was not asked for.
+func Unless(asked bool, found string) string {
+	if asked {
+		return ""
+	}
+	return found
+}

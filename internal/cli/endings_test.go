@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A background command is a process of the program, with a configuration of its own.
+type background struct {
+	*exec.Cmd
+	out, talk bytes.Buffer
+	ended     chan error
+}
+
+func begin(t *testing.T, folder string, args []string) *background {
+	t.Helper()
+	c := &background{Cmd: exec.Command("coalesce", args...), ended: make(chan error, 1)}
+	c.Dir, c.Stdout, c.Stderr = folder, &c.out, &c.talk
+	c.Env = append(os.Environ(), "XDG_CONFIG_HOME="+folder, "HOME="+folder, "COALESCE_NO_HANDOVER=1")
+	if len(args) > 2 && args[2] == dash {
+		if _, err := c.StdinPipe(); err != nil { // which stays open
+			t.Fatal(err)
+		}
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { c.ended <- c.Wait() }()
+	return c
+}
+
+// end sends a signal and returns how long the command took to end then. One that goes on is killed.
+func (c *background) end(t *testing.T, signal os.Signal) time.Duration {
+	t.Helper()
+	clock := time.Now()
+	_ = c.Process.Signal(signal) // it may have ended
+	select {
+	case <-c.ended:
+	case <-time.After(20 * time.Second):
+		t.Errorf("%v goes on after %v", c.Args[1:], signal)
+		_ = c.Process.Kill()
+		<-c.ended
+	}
+	return time.Since(clock)
+}
+
+// Ctrl-C ends every command within half a second while it waits for a file or a pipe, to read or to write.
+func TestInterruptedWaits(t *testing.T) {
+	folder := t.TempDir()
+	for _, name := range []string{"pipe", "pipe.csv", "pipe.npy"} {
+		if err := exec.Command("mkfifo", filepath.Join(folder, name)).Run(); err != nil {
+			t.Skip("there is no mkfifo:", err)
+		}
+	}
+	for name, text := range map[string]string{"game.csv": "1,5\n2,6\n1 2,13\n", "costs.csv": "4,1\n2,0\n", "q.coo": "0 0 -1\n0 1 2\n1 1 -1\n"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		line   string
+		answer bool // is printed, and the exit code 0
+	}{
+		{"solve csg - --device host", false},
+		{"solve auction - --device host", false},
+		{"solve assignment - --device host", false},
+		{"solve qubo - --device host", false},
+		{"solve csg pipe.csv --device host", false},
+		{"solve csg game.csv --device host --tuned pipe", false},
+		{"solve csg game.csv --device host --values pipe.npy", true},
+		{"solve assignment --points pipe,pipe --device host", false},
+		{"solve assignment costs.csv --start pipe --device host", false},
+		{"solve qubo q.coo --start pipe --device host", false},
+		{"solve qubo q.coo --plot pipe --device host", true},
+		{"convert pipe --format coo --output x.json --to bqm", false},
+		{"convert auction - --output x.csv", false},
+		{"generate csg --agents 5 --output pipe", false},
+		{"generate qubo --variables 5 --output pipe", false},
+		{"generate assignment --kind machol --rows 4 --output pipe", false},
+		{"generate auction --distribution L1 --goods 4 --bids 4 --output pipe", false},
+		{"query csg pipe.csv pipe.npy", false},
+		{"verify pipe game.csv", false},
+		{"explain csg --size 5 --device host --tuned pipe", false},
+		{"tune csg --device host --from pipe", false},
+		{"merge pipe --output m.json", false},
+		{"compare pipe pipe", false},
+		{"bundle verify pipe", false},
+	} {
+		var took time.Duration
+		for range 3 { // a busy machine
+			cmd := begin(t, folder, strings.Fields(c.line))
+			select {
+			case err := <-cmd.ended:
+				t.Fatalf("%s ends before its pipe: %v, %s", c.line, err, cmd.talk.String())
+			case <-time.After(400 * time.Millisecond):
+			}
+			took = cmd.end(t, os.Interrupt)
+			code := cmd.ProcessState.ExitCode()
+			if code == -1 && cmd.talk.Len() == 0 {
+				took = time.Hour // the signal met the program before its first line
+				continue
+			}
+			if answered := cmd.out.Len() > 0; answered != c.answer || code == exitOK != c.answer || !strings.Contains(cmd.talk.String(), "interrupted") {
+				t.Errorf("%s: exit code %d, stdout %q, stderr %q", c.line, code, cmd.out.String(), cmd.talk.String())
+			}
+			if took < 500*time.Millisecond {
+				break
+			}
+		}
+		if took >= 500*time.Millisecond {
+			t.Errorf("%s took %v to end", c.line, took)
+		}
+	}
+}
+
+// Signals at random moments: a command gives an answer, which is proven or says that it was stopped, and ends with exit code 0,
+// or it tells in one line that there is none, and ends with exit code 1.
+func TestSignalsAtRandom(t *testing.T) {
+	folder := t.TempDir()
+	run := func(line string) {
+		t.Helper()
+		cmd := begin(t, folder, strings.Fields(line))
+		if err := <-cmd.ended; err != nil {
+			t.Fatalf("%s: %v: %s", line, err, cmd.talk.String())
+		}
+	}
+	run("generate auction --distribution regions --goods 100 --bids 500 --output bids.txt")
+	run("generate qubo --variables 200 --density 50 --output q.txt")
+	run("generate csg --agents 60 --output g.rud")
+	run("generate csg --agents 12 --output small.rud")
+	run("solve csg small.rud --device host --json --output small.json")
+	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
+	rounds := 4
+	if testing.Short() {
+		rounds = 1
+	}
+	for _, line := range []string{
+		"solve csg --distribution uniform --agents 18 --type int32 --algorithm dp --device host --json",
+		"solve csg --distribution normal --agents 19 --type int32 --device host --verify --json",
+		"solve csg g.rud --device host --time-limit 1s --json",
+		"solve auction bids.txt --device host --payments vcg --json",
+		"solve assignment --kind machol --rows 700 --device host --json",
+		"solve qubo q.txt --device host --time-limit 1s --json",
+		"verify small.json small.rud --json",
+		"explain csg --size 20 --device host --json",
+		"generate assignment --kind uniform --rows 900 --output u.npy",
+		"tune csg --device host --sizes 4 --values int32 --budget 1s --json --output tuned.json",
+	} {
+		for range rounds {
+			signal := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}[random.IntN(2)]
+			after := time.Duration(random.Int64N(int64(1200 * time.Millisecond)))
+			cmd := begin(t, folder, strings.Fields(line))
+			time.Sleep(after)
+			took := cmd.end(t, signal)
+			code, said := cmd.ProcessState.ExitCode(), cmd.talk.String()
+			what := fmt.Sprintf("%s, %v after %v: exit code %d, stdout %.300q, stderr %q", line, signal, after, code, cmd.out.String(), said)
+			var x struct {
+				Value       json.RawMessage
+				Proven      *bool
+				Interrupted *bool
+			}
+			solves := strings.HasPrefix(line, "solve")
+			switch {
+			case code == -1 && cmd.out.Len() == 0 && after < 500*time.Millisecond: // before the program's first line
+			case took > 5*time.Second:
+				t.Errorf("%s: took %v to end", what, took)
+			case code == exitFailed:
+				if solves && cmd.out.Len() > 0 || strings.Count(said, "\n") != 1 || !strings.Contains(said, "interrupted") {
+					t.Error(what)
+				}
+			case code != exitOK:
+				t.Error(what)
+			case solves && (json.Unmarshal(cmd.out.Bytes(), &x) != nil || x.Proven == nil || x.Interrupted == nil || string(x.Value) == "null" || !*x.Proven && !*x.Interrupted):
+				t.Error(what)
+			}
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package solve
+
+import (
+	"context"
+	"errors"
+	"slices"
+)
+
+// One rule of ending holds for every solver. The end of a solve's context ends the solve, whether the caller, a signal or
+// the time limit ended it. With an answer in hand the solve returns that and no error: Stop marks the answer, and it is
+// proven only where its own certificate proves it. Without an answer the solve returns the error Unanswered. Other errors
+// are failures, that of a lost device among them, beside which a result may have the best so far.
+
+// Ended reports whether err comes from the end of ctx, and is not an error of the work itself.
+func Ended(ctx context.Context, err error) bool {
+	return err != nil && ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx)))
+}
+
+// Stop marks an answer that cause has cut short: stopped becomes true, and a note says what ended the solve and which
+// answer it left, such as "the matching is the best so far". A nil cause ended nothing, and Stop changes nothing.
+// The cause is mostly context.Cause of a solve's context, whose time limit is part of it (Settings.Limited).
+func Stop[N ~[]string](cause error, stopped *bool, notes *N, answer string) {
+	if cause == nil {
+		return
+	}
+	*stopped = true
+	*notes = append(slices.Clip(*notes), ending(cause)+": "+answer)
+}
+
+// Cause is what cut a solve short: the cause of ctx or, while that goes on, the end of another rank that solves with this one.
+func Cause(ctx context.Context) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return context.Canceled
+}
+
+// Unanswered is the error of a solve that the end of ctx ended before there was an answer. It wraps ctx's error.
+func Unanswered(ctx context.Context) error {
+	return &unanswered{ending(context.Cause(ctx)), ctx.Err()}
+}
+
+// ending says what ended a solve.
+func ending(cause error) string {
+	if errors.Is(cause, ErrTimeLimit) || errors.Is(cause, context.DeadlineExceeded) {
+		return "the time limit ended the solve"
+	}
+	return "the solve was interrupted"
+}
+
+// unanswered keeps the context's error, whose text says nothing more.
+type unanswered struct {
+	how string
+	err error
+}
+
+func (u *unanswered) Error() string { return u.how + " before there was an answer" }
+
+func (u *unanswered) Unwrap() error { return u.err }

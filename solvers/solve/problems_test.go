@@ -1,0 +1,124 @@
+package solve_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"coalesce/runtime/device"
+	"coalesce/runtime/host"
+	"coalesce/solvers/assignment"
+	"coalesce/solvers/auction"
+	"coalesce/solvers/csg"
+	"coalesce/solvers/csg/anytime"
+	"coalesce/solvers/qubo"
+	"coalesce/solvers/solve"
+)
+
+// A solver of each problem ends by one rule: cancelled at any moment, or at its time limit, it gives an answer without an error,
+// which is proven or says that it was stopped.
+func TestAllEndAlike(t *testing.T) {
+	d := host.Open(2)
+	defer d.Close()
+	settings := func(limit time.Duration) solve.Settings {
+		return solve.Settings{Devices: []device.Device{d}, TimeLimit: limit}
+	}
+	table, err := csg.GenerateAs("uniform", 18, 1, csg.Int32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	graph, err := anytime.Draw("uniform", 60, 0.5, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bids, err := auction.Generate("regions", 100, 400, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	costs, err := assignment.Generate("machol", 700, 700, 0, 1, assignment.Int32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := qubo.Palubeckis(300, 80, 31000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []struct {
+		name  string
+		takes time.Duration // about, of the whole solve: the moments are drawn from it
+		run   func(ctx context.Context, s solve.Settings) (solve.Report, error)
+	}{
+		{"csg", 100 * time.Millisecond, func(ctx context.Context, s solve.Settings) (solve.Report, error) {
+			s.Algorithm = string(csg.DP)
+			r, err := csg.Solve(ctx, table, s)
+			if err != nil {
+				return solve.Report{}, err
+			}
+			return r.Report, nil
+		}},
+		{"graphs of csg", 300 * time.Millisecond, func(ctx context.Context, s solve.Settings) (solve.Report, error) {
+			r, err := anytime.Solve(ctx, graph, anytime.Options{Settings: s})
+			if err != nil {
+				return solve.Report{}, err
+			}
+			return r.Report, nil
+		}},
+		{"auction", 100 * time.Millisecond, func(ctx context.Context, s solve.Settings) (solve.Report, error) {
+			r, err := auction.Solve(ctx, bids, s)
+			if err != nil {
+				return solve.Report{}, err
+			}
+			return r.Report, nil
+		}},
+		{"assignment", 100 * time.Millisecond, func(ctx context.Context, s solve.Settings) (solve.Report, error) {
+			r, err := assignment.Solve(ctx, costs, assignment.Options{Settings: s})
+			if err != nil {
+				return solve.Report{}, err
+			}
+			return r.Report(), nil
+		}},
+		{"qubo", 300 * time.Millisecond, func(ctx context.Context, s solve.Settings) (solve.Report, error) {
+			r, err := qubo.Solve(ctx, program, qubo.Options{Settings: s})
+			if err != nil {
+				return solve.Report{}, err
+			}
+			return r.Report(), nil
+		}},
+	} {
+		random := rand.New(rand.NewPCG(7, 7))
+		rounds := 12
+		if testing.Short() {
+			rounds = 5
+		}
+		for round := range rounds {
+			after := time.Duration(random.Int64N(int64(p.takes)))
+			if round == 0 {
+				after = 1
+			}
+			for _, how := range []string{"cancelled", "limited"} {
+				ctx, cancel := context.WithCancel(t.Context())
+				s := settings(0)
+				if how == "limited" {
+					s.TimeLimit = after
+				} else if round == 0 {
+					cancel()
+				} else {
+					time.AfterFunc(after, cancel)
+				}
+				r, err := p.run(ctx, s)
+				cancel()
+				switch claims := r.Claims(); {
+				case err != nil:
+					t.Errorf("%s, %s after %v: %v", p.name, how, after, err)
+				case r.Value == "" || claims != nil:
+					t.Errorf("%s, %s after %v: found the value %q, %v", p.name, how, after, r.Value, claims)
+				case !r.Proven && (!r.Stopped || len(r.Notes) == 0):
+					t.Errorf("%s, %s after %v: found neither a proof nor that it was stopped: %+v", p.name, how, after, r)
+				case r.Proven && r.Stopped:
+					t.Errorf("%s, %s after %v: found a whole answer that was stopped: %+v", p.name, how, after, r)
+				}
+			}
+		}
+	}
+}

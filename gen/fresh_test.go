@@ -10,9 +10,9 @@ import (
 	"coalesce/gen/manifest"
 )
 
-// TestFresh: generated/ is what go.generate, templates/ and this generator
-// make. It regenerates in memory.
-func TestFresh(t *testing.T) {
+// committed generates in memory what generated/ has to be.
+func committed(t *testing.T) *Output {
+	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", manifest.File))
 	if err != nil {
 		t.Fatal(err)
@@ -25,6 +25,13 @@ func TestFresh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return out
+}
+
+// TestFresh: generated/ is what go.generate, templates/ and this generator
+// make. It regenerates in memory.
+func TestFresh(t *testing.T) {
+	out := committed(t)
 	changes, err := changesOf("..", out.Files, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -38,6 +45,33 @@ func TestFresh(t *testing.T) {
 	}
 	if len(changes) > 0 {
 		t.Log("run: go generate ./...   (go run ./gen diff shows the changes)")
+	}
+}
+
+// TestBodiesAreUsed: every header and body is part of a variant.
+func TestBodiesAreUsed(t *testing.T) {
+	used := map[string]bool{}
+	for _, f := range committed(t).Families {
+		if f.CUDA == nil {
+			continue
+		}
+		for _, v := range f.CUDA.Variants {
+			for _, h := range v.Headers {
+				used[h.Name] = true
+			}
+		}
+	}
+	templates := os.DirFS(filepath.Join("..", "templates"))
+	for _, pattern := range []string{"*/*.cuh", "*/*/*.cuh"} {
+		names, err := fs.Glob(templates, pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			if !used[name] {
+				t.Errorf("templates/%s is part of no variant", name)
+			}
+		}
 	}
 }
 

@@ -84,6 +84,12 @@ func (r *reader) block(family, pos string, lines []*modfile.Line) *space.Space {
 	return s
 }
 
+// cppWords are the words of C++ that could be a parameter's name, without those that Go has too.
+var cppWords = strings.Fields(`alignas alignof and asm auto catch char class compl concept constexpr delete do double
+	enum explicit export extern friend inline long mutable namespace noexcept not nullptr operator or private protected
+	public register requires short signed sizeof static template this throw try typedef typeid typename union unsigned
+	using virtual void volatile while xor`)
+
 // parameter reads a plain line: a name and its values.
 func (r *reader) parameter(s *space.Space, name string, e entry) {
 	if nearest := Nearest(name, directives); nearest != "" && distance(name, nearest) == 1 {
@@ -100,6 +106,9 @@ func (r *reader) parameter(s *space.Space, name string, e entry) {
 		return
 	case token.IsKeyword(name) || types.Universe.Lookup(name) != nil:
 		r.fail(e.pos, "parameter name %q is a word of Go and cannot stand in a constraint, expected another name", name)
+		return
+	case slices.Contains(cppWords, name):
+		r.fail(e.pos, "parameter name %q is a word of C++ and cannot name a kernel's constant, expected another name", name)
 		return
 	}
 	if p := s.Param(name); p != nil {

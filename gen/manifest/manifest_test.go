@@ -77,6 +77,7 @@ func TestErrors(t *testing.T) {
 		{"body without a file", block("a 1", `body "a == 1"`), `m:3: body names no file, expected such as: body level direct`},
 		{"body of a host's kernel", block("a 1", "target host", "body one"), `m:4: body, and the target is host`},
 		{"parameter twice", block("a 1", "b 1", "a 2"), "m:4: parameter a again, the first is at m:2"},
+		{"word of C++", block("register 1"), `m:2: parameter name "register" is a word of C++`},
 		{"parameter name", block("Alpha 1"), `m:2: parameter name "Alpha"`},
 		{"keyword", block("range 1"), `m:2: parameter name "range" is a word of Go`},
 		{"builtin", block("len 1"), `m:2: parameter name "len" is a word of Go`},

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"coalesce/solvers/auction/internal/separated"
 	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/csv"
 	"coalesce/solvers/formats/packed"
 	"coalesce/solvers/formats/text"
 )
@@ -134,12 +134,22 @@ func formatOfText(head []byte) string {
 	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) {
 		return JSON
 	}
+	delimiter := byte(0)
 	for line := range bytes.Lines(head) {
-		if line = bytes.TrimSpace(line); len(line) == 0 || line[0] == '%' || line[0] == '#' {
+		if given, is, _ := csv.Separator(bytes.TrimRight(line, "\r\n")); is {
+			if delimiter = given; delimiter == 0 {
+				return CSV // which says what is wrong
+			}
 			continue
 		}
-		cells, ok := separated.Split(nil, line, separated.Delimiter(line))
-		if !ok {
+		if csv.Passed(line, comments, true) {
+			continue
+		}
+		if delimiter == 0 {
+			delimiter = csv.Delimiter(line)
+		}
+		cells, err := csv.Split(nil, bytes.TrimSpace(line), delimiter)
+		if err != nil {
 			break
 		}
 		if strings.HasSuffix(cells[0], ":") || slices.ContainsFunc(cells, isColumn("price")) && slices.ContainsFunc(cells, isColumn("goods")) {

@@ -125,7 +125,7 @@ func Read[T any](ctx context.Context, f *text.File, o Options, body Body[T]) (La
 	}
 	p, err := h.decide(o)
 	if err != nil {
-		return Layout{}, formats.Errorf(f.Name(), h.line[0], "%w", err)
+		return Layout{}, located(f, h.line[0], err)
 	}
 	t := &table[T]{plan: p, body: body, o: o, name: f.Name()}
 	for k := range h.text {
@@ -186,7 +186,6 @@ func Matrix(ctx context.Context, f *text.File, o Options, n *text.Numbers, bad f
 
 // A Record takes the records of a list, as a Body takes cells. First gets the first of them, before all others.
 type Record[T any] struct {
-	Names int // the first cells of a record, which may be names; the others are numbers
 	First func(cells [][]byte)
 	New   func() T
 	Line  func(part T, line int, cells [][]byte) error // line counts from 0 within the block: Keep adds the block's First
@@ -194,8 +193,8 @@ type Record[T any] struct {
 }
 
 // Records reads lines of so many cells each, such as row, column and cost. o may say that the first line is a header,
-// which is left out, or that it is none; where o says nothing, it is one if no cell of it is a number and those that are
-// to be numbers are so below it.
+// which is left out, or that it is none; where o says nothing, it is one if no cell of it is a number, or missing, and
+// another line follows.
 func Records[T any](ctx context.Context, f *text.File, o Options, cells int, what string, record Record[T]) (Layout, error) {
 	h, err := readHead(f, &o)
 	if err != nil {
@@ -211,8 +210,8 @@ func Records[T any](ctx context.Context, f *text.File, o Options, cells int, wha
 			return l, formats.Errorf(f.Name(), h.line[k], "%w", err)
 		}
 	}
-	if first := rows[0]; o.Header == Ask && len(rows) > 1 && len(first) == cells && len(rows[1]) == cells {
-		l.Header = count(first, func(c cell) bool { return c.number() || c.missing() }) == 0 && number(rows[1][record.Names:])
+	if first := rows[0]; o.Header == Ask && len(rows) > 1 && len(first) == cells {
+		l.Header = count(first, func(c cell) bool { return c.number() || c.missing() }) == 0
 	}
 	if l.Header {
 		l.Columns, rows = namesOf(rows[0]), rows[1:]

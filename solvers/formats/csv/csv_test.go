@@ -160,6 +160,8 @@ func TestTwoReadingsAreErrors(t *testing.T) {
 		{"years above words, then a number", ",2019,2020\nx,5,9\n7,1,2\n", `a.csv:3: found the number "7" in a first column that begins with names`, Options{Index: Yes, Header: Yes}, Options{}},
 		{"an empty first line", ",,\n6,3,1\n4,8,6\n", "a.csv:1: found a first line of empty cells", Options{Header: Yes}, Options{Header: No}},
 		{"a title", "Costs of May,,\n6,3,1\n", "a.csv:1: column 2: found an empty cell in a first line of names", Options{Header: Yes}, Options{}},
+		{"a title alone", "Costs of May\n6,3\n4,8\n", `a.csv:1: found "Costs of May" alone in the first line`, Options{}, Options{}},
+		{"a title between blanks", "cost matrix\n6 3 1\n4 8 6\n", "a.csv:1: found 2 words above 3 columns, of which the first has numbers", Options{Header: Yes}, Options{}},
 		{"a first column of NA", "NA,2,9\nNA,3,1\nNA,8,6\n", `a.csv:1: found a first column without any number or name, of "NA"`, Options{Index: Yes}, Options{Index: No}},
 		{"an empty name", "who,a\nx,5\n,7\n", "a.csv:3: found an empty cell in a first column that begins with names", Options{Index: Yes}, Options{}},
 		{"after a comment", "# made by hand\n\n0,1\n5,6\n", "a.csv:3: found the numbers 0 to 1", Options{Header: Yes}, Options{Header: No}},
@@ -245,7 +247,6 @@ func triples(t testing.TB, data string, o Options, block int) (string, error) {
 	type list struct{ rows []string }
 	var all []string
 	l, err := Records(t.Context(), f, o, 3, "row, column and cost", Record[*list]{
-		Names: 2,
 		First: func([][]byte) {},
 		New:   func() *list { return &list{} },
 		Line: func(p *list, line int, cells [][]byte) error {

@@ -113,6 +113,7 @@ type plan struct {
 	Layout
 	certain bool // Index is known
 	ranged  bool // the first line is 0 to n-1 behind an empty cell: a header where the first column is 0 to m-1
+	shorter bool // the first line is words, a cell shorter than the others: a header where the first column is 0 to m-1 or 1 to m
 	cells   int  // in a line of data
 	from    int  // line whose number of cells is that of all
 }
@@ -160,7 +161,11 @@ func (h head) decide(o Options) (plan, error) {
 		p.Index, p.certain = o.Index == Yes, true
 	case header && len(row) > 1 && (corner || len(row) == len(first)+1):
 		p.Index, p.certain = true, true
-		if corner && o.Header == Ask && number(first[1:]) {
+		switch {
+		case o.Header != Ask:
+		case !corner:
+			p.shorter = row[0].number() && !row[0].quoted
+		case number(first[1:]):
 			p.certain = row[0].number()
 			p.ranged = p.certain && counted(first[1:])
 		}
@@ -225,6 +230,8 @@ func isHeader(first, second []cell, o Options) (bool, error) {
 		return false, tell("found a first line of empty cells")
 	case first[0].empty() && len(first) > 1:
 		return belowCorner(first[1:], second)
+	case shorter && len(first) == 1 && !first[0].quoted && numbers == 0:
+		return false, tell("found %s alone in the first line, which may be a title or the name of a column", formats.Quote(first[0].word))
 	case shorter && (numbers == 0 || counted(first)):
 		return true, nil
 	case numbers == len(rest) && counted(rest):

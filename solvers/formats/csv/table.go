@@ -142,7 +142,9 @@ func (t *table[T]) keep(b *text.Block, p part[T]) error {
 func (t *table[T]) undecided(name string, line int) error {
 	c := t.first
 	switch {
-	case t.ranged && (!c.successive || c.low != 0):
+	case t.shorter && !(c.successive && (c.low == 0 || c.low == 1)):
+		return formats.Errorf(name, line, "%w", tell("found %s above %d columns, of which the first has numbers", formats.Count(t.Width, "word"), t.cells))
+	case t.ranged && !(c.successive && c.low == 0):
 		return formats.Errorf(name, line, "%w", tell("column 1: found an empty cell before the numbers 0 to %d in the first line", t.Width-1))
 	case t.Index && !t.certain && !t.named:
 		return formats.Errorf(name, line, "%w", tell("found a first column without any number or name, of %s", formats.Quote(t.Rows[0])))

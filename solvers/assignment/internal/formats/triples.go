@@ -41,7 +41,6 @@ func readTriples(in source, o ReadOptions) (*problem.Instance, error) {
 	p := f.pairs()
 	axes := [2]axis{{what: "row"}, {what: "column"}}
 	layout, err := csv.Records(context.Background(), f.File, f.table(), 3, "row, column and cost", csv.Record[triplePart]{
-		Names: len(axes),
 		First: func(cells [][]byte) {
 			for k := range axes {
 				axes[k].named = !text.IsNumber(cells[k])

@@ -175,6 +175,7 @@ func (t *jsonTable) records() error {
 				if tok, err = t.dec.Token(); err != nil {
 					return t.fail(err)
 				}
+				line = t.here()
 				if value, valued = scalar(tok); !valued {
 					return t.errorf(t.here(), "found %v, expected the value of a coalition", tok)
 				}

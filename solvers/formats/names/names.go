@@ -158,15 +158,25 @@ func scan(list string, bracketed bool) ([]string, error) {
 func one(rest string, bracketed bool) (item, behind string, err error) {
 	if bracketed && strings.HasPrefix(rest, "np.") { // NumPy's numbers and strings: np.str_('a')
 		if open := strings.IndexByte(rest, '('); open > 0 && !strings.ContainsAny(rest[:open], " '\","+separators) {
-			if item, behind, err = one(rest[open+1:], true); err != nil {
+			inner := strings.TrimSpace(rest[open+1:])
+			if inner == "" || inner[0] == ')' {
+				return "", "", fmt.Errorf("no name stands within %s", rest[:open+1])
+			}
+			if item, behind, err = plain(inner, true); err != nil {
 				return "", "", err
 			}
+			behind = strings.TrimSpace(behind)
 			if !strings.HasPrefix(behind, ")") {
 				return "", "", fmt.Errorf("the bracket behind %s has no end", rest[:open])
 			}
 			return item, behind[1:], nil
 		}
 	}
+	return plain(rest, false)
+}
+
+// plain reads a name that begins a text, in quotes or in none; a closing bracket may follow it within the text of NumPy.
+func plain(rest string, within bool) (item, behind string, err error) {
 	if rest[0] == '\'' || rest[0] == '"' {
 		if item, behind, err = quoted(rest); err != nil {
 			return "", "", err
@@ -185,7 +195,7 @@ func one(rest string, bracketed bool) (item, behind string, err error) {
 	switch item = Name(rest[:end]); {
 	case end == 0 && strings.ContainsRune(separators, rune(rest[0])):
 		return "", "", fmt.Errorf("no name stands before a %q", rest[0])
-	case end < len(rest) && strings.IndexByte("{}[]()", rest[end]) >= 0 && !(bracketed && rest[end] == ')' && end > 0):
+	case end < len(rest) && strings.IndexByte("{}[]()", rest[end]) >= 0 && !(within && rest[end] == ')' && end > 0):
 		return "", "", fmt.Errorf("%q stands among names: names with brackets stand in quotes", rest[end])
 	case Missing(item):
 		return "", "", fmt.Errorf("%s is no name", formats.Quote(item))

@@ -55,7 +55,7 @@ func TestItems(t *testing.T) {
 		}
 	}
 	for _, list := range []string{"a,,b", ",a", "C++", "a+", "a/", "a b, c", "a/b, c", "['a', 'b", "[['a'], 'b']", "a]", "(a", "{a} {b}", "f(a)", "nan", "None", "N/A", "#N/A",
-		"a nan", "[nan]", "['']", "'a'b", `'a\n'`, "-", "['a',, 'b']", "np.str_('a'", "[np.str_('a']"} {
+		"a nan", "[nan]", "['']", "'a'b", `'a\n'`, "-", "['a',, 'b']", "np.str_('a'", "[np.str_('a']", "[np.(]", "[np.x()]"} {
 		if items, err := Items(list, nil); err == nil || !strings.HasPrefix(err.Error(), "found ") {
 			t.Errorf("%s is read as %q, %v", list, items, err)
 		}

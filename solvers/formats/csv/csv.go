@@ -194,7 +194,7 @@ type Record[T any] struct {
 
 // Records reads lines of so many cells each, such as row, column and cost. o may say that the first line is a header,
 // which is left out, or that it is none; where o says nothing, it is one if no cell of it is a number, or missing, and
-// another line follows.
+// another line follows. An empty cell before it stands above an index, which is left out.
 func Records[T any](ctx context.Context, f *text.File, o Options, cells int, what string, record Record[T]) (Layout, error) {
 	h, err := readHead(f, &o)
 	if err != nil {
@@ -210,14 +210,21 @@ func Records[T any](ctx context.Context, f *text.File, o Options, cells int, wha
 			return l, formats.Errorf(f.Name(), h.line[k], "%w", err)
 		}
 	}
-	if first := rows[0]; o.Header == Ask && len(rows) > 1 && len(first) == cells {
+	before := 0 // cells of an index
+	if len(rows[0]) == cells+1 && rows[0][0].empty() {
+		before = 1
+	}
+	if first := rows[0][before:]; o.Header == Ask && len(rows) > 1 && len(first) == cells {
 		l.Header = count(first, func(c cell) bool { return c.number() || c.missing() }) == 0
 	}
-	if l.Header {
-		l.Columns, rows = namesOf(rows[0]), rows[1:]
+	if !l.Header {
+		before = 0
+	} else {
+		l.Columns, rows = namesOf(rows[0][before:]), rows[1:]
 	}
-	if len(rows) > 0 && len(rows[0]) == cells {
-		record.First(wordsOf(nil, rows[0]))
+	l.Index = before > 0
+	if len(rows) > 0 && len(rows[0]) == before+cells {
+		record.First(wordsOf(nil, rows[0][before:]))
 	}
 	type part struct {
 		of    T
@@ -248,10 +255,10 @@ func Records[T any](ctx context.Context, f *text.File, o Options, cells int, wha
 				}
 				list = wordsOf(list, row)
 			}
-			if len(list) != cells {
-				return p, fmt.Errorf("found %s, expected %d: %s", formats.Count(len(list), "cell"), cells, what)
+			if len(list) != before+cells {
+				return p, fmt.Errorf("found %s, expected %d: %s", formats.Count(len(list), "cell"), before+cells, what)
 			}
-			if err := record.Line(p.of, b.Number(), list); err != nil {
+			if err := record.Line(p.of, b.Number(), list[before:]); err != nil {
 				return p, err
 			}
 			p.count++

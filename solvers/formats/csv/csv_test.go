@@ -291,6 +291,8 @@ func TestTriples(t *testing.T) {
 		{"row,col,NA\n0,0,5\n", Options{}, `a.csv:1: cost: found "row", expected a number`},
 		{"sep=;\n0;0;5\n#1;2;3\n", Options{}, `a.csv:3: cost: found "#1", expected a number`},
 		{"sep=|\n0|0|5\n", Options{}, `a.csv:1: found "sep=|", expected sep= and a comma, a semicolon or a tab`},
+		{",row,col,cost\n7,0,0,5\n8,1,0,2\n", Options{}, "2:0 0 5 | 3:1 0 2"},
+		{",0,0,5\n7,1,0,2\n", Options{}, "a.csv:1: found 4 cells, expected 3"},
 		{"0,0,5\n\"0,1,7\n", Options{}, "a.csv:2: found a quote that does not end where its cell does"},
 		{"x0,0,5\n0,1,7\n", Options{}, `a.csv:1: cost: found "x0", expected a number`},
 		{"x0,0,5\n0,1,7\n", Options{Header: No}, `a.csv:1: cost: found "x0", expected a number`},

@@ -25,9 +25,9 @@ func TestHabits(t *testing.T) {
 		"names":           {habits.Table{Header: []string{"who", "mow", "rake"}, Rows: [][]string{{"ida", "7", "2"}, {"olaf", "6", "3"}, {"ria", "4", "8"}}, Kinds: []habits.Kind{w, n, n}}, formats.ReadOptions{}},
 		"names of rows":   {habits.Table{Rows: [][]string{{"ida", "7", "2"}, {"olaf", "6", "3"}}, Kinds: []habits.Kind{w, n, n}}, formats.ReadOptions{}},
 		"triples":         {habits.Table{Rows: [][]string{{"0", "0", "7"}, {"0", "1", "2.5"}, {"1", "1", "5"}}, Kinds: []habits.Kind{n, n, n}}, triples},
-		"headed triples":  {habits.Table{Header: []string{"row", "column", "cost"}, Rows: [][]string{{"0", "1", "7"}, {"1", "0", "2"}}, Kinds: []habits.Kind{n, n, n}}, triples},
+		"headed triples":  {habits.Table{Header: []string{"row", "column", "cost"}, Rows: [][]string{{"0", "1", "7"}, {"1", "0", "2"}}, Kinds: []habits.Kind{n, n, n}, Index: true}, triples},
 		"triples of ones": {habits.Table{Rows: [][]string{{"1", "1", "7"}, {"1", "2", "2"}, {"2", "1", "5"}}, Kinds: []habits.Kind{n, n, n}}, triples},
-		"named triples":   {habits.Table{Header: []string{"worker", "task", "cost"}, Rows: [][]string{{"ida", "mow", "7"}, {"ida", "rake", "2"}, {"olaf", "mow", "5"}}, Kinds: []habits.Kind{w, w, n}}, triples},
+		"named triples":   {habits.Table{Header: []string{"worker", "task", "cost"}, Rows: [][]string{{"ida", "mow", "7"}, {"ida", "rake", "2"}, {"olaf", "mow", "5"}}, Kinds: []habits.Kind{w, w, n}, Index: true}, triples},
 	} {
 		t.Run(name, func(t *testing.T) {
 			habits.Check(t, c.table, func(data string) (string, error) {

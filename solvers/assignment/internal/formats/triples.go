@@ -21,7 +21,7 @@ type axis struct {
 	named bool
 	names []string         // in the order of the file
 	place map[string]int32 // of a name, from 0
-	low   int32            // the least number
+	low   int32            // the least number, where count is not 0
 	count int              // the largest number and 1, or the number of names
 }
 
@@ -60,23 +60,20 @@ func readTriples(in source, o ReadOptions) (*problem.Instance, error) {
 		},
 		Keep: func(b *text.Block, part triplePart) error {
 			for k := range axes {
-				place, err := axes[k].join(f.budget, part.axes[k])
-				if err != nil {
+				place, err := axes[k].join(f.budget, &part.axes[k])
+				switch {
+				case err != nil:
 					return err
-				}
-				for x := range part.list {
-					switch {
-					case place == nil:
-					case k == 0:
+				case place == nil:
+				case k == 0:
+					for x := range part.list {
 						part.list[x].row = place[part.list[x].row]
-					default:
+					}
+				default:
+					for x := range part.list {
 						part.list[x].col = place[part.list[x].col]
 					}
 				}
-			}
-			for _, x := range part.list {
-				axes[0].take(x.row)
-				axes[1].take(x.col)
 			}
 			return p.keep(b, part.part)
 		},
@@ -151,6 +148,7 @@ func (a *axis) number(word []byte) (int32, error) {
 		if !ok || v < 0 || v >= problem.MaxSide {
 			return 0, fmt.Errorf("found the %s %s, expected a whole number from 0 to %d", a.what, formats.Quote(word), problem.MaxSide-1)
 		}
+		a.take(int32(v), int(v)+1)
 		return int32(v), nil
 	}
 	if place, ok := a.place[string(word)]; ok {
@@ -175,9 +173,12 @@ func (a *axis) number(word []byte) (int32, error) {
 // bytesPerName is the memory of a name in an axis besides its bytes.
 const bytesPerName = 100
 
-// join adds the names of a part. It returns the place of each in the axis; nil where the axis has numbers.
-func (a *axis) join(budget *formats.Budget, part axis) ([]int32, error) {
+// join adds the numbers or names of a part. It returns the place of each name in the axis; nil where there are numbers.
+func (a *axis) join(budget *formats.Budget, part *axis) ([]int32, error) {
 	if !a.named {
+		if part.count > 0 {
+			a.take(part.low, part.count)
+		}
 		return nil, nil
 	}
 	if a.place == nil {
@@ -196,15 +197,16 @@ func (a *axis) join(budget *formats.Budget, part axis) ([]int32, error) {
 		}
 		place[k] = at
 	}
+	a.count = len(a.names)
 	return place, nil
 }
 
-// take counts a number.
-func (a *axis) take(number int32) {
-	if a.count == 0 || number < a.low {
-		a.low = number
+// take counts numbers, of which low is the least and count the largest and 1.
+func (a *axis) take(low int32, count int) {
+	if a.count == 0 || low < a.low {
+		a.low = low
 	}
-	a.count = max(a.count, int(number)+1)
+	a.count = max(a.count, count)
 }
 
 // numberFromOne counts from 1: the names are the numbers of the file.

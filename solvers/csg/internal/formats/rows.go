@@ -278,7 +278,10 @@ func (t *sheet) end() (*problem.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	how := map[byte]string{',': " between commas", ';': " between semicolons", '\t': " between tabs"}[t.between]
+	how := ""
+	if t.form != nothing {
+		how = map[byte]string{',': " between commas", ';': " between semicolons", '\t': " between tabs"}[t.between]
+	}
 	if t.header {
 		how += ", with header"
 	}

@@ -56,10 +56,11 @@ const (
 // Read reads an auction, plain or compressed with gzip, xz or zstd: by its name .csv,
 // .tsv, .json or .cats, else in the format that the beginning of its text tells.
 //
-// CATS (Leyton-Brown, Pearson and Shoham, EC 2000): after lines of comments, which begin
-// with %, come `goods N`, `bids M` and `dummy D`, and M records: a number, a price, the
-// ids of goods, and #. Ids from N on, and negative ones (as SATS writes them), are
-// dummies. Multi-unit files, with `maximums`, are refused.
+// CATS (Leyton-Brown, Pearson and Shoham, EC 2000): after comments, which begin with %,
+// come `goods N`, `bids M` and `dummy D` in any order, or a line `N M #`, and M records: a
+// number, a price, the ids of goods, and #. Ids from N on, and negative ones (as SATS
+// writes them), are dummies. Multi-unit files, with `maximums`, are refused. After a line
+// `N M` alone come M lines of a price and its goods, which are numbered from 1.
 //
 // CSV and JSON, with names, limits and reserves, are described in docs/auction.md. Errors
 // begin with `file:line`.

@@ -125,7 +125,6 @@ var rooms = []room{
 	{"solvers/auction/internal/beside", []string{"solvers/auction/internal/packing", "solvers/auction/internal/bounds", "generated/auction", "solvers/qubo", "solvers/qubo/problem", "solvers/solve", "runtime/device", "autotune/tuned"}},
 	{"solvers/auction/internal/core", nil},
 	{"solvers/auction/internal/draw", nil},
-	{"solvers/auction/internal/separated", nil},
 	{"solvers/auction/internal/replay", []string{"solvers/auction/internal/packing"}},
 	{"solvers/auction/internal/bidders", []string{"solvers/cores", "solvers/solve", "generated/auction", "runtime/device", "autotune/tuned", "autotune/subject"}},
 	{"solvers/auction/internal/ways", []string{"solvers/auction/internal/bidders", "solvers/solve", "solvers/algorithms", "generated/auction", "generated/csg", "runtime/device", "autotune/tuned", "autotune/subject"}},

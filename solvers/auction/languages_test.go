@@ -233,14 +233,18 @@ func TestReserve(t *testing.T) {
 
 // What has no meaning is refused.
 func TestInvalidAuctions(t *testing.T) {
+	var many []Bid
+	for k := range int64(3000) {
+		many = append(many, Bid{Number: k, Price: 1, Goods: []int64{0}, Bidder: "Anna"})
+	}
 	for want, a := range map[string]*Auction{
 		"1 names of 2 goods":            {Goods: 2, Names: []string{"a"}},
 		"wins at most -1 bids":          {Limits: map[string]int{"Anna": -1}},
-		"the price -1 of reserve 0":     {Goods: 1, Reserves: []Reserve{{Price: -1, Goods: []int64{0}}}},
-		"good 1 in reserve 0":           {Goods: 1, Reserves: []Reserve{{Price: 1, Goods: []int64{1}}}},
-		"need more than 63 bits":        {Goods: 1, SellAll: true, Bids: []Bid{{Price: 1 << 62, Goods: []int64{0}}, {Price: -1 << 62, Goods: []int64{0}}}},
-		"more than 63 bits with what r": {Goods: 1, Reserves: make([]Reserve, 3), Bids: []Bid{{Price: 1 << 62, Goods: []int64{0}}}},
-		"more than 1048576 copies":      {Goods: 1, Bids: slices.Repeat([]Bid{{Price: 1, Goods: []int64{0}, Bidder: "Anna"}}, 3000), Limits: map[string]int{"Anna": 1500}},
+		"Reserves[0].Price: found -1":   {Goods: 1, Reserves: []Reserve{{Price: -1, Goods: []int64{0}}}},
+		"Reserves[0].Goods[0]: found":   {Goods: 1, Reserves: []Reserve{{Price: 1, Goods: []int64{1}}}},
+		"need more than 63 bits":        {Goods: 1, SellAll: true, Bids: []Bid{{Price: 1 << 62, Goods: []int64{0}}, {Number: 1, Price: -1 << 62, Goods: []int64{0}}}},
+		"more than 63 bits with what r": {Goods: 1, Reserves: slices.Repeat([]Reserve{{Goods: []int64{0}}}, 3), Bids: []Bid{{Price: 1 << 62, Goods: []int64{0}}}},
+		"more than 1048576 copies":      {Goods: 1, Bids: many, Limits: map[string]int{"Anna": 1500}},
 	} {
 		_, err := Solve(context.Background(), a, Options{Algorithm: Branch})
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -36,7 +36,7 @@ const maxPlain = 1 << 20
 // newPlain converts an auction to plain bids. If ties is set, bids that pay as much as reserves win.
 func newPlain(a *Auction, ties bool) (*plain, error) {
 	if err := a.valid(); err != nil {
-		return nil, fmt.Errorf("%s: %w", a.Source, err)
+		return nil, err
 	}
 	p := &plain{Auction: a, whole: a, times: 1}
 	limits := a.limited()

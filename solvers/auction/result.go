@@ -201,6 +201,9 @@ func (res *Result) payments() *payments {
 // MarshalJSON writes the object that every problem's --json shares. Revenue
 // is a string: an exact decimal.
 func (res *Result) MarshalJSON() ([]byte, error) {
+	if err := res.winnable(); err != nil {
+		return nil, err
+	}
 	numbers := []int64{}
 	for _, b := range res.Accepted() {
 		numbers = append(numbers, b.Number)

@@ -92,7 +92,10 @@ func (s *Session) byStructures(ctx context.Context, inst *csg.Instance, progress
 func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
 	start, o := time.Now(), s.Options
 	if o.Algorithm != "" && !slices.Contains(Algorithms(), o.Algorithm) {
-		return nil, fmt.Errorf("solve auction: found the algorithm %.40q, expected one of %v", o.Algorithm, Algorithms())
+		return nil, fmt.Errorf("solve auction: %w", solve.Input("Algorithm", "found %.40q, expected one of %v", o.Algorithm, Algorithms()))
+	}
+	if err := o.Check(); err != nil {
+		return nil, fmt.Errorf("solve auction: %w", err)
 	}
 	p, err := newPlain(a, true)
 	if err != nil {

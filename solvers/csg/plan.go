@@ -17,6 +17,7 @@ import (
 	"coalesce/solvers/csg/internal/reference"
 	"coalesce/solvers/csg/internal/tables"
 	"coalesce/solvers/csg/problem"
+	"coalesce/solvers/solve"
 )
 
 // splitsAgents is the most agents of csg/splits: coalitions are 32-bit masks there.
@@ -59,7 +60,10 @@ func familyFor(kind string, asked Method, label string) (*device.Family, Method,
 	if kind == device.Host && (asked == DP || asked == IDP) && label == "" {
 		return nil, asked, nil
 	}
-	return nil, "", cmp.Or(reference.Check(asked), fmt.Errorf("method %s: not on a %s device, where %s", asked, kind, names(all)))
+	if err := reference.Check(asked); err != nil {
+		return nil, "", solve.Input("Algorithm", "%w", err)
+	}
+	return nil, "", solve.Input("Algorithm", "found %s, which does not run on a %s device, where %s", asked, kind, names(all))
 }
 
 // names lists families with their methods.

@@ -35,6 +35,9 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
+	if inst, err = held(inst); err != nil {
+		return nil, err
+	}
 	if x.Sizes != "" && inst.Sizes == 0 {
 		sizes, err := ParseSizes(x.Sizes)
 		if err != nil {
@@ -44,7 +47,6 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 			return nil, err
 		}
 	}
-	inst.Hold()
 	r := NewResult(inst)
 	r.Prices, r.Solved = x.Prices, x.Solved
 	if !v.SameSize(r.Size) {

@@ -2,12 +2,12 @@ package qubo
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
 	"coalesce/solvers/qubo/internal/host"
 	"coalesce/solvers/qubo/internal/tabu"
+	"coalesce/solvers/solve"
 )
 
 // Parts are the names that Options.Without takes: the members of the team that engine portfolio
@@ -34,11 +34,11 @@ func Parts(engine string) []string {
 func (o Options) checkWithout() error {
 	for _, name := range o.Without {
 		if !slices.Contains(Parts(""), name) {
-			return fmt.Errorf("without %q: expected some of %s", name, strings.Join(Parts(""), ", "))
+			return solve.Input("Without", "found %.40q, expected some of %s", name, strings.Join(Parts(""), ", "))
 		}
 	}
 	if slices.Contains(o.Without, "bulk") && slices.Contains(o.Without, "host") {
-		return fmt.Errorf("without %s: nothing is left to search", strings.Join(o.Without, ", "))
+		return solve.Input("Without", "found %s: nothing is left to search", strings.Join(o.Without, ", "))
 	}
 	return nil
 }
@@ -47,7 +47,7 @@ func (o Options) checkWithout() error {
 func (o Options) checkParts(engine string) error {
 	for _, name := range o.Without {
 		if parts := Parts(engine); !slices.Contains(parts, name) {
-			return fmt.Errorf("without %q: the engine %s has no such part, only %s", name, engine, cmp.Or(strings.Join(parts, ", "), "itself"))
+			return solve.Input("Without", "found %.40q: the engine %s has no such part, only %s", name, engine, cmp.Or(strings.Join(parts, ", "), "itself"))
 		}
 	}
 	return nil

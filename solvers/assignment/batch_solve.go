@@ -16,6 +16,7 @@ import (
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/internal/families"
 	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/solve"
 )
 
 // SolveBatch solves many instances of any sizes and cost types on one device. A device solves dense
@@ -74,7 +75,7 @@ func OpenBatch(ctx context.Context, list []*problem.Instance, o Options) (_ *Bat
 	clock := time.Now()
 	d, err := o.First()
 	if err == nil && len(o.Devices) > 1 {
-		err = fmt.Errorf("%d devices: many instances are solved on one", len(o.Devices))
+		err = solve.Input("Devices", "found %d, expected one: many instances are solved on one", len(o.Devices))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("solve assignments: %w", err)
@@ -125,7 +126,7 @@ func (b *Batch) sort() error {
 	}
 	device := b.facts.Kind != device.Host && (b.options.Algorithm == "" || b.options.Algorithm == batch.Name)
 	if !device && b.options.Algorithm != "" && b.options.Algorithm != b.method.Name {
-		return fmt.Errorf("family %s takes one instance at a time, or does not run on %s", b.options.Algorithm, b.facts)
+		return solve.Input("Algorithm", "family %s takes one instance at a time, or does not run on %s", b.options.Algorithm, b.facts)
 	}
 	parts := map[problem.Value]*batchPart{}
 	for k, p := range b.problems {

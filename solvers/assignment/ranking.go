@@ -11,6 +11,7 @@ import (
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/internal/ranked"
 	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/solve"
 )
 
 // A Ranking is the best matchings of an instance, the best first. No matching is missing
@@ -44,7 +45,7 @@ type Ranked struct {
 // it was ctx. Errors are those of Solve, and of a k below 1.
 func Rank(ctx context.Context, inst *problem.Instance, k int, o Options) (*Ranking, error) {
 	if k < 1 {
-		return nil, fmt.Errorf("rank assignments: found k = %d, expected at least 1", k)
+		return nil, fmt.Errorf("rank assignments: %w", solve.Input("k", "found %d, expected at least 1", k))
 	}
 	ctx, cancel := o.Limited(ctx)
 	defer cancel()

@@ -10,6 +10,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/solve"
 )
 
 // A Session is an instance on a device: its costs, the plan, and the workspace
@@ -49,7 +50,7 @@ func (s *Session) Next(ctx context.Context, inst *problem.Instance) error {
 		p, err = problem.Normalise(inst)
 	}
 	if err == nil && len(s.options.Devices) > 1 && !inst.Dense() {
-		err = errors.New("several devices take dense costs only")
+		err = solve.Input("Devices", "found %d, expected one: several take dense costs only", len(s.options.Devices))
 	}
 	var j *job
 	if err == nil {

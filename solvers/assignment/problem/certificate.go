@@ -89,6 +89,9 @@ func short(list []int) string {
 // or pair at fault.
 func Check(inst *Instance, column []int32, d Duals) (Certificate, error) {
 	c := &check{inst: inst, column: column, Duals: d, cert: Certificate{By: "host", Scale: d.Scale}}
+	if err := inst.Check(); err != nil {
+		return c.cert, err
+	}
 	for _, step := range []func() error{c.shape, c.matching, c.sides, c.pairs, c.sums} {
 		if err := step(); err != nil {
 			return c.cert, fmt.Errorf("%w: %w", ErrCheck, err)

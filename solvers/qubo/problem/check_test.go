@@ -171,7 +171,7 @@ func TestBuilder(t *testing.T) {
 		"a pair of variable 1 with itself":  func(b *problem.Builder) { b.Pair(1, 1, 1); b.Linear(9, 1) },
 		"found NaN for variables 0 and 1":   func(b *problem.Builder) { b.Pair(0, 1, math.NaN()) },
 		"found +Inf for variables 1 and 1":  func(b *problem.Builder) { b.Linear(1, math.Inf(1)) },
-		`Form: found "cut", expected`:              func(b *problem.Builder) { b.Form("cut"); b.Maximize() },
+		`Form: found "cut", expected`:       func(b *problem.Builder) { b.Form("cut"); b.Maximize() },
 		"a maximum cut has no linear terms": func(b *problem.Builder) { b.Form(problem.MaxCut); b.Linear(0, 1); b.Maximize() },
 	} {
 		b := problem.NewBuilder(2)

@@ -10,7 +10,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"math"
 	"math/bits"
 	"slices"
@@ -139,8 +138,6 @@ func goStartCSG(p *C.coalesce_csg, handle *C.int64_t) C.int32_t {
 		}
 		r, err := csg.SolveKept(ctx, inst, o, keep)
 		switch {
-		case errors.Is(err, csg.ErrCheckpoint):
-			return nil, bad("%v", err)
 		case r != nil && len(r.Structure) > 0 && codeOf(err) == C.COALESCE_CANCELLED:
 			return answered(r, nil) // the best so far, as the text says
 		}

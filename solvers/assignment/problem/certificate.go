@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"coalesce/solvers/cores"
+	"coalesce/solvers/solve"
 )
 
 // ErrCheck is wrapped by the errors of answers that do not check.
@@ -74,6 +75,9 @@ func (e *InfeasibleError) Error() string {
 	}
 	return fmt.Sprintf("no full matching: only %d %s allowed to %d %s %s together", len(h.Partners), other, len(h.Members), member, short(h.Members))
 }
+
+// Unwrap is solve.ErrInfeasible.
+func (e *InfeasibleError) Unwrap() error { return solve.ErrInfeasible }
 
 // short writes a few numbers of a list.
 func short(list []int) string {

@@ -1,8 +1,6 @@
 package bidders
 
 import (
-	"fmt"
-
 	"coalesce/autotune/tuned"
 	"coalesce/generated/auction"
 	"coalesce/runtime/device"
@@ -24,11 +22,11 @@ func ItemLimit(o solve.Settings) (int, error) {
 	all := len(o.Devices) * o.Together()
 	switch {
 	case all > 1:
-		return 0, fmt.Errorf("%d devices: tables are made by one", all)
+		return 0, solve.Input("Devices", "found %d, expected one: it makes the tables", all)
 	case OnKernels(o):
 		return MaxItemsOnDevice, nil
 	case o.Variant != "":
-		return 0, fmt.Errorf("variant %q: a host's tables have none", o.Variant)
+		return 0, solve.Input("Variant", "found %.40q, expected none: a host's tables have no variants", o.Variant)
 	}
 	return MaxItems, nil
 }

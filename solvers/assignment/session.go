@@ -50,7 +50,7 @@ func (s *Session) Next(ctx context.Context, inst *problem.Instance) error {
 		p, err = problem.Normalise(inst)
 	}
 	if err == nil && len(s.options.Devices) > 1 && !inst.Dense() {
-		err = solve.Input("Devices", "found %d, expected one: several take dense costs only", len(s.options.Devices))
+		err = solve.Input("Devices", "found %d, expected one: several devices take dense costs only", len(s.options.Devices))
 	}
 	var j *job
 	if err == nil {

@@ -28,7 +28,7 @@ func ParseSizes(text string) (Sizes, error) {
 			}
 		}
 		if err != nil || from < 1 || to < from || to > MaxAgents {
-			return 0, solve.Input("sizes", "found %q, expected numbers from 1 to %d and ranges of them, such as 1-3,5", part, MaxAgents)
+			return 0, solve.Refuse(fmt.Errorf("found the sizes %q, expected numbers from 1 to %d and ranges of them, such as 1-3,5", part, MaxAgents))
 		}
 		s |= (1<<(to-from+1) - 1) << from
 	}

@@ -124,6 +124,11 @@ func (b *Batch) sort() error {
 			b.method = &hosts[k]
 		}
 	}
+	for k, p := range b.problems {
+		if p.Limit != problem.Infinity && !b.method.Limits {
+			return fmt.Errorf("instance %d: %w", k, solve.Input("Algorithm", "family %s takes no limit", b.method.Name))
+		}
+	}
 	device := b.facts.Kind != device.Host && (b.options.Algorithm == "" || b.options.Algorithm == batch.Name)
 	if !device && b.options.Algorithm != "" && b.options.Algorithm != b.method.Name {
 		return solve.Input("Algorithm", "family %s takes one instance at a time, or does not run on %s", b.options.Algorithm, b.facts)

@@ -105,6 +105,7 @@ func TestFilledAuctions(t *testing.T) {
 			}
 		}
 		o.TimeLimit, o.Log, o.Progress = min(o.TimeLimit, 0), nil, nil
+		rule, won, other := Rule(Rules()[r.IntN(3)]), []int{r.IntN(9) - 1, r.IntN(9)}, filled(r)
 		var answer *Result
 		var failed error
 		for name, work := range map[string]func() error{
@@ -117,7 +118,7 @@ func TestFilledAuctions(t *testing.T) {
 				if res == nil {
 					return err
 				}
-				if rule := Rule(Rules()[r.IntN(3)]); err == nil && len(a.Bids) < 8 {
+				if err == nil && len(a.Bids) < 8 {
 					if err := Pay(ctx, res, rule, o); err != nil {
 						return err
 					}
@@ -139,8 +140,8 @@ func TestFilledAuctions(t *testing.T) {
 			"Write":     func() error { _, err := Write(&bytes.Buffer{}, a, JSON); return err },
 			"Reduction": func() error { _, err := NewReduction(a); return err },
 			"Pay": func() error {
-				wrong := NewResult(filled(r))
-				wrong.Auction, wrong.Winners, wrong.Proven, wrong.Gap = a, []int{r.IntN(9) - 1, r.IntN(9)}, true, new(float64)
+				wrong := NewResult(other)
+				wrong.Auction, wrong.Winners, wrong.Proven, wrong.Gap = a, won, true, new(float64)
 				return Pay(ctx, wrong, VCG, o)
 			},
 		} {

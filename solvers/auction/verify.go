@@ -97,6 +97,8 @@ func verifyUnsold(v *solve.Verdict, p *plain, stated *solve.Report, x *replay.Pr
 		v.Refute("the result has no solution: %w", err)
 	case !stated.Proven && x == nil:
 		v.Note("the result has no solution, and does not say that there is none")
+	case err == nil && !stated.Proven:
+		v.Refute("the result does not say that no bids sell every good, which its proof shows")
 	case err != nil:
 		v.Refute("the proof that no bids sell every good: %w", err)
 	default:

@@ -122,11 +122,11 @@ func verifyInfeasible(v *solve.Verdict, inst *Instance, stated *solve.Report) {
 		v.Refute("the result has a value and no solution")
 		return
 	}
-	if !stated.Proven {
-		v.Note("the result has no solution, and does not prove that none is feasible")
-		return
-	}
 	switch found, known := inst.Feasible(); {
+	case !stated.Proven && known && found == nil:
+		v.Refute("the result does not say that no structure is feasible, which a search of all shows")
+	case !stated.Proven:
+		v.Note("the result has no solution, and does not say that none is feasible")
 	case found != nil:
 		names := make([]string, len(found))
 		for k, block := range found {

@@ -337,7 +337,7 @@ func TestUnwritable(t *testing.T) {
 	for want, a := range map[string]*Auction{
 		"expected another name": {Goods: 1, Bids: []Bid{{Goods: []int64{0}, Bidder: "None"}}},
 		"names of 1 goods":      {Goods: 1, Names: []string{}},
-		"of several bidders":    {Goods: 1, SellAll: true, Bids: []Bid{{Goods: []int64{0, 1}, Bidder: "A"}, {Goods: []int64{0, 1}, Bidder: "B"}}},
+		"of several bidders":    {Goods: 1, Dummies: 1, SellAll: true, Bids: []Bid{{Goods: []int64{0, 1}, Bidder: "A"}, {Number: 1, Goods: []int64{0, 1}, Bidder: "B"}}},
 	} {
 		if _, err := Write(&bytes.Buffer{}, a, CSV); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %q", err, want)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"coalesce/solvers/formats/names"
+	"coalesce/solvers/solve"
 )
 
 // Write writes an auction in a format, one of Formats, and returns texts about parts that the format
@@ -35,7 +36,7 @@ func Write(w io.Writer, a *Auction, format string) (notes []string, err error) {
 			err = s.object(b)
 		}
 	default:
-		err = fmt.Errorf("found the format %.40q, expected one of %v", format, Formats())
+		err = solve.Input("format", "found %.40q, expected one of %v", format, Formats())
 	}
 	if err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ var alternatives = []int{1, 2, 5, 20, 100}
 // of a bidder, who wins one.
 func drawn(goods, bids, each int, seed uint64) *solver.Auction {
 	r := rand.New(rand.NewPCG(seed, uint64(goods)))
-	a := &solver.Auction{Goods: int64(goods), Source: "drawn"}
+	a := &solver.Auction{Goods: int64(goods), Dummies: int64(bids), Source: "drawn"}
 	for i := range bids {
 		b := solver.Bid{Number: int64(i)}
 		size := min(goods, 3+min(r.IntN(3), r.IntN(3)))

@@ -117,8 +117,7 @@ func assign(ctx context.Context, p *C.coalesce_assignment, stop func(), report *
 	if len(list) == 1 {
 		var r *assignment.Result
 		r, err = assignment.Solve(ctx, list[0], o)
-		var none *assignment.InfeasibleError
-		if err != nil && !(errors.As(err, &none) && r != nil) {
+		if err != nil && !(errors.Is(err, solve.ErrInfeasible) && r != nil) {
 			return err
 		}
 		results = []*assignment.Result{r}

@@ -16,7 +16,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
+	"slices"
 	"sync"
 	"time"
 	"unsafe"
@@ -24,6 +26,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/devices"
 	"coalesce/solvers/assignment"
+	"coalesce/solvers/auction"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/qubo"
 	"coalesce/solvers/solve"
@@ -34,22 +37,31 @@ func main() {}
 // errInvalid is wrapped by the errors of arguments that cannot be used.
 var errInvalid = errors.New("invalid argument")
 
-// codeOf is the code of an error; nil is OK.
+// codeOf is the code of an error; nil is OK. An answer that a check refuted comes first: it is ours,
+// whatever else is said of it. What no sentinel tells is taken for ours too.
 func codeOf(err error) C.int32_t {
-	var none *assignment.InfeasibleError
-	switch {
-	case err == nil:
+	kinds := []struct {
+		code C.int32_t
+		of   []error
+	}{
+		{C.COALESCE_INTERNAL, []error{csg.ErrCheck, assignment.ErrCheck, qubo.ErrCheck, device.ErrLost}},
+		{C.COALESCE_INFEASIBLE, []error{solve.ErrInfeasible}},
+		{C.COALESCE_COST, []error{assignment.ErrCost, csg.ErrValue, qubo.ErrCoefficient}},
+		{C.COALESCE_CANCELLED, []error{context.Canceled, context.DeadlineExceeded, auction.ErrUnsold}},
+		{C.COALESCE_MEMORY, []error{device.ErrMemory}},
+		{C.COALESCE_INVALID, []error{errInvalid, solve.ErrInput, csg.ErrCheckpoint, auction.ErrSize, auction.ErrItems}},
+	}
+	if err == nil {
 		return C.COALESCE_OK
-	case errors.As(err, &none), errors.Is(err, solve.ErrInfeasible):
-		return C.COALESCE_INFEASIBLE
-	case errors.Is(err, errInvalid):
+	}
+	for _, k := range kinds {
+		if slices.ContainsFunc(k.of, func(kind error) bool { return errors.Is(err, kind) }) {
+			return k.code
+		}
+	}
+	var file *fs.PathError
+	if errors.As(err, &file) { // a checkpoint that is there, or a folder that is not
 		return C.COALESCE_INVALID
-	case errors.Is(err, assignment.ErrCost), errors.Is(err, csg.ErrValue), errors.Is(err, qubo.ErrCoefficient):
-		return C.COALESCE_COST
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return C.COALESCE_CANCELLED
-	case errors.Is(err, device.ErrMemory):
-		return C.COALESCE_MEMORY
 	}
 	return C.COALESCE_INTERNAL
 }
@@ -140,7 +152,9 @@ func settings(index C.int32_t, seconds C.double, algorithm *C.char) (solve.Setti
 		s.TimeLimit = max(s.TimeLimit, 1)
 	}
 	if algorithm != nil {
-		s.Algorithm = C.GoString(algorithm)
+		if s.Algorithm = C.GoString(algorithm); s.Algorithm == "" {
+			return s, bad("algorithm: found no letters, expected a name, or none at all")
+		}
 	}
 	return s, err
 }

@@ -56,8 +56,7 @@ func bottlenecks(ctx context.Context, p *C.coalesce_assignment, list []*assignme
 	var none error
 	for k, inst := range list {
 		r, err := assignment.SolveBottleneck(ctx, inst, o)
-		var infeasible *assignment.InfeasibleError
-		if err != nil && !errors.As(err, &infeasible) {
+		if err != nil && !errors.Is(err, solve.ErrInfeasible) {
 			return err
 		}
 		if err != nil && len(list) == 1 {

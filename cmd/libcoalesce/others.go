@@ -10,7 +10,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"math"
 	"math/bits"
 	"slices"
@@ -138,9 +137,6 @@ func goStartCSG(p *C.coalesce_csg, handle *C.int64_t) C.int32_t {
 			keep = &csg.Checkpoint{Path: C.GoString(p.checkpoint), Resume: p.flags&C.COALESCE_RESUME != 0}
 		}
 		r, err := csg.SolveKept(ctx, inst, o, keep)
-		if errors.Is(err, csg.ErrCheckpoint) {
-			return nil, bad("%v", err)
-		}
 		return answered(r, err)
 	})
 }

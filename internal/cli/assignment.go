@@ -61,7 +61,8 @@ FILE is plain or compressed with gzip, xz or zstd; - is standard input:
   .mtx    Matrix Market; coordinates are sparse, with explicit zeros
   .asn    DIMACS assignment problems, sparse
   orlib   the number n, then n*n costs (OR-Library)
-  triples lines of row, column, cost, from 0, sparse (--format triples)
+  triples lines of row, column, cost, sparse (--format triples); rows and columns
+          are numbered from 0, or from 1 where none is 0, or have names
 
 inf forbids a pair (-inf when maximising); so do 2147483647 in a .npy file of
 int32 and 9223372036854775807 in one of int64. Where no full matching exists the

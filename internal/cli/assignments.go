@@ -162,8 +162,7 @@ func (a *app) answerAssignment(ctx context.Context, s *assignmentFlags, x *waiti
 	} else if r.Column == nil {
 		err = &assignment.InfeasibleError{Hall: *r.Certificate.Hall}
 	}
-	var none *assignment.InfeasibleError
-	if errors.As(err, &none) && s.json {
+	if errors.Is(err, solve.ErrInfeasible) && s.json {
 		r.Seconds.Read = x.seconds
 		p.Close()
 		return errors.Join(err, printJSON(a.out, r))

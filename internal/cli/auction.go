@@ -123,6 +123,13 @@ func (a *app) solveOneAuction(ctx context.Context, s *auctionFlags, session *auc
 	session.Proof = s.proof
 	session.Progress = auctions.Standing(p.Set, called(path))
 	r, err := bestOn(ctx, a, session.Devices, func() (*auction.Result, error) { return session.Solve(ctx, auc) })
+	if r != nil {
+		r.Seconds.Read = read
+	}
+	if err != nil && r != nil && s.json { // no bids sell every good, or none that were found do
+		p.Close()
+		return errors.Join(err, printJSON(a.out, r))
+	}
 	if err != nil {
 		return solverError(err)
 	}

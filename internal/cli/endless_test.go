@@ -43,7 +43,7 @@ func TestMemoryOfEndlessInput(t *testing.T) {
 		{"solve csg -", "{", func(k int) string { return fmt.Sprintf("\"a%d\": 5,\n", k) }},
 		{"solve csg - --format rudy", "3000 1000000000\n", func(int) string { return "1 2 3\n" }},
 		{"solve assignment -", "", func(int) string { return "1,2,3,4,5,6,7,8\n" }},
-		{"solve assignment -", "x\n", func(k int) string { return fmt.Sprintf("name%d,2\n", k) }},
+		{"solve assignment -", "\"x\"\n", func(k int) string { return fmt.Sprintf("name%d,2\n", k) }},
 		{"solve assignment - --format mtx", "%%MatrixMarket matrix coordinate real general\n9000 9000 80000000\n", func(k int) string { return fmt.Sprintf("%d %d 5\n", k/9000+1, k%9000+1) }},
 		{"solve qubo - --format coo", "", func(k int) string { return fmt.Sprintf("%d %d 5\n", k%30000, k/30000) }},
 		{"solve qubo - --format bqm", `{"linear_biases":[`, func(int) string { return "1,1,1,1," }},

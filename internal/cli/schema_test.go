@@ -104,6 +104,7 @@ func TestResultsFollowTheSchema(t *testing.T) {
 		{"csg " + file("graph.rud", "3 3\n1 2 5\n1 3 -2\n2 3 1\n"), 0},
 		{"csg " + file("graph.coo", "0 1 0.5\n1 2 -2\n0 2 1\n") + " --algorithm anytime --time-limit 20ms", 0},
 		{"auction ../../examples/auction.txt", 0},
+		{"auction ../../solvers/auction/testdata/unsold.json", 1},
 		{"auction ../../examples/auction.txt --payments vcg", 0},
 		{"auction ../../examples/auction.txt --payments core", 0},
 		{"assignment ../../examples/tasks.csv", 0},

@@ -20,6 +20,7 @@ import (
 	"coalesce/solvers/auction"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/qubo"
+	"coalesce/solvers/solve"
 )
 
 // The FILE of a command that means standard input, and what messages call it.
@@ -150,8 +151,7 @@ func (a *app) intoFile(ctx context.Context, path string, work func() error) erro
 	if text.Len() == 0 {
 		return err
 	}
-	var none *assignment.InfeasibleError
-	if err == nil || errors.As(err, &none) {
+	if err == nil || errors.Is(err, solve.ErrInfeasible) {
 		failed := whole.Finish(ctx, path, func(w io.Writer) error {
 			_, err := w.Write(text.Bytes())
 			return err

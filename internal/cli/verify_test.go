@@ -189,6 +189,8 @@ func TestVerifyRefusesEachChange(t *testing.T) {
 		{"auction", answerOf(t, "auction", "a.txt", "goods 3\nbids 5\ndummy 1\n0 10.25 0 1 #\n1 6.5 0 #\n2 7 1 2 #\n3 4.125 2 3 #\n4 1 1 3 #\n", 0),
 			[]string{"value", "bound", "gap", "size.bids", "size.items", "solution.0", "solution.1", "certificate.sum", "certificate.accepted.0.price", "certificate.accepted.0.bid"},
 			append(none("value", "bound", "gap", "solution"), change{"solution", []int{0}}, change{"solution", []int{0, 3, 3}}, change{"solution", []int{0, 3, 2}}, change{"solution.0", 9}, change{"certificate.disjoint", false})},
+		{"auction without a solution", answerOf(t, "auction", "a.json", `{"goods":["x","y"],"free_disposal": false,"bids":[{"price":3,"goods":["x"]}]}`, 1), []string{"size.goods", "size.bids", "size.items", "proof.won.0", "proof.parts.0.bids.0"},
+			append(none("proof"), change{"proven", false}, change{"value", "3"}, change{"value", 0}, change{"bound", "3"}, change{"gap", 0}, change{"solution", []int{0}}, change{"solution", []int{}}, change{"proof.parts", []int{}})},
 		{"qubo of integers", answerOf(t, "qubo", "q.txt", "1\n4 5\n1 1 3\n2 2 1\n1 2 -5\n3 3 2\n4 4 7\n", 0),
 			[]string{"value", "bound", "gap", "size.variables", "size.pairs"},
 			append(none("value", "bound", "gap", "solution"), change{"solution", "0011"}, change{"solution", "1111"}, change{"solution", "1001"}, change{"solution", "1010"}, change{"solution", "101"},

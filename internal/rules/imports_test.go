@@ -64,7 +64,7 @@ var rooms = []room{
 	{"solvers/formats/...", []string{"solvers/formats/...", "solvers/cores", "runtime/device"}},
 	// qubo's rooms, from the problem to the searches: engines know nothing of one
 	// another, of files and of preprocessing; the API brings them together.
-	{"solvers/qubo/problem", []string{"solvers/cores", "solvers/formats"}},
+	{"solvers/qubo/problem", []string{"solvers/cores", "solvers/formats", "solvers/solve"}},
 	{"solvers/qubo/internal/draw", []string{"solvers/qubo/problem", "solvers/cores"}},
 	{"solvers/qubo/internal/formats", []string{"solvers/qubo/problem", "solvers/cores", "solvers/formats/..."}},
 	{"solvers/qubo/internal/preprocess", []string{"solvers/qubo/problem", "solvers/cores"}},
@@ -84,7 +84,7 @@ var rooms = []room{
 	// assignment's rooms, from the problem to the algorithms: an algorithm knows
 	// nothing of files and of other algorithms, but for the search that core and price
 	// shares with the host; the API brings them together.
-	{"solvers/assignment/problem", []string{"solvers/cores", "runtime/device"}},
+	{"solvers/assignment/problem", []string{"solvers/cores", "solvers/solve", "runtime/device"}},
 	{"solvers/assignment/internal/engine", []string{"solvers/assignment/problem", "solvers/solve", "autotune/tuned", "runtime/device"}},
 	{"solvers/assignment/internal/formats", []string{"solvers/assignment/problem", "solvers/cores", "solvers/formats/..."}},
 	{"solvers/assignment/internal/draw", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/cores", "runtime/device", "generated/assignment"}},
@@ -125,7 +125,6 @@ var rooms = []room{
 	{"solvers/auction/internal/beside", []string{"solvers/auction/internal/packing", "solvers/auction/internal/bounds", "generated/auction", "solvers/qubo", "solvers/qubo/problem", "solvers/solve", "runtime/device", "autotune/tuned"}},
 	{"solvers/auction/internal/core", nil},
 	{"solvers/auction/internal/draw", nil},
-	{"solvers/auction/internal/separated", nil},
 	{"solvers/auction/internal/replay", []string{"solvers/auction/internal/packing"}},
 	{"solvers/auction/internal/bidders", []string{"solvers/cores", "solvers/solve", "generated/auction", "runtime/device", "autotune/tuned", "autotune/subject"}},
 	{"solvers/auction/internal/ways", []string{"solvers/auction/internal/bidders", "solvers/solve", "solvers/algorithms", "generated/auction", "generated/csg", "runtime/device", "autotune/tuned", "autotune/subject"}},

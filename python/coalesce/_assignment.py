@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _device
 from . import _library as lib
+from ._arguments import real, seconds, text, truth, whole
 from ._progress import Progress, Told, run
 from ._report import Report
 
@@ -79,9 +80,12 @@ def linear_sum_assignment(cost_matrix: Any, maximize: bool = False, *, tensors: 
     solve_assignment's gap tells. Of several optimal matchings it may give another than SciPy.
     Raises ValueError, as SciPy: not a matrix, invalid numeric entries, infeasible.
     """
+    if maximize is not False and maximize is not True:
+        maximize = truth("maximize", maximize)
     if type(cost_matrix) is not np.ndarray:
+        tensors = truth("tensors", tensors)
         if _device.on_gpu(cost_matrix):
-            pairs = _pairs_of_gpu(cost_matrix, bool(maximize))
+            pairs = _pairs_of_gpu(cost_matrix, maximize)
             return (_device.like(cost_matrix, pairs[0]), _device.like(cost_matrix, pairs[1])) if tensors else pairs
         if tensors:
             raise TypeError(f"tensors: found an array of {type(cost_matrix)} that is on no GPU")
@@ -208,7 +212,7 @@ def _solve(a: NDArray[Any], maximize: bool, *, sparse: Optional[tuple[NDArray[np
     if batch == 0:
         return answer
     p = lib.Assignment(size=ctypes.sizeof(lib.Assignment), batch=batch, rows=rows, cols=cols, device=device,
-                       type=lib.TYPES[a.dtype.char], algorithm=lib.encoded(algorithm), time_limit=lib.seconds(time_limit),
+                       type=lib.TYPES[a.dtype.char], algorithm=text("algorithm", algorithm), time_limit=seconds("time_limit", time_limit),
                        k_best=k_best)
     p.flags = (lib.MAXIMIZE if maximize else 0) | (0 if check else lib.UNCHECKED) | (lib.BOTTLENECK if bottleneck else 0)
     if limit is not None:
@@ -428,6 +432,8 @@ def solve_assignment(cost: Any, maximize: bool = False, *, forbidden: Optional[A
     proof in `report`) where one matrix has no full matching, CostError where a cost cannot be used. In a batch
     infeasible matrices have results with `infeasible` set.
     """
+    maximize, bottleneck, check, duals = truth("maximize", maximize), truth("bottleneck", bottleneck), truth("check", check), truth("duals", duals)
+    k_best, limit = whole("k_best", k_best, 1, lib.MOST), None if limit is None else real("limit", limit)
     if type(cost) is not np.ndarray and _device.on_gpu(cost):
         plain = forbidden is None and limit is None and k_best == 1 and not bottleneck and start is None
         wide = cost
@@ -459,7 +465,9 @@ def solve_assignment(cost: Any, maximize: bool = False, *, forbidden: Optional[A
     else:
         a = _matrix(cost)
         if forbidden is not None:
-            mask = np.asarray(forbidden, bool)
+            mask = np.asarray(forbidden)
+            if mask.dtype != bool:
+                raise TypeError(f"forbidden: found an array of {mask.dtype}, expected booleans, True where a pair is forbidden")
             if mask.shape != a.shape:
                 raise ValueError(f"forbidden: found the shape {mask.shape}, expected {a.shape}")
             if a.ndim == 2 and a.dtype.kind != "f" and a.dtype.itemsize == 8:  # float64 would round them
@@ -470,12 +478,12 @@ def solve_assignment(cost: Any, maximize: bool = False, *, forbidden: Optional[A
                 a = np.where(mask, -np.inf if maximize else np.inf, a if a.dtype.kind == "f" else a.astype(np.float64))
     batch = not sparse and a.ndim == 3
     index = lib.device_index(device)
-    if index < 0 and 0 < a.size <= _DIRECT and not (batch or sparse or points or bottleneck or start or progress or algorithm or time_limit) and check and limit is None and k_best == 1:
+    if index < 0 and 0 < a.size <= _DIRECT and algorithm is None and time_limit is None and start is None and not (batch or sparse or points or bottleneck or progress) and check and limit is None and k_best == 1:
         result = _direct(a, bool(maximize), duals)
         if result is not None:
             return result
-    if k_best < 1 or k_best > 1 and (batch or bottleneck):
-        raise ValueError(f"k_best: found {k_best}, expected at least 1, and 1 of batches and with bottleneck")
+    if k_best > 1 and (batch or bottleneck):
+        raise ValueError(f"k_best: found {k_best}, expected 1 of batches and with bottleneck")
     if start is not None and batch:
         raise ValueError("start: expected one matrix, found a batch")
     try:

@@ -9,11 +9,13 @@ from decimal import Decimal
 from typing import Any, Hashable, Iterable, Mapping, Optional, Union, cast
 
 from . import _library as lib
+from ._arguments import listed, seconds, text as text_of, truth, whole
 from ._progress import Progress, Told, run
 from ._report import Report
 
 Price = Union[int, float, str, Decimal]
 
+RULES = ("first", "vcg", "core")
 
 Bid = Union[tuple[Price, Iterable[Hashable]], tuple[Price, Iterable[Hashable], Hashable]]
 
@@ -54,31 +56,43 @@ def solve_auction(bids: Iterable[Bid], *, most: Optional[Mapping[Hashable, int]]
     "core", the least that no coalition of bidders would beat, nearest to "vcg" (Day and Cramton 2012).
     time_limit: seconds; the best bids so far are the answer then, not proven.
     progress: called with an Incumbent; one that returns True ends the solve. True shows a bar of tqdm.
-    Raises ValueError of a bid without goods or of other than two or three items, and CostError of a price that is not a
-    number.
+    Raises ValueError of a bid without goods, with a good twice or of other than two or three items, TypeError of goods
+    that are a text, which is no list of its letters, CostError of a price that is not a number.
     """
     number_of: dict[Hashable, int] = {}
     bidders: dict[Hashable, dict[str, Any]] = {}
     alone: list[dict[str, Any]] = []
-    for k, bid in enumerate(bids):
-        if len(bid) not in (2, 3):
+    limits: dict[Hashable, int] = {} if most is None else _limits(most)
+    for k, bid in enumerate(listed("bids", bids)):
+        if isinstance(bid, Mapping):
+            raise TypeError(f"bid {k}: found {bid!r}, expected a price, goods and perhaps a bidder, in this order")
+        if len(listed(f"bid {k}", bid)) not in (2, 3):
             raise ValueError(f"bid {k}: found {len(bid)} items, expected a price, goods and perhaps a bidder")
         entry: dict[str, Any] = {"bid": k, **_bundle(f"bid {k}", bid[0], bid[1], number_of)}
         if len(bid) == 2:
             alone.append(entry)
             continue
-        name = cast("tuple[Any, Any, Hashable]", bid)[2]
+        name = _label(f"bid {k}: the bidder", cast("tuple[Any, Any, Hashable]", bid)[2])
         if name not in bidders:
             bidders[name] = {"name": f"bidder {len(bidders)}", "bids": []}
-        if most is not None and name in most:
-            bidders[name]["most"] = int(most[name])
+        if name in limits:
+            bidders[name]["most"] = limits[name]
         else:
             entry["xor"] = [bidders[name]["name"]]
         bidders[name]["bids"].append(entry)
-    kept = [_bundle(f"reserve {k}", price, goods, number_of) for k, (price, goods) in enumerate(reserves)]
+    for name in limits:
+        if name not in bidders:
+            raise ValueError(f"most: found the bidder {name!r}, expected one who bids")
+    kept = []
+    for k, reserve in enumerate(listed("reserves", reserves)):
+        if isinstance(reserve, Mapping) or len(listed(f"reserve {k}", reserve)) != 2:
+            raise ValueError(f"reserve {k}: found {reserve!r}, expected a price and goods")
+        kept.append(_bundle(f"reserve {k}", reserve[0], reserve[1], number_of))
+    sell_all = truth("sell_all", sell_all)
     text = json.dumps({"goods": len(number_of), "free_disposal": not sell_all, "reserves": kept, "bidders": list(bidders.values()), "bids": alone}).encode()
     p = lib.Auction(size=ctypes.sizeof(lib.Auction), device=lib.device_index(device), text=text, text_size=len(text),
-                    time_limit=lib.seconds(time_limit), algorithm=lib.encoded(algorithm), payments=lib.encoded(payments))
+                    time_limit=seconds("time_limit", time_limit), algorithm=text_of("algorithm", algorithm),
+                    payments=text_of("payments", payments, RULES))
     labels = list(number_of)
 
     def finish(report: dict[str, Any]) -> AuctionResult:
@@ -101,7 +115,30 @@ def _bundle(what: str, price: Price, goods: Iterable[Hashable], number_of: dict[
         amount = Decimal("NaN")
     if not amount.is_finite():
         raise lib.CostError(f"{what}: found the price {price!r}, expected a number")
-    ids = sorted({number_of.setdefault(g, len(number_of)) for g in goods})
+    ids: dict[int, None] = {}
+    for good in listed(f"{what}: the goods", goods):
+        number = number_of.setdefault(_label(f"{what}: a good", good), len(number_of))
+        if number in ids:
+            raise ValueError(f"{what}: found the good {good!r} twice, expected each once")
+        ids[number] = None
     if not ids:
         raise ValueError(f"{what}: found no goods")
-    return {"price": f"{amount:f}", "goods": [str(g) for g in ids]}
+    return {"price": f"{amount:f}", "goods": [str(g) for g in sorted(ids)]}
+
+
+def _label(what: str, x: Any) -> Hashable:
+    """A good or a bidder: None and NaN, which stand for what is missing, are none."""
+    if x is None or isinstance(x, float) and x != x:
+        raise ValueError(f"{what}: found {x!r}, expected a name or another label")
+    try:
+        hash(x)
+    except TypeError:
+        raise TypeError(f"{what}: found {x!r} of the type {type(x).__name__}, expected a name or another label that is hashable") from None
+    return cast(Hashable, x)
+
+
+def _limits(most: Any) -> dict[Hashable, int]:
+    """How many bids of each bidder may win."""
+    if not isinstance(most, Mapping):
+        raise TypeError(f"most: found {most!r}, expected a dict of bidders")
+    return {name: whole(f"most[{name!r}]", count, 0, lib.MOST) for name, count in most.items()}

@@ -10,6 +10,7 @@ from typing import Any, Iterable, Optional, Union
 import numpy as np
 
 from . import _library as lib
+from ._arguments import listed, seconds, text, truth, whole
 from ._progress import Progress, Told, run
 from ._report import Report
 
@@ -39,27 +40,31 @@ def solve_csg(values: Any, agents: Optional[int] = None, *, device: Union[str, i
     or plus infinity, and InfeasibleError where every structure has a forbidden coalition.
     """
     if callable(values):
-        if agents is None or agents < 1:
-            raise ValueError(f"agents {agents!r}: expected how many there are, where values is a function")
-        n = int(agents)
+        if agents is None:
+            raise ValueError("agents: found None, expected how many there are, where values is a function")
+        n = whole("agents", agents, 1, 40)
         a = np.array([0] + [values(tuple(k for k in range(n) if c >> k & 1)) for c in range(1, 1 << n)])
     else:
         a = np.asarray(values)
         if a.ndim != 1 or a.size < 2 or a.size & (a.size - 1):
             raise ValueError(f"values: found an array of the shape {a.shape}, expected 2**n numbers")
         n = a.size.bit_length() - 1
-        if agents is not None and agents != n:
+        if agents is not None and whole("agents", agents, 1, 40) != n:
             raise ValueError(f"values: found those of {n} agents, expected {agents}")
     if a.dtype.kind not in "biuf":
         raise TypeError(f"values: found the type {a.dtype}, expected real numbers")
-    kind = np.float32 if a.dtype == np.float32 else np.float64 if a.dtype.kind == "f" or a.dtype == np.uint64 else \
+    if a.dtype == np.uint64 and a[1:].max() < 1 << 63:
+        a = a.astype(np.int64)
+    elif a.dtype == np.uint64:
+        raise lib.CostError(f"values: found {a[1:].max()}, expected integers below 2**63")
+    kind = np.float32 if a.dtype == np.float32 else np.float64 if a.dtype.kind == "f" else \
         np.int32 if np.can_cast(a.dtype, np.int32) else np.int64
     a = np.array(a, kind, order="C")
     a[0] = 0
     p = lib.CSG(size=ctypes.sizeof(lib.CSG), device=lib.device_index(device), type=lib.TYPES[a.dtype.char], count=a.size,
-                values=a.ctypes.data, time_limit=lib.seconds(time_limit), algorithm=lib.encoded(algorithm),
-                sizes=lib.encoded(sizes if sizes is None or isinstance(sizes, str) else ",".join(str(int(k)) for k in sizes)),
-                checkpoint=None if checkpoint is None else os.fsencode(checkpoint), flags=lib.RESUME if resume else 0)
+                values=a.ctypes.data, time_limit=seconds("time_limit", time_limit), algorithm=text("algorithm", algorithm),
+                sizes=text("sizes", sizes if sizes is None or isinstance(sizes, str) else ",".join(str(whole("sizes", k, 1, 40)) for k in listed("sizes", sizes))),
+                checkpoint=None if checkpoint is None else os.fsencode(checkpoint), flags=lib.RESUME if truth("resume", resume) else 0)
     if resume and checkpoint is None:
         raise ValueError("resume: expected the file of a checkpoint")
 

@@ -7,8 +7,11 @@ import json
 import pathlib
 from typing import Any, Callable, Optional, Union
 
+from ._arguments import whole
+
 RUNNING, OK, INVALID, COST, INFEASIBLE, CANCELLED, MEMORY, INTERNAL, FORKED = range(-1, 8)
 MAXIMIZE, LIMIT, UNCHECKED, ISING, BOTTLENECK, FLOOR, RESUME, RESIDENT, REPORT = 1, 2, 4, 8, 16, 32, 64, 128, 256
+MOST = 2**31 - 1  # of counts and of numbers of devices
 METRICS = {"euclidean": 0, "squared": 1, "manhattan": 2}
 
 # Codes of NumPy's types, by dtype.char.
@@ -212,12 +215,12 @@ def device_index(device: Union[str, int, None]) -> int:
     """The library's number of a device: "host", "cuda", "cuda:1"; None is the first GPU, or the host."""
     if device is None:
         return _default()
-    if isinstance(device, int):
-        return device
+    if not isinstance(device, str):
+        return whole("device", device, -1, MOST)
     if device in ("host", "cpu"):
         return -1
     kind, _, index = device.partition(":")
-    if kind == "cuda" and (index or "0").isdecimal():
+    if kind == "cuda" and (index or "0").isdecimal() and len(index) < 6:
         return int(index or "0")
     raise ValueError(f"device {device!r}: expected host, cuda or cuda:N")
 
@@ -246,15 +249,3 @@ def devices() -> list[dict[str, Any]]:
     size = LIB.coalesce_devices(buffer, size + 4096)
     found: list[dict[str, Any]] = json.loads(buffer.raw[:size])
     return found
-
-
-def encoded(text: Optional[str]) -> Optional[bytes]:
-    return None if text is None else text.encode()
-
-
-def seconds(limit: Optional[float]) -> float:
-    if limit is None:
-        return 0.0
-    if not 0 < limit < 1e9:
-        raise ValueError(f"time_limit {limit!r}: expected seconds, more than 0, or None")
-    return float(limit)

@@ -36,6 +36,8 @@ class Told:
         self.history: list[Incumbent] = []
         self.bar: Any = None
         self.limit = time_limit
+        if progress is not None and not isinstance(progress, bool) and not callable(progress):
+            raise TypeError(f"progress: found {progress!r}, expected a function, True, or None")
         tell = self.show if progress is True else progress or None
         if progress is True:
             try:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _library as lib
+from ._arguments import real, seconds, text, truth, whole
 from ._progress import Progress, Told, run
 from ._report import Report
 
@@ -118,8 +119,10 @@ def solve_entries(n: int, i: NDArray[Any], j: NDArray[Any], c: NDArray[Any], lab
         raise TypeError(f"Q: found coefficients of type {c.dtype}, expected real numbers")
     i, j = np.ascontiguousarray(i, np.int32), np.ascontiguousarray(j, np.int32)
     p = lib.QUBO(size=ctypes.sizeof(lib.QUBO), device=lib.device_index(device), type=lib.TYPES[c.dtype.char], n=n, entries=len(c),
-                 time_limit=lib.seconds(time_limit), target=float("nan") if target is None else target, seed=seed, work=work,
-                 solutions=solutions, distance=distance, algorithm=lib.encoded(algorithm))
+                 time_limit=seconds("time_limit", time_limit), target=float("nan") if target is None else real("target", target),
+                 seed=whole("seed", seed, 0, 2**64 - 1), work=whole("work", work, 0, 2**63 - 1), solutions=whole("solutions", solutions, 0, lib.MOST),
+                 distance=whole("distance", distance, 0, lib.MOST), algorithm=text("algorithm", algorithm))
+    maximize, ising = truth("maximize", maximize), truth("ising", ising)
     p.flags = (lib.MAXIMIZE if maximize else 0) | (lib.ISING if ising else 0)
     p.i, p.j, p.coefficients = i.ctypes.data, j.ctypes.data, c.ctypes.data
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import _library as lib
+from ._arguments import whole
 from ._qubo import solve_entries
 
 if TYPE_CHECKING:
@@ -43,8 +45,9 @@ class Sampler(_Base):  # type: ignore[misc]
         sample_set: Any = dimod.SampleSet
         parameters = self.remove_unknown_kwargs(**parameters)
         seed = parameters.get("seed")
-        seed = int(np.random.default_rng().integers(1 << 32)) if seed is None else int(seed)
-        reads = int(parameters.pop("num_reads", None) or 1)
+        seed = int(np.random.default_rng().integers(1 << 32)) if seed is None else whole("seed", seed, 0, 2**64 - 1)
+        reads = parameters.pop("num_reads", None)
+        reads = 1 if reads is None else whole("num_reads", reads, 1, lib.MOST)
         labels = list(bqm.variables)
         linear, (i, j, quadratic), _ = bqm.to_numpy_vectors(variable_order=labels)
         diagonal = np.arange(len(labels), dtype=np.int32)

@@ -9,6 +9,7 @@ import sys
 from typing import Any, Optional, Union
 
 from . import _library as lib
+from ._arguments import seconds, text, whole
 from ._progress import Progress, Told, run
 
 # What a process of trials runs: the library alone.
@@ -31,8 +32,8 @@ def tune(problem: Optional[str] = None, *, family: Optional[str] = None, device:
     index = lib.device_index(device)
     words = [sys.executable, "-c", _WORKER, lib.LIB._name, str(index)]
     worker = (ctypes.c_char_p * len(words))(*(os.fsencode(word) for word in words))
-    p = lib.Tune(size=ctypes.sizeof(lib.Tune), device=index, arguments=len(words), worker=worker, problem=lib.encoded(problem), family=lib.encoded(family),
-                 output=os.fsencode(output), budget=lib.seconds(budget), seed=seed)
+    p = lib.Tune(size=ctypes.sizeof(lib.Tune), device=index, arguments=len(words), worker=worker, problem=text("problem", problem), family=text("family", family),
+                 output=os.fsencode(output), budget=seconds("budget", budget), seed=whole("seed", seed, 0, 2**64 - 1))
     found: list[dict[str, Any]] = run("tune", p, lambda summaries: [{name: x for name, x in s.items() if name != "history"} for s in summaries], Told(progress, budget))
     return found
 

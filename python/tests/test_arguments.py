@@ -99,7 +99,7 @@ def test_checkpoint(tmp_path):
     told = []
     again = coalesce.solve_csg(values, algorithm="apart", checkpoint=path, resume=True, progress=told.append)
     assert again.value == first.value == coalesce.solve_csg(values).value and again.proven
-    with pytest.raises(coalesce.CoalesceError):  # it is there
+    with pytest.raises(ValueError, match="there is such a file"):  # it is there
         coalesce.solve_csg(values, algorithm="apart", checkpoint=path)
     values[7] += 1
     with pytest.raises(ValueError):  # of another instance
@@ -132,7 +132,7 @@ def test_payments():
             others = plain.revenue - p.value
             assert p.pays == best_revenue(bids, without=bids[p.bids[0]][2]) - others
         assert sum(p.pays for p in paid["vcg"].payments) <= sum(p.pays for p in paid["core"].payments) <= plain.revenue
-    with pytest.raises(ValueError, match="rule"):
+    with pytest.raises(ValueError, match="payments: found 'second'"):
         coalesce.solve_auction(bids, payments="second")
     with pytest.raises(ValueError, match="4 items"):
         coalesce.solve_auction([(1, ["x"], "b", 3)])
@@ -209,3 +209,67 @@ def test_tune(tmp_path):
         coalesce.use_tuning(tmp_path / "missing")
     coalesce.use_tuning(None)
     assert coalesce.linear_sum_assignment([[1, 0], [0, 1]])[1].tolist() == [1, 0]
+
+
+MATRIX = [[1.0, 2.0], [3.0, 5.0]]
+BIDS = [(5, ["x"], "ann"), (4, ["y"])]
+WRONG = {
+    "assignment": (lambda **o: coalesce.solve_assignment(np.array(MATRIX), **o), [
+        dict(k_best=2.5), dict(k_best=True), dict(k_best=0), dict(k_best=2**40), dict(device=-5), dict(device="gpu"), dict(device=7), dict(device=1.5),
+        dict(device=True), dict(device="cuda:99999999999"), dict(algorithm="lapjv"), dict(algorithm=""), dict(algorithm=3), dict(limit="3"), dict(limit=np.nan),
+        dict(forbidden=[[0, 1], [1, 0]]), dict(forbidden=np.ones((3, 3), bool)), dict(start=(np.zeros(2), np.zeros(3))), dict(bottleneck="x"),
+        dict(bottleneck=True, limit=3), dict(maximize="no"), dict(maximize=2), dict(check=None), dict(duals="u"), dict(time_limit=True), dict(time_limit=0),
+        dict(time_limit="1"), dict(time_limit=np.nan), dict(progress=5), dict(algorithm="tree")]),
+    "qubo": (lambda **o: coalesce.solve_qubo([[-1.0, 2], [0, -1]], **o), [
+        dict(seed=-1), dict(seed=2**64), dict(seed=1.5), dict(seed=None), dict(seed=True), dict(work=-1), dict(work=2**70), dict(solutions=-1), dict(solutions=2**33),
+        dict(distance=-1), dict(target=np.nan), dict(target=np.inf), dict(target="1"), dict(time_limit=True), dict(time_limit=-1), dict(algorithm="nonsense"),
+        dict(algorithm=""), dict(device="nonsense"), dict(device=7), dict(device=-2), dict(maximize="no"), dict(ising="x"), dict(progress="bar")]),
+    "csg": (lambda values=(0, 1, 1, 3), **o: coalesce.solve_csg(values, **o), [
+        dict(sizes=[]), dict(sizes=""), dict(sizes=[2.5]), dict(sizes=[0]), dict(sizes=[41]), dict(sizes=7), dict(sizes="x"), dict(agents=3), dict(agents=2.5),
+        dict(values=len), dict(values=len, agents=25.5), dict(values=len, agents=0), dict(values=len, agents=-1), dict(values=len, agents=True),
+        dict(values=[0, 1, 2]), dict(values=[]), dict(values="ab"), dict(values=None), dict(values=lambda a: "x", agents=2), dict(values=lambda a: None, agents=2),
+        dict(values=[0, np.nan]), dict(values=[0, np.inf]), dict(values=np.array([0, 2**64 - 1], np.uint64)), dict(values=[0, 2**63 - 1, 2**63 - 1, 0]),
+        dict(algorithm="x"), dict(algorithm="branch"), dict(resume=True), dict(resume="x"), dict(checkpoint="/nowhere/at/all"), dict(device="x"), dict(time_limit="x")]),
+    "auction": (lambda bids=BIDS, **o: coalesce.solve_auction(bids, **o), [
+        dict(bids=[(5, "apple")]), dict(bids=[(5, b"apple")]), dict(bids=["ab"]), dict(bids="ab"), dict(bids=None), dict(bids=3), dict(bids=[{"price": 1, "goods": ["x"]}]),
+        dict(bids=[(1, 5)]), dict(bids=[(1, None)]), dict(bids=[(1, [])]), dict(bids=[(1, ["x", "x"])]), dict(bids=[(1, [["x"]])]), dict(bids=[(1, [None])]),
+        dict(bids=[(1, [np.nan])]), dict(bids=[(1,)]), dict(bids=[5]), dict(bids=[("x", ["a"])]), dict(bids=[(None, ["a"])]), dict(bids=[(True, ["a"])]),
+        dict(bids=[(float("inf"), ["a"])]), dict(bids=[(1e300, ["a"])]), dict(bids=[(1, ["a"], None)]), dict(bids=[(1, ["a"], [])]), dict(most={"bob": 1}), dict(most={"ann": -1}),
+        dict(most={"ann": 1.5}), dict(most=3), dict(reserves=[(1, "x")]), dict(reserves=[("x",)]), dict(reserves=[(-1, ["x"])]), dict(reserves=5),
+        dict(sell_all="no"), dict(payments="second"), dict(payments=""), dict(payments=1), dict(algorithm="x"), dict(time_limit=[]),
+        dict(bids=[(1, [f"g{k}", f"g{k + 1}"]) for k in range(40)], algorithm="apart")]),
+}
+
+
+@pytest.mark.parametrize("problem", WRONG)
+def test_wrong_arguments(problem):
+    call, wrong = WRONG[problem]
+    call()
+    for options in wrong:
+        try:
+            found = call(**options)
+        except (ValueError, TypeError) as e:
+            assert not isinstance(e, coalesce.InfeasibleError) and str(e), options
+        else:
+            raise AssertionError(f"{options} was taken: {found}")
+
+
+def test_arguments_of_other_kinds():
+    """What NumPy and others have in place of integers, numbers and truth values."""
+    a = np.array(MATRIX)
+    for options in (dict(device=np.int64(-1)), dict(k_best=np.int32(2)), dict(limit=np.float32(9)), dict(time_limit=np.int64(2)), dict(maximize=np.False_), dict(maximize=0)):
+        assert coalesce.solve_assignment(a, **options).value == 5
+    assert coalesce.linear_sum_assignment(a, 1)[1].tolist() == [0, 1] and coalesce.linear_sum_assignment(a, maximize=np.True_)[1].tolist() == [0, 1]
+    for maximize in ("no", 2, None):
+        with pytest.raises(TypeError, match="maximize"):
+            coalesce.linear_sum_assignment(a, maximize)
+    assert coalesce.solve_qubo([[-1.0]], seed=np.uint64(2**64 - 1), target=Decimal(-1)).seed == 2**64 - 1
+    assert coalesce.solve_csg(np.array([0, 2**61, 1, 3], np.uint64)).report["value"] == 2**61 + 1
+    assert coalesce.solve_auction((bid for bid in [(np.int64(3), np.array([1, 2])), (np.float32(0.5), {3}, 7)])).revenue == Decimal("3.5")
+
+
+def test_nothing_sold():
+    with pytest.raises(coalesce.InfeasibleError) as e:
+        coalesce.solve_auction([(3, ["x", "y"]), (4, ["y", "z"]), (2, ["x", "z"], "ann")], sell_all=True, reserves=[(1, ["y", "z"])])
+    report = e.value.report
+    assert report["value"] is None and report["solution"] is None and report["proven"] and report["proof"]["won"]

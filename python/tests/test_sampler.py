@@ -41,3 +41,13 @@ def test_ising_qubo_and_empty():
     for vartype in ("BINARY", "SPIN"):
         none = coalesce.Sampler().sample(dimod.BinaryQuadraticModel({}, {}, 2.5, vartype))
         assert none.first.energy == none.info["bound"] == 2.5 and none.info["proven"] and not none.variables
+
+
+def test_arguments():
+    bqm = dimod.BQM.from_ising({}, {"ab": 1})
+    for options in (dict(num_reads=0), dict(num_reads=-5), dict(num_reads=2.9), dict(num_reads="3"), dict(seed=-1), dict(seed=2**64 + 3), dict(seed=1.7), dict(distance=-3),
+                    dict(work=-5), dict(target=float("nan")), dict(device=[]), dict(time_limit=True)):
+        with pytest.raises((ValueError, TypeError)):
+            coalesce.Sampler().sample(bqm, **options)
+    sampled = coalesce.Sampler().sample(bqm, seed=2**64 - 1)
+    assert sampled.info["seed"] == 2**64 - 1

@@ -77,22 +77,25 @@ func parsers() []parser {
 		})
 	}
 	return []parser{
-		{name: "csg CSV", file: "a.csv", args: csg, seeds: texts("coalition,value\n1,5\n2,6\n1 2,12\n", "ann,5\nbob,6\n{ann|bob},-inf\n", "# x\n\"{1,2}\",1e3\n1;5\n")},
+		{name: "csg CSV", file: "a.csv", args: csg, seeds: texts("coalition,value\n1,5\n2,6\n1 2,12\n", "ann,5\nbob,6\n{ann|bob},-inf\n", "# x\n\"{1,2}\",1e3\n1;5\n",
+			"sep=;\nmask;value\n1;5\n#2;6\n3;12\n", "ann,bob,value\n1,0,5\n0,1,6\n1,1,7\n", "0\n3e1\n40\n75\n", "\"['a', 'b']\",3\na,#N/A\n")},
 		{name: "csg JSON", file: "a.json", args: csg, seeds: texts(`{"1": 5, "2": 6.5, "1,2": "-Infinity"}`,
-			`{"agents": ["ann", "bob"], "values": {"bob": 6, "ann": null}}`, `{"n": 2, "values": {"[1, 2]": 6}}`)},
+			`{"agents": ["ann", "bob"], "values": {"bob": 6, "ann": null}}`, `{"n": 2, "values": {"[1, 2]": 6}}`,
+			`[{"coalition": ["ann"], "value": 3}, {"coalition": "bob", "value": -Infinity}, {"coalition": ["ann", "bob"], "value": 4}]`)},
 		{name: "csg npy", file: "a.npy", args: csg, seeds: [][]byte{array("<i4", "(8,)", []int32{0, 1, 2, 3, 4, 9, 6, 7}), array("<f8", "(4,)", []float64{0, 1, 2.5, 3}),
 			array("|u1", "(4,)", []uint8{0, 1, 2, 4}), array("<f4", "(2,)", []float32{0, 1})}},
 		{name: "auction CATS", file: "a.txt", args: []string{"solve", "auction", "FILE"}, seeds: texts("% x\ngoods 3\nbids 4\ndummy 1\n0 4.5 0 #\n1 5 1 3 #\n2 8 0 1 #\n3 2 2 3 #\n",
 			"goods 2\nbids 1\ndummy 0\n\n0\t1e3\t0\t1\t#\n")},
 		{name: "auction CSV", file: "a.csv", args: []string{"solve", "auction", "FILE", "--payments", "vcg"}, seeds: texts(
 			"goods:,barn field mill well\nreserve:,10.50,barn\nmost:,\"Anna, widow\",1\n\nbid,bidder,price,goods,xor\n1,\"Anna, widow\",11,barn,\n2,\"Anna, widow\",7.25,well,\n3,Bob,14.40,field mill,a\n4,Bob,9,well,a b\n",
-			"count:,3\ndisposal:,no\nprice;goods\n3;0 1\n1e2;2\n", "# x\nprice\tgoods\n-2.5\ta b\n3\tb\n")},
+			"count:,3\ndisposal:,no\nprice;goods\n3;0 1\n1e2;2\n", "# x\nprice\tgoods\n-2.5\ta b\n3\tb\n",
+			"sep=,\nbid,bidder,price,goods,xor\n#1,Ida,14,\"['mill', 'barn']\",\"x,y\"\n#2,Olaf,9,barn/mill,x\n")},
 		{name: "auction JSON", file: "a.json", args: []string{"solve", "auction", "FILE", "--payments", "core"}, seeds: texts(
 			`{"goods": ["a", "b"], "free_disposal": true, "reserves": [{"price": "4.50", "goods": ["a"]}], "bidders": [{"name": "Anna", "most": 1, "bids": [
 {"bid": 7, "price": 5, "goods": ["a", "b"], "xor": "x"}, {"price": 2, "goods": ["b"], "xor": ["x", "y"]}]}], "bids": [{"price": 3, "goods": ["b"]}]}`,
 			`{"goods": 3, "free_disposal": false, "bids": [{"price": 1e1, "goods": [0, 1]}, {"price": "2", "goods": [2]}]}`)},
-		{name: "assignment CSV", file: "a.csv", args: assignment(), seeds: texts("4,1,9\n2,inf,3\n", ",a,b\nx,1,2.5\ny,3,4\n", "\"id\";\"a\"\n1;2\n", dense(","))},
-		{name: "assignment triples", file: "a.txt", args: assignment("--format", "triples"), seeds: texts("0,0,5\n0,1,2\n1,0,7\n", "row column cost\n0 0 1.5\n1 1 2\n", many("", 20000, func(k int) string {
+		{name: "assignment CSV", file: "a.csv", args: assignment(), seeds: texts("4,1,9\n2,inf,3\n", ",a,b\nx,1,2.5\ny,3,4\n", "\"id\";\"a\"\n1;2\n", "sep=;\n7;2\n#N/A;3\n", ",2,9\n6,3,1\n", "NA,2\nNA,3\n", dense(","))},
+		{name: "assignment triples", file: "a.txt", args: assignment("--format", "triples"), seeds: texts("0,0,5\n0,1,2\n1,0,7\n", "row column cost\n0 0 1.5\n1 1 2\n", "worker,task,cost\nida,mow,4\nolaf,rake,2\n", "1.0e+00 1.0e+00 4\n2.0e+00 2.0e+00 3\n", many("", 20000, func(k int) string {
 			return fmt.Sprintf("%d,%d,%d\n", k/100, k%100*2+k/100%2, k%997)
 		}))},
 		{name: "assignment orlib", file: "a.txt", args: assignment("--format", "orlib"), seeds: texts("2\n1 2\n3 4\n", "1\n1.5", "120\n"+dense(" "))},

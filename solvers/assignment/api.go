@@ -25,6 +25,7 @@ import (
 	"coalesce/solvers/assignment/internal/formats"
 	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/assignment/tune"
+	"coalesce/solvers/solve"
 )
 
 // The problem, which package problem describes.
@@ -128,10 +129,20 @@ func ReadDuals(path string, inst *Instance) (*Duals, error) { return formats.Rea
 func MaxDuals(inst *Instance) int64 { return formats.MaxDuals(inst) }
 
 // WriteNPY writes a dense instance as a NumPy array.
-func WriteNPY(w io.Writer, inst *Instance) error { return formats.WriteNPY(w, inst) }
+func WriteNPY(w io.Writer, inst *Instance) error {
+	if err := inst.Check(); err != nil {
+		return err
+	}
+	return formats.WriteNPY(w, inst)
+}
 
 // WriteMarket writes an instance in Matrix Market's format.
-func WriteMarket(w io.Writer, inst *Instance) error { return formats.WriteMarket(w, inst) }
+func WriteMarket(w io.Writer, inst *Instance) error {
+	if err := inst.Check(); err != nil {
+		return err
+	}
+	return formats.WriteMarket(w, inst)
+}
 
 // A Drawing says which instance Draw makes: a function of its fields alone.
 type Drawing = draw.Drawing
@@ -149,14 +160,21 @@ func Ranged(kind string) bool { return draw.Ranged(kind) }
 func Random(kind string) bool { return draw.Random(kind) }
 
 // Draw makes an instance.
-func Draw(d Drawing) (*Instance, error) { return draw.Draw(d) }
+func Draw(d Drawing) (*Instance, error) {
+	inst, err := draw.Draw(d)
+	return inst, solve.Refuse(err)
+}
 
 // DrawRows makes rows low to high-1 of a drawing, as an instance of high-low rows.
-func DrawRows(d Drawing, low, high int) (*Instance, error) { return draw.DrawRows(d, low, high) }
+func DrawRows(d Drawing, low, high int) (*Instance, error) {
+	inst, err := draw.DrawRows(d, low, high)
+	return inst, solve.Refuse(err)
+}
 
 // Generate is Draw with the fields that most drawings need.
 func Generate(kind string, rows, cols int, spread int64, seed uint64, value Value) (*Instance, error) {
-	return draw.Generate(kind, rows, cols, spread, seed, value)
+	inst, err := draw.Generate(kind, rows, cols, spread, seed, value)
+	return inst, solve.Refuse(err)
 }
 
 // Algorithms are the names of the algorithms, best first.

@@ -78,7 +78,7 @@ func OpenBatch(ctx context.Context, list []*problem.Instance, o Options) (_ *Bat
 	clock := time.Now()
 	d, err := o.First()
 	if err == nil && len(o.Devices) > 1 {
-		err = fmt.Errorf("%d devices: many instances are solved on one", len(o.Devices))
+		err = solve.Input("Devices", "found %d, expected one: many instances are solved on one", len(o.Devices))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("solve assignments: %w", err)
@@ -127,9 +127,14 @@ func (b *Batch) sort() error {
 			b.method = &hosts[k]
 		}
 	}
+	for k, p := range b.problems {
+		if p.Limit != problem.Infinity && !b.method.Limits {
+			return fmt.Errorf("instance %d: %w", k, solve.Input("Algorithm", "family %s takes no limit", b.method.Name))
+		}
+	}
 	device := b.facts.Kind != device.Host && (b.options.Algorithm == "" || b.options.Algorithm == batch.Name)
 	if !device && b.options.Algorithm != "" && b.options.Algorithm != b.method.Name {
-		return fmt.Errorf("family %s takes one instance at a time, or does not run on %s", b.options.Algorithm, b.facts)
+		return solve.Input("Algorithm", "family %s takes one instance at a time, or does not run on %s", b.options.Algorithm, b.facts)
 	}
 	parts := map[problem.Value]*batchPart{}
 	for k, p := range b.problems {

@@ -3,7 +3,6 @@ package assignment
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -33,6 +32,9 @@ type BottleneckResult struct {
 // An instance without a full matching is an InfeasibleError, and the result carries the
 // proof. A limit is an error. ctx and the time limit end it without an answer.
 func SolveBottleneck(ctx context.Context, inst *problem.Instance, o Options) (*BottleneckResult, error) {
+	if err := o.Check(); err != nil {
+		return nil, fmt.Errorf("bottleneck assignment: %w", err)
+	}
 	ctx, cancel := o.Limited(ctx)
 	defer cancel()
 	clock := time.Now()
@@ -41,7 +43,7 @@ func SolveBottleneck(ctx context.Context, inst *problem.Instance, o Options) (*B
 		err = fmt.Errorf("%w: found the least or the largest number of 64 bits, which the search for the worst pair has no room for", ErrCost)
 	}
 	if err == nil && inst.Limit != nil {
-		err = errors.New("a limit is for sums of costs, and not for the worst of them")
+		err = solve.Input("Limit", "found %v, expected none: a limit is for sums of costs, and not for the worst of them", *inst.Limit)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("bottleneck assignment: %w", err)
@@ -95,6 +97,9 @@ func SolveBottleneck(ctx context.Context, inst *problem.Instance, o Options) (*B
 // there are members, so that every matching has a pair that is as bad. It returns the proof and the
 // row of the worst pair. Errors wrap ErrCheck.
 func CheckBottleneck(inst *Instance, column []int32, members []int32) (Hall, int, error) {
+	if err := inst.Check(); err != nil {
+		return Hall{}, -1, err
+	}
 	if err := matching(inst, column); err != nil {
 		return Hall{}, -1, fmt.Errorf("%w: %w", ErrCheck, err)
 	}

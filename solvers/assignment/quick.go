@@ -90,6 +90,7 @@ func quickly(inst *Instance) (*problem.Normal, error) {
 	var least, largest float64
 	var plain bool
 	switch {
+	case inst == nil:
 	case !inst.Dense() || inst.Limit != nil:
 	case inst.Type == Float64:
 		least, largest, plain = bounds(inst.F64)

@@ -44,7 +44,7 @@ type Ranked struct {
 // ctx and the time limit end it with the beginning of the ranking; Stopped says so. Errors are those of Solve, and of a k below 1.
 func Rank(ctx context.Context, inst *problem.Instance, k int, o Options) (*Ranking, error) {
 	if k < 1 {
-		return nil, fmt.Errorf("rank assignments: found k = %d, expected at least 1", k)
+		return nil, fmt.Errorf("rank assignments: %w", solve.Input("k", "found %d, expected at least 1", k))
 	}
 	ctx, cancel := o.Limited(ctx)
 	defer cancel()

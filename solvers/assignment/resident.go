@@ -62,7 +62,7 @@ func (l Layout) Alone() bool {
 func (l Layout) normal(source problem.CostSource) (*problem.Instance, *problem.Normal, error) {
 	inst := &problem.Instance{Rows: l.Rows, Cols: l.Cols, Type: l.Type, Maximize: l.Maximize, Source: "memory of a device"}
 	if l.Count < 0 || l.Rows < 0 || l.Cols < 0 || l.Rows > MaxSide || l.Cols > MaxSide || l.Type.Size() == 0 {
-		return nil, nil, fmt.Errorf("%d of %d x %d costs of type %q on a device: expected sides from 0 to %d, and int32, int64, float32 or float64", l.Count, l.Rows, l.Cols, l.Type, MaxSide)
+		return nil, nil, solve.Input("layout", "%d of %d x %d costs of type %q on a device: expected sides from 0 to %d, and int32, int64, float32 or float64", l.Count, l.Rows, l.Cols, l.Type, MaxSide)
 	}
 	p := &problem.Normal{Instance: inst, Rows: l.Rows, Cols: l.Cols, Scale: 1, Limit: problem.Infinity, Source: source}
 	if p.Transposed = l.Rows > l.Cols; p.Transposed {
@@ -87,13 +87,13 @@ func OpenResident(ctx context.Context, l Layout, o Options) (_ *Resident, err er
 	}()
 	r.device, err = o.First()
 	if err == nil && len(o.Devices) > 1 {
-		err = fmt.Errorf("%d devices: the costs are on one", len(o.Devices))
+		err = solve.Input("Devices", "found %d, expected one: the costs are on it", len(o.Devices))
 	}
 	if err != nil {
 		return nil, err
 	}
 	if o.Start != nil {
-		return nil, errors.New("duals to begin from are for costs of the host")
+		return nil, solve.Input("Start", "duals to begin from are for costs of the host")
 	}
 	r.options.lent, r.where = true, o.Where()
 	if r.inst, r.p, err = l.normal(r); err != nil || r.p.Rows == 0 || l.Count == 0 {

@@ -51,7 +51,7 @@ func (s *Session) Next(ctx context.Context, inst *problem.Instance) error {
 		p, err = problem.Normalise(inst)
 	}
 	if err == nil && len(s.options.Devices) > 1 && !inst.Dense() {
-		err = errors.New("several devices take dense costs only")
+		err = solve.Input("Devices", "found %d, expected one: several devices take dense costs only", len(s.options.Devices))
 	}
 	var j *job
 	if err == nil {

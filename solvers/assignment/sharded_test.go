@@ -325,7 +325,7 @@ func TestDistinctDevices(t *testing.T) {
 		devices []device.Device
 		want    string
 	}{
-		{nil, "no device"},
+		{nil, "Devices: found none"},
 		{[]device.Device{stated{d, 1, "GPU-a"}, stated{d, 1, "GPU-b"}, stated{d, 2, "GPU-a"}}, "devices 0 and 2 are both GPU-a"},
 	} {
 		if _, err := Solve(t.Context(), inst, on(Options{}, c.devices...)); err == nil || !strings.Contains(err.Error(), c.want) {

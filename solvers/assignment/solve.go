@@ -51,6 +51,12 @@ type Options struct {
 // answer wrap ErrCheck.
 func Solve(ctx context.Context, inst *problem.Instance, o Options) (*Result, error) {
 	clock := time.Now()
+	if _, err := o.First(); err != nil {
+		return nil, fmt.Errorf("open assignment: %w", err)
+	}
+	if inst == nil {
+		return nil, fmt.Errorf("open assignment: %w", inst.Check())
+	}
 	ctx, cancel := o.Limited(ctx)
 	defer cancel()
 	opening := ctx
@@ -389,7 +395,7 @@ func warm(p *problem.Normal, d *problem.Duals) (*problem.Prices, error) {
 		given = d.U
 	}
 	if len(given) != p.Cols || !(d.Scale*p.Unit() > 0) {
-		return nil, fmt.Errorf("duals to begin from: found %d of scale %v, expected %d for this instance's longer side", len(given), d.Scale, p.Cols)
+		return nil, solve.Input("Start", "duals to begin from: found %d of scale %v, expected %d for this instance's longer side", len(given), d.Scale, p.Cols)
 	}
 	s := &problem.Prices{U: make([]int64, p.Rows), V: make([]int64, p.Cols)}
 	bound := float64(int64(1) << 60)
@@ -399,7 +405,7 @@ func warm(p *problem.Normal, d *problem.Duals) (*problem.Prices, error) {
 			s.V[j] = int64(math.RoundToEven(float64(v) / d.Scale * p.Unit()))
 		}
 		if x := float64(v) / d.Scale * p.Unit(); math.Abs(x) > bound {
-			return nil, fmt.Errorf("duals to begin from: column %d: found %v units, expected at most 2^60", j, x)
+			return nil, solve.Input("Start", "duals to begin from: column %d: found %v units, expected at most 2^60", j, x)
 		}
 		if p.Rows < p.Cols || p.Limit != problem.Infinity {
 			s.V[j] = min(s.V[j], 0)

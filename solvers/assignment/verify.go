@@ -31,6 +31,9 @@ func Verify(inst *Instance, result, duals []byte) (*solve.Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := inst.Check(); err != nil {
+		return nil, err
+	}
 	if !v.SameSize(map[string]int{"rows": inst.Rows, "columns": inst.Cols}) {
 		return v, nil
 	}

@@ -18,17 +18,20 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"coalesce/solvers/formats"
+	"coalesce/solvers/solve"
 )
 
 // A Bid asks for a bundle of goods at a price. Ids of goods that are at least
-// the auction's number of goods, or negative, are dummies: bids that share one
+// the auction's number of goods, below that of goods and dummies, or negative, are dummies: bids that share one
 // are alternatives, of which one can win. A bidder whose bids share no dummy may win
 // all of them (OR), one whose bids share one wins one of them (XOR), one with several
 // dummies one of each (OR of XOR; OR* where a bid has several: Nisan, EC 2000).
 type Bid struct {
-	Number int64   // as the file numbers it
+	Number int64   // as the file numbers it: no two bids have one number
 	Price  int64   // in units of 10^-Scale of the auction
-	Goods  []int64 // ids, ascending, dummies too
+	Goods  []int64 // ids, ascending, each once, dummies too
 	Bidder string  // the bidder's name; empty: Auction.Bidder identifies the bidder
 	Line   int     // of the file
 }
@@ -45,7 +48,7 @@ type Reserve struct {
 // An Auction is a set of bids.
 type Auction struct {
 	Goods   int64 // real goods are 0..Goods-1
-	Dummies int64 // as the header says
+	Dummies int64 // ids from Goods on that bids may ask for
 	Bids    []Bid
 	Scale   int // prices are whole numbers of 10^-Scale
 	Source  string
@@ -216,24 +219,78 @@ func (a *Auction) CheckKept(winners, kept []int) error {
 	return nil
 }
 
-// valid returns an error if the auction's numbers, limits or reserves are out of range.
+// Bounds of what programs fill an auction with: those of files.
+const (
+	maxGoods = 1<<31 - 1
+	maxScale = 2 * maxDigits
+)
+
+// valid returns an error if a number, a name, a good or a limit of the auction is out of range, or
+// stands twice where each is to stand once. Its errors wrap solve.ErrInput and begin with the field.
 func (a *Auction) valid() error {
-	if a.Names != nil && int64(len(a.Names)) != a.Goods {
-		return fmt.Errorf("found %d names of %d goods, expected one each", len(a.Names), a.Goods)
+	switch {
+	case a == nil:
+		return solve.Input("auction", "found nil, expected one")
+	case a.Goods < 0 || a.Goods > maxGoods:
+		return solve.Input("Goods", "found %d, expected 0 to %d", a.Goods, maxGoods)
+	case a.Dummies < 0 || a.Dummies > maxGoods:
+		return solve.Input("Dummies", "found %d, expected 0 to %d", a.Dummies, maxGoods)
+	case a.Scale < 0 || a.Scale > maxScale:
+		return solve.Input("Scale", "found %d, expected 0 to %d", a.Scale, maxScale)
+	case a.Names != nil && int64(len(a.Names)) != a.Goods:
+		return solve.Input("Names", "found %d names of %d goods, expected one each", len(a.Names), a.Goods)
+	}
+	named := make(map[string]int, len(a.Names))
+	for k, name := range a.Names {
+		if other, ok := named[name]; ok {
+			return solve.Input(fmt.Sprintf("Names[%d]", k), "found %.40q, which Names[%d] is too, expected different names", name, other)
+		}
+		named[name] = k
 	}
 	for name, allowed := range a.Limits {
 		if allowed < 0 || name == "" {
-			return fmt.Errorf("found that bidder %q wins at most %d bids, expected a name and at least 0", name, allowed)
+			return solve.Input(fmt.Sprintf("Limits[%.40q]", name), "found that the bidder wins at most %d bids, expected a name and at least 0", allowed)
+		}
+	}
+	numbered := make(map[int64]int, len(a.Bids))
+	for k, b := range a.Bids {
+		if other, ok := numbered[b.Number]; ok {
+			return solve.Input(fmt.Sprintf("Bids[%d].Number", k), "found %d, which Bids[%d] has too, expected different numbers", b.Number, other)
+		}
+		numbered[b.Number] = k
+		if err := a.validGoods(fmt.Sprintf("Bids[%d]", k), b.Goods, lowestDummy, a.Goods+a.Dummies); err != nil {
+			return err
 		}
 	}
 	for k, r := range a.Reserves {
+		name := fmt.Sprintf("Reserves[%d]", k)
 		if r.Price < 0 {
-			return fmt.Errorf("found the price %s of reserve %d, expected at least 0", a.Price(big.NewInt(r.Price)), k)
+			return solve.Input(name+".Price", "found %s, expected at least 0", a.Price(big.NewInt(r.Price)))
 		}
-		for i, g := range r.Goods {
-			if a.Dummy(g) || i > 0 && g <= r.Goods[i-1] {
-				return fmt.Errorf("found good %d in reserve %d, expected real goods, ascending", g, k)
-			}
+		if len(r.Goods) == 0 {
+			return solve.Input(name+".Goods", "found none, expected one or more")
+		}
+		if err := a.validGoods(name, r.Goods, 0, a.Goods); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lowestDummy is the least id of a good.
+const lowestDummy = -1 << 62
+
+// validGoods returns an error unless ids ascend from low to below high.
+func (a *Auction) validGoods(of string, ids []int64, low, high int64) error {
+	for i, g := range ids {
+		name := func() string { return fmt.Sprintf("%s.Goods[%d]", of, i) }
+		switch {
+		case g < low || g >= high:
+			return solve.Input(name(), "found good %d, expected one below %d, of %s", g, high, formats.Count(a.Goods, "good"))
+		case i > 0 && g == ids[i-1]:
+			return solve.Input(name(), "found good %d twice, expected each once", g)
+		case i > 0 && g < ids[i-1]:
+			return solve.Input(name(), "found good %d after %d, expected them to ascend", g, ids[i-1])
 		}
 	}
 	return nil

@@ -299,7 +299,15 @@ func TestErrors(t *testing.T) {
 	head := "goods 2\nbids 1\ndummy 0\n"
 	tests := []struct{ text, want string }{
 		{"", `a.txt:1: found the end of the file, expected "goods" and a number`},
-		{"bids 3\n", `a.txt:1: found "bids", expected "goods"`},
+		{"bids 3\n", `a.txt:1: found the end of the file, expected "goods" and a number`},
+		{"bids 3\nbids 3\n", `a.txt:2: found "bids", expected "goods" and a number`},
+		{"4\n3\n", `a.txt:1: found a number alone, expected "goods" and a number, or the numbers of goods and bids`},
+		{"4 3 2\n", `a.txt:1: found "2" after the numbers of goods and bids`},
+		{"99999999999 3\n", `a.txt:1: found "99999999999", expected the number of goods`},
+		{"4 1\n5 0 1\n", `a.txt:2: found "0" in a bid, expected a good from 1 to 4`},
+		{"4 1\n5 1 1\n", "a.txt:2: found good 0 twice in bid 1"},
+		{"4 2\n5 1 % 2\n", "a.txt:2: found the end of the file after 1 bid, expected the 2"},
+		{"4 1 #\n0 5 0 99 #\n1 5 2 #\n", `a.txt:3: found "1" after 1 bid`},
 		{"goods x\n", `a.txt:1: found "x" after "goods", expected a number`},
 		{"goods -1\n", `a.txt:1: found "-1" after "goods"`},
 		{"goods 99999999999\n", `a.txt:1: found "99999999999" after "goods"`},

@@ -25,7 +25,7 @@ const Bidders = ways.Bidders
 // Subjects are the families of this problem, and the choice among its algorithms, for the tuner.
 func Subjects() []subject.Subject {
 	return append(append(bidders.Subjects(), bounds.Subjects()...), ways.Subject(func(items int, bids []bidders.Asked) *Auction {
-		a := &Auction{Goods: int64(items), Source: fmt.Sprintf("%d bids for %d goods", len(bids), items)}
+		a := &Auction{Goods: int64(items), Dummies: int64(len(bids)), Source: fmt.Sprintf("%d bids for %d goods", len(bids), items)}
 		for k, b := range bids {
 			a.Bids = append(a.Bids, Bid{Number: int64(k), Price: b.Price, Goods: b.Goods})
 		}

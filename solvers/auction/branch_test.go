@@ -136,7 +136,7 @@ func TestManyGoods(t *testing.T) {
 
 func TestUnknownAlgorithm(t *testing.T) {
 	a := regional(rand.New(rand.NewPCG(3, 3)), 5, 5)
-	if _, err := Solve(context.Background(), a, Options{Algorithm: "simplex"}); err == nil || !strings.Contains(err.Error(), `found the algorithm "simplex"`) {
+	if _, err := Solve(context.Background(), a, Options{Algorithm: "simplex"}); err == nil || !strings.Contains(err.Error(), `Algorithm: found "simplex"`) {
 		t.Errorf("found %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -35,6 +36,10 @@ func (c *cats) token() ([]byte, error) {
 		}
 	}
 	word, end := c.words[0], len(c.words[0])
+	if word[0] == '%' { // a comment, up to the end of the line
+		c.words = nil
+		return c.token()
+	}
 	if k := bytes.IndexByte(word, '#'); k >= 0 {
 		end = max(1, k)
 	}
@@ -54,26 +59,92 @@ func shown(token []byte) string {
 	return formats.Quote(token)
 }
 
-// header reads `name count`.
-func (c *cats) header(name string) (int64, error) {
+// header reads the numbers of goods, bids and dummies, and what rows of bids look like: lines `goods N`, `bids M` and
+// `dummy D` in any order, or a line `N M #`, or a line `N M` before rows of a price and goods from 1.
+func (c *cats) header(a *Auction) (bids int64, rows form, err error) {
+	counts := []struct {
+		name string
+		n    *int64
+		read bool
+	}{{"goods", &a.Goods, false}, {"bids", &bids, false}, {"dummy", &a.Dummies, false}}
+	for range counts {
+		word, err := c.token()
+		if err != nil {
+			return 0, 0, err
+		}
+		if _, number := text.Int(word); number && !counts[0].read && !counts[1].read && !counts[2].read {
+			return c.short(a, word)
+		}
+		if strings.EqualFold(string(word), "maximums") {
+			return 0, 0, c.errorf("found maximums: a multi-unit auction, expected one unit of each good")
+		}
+		missing := -1
+		for k := range counts {
+			if count := &counts[k]; !count.read {
+				if strings.EqualFold(string(word), count.name) {
+					missing = k
+					break
+				}
+				if missing < 0 {
+					missing = k
+				}
+			}
+		}
+		count := &counts[missing]
+		if !strings.EqualFold(string(word), count.name) {
+			return 0, 0, c.errorf("found %s, expected %q and a number", shown(word), count.name)
+		}
+		if *count.n, err = c.number(count.name); err != nil {
+			return 0, 0, err
+		}
+		count.read = true
+	}
+	return bids, records, nil
+}
+
+// number reads the number behind a word of the header.
+func (c *cats) number(behind string) (int64, error) {
 	word, err := c.token()
 	if err != nil {
 		return 0, err
 	}
-	if strings.EqualFold(string(word), "maximums") {
-		return 0, c.errorf("found maximums: a multi-unit auction, expected one unit of each good")
-	}
-	if !strings.EqualFold(string(word), name) {
-		return 0, c.errorf("found %s, expected %q and a number", shown(word), name)
-	}
-	if word, err = c.token(); err != nil {
-		return 0, err
-	}
 	n, ok := text.Int(word)
 	if !ok || n>>31 != 0 {
-		return 0, c.errorf("found %s after %q, expected a number of at least 0", shown(word), name)
+		return 0, c.errorf("found %s after %q, expected a number of at least 0", shown(word), behind)
 	}
 	return n, nil
+}
+
+// A form is what rows of bids look like.
+type form int
+
+const (
+	records form = iota // as CATS has them
+	beyond              // so too: how many dummies there are the bids tell
+	plainly             // a price and goods, numbered from 1, a bid a line
+)
+
+// short reads a header of two numbers, of which the first was read.
+func (c *cats) short(a *Auction, goods []byte) (bids int64, rows form, err error) {
+	n, _ := text.Int(goods)
+	if n>>31 != 0 {
+		return 0, 0, c.errorf("found %s, expected the number of goods", shown(goods))
+	}
+	a.Goods = n
+	if len(c.words) == 0 {
+		return 0, 0, c.errorf(`found a number alone, expected "goods" and a number, or the numbers of goods and bids`)
+	}
+	if bids, err = c.number("goods"); err != nil {
+		return 0, 0, err
+	}
+	switch {
+	case len(c.words) == 0:
+		return bids, plainly, nil
+	case len(c.words) == 1 && string(c.words[0]) == "#":
+		c.words = nil
+		return bids, beyond, nil
+	}
+	return 0, 0, c.errorf("found %s after the numbers of goods and bids, expected the end of the line, or #", shown(c.words[0]))
 }
 
 // bytesPerBid is the memory of a bid without its goods: the Bid, its price before scaling, and its
@@ -88,13 +159,15 @@ type amount struct {
 
 func (c *cats) auction() (*Auction, error) {
 	a := &Auction{}
-	var bids int64
-	for _, h := range []struct {
-		name string
-		n    *int64
-	}{{"goods", &a.Goods}, {"bids", &bids}, {"dummy", &a.Dummies}} {
-		var err error
-		if *h.n, err = c.header(h.name); err != nil {
+	bids, rows, err := c.header(a)
+	if err != nil {
+		return nil, err
+	}
+	switch rows {
+	case beyond:
+		a.Dummies = math.MaxInt32
+	case plainly:
+		if err := c.fromOne(a); err != nil {
 			return nil, err
 		}
 	}
@@ -114,7 +187,11 @@ func (c *cats) auction() (*Auction, error) {
 		if int64(len(a.Bids)) == bids {
 			return nil, c.errorf("found %s after %s, expected the end of the file: the header says %[2]s", shown(word), formats.Count(bids, "bid"))
 		}
-		b, price, err := c.record(a, word)
+		read := c.record
+		if rows == plainly {
+			read = c.row
+		}
+		b, price, err := read(a, word)
 		if err != nil {
 			return nil, err
 		}
@@ -130,6 +207,14 @@ func (c *cats) auction() (*Auction, error) {
 	}
 	if int64(len(a.Bids)) < bids {
 		return nil, c.errorf("found the end of the file after %s, expected the %d of the header", formats.Count(len(a.Bids), "bid"), bids)
+	}
+	if rows == beyond {
+		a.Dummies = 0
+		for _, b := range a.Bids {
+			for _, g := range b.Goods {
+				a.Dummies = max(a.Dummies, g-a.Goods+1)
+			}
+		}
 	}
 	several, empty := 0, 0
 	for _, b := range a.Bids {
@@ -188,16 +273,60 @@ func (c *cats) record(a *Auction, word []byte) (Bid, amount, error) {
 			return b, amount{}, c.errorf("the goods of bid %d take %w", b.Number, err)
 		}
 	}
+	return b, price, c.keep(&b)
+}
+
+// fromOne names the goods by their numbers in the file, and says so.
+func (c *cats) fromOne(a *Auction) error {
+	a.Notes = append(a.Notes, "rows of a price and its goods; goods and bids are numbered from 1")
+	if err := c.memory.Take(bytesPerName * a.Goods); err != nil {
+		return c.errorf("the numbers of %s take %w", formats.Count(a.Goods, "good"), err)
+	}
+	for g := range a.Goods {
+		a.Names = append(a.Names, strconv.FormatInt(g+1, 10))
+	}
+	return nil
+}
+
+// row reads a bid whose price has been read, up to the end of its line.
+func (c *cats) row(a *Auction, word []byte) (Bid, amount, error) {
+	b := Bid{Line: c.in.Number(), Number: int64(len(a.Bids)) + 1}
+	price, ok := parseAmount(string(word))
+	if !ok {
+		return b, amount{}, c.errorf("found %s, expected a price in at most %d digits", shown(word), maxDigits)
+	}
+	for c.goods = c.goods[:0]; len(c.words) > 0; {
+		if c.words[0][0] == '%' {
+			c.words = nil
+			break
+		}
+		word, err := c.token()
+		if err != nil {
+			return b, amount{}, err
+		}
+		id, ok := text.Int(word)
+		if !ok || id < 1 || id > a.Goods {
+			return b, amount{}, c.errorf("found %s in a bid, expected a good from 1 to %d", shown(word), a.Goods)
+		}
+		if c.goods, err = formats.Append(c.memory, c.goods, id-1); err != nil {
+			return b, amount{}, c.errorf("the goods of bid %d take %w", b.Number, err)
+		}
+	}
+	return b, price, c.keep(&b)
+}
+
+// keep gives a bid the goods that were read.
+func (c *cats) keep(b *Bid) (err error) {
 	if b.Goods, err = formats.Append(c.memory, b.Goods, c.goods...); err != nil {
-		return b, amount{}, c.errorf("the goods of bid %d take %w", b.Number, err)
+		return c.errorf("the goods of bid %d take %w", b.Number, err)
 	}
 	slices.Sort(b.Goods)
 	for i := 1; i < len(b.Goods); i++ {
 		if b.Goods[i] == b.Goods[i-1] {
-			return b, amount{}, c.errorf("found good %d twice in bid %d, expected each once", b.Goods[i], b.Number)
+			return c.errorf("found good %d twice in bid %d, expected each once", b.Goods[i], b.Number)
 		}
 	}
-	return b, price, nil
+	return nil
 }
 
 // parseAmount reads a decimal such as 12.5 or 1e+06, of bounded length.

@@ -50,7 +50,7 @@ const villageJSON = `{
 // The same auction in both formats, solved by hand: Bob has barn and field for 20, Anna
 // the well for 7.25.
 func TestNamedFormats(t *testing.T) {
-	for _, text := range []string{village, villageJSON, strings.NewReplacer(";", "", ",", ";", "Anna, widow", "Anna; widow").Replace(village), "\ufeff" + village, "\ufeff" + villageJSON, strings.ReplaceAll(village, "\n", "\r\n"),
+	for _, text := range []string{village, villageJSON, strings.NewReplacer(";", "", ",", ";", "Anna, widow", "Anna; widow").Replace(village), "\ufeff" + village, "sep=,\r\n" + village, "#a sale\n" + strings.ReplaceAll(village, "barn field,a", "\"['barn', 'field']\",a"), "\ufeff" + villageJSON, strings.ReplaceAll(village, "\n", "\r\n"),
 		// pandas and R number the rows, under nothing.
 		strings.NewReplacer("bid,bidder", ",bid,bidder", "1,\"", "9,1,\"", "2,\"", ",2,\"", "3,Bob", "x,3,Bob", "4,Bob", "0,4,Bob", "5,,", "0,5,,", "6,Cora", "0,6,Cora", "12,\"barn", "12,\"barn").Replace(village)} {
 		a, err := read(text)
@@ -74,6 +74,61 @@ func TestNamedFormats(t *testing.T) {
 			t.Errorf("payments %v", pays)
 		}
 		held(t, res)
+	}
+}
+
+// Small auctions as programs and people write them, and their optima, by hand.
+func TestWritten(t *testing.T) {
+	want := map[string]string{"goods_comma.csv": "11.75", "goods_python_list.csv": "11.75", "goods_json_list.csv": "11.75", "xor_comma.csv": "11.5", "reserve_comma.csv": "20",
+		"blank_name.json": "3", "trailing_comment.txt": "50.75", "header_order.txt": "50.75", "bidder_key.json": "8", "wdp_header.txt": "50.75",
+		"wdp_header_sandholm.txt": "50.75", "cats_short_header.txt": "50.75", "ids.csv": "23"}
+	files, err := os.ReadDir("testdata/written")
+	if err != nil || len(files) != len(want) {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		a, err := Read(filepath.Join("testdata/written", file.Name()))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if res, err := Reference(a); err != nil || string(res.Value) != want[file.Name()] {
+			t.Errorf("%s: %v %v, want %s", file.Name(), res, err, want[file.Name()])
+		}
+	}
+}
+
+// Lists and names are what they are, however they are written, or are refused.
+func TestLists(t *testing.T) {
+	for list, want := range map[string]string{
+		"a b": "[[0 1]]", "a,b": "[[0 1]]", "a; b": "[[0 1]]", "a|b": "[[0 1]]", "a+b": "[[0 1]]", "a / b": "[[0 1]]", "{'b', 'a'}": "[[0 1]]", "frozenset({'a', 'b'})": "[[0 1]]",
+		`[""a"", ""b""]`: "[[0 1]]", "['a' 'b']": "[[0 1]]", "['a ']": "[[0]]", "[]": "[[]]", "": "[[]]", "('a',)": "[[0]]",
+		"a b, c": "goods: found", "a/b,c": "goods: found", "nan": "goods: found", "#N/A": "goods: found", "['a'": "goods: found", "a,,b": "goods: found", "d": `found good "d"`,
+	} {
+		a, err := read("goods:,\"a, b, c\"\nprice,goods\n5,\"" + list + "\"\n")
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "a.txt:3: "+want) {
+				t.Errorf("%s: %v, want %s", list, err, want)
+			}
+			continue
+		}
+		var goods [][]int64
+		for _, b := range a.Bids {
+			goods = append(goods, b.Goods)
+		}
+		if fmt.Sprint(goods) != want {
+			t.Errorf("%s: read as %v, want %s", list, goods, want)
+		}
+	}
+	for _, names := range [][]string{{"a field", "b"}, {"it's", `a"b`}, {`back\slash`, "a,b"}, {"C++", "#1"}, {"None", "np.x"}, {"[x]", "1.0"}} {
+		a := &Auction{Goods: 2, Names: names, Bids: []Bid{{Price: 3, Goods: []int64{0, 1}}, {Number: 1, Price: 2, Goods: []int64{1}}}}
+		var text strings.Builder
+		if _, err := Write(&text, a, CSV); err != nil {
+			t.Fatal(err)
+		}
+		if back, err := ReadFrom(strings.NewReader(text.String()), "back"); err != nil || !slices.Equal(back.Names, names) || len(back.Bids[0].Goods) != 2 {
+			t.Errorf("%q: read back as %+v, %v", text.String(), back, err)
+		}
 	}
 }
 
@@ -124,6 +179,14 @@ func TestErrorsOfNamedFormats(t *testing.T) {
 		{"bid,,price,goods\n1,2,3,a\n", `a.txt:1: found the column "", expected bid`},
 		{head + "x,,1,a\n", `a.txt:2: found "x", expected the number of a bid`},
 		{head + "7,,1,a\n7,,1,b\n", "a.txt:3: found bid 7 again, expected each once: it is on line 2"},
+		{"sep=:\n" + head, `a.txt:1: found "sep=:", expected sep= and a comma`},
+		{head + "#N/A,,1,a\n", `a.txt:2: found "#N/A", expected the number of a bid`},
+		{head + "#end\n", `a.txt:2: found "#end", expected the number of a bid`},
+		{head + "1,#N/A,1,a\n", `a.txt:2: column 2: found "#N/A" for a bidder`},
+		{head + "1,nan,1,a\n", `a.txt:2: column 2: found "nan" for a bidder`},
+		{head + "1,,#DIV/0!,a\n", `a.txt:2: found "#DIV/0!", expected a price`},
+		{head + "1,,,a\n", `a.txt:2: found "", expected a price`},
+		{head + "1,B,1,a,nan\n", `a.txt:2: xor: found "nan", which is no name`},
 		{head + "1,,1,a a\n", `a.txt:2: found good "a" twice`},
 		{head + "1,,1,a,x\n", `a.txt:2: found alternatives "x" without a bidder`},
 		{head + "1,B,1,a,x x\n", `a.txt:2: found the group "x" twice`},
@@ -154,6 +217,10 @@ func TestErrorsOfNamedFormats(t *testing.T) {
 		{"{\"bids\":\n[{\"price\":1, \"xor\":true}]}", "a.txt:2: found true, expected the name of a group"},
 		{"{\"bids\":\n[{\"price\":1, \"xor\":1}]}", `a.txt:2: found alternatives "1" without a bidder`},
 		{"{\"bids\":\n[{\"bid\":1.5, \"price\":1}]}", `a.txt:2: found "1.5", expected the number of a bid`},
+		{"{\"bids\":\n[{\"price\":NaN}]}", `a.txt:2: found "NaN", expected a price`},
+		{"{\"bidders\":\n[{\"name\":\"A\",\"bids\":[{\"price\":1,\"bidder\":\"B\"}]}]}", `a.txt:2: found a bid of bidder "B" among those of "A"`},
+		{"{\"bids\":\n[{\"price\":1,\"goods\":\"a b\"}]}", `a.txt:2: found "a b", expected a list of goods`},
+		{"{\"bids\":\n[{\"price\":1,\"goods\":[\"a \",\"a\"]}]}", `a.txt:2: found good "a" twice`},
 		{"{\"bidders\":\n[{}]}", "a.txt:2: found a bidder without a name"},
 		{"{\"bidders\":\n[{\"name\":\"A\"},\n{\"name\":\"A\"}]}", `a.txt:3: found bidder "A" again`},
 		{"{\"bidders\":\n[{\"name\":\"A\",\"most\":\"1\"}]}", `a.txt:2: found "1", expected how many bids`},
@@ -268,9 +335,9 @@ func TestWriteAndRead(t *testing.T) {
 
 func TestUnwritable(t *testing.T) {
 	for want, a := range map[string]*Auction{
-		"names without blanks": {Goods: 1, Names: []string{"a field"}},
-		"names of 1 goods":     {Goods: 1, Names: []string{}},
-		"of several bidders":   {Goods: 1, SellAll: true, Bids: []Bid{{Goods: []int64{0, 1}, Bidder: "A"}, {Goods: []int64{0, 1}, Bidder: "B"}}},
+		"expected another name": {Goods: 1, Bids: []Bid{{Goods: []int64{0}, Bidder: "None"}}},
+		"names of 1 goods":      {Goods: 1, Names: []string{}},
+		"of several bidders":    {Goods: 1, Dummies: 1, SellAll: true, Bids: []Bid{{Goods: []int64{0, 1}, Bidder: "A"}, {Number: 1, Goods: []int64{0, 1}, Bidder: "B"}}},
 	} {
 		if _, err := Write(&bytes.Buffer{}, a, CSV); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %q", err, want)

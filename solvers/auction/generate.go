@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"coalesce/solvers/auction/internal/draw"
+	"coalesce/solvers/solve"
 )
 
 // Distributions are the names of the distributions that Generate draws, as CATS calls them.
@@ -40,7 +41,7 @@ func Footprint(distribution string, goods, bids int) int64 {
 func Generate(distribution string, goods, bids int, seed uint64) (*Auction, error) {
 	drawn, err := draw.Draw(distribution, goods, bids, seed)
 	if err != nil {
-		return nil, err
+		return nil, solve.Refuse(err)
 	}
 	a := &Auction{Goods: int64(drawn.Goods), Dummies: int64(drawn.Groups), Source: fmt.Sprintf("%s, %d goods, %d bids, seed %d", distribution, goods, bids, seed)}
 	var prices []amount

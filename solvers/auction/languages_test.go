@@ -1,16 +1,20 @@
 package auction
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"coalesce/runtime/device"
+	"coalesce/runtime/host"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/solve"
 )
@@ -233,14 +237,18 @@ func TestReserve(t *testing.T) {
 
 // What has no meaning is refused.
 func TestInvalidAuctions(t *testing.T) {
+	var many []Bid
+	for k := range int64(3000) {
+		many = append(many, Bid{Number: k, Price: 1, Goods: []int64{0}, Bidder: "Anna"})
+	}
 	for want, a := range map[string]*Auction{
 		"1 names of 2 goods":            {Goods: 2, Names: []string{"a"}},
 		"wins at most -1 bids":          {Limits: map[string]int{"Anna": -1}},
-		"the price -1 of reserve 0":     {Goods: 1, Reserves: []Reserve{{Price: -1, Goods: []int64{0}}}},
-		"good 1 in reserve 0":           {Goods: 1, Reserves: []Reserve{{Price: 1, Goods: []int64{1}}}},
-		"need more than 63 bits":        {Goods: 1, SellAll: true, Bids: []Bid{{Price: 1 << 62, Goods: []int64{0}}, {Price: -1 << 62, Goods: []int64{0}}}},
-		"more than 63 bits with what r": {Goods: 1, Reserves: make([]Reserve, 3), Bids: []Bid{{Price: 1 << 62, Goods: []int64{0}}}},
-		"more than 1048576 copies":      {Goods: 1, Bids: slices.Repeat([]Bid{{Price: 1, Goods: []int64{0}, Bidder: "Anna"}}, 3000), Limits: map[string]int{"Anna": 1500}},
+		"Reserves[0].Price: found -1":   {Goods: 1, Reserves: []Reserve{{Price: -1, Goods: []int64{0}}}},
+		"Reserves[0].Goods[0]: found":   {Goods: 1, Reserves: []Reserve{{Price: 1, Goods: []int64{1}}}},
+		"need more than 63 bits":        {Goods: 1, SellAll: true, Bids: []Bid{{Price: 1 << 62, Goods: []int64{0}}, {Number: 1, Price: -1 << 62, Goods: []int64{0}}}},
+		"more than 63 bits with what r": {Goods: 1, Reserves: slices.Repeat([]Reserve{{Goods: []int64{0}}}, 3), Bids: []Bid{{Price: 1 << 62, Goods: []int64{0}}}},
+		"more than 1048576 copies":      {Goods: 1, Bids: many, Limits: map[string]int{"Anna": 1500}},
 	} {
 		_, err := Solve(context.Background(), a, Options{Algorithm: Branch})
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -258,7 +266,7 @@ func TestUnsoldAtTheEnd(t *testing.T) {
 	a.SellAll = true
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Solve(ctx, a, Options{}); !errors.Is(err, errUnsold) && !errors.Is(err, solve.ErrInfeasible) {
+	if _, err := Solve(ctx, a, Options{}); !errors.Is(err, ErrUnsold) && !errors.Is(err, solve.ErrInfeasible) {
 		t.Errorf("found %v", err)
 	}
 }
@@ -293,4 +301,98 @@ func TestBiddersOfCATS(t *testing.T) {
 	if res, err := Solve(ctx, a, Options{Algorithm: Bidders}); err != nil || !res.Stopped && !res.Proven {
 		t.Errorf("cancelled: %v %v", res, err)
 	}
+}
+
+// Where no bids sell every good the result says so and carries a proof, by every algorithm, and no other
+// auction takes the proof.
+func TestProofsOfUnsoldGoods(t *testing.T) {
+	d := host.Open(2)
+	defer d.Close()
+	file, err := Read(filepath.Join("testdata", "unsold.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := []*Auction{file}
+	r := rand.New(rand.NewPCG(3, 4))
+	for len(list) < 30 { // pairs of an odd number of goods, with limits, reserves and alternatives
+		a := &Auction{Goods: 5 + 2*r.Int64N(2), Dummies: 2, Source: "pairs", SellAll: true}
+		for k := range int64(8 + r.IntN(8)) {
+			b := Bid{Number: k, Price: r.Int64N(90) - 5, Bidder: []string{"", "ann"}[r.IntN(2)]}
+			for len(b.Goods) < 2 {
+				if g := r.Int64N(a.Goods); !slices.Contains(b.Goods, g) {
+					b.Goods = append(b.Goods, g)
+				}
+			}
+			slices.Sort(b.Goods)
+			if r.IntN(3) == 0 {
+				b.Goods = append(b.Goods, a.Goods+r.Int64N(2))
+			}
+			a.Bids = append(a.Bids, b)
+		}
+		if r.IntN(2) == 0 {
+			a.Limits = map[string]int{"ann": 2}
+		}
+		if r.IntN(2) == 0 {
+			a.Reserves = []Reserve{{Price: 7, Goods: []int64{0, 1}}, {Price: 3, Goods: []int64{1, 2}}}
+		}
+		list = append(list, a)
+	}
+	for k, a := range list {
+		for _, algorithm := range []string{"", Branch, Bidders, "apart"} {
+			if k > 0 && items(t, a) > 12 && algorithm != Branch {
+				continue // large tables
+			}
+			res, err := Solve(context.Background(), a, Options{Devices: []device.Device{d}, Algorithm: algorithm})
+			if !errors.Is(err, solve.ErrInfeasible) || res == nil || res.Value != "" || !res.Proven {
+				t.Fatalf("%s by %q: found %+v, %v", a.Source, algorithm, res, err)
+			}
+			text, err := json.Marshal(res)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v, err := Verify(a, text); err != nil || v.Err() != nil || !v.BoundChecked || !v.Proven {
+				t.Fatalf("%s by %q: %v, %+v", a.Source, algorithm, err, v)
+			}
+			sells := *a // with one more bid, for all goods
+			whole := Bid{Number: 1000, Price: 1}
+			for g := range a.Goods {
+				whole.Goods = append(whole.Goods, g)
+			}
+			sells.Bids = append(slices.Clone(a.Bids[1:]), whole) // as many
+			text = bytes.Replace(text, fmt.Appendf(nil, `"items":%d`, res.Items), fmt.Appendf(nil, `"items":%d`, items(t, &sells)), 1)
+			if v, err := Verify(&sells, text); err != nil || v.Err() == nil || v.Proven {
+				t.Errorf("%s by %q: an auction whose goods are all sold takes the proof: %v, %+v", a.Source, algorithm, err, v)
+			}
+			free := *a
+			free.SellAll = false
+			if v, err := Verify(&free, text); err != nil || v.Err() == nil {
+				t.Errorf("%s by %q: an auction with free disposal takes the proof: %v", a.Source, algorithm, err)
+			}
+		}
+	}
+	for _, text := range []string{
+		`"proven":true,"value":null,"solution":null`,
+		`"proven":true,"value":null,"solution":null,"proof":{"parts":[]}`,
+		`"proven":true,"value":null,"solution":null,"proof":{"parts":[{"bids":[0],"root":null}]}`,
+		`"proven":true,"value":null,"solution":null,"proof":{"parts":[{"bids":[0],"root":{}}],"won":[-1]}`,
+		`"proven":true,"value":null,"solution":null,"proof":{"parts":[{"bids":[0],"root":{}}],"won":[9]}`,
+		`"proven":false,"value":5,"solution":null`,
+	} {
+		v, err := Verify(file, []byte(`{"problem":"auction","size":{"goods":2,"bids":1,"dummies":0,"items":0},`+text+`}`))
+		if err != nil || v.Err() == nil {
+			t.Errorf("%s: %v, %+v", text, err, v)
+		}
+	}
+	v, err := Verify(file, []byte(`{"problem":"auction","size":{"goods":2,"bids":1,"dummies":0,"items":0},"proven":false,"value":null,"solution":null}`))
+	if err != nil || v.Err() != nil || v.BoundChecked {
+		t.Errorf("nothing proven: %v, %+v", err, v)
+	}
+}
+
+func items(t *testing.T, a *Auction) int {
+	r, err := NewReduction(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(r.Items)
 }

@@ -50,7 +50,7 @@ type bidLine struct {
 	line   int
 }
 
-// name returns an error for an empty or a long name, and for one with control characters.
+// name returns an error for an empty or a long name, and for one with control characters. Blanks do not stand round it.
 func (n *namer) name(what, name string, line int) error {
 	switch {
 	case name == "":
@@ -68,6 +68,7 @@ const bytesPerName = 200
 
 // list adds a good to the list of goods; line is the list's line.
 func (n *namer) list(name string, line int) error {
+	name = strings.TrimSpace(name)
 	if n.counted || !n.listed && len(n.ids) > 0 {
 		return n.errorf(line, "found a list of goods after their number, or after goods that were named, expected it first")
 	}
@@ -95,6 +96,7 @@ func (n *namer) count(count string, line int) error {
 
 // good is the id of a good.
 func (n *namer) good(name string, line int) (int64, error) {
+	name = strings.TrimSpace(name)
 	if n.counted {
 		id, err := strconv.ParseInt(name, 10, 64)
 		if err != nil || id < 0 || id >= n.a.Goods || strconv.FormatInt(id, 10) != name {
@@ -174,6 +176,7 @@ func (n *namer) bid(b bidLine) error {
 	if made.Goods, err = n.goods(b.goods, b.line); err != nil {
 		return err
 	}
+	b.bidder = strings.TrimSpace(b.bidder)
 	if b.bidder == "" && len(b.xor) > 0 {
 		return n.errorf(b.line, "found alternatives %s without a bidder, expected the bidder's name", formats.Quote(b.xor[0]))
 	}
@@ -192,6 +195,8 @@ func (n *namer) bid(b bidLine) error {
 		made.Bidder = known
 	}
 	for k, label := range b.xor {
+		label = strings.TrimSpace(label)
+		b.xor[k] = label
 		if err := n.name("group", label, b.line); err != nil {
 			return err
 		}
@@ -240,6 +245,7 @@ func (n *namer) reserve(price string, names []string, line int) error {
 
 // limit sets how many bids of a bidder can win.
 func (n *namer) limit(bidder, most string, line int) error {
+	bidder = strings.TrimSpace(bidder)
 	count, err := strconv.ParseInt(most, 10, 32)
 	if err != nil || count < 0 {
 		return n.errorf(line, "found %s, expected how many bids of the bidder can win at most", formats.Quote(most))

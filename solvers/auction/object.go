@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/names"
 )
 
 // An object is a JSON file, read token by token.
@@ -30,7 +32,7 @@ var errListed = errors.New("the goods are listed")
 // list of goods, which may be behind their bids.
 func readJSON(in io.Reader, name string, memory *formats.Budget) (*Auction, error) {
 	most := min(int64(maxObject), memory.Left())
-	text, err := formats.ReadAll(in, name, most)
+	text, err := formats.ReadAll(formats.Literals(in), name, most)
 	if errors.Is(err, formats.ErrLong) && most < maxObject {
 		err = formats.Errorf(name, 0, "the text takes %w", memory.Take(most+1))
 	}
@@ -186,7 +188,7 @@ func (o *object) word(want string) (string, error) {
 	case string:
 		return token, nil
 	case json.Number:
-		return token.String(), nil
+		return names.Name(token.String()), nil
 	}
 	return "", o.wrong("found %s, expected %s", said(token), want)
 }
@@ -324,6 +326,7 @@ func (o *object) oneBidder(seen map[string]bool) error {
 		return err
 	}
 	line := o.here()
+	name = strings.TrimSpace(name)
 	if err := o.name("bidder", name, line); err != nil {
 		return err
 	}
@@ -332,6 +335,9 @@ func (o *object) oneBidder(seen map[string]bool) error {
 	}
 	seen[name] = true
 	for _, b := range bids {
+		if b.bidder != "" && b.bidder != name {
+			return o.errorf(b.line, "found a bid of bidder %s among those of %s, expected its bids alone", formats.Quote(b.bidder), formats.Quote(name))
+		}
 		b.bidder = name
 		if err := o.bid(b); err != nil {
 			return err
@@ -353,6 +359,11 @@ func (o *object) oneBid() (bidLine, error) {
 			b.price, err = o.word("a price")
 		case "goods":
 			b.goods, err = o.words("a list of goods")
+		case "bidder":
+			if b.bidder, err = o.word("the name of a bidder"); err == nil {
+				b.bidder = strings.TrimSpace(b.bidder)
+				err = o.name("bidder", b.bidder, o.here())
+			}
 		case "xor":
 			var token json.Token
 			if token, err = o.token("the name of a group"); err != nil {
@@ -362,7 +373,7 @@ func (o *object) oneBid() (bidLine, error) {
 			case string:
 				b.xor = []string{token}
 			case json.Number:
-				b.xor = []string{token.String()}
+				b.xor = []string{names.Name(token.String())}
 			default:
 				if token != json.Delim('[') {
 					return o.wrong("found %s, expected the name of a group, or a list of them", said(token))
@@ -374,7 +385,7 @@ func (o *object) oneBid() (bidLine, error) {
 				})
 			}
 		default:
-			err = o.wrong("found the key %s of a bid, expected bid, price, goods or xor", formats.Quote(key))
+			err = o.wrong("found the key %s of a bid, expected bid, bidder, price, goods or xor", formats.Quote(key))
 		}
 		return err
 	})

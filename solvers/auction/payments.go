@@ -74,7 +74,10 @@ func (p *Payments) Revenue() *big.Int {
 // without each winner, and Core is not defined. Errors of too many bids wrap ErrSize.
 func Pay(ctx context.Context, res *Result, rule Rule, o Options) error {
 	if !slices.Contains(Rules(), string(rule)) {
-		return fmt.Errorf("payments: found the rule %.40q, expected one of %v", rule, Rules())
+		return fmt.Errorf("payments: %w", solve.Input("rule", "found the rule %.40q, expected one of %v", rule, Rules()))
+	}
+	if err := res.winnable(); err != nil {
+		return fmt.Errorf("payments: %w", err)
 	}
 	if rule != FirstPrice && (!res.Proven || res.Gap == nil || *res.Gap != 0) {
 		res.without(rule, "the winners are not proven to be the best")
@@ -97,6 +100,21 @@ func Pay(ctx context.Context, res *Result, rule Rule, o Options) error {
 		return nil
 	}
 	res.Payments = c.told()
+	return nil
+}
+
+// winnable returns an error unless a result's winners can win together. It wraps solve.ErrInput: a solve
+// gives no such result.
+func (res *Result) winnable() error {
+	if res == nil {
+		return solve.Input("result", "found nil, expected one of a solve")
+	}
+	if err := res.Auction.valid(); err != nil {
+		return err
+	}
+	if err := res.Auction.CheckKept(res.Winners, res.Kept); err != nil {
+		return solve.Input("Winners, Kept", "%w", err)
+	}
 	return nil
 }
 

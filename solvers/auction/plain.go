@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"coalesce/solvers/auction/internal/replay"
 	"coalesce/solvers/solve"
 )
 
@@ -36,7 +37,7 @@ const maxPlain = 1 << 20
 // newPlain converts an auction to plain bids. If ties is set, bids that pay as much as reserves win.
 func newPlain(a *Auction, ties bool) (*plain, error) {
 	if err := a.valid(); err != nil {
-		return nil, fmt.Errorf("%s: %w", a.Source, err)
+		return nil, err
 	}
 	p := &plain{Auction: a, whole: a, times: 1}
 	limits := a.limited()
@@ -274,11 +275,13 @@ func (p *plain) number(n solve.Number) solve.Number {
 	return solve.Number(p.whole.Price(p.amount(x.Num())))
 }
 
-// errUnsold is the error of winning bids that leave goods which have to be sold.
-var errUnsold = errors.New("the bids found do not sell every good, and the auction has no free disposal")
+// ErrUnsold is wrapped by the error of a solve that ended before it found bids which sell all goods that have to
+// be sold.
+var ErrUnsold = errors.New("the bids found do not sell every good, and the auction has no free disposal")
 
 // result converts a result of the plain bids to one of the auction. If no bids sell all goods that
-// have to be sold, the error wraps solve.ErrInfeasible.
+// have to be sold, the error wraps solve.ErrInfeasible, and the result beside it is proven where it carries a
+// proof of that.
 func (p *plain) result(plain *Result) (*Result, error) {
 	if p.from == nil {
 		return plain, nil
@@ -298,9 +301,16 @@ func (p *plain) result(plain *Result) (*Result, error) {
 		switch sold := p.sold(plain.Winners); {
 		case sold == p.Goods:
 		case plain.Proven && plain.Bound == plain.Value:
-			return nil, fmt.Errorf("%s: %w: no bids and reserves together have each of the %d goods once", p.Source, solve.ErrInfeasible, p.Goods)
+			if res.proof != nil {
+				res.proof.Won = plain.Winners
+			}
+			if p.unsellable(res.proof) == nil {
+				res.ProveInfeasible()
+			}
+			return res, fmt.Errorf("%s: %w: no bids and reserves together have each of the %d goods once", p.Source, solve.ErrInfeasible, p.Goods)
 		default:
-			return nil, fmt.Errorf("%s: %w: %d of %d goods are sold at the end", p.Source, errUnsold, sold, p.Goods)
+			res.proof = nil
+			return res, fmt.Errorf("%s: %w: %d of %d goods are sold at the end", p.Source, ErrUnsold, sold, p.Goods)
 		}
 	}
 	if err := res.AcceptKept(winners, kept); err != nil {
@@ -317,6 +327,34 @@ func (p *plain) result(plain *Result) (*Result, error) {
 		}
 	}
 	return res, nil
+}
+
+// unsellable is nil where a proof shows that no plain bids sell every good: none are worth as much as those
+// that do would be.
+func (p *plain) unsellable(x *replay.Proof) error {
+	switch {
+	case p.unsold == nil:
+		return errors.New("goods may stay unsold: to accept no bid is a solution")
+	case x == nil:
+		return errors.New("found none")
+	}
+	ceiling, err := p.bound(x, x.Won)
+	if err != nil {
+		return err
+	}
+	if ceiling == nil || ceiling.Cmp(p.unsold) > 0 {
+		return errors.New("by its prices of cliques bids may sell every good")
+	}
+	return nil
+}
+
+// bound is a value that no plain bids exceed, by a proof, in plain units; nil where the proof gives none.
+func (p *plain) bound(x *replay.Proof, won []int) (*big.Int, error) {
+	bids := make([]replay.Bid, len(p.Bids))
+	for i, b := range p.Bids {
+		bids[i] = replay.Bid{Goods: b.Goods, Price: b.Price}
+	}
+	return x.Bound(bids, won)
 }
 
 // sold is the number of real goods in plain bids.

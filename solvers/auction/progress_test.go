@@ -59,7 +59,7 @@ func TestProgressOfBranch(t *testing.T) {
 		t.Errorf("told %d times in %d nodes, at the end %v", len(list), res.Nodes, list[len(list)-1])
 	}
 	two := *a
-	two.Goods, two.Bids = 2*a.Goods, nil
+	two.Goods, two.Dummies, two.Bids = 2*a.Goods, a.Dummies+1000, nil
 	for i, b := range a.Bids {
 		copied := b
 		copied.Number, copied.Goods = int64(i+len(a.Bids)), nil

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"coalesce/solvers/auction/internal/separated"
 	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/csv"
 	"coalesce/solvers/formats/foreign"
 	"coalesce/solvers/formats/packed"
 	"coalesce/solvers/formats/text"
@@ -57,10 +57,11 @@ const (
 // Read reads an auction, plain, compressed with gzip, xz or zstd, or the one file of a zip archive: by its name .csv,
 // .tsv, .json or .cats, else in the format that the beginning of its text tells.
 //
-// CATS (Leyton-Brown, Pearson and Shoham, EC 2000): after lines of comments, which begin
-// with %, come `goods N`, `bids M` and `dummy D`, and M records: a number, a price, the
-// ids of goods, and #. Ids from N on, and negative ones (as SATS writes them), are
-// dummies. Multi-unit files, with `maximums`, are refused.
+// CATS (Leyton-Brown, Pearson and Shoham, EC 2000): after comments, which begin with %,
+// come `goods N`, `bids M` and `dummy D` in any order, or a line `N M #`, and M records: a
+// number, a price, the ids of goods, and #. Ids from N on, and negative ones (as SATS
+// writes them), are dummies. Multi-unit files, with `maximums`, are refused. After a line
+// `N M` alone come M lines of a price and its goods, which are numbered from 1.
 //
 // CSV and JSON, with names, limits and reserves, are described in docs/auction.md. Errors
 // begin with `file:line`.
@@ -138,12 +139,22 @@ func formatOfText(head []byte) string {
 	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) {
 		return JSON
 	}
+	delimiter := byte(0)
 	for line := range bytes.Lines(head) {
-		if line = bytes.TrimSpace(line); len(line) == 0 || line[0] == '%' || line[0] == '#' {
+		if given, is, _ := csv.Separator(bytes.TrimRight(line, "\r\n")); is {
+			if delimiter = given; delimiter == 0 {
+				return CSV // which says what is wrong
+			}
 			continue
 		}
-		cells, ok := separated.Split(nil, line, separated.Delimiter(line))
-		if !ok {
+		if csv.Passed(line, comments, true) {
+			continue
+		}
+		if delimiter == 0 {
+			delimiter = csv.Delimiter(line)
+		}
+		cells, err := csv.Split(nil, bytes.TrimSpace(line), delimiter)
+		if err != nil {
 			break
 		}
 		if strings.HasSuffix(cells[0], ":") || slices.ContainsFunc(cells, isColumn("price")) && slices.ContainsFunc(cells, isColumn("goods")) {

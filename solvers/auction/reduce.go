@@ -137,7 +137,7 @@ func (r *Reduction) toCSG(maxItems int) (*csg.Instance, error) {
 		inst, err = csg.NewInstance(valued[int64](r), r.plain.Source)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: prices: %w", r.plain.Source, err)
+		return nil, fmt.Errorf("%s: %w: prices: %w", r.plain.Source, ErrSize, err)
 	}
 	return inst, nil
 }
@@ -188,7 +188,7 @@ func Reference(a *Auction) (*Result, error) {
 		first[i] = append(first[i], mask)
 	}
 	if !total.IsInt64() {
-		return nil, fmt.Errorf("%s: prices that add up to %s, expected less than 2^63 units of 10^-%d", a.Source, a.Price(total), a.Scale)
+		return nil, fmt.Errorf("%s: %w: prices that add up to %s, expected less than 2^63 units of 10^-%d", a.Source, ErrSize, a.Price(total), a.Scale)
 	}
 	for _, masks := range first {
 		slices.Sort(masks)

@@ -145,10 +145,11 @@ func (res *Result) certificate() certificate {
 	sum := a.Revenue(res.Winners)
 	c := certificate{Accepted: []accepted{}, Disjoint: a.CheckKept(res.Winners, res.Kept) == nil, Sum: a.Price(sum.Add(sum, a.Kept(res.Kept)))}
 	names := func(goods []int64) []string {
-		if a.Names == nil {
+		list := a.bundle(goods)
+		if a.Names == nil || len(list) == 0 { // as JSON reads it back
 			return nil
 		}
-		return a.bundle(goods)
+		return list
 	}
 	for _, b := range res.Accepted() {
 		c.Accepted = append(c.Accepted, accepted{b.Number, b.Bidder, a.Price(big.NewInt(b.Price)), append([]int64{}, b.Goods...), names(b.Goods)})
@@ -199,11 +200,23 @@ func (res *Result) payments() *payments {
 }
 
 // MarshalJSON writes the object that every problem's --json shares. Revenue
-// is a string: an exact decimal.
+// is a string: an exact decimal. Without a solution value, solution and certificate are null.
 func (res *Result) MarshalJSON() ([]byte, error) {
-	numbers := []int64{}
-	for _, b := range res.Accepted() {
-		numbers = append(numbers, b.Number)
+	if res.Auction == nil {
+		return nil, solve.Input("Auction", "found nil, expected that of a solve")
+	}
+	var numbers []int64 // nil: there is no solution
+	var found *certificate
+	if res.Value != "" {
+		if err := res.winnable(); err != nil {
+			return nil, err
+		}
+		numbers = []int64{}
+		for _, b := range res.Accepted() {
+			numbers = append(numbers, b.Number)
+		}
+		c := res.certificate()
+		found = &c
 	}
 	report := res.Report
 	report.Size = maps.Clone(report.Size)
@@ -217,16 +230,16 @@ func (res *Result) MarshalJSON() ([]byte, error) {
 	}
 	text, err := json.Marshal(struct {
 		solve.Report
-		Value       string        `json:"value"`
+		Value       *string       `json:"value"`
 		Bound       *string       `json:"bound"`
 		Solution    []int64       `json:"solution"`
 		Splittings  float64       `json:"splittings"`
 		Nodes       int64         `json:"nodes"`
 		LPBound     *string       `json:"lp_bound"`
 		Payments    *payments     `json:"payments"`
-		Certificate certificate   `json:"certificate"`
+		Certificate *certificate  `json:"certificate"`
 		Proof       *replay.Proof `json:"proof,omitempty"`
-	}{report, res.Value.String(), decimals(res.Bound), numbers, res.Splittings, res.Nodes, decimals(res.LPBound), res.payments(), res.certificate(), res.proof})
+	}{report, decimals(res.Value), decimals(res.Bound), numbers, res.Splittings, res.Nodes, decimals(res.LPBound), res.payments(), found, res.proof})
 	if err != nil {
 		return nil, fmt.Errorf("result: %w", err)
 	}

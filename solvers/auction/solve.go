@@ -92,7 +92,10 @@ func (s *Session) byStructures(ctx context.Context, inst *csg.Instance, progress
 func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
 	start, o := time.Now(), s.Options
 	if o.Algorithm != "" && !slices.Contains(Algorithms(), o.Algorithm) {
-		return nil, fmt.Errorf("solve auction: found the algorithm %.40q, expected one of %v", o.Algorithm, Algorithms())
+		return nil, fmt.Errorf("solve auction: %w", solve.Input("Algorithm", "found %.40q, expected one of %v", o.Algorithm, Algorithms()))
+	}
+	if err := o.Check(); err != nil {
+		return nil, fmt.Errorf("solve auction: %w", err)
 	}
 	if o.Algorithm == Branch {
 		if err := o.Variantless(Branch); err != nil {
@@ -110,8 +113,11 @@ func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
 	defer cancel()
 	byBranch := func(reason string) (*Result, error) {
 		res, err := branch(limited, p, items, o, reason, start)
+		if errors.Is(err, solve.ErrInfeasible) && !res.Proven {
+			res, err = p.refute(ctx, limited, res, err, o, start)
+		}
 		if err != nil {
-			return nil, fmt.Errorf("solve auction: %w", err)
+			return res, fmt.Errorf("solve auction: %w", err)
 		}
 		res.Seconds.Solve = time.Since(start).Seconds()
 		return res, nil
@@ -135,6 +141,10 @@ func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
 	if tables != nil {
 		tables.reason = algorithms.Before(ways.Table, way, tables.reason)
 		res, err := byBidders(limited, p, items, o, start, tables)
+		if errors.Is(err, solve.ErrInfeasible) {
+			res, err = p.refute(ctx, limited, res, err, o, start)
+			return res, fmt.Errorf("solve auction: %w", err)
+		}
 		if solve.Ended(limited, err) {
 			return byBranch("the tables ended too early, so the bids are those that branch and cut begins with")
 		}
@@ -169,7 +179,30 @@ func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
 	}
 	solved.Seconds.Prepare += prepared
 	solved.Reason = algorithms.Before(ways.Table, way, solved.Reason)
-	return reduced.Result(solved)
+	res, err := reduced.Result(solved)
+	if errors.Is(err, solve.ErrInfeasible) {
+		res, err = p.refute(ctx, limited, res, err, o, start)
+	}
+	if err != nil {
+		return res, fmt.Errorf("solve auction: %w", err)
+	}
+	return res, nil
+}
+
+// refute adds a proof to a result of bids that do not sell every good: branch and cut solves the auction again
+// and logs its tree. Where that fails, or ends too early, the result stays unproven and gets a note. The
+// returned error is the given one.
+func (p *plain) refute(ctx, limited context.Context, res *Result, unsold error, o Options, start time.Time) (*Result, error) {
+	o.Proof, o.Progress = true, nil
+	proved, err := branch(limited, p, res.Items, o, "", start)
+	if proved != nil && proved.Proven {
+		res.proof, res.Nodes = proved.proof, res.Nodes+proved.Nodes
+		res.ProveInfeasible()
+	} else {
+		res.Notes = append(slices.Clip(res.Notes), fmt.Sprintf("that no bids sell every good is not proven: %v", err))
+	}
+	res.Seconds.Solve = time.Since(start).Seconds()
+	return res, unsold
 }
 
 // begin chooses the algorithm to begin with, and if that is Bidders, converts the auction to its

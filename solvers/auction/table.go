@@ -5,8 +5,9 @@ import (
 	"io"
 	"strings"
 
-	"coalesce/solvers/auction/internal/separated"
 	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/csv"
+	"coalesce/solvers/formats/names"
 	"coalesce/solvers/formats/text"
 )
 
@@ -22,6 +23,9 @@ const (
 
 var columnNames = [columns]string{"bid", "bidder", "price", "goods", "xor"}
 
+// comments are what comments begin with.
+const comments = "#%"
+
 // A table is a CSV file: settings, a header, and a bid a line.
 type table struct {
 	*namer
@@ -36,22 +40,34 @@ type table struct {
 func readTable(f *text.File, memory *formats.Budget) (*Auction, error) {
 	t := &table{namer: newNamer(f.Name(), memory), in: f}
 	var cells []string
-	for {
+	for top := true; ; top = false {
 		line, err := f.Line()
 		if errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
 			return nil, err
 		}
-		if trimmed := strings.TrimSpace(string(line[:min(len(line), maxToken)])); trimmed == "" && len(line) <= maxToken || strings.HasPrefix(trimmed, "#") || strings.HasPrefix(trimmed, "%") {
+		if top {
+			delimiter, is, err := csv.Separator(line)
+			if err != nil {
+				return nil, f.Errorf("%w", err)
+			}
+			if is {
+				t.delimiter = delimiter
+				continue
+			}
+		}
+		if csv.Passed(line, comments, t.width == 0) {
+			if len(t.a.Notes) == 0 && !csv.Passed(line, comments, false) {
+				t.a.Notes = append(t.a.Notes, "the comment "+formats.Quote(strings.TrimSpace(string(line)))+" was left out")
+			}
 			continue
 		}
 		if t.delimiter == 0 {
-			t.delimiter = separated.Delimiter(line)
+			t.delimiter = csv.Delimiter(line)
 		}
-		var ok bool
-		if cells, ok = separated.Split(cells[:0], line, t.delimiter); !ok {
-			return nil, f.Errorf("found a quote that does not end where its cell does, expected its end on the same line")
+		if cells, err = csv.Split(cells[:0], line, t.delimiter); err != nil {
+			return nil, f.Errorf("%w", err)
 		}
 		for len(cells) > 1 && cells[len(cells)-1] == "" { // as spreadsheets fill lines up
 			cells = cells[:len(cells)-1]
@@ -87,15 +103,21 @@ func (t *table) setting(name string, cells []string) error {
 	}
 	switch name {
 	case "goods:":
-		for _, good := range strings.Fields(cells[0]) {
+		goods, err := t.items("goods", cells[0])
+		for _, good := range goods {
 			if err := t.list(good, line); err != nil {
 				return err
 			}
 		}
+		return err
 	case "count:":
 		return t.count(cells[0], line)
 	case "reserve:":
-		return t.reserve(cells[0], strings.Fields(cells[1]), line)
+		goods, err := t.items("goods", cells[1])
+		if err != nil {
+			return err
+		}
+		return t.reserve(cells[0], goods, line)
 	case "most:":
 		return t.limit(cells[0], cells[1], line)
 	case "disposal:":
@@ -151,6 +173,36 @@ func (t *table) row(cells []string) error {
 		}
 		return ""
 	}
-	return t.bid(bidLine{number: cell(columnBid), bidder: cell(columnBidder), price: cell(columnPrice),
-		goods: strings.Fields(cell(columnGoods)), xor: strings.Fields(cell(columnXOR)), line: t.in.Number()})
+	number := names.Name(cell(columnBid))
+	if _, ok := text.Int([]byte(strings.TrimPrefix(number, "#"))); ok {
+		number = strings.TrimPrefix(number, "#")
+	}
+	if number == "" && t.header[columnBid] >= 0 {
+		return t.in.Errorf("column %d: found an empty cell, expected the number of a bid", t.header[columnBid]+1)
+	}
+	b := bidLine{number: number, bidder: cell(columnBidder), price: cell(columnPrice), line: t.in.Number()}
+	if b.bidder != "" && names.Missing(b.bidder) {
+		return t.in.Errorf("column %d: found %s for a bidder, expected a name, or an empty cell", t.header[columnBidder]+1, formats.Quote(b.bidder))
+	}
+	var err error
+	if b.goods, err = t.items("goods", cell(columnGoods)); err != nil {
+		return err
+	}
+	if b.xor, err = t.items("xor", cell(columnXOR)); err != nil {
+		return err
+	}
+	return t.bid(b)
+}
+
+// items reads a cell that lists goods or groups; what the cell is, errors say.
+func (t *table) items(what, cell string) ([]string, error) {
+	var known func(name string) bool
+	if t.listed && what == "goods" {
+		known = func(name string) bool { _, ok := t.ids[name]; return ok }
+	}
+	list, err := names.Items(cell, known)
+	if err != nil {
+		return nil, t.in.Errorf("%s: %w", what, err)
+	}
+	return list, nil
 }

@@ -100,10 +100,10 @@ func TestTablesRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, o := range map[string]Options{
-		"tables are made by one": {Algorithm: Bidders, Devices: []device.Device{d, d}},
-		"has no variant":         {Algorithm: Bidders, Devices: []device.Device{d}, Variant: "block=7"},
-		"no such variant":        {Algorithm: Bidders, Variant: "block=256,items=16,bids=256,value=int32"},
-		"has value=int64":        {Variant: "block=256,items=16,bids=256,value=int64", Devices: []device.Device{d}},
+		"Devices: found 2": {Algorithm: Bidders, Devices: []device.Device{d, d}},
+		"has no variant":   {Algorithm: Bidders, Devices: []device.Device{d}, Variant: "block=7"},
+		"no such variant":  {Algorithm: Bidders, Variant: "block=256,items=16,bids=256,value=int32"},
+		"has value=int64":  {Variant: "block=256,items=16,bids=256,value=int64", Devices: []device.Device{d}},
 	} {
 		if _, err := Solve(context.Background(), a, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %q", err, want)

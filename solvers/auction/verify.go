@@ -43,7 +43,7 @@ func Verify(a *Auction, result []byte) (*solve.Verdict, error) {
 		return v, nil
 	}
 	if x.Solution == nil {
-		v.Refute("the result has no solution: to accept no bid is one")
+		verifyUnsold(v, reduced.plain, &x.Report, x.Proof)
 		return v, nil
 	}
 	places := make(map[int64]int, len(a.Bids))
@@ -85,6 +85,26 @@ func Verify(a *Auction, result []byte) (*solve.Verdict, error) {
 		v.Refute("the proof: %w", err)
 	}
 	return v, nil
+}
+
+// verifyUnsold holds a result without a solution against an auction: the proof has to show that no bids
+// sell all goods, where the result says so.
+func verifyUnsold(v *solve.Verdict, p *plain, stated *solve.Report, x *replay.Proof) {
+	switch err := p.unsellable(x); {
+	case stated.Value != "":
+		v.Refute("the result has a value and no solution")
+	case p.unsold == nil:
+		v.Refute("the result has no solution: %w", err)
+	case !stated.Proven && x == nil:
+		v.Note("the result has no solution, and does not say that there is none")
+	case err == nil && !stated.Proven:
+		v.Refute("the result does not say that no bids sell every good, which its proof shows")
+	case err != nil:
+		v.Refute("the proof that no bids sell every good: %w", err)
+	default:
+		v.BoundChecked = true
+		v.Note("no bids and reserves together have each of the %d goods once, by a tree of prices of cliques computed again", p.Goods)
+	}
 }
 
 // feasible is the message for winning bids that can win together.
@@ -254,11 +274,7 @@ func (res *Result) checkProof(v *solve.Verdict, x *replay.Proof, stated solve.Nu
 	if err != nil {
 		return err
 	}
-	bids := make([]replay.Bid, len(p.Bids))
-	for i, b := range p.Bids {
-		bids[i] = replay.Bid{Goods: b.Goods, Price: b.Price}
-	}
-	ceiling, err := x.Bound(bids, p.bids(res.Winners, res.Kept))
+	ceiling, err := p.bound(x, p.bids(res.Winners, res.Kept))
 	if err != nil {
 		return err
 	}

@@ -9,11 +9,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"coalesce/solvers/formats/names"
+	"coalesce/solvers/solve"
 )
 
 // Write writes an auction in a format, one of Formats, and returns texts about parts that the format
 // cannot hold. It is an error if such a part changes which bids can win: CATS holds no limits, no
-// reserves and no goods that have to be sold; CSV holds no goods whose names have blanks.
+// reserves and no goods that have to be sold.
 func Write(w io.Writer, a *Auction, format string) (notes []string, err error) {
 	if err := a.valid(); err != nil {
 		return nil, err
@@ -33,7 +36,7 @@ func Write(w io.Writer, a *Auction, format string) (notes []string, err error) {
 			err = s.object(b)
 		}
 	default:
-		err = fmt.Errorf("found the format %.40q, expected one of %v", format, Formats())
+		err = solve.Input("format", "found %.40q, expected one of %v", format, Formats())
 	}
 	if err != nil {
 		return nil, err
@@ -204,28 +207,26 @@ func (s *spoken) table(w *bufio.Writer) error {
 		}
 		w.WriteByte('\n')
 	}
-	for _, name := range s.goods {
-		if len(strings.Fields(name)) != 1 {
-			return fmt.Errorf("found the good %q, expected names without blanks: CSV separates goods by them, JSON does not", name)
-		}
-	}
 	if s.goods == nil {
 		line("count:", strconv.FormatInt(s.Goods, 10))
 	} else {
-		line("goods:", strings.Join(s.goods, " "))
+		line("goods:", names.Join(s.goods))
 	}
 	if s.SellAll {
 		line("disposal:", "no")
 	}
 	for _, r := range s.Reserves {
-		line("reserve:", s.Price(big.NewInt(r.Price)), strings.Join(s.bundle(r.Goods), " "))
+		line("reserve:", s.Price(big.NewInt(r.Price)), names.Join(s.bundle(r.Goods)))
 	}
 	for _, limit := range s.limits() {
 		line("most:", limit.bidder, strconv.Itoa(limit.limit))
 	}
 	line("bid", "bidder", "price", "goods", "xor")
 	for i, b := range s.bids {
-		line(strconv.FormatInt(s.Bids[i].Number, 10), b.bidder, s.Price(big.NewInt(s.Bids[i].Price)), strings.Join(b.goods, " "), strings.Join(b.xor, " "))
+		if b.bidder != "" && names.Missing(b.bidder) {
+			return fmt.Errorf("found the bidder %q, expected another name: in CSV it stands for none, in JSON it does not", b.bidder)
+		}
+		line(strconv.FormatInt(s.Bids[i].Number, 10), b.bidder, s.Price(big.NewInt(s.Bids[i].Price)), names.Join(b.goods), names.Join(b.xor))
 	}
 	return nil
 }

@@ -16,11 +16,13 @@
 package csg
 
 import (
+	"cmp"
 	"io"
 
 	"coalesce/solvers/csg/internal/draw"
 	"coalesce/solvers/csg/internal/formats"
 	"coalesce/solvers/csg/problem"
+	"coalesce/solvers/solve"
 )
 
 // The problem, which package problem describes.
@@ -109,16 +111,31 @@ func CheckMissing(value string) error { return formats.CheckMissing(value) }
 // ParseCoalition reads agents of an instance, by number or by name, as tables write
 // them: "1 3", "{ann, bob}".
 func ParseCoalition(inst *Instance, text string) (uint64, error) {
-	return formats.ParseCoalition(inst, text)
+	if err := inst.Check(); err != nil {
+		return 0, err
+	}
+	mask, err := formats.ParseCoalition(inst, text)
+	return mask, solve.Refuse(err)
 }
 
 // WriteNPY writes an instance as a version 1 .npy file, little-endian.
-func WriteNPY(w io.Writer, inst *Instance) error { return formats.WriteNPY(w, inst) }
+func WriteNPY(w io.Writer, inst *Instance) error {
+	if err := inst.Check(); err != nil {
+		return err
+	}
+	inst.Hold()
+	return formats.WriteNPY(w, inst)
+}
 
 // WriteCover writes the table of SolveCover as a .npy file, which ReadOptions.CoverOf reads back:
 // where sizes of blocks restrict the instance they follow as an array of their own, and a coalition
 // that cannot be divided into such blocks has the least number of the table's type, or minus infinity.
-func WriteCover(w io.Writer, inst, cover *Instance) error { return formats.WriteCover(w, inst, cover) }
+func WriteCover(w io.Writer, inst, cover *Instance) error {
+	if err := cmp.Or(inst.Check(), cover.Check()); err != nil {
+		return err
+	}
+	return formats.WriteCover(w, inst, cover)
+}
 
 // Scales of generated integers: an integer is the value times the scale, rounded to
 // the nearest even.
@@ -134,18 +151,21 @@ func Distributions() []string { return draw.Distributions() }
 // Generate makes an instance of n agents with float64 values: for the same name, n
 // and seed always the same.
 func Generate(name string, n int, seed uint64) (*Instance, error) {
-	return draw.Generate(name, n, seed)
+	inst, err := draw.Generate(name, n, seed)
+	return inst, solve.Refuse(err)
 }
 
 // GenerateAs makes an instance of another value type: float32 rounds the float64
 // values, integers scale them (ScaleInt16, ScaleInt32, ScaleInt64). It makes values on all cores.
 func GenerateAs(name string, n int, seed uint64, as Value) (*Instance, error) {
-	return draw.GenerateAs(name, n, seed, as)
+	inst, err := draw.GenerateAs(name, n, seed, as)
+	return inst, solve.Refuse(err)
 }
 
 // Drawn is the instance of GenerateAs without its values. For Apart and ByPrices a GPU draws
 // them, bit by bit the same; anything else that needs the values calls Hold, which draws them
 // into this machine's memory.
 func Drawn(name string, n int, seed uint64, as Value) (*Instance, error) {
-	return draw.Drawn(name, n, seed, as)
+	inst, err := draw.Drawn(name, n, seed, as)
+	return inst, solve.Refuse(err)
 }

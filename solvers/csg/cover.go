@@ -2,7 +2,6 @@ package csg
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"coalesce/solvers/csg/internal/levels"
 	"coalesce/solvers/csg/internal/ranking"
 	"coalesce/solvers/csg/problem"
+	"coalesce/solvers/solve"
 )
 
 // A lowerer is an engine that can skip the coalitions with the last agent. Opened for one agent
@@ -38,18 +38,15 @@ func SolveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Insta
 }
 
 func solveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Instance, error) {
-	if inst == nil {
-		return nil, nil, errors.New("no instance")
-	}
-	inst.Hold()
-	if err := inst.Check(); err != nil {
+	inst, err := held(inst)
+	if err != nil {
 		return nil, nil, err
 	}
 	if _, err := o.First(); err != nil {
 		return nil, nil, err
 	}
 	if o.Algorithm != "" && o.Algorithm != string(Apart) {
-		return nil, nil, fmt.Errorf("method %s: the table of all coalitions is made by %s", o.Algorithm, Apart)
+		return nil, nil, solve.Input("Algorithm", "found %.40q, expected %s, which makes the table of all coalitions", o.Algorithm, Apart)
 	}
 	facts := o.Weakest()
 	f, _, err := familyFor(facts.Kind, Apart, o.Variant)
@@ -139,5 +136,17 @@ type Ranked = ranking.Ranked
 // them where fewer than k have only allowed blocks. Sums of floats are rounded, so that structures
 // whose values differ by less than the rounding may change places.
 func BestFew(ctx context.Context, inst, cover *Instance, coalition uint64, k int) ([]Ranked, error) {
+	inst, err := held(inst)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case cover == nil:
+		return nil, solve.Input("cover", "found nil, expected the table of SolveCover")
+	case coalition > inst.Grand():
+		return nil, solve.Input("coalition", "found %#x, expected some of the agents 1 to %d", coalition, inst.N)
+	case k < 1:
+		return nil, solve.Input("k", "found %d structures, expected 1 or more", k)
+	}
 	return ranking.Best(ctx, widened(inst).Instance, cover, coalition, k)
 }

@@ -13,6 +13,7 @@ import (
 	"coalesce/solvers/csg/internal/levels"
 	"coalesce/solvers/csg/internal/tables"
 	"coalesce/solvers/csg/problem"
+	"coalesce/solvers/solve"
 )
 
 // A Checkpoint is the file to which a long solve writes each finished level once, while the next
@@ -110,7 +111,7 @@ func (c *Checkpoint) kept(e engine, inst *Instance, best *incumbent, ranks colle
 	}
 	if !c.Resume {
 		k.file, err = checkpoint.Create(c.Path, id)
-		return k, err
+		return k, solve.Refuse(err)
 	}
 	done := checkpoint.Levels{}
 	at := int64(0)

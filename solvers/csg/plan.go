@@ -64,7 +64,10 @@ func familyFor(kind string, asked Method, label string) (*device.Family, Method,
 	if kind == device.Host && (asked == DP || asked == IDP) && label == "" {
 		return nil, asked, nil
 	}
-	return nil, "", cmp.Or(reference.Check(asked), fmt.Errorf("method %s: not on a %s device, where %s", asked, kind, names(all)))
+	if err := reference.Check(asked); err != nil {
+		return nil, "", solve.Input("Algorithm", "%w", err)
+	}
+	return nil, "", solve.Input("Algorithm", "found %s, which does not run on a %s device, where %s", asked, kind, names(all))
 }
 
 // names lists families with their methods.

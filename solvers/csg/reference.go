@@ -7,6 +7,7 @@ import (
 
 	"coalesce/solvers/csg/internal/reference"
 	"coalesce/solvers/csg/problem"
+	"coalesce/solvers/solve"
 )
 
 // A Method is which splittings are evaluated. All methods find the optimum.
@@ -28,12 +29,12 @@ func Splittings(m Method, n int) (*big.Int, error) { return reference.Splittings
 // Reference solves an instance on one core, one splitting after the other. Tests and --verify
 // compare every other solver with it.
 func Reference(inst *Instance, m Method) (*Result, error) {
-	inst.Hold()
-	if err := inst.Check(); err != nil {
+	inst, err := held(inst)
+	if err != nil {
 		return nil, fmt.Errorf("reference: %w", err)
 	}
 	if err := reference.Check(m); err != nil {
-		return nil, fmt.Errorf("reference: %w", err)
+		return nil, fmt.Errorf("reference: %w", solve.Refuse(err))
 	}
 	start := time.Now()
 	var s Structure

@@ -72,10 +72,18 @@ func (r *Result) solvedAs(as *problem.Recast) {
 	}
 }
 
-// infeasible makes the result a proof that every structure has a forbidden block.
+// infeasible makes the result say that every structure has a forbidden block. It is proven where a search for
+// one without is short enough to be made again by Verify.
 func (r *Result) infeasible(inst *Instance) error {
 	r.Structure = nil
 	r.ProveInfeasible()
+	switch found, known := inst.Feasible(); {
+	case found != nil:
+		return fmt.Errorf("%w: every structure was said to have a forbidden block, found %v", ErrCheck, found.Lists())
+	case !known:
+		r.Proven = false
+		r.Notes = append(r.Notes, "that every structure has a forbidden block is not proven: to look at all of them takes too long")
+	}
 	if !inst.Sizes.Divide(inst.N) {
 		return fmt.Errorf("the number of agents, %d, is no sum of the sizes %s: %w", inst.N, inst.Sizes, solve.ErrInfeasible)
 	}

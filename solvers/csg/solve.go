@@ -1,6 +1,7 @@
 package csg
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,23 +42,32 @@ func SolveKept(ctx context.Context, inst *Instance, o Options, keep *Checkpoint)
 	return r, err
 }
 
+// held is an instance that is safe to add up, its values in this machine's memory.
+func held(inst *Instance) (*Instance, error) {
+	if err := inst.Check(); err != nil {
+		return nil, err
+	}
+	inst.Hold()
+	return inst.Prepared()
+}
+
 func (s *Session) solveChecked(ctx context.Context, inst *Instance, keep *Checkpoint) (*Result, error) {
 	o := s.Options
-	if inst == nil {
-		return nil, errors.New("no instance")
+	d, err := o.First()
+	if err != nil {
+		return nil, err
 	}
-	if o.Devices[0].Facts().Kind == device.Host {
-		inst.Hold()
+	if d.Facts().Kind == device.Host {
+		inst, err = held(inst)
+	} else {
+		inst, err = inst.Prepared()
 	}
-	if inst.Law == nil || inst.Held() {
-		if err := inst.Check(); err != nil {
-			return nil, err
-		}
+	if err != nil {
+		return nil, err
 	}
 	facts := o.Weakest()
 	other := o       // the settings of the solve that follows where prices leave too much work
 	var way ways.Way // the tuned order of algorithms; none where an algorithm is asked for, or with other ranks
-	var err error
 	if o.Algorithm == "" && o.Variant == "" && o.Together() == 1 {
 		if way, err = ways.Choose(&o, facts, inst.N, runs); err != nil {
 			return nil, err
@@ -68,7 +78,7 @@ func (s *Session) solveChecked(ctx context.Context, inst *Instance, keep *Checkp
 	}
 	byPrices, limits, err := triesPrices(facts, inst.N, inst.Type, &o, way)
 	if err != nil {
-		return nil, err
+		return nil, solve.Refuse(err)
 	}
 	if other.Algorithm == string(ByPrices) {
 		other.Algorithm = ""
@@ -79,13 +89,13 @@ func (s *Session) solveChecked(ctx context.Context, inst *Instance, keep *Checkp
 	}
 	if f == nil {
 		if err := levelsTake(inst, o, method, keep); err != nil {
-			return nil, err
+			return nil, solve.Refuse(err)
 		}
 	} else if len(o.Devices) > 1 && f != &csg.Tiles {
-		return nil, fmt.Errorf("%d devices: %s runs on one, several GPUs run %s (algorithm %s)", len(o.Devices), f.Name, csg.Tiles.Name, Apart)
+		return nil, solve.Input("Devices", "found %d: %s runs on one, several GPUs run %s (algorithm %s)", len(o.Devices), f.Name, csg.Tiles.Name, Apart)
 	}
 	if o.Together() > 1 && f != nil && f != &csg.Tiles && f != &csg.Hosttiles {
-		return nil, fmt.Errorf("%d ranks: %s runs on one, several run %s or %s (algorithm %s)", o.Together(), f.Name, csg.Tiles.Name, csg.Hosttiles.Name, Apart)
+		return nil, solve.Input("Ranks", "found %d: %s runs on one, several run %s or %s (algorithm %s)", o.Together(), f.Name, csg.Tiles.Name, csg.Hosttiles.Name, Apart)
 	}
 	r := NewResult(inst)
 	r.Device, r.Algorithm = o.Where(), string(method)
@@ -102,7 +112,7 @@ func (s *Session) solveChecked(ctx context.Context, inst *Instance, keep *Checkp
 	best := &incumbent{of: inst}
 	best.plain()
 	if keep != nil && (o.Algorithm == string(ByPrices) || f == &csg.Splits) {
-		return nil, fmt.Errorf("a checkpoint is kept by algorithm %s alone", Apart)
+		return nil, solve.Input("Algorithm", "found %s: a checkpoint is kept by %s alone", method, Apart)
 	}
 	relayed, err := solve.Relay(func(yield func(solve.Attempt[struct{}]) bool) {
 		attempt := func(m Method, run func() error) bool {
@@ -137,6 +147,9 @@ func (s *Session) solveChecked(ctx context.Context, inst *Instance, keep *Checkp
 	r.Reason = way.Before(r.Reason)
 	if over := ctx.Err(); over != nil && err != nil && o.Together() > 1 && !errors.Is(err, ErrCheck) && !errors.Is(err, solve.ErrInfeasible) {
 		err = errors.Join(over, err) // exchanges fail where other ranks have ended
+	}
+	if errors.Is(err, ErrCheck) {
+		err = cmp.Or(inst.Changed(), err)
 	}
 	return r.ended(ctx, inst, best, err)
 }

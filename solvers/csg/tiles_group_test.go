@@ -96,7 +96,7 @@ func TestSeveralRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Solve(context.Background(), inst, Options{Devices: []device.Device{h, h}}); err == nil || !strings.Contains(err.Error(), "2 devices: csg/hosttiles runs on one") {
+	if _, err := Solve(context.Background(), inst, Options{Devices: []device.Device{h, h}}); err == nil || !strings.Contains(err.Error(), "Devices: found 2: csg/hosttiles runs on one") {
 		t.Errorf("two hosts: found %v", err)
 	}
 }

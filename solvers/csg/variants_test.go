@@ -173,7 +173,7 @@ func TestSolveRefuses(t *testing.T) {
 	}{
 		{"a variant that is not", "has no variant", Options{Variant: "k=99"}},
 		{"another type's variant", "the instance needs value=int32", Options{Variant: otherType(t)}},
-		{"IDP by a variant of tiles", "method idp", Options{Algorithm: "idp", Variant: "k=99"}},
+		{"IDP by a variant of tiles", "Algorithm: found idp", Options{Algorithm: "idp", Variant: "k=99"}},
 	} {
 		c.options.Devices = []device.Device{d}
 		if _, err := Solve(context.Background(), inst, c.options); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
+	"strings"
 
 	"coalesce/solvers/solve"
 )
@@ -35,6 +35,9 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
+	if inst, err = held(inst); err != nil {
+		return nil, err
+	}
 	if x.Sizes != "" && inst.Sizes == 0 {
 		sizes, err := ParseSizes(x.Sizes)
 		if err != nil {
@@ -44,7 +47,6 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 			return nil, err
 		}
 	}
-	inst.Hold()
 	r := NewResult(inst)
 	r.Prices, r.Solved = x.Prices, x.Solved
 	if !v.SameSize(r.Size) {
@@ -114,32 +116,30 @@ func structure(inst *Instance, lists [][]int) (Structure, error) {
 	return s, nil
 }
 
-// verifyInfeasible looks for a structure without a forbidden block, of one or two
-// blocks or of single agents, where the result says that there is none.
+// verifyInfeasible looks for a structure without a forbidden block, where the result says that there is none.
 func verifyInfeasible(v *solve.Verdict, inst *Instance, stated *solve.Report) {
-	if !stated.Proven || stated.Value != "" {
-		v.Refute("the result has no solution, and does not say that none is feasible")
+	if stated.Value != "" {
+		v.Refute("the result has a value and no solution")
 		return
 	}
-	if !inst.Sizes.Divide(inst.N) {
+	switch found, known := inst.Feasible(); {
+	case !stated.Proven && known && found == nil:
+		v.Refute("the result does not say that no structure is feasible, which a search of all shows")
+	case !stated.Proven:
+		v.Note("the result has no solution, and does not say that none is feasible")
+	case found != nil:
+		names := make([]string, len(found))
+		for k, block := range found {
+			names[k] = inst.Coalition(block)
+		}
+		v.Refute("a structure is feasible: %s", strings.Join(names, ", "))
+	case !known:
+		v.Refute("that no structure is feasible takes longer to check than a proven result may")
+	case !inst.Sizes.Divide(inst.N):
 		v.BoundChecked = true
 		v.Note("no structure is feasible: the number of agents, %d, is no sum of the sizes %s", inst.N, inst.Sizes)
-		return
+	default:
+		v.BoundChecked = true
+		v.Note("no structure is feasible: no allowed coalitions are a partition of the agents, by a search of all")
 	}
-	allowed := func(mask uint64) bool { return !math.IsInf(inst.Value64(mask), -1) }
-	single := true
-	for agent := range inst.N {
-		single = single && allowed(1<<agent)
-	}
-	if single {
-		v.Refute("a structure is feasible: every agent alone")
-	}
-	for mask := range inst.Len()/2 + inst.Len()%2 { // with the block that completes it
-		if allowed(mask) && allowed(inst.Grand()&^mask) {
-			v.Refute("a structure is feasible: %s and %s", inst.Coalition(mask), inst.Coalition(inst.Grand()&^mask))
-			return
-		}
-	}
-	v.Note("structures of one or two blocks, and that of single agents, have a forbidden block")
-	v.Unchecked()
 }

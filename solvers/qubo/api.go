@@ -16,6 +16,7 @@ package qubo
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"coalesce/runtime/device"
@@ -25,6 +26,7 @@ import (
 	"coalesce/solvers/qubo/internal/search"
 	"coalesce/solvers/qubo/internal/tabu"
 	"coalesce/solvers/qubo/problem"
+	"coalesce/solvers/solve"
 )
 
 // The problem, which package problem describes.
@@ -81,7 +83,8 @@ func ParseBits(text string) (Bits, bool) { return problem.ParseBits(text) }
 // 2002-03-21: density is the percentage of pairs with a coefficient, seed the
 // generator's first state; p3000.1 is Palubeckis(3000, 50, 31000).
 func Palubeckis(n, density int, seed int64) (*Instance, error) {
-	return draw.Palubeckis(n, density, seed)
+	inst, err := draw.Palubeckis(n, density, seed)
+	return inst, solve.Refuse(err)
 }
 
 // ReadOptions say how to read an instance.
@@ -116,6 +119,9 @@ func ReadFrom(r io.Reader, name string, o ReadOptions) (*Instance, error) {
 // of the format first, so that reading the file without options gives the same problem. notes name
 // the conversions, and the parts that the format cannot hold.
 func Write(w io.Writer, inst *Instance, format string) (notes []string, err error) {
+	if err := inst.Check(); err != nil {
+		return nil, fmt.Errorf("a malformed instance: %w", err)
+	}
 	return formats.Write(w, inst, format)
 }
 
@@ -163,7 +169,21 @@ type (
 // as the paper's CPU would. Objectives in the run are scaled, to be maximised;
 // Value of the instance gives its own terms.
 func Multistart(ctx context.Context, d device.Device, inst *Instance, o MultistartOptions) (*MultistartRun, error) {
+	if err := onDevice(d, inst); err != nil {
+		return nil, err
+	}
 	return multistart.Solve(ctx, d, inst, o)
+}
+
+// onDevice returns an error for no device and for a malformed instance.
+func onDevice(d device.Device, inst *Instance) error {
+	if d == nil {
+		return solve.Input("device", "found nil, expected one")
+	}
+	if err := inst.Check(); err != nil {
+		return fmt.Errorf("a malformed instance: %w", err)
+	}
+	return nil
 }
 
 // An Evaluation is a number of random solutions of an instance, resident on a
@@ -173,12 +193,23 @@ type Evaluation = multistart.Evaluation
 // OpenEvaluation loads the variant of qubo/evaluate of a label and draws count solutions. An empty
 // label stands for the default variant of the narrowest type of coefficients that is exact.
 func OpenEvaluation(d device.Device, inst *Instance, label string, count int) (*Evaluation, error) {
+	if err := onDevice(d, inst); err != nil {
+		return nil, err
+	}
+	if count < 0 {
+		return nil, solve.Input("count", "found %d solutions, expected at least 0", count)
+	}
 	return multistart.OpenEvaluation(d, inst, label, count)
 }
 
 // EvaluateVariants are the labels of the variants of qubo/evaluate that can evaluate an instance.
 // Those of float32 may round; all others are exact.
-func EvaluateVariants(inst *Instance) ([]string, error) { return multistart.EvaluateVariants(inst) }
+func EvaluateVariants(inst *Instance) ([]string, error) {
+	if err := inst.Check(); err != nil {
+		return nil, fmt.Errorf("a malformed instance: %w", err)
+	}
+	return multistart.EvaluateVariants(inst)
+}
 
 // A Flipping is a variant of qubo/bulk on a dense problem that is drawn on its
 // way to the device, to be timed: the host never holds the matrix.
@@ -187,6 +218,9 @@ type Flipping = tabu.Flipping
 // OpenFlipping draws a problem of n variables that rows of a type hold, and loads the variant of a
 // label; an empty label stands for the variant that is chosen where nothing is tuned.
 func OpenFlipping(d device.Device, n int, row, label string) (*Flipping, error) {
+	if d == nil {
+		return nil, solve.Input("device", "found nil, expected one")
+	}
 	return tabu.OpenFlipping(d, n, row, label)
 }
 

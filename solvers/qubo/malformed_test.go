@@ -21,15 +21,15 @@ func TestMalformedInstances(t *testing.T) {
 		inst *Instance
 		want string
 	}{
-		"nil":          {nil, "there is no instance"},
-		"empty":        {&Instance{}, "form"},
+		"nil":          {nil, "instance: found nil"},
+		"empty":        {&Instance{}, "Form"},
 		"one side":     {two(Maximize, []int64{0, 1, 1}, []int32{1}, 2), "stored with variable 0 alone"},
 		"asymmetric":   {two(Maximize, []int64{0, 1, 2}, []int32{1, 0}, 2, -5), "coefficient 2 with variable 0 and -5 with variable 1"},
-		"short":        {two(Maximize, []int64{0, 1, 2}, []int32{1, 0}, 2), "1 coefficients of pairs, expected 2"},
-		"no start":     {two(Maximize, nil, nil), "found 0 numbers in Start"},
+		"short":        {two(Maximize, []int64{0, 1, 2}, []int32{1, 0}, 2), "Pair: found 1 coefficients, expected 2"},
+		"no start":     {two(Maximize, nil, nil), "Start: found 0 numbers"},
 		"no terms":     {&Instance{N: 2, Form: QUBO, Sense: Maximize, Start: make([]int64, 3)}, "neither integer nor real terms"},
 		"out of range": {two(Maximize, []int64{0, 1, 2}, []int32{7, 0}, 2, 2), "variable 0 has a pair with variable 7"},
-		"no sense":     {two("", []int64{0, 1, 2}, []int32{1, 0}, 2, 2), `sense "": expected maximize or minimize`},
+		"no sense":     {two("", []int64{0, 1, 2}, []int32{1, 0}, 2, 2), `Sense: found "", expected maximize or minimize`},
 	} {
 		refused := func(by string, err error) {
 			t.Helper()

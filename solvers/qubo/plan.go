@@ -14,6 +14,7 @@ import (
 	"coalesce/solvers/qubo/internal/tabu"
 	"coalesce/solvers/qubo/internal/tempering"
 	"coalesce/solvers/qubo/problem"
+	"coalesce/solvers/solve"
 )
 
 // An engine is one algorithm of a search.
@@ -74,20 +75,20 @@ func planFor(facts device.Facts, o Options) (plan, error) {
 			return plan{e, fmt.Sprintf("the best on %s: %s", facts, e.about)}, nil
 		case asked != e.name:
 		case !runs:
-			return plan{}, fmt.Errorf("engine %s runs on %s, not on %s", e.name, strings.Join(e.kinds, ", "), facts)
+			return plan{}, solve.Input("Algorithm", "engine %s runs on %s, not on %s", e.name, strings.Join(e.kinds, ", "), facts)
 		case o.Variant != "" && !e.variant:
 			return plan{}, o.Variantless(e.name)
 		case several && !e.several:
-			return plan{}, fmt.Errorf("engine %s runs on one device, found %d", e.name, len(o.Devices))
+			return plan{}, solve.Input("Devices", "engine %s runs on one device, found %d", e.name, len(o.Devices))
 		default:
 			return plan{e, "asked for by name"}, nil
 		}
 	}
 	if asked != "" {
-		return plan{}, fmt.Errorf("engine %q: expected one of %s", asked, strings.Join(Algorithms(), ", "))
+		return plan{}, solve.Input("Algorithm", "engine %q: expected one of %s", asked, strings.Join(Algorithms(), ", "))
 	}
 	if several {
-		return plan{}, fmt.Errorf("no engine runs on several devices like %s", facts)
+		return plan{}, solve.Input("Devices", "no engine runs on several devices like %s", facts)
 	}
 	unnamed := o
 	unnamed.Variant = ""

@@ -35,19 +35,22 @@ type Options struct {
 }
 
 func (o Options) check() error {
-	switch {
-	case o.TimeLimit < 0 || o.Work < 0:
-		return fmt.Errorf("time limit %v and work %d: expected none below 0", o.TimeLimit, o.Work)
-	case o.Target != nil && (math.IsNaN(*o.Target) || math.IsInf(*o.Target, 0)):
-		return fmt.Errorf("target %v: expected a number", *o.Target)
-	case o.Solutions < 0 || o.Distance < 0:
-		return fmt.Errorf("solutions %d and their distance %d: expected none below 0", o.Solutions, o.Distance)
+	for _, count := range []struct {
+		name  string
+		found int64
+	}{{"Work", o.Work}, {"Solutions", int64(o.Solutions)}, {"Distance", int64(o.Distance)}, {"Threads", int64(o.Threads)}, {"Memory", o.Memory}} {
+		if count.found < 0 {
+			return solve.Input(count.name, "found %d, expected at least 0", count.found)
+		}
 	}
-	if o.Together() > 1 && o.Solutions > 1 {
-		return fmt.Errorf("%d solutions on %d ranks: several are looked for by one process", o.Solutions, o.Together())
+	switch {
+	case o.Target != nil && (math.IsNaN(*o.Target) || math.IsInf(*o.Target, 0)):
+		return solve.Input("Target", "found %v, expected a number", *o.Target)
+	case o.Together() > 1 && o.Solutions > 1:
+		return solve.Input("Solutions", "found %d on %d ranks, expected 1: several are looked for by one process", o.Solutions, o.Together())
 	}
 	if err := o.Rules.Check(); err != nil {
-		return err
+		return solve.Refuse(err)
 	}
 	return o.checkWithout()
 }
@@ -102,8 +105,8 @@ func (s *Session) Solve(ctx context.Context, inst *Instance) (*Result, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	if err := inst.Check(); err != nil {
-		return nil, fmt.Errorf("a malformed instance: %w", err)
+	if err := onDevice(d, inst); err != nil {
+		return nil, err
 	}
 	limit := o.TimeLimit
 	if limit == 0 && o.Work == 0 {
@@ -116,14 +119,14 @@ func (s *Session) Solve(ctx context.Context, inst *Instance) (*Result, error) {
 		return nil, err
 	}
 	if err := o.Starts.Check(r.plan.engine.name); err != nil {
-		return nil, err
+		return nil, solve.Refuse(err)
 	}
 	if err := o.Rules.CheckFor(r.plan.engine.name, o.Without, inst.N); err != nil {
-		return nil, err
+		return nil, solve.Refuse(err)
 	}
 	for _, other := range o.Devices[1:] {
 		if kind := other.Facts().Kind; kind != d.Facts().Kind {
-			return nil, fmt.Errorf("devices of two kinds, %s and %s", d.Facts(), other.Facts())
+			return nil, solve.Input("Devices", "found two kinds, %s and %s, expected one", d.Facts(), other.Facts())
 		}
 	}
 	need := inst.Memory()

@@ -230,15 +230,15 @@ func TestSolveRefuses(t *testing.T) {
 		{Options{Settings: solve.Settings{Algorithm: "x"}}, `engine "x": expected one of `},
 		{Options{Settings: solve.Settings{Variant: "x"}}, `variant "x"`},
 		{Options{Settings: solve.Settings{Algorithm: "host", Variant: "x"}}, "algorithm host runs, and has no such variant"},
-		{Options{Settings: solve.Settings{TimeLimit: -1}}, "expected none below 0"},
+		{Options{Settings: solve.Settings{TimeLimit: -1}}, "TimeLimit: found -1ns"},
 		{Options{Target: new(float64(math.Inf(1)))}, "expected a number"},
-		{Options{Solutions: -1}, "expected none below 0"},
+		{Options{Solutions: -1}, "Solutions: found -1"},
 	} {
 		if _, err := Solve(t.Context(), inst, on(d, c.o)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %s", c.o, err, c.want)
 		}
 	}
-	if _, err := Solve(t.Context(), inst, Options{}); err == nil || !strings.Contains(err.Error(), "no device") {
+	if _, err := Solve(t.Context(), inst, Options{}); err == nil || !strings.Contains(err.Error(), "Devices: found none") {
 		t.Errorf("without a device: %v", err)
 	}
 	if _, err := Solve(t.Context(), inst, on(d, Options{Memory: 1})); !errors.Is(err, device.ErrMemory) {

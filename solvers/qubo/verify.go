@@ -39,6 +39,9 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := inst.Check(); err != nil {
+		return nil, fmt.Errorf("a malformed instance: %w", err)
+	}
 	if !v.SameSize(map[string]int{"variables": inst.N, "pairs": int(inst.Pairs())}) {
 		return v, nil
 	}

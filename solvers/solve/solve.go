@@ -51,10 +51,27 @@ type Settings struct {
 	Progress func(Incumbent)
 }
 
-// First is the device that leads the others.
+// Check returns an error, which wraps ErrInput, if a device is nil or the time limit below 0. Settings
+// without devices pass: not every algorithm needs one.
+func (s *Settings) Check() error {
+	for k, d := range s.Devices {
+		if d == nil {
+			return Input(fmt.Sprintf("Devices[%d]", k), "found nil, expected a device")
+		}
+	}
+	if s.TimeLimit < 0 {
+		return Input("TimeLimit", "found %v, expected at least 0", s.TimeLimit)
+	}
+	return nil
+}
+
+// First is the device that leads the others. Its errors are those of Check, or of settings without a device.
 func (s *Settings) First() (device.Device, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
 	if len(s.Devices) == 0 {
-		return nil, errors.New("no device to solve on")
+		return nil, Input("Devices", "found none, expected a device to solve on")
 	}
 	return s.Devices[0], nil
 }
@@ -167,7 +184,8 @@ func (s *Settings) ChooseAlgorithm(f *device.Family, facts device.Facts, w tuned
 
 func (s *Settings) chooseAlone(f *device.Family, facts device.Facts, w tuned.Workload, feasible func(*device.Variant) error) (tuned.Choice, error) {
 	if s.Variant != "" {
-		return tuned.Asked(f, s.Variant, w, feasible)
+		c, err := tuned.Asked(f, s.Variant, w, feasible)
+		return c, Refuse(err)
 	}
 	db := s.Tuning
 	if db == nil {

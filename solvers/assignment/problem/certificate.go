@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"coalesce/solvers/cores"
+	"coalesce/solvers/solve"
 )
 
 // ErrCheck is wrapped by the errors of answers that do not check.
@@ -78,6 +79,9 @@ func (e *InfeasibleError) Error() string {
 	return fmt.Sprintf("no full matching: only %d %s allowed to %d %s %s together", len(h.Partners), other, len(h.Members), member, short(h.Members))
 }
 
+// Unwrap is solve.ErrInfeasible.
+func (e *InfeasibleError) Unwrap() error { return solve.ErrInfeasible }
+
 // short writes a few numbers of a list.
 func short(list []int) string {
 	if len(list) > 8 {
@@ -102,6 +106,9 @@ func CheckNear(inst *Instance, column []int32, d Duals, width int64) (Certificat
 }
 
 func (c *check) run() (Certificate, []Pair, error) {
+	if err := c.inst.Check(); err != nil {
+		return c.cert, nil, err
+	}
 	for _, step := range []func() error{c.shape, c.matching, c.sides, c.pairs, c.sums} {
 		if err := step(); err != nil {
 			return c.cert, nil, fmt.Errorf("%w: %w", ErrCheck, err)

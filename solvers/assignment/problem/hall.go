@@ -19,6 +19,9 @@ func CheckHall(inst *Instance, members []int32) (Hall, error) {
 // the allowed ones; all cores call allowed at once.
 func CheckPartners(inst *Instance, members []int32, allowed func(i, j int) bool) (Hall, error) {
 	h := Hall{Side: "rows"}
+	if err := inst.Check(); err != nil {
+		return h, err
+	}
 	count, others := inst.Rows, inst.Cols
 	if inst.Rows > inst.Cols {
 		h.Side, count, others = "columns", inst.Cols, inst.Rows

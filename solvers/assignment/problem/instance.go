@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"coalesce/runtime/device"
+	"coalesce/solvers/solve"
 )
 
 // MaxSide is the most rows or columns an instance may have: columns are int32.
@@ -257,26 +258,40 @@ func (e *EntryError) Error() string {
 // Unwrap is ErrCost.
 func (e *EntryError) Unwrap() error { return ErrCost }
 
+// fields are the names of the slices of costs.
+var fields = map[Value]string{Int32: "I32", Int64: "I64", Float32: "F32", Float64: "F64"}
+
 // Check is an error where the shape of an instance is malformed: its size, its type and slice, the
-// order of a sparse instance's columns, the number of coordinates. It does not look at the costs.
+// order of a sparse instance's columns, the number of coordinates and of names. The error begins with the
+// field and wraps solve.ErrInput. Check does not look at the costs.
 func (inst *Instance) Check() error {
 	if inst == nil {
-		return errors.New("no instance")
+		return solve.Input("instance", "found nil, expected one")
 	}
 	if inst.Rows < 0 || inst.Cols < 0 || inst.Rows > MaxSide || inst.Cols > MaxSide {
-		return fmt.Errorf("%d x %d pairs: expected 0 to %d rows and columns", inst.Rows, inst.Cols, MaxSide)
+		return solve.Input("Rows, Cols", "found %d x %d pairs, expected 0 to %d rows and columns", inst.Rows, inst.Cols, MaxSide)
 	}
 	if inst.Type.Size() == 0 {
-		return fmt.Errorf("costs of type %q: expected int32, int64, float32 or float64", inst.Type)
+		return solve.Input("Type", "found %.20q, expected int32, int64, float32 or float64", string(inst.Type))
 	}
 	if l := inst.Limit; l != nil && math.IsNaN(*l) {
-		return fmt.Errorf("limit %v: expected a number", *l)
+		return solve.Input("Limit", "found %v, expected a number", *l)
 	}
+	field := fields[inst.Type]
 	if len(inst.Bytes()) != inst.Len()*inst.Type.Size() {
-		return fmt.Errorf("costs: found other slices than that of type %s", inst.Type)
+		return solve.Input("I32, I64, F32, F64", "found costs in another slice than %s, that of the type %s", field, inst.Type)
 	}
 	if inst.Sparse != nil && inst.Points != nil {
-		return errors.New("costs: found both a sparse instance and points")
+		return solve.Input("Sparse, Points", "found both, expected one of them")
+	}
+	for _, names := range []struct {
+		of    string
+		found []string
+		want  int
+	}{{"RowNames", inst.RowNames, inst.Rows}, {"ColNames", inst.ColNames, inst.Cols}} {
+		if names.found != nil && len(names.found) != names.want {
+			return solve.Input(names.of, "found %d, expected %d", len(names.found), names.want)
+		}
 	}
 	want := inst.Rows * inst.Cols // both below 2^31
 	switch {
@@ -292,23 +307,23 @@ func (inst *Instance) Check() error {
 		want = 0
 	}
 	if inst.Len() != want {
-		return fmt.Errorf("%d costs: expected %d", inst.Len(), want)
+		return solve.Input(field, "found %d costs, expected %d", inst.Len(), want)
 	}
 	return nil
 }
 
 func (s *Sparse) check(rows, cols int) error {
 	if len(s.Start) != rows+1 || s.Start[0] != 0 || s.Start[rows] != int64(len(s.Col)) {
-		return fmt.Errorf("%d row starts: expected %d, from 0 to %d", len(s.Start), rows+1, len(s.Col))
+		return solve.Input("Sparse.Start", "found %d numbers, expected %d, from 0 to %d", len(s.Start), rows+1, len(s.Col))
 	}
 	for i := range rows {
 		if s.Start[i] > s.Start[i+1] || s.Start[i+1] > int64(len(s.Col)) {
-			return fmt.Errorf("row %d: found the range %d to %d, expected one within %d pairs", i, s.Start[i], s.Start[i+1], len(s.Col))
+			return solve.Input(fmt.Sprintf("Sparse.Start[%d]", i+1), "found %d after %d, expected numbers that rise up to %d", s.Start[i+1], s.Start[i], len(s.Col))
 		}
 		last := int32(-1)
-		for _, j := range s.Col[s.Start[i]:s.Start[i+1]] {
+		for k, j := range s.Col[s.Start[i]:s.Start[i+1]] {
 			if j <= last || int(j) >= cols {
-				return fmt.Errorf("row %d: found column %d after %d, expected ascending columns below %d", i, j, last, cols)
+				return solve.Input(fmt.Sprintf("Sparse.Col[%d]", s.Start[i]+int64(k)), "row %d: found column %d after %d, expected ascending columns below %d", i, j, last, cols)
 			}
 			last = j
 		}
@@ -353,6 +368,9 @@ func spanOf[T Number](inst *Instance, costs []T) (least, largest float64) {
 func (inst *Instance) Part(low, high int) *Instance {
 	part := *inst
 	part.Rows, part.Unmap = high-low, nil
+	if part.RowNames != nil {
+		part.RowNames = part.RowNames[low:high]
+	}
 	from, to := low*inst.Cols, high*inst.Cols
 	switch inst.Type {
 	case Int32:
@@ -371,6 +389,9 @@ func (inst *Instance) Part(low, high int) *Instance {
 func (inst *Instance) Columns(low, high int) *Instance {
 	part := *inst
 	part.Cols, part.Unmap = high-low, nil
+	if part.ColNames != nil {
+		part.ColNames = part.ColNames[low:high]
+	}
 	switch inst.Type {
 	case Int32:
 		part.I32 = columns(inst.I32, inst.Cols, low, high)

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"coalesce/solvers/solve"
 )
 
 // A Metric is how the cost of a pair comes from its two points.
@@ -47,25 +49,25 @@ func NewPoints(p Points, source string) (*Instance, error) {
 
 func (p *Points) check(inst *Instance) error {
 	if !slices.Contains(Metrics(), string(p.Metric)) {
-		return fmt.Errorf("metric %q: expected one of %s", p.Metric, strings.Join(Metrics(), ", "))
+		return solve.Input("Points.Metric", "found the metric %.40q, expected one of %s", string(p.Metric), strings.Join(Metrics(), ", "))
 	}
 	if p.Dim < 1 {
-		return fmt.Errorf("points of %d coordinates: expected 1 or more", p.Dim)
+		return solve.Input("Points.Dim", "found points of %d coordinates, expected 1 or more", p.Dim)
 	}
 	if len(p.Row) != inst.Rows*p.Dim || len(p.Col) != inst.Cols*p.Dim {
-		return fmt.Errorf("%d and %d coordinates: expected %d and %d", len(p.Row), len(p.Col), inst.Rows*p.Dim, inst.Cols*p.Dim)
+		return solve.Input("Points.Row, Points.Col", "found %d and %d coordinates, expected %d and %d", len(p.Row), len(p.Col), inst.Rows*p.Dim, inst.Cols*p.Dim)
 	}
 	if p.Floor != (inst.Type == Int64) || !p.Floor && inst.Type != Float64 {
-		return fmt.Errorf("costs of points as %s: expected float64, int64 when they are cut to integers", inst.Type)
+		return solve.Input("Type", "found %s for distances, expected float64, or int64 with Floor", inst.Type)
 	}
 	for k, x := range p.Row {
 		if x-x != 0 {
-			return fmt.Errorf("%w: point of row %d: found the coordinate %v, expected a number", ErrCost, k/p.Dim, x)
+			return solve.Input(fmt.Sprintf("Points.Row[%d]", k), "%w: point of row %d: found the coordinate %v, expected a number", ErrCost, k/p.Dim, x)
 		}
 	}
 	for k, x := range p.Col {
 		if x-x != 0 {
-			return fmt.Errorf("%w: point of column %d: found the coordinate %v, expected a number", ErrCost, k/p.Dim, x)
+			return solve.Input(fmt.Sprintf("Points.Col[%d]", k), "%w: point of column %d: found the coordinate %v, expected a number", ErrCost, k/p.Dim, x)
 		}
 	}
 	return nil

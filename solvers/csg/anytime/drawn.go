@@ -25,7 +25,7 @@ const MostDrawn = draw.MostFunction
 func Drawn(name string, n int, seed uint64) (*Instance, error) {
 	law, err := draw.NewFunction(name, n, seed)
 	if err != nil {
-		return nil, err
+		return nil, solve.Refuse(err)
 	}
 	return &Instance{N: n, Type: problem.Float64, Source: law.String(), law: law}, nil
 }

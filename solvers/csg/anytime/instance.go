@@ -26,6 +26,7 @@ import (
 	"coalesce/solvers/csg/internal/draw"
 	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/qubo"
+	"coalesce/solvers/solve"
 )
 
 // An Instance is a weighted graph, or a distribution. It is read only once it is made.
@@ -120,8 +121,33 @@ func ReadFrom(r io.Reader, name string, o ReadOptions) (*Instance, error) {
 	return newInstance(terms)
 }
 
+// check returns an error if an instance is none that Read, Draw or Drawn has made, or was changed since.
+func (inst *Instance) check() error {
+	agents := 0
+	switch {
+	case inst == nil:
+		return solve.Input("instance", "found nil, expected one")
+	case inst.law != nil:
+		agents = inst.law.N
+	case inst.graph != nil:
+		agents = inst.graph.N
+	default:
+		return solve.Input("instance", "found neither a graph nor a distribution, expected one that Read, Draw or Drawn makes")
+	}
+	switch {
+	case inst.N != agents:
+		return solve.Input("N", "found %d agents, expected the %d of the instance when it was made", inst.N, agents)
+	case inst.Names != nil && len(inst.Names) != agents:
+		return solve.Input("Names", "found %d, expected %d, one for each agent", len(inst.Names), agents)
+	}
+	return nil
+}
+
 // Write writes a graph whose nodes have no weights of their own as rudy.
 func (inst *Instance) Write(w io.Writer) error {
+	if err := inst.check(); err != nil {
+		return err
+	}
 	if inst.terms == nil || inst.terms.Form != qubo.MaxCut {
 		return fmt.Errorf("%s: expected a graph without own weights", inst.Source)
 	}
@@ -281,6 +307,9 @@ func each[T int64 | float64](q *qubo.Instance, own, pair []T, label []int32, add
 // Table is the instance of package csg with the value of every coalition, for exact algorithms. Floats
 // are rounded once. It takes at most 16·2^N bytes while it is made.
 func (inst *Instance) Table(ctx context.Context) (*problem.Instance, error) {
+	if err := inst.check(); err != nil {
+		return nil, err
+	}
 	if inst.law != nil {
 		return nil, fmt.Errorf("%s: found a distribution, expected a graph", inst.Source)
 	}

@@ -168,6 +168,9 @@ func (x *Result) check(inst *Instance) ([]int32, error) {
 // Worth is the sum of the values of blocks of agents 1..N, which have to be a partition. Errors wrap
 // problem.ErrCheck.
 func (inst *Instance) Worth(blocks [][]int) (solve.Number, error) {
+	if err := inst.check(); err != nil {
+		return "", err
+	}
 	label, err := labels(blocks, inst.N)
 	if err != nil {
 		return "", err

@@ -3,8 +3,6 @@ package anytime
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -41,14 +39,16 @@ func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
 	switch {
 	case err != nil:
 		return nil, err
+	case inst.check() != nil:
+		return nil, inst.check()
 	case d.Facts().Kind != device.Host || len(o.Devices)*o.Together() > 1:
-		return nil, fmt.Errorf("algorithm %s runs on a host, found %s", Algorithm, o.Where())
+		return nil, solve.Input("Devices", "found %s, expected a host, on which algorithm %s runs", o.Where(), Algorithm)
 	case o.Algorithm != "" && o.Algorithm != Algorithm:
-		return nil, fmt.Errorf("algorithm %q: expected %s", o.Algorithm, Algorithm)
+		return nil, solve.Input("Algorithm", "found %.40q, expected %s", o.Algorithm, Algorithm)
 	case o.Variant != "":
 		return nil, o.Variantless(Algorithm)
-	case o.TimeLimit < 0 || o.Target != nil && math.IsNaN(*o.Target):
-		return nil, errors.New("expected a time limit of at least 0, and a target that is a number")
+	case o.Target != nil && math.IsNaN(*o.Target):
+		return nil, solve.Input("Target", "found NaN, expected a number")
 	}
 	o.TimeLimit = cmp.Or(o.TimeLimit, DefaultLimit)
 	ends, cancel := o.Limited(ctx)

@@ -22,6 +22,9 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := inst.check(); err != nil {
+		return nil, err
+	}
 	if !v.SameSize(inst.size()) {
 		return v, nil
 	}

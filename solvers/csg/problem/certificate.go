@@ -63,6 +63,9 @@ type Block struct {
 // decimals. Its errors wrap ErrCheck.
 func Check(inst *Instance, s Structure, claimed string) (Certificate, error) {
 	c := Certificate{Blocks: []Block{}, Claimed: claimed}
+	if err := inst.Check(); err != nil {
+		return c, err
+	}
 	if err := partition(inst, s); err != nil {
 		return c, err
 	}

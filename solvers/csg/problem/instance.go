@@ -13,8 +13,10 @@ import (
 	"math/bits"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"coalesce/runtime/device"
+	"coalesce/solvers/solve"
 )
 
 // MaxAgents is the most agents an instance may have: 2^40 values are eight
@@ -55,6 +57,20 @@ type Instance struct {
 	Sizes  Sizes    // of blocks, which Restrict sets; other coalitions are forbidden
 	Source string   // the file, or the distribution and seed
 	Notes  []string // what was changed on the way in, one sentence each
+
+	safe safe
+}
+
+// safe is the values that Promote has looked at: whoever sets another slice has them looked at again.
+type safe struct {
+	first *byte
+	n     int
+	as    Value
+	sizes Sizes
+}
+
+func (inst *Instance) state() safe {
+	return safe{unsafe.SliceData(inst.Bytes()), inst.N, inst.Type, inst.Sizes}
 }
 
 // NewInstance makes an instance of values, which it keeps, and promotes it.
@@ -62,7 +78,7 @@ type Instance struct {
 func NewInstance[T Number](values []T, source string) (*Instance, error) {
 	n, err := AgentsOf(uint64(len(values)))
 	if err != nil {
-		return nil, err
+		return nil, solve.Input("values", "found %w", err)
 	}
 	inst := &Instance{N: n, Source: source}
 	SetValues(inst, values)
@@ -237,38 +253,56 @@ func (e *EntryError) Error() string {
 // Unwrap is ErrValue.
 func (e *EntryError) Unwrap() error { return ErrValue }
 
+// fields are the names of the slices of values.
+var fields = map[Value]string{Int16: "I16", Int32: "I32", Int64: "I64", Float32: "F32", Float64: "F64"}
+
 // Check returns an error if an instance's shape is wrong: the number of agents, the slice and its length,
-// the names, or the value of the empty coalition.
+// the names, the sizes, or the value of the empty coalition. Its errors wrap solve.ErrInput and begin with the
+// field, or are an EntryError. Values that a Law gives and nothing holds have no slice.
 func (inst *Instance) Check() error {
-	if inst.N < 0 || inst.N > MaxAgents {
-		return fmt.Errorf("%d agents: expected 0 to %d", inst.N, MaxAgents)
+	switch {
+	case inst == nil:
+		return solve.Input("instance", "found nil, expected one")
+	case inst.N < 0 || inst.N > MaxAgents:
+		return solve.Input("N", "found %d agents, expected 0 to %d", inst.N, MaxAgents)
+	case inst.Type.Size() == 0:
+		return solve.Input("Type", "found %.20q, expected int16, int32, int64, float32 or float64", string(inst.Type))
+	case inst.Sizes&1 != 0 || inst.Sizes>>(MaxAgents+1) != 0:
+		return solve.Input("Sizes", "found sizes beyond 1 to %d, expected what ParseSizes gives", MaxAgents)
 	}
-	set := 0
-	length := 0
-	for _, l := range []int{len(inst.I16), len(inst.I32), len(inst.I64), len(inst.F32), len(inst.F64)} {
-		if l > 0 {
-			set++
-			length = l
+	if err := inst.checkNames(); err != nil {
+		return err
+	}
+	if inst.Law != nil && !inst.Held() {
+		return nil
+	}
+	for of, length := range map[Value]int{Int16: len(inst.I16), Int32: len(inst.I32), Int64: len(inst.I64), Float32: len(inst.F32), Float64: len(inst.F64)} {
+		switch {
+		case of != inst.Type && length > 0:
+			return solve.Input(fields[of], "found %d values, expected none: Type is %s", length, inst.Type)
+		case of == inst.Type && uint64(length) != inst.Len():
+			return solve.Input(fields[of], "found %d values, expected 2^%d, one for each coalition of N agents", length, inst.N)
 		}
-	}
-	if set != 1 || len(inst.Bytes()) != length*inst.Type.Size() {
-		return fmt.Errorf("values: found %d slices, expected one of type %q", set, inst.Type)
-	}
-	if uint64(length) != inst.Len() {
-		return fmt.Errorf("%d values: expected 2^%d", length, inst.N)
-	}
-	if inst.Names != nil && len(inst.Names) != inst.N {
-		return fmt.Errorf("%d names for %d agents", len(inst.Names), inst.N)
-	}
-	seen := map[string]bool{}
-	for _, name := range inst.Names {
-		if seen[name] {
-			return fmt.Errorf("two agents are called %q", name)
-		}
-		seen[name] = true
 	}
 	if inst.Value64(0) != 0 {
 		return &EntryError{0, "{}", inst.Exact(0), "0"}
+	}
+	return nil
+}
+
+func (inst *Instance) checkNames() error {
+	if inst.Names == nil {
+		return nil
+	}
+	if len(inst.Names) != inst.N {
+		return solve.Input("Names", "found %d, expected %d, one for each agent", len(inst.Names), inst.N)
+	}
+	seen := map[string]int{}
+	for k, name := range inst.Names {
+		if other, ok := seen[name]; ok {
+			return solve.Input(fmt.Sprintf("Names[%d]", k), "found %.40q, which Names[%d] is too, expected different names", name, other)
+		}
+		seen[name] = k
 	}
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"math/bits"
 	"strconv"
 	"strings"
+
+	"coalesce/solvers/solve"
 )
 
 // Sizes are how many members a block may have: bit k stands for k members. The zero
@@ -26,7 +28,7 @@ func ParseSizes(text string) (Sizes, error) {
 			}
 		}
 		if err != nil || from < 1 || to < from || to > MaxAgents {
-			return 0, fmt.Errorf("found the sizes %q, expected numbers from 1 to %d and ranges of them, such as 1-3,5", part, MaxAgents)
+			return 0, solve.Refuse(fmt.Errorf("found the sizes %q, expected numbers from 1 to %d and ranges of them, such as 1-3,5", part, MaxAgents))
 		}
 		s |= (1<<(to-from+1) - 1) << from
 	}
@@ -92,14 +94,23 @@ func (s Sizes) List() []uint8 {
 // where two do not, with a note, and an int64 below -2^62 is an error. A restricted instance is
 // an error too.
 func (inst *Instance) Restrict(s Sizes) error {
+	if inst == nil {
+		return inst.Check()
+	}
 	if inst.Sizes != 0 {
-		return fmt.Errorf("blocks are restricted to sizes %s already", inst.Sizes)
+		return solve.Input("Sizes", "found %s, to which blocks are restricted already, expected none", inst.Sizes)
 	}
 	if s == 0 {
 		return nil
 	}
+	if s&1 != 0 || s>>(MaxAgents+1) != 0 {
+		return solve.Input("sizes", "found some beyond 1 to %d, expected what ParseSizes gives", MaxAgents)
+	}
+	if err := inst.Check(); err != nil {
+		return err
+	}
 	if !inst.Held() {
-		return errors.New("values that are not held cannot be restricted")
+		return solve.Refuse(errors.New("values that are not held cannot be restricted"))
 	}
 	x, fits := int64(0), true
 	switch inst.Type {
@@ -169,6 +180,7 @@ func (inst *Instance) forbid(x int64) {
 	default:
 		forbid(inst.F64, inst.Sizes, math.Inf(-1))
 	}
+	inst.safe = inst.state()
 }
 
 func forbid[T Number](values []T, s Sizes, x T) {

@@ -3,9 +3,14 @@ package csv
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"math/bits"
 	"strings"
+	"unicode"
 
+	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/names"
 	"coalesce/solvers/formats/text"
 )
 
@@ -15,28 +20,100 @@ type cell struct {
 	quoted bool
 }
 
-// skipped reports lines without text and comments: # with no delimiter behind.
-func skipped(line []byte) bool {
+// errQuote is the error of a quote that ends elsewhere than its cell.
+var errQuote = errors.New("found a quote that does not end where its cell does, expected its end on the same line")
+
+// skipped reports lines below the first one that hold no data: those without text, and comments, which begin with # and a
+// blank.
+func skipped(line []byte) bool { return Passed(line, "#", false) }
+
+// Passed reports lines that hold no data: those without text, and comments. A comment begins with one of the marks, and a
+// blank or nothing stands behind it: #N/A and #1 are data. Above the first line of a table another character may stand
+// there too, but neither a delimiter nor, on the whole line, a number or a spreadsheet's error value.
+func Passed(line []byte, marks string, above bool) bool {
 	line = bytes.TrimSpace(line)
-	return len(line) == 0 || line[0] == '#' && (len(line) == 1 || !strings.ContainsRune(",;\t", rune(line[1])))
+	if len(line) > 2 && line[0] == '"' && line[2] == ' ' { // a comment that a spreadsheet put in quotes
+		line = line[1:]
+	}
+	switch {
+	case len(line) == 0:
+		return true
+	case strings.IndexByte(marks, line[0]) < 0:
+		return false
+	case len(line) == 1 || line[1] == ' ':
+		return true
+	case !above || strings.IndexByte(",;\t", line[1]) >= 0:
+		return false
+	}
+	return !holdsData(line)
+}
+
+// holdsData reports whether a number, or a spreadsheet's error value, stands on a line that begins with a mark.
+func holdsData(line []byte) bool {
+	cut := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;\"", r) }
+	for k, word := range bytes.FieldsFunc(line, cut) {
+		if names.ErrorValue(string(word)) {
+			return true
+		}
+		if k == 0 {
+			word = word[1:]
+		}
+		if text.IsNumber(word) {
+			return true
+		}
+	}
+	return false
+}
+
+// Separator reads the line that spreadsheets write, or look for, before a table: sep= and its delimiter. is tells whether
+// the line is one; an error says that its delimiter is none of a comma, a semicolon and a tab.
+func Separator(line []byte) (delimiter byte, is bool, err error) {
+	line = bytes.TrimLeft(line, " \"")
+	if len(line) < 4 || !strings.EqualFold(string(line[:4]), "sep=") {
+		return 0, false, nil
+	}
+	switch rest := strings.TrimRight(string(line[4:]), "\" "); rest {
+	case ",", ";", "\t":
+		return rest[0], true, nil
+	case `\t`:
+		return '\t', true, nil
+	}
+	return 0, true, fmt.Errorf("found %s, expected sep= and a comma, a semicolon or a tab", formats.Quote(line))
+}
+
+// Delimiter is the first of a comma, a semicolon and a tab in a line, outside quotes; a comma where there is none.
+func Delimiter(line []byte) byte {
+	quoted := false
+	for _, c := range line {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case !quoted && (c == ',' || c == ';' || c == '\t'):
+			return c
+		}
+	}
+	return ','
+}
+
+// Split appends the cells of a line, without the blanks round them and inside their quotes. A quote that does not end where
+// its cell does is an error.
+func Split(list []string, line []byte, delimiter byte) ([]string, error) {
+	cells, err := split(nil, line, delimiter)
+	for _, c := range cells {
+		list = append(list, string(c.word))
+	}
+	return list, err
 }
 
 // split appends the cells of a line.
-func split(cells []cell, line []byte, delimiter byte) []cell {
-	if delimiter == ' ' {
-		return splitBlanks(cells, line)
+func split(cells []cell, line []byte, delimiter byte) ([]cell, error) {
+	switch quotes := bytes.IndexByte(line, '"') >= 0; {
+	case quotes:
+		return splitQuoted(cells, line, delimiter)
+	case delimiter == ' ':
+		return splitBlanks(cells, line), nil
 	}
-	quotes := bytes.IndexByte(line, '"') >= 0
 	for from := 0; ; {
-		if quotes {
-			end := from + closing(line[from:], delimiter)
-			cells = append(cells, unquote(trim(line[from:end])))
-			if end == len(line) {
-				return cells
-			}
-			from = end + 1
-			continue
-		}
 		end := cellEnd(line, from, delimiter)
 		word := line[from:end]
 		if end > from && (word[0] <= ' ' || word[len(word)-1] <= ' ') {
@@ -44,7 +121,7 @@ func split(cells []cell, line []byte, delimiter byte) []cell {
 		}
 		cells = append(cells, cell{word, false})
 		if end == len(line) {
-			return cells
+			return cells, nil
 		}
 		from = end + 1
 	}
@@ -66,34 +143,54 @@ func cellEnd(line []byte, at int, delimiter byte) int {
 	return at
 }
 
-// closing is the index of the first delimiter outside quotes, or the length of the text.
-func closing(line []byte, delimiter byte) int {
-	quoted := false
-	for k, c := range line {
-		if c == '"' {
-			quoted = !quoted
-		} else if c == delimiter && !quoted {
-			return k
-		}
+// splitQuoted is split of a line with quotes. One stands round a cell where it begins the cell; in it two quotes are one.
+func splitQuoted(cells []cell, line []byte, delimiter byte) ([]cell, error) {
+	blanks := delimiter == ' '
+	ends := func(at int) bool {
+		return at == len(line) || line[at] == delimiter || blanks && isBlank(line[at])
 	}
-	return len(line)
-}
-
-// splitBlanks splits at runs of blanks outside quotes.
-func splitBlanks(cells []cell, line []byte) []cell {
-	if bytes.IndexByte(line, '"') < 0 {
-		for at := 0; ; {
-			for at < len(line) && isBlank(line[at]) {
+	for at := 0; ; at++ {
+		for at < len(line) && isBlank(line[at]) && (blanks || line[at] != delimiter) {
+			at++
+		}
+		if blanks && at == len(line) {
+			return cells, nil
+		}
+		from := at
+		if at == len(line) || line[at] != '"' {
+			for !ends(at) {
 				at++
 			}
-			if at == len(line) {
-				return cells
+			cells = append(cells, cell{trim(line[from:at]), false})
+		} else {
+			for at++; ; at += 2 {
+				k := bytes.IndexByte(line[at:], '"')
+				if k < 0 {
+					return cells, errQuote
+				}
+				if at += k; at+1 == len(line) || line[at+1] != '"' {
+					break
+				}
 			}
-			from := at
-			at = text.WordEnd(line, at)
-			cells = append(cells, cell{line[from:at], false})
+			word := line[from+1 : at]
+			if bytes.IndexByte(word, '"') >= 0 {
+				word = bytes.ReplaceAll(word, []byte(`""`), []byte(`"`))
+			}
+			cells = append(cells, cell{bytes.TrimSpace(word), true})
+			for at++; at < len(line) && isBlank(line[at]) && !ends(at); at++ {
+			}
+			if !ends(at) {
+				return cells, errQuote
+			}
+		}
+		if at == len(line) {
+			return cells, nil
 		}
 	}
+}
+
+// splitBlanks splits a line without quotes at runs of blanks.
+func splitBlanks(cells []cell, line []byte) []cell {
 	for at := 0; ; {
 		for at < len(line) && isBlank(line[at]) {
 			at++
@@ -101,13 +198,9 @@ func splitBlanks(cells []cell, line []byte) []cell {
 		if at == len(line) {
 			return cells
 		}
-		from, quoted := at, false
-		for ; at < len(line) && (quoted || !isBlank(line[at])); at++ {
-			if line[at] == '"' {
-				quoted = !quoted
-			}
-		}
-		cells = append(cells, unquote(line[from:at]))
+		from := at
+		at = text.WordEnd(line, at)
+		cells = append(cells, cell{line[from:at], false})
 	}
 }
 
@@ -124,30 +217,19 @@ func trim(word []byte) []byte {
 	return word
 }
 
-func unquote(word []byte) cell {
-	k := len(word)
-	if k < 2 || word[0] != '"' || word[k-1] != '"' {
-		return cell{word, false}
-	}
-	word = word[1 : k-1]
-	if bytes.IndexByte(word, '"') >= 0 {
-		word = bytes.ReplaceAll(word, []byte(`""`), []byte(`"`))
-	}
-	return cell{word, true}
-}
-
 // number reports whether a cell looks like a number, one with a decimal comma
 // included, which is refused later.
 func (c cell) number() bool { return text.IsNumber(c.word) || text.DecimalComma(c.word) }
 
 // missing reports words that stand for no number.
-func (c cell) missing() bool {
-	switch strings.ToLower(string(c.word)) {
-	case "", "na", "n/a", "#n/a", "null", "none", "-", "?":
-		return true
-	}
-	return false
+func (c cell) missing() bool { return names.Missing(string(c.word)) }
+
+// errorValue reports the error values of spreadsheets.
+func (c cell) errorValue() bool {
+	return len(c.word) > 0 && (c.word[0] == '#' || c.word[0] == 'E') && names.ErrorValue(string(c.word))
 }
+
+func (c cell) empty() bool { return len(c.word) == 0 }
 
 // named reports names for a column of names.
 func (c cell) named() bool {
@@ -195,10 +277,21 @@ func counted(cells []cell) bool {
 	return len(cells) > 0
 }
 
-func names(cells []cell) []string {
+func namesOf(cells []cell) []string {
 	list := make([]string, len(cells))
 	for k, c := range cells {
-		list[k] = strings.ToValidUTF8(string(c.word), "�")
+		list[k] = c.name()
 	}
 	return list
 }
+
+// wordsOf appends the texts of cells.
+func wordsOf(list [][]byte, cells []cell) [][]byte {
+	for _, c := range cells {
+		list = append(list, c.word)
+	}
+	return list
+}
+
+// name is a cell as the name of a row or a column.
+func (c cell) name() string { return strings.ToValidUTF8(string(c.word), "�") }

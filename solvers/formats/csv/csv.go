@@ -4,11 +4,13 @@
 // which, reading ends with an error that names --header and --index.
 //
 // Cells stand between commas, semicolons, tabs or blanks; those in quotes may
-// hold any of these. Lines without text are left out, and comments: lines that
-// begin with # and have no delimiter behind it. What is read how:
+// hold any of these. A line sep= above the table tells the delimiter. Lines without
+// text are left out, and comments, which Passed describes. What is read how:
 //
-//   - An empty first cell stands above an index: the first line is a header,
-//     the first column an index.
+//   - An empty first cell stands above an index, where words follow it, numbers
+//     above a first column of words, quoted numbers, or 0 to n-1 above 0 to m-1: the
+//     first line is a header, the first column an index. Before other numbers it is
+//     an error, and so are a first line of empty cells and a header with one.
 //   - A first line one cell shorter than the second, of words or of 0 to n-1, is
 //     a header without a name for the index, as R's write.table writes it.
 //   - A first line of numbers is data. That of 0 to n-1, and quoted numbers
@@ -18,13 +20,15 @@
 //   - A first line that begins with a word and has numbers too is data when all
 //     rows begin with words, which are an index then, and there are two rows at
 //     least; it is an error otherwise, and where the numbers are 0 to n-2.
-//   - A first column of words is an index. One of words and numbers is an error.
+//   - A first column of words is an index. One of words and numbers is an error,
+//     and one of words for what is missing.
 //   - A first column of numbers is data, unless it looks like an index. Under a
 //     header so do 0 to m-1, three rows or more of 1 to m, whole numbers below a
 //     name such as id, and numbers that ascend and leave a square beside them;
 //     without a header, three rows or more of 0 to m-1. Those are errors.
 //
-// Options answer what files leave open. Decimal commas are refused with a hint.
+// Options answer what files leave open. Decimal commas are refused with a hint, and
+// error values of spreadsheets (#N/A) wherever they stand.
 package csv
 
 import (
@@ -70,10 +74,12 @@ type Options struct {
 
 // A Layout is how a table was read.
 type Layout struct {
+	Line      int      // the first line of the table, from 1
 	Delimiter byte     // ',', ';', '\t' or ' '
 	Header    bool     // the first line was names
 	Index     bool     // the first column was names
 	Corner    string   // what stands above the index
+	Aside     string   // the first line above the table that was left out: a # and no blank behind it
 	Columns   []string // names of columns; nil without a header
 	Rows      []string // names of rows; nil without an index
 	Height    int      // rows of numbers
@@ -93,7 +99,11 @@ func (l Layout) String() string {
 	if l.Height == 1 && l.Width == 1 {
 		numbers = "number"
 	}
-	return fmt.Sprintf("%d x %d %s between %s, %s header, %s index", l.Height, l.Width, numbers, between, with(l.Header), with(l.Index))
+	said := fmt.Sprintf("%d x %d %s between %s, %s header, %s index", l.Height, l.Width, numbers, between, with(l.Header), with(l.Index))
+	if l.Aside != "" {
+		said += ", the comment " + formats.Quote(l.Aside) + " left out"
+	}
+	return said
 }
 
 // A Body takes the cells of a table. A part holds the cells of a block of lines; New and Cell are
@@ -115,7 +125,7 @@ func Read[T any](ctx context.Context, f *text.File, o Options, body Body[T]) (La
 	}
 	p, err := h.decide(o)
 	if err != nil {
-		return Layout{}, formats.Errorf(f.Name(), h.line[0], "%w", err)
+		return Layout{}, located(f, h.line[0], err)
 	}
 	t := &table[T]{plan: p, body: body, o: o, name: f.Name()}
 	for k := range h.text {
@@ -174,32 +184,47 @@ func Matrix(ctx context.Context, f *text.File, o Options, n *text.Numbers, bad f
 	})
 }
 
-// A Record takes the records of a list, as a Body takes cells.
+// A Record takes the records of a list, as a Body takes cells. First gets the first of them, before all others.
 type Record[T any] struct {
-	New  func() T
-	Line func(part T, line int, cells [][]byte) error // line counts from 0 within the block: Keep adds the block's First
-	Keep func(b *text.Block, part T) error
+	First func(cells [][]byte)
+	New   func() T
+	Line  func(part T, line int, cells [][]byte) error // line counts from 0 within the block: Keep adds the block's First
+	Keep  func(b *text.Block, part T) error
 }
 
-// Records reads lines of so many cells each, such as row, column and cost. o may say that
-// the first line is a header, which is left out, or that it is none; where o says nothing,
-// a first line with a word that is no number is an error.
+// Records reads lines of so many cells each, such as row, column and cost. o may say that the first line is a header,
+// which is left out, or that it is none; where o says nothing, it is one if no cell of it is a number, or missing, and
+// another line follows. An empty cell before it stands above an index, which is left out.
 func Records[T any](ctx context.Context, f *text.File, o Options, cells int, what string, record Record[T]) (Layout, error) {
 	h, err := readHead(f, &o)
 	if err != nil {
 		return Layout{}, err
 	}
-	l := Layout{Delimiter: o.Delimiter, Width: cells}
-	var first []cell
-	if len(h.text) > 0 {
-		first = split(nil, h.text[0], o.Delimiter)
-		l.Header = o.Header == Yes
+	l := Layout{Line: h.line[0], Delimiter: o.Delimiter, Width: cells, Header: o.Header == Yes}
+	if !h.titled {
+		l.Aside = h.aside
 	}
-	if k := wordAmong(first); k >= 0 && o.Header == Ask {
-		return l, formats.Errorf(f.Name(), h.line[0], "found %s in the first line, expected %s in numbers, or to be told: --header yes leaves the line out, --header no reads it (--index is for matrices)", formats.Quote(first[k].word), what)
+	rows := make([][]cell, len(h.text))
+	for k := range rows {
+		if rows[k], err = split(nil, h.text[k], o.Delimiter); err != nil {
+			return l, formats.Errorf(f.Name(), h.line[k], "%w", err)
+		}
 	}
-	if l.Header {
-		l.Columns = names(first)
+	before := 0 // cells of an index
+	if len(rows[0]) == cells+1 && rows[0][0].empty() {
+		before = 1
+	}
+	if first := rows[0][before:]; o.Header == Ask && len(rows) > 1 && len(first) == cells {
+		l.Header = count(first, func(c cell) bool { return c.number() || c.missing() }) == 0
+	}
+	if !l.Header {
+		before = 0
+	} else {
+		l.Columns, rows = namesOf(rows[0][before:]), rows[1:]
+	}
+	l.Index = before > 0
+	if len(rows) > 0 && len(rows[0]) == before+cells {
+		record.First(wordsOf(nil, rows[0][before:]))
 	}
 	type part struct {
 		of    T
@@ -224,15 +249,16 @@ func Records[T any](ctx context.Context, f *text.File, o Options, cells int, wha
 			if list = list[:0]; o.Delimiter == ' ' && bytes.IndexByte(line, '"') < 0 {
 				list = text.Split(list, line)
 			} else {
-				row = split(row[:0], line, o.Delimiter)
-				for _, c := range row {
-					list = append(list, c.word)
+				var err error
+				if row, err = split(row[:0], line, o.Delimiter); err != nil {
+					return p, err
 				}
+				list = wordsOf(list, row)
 			}
-			if len(list) != cells {
-				return p, fmt.Errorf("found %s, expected %d: %s", formats.Count(len(list), "cell"), cells, what)
+			if len(list) != before+cells {
+				return p, fmt.Errorf("found %s, expected %d: %s", formats.Count(len(list), "cell"), before+cells, what)
 			}
-			if err := record.Line(p.of, b.Number(), list); err != nil {
+			if err := record.Line(p.of, b.Number(), list[before:]); err != nil {
 				return p, err
 			}
 			p.count++

@@ -103,6 +103,20 @@ func TestTablesAreReadRight(t *testing.T) {
 		{"0 to n-1 below an index, told", "x,0,1\ny,1,0\n", Options{Header: No, Index: Yes}, `["x" "y"] [0 1] | [1 0]`},
 		{"index told, header by the file", "id,a,b\n17,5,9\n", Options{Index: Yes}, `["a" "b"] ["17"] [5 9]`},
 		{"index told, no header", "17,5,9\n18,3,4\n", Options{Index: Yes}, `["17" "18"] [5 9] | [3 4]`},
+		{"Excel, sep=", "sep=,\r\n5,9,1\r\n1,2,3\r\n7,7,0\r\n", Options{}, square},
+		{"Excel, SEP=", "\ufeffSEP=;\r\n;a;b;c\r\nx;5;9;1\r\ny;1;2;3\r\nz;7;7;0\r\n", Options{}, `["a" "b" "c"] ["x" "y" "z"] ` + square},
+		{"Excel, sep= and a tab", "sep=\t\n5\t9\t1\n1\t2\t3\n7\t7\t0\n", Options{}, square},
+		{"Excel, sep= in quotes", "\"sep=;\"\n5;9;1\n1;2;3\n7;7;0\n", Options{}, square},
+		{"Excel, a comment in quotes", "\"# made, by hand\",,\n5,9,1\n1,2,3\n7,7,0\n", Options{}, square},
+		{"a comment without a blank", "#made by hand\n5,9,1\n# by hand\n1,2,3\n#\n7,7,0\n", Options{}, square},
+		{"names behind a number sign", "#a,b,c\n5,9,1\n1,2,3\n7,7,0\n", Options{}, square},
+		{"names behind a number sign, told", "#a,b,c\n5,9,1\n1,2,3\n7,7,0\n", Options{Header: Yes}, `["#a" "b" "c"] ` + square},
+		{"rows numbered behind a number sign", "#1,5,9,1\n#2,1,2,3\n#3,7,7,0\n", Options{}, `["#1" "#2" "#3"] ` + square},
+		{"blanks in quotes", "\"a \",\" b\",c\n\" 5\",\"9 \",1\n1,2,3\n7,7,0\n", Options{}, `["a" "b" "c"] ` + square},
+		{"years above an index", ",2019,2020\nx,5,9\ny,1,2\n", Options{}, `["2019" "2020"] ["x" "y"] [5 9] | [1 2]`},
+		{"years in quotes above ids", "\"\",\"2019\",\"2020\"\n17,5,9\n4,1,2\n", Options{}, `["2019" "2020"] ["17" "4"] [5 9] | [1 2]`},
+		{"an inch in a name", "5\" nail,b\n5,9\n1,2\n", Options{}, `["5\" nail" "b"] [5 9] | [1 2]`},
+		{"NA among names", "who,a\nDE,5\nNA,7\n", Options{}, `["a"] ["DE" "NA"] [5] | [7]`},
 		{"rectangular, header", "a,b,c\n5,9,1\n1,2,3\n", Options{}, `["a" "b" "c"] [5 9 1] | [1 2 3]`},
 	} {
 		for _, block := range []int{0, 1, 7} {
@@ -132,14 +146,24 @@ func TestTwoReadingsAreErrors(t *testing.T) {
 		{"a number sign above ids", "#,a,b\n17,5,9\n23,1,2\n", `found whole numbers below "#"`, Options{Index: Yes}, Options{Index: No}},
 		{"numbers from 1", "x,a,b\n1,5,9\n2,1,2\n3,1,2\n", "found the numbers 1 to 3 in the first column", Options{Index: Yes}, Options{Index: No}},
 		{"ascending beside a square", "x,a,b\n17,5,9\n23,1,2\n", "found ascending numbers in the first column", Options{Index: Yes}, Options{Index: No}},
-		{"one typing error", "l,2\n3,4\n", `a.csv:1: found "l" and numbers in the first line`, Options{Header: Yes}, Options{}},
-		{"one row that begins with a name", "ann,1,2\n", `a.csv:1: found "ann" and numbers in the first line`, Options{Header: No, Index: Yes}, Options{}},
+		{"one typing error", "l,2\n3,4\n", `a.csv:1: column 1: found "l" and numbers in the first line`, Options{Header: Yes}, Options{}},
+		{"one row that begins with a name", "ann,1,2\n", `a.csv:1: column 1: found "ann" and numbers in the first line`, Options{Header: No, Index: Yes}, Options{}},
 		{"years among names", "who,2019,2020,sum\nx,5,9,1\n", `found "who" and numbers in the first line`, Options{Header: Yes}, Options{Header: No}},
-		{"a name above the index of a range", "id,0,1,2\n0,5,9,1\n1,1,2,3\n2,7,7,0\n", `a.csv:1: found "id" and numbers in the first line`, Options{Header: Yes, Index: Yes}, Options{}},
+		{"a name above the index of a range", "id,0,1,2\n0,5,9,1\n1,1,2,3\n2,7,7,0\n", `a.csv:1: column 1: found "id" and numbers in the first line`, Options{Header: Yes, Index: Yes}, Options{}},
 		{"a name before 0 to n-1", "x,0,1\ny,1,0\n", `found "x" and numbers in the first line`, Options{Header: No}, Options{Header: Yes}},
 		{"names, then a number", "a,b,c\nx,5,9\n7,1,2\n", `a.csv:3: found the number "7" in a first column that begins with names`, Options{Index: Yes}, Options{}},
 		{"nothing but what is missing", "NA,NA\n1,2\n", `found a first line without any number, of "NA"`, Options{Header: Yes}, Options{}},
 		{"quoted numbers", "\"10\",\"20\"\n5,9\n", "found numbers in quotes in the first line", Options{Header: Yes}, Options{Header: No}},
+		{"an empty corner", ",2,9\n6,3,1\n4,8,6\n", "a.csv:1: column 1: found an empty cell before numbers in the first line", Options{Header: Yes}, Options{Header: No}},
+		{"an empty corner and another empty cell", ",,9\nx,3,1\ny,8,6\n", "a.csv:1: column 1: found an empty cell before numbers", Options{Header: Yes}, Options{}},
+		{"0 to n-1 behind an empty cell, ids below", ",0,1\n0,3,1\n4,8,6\n", "a.csv:1: column 1: found an empty cell before the numbers 0 to 1 in the first line", Options{Header: Yes}, Options{Header: No}},
+		{"years above words, then a number", ",2019,2020\nx,5,9\n7,1,2\n", `a.csv:3: found the number "7" in a first column that begins with names`, Options{Index: Yes, Header: Yes}, Options{}},
+		{"an empty first line", ",,\n6,3,1\n4,8,6\n", "a.csv:1: found a first line of empty cells", Options{Header: Yes}, Options{Header: No}},
+		{"a title", "Costs of May,,\n6,3,1\n", "a.csv:1: column 2: found an empty cell in a first line of names", Options{Header: Yes}, Options{}},
+		{"a title alone", "Costs of May\n6,3\n4,8\n", `a.csv:1: found "Costs of May" alone in the first line`, Options{}, Options{}},
+		{"a title between blanks", "cost matrix\n6 3 1\n4 8 6\n", "a.csv:1: found 2 words above 3 columns, of which the first has numbers", Options{Header: Yes}, Options{}},
+		{"a first column of NA", "NA,2,9\nNA,3,1\nNA,8,6\n", `a.csv:1: found a first column without any number or name, of "NA"`, Options{Index: Yes}, Options{Index: No}},
+		{"an empty name", "who,a\nx,5\n,7\n", "a.csv:3: found an empty cell in a first column that begins with names", Options{Index: Yes}, Options{}},
 		{"after a comment", "# made by hand\n\n0,1\n5,6\n", "a.csv:3: found the numbers 0 to 1", Options{Header: Yes}, Options{Header: No}},
 	} {
 		for _, block := range []int{0, 1, 7} {
@@ -181,6 +205,21 @@ func TestWrongTables(t *testing.T) {
 		{"x;y\n3,5;4,5\n", Options{}, `a.csv:2: column 1: cost: found "3,5", expected a number: the comma is a decimal comma`},
 		{"1,5\t2\n3\t4\n", Options{}, "decimal comma"},
 		{"1,2\n3," + strings.Repeat("\x1b", 500), Options{}, `found "` + strings.Repeat(`\x1b`, 19) + `…", expected`},
+		{"7,2,9\n#N/A,3,1\n", Options{}, `a.csv:2: column 1: cost: found "#N/A"`},
+		{"7;2;9\n#DIV/0!;3;1\n", Options{}, `a.csv:2: column 1: cost: found "#DIV/0!"`},
+		{"#N/A,3,1\n7,2,9\n", Options{}, `a.csv:1: column 1: found "#N/A", an error value of a spreadsheet`},
+		{"#REF!,#REF!\n7,2\n", Options{}, `a.csv:1: column 1: found "#REF!", an error value`},
+		{"who,a,b\nx,7,2\n#NAME?,7,2\n", Options{}, `a.csv:3: column 1: found "#NAME?", an error value`},
+		{"NA,3,1\n7,2,9\n", Options{}, `a.csv:1: column 1: cost: found "NA"`},
+		{"7,2\n#end\n", Options{}, "a.csv:2: found 1 cell, expected 2 as in line 1"},
+		{"7,2\n#3,4\n", Options{}, `a.csv:2: column 1: cost: found "#3"`},
+		{"#made 5 of May\n7,2\n3,4\n", Options{}, `a.csv:1: found "#made 5 of May" in the first line, which may be a comment`},
+		{"#made 5 of May, by hand\n7,2\n3,4\n", Options{}, `a.csv:1: found "#made 5 of May" in the first line, which may be a comment`},
+		{"sep=:\n7,2\n", Options{}, `a.csv:1: found "sep=:", expected sep= and a comma, a semicolon or a tab`},
+		{"sep=,,,\n7,2\n", Options{}, `a.csv:1: found "sep=,,,"`},
+		{"\"a\nb\",c\n1,2\n", Options{}, "a.csv:1: found a quote that does not end where its cell does"},
+		{"a,b\n\"1,2\n", Options{}, "a.csv:2: found a quote that does not end where its cell does"},
+		{"1,2\n3,4\n\"5\"x,6\n", Options{}, "a.csv:3: found a quote that does not end where its cell does"},
 		{"x\nann\n", Options{Index: Yes}, "a.csv:1: found one column, expected numbers beside the names of rows"},
 	} {
 		for _, block := range []int{0, 1, 7} {
@@ -208,7 +247,8 @@ func triples(t testing.TB, data string, o Options, block int) (string, error) {
 	type list struct{ rows []string }
 	var all []string
 	l, err := Records(t.Context(), f, o, 3, "row, column and cost", Record[*list]{
-		New: func() *list { return &list{} },
+		First: func([][]byte) {},
+		New:   func() *list { return &list{} },
 		Line: func(p *list, line int, cells [][]byte) error {
 			for _, c := range cells {
 				if !text.IsNumber(c) {
@@ -245,8 +285,16 @@ func TestTriples(t *testing.T) {
 		{"0,0,5\n0,1,7\n\n1,0,inf\n", Options{}, "1:0 0 5 | 2:0 1 7 | 4:1 0 inf"},
 		{"0 1 2\n1 1 2\n", Options{}, "1:0 1 2 | 2:1 1 2"},
 		{"row,col,cost\n0,0,5\n0,1,7\n", Options{Header: Yes}, "2:0 0 5 | 3:0 1 7"},
-		{"row,col,cost\n0,0,5\n", Options{}, `a.csv:1: found "row" in the first line, expected row, column and cost in numbers, or to be told: --header yes leaves the line out, --header no reads it (--index is for matrices)`},
-		{"x0,0,5\n0,1,7\n", Options{}, `a.csv:1: found "x0" in the first line`},
+		{"row,col,cost\n0,0,5\n", Options{}, "2:0 0 5"},
+		{"row,col,cost\n0,0,5\n", Options{Header: No}, `a.csv:1: cost: found "row", expected a number`},
+		{"row,col,cost\n", Options{}, `a.csv:1: cost: found "row", expected a number`},
+		{"row,col,NA\n0,0,5\n", Options{}, `a.csv:1: cost: found "row", expected a number`},
+		{"sep=;\n0;0;5\n#1;2;3\n", Options{}, `a.csv:3: cost: found "#1", expected a number`},
+		{"sep=|\n0|0|5\n", Options{}, `a.csv:1: found "sep=|", expected sep= and a comma, a semicolon or a tab`},
+		{",row,col,cost\n7,0,0,5\n8,1,0,2\n", Options{}, "2:0 0 5 | 3:1 0 2"},
+		{",0,0,5\n7,1,0,2\n", Options{}, "a.csv:1: found 4 cells, expected 3"},
+		{"0,0,5\n\"0,1,7\n", Options{}, "a.csv:2: found a quote that does not end where its cell does"},
+		{"x0,0,5\n0,1,7\n", Options{}, `a.csv:1: cost: found "x0", expected a number`},
 		{"x0,0,5\n0,1,7\n", Options{Header: No}, `a.csv:1: cost: found "x0", expected a number`},
 		{"0,0,5\n0,1\n", Options{}, "a.csv:2: found 2 cells, expected 3: row, column and cost"},
 		{"0,0,5\n0,1,2\n0,2,2\n0,x,2\n", Options{}, `a.csv:4: cost: found "x", expected a number`},
@@ -282,6 +330,7 @@ func TestLayoutInWords(t *testing.T) {
 var seeds = []string{
 	",0,1,2\n0,5,9,1\n1,1,2,3\n2,7,7,0\n", "\ufeff;a;b\r\nx;5;9\r\n", "\"V1\" \"V2\"\n\"1\" 5 9\n", "1.5e+00 2\n3 inf\n",
 	"l,2\n3,4\n", "#,a\n\n17,2\n", "a,b\n1,2\n", "\"a\"\"b\",c\n1,2",
+	"sep=;\n5;9\n1;2\n", ",2,9\n6,3,1\n", "#N/A,3\n#DIV/0!,1\n", "#made by hand\n1,2\n", "NA,2\nNA,3\n", "\"a \",\" b\"\n1,2\n",
 }
 
 // Where blocks end changes nothing, whatever is read.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/text"
@@ -12,15 +13,19 @@ import (
 
 // A head is the first two lines of a table.
 type head struct {
-	text [][]byte
-	line []int
+	text   [][]byte
+	line   []int
+	aside  string // the first line above the table that was taken for a comment, and has no blank behind its #
+	name   string // the file's
+	titled bool   // that line has as many cells as the table: the header that o said there is
 }
 
-// readHead reads the first two lines that hold cells, and tells the delimiter
-// by them.
+// readHead reads the first two lines that hold cells, and tells the delimiter by them, unless a line sep= does.
 func readHead(f *text.File, o *Options) (head, error) {
-	var h head
-	for len(h.text) < 2 {
+	h := head{name: f.Name()}
+	var aside []byte
+	asideLine := 0
+	for first := true; len(h.text) < 2; first = false {
 		line, err := f.Line()
 		if errors.Is(err, io.EOF) {
 			break
@@ -28,9 +33,27 @@ func readHead(f *text.File, o *Options) (head, error) {
 		if err != nil {
 			return h, err
 		}
-		if !skipped(line) {
+		if first {
+			delimiter, is, err := Separator(line)
+			if err != nil {
+				return h, f.Errorf("%w", err)
+			}
+			if is {
+				if o.Delimiter == 0 {
+					o.Delimiter = delimiter
+				}
+				continue
+			}
+		}
+		above := len(h.text) == 0
+		if !Passed(line, "#", above) {
 			h.text = append(h.text, bytes.Clone(line))
 			h.line = append(h.line, f.Number())
+		} else if above && !skipped(line) {
+			aside, asideLine = bytes.Clone(line), f.Number()
+			if h.aside == "" {
+				h.aside = string(bytes.TrimSpace(line))
+			}
 		}
 	}
 	if len(h.text) == 0 {
@@ -39,25 +62,37 @@ func readHead(f *text.File, o *Options) (head, error) {
 	if o.Delimiter == 0 {
 		o.Delimiter = h.delimiter()
 	}
+	if o.Header == Yes && aside != nil {
+		above, err := split(nil, aside, o.Delimiter)
+		first, err2 := split(nil, h.text[0], o.Delimiter)
+		if err == nil && err2 == nil && len(above) == len(first) {
+			h.text, h.line = append([][]byte{aside}, h.text...), append([]int{asideLine}, h.line...)
+			h.titled = true
+		}
+	}
 	return h, nil
 }
 
 // delimiter is the first of tab, semicolon and comma that both lines have, or
 // one of them: the second below a first of one cell, else the first.
 func (h head) delimiter() byte {
-	has := func(line []byte, d byte) bool { return closing(line, d) < len(line) }
+	has := func(line []byte, d byte) bool {
+		cells, err := split(nil, line, d)
+		return err == nil && len(cells) > 1
+	}
 	last := h.text[len(h.text)-1]
 	for _, d := range []byte("\t;,") {
 		if has(h.text[0], d) && has(last, d) {
 			return d
 		}
 	}
-	first, second := len(splitBlanks(nil, h.text[0])), len(splitBlanks(nil, last))
+	first, _ := split(nil, h.text[0], ' ') // a quote without an end is an error where cells are read
+	second, _ := split(nil, last, ' ')
 	for _, line := range [][]byte{h.text[0], last} {
 		for _, d := range []byte("\t;,") {
 			switch {
 			case !has(line, d):
-			case d == '\t' && first == second && first > 1: // a tab in place of a space
+			case d == '\t' && len(first) == len(second) && len(first) > 1: // a tab in place of a space
 				return ' '
 			default:
 				return d
@@ -65,7 +100,7 @@ func (h head) delimiter() byte {
 		}
 	}
 	// "unit cost" above one column of numbers is one name.
-	if len(splitBlanks(nil, last)) == 1 && count(splitBlanks(nil, h.text[0]), cell.number) == 0 {
+	if len(second) == 1 && count(first, cell.number) == 0 {
 		return ','
 	}
 	return ' '
@@ -77,6 +112,8 @@ func (h head) delimiter() byte {
 type plan struct {
 	Layout
 	certain bool // Index is known
+	ranged  bool // the first line is 0 to n-1 behind an empty cell: a header where the first column is 0 to m-1
+	shorter bool // the first line is words, a cell shorter than the others: a header where the first column is 0 to m-1 or 1 to m
 	cells   int  // in a line of data
 	from    int  // line whose number of cells is that of all
 }
@@ -89,11 +126,19 @@ func tell(format string, args ...any) error {
 // decide tells header and index by the first two lines and o. Of Index it may
 // leave to the rest of the file whether it is right.
 func (h head) decide(o Options) (plan, error) {
-	p := plan{Layout: Layout{Delimiter: o.Delimiter}}
-	first := split(nil, h.text[0], o.Delimiter)
+	p := plan{Layout: Layout{Line: h.line[0], Delimiter: o.Delimiter}}
+	if !h.titled {
+		p.Aside = h.aside
+	}
+	first, err := split(nil, h.text[0], o.Delimiter)
+	if err != nil {
+		return p, err
+	}
 	var second []cell
 	if len(h.text) > 1 {
-		second = split(nil, h.text[1], o.Delimiter)
+		if second, err = split(nil, h.text[1], o.Delimiter); err != nil {
+			return p, formats.Errorf(h.name, h.line[1], "%w", err)
+		}
 	}
 	header, err := isHeader(first, second, o)
 	if err != nil {
@@ -110,16 +155,26 @@ func (h head) decide(o Options) (plan, error) {
 		p.from = h.line[1]
 	}
 	p.cells = len(row)
+	corner := first[0].empty() && len(first) > 1
 	switch {
 	case o.Index != Ask:
 		p.Index, p.certain = o.Index == Yes, true
-	case header && len(row) > 1 && (len(first[0].word) == 0 || len(row) == len(first)+1):
+	case header && len(row) > 1 && (corner || len(row) == len(first)+1):
 		p.Index, p.certain = true, true
+		switch {
+		case o.Header != Ask:
+		case !corner:
+			p.shorter = row[0].number() && !row[0].quoted
+		case number(first[1:]):
+			p.certain = row[0].number()
+			p.ranged = p.certain && counted(first[1:])
+		}
 	case row[0].number():
 	case header:
 		p.Index = len(row) > 1 && !row[0].missing()
 	case len(row) > 1 && second != nil && len(second) > 0 && !second[0].number():
 		p.Index = true
+	case row[0].missing(): // Body.Cell returns the error of a cell without a number
 	default:
 		return p, tell("found %s before numbers in the first line", formats.Quote(first[0].word))
 	}
@@ -130,24 +185,34 @@ func (h head) decide(o Options) (plan, error) {
 	if p.Width == 0 {
 		return p, errors.New("found one column, expected numbers beside the names of rows")
 	}
-	if header {
-		p.Columns = names(first)
-		if p.Index && len(first) == p.cells {
-			p.Corner, p.Columns = p.Columns[0], p.Columns[1:]
-		} else if !p.Index {
-			p.Corner = p.Columns[0]
-		}
-		if len(p.Columns) != p.Width {
-			return p, fmt.Errorf("found %s, expected %d, one a column", formats.Count(len(p.Columns), "name"), p.Width)
-		}
+	if !header {
+		return p, nil
+	}
+	p.Columns = namesOf(first)
+	if p.Index && len(first) == p.cells {
+		p.Corner, p.Columns = p.Columns[0], p.Columns[1:]
+	} else if !p.Index {
+		p.Corner = p.Columns[0]
+	}
+	if len(p.Columns) != p.Width {
+		return p, fmt.Errorf("found %s, expected %d, one a column", formats.Count(len(p.Columns), "name"), p.Width)
+	}
+	if k := slices.Index(p.Columns, ""); k >= 0 && o.Header == Ask {
+		return p, tell("column %d: found an empty cell in a first line of names", k+1+len(first)-p.Width)
 	}
 	return p, nil
 }
+
+// number reports whether all cells are numbers.
+func number(cells []cell) bool { return count(cells, cell.number) == len(cells) }
 
 // isHeader tells whether the first line is names.
 func isHeader(first, second []cell, o Options) (bool, error) {
 	if o.Header != Ask {
 		return o.Header == Yes, nil
+	}
+	if k := slices.IndexFunc(first, cell.errorValue); k >= 0 && !(k == 0 && o.Index == Yes) {
+		return false, wrongValue(k, first[k])
 	}
 	shorter := len(second) == len(first)+1 && o.Index != No
 	rest := first // the cells that are numbers where there is no header
@@ -156,9 +221,17 @@ func isHeader(first, second []cell, o Options) (bool, error) {
 	}
 	numbers := count(rest, cell.number)
 	quoted := func(c cell) bool { return c.quoted }
+	numberLike := func(c cell) bool { return c.number() || c.missing() }
+	marked := func(c cell) bool { return bytes.HasPrefix(c.word, []byte("#")) }
 	switch {
-	case len(first[0].word) == 0 && len(first) > 1:
-		return true, nil
+	case len(first[0].word) > 1 && marked(first[0]) && numbers == 0 && count(first, marked) < len(first) || shorter && marked(first[0]):
+		return false, tell("found %s in the first line, which may be a comment (a # and a blank begin one) or names", formats.Quote(first[0].word))
+	case count(first, cell.empty) == len(first):
+		return false, tell("found a first line of empty cells")
+	case first[0].empty() && len(first) > 1:
+		return belowCorner(first[1:], second)
+	case shorter && len(first) == 1 && !first[0].quoted && numbers == 0:
+		return false, tell("found %s alone in the first line, which may be a title or the name of a column", formats.Quote(first[0].word))
 	case shorter && (numbers == 0 || counted(first)):
 		return true, nil
 	case numbers == len(rest) && counted(rest):
@@ -171,11 +244,35 @@ func isHeader(first, second []cell, o Options) (bool, error) {
 		return false, tell("found a first line without any number, of %s", formats.Quote(rest[0].word))
 	case numbers == 0:
 		return true, nil
-	case rest[0].number() || o.Index == Yes && count(rest, func(c cell) bool { return c.number() || c.missing() }) == len(rest):
+	case rest[0].number() || o.Index == Yes && count(rest, numberLike) == len(rest):
 		return false, nil // Body.Cell returns the error of a wrong cell
-	case o.Index == Ask && count(first[1:], func(c cell) bool { return c.number() || c.missing() }) == len(first)-1 && !counted(first[1:]) &&
-		len(second) > 0 && !second[0].number():
-		return false, nil // rows that begin with names
+	case count(first[1:], numberLike) == len(first)-1 && !counted(first[1:]) && (first[0].missing() || o.Index == Ask && len(second) > 0 && !second[0].number()):
+		return false, nil // rows that begin with names, or a number that is missing
 	}
-	return false, tell("found %s and numbers in the first line", formats.Quote(first[wordAmong(first)].word))
+	k := wordAmong(first)
+	return false, tell("column %d: found %s and numbers in the first line", k+1, formats.Quote(first[k].word))
+}
+
+// belowCorner tells whether a first line is names that begins with an empty cell: where words are behind it, or numbers
+// above a first column of words, or 0 to n-1 above a first column that begins with 0, or numbers in quotes alone.
+func belowCorner(rest, second []cell) (bool, error) {
+	words := count(rest, func(c cell) bool { return !c.number() && !c.missing() }) > 0
+	quoted := func(c cell) bool { return c.quoted }
+	switch {
+	case words:
+		return true, nil
+	case len(second) < 2 || !number(rest):
+	case !second[0].number() && !second[0].missing():
+		return true, nil
+	case counted(rest) && string(second[0].word) == "0":
+		return true, nil
+	case count(rest, quoted) == len(rest) && count(second[1:], quoted) == 0:
+		return true, nil
+	}
+	return false, tell("column 1: found an empty cell before numbers in the first line")
+}
+
+// wrongValue is the error of a spreadsheet's error value in a place, from 0, of a line.
+func wrongValue(k int, c cell) error {
+	return fmt.Errorf("column %d: found %s, an error value of a spreadsheet, expected a number or a name", k+1, formats.Quote(c.word))
 }

@@ -3,7 +3,6 @@ package csv
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/text"
@@ -16,12 +15,14 @@ type table[T any] struct {
 	o     Options
 	name  string
 	first column
+	named bool // a name of a row is a word for nothing missing
 }
 
 // A part is what a block of lines holds.
 type part[T any] struct {
 	of    T
 	names []string
+	named bool
 	first column
 }
 
@@ -68,7 +69,10 @@ func (t *table[T]) parse(b *text.Block) (part[T], error) {
 		if skipped(line) {
 			continue
 		}
-		cells = split(cells[:0], line, t.Delimiter)
+		var err error
+		if cells, err = split(cells[:0], line, t.Delimiter); err != nil {
+			return p, err
+		}
 		if len(cells) != t.cells {
 			return p, fmt.Errorf("found %s, expected %d as in line %d", formats.Count(len(cells), "cell"), t.cells, t.from)
 		}
@@ -81,10 +85,18 @@ func (t *table[T]) parse(b *text.Block) (part[T], error) {
 func (t *table[T]) parseRow(p *part[T], cells []cell) error {
 	p.first.add(cells[0].word)
 	if t.Index {
-		if !t.certain && cells[0].number() {
-			return tell("found the number %s in a first column that begins with names", formats.Quote(cells[0].word))
+		c := cells[0]
+		switch {
+		case c.errorValue() && t.o.Index != Yes:
+			return wrongValue(0, c)
+		case t.certain:
+		case c.number():
+			return tell("found the number %s in a first column that begins with names", formats.Quote(c.word))
+		case c.empty():
+			return tell("found an empty cell in a first column that begins with names")
 		}
-		p.names = append(p.names, strings.ToValidUTF8(string(cells[0].word), "�"))
+		p.named = p.named || !c.missing()
+		p.names = append(p.names, c.name())
 		cells = cells[1:]
 	}
 	for k, c := range cells {
@@ -104,6 +116,7 @@ func (t *table[T]) parseRow(p *part[T], cells []cell) error {
 func (t *table[T]) keep(b *text.Block, p part[T]) error {
 	t.Height += p.first.rows
 	t.first.join(p.first)
+	t.named = t.named || p.named
 	if t.Index {
 		size := int64(0)
 		for _, name := range p.names {
@@ -128,6 +141,14 @@ func (t *table[T]) keep(b *text.Block, p part[T]) error {
 // like an index at the end of the file.
 func (t *table[T]) undecided(name string, line int) error {
 	c := t.first
+	switch {
+	case t.shorter && !(c.successive && (c.low == 0 || c.low == 1)):
+		return formats.Errorf(name, line, "%w", tell("found %s above %d columns, of which the first has numbers", formats.Count(t.Width, "word"), t.cells))
+	case t.ranged && !(c.successive && c.low == 0):
+		return formats.Errorf(name, line, "%w", tell("column 1: found an empty cell before the numbers 0 to %d in the first line", t.Width-1))
+	case t.Index && !t.certain && !t.named:
+		return formats.Errorf(name, line, "%w", tell("found a first column without any number or name, of %s", formats.Quote(t.Rows[0])))
+	}
 	if t.certain || t.Index || t.Width < 2 || !c.whole {
 		return nil
 	}

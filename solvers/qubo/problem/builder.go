@@ -1,8 +1,9 @@
 package problem
 
 import (
-	"fmt"
 	"math"
+
+	"coalesce/solvers/solve"
 )
 
 // A Builder makes an instance of coefficients that come in any order. Several of
@@ -23,7 +24,7 @@ type Builder struct {
 func NewBuilder(n int) *Builder {
 	b := &Builder{n: n, form: QUBO, entries: NewEntries(math.MaxInt64)}
 	if n < 0 || n > MaxVariables {
-		b.err = fmt.Errorf("found %d variables, expected 0 to %d", n, MaxVariables)
+		b.err = solve.Input("n", "found %d variables, expected 0 to %d", n, MaxVariables)
 	}
 	return b
 }
@@ -66,7 +67,7 @@ func (b *Builder) Build() (*Instance, error) {
 		return nil, b.err
 	}
 	if b.sense == "" {
-		return nil, fmt.Errorf("neither Maximize nor Minimize was called")
+		return nil, solve.Input("sense", "neither Maximize nor Minimize was called")
 	}
 	inst, err := b.entries.Instance(b.n, true)
 	if err != nil {
@@ -80,7 +81,7 @@ func (b *Builder) Build() (*Instance, error) {
 func (b *Builder) add(i, j int, entry func() error) {
 	for _, v := range []int{i, j} {
 		if b.err == nil && (v < 0 || v >= b.n) {
-			b.err = fmt.Errorf("found variable %d, expected 0 to %d", v, b.n-1)
+			b.err = solve.Input("variable", "found variable %d, expected 0 to %d", v, b.n-1)
 		}
 	}
 	if b.err == nil {
@@ -90,13 +91,13 @@ func (b *Builder) add(i, j int, entry func() error) {
 
 func (b *Builder) two(i, j int) {
 	if b.err == nil && i == j {
-		b.err = fmt.Errorf("found a pair of variable %d with itself, expected two variables: Linear is for one", i)
+		b.err = solve.Input("variable", "found a pair of variable %d with itself, expected two variables: Linear is for one", i)
 	}
 }
 
 func (b *Builder) real(i, j int, c float64) error {
 	if !finite(c) {
-		return fmt.Errorf("%w: found %v for variables %d and %d, expected a number", ErrCoefficient, c, i, j)
+		return solve.Input("c", "%w: found %v for variables %d and %d, expected a number", ErrCoefficient, c, i, j)
 	}
 	return b.entries.AddReal(i, j, c)
 }

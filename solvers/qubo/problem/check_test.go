@@ -38,14 +38,14 @@ func TestCheck(t *testing.T) {
 			i.Start, i.Col, i.Int.Pair = []int64{0, 1, 2, 2}, []int32{1, 0}, []int64{2, -5}
 		}, "the pair of variables 0 and 1 has the coefficient 2 with variable 0 and -5 with variable 1"},
 		"swapped":        {func(i *problem.Instance) { i.Int.Pair[0], i.Int.Pair[1] = 5, 4 }, "has the coefficient 5 with variable 0 and 4 with variable 1"},
-		"short pairs":    {func(i *problem.Instance) { i.Int.Pair = i.Int.Pair[:5] }, "5 coefficients of pairs, expected 6"},
-		"short columns":  {func(i *problem.Instance) { i.Col = i.Col[:5] }, "found Start from 0 to 6, expected 0 to 5"},
-		"short linear":   {func(i *problem.Instance) { i.Int.Linear = i.Int.Linear[:2] }, "2 linear terms, expected 3"},
-		"short start":    {func(i *problem.Instance) { i.Start = i.Start[:3] }, "found 3 numbers in Start, expected 4"},
-		"no start":       {func(i *problem.Instance) { i.Start = nil }, "found 0 numbers in Start, expected 4"},
-		"start falls":    {func(i *problem.Instance) { i.Start[2] = 1 }, "found 2 as Start of variable 1 and 1 of the next"},
-		"start beyond":   {func(i *problem.Instance) { i.Start[1] = 9 }, "found 0 as Start of variable 0 and 9 of the next"},
-		"start below":    {func(i *problem.Instance) { i.Start[1] = -1 }, "found 0 as Start of variable 0 and -1 of the next"},
+		"short pairs":    {func(i *problem.Instance) { i.Int.Pair = i.Int.Pair[:5] }, "Pair: found 5 coefficients, expected 6"},
+		"short columns":  {func(i *problem.Instance) { i.Col = i.Col[:5] }, "Start: found numbers from 0 to 6, expected 0 to 5"},
+		"short linear":   {func(i *problem.Instance) { i.Int.Linear = i.Int.Linear[:2] }, "Linear: found 2 terms, expected 3"},
+		"short start":    {func(i *problem.Instance) { i.Start = i.Start[:3] }, "Start: found 3 numbers, expected 4"},
+		"no start":       {func(i *problem.Instance) { i.Start = nil }, "Start: found 0 numbers, expected 4"},
+		"start falls":    {func(i *problem.Instance) { i.Start[2] = 1 }, "Start[2]: found 1 after 2"},
+		"start beyond":   {func(i *problem.Instance) { i.Start[1] = 9 }, "Start[1]: found 9 after 0"},
+		"start below":    {func(i *problem.Instance) { i.Start[1] = -1 }, "Start[1]: found -1 after 0"},
 		"no terms":       {func(i *problem.Instance) { i.Int = nil }, "neither integer nor real terms"},
 		"both terms":     {func(i *problem.Instance) { i.Real = &problem.Terms[float64]{} }, "both integer and real terms"},
 		"column beyond":  {func(i *problem.Instance) { i.Col[1] = 3 }, "variable 0 has a pair with variable 3, expected 0 to 2"},
@@ -53,20 +53,20 @@ func TestCheck(t *testing.T) {
 		"diagonal":       {func(i *problem.Instance) { i.Col[0] = 0 }, "variable 0 has a pair with itself"},
 		"descending":     {func(i *problem.Instance) { i.Col[0], i.Col[1] = 2, 1 }, "variable 0 has a pair with variable 1 after one with 2"},
 		"twice":          {func(i *problem.Instance) { i.Col[1] = 1 }, "variable 0 has a pair with variable 1 after one with 1"},
-		"no sense":       {func(i *problem.Instance) { i.Sense = "" }, `sense "": expected maximize or minimize`},
-		"other sense":    {func(i *problem.Instance) { i.Sense = "Minimize" }, `sense "Minimize"`},
-		"no form":        {func(i *problem.Instance) { i.Form = "" }, `form "": expected qubo, ising or maxcut`},
+		"no sense":       {func(i *problem.Instance) { i.Sense = "" }, `Sense: found "", expected maximize or minimize`},
+		"other sense":    {func(i *problem.Instance) { i.Sense = "Minimize" }, `Sense: found "Minimize"`},
+		"no form":        {func(i *problem.Instance) { i.Form = "" }, `Form: found "", expected qubo, ising or maxcut`},
 		"negative":       {func(i *problem.Instance) { i.N = -1 }, "found -1 variables"},
 		"linear cut":     {func(i *problem.Instance) { i.Form = problem.MaxCut }, "a maximum cut has no linear terms"},
-		"short fixed":    {func(i *problem.Instance) { i.Fixed = []int8{0} }, "found 1 numbers in Fixed, expected one for each of 3"},
-		"wrong fixed":    {func(i *problem.Instance) { i.Fixed = []int8{0, 2, -1} }, "variable 1 is fixed to 2"},
-		"short hint":     {func(i *problem.Instance) { i.Hint = []uint64{} }, "found 0 words in Hint, expected 1"},
-		"long hint":      {func(i *problem.Instance) { i.Hint = []uint64{8} }, "found bits of Hint that are 1 beyond"},
+		"short fixed":    {func(i *problem.Instance) { i.Fixed = []int8{0} }, "Fixed: found 1 numbers, expected one for each of 3"},
+		"wrong fixed":    {func(i *problem.Instance) { i.Fixed = []int8{0, 2, -1} }, "Fixed[1]: found 2"},
+		"short hint":     {func(i *problem.Instance) { i.Hint = []uint64{} }, "Hint: found 0 words, expected 1"},
+		"long hint":      {func(i *problem.Instance) { i.Hint = []uint64{8} }, "Hint: found bits that are 1 beyond"},
 		"short names":    {func(i *problem.Instance) { i.Names = []string{"a"} }, "found 1 name"},
 		"pair of NaN":    {func(i *problem.Instance) { real(i, math.NaN()) }, "found NaN for variables 1 and 2"},
 		"infinite pair":  {func(i *problem.Instance) { real(i, math.Inf(-1)) }, "found -Inf for variables 1 and 2"},
-		"linear NaN":     {func(i *problem.Instance) { real(i, 1).Linear[2] = math.NaN() }, "linear term NaN of variable 2"},
-		"offset of +Inf": {func(i *problem.Instance) { real(i, 1).Offset = math.Inf(1) }, "the offset +Inf"},
+		"linear NaN":     {func(i *problem.Instance) { real(i, 1).Linear[2] = math.NaN() }, "Linear[2]: coefficient: found NaN"},
+		"offset of +Inf": {func(i *problem.Instance) { real(i, 1).Offset = math.Inf(1) }, "Offset: coefficient: found +Inf"},
 	} {
 		inst := triangle()
 		c.spoil(inst)
@@ -75,7 +75,7 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	var none *problem.Instance
-	if err := none.Check(); err == nil || !strings.Contains(err.Error(), "there is no instance") {
+	if err := none.Check(); err == nil || !strings.Contains(err.Error(), "instance: found nil") {
 		t.Errorf("nil: %v", err)
 	}
 	// As many entries above the diagonal as below, of the same columns and the same
@@ -171,7 +171,7 @@ func TestBuilder(t *testing.T) {
 		"a pair of variable 1 with itself":  func(b *problem.Builder) { b.Pair(1, 1, 1); b.Linear(9, 1) },
 		"found NaN for variables 0 and 1":   func(b *problem.Builder) { b.Pair(0, 1, math.NaN()) },
 		"found +Inf for variables 1 and 1":  func(b *problem.Builder) { b.Linear(1, math.Inf(1)) },
-		`form "cut": expected`:              func(b *problem.Builder) { b.Form("cut"); b.Maximize() },
+		`Form: found "cut", expected`:       func(b *problem.Builder) { b.Form("cut"); b.Maximize() },
 		"a maximum cut has no linear terms": func(b *problem.Builder) { b.Form(problem.MaxCut); b.Linear(0, 1); b.Maximize() },
 	} {
 		b := problem.NewBuilder(2)

@@ -32,44 +32,6 @@ func readCSV(in source, o ReadOptions) (*problem.Instance, error) {
 	return inst, nil
 }
 
-// readTriples reads lines of row, column and cost, numbered from 0.
-func readTriples(in source, o ReadOptions) (*problem.Instance, error) {
-	f, err := in.text("", o)
-	if err != nil {
-		return nil, err
-	}
-	p := f.pairs()
-	rows, cols := 0, 0
-	layout, err := csv.Records(context.Background(), f.File, f.table(), 3, "row, column and cost", csv.Record[*part]{
-		New: p.empty,
-		Line: func(part *part, line int, cells [][]byte) error {
-			i, err := text.Whole(cells[0], "row", 0, problem.MaxSide-1)
-			if err != nil {
-				return err
-			}
-			j, err := text.Whole(cells[1], "column", 0, problem.MaxSide-1)
-			if err != nil {
-				return err
-			}
-			return part.add(line, pair{int32(i), int32(j)}, cells[2], o)
-		},
-		Keep: func(b *text.Block, part *part) error {
-			for _, x := range part.list {
-				rows, cols = max(rows, int(x.row)+1), max(cols, int(x.col)+1)
-			}
-			return p.keep(b, part)
-		},
-	})
-	if err != nil {
-		return nil, err
-	}
-	inst, err := p.instance(rows, cols)
-	if err == nil && layout.Header {
-		inst.Note("the first line was left out: it is a header")
-	}
-	return inst, err
-}
-
 // readOrlib reads the number n and n*n costs, row by row, in lines of any
 // length: the assignment problems of OR-Library (Beasley 1990).
 func readOrlib(in source, o ReadOptions) (*problem.Instance, error) {

@@ -50,11 +50,12 @@ func FuzzNPY(f *testing.F) {
 }
 
 func FuzzCSV(f *testing.F) {
-	fuzz(f, "a.csv", "", "1,2\n3,4\n", "who,a,\"b, c\"\nann,1,2\nbob,3,inf\n", "1;2.5\n-1e9;4", "1 2\n3 4")
+	fuzz(f, "a.csv", "", "1,2\n3,4\n", "who,a,\"b, c\"\nann,1,2\nbob,3,inf\n", "1;2.5\n-1e9;4", "1 2\n3 4",
+		"sep=;\r\n1;2\r\n#DIV/0!;4\r\n", ",2,9\n6,3,1\n", "#made by hand\n,a\nx,1\n", "NA,1\nNA,2\n")
 }
 
 func FuzzTriples(f *testing.F) {
-	fuzz(f, "a.csv", "triples", "row,col,cost\n0,0,1\n1,1,2.5\n", "0 0 1\n0 1 inf")
+	fuzz(f, "a.csv", "triples", "row,col,cost\n0,0,1\n1,1,2.5\n", "0 0 1\n0 1 inf", "worker,task,cost\nida,mow,4\nida,\"rake \",1\n", "0.0e+00 1.0e+00 4\n", "1,1,4\n1,2,1\n", "x,1,3\n")
 }
 
 func FuzzOrlib(f *testing.F) { fuzz(f, "a.txt", "orlib", "2\n1 2\n3 4\n", "1\n1.5", "0") }

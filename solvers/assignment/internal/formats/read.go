@@ -29,7 +29,7 @@ const DefaultMemory = 1 << 34
 type ReadOptions struct {
 	Format   string     // one of Formats; empty: told by name, then by content
 	Maximize bool       // minus infinity forbids a pair then
-	Header   csv.Answer // whether the first line of a CSV file is names; of triples, left out
+	Header   csv.Answer // whether the first line of a CSV file is names; of triples, whether it is left out
 	Index    csv.Answer // whether the first column of a CSV file is names
 	Memory   int64      // most bytes of costs to hold; 0: DefaultMemory where the file does not prove its size
 }
@@ -51,7 +51,8 @@ type source struct {
 //   - csv: a row a line, separated by commas, semicolons, tabs or spaces; the
 //     first line and the first column may hold names: solvers/formats/csv says
 //     when they do, and when Header and Index must say so;
-//   - triples: lines of row, column and cost, numbered from 0, sparse;
+//   - triples: lines of row, column and cost, sparse; rows and columns have numbers from 0,
+//     or from 1 where none is 0, or names;
 //   - orlib: the number n, then n*n costs (OR-Library's assignment problems);
 //   - mtx: Matrix Market; coordinates are sparse, with explicit zeros; those of a
 //     pattern cost 1 each;

@@ -118,6 +118,22 @@ func TestReadText(t *testing.T) {
 	if err != nil || shown(inst) != "int32 2x3 | - - 4 | 5 - -" {
 		t.Errorf("triples: %v %v", shown(inst), err)
 	}
+	for _, c := range []struct{ text, want, names string }{
+		{"0.000000000000000000e+00 1.000000000000000000e+00 4.500000000000000000e+00\n1.000000000000000000e+00 0.000000000000000000e+00 2.000000000000000000e+00\n", "float64 2x2 | - 4.5 | 2 -", `[] []`},
+		{"worker,task,cost\nida,mow,4\nida,rake,1\nolaf,mow,2\nolaf,rake,5\n", "int32 2x2 | 4 1 | 2 5", `["ida" "olaf"] ["mow" "rake"]`},
+		{"\"ida \",mow,4\nolaf, mow,2\nida,rake,1\n", "int32 2x2 | 4 1 | 2 -", `["ida" "olaf"] ["mow" "rake"]`},
+		{"sep=;\n1;1;4\n1;2;1\n2;1;2\n2;2;5\n", "int32 2x2 | 4 1 | 2 5", `["1" "2"] ["1" "2"]`},
+		{"1,mow,4\n3,rake,1\n", "int32 3x2 | 4 - | - - | - 1", `["1" "2" "3"] ["mow" "rake"]`},
+		{"0,mow,4\n1,rake,1\n", "int32 2x2 | 4 - | - 1", `[] ["mow" "rake"]`},
+		{"1,0,4\n2,1,1\n", "int32 3x2 | - - | 4 - | - 1", `[] []`},
+	} {
+		inst, err := formats.ReadFrom(strings.NewReader(c.text), -1, "a.csv", formats.ReadOptions{Format: "triples"})
+		if err != nil {
+			t.Errorf("%s: %v", c.text, err)
+		} else if found := fmt.Sprintf("%q %q", inst.RowNames, inst.ColNames); shown(inst) != c.want || found != c.names {
+			t.Errorf("%s: %s %s, want %s %s", c.text, shown(inst), found, c.want, c.names)
+		}
+	}
 	inst, err = formats.ReadFrom(strings.NewReader("0,1,2147483647\n0,0,7\n"), -1, "a.csv", formats.ReadOptions{Format: "triples"})
 	if err != nil || shown(inst) != "int64 1x2 | 7 2147483647" || inst.Notes != nil {
 		t.Errorf("triples: %v %v", shown(inst), err)
@@ -152,6 +168,12 @@ func TestReadTextErrors(t *testing.T) {
 		{"a.csv", "1,-inf\n", `found "-inf", expected a number, or inf`},
 		{"a.csv", "1,0x10\n", `found "0x10"`},
 		{"a.csv", "1,1e999\n", `found "1e999"`},
+		{"na.csv", "7,2,9\n#N/A,3,1\n4,8,6\n5,5,2\n", `na.csv:2: column 1: cost: found "#N/A", expected a number, or inf to forbid the pair`},
+		{"div.csv", "7;2;9\n#DIV/0!;3;1\n4;8;6\n", `div.csv:2: column 1: cost: found "#DIV/0!"`},
+		{"points.csv", "0,0\n#N/A,4\n9,9\n", `points.csv:2: column 1: cost: found "#N/A"`},
+		{"corner.csv", ",2,9\n6,3,1\n4,8,6\n", "corner.csv:1: column 1: found an empty cell before numbers in the first line, expected to be told: --header"},
+		{"empty.csv", ",,\n6,3,1\n4,8,6\n", "empty.csv:1: found a first line of empty cells"},
+		{"nas.csv", "NA,2,9\nNA,3,1\nNA,8,6\n", "--index"},
 		{"typo.csv", "l,2\n3,4\n", "--header"},
 		{"id.csv", "id,a,b\n0,5,9\n1,2,3\n", "--index"},
 		{"one.csv", "ann,1,2\n", "--header"},
@@ -204,8 +226,14 @@ func TestReadTextErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"0,0,1\n0,0,2\n", "a.csv:2: found the pair of line 1 again"},
 		{"0,0\n", "a.csv:1: found 2 cells, expected 3: row, column and cost"},
-		{"x0,0,5\n1,0,2\n", "--header"},
-		{"row,col,cost\n1,0,5\n", "--header"},
+		{"x0,0,5\n1,0,2\n", `a.csv:2: found the number "1" of a row, expected a name`},
+		{"0,x,5\n1,0,2\n", `a.csv:2: found the number "0" of a column, expected a name`},
+		{"0,0,5\nx,0,2\n", `a.csv:2: found the row "x", expected a whole number`},
+		{"0,0.5,5\n", `a.csv:1: found the column "0.5", expected a whole number`},
+		{"ida,mow,x\nida,rake,1\n", `a.csv:1: found "ida" in the first line and as a row below it`},
+		{"worker,task,cost\nida,NA,1\n", `a.csv:2: found the column "NA", expected a name`},
+		{"#N/A,0,1\n1,0,1\n", `a.csv:1: found the row "#N/A", expected a name`},
+		{"ida,mow,4\nida,mow,5\n", "a.csv:2: found the pair of line 1 again"},
 		{"0,-1,3\n", `found the column "-1"`},
 	} {
 		if _, err := formats.ReadFrom(strings.NewReader(c.text), -1, "a.csv", formats.ReadOptions{Format: "triples"}); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -1,8 +1,6 @@
 package bidders
 
 import (
-	"fmt"
-
 	"coalesce/autotune/tuned"
 	"coalesce/generated/auction"
 	"coalesce/runtime/device"
@@ -24,7 +22,7 @@ func ItemLimit(o solve.Settings) (int, error) {
 	all := len(o.Devices) * o.Together()
 	switch {
 	case all > 1:
-		return 0, fmt.Errorf("%d devices: tables are made by one", all)
+		return 0, solve.Input("Devices", "found %d, expected one: it makes the tables", all)
 	case OnKernels(o):
 		return MaxItemsOnDevice, nil
 	case o.Variant != "":

@@ -19,6 +19,9 @@ type Proof struct {
 	// first conflicts with too.
 	Replaced [][2]int32 `json:"replaced"`
 	Parts    []Part     `json:"parts"`
+	// Won are bids that win together and leave goods which have to be sold, as all do whose worth the proof
+	// bounds. Only a proof that no bids sell all goods has them.
+	Won []int `json:"won,omitempty"`
 }
 
 // A Part is bids, cliques of bids that conflict with one another, and the proof's root. Each list
@@ -111,6 +114,9 @@ func (x *Proof) Bound(bids []Bid, won []int) (bound *big.Int, err error) {
 	}
 	values := make([]int64, len(x.Parts)+1)
 	for _, i := range won {
+		if i < 0 || i >= len(bids) {
+			return nil, fmt.Errorf("found bid %d among the winners, expected one of %d", i, len(bids))
+		}
 		values[part[i]] += max(0, bids[i].Price)
 	}
 	bound = new(big.Int)

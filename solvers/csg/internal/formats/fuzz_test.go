@@ -46,11 +46,17 @@ var seeds = map[string][]string{
 		"ann,5\nbob,6\n{ann|bob},-inf\n",
 		"# x\n\"{1,2}\",1e3\n1;5\n",
 		"a,-inf\n",
+		"sep=;\nmask;value\n1;5\n#3;7\n",
+		"ann,bob,value\n1,0,5\nTrue,1,6\n",
+		"0\n3e1\n4\n5\n",
+		"coalition,value\n\"['ann', 'bob']\",5\n#N/A,6\nann/bob+cleo,7\n",
 	},
 	"a.json": {
 		`{"1": 5, "2": 6.5, "1,2": "-Infinity"}`,
 		`{"agents": ["ann", "bob"], "values": {"bob": 6, "ann": null}}`,
 		`{"n": 2, "values": {"[1, 2]": 6}}`,
+		`{"1": -Infinity, "2": NaN}`,
+		`[{"coalition": ["ann"], "value": 3}, {"coalition": "ann bob", "value": -Infinity}]`,
 	},
 	"a.npy": {
 		string(formats.NPYFile(1, formats.Dict("<i4", "(4,)"), []int32{0, 1, 2, 3}, binary.LittleEndian)),

@@ -41,8 +41,10 @@ type ReadOptions struct {
 // Read reads a characteristic function from a file:
 //
 //   - .npy, one dimension of exactly 2^n values of any integer or floating type;
-//   - CSV, rows of a coalition and its value;
-//   - JSON, an object of coalitions and values, or {"agents": […], "values": {…}};
+//   - CSV, rows of a coalition and its value, under a header that tells, of a coalition number
+//     (mask) or of 1 and 0 for each agent; or all 2^n values, one a line, by coalition number;
+//   - JSON, an object of coalitions and values, {"agents": […], "values": {…}}, or a list of
+//     {"coalition": […], "value": …};
 //
 // each plain, compressed with gzip, xz or zstd, or the one file of a zip archive. Formats are told by name or,
 // for other names, by content. Tables write a coalition as agents separated by
@@ -122,6 +124,9 @@ func format(bare string, head []byte) string {
 		return ext[1:]
 	}
 	text := bytes.TrimLeft(head, " \t\r\n")
+	if len(text) > 0 && text[0] == '[' && bytes.HasPrefix(bytes.TrimLeft(text[1:], " \t\r\n"), []byte("{")) {
+		return "json"
+	}
 	if len(text) > 0 && text[0] == '{' {
 		rest := bytes.TrimLeft(text[1:], " \t\r\n")
 		if len(rest) == 0 || rest[0] == '"' || rest[0] == '}' && !bytes.Contains(rest, []byte(",")) {

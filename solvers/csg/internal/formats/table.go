@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
 
 	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/names"
 )
 
 // A table collects coalitions and values in the order of a file. Memory grows
@@ -22,6 +24,8 @@ type table struct {
 	index   map[string]int // of agents
 	lines   []int          // where an agent first appeared
 	given   bool           // agents were declared, by the file or by the caller
+	said    bool           // the file says that coalitions are agents
+	masked  bool           // coalitions came by number: bit i-1 is agent i
 	entries []entry
 	float   bool // some value is not an integer
 	memory  *formats.Budget
@@ -46,16 +50,17 @@ func (t *table) errorf(line int, format string, args ...any) error {
 }
 
 // declare sets the agents' names before the first coalition.
-func (t *table) declare(names []string, line int) error {
-	if len(names) > problem.MaxAgents {
-		return t.errorf(line, "found %d agents, expected at most %d", len(names), problem.MaxAgents)
+func (t *table) declare(agents []string, line int) error {
+	if len(agents) > problem.MaxAgents {
+		return t.errorf(line, "found %d agents, expected at most %d", len(agents), problem.MaxAgents)
 	}
 	if len(t.entries) > 0 && len(t.agents) > 0 {
 		return t.errorf(line, "found the agents' names after coalitions, expected them before")
 	}
 	t.agents, t.lines, t.given = nil, nil, true
 	t.index = map[string]int{}
-	for _, name := range names {
+	for _, name := range agents {
+		name = strings.TrimSpace(name)
 		if _, ok := t.index[name]; ok || name == "" {
 			return t.errorf(line, "found the agent %s twice or empty, expected different names", formats.Quote(name))
 		}
@@ -84,6 +89,11 @@ func (t *table) add(coalition, value string, line int) error {
 	if err != nil {
 		return err
 	}
+	return t.enter(mask, value, line)
+}
+
+// enter enters a row whose coalition is known by its number.
+func (t *table) enter(mask uint64, value string, line int) error {
 	e, err := parseValue(value)
 	if err != nil {
 		return t.errorf(line, "%w", err)
@@ -109,38 +119,34 @@ func parseValue(s string) (entry, error) {
 	return entry{f: f}, nil
 }
 
-// coalition reads agents: separated by commas, semicolons, bars or plus signs, and by spaces
-// within a text between two of those that is not an agent's name as a whole.
-func (t *table) coalition(s string, line int) (uint64, error) {
-	text := strings.TrimSpace(s)
-	for _, pair := range []string{`""`, "{}", "[]", "()"} {
-		if len(text) >= 2 && text[0] == pair[0] && text[len(text)-1] == pair[1] {
-			text = strings.TrimSpace(text[1 : len(text)-1])
-		}
-	}
-	var mask uint64
-	if text == "" || text == "∅" {
+// coalition reads a list of agents.
+func (t *table) coalition(list string, line int) (uint64, error) {
+	if strings.TrimSpace(list) == "∅" {
 		return 0, nil
 	}
-	for _, piece := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(",;|+", r) }) {
-		piece = strings.TrimSpace(piece)
-		words := strings.Fields(piece)
-		if _, ok := t.index[piece]; ok {
-			words = []string{piece}
-		}
-		for _, w := range words {
-			i, err := t.agent(strings.Trim(w, `"'`), line)
-			if err != nil {
-				return 0, err
-			}
-			if mask>>i&1 != 0 {
-				return 0, t.errorf(line, "found agent %s twice in the coalition %s, expected it once", formats.Quote(w), formats.Quote(s))
-			}
-			mask |= 1 << i
-		}
+	var known func(name string) bool
+	if t.given {
+		known = func(name string) bool { _, ok := t.index[name]; return ok }
 	}
-	if mask == 0 {
-		return 0, t.errorf(line, "found %s, expected a coalition: agents separated by spaces", formats.Quote(s))
+	agents, err := names.Items(list, known)
+	if err != nil {
+		return 0, t.errorf(line, "coalition: %w", err)
+	}
+	return t.mask(agents, list, line)
+}
+
+// mask is the coalition of agents, which the file writes so.
+func (t *table) mask(agents []string, written string, line int) (uint64, error) {
+	var mask uint64
+	for _, agent := range agents {
+		i, err := t.agent(agent, line)
+		if err != nil {
+			return 0, err
+		}
+		if mask>>i&1 != 0 {
+			return 0, t.errorf(line, "found agent %s twice in the coalition %s, expected it once", formats.Quote(agent), formats.Quote(written))
+		}
+		mask |= 1 << i
 	}
 	return mask, nil
 }
@@ -156,7 +162,7 @@ func (t *table) agent(word string, line int) (int, error) {
 		}
 		return 0, t.errorf(line, "found agent %s, expected one of %s", formats.Quote(word), bare(strings.Join(t.agents, ", ")))
 	}
-	if word == "" || strings.ContainsAny(word, "{}[]()=\":") {
+	if strings.ContainsAny(word, "{}[]()=\":") {
 		return 0, t.errorf(line, "found agent %s, expected a number or a name", formats.Quote(word))
 	}
 	if len(t.agents) == problem.MaxAgents {
@@ -216,6 +222,18 @@ func (t *table) instance() (*problem.Instance, error) {
 // agents 1..N: their bits move to where the numbers say.
 func (t *table) order(inst *problem.Instance) error {
 	inst.N = len(t.agents)
+	for _, e := range t.entries {
+		switch n := bits.Len64(e.mask); {
+		case !t.masked:
+		case t.given && n > inst.N:
+			return t.errorf(e.line, "found coalition number %d, expected at most 2^%d - 1: there are %s", e.mask, inst.N, formats.Count(inst.N, "agent"))
+		default:
+			inst.N = max(inst.N, n)
+		}
+	}
+	if t.masked && !t.given {
+		return nil
+	}
 	numbers, first := 0, -1
 	move := make([]int, len(t.agents))
 	for i, word := range t.agents {
@@ -257,8 +275,15 @@ func (t *table) order(inst *problem.Instance) error {
 		if j, ok := seen[k]; ok {
 			return t.errorf(t.lines[i], "found agent %s, expected it to be written as before: %s", t.agents[i], t.agents[j])
 		}
+		if strconv.Itoa(k+1) != t.agents[i] {
+			return t.errorf(t.lines[i], "found agent %s, expected it to be written as %d", t.agents[i], k+1)
+		}
 		seen[k] = i
 		inst.N = max(inst.N, k+1)
+	}
+	if single := !slices.ContainsFunc(t.entries, func(e entry) bool { return bits.OnesCount64(e.mask) != 1 }); single && !t.said && inst.N >= 3 &&
+		len(t.entries) == inst.N && inst.N&(inst.N+1) == 0 {
+		return t.errorf(t.entries[0].line, "found the coalitions 1 to %d, which could be agents or coalition numbers, expected a header that tells: coalition,value or mask,value", inst.N)
 	}
 	for e := range t.entries {
 		var to uint64

@@ -16,9 +16,6 @@ func Best(ctx context.Context, inst, cover *problem.Instance, coalition uint64, 
 	if err := checkTable(inst, cover, coalition); err != nil {
 		return nil, err
 	}
-	if k < 1 {
-		return nil, fmt.Errorf("the %d best structures: expected 1 or more", k)
-	}
 	if err := checkBest(inst, cover, Restore(inst, cover, coalition), coalition); err != nil {
 		return nil, err
 	}
@@ -60,8 +57,6 @@ func checkTable(inst, cover *problem.Instance, coalition uint64) error {
 		return fmt.Errorf("%w: found a table of %d agents as %s, the instance has %d as %s", problem.ErrCheck, cover.N, cover.Type, inst.N, inst.Type)
 	case cover.Sizes != inst.Sizes.Sums():
 		return fmt.Errorf("%w: found a table of coalitions of sizes %q, the instance's blocks add up to %q", problem.ErrCheck, cover.Sizes, inst.Sizes.Sums())
-	case coalition > inst.Grand():
-		return fmt.Errorf("coalition %#x: expected agents 1 to %d", coalition, inst.N)
 	}
 	below, found := uint64(0), false
 	switch inst.Type {

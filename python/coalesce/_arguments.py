@@ -1,0 +1,78 @@
+"""What arguments may be: an error names the one that is wrong, before a solve begins."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+from typing import Any, Iterable, Optional
+
+import numpy as np
+
+
+def whole(name: str, x: Any, least: int, most: int) -> int:
+    """An integer of any kind from least to most: TypeError of another type, of True and of False too, ValueError beyond."""
+    if isinstance(x, (bool, np.bool_)):
+        raise TypeError(f"{name}: found {x!r}, expected an integer")
+    try:
+        found = operator.index(x)
+    except TypeError:
+        raise TypeError(f"{name}: found {x!r} of the type {type(x).__name__}, expected an integer") from None
+    if not least <= found <= most:
+        raise ValueError(f"{name}: found {found}, expected {least} to {most}")
+    return found
+
+
+def real(name: str, x: Any) -> float:
+    """A number of any real kind: TypeError of another type, of True and of False too, ValueError of NaN."""
+    if isinstance(x, (bool, np.bool_)) or not isinstance(x, (numbers.Real, np.number)) and not _like_a_number(x) or isinstance(x, np.complexfloating):
+        raise TypeError(f"{name}: found {x!r} of the type {type(x).__name__}, expected a number")
+    found = float(x)
+    if math.isnan(found):
+        raise ValueError(f"{name}: found NaN, expected a number")
+    return found
+
+
+def _like_a_number(x: Any) -> bool:
+    return not isinstance(x, (str, bytes)) and hasattr(x, "__float__") and getattr(x, "ndim", 0) == 0
+
+
+def truth(name: str, x: Any) -> bool:
+    """True or False, also of NumPy, or 1 or 0: TypeError of anything else."""
+    if isinstance(x, (bool, np.bool_)):
+        return bool(x)
+    if isinstance(x, numbers.Integral) and x in (0, 1):
+        return bool(x)
+    raise TypeError(f"{name}: found {x!r}, expected True or False")
+
+
+def text(name: str, x: Any, known: Iterable[str] = ()) -> Optional[bytes]:
+    """A name, as the library takes it, or None: TypeError of another type, ValueError of an empty or an unknown one."""
+    if x is None:
+        return None
+    if not isinstance(x, str):
+        raise TypeError(f"{name}: found {x!r} of the type {type(x).__name__}, expected a text or None")
+    known = list(known)
+    if not x or "\0" in x or known and x not in known:
+        raise ValueError(f"{name}: found {x!r}, expected " + (f"one of {', '.join(known)}" if known else "a name, or None"))
+    return x.encode()
+
+
+def listed(name: str, x: Any) -> list[Any]:
+    """The items of a list, an array or another iterable: TypeError of a text, which is no list of its letters, and of others."""
+    if isinstance(x, (str, bytes)):
+        raise TypeError(f"{name}: found the text {x!r}, expected a list")
+    try:
+        return list(x)
+    except TypeError:
+        raise TypeError(f"{name}: found {x!r} of the type {type(x).__name__}, expected a list") from None
+
+
+def seconds(name: str, x: Any) -> float:
+    """A time, 0 for None: TypeError of another type than a number, ValueError below 0, of 0 and of more than 30 years."""
+    if x is None:
+        return 0.0
+    found = real(name, x)
+    if not 0 < found < 1e9:
+        raise ValueError(f"{name}: found {x!r}, expected seconds, more than 0, or None")
+    return found

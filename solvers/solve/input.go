@@ -1,0 +1,29 @@
+package solve
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrInput is wrapped by the errors of instances, settings and arguments that a program filled
+// wrongly. No solve has begun then.
+var ErrInput = errors.New("wrong input")
+
+// Input is the error of a field, or of an argument, that holds what it must not. The text begins with
+// the field's name, such as Bids[2].Goods[0], and says what was found and what was expected.
+func Input(field, format string, args ...any) error {
+	return refused{fmt.Errorf("%s: "+format, append([]any{field}, args...)...)}
+}
+
+// Refuse makes an error one that wraps ErrInput, with the same text; nil stays nil.
+func Refuse(err error) error {
+	if err == nil || errors.Is(err, ErrInput) {
+		return err
+	}
+	return refused{err}
+}
+
+// refused is why input is refused, in the words of who says so.
+type refused struct{ error }
+
+func (r refused) Unwrap() []error { return []error{r.error, ErrInput} }

@@ -61,7 +61,7 @@ func TestInterruptedWaits(t *testing.T) {
 			t.Skip("there is no mkfifo:", err)
 		}
 	}
-	for name, text := range map[string]string{"game.csv": "1,5\n2,6\n1 2,13\n", "costs.csv": "4,1\n2,0\n", "q.coo": "0 0 -1\n0 1 2\n1 1 -1\n"} {
+	for name, text := range map[string]string{"game.csv": "1,5\n2,6\n1 2,13\n", "costs.csv": "4,1\n2,0\n", "q.coo": "# vartype=BINARY\n0 0 -1\n0 1 2\n1 1 -1\n"} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}

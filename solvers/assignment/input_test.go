@@ -223,7 +223,7 @@ func bestOf(inst *Instance) float64 {
 		for j := range inst.Cols {
 			if !taken[j] && inst.Allowed(i, j) {
 				taken[j] = true
-				place(i+1, matched+1, sum+sign*costOf(inst, i, j))
+				place(i+1, matched+1, sum+sign*inst.Float(i, j))
 				taken[j] = false
 			}
 		}
@@ -233,20 +233,4 @@ func bestOf(inst *Instance) float64 {
 		return math.NaN()
 	}
 	return sign * best
-}
-
-func costOf(inst *Instance, i, j int) float64 {
-	if inst.Points != nil {
-		return inst.Points.Cost(i, j)
-	}
-	k := inst.Find(i, j)
-	switch inst.Type {
-	case Int32:
-		return float64(inst.I32[k])
-	case Int64:
-		return float64(inst.I64[k])
-	case Float32:
-		return float64(inst.F32[k])
-	}
-	return inst.F64[k]
 }

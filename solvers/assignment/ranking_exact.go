@@ -122,7 +122,7 @@ func (r *exactRanking) add(s *subspace) error {
 // restricted lists the pairs of a subspace, those that stand for unmatched rows among them.
 func (r *exactRanking) restricted(s *subspace) (*problem.Instance, error) {
 	whole := r.inst
-	out := &problem.Instance{Rows: r.p.Rows, Cols: r.p.Cols, Type: whole.Type, Maximize: whole.Maximize, Unsigned: whole.Unsigned, Every: whole.Every,
+	out := &problem.Instance{Rows: r.p.Rows, Cols: r.p.Cols, Type: whole.Type, Maximize: whole.Maximize,
 		Sparse: &problem.Sparse{Start: make([]int64, 1, r.p.Rows+1)}}
 	taken := make([]bool, r.p.Cols+r.p.Rows)
 	for _, j := range s.kept {
@@ -143,6 +143,8 @@ func (r *exactRanking) restricted(s *subspace) (*problem.Instance, error) {
 	asFloats := limited || whole.Points != nil // a limit may have a fraction
 	if asFloats {
 		out.Type = problem.Float64
+	} else {
+		out.Unsigned, out.Every = whole.Unsigned, whole.Every
 	}
 	for i := range int32(r.p.Rows) {
 		for j := range int32(r.p.Cols) {

@@ -228,7 +228,7 @@ func TestSolveRefuses(t *testing.T) {
 		want string
 	}{
 		{Options{Settings: solve.Settings{Algorithm: "x"}}, `engine "x": expected one of `},
-		{Options{Settings: solve.Settings{Variant: "x"}}, `variant "x"`},
+		{Options{Settings: solve.Settings{Variant: "x"}}, `Variant: found "x"`},
 		{Options{Settings: solve.Settings{Algorithm: "host", Variant: "x"}}, "algorithm host runs, and has no such variant"},
 		{Options{Settings: solve.Settings{TimeLimit: -1}}, "TimeLimit: found -1ns"},
 		{Options{Target: new(float64(math.Inf(1)))}, "expected a number"},

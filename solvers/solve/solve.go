@@ -137,8 +137,11 @@ func (s *Settings) Limited(ctx context.Context) (context.Context, context.Cancel
 type VariantError struct{ Variant, Algorithm string }
 
 func (e *VariantError) Error() string {
-	return fmt.Sprintf("variant %q: algorithm %s runs, and has no such variant", e.Variant, e.Algorithm)
+	return fmt.Sprintf("Variant: found %.40q: algorithm %s runs, and has no such variant", e.Variant, e.Algorithm)
 }
+
+// Unwrap is ErrInput.
+func (e *VariantError) Unwrap() error { return ErrInput }
 
 // Variantless returns a VariantError where the settings name a variant, for an algorithm without any.
 func (s *Settings) Variantless(algorithm string) error {

@@ -64,9 +64,9 @@ type Instance struct {
 	Source   string   // the file, or the drawing
 	Notes    []string // changes of the reader, one sentence each
 
-	// Unsigned integers beyond 2^63-1 are kept in I64 less 2^63.
+	// Unsigned says that I64 holds unsigned integers less 2^63.
 	Unsigned bool
-	// Every says that the largest number of an integer type is a cost like others, and forbids nothing.
+	// Every says that the largest int64 is a cost like others, and forbids nothing.
 	Every bool
 
 	Unmap func() error // unmaps the file of the costs, for Close; nil: no file is mapped
@@ -276,6 +276,14 @@ func (inst *Instance) Check() error {
 	}
 	if l := inst.Limit; l != nil && math.IsNaN(*l) {
 		return solve.Input("Limit", "found %v, expected a number", *l)
+	}
+	if inst.Type != Int64 || inst.Points != nil {
+		switch {
+		case inst.Unsigned:
+			return solve.Input("Unsigned", "found true with costs of type %s, expected int64", inst.Type)
+		case inst.Every:
+			return solve.Input("Every", "found true with costs of type %s, expected int64", inst.Type)
+		}
 	}
 	field := fields[inst.Type]
 	if len(inst.Bytes()) != inst.Len()*inst.Type.Size() {

@@ -62,6 +62,16 @@ var families = []family{
 	{name: "far apart", draw: func(r *rand.Rand) float64 { // a unit of the large ones makes the small ones 0
 		return []float64{0x1p770, -0x1p770, 0x1p-400, math.Ldexp(r.Float64()-0.5, r.IntN(1900)-1000), 1, 0}[r.IntN(6)]
 	}},
+	{name: "constants", draw: func(r *rand.Rand) float64 { // what people write for forbidden pairs and penalties
+		return []float64{r.Float64(), r.Float64(), 1e10, 1e15, 1e18, 1e20, 1e300, math.MaxFloat32}[r.IntN(8)]
+	}},
+	{name: "one constant", draw: func(r *rand.Rand) float64 { return []float64{r.Float64() - 0.5, 1e15}[r.IntN(2)] }},
+	{name: "lognormal", draw: func(r *rand.Rand) float64 { return math.Exp(20 * r.NormFloat64()) }},
+	{name: "Pareto", draw: func(r *rand.Rand) float64 { return math.Pow(r.Float64(), -10) }},
+	{name: "log-uniform", draw: func(r *rand.Rand) float64 { return math.Pow(10, 600*r.Float64()-300) }},
+	{name: "signed log-uniform", draw: func(r *rand.Rand) float64 {
+		return math.Copysign(math.Pow(10, 600*r.Float64()-300), r.Float64()-0.5)
+	}},
 	{name: "signed zeros", draw: func(r *rand.Rand) float64 { return []float64{0, math.Copysign(0, -1), 1, -1}[r.IntN(4)] }},
 }
 

@@ -31,6 +31,7 @@ type instance struct {
 	least bool     // the problem minimises
 	whole bool     // values are exact, not rounded to float64
 	sure  bool     // every answer is proven
+	exact bool     // a proven answer has no gap
 	other bool     // what is optimised is not the value that is printed
 	may   bool     // the command may refuse it, for its numbers are too large
 	size  *big.Rat // that terms' magnitudes add up to
@@ -147,6 +148,9 @@ func (inst *instance) hold(x *answer, decimal bool) *fault {
 		gap := new(big.Rat)
 		if x.Gap == nil || gap.SetFloat64(*x.Gap) == nil || gap.Sign() < 0 {
 			return &fault{"wrong", "proven, without a gap"}
+		}
+		if inst.exact && gap.Sign() > 0 {
+			return &fault{"wrong", fmt.Sprintf("proven with a gap of %s", text(gap))}
 		}
 		if short.Cmp(gap) > 0 {
 			return &fault{"false proof", fmt.Sprintf("proven within %s, and %s below the best, %s", text(gap), text(short), text(best))}

@@ -35,7 +35,7 @@ func drawAssignment(r *rand.Rand) instance {
 	var limit *number
 	if r.IntN(4) == 0 {
 		limit = &f.numbers(r, 1)[0]
-		if float64(int64(limit.float)) != limit.float || !f.whole || new(big.Rat).SetFloat64(limit.float).Cmp(limit.exact) == 0 {
+		if new(big.Rat).SetFloat64(limit.float).Cmp(limit.exact) == 0 {
 			inst.args = append(inst.args, "--limit="+limit.text)
 			inst.other = true
 		} else {
@@ -74,17 +74,9 @@ func drawAssignment(r *rand.Rand) instance {
 	if limit != nil {
 		everything = append(everything, *limit)
 	}
-	// Sums of integers over the rows stay below 2^60, those of floats finite.
-	largest := new(big.Rat).SetFloat64(math.MaxFloat64)
-	if f.whole {
-		largest = power(60)
-	}
-	inst.may = beyond(everything, 2*int64(max(rows, cols)+1), largest)
-	// Costs that are whole numbers are read as integers, which want such a limit, and
-	// not one as large as floats are.
-	if limit != nil && !f.whole && !slices.ContainsFunc(list, func(v number) bool { return v.exact != nil && !v.exact.IsInt() }) {
-		inst.may = true
-	}
+	// Sums of floats stay finite.
+	inst.may = !f.whole && beyond(everything, 2*int64(max(rows, cols)+1), new(big.Rat).SetFloat64(math.MaxFloat64))
+	inst.exact = true
 	inst.value = func(solution json.RawMessage, decimal bool) (*big.Rat, *big.Rat, error) {
 		exact := reading(everything, decimal && kind != 1)
 		cost, scale := units(exact)

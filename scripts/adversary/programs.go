@@ -55,12 +55,11 @@ func drawQUBO(r *rand.Rand) instance {
 	inst.data = []byte(b.String())
 	inst.size = magnitudes(list)
 	inst.size.Mul(inst.size, big.NewRat(twice, 1))
-	// Sums of integers stay below 2^56, those of floats, 64 times as large, finite.
-	largest := power(1018)
-	if f.whole {
-		largest = power(56)
+	// Sums of floats, 64 times as large, stay finite. Integers whose sums exceed 2^56 are floats, where these hold them.
+	inst.may = inst.size.Cmp(power(1018)) > 0
+	if f.whole && inst.size.Cmp(power(56)) > 0 {
+		inst.may, inst.whole = true, false
 	}
-	inst.may = inst.size.Cmp(largest) > 0
 	value := func(x int, cost []*big.Int, sum *big.Int) *big.Int {
 		sum.SetInt64(0)
 		for k, t := range terms {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 
 	"coalesce/autotune/subject"
@@ -224,6 +225,7 @@ func draw(bids string, items, kind int, seed uint64) []bidders.Asked {
 			asked[k].Goods = append(asked[k].Goods, int64(g))
 			asked[k].Price += 100 + r.Int64N(100)
 		}
+		slices.Sort(asked[k].Goods)
 		if dummies > 0 {
 			asked[k].Goods = append(asked[k].Goods, int64(items+k%dummies))
 		}

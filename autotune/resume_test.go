@@ -197,7 +197,7 @@ func TestMemoryIsTriedAgain(t *testing.T) {
 	}
 }
 
-// A run of which every variant failed is an error, which names the first.
+// A run in which every variant failed ends with an error that names the first failure.
 func TestNoneRan(t *testing.T) {
 	for _, plants := range [][]string{{"fault", "compile"}, {"hungry", "fault", "infeasible"}} {
 		d := &fake.Device{F: device.Facts{Kind: device.Host, Name: "fake", Memory: 2 << 20}}

@@ -202,7 +202,7 @@ type synced interface {
 // ErrLocked is wrapped by Open when another process appends to the file.
 var ErrLocked = errors.New("another run of the tuner appends to this file")
 
-// Regular returns an error unless a path is that of a regular file, or of none yet. A pipe or a device cannot be read again
+// Regular returns an error unless a path names a regular file, or nothing yet. A pipe or a device cannot be read again
 // after it was written, and may have no end.
 func Regular(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {

@@ -88,7 +88,7 @@ func TestAppendSurvivesATornLine(t *testing.T) {
 	}
 }
 
-// A line that cannot be read is left out and told, wherever it stands, and what is appended follows the last line.
+// An unreadable line is left out and reported, wherever it stands. New lines follow the last one.
 func TestDamagedLines(t *testing.T) {
 	one, _ := json.Marshal(record("a=1"))
 	two, _ := json.Marshal(record("a=2"))

@@ -145,7 +145,7 @@ func Example_settings() {
 	// Output: 3 5
 }
 
-// A context that has ended ends a solve with what it has by then, or with its error.
+// A solve under an ended context returns its best answer so far, or the context's error.
 func TestCancelled(t *testing.T) {
 	d := host.Open(1)
 	defer d.Close()

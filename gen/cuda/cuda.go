@@ -93,7 +93,7 @@ func (f *Family) pack() {
 		f.Packs = append(f.Packs, Pack{
 			File: path.Join(f.Space.Kernel(), fmt.Sprintf("pack_%03d.cu", len(f.Packs))),
 			Text: text.String(),
-			// A variant's hash covers what it includes, so that these parts cover all of the text.
+			// The hash covers every included file, so these parts cover all of the text.
 			Hash: Digest(append(parts, text.String())...),
 		})
 	}

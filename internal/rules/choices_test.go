@@ -89,7 +89,7 @@ func TestTuningIsUsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bids := &auction.Auction{Goods: n, Source: "test"}
+	bids := &auction.Auction{Goods: n, Dummies: 5, Source: "test"}
 	for i := range int64(2 * n) {
 		bids.Bids = append(bids.Bids, auction.Bid{Number: i, Price: 1 + i*i%17, Goods: []int64{i % n, n + i%5}})
 	}

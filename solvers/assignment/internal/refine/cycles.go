@@ -116,7 +116,8 @@ func (r *round) successor(x *pair) int32 {
 // compact keeps the rows of alive, the pairs of keep among theirs, and the columns of these.
 func (r *round) compact(alive func(int) bool, keep func(*pair) bool) {
 	rank := slices.Repeat([]int32{-1}, len(r.col)) // new numbers of columns
-	next := round{shift: r.shift, limit: r.limit, bound: r.bound, rest: r.rest, start: []int{0}}
+	next := round{shift: r.shift, unit: r.unit, limit: r.limit, bound: r.bound, rest: r.rest, start: []int{0}}
+	next.pairs = r.pairs[:0] // they move forward alone
 	number := func(j int32) int32 {
 		if rank[j] < 0 {
 			rank[j] = int32(len(next.col))
@@ -133,7 +134,8 @@ func (r *round) compact(alive func(int) bool, keep func(*pair) bool) {
 		}
 		at := int32(len(next.row))
 		for k := r.start[i]; k < r.start[i+1]; k++ {
-			if x := r.pairs[k]; keep(&x) {
+			if keep(&r.pairs[k]) {
+				x := r.pairs[k]
 				x.row, x.col = at, number(x.col)
 				next.pairs = append(next.pairs, x)
 			}

@@ -107,7 +107,8 @@ func (r *round) write(column []int32) []int32 {
 // A round is the part of a problem whose matching is not yet known to be the only optimum: rows and
 // columns in alternating cycles of near pairs, numbered from 0.
 type round struct {
-	shift    int // units are 2^-shift of the costs
+	shift    int     // units are 2^-shift of the costs
+	unit     float64 // 2^shift, 0 where no float64 is that
 	rows     int
 	row, col []int32 // their numbers in the normal problem
 	match    []int32 // of each row, -1: left unmatched
@@ -133,7 +134,8 @@ type pair struct {
 
 // newRound takes all rows and columns of a problem.
 func newRound(p *problem.Normal, column []int32, duals problem.Prices, near []problem.Pair) *round {
-	r := &round{shift: math.Ilogb(p.Unit()), rows: p.Rows, match: column, limit: p.Limit != problem.Infinity}
+	shift := math.Ilogb(p.Unit())
+	r := &round{shift: shift, unit: unitOf(shift), rows: p.Rows, match: column, limit: p.Limit != problem.Infinity}
 	r.loose = r.limit || p.Rows < p.Cols
 	r.row, r.col, r.owner = count(p.Rows), count(p.Cols), owners(column, p.Cols)
 	r.start = make([]int, p.Rows+1)
@@ -205,7 +207,23 @@ func (r *round) split(split Splitter, duals problem.Prices) {
 }
 
 // cost is a pair's residual in units, rounded once.
-func (r *round) cost(x *pair) float64 { return float64(x.slack) + math.Ldexp(x.rest, r.shift) }
+func (r *round) cost(x *pair) float64 { return float64(x.slack) + r.inUnits(x.rest) }
+
+// inUnits is a part of a cost in units.
+func (r *round) inUnits(x float64) float64 {
+	if r.unit != 0 {
+		return x * r.unit
+	}
+	return math.Ldexp(x, r.shift)
+}
+
+// unitOf is 2^shift, where a normal float64 is that, else 0.
+func unitOf(shift int) float64 {
+	if shift < -1022 || shift > 1023 {
+		return 0
+	}
+	return math.Ldexp(1, shift)
+}
 
 // tiny is larger than what rounding below the least normal float64 loses in a term.
 const tiny = 0x1p-1000
@@ -213,7 +231,7 @@ const tiny = 0x1p-1000
 // narrow keeps the pairs that an optimal matching may have, and returns the gap in units, rounded
 // up: how much the matching may cost more than the best.
 func (r *round) narrow() float64 {
-	limit := math.Ldexp(r.rest, r.shift)
+	limit := r.inUnits(r.rest)
 	r.low = make([]float64, r.rows)
 	for i := range r.rows {
 		r.low[i] = math.Inf(1)
@@ -226,7 +244,7 @@ func (r *round) narrow() float64 {
 	}
 	gap := r.gap()
 	reach := gap*(1+0x1p-40) + tiny
-	r.prune(func(x *pair) bool { return float64(x.slack)+(math.Ldexp(x.rest, r.shift)-r.low[x.row]) <= reach },
+	r.prune(func(x *pair) bool { return float64(x.slack)+(r.inUnits(x.rest)-r.low[x.row]) <= reach },
 		reach, func(i int) bool { return float64(r.out[i])+(limit-r.low[i]) <= reach })
 	return gap
 }
@@ -280,7 +298,7 @@ func (r *round) residual() (*round, *problem.Instance, error) {
 	}
 	by := shift - r.shift
 	next := *r
-	next.shift, next.pairs = shift, slices.Clone(r.pairs)
+	next.shift, next.unit, next.pairs = shift, unitOf(shift), slices.Clone(r.pairs)
 	most := int64(0)
 	if r.loose {
 		most = int64(math.Ceil(math.Ldexp(slack, by))) + 1
@@ -333,7 +351,7 @@ func (r *round) finer() (shift int, slack float64, err error) {
 	}
 	if r.loose {
 		low := slices.Max(r.low)
-		slack = (max(0, low) + r.gap() + math.Abs(math.Ldexp(r.rest, r.shift))) * (1 + 0x1p-20)
+		slack = (max(0, low) + r.gap() + math.Abs(r.inUnits(r.rest))) * (1 + 0x1p-20)
 		top = max(top, exponent(slack)-r.shift) + 2
 	}
 	room := bits.Len64(uint64(problem.MaxScaled(r.rows))) - 1
@@ -356,7 +374,7 @@ func exponent(x float64) int {
 func (r *round) gap() float64 {
 	sum := 0.0
 	for i := range r.rows {
-		own := math.Ldexp(r.rest, r.shift)
+		own := r.inUnits(r.rest)
 		for k := r.start[i]; k < r.start[i+1]; k++ {
 			if x := &r.pairs[k]; x.col == r.match[i] {
 				own = r.cost(x)

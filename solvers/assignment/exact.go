@@ -22,8 +22,12 @@ import (
 func nearWidth(p *problem.Normal) int64 { return int64(p.Rows) + 1 }
 
 // checkNear is problem.CheckNear for a matching and duals of p, whose near pairs it returns in p's rows
-// and columns.
+// and columns; costs that were not rounded need none.
 func checkNear(inst *problem.Instance, p *problem.Normal, column []int32, d problem.Duals) (problem.Certificate, []problem.Pair, error) {
+	if p.Exact {
+		cert, err := problem.Check(inst, column, d)
+		return cert, nil, err
+	}
 	cert, near, err := problem.CheckNear(inst, column, d, nearWidth(p))
 	if p.Transposed {
 		for k, x := range near {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -156,7 +155,11 @@ func TestTablesByDefault(t *testing.T) {
 			t.Errorf("%+v: %v by %s", c, err, res.Algorithm)
 		}
 	}
-	p, err := newPlain(&Auction{Goods: 32, Source: "wide", Bids: slices.Repeat([]Bid{{Price: 1, Goods: []int64{0}}}, 1000)}, true)
+	wide := &Auction{Goods: 32, Source: "wide"}
+	for i := range 1000 {
+		wide.Bids = append(wide.Bids, Bid{Number: int64(i), Price: 1, Goods: []int64{0}})
+	}
+	p, err := newPlain(wide, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +181,7 @@ func TestTunedBranchLeavesLargePrices(t *testing.T) {
 		t.Fatal(err)
 	}
 	for price, want := range map[int64]bool{5: true, 1 << 61: false} {
-		a := &Auction{Goods: 2, Source: "a", Bids: []Bid{{Price: price, Goods: []int64{0}}, {Price: price, Goods: []int64{1}}, {Price: price + 1, Goods: []int64{0, 1}}}}
+		a := &Auction{Goods: 2, Source: "a", Bids: []Bid{{Price: price, Goods: []int64{0}}, {Number: 1, Price: price, Goods: []int64{1}}, {Number: 2, Price: price + 1, Goods: []int64{0, 1}}}}
 		res, err := Solve(context.Background(), a, Options{Devices: []device.Device{d}, Tuning: db})
 		if err != nil || !res.Proven || res.Value != solve.Number(fmt.Sprint(2*price)) || (res.Algorithm == Branch) != want {
 			t.Errorf("prices of %d: %v %+v", price, err, res)

@@ -12,16 +12,16 @@ import (
 // members, numbers of rows, or of columns where there are fewer of those. It
 // fills in their partners. Its errors wrap ErrCheck.
 func CheckHall(inst *Instance, members []int32) (Hall, error) {
+	if err := inst.Check(); err != nil {
+		return Hall{}, err
+	}
 	return CheckPartners(inst, members, inst.Allowed)
 }
 
 // CheckPartners is CheckHall with the pairs for which allowed reports true in place of
-// the allowed ones; all cores call allowed at once.
+// the allowed ones, for an instance that need not hold its costs; all cores call allowed at once.
 func CheckPartners(inst *Instance, members []int32, allowed func(i, j int) bool) (Hall, error) {
 	h := Hall{Side: "rows"}
-	if err := inst.Check(); err != nil {
-		return h, err
-	}
 	count, others := inst.Rows, inst.Cols
 	if inst.Rows > inst.Cols {
 		h.Side, count, others = "columns", inst.Cols, inst.Rows

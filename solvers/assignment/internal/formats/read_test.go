@@ -346,6 +346,17 @@ func TestReadNPY(t *testing.T) {
 	}
 }
 
+// Unsigned integers are read to their end; beyond 2^63-1 they are kept less 2^63.
+func TestReadUnsigned(t *testing.T) {
+	for _, largest := range []uint64{7, 1<<63 - 1, 1 << 63, 1<<64 - 2} {
+		data := file("<u8", "(1, 2)", false, []uint64{1, largest}, binary.LittleEndian)
+		inst, err := formats.ReadFrom(bytes.NewReader(data), int64(len(data)), "a.npy", formats.ReadOptions{})
+		if err != nil || inst.Exact(0, 0) != "1" || largest != 1<<63-1 && inst.Exact(0, 1) != fmt.Sprint(largest) || inst.Unsigned != (largest >= 1<<63) {
+			t.Errorf("%d: found %+v, %v", largest, inst, err)
+		}
+	}
+}
+
 func TestReadNPYErrors(t *testing.T) {
 	six := []int32{1, 2, 3, 4, 5, 6}
 	for _, c := range []struct {
@@ -357,7 +368,7 @@ func TestReadNPYErrors(t *testing.T) {
 		{file("<c8", "(1, 3)", false, six, binary.LittleEndian), `found type "<c8"`},
 		{file("<i4", "(4294967296, 3)", false, six, binary.LittleEndian), "expected at most 2147483647"},
 		{file("<i4", "(2147483647, 2147483647)", false, six, binary.LittleEndian), "expected at most 2^62 bytes"},
-		{file("<u8", "(1, 2)", true, []uint64{1, 1 << 63}, binary.LittleEndian), "row 0, column 1 (from 0): found a value outside"},
+		{file("|b1", "(1, 2)", false, []uint8{1, 2}, binary.LittleEndian), "row 0, column 1 (from 0): found a value outside"},
 	} {
 		path := filepath.Join(t.TempDir(), "a.npy")
 		if err := os.WriteFile(path, c.data, 0o600); err != nil {

@@ -75,14 +75,11 @@ func (r *Result) decide(ctx context.Context, p *problem.Normal, sol *engine.Solu
 		}
 		column, err = decide(ctx, p, sol, cert, near, o)
 	}
-	if err != nil {
-		why := "residual costs were not solved"
-		if ctx.Err() != nil {
-			if why = "the time limit ended the solve"; context.Cause(ctx) != solve.ErrTimeLimit {
-				r.Stopped, why = true, "interrupted"
-			}
-		}
-		r.Notes = append(r.Notes[:len(r.Notes):len(r.Notes)], fmt.Sprintf("%s: a matching of rounded costs (%v)", why, err))
+	switch {
+	case solve.Ended(ctx, err):
+		solve.Stop(context.Cause(ctx), &r.Stopped, &r.Notes, "the matching is optimal for rounded costs")
+	case err != nil:
+		r.Notes = append(r.Notes[:len(r.Notes):len(r.Notes)], fmt.Sprintf("the matching is optimal for rounded costs: %v", err))
 	}
 	if column == nil {
 		return err

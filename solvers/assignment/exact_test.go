@@ -354,3 +354,45 @@ func TestWideFloats(t *testing.T) {
 	}
 	t.Log(rounds)
 }
+
+// A solve that ends while residual costs are solved has its matching, which is not proven, and a gap
+// that holds.
+func TestStoppedRefinement(t *testing.T) {
+	d := host.Open(0)
+	r := rand.New(rand.NewPCG(1, 1))
+	inst := &Instance{Rows: 8, Cols: 8, Type: Float64, F64: make([]float64, 64)}
+	draw := wideKinds["two constants"](r)
+	for k := range inst.F64 {
+		inst.F64[k] = draw(k/8, k%8)
+	}
+	s, err := Open(context.Background(), inst, Options{Settings: solve.Settings{Devices: []device.Device{d}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	sol, err := s.job.solve(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	res := newResult(inst)
+	duals, err := res.keep(inst, s.p, sol)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, near, err := checkNear(inst, s.p, res.Column, *duals)
+	if err == nil {
+		err = res.decide(ctx, s.p, sol, &cert, near, s.options)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.prove(&cert); res.Proven || !res.Stopped || cert.Gap == 0 || len(res.Notes) == 0 {
+		t.Errorf("found proven %t, stopped %t, gap %v, notes %v", res.Proven, res.Stopped, cert.Gap, res.Notes)
+	}
+	want, _ := best(inst)
+	if apart := new(big.Int).Sub(exactSum(inst, sol.Column), want); apart.Sign() < 0 || apart.Cmp(exactly(cert.Gap)) > 0 {
+		t.Errorf("the matching costs %s more than the best, with a gap of %v", short(apart), cert.Gap)
+	}
+}

@@ -131,7 +131,8 @@ func (r *Result) prove(c *problem.Certificate) {
 	} else {
 		report.Prove(r.bound())
 	}
-	if r.Proven = report.Proven && c.Gap <= provenGap*math.Abs(r.Value); !r.Proven && r.Column != nil {
+	small := c.Gap == 0 || !r.Stopped && c.Gap <= provenGap*math.Abs(r.Value)
+	if r.Proven = report.Proven && small; !r.Proven && r.Column != nil {
 		r.ceiling = r.bound()
 	}
 }

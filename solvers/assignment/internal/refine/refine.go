@@ -60,7 +60,7 @@ func Exact(ctx context.Context, p *problem.Normal, column []int32, duals problem
 			return out, nil
 		}
 		out.Gap = r.units(gap)
-		if !r.loose && r.spans() {
+		if !r.limit && r.spans() {
 			better, err := r.level(ctx, gap)
 			if err != nil {
 				return out, err
@@ -259,7 +259,10 @@ func (r *round) spans() bool {
 		least[x.col] = min(least[x.col], c)
 		largest = max(largest, c)
 	}
-	need := max(slices.Max(least), slices.Max(r.low))
+	need := slices.Max(r.low)
+	if !r.loose {
+		need = max(need, slices.Max(least))
+	}
 	return largest*float64(r.rows)/float64(problem.MaxScaled(r.rows)) > 0x1p-10*max(need, 0)
 }
 
@@ -370,7 +373,8 @@ func exponent(x float64) int {
 	return e
 }
 
-// gap is the sum of the rows' own residuals less the least ones, rounded up.
+// gap is the sum of the rows' own residuals less the least ones, and of what free columns cost more
+// than their duals say, rounded up.
 func (r *round) gap() float64 {
 	sum := 0.0
 	for i := range r.rows {
@@ -381,6 +385,13 @@ func (r *round) gap() float64 {
 			}
 		}
 		sum += own - r.low[i] + tiny
+	}
+	if r.loose {
+		for j, i := range r.owner {
+			if i < 0 {
+				sum -= float64(r.v[j])
+			}
+		}
 	}
 	return sum * (1 + 0x1p-20)
 }

@@ -21,4 +21,4 @@ struct param {
 #include "assignment/check/pairs.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block128_rows16_flight4_int32_hash = 0x7f4bff864be46f64ull;
+extern "C" __device__ unsigned long long assignment_check_block128_rows16_flight4_int32_hash = 0x756c8a176c866bc6ull;

@@ -21,4 +21,4 @@ struct param {
 #include "assignment/check/pairs.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block128_rows16_flight8_int32_hash = 0xb681f01efcc327f2ull;
+extern "C" __device__ unsigned long long assignment_check_block128_rows16_flight8_int32_hash = 0x2452e4871c15092dull;

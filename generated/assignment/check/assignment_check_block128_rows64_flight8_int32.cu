@@ -21,4 +21,4 @@ struct param {
 #include "assignment/check/pairs.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block128_rows64_flight8_int32_hash = 0x666830928d46b0f1ull;
+extern "C" __device__ unsigned long long assignment_check_block128_rows64_flight8_int32_hash = 0x7beb370180319e4dull;

@@ -21,4 +21,4 @@ struct param {
 #include "assignment/check/pairs.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block256_rows16_flight4_int32_hash = 0x2baddff37c1050cdull;
+extern "C" __device__ unsigned long long assignment_check_block256_rows16_flight4_int32_hash = 0xa3d5fcb5430fbc65ull;

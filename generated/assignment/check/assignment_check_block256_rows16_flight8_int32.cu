@@ -21,4 +21,4 @@ struct param {
 #include "assignment/check/pairs.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block256_rows16_flight8_int32_hash = 0x87757d7a019b2495ull;
+extern "C" __device__ unsigned long long assignment_check_block256_rows16_flight8_int32_hash = 0x2bc08167be2514d3ull;

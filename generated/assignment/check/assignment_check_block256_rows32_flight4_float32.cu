@@ -21,4 +21,4 @@ struct param {
 #include "assignment/check/pairs.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block256_rows32_flight4_float32_hash = 0xbec1956bfc18c428ull;
+extern "C" __device__ unsigned long long assignment_check_block256_rows32_flight4_float32_hash = 0x27e154470f256228ull;

@@ -21,4 +21,4 @@ struct param {
 #include "assignment/check/pairs.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block256_rows32_flight4_int64_hash = 0x8d4a02116002f8baull;
+extern "C" __device__ unsigned long long assignment_check_block256_rows32_flight4_int64_hash = 0xd490069906529e41ull;

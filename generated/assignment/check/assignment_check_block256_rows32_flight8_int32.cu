@@ -21,4 +21,4 @@ struct param {
 #include "assignment/check/pairs.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block256_rows32_flight8_int32_hash = 0x9076b7252179a0cbull;
+extern "C" __device__ unsigned long long assignment_check_block256_rows32_flight8_int32_hash = 0x041f6aa8162493beull;

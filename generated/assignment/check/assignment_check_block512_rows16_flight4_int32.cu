@@ -21,4 +21,4 @@ struct param {
 #include "assignment/check/pairs.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block512_rows16_flight4_int32_hash = 0x906eac400690ad0aull;
+extern "C" __device__ unsigned long long assignment_check_block512_rows16_flight4_int32_hash = 0x41e64c6fd3870886ull;

@@ -21,4 +21,4 @@ struct param {
 #include "assignment/check/pairs.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block512_rows16_flight8_int32_hash = 0xb3dc43a0172b29aeull;
+extern "C" __device__ unsigned long long assignment_check_block512_rows16_flight8_int32_hash = 0x108ddc197960b79cull;

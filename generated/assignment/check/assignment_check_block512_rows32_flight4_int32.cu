@@ -21,4 +21,4 @@ struct param {
 #include "assignment/check/pairs.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block512_rows32_flight4_int32_hash = 0x9395707c0a2e873cull;
+extern "C" __device__ unsigned long long assignment_check_block512_rows32_flight4_int32_hash = 0x5e0d8eebc0ab528full;

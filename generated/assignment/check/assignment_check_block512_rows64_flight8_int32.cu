@@ -21,4 +21,4 @@ struct param {
 #include "assignment/check/pairs.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block512_rows64_flight8_int32_hash = 0x11044766c7bb2df9ull;
+extern "C" __device__ unsigned long long assignment_check_block512_rows64_flight8_int32_hash = 0x172f0ac521a3f4daull;

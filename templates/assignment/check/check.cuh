@@ -1,5 +1,4 @@
 // The certificate of an assignment, checked on the device: see package assignment, check.go.
-#include "cuda/choice.cuh"
 #include "cuda/variant.cuh"
 
 // The check shares no code with the solvers: it reads costs as they were given, and

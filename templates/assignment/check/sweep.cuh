@@ -34,22 +34,18 @@ __device__ void tally(u64* word, u32 n) {
     __syncthreads();
 }
 
-// count reads rows with a wrong entry again, to count such entries and find the first.
+// look reads rows again that have an entry that is wrong or near, and notes these.
 template <bool WIDE>
-__device__ void count(const T* costs, const Work& w, Cost cost, const Tile<WIDE>& tile, u64 from, u64 to) {
-    u64 wrong = 0, first = ~0ull;
+__device__ void look(const T* costs, const Work& w, Cost cost, const Tile<WIDE>& tile, u64 from, u64 to, i64 width) {
     for (u64 i = from; i < to; i++) {
         Pack p = tile.load(costs, i, w.cols);
         for (u32 k = 0; k < VEC; k++) {
             u64 j = tile.column(k);
-            if (j >= w.cols || plus(w.u[i], w.v[j]) <= cost(p.x[k])) continue;
-            wrong++;
-            if (i * w.cols + j < first) first = i * w.cols + j;
+            if (j >= w.cols) continue;
+            i64 c = cost(p.x[k]);
+            if (plus(plus(w.u[i], width), w.v[j]) >= c) w.note(i, j, c, width);
         }
     }
-    if (wrong == 0) return;
-    atomicAdd(w.words + ENTRIES, wrong);
-    atomicMin(w.words + FIRST_ENTRY, first);
 }
 
 // columns checks that v of the thread's columns is in range, at most 0 where columns may
@@ -69,21 +65,7 @@ template <bool WIDE> __device__ void columns(const Work& w, const Tile<WIDE>& ti
     dual.flush(w.words + DUAL);
 }
 
-// Hits are the entries of FLIGHT rows that a thread has to look at again: bit f * VEC + k.
-typedef Choice<(FLIGHT * VEC > 32), u64, u32> Hits;
-static_assert(FLIGHT * VEC <= 64, "a bit an entry");
-
-// look notes the entries of hits, from row i on.
-template <bool WIDE>
-__device__ void look(const T* costs, const Work& w, Cost cost, const Tile<WIDE>& tile, u64 i, Hits hits, i64 width) {
-    for (u32 bit = 0; hits != 0; bit++, hits >>= 1) {
-        if ((hits & 1) == 0) continue;
-        u64 row = i + bit / VEC, j = tile.column(bit % VEC);
-        w.note(row, j, cost(costs[row * w.cols + j]), width);
-    }
-}
-
-// sweep checks a block's share of the entries, and lists those of floats that are near; width is -1 for none.
+// sweep checks a block's share of the entries, and lists those that are near; width is -1 for none.
 template <bool WIDE> __device__ void sweep(const T* costs, const Work& w, Cost cost, u32 rules, i64 width) {
     u64 tiles = (w.cols + SPAN - 1) / SPAN, group = blockIdx.x / tiles;
     Tile<WIDE> tile(blockIdx.x % tiles * SPAN);
@@ -95,24 +77,18 @@ template <bool WIDE> __device__ void sweep(const T* costs, const Work& w, Cost c
     if (WIDE && tile.base >= w.cols) end = 0;
     for (u64 i = group * ROWS; i < end; i += FLIGHT) {
         Pack p[FLIGHT];
-        bool wrong = false;
-        Hits hits = 0;
+        bool hit = false;
 #pragma unroll
         for (u32 f = 0; f < FLIGHT; f++) p[f] = tile.load(costs, i + f < end ? i + f : end - 1, w.cols);
 #pragma unroll
         for (u32 f = 0; f < FLIGHT; f++) {
             if (i + f >= end) break;
-            i64 u = w.u[i + f];
-            if constexpr (FLOATS) u = plus(u, width);
+            i64 u = plus(w.u[i + f], width);
 #pragma unroll
-            for (u32 k = 0; k < VEC; k++) {
-                if (!WIDE && tile.column(k) >= w.cols) continue;
-                if constexpr (FLOATS) hits |= (Hits)(plus(u, v[k]) >= cost(p[f].x[k])) << (f * VEC + k);
-                else wrong |= plus(u, v[k]) > cost(p[f].x[k]);
-            }
+            for (u32 k = 0; k < VEC; k++)
+                if (WIDE || tile.column(k) < w.cols) hit |= plus(u, v[k]) >= cost(p[f].x[k]);
         }
-        if (wrong) count(costs, w, cost, tile, i, i + FLIGHT < end ? i + FLIGHT : end);
-        if (hits != 0) look(costs, w, cost, tile, i, hits, width);
+        if (hit) look(costs, w, cost, tile, i, i + FLIGHT < end ? i + FLIGHT : end, width);
     }
     tally(w.words + FORBIDDEN, cost.forbidden);
     if constexpr (FLOATS) tally(w.words + ROUNDED, cost.rounded);

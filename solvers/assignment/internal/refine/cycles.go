@@ -50,31 +50,29 @@ func (r *round) prune(near func(*pair) bool, reach float64, left func(i int) boo
 func acyclic(p *problem.Normal, column []int32, v []int64, near []problem.Pair) bool {
 	nobody := int32(p.Rows)
 	owner := owners(column, p.Cols)
-	to := make([]int32, 0, len(near)+p.Rows) // of each edge; edges leave the rows of near, then nobody
+	edges := len(near)
+	if p.Rows < p.Cols {
+		edges += p.Rows
+	}
+	from, to := make([]int32, 0, edges), make([]int32, 0, edges)
 	for _, x := range near {
 		k := owner[x.Col]
 		if k < 0 {
 			k = nobody
 		}
-		to = append(to, k)
+		from, to = append(from, x.Row), append(to, k)
 	}
 	if p.Rows < p.Cols {
 		for i, j := range column {
 			if -v[j] <= int64(p.Rows) {
-				to = append(to, int32(i))
+				from, to = append(from, nobody), append(to, int32(i))
 			}
 		}
-	}
-	source := func(e int) int32 {
-		if e < len(near) {
-			return near[e].Row
-		}
-		return nobody
 	}
 	leads := make([]int32, p.Rows+1) // edges that leave a node
 	first := make([]int32, p.Rows+2) // of those that enter it
 	for e, k := range to {
-		leads[source(e)]++
+		leads[from[e]]++
 		first[k+1]++
 	}
 	for k := range p.Rows + 1 {
@@ -82,7 +80,7 @@ func acyclic(p *problem.Normal, column []int32, v []int64, near []problem.Pair) 
 	}
 	enter := make([]int32, len(to))
 	for e, k := range to {
-		enter[first[k]] = source(e)
+		enter[first[k]] = from[e]
 		first[k]++
 	}
 	done := make([]int32, 0, p.Rows+1)

@@ -111,7 +111,7 @@ func TestFilledInstances(t *testing.T) {
 			"Quick":      func() error { _, _, _, _, err := new(Quick).Solve(inst); return err },
 			"Verify":     func() error { _, err := Verify(inst, []byte(`{"problem":"assignment"}`), nil); return err },
 		} {
-			err, panicked := inputtest.Call(work)
+			panicked, err := inputtest.Call(work)
 			switch {
 			case panicked != nil:
 				t.Fatalf("%s of %v: panic: %v", name, how, panicked)
@@ -171,7 +171,7 @@ func TestFilledInstances(t *testing.T) {
 			return err
 		},
 	} {
-		if err, panicked := inputtest.Call(work); panicked != nil || !errors.Is(err, solve.ErrInput) {
+		if panicked, err := inputtest.Call(work); panicked != nil || !errors.Is(err, solve.ErrInput) {
 			t.Errorf("%s: found %v, %v, expected an error of the input", name, err, panicked)
 		}
 	}

@@ -145,7 +145,7 @@ func TestFilledAuctions(t *testing.T) {
 				return Pay(ctx, wrong, VCG, o)
 			},
 		} {
-			err, panicked := inputtest.Call(work)
+			panicked, err := inputtest.Call(work)
 			switch {
 			case panicked != nil:
 				t.Fatalf("%s of %v: panic: %v", name, how, panicked)
@@ -191,7 +191,7 @@ func TestFilledAuctions(t *testing.T) {
 		"name":       func() error { _, err := Generate("x", 3, 3, 1); return err },
 		"JSON":       func() error { _, err := json.Marshal(&Result{}); return err },
 	} {
-		if err, panicked := inputtest.Call(work); panicked != nil || !errors.Is(err, solve.ErrInput) {
+		if panicked, err := inputtest.Call(work); panicked != nil || !errors.Is(err, solve.ErrInput) {
 			t.Errorf("%s: found %v, %v, expected an error of the input", name, err, panicked)
 		}
 	}

@@ -130,7 +130,7 @@ func TestFilledInstances(t *testing.T) {
 				return errors.Join(err, s.Close())
 			},
 		} {
-			err, panicked := inputtest.Call(work)
+			panicked, err := inputtest.Call(work)
 			switch {
 			case panicked != nil:
 				t.Fatalf("%s of %v: panic: %v", name, how, panicked)
@@ -176,7 +176,7 @@ func TestFilledInstances(t *testing.T) {
 		"type":       func() error { _, err := GenerateAs("uniform", 4, 1, "x"); return err },
 		"sizes":      func() error { _, err := ParseSizes("x"); return err },
 	} {
-		if err, panicked := inputtest.Call(work); panicked != nil || !errors.Is(err, solve.ErrInput) {
+		if panicked, err := inputtest.Call(work); panicked != nil || !errors.Is(err, solve.ErrInput) {
 			t.Errorf("%s: found %v, %v, expected an error of the input", name, err, panicked)
 		}
 	}

@@ -102,7 +102,7 @@ func TestFilledPrograms(t *testing.T) {
 				return err
 			},
 		} {
-			err, panicked := inputtest.Call(work)
+			panicked, err := inputtest.Call(work)
 			switch {
 			case panicked != nil:
 				t.Fatalf("%s of %v: panic: %v", name, how, panicked)
@@ -151,7 +151,7 @@ func TestFilledPrograms(t *testing.T) {
 		"itself":     func() error { b := NewBuilder(2); b.Maximize(); b.PairInt(1, 1, 1); _, err := b.Build(); return err },
 		"Palubeckis": func() error { _, err := Palubeckis(-1, 3, 1); return err },
 	} {
-		if err, panicked := inputtest.Call(work); panicked != nil || !errors.Is(err, solve.ErrInput) {
+		if panicked, err := inputtest.Call(work); panicked != nil || !errors.Is(err, solve.ErrInput) {
 			t.Errorf("%s: found %v, %v, expected an error of the input", name, err, panicked)
 		}
 	}

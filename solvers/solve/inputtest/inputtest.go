@@ -142,8 +142,8 @@ func names(text string, t reflect.Type, seen map[reflect.Type]bool) bool {
 	return false
 }
 
-// Call runs work and returns its error, or that of a panic.
-func Call(work func() error) (err error, panicked any) {
+// Call runs work and returns its error, or what it panicked with.
+func Call(work func() error) (panicked any, err error) {
 	defer func() { panicked = recover() }()
-	return work(), nil
+	return nil, work()
 }

@@ -2,6 +2,7 @@ package refine
 
 import (
 	"slices"
+	"sync"
 
 	"coalesce/solvers/assignment/problem"
 )
@@ -48,42 +49,49 @@ func (r *round) prune(near func(*pair) bool, reach float64, left func(i int) boo
 // the graph of prune has none, as rows that lead nowhere can be taken away until none is left. This
 // is the usual case, and the quick one.
 func acyclic(p *problem.Normal, column []int32, v []int64, near []problem.Pair) bool {
+	g := graphs.Get().(*graph)
+	defer graphs.Put(g)
 	nobody := int32(p.Rows)
-	owner := owners(column, p.Cols)
 	edges := len(near)
 	if p.Rows < p.Cols {
 		edges += p.Rows
 	}
-	from, to := make([]int32, 0, edges), make([]int32, 0, edges)
+	owner := resized(&g.owner, p.Cols)
+	for j := range owner {
+		owner[j] = nobody
+	}
+	for i, j := range column {
+		owner[j] = int32(i)
+	}
+	from, to := resized(&g.from, edges)[:0], resized(&g.to, edges)[:0]
+	leads := resized(&g.leads, p.Rows+1) // edges that leave a node
+	first := resized(&g.first, p.Rows+2) // of those that enter it
+	clear(leads)
+	clear(first)
 	for _, x := range near {
 		k := owner[x.Col]
-		if k < 0 {
-			k = nobody
-		}
 		from, to = append(from, x.Row), append(to, k)
+		leads[x.Row]++
+		first[k+1]++
 	}
 	if p.Rows < p.Cols {
 		for i, j := range column {
 			if -v[j] <= int64(p.Rows) {
 				from, to = append(from, nobody), append(to, int32(i))
+				leads[nobody]++
+				first[i+1]++
 			}
 		}
-	}
-	leads := make([]int32, p.Rows+1) // edges that leave a node
-	first := make([]int32, p.Rows+2) // of those that enter it
-	for e, k := range to {
-		leads[from[e]]++
-		first[k+1]++
 	}
 	for k := range p.Rows + 1 {
 		first[k+1] += first[k]
 	}
-	enter := make([]int32, len(to))
+	enter := resized(&g.enter, len(to))
 	for e, k := range to {
 		enter[first[k]] = from[e]
 		first[k]++
 	}
-	done := make([]int32, 0, p.Rows+1)
+	done := resized(&g.done, p.Rows+1)[:0]
 	for k, n := range leads {
 		if n == 0 {
 			done = append(done, int32(k))
@@ -101,6 +109,21 @@ func acyclic(p *problem.Normal, column []int32, v []int64, near []problem.Pair) 
 		}
 	}
 	return len(done) == p.Rows+1
+}
+
+// A graph is the memory of acyclic, which solves take again: of many rows the pages of new memory
+// take as long as the rest.
+type graph struct{ owner, from, to, leads, first, enter, done []int32 }
+
+var graphs = sync.Pool{New: func() any { return new(graph) }}
+
+// resized is a list of n numbers, any, in the memory of another where that has room.
+func resized(list *[]int32, n int) []int32 {
+	if cap(*list) < n {
+		*list = make([]int32, n)
+	}
+	*list = (*list)[:n]
+	return *list
 }
 
 // successor is the row that has a pair's column, or nobody.

@@ -16,7 +16,7 @@ import (
 
 // At the sizes and workloads that were drawn for a class of GPU, whose best variants bench/results has, the data of the
 // other class choose these or others that were measured to be nearly as fast, and more often those of both. Of choices that
-// nobody measured there nothing is known.
+// nobody measured there, and of families without data, nothing is known.
 func TestDrawn(t *testing.T) {
 	shipped, err := tuned.Embedded()
 	if err != nil {
@@ -47,6 +47,10 @@ func TestDrawn(t *testing.T) {
 				continue
 			}
 			picked, regret := choices[0], 0.0
+			if picked.Level == tuned.Safe { // the family's kernels are newer than the class's data
+				unknown++
+				continue
+			}
 			if picked.Variant != row.Best {
 				same := slices.IndexFunc(row.Chosen, func(x result.Chosen) bool { return x.Variant == picked.Variant })
 				if same < 0 {

@@ -233,17 +233,24 @@ const tiny = 0x1p-1000
 func (r *round) narrow() float64 {
 	limit := r.inUnits(r.rest)
 	r.low = make([]float64, r.rows)
+	tight, most := true, int64(0)
 	for i := range r.rows {
 		r.low[i] = math.Inf(1)
 		if r.limit {
 			r.low[i] = float64(r.out[i]) + limit
 		}
 		for k := r.start[i]; k < r.start[i+1]; k++ {
-			r.low[i] = min(r.low[i], r.cost(&r.pairs[k]))
+			x := &r.pairs[k]
+			r.low[i] = min(r.low[i], r.cost(x))
+			most = max(most, x.slack)
+			tight = tight && (x.slack == 0 || x.col != r.match[i])
 		}
 	}
 	gap := r.gap()
 	reach := gap*(1+0x1p-40) + tiny
+	if !tight { // costs of pairs with slack are rounded to 53 bits
+		reach += float64(most+2) * 0x1p-50
+	}
 	r.prune(func(x *pair) bool { return float64(x.slack)+(r.inUnits(x.rest)-r.low[x.row]) <= reach },
 		reach, func(i int) bool { return float64(r.out[i])+(limit-r.low[i]) <= reach })
 	return gap
@@ -381,7 +388,9 @@ func (r *round) gap() float64 {
 		own := r.inUnits(r.rest)
 		for k := r.start[i]; k < r.start[i+1]; k++ {
 			if x := &r.pairs[k]; x.col == r.match[i] {
-				own = r.cost(x)
+				if own = r.cost(x); x.slack != 0 { // both are rounded to 53 bits
+					sum += (math.Abs(own) + math.Abs(r.low[i])) * 0x1p-50
+				}
 			}
 		}
 		sum += own - r.low[i] + tiny

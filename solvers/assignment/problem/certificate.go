@@ -101,7 +101,7 @@ func Check(inst *Instance, column []int32, d Duals) (Certificate, error) {
 
 // CheckNear is Check that lists the unmatched pairs whose slack is at most width units, in any order.
 func CheckNear(inst *Instance, column []int32, d Duals, width int64) (Certificate, []Pair, error) {
-	c := &check{inst: inst, column: column, Duals: d, cert: Certificate{By: "host", Scale: d.Scale}, width: width, near: []Pair{}}
+	c := &check{inst: inst, column: column, Duals: d, cert: Certificate{By: "host", Scale: d.Scale}, width: width, lists: true, near: []Pair{}}
 	return c.run()
 }
 
@@ -129,8 +129,9 @@ type check struct {
 	limit int64 // units that an unmatched row costs
 	cut   bool  // whether scaling rounded the limit
 	cert  Certificate
-	width int64  // of pairs to list
-	near  []Pair // of them, nil: none is wanted
+	lists bool  // whether near pairs are wanted, whose slack is at most width
+	width int64
+	near  []Pair // of all goroutines' shares that are done
 }
 
 // A scan is a goroutine's share of the pairs.
@@ -304,7 +305,7 @@ func (c *check) pairsOf(i int, s *scan) error {
 // slack first.
 func checkIntegers[T int32 | int64](c *check, i int, cols []int32, costs []T, s *scan) error {
 	forbidden := Forbidden[T](false)
-	if j := c.column[i]; cols == nil && c.shift == 0 && c.near == nil && !c.inst.Every {
+	if j := c.column[i]; cols == nil && c.shift == 0 && !c.lists && !c.inst.Every {
 		v, flip := c.V[:len(costs)], (c.sign-1)/2 // -1 to negate
 		worst, largest, least, pairs := int64(math.MinInt64), T(0), T(0), int64(0)
 		for k, x := range costs {
@@ -341,7 +342,7 @@ func checkFloats[T float32 | float64](c *check, i int, cols []int32, costs []T, 
 	forbidden := Forbidden[T](c.inst.Maximize)
 	if j := c.column[i]; cols == nil && (j < 0 || costs[j] != forbidden) {
 		v, worst, near := c.V[:len(costs)], int64(math.MinInt64), int64(math.MaxInt64)
-		if c.near != nil {
+		if c.lists {
 			near = -c.U[i] - c.width
 		}
 		listed, pairs, rounded := len(s.near), int64(0), int64(0)
@@ -401,7 +402,7 @@ func checkRow[T Number](c *check, i int, cols []int32, costs []T, s *scan, scale
 		if j == match {
 			tight, c.price[i] = true, cost
 		}
-		if c.near != nil && cost-c.width <= sum && j != match {
+		if c.lists && cost-c.width <= sum && j != match {
 			s.near = append(s.near, Pair{int32(i), int32(j)})
 		}
 	}

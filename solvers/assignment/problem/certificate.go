@@ -129,7 +129,7 @@ type check struct {
 	limit int64 // units that an unmatched row costs
 	cut   bool  // whether scaling rounded the limit
 	cert  Certificate
-	lists bool  // whether near pairs are wanted, whose slack is at most width
+	lists bool // whether near pairs are wanted, whose slack is at most width
 	width int64
 	near  []Pair // of all goroutines' shares that are done
 }

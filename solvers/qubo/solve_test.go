@@ -129,7 +129,8 @@ func TestTimeLimit(t *testing.T) {
 				start := time.Now()
 				r = solved(t, inst, Options{Settings: solve.Settings{TimeLimit: limit, Algorithm: engine}})
 				took = time.Since(start)
-				late = took > limit*105/100+20*time.Millisecond
+				passes := 3 * time.Duration(r.Seconds.Verify*1e9) // over all coefficients, after the limit: the race detector makes them long
+				late = took > limit*105/100+20*time.Millisecond+passes
 				zeros = limit == long && r.Value.Float() == 0 // in 0.1 s a busy machine may find nothing better
 			}
 			if late {

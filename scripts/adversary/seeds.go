@@ -82,7 +82,7 @@ func parsers() []parser {
 		{name: "csg JSON", file: "a.json", args: csg, seeds: texts(`{"1": 5, "2": 6.5, "1,2": "-Infinity"}`,
 			`{"agents": ["ann", "bob"], "values": {"bob": 6, "ann": null}}`, `{"n": 2, "values": {"[1, 2]": 6}}`,
 			`[{"coalition": ["ann"], "value": 3}, {"coalition": "bob", "value": -Infinity}, {"coalition": ["ann", "bob"], "value": 4}]`)},
-		{name: "csg npy", file: "a.npy", args: csg, seeds: [][]byte{array("<i4", "(8,)", []int32{0, 1, 2, 3, 4, 9, 6, 7}), array("<f8", "(4,)", []float64{0, 1, 2.5, 3}),
+		{name: "csg npy", file: "a.npy", args: csg[:3], seeds: [][]byte{array("<i4", "(8,)", []int32{0, 1, 2, 3, 4, 9, 6, 7}), array("<f8", "(4,)", []float64{0, 1, 2.5, 3}),
 			array("|u1", "(4,)", []uint8{0, 1, 2, 4}), array("<f4", "(2,)", []float32{0, 1})}},
 		{name: "auction CATS", file: "a.txt", args: []string{"solve", "auction", "FILE"}, seeds: texts("% x\ngoods 3\nbids 4\ndummy 1\n0 4.5 0 #\n1 5 1 3 #\n2 8 0 1 #\n3 2 2 3 #\n",
 			"goods 2\nbids 1\ndummy 0\n\n0\t1e3\t0\t1\t#\n")},

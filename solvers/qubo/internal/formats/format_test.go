@@ -158,6 +158,7 @@ func TestWrongFiles(t *testing.T) {
 		{"a.sparse", "3 99999999999\n", "a.sparse:1: found the number of coefficients \"99999999999\", expected a whole number from 0 to 2147483647"},
 		{"a.sparse", "2 1\n1 2 9000000000000000001\n", "coefficient: absolute values add up to 1.8e+19, expected at most 2^56, or numbers that float64 holds: found 9000000000000000001"},
 		{"a.rud", "2 1\n1 1 1\n", "a.rud:2: found an edge from 1 to itself"},
+		{"a.lp", "Minimize\nMinimize\n obj: x\nBinaries\n x\nEnd\n", `a.lp:2: found "Minimize", expected one objective`},
 		{"a.qubo", "0 0 1\n", "a.qubo:1: found 3 words, expected p qubo"},
 		{"a.qubo", "p qubo 0 2 1 1\n0 0 1\n", "a.qubo:2: found the end of the file after 1 of 2 lines"},
 		{"a.qubo", "p qubo 0 2 0 1\n1 2 1\n", "a.qubo:2: found the variable \"2\", expected a whole number from 0 to 1"},

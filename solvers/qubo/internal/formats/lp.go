@@ -65,14 +65,15 @@ func readLP(in source, o Options) (*problem.Instance, error) {
 	}
 	// The sections of binaries come first: they number the variables.
 	later := []func() error{}
+	var head token
 	for name := "start"; name != "end"; {
 		next := slices.IndexFunc(tokens, func(t token) bool { return lpSections[strings.ToLower(t.text)] != "" })
 		body := tokens
 		if next >= 0 {
 			body = tokens[:next]
 		}
-		section := name
-		read := func() error { return m.section(section, body) }
+		section, at := name, head
+		read := func() error { return m.section(section, at, body) }
 		if section == "binaries" || section == "integers" {
 			if err := read(); err != nil {
 				return nil, err
@@ -83,16 +84,16 @@ func readLP(in source, o Options) (*problem.Instance, error) {
 		if next < 0 {
 			break
 		}
-		opens := tokens[next]
-		name, tokens = lpSections[strings.ToLower(opens.text)], tokens[next+1:]
-		if word := strings.ToLower(opens.text); (word == "subject" || word == "such") && len(tokens) > 0 {
+		head = tokens[next]
+		name, tokens = lpSections[strings.ToLower(head.text)], tokens[next+1:]
+		if word := strings.ToLower(head.text); (word == "subject" || word == "such") && len(tokens) > 0 {
 			tokens = tokens[1:] // to, that
 		}
 		if len(tokens) > 0 && tokens[0].text == ":" {
 			tokens = tokens[1:]
 		}
 		if name == "other" {
-			return nil, formats.Errorf(in.name, opens.line, "found the section %s, expected an objective of binary variables alone", formats.Quote(opens.text))
+			return nil, formats.Errorf(in.name, head.line, "found the section %s, expected an objective of binary variables alone", formats.Quote(head.text))
 		}
 	}
 	for _, read := range later {
@@ -176,8 +177,8 @@ func tokenEnd(line []byte) int {
 	return end
 }
 
-// section reads what stands in a section.
-func (m *lpModel) section(name string, body []token) error {
+// section reads what stands in a section, behind its head.
+func (m *lpModel) section(name string, head token, body []token) error {
 	if len(body) == 0 && name != "minimize" && name != "maximize" {
 		return nil
 	}
@@ -186,7 +187,7 @@ func (m *lpModel) section(name string, body []token) error {
 		return m.wrong(body[0], "minimize or maximize")
 	case "minimize", "maximize":
 		if m.sense != "" {
-			return m.wrong(body[0], "one objective")
+			return m.wrong(head, "one objective")
 		}
 		m.sense = problem.Sense(name)
 		return m.objective(body)

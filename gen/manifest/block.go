@@ -84,7 +84,7 @@ func (r *reader) block(family, pos string, lines []*modfile.Line) *space.Space {
 	return s
 }
 
-// cppWords are the words of C++ that could be a parameter's name, without those that Go has too.
+// cppWords are the keywords of C++ that Go takes as names: no parameter may have one.
 var cppWords = strings.Fields(`alignas alignof and asm auto catch char class compl concept constexpr delete do double
 	enum explicit export extern friend inline long mutable namespace noexcept not nullptr operator or private protected
 	public register requires short signed sizeof static template this throw try typedef typeid typename union unsigned

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The tables in the repository are those that this program writes.
+// The committed tables are up to date.
 func TestTables(t *testing.T) {
 	for _, x := range tables {
 		want, err := x.text()

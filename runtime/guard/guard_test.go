@@ -47,7 +47,7 @@ func open(t *testing.T) (*guard.Device, device.Stream) {
 	return d, s
 }
 
-// A buffer holds poison until something is written, and what is written afterwards.
+// A new buffer holds poison. A write replaces it.
 func TestBuffersArePoisoned(t *testing.T) {
 	d, s := open(t)
 	for _, n := range []int64{0, 1, 8, 5000} {

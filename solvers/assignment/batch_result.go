@@ -75,7 +75,7 @@ func (b *Batch) resultOf(part *batchPart, at int) (*Result, error) {
 	return r, b.prove(r, p, s, c, near, err)
 }
 
-// prove decides a checked answer, which err says that it is not, and keeps the certificate.
+// prove decides a checked answer and keeps the certificate. err is the error of the check.
 func (b *Batch) prove(r *Result, p *problem.Normal, s *engine.Solution, c *problem.Certificate, near []problem.Pair, err error) error {
 	if err == nil {
 		err = r.decide(context.Background(), p, s, c, near, b.options)

@@ -59,8 +59,10 @@ func nearRows(p *problem.Normal, sol *engine.Solution, low, high int) []problem.
 	return near
 }
 
-// decide makes sol, an optimal solution of p's rounded costs, optimal for the costs as they are, given
-// its certificate and the near pairs in p's rows and columns. It adds to the certificate how. Where ctx ends it sol is the best matching so far, and the certificate has its gap.
+// decide makes sol optimal for the costs as given. sol is an optimal solution of p's rounded costs, cert
+// its certificate, and near its near pairs in p's rows and columns, nil where they are not known. The
+// certificate gets the number of rounds and the gap. Where ctx ends the work, sol stays the best matching
+// so far, with its gap.
 func (r *Result) decide(ctx context.Context, p *problem.Normal, sol *engine.Solution, cert *problem.Certificate, near []problem.Pair, o Options) error {
 	if cert.Rounded == 0 {
 		return nil
@@ -91,8 +93,8 @@ func (r *Result) decide(ctx context.Context, p *problem.Normal, sol *engine.Solu
 // errOpen is the error of near pairs that are too many to be listed.
 var errOpen = errors.New("too many pairs are within rounding")
 
-// decide is the column of each row of p in an optimal matching for the costs as they are. An error
-// comes with the best matching so far; the certificate has the gap.
+// decide returns the column of each row of p in an optimal matching of the costs as given. Beside an
+// error it returns the best matching so far. The certificate gets the number of rounds and the gap.
 func decide(ctx context.Context, p *problem.Normal, sol *engine.Solution, cert *problem.Certificate, near []problem.Pair, o Options) ([]int32, error) {
 	if near == nil {
 		return sol.Column, errOpen

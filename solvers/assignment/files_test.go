@@ -8,7 +8,7 @@ import (
 	"coalesce/runtime/host"
 )
 
-// Files as SciPy, NumPy and others write them are read for what they are, or named.
+// Files that SciPy, NumPy and others write are read, or refused with the name of their kind.
 func TestFilesOfOthers(t *testing.T) {
 	d := host.Open(1)
 	defer d.Close()

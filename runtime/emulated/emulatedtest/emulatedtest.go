@@ -23,7 +23,7 @@ import (
 // undefined-behaviour sanitizers, which double their time. With required set a missing C++
 // compiler is a failure. CI sets both.
 //
-// Tests read them while they run: what is read before, go test does not know of when it takes a result from its cache.
+// Tests read it while they run, so that go test's cache depends on it. The cache does not see reads before that.
 const (
 	variants = "COALESCE_VARIANTS"
 	required = "COALESCE_REQUIRE_EMULATED"

@@ -12,7 +12,7 @@ import (
 	"coalesce/solvers/formats/habits"
 )
 
-// Every table is read as what it is, or refused, in whatever way it is written.
+// A table is read rightly or refused, whatever its writer's habits.
 func TestHabits(t *testing.T) {
 	const n, w = habits.Number, habits.Name
 	triples := formats.ReadOptions{Format: "triples"}

@@ -418,7 +418,7 @@ func samePairs(a, b []problem.Pair) bool {
 	return slices.Equal(a, b)
 }
 
-// Near pairs of rounded costs are those that the host lists, until there is no room for them.
+// The device lists the same near pairs as the host, or none where they are too many for its list.
 func TestNearPairs(t *testing.T) {
 	d := emulatedtest.Open(t)
 	r, rounded := rand.New(rand.NewPCG(8, 1)), 0

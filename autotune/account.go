@@ -151,7 +151,7 @@ func (w *Winner) against(safe int64) {
 // Save puts winners into the file at path, beside those that another run has put there
 // meanwhile. A variant that answered wrongly, as sums tell, does not come back with them.
 func Save(path string, db *tuned.Database, sums []Summary) error {
-	return trial.Alone(filepath.Dir(path), func() error {
+	return trial.WithFolderLock(filepath.Dir(path), func() error {
 		if now, err := tuned.Load(path); err == nil {
 			db = tuned.Merge(now, db)
 			for i := range sums {

@@ -36,7 +36,7 @@ var ErrNoneRan = errors.New("no variant ran")
 // Options of Tune. Subject and one of Worker and Device are required.
 type Options struct {
 	Subject subject.Subject
-	Fixed   []map[string]string // compile-time workloads; default Subject.Fixed
+	Fixed   []map[string]string // compile-time workloads; default Subject.Workloads
 	Sizes   []int               // ascending; default Subject.Sizes
 
 	// Worker makes the command of a worker process on the device: this program
@@ -56,7 +56,7 @@ type Options struct {
 	// come to its end, on the same card with the same seed within a day, is not run again.
 	Trials string
 	// Damaged is called for each line of Trials that cannot be read and is left out; may be nil.
-	Damaged func(trial.Damage)
+	Damaged func(trial.DamagedLine)
 	// Keep is called with all winners known when one is decided, to save them; may be nil.
 	// Its error ends Tune with the workload under way.
 	Keep func(*tuned.Database) error
@@ -207,8 +207,8 @@ func (r *run) all(ctx context.Context, db **tuned.Database) (err error) {
 		defer func() { err = errors.Join(err, r.shared.close()) }()
 	}
 	if c := r.shared.client; c != nil {
-		before := c.Starts()
-		defer func() { r.sum.Workers = c.Starts() - before }()
+		before := c.StartCount()
+		defer func() { r.sum.Workers = c.StartCount() - before }()
 	}
 	if err := r.open(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -223,7 +223,7 @@ func (r *run) all(ctx context.Context, db **tuned.Database) (err error) {
 		r.Sizes = r.Subject.Sizes(r.Facts)
 	}
 	if r.Fixed == nil {
-		r.Fixed = r.Subject.Fixed()
+		r.Fixed = r.Subject.Workloads()
 	}
 	if r.Refresh {
 		r.Fixed = slices.DeleteFunc(slices.Clone(r.Fixed), func(fixed map[string]string) bool { return len(r.kept(*db, fixed)) == 0 })
@@ -390,14 +390,14 @@ func (r *run) kept(db *tuned.Database, fixed map[string]string) map[int][]string
 }
 
 // held is what db has for a workload on this class of device, with the labels that are still in the binary, by size.
-func (r *run) held(db *tuned.Database, fixed map[string]string) map[int]search.Held {
-	out := map[int]search.Held{}
+func (r *run) held(db *tuned.Database, fixed map[string]string) map[int]search.DecidedSize {
+	out := map[int]search.DecidedSize{}
 	for _, e := range db.Entries() {
 		if e.Family != r.family.Name || e.Class != r.Facts.Class() || !maps.Equal(e.Fixed, fixed) ||
 			len(r.Sizes) > 0 && !slices.Contains(r.Sizes, e.Size) {
 			continue
 		}
-		held := search.Held{Winner: e.Winner}
+		held := search.DecidedSize{Winner: e.Winner}
 		for _, have := range e.Results {
 			if r.family.Variant(have.Variant) != nil && !slices.Contains(held.Labels, have.Variant) {
 				held.Labels = append(held.Labels, have.Variant)
@@ -439,7 +439,7 @@ const (
 const nextInstance = 0x9e3779b97f4a7c15
 
 // Do runs one trial for the search and writes it down.
-func (r *run) Do(ctx context.Context, a search.Ask) (trial.Trial, error) {
+func (r *run) Do(ctx context.Context, a search.TrialRequest) (trial.Trial, error) {
 	at := instance{a.Size, r.Seed + uint64(a.Instance)*nextInstance}
 	req := worker.Request{
 		Family: r.family.Name, Variant: a.Variant.Label, Hash: a.Variant.Hash,
@@ -459,11 +459,11 @@ func (r *run) Do(ctx context.Context, a search.Ask) (trial.Trial, error) {
 		return old, nil
 	}
 	if r.local != nil {
-		if t = r.local.Do(ctx, req); ctx.Err() != nil {
+		if t = r.local.RunTrial(ctx, req); ctx.Err() != nil {
 			err = ctx.Err()
 		}
 	} else {
-		t, err = r.shared.client.Do(ctx, req, a.Timeout)
+		t, err = r.shared.client.RunTrial(ctx, req, a.Timeout)
 	}
 	if t.Status == "" { // no worker
 		return t, err

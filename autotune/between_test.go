@@ -22,7 +22,7 @@ func TestBetween(t *testing.T) {
 		}
 		return 1500 * time.Microsecond
 	}}
-	task := autotune.Task{Subject: s, Fixed: s.Fixed()[:1], Sizes: []int{100, 1000}}
+	task := autotune.Task{Subject: s, Fixed: s.Workloads()[:1], Sizes: []int{100, 1000}}
 	ended := func(_ autotune.Summary, err error) {
 		if err != nil {
 			t.Error(err)
@@ -97,7 +97,7 @@ func TestNothingBetween(t *testing.T) {
 			return time.Millisecond + c.loss
 		}}
 		o := autotune.Options{Device: d, Facts: d.F, Seed: 1, Budget: 30 * time.Second, Now: clock.Now}
-		db, err := autotune.All(t.Context(), []autotune.Task{{Subject: s, Fixed: s.Fixed()[:1], Sizes: c.sizes}}, o, ended)
+		db, err := autotune.All(t.Context(), []autotune.Task{{Subject: s, Fixed: s.Workloads()[:1], Sizes: c.sizes}}, o, ended)
 		if err != nil || db.Len() != 2 {
 			t.Fatalf("%s: %d entries, %v", name, db.Len(), err)
 		}

@@ -243,7 +243,7 @@ func verified(t *testing.T, sub subject.Subject, f *device.Family) (done trial.T
 			done = trial.Trial{Status: trial.Launch}
 		}
 	}()
-	return b.Do(t.Context(), worker.Request{Family: f.Name, Variant: v.Label, Hash: v.Hash, Fixed: fixed, Action: trial.ActionVerify})
+	return b.RunTrial(t.Context(), worker.Request{Family: f.Name, Variant: v.Label, Hash: v.Hash, Fixed: fixed, Action: trial.ActionVerify})
 }
 
 // A flawedDevice loads another text of one variant.

@@ -19,7 +19,7 @@ import (
 // A Task is one family to tune within All.
 type Task struct {
 	Subject subject.Subject
-	Fixed   []map[string]string // default Subject.Fixed
+	Fixed   []map[string]string // default Subject.Workloads
 	Sizes   []int               // default those of Subject.Sizes at which solves choose a variant
 	Wanted  bool                // users asked for it: it goes first
 }
@@ -112,7 +112,7 @@ func claim(f *device.Family, facts device.Facts, fixed map[string]string) int {
 // workloads are a task's.
 func (t *Task) workloads() []map[string]string {
 	if t.Fixed == nil {
-		return t.Subject.Fixed()
+		return t.Subject.Workloads()
 	}
 	return t.Fixed
 }

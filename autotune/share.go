@@ -103,7 +103,7 @@ func units(tasks []Task, have *tuned.Database, facts device.Facts) []*unit {
 			if u.Sizes = u.sizes(w, facts); len(u.Sizes) == 0 {
 				continue
 			}
-			u.order = search.Order(u.Sizes)
+			u.order = search.SizeOrder(u.Sizes)
 			u.done = make([]bool, len(u.order))
 			for _, size := range u.order {
 				one := Task{Subject: u.Subject, Fixed: u.Fixed, Sizes: []int{size}}

@@ -17,18 +17,18 @@ const (
 )
 
 func TestParse(t *testing.T) {
-	var r reading
+	var r counterReading
 	if !r.parse([]byte(threeCores), []byte(own), []byte(twoAllowed)) || r.cores != 2 || r.all != 11640*time.Millisecond || r.idle != 10300*time.Millisecond || r.own != 3*time.Second {
 		t.Errorf("%+v, expected 2 cores, 11.64 s, of which 10.3 idle, and 3 s of its own", r)
 	}
 	for _, c := range [][3]string{{"", own, twoAllowed}, {threeCores, "", twoAllowed}, {"cpu  1 2 3 4 5 6\n", own, twoAllowed},
 		{threeCores, "77 (name) R 1", twoAllowed}, {threeCores, "R 1", twoAllowed}, {threeCores, own, "Name:\tx\n"}} {
-		if new(reading).parse([]byte(c[0]), []byte(c[1]), []byte(c[2])) {
+		if new(counterReading).parse([]byte(c[0]), []byte(c[1]), []byte(c[2])) {
 			t.Errorf("%q are taken for counters", c)
 		}
 	}
 	for list, want := range map[string]bool{"2": true, "0,2-3": true, "0-1,3": false, "": false, "x-2": false, "10-20": false} {
-		if allows([]byte(list), 2) != want {
+		if listHasCore([]byte(list), 2) != want {
 			t.Errorf("core 2 among %q: expected %v", list, want)
 		}
 	}
@@ -37,15 +37,15 @@ func TestParse(t *testing.T) {
 // simulated is a machine of some cores on which this process computes on own of them, and others on
 // others, until then.
 type simulated struct {
-	r           reading
+	r           counterReading
 	own, others float64
 	until       time.Time
 }
 
-func newSimulated(cores int, own, others float64) (*simulated, *Others) {
-	s := &simulated{r: reading{at: time.Unix(0, 0), cores: cores}, own: own, others: others, until: time.Unix(1e6, 0)}
-	return s, &Others{
-		read:  func() (reading, bool) { return s.r, true },
+func newSimulated(cores int, own, others float64) (*simulated, *OtherLoad) {
+	s := &simulated{r: counterReading{at: time.Unix(0, 0), cores: cores}, own: own, others: others, until: time.Unix(1e6, 0)}
+	return s, &OtherLoad{
+		read:  func() (counterReading, bool) { return s.r, true },
 		sleep: func(d time.Duration) { s.pass(d, 0) },
 	}
 }
@@ -82,14 +82,14 @@ func TestTaken(t *testing.T) {
 		{16, 16, 15, 0.32, 0.02},
 	} {
 		s, o := newSimulated(c.cores, c.own, c.others)
-		got, err := o.Alone(c.threads, 1, 0, s.run(time.Second))
+		got, err := o.RunUndisturbed(c.threads, 1, 0, s.run(time.Second))
 		if err != nil || math.Abs(got-c.want) > 1e-6 {
 			t.Errorf("%+v: %v, %v", c, got, err)
 		}
 	}
 	s, o := newSimulated(2, 1, 1)
 	for k := range 30 { // short measurements count together
-		got, _ := o.Alone(2, 1, 0, s.run(10*time.Millisecond))
+		got, _ := o.RunUndisturbed(2, 1, 0, s.run(10*time.Millisecond))
 		if want := 0.5; k < 19 && got != 0 || k >= 19 && math.Abs(got-want) > 1e-6 {
 			t.Errorf("after %d times 10 ms: %v", k+1, got)
 		}
@@ -97,13 +97,13 @@ func TestTaken(t *testing.T) {
 	if len(o.marks) > 21 {
 		t.Errorf("%d marks are kept", len(o.marks))
 	}
-	o = &Others{read: func() (reading, bool) { r := s.r; r.all, r.idle = 5, 5; return r, true }}
-	if got, _ := o.Alone(2, 0, 0, s.run(time.Second)); got != 0 {
+	o = &OtherLoad{read: func() (counterReading, bool) { r := s.r; r.all, r.idle = 5, 5; return r, true }}
+	if got, _ := o.RunUndisturbed(2, 0, 0, s.run(time.Second)); got != 0 {
 		t.Errorf("counters that stand still: %v", got)
 	}
-	o = &Others{read: func() (reading, bool) { return reading{}, false }}
-	if got, _ := o.Alone(2, 0, time.Hour, s.run(time.Second)); got != 0 || o.Known() {
-		t.Errorf("no counters: %v, known %v", got, o.Known())
+	o = &OtherLoad{read: func() (counterReading, bool) { return counterReading{}, false }}
+	if got, _ := o.RunUndisturbed(2, 0, time.Hour, s.run(time.Second)); got != 0 || o.Available() {
+		t.Errorf("no counters: %v, known %v", got, o.Available())
 	}
 }
 
@@ -114,13 +114,13 @@ func TestAlone(t *testing.T) {
 	s.until = s.r.at.Add(1500 * time.Millisecond)
 	runs, failed := 0, errors.New("failed")
 	run := func() error { runs++; return s.run(400 * time.Millisecond)() }
-	if taken, err := o.Alone(2, 0.05, 10*time.Second, run); taken != 0 || err != nil || runs != 2 {
+	if taken, err := o.RunUndisturbed(2, 0.05, 10*time.Second, run); taken != 0 || err != nil || runs != 2 {
 		t.Errorf("others ended after 1.5 s: %d runs, %v of the cores taken, error %v", runs, taken, err)
 	}
 	s.until, runs = s.r.at.Add(time.Minute), 0
 	begin := s.r.at
 	for range 3 {
-		if taken, err := o.Alone(2, 0.05, 10*time.Second, run); math.Abs(taken-0.5) > 0.01 || err != nil {
+		if taken, err := o.RunUndisturbed(2, 0.05, 10*time.Second, run); math.Abs(taken-0.5) > 0.01 || err != nil {
 			t.Errorf("others do not end: %v of the cores taken, error %v", taken, err)
 		}
 	}
@@ -128,13 +128,13 @@ func TestAlone(t *testing.T) {
 		t.Errorf("others do not end: %d runs, %v, expected one wait of 10 s", runs, wall)
 	}
 	s.pass(time.Minute, 0)
-	if taken, err := o.Alone(2, 0.05, 10*time.Second, run); taken != 0 || err != nil || runs != 4 {
+	if taken, err := o.RunUndisturbed(2, 0.05, 10*time.Second, run); taken != 0 || err != nil || runs != 4 {
 		t.Errorf("others ended: %d runs, %v of the cores taken, error %v", runs, taken, err)
 	}
-	if _, err := o.Alone(2, 0.05, time.Second, func() error { return failed }); !errors.Is(err, failed) {
+	if _, err := o.RunUndisturbed(2, 0.05, time.Second, func() error { return failed }); !errors.Is(err, failed) {
 		t.Errorf("error %v, expected the measurement's", err)
 	}
-	if taken, err := (*Others)(nil).Alone(2, 0, time.Second, run); taken != 0 || err != nil || runs != 5 {
+	if taken, err := (*OtherLoad)(nil).RunUndisturbed(2, 0, time.Second, run); taken != 0 || err != nil || runs != 5 {
 		t.Errorf("nobody asked: %d runs, %v of the cores taken, error %v", runs, taken, err)
 	}
 }
@@ -144,10 +144,10 @@ func TestWatch(t *testing.T) {
 	for watched, want := range map[bool]float64{true: 0.5, false: 0} {
 		s, o := newSimulated(2, 1, 1)
 		if watched {
-			o.Watch()
+			o.BeginInterval()
 		}
 		s.pass(150*time.Millisecond, 1)
-		if taken, err := o.Alone(2, 1, 0, s.run(100*time.Millisecond)); err != nil || math.Abs(taken-want) > 0.01 {
+		if taken, err := o.RunUndisturbed(2, 1, 0, s.run(100*time.Millisecond)); err != nil || math.Abs(taken-want) > 0.01 {
 			t.Errorf("watched %v: others took %.2f (%v), expected %.2f", watched, taken, err, want)
 		}
 	}
@@ -176,9 +176,9 @@ func TestAnotherProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _, _ = cmd.Process.Kill(), cmd.Wait() }()
-	o := new(Others)
+	o := new(OtherLoad)
 	for range 20 { // the process takes time to start
-		taken, err := o.Alone(threads, 1, 0, func() error { time.Sleep(window); return nil })
+		taken, err := o.RunUndisturbed(threads, 1, 0, func() error { time.Sleep(window); return nil })
 		if err != nil {
 			t.Fatal(err)
 		}

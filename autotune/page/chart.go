@@ -124,9 +124,9 @@ const (
 	legendWide, axisLow = 110.0, 46.0
 )
 
-// curves draws lines over two axes, the upright one from 1 at most, as steps where a
+// lineChart draws lines over two axes, the upright one from 1 at most, as steps where a
 // value stays until the next.
-func curves(title string, x, y axis, steps bool, list []curve) string {
+func lineChart(title string, x, y axis, steps bool, list []curve) string {
 	var xs, ys []float64
 	for _, c := range list {
 		xs, ys = append(xs, c.xs...), append(ys, c.ys...)
@@ -183,10 +183,10 @@ func sizeMark(size int) string {
 	return fmt.Sprintf(` data-size="%d"`, size)
 }
 
-// heat draws a table of slowdowns over the best, 1 or more, NaN for what is not known. The
+// heatmap draws a table of slowdowns over the best, 1 or more, NaN for what is not known. The
 // nearer to the best, the stronger the colour; the slowest cell, and each that takes three
 // times as long as the best, has no colour.
-func heat(title, rowTitle, columnTitle string, rows, columns []string, cells [][]float64, notes [][]string) string {
+func heatmap(title, rowTitle, columnTitle string, rows, columns []string, cells [][]float64, notes [][]string) string {
 	const wide, high = 52.0, 22.0
 	left := 16.0
 	for _, r := range rows {
@@ -253,8 +253,8 @@ func short(s string, limit int) string {
 	return s
 }
 
-// bars draws two bars for each name: how much slower the best is without it.
-func bars(title string, list []Worth) string {
+// barChart draws two bars for each name: how much slower the best is without it.
+func barChart(title string, list []ParameterEffect) string {
 	const high, wide = 34.0, 300.0
 	left, largest := 60.0, 0.01
 	for _, w := range list {

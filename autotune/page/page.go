@@ -46,15 +46,15 @@ func HTML(w io.Writer, studies []*Study) error {
 		}
 	}
 	delete(sizes, 0)
-	var p paper
-	p.head(slices.Sorted(maps.Keys(families)), slices.Sorted(maps.Keys(sizes)), slices.Sorted(maps.Keys(classes)))
+	var p htmlPage
+	p.writeHead(slices.Sorted(maps.Keys(families)), slices.Sorted(maps.Keys(sizes)), slices.Sorted(maps.Keys(classes)))
 	for _, s := range studies {
-		p.section(newSection(s))
+		p.writeSection(newSection(s))
 	}
 	if len(studies) == 0 {
-		p.put("<p>The files hold no trial.</p>")
+		p.printf("<p>The files hold no trial.</p>")
 	}
-	p.put("\n<script>%v</script>\n</body>\n</html>\n", markup(script))
+	p.printf("\n<script>%v</script>\n</body>\n</html>\n", markup(script))
 	if _, err := w.Write(p.Bytes()); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
@@ -85,21 +85,21 @@ type row struct {
 type sizeSection struct {
 	Size  int
 	Worth markup // empty: no parameter varies
-	Parts []Worth
+	Parts []ParameterEffect
 	Pairs []markup
 }
 
-// Explained writes the part of the variance that a parameter explains.
-func (w Worth) Explained() string { return fmt.Sprintf("%.0f %%", 100*w.Part) }
+// ExplainedShare writes the part of the variance that a parameter explains.
+func (w ParameterEffect) ExplainedShare() string { return fmt.Sprintf("%.0f %%", 100*w.Part) }
 
 // AtSafe and AtWorst write the losses.
-func (w Worth) AtSafe() string { return percent(w.Safe) }
+func (w ParameterEffect) AtSafe() string { return percent(w.Safe) }
 
 // AtWorst writes the loss at the worst value.
-func (w Worth) AtWorst() string { return percent(w.Worst) }
+func (w ParameterEffect) AtWorst() string { return percent(w.Worst) }
 
 func newSection(s *Study) section {
-	x := section{Study: s, Workload: cmp.Or(workload(s.Fixed), "all"), Time: s.Spent.Round(time.Second / 10).String(), Failures: s.Failed}
+	x := section{Study: s, Workload: cmp.Or(workloadName(s.Fixed), "all"), Time: s.Spent.Round(time.Second / 10).String(), Failures: s.Failed}
 	var parts []string
 	for _, status := range trial.Statuses {
 		if n := s.Counts[status]; n > 0 {
@@ -122,13 +122,13 @@ func newSection(s *Study) section {
 		b := size.Best()
 		r := row{
 			Size: size.Size, Variant: b.Variant, Time: report.Duration(time.Duration(b.Nanos)), Noise: fmt.Sprintf("%.1f %%", 100*b.Sample.Noise()),
-			VsSafe: "-", Measured: len(size.Points), Tied: strconv.Itoa(size.Tied()),
+			VsSafe: "-", Measured: len(size.Points), Tied: strconv.Itoa(size.CountTied()),
 		}
 		if v := size.Speedup(); v > 0 {
 			r.VsSafe = fmt.Sprintf("%.2f×", v)
 		}
 		x.Winners = append(x.Winners, r)
-		at := sizeSection{Size: size.Size, Parts: s.Worths(size)}
+		at := sizeSection{Size: size.Size, Parts: s.ParameterEffects(size)}
 		for _, c := range s.at(size) {
 			if strings.HasPrefix(c.Name, "pair") {
 				at.Pairs = append(at.Pairs, markup(c.SVG))
@@ -167,7 +167,7 @@ func (s *Study) overall() []Chart {
 			x.marks = sp.xs
 		}
 		y := axis{title: "times as fast as the safe point", say: func(v float64) string { return plain(v) + "×" }}
-		charts = append(charts, Chart{"speedup", "Speed-up over the safe point", curves("Speed-up over the safe point, by size", x, y, false, []curve{sp})})
+		charts = append(charts, Chart{"speedup", "Speed-up over the safe point", lineChart("Speed-up over the safe point, by size", x, y, false, []curve{sp})})
 	}
 	if rules := s.Rules(); len(rules) > 1 {
 		var names, columns []string
@@ -184,7 +184,7 @@ func (s *Study) overall() []Chart {
 			}
 			notes = append(notes, line)
 		}
-		charts = append(charts, Chart{"regret", "Regret", heat("Time of one variant over the best, by size", "", "size", names, columns, cells, notes)})
+		charts = append(charts, Chart{"regret", "Regret", heatmap("Time of one variant over the best, by size", "", "size", names, columns, cells, notes)})
 	}
 	return charts
 }
@@ -205,7 +205,7 @@ func (s *Study) progress() string {
 				continue
 			}
 			best = p.Nanos
-			c.xs, c.ys = append(c.xs, p.Since.Seconds()), append(c.ys, size.slower(p))
+			c.xs, c.ys = append(c.xs, p.Since.Seconds()), append(c.ys, size.slowdown(p))
 			c.notes = append(c.notes, fmt.Sprintf("size %d, after %s: %s in %s", size.Size, p.Since.Round(time.Millisecond), p.Variant, report.Duration(time.Duration(p.Nanos))))
 		}
 		if n := len(c.xs); n > 0 {
@@ -215,15 +215,15 @@ func (s *Study) progress() string {
 	}
 	x := axis{title: "time spent in trials, seconds", say: plain}
 	y := axis{title: "best so far ÷ best", log: true, say: func(v float64) string { return plain(v) + "×" }}
-	return curves("Best so far against time", x, y, true, list)
+	return lineChart("Best so far against time", x, y, true, list)
 }
 
 // at are the figures of one size: what parameters are worth, and a heat map for each
 // pair of them.
 func (s *Study) at(size *Size) []Chart {
 	var charts []Chart
-	if w := s.Worths(size); len(w) > 0 {
-		charts = append(charts, Chart{"worth", "What parameters are worth", bars(fmt.Sprintf("How much slower the best variant is with a parameter at another value, size %d", size.Size), w)})
+	if w := s.ParameterEffects(size); len(w) > 0 {
+		charts = append(charts, Chart{"worth", "What parameters are worth", barChart(fmt.Sprintf("How much slower the best variant is with a parameter at another value, size %d", size.Size), w)})
 	}
 	for i := range s.Params {
 		for k := i + 1; k < len(s.Params); k++ {
@@ -259,7 +259,7 @@ func (s *Study) pair(size *Size, rows, columns Param) string {
 		for _, c := range columns.Values {
 			x, note := math.NaN(), ""
 			if p := least[[2]string{r, c}]; p != nil {
-				x = size.slower(p)
+				x = size.slowdown(p)
 				note = fmt.Sprintf("%s=%s, %s=%s: at best %s, %.3f times the best time, by %s", rows.Name, r, columns.Name, c,
 					report.Duration(time.Duration(p.Nanos)), x, p.Variant)
 			}
@@ -268,7 +268,7 @@ func (s *Study) pair(size *Size, rows, columns Param) string {
 		cells, notes = append(cells, line), append(notes, said)
 	}
 	title := fmt.Sprintf("Least time by %s and %s over the best, size %d", rows.Name, columns.Name, size.Size)
-	return heat(title, rows.Name, columns.Name, rows.Values, columns.Values, cells, notes)
+	return heatmap(title, rows.Name, columns.Name, rows.Values, columns.Values, cells, notes)
 }
 
 // notName is what a file's name is better without.
@@ -283,7 +283,7 @@ func SVG(folder string, studies []*Study) (int, error) {
 	n := 0
 	taken := map[string]bool{}
 	write := func(s *Study, size string, c Chart) error {
-		parts := []string{s.Family, workload(s.Fixed), s.Class, size, c.Name}
+		parts := []string{s.Family, workloadName(s.Fixed), s.Class, size, c.Name}
 		name := strings.Trim(notName.ReplaceAllString(strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "-"), "-"), "-")
 		for base, k := name, 2; taken[name]; k++ {
 			name = fmt.Sprintf("%s-%d", base, k)
@@ -337,7 +337,7 @@ func CSV(w io.Writer, trials []trial.Trial) error {
 		if t.Action == trial.ActionDone {
 			continue
 		}
-		line := []string{t.Time.Format(time.RFC3339Nano), t.Session, t.Family, t.Class, workload(t.Fixed), strconv.Itoa(t.Size), t.Variant,
+		line := []string{t.Time.Format(time.RFC3339Nano), t.Session, t.Family, t.Class, workloadName(t.Fixed), strconv.Itoa(t.Size), t.Variant,
 			t.Action, t.Phase, string(t.Status), t.Error}
 		if b := t.Best(); b != nil {
 			cache := "hot"
@@ -349,7 +349,7 @@ func CSV(w io.Writer, trials []trial.Trial) error {
 			line = append(line, "", "", "", "", "", "")
 		}
 		line = append(line, strconv.FormatFloat(t.Work, 'g', -1, 64), seconds(t.Wall))
-		have := values(t.Variant)
+		have := labelParameters(t.Variant)
 		for _, p := range params {
 			line = append(line, have[p])
 		}

@@ -9,12 +9,12 @@ import (
 // A markup is text of HTML or SVG, which a page takes as it is.
 type markup string
 
-// A paper is a page on its way. It does without the standard library's templates: these call methods
+// An htmlPage is a page on its way. It does without the standard library's templates: these call methods
 // by name, for which the linker keeps every exported method of the program, a tenth of the executable.
-type paper struct{ bytes.Buffer }
+type htmlPage struct{ bytes.Buffer }
 
-// put writes a format; of its arguments, all but markup become text without meaning in HTML.
-func (p *paper) put(format string, args ...any) {
+// printf writes a format; of its arguments, all but markup become text without meaning in HTML.
+func (p *htmlPage) printf(format string, args ...any) {
 	for k, a := range args {
 		if _, is := a.(markup); !is {
 			args[k] = html.EscapeString(fmt.Sprint(a))
@@ -23,9 +23,9 @@ func (p *paper) put(format string, args ...any) {
 	fmt.Fprintf(&p.Buffer, format, args...)
 }
 
-// head writes what stands above the studies, with the values that may be chosen to filter by.
-func (p *paper) head(families []string, sizes []int, classes []string) {
-	p.put(`<!DOCTYPE html>
+// writeHead writes what stands above the studies, with the values that may be chosen to filter by.
+func (p *htmlPage) writeHead(families []string, sizes []int, classes []string) {
+	p.printf(`<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -43,96 +43,96 @@ func (p *paper) head(families []string, sizes []int, classes []string) {
 	choice(p, "Family", "family", families)
 	choice(p, "Size", "size", sizes)
 	choice(p, "Device", "device", classes)
-	p.put("<span id=\"shown\" class=\"note\"></span>\n</form>\n")
+	p.printf("<span id=\"shown\" class=\"note\"></span>\n</form>\n")
 }
 
 // choice writes a filter: any of the values, or all.
-func choice[T any](p *paper, label, name string, values []T) {
-	p.put(`<label>%v <select name="%v"><option value="">all</option>`, label, name)
+func choice[T any](p *htmlPage, label, name string, values []T) {
+	p.printf(`<label>%v <select name="%v"><option value="">all</option>`, label, name)
 	for _, v := range values {
-		p.put("<option>%v</option>", v)
+		p.printf("<option>%v</option>", v)
 	}
-	p.put("</select></label>\n")
+	p.printf("</select></label>\n")
 }
 
-// section writes the part of the page about one study.
-func (p *paper) section(x section) {
-	p.put("\n<section data-family=\"%v\" data-device=\"%v\" data-size=\"%v\">\n", x.Family, x.Class, x.Marks)
-	p.put("<h2>%v, %v</h2>\n<p class=\"note\">%v · trials: %v · %v spent in them", x.Family, x.Workload, x.Class, x.Trials, x.Time)
+// writeSection writes the part of the page about one study.
+func (p *htmlPage) writeSection(x section) {
+	p.printf("\n<section data-family=\"%v\" data-device=\"%v\" data-size=\"%v\">\n", x.Family, x.Class, x.Marks)
+	p.printf("<h2>%v, %v</h2>\n<p class=\"note\">%v · trials: %v · %v spent in them", x.Family, x.Workload, x.Class, x.Trials, x.Time)
 	if x.Stale > 0 {
-		p.put(" · %v trials of older texts of the kernels left out", x.Stale)
+		p.printf(" · %v trials of older texts of the kernels left out", x.Stale)
 	}
-	p.put("</p>\n")
+	p.printf("</p>\n")
 	p.winners(x.Winners)
-	p.put("<div class=\"figures\">\n")
+	p.printf("<div class=\"figures\">\n")
 	p.figure("Best so far against time", x.Progress)
 	p.figure("Speed-up over the safe point, by size", x.Speedup)
 	p.figure("Regret: one variant for all sizes, over the best of each", x.Regret)
-	p.put("</div>\n")
+	p.printf("</div>\n")
 	for _, at := range x.At {
 		if len(at.Parts) > 0 {
 			p.size(at)
 		}
 	}
 	if len(x.Failures) > 0 {
-		p.put(`
+		p.printf(`
 <h3>Failures</h3>
 <div class="scroll"><table><tr><th>status</th><th class="number">size</th><th class="number">times</th><th>variant</th><th>reason</th></tr>
 `)
 		for _, f := range x.Failures {
-			p.put("<tr data-size=\"%v\"><td class=\"bad\">%v</td><td class=\"number\">%v</td><td class=\"number\">%v</td><td><code>%v</code></td><td>%v</td></tr>\n",
+			p.printf("<tr data-size=\"%v\"><td class=\"bad\">%v</td><td class=\"number\">%v</td><td class=\"number\">%v</td><td><code>%v</code></td><td>%v</td></tr>\n",
 				f.Size, f.Status, f.Size, f.Times, f.Variant, f.Reason)
 		}
-		p.put("</table></div>\n")
+		p.printf("</table></div>\n")
 	}
-	p.put("\n</section>\n")
+	p.printf("\n</section>\n")
 }
 
 // winners writes the table of the fastest variants, a size each.
-func (p *paper) winners(rows []row) {
+func (p *htmlPage) winners(rows []row) {
 	if len(rows) == 0 {
-		p.put("<p>Nothing has a time.</p>\n")
+		p.printf("<p>Nothing has a time.</p>\n")
 		return
 	}
-	p.put(`
+	p.printf(`
 <h3>Fastest</h3>
 <div class="scroll"><table>
 <tr><th class="number">size</th><th class="number">time</th><th class="number">noise</th><th class="number">over safe</th>` +
 		`<th class="number">measured</th><th class="number">tied with it</th><th>variant</th></tr>
 `)
 	for _, r := range rows {
-		p.put(`<tr data-size="%v"><td class="number">%v</td><td class="number">%v</td><td class="number">%v</td><td class="number">%v</td>`,
+		p.printf(`<tr data-size="%v"><td class="number">%v</td><td class="number">%v</td><td class="number">%v</td><td class="number">%v</td>`,
 			r.Size, r.Size, r.Time, r.Noise, r.VsSafe)
-		p.put("<td class=\"number\">%v</td><td class=\"number\">%v</td><td><code>%v</code></td></tr>\n", r.Measured, r.Tied, r.Variant)
+		p.printf("<td class=\"number\">%v</td><td class=\"number\">%v</td><td><code>%v</code></td></tr>\n", r.Measured, r.Tied, r.Variant)
 	}
-	p.put("</table></div>\n")
+	p.printf("</table></div>\n")
 }
 
 // figure writes a drawing, unless there is none.
-func (p *paper) figure(caption string, drawn markup) {
+func (p *htmlPage) figure(caption string, drawn markup) {
 	if drawn != "" {
-		p.put("<figure><figcaption>%v</figcaption>%v</figure>\n", caption, drawn)
+		p.printf("<figure><figcaption>%v</figcaption>%v</figure>\n", caption, drawn)
 	}
 }
 
 // size writes what parameters are worth at one size.
-func (p *paper) size(at sizeSection) {
-	p.put("\n<div data-size=\"%v\">\n<h3>Size %v: what each parameter is worth</h3>\n", at.Size, at.Size)
-	p.put(`<p class="note">How much slower the best variant is that has the parameter's worst value, and the best that has the safe point's. ` +
+func (p *htmlPage) size(at sizeSection) {
+	p.printf("\n<div data-size=\"%v\">\n<h3>Size %v: what each parameter is worth</h3>\n", at.Size, at.Size)
+	p.printf(`<p class="note">How much slower the best variant is that has the parameter's worst value, and the best that has the safe point's. ` +
 		`“Explained” is the part of the variance of log(time) among the variants tried that goes with the parameter alone.</p>` + "\n")
-	p.put("<div class=\"figures\"><figure>%v</figure>\n", at.Worth)
-	p.put(`<table><tr><th>parameter</th><th>fastest has</th><th class="number">at the safe point's</th><th class="number">at worst</th><th class="number">explained</th></tr>` + "\n")
+	p.printf("<div class=\"figures\"><figure>%v</figure>\n", at.Worth)
+	p.printf(`<table><tr><th>parameter</th><th>fastest has</th><th class="number">at the safe point's</th><th class="number">at worst</th><th class="number">explained</th></tr>` + "\n")
 	for _, w := range at.Parts {
-		p.put("<tr><td>%v</td><td>%v</td><td class=\"number\">%v</td><td class=\"number\">%v</td><td class=\"number\">%v</td></tr>\n",
-			w.Param, w.Best, w.AtSafe(), w.AtWorst(), w.Explained())
+		p.printf("<tr><td>%v</td><td>%v</td><td class=\"number\">%v</td><td class=\"number\">%v</td><td class=\"number\">%v</td></tr>\n",
+			w.Param, w.Best, w.AtSafe(), w.AtWorst(), w.ExplainedShare())
 	}
-	p.put("</table></div>\n")
+	p.printf("</table></div>\n")
 	if len(at.Pairs) > 0 {
-		p.put("<h4>Least time by each pair of parameters, over the best of size %v</h4>\n<div class=\"figures\">", at.Size)
+		p.printf("<h4>Least time by each pair of parameters, over the best of size %v</h4>\n<div class=\"figures\">", at.Size)
 		for _, pair := range at.Pairs {
-			p.put("<figure>%v</figure>", pair)
+			p.printf("<figure>%v</figure>", pair)
 		}
-		p.put("</div>\n")
+		p.printf("</div>\n")
 	}
-	p.put("</div>\n")
+	p.printf("</div>\n")
 }

@@ -81,7 +81,7 @@ func Studies(trials []trial.Trial, families []*device.Family) []*Study {
 		if t.Action == trial.ActionDone {
 			continue
 		}
-		key := t.Family + "\n" + t.Class + "\n" + workload(t.Fixed)
+		key := t.Family + "\n" + t.Class + "\n" + workloadName(t.Fixed)
 		s := studies[key]
 		if s == nil {
 			s = &Study{Family: t.Family, Class: t.Class, Fixed: t.Fixed, Counts: map[trial.Status]int{}}
@@ -129,7 +129,7 @@ func (b *builder) add(t *trial.Trial) {
 	}
 	p := b.sizes[t.Size][t.Variant]
 	if p == nil {
-		p = &Point{Variant: t.Variant, Values: values(t.Variant), Since: b.Spent}
+		p = &Point{Variant: t.Variant, Values: labelParameters(t.Variant), Since: b.Spent}
 		b.sizes[t.Size][t.Variant] = p
 	}
 	p.Sample = *best
@@ -251,8 +251,8 @@ func safe(families []*device.Family, name, label string, fixed map[string]string
 	return v != nil && v.Safe && families[i].Fits(v, fixed) == nil
 }
 
-// values are the parameters that a label names.
-func values(label string) map[string]string {
+// labelParameters are the parameters that a label names.
+func labelParameters(label string) map[string]string {
 	m := map[string]string{}
 	for part := range strings.SplitSeq(label, ",") {
 		name, value, _ := strings.Cut(part, "=")
@@ -261,8 +261,8 @@ func values(label string) map[string]string {
 	return m
 }
 
-// workload writes fixed parameters in a stable order.
-func workload(fixed map[string]string) string {
+// workloadName writes fixed parameters in a stable order.
+func workloadName(fixed map[string]string) string {
 	var parts []string
 	for _, k := range slices.Sorted(maps.Keys(fixed)) {
 		parts = append(parts, k+"="+fixed[k])
@@ -290,9 +290,9 @@ func (s *Size) find(label string) *Point {
 // Best is the fastest point.
 func (s *Size) Best() *Point { return s.Points[0] }
 
-// slower is a point's time over that of the best point. It is below 1 only for points that were
+// slowdown is a point's time over that of the best point. It is below 1 only for points that were
 // measured briefly.
-func (s *Size) slower(p *Point) float64 { return p.Nanos / s.Best().Nanos }
+func (s *Size) slowdown(p *Point) float64 { return p.Nanos / s.Best().Nanos }
 
 // Speedup is how many times faster than the safe point the best is; 0: not known.
 func (s *Size) Speedup() float64 {
@@ -302,9 +302,9 @@ func (s *Size) Speedup() float64 {
 	return s.Safe.Nanos / s.Best().Nanos
 }
 
-// Tied counts the other points that the best one beats by no more than the noise: of those that were
+// CountTied counts the other points that the best one beats by no more than the noise: of those that were
 // measured like the best one, in final rounds or else briefly.
-func (s *Size) Tied() int {
+func (s *Size) CountTied() int {
 	n := 0
 	best := s.Best()
 	for _, p := range s.Points[1:] {
@@ -315,8 +315,8 @@ func (s *Size) Tied() int {
 	return n
 }
 
-// A Worth has the effect of a parameter on the time at a size.
-type Worth struct {
+// A ParameterEffect has the effect of a parameter on the time at a size.
+type ParameterEffect struct {
 	Param string
 	Best  string  // its value in the fastest variant
 	Safe  float64 // loss, as a part of the best time, where it keeps the safe point's value; NaN: not known
@@ -325,10 +325,10 @@ type Worth struct {
 	Part  float64 // of the variance of log(time), explained by this parameter alone: 0 to 1
 }
 
-// Worths are the effects of the parameters at a size, the largest loss first. Of each value the best
+// ParameterEffects are the effects of the parameters at a size, the largest loss first. Of each value the best
 // variant counts, whatever its other parameters are.
-func (s *Study) Worths(size *Size) []Worth {
-	var list []Worth
+func (s *Study) ParameterEffects(size *Size) []ParameterEffect {
+	var list []ParameterEffect
 	for _, p := range s.Params {
 		least := map[string]float64{}
 		for _, x := range size.Points {
@@ -340,7 +340,7 @@ func (s *Study) Worths(size *Size) []Worth {
 		if len(least) < 2 {
 			continue
 		}
-		w := Worth{Param: p.Name, Best: size.Best().Values[p.Name], Safe: math.NaN(), Part: size.explained(p.Name)}
+		w := ParameterEffect{Param: p.Name, Best: size.Best().Values[p.Name], Safe: math.NaN(), Part: size.explained(p.Name)}
 		for _, v := range p.Values {
 			if t, ok := least[v]; ok && t/size.Best().Nanos-1 > w.Worst {
 				w.Worst, w.Value = t/size.Best().Nanos-1, v
@@ -351,7 +351,7 @@ func (s *Study) Worths(size *Size) []Worth {
 		}
 		list = append(list, w)
 	}
-	slices.SortStableFunc(list, func(a, b Worth) int { return cmp.Compare(b.Worst, a.Worst) })
+	slices.SortStableFunc(list, func(a, b ParameterEffect) int { return cmp.Compare(b.Worst, a.Worst) })
 	return list
 }
 
@@ -414,7 +414,7 @@ func (s *Study) Rules() []Rule {
 		for _, size := range s.Sizes {
 			x := math.NaN()
 			if p := size.find(label); p != nil {
-				x = size.slower(p)
+				x = size.slowdown(p)
 			}
 			r.Slower = append(r.Slower, x)
 		}
@@ -441,7 +441,7 @@ next:
 			if x == nil {
 				continue next
 			}
-			sum += math.Log(size.slower(x))
+			sum += math.Log(size.slowdown(x))
 		}
 		if sum < least || sum == least && p.Variant < label {
 			label, least = p.Variant, sum

@@ -88,8 +88,8 @@ func TestStudy(t *testing.T) {
 	small, large := s.Sizes[0], s.Sizes[1]
 	// What answered wrongly has no time, though it was the fastest; final rounds stand for
 	// brief trials, and come before them.
-	if b := small.Best(); b.Variant != "a=2,b=x" || b.Nanos != 2.1e6 || b.Rounds != 2 || len(small.Points) != 4 || small.Tied() != 0 {
-		t.Errorf("best %+v of %d, %d tied", b, len(small.Points), small.Tied())
+	if b := small.Best(); b.Variant != "a=2,b=x" || b.Nanos != 2.1e6 || b.Rounds != 2 || len(small.Points) != 4 || small.CountTied() != 0 {
+		t.Errorf("best %+v of %d, %d tied", b, len(small.Points), small.CountTied())
 	}
 	if last := small.Points[3]; last.Variant != "a=2,b=1" {
 		t.Errorf("the slowest of those measured briefly stands last, not %s", last.Variant)
@@ -97,7 +97,7 @@ func TestStudy(t *testing.T) {
 	if got := small.Speedup(); s.Safe != "a=1,b=1" || got != 2 {
 		t.Errorf("%v times as fast as the safe point %q, want 2", got, s.Safe)
 	}
-	if got := large.Speedup(); large.Best().Variant != "a=1,b=1" || got != 1 || large.Tied() != 1 {
+	if got := large.Speedup(); large.Best().Variant != "a=1,b=1" || got != 1 || large.CountTied() != 1 {
 		t.Errorf("size 24: %s, speed-up %v; want the label that comes first of equals", large.Best().Variant, got)
 	}
 	if s.Spent != 13*time.Second || s.Counts[trial.OK] != 11 || s.Counts[trial.Verify] != 2 {
@@ -113,7 +113,7 @@ func TestStudy(t *testing.T) {
 
 func TestWorths(t *testing.T) {
 	s := only(t, record())
-	w := s.Worths(s.Sizes[0])
+	w := s.ParameterEffects(s.Sizes[0])
 	if len(w) != 2 || w[0].Param != "a" || w[0].Value != "1" || math.Abs(w[0].Worst-1) > 1e-12 || math.Abs(w[0].Safe-1) > 1e-12 || w[0].Best != "2" {
 		t.Errorf("%+v; want a: twice the time at 1, which the safe point has", w)
 	}
@@ -128,7 +128,7 @@ func TestWorths(t *testing.T) {
 		}
 	}
 	s = only(t, r.trials)
-	if w := s.Worths(s.Sizes[0]); math.Abs(w[0].Part-1) > 1e-9 || w[0].Param != "a" || w[1].Part > 1e-9 || w[1].Worst != 0 {
+	if w := s.ParameterEffects(s.Sizes[0]); math.Abs(w[0].Part-1) > 1e-9 || w[0].Param != "a" || w[1].Part > 1e-9 || w[1].Worst != 0 {
 		t.Errorf("%+v", w)
 	}
 }

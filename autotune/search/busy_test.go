@@ -16,7 +16,7 @@ import (
 // several times as long, all of its samples alike, and a glance has time for a single sample.
 type busyBench struct{ bench }
 
-func (b *busyBench) Do(ctx context.Context, a Ask) (trial.Trial, error) {
+func (b *busyBench) Do(ctx context.Context, a TrialRequest) (trial.Trial, error) {
 	t, err := b.bench.Do(ctx, a)
 	if s := t.Hot; s != nil && b.rng.IntN(2) == 0 {
 		slow := math.Exp(1.5 * b.rng.Float64())
@@ -46,7 +46,7 @@ func drawnTimes(key uint64, variants int, scatter float64) ([]float64, *bench) {
 // the same processor: of half of the trials up to three quarters of the samples.
 type neighbourBench struct{ bench }
 
-func (b *neighbourBench) Do(ctx context.Context, a Ask) (trial.Trial, error) {
+func (b *neighbourBench) Do(ctx context.Context, a TrialRequest) (trial.Trial, error) {
 	t, err := b.bench.Do(ctx, a)
 	if s := t.Hot; s != nil && b.rng.IntN(2) == 0 {
 		slow := 1 + 0.6*b.rng.Float64()
@@ -88,7 +88,7 @@ type unsteadyBench struct {
 	off func(*rand.Rand) float64
 }
 
-func (b *unsteadyBench) Do(ctx context.Context, a Ask) (trial.Trial, error) {
+func (b *unsteadyBench) Do(ctx context.Context, a TrialRequest) (trial.Trial, error) {
 	t, err := b.bench.Do(ctx, a)
 	if s := t.Hot; s != nil {
 		off := b.off(b.rng)
@@ -229,7 +229,7 @@ func TestNoiseCrownsNone(t *testing.T) {
 // how much they do: samples scatter by far more than their median.
 type scatterBench struct{ bench }
 
-func (b *scatterBench) Do(ctx context.Context, a Ask) (trial.Trial, error) {
+func (b *scatterBench) Do(ctx context.Context, a TrialRequest) (trial.Trial, error) {
 	t, err := b.bench.Do(ctx, a)
 	if s := t.Hot; s != nil {
 		if s.N = 40; a.Brief {

@@ -7,20 +7,20 @@ import (
 	"coalesce/runtime/device"
 )
 
-// Held is what is known of a size decided before.
-type Held struct {
+// A DecidedSize has the results of a size that was decided before.
+type DecidedSize struct {
 	Winner string
 	Time   time.Duration // the winner's median
 	Labels []string      // of all results
 }
 
-// cross measures each size's winner at the other sizes, for the selection between them, and decides a size
+// measureCrossSizes measures each size's winner at the other sizes, for the selection between them, and decides a size
 // again where that of another is faster.
-func (s *search) cross() error {
-	var winners []*state
-	won := map[int]*state{}
+func (s *search) measureCrossSizes() error {
+	var winners []*candidate
+	won := map[int]*candidate{}
 	for _, size := range s.Sizes {
-		o, ok := s.decide(size)
+		o, ok := s.decideSize(size)
 		if !ok {
 			continue
 		}
@@ -31,20 +31,20 @@ func (s *search) cross() error {
 	}
 	s.phase, s.done, s.total = PhaseCross, 0, len(winners)*len(s.Sizes)
 	for _, size := range s.Sizes {
-		var faster []*state
+		var faster []*candidate
 		for _, c := range winners {
 			s.done++
 			if len(c.rounds[size]) > 0 {
 				continue
 			}
 			if _, ok := c.brief[size]; !ok {
-				if err := s.try(c, size, Ask{Brief: true}); err != nil {
+				if err := s.runTrial(c, size, TrialRequest{Brief: true}); err != nil {
 					return err
 				}
 			}
 			if own := won[size]; own != nil {
-				there, ok := c.at(size)
-				if m, _ := own.at(size); ok && quicker(&there, time.Duration(m.Sample.Median)) {
+				there, ok := c.timeAt(size)
+				if m, _ := own.timeAt(size); ok && quicker(&there, time.Duration(m.Sample.Median)) {
 					faster = append(faster, c)
 				}
 			}
@@ -62,7 +62,7 @@ func (s *search) cross() error {
 // before and have no result of them, for the selection between the two. Where one of them is faster than the
 // winner there, that size is decided again.
 func (s *search) crossTo(size int) error {
-	o, ok := s.decide(size)
+	o, ok := s.decideSize(size)
 	if !ok {
 		return nil
 	}
@@ -77,17 +77,17 @@ func (s *search) crossTo(size int) error {
 		if !decided {
 			continue
 		}
-		var all, faster []*state
+		var all, faster []*candidate
 		for _, m := range o.Results[:min(crossed, len(o.Results))] {
 			if float64(m.Sample.Median) > (1+sameSpeed)*float64(o.Results[0].Sample.Median) || slices.Contains(held.Labels, m.Variant.Label) {
 				continue
 			}
 			c := s.of(m.Variant)
-			if err := s.try(c, to, Ask{Brief: true, Bound: s.bound(to)}); err != nil {
+			if err := s.runTrial(c, to, TrialRequest{Brief: true, Bound: s.hopelessTime(to)}); err != nil {
 				return err
 			}
 			all = append(all, c)
-			if there, ok := c.at(to); ok && quicker(&there, held.Time) {
+			if there, ok := c.timeAt(to); ok && quicker(&there, held.Time) {
 				faster = append(faster, c)
 			}
 		}
@@ -98,7 +98,7 @@ func (s *search) crossTo(size int) error {
 				return err
 			}
 			all = append(all, holder)
-			if again.Results = results(all, to); !done || !s.settle(&again, held.Winner) {
+			if again.Results = results(all, to); !done || !s.pickWinner(&again, held.Winner) {
 				again.Winner = nil
 			}
 		}
@@ -110,9 +110,9 @@ func (s *search) crossTo(size int) error {
 }
 
 // results are what candidates took at a size, of those that have a time there.
-func results(list []*state, size int) (all []Measured) {
+func results(list []*candidate, size int) (all []Measured) {
 	for _, c := range list {
-		if m, ok := c.at(size); ok {
+		if m, ok := c.timeAt(size); ok {
 			all = append(all, m)
 		}
 	}
@@ -126,7 +126,7 @@ func quicker(m *Measured, winner time.Duration) bool {
 
 // contest measures the winner of a size in rounds with variants that a crossing found faster, unless a glance
 // at the winner says otherwise. It reports whether that proved anything; else all is as it was.
-func (s *search) contest(size int, winner *state, faster []*state) (done bool, err error) {
+func (s *search) contest(size int, winner *candidate, faster []*candidate) (done bool, err error) {
 	had := winner.rounds[size]
 	delete(winner.rounds, size)
 	defer func() {
@@ -137,25 +137,25 @@ func (s *search) contest(size int, winner *state, faster []*state) (done bool, e
 			winner.rounds[size] = had
 		}
 	}()
-	if err := s.try(winner, size, Ask{Brief: true}); err != nil {
+	if err := s.runTrial(winner, size, TrialRequest{Brief: true}); err != nil {
 		return false, err
 	}
-	m, ok := winner.at(size)
-	faster = slices.DeleteFunc(slices.Clone(faster), func(c *state) bool {
-		there, can := c.at(size)
+	m, ok := winner.timeAt(size)
+	faster = slices.DeleteFunc(slices.Clone(faster), func(c *candidate) bool {
+		there, can := c.timeAt(size)
 		return !ok || !can || !quicker(&there, time.Duration(m.Sample.Median))
 	})
 	if len(faster) == 0 {
 		return false, nil
 	}
-	_, err = s.final(size, append([]*state{winner}, faster...), s.share(1))
-	m, ok = winner.at(size)
+	_, err = s.runFinalRounds(size, append([]*candidate{winner}, faster...), s.budgetShareEnd(1))
+	m, ok = winner.timeAt(size)
 	return err == nil && (!ok || m.proven()), err
 }
 
 // of is the candidate of a variant; nil for none.
-func (s *search) of(v *device.Variant) *state {
-	if at := slices.IndexFunc(s.order, func(c *state) bool { return c.v == v }); at >= 0 {
+func (s *search) of(v *device.Variant) *candidate {
+	if at := slices.IndexFunc(s.order, func(c *candidate) bool { return c.v == v }); at >= 0 {
 		return s.order[at]
 	}
 	return nil

@@ -67,18 +67,18 @@ func quantile(student []float64, rounds int) float64 {
 	return student[min(rounds-leastRounds, len(student)-1)]
 }
 
-// ratio is paired where times depend on the instance; it reports false where they do not.
+// ratio is meanLogRatio where times depend on the instance; it reports false where they do not.
 func ratio(a, b *Measured) (mean, err float64, ok bool) {
 	if !a.Varied || !b.Varied {
 		return 0, 0, false
 	}
-	return paired(a, b, math.Inf(1))
+	return meanLogRatio(a, b, math.Inf(1))
 }
 
-// paired is the mean of the logarithm of a's time over b's in the rounds that had both, and the standard error
+// meanLogRatio is the mean of the logarithm of a's time over b's in the rounds that had both, and the standard error
 // of that mean. Logarithms above limit count as limit, and those below -limit as that. It reports false for
 // fewer than three rounds.
-func paired(a, b *Measured, limit float64) (mean, err float64, ok bool) {
+func meanLogRatio(a, b *Measured, limit float64) (mean, err float64, ok bool) {
 	x := ratios(a, b, limit)
 	if x == nil {
 		return 0, 0, false
@@ -111,8 +111,8 @@ func ratios(a, b *Measured, limit float64) (x []float64) {
 // of 3 % and more that are less than the samples of a round scatter by; a difference of medians counts if it is more than
 // the rounds scatter by, at 5 %.
 func (m *Measured) beats(b *Measured) bool {
-	mean, err, ok := paired(m, b, math.Inf(1))
-	within, errWithin, _ := paired(m, b, math.Ln2)
+	mean, err, ok := meanLogRatio(m, b, math.Inf(1))
+	within, errWithin, _ := meanLogRatio(m, b, math.Ln2)
 	tested, apart := false, true
 	if ok {
 		n := min(len(m.Rounds), len(b.Rounds))
@@ -154,14 +154,14 @@ func (m *Measured) before(b *Measured) int {
 	return cmp.Or(cmp.Compare(m.Sample.Median, b.Sample.Median), cmp.Compare(m.Variant.Label, b.Variant.Label))
 }
 
-// Decide picks the winner of one size. The incumbent (a label, "" for none)
+// PickWinner picks the winner of one size. The incumbent (a label, "" for none)
 // keeps the crown unless a challenger beats it by more than the margin, and where
 // its samples or theirs scatter by more than limit, a relative MAD. Of the challengers the one
 // with the least median wins, then the lexically first label. Where times depend on the instance
 // variants are compared round by round, and of those that are tied with the fastest, and take within
 // 5 % or a standard error of its time, the lexically first label wins. why is a phrase for reports; noisy says that only
 // scattered samples keep the incumbent.
-func Decide(results []Measured, incumbent string, limit float64) (winner *device.Variant, why string, noisy bool) {
+func PickWinner(results []Measured, incumbent string, limit float64) (winner *device.Variant, why string, noisy bool) {
 	challengers := results
 	var holder *Measured
 	for i := range results {
@@ -210,13 +210,13 @@ func Decide(results []Measured, incumbent string, limit float64) (winner *device
 	return best.Variant, fmt.Sprintf("the least median, tied with %d within the noise", len(tied)-1), false
 }
 
-// unsure are the winner and the variants that it may be slower than by more than half of limit, a relative MAD; nil where
+// undecidedVariants are the winner and the variants that it may be slower than by more than half of limit, a relative MAD; nil where
 // there are none. It may be slower than a variant unless the ratios of both times in each round prove, by a one-sided test
 // at 5 %, that it is not. The larger of their mean and their median has to pass: a host that is faster during a few trials
 // moves the mean. Fewer than three rounds prove nothing, as where a search was interrupted, unless the winner is faster by
 // more than the margin. Variants that dropped out of the rounds were beaten. Where times depend on the instance nothing is
-// unsure: the first label of a tie wins.
-func (o *SizeOutcome) unsure(limit float64) (open []*device.Variant) {
+// undecided: the first label of a tie wins.
+func (o *SizeOutcome) undecidedVariants(limit float64) (open []*device.Variant) {
 	won := slices.IndexFunc(o.Results, func(m Measured) bool { return m.Variant == o.Winner })
 	if won < 0 {
 		return nil
@@ -228,8 +228,8 @@ func (o *SizeOutcome) unsure(limit float64) (open []*device.Variant) {
 			continue
 		}
 		x := ratios(winner, m, math.Ln2)
-		mean, err, ok := paired(winner, m, math.Ln2)
-		if !ok || max(mean, middle(x))+quantile(student95, len(x))*err > math.Log1p(limit/2) {
+		mean, err, ok := meanLogRatio(winner, m, math.Ln2)
+		if !ok || max(mean, sortedMedian(x))+quantile(student95, len(x))*err > math.Log1p(limit/2) {
 			open = append(open, m.Variant)
 		}
 	}
@@ -239,9 +239,9 @@ func (o *SizeOutcome) unsure(limit float64) (open []*device.Variant) {
 	return open
 }
 
-// crowded reports whether other processes took more than limit of the cores during times that may have
+// machineBusy reports whether other processes took more than limit of the cores during times that may have
 // made the winner: its own, or those of a variant that might be faster with these cores.
-func crowded(results []Measured, winner *device.Variant, limit float64) bool {
+func machineBusy(results []Measured, winner *device.Variant, limit float64) bool {
 	won := slices.IndexFunc(results, func(m Measured) bool { return m.Variant == winner })
 	return len(results) > 1 && slices.ContainsFunc(results, func(m Measured) bool {
 		undisturbed := float64(m.Sample.Median) * (1 - m.Sample.Others)
@@ -249,9 +249,9 @@ func crowded(results []Measured, winner *device.Variant, limit float64) bool {
 	})
 }
 
-// level scales the samples of a round to the first round's instance and clock: by the
+// rescaleRound scales the samples of a round to the first round's instance and clock: by the
 // median change of those that were in both, which is common to all of them.
-func level(all []*state, size, round int) {
+func rescaleRound(all []*candidate, size, round int) {
 	var changes []float64
 	for _, c := range all {
 		if r := c.rounds[size]; len(r) > round && r[0].Median > 0 {
@@ -261,7 +261,7 @@ func level(all []*state, size, round int) {
 	if len(changes) == 0 {
 		return
 	}
-	factor := middle(changes)
+	factor := sortedMedian(changes)
 	if factor <= 0 {
 		return
 	}
@@ -274,16 +274,16 @@ func level(all []*state, size, round int) {
 	}
 }
 
-// middle is the median of a list, which it sorts.
-func middle(x []float64) float64 {
+// sortedMedian is the median of a list, which it sorts.
+func sortedMedian(x []float64) float64 {
 	slices.Sort(x)
 	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
 }
 
-// pool joins the samples of several rounds: medians of their statistics. The
+// poolSamples joins the samples of several rounds: medians of their statistics. The
 // scatter is that within rounds or between them, whichever is larger; the quartiles, which are what
 // files of winners keep of it, lie at least as far from the median. What other processes took is the mean.
-func pool(rounds []trial.Sample) trial.Sample {
+func poolSamples(rounds []trial.Sample) trial.Sample {
 	out := trial.Sample{Min: math.MaxInt64}
 	var med, q1, q3, mad []int64
 	for _, r := range rounds {

@@ -42,7 +42,7 @@ func TestDecide(t *testing.T) {
 		"incumbent not here":      {[]Measured{m(3, 1000, 0), m(2, 900, 0)}, label(7), 2},
 		"incumbent alone":         {[]Measured{m(3, 1000, 0)}, label(3), 3},
 	} {
-		if v, why, _ := Decide(tc.results, tc.incumbent, NoiseLimit); v != &f.Variants[tc.want] || why == "" {
+		if v, why, _ := PickWinner(tc.results, tc.incumbent, NoiseLimit); v != &f.Variants[tc.want] || why == "" {
 			t.Errorf("%s: %v (%s), want %s", name, v.Label, why, label(tc.want))
 		}
 	}
@@ -55,7 +55,7 @@ func TestUnprovenDoNotWin(t *testing.T) {
 		return Measured{Variant: &f.Variants[x], Sample: trial.Sample{N: n, Median: med}, Instances: instances}
 	}
 	list := contenders([]Measured{m(1, 500, 50, 1), m(2, 600, 2, 2), m(3, 900, 3, 2), m(0, 1000, 5, 1)}, f.Variants[0].Label)
-	if v, _, _ := Decide(list, f.Variants[0].Label, NoiseLimit); v != &f.Variants[3] {
+	if v, _, _ := PickWinner(list, f.Variants[0].Label, NoiseLimit); v != &f.Variants[3] {
 		t.Errorf("%s won, want the one with three samples of two instances", v.Label)
 	}
 }
@@ -63,24 +63,24 @@ func TestUnprovenDoNotWin(t *testing.T) {
 // A second instance that takes twice the time of the first does not make noise of it:
 // what all have in common is taken out, what one of them has stays.
 func TestInstancesAreLevelled(t *testing.T) {
-	of := func(medians ...int64) *state {
-		c := &state{rounds: map[int][]trial.Sample{}}
+	of := func(medians ...int64) *candidate {
+		c := &candidate{rounds: map[int][]trial.Sample{}}
 		for _, m := range medians {
 			c.rounds[20] = append(c.rounds[20], trial.Sample{N: 1, Median: m, Q1: m - 10, Q3: m + 10, Min: m - 20, MAD: 10})
 		}
 		return c
 	}
-	all := []*state{of(1000, 2000), of(1500, 3000), of(1200, 3000), of(900)}
-	level(all, 20, 1)
+	all := []*candidate{of(1000, 2000), of(1500, 3000), of(1200, 3000), of(900)}
+	rescaleRound(all, 20, 1)
 	for i, want := range []int64{1000, 1500, 1500} {
 		if got := all[i].rounds[20][1]; got.Median != want || got.MAD != 5 || got.Q1 != want-5 || got.Min != want-10 {
 			t.Errorf("variant %d: %+v, want %d ns", i, got, want)
 		}
 	}
-	if got := pool(all[0].rounds[20]); got.MAD > 10 || got.N != 2 {
+	if got := poolSamples(all[0].rounds[20]); got.MAD > 10 || got.N != 2 {
 		t.Errorf("pooled: %+v", got)
 	}
-	level([]*state{of(900)}, 20, 1) // nobody has a second round
+	rescaleRound([]*candidate{of(900)}, 20, 1) // nobody has a second round
 }
 
 // Wherever a search is cut, times are those of the first instance, also of a variant that had a second
@@ -93,7 +93,7 @@ func TestCutRoundsAreLevelled(t *testing.T) {
 	for n := range 60 {
 		ctx, cancel := context.WithCancel(t.Context())
 		b, instance := newBench(nil), 0
-		b.plan = func(a Ask) trial.Status { instance = a.Instance; return "" }
+		b.plan = func(a TrialRequest) trial.Status { instance = a.Instance; return "" }
 		b.truth = func(v *device.Variant, size int) time.Duration { return truth(v, size) * time.Duration(1+2*instance) }
 		b.cancel = func(i int) {
 			if i == n {
@@ -156,11 +156,11 @@ func TestQuartilesOfRounds(t *testing.T) {
 	for _, ns := range []int64{5e6, 16e6, 22e6} {
 		rounds = append(rounds, trial.Sample{N: 1, Median: ns, Q1: ns, Q3: ns, Min: ns})
 	}
-	if s := pool(rounds); s.Median != 16e6 || s.MAD != 6e6 || s.Q1 != 10e6 || s.Q3 != 22e6 {
+	if s := poolSamples(rounds); s.Median != 16e6 || s.MAD != 6e6 || s.Q1 != 10e6 || s.Q3 != 22e6 {
 		t.Errorf("pooled to %+v", s)
 	}
 	same := trial.Sample{N: 5, Median: 10, Q1: 8, Q3: 13, Min: 7, MAD: 1}
-	if s := pool([]trial.Sample{same, same}); s.Q1 != 8 || s.Q3 != 13 || s.MAD != 1 {
+	if s := poolSamples([]trial.Sample{same, same}); s.Q1 != 8 || s.Q3 != 13 || s.MAD != 1 {
 		t.Errorf("pooled to %+v", s)
 	}
 }
@@ -206,7 +206,7 @@ func TestTiesOfRounds(t *testing.T) {
 		{"the next label was luckier", []float64{1.02e6, 1.01e6, 1.03e6, 1e6}, []float64{1e6, 1.02e6, 1e6, 1.01e6}, 0},
 		{"the next label is faster", []float64{1.3e6, 1.31e6, 1.29e6, 1.3e6}, []float64{1e6, 1e6, 1e6, 1e6}, 1},
 	} {
-		if won, why, _ := Decide([]Measured{of(0, c.first...), of(1, c.next...), holder}, f.Variants[2].Label, NoiseLimit); won != &f.Variants[c.want] {
+		if won, why, _ := PickWinner([]Measured{of(0, c.first...), of(1, c.next...), holder}, f.Variants[2].Label, NoiseLimit); won != &f.Variants[c.want] {
 			t.Errorf("%s: %s won, %s; expected %s", c.name, won.Label, why, f.Variants[c.want].Label)
 		}
 	}

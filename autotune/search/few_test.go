@@ -95,7 +95,7 @@ func TestTurnsCross(t *testing.T) {
 	} {
 		b := newBench(bowl)
 		p := plan(b, family(60))
-		p.Turn, p.Have = 3, map[int]Held{20: {Winner: label(c.winner), Time: c.time, Labels: []string{label(c.winner), label(41)}}}
+		p.Turn, p.Have = 3, map[int]DecidedSize{20: {Winner: label(c.winner), Time: c.time, Labels: []string{label(c.winner), label(41)}}}
 		o, err := Run(t.Context(), b, p)
 		if err != nil || winners(o) != "24:x=42" || len(o.Crossed) != 1 {
 			t.Fatalf("winners %s, crossed to %d sizes, %v", winners(o), len(o.Crossed), err)

@@ -9,8 +9,8 @@ import (
 	"coalesce/runtime/device"
 )
 
-// all runs the phases. errBudget, or the context's error, ends them early.
-func (s *search) all() error {
+// runPhases runs the phases. errBudget, or the context's error, ends them early.
+func (s *search) runPhases() error {
 	if len(s.order) == 0 || len(s.Sizes) == 0 {
 		return nil
 	}
@@ -21,43 +21,43 @@ func (s *search) all() error {
 			return err
 		}
 	}
-	order, parts := turns(s.Sizes)
+	order, parts := sizeSchedule(s.Sizes)
 	if s.Turn > 0 {
 		size := order[s.Turn-1]
-		if err := s.decideOne(size, survivors, s.share(1)); err != nil {
+		if err := s.decideOne(size, survivors, s.budgetShareEnd(1)); err != nil {
 			return err
 		}
 		return s.crossTo(size)
 	}
 	for i, size := range order {
-		end := s.share(0.95 * parts[i]) // the rest is for cross
+		end := s.budgetShareEnd(0.95 * parts[i]) // the rest is for measureCrossSizes
 		if err := s.decideOne(size, survivors, end); err != nil {
 			return err
 		}
 	}
-	return s.cross()
+	return s.measureCrossSizes()
 }
 
 // decideOne decides a size and tells.
-func (s *search) decideOne(size int, survivors []*state, end time.Time) error {
+func (s *search) decideOne(size int, survivors []*candidate, end time.Time) error {
 	err := s.one(size, survivors, end)
-	if o, ok := s.decide(size); err == nil && ok && s.Decided != nil {
+	if o, ok := s.decideSize(size); err == nil && ok && s.Decided != nil {
 		s.Decided(o)
 	}
 	return err
 }
 
-// Order is the order in which a search decides sizes.
-func Order(sizes []int) []int {
-	order, _ := turns(sizes)
+// SizeOrder is the order in which a search decides sizes.
+func SizeOrder(sizes []int) []int {
+	order, _ := sizeSchedule(sizes)
 	return order
 }
 
-// turns are the sizes in the order in which they are decided, and for each the part that it
+// sizeSchedule are the sizes in the order in which they are decided, and for each the part that it
 // gets of the time left by then. The middle size comes first: it is the one that most is
 // known about. Parts are in proportion to a size's place among all, because trials of large
 // sizes take longer.
-func turns(sizes []int) (order []int, parts []float64) {
+func sizeSchedule(sizes []int) (order []int, parts []float64) {
 	mid, left := len(sizes)/2, 0
 	places := []int{mid}
 	for i := range sizes {
@@ -75,9 +75,9 @@ func turns(sizes []int) (order []int, parts []float64) {
 // screen times every candidate briefly at the middle size and returns those
 // worth more: the best quarter, the safe point, earlier winners, and those that
 // the middle size does not fit.
-func (s *search) screen() ([]*state, error) {
+func (s *search) screen() ([]*candidate, error) {
 	mid := s.Sizes[len(s.Sizes)/2]
-	end := s.share(screenShare)
+	end := s.budgetShareEnd(screenShare)
 	s.phase, s.done, s.total = PhaseScreen, 0, len(s.order)
 	tried := 0
 	for i := range s.order {
@@ -93,20 +93,20 @@ func (s *search) screen() ([]*state, error) {
 			}
 		}
 		if i >= s.known && (i-s.known)%3 != 2 {
-			s.advance(i, mid)
+			s.moveNearestToFront(i, mid)
 		}
 		c := s.order[i]
 		if !c.dead && !c.barred[mid] {
 			tried++
 		}
 		s.done = i + 1
-		if err := s.try(c, mid, Ask{Brief: true, Bound: s.bound(mid)}); err != nil {
+		if err := s.runTrial(c, mid, TrialRequest{Brief: true, Bound: s.hopelessTime(mid)}); err != nil {
 			return nil, err
 		}
 	}
 	ranked := s.ranking(mid)
 	keep := ranked[:min(len(ranked), max(keepLeast, (len(ranked)+keepOne-1)/keepOne))]
-	var out []*state
+	var out []*candidate
 	for _, c := range s.order {
 		unscreened := c.barred[mid] && !c.dead
 		if c == s.safe || s.wonBefore(c.v) || unscreened || slices.Contains(keep, c) {
@@ -122,14 +122,14 @@ func (s *search) rebase(size int) error {
 	if s.safe == nil {
 		return nil
 	}
-	before, ok := s.safe.at(size)
+	before, ok := s.safe.timeAt(size)
 	if !ok {
 		return nil
 	}
-	if err := s.try(s.safe, size, Ask{Brief: true}); err != nil {
+	if err := s.runTrial(s.safe, size, TrialRequest{Brief: true}); err != nil {
 		return err
 	}
-	if after, ok := s.safe.at(size); ok {
+	if after, ok := s.safe.timeAt(size); ok {
 		change := math.Abs(float64(after.Sample.Median)/float64(before.Sample.Median) - 1)
 		if change > driftLimit {
 			s.out.Drift = max(s.out.Drift, change)
@@ -138,25 +138,25 @@ func (s *search) rebase(size int) error {
 	return nil
 }
 
-// bound is the time of a sample beyond which a variant is hopeless at a size.
-func (s *search) bound(size int) time.Duration {
-	if m, ok := s.best(size); ok {
+// hopelessTime is the time of a sample beyond which a variant is hopeless at a size.
+func (s *search) hopelessTime(size int) time.Duration {
+	if m, ok := s.fastestAt(size); ok {
 		return hopeless * time.Duration(m.Sample.Median)
 	}
 	return 0
 }
 
 // ranking lists the candidates measured at a size, fastest first.
-func (s *search) ranking(size int) []*state {
-	var out []*state
-	median := map[*state]int64{}
+func (s *search) ranking(size int) []*candidate {
+	var out []*candidate
+	median := map[*candidate]int64{}
 	for _, c := range s.order {
-		if m, ok := c.at(size); ok {
+		if m, ok := c.timeAt(size); ok {
 			out = append(out, c)
 			median[c] = m.Sample.Median
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *state) int {
+	slices.SortStableFunc(out, func(a, b *candidate) int {
 		return cmp.Or(cmp.Compare(median[a], median[b]), cmp.Compare(a.v.Label, b.v.Label))
 	})
 	return out
@@ -164,7 +164,7 @@ func (s *search) ranking(size int) []*state {
 
 // one decides a size: the survivors briefly, then the best of them in rounds
 // that interleave them, so that drift meets all alike.
-func (s *search) one(size int, survivors []*state, end time.Time) error {
+func (s *search) one(size int, survivors []*candidate, end time.Time) error {
 	var briefEnd time.Time
 	if !end.IsZero() {
 		now := s.Now()
@@ -183,7 +183,7 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 			continue
 		}
 		tried++
-		if err := s.try(c, size, Ask{Brief: true, Bound: s.bound(size)}); err != nil {
+		if err := s.runTrial(c, size, TrialRequest{Brief: true, Bound: s.hopelessTime(size)}); err != nil {
 			return err
 		}
 	}
@@ -198,7 +198,7 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 		return nil
 	}
 	s.phase, s.done, s.total = PhaseFinal, 0, rounds*len(final)
-	if late, err := s.final(size, final, end); late || err != nil {
+	if late, err := s.runFinalRounds(size, final, end); late || err != nil {
 		return err
 	}
 	s.complete[size] = complete
@@ -206,13 +206,13 @@ func (s *search) one(size int, survivors []*state, end time.Time) error {
 }
 
 // steady reports whether a candidate's samples scatter by no more than Plan.Noise.
-func (s *search) steady(c *state, size int) bool {
-	m, ok := c.at(size)
+func (s *search) steady(c *candidate, size int) bool {
+	m, ok := c.timeAt(size)
 	return ok && m.Scatter <= s.Noise
 }
 
-// final measures candidates of a size in rounds, until they are decided or the end has come, which it reports.
-func (s *search) final(size int, final []*state, end time.Time) (late bool, err error) {
+// runFinalRounds measures candidates of a size in rounds, until they are decided or the end has come, which it reports.
+func (s *search) runFinalRounds(size int, final []*candidate, end time.Time) (late bool, err error) {
 	enough, instances, must := rounds+moreRounds, leastInstances, rounds
 	if s.Varied {
 		enough, instances, must = rounds+variedRounds, MostInstances, 2*rounds
@@ -221,7 +221,7 @@ func (s *search) final(size int, final []*state, end time.Time) (late bool, err 
 		best, tooSlow := math.Inf(1), alsoRan
 		var leader Measured
 		for _, c := range final {
-			if m, ok := c.at(size); ok && float64(m.Sample.Median) < best {
+			if m, ok := c.timeAt(size); ok && float64(m.Sample.Median) < best {
 				best, leader = float64(m.Sample.Median), m
 			}
 		}
@@ -232,9 +232,9 @@ func (s *search) final(size int, final []*state, end time.Time) (late bool, err 
 		if s.Varied && round < leastRounds {
 			tooSlow = hopeless // an instance that suits others
 		}
-		var in []*state
+		var in []*candidate
 		for _, c := range final {
-			m, ok := c.at(size)
+			m, ok := c.timeAt(size)
 			stays := c == s.safe || c.v.Label == s.Previous[size]
 			switch {
 			case !ok || len(c.rounds[size]) < round: // failed, or dropped out before
@@ -254,12 +254,12 @@ func (s *search) final(size int, final []*state, end time.Time) (late bool, err 
 			if late = s.over(end, round < must || open != nil && !s.Varied); late {
 				break
 			}
-			if err = s.try(c, size, Ask{Rounds: rounds, Instance: round % instances}); err != nil {
+			if err = s.runTrial(c, size, TrialRequest{Rounds: rounds, Instance: round % instances}); err != nil {
 				break
 			}
 		}
 		if round > 0 { // a round that was cut short too: the variants that it reached were timed on another instance
-			level(final, size, round)
+			rescaleRound(final, size, round)
 		}
 		if late || err != nil {
 			return late, err
@@ -269,22 +269,22 @@ func (s *search) final(size int, final []*state, end time.Time) (late bool, err 
 }
 
 // open returns the variants that more rounds may decide between, nil where they need not: a winner and those that it may be
-// slower than (unsure), or, where times depend on the instance, the incumbent and a leader that seems faster by more than
+// slower than (undecidedVariants), or, where times depend on the instance, the incumbent and a leader that seems faster by more than
 // sameSpeed.
 func (s *search) open(size int, leader *Measured) []*device.Variant {
 	if !s.Varied {
-		o, _ := s.decide(size)
-		return o.unsure(s.Noise)
+		o, _ := s.decideSize(size)
+		return o.undecidedVariants(s.Noise)
 	}
 	holder := s.safe
-	if at := slices.IndexFunc(s.order, func(c *state) bool { return c.v.Label == s.Previous[size] }); at >= 0 {
+	if at := slices.IndexFunc(s.order, func(c *candidate) bool { return c.v.Label == s.Previous[size] }); at >= 0 {
 		holder = s.order[at]
 	}
 	if holder == nil {
 		return nil
 	}
-	m, _ := holder.at(size)
-	if mean, _, ok := paired(leader, &m, math.Inf(1)); !ok || mean > -math.Log1p(sameSpeed) || leader.beats(&m) {
+	m, _ := holder.timeAt(size)
+	if mean, _, ok := meanLogRatio(leader, &m, math.Inf(1)); !ok || mean > -math.Log1p(sameSpeed) || leader.beats(&m) {
 		return nil
 	}
 	return []*device.Variant{holder.v, leader.Variant}
@@ -295,13 +295,13 @@ func (s *search) over(t time.Time, must bool) bool {
 	if s.Grace > 0 && must {
 		t = s.hard
 	}
-	return s.past(t)
+	return s.deadlinePassed(t)
 }
 
 // finalists are the best of a size, the safe point and the incumbent, in the order of their times, without those
 // that are slower beyond doubt. Where the time does not suffice for the least rounds of all of them, they are
 // fewer: only the best, where no variant that it has to beat is close.
-func (s *search) finalists(size int, end time.Time) []*state {
+func (s *search) finalists(size int, end time.Time) []*candidate {
 	limit, least := finalists, leastInstances
 	if s.Varied {
 		least = leastRounds
@@ -313,14 +313,14 @@ func (s *search) finalists(size int, end time.Time) []*state {
 			limit = max(limit, 2) // which are finished in any case
 		}
 	}
-	best, _ := s.best(size)
+	best, _ := s.fastestAt(size)
 	slower := float64(beyondDoubt)
 	if s.Alone {
 		slower = behind
 	}
-	var list, stay []*state
+	var list, stay []*candidate
 	for i, c := range s.ranking(size) {
-		m, _ := c.at(size)
+		m, _ := c.timeAt(size)
 		near := float64(m.Sample.Median) <= alsoRan*float64(best.Sample.Median)
 		switch {
 		case i == 0:
@@ -338,11 +338,11 @@ func (s *search) finalists(size int, end time.Time) []*state {
 // others measures, within a budget, the variants that were slow at the middle size and may be the
 // fastest at this one. Every second one is the nearest to the best of this size; between them comes
 // the next by its time at the size below, else at the middle size.
-func (s *search) others(size int, survivors []*state, end time.Time) error {
+func (s *search) others(size int, survivors []*candidate, end time.Time) error {
 	if end.IsZero() {
 		return nil
 	}
-	var rest []*state
+	var rest []*candidate
 	below := s.Sizes[max(0, slices.Index(s.Sizes, size)-1)]
 	for _, c := range slices.Concat(s.ranking(below), s.ranking(s.Sizes[len(s.Sizes)/2]), s.order) {
 		if _, ok := c.brief[size]; !ok && !slices.Contains(survivors, c) && !slices.Contains(rest, c) {
@@ -354,10 +354,10 @@ func (s *search) others(size int, survivors []*state, end time.Time) error {
 		if !s.Now().Before(end) {
 			return nil // as planned: these are beyond what halving promises
 		}
-		if best, ok := s.best(size); ok && i%2 == 1 {
+		if best, ok := s.fastestAt(size); ok && i%2 == 1 {
 			k := i
 			for at := i + 1; at < len(rest); at++ {
-				if differ(rest[at].v, best.Variant) < differ(rest[k].v, best.Variant) {
+				if parameterDistance(rest[at].v, best.Variant) < parameterDistance(rest[k].v, best.Variant) {
 					k = at
 				}
 			}
@@ -365,20 +365,20 @@ func (s *search) others(size int, survivors []*state, end time.Time) error {
 			c = rest[i]
 		}
 		s.done++
-		if err := s.try(c, size, Ask{Brief: true, Bound: s.bound(size)}); err != nil {
+		if err := s.runTrial(c, size, TrialRequest{Brief: true, Bound: s.hopelessTime(size)}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// conclude decides every size from what is known, and counts.
-func (s *search) conclude() {
+// decideAllSizes decides every size from what is known, and counts.
+func (s *search) decideAllSizes() {
 	for _, size := range s.Sizes {
-		if s.Turn > 0 && size != Order(s.Sizes)[s.Turn-1] {
+		if s.Turn > 0 && size != SizeOrder(s.Sizes)[s.Turn-1] {
 			continue
 		}
-		switch o, ok := s.decide(size); {
+		switch o, ok := s.decideSize(size); {
 		case ok:
 			s.out.Sizes = append(s.out.Sizes, o)
 		case o.Noisy:
@@ -395,10 +395,10 @@ func (s *search) conclude() {
 	}
 }
 
-// decide picks the winner of a size. It reports false when nothing is proven: the safe
+// decideSize picks the winner of a size. It reports false when nothing is proven: the safe
 // point or the size's earlier winner is still to be measured, only one variant was
-// measured although others could have been tried, or settle says so.
-func (s *search) decide(size int) (SizeOutcome, bool) {
+// measured although others could have been tried, or pickWinner says so.
+func (s *search) decideSize(size int) (SizeOutcome, bool) {
 	o := SizeOutcome{Size: size, Complete: s.complete[size]}
 	incumbent := ""
 	for _, c := range s.order {
@@ -406,7 +406,7 @@ func (s *search) decide(size int) (SizeOutcome, bool) {
 		if c.dead || c.barred[size] || !isSafe && !isPrevious {
 			continue
 		}
-		if _, ok := c.at(size); !ok {
+		if _, ok := c.timeAt(size); !ok {
 			return o, false
 		}
 		if isSafe {
@@ -417,31 +417,31 @@ func (s *search) decide(size int) (SizeOutcome, bool) {
 		}
 	}
 	for _, c := range s.ranking(size) {
-		m, _ := c.at(size)
+		m, _ := c.timeAt(size)
 		o.Results = append(o.Results, m)
 	}
 	if len(o.Results) == 0 || len(o.Results) == 1 && !o.Complete {
 		return o, false
 	}
-	return o, s.settle(&o, incumbent)
+	return o, s.pickWinner(&o, incumbent)
 }
 
-// settle picks the winner of an outcome's results, which are of more variants than one unless no other can run. It reports
+// pickWinner picks the winner of an outcome's results, which are of more variants than one unless no other can run. It reports
 // false where they prove none: the winner, or what was faster at a first glance, has too few measurements, it was
 // not compared with what is as fast, its samples scatter, scattered samples alone keep the incumbent or leave open whether
 // another is faster, or other processes took the cores. Outcome.Noisy says that more of the same measurements may not help.
-func (s *search) settle(o *SizeOutcome, incumbent string) bool {
+func (s *search) pickWinner(o *SizeOutcome, incumbent string) bool {
 	if len(o.Results) == 0 {
 		return false
 	}
 	list := contenders(o.Results, incumbent)
-	o.Winner, o.Why, o.Noisy = Decide(list, incumbent, s.Noise)
+	o.Winner, o.Why, o.Noisy = PickWinner(list, incumbent, s.Noise)
 	winner := &list[slices.IndexFunc(list, func(m Measured) bool { return m.Variant == o.Winner })]
-	proven, open := len(o.Results) == 1 && o.Complete || winner.proven(), o.unsure(s.Noise)
+	proven, open := len(o.Results) == 1 && o.Complete || winner.proven(), o.undecidedVariants(s.Noise)
 	if len(winner.Rounds) < leastRounds { // more of them may prove it
 		proven, open = proven && open == nil, nil
 	}
-	if o.Noisy = o.Noisy || open != nil || proven && winner.Scatter > s.Noise || crowded(o.Results, o.Winner, s.Noise); o.Noisy || !proven {
+	if o.Noisy = o.Noisy || open != nil || proven && winner.Scatter > s.Noise || machineBusy(o.Results, o.Winner, s.Noise); o.Noisy || !proven {
 		return false
 	}
 	return o.Complete || !slices.ContainsFunc(o.Results, func(m Measured) bool { return !m.proven() && faster(&m.Sample, &winner.Sample) })

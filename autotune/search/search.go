@@ -61,8 +61,8 @@ const (
 // MostInstances is how many instances of a size a search times at most.
 const MostInstances = rounds + variedRounds + doubtRounds
 
-// An Ask is one trial the search wants.
-type Ask struct {
+// A TrialRequest is one trial the search wants.
+type TrialRequest struct {
 	Variant  *device.Variant
 	Size     int
 	Action   string // trial.ActionVerify or trial.ActionMeasure
@@ -76,7 +76,7 @@ type Ask struct {
 
 // A Bench runs trials. An error ends the search; failed trials are no errors.
 type Bench interface {
-	Do(ctx context.Context, a Ask) (trial.Trial, error)
+	Do(ctx context.Context, a TrialRequest) (trial.Trial, error)
 }
 
 // A Plan says what to search.
@@ -95,7 +95,7 @@ type Plan struct {
 	// Grace is how much longer than Budget the search may take to finish the size that it decides
 	// when Budget is spent.
 	Grace time.Duration
-	// Turn, where it is not 0, decides the Turn-th size of Order alone, for one of several searches
+	// Turn, where it is not 0, decides the Turn-th size of SizeOrder alone, for one of several searches
 	// of a workload that repeat each other's trials without running them. Screened is how
 	// many variants those before have screened, beyond which this one does not go; 0: none was before.
 	Turn, Screened int
@@ -115,7 +115,7 @@ type Plan struct {
 	// Only are the labels to try at each size; nil for all.
 	Only map[int][]string
 	// Have are, with Turn, the sizes decided before.
-	Have map[int]Held
+	Have map[int]DecidedSize
 }
 
 // Progress is where the search stands.
@@ -178,7 +178,7 @@ const (
 func Run(ctx context.Context, bench Bench, plan Plan) (Outcome, error) {
 	s := newSearch(ctx, bench, plan)
 	s.out.Stopped = Done
-	err := s.all()
+	err := s.runPhases()
 	switch {
 	case err == nil && s.cut:
 		s.out.Stopped = OverBudget
@@ -190,15 +190,15 @@ func Run(ctx context.Context, bench Bench, plan Plan) (Outcome, error) {
 			s.out.Stopped = OverBudget
 		}
 	}
-	s.conclude()
+	s.decideAllSizes()
 	return s.out, err
 }
 
 // errBudget ends a search whose time is spent.
 var errBudget = errors.New("budget spent")
 
-// state is what is known of a candidate.
-type state struct {
+// A candidate is a variant that the search may try, with all that is known of it.
+type candidate struct {
 	v        *device.Variant
 	verified bool
 	dead     bool
@@ -210,21 +210,21 @@ type state struct {
 	work     map[int]float64
 }
 
-// at is the time at a size.
-func (c *state) at(size int) (Measured, bool) {
+// timeAt is the time at a size.
+func (c *candidate) timeAt(size int) (Measured, bool) {
 	if c.dead {
 		return Measured{}, false
 	}
 	m := Measured{Variant: c.v, Work: c.work[size]}
 	if r := c.rounds[size]; len(r) > 0 {
 		var within []float64
-		m.Sample, m.Final, m.Varied, m.Instances = pool(r), true, c.varied, min(len(r), leastInstances)
+		m.Sample, m.Final, m.Varied, m.Instances = poolSamples(r), true, c.varied, min(len(r), leastInstances)
 		for _, one := range r {
 			m.Rounds = append(m.Rounds, float64(one.Median))
 			within = append(within, one.Noise())
 		}
 		if m.Scatter = m.Sample.Noise(); c.varied {
-			m.Scatter = middle(within)
+			m.Scatter = sortedMedian(within)
 		}
 		return m, true
 	}
@@ -239,9 +239,9 @@ type search struct {
 	Plan
 	deadline time.Time // zero without a budget
 	hard     time.Time // the deadline and the grace
-	order    []*state
-	known    int    // of the order: the safe point and what won before or elsewhere
-	safe     *state // nil when there is none
+	order    []*candidate
+	known    int        // of the order: the safe point and what won before or elsewhere
+	safe     *candidate // nil when there is none
 	slowest  map[int]time.Duration
 	timed    map[int]walls // trials that measured, by size
 	complete map[int]bool
@@ -280,14 +280,14 @@ func newSearch(ctx context.Context, bench Bench, plan Plan) *search {
 
 // enumerate lists the candidates in the order of trying; screen lets neighbours go first.
 func (s *search) enumerate() {
-	var previous, likely, rest []*state
+	var previous, likely, rest []*candidate
 	for i := range s.Family.Variants {
 		v := &s.Family.Variants[i]
 		if !s.matches(v) {
 			continue
 		}
 		s.out.Points++
-		c := &state{v: v, varied: s.Varied, barred: map[int]bool{}, brief: map[int]trial.Sample{}, rounds: map[int][]trial.Sample{}, work: map[int]float64{}}
+		c := &candidate{v: v, varied: s.Varied, barred: map[int]bool{}, brief: map[int]trial.Sample{}, rounds: map[int][]trial.Sample{}, work: map[int]float64{}}
 		for _, size := range s.Sizes {
 			c.barred[size] = s.Only != nil && !slices.Contains(s.Only[size], v.Label) ||
 				s.Feasible != nil && s.Feasible(v, size) != nil
@@ -339,8 +339,8 @@ func (s *search) check() error {
 	return nil
 }
 
-// share is the point in time when a part of the remaining budget is spent.
-func (s *search) share(part float64) time.Time {
+// budgetShareEnd is the point in time when a part of the remaining budget is spent.
+func (s *search) budgetShareEnd(part float64) time.Time {
 	if s.deadline.IsZero() {
 		return time.Time{}
 	}
@@ -348,17 +348,17 @@ func (s *search) share(part float64) time.Time {
 	return now.Add(time.Duration(part * float64(s.deadline.Sub(now))))
 }
 
-// past reports whether t has come, zero being never; what is left out then was
+// deadlinePassed reports whether t has come, zero being never; what is left out then was
 // cut short by the budget.
-func (s *search) past(t time.Time) bool {
+func (s *search) deadlinePassed(t time.Time) bool {
 	late := !t.IsZero() && !s.Now().Before(t)
 	s.cut = s.cut || late
 	return late
 }
 
-// try verifies a candidate if need be and measures it at a size. A trial that
+// runTrial verifies a candidate if need be and measures it at a size. A trial that
 // fails is no error.
-func (s *search) try(c *state, size int, a Ask) error {
+func (s *search) runTrial(c *candidate, size int, a TrialRequest) error {
 	if c.dead || c.barred[size] {
 		return nil
 	}
@@ -401,7 +401,7 @@ func (s *search) try(c *state, size int, a Ask) error {
 }
 
 // do runs a trial and draws the consequences of its failure.
-func (s *search) do(c *state, a Ask) (trial.Trial, error) {
+func (s *search) do(c *candidate, a TrialRequest) (trial.Trial, error) {
 	if err := s.check(); err != nil {
 		return trial.Trial{}, err
 	}
@@ -438,11 +438,11 @@ func (s *search) report(size int, t trial.Trial) {
 		return
 	}
 	p := Progress{Phase: s.phase, Size: size, Done: s.done, Total: s.total, Counts: s.out.Counts, Trial: t}
-	if m, ok := s.best(size); ok {
+	if m, ok := s.fastestAt(size); ok {
 		p.Best, p.BestTime = m.Variant.Label, time.Duration(m.Sample.Median)
 	}
 	if s.safe != nil {
-		if m, ok := s.safe.at(size); ok {
+		if m, ok := s.safe.timeAt(size); ok {
 			p.SafeTime = time.Duration(m.Sample.Median)
 		}
 	}
@@ -452,10 +452,10 @@ func (s *search) report(size int, t trial.Trial) {
 	s.Observe(p)
 }
 
-// best is the fastest at a size so far.
-func (s *search) best(size int) (first Measured, found bool) {
+// fastestAt is the fastest at a size so far.
+func (s *search) fastestAt(size int) (first Measured, found bool) {
 	for _, c := range s.order { // the first of the ranking, without the others' order
-		m, ok := c.at(size)
+		m, ok := c.timeAt(size)
 		if ok && (!found || cmp.Or(cmp.Compare(m.Sample.Median, first.Sample.Median), cmp.Compare(c.v.Label, first.Variant.Label)) < 0) {
 			first, found = m, true
 		}

@@ -21,8 +21,8 @@ type bench struct {
 	clock  time.Time
 	truth  func(v *device.Variant, size int) time.Duration
 	noise  float64
-	plan   func(a Ask) trial.Status // "" for ok
-	asked  []Ask
+	plan   func(a TrialRequest) trial.Status // "" for ok
+	asked  []TrialRequest
 	cancel func(n int) // called before trial n
 	others func(v *device.Variant) float64
 }
@@ -31,7 +31,7 @@ func newBench(truth func(*device.Variant, int) time.Duration) *bench {
 	return &bench{rng: rand.New(rand.NewPCG(1, 2)), clock: time.Unix(0, 0), truth: truth, noise: 0.002}
 }
 
-func (b *bench) Do(ctx context.Context, a Ask) (trial.Trial, error) {
+func (b *bench) Do(ctx context.Context, a TrialRequest) (trial.Trial, error) {
 	if b.cancel != nil {
 		b.cancel(len(b.asked))
 	}
@@ -185,7 +185,7 @@ func TestFailuresNeverWin(t *testing.T) {
 			b := newBench(bowl)
 			p := plan(b, family(64))
 			seen := 0
-			b.plan = func(a Ask) trial.Status {
+			b.plan = func(a TrialRequest) trial.Status {
 				// Wrong answers may show late, under load: the fourth time.
 				if strings.HasPrefix(a.Variant.Label, "x=37,") && a.Action == action {
 					if seen++; action == trial.ActionVerify || seen >= 4 {
@@ -220,7 +220,7 @@ func TestFailuresNeverWin(t *testing.T) {
 
 func TestMemoryBarsLargerSizes(t *testing.T) {
 	b := newBench(bowl)
-	b.plan = func(a Ask) trial.Status {
+	b.plan = func(a TrialRequest) trial.Status {
 		if strings.HasPrefix(a.Variant.Label, "x=42,") && a.Action == trial.ActionMeasure && a.Size >= 24 {
 			return trial.Memory
 		}
@@ -317,7 +317,7 @@ func TestInterruptedWinnersAreProven(t *testing.T) {
 					cancel()
 				}
 			}
-			b.plan = func(a Ask) trial.Status { b.noise = c.noise(a.Variant); return "" }
+			b.plan = func(a TrialRequest) trial.Status { b.noise = c.noise(a.Variant); return "" }
 			p := plan(b, f)
 			p.Previous = map[int]string{20: f.Variants[6].Label}
 			o, err := Run(ctx, b, p)
@@ -358,7 +358,7 @@ func TestBenchErrorEndsTheSearch(t *testing.T) {
 
 type failing struct{ err error }
 
-func (f failing) Do(context.Context, Ask) (trial.Trial, error) { return trial.Trial{}, f.err }
+func (f failing) Do(context.Context, TrialRequest) (trial.Trial, error) { return trial.Trial{}, f.err }
 
 func TestFeasible(t *testing.T) {
 	b := newBench(bowl)
@@ -510,7 +510,7 @@ func TestTurns(t *testing.T) {
 		for i := range n {
 			sizes = append(sizes, i)
 		}
-		order, parts := turns(sizes)
+		order, parts := sizeSchedule(sizes)
 		left := 1.0
 		for k, i := range order {
 			got := left * parts[k]

@@ -24,7 +24,7 @@ type luckBench struct {
 	seed    uint64 // of the tune: other seeds draw other instances
 }
 
-func (b *luckBench) Do(ctx context.Context, a Ask) (trial.Trial, error) {
+func (b *luckBench) Do(ctx context.Context, a TrialRequest) (trial.Trial, error) {
 	was := b.truth
 	defer func() { b.truth = was }()
 	b.truth = func(v *device.Variant, size int) time.Duration {
@@ -116,10 +116,10 @@ func TestHopelessOnSome(t *testing.T) {
 	}
 	classical := m(0, 13.05, 3413.1, 16.35, 5663.8, 6568.3, 13.83)
 	core := m(1, 9.84, 322.6, 12.38, 127.1, 636, 12.04)
-	if v, why, _ := Decide([]Measured{classical, core}, f.Variants[0].Label, NoiseLimit); v != &f.Variants[1] {
+	if v, why, _ := PickWinner([]Measured{classical, core}, f.Variants[0].Label, NoiseLimit); v != &f.Variants[1] {
 		t.Errorf("%s won (%s), want the one that is faster on every instance", v.Label, why)
 	}
-	if v, why, _ := Decide([]Measured{classical, core}, f.Variants[1].Label, NoiseLimit); v != &f.Variants[1] {
+	if v, why, _ := PickWinner([]Measured{classical, core}, f.Variants[1].Label, NoiseLimit); v != &f.Variants[1] {
 		t.Errorf("%s won (%s), want the earlier winner, which is faster on every instance", v.Label, why)
 	}
 	// What is faster on two instances of six is not ahead, however much it gains there.

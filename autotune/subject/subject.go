@@ -12,10 +12,10 @@ import (
 // A Subject is one family that can be tuned.
 type Subject interface {
 	Family() *device.Family
-	// Fixed lists the workloads: parameters that the problem decides, such as {"value": "int32"}, and
+	// Workloads lists the workloads: parameters that the problem decides, such as {"value": "int32"}, and
 	// properties of instances, such as {"range": "wide"}. Variants are compared within one workload
 	// only.
-	Fixed() []map[string]string
+	Workloads() []map[string]string
 	// Sizes are the default sizes to tune on this device, ascending.
 	Sizes(f device.Facts) []int
 	// Feasible reports why a variant cannot run at a size on a device.
@@ -29,11 +29,11 @@ type Subject interface {
 	Open(d device.Device, v *device.Variant) (Runner, error)
 }
 
-// A Counted subject counts its sizes in a unit of its own, where other families of its problem
+// A UnitCounted subject counts its sizes in a unit of its own, where other families of its problem
 // count in another, or takes larger sizes than they do.
-type Counted interface {
-	// Counts is the unit of sizes, in the plural, and the largest size that users may ask about.
-	Counts() (unit string, most int)
+type UnitCounted interface {
+	// SizeUnit is the unit of sizes, in the plural, and the largest size that users may ask about.
+	SizeUnit() (unit string, most int)
 }
 
 // A Varied subject has times that depend on the instance, or on a run's own chance, as whole

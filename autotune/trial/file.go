@@ -17,26 +17,26 @@ type Records struct {
 	Trials []Trial
 	// Damaged tells of each line that could not be read and was left out: a person's edit, a bad disk, a line that a
 	// crash cut off, or the zeros that a power cut leaves at the end of a file.
-	Damaged []Damage
+	Damaged []DamagedLine
 
 	lines int64 // bytes of all lines but a last one that was cut off
 	ended bool  // the last of these lines has its newline
 }
 
-// A Damage is a line that was left out.
-type Damage struct {
+// A DamagedLine is a line that was left out.
+type DamagedLine struct {
 	File string
 	Line int   // from 1
 	Err  error // why it is no trial
 }
 
 // Error names the file and the line.
-func (d Damage) Error() string {
+func (d DamagedLine) Error() string {
 	return fmt.Sprintf("%s:%d: %v: this line is left out", d.File, d.Line, d.Err)
 }
 
 // Unwrap returns why the line is no trial.
-func (d Damage) Unwrap() error { return d.Err }
+func (d DamagedLine) Unwrap() error { return d.Err }
 
 // errVersion is wrapped for a record of another version, which is no damage.
 var errVersion = errors.New("this build reads schema 1")
@@ -76,12 +76,12 @@ func decode(name string, r io.Reader, most int64) (found Records, err error) {
 		}
 		switch cut := torn(text); {
 		case bad != nil && cut:
-			found.Damaged = append(found.Damaged, Damage{name, line, errCut})
+			found.Damaged = append(found.Damaged, DamagedLine{name, line, errCut})
 			if !ended {
 				return found, found.check(foreign)
 			}
 		case bad != nil:
-			found.Damaged = append(found.Damaged, Damage{name, line, bad})
+			found.Damaged = append(found.Damaged, DamagedLine{name, line, bad})
 			if foreign == nil {
 				foreign = fmt.Errorf("%s:%d: %w", name, line, bad)
 			}
@@ -202,9 +202,9 @@ type synced interface {
 // ErrLocked is wrapped by Open when another process appends to the file.
 var ErrLocked = errors.New("another run of the tuner appends to this file")
 
-// Regular returns an error unless a path names a regular file, or nothing yet. A pipe or a device cannot be read again
+// CheckRegularFile returns an error unless a path names a regular file, or nothing yet. A pipe or a device cannot be read again
 // after it was written, and may have no end.
-func Regular(path string) error {
+func CheckRegularFile(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s: found no regular file, expected one that is written and read again", path)
 	}
@@ -215,7 +215,7 @@ func Regular(path string) error {
 // holds; a last line that a crash cut off is removed. One process has a file open at a time, where
 // the system has locks; the error of a second one wraps ErrLocked.
 func Open(path string) (*File, Records, error) {
-	if err := Regular(path); err != nil {
+	if err := CheckRegularFile(path); err != nil {
 		return nil, Records{}, fmt.Errorf("open trials: %w", err)
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
@@ -272,9 +272,9 @@ func (f *File) Append(t *Trial) error {
 // Close closes the file.
 func (f *File) Close() error { return f.f.Close() }
 
-// Alone calls do while no other process is in a call of Alone for the same folder,
+// WithFolderLock calls do while no other process is in a call of WithFolderLock for the same folder,
 // where the system has locks.
-func Alone(folder string, do func() error) error {
+func WithFolderLock(folder string, do func() error) error {
 	f, err := os.Open(folder)
 	if err != nil {
 		return err

@@ -247,7 +247,7 @@ func TestRegular(t *testing.T) {
 		path string
 		ok   bool
 	}{{path, true}, {filepath.Join(folder, "none"), true}, {folder, false}, {os.DevNull, false}} {
-		if err := Regular(c.path); (err == nil) != c.ok {
+		if err := CheckRegularFile(c.path); (err == nil) != c.ok {
 			t.Errorf("%s: found %v", c.path, err)
 		}
 		if _, _, err := Open(c.path); !c.ok && (err == nil || !strings.Contains(err.Error(), "no regular file")) {

@@ -72,10 +72,10 @@ func Cases(ctx context.Context, d device.Device, s device.Stream, sub subject.Su
 	return done, nil
 }
 
-// Fresh runs a random instance that no trial had before, because a variant might answer the known cases
+// RunRandomInstance runs a random instance that no trial had before, because a variant might answer the known cases
 // by heart. Its size is the middle one of the cases that are feasible for the variant. Errors are those
 // of Cases.
-func Fresh(d device.Device, s device.Stream, sub subject.Subject, v *device.Variant, r subject.Runner, cases []subject.Case, fixed map[string]string, seed uint64) error {
+func RunRandomInstance(d device.Device, s device.Stream, sub subject.Subject, v *device.Variant, r subject.Runner, cases []subject.Case, fixed map[string]string, seed uint64) error {
 	var sizes []int
 	for _, c := range cases {
 		if size := c.Instance.Size(); sub.Feasible(v, d.Facts(), size) == nil {
@@ -178,7 +178,7 @@ func one(s device.Stream, r subject.Runner, c subject.Case) (err error) {
 		}
 	}()
 	for run := 1; run <= Runs; run++ {
-		if err := Once(s, job); err != nil {
+		if err := RunPoisoned(s, job); err != nil {
 			return fmt.Errorf("case %s: %w", c.Name, err)
 		}
 		if err := job.Check(s); err != nil {
@@ -188,8 +188,8 @@ func one(s device.Stream, r subject.Runner, c subject.Case) (err error) {
 	return nil
 }
 
-// Once runs a job from poisoned outputs to its end.
-func Once(s device.Stream, job subject.Job) error {
+// RunPoisoned runs a job from poisoned outputs to its end.
+func RunPoisoned(s device.Stream, job subject.Job) error {
 	if err := job.Reset(s); err != nil {
 		return fmt.Errorf("reset: %w", err)
 	}
@@ -202,8 +202,8 @@ func Once(s device.Stream, job subject.Job) error {
 	return nil
 }
 
-// Status is the status of a trial whose variant ended with an error.
-func Status(err error) trial.Status {
+// StatusOf is the status of a trial whose variant ended with an error.
+func StatusOf(err error) trial.Status {
 	var wrong *Failure
 	switch {
 	case err == nil:

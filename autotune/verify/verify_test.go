@@ -38,8 +38,8 @@ func TestCases(t *testing.T) {
 		cases, _ := s.Cases(nil)
 		stream, _ := d.NewStream()
 		n, err := verify.Cases(t.Context(), d, stream, s, v, r, cases)
-		if n != tc.cases || verify.Status(err) != tc.status {
-			t.Errorf("%q: %d cases, %v (%s), want %d, %s", tc.plant, n, err, verify.Status(err), tc.cases, tc.status)
+		if n != tc.cases || verify.StatusOf(err) != tc.status {
+			t.Errorf("%q: %d cases, %v (%s), want %d, %s", tc.plant, n, err, verify.StatusOf(err), tc.cases, tc.status)
 		}
 		if err != nil && !strings.Contains(err.Error(), tc.text) {
 			t.Errorf("%q: error %q, want %q", tc.plant, err, tc.text)
@@ -63,7 +63,7 @@ func TestStatus(t *testing.T) {
 		trial.Memory:  fmt.Errorf("x: %w", device.ErrMemory),
 		trial.Verify:  fmt.Errorf("x: %w", &verify.Failure{Case: "c", Run: 2, Err: errors.New("y")}),
 	} {
-		if got := verify.Status(err); got != want {
+		if got := verify.StatusOf(err); got != want {
 			t.Errorf("%v: %s, want %s", err, got, want)
 		}
 	}
@@ -77,7 +77,7 @@ func TestVariant(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n, err := verify.Variant(t.Context(), d, stream, s, &s.Family().Variants[0], 0); verify.Status(err) != want || n == 0 {
+		if n, err := verify.Variant(t.Context(), d, stream, s, &s.Family().Variants[0], 0); verify.StatusOf(err) != want || n == 0 {
 			t.Errorf("%q: %d cases, %v, want %s", plant, n, err, want)
 		}
 	}
@@ -132,7 +132,7 @@ func TestFreshIsACase(t *testing.T) {
 	}
 	cases, _ := s.Cases(nil)
 	stream, _ := d.NewStream()
-	if err := verify.Fresh(d, stream, s, v, r, cases, nil, 5); err != nil || s.drawn != 1 {
+	if err := verify.RunRandomInstance(d, stream, s, v, r, cases, nil, 5); err != nil || s.drawn != 1 {
 		t.Errorf("%d drawn as a case, %v", s.drawn, err)
 	}
 }

@@ -36,8 +36,8 @@ type Client struct {
 	starts int
 }
 
-// Starts is how many workers have been started.
-func (c *Client) Starts() int { return c.starts }
+// StartCount is how many workers have been started.
+func (c *Client) StartCount() int { return c.starts }
 
 // A process is a running worker.
 type process struct {
@@ -58,11 +58,11 @@ func (c *Client) Facts(ctx context.Context) (device.Facts, error) {
 	return c.proc.facts, nil
 }
 
-// Do runs one trial within timeout. A worker that hangs is killed (status
+// RunTrial runs one trial within timeout. A worker that hangs is killed (status
 // timeout), one that dies is reported with the head of its stderr (status oom where it
 // had no memory, else launch), and one cut short by ctx is killed (status skipped). The error
 // wraps ErrStart or is ctx's.
-func (c *Client) Do(ctx context.Context, r Request, timeout time.Duration) (trial.Trial, error) {
+func (c *Client) RunTrial(ctx context.Context, r Request, timeout time.Duration) (trial.Trial, error) {
 	if err := c.start(ctx); err != nil {
 		return trial.Trial{}, err
 	}
@@ -72,7 +72,7 @@ func (c *Client) Do(ctx context.Context, r Request, timeout time.Duration) (tria
 	begin := time.Now()
 	ended := func(status trial.Status, format string, args ...any) trial.Trial {
 		c.drop()
-		t := fail(blank(r, p.facts), status, fmt.Errorf(format, args...))
+		t := failTrial(newRecord(r, p.facts), status, fmt.Errorf(format, args...))
 		t.Time, t.Wall = begin.UTC(), int64(time.Since(begin))
 		return t
 	}
@@ -130,7 +130,7 @@ func (c *Client) drop() {
 	select {
 	case <-p.exited: // the process ended: its number may belong to another one by now
 	default:
-		kill(p.cmd)
+		killGroup(p.cmd)
 	}
 	for range p.lines { // let the reader come to its end
 	}
@@ -184,7 +184,7 @@ func spawn(cmd *exec.Cmd) (*process, error) {
 	p := &process{cmd: cmd, lines: make(chan []byte), exited: make(chan struct{})}
 	cmd.Stderr = &p.stderr
 	cmd.WaitDelay = 2 * time.Second // a process that the worker started may hold stderr open
-	separate(cmd)
+	setProcessGroup(cmd)
 	var err error
 	if p.stdin, err = cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -203,7 +203,7 @@ func spawn(cmd *exec.Cmd) (*process, error) {
 			p.lines <- bytes.Clone(in.Bytes())
 		}
 		// Whatever ended the reading, the worker's answers cannot be read any more.
-		kill(cmd)
+		killGroup(cmd)
 		p.err = cmd.Wait()
 		close(p.exited)
 		close(p.lines)
@@ -215,7 +215,7 @@ func spawn(cmd *exec.Cmd) (*process, error) {
 // ends a process for lack of memory, or where its last words are of memory.
 func (p *process) death() trial.Status {
 	words := p.stderr.quote()
-	if killed(p.err) || slices.ContainsFunc(noMemory, func(text string) bool { return strings.Contains(words, text) }) {
+	if wasKilled(p.err) || slices.ContainsFunc(noMemory, func(text string) bool { return strings.Contains(words, text) }) {
 		return trial.Memory
 	}
 	return trial.Launch

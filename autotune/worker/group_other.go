@@ -4,11 +4,11 @@ package worker
 
 import "os/exec"
 
-// separate does nothing where there are no process groups.
-func separate(*exec.Cmd) {}
+// setProcessGroup does nothing where there are no process groups.
+func setProcessGroup(*exec.Cmd) {}
 
-// kill ends the worker.
-func kill(cmd *exec.Cmd) { cmd.Process.Kill() }
+// killGroup ends the worker.
+func killGroup(cmd *exec.Cmd) { cmd.Process.Kill() }
 
-// killed reports false: the system does not tell.
-func killed(error) bool { return false }
+// wasKilled reports false: the system does not tell.
+func wasKilled(error) bool { return false }

@@ -8,23 +8,23 @@ import (
 	"syscall"
 )
 
-// separate puts the worker in a process group of its own: ctrl-C reaches the tuner alone, and kill ends
+// setProcessGroup puts the worker in a process group of its own: ctrl-C reaches the tuner alone, and killGroup ends
 // the worker's own children with it.
-func separate(cmd *exec.Cmd) {
+func setProcessGroup(cmd *exec.Cmd) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	cmd.SysProcAttr.Setpgid = true
 }
 
-// kill ends the worker and its children.
-func kill(cmd *exec.Cmd) {
+// killGroup ends the worker and its children.
+func killGroup(cmd *exec.Cmd) {
 	syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	cmd.Process.Kill()
 }
 
-// killed reports whether a process was ended by SIGKILL, which no process sends itself.
-func killed(err error) bool {
+// wasKilled reports whether a process was ended by SIGKILL, which no process sends itself.
+func wasKilled(err error) bool {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
 		return false

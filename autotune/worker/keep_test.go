@@ -42,7 +42,7 @@ func TestInstancesAreKept(t *testing.T) {
 		for _, seed := range c.seeds {
 			r := request("", trial.ActionMeasure)
 			r.Seed, r.Effort = seed, worker.Effort{Samples: 1, Warmup: time.Microsecond}
-			if got := b.Do(t.Context(), r); got.Status != trial.OK || got.Seed != seed {
+			if got := b.RunTrial(t.Context(), r); got.Status != trial.OK || got.Seed != seed {
 				t.Fatalf("%s: seed %d: %s %s", c.name, seed, got.Status, got.Error)
 			}
 		}
@@ -59,7 +59,7 @@ func TestVerifiedAfterTiming(t *testing.T) {
 		for k, cases := range []int{2, 0} {
 			r := request(plant, trial.ActionMeasure)
 			r.Effort = worker.Effort{Samples: 1, Warmup: time.Microsecond}
-			if got := b.Do(t.Context(), r); got.Status != want || got.Cases != cases {
+			if got := b.RunTrial(t.Context(), r); got.Status != want || got.Cases != cases {
 				t.Errorf("%q, measurement %d: %s %s, %d cases, expected %d", plant, k+1, got.Status, got.Error, got.Cases, cases)
 			}
 		}
@@ -79,7 +79,7 @@ func TestShortWarmup(t *testing.T) {
 			calls = 0
 			r := request("", trial.ActionMeasure)
 			r.Effort = worker.Effort{Samples: 1}
-			if got := b.Do(t.Context(), r); got.Status != trial.OK {
+			if got := b.RunTrial(t.Context(), r); got.Status != trial.OK {
 				t.Fatalf("%s: %s %s", kind, got.Status, got.Error)
 			}
 			if calls < 5 || (calls < 25) != short {

@@ -64,7 +64,7 @@ type Effort struct {
 	Cap        time.Duration `json:"cap_ns,omitempty"`
 	Bound      time.Duration `json:"bound_ns,omitempty"`
 	// Others is the part of the host's cores that other processes may take during a measurement, and Wait
-	// how long the worker waits until they take no more (measure.Others).
+	// how long the worker waits until they take no more (measure.OtherLoad).
 	Others float64       `json:"others,omitempty"`
 	Wait   time.Duration `json:"wait_ns,omitempty"`
 }
@@ -88,8 +88,8 @@ func Serve(ctx context.Context, dev device.Device, subjects []subject.Subject, i
 	}
 	b := &Bench{Device: dev, Subjects: subjects}
 	if dev.Facts().Kind == device.Host {
-		b.Others = new(measure.Others)
-		b.Others.Watch()
+		b.Others = new(measure.OtherLoad)
+		b.Others.BeginInterval()
 	}
 	requests, ended := make(chan Request), make(chan error)
 	returned := make(chan struct{})
@@ -129,7 +129,7 @@ func Serve(ctx context.Context, dev device.Device, subjects []subject.Subject, i
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := enc.Encode(reply{r.ID, b.Do(ctx, r)}); err != nil {
+			if err := enc.Encode(reply{r.ID, b.RunTrial(ctx, r)}); err != nil {
 				return fmt.Errorf("worker: write reply: %w", err)
 			}
 		}
@@ -144,7 +144,7 @@ type Bench struct {
 	Now      func() time.Time // default time.Now
 
 	// Others tells what other processes compute meanwhile; nil: nobody asks.
-	Others *measure.Others
+	Others *measure.OtherLoad
 
 	// Roomy reports whether memory is left for another instance beside those that are kept; default a
 	// look at the heap and at the memory that this process may take.
@@ -197,8 +197,8 @@ func roomy() bool {
 	return heap[0].Value.Uint64() < uint64(free)/keptPart
 }
 
-// Do runs one trial. The trial's status and error say what went wrong.
-func (b *Bench) Do(ctx context.Context, r Request) trial.Trial {
+// RunTrial runs one trial. The trial's status and error say what went wrong.
+func (b *Bench) RunTrial(ctx context.Context, r Request) trial.Trial {
 	now := b.Now
 	if now == nil {
 		now = time.Now
@@ -211,16 +211,16 @@ func (b *Bench) Do(ctx context.Context, r Request) trial.Trial {
 }
 
 func (b *Bench) do(ctx context.Context, r Request, now func() time.Time) (done trial.Trial) {
-	none := blank(r, b.Device.Facts())
+	none := newRecord(r, b.Device.Facts())
 	i := slices.IndexFunc(b.Subjects, func(s subject.Subject) bool { return s.Family().Name == r.Family })
 	if i < 0 {
-		return fail(none, trial.Skipped, fmt.Errorf("the worker has no family %s", r.Family))
+		return failTrial(none, trial.Skipped, fmt.Errorf("the worker has no family %s", r.Family))
 	}
 	sub := b.Subjects[i]
 	f := sub.Family()
 	v := f.Variant(r.Variant)
 	if v == nil || v.Hash != r.Hash {
-		return fail(none, trial.Skipped, fmt.Errorf("the worker's build does not have this variant with hash %016x", r.Hash))
+		return failTrial(none, trial.Skipped, fmt.Errorf("the worker's build does not have this variant with hash %016x", r.Hash))
 	}
 	t := trial.New(f, v, b.Device.Facts())
 	t.Fixed, t.Size, t.Seed, t.Action = r.Fixed, r.Size, r.Seed, r.Action
@@ -229,13 +229,13 @@ func (b *Bench) do(ctx context.Context, r Request, now func() time.Time) (done t
 		if errors.Is(err, device.ErrMemory) {
 			status = trial.Memory
 		}
-		return fail(t, status, err)
+		return failTrial(t, status, err)
 	}
 	d := b.Device
 	if r.Action == trial.ActionVerify && d.Facts().Kind != device.Host { // on a host, Go guards the memory
 		g, err := guard.New(b.Device)
 		if err != nil {
-			return fail(t, trial.Launch, err)
+			return failTrial(t, trial.Launch, err)
 		}
 		defer func() {
 			if err := g.Close(); err != nil && done.Status == trial.OK {
@@ -243,7 +243,7 @@ func (b *Bench) do(ctx context.Context, r Request, now func() time.Time) (done t
 				if errors.Is(err, guard.ErrOverrun) {
 					status = trial.Verify
 				}
-				done = fail(done, status, err)
+				done = failTrial(done, status, err)
 			}
 		}()
 		d = g
@@ -254,28 +254,28 @@ func (b *Bench) do(ctx context.Context, r Request, now func() time.Time) (done t
 		if errors.Is(err, device.ErrMemory) {
 			status = trial.Memory
 		}
-		return fail(t, status, err)
+		return failTrial(t, status, err)
 	}
 	err = b.run(ctx, d, &t, sub, v, runner, r, now)
 	if cerr := runner.Close(); err == nil && cerr != nil {
 		err = fmt.Errorf("close: %w", cerr)
 	}
 	if err != nil {
-		return fail(t, verify.Status(err), err)
+		return failTrial(t, verify.StatusOf(err), err)
 	}
 	t.Status = trial.OK
 	return t
 }
 
-// blank is a record of a request for a variant that is not known.
-func blank(r Request, facts device.Facts) trial.Trial {
+// newRecord is a record of a request for a variant that is not known.
+func newRecord(r Request, facts device.Facts) trial.Trial {
 	t := trial.New(&device.Family{Name: r.Family}, &device.Variant{Label: r.Variant, Hash: r.Hash}, facts)
 	t.Fixed, t.Size, t.Seed, t.Action = r.Fixed, r.Size, r.Seed, r.Action
 	return t
 }
 
-// fail ends a record with an error, and removes the measurements that it has.
-func fail(t trial.Trial, s trial.Status, err error) trial.Trial {
+// failTrial ends a record with an error, and removes the measurements that it has.
+func failTrial(t trial.Trial, s trial.Status, err error) trial.Trial {
 	t.Status, t.Error = s, err.Error()
 	t.Cold, t.Hot, t.Stop = nil, nil, ""
 	return t
@@ -316,7 +316,7 @@ func (b *Bench) run(ctx context.Context, d device.Device, t *trial.Trial, sub su
 		b.held[key] = true
 	}
 	b.fresh++
-	return verify.Fresh(d, s, sub, v, runner, cases, r.Fixed, r.Seed^(v.Hash+b.fresh*0x9e3779b97f4a7c15))
+	return verify.RunRandomInstance(d, s, sub, v, runner, cases, r.Fixed, r.Seed^(v.Hash+b.fresh*0x9e3779b97f4a7c15))
 }
 
 func (b *Bench) measure(ctx context.Context, t *trial.Trial, s device.Stream, sub subject.Subject, runner subject.Runner, r Request, now func() time.Time) (err error) {
@@ -338,7 +338,7 @@ func (b *Bench) measure(ctx context.Context, t *trial.Trial, s device.Stream, su
 		warmup = shortWarmup
 	}
 	var m measure.Result
-	others, err := b.Others.Alone(b.Device.Facts().SMs, r.Effort.Others, r.Effort.Wait, func() (err error) {
+	others, err := b.Others.RunUndisturbed(b.Device.Facts().SMs, r.Effort.Others, r.Effort.Wait, func() (err error) {
 		m, err = measure.Run(ctx, b.Device, s, job, measure.Options{
 			Warmup: warmup, Cap: r.Effort.Cap, Samples: r.Effort.Samples, MinSamples: r.Effort.MinSamples, Bound: r.Effort.Bound, Now: now,
 		})
@@ -355,7 +355,7 @@ func (b *Bench) measure(ctx context.Context, t *trial.Trial, s device.Stream, su
 	}
 	t.Cold, t.Hot, t.Stop, t.Work = m.Cold, m.Hot, m.Stop, job.Work()
 	if !m.Clean {
-		if err := verify.Once(s, job); err != nil {
+		if err := verify.RunPoisoned(s, job); err != nil {
 			return err
 		}
 	}
@@ -423,7 +423,7 @@ func (b *Bench) answer(s device.Stream, sub subject.Subject, label string, inst 
 		return err
 	}
 	defer func() { err = errors.Join(err, job.Close()) }()
-	if err := verify.Once(s, job); err != nil {
+	if err := verify.RunPoisoned(s, job); err != nil {
 		return err
 	}
 	return job.Check(s)

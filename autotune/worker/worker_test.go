@@ -100,15 +100,15 @@ func TestEachFailureCostsOneTrial(t *testing.T) {
 		{"killed", trial.ActionVerify, trial.Memory, "worker died (signal: killed)", 6},
 	} {
 		begin := time.Now()
-		got, err := c.Do(t.Context(), request(tc.plant, tc.action), 2*time.Second)
+		got, err := c.RunTrial(t.Context(), request(tc.plant, tc.action), 2*time.Second)
 		if err != nil {
 			t.Fatalf("%q: %v", tc.plant, err)
 		}
 		if got.Status != tc.status || !strings.Contains(got.Error, tc.text) || (tc.text == "") != (got.Error == "") {
 			t.Errorf("%q %s: %s %q, want %s %q", tc.plant, tc.action, got.Status, got.Error, tc.status, tc.text)
 		}
-		if c.Starts() != tc.starts {
-			t.Errorf("%q: %d workers started, want %d", tc.plant, c.Starts(), tc.starts)
+		if c.StartCount() != tc.starts {
+			t.Errorf("%q: %d workers started, want %d", tc.plant, c.StartCount(), tc.starts)
 		}
 		if got.Status == trial.OK && tc.action == trial.ActionMeasure && (got.Best() == nil || got.Best().N != 3 || got.Cases != 2 || got.Work != 10) {
 			t.Errorf("%q: trial %+v", tc.plant, got)
@@ -137,7 +137,7 @@ func TestFirstAnswersLargeInstances(t *testing.T) {
 		if tc.first {
 			r.First = request("", trial.ActionVerify).Variant
 		}
-		if got := b.Do(t.Context(), r); got.Status != tc.status {
+		if got := b.RunTrial(t.Context(), r); got.Status != tc.status {
 			t.Errorf("size %d, first %v: %s %q, want %s", tc.size, tc.first, got.Status, got.Error, tc.status)
 		}
 	}
@@ -153,7 +153,7 @@ func TestOverrunIsFound(t *testing.T) {
 		if want == "" {
 			status = trial.OK
 		}
-		got := b.Do(t.Context(), request(plant, trial.ActionVerify))
+		got := b.RunTrial(t.Context(), request(plant, trial.ActionVerify))
 		if got.Status != status || !strings.Contains(got.Error, want) {
 			t.Errorf("%q: %s %q, want %s", plant, got.Status, got.Error, want)
 		}
@@ -167,11 +167,11 @@ func TestStaleRequest(t *testing.T) {
 	c := client(t, "serve")
 	r := request("", trial.ActionVerify)
 	r.Hash++
-	if got, err := c.Do(t.Context(), r, time.Minute); err != nil || got.Status != trial.Skipped {
+	if got, err := c.RunTrial(t.Context(), r, time.Minute); err != nil || got.Status != trial.Skipped {
 		t.Errorf("wrong hash: %v, %v", got, err)
 	}
 	r.Family = "toy/other"
-	if got, err := c.Do(t.Context(), r, time.Minute); err != nil || got.Status != trial.Skipped {
+	if got, err := c.RunTrial(t.Context(), r, time.Minute); err != nil || got.Status != trial.Skipped {
 		t.Errorf("wrong family: %v, %v", got, err)
 	}
 }
@@ -184,7 +184,7 @@ func TestCancelKillsTheWorker(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	begin := time.Now()
-	got, err := c.Do(ctx, request("hang", trial.ActionVerify), time.Minute)
+	got, err := c.RunTrial(ctx, request("hang", trial.ActionVerify), time.Minute)
 	if !errors.Is(err, context.DeadlineExceeded) || got.Status != trial.Skipped || time.Since(begin) > 10*time.Second {
 		t.Errorf("%v, %v after %v", got.Status, err, time.Since(begin))
 	}
@@ -200,7 +200,7 @@ func TestWorkerThatDoesNotStart(t *testing.T) {
 		if mode == "mute" {
 			c.StartTimeout = 100 * time.Millisecond
 		}
-		_, err := c.Do(t.Context(), request("", trial.ActionVerify), time.Minute)
+		_, err := c.RunTrial(t.Context(), request("", trial.ActionVerify), time.Minute)
 		if !errors.Is(err, worker.ErrStart) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", mode, err, want)
 		}

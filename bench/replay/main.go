@@ -128,7 +128,7 @@ type bench struct {
 }
 
 // Do draws the samples of a trial; verifying costs nothing and succeeds.
-func (b *bench) Do(ctx context.Context, a search.Ask) (trial.Trial, error) {
+func (b *bench) Do(ctx context.Context, a search.TrialRequest) (trial.Trial, error) {
 	t := trial.Trial{Status: trial.OK, Variant: a.Variant.Label, Size: a.Size, Action: a.Action}
 	if a.Action != trial.ActionMeasure {
 		return t, ctx.Err()

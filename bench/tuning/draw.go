@@ -46,7 +46,7 @@ func draw(subjects []subject.Subject, entries []tuned.Entry, facts device.Facts,
 		}
 		some := of[problems[turn%len(problems)]]
 		s := some[rng.IntN(len(some))]
-		fixed, sizes := s.Fixed(), s.Sizes(facts)
+		fixed, sizes := s.Workloads(), s.Sizes(facts)
 		w := workload{subject: s, fixed: fixed[rng.IntN(len(fixed))]}
 		low, high := float64(sizes[0]), share*float64(sizes[len(sizes)-1])
 		w.size = int(math.Round(low * math.Pow(high/low, rng.Float64())))

@@ -95,7 +95,7 @@ func TestHosts(t *testing.T) {
 				if !autotune.Here(s, facts) {
 					continue
 				}
-				for _, fixed := range s.Fixed() {
+				for _, fixed := range s.Workloads() {
 					for _, n := range s.Sizes(facts) {
 						if len(workload{s, fixed, n}.candidates(facts)) < 2 {
 							continue

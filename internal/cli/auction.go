@@ -262,7 +262,7 @@ Bidders that dummies tell get the dummies' numbers for names.`,
 				return err
 			}
 			for _, note := range auc.Notes {
-				p.Say("%s: %s", called(args[0]), note)
+				p.PrintLine("%s: %s", called(args[0]), note)
 			}
 			return a.writeAuction(cmd.Context(), p, auc, to, output)
 		},
@@ -292,7 +292,7 @@ func (a *app) writeAuction(ctx context.Context, p *ui.Progress, auc *auction.Auc
 		return err
 	})
 	for _, note := range notes {
-		p.Say("%s: %s", path, note)
+		p.PrintLine("%s: %s", path, note)
 	}
 	return err
 }

@@ -53,11 +53,11 @@ formats:
 				return err
 			}
 			p.Set("writing %s", output)
-			p.Say("%s: %s, read as %s", args[0], inst, inst.Format)
+			p.PrintLine("%s: %s, read as %s", args[0], inst, inst.Format)
 			for _, note := range inst.Notes {
-				p.Say("%s: %s", args[0], note)
+				p.PrintLine("%s: %s", args[0], note)
 			}
-			return a.writeQUBO(cmd.Context(), p.Say, inst, output, to)
+			return a.writeQUBO(cmd.Context(), p.PrintLine, inst, output, to)
 		},
 	}
 	f := cmd.Flags()
@@ -130,7 +130,7 @@ with coefficients from -100 to 100. The instances of the literature are
 				return err
 			}
 			p.Set("writing %s", output)
-			return a.writeQUBO(cmd.Context(), p.Say, inst, output, to)
+			return a.writeQUBO(cmd.Context(), p.PrintLine, inst, output, to)
 		},
 	}
 	f := cmd.Flags()

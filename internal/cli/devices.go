@@ -58,7 +58,7 @@ func (a *app) listDevices(asJSON bool) error {
 		return printJSON(a.out, found)
 	}
 	var t ui.Table
-	t.Right(3, 4, 5, 6, 7)
+	t.AlignRight(3, 4, 5, 6, 7)
 	t.Row("device", "name", "capability", "units", "memory", "free", "shared/block", "L2", "driver")
 	for _, f := range found {
 		t.Row(f.String(), f.Name, f.Capability(), fmt.Sprint(f.SMs), size(f.Memory), size(f.Free), size(f.SharedPerBlock), size(f.L2), cmp.Or(f.Driver, "-"))

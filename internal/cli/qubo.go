@@ -288,7 +288,7 @@ func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, session *qubo.Sess
 	}
 	read := time.Since(start).Seconds()
 	if need := inst.Memory(); need > 1<<30 {
-		p.Say("%s: solving takes about %s besides the instance", path, device.Size(need))
+		p.PrintLine("%s: solving takes about %s besides the instance", path, device.Size(need))
 	}
 	if session.Ranks, err = a.together(session.Devices, false, qubo.Digest(inst)); err != nil {
 		return err

@@ -192,7 +192,7 @@ func (s *solveFlags) verified(a *app, p *ui.Progress, stopped bool, err error, c
 	case !s.verify || err != nil:
 		return "", err
 	case stopped:
-		p.Say("coalesce: the answer was not verified: the solve was ended before it was done")
+		p.PrintLine("coalesce: the answer was not verified: the solve was ended before it was done")
 		return "", nil
 	}
 	p.Set("verifying with the reference")
@@ -233,7 +233,7 @@ func bestOn[T any](ctx context.Context, a *app, on []device.Device, work func() 
 }
 
 // progress is the live line of a command; quiet until something takes long.
-func (a *app) progress() *ui.Progress { return ui.Start(a.err) }
+func (a *app) progress() *ui.Progress { return ui.StartProgress(a.err) }
 
 // standing returns a function that shows an incumbent on the progress line: the name of what is solved,
 // the incumbent, and the work done, counted in a unit.

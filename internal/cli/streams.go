@@ -86,7 +86,7 @@ func (a *app) withOutput(cmd *cobra.Command) *cobra.Command {
 			return usagef("FILE is %s, which several ranks cannot read", dash)
 		}
 		if !cmd.Flags().Changed("output") {
-			if ui.Unseen(a.raw) {
+			if ui.DiscardsOutput(a.raw) {
 				fmt.Fprintln(a.err, "coalesce: standard output is closed, or /dev/null: nobody sees the answer, --output FILE keeps it")
 			}
 			if f := cmd.Flags(); a.team != nil || f.Changed("values") || f.Changed("plot") { // which are worth the work alone
@@ -113,7 +113,7 @@ func (a *app) withOutput(cmd *cobra.Command) *cobra.Command {
 // be lost, hours later.
 func (a *app) whileRead(cmd *cobra.Command, work func() error) error {
 	unread := errors.New("standard output is a pipe that nobody reads")
-	if ui.Unread(a.raw) {
+	if ui.ReaderClosed(a.raw) {
 		return unread
 	}
 	ctx, end := context.WithCancelCause(cmd.Context())
@@ -126,7 +126,7 @@ func (a *app) whileRead(cmd *cobra.Command, work func() error) error {
 				again.Stop()
 				return
 			case <-again.C:
-				if ui.Unread(a.raw) {
+				if ui.ReaderClosed(a.raw) {
 					end(unread)
 				}
 			}

@@ -269,7 +269,7 @@ func (a *app) tuneHere(ctx context.Context, s *tuneFlags, subjects []subject.Sub
 }
 
 // damaged tells of a line of trials that is left out.
-func (a *app) damaged(d trial.Damage) { fmt.Fprintf(a.err, "coalesce: %v\n", d) }
+func (a *app) damaged(d trial.DamagedLine) { fmt.Fprintf(a.err, "coalesce: %v\n", d) }
 
 // tasks are the families asked for that run on the device, or the workloads of --from;
 // none where that file has none for the device, which is told.

@@ -206,7 +206,7 @@ func frozen(t *testing.T, name string, subjects map[string]subject.Subject, r *r
 				continue
 			}
 			s := subjects[g.Family]
-			if s == nil || !slices.ContainsFunc(s.Fixed(), func(w map[string]string) bool { return maps.Equal(w, g.Fixed) }) {
+			if s == nil || !slices.ContainsFunc(s.Workloads(), func(w map[string]string) bool { return maps.Equal(w, g.Fixed) }) {
 				t.Errorf("%s: a guess for %s %v, which nobody tunes", name, g.Family, g.Fixed)
 				return
 			}
@@ -249,7 +249,7 @@ func others(s subject.Subject, label string, facts device.Facts, size int) []*de
 	was := f.Variant(label)
 	var list []*device.Variant
 	for _, v := range variants(f) {
-		for _, fixed := range s.Fixed() {
+		for _, fixed := range s.Workloads() {
 			if v != was && f.Fits(v, fixed) == nil && f.Fits(was, fixed) == nil && s.Feasible(v, facts, size) == nil {
 				list = append(list, v)
 				break
@@ -263,7 +263,7 @@ func others(s subject.Subject, label string, facts device.Facts, size int) []*de
 func forcing(t *testing.T, s subject.Subject, v *device.Variant, facts device.Facts, size int) *tuned.Database {
 	t.Helper()
 	f, db := s.Family(), &tuned.Database{}
-	for _, fixed := range s.Fixed() {
+	for _, fixed := range s.Workloads() {
 		if f.Fits(v, fixed) != nil {
 			continue
 		}

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Unread reports whether a writer is a pipe whose readers have all closed it.
-func Unread(w io.Writer) bool {
+// ReaderClosed reports whether a writer is a pipe whose readers have all closed it.
+func ReaderClosed(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok {
 		return false

@@ -4,5 +4,5 @@ package ui
 
 import "io"
 
-// Unread is not known here: it is false.
-func Unread(io.Writer) bool { return false }
+// ReaderClosed is not known here: it is false.
+func ReaderClosed(io.Writer) bool { return false }

@@ -17,11 +17,11 @@ func TestUnread(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	if Unread(w) {
+	if ReaderClosed(w) {
 		t.Error("a pipe with a reader: found unread")
 	}
 	r.Close()
-	if !Unread(w) {
+	if !ReaderClosed(w) {
 		t.Error("a pipe without a reader: found read")
 	}
 	f, err := os.Create(t.TempDir() + "/file")
@@ -29,7 +29,7 @@ func TestUnread(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if Unread(f) || Unread(&bytes.Buffer{}) {
+	if ReaderClosed(f) || ReaderClosed(&bytes.Buffer{}) {
 		t.Error("no pipe: found unread")
 	}
 }

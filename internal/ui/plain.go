@@ -15,10 +15,10 @@ import (
 	"unicode/utf8"
 )
 
-// Plain is a text with its control characters, line ends and bytes that are no UTF-8
+// EscapeControl returns a text with its control characters, line ends and bytes that are no UTF-8
 // included, as \x1b, \n and so on: what a file or its names hold must not steer a
 // terminal.
-func Plain(text string) string {
+func EscapeControl(text string) string {
 	if utf8.ValidString(text) && !strings.ContainsFunc(text, steers) {
 		return text
 	}
@@ -51,7 +51,7 @@ func steers(r rune) bool {
 const longest = 1000
 
 // OneLine is an error's text on one line: each of several errors once, also where the
-// first of them has words before it, control characters as Plain writes them, the end of a
+// first of them has words before it, control characters as EscapeControl writes them, the end of a
 // context and JSON values of another type in a user's words.
 func OneLine(err error) string {
 	var list []string
@@ -61,7 +61,7 @@ func OneLine(err error) string {
 	}
 	words := strings.NewReplacer(known...)
 	for line := range strings.Lines(err.Error()) {
-		line = words.Replace(Plain(strings.TrimRight(line, "\r\n")))
+		line = words.Replace(EscapeControl(strings.TrimRight(line, "\r\n")))
 		if len(line) > longest { // an error of a library may quote all of a file's number
 			line = strings.ToValidUTF8(line[:longest], "") + "…"
 		}
@@ -93,9 +93,9 @@ func mistyped(wrong *json.UnmarshalTypeError) string {
 	return fmt.Sprintf("found a JSON %.40s%s, expected %s", wrong.Value, at, expected) // the value of a number is all its digits
 }
 
-// Unseen reports whether standard output is /dev/null, open for reading too. Go opens that
+// DiscardsOutput reports whether standard output is /dev/null, open for reading too. Go opens that
 // in place of a closed one, before main; some callers do, for output that they do not want.
-func Unseen(stdout io.Writer) bool {
+func DiscardsOutput(stdout io.Writer) bool {
 	f, ok := stdout.(*os.File)
 	if !ok {
 		return false

@@ -16,7 +16,7 @@ func TestPlain(t *testing.T) {
 		"a\x1b[31mb\nc\td":  `a\x1b[31mb\nc\td`,
 		"\u202eevil\u0085x": `\u202eevil\x85x`,
 	} {
-		if got := Plain(text); got != want {
+		if got := EscapeControl(text); got != want {
 			t.Errorf("%q: found %q, expected %q", text, got, want)
 		}
 	}
@@ -59,7 +59,7 @@ func TestOneLine(t *testing.T) {
 
 // Bytes that are no UTF-8 are shown, the character for such bytes itself is kept.
 func TestPlainBytes(t *testing.T) {
-	if got, want := Plain("a\xb0n \ufffd\x1b"), "a\\xb0n \ufffd\\x1b"; got != want {
+	if got, want := EscapeControl("a\xb0n \ufffd\x1b"), "a\\xb0n \ufffd\\x1b"; got != want {
 		t.Errorf("found %q, expected %q", got, want)
 	}
 }

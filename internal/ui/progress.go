@@ -35,17 +35,17 @@ type Progress struct {
 	done  chan struct{}
 }
 
-// Start shows progress on w until Close. Nothing is drawn before Set has said
+// StartProgress shows progress on w until Close. Nothing is drawn before Set has said
 // what is going on.
-func Start(w io.Writer) *Progress {
+func StartProgress(w io.Writer) *Progress {
 	period, width := logPeriod, terminalWidth(w)
 	if width > 0 {
 		period = livePeriod
 	}
-	return start(w, width, period)
+	return startProgress(w, width, period)
 }
 
-func start(w io.Writer, width int, period time.Duration) *Progress {
+func startProgress(w io.Writer, width int, period time.Duration) *Progress {
 	p := &Progress{w: w, width: width, start: time.Now(), stop: make(chan struct{}), done: make(chan struct{})}
 	go p.tick(period)
 	return p
@@ -71,18 +71,18 @@ func (p *Progress) tick(period time.Duration) {
 func (p *Progress) Set(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.text = Plain(strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " "))
+	p.text = EscapeControl(strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " "))
 	if p.width > 0 {
 		p.draw()
 	}
 }
 
-// Say writes a line that stays.
-func (p *Progress) Say(format string, args ...any) {
+// PrintLine writes a line that stays.
+func (p *Progress) PrintLine(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clear()
-	fmt.Fprintln(p.w, Plain(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(p.w, EscapeControl(fmt.Sprintf(format, args...)))
 }
 
 // Close stops the line and wipes it off a terminal.

@@ -16,8 +16,8 @@ type Table struct {
 	right map[int]bool
 }
 
-// Right aligns columns (counted from 0) to the right, as numbers want.
-func (t *Table) Right(columns ...int) {
+// AlignRight aligns columns (counted from 0) to the right, as numbers want.
+func (t *Table) AlignRight(columns ...int) {
 	if t.right == nil {
 		t.right = map[int]bool{}
 	}
@@ -26,11 +26,11 @@ func (t *Table) Right(columns ...int) {
 	}
 }
 
-// Row adds a row. Rows may differ in length. Cells are made Plain.
+// Row adds a row. Rows may differ in length. Control characters of cells are escaped (EscapeControl).
 func (t *Table) Row(cells ...string) {
 	row := make([]string, len(cells))
 	for k, cell := range cells {
-		row[k] = Plain(cell)
+		row[k] = EscapeControl(cell)
 	}
 	t.rows = append(t.rows, row)
 }

@@ -27,7 +27,7 @@ func (b *buffer) String() string {
 
 func TestProgressAwayFromTerminal(t *testing.T) {
 	var out buffer
-	p := start(&out, 0, 5*time.Millisecond)
+	p := startProgress(&out, 0, 5*time.Millisecond)
 	p.Set("level %d", 1)
 	p.Set("level %d\nof 9", 2)
 	for deadline := time.Now().Add(5 * time.Second); out.String() == "" && time.Now().Before(deadline); {
@@ -43,7 +43,7 @@ func TestProgressAwayFromTerminal(t *testing.T) {
 
 func TestProgressQuietWhenShort(t *testing.T) {
 	var out buffer
-	p := Start(&out)
+	p := StartProgress(&out)
 	p.Set("soon over")
 	p.Close()
 	if got := out.String(); got != "" {
@@ -53,9 +53,9 @@ func TestProgressQuietWhenShort(t *testing.T) {
 
 func TestProgressOnTerminal(t *testing.T) {
 	var out buffer
-	p := start(&out, 20, time.Hour)
+	p := startProgress(&out, 20, time.Hour)
 	p.Set("a line that is much longer than the terminal is wide")
-	p.Say("kept")
+	p.PrintLine("kept")
 	p.Set("x")
 	p.Close()
 	const wipe = "\r\x1b[K"
@@ -67,7 +67,7 @@ func TestProgressOnTerminal(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	var table Table
-	table.Right(1)
+	table.AlignRight(1)
 	table.Row("name", "value", "note")
 	table.Row("höhe", "7")
 	table.Row("b", "12345", "x")

@@ -125,14 +125,14 @@ func (c contest[I]) using(db *tuned.Database) subject.Subject {
 // Family returns the algorithms.
 func (c contest[I]) Family() *device.Family { return c.p.Family }
 
-// Fixed returns the workloads.
-func (c contest[I]) Fixed() []map[string]string { return c.p.Fixed }
+// Workloads returns the workloads.
+func (c contest[I]) Workloads() []map[string]string { return c.p.Fixed }
 
 // Sizes returns the sizes to tune.
 func (c contest[I]) Sizes(f device.Facts) []int { return c.p.Sizes(f) }
 
-// Counts says what a size is a number of, where the problem says so.
-func (c contest[I]) Counts() (unit string, most int) { return c.p.Unit, c.p.Most }
+// SizeUnit says what a size is a number of, where the problem says so.
+func (c contest[I]) SizeUnit() (unit string, most int) { return c.p.Unit, c.p.Most }
 
 // Varied says that some instances suit an algorithm better than others.
 func (c contest[I]) Varied() {}

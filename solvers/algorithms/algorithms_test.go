@@ -82,7 +82,7 @@ func TestTrialsOfAlgorithms(t *testing.T) {
 		v := f.Variant("algorithm=" + name)
 		for _, action := range []string{trial.ActionVerify, trial.ActionMeasure} {
 			want := want
-			got := b.Do(t.Context(), worker.Request{Family: f.Name, Variant: v.Label, Hash: v.Hash, Fixed: s.Fixed()[0], Size: 3, Action: action})
+			got := b.RunTrial(t.Context(), worker.Request{Family: f.Name, Variant: v.Label, Hash: v.Hash, Fixed: s.Workloads()[0], Size: 3, Action: action})
 			if want == trial.Constraint && action == trial.ActionVerify {
 				want = trial.OK // of the small instances it refuses none
 			}

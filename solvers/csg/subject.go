@@ -44,7 +44,7 @@ type tunable struct{ family *device.Family }
 
 func (t tunable) Family() *device.Family { return t.family }
 
-func (t tunable) Fixed() []map[string]string {
+func (t tunable) Workloads() []map[string]string {
 	var all []map[string]string
 	for _, value := range []Value{Int16, Int32, Int64, Float32, Float64} {
 		if !slices.ContainsFunc(t.family.Variants, func(v device.Variant) bool { return t.family.Value(&v, "value") == string(value) }) {

@@ -252,8 +252,8 @@ func (s *Subject) kernel(i int, plant string) device.HostKernel {
 	}
 }
 
-// Fixed is value=int64 alone.
-func (s *Subject) Fixed() []map[string]string { return []map[string]string{{"value": "int64"}} }
+// Workloads is value=int64 alone.
+func (s *Subject) Workloads() []map[string]string { return []map[string]string{{"value": "int64"}} }
 
 // Sizes are 10, 100 and 1000.
 func (s *Subject) Sizes(device.Facts) []int { return []int{10, 100, 1000} }

@@ -52,7 +52,7 @@ func Print(w io.Writer, r *auction.Result) error {
 		named = named || b.Bidder != ""
 	}
 	var t ui.Table
-	t.Right(0, 1)
+	t.AlignRight(0, 1)
 	row := func(price, bid, bidder, goods string) {
 		if named {
 			t.Row(price, bid, bidder, goods)
@@ -98,12 +98,12 @@ func Print(w io.Writer, r *auction.Result) error {
 func payments(w io.Writer, r *auction.Result, named bool) error {
 	a, p := r.Auction, r.Payments
 	var t ui.Table
-	t.Right(0)
+	t.AlignRight(0)
 	header := []string{"pays", "bids"}
 	if named {
 		header = []string{"pays", "bidder", "bids"}
 	} else {
-		t.Right(0, 1)
+		t.AlignRight(0, 1)
 	}
 	t.Row(header...)
 	for _, x := range p.Winners {

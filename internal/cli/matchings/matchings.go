@@ -27,7 +27,7 @@ func uncertified(r *assignment.Result) string {
 // --verify.
 func Print(out io.Writer, r *assignment.Result, facts device.Facts, verified string) error {
 	var pairs ui.Table
-	pairs.Right(0)
+	pairs.AlignRight(0)
 	pairs.Row("cost", "row", "column")
 	for i, j := range r.Column {
 		if j >= 0 {

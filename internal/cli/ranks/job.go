@@ -49,14 +49,14 @@ func (j *Job) Run(ctx context.Context, paths []string, solve func(path string) O
 			fmt.Fprintf(j.Talk, "coalesce: %s has %d of %d results already\n", j.Folder, there, len(paths))
 		}
 	}
-	p := ui.Start(j.Talk)
+	p := ui.StartProgress(j.Talk)
 	defer p.Close()
 	came := 0
 	err := Share(ctx, j.Team, items, func(k int) Outcome { return solve(paths[k]) }, func(k int, o Outcome) error {
 		came++
 		p.Set("%d of %d solved", came, len(items))
 		if o.Talk != "" {
-			p.Say("%s", strings.TrimSpace(o.Talk))
+			p.PrintLine("%s", strings.TrimSpace(o.Talk))
 		}
 		if o.Code != 0 {
 			failed(paths[k], o.Code)

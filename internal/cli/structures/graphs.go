@@ -140,7 +140,7 @@ func WriteResult(out io.Writer, r *csg.Result, device, verified string) error {
 
 func writeBlocks(out io.Writer, list []csg.Block, total solve.Number, agents int) error {
 	var blocks ui.Table
-	blocks.Right(0)
+	blocks.AlignRight(0)
 	blocks.Row("value", "block")
 	for _, b := range list {
 		blocks.Row(b.Value, "{"+strings.Join(b.Agents, ", ")+"}")

@@ -114,7 +114,7 @@ func (a *Answer) Write(w io.Writer) error {
 		return err
 	}
 	var t ui.Table
-	t.Right(0)
+	t.AlignRight(0)
 	t.Row("value", "structure")
 	for _, f := range a.Found {
 		var blocks []string

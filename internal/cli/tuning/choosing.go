@@ -106,7 +106,7 @@ type untunedFile struct {
 
 // openUntuned reads what the file holds, and makes it where there is none.
 func openUntuned(path string) (*untunedFile, error) {
-	if err := trial.Regular(path); err != nil {
+	if err := trial.CheckRegularFile(path); err != nil {
 		return nil, fmt.Errorf("--record-untuned: %w", err)
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644)
@@ -181,7 +181,7 @@ func From(path string, families []subject.Subject, facts device.Facts) (tasks []
 			return nil, 0, fmt.Errorf("%s: family %q is not among those that are tuned here", path, u.Family)
 		}
 		s := families[at]
-		if !slices.ContainsFunc(s.Fixed(), func(w map[string]string) bool { return maps.Equal(w, u.Fixed) }) {
+		if !slices.ContainsFunc(s.Workloads(), func(w map[string]string) bool { return maps.Equal(w, u.Fixed) }) {
 			return nil, 0, fmt.Errorf("%s: %s has no workload %s", path, u.Family, fixed(u.Fixed))
 		}
 		k := slices.IndexFunc(tasks, func(t autotune.Task) bool {

@@ -46,15 +46,15 @@ func (e Env) doctor(ctx context.Context, d device.Device, named string) error {
 	var t ui.Table
 	t.Row("device", fmt.Sprintf("%s (%s)", facts, facts.Name))
 	t.Row("driver", cmp.Or(facts.Driver, "-"))
-	var others *measure.Others
+	var others *measure.OtherLoad
 	switch facts.Kind {
 	case device.CUDA:
 		gpu(ctx, &t, facts)
 	case device.Host:
-		others = new(measure.Others)
+		others = new(measure.OtherLoad)
 	}
 	var s steady
-	taken, err := others.Alone(facts.SMs, 1, 0, func() (err error) {
+	taken, err := others.RunUndisturbed(facts.SMs, 1, 0, func() (err error) {
 		s, err = steadiness(d)
 		return err
 	})
@@ -63,7 +63,7 @@ func (e Env) doctor(ctx context.Context, d device.Device, named string) error {
 	}
 	switch s.others = taken; {
 	case others == nil:
-	case others.Known():
+	case others.Available():
 		t.Row("other processes", fmt.Sprintf("take %.0f %% of the cores", 100*taken))
 	default:
 		t.Row("other processes", "not known")
@@ -111,7 +111,7 @@ func gpu(ctx context.Context, t *ui.Table, facts device.Facts) {
 			t.Row(row[0], "not known: nvidia-smi: "+ui.OneLine(err))
 			continue
 		}
-		t.Row(row[0], ui.Plain(answer))
+		t.Row(row[0], ui.EscapeControl(answer))
 	}
 	answer, err := ask("--query-compute-apps=pid,process_name")
 	switch {
@@ -120,7 +120,7 @@ func gpu(ctx context.Context, t *ui.Table, facts device.Facts) {
 	case answer == "":
 		answer = "none"
 	}
-	t.Row("other processes", ui.Plain(strings.ReplaceAll(answer, "\n", "; ")))
+	t.Row("other processes", ui.EscapeControl(strings.ReplaceAll(answer, "\n", "; ")))
 }
 
 // steady is how the same work scatters on a device.

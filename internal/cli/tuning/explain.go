@@ -85,7 +85,7 @@ func (x *Explanation) Write(out io.Writer) error {
 	}
 	if len(x.Candidates) > 0 {
 		var t ui.Table
-		t.Right(1, 2, 3)
+		t.AlignRight(1, 2, 3)
 		t.Row("", "time", "at size", "slowdown", "variant")
 		for _, k := range x.Candidates {
 			mark, took, at, label := "", "-", "-", k.Variant

@@ -38,7 +38,7 @@ func Families(subjects []subject.Subject, name string, facts device.Facts) ([]su
 // asked for; a parameter that a workload lacks, or nobody asked for, is free. Who asks
 // means kernels: algorithms are left out then.
 func Workloads(s subject.Subject, asked map[string][]string) []map[string]string {
-	return slices.DeleteFunc(slices.Clone(s.Fixed()), func(fixed map[string]string) bool {
+	return slices.DeleteFunc(slices.Clone(s.Workloads()), func(fixed map[string]string) bool {
 		for param, values := range asked {
 			if len(values) > 0 && s.Family().Target == "" {
 				return true

@@ -69,7 +69,7 @@ func Earlier(path string, must bool) (*tuned.Database, error) {
 
 // writable makes the folder of a file, and a file in it that it removes again.
 func writable(path string) error {
-	if err := trial.Regular(path); err != nil {
+	if err := trial.CheckRegularFile(path); err != nil {
 		return fmt.Errorf("save %w", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -31,7 +31,7 @@ type Env struct {
 	Device   func(name string, threads int, work func(device.Device) error) error // opens, works, closes
 	Path     func() (string, error)                                               // of the user's own
 	Subjects []subject.Subject
-	Damaged  func(trial.Damage)                     // tells of a line of trials that is left out
+	Damaged  func(trial.DamagedLine)                // tells of a line of trials that is left out
 	Usage    func(format string, args ...any) error // a mistake in the command line
 }
 
@@ -58,7 +58,7 @@ func (e Env) mergeCommand() *cobra.Command {
 }
 
 func (e Env) merge(files []string, output string) error {
-	return trial.Alone(filepath.Dir(output), func() error {
+	return trial.WithFolderLock(filepath.Dir(output), func() error {
 		all := &tuned.Database{}
 		for _, path := range files {
 			db, err := tuned.Load(path)

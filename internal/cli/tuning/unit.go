@@ -16,8 +16,8 @@ type Unit struct {
 
 // Of is the unit of a family, whose problem counts in u.
 func (u Unit) Of(s subject.Subject) Unit {
-	if c, ok := s.(subject.Counted); ok {
-		if name, most := c.Counts(); name != "" {
+	if c, ok := s.(subject.UnitCounted); ok {
+		if name, most := c.SizeUnit(); name != "" {
 			return Unit{name, most}
 		}
 	}

@@ -19,8 +19,8 @@ type tunableCheck struct{}
 
 func (tunableCheck) Family() *device.Family { return &assignment.Check }
 
-// Fixed: the range of costs makes no difference to it.
-func (tunableCheck) Fixed() []map[string]string {
+// Workloads: the range of costs makes no difference to it.
+func (tunableCheck) Workloads() []map[string]string {
 	var all []map[string]string
 	for _, value := range []problem.Value{problem.Int32, problem.Int64, problem.Float32, problem.Float64} {
 		all = append(all, map[string]string{"value": string(value)})

@@ -20,7 +20,7 @@ type tunableDuals struct{}
 
 func (tunableDuals) Family() *device.Family { return &assignment.Duals }
 
-func (tunableDuals) Fixed() []map[string]string { return tunableCheck{}.Fixed() }
+func (tunableDuals) Workloads() []map[string]string { return tunableCheck{}.Workloads() }
 
 func (tunableDuals) Sizes(f device.Facts) []int { return sides(f) }
 

@@ -24,8 +24,8 @@ type tunablePoints struct{}
 
 func (tunablePoints) Family() *device.Family { return &assignment.Points }
 
-// Fixed: distances are whole numbers, with ties, or not.
-func (tunablePoints) Fixed() []map[string]string {
+// Workloads: distances are whole numbers, with ties, or not.
+func (tunablePoints) Workloads() []map[string]string {
 	var all []map[string]string
 	for _, metric := range []problem.Metric{problem.Euclidean, problem.Squared, problem.Manhattan} {
 		for _, floor := range []string{"off", "on"} {
@@ -136,7 +136,7 @@ type tunablePointcheck struct{}
 
 func (tunablePointcheck) Family() *device.Family { return &assignment.Pointcheck }
 
-func (tunablePointcheck) Fixed() []map[string]string {
+func (tunablePointcheck) Workloads() []map[string]string {
 	var all []map[string]string
 	for _, metric := range []problem.Metric{problem.Euclidean, problem.Squared, problem.Manhattan} {
 		for _, value := range []problem.Value{problem.Float64, problem.Int64} {

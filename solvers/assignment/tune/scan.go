@@ -21,8 +21,8 @@ func newTunableScan() tunableScan {
 	return tunableScan{tunable{families.Family{Name: "hostscan", Kernels: &assignment.Hostscan}}}
 }
 
-// Fixed: a pass takes its time whatever the costs.
-func (tunableScan) Fixed() []map[string]string { return tunableCheck{}.Fixed() }
+// Workloads: a pass takes its time whatever the costs.
+func (tunableScan) Workloads() []map[string]string { return tunableCheck{}.Workloads() }
 
 func (t tunableScan) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
 	return subject.Open(&assignment.Hostscan, v, func(t *trialInstance) (subject.Job, error) {

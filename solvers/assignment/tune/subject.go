@@ -50,7 +50,7 @@ type tunable struct{ family families.Family }
 
 func (t tunable) Family() *device.Family { return t.family.Kernels }
 
-func (t tunable) Fixed() []map[string]string {
+func (t tunable) Workloads() []map[string]string {
 	var all []map[string]string
 	for _, value := range []problem.Value{problem.Int32, problem.Int64, problem.Float32, problem.Float64} {
 		for _, class := range []string{engine.SmallRange, engine.MediumRange, engine.WideRange} {

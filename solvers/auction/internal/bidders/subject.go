@@ -15,7 +15,7 @@ type tunable struct{}
 
 func (tunable) Family() *device.Family { return &auction.Bidders }
 
-func (tunable) Fixed() []map[string]string {
+func (tunable) Workloads() []map[string]string {
 	return []map[string]string{{"value": string(device.Int32)}, {"value": string(device.Int64)}}
 }
 

@@ -33,11 +33,11 @@ type tunable struct{}
 
 func (tunable) Family() *device.Family { return &auction.Bounds }
 
-func (tunable) Fixed() []map[string]string { return []map[string]string{{}} }
+func (tunable) Workloads() []map[string]string { return []map[string]string{{}} }
 
-// Counts are bids: a child's program has a column for each. More than 2^20 fit no device's shared
+// SizeUnit are bids: a child's program has a column for each. More than 2^20 fit no device's shared
 // memory.
-func (tunable) Counts() (unit string, most int) { return "bids", 1 << 20 }
+func (tunable) SizeUnit() (unit string, most int) { return "bids", 1 << 20 }
 
 func (tunable) Sizes(f device.Facts) []int {
 	if f.Kind == device.CUDA {

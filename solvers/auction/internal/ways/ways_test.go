@@ -17,7 +17,7 @@ func TestPredicted(t *testing.T) {
 	s := &solve.Settings{Devices: emulatedtest.Several(t, 1)}
 	facts := s.Devices[0].Facts()
 	sub := Subject[int](nil, nil, nil)
-	for _, fixed := range sub.Fixed() {
+	for _, fixed := range sub.Workloads() {
 		for _, items := range []int{2, 14, 25, 26, 30, 36, 37, 1000} {
 			want := Branch
 			if items <= bidders.MaxItemsOnDevice || fixed["bids"] == alternatives && items <= bidders.MaxItemsOnDevice+mostDummies {

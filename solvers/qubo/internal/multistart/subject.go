@@ -29,9 +29,9 @@ type subjectOf struct{ kernels *device.Family }
 // Family is the family.
 func (t subjectOf) Family() *device.Family { return t.kernels }
 
-// Fixed are the types of coefficients, each of which is tuned by itself, and whether few
+// Workloads are the types of coefficients, each of which is tuned by itself, and whether few
 // solutions are evaluated at once or many.
-func (t subjectOf) Fixed() []map[string]string {
+func (t subjectOf) Workloads() []map[string]string {
 	var all []map[string]string
 	for _, kind := range []string{evaluate.Int8, evaluate.Int32, evaluate.Float32, evaluate.Float64} {
 		all = append(all, map[string]string{"weight": kind})

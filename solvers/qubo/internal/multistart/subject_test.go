@@ -22,7 +22,7 @@ func TestDenseSubjects(t *testing.T) {
 	}
 	defer s.Close()
 	for _, sub := range []subjectOf{{&qubo.Evaluate}, {&qubo.Multistart}} {
-		for _, fixed := range sub.Fixed() {
+		for _, fixed := range sub.Workloads() {
 			f := sub.Family()
 			if kind := fixed["weight"]; !emulatedtest.Every() && (kind == evaluate.Int32 || kind == evaluate.Float32) {
 				continue
@@ -49,7 +49,7 @@ func TestDenseSubjects(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := verify.Once(s, job); err != nil {
+			if err := verify.RunPoisoned(s, job); err != nil {
 				t.Error(err)
 			}
 			on := job.(*denseJob)

@@ -22,8 +22,8 @@ type Subject struct{}
 // Family is qubo/bulk.
 func (Subject) Family() *device.Family { return &qubo.Bulk }
 
-// Fixed are the types of coefficients, each of which is tuned by itself.
-func (Subject) Fixed() []map[string]string {
+// Workloads are the types of coefficients, each of which is tuned by itself.
+func (Subject) Workloads() []map[string]string {
 	var all []map[string]string
 	for _, row := range []string{"int8", "int16", "int32", "int64", "bits", "float32", "pairs"} {
 		all = append(all, map[string]string{"row": row})

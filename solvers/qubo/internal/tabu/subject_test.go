@@ -27,7 +27,7 @@ func TestBulkSubject(t *testing.T) {
 	}
 	defer s.Close()
 	sub := Subject{}
-	for _, fixed := range sub.Fixed() {
+	for _, fixed := range sub.Workloads() {
 		label := "block=32,items=4,row=" + fixed["row"] + ",cluster=1,searches=0,meet=barrier"
 		if fixed["row"] == "bits" {
 			label = strings.Replace(label, "items=4", "items=32", 1)
@@ -54,14 +54,14 @@ func TestBulkSubject(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := verify.Once(s, job); err != nil {
+		if err := verify.RunPoisoned(s, job); err != nil {
 			t.Error(err)
 		}
 		b := job.(*trialJob).on
 		if err := job.Check(&wavering{Stream: s, of: b.scores}); !errors.Is(err, problem.ErrCheck) || !strings.Contains(err.Error(), "a second run") {
 			t.Errorf("%s: a second run with other scores passes: %v", v.Label, err)
 		}
-		if err := verify.Once(s, job); err != nil {
+		if err := verify.RunPoisoned(s, job); err != nil {
 			t.Error(err)
 		}
 		b.p.Diag[0]++
@@ -192,7 +192,7 @@ func TestBulkChoice(t *testing.T) {
 // What the subject says a variant is chosen for is what choosing for its problems takes.
 func TestBulkWorkload(t *testing.T) {
 	hopper := device.Facts{Kind: device.CUDA, Major: 9}
-	for _, fixed := range (Subject{}).Fixed() {
+	for _, fixed := range (Subject{}).Workloads() {
 		for _, n := range []int{60, 120, 300} {
 			w, err := Subject{}.Workload(fixed, hopper, n)
 			if err != nil {

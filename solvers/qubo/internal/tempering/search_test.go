@@ -268,7 +268,7 @@ func TestTemperSubject(t *testing.T) {
 	}
 	defer s.Close()
 	sub := Subject{}
-	for _, fixed := range sub.Fixed() {
+	for _, fixed := range sub.Workloads() {
 		label := "block=64,state=shared,weight=unit"
 		if fixed["weight"] != "unit" {
 			label = "block=64,state=global,weight=int32"
@@ -289,7 +289,7 @@ func TestTemperSubject(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := verify.Once(s, job); err != nil {
+		if err := verify.RunPoisoned(s, job); err != nil {
 			t.Error(err)
 		}
 		job.(*trialJob).sweeps++
@@ -336,7 +336,7 @@ func TestTemperChoice(t *testing.T) {
 // What the subject says a variant is chosen for is what choosing for its lattices takes.
 func TestTemperWorkload(t *testing.T) {
 	facts := device.Facts{Kind: device.CUDA, Major: 9, SharedPerBlock: 232448}
-	for _, fixed := range (Subject{}).Fixed() {
+	for _, fixed := range (Subject{}).Workloads() {
 		for _, side := range []int{3, 30, 120} {
 			w, err := Subject{}.Workload(fixed, facts, side*side)
 			if err != nil {

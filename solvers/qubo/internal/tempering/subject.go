@@ -21,8 +21,8 @@ type Subject struct{}
 // Family is qubo/temper.
 func (Subject) Family() *device.Family { return &qubo.Temper }
 
-// Fixed are the types of coefficients, each of which is tuned by itself.
-func (Subject) Fixed() []map[string]string {
+// Workloads are the types of coefficients, each of which is tuned by itself.
+func (Subject) Workloads() []map[string]string {
 	return []map[string]string{{"weight": "unit"}, {"weight": "int32"}}
 }
 

@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// Others tells what part of the cores that this process may use other processes take. The zero value
+// OtherLoad tells what part of the cores that this process may use other processes take. The zero value
 // is ready for use, nil knows of no others. Systems without Linux's /proc tell nothing; the part is 0 there.
-type Others struct {
-	read    func() (reading, bool) // default readProc
-	sleep   func(time.Duration)    // default time.Sleep
-	marks   []reading              // the oldest first
-	crowded bool                   // others did not leave the cores when they were last waited for
+type OtherLoad struct {
+	read    func() (counterReading, bool) // default readProc
+	sleep   func(time.Duration)           // default time.Sleep
+	marks   []counterReading              // the oldest first
+	crowded bool                          // others did not leave the cores when they were last waited for
 }
 
 // window is the least time over which the part is taken: Linux counts in hundredths of a second.
 const window = 200 * time.Millisecond
 
-// A reading of the counters, all of them since some moment in the past.
-type reading struct {
+// A counterReading of the counters, all of them since some moment in the past.
+type counterReading struct {
 	at    time.Time
 	cores int           // that this process may use
 	all   time.Duration // of these, idle or not
@@ -28,17 +28,17 @@ type reading struct {
 	own   time.Duration // that this process computed
 }
 
-// Alone runs a measurement of so many threads while other processes take at most a part of these
+// RunUndisturbed runs a measurement of so many threads while other processes take at most a part of these
 // threads' time: where they took more, it waits for them to end, and runs the measurement again. Once
 // the waits come to a time, it keeps the measurement that it has, and those after it do not wait until
 // one of them was not disturbed. taken is the part that others took during the measurement that is kept;
 // where that lasted less than 200 ms, during what came before too.
-func (o *Others) Alone(threads int, part float64, wait time.Duration, run func() error) (taken float64, err error) {
+func (o *OtherLoad) RunUndisturbed(threads int, part float64, wait time.Duration, run func() error) (taken float64, err error) {
 	if o == nil {
 		return 0, run()
 	}
 	for {
-		o.Watch()
+		o.BeginInterval()
 		err = run()
 		taken = o.taken(threads)
 		if err != nil || taken <= part {
@@ -54,24 +54,24 @@ func (o *Others) Alone(threads int, part float64, wait time.Duration, run func()
 	}
 }
 
-// Known reports whether the system tells what other processes take.
-func (o *Others) Known() bool {
+// Available reports whether the system tells what other processes take.
+func (o *OtherLoad) Available() bool {
 	_, ok := o.now()
 	return ok
 }
 
-// Watch notes where an interval begins. Alone does so too; a measurement of less than 200 ms, the first of a process, tells
+// BeginInterval notes where an interval begins. RunUndisturbed does so too; a measurement of less than 200 ms, the first of a process, tells
 // of what others took since an earlier note.
-func (o *Others) Watch() {
+func (o *OtherLoad) BeginInterval() {
 	if m, ok := o.now(); ok {
 		o.marks = append(o.marks, m)
 	}
 }
 
-// taken is the part, 0 to 1, of so many threads' time since the last Watch, or one before that at
+// taken is the part, 0 to 1, of so many threads' time since the last BeginInterval, or one before that at
 // least a window ago, that other processes took. What they take of cores that the threads leave free
 // is not counted. It is 0 where nothing is known of that long.
-func (o *Others) taken(threads int) float64 {
+func (o *OtherLoad) taken(threads int) float64 {
 	end, ok := o.now()
 	if !ok {
 		return 0
@@ -95,13 +95,13 @@ func (o *Others) taken(threads int) float64 {
 
 // wait waits until others take at most a part, for at most a time. It returns what is left of the
 // time, and whether others still take more.
-func (o *Others) wait(threads int, part float64, most time.Duration) (left time.Duration, crowded bool) {
+func (o *OtherLoad) wait(threads int, part float64, most time.Duration) (left time.Duration, crowded bool) {
 	sleep := o.sleep
 	if sleep == nil {
 		sleep = time.Sleep
 	}
 	for most >= window {
-		o.Watch()
+		o.BeginInterval()
 		sleep(window)
 		most -= window
 		if o.taken(threads) <= part {
@@ -111,7 +111,7 @@ func (o *Others) wait(threads int, part float64, most time.Duration) (left time.
 	return most, true
 }
 
-func (o *Others) now() (reading, bool) {
+func (o *OtherLoad) now() (counterReading, bool) {
 	if o.read == nil {
 		o.read = readProc
 	}
@@ -119,7 +119,7 @@ func (o *Others) now() (reading, bool) {
 }
 
 // readProc reads Linux's counters; false where there are none.
-func readProc() (r reading, ok bool) {
+func readProc() (r counterReading, ok bool) {
 	r.at = time.Now()
 	system, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -137,7 +137,7 @@ func readProc() (r reading, ok bool) {
 }
 
 // parse takes the counters out of /proc/stat, of the cores that /proc/self/status allows, and /proc/self/stat (proc(5)).
-func (r *reading) parse(system, own, status []byte) bool {
+func (r *counterReading) parse(system, own, status []byte) bool {
 	_, list, _ := bytes.Cut(status, []byte("\nCpus_allowed_list:"))
 	list, _, _ = bytes.Cut(list, []byte("\n"))
 	for line := range bytes.Lines(system) {
@@ -146,7 +146,7 @@ func (r *reading) parse(system, own, status []byte) bool {
 			continue
 		}
 		core, err := strconv.Atoi(string(fields[0][len("cpu"):]))
-		if err != nil || !allows(list, core) { // a batch system may leave this process some of the cores
+		if err != nil || !listHasCore(list, core) { // a batch system may leave this process some of the cores
 			continue
 		}
 		r.cores++
@@ -166,8 +166,8 @@ func (r *reading) parse(system, own, status []byte) bool {
 	return true
 }
 
-// allows reports whether a list of cores, such as 0-3,8, has a core.
-func allows(list []byte, core int) bool {
+// listHasCore reports whether a list of cores, such as 0-3,8, has a core.
+func listHasCore(list []byte, core int) bool {
 	for part := range bytes.SplitSeq(bytes.TrimSpace(list), []byte(",")) {
 		first, last, several := bytes.Cut(part, []byte("-"))
 		low, err := strconv.Atoi(string(first))

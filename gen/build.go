@@ -23,8 +23,8 @@ const (
 // winners is the file of the winners that the binary carries.
 const winners = "autotune/tuned/tuned.json"
 
-// build compiles the packs of all CUDA families where there is nvcc.
-func (c *command) build(ctx context.Context, out *Output) error {
+// compilePacks compiles the packs of all CUDA families where there is nvcc.
+func (c *command) compilePacks(ctx context.Context, out *Output) error {
 	job := nvcc.Job{
 		Include: []string{filepath.Join(c.root, "templates")},
 		Archs:   c.archs,
@@ -108,11 +108,11 @@ func (c *command) packs(f Family, won map[string]bool) ([]nvcc.Pack, error) {
 		out[i] = nvcc.Pack{Family: f.Space.Family, File: at(p.File), Hash: p.Hash}
 	}
 	for _, v := range f.CUDA.Variants {
-		least, err := f.Space.Least(v.Point)
+		least, err := f.Space.LeastArch(v.Point)
 		if err != nil {
 			return nil, err
 		}
-		held, err := f.Space.Held(v.Point)
+		held, err := f.Space.AlwaysBundled(v.Point)
 		if err != nil {
 			return nil, err
 		}

@@ -120,12 +120,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		verb, rest = rest[0], rest[1:]
 	}
 	verbs := map[string]func(context.Context, string) error{
-		"generate": c.generate, "list": c.list, "diff": c.diff, "explain": c.explain, "occupancy": c.occupancy, "points": c.texts,
+		"generate": c.generate, "list": c.list, "diff": c.diff, "explain": c.explain, "occupancy": c.occupancy, "points": c.writeTexts,
 	}
 	do, ok := verbs[verb]
 	if !ok {
 		names := []string{"generate", "list", "diff", "explain", "occupancy", "points"}
-		return fmt.Errorf("%w: unknown command %q, expected one of %s%s", errUsage, verb, strings.Join(names, " "), meant(verb, names))
+		return fmt.Errorf("%w: unknown command %q, expected one of %s%s", errUsage, verb, strings.Join(names, " "), didYouMean(verb, names))
 	}
 	if want := map[string]int{"explain": 1, "points": 1}[verb]; len(rest) != want {
 		return fmt.Errorf("%w: %s takes %d arguments, found %d", errUsage, verb, want, len(rest))
@@ -156,21 +156,21 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			return fmt.Errorf("%w: %w", errUsage, err)
 		}
 	}
-	if err := c.read(); err != nil {
+	if err := c.readManifest(); err != nil {
 		return err
 	}
 	return do(ctx, strings.Join(rest, ""))
 }
 
-func meant(name string, names []string) string {
+func didYouMean(name string, names []string) string {
 	if n := manifest.Nearest(name, names); n != "" {
 		return fmt.Sprintf("; did you mean %q?", n)
 	}
 	return ""
 }
 
-// read finds and reads the manifest.
-func (c *command) read() error {
+// readManifest finds and reads the manifest.
+func (c *command) readManifest() error {
 	if c.root == "" {
 		dir, err := os.Getwd()
 		if err != nil {
@@ -198,14 +198,14 @@ func (c *command) read() error {
 	}
 	for _, family := range c.only {
 		if !slices.Contains(names, family) {
-			return fmt.Errorf("%w: --only %q, expected one of %s%s", errUsage, family, strings.Join(names, " "), meant(family, names))
+			return fmt.Errorf("%w: --only %q, expected one of %s%s", errUsage, family, strings.Join(names, " "), didYouMean(family, names))
 		}
 	}
 	return nil
 }
 
-// make runs the pure stages.
-func (c *command) make() (*Output, error) {
+// runStages runs the pure stages.
+func (c *command) runStages() (*Output, error) {
 	return generate(os.DirFS(filepath.Join(c.root, "templates")), c.spaces, c.options())
 }
 
@@ -221,7 +221,7 @@ func (c *command) options() Options {
 
 // generate writes the files that changed and compiles them.
 func (c *command) generate(ctx context.Context, _ string) error {
-	out, err := c.make()
+	out, err := c.runStages()
 	if err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (c *command) generate(ctx context.Context, _ string) error {
 	if err := ctx.Err(); err != nil {
 		return errors.New("interrupted: nothing was written")
 	}
-	if err := apply(c.root, changes); err != nil {
+	if err := applyChanges(c.root, changes); err != nil {
 		return err
 	}
 	written, deleted := 0, 0
@@ -250,5 +250,5 @@ func (c *command) generate(ctx context.Context, _ string) error {
 	if !c.compile {
 		return nil
 	}
-	return c.build(ctx, out)
+	return c.compilePacks(ctx, out)
 }

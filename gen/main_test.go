@@ -289,10 +289,10 @@ func TestWithoutCompiler(t *testing.T) {
 func TestPacksForCompiler(t *testing.T) {
 	dir := root(t)
 	c := &command{root: dir, space: "committed", stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}
-	if err := c.read(); err != nil {
+	if err := c.readManifest(); err != nil {
 		t.Fatal(err)
 	}
-	out, err := c.make()
+	out, err := c.runStages()
 	if err != nil {
 		t.Fatal(err)
 	}

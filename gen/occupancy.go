@@ -17,7 +17,7 @@ import (
 // architectures that were compiled here: the registers of the kernel that has the most, the share
 // of a multiprocessor's warps that these and static shared memory allow, and the bytes spilled.
 func (c *command) occupancy(context.Context, string) error {
-	out, err := c.make()
+	out, err := c.runStages()
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (c *command) occupancy(context.Context, string) error {
 		}
 		families = append(families, f.Space.Family)
 		largest := map[string]nvcc.Usage{}
-		for _, u := range report.Of(v.Symbol) {
+		for _, u := range report.KernelsOf(v.Symbol) {
 			if old, ok := largest[u.Arch]; !ok || u.Registers > old.Registers {
 				largest[u.Arch] = u
 			}

@@ -83,7 +83,7 @@ func generate(templates fs.FS, spaces []*space.Space, o Options) (*Output, error
 		}
 		out.Files[path.Join(folder, p, "families.go")] = text
 	}
-	text, err := bind.All(order)
+	text, err := bind.AllFamilies(order)
 	if err != nil {
 		return nil, err
 	}
@@ -192,11 +192,11 @@ func (out *Output) host(f *Family) error {
 			return err
 		}
 		out.Files[path.Join(folder, s.Problem(), name)] = guarded
-		hash := cuda.Digest(cuda.Version, bind.Portable(text))
+		hash := cuda.Digest(cuda.Version, bind.PortableText(text))
 		f.Hashes = append(f.Hashes, hash)
 		b.Variants[i].Hash = hash
 	}
-	b.Kernel = func(v bind.Variant, entry string) string { return host.Func(byLabel[v.Label], entry) }
+	b.Kernel = func(v bind.Variant, entry string) string { return host.FuncName(byLabel[v.Label], entry) }
 	return out.bind(f, b)
 }
 
@@ -228,7 +228,7 @@ func (out *Output) bind(f *Family, b *bind.Family) error {
 
 // binding begins the bindings of a family with the parts that both targets share.
 func binding(f *Family) *bind.Family {
-	b := &bind.Family{Name: f.Space.Family, Hash: f.Hash, Params: f.Space.Names()}
+	b := &bind.Family{Name: f.Space.Family, Hash: f.Hash, Params: f.Space.ParamNames()}
 	for _, p := range f.Points {
 		b.Variants = append(b.Variants, bind.Variant{Label: p.Label(), Symbol: p.Symbol(), Values: p.Values, Safe: p.Safe, Study: p.Study})
 	}

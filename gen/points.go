@@ -24,13 +24,13 @@ type rendered struct {
 	File   string   `json:"file"` // below the folder
 }
 
-// texts writes the texts of one family's points into a folder, with an index, for a binary
+// writeTexts writes the texts of one family's points into a folder, with an index, for a binary
 // to compile on demand. Nothing below generated/ changes.
-func (c *command) texts(ctx context.Context, dir string) error {
+func (c *command) writeTexts(ctx context.Context, dir string) error {
 	if len(c.only) != 1 {
 		return fmt.Errorf("%w: points takes one family, named by --only", errUsage)
 	}
-	out, err := c.make()
+	out, err := c.runStages()
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (c *command) list(context.Context, string) error {
 
 // diff prints the changes that generate would make.
 func (c *command) diff(context.Context, string) error {
-	out, err := c.make()
+	out, err := c.runStages()
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (c *command) diff(context.Context, string) error {
 
 // explain prints all that is known of a variant.
 func (c *command) explain(_ context.Context, name string) error {
-	out, err := c.make()
+	out, err := c.runStages()
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (c *command) explain(_ context.Context, name string) error {
 		fmt.Fprintf(w, "safe\tused where nothing is known\n")
 	}
 	at := path.Join(folder, f.Space.Problem())
-	least, err := f.Space.Least(p)
+	least, err := f.Space.LeastArch(p)
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (c *command) explain(_ context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return usage(c.stdout, report.Of(v.Symbol), v.Symbol)
+	return usage(c.stdout, report.KernelsOf(v.Symbol), v.Symbol)
 }
 
 // usage prints ptxas's report, a line for each kernel and architecture.
@@ -197,7 +197,7 @@ func find(out *Output, name string) (*Family, int, error) {
 	case count > 1:
 		return nil, 0, fmt.Errorf("%w: %d variants have %s, expected a label that names one (go run ./gen list shows them)", errUsage, count, wanted)
 	}
-	return nil, 0, fmt.Errorf("%w: no variant %q (go run ./gen list shows them)%s", errUsage, name, meant(wanted, labels))
+	return nil, 0, fmt.Errorf("%w: no variant %q (go run ./gen list shows them)%s", errUsage, name, didYouMean(wanted, labels))
 }
 
 // matches reports whether p has every name=value of a list, "safe" standing

@@ -88,9 +88,9 @@ func ours(name string, only []string) bool {
 	return false
 }
 
-// apply makes the changes. Every file is written whole beside its place and
+// applyChanges makes the changes. Every file is written whole beside its place and
 // renamed; folders that become empty go.
-func apply(root string, changes []Change) error {
+func applyChanges(root string, changes []Change) error {
 	for _, c := range changes {
 		name := filepath.Join(root, filepath.FromSlash(c.Path))
 		if c.New == nil {

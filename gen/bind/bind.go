@@ -29,10 +29,10 @@ const (
 	hashed     = "coalesce" + "/" // the path under which Go kernels are hashed, whatever the module's is
 )
 
-// Portable is generated Go text as it would be if the module had kept its first
+// PortableText is generated Go text as it would be if the module had kept its first
 // path: its hash stays when scripts/rename-module changes the path, and the
 // tuning data stays good.
-func Portable(text string) string { return strings.ReplaceAll(text, `"`+module, `"`+hashed) }
+func PortableText(text string) string { return strings.ReplaceAll(text, `"`+module, `"`+hashed) }
 
 // A Family is the input of the bindings: a family's entries, variants and packs.
 type Family struct {
@@ -68,14 +68,14 @@ type Pack struct {
 	Hash uint64
 }
 
-// split returns the two halves of a family's name.
-func split(family string) (problem, kernel string) {
+// splitFamily returns the two halves of a family's name.
+func splitFamily(family string) (problem, kernel string) {
 	problem, kernel, _ = strings.Cut(family, "/")
 	return problem, kernel
 }
 
-// exported writes a name's first letter large.
-func exported(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
+// exportedName writes a name's first letter large.
+func exportedName(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
 
 // NewFile returns a file of the package of a problem, with the header.
 func NewFile(problem string) *jen.File {
@@ -133,20 +133,20 @@ func Bindings(f *Family) ([]byte, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	problem, kernel := split(f.Name)
+	problem, kernel := splitFamily(f.Name)
 	file := NewFile(problem)
-	f.table(file)
-	f.methods(file)
+	f.writeTable(file)
+	f.writeMethods(file)
 	return Format(problem+"/"+kernel+".go", file)
 }
 
 // Guard appends to a file of host kernels the proof that it was generated
 // together with the family's bindings.
 func Guard(file *jen.File, family string, hash uint64) {
-	_, kernel := split(family)
+	_, kernel := splitFamily(family)
 	file.Line()
 	file.Comment("Compiles only beside the bindings it was generated with.")
-	file.Var().Id("_").Op("=").Index(jen.Lit(1)).Struct().Values().Index(jen.Id(exported(kernel) + "Hash").Op("-").Add(hex(hash)))
+	file.Var().Id("_").Op("=").Index(jen.Lit(1)).Struct().Values().Index(jen.Id(exportedName(kernel) + "Hash").Op("-").Add(hexLiteral(hash)))
 }
 
 // Families writes generated/<problem>/families.go: the package comment and
@@ -157,8 +157,8 @@ func Families(problem string, families []string) ([]byte, error) {
 	file.PackageComment("bindings of their entry points. It is written by go generate; no hand edits it.")
 	var list []jen.Code
 	for _, name := range families {
-		_, kernel := split(name)
-		list = append(list, jen.Op("&").Id(exported(kernel)))
+		_, kernel := splitFamily(name)
+		list = append(list, jen.Op("&").Id(exportedName(kernel)))
 	}
 	file.Comment("Families lists the problem's families, in the order of go.generate.")
 	file.Func().Id("Families").Params().Index().Op("*").Qual(devicePath, "Family").Block(
@@ -166,8 +166,8 @@ func Families(problem string, families []string) ([]byte, error) {
 	return Format(problem+"/families.go", file)
 }
 
-// All writes generated/families.go: the list of the families of all problems.
-func All(problems []string) ([]byte, error) {
+// AllFamilies writes generated/families.go: the list of the families of all problems.
+func AllFamilies(problems []string) ([]byte, error) {
 	file := jen.NewFilePath(module + "generated")
 	file.HeaderComment(Header)
 	file.PackageComment("Package generated lists what go generate wrote: the families of every problem.")
@@ -182,8 +182,8 @@ func All(problems []string) ([]byte, error) {
 	return Format("families.go", file)
 }
 
-// hex writes a hash as users see it elsewhere.
-func hex(x uint64) jen.Code { return jen.Op(fmt.Sprintf("0x%016x", x)) }
+// hexLiteral writes a hash as users see it elsewhere.
+func hexLiteral(x uint64) jen.Code { return jen.Op(fmt.Sprintf("0x%016x", x)) }
 
 // goName converts a C name to a Go parameter name that is not in use yet.
 func goName(name string) string {
@@ -201,7 +201,7 @@ func goName(name string) string {
 		b.WriteRune(r)
 	}
 	out := b.String()
-	if out == "" || reserved(out) {
+	if out == "" || isReserved(out) {
 		out += "Arg"
 	}
 	return strings.ToLower(out[:1]) + out[1:]

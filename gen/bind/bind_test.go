@@ -99,7 +99,7 @@ func TestLists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := All([]string{"toy", "more"})
+	all, err := AllFamilies([]string{"toy", "more"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestGoName(t *testing.T) {
 // The text that is hashed does not show the module's path.
 func TestPortable(t *testing.T) {
 	const first = "coalesce" + "/runtime/device"
-	if got := Portable(`import "` + devicePath + `"`); got != `import "`+first+`"` {
+	if got := PortableText(`import "` + devicePath + `"`); got != `import "`+first+`"` {
 		t.Errorf("Portable gives %s, want the import of %s", got, first)
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/dave/jennifer/jen"
 )
 
-// methods writes the type that holds a loaded variant and a method an entry.
-func (f *Family) methods(file *jen.File) {
-	_, kernel := split(f.Name)
-	name := exported(kernel)
+// writeMethods writes the type that holds a loaded variant and a method an entry.
+func (f *Family) writeMethods(file *jen.File) {
+	_, kernel := splitFamily(f.Name)
+	name := exportedName(kernel)
 	kernels := name + "Kernels"
 	device := func(id string) *jen.Statement { return jen.Qual(devicePath, id) }
 	receiver := jen.Id("k").Op("*").Id(kernels)
@@ -56,8 +56,8 @@ func (f *Family) methods(file *jen.File) {
 			params = append(params, jen.Id(id).Add(kind))
 			args = append(args, device(t.maker).Call(jen.Id(id)))
 		}
-		file.Commentf("%s launches the entry %s.", exported(e.Name), e.Name)
-		file.Func().Params(receiver).Id(exported(e.Name)).Params(params...).Error().Block(
+		file.Commentf("%s launches the entry %s.", exportedName(e.Name), e.Name)
+		file.Func().Params(receiver).Id(exportedName(e.Name)).Params(params...).Error().Block(
 			jen.Return(jen.Id("k").Dot("launch").Call(args...)))
 	}
 
@@ -99,8 +99,8 @@ var argument = map[string]struct{ kind, maker string }{
 	"float64": {"float64", "F64"},
 }
 
-// reserved reports a name that means something else in an entry's method.
-func reserved(name string) bool {
+// isReserved reports a name that means something else in an entry's method.
+func isReserved(name string) bool {
 	switch name {
 	case "k", "stream", "grid", "device":
 		return true

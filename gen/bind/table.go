@@ -2,12 +2,12 @@ package bind
 
 import "github.com/dave/jennifer/jen"
 
-// table writes the family's hash, its table and the guard on the ABI.
-func (f *Family) table(file *jen.File) {
-	_, kernel := split(f.Name)
-	name := exported(kernel)
+// writeTable writes the family's hash, its table and the guard on the ABI.
+func (f *Family) writeTable(file *jen.File) {
+	_, kernel := splitFamily(f.Name)
+	name := exportedName(kernel)
 	file.Commentf("%sHash is the hash of the family %s: what its texts are made from.", name, f.Name)
-	file.Const().Id(name + "Hash").Op("=").Add(hex(f.Hash))
+	file.Const().Id(name + "Hash").Op("=").Add(hexLiteral(f.Hash))
 	file.Line()
 	file.Comment("Compiles only against the ABI of runtime/device it was generated for.")
 	file.Var().Id("_").Op("=").Index(jen.Lit(1)).Struct().Values().Index(jen.Qual(devicePath, "ABI").Op("-").Lit(ABI))
@@ -68,7 +68,7 @@ func (f *Family) variants() jen.Code {
 		fields := []jen.Code{
 			field("Label", jen.Lit(v.Label)),
 			field("Symbol", jen.Lit(v.Symbol)),
-			field("Hash", hex(v.Hash)),
+			field("Hash", hexLiteral(v.Hash)),
 			field("Values", texts(v.Values)),
 		}
 		if v.Safe {
@@ -98,7 +98,7 @@ func (f *Family) kernels(v Variant) jen.Code {
 func (f *Family) packs() jen.Code {
 	var lines []jen.Code
 	for _, p := range f.Packs {
-		lines = append(lines, jen.Custom(single, field("File", jen.Lit(p.File)), field("Hash", hex(p.Hash))))
+		lines = append(lines, jen.Custom(single, field("File", jen.Lit(p.File)), field("Hash", hexLiteral(p.Hash))))
 	}
 	return jen.Index().Qual(devicePath, "Pack").Custom(multi, lines...)
 }

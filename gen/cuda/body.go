@@ -96,12 +96,12 @@ func (b *bodies) outline(files []string) (*outline, error) {
 	}
 	o := &outline{headers: headers}
 	expanded := expand(headers)
-	if o.entries, err = entries(expanded); err != nil {
+	if o.entries, err = parseEntries(expanded); err != nil {
 		return nil, err
 	}
 	var code strings.Builder
 	for _, x := range expanded {
-		code.WriteString(canonical(directive.ReplaceAllString(x.Text, "")) + "\n")
+		code.WriteString(canonicalText(directive.ReplaceAllString(x.Text, "")) + "\n")
 	}
 	end := 0
 	for _, m := range parameter.FindAllStringSubmatchIndex(code.String(), -1) {
@@ -147,7 +147,7 @@ func (b *bodies) reach(text string) ([]Include, error) {
 	seen := map[string]bool{}
 	var follow func(text, from string) error
 	follow = func(text, from string) error {
-		for _, inc := range included(text) {
+		for _, inc := range includedNames(text) {
 			name, body, err := b.find(inc, from)
 			if err != nil {
 				return err
@@ -221,7 +221,7 @@ func expand(list []Include) []Include {
 	macros := map[string]string{}
 	out := slices.Clone(list)
 	for i := range out {
-		if out[i].shared() {
+		if out[i].isHeader() {
 			continue
 		}
 		for _, m := range macro.FindAllStringSubmatch(out[i].Text, -1) {
@@ -236,5 +236,5 @@ func expand(list []Include) []Include {
 	return out
 }
 
-// shared reports whether a text is a header for all kernels, where assembly stands.
-func (x Include) shared() bool { return strings.HasPrefix(x.Name, "cuda/") }
+// isHeader reports whether a text is a header for all kernels, where assembly stands.
+func (x Include) isHeader() bool { return strings.HasPrefix(x.Name, "cuda/") }

@@ -2,10 +2,10 @@ package cuda
 
 import "strings"
 
-// canonical is the part of a text on which the compiler's output depends: the text without
+// canonicalText is the part of a text on which the compiler's output depends: the text without
 // comments, and without white space except between two words or like signs. Preprocessor lines
 // stay lines. A hash of it stays the same when comments change.
-func canonical(text string) string {
+func canonicalText(text string) string {
 	text = comment.ReplaceAllString(text, " ")
 	var b strings.Builder
 	b.Grow(len(text))

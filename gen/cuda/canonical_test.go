@@ -9,7 +9,7 @@ func TestCanonical(t *testing.T) {
 		{"#define A  1 // one\nint\nf ( ) ;", "#define A 1\nint f();"},
 		{"#define A \\\n  1\nx;", "#define A \\\n1\nx ;"},
 	} {
-		if x, y := canonical(c.a), canonical(c.b); x != y {
+		if x, y := canonicalText(c.a), canonicalText(c.b); x != y {
 			t.Errorf("%q is %q, %q is %q", c.a, x, c.b, y)
 		}
 	}
@@ -19,7 +19,7 @@ func TestCanonical(t *testing.T) {
 		{"x = 1;", "x = 2;"},
 		{"#define A 1\n+ 2", "#define A 1 + 2"},
 	} {
-		if x := canonical(c.a); x == canonical(c.b) {
+		if x := canonicalText(c.a); x == canonicalText(c.b) {
 			t.Errorf("%q and %q are both %q", c.a, c.b, x)
 		}
 	}

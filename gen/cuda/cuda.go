@@ -70,17 +70,17 @@ func Render(fsys fs.FS, s *space.Space, points []space.Point) (*Family, error) {
 		if err != nil {
 			return nil, err
 		}
-		if f.Entries, err = merge(f.Entries, v.Entries); err != nil {
+		if f.Entries, err = mergeEntries(f.Entries, v.Entries); err != nil {
 			return nil, fmt.Errorf("render %s: %w", v.File, err)
 		}
 		f.Variants = append(f.Variants, v)
 	}
-	f.pack()
+	f.groupIntoPacks()
 	return f, nil
 }
 
-// pack groups neighbouring variants, all but the last pack packSize of them.
-func (f *Family) pack() {
+// groupIntoPacks groups neighbouring variants, all but the last pack packSize of them.
+func (f *Family) groupIntoPacks() {
 	for group := range slices.Chunk(f.Variants, packSize) {
 		var text strings.Builder
 		text.WriteString(Header + "\n")

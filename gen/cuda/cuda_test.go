@@ -102,7 +102,7 @@ func TestPacksDivide(t *testing.T) {
 	for range 2*packSize + 3 {
 		f.Variants = append(f.Variants, Variant{File: "scale/x.cu"})
 	}
-	f.pack()
+	f.groupIntoPacks()
 	if len(f.Packs) != 3 {
 		t.Fatalf("%d packs, want 3", len(f.Packs))
 	}
@@ -256,7 +256,7 @@ ENTRY(one)(const float* __restrict__ a, unsigned long long* b, // why
 /* __global__ */
 extern "C" __global__ void ENTRY(two)() {}
 `
-	got, err := entries([]Include{{"toy/one.cuh", text}, {"cuda/any.cuh", "asm"}})
+	got, err := parseEntries([]Include{{"toy/one.cuh", text}, {"cuda/any.cuh", "asm"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +274,7 @@ func FuzzEntries(f *testing.F) {
 	f.Add("#include \"cuda/variant.cuh\"\nextern \"C\" __global__ void ENTRY(a)(int* f, double x) {}")
 	f.Add("extern \"C\" __global__ void __launch_bounds__(1) ENTRY()(,) {")
 	f.Fuzz(func(t *testing.T, text string) {
-		found, err := entries([]Include{{"toy/any.cuh", text}})
+		found, err := parseEntries([]Include{{"toy/any.cuh", text}})
 		if err == nil && len(found) == 0 {
 			t.Error("neither an entry nor an error")
 		}

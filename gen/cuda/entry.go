@@ -43,11 +43,11 @@ type entry struct {
 	params      []Param
 }
 
-// entries reads the entry points out of the texts of a variant, and checks the rules that hold for every body.
-func entries(list []Include) ([]entry, error) {
+// parseEntries reads the entry points out of the texts of a variant, and checks the rules that hold for every body.
+func parseEntries(list []Include) ([]entry, error) {
 	var all []entry
 	for _, x := range list {
-		if x.shared() {
+		if x.isHeader() {
 			continue
 		}
 		found, err := x.entries()
@@ -138,9 +138,9 @@ func readParam(text string) (Param, error) {
 	return p, nil
 }
 
-// merge adds a variant's entries to the family's. An entry has one signature
+// mergeEntries adds a variant's entries to the family's. An entry has one signature
 // in all variants.
-func merge(all, some []Entry) ([]Entry, error) {
+func mergeEntries(all, some []Entry) ([]Entry, error) {
 	for _, e := range some {
 		i := slices.IndexFunc(all, func(a Entry) bool { return a.Name == e.Name })
 		if i < 0 {

@@ -38,7 +38,7 @@ func familyHash(fsys fs.FS, s *space.Space) (uint64, error) {
 			if err != nil {
 				return 0, fmt.Errorf("hash %s: %w", s.Family, err)
 			}
-			parts = append(parts, name, canonical(string(text)))
+			parts = append(parts, name, canonicalText(string(text)))
 		}
 	}
 	return Digest(parts...), nil
@@ -46,8 +46,8 @@ func familyHash(fsys fs.FS, s *space.Space) (uint64, error) {
 
 var include = regexp.MustCompile(`^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"`)
 
-// included lists the names in quotes that a text includes.
-func included(text string) (names []string) {
+// includedNames lists the names in quotes that a text includes.
+func includedNames(text string) (names []string) {
 	for line := range strings.Lines(text) {
 		if !strings.Contains(line, "#") {
 			continue // most lines: the expression takes longer

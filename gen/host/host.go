@@ -34,14 +34,14 @@ type Emitter struct {
 	// Entries are the entry points; every point has all of them.
 	Entries []Entry
 	// Kernels appends to file the kernels of the point. For each entry e it
-	// declares the function Func(p, e.Name), of type device.HostKernel; other
+	// declares the function FuncName(p, e.Name), of type device.HostKernel; other
 	// declarations start with p.Symbol() too, so that many points fit in one
 	// package. The error names the parameter that has an unusable value.
 	Kernels func(file *jen.File, p space.Point) error
 }
 
-// Func is the name of the function for an entry of a point, which the variant table refers to.
-func Func(p space.Point, entry string) string { return p.Symbol() + "_" + entry }
+// FuncName is the name of the function for an entry of a point, which the variant table refers to.
+func FuncName(p space.Point, entry string) string { return p.Symbol() + "_" + entry }
 
 // Lookup finds the emitter of a family such as "csg/hosttiles"; false where it has none.
 func Lookup(family string) (Emitter, bool) {

@@ -62,7 +62,7 @@ func TestKernelsDeclareEveryEntry(t *testing.T) {
 	}
 	for _, p := range points {
 		for _, entry := range e.Entries {
-			if n := declared[Func(p, entry.Name)]; n != 1 {
+			if n := declared[FuncName(p, entry.Name)]; n != 1 {
 				t.Errorf("%s: %s declared %d times", p.Label(), entry.Name, n)
 			}
 		}

@@ -90,24 +90,24 @@ func (t scanPoint) scaled(i int) jen.Code {
 	var x *jen.Statement
 	switch t.value {
 	case "int32":
-		x = jen.Id("sign").Op("*").Int64().Call(at("a", i))
+		x = jen.Id("sign").Op("*").Int64().Call(elementAt("a", i))
 	case "int64":
-		x = jen.Id("sign").Op("*").Add(at("a", i))
+		x = jen.Id("sign").Op("*").Add(elementAt("a", i))
 	default:
-		x = jen.Int64().Call(jen.Qual("math", "RoundToEven").Call(jen.Float64().Call(at("a", i)).Op("*").Id("scale")))
+		x = jen.Int64().Call(jen.Qual("math", "RoundToEven").Call(jen.Float64().Call(elementAt("a", i)).Op("*").Id("scale")))
 	}
-	return jen.Add(x).Op("-").Add(at("b", i))
+	return jen.Add(x).Op("-").Add(elementAt("b", i))
 }
 
 // allowed says that the cost forbids no pair.
 func (t scanPoint) allowed(i int) jen.Code {
 	switch t.value {
 	case "int32":
-		return jen.Add(at("a", i)).Op("!=").Qual("math", "MaxInt32")
+		return jen.Add(elementAt("a", i)).Op("!=").Qual("math", "MaxInt32")
 	case "int64":
-		return jen.Add(at("a", i)).Op("!=").Qual("math", "MaxInt64")
+		return jen.Add(elementAt("a", i)).Op("!=").Qual("math", "MaxInt64")
 	}
-	return jen.Add(at("a", i)).Op("-").Add(at("a", i)).Op("==").Lit(0)
+	return jen.Add(elementAt("a", i)).Op("-").Add(elementAt("a", i)).Op("==").Lit(0)
 }
 
 // filter writes the search in plain Go, unroll costs a turn.
@@ -115,13 +115,13 @@ func (t scanPoint) filter(file *jen.File) {
 	var left, right, all []jen.Code
 	var turn []jen.Code
 	for i := range t.unroll {
-		left = append(left, reg("d", i))
+		left = append(left, register("d", i))
 		right = append(right, t.scaled(i))
-		all = append(all, reg("d", i))
+		all = append(all, register("d", i))
 	}
 	for i := range t.unroll {
-		turn = append(turn, jen.If(reg("d", i).Op("<").Id("limit").Op("&&").Add(t.allowed(i))).Block(
-			jen.Id("h").Dot("Add").Call(jen.Id("from").Op("+").Lit(i), reg("d", i))))
+		turn = append(turn, jen.If(register("d", i).Op("<").Id("limit").Op("&&").Add(t.allowed(i))).Block(
+			jen.Id("h").Dot("Add").Call(jen.Id("from").Op("+").Lit(i), register("d", i))))
 	}
 	turn = append(turn, jen.If(jen.Id("h").Dot("Full").Call()).Block(
 		jen.Return(jen.Id("from").Op("+").Lit(t.unroll))))
@@ -156,25 +156,25 @@ func (t scanPoint) filter(file *jen.File) {
 }
 
 func (t scanPoint) entry(file *jen.File, name string, body ...jen.Code) {
-	tilePoint{symbol: t.symbol}.entry(file, name, body...)
+	tilePoint{symbol: t.symbol}.declareEntry(file, name, body...)
 }
 
 // entries write the entry points, which hand their arguments to runtime/host/kernels/assignment.
 func (t scanPoint) entries(file *jen.File) {
-	number := func(i int) *jen.Statement { return scalar(i) }
+	number := func(i int) *jen.Statement { return scalarArgument(i) }
 	scale := jen.Qual("math", "Float64frombits").Call(jen.Id("args").Index(jen.Lit(2)).Dot("Bits"))
 	var filter jen.Code = jen.Id(t.symbol + "_filter")
 	if t.vector {
 		filter = jen.Qual(assignmentPath, "Vector").Call(filter)
 	}
-	costs, long := values(jen.Id(t.value), 0), func(i int) jen.Code { return values(jen.Int64(), i) }
+	costs, long := sliceArgument(jen.Id(t.value), 0), func(i int) jen.Code { return sliceArgument(jen.Int64(), i) }
 	t.entry(file, "least",
 		jen.Qual(assignmentPath, "LeastRow").Call(filter, costs, number(1), scale, number(3), jen.Int().Call(jen.Id("block")),
 			long(4), number(5), number(6), number(7), jen.Int64().Call(jen.Id("args").Index(jen.Lit(8)).Dot("Bits")), jen.Lit(t.room),
-			values(jen.Int32(), 9), long(10), long(11)))
+			sliceArgument(jen.Int32(), 9), long(10), long(11)))
 	t.entry(file, "below",
 		jen.Qual(assignmentPath, "BelowRow").Call(filter, costs, number(1), scale, number(3),
-			long(4), values(jen.Int32(), 5), long(6), long(7)))
+			long(4), sliceArgument(jen.Int32(), 5), long(6), long(7)))
 	t.entry(file, "lower",
 		jen.Qual(assignmentPath, "LowerRows").Call(costs, number(1), scale, number(3), jen.Id("block"), jen.Id("blocks"), long(4), long(5)))
 }

@@ -94,28 +94,28 @@ func hosttiles() Emitter {
 
 func (t tilePoint) id(name string) *jen.Statement { return jen.Id(t.symbol + "_" + name) }
 
-// entry is the head of an entry's declaration.
-func (t tilePoint) entry(file *jen.File, name string, body ...jen.Code) {
+// declareEntry writes the declaration of an entry: its head, and the body that it is given.
+func (t tilePoint) declareEntry(file *jen.File, name string, body ...jen.Code) {
 	file.Func().Id(t.symbol+"_"+name).Params(
 		jen.Id("block"), jen.Id("blocks").Int64(),
 		jen.Id("args").Index().Qual(devicePath, "Arg"),
 	).Block(body...)
 }
 
-// values is host.Slice[elem](args[i]).
-func values(elem jen.Code, i int) *jen.Statement {
+// sliceArgument is host.Slice[elem](args[i]).
+func sliceArgument(elem jen.Code, i int) *jen.Statement {
 	return jen.Qual(hostPath, "Slice").Types(elem).Call(jen.Id("args").Index(jen.Lit(i)))
 }
 
-// scalar is int(args[i].Bits).
-func scalar(i int) *jen.Statement {
+// scalarArgument is int(args[i].Bits).
+func scalarArgument(i int) *jen.Statement {
 	return jen.Int().Call(jen.Id("args").Index(jen.Lit(i)).Dot("Bits"))
 }
 
-// reg is a local variable or an element of a chunk.
-func reg(name string, i int) *jen.Statement { return jen.Id(fmt.Sprint(name, i)) }
+// register is a local variable or an element of a chunk.
+func register(name string, i int) *jen.Statement { return jen.Id(fmt.Sprint(name, i)) }
 
-func at(name string, i int) *jen.Statement { return jen.Id(name).Index(jen.Lit(i)) }
+func elementAt(name string, i int) *jen.Statement { return jen.Id(name).Index(jen.Lit(i)) }
 
 // declare writes the tile's type: 2^(k-r) chunks of 2^r values.
 func (t tilePoint) declare(file *jen.File) {
@@ -143,7 +143,7 @@ func (t tilePoint) products() []jen.Code {
 	for j := range 1 << t.r {
 		for i := range 1 << t.r {
 			if i&j == 0 {
-				out = append(out, raise(reg("d", i|j), at("a", i), reg("b", j)))
+				out = append(out, raise(register("d", i|j), elementAt("a", i), register("b", j)))
 			}
 		}
 	}
@@ -153,8 +153,8 @@ func (t tilePoint) products() []jen.Code {
 func (t tilePoint) loadChunk(reg0 string, from string) []jen.Code {
 	var left, right []jen.Code
 	for i := range 1 << t.r {
-		left = append(left, reg(reg0, i))
-		right = append(right, at(from, i))
+		left = append(left, register(reg0, i))
+		right = append(right, elementAt(from, i))
 	}
 	return []jen.Code{jen.List(left...).Op(":=").List(right...)}
 }
@@ -162,8 +162,8 @@ func (t tilePoint) loadChunk(reg0 string, from string) []jen.Code {
 func (t tilePoint) storeChunk(to string, reg0 string) jen.Code {
 	var left, right []jen.Code
 	for i := range 1 << t.r {
-		left = append(left, at(to, i))
-		right = append(right, reg(reg0, i))
+		left = append(left, elementAt(to, i))
+		right = append(right, register(reg0, i))
 	}
 	return jen.List(left...).Op("=").List(right...)
 }
@@ -198,16 +198,16 @@ func (t tilePoint) pair(file *jen.File) {
 func (t tilePoint) level(file *jen.File) {
 	target := func(chunks int) jen.Code {
 		return jen.List(jen.Id("h"), jen.Id("from"), jen.Id("to")).Op(":=").Qual(csgPath, "Target").Call(
-			jen.Id("block"), scalar(1), scalar(2), scalar(3), jen.Lit(chunks))
+			jen.Id("block"), scalarArgument(1), scalarArgument(2), scalarArgument(3), jen.Lit(chunks))
 	}
 	var body []jen.Code
 	if t.vector {
 		body = append(body,
-			jen.If(jen.Qual(csgPath, "Level").Call(values(jen.Id(t.value), 0), jen.Lit(t.k),
-				jen.Id("block"), scalar(1), scalar(2), scalar(3))).Block(jen.Return()))
+			jen.If(jen.Qual(csgPath, "Level").Call(sliceArgument(jen.Id(t.value), 0), jen.Lit(t.k),
+				jen.Id("block"), scalarArgument(1), scalarArgument(2), scalarArgument(3))).Block(jen.Return()))
 	}
 	body = append(body,
-		jen.Id("f").Op(":=").Add(values(t.id("tile"), 0)),
+		jen.Id("f").Op(":=").Add(sliceArgument(t.id("tile"), 0)),
 		target(1<<(t.k-t.r)),
 		jen.Id("rest").Op(":=").Id("h").Op("&").Parens(jen.Id("h").Op("-").Lit(1)),
 		jen.For(jen.Id("b").Op(":=").Id("rest"), jen.Id("b").Op("!=").Lit(0),
@@ -219,7 +219,7 @@ func (t tilePoint) level(file *jen.File) {
 				jen.Id("from"), jen.Id("to")),
 		),
 	)
-	t.entry(file, "level", body...)
+	t.declareEntry(file, "level", body...)
 }
 
 // couple writes the pair (H, 0): chunk t of tile H takes proper subsets s of t
@@ -228,8 +228,8 @@ func (t tilePoint) couple(file *jen.File) {
 	var body []jen.Code
 	if t.vector {
 		body = append(body,
-			jen.If(jen.Qual(csgPath, "Couple").Call(values(jen.Id(t.value), 0), jen.Lit(t.k),
-				jen.Id("block"), scalar(1), scalar(2))).Block(jen.Return()))
+			jen.If(jen.Qual(csgPath, "Couple").Call(sliceArgument(jen.Id(t.value), 0), jen.Lit(t.k),
+				jen.Id("block"), scalarArgument(1), scalarArgument(2))).Block(jen.Return()))
 	}
 	inner := []jen.Code{
 		jen.Id("s").Op("=").Parens(jen.Id("s").Op("-").Lit(1)).Op("&").Id("t"),
@@ -244,34 +244,34 @@ func (t tilePoint) couple(file *jen.File) {
 	for c := range 1 << t.r {
 		for i := range c {
 			if i&^c == 0 {
-				loop = append(loop, raise(reg("d", c), reg("d", i), reg("z", c^i)))
+				loop = append(loop, raise(register("d", c), register("d", i), register("z", c^i)))
 			}
 		}
 	}
 	loop = append(loop, t.storeChunk("d", "d"))
 	var left, right []jen.Code
 	for i := 1; i < 1<<t.r; i++ {
-		left = append(left, reg("z", i))
-		right = append(right, at("z", i))
+		left = append(left, register("z", i))
+		right = append(right, elementAt("z", i))
 	}
 	body = append(body,
-		jen.Id("f").Op(":=").Add(values(t.id("tile"), 0)),
+		jen.Id("f").Op(":=").Add(sliceArgument(t.id("tile"), 0)),
 		jen.List(jen.Id("h"), jen.Id("_"), jen.Id("_")).Op(":=").Qual(csgPath, "Target").Call(
-			jen.Id("block"), scalar(1), scalar(2), jen.Lit(0), jen.Lit(1)),
+			jen.Id("block"), scalarArgument(1), scalarArgument(2), jen.Lit(0), jen.Lit(1)),
 		jen.List(jen.Id("ta"), jen.Id("tb")).Op(":=").List(jen.Op("&").Id("f").Index(jen.Id("h")), jen.Op("&").Id("f").Index(jen.Lit(0))),
 		jen.Id("z").Op(":=").Op("&").Id("tb").Index(jen.Lit(0)),
 		jen.List(left...).Op(":=").List(right...),
 		jen.For(jen.Id("t").Op(":=").Range().Id("ta")).Block(loop...),
 	)
-	t.entry(file, "couple", body...)
+	t.declareEntry(file, "couple", body...)
 }
 
 // ends writes the entries that are the same for every point of a value type.
 func (t tilePoint) ends(file *jen.File) {
-	v := func(i int) jen.Code { return values(jen.Id(t.value), i) }
-	t.entry(file, "direct", jen.Qual(csgPath, "Direct").Call(v(0), scalar(1)))
-	t.entry(file, "last",
+	v := func(i int) jen.Code { return sliceArgument(jen.Id(t.value), i) }
+	t.declareEntry(file, "direct", jen.Qual(csgPath, "Direct").Call(v(0), scalarArgument(1)))
+	t.declareEntry(file, "last",
 		jen.Add(v(2)).Index(jen.Id("block")).Op("=").Qual(csgPath, "Last").Call(
-			v(0), scalar(1), jen.Id("block"), jen.Id("blocks")))
-	t.entry(file, "best", jen.Qual(csgPath, "Best").Call(jen.Add(v(0)).Index(jen.Empty(), scalar(1))))
+			v(0), scalarArgument(1), jen.Id("block"), jen.Id("blocks")))
+	t.declareEntry(file, "best", jen.Qual(csgPath, "Best").Call(jen.Add(v(0)).Index(jen.Empty(), scalarArgument(1))))
 }

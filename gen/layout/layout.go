@@ -127,24 +127,24 @@ type reader struct {
 // at is the position of a line, counted from 0.
 func (r *reader) at(line int) position { return position{r.file, line + 1} }
 
-// fail is an error at a line, counted from 0.
-func (r *reader) fail(line int, format string, args ...any) error {
+// errorAt is an error at a line, counted from 0.
+func (r *reader) errorAt(line int, format string, args ...any) error {
 	return fmt.Errorf("%s: "+format, append([]any{r.at(line)}, args...)...)
 }
 
 // declaration reads the declaration below the mark at a line.
 func (r *reader) declaration(name string, mark int) error {
 	if !goName.MatchString(name) {
-		return r.fail(mark, "mark %q, expected // Go: and a name that begins with a capital letter", name)
+		return r.errorAt(mark, "mark %q, expected // Go: and a name that begins with a capital letter", name)
 	}
 	if first, again := r.marks[name]; again {
-		return r.fail(mark, "mark %s again, the first is at %s", name, first)
+		return r.errorAt(mark, "mark %s again, the first is at %s", name, first)
 	}
 	r.marks[name] = r.at(mark)
 	from, to, depth := mark+1, mark+1, 0
 	for ; ; to++ {
 		if to == len(r.code) {
-			return r.fail(mark, "mark %s: no declaration ends below it, expected an enum, a struct or a constexpr", name)
+			return r.errorAt(mark, "mark %s: no declaration ends below it, expected an enum, a struct or a constexpr", name)
 		}
 		depth += strings.Count(r.code[to], "{") - strings.Count(r.code[to], "}")
 		if depth <= 0 && strings.Contains(r.code[to], ";") {
@@ -160,10 +160,10 @@ func (r *reader) declaration(name string, mark int) error {
 		return r.enumerators(name, doc, m[1], m[2], from)
 	}
 	if m := record.FindStringSubmatch(text); m != nil {
-		return r.fields(Struct{Name: name, C: m[1], Doc: doc, pos: r.at(from), Align: 1}, from, to)
+		return r.readFields(Struct{Name: name, C: m[1], Doc: doc, pos: r.at(from), Align: 1}, from, to)
 	}
 	first, _, _ := strings.Cut(text, "\n")
-	return r.fail(from, "mark %s: found %q, expected enum NAME { … }; or struct NAME { … }; or constexpr TYPE NAME = …;", name, first)
+	return r.errorAt(from, "mark %s: found %q, expected enum NAME { … }; or struct NAME { … }; or constexpr TYPE NAME = …;", name, first)
 }
 
 // above is the comment that ends at the mark, without the mark.
@@ -180,8 +180,8 @@ func (r *reader) above(mark int) string {
 	return strings.Join(doc, "\n")
 }
 
-// camel makes GROW_ALONE, grow_alone and growAlone GrowAlone.
-func camel(name string) string {
+// camelCase makes GROW_ALONE, grow_alone and growAlone GrowAlone.
+func camelCase(name string) string {
 	if name == strings.ToUpper(name) {
 		name = strings.ToLower(name)
 	}
@@ -198,25 +198,25 @@ func camel(name string) string {
 func (r *reader) constants(name, doc, kind, list string, line int) error {
 	t, ok := scalars[kind]
 	if !ok || !t.integer {
-		return r.fail(line, "mark %s: constexpr of type %s, expected an integer", name, kind)
+		return r.errorAt(line, "mark %s: constexpr of type %s, expected an integer", name, kind)
 	}
 	entries := strings.Split(list, ",")
 	for _, entry := range entries {
 		c, expr, ok := strings.Cut(entry, "=")
 		c = strings.TrimSpace(c)
 		if !ok {
-			return r.fail(line, "mark %s: found %q, expected NAME = value", name, strings.TrimSpace(entry))
+			return r.errorAt(line, "mark %s: found %q, expected NAME = value", name, strings.TrimSpace(entry))
 		}
-		v, err := r.value(expr)
+		v, err := r.evaluate(expr)
 		if err != nil {
-			return r.fail(line, "mark %s: %s: %w", name, c, err)
+			return r.errorAt(line, "mark %s: %s: %w", name, c, err)
 		}
-		if !t.holds(v) {
-			return r.fail(line, "mark %s: %s = %s does not fit %s", name, c, v, kind)
+		if !t.canHold(v) {
+			return r.errorAt(line, "mark %s: %s = %s does not fit %s", name, c, v, kind)
 		}
 		as := name
 		if len(entries) > 1 {
-			as += camel(c)
+			as += camelCase(c)
 		}
 		if err := r.define(Constant{Name: as, From: "constexpr " + c, Doc: doc, mark: name}, c, v, line); err != nil {
 			return err
@@ -233,19 +233,19 @@ func (r *reader) enumerators(name, doc, c, list string, line int) error {
 		member, expr, given := strings.Cut(entry, "=")
 		member = strings.TrimSpace(member)
 		if !identifier.MatchString(member) {
-			return r.fail(line, "mark %s: found %q, expected an enumerator", name, member)
+			return r.errorAt(line, "mark %s: found %q, expected an enumerator", name, member)
 		}
 		v := next
 		if given {
 			var err error
-			if v, err = r.value(expr); err != nil {
-				return r.fail(line, "mark %s: %s: %w", name, member, err)
+			if v, err = r.evaluate(expr); err != nil {
+				return r.errorAt(line, "mark %s: %s: %w", name, member, err)
 			}
 		}
-		if !scalars["i64"].holds(v) {
-			return r.fail(line, "mark %s: %s = %s does not fit 8 bytes", name, member, v)
+		if !scalars["i64"].canHold(v) {
+			return r.errorAt(line, "mark %s: %s = %s does not fit 8 bytes", name, member, v)
 		}
-		if err := r.define(Constant{Name: name + camel(member), From: "enum " + c, Doc: doc, mark: name}, member, v, line); err != nil {
+		if err := r.define(Constant{Name: name + camelCase(member), From: "enum " + c, Doc: doc, mark: name}, member, v, line); err != nil {
 			return err
 		}
 		next, doc = plusOne(v), ""
@@ -257,18 +257,18 @@ func (r *reader) enumerators(name, doc, c, list string, line int) error {
 func (r *reader) define(k Constant, c string, v constant.Value, line int) error {
 	k.Value, k.pos = v.ExactString(), r.at(line)
 	if _, again := r.values[c]; again {
-		return r.fail(line, "mark %s: %s again, expected each name once", k.mark, c)
+		return r.errorAt(line, "mark %s: %s again, expected each name once", k.mark, c)
 	}
-	if r.taken(k.Name) {
-		return r.fail(line, "mark %s: two declarations become %s, expected another mark", k.mark, k.Name)
+	if r.nameTaken(k.Name) {
+		return r.errorAt(line, "mark %s: two declarations become %s, expected another mark", k.mark, k.Name)
 	}
 	r.values[c] = v
 	r.layout.Constants = append(r.layout.Constants, k)
 	return nil
 }
 
-// taken reports whether a name in Go is in use.
-func (r *reader) taken(name string) bool {
+// nameTaken reports whether a name in Go is in use.
+func (r *reader) nameTaken(name string) bool {
 	return slices.ContainsFunc(r.layout.Constants, func(k Constant) bool { return k.Name == name }) ||
 		slices.ContainsFunc(r.layout.Structs, func(s Struct) bool { return s.Name == name })
 }
@@ -288,15 +288,15 @@ func (l *Layout) Merge(variant *Layout) error {
 		i := slices.IndexFunc(l.Structs, func(x Struct) bool { return x.Name == s.Name })
 		if i < 0 {
 			l.Structs = append(l.Structs, s)
-		} else if x := l.Structs[i]; x.shape() != s.shape() {
-			return fmt.Errorf("%s: struct %s is %s, expected %s as in variants before it (%s)", s.pos, s.C, s.shape(), x.shape(), x.pos)
+		} else if x := l.Structs[i]; x.memoryShape() != s.memoryShape() {
+			return fmt.Errorf("%s: struct %s is %s, expected %s as in variants before it (%s)", s.pos, s.C, s.memoryShape(), x.memoryShape(), x.pos)
 		}
 	}
 	return nil
 }
 
-// shape is all of a struct that memory knows.
-func (s Struct) shape() string {
+// memoryShape is all of a struct that memory knows.
+func (s Struct) memoryShape() string {
 	var b strings.Builder
 	for _, f := range s.Fields {
 		fmt.Fprintf(&b, "%s %v%s at %d, ", f.Name, f.Count, f.Type, f.Offset)

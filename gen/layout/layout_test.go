@@ -52,7 +52,7 @@ struct Control {
 	}
 	var shapes []string
 	for _, s := range l.Structs {
-		shapes = append(shapes, s.Name+s.shape())
+		shapes = append(shapes, s.Name+s.memoryShape())
 	}
 	want := "Entry{Key []int64 at 0, Row []int32 at 8, 16 bytes} " +
 		"Control{On []bool at 0, Joined []uint32 at 8, Few [3]int16 at 12, Costs []uint64 at 24, More []uint64 at 32, " +

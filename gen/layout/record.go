@@ -15,10 +15,10 @@ var (
 	longNames  = map[string]string{"unsigned long long": "u64", "long long": "i64", "unsigned int": "u32", "unsigned": "u32"}
 )
 
-// fields reads the members of a struct, which stand on its lines from one to another.
-func (r *reader) fields(s Struct, from, to int) error {
-	if r.structs[s.C] != nil || r.taken(s.Name) {
-		return r.fail(from, "mark %s: struct %s again, expected each once", s.Name, s.C)
+// readFields reads the members of a struct, which stand on its lines from one to another.
+func (r *reader) readFields(s Struct, from, to int) error {
+	if r.structs[s.C] != nil || r.nameTaken(s.Name) {
+		return r.errorAt(from, "mark %s: struct %s again, expected each once", s.Name, s.C)
 	}
 	// Members end with semicolons: a line may hold several, and a member several lines.
 	text := strings.Join(r.code[from:to+1], "\n")
@@ -36,14 +36,14 @@ func (r *reader) fields(s Struct, from, to int) error {
 		words, ended := strings.CutSuffix(strings.Join(strings.Fields(part), " "), ";")
 		m := member.FindStringSubmatch(words)
 		if !ended || m == nil || strings.ContainsAny(words, "{}:=&") || strings.Contains(m[3], "(") {
-			return r.fail(at, "mark %s: member %d is %q, expected a type and names: no functions, initial values, bit fields, references and types within", s.Name, i+1, words)
+			return r.errorAt(at, "mark %s: member %d is %q, expected a type and names: no functions, initial values, bit fields, references and types within", s.Name, i+1, words)
 		}
 		if err := r.member(&s, m, r.beside(line), at); err != nil {
 			return err
 		}
 	}
 	if len(s.Fields) == 0 {
-		return r.fail(from, "mark %s: struct %s has no member, expected one", s.Name, s.C)
+		return r.errorAt(from, "mark %s: struct %s has no member, expected one", s.Name, s.C)
 	}
 	s.Size = roundUp(s.Size, s.Align)
 	r.structs[s.C] = &s
@@ -61,18 +61,18 @@ func (r *reader) member(s *Struct, m []string, doc string, line int) error {
 	if m[1] != "" {
 		n, err := strconv.Atoi(m[1])
 		if err != nil || n <= 0 || n&(n-1) != 0 {
-			return r.fail(line, "mark %s: alignas(%s), expected a power of two", s.Name, m[1])
+			return r.errorAt(line, "mark %s: alignas(%s), expected a power of two", s.Name, m[1])
 		}
 		least = n
 	}
 	for i, text := range strings.Split(m[3], ",") {
 		d := declarator.FindStringSubmatch(strings.TrimSpace(text))
 		if d == nil {
-			return r.fail(line, "mark %s: found %q, expected a name, *name or name[length]", s.Name, strings.TrimSpace(text))
+			return r.errorAt(line, "mark %s: found %q, expected a name, *name or name[length]", s.Name, strings.TrimSpace(text))
 		}
-		f := Field{Name: camel(d[2]), Doc: doc}
+		f := Field{Name: camelCase(d[2]), Doc: doc}
 		if r.has(s, f.Name) {
-			return r.fail(line, "mark %s: two members become %s, expected another name", s.Name, f.Name)
+			return r.errorAt(line, "mark %s: two members become %s, expected another name", s.Name, f.Name)
 		}
 		align := 8
 		switch t, known := scalars[kind]; {
@@ -84,16 +84,16 @@ func (r *reader) member(s *Struct, m []string, doc string, line int) error {
 			of := r.structs[kind]
 			f.Type, f.Struct, f.Size, align = of.Name, true, of.Size, of.Align
 		default:
-			return r.fail(line, "mark %s: type %s of %s is unknown, expected a number of CUDA, a pointer or a struct that is marked above", s.Name, kind, d[2])
+			return r.errorAt(line, "mark %s: type %s of %s is unknown, expected a number of CUDA, a pointer or a struct that is marked above", s.Name, kind, d[2])
 		}
 		for _, n := range dimension.FindAllStringSubmatch(d[3], -1) {
-			v, err := r.value(n[1])
+			v, err := r.evaluate(n[1])
 			if err != nil {
-				return r.fail(line, "mark %s: length of %s: %w", s.Name, d[2], err)
+				return r.errorAt(line, "mark %s: length of %s: %w", s.Name, d[2], err)
 			}
 			count, exact := constant.Int64Val(v)
 			if !exact || count <= 0 || count > 1<<20 {
-				return r.fail(line, "mark %s: %s has the length %s, expected 1 to %d", s.Name, d[2], v, 1<<20)
+				return r.errorAt(line, "mark %s: %s has the length %s, expected 1 to %d", s.Name, d[2], v, 1<<20)
 			}
 			f.Count = append(f.Count, int(count))
 			f.Size *= int(count)

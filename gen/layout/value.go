@@ -25,8 +25,8 @@ var scalars = map[string]scalar{
 	"float": {"float32", 4, false}, "double": {"float64", 8, false},
 }
 
-// holds reports whether an integer type has a value.
-func (t scalar) holds(v constant.Value) bool {
+// canHold reports whether an integer type has a value.
+func (t scalar) canHold(v constant.Value) bool {
 	if t.goes[0] == 'u' {
 		x, exact := constant.Uint64Val(v)
 		return exact && x>>(8*t.size-1)>>1 == 0
@@ -44,8 +44,8 @@ var (
 // loose are the operators whose precedence C and Go do not share.
 var loose = map[token.Token]bool{token.SHL: true, token.SHR: true, token.AND: true, token.OR: true, token.XOR: true}
 
-// value computes an integer from literals and the names that were marked before.
-func (r *reader) value(text string) (constant.Value, error) {
+// evaluate computes an integer from literals and the names that were marked before.
+func (r *reader) evaluate(text string) (constant.Value, error) {
 	text = suffix.ReplaceAllString(strings.TrimSpace(text), "$1")
 	expr, err := parser.ParseExpr(text)
 	if err != nil {

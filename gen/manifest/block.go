@@ -28,9 +28,9 @@ type entry struct {
 	tokens []string // after the directive
 }
 
-// block reads the lines of a space. A space with an error is nil: the error is
+// readSpace reads the lines of a space. A space with an error is nil: the error is
 // in r already.
-func (r *reader) block(family, pos string, lines []*modfile.Line) *space.Space {
+func (r *reader) readSpace(family, pos string, lines []*modfile.Line) *space.Space {
 	s := &space.Space{Family: family, Target: space.CUDA, Pos: pos}
 	before := len(r.errors)
 	later := map[string][]entry{}
@@ -38,7 +38,7 @@ func (r *reader) block(family, pos string, lines []*modfile.Line) *space.Space {
 		if len(line.Token) == 0 {
 			continue
 		}
-		name, e := line.Token[0], entry{r.pos(line.Start), line.Token[1:]}
+		name, e := line.Token[0], entry{r.position(line.Start), line.Token[1:]}
 		if slices.Contains(directives, name) {
 			later[name] = append(later[name], e)
 			continue
@@ -46,7 +46,7 @@ func (r *reader) block(family, pos string, lines []*modfile.Line) *space.Space {
 		r.parameter(s, name, e)
 	}
 	if len(s.Params) == 0 && len(r.errors) == before {
-		r.fail(pos, "space %s has no parameter, expected lines such as: block 64 128", family)
+		r.addError(pos, "space %s has no parameter, expected lines such as: block 64 128", family)
 	}
 	r.target(s, later["target"])
 	for _, e := range later["vary"] {
@@ -92,27 +92,27 @@ var cppWords = strings.Fields(`alignas alignof and asm auto catch char class com
 
 // parameter reads a plain line: a name and its values.
 func (r *reader) parameter(s *space.Space, name string, e entry) {
-	if nearest := Nearest(name, directives); nearest != "" && distance(name, nearest) == 1 {
-		r.fail(e.pos, "unknown directive %q, did you mean %q?", name, nearest)
+	if nearest := Nearest(name, directives); nearest != "" && editDistance(name, nearest) == 1 {
+		r.addError(e.pos, "unknown directive %q, did you mean %q?", name, nearest)
 		return
 	}
 	if len(e.tokens) > 0 && strings.HasPrefix(e.tokens[0], `"`) {
-		r.fail(e.pos, "unknown directive %q before a quoted text, expected where, study or point%s", name, didYouMean(name, directives))
+		r.addError(e.pos, "unknown directive %q before a quoted text, expected where, study or point%s", name, didYouMean(name, directives))
 		return
 	}
 	switch {
 	case !paramName.MatchString(name):
-		r.fail(e.pos, "parameter name %q, expected lower-case letters and digits", name)
+		r.addError(e.pos, "parameter name %q, expected lower-case letters and digits", name)
 		return
 	case token.IsKeyword(name) || types.Universe.Lookup(name) != nil:
-		r.fail(e.pos, "parameter name %q is a word of Go and cannot stand in a constraint, expected another name", name)
+		r.addError(e.pos, "parameter name %q is a word of Go and cannot stand in a constraint, expected another name", name)
 		return
 	case slices.Contains(cppWords, name):
-		r.fail(e.pos, "parameter name %q is a word of C++ and cannot name a kernel's constant, expected another name", name)
+		r.addError(e.pos, "parameter name %q is a word of C++ and cannot name a kernel's constant, expected another name", name)
 		return
 	}
 	if p := s.Param(name); p != nil {
-		r.fail(e.pos, "parameter %s again, the first is at %s", name, p.Pos)
+		r.addError(e.pos, "parameter %s again, the first is at %s", name, p.Pos)
 		return
 	}
 	// The parameter is kept even when a value is wrong, so that lines which
@@ -124,7 +124,7 @@ func (r *reader) parameter(s *space.Space, name string, e entry) {
 // values checks a list of values: valid, not empty, none twice.
 func (r *reader) values(name string, e entry, have []string) []string {
 	if len(e.tokens) == 0 {
-		r.fail(e.pos, "parameter %s has no value, expected at least one", name)
+		r.addError(e.pos, "parameter %s has no value, expected at least one", name)
 		return nil
 	}
 	var out []string
@@ -134,11 +134,11 @@ func (r *reader) values(name string, e entry, have []string) []string {
 		kinds := sortedTypes()
 		switch {
 		case !number && !wordValue.MatchString(v):
-			r.fail(e.pos, "value %s of %s, expected an integer or a word of letters, digits and _", v, name)
+			r.addError(e.pos, "value %s of %s, expected an integer or a word of letters, digits and _", v, name)
 		case name == space.ValueParam && !slices.Contains(kinds, v):
-			r.fail(e.pos, "value type %s, expected one of %s%s", v, strings.Join(kinds, " "), didYouMean(v, kinds))
+			r.addError(e.pos, "value type %s, expected one of %s%s", v, strings.Join(kinds, " "), didYouMean(v, kinds))
 		case slices.Contains(out, v) || slices.Contains(have, v):
-			r.fail(e.pos, "value %s of %s again, expected each once", v, name)
+			r.addError(e.pos, "value %s of %s again, expected each once", v, name)
 		default:
 			out = append(out, v)
 		}
@@ -161,9 +161,9 @@ func (r *reader) target(s *space.Space, entries []entry) {
 		found := strings.Join(e.tokens, " ")
 		switch {
 		case i > 0:
-			r.fail(e.pos, "target again, the first is at %s", entries[0].pos)
+			r.addError(e.pos, "target again, the first is at %s", entries[0].pos)
 		case !slices.Contains(targets, found):
-			r.fail(e.pos, "target %q, expected cuda or host%s", found, didYouMean(found, targets))
+			r.addError(e.pos, "target %q, expected cuda or host%s", found, didYouMean(found, targets))
 		default:
 			s.Target = found
 		}
@@ -172,17 +172,17 @@ func (r *reader) target(s *space.Space, entries []entry) {
 
 func (r *reader) vary(s *space.Space, e entry) {
 	if len(e.tokens) == 0 {
-		r.fail(e.pos, "vary names nothing, expected a parameter and values")
+		r.addError(e.pos, "vary names nothing, expected a parameter and values")
 		return
 	}
 	name := e.tokens[0]
 	p := s.Param(name)
 	if p == nil {
-		r.fail(e.pos, "vary %s: no parameter of that name, expected one with a plain line (its default)%s", name, didYouMean(name, s.Names()))
+		r.addError(e.pos, "vary %s: no parameter of that name, expected one with a plain line (its default)%s", name, didYouMean(name, s.ParamNames()))
 		return
 	}
 	if len(p.Vary) > 0 {
-		r.fail(e.pos, "vary %s again, expected one line a parameter", name)
+		r.addError(e.pos, "vary %s again, expected one line a parameter", name)
 		return
 	}
 	p.Vary = r.values(name, entry{e.pos, e.tokens[1:]}, p.Values)
@@ -195,7 +195,7 @@ func (r *reader) quoted(directive string, e entry) (string, bool) {
 			return text, true
 		}
 	}
-	r.fail(e.pos, "%s %s, expected one text in quotes", directive, strings.Join(e.tokens, " "))
+	r.addError(e.pos, "%s %s, expected one text in quotes", directive, strings.Join(e.tokens, " "))
 	return "", false
 }
 
@@ -208,16 +208,16 @@ func IsArch(name string) bool { return archName.MatchString(name) }
 // which earlier ones lack.
 func (r *reader) needs(s *space.Space, e entry) {
 	if len(e.tokens) == 0 || !archName.MatchString(e.tokens[0]) {
-		r.fail(e.pos, "needs %s, expected an architecture and a constraint, such as: needs sm_90 \"cluster > 1\"", strings.Join(e.tokens, " "))
+		r.addError(e.pos, "needs %s, expected an architecture and a constraint, such as: needs sm_90 \"cluster > 1\"", strings.Join(e.tokens, " "))
 		return
 	}
 	arch, err := strconv.Atoi(strings.TrimPrefix(e.tokens[0], "sm_"))
 	if err != nil {
-		r.fail(e.pos, "needs %s, expected an architecture such as sm_90", e.tokens[0])
+		r.addError(e.pos, "needs %s, expected an architecture such as sm_90", e.tokens[0])
 		return
 	}
 	if c := r.constraint(s, "needs", space.ParseConstraint, entry{e.pos, e.tokens[1:]}); c != nil {
-		s.Needs = append(s.Needs, space.Need{Arch: arch, Constraint: c})
+		s.Needs = append(s.Needs, space.ArchNeed{Arch: arch, Constraint: c})
 	}
 }
 
@@ -225,7 +225,7 @@ func (r *reader) needs(s *space.Space, e entry) {
 // slash is below templates/, any other in the family's folder.
 func (r *reader) body(s *space.Space, e entry) {
 	if s.Target != space.CUDA {
-		r.fail(e.pos, "body, and the target is %s, expected bodies of the target cuda alone", s.Target)
+		r.addError(e.pos, "body, and the target is %s, expected bodies of the target cuda alone", s.Target)
 		return
 	}
 	b := space.Body{}
@@ -240,7 +240,7 @@ func (r *reader) body(s *space.Space, e entry) {
 		b.Files = append(b.Files, t+".cuh")
 	}
 	if len(b.Files) == 0 {
-		r.fail(e.pos, "body names no file, expected such as: body level direct \"order == \\\"strided\\\"\"")
+		r.addError(e.pos, "body names no file, expected such as: body level direct \"order == \\\"strided\\\"\"")
 		return
 	}
 	s.Bodies = append(s.Bodies, b)
@@ -258,9 +258,9 @@ func (r *reader) words(s *space.Space) {
 		}
 	}
 	for _, c := range list {
-		for _, pair := range c.Compared() {
+		for _, pair := range c.ComparedWords() {
 			if p := s.Param(pair[0]); !p.Numeric() && !slices.Contains(p.All(), pair[1]) {
-				r.fail(c.Pos, "%q: %s is never %s, expected one of %s", c.Expr, pair[0], pair[1], strings.Join(p.All(), " "))
+				r.addError(c.Pos, "%q: %s is never %s, expected one of %s", c.Expr, pair[0], pair[1], strings.Join(p.All(), " "))
 			}
 		}
 	}
@@ -281,7 +281,7 @@ func (r *reader) constraint(s *space.Space, verb string, parse func(expr, pos st
 	for _, name := range c.Names {
 		if s.Param(name) == nil {
 			known = false
-			r.fail(e.pos, "%s %q: no parameter %s%s", verb, text, name, didYouMean(name, s.Names()))
+			r.addError(e.pos, "%s %q: no parameter %s%s", verb, text, name, didYouMean(name, s.ParamNames()))
 		}
 	}
 	if !known {
@@ -296,11 +296,11 @@ func (r *reader) safe(s *space.Space, entries []entry) {
 		return
 	}
 	for _, e := range entries[1:] {
-		r.fail(e.pos, "safe again, the first is at %s", entries[0].pos)
+		r.addError(e.pos, "safe again, the first is at %s", entries[0].pos)
 	}
 	s.Safe = r.assignment(s, "safe", entries[0].tokens, entries[0].pos)
 	if _, named := s.Safe.Values[space.ValueParam]; named {
-		r.fail(entries[0].pos, "safe names %s, expected the other parameters: it holds for every value type", space.ValueParam)
+		r.addError(entries[0].pos, "safe names %s, expected the other parameters: it holds for every value type", space.ValueParam)
 	}
 }
 
@@ -318,16 +318,16 @@ func (r *reader) assignment(s *space.Space, directive string, pairs []string, po
 	for _, pair := range pairs {
 		name, value, ok := strings.Cut(strings.TrimSpace(pair), "=")
 		if !ok {
-			r.fail(pos, "%s: found %q, expected name=value", directive, pair)
+			r.addError(pos, "%s: found %q, expected name=value", directive, pair)
 			continue
 		}
 		p := s.Param(name)
 		if p == nil {
-			r.fail(pos, "%s: no parameter %q%s", directive, name, didYouMean(name, s.Names()))
+			r.addError(pos, "%s: no parameter %q%s", directive, name, didYouMean(name, s.ParamNames()))
 			continue
 		}
 		if _, dup := a.Values[name]; dup {
-			r.fail(pos, "%s: %s again, expected each parameter once", directive, name)
+			r.addError(pos, "%s: %s again, expected each parameter once", directive, name)
 			continue
 		}
 		if directive == "point" && r.extra(p, value) {
@@ -335,7 +335,7 @@ func (r *reader) assignment(s *space.Space, directive string, pairs []string, po
 			continue
 		}
 		if !slices.Contains(p.All(), value) && len(p.Values) > 0 {
-			r.fail(pos, "%s: %s=%s is outside the space, expected one of %s%s", directive, name, value,
+			r.addError(pos, "%s: %s=%s is outside the space, expected one of %s%s", directive, name, value,
 				strings.Join(p.All(), " "), didYouMean(value, p.All()))
 			continue
 		}
@@ -356,7 +356,7 @@ func (r *reader) extra(p *space.Param, value string) bool {
 	switch {
 	case p.Name == space.ValueParam || p.Numeric() != number:
 		return false
-	case !number && (!wordValue.MatchString(value) || distance(value, Nearest(value, p.All())) <= 2):
+	case !number && (!wordValue.MatchString(value) || editDistance(value, Nearest(value, p.All())) <= 2):
 		return false
 	}
 	p.Extra = append(p.Extra, value)

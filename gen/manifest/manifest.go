@@ -54,14 +54,14 @@ func Parse(name string, data []byte) ([]*space.Space, error) {
 			continue
 		}
 		if pos, dup := first[s.Family]; dup {
-			r.fail(s.Pos, "space %s again, the first is at %s", s.Family, pos)
+			r.addError(s.Pos, "space %s again, the first is at %s", s.Family, pos)
 			continue
 		}
 		first[s.Family] = s.Pos
 		spaces = append(spaces, s)
 	}
 	if len(spaces) == 0 && len(r.errors) == 0 {
-		r.fail(name+":1", "found no space, expected blocks such as: space csg/splits ( … )")
+		r.addError(name+":1", "found no space, expected blocks such as: space csg/splits ( … )")
 	}
 	if len(r.errors) > 0 {
 		return nil, r.errors
@@ -72,11 +72,11 @@ func Parse(name string, data []byte) ([]*space.Space, error) {
 			r.errors = append(r.errors, err)
 		}
 		for _, p := range points {
-			switch least, err := s.Least(p); {
+			switch least, err := s.LeastArch(p); {
 			case err != nil:
 				r.errors = append(r.errors, err)
 			case p.Safe && least > 0:
-				r.fail(s.Safe.Pos, "the safe point (%s) needs sm_%d, expected one that runs everywhere", p.Label(), least)
+				r.addError(s.Safe.Pos, "the safe point (%s) needs sm_%d, expected one that runs everywhere", p.Label(), least)
 			}
 		}
 	}
@@ -92,16 +92,16 @@ type reader struct {
 	errors Errors
 }
 
-func (r *reader) fail(pos, format string, args ...any) {
+func (r *reader) addError(pos, format string, args ...any) {
 	r.errors = append(r.errors, errors.New(pos+": "+fmt.Sprintf(format, args...)))
 }
 
-func (r *reader) pos(at modfile.Position) string { return fmt.Sprintf("%s:%d", r.name, at.Line) }
+func (r *reader) position(at modfile.Position) string { return fmt.Sprintf("%s:%d", r.name, at.Line) }
 
 // statement reads a top-level statement; nil for one that is no block of a space.
 func (r *reader) statement(statement modfile.Expr) *space.Space {
 	start, _ := statement.Span()
-	pos := r.pos(start)
+	pos := r.position(start)
 	var tokens []string
 	var lines []*modfile.Line
 	switch x := statement.(type) {
@@ -117,24 +117,24 @@ func (r *reader) statement(statement modfile.Expr) *space.Space {
 		if len(tokens) > 0 {
 			found = tokens[0]
 		}
-		r.fail(pos, "unknown directive %q, expected space%s", found, didYouMean(found, []string{"space"}))
+		r.addError(pos, "unknown directive %q, expected space%s", found, didYouMean(found, []string{"space"}))
 		return nil
 	}
 	if len(tokens) != 2 {
-		r.fail(pos, "found %q, expected space problem/kernel (", strings.Join(tokens, " "))
+		r.addError(pos, "found %q, expected space problem/kernel (", strings.Join(tokens, " "))
 		return nil
 	}
 	if lines == nil {
-		r.fail(pos, "space %s is empty, expected a block of parameters: space %s ( … )", tokens[1], tokens[1])
+		r.addError(pos, "space %s is empty, expected a block of parameters: space %s ( … )", tokens[1], tokens[1])
 		return nil
 	}
 	if !familyName.MatchString(tokens[1]) {
-		r.fail(pos, "family %q, expected problem/kernel in lower-case letters and digits, such as csg/splits", tokens[1])
+		r.addError(pos, "family %q, expected problem/kernel in lower-case letters and digits, such as csg/splits", tokens[1])
 		return nil
 	}
 	if problem, kernel, _ := strings.Cut(tokens[1], "/"); token.IsKeyword(problem) || problem == "cuda" || kernel == "families" {
-		r.fail(pos, "family %q, expected another name: generated Go and templates/cuda use this one", tokens[1])
+		r.addError(pos, "family %q, expected another name: generated Go and templates/cuda use this one", tokens[1])
 		return nil
 	}
-	return r.block(tokens[1], pos, lines)
+	return r.readSpace(tokens[1], pos, lines)
 }

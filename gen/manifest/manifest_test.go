@@ -37,7 +37,7 @@ func TestParse(t *testing.T) {
 	if s.Family != "toy/scale" || s.Target != "cuda" || s.Pos != "go.generate:2" {
 		t.Errorf("family %q target %q pos %q", s.Family, s.Target, s.Pos)
 	}
-	if got := strings.Join(s.Names(), " "); got != "factor block mode value" {
+	if got := strings.Join(s.ParamNames(), " "); got != "factor block mode value" {
 		t.Errorf("parameters %q", got)
 	}
 	if got := strings.Join(s.Param("block").All(), " "); got != "32 64 128" {

@@ -7,7 +7,7 @@ import "fmt"
 func Nearest(name string, candidates []string) string {
 	best, least := "", len(name)/2+2
 	for _, c := range candidates {
-		if d := distance(name, c); d < least {
+		if d := editDistance(name, c); d < least {
 			best, least = c, d
 		}
 	}
@@ -22,8 +22,8 @@ func didYouMean(name string, candidates []string) string {
 	return ""
 }
 
-// distance is the Levenshtein distance, in bytes.
-func distance(a, b string) int {
+// editDistance is the Levenshtein distance, in bytes.
+func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

@@ -20,7 +20,7 @@ type Assembler struct {
 // FindAssembler asks the ptxas at a path for its version.
 func FindAssembler(path string) (*Assembler, error) {
 	tk := &Toolkit{NVCC: path}
-	if err := tk.version(); err != nil {
+	if err := tk.readVersion(); err != nil {
 		return nil, err
 	}
 	if tk.Major != 12 || tk.Minor != 9 {
@@ -37,7 +37,7 @@ var ptxVersion = regexp.MustCompile(`(?m)^\.version +9\.[0-9]+$`)
 // assemble makes an image through PTX and the older ptxas.
 func (b *build) assemble(ctx context.Context, u *unit, file, out string) (string, error) {
 	num := strings.TrimPrefix(u.arch, "sm_")
-	ptx, cubin := b.temp(".ptx"), b.temp(".cubin")
+	ptx, cubin := b.tempPath(".ptx"), b.tempPath(".cubin")
 	args := append([]string{"-ptx", "-O3", "-std=c++17", "-gencode", "arch=compute_" + num + ",code=compute_" + num}, b.job.Flags...)
 	for _, d := range b.job.Include {
 		args = append(args, "-I", d)

@@ -26,7 +26,7 @@ import (
 func (tk *Toolkit) Build(ctx context.Context, job Job, w io.Writer) (*Result, error) {
 	start := time.Now()
 	job.defaults()
-	for _, d := range []string{job.Images, tk.objects(job), filepath.Join(job.Cache, "reports")} {
+	for _, d := range []string{job.Images, tk.objectFolder(job), filepath.Join(job.Cache, "reports")} {
 		if err := os.MkdirAll(d, 0o777); err != nil {
 			return nil, fmt.Errorf("make a folder for images: %w", err)
 		}
@@ -50,10 +50,10 @@ func (tk *Toolkit) Build(ctx context.Context, job Job, w io.Writer) (*Result, er
 		return nil, err
 	}
 	b.meter.stop()
-	if err := b.report(); err != nil {
+	if err := b.writeReports(); err != nil {
 		return nil, err
 	}
-	index, err := b.index()
+	index, err := b.writeIndex()
 	if err != nil {
 		return nil, err
 	}
@@ -85,8 +85,8 @@ func (job *Job) defaults() {
 	}
 }
 
-// objects is where the cache keeps images and reports by their content key.
-func (tk *Toolkit) objects(job Job) string { return filepath.Join(job.Cache, "nvcc") }
+// objectFolder is where the cache keeps images and reports by their content key.
+func (tk *Toolkit) objectFolder(job Job) string { return filepath.Join(job.Cache, "nvcc") }
 
 type build struct {
 	tk    *Toolkit
@@ -113,8 +113,8 @@ func (b *build) unit(ctx context.Context, u *unit) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.File, err)
 	}
-	object := filepath.Join(b.tk.objects(b.job), key+".fatbin")
-	report := filepath.Join(b.tk.objects(b.job), key+".json")
+	object := filepath.Join(b.tk.objectFolder(b.job), key+".fatbin")
+	report := filepath.Join(b.tk.objectFolder(b.job), key+".json")
 	cached := isFile(object) && isFile(report)
 	if !cached {
 		if err := b.compile(ctx, u, object, report); err != nil {
@@ -129,16 +129,16 @@ func (b *build) unit(ctx context.Context, u *unit) error {
 			b.mu.Lock()
 			b.failures = append(b.failures, found...)
 			b.mu.Unlock()
-			b.meter.add(false, true)
+			b.meter.count(false, true)
 			return nil
 		}
 	}
 	if cached {
-		// Used today: prune goes by it. Failing to note that harms no one.
+		// Used today: pruneCache goes by it. Failing to note that harms no one.
 		now := time.Now()
 		_, _ = os.Chtimes(object, now, now), os.Chtimes(report, now, now)
 	}
-	image, err := b.install(ctx, u, key, object)
+	image, err := b.installImage(ctx, u, key, object)
 	if err != nil {
 		return fmt.Errorf("%s: place its image: %w", p.File, err)
 	}
@@ -160,7 +160,7 @@ func (b *build) unit(ctx context.Context, u *unit) error {
 		b.reports[p.Hash] = rep
 	}
 	b.mu.Unlock()
-	b.meter.add(cached, false)
+	b.meter.count(cached, false)
 	return nil
 }
 
@@ -172,7 +172,7 @@ func (b *build) compile(ctx context.Context, u *unit, object, report string) err
 	if err != nil {
 		return err
 	}
-	tmp := b.temp(".fatbin")
+	tmp := b.tempPath(".fatbin")
 	start := time.Now()
 	out, err := b.translate(ctx, u, file, tmp)
 	if err != nil {
@@ -183,7 +183,7 @@ func (b *build) compile(ctx context.Context, u *unit, object, report string) err
 	rep.File = filepath.Base(p.File)
 	rep.Version = b.tk.Full
 	rep.Seconds = time.Since(start).Seconds()
-	rep.threads(u.variants)
+	rep.setThreads(u.variants)
 	text, err := json.MarshalIndent(rep, "", "\t")
 	if err != nil {
 		return err
@@ -191,7 +191,7 @@ func (b *build) compile(ctx context.Context, u *unit, object, report string) err
 	if err := os.Rename(tmp, object); err != nil {
 		return fmt.Errorf("keep the image of %s: %w", p.File, err)
 	}
-	if err := replace(report, append(text, '\n')); err != nil {
+	if err := replaceFile(report, append(text, '\n')); err != nil {
 		return fmt.Errorf("keep the report of %s: %w", p.File, err)
 	}
 	return nil
@@ -219,8 +219,8 @@ func (b *build) culprits(ctx context.Context, u *unit, set []Variant, fail *comp
 		if err != nil {
 			return nil, err
 		}
-		b.meter.note("looking for what fails in " + filepath.Base(p.File))
-		_, err = b.translate(ctx, u, file, b.temp(".fatbin"))
+		b.meter.printNote("looking for what fails in " + filepath.Base(p.File))
+		_, err = b.translate(ctx, u, file, b.tempPath(".fatbin"))
 		var sub *compileError
 		switch {
 		case err == nil:
@@ -240,7 +240,7 @@ func (b *build) culprits(ctx context.Context, u *unit, set []Variant, fail *comp
 	return found, nil
 }
 
-func (b *build) temp(ext string) string {
+func (b *build) tempPath(ext string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.names++
@@ -250,7 +250,7 @@ func (b *build) temp(ext string) string {
 // optimise are the flags that every image's code depends on.
 var optimise = []string{"-O3", "-std=c++17"}
 
-// uncompressed leaves PTX and large machine code in a fatbin as they are: install compresses the whole
+// uncompressed leaves PTX and large machine code in a fatbin as they are: installImage compresses the whole
 // fatbin, which takes less. It is not one of optimise: the code is the same with it and without.
 const uncompressed = "--no-compress"
 
@@ -295,7 +295,7 @@ func (b *build) text(u *unit, set []Variant) (string, error) {
 		}
 		fmt.Fprintf(&text, "#include \"%s\"\n", filepath.ToSlash(abs))
 	}
-	file := b.temp(".cu")
+	file := b.tempPath(".cu")
 	if err := os.WriteFile(file, []byte(text.String()), 0o666); err != nil {
 		return "", fmt.Errorf("write a part of a pack: %w", err)
 	}
@@ -321,7 +321,7 @@ func (b *build) key(u *unit) (string, error) {
 	}
 	seen := map[string]bool{}
 	for _, file := range files {
-		if err := expand(h, file, b.job.Include, seen); err != nil {
+		if err := expandIncludes(h, file, b.job.Include, seen); err != nil {
 			return "", err
 		}
 	}

@@ -14,10 +14,10 @@ import (
 // 13.0.88) take 8.9 MB then, 10.4 at level 15 and 10.7 at level 9, and 10.7 at the best level of the library.
 const zstdLevel = 19
 
-// compressed is the compressed form of an object of the cache, and is kept there too. It is made by zstd's own program
+// compressCached is the compressed form of an object of the cache, and is kept there too. It is made by zstd's own program
 // where this machine has that, else by the library. For all images of sm_90 the program takes 28 s on a core, the
 // library 2 s.
-func compressed(ctx context.Context, object string, code []byte) ([]byte, error) {
+func compressCached(ctx context.Context, object string, code []byte) ([]byte, error) {
 	program, err := exec.LookPath("zstd")
 	at, pack := fmt.Sprintf("%s.%d.zst", object, zstdLevel), func() ([]byte, error) { return byProgram(ctx, program, code) }
 	if err != nil {
@@ -30,7 +30,7 @@ func compressed(ctx context.Context, object string, code []byte) ([]byte, error)
 	if err != nil {
 		return nil, err
 	}
-	return packed, replace(at, packed)
+	return packed, replaceFile(at, packed)
 }
 
 func byLibrary(code []byte) ([]byte, error) {

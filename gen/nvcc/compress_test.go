@@ -34,12 +34,12 @@ func TestCompressed(t *testing.T) {
 	}
 	for _, path := range []string{os.Getenv("PATH"), t.TempDir()} {
 		t.Setenv("PATH", path)
-		packed, err := compressed(t.Context(), object, code)
+		packed, err := compressCached(t.Context(), object, code)
 		if err != nil {
 			t.Fatal(err)
 		}
 		unpacks(packed)
-		again, err := compressed(t.Context(), object, nil) // from the cache
+		again, err := compressCached(t.Context(), object, nil) // from the cache
 		if err != nil || !bytes.Equal(again, packed) {
 			t.Errorf("the cache has %d bytes, expected the %d made before (%v)", len(again), len(packed), err)
 		}
@@ -65,7 +65,7 @@ func TestCompressedByABadProgram(t *testing.T) {
 		}
 		t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 		object := filepath.Join(dir, "image.fatbin")
-		if _, err := compressed(t.Context(), object, []byte("code")); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := compressCached(t.Context(), object, []byte("code")); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %q", script, err, want)
 		}
 		if files, _ := filepath.Glob(object + "*"); len(files) > 0 {

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// expand writes a file's text and, once each, the texts it includes in
+// expandIncludes writes a file's text and, once each, the texts it includes in
 // quotes. An include that is not found is left to nvcc: it may be the
 // toolkit's.
-func expand(w io.Writer, file string, include []string, seen map[string]bool) error {
+func expandIncludes(w io.Writer, file string, include []string, seen map[string]bool) error {
 	if seen[file] {
 		return nil
 	}
@@ -40,7 +40,7 @@ func expand(w io.Writer, file string, include []string, seen map[string]bool) er
 		}
 		for _, d := range slices.Concat([]string{filepath.Dir(file)}, include) {
 			if path := filepath.Join(d, filepath.FromSlash(name)); isFile(path) {
-				if err := expand(w, path, include, seen); err != nil {
+				if err := expandIncludes(w, path, include, seen); err != nil {
 					return err
 				}
 				break
@@ -54,14 +54,14 @@ func expand(w io.Writer, file string, include []string, seen map[string]bool) er
 // return to another branch.
 const keepObjects = 30 * 24 * time.Hour
 
-// prune deletes reports of packs that are gone and cached images that were
+// pruneCache deletes reports of packs that are gone and cached images that were
 // not used for long.
-func (b *build) prune() error {
+func (b *build) pruneCache() error {
 	want := map[string]bool{}
 	for _, p := range b.job.Packs {
 		want[reportPath(b.job.Cache, p.Hash)] = true
 	}
-	for _, dir := range []string{filepath.Join(b.job.Cache, "reports"), b.tk.objects(b.job)} {
+	for _, dir := range []string{filepath.Join(b.job.Cache, "reports"), b.tk.objectFolder(b.job)} {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
 			return fmt.Errorf("prune the cache: %w", err)
@@ -80,8 +80,8 @@ func (b *build) prune() error {
 	return nil
 }
 
-// replace writes a file so that no reader sees half of it.
-func replace(path string, text []byte) error {
+// replaceFile writes a file so that no reader sees half of it.
+func replaceFile(path string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".part-")
 	if err != nil {
 		return err

@@ -81,13 +81,13 @@ type Image struct {
 	SHA256     string   `json:"sha256"`         // of the file
 }
 
-// install compresses an object into the folder of images, unless it is there.
-func (b *build) install(ctx context.Context, u *unit, key, object string) (Image, error) {
+// installImage compresses an object into the folder of images, unless it is there.
+func (b *build) installImage(ctx context.Context, u *unit, key, object string) (Image, error) {
 	code, err := os.ReadFile(object)
 	if err != nil {
 		return Image{}, err
 	}
-	packed, err := compressed(ctx, object, code)
+	packed, err := compressCached(ctx, object, code)
 	if err != nil {
 		return Image{}, err
 	}
@@ -102,12 +102,12 @@ func (b *build) install(ctx context.Context, u *unit, key, object string) (Image
 	if old, err := os.ReadFile(path); err == nil && sha256.Sum256(old) == sum {
 		return image, nil
 	}
-	return image, replace(path, packed)
+	return image, replaceFile(path, packed)
 }
 
-// index writes the index of the job's images. A build of some families only leaves
+// writeIndex writes the index of the job's images. A build of some families only leaves
 // those of the others in it.
-func (b *build) index() (*Index, error) {
+func (b *build) writeIndex() (*Index, error) {
 	index := &Index{CUDA: b.tk.Full, Least: 1000 * b.tk.Major, Driver: leastDriver[b.tk.Major], Flags: slices.Concat(optimise, b.job.Flags), Architectures: b.job.Archs, Images: b.images}
 	if a := b.job.PTXAS; a != nil {
 		index.Least, index.Driver = 1000*a.Major, leastDriver[a.Major]
@@ -141,7 +141,7 @@ func (b *build) index() (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := replace(file, append(text, '\n')); err != nil {
+	if err := replaceFile(file, append(text, '\n')); err != nil {
 		return nil, fmt.Errorf("write the index of the images: %w", err)
 	}
 	return index, nil
@@ -151,12 +151,12 @@ func (b *build) index() (*Index, error) {
 // CUDA loads (CUDA Compatibility, minor version compatibility).
 var leastDriver = map[int]string{12: "525", 13: "580"}
 
-// report writes ptxas's output about each pack to the cache.
-func (b *build) report() error {
+// writeReports writes ptxas's output about each pack to the cache.
+func (b *build) writeReports() error {
 	for hash, rep := range b.reports {
 		text, err := json.MarshalIndent(rep, "", "\t")
 		if err == nil {
-			err = replace(reportPath(b.job.Cache, hash), append(text, '\n'))
+			err = replaceFile(reportPath(b.job.Cache, hash), append(text, '\n'))
 		}
 		if err != nil {
 			return fmt.Errorf("keep the report of %s: %w", rep.File, err)
@@ -187,5 +187,5 @@ func (b *build) deleteStale(index *Index) error {
 	if b.job.Keep {
 		return nil
 	}
-	return b.prune()
+	return b.pruneCache()
 }

@@ -46,7 +46,7 @@ func newMeter(w io.Writer, total int) *meter {
 	return m
 }
 
-func (m *meter) add(cached, failed bool) {
+func (m *meter) count(cached, failed bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.done++
@@ -58,7 +58,7 @@ func (m *meter) add(cached, failed bool) {
 	}
 }
 
-func (m *meter) note(text string) {
+func (m *meter) printNote(text string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.text = text

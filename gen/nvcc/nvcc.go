@@ -171,7 +171,7 @@ func Find(s Search) (*Toolkit, error) {
 			ErrNotFound, strings.Join(tried, ", "))
 	}
 	tk := &Toolkit{NVCC: path}
-	if err := tk.version(); err != nil {
+	if err := tk.readVersion(); err != nil {
 		return nil, err
 	}
 	return tk, tk.check(s.Allow)
@@ -179,7 +179,7 @@ func Find(s Search) (*Toolkit, error) {
 
 var releaseRE = regexp.MustCompile(`release (\d+)\.(\d+)(?:, V([0-9.]+))?`)
 
-func (tk *Toolkit) version() error {
+func (tk *Toolkit) readVersion() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, tk.NVCC, "--version").CombinedOutput()

@@ -305,7 +305,7 @@ func TestReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	us := r.Of("toy_v1")
+	us := r.KernelsOf("toy_v1")
 	want := Usage{Name: "toy_v1_run", Arch: "sm_90", Registers: 40, Shared: 1024, Stack: 16, SpillStores: 8, SpillLoads: 4,
 		Threads: 256, Blocks: 6, Occupancy: 75, Limited: "registers"}
 	if len(us) != 1 || us[0] != want {

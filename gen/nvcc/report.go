@@ -63,8 +63,8 @@ func readReport(path string) (*Report, error) {
 	return &r, nil
 }
 
-// Of returns the kernels of a variant: those named SYMBOL_entry.
-func (r *Report) Of(symbol string) []Usage {
+// KernelsOf returns the kernels of a variant: those named SYMBOL_entry.
+func (r *Report) KernelsOf(symbol string) []Usage {
 	var us []Usage
 	for _, u := range r.Kernels {
 		if strings.HasPrefix(u.Name, symbol+"_") {
@@ -108,8 +108,8 @@ func parseReport(out string) *Report {
 	return r
 }
 
-// threads takes the most threads of a block from the variants, and works out occupancy.
-func (r *Report) threads(vs []Variant) {
+// setThreads takes the most threads of a block from the variants, and works out occupancy.
+func (r *Report) setThreads(vs []Variant) {
 	bounds := map[string]int{}
 	for _, v := range vs {
 		maps.Copy(bounds, v.Threads)

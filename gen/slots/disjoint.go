@@ -29,10 +29,10 @@ type thread struct {
 // quarter is how many threads read 16 bytes each in one access of shared memory.
 const quarter = 8
 
-// disjoint orders the pairs of subsets of n members for block threads that have each
+// orderDisjointPairs orders the pairs of subsets of n members for block threads that have each
 // pairs each. A subset's values lie in banks whose group is the subset's number modulo
 // groups. Threads past the last pair repeat the last.
-func disjoint(n, each, block, groups int) (*order, error) {
+func orderDisjointPairs(n, each, block, groups int) (*order, error) {
 	if n < 1 || n > 7 || each < 1 || block < quarter || block%quarter != 0 || groups < 1 {
 		return nil, fmt.Errorf("disjoint subsets of %d members, %d a thread, %d threads, %d groups of banks: expected 1 to 7 members, 1 or more, a multiple of %d, 1 or more", n, each, block, groups, quarter)
 	}
@@ -99,7 +99,7 @@ func (o *order) arrange(each, groups int) {
 	cost := make([]int, len(o.Threads)/quarter)
 	total := 0
 	for q := range cost {
-		cost[q] = o.accesses(q, each, groups)
+		cost[q] = o.bankAccesses(q, each, groups)
 		total += cost[q]
 	}
 	least := len(cost) * (1 + each)
@@ -114,7 +114,7 @@ func (o *order) arrange(each, groups int) {
 			continue
 		}
 		o.Threads[i], o.Threads[j] = o.Threads[j], o.Threads[i]
-		a, b := o.accesses(p, each, groups), o.accesses(q, each, groups)
+		a, b := o.bankAccesses(p, each, groups), o.bankAccesses(q, each, groups)
 		if a+b > cost[p]+cost[q] {
 			o.Threads[i], o.Threads[j] = o.Threads[j], o.Threads[i]
 			continue
@@ -125,9 +125,9 @@ func (o *order) arrange(each, groups int) {
 	o.Conflicts = float64(total) / float64(least)
 }
 
-// accesses is how often the banks are read for quarter q to get its first subsets and
+// bankAccesses is how often the banks are read for quarter q to get its first subsets and
 // then its second ones. Threads that want the same subset get it at once.
-func (o *order) accesses(q, each, groups int) int {
+func (o *order) bankAccesses(q, each, groups int) int {
 	threads := o.Threads[q*quarter : (q+1)*quarter]
 	total := 0
 	for part := range 1 + each {

@@ -9,7 +9,7 @@ import (
 // rows of its union.
 func TestDisjoint(t *testing.T) {
 	for _, c := range []struct{ n, each, block int }{{1, 1, 8}, {2, 2, 8}, {4, 1, 128}, {5, 1, 256}, {5, 2, 128}, {5, 3, 128}, {6, 1, 768}, {6, 2, 384}, {7, 4, 640}} {
-		o, err := disjoint(c.n, c.each, c.block, 8)
+		o, err := orderDisjointPairs(c.n, c.each, c.block, 8)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,20 +54,20 @@ func TestAccesses(t *testing.T) {
 	for i := range o.Threads {
 		o.Threads[i] = thread{First: 8 * i, Second: []int{5}}
 	}
-	if got := o.accesses(0, 1, 8); got != 9 {
+	if got := o.bankAccesses(0, 1, 8); got != 9 {
 		t.Errorf("found %d accesses, expected 8 and 1", got)
 	}
 	for i := range o.Threads {
 		o.Threads[i] = thread{First: i, Second: []int{i % 2 * 8}}
 	}
-	if got := o.accesses(0, 1, 8); got != 3 {
+	if got := o.bankAccesses(0, 1, 8); got != 3 {
 		t.Errorf("found %d accesses, expected 1 and 2", got)
 	}
 }
 
 func TestDisjointRefuses(t *testing.T) {
 	for _, c := range [][4]int{{0, 1, 128, 8}, {8, 1, 128, 8}, {5, 0, 128, 8}, {5, 1, 128, 8}, {5, 1, 300, 8}, {5, 1, 256, 0}} {
-		if _, err := disjoint(c[0], c[1], c[2], c[3]); err == nil {
+		if _, err := orderDisjointPairs(c[0], c[1], c[2], c[3]); err == nil {
 			t.Errorf("%v is no error", c)
 		}
 	}

@@ -45,7 +45,7 @@ func main() {
 
 // text is the table as CUDA.
 func (t table) text() ([]byte, error) {
-	o, err := disjoint(t.slot, t.each, t.block, banks)
+	o, err := orderDisjointPairs(t.slot, t.each, t.block, banks)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.file, err)
 	}

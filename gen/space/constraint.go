@@ -64,8 +64,8 @@ func syntaxMessage(err error) string {
 	return text
 }
 
-// Compared lists the words that c compares parameters with, as name and word.
-func (c *Constraint) Compared() (pairs [][2]string) {
+// ComparedWords lists the words that c compares parameters with, as name and word.
+func (c *Constraint) ComparedWords() (pairs [][2]string) {
 	ast.Inspect(c.tree, func(n ast.Node) bool {
 		b, ok := n.(*ast.BinaryExpr)
 		if !ok || b.Op != token.EQL && b.Op != token.NEQ {
@@ -86,8 +86,8 @@ func (c *Constraint) Compared() (pairs [][2]string) {
 	return pairs
 }
 
-// indices returns the places in s.Params of the parameters that c names.
-func (c *Constraint) indices(s *Space) []int {
+// paramIndices returns the places in s.Params of the parameters that c names.
+func (c *Constraint) paramIndices(s *Space) []int {
 	var out []int
 	for i, p := range s.Params {
 		if _, found := slices.BinarySearch(c.Names, p.Name); found {
@@ -101,7 +101,7 @@ func (c *Constraint) indices(s *Space) []int {
 // the parameters that c names are read.
 func (c *Constraint) Holds(s *Space, values []string) (bool, error) {
 	var key strings.Builder
-	indices := c.indices(s)
+	indices := c.paramIndices(s)
 	for _, i := range indices {
 		key.WriteString(values[i])
 		key.WriteByte(',')

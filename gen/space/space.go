@@ -67,7 +67,7 @@ type Space struct {
 	Study  []*Constraint // no shipped binary needs points that satisfy one
 	Safe   Assignment    // parameters not named take the first plain value
 	Points []Assignment  // extra points; parameters not named take the safe value
-	Needs  []Need        // features that older architectures lack
+	Needs  []ArchNeed    // features that older architectures lack
 	Hold   []*Constraint // points that a binary for several architectures holds too
 	Bodies []Body        // the files that variants include, in this order
 	Pos    string        // file:line of the block
@@ -100,15 +100,15 @@ func (s *Space) Files(p Point) ([]string, error) {
 	return files, nil
 }
 
-// A Need says that points which satisfy a constraint use a feature that
+// An ArchNeed says that points which satisfy a constraint use a feature that
 // architectures before Arch, such as 90 for sm_90, lack.
-type Need struct {
+type ArchNeed struct {
 	Arch int
 	*Constraint
 }
 
-// Least is the number of the least architecture that a point is compiled for; 0: any.
-func (s *Space) Least(p Point) (int, error) {
+// LeastArch is the number of the least architecture that a point is compiled for; 0: any.
+func (s *Space) LeastArch(p Point) (int, error) {
 	least := 0
 	for _, n := range s.Needs {
 		ok, err := n.Holds(s, p.Values)
@@ -122,9 +122,9 @@ func (s *Space) Least(p Point) (int, error) {
 	return least, nil
 }
 
-// Held reports whether a binary for several architectures holds a point even where
+// AlwaysBundled reports whether a binary for several architectures holds a point even where
 // nothing was tuned: the safe points, and those that lines of hold name.
-func (s *Space) Held(p Point) (bool, error) {
+func (s *Space) AlwaysBundled(p Point) (bool, error) {
 	for _, c := range s.Hold {
 		if ok, err := c.Holds(s, p.Values); err != nil || ok {
 			return ok, err
@@ -143,8 +143,8 @@ func (s *Space) Param(name string) *Param {
 	return nil
 }
 
-// Names returns the parameters' names in manifest order.
-func (s *Space) Names() []string {
+// ParamNames returns the parameters' names in manifest order.
+func (s *Space) ParamNames() []string {
 	names := make([]string, len(s.Params))
 	for i, p := range s.Params {
 		names[i] = p.Name
@@ -250,7 +250,7 @@ func (s *Space) EnumerateFull(also ...*Constraint) ([]Point, error) {
 	for _, c := range also {
 		for _, name := range c.Names {
 			if s.Param(name) == nil {
-				return nil, fmt.Errorf("%s: where %q: %s has no parameter %s, expected of %s", c.Pos, c.Expr, s.Family, name, strings.Join(s.Names(), " "))
+				return nil, fmt.Errorf("%s: where %q: %s has no parameter %s, expected of %s", c.Pos, c.Expr, s.Family, name, strings.Join(s.ParamNames(), " "))
 			}
 		}
 	}
@@ -275,7 +275,7 @@ func (s *Space) check(values []string, pos, what string) error {
 			return err
 		}
 		if !ok {
-			return &PointError{pos, fmt.Sprintf("%s (%s) violates %s: where %q", what, s.point(values).Label(), c.Pos, c.Expr)}
+			return &PointError{pos, fmt.Sprintf("%s (%s) violates %s: where %q", what, s.newPoint(values).Label(), c.Pos, c.Expr)}
 		}
 	}
 	return nil
@@ -299,7 +299,7 @@ func (s *Space) productWithin(axes [][]string, visits, found int, each func([]st
 	at := make([][]*Constraint, len(axes)+1)
 	for _, c := range s.Where {
 		last := 0
-		for _, i := range c.indices(s) {
+		for _, i := range c.paramIndices(s) {
 			last = max(last, i+1)
 		}
 		at[last] = append(at[last], c)
@@ -337,8 +337,8 @@ func (s *Space) productWithin(axes [][]string, visits, found int, each func([]st
 	return walk(0)
 }
 
-func (s *Space) point(values []string) Point {
-	names := s.Names()
+func (s *Space) newPoint(values []string) Point {
+	names := s.ParamNames()
 	p := Point{Family: s.Family, Params: names, Values: values}
 	t, _ := p.Get(ValueParam)
 	p.Safe = slices.Equal(values, s.safeValues(t))
@@ -409,7 +409,7 @@ func (t *pointSet) points() ([]Point, error) {
 		}
 		return 0
 	})
-	names := t.space.Names()
+	names := t.space.ParamNames()
 	symbols := map[string]string{}
 	points := make([]Point, 0, len(t.list))
 	for _, values := range t.list {

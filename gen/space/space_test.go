@@ -152,7 +152,7 @@ func TestPushdown(t *testing.T) {
 						return
 					}
 				}
-				want = append(want, s.point(values).Label())
+				want = append(want, s.newPoint(values).Label())
 				return
 			}
 			for _, v := range s.Params[len(values)].Values {

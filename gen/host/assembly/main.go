@@ -49,7 +49,7 @@ func main() {
 }
 
 func write(dir string) error {
-	files, err := render()
+	files, err := renderFiles()
 	if err != nil {
 		return err
 	}
@@ -61,8 +61,8 @@ func write(dir string) error {
 	return nil
 }
 
-// render returns the generated files by their paths below runtime/host/kernels.
-func render() (map[string][]byte, error) {
+// renderFiles returns the generated files by their paths below runtime/host/kernels.
+func renderFiles() (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for name, kernels := range amd64Kernels {
 		w := build.NewContext()

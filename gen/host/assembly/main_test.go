@@ -8,7 +8,7 @@ import (
 )
 
 func TestCommittedFilesAreCurrent(t *testing.T) {
-	files, err := render()
+	files, err := renderFiles()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,10 +17,10 @@ type File struct {
 // A Param is a parameter of 8 bytes: a pointer or an int.
 type Param struct{ Name, Type string }
 
-// Three is an instruction on three vector registers of 16 bytes, z = x op y. Where Go's
+// VectorOp is an instruction on three vector registers of 16 bytes, z = x op y. Where Go's
 // assembler has no name for the instruction, name is Arm's, and word the instruction with
 // zeros for the registers' numbers.
-type Three struct {
+type VectorOp struct {
 	name, lanes string
 	word        uint32
 }
@@ -28,17 +28,17 @@ type Three struct {
 // The instructions that kernels use. FMAXNM, unlike FMAX, leaves out an operand that is no
 // number.
 var (
-	AddInt32   = Three{"VADD", "S4", 0}
-	AddInt64   = Three{"VADD", "D2", 0}
-	AddFloat32 = Three{"fadd", "4s", 0x4E20D400}
-	AddFloat64 = Three{"fadd", "2d", 0x4E60D400}
+	AddInt32   = VectorOp{"VADD", "S4", 0}
+	AddInt64   = VectorOp{"VADD", "D2", 0}
+	AddFloat32 = VectorOp{"fadd", "4s", 0x4E20D400}
+	AddFloat64 = VectorOp{"fadd", "2d", 0x4E60D400}
 
-	MaxInt32     = Three{"smax", "4s", 0x4EA06400}
-	GreaterInt64 = Three{"cmgt", "2d", 0x4EE03400} // all bits of the lanes where x > y
-	MaxFloat32   = Three{"fmaxnm", "4s", 0x4E20C400}
-	MaxFloat64   = Three{"fmaxnm", "2d", 0x4E60C400}
+	MaxInt32     = VectorOp{"smax", "4s", 0x4EA06400}
+	GreaterInt64 = VectorOp{"cmgt", "2d", 0x4EE03400} // all bits of the lanes where x > y
+	MaxFloat32   = VectorOp{"fmaxnm", "4s", 0x4E20C400}
+	MaxFloat64   = VectorOp{"fmaxnm", "2d", 0x4E60C400}
 
-	Insert = Three{"VBIT", "B16", 0} // z takes the bits of x that are set in y
+	Insert = VectorOp{"VBIT", "B16", 0} // z takes the bits of x that are set in y
 )
 
 // New begins the files of a package, which say what command writes them.
@@ -73,8 +73,8 @@ func (f *File) Op(name string, operands ...string) {
 // Label writes a label of the function.
 func (f *File) Label(name string) { fmt.Fprintf(&f.text, "\n%s:\n", name) }
 
-// Three writes z = x op y on the vector registers of these numbers.
-func (f *File) Three(op Three, x, y, z int) {
+// Vector writes z = x op y on the vector registers of these numbers.
+func (f *File) Vector(op VectorOp, x, y, z int) {
 	if op.word == 0 {
 		f.Op(op.name, fmt.Sprintf("V%d.%s", y, op.lanes), fmt.Sprintf("V%d.%s", x, op.lanes), fmt.Sprintf("V%d.%s", z, op.lanes))
 		return

@@ -197,8 +197,8 @@ func (m machine) conv(w *build.Context, k kind) {
 // as many maxima wait for one another.
 type pair struct{ i, j int }
 
-// pairs are all disjoint i and j below n, the largest unions first.
-func pairs(n int) (list []pair) {
+// disjointPairs are all disjoint i and j below n, the largest unions first.
+func disjointPairs(n int) (list []pair) {
 	for t := n - 1; t > 0; t-- {
 		rest := t & (t - 1) // i never has the lowest element of t
 		for i := rest; ; i = (i - 1) & rest {
@@ -215,7 +215,7 @@ func pairs(n int) (list []pair) {
 func (m machine) products(w *build.Context, k kind) {
 	n := m.group
 	dz, az, bz, scratch := m.vectors[:n], m.vectors[n:2*n], m.vectors[2*n:3*n], m.vectors[3*n:4*n-1]
-	list := pairs(n)
+	list := disjointPairs(n)
 	var left, right []int // of all sums
 	for _, p := range list {
 		left, right = append(left, p.i, p.j), append(right, p.j, p.i)

@@ -19,7 +19,7 @@ const (
 // A neonKind is a value type and the instructions that add and compare it.
 type neonKind struct {
 	name, elem string
-	add        arm64.Three
+	add        arm64.VectorOp
 	max        func(w *arm64.File, x, acc, scratch int) // acc = max(x, acc)
 }
 
@@ -29,8 +29,8 @@ func NEON(w *arm64.File) {
 		{"Int32", "int32", arm64.AddInt32, neonRaise(arm64.MaxInt32)},
 		{"Int64", "int64", arm64.AddInt64, func(w *arm64.File, x, acc, greater int) {
 			// There is no greatest of 64-bit integers: the lanes where x is greater are copied.
-			w.Three(arm64.GreaterInt64, x, acc, greater)
-			w.Three(arm64.Insert, x, greater, acc)
+			w.Vector(arm64.GreaterInt64, x, acc, greater)
+			w.Vector(arm64.Insert, x, greater, acc)
 		}},
 		{"Float32", "float32", arm64.AddFloat32, neonRaise(arm64.MaxFloat32)},
 		{"Float64", "float64", arm64.AddFloat64, neonRaise(arm64.MaxFloat64)},
@@ -41,8 +41,8 @@ func NEON(w *arm64.File) {
 	}
 }
 
-func neonRaise(op arm64.Three) func(w *arm64.File, x, acc, scratch int) {
-	return func(w *arm64.File, x, acc, _ int) { w.Three(op, x, acc, acc) }
+func neonRaise(op arm64.VectorOp) func(w *arm64.File, x, acc, scratch int) {
+	return func(w *arm64.File, x, acc, _ int) { w.Vector(op, x, acc, acc) }
 }
 
 // conv writes what machine.conv writes.
@@ -90,14 +90,14 @@ func (k neonKind) conv(w *arm64.File) {
 
 // products raises all registers of d. Sums are added while those before are compared.
 func (k neonKind) products(w *arm64.File) {
-	list := pairs(neonGroup)
+	list := disjointPairs(neonGroup)
 	sum := func(at int) int { return neonScratch + 2*(at%3) }
 	for at := range len(list) + 1 {
 		if at < len(list) {
 			p, x := list[at], sum(at)
-			w.Three(k.add, neonA+p.i, neonB+p.j, x)
+			w.Vector(k.add, neonA+p.i, neonB+p.j, x)
 			if p.i != p.j {
-				w.Three(k.add, neonA+p.j, neonB+p.i, x+1)
+				w.Vector(k.add, neonA+p.j, neonB+p.i, x+1)
 			}
 		}
 		if at > 0 {
@@ -129,7 +129,7 @@ func (k neonKind) dot(w *arm64.File) {
 	w.Op("ADD", b, right)
 	w.Op("FMOVQ", "("+left+")", fmt.Sprintf("F%d", x))
 	w.Op("FMOVQ", "("+right+")", fmt.Sprintf("F%d", y))
-	w.Three(k.add, x, y, x)
+	w.Vector(k.add, x, y, x)
 	k.max(w, x, acc, scratch)
 	w.Op("B", "source")
 	w.Label("done")

@@ -311,7 +311,7 @@ func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]stri
 		Fixed:  fixed,
 		Sizes:  r.Sizes,
 		Feasible: func(v *device.Variant, size int) error {
-			if err := r.Facts.Loads(r.family, v); err != nil {
+			if err := r.Facts.CheckLoadable(r.family, v); err != nil {
 				return err
 			}
 			return r.Subject.Feasible(v, r.Facts, size)

@@ -217,7 +217,7 @@ func flawed(t *testing.T, sub subject.Subject, x flaw) *device.Family {
 	t.Helper()
 	f := *sub.Family()
 	v := f.Variants[slices.IndexFunc(f.Variants, func(v device.Variant) bool { return v.Safe })]
-	file, text := emulatedtest.Text(t, &f, &v)
+	file, text := emulatedtest.VariantText(t, &f, &v)
 	if n := strings.Count(text, x.old); n != 1 {
 		t.Fatalf("%q is %d times in %s, expected once", x.old, n, file)
 	}

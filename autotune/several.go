@@ -99,7 +99,7 @@ const alike = 10
 func claim(f *device.Family, facts device.Facts, fixed map[string]string) int {
 	n := 0
 	for i := range f.Variants {
-		if v := &f.Variants[i]; f.Fits(v, fixed) == nil && facts.Loads(f, v) == nil {
+		if v := &f.Variants[i]; f.CheckWorkload(v, fixed) == nil && facts.CheckLoadable(f, v) == nil {
 			n++
 		}
 	}

@@ -128,7 +128,7 @@ func units(tasks []Task, have *tuned.Database, facts device.Facts) []*unit {
 func compared(db *tuned.Database, t *Task, facts device.Facts) bool {
 	f, w := t.Subject.Family(), tuned.Workload{Fixed: t.Fixed[0], Size: t.Sizes[0]}
 	runs := func(v *device.Variant) bool {
-		return f.Fits(v, w.Fixed) == nil && facts.Loads(f, v) == nil && t.Subject.Feasible(v, facts, w.Size) == nil
+		return f.CheckWorkload(v, w.Fixed) == nil && facts.CheckLoadable(f, v) == nil && t.Subject.Feasible(v, facts, w.Size) == nil
 	}
 	e, _ := db.Lookup(f.Name, facts.Class(), w)
 	if len(e.Results) < 2 {

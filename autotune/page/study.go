@@ -248,7 +248,7 @@ func safe(families []*device.Family, name, label string, fixed map[string]string
 		return false
 	}
 	v := families[i].Variant(label)
-	return v != nil && v.Safe && families[i].Fits(v, fixed) == nil
+	return v != nil && v.Safe && families[i].CheckWorkload(v, fixed) == nil
 }
 
 // labelParameters are the parameters that a label names.

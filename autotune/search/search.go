@@ -317,7 +317,7 @@ func (s *search) enumerate() {
 	s.order = append(s.order, rest...)
 }
 
-func (s *search) matches(v *device.Variant) bool { return s.Family.Fits(v, s.Fixed) == nil }
+func (s *search) matches(v *device.Variant) bool { return s.Family.CheckWorkload(v, s.Fixed) == nil }
 
 func (s *search) wonBefore(v *device.Variant) bool {
 	for _, label := range s.Previous {

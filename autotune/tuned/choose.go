@@ -127,7 +127,7 @@ func (r refused) Unwrap() []error { return []error{r.error, ErrRefused} }
 //
 // Only variants with the workload's fixed parameters, and only results whose
 // variant is in the binary with the same hash and compiled alike, take part; those that the
-// device cannot load (Facts.Loads) are passed over. feasible may be nil; else it says why a
+// device cannot load (Facts.CheckLoadable) are passed over. feasible may be nil; else it says why a
 // variant cannot run. The error wraps ErrNoVariant.
 func (db *Database) best(f *device.Family, facts device.Facts, w Workload, feasible func(*device.Variant) error) (Choice, error) {
 	k, err := db.about(compiled{f, facts.Compiler})
@@ -174,7 +174,7 @@ type search struct {
 
 // runs says why a variant cannot run on the device, or cannot be loaded there.
 func (s *search) runs(v *device.Variant) error {
-	if err := s.facts.Loads(s.family, v); err != nil || s.feasible == nil {
+	if err := s.facts.CheckLoadable(s.family, v); err != nil || s.feasible == nil {
 		return err
 	}
 	return s.feasible(v)
@@ -469,7 +469,7 @@ func (s *search) untuned(k *knowledge) (Choice, error) {
 		return Choice{}, fmt.Errorf("%s: %w: the family has no variants", f.Name, ErrNoVariant)
 	case first == nil:
 		v := k.order[0].variant
-		first = fmt.Errorf("%s: %w", v.Label, f.Fits(v, s.w.Fixed))
+		first = fmt.Errorf("%s: %w", v.Label, f.CheckWorkload(v, s.w.Fixed))
 	}
 	workload := fixedString(s.w.Fixed)
 	if workload != "" {
@@ -478,7 +478,7 @@ func (s *search) untuned(k *knowledge) (Choice, error) {
 	return Choice{}, fmt.Errorf("%s: %w %sat size %d on %s: %w", f.Name, ErrNoVariant, workload, s.w.Size, s.facts, first)
 }
 
-// has reports whether a variant has the fixed parameters: device.Family.Fits without words.
+// has reports whether a variant has the fixed parameters: device.Family.CheckWorkload without words.
 func has(f *device.Family, v *device.Variant, fixed map[string]string) bool {
 	for i, p := range f.Params {
 		if want, ok := fixed[p]; ok && v.Values[i] != want {

@@ -10,7 +10,7 @@ import (
 // held holds the variants with these hashes.
 type held map[uint64]bool
 
-func (h *held) Holds(_ *device.Family, v *device.Variant) error {
+func (h *held) CheckVariant(_ *device.Family, v *device.Variant) error {
 	if !(*h)[v.Hash] {
 		return errors.New("no image")
 	}

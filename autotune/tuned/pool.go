@@ -196,7 +196,7 @@ func (p *pool) add(f compiled, e *Entry) {
 		case !ok || f.anew(e):
 			p.stale++
 			continue
-		case f.family.Fits(v, e.Fixed) != nil:
+		case f.family.CheckWorkload(v, e.Fixed) != nil:
 			continue
 		case r.Variant == e.Winner:
 			winner = len(t.usable)
@@ -294,7 +294,7 @@ func (p *pool) related(f *device.Family, fixed map[string]string) *pool {
 			if at >= 0 {
 				c.variant = sibling(f, c.variant, at, fixed[differs])
 			}
-			if c.variant == nil || f.Fits(c.variant, fixed) != nil {
+			if c.variant == nil || f.CheckWorkload(c.variant, fixed) != nil {
 				continue
 			}
 			if &t.usable[i] == t.winner {

@@ -190,7 +190,7 @@ const unknownFree = 4 << 30
 func roomy() bool {
 	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(heap)
-	free := memory.Now().Bytes
+	free := memory.FreeNow().Bytes
 	if free == 0 {
 		free = unknownFree
 	}

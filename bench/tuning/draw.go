@@ -91,7 +91,7 @@ func (w workload) candidates(facts device.Facts) []*device.Variant {
 	f := w.subject.Family()
 	for i := range f.Variants {
 		v := &f.Variants[i]
-		if !v.Study && f.Fits(v, w.fixed) == nil && w.runs(v, facts) == nil {
+		if !v.Study && f.CheckWorkload(v, w.fixed) == nil && w.runs(v, facts) == nil {
 			list = append(list, v)
 		}
 	}
@@ -100,7 +100,7 @@ func (w workload) candidates(facts device.Facts) []*device.Variant {
 
 // runs says why a variant does not run.
 func (w workload) runs(v *device.Variant, facts device.Facts) error {
-	if err := facts.Loads(w.subject.Family(), v); err != nil {
+	if err := facts.CheckLoadable(w.subject.Family(), v); err != nil {
 		return err
 	}
 	return w.subject.Feasible(v, facts, w.size)

@@ -73,7 +73,7 @@ func (f *bundleFlags) source() (path string, b *bundle.Bundle, err error) {
 	}
 	switch {
 	case f.images != "":
-		b, err = bundle.Folder(os.DirFS(f.images))
+		b, err = bundle.OpenFolder(os.DirFS(f.images))
 	case f.from != "":
 		b, err = bundle.OpenFile(path)
 	default:
@@ -284,7 +284,7 @@ func (a *app) verifyKernels(ctx context.Context, d device.Device) (n int, err er
 		}
 		for i := range f.Variants {
 			v := &f.Variants[i]
-			if !wanted[tuned.Hash(v.Hash).String()] || d.Facts().Loads(f, v) != nil {
+			if !wanted[tuned.Hash(v.Hash).String()] || d.Facts().CheckLoadable(f, v) != nil {
 				continue
 			}
 			_, err := verify.Variant(ctx, d, s, sub, v, 0)

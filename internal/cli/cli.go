@@ -61,7 +61,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if team != nil && team.Rank() > 0 {
 		stdout, stderr = io.Discard, io.Discard
 	}
-	a := &app{team: team, args: args, in: stdin, raw: stdout, out: bufio.NewWriter(whole.Until(ctx, stdout)), err: stderr, devices: devices.Kinds(), free: memory.Now}
+	a := &app{team: team, args: args, in: stdin, raw: stdout, out: bufio.NewWriter(whole.Until(ctx, stdout)), err: stderr, devices: devices.Kinds(), free: memory.FreeNow}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)

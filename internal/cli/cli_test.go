@@ -71,10 +71,10 @@ func TestScripts(t *testing.T) {
 				return emulatedHere()
 			}
 			if name == "driver" {
-				env := handover.System()
+				env := handover.SystemEnv()
 				env.Getenv = func(string) string { return "" }
 				env.Runnable = func(string) bool { return true }
-				path, _ := handover.Target(env)
+				path, _ := handover.TargetBinary(env)
 				return path != "", nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)

@@ -113,7 +113,7 @@ with coefficients from -100 to 100. The instances of the literature are
 			if n < 1 {
 				return usagef("--variables is %d, expected 1 or more", n)
 			}
-			if err := a.free().Fits(fmt.Sprintf("the coefficients of %s at density %d", ui.Count(n, "variable"), density), 24*float64(n)*float64(n)*float64(density)/100); err != nil {
+			if err := a.free().CheckFits(fmt.Sprintf("the coefficients of %s at density %d", ui.Count(n, "variable"), density), 24*float64(n)*float64(n)*float64(density)/100); err != nil {
 				return err
 			}
 			if err := plainName(output); err != nil {

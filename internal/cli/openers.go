@@ -23,7 +23,7 @@ func parseDevices(name string) (devices.Name, error) {
 
 // parseDevice returns an error unless a name is that of one device.
 func parseDevice(name string) error {
-	if n, err := devices.Parse(name); err != nil || !n.One() {
+	if n, err := devices.Parse(name); err != nil || !n.IsSingle() {
 		return usagef("device %q: expected auto, host, emulated, cuda or cuda:INDEX", name)
 	}
 	return nil
@@ -38,10 +38,10 @@ func (a *app) openDevices(name string, threads int) ([]device.Device, error) {
 	}
 	o := devices.Options{Threads: threads, Say: a.say, Points: a.points}
 	if a.team != nil {
-		if !n.One() {
+		if !n.IsSingle() {
 			return nil, usagef("--device is %s: under a launcher each rank has one device", name)
 		}
-		o.Turn = a.team.Local()
+		o.Turn = a.team.LocalRank()
 	}
 	opened, err := a.devices.Open(name, o)
 	if errors.Is(err, devices.ErrNoCUDA) {
@@ -64,13 +64,13 @@ func (a *app) handOver(name string) error {
 	if kind != devices.Auto && kind != device.CUDA || a.devices.Kind(device.CUDA) != nil || a.team != nil && kind == devices.Auto {
 		return nil // ranks handed over before they joined
 	}
-	env := handover.System()
+	env := handover.SystemEnv()
 	code, done, err := handover.Run(env, a.args)
 	switch {
 	case done:
 		return exitError(code)
 	case kind == device.CUDA && (err == nil || errors.Is(err, handover.ErrAlone)):
-		_, reason := handover.Target(env)
+		_, reason := handover.TargetBinary(env)
 		return fmt.Errorf("%w (%s)", errNoCUDA, reason)
 	case kind == device.CUDA:
 		return err

@@ -211,7 +211,7 @@ func frozen(t *testing.T, name string, subjects map[string]subject.Subject, r *r
 				return
 			}
 			for _, v := range slices.Backward(variants(s.Family())) {
-				if s.Family().Fits(v, g.Fixed) != nil || s.Feasible(v, facts, g.Size) != nil {
+				if s.Family().CheckWorkload(v, g.Fixed) != nil || s.Feasible(v, facts, g.Size) != nil {
 					continue
 				}
 				e := tuned.Entry{Family: g.Family, Class: g.Class, Fixed: g.Fixed, Size: g.Size, Protocol: tuned.Protocol, Winner: v.Label}
@@ -234,7 +234,7 @@ func frozen(t *testing.T, name string, subjects map[string]subject.Subject, r *r
 // variants are all of a family, those first that the family's own tests compile: the cache
 // has them, or needs them.
 func variants(f *device.Family) []*device.Variant {
-	list := emulatedtest.Sample(f, 1)
+	list := emulatedtest.SampleVariants(f, 1)
 	for i := range f.Variants {
 		if v := &f.Variants[i]; !slices.Contains(list, v) {
 			list = append(list, v)
@@ -250,7 +250,7 @@ func others(s subject.Subject, label string, facts device.Facts, size int) []*de
 	var list []*device.Variant
 	for _, v := range variants(f) {
 		for _, fixed := range s.Workloads() {
-			if v != was && f.Fits(v, fixed) == nil && f.Fits(was, fixed) == nil && s.Feasible(v, facts, size) == nil {
+			if v != was && f.CheckWorkload(v, fixed) == nil && f.CheckWorkload(was, fixed) == nil && s.Feasible(v, facts, size) == nil {
 				list = append(list, v)
 				break
 			}
@@ -264,7 +264,7 @@ func forcing(t *testing.T, s subject.Subject, v *device.Variant, facts device.Fa
 	t.Helper()
 	f, db := s.Family(), &tuned.Database{}
 	for _, fixed := range s.Workloads() {
-		if f.Fits(v, fixed) != nil {
+		if f.CheckWorkload(v, fixed) != nil {
 			continue
 		}
 		err := db.Put(tuned.Entry{Family: f.Name, Class: facts.Class(), Fixed: fixed, Size: size, Protocol: tuned.Protocol,

@@ -136,10 +136,10 @@ func (i *Image) translates(major, minor int) bool {
 	return ok && i.PTX && n <= 10*major+minor
 }
 
-// Suits is an error where no image of the bundle runs on a device of a compute capability. byPTX
+// CheckCapability is an error where no image of the bundle runs on a device of a compute capability. byPTX
 // reports that the bundle has no machine code for the device, so that the driver has to compile
 // the safe variants, which takes seconds to minutes each.
-func (b *Bundle) Suits(major, minor int) (byPTX bool, err error) {
+func (b *Bundle) CheckCapability(major, minor int) (byPTX bool, err error) {
 	if b.native(major, minor) {
 		return false, nil
 	}
@@ -171,9 +171,9 @@ func (b *Bundle) find(variant uint64, major, minor int) (found *Image, byPTX boo
 	return found, byPTX
 }
 
-// Holds says why a variant, by its hash, cannot be loaded on a device of a compute
+// CheckVariant says why a variant, by its hash, cannot be loaded on a device of a compute
 // capability; nil where it can.
-func (b *Bundle) Holds(variant uint64, major, minor int) error {
+func (b *Bundle) CheckVariant(variant uint64, major, minor int) error {
 	if found, byPTX := b.find(variant, major, minor); found == nil {
 		return missing{major, minor, byPTX}
 	}
@@ -200,7 +200,7 @@ func (m missing) Error() string {
 func (b *Bundle) Image(variant uint64, major, minor int) (name string, code []byte, byPTX bool, err error) {
 	i, byPTX := b.find(variant, major, minor)
 	if i == nil {
-		return "", nil, false, b.Holds(variant, major, minor)
+		return "", nil, false, b.CheckVariant(variant, major, minor)
 	}
 	code, err = b.unpack(i)
 	return i.File, code, byPTX, err
@@ -217,7 +217,7 @@ func (b *Bundle) unpack(i *Image) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: image %s: %w", b.Name, i.File, err)
 	}
-	if got := sum(packed); got != i.SHA256 {
+	if got := hashText(packed); got != i.SHA256 {
 		return nil, fmt.Errorf("%s: image %s has the SHA-256 %.12s…, expected %.12s…: %w", b.Name, i.File, got, i.SHA256, ErrDamaged)
 	}
 	d, err := decoder()
@@ -231,7 +231,7 @@ func (b *Bundle) unpack(i *Image) ([]byte, error) {
 	return code, nil
 }
 
-func sum(data []byte) string {
+func hashText(data []byte) string {
 	s := sha256.Sum256(data)
 	return hex.EncodeToString(s[:])
 }

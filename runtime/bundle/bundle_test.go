@@ -29,7 +29,7 @@ func folder(t *testing.T, images ...string) fstest.MapFS {
 		words := strings.Fields(text)
 		arch, ptx := strings.CutSuffix(words[0], "+ptx")
 		packed := z.EncodeAll([]byte(text), nil)
-		i := Image{File: fmt.Sprintf("%d.zst", k), Arch: arch, PTX: ptx, Variants: words[1:], Bytes: int64(len(text)), Compressed: int64(len(packed)), SHA256: sum(packed)}
+		i := Image{File: fmt.Sprintf("%d.zst", k), Arch: arch, PTX: ptx, Variants: words[1:], Bytes: int64(len(text)), Compressed: int64(len(packed)), SHA256: hashText(packed)}
 		index.Images = append(index.Images, i)
 		files[i.File] = &fstest.MapFile{Data: packed}
 	}
@@ -43,7 +43,7 @@ func folder(t *testing.T, images ...string) fstest.MapFS {
 
 func open(t *testing.T, files fs.FS) *Bundle {
 	t.Helper()
-	b, err := Folder(files)
+	b, err := OpenFolder(files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestImage(t *testing.T) {
 	} {
 		b := open(t, folder(t, c.images...))
 		_, code, byPTX, err := b.Image(c.variant, c.major, c.minor)
-		if holds := b.Holds(c.variant, c.major, c.minor); (holds == nil) != (err == nil) {
+		if holds := b.CheckVariant(c.variant, c.major, c.minor); (holds == nil) != (err == nil) {
 			t.Errorf("%x on %d.%d: Holds says %v, Image %v", c.variant, c.major, c.minor, holds, err)
 		}
 		if err != nil {
@@ -95,7 +95,7 @@ func TestImage(t *testing.T) {
 		major, minor int
 		byPTX, fits  bool
 	}{{8, 0, false, true}, {8, 9, false, true}, {9, 0, false, true}, {12, 1, true, true}, {7, 5, false, false}} {
-		byPTX, err := b.Suits(c.major, c.minor)
+		byPTX, err := b.CheckCapability(c.major, c.minor)
 		if byPTX != c.byPTX || (err == nil) != c.fits {
 			t.Errorf("%d.%d: by PTX %t, %v", c.major, c.minor, byPTX, err)
 		}
@@ -107,11 +107,11 @@ func TestImage(t *testing.T) {
 
 // TestFolder: what is no folder of images, and images that are not what the index says.
 func TestFolder(t *testing.T) {
-	if _, err := Folder(fstest.MapFS{}); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "scripts/build-cuda") {
+	if _, err := OpenFolder(fstest.MapFS{}); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "scripts/build-cuda") {
 		t.Errorf("an empty folder: %v", err)
 	}
 	for _, text := range []string{"{", `{"images":[{"arch":"90"}]}`, `{"images":[{"arch":"sm_90","bytes":-1}]}`, `{"images":[{"arch":"sm_90","variants":["x"]}]}`} {
-		if b, err := Folder(fstest.MapFS{"build.json": {Data: []byte(text)}}); err == nil {
+		if b, err := OpenFolder(fstest.MapFS{"build.json": {Data: []byte(text)}}); err == nil {
 			t.Errorf("index %s: %+v", text, b.Index)
 		}
 	}
@@ -205,7 +205,7 @@ func TestWrite(t *testing.T) {
 }
 
 func TestNone(t *testing.T) {
-	if embedded() != nil {
+	if embeddedImages() != nil {
 		t.Skip("this build carries images")
 	}
 	if _, err := Open(); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "scripts/build-cuda") {
@@ -229,7 +229,7 @@ func BenchmarkHolds(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := held.Holds(7, 9, 0); err != nil {
+		if err := held.CheckVariant(7, 9, 0); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -37,17 +37,17 @@ var own = sync.OnceValues(func() (*Bundle, error) {
 			return b, err
 		}
 	}
-	switch images := embedded(); {
+	switch images := embeddedImages(); {
 	case images != nil:
-		return Folder(images)
+		return OpenFolder(images)
 	case apart:
 		return nil, fmt.Errorf("%s: the images behind the executable are missing: %w", path, ErrDamaged)
 	}
 	return nil, fmt.Errorf("%w: build the CUDA binary with scripts/build-cuda", ErrNone)
 })
 
-// Folder is the bundle of a folder of images as go generate ./... leaves it.
-func Folder(images fs.FS) (*Bundle, error) {
+// OpenFolder is the bundle of a folder of images as go generate ./... leaves it.
+func OpenFolder(images fs.FS) (*Bundle, error) {
 	text, err := fs.ReadFile(images, "build.json")
 	if err != nil {
 		return nil, fmt.Errorf("%w (%w): run scripts/build-cuda", ErrNone, err)
@@ -152,7 +152,7 @@ func (b *Bundle) Write(path, base string, index Index, tuning []byte) (err error
 		if err != nil {
 			return err
 		}
-		if sum(packed) != i.SHA256 {
+		if hashText(packed) != i.SHA256 {
 			return fmt.Errorf("image %s: %w", i.File, ErrDamaged)
 		}
 		i.Offset = w.n

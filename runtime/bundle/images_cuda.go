@@ -13,7 +13,7 @@ import (
 //go:embed all:images
 var images embed.FS
 
-func embedded() fs.FS {
+func embeddedImages() fs.FS {
 	folder, err := fs.Sub(images, "images")
 	if err != nil {
 		panic(err) // the name is a constant

@@ -64,17 +64,17 @@ type Linker interface {
 	Link(devices []device.Device) (Transport, error)
 }
 
-// A Joiner is a device with a transport to devices of other processes, as NCCL is for GPUs. Reach
+// A Joiner is a device with a transport to devices of other processes, as NCCL is for GPUs. TransportName
 // returns the transport's name and version. UniqueID makes an identifier on rank 0, which every
 // rank passes to Join. Join waits for all ranks.
 type Joiner interface {
-	Reach() (name string, err error)
+	TransportName() (name string, err error)
 	UniqueID() ([]byte, error)
 	Join(id []byte, rank, size int) (Transport, error)
 }
 
 // A Group has several devices of this process, with a stream for each. It may have members in other
-// processes too. Members are numbered over all processes, and Devices[0] has the number First.
+// processes too. Members are numbered over all processes, and Devices[0] has the number FirstMember.
 type Group struct {
 	Devices []device.Device
 	Streams []device.Stream
@@ -83,7 +83,7 @@ type Group struct {
 	method  string
 	ranks   Ranks // nil: this process alone
 	members []int // before those of each rank, and all
-	sent    int64 // see Sent
+	sent    int64 // see BytesSent
 }
 
 // Open makes a group of at least one device, which the caller closes after the group. It uses the
@@ -102,7 +102,7 @@ func open(devices []device.Device, own bool) (*Group, error) {
 		return nil, errors.New("a group of no devices")
 	}
 	kind := devices[0].Facts().Kind
-	g := &Group{Devices: slices.Clone(devices), link: copies{}, method: copies{}.Name()}
+	g := &Group{Devices: slices.Clone(devices), link: copyTransport{}, method: copyTransport{}.Name()}
 	for i, d := range devices {
 		if k := d.Facts().Kind; k != kind {
 			return nil, fmt.Errorf("a group of devices of two kinds, %s and %s", kind, k)
@@ -113,7 +113,7 @@ func open(devices []device.Device, own bool) (*Group, error) {
 		}
 		g.Streams, g.raw = append(g.Streams, s), append(g.raw, s)
 	}
-	linker, ok := device.Plain(devices[0]).(Linker)
+	linker, ok := device.WithoutCache(devices[0]).(Linker)
 	if !own || !ok || len(devices) == 1 {
 		return g, nil
 	}
@@ -123,15 +123,15 @@ func open(devices []device.Device, own bool) (*Group, error) {
 		return g, nil
 	}
 	g.link, g.method = link, link.Name()
-	if err := g.connect(); err != nil {
+	if err := g.connectMembers(); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
 	return g, nil
 }
 
-// connect reduces one word over all members. A transport connects its members at their first
+// connectMembers reduces one word over all members. A transport connects its members at their first
 // exchange, which takes NCCL most of a second among processes.
-func (g *Group) connect() error {
+func (g *Group) connectMembers() error {
 	const word = 8
 	buffers, bounds := make([]device.Buffer, len(g.Devices)), make([]int64, 1+g.Len())
 	for k := range bounds {
@@ -168,21 +168,23 @@ func (g *Group) Len() int {
 	return len(g.Devices)
 }
 
-// First is the number of the first member that is a device of this process.
-func (g *Group) First() int {
+// FirstMember is the number of the first member that is a device of this process.
+func (g *Group) FirstMember() int {
 	if g.ranks != nil {
 		return g.members[g.ranks.Rank()]
 	}
 	return 0
 }
 
-// Sent is the number of bytes that this process's devices handed to others: in a broadcast the
+// BytesSent is the number of bytes that this process's devices handed to others: in a broadcast the
 // root's bytes, in a reduction each device's values, in a gather each device's part. A transport
-// may send them several times; Sent counts them once.
-func (g *Group) Sent() int64 { return g.sent }
+// may send them several times; BytesSent counts them once.
+func (g *Group) BytesSent() int64 { return g.sent }
 
 // own reports whether a member is a device of this process.
-func (g *Group) own(member int) bool { return member >= g.First() && member < g.First()+len(g.Devices) }
+func (g *Group) own(member int) bool {
+	return member >= g.FirstMember() && member < g.FirstMember()+len(g.Devices)
+}
 
 // Method says how the devices talk: "NCCL 2.28.9", or "copies" with the reason.
 func (g *Group) Method() string { return g.method }
@@ -247,7 +249,7 @@ func (g *Group) AllGather(buffers []device.Buffer, bounds []int64) error {
 	if err := g.link.AllGather(g.raw, buffers, bounds); err != nil {
 		return fmt.Errorf("all-gather of %d bytes by %s: %w", last-first, g.link.Name(), err)
 	}
-	g.sent += bounds[g.First()+len(g.Devices)] - bounds[g.First()]
+	g.sent += bounds[g.FirstMember()+len(g.Devices)] - bounds[g.FirstMember()]
 	return nil
 }
 

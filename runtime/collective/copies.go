@@ -8,14 +8,14 @@ import (
 	"coalesce/runtime/device"
 )
 
-// copies is the transport that every kind of device has: copies between
+// copyTransport is the transport that every kind of device has: copies between
 // devices, ordered by events, and reductions on the host.
-type copies struct{}
+type copyTransport struct{}
 
-func (copies) Name() string { return "copies" }
-func (copies) Close() error { return nil }
+func (copyTransport) Name() string { return "copies" }
+func (copyTransport) Close() error { return nil }
 
-func (c copies) Broadcast(streams []device.Stream, buffers []device.Buffer, root int, off, n int64) error {
+func (c copyTransport) Broadcast(streams []device.Stream, buffers []device.Buffer, root int, off, n int64) error {
 	return c.spread(streams, func(from, to int) error {
 		if from != root {
 			return nil
@@ -24,7 +24,7 @@ func (c copies) Broadcast(streams []device.Stream, buffers []device.Buffer, root
 	})
 }
 
-func (c copies) AllGather(streams []device.Stream, buffers []device.Buffer, bounds []int64) error {
+func (c copyTransport) AllGather(streams []device.Stream, buffers []device.Buffer, bounds []int64) error {
 	return c.spread(streams, func(from, to int) error {
 		n := bounds[from+1] - bounds[from]
 		if n == 0 {
@@ -37,7 +37,7 @@ func (c copies) AllGather(streams []device.Stream, buffers []device.Buffer, boun
 // spread makes every stream wait for all, calls pull for every ordered pair of devices, to enqueue
 // copies on the receiver's stream, and makes all streams wait again: a sender overwrites its data
 // only after they were read.
-func (copies) spread(streams []device.Stream, pull func(from, to int) error) error {
+func (copyTransport) spread(streams []device.Stream, pull func(from, to int) error) error {
 	if err := meet(streams); err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func meet(streams []device.Stream) error {
 // piece is the most bytes of a device's values on the host at a time.
 const piece = 16 << 20
 
-func (copies) AllReduce(streams []device.Stream, buffers []device.Buffer, off, count int64, t Type, op Op) error {
+func (copyTransport) AllReduce(streams []device.Stream, buffers []device.Buffer, off, count int64, t Type, op Op) error {
 	total := count * t.Size()
 	size := min(total, piece)
 	host := make([][]byte, len(streams))
@@ -93,21 +93,21 @@ func (copies) AllReduce(streams []device.Stream, buffers []device.Buffer, off, c
 	}
 	for done := int64(0); done < total; done += size {
 		n := min(size, total-done)
-		if err := each(streams, func(i int) error { return streams[i].Download(host[i][:n], buffers[i], off+done) }); err != nil {
+		if err := forEachMember(streams, func(i int) error { return streams[i].Download(host[i][:n], buffers[i], off+done) }); err != nil {
 			return err
 		}
 		for _, other := range host[1:] {
 			Combine(host[0][:n], other[:n], t, op)
 		}
-		if err := each(streams, func(i int) error { return streams[i].Upload(buffers[i], off+done, host[0][:n]) }); err != nil {
+		if err := forEachMember(streams, func(i int) error { return streams[i].Upload(buffers[i], off+done, host[0][:n]) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// each calls do for all members at once.
-func each(streams []device.Stream, do func(i int) error) error {
+// forEachMember calls do for all members at once.
+func forEachMember(streams []device.Stream, do func(i int) error) error {
 	errs := make([]error, len(streams))
 	var wait sync.WaitGroup
 	for i := range streams {

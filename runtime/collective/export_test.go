@@ -4,4 +4,4 @@ package collective
 const Piece = piece
 
 // Copies is a transport that tests change.
-type Copies = copies
+type Copies = copyTransport

@@ -30,7 +30,7 @@ func Join(devices []device.Device, ranks Ranks) (*Group, error) {
 		return nil, err
 	}
 	g.ranks = ranks
-	counts, err := g.Words(uint64(len(devices)))
+	counts, err := g.GatherWords(uint64(len(devices)))
 	if err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
@@ -53,7 +53,7 @@ func Join(devices []device.Device, ranks Ranks) (*Group, error) {
 	if link == nil {
 		return g, nil
 	}
-	if err := limited(ranks, "first exchange by "+link.Name(), g.connect); err != nil {
+	if err := limited(ranks, "first exchange by "+link.Name(), g.connectMembers); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
 	return g, nil
@@ -110,9 +110,9 @@ func agreed(devices []device.Device, ranks Ranks) (d Joiner, version, why string
 	return d, version, "", nil
 }
 
-// Way returns the text that Group.Method would return for a group of the ranks' devices. All ranks
+// PlannedMethod returns the text that Group.Method would return for a group of the ranks' devices. All ranks
 // call it together.
-func Way(devices []device.Device, ranks Ranks) (string, error) {
+func PlannedMethod(devices []device.Device, ranks Ranks) (string, error) {
 	_, version, why, err := agreed(devices, ranks)
 	switch why = strings.TrimSpace(why); {
 	case err != nil || version != "":
@@ -123,9 +123,9 @@ func Way(devices []device.Device, ranks Ranks) (string, error) {
 	return staged{}.Name() + " (" + why + ")", nil
 }
 
-// Different counts the devices of all ranks; a device that several ranks hold counts once. All
+// CountDistinctDevices counts the devices of all ranks; a device that several ranks hold counts once. All
 // ranks call it together, each with its own devices.
-func Different(devices []device.Device, ranks Ranks) (int, error) {
+func CountDistinctDevices(devices []device.Device, ranks Ranks) (int, error) {
 	own := make([]uint64, len(devices))
 	for k, d := range devices {
 		id := fnv.New64a()
@@ -166,14 +166,14 @@ func gather(ranks Ranks, own []uint64, counts []int) ([]uint64, error) {
 // transport's identity. Where there is no such device, why has the reason, or a space where
 // devices of this kind have no transport.
 func joiner(devices []device.Device) (d Joiner, name, why string) {
-	d, ok := device.Plain(devices[0]).(Joiner)
+	d, ok := device.WithoutCache(devices[0]).(Joiner)
 	if !ok {
 		return nil, "", " "
 	}
 	if len(devices) > 1 {
 		return nil, "", "a rank has several devices"
 	}
-	name, err := d.Reach()
+	name, err := d.TransportName()
 	if err != nil {
 		return nil, "", err.Error()
 	}
@@ -236,30 +236,30 @@ func (s watched) Download(dst []byte, src device.Buffer, off int64) error {
 	return s.Stream.Download(dst, src, off)
 }
 
-// Words are a word of each rank, in all of them; one process has its own alone.
-func (g *Group) Words(word uint64) ([]uint64, error) {
-	all, err := g.Lists([]uint64{word})
+// GatherWords are a word of each rank, in all of them; one process has its own alone.
+func (g *Group) GatherWords(word uint64) ([]uint64, error) {
+	all, err := g.GatherLists([]uint64{word})
 	return slices.Concat(all...), err
 }
 
-// Lists are a list of each rank, all of one length, in all of them; one process has its
+// GatherLists are a list of each rank, all of one length, in all of them; one process has its
 // own alone.
-func (g *Group) Lists(own []uint64) ([][]uint64, error) {
+func (g *Group) GatherLists(own []uint64) ([][]uint64, error) {
 	if g.ranks == nil {
 		return [][]uint64{own}, nil
 	}
-	return Lists(g.ranks, own)
+	return GatherLists(g.ranks, own)
 }
 
-// Lists are a list of each rank, all of one length, at least 1, in all of them.
-func Lists(ranks Ranks, own []uint64) ([][]uint64, error) {
+// GatherLists are a list of each rank, all of one length, at least 1, in all of them.
+func GatherLists(ranks Ranks, own []uint64) ([][]uint64, error) {
 	all, err := gather(ranks, own, slices.Repeat([]int{len(own)}, ranks.Size()))
 	return slices.Collect(slices.Chunk(all, len(own))), err
 }
 
-// Texts are the bytes of each rank, of any length, in all of them.
-func Texts(ranks Ranks, own []byte) ([][]byte, error) {
-	sizes, err := Lists(ranks, []uint64{uint64(len(own))})
+// GatherTexts are the bytes of each rank, of any length, in all of them.
+func GatherTexts(ranks Ranks, own []byte) ([][]byte, error) {
+	sizes, err := GatherLists(ranks, []uint64{uint64(len(own))})
 	if err != nil {
 		return nil, err
 	}
@@ -279,11 +279,11 @@ func Texts(ranks Ranks, own []byte) ([][]byte, error) {
 	return texts, nil
 }
 
-// Spans reports whether the group has members in other processes.
-func (g *Group) Spans() bool { return g.ranks != nil }
+// SpansProcesses reports whether the group has members in other processes.
+func (g *Group) SpansProcesses() bool { return g.ranks != nil }
 
-// Ended returns an error on every rank if ctx has ended on any of them. All ranks call it together.
-func (g *Group) Ended(ctx context.Context) error {
+// AnyRankEnded returns an error on every rank if ctx has ended on any of them. All ranks call it together.
+func (g *Group) AnyRankEnded(ctx context.Context) error {
 	if g.ranks == nil {
 		return ctx.Err()
 	}
@@ -291,7 +291,7 @@ func (g *Group) Ended(ctx context.Context) error {
 	if ctx.Err() != nil {
 		over = 1
 	}
-	all, err := g.Words(over)
+	all, err := g.GatherWords(over)
 	if err != nil || slices.Max(all) == 0 {
 		return err
 	}
@@ -303,7 +303,7 @@ func (g *Group) Ended(ctx context.Context) error {
 	}
 }
 
-// ErrEnded is wrapped by the errors that Ended gives to all ranks at once: what they call
+// ErrEnded is wrapped by the errors that AnyRankEnded gives to all ranks at once: what they call
 // next they call together.
 var ErrEnded = errors.New("all ranks were ended")
 
@@ -342,7 +342,7 @@ func (s staged) Broadcast(streams []device.Stream, buffers []device.Buffer, root
 		if err := s.ranks.Broadcast(part, rank); err != nil {
 			return err
 		}
-		err := each(streams, func(i int) error {
+		err := forEachMember(streams, func(i int) error {
 			if s.ranks.Rank() == rank && i == own {
 				return nil
 			}
@@ -363,7 +363,7 @@ func (s staged) AllReduce(streams []device.Stream, buffers []device.Buffer, off,
 	}
 	for done := int64(0); done < total; done += piece {
 		n := min(piece, total-done)
-		if err := each(streams, func(i int) error { return streams[i].Download(rooms[i][:n], buffers[i], off+done) }); err != nil {
+		if err := forEachMember(streams, func(i int) error { return streams[i].Download(rooms[i][:n], buffers[i], off+done) }); err != nil {
 			return err
 		}
 		for _, other := range rooms[1:] {
@@ -372,7 +372,7 @@ func (s staged) AllReduce(streams []device.Stream, buffers []device.Buffer, off,
 		if err := s.ranks.AllReduce(rooms[0][:n], t, op); err != nil {
 			return err
 		}
-		if err := each(streams, func(i int) error { return streams[i].Upload(buffers[i], off+done, rooms[0][:n]) }); err != nil {
+		if err := forEachMember(streams, func(i int) error { return streams[i].Upload(buffers[i], off+done, rooms[0][:n]) }); err != nil {
 			return err
 		}
 	}
@@ -408,7 +408,7 @@ func (s staged) AllGather(streams []device.Stream, buffers []device.Buffer, boun
 		if err := s.ranks.AllGather(room, at); err != nil {
 			return err
 		}
-		err := each(streams, func(i int) error {
+		err := forEachMember(streams, func(i int) error {
 			for r := range size {
 				if part := room[at[r]:at[r+1]]; len(part) > 0 && (r != s.ranks.Rank() || len(streams) > 1) {
 					if err := streams[i].Upload(buffers[i], from(r)+done, part); err != nil {

@@ -43,11 +43,11 @@ func TestProcesses(t *testing.T) {
 	const n = collective.Piece/8 + 5
 	value := func(i, j int) uint64 { return uint64(i+1)<<40 | uint64(j) }
 	ranked(t, 3, func(g *collective.Group, r collective.Ranks) {
-		if first := []int{0, 1, 3}[r.Rank()]; g.Len() != 4 || g.First() != first || g.Method() != "copies through MPI" {
-			t.Errorf("rank %d: %d members from %d by %s, want 4 from %d", r.Rank(), g.Len(), g.First(), g.Method(), first)
+		if first := []int{0, 1, 3}[r.Rank()]; g.Len() != 4 || g.FirstMember() != first || g.Method() != "copies through MPI" {
+			t.Errorf("rank %d: %d members from %d by %s, want 4 from %d", r.Rank(), g.Len(), g.FirstMember(), g.Method(), first)
 			return
 		}
-		mine := func(i, j int) uint64 { return value(g.First()+i, j) }
+		mine := func(i, j int) uint64 { return value(g.FirstMember()+i, j) }
 		for root := range 4 {
 			b := fill(t, g, n, mine)
 			if err := g.Broadcast(b, root, 8, 8*(n-2)); err != nil {
@@ -61,7 +61,7 @@ func TestProcesses(t *testing.T) {
 				return value(root, j)
 			})
 		}
-		before := r.(interface{ Sent() int64 }).Sent()
+		before := r.(interface{ BytesSent() int64 }).BytesSent()
 		b := fill(t, g, n, mine)
 		if err := g.AllReduce(b, 8, n-1, collective.Uint64, collective.Sum); err != nil {
 			t.Error(err)
@@ -73,7 +73,7 @@ func TestProcesses(t *testing.T) {
 			}
 			return 10<<40 + 4*uint64(j)
 		})
-		if sent := r.(interface{ Sent() int64 }).Sent() - before; sent != 8*(n-1) {
+		if sent := r.(interface{ BytesSent() int64 }).BytesSent() - before; sent != 8*(n-1) {
 			t.Errorf("rank %d sent %d bytes of a reduction of %d", r.Rank(), sent, 8*(n-1))
 		}
 		// Parts of unequal sizes, member 1's empty.
@@ -103,7 +103,7 @@ type joins struct {
 }
 
 func (j joins) Facts() device.Facts { return device.Facts{Kind: "joins", UUID: j.id} }
-func (j joins) Reach() (string, error) {
+func (j joins) TransportName() (string, error) {
 	return j.version, j.err
 }
 func (j joins) UniqueID() ([]byte, error) { return []byte("the id of rank 0"), nil }
@@ -132,7 +132,7 @@ func TestJoiners(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			different, err := collective.Different([]device.Device{cached}, ranks[k])
+			different, err := collective.CountDistinctDevices([]device.Device{cached}, ranks[k])
 			if shared := strings.Contains(want, "share a GPU"); err != nil || (different == 1) != shared || different > 2 {
 				t.Errorf("%s: %d different devices, %v", want, different, err)
 			}

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// Split shares rows evenly among devices: device g has rows first[g] to
+// SplitRows shares rows evenly among devices: device g has rows first[g] to
 // first[g+1].
-func Split(rows, devices int) []int {
+func SplitRows(rows, devices int) []int {
 	first := make([]int, devices+1)
 	for g := range first {
 		first[g] = rows * g / devices

@@ -28,9 +28,9 @@ func Size[N int | int64 | float64](bytes N) string {
 	return fmt.Sprintf("%.1f %s", x, unit)
 }
 
-// Sizes writes the bytes that something takes and the lesser number that is there. Where both would read alike in the same
+// FormatByteSizes writes the bytes that something takes and the lesser number that is there. Where both would read alike in the same
 // unit, they are written in bytes.
-func Sizes[N, M int | int64 | float64](need N, have M) (string, string) {
+func FormatByteSizes[N, M int | int64 | float64](need N, have M) (string, string) {
 	long, short := Size(need), Size(have)
 	if long == short {
 		long, short = fmt.Sprintf("%.0f bytes", float64(need)), fmt.Sprintf("%.0f bytes", float64(have))

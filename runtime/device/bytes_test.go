@@ -38,7 +38,7 @@ func TestSizes(t *testing.T) {
 		{378<<20 + 5, 378 << 20, "396361733 bytes", "396361728 bytes"},
 		{6, 5, "6 B", "5 B"},
 	} {
-		if more, there := Sizes(c.need, c.have); more != c.more || there != c.there {
+		if more, there := FormatByteSizes(c.need, c.have); more != c.more || there != c.there {
 			t.Errorf("%d and %d: found %q and %q", c.need, c.have, more, there)
 		}
 	}

@@ -51,16 +51,16 @@ func (stayingModule) Close() error { return nil }
 
 // Lend is Lend of the device below, an error where that is no Lender.
 func (c *Cached) Lend(address uintptr, n int64) (Buffer, error) {
-	l, ok := Plain(c).(Lender)
+	l, ok := WithoutCache(c).(Lender)
 	if !ok {
 		return nil, fmt.Errorf("%s works on no memory of others", c.Facts())
 	}
 	return l.Lend(address, n)
 }
 
-// Plain returns the device below caches, which has the optional interfaces of its kind, such as
-// Reacher.
-func Plain(d Device) Device {
+// WithoutCache returns the device below caches, which has the optional interfaces of its kind, such as
+// PeerAccessor.
+func WithoutCache(d Device) Device {
 	for {
 		c, ok := d.(*Cached)
 		if !ok {

@@ -64,7 +64,7 @@ func TestCache(t *testing.T) {
 	if _, err := c.Lend(64, 1); err == nil {
 		t.Error("memory is lent to a device that takes none")
 	}
-	if Plain(Cache(c)) != Device(s) || Plain(s) != Device(s) {
+	if WithoutCache(Cache(c)) != Device(s) || WithoutCache(s) != Device(s) {
 		t.Error("Plain is not the device below caches")
 	}
 }

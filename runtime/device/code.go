@@ -2,11 +2,11 @@ package device
 
 // Code is the machine code that GPUs load: the images of a binary, or variants compiled on demand.
 type Code interface {
-	// Suits says why nothing runs on a device of a compute capability; byPTX: there is
+	// CheckCapability says why nothing runs on a device of a compute capability; byPTX: there is
 	// PTX alone, for the driver to compile.
-	Suits(major, minor int) (byPTX bool, err error)
-	// Holds says why a variant, by its hash, cannot be loaded there.
-	Holds(variant uint64, major, minor int) error
+	CheckCapability(major, minor int) (byPTX bool, err error)
+	// CheckVariant says why a variant, by its hash, cannot be loaded there.
+	CheckVariant(variant uint64, major, minor int) error
 	// Image returns the fatbin that holds a variant, and its name.
 	Image(variant uint64, major, minor int) (name string, code []byte, byPTX bool, err error)
 	// Needs is the least version of CUDA that a driver must support to load them,

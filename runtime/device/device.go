@@ -57,16 +57,16 @@ type Facts struct {
 
 // Images says which variants have code that a device loads.
 type Images interface {
-	// Holds says why a variant cannot be loaded; nil where it can.
-	Holds(f *Family, v *Variant) error
+	// CheckVariant says why a variant cannot be loaded; nil where it can.
+	CheckVariant(f *Family, v *Variant) error
 }
 
-// Loads says why a variant cannot be loaded on the device; nil where it can.
-func (f Facts) Loads(family *Family, v *Variant) error {
+// CheckLoadable says why a variant cannot be loaded on the device; nil where it can.
+func (f Facts) CheckLoadable(family *Family, v *Variant) error {
 	if f.Images == nil || family.Target != CUDA {
 		return nil
 	}
-	return f.Images.Holds(family, v)
+	return f.Images.CheckVariant(family, v)
 }
 
 // Class identifies devices whose timings may be shared: name, compute
@@ -105,10 +105,10 @@ func (f Facts) String() string {
 	return f.Kind
 }
 
-// Lacks says in a clause that something takes more than the device's free memory, how much is free, and which limit of the
+// MemoryShortage says in a clause that something takes more than the device's free memory, how much is free, and which limit of the
 // process leaves no more: "9.5 GiB, and host has 8 GiB free".
-func (f Facts) Lacks(need float64) string {
-	takes, free := Sizes(need, f.Free)
+func (f Facts) MemoryShortage(need float64) string {
+	takes, free := FormatByteSizes(need, f.Free)
 	room := takes + ", and " + f.String() + " has " + free + " free"
 	if f.FreeBy != "" {
 		room += ", all that " + f.FreeBy + " leaves"
@@ -168,10 +168,10 @@ type Stream interface {
 	Close() error
 }
 
-// A Reacher is a Device whose kernels may read and write the memory of others of
+// A PeerAccessor is a Device whose kernels may read and write the memory of others of
 // its kind, once a copy between the two has opened the way.
-type Reacher interface {
-	Reaches(other Device) (bool, error)
+type PeerAccessor interface {
+	PeerAccess(other Device) (bool, error)
 }
 
 // A Stager is a Stream that lends memory from which its device copies.

@@ -73,10 +73,10 @@ func (f *Family) Int(v *Variant, param string) int {
 	return n
 }
 
-// Fits is an error where a variant is not for a workload: where fixed gives a parameter of the
+// CheckWorkload is an error where a variant is not for a workload: where fixed gives a parameter of the
 // family another value. Names that are no parameters, such as the range of the costs, tell
 // workloads apart and fit every variant.
-func (f *Family) Fits(v *Variant, fixed map[string]string) error {
+func (f *Family) CheckWorkload(v *Variant, fixed map[string]string) error {
 	for i, p := range f.Params {
 		if want, ok := fixed[p]; ok && v.Values[i] != want {
 			return fmt.Errorf("%s is %q, the workload's is %q", p, v.Values[i], want)

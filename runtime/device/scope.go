@@ -9,18 +9,18 @@ import (
 // them together. The zero value holds nothing. A scope belongs to one goroutine at a time.
 type Scope struct{ held []func() error }
 
-// A Want is a buffer that is to be allocated.
-type Want struct {
+// A BufferRequest is a buffer that is to be allocated.
+type BufferRequest struct {
 	to    *Buffer
 	bytes int64
 }
 
-// Into is a wish for a buffer of bytes bytes, which Take stores in `to`.
-func Into(to *Buffer, bytes int64) Want { return Want{to, bytes} }
+// BufferFor requests a buffer of bytes bytes, which AllocAll stores in `to`.
+func BufferFor(to *Buffer, bytes int64) BufferRequest { return BufferRequest{to, bytes} }
 
-// Take allocates buffers on a device, in order. With an error, which is that of Alloc,
+// AllocAll allocates buffers on a device, in order. With an error, which is that of Alloc,
 // the scope holds those before.
-func (s *Scope) Take(d Device, list ...Want) error {
+func (s *Scope) AllocAll(d Device, list ...BufferRequest) error {
 	for _, w := range list {
 		b, err := s.Alloc(d, w.bytes)
 		if err != nil {

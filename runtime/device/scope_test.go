@@ -61,12 +61,12 @@ func TestScope(t *testing.T) {
 		var s Scope
 		var a, b, c Buffer
 		var stream Stream
-		err := s.Take(d, Into(&a, 1))
+		err := s.AllocAll(d, BufferFor(&a, 1))
 		if err == nil {
 			stream, err = s.NewStream(d)
 		}
 		if err == nil {
-			err = s.Take(d, Into(&b, 12), Into(&c, 13))
+			err = s.AllocAll(d, BufferFor(&b, 12), BufferFor(&c, 13))
 		}
 		if (err == nil) != (left == 4) || err != nil && err != errNoMore {
 			t.Errorf("%d to be had: error %v", left, err)

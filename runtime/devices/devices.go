@@ -58,7 +58,7 @@ type List []Kind
 // the processor, which is always there.
 func Kinds() List {
 	one := func() (int, error) { return 1, nil }
-	return append(gpus(),
+	return append(gpuKinds(),
 		Kind{
 			Name:  device.Host,
 			Auto:  true,

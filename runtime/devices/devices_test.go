@@ -55,8 +55,8 @@ func TestNames(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, %v; want %+v", name, got, err, want)
 		}
-		if one := name != "cuda:all" && !strings.Contains(name, ","); got.One() != one {
-			t.Errorf("%s: one device: %v", name, got.One())
+		if one := name != "cuda:all" && !strings.Contains(name, ","); got.IsSingle() != one {
+			t.Errorf("%s: one device: %v", name, got.IsSingle())
 		}
 	}
 	for _, name := range []string{"", "gpu", "auto:0", "host:0", "cuda:", "cuda:-1", "cuda:0,0", "cuda:1,", "cuda:x", "CUDA"} {

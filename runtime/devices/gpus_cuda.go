@@ -8,8 +8,8 @@ import (
 	"coalesce/runtime/driver"
 )
 
-// gpus are the NVIDIA GPUs, running the images that the binary carries.
-func gpus() List {
+// gpuKinds are the NVIDIA GPUs, running the images that the binary carries.
+func gpuKinds() List {
 	return List{{
 		Name:  device.CUDA,
 		Auto:  true,
@@ -20,7 +20,7 @@ func gpus() List {
 				return nil, err
 			}
 			if o.Points != nil {
-				return driver.Open(index, o.Points.Over(code), o.Say)
+				return driver.Open(index, o.Points.WithAdded(code), o.Say)
 			}
 			return driver.Open(index, code, o.Say)
 		},

@@ -2,5 +2,5 @@
 
 package devices
 
-// gpus is empty: a plain build links nothing of CUDA.
-func gpus() List { return nil }
+// gpuKinds is empty: a plain build links nothing of CUDA.
+func gpuKinds() List { return nil }

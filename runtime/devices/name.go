@@ -19,8 +19,8 @@ type Name struct {
 	All     bool   // all of the kind
 }
 
-// One says whether the name means one device.
-func (n Name) One() bool { return !n.All && len(n.Indices) <= 1 }
+// IsSingle says whether the name means one device.
+func (n Name) IsSingle() bool { return !n.All && len(n.Indices) <= 1 }
 
 // Parse takes a name apart: auto, host, emulated, cuda (one device), cuda:1, cuda:0,1
 // or cuda:all, and the same of emulated.

@@ -17,7 +17,7 @@ func TestSettle(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, from := range []int64{0, 1, piece, 2*piece + 1, 9 * piece} {
-		if err := Settle(t.Context(), f, from); err != nil {
+		if err := WaitWritten(t.Context(), f, from); err != nil {
 			t.Errorf("from %d: %v", from, err)
 		}
 	}
@@ -29,16 +29,16 @@ func TestSettle(t *testing.T) {
 	}
 	defer read.Close()
 	defer write.Close()
-	if Settle(t.Context(), write, 0) == nil {
+	if WaitWritten(t.Context(), write, 0) == nil {
 		t.Error("a pipe settled")
 	}
-	if err := Settle(over, write, 0); err != nil {
+	if err := WaitWritten(over, write, 0); err != nil {
 		t.Errorf("after the end of the context: %v", err)
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if Settle(t.Context(), f, 0) == nil {
+	if WaitWritten(t.Context(), f, 0) == nil {
 		t.Error("a closed file settled")
 	}
 }

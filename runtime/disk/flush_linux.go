@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// flush waits until some bytes of a file from a place on are on the disk, though the file's length may not be. Sync tells of
+// flushRange waits until some bytes of a file from a place on are on the disk, though the file's length may not be. Sync tells of
 // errors.
-func flush(f *os.File, at, bytes int64) {
+func flushRange(f *os.File, at, bytes int64) {
 	unix.SyncFileRange(int(f.Fd()), at, bytes, unix.SYNC_FILE_RANGE_WAIT_BEFORE|unix.SYNC_FILE_RANGE_WRITE|unix.SYNC_FILE_RANGE_WAIT_AFTER)
 }

@@ -4,5 +4,5 @@ package disk
 
 import "os"
 
-// flush waits for a part of a file on Linux alone.
-func flush(f *os.File, at, bytes int64) {}
+// flushRange waits for a part of a file on Linux alone.
+func flushRange(f *os.File, at, bytes int64) {}

@@ -53,8 +53,8 @@ type holder struct {
 	major, minor int
 }
 
-func (h *holder) Holds(_ *device.Family, v *device.Variant) error {
-	return h.code.Holds(v.Hash, h.major, h.minor)
+func (h *holder) CheckVariant(_ *device.Family, v *device.Variant) error {
+	return h.code.CheckVariant(v.Hash, h.major, h.minor)
 }
 
 // Open takes the primary context of the GPU with that index; several devices
@@ -76,7 +76,7 @@ func Open(index int, code device.Code, say func(string)) (device.Device, error) 
 	if least, release := code.Needs(); cu.Version() < least {
 		return nil, fmt.Errorf("open cuda:%d: the images need driver %s or newer (CUDA %d.%d), the driver is %s", index, release, least/1000, least%1000/10, g.facts.Driver)
 	}
-	if _, err := code.Suits(g.facts.Major, g.facts.Minor); err != nil {
+	if _, err := code.CheckCapability(g.facts.Major, g.facts.Minor); err != nil {
 		return nil, fmt.Errorf("open cuda:%d, %s: %w", index, g.facts.Name, err)
 	}
 	g.facts.Compiler = code.Compiler()

@@ -32,10 +32,10 @@ type code struct {
 	refuse error
 }
 
-func (c code) Suits(major, minor int) (bool, error) { return c.byPTX, c.refuse }
-func (c code) Needs() (int, string)                 { return c.least, "999" }
-func (c code) Compiler() string                     { return "" }
-func (c code) Holds(variant uint64, major, minor int) error {
+func (c code) CheckCapability(major, minor int) (bool, error) { return c.byPTX, c.refuse }
+func (c code) Needs() (int, string)                           { return c.least, "999" }
+func (c code) Compiler() string                               { return "" }
+func (c code) CheckVariant(variant uint64, major, minor int) error {
 	_, _, _, err := c.Image(variant, major, minor)
 	return err
 }
@@ -85,10 +85,10 @@ func TestByPTX(t *testing.T) {
 		t.Errorf("said %q", said)
 	}
 	facts := d.Facts()
-	if err := facts.Loads(f, &f.Variants[0]); err != nil {
+	if err := facts.CheckLoadable(f, &f.Variants[0]); err != nil {
 		t.Error(err)
 	}
-	if err := facts.Loads(f, &device.Variant{Hash: 1}); err == nil {
+	if err := facts.CheckLoadable(f, &device.Variant{Hash: 1}); err == nil {
 		t.Error("a variant without an image is said to load")
 	}
 }

@@ -39,10 +39,10 @@ func gridFamily() *device.Family {
 // oneImage has every variant.
 type oneImage []byte
 
-func (i oneImage) Suits(_, _ int) (bool, error)   { return false, nil }
-func (i oneImage) Needs() (int, string)           { return 0, "" }
-func (i oneImage) Compiler() string               { return "" }
-func (i oneImage) Holds(_ uint64, _, _ int) error { return nil }
+func (i oneImage) CheckCapability(_, _ int) (bool, error) { return false, nil }
+func (i oneImage) Needs() (int, string)                   { return 0, "" }
+func (i oneImage) Compiler() string                       { return "" }
+func (i oneImage) CheckVariant(_ uint64, _, _ int) error  { return nil }
 func (i oneImage) Image(uint64, int, int) (string, []byte, bool, error) {
 	return "one", i, false, nil
 }

@@ -36,7 +36,7 @@ func TestReaches(t *testing.T) {
 	devices := all(t)
 	for i, d := range devices {
 		for j, other := range devices {
-			can, err := d.(device.Reacher).Reaches(other)
+			can, err := d.(device.PeerAccessor).PeerAccess(other)
 			must(t, err)
 			t.Logf("GPU %d reaches %d: %t", i, j, can)
 			if i == j && !can {
@@ -232,7 +232,7 @@ func testGroup(t *testing.T, g *collective.Group) {
 func TestJoin(t *testing.T) {
 	d, _ := open(t)
 	j := d.(collective.Joiner)
-	name, err := j.Reach()
+	name, err := j.TransportName()
 	if err != nil {
 		t.Skip(err)
 	}

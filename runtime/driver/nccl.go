@@ -105,8 +105,8 @@ type ncclLink struct {
 	comms []C.ncclComm_t
 }
 
-// Reach implements collective.Joiner.
-func (g *gpu) Reach() (string, error) { return openNCCL() }
+// TransportName implements collective.Joiner.
+func (g *gpu) TransportName() (string, error) { return openNCCL() }
 
 // UniqueID implements collective.Joiner: NCCL's unique id.
 func (g *gpu) UniqueID() ([]byte, error) {
@@ -146,7 +146,7 @@ func (g *gpu) Link(devices []device.Device) (collective.Transport, error) {
 	l := &ncclLink{name: name, comms: make([]C.ncclComm_t, len(devices))}
 	ids, taken := make([]C.int, len(devices)), map[int]bool{}
 	for i, d := range devices {
-		x, ok := device.Plain(d).(*gpu)
+		x, ok := device.WithoutCache(d).(*gpu)
 		if !ok {
 			return nil, fmt.Errorf("device %d of the group is not a GPU", i)
 		}

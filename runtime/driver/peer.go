@@ -95,11 +95,11 @@ func (g *gpu) reach(other *gpu) error {
 	return nil
 }
 
-var _ device.Reacher = (*gpu)(nil)
+var _ device.PeerAccessor = (*gpu)(nil)
 
-// Reaches reports whether the hardware lets kernels of g use the memory of other.
-func (g *gpu) Reaches(other device.Device) (bool, error) {
-	o, ok := device.Plain(other).(*gpu)
+// PeerAccess reports whether the hardware lets kernels of g use the memory of other.
+func (g *gpu) PeerAccess(other device.Device) (bool, error) {
+	o, ok := device.WithoutCache(other).(*gpu)
 	if !ok || o.dev == g.dev {
 		return ok, nil
 	}

@@ -71,9 +71,9 @@ func (t *talk) String() string {
 	return t.buf.String()
 }
 
-// start runs the server. Old sanitizers fail at start now and then where the
+// startChild runs the server. Old sanitizers fail at start now and then where the
 // kernel places memory very randomly, so it tries a few times.
-func start(server string) (*child, error) {
+func startChild(server string) (*child, error) {
 	var last error
 	for range 5 {
 		c := &child{said: &talk{}}
@@ -113,9 +113,9 @@ func start(server string) (*child, error) {
 	return nil, last
 }
 
-// ask sends a request and returns the answer, which goes into dst when that
+// request sends a request and returns the answer, which goes into dst when that
 // is not nil. A limit above 0 bounds the wait.
-func (c *child) ask(limit time.Duration, dst []byte, payload []byte, op uint64, args ...uint64) ([]byte, error) {
+func (c *child) request(limit time.Duration, dst []byte, payload []byte, op uint64, args ...uint64) ([]byte, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.gone != nil {
@@ -158,9 +158,9 @@ func (c *child) ask(limit time.Duration, dst []byte, payload []byte, op uint64, 
 	return nil, c.gone
 }
 
-// blame adds the request under way to an error. Requests to a child that is gone return the error
+// explainFailure adds the request under way to an error. Requests to a child that is gone return the error
 // of the first that met its end.
-func (c *child) blame(what string, err error) error {
+func (c *child) explainFailure(what string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -206,8 +206,8 @@ func (c *child) answer(dst []byte) ([]byte, error) {
 	return dst, err
 }
 
-// word is the value of an answer of 8 bytes.
-func word(b []byte, err error) (uint64, error) {
+// parseWord is the value of an answer of 8 bytes.
+func parseWord(b []byte, err error) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
@@ -225,7 +225,7 @@ func (c *child) bury(cause error) error {
 	err := c.cmd.Wait()
 	ending.Stop()
 	c.life.Close()
-	report := head(c.said.String(), 16)
+	report := firstLines(c.said.String(), 16)
 	if i := strings.Index(report, "ERROR: "); i >= 0 {
 		report = report[i:]
 	}

@@ -40,13 +40,13 @@ func (d *Device) Alloc(n int64) (device.Buffer, error) {
 	if n > d.opts.Memory-d.used {
 		return nil, fmt.Errorf("allocate %d bytes, %d of %d are free: %w", n, d.opts.Memory-d.used, d.opts.Memory, device.ErrMemory)
 	}
-	at, err := word(d.child.ask(0, nil, nil, opAlloc, uint64(n)))
+	at, err := parseWord(d.child.request(0, nil, nil, opAlloc, uint64(n)))
 	var no *refusal
 	if errors.As(err, &no) {
 		return nil, fmt.Errorf("allocate %d bytes: %s: %w", n, no, device.ErrMemory)
 	}
 	if err != nil {
-		return nil, d.child.blame(fmt.Sprintf("allocate %d bytes", n), err)
+		return nil, d.child.explainFailure(fmt.Sprintf("allocate %d bytes", n), err)
 	}
 	d.used += n
 	return &buffer{dev: d, at: at, n: n}, nil
@@ -62,7 +62,7 @@ func (b *buffer) Free() error {
 	}
 	b.free = true
 	b.dev.used -= b.n
-	if _, err := b.dev.child.ask(0, nil, nil, opFree, b.at); err != nil && !errors.Is(err, device.ErrLost) { // it went with the child
+	if _, err := b.dev.child.request(0, nil, nil, opFree, b.at); err != nil && !errors.Is(err, device.ErrLost) { // it went with the child
 		return fmt.Errorf("free a buffer: %w", err)
 	}
 	return nil
@@ -100,7 +100,7 @@ type module struct {
 func (d *Device) Load(f *device.Family, v *device.Variant) (device.Module, error) {
 	m, err := d.load(f, v)
 	if err != nil {
-		return nil, d.child.blame("load "+v.Symbol, err)
+		return nil, d.child.explainFailure("load "+v.Symbol, err)
 	}
 	return m, nil
 }
@@ -139,7 +139,7 @@ func (d *Device) load(f *device.Family, v *device.Variant) (*module, error) {
 		return nil, err
 	}
 	tree["unit.cc"] = trampolines(file, spaces, params)
-	so, err := d.tools.unit(tree)
+	so, err := d.tools.compileUnit(tree)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (d *Device) load(f *device.Family, v *device.Variant) (*module, error) {
 		payload = binary.LittleEndian.AppendUint64(payload, r[1])
 	}
 	payload = append(payload, so...)
-	m.handle, err = word(d.child.ask(0, nil, payload, opLoad, uint64(len(l.shared)), l.anchor))
+	m.handle, err = parseWord(d.child.request(0, nil, payload, opLoad, uint64(len(l.shared)), l.anchor))
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +172,7 @@ func (d *Device) gathered(f *device.Family, file string) (map[string]string, err
 	if d.opts.Files != nil {
 		headers = texts.Files{FS: d.opts.Files}
 	}
-	return tree, gather(tree, texts.Files{FS: f.Source}, headers, file)
+	return tree, gatherSources(tree, texts.Files{FS: f.Source}, headers, file)
 }
 
 // entries are the entry points of a variant, with the most threads of a block, and the variant's file. They
@@ -214,7 +214,7 @@ var (
 )
 
 func (m *module) find(symbol string) (uint64, error) {
-	return word(m.dev.child.ask(0, nil, []byte(symbol), opSymbol, m.handle))
+	return parseWord(m.dev.child.request(0, nil, []byte(symbol), opSymbol, m.handle))
 }
 
 func (m *module) checkHash(v *device.Variant) error {
@@ -226,7 +226,7 @@ func (m *module) checkHash(v *device.Variant) error {
 		return fmt.Errorf("the compiled text has no %s_hash", v.Symbol)
 	}
 	var b [8]byte
-	if _, err := m.dev.child.ask(0, b[:], nil, opRead, at, 8); err != nil {
+	if _, err := m.dev.child.request(0, b[:], nil, opRead, at, 8); err != nil {
 		return err
 	}
 	if h := binary.LittleEndian.Uint64(b[:]); h != v.Hash {
@@ -240,7 +240,7 @@ func (m *module) Close() error {
 		return nil
 	}
 	m.closed = true
-	if _, err := m.dev.child.ask(0, nil, nil, opUnload, m.handle); err != nil && !errors.Is(err, device.ErrLost) {
+	if _, err := m.dev.child.request(0, nil, nil, opUnload, m.handle); err != nil && !errors.Is(err, device.ErrLost) {
 		return fmt.Errorf("unload %s: %w", m.symbol, err)
 	}
 	return nil
@@ -291,30 +291,30 @@ func (d *Device) NewStream() (device.Stream, error) { return &stream{d}, nil }
 func (s *stream) Upload(dst device.Buffer, off int64, src []byte) error {
 	b, err := s.dev.own(dst, off, int64(len(src)))
 	if err == nil && len(src) > 0 {
-		_, err = s.dev.child.ask(0, nil, src, opWrite, b.at+uint64(off))
+		_, err = s.dev.child.request(0, nil, src, opWrite, b.at+uint64(off))
 	}
-	return s.dev.child.blame("upload", err)
+	return s.dev.child.explainFailure("upload", err)
 }
 
 func (s *stream) Download(dst []byte, src device.Buffer, off int64) error {
 	b, err := s.dev.own(src, off, int64(len(dst)))
 	if err == nil && len(dst) > 0 {
-		_, err = s.dev.child.ask(0, dst, nil, opRead, b.at+uint64(off), uint64(len(dst)))
+		_, err = s.dev.child.request(0, dst, nil, opRead, b.at+uint64(off), uint64(len(dst)))
 	}
-	return s.dev.child.blame("download", err)
+	return s.dev.child.explainFailure("download", err)
 }
 
 func (s *stream) Fill(dst device.Buffer, off, n int64, value byte) error {
 	b, err := s.dev.own(dst, off, n)
 	if err == nil && n > 0 {
-		_, err = s.dev.child.ask(0, nil, nil, opFill, b.at+uint64(off), uint64(n), uint64(value))
+		_, err = s.dev.child.request(0, nil, nil, opFill, b.at+uint64(off), uint64(n), uint64(value))
 	}
-	return s.dev.child.blame("fill", err)
+	return s.dev.child.explainFailure("fill", err)
 }
 
 // Copy goes through this process where the buffers are of two devices.
 func (s *stream) Copy(dst device.Buffer, dstOff int64, src device.Buffer, srcOff, n int64) error {
-	return s.dev.child.blame("copy", s.copy(dst, dstOff, src, srcOff, n))
+	return s.dev.child.explainFailure("copy", s.copy(dst, dstOff, src, srcOff, n))
 }
 
 func (s *stream) copy(dst device.Buffer, dstOff int64, src device.Buffer, srcOff, n int64) error {
@@ -330,16 +330,16 @@ func (s *stream) copy(dst device.Buffer, dstOff int64, src device.Buffer, srcOff
 		return errors.New("neither buffer is of the stream's device")
 	}
 	if to.dev == from.dev {
-		_, err = to.dev.child.ask(0, nil, nil, opCopy, to.at+uint64(dstOff), from.at+uint64(srcOff), uint64(n))
+		_, err = to.dev.child.request(0, nil, nil, opCopy, to.at+uint64(dstOff), from.at+uint64(srcOff), uint64(n))
 		return err
 	}
 	piece := make([]byte, min(n, 1<<20))
 	for done := int64(0); done < n; done += int64(len(piece)) {
 		piece = piece[:min(n-done, int64(len(piece)))]
-		if _, err := from.dev.child.ask(0, piece, nil, opRead, from.at+uint64(srcOff+done), uint64(len(piece))); err != nil {
+		if _, err := from.dev.child.request(0, piece, nil, opRead, from.at+uint64(srcOff+done), uint64(len(piece))); err != nil {
 			return err
 		}
-		if _, err := to.dev.child.ask(0, nil, piece, opWrite, to.at+uint64(dstOff+done)); err != nil {
+		if _, err := to.dev.child.request(0, nil, piece, opWrite, to.at+uint64(dstOff+done)); err != nil {
 			return err
 		}
 	}
@@ -365,7 +365,7 @@ func (s *stream) Launch(k device.Kernel, g device.Grid, args ...device.Arg) erro
 	if errors.As(err, &no) {
 		err = fmt.Errorf("%w: %s", ErrSchedule, no)
 	}
-	return s.dev.child.blame(fmt.Sprintf("launch %s_%s, %d blocks of %d threads", e.module.symbol, e.entry.Name, g.Blocks, g.Threads), err)
+	return s.dev.child.explainFailure(fmt.Sprintf("launch %s_%s, %d blocks of %d threads", e.module.symbol, e.entry.Name, g.Blocks, g.Threads), err)
 }
 
 func (s *stream) launch(k *kernel, g device.Grid, args []device.Arg) error {
@@ -418,7 +418,7 @@ func (s *stream) launch(k *kernel, g device.Grid, args []device.Arg) error {
 	case g.Cluster > 1:
 		together = 1<<32 | uint64(g.Cluster)
 	}
-	_, err := d.child.ask(d.opts.Timeout, nil, slots, opLaunch,
+	_, err := d.child.request(d.opts.Timeout, nil, slots, opLaunch,
 		k.at, k.module.handle, uint64(g.Blocks), uint64(g.Threads), seed, guard, uint64(g.Shared), together)
 	return err
 }

@@ -391,11 +391,11 @@ func TestPrune(t *testing.T) {
 	for i, name := range []string{"unit-1", "unit-2", "unit-3", "unit-4"} {
 		make(name, long.Add(time.Duration(i)*time.Hour))
 	}
-	prune(dir, 100)
+	pruneCache(dir, 100)
 	if got, want := list(), "building-new server-1 unit-1 unit-2 unit-3 unit-4"; got != want {
 		t.Errorf("a small cache holds %s, want %s", got, want)
 	}
-	prune(dir, 2)
+	pruneCache(dir, 2)
 	if got, want := list(), "building-new server-1 unit-2 unit-3 unit-4"; got != want {
 		t.Errorf("pruned, the cache holds %s, want %s", got, want)
 	}

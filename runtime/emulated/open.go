@@ -127,15 +127,15 @@ func open(opts Options) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	server, err := tools.server()
+	server, err := tools.compileServer()
 	if err != nil {
 		return nil, err
 	}
 	if err := tools.precompile(); err != nil {
 		return nil, err
 	}
-	prune(opts.Cache, 4096)
-	c, err := start(server)
+	pruneCache(opts.Cache, 4096)
+	c, err := startChild(server)
 	if err != nil {
 		return nil, err
 	}

@@ -29,10 +29,10 @@ func included(text []byte) (files []string) {
 	return files
 }
 
-// gather adds file of src to the tree with every quoted include it reaches:
+// gatherSources adds file of src to the tree with every quoted include it reaches:
 // beside the includer, at the root of src, or in headers (below "templates/").
 // What is in none of them is left to the compiler.
-func gather(tree map[string]string, src, headers fs.FS, file string) error {
+func gatherSources(tree map[string]string, src, headers fs.FS, file string) error {
 	if _, ok := tree[file]; ok {
 		return nil
 	}
@@ -56,7 +56,7 @@ func gather(tree map[string]string, src, headers fs.FS, file string) error {
 			if !fs.ValidPath(try) || !exists(src, headers, try) {
 				continue
 			}
-			if err := gather(tree, src, headers, try); err != nil {
+			if err := gatherSources(tree, src, headers, try); err != nil {
 				return err
 			}
 			break

@@ -80,8 +80,8 @@ func newToolchain(opts Options) (*toolchain, error) {
 	return t, nil
 }
 
-// server returns the path of the compiled child.
-func (t *toolchain) server() (string, error) {
+// compileServer returns the path of the compiled child.
+func (t *toolchain) compileServer() (string, error) {
 	files, err := fs.Sub(sources, "cxx")
 	if err != nil {
 		return "", err
@@ -157,8 +157,8 @@ func (t *toolchain) addHeaders(tree map[string]string) error {
 	return nil
 }
 
-// unit compiles tree["unit.cc"] to a shared object and returns its path.
-func (t *toolchain) unit(tree map[string]string) (string, error) {
+// compileUnit compiles tree["unit.cc"] to a shared object and returns its path.
+func (t *toolchain) compileUnit(tree map[string]string) (string, error) {
 	if err := t.addHeaders(tree); err != nil {
 		return "", err
 	}
@@ -224,7 +224,7 @@ func (t *toolchain) build(kind string, tree map[string]string, output string, ar
 	cmd.Dir = tmp
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		return "", fmt.Errorf("%w: %s: %v\n%s", errCompile, path.Base(t.compiler), err, head(string(out), 30))
+		return "", fmt.Errorf("%w: %s: %v\n%s", errCompile, path.Base(t.compiler), err, firstLines(string(out), 30))
 	}
 	err = os.Rename(tmp, final)
 	if err == nil {
@@ -244,13 +244,13 @@ func (t *toolchain) build(kind string, tree map[string]string, output string, ar
 }
 
 // building begins the names of folders that are not whole: results on their
-// way in and, renamed by prune, on their way out.
+// way in and, renamed by pruneCache, on their way out.
 const building = "building-"
 
-// prune removes the oldest quarter of the cache when it holds more than most
+// pruneCache removes the oldest quarter of the cache when it holds more than most
 // folders, and what was left half built or half removed a day ago. What another
 // process has open keeps working.
-func prune(cache string, limit int) {
+func pruneCache(cache string, limit int) {
 	entries, err := os.ReadDir(cache)
 	if err != nil {
 		return
@@ -283,8 +283,8 @@ func prune(cache string, limit int) {
 	}
 }
 
-// head returns the first lines of a text, those that say something.
-func head(text string, lines int) string {
+// firstLines returns the first lines of a text, those that say something.
+func firstLines(text string, lines int) string {
 	var keep []string
 	for l := range strings.Lines(text) {
 		l = strings.TrimRight(l, " \r\n")

@@ -172,16 +172,16 @@ func (d *Device) NewStream() (device.Stream, error) {
 	return stream{s}, nil
 }
 
-// Reaches reports what the device says of another, which may be guarded.
-func (d *Device) Reaches(other device.Device) (bool, error) {
-	if o, ok := device.Plain(other).(interface{ Below() device.Device }); ok {
+// PeerAccess reports what the device says of another, which may be guarded.
+func (d *Device) PeerAccess(other device.Device) (bool, error) {
+	if o, ok := device.WithoutCache(other).(interface{ Below() device.Device }); ok {
 		other = o.Below()
 	}
-	r, ok := d.Device.(device.Reacher)
+	r, ok := d.Device.(device.PeerAccessor)
 	if !ok {
 		return false, nil
 	}
-	return r.Reaches(other)
+	return r.PeerAccess(other)
 }
 
 // Below is the device that is guarded.

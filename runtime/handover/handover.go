@@ -19,7 +19,7 @@ import (
 // no two binaries hand over to each other for ever.
 const Off = "COALESCE_NO_HANDOVER"
 
-// Env are the facts by which Run decides; System reads them from the machine.
+// Env are the facts by which Run decides; SystemEnv reads them from the machine.
 type Env struct {
 	Executable string              // path of the running binary
 	Suffix     string              // ".exe" on Windows
@@ -38,14 +38,14 @@ const (
 	modprobe = "/usr/bin/nvidia-modprobe"
 )
 
-// System describes this machine and process.
-func System() Env {
+// SystemEnv describes this machine and process.
+func SystemEnv() Env {
 	e := Env{
 		Drivers:  []string{"/dev/nvidiactl", "/proc/driver/nvidia/version", wsl},
 		Getenv:   os.Getenv,
 		Exists:   func(p string) bool { _, err := os.Stat(p); return err == nil },
 		Library:  library,
-		Visible:  visible,
+		Visible:  gpuVisible,
 		Runnable: runnable,
 	}
 	if runtime.GOOS == "windows" {
@@ -83,10 +83,10 @@ func library() bool {
 	return false
 }
 
-// visible looks for a GPU's device node and for the variable that hides GPUs.
+// gpuVisible looks for a GPU's device node and for the variable that hides GPUs.
 // The driver's other files are there without a GPU too, in a container.
-func visible() bool {
-	if list, set := os.LookupEnv("CUDA_VISIBLE_DEVICES"); set && hidden(list) {
+func gpuVisible() bool {
+	if list, set := os.LookupEnv("CUDA_VISIBLE_DEVICES"); set && hidesAllGPUs(list) {
 		return false
 	}
 	if runtime.GOOS != "linux" {
@@ -101,9 +101,9 @@ func visible() bool {
 	return len(nodes) > 0
 }
 
-// hidden reports whether CUDA_VISIBLE_DEVICES names no GPU. CUDA reads the list up to the first
+// hidesAllGPUs reports whether CUDA_VISIBLE_DEVICES names no GPU. CUDA reads the list up to the first
 // index of no GPU.
-func hidden(list string) bool {
+func hidesAllGPUs(list string) bool {
 	first, _, _ := strings.Cut(list, ",")
 	first = strings.TrimSpace(first)
 	return first == "" || first == "-1"
@@ -114,9 +114,9 @@ func runnable(p string) bool {
 	return err == nil && st.Mode().IsRegular() && (runtime.GOOS == "windows" || st.Mode()&0o111 != 0)
 }
 
-// Target returns the CUDA binary to hand over to, and otherwise "" and the
+// TargetBinary returns the CUDA binary to hand over to, and otherwise "" and the
 // reason in a few words.
-func Target(e Env) (path, reason string) {
+func TargetBinary(e Env) (path, reason string) {
 	if v := e.Getenv(Off); v != "" && v != "0" {
 		return "", Off + " is set"
 	}
@@ -160,7 +160,7 @@ var ErrAlone = errors.New("this binary uses no GPU")
 // its exit code with done = true. done = false means that the caller goes on:
 // nothing to hand over to, or err says why it could not.
 func Run(e Env, args []string) (code int, done bool, err error) {
-	path, reason := Target(e)
+	path, reason := TargetBinary(e)
 	switch {
 	case path == "" && reason == e.alone():
 		return 0, false, fmt.Errorf("%w: %s", ErrAlone, reason)
@@ -171,9 +171,9 @@ func Run(e Env, args []string) (code int, done bool, err error) {
 	return replaceProcess(path, argv, append(os.Environ(), Off+"=1"))
 }
 
-// Replace has another binary do the command. Where the system can replace a process it
+// ReplaceProcess has another binary do the command. Where the system can replace a process it
 // returns with an error alone.
-func Replace(path string, args []string) error {
+func ReplaceProcess(path string, args []string) error {
 	_, _, err := replaceProcess(path, append([]string{path}, args...), append(os.Environ(), Off+"=1"))
 	return err
 }

@@ -46,7 +46,7 @@ func TestTarget(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			e := base
 			tt.change(&e)
-			got, reason := Target(e)
+			got, reason := TargetBinary(e)
 			if got != tt.want || !strings.Contains(reason, tt.reason) || (got == "") == (reason == "") {
 				t.Errorf("Target = %q, %q; want %q and a reason with %q", got, reason, tt.want, tt.reason)
 			}
@@ -77,12 +77,12 @@ func TestAlone(t *testing.T) {
 
 func TestHidden(t *testing.T) {
 	for list, want := range map[string]bool{"": true, "-1": true, "-1,0": true, " ": true, "0": false, "1,0": false, "GPU-8932f937": false} {
-		if got := hidden(list); got != want {
+		if got := hidesAllGPUs(list); got != want {
 			t.Errorf("CUDA_VISIBLE_DEVICES=%q hides all: %v, want %v", list, got, want)
 		}
 	}
 	t.Setenv("CUDA_VISIBLE_DEVICES", "")
-	if visible() {
+	if gpuVisible() {
 		t.Error("a GPU is visible where the environment hides all")
 	}
 }
@@ -94,7 +94,7 @@ func TestRun(t *testing.T) {
 		t.Skip("the other binary is a shell script here, which Windows cannot run")
 	}
 	if dir := os.Getenv("HANDOVER_TEST_DIR"); dir != "" {
-		e := System()
+		e := SystemEnv()
 		e.Executable = filepath.Join(dir, "coalesce")
 		e.Drivers = []string{dir}
 		e.Library = func() bool { return true }

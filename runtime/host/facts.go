@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// processor is the processor's name as /proc/cpuinfo gives it, else the
+// processorName is the processor's name as /proc/cpuinfo gives it, else the
 // architecture Go was built for.
-func processor() string {
+func processorName() string {
 	text, err := os.ReadFile("/proc/cpuinfo")
 	if err == nil {
 		if name := cpuName(string(text)); name != "" {

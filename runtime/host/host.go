@@ -57,8 +57,8 @@ func Open(workers int) device.Device {
 		limit:   free.Bytes,
 		facts: device.Facts{
 			Kind:            device.Host,
-			Name:            processor(),
-			Instructions:    instructions(),
+			Name:            processorName(),
+			Instructions:    instructionSet(),
 			SMs:             workers,
 			Memory:          total,
 			Free:            free.Bytes,
@@ -74,7 +74,7 @@ func (d *hostDevice) Facts() device.Facts {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if time.Since(d.read) > fresh {
-		d.free, d.read = memory.Now(), time.Now()
+		d.free, d.read = memory.FreeNow(), time.Now()
 	}
 	f := d.facts
 	if d.free.Bytes > 0 {
@@ -102,7 +102,7 @@ func (d *hostDevice) Alloc(n int64) (device.Buffer, error) {
 		// Small requests are not worth a look at the system.
 		left := d.limit - d.held
 		if n > 1<<20 {
-			if free := memory.Now(); free.Bytes > 0 && free.Bytes < left {
+			if free := memory.FreeNow(); free.Bytes > 0 && free.Bytes < left {
 				left = free.Bytes
 			}
 		}

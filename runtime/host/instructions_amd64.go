@@ -2,9 +2,9 @@ package host
 
 import "golang.org/x/sys/cpu"
 
-// instructions names the widest vector instructions of the processor that kernels are written for; avx512 stands
+// instructionSet names the widest vector instructions of the processor that kernels are written for; avx512 stands
 // for all its extensions that one of these needs.
-func instructions() string {
+func instructionSet() string {
 	x := &cpu.X86
 	switch {
 	case x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL:

@@ -1,4 +1,4 @@
 package host
 
-// instructions names the vector instructions that every 64-bit Arm processor has.
-func instructions() string { return "neon" }
+// instructionSet names the vector instructions that every 64-bit Arm processor has.
+func instructionSet() string { return "neon" }

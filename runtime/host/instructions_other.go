@@ -2,5 +2,5 @@
 
 package host
 
-// instructions says that kernels are written for no vector instructions of this architecture.
-func instructions() string { return "none" }
+// instructionSet says that kernels are written for no vector instructions of this architecture.
+func instructionSet() string { return "none" }

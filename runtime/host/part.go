@@ -6,9 +6,9 @@ import (
 	"coalesce/runtime/device"
 )
 
-// Part is a host's stream that runs, of every launch, blocks first to end-1 alone: the
+// BlockRange is a host's stream that runs, of every launch, blocks first to end-1 alone: the
 // others are another process's.
-func Part(s device.Stream, first, end int64) device.Stream {
+func BlockRange(s device.Stream, first, end int64) device.Stream {
 	return part{s, first, end}
 }
 

@@ -6,9 +6,9 @@ import (
 	"coalesce/runtime/device"
 )
 
-// Wrap is an argument that stands for values which some other code owns:
+// WrapSlice is an argument that stands for values which some other code owns:
 // kernels see them in place. To free the buffer frees no memory. T must hold no pointers.
-func Wrap[T any](values []T) device.Arg {
+func WrapSlice[T any](values []T) device.Arg {
 	b := &buffer{device: &owner, words: borrowed}
 	if len(values) > 0 {
 		var zero T

@@ -5,12 +5,12 @@ import "testing"
 // TestWrap lets a kernel's view of wrapped values be the values themselves.
 func TestWrap(t *testing.T) {
 	values := []int64{1, 2, 3}
-	a := Wrap(values)
+	a := WrapSlice(values)
 	seen := Slice[int64](a)
 	if len(seen) != 3 || &seen[0] != &values[0] {
 		t.Fatalf("a kernel sees %v", seen)
 	}
-	if len(Slice[int64](Wrap([]int64{}))) != 0 {
+	if len(Slice[int64](WrapSlice([]int64{}))) != 0 {
 		t.Error("no values: a kernel sees some")
 	}
 	if err := a.Buffer.Free(); err != nil || values[2] != 3 {

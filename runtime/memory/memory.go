@@ -37,17 +37,17 @@ func (f Free) leaves(left string) string {
 	return f.By + " leaves " + left
 }
 
-// Fits returns an error if what takes more than the free memory; the clause what ends with a plural, such as "9 agents".
-func (f Free) Fits(what string, need float64) error {
+// CheckFits returns an error if what takes more than the free memory; the clause what ends with a plural, such as "9 agents".
+func (f Free) CheckFits(what string, need float64) error {
 	if f.Bytes > 0 && need > float64(f.Bytes) {
-		takes, left := device.Sizes(need, f.Bytes)
+		takes, left := device.FormatByteSizes(need, f.Bytes)
 		return fmt.Errorf("%s take %s, %s", what, takes, f.leaves(left))
 	}
 	return nil
 }
 
-// Now is the free memory; the number of bytes is 0 where the system does not tell.
-func Now() Free {
+// FreeNow is the free memory; the number of bytes is 0 where the system does not tell.
+func FreeNow() Free {
 	_, free := Read()
 	return free
 }
@@ -59,14 +59,14 @@ func Read() (total int64, free Free) {
 		return 0, Free{}
 	}
 	groups, _ := os.ReadFile("/proc/self/cgroup")
-	total, free = within(string(text), controlGroups(string(groups)))
+	total, free = freeWithin(string(text), controlGroups(string(groups)))
 	left, by := addressSpace()
-	return total, free.least(left, by)
+	return total, free.lesser(left, by)
 }
 
-// within is the memory that the text of /proc/meminfo tells, and what is free of the memory within control groups.
-func within(text string, groups []controlGroup) (total int64, free Free) {
-	total, free.Bytes = meminfo(text)
+// freeWithin is the memory that the text of /proc/meminfo tells, and what is free of the memory within control groups.
+func freeWithin(text string, groups []controlGroup) (total int64, free Free) {
+	total, free.Bytes = parseMeminfo(text)
 	for _, g := range groups {
 		limit, ok := number(g.folder + "/" + g.limit)
 		if !ok || limit <= 0 {
@@ -74,16 +74,16 @@ func within(text string, groups []controlGroup) (total int64, free Free) {
 		}
 		used, _ := number(g.folder + "/" + g.used)
 		if stat, err := os.ReadFile(g.folder + "/memory.stat"); err == nil {
-			used -= cached(string(stat))
+			used -= fileCacheBytes(string(stat))
 		}
 		total = min(total, limit)
-		free = free.least(max(1, limit-used), "the control group's limit ("+g.folder+"/"+g.limit+")")
+		free = free.lesser(max(1, limit-used), "the control group's limit ("+g.folder+"/"+g.limit+")")
 	}
 	return total, free
 }
 
-// least is the smaller one of f and what another limit leaves; by is empty where there is no such limit.
-func (f Free) least(left int64, by string) Free {
+// lesser is the smaller one of f and what another limit leaves; by is empty where there is no such limit.
+func (f Free) lesser(left int64, by string) Free {
 	if by != "" && left < f.Bytes {
 		return Free{left, by}
 	}
@@ -129,8 +129,8 @@ func controlGroups(text string) (list []controlGroup) {
 	return list
 }
 
-// meminfo reads MemTotal and MemAvailable, which the text gives in KiB.
-func meminfo(text string) (total, free int64) {
+// parseMeminfo reads MemTotal and MemAvailable, which the text gives in KiB.
+func parseMeminfo(text string) (total, free int64) {
 	for line := range strings.Lines(text) {
 		fields := strings.Fields(line)
 		if len(fields) < 2 {
@@ -150,9 +150,9 @@ func meminfo(text string) (total, free int64) {
 	return total, free
 }
 
-// cached sums the entries of memory.stat that count file cache, in bytes: the kernel drops it when
+// fileCacheBytes sums the entries of memory.stat that count file cache, in bytes: the kernel drops it when
 // memory is short.
-func cached(text string) (n int64) {
+func fileCacheBytes(text string) (n int64) {
 	for line := range strings.Lines(text) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if key == "inactive_file" || key == "active_file" {

@@ -10,11 +10,11 @@ import (
 )
 
 func TestMeminfo(t *testing.T) {
-	total, free := meminfo("MemTotal:  10 kB\nMemFree: 1 kB\nMemAvailable: 7 kB\nHugePages_Total: 0\nbad\nMemTotal: x kB\n")
+	total, free := parseMeminfo("MemTotal:  10 kB\nMemFree: 1 kB\nMemAvailable: 7 kB\nHugePages_Total: 0\nbad\nMemTotal: x kB\n")
 	if total != 10240 || free != 7168 {
 		t.Errorf("meminfo: %d, %d", total, free)
 	}
-	if got := cached("anon 5\ninactive_file 7\nactive_file 8\nfile 100\n"); got != 15 {
+	if got := fileCacheBytes("anon 5\ninactive_file 7\nactive_file 8\nfile 100\n"); got != 15 {
 		t.Errorf("cached: %d", got)
 	}
 }
@@ -50,19 +50,19 @@ func TestLeast(t *testing.T) {
 		{[]controlGroup{outer, inner}, gib, "`ulimit -v`", 4 * gib, "`ulimit -v` leaves 1 GiB"},
 		{nil, 1, "`ulimit -d`", 8 * gib, "`ulimit -d` leaves none"},
 	} {
-		total, free := within(machine, c.groups)
-		if free = free.least(c.left, c.by); total != c.total || free.String() != c.want {
+		total, free := freeWithin(machine, c.groups)
+		if free = free.lesser(c.left, c.by); total != c.total || free.String() != c.want {
 			t.Errorf("found %d and %q, expected %d and %q", total, free, c.total, c.want)
 		}
-		err := free.Fits("9 agents", 16*gib)
+		err := free.CheckFits("9 agents", 16*gib)
 		if err == nil || err.Error() != "9 agents take 16 GiB, "+c.want {
 			t.Errorf("Fits: %v, expected %q", err, c.want)
 		}
-		if free.Bytes > 1 && free.Fits("9 agents", gib) != nil {
+		if free.Bytes > 1 && free.CheckFits("9 agents", gib) != nil {
 			t.Errorf("Fits: refused 1 GiB, and %s", free)
 		}
 	}
-	if err := (Free{}).Fits("9 agents", 1e30); err != nil {
+	if err := (Free{}).CheckFits("9 agents", 1e30); err != nil {
 		t.Errorf("Fits where the memory is not known: %v", err)
 	}
 }
@@ -70,7 +70,7 @@ func TestLeast(t *testing.T) {
 // TestLimits reads the limits of child processes that a shell limits.
 func TestLimits(t *testing.T) {
 	if os.Getenv("MEMORY_TEST_CHILD") != "" {
-		os.Stdout.WriteString(Now().String() + "\n")
+		os.Stdout.WriteString(FreeNow().String() + "\n")
 		os.Exit(0)
 	}
 	if left, by := addressSpace(); left == 0 && by == "" {

@@ -41,9 +41,9 @@ type Launch struct {
 	library  string // name of the library for it
 }
 
-// Launched reads the environment. A size below 2 means that no other processes are
+// LaunchFromEnv reads the environment. A size below 2 means that no other processes are
 // there, or that COALESCE_MPI is off.
-func Launched(getenv func(string) string) Launch {
+func LaunchFromEnv(getenv func(string) string) Launch {
 	number := func(name string) int {
 		n, err := strconv.Atoi(getenv(name))
 		if err != nil {
@@ -69,8 +69,8 @@ func Launched(getenv func(string) string) Launch {
 	return Launch{}
 }
 
-// path is where the library lies: where COALESCE_MPI says, else beside the executable.
-func (l Launch) path() (string, error) {
+// libraryPath is where the library lies: where COALESCE_MPI says, else beside the executable.
+func (l Launch) libraryPath() (string, error) {
 	if named := os.Getenv(LibraryVariable); named != "" {
 		return named, nil
 	}
@@ -88,18 +88,18 @@ func (l Launch) path() (string, error) {
 	return path, nil
 }
 
-// Alone returns err, the error of a process that could not join. Ranks other than the first wait a
+// JoinFailure returns err, the error of a process that could not join. Ranks other than the first wait a
 // moment before, in which the launcher ends them if rank 0 fails for the same reason: the reason is
 // then printed once.
-func (l Launch) Alone(err error) error {
+func (l Launch) JoinFailure(err error) error {
 	if err != nil && l.Rank > 0 {
 		time.Sleep(grace)
 	}
 	return err
 }
 
-// limit is how long a process waits for others.
-func limit() (time.Duration, error) {
+// joinTimeout is how long a process waits for others.
+func joinTimeout() (time.Duration, error) {
 	text := os.Getenv(LimitVariable)
 	if text == "" {
 		return DefaultLimit, nil

@@ -18,7 +18,7 @@ func TestLaunched(t *testing.T) {
 		{"off", map[string]string{"OMPI_COMM_WORLD_SIZE": "4", LibraryVariable: "off"}, Launch{}},
 		{"no number", map[string]string{"OMPI_COMM_WORLD_SIZE": "many"}, Launch{}},
 	} {
-		if got := Launched(func(name string) string { return c.env[name] }); got != c.want {
+		if got := LaunchFromEnv(func(name string) string { return c.env[name] }); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}

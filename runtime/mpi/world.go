@@ -27,9 +27,9 @@ type World struct {
 
 // Join loads the library for the launcher and joins the other processes. Call it once, before
 // anything that may fail: a launcher may wait for ever for a process that never joined. Where this
-// process has joined, Join returns a world beside an error too, for End.
+// process has joined, Join returns a world beside an error too, for EndProgram.
 func Join(l Launch) (*World, error) {
-	path, err := l.path()
+	path, err := l.libraryPath()
 	if err != nil {
 		return nil, err
 	}
@@ -63,16 +63,16 @@ func Join(l Launch) (*World, error) {
 	w.Library = string(bytes.TrimSpace(first))
 	if joined := int(out[1]); joined != l.Size {
 		w.size = joined
-		return w, l.Alone(fmt.Errorf("%s has started %d processes, of which %d joined through %s (%s): the library is another MPI's than the launcher", l.Launcher, l.Size, joined, path, w.Library))
+		return w, l.JoinFailure(fmt.Errorf("%s has started %d processes, of which %d joined through %s (%s): the library is another MPI's than the launcher", l.Launcher, l.Size, joined, path, w.Library))
 	}
-	w.Limit, err = limit()
+	w.Limit, err = joinTimeout()
 	return w, err
 }
 
 // late ends this process where the others do not join within the limit; before they have joined,
 // only the launcher can end them. Ranks other than the first print nothing about this.
 func (l Launch) late() *time.Timer {
-	within, err := limit()
+	within, err := joinTimeout()
 	if err != nil || os.Getenv(LimitVariable) == "" {
 		within = JoinLimit // the error is told when all have joined
 	}
@@ -104,17 +104,17 @@ type library struct {
 	exit      func(code int64)
 }
 
-// Rank is the number of this process, from 0; Size that of all; Local that of those
-// before this one on its host; Hosts the number of hosts.
-func (w *World) Rank() int  { return w.rank }
-func (w *World) Size() int  { return w.size }
-func (w *World) Local() int { return w.local }
-func (w *World) Hosts() int { return w.hosts }
+// Rank is the number of this process, from 0; Size that of all; LocalRank that of those
+// before this one on its host; HostCount the number of hosts.
+func (w *World) Rank() int      { return w.rank }
+func (w *World) Size() int      { return w.size }
+func (w *World) LocalRank() int { return w.local }
+func (w *World) HostCount() int { return w.hosts }
 
-// Sent is how many bytes this rank has handed to others: of a broadcast the root's, of a
+// BytesSent is how many bytes this rank has handed to others: of a broadcast the root's, of a
 // reduction the rank's values, of a gather the rank's part, of a message its bytes. How
 // often they go over a network is the implementation's choice.
-func (w *World) Sent() (n int64) {
+func (w *World) BytesSent() (n int64) {
 	w.do(func() { n = w.sent })
 	return n
 }
@@ -283,10 +283,10 @@ func (w *World) Watch(what string) (done func()) {
 // grace is how long a rank that failed waits for others to fail too.
 const grace = time.Second
 
-// End ends the program, on all ranks, with the exit code of the lowest rank whose code
+// EndProgram ends the program, on all ranks, with the exit code of the lowest rank whose code
 // is not 0; that rank calls say before. Where the others do not come to their end too,
 // because they wait for this rank, say is called and they are ended. End does not return.
-func (w *World) End(code int, say func()) {
+func (w *World) EndProgram(code int, say func()) {
 	word, limit := int64(0), w.Limit
 	if code != 0 {
 		word, limit = int64(1<<20-w.rank)<<8|int64(code), grace

@@ -136,19 +136,19 @@ func (b both) Open(name string) (fs.File, error) {
 	return f, err
 }
 
-// Over is code that holds the added variants too, and compiles each when it is asked for.
-func (p *Points) Over(code device.Code) device.Code { return &compiling{code, p} }
+// WithAdded is code that holds the added variants too, and compiles each when it is asked for.
+func (p *Points) WithAdded(code device.Code) device.Code { return &compiling{code, p} }
 
 type compiling struct {
 	device.Code
 	points *Points
 }
 
-func (c *compiling) Holds(variant uint64, major, minor int) error {
+func (c *compiling) CheckVariant(variant uint64, major, minor int) error {
 	if c.points.Added(variant) {
 		return nil
 	}
-	return c.Code.Holds(variant, major, minor)
+	return c.Code.CheckVariant(variant, major, minor)
 }
 
 func (c *compiling) Image(variant uint64, major, minor int) (string, []byte, bool, error) {
@@ -179,7 +179,7 @@ func (p *Points) Compile(ctx context.Context, variant uint64, arch string) (name
 		return "", nil, err
 	}
 	defer os.RemoveAll(work)
-	if err := unpack(templates.Files, filepath.Join(work, "templates")); err != nil {
+	if err := unpackTexts(templates.Files, filepath.Join(work, "templates")); err != nil {
 		return "", nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, compileLimit)
@@ -200,8 +200,8 @@ func (p *Points) Compile(ctx context.Context, variant uint64, arch string) (name
 	return name, code, os.Rename(half, image)
 }
 
-// unpack writes texts, of which some may be packed, into a folder.
-func unpack(from fs.FS, to string) error {
+// unpackTexts writes texts, of which some may be packed, into a folder.
+func unpackTexts(from fs.FS, to string) error {
 	files := texts.Files{FS: from}
 	return fs.WalkDir(from, ".", func(name string, e fs.DirEntry, err error) error {
 		if err != nil {

@@ -117,8 +117,8 @@ func TestRefused(t *testing.T) {
 // code holds nothing.
 type code struct{}
 
-func (code) Suits(int, int) (bool, error) { return false, nil }
-func (code) Holds(uint64, int, int) error { return errors.New("not held") }
+func (code) CheckCapability(int, int) (bool, error) { return false, nil }
+func (code) CheckVariant(uint64, int, int) error    { return errors.New("not held") }
 func (code) Image(uint64, int, int) (string, []byte, bool, error) {
 	return "", nil, false, errors.New("not held")
 }
@@ -136,9 +136,9 @@ func TestCompile(t *testing.T) {
 	if err := p.Extend(f); err != nil {
 		t.Fatal(err)
 	}
-	v, over := f.Variant(label), p.Over(code{})
-	if over.Holds(v.Hash, 9, 0) != nil || over.Holds(f.Variants[0].Hash, 9, 0) == nil {
-		t.Errorf("held: added %v, other %v", over.Holds(v.Hash, 9, 0), over.Holds(f.Variants[0].Hash, 9, 0))
+	v, over := f.Variant(label), p.WithAdded(code{})
+	if over.CheckVariant(v.Hash, 9, 0) != nil || over.CheckVariant(f.Variants[0].Hash, 9, 0) == nil {
+		t.Errorf("held: added %v, other %v", over.CheckVariant(v.Hash, 9, 0), over.CheckVariant(f.Variants[0].Hash, 9, 0))
 	}
 	name, image, byPTX, err := over.Image(v.Hash, 9, 0)
 	if errors.Is(err, ErrNoCompiler) {
@@ -164,7 +164,7 @@ func TestUnpack(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := unpack(fstest.MapFS{"toy/a.cuh": {Data: packed["a.cuh"]}, "toy/b.cuh": {Data: packed["b.cuh"]}, "cuda/plain.cuh": {Data: []byte("int c;\n")}}, dir); err != nil {
+	if err := unpackTexts(fstest.MapFS{"toy/a.cuh": {Data: packed["a.cuh"]}, "toy/b.cuh": {Data: packed["b.cuh"]}, "cuda/plain.cuh": {Data: []byte("int c;\n")}}, dir); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{"toy/a.cuh": "int a;\n", "toy/b.cuh": "int b;\n", "cuda/plain.cuh": "int c;\n"} {

@@ -146,7 +146,7 @@ func decideTogether(ctx context.Context, p *problem.Normal, sol *engine.Solution
 	if near == nil {
 		near = nearRows(p, sol, low, high)
 	}
-	counts, err := collective.Lists(o.Ranks, []uint64{uint64(len(near))})
+	counts, err := collective.GatherLists(o.Ranks, []uint64{uint64(len(near))})
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func decideTogether(ctx context.Context, p *problem.Normal, sol *engine.Solution
 		units, rest := p.Split(int(x.Row)-low, int(x.Col))
 		own[k] = nearPair{x, units, rest}
 	}
-	parts, err := collective.Texts(o.Ranks, bytesOf(own))
+	parts, err := collective.GatherTexts(o.Ranks, bytesOf(own))
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ func decideTogether(ctx context.Context, p *problem.Normal, sol *engine.Solution
 	}
 	text, err := json.Marshal(f)
 	if err == nil {
-		parts, err = collective.Texts(o.Ranks, text)
+		parts, err = collective.GatherTexts(o.Ranks, text)
 	}
 	if err == nil {
 		f = outcome{}

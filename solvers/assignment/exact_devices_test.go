@@ -26,7 +26,7 @@ func dense(r *rand.Rand, kind string, rows, cols int) *Instance {
 // Every algorithm of a device, several devices, batches and costs that the device alone has give the
 // optimum of costs of any range.
 func TestWideFloatsOnDevices(t *testing.T) {
-	devices := emulatedtest.Several(t, 2)
+	devices := emulatedtest.OpenSeveral(t, 2)
 	ctx := context.Background()
 	for at, kind := range deviceKinds {
 		r := rand.New(rand.NewPCG(uint64(at), 3))
@@ -85,7 +85,7 @@ func columnOf(r *Result) []int32 {
 
 // Ranks find the optimum of costs of any range, too, and all the same one.
 func TestWideFloatsOnRanks(t *testing.T) {
-	devices := emulatedtest.Several(t, 2)
+	devices := emulatedtest.OpenSeveral(t, 2)
 	for at, kind := range deviceKinds {
 		inst := dense(rand.New(rand.NewPCG(uint64(at), 4)), kind, 10, 10)
 		_, results, err := onRanks(t, devices, Options{}, func(collective.Ranks) (*Instance, error) { return inst, nil }, nil)

@@ -140,7 +140,7 @@ func hostFits(facts device.Facts, p *problem.Normal) error {
 	if facts.Kind != device.Host || facts.Free == 0 || need <= float64(facts.Free) {
 		return nil
 	}
-	return fmt.Errorf("beside their costs %d rows and %d columns take %s: %w", p.Rows, p.Cols, facts.Lacks(need), device.ErrMemory)
+	return fmt.Errorf("beside their costs %d rows and %d columns take %s: %w", p.Rows, p.Cols, facts.MemoryShortage(need), device.ErrMemory)
 }
 
 // fits holds the costs against a device's free memory.
@@ -155,5 +155,5 @@ func fits(facts device.Facts, p *problem.Normal) error {
 	}
 	side := int64(math.Sqrt(float64(facts.Free / size)))
 	return fmt.Errorf("%d x %d costs of type %s take %s, enough for about %d x %d: %w",
-		p.Rows, p.Cols, p.Instance.Type, facts.Lacks(need), side, side, device.ErrMemory)
+		p.Rows, p.Cols, p.Instance.Type, facts.MemoryShortage(need), side, side, device.ErrMemory)
 }

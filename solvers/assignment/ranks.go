@@ -21,7 +21,7 @@ import (
 
 // OwnRows are the rows of one rank of an instance whose rows ranks share: low to high-1.
 func OwnRows(rows int, ranks collective.Ranks) (low, high int) {
-	first := collective.Split(rows, ranks.Size())
+	first := collective.SplitRows(rows, ranks.Size())
 	return first[ranks.Rank()], first[ranks.Rank()+1]
 }
 
@@ -68,7 +68,7 @@ func (o *Options) ownRows(inst *problem.Instance) (whole *problem.Instance, p *p
 	default:
 		own = inst.Part(low, high)
 	}
-	p, err = problem.NormalisePart(own, rows, func(words []uint64) ([][]uint64, error) { return collective.Lists(o.Ranks, words) })
+	p, err = problem.NormalisePart(own, rows, func(words []uint64) ([][]uint64, error) { return collective.GatherLists(o.Ranks, words) })
 	var entry *problem.EntryError
 	if errors.As(err, &entry) {
 		if entry.Row += low; transposed {
@@ -106,7 +106,7 @@ func distances(inst *problem.Instance, low, high int) (*problem.Instance, error)
 func (j *job) checkParts(ctx context.Context, sol *engine.Solution) (problem.Certificate, []problem.Pair, error) {
 	cert, near, err := verify.CheckParts(ctx, j.p, j.spread.checks, sol, func(own verify.Findings) (verify.Findings, error) {
 		total, rows := verify.NewFindings(), uint64(0)
-		all, err := collective.Lists(j.options.Ranks, append(own[:], uint64(j.p.Instance.Rows)))
+		all, err := collective.GatherLists(j.options.Ranks, append(own[:], uint64(j.p.Instance.Rows)))
 		for _, words := range all {
 			total.Join(verify.Findings(words[:len(own)]))
 			rows += words[len(own)]
@@ -124,7 +124,7 @@ func (j *job) checkParts(ctx context.Context, sol *engine.Solution) (problem.Cer
 func (s *Session) matched(sol *engine.Solution) (*problem.Instance, error) {
 	p, ranks := s.p, s.options.Ranks
 	low, high := OwnRows(p.Rows, ranks)
-	size, first := p.Instance.Type.Size(), collective.Split(p.Rows, ranks.Size())
+	size, first := p.Instance.Type.Size(), collective.SplitRows(p.Rows, ranks.Size())
 	bounds, costs := make([]int64, len(first)), make([]byte, size*p.Rows)
 	for k, row := range first {
 		bounds[k] = int64(size * row)
@@ -215,13 +215,13 @@ func (r *Result) interruptedTogether(ctx context.Context, s *Session) (bool, err
 		}
 	}
 	sol := &engine.Solution{Prices: problem.Prices{U: make([]int64, p.Rows), V: c.v}}
-	columns, err := collective.Texts(ranks, device.Bytes(c.column))
+	columns, err := collective.GatherTexts(ranks, device.Bytes(c.column))
 	if err != nil {
 		return false, err
 	}
 	sol.Column = make([]int32, p.Rows)
 	copy(device.Bytes(sol.Column), slices.Concat(columns...))
-	sums, err := collective.Texts(ranks, []byte(text))
+	sums, err := collective.GatherTexts(ranks, []byte(text))
 	if err != nil {
 		return false, err
 	}
@@ -283,7 +283,7 @@ func (j *job) onFirst(ctx context.Context) (*engine.Solution, error) {
 	if err != nil {
 		return nil, err
 	}
-	texts, err := collective.Texts(j.options.Ranks, text)
+	texts, err := collective.GatherTexts(j.options.Ranks, text)
 	if err != nil {
 		return nil, err
 	}
@@ -330,7 +330,7 @@ func (j *job) gathered() (*problem.Instance, error) {
 	if whole.Rows = p.Rows; ranks.Rank() == 0 {
 		makeCosts(&whole, p.Rows*p.Cols)
 	}
-	first := collective.Split(p.Rows, ranks.Size())
+	first := collective.SplitRows(p.Rows, ranks.Size())
 	for k := range ranks.Size() {
 		for from, end := first[k]*row, first[k+1]*row; from < end; from += piece {
 			n := min(piece, end-from)

@@ -71,7 +71,7 @@ func agreeOnRanks(t *testing.T, name string, whole *Instance, results []*Result)
 }
 
 func TestRanks(t *testing.T) {
-	devices := emulatedtest.Several(t, 3)
+	devices := emulatedtest.OpenSeveral(t, 3)
 	limit := 40.0
 	for name, c := range map[string]struct {
 		Drawing
@@ -126,7 +126,7 @@ func TestBytesSent(t *testing.T) {
 		}
 		o := Options{Duals: true}
 		o.Algorithm = "core"
-		_, results, err := onRanks(t, emulatedtest.Several(t, ranks), o, func(collective.Ranks) (*Instance, error) { return whole, nil }, nil)
+		_, results, err := onRanks(t, emulatedtest.OpenSeveral(t, ranks), o, func(collective.Ranks) (*Instance, error) { return whole, nil }, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +154,7 @@ func TestRanksOwnRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, results, err := onRanks(t, emulatedtest.Several(t, 2), Options{Duals: true, Rows: d.Rows}, func(r collective.Ranks) (*Instance, error) {
+	_, results, err := onRanks(t, emulatedtest.OpenSeveral(t, 2), Options{Duals: true, Rows: d.Rows}, func(r collective.Ranks) (*Instance, error) {
 		low, high := OwnRows(d.Rows, r)
 		return DrawRows(d, low, high)
 	}, nil)
@@ -170,7 +170,7 @@ func TestRanksReadTheirRowsAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, results, err := onRanks(t, emulatedtest.Several(t, 2), Options{Duals: true}, func(r collective.Ranks) (*Instance, error) {
+	_, results, err := onRanks(t, emulatedtest.OpenSeveral(t, 2), Options{Duals: true}, func(r collective.Ranks) (*Instance, error) {
 		own := *whole
 		own.F64 = slices.Repeat([]float64{math.NaN()}, len(whole.F64))
 		low, high := OwnRows(24, r)
@@ -184,7 +184,7 @@ func TestRanksReadTheirRowsAlone(t *testing.T) {
 }
 
 func TestRanksInfeasible(t *testing.T) {
-	devices := emulatedtest.Several(t, 2)
+	devices := emulatedtest.OpenSeveral(t, 2)
 	for _, algorithm := range []string{"core", "classical"} {
 		for _, transposed := range []bool{false, true} {
 			inst, err := Generate("uniform", 20, 24, 1000, 1<<40, Int32)
@@ -245,7 +245,7 @@ func TestRanksSuccessor(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.change(whole)
-		_, results, err := onRanks(t, emulatedtest.Several(t, 2), Options{Duals: true}, func(collective.Ranks) (*Instance, error) { return whole, nil }, giveUp)
+		_, results, err := onRanks(t, emulatedtest.OpenSeveral(t, 2), Options{Duals: true}, func(collective.Ranks) (*Instance, error) { return whole, nil }, giveUp)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,7 +258,7 @@ func TestRanksSuccessor(t *testing.T) {
 
 // What a rank cannot solve with ends all, and names the row of the whole instance.
 func TestRanksRefuse(t *testing.T) {
-	devices := emulatedtest.Several(t, 2)
+	devices := emulatedtest.OpenSeveral(t, 2)
 	bad, err := Generate("uniform", 20, 20, 0, 1<<40, Float64)
 	if err != nil {
 		t.Fatal(err)
@@ -350,7 +350,7 @@ func TestRanksEnd(t *testing.T) {
 // endedOnRanks solves on two ranks, the second of which has a context that has ended.
 func endedOnRanks(t *testing.T, whole *Instance, algorithm string) []*Result {
 	t.Helper()
-	devices, ranks, results := emulatedtest.Several(t, 2), collectivetest.Ranks(2), make([]*Result, 2)
+	devices, ranks, results := emulatedtest.OpenSeveral(t, 2), collectivetest.Ranks(2), make([]*Result, 2)
 	err := collective.OnAll(2, func(k int) error {
 		o := on(Options{}, devices[k])
 		o.Ranks, o.Algorithm = ranks[k], algorithm
@@ -381,7 +381,7 @@ func TestRanksEndAlone(t *testing.T) {
 	}
 	whole.Limit = &limit
 	ranks, results := collectivetest.Ranks(2), make([]*Result, 2)
-	devices := emulatedtest.Several(t, 2)
+	devices := emulatedtest.OpenSeveral(t, 2)
 	err = collective.OnAll(2, func(k int) error {
 		o := on(Options{}, devices[k])
 		o.Ranks = ranks[k]

@@ -91,7 +91,7 @@ func (s *Session) Solve(ctx context.Context) (*Result, error) {
 	clock := time.Now()
 	sol, err := s.job.solve(ctx, start)
 	if err == nil && s.options.Together() > 1 {
-		sol.Counts.Sent = s.job.spread.group.Sent()
+		sol.Counts.Sent = s.job.spread.group.BytesSent()
 	}
 	r.Seconds.Solve = time.Since(clock).Seconds()
 	var none *engine.Infeasible

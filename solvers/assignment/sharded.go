@@ -75,7 +75,7 @@ func prepareSharded(ctx context.Context, p *problem.Normal, o Options, drawing *
 	if err := distinct(devices); err != nil {
 		return nil, err
 	}
-	first := collective.Split(p.Rows, max(len(devices), o.Together()))
+	first := collective.SplitRows(p.Rows, max(len(devices), o.Together()))
 	if err := fitsTogether(devices, p, first[o.rank():]); err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func prepareSharded(ctx context.Context, p *problem.Normal, o Options, drawing *
 	if err != nil {
 		return nil, err
 	}
-	j.spread = &spreading{group: group, first: first[group.First():]}
+	j.spread = &spreading{group: group, first: first[group.FirstMember():]}
 	j.spread.held.Keep(group)
 	j.held.Keep(j.spread)
 	defer func() {
@@ -231,7 +231,7 @@ func (j *job) solveSharded(ctx context.Context, start *problem.Prices) (*engine.
 		}
 		switch size := int64(j.p.Rows) * int64(j.p.Cols) * int64(j.p.Instance.Type.Size()); {
 		case !more:
-		case !c.group.Spans():
+		case !c.group.SpansProcesses():
 			j.byHost(ctx, start, yield)
 		case size <= mostGathered:
 			yield(solve.Attempt[*engine.Solution]{Name: families.Methods()[0].Name + " on rank 0", Run: func() (*engine.Solution, error) { return j.onFirst(ctx) }})

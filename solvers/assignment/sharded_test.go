@@ -37,7 +37,7 @@ func openShards(g *collective.Group, v *device.Variant, rows, cols int) (engine.
 // start, and checks the certificate over the shards.
 func shardsAgree(t *testing.T, n int, f *device.Family, value problem.Value, open func(*collective.Group, *device.Variant, int, int) (engine.Sharded, error), cases map[string]*problem.Normal) {
 	t.Helper()
-	devices := emulatedtest.Several(t, n)
+	devices := emulatedtest.OpenSeveral(t, n)
 	db, err := tuned.Embedded()
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func shardsAgree(t *testing.T, n int, f *device.Family, value problem.Value, ope
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		c := &spreading{group: g, engine: e, first: collective.Split(p.Rows, n)}
+		c := &spreading{group: g, engine: e, first: collective.SplitRows(p.Rows, n)}
 		c.held.Keep(g)
 		c.held.Keep(e)
 		if err := c.take(p, Options{Settings: solve.Settings{Tuning: db}}); err != nil {
@@ -110,7 +110,7 @@ func TestCoreOnSeveralDevices(t *testing.T) {
 }
 
 func TestSolveSharded(t *testing.T) {
-	devices := emulatedtest.Several(t, 3)
+	devices := emulatedtest.OpenSeveral(t, 3)
 	inst, err := draw.Generate("uniform", 50, 61, 100, 1<<40, problem.Int32)
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestSolveSharded(t *testing.T) {
 		}
 	}
 	big := &problem.Instance{Rows: 1 << 20, Cols: 1 << 20, Type: problem.Int32}
-	err = fitsTogether(devices, &problem.Normal{Instance: big, Rows: big.Rows, Cols: big.Cols}, collective.Split(big.Rows, 3))
+	err = fitsTogether(devices, &problem.Normal{Instance: big, Rows: big.Rows, Cols: big.Cols}, collective.SplitRows(big.Rows, 3))
 	if !errors.Is(err, device.ErrMemory) || !strings.Contains(err.Error(), "enough for about 28377 x 28377") {
 		t.Errorf("refusal: %v", err)
 	}
@@ -183,7 +183,7 @@ func TestPlanSharded(t *testing.T) {
 }
 
 func TestDrawnOnDevices(t *testing.T) {
-	devices := emulatedtest.Several(t, 2)
+	devices := emulatedtest.OpenSeveral(t, 2)
 	for _, value := range []problem.Value{problem.Int32, problem.Float64} {
 		w := draw.Drawing{Kind: "uniform", Rows: 33, Cols: 40, Seed: 1 << 40, Type: value}
 		inst, err := draw.Draw(w)
@@ -231,7 +231,7 @@ func TestDrawnOnDevices(t *testing.T) {
 
 // What core gives up another family solves, where the costs are.
 func TestShardedSuccessor(t *testing.T) {
-	devices := emulatedtest.Several(t, 2)
+	devices := emulatedtest.OpenSeveral(t, 2)
 	inst, err := draw.Generate("uniform", 30, 30, 100, 1<<40, problem.Int32)
 	if err != nil {
 		t.Fatal(err)
@@ -279,13 +279,13 @@ func (d stated) Facts() device.Facts {
 	return f
 }
 
-func (d stated) Reaches(device.Device) (bool, error) { return true, nil }
+func (d stated) PeerAccess(device.Device) (bool, error) { return true, nil }
 
 // Members wait for one another, so the smallest device has to run as many blocks
 // at once as the others.
 func TestUnequalDevices(t *testing.T) {
 	var devices []device.Device
-	for k, d := range emulatedtest.Several(t, 3) {
+	for k, d := range emulatedtest.OpenSeveral(t, 3) {
 		devices = append(devices, stated{d, []int{12, 5, 9}[k], ""})
 	}
 	g, err := collective.Open(devices)
@@ -295,7 +295,7 @@ func TestUnequalDevices(t *testing.T) {
 	defer g.Close()
 	const rows, cols = 900, 1000
 	v := assignment.Classical.Variant("block=512,items=32,rows=1,resident=1,barrier=grid,singleblock=64,zeros=lists,slack=bounded,forest=kept,paths=many,devices=many,value=int32")
-	c, err := hungarian.NewClassicalParts(g, v, rows, cols, collective.Split(rows, 3))
+	c, err := hungarian.NewClassicalParts(g, v, rows, cols, collective.SplitRows(rows, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,7 +339,7 @@ func TestClassicalOnSeveralDevices(t *testing.T) {
 	f := &assignment.Classical
 	for n, value := range map[int]problem.Value{1: problem.Float32, 2: problem.Int64, 3: problem.Int32} {
 		for k, zeros := range []string{"bits", "lists"} {
-			if !emulatedtest.Every() && k != n%2 {
+			if !emulatedtest.EveryVariant() && k != n%2 {
 				continue
 			}
 			t.Run(fmt.Sprint(n, zeros), func(t *testing.T) {

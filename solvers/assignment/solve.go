@@ -366,7 +366,7 @@ type relay struct {
 
 // checks reports whether kernels check solutions, where the costs are.
 func (j *job) checks() bool {
-	return j.checker != nil || j.spread != nil && (len(j.spread.checks) > 0 || j.spread.group.Spans())
+	return j.checker != nil || j.spread != nil && (len(j.spread.checks) > 0 || j.spread.group.SpansProcesses())
 }
 
 // check holds a solution against the costs where they are, and lists the near pairs of rounded ones.

@@ -127,7 +127,7 @@ func (r *Reduction) toCSG(maxItems int) (*csg.Instance, error) {
 	defer machine.Close()
 	facts := machine.Facts()
 	if need := csg.Footprint(n, value); facts.Free > 0 && need > facts.Free {
-		return nil, fmt.Errorf("%s: the %s values of %d items take %s: %w", r.plain.Source, value, n, facts.Lacks(float64(need)), device.ErrMemory)
+		return nil, fmt.Errorf("%s: the %s values of %d items take %s: %w", r.plain.Source, value, n, facts.MemoryShortage(float64(need)), device.ErrMemory)
 	}
 	var inst *csg.Instance
 	var err error

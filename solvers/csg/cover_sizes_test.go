@@ -53,7 +53,7 @@ var draws = map[string]func(value Value, n int, mask uint64) float64{
 func TestCoverUnderSizes(t *testing.T) {
 	h := host.Open(2)
 	defer h.Close()
-	gpu := emulatedtest.Several(t, 1)[0]
+	gpu := emulatedtest.OpenSeveral(t, 1)[0]
 	r := rand.New(rand.NewPCG(24, 7))
 	kinds := slices.Sorted(func(yield func(string) bool) {
 		for kind := range draws {

@@ -21,7 +21,7 @@ import (
 func TestCover(t *testing.T) {
 	cpu := host.Open(0)
 	defer cpu.Close()
-	gpus := emulatedtest.Several(t, 2)
+	gpus := emulatedtest.OpenSeveral(t, 2)
 	for name, devices := range map[string][]device.Device{"host": {cpu}, "emulated": gpus[:1], "two": gpus} {
 		for n, value := range []Value{Int32, Int64, Float32, Float64, Int32, Int64, Float32, Float64, Int32, Int32, Float64, Int32, Int32} {
 			inst, err := drawInstance(value, n, func(mask uint64) float64 { return float64(mix(mask^7)%2000) - 700 })

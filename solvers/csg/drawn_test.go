@@ -152,7 +152,7 @@ func TestLawsLeast(t *testing.T) {
 
 // Several devices, and several ranks, draw the values each for itself.
 func TestDrawnBySeveral(t *testing.T) {
-	devices := emulatedtest.Several(t, 2)
+	devices := emulatedtest.OpenSeveral(t, 2)
 	inst, err := Drawn("planted", 13, 5, Int32)
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +178,7 @@ func TestPricesDrawnBySeveral(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Solve(context.Background(), inst, Options{Devices: emulatedtest.Several(t, 3), Algorithm: string(ByPrices)})
+		r, err := Solve(context.Background(), inst, Options{Devices: emulatedtest.OpenSeveral(t, 3), Algorithm: string(ByPrices)})
 		if err != nil {
 			t.Fatal(err)
 		}

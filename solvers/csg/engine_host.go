@@ -62,10 +62,10 @@ func (r *hosttiles) run(ctx context.Context, s device.Stream, w levels.Follow) e
 	return onhost.Run(r.kernels, s, r.f, r.out, r.n, r.family.Int(r.variant, "k"), onhost.Out(r.n, r.blocks), r.workers, r.ranks, w)
 }
 
-// Sent implements sender.
-func (r *hosttiles) Sent() int64 {
+// BytesSent implements sender.
+func (r *hosttiles) BytesSent() int64 {
 	if s, ok := r.ranks.(sender); ok {
-		return s.Sent()
+		return s.BytesSent()
 	}
 	return 0
 }

@@ -42,12 +42,12 @@ type drawing interface {
 }
 
 // A sender counts the bytes that it has sent to other devices or ranks.
-type sender interface{ Sent() int64 }
+type sender interface{ BytesSent() int64 }
 
 // sent is the number of bytes that an engine has sent to other devices or ranks so far.
 func sent(e engine) int64 {
 	if s, ok := e.(sender); ok {
-		return s.Sent()
+		return s.BytesSent()
 	}
 	return 0
 }

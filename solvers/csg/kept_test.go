@@ -194,7 +194,7 @@ func TestKilled(t *testing.T) {
 
 // A checkpoint of one device is gone on with on others, whose tiles have other sizes.
 func TestResumeElsewhere(t *testing.T) {
-	devices := emulatedtest.Several(t, 2)
+	devices := emulatedtest.OpenSeveral(t, 2)
 	h := host.Open(2)
 	defer h.Close()
 	inst, err := drawInstance(Int32, 14, func(mask uint64) float64 { return float64(mix(3<<40^mask) % 3000) })

@@ -84,7 +84,7 @@ func TestSolveInt16(t *testing.T) {
 
 // Three devices, ranks, values drawn on devices, and blocks of some sizes alone.
 func TestSolveInt16OnSeveral(t *testing.T) {
-	devices := emulatedtest.Several(t, 3)
+	devices := emulatedtest.OpenSeveral(t, 3)
 	for _, n := range []int{1, 2, 9, 13} {
 		inst := small16(t, n)
 		r, err := Solve(context.Background(), inst, Options{Devices: devices[:min(3, 1+n)]})
@@ -160,7 +160,7 @@ func TestInt16PieceVariants(t *testing.T) {
 // A checkpoint of int16 goes on on another number of GPUs; where int16 is not asked for,
 // on a host too.
 func TestInt16Kept(t *testing.T) {
-	devices := emulatedtest.Several(t, 2)
+	devices := emulatedtest.OpenSeveral(t, 2)
 	cpu := host.Open(1)
 	defer cpu.Close()
 	wide, err := drawInstance(Int32, 13, func(mask uint64) float64 { return float64(mix(mask)%200) - 50 })

@@ -276,7 +276,7 @@ func TestReductionScopes(t *testing.T) {
 func TestCheckpoints(t *testing.T) {
 	for _, sharing := range []string{"collision=off", "collision=pair"} {
 		v := splitsWith(t, sharing, "origin=launch", "beta=8", "profile=on")
-		_, text := emulatedtest.Text(t, &csg.Splits, v)
+		_, text := emulatedtest.VariantText(t, &csg.Splits, v)
 		level := text[strings.Index(text, "fill(group"):]
 		reduce := text[strings.LastIndex(text, "= param::reduce_redux"):] // of shuffles and redux
 		for _, order := range [][]string{{level, "clock.at(1)", "clock.at(2)", "clock.at(3)", "group.first(", "evaluate(", "clock.at(4)", "reduce("},

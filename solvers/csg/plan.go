@@ -170,7 +170,7 @@ func feasible(f *device.Family, v *device.Variant, facts device.Facts, n, device
 		need = cutFor(v, n, devices, facts.Free).Bytes(int64(Value(f.Value(v, "value")).Size()), devices)
 	}
 	if facts.Free > 0 && need > facts.Free {
-		return fmt.Errorf("%d agents take %s: %w", n, facts.Lacks(float64(need)), device.ErrMemory)
+		return fmt.Errorf("%d agents take %s: %w", n, facts.MemoryShortage(float64(need)), device.ErrMemory)
 	}
 	if f.Target == device.Host {
 		return nil
@@ -199,7 +199,7 @@ func Takes(facts device.Facts, n int, value Value, devices int) error {
 			need = Footprint(n, Int16) + 2*Footprint(n, Int32)
 		}
 		if facts.Free > 0 && n <= MaxAgents && need > facts.Free {
-			return fmt.Errorf("the %s values and the table of %d agents take %s: %w", value, n, facts.Lacks(float64(need)), device.ErrMemory)
+			return fmt.Errorf("the %s values and the table of %d agents take %s: %w", value, n, facts.MemoryShortage(float64(need)), device.ErrMemory)
 		}
 		return nil
 	}

@@ -57,7 +57,7 @@ func planted(t *testing.T, plants ...plant) *device.Family {
 		t.Fatal("csg/splits has no safe variant of int32")
 	}
 	safe := &from.Variants[i]
-	file, text := emulatedtest.Text(t, from, safe)
+	file, text := emulatedtest.VariantText(t, from, safe)
 	f := *from
 	f.Params = append(slices.Clone(from.Params), "plant")
 	f.Variants, f.Packs = nil, nil

@@ -82,7 +82,7 @@ func TestBytesSent(t *testing.T) {
 	ranks, _ := onRanks(t, inst, devices, Options{Variant: v.Label})
 	predicted := float64(size<<(n-1)-size<<8) / float64(len(devices)) // all tiles but tile 0
 	for k, r := range ranks {
-		sent := float64(r.(interface{ Sent() int64 }).Sent())
+		sent := float64(r.(interface{ BytesSent() int64 }).BytesSent())
 		if math.Abs(sent-predicted) > 0.02*predicted {
 			t.Errorf("rank %d has sent %.0f bytes, predicted are %.0f", k, sent, predicted)
 		}
@@ -91,7 +91,7 @@ func TestBytesSent(t *testing.T) {
 
 // TestEmulatedRanks runs the tiles of a GPU on two ranks.
 func TestEmulatedRanks(t *testing.T) {
-	devices := emulatedtest.Several(t, 2)
+	devices := emulatedtest.OpenSeveral(t, 2)
 	for _, n := range []int{1, 9, 13} {
 		inst, err := drawInstance(Int32, n, func(mask uint64) float64 { return float64(mix(mask)%2000) - 1000 })
 		if err != nil {
@@ -125,7 +125,7 @@ func TestRanksKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, devices := range map[string][]device.Device{"one": hosts[:1], "two": hosts[:2], "three": hosts, "two emulated": emulatedtest.Several(t, 2)} {
+	for name, devices := range map[string][]device.Device{"one": hosts[:1], "two": hosts[:2], "three": hosts, "two emulated": emulatedtest.OpenSeveral(t, 2)} {
 		for _, size := range []int{112, len(whole) / 2, len(whole)} {
 			if err := os.WriteFile(path, whole[:size], 0o600); err != nil {
 				t.Fatal(err)

@@ -48,7 +48,7 @@ func TestSession(t *testing.T) {
 		var counters []*counted
 		plain := []device.Device{host.Open(2)}
 		if count > 0 {
-			plain = emulatedtest.Several(t, count)
+			plain = emulatedtest.OpenSeveral(t, count)
 		}
 		for _, d := range plain {
 			c := &counted{Device: d}

@@ -37,7 +37,7 @@ func bruteForce(inst *Instance, sizes Sizes) *big.Float {
 // Every algorithm honours sizes, on a host and on the emulated device, and what it
 // answers verifies; where no blocks add up it says so.
 func TestSizes(t *testing.T) {
-	emulated := emulatedtest.Several(t, 1)
+	emulated := emulatedtest.OpenSeveral(t, 1)
 	h := host.Open(2)
 	defer h.Close()
 	r := rand.New(rand.NewPCG(9, 9))
@@ -121,7 +121,7 @@ func TestSizesByKernelsOfPrices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Solve(context.Background(), inst, Options{Devices: emulatedtest.Several(t, 1), Algorithm: string(ByPrices)})
+	got, err := Solve(context.Background(), inst, Options{Devices: emulatedtest.OpenSeveral(t, 1), Algorithm: string(ByPrices)})
 	if err != nil || got.Value != want.Value {
 		t.Errorf("found %v, %v, expected %s", got, err, want.Value)
 	}

@@ -84,14 +84,14 @@ func (l *loadedGroup) free() (least int64, err error) {
 			least = free
 		}
 	}
-	all, err := l.group.Words(uint64(least))
+	all, err := l.group.GatherWords(uint64(least))
 	return int64(slices.Min(append(all, uint64(least)))), err
 }
 
 // engine is for tables of n-1 agents, of which so many values are shared out.
 func (l *loadedGroup) engine(v *device.Variant, n, values int) *tilesGroup {
 	e := &tilesGroup{group: l.group, gather: l.gather}
-	share := collective.Split(values, l.group.Len())[l.group.First():]
+	share := collective.SplitRows(values, l.group.Len())[l.group.FirstMember():]
 	for k, kernels := range l.tiles {
 		e.parts = append(e.parts, &tiles{family: &csg.Tiles, variant: v, kernels: kernels, n: n, from: uint64(share[k]), end: uint64(share[k+1])})
 	}
@@ -164,7 +164,7 @@ func (r *tilesGroup) upload(ctx context.Context, _ device.Stream, values []byte)
 	}
 	size := r.parts[0].size()
 	bounds := make([]int64, 1+len(r.parts))
-	for k, first := range collective.Split(half/int(size), len(r.parts)) {
+	for k, first := range collective.SplitRows(half/int(size), len(r.parts)) {
 		bounds[k] = int64(first) * size
 	}
 	ranked := r.group.Len() > len(r.parts) // several processes, each of which has all values on its host
@@ -249,11 +249,11 @@ func (r *tilesGroup) run(ctx context.Context, _ device.Stream, w levels.Follow) 
 // level has the devices share out the targets of ranks from to end-1 among those of a size,
 // and brings the finished tiles to all.
 func (r *tilesGroup) level(streams []device.Stream, paces []pace, size int, from, end int64) error {
-	first := collective.Split(int(end-from), r.group.Len())
+	first := collective.SplitRows(int(end-from), r.group.Len())
 	for k := range first {
 		first[k] += int(from)
 	}
-	own := first[r.group.First():]
+	own := first[r.group.FirstMember():]
 	err := collective.OnAll(len(r.parts), func(k int) error {
 		return r.parts[k].level(streams[k], size, int64(own[k]), int64(own[k+1]), &paces[k])
 	})
@@ -281,7 +281,7 @@ type parcel struct{ at, first, count int64 }
 func (r *tilesGroup) exchange(streams []device.Stream, size int, first []int) error {
 	tile := r.tileBytes()
 	step := max(1, r.most/tile/int64(r.group.Len()))
-	sent, me := make([]parcel, r.group.Len()), r.group.First()
+	sent, me := make([]parcel, r.group.Len()), r.group.FirstMember()
 	for done := int64(0); ; done += step {
 		bounds, most := make([]int64, 1+len(sent)), int64(0)
 		for k := range sent {
@@ -338,7 +338,7 @@ func (r *tilesGroup) agree() error {
 			best = x
 		}
 	}
-	all, err := r.group.Words(best)
+	all, err := r.group.GatherWords(best)
 	if err != nil {
 		return err
 	}
@@ -366,7 +366,7 @@ func exceeds(t Value, a, b uint64) bool {
 	return x > y
 }
 
-func (r *tilesGroup) Sent() int64                   { return r.group.Sent() }
+func (r *tilesGroup) BytesSent() int64              { return r.group.BytesSent() }
 func (r *tilesGroup) table() device.Buffer          { return r.parts[0].table() }
 func (r *tilesGroup) total() (device.Buffer, int64) { return r.parts[0].total() }
 func (r *tilesGroup) splittings() float64           { return r.parts[0].splittings() }
@@ -387,6 +387,6 @@ func (r *tilesGroup) split(s device.Stream, c uint64) (uint64, error) {
 			break
 		}
 	}
-	all, err := r.group.Words(found)
+	all, err := r.group.GatherWords(found)
 	return slices.Max(all), err // every rank takes the same one of the parts that ranks found
 }

@@ -15,7 +15,7 @@ import (
 // Three devices find what one core finds: levels with fewer targets than devices, tiles
 // of every type, and the last agent's blocks in unequal shares.
 func TestSolveOnSeveral(t *testing.T) {
-	devices := emulatedtest.Several(t, 3)
+	devices := emulatedtest.OpenSeveral(t, 3)
 	for _, c := range []struct {
 		value Value
 		n     int
@@ -41,7 +41,7 @@ func TestSolveOnSeveral(t *testing.T) {
 
 // Tiles go through rooms that hold one tile of each device, or a few.
 func TestExchangeInPieces(t *testing.T) {
-	devices := emulatedtest.Several(t, 2)
+	devices := emulatedtest.OpenSeveral(t, 2)
 	v := csg.Tiles.Variant("chunk=4,slot=4,each=1,block=128,stages=3,pairs=1,adder=fused,least=1,value=int32")
 	if v == nil {
 		t.Fatal("no such variant")

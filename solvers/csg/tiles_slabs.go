@@ -131,7 +131,7 @@ func (r *tilesSlabs) load(slab uint64, place int) error {
 		return err
 	}
 	bounds := []int64{}
-	for _, first := range collective.Split(1<<r.Low, r.window.group.Len()) {
+	for _, first := range collective.SplitRows(1<<r.Low, r.window.group.Len()) {
 		bounds = append(bounds, (int64(place)<<r.Low+int64(first))*r.window.parts[0].size())
 	}
 	_, windows := r.window.tables()
@@ -315,7 +315,7 @@ func (r *tilesSlabs) splitLast(c uint64) (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
-		all, err := r.window.group.Words(slices.Max(rest))
+		all, err := r.window.group.GatherWords(slices.Max(rest))
 		if found := slices.Max(all); err != nil || found != 0 {
 			return found, err
 		}
@@ -323,7 +323,7 @@ func (r *tilesSlabs) splitLast(c uint64) (uint64, error) {
 	return 0, nil
 }
 
-func (r *tilesSlabs) Sent() int64                   { return r.window.Sent() }
+func (r *tilesSlabs) BytesSent() int64              { return r.window.BytesSent() }
 func (r *tilesSlabs) table() device.Buffer          { return r.window.table() }
 func (r *tilesSlabs) total() (device.Buffer, int64) { return r.window.total() }
 func (r *tilesSlabs) splittings() float64 {

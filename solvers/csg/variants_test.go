@@ -57,7 +57,7 @@ func check(t *testing.T, d device.Device, s subject.Subject, v *device.Variant, 
 
 func TestSamplesCover(t *testing.T) {
 	f := &csg.Splits
-	values, pairs := emulatedtest.Sample(f, 1), emulatedtest.Sample(f, 2)
+	values, pairs := emulatedtest.SampleVariants(f, 1), emulatedtest.SampleVariants(f, 2)
 	if len(values) == 0 || len(values) >= len(pairs) || len(pairs) >= len(f.Variants) {
 		t.Fatalf("samples of %d and %d of %d variants", len(values), len(pairs), len(f.Variants))
 	}
@@ -84,7 +84,7 @@ func TestEmulatedVariants(t *testing.T) {
 	for turn, v := range emulatedtest.Variants(f) {
 		most := 8
 		switch {
-		case emulatedtest.Every():
+		case emulatedtest.EveryVariant():
 			most = 6
 		case emulatedtest.Thorough() || turn%3 == 0: // the largest cases take as long as all others
 			most = 10

@@ -88,7 +88,7 @@ func most(need float64) int64 { return int64(min(need, 1<<62)) }
 
 // Error says how much is needed, how much is left, and of which limit.
 func (e *MemoryError) Error() string {
-	need, left := device.Sizes(e.Need, e.Limit-e.Used)
+	need, left := device.FormatByteSizes(e.Need, e.Limit-e.Used)
 	switch {
 	case e.Limit-e.Used <= 1:
 		return device.Size(e.Need) + ", and no memory is left"

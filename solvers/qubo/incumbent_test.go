@@ -53,7 +53,7 @@ func TestLostDevice(t *testing.T) {
 		o := on(d, Options{Settings: solve.Settings{Algorithm: algorithm, TimeLimit: time.Minute}, Unreduced: true})
 		o.Progress = func(now solve.Incumbent) {
 			if now.Value.Float() > 0 {
-				d.Lose()
+				d.LoseDevice()
 			}
 		}
 		r, err := Solve(t.Context(), inst, o)

@@ -45,7 +45,7 @@ func (r *run) alike(word uint64) (uint64, error) {
 	if r.o.Together() == 1 {
 		return word, nil
 	}
-	all, err := collective.Lists(r.o.Ranks, []uint64{word})
+	all, err := collective.GatherLists(r.o.Ranks, []uint64{word})
 	if err != nil {
 		return 0, err
 	}
@@ -203,7 +203,7 @@ func (a *archipelago) meet(ended bool) (all bool, err error) {
 	mine := slices.Clone(a.own)
 	a.own[wordElite] = 0
 	a.mu.Unlock()
-	told, err := collective.Lists(a.ranks, mine)
+	told, err := collective.GatherLists(a.ranks, mine)
 	if err != nil {
 		return false, err
 	}

@@ -79,7 +79,7 @@ func TestRanksRepeat(t *testing.T) {
 		if got.Value != first.Value || got.Solution.String() != first.Solution.String() || got.Work != first.Work {
 			t.Errorf("found %s after %v, before %s after %v", got.Value, got.Work, first.Value, first.Work)
 		}
-		sent, predicted := ranks[0].(interface{ Sent() int64 }).Sent(), int64(epochs*8*(wordsHead+2*5)+8)
+		sent, predicted := ranks[0].(interface{ BytesSent() int64 }).BytesSent(), int64(epochs*8*(wordsHead+2*5)+8)
 		if sent != predicted {
 			t.Errorf("rank 0 sent %d bytes, predicted are %d", sent, predicted)
 		}
@@ -88,7 +88,7 @@ func TestRanksRepeat(t *testing.T) {
 
 // TestEmulatedRanks has kernels of two ranks take what the other gives.
 func TestEmulatedRanks(t *testing.T) {
-	devices := emulatedtest.Several(t, 2)
+	devices := emulatedtest.OpenSeveral(t, 2)
 	inst := qubotest.Instance(rand.New(rand.NewPCG(41, 42)), 40, QUBO, true)
 	got, _ := onRanks(t, inst, devices, Options{Work: 2000, Unreduced: true})
 	if got.Work.Flips == 0 || !strings.HasPrefix(got.Variant, "qubo/bulk") {

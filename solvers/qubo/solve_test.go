@@ -358,7 +358,7 @@ func TestTargetsOfIntegersAreExact(t *testing.T) {
 }
 
 func TestSolveOnSeveral(t *testing.T) {
-	devices := emulatedtest.Several(t, 2)
+	devices := emulatedtest.OpenSeveral(t, 2)
 	inst, err := Palubeckis(60, 100, 7)
 	if err != nil {
 		t.Fatal(err)

@@ -43,7 +43,7 @@ func (d *Drawing) Check() error {
 
 // Fits returns an error if the bids exceed the free memory.
 func (d *Drawing) Fits(free memory.Free) error {
-	return free.Fits(fmt.Sprintf("%d bids for %s", d.Bids, ui.Count(d.Goods, "good")), float64(auction.Footprint(d.Distribution, d.Goods, d.Bids)))
+	return free.CheckFits(fmt.Sprintf("%d bids for %s", d.Bids, ui.Count(d.Goods, "good")), float64(auction.Footprint(d.Distribution, d.Goods, d.Bids)))
 }
 
 // Draw draws the auction.

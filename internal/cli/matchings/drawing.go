@@ -84,7 +84,7 @@ func (w *Drawing) Draw(free memory.Free, own collective.Ranks) (*assignment.Inst
 		need = 0
 	}
 	need += (16 + 8*float64(w.Rank)) * (float64(w.Rows) + float64(w.Cols)) // points, starts of the rows of a sparse matrix, and factors
-	if err := free.Fits(fmt.Sprintf("%d x %d costs of type %s", w.Rows, w.Cols, w.Type), need); err != nil {
+	if err := free.CheckFits(fmt.Sprintf("%d x %d costs of type %s", w.Rows, w.Cols, w.Type), need); err != nil {
 		return nil, err
 	}
 	if own != nil {

@@ -93,7 +93,7 @@ func (j *Job) write(ctx context.Context, path string, text []byte, later bool) e
 func Leave(w *mpi.World, stderr *os.File, run func(talk io.Writer) int) {
 	var talk strings.Builder
 	code := run(&talk)
-	w.End(code, func() {
+	w.EndProgram(code, func() {
 		text := talk.String()
 		if w.Rank() > 0 {
 			host, err := os.Hostname()

@@ -1,6 +1,6 @@
 // Package ranks is the command under a launcher of MPI: processes join before anything
 // else (Enter), rank 0 alone talks, instances go to ranks as they get free (Share), and
-// all end together (World.End).
+// all end together (World.EndProgram).
 package ranks
 
 import (
@@ -26,17 +26,17 @@ import (
 // nil for a process that works alone. It prints errors itself, and ends the process after an error and
 // where processes cannot work together.
 func Enter(args []string, stderr io.Writer) (*mpi.World, error) {
-	l := mpi.Launched(os.Getenv)
+	l := mpi.LaunchFromEnv(os.Getenv)
 	does := command(args)
 	if l.Size < 2 || does != "solve" && does != "tune" {
 		return nil, nil
 	}
 	if !mpi.Built {
-		return nil, l.Alone(handOver(l, args))
+		return nil, l.JoinFailure(handOver(l, args))
 	}
 	w, err := mpi.Join(l)
 	if w == nil {
-		return nil, l.Alone(err)
+		return nil, l.JoinFailure(err)
 	}
 	if err == nil {
 		err = sameProgram(w, args)
@@ -45,7 +45,7 @@ func Enter(args []string, stderr io.Writer) (*mpi.World, error) {
 		err = share(w, stderr)
 	}
 	if err != nil {
-		w.End(1, func() { fmt.Fprintf(stderr, "coalesce: %v\n", err) })
+		w.EndProgram(1, func() { fmt.Fprintf(stderr, "coalesce: %v\n", err) })
 	}
 	return w, nil
 }
@@ -64,15 +64,15 @@ func command(args []string) string {
 // handOver replaces this process by a binary that has MPI: coalesce-cuda beside it where
 // there is a GPU, else coalesce-mpi.
 func handOver(l mpi.Launch, args []string) error {
-	env := handover.System()
-	path, _ := handover.Target(env)
+	env := handover.SystemEnv()
+	path, _ := handover.TargetBinary(env)
 	if path == "" && env.Executable != "" {
 		path = filepath.Join(filepath.Dir(env.Executable), "coalesce-mpi")
 	}
 	if path == env.Executable || !env.Runnable(path) {
 		return fmt.Errorf("%s has started %d processes, and this binary has no MPI: run scripts/mpi and put coalesce-mpi and its libraries beside it, or set %s=off so that each works alone", l.Launcher, l.Size, mpi.LibraryVariable)
 	}
-	return handover.Replace(path, args)
+	return handover.ReplaceProcess(path, args)
 }
 
 // cores are those of a rank: how many the rank may use, how many its host has, and the checksums of the list
@@ -94,7 +94,7 @@ func share(w *mpi.World, stderr io.Writer) error {
 	if name, err := os.Hostname(); err == nil {
 		own.name = uint64(crc([]byte(name)))
 	}
-	words, err := collective.Lists(w, []uint64{own.own, own.host, own.list, own.name})
+	words, err := collective.GatherLists(w, []uint64{own.own, own.host, own.list, own.name})
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func share(w *mpi.World, stderr io.Writer) error {
 		fmt.Fprintf(stderr, "coalesce: %s bound rank 0 to %d of %d cores: what ranks do on the host takes longer; mpirun --bind-to none (MPICH: -bind-to none) leaves them all\n", w.Launch.Launcher, own.own, own.host)
 	}
 	if own.own >= own.host && own.host > 0 {
-		part := (w.Size() + w.Hosts() - 1) / w.Hosts()
+		part := (w.Size() + w.HostCount() - 1) / w.HostCount()
 		runtime.GOMAXPROCS(max(1, int(own.own)/part))
 	}
 	return nil
@@ -155,7 +155,7 @@ func Same(r collective.Ranks, what string, sum uint32) error {
 	if r == nil || r.Size() == 1 {
 		return nil
 	}
-	all, err := collective.Lists(r, []uint64{uint64(sum)})
+	all, err := collective.GatherLists(r, []uint64{uint64(sum)})
 	if err != nil {
 		return err
 	}
@@ -194,13 +194,13 @@ func Together(w *mpi.World, talk io.Writer, devices []device.Device, linked bool
 func Describe(w *mpi.World, devices []device.Device, linked bool) (string, error) {
 	way, _, _ := strings.Cut(w.Library, ",")
 	way = strings.Join(strings.Fields(strings.ReplaceAll(way, "Version:", "")), " ")
-	line := fmt.Sprintf("%d of %d ranks on %s", w.Size(), w.Launch.Size, ui.Count(w.Hosts(), "host"))
+	line := fmt.Sprintf("%d of %d ranks on %s", w.Size(), w.Launch.Size, ui.Count(w.HostCount(), "host"))
 	if len(devices) == 0 || devices[0].Facts().Kind != device.CUDA {
 		return line + ", " + way, nil
 	}
-	gpus, err := collective.Different(devices, w)
+	gpus, err := collective.CountDistinctDevices(devices, w)
 	if err == nil && linked {
-		way, err = collective.Way(devices, w)
+		way, err = collective.PlannedMethod(devices, w)
 	}
 	return fmt.Sprintf("%s, %s, %s", line, ui.Count(gpus, "GPU"), way), err
 }

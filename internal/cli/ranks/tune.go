@@ -85,7 +85,7 @@ func gather[T any](r collective.Ranks, own T) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
-	texts, err := collective.Texts(r, text)
+	texts, err := collective.GatherTexts(r, text)
 	all := make([]T, len(texts))
 	for k, text := range texts {
 		err = errors.Join(err, json.Unmarshal(text, &all[k]))

@@ -92,7 +92,7 @@ func (s *Search) Options(settings solve.Settings, seed uint64) anytime.Options {
 
 // Table is the table of all coalitions of a graph, or an error if it exceeds the free memory.
 func Table(ctx context.Context, g *anytime.Instance, free memory.Free) (*csg.Instance, error) {
-	if err := free.Fits("the values and the table of "+ui.Count(g.N, "agent"), 2*float64(csg.Footprint(g.N, csg.Int64))); err != nil {
+	if err := free.CheckFits("the values and the table of "+ui.Count(g.N, "agent"), 2*float64(csg.Footprint(g.N, csg.Int64))); err != nil {
 		return nil, fmt.Errorf("%w: --algorithm %s needs none", err, anytime.Algorithm)
 	}
 	return g.Table(ctx)
@@ -202,7 +202,7 @@ func (w *Drawing) Check(output string) error {
 
 // Fits returns an error if the graph exceeds the free memory.
 func (w *Drawing) Fits(free memory.Free) error {
-	return free.Fits("the pairs of "+ui.Count(w.agents, "agent"), 24*w.density*float64(w.agents)*float64(w.agents))
+	return free.CheckFits("the pairs of "+ui.Count(w.agents, "agent"), 24*w.density*float64(w.agents)*float64(w.agents))
 }
 
 // Draw draws the graph.

@@ -53,7 +53,7 @@ func Largest(n int, takes func(n int) error) error {
 // Fits returns an error if the values of n agents exceed the free memory. Go
 // ends the program when an allocation fails, so the check comes first.
 func Fits(n int, value csg.Value, free memory.Free) error {
-	return free.Fits(fmt.Sprintf("the %s values of %s", value, ui.Count(n, "agent")), float64(csg.Footprint(n, value)))
+	return free.CheckFits(fmt.Sprintf("the %s values of %s", value, ui.Count(n, "agent")), float64(csg.Footprint(n, value)))
 }
 
 // Compare compares a result with the reference's: their totals may differ by the larger of their gaps.

@@ -47,7 +47,7 @@ func Explain(db *tuned.Database, sub subject.Subject, facts device.Facts, fixed 
 		return nil
 	}
 	feasible := func(v *device.Variant) error {
-		return cmp.Or(facts.Loads(f, v), sub.Feasible(v, facts, size))
+		return cmp.Or(facts.CheckLoadable(f, v), sub.Feasible(v, facts, size))
 	}
 	var c tuned.Choice
 	if err == nil {

@@ -133,7 +133,7 @@ type file interface {
 
 type onDisk struct{ *os.File }
 
-func (f onDisk) settle(ctx context.Context) error { return disk.Settle(ctx, f.File, 0) }
+func (f onDisk) settle(ctx context.Context) error { return disk.WaitWritten(ctx, f.File, 0) }
 
 // kept writes a file, waits until its bytes are on the disk, and closes it. Both waits end with the context, whatever holds the
 // system up: the first one with the context's error; the second one without an error, as the system has all bytes then, and

@@ -39,8 +39,8 @@ type thread struct {
 func (t *thread) Rank() int { return t.rank }
 func (t *thread) Size() int { return len(t.all.parts) }
 
-// Sent is how many bytes this rank brought to operations: see mpi.World.Sent.
-func (t *thread) Sent() int64 { return t.sent }
+// BytesSent is how many bytes this rank brought to operations: see mpi.World.BytesSent.
+func (t *thread) BytesSent() int64 { return t.sent }
 
 // Leave fails the operations of all ranks, as the end of a process does.
 func (t *thread) Leave() {

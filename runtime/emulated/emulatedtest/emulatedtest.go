@@ -55,8 +55,8 @@ func known() string {
 	return d
 }
 
-// Every reports whether all committed variants are asked for, and all cases of each.
-func Every() bool { return known() == every }
+// EveryVariant reports whether all committed variants are asked for, and all cases of each.
+func EveryVariant() bool { return known() == every }
 
 // Thorough reports whether more than the default is asked for: large cases that take long.
 func Thorough() bool { return known() != some }
@@ -65,11 +65,11 @@ func Thorough() bool { return known() != some }
 // C++ compiler.
 func Open(t *testing.T) device.Device {
 	t.Helper()
-	return Several(t, 1)[0]
+	return OpenSeveral(t, 1)[0]
 }
 
-// Several opens emulated devices, numbered from 0, as Open does.
-func Several(t *testing.T, count int) []device.Device {
+// OpenSeveral opens emulated devices, numbered from 0, as Open does.
+func OpenSeveral(t *testing.T, count int) []device.Device {
 	t.Helper()
 	var devices []device.Device
 	for k := range count {
@@ -80,9 +80,9 @@ func Several(t *testing.T, count int) []device.Device {
 	return devices
 }
 
-// Text is a variant's CUDA text, with the bodies that it includes in their places, and its file: what tests
+// VariantText is a variant's CUDA text, with the bodies that it includes in their places, and its file: what tests
 // plant a fault in.
-func Text(t *testing.T, f *device.Family, v *device.Variant) (file, text string) {
+func VariantText(t *testing.T, f *device.Family, v *device.Variant) (file, text string) {
 	t.Helper()
 	file = path.Join(path.Dir(f.Packs[v.Pack].File), v.Symbol+".cu")
 	own, err := fs.ReadFile(f.Source, file)
@@ -152,15 +152,15 @@ func Variants(f *device.Family) []*device.Variant {
 		}
 		return list
 	case pairs:
-		return Sample(f, 2)
+		return SampleVariants(f, 2)
 	}
-	return Sample(f, 1)
+	return SampleVariants(f, 1)
 }
 
-// Sample picks variants so that each value of a parameter (strength 1), or each
+// SampleVariants picks variants so that each value of a parameter (strength 1), or each
 // pair of values of two parameters that some variant has (strength 2), is in one
 // of them: greedily, the variant that adds the most first.
-func Sample(f *device.Family, strength int) []*device.Variant {
+func SampleVariants(f *device.Family, strength int) []*device.Variant {
 	covered := map[string]bool{}
 	fresh := func(v *device.Variant) (list []string) {
 		for i := range v.Values {

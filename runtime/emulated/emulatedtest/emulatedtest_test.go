@@ -34,7 +34,7 @@ func TestDepth(t *testing.T) {
 	if os.Getenv(child) == "" {
 		t.Skip("it is for TestVariablesAreSeen to run")
 	}
-	if emulatedtest.Every() && !emulatedtest.Thorough() {
+	if emulatedtest.EveryVariant() && !emulatedtest.Thorough() {
 		t.Error("every variant is not thorough")
 	}
 	f := device.Family{Params: []string{"a", "b"}}
@@ -42,7 +42,7 @@ func TestDepth(t *testing.T) {
 		f.Variants = append(f.Variants, device.Variant{Values: []string{value, "0"}})
 	}
 	want := 2
-	if emulatedtest.Every() {
+	if emulatedtest.EveryVariant() {
 		want = 3
 	}
 	if n := len(emulatedtest.Variants(&f)); n != want {

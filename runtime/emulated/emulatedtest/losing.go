@@ -7,7 +7,7 @@ import (
 	"coalesce/runtime/device"
 )
 
-// A Losing device is lost after so many launches of kernels, or when Lose is called: all
+// A Losing device is lost after so many launches of kernels, or when LoseDevice is called: all
 // that is asked of it then fails with one error, which wraps device.ErrLost.
 type Losing struct {
 	device.Device
@@ -21,8 +21,8 @@ func NewLosing(d device.Device, launches int64) *Losing {
 	return l
 }
 
-// Lose has the next launch lose the device.
-func (l *Losing) Lose() { l.left.Store(0) }
+// LoseDevice has the next launch lose the device.
+func (l *Losing) LoseDevice() { l.left.Store(0) }
 
 var errLosing = fmt.Errorf("launch: %w", device.ErrLost)
 

@@ -62,7 +62,7 @@ func TestSubjects(t *testing.T) {
 			d = hosts
 		case f.Name != "assignment/check" && f.Name != "assignment/pointcheck":
 			most = 40
-			if !emulatedtest.Every() {
+			if !emulatedtest.EveryVariant() {
 				at := max(0, slices.IndexFunc(f.Variants, func(v device.Variant) bool { return v.Safe }))
 				list = []*device.Variant{&f.Variants[at]}
 			}
@@ -203,7 +203,7 @@ func TestLargeAnswers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := tuned.LikeSafe(f, func(v *device.Variant) bool { return f.Fits(v, fixed) == nil })
+		v := tuned.LikeSafe(f, func(v *device.Variant) bool { return f.CheckWorkload(v, fixed) == nil })
 		run, err := s.Open(d, v)
 		if err != nil {
 			t.Fatal(err)

@@ -53,14 +53,14 @@ func (h *Hits) Full() bool { return h.N > h.room }
 // looked at.
 type Filter[T Value] func(c []T, v []int64, scale float64, limit int64, from, to int, h *Hits) int
 
-// Least selects the allowed pairs of a row with the least c - v: k to 2k of them, in no
+// SelectLeast selects the allowed pairs of a row with the least c - v: k to 2k of them, in no
 // order, or all where the row has fewer. It leaves them in h and returns a lower bound on
 // c - v of the other pairs, Infinity where there are no others. The scan begins at column
 // first; of equal pairs those scanned earlier win. room is how many pairs h keeps between
 // two selections. guess is a bound to try first: where enough pairs or more lie below it,
-// Least selects among these alone, which saves time when they are not many more; Infinity
+// SelectLeast selects among these alone, which saves time when they are not many more; Infinity
 // makes no guess.
-func Least[T Value](filter Filter[T], c []T, v []int64, scale float64, first, k, enough int, guess int64, room int, h *Hits) int64 {
+func SelectLeast[T Value](filter Filter[T], c []T, v []int64, scale float64, first, k, enough int, guess int64, room int, h *Hits) int64 {
 	room = max(room, 2*k)
 	if guess < farthest {
 		if bound := least(filter, c, v, scale, first, k, guess, room, h); h.N >= enough {
@@ -77,7 +77,7 @@ func Least[T Value](filter Filter[T], c []T, v []int64, scale float64, first, k,
 // farthest is more than c - v of any allowed pair.
 const farthest = Infinity - Infinity/4
 
-// least is Least with pairs below limit only, which is the bound then.
+// least is SelectLeast with pairs below limit only, which is the bound then.
 func least[T Value](filter Filter[T], c []T, v []int64, scale float64, first, k int, limit int64, room int, h *Hits) int64 {
 	h.Reset(room)
 	from, to := first, len(c)
@@ -95,8 +95,8 @@ func least[T Value](filter Filter[T], c []T, v []int64, scale float64, first, k 
 	return limit
 }
 
-// Below leaves in h all allowed pairs of a row with a scaled cost below v.
-func Below[T Value](filter Filter[T], c []T, v []int64, scale float64, h *Hits) {
+// FilterBelow leaves in h all allowed pairs of a row with a scaled cost below v.
+func FilterBelow[T Value](filter Filter[T], c []T, v []int64, scale float64, h *Hits) {
 	h.Reset(len(c))
 	for from := 0; from < len(c); {
 		from = filter(c, v, scale, 0, from, len(c), h)
@@ -114,7 +114,7 @@ func LeastRow[T Value](filter Filter[T], costs []T, cols int, scale float64, row
 	if cols > 0 {
 		first = row * first % cols
 	}
-	state[2*block+1] = Least(filter, costs[row*cols:][:cols], v, scale, first, k, enough, guess, room, h)
+	state[2*block+1] = SelectLeast(filter, costs[row*cols:][:cols], v, scale, first, k, enough, guess, room, h)
 	state[2*block] = int64(h.N)
 	h.store(v, col[2*block*k:], value[2*block*k:])
 }
@@ -123,7 +123,7 @@ func LeastRow[T Value](filter Filter[T], costs []T, cols int, scale float64, row
 func BelowRow[T Value](filter Filter[T], costs []T, cols int, scale float64, row int, limit []int64, col []int32, value, state []int64) {
 	h := scratch.Get().(*Hits)
 	defer scratch.Put(h)
-	Below(filter, costs[row*cols:][:cols], limit, scale, h)
+	FilterBelow(filter, costs[row*cols:][:cols], limit, scale, h)
 	state[0] = int64(h.N)
 	h.store(limit, col, value)
 }
@@ -139,7 +139,7 @@ func (h *Hits) store(v []int64, col []int32, value []int64) {
 func LowerRows[T Value](costs []T, cols int, scale float64, rows int, block, blocks int64, u, v []int64) {
 	v = v[int(block)*cols:][:cols]
 	for i := rows * int(block) / int(blocks); i < rows*int(block+1)/int(blocks); i++ {
-		Lower(costs[i*cols:][:cols], v, scale, u[i])
+		LowerDuals(costs[i*cols:][:cols], v, scale, u[i])
 	}
 }
 
@@ -200,17 +200,17 @@ func rank(a []int64, k int) int64 {
 	return a[k]
 }
 
-// Lower makes v[j] the lesser of v[j] and the scaled c[j] - u.
-func Lower[T Value](c []T, v []int64, scale float64, u int64) {
+// LowerDuals makes v[j] the lesser of v[j] and the scaled c[j] - u.
+func LowerDuals[T Value](c []T, v []int64, scale float64, u int64) {
 	from := lowerVector(c, v, scale, u)
 	v = v[:len(c)]
 	for j := from; j < len(c); j++ {
-		v[j] = min(v[j], Scaled(c[j], scale)-u)
+		v[j] = min(v[j], ScaleCost(c[j], scale)-u)
 	}
 }
 
-// Scaled is a cost's scaled cost, Infinity of a forbidden pair.
-func Scaled[T Value](c T, scale float64) int64 {
+// ScaleCost is a cost's scaled cost, Infinity of a forbidden pair.
+func ScaleCost[T Value](c T, scale float64) int64 {
 	switch c := any(c).(type) {
 	case int32:
 		if c == math.MaxInt32 {

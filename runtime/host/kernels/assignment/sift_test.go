@@ -11,7 +11,7 @@ import (
 // plain is the plainest filter.
 func plain[T Value](c []T, v []int64, scale float64, limit int64, from, to int, h *Hits) int {
 	for j := from; j < to; j++ {
-		if x := Scaled(c[j], scale); x != Infinity && x-v[j] < limit {
+		if x := ScaleCost(c[j], scale); x != Infinity && x-v[j] < limit {
 			if h.Add(j, x-v[j]); h.Full() {
 				return j + 1
 			}
@@ -42,7 +42,7 @@ func TestLeast(t *testing.T) {
 	t.Run("float64", testLeast[float64])
 }
 
-// testLeast compares both filters with sorting, and Lower with a loop.
+// testLeast compares both filters with sorting, and LowerDuals with a loop.
 func testLeast[T Value](t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
@@ -63,7 +63,7 @@ func testLeast[T Value](t *testing.T) {
 			if r.Float64() < holes {
 				c[j] = forbidden[T](int(math.Copysign(1, scale)))
 			}
-			x := Scaled(c[j], scale)
+			x := ScaleCost(c[j], scale)
 			if x != Infinity {
 				want = append(want, x-v[j])
 			}
@@ -78,7 +78,7 @@ func testLeast[T Value](t *testing.T) {
 		}
 		for name, f := range map[string]Filter[T]{"plain": plain[T], "vector": Vector[T](plain[T])} {
 			var h Hits
-			bound := Least(f, c, v, scale, first, k, few, guess, room, &h)
+			bound := SelectLeast(f, c, v, scale, first, k, few, guess, room, &h)
 			if err := check(c, v, scale, want, k, few, bound, &h); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -86,15 +86,15 @@ func testLeast[T Value](t *testing.T) {
 			count := 0
 			for j := range limit {
 				limit[j] = r.Int64N(int64(2*span)+1) - int64(span)
-				if x := Scaled(c[j], scale); x < limit[j] {
+				if x := ScaleCost(c[j], scale); x < limit[j] {
 					count++
 				}
 			}
-			if Below(f, c, limit, scale, &h); h.N != count {
+			if FilterBelow(f, c, limit, scale, &h); h.N != count {
 				t.Fatalf("%s: Below found %d, want %d", name, h.N, count)
 			}
 		}
-		if Lower(c, v, scale, u); !slices.Equal(v, low) {
+		if LowerDuals(c, v, scale, u); !slices.Equal(v, low) {
 			t.Fatalf("Lower: %v, want %v", v, low)
 		}
 	}
@@ -114,7 +114,7 @@ func check[T Value](c []T, v []int64, scale float64, want []int64, k, few int, b
 	}
 	columns := map[int64]bool{}
 	for i, j := range h.Index[:h.N] {
-		if columns[j] || Scaled(c[j], scale)-v[j] != h.Value[i] {
+		if columns[j] || ScaleCost(c[j], scale)-v[j] != h.Value[i] {
 			return fmt.Errorf("column %d: found %d", j, h.Value[i])
 		}
 		columns[j] = true
@@ -128,12 +128,12 @@ func TestTies(t *testing.T) {
 	var h Hits
 	c, v := make([]int32, 1000), make([]int64, 1000)
 	f := Vector(plain[int32])
-	Below(f, c, slices.Repeat([]int64{1}, 1000), 1, &h)
+	FilterBelow(f, c, slices.Repeat([]int64{1}, 1000), 1, &h)
 	if h.N != 1000 {
 		t.Fatalf("Below found %d of 1000", h.N)
 	}
 	for first := range 1000 {
-		Least(f, c, v, 1, first, 16, 16, Infinity, 96, &h)
+		SelectLeast(f, c, v, 1, first, 16, 16, Infinity, 96, &h)
 		for i, j := range h.Index[:h.N] {
 			if int(j) != (first+i)%1000 {
 				t.Fatalf("first %d: hit %d is column %d", first, i, j)
@@ -152,7 +152,7 @@ func TestVectorsAreUsed(t *testing.T) {
 		return to
 	})
 	var h Hits
-	if Least(f, make([]int32, 1000), make([]int64, 1000), 1, 17, 4, 4, Infinity, 16, &h); !used || h.N != 4 {
+	if SelectLeast(f, make([]int32, 1000), make([]int64, 1000), 1, 17, 4, 4, Infinity, 16, &h); !used || h.N != 4 {
 		t.Errorf("%d hits; the rest took whole turns: %v", h.N, !used)
 	}
 }
@@ -167,7 +167,7 @@ func BenchmarkLeast(b *testing.B) {
 			b.Run(fmt.Sprint(name, n), func(b *testing.B) {
 				var h Hits
 				for i := range b.N {
-					Least(f, c[i%100*n:i%100*n+n], v, 1, i%n, 16, 16, Infinity, 96, &h)
+					SelectLeast(f, c[i%100*n:i%100*n+n], v, 1, i%n, 16, 16, Infinity, 96, &h)
 				}
 			})
 		}

@@ -54,7 +54,7 @@ func factor[T Value](scale float64) int {
 	return 0
 }
 
-// lowerVector does whole turns of Lower and returns how many costs these are.
+// lowerVector does whole turns of LowerDuals and returns how many costs these are.
 func lowerVector[T Value](c []T, v []int64, scale float64, u int64) int {
 	n := len(c) &^ (turn - 1)
 	if n == 0 || !hasVectors() {

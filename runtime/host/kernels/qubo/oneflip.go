@@ -6,7 +6,7 @@
 // The field of variable j is diag(j) + Σ weight(j,k) x(k). The gain of
 // flipping j is its field where x(j) is 0 and the negated field where x(j) is
 // 1. x and free are bit maps, bit j%64 of word j/64. n is a multiple of 64;
-// variables that only fill it up keep x and free 0 and the field Filler.
+// variables that only fill it up keep x and free 0 and the field FillerField.
 package qubo
 
 import "math/bits"
@@ -21,9 +21,9 @@ type Row interface{ int8 | int16 | int32 | int64 }
 // nor a gain what does not fit in it.
 type Sum interface{ int16 | int32 | int64 }
 
-// Filler is the field of the variables that fill up the last turn: the least
+// FillerField is the field of the variables that fill up the last turn: the least
 // number but one, below every gain.
-func Filler[S Sum]() S { return -largest[S]() }
+func FillerField[S Sum]() S { return -largest[S]() }
 
 // largest number of a type of fields.
 func largest[S Sum]() S {
@@ -39,10 +39,10 @@ func largest[S Sum]() S {
 // means nothing.
 type Best struct{ Gain, At, Any int }
 
-// Step adds row, its weights shifted to the left by shift bits, to the fields,
+// AddRowPickFlip adds row, its weights shifted to the left by shift bits, to the fields,
 // or subtracts it, and finds the largest gain. Among equals rotate, 0 to 63,
 // chooses.
-func Step[R Row, S Sum](row []R, shift int, negate bool, field []S, x, free []uint64, rotate int) Best {
+func AddRowPickFlip[R Row, S Sum](row []R, shift int, negate bool, field []S, x, free []uint64, rotate int) Best {
 	if len(field)%Turn != 0 || len(row) < len(field) || 64*len(x) < len(field) || 64*len(free) < len(field) {
 		panic("qubo: slices of different lengths")
 	}
@@ -56,8 +56,8 @@ func Step[R Row, S Sum](row []R, shift int, negate bool, field []S, x, free []ui
 	return pickPlain(field, x, free, rotate)
 }
 
-// Pick finds the largest gain. Among equals rotate, 0 to 63, chooses.
-func Pick[S Sum](field []S, x, free []uint64, rotate int) Best {
+// PickFlip finds the largest gain. Among equals rotate, 0 to 63, chooses.
+func PickFlip[S Sum](field []S, x, free []uint64, rotate int) Best {
 	if len(field)%Turn != 0 || 64*len(x) < len(field) || 64*len(free) < len(field) {
 		panic("qubo: slices of different lengths")
 	}
@@ -70,9 +70,9 @@ func Pick[S Sum](field []S, x, free []uint64, rotate int) Best {
 	return pickPlain(field, x, free, rotate)
 }
 
-// Add adds row, its weights shifted to the left by shift bits, to the fields, or
+// AddRow adds row, its weights shifted to the left by shift bits, to the fields, or
 // subtracts it.
-func Add[R Row, S Sum](row []R, shift int, negate bool, field []S) {
+func AddRow[R Row, S Sum](row []R, shift int, negate bool, field []S) {
 	if len(field)%Turn != 0 || len(row) < len(field) {
 		panic("qubo: slices of different lengths")
 	}

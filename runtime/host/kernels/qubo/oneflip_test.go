@@ -37,13 +37,13 @@ func check[R Row, S Sum](t *testing.T, few int64) {
 			}
 			expected := pickPlain(want, x, free, rotate)
 			got, other := slices.Clone(field), slices.Clone(field)
-			if b := Step(row, shift, negate, got, x, free, rotate); b != expected {
+			if b := AddRowPickFlip(row, shift, negate, got, x, free, rotate); b != expected {
 				t.Fatalf("n %d: Step is %v, want %v", n, b, expected)
 			}
-			if b := Pick(got, x, free, rotate); b != expected {
+			if b := PickFlip(got, x, free, rotate); b != expected {
 				t.Fatalf("n %d: Pick is %v, want %v", n, b, expected)
 			}
-			Add(row, shift, negate, other)
+			AddRow(row, shift, negate, other)
 			if !slices.Equal(got, want) || !slices.Equal(other, want) {
 				t.Fatalf("n %d: fields differ from field by field addition", n)
 			}
@@ -80,7 +80,7 @@ func TestEveryTieIsReached(t *testing.T) {
 	field, x, free := make([]int32, 128), make([]uint64, 2), []uint64{1<<3 | 1<<40, 1 << 5}
 	seen := map[int]bool{}
 	for rotate := range 64 {
-		seen[Pick(field, x, free, rotate).At] = true
+		seen[PickFlip(field, x, free, rotate).At] = true
 	}
 	if !seen[3] || !seen[40] || !seen[69] {
 		t.Errorf("ties chosen: %v, want 3, 40 and 69", seen)
@@ -88,21 +88,21 @@ func TestEveryTieIsReached(t *testing.T) {
 }
 
 func TestFiller(t *testing.T) {
-	if Filler[int16]() != -32767 || Filler[int32]() != -(1<<31-1) || Filler[int64]() != -(1<<63-1) {
-		t.Error(Filler[int16](), Filler[int32](), Filler[int64]())
+	if FillerField[int16]() != -32767 || FillerField[int32]() != -(1<<31-1) || FillerField[int64]() != -(1<<63-1) {
+		t.Error(FillerField[int16](), FillerField[int32](), FillerField[int64]())
 	}
 }
 
 func BenchmarkStep(b *testing.B) {
 	row, field, x, free := random[int8, int16](rand.New(rand.NewPCG(1, 2)), 2560, 100)
 	for i := 0; b.Loop(); i++ {
-		Step(row, 1, i&1 == 0, field, x, free, 5)
+		AddRowPickFlip(row, 1, i&1 == 0, field, x, free, 5)
 	}
 }
 
 func BenchmarkStepWide(b *testing.B) {
 	row, field, x, free := random[int8, int32](rand.New(rand.NewPCG(1, 2)), 7040, 100)
 	for i := 0; b.Loop(); i++ {
-		Step(row, 1, i&1 == 0, field, x, free, 5)
+		AddRowPickFlip(row, 1, i&1 == 0, field, x, free, 5)
 	}
 }

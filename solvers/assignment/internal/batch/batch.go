@@ -105,7 +105,7 @@ func Open(d device.Device, v *device.Variant, shapes []Shape, checked bool) (_ *
 		whole += b.words
 	}
 	size := problem.Value(f.Value(v, "value")).Size()
-	if err := b.scope.Take(d, device.Into(&b.table, int64(len(shapes))*assignment.BatchProblemSize), device.Into(&b.copies, copies*int64(size)), device.Into(&b.States, states), device.Into(&b.Answers, 8*whole)); err != nil {
+	if err := b.scope.AllocAll(d, device.BufferFor(&b.table, int64(len(shapes))*assignment.BatchProblemSize), device.BufferFor(&b.copies, copies*int64(size)), device.BufferFor(&b.States, states), device.BufferFor(&b.Answers, 8*whole)); err != nil {
 		return nil, err
 	}
 	return b, b.describe(d, table)

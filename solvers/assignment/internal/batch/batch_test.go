@@ -109,14 +109,14 @@ func (c *batchCase) upload(t *testing.T, d device.Device, s device.Stream) (devi
 func batchSample() []*device.Variant {
 	f := &assignment.Batch
 	covered := map[string]bool{}
-	if !emulatedtest.Every() {
+	if !emulatedtest.EveryVariant() {
 		for _, k := range []string{"block=64", "block=1024", "rounds=8", "rounds=32", "rounds=64", "flight=4", "flight=16"} {
 			covered[k] = true
 		}
 	}
 	var list []*device.Variant
 	for i := range f.Variants {
-		fresh := emulatedtest.Every()
+		fresh := emulatedtest.EveryVariant()
 		for p, value := range f.Variants[i].Values {
 			k := f.Params[p] + "=" + value
 			fresh = fresh || !covered[k]

@@ -75,7 +75,7 @@ func (f *Fit) Range(d device.Device, s device.Stream, p *problem.Normal, costs d
 	blocks = (all + length - 1) / length
 	back := make([]byte, 8*assignment.FitWordWords*limit)
 	if f.spans == nil {
-		if err := f.scope.Take(d, device.Into(&f.spans, int64(len(back)))); err != nil {
+		if err := f.scope.AllocAll(d, device.BufferFor(&f.spans, int64(len(back)))); err != nil {
 			return err
 		}
 	}
@@ -165,7 +165,7 @@ func OpenFitted(d device.Device, v *device.Variant, p *problem.Normal, count int
 		f.step += int64(p.Rows + p.Cols)
 	}
 	b.fitted, b.back = f, make([]byte, 8*f.step*int64(count))
-	return b, b.scope.Take(d, device.Into(&f.wanted, int64(len(b.back))))
+	return b, b.scope.AllocAll(d, device.BufferFor(&f.wanted, int64(len(b.back))))
 }
 
 // begin finds the scales of all problems.

@@ -111,10 +111,10 @@ func openCore(d device.Device, v *device.Variant, rows, cols, chunks int) (*core
 		Schedule: defaultSchedule(rows), pool: chunks, capacity: 8*rows + 1<<12}
 	width := int64(rows + cols)
 	e.scope.Keep(kernels)
-	if err = e.scope.Take(d, device.Into(&e.col, 4*int64(e.pool*e.k)), device.Into(&e.cost, 8*int64(e.pool*e.k)), device.Into(&e.next, 4*int64(e.pool)), device.Into(&e.rest, 8*int64(e.pool*e.k)),
-		device.Into(&e.u, 8*int64(rows)), device.Into(&e.v, 8*width), device.Into(&e.match, 4*int64(rows)), device.Into(&e.owner, 4*width),
-		device.Into(&e.word, 8*width), device.Into(&e.lists, 16*int64(e.capacity)), device.Into(&e.reached, 4*width), device.Into(&e.claim, 4*int64(rows)),
-		device.Into(&e.control, 8*assignment.CoreWords+8*(width+int64(rows))+4*int64(rows)), device.Into(&e.prices, 4*int64(cols))); err != nil {
+	if err = e.scope.AllocAll(d, device.BufferFor(&e.col, 4*int64(e.pool*e.k)), device.BufferFor(&e.cost, 8*int64(e.pool*e.k)), device.BufferFor(&e.next, 4*int64(e.pool)), device.BufferFor(&e.rest, 8*int64(e.pool*e.k)),
+		device.BufferFor(&e.u, 8*int64(rows)), device.BufferFor(&e.v, 8*width), device.BufferFor(&e.match, 4*int64(rows)), device.BufferFor(&e.owner, 4*width),
+		device.BufferFor(&e.word, 8*width), device.BufferFor(&e.lists, 16*int64(e.capacity)), device.BufferFor(&e.reached, 4*width), device.BufferFor(&e.claim, 4*int64(rows)),
+		device.BufferFor(&e.control, 8*assignment.CoreWords+8*(width+int64(rows))+4*int64(rows)), device.BufferFor(&e.prices, 4*int64(cols))); err != nil {
 		return nil, errors.Join(fmt.Errorf("core of %d x %d pairs: %w", rows, cols, err), e.Close())
 	}
 	return e, nil

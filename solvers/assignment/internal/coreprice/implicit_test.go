@@ -74,11 +74,11 @@ func TestCoreSolvesSparse(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 83))
 	for turn, v := range emulatedtest.Variants(&assignment.Core)[:4] {
 		for k := range 12 {
-			if !emulatedtest.Every() && k/3 != turn {
+			if !emulatedtest.EveryVariant() && k/3 != turn {
 				continue // the next variants run it
 			}
 			largest := []int{6, 20, 70}[k%3]
-			if !emulatedtest.Every() && assignment.Core.Int(v, "cluster") > 1 {
+			if !emulatedtest.EveryVariant() && assignment.Core.Int(v, "cluster") > 1 {
 				largest = 6 // searches by clusters are those of dense costs
 			}
 			p := drawSparse(t, r, largest)
@@ -91,7 +91,7 @@ func TestCoreSolvesPoints(t *testing.T) {
 	d := emulatedtest.Open(t)
 	f := &assignment.Points
 	list := emulatedtest.Variants(f)
-	if !emulatedtest.Every() {
+	if !emulatedtest.EveryVariant() {
 		list = list[:5]
 	}
 	for _, w := range list {

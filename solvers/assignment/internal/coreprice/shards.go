@@ -35,8 +35,8 @@ type CoreShards struct {
 
 // OpenShards is Open for the devices of a group.
 func OpenShards(g *collective.Group, t *tuned.Database, v *device.Variant, rows, cols int) (_ engine.Sharded, err error) {
-	e := &CoreShards{group: g, first: collective.Split(rows, g.Len())}
-	if g.Spans() && len(g.Devices) > 1 {
+	e := &CoreShards{group: g, first: collective.SplitRows(rows, g.Len())}
+	if g.SpansProcesses() && len(g.Devices) > 1 {
 		return nil, fmt.Errorf("%d devices of a rank: expected one", len(g.Devices))
 	}
 	defer func() {
@@ -52,7 +52,7 @@ func OpenShards(g *collective.Group, t *tuned.Database, v *device.Variant, rows,
 	e.coreEngine = head.(*coreEngine)
 	e.held.Keep(head)
 	for k, d := range g.Devices {
-		part, err := Open(d, t, v, e.first[g.First()+k+1]-e.first[g.First()+k], cols)
+		part, err := Open(d, t, v, e.first[g.FirstMember()+k+1]-e.first[g.FirstMember()+k], cols)
 		if err != nil {
 			return nil, err
 		}
@@ -66,7 +66,7 @@ func OpenShards(g *collective.Group, t *tuned.Database, v *device.Variant, rows,
 		return nil, err
 	}
 	e.held.Keep(e.merge)
-	return e, e.held.Take(d, device.Into(&e.given, 4*int64(rows)), device.Into(&e.fell, 8*int64(rows)))
+	return e, e.held.AllocAll(d, device.BufferFor(&e.given, 4*int64(rows)), device.BufferFor(&e.fell, 8*int64(rows)))
 }
 
 // Close gives back the memory and the modules, not the devices.
@@ -186,12 +186,12 @@ func (r *coreShardRun) await() error {
 func nothing(int, *coreRun) error { return nil }
 
 // ended implements corePasses.
-func (r *coreShardRun) ended(ctx context.Context) error { return r.group.Ended(ctx) }
+func (r *coreShardRun) ended(ctx context.Context) error { return r.group.AnyRankEnded(ctx) }
 
 // solveCore implements corePasses.
 func (r *coreShardRun) solveCore(launch func() error) error {
 	h := r.head
-	if r.group.First() == 0 {
+	if r.group.FirstMember() == 0 {
 		if err := launch(); err != nil {
 			return err
 		}
@@ -206,7 +206,7 @@ func (r *coreShardRun) solveCore(launch func() error) error {
 
 // share copies n bytes of the first process's buffer to the copies of the other processes.
 func (r *coreShardRun) share(b device.Buffer, n int64) error {
-	if !r.group.Spans() {
+	if !r.group.SpansProcesses() {
 		return nil
 	}
 	return r.group.Broadcast([]device.Buffer{b}, 0, 0, n)
@@ -215,7 +215,7 @@ func (r *coreShardRun) share(b device.Buffer, n int64) error {
 // bring gathers the parts of all processes: each has written its own part into its copy, and gets
 // the parts of the others. Part k is the numbers at[k] to at[k+1]-1, each of size bytes.
 func (r *coreShardRun) bring(b device.Buffer, at []int, size int64) error {
-	if !r.group.Spans() {
+	if !r.group.SpansProcesses() {
 		return nil
 	}
 	bounds := make([]int64, len(at))
@@ -227,7 +227,7 @@ func (r *coreShardRun) bring(b device.Buffer, at []int, size int64) error {
 
 // rows are the first row, and the number of rows, of part k of this process.
 func (r *coreShardRun) rows(k int) (first, n int64) {
-	return int64(r.first[r.group.First()+k]), int64(r.runs[k].p.Rows)
+	return int64(r.first[r.group.FirstMember()+k]), int64(r.runs[k].p.Rows)
 }
 
 // minima implements corePasses.
@@ -324,8 +324,8 @@ func (r *coreShardRun) seek(launch func(*coreRun) error, word int) ([]uint64, er
 		all[k], err = part.words()
 		return err
 	})
-	if err == nil && r.group.Spans() {
-		all, err = r.group.Lists(all[0])
+	if err == nil && r.group.SpansProcesses() {
+		all, err = r.group.GatherLists(all[0])
 	}
 	if err != nil {
 		return nil, err
@@ -356,7 +356,7 @@ func (r *coreShardRun) adopt(all [][]uint64) error {
 		base = append(base, base[k]+made)
 	}
 	err := collective.OnAll(len(r.runs), func(k int) error {
-		number := r.group.First() + k
+		number := r.group.FirstMember() + k
 		part, to, made := r.runs[k], int64(base[number]), int64(base[number+1]-base[number])
 		if made == 0 {
 			return nil

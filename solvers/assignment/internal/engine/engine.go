@@ -96,7 +96,7 @@ type Engine interface {
 }
 
 // A Sharded engine solves on the devices of a group. Device k has the rows from
-// number k to number k+1 of collective.Split.
+// number k to number k+1 of collective.SplitRows.
 type Sharded interface {
 	// Solve finds an optimal matching of p, whose costs ms holds, a matrix a
 	// device. start may be nil (cold) or feasible duals.

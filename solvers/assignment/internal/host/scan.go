@@ -47,13 +47,13 @@ func RowScanOf(p *problem.Normal, v *device.Variant) *RowScan {
 	s := &RowScan{p: p, least: v.Kernels["least"], below: v.Kernels["below"], lower: v.Kernels["lower"]}
 	switch inst := p.Instance; inst.Type {
 	case problem.Int32:
-		s.costs = host.Wrap(inst.I32)
+		s.costs = host.WrapSlice(inst.I32)
 	case problem.Int64:
-		s.costs = host.Wrap(inst.I64)
+		s.costs = host.WrapSlice(inst.I64)
 	case problem.Float32:
-		s.costs = host.Wrap(inst.F32)
+		s.costs = host.WrapSlice(inst.F32)
 	default:
-		s.costs = host.Wrap(inst.F64)
+		s.costs = host.WrapSlice(inst.F64)
 	}
 	return s
 }
@@ -62,7 +62,7 @@ func RowScanOf(p *problem.Normal, v *device.Variant) *RowScan {
 // minimum of the copies.
 func (s *RowScan) ColumnMinima(u, v []int64, threads int) {
 	parts := slices.Repeat([]int64{problem.Infinity}, threads*len(v))
-	args := []device.Arg{s.costs, device.U64(uint64(s.p.Cols)), device.F64(s.p.Scale), device.U64(uint64(s.p.Rows)), host.Wrap(u), host.Wrap(parts)}
+	args := []device.Arg{s.costs, device.U64(uint64(s.p.Cols)), device.F64(s.p.Scale), device.U64(uint64(s.p.Rows)), host.WrapSlice(u), host.WrapSlice(parts)}
 	Each(threads, threads, func() func(low, high int) {
 		return func(low, high int) {
 			for b := low; b < high; b++ {
@@ -94,10 +94,10 @@ type scanReader struct {
 func (r *scanReader) room(n int, v []int64) {
 	if len(r.col) < n {
 		r.col, r.value, r.state = make([]int32, n), make([]int64, n), make([]int64, 2)
-		r.out = [3]device.Arg{host.Wrap(r.col), host.Wrap(r.value), host.Wrap(r.state)}
+		r.out = [3]device.Arg{host.WrapSlice(r.col), host.WrapSlice(r.value), host.WrapSlice(r.state)}
 	}
 	if len(v) > 0 && r.v != &v[0] {
-		r.v, r.arg = &v[0], host.Wrap(v)
+		r.v, r.arg = &v[0], host.WrapSlice(v)
 	}
 }
 

@@ -31,11 +31,11 @@ func reaching(devices []device.Device) bool {
 			if d == other {
 				continue
 			}
-			r, ok := device.Plain(d).(device.Reacher)
+			r, ok := device.WithoutCache(d).(device.PeerAccessor)
 			if !ok {
 				return false
 			}
-			if can, err := r.Reaches(other); !can || err != nil {
+			if can, err := r.PeerAccess(other); !can || err != nil {
 				return false
 			}
 		}
@@ -49,8 +49,8 @@ func newClassicalPeers(devices []device.Device) (*classicalPeers, error) {
 	count := int64(len(devices))
 	for _, d := range devices {
 		var messages, table device.Buffer
-		if err := e.held.Take(d, device.Into(&messages, 8*(1+3*count)),
-			device.Into(&table, assignment.ClassicalMemberSize*(count+1))); err != nil {
+		if err := e.held.AllocAll(d, device.BufferFor(&messages, 8*(1+3*count)),
+			device.BufferFor(&table, assignment.ClassicalMemberSize*(count+1))); err != nil {
 			return nil, errors.Join(err, e.Close())
 		}
 		e.messages, e.table = append(e.messages, messages), append(e.table, table)

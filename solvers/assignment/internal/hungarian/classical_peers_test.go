@@ -29,7 +29,7 @@ func TestClassicalPeers(t *testing.T) {
 	for i := range assignment.Classical.Variants {
 		v := &assignment.Classical.Variants[i]
 		value := problem.Value(assignment.Classical.Value(v, "value"))
-		if assignment.Classical.Value(v, "devices") != "many" || !emulatedtest.Every() && value != problem.Int32 {
+		if assignment.Classical.Value(v, "devices") != "many" || !emulatedtest.EveryVariant() && value != problem.Int32 {
 			continue
 		}
 		cases := enginetest.Cases(t, value, 12)
@@ -39,7 +39,7 @@ func TestClassicalPeers(t *testing.T) {
 		r := rand.New(rand.NewPCG(4, 82))
 		turn++
 		for at, name := range slices.Sorted(maps.Keys(cases)) {
-			if !emulatedtest.Every() && at%4 != turn%4 {
+			if !emulatedtest.EveryVariant() && at%4 != turn%4 {
 				continue // the next variants run it
 			}
 			p, want := cases[name], problem.Infinity
@@ -51,7 +51,7 @@ func TestClassicalPeers(t *testing.T) {
 			// The second of three members has no row at all.
 			shares := [][]int{{0, p.Rows / 3, p.Rows / 3, p.Rows}, {0, p.Rows / 2, p.Rows}, {0, 0, p.Rows}, {0, p.Rows}}
 			for k, first := range shares {
-				if !emulatedtest.Every() && k != at/4%len(shares) {
+				if !emulatedtest.EveryVariant() && k != at/4%len(shares) {
 					continue
 				}
 				if err := classicalPeersAgree(t, d, v, p, first, enginetest.Start(p, r), want); err != nil {

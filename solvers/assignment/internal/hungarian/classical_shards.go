@@ -47,7 +47,7 @@ const (
 
 // OpenClassicalShards takes a variant with devices=many.
 func OpenClassicalShards(g *collective.Group, v *device.Variant, rows, cols int) (engine.Sharded, error) {
-	e, err := NewClassicalParts(g, v, rows, cols, collective.Split(rows, g.Len()))
+	e, err := NewClassicalParts(g, v, rows, cols, collective.SplitRows(rows, g.Len()))
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func OpenClassicalShards(g *collective.Group, v *device.Variant, rows, cols int)
 // NewClassicalParts takes memory on every device. Rows first[k] to first[k+1] are
 // device k's.
 func NewClassicalParts(g *collective.Group, v *device.Variant, rows, cols int, first []int) (_ *classicalShards, err error) {
-	if g.Spans() && len(g.Devices) > 1 {
+	if g.SpansProcesses() && len(g.Devices) > 1 {
 		return nil, fmt.Errorf("%d devices of a rank: expected one", len(g.Devices))
 	}
 	e := &classicalShards{group: g, first: first}
@@ -71,7 +71,7 @@ func NewClassicalParts(g *collective.Group, v *device.Variant, rows, cols int, f
 	}
 	e.held.Keep(e.classical)
 	for k, d := range g.Devices {
-		own := e.first[g.First()+k+1] - e.first[g.First()+k]
+		own := e.first[g.FirstMember()+k+1] - e.first[g.FirstMember()+k]
 		part, err := OpenClassical(d, v, own, cols)
 		if err != nil {
 			return nil, err
@@ -80,8 +80,8 @@ func NewClassicalParts(g *collective.Group, v *device.Variant, rows, cols int, f
 		e.held.Keep(part)
 		e.parts = append(e.parts, part)
 		var edges, messages device.Buffer
-		if err := e.held.Take(d, device.Into(&edges, assignment.ClassicalEdgeSize*part.words*int64(own)),
-			device.Into(&messages, int64(g.Len())*assignment.ClassicalMessageSize)); err != nil {
+		if err := e.held.AllocAll(d, device.BufferFor(&edges, assignment.ClassicalEdgeSize*part.words*int64(own)),
+			device.BufferFor(&messages, int64(g.Len())*assignment.ClassicalMessageSize)); err != nil {
 			return nil, err
 		}
 		e.edges, e.messages = append(e.edges, edges), append(e.messages, messages)
@@ -89,7 +89,7 @@ func NewClassicalParts(g *collective.Group, v *device.Variant, rows, cols int, f
 	if e.given, err = e.held.Alloc(g.Devices[0], classicalGiven); err != nil {
 		return nil, err
 	}
-	if !g.Spans() && reaching(g.Devices) && g.Len() <= assignment.ClassicalMembers {
+	if !g.SpansProcesses() && reaching(g.Devices) && g.Len() <= assignment.ClassicalMembers {
 		if e.Peers, err = newClassicalPeers(g.Devices); err != nil {
 			return nil, err
 		}
@@ -198,7 +198,7 @@ func (r *classicalShardRun) passes(x *classicalControl) (float64, error) {
 		}
 		sum += part.passes(own) * float64(part.rows) / float64(r.rows)
 	}
-	all, err := r.group.Words(math.Float64bits(sum))
+	all, err := r.group.GatherWords(math.Float64bits(sum))
 	sum = 0
 	for _, word := range all {
 		sum += math.Float64frombits(word)
@@ -228,7 +228,7 @@ func (r *classicalShardRun) apart(ctx context.Context) (*classicalControl, error
 		if x.Stage >= assignment.ClassicalStageMatched {
 			return x, nil
 		}
-		if err := r.group.Ended(ctx); err != nil {
+		if err := r.group.AnyRankEnded(ctx); err != nil {
 			return nil, err
 		}
 		r.head.stands(x)
@@ -267,11 +267,11 @@ func (r *classicalShardRun) begin(p *problem.Normal, start *problem.Prices) erro
 }
 
 // leads reports whether this process runs the search.
-func (r *classicalShardRun) leads() bool { return r.group.First() == 0 }
+func (r *classicalShardRun) leads() bool { return r.group.FirstMember() == 0 }
 
 // share copies n bytes at off of the search's memory to the other processes.
 func (r *classicalShardRun) share(off, n int64) error {
-	if !r.group.Spans() {
+	if !r.group.SpansProcesses() {
 		return nil
 	}
 	return r.group.Broadcast([]device.Buffer{r.work}, 0, off, n)
@@ -342,7 +342,7 @@ func (r *classicalShardRun) send(number uint64) error {
 }
 
 // number is the number of this process's part k among the parts of all processes.
-func (r *classicalShardRun) number(k int) int { return r.group.First() + k }
+func (r *classicalShardRun) number(k int) int { return r.group.FirstMember() + k }
 
 // emit makes part k change its duals and list edges of its new zeros.
 func (r *classicalShardRun) emit(k int, first, number uint64) error {
@@ -372,12 +372,12 @@ func (r *classicalShardRun) absorb(first uint64) error {
 		}
 		counts[k] = min(binary.LittleEndian.Uint64(count[:]), uint64(r.edges[k].Len()/assignment.ClassicalEdgeSize))
 	}
-	all, err := r.group.Lists(counts)
+	all, err := r.group.GatherLists(counts)
 	if err != nil {
 		return err
 	}
 	for number, count := range slices.Concat(all...) {
-		k, size := number-r.group.First(), assignment.ClassicalEdgeSize*int64(count)
+		k, size := number-r.group.FirstMember(), assignment.ClassicalEdgeSize*int64(count)
 		for off := int64(0); off < size; {
 			n := min(size-off, r.given.Len()-used)
 			if k >= 0 && k < len(r.parts) {
@@ -385,7 +385,7 @@ func (r *classicalShardRun) absorb(first uint64) error {
 					return err
 				}
 			}
-			if r.group.Spans() {
+			if r.group.SpansProcesses() {
 				if err := r.group.Broadcast([]device.Buffer{r.given}, number, used, n); err != nil {
 					return err
 				}
@@ -409,7 +409,7 @@ func (r *classicalShardRun) collect(sol *engine.Solution) error {
 		r.head.s.Download(device.Bytes(sol.Column), r.work, r.column),
 		r.parts[0].s.Download(device.Bytes(sol.V), r.parts[0].work, r.v),
 	}
-	if r.group.Spans() { // their duals come together in the search's memory
+	if r.group.SpansProcesses() { // their duals come together in the search's memory
 		bounds := make([]int64, len(r.first))
 		for k, row := range r.first {
 			bounds[k] = r.u + 8*int64(row)

@@ -47,7 +47,7 @@ type treeMember struct {
 
 // OpenTreeShards is OpenTree for the devices of a group.
 func OpenTreeShards(g *collective.Group, v *device.Variant, rows, cols int) (engine.Sharded, error) {
-	if g.Spans() {
+	if g.SpansProcesses() {
 		return nil, errors.New("assignment/tree on several ranks: expected devices of one process, which reach each other's memory")
 	}
 	if !reaching(g.Devices) {
@@ -57,7 +57,7 @@ func OpenTreeShards(g *collective.Group, v *device.Variant, rows, cols int) (eng
 	for _, d := range g.Devices {
 		width = max(width, treeWidth(d, cols))
 	}
-	t, err := newTreePeers(g.Devices, g.Streams, v, rows, cols, collective.Split(rows, g.Len()), width)
+	t, err := newTreePeers(g.Devices, g.Streams, v, rows, cols, collective.SplitRows(rows, g.Len()), width)
 	if err != nil {
 		return nil, err // a nil *TreePeers in an interface would not be nil
 	}
@@ -80,8 +80,8 @@ func newTreePeers(devices []device.Device, streams []device.Stream, v *device.Va
 		m := &treeMember{tree: own, first: first[k], count: first[k+1] - first[k]}
 		t.Members = append(t.Members, m)
 		var table device.Buffer
-		if err := t.held.Take(d, device.Into(&m.messages, 2*8*assignment.TreeMessageWords*int64(len(devices))*own.Blocks()*int64(width)),
-			device.Into(&table, int64(assignment.TreeMemberSize*len(devices)))); err != nil {
+		if err := t.held.AllocAll(d, device.BufferFor(&m.messages, 2*8*assignment.TreeMessageWords*int64(len(devices))*own.Blocks()*int64(width)),
+			device.BufferFor(&table, int64(assignment.TreeMemberSize*len(devices)))); err != nil {
 			return nil, errors.Join(fmt.Errorf("assignment/tree of %d x %d pairs on %d devices: %w", rows, cols, len(devices), err), t.Close())
 		}
 		t.tables = append(t.tables, table)

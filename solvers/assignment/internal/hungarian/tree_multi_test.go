@@ -33,12 +33,12 @@ func TestTreePeers(t *testing.T) {
 			continue
 		}
 		value := problem.Value(assignment.Tree.Value(v, "value"))
-		if !emulatedtest.Every() && value != problem.Int32 {
+		if !emulatedtest.EveryVariant() && value != problem.Int32 {
 			continue
 		}
 		cases := enginetest.Cases(t, value, 12)
 		for at, name := range slices.Sorted(maps.Keys(cases)) {
-			if !emulatedtest.Every() && (at%3 != 0 || cases[name].Cols > 48) {
+			if !emulatedtest.EveryVariant() && (at%3 != 0 || cases[name].Cols > 48) {
 				continue
 			}
 			p := cases[name]

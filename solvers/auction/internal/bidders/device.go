@@ -48,7 +48,7 @@ func memoryOf(v *device.Variant, items int) int64 {
 // takes returns an error if a variant cannot solve problems of so many items on a device.
 func takes(v *device.Variant, facts device.Facts, items int) error {
 	if need := memoryOf(v, items); facts.Free > 0 && need > facts.Free {
-		return fmt.Errorf("tables of %d items take %s: %w", items, facts.Lacks(float64(need)), device.ErrMemory)
+		return fmt.Errorf("tables of %d items take %s: %w", items, facts.MemoryShortage(float64(need)), device.ErrMemory)
 	}
 	return facts.BlockFits(auction.Bidders.Int(v, "block"), 0)
 }
@@ -149,7 +149,7 @@ func (d *tables) room(at *device.Buffer, bytes int64) error {
 	if *at != nil && (*at).Len() >= bytes {
 		return nil
 	}
-	return d.scope.Take(d.on.Device, device.Into(at, max(bytes, 1<<16)))
+	return d.scope.AllocAll(d.on.Device, device.BufferFor(at, max(bytes, 1<<16)))
 }
 
 // plan returns the passes of bidders of a peeled problem, and adds their cost to that of all passes.

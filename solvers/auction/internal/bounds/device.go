@@ -83,7 +83,7 @@ func (b *Bounder) room(at *device.Buffer, bytes int64) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.scope.Take(b.device, device.Into(at, max(2*bytes, 1<<16)))
+	return b.scope.AllocAll(b.device, device.BufferFor(at, max(2*bytes, 1<<16)))
 }
 
 // Bound is a packing.Bounder for children that the device has room for, with an error besides.

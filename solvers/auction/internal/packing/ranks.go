@@ -58,7 +58,7 @@ func (t *tree) share(n *node, res *Result, search bool) (bool, error) {
 			return false, err
 		}
 	}
-	all, err := collective.Lists(t.team, []uint64{uint64(len(text)), uint64(t.g.n)})
+	all, err := collective.GatherLists(t.team, []uint64{uint64(len(text)), uint64(t.g.n)})
 	if err != nil {
 		return false, err
 	}
@@ -102,7 +102,7 @@ const (
 func (t *tree) meet() error {
 	for nap := meetEvery / 16; ; nap = min(2*nap, meetEvery) {
 		time.Sleep(nap)
-		all, err := collective.Lists(t.team, t.standing())
+		all, err := collective.GatherLists(t.team, t.standing())
 		if err == nil {
 			err = t.spread(all)
 		}
@@ -170,7 +170,7 @@ func (t *tree) spread(all [][]uint64) error {
 		}
 		t.mu.Unlock()
 	}
-	lists, err := collective.Lists(t.team, list)
+	lists, err := collective.GatherLists(t.team, list)
 	if err == nil {
 		t.offer(set(lists[first][1:]).members(), int64(lists[first][0]))
 	}
@@ -220,7 +220,7 @@ func (t *tree) deal(all [][]uint64) error {
 	if err != nil {
 		return err
 	}
-	came, err := collective.Texts(t.team, text)
+	came, err := collective.GatherTexts(t.team, text)
 	if err != nil {
 		return err
 	}
@@ -281,7 +281,7 @@ func (t *tree) take(x gift) {
 func (t *tree) gathered(bound int64) (int64, error) {
 	w := t.standing()
 	w[wordBound] = uint64(bound)
-	all, err := collective.Lists(t.team, w)
+	all, err := collective.GatherLists(t.team, w)
 	if err != nil {
 		return 0, err
 	}
@@ -313,7 +313,7 @@ func (t *tree) join() error {
 			return err
 		}
 	}
-	came, err := collective.Texts(t.team, text)
+	came, err := collective.GatherTexts(t.team, text)
 	if err != nil || t.team.Rank() > 0 {
 		return err
 	}

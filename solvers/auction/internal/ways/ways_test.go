@@ -14,7 +14,7 @@ import (
 // The tuner compares algorithms with the one with which a solve of such an auction begins where nothing
 // was measured.
 func TestPredicted(t *testing.T) {
-	s := &solve.Settings{Devices: emulatedtest.Several(t, 1)}
+	s := &solve.Settings{Devices: emulatedtest.OpenSeveral(t, 1)}
 	facts := s.Devices[0].Facts()
 	sub := Subject[int](nil, nil, nil)
 	for _, fixed := range sub.Workloads() {

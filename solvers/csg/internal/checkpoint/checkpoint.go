@@ -274,7 +274,7 @@ func (c *File) Append(r Record, payload []byte, last bool) error {
 	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
-	if err := disk.Settle(context.Background(), c.f, c.settled); err != nil {
+	if err := disk.WaitWritten(context.Background(), c.f, c.settled); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	c.settled = at

@@ -115,7 +115,7 @@ func (l *law) On(d device.Device) (_ problem.Drawer, err error) {
 		return nil, err
 	}
 	on.scope.Keep(on.kernels)
-	if err = on.scope.Take(d, device.Into(&on.own, int64(8*max(1, l.n)))); err != nil {
+	if err = on.scope.AllocAll(d, device.BufferFor(&on.own, int64(8*max(1, l.n)))); err != nil {
 		return nil, err
 	}
 	s, err := on.scope.NewStream(d)

@@ -101,7 +101,7 @@ func shares(count int, ranks collective.Ranks) (first []int) {
 	if ranks == nil {
 		return []int{0, count}
 	}
-	return collective.Split(count, ranks.Size())
+	return collective.SplitRows(count, ranks.Size())
 }
 
 // ownPart runs this rank's blocks of every launch on s.
@@ -109,7 +109,7 @@ func ownPart(s device.Stream, first []int, ranks collective.Ranks) device.Stream
 	if ranks == nil {
 		return s
 	}
-	return host.Part(s, int64(first[ranks.Rank()]), int64(first[ranks.Rank()+1]))
+	return host.BlockRange(s, int64(first[ranks.Rank()]), int64(first[ranks.Rank()+1]))
 }
 
 // split is the number of pieces, a power of two, into which a level divides each of its

@@ -126,8 +126,8 @@ func (s *share[T]) open() (err error) {
 		return err
 	}
 	size := int64(device.Value(csg.Price.Value(s.variant, "value")).Size())
-	return s.scope.Take(s.device, device.Into(&s.v, size<<s.n), device.Into(&s.prices, 8*64), device.Into(&s.low, 8<<s.bits),
-		device.Into(&s.high, 8<<(s.n-s.bits)), device.Into(&s.columns, 8*s.room), device.Into(&s.values, size*s.room), device.Into(&s.count, 8))
+	return s.scope.AllocAll(s.device, device.BufferFor(&s.v, size<<s.n), device.BufferFor(&s.prices, 8*64), device.BufferFor(&s.low, 8<<s.bits),
+		device.BufferFor(&s.high, 8<<(s.n-s.bits)), device.BufferFor(&s.columns, 8*s.room), device.BufferFor(&s.values, size*s.room), device.BufferFor(&s.count, 8))
 }
 
 // upload sends the share's values.
@@ -300,7 +300,7 @@ func (d *onDevices[T]) widen() error {
 			return err
 		}
 		s.scope.Keep(s.kernels)
-		return s.scope.Take(s.device, device.Into(&s.low, 8<<s.bits), device.Into(&s.high, 8<<(s.n-s.bits)))
+		return s.scope.AllocAll(s.device, device.BufferFor(&s.low, 8<<s.bits), device.BufferFor(&s.high, 8<<(s.n-s.bits)))
 	})
 }
 

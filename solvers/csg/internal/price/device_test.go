@@ -104,7 +104,7 @@ func TestOnDeviceRefuses(t *testing.T) {
 // Shares of several devices are looked through together: two devices have one each, three
 // have shares of different numbers, and a device without a share is left out.
 func TestOnSeveral(t *testing.T) {
-	f, devices := &gencsg.Price, emulatedtest.Several(t, 3)
+	f, devices := &gencsg.Price, emulatedtest.OpenSeveral(t, 3)
 	for _, as := range []csg.Value{csg.Int32, csg.Float32, csg.Float64} {
 		at := slices.IndexFunc(f.Variants, func(v device.Variant) bool { return v.Safe && f.Value(&v, "value") == string(as) })
 		v := &f.Variants[at]

@@ -83,7 +83,7 @@ func TestCommon(t *testing.T) {
 
 // Devices find the last value that is no multiple, wherever it is, also as the first of a share.
 func TestUnevenOnDevices(t *testing.T) {
-	devices := emulatedtest.Several(t, 2)
+	devices := emulatedtest.OpenSeveral(t, 2)
 	t.Run("int32", func(t *testing.T) { unevenOn[int32](t, devices, "int32") })
 	t.Run("int64", func(t *testing.T) { unevenOn[int64](t, devices, "int64") })
 	t.Run("float32", func(t *testing.T) { unevenOn[float32](t, devices, "float32") })

@@ -16,7 +16,7 @@ import (
 // place on the same devices, find the same coalitions, those of a pass on the cores.
 func TestWiden(t *testing.T) {
 	f := &csg.Price
-	devices := emulatedtest.Several(t, 2)
+	devices := emulatedtest.OpenSeveral(t, 2)
 	const n = 14
 	values := make([]float32, 1<<n)
 	for c := range values {
@@ -72,7 +72,7 @@ func TestWiden(t *testing.T) {
 // Where more coalitions than a pass hands back have losses just above the limit, fewer than grain, the
 // pass goes on to those that have none above.
 func TestLossesWithinAGrain(t *testing.T) {
-	devices := emulatedtest.Several(t, 1)
+	devices := emulatedtest.OpenSeveral(t, 1)
 	t.Run("int32", func(t *testing.T) { withinAGrain[int32](t, devices, "int32", 2) })
 	t.Run("float64", func(t *testing.T) { withinAGrain[float64](t, devices, "float64", 50) })
 }

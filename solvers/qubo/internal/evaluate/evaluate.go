@@ -242,7 +242,7 @@ func OpenLaid(d device.Device, s device.Stream, v *device.Variant, m *Square) (e
 		return e, err
 	}
 	e.scope.Keep(e.kernels)
-	if err = e.scope.Take(d, device.Into(&e.Rows, int64(len(m.rows))), device.Into(&e.diag, int64(len(m.diag)))); err != nil {
+	if err = e.scope.AllocAll(d, device.BufferFor(&e.Rows, int64(len(m.rows))), device.BufferFor(&e.diag, int64(len(m.diag)))); err != nil {
 		return e, err
 	}
 	if err = errors.Join(s.Upload(e.Rows, 0, m.rows), s.Upload(e.diag, 0, m.diag)); err != nil {

@@ -36,7 +36,7 @@ func checkEvaluate(t *testing.T, d device.Device, v *device.Variant, p *problem.
 	var scope device.Scope
 	defer scope.Close()
 	var x, twice, gain device.Buffer
-	if err := scope.Take(d, device.Into(&x, int64(8*len(flat))), device.Into(&twice, int64(8*count)), device.Into(&gain, int64(e.Side*count*e.GainBytes()))); err != nil {
+	if err := scope.AllocAll(d, device.BufferFor(&x, int64(8*len(flat))), device.BufferFor(&twice, int64(8*count)), device.BufferFor(&gain, int64(e.Side*count*e.GainBytes()))); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Upload(x, 0, device.Bytes(flat)); err != nil {
@@ -71,7 +71,7 @@ func TestEvaluateVariants(t *testing.T) {
 	for _, v := range emulatedtest.Variants(&qubo.Evaluate) {
 		kind := qubo.Evaluate.Value(v, "weight")
 		cases := []struct{ n, count int }{{0, 2}, {1, 3}, {130, 129}}
-		if kind == Int8 || emulatedtest.Every() {
+		if kind == Int8 || emulatedtest.EveryVariant() {
 			cases = append(cases, struct{ n, count int }{260, 67}) // three steps of columns
 		}
 		for _, c := range cases {

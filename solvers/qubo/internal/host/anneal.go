@@ -53,7 +53,7 @@ func (s *searcher[S]) anneal(hot, cold float64, sweeps int) bool {
 	state := s.random.Uint64() | 1
 	for k := range sweeps {
 		temperature := hot + (cold-hot)*float64(k)/float64(max(1, sweeps-1))
-		bottom := S(max(temperature*s.logs[0], float64(qubo.Filler[S]())))
+		bottom := S(max(temperature*s.logs[0], float64(qubo.FillerField[S]())))
 		for from := 0; from < s.p.N; from += block {
 			var flips int64
 			to := min(from+block, s.p.N)

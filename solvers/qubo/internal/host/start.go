@@ -27,7 +27,7 @@ func (s *searcher[S]) start() bool {
 	if !s.tick(add*float64(flips), flips) {
 		return false
 	}
-	for b := qubo.Pick(s.field, s.x, s.every, 0); b.Gain > 0; {
+	for b := qubo.PickFlip(s.field, s.x, s.every, 0); b.Gain > 0; {
 		b = s.m.step(b.At, s.turn(b.At), s.field, s.x, s.every, 0)
 		if !s.tick(cost, 1) {
 			return false

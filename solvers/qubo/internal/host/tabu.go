@@ -25,12 +25,12 @@ func (s *searcher[S]) tabu(stall int) bool {
 	}
 	clear(s.until)
 	cost, _ := s.m.cost()
-	b := qubo.Pick(s.field, s.x, s.free, 0)
+	b := qubo.PickFlip(s.field, s.x, s.free, 0)
 	for step, idle := 0, 0; idle < stall; idle++ {
 		draw := s.random.Uint64()
 		rotate := int(draw & 63)
 		if b.Any > b.Gain && s.value+int64(b.Any) > s.best {
-			b = qubo.Pick(s.field, s.x, s.every, rotate)
+			b = qubo.PickFlip(s.field, s.x, s.every, rotate)
 		}
 		at := b.At
 		if v := s.ring[(step+1)&mask]; v >= 0 {
@@ -71,7 +71,7 @@ func (s *searcher[S]) relink(to []uint64) bool {
 	}
 	clear(s.free[len(to):])
 	cost, add := s.m.cost()
-	b := qubo.Pick(s.field, s.x, s.free, 0)
+	b := qubo.PickFlip(s.field, s.x, s.free, 0)
 	var top int64
 	for k := 1; k <= 2*way/3; k++ {
 		at := b.At

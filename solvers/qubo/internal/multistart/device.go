@@ -129,8 +129,8 @@ func openStarterWith(d device.Device, s device.Stream, p *problem.Normal, e *eva
 	}
 	g.scope.Keep(g.kernels)
 	room, slot := int64(max(samples, batch)), int64(8*e.Words())
-	if err := g.scope.Take(d, device.Into(&g.x, room*slot), device.Into(&g.best, slot), device.Into(&g.twice, 8*room), device.Into(&g.flips, 8*int64(batch)), device.Into(&g.sums, 16),
-		device.Into(&g.gain, int64(batch)*int64(e.Side)*int64(e.GainBytes()))); err != nil {
+	if err := g.scope.AllocAll(d, device.BufferFor(&g.x, room*slot), device.BufferFor(&g.best, slot), device.BufferFor(&g.twice, 8*room), device.BufferFor(&g.flips, 8*int64(batch)), device.BufferFor(&g.sums, 16),
+		device.BufferFor(&g.gain, int64(batch)*int64(e.Side)*int64(e.GainBytes()))); err != nil {
 		return nil, err
 	}
 	g.back = make([]byte, 16*max(1, batch))

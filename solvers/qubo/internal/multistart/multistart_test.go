@@ -51,12 +51,12 @@ func TestMultistartVariants(t *testing.T) {
 	for k := range f.Variants {
 		w := &f.Variants[k]
 		kind := f.Value(w, "weight")
-		if f.Int(w, "block") > 512 && !emulatedtest.Every() {
+		if f.Int(w, "block") > 512 && !emulatedtest.EveryVariant() {
 			continue
 		}
 		v := evaluate.Workload(kind, 1, 1).Suits
 		for _, c := range []struct{ n, batch int }{{0, 1}, {1, 1}, {131, 1}, {67, 4}} {
-			if k > 0 && c.n < 2 && !emulatedtest.Every() {
+			if k > 0 && c.n < 2 && !emulatedtest.EveryVariant() {
 				continue
 			}
 			p := qubotest.SquareFor(kind, c.n, uint64(c.n))

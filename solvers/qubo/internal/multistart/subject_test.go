@@ -24,11 +24,11 @@ func TestDenseSubjects(t *testing.T) {
 	for _, sub := range []subjectOf{{&qubo.Evaluate}, {&qubo.Multistart}} {
 		for _, fixed := range sub.Workloads() {
 			f := sub.Family()
-			if kind := fixed["weight"]; !emulatedtest.Every() && (kind == evaluate.Int32 || kind == evaluate.Float32) {
+			if kind := fixed["weight"]; !emulatedtest.EveryVariant() && (kind == evaluate.Int32 || kind == evaluate.Float32) {
 				continue
 			}
 			at := slices.IndexFunc(f.Variants, func(v device.Variant) bool {
-				return f.Fits(&v, fixed) == nil && f.Value(&v, "tile") != "128" && f.Value(&v, "block") != "1024"
+				return f.CheckWorkload(&v, fixed) == nil && f.Value(&v, "tile") != "128" && f.Value(&v, "block") != "1024"
 			})
 			if at < 0 {
 				t.Fatalf("%s has no variant for %v", f.Name, fixed)

@@ -123,10 +123,10 @@ func takeIsland(d device.Device, v *device.Variant, form layout, p *problem.Norm
 	if need := rowBytes*int64(p.N) + searches*each; free > 0 && need > free {
 		return b, fmt.Errorf("%d searches of %d bytes beside the matrix, %d bytes are free: %w", searches, each, free, device.ErrMemory)
 	}
-	if err = b.scope.Take(d, device.Into(&b.rows, rowBytes*int64(p.N)), device.Into(&b.diag, int64(b.form.capacity()*b.form.gain())),
-		device.Into(&b.gains, searches*int64(b.form.capacity()*b.form.gain())), device.Into(&b.now, searches*record), device.Into(&b.kept, searches*record),
-		device.Into(&b.scores, searches*8*qubo.BulkScoreScores), device.Into(&b.elites, int64(b.rules.pool)*record), device.Into(&b.control, 8*controlWords),
-		device.Into(&b.migrants, int64(b.rules.pool)*record), device.Into(&b.migrantValues, int64(b.rules.pool)*8*qubo.BulkScoreScores)); err != nil {
+	if err = b.scope.AllocAll(d, device.BufferFor(&b.rows, rowBytes*int64(p.N)), device.BufferFor(&b.diag, int64(b.form.capacity()*b.form.gain())),
+		device.BufferFor(&b.gains, searches*int64(b.form.capacity()*b.form.gain())), device.BufferFor(&b.now, searches*record), device.BufferFor(&b.kept, searches*record),
+		device.BufferFor(&b.scores, searches*8*qubo.BulkScoreScores), device.BufferFor(&b.elites, int64(b.rules.pool)*record), device.BufferFor(&b.control, 8*controlWords),
+		device.BufferFor(&b.migrants, int64(b.rules.pool)*record), device.BufferFor(&b.migrantValues, int64(b.rules.pool)*8*qubo.BulkScoreScores)); err != nil {
 		return b, err
 	}
 	return b, b.streams[0].Upload(b.diag, 0, b.form.diagOf(p))

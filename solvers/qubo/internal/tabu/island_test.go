@@ -51,8 +51,8 @@ func (b *Island) recompute() error { return errors.Join(b.look(), b.verify(1)) }
 func TestBulkVariants(t *testing.T) {
 	t.Parallel()
 	d := emulatedtest.Open(t)
-	list := emulatedtest.Sample(&qubo.Bulk, 1)
-	if emulatedtest.Every() {
+	list := emulatedtest.SampleVariants(&qubo.Bulk, 1)
+	if emulatedtest.EveryVariant() {
 		list = emulatedtest.Variants(&qubo.Bulk)
 	}
 	for _, v := range list {
@@ -62,7 +62,7 @@ func TestBulkVariants(t *testing.T) {
 				t.Fatal(err)
 			}
 			sizes := []int{13, 97}
-			if !emulatedtest.Every() && f.threads() > 512 {
+			if !emulatedtest.EveryVariant() && f.threads() > 512 {
 				sizes = []int{33}
 			}
 			if f.cluster > 1 && f.capacity() <= 256 {

@@ -36,7 +36,7 @@ const smallBulk = "block=32,items=4,row=int8,cluster=1,searches=0,meet=barrier"
 // A run of so much work depends on the seed and the number of islands alone.
 func TestIslandsRepeat(t *testing.T) {
 	p := qubotest.DenseFor("int8", 97, 3)
-	devices := emulatedtest.Several(t, 3)
+	devices := emulatedtest.OpenSeveral(t, 3)
 	for count := 2; count <= 3; count++ {
 		l := startIslands(t, devices[:count], smallBulk, p)
 		var runs [2][]int64
@@ -64,7 +64,7 @@ func TestIslandsRepeat(t *testing.T) {
 // and its best stay.
 func TestIslandsBeginAnew(t *testing.T) {
 	p := qubotest.DenseFor("int8", 97, 3)
-	l := startIslands(t, emulatedtest.Several(t, 2), smallBulk, p)
+	l := startIslands(t, emulatedtest.OpenSeveral(t, 2), smallBulk, p)
 	flips := int64(4*idleLimit*l[0].rules.flips) * l.searches()
 	var told []int64
 	elites := 0
@@ -94,7 +94,7 @@ func TestIslandsBeginAnew(t *testing.T) {
 // they exchange enters the next one's pool and no operator's credit.
 func TestIslandsExchange(t *testing.T) {
 	p := qubotest.DenseFor("int8", 128, 3)
-	l := startIslands(t, emulatedtest.Several(t, 3), smallBulk, p)
+	l := startIslands(t, emulatedtest.OpenSeveral(t, 3), smallBulk, p)
 	alone := startIslands(t, []device.Device{emulatedtest.Open(t)}, smallBulk, p)
 	for _, b := range append(slices.Clone(l), alone[0]) {
 		if err := b.begin(search.Options{}); err != nil {
@@ -176,7 +176,7 @@ func TestBulkGivesAndTakes(t *testing.T) {
 // Islands that are given something before every round exchange it too.
 func TestIslandsTakeAndExchange(t *testing.T) {
 	p := qubotest.DenseFor("int8", 128, 3)
-	l := startIslands(t, emulatedtest.Several(t, 2), smallBulk, p)
+	l := startIslands(t, emulatedtest.OpenSeveral(t, 2), smallBulk, p)
 	r := rand.New(rand.NewPCG(1, 2))
 	var values []int64
 	o := search.Options{Began: time.Now(), Work: 14 * 20 * l.searches(), Seed: 1, Take: func() []uint64 { return draw.Bits(r, p.N) }}
@@ -197,7 +197,7 @@ func TestIslandsTakeAndExchange(t *testing.T) {
 // One island that meets the target ends the others; so do time and ctx.
 func TestIslandsEnd(t *testing.T) {
 	p := qubotest.DenseFor("int8", 20, 5)
-	l := startIslands(t, emulatedtest.Several(t, 2), smallBulk, p)
+	l := startIslands(t, emulatedtest.OpenSeveral(t, 2), smallBulk, p)
 	best, _ := reference.Exhaust(p)
 	var values []int64
 	o := search.Options{Began: time.Now(), Target: &best, Seed: 1, Deadline: time.Now().Add(time.Minute)}

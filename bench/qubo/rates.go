@@ -55,7 +55,7 @@ func (b *bench) flipRate(n int, row, label string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if err := f.Rule(b.settings.rules); err != nil {
+	if err := f.SetRules(b.settings.rules); err != nil {
 		return err
 	}
 	const enough = 0.1 // seconds

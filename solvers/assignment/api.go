@@ -151,13 +151,13 @@ type Drawing = draw.Drawing
 func Kinds() []string { return draw.Kinds() }
 
 // About describes a kind in a sentence; empty for a name that no kind has.
-func About(kind string) string { return draw.About(kind) }
+func About(kind string) string { return draw.Describe(kind) }
 
 // Ranged reports whether the range of a Drawing is part of the costs of a kind.
-func Ranged(kind string) bool { return draw.Ranged(kind) }
+func Ranged(kind string) bool { return draw.UsesRange(kind) }
 
 // Random reports whether the costs of a kind depend on the seed of a Drawing.
-func Random(kind string) bool { return draw.Random(kind) }
+func Random(kind string) bool { return draw.IsRandom(kind) }
 
 // Draw makes an instance.
 func Draw(d Drawing) (*Instance, error) {
@@ -178,7 +178,7 @@ func Generate(kind string, rows, cols int, spread int64, seed uint64, value Valu
 }
 
 // Algorithms are the names of the algorithms, best first.
-func Algorithms() []string { return families.Names() }
+func Algorithms() []string { return families.AlgorithmNames() }
 
 // Subjects are the families of this problem, for the tuner.
 func Subjects() []subject.Subject { return append(tune.Subjects(), waysSubject()) }

@@ -53,7 +53,7 @@ func (b *Batch) resultOf(part *batchPart, at int) (*Result, error) {
 	r := b.result(k, assignment.Batch.Name+" "+part.Variant.Label, part.reason)
 	s, full := part.Solution(at)
 	if !full {
-		return r, r.refuse(b.list[k], batch.Violator(p, s.Column))
+		return r, r.refuse(b.list[k], batch.HallViolator(p, s.Column))
 	}
 	s.Column, s.U, s.V = slices.Clone(s.Column), slices.Clone(s.U), slices.Clone(s.V)
 	d, err := r.keep(b.list[k], p, s)

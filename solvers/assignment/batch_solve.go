@@ -120,7 +120,7 @@ func (b *Batch) sort() error {
 			return err
 		}
 	}
-	hosts := families.Methods()
+	hosts := families.HostMethods()
 	b.method = &hosts[0]
 	for k := range hosts {
 		if hosts[k].Name == b.options.Algorithm {
@@ -156,12 +156,12 @@ func (b *Batch) sort() error {
 
 // load picks a variant for a part, takes its memory and uploads its costs.
 func (b *Batch) load(ctx context.Context, d device.Device, part *batchPart) error {
-	var shapes []batch.Shape
+	var shapes []batch.DenseLayout
 	var first, bytes int64
 	largest := part.members[0]
 	for _, k := range part.members {
 		inst, p := b.list[k], b.problems[k]
-		shapes = append(shapes, batch.Shape{First: first, Stride: int64(inst.Cols), Rows: inst.Rows, Cols: inst.Cols, Scale: p.Scale})
+		shapes = append(shapes, batch.DenseLayout{First: first, Stride: int64(inst.Cols), Rows: inst.Rows, Cols: inst.Cols, Scale: p.Scale})
 		first += int64(inst.Rows) * int64(inst.Cols)
 		if need := batch.StateBytes(int64(p.Rows), int64(p.Cols)); need > bytes {
 			largest, bytes = k, need
@@ -195,7 +195,7 @@ func (b *Batch) load(ctx context.Context, d device.Device, part *batchPart) erro
 // choose picks a variant for problems up to the size of p.
 func (b *Batch) choose(p *problem.Normal, shared int) (tuned.Choice, error) {
 	f := &assignment.Batch
-	fits := func(v *device.Variant) error { return batch.Fits(v, b.facts, shared) }
+	fits := func(v *device.Variant) error { return batch.CheckFits(v, b.facts, shared) }
 	return b.options.Choose(f, b.facts, engine.Workload(p), fits)
 }
 
@@ -220,7 +220,7 @@ func (b *Batch) Run(ctx context.Context) error {
 			if !full || b.options.Unchecked {
 				continue
 			}
-			if err := part.Prove(at, b.problems[k], s); err != nil {
+			if err := part.VerifySolution(at, b.problems[k], s); err != nil {
 				return fmt.Errorf("solve assignments: instance %d: %w", k, err)
 			}
 		}

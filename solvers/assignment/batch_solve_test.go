@@ -26,7 +26,7 @@ func mixed(t *testing.T, count int) []*problem.Instance {
 	r := rand.New(rand.NewPCG(9, 9))
 	var list []*problem.Instance
 	for range count {
-		inst, err := enginetest.Random(r, 8)
+		inst, err := enginetest.RandomProblem(r, 8)
 		if err != nil {
 			t.Fatal(err)
 		}

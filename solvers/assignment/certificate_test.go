@@ -24,7 +24,7 @@ func certified(t *testing.T, inst *problem.Instance) (column []int32, d problem.
 // Every change of a certified answer is found out.
 func TestCorruptionIsFound(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for _, inst := range enginetest.Forms(t) {
+	for _, inst := range enginetest.InstancesOfEveryForm(t) {
 		column, d := certified(t, inst)
 		for k := range 40 {
 			column, d := slices.Clone(column), problem.Duals{U: slices.Clone(d.U), V: slices.Clone(d.V), Scale: d.Scale}

@@ -44,7 +44,7 @@ func openDrawn(ctx context.Context, d draw.Drawing, o Options, prepare func(cont
 // draw draws the rows of all devices at once.
 func (c *spreading) draw(d *draw.Drawing) error {
 	return collective.OnAll(len(c.costs), func(k int) error {
-		return d.Into(c.group.Devices[k], c.group.Streams[k], c.costs[k], c.first[k])
+		return d.DrawOnDevice(c.group.Devices[k], c.group.Streams[k], c.costs[k], c.first[k])
 	})
 }
 

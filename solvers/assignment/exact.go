@@ -99,7 +99,7 @@ func decide(ctx context.Context, p *problem.Normal, sol *engine.Solution, cert *
 	if near == nil {
 		return sol.Column, errOpen
 	}
-	out, err := refine.Exact(ctx, p, sol.Column, sol.Prices, near, p.Split, o.residual)
+	out, err := refine.RefineExactly(ctx, p, sol.Column, sol.Prices, near, p.Split, o.residual)
 	cert.Rounds, cert.Gap = out.Rounds, out.Gap
 	return out.Column, err
 }
@@ -120,7 +120,7 @@ func (o Options) residual(ctx context.Context, inst *problem.Instance) ([]int32,
 	if err != nil {
 		return nil, problem.Duals{}, err
 	}
-	sol, err := families.Methods()[0].Solve(ctx, p, nil, engine.Host{Tuning: o.Tuning})
+	sol, err := families.HostMethods()[0].Solve(ctx, p, nil, engine.Host{Tuning: o.Tuning})
 	if err != nil {
 		return nil, problem.Duals{}, err
 	}
@@ -217,7 +217,7 @@ func decideParts(ctx context.Context, p *problem.Normal, sol *engine.Solution, p
 			}
 		}
 	}
-	out, err := refine.Exact(ctx, p, sol.Column, sol.Prices, near, func(i, j int) (int64, float64) {
+	out, err := refine.RefineExactly(ctx, p, sol.Column, sol.Prices, near, func(i, j int) (int64, float64) {
 		x := costs[problem.Pair{Row: int32(i), Col: int32(j)}]
 		return x.Units, x.Rest
 	}, o.residual)

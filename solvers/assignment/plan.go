@@ -35,9 +35,9 @@ func (c plan) String() string {
 
 // planFor plans for a device: the family and variant asked for, or the best.
 func planFor(facts device.Facts, p *problem.Normal, o Options) (plan, error) {
-	all, hosts := families.All(), families.Methods()
-	if o.Algorithm != "" && !slices.Contains(families.Names(), o.Algorithm) {
-		return plan{}, solve.Input("Algorithm", "found %.40q, expected one of %s", o.Algorithm, strings.Join(families.Names(), ", "))
+	all, hosts := families.DeviceFamilies(), families.HostMethods()
+	if o.Algorithm != "" && !slices.Contains(families.AlgorithmNames(), o.Algorithm) {
+		return plan{}, solve.Input("Algorithm", "found %.40q, expected one of %s", o.Algorithm, strings.Join(families.AlgorithmNames(), ", "))
 	}
 	if at := slices.IndexFunc(hosts, func(m families.Method) bool { return m.Name == o.Algorithm }); at >= 0 {
 		if p.Limit != problem.Infinity && !hosts[at].Limits {

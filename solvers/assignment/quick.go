@@ -13,7 +13,7 @@ import (
 // that it keeps, as the other work of Solve takes longer than a small solve. It belongs to one
 // goroutine at a time; the zero value is ready.
 type Quick struct {
-	space  paths.Space
+	space  paths.Workspace
 	column []int32
 }
 

@@ -98,7 +98,7 @@ func (r *Ranking) rank(ctx context.Context, inst *problem.Instance, k int) error
 	var matchings [][]int32
 	var ended error
 	if c := r.Certificate; c == nil || c.Rounds == 0 {
-		found, err := ranked.Best(ctx, p, first, k, within)
+		found, err := ranked.KBest(ctx, p, first, k, within)
 		if found == nil {
 			return err
 		}

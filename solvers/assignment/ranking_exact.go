@@ -96,7 +96,7 @@ func (r *exactRanking) add(s *subspace) error {
 	if err != nil {
 		return err
 	}
-	sol, err := families.Methods()[0].Solve(r.ctx, p, nil, engine.Host{})
+	sol, err := families.HostMethods()[0].Solve(r.ctx, p, nil, engine.Host{})
 	var none *engine.Infeasible
 	if errors.As(err, &none) {
 		return nil

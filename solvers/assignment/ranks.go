@@ -108,7 +108,7 @@ func (j *job) checkParts(ctx context.Context, sol *engine.Solution) (problem.Cer
 		total, rows := verify.NewFindings(), uint64(0)
 		all, err := collective.GatherLists(j.options.Ranks, append(own[:], uint64(j.p.Instance.Rows)))
 		for _, words := range all {
-			total.Join(verify.Findings(words[:len(own)]))
+			total.Merge(verify.Findings(words[:len(own)]))
 			rows += words[len(own)]
 		}
 		if err == nil && rows != uint64(j.p.Rows) {
@@ -310,7 +310,7 @@ func (j *job) alone(ctx context.Context, whole *problem.Instance) finding {
 	}
 	var sol *engine.Solution
 	if err == nil {
-		sol, err = families.Methods()[0].Solve(ctx, p, nil, engine.Host{Tuning: j.options.Tuning, Telling: j.telling()})
+		sol, err = families.HostMethods()[0].Solve(ctx, p, nil, engine.Host{Tuning: j.options.Tuning, Telling: j.telling()})
 	}
 	if err != nil {
 		return finding{Failed: err.Error(), Ended: ctx.Err() != nil}

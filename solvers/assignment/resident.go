@@ -37,13 +37,13 @@ type Resident struct {
 	p       *problem.Normal // of each instance, without its range and scale
 	device  device.Device
 	stream  device.Stream
-	engine  *batch.Engine // for many instances, or a small one
-	reason  string        // of the choice of its variant
-	where   string        // the device's name
-	fit     *batch.Fit    // finds the range of a large instance
-	job     *job          // solves it; nil until its first costs are known
-	class   string        // class of the costs for which job was made
-	costs   device.Buffer // of the solve under way
+	engine  *batch.Engine      // for many instances, or a small one
+	reason  string             // of the choice of its variant
+	where   string             // the device's name
+	fit     *batch.RangeFinder // finds the range of a large instance
+	job     *job               // solves it; nil until its first costs are known
+	class   string             // class of the costs for which job was made
+	costs   device.Buffer      // of the solve under way
 	held    device.Scope
 }
 
@@ -124,7 +124,7 @@ func (r *Resident) openFit() (err error) {
 func (r *Resident) openBatch() (err error) {
 	facts := r.device.Facts()
 	shared := int(batch.StateBytes(int64(r.p.Rows), int64(r.p.Cols)))
-	c, err := r.options.Choose(&assignment.Batch, facts, batch.Workload(engine.Workload(r.p), facts), func(v *device.Variant) error { return batch.Fits(v, facts, shared) })
+	c, err := r.options.Choose(&assignment.Batch, facts, batch.Workload(engine.Workload(r.p), facts), func(v *device.Variant) error { return batch.CheckFits(v, facts, shared) })
 	if err != nil {
 		return err
 	}
@@ -300,14 +300,14 @@ func (r *Resident) place(found, column []int32) {
 // exists.
 func (r *Resident) answer(k int) (*engine.Solution, *problem.Normal, error) {
 	p := *r.p
-	err := r.engine.Fitted(k, &p)
+	err := r.engine.SetFittedRange(k, &p)
 	var sol *engine.Solution
 	full := false
 	if err == nil {
 		sol, full = r.engine.Solution(k)
 	}
 	if full && !r.options.Unchecked {
-		err = r.engine.Prove(k, &p, sol)
+		err = r.engine.VerifySolution(k, &p, sol)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("solve assignments: instance %d: %w", k, err)
@@ -416,7 +416,7 @@ func (r *Resident) plan(ctx context.Context, p *problem.Normal) (err error) {
 // solveOne solves a large instance.
 func (r *Resident) solveOne(ctx context.Context) (*Result, error) {
 	p := *r.p
-	err := r.fit.Range(r.device, r.stream, &p, r.costs)
+	err := r.fit.FindRange(r.device, r.stream, &p, r.costs)
 	if r.isWide(err) {
 		return r.wide(ctx, r.result("", ""), 0)
 	}

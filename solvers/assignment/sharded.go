@@ -22,7 +22,7 @@ func planSharded(facts device.Facts, p *problem.Normal, after string, o Options)
 	facts.Free = 0 // what fits was asked of all together
 	var refused []error
 	passed := after == ""
-	for _, f := range families.All() {
+	for _, f := range families.DeviceFamilies() {
 		if !passed || f.Sharded == nil || o.Algorithm != "" && o.Algorithm != f.Name {
 			passed = passed || f.Name == after
 			continue
@@ -49,7 +49,7 @@ func planSharded(facts device.Facts, p *problem.Normal, after string, o Options)
 // the winner.
 func (c *plan) together(f *families.Family, facts device.Facts, p *problem.Normal, o Options) error {
 	w := engine.Workload(p)
-	w.Suits, w.Why = f.Together(c.variant), fmt.Sprintf("of the variants for several devices the one most like %s, which is that for one (%s)", c.variant.Label, c.reason)
+	w.Suits, w.Why = f.MultiDeviceVariant(c.variant), fmt.Sprintf("of the variants for several devices the one most like %s, which is that for one (%s)", c.variant.Label, c.reason)
 	if w.Suits == nil {
 		return fmt.Errorf("family %s has no variant for several devices and costs of type %s", f.Name, p.Instance.Type)
 	}
@@ -210,7 +210,7 @@ func (j *job) solveSharded(ctx context.Context, start *problem.Prices) (*engine.
 	c := j.spread
 	attempt := func(p plan, e engine.Sharded, end func() error) solve.Attempt[*engine.Solution] {
 		return solve.Attempt[*engine.Solution]{Name: p.String(), Run: func() (*engine.Solution, error) {
-			e.Tell(j.telling())
+			e.SetReporter(j.telling())
 			sol, err := e.Solve(ctx, j.p, c.costs, start)
 			return sol, errors.Join(err, end())
 		}}
@@ -234,7 +234,7 @@ func (j *job) solveSharded(ctx context.Context, start *problem.Prices) (*engine.
 		case !c.group.SpansProcesses():
 			j.byHost(ctx, start, yield)
 		case size <= mostGathered:
-			yield(solve.Attempt[*engine.Solution]{Name: families.Methods()[0].Name + " on rank 0", Run: func() (*engine.Solution, error) { return j.onFirst(ctx) }})
+			yield(solve.Attempt[*engine.Solution]{Name: families.HostMethods()[0].Name + " on rank 0", Run: func() (*engine.Solution, error) { return j.onFirst(ctx) }})
 		}
 	})
 }

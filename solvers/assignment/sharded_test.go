@@ -46,7 +46,7 @@ func shardsAgree(t *testing.T, n int, f *device.Family, value problem.Value, ope
 	for name, p := range cases {
 		want := problem.Infinity
 		if s, err := reference.Solve(p, nil); err == nil {
-			if want, err = enginetest.Prove(p, s); err != nil {
+			if want, err = enginetest.CheckOptimal(p, s); err != nil {
 				t.Fatal(name, err)
 			}
 		}
@@ -68,11 +68,11 @@ func shardsAgree(t *testing.T, n int, f *device.Family, value problem.Value, ope
 			t.Fatal(name, err)
 		}
 		starts := []*problem.Prices{nil}
-		if start := enginetest.Start(p, r); n > 1 || emulatedtest.Thorough() { // of one device: the families' own tests
+		if start := enginetest.FeasibleDuals(p, r); n > 1 || emulatedtest.Thorough() { // of one device: the families' own tests
 			starts = append(starts, start)
 		}
 		for _, from := range starts {
-			err := enginetest.Agrees(p, from, func(p *problem.Normal, start *problem.Prices) (*engine.Solution, error) {
+			err := enginetest.CheckLeastCost(p, from, func(p *problem.Normal, start *problem.Prices) (*engine.Solution, error) {
 				sol, err := e.Solve(context.Background(), p, c.costs, start)
 				if err != nil || p.Rows == 0 {
 					return sol, err
@@ -127,7 +127,7 @@ func TestSolveSharded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Exact != want.Exact || !r.Proven || r.Certificate.By == "host" || r.Counts.Stages == (engine.Stages{}) {
+		if r.Exact != want.Exact || !r.Proven || r.Certificate.By == "host" || r.Counts.Stages == (engine.StageTimes{}) {
 			t.Errorf("found %s by %s, certificate %+v, stages %+v, want %s", r.Exact, r.Variant, r.Certificate, r.Counts.Stages, want.Exact)
 		}
 	}

@@ -146,7 +146,7 @@ func prepareOne(ctx context.Context, d device.Device, p *problem.Normal, c plan,
 	if p.Instance.Dense() {
 		j.engine, err = c.family.Open(d, o.Tuning, c.variant, p.Rows, p.Cols)
 		if err == nil {
-			j.engine.Bound(0) // core gives up on ties: others go on
+			j.engine.LimitSteps(0) // core gives up on ties: others go on
 		}
 	} else {
 		j.engine, err = c.family.Implicit(d, o.Tuning, c.variant, p)
@@ -199,7 +199,7 @@ func (j *job) loadCosts(ctx context.Context, drawing *draw.Drawing) (err error) 
 	}
 	j.matrix = m
 	if drawing != nil {
-		return drawing.Into(j.device, j.stream, m, 0)
+		return drawing.DrawOnDevice(j.device, j.stream, m, 0)
 	}
 	costs := p.Instance.Bytes()
 	for off := 0; off < len(costs); off += part {
@@ -225,12 +225,12 @@ func (j *job) solve(ctx context.Context, start *problem.Prices) (*engine.Solutio
 		return j.plan.method.Solve(ctx, j.p, start, engine.Host{Threads: max(1, j.facts.SMs), Tuning: j.options.Tuning, Telling: j.telling()})
 	}
 	if j.plan.bound > 0 {
-		j.engine.Bound(j.plan.bound)
+		j.engine.LimitSteps(j.plan.bound)
 	}
 	var gaveUp *engine.Exhausted
 	attempt := func(e engine.Engine, c plan) solve.Attempt[*engine.Solution] {
 		return solve.Attempt[*engine.Solution]{Name: c.String(), Run: func() (*engine.Solution, error) {
-			e.Tell(j.telling())
+			e.SetReporter(j.telling())
 			sol, err := e.Solve(ctx, j.stream, j.p, j.matrix, start)
 			errors.As(err, &gaveUp)
 			return sol, err
@@ -245,7 +245,7 @@ func (j *job) solve(ctx context.Context, start *problem.Prices) (*engine.Solutio
 			if err != nil {
 				continue // not for this problem
 			}
-			e.Bound(next.bound)
+			e.LimitSteps(next.bound)
 			if !yield(attempt(e, c)) {
 				return
 			}
@@ -274,7 +274,7 @@ func (j *job) byHost(ctx context.Context, start *problem.Prices, yield func(solv
 	if j.apart() {
 		return
 	}
-	host := families.Methods()[0]
+	host := families.HostMethods()[0]
 	yield(solve.Attempt[*engine.Solution]{Name: host.Name, Run: func() (*engine.Solution, error) {
 		return host.Solve(ctx, j.p, start, engine.Host{Tuning: j.options.Tuning, Telling: j.telling()})
 	}})
@@ -285,12 +285,12 @@ const tellEvery = 250 * time.Millisecond
 
 // telling calls the user's Progress with the share of matched rows and, on a host, with a bound on
 // the value of all full matchings. No value is known before the end.
-func (j *job) telling() engine.Telling {
+func (j *job) telling() engine.Reporter {
 	if j.options.Progress == nil {
-		return engine.Telling{}
+		return engine.Reporter{}
 	}
 	clock := time.Now()
-	return engine.Telling{Every: tellEvery, Told: func(s engine.Standing) {
+	return engine.Reporter{Every: tellEvery, Report: func(s engine.Progress) {
 		now := solve.Incumbent{Seconds: time.Since(clock).Seconds(), Share: float64(s.Matched) / float64(j.p.Rows)}
 		if s.Dual != nil {
 			now.Bound = boundOf(j.p, s.Dual)
@@ -325,7 +325,7 @@ func (j *job) others(gaveUp *engine.Exhausted) []successor {
 	case j.plan.bound > 0:
 		return []successor{{"core", 0}, {"classical", 0}}
 	}
-	all := families.All()
+	all := families.DeviceFamilies()
 	at := slices.IndexFunc(all, func(f families.Family) bool { return f.Name == j.plan.family.Name })
 	var rest []successor
 	for _, f := range all[at+1:] {

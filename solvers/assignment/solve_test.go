@@ -245,12 +245,12 @@ func TestExactness(t *testing.T) {
 // Every family and method solves what it takes, and says so of the rest.
 func TestEveryFamily(t *testing.T) {
 	d := emulatedtest.Open(t)
-	for _, inst := range enginetest.Forms(t) {
+	for _, inst := range enginetest.InstancesOfEveryForm(t) {
 		if inst.Rows == 9 || inst.Type != problem.Int32 && inst.Dense() { // other types: the families' own tests
 			continue
 		}
 		want := solved(t, inst, Options{Settings: solve.Settings{Algorithm: "reference"}})
-		for _, family := range append(families.Names(), "") {
+		for _, family := range append(families.AlgorithmNames(), "") {
 			r, err := Solve(context.Background(), inst, on(Options{Settings: solve.Settings{Algorithm: family}}, d))
 			switch {
 			case err != nil && strings.Contains(err.Error(), "family "+family+" takes n"):
@@ -333,7 +333,7 @@ func TestShortTryGivesWay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cost, err := enginetest.Prove(p, want)
+		cost, err := enginetest.CheckOptimal(p, want)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -358,7 +358,7 @@ func TestShortTryGivesWay(t *testing.T) {
 			if !strings.HasPrefix(by, c.by) || !strings.HasSuffix(by, c.why) || c.by == "" && by != "" {
 				t.Errorf("%v: switch %q", c, by)
 			}
-			if found, err := enginetest.Prove(p, sol); err != nil || found != cost {
+			if found, err := enginetest.CheckOptimal(p, sol); err != nil || found != cost {
 				t.Errorf("%v: found %d, %v; want %d", c, found, err, cost)
 			}
 		}

@@ -133,7 +133,7 @@ func (x *readBack) decided(inst *Instance, d problem.Duals, c *Certificate) erro
 			return fmt.Errorf("%w: found the dual %d of row %d of the shorter side, expected at most %d", ErrCheck, u, i, start.U[i])
 		}
 	}
-	sol, err := families.Methods()[0].Solve(ctx, p, start, engine.Host{})
+	sol, err := families.HostMethods()[0].Solve(ctx, p, start, engine.Host{})
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func (c *cats) header(a *Auction) (bids int64, rows form, err error) {
 		if err != nil {
 			return 0, 0, err
 		}
-		if _, number := text.Int(word); number && !counts[0].read && !counts[1].read && !counts[2].read {
+		if _, number := text.ParseInt(word); number && !counts[0].read && !counts[1].read && !counts[2].read {
 			return c.short(a, word)
 		}
 		if strings.EqualFold(string(word), "maximums") {
@@ -108,7 +108,7 @@ func (c *cats) number(behind string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	n, ok := text.Int(word)
+	n, ok := text.ParseInt(word)
 	if !ok || n>>31 != 0 {
 		return 0, c.errorf("found %s after %q, expected a number of at least 0", shown(word), behind)
 	}
@@ -126,7 +126,7 @@ const (
 
 // short reads a header of two numbers, of which the first was read.
 func (c *cats) short(a *Auction, goods []byte) (bids int64, rows form, err error) {
-	n, _ := text.Int(goods)
+	n, _ := text.ParseInt(goods)
 	if n>>31 != 0 {
 		return 0, 0, c.errorf("found %s, expected the number of goods", shown(goods))
 	}
@@ -242,7 +242,7 @@ func (c *cats) auction() (*Auction, error) {
 
 // record reads a bid whose number has been read.
 func (c *cats) record(a *Auction, word []byte) (Bid, amount, error) {
-	number, ok := text.Int(word)
+	number, ok := text.ParseInt(word)
 	if !ok {
 		return Bid{}, amount{}, c.errorf("found %s, expected the number of a bid", shown(word))
 	}
@@ -262,7 +262,7 @@ func (c *cats) record(a *Auction, word []byte) (Bid, amount, error) {
 		if string(word) == "#" {
 			break
 		}
-		id, ok := text.Int(word)
+		id, ok := text.ParseInt(word)
 		if !ok {
 			return b, amount{}, c.errorf("found %s in bid %d, expected the id of a good, or #", shown(word), b.Number)
 		}
@@ -304,7 +304,7 @@ func (c *cats) row(a *Auction, word []byte) (Bid, amount, error) {
 		if err != nil {
 			return b, amount{}, err
 		}
-		id, ok := text.Int(word)
+		id, ok := text.ParseInt(word)
 		if !ok || id < 1 || id > a.Goods {
 			return b, amount{}, c.errorf("found %s in a bid, expected a good from 1 to %d", shown(word), a.Goods)
 		}

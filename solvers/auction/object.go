@@ -31,8 +31,8 @@ var errListed = errors.New("the goods are listed")
 // readJSON reads JSON, as docs/auction.md describes it. Its text is read twice up to the
 // list of goods, which may be behind their bids.
 func readJSON(in io.Reader, name string, memory *formats.Budget) (*Auction, error) {
-	most := min(int64(maxObject), memory.Left())
-	text, err := formats.ReadAll(formats.Literals(in), name, most)
+	most := min(int64(maxObject), memory.Remaining())
+	text, err := formats.ReadAll(formats.JSONLiterals(in), name, most)
 	if errors.Is(err, formats.ErrLong) && most < maxObject {
 		err = formats.Errorf(name, 0, "the text takes %w", memory.Take(most+1))
 	}

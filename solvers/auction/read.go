@@ -141,19 +141,19 @@ func formatOfText(head []byte) string {
 	}
 	delimiter := byte(0)
 	for line := range bytes.Lines(head) {
-		if given, is, _ := csv.Separator(bytes.TrimRight(line, "\r\n")); is {
+		if given, is, _ := csv.ReadSeparator(bytes.TrimRight(line, "\r\n")); is {
 			if delimiter = given; delimiter == 0 {
 				return CSV // which says what is wrong
 			}
 			continue
 		}
-		if csv.Passed(line, comments, true) {
+		if csv.IsBlankOrComment(line, comments, true) {
 			continue
 		}
 		if delimiter == 0 {
-			delimiter = csv.Delimiter(line)
+			delimiter = csv.DetectDelimiter(line)
 		}
-		cells, err := csv.Split(nil, bytes.TrimSpace(line), delimiter)
+		cells, err := csv.SplitCells(nil, bytes.TrimSpace(line), delimiter)
 		if err != nil {
 			break
 		}

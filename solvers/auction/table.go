@@ -48,7 +48,7 @@ func readTable(f *text.File, memory *formats.Budget) (*Auction, error) {
 			return nil, err
 		}
 		if top {
-			delimiter, is, err := csv.Separator(line)
+			delimiter, is, err := csv.ReadSeparator(line)
 			if err != nil {
 				return nil, f.Errorf("%w", err)
 			}
@@ -57,16 +57,16 @@ func readTable(f *text.File, memory *formats.Budget) (*Auction, error) {
 				continue
 			}
 		}
-		if csv.Passed(line, comments, t.width == 0) {
-			if len(t.a.Notes) == 0 && !csv.Passed(line, comments, false) {
+		if csv.IsBlankOrComment(line, comments, t.width == 0) {
+			if len(t.a.Notes) == 0 && !csv.IsBlankOrComment(line, comments, false) {
 				t.a.Notes = append(t.a.Notes, "the comment "+formats.Quote(strings.TrimSpace(string(line)))+" was left out")
 			}
 			continue
 		}
 		if t.delimiter == 0 {
-			t.delimiter = csv.Delimiter(line)
+			t.delimiter = csv.DetectDelimiter(line)
 		}
-		if cells, err = csv.Split(cells[:0], line, t.delimiter); err != nil {
+		if cells, err = csv.SplitCells(cells[:0], line, t.delimiter); err != nil {
 			return nil, f.Errorf("%w", err)
 		}
 		for len(cells) > 1 && cells[len(cells)-1] == "" { // as spreadsheets fill lines up
@@ -174,14 +174,14 @@ func (t *table) row(cells []string) error {
 		return ""
 	}
 	number := names.Name(cell(columnBid))
-	if _, ok := text.Int([]byte(strings.TrimPrefix(number, "#"))); ok {
+	if _, ok := text.ParseInt([]byte(strings.TrimPrefix(number, "#"))); ok {
 		number = strings.TrimPrefix(number, "#")
 	}
 	if number == "" && t.header[columnBid] >= 0 {
 		return t.in.Errorf("column %d: found an empty cell, expected the number of a bid", t.header[columnBid]+1)
 	}
 	b := bidLine{number: number, bidder: cell(columnBidder), price: cell(columnPrice), line: t.in.Number()}
-	if b.bidder != "" && names.Missing(b.bidder) {
+	if b.bidder != "" && names.IsMissing(b.bidder) {
 		return t.in.Errorf("column %d: found %s for a bidder, expected a name, or an empty cell", t.header[columnBidder]+1, formats.Quote(b.bidder))
 	}
 	var err error
@@ -200,7 +200,7 @@ func (t *table) items(what, cell string) ([]string, error) {
 	if t.listed && what == "goods" {
 		known = func(name string) bool { _, ok := t.ids[name]; return ok }
 	}
-	list, err := names.Items(cell, known)
+	list, err := names.ParseList(cell, known)
 	if err != nil {
 		return nil, t.in.Errorf("%s: %w", what, err)
 	}

@@ -210,23 +210,23 @@ func (s *spoken) table(w *bufio.Writer) error {
 	if s.goods == nil {
 		line("count:", strconv.FormatInt(s.Goods, 10))
 	} else {
-		line("goods:", names.Join(s.goods))
+		line("goods:", names.FormatList(s.goods))
 	}
 	if s.SellAll {
 		line("disposal:", "no")
 	}
 	for _, r := range s.Reserves {
-		line("reserve:", s.Price(big.NewInt(r.Price)), names.Join(s.bundle(r.Goods)))
+		line("reserve:", s.Price(big.NewInt(r.Price)), names.FormatList(s.bundle(r.Goods)))
 	}
 	for _, limit := range s.limits() {
 		line("most:", limit.bidder, strconv.Itoa(limit.limit))
 	}
 	line("bid", "bidder", "price", "goods", "xor")
 	for i, b := range s.bids {
-		if b.bidder != "" && names.Missing(b.bidder) {
+		if b.bidder != "" && names.IsMissing(b.bidder) {
 			return fmt.Errorf("found the bidder %q, expected another name: in CSV it stands for none, in JSON it does not", b.bidder)
 		}
-		line(strconv.FormatInt(s.Bids[i].Number, 10), b.bidder, s.Price(big.NewInt(s.Bids[i].Price)), names.Join(b.goods), names.Join(b.xor))
+		line(strconv.FormatInt(s.Bids[i].Number, 10), b.bidder, s.Price(big.NewInt(s.Bids[i].Price)), names.FormatList(b.goods), names.FormatList(b.xor))
 	}
 	return nil
 }

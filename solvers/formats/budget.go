@@ -49,7 +49,7 @@ func (b *Budget) Take(bytes int64) error {
 func (b *Budget) Fits(rows, columns uint64, size int) error {
 	need := float64(rows) * float64(columns) * float64(size)
 	switch {
-	case b != nil && need > float64(b.Left()):
+	case b != nil && need > float64(b.Remaining()):
 		return &MemoryError{most(need), b.used.Load(), b.limit}
 	case need > 1<<62:
 		return &MemoryError{most(need), 0, 1<<62 - 1}
@@ -57,15 +57,15 @@ func (b *Budget) Fits(rows, columns uint64, size int) error {
 	return nil
 }
 
-// Give gives bytes back.
-func (b *Budget) Give(bytes int64) {
+// Release gives bytes back.
+func (b *Budget) Release(bytes int64) {
 	if b != nil {
 		b.used.Add(-bytes)
 	}
 }
 
-// Left is the number of bytes that may still be taken.
-func (b *Budget) Left() int64 {
+// Remaining is the number of bytes that may still be taken.
+func (b *Budget) Remaining() int64 {
 	if b == nil {
 		return 1 << 62
 	}
@@ -80,8 +80,10 @@ type MemoryError struct {
 	Limit int64 // bytes that may be taken in all; 1: no memory is left
 }
 
-// Short is the MemoryError of need bytes, where none were taken before.
-func Short(need float64, limit int64) *MemoryError { return &MemoryError{most(need), 0, limit} }
+// MemoryShortage is the MemoryError of need bytes, where none were taken before.
+func MemoryShortage(need float64, limit int64) *MemoryError {
+	return &MemoryError{most(need), 0, limit}
+}
 
 // most is a number of bytes, or the largest that errors say.
 func most(need float64) int64 { return int64(min(need, 1<<62)) }
@@ -116,7 +118,7 @@ func Grow[T any](b *Budget, list []T, more int) ([]T, error) {
 	}
 	wide := max(need, cap(list)+cap(list)/2)
 	if b.Take(int64(wide)*size) != nil {
-		wide = need + int(max(0, b.Left()/size-int64(need))/2)
+		wide = need + int(max(0, b.Remaining()/size-int64(need))/2)
 		if err := b.Take(int64(wide) * size); err != nil {
 			return list, err
 		}
@@ -126,15 +128,15 @@ func Grow[T any](b *Budget, list []T, more int) ([]T, error) {
 	}
 	grown := make([]T, len(list), wide)
 	copy(grown, list)
-	b.Give(int64(cap(list)) * size)
+	b.Release(int64(cap(list)) * size)
 	return grown, nil
 }
 
-// Foresee is Grow for need items, where so many more are likely to follow: it makes room for those too, unless they take
+// GrowAhead is Grow for need items, where so many more are likely to follow: it makes room for those too, unless they take
 // more than a quarter of what is left of the budget.
-func Foresee[T any](b *Budget, list []T, need, follow int) ([]T, error) {
+func GrowAhead[T any](b *Budget, list []T, need, follow int) ([]T, error) {
 	var item T
-	if len(list)+need <= cap(list) || int64(follow) > b.Left()/int64(4*max(1, unsafe.Sizeof(item))) {
+	if len(list)+need <= cap(list) || int64(follow) > b.Remaining()/int64(4*max(1, unsafe.Sizeof(item))) {
 		return Grow(b, list, need)
 	}
 	if grown, err := Grow(b, list, need+follow); err == nil {

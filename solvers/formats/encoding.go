@@ -8,9 +8,9 @@ import (
 // mark is the byte order mark of UTF-8, which Windows programs write.
 const mark = "\ufeff"
 
-// Encoded tells how many of the first bytes of a file are the byte order mark of UTF-8. An error says that the file is
+// CheckEncoding tells how many of the first bytes of a file are the byte order mark of UTF-8. An error says that the file is
 // text of another encoding: by its mark, or by two characters of which every other byte is 0.
-func Encoded(head []byte) (skip int, err error) {
+func CheckEncoding(head []byte) (skip int, err error) {
 	other := ""
 	switch {
 	case bytes.HasPrefix(head, []byte(mark)):

@@ -53,12 +53,12 @@ func TestErrors(t *testing.T) {
 func TestBudget(t *testing.T) {
 	b := NewBudget(100)
 	list, err := Grow[int64](b, nil, 4)
-	if err != nil || cap(list) != 4 || b.Left() != 68 {
-		t.Errorf("%d %v, left %d", cap(list), err, b.Left())
+	if err != nil || cap(list) != 4 || b.Remaining() != 68 {
+		t.Errorf("%d %v, left %d", cap(list), err, b.Remaining())
 	}
 	list = append(list, 1, 2, 3, 4)
-	if list, err = Append(b, list, 5); err != nil || cap(list) != 6 || b.Left() != 52 || list[4] != 5 {
-		t.Errorf("%v %d %v, left %d", list, cap(list), err, b.Left())
+	if list, err = Append(b, list, 5); err != nil || cap(list) != 6 || b.Remaining() != 52 || list[4] != 5 {
+		t.Errorf("%v %d %v, left %d", list, cap(list), err, b.Remaining())
 	}
 	var full *MemoryError
 	if _, err = Append(b, list, 6, 7); !errors.As(err, &full) || full.Need != 56 || full.Limit != 100 {
@@ -81,9 +81,9 @@ func TestBudget(t *testing.T) {
 			t.Errorf("found %q, expected %q", err, c.want)
 		}
 	}
-	b.Give(48)
-	if b.Left() != 100 {
-		t.Errorf("left %d", b.Left())
+	b.Release(48)
+	if b.Remaining() != 100 {
+		t.Errorf("left %d", b.Remaining())
 	}
 	if _, err := Grow[int64](b, nil, 1<<62); !errors.As(err, &full) {
 		t.Error(err)
@@ -108,16 +108,16 @@ func TestForesee(t *testing.T) {
 		{8000, 10, 1000, 10, 10},
 		{0, 10, 0, 10, 10},
 	} {
-		list, err := Foresee[int64](NewBudget(int64(c.limit)), nil, c.need, c.follow)
+		list, err := GrowAhead[int64](NewBudget(int64(c.limit)), nil, c.need, c.follow)
 		if err != nil || cap(list) < c.least || cap(list) > c.most {
 			t.Errorf("%+v: room for %d, %v", c, cap(list), err)
 		}
 		first := cap(list)
-		if list, err = Foresee[int64](nil, list, c.need, 1<<40); err != nil || cap(list) != first {
+		if list, err = GrowAhead[int64](nil, list, c.need, 1<<40); err != nil || cap(list) != first {
 			t.Errorf("%+v: %d became %d though there was room, %v", c, first, cap(list), err)
 		}
 	}
-	if _, err := Foresee[int64](NewBudget(40), nil, 10, 1000); err == nil {
+	if _, err := GrowAhead[int64](NewBudget(40), nil, 10, 1000); err == nil {
 		t.Error("found room for 80 bytes in a budget of 40")
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"io"
 )
 
-// Literals reads JSON as Python's json writes it: NaN, Infinity and -Infinity, which JSON lacks, become strings. Lines stay
+// JSONLiterals reads JSON as Python's json writes it: NaN, Infinity and -Infinity, which JSON lacks, become strings. Lines stay
 // the same.
-func Literals(r io.Reader) io.Reader { return &literals{in: bufio.NewReader(r)} }
+func JSONLiterals(r io.Reader) io.Reader { return &literals{in: bufio.NewReader(r)} }
 
 type literals struct {
 	in      *bufio.Reader

@@ -51,7 +51,7 @@ func engineOf(v *device.Variant) engine {
 	all := engines()
 	e := all[slices.IndexFunc(all, func(e engine) bool { return e.name == ways.Value(v, "algorithm") })]
 	if tempers := ways.Value(v, "kernels") == "temper"; e.name == "portfolio" {
-		e.open = func(p *problem.Normal, o search.Setup) (search.Opened, error) { return openTeamOf(tempers, p, o) }
+		e.open = func(p *problem.Normal, o search.Setup) (search.OpenedEngine, error) { return openTeamOf(tempers, p, o) }
 	}
 	return e
 }
@@ -65,7 +65,7 @@ func (r *run) choose(p *problem.Normal) (tuned.Choice, engine, error) {
 		return tuned.Choice{}, r.plan.engine, nil
 	}
 	density := dense
-	if tempering.Suits(p) {
+	if tempering.PrefersReplicaExchange(p) {
 		density = sparse
 	}
 	w := algorithms.Workload(map[string]string{"density": density}, p.N, func(int) (*device.Variant, string) { return predicted(density, facts) })
@@ -123,9 +123,9 @@ func waysSubject() subject.Subject {
 		Kinds:   1,
 		Several: func(int) int { return several },
 		Draw: func(fixed map[string]string, size, _ int, seed uint64) (planted, error) {
-			kind := draw.Tiles
+			kind := draw.PlantedTiles
 			if fixed["density"] == dense {
-				kind = draw.Orthogonal
+				kind = draw.PlantedOrthogonal
 			}
 			inst, best, err := kind(size, seed)
 			return planted{inst, best}, err

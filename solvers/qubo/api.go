@@ -94,10 +94,10 @@ type ReadOptions = formats.Options
 const DefaultMemory = formats.DefaultMemory
 
 // Formats are the names of the formats that are read and written.
-func Formats() []string { return formats.Names() }
+func Formats() []string { return formats.FormatNames() }
 
 // About describes a format in one sentence.
-func About(format string) string { return formats.About(format) }
+func About(format string) string { return formats.Describe(format) }
 
 // FormatOf is the format that a file's name promises, empty where it promises none.
 func FormatOf(path string) string { return formats.OfPath(path) }
@@ -133,10 +133,10 @@ type Rules = search.Rules
 type Starts = search.Starts
 
 // Blends are the values of Starts.Blend, the default first.
-func Blends() []string { return search.Blends() }
+func Blends() []string { return search.BlendNames() }
 
 // Ascents are the values of Starts.Ascend, the default first.
-func Ascents() []string { return search.Ascents() }
+func Ascents() []string { return search.AscentNames() }
 
 // Printed is the Lambda of Starts that the paper prints, max/mean.
 const Printed = search.Printed

@@ -40,7 +40,7 @@ func (r *run) result(variant string) (*Result, error) {
 	out := &Result{Instance: inst.Source, Format: inst.Format, Form: inst.Form, Sense: inst.Sense, N: inst.N, Pairs: inst.Pairs(),
 		Value: value, Solution: problem.NewBits(x, inst.N), Target: r.o.Target, Met: r.told.met, History: r.told.history,
 		Device: r.o.Where(), Variant: variant, Reason: r.plan.reason, Seed: r.o.Seed, Rules: r.o.Rules, Used: r.told.used, Work: r.told.work,
-		Reduced: red.Left(), Parts: len(red.Parts), Exact: r.p.Exact, Fixed: fixed, Names: inst.Names, Notes: inst.Notes, objective: told}
+		Reduced: red.VariablesLeft(), Parts: len(red.Parts), Exact: r.p.Exact, Fixed: fixed, Names: inst.Names, Notes: inst.Notes, objective: told}
 	r.prove(out)
 	if lost := r.p.Lost; lost > 0 && !out.Proven {
 		out.Notes = append(slices.Clip(out.Notes), fmt.Sprintf("coefficients so small beside the others that the search takes them for 0, and the bound does not: %d", lost))
@@ -118,7 +118,7 @@ func (r *run) prove(out *Result) {
 		out.Proof = "the value does not meet the bound"
 	case !out.Proven:
 		out.Proof = "real coefficients were rounded to integers: the solution is the best for these, and the gap is what rounding may hide"
-	case r.bests.red.Left() == 0:
+	case r.bests.red.VariablesLeft() == 0:
 		out.Proof = "every variable is fixed or follows from others"
 	case visited:
 		out.Proof = "every solution of what preprocessing left was visited, or shown to be no better"

@@ -29,7 +29,7 @@ const mostNear = 1 << 12
 func (r *run) few(k int) bool {
 	c, f := r.bests.red.Parts[k], (*problem.Few)(nil)
 	if r.p.Over > 0 {
-		f = r.bests.red.Few(k, r.inst)
+		f = r.bests.red.PartObjective(k, r.inst)
 	} else {
 		f = c.Problem.Few()
 	}
@@ -42,18 +42,18 @@ func (r *run) few(k int) bool {
 		return r.fewSeveral(k, f, stop)
 	}
 	checks := 0
-	list, proven := reference.Best(f, 1, nil, func() bool {
+	list, proven := reference.BestSolutions(f, 1, nil, func() bool {
 		checks++
 		return checks > nodesFirst/reference.NodesPerCheck || stop()
 	})
 	if !proven && r.exhaustible(c.Problem) {
 		var near []uint64
-		if near, proven = reference.Within(c.Problem, r.p.Window(), mostNear, stop); proven {
+		if near, proven = reference.SolutionsWithin(c.Problem, r.p.Window(), mostNear, stop); proven {
 			list = []uint64{bestOf(f, near)}
 		}
 	}
 	if !proven {
-		list, proven = reference.Best(f, 1, nil, stop)
+		list, proven = reference.BestSolutions(f, 1, nil, stop)
 	}
 	if !proven {
 		for _, x := range list {
@@ -107,15 +107,15 @@ func (r *run) fewSeveral(k int, f *problem.Few, stop func() bool) (complete bool
 	case s.apart > 1:
 		for complete = true; complete && len(list) < s.limit; {
 			var next []uint64
-			if next, complete = reference.Best(f, 1, unlike, stop); len(next) == 0 {
+			if next, complete = reference.BestSolutions(f, 1, unlike, stop); len(next) == 0 {
 				break
 			}
 			list = append(list, next[0])
 		}
 	case mirrored: // one of each pair of mirror images
-		list, complete = reference.Best(f, s.limit, func(x uint64) bool { return x&1 == 0 }, stop)
+		list, complete = reference.BestSolutions(f, s.limit, func(x uint64) bool { return x&1 == 0 }, stop)
 	default:
-		list, complete = reference.Best(f, s.limit, nil, stop)
+		list, complete = reference.BestSolutions(f, s.limit, nil, stop)
 	}
 	for at, x := range list {
 		y := []uint64{x}[:problem.Words(f.N)]

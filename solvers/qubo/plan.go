@@ -25,16 +25,16 @@ type engine struct {
 	variant bool     // takes Options.Variant
 	several bool     // takes several devices
 	// open makes a search of one problem ready. The memory that it takes is freed by
-	// Close of search.Opened, which may be nil.
-	open func(p *problem.Normal, o search.Setup) (search.Opened, error)
+	// Close of search.OpenedEngine, which may be nil.
+	open func(p *problem.Normal, o search.Setup) (search.OpenedEngine, error)
 }
 
 // engines are all of them, the best first.
 func engines() []engine {
 	everywhere := []string{device.CUDA, device.Emulated, device.Host}
-	plain := func(s search.Searcher) func(*problem.Normal, search.Setup) (search.Opened, error) {
-		return func(*problem.Normal, search.Setup) (search.Opened, error) {
-			return search.Opened{Searcher: s}, nil
+	plain := func(s search.Searcher) func(*problem.Normal, search.Setup) (search.OpenedEngine, error) {
+		return func(*problem.Normal, search.Setup) (search.OpenedEngine, error) {
+			return search.OpenedEngine{Searcher: s}, nil
 		}
 	}
 	return []engine{

@@ -13,21 +13,21 @@ import (
 )
 
 // openTeam is openTeamOf with the search on the device that suits the problem.
-func openTeam(p *problem.Normal, o search.Setup) (search.Opened, error) {
-	return openTeamOf(tempering.Suits(p), p, o)
+func openTeam(p *problem.Normal, o search.Setup) (search.OpenedEngine, error) {
+	return openTeamOf(tempering.PrefersReplicaExchange(p), p, o)
 }
 
 // openTeamOf makes a search on the device and one on the host ready, or one of them
 // where the other is left out. The device's is qubo/temper if tempers, else, or where
 // that is left out, qubo/bulk.
-func openTeamOf(tempers bool, p *problem.Normal, o search.Setup) (search.Opened, error) {
-	portfolio := host.Beside{Without: o.Without}
+func openTeamOf(tempers bool, p *problem.Normal, o search.Setup) (search.OpenedEngine, error) {
+	portfolio := host.Companion{Without: o.Without}
 	out := func(name string) bool { return slices.Contains(o.Without, name) }
 	temper := tempers && !out("temper") && (o.Variant == "" || tempering.HasVariant(o.Variant))
 	if !temper && out("bulk") {
-		return search.Opened{Searcher: portfolio, Used: map[string]Rules{"host": host.RulesFor(o.Rules, p.N)}}, nil
+		return search.OpenedEngine{Searcher: portfolio, Used: map[string]Rules{"host": host.RulesFor(o.Rules, p.N)}}, nil
 	}
-	e, err := search.Opened{}, search.ErrUnfit
+	e, err := search.OpenedEngine{}, search.ErrUnfit
 	if temper {
 		e, err = tempering.Open(p, o)
 	}

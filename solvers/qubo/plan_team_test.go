@@ -85,7 +85,7 @@ func TestTeam(t *testing.T) {
 	target := p.Objective(solved(t, inst, Options{Work: 200000}).Value.Float())
 	last := int64(math.MinInt64)
 	start := time.Now()
-	did, err := search.Team{reference.Search{}, host.Beside{}}.Search(t.Context(), p, search.Options{Began: start, Deadline: start.Add(20 * time.Second), Target: &target, Elite: func(int64, []uint64) {}},
+	did, err := search.Team{reference.Search{}, host.Companion{}}.Search(t.Context(), p, search.Options{Began: start, Deadline: start.Add(20 * time.Second), Target: &target, Elite: func(int64, []uint64) {}},
 		func(v int64, x []uint64, _ time.Duration) {
 			if v <= last || p.Value(x) != v {
 				t.Errorf("told %d after %d of a solution worth %d", v, last, p.Value(x))
@@ -117,14 +117,14 @@ func TestTemperEngine(t *testing.T) {
 			p.Diag[k] *= size
 		}
 		best, _ := reference.Exhaust(p)
-		for name, open := range map[string]func(*problem.Normal, search.Setup) (search.Opened, error){"temper": tempering.Open, "team": openTeam} {
+		for name, open := range map[string]func(*problem.Normal, search.Setup) (search.OpenedEngine, error){"temper": tempering.Open, "team": openTeam} {
 			e, err := open(p, search.Setup{Settings: solve.Settings{Devices: []device.Device{d, d}[:1+size%2]}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			var values []int64
 			o := search.Options{Began: time.Now(), Target: &best, Seed: 3, Workers: 1, Deadline: time.Now().Add(time.Minute)}
-			if _, err := e.Searcher.Search(context.Background(), p, o, qubotest.Improving(t, p, &values)); err != nil || values[len(values)-1] != best {
+			if _, err := e.Searcher.Search(context.Background(), p, o, qubotest.CollectImprovements(t, p, &values)); err != nil || values[len(values)-1] != best {
 				t.Errorf("%s, weights up to %d, %s: found %d (%v), the best is %d", name, size, e.Label, values, err, best)
 			}
 			if err := e.Close(); err != nil {
@@ -133,7 +133,7 @@ func TestTemperEngine(t *testing.T) {
 		}
 	}
 	dense := qubotest.Dense(30, 4, 1, 4, 1, 1)
-	if e, err := openTeam(dense, search.Setup{Settings: solve.Settings{Devices: []device.Device{d}}}); err != nil || tempering.Suits(dense) || tempering.HasVariant(e.Label) {
+	if e, err := openTeam(dense, search.Setup{Settings: solve.Settings{Devices: []device.Device{d}}}); err != nil || tempering.PrefersReplicaExchange(dense) || tempering.HasVariant(e.Label) {
 		t.Errorf("a dense problem is searched by %s (%v)", e.Label, err)
 	} else if err := e.Close(); err != nil {
 		t.Error(err)
@@ -155,12 +155,12 @@ func TestEnginesWithout(t *testing.T) {
 		{nil, func(s search.Searcher) bool { t, ok := s.(search.Team); return ok && len(t) == 2 }},
 		{[]string{"host"}, func(s search.Searcher) bool { _, ok := s.(*tabu.Island); return ok }},
 		{[]string{"bulk", "reheat"}, func(s search.Searcher) bool {
-			b, ok := s.(host.Beside)
+			b, ok := s.(host.Companion)
 			return ok && slices.Contains(b.Without, "reheat")
 		}},
 		{[]string{"cross", "anneal"}, func(s search.Searcher) bool {
 			t := s.(search.Team)
-			return slices.Contains(t[0].(*tabu.Island).Without, "cross") && slices.Contains(t[1].(host.Beside).Without, "anneal")
+			return slices.Contains(t[0].(*tabu.Island).Without, "cross") && slices.Contains(t[1].(host.Companion).Without, "anneal")
 		}},
 	} {
 		e, err := openTeam(p, search.Setup{Settings: solve.Settings{Devices: []device.Device{d}}, Without: c.without})

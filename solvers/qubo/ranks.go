@@ -104,7 +104,7 @@ func islands(ctx context.Context, ranks collective.Ranks, s search.Searcher, p *
 			}
 			return a.work, err
 		}
-		if a.bestX != nil && o.Met(a.best) {
+		if a.bestX != nil && o.TargetMet(a.best) {
 			stop() // the target is met: this rank's search ends too
 		}
 		if all {
@@ -134,7 +134,7 @@ func (a *archipelago) epochs(ctx context.Context, s search.Searcher) (search.Wor
 		if _, err := a.meet(stopped); err != nil {
 			return a.work, err
 		}
-		if a.own[wordEnded] != 0 || a.bestX != nil && a.o.Met(a.best) {
+		if a.own[wordEnded] != 0 || a.bestX != nil && a.o.TargetMet(a.best) {
 			break
 		}
 		o.Start = a.bestX

@@ -50,7 +50,7 @@ func (r *run) solve() (*Result, error) {
 		r.target = &t
 	}
 	r.several = solutions{limit: r.o.Solutions, apart: max(1, r.o.Distance), n: r.inst.N, mirror: r.inst.Mirrored()}
-	r.o.Say("%d of %d variables are left in %d components: the others are fixed or follow", red.Left(), r.inst.N, len(red.Parts))
+	r.o.Say("%d of %d variables are left in %d components: the others are fixed or follow", red.VariablesLeft(), r.inst.N, len(red.Parts))
 	r.begin(red)
 	variant := ""
 	var lost error // the end of a device
@@ -238,7 +238,7 @@ func (r *run) search(k int, share float64) (label string, err error) {
 // open opens an engine for p and returns the names of the engine and of its variant. The engine is
 // the plan's, or the one that tuning favours for p. Where it cannot hold p and the user named
 // nothing, open takes the host's engine.
-func (r *run) open(p *problem.Normal) (e search.Opened, label string, err error) {
+func (r *run) open(p *problem.Normal) (e search.OpenedEngine, label string, err error) {
 	way, chosen, err := r.choose(p)
 	if err != nil {
 		return e, "", err
@@ -259,7 +259,7 @@ func (r *run) open(p *problem.Normal) (e search.Opened, label string, err error)
 		}
 		return e, "", err
 	}
-	if r.told.used = e.Used; r.o.Rules.Within(p.N) != r.o.Rules {
+	if r.told.used = e.Used; r.o.Rules.ForSize(p.N) != r.o.Rules {
 		r.o.Say("a component of %d variables has the default tenure, spread or distance: %s is for more", p.N, r.o.Rules)
 	}
 	label = "qubo/" + name

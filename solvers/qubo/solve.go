@@ -131,7 +131,7 @@ func (s *Session) Solve(ctx context.Context, inst *Instance) (*Result, error) {
 	}
 	need := inst.Memory()
 	if o.Say("takes about %s of memory besides the instance", device.Size(need)); o.Memory > 0 && need > o.Memory {
-		return nil, fmt.Errorf("besides the instance solving would take %w: %w", formats.Short(float64(need), o.Memory), device.ErrMemory)
+		return nil, fmt.Errorf("besides the instance solving would take %w: %w", formats.MemoryShortage(float64(need), o.Memory), device.ErrMemory)
 	}
 	if r.p, err = inst.Normal(); err != nil {
 		return nil, err

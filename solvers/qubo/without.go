@@ -18,7 +18,7 @@ import (
 // pool is empty.
 func Parts(engine string) []string {
 	var members []string
-	walks, operators := host.Methods(), tabu.Operators()
+	walks, operators := host.MethodNames(), tabu.Operators()
 	switch engine {
 	case "", "portfolio":
 		members = []string{"temper", "bulk", "host"}

@@ -7,7 +7,7 @@ import (
 )
 
 func TestTranspose(t *testing.T) {
-	for _, inst := range enginetest.Forms(t) {
+	for _, inst := range enginetest.InstancesOfEveryForm(t) {
 		other := inst.Transpose()
 		if err := other.Check(); err != nil {
 			t.Fatal(err)

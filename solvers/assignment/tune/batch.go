@@ -33,7 +33,7 @@ func (tunableBatch) Sizes(f device.Facts) []int {
 }
 
 func (tunableBatch) Feasible(v *device.Variant, f device.Facts, size int) error {
-	return batch.Fits(v, f, int(batch.StateBytes(int64(size), int64(size))))
+	return batch.CheckFits(v, f, int(batch.StateBytes(int64(size), int64(size))))
 }
 
 // Workload is the description by which a variant is chosen.
@@ -95,14 +95,14 @@ func (t tunableBatch) Open(d device.Device, v *device.Variant) (subject.Runner, 
 // newBatchJob opens an engine for the instances that have rows.
 func newBatchJob(d device.Device, v *device.Variant, t *trialBatch) (subject.Job, error) {
 	j := &batchJob{}
-	var shapes []batch.Shape
+	var shapes []batch.DenseLayout
 	for _, trial := range t.members {
 		p := trial.p
 		if p.Rows == 0 {
 			continue
 		}
 		j.members = append(j.members, trial)
-		shapes = append(shapes, batch.Shape{First: j.pairs, Stride: int64(p.Cols), Rows: p.Rows, Cols: p.Cols, Scale: p.Scale})
+		shapes = append(shapes, batch.DenseLayout{First: j.pairs, Stride: int64(p.Cols), Rows: p.Rows, Cols: p.Cols, Scale: p.Scale})
 		j.pairs += int64(p.Rows) * int64(p.Cols)
 	}
 	var err error
@@ -147,7 +147,7 @@ func (j *batchJob) Check(device.Stream) error {
 		sol, full := j.Solution(k)
 		var failed error
 		if !full {
-			failed = &engine.Infeasible{Rows: batch.Violator(trial.p, sol.Column)}
+			failed = &engine.Infeasible{Rows: batch.HallViolator(trial.p, sol.Column)}
 		}
 		if err := trial.agree(sol, failed, nil); err != nil {
 			return fmt.Errorf("instance %d of %d x %d: %w", k, trial.p.Rows, trial.p.Cols, err)

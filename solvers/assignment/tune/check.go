@@ -40,7 +40,7 @@ func (tunableCheck) Cases(fixed map[string]string) ([]subject.Case, error) {
 	value := problem.Value(fixed["value"])
 	var cases []subject.Case
 	for k, shape := range [][2]int{{0, 0}, {0, 3}, {1, 1}, {3, 5}, {40, 40}, {37, 45}, {70, 130}} {
-		p := draw.Plant(value, shape[0], shape[1], k%2 == 1, false, uint64(k+1)<<40)
+		p := draw.DrawPlanted(value, shape[0], shape[1], k%2 == 1, false, uint64(k+1)<<40)
 		cases = append(cases, subject.Case{Name: fmt.Sprintf("sound, %d x %d", p.Rows, p.Cols), Instance: p})
 	}
 	for k, spoil := range []struct {
@@ -49,7 +49,7 @@ func (tunableCheck) Cases(fixed map[string]string) ([]subject.Case, error) {
 	}{
 		{"a dual too large", func(p *draw.Planted) { p.Solution.U[40] += 700 }},
 		{"a dual too small", func(p *draw.Planted) { p.Solution.U[0]-- }},
-		{"an unmatched column's dual", func(p *draw.Planted) { p.Solution.V[p.Free()]-- }},
+		{"an unmatched column's dual", func(p *draw.Planted) { p.Solution.V[p.FreeColumn()]-- }},
 		{"columns exchanged", func(p *draw.Planted) {
 			c := p.Solution.Column
 			c[3], c[30] = c[30], c[3]
@@ -57,7 +57,7 @@ func (tunableCheck) Cases(fixed map[string]string) ([]subject.Case, error) {
 		{"a column twice", func(p *draw.Planted) { p.Solution.Column[20] = p.Solution.Column[21] }},
 		{"a forbidden pair", func(p *draw.Planted) { p.Instance.Forbid(40*p.Cols + int(p.Solution.Column[40])) }},
 	} {
-		p := draw.Plant(value, 41, 43, k%2 == 1, false, uint64(k+100)<<40)
+		p := draw.DrawPlanted(value, 41, 43, k%2 == 1, false, uint64(k+100)<<40)
 		spoil.spoil(p)
 		p.Wrong = true
 		cases = append(cases, subject.Case{Name: spoil.name, Instance: p})
@@ -66,7 +66,7 @@ func (tunableCheck) Cases(fixed map[string]string) ([]subject.Case, error) {
 }
 
 func (tunableCheck) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
-	return draw.Plant(problem.Value(fixed["value"]), size, size, false, false, seed<<40), nil
+	return draw.DrawPlanted(problem.Value(fixed["value"]), size, size, false, false, seed<<40), nil
 }
 
 func (tunableCheck) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
@@ -109,10 +109,10 @@ func (j *checkJob) Run(s device.Stream) error {
 func (j *checkJob) Check(s device.Stream) error {
 	j.Stream = s
 	total := verify.NewFindings()
-	if err := j.Collect(&total); err != nil {
+	if err := j.CollectFindings(&total); err != nil {
 		return err
 	}
-	err := total.Judge(j.p.Normal, j.p.Solution)
+	err := total.CheckOptimal(j.p.Normal, j.p.Solution)
 	if j.p.Wrong && err == nil {
 		return fmt.Errorf("%w: a spoiled certificate passed", problem.ErrCheck)
 	}

@@ -67,7 +67,7 @@ func (tunablePoints) Cases(fixed map[string]string) ([]subject.Case, error) {
 		{"high", 45, 20, 2, 1000, false},
 		{"to maximise", 30, 30, 2, 1000, true},
 	} {
-		inst := draw.Strew(fixed["metric"], fixed["floor"], c.rows, c.cols, c.dim, c.width, uint64(k+1)<<40)
+		inst := draw.ScatterPoints(fixed["metric"], fixed["floor"], c.rows, c.cols, c.dim, c.width, uint64(k+1)<<40)
 		inst.Maximize = c.maximize
 		trial, err := newTrial(inst, nil)
 		if err != nil {
@@ -80,7 +80,7 @@ func (tunablePoints) Cases(fixed map[string]string) ([]subject.Case, error) {
 
 // Instance strews points in a square.
 func (tunablePoints) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
-	return newTrial(draw.Strew(fixed["metric"], fixed["floor"], size, size, 2, 1e6, seed<<40), nil)
+	return newTrial(draw.ScatterPoints(fixed["metric"], fixed["floor"], size, size, 2, 1e6, seed<<40), nil)
 }
 
 func (tunablePoints) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
@@ -185,7 +185,7 @@ func (tunablePointcheck) Cases(fixed map[string]string) ([]subject.Case, error) 
 		{"columns exchanged", 41, 43, func(s *engine.Solution) { s.Column[3], s.Column[30] = s.Column[30], s.Column[3] }},
 		{"a column twice", 41, 43, func(s *engine.Solution) { s.Column[20] = s.Column[21] }},
 	} {
-		p, err := problem.Normalise(draw.Strew(fixed["metric"], floorOf(fixed), c.rows, c.cols, 1+k%3, 1000, uint64(k+1)<<40))
+		p, err := problem.Normalise(draw.ScatterPoints(fixed["metric"], floorOf(fixed), c.rows, c.cols, 1+k%3, 1000, uint64(k+1)<<40))
 		if err != nil {
 			return nil, err
 		}
@@ -204,7 +204,7 @@ func (tunablePointcheck) Cases(fixed map[string]string) ([]subject.Case, error) 
 // Instance has duals 0 and pairs in the order of the points: a certificate that
 // is wrong, in the time of a right one.
 func (tunablePointcheck) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
-	p, err := problem.Normalise(draw.Strew(fixed["metric"], floorOf(fixed), size, size, 2, 1e6, seed<<40))
+	p, err := problem.Normalise(draw.ScatterPoints(fixed["metric"], floorOf(fixed), size, size, 2, 1e6, seed<<40))
 	if err != nil {
 		return nil, err
 	}
@@ -245,10 +245,10 @@ func (j *proofJob) Run(s device.Stream) error {
 func (j *proofJob) Check(s device.Stream) error {
 	j.Stream = s
 	total := verify.NewFindings()
-	if err := j.Collect(&total); err != nil {
+	if err := j.CollectFindings(&total); err != nil {
 		return err
 	}
-	err := total.Judge(j.p.Normal, j.p.sol)
+	err := total.CheckOptimal(j.p.Normal, j.p.sol)
 	if !j.p.wrong {
 		return err
 	}

@@ -63,11 +63,11 @@ func (j *scanJob) Run(device.Stream) error {
 		return nil
 	}
 	j.scan.ColumnMinima(make([]int64, j.p.Rows), j.v, j.threads)
-	host.Each(j.threads, j.p.Rows, func() func(low, high int) {
+	host.ParallelParts(j.threads, j.p.Rows, func() func(low, high int) {
 		r := j.scan.Reader()
 		return func(low, high int) {
 			for i := low; i < high; i++ {
-				j.edges[i], j.bounds[i] = r.Least(i, j.v, scanned, j.p.Cols, -problem.Infinity, j.edges[i][:0])
+				j.edges[i], j.bounds[i] = r.AppendLeast(i, j.v, scanned, j.p.Cols, -problem.Infinity, j.edges[i][:0])
 			}
 		}
 	})

@@ -24,7 +24,7 @@ import (
 // Subjects are the families of this problem, for the tuner.
 func Subjects() []subject.Subject {
 	var list []subject.Subject
-	for _, f := range families.All() {
+	for _, f := range families.DeviceFamilies() {
 		list = append(list, tunable{f})
 	}
 	return append(list, newTunableBatch(), tunableCheck{}, tunablePoints{}, tunablePointcheck{}, tunableDuals{}, newTunableScan())

@@ -23,14 +23,14 @@ type cell struct {
 // errQuote is the error of a quote that ends elsewhere than its cell.
 var errQuote = errors.New("found a quote that does not end where its cell does, expected its end on the same line")
 
-// skipped reports lines below the first one that hold no data: those without text, and comments, which begin with # and a
+// isSkipped reports lines below the first one that hold no data: those without text, and comments, which begin with # and a
 // blank.
-func skipped(line []byte) bool { return Passed(line, "#", false) }
+func isSkipped(line []byte) bool { return IsBlankOrComment(line, "#", false) }
 
-// Passed reports lines that hold no data: those without text, and comments. A comment begins with one of the marks, and a
+// IsBlankOrComment reports lines that hold no data: those without text, and comments. A comment begins with one of the marks, and a
 // blank or nothing stands behind it: #N/A and #1 are data. Above the first line of a table another character may stand
 // there too, but neither a delimiter nor, on the whole line, a number or a spreadsheet's error value.
-func Passed(line []byte, marks string, above bool) bool {
+func IsBlankOrComment(line []byte, marks string, above bool) bool {
 	line = bytes.TrimSpace(line)
 	if len(line) > 2 && line[0] == '"' && line[2] == ' ' { // a comment that a spreadsheet put in quotes
 		line = line[1:]
@@ -65,9 +65,9 @@ func holdsData(line []byte) bool {
 	return false
 }
 
-// Separator reads the line that spreadsheets write, or look for, before a table: sep= and its delimiter. is tells whether
+// ReadSeparator reads the line that spreadsheets write, or look for, before a table: sep= and its delimiter. is tells whether
 // the line is one; an error says that its delimiter is none of a comma, a semicolon and a tab.
-func Separator(line []byte) (delimiter byte, is bool, err error) {
+func ReadSeparator(line []byte) (delimiter byte, is bool, err error) {
 	line = bytes.TrimLeft(line, " \"")
 	if len(line) < 4 || !strings.EqualFold(string(line[:4]), "sep=") {
 		return 0, false, nil
@@ -81,8 +81,8 @@ func Separator(line []byte) (delimiter byte, is bool, err error) {
 	return 0, true, fmt.Errorf("found %s, expected sep= and a comma, a semicolon or a tab", formats.Quote(line))
 }
 
-// Delimiter is the first of a comma, a semicolon and a tab in a line, outside quotes; a comma where there is none.
-func Delimiter(line []byte) byte {
+// DetectDelimiter is the first of a comma, a semicolon and a tab in a line, outside quotes; a comma where there is none.
+func DetectDelimiter(line []byte) byte {
 	quoted := false
 	for _, c := range line {
 		switch {
@@ -95,18 +95,18 @@ func Delimiter(line []byte) byte {
 	return ','
 }
 
-// Split appends the cells of a line, without the blanks round them and inside their quotes. A quote that does not end where
+// SplitCells appends the cells of a line, without the blanks round them and inside their quotes. A quote that does not end where
 // its cell does is an error.
-func Split(list []string, line []byte, delimiter byte) ([]string, error) {
-	cells, err := split(nil, line, delimiter)
+func SplitCells(list []string, line []byte, delimiter byte) ([]string, error) {
+	cells, err := splitCells(nil, line, delimiter)
 	for _, c := range cells {
 		list = append(list, string(c.word))
 	}
 	return list, err
 }
 
-// split appends the cells of a line.
-func split(cells []cell, line []byte, delimiter byte) ([]cell, error) {
+// splitCells appends the cells of a line.
+func splitCells(cells []cell, line []byte, delimiter byte) ([]cell, error) {
 	switch quotes := bytes.IndexByte(line, '"') >= 0; {
 	case quotes:
 		return splitQuoted(cells, line, delimiter)
@@ -143,7 +143,7 @@ func cellEnd(line []byte, at int, delimiter byte) int {
 	return at
 }
 
-// splitQuoted is split of a line with quotes. One stands round a cell where it begins the cell; in it two quotes are one.
+// splitQuoted is splitCells of a line with quotes. One stands round a cell where it begins the cell; in it two quotes are one.
 func splitQuoted(cells []cell, line []byte, delimiter byte) ([]cell, error) {
 	blanks := delimiter == ' '
 	ends := func(at int) bool {
@@ -217,22 +217,22 @@ func trim(word []byte) []byte {
 	return word
 }
 
-// number reports whether a cell looks like a number, one with a decimal comma
+// isNumber reports whether a cell looks like a number, one with a decimal comma
 // included, which is refused later.
-func (c cell) number() bool { return text.IsNumber(c.word) || text.DecimalComma(c.word) }
+func (c cell) isNumber() bool { return text.IsNumber(c.word) || text.DecimalComma(c.word) }
 
-// missing reports words that stand for no number.
-func (c cell) missing() bool { return names.Missing(string(c.word)) }
+// isMissing reports words that stand for no number.
+func (c cell) isMissing() bool { return names.IsMissing(string(c.word)) }
 
 // errorValue reports the error values of spreadsheets.
 func (c cell) errorValue() bool {
 	return len(c.word) > 0 && (c.word[0] == '#' || c.word[0] == 'E') && names.ErrorValue(string(c.word))
 }
 
-func (c cell) empty() bool { return len(c.word) == 0 }
+func (c cell) isEmpty() bool { return len(c.word) == 0 }
 
-// named reports names for a column of names.
-func (c cell) named() bool {
+// isName reports names for a column of names.
+func (c cell) isName() bool {
 	name := string(c.word)
 	for _, end := range []string{"_id", " id", "Id", "ID", ".id", "-id"} {
 		if strings.HasSuffix(name, end) {
@@ -249,15 +249,15 @@ func (c cell) named() bool {
 // wordAmong is the first cell that is no number, -1 where all are.
 func wordAmong(cells []cell) int {
 	for k, c := range cells {
-		if !c.number() {
+		if !c.isNumber() {
 			return k
 		}
 	}
 	return -1
 }
 
-// count is the number of cells for which `so` is true.
-func count(cells []cell, so func(cell) bool) int {
+// countCells is the number of cells for which `so` is true.
+func countCells(cells []cell, so func(cell) bool) int {
 	n := 0
 	for _, c := range cells {
 		if so(c) {
@@ -267,10 +267,10 @@ func count(cells []cell, so func(cell) bool) int {
 	return n
 }
 
-// counted reports cells that are exactly 0 to n-1.
-func counted(cells []cell) bool {
+// isSequence reports cells that are exactly 0 to n-1.
+func isSequence(cells []cell) bool {
 	for k, c := range cells {
-		if v, ok := text.Int(c.word); !ok || v != int64(k) {
+		if v, ok := text.ParseInt(c.word); !ok || v != int64(k) {
 			return false
 		}
 	}

@@ -5,7 +5,7 @@
 //
 // Cells stand between commas, semicolons, tabs or blanks; those in quotes may
 // hold any of these. A line sep= above the table tells the delimiter. Lines without
-// text are left out, and comments, which Passed describes. What is read how:
+// text are left out, and comments, which IsBlankOrComment describes. What is read how:
 //
 //   - An empty first cell stands above an index, where words follow it, numbers
 //     above a first column of words, quoted numbers, or 0 to n-1 above 0 to m-1: the
@@ -106,9 +106,9 @@ func (l Layout) String() string {
 	return said
 }
 
-// A Body takes the cells of a table. A part holds the cells of a block of lines; New and Cell are
+// A CellSink takes the cells of a table. A part holds the cells of a block of lines; New and Cell are
 // called on all cores, Keep in the order of the file.
-type Body[T any] struct {
+type CellSink[T any] struct {
 	New  func() T                          // an empty part
 	Cell func(part T, word []byte) error   // a cell of the table, row by row; errors get `file:line: column c:`
 	Keep func(b *text.Block, part T) error // the next part
@@ -118,14 +118,14 @@ type Body[T any] struct {
 // Read reads a table from the rest of a file. All rows have the same number of cells. Body.Cell
 // decides which cells are numbers, also of empty cells, NA, NaN and infinities; the layout depends
 // only on words that look like numbers.
-func Read[T any](ctx context.Context, f *text.File, o Options, body Body[T]) (Layout, error) {
+func Read[T any](ctx context.Context, f *text.File, o Options, body CellSink[T]) (Layout, error) {
 	h, err := readHead(f, &o)
 	if err != nil {
 		return Layout{}, err
 	}
-	p, err := h.decide(o)
+	p, err := h.decideLayout(o)
 	if err != nil {
-		return Layout{}, located(f, h.line[0], err)
+		return Layout{}, withLine(f, h.line[0], err)
 	}
 	t := &table[T]{plan: p, body: body, o: o, name: f.Name()}
 	for k := range h.text {
@@ -133,32 +133,32 @@ func Read[T any](ctx context.Context, f *text.File, o Options, body Body[T]) (La
 			continue
 		}
 		b := text.NewBlock(f.Name(), h.line[k], h.text[k])
-		part, err := t.parse(b)
+		part, err := t.parseBlock(b)
 		if err == nil {
 			b.Rewind()
-			err = t.keep(b, part)
+			err = t.addBlock(b, part)
 		}
 		if err != nil {
-			return Layout{}, located(f, h.line[k], err)
+			return Layout{}, withLine(f, h.line[k], err)
 		}
 	}
-	if err := text.Each(ctx, f, text.Lines, t.parse, t.keep); err != nil {
+	if err := text.ParseBlocks(ctx, f, text.Lines, t.parseBlock, t.addBlock); err != nil {
 		return Layout{}, err
 	}
 	if t.Height == 0 {
 		return Layout{}, f.Errorf("found no numbers, expected a row a line")
 	}
-	if err := t.undecided(f.Name(), h.line[0]); err != nil {
+	if err := t.ambiguousIndex(f.Name(), h.line[0]); err != nil {
 		return Layout{}, err
 	}
 	return t.Layout, nil
 }
 
-// Matrix reads a table of numbers into n, row by row; n.Infinite says which infinity is allowed. bad
+// ReadMatrix reads a table of numbers into n, row by row; n.Infinite says which infinity is allowed. bad
 // is the error of a cell that is no number.
-func Matrix(ctx context.Context, f *text.File, o Options, n *text.Numbers, bad func(word []byte) error) (Layout, error) {
+func ReadMatrix(ctx context.Context, f *text.File, o Options, n *text.Numbers, bad func(word []byte) error) (Layout, error) {
 	parts := text.Pool(n.Infinite)
-	return Read(ctx, f, o, Body[*text.Numbers]{
+	return Read(ctx, f, o, CellSink[*text.Numbers]{
 		New: func() *text.Numbers { return parts.Get().(*text.Numbers) },
 		Cell: func(part *text.Numbers, word []byte) error {
 			if !part.Add(word) {
@@ -168,7 +168,7 @@ func Matrix(ctx context.Context, f *text.File, o Options, n *text.Numbers, bad f
 		},
 		Keep: func(_ *text.Block, part *text.Numbers) error {
 			count := n.Len() + part.Len()
-			err := n.Foresee(o.Budget, part.Len(), f.Follow(count))
+			err := n.GrowAhead(o.Budget, part.Len(), f.EstimateRest(count))
 			if err == nil {
 				err = n.Append(o.Budget, part)
 			}
@@ -184,18 +184,18 @@ func Matrix(ctx context.Context, f *text.File, o Options, n *text.Numbers, bad f
 	})
 }
 
-// A Record takes the records of a list, as a Body takes cells. First gets the first of them, before all others.
-type Record[T any] struct {
+// A RecordSink takes the records of a list, as a CellSink takes cells. First gets the first of them, before all others.
+type RecordSink[T any] struct {
 	First func(cells [][]byte)
 	New   func() T
 	Line  func(part T, line int, cells [][]byte) error // line counts from 0 within the block: Keep adds the block's First
 	Keep  func(b *text.Block, part T) error
 }
 
-// Records reads lines of so many cells each, such as row, column and cost. o may say that the first line is a header,
+// ReadRecords reads lines of so many cells each, such as row, column and cost. o may say that the first line is a header,
 // which is left out, or that it is none; where o says nothing, it is one if no cell of it is a number, or missing, and
 // another line follows. An empty cell before it stands above an index, which is left out.
-func Records[T any](ctx context.Context, f *text.File, o Options, cells int, what string, record Record[T]) (Layout, error) {
+func ReadRecords[T any](ctx context.Context, f *text.File, o Options, cells int, what string, record RecordSink[T]) (Layout, error) {
 	h, err := readHead(f, &o)
 	if err != nil {
 		return Layout{}, err
@@ -206,16 +206,16 @@ func Records[T any](ctx context.Context, f *text.File, o Options, cells int, wha
 	}
 	rows := make([][]cell, len(h.text))
 	for k := range rows {
-		if rows[k], err = split(nil, h.text[k], o.Delimiter); err != nil {
+		if rows[k], err = splitCells(nil, h.text[k], o.Delimiter); err != nil {
 			return l, formats.Errorf(f.Name(), h.line[k], "%w", err)
 		}
 	}
 	before := 0 // cells of an index
-	if len(rows[0]) == cells+1 && rows[0][0].empty() {
+	if len(rows[0]) == cells+1 && rows[0][0].isEmpty() {
 		before = 1
 	}
 	if first := rows[0][before:]; o.Header == Ask && len(rows) > 1 && len(first) == cells {
-		l.Header = count(first, func(c cell) bool { return c.number() || c.missing() }) == 0
+		l.Header = countCells(first, func(c cell) bool { return c.isNumber() || c.isMissing() }) == 0
 	}
 	if !l.Header {
 		before = 0
@@ -243,14 +243,14 @@ func Records[T any](ctx context.Context, f *text.File, o Options, cells int, wha
 			if !ok {
 				return p, nil
 			}
-			if skipped(line) {
+			if isSkipped(line) {
 				continue
 			}
 			if list = list[:0]; o.Delimiter == ' ' && bytes.IndexByte(line, '"') < 0 {
-				list = text.Split(list, line)
+				list = text.SplitWords(list, line)
 			} else {
 				var err error
-				if row, err = split(row[:0], line, o.Delimiter); err != nil {
+				if row, err = splitCells(row[:0], line, o.Delimiter); err != nil {
 					return p, err
 				}
 				list = wordsOf(list, row)
@@ -275,8 +275,8 @@ func Records[T any](ctx context.Context, f *text.File, o Options, cells int, wha
 			err = keep(b, p)
 		}
 		if err != nil {
-			return l, located(f, h.line[k], err)
+			return l, withLine(f, h.line[k], err)
 		}
 	}
-	return l, text.Each(ctx, f, text.Lines, parse, keep)
+	return l, text.ParseBlocks(ctx, f, text.Lines, parse, keep)
 }

@@ -29,7 +29,7 @@ func read(t testing.TB, data string, o Options, block int) (string, error) {
 		return "", err
 	}
 	n := &text.Numbers{Infinite: math.Inf(1)}
-	l, err := Matrix(t.Context(), f, o, n, bad)
+	l, err := ReadMatrix(t.Context(), f, o, n, bad)
 	if err != nil {
 		return "", err
 	}
@@ -246,7 +246,7 @@ func triples(t testing.TB, data string, o Options, block int) (string, error) {
 	}
 	type list struct{ rows []string }
 	var all []string
-	l, err := Records(t.Context(), f, o, 3, "row, column and cost", Record[*list]{
+	l, err := ReadRecords(t.Context(), f, o, 3, "row, column and cost", RecordSink[*list]{
 		First: func([][]byte) {},
 		New:   func() *list { return &list{} },
 		Line: func(p *list, line int, cells [][]byte) error {
@@ -265,7 +265,7 @@ func triples(t testing.TB, data string, o Options, block int) (string, error) {
 				if err != nil {
 					return err
 				}
-				all = append(all, fmt.Sprintf("%d:%s", k+b.First(), rest))
+				all = append(all, fmt.Sprintf("%d:%s", k+b.FirstLine(), rest))
 			}
 			return nil
 		},
@@ -410,7 +410,7 @@ func BenchmarkMatrix(b *testing.B) {
 			b.Fatal(err)
 		}
 		numbers := &text.Numbers{}
-		if l, err := Matrix(b.Context(), f, Options{}, numbers, bad); err != nil || l.Height != n || l.Width != n {
+		if l, err := ReadMatrix(b.Context(), f, Options{}, numbers, bad); err != nil || l.Height != n || l.Width != n {
 			b.Fatal(l, err)
 		}
 		r.Close()

@@ -34,7 +34,7 @@ func readHead(f *text.File, o *Options) (head, error) {
 			return h, err
 		}
 		if first {
-			delimiter, is, err := Separator(line)
+			delimiter, is, err := ReadSeparator(line)
 			if err != nil {
 				return h, f.Errorf("%w", err)
 			}
@@ -46,10 +46,10 @@ func readHead(f *text.File, o *Options) (head, error) {
 			}
 		}
 		above := len(h.text) == 0
-		if !Passed(line, "#", above) {
+		if !IsBlankOrComment(line, "#", above) {
 			h.text = append(h.text, bytes.Clone(line))
 			h.line = append(h.line, f.Number())
-		} else if above && !skipped(line) {
+		} else if above && !isSkipped(line) {
 			aside, asideLine = bytes.Clone(line), f.Number()
 			if h.aside == "" {
 				h.aside = string(bytes.TrimSpace(line))
@@ -63,8 +63,8 @@ func readHead(f *text.File, o *Options) (head, error) {
 		o.Delimiter = h.delimiter()
 	}
 	if o.Header == Yes && aside != nil {
-		above, err := split(nil, aside, o.Delimiter)
-		first, err2 := split(nil, h.text[0], o.Delimiter)
+		above, err := splitCells(nil, aside, o.Delimiter)
+		first, err2 := splitCells(nil, h.text[0], o.Delimiter)
 		if err == nil && err2 == nil && len(above) == len(first) {
 			h.text, h.line = append([][]byte{aside}, h.text...), append([]int{asideLine}, h.line...)
 			h.titled = true
@@ -77,7 +77,7 @@ func readHead(f *text.File, o *Options) (head, error) {
 // one of them: the second below a first of one cell, else the first.
 func (h head) delimiter() byte {
 	has := func(line []byte, d byte) bool {
-		cells, err := split(nil, line, d)
+		cells, err := splitCells(nil, line, d)
 		return err == nil && len(cells) > 1
 	}
 	last := h.text[len(h.text)-1]
@@ -86,8 +86,8 @@ func (h head) delimiter() byte {
 			return d
 		}
 	}
-	first, _ := split(nil, h.text[0], ' ') // a quote without an end is an error where cells are read
-	second, _ := split(nil, last, ' ')
+	first, _ := splitCells(nil, h.text[0], ' ') // a quote without an end is an error where cells are read
+	second, _ := splitCells(nil, last, ' ')
 	for _, line := range [][]byte{h.text[0], last} {
 		for _, d := range []byte("\t;,") {
 			switch {
@@ -100,7 +100,7 @@ func (h head) delimiter() byte {
 		}
 	}
 	// "unit cost" above one column of numbers is one name.
-	if len(second) == 1 && count(first, cell.number) == 0 {
+	if len(second) == 1 && countCells(first, cell.isNumber) == 0 {
 		return ','
 	}
 	return ' '
@@ -118,25 +118,25 @@ type plan struct {
 	from    int  // line whose number of cells is that of all
 }
 
-// tell is the error of a table that can be read in two ways.
-func tell(format string, args ...any) error {
+// ambiguityError is the error of a table that can be read in two ways.
+func ambiguityError(format string, args ...any) error {
 	return fmt.Errorf("%w, expected to be told: --header yes or no (the first line is names), --index yes or no (the first column is names)", fmt.Errorf(format, args...))
 }
 
-// decide tells header and index by the first two lines and o. Of Index it may
+// decideLayout tells header and index by the first two lines and o. Of Index it may
 // leave to the rest of the file whether it is right.
-func (h head) decide(o Options) (plan, error) {
+func (h head) decideLayout(o Options) (plan, error) {
 	p := plan{Layout: Layout{Line: h.line[0], Delimiter: o.Delimiter}}
 	if !h.titled {
 		p.Aside = h.aside
 	}
-	first, err := split(nil, h.text[0], o.Delimiter)
+	first, err := splitCells(nil, h.text[0], o.Delimiter)
 	if err != nil {
 		return p, err
 	}
 	var second []cell
 	if len(h.text) > 1 {
-		if second, err = split(nil, h.text[1], o.Delimiter); err != nil {
+		if second, err = splitCells(nil, h.text[1], o.Delimiter); err != nil {
 			return p, formats.Errorf(h.name, h.line[1], "%w", err)
 		}
 	}
@@ -155,7 +155,7 @@ func (h head) decide(o Options) (plan, error) {
 		p.from = h.line[1]
 	}
 	p.cells = len(row)
-	corner := first[0].empty() && len(first) > 1
+	corner := first[0].isEmpty() && len(first) > 1
 	switch {
 	case o.Index != Ask:
 		p.Index, p.certain = o.Index == Yes, true
@@ -164,19 +164,19 @@ func (h head) decide(o Options) (plan, error) {
 		switch {
 		case o.Header != Ask:
 		case !corner:
-			p.shorter = row[0].number() && !row[0].quoted
+			p.shorter = row[0].isNumber() && !row[0].quoted
 		case number(first[1:]):
-			p.certain = row[0].number()
-			p.ranged = p.certain && counted(first[1:])
+			p.certain = row[0].isNumber()
+			p.ranged = p.certain && isSequence(first[1:])
 		}
-	case row[0].number():
+	case row[0].isNumber():
 	case header:
-		p.Index = len(row) > 1 && !row[0].missing()
-	case len(row) > 1 && second != nil && len(second) > 0 && !second[0].number():
+		p.Index = len(row) > 1 && !row[0].isMissing()
+	case len(row) > 1 && second != nil && len(second) > 0 && !second[0].isNumber():
 		p.Index = true
-	case row[0].missing(): // Body.Cell returns the error of a cell without a number
+	case row[0].isMissing(): // Body.Cell returns the error of a cell without a number
 	default:
-		return p, tell("found %s before numbers in the first line", formats.Quote(first[0].word))
+		return p, ambiguityError("found %s before numbers in the first line", formats.Quote(first[0].word))
 	}
 	p.Width = p.cells
 	if p.Index {
@@ -198,13 +198,13 @@ func (h head) decide(o Options) (plan, error) {
 		return p, fmt.Errorf("found %s, expected %d, one a column", formats.Count(len(p.Columns), "name"), p.Width)
 	}
 	if k := slices.Index(p.Columns, ""); k >= 0 && o.Header == Ask {
-		return p, tell("column %d: found an empty cell in a first line of names", k+1+len(first)-p.Width)
+		return p, ambiguityError("column %d: found an empty cell in a first line of names", k+1+len(first)-p.Width)
 	}
 	return p, nil
 }
 
 // number reports whether all cells are numbers.
-func number(cells []cell) bool { return count(cells, cell.number) == len(cells) }
+func number(cells []cell) bool { return countCells(cells, cell.isNumber) == len(cells) }
 
 // isHeader tells whether the first line is names.
 func isHeader(first, second []cell, o Options) (bool, error) {
@@ -219,57 +219,57 @@ func isHeader(first, second []cell, o Options) (bool, error) {
 	if o.Index == Yes && !shorter {
 		rest = first[1:]
 	}
-	numbers := count(rest, cell.number)
+	numbers := countCells(rest, cell.isNumber)
 	quoted := func(c cell) bool { return c.quoted }
-	numberLike := func(c cell) bool { return c.number() || c.missing() }
+	numberLike := func(c cell) bool { return c.isNumber() || c.isMissing() }
 	marked := func(c cell) bool { return bytes.HasPrefix(c.word, []byte("#")) }
 	switch {
-	case len(first[0].word) > 1 && marked(first[0]) && numbers == 0 && count(first, marked) < len(first) || shorter && marked(first[0]):
-		return false, tell("found %s in the first line, which may be a comment (a # and a blank begin one) or names", formats.Quote(first[0].word))
-	case count(first, cell.empty) == len(first):
-		return false, tell("found a first line of empty cells")
-	case first[0].empty() && len(first) > 1:
+	case len(first[0].word) > 1 && marked(first[0]) && numbers == 0 && countCells(first, marked) < len(first) || shorter && marked(first[0]):
+		return false, ambiguityError("found %s in the first line, which may be a comment (a # and a blank begin one) or names", formats.Quote(first[0].word))
+	case countCells(first, cell.isEmpty) == len(first):
+		return false, ambiguityError("found a first line of empty cells")
+	case first[0].isEmpty() && len(first) > 1:
 		return belowCorner(first[1:], second)
 	case shorter && len(first) == 1 && !first[0].quoted && numbers == 0:
-		return false, tell("found %s alone in the first line, which may be a title or the name of a column", formats.Quote(first[0].word))
-	case shorter && (numbers == 0 || counted(first)):
+		return false, ambiguityError("found %s alone in the first line, which may be a title or the name of a column", formats.Quote(first[0].word))
+	case shorter && (numbers == 0 || isSequence(first)):
 		return true, nil
-	case numbers == len(rest) && counted(rest):
-		return false, tell("found the numbers 0 to %d in the first line", len(rest)-1)
-	case numbers == len(rest) && len(rest) > 0 && count(rest, quoted) == len(rest) && count(second, quoted) < len(second):
-		return false, tell("found numbers in quotes in the first line, and without quotes below")
+	case numbers == len(rest) && isSequence(rest):
+		return false, ambiguityError("found the numbers 0 to %d in the first line", len(rest)-1)
+	case numbers == len(rest) && len(rest) > 0 && countCells(rest, quoted) == len(rest) && countCells(second, quoted) < len(second):
+		return false, ambiguityError("found numbers in quotes in the first line, and without quotes below")
 	case numbers == len(rest):
 		return false, nil
-	case count(rest, cell.missing) == len(rest):
-		return false, tell("found a first line without any number, of %s", formats.Quote(rest[0].word))
+	case countCells(rest, cell.isMissing) == len(rest):
+		return false, ambiguityError("found a first line without any number, of %s", formats.Quote(rest[0].word))
 	case numbers == 0:
 		return true, nil
-	case rest[0].number() || o.Index == Yes && count(rest, numberLike) == len(rest):
+	case rest[0].isNumber() || o.Index == Yes && countCells(rest, numberLike) == len(rest):
 		return false, nil // Body.Cell returns the error of a wrong cell
-	case count(first[1:], numberLike) == len(first)-1 && !counted(first[1:]) && (first[0].missing() || o.Index == Ask && len(second) > 0 && !second[0].number()):
+	case countCells(first[1:], numberLike) == len(first)-1 && !isSequence(first[1:]) && (first[0].isMissing() || o.Index == Ask && len(second) > 0 && !second[0].isNumber()):
 		return false, nil // rows that begin with names, or a number that is missing
 	}
 	k := wordAmong(first)
-	return false, tell("column %d: found %s and numbers in the first line", k+1, formats.Quote(first[k].word))
+	return false, ambiguityError("column %d: found %s and numbers in the first line", k+1, formats.Quote(first[k].word))
 }
 
 // belowCorner tells whether a first line is names that begins with an empty cell: where words are behind it, or numbers
 // above a first column of words, or 0 to n-1 above a first column that begins with 0, or numbers in quotes alone.
 func belowCorner(rest, second []cell) (bool, error) {
-	words := count(rest, func(c cell) bool { return !c.number() && !c.missing() }) > 0
+	words := countCells(rest, func(c cell) bool { return !c.isNumber() && !c.isMissing() }) > 0
 	quoted := func(c cell) bool { return c.quoted }
 	switch {
 	case words:
 		return true, nil
 	case len(second) < 2 || !number(rest):
-	case !second[0].number() && !second[0].missing():
+	case !second[0].isNumber() && !second[0].isMissing():
 		return true, nil
-	case counted(rest) && string(second[0].word) == "0":
+	case isSequence(rest) && string(second[0].word) == "0":
 		return true, nil
-	case count(rest, quoted) == len(rest) && count(second[1:], quoted) == 0:
+	case countCells(rest, quoted) == len(rest) && countCells(second[1:], quoted) == 0:
 		return true, nil
 	}
-	return false, tell("column 1: found an empty cell before numbers in the first line")
+	return false, ambiguityError("column 1: found an empty cell before numbers in the first line")
 }
 
 // wrongValue is the error of a spreadsheet's error value in a place, from 0, of a line.

@@ -11,7 +11,7 @@ import (
 // A table collects what the blocks of a file hold.
 type table[T any] struct {
 	plan
-	body  Body[T]
+	body  CellSink[T]
 	o     Options
 	name  string
 	first column
@@ -37,7 +37,7 @@ type column struct {
 
 // add adds the cell of the next row.
 func (c *column) add(word []byte) {
-	v, ok := text.Int(word)
+	v, ok := text.ParseInt(word)
 	one := column{rows: 1, low: v, high: v, whole: ok, successive: ok, ascending: ok}
 	c.join(one)
 }
@@ -57,8 +57,8 @@ func (c *column) join(next column) {
 	}
 }
 
-// parse parses the lines of a block.
-func (t *table[T]) parse(b *text.Block) (part[T], error) {
+// parseBlock parses the lines of a block.
+func (t *table[T]) parseBlock(b *text.Block) (part[T], error) {
 	p := part[T]{of: t.body.New()}
 	var cells []cell
 	for {
@@ -66,11 +66,11 @@ func (t *table[T]) parse(b *text.Block) (part[T], error) {
 		if !ok {
 			return p, nil
 		}
-		if skipped(line) {
+		if isSkipped(line) {
 			continue
 		}
 		var err error
-		if cells, err = split(cells[:0], line, t.Delimiter); err != nil {
+		if cells, err = splitCells(cells[:0], line, t.Delimiter); err != nil {
 			return p, err
 		}
 		if len(cells) != t.cells {
@@ -90,12 +90,12 @@ func (t *table[T]) parseRow(p *part[T], cells []cell) error {
 		case c.errorValue() && t.o.Index != Yes:
 			return wrongValue(0, c)
 		case t.certain:
-		case c.number():
-			return tell("found the number %s in a first column that begins with names", formats.Quote(c.word))
-		case c.empty():
-			return tell("found an empty cell in a first column that begins with names")
+		case c.isNumber():
+			return ambiguityError("found the number %s in a first column that begins with names", formats.Quote(c.word))
+		case c.isEmpty():
+			return ambiguityError("found an empty cell in a first column that begins with names")
 		}
-		p.named = p.named || !c.missing()
+		p.named = p.named || !c.isMissing()
 		p.names = append(p.names, c.name())
 		cells = cells[1:]
 	}
@@ -112,8 +112,8 @@ func (t *table[T]) parseRow(p *part[T], cells []cell) error {
 	return nil
 }
 
-// keep adds the next block.
-func (t *table[T]) keep(b *text.Block, p part[T]) error {
+// addBlock adds the next block.
+func (t *table[T]) addBlock(b *text.Block, p part[T]) error {
 	t.Height += p.first.rows
 	t.first.join(p.first)
 	t.named = t.named || p.named
@@ -137,17 +137,17 @@ func (t *table[T]) keep(b *text.Block, p part[T]) error {
 	return err
 }
 
-// undecided is an error where a first column of numbers, taken as data, looks
+// ambiguousIndex is an error where a first column of numbers, taken as data, looks
 // like an index at the end of the file.
-func (t *table[T]) undecided(name string, line int) error {
+func (t *table[T]) ambiguousIndex(name string, line int) error {
 	c := t.first
 	switch {
 	case t.shorter && !(c.successive && (c.low == 0 || c.low == 1)):
-		return formats.Errorf(name, line, "%w", tell("found %s above %d columns, of which the first has numbers", formats.Count(t.Width, "word"), t.cells))
+		return formats.Errorf(name, line, "%w", ambiguityError("found %s above %d columns, of which the first has numbers", formats.Count(t.Width, "word"), t.cells))
 	case t.ranged && !(c.successive && c.low == 0):
-		return formats.Errorf(name, line, "%w", tell("column 1: found an empty cell before the numbers 0 to %d in the first line", t.Width-1))
+		return formats.Errorf(name, line, "%w", ambiguityError("column 1: found an empty cell before the numbers 0 to %d in the first line", t.Width-1))
 	case t.Index && !t.certain && !t.named:
-		return formats.Errorf(name, line, "%w", tell("found a first column without any number or name, of %s", formats.Quote(t.Rows[0])))
+		return formats.Errorf(name, line, "%w", ambiguityError("found a first column without any number or name, of %s", formats.Quote(t.Rows[0])))
 	}
 	if t.certain || t.Index || t.Width < 2 || !c.whole {
 		return nil
@@ -159,7 +159,7 @@ func (t *table[T]) undecided(name string, line int) error {
 	case !t.Header:
 	case c.successive && c.low == 1 && c.rows >= 3:
 		found = fmt.Sprintf("the numbers 1 to %d in the first column", c.rows)
-	case cell{word: []byte(t.Corner)}.named():
+	case cell{word: []byte(t.Corner)}.isName():
 		found = fmt.Sprintf("whole numbers below %s in the first column", formats.Quote(t.Corner))
 	case c.ascending && c.rows >= 2 && t.Width == c.rows+1:
 		found = "ascending numbers in the first column, and as many columns as rows beside it"
@@ -167,11 +167,11 @@ func (t *table[T]) undecided(name string, line int) error {
 	if found == "" {
 		return nil
 	}
-	return formats.Errorf(name, line, "%w", tell("found %s", found))
+	return formats.Errorf(name, line, "%w", ambiguityError("found %s", found))
 }
 
-// located adds the line to an error of a line that was read with the head.
-func located(f *text.File, line int, err error) error {
+// withLine adds the line to an error of a line that was read with the head.
+func withLine(f *text.File, line int, err error) error {
 	var at *formats.Error
 	if errors.As(err, &at) {
 		return err

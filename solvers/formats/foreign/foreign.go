@@ -89,8 +89,8 @@ var signatures = []signature{
 	{0, "%%MatrixMarket", Market},
 }
 
-// Of names a file by its first bytes, of which Head are enough.
-func Of(head []byte) Kind {
+// KindOf names a file by its first bytes, of which Head are enough.
+func KindOf(head []byte) Kind {
 	for _, s := range signatures {
 		if len(head) >= s.at && bytes.HasPrefix(head[s.at:], []byte(s.text)) {
 			return s.kind
@@ -105,7 +105,7 @@ func Of(head []byte) Kind {
 // binary reports whether a file is no text: it has a byte 0, while it is no text of 16 or 32 bits a character, or several and more
 // than one in fifty control characters, or more than one byte in four that is no UTF-8.
 func binary(head []byte) bool {
-	if _, err := formats.Encoded(head); err != nil {
+	if _, err := formats.CheckEncoding(head); err != nil {
 		return false
 	}
 	control, broken := 0, 0
@@ -259,15 +259,15 @@ func ofQPLIB(rest []byte) Kind {
 // Check is an error where a file is of a kind, told by its first bytes, that a reader does not take. want says what the reader
 // expects.
 func Check(name string, head []byte, want string, takes ...Kind) error {
-	if kind := Of(head); kind != "" && !slices.Contains(takes, kind) {
+	if kind := KindOf(head); kind != "" && !slices.Contains(takes, kind) {
 		return formats.Errorf(name, 0, "found %s, expected %s", kind, want)
 	}
 	return nil
 }
 
-// Zipped names a zip archive by the names of its files: documents of office programs and other programs' files, else an archive
+// KindOfArchive names a zip archive by the names of its files: documents of office programs and other programs' files, else an archive
 // of so many files.
-func Zipped(files []string) Kind {
+func KindOfArchive(files []string) Kind {
 	has := func(prefix string) bool {
 		return slices.ContainsFunc(files, func(f string) bool { return strings.HasPrefix(f, prefix) })
 	}

@@ -60,7 +60,7 @@ func TestOf(t *testing.T) {
 		{"c d\n1 2\n", ""},
 		{"QPLIB_3506\nQBN\nminimize\n496\n", "a model in QPLIB's format"},
 	} {
-		if got := Of([]byte(c.head)); got != c.want {
+		if got := KindOf([]byte(c.head)); got != c.want {
 			t.Errorf("%q: found %q, expected %q", c.head, got, c.want)
 		}
 	}

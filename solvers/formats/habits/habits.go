@@ -56,7 +56,7 @@ func Check(t *testing.T, table Table, read func(data string) (string, error)) {
 	}
 	for _, x := range slices.Concat(table.files(), table.lines(), table.cells(), table.items()) {
 		found, err := read(x.data)
-		judge(t, x, plain, found, err)
+		checkOutcome(t, x, plain, found, err)
 		if x.want == kept && err == nil {
 			short := table
 			short.Rows = slices.Delete(slices.Clone(table.Rows), x.line-1-table.above(), x.line-table.above())
@@ -70,8 +70,8 @@ func Check(t *testing.T, table Table, read func(data string) (string, error)) {
 // position is the beginning of an error; one about a whole file has no line.
 var position = regexp.MustCompile(`^[^:\n]+:(?:(\d+):)? `)
 
-// judge compares what came of a text with what may.
-func judge(t *testing.T, x text, plain, found string, err error) {
+// checkOutcome compares what came of a text with what may.
+func checkOutcome(t *testing.T, x text, plain, found string, err error) {
 	t.Helper()
 	if err == nil {
 		switch {

@@ -57,7 +57,7 @@ func CheckJSON(t *testing.T, object string, read func(data string) (string, erro
 	}
 	for _, x := range list {
 		found, err := read(x.data)
-		judge(t, x, plain, found, err)
+		checkOutcome(t, x, plain, found, err)
 	}
 }
 

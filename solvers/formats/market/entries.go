@@ -17,9 +17,9 @@ type Entry struct {
 	Line        int    // from 0 within the block: Keep adds the block's First
 }
 
-// A Body takes the entries of a matrix. A part holds the entries of a block of lines; New and Entry
+// An EntrySink takes the entries of a matrix. A part holds the entries of a block of lines; New and Entry
 // are called on all cores, Keep in the order of the file.
-type Body[T any] struct {
+type EntrySink[T any] struct {
 	New   func() T                          // an empty part
 	Entry func(part T, e Entry) error       // errors get `file:line:`
 	Keep  func(b *text.Block, part T) error // the next part
@@ -37,7 +37,7 @@ type part[T any] struct {
 // entries on both sides of the diagonal of a symmetric or skew-symmetric matrix:
 // files list one side, which stands for both. The caller adds the entries that a symmetry implies,
 // and decides about repeated ones.
-func ReadEntries[T any](ctx context.Context, f *text.File, h Head, body Body[T]) error {
+func ReadEntries[T any](ctx context.Context, f *text.File, h Header, body EntrySink[T]) error {
 	words, what := 3, "row, column and value"
 	if h.Field == Pattern {
 		words, what = 2, "row and column"
@@ -62,10 +62,10 @@ func ReadEntries[T any](ctx context.Context, f *text.File, h Head, body Body[T])
 		},
 		Keep: func(b *text.Block, p *part[T]) error {
 			if above == 0 && p.above > 0 {
-				above = b.First() + p.above - 1
+				above = b.FirstLine() + p.above - 1
 			}
 			if below == 0 && p.below > 0 {
-				below = b.First() + p.below - 1
+				below = b.FirstLine() + p.below - 1
 			}
 			if h.Symmetry != General && above > 0 && below > 0 {
 				return formats.Errorf(f.Name(), max(above, below), "found entries on both sides of the diagonal, that of line %d on the other, expected one side, which stands for both in a %s matrix", min(above, below), h.Symmetry)
@@ -76,12 +76,12 @@ func ReadEntries[T any](ctx context.Context, f *text.File, h Head, body Body[T])
 }
 
 // entry is what the words of a line say.
-func (h Head) entry(words [][]byte) (e Entry, err error) {
-	row, err := text.Whole(words[0], "row", 1, int64(h.Rows))
+func (h Header) entry(words [][]byte) (e Entry, err error) {
+	row, err := text.ParseWhole(words[0], "row", 1, int64(h.Rows))
 	if err != nil {
 		return e, err
 	}
-	column, err := text.Whole(words[1], "column", 1, int64(h.Columns))
+	column, err := text.ParseWhole(words[1], "column", 1, int64(h.Columns))
 	if err != nil {
 		return e, err
 	}
@@ -100,7 +100,7 @@ func (h Head) entry(words [][]byte) (e Entry, err error) {
 // diagonal down of a symmetric one, those below the diagonal of a skew-symmetric
 // one. n holds them in the order of the file; bad is the error of a word that is
 // no number. Memory comes from the budget, for all values at once.
-func ReadArray(ctx context.Context, f *text.File, h Head, b *formats.Budget, n *text.Numbers, bad func(word []byte) error) error {
+func ReadArray(ctx context.Context, f *text.File, h Header, b *formats.Budget, n *text.Numbers, bad func(word []byte) error) error {
 	if err := b.Fits(uint64(h.Entries), 1, 8); err != nil {
 		return f.Errorf("%d x %d values take %w", h.Rows, h.Columns, err)
 	}
@@ -131,10 +131,10 @@ func ReadArray(ctx context.Context, f *text.File, h Head, b *formats.Budget, n *
 	})
 }
 
-// Square makes of the values of a symmetric or skew-symmetric array, as ReadArray returns them, those of the whole square, column
+// ExpandSymmetric makes of the values of a symmetric or skew-symmetric array, as ReadArray returns them, those of the whole square, column
 // by column: with the same values on both sides of the diagonal, or with their negatives and zeros between them. An infinity is
 // the same on both sides. Memory comes from the budget; an error is one of memory, or of a value whose negative int64 lacks.
-func Square(h Head, b *formats.Budget, n *text.Numbers) (*text.Numbers, error) {
+func ExpandSymmetric(h Header, b *formats.Budget, n *text.Numbers) (*text.Numbers, error) {
 	if h.Symmetry == General {
 		return n, nil
 	}
@@ -190,11 +190,11 @@ func fill[T int64 | float64](side, first int, half, square []T, negative func(T)
 }
 
 // value returns an error if a word of a matrix of integers is neither a whole number nor an infinity.
-func (h Head) value(word []byte) error {
+func (h Header) value(word []byte) error {
 	if h.Field != Integer {
 		return nil
 	}
-	if _, ok := text.Int(word); ok || text.Infinity(word) != 0 {
+	if _, ok := text.ParseInt(word); ok || text.ParseInfinity(word) != 0 {
 		return nil
 	}
 	for k, c := range word {

@@ -37,8 +37,8 @@ const (
 	Skew      Symmetry = "skew-symmetric"
 )
 
-// A Head is a file's banner and sizes.
-type Head struct {
+// A Header is a file's banner and sizes.
+type Header struct {
 	Array    bool // all entries, column by column; else coordinates
 	Field    Field
 	Symmetry Symmetry
@@ -53,8 +53,8 @@ const maxEntries = 1 << 53
 // ReadHead reads the banner and the sizes; the file's Options.Comment has to be
 // "%". Rows and columns are at most `most`, which an int32 has to hold. Sizes that the head states
 // take no memory here.
-func ReadHead(f *text.File, limit int) (Head, error) {
-	var h Head
+func ReadHead(f *text.File, limit int) (Header, error) {
+	var h Header
 	line, err := f.Line()
 	if err != nil && !errors.Is(err, io.EOF) {
 		return h, err
@@ -86,18 +86,18 @@ func ReadHead(f *text.File, limit int) (Head, error) {
 	return h, h.readSizes(f, limit)
 }
 
-func (h *Head) readSizes(f *text.File, limit int) error {
+func (h *Header) readSizes(f *text.File, limit int) error {
 	count, what := 3, "rows, columns and entries"
 	if h.Array {
 		count, what = 2, "rows and columns"
 	}
-	words, err := f.Want(count, what)
+	words, err := f.ExpectFields(count, what)
 	if err != nil {
 		return err
 	}
 	var sides [2]int64
 	for k, name := range []string{"number of rows", "number of columns"} {
-		if sides[k], err = text.Whole(words[k], name, 0, int64(limit)); err != nil {
+		if sides[k], err = text.ParseWhole(words[k], name, 0, int64(limit)); err != nil {
 			return f.Errorf("%w", err)
 		}
 	}
@@ -106,7 +106,7 @@ func (h *Head) readSizes(f *text.File, limit int) error {
 		return f.Errorf("found a %s matrix of %d x %d, expected a square", h.Symmetry, h.Rows, h.Columns)
 	}
 	if !h.Array {
-		if h.Entries, err = text.Whole(words[2], "number of entries", 0, maxEntries); err != nil {
+		if h.Entries, err = text.ParseWhole(words[2], "number of entries", 0, maxEntries); err != nil {
 			return f.Errorf("%w", err)
 		}
 		return nil

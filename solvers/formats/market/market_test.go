@@ -42,7 +42,7 @@ func read(t testing.TB, data string, block int, limit int64) (string, error) {
 	}
 	type list struct{ of []Entry }
 	var out []string
-	err = ReadEntries(t.Context(), f, h, Body[*list]{
+	err = ReadEntries(t.Context(), f, h, EntrySink[*list]{
 		New: func() *list { return &list{} },
 		Entry: func(p *list, e Entry) error {
 			if e.Word != nil && !text.IsNumber(e.Word) {
@@ -53,7 +53,7 @@ func read(t testing.TB, data string, block int, limit int64) (string, error) {
 		},
 		Keep: func(b *text.Block, p *list) error {
 			for _, e := range p.of {
-				out = append(out, fmt.Sprintf("%d:%d,%d=%s", e.Line+b.First(), e.Row, e.Column, e.Word))
+				out = append(out, fmt.Sprintf("%d:%d,%d=%s", e.Line+b.FirstLine(), e.Row, e.Column, e.Word))
 			}
 			return nil
 		},
@@ -168,7 +168,7 @@ func FuzzRead(f *testing.F) {
 // dense arranges the values of an array row by row, those that its symmetry
 // implies included: minus is the negative of a value, for skew-symmetric arrays,
 // whose diagonal is zero.
-func dense[T any](h Head, values []T, minus func(T) T) []T {
+func dense[T any](h Header, values []T, minus func(T) T) []T {
 	list := make([]T, h.Rows*h.Columns)
 	k := 0
 	for j := range h.Columns {

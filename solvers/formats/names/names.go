@@ -22,9 +22,9 @@ func Name(word string) string {
 
 func digits(word string) bool { return word != "" && strings.Trim(word, "0123456789") == "" }
 
-// Missing reports words that programs write where there is nothing, without the blanks round them: nothing at all, NA,
+// IsMissing reports words that programs write where there is nothing, without the blanks round them: nothing at all, NA,
 // null, and the error values of spreadsheets.
-func Missing(word string) bool {
+func IsMissing(word string) bool {
 	switch word {
 	case "", "NA", "na", "Na", "N/A", "n/a", "<NA>", "NaN", "nan", "NAN", "NaT", "NULL", "Null", "null", "NONE", "None", "none", "-", "?":
 		return true
@@ -57,11 +57,11 @@ const separators = ",;|+/"
 // pairs of brackets stand round lists.
 var pairs = []string{"{}", "[]", "()"}
 
-// Items reads a list of names: between blanks, commas, semicolons, |, + or /, of which a list has one kind; in brackets
+// ParseList reads a list of names: between blanks, commas, semicolons, |, + or /, of which a list has one kind; in brackets
 // or braces or in none, names in quotes or in none, as Python, NumPy and JSON write them. Quotes hold names with blanks
 // and separators. known, unless it is nil, reports names that may have these without quotes. A list that could be read
 // in two ways is an error, and so are empty names and words that stand for none.
-func Items(list string, known func(name string) bool) ([]string, error) {
+func ParseList(list string, known func(name string) bool) ([]string, error) {
 	text := strings.TrimSpace(list)
 	if text == "" {
 		return nil, nil
@@ -69,7 +69,7 @@ func Items(list string, known func(name string) bool) ([]string, error) {
 	if known != nil && known(text) {
 		return []string{text}, nil
 	}
-	if Missing(text) {
+	if IsMissing(text) {
 		return nil, fmt.Errorf("found %s, which is no name, expected a list of names", formats.Quote(list))
 	}
 	inner, bracketed := unwrap(text)
@@ -197,7 +197,7 @@ func plain(rest string, within bool) (item, behind string, err error) {
 		return "", "", fmt.Errorf("no name stands before a %q", rest[0])
 	case end < len(rest) && strings.IndexByte("{}[]()", rest[end]) >= 0 && !(within && rest[end] == ')' && end > 0):
 		return "", "", fmt.Errorf("%q stands among names: names with brackets stand in quotes", rest[end])
-	case Missing(item):
+	case IsMissing(item):
 		return "", "", fmt.Errorf("%s is no name", formats.Quote(item))
 	}
 	return item, rest[end:], nil
@@ -231,10 +231,10 @@ func quoted(text string) (item, behind string, err error) {
 	return "", "", fmt.Errorf("a quote has no end")
 }
 
-// Join is a list of names as Items reads it: between blanks, or where one of them needs quotes as Python writes lists.
-func Join(list []string) string {
+// FormatList is a list of names as ParseList reads it: between blanks, or where one of them needs quotes as Python writes lists.
+func FormatList(list []string) string {
 	for _, name := range list {
-		if items, err := Items(name, nil); err != nil || len(items) != 1 || items[0] != name || strings.ContainsAny(name, "'\"\\") || strings.HasPrefix(name, "np.") {
+		if items, err := ParseList(name, nil); err != nil || len(items) != 1 || items[0] != name || strings.ContainsAny(name, "'\"\\") || strings.HasPrefix(name, "np.") {
 			return python(list)
 		}
 	}

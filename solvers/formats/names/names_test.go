@@ -49,14 +49,14 @@ func TestItems(t *testing.T) {
 		{"#1 #2", `["#1" "#2"]`},
 		{"-1,-2", `["-1" "-2"]`},
 	} {
-		items, err := Items(c.list, nil)
+		items, err := ParseList(c.list, nil)
 		if got := fmt.Sprintf("%q", items); err != nil || got != c.want {
 			t.Errorf("%s: %s %v, want %s", c.list, got, err, c.want)
 		}
 	}
 	for _, list := range []string{"a,,b", ",a", "C++", "a+", "a/", "a b, c", "a/b, c", "['a', 'b", "[['a'], 'b']", "a]", "(a", "{a} {b}", "f(a)", "nan", "None", "N/A", "#N/A",
 		"a nan", "[nan]", "['']", "'a'b", `'a\n'`, "-", "['a',, 'b']", "np.str_('a'", "[np.str_('a']", "[np.(]", "[np.x()]"} {
-		if items, err := Items(list, nil); err == nil || !strings.HasPrefix(err.Error(), "found ") {
+		if items, err := ParseList(list, nil); err == nil || !strings.HasPrefix(err.Error(), "found ") {
 			t.Errorf("%s is read as %q, %v", list, items, err)
 		}
 	}
@@ -65,7 +65,7 @@ func TestItems(t *testing.T) {
 	}
 	for list, want := range map[string]string{"New York": `["New York"]`, "Rome+New York": `["Rome" "New York"]`, "{Rome, New York}": `["Rome" "New York"]`, "C++": `["C++"]`,
 		"a/b; C++": `["a/b" "C++"]`, "None": `["None"]`, "Rome x": `["Rome" "x"]`} {
-		items, err := Items(list, known)
+		items, err := ParseList(list, known)
 		if got := fmt.Sprintf("%q", items); err != nil || got != want {
 			t.Errorf("%s: %s %v, want %s", list, got, err, want)
 		}
@@ -74,12 +74,12 @@ func TestItems(t *testing.T) {
 
 func TestMissing(t *testing.T) {
 	for _, word := range []string{"", "NA", "None", "nan", "#N/A", "#DIV/0!", "#NAME?", "#REF!", "#VALUE!", "#NUM!", "#NULL!", "#NV", "#WERT!", "#ÜBERLAUF!", "#GETTING_DATA", "#SPILL!", "Err:502"} {
-		if !Missing(word) {
+		if !IsMissing(word) {
 			t.Errorf("%q is taken for a name", word)
 		}
 	}
 	for _, word := range []string{"#1", "#a", "#", "#!", "a", "0", "Nan", "#Ab!", "Err:", "#A"} {
-		if Missing(word) {
+		if IsMissing(word) {
 			t.Errorf("%q is taken for missing", word)
 		}
 	}
@@ -90,13 +90,13 @@ func FuzzItems(f *testing.F) {
 		f.Add(list)
 	}
 	f.Fuzz(func(t *testing.T, list string) {
-		items, err := Items(list, nil)
+		items, err := ParseList(list, nil)
 		if err != nil {
 			return
 		}
-		again, err := Items(Join(items), nil)
+		again, err := ParseList(FormatList(items), nil)
 		if err != nil || !slices.Equal(items, again) {
-			t.Errorf("%q: %q, written as %q, read again as %q, %v", list, items, Join(items), again, err)
+			t.Errorf("%q: %q, written as %q, read again as %q, %v", list, items, FormatList(items), again, err)
 		}
 	})
 }

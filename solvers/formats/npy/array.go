@@ -16,7 +16,7 @@ type Array struct {
 }
 
 // ReadArray reads an array of a file of which size bytes are left, unknown when negative. Bytes
-// behind the array, such as another array that numpy.save has appended, stay unread: see End. check
+// behind the array, such as another array that numpy.save has appended, stay unread: see ExpectEnd. check
 // gets the header first; it returns the number of values that the array has to have and the text
 // for that number in errors ("2^3", "4 x 5"), or an error about the shape. Memory is taken from
 // the budget before it is allocated, and all at once only where the size proves that the values
@@ -37,7 +37,7 @@ func ReadArray(r io.Reader, size int64, b *formats.Budget, check func(Header) (c
 	if size >= 0 && uint64(max(0, size-h.Length))/uint64(a.Size) >= count {
 		size = h.Length + int64(count)*int64(a.Size)
 	}
-	if err := h.Fill(size, a.Kind, count, shape+" values"); err != nil {
+	if err := h.CheckSize(size, a.Kind, count, shape+" values"); err != nil {
 		return a, err
 	}
 	if err := b.Fits(count, 1, a.Held); err != nil {
@@ -51,8 +51,8 @@ func ReadArray(r io.Reader, size int64, b *formats.Budget, check func(Header) (c
 	return a, err
 }
 
-// End returns an error unless a file ends here.
-func End(r io.Reader) error {
+// ExpectEnd returns an error unless a file ends here.
+func ExpectEnd(r io.Reader) error {
 	var more [1]byte
 	if k, err := io.ReadFull(r, more[:]); k > 0 {
 		return errors.New("found bytes after the last value, expected the end of the file")

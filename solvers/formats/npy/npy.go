@@ -61,9 +61,9 @@ func ReadHeader(r io.Reader) (Header, error) {
 	return h, err
 }
 
-// Fill returns an error unless a file of size bytes, unknown when negative, has count values of a
+// CheckSize returns an error unless a file of size bytes, unknown when negative, has count values of a
 // kind behind the header and nothing else; `what` is the text for that count in errors.
-func (h Header) Fill(size int64, k Kind, count uint64, what string) error {
+func (h Header) CheckSize(size int64, k Kind, count uint64, what string) error {
 	if count > 1<<62/uint64(k.Size) {
 		return fmt.Errorf("found %s of type %s, expected at most 2^62 bytes of them", what, h.Descr)
 	}
@@ -197,16 +197,16 @@ func (e *RangeError) Error() string {
 	return fmt.Sprintf("value %d is outside its type's range or beyond 2^63-1", e.Index)
 }
 
-// unexpected turns the end of a stream within the values into io.ErrUnexpectedEOF.
-func unexpected(err error) error {
+// unexpectedEOF turns the end of a stream within the values into io.ErrUnexpectedEOF.
+func unexpectedEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}
 	return err
 }
 
-// half converts an IEEE 754 binary16 to float32.
-func half(b uint16) float32 {
+// float16 converts an IEEE 754 binary16 to float32.
+func float16(b uint16) float32 {
 	sign := uint32(b&0x8000) << 16
 	exp := uint32(b>>10) & 31
 	frac := uint32(b & 0x3ff)

@@ -109,7 +109,7 @@ func TestReadArray(t *testing.T) {
 		r := bytes.NewReader(c.data)
 		a, err := ReadArray(r, c.size, formats.NewBudget(c.limit), check)
 		if err == nil {
-			err = End(r)
+			err = ExpectEnd(r)
 		}
 		got := fmt.Sprint(a.Values)
 		if err != nil {
@@ -120,7 +120,7 @@ func TestReadArray(t *testing.T) {
 		}
 	}
 	big := Header{Descr: "<f8"}
-	if err := big.Fill(-1, Kind{Size: 8}, 1<<60, "2^60 values"); err == nil || !strings.Contains(err.Error(), "expected at most 2^62 bytes") {
+	if err := big.CheckSize(-1, Kind{Size: 8}, 1<<60, "2^60 values"); err == nil || !strings.Contains(err.Error(), "expected at most 2^62 bytes") {
 		t.Error(err)
 	}
 }

@@ -87,7 +87,7 @@ func kinds(o binary.ByteOrder) map[string]Kind {
 		"u4": as(4, false, func(b []byte) (int64, bool) { return int64(o.Uint32(b)), true }),
 		"i8": as(8, little, func(b []byte) (int64, bool) { return int64(o.Uint64(b)), true }),
 		"u8": as(8, false, func(b []byte) (int64, bool) { return int64(o.Uint64(b)), o.Uint64(b) <= math.MaxInt64 }),
-		"f2": as(2, false, func(b []byte) (float32, bool) { return half(o.Uint16(b)), true }),
+		"f2": as(2, false, func(b []byte) (float32, bool) { return float16(o.Uint16(b)), true }),
 		"f4": as(4, little, func(b []byte) (float32, bool) { return math.Float32frombits(o.Uint32(b)), true }),
 		"f8": as(8, little, func(b []byte) (float64, bool) { return math.Float64frombits(o.Uint64(b)), true }),
 	}
@@ -103,7 +103,7 @@ func as[T int16 | int32 | int64 | float32 | float64](size int, native bool, deco
 			if native && count > 0 {
 				memory := unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), len(values)*held)
 				if k, err := io.ReadFull(r, memory); err != nil {
-					return nil, &ShortError{uint64(k / size), unexpected(err)}
+					return nil, &ShortError{uint64(k / size), unexpectedEOF(err)}
 				}
 				return values, nil
 			}
@@ -115,7 +115,7 @@ func as[T int16 | int32 | int64 | float32 | float64](size int, native bool, deco
 			b := chunk[:min(count-uint64(at), uint64(len(chunk)/size))*uint64(size)]
 			k, err := io.ReadFull(r, b)
 			if err != nil {
-				return nil, &ShortError{uint64(at + k/size), unexpected(err)}
+				return nil, &ShortError{uint64(at + k/size), unexpectedEOF(err)}
 			}
 			if at+len(b)/size > cap(values) { // capacities stay at count or below
 				grown := make([]T, at, min(count, max(uint64(at+len(b)/size), 2*uint64(cap(values)))))

@@ -78,7 +78,7 @@ func OpenLimited(r io.Reader, size int64, name string, limit int64) (*Stream, er
 		if at != nil && size >= 0 {
 			archive = at
 		}
-		file, inner, failed := zipped(in, archive, size)
+		file, inner, failed := openArchive(in, archive, size)
 		if failed != nil {
 			return nil, fmt.Errorf("%s: %w", name, failed)
 		}
@@ -95,13 +95,13 @@ func OpenLimited(r io.Reader, size int64, name string, limit int64) (*Stream, er
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil && b.kind != "" {
-		return nil, fmt.Errorf("%s: %w", name, broken(b.kind, err))
+		return nil, fmt.Errorf("%s: %w", name, decompressorError(b.kind, err))
 	}
 	out.Reader = bufio.NewReaderSize(b, 1<<16)
 	if head, _ = out.Peek(4); len(head) == 0 { // the next read returns the error again
 		return out, nil
 	}
-	mark, err := formats.Encoded(head)
+	mark, err := formats.CheckEncoding(head)
 	if err != nil {
 		out.Close()
 		return nil, formats.Errorf(name, 1, "%w", err)

@@ -68,21 +68,21 @@ func (b *body) Read(p []byte) (int, error) {
 		k -= int(b.came - b.limit)
 		err = &formats.LimitError{Limit: b.limit}
 	} else if err != nil && b.kind != "" {
-		err = broken(b.kind, err)
+		err = decompressorError(b.kind, err)
 	}
 	b.err = err
 	return k, err
 }
 
-// broken explains an error of a decompressor.
-func broken(kind string, err error) error {
+// decompressorError explains an error of a decompressor.
+func decompressorError(kind string, err error) error {
 	switch {
 	case err == io.EOF:
 		return err
 	case errors.Is(err, xz.ErrMemlimit):
 		return fmt.Errorf("found an xz dictionary of more than %d bytes", maxDictionary)
 	case errors.Is(err, xz.ErrBuf):
-		return broken(kind, io.ErrUnexpectedEOF)
+		return decompressorError(kind, io.ErrUnexpectedEOF)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("found the end of the file within %s data: the file is truncated: %w", kind, err)
 	}

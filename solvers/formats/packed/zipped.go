@@ -18,9 +18,9 @@ import (
 // kept in memory.
 const maxArchive = 1 << 30
 
-// zipped opens the one file of a zip archive, such as the array of a .npz file. in is the archive from its beginning; at reads
+// openArchive opens the one file of a zip archive, such as the array of a .npz file. in is the archive from its beginning; at reads
 // it at any place, of so many bytes, nil where only in can be read. It returns the name of that file too.
-func zipped(in io.Reader, at io.ReaderAt, size int64) (io.ReadCloser, string, error) {
+func openArchive(in io.Reader, at io.ReaderAt, size int64) (io.ReadCloser, string, error) {
 	if at == nil {
 		data, err := io.ReadAll(io.LimitReader(in, maxArchive+1))
 		switch {
@@ -44,7 +44,7 @@ func zipped(in io.Reader, at io.ReaderAt, size int64) (io.ReadCloser, string, er
 		files, names = append(files, f), append(names, f.Name)
 	}
 	if len(files) != 1 {
-		return nil, "", fmt.Errorf("found %s, expected one file", foreign.Zipped(names))
+		return nil, "", fmt.Errorf("found %s, expected one file", foreign.KindOfArchive(names))
 	}
 	r, err := files[0].Open()
 	switch {

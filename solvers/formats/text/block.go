@@ -23,7 +23,7 @@ type Block struct {
 }
 
 // NewBlock is a block of text that begins at a line of a file, for lines that
-// were read with File.Line and are to be parsed like those of Each.
+// were read with File.Line and are to be parsed like those of ParseBlocks.
 func NewBlock(name string, line int, data []byte) *Block {
 	return &Block{name: name, data: data, first: line, word: -1}
 }
@@ -62,17 +62,17 @@ func (b *Block) Fields() ([][]byte, bool) {
 		b.count(b.at)
 		at, words := b.at, b.words[:0]
 		for at < len(data) && data[at] != '\n' {
-			if blank(data[at]) {
+			if isBlank(data[at]) {
 				at++
 				continue
 			}
 			from := at
 			if at+8 <= len(data) { // most words are short: without a call
-				if low := below(load(data, at)); low != 0 {
+				if low := markBlanks(loadWord(data, at)); low != 0 {
 					at += bits.TrailingZeros64(low) >> 3
 				}
 			}
-			if at == from || !blank(data[at]) {
+			if at == from || !isBlank(data[at]) {
 				at = WordEnd(data, at)
 			}
 			words = append(words, data[from:at])
@@ -82,7 +82,7 @@ func (b *Block) Fields() ([][]byte, bool) {
 			b.ended++
 		}
 		b.at, b.counted, b.words = at, at, words
-		if len(words) > 0 && !o.comment(words[0]) {
+		if len(words) > 0 && !o.isComment(words[0]) {
 			return words, true
 		}
 	}
@@ -92,7 +92,7 @@ func (b *Block) Fields() ([][]byte, bool) {
 // Word is the next word, wherever lines end. Comments are not passed over.
 func (b *Block) Word() ([]byte, bool) {
 	data, at := b.data, b.at
-	for at < len(data) && blank(data[at]) {
+	for at < len(data) && isBlank(data[at]) {
 		at++
 	}
 	b.word = at // lines are counted where one is asked for
@@ -100,9 +100,9 @@ func (b *Block) Word() ([]byte, bool) {
 	return data[at:b.at], at < b.at
 }
 
-// numbers adds the numbers of the rest of the block, as Numbers.Add reads words, up to a word that is none: nil where
+// addNumbers adds the numbers of the rest of the block, as Numbers.Add reads words, up to a word that is none: nil where
 // all are numbers.
-func (b *Block) numbers(n *Numbers) (wrong []byte) {
+func (b *Block) addNumbers(n *Numbers) (wrong []byte) {
 	for {
 		if !n.Floats {
 			b.at, n.Whole = wholes(b.data, b.at, n.Whole)
@@ -122,7 +122,7 @@ func (b *Block) numbers(n *Numbers) (wrong []byte) {
 func wholes(text []byte, at int, list []int64) (int, []int64) {
 	for at+9 < len(text) {
 		c := text[at]
-		if blank(c) {
+		if isBlank(c) {
 			at++
 			continue
 		}
@@ -130,8 +130,8 @@ func wholes(text []byte, at int, list []int64) (int, []int64) {
 		if c == '-' {
 			at, sign = at+1, -1
 		}
-		count, value := leading(load(text, at))
-		if count == 0 || !blank(text[at+count]) {
+		count, value := leadingDigits(loadWord(text, at))
+		if count == 0 || !isBlank(text[at+count]) {
 			return from, list
 		}
 		at += count + 1
@@ -149,9 +149,9 @@ func (b *Block) Number() int {
 	return b.first + b.last
 }
 
-// First is, during keep, the file's line in which the block begins. A line that parse counted from 0
-// within the block has the number First plus that in the file.
-func (b *Block) First() int { return b.first }
+// FirstLine is, during keep, the file's line in which the block begins. A line that parse counted from 0
+// within the block has the number FirstLine plus that in the file.
+func (b *Block) FirstLine() int { return b.first }
 
 // Errorf is an error at the last line or word.
 func (b *Block) Errorf(format string, args ...any) error {

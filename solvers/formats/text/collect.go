@@ -7,19 +7,19 @@ import (
 	"coalesce/solvers/formats"
 )
 
-// Collect reads the rest of a file as count numbers, in lines of any length, and adds them to n. bad
+// CollectNumbers reads the rest of a file as count numbers, in lines of any length, and adds them to n. bad
 // makes the error of a word that is no number; n then holds the numbers before that word, so that
 // n.Len() is the word's index. More than count words are an error; fewer are not, and the caller
 // compares n.Len() with count. Memory comes from the file's budget, for all numbers at once.
-func Collect(ctx context.Context, f *File, n *Numbers, count int, bad func(word []byte) error) error {
+func CollectNumbers(ctx context.Context, f *File, n *Numbers, count int, bad func(word []byte) error) error {
 	before := n.Len()
 	if err := n.Reserve(f.o.Budget, count); err != nil {
 		return f.Errorf("%d numbers take %w", count, err)
 	}
 	parts := Pool(n.Infinite)
-	return Each(ctx, f, Words, func(b *Block) (*Numbers, error) {
+	return ParseBlocks(ctx, f, Words, func(b *Block) (*Numbers, error) {
 		part := parts.Get().(*Numbers)
-		if wrong := b.numbers(part); wrong != nil {
+		if wrong := b.addNumbers(part); wrong != nil {
 			return part, bad(wrong)
 		}
 		return part, nil

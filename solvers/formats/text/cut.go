@@ -15,7 +15,7 @@ func (e *streamError) Error() string { return e.err.Error() }
 // A cutter cuts a stream into blocks.
 type cutter struct {
 	f     *File
-	cut   Cut
+	cut   BlockBoundary
 	size  int    // bytes of a block
 	tail  []byte // what was read beyond the last boundary
 	err   error  // of the stream, after tail
@@ -26,9 +26,9 @@ type cutter struct {
 // All buffers together take at most an eighth of the budget. The first 4 KiB of each do not count.
 const leastBlock = 1 << 12
 
-func newCutter(f *File, cut Cut, cores int) *cutter {
+func newCutter(f *File, cut BlockBoundary, cores int) *cutter {
 	size := f.o.Block
-	if share := f.o.Budget.Left() / int64(8*(3*cores+2)); int64(size) > share {
+	if share := f.o.Budget.Remaining() / int64(8*(3*cores+2)); int64(size) > share {
 		size = min(size, max(leastBlock, int(share)))
 	}
 	return &cutter{f: f, cut: cut, size: size}

@@ -80,7 +80,7 @@ func parseDecimal(word []byte) (d decimal, ok bool) {
 // beyond 19 digits.
 func (d *decimal) digits(word []byte, at int) int {
 	for at+8 <= len(word) {
-		count, value := leading(load(word, at))
+		count, value := leadingDigits(loadWord(word, at))
 		d.mantissa = d.mantissa*powers[count] + value
 		at += count
 		if count < 8 {

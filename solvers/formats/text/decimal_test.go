@@ -22,7 +22,7 @@ func TestDecimals(t *testing.T) {
 		got, ok := d.float()
 		if ok {
 			quick++
-		} else if got, ok = Float([]byte(word)); !ok {
+		} else if got, ok = ParseFloat([]byte(word)); !ok {
 			t.Fatalf("%s: not read", word)
 		}
 		if want, err := strconv.ParseFloat(word, 64); err != nil || math.Float64bits(got) != math.Float64bits(want) {
@@ -68,7 +68,7 @@ func TestWordEnd(t *testing.T) {
 		}
 		at := rng.IntN(len(text) + 1)
 		want := at
-		for want < len(text) && !blank(text[want]) {
+		for want < len(text) && !isBlank(text[want]) {
 			want++
 		}
 		if got := WordEnd(text, at); got != want {
@@ -94,7 +94,7 @@ func TestInts(t *testing.T) {
 		want, err := strconv.ParseInt(string(word), 10, 64)
 		behind := append(append(make([]byte, 0, 64), word...), "123456789"...)
 		for _, w := range [][]byte{word[:len(word):len(word)], behind[:len(word)]} {
-			if got, ok := Int(w); ok != (err == nil) || ok && got != want {
+			if got, ok := ParseInt(w); ok != (err == nil) || ok && got != want {
 				t.Fatalf("%q: %d %v, expected %d %v", w, got, ok, want, err)
 			}
 		}

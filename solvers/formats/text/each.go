@@ -11,13 +11,13 @@ import (
 	"coalesce/solvers/formats"
 )
 
-// A Cut says where blocks may end.
-type Cut int
+// A BlockBoundary says where blocks may end.
+type BlockBoundary int
 
 // Blocks end with a line, or with a blank of any kind; the latter are for
 // numbers in lines of any length.
 const (
-	Lines Cut = iota
+	Lines BlockBoundary = iota
 	Words
 )
 
@@ -37,16 +37,16 @@ type buffer struct {
 	held int64 // bytes that came from the budget
 }
 
-// Each parses the rest of a file. It calls parse on all cores, block by block, and keep, from the
-// goroutine that called Each, with the values that parse returned, in the order of the file. An
+// ParseBlocks parses the rest of a file. It calls parse on all cores, block by block, and keep, from the
+// goroutine that called ParseBlocks, with the values that parse returned, in the order of the file. An
 // error of parse ends the reading; keep is called with the value beside that error too, so that it
 // can count the value, or return an error of its own that goes before. An error of parse without a
 // position gets that of the block's last line or word; an error of keep without one gets the name of
 // the file.
 //
-// When ctx is done, Each returns its error at once; a read that is under way continues in the
+// When ctx is done, ParseBlocks returns its error at once; a read that is under way continues in the
 // background, and the caller must not use the file any more.
-func Each[T any](ctx context.Context, f *File, cut Cut, parse func(*Block) (T, error), keep func(*Block, T) error) error {
+func ParseBlocks[T any](ctx context.Context, f *File, cut BlockBoundary, parse func(*Block) (T, error), keep func(*Block, T) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var workers sync.WaitGroup
 	defer workers.Wait()
@@ -102,7 +102,7 @@ func Each[T any](ctx context.Context, f *File, cut Cut, parse func(*Block) (T, e
 	if c.open {
 		f.last++
 	}
-	f.o.Budget.Give(c.taken)
+	f.o.Budget.Release(c.taken)
 	return nil
 }
 
@@ -126,7 +126,7 @@ func (f *File) keepOne(b *Block, failed error, lines int, keep func() error) err
 	f.kept += int64(len(b.data))
 	var stream *streamError
 	if errors.As(failed, &stream) {
-		return f.failed(b.first, stream.err)
+		return f.streamFailure(b.first, stream.err)
 	}
 	var at *formats.Error
 	if errors.As(failed, &at) {

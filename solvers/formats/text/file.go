@@ -28,19 +28,19 @@ type Options struct {
 	Block   int               // bytes that a core parses at once; 0: DefaultBlock
 	Line    int               // longest line; 0: DefaultLine
 	Word    int               // longest word, where blocks are cut between words; 0: DefaultWord
-	Size    int64             // bytes of the file, where they are known, else 0 or less: what File.Follow counts with
+	Size    int64             // bytes of the file, where they are known, else 0 or less: what File.EstimateRest counts with
 	Budget  *formats.Budget   // for lines longer than a block; nil: no limit
 }
 
 // A File is text that is read from its beginning to its end: first line by line
-// or word by word (Line, Fields, Word), the rest on all cores (Each).
+// or word by word (Line, Fields, Word), the rest on all cores (ParseBlocks).
 type File struct {
 	name  string
 	r     *bufio.Reader
 	o     Options
 	ended int   // line ends passed
 	last  int   // line of the last line or word, from 1
-	kept  int64 // bytes of the blocks that Each has kept, with the one of keep
+	kept  int64 // bytes of the blocks that ParseBlocks has kept, with the one of keep
 	buf   []byte
 	words [][]byte
 }
@@ -55,9 +55,9 @@ func New(r io.Reader, name string, o Options) (*File, error) {
 	f := &File{name: name, r: bufio.NewReaderSize(r, 1<<16), o: o}
 	head, err := f.r.Peek(4)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, f.failed(1, err)
+		return nil, f.streamFailure(1, err)
 	}
-	mark, err := formats.Encoded(head)
+	mark, err := formats.CheckEncoding(head)
 	if err != nil {
 		return nil, formats.Errorf(name, 1, "%w", err)
 	}
@@ -89,7 +89,7 @@ func orElse(value, other int) int {
 // Name is what errors call the file.
 func (f *File) Name() string { return f.name }
 
-// Number is the line of the last line or word read, from 1; after Each, the
+// Number is the line of the last line or word read, from 1; after ParseBlocks, the
 // last line of the file.
 func (f *File) Number() int { return max(1, f.last) }
 
@@ -98,9 +98,9 @@ func (f *File) Errorf(format string, args ...any) error {
 	return formats.Errorf(f.name, f.Number(), format, args...)
 }
 
-// failed is an error of the stream at a line. Streams that are too long have no
+// streamFailure is an error of the stream at a line. Streams that are too long have no
 // line: the length is that of the whole file.
-func (f *File) failed(line int, err error) error {
+func (f *File) streamFailure(line int, err error) error {
 	var long *formats.LimitError
 	if errors.As(err, &long) {
 		line = 0
@@ -108,9 +108,9 @@ func (f *File) failed(line int, err error) error {
 	return &formats.Error{File: f.name, Line: line, Err: err}
 }
 
-// Follow estimates, during keep, how many items follow in the file, where the blocks so far have count of them: 0 where
+// EstimateRest estimates, during keep, how many items follow in the file, where the blocks so far have count of them: 0 where
 // the file's size is not known.
-func (f *File) Follow(count int) int {
+func (f *File) EstimateRest(count int) int {
 	if f.kept == 0 || f.o.Size <= f.kept {
 		return 0
 	}
@@ -151,7 +151,7 @@ func (f *File) Line() ([]byte, error) {
 		f.ended++
 		f.last = f.ended
 	case !errors.Is(err, io.EOF):
-		return nil, f.failed(f.ended+1, err)
+		return nil, f.streamFailure(f.ended+1, err)
 	case len(f.buf) == 0:
 		return nil, io.EOF
 	default:
@@ -176,10 +176,10 @@ func (f *File) Fields() ([][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		f.words = Split(f.words[:0], line)
+		f.words = SplitWords(f.words[:0], line)
 		switch {
 		case len(f.words) == 0:
-		case !f.o.comment(f.words[0]):
+		case !f.o.isComment(f.words[0]):
 			return f.words, nil
 		case f.o.Said != nil:
 			f.o.Said(bytes.TrimSpace(line))
@@ -187,9 +187,9 @@ func (f *File) Fields() ([][]byte, error) {
 	}
 }
 
-// Want returns the next Fields, or an error unless these are count words; the end of the file is an
+// ExpectFields returns the next Fields, or an error unless these are count words; the end of the file is an
 // error too. `what` names the words in errors.
-func (f *File) Want(count int, what string) ([][]byte, error) {
+func (f *File) ExpectFields(count int, what string) ([][]byte, error) {
 	words, err := f.Fields()
 	switch {
 	case errors.Is(err, io.EOF):
@@ -222,16 +222,16 @@ func (f *File) Word() ([]byte, error) {
 		c, err := f.r.ReadByte()
 		switch {
 		case err != nil && !errors.Is(err, io.EOF):
-			return nil, f.failed(f.ended+1, err)
+			return nil, f.streamFailure(f.ended+1, err)
 		case err != nil && len(f.buf) == 0:
 			return nil, io.EOF
 		case err != nil:
 			return f.buf, nil
-		case blank(c) && len(f.buf) > 0:
+		case isBlank(c) && len(f.buf) > 0:
 			return f.buf, f.r.UnreadByte()
 		case c == '\n':
 			f.ended++
-		case blank(c):
+		case isBlank(c):
 		case len(f.buf) == f.o.Word:
 			return nil, formats.Errorf(f.name, f.ended+1, "%w", errLong("word", f.o.Word))
 		default:
@@ -241,7 +241,7 @@ func (f *File) Word() ([]byte, error) {
 	}
 }
 
-func (o Options) comment(word []byte) bool {
+func (o Options) isComment(word []byte) bool {
 	return o.Comment != "" && len(word) >= len(o.Comment) && string(word[:len(o.Comment)]) == o.Comment
 }
 

@@ -25,7 +25,7 @@ type List[T any] struct {
 	Number  func(words [][]byte) error
 
 	New  func() T                                     // an empty part
-	Line func(part T, line int, words [][]byte) error // line counts from 0 within the block: Keep adds the block's First
+	Line func(part T, line int, words [][]byte) error // line counts from 0 within the block: Keep adds the block's FirstLine
 	Keep func(b *Block, part T) error                 // the next part
 }
 
@@ -48,7 +48,7 @@ func ReadList[T any](ctx context.Context, f *File, l List[T]) error {
 				break
 			}
 			if l.Comment != nil {
-				taken, err := l.Comment(p.of, b.Number()-b.First(), words)
+				taken, err := l.Comment(p.of, b.Number()-b.FirstLine(), words)
 				if err != nil {
 					return p, err
 				}
@@ -63,7 +63,7 @@ func ReadList[T any](ctx context.Context, f *File, l List[T]) error {
 				}
 				return p, fmt.Errorf("found %s, expected %s", formats.Count(len(words), "word"), l.Each)
 			}
-			if err := l.Line(p.of, b.Number()-b.First(), words); err != nil {
+			if err := l.Line(p.of, b.Number()-b.FirstLine(), words); err != nil {
 				return p, err
 			}
 			p.lines, p.wrong = p.lines+1, 0
@@ -96,7 +96,7 @@ func ReadList[T any](ctx context.Context, f *File, l List[T]) error {
 		}
 		return b.Errorf("found %s after %d %s, expected the end of the file", formats.Quote(words[0]), l.Lines, l.All)
 	}
-	err := Each(ctx, f, Lines, func(b *Block) (part, error) { return parse(b, math.MaxInt64) }, keep)
+	err := ParseBlocks(ctx, f, Lines, func(b *Block) (part, error) { return parse(b, math.MaxInt64) }, keep)
 	switch {
 	case errors.Is(err, errFull):
 		return nil

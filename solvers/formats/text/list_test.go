@@ -39,7 +39,7 @@ func TestReadList(t *testing.T) {
 					Lines: c.lines, Words: 2, Each: "a letter and a number", All: "pairs", More: c.more,
 					New: func() *[]string { return new([]string) },
 					Line: func(part *[]string, line int, words [][]byte) error {
-						if _, ok := Int(words[1]); !ok {
+						if _, ok := ParseInt(words[1]); !ok {
 							return fmt.Errorf("found %q", words[1])
 						}
 						*part = append(*part, fmt.Sprintf("%d:%s%s", line, words[0], words[1]))
@@ -50,7 +50,7 @@ func TestReadList(t *testing.T) {
 							var line int
 							var rest string
 							fmt.Sscanf(x, "%d:%s", &line, &rest)
-							got = append(got, fmt.Sprintf("%d:%s", line+b.First(), rest))
+							got = append(got, fmt.Sprintf("%d:%s", line+b.FirstLine(), rest))
 						}
 						return nil
 					},

@@ -13,8 +13,8 @@ import (
 	"coalesce/solvers/formats"
 )
 
-// Int reads a whole number of 64 bits: digits behind a sign or none.
-func Int(word []byte) (int64, bool) {
+// ParseInt reads a whole number of 64 bits: digits behind a sign or none.
+func ParseInt(word []byte) (int64, bool) {
 	digits, negative := word, false
 	if len(digits) > 0 && (digits[0] == '-' || digits[0] == '+') {
 		negative, digits = digits[0] == '-', digits[1:]
@@ -24,11 +24,11 @@ func Int(word []byte) (int64, bool) {
 	case n > 16 || n < 8 && cap(digits) < 8:
 		return intByBytes(word, digits)
 	case n >= 8:
-		first := (load(digits, 0) ^ '0'*ones) << (128 - 8*uint(n)) // zeros, then all digits but the last 8
-		last := load(digits, n-8) ^ '0'*ones
-		v, ok = join(first)*1e8+join(last), others(first)|others(last) == 0
+		first := (loadWord(digits, 0) ^ '0'*ones) << (128 - 8*uint(n)) // zeros, then all digits but the last 8
+		last := loadWord(digits, n-8) ^ '0'*ones
+		v, ok = joinDigits(first)*1e8+joinDigits(last), markNonDigits(first)|markNonDigits(last) == 0
 	case n > 0:
-		v, ok = short(digits)
+		v, ok = parseShort(digits)
 	}
 	if negative {
 		v = -v
@@ -36,7 +36,7 @@ func Int(word []byte) (int64, bool) {
 	return int64(v), ok
 }
 
-// intByBytes is Int of a word with these digits behind the sign.
+// intByBytes is ParseInt of a word with these digits behind the sign.
 func intByBytes(word, digits []byte) (int64, bool) {
 	for _, c := range digits {
 		if c-'0' > 9 {
@@ -50,9 +50,9 @@ func intByBytes(word, digits []byte) (int64, bool) {
 // letters is a word as a string, without a copy: strconv copies what it keeps.
 func letters(word []byte) string { return unsafe.String(unsafe.SliceData(word), len(word)) }
 
-// Float reads a finite decimal, rounded to the nearest float64. It returns false for infinities, NaN,
+// ParseFloat reads a finite decimal, rounded to the nearest float64. It returns false for infinities, NaN,
 // hexadecimal digits, underscores, and decimals beyond float64.
-func Float(word []byte) (float64, bool) {
+func ParseFloat(word []byte) (float64, bool) {
 	if d, ok := parseDecimal(word); ok {
 		if v, ok := d.float(); ok {
 			return v, true
@@ -67,9 +67,9 @@ func Float(word []byte) (float64, bool) {
 	return v, err == nil
 }
 
-// Infinity reads inf and infinity, in any case, behind a sign or none: 1, -1,
+// ParseInfinity reads inf and infinity, in any case, behind a sign or none: 1, -1,
 // or 0 for other words.
-func Infinity(word []byte) int {
+func ParseInfinity(word []byte) int {
 	sign := 1
 	if len(word) > 0 && (word[0] == '-' || word[0] == '+') {
 		if word[0] == '-' {
@@ -106,7 +106,7 @@ func PointFor(word []byte, err error) error {
 // size, an infinity, or NaN.
 func IsNumber(word []byte) bool {
 	if len(word) > 0 && len(word) < 19 && word[0]-'0' < 10 {
-		if _, ok := Int(word); ok {
+		if _, ok := ParseInt(word); ok {
 			return true
 		}
 	}
@@ -119,9 +119,9 @@ func IsNumber(word []byte) bool {
 	return err == nil || errors.Is(err, strconv.ErrRange)
 }
 
-// Whole reads a whole number from low to high; `what` names the number in the error.
-func Whole(word []byte, what string, low, high int64) (int64, error) {
-	v, ok := Int(word)
+// ParseWhole reads a whole number from low to high; `what` names the number in the error.
+func ParseWhole(word []byte, what string, low, high int64) (int64, error) {
+	v, ok := ParseInt(word)
 	if !ok || v < low || v > high {
 		return 0, fmt.Errorf("found the %s %s, expected a whole number from %d to %d", what, formats.Quote(word), low, high)
 	}
@@ -147,15 +147,15 @@ func (n *Numbers) Len() int { return len(n.Whole) + len(n.Real) }
 // Add reads a number; false where the word is none. It grows without a budget:
 // it is for the numbers of one block.
 func (n *Numbers) Add(word []byte) bool {
-	if v, ok := Int(word); ok && (n.Infinite == 0 || v != math.MaxInt64) {
+	if v, ok := ParseInt(word); ok && (n.Infinite == 0 || v != math.MaxInt64) {
 		n.AddInt(v)
 		return true
 	}
-	if v, ok := Float(word); ok {
+	if v, ok := ParseFloat(word); ok {
 		n.AddFloat(v)
 		return true
 	}
-	if sign := Infinity(word); sign != 0 && float64(sign)*n.Infinite > 0 {
+	if sign := ParseInfinity(word); sign != 0 && float64(sign)*n.Infinite > 0 {
 		if n.Floats {
 			n.Real = append(n.Real, n.Infinite)
 		} else {
@@ -217,12 +217,12 @@ func (n *Numbers) Reserve(b *formats.Budget, more int) (err error) {
 	return err
 }
 
-// Foresee makes room for need numbers, and for others that are likely to follow, as formats.Foresee does.
-func (n *Numbers) Foresee(b *formats.Budget, need, follow int) (err error) {
+// GrowAhead makes room for need numbers, and for others that are likely to follow, as formats.GrowAhead does.
+func (n *Numbers) GrowAhead(b *formats.Budget, need, follow int) (err error) {
 	if n.Floats {
-		n.Real, err = formats.Foresee(b, n.Real, need, follow)
+		n.Real, err = formats.GrowAhead(b, n.Real, need, follow)
 	} else {
-		n.Whole, err = formats.Foresee(b, n.Whole, need, follow)
+		n.Whole, err = formats.GrowAhead(b, n.Whole, need, follow)
 	}
 	return err
 }

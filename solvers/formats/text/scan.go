@@ -11,65 +11,65 @@ const (
 	tops = 0x80 * ones        // the highest bit of each byte
 )
 
-// load is the 8 bytes of a text that begin at a place.
-func load(text []byte, at int) uint64 { return binary.LittleEndian.Uint64(text[at:]) }
+// loadWord is the 8 bytes of a text that begin at a place.
+func loadWord(text []byte, at int) uint64 { return binary.LittleEndian.Uint64(text[at:]) }
 
-// leading is how many of 8 bytes are digits before the first other byte, and the number that these digits write.
-func leading(x uint64) (count int, value uint64) {
+// leadingDigits is how many of 8 bytes are digits before the first other byte, and the number that these digits write.
+func leadingDigits(x uint64) (count int, value uint64) {
 	x ^= '0' * ones
-	count = bits.TrailingZeros64(others(x)) >> 3
-	return count, join(x << (64 - 8*uint(count)))
+	count = bits.TrailingZeros64(markNonDigits(x)) >> 3
+	return count, joinDigits(x << (64 - 8*uint(count)))
 }
 
-// others marks bytes above 9 with their highest bit. The lowest mark is that of the first such byte; bytes behind
+// markNonDigits marks bytes above 9 with their highest bit. The lowest mark is that of the first such byte; bytes behind
 // the first may be marked too.
-func others(x uint64) uint64 { return (x + 0x76*ones | x) & tops }
+func markNonDigits(x uint64) uint64 { return (x + 0x76*ones | x) & tops }
 
-// join is the number that 8 digits write, each a byte from 0 to 9: pairs of digits are joined, then pairs of those, then
+// joinDigits is the number that 8 digits write, each a byte from 0 to 9: pairs of digits are joined, then pairs of those, then
 // both halves.
-func join(x uint64) uint64 {
+func joinDigits(x uint64) uint64 {
 	x = x * (10<<8 + 1) >> 8 & 0x00ff00ff00ff00ff
 	x = x * (100<<16 + 1) >> 16 & 0x0000ffff0000ffff
 	return x * (10000<<32 + 1) >> 32
 }
 
-// short reads a word of 1 to 7 digits; false where another byte is among them. The word's memory goes on for 8 bytes.
-func short(word []byte) (uint64, bool) {
-	x := (load(word[:8], 0) ^ '0'*ones) << (64 - 8*uint(len(word)))
-	return join(x), others(x) == 0
+// parseShort reads a word of 1 to 7 digits; false where another byte is among them. The word's memory goes on for 8 bytes.
+func parseShort(word []byte) (uint64, bool) {
+	x := (loadWord(word[:8], 0) ^ '0'*ones) << (64 - 8*uint(len(word)))
+	return joinDigits(x), markNonDigits(x) == 0
 }
 
-// below marks bytes below '!', which blanks are, with their highest bit. The lowest mark is that of the first such byte;
+// markBlanks marks bytes below '!', which blanks are, with their highest bit. The lowest mark is that of the first such byte;
 // bytes behind the first may be marked too.
-func below(x uint64) uint64 { return (x - '!'*ones) &^ x & tops }
+func markBlanks(x uint64) uint64 { return (x - '!'*ones) &^ x & tops }
 
 // WordEnd is where the word ends that begins at a place: at the first blank, or at the end of the text.
 func WordEnd(text []byte, at int) int {
 	for at+8 <= len(text) {
-		low := below(load(text, at))
+		low := markBlanks(loadWord(text, at))
 		if low == 0 {
 			at += 8
 			continue
 		}
 		at += bits.TrailingZeros64(low) >> 3
-		if blank(text[at]) {
+		if isBlank(text[at]) {
 			return at
 		}
 		at++ // a control character, which belongs to the word
 	}
-	for at < len(text) && !blank(text[at]) {
+	for at < len(text) && !isBlank(text[at]) {
 		at++
 	}
 	return at
 }
 
-// blank reports whether a byte separates words.
-func blank(c byte) bool { return c == ' ' || c-'\t' < 5 }
+// isBlank reports whether a byte separates words.
+func isBlank(c byte) bool { return c == ' ' || c-'\t' < 5 }
 
-// Split appends the words of a line.
-func Split(words [][]byte, line []byte) [][]byte {
+// SplitWords appends the words of a line.
+func SplitWords(words [][]byte, line []byte) [][]byte {
 	for at := 0; at < len(line); {
-		if blank(line[at]) {
+		if isBlank(line[at]) {
 			at++
 			continue
 		}

@@ -26,20 +26,20 @@ type found struct {
 
 // numbers reads all whole numbers of a text with their lines, the first error
 // in the file with what came before it.
-func numbers(ctx context.Context, r io.Reader, o Options, cut Cut) ([]found, error) {
+func numbers(ctx context.Context, r io.Reader, o Options, cut BlockBoundary) ([]found, error) {
 	f, err := New(r, "a.txt", o)
 	if err != nil {
 		return nil, err
 	}
 	var all []found
-	err = Each(ctx, f, cut, func(b *Block) ([]found, error) {
+	err = ParseBlocks(ctx, f, cut, func(b *Block) ([]found, error) {
 		var part []found
 		for {
 			word, ok := b.Word()
 			if !ok {
 				return part, nil
 			}
-			v, ok := Int(word)
+			v, ok := ParseInt(word)
 			if !ok {
 				return part, fmt.Errorf("found %s, expected a number", formats.Quote(word))
 			}
@@ -47,7 +47,7 @@ func numbers(ctx context.Context, r io.Reader, o Options, cut Cut) ([]found, err
 		}
 	}, func(b *Block, part []found) error {
 		for _, x := range part {
-			all = append(all, found{x.value, x.line + b.First()})
+			all = append(all, found{x.value, x.line + b.FirstLine()})
 		}
 		return nil
 	})
@@ -81,7 +81,7 @@ func TestBlocksKeepTheOrderOfTheFile(t *testing.T) {
 			}
 		}
 		want, wrong := plain(text.String())
-		for _, cut := range []Cut{Lines, Words} {
+		for _, cut := range []BlockBoundary{Lines, Words} {
 			got, err := numbers(t.Context(), strings.NewReader(text.String()), Options{Block: 1 + rng.IntN(60)}, cut)
 			if fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Fatalf("%q, cut %d:\n got %v\nwant %v", text.String(), cut, got, want)
@@ -121,7 +121,7 @@ func TestStreamsThatFail(t *testing.T) {
 	for _, c := range []struct {
 		r    io.Reader
 		o    Options
-		cut  Cut
+		cut  BlockBoundary
 		want string
 	}{
 		{&failing{strings.NewReader("1\n2\n3"), broken}, Options{}, Lines, "a.txt:3: broken disk"},
@@ -160,7 +160,7 @@ func TestCancel(t *testing.T) {
 		stop := errors.New("stop")
 		f := &File{name: "a", o: Options{Block: 1 << 16, Line: 1 << 20, Word: 1 << 10}, r: bufio.NewReader(r)}
 		time.AfterFunc(20*time.Millisecond, func() { cancel(stop) })
-		err := Each(ctx, f, Words, func(b *Block) (int, error) { return 0, nil }, func(*Block, int) error { return nil })
+		err := ParseBlocks(ctx, f, Words, func(b *Block) (int, error) { return 0, nil }, func(*Block, int) error { return nil })
 		if !errors.Is(err, stop) {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -176,7 +176,7 @@ func TestSequential(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	words, err := f.Want(2, "n")
+	words, err := f.ExpectFields(2, "n")
 	if err != nil || string(words[1]) != "12" || f.Number() != 3 {
 		t.Fatalf("%q %v, line %d", words, err, f.Number())
 	}
@@ -185,7 +185,7 @@ func TestSequential(t *testing.T) {
 		t.Fatalf("%q %v, line %d", word, err, f.Number())
 	}
 	n := &Numbers{}
-	if err := Collect(t.Context(), f, n, 2, func([]byte) error { return errors.New("bad") }); err != nil || fmt.Sprint(n.Whole) != "[8 9]" || f.Number() != 5 {
+	if err := CollectNumbers(t.Context(), f, n, 2, func([]byte) error { return errors.New("bad") }); err != nil || fmt.Sprint(n.Whole) != "[8 9]" || f.Number() != 5 {
 		t.Errorf("%v %v, line %d", n, err, f.Number())
 	}
 	for text, want := range map[string]string{
@@ -195,7 +195,7 @@ func TestSequential(t *testing.T) {
 		if f, err = New(strings.NewReader(text), "a.txt", Options{}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err = f.Want(2, "n"); err == nil || err.Error() != want {
+		if _, err = f.ExpectFields(2, "n"); err == nil || err.Error() != want {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -252,7 +252,7 @@ func TestCollect(t *testing.T) {
 				t.Fatal(err)
 			}
 			n := &Numbers{Infinite: c.infinite}
-			err = Collect(t.Context(), f, n, c.count, func(word []byte) error { return fmt.Errorf("bad %s", word) })
+			err = CollectNumbers(t.Context(), f, n, c.count, func(word []byte) error { return fmt.Errorf("bad %s", word) })
 			got := fmt.Sprint(n.Whole, n.Real, n.Rounded)
 			if err != nil {
 				got = err.Error()
@@ -277,7 +277,7 @@ func TestFollow(t *testing.T) {
 			t.Fatal(err)
 		}
 		read := 0
-		err = Each(t.Context(), f, Lines, func(b *Block) (int, error) {
+		err = ParseBlocks(t.Context(), f, Lines, func(b *Block) (int, error) {
 			part := 0
 			for _, ok := b.Line(); ok; _, ok = b.Line() {
 				part++
@@ -285,7 +285,7 @@ func TestFollow(t *testing.T) {
 			return part, nil
 		}, func(_ *Block, part int) error {
 			read += part
-			if left, got := count-read, f.Follow(read); size > 0 && (got < left || got > left+count/50) || size <= 0 && got != 0 {
+			if left, got := count-read, f.EstimateRest(read); size > 0 && (got < left || got > left+count/50) || size <= 0 && got != 0 {
 				t.Errorf("size %d, %d lines read: %d follow, expected %d", size, read, got, left)
 			}
 			return nil
@@ -304,12 +304,12 @@ func TestNumbers(t *testing.T) {
 			v = -v
 		}
 		word := strconv.FormatInt(v, 10)
-		if got, ok := Int([]byte(word)); !ok || got != v || !IsNumber([]byte(word)) {
+		if got, ok := ParseInt([]byte(word)); !ok || got != v || !IsNumber([]byte(word)) {
 			t.Fatalf("%s: %d %v", word, got, ok)
 		}
 		f := math.Float64frombits(rng.Uint64())
 		word = strconv.FormatFloat(f, 'g', -1, 64)
-		if got, ok := Float([]byte(word)); ok == (math.IsNaN(f) || math.IsInf(f, 0)) || ok && got != f || !IsNumber([]byte(word)) {
+		if got, ok := ParseFloat([]byte(word)); ok == (math.IsNaN(f) || math.IsInf(f, 0)) || ok && got != f || !IsNumber([]byte(word)) {
 			t.Fatalf("%s: %v %v", word, got, ok)
 		}
 	}
@@ -319,11 +319,11 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 	for word, want := range map[string]int{"inf": 1, "+INF": 1, "-inf": -1, "infinity": 1, "-Infinity": -1, "in": 0, "infi": 0, "": 0, "-": 0, "infinitx": 0} {
-		if got := Infinity([]byte(word)); got != want {
+		if got := ParseInfinity([]byte(word)); got != want {
 			t.Errorf("%q: %d, want %d", word, got, want)
 		}
 	}
-	if _, err := Whole([]byte("7x\x1b[31m"), "row", 0, 9); err == nil || err.Error() != `found the row "7x\x1b[31m", expected a whole number from 0 to 9` {
+	if _, err := ParseWhole([]byte("7x\x1b[31m"), "row", 0, 9); err == nil || err.Error() != `found the row "7x\x1b[31m", expected a whole number from 0 to 9` {
 		t.Error(err)
 	}
 }
@@ -379,7 +379,7 @@ func BenchmarkCollect(b *testing.B) {
 					b.Fatal(err)
 				}
 				numbers := &Numbers{}
-				if err := Collect(b.Context(), f, numbers, n*n, func(word []byte) error { return errors.New("bad") }); err != nil || numbers.Len() != n*n {
+				if err := CollectNumbers(b.Context(), f, numbers, n*n, func(word []byte) error { return errors.New("bad") }); err != nil || numbers.Len() != n*n {
 					b.Fatal(err, numbers.Len())
 				}
 				r.Close()

@@ -38,7 +38,7 @@ func (e *Entries) Expect(entries, proven int64) error {
 		return fmt.Errorf("found %d coefficients, expected at most %d", entries, math.MaxInt32)
 	}
 	if entries > e.limit/EntryBytes {
-		return fmt.Errorf("%d coefficients take %w", entries, formats.Short(float64(entries)*EntryBytes, e.limit))
+		return fmt.Errorf("%d coefficients take %w", entries, formats.MemoryShortage(float64(entries)*EntryBytes, e.limit))
 	}
 	k := int(min(entries, max(proven, 1<<22)))
 	e.i, e.j, e.whole = make([]int32, 0, k), make([]int32, 0, k), make([]int64, 0, k)
@@ -109,7 +109,7 @@ func (e *Entries) room(more int64) error {
 		return fmt.Errorf("found %d coefficients, expected at most %d", k, math.MaxInt32)
 	}
 	if k > e.limit/EntryBytes {
-		return fmt.Errorf("%d coefficients and more take %w", len(e.i), formats.Short(float64(k)*EntryBytes, e.limit))
+		return fmt.Errorf("%d coefficients and more take %w", len(e.i), formats.MemoryShortage(float64(k)*EntryBytes, e.limit))
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func (e *RepeatedError) Error() string {
 // same pair. Entries of one pair are added up where sum is set, else a RepeatedError.
 func (e *Entries) Instance(n int, sum bool) (*Instance, error) {
 	if int64(n) > e.limit/32 {
-		return nil, fmt.Errorf("%d variables take %w", n, formats.Short(float64(n)*32, e.limit))
+		return nil, fmt.Errorf("%d variables take %w", n, formats.MemoryShortage(float64(n)*32, e.limit))
 	}
 	inst := &Instance{N: n, Form: QUBO, Sense: Maximize}
 	err := e.large()

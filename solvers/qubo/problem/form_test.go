@@ -58,7 +58,7 @@ func TestForms(t *testing.T) {
 		if !p.Exact {
 			t.Fatalf("%v: eighths were rounded", inst)
 		}
-		x := qubotest.Solution(r, n)
+		x := qubotest.RandomSolution(r, n)
 		want := plain(inst, x)
 		if got := inst.Value(x); got != want {
 			t.Fatalf("%v: value %v, want %v", inst, got, want)

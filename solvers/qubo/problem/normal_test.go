@@ -13,8 +13,8 @@ import (
 func TestValueFrom(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 2))
 	for _, n := range []int{1, 2, 63, 64, 65, 700} {
-		p := qubotest.Random(r, n, 0.5, 1000, 1)
-		x, y := draw.Bits(r, n), draw.Bits(r, n)
+		p := qubotest.RandomProblem(r, n, 0.5, 1000, 1)
+		x, y := draw.RandomSolution(r, n), draw.RandomSolution(r, n)
 		for _, to := range [][]uint64{x, y, make([]uint64, problem.Words(n))} {
 			if got, want := p.ValueFrom(x, p.Value(x), to), p.Value(to); got != want {
 				t.Errorf("n = %d: %d, want %d", n, got, want)

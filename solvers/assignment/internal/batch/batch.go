@@ -45,29 +45,29 @@ import (
 type Engine struct {
 	Variant *device.Variant // of assignment/batch
 	kernels *assignment.BatchKernels
-	Shapes  []Shape // of the problems, in their order
-	block   []int   // of each problem
-	answer  []int64 // word at which each problem's answer begins
-	words   int64   // of all answers
+	Shapes  []DenseLayout // of the problems, in their order
+	block   []int         // of each problem
+	answer  []int64       // word at which each problem's answer begins
+	words   int64         // of all answers
 	checked bool
 	grid    device.Grid
-	back    []byte  // all answers and the findings of their checks; of a fitted engine the parts that the caller wants
-	fitted  *fitted // for costs that the device alone holds; else nil
+	back    []byte       // all answers and the findings of their checks; of a fitted engine the parts that the caller wants
+	fitted  *fittedState // for costs that the device alone holds; else nil
 
 	scope                          device.Scope
 	table, copies, States, Answers device.Buffer
 }
 
-// A Shape says where a dense instance lies in device memory: its first
+// A DenseLayout says where a dense instance lies in device memory: its first
 // cost at element first, stride from one row to the next.
-type Shape struct {
+type DenseLayout struct {
 	First, Stride int64   // in costs
 	Rows, Cols    int     // as they lie there
 	Scale         float64 // of the normal problem
 }
 
 // sides are the problem's, rows <= cols.
-func (b Shape) sides() (rows, cols int64) {
+func (b DenseLayout) sides() (rows, cols int64) {
 	return int64(min(b.Rows, b.Cols)), int64(max(b.Rows, b.Cols))
 }
 
@@ -79,7 +79,7 @@ func StateBytes(rows, cols int64) int64 { return 20*rows + 24*cols }
 
 // Open loads a variant, takes memory for problems of the given shapes, and
 // tells the device about them. checked asks for the kernel that checks, too.
-func Open(d device.Device, v *device.Variant, shapes []Shape, checked bool) (_ *Engine, err error) {
+func Open(d device.Device, v *device.Variant, shapes []DenseLayout, checked bool) (_ *Engine, err error) {
 	f := &assignment.Batch
 	b := &Engine{Variant: v, Shapes: shapes, checked: checked, answer: make([]int64, len(shapes)), block: make([]int, len(shapes))}
 	b.grid = device.Grid{Blocks: int64(len(shapes)), Threads: f.Int(v, "block")}
@@ -93,7 +93,7 @@ func Open(d device.Device, v *device.Variant, shapes []Shape, checked bool) (_ *
 		}
 	}()
 	copies, states, table := b.lay(f.Value(v, "state") == "shared")
-	if err := Fits(v, d.Facts(), b.grid.Shared); err != nil {
+	if err := CheckFits(v, d.Facts(), b.grid.Shared); err != nil {
 		return nil, err
 	}
 	whole := b.words // words brought back, and taken
@@ -162,14 +162,14 @@ func Workload(w tuned.Workload, facts device.Facts) tuned.Workload {
 		return size, assignment.Batch.Int(v, "block")
 	}
 	w.Holds = func(v *device.Variant, size int) bool {
-		return Fits(v, facts, int(StateBytes(int64(size), int64(size)))) == nil
+		return CheckFits(v, facts, int(StateBytes(int64(size), int64(size)))) == nil
 	}
 	return w
 }
 
-// Fits holds a variant, and the shared memory of its largest problem,
+// CheckFits holds a variant, and the shared memory of its largest problem,
 // against a device.
-func Fits(v *device.Variant, facts device.Facts, shared int) error {
+func CheckFits(v *device.Variant, facts device.Facts, shared int) error {
 	const static = 4 << 10 // at most
 	f, need := &assignment.Batch, int64(0)
 	if f.Value(v, "state") == "shared" {
@@ -188,7 +188,7 @@ func (b *Engine) Solve(ctx context.Context, s device.Stream, costs device.Buffer
 		return err
 	}
 	if b.fitted != nil {
-		if err := b.fitted.begin(s, b, costs); err != nil {
+		if err := b.fitted.computeScales(s, b, costs); err != nil {
 			return err
 		}
 	}
@@ -202,7 +202,7 @@ func (b *Engine) Solve(ctx context.Context, s device.Stream, costs device.Buffer
 		}
 	}
 	if b.fitted != nil {
-		return b.fitted.end(s, b)
+		return b.fitted.downloadAnswers(s, b)
 	}
 	return s.Download(b.back, b.Answers, 0)
 }
@@ -252,17 +252,17 @@ func (b *Engine) Solution(k int) (_ *engine.Solution, full bool) {
 	return s, count[assignment.BatchCountLeft] == 0
 }
 
-// Prove holds the findings on problem k against p and its solution. Errors wrap ErrCheck.
-func (b *Engine) Prove(k int, p *problem.Normal, s *engine.Solution) error {
+// VerifySolution holds the findings on problem k against p and its solution. Errors wrap ErrCheck.
+func (b *Engine) VerifySolution(k int, p *problem.Normal, s *engine.Solution) error {
 	found := b.findings(k)
 	if found[assignment.BatchWordEntries]|found[assignment.BatchWordRowsWrong]|found[assignment.BatchWordColumnsWrong] == 0 && found[assignment.BatchWordMatched] == uint64(p.Rows) &&
 		!(p.Exact && found[assignment.BatchWordRounded] != 0) && carry(found[assignment.BatchWordPrimal:]) == carry(found[assignment.BatchWordDual:]) {
 		return nil
 	}
-	if b.fitted != nil && !b.fitted.duals { // of which Judge tells
+	if b.fitted != nil && !b.fitted.duals { // of which CheckOptimal tells
 		return fmt.Errorf("%w: problem %d: %v", problem.ErrCheck, k, *found)
 	}
-	return cmp.Or(found.Judge(p, s), fmt.Errorf("%w: problem %d: %v", problem.ErrCheck, k, *found))
+	return cmp.Or(found.CheckOptimal(p, s), fmt.Errorf("%w: problem %d: %v", problem.ErrCheck, k, *found))
 }
 
 func (b *Engine) findings(k int) *verify.Findings {
@@ -277,10 +277,10 @@ func wordsOf(b []byte) []int64 {
 	return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/8)
 }
 
-// Violator is a set of rows of p that may have, all together, fewer columns than there are
+// HallViolator is a set of rows of p that may have, all together, fewer columns than there are
 // rows in the set (Hall). Given a largest matching that leaves rows free (-1), these are the
 // rows that alternating paths from a free row reach.
-func Violator(p *problem.Normal, column []int32) []int32 {
+func HallViolator(p *problem.Normal, column []int32) []int32 {
 	owner := slices.Repeat([]int32{-1}, p.Cols)
 	for i, j := range column {
 		if j >= 0 {
@@ -317,7 +317,7 @@ func Violator(p *problem.Normal, column []int32) []int32 {
 // Certificate is the certificate of the findings on problem k.
 func (b *Engine) Certificate(k int, p *problem.Normal, by string) *problem.Certificate {
 	c := &problem.Certificate{By: by, Scale: p.Unit()}
-	b.findings(k).Fill(p, c)
+	b.findings(k).FillCertificate(p, c)
 	return c
 }
 

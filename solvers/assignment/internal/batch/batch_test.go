@@ -40,14 +40,14 @@ func drawBatch(t *testing.T, value problem.Value, count int, seed uint64) *batch
 		s, err := reference.Solve(p, nil)
 		want := problem.Infinity
 		if err == nil {
-			if want, err = enginetest.Prove(p, s); err != nil {
+			if want, err = enginetest.CheckOptimal(p, s); err != nil {
 				t.Fatal(err)
 			}
 		}
 		c.want = append(c.want, want)
 	}
 	for len(c.problems) < count {
-		inst, err := enginetest.Random(r, 9)
+		inst, err := enginetest.RandomProblem(r, 9)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,18 +76,18 @@ func drawBatch(t *testing.T, value problem.Value, count int, seed uint64) *batch
 
 // upload lays the instances out as the engine takes them, with gaps between
 // rows; every other tall one as it was before transposing.
-func (c *batchCase) upload(t *testing.T, d device.Device, s device.Stream) (device.Buffer, []Shape) {
+func (c *batchCase) upload(t *testing.T, d device.Device, s device.Stream) (device.Buffer, []DenseLayout) {
 	t.Helper()
 	size := c.problems[0].Instance.Type.Size()
 	var image []byte
-	var shapes []Shape
+	var shapes []DenseLayout
 	for k, p := range c.problems {
 		inst := p.Instance
 		if p.Transposed && k%2 == 0 {
 			inst = inst.Transpose()
 		}
 		gap := k % 3
-		shapes = append(shapes, Shape{int64(len(image) / size), int64(inst.Cols + gap), inst.Rows, inst.Cols, p.Scale})
+		shapes = append(shapes, DenseLayout{int64(len(image) / size), int64(inst.Cols + gap), inst.Rows, inst.Cols, p.Scale})
 		row := inst.Cols * size
 		for i := range inst.Rows {
 			image = append(image, inst.Bytes()[i*row:(i+1)*row]...)
@@ -173,12 +173,12 @@ func (c *batchCase) judge(b *Engine, k int) error {
 		if c.want[k] != problem.Infinity {
 			return fmt.Errorf("no full matching, expected %d", c.want[k])
 		}
-		return enginetest.Violates(p, Violator(p, sol.Column))
+		return enginetest.CheckViolator(p, HallViolator(p, sol.Column))
 	}
-	if err := b.Prove(k, p, sol); err != nil {
+	if err := b.VerifySolution(k, p, sol); err != nil {
 		return err
 	}
-	got, err := enginetest.Prove(p, sol)
+	got, err := enginetest.CheckOptimal(p, sol)
 	if err == nil && got != c.want[k] {
 		err = fmt.Errorf("found %d, expected %d", got, c.want[k])
 	}
@@ -270,7 +270,7 @@ func TestBatchCheckFindsCorruption(t *testing.T) {
 			}
 			for other, q := range c.problems {
 				sol, _ := b.Solution(other)
-				if err := b.Prove(other, q, sol); errors.Is(err, problem.ErrCheck) != (other == k) {
+				if err := b.VerifySolution(other, q, sol); errors.Is(err, problem.ErrCheck) != (other == k) {
 					t.Errorf("%s in problem %d: problem %d is judged %v", harm.name, k, other, err)
 				}
 			}

@@ -10,9 +10,9 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// A Fit finds the range of costs that are on a device, with the kernels of
+// A RangeFinder finds the range of costs that are on a device, with the kernels of
 // assignment/fit.
-type Fit struct {
+type RangeFinder struct {
 	variant *device.Variant
 	kernels *assignment.FitKernels
 	spans   device.Buffer
@@ -30,7 +30,7 @@ type Span struct {
 var _ = [1]struct{}{}[assignment.FitFound-assignment.BatchWordWords]
 
 // OpenFit loads the kernels for costs of a type.
-func OpenFit(d device.Device, value problem.Value) (*Fit, error) {
+func OpenFit(d device.Device, value problem.Value) (*RangeFinder, error) {
 	f := &assignment.Fit
 	for i := range f.Variants {
 		v := &f.Variants[i]
@@ -41,7 +41,7 @@ func OpenFit(d device.Device, value problem.Value) (*Fit, error) {
 		if err != nil {
 			return nil, err
 		}
-		fit := &Fit{variant: v, kernels: kernels}
+		fit := &RangeFinder{variant: v, kernels: kernels}
 		fit.scope.Keep(kernels)
 		return fit, nil
 	}
@@ -49,11 +49,11 @@ func OpenFit(d device.Device, value problem.Value) (*Fit, error) {
 }
 
 // Close gives back the memory and the module.
-func (f *Fit) Close() error { return f.scope.Close() }
+func (f *RangeFinder) Close() error { return f.scope.Close() }
 
 // launch scans count shares of the costs, each of length costs. The results of two neighbouring
 // shares begin step words apart.
-func (f *Fit) launch(s device.Stream, p *problem.Normal, costs device.Buffer, count, length, all int64, problems, found device.Buffer, step int64) error {
+func (f *RangeFinder) launch(s device.Stream, p *problem.Normal, costs device.Buffer, count, length, all int64, problems, found device.Buffer, step int64) error {
 	const warp = 32
 	limit := int64(assignment.Fit.Int(f.variant, "block"))
 	g := device.Grid{Blocks: count, Threads: int(min((length/assignment.FitFlight+warp-1)/warp*warp, limit))}
@@ -65,9 +65,9 @@ func (f *Fit) launch(s device.Stream, p *problem.Normal, costs device.Buffer, co
 	return f.kernels.Range(s, g, costs, uint64(all), uint64(length), uint64(p.Rows), problem.MaxScaled(p.Rows), maximize, problems, found, uint64(step))
 }
 
-// Range sets the range and the scale of p, whose costs are in a buffer of the device. Each of many
+// FindRange sets the range and the scale of p, whose costs are in a buffer of the device. Each of many
 // blocks scans a share of them.
-func (f *Fit) Range(d device.Device, s device.Stream, p *problem.Normal, costs device.Buffer) error {
+func (f *RangeFinder) FindRange(d device.Device, s device.Stream, p *problem.Normal, costs device.Buffer) error {
 	const share, limit = 1 << 14, 1 << 10 // costs of a block, blocks
 	all := int64(p.Rows) * int64(p.Cols)
 	blocks := max(1, min(all/share, limit))
@@ -126,10 +126,10 @@ func (s Span) fit(p *problem.Normal) error {
 	return p.FitFloats(floatOf(s.least), floatOf(s.largest), math.MinInt32)
 }
 
-// A fitted engine solves instances whose costs only the device holds: the device computes their
+// fittedState is what an engine has where only the device holds the costs: the device computes their
 // scales, and the host gets those parts of the answers that the caller wants.
-type fitted struct {
-	*Fit
+type fittedState struct {
+	*RangeFinder
 	p      *problem.Normal // each problem, without its range and scale
 	duals  bool            // whether the caller wants them
 	wanted device.Buffer   // the parts of the answers that the caller wants
@@ -143,9 +143,9 @@ func OpenFitted(d device.Device, v *device.Variant, p *problem.Normal, count int
 	if p.Transposed {
 		rows, cols = cols, rows
 	}
-	shapes := make([]Shape, count)
+	shapes := make([]DenseLayout, count)
 	for k := range shapes {
-		shapes[k] = Shape{First: int64(k) * int64(rows) * int64(cols), Stride: int64(cols), Rows: rows, Cols: cols}
+		shapes[k] = DenseLayout{First: int64(k) * int64(rows) * int64(cols), Stride: int64(cols), Rows: rows, Cols: cols}
 	}
 	b, err := Open(d, v, shapes, checked)
 	if err != nil {
@@ -156,11 +156,11 @@ func OpenFitted(d device.Device, v *device.Variant, p *problem.Normal, count int
 			err = errors.Join(err, b.Close())
 		}
 	}()
-	f := &fitted{p: p, duals: duals, step: int64(assignment.FitWordWords + assignment.BatchCountCounts + assignment.BatchWordWords + (p.Rows+1)/2)}
-	if f.Fit, err = OpenFit(d, p.Instance.Type); err != nil {
+	f := &fittedState{p: p, duals: duals, step: int64(assignment.FitWordWords + assignment.BatchCountCounts + assignment.BatchWordWords + (p.Rows+1)/2)}
+	if f.RangeFinder, err = OpenFit(d, p.Instance.Type); err != nil {
 		return nil, err
 	}
-	b.scope.Keep(f.Fit)
+	b.scope.Keep(f.RangeFinder)
 	if duals {
 		f.step += int64(p.Rows + p.Cols)
 	}
@@ -168,14 +168,14 @@ func OpenFitted(d device.Device, v *device.Variant, p *problem.Normal, count int
 	return b, b.scope.AllocAll(d, device.BufferFor(&f.wanted, int64(len(b.back))))
 }
 
-// begin finds the scales of all problems.
-func (f *fitted) begin(s device.Stream, b *Engine, costs device.Buffer) error {
+// computeScales finds the scales of all problems.
+func (f *fittedState) computeScales(s device.Stream, b *Engine, costs device.Buffer) error {
 	each := int64(f.p.Rows) * int64(f.p.Cols)
 	return f.launch(s, f.p, costs, b.grid.Blocks, each, b.grid.Blocks*each, b.table, f.wanted, f.step)
 }
 
-// end downloads the parts of the answers that the caller wants.
-func (f *fitted) end(s device.Stream, b *Engine) error {
+// downloadAnswers downloads the parts of the answers that the caller wants.
+func (f *fittedState) downloadAnswers(s device.Stream, b *Engine) error {
 	checks, duals := uint64(0), uint64(0)
 	if b.checked {
 		checks = uint64(b.words)
@@ -190,9 +190,9 @@ func (f *fitted) end(s device.Stream, b *Engine) error {
 	return s.Download(b.back, f.wanted, 0)
 }
 
-// Fitted sets the range and scale of p, problem k of an engine of OpenFitted, which the
+// SetFittedRange sets the range and scale of p, problem k of an engine of OpenFitted, which the
 // device has to have found too. An ErrCost says that some cost cannot be solved with.
-func (b *Engine) Fitted(k int, p *problem.Normal) error {
+func (b *Engine) SetFittedRange(k int, p *problem.Normal) error {
 	span := spanOf(wordsOf(b.back)[int64(k)*b.fitted.step:])
 	err := span.fit(p)
 	if err == nil && p.Scale != span.scale {

@@ -92,7 +92,7 @@ func TestFit(t *testing.T) {
 				t.Fatal(err)
 			}
 			whole := p
-			if err := f.Range(d, s, &whole, costs); err != nil || whole != *want {
+			if err := f.FindRange(d, s, &whole, costs); err != nil || whole != *want {
 				t.Errorf("%s %d: range of many blocks: %v, found %+v, expected %+v", value, k, err, whole, *want)
 			}
 			e, err := OpenFitted(d, enginetest.SafeOf(&assignment.Batch, value), &p, 1, true, k%3 == 0)
@@ -101,11 +101,11 @@ func TestFit(t *testing.T) {
 			}
 			one := p
 			if rows < 10 {
-				if err := errors.Join(e.Solve(context.Background(), s, costs), e.Fitted(0, &one)); err != nil || one != *want {
+				if err := errors.Join(e.Solve(context.Background(), s, costs), e.SetFittedRange(0, &one)); err != nil || one != *want {
 					t.Errorf("%s %d: range of one: %v, found %+v, expected %+v", value, k, err, one, *want)
 				}
 				if sol, full := e.Solution(0); full {
-					if err := e.Prove(0, &one, sol); err != nil {
+					if err := e.VerifySolution(0, &one, sol); err != nil {
 						t.Errorf("%s %d: %v", value, k, err)
 					}
 				}

@@ -39,24 +39,24 @@ func defaultPointSchedule() pointSchedule {
 	return pointSchedule{cell: 2, least: 300, first: 16, divide: 4, coarse: 64, fine: 1 << 16, chain: 20, limit: 32, turns: 100, sweeps: 1000}
 }
 
-// A cloud is both sides of a level.
-type cloud struct{ rows, cols side }
+// levelPoints are both sides of a level.
+type levelPoints struct{ rows, cols pointSet }
 
-// coarsen loads the levels above the finest: cells of points that stand
+// loadCoarseLevels loads the levels above the finest: cells of points that stand
 // together, each as the mean of its points.
-func (e *pointCore) coarsen(d device.Device) error {
+func (e *pointCore) loadCoarseLevels(d device.Device) error {
 	c, q := defaultPointSchedule(), e.local.Instance.Points
 	s, err := d.NewStream()
 	if err != nil {
 		return err
 	}
 	row, col := q.Row, q.Col
-	e.coarse = []cloud{{e.rows, e.cols}}
+	e.coarse = []levelPoints{{e.rows, e.cols}}
 	for n := e.p.Rows / c.cell; n >= c.least && err == nil; n /= c.cell {
-		row, col = host.Means(row, q.Dim, n), host.Means(col, q.Dim, n)
-		var level cloud
-		if level.rows, err = e.load(d, s, row, n); err == nil {
-			level.cols, err = e.load(d, s, col, n)
+		row, col = host.CellMeans(row, q.Dim, n), host.CellMeans(col, q.Dim, n)
+		var level levelPoints
+		if level.rows, err = e.uploadPoints(d, s, row, n); err == nil {
+			level.cols, err = e.uploadPoints(d, s, col, n)
 		}
 		e.coarse = append(e.coarse, level)
 	}
@@ -84,7 +84,7 @@ func (r *pointPasses) solve(ctx context.Context, start *problem.Prices) (*engine
 	if err := errors.Join(
 		r.s.Fill(r.control, 0, 8*assignment.CoreWordStatus, 0),
 		r.s.Fill(r.claim, 0, r.claim.Len(), 0),
-		e.kernels.Refine(r.s, grid, at.rows.points, at.cols.tiles, at.cols.boxes, e.peak, uint64(at.rows.n), uint64(at.cols.n), r.dim(), r.p.Scale,
+		e.kernels.Refine(r.s, grid, at.rows.points, at.cols.tiles, at.cols.boxes, e.peak, uint64(at.rows.n), uint64(at.cols.n), r.dimension(), r.p.Scale,
 			r.col, r.cost, e.bound, r.v, r.match, r.owner, r.claim, c.turns, c.sweeps, r.control),
 		r.fit(at),
 	); err != nil {
@@ -101,16 +101,16 @@ func (r *pointPasses) solve(ctx context.Context, start *problem.Prices) (*engine
 			r.counts.Repairs++
 		}
 		var err error
-		if words, err = r.round(0, limit); err != nil {
+		if words, err = r.solveAndPrice(0, limit); err != nil {
 			return nil, err
 		}
 		switch words[assignment.CoreWordStatus] {
 		case assignment.CoreStatusSolved:
 			if words[assignment.CoreWordViolations] == 0 {
-				return r.finish(words)
+				return r.downloadSolution(words)
 			}
 		case assignment.CoreStatusStuck:
-			if err := r.grow(); err != nil {
+			if err := r.addEdges(); err != nil {
 				return nil, err
 			}
 		case assignment.CoreStatusStalled:
@@ -134,7 +134,7 @@ func (r *pointPasses) approach(ctx context.Context, start *problem.Prices) error
 		levels, first = levels[:1], 1
 	} else {
 		top := levels[len(levels)-1]
-		if err := errors.Join(r.s.Fill(r.u, 0, r.u.Len(), 0), r.transform(top.rows, top.cols)); err != nil {
+		if err := errors.Join(r.s.Fill(r.u, 0, r.u.Len(), 0), r.setColumnDuals(top.rows, top.cols)); err != nil {
 			return err
 		}
 		r.counts.Passes++
@@ -149,7 +149,7 @@ func (r *pointPasses) approach(ctx context.Context, start *problem.Prices) error
 		}
 		first = 1
 		if l > 0 {
-			if err := errors.Join(r.fit(at), r.transform(at.rows, levels[l-1].cols)); err != nil {
+			if err := errors.Join(r.fit(at), r.setColumnDuals(at.rows, levels[l-1].cols)); err != nil {
 				return err
 			}
 		}
@@ -158,12 +158,12 @@ func (r *pointPasses) approach(ctx context.Context, start *problem.Prices) error
 }
 
 // auctions go from first units to a unit over last.
-func (r *pointPasses) auctions(ctx context.Context, at cloud, first, last int64) error {
+func (r *pointPasses) auctions(ctx context.Context, at levelPoints, first, last int64) error {
 	e, n, m := r.e, uint64(at.rows.n), uint64(at.cols.n)
 	if err := errors.Join(
 		r.s.Fill(r.control, 8*assignment.PointsTallyGaps, 8, 0),
-		r.peaks(r.v, at.cols.n, 0),
-		e.kernels.Know(r.s, r.wide(at.rows.n), at.rows.points, at.cols.tiles, at.cols.boxes, e.peak, n, m, r.dim(), r.p.Scale, r.v, r.col, r.cost, r.next, e.bound, r.control),
+		r.tilePeaks(r.v, at.cols.n, 0),
+		e.kernels.Know(r.s, r.wide(at.rows.n), at.rows.points, at.cols.tiles, at.cols.boxes, e.peak, n, m, r.dimension(), r.p.Scale, r.v, r.col, r.cost, r.next, e.bound, r.control),
 	); err != nil {
 		return err
 	}
@@ -179,9 +179,9 @@ func (r *pointPasses) auctions(ctx context.Context, at cloud, first, last int64)
 			return err
 		}
 		if err := errors.Join(
-			r.peaks(r.v, at.cols.n, 0),
+			r.tilePeaks(r.v, at.cols.n, 0),
 			e.kernels.Open(r.s, e.flat(at.cols.n), r.v, r.word, m, r.shift, r.control),
-			e.kernels.Bid(r.s, r.wide(at.rows.n), at.rows.points, at.cols.tiles, at.cols.boxes, e.peak, n, m, r.dim(), r.p.Scale, r.word, r.shift,
+			e.kernels.Bid(r.s, r.wide(at.rows.n), at.rows.points, at.cols.tiles, at.cols.boxes, e.peak, n, m, r.dimension(), r.p.Scale, r.word, r.shift,
 				r.col, r.cost, e.bound, eps, r.spread, uint64(max(256, e.rows.n/c.chain)), c.limit*n, r.control),
 			r.s.Fill(r.match, 0, r.match.Len(), 0xff),
 			e.kernels.Shut(r.s, e.flat(at.cols.n), r.word, m, r.shift, r.v, r.match, r.owner),
@@ -207,20 +207,20 @@ func (e *pointCore) flat(n int) device.Grid {
 	return device.Grid{Blocks: int64((n + e.threads - 1) / e.threads), Threads: e.threads}
 }
 
-// transform sets v of columns to the least c - u over some rows.
-func (r *pointPasses) transform(rows, cols side) error {
-	return errors.Join(r.peaks(r.u, rows.n, 0), r.e.kernels.Minima(r.s, r.grid(cols.n), cols.points, rows.tiles, rows.boxes, r.e.peak,
-		uint64(cols.n), uint64(rows.n), r.dim(), r.p.Scale, r.u, r.v))
+// setColumnDuals sets v of columns to the least c - u over some rows.
+func (r *pointPasses) setColumnDuals(rows, cols pointSet) error {
+	return errors.Join(r.tilePeaks(r.u, rows.n, 0), r.e.kernels.Minima(r.s, r.rowGrid(cols.n), cols.points, rows.tiles, rows.boxes, r.e.peak,
+		uint64(cols.n), uint64(rows.n), r.dimension(), r.p.Scale, r.u, r.v))
 }
 
-// peaks finds the largest dual in each tile. stuck: of the columns that were not reached.
-func (r *pointPasses) peaks(of device.Buffer, n int, stuck uint64) error {
+// tilePeaks finds the largest dual in each tile. stuck: of the columns that were not reached.
+func (r *pointPasses) tilePeaks(of device.Buffer, n int, stuck uint64) error {
 	return r.e.kernels.Peaks(r.s, r.e.flat(n), of, r.word, uint64(n), stuck, r.e.peak)
 }
 
 // fit sets u to the least c - v of each row, and unmatches rows whose pair costs more.
-func (r *pointPasses) fit(at cloud) error {
+func (r *pointPasses) fit(at levelPoints) error {
 	e := r.e
-	return e.kernels.Fit(r.s, r.wide(at.rows.n), at.rows.points, at.cols.tiles, at.cols.boxes, e.peak, uint64(at.rows.n), uint64(at.cols.n), r.dim(), r.p.Scale,
+	return e.kernels.Fit(r.s, r.wide(at.rows.n), at.rows.points, at.cols.tiles, at.cols.boxes, e.peak, uint64(at.rows.n), uint64(at.cols.n), r.dimension(), r.p.Scale,
 		r.col, r.cost, e.bound, r.v, r.u, r.match, r.owner)
 }

@@ -37,7 +37,7 @@ import (
 // violate Hall's condition. Rounds and steps are bounded: an *engine.Exhausted error says
 // which bound was met, and another family goes on.
 type coreEngine struct {
-	engine.Telling
+	engine.Reporter
 	kernels     *assignment.CoreKernels
 	rows        int
 	block, k    int
@@ -123,8 +123,8 @@ func openCore(d device.Device, v *device.Variant, rows, cols, chunks int) (*core
 // Close implements engine.Engine.
 func (e *coreEngine) Close() error { return e.scope.Close() }
 
-// passes is a grid of the kernels that read the matrix.
-func (e *coreEngine) passes() device.Grid {
+// passGrid is a grid of the kernels that read the matrix.
+func (e *coreEngine) passGrid() device.Grid {
 	return device.Grid{Blocks: int64(max(1, min((e.rows*32+e.block-1)/e.block, e.sms*2048/e.block))), Threads: e.block}
 }
 
@@ -133,13 +133,13 @@ func (e *coreEngine) Solve(ctx context.Context, s device.Stream, p *problem.Norm
 	if p.Rows == 0 {
 		return &engine.Solution{Prices: problem.Prices{V: make([]int64, p.Cols)}}, nil
 	}
-	r := e.run(s, p, m)
+	r := e.newRun(s, p, m)
 	r.over = r
 	return r.solve(ctx, start)
 }
 
-// run prepares a solve of p.
-func (e *coreEngine) run(s device.Stream, p *problem.Normal, m *engine.Matrix) *coreRun {
+// newRun prepares a solve of p.
+func (e *coreEngine) newRun(s device.Stream, p *problem.Normal, m *engine.Matrix) *coreRun {
 	spread := p.Max - p.Min
 	if p.Limit < problem.Infinity {
 		spread = max(spread, p.Limit-p.Min, p.Max-p.Limit)
@@ -165,20 +165,20 @@ func (r *coreRun) solve(ctx context.Context, start *problem.Prices) (*engine.Sol
 		limit = r.Schedule.wary
 	}
 	for range r.Schedule.Rounds {
-		if err := r.over.ended(ctx); err != nil {
+		if err := r.over.contextError(ctx); err != nil {
 			return nil, err
 		}
-		words, err := r.round(mode, limit)
+		words, err := r.solveAndPrice(mode, limit)
 		if err != nil {
 			return nil, err
 		}
 		status := words[assignment.CoreWordStatus]
 		if status != assignment.CoreStatusTied {
-			r.Matched(r.p.Rows - int(words[assignment.CoreWordFree]+words[assignment.CoreWordViolations]))
+			r.ReportMatched(r.p.Rows - int(words[assignment.CoreWordFree]+words[assignment.CoreWordViolations]))
 		}
 		switch {
 		case status == assignment.CoreStatusSolved && words[assignment.CoreWordViolations] == 0:
-			return r.finish(words)
+			return r.downloadSolution(words)
 		case status == assignment.CoreStatusTied:
 			return nil, &engine.Exhausted{Why: "ties", Tied: true}
 		case mode&assignment.CoreModeWary != 0 && status != assignment.CoreStatusSolved:
@@ -195,14 +195,14 @@ func (r *coreRun) solve(ctx context.Context, start *problem.Prices) (*engine.Sol
 		mode, limit = 0, words[assignment.CoreWordSteps]+r.Schedule.steps
 		r.counts.Repairs++
 		if status == assignment.CoreStatusStuck {
-			if err := r.grow(); err != nil {
+			if err := r.addEdges(); err != nil {
 				return nil, err
 			}
 		}
 		if !r.square {
 			// Columns without a row must have v = 0: begin again.
 			mode = assignment.CoreModeTight
-			if err := r.forget(); err != nil {
+			if err := r.resetMatching(); err != nil {
 				return nil, err
 			}
 		}
@@ -222,7 +222,7 @@ func (r *coreRun) initialise() (mode uint64, err error) {
 	r.counts.Passes += found.passes
 	r.counts.Structure = found.structure
 	if err := errors.Join(
-		r.forget(),
+		r.resetMatching(),
 		r.s.Fill(r.control, 8*assignment.CoreWordStatus, 8, 0),
 		r.s.Upload(r.control, 8*assignment.CoreWordPool, binary.LittleEndian.AppendUint64(nil, uint64(r.p.Rows))), // second chunks
 	); err != nil {
@@ -231,13 +231,13 @@ func (r *coreRun) initialise() (mode uint64, err error) {
 	mode = assignment.CoreModeSoft | assignment.CoreModeTight
 	if !found.structured {
 		mode = assignment.CoreModeAuction | assignment.CoreModeTight
-		if err := r.over.minima(); err != nil {
+		if err := r.over.setColumnMinima(); err != nil {
 			return 0, err
 		}
 		r.counts.Passes++
 	}
 	r.counts.Passes++
-	return mode, r.widen()
+	return mode, r.doubleCandidates()
 }
 
 // A coreRun is one solve.
@@ -266,7 +266,7 @@ func (r *coreRun) width() int {
 // begin sets the duals v, to those of start or to the columns' minima, and makes the core.
 func (r *coreRun) begin(start *problem.Prices) error {
 	// The first word is the grid barrier's.
-	if err := errors.Join(r.forget(), r.s.Fill(r.control, 0, 8*assignment.CoreWords, 0)); err != nil {
+	if err := errors.Join(r.resetMatching(), r.s.Fill(r.control, 0, 8*assignment.CoreWords, 0)); err != nil {
 		return err
 	}
 	switch {
@@ -275,17 +275,17 @@ func (r *coreRun) begin(start *problem.Prices) error {
 			return err
 		}
 	case r.square:
-		if err := r.over.minima(); err != nil {
+		if err := r.over.setColumnMinima(); err != nil {
 			return err
 		}
 		r.counts.Passes++
 	}
 	r.counts.Passes++
-	return r.over.candidates()
+	return r.over.makeCandidates()
 }
 
-// forget unmatches all rows, and sets all prices to 0 where the problem is not square.
-func (r *coreRun) forget() error {
+// resetMatching unmatches all rows, and sets all prices to 0 where the problem is not square.
+func (r *coreRun) resetMatching() error {
 	err := errors.Join(r.s.Fill(r.match, 0, r.match.Len(), 0xff), r.s.Fill(r.owner, 0, r.owner.Len(), 0xff))
 	if !r.square {
 		err = errors.Join(err, r.s.Fill(r.v, 0, r.v.Len(), 0))
@@ -306,8 +306,8 @@ func (r *coreRun) room() int {
 	return bytes
 }
 
-// round solves the core and prices the matrix; it returns the control words.
-func (r *coreRun) round(mode, limit uint64) ([]uint64, error) {
+// solveAndPrice solves the core and prices the matrix; it returns the control words.
+func (r *coreRun) solveAndPrice(mode, limit uint64) ([]uint64, error) {
 	c := r.Schedule
 	last := max(1, r.spread/c.last)
 	first := max(last, r.spread/c.first)
@@ -334,11 +334,11 @@ func (r *coreRun) round(mode, limit uint64) ([]uint64, error) {
 		return nil, err
 	}
 	r.counts.Passes++
-	return r.over.price()
+	return r.over.priceRows()
 }
 
-// words downloads the control words and, where one block ran the phases, its answer.
-func (r *coreRun) words() ([]uint64, error) {
+// downloadControl downloads the control words and, where one block ran the phases, its answer.
+func (r *coreRun) downloadControl() ([]uint64, error) {
 	size := 8 * assignment.CoreWords
 	if r.apart {
 		size += 8*(r.width()+r.p.Rows) + 4*r.p.Rows
@@ -355,11 +355,11 @@ func (r *coreRun) words() ([]uint64, error) {
 	return words, nil
 }
 
-// grow is for a search that is stuck: it adds edges from the rows that the search reached to
+// addEdges is for a search that is stuck: it adds edges from the rows that the search reached to
 // columns that it did not reach.
-func (r *coreRun) grow() error {
+func (r *coreRun) addEdges() error {
 	r.counts.Passes++
-	words, err := r.over.extend()
+	words, err := r.over.extendReached()
 	if err != nil {
 		return err
 	}
@@ -382,8 +382,8 @@ func (r *coreRun) grow() error {
 	return hall
 }
 
-// finish downloads the matching and the duals.
-func (r *coreRun) finish(words []uint64) (*engine.Solution, error) {
+// downloadSolution downloads the matching and the duals.
+func (r *coreRun) downloadSolution(words []uint64) (*engine.Solution, error) {
 	sol := &engine.Solution{Column: make([]int32, r.p.Rows), Prices: problem.Prices{U: make([]int64, r.p.Rows), V: make([]int64, r.p.Cols)}, Counts: r.counts}
 	if len(r.answer) > 0 {
 		u := 8 * r.width()
@@ -413,6 +413,6 @@ func (r *coreRun) finish(words []uint64) (*engine.Solution, error) {
 	return sol, nil
 }
 
-// Bound implements engine: with another family to take over, a solve gives up where many costs are
+// LimitSteps implements engine: with another family to take over, a solve gives up where many costs are
 // equal.
-func (e *coreEngine) Bound(uint64) { e.yields = true }
+func (e *coreEngine) LimitSteps(uint64) { e.yields = true }

@@ -39,11 +39,11 @@ func TestCoreVariants(t *testing.T) {
 				p := cases[name]
 				want := problem.Infinity
 				if s, err := reference.Solve(p, nil); err == nil {
-					if want, err = enginetest.Prove(p, s); err != nil {
+					if want, err = enginetest.CheckOptimal(p, s); err != nil {
 						t.Fatal(name, err)
 					}
 				}
-				err := coreAgrees(t, d, v, p, enginetest.Start(p, r), want)
+				err := coreAgrees(t, d, v, p, enginetest.FeasibleDuals(p, r), want)
 				var gave *engine.Exhausted
 				if errors.As(err, &gave) {
 					t.Logf("%s: %v", name, err)
@@ -80,7 +80,7 @@ func TestCoreWideLists(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := enginetest.Prove(p, s)
+		want, err := enginetest.CheckOptimal(p, s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestCoreWideLists(t *testing.T) {
 			}
 			if err := coreOn(t, d, v, p, func(e *coreEngine, solve enginetest.Solver) error {
 				e.resident, e.sms = 0, blocks
-				return enginetest.Agrees(p, nil, solve, want)
+				return enginetest.CheckLeastCost(p, nil, solve, want)
 			}); err != nil {
 				t.Errorf("%s, %d blocks: %v", drawn, blocks, err)
 			}
@@ -135,13 +135,13 @@ func TestCoreNearestOfMany(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := enginetest.Prove(p, s)
+		want, err := enginetest.CheckOptimal(p, s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := coreOn(t, d, v, p, func(e *coreEngine, solve enginetest.Solver) error {
 			e.resident, e.sms = 0, 2
-			return enginetest.Agrees(p, nil, solve, want)
+			return enginetest.CheckLeastCost(p, nil, solve, want)
 		}); err != nil {
 			t.Errorf("%s: %v", inst.Source, err)
 		}
@@ -190,7 +190,7 @@ func TestCoreSieve(t *testing.T) {
 			if err != nil {
 				t.Fatal(inst.Source, err)
 			}
-			want, err := enginetest.Prove(p, s)
+			want, err := enginetest.CheckOptimal(p, s)
 			if err != nil {
 				t.Fatal(inst.Source, err)
 			}
@@ -199,7 +199,7 @@ func TestCoreSieve(t *testing.T) {
 				low.V[j], high.V[j] = -r.Int64N(1<<15), 3*p.Max-r.Int64N(1<<15)
 			}
 			if err := coreOn(t, d, v, p, func(_ *coreEngine, solve enginetest.Solver) error {
-				return errors.Join(enginetest.Agrees(p, nil, solve, want), enginetest.Agrees(p, low, solve, want), enginetest.Agrees(p, high, solve, want))
+				return errors.Join(enginetest.CheckLeastCost(p, nil, solve, want), enginetest.CheckLeastCost(p, low, solve, want), enginetest.CheckLeastCost(p, high, solve, want))
 			}); err != nil {
 				t.Errorf("%s: %v", inst.Source, err)
 			}
@@ -231,13 +231,13 @@ func coreOn(t *testing.T, d device.Device, v *device.Variant, p *problem.Normal,
 func coreAgrees(t *testing.T, d device.Device, v *device.Variant, p *problem.Normal, start *problem.Prices, want int64) error {
 	return coreOn(t, d, v, p, func(e *coreEngine, solve enginetest.Solver) error {
 		for _, from := range []*problem.Prices{nil, start} {
-			if err := enginetest.Agrees(p, from, solve, want); err != nil {
+			if err := enginetest.CheckLeastCost(p, from, solve, want); err != nil {
 				return fmt.Errorf("start %v: %w", from != nil, err)
 			}
 		}
 		if e.resident > 0 {
 			e.resident = 0
-			if err := enginetest.Agrees(p, nil, solve, want); err != nil {
+			if err := enginetest.CheckLeastCost(p, nil, solve, want); err != nil {
 				return fmt.Errorf("phases by all blocks: %w", err)
 			}
 		}

@@ -23,7 +23,7 @@ func implicitAgrees(t *testing.T, d device.Device, p *problem.Normal, start *pro
 	t.Helper()
 	want := problem.Infinity
 	if s, err := reference.Solve(p, nil); err == nil {
-		if want, err = enginetest.Prove(p, s); err != nil {
+		if want, err = enginetest.CheckOptimal(p, s); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -38,7 +38,7 @@ func implicitAgrees(t *testing.T, d device.Device, p *problem.Normal, start *pro
 	}
 	defer e.Close()
 	for _, from := range []*problem.Prices{nil, start} {
-		err := enginetest.Agrees(p, from, func(p *problem.Normal, start *problem.Prices) (*engine.Solution, error) {
+		err := enginetest.CheckLeastCost(p, from, func(p *problem.Normal, start *problem.Prices) (*engine.Solution, error) {
 			return e.Solve(context.Background(), s, p, nil, start)
 		}, want)
 		var gave *engine.Exhausted
@@ -54,7 +54,7 @@ func implicitAgrees(t *testing.T, d device.Device, p *problem.Normal, start *pro
 func drawSparse(t *testing.T, r *rand.Rand, largest int) *problem.Normal {
 	t.Helper()
 	for {
-		inst, err := enginetest.Random(r, largest)
+		inst, err := enginetest.RandomProblem(r, largest)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestCoreSolvesSparse(t *testing.T) {
 				largest = 6 // searches by clusters are those of dense costs
 			}
 			p := drawSparse(t, r, largest)
-			implicitAgrees(t, d, p, enginetest.Start(p, r), func() (engine.Engine, error) { return newSparseCore(d, v, p) })
+			implicitAgrees(t, d, p, enginetest.FeasibleDuals(p, r), func() (engine.Engine, error) { return newSparseCore(d, v, p) })
 		}
 	}
 }
@@ -100,7 +100,7 @@ func TestCoreSolvesPoints(t *testing.T) {
 			v := coreOfChunk(t, f.Int(w, "k"))
 			for _, largest := range []int{6, 35, 70} {
 				p := enginetest.PointCase(t, r, problem.Metric(f.Value(w, "metric")), f.Value(w, "floor") == "on", largest)
-				implicitAgrees(t, d, p, enginetest.Start(p, r), func() (engine.Engine, error) { return OpenPoints(d, v, w, p) })
+				implicitAgrees(t, d, p, enginetest.FeasibleDuals(p, r), func() (engine.Engine, error) { return OpenPoints(d, v, w, p) })
 			}
 		})
 	}
@@ -117,7 +117,7 @@ func strewnCases(t *testing.T, n int) map[string]*problem.Normal {
 		width    float64
 		maximize bool
 	}{{problem.Euclidean, "off", 1, false}, {problem.Squared, "on", 12, false}, {problem.Manhattan, "on", 5000, true}} {
-		inst := draw.Strew(string(c.metric), c.floor, n, n, 2, c.width, 5)
+		inst := draw.ScatterPoints(string(c.metric), c.floor, n, n, 2, c.width, 5)
 		inst.Maximize = c.maximize
 		p, err := problem.Normalise(inst)
 		if err != nil {
@@ -143,7 +143,7 @@ func TestPointsFromCoarseToFine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := enginetest.Prove(p, cold)
+		want, err := enginetest.CheckOptimal(p, cold)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -151,7 +151,7 @@ func TestPointsFromCoarseToFine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := enginetest.Prove(p, again); err != nil || got != want {
+		if got, err := enginetest.CheckOptimal(p, again); err != nil || got != want {
 			t.Errorf("%s, from duals: found %d, expected %d: %v", name, got, want, err)
 		}
 	}
@@ -173,7 +173,7 @@ func TestPointsFromCoarseToFine(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		found, err := enginetest.Prove(p, sol)
+		found, err := enginetest.CheckOptimal(p, sol)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -181,7 +181,7 @@ func TestPointsFromCoarseToFine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want, err := enginetest.Prove(p, host); err != nil || found != want {
+		if want, err := enginetest.CheckOptimal(p, host); err != nil || found != want {
 			t.Errorf("%s: found %d, the host %d: %v", name, found, want, err)
 		}
 		if err := e.Close(); err != nil {
@@ -192,7 +192,7 @@ func TestPointsFromCoarseToFine(t *testing.T) {
 
 // Duals of a finer problem, rounded, prove the problem itself.
 func TestFinerDualsRound(t *testing.T) {
-	inst := draw.Strew("squared", "on", 70, 70, 2, 9, 3)
+	inst := draw.ScatterPoints("squared", "on", 70, 70, 2, 9, 3)
 	p, err := problem.Normalise(inst)
 	if err != nil {
 		t.Fatal(err)
@@ -211,8 +211,8 @@ func TestFinerDualsRound(t *testing.T) {
 		sol.U[i] += move
 		sol.V[i] -= move
 	}
-	sol.Round(shift)
-	if _, err := enginetest.Prove(p, sol); err != nil {
+	sol.RoundDuals(shift)
+	if _, err := enginetest.CheckOptimal(p, sol); err != nil {
 		t.Error(err)
 	}
 }
@@ -265,7 +265,7 @@ func TestPointPasses(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := opened.(*pointCore)
-		run := &pointPasses{e.run(s, e.local, nil), e}
+		run := &pointPasses{e.newRun(s, e.local, nil), e}
 		passesAgree(t, w.Label, r, run)
 		if err := e.Close(); err != nil {
 			t.Error(err)
@@ -279,7 +279,7 @@ func passesAgree(t *testing.T, name string, r *rand.Rand, run *pointPasses) {
 	t.Helper()
 	p := run.p
 	v, u := make([]int64, p.Cols), make([]int64, p.Rows)
-	if err := errors.Join(run.forget(), run.s.Fill(run.control, 0, run.control.Len(), 0), run.minima(), run.s.Download(device.Bytes(v), run.v, 0)); err != nil {
+	if err := errors.Join(run.resetMatching(), run.s.Fill(run.control, 0, run.control.Len(), 0), run.setColumnMinima(), run.s.Download(device.Bytes(v), run.v, 0)); err != nil {
 		t.Fatal(err)
 	}
 	for j := range v {
@@ -303,14 +303,14 @@ func passesAgree(t *testing.T, name string, r *rand.Rand, run *pointPasses) {
 			violations++
 		}
 	}
-	if err := errors.Join(run.s.Upload(run.v, 0, device.Bytes(v)), run.s.Upload(run.u, 0, device.Bytes(u)), run.candidates()); err != nil {
+	if err := errors.Join(run.s.Upload(run.v, 0, device.Bytes(v)), run.s.Upload(run.u, 0, device.Bytes(u)), run.makeCandidates()); err != nil {
 		t.Fatal(err)
 	}
 	col, cost := make([]int32, p.Rows*run.k), make([]int64, p.Rows*run.k)
 	if err := errors.Join(run.s.Download(device.Bytes(col), run.col, 0), run.s.Download(device.Bytes(cost), run.cost, 0)); err != nil {
 		t.Fatal(err)
 	}
-	words, err := run.price()
+	words, err := run.priceRows()
 	if err != nil || words[assignment.CoreWordViolations] != violations {
 		t.Fatalf("%s: found %d rows with violations, expected %d: %v", name, words[assignment.CoreWordViolations], violations, err)
 	}

@@ -26,13 +26,13 @@ type Initialiser struct {
 	kernels                      *assignment.DualsKernels
 	Rows, Cols                   int // of the matrix
 	grid                         device.Grid
-	Schedule                     annealing // how the temperature falls
+	Schedule                     annealingSchedule // how the temperature falls
 	scope                        device.Scope
 	u, v, sums, partial, control device.Buffer
 }
 
-// An annealing is the schedule by which an initialiser's temperature falls.
-type annealing struct {
+// An annealingSchedule is the schedule by which an initialiser's temperature falls.
+type annealingSchedule struct {
 	sample     int     // rows by which the initialiser decides whether costs are structured
 	Chance     float64 // largest structure of costs that count as random
 	tolerance  float64 // mean error of a column's share that ends a temperature
@@ -48,8 +48,8 @@ type annealing struct {
 // permuted and perturbed. Structure is 0.6 on uniform costs of any range, and
 // grows with the square root of the sample on structured ones: 3 for distances
 // in the plane from 500 rows, 9 for products.
-func defaultAnnealing() annealing {
-	return annealing{sample: 1024, Chance: 1, tolerance: 1e-3, relax: 1.5, least: 2, limit: 16, total: 400, neighbours: 8}
+func defaultAnnealing() annealingSchedule {
+	return annealingSchedule{sample: 1024, Chance: 1, tolerance: 1e-3, relax: 1.5, least: 2, limit: 16, total: 400, neighbours: 8}
 }
 
 // An initialisation is the result of an Initialiser besides the prices.

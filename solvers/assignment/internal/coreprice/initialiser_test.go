@@ -45,7 +45,7 @@ func bound(p *problem.Normal, v []int64) (initialisation, plain int64) {
 
 // initialiseOn runs a initialiser, changed by tune, as often as said; the prices must be
 // equal every time.
-func initialiseOn(t *testing.T, d device.Device, v *device.Variant, p *problem.Normal, runs int, tune func(*annealing)) ([]int64, initialisation) {
+func initialiseOn(t *testing.T, d device.Device, v *device.Variant, p *problem.Normal, runs int, tune func(*annealingSchedule)) ([]int64, initialisation) {
 	t.Helper()
 	s, err := d.NewStream()
 	if err != nil {
@@ -85,7 +85,7 @@ func initialiseOn(t *testing.T, d device.Device, v *device.Variant, p *problem.N
 
 // closes holds the dual bound of the prices for a drawing against the optimum:
 // at most a share of the gap that the columns' minima leave may be left.
-func closes(t *testing.T, d device.Device, v *device.Variant, drawing draw.Drawing, structured bool, share float64, tune func(*annealing)) {
+func closes(t *testing.T, d device.Device, v *device.Variant, drawing draw.Drawing, structured bool, share float64, tune func(*annealingSchedule)) {
 	t.Helper()
 	drawing.Type, drawing.Seed = problem.Value(assignment.Duals.Value(v, "value")), 1<<40
 	inst, err := draw.Draw(drawing)
@@ -107,7 +107,7 @@ func closes(t *testing.T, d device.Device, v *device.Variant, drawing draw.Drawi
 	if err != nil {
 		t.Fatal(err)
 	}
-	best, err := enginetest.Prove(p, sol)
+	best, err := enginetest.CheckOptimal(p, sol)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestInitialiserVariants(t *testing.T) {
 	for _, v := range emulatedtest.Variants(&assignment.Duals) {
 		t.Run(v.Label, func(t *testing.T) {
 			drawing := draw.Drawing{Kind: "machol", Rows: 33, Cols: 33, Permuted: true, Shift: 500}
-			closes(t, d, v, drawing, true, 0.3, func(a *annealing) { a.limit, a.total = 2, 8 })
+			closes(t, d, v, drawing, true, 0.3, func(a *annealingSchedule) { a.limit, a.total = 2, 8 })
 		})
 	}
 }
@@ -134,11 +134,11 @@ func TestInitialiserVariants(t *testing.T) {
 func TestInitialiserKinds(t *testing.T) {
 	d := emulatedtest.Open(t)
 	v := &assignment.Duals.Variants[0]
-	closes(t, d, v, draw.Drawing{Kind: "uniform", Rows: 96, Cols: 96, Range: 1000}, false, 0, func(*annealing) {})
-	closes(t, d, v, draw.Drawing{Kind: "equal", Rows: 33, Cols: 33}, false, 0, func(*annealing) {})
-	closes(t, d, v, draw.Drawing{Kind: "machol", Rows: 65, Cols: 65, Permuted: true, Shift: 1000}, true, 0.01, func(*annealing) {})
-	closes(t, d, v, draw.Drawing{Kind: "geom", Rows: 110, Cols: 110, Range: 100000}, true, 0.1, func(a *annealing) { a.neighbours = 3 })
-	closes(t, d, v, draw.Drawing{Kind: "geom", Rows: 40, Cols: 60, Range: 100000}, true, 0.2, func(a *annealing) { a.Chance, a.neighbours = 0, 3 })
+	closes(t, d, v, draw.Drawing{Kind: "uniform", Rows: 96, Cols: 96, Range: 1000}, false, 0, func(*annealingSchedule) {})
+	closes(t, d, v, draw.Drawing{Kind: "equal", Rows: 33, Cols: 33}, false, 0, func(*annealingSchedule) {})
+	closes(t, d, v, draw.Drawing{Kind: "machol", Rows: 65, Cols: 65, Permuted: true, Shift: 1000}, true, 0.01, func(*annealingSchedule) {})
+	closes(t, d, v, draw.Drawing{Kind: "geom", Rows: 110, Cols: 110, Range: 100000}, true, 0.1, func(a *annealingSchedule) { a.neighbours = 3 })
+	closes(t, d, v, draw.Drawing{Kind: "geom", Rows: 40, Cols: 60, Range: 100000}, true, 0.2, func(a *annealingSchedule) { a.Chance, a.neighbours = 0, 3 })
 }
 
 // TestInitialiserSmall runs all kinds of problems, forbidden pairs, maxima and limits
@@ -162,7 +162,7 @@ func TestInitialiserSmall(t *testing.T) {
 				if !emulatedtest.Thorough() && k%2 != turn%2 {
 					continue // the next value type runs it
 				}
-				prices, _ := initialiseOn(t, d, &v, p, 2, func(a *annealing) { a.Chance, a.total = 0, 8 })
+				prices, _ := initialiseOn(t, d, &v, p, 2, func(a *annealingSchedule) { a.Chance, a.total = 0, 8 })
 				if slices.Min(prices) < -problem.Infinity || slices.Max(prices) > problem.Infinity {
 					t.Errorf("%s: prices from %d to %d", name, slices.Min(prices), slices.Max(prices))
 				}

@@ -11,19 +11,19 @@ import (
 // corePasses are the steps of a solve that read the whole matrix. All but the first use the
 // current duals.
 type corePasses interface {
-	ended(ctx context.Context) error     // called before each round: the error of a ctx that has ended
-	solveCore(launch func() error) error // solves the core, by calling launch
-	minima() error                       // sets v to the columns' minima
-	candidates() error                   // makes every row's first chunk
-	price() ([]uint64, error)            // adds chunks to rows with violations; returns the control words
-	extend() ([]uint64, error)           // adds chunks of edges from rows that a search reached to columns that it did not reach
+	contextError(ctx context.Context) error // called before each round: the error of a ctx that has ended
+	solveCore(launch func() error) error    // solves the core, by calling launch
+	setColumnMinima() error                 // sets v to the columns' minima
+	makeCandidates() error                  // makes every row's first chunk
+	priceRows() ([]uint64, error)           // adds chunks to rows with violations; returns the control words
+	extendReached() ([]uint64, error)       // adds chunks of edges from rows that a search reached to columns that it did not reach
 }
 
-func (r *coreRun) ended(ctx context.Context) error { return ctx.Err() }
+func (r *coreRun) contextError(ctx context.Context) error { return ctx.Err() }
 
 func (r *coreRun) solveCore(launch func() error) error { return launch() }
 
-func (r *coreRun) minima() error {
+func (r *coreRun) setColumnMinima() error {
 	// Every byte 0x20 makes a price above all others, from which atomicMin goes down.
 	if err := r.s.Fill(r.v, 0, 8*int64(r.p.Cols), 0x20); err != nil {
 		return err
@@ -58,10 +58,10 @@ func (r *coreRun) sieve() (sieve, error) {
 	return f, r.kernels.Prices(r.s, grid, r.v, uint64(r.p.Cols), f.unit, asAre, r.prices)
 }
 
-func (r *coreRun) candidates() error { return r.rows(r.kernels.Candidates) }
+func (r *coreRun) makeCandidates() error { return r.rows(r.kernels.Candidates) }
 
-// widen makes, for every row, twice the edges of candidates.
-func (r *coreRun) widen() error { return r.rows(r.kernels.Widen) }
+// doubleCandidates makes, for every row, twice the edges of makeCandidates.
+func (r *coreRun) doubleCandidates() error { return r.rows(r.kernels.Widen) }
 
 // rows launches a kernel that finds the cheapest edges of every row.
 func (r *coreRun) rows(kernel func(s device.Stream, grid device.Grid, costs device.Buffer, rows, cols uint64, scale, unit, margin float64,
@@ -70,15 +70,15 @@ func (r *coreRun) rows(kernel func(s device.Stream, grid device.Grid, costs devi
 	if err != nil {
 		return err
 	}
-	return kernel(r.s, r.passes(), r.m.Costs, uint64(r.p.Rows), uint64(r.p.Cols), r.p.Scale, f.unit, f.margin, r.prices,
+	return kernel(r.s, r.passGrid(), r.m.Costs, uint64(r.p.Rows), uint64(r.p.Cols), r.p.Scale, f.unit, f.margin, r.prices,
 		r.p.Limit, r.v, r.col, r.cost, r.next)
 }
 
-func (r *coreRun) price() ([]uint64, error) {
+func (r *coreRun) priceRows() ([]uint64, error) {
 	if err := r.launchPrice(); err != nil {
 		return nil, err
 	}
-	return r.words()
+	return r.downloadControl()
 }
 
 func (r *coreRun) launchPrice() error {
@@ -86,15 +86,15 @@ func (r *coreRun) launchPrice() error {
 	if err != nil {
 		return err
 	}
-	return r.kernels.Price(r.s, r.passes(), r.m.Costs, uint64(r.p.Rows), uint64(r.p.Cols), r.p.Scale, f.unit, f.margin, r.prices, r.u, r.v, r.match, r.owner,
+	return r.kernels.Price(r.s, r.passGrid(), r.m.Costs, uint64(r.p.Rows), uint64(r.p.Cols), r.p.Scale, f.unit, f.margin, r.prices, r.u, r.v, r.match, r.owner,
 		r.col, r.cost, r.next, r.control, uint64(r.pool))
 }
 
-func (r *coreRun) extend() ([]uint64, error) {
+func (r *coreRun) extendReached() ([]uint64, error) {
 	if err := r.launchGrow(); err != nil {
 		return nil, err
 	}
-	return r.words()
+	return r.downloadControl()
 }
 
 func (r *coreRun) launchGrow() error {
@@ -102,6 +102,6 @@ func (r *coreRun) launchGrow() error {
 	if err != nil {
 		return err
 	}
-	return r.kernels.Grow(r.s, r.passes(), r.m.Costs, uint64(r.p.Rows), uint64(r.p.Cols), r.p.Scale, f.unit, f.margin, r.prices, r.u, r.v, r.match, r.owner,
+	return r.kernels.Grow(r.s, r.passGrid(), r.m.Costs, uint64(r.p.Rows), uint64(r.p.Cols), r.p.Scale, f.unit, f.margin, r.prices, r.u, r.v, r.match, r.owner,
 		r.word, r.col, r.cost, r.next, r.control, uint64(r.pool))
 }

@@ -26,14 +26,14 @@ type pointCore struct {
 	group      int             // rows of a warp
 	p, local   *problem.Normal // as given, and renumbered
 	row, col   []int32         // old numbers of rows and columns, by new ones
-	rows, cols side
-	coarse     []cloud       // of a square problem, finest first
+	rows, cols pointSet
+	coarse     []levelPoints // of a square problem, finest first
 	peak       device.Buffer // of every tile of columns, the largest v
 	bound      device.Buffer // of a square problem, for each row: a lower bound on c - v of pairs outside its first chunk
 }
 
-// A side is the points of rows or of columns on a device.
-type side struct {
+// A pointSet is the points of rows or of columns on a device.
+type pointSet struct {
 	n                    int
 	points, tiles, boxes device.Buffer
 }
@@ -88,8 +88,8 @@ func OpenPoints(d device.Device, v, w *device.Variant, p *problem.Normal) (_ eng
 		return nil, err
 	}
 	q := e.local.Instance.Points
-	if e.rows, err = e.load(d, s, q.Row, p.Rows); err == nil {
-		e.cols, err = e.load(d, s, q.Col, p.Cols)
+	if e.rows, err = e.uploadPoints(d, s, q.Row, p.Rows); err == nil {
+		e.cols, err = e.uploadPoints(d, s, q.Col, p.Cols)
 	}
 	if err = errors.Join(err, s.Sync(), s.Close()); err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func OpenPoints(d device.Device, v, w *device.Variant, p *problem.Normal) (_ eng
 	if e.lists, err = e.take(d, 16*int64(e.capacity)); err != nil {
 		return nil, err
 	}
-	return e, e.coarsen(d)
+	return e, e.loadCoarseLevels(d)
 }
 
 // renumber orders points by the leaves of k-d trees.
@@ -116,7 +116,7 @@ func (e *pointCore) renumber() {
 	q := *e.p.Instance.Points
 	e.row = host.NewPlaceTree(e.p, q.Row, e.p.Rows).Order
 	e.col = host.NewPlaceTree(e.p, q.Col, e.p.Cols).Order
-	q.Row, q.Col = host.Gather(q.Row, q.Dim, e.row), host.Gather(q.Col, q.Dim, e.col)
+	q.Row, q.Col = host.GatherPoints(q.Row, q.Dim, e.row), host.GatherPoints(q.Col, q.Dim, e.col)
 	inst, local := *e.p.Instance, *e.p
 	inst.Points, local.Instance = &q, &inst
 	e.local = &local
@@ -135,8 +135,8 @@ func (e *pointCore) take(d device.Device, bytes int64) (device.Buffer, error) {
 	return b, nil
 }
 
-// load lays points out for the kernels and uploads them.
-func (e *pointCore) load(d device.Device, s device.Stream, coords []float64, n int) (side, error) {
+// uploadPoints lays points out for the kernels and uploads them.
+func (e *pointCore) uploadPoints(d device.Device, s device.Stream, coords []float64, n int) (pointSet, error) {
 	dim := e.local.Instance.Points.Dim
 	tiles := tilesOf(n)
 	stands := make([]float64, tiles*dim*tileSide)
@@ -154,7 +154,7 @@ func (e *pointCore) load(d device.Device, s device.Stream, coords []float64, n i
 			}
 		}
 	}
-	to := side{n: n}
+	to := pointSet{n: n}
 	for _, b := range []struct {
 		to   *device.Buffer
 		from []float64
@@ -190,7 +190,7 @@ func (e *pointCore) Solve(ctx context.Context, s device.Stream, p *problem.Norma
 		}
 		start = local
 	}
-	r := e.run(s, finer, nil)
+	r := e.newRun(s, finer, nil)
 	passes := &pointPasses{r, e}
 	r.over = passes
 	solve := r.solve
@@ -201,7 +201,7 @@ func (e *pointCore) Solve(ctx context.Context, s device.Stream, p *problem.Norma
 	if err != nil {
 		return nil, err
 	}
-	found.Round(shift)
+	found.RoundDuals(shift)
 	sol := &engine.Solution{Column: make([]int32, p.Rows), Prices: problem.Prices{U: make([]int64, p.Rows), V: make([]int64, p.Cols)}, Counts: found.Counts}
 	for i, k := range e.row {
 		sol.U[k], sol.Column[k] = found.U[i], -1
@@ -221,48 +221,48 @@ type pointPasses struct {
 	e *pointCore
 }
 
-// grid covers n rows, GROUP a warp.
-func (r *pointPasses) grid(n int) device.Grid {
+// rowGrid covers n rows, GROUP a warp.
+func (r *pointPasses) rowGrid(n int) device.Grid {
 	warps := (n + r.e.group - 1) / r.e.group
 	return device.Grid{Blocks: int64(max(1, min((warps*32+r.e.threads-1)/r.e.threads, r.sms*64))), Threads: r.e.threads}
 }
 
-func (r *pointPasses) dim() uint64 { return uint64(r.p.Instance.Points.Dim) }
+func (r *pointPasses) dimension() uint64 { return uint64(r.p.Instance.Points.Dim) }
 
-// minima sets v to the columns' minima, for u = 0.
-func (r *pointPasses) minima() error {
-	return errors.Join(r.s.Fill(r.u, 0, r.u.Len(), 0), r.transform(r.e.rows, r.e.cols))
+// setColumnMinima sets v to the columns' minima, for u = 0.
+func (r *pointPasses) setColumnMinima() error {
+	return errors.Join(r.s.Fill(r.u, 0, r.u.Len(), 0), r.setColumnDuals(r.e.rows, r.e.cols))
 }
 
-func (r *pointPasses) candidates() error {
-	if err := r.peaks(r.v, r.e.cols.n, 0); err != nil {
+func (r *pointPasses) makeCandidates() error {
+	if err := r.tilePeaks(r.v, r.e.cols.n, 0); err != nil {
 		return err
 	}
 	a, b := r.e.rows, r.e.cols
-	return r.e.kernels.Candidates(r.s, r.grid(a.n), a.points, b.tiles, b.boxes, r.e.peak, uint64(a.n), uint64(b.n), r.dim(), r.p.Scale,
+	return r.e.kernels.Candidates(r.s, r.rowGrid(a.n), a.points, b.tiles, b.boxes, r.e.peak, uint64(a.n), uint64(b.n), r.dimension(), r.p.Scale,
 		r.p.Limit, r.v, r.col, r.cost, r.next)
 }
 
-func (r *pointPasses) price() ([]uint64, error) {
-	if err := r.peaks(r.v, r.e.cols.n, 0); err != nil {
+func (r *pointPasses) priceRows() ([]uint64, error) {
+	if err := r.tilePeaks(r.v, r.e.cols.n, 0); err != nil {
 		return nil, err
 	}
 	a, b := r.e.rows, r.e.cols
-	if err := r.e.kernels.Price(r.s, r.grid(a.n), a.points, b.tiles, b.boxes, r.e.peak, uint64(a.n), uint64(b.n), r.dim(), r.p.Scale,
+	if err := r.e.kernels.Price(r.s, r.rowGrid(a.n), a.points, b.tiles, b.boxes, r.e.peak, uint64(a.n), uint64(b.n), r.dimension(), r.p.Scale,
 		r.u, r.v, r.match, r.owner, r.col, r.cost, r.next, r.control, uint64(r.pool)); err != nil {
 		return nil, err
 	}
-	return r.words()
+	return r.downloadControl()
 }
 
-func (r *pointPasses) extend() ([]uint64, error) {
-	if err := r.peaks(r.v, r.e.cols.n, 1); err != nil {
+func (r *pointPasses) extendReached() ([]uint64, error) {
+	if err := r.tilePeaks(r.v, r.e.cols.n, 1); err != nil {
 		return nil, err
 	}
 	a, b := r.e.rows, r.e.cols
-	if err := r.e.kernels.Grow(r.s, r.grid(a.n), a.points, b.tiles, b.boxes, r.e.peak, uint64(a.n), uint64(b.n), r.dim(), r.p.Scale,
+	if err := r.e.kernels.Grow(r.s, r.rowGrid(a.n), a.points, b.tiles, b.boxes, r.e.peak, uint64(a.n), uint64(b.n), r.dimension(), r.p.Scale,
 		r.u, r.v, r.match, r.owner, r.word, r.col, r.cost, r.next, r.control, uint64(r.pool)); err != nil {
 		return nil, err
 	}
-	return r.words()
+	return r.downloadControl()
 }

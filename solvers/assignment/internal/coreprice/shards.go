@@ -78,12 +78,12 @@ func (e *CoreShards) Solve(ctx context.Context, p *problem.Normal, ms []*engine.
 	if p.Rows == 0 {
 		return e.coreEngine.Solve(ctx, e.group.Streams[0], p, nil, start)
 	}
-	r := &coreShardRun{CoreShards: e, head: e.run(e.group.Streams[0], p, nil)}
+	r := &coreShardRun{CoreShards: e, head: e.newRun(e.group.Streams[0], p, nil)}
 	r.head.over = r
 	for k, part := range e.parts {
 		rows := *p
 		rows.Rows = part.rows
-		r.runs = append(r.runs, part.run(e.group.Streams[k], &rows, ms[k]))
+		r.runs = append(r.runs, part.newRun(e.group.Streams[k], &rows, ms[k]))
 	}
 	sol, err := r.head.solve(ctx, start)
 	if err != nil {
@@ -117,7 +117,7 @@ func (l interval) seconds() (float64, error) {
 }
 
 // times adds the intervals up.
-func (r *coreShardRun) times(t *engine.Stages) error {
+func (r *coreShardRun) times(t *engine.StageTimes) error {
 	for _, pass := range r.passes {
 		slowest := 0.0
 		for _, l := range pass {
@@ -185,8 +185,8 @@ func (r *coreShardRun) await() error {
 
 func nothing(int, *coreRun) error { return nil }
 
-// ended implements corePasses.
-func (r *coreShardRun) ended(ctx context.Context) error { return r.group.AnyRankEnded(ctx) }
+// contextError implements corePasses.
+func (r *coreShardRun) contextError(ctx context.Context) error { return r.group.AnyRankEnded(ctx) }
 
 // solveCore implements corePasses.
 func (r *coreShardRun) solveCore(launch func() error) error {
@@ -230,9 +230,9 @@ func (r *coreShardRun) rows(k int) (first, n int64) {
 	return int64(r.first[r.group.FirstMember()+k]), int64(r.runs[k].p.Rows)
 }
 
-// minima implements corePasses.
-func (r *coreShardRun) minima() error {
-	if err := r.pass(nothing, func(_ int, part *coreRun) error { return part.minima() }, nothing); err != nil {
+// setColumnMinima implements corePasses.
+func (r *coreShardRun) setColumnMinima() error {
+	if err := r.pass(nothing, func(_ int, part *coreRun) error { return part.setColumnMinima() }, nothing); err != nil {
 		return err
 	}
 	var v []device.Buffer
@@ -246,13 +246,13 @@ func (r *coreShardRun) minima() error {
 	)
 }
 
-// candidates implements corePasses.
-func (r *coreShardRun) candidates() error {
+// makeCandidates implements corePasses.
+func (r *coreShardRun) makeCandidates() error {
 	h, edges := r.head, int64(r.k)
 	err := r.pass(func(_ int, part *coreRun) error {
 		return part.s.Copy(part.v, 0, h.v, 0, 8*int64(h.p.Cols))
 	}, func(_ int, part *coreRun) error {
-		return part.candidates()
+		return part.makeCandidates()
 	}, func(k int, part *coreRun) error {
 		first, n := r.rows(k)
 		return errors.Join(part.s.Copy(h.col, 4*edges*first, part.col, 0, 4*edges*n), part.s.Copy(h.cost, 8*edges*first, part.cost, 0, 8*edges*n))
@@ -277,13 +277,13 @@ func (r *coreShardRun) grid(rows int) device.Grid {
 	return device.Grid{Blocks: int64(max(1, (rows+r.threads-1)/r.threads)), Threads: r.threads}
 }
 
-// price implements corePasses.
-func (r *coreShardRun) price() ([]uint64, error) {
+// priceRows implements corePasses.
+func (r *coreShardRun) priceRows() ([]uint64, error) {
 	return r.seek((*coreRun).launchPrice, assignment.CoreWordViolations)
 }
 
-// extend implements corePasses.
-func (r *coreShardRun) extend() ([]uint64, error) {
+// extendReached implements corePasses.
+func (r *coreShardRun) extendReached() ([]uint64, error) {
 	return r.seek((*coreRun).launchGrow, assignment.CoreWordGrown)
 }
 
@@ -321,7 +321,7 @@ func (r *coreShardRun) seek(launch func(*coreRun) error, word int) ([]uint64, er
 	}, func(_ int, part *coreRun) error {
 		return launch(part)
 	}, func(k int, part *coreRun) (err error) {
-		all[k], err = part.words()
+		all[k], err = part.downloadControl()
 		return err
 	})
 	if err == nil && r.group.SpansProcesses() {

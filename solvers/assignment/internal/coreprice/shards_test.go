@@ -20,7 +20,7 @@ func TestCoreLimits(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		total, err := enginetest.Prove(p, want)
+		total, err := enginetest.CheckOptimal(p, want)
 		if err != nil {
 			t.Fatal(name, err)
 		}

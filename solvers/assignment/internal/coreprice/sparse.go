@@ -69,7 +69,7 @@ func (e *sparseCore) Solve(ctx context.Context, s device.Stream, p *problem.Norm
 	if p.Rows == 0 {
 		return &engine.Solution{Prices: problem.Prices{V: make([]int64, p.Cols)}}, nil
 	}
-	r := e.run(s, p, nil)
+	r := e.newRun(s, p, nil)
 	r.over = sparsePasses{r, e.least}
 	sol, err := r.solve(ctx, start)
 	if err == nil {
@@ -85,10 +85,10 @@ type sparsePasses struct {
 	least device.Buffer
 }
 
-func (r sparsePasses) minima() error             { return r.s.Copy(r.v, 0, r.least, 0, 8*int64(r.p.Cols)) }
-func (r sparsePasses) candidates() error         { return nil }
-func (r sparsePasses) price() ([]uint64, error)  { return r.words() }
-func (r sparsePasses) extend() ([]uint64, error) { return r.words() }
+func (r sparsePasses) setColumnMinima() error           { return r.s.Copy(r.v, 0, r.least, 0, 8*int64(r.p.Cols)) }
+func (r sparsePasses) makeCandidates() error            { return nil }
+func (r sparsePasses) priceRows() ([]uint64, error)     { return r.downloadControl() }
+func (r sparsePasses) extendReached() ([]uint64, error) { return r.downloadControl() }
 
 // chunks are edges in the layout of the kernels: chunk i is the first of row i, and next has the
 // number of the row's next chunk, -1 after the last. Unused edges of a chunk have column -1.

@@ -23,7 +23,7 @@ func (d *Drawing) Problem() (*problem.Normal, error) {
 	case problem.Float64:
 		return p, p.FitFloats(0, 1-0x1p-53, -53)
 	}
-	return p, p.FitIntegers(0, int64(d.spread())-1)
+	return p, p.FitIntegers(0, int64(d.valueRange())-1)
 }
 
 // Scaled is the scaled cost of a pair.
@@ -42,8 +42,8 @@ func (d *Drawing) Cost(i, j int) float64 {
 	return uniformReal(d)(i, j)
 }
 
-// Into draws the rows of m, the first of which is row `first`, on a device.
-func (d *Drawing) Into(on device.Device, s device.Stream, m *engine.Matrix, first int) error {
+// DrawOnDevice draws the rows of m, the first of which is row `first`, on a device.
+func (d *Drawing) DrawOnDevice(on device.Device, s device.Stream, m *engine.Matrix, first int) error {
 	f := &assignment.Draw
 	var v *device.Variant
 	for i := range f.Variants {
@@ -57,6 +57,6 @@ func (d *Drawing) Into(on device.Device, s device.Stream, m *engine.Matrix, firs
 	}
 	block := f.Int(v, "block")
 	g := device.Grid{Blocks: int64(max(1, min((m.Rows*m.Cols+block-1)/block, 1<<16))), Threads: block}
-	err = kernels.Uniform(s, g, m.Costs, uint64(first), uint64(m.Rows), uint64(m.Cols), d.Seed, d.spread())
+	err = kernels.Uniform(s, g, m.Costs, uint64(first), uint64(m.Rows), uint64(m.Cols), d.Seed, d.valueRange())
 	return errors.Join(err, s.Sync(), kernels.Close())
 }

@@ -24,9 +24,9 @@ func (d *Drawing) pair(i, j int) uint64 {
 	return SplitMix64(d.Seed ^ (uint64(i)*uint64(d.Cols) + uint64(j) + 1))
 }
 
-// stream is the hash of a number within a stream of its own, so that options
+// streamHash is the hash of a number within a stream of its own, so that options
 // leave the draws of the pairs as they are.
-func (d *Drawing) stream(name, number uint64) uint64 {
+func (d *Drawing) streamHash(name, number uint64) uint64 {
 	return SplitMix64(SplitMix64(d.Seed^name<<56) ^ number)
 }
 
@@ -42,8 +42,8 @@ const (
 	vectors
 )
 
-// spread is the range: the drawing's, or the default.
-func (d *Drawing) spread() uint64 {
+// valueRange is the range: the drawing's, or the default.
+func (d *Drawing) valueRange() uint64 {
 	switch {
 	case d.Range > 0:
 		return uint64(d.Range)
@@ -54,7 +54,7 @@ func (d *Drawing) spread() uint64 {
 }
 
 func uniformWhole(d *Drawing) func(i, j int) int64 {
-	r := d.spread()
+	r := d.valueRange()
 	return func(i, j int) int64 { return int64(d.pair(i, j) % r) }
 }
 
@@ -71,7 +71,7 @@ func (d *Drawing) coordinate(k int) float64 {
 	if d.Range == 0 && !d.Type.Integer() {
 		return unit(h)
 	}
-	return float64(h % d.spread())
+	return float64(h % d.valueRange())
 }
 
 // geomPoints: row i has coordinates 4i+1 and 4i+2, column j 4j+3 and 4j+4.
@@ -91,7 +91,7 @@ func spatialPoints(d *Drawing) *problem.Points {
 	p.Metric = problem.Squared
 	for _, list := range [][]float64{p.Row, p.Col} {
 		for k := range list {
-			list[k] = 2*list[k] - float64(d.spread())
+			list[k] = 2*list[k] - float64(d.valueRange())
 		}
 	}
 	return p
@@ -101,10 +101,10 @@ func disjointPoints(d *Drawing) *problem.Points {
 	p := geomPoints(d)
 	p.Metric = problem.Squared
 	for i := range d.Rows / 2 {
-		p.Row[2*i] += float64(d.spread())
+		p.Row[2*i] += float64(d.valueRange())
 	}
 	for j := d.Cols / 2; j < d.Cols; j++ {
-		p.Col[2*j] += float64(d.spread())
+		p.Col[2*j] += float64(d.valueRange())
 	}
 	return p
 }
@@ -117,9 +117,9 @@ func lowrank(d *Drawing) func(i, j int) float64 {
 	rank := cmp.Or(d.Rank, 4)
 	v := make([]float64, max(d.Rows, d.Cols)*rank)
 	for k := range v {
-		v[k] = unit(d.stream(vectors, uint64(k)))
+		v[k] = unit(d.streamHash(vectors, uint64(k)))
 	}
-	factor := float64(d.spread()) / float64(rank)
+	factor := float64(d.valueRange()) / float64(rank)
 	return func(i, j int) float64 {
 		sum := 0.0
 		for k := range rank {
@@ -139,14 +139,14 @@ func twocost(d *Drawing) func(i, j int) int64 {
 }
 
 func constant(d *Drawing) func(i, j int) int64 {
-	r := int64(d.spread())
+	r := int64(d.valueRange())
 	return func(int, int) int64 { return r }
 }
 
 func plantedWhole(d *Drawing) func(i, j int) int64 {
-	r := d.spread()
+	r := d.valueRange()
 	return func(i, j int) int64 {
-		c := int64(d.stream(vectors, uint64(2*i))%r) + int64(d.stream(vectors, uint64(2*j+1))%r)
+		c := int64(d.streamHash(vectors, uint64(2*i))%r) + int64(d.streamHash(vectors, uint64(2*j+1))%r)
 		if i != j {
 			c++
 		}
@@ -155,9 +155,9 @@ func plantedWhole(d *Drawing) func(i, j int) int64 {
 }
 
 func plantedReal(d *Drawing) func(i, j int) float64 {
-	r := float64(d.spread())
+	r := float64(d.valueRange())
 	return func(i, j int) float64 {
-		c := r*unit(d.stream(vectors, uint64(2*i))) + r*unit(d.stream(vectors, uint64(2*j+1)))
+		c := r*unit(d.streamHash(vectors, uint64(2*i))) + r*unit(d.streamHash(vectors, uint64(2*j+1)))
 		if i != j {
 			c += r / 10
 		}
@@ -174,7 +174,7 @@ func signed(d *Drawing) func(i, j int) float64 {
 }
 
 func integer(d *Drawing) func(i, j int) int64 {
-	r := max(1000, int64(d.spread()))
+	r := max(1000, int64(d.valueRange()))
 	if d.Range > 0 {
 		r = d.Range
 	}
@@ -185,22 +185,22 @@ func zeroOne(d *Drawing) func(i, j int) int64 {
 	return func(i, j int) int64 { return int64(d.pair(i, j) >> 63) }
 }
 
-// order is a random order of n numbers, the identity unless the drawing is
+// permutation is a random order of n numbers, the identity unless the drawing is
 // permuted.
-func (d *Drawing) order(name uint64, n int, random bool) []int {
+func (d *Drawing) permutation(name uint64, n int, random bool) []int {
 	list := make([]int, n)
 	for k := range list {
 		list[k] = k
 	}
 	for k := n - 1; random && k > 0; k-- {
-		other := int(d.stream(name, uint64(k)) % uint64(k+1))
+		other := int(d.streamHash(name, uint64(k)) % uint64(k+1))
 		list[k], list[other] = list[other], list[k]
 	}
 	return list
 }
 
-func (d *Drawing) orders() (rows, cols []int) {
-	return d.order(rowOrder, d.Rows, d.Permuted), d.order(colOrder, d.Cols, d.Permuted)
+func (d *Drawing) permutations() (rows, cols []int) {
+	return d.permutation(rowOrder, d.Rows, d.Permuted), d.permutation(colOrder, d.Cols, d.Permuted)
 }
 
 // permute puts points into the drawing's order.
@@ -208,7 +208,7 @@ func (d *Drawing) permute(p *problem.Points) *problem.Points {
 	if !d.Permuted {
 		return p
 	}
-	rows, cols := d.orders()
+	rows, cols := d.permutations()
 	reorder := func(list []float64, order []int) []float64 {
 		out := make([]float64, 0, len(list))
 		for _, k := range order {
@@ -226,7 +226,7 @@ func (d *Drawing) noise() func(i, j int) int64 {
 		list := make([]int64, n)
 		for k := range list {
 			if d.Shift > 0 {
-				list[k] = int64(d.stream(name, uint64(k)) % uint64(d.Shift))
+				list[k] = int64(d.streamHash(name, uint64(k)) % uint64(d.Shift))
 			}
 		}
 		return list
@@ -235,18 +235,18 @@ func (d *Drawing) noise() func(i, j int) int64 {
 	if !d.Jitter {
 		return func(i, j int) int64 { return r[i] + c[j] }
 	}
-	seed := d.stream(jitters, 0)
+	seed := d.streamHash(jitters, 0)
 	return func(i, j int) int64 {
 		h := SplitMix64(seed ^ (uint64(i)*uint64(d.Cols) + uint64(j)))
 		return r[i] + c[j] + int64(h%3) - 1
 	}
 }
 
-// pairs are the allowed pairs of a sparse drawing: Density times Cols columns
+// sparsePairs are the allowed pairs of a sparse drawing: Density times Cols columns
 // a row, drawn with repetition, and a hidden matching of the smaller side.
-func (d *Drawing) pairs() *problem.Sparse {
+func (d *Drawing) sparsePairs() *problem.Sparse {
 	s := &problem.Sparse{Start: make([]int64, 1, d.Rows+1)}
-	matching := d.order(hidden, max(d.Rows, d.Cols), true)
+	matching := d.permutation(hidden, max(d.Rows, d.Cols), true)
 	degree := int(math.Round(d.Density * float64(d.Cols)))
 	for i := range d.Rows {
 		var row []int32
@@ -255,7 +255,7 @@ func (d *Drawing) pairs() *problem.Sparse {
 		}
 		for k := range degree {
 			if d.Cols > 0 {
-				row = append(row, int32(d.stream(sparsity, uint64(i)*uint64(degree)+uint64(k))%uint64(d.Cols)))
+				row = append(row, int32(d.streamHash(sparsity, uint64(i)*uint64(degree)+uint64(k))%uint64(d.Cols)))
 			}
 		}
 		slices.Sort(row)

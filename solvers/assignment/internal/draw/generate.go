@@ -75,20 +75,20 @@ func Kinds() []string {
 	return names
 }
 
-// About describes a kind in a sentence; empty for a name that no kind has.
-func About(name string) string {
+// Describe describes a kind in a sentence; empty for a name that no kind has.
+func Describe(name string) string {
 	k, _ := kindOf(name)
 	return k.about
 }
 
-// Ranged reports whether R is part of the costs of a kind.
-func Ranged(name string) bool {
+// UsesRange reports whether R is part of the costs of a kind.
+func UsesRange(name string) bool {
 	k, ok := kindOf(name)
 	return ok && !k.fixed
 }
 
-// Random reports whether the costs of a kind depend on the seed.
-func Random(name string) bool {
+// IsRandom reports whether the costs of a kind depend on the seed.
+func IsRandom(name string) bool {
 	k, ok := kindOf(name)
 	return ok && !k.known
 }
@@ -146,7 +146,7 @@ func DrawRows(d Drawing, low, high int) (*problem.Instance, error) {
 		return inst, inst.Check()
 	}
 	if d.Density > 0 {
-		inst.Sparse = d.pairs()
+		inst.Sparse = d.sparsePairs()
 	}
 	var err error
 	whole, real := k.costs(&d)
@@ -216,7 +216,7 @@ func (k kind) costs(d *Drawing) (func(i, j int) int64, func(i, j int) float64) {
 		return whole, real
 	}
 	added := d.noise()
-	rows, cols := d.orders()
+	rows, cols := d.permutations()
 	return func(i, j int) int64 { return whole(rows[i], cols[j]) + added(i, j) },
 		func(i, j int) float64 { return real(rows[i], cols[j]) + float64(added(i, j)) }
 }

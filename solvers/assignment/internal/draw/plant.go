@@ -17,14 +17,16 @@ type Planted struct {
 // Size is the longer side.
 func (p *Planted) Size() int { return p.Cols }
 
-// Plant draws duals, a matching and costs for which they are optimal. A fifth
+// DrawPlanted draws duals, a matching and costs for which they are optimal. A fifth
 // of the pairs off the matching is forbidden. With a limit, every third row is
 // unmatched.
-func Plant(value problem.Value, rows, cols int, maximize, limited bool, seed uint64) *Planted {
+func DrawPlanted(value problem.Value, rows, cols int, maximize, limited bool, seed uint64) *Planted {
 	const limit, grain = 600, 8
 	d := &Drawing{Rows: rows, Cols: cols, Seed: seed}
-	perm := d.order(1, cols, true)
-	draw := func(stream, number, n int) int64 { return int64(d.stream(uint64(stream), uint64(number)) % uint64(n)) }
+	perm := d.permutation(1, cols, true)
+	draw := func(stream, number, n int) int64 {
+		return int64(d.streamHash(uint64(stream), uint64(number)) % uint64(n))
+	}
 	p := &Planted{Solution: &engine.Solution{Column: make([]int32, rows), Prices: problem.Prices{U: make([]int64, rows), V: make([]int64, cols)}}}
 	for i := range rows {
 		p.Solution.U[i] = draw(2, i, 1000) - 500
@@ -82,8 +84,8 @@ func plantCosts[T problem.Number](p *Planted, seed uint64) []T {
 	return costs
 }
 
-// Free is the first column without a row, -1 where every column has one.
-func (p *Planted) Free() int {
+// FreeColumn is the first column without a row, -1 where every column has one.
+func (p *Planted) FreeColumn() int {
 	taken := map[int32]bool{}
 	for _, j := range p.Solution.Column {
 		taken[j] = true

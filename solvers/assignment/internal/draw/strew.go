@@ -7,8 +7,8 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// Strew draws points: coordinates from 0 to width, whole where floor is "on".
-func Strew(metric, floor string, rows, cols, dim int, width float64, seed uint64) *problem.Instance {
+// ScatterPoints draws points: coordinates from 0 to width, whole where floor is "on".
+func ScatterPoints(metric, floor string, rows, cols, dim int, width float64, seed uint64) *problem.Instance {
 	r := rand.New(rand.NewPCG(seed, 11))
 	draw := func(n int) []float64 {
 		list := make([]float64, n*dim)

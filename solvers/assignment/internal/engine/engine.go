@@ -26,26 +26,26 @@ type Solution struct {
 
 // Counts are the work of a solve, for reports and for the decision to switch to another algorithm.
 type Counts struct {
-	Passes    float64 `json:"passes"`              // matrix entries read, over rows*cols
-	Steps     int64   `json:"steps"`               // dependent steps: levels, relaxations, bidding rounds
-	Levels    int64   `json:"levels,omitempty"`    // of searches that one block runs between two steps: see the family
-	Phases    int64   `json:"phases"`              // searches from all free rows
-	Paths     int64   `json:"paths"`               // augmenting paths
-	Updates   int64   `json:"updates"`             // dual updates
-	Repairs   int64   `json:"repairs"`             // rounds of pricing that found violations
-	Bids      int64   `json:"bids,omitempty"`      // of auctions
-	Structure float64 `json:"structure,omitempty"` // of the costs, 0.6 for random ones: see coreprice.Initialiser
-	Cycles    []int64 `json:"cycles,omitempty"`    // of the device, by stage: see the family
-	Edges     int64   `json:"edges,omitempty"`     // candidate edges at the end
-	Switch    string  `json:"switch,omitempty"`    // why another family took over
-	Stages    Stages  `json:"stages,omitzero"`     // of several devices
-	Sent      int64   `json:"sent,omitempty"`      // bytes that this rank handed to the others
+	Passes    float64    `json:"passes"`              // matrix entries read, over rows*cols
+	Steps     int64      `json:"steps"`               // dependent steps: levels, relaxations, bidding rounds
+	Levels    int64      `json:"levels,omitempty"`    // of searches that one block runs between two steps: see the family
+	Phases    int64      `json:"phases"`              // searches from all free rows
+	Paths     int64      `json:"paths"`               // augmenting paths
+	Updates   int64      `json:"updates"`             // dual updates
+	Repairs   int64      `json:"repairs"`             // rounds of pricing that found violations
+	Bids      int64      `json:"bids,omitempty"`      // of auctions
+	Structure float64    `json:"structure,omitempty"` // of the costs, 0.6 for random ones: see coreprice.Initialiser
+	Cycles    []int64    `json:"cycles,omitempty"`    // of the device, by stage: see the family
+	Edges     int64      `json:"edges,omitempty"`     // candidate edges at the end
+	Switch    string     `json:"switch,omitempty"`    // why another family took over
+	Stages    StageTimes `json:"stages,omitzero"`     // of several devices
+	Sent      int64      `json:"sent,omitempty"`      // bytes that this rank handed to the others
 }
 
-// Stages are the seconds that several devices took together: reading the
+// StageTimes are the seconds that several devices took together: reading the
 // matrix, each pass as long as the slowest of them; solving the core on one;
 // and the rest, exchanges and waits.
-type Stages struct {
+type StageTimes struct {
 	Passes float64 `json:"passes"`         // reading the matrix
 	Core   float64 `json:"core,omitempty"` // solving the core, on one device
 	Rest   float64 `json:"rest"`           // exchanges and waits
@@ -85,12 +85,12 @@ type Engine interface {
 	// nil where p is sparse or made of points. start may be nil (cold) or
 	// feasible duals.
 	Solve(ctx context.Context, s device.Stream, p *problem.Normal, m *Matrix, start *problem.Prices) (*Solution, error)
-	// Bound makes an engine give up with an *Exhausted error, so that another family can take
+	// LimitSteps makes an engine give up with an *Exhausted error, so that another family can take
 	// over: the tree family after steps steps, the classical one after steps passes; 0: never. The
 	// core family ignores the number and gives up where many costs are equal.
-	Bound(steps uint64)
-	// Tell sets the function that later solves report their progress to, between launches.
-	Tell(t Telling)
+	LimitSteps(steps uint64)
+	// SetReporter sets the function that later solves report their progress to, between launches.
+	SetReporter(t Reporter)
 	// Close gives back the workspace and the module.
 	Close() error
 }
@@ -101,8 +101,8 @@ type Sharded interface {
 	// Solve finds an optimal matching of p, whose costs ms holds, a matrix a
 	// device. start may be nil (cold) or feasible duals.
 	Solve(ctx context.Context, p *problem.Normal, ms []*Matrix, start *problem.Prices) (*Solution, error)
-	// Tell is that of an Engine.
-	Tell(t Telling)
+	// SetReporter is that of an Engine.
+	SetReporter(t Reporter)
 	// Close gives back the memory and the modules, not the devices.
 	Close() error
 }
@@ -119,24 +119,24 @@ const (
 type Host struct {
 	Threads int             // goroutines; 0: one a core
 	Tuning  *tuned.Database // nil: the one embedded in the binary
-	Telling Telling
+	Telling Reporter
 }
 
-// A Telling is a function that a solve calls with its progress, and how often. The zero
+// A Reporter is a function that a solve calls with its progress, and how often. The zero
 // value calls none.
-type Telling struct {
-	Told  func(Standing) // nil: none
-	Every time.Duration  // the least time between two tellings
-	last  time.Time
+type Reporter struct {
+	Report func(Progress) // nil: none
+	Every  time.Duration  // the least time between two tellings
+	last   time.Time
 }
 
-// Tell replaces t. Engines embed a Telling, and with it this method.
-func (t *Telling) Tell(now Telling) { *t = now }
+// SetReporter replaces t. Engines embed a Reporter, and with it this method.
+func (t *Reporter) SetReporter(now Reporter) { *t = now }
 
-// Due reports whether Every has passed since Told was called last, or since the first call
+// Due reports whether Every has passed since Report was called last, or since the first call
 // of Due.
-func (t *Telling) Due() bool {
-	if t.Told == nil {
+func (t *Reporter) Due() bool {
+	if t.Report == nil {
 		return false
 	}
 	now := time.Now()
@@ -147,15 +147,15 @@ func (t *Telling) Due() bool {
 	return due
 }
 
-// Matched reports the number of matched rows, without a bound, where a report is due.
-func (t *Telling) Matched(rows int) {
+// ReportMatched reports the number of matched rows, without a bound, where a report is due.
+func (t *Reporter) ReportMatched(rows int) {
 	if t.Due() {
-		t.Told(Standing{Matched: rows})
+		t.Report(Progress{Matched: rows})
 	}
 }
 
-// A Standing is how a solve stands while it runs.
-type Standing struct {
+// A Progress is how a solve stands while it runs.
+type Progress struct {
 	Matched int      // rows of the problem that have a column now
 	Dual    *big.Int // a sum of feasible duals, which no full matching costs less than; nil where none is known
 }
@@ -172,10 +172,10 @@ func Workload(p *problem.Normal) tuned.Workload {
 	return tuned.Workload{Fixed: map[string]string{"value": string(p.Instance.Type), "range": class}, Size: p.Cols}
 }
 
-// Round turns duals of a finer problem into duals of the problem itself. Costs are whole numbers,
+// RoundDuals turns duals of a finer problem into duals of the problem itself. Costs are whole numbers,
 // so that c >= u + v still holds with u rounded up and v rounded down, and equations remain
 // equations.
-func (s *Solution) Round(shift uint) {
+func (s *Solution) RoundDuals(shift uint) {
 	for i, u := range s.U {
 		s.U[i] = -(-u >> shift)
 	}

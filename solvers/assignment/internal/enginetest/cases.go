@@ -44,7 +44,7 @@ func Cases(t *testing.T, value problem.Value, small int) map[string]*problem.Nor
 	}
 	r := rand.New(rand.NewPCG(4, 77))
 	for k := 0; k < small; {
-		inst, err := Random(r, 12)
+		inst, err := RandomProblem(r, 12)
 		if err == nil && (inst.Type != value || !inst.Dense() || inst.Limit != nil) {
 			continue
 		}
@@ -100,7 +100,7 @@ func ShardCases(t *testing.T, value problem.Value, small int) map[string]*proble
 	cases := Cases(t, value, small)
 	r := rand.New(rand.NewPCG(4, 81))
 	for k := 0; k < small; {
-		inst, err := Random(r, 14)
+		inst, err := RandomProblem(r, 14)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,7 +182,7 @@ func PointCase(t *testing.T, r *rand.Rand, metric problem.Metric, floor bool, la
 }
 
 // instances of every form, type and sense, small.
-func Forms(t *testing.T) []*problem.Instance {
+func InstancesOfEveryForm(t *testing.T) []*problem.Instance {
 	t.Helper()
 	limit := 400.0
 	var list []*problem.Instance

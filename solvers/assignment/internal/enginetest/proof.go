@@ -10,8 +10,8 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// Prove checks everything that a solution promises and returns its cost.
-func Prove(p *problem.Normal, s *engine.Solution) (int64, error) {
+// CheckOptimal checks everything that a solution promises and returns its cost.
+func CheckOptimal(p *problem.Normal, s *engine.Solution) (int64, error) {
 	if len(s.Column) != p.Rows || len(s.U) != p.Rows || len(s.V) != p.Cols {
 		return 0, fmt.Errorf("%d columns, %d and %d duals for %d x %d", len(s.Column), len(s.U), len(s.V), p.Rows, p.Cols)
 	}
@@ -57,8 +57,8 @@ func Prove(p *problem.Normal, s *engine.Solution) (int64, error) {
 	return total, nil
 }
 
-// Violates checks that rows have fewer neighbours than they are many.
-func Violates(p *problem.Normal, rows []int32) error {
+// CheckViolator checks that rows have fewer neighbours than they are many.
+func CheckViolator(p *problem.Normal, rows []int32) error {
 	neighbours := map[int]bool{}
 	seen := map[int32]bool{}
 	for _, i := range rows {
@@ -75,9 +75,9 @@ func Violates(p *problem.Normal, rows []int32) error {
 	return nil
 }
 
-// Random makes a small problem: ties, negative costs, forbidden pairs, more rows
+// RandomProblem makes a small problem: ties, negative costs, forbidden pairs, more rows
 // or more columns, limits, maximisation, every type; sparse ones too.
-func Random(r *rand.Rand, largest int) (*problem.Instance, error) {
+func RandomProblem(r *rand.Rand, largest int) (*problem.Instance, error) {
 	rows, cols := r.IntN(largest+1), r.IntN(largest+1)
 	if r.IntN(2) == 0 {
 		cols = rows
@@ -128,8 +128,8 @@ func drawCosts[T problem.Number](r *rand.Rand, inst *problem.Instance, low, span
 	return costs
 }
 
-// Start makes feasible duals out of any v.
-func Start(p *problem.Normal, r *rand.Rand) *problem.Prices {
+// FeasibleDuals makes feasible duals out of any v.
+func FeasibleDuals(p *problem.Normal, r *rand.Rand) *problem.Prices {
 	d := &problem.Prices{U: make([]int64, p.Rows), V: make([]int64, p.Cols)}
 	for j := range d.V {
 		if span := p.Max - p.Min; span > 0 {
@@ -153,19 +153,19 @@ func Start(p *problem.Normal, r *rand.Rand) *problem.Prices {
 // Solver is what reference and its rivals have in common.
 type Solver func(p *problem.Normal, start *problem.Prices) (*engine.Solution, error)
 
-// Agrees solves p and compares with the least cost, problem.Infinity for infeasible.
-func Agrees(p *problem.Normal, start *problem.Prices, solve Solver, want int64) error {
+// CheckLeastCost solves p and compares with the least cost, problem.Infinity for infeasible.
+func CheckLeastCost(p *problem.Normal, start *problem.Prices, solve Solver, want int64) error {
 	s, err := solve(p, start)
 	if hall := (*engine.Infeasible)(nil); errors.As(err, &hall) {
 		if want != problem.Infinity {
 			return fmt.Errorf("infeasible, want %d", want)
 		}
-		return Violates(p, hall.Rows)
+		return CheckViolator(p, hall.Rows)
 	}
 	if err != nil {
 		return err
 	}
-	total, err := Prove(p, s)
+	total, err := CheckOptimal(p, s)
 	if err == nil && total != want {
 		err = fmt.Errorf("found %d, want %d", total, want)
 	}

@@ -33,9 +33,9 @@ type Family struct {
 	Implicit func(d device.Device, t *tuned.Database, v *device.Variant, p *problem.Normal) (engine.Engine, error)
 }
 
-// All are the families of kernels on a device, best first. What one gives up the next
+// DeviceFamilies are the families of kernels on a device, best first. What one gives up the next
 // solves.
-func All() []Family {
+func DeviceFamilies() []Family {
 	return []Family{
 		{Name: "core", Kernels: &assignment.Core, Open: coreprice.Open, Sharded: coreprice.OpenShards, Limits: true, Implicit: coreprice.OpenImplicit},
 		{Name: "tree", Kernels: &assignment.Tree, Open: opener(hungarian.OpenTree), Sharded: sharder(hungarian.OpenTreeShards), several: [2]string{"barrier", "peers"}},
@@ -69,8 +69,8 @@ type Method struct {
 	Solve func(ctx context.Context, p *problem.Normal, start *problem.Prices, on engine.Host) (*engine.Solution, error)
 }
 
-// Methods are the methods of the host, the best first. All but the first run on one core.
-func Methods() []Method {
+// HostMethods are the methods of the host, the best first. All but the first run on one core.
+func HostMethods() []Method {
 	return []Method{
 		{"host", true, host.Solve},
 		{"sequential-tree", false, oneCore(hungarian.SequentialTree)},
@@ -79,19 +79,19 @@ func Methods() []Method {
 	}
 }
 
-func oneCore(solve func(context.Context, *problem.Normal, *problem.Prices, engine.Telling) (*engine.Solution, error)) func(context.Context, *problem.Normal, *problem.Prices, engine.Host) (*engine.Solution, error) {
+func oneCore(solve func(context.Context, *problem.Normal, *problem.Prices, engine.Reporter) (*engine.Solution, error)) func(context.Context, *problem.Normal, *problem.Prices, engine.Host) (*engine.Solution, error) {
 	return func(ctx context.Context, p *problem.Normal, start *problem.Prices, on engine.Host) (*engine.Solution, error) {
 		return solve(ctx, p, start, on.Telling)
 	}
 }
 
-// Names are the names that Options.Algorithm takes.
-func Names() []string {
+// AlgorithmNames are the names that Options.Algorithm takes.
+func AlgorithmNames() []string {
 	var names []string
-	for _, f := range All() {
+	for _, f := range DeviceFamilies() {
 		names = append(names, f.Name)
 	}
-	for _, m := range Methods() {
+	for _, m := range HostMethods() {
 		names = append(names, m.Name)
 	}
 	return names
@@ -102,8 +102,8 @@ func (f *Family) ForSeveral(v *device.Variant) bool {
 	return f.several[0] == "" || f.Kernels.Value(v, f.several[0]) == f.several[1]
 }
 
-// Together is the family's variant for several devices that is most like v.
-func (f *Family) Together(v *device.Variant) *device.Variant {
+// MultiDeviceVariant is the family's variant for several devices that is most like v.
+func (f *Family) MultiDeviceVariant(v *device.Variant) *device.Variant {
 	if f.several[0] == "" {
 		return v
 	}

@@ -20,9 +20,9 @@ func TestMethodsTell(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range Methods() {
+		for _, m := range HostMethods() {
 			var told []int
-			tell := engine.Telling{Told: func(s engine.Standing) { told = append(told, s.Matched) }}
+			tell := engine.Reporter{Report: func(s engine.Progress) { told = append(told, s.Matched) }}
 			if _, err := m.Solve(context.Background(), p, nil, engine.Host{Threads: 1, Telling: tell}); err != nil {
 				t.Fatal(m.Name, err)
 			}

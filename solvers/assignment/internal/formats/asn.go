@@ -19,7 +19,7 @@ import (
 // for each arc, "c" before comments. Sources are rows and the other nodes
 // columns, both in the order of their numbers.
 func readASN(in source, o ReadOptions) (*problem.Instance, error) {
-	f, err := in.text("c", o)
+	f, err := in.openText("c", o)
 	if err != nil {
 		return nil, err
 	}
@@ -34,16 +34,16 @@ func readASN(in source, o ReadOptions) (*problem.Instance, error) {
 		*part
 		sources []int32
 	}
-	p, source := f.pairs(), make([]bool, nodes)
-	if err := p.expect(arcs); err != nil {
+	p, source := f.newPairs(), make([]bool, nodes)
+	if err := p.reserve(arcs); err != nil {
 		return nil, f.Errorf("%w", err)
 	}
 	node := func(word []byte) (int32, error) {
-		v, err := text.Whole(word, "node", 1, int64(nodes))
+		v, err := text.ParseWhole(word, "node", 1, int64(nodes))
 		return int32(v - 1), err
 	}
-	err = text.Each(context.Background(), f.File, text.Lines, func(b *text.Block) (block, error) {
-		part := block{part: p.empty()}
+	err = text.ParseBlocks(context.Background(), f.File, text.Lines, func(b *text.Block) (block, error) {
+		part := block{part: p.newPart()}
 		for {
 			words, ok := b.Fields()
 			if !ok {
@@ -72,7 +72,7 @@ func readASN(in source, o ReadOptions) (*problem.Instance, error) {
 		for _, v := range part.sources {
 			source[v] = true
 		}
-		return p.keep(b, part.part)
+		return p.addPart(b, part.part)
 	})
 	if err != nil {
 		return nil, err
@@ -98,9 +98,9 @@ func (f *file) asnSize() (nodes int, arcs int64, err error) {
 	if string(words[1]) != "asn" {
 		return 0, 0, f.Errorf("found %s, expected asn", formats.Quote(words[1]))
 	}
-	count, err := text.Whole(words[2], "number of nodes", 0, problem.MaxSide-1)
+	count, err := text.ParseWhole(words[2], "number of nodes", 0, problem.MaxSide-1)
 	if err == nil {
-		arcs, err = text.Whole(words[3], "number of arcs", 0, math.MaxInt64)
+		arcs, err = text.ParseWhole(words[3], "number of arcs", 0, math.MaxInt64)
 	}
 	if err != nil {
 		return 0, 0, f.Errorf("%w", err)

@@ -11,12 +11,12 @@ import (
 // readCSV reads a matrix, a row a line; package csv says which lines and columns are
 // names. The instance's notes say how the file was read.
 func readCSV(in source, o ReadOptions) (*problem.Instance, error) {
-	f, err := in.text("", o)
+	f, err := in.openText("", o)
 	if err != nil {
 		return nil, err
 	}
-	n := o.numbers()
-	layout, err := csv.Matrix(context.Background(), f.File, f.table(), n, o.noCost)
+	n := o.costNumbers()
+	layout, err := csv.ReadMatrix(context.Background(), f.File, f.tableOptions(), n, o.noCost)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func readCSV(in source, o ReadOptions) (*problem.Instance, error) {
 		return nil, f.Errorf("found %d rows and %d columns, expected at most %d", layout.Height, layout.Width, problem.MaxSide)
 	}
 	inst := &problem.Instance{Rows: layout.Height, Cols: layout.Width, RowNames: layout.Rows, ColNames: layout.Columns}
-	set(inst, n, nil)
+	setCosts(inst, n, nil)
 	inst.Note("read as %s", layout)
 	return inst, nil
 }
@@ -35,7 +35,7 @@ func readCSV(in source, o ReadOptions) (*problem.Instance, error) {
 // readOrlib reads the number n and n*n costs, row by row, in lines of any
 // length: the assignment problems of OR-Library (Beasley 1990).
 func readOrlib(in source, o ReadOptions) (*problem.Instance, error) {
-	f, err := in.text("", o)
+	f, err := in.openText("", o)
 	if err != nil {
 		return nil, err
 	}
@@ -43,22 +43,22 @@ func readOrlib(in source, o ReadOptions) (*problem.Instance, error) {
 	if err != nil {
 		return nil, f.Errorf("found the end of the file, expected the number of rows: %w", err)
 	}
-	side, err := text.Whole(word, "number of rows", 0, problem.MaxSide)
+	side, err := text.ParseWhole(word, "number of rows", 0, problem.MaxSide)
 	if err != nil {
 		return nil, f.Errorf("%w", err)
 	}
-	if err := o.room(uint64(side), uint64(side), 8); err != nil {
+	if err := o.checkMemory(uint64(side), uint64(side), 8); err != nil {
 		return nil, f.Errorf("%w", err)
 	}
-	n := o.numbers()
+	n := o.costNumbers()
 	bad := func(word []byte) error { return o.noCost(word) }
-	if err := text.Collect(context.Background(), f.File, n, int(side*side), bad); err != nil {
+	if err := text.CollectNumbers(context.Background(), f.File, n, int(side*side), bad); err != nil {
 		return nil, err
 	}
 	if n.Len() != int(side*side) {
 		return nil, f.Errorf("found the end of the file after %d costs, expected %d x %d", n.Len(), side, side)
 	}
 	inst := &problem.Instance{Rows: int(side), Cols: int(side)}
-	set(inst, n, nil)
+	setCosts(inst, n, nil)
 	return inst, nil
 }

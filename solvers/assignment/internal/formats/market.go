@@ -16,7 +16,7 @@ import (
 // readMarket reads Matrix Market's exchange format: coordinates, or an array; real,
 // integer, or a pattern, each of whose entries costs 1; general, symmetric or skew-symmetric.
 func readMarket(in source, o ReadOptions) (*problem.Instance, error) {
-	f, err := in.text("%", o)
+	f, err := in.openText("%", o)
 	if err != nil {
 		return nil, err
 	}
@@ -30,19 +30,19 @@ func readMarket(in source, o ReadOptions) (*problem.Instance, error) {
 	if err := o.roomSparse(h.Rows, h.Columns); err != nil {
 		return nil, f.Errorf("%w", err)
 	}
-	p := f.pairs()
-	if err := p.expect(h.Entries); err != nil {
+	p := f.newPairs()
+	if err := p.reserve(h.Entries); err != nil {
 		return nil, f.Errorf("%w", err)
 	}
-	err = market.ReadEntries(context.Background(), f.File, h, market.Body[*part]{
-		New: p.empty,
+	err = market.ReadEntries(context.Background(), f.File, h, market.EntrySink[*part]{
+		New: p.newPart,
 		Entry: func(part *part, e market.Entry) error {
 			if e.Word == nil {
 				return part.add(e.Line, pair{e.Row, e.Column}, []byte("1"), o)
 			}
 			return part.add(e.Line, pair{e.Row, e.Column}, e.Word, o)
 		},
-		Keep: p.keep,
+		Keep: p.addPart,
 	})
 	if err == nil && h.Symmetry != market.General {
 		err = p.mirror(h.Symmetry == market.Skew)
@@ -98,17 +98,17 @@ func (p *pairs) mirror(negative bool) (err error) {
 }
 
 // array reads all entries, column by column.
-func (f *file) array(h market.Head) (*problem.Instance, error) {
-	n := f.o.numbers()
+func (f *file) array(h market.Header) (*problem.Instance, error) {
+	n := f.o.costNumbers()
 	if err := market.ReadArray(context.Background(), f.File, h, f.budget, n, f.o.noCost); err != nil {
 		return nil, err
 	}
-	n, err := market.Square(h, f.budget, n)
+	n, err := market.ExpandSymmetric(h, f.budget, n)
 	if err != nil {
 		return nil, formats.Errorf(f.Name(), 0, "%w", err)
 	}
 	inst := &problem.Instance{Rows: h.Columns, Cols: h.Rows}
-	set(inst, n, nil)
+	setCosts(inst, n, nil)
 	return inst.Transpose(), nil
 }
 

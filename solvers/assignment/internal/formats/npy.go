@@ -39,11 +39,11 @@ func readNPY(r io.Reader, size int64, name string, o ReadOptions) (*problem.Inst
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if err := h.Fill(size, kind, rows*cols, fmt.Sprintf("%d x %d values", rows, cols)); err != nil {
+	if err := h.CheckSize(size, kind, rows*cols, fmt.Sprintf("%d x %d values", rows, cols)); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if size < 0 || o.Memory > 0 {
-		if err := o.room(rows, cols, kind.Held); err != nil {
+		if err := o.checkMemory(rows, cols, kind.Held); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -102,7 +102,7 @@ func signed(list []int64) bool {
 // neither an instance nor an error for every other file, which is to be read.
 func mapNPY(path string, o ReadOptions) (*problem.Instance, error) {
 	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || o.Format != "" && o.Format != "npy" || o.named() != "" {
+	if err != nil || !info.Mode().IsRegular() || o.Format != "" && o.Format != "npy" || o.namesOption() != "" {
 		return nil, nil // reading says what is wrong
 	}
 	f, err := os.Open(path)
@@ -135,7 +135,7 @@ func mapNPY(path string, o ReadOptions) (*problem.Instance, error) {
 	case "f8":
 		problem.SetCosts(inst, mapped[float64](memory[h.Length:]))
 	}
-	return finish(inst, path, o)
+	return finishInstance(inst, path, o)
 }
 
 // mapped is memory as numbers; its length is a multiple of theirs.

@@ -25,10 +25,10 @@ type file struct {
 // maxLine is the longest line of formats whose lines have a few words, in bytes.
 const maxLine = 1 << 20
 
-// text makes text of a source. Lines whose first word begins with comment are
+// openText makes text of a source. Lines whose first word begins with comment are
 // comments, and lines have a few words, unless it is empty.
-func (in source) text(comment string, o ReadOptions) (*file, error) {
-	budget := formats.NewBudget(o.memory())
+func (in source) openText(comment string, o ReadOptions) (*file, error) {
+	budget := formats.NewBudget(o.costMemory())
 	how := text.Options{Comment: comment, Size: in.Size, Budget: budget}
 	if comment != "" {
 		how.Line = maxLine
@@ -37,13 +37,13 @@ func (in source) text(comment string, o ReadOptions) (*file, error) {
 	return &file{f, o, in.Size, budget}, err
 }
 
-// table is how a file is read as a table.
-func (f *file) table() csv.Options {
+// tableOptions is how a file is read as a table.
+func (f *file) tableOptions() csv.Options {
 	return csv.Options{Header: f.o.Header, Index: f.o.Index, Budget: f.budget}
 }
 
-// numbers are those that costs may be: one infinity forbids a pair.
-func (o ReadOptions) numbers() *text.Numbers {
+// costNumbers are those that costs may be: one infinity forbids a pair.
+func (o ReadOptions) costNumbers() *text.Numbers {
 	return &text.Numbers{Infinite: problem.Forbidden[float64](o.Maximize)}
 }
 
@@ -56,8 +56,8 @@ func (o ReadOptions) noCost(word []byte) error {
 	return fmt.Errorf("%w: found %s, expected a number, or %s to forbid the pair", problem.ErrCost, formats.Quote(word), want)
 }
 
-// set gives an instance costs in an order; nil: in their own.
-func set(inst *problem.Instance, n *text.Numbers, order []int) {
+// setCosts gives an instance costs in an order; nil: in their own.
+func setCosts(inst *problem.Instance, n *text.Numbers, order []int) {
 	if !n.Floats {
 		problem.SetCosts(inst, reordered(n.Whole, order))
 		return
@@ -102,16 +102,16 @@ type part struct {
 	lines text.Positions
 }
 
-func (f *file) pairs() *pairs {
-	n := f.o.numbers()
+func (f *file) newPairs() *pairs {
+	n := f.o.costNumbers()
 	return &pairs{file: f, costs: n, parts: sync.Pool{New: func() any { return &part{costs: text.Numbers{Infinite: n.Infinite}} }}}
 }
 
 // leastLine is the length of the shortest line of a pair, "1 1 1" and its end.
 const leastLine = 6
 
-// expect allocates room for count pairs, but for no more than the file's size can hold.
-func (p *pairs) expect(count int64) (err error) {
+// reserve allocates room for count pairs, but for no more than the file's size can hold.
+func (p *pairs) reserve(count int64) (err error) {
 	proven := int(max(0, min(count, p.file.size/leastLine)))
 	if p.list, err = formats.Grow(p.file.budget, p.list, proven); err == nil {
 		err = p.costs.Reserve(p.file.budget, proven)
@@ -122,8 +122,8 @@ func (p *pairs) expect(count int64) (err error) {
 	return nil
 }
 
-// empty is a part without pairs.
-func (p *pairs) empty() *part { return p.parts.Get().(*part) }
+// newPart is a part without pairs.
+func (p *pairs) newPart() *part { return p.parts.Get().(*part) }
 
 // add adds a pair, which stands on a line of the block.
 func (p *part) add(line int, x pair, cost []byte, o ReadOptions) error {
@@ -135,19 +135,19 @@ func (p *part) add(line int, x pair, cost []byte, o ReadOptions) error {
 	return nil
 }
 
-// keep adds the pairs of a block.
-func (p *pairs) keep(b *text.Block, part *part) (err error) {
+// addPart adds the pairs of a block.
+func (p *pairs) addPart(b *text.Block, part *part) (err error) {
 	budget, count := p.file.budget, len(p.list)+len(part.list)
-	follow := p.file.Follow(count)
-	if p.list, err = formats.Foresee(budget, p.list, len(part.list), follow); err == nil {
+	follow := p.file.EstimateRest(count)
+	if p.list, err = formats.GrowAhead(budget, p.list, len(part.list), follow); err == nil {
 		p.list = append(p.list, part.list...)
-		err = p.costs.Foresee(budget, part.costs.Len(), follow)
+		err = p.costs.GrowAhead(budget, part.costs.Len(), follow)
 	}
 	if err == nil {
 		err = p.costs.Append(budget, &part.costs)
 	}
 	if err == nil {
-		err = p.lines.Append(budget, &part.lines, b.First())
+		err = p.lines.Append(budget, &part.lines, b.FirstLine())
 	}
 	if err != nil {
 		return fmt.Errorf("%d pairs and more take %w", count, err)
@@ -197,7 +197,7 @@ func (p *pairs) instance(rows, cols int) (*problem.Instance, error) {
 		s.Col[k] = p.list[at].col
 	}
 	inst := &problem.Instance{Rows: rows, Cols: cols, Sparse: s}
-	set(inst, p.costs, order)
+	setCosts(inst, p.costs, order)
 	return inst, nil
 }
 

@@ -13,7 +13,7 @@ func ReadPoints(rows, cols string, metric problem.Metric, floor bool, o ReadOpti
 	o.Maximize = false
 	p := problem.Points{Metric: metric, Floor: floor}
 	var dims [2]int
-	o.Memory = o.memory()
+	o.Memory = o.costMemory()
 	for k, path := range []string{rows, cols} {
 		inst, err := Read(path, o)
 		if err != nil {

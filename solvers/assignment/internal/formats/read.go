@@ -86,8 +86,8 @@ func ReadFrom(r io.Reader, size int64, name string, o ReadOptions) (*problem.Ins
 	return readPlain(source{plain, name}, o)
 }
 
-// named is the option, if any, that says what of a table is names.
-func (o ReadOptions) named() string {
+// namesOption is the option, if any, that says what of a table is names.
+func (o ReadOptions) namesOption() string {
 	switch {
 	case o.Header != csv.Ask:
 		return "--header"
@@ -108,7 +108,7 @@ func readPlain(in source, o ReadOptions) (inst *problem.Instance, err error) {
 	if form == "" {
 		form = format(in.Name, head)
 	}
-	if option := o.named(); option != "" && form != "csv" && form != "triples" {
+	if option := o.namesOption(); option != "" && form != "csv" && form != "triples" {
 		return nil, &formats.OptionError{File: in.name, Option: option, Format: "the format " + form, Expected: "csv"}
 	}
 	switch form {
@@ -130,12 +130,12 @@ func readPlain(in source, o ReadOptions) (inst *problem.Instance, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return finish(inst, in.name, o)
+	return finishInstance(inst, in.name, o)
 }
 
-// finish sets the source and the sense of an instance, notes how many pairs its integers forbid,
+// finishInstance sets the source and the sense of an instance, notes how many pairs its integers forbid,
 // and checks it.
-func finish(inst *problem.Instance, name string, o ReadOptions) (*problem.Instance, error) {
+func finishInstance(inst *problem.Instance, name string, o ReadOptions) (*problem.Instance, error) {
 	inst.Source, inst.Maximize = name, o.Maximize
 	narrow(inst)
 	if forbidden := countForbidden(inst); forbidden > 0 && inst.Type.Integer() {
@@ -164,7 +164,7 @@ func format(bare string, head []byte) string {
 	switch {
 	case bytes.HasPrefix(head, []byte("%%MatrixMarket")):
 		return "mtx"
-	case foreign.Of(head) == foreign.Asn || len(fields) > 0 && string(fields[0]) == "c":
+	case foreign.KindOf(head) == foreign.Asn || len(fields) > 0 && string(fields[0]) == "c":
 		return "asn"
 	case len(fields) == 1 && !bytes.ContainsAny(fields[0], ",;.") && text.IsNumber(fields[0]):
 		return "orlib"
@@ -172,21 +172,21 @@ func format(bare string, head []byte) string {
 	return "csv"
 }
 
-// memory is how many bytes of costs may be held.
-func (o ReadOptions) memory() int64 {
+// costMemory is how many bytes of costs may be held.
+func (o ReadOptions) costMemory() int64 {
 	if o.Memory > 0 {
 		return o.Memory
 	}
 	return DefaultMemory
 }
 
-// room is an error where rows x cols costs of size bytes each take more memory than Read may hold.
-func (o ReadOptions) room(rows, cols uint64, size int) error {
+// checkMemory is an error where rows x cols costs of size bytes each take more memory than Read may hold.
+func (o ReadOptions) checkMemory(rows, cols uint64, size int) error {
 	if rows > problem.MaxSide || cols > problem.MaxSide {
 		return fmt.Errorf("found %d rows and %d columns, expected at most %d", rows, cols, problem.MaxSide)
 	}
-	if need := float64(rows) * float64(cols) * float64(size); need > float64(o.memory()) {
-		return fmt.Errorf("%d x %d costs take %w", rows, cols, formats.Short(need, o.memory()))
+	if need := float64(rows) * float64(cols) * float64(size); need > float64(o.costMemory()) {
+		return fmt.Errorf("%d x %d costs take %w", rows, cols, formats.MemoryShortage(need, o.costMemory()))
 	}
 	return nil
 }
@@ -194,8 +194,8 @@ func (o ReadOptions) room(rows, cols uint64, size int) error {
 // roomSparse is an error where a sparse instance takes more memory, besides its costs, than Read
 // may hold.
 func (o ReadOptions) roomSparse(rows, cols int) error {
-	if need := 16 * (float64(rows) + float64(cols)); need > float64(o.memory()) {
-		return fmt.Errorf("%d rows and %d columns take %w", rows, cols, formats.Short(need, o.memory()))
+	if need := 16 * (float64(rows) + float64(cols)); need > float64(o.costMemory()) {
+		return fmt.Errorf("%d rows and %d columns take %w", rows, cols, formats.MemoryShortage(need, o.costMemory()))
 	}
 	return nil
 }

@@ -34,19 +34,19 @@ type triplePart struct {
 // readTriples reads lines of row, column and cost. Rows and columns are numbered from 0, or from 1 where none has the
 // number 0, or have names, which are numbered in the order of the file.
 func readTriples(in source, o ReadOptions) (*problem.Instance, error) {
-	f, err := in.text("", o)
+	f, err := in.openText("", o)
 	if err != nil {
 		return nil, err
 	}
-	p := f.pairs()
+	p := f.newPairs()
 	axes := [2]axis{{what: "row"}, {what: "column"}}
-	layout, err := csv.Records(context.Background(), f.File, f.table(), 3, "row, column and cost", csv.Record[triplePart]{
+	layout, err := csv.ReadRecords(context.Background(), f.File, f.tableOptions(), 3, "row, column and cost", csv.RecordSink[triplePart]{
 		First: func(cells [][]byte) {
 			for k := range axes {
 				axes[k].named = !text.IsNumber(cells[k])
 			}
 		},
-		New: func() triplePart { return triplePart{p.empty(), &[2]axis{axes[0].empty(), axes[1].empty()}} },
+		New: func() triplePart { return triplePart{p.newPart(), &[2]axis{axes[0].empty(), axes[1].empty()}} },
 		Line: func(part triplePart, line int, cells [][]byte) error {
 			i, err := part.axes[0].number(cells[0])
 			if err != nil {
@@ -75,7 +75,7 @@ func readTriples(in source, o ReadOptions) (*problem.Instance, error) {
 					}
 				}
 			}
-			return p.keep(b, part.part)
+			return p.addPart(b, part.part)
 		},
 	})
 	if err != nil {
@@ -139,9 +139,9 @@ func (a *axis) empty() axis {
 // number is the place of a number or of a name within the part.
 func (a *axis) number(word []byte) (int32, error) {
 	if !a.named {
-		v, ok := text.Int(word)
+		v, ok := text.ParseInt(word)
 		if !ok { // NumPy writes whole numbers as 1.000000000000000000e+00
-			if f, is := text.Float(word); is && f == float64(int64(f)) {
+			if f, is := text.ParseFloat(word); is && f == float64(int64(f)) {
 				v, ok = int64(f), true
 			}
 		}
@@ -156,7 +156,7 @@ func (a *axis) number(word []byte) (int32, error) {
 	}
 	name := names.Name(string(word))
 	switch {
-	case names.Missing(name):
+	case names.IsMissing(name):
 		return 0, fmt.Errorf("found the %s %s, expected a name", a.what, formats.Quote(word))
 	case text.IsNumber(word):
 		return 0, fmt.Errorf("found the number %s of a %s, expected a name as in the first line of data", formats.Quote(word), a.what)

@@ -20,7 +20,7 @@ func solvePoints(ctx context.Context, p *problem.Normal, start *problem.Prices, 
 	finer, shift := p.Finer()
 	src := newPlaces(finer)
 	h := newCore(p.Rows, p.Cols, problem.Infinity, src, on.Threads)
-	h.tells(on, p.Rows, shift)
+	h.enableReports(on, p.Rows, shift)
 	var err error
 	if start != nil {
 		limit := int64(1) << 60 >> shift // no larger duals fit, and any duals of columns may begin
@@ -33,13 +33,13 @@ func solvePoints(ctx context.Context, p *problem.Normal, start *problem.Prices, 
 	}
 	if err == nil {
 		h.refine(ctx, finer)
-		err = h.finish(ctx)
+		err = h.augmentAll(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
 		return nil, err
 	}
 	sol := h.solution(p.Rows)
-	sol.Round(shift)
+	sol.RoundDuals(shift)
 	return sol, err
 }
 
@@ -58,7 +58,7 @@ func (h *core) approach(ctx context.Context, p *problem.Normal, last int64) erro
 		return err
 	}
 	for i := range c.u {
-		_, _, c.u[i], _ = c.best(int32(i), coarsePairs)
+		_, _, c.u[i], _ = c.bestColumns(int32(i), coarsePairs)
 	}
 	mixed, points := *q.Instance, *q.Instance.Points
 	points.Col, mixed.Points, mixed.Cols = p.Instance.Points.Col, &points, p.Cols
@@ -73,8 +73,8 @@ func (h *core) approach(ctx context.Context, p *problem.Normal, last int64) erro
 func coarser(p *problem.Normal) *problem.Normal {
 	inst, points, q := *p.Instance, *p.Instance.Points, *p
 	n := p.Rows / cellPoints
-	points.Row = Means(Gather(points.Row, points.Dim, NewPlaceTree(p, points.Row, p.Rows).Order), points.Dim, n)
-	points.Col = Means(Gather(points.Col, points.Dim, NewPlaceTree(p, points.Col, p.Cols).Order), points.Dim, n)
+	points.Row = CellMeans(GatherPoints(points.Row, points.Dim, NewPlaceTree(p, points.Row, p.Rows).Order), points.Dim, n)
+	points.Col = CellMeans(GatherPoints(points.Col, points.Dim, NewPlaceTree(p, points.Col, p.Cols).Order), points.Dim, n)
 	inst.Points, inst.Rows, inst.Cols = &points, n, n
 	q.Instance, q.Rows, q.Cols = &inst, n, n
 	return &q
@@ -83,7 +83,7 @@ func coarser(p *problem.Normal) *problem.Normal {
 // scales runs auctions with eps from first units down to a unit divided by last. A unit is the
 // mean distance between the first and the fourth pair of a row.
 func (h *core) scales(ctx context.Context, first, last int64) error {
-	if err := h.read(ctx, coarsePairs); err != nil {
+	if err := h.readCandidates(ctx, coarsePairs); err != nil {
 		return err
 	}
 	mean := 0.0
@@ -94,9 +94,9 @@ func (h *core) scales(ctx context.Context, first, last int64) error {
 	}
 	unit := max(1, int64(mean))
 	for eps, least := first*unit, max(1, unit/last); ; eps = max(eps/finer, least) {
-		h.release()
-		h.source.prepare(h.v)
-		h.auction(ctx, eps, auctionBids*h.rows) // rows that it leaves free are matched by searches
+		h.unmatchAll()
+		h.source.dualsChanged(h.v)
+		h.auctionPhase(ctx, eps, auctionBids*h.rows) // rows that it leaves free are matched by searches
 		if err := ctx.Err(); err != nil || eps <= least {
 			return err
 		}
@@ -109,7 +109,7 @@ func (h *core) scales(ctx context.Context, first, last int64) error {
 // the rows of a cycle would lower prices for ever, so that a row loses its match after rowTurns
 // turns.
 func (h *core) refine(ctx context.Context, p *problem.Normal) {
-	h.source.prepare(h.v)
+	h.source.dualsChanged(h.v)
 	queue := make([]int32, h.rows)
 	turns := make([]int32, h.rows)
 	waits := make([]bool, h.rows)
@@ -126,8 +126,8 @@ func (h *core) refine(ctx context.Context, p *problem.Normal) {
 		k := &h.known[i]
 		own := p.Cost(int(i), int(j)) - h.v[j]
 		if own > k.bound {
-			h.again()
-			k.edges, k.bound = ascending(h.reader.Least(int(i), h.v, coarsePairs, coarsePairs, problem.Infinity, k.edges[:0]))
+			h.countReread()
+			k.edges, k.bound = sortByReducedCost(h.reader.AppendLeast(int(i), h.v, coarsePairs, coarsePairs, problem.Infinity, k.edges[:0]))
 		}
 		for _, e := range k.edges {
 			if e.least >= own {
@@ -152,16 +152,16 @@ func (h *core) refine(ctx context.Context, p *problem.Normal) {
 		}
 	}
 	for i := range h.u {
-		_, _, h.u[i], _ = h.best(int32(i), coarsePairs)
+		_, _, h.u[i], _ = h.bestColumns(int32(i), coarsePairs)
 		if j := h.column[i]; j >= 0 && p.Cost(i, int(j))-h.v[j] > h.u[i] {
 			h.row[j], h.column[i] = -1, -1
 		}
 	}
 }
 
-// Means cuts points into n cells of equal size, give or take one point, and returns the mean of
+// CellMeans cuts points into n cells of equal size, give or take one point, and returns the mean of
 // each cell.
-func Means(coords []float64, dim, n int) []float64 {
+func CellMeans(coords []float64, dim, n int) []float64 {
 	count := len(coords) / dim
 	out := make([]float64, n*dim)
 	for k := range n {
@@ -175,8 +175,8 @@ func Means(coords []float64, dim, n int) []float64 {
 	return out
 }
 
-// Gather lists the points whose numbers order has, in that order.
-func Gather(coords []float64, dim int, order []int32) []float64 {
+// GatherPoints lists the points whose numbers order has, in that order.
+func GatherPoints(coords []float64, dim int, order []int32) []float64 {
 	out := make([]float64, 0, len(coords))
 	for _, k := range order {
 		out = append(out, coords[int(k)*dim:(int(k)+1)*dim]...)

@@ -17,12 +17,12 @@ const (
 	auctionBids  = 40 // of a row in one auction, in the mean, at most
 )
 
-// auctions bring v close to optimal duals (Bertsekas 1979): rows bid for columns until all rows
+// scaleEpsilon brings v close to optimal duals (Bertsekas 1979): rows bid for columns until all rows
 // are matched within eps of their least c - v, and again with smaller eps. An auction costs about
 // the same for each row, while the paths of searches grow with the problem where costs are
 // distances. Duals need no auction to be right: one that takes too many bids is ended, and the
 // rows it leaves free are matched by the searches.
-func (h *core) auctions(ctx context.Context, widest int64) error {
+func (h *core) scaleEpsilon(ctx context.Context, widest int64) error {
 	mean := 0.0
 	for i, k := range h.known {
 		if k.bound < problem.Infinity/2 {
@@ -31,8 +31,8 @@ func (h *core) auctions(ctx context.Context, widest int64) error {
 	}
 	eps, again := min(int64(coarse*mean), widest), 0
 	for last := max(1, int64(mean/finest)); eps >= last; eps /= finer {
-		h.release()
-		if !h.auction(ctx, eps, auctionBids*h.rows) && eps <= widest/coarse && h.counts.Bids < 4*auctionBids*int64(h.rows) && again < 4 {
+		h.unmatchAll()
+		if !h.auctionPhase(ctx, eps, auctionBids*h.rows) && eps <= widest/coarse && h.counts.Bids < 4*auctionBids*int64(h.rows) && again < 4 {
 			eps *= coarse * finer // eps was too fine to begin with, or a row without columns made no bid
 			again++
 		}
@@ -40,17 +40,17 @@ func (h *core) auctions(ctx context.Context, widest int64) error {
 			return err
 		}
 	}
-	h.release()
+	h.unmatchAll()
 	for i := range h.u {
 		h.u[i] = h.leastKnown(i)
 	}
-	h.bid(bids * h.rows)
-	h.tight(h.freeRows())
+	h.augmentingRowReduction(bids * h.rows)
+	h.augmentTightPairs(h.freeRows())
 	return nil
 }
 
-// release makes all rows and columns free.
-func (h *core) release() {
+// unmatchAll makes all rows and columns free.
+func (h *core) unmatchAll() {
 	for i := range h.column {
 		h.column[i] = -1
 	}
@@ -59,20 +59,20 @@ func (h *core) release() {
 	}
 }
 
-// auction reports whether all rows were matched within `limit` bids. Rows bid in the order in
+// auctionPhase reports whether all rows were matched within `limit` bids. Rows bid in the order in
 // which they became free.
-func (h *core) auction(ctx context.Context, eps int64, limit int) bool {
+func (h *core) auctionPhase(ctx context.Context, eps int64, limit int) bool {
 	queue := h.freeRows()
 	for at := 0; at < len(queue); at++ {
 		if at%4096 == 0 {
-			h.tell()
+			h.reportProgress()
 		}
 		if at == limit || at%4096 == 0 && ctx.Err() != nil {
 			return false
 		}
 		i := queue[at]
 		k := &h.known[i]
-		j, _, first, second := h.best(i, auctionPairs)
+		j, _, first, second := h.bestColumns(i, auctionPairs)
 		if j < 0 {
 			return false
 		}

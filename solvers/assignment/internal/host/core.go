@@ -31,8 +31,8 @@ type core struct {
 	rows, cols int
 	limit      int64
 	full       bool // every column gets matched
-	source     source
-	reader     reader // of source, for this goroutine
+	source     pairSource
+	reader     rowReader // of source, for this goroutine
 	threads    int
 	heavy      int // pairs of a row that are kept, at most; searches read rows of more pairs whole
 	u, v       []int64
@@ -41,12 +41,12 @@ type core struct {
 	known      []candidates
 	counts     engine.Counts
 	scratch    search
-	telling    *telling // nil: progress is not asked for
+	telling    *progressReport // nil: progress is not asked for
 }
 
 const unmatched = -2
 
-func newCore(rows, cols int, limit int64, src source, threads int) *core {
+func newCore(rows, cols int, limit int64, src pairSource, threads int) *core {
 	h := &core{
 		rows: rows, cols: cols, limit: limit, full: rows == cols && limit == problem.Infinity,
 		source: src, reader: src.Reader(), threads: threads, heavy: heavyRow,
@@ -58,16 +58,16 @@ func newCore(rows, cols int, limit int64, src source, threads int) *core {
 	return h
 }
 
-// read fills the candidates of all rows with k pairs and sets u to the least
+// readCandidates fills the candidates of all rows with k pairs and sets u to the least
 // c - v, on all cores.
-func (h *core) read(ctx context.Context, k int) error {
-	h.source.prepare(h.v)
+func (h *core) readCandidates(ctx context.Context, k int) error {
+	h.source.dualsChanged(h.v)
 	store := make([]Edge, 2*h.rows*k)
-	Each(h.threads, h.rows, func() func(low, high int) {
+	ParallelParts(h.threads, h.rows, func() func(low, high int) {
 		r, guess, last := h.source.Reader(), problem.Infinity, problem.Infinity
 		return func(low, high int) {
 			for i := low; i < high && ctx.Err() == nil; i++ {
-				edges, bound := ascending(r.Least(i, h.v, k, k, guess, store[2*i*k:2*i*k:2*(i+1)*k]))
+				edges, bound := sortByReducedCost(r.AppendLeast(i, h.v, k, k, guess, store[2*i*k:2*i*k:2*(i+1)*k]))
 				h.known[i] = candidates{edges, bound, 1}
 				if len(edges) > 0 {
 					h.known[i].width = max(1, min(bound, problem.Infinity/8)-edges[0].least)
@@ -84,16 +84,16 @@ func (h *core) read(ctx context.Context, k int) error {
 	return ctx.Err()
 }
 
-// ascending sorts edges as candidates has them.
-func ascending(edges []Edge, bound int64) ([]Edge, int64) {
+// sortByReducedCost sorts edges by c - v, as a row keeps its candidates.
+func sortByReducedCost(edges []Edge, bound int64) ([]Edge, int64) {
 	slices.SortFunc(edges, func(a, b Edge) int { return cmp.Compare(a.least, b.least) })
 	return edges, bound
 }
 
-// bid matches free rows by augmenting row reduction (Jonker and Volgenant 1987). A row takes the
+// augmentingRowReduction matches free rows by augmenting row reduction (Jonker and Volgenant 1987). A row takes the
 // column of its least c - v, whose v falls until the row's second column is as good; the row that
 // had the column bids next. At most budget bids are made.
-func (h *core) bid(budget int) {
+func (h *core) augmentingRowReduction(budget int) {
 	for range 2 {
 		for _, i := range h.freeRows() {
 			for ; i >= 0 && budget > 0; budget-- {
@@ -111,7 +111,7 @@ func (h *core) bid(budget int) {
 // bidRow makes one bid and returns the row that has to bid next, -1 where none has.
 func (h *core) bidRow(i int32) int32 {
 	h.counts.Bids++
-	j, other, first, least := h.best(i, firstPairs)
+	j, other, first, least := h.bestColumns(i, firstPairs)
 	if first >= h.limit {
 		h.u[i] = h.limit
 		return -1
@@ -141,31 +141,31 @@ func (h *core) bidRow(i int32) int32 {
 	return old
 }
 
-// best finds the two columns of a row with the least c - v, j1 and j2, and their c - v, m1 and m2.
+// bestColumns finds the two columns of a row with the least c - v, j1 and j2, and their c - v, m1 and m2.
 // The first is certain; the second only where m2 is at most the row's bound. Where the known pairs
 // do not suffice for the first, best reads k pairs of the row.
-func (h *core) best(i int32, k int) (j1, j2 int32, m1, m2 int64) {
+func (h *core) bestColumns(i int32, k int) (j1, j2 int32, m1, m2 int64) {
 	row := &h.known[i]
 	j1, j2, m1, m2 = leastTwo(row.edges, h.v)
 	if m1 > row.bound {
-		h.again()
+		h.countReread()
 		guess := int64(-problem.Infinity)
 		for _, e := range row.edges {
 			guess = max(guess, e.Cost-h.v[e.Col]+1)
 		}
 		enough := min(k, len(row.edges)) // more pairs than those known may not lie below guess
-		row.edges, row.bound = ascending(h.reader.Least(int(i), h.v, k, enough, guess, row.edges[:0]))
+		row.edges, row.bound = sortByReducedCost(h.reader.AppendLeast(int(i), h.v, k, enough, guess, row.edges[:0]))
 		j1, j2, m1, m2 = leastTwo(row.edges, h.v)
 	}
 	return
 }
 
-// again counts a row that is read once more.
-func (h *core) again() {
+// countReread counts a row that is read once more.
+func (h *core) countReread() {
 	h.counts.Passes += 1 / float64(h.rows)
 	h.counts.Repairs++
 	if h.counts.Repairs%int64(1+h.rows/8) == 0 {
-		h.source.prepare(h.v)
+		h.source.dualsChanged(h.v)
 	}
 }
 
@@ -209,13 +209,13 @@ func (h *core) freeRows() []int32 {
 	return free
 }
 
-// finish matches all free rows, exactly. Where all columns get matched, a search starts from all
+// augmentAll matches all free rows, exactly. Where all columns get matched, a search starts from all
 // free rows and ends when it has reached half as many free columns; else one free row after the
 // other is matched.
-func (h *core) finish(ctx context.Context) error {
-	free := h.tight(h.freeRows())
+func (h *core) augmentAll(ctx context.Context) error {
+	free := h.augmentTightPairs(h.freeRows())
 	for len(free) > 0 {
-		h.tell()
+		h.reportProgress()
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -223,11 +223,11 @@ func (h *core) finish(ctx context.Context) error {
 		if !h.full {
 			roots, count = free[:1], 1
 		}
-		if tree := h.spread(roots, count); tree != nil {
+		if tree := h.shortestPaths(roots, count); tree != nil {
 			return &engine.Infeasible{Rows: tree}
 		}
 		if h.full {
-			free = h.tight(h.freeRows())
+			free = h.augmentTightPairs(h.freeRows())
 		} else {
 			free = free[1:]
 		}

@@ -62,10 +62,10 @@ func Solve(ctx context.Context, p *problem.Normal, start *problem.Prices, on eng
 	}
 	padable := p.Rows < p.Cols && p.Limit == problem.Infinity && p.Cols <= maxPadding*p.Rows
 	if padable && start != nil {
-		return padded(ctx, p, src, start.V, on)
+		return solvePadded(ctx, p, src, start.V, on)
 	}
 	h := newCore(p.Rows, p.Cols, p.Limit, src, threads)
-	h.tells(on, p.Rows, 0)
+	h.enableReports(on, p.Rows, 0)
 	switch {
 	case !h.full:
 	case start != nil:
@@ -75,37 +75,37 @@ func Solve(ctx context.Context, p *problem.Normal, start *problem.Prices, on eng
 		h.counts.Passes++
 		h.boundPrices()
 	}
-	if err := h.begin(ctx); err != nil {
+	if err := h.matchFromDuals(ctx); err != nil {
 		return h.left(ctx), err
 	}
 	if start == nil && (h.full || padable) && h.free() > structured {
-		ok, err := h.sample(ctx, p, engine.Host{Threads: threads, Tuning: on.Tuning})
+		ok, err := h.startFromSample(ctx, p, engine.Host{Threads: threads, Tuning: on.Tuning})
 		if err != nil {
 			return h.left(ctx), err
 		}
 		if ok && padable {
-			return padded(ctx, p, src, h.v, on)
+			return solvePadded(ctx, p, src, h.v, on)
 		}
 		if ok {
-			if err := h.begin(ctx); err != nil {
+			if err := h.matchFromDuals(ctx); err != nil {
 				return h.left(ctx), err
 			}
 		}
 	}
-	if err := h.complete(ctx, p); err != nil {
+	if err := h.matchRemaining(ctx, p); err != nil {
 		return h.left(ctx), err
 	}
 	return h.solution(p.Rows), nil
 }
 
-// complete matches the rows that begin left free.
-func (h *core) complete(ctx context.Context, p *problem.Normal) error {
+// matchRemaining matches the rows that matchFromDuals left free.
+func (h *core) matchRemaining(ctx context.Context, p *problem.Normal) error {
 	if h.full && h.free() > distant {
-		if err := h.auctions(ctx, (p.Max-p.Min)/8); err != nil {
+		if err := h.scaleEpsilon(ctx, (p.Max-p.Min)/8); err != nil {
 			return err
 		}
 	}
-	return h.finish(ctx)
+	return h.augmentAll(ctx)
 }
 
 // left returns the partial matching, with -1 for free rows, of a solve that the end of ctx
@@ -138,23 +138,23 @@ func (h *core) boundPrices() {
 	}
 }
 
-// begin matches what it can from v alone.
-func (h *core) begin(ctx context.Context) error {
-	h.release()
-	if err := h.read(ctx, firstPairs); err != nil {
+// matchFromDuals matches what it can from v alone.
+func (h *core) matchFromDuals(ctx context.Context) error {
+	h.unmatchAll()
+	if err := h.readCandidates(ctx, firstPairs); err != nil {
 		return err
 	}
-	h.bid(bids * h.rows)
-	h.tight(h.freeRows())
-	h.tell()
+	h.augmentingRowReduction(bids * h.rows)
+	h.augmentTightPairs(h.freeRows())
+	h.reportProgress()
 	return ctx.Err()
 }
 
 // free is the share of the rows that are.
 func (h *core) free() float64 { return float64(len(h.freeRows())) / float64(h.rows) }
 
-// Each works on 0..n in parts, on several goroutines that each make a worker.
-func Each(threads, n int, worker func() func(low, high int)) {
+// ParallelParts works on 0..n in parts, on several goroutines that each make a worker.
+func ParallelParts(threads, n int, worker func() func(low, high int)) {
 	grain := max(1, n/(threads*16))
 	var next atomic.Int64
 	var wg sync.WaitGroup

@@ -27,7 +27,7 @@ func TestHostIsOptimal(t *testing.T) {
 		if k%8 == 0 {
 			largest = 60
 		}
-		inst, err := enginetest.Random(r, largest)
+		inst, err := enginetest.RandomProblem(r, largest)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,12 +37,12 @@ func TestHostIsOptimal(t *testing.T) {
 		}
 		want := problem.Infinity
 		if s, err := reference.Solve(p, nil); err == nil {
-			if want, err = enginetest.Prove(p, s); err != nil {
+			if want, err = enginetest.CheckOptimal(p, s); err != nil {
 				t.Fatal(err)
 			}
 		}
-		for _, start := range []*problem.Prices{nil, enginetest.Start(p, r)} {
-			if err := enginetest.Agrees(p, start, onHost, want); err != nil {
+		for _, start := range []*problem.Prices{nil, enginetest.FeasibleDuals(p, r)} {
+			if err := enginetest.CheckLeastCost(p, start, onHost, want); err != nil {
 				t.Fatalf("instance %d (%d x %d, %s, start %v): %v", k, p.Rows, p.Cols, inst.Type, start != nil, err)
 			}
 		}
@@ -54,7 +54,7 @@ func TestSearchesReadWholeRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 5))
 	ctx := context.Background()
 	for k := range 1000 {
-		inst, err := enginetest.Random(r, 30)
+		inst, err := enginetest.RandomProblem(r, 30)
 		if k%4 == 0 {
 			inst, err = enginetest.RandomPoints(r, 30)
 		}
@@ -67,21 +67,21 @@ func TestSearchesReadWholeRows(t *testing.T) {
 		}
 		want := problem.Infinity
 		if s, err := reference.Solve(p, nil); err == nil {
-			if want, err = enginetest.Prove(p, s); err != nil {
+			if want, err = enginetest.CheckOptimal(p, s); err != nil {
 				t.Fatal(err)
 			}
 		}
-		err = enginetest.Agrees(p, nil, func(p *problem.Normal, _ *problem.Prices) (*engine.Solution, error) {
+		err = enginetest.CheckLeastCost(p, nil, func(p *problem.Normal, _ *problem.Prices) (*engine.Solution, error) {
 			src, err := sourceOf(p, nil)
 			if err != nil {
 				return nil, err
 			}
 			h := newCore(p.Rows, p.Cols, p.Limit, src, 1)
 			h.heavy = 1 + r.IntN(4)
-			if err := h.read(ctx, 1); err != nil {
+			if err := h.readCandidates(ctx, 1); err != nil {
 				return nil, err
 			}
-			if err := h.finish(ctx); err != nil {
+			if err := h.augmentAll(ctx); err != nil {
 				return nil, err
 			}
 			return h.solution(p.Rows), nil
@@ -111,12 +111,12 @@ func TestHostSolvesPoints(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := enginetest.Prove(p, s)
+		want, err := enginetest.CheckOptimal(p, s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, start := range []*problem.Prices{nil, enginetest.Start(p, r)} {
-			if err := enginetest.Agrees(p, start, onHost, want); err != nil {
+		for _, start := range []*problem.Prices{nil, enginetest.FeasibleDuals(p, r)} {
+			if err := enginetest.CheckLeastCost(p, start, onHost, want); err != nil {
 				t.Fatalf("instance %d (%d x %d, %s, maximise %v, limit %v): %v", k, p.Rows, p.Cols, inst.Points.Metric, inst.Maximize, inst.Limit, err)
 			}
 		}
@@ -159,11 +159,11 @@ func TestHostSolvesStructures(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				want, err := enginetest.Prove(p, s)
+				want, err := enginetest.CheckOptimal(p, s)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := enginetest.Agrees(p, nil, onHost, want); err != nil {
+				if err := enginetest.CheckLeastCost(p, nil, onHost, want); err != nil {
 					t.Errorf("%s, %d rows, noise %v: %v", name, rows, noisy, err)
 				}
 			}

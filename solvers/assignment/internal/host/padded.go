@@ -10,18 +10,18 @@ import (
 // maxPadding is the most columns for each row of a problem that is padded.
 const maxPadding = 2
 
-// padded solves a problem with fewer rows than columns from any v, by adding rows of zero
+// solvePadded solves a problem with fewer rows than columns from any v, by adding rows of zero
 // cost until there are as many rows as columns. Every column is matched then, so that its v
 // may be any number while the problem is solved. The columns of the added rows all end with
 // the same v, which is subtracted from all.
-func padded(ctx context.Context, p *problem.Normal, src source, v []int64, on engine.Host) (*engine.Solution, error) {
+func solvePadded(ctx context.Context, p *problem.Normal, src pairSource, v []int64, on engine.Host) (*engine.Solution, error) {
 	h := newCore(p.Cols, p.Cols, problem.Infinity, padding{src, p.Rows, p.Cols}, on.Threads)
-	h.tells(on, p.Rows, 0)
+	h.enableReports(on, p.Rows, 0)
 	copy(h.v, v)
-	if err := h.begin(ctx); err != nil {
+	if err := h.matchFromDuals(ctx); err != nil {
 		return nil, err
 	}
-	if err := h.complete(ctx, p); err != nil {
+	if err := h.matchRemaining(ctx, p); err != nil {
 		return nil, err
 	}
 	shift := h.u[p.Rows]
@@ -37,21 +37,23 @@ func padded(ctx context.Context, p *problem.Normal, src source, v []int64, on en
 // padding is a source with rows of zero cost added, from row rows on. Its
 // column minima are those of the source.
 type padding struct {
-	source
+	pairSource
 	rows, cols int
 }
 
 type paddingReader struct {
-	reader
+	rowReader
 	padding
 	row []Edge
 }
 
-func (s padding) Reader() reader { return &paddingReader{reader: s.source.Reader(), padding: s} }
+func (s padding) Reader() rowReader {
+	return &paddingReader{rowReader: s.pairSource.Reader(), padding: s}
+}
 
-func (r *paddingReader) Least(i int, v []int64, k, enough int, guess int64, out []Edge) ([]Edge, int64) {
+func (r *paddingReader) AppendLeast(i int, v []int64, k, enough int, guess int64, out []Edge) ([]Edge, int64) {
 	if i < r.rows {
-		return r.reader.Least(i, v, k, enough, guess, out)
+		return r.rowReader.AppendLeast(i, v, k, enough, guess, out)
 	}
 	r.row = r.row[:0]
 	for j := range v {
@@ -61,13 +63,13 @@ func (r *paddingReader) Least(i int, v []int64, k, enough int, guess int64, out 
 	if len(r.row) <= 2*k {
 		return append(out, r.row...), problem.Infinity
 	}
-	nth(r.row, k)
+	selectNth(r.row, k)
 	return append(out, r.row[:k]...), r.row[k].least
 }
 
-func (r *paddingReader) below(i int, limit []int64, out []Edge) []Edge {
+func (r *paddingReader) appendBelow(i int, limit []int64, out []Edge) []Edge {
 	if i < r.rows {
-		return r.reader.below(i, limit, out)
+		return r.rowReader.appendBelow(i, limit, out)
 	}
 	for j, l := range limit {
 		if l > 0 {

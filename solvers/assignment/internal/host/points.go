@@ -19,17 +19,17 @@ func newPlaces(p *problem.Normal) *places {
 	return &places{p, NewPlaceTree(p, q.Col, p.Cols)}
 }
 
-// prepare updates the tree with duals that have risen.
-func (s *places) prepare(v []int64) { s.tree.weigh(v) }
+// dualsChanged updates the tree with duals that have risen.
+func (s *places) dualsChanged(v []int64) { s.tree.weigh(v) }
 
-func (s *places) Reader() reader { return &placeReader{s: s} }
+func (s *places) Reader() rowReader { return &placeReader{s: s} }
 
 // ColumnMinima asks a tree of the rows' points that have u below problem.Infinity.
 func (s *places) ColumnMinima(u, v []int64, threads int) {
 	q := s.p.Instance.Points
 	tree := NewPlaceTree(s.p, q.Row, s.p.Rows)
 	tree.weigh(u)
-	Each(threads, len(v), func() func(low, high int) {
+	ParallelParts(threads, len(v), func() func(low, high int) {
 		var found []Edge
 		return func(low, high int) {
 			for j := low; j < high; j++ {
@@ -45,7 +45,7 @@ func (s *places) ColumnMinima(u, v []int64, threads int) {
 
 type placeReader struct{ s *places }
 
-func (r *placeReader) Least(i int, v []int64, k, enough int, guess int64, out []Edge) ([]Edge, int64) {
+func (r *placeReader) AppendLeast(i int, v []int64, k, enough int, guess int64, out []Edge) ([]Edge, int64) {
 	q := r.s.p.Instance.Points
 	point := q.Row[i*q.Dim : (i+1)*q.Dim]
 	if guess < problem.Infinity/2 {
@@ -60,7 +60,7 @@ func (r *placeReader) Least(i int, v []int64, k, enough int, guess int64, out []
 	return found, bound
 }
 
-func (r *placeReader) below(i int, limit []int64, out []Edge) []Edge {
+func (r *placeReader) appendBelow(i int, limit []int64, out []Edge) []Edge {
 	for j, l := range limit {
 		if c := r.s.p.Cost(i, j); c < l {
 			out = append(out, Edge{c, c, int32(j)})
@@ -241,7 +241,7 @@ func (s *placeSearch) visit(id int32) {
 		}
 	}
 	if found := s.found[s.start:]; len(found) > 2*s.k {
-		nth(found, s.k)
+		selectNth(found, s.k)
 		s.limit = found[s.k].least
 		s.found = s.found[:s.start+s.k]
 	}

@@ -12,11 +12,11 @@ import (
 // sampleFrom is the least number of rows that are worth sampling.
 const sampleFrom = 128
 
-// sample solves a random quarter of the rows and columns and starts v from
+// startFromSample solves a random quarter of the rows and columns and starts v from
 // its duals: v is the least c - u over the sampled rows. Costs that depend
 // smoothly on hidden places of rows and columns (products, sums, distances)
 // have duals that do so too. It reports whether there was a sample to solve.
-func (h *core) sample(ctx context.Context, p *problem.Normal, on engine.Host) (bool, error) {
+func (h *core) startFromSample(ctx context.Context, p *problem.Normal, on engine.Host) (bool, error) {
 	if h.rows < sampleFrom || p.Instance.Sparse != nil {
 		return false, nil
 	}
@@ -32,7 +32,7 @@ func (h *core) sample(ctx context.Context, p *problem.Normal, on engine.Host) (b
 	}
 	h.counts.Steps += s.Counts.Steps
 	h.counts.Passes += 0.25 + s.Counts.Passes/16
-	err = minima(partOf(p, rows, nil), s.U, h.v, on)
+	err = columnMinima(partOf(p, rows, nil), s.U, h.v, on)
 	h.boundPrices()
 	h.counts.Switch = "duals of a sample: the candidates of many rows were the same columns"
 	return true, err

@@ -63,7 +63,7 @@ func RowScanOf(p *problem.Normal, v *device.Variant) *RowScan {
 func (s *RowScan) ColumnMinima(u, v []int64, threads int) {
 	parts := slices.Repeat([]int64{problem.Infinity}, threads*len(v))
 	args := []device.Arg{s.costs, device.U64(uint64(s.p.Cols)), device.F64(s.p.Scale), device.U64(uint64(s.p.Rows)), host.WrapSlice(u), host.WrapSlice(parts)}
-	Each(threads, threads, func() func(low, high int) {
+	ParallelParts(threads, threads, func() func(low, high int) {
 		return func(low, high int) {
 			for b := low; b < high; b++ {
 				s.lower(int64(b), int64(threads), args)
@@ -76,9 +76,9 @@ func (s *RowScan) ColumnMinima(u, v []int64, threads int) {
 	}
 }
 
-func (s *RowScan) prepare([]int64) {}
+func (s *RowScan) dualsChanged([]int64) {}
 
-func (s *RowScan) Reader() reader { return &scanReader{s: s} }
+func (s *RowScan) Reader() rowReader { return &scanReader{s: s} }
 
 // A scanReader holds the arguments and results of one goroutine's launches.
 type scanReader struct {
@@ -101,7 +101,7 @@ func (r *scanReader) room(n int, v []int64) {
 	}
 }
 
-func (r *scanReader) Least(i int, v []int64, k, enough int, guess int64, out []Edge) ([]Edge, int64) {
+func (r *scanReader) AppendLeast(i int, v []int64, k, enough int, guess int64, out []Edge) ([]Edge, int64) {
 	p := r.s.p
 	r.room(2*k, v)
 	// Rows with equal costs are to choose different columns.
@@ -111,7 +111,7 @@ func (r *scanReader) Least(i int, v []int64, k, enough int, guess int64, out []E
 	return r.results(out, v), r.state[1]
 }
 
-func (r *scanReader) below(i int, limit []int64, out []Edge) []Edge {
+func (r *scanReader) appendBelow(i int, limit []int64, out []Edge) []Edge {
 	p := r.s.p
 	r.room(p.Cols, limit)
 	r.s.below(0, 1, []device.Arg{r.s.costs, device.U64(uint64(p.Cols)), device.F64(p.Scale), device.U64(uint64(i)), r.arg, r.out[0], r.out[1], r.out[2]})

@@ -51,10 +51,10 @@ func (s *search) init(h *core) {
 	s.cursor = make([]int32, h.rows)
 }
 
-// tight augments along disjoint paths of pairs with c = u + v, found by depth
+// augmentTightPairs augments along disjoint paths of pairs with c = u + v, found by depth
 // (Pothen and Fan 1990), until a round finds few. It returns the rows that
 // stay free.
-func (h *core) tight(free []int32) []int32 {
+func (h *core) augmentTightPairs(free []int32) []int32 {
 	for len(free) > 0 {
 		h.scratch.mark++
 		before := len(free)
@@ -121,11 +121,11 @@ func (h *core) flip(path []int32, j int32) {
 	}
 }
 
-// spread runs Dijkstra's algorithm on reduced costs from the roots, which are free rows, to the
+// shortestPaths runs Dijkstra's algorithm on reduced costs from the roots, which are free rows, to the
 // count-th nearest free column. It raises the duals by the distances found, which makes the paths
 // to nearer free columns tight; with count 1 it augments too. Where no free column can be reached,
 // spread returns the rows that can.
-func (h *core) spread(roots []int32, count int) []int32 {
+func (h *core) shortestPaths(roots []int32, count int) []int32 {
 	s := &h.scratch
 	s.start(count)
 	for _, i := range roots {
@@ -325,10 +325,10 @@ func (h *core) more(i int32) {
 func (h *core) grow(i int32) {
 	s := &h.scratch
 	k := &h.known[i]
-	h.again()
+	h.countReread()
 	s.grown[i], s.whole = s.number, true // a pair that is dropped may be on a path
 	k.width = min(2*k.width, problem.Infinity/8)
-	k.edges, k.bound = ascending(h.reader.Least(int(i), h.v, h.heavy, 0, k.bound+k.width, nil))
+	k.edges, k.bound = sortByReducedCost(h.reader.AppendLeast(int(i), h.v, h.heavy, 0, k.bound+k.width, nil))
 	if len(k.edges) >= h.heavy {
 		k.width = max(1, k.width/4)
 	}
@@ -340,7 +340,7 @@ func (h *core) grow(i int32) {
 // whole looks at all pairs of a row that shorten a path.
 func (h *core) whole(i int32, base int64) {
 	s := &h.scratch
-	h.again()
+	h.countReread()
 	s.whole = true
 	if s.reach == nil {
 		s.reach = make([]int64, h.cols)
@@ -348,7 +348,7 @@ func (h *core) whole(i int32, base int64) {
 	for j, d := range s.dist {
 		s.reach[j] = h.v[j] + min(d, problem.Infinity/2) - base
 	}
-	s.more = h.reader.below(int(i), s.reach, s.more[:0])
+	s.more = h.reader.appendBelow(int(i), s.reach, s.more[:0])
 	h.relax(i, base, s.more)
 }
 

@@ -8,41 +8,41 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// A source gives access to the pairs of a problem.
-type source interface {
+// A pairSource gives access to the pairs of a problem.
+type pairSource interface {
 	// Reader returns a reader for one goroutine.
-	Reader() reader
-	// prepare tells the source that v has changed. It must be called where v rose; where v fell it
+	Reader() rowReader
+	// dualsChanged tells the source that v has changed. It must be called where v rose; where v fell it
 	// only makes later reads faster.
-	prepare(v []int64)
+	dualsChanged(v []int64)
 	// ColumnMinima sets v[j] to the least c - u of column j, problem.Infinity where no row may
 	// have the column. It runs on threads goroutines.
 	ColumnMinima(u, v []int64, threads int)
 }
 
-// A reader reads rows.
-type reader interface {
-	// Least appends to out k to 2k pairs of row i, those with the least c - v, and returns a lower
+// A rowReader reads rows.
+type rowReader interface {
+	// AppendLeast appends to out k to 2k pairs of row i, those with the least c - v, and returns a lower
 	// bound on c - v of all others, problem.Infinity where no others exist. It may stop as soon as
 	// it has found enough pairs with c - v below guess.
-	Least(i int, v []int64, k, enough int, guess int64, out []Edge) ([]Edge, int64)
-	// below appends to out all pairs of row i with c < limit[j].
-	below(i int, limit []int64, out []Edge) []Edge
+	AppendLeast(i int, v []int64, k, enough int, guess int64, out []Edge) ([]Edge, int64)
+	// appendBelow appends to out all pairs of row i with c < limit[j].
+	appendBelow(i int, limit []int64, out []Edge) []Edge
 }
 
 // sourceOf makes the source for a problem's form: points, sparse or dense.
-func sourceOf(p *problem.Normal, t *tuned.Database) (source, error) {
+func sourceOf(p *problem.Normal, t *tuned.Database) (pairSource, error) {
 	switch {
 	case p.Instance.Points != nil:
 		return newPlaces(p), nil
 	case p.Instance.Sparse != nil:
-		return lists{p}, nil
+		return sparseRows{p}, nil
 	}
 	return newRowScan(p, t)
 }
 
-// lists are the pairs of a sparse problem.
-type lists struct{ p *problem.Normal }
+// sparseRows are the pairs of a sparse problem.
+type sparseRows struct{ p *problem.Normal }
 
 // A ListReader reads the rows of a sparse problem.
 type ListReader struct {
@@ -51,9 +51,9 @@ type ListReader struct {
 	Row   []Edge
 }
 
-func (s lists) prepare([]int64) {}
+func (s sparseRows) dualsChanged([]int64) {}
 
-func (s lists) Reader() reader { return &ListReader{P: s.p} }
+func (s sparseRows) Reader() rowReader { return &ListReader{P: s.p} }
 
 // Read returns the allowed pairs of a row, valid until the next call.
 func (r *ListReader) Read(i int) []Edge {
@@ -69,7 +69,7 @@ func (r *ListReader) Read(i int) []Edge {
 	return r.Row
 }
 
-func (s lists) ColumnMinima(u, v []int64, threads int) {
+func (s sparseRows) ColumnMinima(u, v []int64, threads int) {
 	for j := range v {
 		v[j] = problem.Infinity
 	}
@@ -81,7 +81,7 @@ func (s lists) ColumnMinima(u, v []int64, threads int) {
 	}
 }
 
-func (r *ListReader) Least(i int, v []int64, k, _ int, _ int64, out []Edge) ([]Edge, int64) {
+func (r *ListReader) AppendLeast(i int, v []int64, k, _ int, _ int64, out []Edge) ([]Edge, int64) {
 	row := r.Read(i)
 	for q := range row {
 		row[q].least = row[q].Cost - v[row[q].Col]
@@ -89,11 +89,11 @@ func (r *ListReader) Least(i int, v []int64, k, _ int, _ int64, out []Edge) ([]E
 	if len(row) <= 2*k {
 		return append(out, row...), problem.Infinity
 	}
-	nth(row, k)
+	selectNth(row, k)
 	return append(out, row[:k]...), row[k].least
 }
 
-func (r *ListReader) below(i int, limit []int64, out []Edge) []Edge {
+func (r *ListReader) appendBelow(i int, limit []int64, out []Edge) []Edge {
 	for _, e := range r.Read(i) {
 		if e.Cost < limit[e.Col] {
 			out = append(out, e)
@@ -102,8 +102,8 @@ func (r *ListReader) below(i int, limit []int64, out []Edge) []Edge {
 	return out
 }
 
-// nth moves the edge of rank k by least to position k, and lesser edges before it.
-func nth(a []Edge, k int) {
+// selectNth moves the edge of rank k by least to position k, and lesser edges before it.
+func selectNth(a []Edge, k int) {
 	low, high := 0, len(a)-1
 	for low < high {
 		x := a[(low+high)/2].least
@@ -132,8 +132,8 @@ func nth(a []Edge, k int) {
 	}
 }
 
-// minima sets v[j] to the least c - u of column j of a problem.
-func minima(p *problem.Normal, u, v []int64, on engine.Host) error {
+// columnMinima sets v[j] to the least c - u of column j of a problem.
+func columnMinima(p *problem.Normal, u, v []int64, on engine.Host) error {
 	src, err := sourceOf(p, on.Tuning)
 	if err == nil {
 		src.ColumnMinima(u, v, on.Threads)

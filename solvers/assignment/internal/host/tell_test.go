@@ -34,8 +34,8 @@ func TestTold(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var told []engine.Standing
-			sol, err := Solve(context.Background(), p, nil, engine.Host{Threads: 2, Telling: engine.Telling{Told: func(s engine.Standing) { told = append(told, s) }}})
+			var told []engine.Progress
+			sol, err := Solve(context.Background(), p, nil, engine.Host{Threads: 2, Telling: engine.Reporter{Report: func(s engine.Progress) { told = append(told, s) }}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -70,7 +70,7 @@ import (
 // Duals to start from are used where all columns get matched: their v, with u
 // reduced again. Other problems start cold.
 type classical struct {
-	engine.Telling
+	engine.Reporter
 	device     device.Device
 	family     *device.Family
 	variant    *device.Variant
@@ -110,12 +110,12 @@ func OpenClassical(d device.Device, v *device.Variant, rows, cols int) (*classic
 	span := 32 * items
 	m, n, chunks := int64(rows), int64(cols), int64((cols+span-1)/span)
 	c.words = 32 * chunks
-	if c.parts = chunks; c.is("slack", "bounded") {
+	if c.parts = chunks; c.hasParam("slack", "bounded") {
 		c.parts = chunks * int64(items/assignment.ClassicalPartItems)
 	}
 	c.v = 8 * assignment.ClassicalControlWords
 	c.base = c.v
-	if c.is("slack", "stored") {
+	if c.hasParam("slack", "stored") {
 		c.base += 8 * n
 	}
 	c.reached = c.v + 2*8*n
@@ -123,7 +123,7 @@ func OpenClassical(d device.Device, v *device.Variant, rows, cols int) (*classic
 	c.column = c.u + 8*(m+m+m*c.parts)
 	c.queue = c.column + 4*(m+n)
 	size := c.queue + 4*4*m + 128 + 32*4*chunks*m
-	if c.is("zeros", "bits") {
+	if c.hasParam("zeros", "bits") {
 		size += 32 * 4 * chunks * m
 	} else {
 		size += 32 * 4 * m
@@ -133,7 +133,7 @@ func OpenClassical(d device.Device, v *device.Variant, rows, cols int) (*classic
 	}
 	block := c.family.Int(v, "block")
 	warps := int64(block / 32)
-	c.Grid = device.Grid{Blocks: max(1, min(c.atOnce(), (m*chunks+warps-1)/warps)), Threads: block, Cooperative: c.is("barrier", "grid")}
+	c.Grid = device.Grid{Blocks: max(1, min(c.atOnce(), (m*chunks+warps-1)/warps)), Threads: block, Cooperative: c.hasParam("barrier", "grid")}
 	return c, nil
 }
 
@@ -142,7 +142,9 @@ func (c *classical) atOnce() int64 {
 	return int64(max(1, c.device.Facts().SMs) * c.family.Int(c.variant, "resident"))
 }
 
-func (c *classical) is(param, value string) bool { return c.family.Value(c.variant, param) == value }
+func (c *classical) hasParam(param, value string) bool {
+	return c.family.Value(c.variant, param) == value
+}
 
 func (c *classical) Close() error {
 	var err error
@@ -174,22 +176,22 @@ func (c *classical) Solve(ctx context.Context, s device.Stream, p *problem.Norma
 		return sol, nil
 	}
 	r := &classicalRun{classical: c, s: s, costs: m.Costs, scale: p.Scale, full: p.Rows == p.Cols}
-	if err := r.begin(p, start); err != nil {
+	if err := r.initialise(p, start); err != nil {
 		return nil, err
 	}
 	run := r.persistent
 	if !c.Grid.Cooperative {
-		run = r.launches
+		run = r.solveByLaunches
 	}
 	last, err := run(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if last.Stage == assignment.ClassicalStageStuck {
-		return nil, r.violator(last)
+		return nil, r.infeasibleError(last)
 	}
 	sol.Counts = engine.Counts{
-		Passes:  1 + r.reductions() + r.passes(last),
+		Passes:  1 + r.columnReductions() + r.updatePasses(last),
 		Steps:   int64(last.Levels),
 		Phases:  int64(last.Phases),
 		Paths:   int64(last.Paths),
@@ -198,25 +200,25 @@ func (c *classical) Solve(ctx context.Context, s device.Stream, p *problem.Norma
 	return sol, r.collect(sol)
 }
 
-// reductions is the number of times that the reduction of columns reads the matrix.
-func (r *classicalRun) reductions() float64 {
+// columnReductions is the number of times that the reduction of columns reads the matrix.
+func (r *classicalRun) columnReductions() float64 {
 	if r.flags&assignment.ClassicalFlagReduce != 0 {
 		return 1
 	}
 	return 0
 }
 
-// passes is the number of times that dual updates read the matrix.
-func (r *classicalRun) passes(x *classicalControl) float64 {
-	if r.is("slack", "bounded") {
+// updatePasses is the number of times that dual updates read the matrix.
+func (r *classicalRun) updatePasses(x *classicalControl) float64 {
+	if r.hasParam("slack", "bounded") {
 		return float64(x.Read) / float64(int64(r.rows)*r.parts)
 	}
 	return float64(x.Scanned) / float64(r.rows)
 }
 
-// begin writes the control words and the duals of the columns. With v as it
+// initialise writes the control words and the duals of the columns. With v as it
 // starts, no slack c - v - floor is negative, and none exceeds bound.
-func (r *classicalRun) begin(p *problem.Normal, start *problem.Prices) error {
+func (r *classicalRun) initialise(p *problem.Normal, start *problem.Prices) error {
 	n := int64(r.cols)
 	bound := p.Max - p.Min
 	var err error
@@ -240,7 +242,7 @@ func (r *classicalRun) begin(p *problem.Normal, start *problem.Prices) error {
 	if r.cols*size%16 == 0 {
 		r.flags |= assignment.ClassicalFlagAligned
 	}
-	if r.is("slack", "stored") {
+	if r.hasParam("slack", "stored") {
 		if err := r.store(bound); err != nil {
 			return err
 		}
@@ -285,14 +287,14 @@ func (r *classicalRun) store(bound int64) error {
 	return nil
 }
 
-// near is the flag for keeping the matching in shared memory. It is set where numbers of rows fit
+// sharedMatchingFlag is the flag for keeping the matching in shared memory. It is set where numbers of rows fit
 // 2 bytes and the passes of the same kernel keep enough of the memory as cache.
-func (r *classicalRun) near() uint64 {
+func (r *classicalRun) sharedMatchingFlag() uint64 {
 	need, limit := 2*int64(r.cols)*int64(r.family.Int(r.variant, "resident")), 2*r.device.Facts().SharedPerBlock/5
 	if r.apart {
 		limit = 3 * r.device.Facts().SharedPerBlock / 5
 	}
-	if r.is("zeros", "lists") && r.rows < 1<<16-2 && need <= limit {
+	if r.hasParam("zeros", "lists") && r.rows < 1<<16-2 && need <= limit {
 		return assignment.ClassicalFlagMates
 	}
 	return 0
@@ -301,22 +303,22 @@ func (r *classicalRun) near() uint64 {
 // gridWithMatching is the grid with shared memory for that matching.
 func (r *classicalRun) gridWithMatching() device.Grid {
 	g := r.Grid
-	if r.near() != 0 {
+	if r.sharedMatchingFlag() != 0 {
 		g.Shared = 2 * r.cols
 	}
 	return g
 }
 
-// control reads the control words.
-func (r *classicalRun) control() (*classicalControl, error) {
+// readControl reads the control words.
+func (r *classicalRun) readControl() (*classicalControl, error) {
 	x := &classicalControl{}
 	return x, r.s.Download(x.Bytes(), r.work, 0)
 }
 
-// stands reports the number of matched rows: all but the roots of trees.
-func (r *classicalRun) stands(x *classicalControl) {
+// reportMatched reports the number of matched rows: all but the roots of trees.
+func (r *classicalRun) reportMatched(x *classicalControl) {
 	if x.Stage == assignment.ClassicalStageSearch {
-		r.Matched(r.rows - int(x.Roots))
+		r.ReportMatched(r.rows - int(x.Roots))
 	}
 }
 
@@ -331,15 +333,15 @@ func (r *classicalRun) persistent(ctx context.Context) (*classicalControl, error
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		err := r.kernels.Solve(r.s, r.gridWithMatching(), r.costs, r.stored, r.work, r.scale, r.floor, uint64(r.rows), uint64(r.cols), r.flags|r.near(), budget)
+		err := r.kernels.Solve(r.s, r.gridWithMatching(), r.costs, r.stored, r.work, r.scale, r.floor, uint64(r.rows), uint64(r.cols), r.flags|r.sharedMatchingFlag(), budget)
 		if err != nil {
 			return nil, err
 		}
-		x, err := r.control()
+		x, err := r.readControl()
 		if err != nil || x.Stage >= assignment.ClassicalStageMatched {
 			return x, err
 		}
-		r.stands(x)
+		r.reportMatched(x)
 		if r.passLimit > 0 && x.Scanned > r.passLimit*uint64(r.rows) {
 			return nil, &engine.Exhausted{Why: fmt.Sprintf("%d passes", r.passLimit)}
 		}
@@ -370,9 +372,9 @@ func (r *classicalRun) collect(sol *engine.Solution) error {
 	return nil
 }
 
-// violator returns the error of a search that cannot go on: the rows of its forest are more than
+// infeasibleError returns the error of a search that cannot go on: the rows of its forest are more than
 // all columns that they are allowed to have.
-func (r *classicalRun) violator(x *classicalControl) error {
+func (r *classicalRun) infeasibleError(x *classicalControl) error {
 	e := &engine.Infeasible{Rows: make([]int32, x.Tail)}
 	if err := r.s.Download(device.Bytes(e.Rows), r.work, r.queue+int64(x.Side)*4*int64(r.rows)); err != nil {
 		return err
@@ -380,5 +382,5 @@ func (r *classicalRun) violator(x *classicalControl) error {
 	return e
 }
 
-// Bound implements engine: steps are passes over the matrix.
-func (e *classical) Bound(passes uint64) { e.passLimit = passes }
+// LimitSteps implements engine: steps are passes over the matrix.
+func (e *classical) LimitSteps(passes uint64) { e.passLimit = passes }

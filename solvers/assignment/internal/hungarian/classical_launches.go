@@ -9,14 +9,14 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// launches is the solve with barrier=host: one launch a step. After each level and each update the
+// solveByLaunches is the solve with barrier=host: one launch a step. After each level and each update the
 // host reads the number of rows that were reached. Its loop is that of the kernel solve.
-func (r *classicalRun) launches(ctx context.Context) (*classicalControl, error) {
-	one := r.is("paths", "one")
+func (r *classicalRun) solveByLaunches(ctx context.Context) (*classicalControl, error) {
+	one := r.hasParam("paths", "one")
 	x := &classicalControl{}
 	// advance reads the rows that a step has put into the queue.
 	advance := func() error {
-		now, err := r.control()
+		now, err := r.readControl()
 		if err != nil {
 			return err
 		}
@@ -26,7 +26,7 @@ func (r *classicalRun) launches(ctx context.Context) (*classicalControl, error) 
 		x.Turn++
 		return nil
 	}
-	if err := errors.Join(r.step(r.kernels.Begin), r.step(r.kernels.Reduce), r.step(r.kernels.Greedy)); err != nil {
+	if err := errors.Join(r.launchStep(r.kernels.Begin), r.launchStep(r.kernels.Reduce), r.launchStep(r.kernels.Greedy)); err != nil {
 		return nil, err
 	}
 	if err := advance(); err != nil {
@@ -64,7 +64,7 @@ func (r *classicalRun) launches(ctx context.Context) (*classicalControl, error) 
 			return nil, err
 		}
 		x.Scanned += x.Tail
-		now, err := r.control()
+		now, err := r.readControl()
 		if err != nil {
 			return nil, err
 		}
@@ -84,8 +84,8 @@ func (r *classicalRun) launches(ctx context.Context) (*classicalControl, error) 
 	return x, nil
 }
 
-// step launches a kernel that takes only the arguments that all kernels take.
-func (r *classicalRun) step(kernel func(device.Stream, device.Grid, device.Buffer, device.Buffer, device.Buffer, float64, int64, uint64, uint64, uint64) error) error {
+// launchStep launches a kernel that takes only the arguments that all kernels take.
+func (r *classicalRun) launchStep(kernel func(device.Stream, device.Grid, device.Buffer, device.Buffer, device.Buffer, float64, int64, uint64, uint64, uint64) error) error {
 	grid := r.Grid
 	grid.Cooperative = false
 	return kernel(r.s, grid, r.costs, r.stored, r.work, r.scale, r.floor, uint64(r.rows), uint64(r.cols), r.flags)

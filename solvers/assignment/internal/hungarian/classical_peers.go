@@ -24,8 +24,8 @@ type classicalPeers struct {
 	held            device.Scope
 }
 
-// reaching reports whether all devices reach each other's memory.
-func reaching(devices []device.Device) bool {
+// allPeersReachable reports whether all devices reach each other's memory.
+func allPeersReachable(devices []device.Device) bool {
 	for _, d := range devices {
 		for _, other := range devices {
 			if d == other {
@@ -60,9 +60,9 @@ func newClassicalPeers(devices []device.Device) (*classicalPeers, error) {
 
 func (e *classicalPeers) Close() error { return e.held.Close() }
 
-// bind writes the tables, and clears the message buffers; opened is false where the
+// writeMemberTables writes the tables, and clears the message buffers; opened is false where the
 // way to another device's memory does not open.
-func (r *classicalShardRun) bind() (opened bool, err error) {
+func (r *classicalShardRun) writeMemberTables() (opened bool, err error) {
 	e := r.Peers
 	bound := e.costs != nil
 	for k, m := range r.costs {
@@ -102,11 +102,11 @@ func (r *classicalShardRun) addresses(table *memberTable, k int, c *classicalRun
 	if err := c.kernels.Addresses(c.s, device.Grid{Blocks: 1, Threads: c.Grid.Threads}, at, c.costs, c.work, edges, r.Peers.messages[k]); err != nil {
 		return err
 	}
-	return table.add(c.s, at, int(unsafe.Offsetof(assignment.ClassicalMember{}.First)), first, c.rows)
+	return table.appendMember(c.s, at, int(unsafe.Offsetof(assignment.ClassicalMember{}.First)), first, c.rows)
 }
 
-// together launches the kernels of all devices until the solve has ended.
-func (r *classicalShardRun) together(ctx context.Context) (*classicalControl, error) {
+// launchOnAll launches the kernels of all devices until the solve has ended.
+func (r *classicalShardRun) launchOnAll(ctx context.Context) (*classicalControl, error) {
 	if err := r.group.Sync(); err != nil { // no member may write to another before
 		return nil, err
 	}
@@ -120,11 +120,11 @@ func (r *classicalShardRun) together(ctx context.Context) (*classicalControl, er
 		if err := r.group.Sync(); err != nil {
 			return nil, err
 		}
-		x, err := r.head.control()
+		x, err := r.head.readControl()
 		if err != nil || x.Stage >= assignment.ClassicalStageMatched {
 			return x, err
 		}
-		r.head.stands(x)
+		r.head.reportMatched(x)
 	}
 }
 
@@ -132,11 +132,11 @@ func (r *classicalShardRun) together(ctx context.Context) (*classicalControl, er
 // launch.
 func (r *classicalShardRun) launch() error {
 	h := r.head
-	flags, count := r.parts[0].flags&^assignment.ClassicalFlagReduce|h.near(), len(r.parts)
+	flags, count := r.parts[0].flags&^assignment.ClassicalFlagReduce|h.sharedMatchingFlag(), len(r.parts)
 	number := r.Peers.number
 	r.Peers.number += r.Peers.budget + 1 // the last message says that no update follows
 	for k := 0; k < count; {
-		part, here := r.parts[k], sharing(r.group.Devices, k)
+		part, here := r.parts[k], membersOfLaunch(r.group.Devices, k)
 		g := h.gridWithMatching()
 		g.Blocks *= int64(here)
 		if err := part.kernels.Peer(part.s, g, r.Peers.table[k], h.scale, uint64(r.rows), uint64(r.cols), flags, uint64(k), uint64(here), uint64(count), number, r.Peers.budget); err != nil {

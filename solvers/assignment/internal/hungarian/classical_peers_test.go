@@ -44,7 +44,7 @@ func TestClassicalPeers(t *testing.T) {
 			}
 			p, want := cases[name], problem.Infinity
 			if s, err := reference.Solve(p, nil); err == nil {
-				if want, err = enginetest.Prove(p, s); err != nil {
+				if want, err = enginetest.CheckOptimal(p, s); err != nil {
 					t.Fatal(name, err)
 				}
 			}
@@ -54,7 +54,7 @@ func TestClassicalPeers(t *testing.T) {
 				if !emulatedtest.EveryVariant() && k != at/4%len(shares) {
 					continue
 				}
-				if err := classicalPeersAgree(t, d, v, p, first, enginetest.Start(p, r), want); err != nil {
+				if err := classicalPeersAgree(t, d, v, p, first, enginetest.FeasibleDuals(p, r), want); err != nil {
 					t.Errorf("%s, %s, %v: %v", v.Label, name, first, err)
 				}
 			}
@@ -96,7 +96,7 @@ func classicalPeersAgree(t *testing.T, d device.Device, v *device.Variant, p *pr
 	for k, from := range []*problem.Prices{nil, start, nil} {
 		e.Grid.Blocks = int64(1 + k%2)
 		e.Peers.budget = []uint64{classicalBudget, 2}[k%2]
-		err := enginetest.Agrees(p, from, func(p *problem.Normal, start *problem.Prices) (*engine.Solution, error) {
+		err := enginetest.CheckLeastCost(p, from, func(p *problem.Normal, start *problem.Prices) (*engine.Solution, error) {
 			// A zero that got lost is found again and again.
 			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 			defer cancel()

@@ -10,14 +10,14 @@ import (
 
 // SequentialClassical is the method of the type classical in plain Go on one processor, the
 // baseline of the paper's speed-ups. It takes the same steps in the same order, without a limit.
-func SequentialClassical(ctx context.Context, p *problem.Normal, start *problem.Prices, tell engine.Telling) (*engine.Solution, error) {
+func SequentialClassical(ctx context.Context, p *problem.Normal, start *problem.Prices, tell engine.Reporter) (*engine.Solution, error) {
 	s, err := newSequential("classical", p, tell)
 	if err != nil {
 		return nil, err
 	}
 	c := &cover{sequential: s, zeros: make([][]int32, p.Rows), by: make([]int32, p.Cols), root: make([]int32, p.Rows), end: make([]int32, p.Rows)}
 	c.reduce(start)
-	return c.phases(ctx, c.match(), c.search, c.augment)
+	return c.runPhases(ctx, c.match(), c.search, c.augment)
 }
 
 // A cover is a search from all free rows over the zeros of the slack matrix.
@@ -44,7 +44,7 @@ func (c *cover) reduce(start *problem.Prices) {
 			v[j] = problem.Infinity
 		}
 		for i := range u {
-			for j, x := range c.scan(int32(i)) {
+			for j, x := range c.scanRow(int32(i)) {
 				v[j] = min(v[j], x)
 			}
 		}
@@ -56,7 +56,7 @@ func (c *cover) reduce(start *problem.Prices) {
 	}
 	for i := range u {
 		least := int64(noSlack)
-		for j, x := range c.scan(int32(i)) {
+		for j, x := range c.scanRow(int32(i)) {
 			if x == problem.Infinity || x-v[j] > least {
 				continue
 			}
@@ -102,7 +102,7 @@ func (c *cover) search(free []int32) error {
 	c.queue, c.paths = append(c.queue[:0], free...), 0
 	c.sol.Counts.Phases++
 	for head := 0; ; {
-		c.Matched(c.done)
+		c.ReportMatched(c.done)
 		for head < len(c.queue) {
 			tail := len(c.queue)
 			for _, i := range c.queue[head:tail] {
@@ -145,7 +145,7 @@ func (c *cover) update() bool {
 	d, u, v := int64(noSlack), c.sol.U, c.sol.V
 	var fresh [][2]int32
 	for _, i := range c.queue {
-		for j, x := range c.scan(i) {
+		for j, x := range c.scanRow(i) {
 			if c.by[j] >= 0 || x == problem.Infinity || x-u[i]-v[j] > d {
 				continue
 			}
@@ -186,7 +186,7 @@ func (c *cover) augment(free []int32) (left []int32) {
 			left = append(left, i)
 			continue
 		}
-		c.flip(c.end[i], c.by)
+		c.flipPath(c.end[i], c.by)
 	}
 	return left
 }

@@ -89,7 +89,7 @@ func NewClassicalParts(g *collective.Group, v *device.Variant, rows, cols int, f
 	if e.given, err = e.held.Alloc(g.Devices[0], classicalGiven); err != nil {
 		return nil, err
 	}
-	if !g.SpansProcesses() && reaching(g.Devices) && g.Len() <= assignment.ClassicalMembers {
+	if !g.SpansProcesses() && allPeersReachable(g.Devices) && g.Len() <= assignment.ClassicalMembers {
 		if e.Peers, err = newClassicalPeers(g.Devices); err != nil {
 			return nil, err
 		}
@@ -152,12 +152,12 @@ func (r *classicalShardRun) solve(ctx context.Context, p *problem.Normal, start 
 	}
 	run := r.apart
 	if r.Peers != nil {
-		opened, err := r.bind()
+		opened, err := r.writeMemberTables()
 		if err != nil {
 			return err
 		}
 		if opened {
-			run = r.together
+			run = r.launchOnAll
 		}
 	}
 	x, err := run(ctx)
@@ -165,14 +165,14 @@ func (r *classicalShardRun) solve(ctx context.Context, p *problem.Normal, start 
 		return err
 	}
 	if x.Stage == assignment.ClassicalStageStuck {
-		return errors.Join(r.share(r.queue, 4*4*int64(r.rows)), r.head.violator(x))
+		return errors.Join(r.share(r.queue, 4*4*int64(r.rows)), r.head.infeasibleError(x))
 	}
 	passes, err := r.passes(x)
 	if err != nil {
 		return err
 	}
 	sol.Counts = engine.Counts{
-		Passes:  1 + r.parts[0].reductions() + passes,
+		Passes:  1 + r.parts[0].columnReductions() + passes,
 		Steps:   int64(x.Levels),
 		Phases:  int64(x.Phases),
 		Paths:   int64(x.Paths),
@@ -184,19 +184,19 @@ func (r *classicalShardRun) solve(ctx context.Context, p *problem.Normal, start 
 // passes is the number of times that dual updates read the matrix, x being the head's control
 // words.
 func (r *classicalShardRun) passes(x *classicalControl) (float64, error) {
-	if r.is("slack", "recomputed") {
-		return r.head.passes(x), nil
+	if r.hasParam("slack", "recomputed") {
+		return r.head.updatePasses(x), nil
 	}
 	sum := 0.0
 	for _, part := range r.parts {
 		if part.rows == 0 {
 			continue
 		}
-		own, err := part.control()
+		own, err := part.readControl()
 		if err != nil {
 			return 0, err
 		}
-		sum += part.passes(own) * float64(part.rows) / float64(r.rows)
+		sum += part.updatePasses(own) * float64(part.rows) / float64(r.rows)
 	}
 	all, err := r.group.GatherWords(math.Float64bits(sum))
 	sum = 0
@@ -215,7 +215,7 @@ func (r *classicalShardRun) apart(ctx context.Context) (*classicalControl, error
 		if err := r.share(0, 8*assignment.ClassicalControlWords); err != nil {
 			return nil, err
 		}
-		x, err := r.head.control()
+		x, err := r.head.readControl()
 		if err != nil {
 			return nil, err
 		}
@@ -231,7 +231,7 @@ func (r *classicalShardRun) apart(ctx context.Context) (*classicalControl, error
 		if err := r.group.AnyRankEnded(ctx); err != nil {
 			return nil, err
 		}
-		r.head.stands(x)
+		r.head.reportMatched(x)
 		for range classicalAhead {
 			if err := errors.Join(r.price(number), r.send(number), r.search()); err != nil {
 				return nil, err
@@ -244,7 +244,7 @@ func (r *classicalShardRun) apart(ctx context.Context) (*classicalControl, error
 // begin reduces the matrix and gathers and matches its zeros.
 func (r *classicalShardRun) begin(p *problem.Normal, start *problem.Prices) error {
 	for _, part := range r.parts {
-		if err := errors.Join(part.begin(p, start), part.step(part.kernels.Begin)); err != nil {
+		if err := errors.Join(part.initialise(p, start), part.launchStep(part.kernels.Begin)); err != nil {
 			return err
 		}
 	}
@@ -254,16 +254,16 @@ func (r *classicalShardRun) begin(p *problem.Normal, start *problem.Prices) erro
 		}
 	}
 	for k, part := range r.parts {
-		if err := errors.Join(part.step(part.kernels.Reduce), part.s.Fill(r.messages[k], 0, r.messages[k].Len(), 0), r.emit(k, 1, 0)); err != nil {
+		if err := errors.Join(part.launchStep(part.kernels.Reduce), part.s.Fill(r.messages[k], 0, r.messages[k].Len(), 0), r.emit(k, 1, 0)); err != nil {
 			return err
 		}
 	}
 	head := r.head
-	if err := head.begin(p, start); err != nil {
+	if err := head.initialise(p, start); err != nil {
 		return err
 	}
 	head.flags = 0
-	return errors.Join(head.step(head.kernels.Begin), r.absorb(1), head.step(head.kernels.Match))
+	return errors.Join(head.launchStep(head.kernels.Begin), r.absorb(1), head.launchStep(head.kernels.Match))
 }
 
 // leads reports whether this process runs the search.
@@ -296,7 +296,7 @@ func (r *classicalShardRun) search() error {
 	if !r.leads() {
 		return nil
 	}
-	return h.kernels.Search(h.s, h.gridWithMatching(), nil, nil, h.work, h.scale, h.floor, uint64(h.rows), uint64(h.cols), h.flags|h.near())
+	return h.kernels.Search(h.s, h.gridWithMatching(), nil, nil, h.work, h.scale, h.floor, uint64(h.rows), uint64(h.cols), h.flags|h.sharedMatchingFlag())
 }
 
 // price sends the rows and columns that were reached to all devices, which then find the

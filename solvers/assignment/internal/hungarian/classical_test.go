@@ -42,11 +42,11 @@ func TestClassicalVariants(t *testing.T) {
 				}
 				p, want := cases[value][name], problem.Infinity
 				if s, err := reference.Solve(p, nil); err == nil {
-					if want, err = enginetest.Prove(p, s); err != nil {
+					if want, err = enginetest.CheckOptimal(p, s); err != nil {
 						t.Fatal(name, err)
 					}
 				}
-				if err := classicalAgrees(t, d, v, p, enginetest.Start(p, r), want); err != nil {
+				if err := classicalAgrees(t, d, v, p, enginetest.FeasibleDuals(p, r), want); err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
 			}
@@ -74,7 +74,7 @@ func classicalAgrees(t *testing.T, d device.Device, v *device.Variant, p *proble
 			return nil, err
 		}
 		c := sol.Counts
-		if c.Paths > int64(p.Rows) || c.Phases > c.Paths || e.is("paths", "one") && c.Phases != c.Paths {
+		if c.Paths > int64(p.Rows) || c.Phases > c.Paths || e.hasParam("paths", "one") && c.Phases != c.Paths {
 			return nil, fmt.Errorf("%d paths in %d phases for %d rows", c.Paths, c.Phases, p.Rows)
 		}
 		return sol, nil
@@ -86,7 +86,7 @@ func classicalAgrees(t *testing.T, d device.Device, v *device.Variant, p *proble
 			starts = append(starts, start)
 		}
 		for _, from := range starts {
-			if err := enginetest.Agrees(p, from, onDevice, want); err != nil {
+			if err := enginetest.CheckLeastCost(p, from, onDevice, want); err != nil {
 				return fmt.Errorf("%d blocks, start %v: %w", blocks, from != nil, err)
 			}
 		}
@@ -100,15 +100,15 @@ func TestClassicalSequentially(t *testing.T) {
 		for name, p := range enginetest.Cases(t, value, 100) {
 			want := problem.Infinity
 			if s, err := reference.Solve(p, nil); err == nil {
-				if want, err = enginetest.Prove(p, s); err != nil {
+				if want, err = enginetest.CheckOptimal(p, s); err != nil {
 					t.Fatal(name, err)
 				}
 			}
 			onHost := func(p *problem.Normal, start *problem.Prices) (*engine.Solution, error) {
-				return SequentialClassical(context.Background(), p, start, engine.Telling{})
+				return SequentialClassical(context.Background(), p, start, engine.Reporter{})
 			}
-			for _, start := range []*problem.Prices{nil, enginetest.Start(p, r)} {
-				if err := enginetest.Agrees(p, start, onHost, want); err != nil {
+			for _, start := range []*problem.Prices{nil, enginetest.FeasibleDuals(p, r)} {
+				if err := enginetest.CheckLeastCost(p, start, onHost, want); err != nil {
 					t.Errorf("%d, %s, start %v: %v", k, name, start != nil, err)
 				}
 			}
@@ -142,7 +142,7 @@ func TestClassicalChunks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := enginetest.Prove(p, s)
+			want, err := enginetest.CheckOptimal(p, s)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,9 +11,9 @@ import (
 // memory of all is.
 type memberTable struct{ bytes.Buffer }
 
-// add appends a member: the addresses that a launch has left at the start of a buffer, of so
+// appendMember appends a member: the addresses that a launch has left at the start of a buffer, of so
 // many bytes, its first row and the number of its rows.
-func (t *memberTable) add(s device.Stream, at device.Buffer, addresses, first, rows int) error {
+func (t *memberTable) appendMember(s device.Stream, at device.Buffer, addresses, first, rows int) error {
 	found := make([]byte, addresses)
 	if err := s.Download(found, at, 0); err != nil {
 		return err
@@ -39,8 +39,8 @@ func openWays(devices []device.Device, streams []device.Stream, buffers []device
 	return nil
 }
 
-// sharing is how many members from number k on are on one device, and share a launch.
-func sharing(devices []device.Device, k int) int {
+// membersOfLaunch is how many members from number k on are on one device, and share a launch.
+func membersOfLaunch(devices []device.Device, k int) int {
 	n := 1
 	for k+n < len(devices) && devices[k+n] == devices[k] {
 		n++

@@ -20,11 +20,11 @@ type sequential struct {
 	row   []int32 // of a column, -1: free
 	costs []int64 // one row
 	done  int     // rows matched before this search
-	engine.Telling
+	engine.Reporter
 }
 
 // newSequential begins with nothing matched and duals of zero.
-func newSequential(name string, p *problem.Normal, tell engine.Telling) (sequential, error) {
+func newSequential(name string, p *problem.Normal, tell engine.Reporter) (sequential, error) {
 	if p.Limit != problem.Infinity || p.Rows > p.Cols {
 		return sequential{}, fmt.Errorf("sequential %s: %d x %d pairs with limit %d: expected no more rows than columns, without a limit", name, p.Rows, p.Cols, p.Limit)
 	}
@@ -34,20 +34,20 @@ func newSequential(name string, p *problem.Normal, tell engine.Telling) (sequent
 		row:   slices.Repeat([]int32{-1}, p.Cols),
 		costs: make([]int64, p.Cols),
 
-		Telling: tell,
+		Reporter: tell,
 	}
 	return s, nil
 }
 
-// scan returns the costs of a row and counts it.
-func (s *sequential) scan(i int32) []int64 {
+// scanRow returns the costs of a row and counts it.
+func (s *sequential) scanRow(i int32) []int64 {
 	s.sol.Counts.Passes++
 	return s.p.Row(int(i), s.costs)
 }
 
-// phases searches from the free rows and augments until no row is free. Searches tell, a step at a time, how
+// runPhases searches from the free rows and augments until no row is free. Searches tell, a step at a time, how
 // many rows are matched before them.
-func (s *sequential) phases(ctx context.Context, free []int32, search func([]int32) error, augment func([]int32) []int32) (*engine.Solution, error) {
+func (s *sequential) runPhases(ctx context.Context, free []int32, search func([]int32) error, augment func([]int32) []int32) (*engine.Solution, error) {
 	for len(free) > 0 {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -62,9 +62,9 @@ func (s *sequential) phases(ctx context.Context, free []int32, search func([]int
 	return s.sol, nil
 }
 
-// flip matches the columns of a path, from its end j to its root, each to the row that
+// flipPath matches the columns of a path, from its end j to its root, each to the row that
 // reached it.
-func (s *sequential) flip(j int32, by []int32) {
+func (s *sequential) flipPath(j int32, by []int32) {
 	for j >= 0 {
 		row := by[j]
 		before := s.sol.Column[row]

@@ -39,7 +39,7 @@ func TestTold(t *testing.T) {
 			v := assignment.Classical.Variant("block=512,items=16,rows=2,resident=1,barrier=grid,singleblock=16,zeros=lists,slack=bounded,forest=kept,paths=many,devices=one,value=int32")
 			e, err := OpenClassical(d, v, p.Rows, p.Cols)
 			if err == nil {
-				e.Bound(1 << 40) // and with it few augmentations and dual updates a launch
+				e.LimitSteps(1 << 40) // and with it few augmentations and dual updates a launch
 			}
 			return e, err
 		},
@@ -49,12 +49,12 @@ func TestTold(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		var told []int
-		e.Tell(engine.Telling{Told: func(s engine.Standing) { told = append(told, s.Matched) }})
+		e.SetReporter(engine.Reporter{Report: func(s engine.Progress) { told = append(told, s.Matched) }})
 		sol, err := e.Solve(context.Background(), s, p, m, nil)
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		if _, err := enginetest.Prove(p, sol); err != nil {
+		if _, err := enginetest.CheckOptimal(p, sol); err != nil {
 			t.Error(name, err)
 		}
 		if len(told) == 0 {

@@ -68,7 +68,7 @@ import (
 // Duals to start from are used where all columns get matched: their v, with u
 // reduced again. Other problems start cold.
 type tree struct {
-	engine.Telling
+	engine.Reporter
 	family     *device.Family
 	variant    *device.Variant
 	kernels    *assignment.TreeKernels
@@ -125,7 +125,7 @@ func allocTree(d device.Device, v *device.Variant, rows, cols, width int) (*tree
 	t.column = t.v + 8*n + 8*n + 8*m + 2*4*m
 	t.tree = t.column + 4*4*m + 2*4*n
 	size := (t.tree + 4*n + 4*((n+31)/32) + 7) / 8 * 8
-	size += 2 * 8 * t.Blocks() * int64(t.block()/32)
+	size += 2 * 8 * t.Blocks() * int64(t.blockSize()/32)
 	if t.work, err = d.Alloc(size); err != nil {
 		return nil, errors.Join(fmt.Errorf("assignment/tree of %d x %d pairs: %w", rows, cols, err), k.Close())
 	}
@@ -139,15 +139,15 @@ func (t *tree) Close() error {
 	return errors.Join(t.work.Free(), t.kernels.Close())
 }
 
-func (t *tree) block() int { return t.family.Int(t.variant, "block") }
+func (t *tree) blockSize() int { return t.family.Int(t.variant, "block") }
 
 func (t *tree) Blocks() int64 { return int64((t.cols + t.width - 1) / t.width) }
 
 // A treeHead is the beginning of the workspace.
 type treeHead struct{ assignment.TreeHead }
 
-// end is where the solve stands, in the last of the slots.
-func (h *treeHead) end() *assignment.TreeTurn { return &h.Slot[len(h.Slot)-1].Turn }
+// lastTurn is where the solve stands, in the last of the slots.
+func (h *treeHead) lastTurn() *assignment.TreeTurn { return &h.Slot[len(h.Slot)-1].Turn }
 
 const (
 	treeBatch     = 16      // steps launched between two looks of the host, barrier=host
@@ -162,14 +162,14 @@ func (t *tree) Solve(ctx context.Context, s device.Stream, p *problem.Normal, m 
 	}
 	if t.peers != nil {
 		t.peers.streams[0], t.peers.limit = s, t.limit
-		t.peers.Tell(t.Telling)
+		t.peers.SetReporter(t.Reporter)
 		return t.peers.Solve(ctx, p, []*engine.Matrix{m}, start)
 	}
 	sol := &engine.Solution{Column: make([]int32, t.rows), Prices: problem.Prices{U: make([]int64, t.rows), V: make([]int64, t.cols)}}
 	if t.rows == 0 {
 		return sol, nil
 	}
-	if err := t.begin(s, start); err != nil {
+	if err := t.initialise(s, start); err != nil {
 		return nil, err
 	}
 	last, err := t.run(ctx, s, p, m, start)
@@ -179,8 +179,8 @@ func (t *tree) Solve(ctx context.Context, s device.Stream, p *problem.Normal, m 
 	if err := s.Download(device.Bytes(sol.Column), t.work, t.column); err != nil {
 		return nil, err
 	}
-	if last.end().Stage == assignment.TreeStageStuck {
-		return nil, t.violator(s, sol.Column)
+	if last.lastTurn().Stage == assignment.TreeStageStuck {
+		return nil, t.infeasibleError(s, sol.Column)
 	}
 	sol.Counts = last.counts(last.Read, t.rows, t.cols)
 	return sol, errors.Join(s.Download(device.Bytes(sol.U), t.work, t.u), s.Download(device.Bytes(sol.V), t.work, t.v))
@@ -188,7 +188,7 @@ func (t *tree) Solve(ctx context.Context, s device.Stream, p *problem.Normal, m 
 
 // counts are the counts of a solve that read so many entries of the matrix.
 func (h *treeHead) counts(read uint64, rows, cols int) engine.Counts {
-	end := h.end()
+	end := h.lastTurn()
 	return engine.Counts{
 		Passes:  float64(read) / (float64(rows) * float64(cols)),
 		Steps:   int64(end.Steps),
@@ -200,25 +200,25 @@ func (h *treeHead) counts(read uint64, rows, cols int) engine.Counts {
 	}
 }
 
-// begin writes the head of the workspace and the duals of the columns.
-func (t *tree) begin(s device.Stream, start *problem.Prices) error {
+// initialise writes the head of the workspace and the duals of the columns.
+func (t *tree) initialise(s device.Stream, start *problem.Prices) error {
 	head := assignment.TreeHead{First: [2]uint64{1<<64 - 1, 1<<64 - 1}}
 	if err := s.Upload(t.work, 0, head.Bytes()); err != nil {
 		return err
 	}
-	if t.warm(start) {
+	if t.isWarmStart(start) {
 		return s.Upload(t.work, t.v, device.Bytes(start.V))
 	}
 	return s.Fill(t.work, t.v, 8*int64(t.cols), 0)
 }
 
-func (t *tree) warm(start *problem.Prices) bool { return start != nil && t.rows == t.cols }
+func (t *tree) isWarmStart(start *problem.Prices) bool { return start != nil && t.rows == t.cols }
 
 // run takes the steps and returns the head as the last of them left it.
 func (t *tree) run(ctx context.Context, s device.Stream, p *problem.Normal, m *engine.Matrix, start *problem.Prices) (*treeHead, error) {
-	g := device.Grid{Blocks: t.Blocks(), Threads: t.block()}
+	g := device.Grid{Blocks: t.Blocks(), Threads: t.blockSize()}
 	rows, cols, width, warm := uint64(t.rows), uint64(t.cols), uint64(t.width), uint64(0)
-	if t.warm(start) {
+	if t.isWarmStart(start) {
 		warm = 1
 	}
 	for now := uint64(0); ; {
@@ -227,7 +227,7 @@ func (t *tree) run(ctx context.Context, s device.Stream, p *problem.Normal, m *e
 		}
 		if t.family.Value(t.variant, "barrier") == "grid" {
 			g.Cooperative = true
-			if err := t.kernels.Solve(s, g, m.Costs, t.work, rows, cols, width, warm, p.Scale, t.steps(t.limit)); err != nil {
+			if err := t.kernels.Solve(s, g, m.Costs, t.work, rows, cols, width, warm, p.Scale, t.stepsPerLaunch(t.limit)); err != nil {
 				return nil, err
 			}
 		} else {
@@ -238,7 +238,7 @@ func (t *tree) run(ctx context.Context, s device.Stream, p *problem.Normal, m *e
 				now++
 			}
 		}
-		head, err := t.ended(s)
+		head, err := t.awaitEnd(s)
 		if head != nil || err != nil {
 			return head, err
 		}
@@ -248,32 +248,32 @@ func (t *tree) run(ctx context.Context, s device.Stream, p *problem.Normal, m *e
 	}
 }
 
-// steps are those of one launch of a persistent kernel that gives up after limit.
-func (t *tree) steps(limit uint64) uint64 {
-	if t.Told != nil && limit >= treeSteps {
+// stepsPerLaunch are those of one launch of a persistent kernel that gives up after limit.
+func (t *tree) stepsPerLaunch(limit uint64) uint64 {
+	if t.Report != nil && limit >= treeSteps {
 		return treeToldSteps
 	}
 	return min(treeSteps, limit)
 }
 
-// ended waits for the launches and returns the head, nil where the solve has not ended.
-func (t *tree) ended(s device.Stream) (*treeHead, error) {
+// awaitEnd waits for the launches and returns the head, nil where the solve has not ended.
+func (t *tree) awaitEnd(s device.Stream) (*treeHead, error) {
 	head := &treeHead{}
 	if err := s.Download(head.Bytes(), t.work, 0); err != nil {
 		return nil, err
 	}
-	if now := head.end(); now.Stage < assignment.TreeStageSolved {
+	if now := head.lastTurn(); now.Stage < assignment.TreeStageSolved {
 		if now.Stage > assignment.TreeStageAccept { // free rows are listed
-			t.Matched(t.rows - int(now.Left))
+			t.ReportMatched(t.rows - int(now.Left))
 		}
 		return nil, nil
 	}
 	return head, nil
 }
 
-// violator returns the error of a search that cannot go on: the rows of its forest are more than
+// infeasibleError returns the error of a search that cannot go on: the rows of its forest are more than
 // all columns that they are allowed to have.
-func (t *tree) violator(s device.Stream, column []int32) error {
+func (t *tree) infeasibleError(s device.Stream, column []int32) error {
 	forest := make([]int32, t.cols)
 	if err := s.Download(device.Bytes(forest), t.work, t.tree); err != nil {
 		return err
@@ -292,8 +292,8 @@ func (t *tree) violator(s device.Stream, column []int32) error {
 	return e
 }
 
-// Bound implements engine: steps are levels of a search.
-func (t *tree) Bound(steps uint64) {
+// LimitSteps implements engine: steps are levels of a search.
+func (t *tree) LimitSteps(steps uint64) {
 	t.limit = treeSteps
 	if steps > 0 {
 		t.limit = steps

@@ -50,7 +50,7 @@ func OpenTreeShards(g *collective.Group, v *device.Variant, rows, cols int) (eng
 	if g.SpansProcesses() {
 		return nil, errors.New("assignment/tree on several ranks: expected devices of one process, which reach each other's memory")
 	}
-	if !reaching(g.Devices) {
+	if !allPeersReachable(g.Devices) {
 		return nil, fmt.Errorf("assignment/tree on several devices of kind %s: expected devices that reach each other's memory", g.Devices[0].Facts().Kind)
 	}
 	width := 0 // of the device with the fewest blocks at once
@@ -109,7 +109,7 @@ func (t *TreePeers) Solve(ctx context.Context, p *problem.Normal, costs []*engin
 	}
 	var errs []error
 	for k, m := range t.Members {
-		errs = append(errs, m.begin(streams[k], start), streams[k].Fill(m.messages, 0, m.messages.Len(), 0))
+		errs = append(errs, m.initialise(streams[k], start), streams[k].Fill(m.messages, 0, m.messages.Len(), 0))
 	}
 	for _, s := range streams {
 		errs = append(errs, s.Sync()) // no member may write to another before
@@ -123,11 +123,11 @@ func (t *TreePeers) Solve(ctx context.Context, p *problem.Normal, costs []*engin
 	}
 	var read uint64
 	for k, m := range t.Members {
-		if heads[k].end().Stage == assignment.TreeStageStuck {
+		if heads[k].lastTurn().Stage == assignment.TreeStageStuck {
 			if err := streams[k].Download(device.Bytes(sol.Column), m.work, m.column); err != nil {
 				return nil, err
 			}
-			return nil, m.violator(streams[k], sol.Column)
+			return nil, m.infeasibleError(streams[k], sol.Column)
 		}
 		read += heads[k].Read
 		share := sol.U[m.first : m.first+m.count]
@@ -155,10 +155,10 @@ func (t *TreePeers) bind(costs []*engine.Matrix) error {
 		if err := openWays(t.devices, streams, t.tables, k); err != nil {
 			return err
 		}
-		if err := m.kernels.Addresses(streams[k], device.Grid{Blocks: 1, Threads: m.block()}, t.tables[k], costs[k].Costs, m.work, m.messages); err != nil {
+		if err := m.kernels.Addresses(streams[k], device.Grid{Blocks: 1, Threads: m.blockSize()}, t.tables[k], costs[k].Costs, m.work, m.messages); err != nil {
 			return err
 		}
-		if err := table.add(streams[k], t.tables[k], int(unsafe.Offsetof(assignment.TreeMember{}.First)), m.first, m.count); err != nil {
+		if err := table.appendMember(streams[k], t.tables[k], int(unsafe.Offsetof(assignment.TreeMember{}.First)), m.first, m.count); err != nil {
 			return err
 		}
 	}
@@ -171,8 +171,8 @@ func (t *TreePeers) bind(costs []*engine.Matrix) error {
 	return nil
 }
 
-// Tell implements engine.Sharded: the first member tells for all.
-func (t *TreePeers) Tell(now engine.Telling) { t.Members[0].Tell(now) }
+// SetReporter implements engine.Sharded: the first member tells for all.
+func (t *TreePeers) SetReporter(now engine.Reporter) { t.Members[0].SetReporter(now) }
 
 // run launches the kernels of all members until the solve has ended.
 func (t *TreePeers) run(ctx context.Context, p *problem.Normal, start *problem.Prices) (heads []*treeHead, err error) {
@@ -185,7 +185,7 @@ func (t *TreePeers) run(ctx context.Context, p *problem.Normal, start *problem.P
 		}
 		heads = heads[:0]
 		for k, m := range t.Members {
-			head, err := m.ended(t.streams[k])
+			head, err := m.awaitEnd(t.streams[k])
 			if err != nil {
 				return nil, err
 			}
@@ -203,13 +203,13 @@ func (t *TreePeers) run(ctx context.Context, p *problem.Normal, start *problem.P
 // launch starts the kernels, one a device.
 func (t *TreePeers) launch(p *problem.Normal, start *problem.Prices) error {
 	for k := 0; k < len(t.Members); {
-		m, here := t.Members[k], sharing(t.devices, k)
+		m, here := t.Members[k], membersOfLaunch(t.devices, k)
 		warm := uint64(0)
-		if m.warm(start) {
+		if m.isWarmStart(start) {
 			warm = 1
 		}
-		g := device.Grid{Blocks: m.Blocks() * int64(here), Threads: m.block(), Cooperative: true}
-		if err := m.kernels.Peer(t.streams[k], g, t.tables[k], uint64(t.rows), uint64(t.cols), uint64(t.width), warm, p.Scale, uint64(k), uint64(here), uint64(len(t.Members)), t.Members[0].steps(t.limit)); err != nil {
+		g := device.Grid{Blocks: m.Blocks() * int64(here), Threads: m.blockSize(), Cooperative: true}
+		if err := m.kernels.Peer(t.streams[k], g, t.tables[k], uint64(t.rows), uint64(t.cols), uint64(t.width), warm, p.Scale, uint64(k), uint64(here), uint64(len(t.Members)), t.Members[0].stepsPerLaunch(t.limit)); err != nil {
 			return err
 		}
 		k += here

@@ -44,7 +44,7 @@ func TestTreePeers(t *testing.T) {
 			p := cases[name]
 			want := problem.Infinity
 			if sol, err := reference.Solve(p, nil); err == nil {
-				if want, err = enginetest.Prove(p, sol); err != nil {
+				if want, err = enginetest.CheckOptimal(p, sol); err != nil {
 					t.Fatal(name, err)
 				}
 			}
@@ -102,7 +102,7 @@ func peersAgree(t *testing.T, d device.Device, s device.Stream, v *device.Varian
 	}
 	defer e.Close()
 	for range 2 { // the second finds the memory of the first
-		err := enginetest.Agrees(p, start, func(p *problem.Normal, start *problem.Prices) (*engine.Solution, error) {
+		err := enginetest.CheckLeastCost(p, start, func(p *problem.Normal, start *problem.Prices) (*engine.Solution, error) {
 			return e.Solve(context.Background(), p, parts, start)
 		}, want)
 		if err == nil && p.Rows > 0 {

@@ -9,7 +9,7 @@ import (
 
 // SequentialTree is the alternating tree method of the type tree in plain Go on one processor, the
 // baseline of the paper's speed-ups. It takes the same steps in the same order, without a limit.
-func SequentialTree(ctx context.Context, p *problem.Normal, start *problem.Prices, tell engine.Telling) (*engine.Solution, error) {
+func SequentialTree(ctx context.Context, p *problem.Normal, start *problem.Prices, tell engine.Reporter) (*engine.Solution, error) {
 	s, err := newSequential("tree", p, tell)
 	if err != nil {
 		return nil, err
@@ -20,7 +20,7 @@ func SequentialTree(ctx context.Context, p *problem.Normal, start *problem.Price
 		copy(f.sol.V, start.V)
 	}
 	f.reduce()
-	return f.phases(ctx, f.match(), f.grow, f.augment)
+	return f.runPhases(ctx, f.match(), f.grow, f.augment)
 }
 
 // A forest is a search from all free rows. Slacks are relative to sum, the
@@ -49,7 +49,7 @@ func (f *forest) reduce() {
 	u, v := f.sol.U, f.sol.V
 	for i := range u {
 		u[i] = noSlack
-		for j, c := range f.scan(int32(i)) {
+		for j, c := range f.scanRow(int32(i)) {
 			if c != problem.Infinity {
 				u[i] = min(u[i], c-v[j])
 			}
@@ -66,7 +66,7 @@ func (f *forest) reduce() {
 		least[j] = noSlack
 	}
 	for i := range u {
-		for j, c := range f.scan(int32(i)) {
+		for j, c := range f.scanRow(int32(i)) {
 			if c != problem.Infinity {
 				least[j] = min(least[j], c-u[i])
 			}
@@ -82,7 +82,7 @@ func (f *forest) reduce() {
 // match takes zeros greedily and returns the rows still free.
 func (f *forest) match() (free []int32) {
 	for i := range f.sol.Column {
-		for j, c := range f.scan(int32(i)) {
+		for j, c := range f.scanRow(int32(i)) {
 			if c != problem.Infinity && c == f.sol.U[i]+f.sol.V[j] && f.row[j] < 0 {
 				f.sol.Column[i], f.row[j] = int32(j), int32(i)
 				break
@@ -108,11 +108,11 @@ func (f *forest) grow(free []int32) error {
 	f.sol.Counts.Phases++
 	frontier, paths := free, 0
 	for {
-		f.Matched(f.done)
+		f.ReportMatched(f.done)
 		f.sol.Counts.Steps++
 		for _, i := range frontier {
 			key := f.joined[i] - f.sol.U[i]
-			for j, c := range f.scan(i) {
+			for j, c := range f.scanRow(i) {
 				if c != problem.Infinity && c+key-f.sol.V[j] < f.slack[j] {
 					f.slack[j], f.parent[j] = c+key-f.sol.V[j], i
 				}
@@ -173,7 +173,7 @@ func (f *forest) augment(free []int32) (left []int32) {
 			left = append(left, i)
 			continue
 		}
-		f.flip(f.won[i], f.parent)
+		f.flipPath(f.won[i], f.parent)
 	}
 	return left
 }

@@ -32,11 +32,11 @@ func TestTreeVariants(t *testing.T) {
 				p := cases[name]
 				want := problem.Infinity
 				if s, err := reference.Solve(p, nil); err == nil {
-					if want, err = enginetest.Prove(p, s); err != nil {
+					if want, err = enginetest.CheckOptimal(p, s); err != nil {
 						t.Fatal(name, err)
 					}
 				}
-				if err := agreesOnDevice(t, d, v, p, enginetest.Start(p, r), want, 24); err != nil {
+				if err := agreesOnDevice(t, d, v, p, enginetest.FeasibleDuals(p, r), want, 24); err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
 			}
@@ -87,14 +87,14 @@ func wideCases(t *testing.T) (cases []*problem.Normal, starts []*problem.Prices,
 		solve := func() (*engine.Solution, error) { return reference.Solve(p, nil) }
 		if p.Cols > 100*p.Rows { // which it makes square
 			solve = func() (*engine.Solution, error) {
-				return SequentialTree(context.Background(), p, nil, engine.Telling{})
+				return SequentialTree(context.Background(), p, nil, engine.Reporter{})
 			}
 		}
 		sol, err := solve()
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := enginetest.Prove(p, sol)
+		want, err := enginetest.CheckOptimal(p, sol)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +158,7 @@ func solves(t *testing.T, p *problem.Normal, want int64, open func(device.Device
 	}
 	defer e.Close()
 	m := enginetest.MatrixOn(t, d, s, p)
-	err = enginetest.Agrees(p, nil, func(p *problem.Normal, start *problem.Prices) (*engine.Solution, error) {
+	err = enginetest.CheckLeastCost(p, nil, func(p *problem.Normal, start *problem.Prices) (*engine.Solution, error) {
 		sol, err := e.Solve(context.Background(), s, p, m, start)
 		if err == nil {
 			counts = sol.Counts
@@ -228,7 +228,7 @@ func agreesOnDevice(t *testing.T, d device.Device, v *device.Variant, p *problem
 		return sol, err
 	}
 	for _, from := range []*problem.Prices{nil, start} {
-		if err := enginetest.Agrees(p, from, onDevice, want); err != nil {
+		if err := enginetest.CheckLeastCost(p, from, onDevice, want); err != nil {
 			return fmt.Errorf("start %v: %w", from != nil, err)
 		}
 	}
@@ -241,15 +241,15 @@ func TestTreeSequentially(t *testing.T) {
 		for name, p := range enginetest.Cases(t, value, 100) {
 			want := problem.Infinity
 			if s, err := reference.Solve(p, nil); err == nil {
-				if want, err = enginetest.Prove(p, s); err != nil {
+				if want, err = enginetest.CheckOptimal(p, s); err != nil {
 					t.Fatal(name, err)
 				}
 			}
 			onHost := func(p *problem.Normal, start *problem.Prices) (*engine.Solution, error) {
-				return SequentialTree(context.Background(), p, start, engine.Telling{})
+				return SequentialTree(context.Background(), p, start, engine.Reporter{})
 			}
-			for _, start := range []*problem.Prices{nil, enginetest.Start(p, r)} {
-				if err := enginetest.Agrees(p, start, onHost, want); err != nil {
+			for _, start := range []*problem.Prices{nil, enginetest.FeasibleDuals(p, r)} {
+				if err := enginetest.CheckLeastCost(p, start, onHost, want); err != nil {
 					t.Errorf("%d, %s, start %v: %v", k, name, start != nil, err)
 				}
 			}

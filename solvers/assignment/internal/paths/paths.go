@@ -8,9 +8,9 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// A Space is the memory of solves, which grows as they need it. It belongs to one
+// A Workspace is the memory of solves, which grows as they need it. It belongs to one
 // goroutine at a time; the zero value is ready.
-type Space struct {
+type Workspace struct {
 	costs []int64 // scaled, row after row
 	u, v  []int64
 	col   []int32 // of a row, -1: free
@@ -35,7 +35,7 @@ func resize[T any](list []T, n int) []T {
 
 // Solve finds an optimal matching of a dense problem without a limit; false where no full matching
 // exists. The solution is in s's memory, which the next solve overwrites.
-func (s *Space) Solve(p *problem.Normal) (*engine.Solution, bool) {
+func (s *Workspace) Solve(p *problem.Normal) (*engine.Solution, bool) {
 	m, n := p.Rows, p.Cols
 	s.costs = resize(s.costs, m*n)
 	s.u, s.v, s.dist = resize(s.u, m), resize(s.v, n), resize(s.dist, n)
@@ -72,7 +72,7 @@ func (s *Space) Solve(p *problem.Normal) (*engine.Solution, bool) {
 }
 
 // scale fills in the costs, row by row, and of a square their columns' least.
-func (s *Space) scale(p *problem.Normal, m, n int) {
+func (s *Workspace) scale(p *problem.Normal, m, n int) {
 	v := s.v
 	for i := range m {
 		row := p.Scaled(i*n, (i+1)*n, s.costs[i*n:(i+1)*n])
@@ -91,7 +91,7 @@ func (s *Space) scale(p *problem.Normal, m, n int) {
 // reduceColumns has the columns' least costs for prices, gives each row the first column that is
 // free and costs it the least that it costs any, and moves what the row could lose from
 // its column's price (reduction transfer). false: a column is allowed to no row.
-func (s *Space) reduceColumns(n int) bool {
+func (s *Workspace) reduceColumns(n int) bool {
 	v := s.v
 	for _, c := range v {
 		if c >= none {
@@ -128,7 +128,7 @@ func (s *Space) reduceColumns(n int) bool {
 // bid has the free rows bid for their nearest columns (augmenting row reduction), and
 // those that lost theirs at once, as often as there are rows at most.
 // Columns that no row has keep the price 0 where they may stay unmatched.
-func (s *Space) bid(m, n int) {
+func (s *Workspace) bid(m, n int) {
 	v := s.v
 	turns := m // more of them, or none, made 300 x 300 uniform costs slower
 	waiting := s.free
@@ -182,7 +182,7 @@ func (s *Space) bid(m, n int) {
 
 // augment searches the nearest free column from a free row, raises the prices of the columns that
 // it passed, and moves the rows along the path. It is false where no free column can be reached.
-func (s *Space) augment(root, n int) bool {
+func (s *Workspace) augment(root, n int) bool {
 	v, dist, from := s.v, s.dist, s.from
 	left, done := s.left[:n], s.done[:0]
 	row := s.costs[root*n : (root+1)*n]

@@ -29,7 +29,7 @@ type Ranking struct {
 	Searches  int  // for the best matching of a subspace, each of which was checked
 }
 
-// Best lists the k best matchings of a problem, fewer where it has no more, from an
+// KBest lists the k best matchings of a problem, fewer where it has no more, from an
 // optimal solution. ctx ends it between searches: what it has found by then is the
 // beginning of the ranking, beside ctx's error. Errors of subspaces whose duals do not
 // prove their best matching wrap problem.ErrCheck.
@@ -39,17 +39,17 @@ type Ranking struct {
 //
 // A search takes time in rows times columns, an answer as many searches as there are
 // rows at the most, and memory 8 bytes times rows and columns.
-func Best(ctx context.Context, p *problem.Normal, first *engine.Solution, k int, within int64) (*Ranking, error) {
+func KBest(ctx context.Context, p *problem.Normal, first *engine.Solution, k int, within int64) (*Ranking, error) {
 	r := &ranker{p: p, width: p.Cols}
 	if p.Limit != problem.Infinity {
 		r.width += p.Rows
 	}
 	root := &space{row: -1, best: r.extended(first)}
-	fixed := r.fixed(root)
-	if err := r.check(root, root.best, fixed); err != nil {
+	fixed := r.pairsKept(root)
+	if err := r.checkOptimal(root, root.best, fixed); err != nil {
 		return nil, err
 	}
-	root.bound = r.value(root.best)
+	root.bound = r.scaledCost(root.best)
 	r.left = queue{root}
 	for len(r.left) > 0 {
 		if n := len(r.found.Matchings); n >= k {
@@ -63,7 +63,7 @@ func Best(ctx context.Context, p *problem.Normal, first *engine.Solution, k int,
 		}
 		s := heap.Pop(&r.left).(*space)
 		if s.best == nil {
-			if err := r.search(s); err != nil {
+			if err := r.solveSpace(s); err != nil {
 				return nil, err
 			}
 			continue
@@ -162,8 +162,8 @@ func (r *ranker) columns(a *answer) []int32 {
 	return out
 }
 
-// value adds the scaled costs of an answer up: MaxScaled keeps the sum within 2^60.
-func (r *ranker) value(a *answer) int64 {
+// scaledCost adds the scaled costs of an answer up: MaxScaled keeps the sum within 2^60.
+func (r *ranker) scaledCost(a *answer) int64 {
 	var sum int64
 	for i, j := range a.column {
 		if int(j) >= r.p.Cols {
@@ -178,11 +178,11 @@ func (r *ranker) value(a *answer) int64 {
 // spare reports whether some columns stay without a row.
 func (r *ranker) spare() bool { return r.width > r.p.Rows }
 
-// held are the rows and columns whose pairs a space keeps.
-type held struct{ rows, cols []bool }
+// keptPairs are the rows and columns whose pairs a space keeps.
+type keptPairs struct{ rows, cols []bool }
 
-func (r *ranker) fixed(s *space) held {
-	h := held{make([]bool, r.p.Rows), make([]bool, r.width)}
+func (r *ranker) pairsKept(s *space) keptPairs {
+	h := keptPairs{make([]bool, r.p.Rows), make([]bool, r.width)}
 	for ; s.from != nil; s = s.from {
 		for _, i := range s.from.order[:s.first] {
 			h.rows[i], h.cols[s.from.best.column[i]] = true, true
@@ -191,8 +191,8 @@ func (r *ranker) fixed(s *space) held {
 	return h
 }
 
-// costs are those of row i in a space: barred pairs are forbidden.
-func (r *ranker) costs(s *space, i int, buf []int64) []int64 {
+// rowCosts are those of row i in a space: barred pairs are forbidden.
+func (r *ranker) rowCosts(s *space, i int, buf []int64) []int64 {
 	buf = r.p.Row(i, buf[:0:r.width])[:r.width]
 	for j := r.p.Cols; j < r.width; j++ {
 		buf[j] = problem.Infinity
@@ -214,7 +214,7 @@ func (r *ranker) costs(s *space, i int, buf []int64) []int64 {
 // those whose other columns cost the most, since spaces that keep few pairs take the
 // longest to search and should not be worth it.
 func (r *ranker) cut(s *space) {
-	fixed, best := r.fixed(s), s.best
+	fixed, best := r.pairsKept(s), s.best
 	dearer := r.dearer(s, fixed)
 	for i := range int32(r.p.Rows) {
 		if !fixed.rows[i] {
@@ -247,7 +247,7 @@ func (r *ranker) cut(s *space) {
 // costs in which that row leaves its pair: the row takes another column, and its column takes
 // another row or, where some columns stay unmatched, none. Reduced costs are at least 0, and a
 // matching costs their sum more than the best. It is Infinity for a row without another column.
-func (r *ranker) dearer(s *space, fixed held) []int64 {
+func (r *ranker) dearer(s *space, fixed keptPairs) []int64 {
 	a := s.best
 	byRow, byCol := make([]int64, r.p.Rows), make([]int64, r.width)
 	for j := range byCol {
@@ -261,7 +261,7 @@ func (r *ranker) dearer(s *space, fixed held) []int64 {
 		if fixed.rows[i] {
 			continue
 		}
-		buf = r.costs(s, i, buf)
+		buf = r.rowCosts(s, i, buf)
 		least, own := problem.Infinity, int(a.column[i])
 		for j, c := range buf {
 			if c == problem.Infinity || j == own || fixed.cols[j] {
@@ -286,10 +286,10 @@ func fault(format string, args ...any) error {
 	return fmt.Errorf("%w: ranking: %s", problem.ErrCheck, fmt.Sprintf(format, args...))
 }
 
-// check holds the best matching of a space against the duals that prove it: pairs that
+// checkOptimal holds the best matching of a space against the duals that prove it: pairs that
 // the space leaves free cost at least the sum of their duals, matched ones exactly;
 // columns have duals of at most 0 where some stay without a row, and those 0.
-func (r *ranker) check(s *space, a *answer, fixed held) error {
+func (r *ranker) checkOptimal(s *space, a *answer, fixed keptPairs) error {
 	taken := make([]bool, r.width)
 	buf := make([]int64, r.width)
 	for i, j := range a.column {
@@ -300,7 +300,7 @@ func (r *ranker) check(s *space, a *answer, fixed held) error {
 		if fixed.rows[i] {
 			continue
 		}
-		if buf = r.costs(s, i, buf); buf[j] == problem.Infinity || buf[j] != a.u[i]+a.v[j] {
+		if buf = r.rowCosts(s, i, buf); buf[j] == problem.Infinity || buf[j] != a.u[i]+a.v[j] {
 			return fault("row %d, column %d: found a cost of %d units, expected duals %d and %d to add up to it", i, j, buf[j], a.u[i], a.v[j])
 		}
 		for k, c := range buf {

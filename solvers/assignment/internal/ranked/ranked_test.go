@@ -91,7 +91,7 @@ func TestBestAgainstAllMatchings(t *testing.T) {
 		if n%10 == 0 {
 			k = len(want) + 1
 		}
-		r, err := Best(context.Background(), p, first, k, 0)
+		r, err := KBest(context.Background(), p, first, k, 0)
 		if err != nil {
 			t.Fatalf("instance %d: %v", n, err)
 		}
@@ -157,7 +157,7 @@ func TestWrongDuals(t *testing.T) {
 		{Column: []int32{1, 0}, Prices: problem.Prices{U: []int64{5, 5}, V: []int64{0, 0}}}, // not optimal
 		{Column: []int32{0, 1}, Prices: problem.Prices{U: []int64{1, 0}, V: []int64{0, 0}}}, // not tight
 	} {
-		if _, err := Best(context.Background(), p, &s, 2, 0); !errors.Is(err, problem.ErrCheck) {
+		if _, err := KBest(context.Background(), p, &s, 2, 0); !errors.Is(err, problem.ErrCheck) {
 			t.Errorf("%v: found %v, expected an error of the check", s, err)
 		}
 	}
@@ -179,7 +179,7 @@ func TestEnded(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if r, err := Best(ctx, p, first, 6, 0); !errors.Is(err, context.Canceled) || r == nil || r.Complete {
+	if r, err := KBest(ctx, p, first, 6, 0); !errors.Is(err, context.Canceled) || r == nil || r.Complete {
 		t.Errorf("found %+v, %v", r, err)
 	}
 }

@@ -21,14 +21,14 @@ type pathSearch struct {
 	via  int32   // the column by which nobody was reached
 }
 
-// search finds the best matching of a space. It begins with the duals of the matching that the
+// solveSpace finds the best matching of a space. It begins with the duals of the matching that the
 // space was cut from, which stay feasible because a space only bars pairs. One row is without a
 // pair and one column free; a shortest path between them completes the matching. A space without a
 // matching is dropped.
-func (r *ranker) search(s *space) error {
+func (r *ranker) solveSpace(s *space) error {
 	old := s.from.best
 	a := &answer{column: slices.Clone(old.column), u: slices.Clone(old.u), v: slices.Clone(old.v)}
-	fixed := r.fixed(s)
+	fixed := r.pairsKept(s)
 	rowOf := slices.Repeat([]int32{nobody}, r.width)
 	for i, j := range a.column {
 		rowOf[j] = int32(i)
@@ -51,17 +51,17 @@ func (r *ranker) search(s *space) error {
 			break
 		}
 	}
-	if err := r.check(s, a, fixed); err != nil {
+	if err := r.checkOptimal(s, a, fixed); err != nil {
 		return err
 	}
-	s.best, s.bound = a, r.value(a)
+	s.best, s.bound = a, r.scaledCost(a)
 	heap.Push(&r.left, s)
 	return nil
 }
 
 // shortest searches from the row of a space for a free column, in the manner of Dijkstra; false
 // where no path exists.
-func (r *ranker) shortest(s *space, a *answer, fixed held, rowOf []int32, free int32) (*pathSearch, bool) {
+func (r *ranker) shortest(s *space, a *answer, fixed keptPairs, rowOf []int32, free int32) (*pathSearch, bool) {
 	d := &pathSearch{dist: slices.Repeat([]int64{problem.Infinity}, r.width), from: make([]int32, r.width), done: slices.Clone(fixed.cols)}
 	buf := make([]int64, r.width)
 	reached := false // columns without a row
@@ -69,7 +69,7 @@ func (r *ranker) shortest(s *space, a *answer, fixed held, rowOf []int32, free i
 		d.rows, d.at = append(d.rows, i), append(d.at, length)
 		best, at := int64(problem.Infinity), -1
 		if i != nobody {
-			buf = r.costs(s, int(i), buf)
+			buf = r.rowCosts(s, int(i), buf)
 		}
 		for j, known := range d.dist {
 			if d.done[j] {
@@ -107,7 +107,7 @@ func (r *ranker) shortest(s *space, a *answer, fixed held, rowOf []int32, free i
 }
 
 // update makes the duals prove the matching that a path of a length leads to.
-func (d *pathSearch) update(a *answer, fixed held, rowOf []int32, length int64) {
+func (d *pathSearch) update(a *answer, fixed keptPairs, rowOf []int32, length int64) {
 	shift := int64(0) // of the dual of columns without a row's place, which stays 0
 	for k, i := range d.rows {
 		more := length - d.at[k]

@@ -19,17 +19,17 @@ import (
 // of zero cost stand for columns left unmatched and, with a limit, a column of
 // its own for each row left unmatched.
 func Solve(p *problem.Normal, start *problem.Prices) (*engine.Solution, error) {
-	return SolveUntil(context.Background(), p, start, engine.Telling{})
+	return SolveUntil(context.Background(), p, start, engine.Reporter{})
 }
 
 // SolveUntil is Solve that ctx ends between rows, without a matching, and that tells how many rows are matched.
-func SolveUntil(ctx context.Context, p *problem.Normal, start *problem.Prices, tell engine.Telling) (*engine.Solution, error) {
+func SolveUntil(ctx context.Context, p *problem.Normal, start *problem.Prices, tell engine.Reporter) (*engine.Solution, error) {
 	s := squareOf(p, start)
 	for row := range s.n {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		tell.Matched(min(row, p.Rows))
+		tell.ReportMatched(min(row, p.Rows))
 		if tree := s.augment(row); tree != nil {
 			return nil, &engine.Infeasible{Rows: tree}
 		}

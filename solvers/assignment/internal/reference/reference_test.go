@@ -42,7 +42,7 @@ func exhaustive(p *problem.Normal) int64 {
 func TestReferenceIsOptimal(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 1))
 	for k := range 1000 {
-		inst, err := enginetest.Random(r, 7)
+		inst, err := enginetest.RandomProblem(r, 7)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,8 +51,8 @@ func TestReferenceIsOptimal(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := exhaustive(p)
-		for _, start := range []*problem.Prices{nil, enginetest.Start(p, r)} {
-			if err := enginetest.Agrees(p, start, Solve, want); err != nil {
+		for _, start := range []*problem.Prices{nil, enginetest.FeasibleDuals(p, r)} {
+			if err := enginetest.CheckLeastCost(p, start, Solve, want); err != nil {
 				t.Fatalf("instance %d (%d x %d, %s, start %v): %v", k, p.Rows, p.Cols, inst.Type, start != nil, err)
 			}
 		}

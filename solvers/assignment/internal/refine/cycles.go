@@ -15,7 +15,7 @@ import (
 // The graph has a node a row, and one for nobody: row i leads to the row that has the column of a
 // pair of i, or to nobody where it is free. Nobody leads to the rows whose columns may become free,
 // and to the unmatched ones; rows that may be left out lead to nobody.
-func (r *round) prune(near func(*pair) bool, reach float64, left func(i int) bool) {
+func (r *undecidedPart) prune(near func(*residualPair) bool, reach float64, left func(i int) bool) {
 	nobody := int32(r.rows)
 	next := make([]int32, 0, len(r.pairs)) // successors, by rows
 	from := make([]int, r.rows+2)
@@ -40,15 +40,15 @@ func (r *round) prune(near func(*pair) bool, reach float64, left func(i int) boo
 	from[r.rows+1] = len(next)
 	part, size := components(next, from)
 	alive := func(i int) bool { return size[part[i]] > 1 }
-	r.compact(alive, func(x *pair) bool {
+	r.compact(alive, func(x *residualPair) bool {
 		return x.col == r.match[x.row] || part[r.successor(x)] == part[x.row] && near(x)
 	})
 }
 
-// acyclic reports whether no alternating cycle of near pairs exists, for a problem without a limit:
+// noAlternatingCycle reports whether no alternating cycle of near pairs exists, for a problem without a limit:
 // the graph of prune has none, as rows that lead nowhere can be taken away until none is left. This
 // is the usual case, and the quick one.
-func acyclic(p *problem.Normal, column []int32, v []int64, near []problem.Pair) bool {
+func noAlternatingCycle(p *problem.Normal, column []int32, v []int64, near []problem.Pair) bool {
 	g := graphs.Get().(*graph)
 	defer graphs.Put(g)
 	nobody := int32(p.Rows)
@@ -111,7 +111,7 @@ func acyclic(p *problem.Normal, column []int32, v []int64, near []problem.Pair) 
 	return len(done) == p.Rows+1
 }
 
-// A graph is the memory of acyclic, which solves take again: of many rows the pages of new memory
+// A graph is the memory of noAlternatingCycle, which solves take again: of many rows the pages of new memory
 // take as long as the rest.
 type graph struct{ owner, from, to, leads, first, enter, done []int32 }
 
@@ -127,7 +127,7 @@ func resized(list *[]int32, n int) []int32 {
 }
 
 // successor is the row that has a pair's column, or nobody.
-func (r *round) successor(x *pair) int32 {
+func (r *undecidedPart) successor(x *residualPair) int32 {
 	if k := r.owner[x.col]; k >= 0 {
 		return k
 	}
@@ -135,9 +135,9 @@ func (r *round) successor(x *pair) int32 {
 }
 
 // compact keeps the rows of alive, the pairs of keep among theirs, and the columns of these.
-func (r *round) compact(alive func(int) bool, keep func(*pair) bool) {
+func (r *undecidedPart) compact(alive func(int) bool, keep func(*residualPair) bool) {
 	rank := slices.Repeat([]int32{-1}, len(r.col)) // new numbers of columns
-	next := round{shift: r.shift, unit: r.unit, limit: r.limit, bound: r.bound, rest: r.rest, start: []int{0}}
+	next := undecidedPart{shift: r.shift, unit: r.unit, limit: r.limit, bound: r.bound, rest: r.rest, start: []int{0}}
 	next.pairs = r.pairs[:0] // they move forward alone
 	number := func(j int32) int32 {
 		if rank[j] < 0 {
@@ -174,7 +174,7 @@ func (r *round) compact(alive func(int) bool, keep func(*pair) bool) {
 			next.low = append(next.low, r.low[i])
 		}
 	}
-	next.rows, next.owner = len(next.row), owners(next.match, len(next.col))
+	next.rows, next.owner = len(next.row), rowsOfColumns(next.match, len(next.col))
 	next.loose = next.limit || len(next.col) > next.rows
 	*r = next
 }

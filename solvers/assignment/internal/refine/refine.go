@@ -42,16 +42,16 @@ type Outcome struct {
 // A Splitter is Normal.Split.
 type Splitter func(i, j int) (units int64, rest float64)
 
-// Exact refines column and duals, an optimal matching of p's scaled costs, from the unmatched pairs
+// RefineExactly refines column and duals, an optimal matching of p's scaled costs, from the unmatched pairs
 // whose slack is at most p.Rows+1 units, in p's rows and columns. An error of solve ends it: the outcome is
 // then the best matching so far with its gap.
-func Exact(ctx context.Context, p *problem.Normal, column []int32, duals problem.Prices, near []problem.Pair, split Splitter, solve Solver) (Outcome, error) {
+func RefineExactly(ctx context.Context, p *problem.Normal, column []int32, duals problem.Prices, near []problem.Pair, split Splitter, solve Solver) (Outcome, error) {
 	out := Outcome{Column: column}
-	if p.Limit == problem.Infinity && acyclic(p, column, duals.V, near) {
+	if p.Limit == problem.Infinity && noAlternatingCycle(p, column, duals.V, near) {
 		return out, nil
 	}
 	r := newRound(p, column, duals, near)
-	r.prune(func(*pair) bool { return true }, float64(r.rows), func(i int) bool { return r.out[i] <= int64(r.rows)+1 })
+	r.prune(func(*residualPair) bool { return true }, float64(r.rows), func(i int) bool { return r.out[i] <= int64(r.rows)+1 })
 	r.split(split, duals)
 	for {
 		gap := r.narrow()
@@ -90,10 +90,12 @@ func Exact(ctx context.Context, p *problem.Normal, column []int32, duals problem
 }
 
 // units are a number of units in the instance's costs, rounded up.
-func (r *round) units(x float64) float64 { return math.Nextafter(math.Ldexp(x, -r.shift), math.Inf(1)) }
+func (r *undecidedPart) units(x float64) float64 {
+	return math.Nextafter(math.Ldexp(x, -r.shift), math.Inf(1))
+}
 
 // write is column with the matching of the rows of r.
-func (r *round) write(column []int32) []int32 {
+func (r *undecidedPart) write(column []int32) []int32 {
 	column = slices.Clone(column)
 	for i, j := range r.match {
 		if j >= 0 {
@@ -104,16 +106,16 @@ func (r *round) write(column []int32) []int32 {
 	return column
 }
 
-// A round is the part of a problem whose matching is not yet known to be the only optimum: rows and
+// An undecidedPart is the part of a problem whose matching is not yet known to be the only optimum: rows and
 // columns in alternating cycles of near pairs, numbered from 0.
-type round struct {
+type undecidedPart struct {
 	shift    int     // units are 2^-shift of the costs
 	unit     float64 // 2^shift, 0 where no float64 is that
 	rows     int
-	row, col []int32 // their numbers in the normal problem
-	match    []int32 // of each row, -1: left unmatched
-	owner    []int32 // of each column, -1: free
-	pairs    []pair  // by rows: those of row i are pairs[start[i]:start[i+1]]
+	row, col []int32        // their numbers in the normal problem
+	match    []int32        // of each row, -1: left unmatched
+	owner    []int32        // of each column, -1: free
+	pairs    []residualPair // by rows: those of row i are pairs[start[i]:start[i+1]]
 	start    []int
 	low      []float64 // of each row: its least residual, in units
 
@@ -125,19 +127,19 @@ type round struct {
 	out   []int64 // bound less the duals of the rows
 }
 
-// A pair is an allowed pair and its exact residual cost: slack units and rest of the costs.
-type pair struct {
+// A residualPair is an allowed pair and its exact residual cost: slack units and rest of the costs.
+type residualPair struct {
 	row, col int32
 	slack    int64
 	rest     float64
 }
 
 // newRound takes all rows and columns of a problem.
-func newRound(p *problem.Normal, column []int32, duals problem.Prices, near []problem.Pair) *round {
+func newRound(p *problem.Normal, column []int32, duals problem.Prices, near []problem.Pair) *undecidedPart {
 	shift := math.Ilogb(p.Unit())
-	r := &round{shift: shift, unit: unitOf(shift), rows: p.Rows, match: column, limit: p.Limit != problem.Infinity}
+	r := &undecidedPart{shift: shift, unit: unitOf(shift), rows: p.Rows, match: column, limit: p.Limit != problem.Infinity}
 	r.loose = r.limit || p.Rows < p.Cols
-	r.row, r.col, r.owner = count(p.Rows), count(p.Cols), owners(column, p.Cols)
+	r.row, r.col, r.owner = count(p.Rows), count(p.Cols), rowsOfColumns(column, p.Cols)
 	r.start = make([]int, p.Rows+1)
 	for _, x := range near {
 		r.start[x.Row+1]++
@@ -148,16 +150,16 @@ func newRound(p *problem.Normal, column []int32, duals problem.Prices, near []pr
 		}
 		r.start[i+1] += r.start[i]
 	}
-	r.pairs = make([]pair, r.start[p.Rows])
+	r.pairs = make([]residualPair, r.start[p.Rows])
 	at := slices.Clone(r.start)
 	for i, j := range column {
 		if j >= 0 {
-			r.pairs[at[i]] = pair{row: int32(i), col: j}
+			r.pairs[at[i]] = residualPair{row: int32(i), col: j}
 			at[i]++
 		}
 	}
 	for _, x := range near {
-		r.pairs[at[x.Row]] = pair{row: x.Row, col: x.Col}
+		r.pairs[at[x.Row]] = residualPair{row: x.Row, col: x.Col}
 		at[x.Row]++
 	}
 	if r.loose {
@@ -186,7 +188,7 @@ func count(n int) []int32 {
 	return list
 }
 
-func owners(column []int32, cols int) []int32 {
+func rowsOfColumns(column []int32, cols int) []int32 {
 	owner := slices.Repeat([]int32{-1}, cols)
 	for i, j := range column {
 		if j >= 0 {
@@ -197,7 +199,7 @@ func owners(column []int32, cols int) []int32 {
 }
 
 // split computes the exact residuals of the pairs from the costs of the problem.
-func (r *round) split(split Splitter, duals problem.Prices) {
+func (r *undecidedPart) split(split Splitter, duals problem.Prices) {
 	for k := range r.pairs {
 		x := &r.pairs[k]
 		i, j := r.row[x.row], r.col[x.col]
@@ -207,10 +209,10 @@ func (r *round) split(split Splitter, duals problem.Prices) {
 }
 
 // cost is a pair's residual in units, rounded once.
-func (r *round) cost(x *pair) float64 { return float64(x.slack) + r.inUnits(x.rest) }
+func (r *undecidedPart) cost(x *residualPair) float64 { return float64(x.slack) + r.inUnits(x.rest) }
 
 // inUnits is a part of a cost in units.
-func (r *round) inUnits(x float64) float64 {
+func (r *undecidedPart) inUnits(x float64) float64 {
 	if r.unit != 0 {
 		return x * r.unit
 	}
@@ -230,7 +232,7 @@ const tiny = 0x1p-1000
 
 // narrow keeps the pairs that an optimal matching may have, and returns the gap in units, rounded
 // up: how much the matching may cost more than the best.
-func (r *round) narrow() float64 {
+func (r *undecidedPart) narrow() float64 {
 	limit := r.inUnits(r.rest)
 	r.low = make([]float64, r.rows)
 	tight, most := true, int64(0)
@@ -251,14 +253,14 @@ func (r *round) narrow() float64 {
 	if !tight { // costs of pairs with slack are rounded to 53 bits
 		reach += float64(most+2) * 0x1p-50
 	}
-	r.prune(func(x *pair) bool { return float64(x.slack)+(r.inUnits(x.rest)-r.low[x.row]) <= reach },
+	r.prune(func(x *residualPair) bool { return float64(x.slack)+(r.inUnits(x.rest)-r.low[x.row]) <= reach },
 		reach, func(i int) bool { return float64(r.out[i])+(limit-r.low[i]) <= reach })
 	return gap
 }
 
 // spans reports whether residuals differ so much that units for the largest would not tell apart
 // those that every matching needs: the largest of the least residuals of rows and of columns.
-func (r *round) spans() bool {
+func (r *undecidedPart) spans() bool {
 	least, largest := slices.Repeat([]float64{math.Inf(1)}, len(r.col)), 0.0
 	for k := range r.pairs {
 		x := &r.pairs[k]
@@ -275,14 +277,14 @@ func (r *round) spans() bool {
 
 // level replaces the matching by one whose largest residual is least, where its gap is less, and
 // reports whether it did. The pairs of such a matching may have slack.
-func (r *round) level(ctx context.Context, gap float64) (bool, error) {
+func (r *undecidedPart) level(ctx context.Context, gap float64) (bool, error) {
 	inst := instance(r.rows, len(r.col), r.pairs, r.start, r.cost)
 	s, err := bottleneck.Solve(ctx, inst)
 	if err != nil {
 		return false, err
 	}
 	other := *r
-	other.match, other.owner = s.Column, owners(s.Column, len(r.col))
+	other.match, other.owner = s.Column, rowsOfColumns(s.Column, len(r.col))
 	if other.gap() >= gap {
 		return false, nil
 	}
@@ -291,8 +293,8 @@ func (r *round) level(ctx context.Context, gap float64) (bool, error) {
 }
 
 // whole reports whether no residual has a rest: a matching of pairs without slack is optimal then.
-func (r *round) whole() bool {
-	return (!r.limit || r.rest == 0) && !slices.ContainsFunc(r.pairs, func(x pair) bool { return x.rest != 0 })
+func (r *undecidedPart) whole() bool {
+	return (!r.limit || r.rest == 0) && !slices.ContainsFunc(r.pairs, func(x residualPair) bool { return x.rest != 0 })
 }
 
 // residual makes the instance of the next round, in the finest units for which residuals fit, and
@@ -301,7 +303,7 @@ func (r *round) whole() bool {
 // A column of a dual below -most is in every optimal matching: there it makes its pairs cheaper by
 // most alone, and so does a row that no optimal matching leaves out. The limit becomes an integer
 // that a float64 holds.
-func (r *round) residual() (*round, *problem.Instance, error) {
+func (r *undecidedPart) residual() (*undecidedPart, *problem.Instance, error) {
 	shift, slack, err := r.finer()
 	if err != nil {
 		return nil, nil, err
@@ -339,7 +341,7 @@ func (r *round) residual() (*round, *problem.Instance, error) {
 		}
 		x.slack, x.rest = units, rest
 	}
-	inst := instance(r.rows, max(len(r.col), r.rows), next.pairs, r.start, func(x *pair) int64 { return x.slack })
+	inst := instance(r.rows, max(len(r.col), r.rows), next.pairs, r.start, func(x *residualPair) int64 { return x.slack })
 	if r.limit {
 		l := float64(next.bound)
 		inst.Limit = &l
@@ -349,7 +351,7 @@ func (r *round) residual() (*round, *problem.Instance, error) {
 
 // finer is the shift of the next round's units, and the units of this one by which a column or row
 // that every optimal matching has stays dearer to leave out than the gap.
-func (r *round) finer() (shift int, slack float64, err error) {
+func (r *undecidedPart) finer() (shift int, slack float64, err error) {
 	most, large, grain := int64(0), math.Abs(r.rest), problem.LowestBit(r.rest)
 	for k := range r.pairs {
 		x := &r.pairs[k]
@@ -382,7 +384,7 @@ func exponent(x float64) int {
 
 // gap is the sum of the rows' own residuals less the least ones, and of what free columns cost more
 // than their duals say, rounded up.
-func (r *round) gap() float64 {
+func (r *undecidedPart) gap() float64 {
 	sum := 0.0
 	for i := range r.rows {
 		own := r.inUnits(r.rest)
@@ -406,7 +408,7 @@ func (r *round) gap() float64 {
 }
 
 // instance makes an instance of pairs and their costs: sparse where they are few.
-func instance[T problem.Number](rows, cols int, pairs []pair, start []int, cost func(*pair) T) *problem.Instance {
+func instance[T problem.Number](rows, cols int, pairs []residualPair, start []int, cost func(*residualPair) T) *problem.Instance {
 	inst := &problem.Instance{Rows: rows, Cols: cols, Source: "residual costs"}
 	if len(pairs) > 8*cols && len(pairs) > rows*cols/4 {
 		costs := slices.Repeat([]T{problem.Forbidden[T](false)}, rows*cols)
@@ -421,7 +423,7 @@ func instance[T problem.Number](rows, cols int, pairs []pair, start []int, cost 
 	costs := make([]T, len(pairs))
 	for i := range rows {
 		row := pairs[start[i]:start[i+1]]
-		slices.SortFunc(row, func(a, b pair) int { return int(a.col) - int(b.col) })
+		slices.SortFunc(row, func(a, b residualPair) int { return int(a.col) - int(b.col) })
 		for k := range row {
 			inst.Sparse.Col[start[i]+k], costs[start[i]+k] = row[k].col, cost(&row[k])
 		}
@@ -432,12 +434,12 @@ func instance[T problem.Number](rows, cols int, pairs []pair, start []int, cost 
 }
 
 // take takes over the optimal matching and duals of the costs that the pairs have.
-func (r *round) take(match []int32, d problem.Duals) {
+func (r *undecidedPart) take(match []int32, d problem.Duals) {
 	for k := range r.pairs {
 		x := &r.pairs[k]
 		x.slack -= d.U[x.row] + d.V[x.col]
 	}
-	r.match, r.owner = match, owners(match, len(r.col))
+	r.match, r.owner = match, rowsOfColumns(match, len(r.col))
 	if r.loose {
 		r.v = d.V[:len(r.col)]
 	}

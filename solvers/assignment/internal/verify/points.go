@@ -46,7 +46,7 @@ func OpenPointsVariant(d device.Device, v *device.Variant, p *problem.Normal) (_
 			err = errors.Join(err, c.Close())
 		}
 	}()
-	if err = c.take(d); err != nil {
+	if err = c.allocate(d); err != nil {
 		return nil, err
 	}
 	s, err := d.NewStream()

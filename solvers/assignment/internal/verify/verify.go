@@ -52,14 +52,14 @@ func Open(d device.Device, v *device.Variant, rows, cols int) (*Checker, error) 
 	}
 	c := &Checker{kernels: k, variant: v, name: fmt.Sprintf("%s, %s %s", d.Facts(), assignment.Check.Name, v.Label), Rows: rows, Cols: cols}
 	c.scope.Keep(k)
-	if err := c.take(d); err != nil {
+	if err := c.allocate(d); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
 }
 
-// take allocates the memory for the answer and the findings.
-func (c *Checker) take(d device.Device) (err error) {
+// allocate allocates the memory for the answer and the findings.
+func (c *Checker) allocate(d device.Device) (err error) {
 	c.image = make([]byte, 8*(c.Rows+c.Cols+assignment.CheckWordWords)+4*c.Rows)
 	if c.Words, err = c.scope.Alloc(d, c.near()+8*(1+assignment.CheckNear*int64(c.Rows))); err != nil {
 		return fmt.Errorf("certificate of %d x %d pairs: %w", c.Rows, c.Cols, err)
@@ -128,7 +128,7 @@ func CheckParts(ctx context.Context, p *problem.Normal, shards []Shard, sol *eng
 	}
 	total := NewFindings()
 	for _, h := range shards {
-		if err := h.Collect(&total); err != nil {
+		if err := h.CollectFindings(&total); err != nil {
 			return cert, nil, fmt.Errorf("certificate: %w", err)
 		}
 	}
@@ -136,8 +136,8 @@ func CheckParts(ctx context.Context, p *problem.Normal, shards []Shard, sol *eng
 	if err != nil {
 		return cert, nil, fmt.Errorf("certificate: %w", err)
 	}
-	total.Fill(p, &cert)
-	if err := total.Judge(p, sol); err != nil || cert.Rounded == 0 || p.Instance.Type.Integer() {
+	total.FillCertificate(p, &cert)
+	if err := total.CheckOptimal(p, sol); err != nil || cert.Rounded == 0 || p.Instance.Type.Integer() {
 		return cert, nil, err
 	}
 	near := []problem.Pair{}
@@ -238,8 +238,8 @@ func (h *Shard) owners(p *problem.Normal, sol *engine.Solution) error {
 	return h.Stream.Upload(h.Words, off, device.Bytes(owner))
 }
 
-// Collect adds a shard's words to those of all.
-func (h *Shard) Collect(total *Findings) error {
+// CollectFindings adds a shard's words to those of all.
+func (h *Shard) CollectFindings(total *Findings) error {
 	words := make([]byte, 8*assignment.CheckWordWords)
 	if err := h.Stream.Download(words, h.Words, int64(8*(h.Rows+h.Cols))); err != nil {
 		return err
@@ -254,7 +254,7 @@ func (h *Shard) Collect(total *Findings) error {
 	if x := &own[assignment.CheckWordFirstRow]; *x != none {
 		*x += uint64(h.First) * assignment.CheckRowFaultRowFaults
 	}
-	total.Join(own)
+	total.Merge(own)
 	return nil
 }
 
@@ -288,8 +288,8 @@ func (h *Shard) listed(near []problem.Pair) ([]problem.Pair, error) {
 	return near, nil
 }
 
-// Join adds the findings on other rows.
-func (found *Findings) Join(others Findings) {
+// Merge adds the findings on other rows.
+func (found *Findings) Merge(others Findings) {
 	for w, x := range others {
 		if w < assignment.CheckWordFirstEntry {
 			found[w] += x
@@ -299,8 +299,8 @@ func (found *Findings) Join(others Findings) {
 	}
 }
 
-// Fill writes the counts into a certificate.
-func (found *Findings) Fill(p *problem.Normal, cert *problem.Certificate) {
+// FillCertificate writes the counts into a certificate.
+func (found *Findings) FillCertificate(p *problem.Normal, cert *problem.Certificate) {
 	cert.Pairs = int64(p.Rows)*int64(p.Cols) - int64(found[assignment.CheckWordForbidden])
 	cert.Primal, cert.Dual = sumText(found[assignment.CheckWordPrimal:]), sumText(found[assignment.CheckWordDual:])
 	cert.Rounded = int64(found[assignment.CheckWordRounded]) + p.Lost
@@ -330,9 +330,9 @@ var (
 	}
 )
 
-// Judge is nil where the findings prove sol optimal. Else its error wraps ErrCheck and names the
+// CheckOptimal is nil where the findings prove sol optimal. Else its error wraps ErrCheck and names the
 // first violation.
-func (found *Findings) Judge(p *problem.Normal, sol *engine.Solution) error {
+func (found *Findings) CheckOptimal(p *problem.Normal, sol *engine.Solution) error {
 	var wrong []string
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	row, column := "row", "column"

@@ -127,7 +127,7 @@ func TestCheckAccepts(t *testing.T) {
 			c := openChecker(t, d, v, shape[0], shape[1])
 			for seed, limited := range []bool{false, true} {
 				for _, maximize := range []bool{false, true} {
-					p := draw.Plant(value, shape[0], shape[1], maximize, limited, uint64(seed))
+					p := draw.DrawPlanted(value, shape[0], shape[1], maximize, limited, uint64(seed))
 					if err := c.run(t, p); err != nil {
 						t.Errorf("%s, %v, limit %v, maximise %v: %v", value, shape, limited, maximize, err)
 						continue
@@ -177,7 +177,7 @@ func TestCheckFindsCorruption(t *testing.T) {
 		{name: "no such column", corrupt: func(p *draw.Planted) { p.Solution.Column[9] = cols }, want: "1 rows, the first 9 (from 0, column 45"},
 		{name: "a negative column", corrupt: func(p *draw.Planted) { p.Solution.Column[9] = -2 }, want: "its column does not exist"},
 		{name: "an unmatched row", corrupt: func(p *draw.Planted) { p.Solution.Column[35] = -1 }, want: "1 rows, the first 35 (from 0, column -1"},
-		{name: "an unmatched column's dual", corrupt: func(p *draw.Planted) { p.Solution.V[p.Free()] = -1 }, want: "it is unmatched and its dual is not zero"},
+		{name: "an unmatched column's dual", corrupt: func(p *draw.Planted) { p.Solution.V[p.FreeColumn()] = -1 }, want: "it is unmatched and its dual is not zero"},
 		{name: "a positive dual", corrupt: func(p *draw.Planted) {
 			j := p.Solution.Column[4]
 			p.Solution.U[4] += p.Solution.V[j] - 5
@@ -212,7 +212,7 @@ func TestCheckFindsCorruption(t *testing.T) {
 			c = openChecker(t, d, v, 15, cols)
 			c.second = openChecker(t, d, v, rows-15, cols)
 		}
-		if err := c.run(t, draw.Plant(value, rows, cols, false, n%2 == 0, 77)); err != nil {
+		if err := c.run(t, draw.DrawPlanted(value, rows, cols, false, n%2 == 0, 77)); err != nil {
 			t.Errorf("%s: %v", value, err)
 		}
 		for i, k := range list {
@@ -220,7 +220,7 @@ func TestCheckFindsCorruption(t *testing.T) {
 				continue
 			}
 			for _, maximize := range []bool{false, true} {
-				p := draw.Plant(value, rows, cols, maximize, k.limited, uint64(i))
+				p := draw.DrawPlanted(value, rows, cols, maximize, k.limited, uint64(i))
 				k.corrupt(p)
 				if err := c.run(t, p); err == nil || !strings.Contains(err.Error(), k.want) {
 					t.Errorf("%s, %s, maximise %v: found %v, expected %q", value, k.name, maximize, err, k.want)
@@ -237,7 +237,7 @@ func TestCheckOfShiftedDuals(t *testing.T) {
 	v := checkVariant(t, "block=128,rows=32,flight=8", problem.Int32)
 	for _, cols := range []int{24, 25} {
 		c := openChecker(t, d, v, 24, cols)
-		p := draw.Plant(problem.Int32, 24, cols, false, false, 5)
+		p := draw.DrawPlanted(problem.Int32, 24, cols, false, false, 5)
 		for i := range p.Solution.U {
 			p.Solution.U[i] += 1000
 		}
@@ -263,7 +263,7 @@ func TestRoundedLimitLeavesAGap(t *testing.T) {
 			t.Fatal(err)
 		}
 		var cert problem.Certificate
-		new(Findings).Fill(p, &cert)
+		new(Findings).FillCertificate(p, &cert)
 		if cert.Exact != (inst.Limit == nil) || !cert.Exact && cert.Gap < 2-limit {
 			t.Errorf("a limit %v: exact %v, a gap of %g", inst.Limit != nil, cert.Exact, cert.Gap)
 		}
@@ -277,7 +277,7 @@ func TestCheckRounds(t *testing.T) {
 		c := openChecker(t, d, checkVariant(t, "block=256,rows=32,flight=4", value), 1, 1)
 		for _, scale := range []float64{1, 1.0 / 1024, 1 << 30, -1, 0x1p-40} { // 2^k, to maximise where negative
 			for _, x := range []float64{0, 0.5, 1.5, 2.5, -0.5, -1.5, 0.49999997, 3.75, 1e6 + 0.5, 1025, 1536, 512, -2560, 0x1p-149, 0x1p-1074, 7e8} {
-				p := draw.Plant(value, 1, 1, false, false, 1)
+				p := draw.DrawPlanted(value, 1, 1, false, false, 1)
 				p.Scale, p.Exact, p.Instance.Maximize = scale, false, scale < 0
 				setCost(p, 0, 0, x*scale)
 				cost := p.Instance.F64
@@ -304,7 +304,7 @@ func TestCheckAddsUpBeyond64Bits(t *testing.T) {
 	d := emulatedtest.Open(t)
 	const n = 40
 	c := openChecker(t, d, checkVariant(t, "block=256,rows=32,flight=4", problem.Int64), n, n)
-	p := draw.Plant(problem.Int64, n, n, false, false, 3)
+	p := draw.DrawPlanted(problem.Int64, n, n, false, false, 3)
 	for i := range p.Solution.U {
 		p.Solution.U[i] = -1 << 60
 		p.Solution.V[i] = -1 << 59
@@ -327,7 +327,7 @@ func TestCheckVariants(t *testing.T) {
 	for _, v := range emulatedtest.Variants(f) {
 		value := problem.Value(f.Value(v, "value"))
 		c := openChecker(t, d, v, 50, 52)
-		p := draw.Plant(value, 50, 52, false, false, 9)
+		p := draw.DrawPlanted(value, 50, 52, false, false, 9)
 		if err := c.run(t, p); err != nil {
 			t.Errorf("%s: %v", v.Label, err)
 		}
@@ -348,7 +348,7 @@ func TestCheckAgreesWithTheHost(t *testing.T) {
 		for _, shape := range [][2]int{{9, 9}, {8, 12}} {
 			c := openChecker(t, d, checkVariant(t, "block=256,rows=32,flight=4", value), shape[0], shape[1])
 			for range 60 {
-				p := draw.Plant(value, shape[0], shape[1], r.IntN(2) == 0, r.IntN(3) == 0, r.Uint64())
+				p := draw.DrawPlanted(value, shape[0], shape[1], r.IntN(2) == 0, r.IntN(3) == 0, r.Uint64())
 				for range 1 + r.IntN(2) {
 					i, j := r.IntN(p.Rows), r.IntN(p.Cols)
 					delta := r.Int64N(5) - 2
@@ -404,7 +404,7 @@ func TestJudgeOfPoison(t *testing.T) {
 		for k := range found {
 			found[k] = poison
 		}
-		if err := found.Judge(p, sol); !errors.Is(err, problem.ErrCheck) || !strings.Contains(err.Error(), "the check itself is wrong") {
+		if err := found.CheckOptimal(p, sol); !errors.Is(err, problem.ErrCheck) || !strings.Contains(err.Error(), "the check itself is wrong") {
 			t.Errorf("words of %#x: %v", poison, err)
 		}
 	}

@@ -63,7 +63,7 @@ func writeMarked[T problem.Number](w io.Writer, values []T, sizes problem.Sizes,
 // readSizes reads a file's second array, the sizes of blocks; 0 where the file ends.
 func readSizes(r *bufio.Reader) (problem.Sizes, error) {
 	if head, _ := r.Peek(len(npy.Magic)); string(head) != npy.Magic {
-		return 0, npy.End(r)
+		return 0, npy.ExpectEnd(r)
 	}
 	h, err := npy.ReadHeader(r)
 	if err != nil {
@@ -83,7 +83,7 @@ func readSizes(r *bufio.Reader) (problem.Sizes, error) {
 		}
 		sizes |= 1 << k
 	}
-	return sizes, npy.End(r)
+	return sizes, npy.ExpectEnd(r)
 }
 
 // covers checks that the values read are the table of an instance's best partitions, and restricts

@@ -71,7 +71,7 @@ type looseEntry struct {
 }
 
 func readJSON(r io.Reader, name string, opts ReadOptions) (*problem.Instance, error) {
-	t := &jsonTable{table: newTable(name, opts), lines: &lineReader{r: formats.Literals(r)}}
+	t := &jsonTable{table: newTable(name, opts), lines: &lineReader{r: formats.JSONLiterals(r)}}
 	t.dec = json.NewDecoder(t.lines)
 	t.lines.offset = t.dec.InputOffset
 	t.dec.UseNumber()

@@ -70,7 +70,7 @@ func readCSV(r io.Reader, name string, opts ReadOptions) (*problem.Instance, err
 			return nil, err
 		}
 		if top {
-			delimiter, is, err := csv.Separator(row)
+			delimiter, is, err := csv.ReadSeparator(row)
 			if err != nil {
 				return nil, in.Errorf("%w", err)
 			}
@@ -79,8 +79,8 @@ func readCSV(r io.Reader, name string, opts ReadOptions) (*problem.Instance, err
 				continue
 			}
 		}
-		if csv.Passed(row, "#", first) {
-			if t.aside == "" && !csv.Passed(row, "#", false) {
+		if csv.IsBlankOrComment(row, "#", first) {
+			if t.aside == "" && !csv.IsBlankOrComment(row, "#", false) {
 				t.aside = string(bytes.TrimSpace(row))
 			}
 			continue
@@ -109,7 +109,7 @@ func (t *sheet) head(row []byte, line int) (bool, error) {
 		delimiters = []byte{t.between}
 	}
 	for _, between := range delimiters {
-		cells, err := csv.Split(nil, row, between)
+		cells, err := csv.SplitCells(nil, row, between)
 		if err != nil || !headsValues(cells[len(cells)-1]) {
 			continue
 		}
@@ -171,7 +171,7 @@ func (t *sheet) row(row []byte, line int) error {
 			t.between = row[at]
 		}
 	}
-	cells, err := csv.Split(t.cells[:0], row, t.between)
+	cells, err := csv.SplitCells(t.cells[:0], row, t.between)
 	if err != nil {
 		return t.errorf(line, "%w", err)
 	}

@@ -128,7 +128,7 @@ func (t *table) coalition(list string, line int) (uint64, error) {
 	if t.given {
 		known = func(name string) bool { _, ok := t.index[name]; return ok }
 	}
-	agents, err := names.Items(list, known)
+	agents, err := names.ParseList(list, known)
 	if err != nil {
 		return 0, t.errorf(line, "coalition: %w", err)
 	}
@@ -312,7 +312,7 @@ func (t *table) missing(inst *problem.Instance) (entry, error) {
 			return entry{}, fmt.Errorf("value of missing coalitions: %w", err)
 		}
 		if bytes := int64(inst.Len()) * 8; bytes > t.opts.limit() {
-			return entry{}, fmt.Errorf("%s: found %d of the 2^%d coalitions of %d agents; to fill in the others takes %w", t.file, len(t.entries), inst.N, inst.N, formats.Short(float64(bytes), t.opts.limit()))
+			return entry{}, fmt.Errorf("%s: found %d of the 2^%d coalitions of %d agents; to fill in the others takes %w", t.file, len(t.entries), inst.N, inst.N, formats.MemoryShortage(float64(bytes), t.opts.limit()))
 		}
 		t.float = t.float || !e.whole
 		return e, nil

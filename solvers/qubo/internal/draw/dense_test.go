@@ -8,7 +8,7 @@ import (
 
 // A problem that all cores draw has the weights that its function gives, in rows by column, and its spans.
 func TestDense(t *testing.T) {
-	pair := func(i, j int) int64 { return int64(Coins(5, uint64(min(i, j)), uint64(max(i, j)))%7) - 3 }
+	pair := func(i, j int) int64 { return int64(RandomWord(5, uint64(min(i, j)), uint64(max(i, j)))%7) - 3 }
 	single := func(i int) int64 { return int64(i) - 100 }
 	for _, n := range []int{0, 1, 2, 63, 700} {
 		p := Dense(n, pair, single)

@@ -18,34 +18,36 @@ func Splitmix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// Coins are 64 random bits of a solution's word.
-func Coins(seed, solution, word uint64) uint64 { return Splitmix(seed + Splitmix(solution<<32|word)) }
+// RandomWord returns 64 random bits of a solution's word.
+func RandomWord(seed, solution, word uint64) uint64 {
+	return Splitmix(seed + Splitmix(solution<<32|word))
+}
 
-// Strides is how many strides Turn runs through on n variables.
-func Strides(n int) uint64 { return uint64(max(1, math.Sqrt(float64(n))/2)) }
+// StrideCount is how many strides FlipStride runs through on n variables.
+func StrideCount(n int) uint64 { return uint64(max(1, math.Sqrt(float64(n))/2)) }
 
-// Turn turns over every h-th of n variables of x from the q-th on, as Glover's generator of 0-1 vectors
-// does (1998): with counter i, from 1 on, h runs through 2 to Strides+1, and q steps when h has run through.
-func Turn(x []uint64, n int, i, strides uint64) {
+// FlipStride turns over every h-th of n variables of x from the q-th on, as Glover's generator of 0-1 vectors
+// does (1998): with counter i, from 1 on, h runs through 2 to StrideCount+1, and q steps when h has run through.
+func FlipStride(x []uint64, n int, i, strides uint64) {
 	stride := 2 + (i-1)%strides
 	for j := (i - 1) / strides % stride; j < uint64(n); j += stride {
 		x[j>>6] ^= 1 << (j & 63)
 	}
 }
 
-// Trim clears what is no variable.
-func Trim(x []uint64, n int) {
+// ClearPadding clears what is no variable.
+func ClearPadding(x []uint64, n int) {
 	if n%64 != 0 {
 		x[len(x)-1] &= 1<<(n%64) - 1
 	}
 }
 
-// Bits draws a solution.
-func Bits(r *rand.Rand, n int) []uint64 {
+// RandomSolution draws a solution.
+func RandomSolution(r *rand.Rand, n int) []uint64 {
 	x := make([]uint64, problem.Words(n))
 	for i := range x {
 		x[i] = r.Uint64()
 	}
-	Trim(x, n)
+	ClearPadding(x, n)
 	return x
 }

@@ -24,7 +24,7 @@ func Palubeckis(n, density int, seed int64) (*problem.Instance, error) {
 	case seed < 1 || seed > math.MaxInt32-1:
 		return nil, fmt.Errorf("seed: found %d, expected 1 to %d", seed, math.MaxInt32-1)
 	}
-	q := triangle(n, density, seed)
+	q := upperTriangle(n, density, seed)
 	start := func(i int) int { return i*n - i*(i-1)/2 - i } // of row i, less i
 	inst := problem.FromPairs(n, func(i, j int) int64 {
 		if v := int64(q[start(i)+j]); i != j {
@@ -37,8 +37,8 @@ func Palubeckis(n, density int, seed int64) (*problem.Instance, error) {
 	return inst, nil
 }
 
-// triangle draws the upper triangle of Q, row by row, diagonal included.
-func triangle(n, density int, seed int64) []int8 {
+// upperTriangle draws the upper triangle of Q, row by row, diagonal included.
+func upperTriangle(n, density int, seed int64) []int8 {
 	state := seed
 	draw := func() float64 {
 		state = state * 16807 % math.MaxInt32

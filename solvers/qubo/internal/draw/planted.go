@@ -9,11 +9,11 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// Tiles draws a square lattice of about n spins with periodic ends, to be maximised, and its largest
+// PlantedTiles draws a square lattice of about n spins with periodic ends, to be maximised, and its largest
 // value, which is planted (F. Hamze et al., Phys. Rev. E 97, 2018). Every second square has three
 // pairs of weight 1 or 2 and one of -1, so that any spins leave at least the weight 1 of it unmet:
 // the planted spins do no worse in any square, and each pair belongs to one square.
-func Tiles(n int, seed uint64) (*problem.Instance, int64, error) {
+func PlantedTiles(n int, seed uint64) (*problem.Instance, int64, error) {
 	r := rand.New(rand.NewPCG(seed, uint64(n)))
 	side := max(4, 2*int(math.Round(math.Sqrt(float64(n))/2)))
 	spin := spins(r, side*side)
@@ -43,15 +43,15 @@ func Tiles(n int, seed uint64) (*problem.Instance, int64, error) {
 	return inst, best, err
 }
 
-// equations is how many equations a spin Orthogonal draws. Above one a spin the planted spins
+// equations is how many equations a spin PlantedOrthogonal draws. Above one a spin the planted spins
 // stand out of the noise.
 const equations = 2
 
-// Orthogonal draws an Ising problem of n spins, or n+1 where n is odd, with all pairs, to be
+// PlantedOrthogonal draws an Ising problem of n spins, or n+1 where n is odd, with all pairs, to be
 // maximised, and its largest value, which is planted (F. Hamze et al., Phys. Rev. E 101, 2020):
 // half of minus the sum of the squares of equations times n products with vectors of ones and
 // minus ones, all of which are orthogonal to the planted spins, less a constant.
-func Orthogonal(n int, seed uint64) (*problem.Instance, int64, error) {
+func PlantedOrthogonal(n int, seed uint64) (*problem.Instance, int64, error) {
 	n += n % 2
 	r := rand.New(rand.NewPCG(seed, uint64(n)))
 	spin, many := spins(r, n), equations*n

@@ -10,7 +10,7 @@ import (
 
 // No solution of a planted problem is better than the planted value, and one is as good.
 func TestPlanted(t *testing.T) {
-	for name, planted := range map[string]func(int, uint64) (*problem.Instance, int64, error){"tiles": draw.Tiles, "orthogonal": draw.Orthogonal} {
+	for name, planted := range map[string]func(int, uint64) (*problem.Instance, int64, error){"tiles": draw.PlantedTiles, "orthogonal": draw.PlantedOrthogonal} {
 		for seed := range uint64(8) {
 			for _, n := range []int{2, 11, 16} {
 				inst, best, err := planted(n, seed)

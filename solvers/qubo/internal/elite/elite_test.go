@@ -36,15 +36,15 @@ func TestPool(t *testing.T) {
 	}
 	whole := x()
 	e.complement(whole)
-	if taken, _ := e.Add(20, whole); !taken || Distance(e.Elites[0].X, x()) != 0 {
+	if taken, _ := e.Add(20, whole); !taken || HammingDistance(e.Elites[0].X, x()) != 0 {
 		t.Error("a complement was not turned to the side of the others")
 	}
 	values := fmt.Sprint(e.Elites[0].Value, e.Elites[1].Value, e.Elites[2].Value)
 	if values != "20 9 5" {
 		t.Errorf("pool holds %s", values)
 	}
-	e.Renew()
-	if _, _, ok := e.Pair(rand.New(rand.NewPCG(1, 1))); ok || len(e.Elites) != 1 {
+	e.KeepBest()
+	if _, _, ok := e.DrawPair(rand.New(rand.NewPCG(1, 1))); ok || len(e.Elites) != 1 {
 		t.Error("renew kept more than the best")
 	}
 }
@@ -57,7 +57,7 @@ func TestCross(t *testing.T) {
 		pool := NewPool(p, DefaultSize, 1+p.N/500)
 		c := NewCrosser(p, pool.Mirror)
 		for range 50 {
-			x, y := draw.Bits(r, p.N), draw.Bits(r, p.N)
+			x, y := draw.RandomSolution(r, p.N), draw.RandomSolution(r, p.N)
 			before, other := p.Value(x), p.Value(y)
 			gained := c.Cross(x, y)
 			if v := p.Value(x); v != before+gained || v < max(before, other) {
@@ -73,7 +73,7 @@ func TestCross(t *testing.T) {
 		}
 		return pairs
 	}())
-	x, y := draw.Bits(r, p.N), draw.Bits(r, p.N)
+	x, y := draw.RandomSolution(r, p.N), draw.RandomSolution(r, p.N)
 	var want int64
 	for k := 0; k < 60; k += 3 {
 		part := func(x []uint64) int64 {

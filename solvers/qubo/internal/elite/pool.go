@@ -46,8 +46,8 @@ func NewPool(p *problem.Normal, size, apart int) *Pool {
 	return e
 }
 
-// Distance is the number of variables in which two solutions differ.
-func Distance(a, b []uint64) (d int) {
+// HammingDistance is the number of variables in which two solutions differ.
+func HammingDistance(a, b []uint64) (d int) {
 	for i := range a {
 		d += bits.OnesCount64(a[i] ^ b[i])
 	}
@@ -67,10 +67,10 @@ func (e *Pool) complement(x []uint64) {
 // best.
 func (e *Pool) Add(value int64, x []uint64) (taken, best bool) {
 	x = slices.Clone(x[:problem.Words(e.N)])
-	if e.Mirror && len(e.Elites) > 0 && 2*Distance(x, e.Elites[0].X) > e.N {
+	if e.Mirror && len(e.Elites) > 0 && 2*HammingDistance(x, e.Elites[0].X) > e.N {
 		e.complement(x)
 	}
-	near := func(other Member) bool { return Distance(x, other.X) < e.Apart }
+	near := func(other Member) bool { return HammingDistance(x, other.X) < e.Apart }
 	place := len(e.Elites)
 	for k, other := range e.Elites {
 		if other.Value >= value && near(other) {
@@ -92,14 +92,14 @@ func (e *Pool) Add(value int64, x []uint64) (taken, best bool) {
 	return true, place == 0
 }
 
-// Renew drops all but the best.
-func (e *Pool) Renew() {
+// KeepBest drops all but the best.
+func (e *Pool) KeepBest() {
 	e.Elites = e.Elites[:min(1, len(e.Elites))]
 	e.Misses = 0
 }
 
-// Pair draws two different elites; ok is false where there are fewer.
-func (e *Pool) Pair(r *rand.Rand) (a, b Member, ok bool) {
+// DrawPair draws two different elites; ok is false where there are fewer.
+func (e *Pool) DrawPair(r *rand.Rand) (a, b Member, ok bool) {
 	n := len(e.Elites)
 	if n < 2 {
 		return a, b, false

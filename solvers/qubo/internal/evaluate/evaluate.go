@@ -24,10 +24,10 @@ const (
 	Float64 = "float64"
 )
 
-// A Square is the symmetric matrix of a problem by rows, without its diagonal:
+// A SquareMatrix is the symmetric matrix of a problem by rows, without its diagonal:
 // side x side, a weight being unit times its coefficient. Rows and columns
 // from n on are zero.
-type Square struct {
+type SquareMatrix struct {
 	kind string
 	side int // as SideOf
 	unit int64
@@ -49,9 +49,9 @@ func UnitOf(p *problem.Normal) int64 {
 	return max(1, g)
 }
 
-// Holds says why coefficients of a kind cannot hold a problem; exactly, except
+// CheckCoefficients says why coefficients of a kind cannot hold a problem; exactly, except
 // that float32 may round where it is asked for.
-func Holds(p *problem.Normal, kind string, s problem.Spans, unit int64) error {
+func CheckCoefficients(p *problem.Normal, kind string, s problem.Spans, unit int64) error {
 	largest, limit := s.Weight/unit, int64(math.MaxInt64)
 	switch kind {
 	case Int8:
@@ -80,7 +80,7 @@ func NarrowestKind(p *problem.Normal) (string, error) {
 	s, unit := p.Spans(), UnitOf(p)
 	var err error
 	for _, kind := range []string{Int8, Int32, Float64} {
-		if err = Holds(p, kind, s, unit); err == nil {
+		if err = CheckCoefficients(p, kind, s, unit); err == nil {
 			return kind, nil
 		}
 	}
@@ -93,10 +93,10 @@ func SideOf(n int) int {
 	return (max(1, n) + m - 1) / m * m
 }
 
-// Lay lays the matrix of a problem out with coefficients of a kind, on all cores.
-func Lay(p *problem.Normal, kind string) (*Square, error) {
-	m := &Square{kind: kind, side: SideOf(p.N), unit: UnitOf(p)}
-	if err := Holds(p, kind, p.Spans(), m.unit); err != nil {
+// LayOut lays the matrix of a problem out with coefficients of a kind, on all cores.
+func LayOut(p *problem.Normal, kind string) (*SquareMatrix, error) {
+	m := &SquareMatrix{kind: kind, side: SideOf(p.N), unit: UnitOf(p)}
+	if err := CheckCoefficients(p, kind, p.Spans(), m.unit); err != nil {
 		return nil, err
 	}
 	switch kind {
@@ -116,7 +116,7 @@ type coefficient interface {
 	int8 | int32 | float32 | float64
 }
 
-func matrixOf[T coefficient](p *problem.Normal, m *Square) []byte {
+func matrixOf[T coefficient](p *problem.Normal, m *SquareMatrix) []byte {
 	c := make([]T, m.side*m.side)
 	cores.Split(p.N, problem.RowsPerCore(p.N), func(from, to int) {
 		for i := from; i < to; i++ {
@@ -130,7 +130,7 @@ func matrixOf[T coefficient](p *problem.Normal, m *Square) []byte {
 	return device.Bytes(c)
 }
 
-func diagonalOf[T coefficient](p *problem.Normal, m *Square) []byte {
+func diagonalOf[T coefficient](p *problem.Normal, m *SquareMatrix) []byte {
 	d := make([]T, m.side)
 	for i, v := range p.Diag {
 		d[i] = T(v)
@@ -192,8 +192,8 @@ func TunedCount(n int, few bool) int {
 // blocks is the size of a grid: a block for each tile rows and batch solutions.
 func blocks(side, count, tile, batch int) int { return side / tile * ((count + batch - 1) / batch) }
 
-// Fits is an error where a device has too little shared memory for a block of a variant.
-func Fits(v *device.Variant, facts device.Facts) error {
+// CheckFits is an error where a device has too little shared memory for a block of a variant.
+func CheckFits(v *device.Variant, facts device.Facts) error {
 	_, shared := shape(v)
 	return facts.BlockFits(0, int64(shared))
 }
@@ -205,7 +205,7 @@ func Open(d device.Device, s device.Stream, v *device.Variant, p *problem.Normal
 	if err := room(d, kind, p.N); err != nil {
 		return nil, err
 	}
-	m, err := Lay(p, kind)
+	m, err := LayOut(p, kind)
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +222,7 @@ func room(d device.Device, kind string, n int) error {
 }
 
 // OpenLaid is Open with a matrix that was laid out before, with coefficients of the variant's kind.
-func OpenLaid(d device.Device, s device.Stream, v *device.Variant, m *Square) (e *Evaluator, err error) {
+func OpenLaid(d device.Device, s device.Stream, v *device.Variant, m *SquareMatrix) (e *Evaluator, err error) {
 	f := &qubo.Evaluate
 	if kind := f.Value(v, "weight"); m.kind != kind {
 		return nil, fmt.Errorf("a matrix of %s, expected one of %s", m.kind, kind)
@@ -288,15 +288,15 @@ func (e *Evaluator) GainBytes() int {
 	return 4
 }
 
-// Floats reports whether objectives and gains are floats.
-func (e *Evaluator) Floats() bool {
+// HasFloats reports whether objectives and gains are floats.
+func (e *Evaluator) HasFloats() bool {
 	kind := qubo.Evaluate.Value(e.variant, "weight")
 	return kind == Float32 || kind == Float64
 }
 
-// Exact reports whether evaluation rounds no sum of p. That is so for every type but float32,
+// IsExact reports whether evaluation rounds no sum of p. That is so for every type but float32,
 // which is exact while gains, doubled, stay below 2^24.
-func (e *Evaluator) Exact(p *problem.Normal) bool {
+func (e *Evaluator) IsExact(p *problem.Normal) bool {
 	return qubo.Evaluate.Value(e.variant, "weight") != Float32 || p.Spans().Delta < 1<<23
 }
 
@@ -304,28 +304,28 @@ func (e *Evaluator) grid(count int) device.Grid {
 	return device.Grid{Blocks: int64(blocks(e.Side, count, e.tile, e.batch)), Threads: e.threads, Shared: e.shared}
 }
 
-// Values enqueues the computation of twice the objective of count solutions at
+// EnqueueValues enqueues the computation of twice the objective of count solutions at
 // x: 8 bytes each, read by Objectives.
-func (e *Evaluator) Values(s device.Stream, x device.Buffer, count int, twice device.Buffer) error {
+func (e *Evaluator) EnqueueValues(s device.Stream, x device.Buffer, count int, twice device.Buffer) error {
 	return errors.Join(s.Fill(twice, 0, 8*int64(count), 0), e.AddValues(s, x, count, twice))
 }
 
-// AddValues is Values for a buffer twice that holds zeros already.
+// AddValues is EnqueueValues for a buffer twice that holds zeros already.
 func (e *Evaluator) AddValues(s device.Stream, x device.Buffer, count int, twice device.Buffer) error {
 	return e.kernels.Values(s, e.grid(count), e.c, e.diag, x, uint64(e.Side), uint64(count), e.Unit, twice)
 }
 
-// Gains enqueues Values and, for every solution, the gains of its Side flips, read by Gain.
-func (e *Evaluator) Gains(s device.Stream, x device.Buffer, count int, twice, gain device.Buffer) error {
+// EnqueueGains does what EnqueueValues does and enqueues, for every solution, the gains of its Side flips, read by GainAt.
+func (e *Evaluator) EnqueueGains(s device.Stream, x device.Buffer, count int, twice, gain device.Buffer) error {
 	return errors.Join(s.Fill(twice, 0, 8*int64(count), 0), e.AddGains(s, x, count, twice, gain))
 }
 
-// AddGains is Gains for a buffer twice that holds zeros already.
+// AddGains is EnqueueGains for a buffer twice that holds zeros already.
 func (e *Evaluator) AddGains(s device.Stream, x device.Buffer, count int, twice, gain device.Buffer) error {
 	return e.kernels.Gains(s, e.grid(count), e.c, e.diag, x, uint64(e.Side), uint64(count), e.Unit, twice, gain)
 }
 
-// Objectives converts the numbers that Values has written to objectives.
+// Objectives converts the numbers that EnqueueValues has written to objectives.
 func (e *Evaluator) Objectives(twice []byte) []int64 {
 	list := make([]int64, len(twice)/8)
 	for k := range list {
@@ -334,16 +334,16 @@ func (e *Evaluator) Objectives(twice []byte) []int64 {
 	return list
 }
 
-// Objective converts the first of the numbers that Values has written.
+// Objective converts the first of the numbers that EnqueueValues has written.
 func (e *Evaluator) Objective(twice []byte) int64 {
-	if e.Floats() {
+	if e.HasFloats() {
 		return int64(math.Round(*(*float64)(unsafe.Pointer(&twice[0])) / 2))
 	}
 	return *(*int64)(unsafe.Pointer(&twice[0])) / 2
 }
 
-// Gain is the k-th of the gains that a device wrote.
-func (e *Evaluator) Gain(gains []byte, k int) int64 {
+// GainAt is the k-th of the gains that a device wrote.
+func (e *Evaluator) GainAt(gains []byte, k int) int64 {
 	at := unsafe.Pointer(&gains[k*e.GainBytes()])
 	switch qubo.Evaluate.Value(e.variant, "weight") {
 	case Float32:

@@ -28,7 +28,7 @@ func checkEvaluate(t *testing.T, d device.Device, v *device.Variant, p *problem.
 			t.Error(err)
 		}
 	}()
-	list := qubotest.Solutions(p.N, e.Side, count, uint64(count))
+	list := qubotest.RandomSolutions(p.N, e.Side, count, uint64(count))
 	var flat []uint64
 	for _, x := range list {
 		flat = append(flat, x...)
@@ -43,11 +43,11 @@ func checkEvaluate(t *testing.T, d device.Device, v *device.Variant, p *problem.
 		t.Fatal(err)
 	}
 	values := make([]byte, 8*count)
-	if err := errors.Join(e.Values(s, x, count, twice), s.Download(values, twice, 0)); err != nil {
+	if err := errors.Join(e.EnqueueValues(s, x, count, twice), s.Download(values, twice, 0)); err != nil {
 		t.Fatal(err)
 	}
 	again, gains := make([]byte, 8*count), make([]byte, e.Side*count*e.GainBytes())
-	if err := errors.Join(e.Gains(s, x, count, twice, gain), s.Download(again, twice, 0), s.Download(gains, gain, 0)); err != nil {
+	if err := errors.Join(e.EnqueueGains(s, x, count, twice, gain), s.Download(again, twice, 0), s.Download(gains, gain, 0)); err != nil {
 		t.Fatal(err)
 	}
 	want := make([]int64, p.N)
@@ -58,7 +58,7 @@ func checkEvaluate(t *testing.T, d device.Device, v *device.Variant, p *problem.
 		}
 		p.Deltas(x, want)
 		for i := range p.N {
-			if g := e.Gain(gains, k*e.Side+i); g != want[i] {
+			if g := e.GainAt(gains, k*e.Side+i); g != want[i] {
 				t.Fatalf("%s: n = %d, solution %d of %d, variable %d: gain %d, expected %d", v.Label, p.N, k, count, i, g, want[i])
 			}
 		}
@@ -99,7 +99,7 @@ func TestEvaluateHolds(t *testing.T) {
 	if _, err := NarrowestKind(qubotest.Square(40, 1<<50, 1, 10, 1, 1)); err == nil || !strings.Contains(err.Error(), "2^53") {
 		t.Errorf("coefficients of 2^50: found %v, expected none that holds them", err)
 	}
-	if err := Holds(qubotest.Square(4, 1, 1, 1, 1, 1), "int7", problem.Spans{}, 1); err == nil {
+	if err := CheckCoefficients(qubotest.Square(4, 1, 1, 1, 1, 1), "int7", problem.Spans{}, 1); err == nil {
 		t.Error("a type int7 is accepted")
 	}
 }

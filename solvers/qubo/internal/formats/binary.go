@@ -68,14 +68,14 @@ func readBinary(in source, o Options) (*problem.Instance, error) {
 	}
 	n, m := h.Shape[0], h.Shape[1]
 	real, out, place := field{sizes[h.DType], true}, field{sizes[h.IType], false}, field{sizes[h.NType], false}
-	if need := float64(m)*problem.EntryBytes + float64(n)*40; need > float64(o.memory()) || n > problem.MaxVariables || m > math.MaxInt32 {
-		return wrong(fmt.Errorf("%d variables and %d interactions take %w", n, m, formats.Short(need, o.memory())))
+	if need := float64(m)*problem.EntryBytes + float64(n)*40; need > float64(o.memoryLimit()) || n > problem.MaxVariables || m > math.MaxInt32 {
+		return wrong(fmt.Errorf("%d variables and %d interactions take %w", n, m, formats.MemoryShortage(need, o.memoryLimit())))
 	}
 	body := int64(real.size) + n*int64(place.size+real.size) + 2*m*int64(out.size+real.size)
 	if in.Size >= 0 && in.Size < body {
 		return wrong(fmt.Errorf("found a file of %d bytes, expected at least %d after the header: %d variables and %d interactions", in.Size, body, n, m))
 	}
-	d := problem.NewEntries(o.memory())
+	d := problem.NewEntries(o.memoryLimit())
 	record := make([]byte, 16)
 	next := func(size int) ([]byte, error) { _, err := io.ReadFull(in, record[:size]); return record[:size], err }
 	add := func(i, j int64, b []byte) error {
@@ -142,11 +142,11 @@ func readBinary(in source, o Options) (*problem.Instance, error) {
 		return wrong(err)
 	}
 	inst.LastAsOffset()
-	inst.Names = names(labels)
+	inst.Names = labelNames(labels)
 	if h.Vartype == "SPIN" {
 		inst.Form = problem.Ising
 	}
-	return inst, o.holds(in.name, inst)
+	return inst, o.checkForm(in.name, inst)
 }
 
 // readBinaryHeader reads what stands before the biases, and checks it.
@@ -180,8 +180,8 @@ func readBinaryHeader(in *bufio.Reader, o Options) (h binaryHeader, version byte
 
 // block reads so many bytes, which take memory as they come.
 func block(in io.Reader, length int64, o Options) ([]byte, error) {
-	if length > o.memory()/8 {
-		return nil, fmt.Errorf("%d bytes of JSON take %w", length, formats.Short(8*float64(length), o.memory()))
+	if length > o.memoryLimit()/8 {
+		return nil, fmt.Errorf("%d bytes of JSON take %w", length, formats.MemoryShortage(8*float64(length), o.memoryLimit()))
 	}
 	data, err := io.ReadAll(io.LimitReader(in, length))
 	if err == nil && int64(len(data)) < length {
@@ -214,5 +214,5 @@ func (h binaryHeader) labels(in *bufio.Reader, version byte, o Options) (labels 
 	if err := json.Unmarshal(data, &labels); err != nil {
 		return nil, fmt.Errorf("labels: JSON: %w", err)
 	}
-	return labels, distinct(labels)
+	return labels, checkDistinct(labels)
 }

@@ -50,11 +50,11 @@ func readBQM(in source, o Options) (*problem.Instance, error) {
 		return nil, fmt.Errorf("%s: found %s, expected %s", in.name, found, want)
 	}
 	var m model
-	unknown, err := in.object(&m, o)
+	unknown, err := in.readObject(&m, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := distinct(m.Labels); err != nil {
+	if err := checkDistinct(m.Labels); err != nil {
 		return nil, fmt.Errorf("%s: %w", in.name, err)
 	}
 	schema := m.Version["bqm_schema"]
@@ -73,7 +73,7 @@ func readBQM(in source, o Options) (*problem.Instance, error) {
 	case m.Vartype != "BINARY" && m.Vartype != "SPIN":
 		return wrong("variable_type "+formats.Quote(m.Vartype), `"BINARY" or "SPIN"`)
 	}
-	d := problem.NewEntries(o.memory())
+	d := problem.NewEntries(o.memoryLimit())
 	for i, v := range m.Linear {
 		if err := parseInto(d, i, i, []byte(v)); err != nil {
 			return nil, fmt.Errorf("%s: linear bias %d: %w", in.name, i, err)
@@ -97,23 +97,23 @@ func readBQM(in source, o Options) (*problem.Instance, error) {
 		return nil, fmt.Errorf("%s: %w", in.name, err)
 	}
 	inst.LastAsOffset()
-	inst.Names = names(m.Labels)
-	note(inst, unknown)
+	inst.Names = labelNames(m.Labels)
+	noteUnknownKeys(inst, unknown)
 	if m.Vartype == "SPIN" {
 		inst.Form = problem.Ising
 	}
-	return inst, o.holds(in.name, inst)
+	return inst, o.checkForm(in.name, inst)
 }
 
-// object reads one JSON object into a struct, which to points to. It returns the keys of the object that the struct lacks.
-func (in source) object(to any, o Options) (unknown []string, err error) {
-	limit := o.memory() / 8 // a number takes at least 2 bytes of text, 16 as it is read
+// readObject reads one JSON object into a struct, which to points to. It returns the keys of the object that the struct lacks.
+func (in source) readObject(to any, o Options) (unknown []string, err error) {
+	limit := o.memoryLimit() / 8 // a number takes at least 2 bytes of text, 16 as it is read
 	data, err := io.ReadAll(io.LimitReader(in, limit+1))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", in.name, err)
 	case int64(len(data)) > limit:
-		return nil, fmt.Errorf("%s: the numbers of this JSON take %w", in.name, formats.Short(8*float64(len(data)), o.memory()))
+		return nil, fmt.Errorf("%s: the numbers of this JSON take %w", in.name, formats.MemoryShortage(8*float64(len(data)), o.memoryLimit()))
 	}
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("[")) {
 		return nil, formats.Errorf(in.name, 1, "found an array of JSON, expected an object: dimod's model or bqpjson (a matrix is read from CSV or .npy)")
@@ -135,8 +135,8 @@ func (in source) object(to any, o Options) (unknown []string, err error) {
 	return unknown, nil
 }
 
-// note names keys that were passed over.
-func note(inst *problem.Instance, unknown []string) {
+// noteUnknownKeys names keys that were passed over.
+func noteUnknownKeys(inst *problem.Instance, unknown []string) {
 	for k, key := range unknown {
 		if k == maxNoted {
 			inst.Note("%d more keys were passed over", len(unknown)-k)
@@ -209,10 +209,10 @@ func walk(d *json.Decoder, from int64, each func(key string) error) error {
 	return err
 }
 
-// distinct is an error where a label is none that dimod can hold, or where two variables have the
+// checkDistinct is an error where a label is none that dimod can hold, or where two variables have the
 // same label. Texts are compared after decoding and numbers by their values, as in Python, where 1
 // == 1.0 == True.
-func distinct(labels []json.RawMessage) error {
+func checkDistinct(labels []json.RawMessage) error {
 	seen := make(map[string]int, len(labels))
 	for k, raw := range labels {
 		d := json.NewDecoder(bytes.NewReader(raw))
@@ -268,7 +268,7 @@ func canonical(out []byte, label any) ([]byte, bool) {
 
 // plainNumber writes numbers of equal value in one way.
 func plainNumber(word string) string {
-	v, ok := text.Float([]byte(word))
+	v, ok := text.ParseFloat([]byte(word))
 	switch whole := v == math.Trunc(v) && math.Abs(v) < 1<<53; {
 	case !ok || !whole && !strings.ContainsAny(word, ".eE"):
 		return word // whole, and beyond what floats tell apart
@@ -278,9 +278,9 @@ func plainNumber(word string) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// names are labels as text, each different from the others; nil where they are 0, 1, 2 and so on. A text that another label, such
+// labelNames are labels as text, each different from the others; nil where they are 0, 1, 2 and so on. A text that another label, such
 // as a number, is written as stands in quotes.
-func names(labels []json.RawMessage) []string {
+func labelNames(labels []json.RawMessage) []string {
 	plain := true
 	list := make([]string, len(labels))
 	written := make(map[string]bool, len(labels)) // by labels that are no text

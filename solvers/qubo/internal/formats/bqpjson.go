@@ -42,7 +42,7 @@ type quadraticTerm struct {
 // readBQPJSON reads LANL's bqpjson. Terms of the same variables are added up.
 func readBQPJSON(in source, o Options) (*problem.Instance, error) {
 	var m bqp
-	unknown, err := in.object(&m, o)
+	unknown, err := in.readObject(&m, o)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func readBQPJSON(in source, o Options) (*problem.Instance, error) {
 		}
 		index[id] = i
 	}
-	n, d := len(m.IDs), problem.NewEntries(o.memory())
+	n, d := len(m.IDs), problem.NewEntries(o.memoryLimit())
 	for k, t := range m.Linear {
 		i, ok := index[t.ID]
 		if !ok {
@@ -93,7 +93,7 @@ func readBQPJSON(in source, o Options) (*problem.Instance, error) {
 	}
 	inst.LastAsOffset()
 	if m.Scale != "" {
-		by, err := parse([]byte(m.Scale))
+		by, err := parseCoefficient([]byte(m.Scale))
 		if err == nil && by.float64() < 0 {
 			return wrong("the scale "+string(m.Scale), "0 or more")
 		}
@@ -111,13 +111,13 @@ func readBQPJSON(in source, o Options) (*problem.Instance, error) {
 	for i, id := range m.IDs {
 		labels[i] = strconv.AppendInt(nil, id, 10)
 	}
-	inst.Names = names(labels)
-	note(inst, unknown)
-	return inst, o.holds(in.name, inst)
+	inst.Names = labelNames(labels)
+	noteUnknownKeys(inst, unknown)
+	return inst, o.checkForm(in.name, inst)
 }
 
-// holds is an error where an instance is not of the form that was asked for.
-func (o Options) holds(name string, inst *problem.Instance) error {
+// checkForm is an error where an instance is not of the form that was asked for.
+func (o Options) checkForm(name string, inst *problem.Instance) error {
 	if o.Form != "" && o.Form != inst.Form {
 		return fmt.Errorf("%s: found coefficients of form %s, expected those of form %s", name, inst.Form, o.Form)
 	}

@@ -12,23 +12,23 @@ import (
 // they repeat, with `# vartype=BINARY` or `# vartype=SPIN` first or not. The
 // largest variable named is the last.
 func readCOO(in source, o Options) (*problem.Instance, error) {
-	f, err := in.list("#", o)
+	f, err := in.openList("#", o)
 	if err != nil {
 		return nil, err
 	}
-	e, err := f.entries(0)
+	e, err := f.newEntries(0)
 	if err != nil {
 		return nil, err
 	}
 	l := list{loops: true}
-	err = text.Each(context.Background(), f.File, text.Lines, func(b *text.Block) (*part, error) {
-		p := e.empty()
+	err = text.ParseBlocks(context.Background(), f.File, text.Lines, func(b *text.Block) (*part, error) {
+		p := e.newPart()
 		for {
 			words, ok := b.Fields()
 			if !ok {
 				return p, nil
 			}
-			if taken, err := f.comment(p, b.Number(), words); err != nil {
+			if taken, err := f.readComment(p, b.Number(), words); err != nil {
 				return p, err
 			} else if taken {
 				continue
@@ -36,11 +36,11 @@ func readCOO(in source, o Options) (*problem.Instance, error) {
 			if len(words) != 3 {
 				return p, wrongNumber(words)
 			}
-			if err := l.entry(p, problem.MaxVariables, b.Number(), words); err != nil {
+			if err := l.readEntry(p, problem.MaxVariables, b.Number(), words); err != nil {
 				return p, err
 			}
 		}
-	}, e.keep)
+	}, e.addPart)
 	if err != nil {
 		return nil, err
 	}

@@ -15,22 +15,22 @@ import (
 // `p edge n m`, and `e i j` or `e i j w`, from 1. Edges without weights weigh 1 each. Files list such an edge from one end or from
 // both, and state one number of edges or the other: an edge counts once. Lines of nodes (n, d, v, x) are passed over.
 func readDIMACS(in source, o Options) (*problem.Instance, error) {
-	f, err := in.list("c", o)
+	f, err := in.openList("c", o)
 	if err != nil {
 		return nil, err
 	}
-	header, err := f.header(4, 4, "p edge, and the numbers of nodes and edges")
+	header, err := f.readHeader(4, 4, "p edge, and the numbers of nodes and edges")
 	if err != nil {
 		return nil, err
 	}
 	if string(header[0]) != "p" || !bytes.HasPrefix(header[1], []byte("edge")) && string(header[1]) != "col" {
 		return nil, f.Errorf("found %s, expected p edge", formats.Quote(bytes.Join(header[:2], []byte(" "))))
 	}
-	n, m, err := f.sizes(header[2:])
+	n, m, err := f.parseSizes(header[2:])
 	if err != nil {
 		return nil, err
 	}
-	e, err := f.entries(0)
+	e, err := f.newEntries(0)
 	if err != nil {
 		return nil, err
 	}
@@ -39,14 +39,14 @@ func readDIMACS(in source, o Options) (*problem.Instance, error) {
 		bare, weighted, nodes int
 	}
 	l, all := list{from: 1}, block{}
-	err = text.Each(context.Background(), f.File, text.Lines, func(b *text.Block) (block, error) {
-		p := block{part: e.empty()}
+	err = text.ParseBlocks(context.Background(), f.File, text.Lines, func(b *text.Block) (block, error) {
+		p := block{part: e.newPart()}
 		for {
 			words, ok := b.Fields()
 			if !ok {
 				return p, nil
 			}
-			if taken, err := f.comment(p.part, b.Number(), words); err != nil {
+			if taken, err := f.readComment(p.part, b.Number(), words); err != nil {
 				return p, err
 			} else if taken {
 				continue
@@ -67,7 +67,7 @@ func readDIMACS(in source, o Options) (*problem.Instance, error) {
 			if p.bare > 0 && p.weighted > 0 {
 				return p, errMixed
 			}
-			if err := l.entry(p.part, n, b.Number(), words[1:]); err != nil {
+			if err := l.readEntry(p.part, n, b.Number(), words[1:]); err != nil {
 				return p, err
 			}
 		}
@@ -76,7 +76,7 @@ func readDIMACS(in source, o Options) (*problem.Instance, error) {
 			return b.Errorf("%w", errMixed)
 		}
 		all.bare, all.weighted, all.nodes = all.bare+p.bare, all.weighted+p.weighted, all.nodes+p.nodes
-		return e.keep(b, p.part)
+		return e.addPart(b, p.part)
 	})
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func readDIMACS(in source, o Options) (*problem.Instance, error) {
 		return nil, f.Errorf("found %d edges, expected %d as the header says", e.count, m)
 	}
 	if again := e.count - inst.Pairs(); all.bare > 0 && again > 0 {
-		inst.Int = changed(inst.Int, func(v int64) int64 { return min(v, 1) })
+		inst.Int = mapTerms(inst.Int, func(v int64) int64 { return min(v, 1) })
 		inst.Note("%d of %d edges were listed again, and count once", again, inst.Pairs())
 	}
 	if all.bare > 0 {

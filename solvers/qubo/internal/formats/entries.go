@@ -24,16 +24,16 @@ type file struct {
 // maxLine is the longest line, in bytes: lines have a few words.
 const maxLine = 1 << 20
 
-// text makes text of a source. Lines whose first word begins with comment are passed over; empty: there are none.
-func (in source) text(comment string, o Options) (*file, error) {
-	budget := formats.NewBudget(o.memory())
+// openText makes text of a source. Lines whose first word begins with comment are passed over; empty: there are none.
+func (in source) openText(comment string, o Options) (*file, error) {
+	budget := formats.NewBudget(o.memoryLimit())
 	f, err := text.New(in, in.name, text.Options{Comment: comment, Line: maxLine, Budget: budget})
 	return &file{File: f, o: o, size: in.Size, budget: budget, said: statements{}}, err
 }
 
-// list makes text of a source, in which lines whose first word begins with comment may state something.
-func (in source) list(comment string, o Options) (*file, error) {
-	f, err := in.text("", o)
+// openList makes text of a source, in which lines whose first word begins with comment may state something.
+func (in source) openList(comment string, o Options) (*file, error) {
+	f, err := in.openText("", o)
 	if err == nil {
 		f.begin = comment
 	}
@@ -45,14 +45,14 @@ func (f *file) comments(words [][]byte) bool {
 	return f.begin != "" && strings.HasPrefix(string(words[0][:min(len(words[0]), len(f.begin))]), f.begin)
 }
 
-// words are those of the next line that has any and is no comment; io.EOF at the end of the file.
-func (f *file) words() ([][]byte, error) {
+// nextWords are those of the next line that has any and is no comment; io.EOF at the end of the file.
+func (f *file) nextWords() ([][]byte, error) {
 	for {
 		words, err := f.Fields()
 		if err != nil || !f.comments(words) {
 			return words, err
 		}
-		s, ok, err := stated(f.Number(), commented(words, f.begin))
+		s, ok, err := parseStatement(f.Number(), commentText(words, f.begin))
 		if err != nil {
 			return nil, f.Errorf("%w", err)
 		}
@@ -64,12 +64,12 @@ func (f *file) words() ([][]byte, error) {
 	}
 }
 
-// comment takes a line that is a comment, and keeps what it states; false where it is none.
-func (f *file) comment(p *part, line int, words [][]byte) (bool, error) {
+// readComment takes a line that is a comment, and keeps what it states; false where it is none.
+func (f *file) readComment(p *part, line int, words [][]byte) (bool, error) {
 	if !f.comments(words) {
 		return false, nil
 	}
-	s, ok, err := stated(line, commented(words, f.begin))
+	s, ok, err := parseStatement(line, commentText(words, f.begin))
 	if ok {
 		p.said = append(p.said, s)
 	}
@@ -101,9 +101,9 @@ type part struct {
 // leastLine is the length of the shortest line of an entry, "1 1 1" and its end.
 const leastLine = 6
 
-// entries makes room for m entries, as far as the file's size proves them.
-func (f *file) entries(m int64) (*entries, error) {
-	e := &entries{Entries: problem.NewEntries(f.o.memory()), file: f, parts: sync.Pool{New: func() any { return &part{} }}}
+// newEntries makes room for m entries, as far as the file's size proves them.
+func (f *file) newEntries(m int64) (*entries, error) {
+	e := &entries{Entries: problem.NewEntries(f.o.memoryLimit()), file: f, parts: sync.Pool{New: func() any { return &part{} }}}
 	if err := e.reserve(m); err != nil {
 		return nil, f.Errorf("%w", err)
 	}
@@ -129,12 +129,12 @@ func (e *entries) reserve(count int64) error {
 	return nil
 }
 
-// empty is a part without entries.
-func (e *entries) empty() *part { return e.parts.Get().(*part) }
+// newPart is a part without entries.
+func (e *entries) newPart() *part { return e.parts.Get().(*part) }
 
 // add adds a coefficient of two variables, which stands on a line of the block.
 func (p *part) add(line int, i, j int32, word []byte) error {
-	v, err := parse(word)
+	v, err := parseCoefficient(word)
 	if err != nil {
 		return err
 	}
@@ -156,9 +156,9 @@ func (p *part) append(line int, i, j int32, v value) {
 	p.lines.Add(line)
 }
 
-// subtract adds the negative of a coefficient.
-func (p *part) subtract(line int, i, j int32, word []byte) error {
-	v, err := parse(word)
+// addNegative adds the negative of a coefficient.
+func (p *part) addNegative(line int, i, j int32, word []byte) error {
+	v, err := parseCoefficient(word)
 	if err != nil {
 		return err
 	}
@@ -166,20 +166,20 @@ func (p *part) subtract(line int, i, j int32, word []byte) error {
 	return nil
 }
 
-// keep adds the entries of a block.
-func (e *entries) keep(b *text.Block, p *part) error {
+// addPart adds the entries of a block.
+func (e *entries) addPart(b *text.Block, p *part) error {
 	e.count += int64(len(p.i))
 	if err := e.reserve(e.count); err != nil {
 		return err
 	}
-	if err := e.lines.Append(e.file.budget, &p.lines, b.First()); err != nil {
+	if err := e.lines.Append(e.file.budget, &p.lines, b.FirstLine()); err != nil {
 		return fmt.Errorf("the lines of %d coefficients take %w", e.count, err)
 	}
 	if err := e.Append(p.i, p.j, p.values.Whole, p.values.Real); err != nil {
 		return err
 	}
 	for _, s := range p.said {
-		s.line += b.First()
+		s.line += b.FirstLine()
 		if err := e.file.said.add(e.file.Name(), s); err != nil {
 			return err
 		}
@@ -193,9 +193,9 @@ func (e *entries) keep(b *text.Block, p *part) error {
 	return nil
 }
 
-// made makes an instance of n variables. A pair that comes twice is added up
+// newInstance makes an instance of n variables. A pair that comes twice is added up
 // where sum says so; else it is an error of its line.
-func (e *entries) made(n int, sum bool) (*problem.Instance, error) {
+func (e *entries) newInstance(n int, sum bool) (*problem.Instance, error) {
 	inst, err := e.Instance(n, sum)
 	var again *problem.RepeatedError
 	if errors.As(err, &again) {

@@ -80,11 +80,11 @@ func OfPath(path string) string {
 	return "rudy"
 }
 
-// format tells the format by the first bytes where these decide, by the name without the compression's ending, and by the lines
+// detectFormat tells the format by the first bytes where these decide, by the name without the compression's ending, and by the lines
 // that the first bytes are of. An error, which calls the file by its name, asks for --format.
-func format(file, bare string, head []byte, o Options) (string, error) {
+func detectFormat(file, bare string, head []byte, o Options) (string, error) {
 	base := filepath.Base(bare)
-	switch foreign.Of(head) {
+	switch foreign.KindOf(head) {
 	case foreign.NPY:
 		return "npy", nil
 	case foreign.BQM:
@@ -147,7 +147,7 @@ func sample(head []byte) seen {
 		case len(words) == 0:
 			continue
 		case words[0][0] == '#':
-			s.comments = append(s.comments, commented(words, "#"))
+			s.comments = append(s.comments, commentText(words, "#"))
 			continue
 		case string(words[0]) == "c" || string(words[0]) == "p":
 			s.p = true
@@ -160,7 +160,7 @@ func sample(head []byte) seen {
 		}
 		s.first = append(s.first, len(words))
 		for _, word := range words[:min(len(words), 2)] {
-			v, ok := text.Int(word)
+			v, ok := text.ParseInt(word)
 			s.indices = s.indices && ok && v >= 0
 		}
 		if len(words) == 3 && len(s.first) > 1 {
@@ -174,7 +174,7 @@ func sample(head []byte) seen {
 // format is the format of text whose name promises none. An error asks for --format.
 func (s seen) format(base string, o Options) (string, error) {
 	for _, c := range s.comments {
-		said, ok, _ := stated(0, c)
+		said, ok, _ := parseStatement(0, c)
 		lower := strings.ToLower(c)
 		switch {
 		case ok && said.what == vartype:

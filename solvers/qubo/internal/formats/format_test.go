@@ -25,7 +25,7 @@ func TestFormatsRoundTrip(t *testing.T) {
 	for k := range 400 {
 		form := []problem.Form{problem.QUBO, problem.Ising, problem.MaxCut}[k%3]
 		inst := qubotest.Instance(r, r.IntN(8)+1, form, k%2 == 0)
-		for _, format := range Names() {
+		for _, format := range FormatNames() {
 			var text bytes.Buffer
 			if l, _ := layoutOf(format); l.write == nil {
 				if _, err := Write(&text, inst, format); err == nil || !strings.Contains(err.Error(), "is read, and not written") {
@@ -45,7 +45,7 @@ func TestFormatsRoundTrip(t *testing.T) {
 			}
 			constant := 0.0
 			for try := range 4 {
-				x := qubotest.Solution(r, inst.N)
+				x := qubotest.RandomSolution(r, inst.N)
 				if got.N > inst.N {
 					x[inst.N/64] |= 1 << (inst.N % 64)
 				}

@@ -21,14 +21,14 @@ type list struct {
 	bare  bool // all lines may be without a coefficient, which is 1 then
 }
 
-// entry reads a line of two of n variables and a coefficient.
-func (l list) entry(p *part, n, line int, words [][]byte) error {
+// readEntry reads a line of two of n variables and a coefficient.
+func (l list) readEntry(p *part, n, line int, words [][]byte) error {
 	low, high := int64(l.from), int64(n-1+l.from)
-	i, err := text.Whole(words[0], "variable", low, high)
+	i, err := text.ParseWhole(words[0], "variable", low, high)
 	if err != nil {
 		return err
 	}
-	j, err := text.Whole(words[1], "variable", low, high)
+	j, err := text.ParseWhole(words[1], "variable", low, high)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ const lineOf = "a line of two variables and a coefficient"
 // may be a term of a higher degree.
 func wrongNumber(words [][]byte) error {
 	variables := words[:len(words)-1]
-	whole := func(word []byte) bool { _, ok := text.Int(word); return ok }
+	whole := func(word []byte) bool { _, ok := text.ParseInt(word); return ok }
 	if len(variables) > 2 && !slices.ContainsFunc(variables, func(word []byte) bool { return !whole(word) }) {
 		return fmt.Errorf("found %d variables and a coefficient, a term of degree %d (HUBO), expected %s: terms of degree 3 and more have to be reduced to pairs first", len(variables), len(variables), lineOf)
 	}
@@ -58,17 +58,17 @@ func wrongNumber(words [][]byte) error {
 // read reads m lines of coefficients of n variables; the file may go on behind
 // them where more says so.
 func (f *file) read(n int, m int64, l list, more bool) (*entries, error) {
-	e, err := f.entries(m)
+	e, err := f.newEntries(m)
 	if err != nil {
 		return nil, err
 	}
 	e.Twice = l.twice
 	how := text.List[*part]{
 		Lines: m, Words: 3, Each: lineOf, All: "lines of coefficients", More: more,
-		Comment: f.comment, Number: wrongNumber,
-		New:  e.empty,
-		Line: func(p *part, line int, words [][]byte) error { return l.entry(p, n, line, words) },
-		Keep: e.keep,
+		Comment: f.readComment, Number: wrongNumber,
+		New:  e.newPart,
+		Line: func(p *part, line int, words [][]byte) error { return l.readEntry(p, n, line, words) },
+		Keep: e.addPart,
 	}
 	if l.bare && m > 0 {
 		if how.Words, err = e.first(n, l); err != nil {
@@ -82,7 +82,7 @@ func (f *file) read(n int, m int64, l list, more bool) (*entries, error) {
 // first reads the first of n lines, which says how many words the others have.
 func (e *entries) first(n int, l list) (words int, err error) {
 	f := e.file
-	line, err := f.words()
+	line, err := f.nextWords()
 	switch {
 	case errors.Is(err, io.EOF):
 		return 0, f.Errorf("found the end of the file, expected %s", lineOf)
@@ -92,16 +92,16 @@ func (e *entries) first(n int, l list) (words int, err error) {
 		return 0, f.Errorf("%w", wrongNumber(line))
 	}
 	words = len(line)
-	p := e.empty()
-	if err := l.entry(p, n, 0, line); err != nil {
+	p := e.newPart()
+	if err := l.readEntry(p, n, 0, line); err != nil {
 		return 0, f.Errorf("%w", err)
 	}
-	return words, e.keep(text.NewBlock(f.Name(), f.Number(), nil), p)
+	return words, e.addPart(text.NewBlock(f.Name(), f.Number(), nil), p)
 }
 
 // one reads the coefficients of a problem whose header was read.
 func (f *file) one(header [][]byte, l list, more bool) (*problem.Instance, error) {
-	n, m, err := f.sizes(header)
+	n, m, err := f.parseSizes(header)
 	if err != nil {
 		return nil, err
 	}
@@ -114,18 +114,18 @@ func (f *file) one(header [][]byte, l list, more bool) (*problem.Instance, error
 
 // single reads a file of one problem: comments, `n m`, coefficients.
 func (f *file) single(l list) (*problem.Instance, error) {
-	header, err := f.header(2, 2, "n and m")
+	header, err := f.readHeader(2, 2, "n and m")
 	if err != nil {
 		return nil, err
 	}
 	return f.one(header, l, false)
 }
 
-// sizes reads the words n and m of a header.
-func (f *file) sizes(words [][]byte) (n int, m int64, err error) {
-	variables, err := text.Whole(words[0], "number of variables", 0, problem.MaxVariables)
+// parseSizes reads the words n and m of a header.
+func (f *file) parseSizes(words [][]byte) (n int, m int64, err error) {
+	variables, err := text.ParseWhole(words[0], "number of variables", 0, problem.MaxVariables)
 	if err == nil {
-		m, err = text.Whole(words[1], "number of coefficients", 0, math.MaxInt32)
+		m, err = text.ParseWhole(words[1], "number of coefficients", 0, math.MaxInt32)
 	}
 	if err != nil {
 		return 0, 0, f.Errorf("%w", err)
@@ -133,10 +133,10 @@ func (f *file) sizes(words [][]byte) (n int, m int64, err error) {
 	return int(variables), m, nil
 }
 
-// header reads the first line and returns its words, of which few to many are expected; errors say
+// readHeader reads the first line and returns its words, of which few to many are expected; errors say
 // what was expected.
-func (f *file) header(few, many int, what string) ([][]byte, error) {
-	words, err := f.words()
+func (f *file) readHeader(few, many int, what string) ([][]byte, error) {
+	words, err := f.nextWords()
 	switch {
 	case errors.Is(err, io.EOF):
 		return nil, f.Errorf("found the end of the file, expected %s", what)
@@ -152,11 +152,11 @@ func (f *file) header(few, many int, what string) ([][]byte, error) {
 // (http://people.brunel.ac.uk/~mastjjb/jeb/orlib/bqpinfo.html): the number of
 // problems, then each; or one problem without that number.
 func readOrlib(in source, o Options) (*problem.Instance, error) {
-	f, err := in.list("", o)
+	f, err := in.openList("", o)
 	if err != nil {
 		return nil, err
 	}
-	header, err := f.header(1, 2, "the number of problems, or n and m")
+	header, err := f.readHeader(1, 2, "the number of problems, or n and m")
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func readOrlib(in source, o Options) (*problem.Instance, error) {
 		}
 		return f.one(header, l, false)
 	}
-	problems, err := text.Whole(header[0], "number of problems", 1, 1<<20)
+	problems, err := text.ParseWhole(header[0], "number of problems", 1, 1<<20)
 	count := int(problems)
 	switch {
 	case err != nil:
@@ -178,7 +178,7 @@ func readOrlib(in source, o Options) (*problem.Instance, error) {
 		return nil, f.Errorf("found %d problems, expected to be told which (--problem 1 to %d)", count, count)
 	}
 	for k := 1; ; k++ {
-		header, err := f.Want(2, "n and m")
+		header, err := f.ExpectFields(2, "n and m")
 		if err != nil {
 			return nil, err
 		}
@@ -189,12 +189,12 @@ func readOrlib(in source, o Options) (*problem.Instance, error) {
 			}
 			return inst, err
 		}
-		_, m, err := f.sizes(header)
+		_, m, err := f.parseSizes(header)
 		if err != nil {
 			return nil, err
 		}
 		for range m {
-			if _, err := f.Want(3, lineOf); err != nil {
+			if _, err := f.ExpectFields(3, lineOf); err != nil {
 				return nil, err
 			}
 		}
@@ -204,7 +204,7 @@ func readOrlib(in source, o Options) (*problem.Instance, error) {
 // readSparse reads the .sparse files of the Biq Mac library (A. Wiegele, 2007), and the .qs files of QOBLIB, of which a comment
 // states the offset.
 func readSparse(in source, o Options) (*problem.Instance, error) {
-	f, err := in.list("#", o)
+	f, err := in.openList("#", o)
 	if err != nil {
 		return nil, err
 	}
@@ -214,15 +214,15 @@ func readSparse(in source, o Options) (*problem.Instance, error) {
 // readQubist reads the .qh files of Qubist: the number of sites and of lines, then lines `i j J` from 0, of an Ising model; fields
 // are those of i i. Lines of the same sites are added up.
 func readQubist(in source, o Options) (*problem.Instance, error) {
-	f, err := in.list("#", o)
+	f, err := in.openList("#", o)
 	if err != nil {
 		return nil, err
 	}
-	header, err := f.header(2, 2, "the numbers of sites and lines")
+	header, err := f.readHeader(2, 2, "the numbers of sites and lines")
 	if err != nil {
 		return nil, err
 	}
-	n, m, err := f.sizes(header)
+	n, m, err := f.parseSizes(header)
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +240,7 @@ func readQubist(in source, o Options) (*problem.Instance, error) {
 // readSpinGlass reads the .sg and .gsg files of McGroundstate (http://mcsparse.uni-bonn.de/mcgroundstate/formats.html): comments,
 // `n m` and lines `i j J` from 1. Spins of a positive J tend to be equal: the ground state has the largest sum of J s s.
 func readSpinGlass(in source, o Options) (*problem.Instance, error) {
-	f, err := in.list("#", o)
+	f, err := in.openList("#", o)
 	if err != nil {
 		return nil, err
 	}
@@ -254,11 +254,11 @@ func readSpinGlass(in source, o Options) (*problem.Instance, error) {
 // readRudy reads graphs as G. Rinaldi's generator rudy writes them. Edges without
 // weights weigh 1 each. A third word in the header, seen in copies of the G-set, is passed over.
 func readRudy(in source, o Options) (*problem.Instance, error) {
-	f, err := in.list("#", o)
+	f, err := in.openList("#", o)
 	if err != nil {
 		return nil, err
 	}
-	header, err := f.header(2, 3, "the numbers of nodes and edges")
+	header, err := f.readHeader(2, 3, "the numbers of nodes and edges")
 	if err != nil {
 		return nil, err
 	}
@@ -280,7 +280,7 @@ func readRudy(in source, o Options) (*problem.Instance, error) {
 // readMQLib reads the QUBO and max-cut files of MQLib (I. Dunning, S. Gupta and
 // J. Silberholz, INFORMS J. Computing 30(3), 2018).
 func readMQLib(in source, o Options) (*problem.Instance, error) {
-	f, err := in.list("#", o)
+	f, err := in.openList("#", o)
 	if err != nil {
 		return nil, err
 	}
@@ -298,11 +298,11 @@ func readMQLib(in source, o Options) (*problem.Instance, error) {
 // readQUBO reads the .qubo files of qbsolv: `p qubo topology maxNodes nNodes
 // nCouplers`, then the nodes and couplers, as many lines as that says.
 func readQUBO(in source, o Options) (*problem.Instance, error) {
-	f, err := in.list("c", o)
+	f, err := in.openList("c", o)
 	if err != nil {
 		return nil, err
 	}
-	words, err := f.header(6, 6, "p qubo, 0, and the numbers of variables, nodes and couplers")
+	words, err := f.readHeader(6, 6, "p qubo, 0, and the numbers of variables, nodes and couplers")
 	if err != nil {
 		return nil, err
 	}
@@ -312,11 +312,11 @@ func readQUBO(in source, o Options) (*problem.Instance, error) {
 	if string(words[2]) != "0" && string(words[2]) != "unconstrained" {
 		return nil, f.Errorf("found the topology %s, expected 0: any couplers", formats.Quote(words[2]))
 	}
-	n, nodes, err := f.sizes(words[3:5])
+	n, nodes, err := f.parseSizes(words[3:5])
 	if err != nil {
 		return nil, err
 	}
-	_, couplers, err := f.sizes([][]byte{words[3], words[5]})
+	_, couplers, err := f.parseSizes([][]byte{words[3], words[5]})
 	if err != nil {
 		return nil, err
 	}

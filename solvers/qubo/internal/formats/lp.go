@@ -54,11 +54,11 @@ var lpSections = map[string]string{
 
 // readLP reads a model in LP format without constraints, whose variables are all binary.
 func readLP(in source, o Options) (*problem.Instance, error) {
-	f, err := in.text("", o)
+	f, err := in.openText("", o)
 	if err != nil {
 		return nil, err
 	}
-	m := &lpModel{name: in.name, entries: problem.NewEntries(o.memory()), index: map[string]int{}, binary: map[int]bool{}, whole: map[int]bool{}, bounded: map[int]bool{}}
+	m := &lpModel{name: in.name, entries: problem.NewEntries(o.memoryLimit()), index: map[string]int{}, binary: map[int]bool{}, whole: map[int]bool{}, bounded: map[int]bool{}}
 	tokens, err := f.tokens()
 	if err != nil {
 		return nil, err
@@ -267,7 +267,7 @@ func (m *lpModel) objective(body []token) error {
 		t = body[0]
 		number := text.IsNumber([]byte(t.text))
 		if number {
-			coefficient, err := parse([]byte(t.text))
+			coefficient, err := parseCoefficient([]byte(t.text))
 			if err != nil {
 				return formats.Errorf(m.name, t.line, "%w", err)
 			}
@@ -433,7 +433,7 @@ func writeLP(w io.Writer, inst *problem.Instance) error {
 		fmt.Fprint(w, " + [\n")
 		eachEntry(inst, false, func(i, j int, text []byte) {
 			if i != j {
-				v, _ := parse(text) // a coefficient of this instance
+				v, _ := parseCoefficient(text) // a coefficient of this instance
 				fmt.Fprintf(w, "%s %s * %s\n", sign([]byte(v.double().String())), name(i), name(j))
 			}
 		})

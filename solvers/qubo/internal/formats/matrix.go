@@ -50,10 +50,10 @@ func readNPY(in source, o Options) (*problem.Instance, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if need := float64(n) * float64(n) * float64(kind.Held+12); need > float64(o.memory()) {
-		return nil, fmt.Errorf("%s: %d x %d coefficients take up to %w", name, n, n, formats.Short(need, o.memory()))
+	if need := float64(n) * float64(n) * float64(kind.Held+12); need > float64(o.memoryLimit()) {
+		return nil, fmt.Errorf("%s: %d x %d coefficients take up to %w", name, n, n, formats.MemoryShortage(need, o.memoryLimit()))
 	}
-	if err := h.Fill(size, kind, n*n, fmt.Sprintf("%d x %d coefficients", n, n)); err != nil {
+	if err := h.CheckSize(size, kind, n*n, fmt.Sprintf("%d x %d coefficients", n, n)); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	values, err := kind.Read(r, n*n, size >= 0)
@@ -109,19 +109,19 @@ func fromNumbers(n int, q *text.Numbers, o Options) (*problem.Instance, error) {
 
 // noNumber is the error of a word of a matrix that is no number.
 func noNumber(word []byte) error {
-	_, err := parse(word)
+	_, err := parseCoefficient(word)
 	return err
 }
 
 // readCSV reads a dense matrix as a table, a row a line. Names of columns, or of rows, are those of the variables.
 func readCSV(in source, o Options) (*problem.Instance, error) {
-	budget := formats.NewBudget(o.memory())
+	budget := formats.NewBudget(o.memoryLimit())
 	f, err := text.New(in, in.name, text.Options{Size: in.Size, Budget: budget})
 	if err != nil {
 		return nil, err
 	}
 	var q text.Numbers
-	layout, err := csv.Matrix(context.Background(), f, csv.Options{Header: o.Header, Index: o.Index, Budget: budget}, &q, noNumber)
+	layout, err := csv.ReadMatrix(context.Background(), f, csv.Options{Header: o.Header, Index: o.Index, Budget: budget}, &q, noNumber)
 	if err != nil {
 		return nil, err
 	}
@@ -246,7 +246,7 @@ func checkMatrix[S int32 | int64 | float32 | float64](n int, q []S, form problem
 // or pattern (all 1); general, symmetric or skew-symmetric. Entries of a symmetric file stand for
 // two where they are off the diagonal; repeated entries are added up.
 func readMarket(in source, o Options) (*problem.Instance, error) {
-	f, err := in.text("%", o)
+	f, err := in.openText("%", o)
 	if err != nil {
 		return nil, err
 	}
@@ -259,14 +259,14 @@ func readMarket(in source, o Options) (*problem.Instance, error) {
 	case h.Array:
 		return f.array(h)
 	}
-	e, err := f.entries(h.Entries)
+	e, err := f.newEntries(h.Entries)
 	if err != nil {
 		return nil, err
 	}
 	cut, symmetric := o.Form == problem.MaxCut, h.Symmetry == market.Symmetric
 	e.Twice = symmetric && !cut
-	err = market.ReadEntries(context.Background(), f.File, h, market.Body[*part]{
-		New: e.empty,
+	err = market.ReadEntries(context.Background(), f.File, h, market.EntrySink[*part]{
+		New: e.newPart,
 		Entry: func(p *part, x market.Entry) error {
 			if cut && x.Row == x.Column {
 				return fmt.Errorf("found an edge from %d to itself, expected two different nodes", x.Row+1)
@@ -279,11 +279,11 @@ func readMarket(in source, o Options) (*problem.Instance, error) {
 			}
 			err := p.add(x.Line, x.Row, x.Column, x.Word)
 			if err == nil {
-				err = p.subtract(x.Line, x.Column, x.Row, x.Word)
+				err = p.addNegative(x.Line, x.Column, x.Row, x.Word)
 			}
 			return err
 		},
-		Keep: e.keep,
+		Keep: e.addPart,
 	})
 	if err != nil {
 		return nil, err
@@ -307,12 +307,12 @@ func readMarket(in source, o Options) (*problem.Instance, error) {
 }
 
 // array reads all entries, column by column.
-func (f *file) array(h market.Head) (*problem.Instance, error) {
+func (f *file) array(h market.Header) (*problem.Instance, error) {
 	q, o := &text.Numbers{}, f.o
 	if err := market.ReadArray(context.Background(), f.File, h, f.budget, q, noNumber); err != nil {
 		return nil, err
 	}
-	q, err := market.Square(h, f.budget, q)
+	q, err := market.ExpandSymmetric(h, f.budget, q)
 	if err != nil {
 		return nil, formats.Errorf(f.Name(), 0, "%w", err)
 	}
@@ -335,9 +335,9 @@ func writeCSV(w io.Writer, inst *problem.Instance) error {
 		case t != nil:
 			return strconv.FormatInt(t.Pair[k], 10)
 		case linear:
-			return shortest(r.Linear[k])
+			return shortestText(r.Linear[k])
 		}
-		return shortest(r.Pair[k])
+		return shortestText(r.Pair[k])
 	}
 	for i := range inst.N {
 		for j := range row {

@@ -17,13 +17,13 @@ type value struct {
 	float bool // real is the coefficient, else whole
 }
 
-// parse reads a coefficient; decimals of a whole number below 2^53 are that number.
+// parseCoefficient reads a coefficient; decimals of a whole number below 2^53 are that number.
 // Its error unwraps to ErrCoefficient.
-func parse(word []byte) (value, error) {
-	if v, ok := text.Int(word); ok {
+func parseCoefficient(word []byte) (value, error) {
+	if v, ok := text.ParseInt(word); ok {
 		return value{whole: v}, nil
 	}
-	if v, ok := text.Float(word); ok {
+	if v, ok := text.ParseFloat(word); ok {
 		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
 			return value{whole: int64(v)}, nil
 		}
@@ -43,7 +43,7 @@ func (v value) float64() float64 {
 // String is the coefficient in decimals.
 func (v value) String() string {
 	if v.float {
-		return shortest(v.real)
+		return shortestText(v.real)
 	}
 	return strconv.FormatInt(v.whole, 10)
 }
@@ -77,7 +77,7 @@ func (v value) addTo(d *problem.Entries, i, j int) error {
 
 // parseInto adds a coefficient from text. Its error unwraps to ErrCoefficient.
 func parseInto(d *problem.Entries, i, j int, word []byte) error {
-	v, err := parse(word)
+	v, err := parseCoefficient(word)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ const DefaultMemory = 1 << 34
 
 // Options say how to read an instance.
 type Options struct {
-	Format  string        // one of Names; empty: told by name and content
+	Format  string        // one of FormatNames; empty: told by name and content
 	Sense   problem.Sense // empty: the format's
 	Form    problem.Form  // empty: the format's; npy, mtx, csv and mqlib can hold any
 	Problem int           // which of a file's problems, from 1; 0: the only one
@@ -33,7 +33,7 @@ type Options struct {
 	cut bool // the file's name is that of a graph to be cut
 }
 
-func (o Options) memory() int64 {
+func (o Options) memoryLimit() int64 {
 	if o.Memory > 0 {
 		return o.Memory
 	}
@@ -81,8 +81,8 @@ func layouts() []layout {
 	}
 }
 
-// Names are the names of the formats that are read and written.
-func Names() []string {
+// FormatNames are the names of the formats that are read and written.
+func FormatNames() []string {
 	var names []string
 	for _, l := range layouts() {
 		names = append(names, l.name)
@@ -90,8 +90,8 @@ func Names() []string {
 	return names
 }
 
-// About describes a format in one sentence.
-func About(format string) string {
+// Describe describes a format in one sentence.
+func Describe(format string) string {
 	l, _ := layoutOf(format)
 	return l.about
 }
@@ -100,12 +100,12 @@ func layoutOf(name string) (layout, error) {
 	all := layouts()
 	k := slices.IndexFunc(all, func(l layout) bool { return l.name == name })
 	if k < 0 {
-		return layout{}, fmt.Errorf("format %q: expected one of %s", name, strings.Join(Names(), ", "))
+		return layout{}, fmt.Errorf("format %q: expected one of %s", name, strings.Join(FormatNames(), ", "))
 	}
 	return all[k], nil
 }
 
-// Read reads an instance from a file in one of Names, plain, compressed
+// Read reads an instance from a file in one of FormatNames, plain, compressed
 // with gzip, xz or zstd, or the one file of a zip archive. Sense and form are the format's, unless o says
 // otherwise; the instance's Notes say what was assumed. Where neither name nor content decides what
 // a file holds, an error names the formats, or the forms, to choose from. Errors say where in the
@@ -132,12 +132,12 @@ func ReadFrom(r io.Reader, name string, o Options) (*problem.Instance, error) {
 func readPlain(in source, o Options) (*problem.Instance, error) {
 	defer in.Close()
 	head, _ := in.Peek(foreign.Head)
-	if err := foreign.Check(in.name, head, "a binary quadratic program, in one of the formats "+strings.Join(Names(), ", "), accepted...); err != nil {
+	if err := foreign.Check(in.name, head, "a binary quadratic program, in one of the formats "+strings.Join(FormatNames(), ", "), accepted...); err != nil {
 		return nil, err
 	}
 	name, err := o.Format, error(nil)
 	if name == "" {
-		if name, err = format(in.name, in.Name, head, o); err != nil {
+		if name, err = detectFormat(in.name, in.Name, head, o); err != nil {
 			return nil, err
 		}
 	}

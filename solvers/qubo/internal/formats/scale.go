@@ -17,15 +17,15 @@ func multiply(inst *problem.Instance, by value) error {
 		if sum := absolute(t) * by.float64(); sum > problem.SumLimit/16 {
 			return fmt.Errorf("%w: absolute values add up to %.3g with the scale, expected at most 2^58", problem.ErrCoefficient, sum)
 		}
-		inst.Int = changed(t, func(v int64) int64 { return v * by.whole })
+		inst.Int = mapTerms(t, func(v int64) int64 { return v * by.whole })
 		return nil
 	}
 	factor := decimals(by.float64())
 	if t := inst.Int; t != nil {
-		inst.Real = changed(t, func(v int64) float64 { return product(new(big.Rat).SetInt64(v), factor) })
+		inst.Real = mapTerms(t, func(v int64) float64 { return product(new(big.Rat).SetInt64(v), factor) })
 		inst.Int = nil
 	} else {
-		inst.Real = changed(inst.Real, func(v float64) float64 { return product(decimals(v), factor) })
+		inst.Real = mapTerms(inst.Real, func(v float64) float64 { return product(decimals(v), factor) })
 	}
 	if sum := absolute(inst.Real); !(sum <= math.MaxFloat64/16) {
 		return fmt.Errorf("%w: absolute values add up to more than float64 holds, with the scale", problem.ErrCoefficient)
@@ -45,8 +45,8 @@ func absolute[T problem.Number](t *problem.Terms[T]) float64 {
 	return sum
 }
 
-// changed are terms with another value for each.
-func changed[S, T problem.Number](t *problem.Terms[S], each func(S) T) *problem.Terms[T] {
+// mapTerms are terms with another value for each.
+func mapTerms[S, T problem.Number](t *problem.Terms[S], each func(S) T) *problem.Terms[T] {
 	list := func(from []S) []T {
 		to := make([]T, len(from))
 		cores.Split(len(from), 1<<10, func(low, high int) {

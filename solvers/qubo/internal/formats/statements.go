@@ -30,8 +30,8 @@ const (
 // statements are those of a file, by what they are about. A repeated statement has to be the same.
 type statements map[string]statement
 
-// stated reads a comment, without the word that begins comments; false where it states nothing, as most do.
-func stated(line int, comment string) (s statement, ok bool, err error) {
+// parseStatement reads a comment, without the word that begins comments; false where it states nothing, as most do.
+func parseStatement(line int, comment string) (s statement, ok bool, err error) {
 	s.line = line
 	comment = strings.NewReplacer(" =", "=", " :", ":").Replace(comment)
 	end := strings.IndexFunc(comment, func(r rune) bool { return (r|0x20 < 'a' || r|0x20 > 'z') && r != '_' })
@@ -68,7 +68,7 @@ func stated(line int, comment string) (s statement, ok bool, err error) {
 	if !sign && !text.IsNumber([]byte(rest)) {
 		return s, false, nil // a sentence that begins with the word
 	}
-	if s.v, err = parse([]byte(rest)); err != nil {
+	if s.v, err = parseCoefficient([]byte(rest)); err != nil {
 		return s, false, fmt.Errorf("%s: %w", s.what, err)
 	}
 	if s.what == scale && !(s.v.float64() >= 0) {
@@ -77,8 +77,8 @@ func stated(line int, comment string) (s statement, ok bool, err error) {
 	return s, true, nil
 }
 
-// commented is the text of a comment: the words of a line without what begins comments.
-func commented(words [][]byte, begin string) string {
+// commentText is the text of a comment: the words of a line without what begins comments.
+func commentText(words [][]byte, begin string) string {
 	return strings.TrimLeft(strings.TrimPrefix(string(bytes.Join(words, []byte(" "))), begin), begin+" \t")
 }
 
@@ -106,7 +106,7 @@ func (e *entries) instance(n int, sum bool) (*problem.Instance, error) {
 		}
 		n++
 	}
-	inst, err := e.made(n, sum)
+	inst, err := e.newInstance(n, sum)
 	if err != nil {
 		return nil, err
 	}

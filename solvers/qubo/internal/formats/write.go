@@ -17,7 +17,7 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// Write writes an instance in one of Names. The instance is converted to a form and to the sense
+// Write writes an instance in one of FormatNames. The instance is converted to a form and to the sense
 // of the format first, so that reading the file without options gives the same problem. notes name
 // the conversions, and the parts that the format cannot hold: an offset, names.
 func Write(w io.Writer, inst *problem.Instance, format string) (notes []string, err error) {
@@ -68,11 +68,11 @@ func offsetText(inst *problem.Instance) string {
 	if inst.Int != nil {
 		return strconv.FormatInt(inst.Int.Offset, 10)
 	}
-	return shortest(inst.Real.Offset)
+	return shortestText(inst.Real.Offset)
 }
 
-// shortest is the shortest text that reads back as v, with no exponent below 1e21.
-func shortest(v float64) string {
+// shortestText is the shortest text that reads back as v, with no exponent below 1e21.
+func shortestText(v float64) string {
 	if a := math.Abs(v); a == 0 || a >= 1e-6 && a < 1e21 {
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	}
@@ -101,7 +101,7 @@ func eachEntry(inst *problem.Instance, half bool, each func(i, j int, text []byt
 		if half && i != j {
 			v /= 2
 		}
-		buf = append(buf[:0], shortest(v)...)
+		buf = append(buf[:0], shortestText(v)...)
 		each(i, j, buf)
 	}
 	for i := range inst.N {

@@ -8,24 +8,24 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// logs are log((k+1/2)/4096): draws of the logarithm of a uniform number.
-type logs [4096]float64
+// logTable are log((k+1/2)/4096): draws of the logarithm of a uniform number.
+type logTable [4096]float64
 
-func newLogs() *logs {
-	var l logs
+func newLogs() *logTable {
+	var l logTable
 	for k := range l {
 		l[k] = math.Log((float64(k) + 0.5) / float64(len(l)))
 	}
 	return &l
 }
 
-// spread is the typical size of a field around its mean where x is random: the
+// fieldSpread is the typical size of a field around its mean where x is random: the
 // root mean square over variables of ½ sqrt(Σ weight²). Temperatures are
 // measured in it. Where the time ends before all rows were read, the number is meaningless.
-func spread(p *problem.Normal, end *alarm) float64 {
+func fieldSpread(p *problem.Normal, end *deadline) float64 {
 	squares := make([]float64, p.N)
 	cores.Split(p.N, 64, func(from, to int) {
-		for i := from; i < to && !end.over(); i++ {
+		for i := from; i < to && !end.passed(); i++ {
 			_, weight := p.Row(i)
 			var sum float64
 			for _, w := range weight {
@@ -48,7 +48,7 @@ func spread(p *problem.Normal, end *alarm) float64 {
 // over the variables in order with Metropolis' rule, at temperatures that fall
 // linearly from hot to cold, then ascent to a local maximum.
 func (s *searcher[S]) anneal(hot, cold float64, sweeps int) bool {
-	_, add := s.m.cost()
+	_, add := s.m.flipCosts()
 	block := max(64, min(4096, int(lookEvery/add))) // variables between two looks at the limits
 	state := s.random.Uint64() | 1
 	for k := range sweeps {
@@ -76,12 +76,12 @@ func (s *searcher[S]) anneal(hot, cold float64, sweeps int) bool {
 				s.flip(i)
 				flips++
 			}
-			if !s.tick(1.5*float64(to-from)+add*float64(flips), flips) {
+			if !s.countWork(1.5*float64(to-from)+add*float64(flips), flips) {
 				return false
 			}
 		}
 		if s.value > s.best {
-			s.note()
+			s.keepBest()
 		}
 	}
 	return s.ascend()
@@ -90,7 +90,7 @@ func (s *searcher[S]) anneal(hot, cold float64, sweeps int) bool {
 // ascend flips, in order, variables whose flip raises the value, until no such variable is left.
 // It is false where the search ends before.
 func (s *searcher[S]) ascend() bool {
-	_, add := s.m.cost()
+	_, add := s.m.flipCosts()
 	for flips := int64(1); flips > 0; {
 		flips = 0
 		for i := range s.p.N {
@@ -99,12 +99,12 @@ func (s *searcher[S]) ascend() bool {
 				flips++
 			}
 		}
-		if !s.tick(float64(s.p.N)+add*float64(flips), flips) {
+		if !s.countWork(float64(s.p.N)+add*float64(flips), flips) {
 			return false
 		}
 	}
 	if s.value > s.best {
-		s.note()
+		s.keepBest()
 	}
 	return true
 }

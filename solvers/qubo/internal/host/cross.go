@@ -11,7 +11,7 @@ import (
 // and Howe 2009). The variables in which the two differ fall into groups that share no pair. Each
 // group flips where its flip raises the value, and by a coin where its flip changes nothing.
 func (s *searcher[S]) cross(rows *sparseRows[S], to []uint64) bool {
-	_, add := s.m.cost()
+	_, add := s.m.flipCosts()
 	different := s.free
 	clear(different)
 	for k := range to {
@@ -46,15 +46,15 @@ func (s *searcher[S]) cross(rows *sparseRows[S], to []uint64) bool {
 		}
 	}
 	if s.value > s.best {
-		s.note()
+		s.keepBest()
 	}
-	return s.tick(add*float64(flips), flips)
+	return s.countWork(add*float64(flips), flips)
 }
 
 // reheat anneals from an elite, at a temperature low enough to keep most of it. Then it crosses
 // the result with the elite, which undoes the changes that lowered the value.
 func (s *searcher[S]) reheat() bool {
-	if !s.anneal(s.uniform(cold, (hot+hottest)/2), cold*s.spread, reheatSweeps<<(2*s.course.length)) {
+	if !s.anneal(s.drawTemperature(cold, (hot+hottest)/2), cold*s.spread, reheatSweeps<<(2*s.course.length)) {
 		return false
 	}
 	rows := s.m.sparse()
@@ -78,14 +78,14 @@ func (s *searcher[S]) eliminate() bool {
 	} else if s.course.toward != nil && !s.cross(rows, s.course.toward) {
 		return false
 	}
-	_, add := s.m.cost()
+	_, add := s.m.flipCosts()
 	for idle := 0; idle < 4; idle++ {
-		flips := s.elimination.move(eliminateWidth + 2*s.course.length)
+		flips := s.elimination.exactMove(eliminateWidth + 2*s.course.length)
 		if s.value > s.best {
-			s.note()
+			s.keepBest()
 			idle = 0
 		}
-		if !s.tick(2*s.elimination.done+200*float64(s.p.N)+add*float64(flips), flips) {
+		if !s.countWork(2*s.elimination.done+200*float64(s.p.N)+add*float64(flips), flips) {
 			return false
 		}
 	}

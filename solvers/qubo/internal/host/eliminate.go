@@ -33,7 +33,7 @@ type elimination[S qubo.Sum] struct {
 	s      *state[S]
 	rows   *sparseRows[S]
 	random *rand.Rand
-	end    *alarm
+	end    *deadline
 
 	near   [][]int32 // neighbours among the variables that are left, ascending
 	status []uint8
@@ -71,7 +71,7 @@ type choice struct {
 	scope    []int32
 }
 
-func newElimination[S qubo.Sum](s *state[S], rows *sparseRows[S], random *rand.Rand, end *alarm) *elimination[S] {
+func newElimination[S qubo.Sum](s *state[S], rows *sparseRows[S], random *rand.Rand, end *deadline) *elimination[S] {
 	n := s.p.N
 	e := &elimination[S]{
 		s: s, rows: rows, random: random, end: end,
@@ -84,13 +84,13 @@ func newElimination[S qubo.Sum](s *state[S], rows *sparseRows[S], random *rand.R
 	return e
 }
 
-// move makes one exact move with tables of at most 2^width entries and returns
+// exactMove makes one exact move with tables of at most 2^width entries and returns
 // how many variables it flipped, none where time is over. The value does not
 // fall.
-func (e *elimination[S]) move(width int) (flips int64) {
+func (e *elimination[S]) exactMove(width int) (flips int64) {
 	e.reset(width)
 	for next := 0; ; {
-		if len(e.gone)%16 == 0 && e.end.over() {
+		if len(e.gone)%16 == 0 && e.end.passed() {
 			return 0
 		}
 		v, ok := e.pop(width)

@@ -17,8 +17,8 @@ type matrix[S qubo.Sum] interface {
 	add(i int, negate bool, field []S)
 	// step is add, and finds the best flip afterwards.
 	step(i int, negate bool, field []S, x, free []uint64, rotate int) qubo.Best
-	// cost of a step and of an add, in units of about a nanosecond.
-	cost() (step, add float64)
+	// flipCosts are those of a step and of an add, in units of about a nanosecond.
+	flipCosts() (step, add float64)
 	// sparse returns the rows of a sparse matrix, nil for a dense one.
 	sparse() *sparseRows[S]
 }
@@ -41,7 +41,7 @@ func (m *denseRows[R, S]) step(i int, negate bool, field []S, x, free []uint64, 
 }
 
 // Rows come at 48 bytes a nanosecond from a cache, at 5 from memory.
-func (m *denseRows[R, S]) cost() (step, add float64) {
+func (m *denseRows[R, S]) flipCosts() (step, add float64) {
 	row, field := float64(int(unsafe.Sizeof(R(0)))*m.stride), float64(int(unsafe.Sizeof(S(0)))*m.stride)
 	rate := 48.0
 	if row*float64(m.stride) > cacheBytes {
@@ -84,7 +84,7 @@ func (m *sparseRows[S]) step(i int, negate bool, field []S, x, free []uint64, ro
 	return qubo.PickFlip(field, x, free, rotate)
 }
 
-func (m *sparseRows[S]) cost() (step, add float64) {
+func (m *sparseRows[S]) flipCosts() (step, add float64) {
 	add = 5 + float64(len(m.col))/float64(max(1, m.n))
 	return add + float64(m.n)/16, add
 }
@@ -97,20 +97,20 @@ const denseBytes = 8 << 30
 // cacheBytes is the size up to which a matrix is taken to stay in the caches.
 const cacheBytes = 16 << 20
 
-// rows lays out the weights of p, which fit in S and, halved shift times, in R.
+// layOutRows lays out the weights of p, which fit in S and, halved shift times, in R.
 // It gives up, with nil, when time is over.
-func rows[R qubo.Row, S qubo.Sum](p *problem.Normal, shift, workers int, end *alarm) matrix[S] {
+func layOutRows[R qubo.Row, S qubo.Sum](p *problem.Normal, shift, workers int, end *deadline) matrix[S] {
 	stride := (p.N + qubo.Turn - 1) &^ (qubo.Turn - 1)
 	if float64(len(p.Col)) < problem.DenseFrom*float64(p.N)*float64(p.N) || int64(unsafe.Sizeof(R(0)))*int64(stride)*int64(p.N) > denseBytes {
 		m := &sparseRows[S]{n: p.N, start: p.Start, col: p.Col, weight: make([]S, len(p.Weight))}
 		cores.Split(p.N, 64, func(from, to int) {
-			for i := from; i < to && !end.over(); i++ {
+			for i := from; i < to && !end.passed(); i++ {
 				for k := p.Start[i]; k < p.Start[i+1]; k++ {
 					m.weight[k] = S(p.Weight[k])
 				}
 			}
 		})
-		if end.over() {
+		if end.passed() {
 			return nil
 		}
 		return m
@@ -119,7 +119,7 @@ func rows[R qubo.Row, S qubo.Sum](p *problem.Normal, shift, workers int, end *al
 	var team sync.WaitGroup
 	for k := range workers {
 		team.Go(func() {
-			for i := k; i < p.N && !end.over(); i += workers {
+			for i := k; i < p.N && !end.passed(); i += workers {
 				col, weight := p.Row(i)
 				row := m.row(i)
 				for k, j := range col {
@@ -129,7 +129,7 @@ func rows[R qubo.Row, S qubo.Sum](p *problem.Normal, shift, workers int, end *al
 		})
 	}
 	team.Wait()
-	if end.over() {
+	if end.passed() {
 		return nil
 	}
 	return m
@@ -164,9 +164,9 @@ func (s *state[S]) gain(i int) S {
 	return s.field[i]
 }
 
-// turn flips variable i in x and in value, and reports whether the caller has to subtract the row
+// flipBit flips variable i in x and in value, and reports whether the caller has to subtract the row
 // of i from the fields, or to add it.
-func (s *state[S]) turn(i int) (negate bool) {
+func (s *state[S]) flipBit(i int) (negate bool) {
 	s.value += int64(s.gain(i))
 	negate = problem.Bit(s.x, i) != 0
 	s.x[i>>6] ^= 1 << (i & 63)
@@ -174,11 +174,11 @@ func (s *state[S]) turn(i int) (negate bool) {
 }
 
 // flip flips variable i.
-func (s *state[S]) flip(i int) { s.m.add(i, s.turn(i), s.field) }
+func (s *state[S]) flip(i int) { s.m.add(i, s.flipBit(i), s.field) }
 
-// walk flips every variable of word k in which x differs from to, and returns
+// flipWord flips every variable of word k in which x differs from to, and returns
 // how many.
-func (s *state[S]) walk(k int, to uint64) (flips int64) {
+func (s *state[S]) flipWord(k int, to uint64) (flips int64) {
 	for rest := s.x[k] ^ to; rest != 0; rest &= rest - 1 {
 		s.flip(k<<6 + bits.TrailingZeros64(rest))
 		flips++

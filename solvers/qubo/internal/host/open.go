@@ -11,15 +11,15 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// Beside is a host search that runs at the same time as one on a device, on all cores but
+// Companion is a host search that runs at the same time as one on a device, on all cores but
 // one. It begins after a delay, within which the device solves easy problems alone: with all
 // cores busy, the thread that drives the device would have to wait for one.
-type Beside struct{ Without []string }
+type Companion struct{ Without []string }
 
 const headStart = 30 * time.Millisecond
 
 // Search implements search.Searcher.
-func (b Beside) Search(ctx context.Context, p *problem.Normal, o search.Options, found func(int64, []uint64, time.Duration)) (search.Work, error) {
+func (b Companion) Search(ctx context.Context, p *problem.Normal, o search.Options, found func(int64, []uint64, time.Duration)) (search.Work, error) {
 	select {
 	case <-ctx.Done():
 		return search.Work{}, nil
@@ -31,7 +31,7 @@ func (b Beside) Search(ctx context.Context, p *problem.Normal, o search.Options,
 
 // RulesFor are the rules of a search on the host for n variables.
 func RulesFor(r search.Rules, n int) search.Rules {
-	r = r.Within(n)
+	r = r.ForSize(n)
 	tenure, spread := n/100+1, 10
 	if limit := max(1, n/4); tenure+spread > limit {
 		tenure, spread = max(1, limit/2), max(1, limit/2)
@@ -41,6 +41,6 @@ func RulesFor(r search.Rules, n int) search.Rules {
 }
 
 // Open makes the host's portfolio ready.
-func Open(p *problem.Normal, o search.Setup) (search.Opened, error) {
-	return search.Opened{Searcher: Search{o.Without}, Used: map[string]search.Rules{"host": RulesFor(o.Rules, p.N)}}, nil
+func Open(p *problem.Normal, o search.Setup) (search.OpenedEngine, error) {
+	return search.OpenedEngine{Searcher: Search{o.Without}, Used: map[string]search.Rules{"host": RulesFor(o.Rules, p.N)}}, nil
 }

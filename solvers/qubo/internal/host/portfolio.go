@@ -50,8 +50,8 @@ func (a *arm) learn(value int64, reward, cost float64) {
 	a.spread = (1 - late) * (a.spread + late*off*off)
 }
 
-// Methods are the names of all methods, as Search leaves them out.
-func Methods() (names []string) {
+// MethodNames are the names of all methods, as Search leaves them out.
+func MethodNames() (names []string) {
 	for m := range methods {
 		names = append(names, m.String())
 	}
@@ -97,8 +97,8 @@ func newPortfolio(p *problem.Normal, step, add float64, without []string, o sear
 	return f
 }
 
-// keep offers a solution to the pool.
-func (f *portfolio) keep(value int64, x []uint64) (taken bool) {
+// offer offers a solution to the pool.
+func (f *portfolio) offer(value int64, x []uint64) (taken bool) {
 	taken, _ = f.Add(value, x)
 	if taken && f.elite != nil {
 		f.elite(value, x[:problem.Words(f.N)])
@@ -109,9 +109,9 @@ func (f *portfolio) keep(value int64, x []uint64) (taken bool) {
 	return taken
 }
 
-// combine copies the best elite, gives the copy every component in which x is better, and returns
+// crossWithBest copies the best elite, gives the copy every component in which x is better, and returns
 // the result; 0 and nil where no component of x is better, or where the problem is not sparse.
-func (f *portfolio) combine(x []uint64) (int64, []uint64) {
+func (f *portfolio) crossWithBest(x []uint64) (int64, []uint64) {
 	if f.crosser == nil || len(f.Elites) == 0 {
 		return 0, nil
 	}
@@ -121,13 +121,13 @@ func (f *portfolio) combine(x []uint64) (int64, []uint64) {
 		return 0, nil
 	}
 	value := f.Elites[0].Value + gained
-	f.keep(value, child)
+	f.offer(value, child)
 	return value, child
 }
 
-// learn takes the result of a walk: it rewards the arm, offers the solution to the pool, and
+// recordWalk takes the result of a walk: it rewards the arm, offers the solution to the pool, and
 // empties a pool that has taken no solution for long.
-func (f *portfolio) learn(was course, value int64, x []uint64, cost float64) {
+func (f *portfolio) recordWalk(was walkPlan, value int64, x []uint64, cost float64) {
 	rise, spread := 0.0, 1.0
 	if len(f.Elites) > 0 {
 		best := f.Elites[0].Value
@@ -135,7 +135,7 @@ func (f *portfolio) learn(was course, value int64, x []uint64, cost float64) {
 		rise = float64(max(0, value-best))
 	}
 	reward := min(5, rise/spread)
-	if f.keep(value, x) && value > f.bar {
+	if f.offer(value, x) && value > f.bar {
 		reward += 0.02
 	}
 	const forget = 0.98
@@ -146,7 +146,7 @@ func (f *portfolio) learn(was course, value int64, x []uint64, cost float64) {
 	f.arms[was.arm].learn(value, reward, cost)
 	if f.Misses > 20*f.Size {
 		f.bar = max(f.bar, f.Elites[len(f.Elites)-1].Value)
-		f.Renew()
+		f.KeepBest()
 	}
 }
 
@@ -179,11 +179,11 @@ func (f *portfolio) choose() int {
 	return len(share) - 1
 }
 
-// next plans a walk.
-func (f *portfolio) next() course {
+// planWalk plans a walk.
+func (f *portfolio) planWalk() walkPlan {
 	k := f.choose()
-	w := course{method: f.arms[k].method, length: f.arms[k].length, arm: k}
-	a, b, ok := f.Pair(f.random)
+	w := walkPlan{method: f.arms[k].method, length: f.arms[k].length, arm: k}
+	a, b, ok := f.DrawPair(f.random)
 	if !ok || len(f.Elites) < f.Size && f.random.IntN(2) == 0 {
 		return w // fill the pool from random starts
 	}

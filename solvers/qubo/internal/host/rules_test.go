@@ -24,7 +24,7 @@ func TestHostRules(t *testing.T) {
 	for _, c := range []search.Rules{{Tenure: 3, Spread: 1}, {Tenure: 20, Spread: 1}, {Tenure: 3, Spread: 18}, {Tenure: 48, Spread: 48}} {
 		var low int64
 		for stall := range 120 {
-			s := endless(p, rows[int8, int16](p, 0, 1, new(alarm)))
+			s := endless(p, layOutRows[int8, int16](p, 0, 1, new(deadline)))
 			s.rules = RulesFor(c, p.N)
 			s.tabu(stall)
 			s.consistent(t, "tabu")
@@ -38,9 +38,9 @@ func TestHostRules(t *testing.T) {
 		}
 	}
 	for _, stall := range []int{1, 50} {
-		s := endless(p, rows[int8, int16](p, 0, 1, new(alarm)))
-		s.rules, s.course = RulesFor(search.Rules{Stall: stall}, p.N), course{from: make([]uint64, problem.Words(p.N)), length: 1}
-		if s.follow(); s.flips != int64(4*stall) {
+		s := endless(p, layOutRows[int8, int16](p, 0, 1, new(deadline)))
+		s.rules, s.course = RulesFor(search.Rules{Stall: stall}, p.N), walkPlan{from: make([]uint64, problem.Words(p.N)), length: 1}
+		if s.makeWalk(); s.flips != int64(4*stall) {
 			t.Errorf("stall %d: a walk of length 1 makes %d flips", stall, s.flips)
 		}
 	}
@@ -50,8 +50,8 @@ func TestHostRules(t *testing.T) {
 	}
 	// The same run by the same rules, and another by others.
 	q := qubotest.DenseFor("int8", 120, 3)
-	run := func(r search.Rules) qubotest.Told {
-		return qubotest.Searched(t, Search{}, q, search.Options{Seed: 3, Work: 60000, Workers: 2, Rules: r})
+	run := func(r search.Rules) qubotest.Report {
+		return qubotest.RunSearch(t, Search{}, q, search.Options{Seed: 3, Work: 60000, Workers: 2, Rules: r})
 	}
 	base := run(search.Rules{})
 	if given := run(RulesFor(search.Rules{}, q.N)); !slices.Equal(base.Values, given.Values) || base.Work != given.Work {

@@ -27,7 +27,7 @@ const firstRound, lastRound = 5e5, 1e7
 // After each round the results of completed walks enter the pool in the searchers' order, so that
 // with Options.Work a run depends on the seed and the number of cores alone.
 //
-// Without names the Methods to leave out, for measurements of what each of them is worth. Tabu
+// Without names the methods (MethodNames) to leave out, for measurements of what each of them is worth. Tabu
 // search stays where all are named.
 type Search struct{ Without []string }
 
@@ -37,11 +37,11 @@ func (h Search) Search(ctx context.Context, p *problem.Normal, o search.Options,
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	if p.N <= reference.Tiny {
-		reference.Visit(p, o, found)
+		reference.SearchExhaustively(p, o, found)
 		return search.Work{}, nil
 	}
-	end := &alarm{deadline: o.Deadline}
-	stop := context.AfterFunc(ctx, end.ring)
+	end := &deadline{deadline: o.Deadline}
+	stop := context.AfterFunc(ctx, end.expire)
 	defer stop()
 	// Symmetric matrices have even weights: halved, more of them fit in a byte.
 	s, shift := p.Spans(), 1
@@ -51,23 +51,23 @@ func (h Search) Search(ctx context.Context, p *problem.Normal, o search.Options,
 	width := s.Weight >> shift
 	switch {
 	case s.Delta < math.MaxInt16 && width <= math.MaxInt8:
-		return searchRows(h, p, s, rows[int8, int16](p, shift, o.Workers, end), o, end, found)
+		return searchRows(h, p, s, layOutRows[int8, int16](p, shift, o.Workers, end), o, end, found)
 	case s.Delta < math.MaxInt16:
-		return searchRows(h, p, s, rows[int16, int16](p, shift, o.Workers, end), o, end, found)
+		return searchRows(h, p, s, layOutRows[int16, int16](p, shift, o.Workers, end), o, end, found)
 	case s.Delta < math.MaxInt32 && width <= math.MaxInt8:
-		return searchRows(h, p, s, rows[int8, int32](p, shift, o.Workers, end), o, end, found)
+		return searchRows(h, p, s, layOutRows[int8, int32](p, shift, o.Workers, end), o, end, found)
 	case s.Delta < math.MaxInt32 && width <= math.MaxInt16:
-		return searchRows(h, p, s, rows[int16, int32](p, shift, o.Workers, end), o, end, found)
+		return searchRows(h, p, s, layOutRows[int16, int32](p, shift, o.Workers, end), o, end, found)
 	case s.Delta < math.MaxInt32:
-		return searchRows(h, p, s, rows[int32, int32](p, shift, o.Workers, end), o, end, found)
+		return searchRows(h, p, s, layOutRows[int32, int32](p, shift, o.Workers, end), o, end, found)
 	default:
-		return searchRows(h, p, s, rows[int64, int64](p, shift, o.Workers, end), o, end, found)
+		return searchRows(h, p, s, layOutRows[int64, int64](p, shift, o.Workers, end), o, end, found)
 	}
 }
 
 // searchRows searches with rows m, nil where time was over before they
 // were laid out.
-func searchRows[S qubo.Sum](h Search, p *problem.Normal, s problem.Spans, m matrix[S], o search.Options, end *alarm, found func(int64, []uint64, time.Duration)) (search.Work, error) {
+func searchRows[S qubo.Sum](h Search, p *problem.Normal, s problem.Spans, m matrix[S], o search.Options, end *deadline, found func(int64, []uint64, time.Duration)) (search.Work, error) {
 	var did search.Work
 	var best int64
 	told, first := false, o.Start
@@ -78,27 +78,27 @@ func searchRows[S qubo.Sum](h Search, p *problem.Normal, s problem.Spans, m matr
 		best, told = p.Value(first), true
 		found(best, first, time.Since(o.Began))
 	}
-	if m == nil || told && o.Met(best) {
+	if m == nil || told && o.TargetMet(best) {
 		return did, nil
 	}
 	team := make([]*searcher[S], o.Workers)
-	step, add := m.cost()
+	step, add := m.flipCosts()
 	without := h.Without
 	if m.sparse() == nil || s.Delta >= math.MaxInt32/16 || len(p.Col) > maxDegree*p.N || p.N > maxEliminated {
 		without = append(slices.Clip(without), eliminateWalk.String())
 	}
 	portfolio := newPortfolio(p, step, add, without, o)
 	if told {
-		portfolio.keep(best, first)
+		portfolio.offer(best, first)
 	}
-	table, width := newLogs(), spread(p, end)
+	table, width := newLogs(), fieldSpread(p, end)
 	for k := range team {
 		s := newSearcher(p, m, o.Seed, uint64(k)+1)
 		s.logs, s.spread, s.end, s.rules = table, width, end, RulesFor(o.Rules, p.N)
 		if o.Work == 0 {
 			s.target = o.Target
 		}
-		s.course = portfolio.next()
+		s.course = portfolio.planWalk()
 		if k == 0 {
 			s.course.from = o.Start
 		}
@@ -128,12 +128,12 @@ func searchRows[S qubo.Sum](h Search, p *problem.Normal, s problem.Spans, m matr
 			if s.ended {
 				s.ended = false
 				did.Restarts++
-				portfolio.learn(s.course, s.best, s.bestX, s.cost)
-				if v, x := portfolio.combine(s.bestX); v > best {
+				portfolio.recordWalk(s.course, s.best, s.bestX, s.cost)
+				if v, x := portfolio.crossWithBest(s.bestX); v > best {
 					best = v
 					found(best, x, time.Since(o.Began))
 				}
-				s.course, s.cost = portfolio.next(), 0
+				s.course, s.cost = portfolio.planWalk(), 0
 			}
 		}
 		if o.Take != nil {
@@ -141,9 +141,9 @@ func searchRows[S qubo.Sum](h Search, p *problem.Normal, s problem.Spans, m matr
 				portfolio.Add(p.Value(x), x)
 			}
 		}
-		if end.over() || o.Met(best) || o.Work > 0 && did.Flips >= o.Work {
+		if end.passed() || o.TargetMet(best) || o.Work > 0 && did.Flips >= o.Work {
 			for _, s := range team {
-				portfolio.keep(s.best, s.bestX)
+				portfolio.offer(s.best, s.bestX)
 			}
 			return did, nil
 		}

@@ -18,8 +18,8 @@ import (
 // endless is a searcher whose grant lasts.
 func endless[S qubo.Sum](p *problem.Normal, m matrix[S]) *searcher[S] {
 	s := newSearcher(p, m, 1, 1)
-	s.end = new(alarm)
-	s.logs, s.spread = newLogs(), spread(p, s.end)
+	s.end = new(deadline)
+	s.logs, s.spread = newLogs(), fieldSpread(p, s.end)
 	s.costLeft, s.flipsLeft = 1e18, 1<<60
 	return s
 }
@@ -54,7 +54,7 @@ func walks[S qubo.Sum](t *testing.T, p *problem.Normal, m matrix[S]) {
 	}
 	r := rand.New(rand.NewPCG(3, 4))
 	s := endless(p, m)
-	s.note()
+	s.keepBest()
 	for range 200 {
 		s.flip(r.IntN(p.N))
 	}
@@ -67,7 +67,7 @@ func walks[S qubo.Sum](t *testing.T, p *problem.Normal, m matrix[S]) {
 		s.consistent(t, []string{"tabu", "anneal"}[k])
 	}
 	for range 3 {
-		s.start()
+		s.multistartFromElite()
 		s.consistent(t, "start")
 		for i := range p.N {
 			if s.gain(i) > 0 {
@@ -78,18 +78,18 @@ func walks[S qubo.Sum](t *testing.T, p *problem.Normal, m matrix[S]) {
 			t.Fatal("the next start does not follow this one")
 		}
 	}
-	to := draw.Bits(r, p.N)
+	to := draw.RandomSolution(r, p.N)
 	s.relink(to)
-	s.note()
+	s.keepBest()
 	s.consistent(t, "relink")
-	s.approach(to)
-	s.note()
+	s.flipTowards(to)
+	s.keepBest()
 	s.consistent(t, "walk")
-	if flips := s.approach(to); flips != 0 {
+	if flips := s.flipTowards(to); flips != 0 {
 		t.Errorf("%d flips to where it is", flips)
 	}
 	if rows := m.sparse(); rows != nil {
-		before, other := s.value, draw.Bits(r, p.N)
+		before, other := s.value, draw.RandomSolution(r, p.N)
 		s.cross(rows, other)
 		s.consistent(t, "cross")
 		if s.value < max(before, p.Value(other)) {
@@ -97,8 +97,8 @@ func walks[S qubo.Sum](t *testing.T, p *problem.Normal, m matrix[S]) {
 		}
 		for width := 1; width <= 8; width++ {
 			e, before := newElimination(s.state, rows, r, s.end), s.value
-			e.move(width)
-			s.note()
+			e.exactMove(width)
+			s.keepBest()
 			s.consistent(t, "elimination")
 			if s.value < before {
 				t.Errorf("elimination lowered the value from %d to %d", before, s.value)
@@ -109,33 +109,33 @@ func walks[S qubo.Sum](t *testing.T, p *problem.Normal, m matrix[S]) {
 
 func TestMovesAgainstRecomputation(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	end := new(alarm)
+	end := new(deadline)
 	for _, n := range []int{5, 63, 64, 130, 300} {
 		for _, density := range []float64{0.02, 0.5} {
-			small := qubotest.Random(r, n, density, 50, 1)
-			walks(t, small, rows[int8, int16](small, 0, 2, end))
-			walks(t, small, rows[int16, int16](small, 0, 2, end))
-			walks(t, small, rows[int8, int32](small, 0, 2, end))
-			walks(t, small, rows[int64, int64](small, 0, 2, end))
-			middle := qubotest.Random(r, n, density, 30000, 1)
-			walks(t, middle, rows[int16, int32](middle, 0, 2, end))
-			walks(t, middle, rows[int32, int32](middle, 0, 2, end))
+			small := qubotest.RandomProblem(r, n, density, 50, 1)
+			walks(t, small, layOutRows[int8, int16](small, 0, 2, end))
+			walks(t, small, layOutRows[int16, int16](small, 0, 2, end))
+			walks(t, small, layOutRows[int8, int32](small, 0, 2, end))
+			walks(t, small, layOutRows[int64, int64](small, 0, 2, end))
+			middle := qubotest.RandomProblem(r, n, density, 30000, 1)
+			walks(t, middle, layOutRows[int16, int32](middle, 0, 2, end))
+			walks(t, middle, layOutRows[int32, int32](middle, 0, 2, end))
 		}
 	}
-	even := qubotest.Random(r, 200, 0.5, 250, 2)
-	walks(t, even, rows[int8, int32](even, 1, 2, end))
+	even := qubotest.RandomProblem(r, 200, 0.5, 250, 2)
+	walks(t, even, layOutRows[int8, int32](even, 1, 2, end))
 	torus := qubotest.Torus(r, 12)
-	walks(t, torus, rows[int8, int16](torus, 1, 2, end))
+	walks(t, torus, layOutRows[int8, int16](torus, 1, 2, end))
 }
 
 // A tree, and any graph that width covers, is solved by one exact move.
 func TestEliminationIsExact(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	for range 50 {
-		p := qubotest.Random(r, 1+r.IntN(15), r.Float64(), 9, 1)
+		p := qubotest.RandomProblem(r, 1+r.IntN(15), r.Float64(), 9, 1)
 		best, _ := reference.Exhaust(p)
-		end := new(alarm)
-		rows := rows[int8, int32](p, 0, 1, end)
+		end := new(deadline)
+		rows := layOutRows[int8, int32](p, 0, 1, end)
 		sparse := rows.sparse()
 		if sparse == nil { // few variables may be stored as dense rows
 			sparse = &sparseRows[int32]{n: p.N, start: p.Start, col: p.Col}
@@ -144,10 +144,10 @@ func TestEliminationIsExact(t *testing.T) {
 			}
 		}
 		s := newState[int32](p, sparse)
-		for k, word := range draw.Bits(r, p.N) {
-			s.walk(k, word)
+		for k, word := range draw.RandomSolution(r, p.N) {
+			s.flipWord(k, word)
 		}
-		newElimination(s, sparse, r, end).move(widest)
+		newElimination(s, sparse, r, end).exactMove(widest)
 		if s.value != best {
 			t.Fatalf("%d variables: %d, want %d", p.N, s.value, best)
 		}
@@ -158,10 +158,10 @@ func TestSearchesFindOptima(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	for k := range 12 {
 		n := 1 + r.IntN(20)
-		p := qubotest.Random(r, n, []float64{0.1, 0.5, 1}[k%3], []int64{3, 100, 40000, 1 << 40}[k%4], 1)
+		p := qubotest.RandomProblem(r, n, []float64{0.1, 0.5, 1}[k%3], []int64{3, 100, 40000, 1 << 40}[k%4], 1)
 		want, _ := reference.Exhaust(p)
 		for _, s := range []search.Searcher{Search{}, reference.Search{}} {
-			got := qubotest.Searched(t, s, p, search.Options{Seed: 1, Work: 20000, Target: &want, Deadline: time.Now().Add(2 * time.Second)})
+			got := qubotest.RunSearch(t, s, p, search.Options{Seed: 1, Work: 20000, Target: &want, Deadline: time.Now().Add(2 * time.Second)})
 			if last := got.Best(); last != want {
 				t.Errorf("%T, %d variables: %d, want %d", s, n, last, want)
 			}
@@ -173,9 +173,9 @@ func TestSearchesFindOptima(t *testing.T) {
 // dense problem, whose optima both find in no time.
 func TestHostAgreesWithReference(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
-	for _, p := range []*problem.Normal{qubotest.Torus(r, 8), qubotest.Random(r, 80, 1, 100, 1), qubotest.Random(r, 100, 0.02, 100, 1)} {
+	for _, p := range []*problem.Normal{qubotest.Torus(r, 8), qubotest.RandomProblem(r, 80, 1, 100, 1), qubotest.RandomProblem(r, 100, 0.02, 100, 1)} {
 		o := search.Options{Seed: 2, Work: 200000}
-		a, b := qubotest.Searched(t, Search{}, p, o), qubotest.Searched(t, reference.Search{}, p, o)
+		a, b := qubotest.RunSearch(t, Search{}, p, o), qubotest.RunSearch(t, reference.Search{}, p, o)
 		if x, y := a.Best(), b.Best(); x != y {
 			t.Errorf("%d variables: host %d, reference %d", p.N, x, y)
 		}
@@ -185,7 +185,7 @@ func TestHostAgreesWithReference(t *testing.T) {
 // Any method alone solves a small torus.
 func TestEachMethodAlone(t *testing.T) {
 	p := qubotest.Torus(rand.New(rand.NewPCG(13, 13)), 9)
-	target := qubotest.Searched(t, reference.Search{}, p, search.Options{Seed: 1, Work: 100000}).Best()
+	target := qubotest.RunSearch(t, reference.Search{}, p, search.Options{Seed: 1, Work: 100000}).Best()
 	for only := range methods + 1 {
 		var without []string
 		for m := range methods {
@@ -193,7 +193,7 @@ func TestEachMethodAlone(t *testing.T) {
 				without = append(without, m.String())
 			}
 		}
-		got := qubotest.Searched(t, Search{without}, p, search.Options{Seed: 1, Work: 3e7, Target: &target, Deadline: time.Now().Add(5 * time.Second)})
+		got := qubotest.RunSearch(t, Search{without}, p, search.Options{Seed: 1, Work: 3e7, Target: &target, Deadline: time.Now().Add(5 * time.Second)})
 		if got.Best() < target {
 			t.Errorf("without %v: %d, want %d", without, got.Best(), target)
 		}
@@ -202,9 +202,9 @@ func TestEachMethodAlone(t *testing.T) {
 
 func TestWorkDecidesTheRun(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
-	for _, p := range []*problem.Normal{qubotest.Torus(r, 16), qubotest.Random(r, 400, 0.5, 100, 1)} {
+	for _, p := range []*problem.Normal{qubotest.Torus(r, 16), qubotest.RandomProblem(r, 400, 0.5, 100, 1)} {
 		o := search.Options{Seed: 3, Work: 150000, Workers: 3}
-		a, b := qubotest.Searched(t, Search{}, p, o), qubotest.Searched(t, Search{}, p, o)
+		a, b := qubotest.RunSearch(t, Search{}, p, o), qubotest.RunSearch(t, Search{}, p, o)
 		if !slices.Equal(a.Values, b.Values) || !slices.Equal(a.X, b.X) || a.Work != b.Work {
 			t.Errorf("two runs of the same work differ: %v, %v", a.Work, b.Work)
 		}
@@ -212,7 +212,7 @@ func TestWorkDecidesTheRun(t *testing.T) {
 			t.Errorf("%d flips, asked for %d", a.Work.Flips, o.Work)
 		}
 		o.Seed = 4
-		if c := qubotest.Searched(t, Search{}, p, o); slices.Equal(a.Values, c.Values) && slices.Equal(a.X, c.X) && a.Work == c.Work {
+		if c := qubotest.RunSearch(t, Search{}, p, o); slices.Equal(a.Values, c.Values) && slices.Equal(a.X, c.X) && a.Work == c.Work {
 			t.Error("two seeds make the same run")
 		}
 	}
@@ -220,10 +220,10 @@ func TestWorkDecidesTheRun(t *testing.T) {
 
 func TestLimitsAreKept(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 10))
-	for _, p := range []*problem.Normal{qubotest.Torus(r, 40), qubotest.Random(r, 1000, 1, 100, 1)} {
+	for _, p := range []*problem.Normal{qubotest.Torus(r, 40), qubotest.RandomProblem(r, 1000, 1, 100, 1)} {
 		const limit, late = 200 * time.Millisecond, time.Second // what users are promised, on a busy machine too
 		o := search.Options{Seed: 1, Deadline: time.Now().Add(limit)}
-		if got := qubotest.Searched(t, Search{}, p, o); got.Took < limit*9/10 || got.Took > limit+late {
+		if got := qubotest.RunSearch(t, Search{}, p, o); got.Took < limit*9/10 || got.Took > limit+late {
 			t.Errorf("%v for a limit of %v", got.Took, limit)
 		}
 		ctx, stop := context.WithTimeout(context.Background(), limit/4)
@@ -233,7 +233,7 @@ func TestLimitsAreKept(t *testing.T) {
 		}
 		stop()
 		// Time is over before the search begins: it still answers.
-		qubotest.Searched(t, Search{}, p, search.Options{Deadline: time.Now().Add(-time.Second)})
+		qubotest.RunSearch(t, Search{}, p, search.Options{Deadline: time.Now().Add(-time.Second)})
 	}
 }
 
@@ -242,7 +242,7 @@ func TestLimitsAreKept(t *testing.T) {
 func TestStartIsTheFirstSolution(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 11))
 	p := qubotest.Torus(r, 20)
-	good := qubotest.Searched(t, Search{}, p, search.Options{Seed: 1, Work: 2e5})
+	good := qubotest.RunSearch(t, Search{}, p, search.Options{Seed: 1, Work: 2e5})
 	for m := range methods {
 		var others []string
 		for other := range methods {
@@ -252,12 +252,12 @@ func TestStartIsTheFirstSolution(t *testing.T) {
 		}
 		for _, workers := range []int{1, 4} {
 			o := search.Options{Seed: 2, Work: 2e4, Workers: workers, Start: good.X}
-			if got := qubotest.Searched(t, Search{others}, p, o); got.Values[0] != good.Best() || got.Work.Flips == 0 {
+			if got := qubotest.RunSearch(t, Search{others}, p, o); got.Values[0] != good.Best() || got.Work.Flips == 0 {
 				t.Errorf("%s, %d workers: began at %d, told %v after %d flips", m, workers, good.Best(), got.Values, got.Work.Flips)
 			}
 			target := good.Best()
 			o.Work, o.Target = 1e9, &target
-			if got := qubotest.Searched(t, Search{others}, p, o); got.Best() != target || got.Work.Flips != 0 {
+			if got := qubotest.RunSearch(t, Search{others}, p, o); got.Best() != target || got.Work.Flips != 0 {
 				t.Errorf("%s, %d workers: began at the target %d, told %v after %d flips", m, workers, target, got.Values, got.Work.Flips)
 			}
 		}
@@ -268,27 +268,27 @@ func TestStartIsTheFirstSolution(t *testing.T) {
 // is true.
 func TestWorkEndsWithTime(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 1))
-	p := qubotest.Random(r, 3000, 0.2, 50, 1)
-	end := &alarm{deadline: time.Now().Add(-time.Second)}
-	if m := rows[int8, int32](p, 0, 2, end); m != nil {
+	p := qubotest.RandomProblem(r, 3000, 0.2, 50, 1)
+	end := &deadline{deadline: time.Now().Add(-time.Second)}
+	if m := layOutRows[int8, int32](p, 0, 2, end); m != nil {
 		t.Error("rows were laid out after the end of time")
 	}
-	m := rows[int8, int32](p, 0, 2, new(alarm))
+	m := layOutRows[int8, int32](p, 0, 2, new(deadline))
 	s := endless(p, m)
 	s.end = end
-	if flips := s.approach(draw.Bits(r, p.N)); flips != 0 {
+	if flips := s.flipTowards(draw.RandomSolution(r, p.N)); flips != 0 {
 		t.Errorf("%d flips after the end of time", flips)
 	}
-	s.note()
+	s.keepBest()
 	s.consistent(t, "the end of time")
-	if spread(p, end) != 1 {
+	if fieldSpread(p, end) != 1 {
 		t.Error("the spread of fields was measured after the end of time")
 	}
 	walk := endless(p, m) // which had no end yet when it began
-	walk.end = &alarm{deadline: end.deadline}
+	walk.end = &deadline{deadline: end.deadline}
 	go func() { <-walk.report }()
 	close(walk.grant)
-	if walk.tick(2*lookEvery, 1) {
+	if walk.countWork(2*lookEvery, 1) {
 		t.Error("a walk goes on after the end of time")
 	}
 }

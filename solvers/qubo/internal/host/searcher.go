@@ -28,9 +28,9 @@ func (m method) String() string {
 	return [...]string{"tabu", "anneal", "reheat", "eliminate", "multistart"}[m]
 }
 
-// A course is the first solution of a walk and the method that improves it. Walks do not
+// A walkPlan is the first solution of a walk and the method that improves it. Walks do not
 // write to elites.
-type course struct {
+type walkPlan struct {
 	method method
 	from   []uint64 // first solution; nil: a random one
 	toward []uint64 // second parent; nil: none
@@ -43,13 +43,13 @@ type course struct {
 type searcher[S qubo.Sum] struct {
 	*state[S]
 	random *rand.PCG
-	logs   *logs
+	logs   *logTable
 	spread float64
-	end    *alarm
+	end    *deadline
 	target *int64 // value at which the searcher rings end; nil: it never does
 
 	rules  search.Rules // of the host's
-	course course
+	course walkPlan
 	ended  bool // the walk of course is complete
 	best   int64
 	bestX  []uint64 // the best of this walk
@@ -72,19 +72,19 @@ type searcher[S qubo.Sum] struct {
 	last        []uint64 // of those; nil: none
 }
 
-// An alarm rings when time is over.
-type alarm struct {
+// A deadline tells when time is over.
+type deadline struct {
 	rung     atomic.Bool
 	deadline time.Time // zero: none
 }
 
-func (a *alarm) ring() { a.rung.Store(true) }
+func (a *deadline) expire() { a.rung.Store(true) }
 
-// over looks at the clock. Timers alone can be late by the time that goroutines
+// passed looks at the clock. Timers alone can be late by the time that goroutines
 // compute without a pause.
-func (a *alarm) over() bool {
+func (a *deadline) passed() bool {
 	if !a.deadline.IsZero() && !time.Now().Before(a.deadline) {
-		a.ring()
+		a.expire()
 	}
 	return a.rung.Load()
 }
@@ -105,12 +105,12 @@ func newSearcher[S qubo.Sum](p *problem.Normal, m matrix[S], seed, number uint64
 	}
 	size := len(s.x)
 	s.bestX, s.every, s.free, s.middle = make([]uint64, size), make([]uint64, size), make([]uint64, size), make([]uint64, size)
-	s.fill(s.every)
+	s.setBits(s.every)
 	return s
 }
 
-// fill sets the bits of all variables.
-func (s *searcher[S]) fill(x []uint64) {
+// setBits sets the bits of all variables.
+func (s *searcher[S]) setBits(x []uint64) {
 	for i := range x {
 		x[i] = ^uint64(0)
 	}
@@ -120,25 +120,25 @@ func (s *searcher[S]) fill(x []uint64) {
 	}
 }
 
-// note keeps x as the best solution of the walk.
-func (s *searcher[S]) note() {
+// keepBest keeps x as the best solution of the walk.
+func (s *searcher[S]) keepBest() {
 	s.best = s.value
 	copy(s.bestX, s.x)
 	if s.target != nil && s.best >= *s.target {
-		s.end.ring()
+		s.end.expire()
 	}
 }
 
-// tick counts work that was done. Where the grant is used up, tick reports and waits for the next
+// countWork counts work that was done. Where the grant is used up, countWork reports and waits for the next
 // grant. It is false where no grant comes, and the walk shall end.
-func (s *searcher[S]) tick(cost float64, flips int64) bool {
+func (s *searcher[S]) countWork(cost float64, flips int64) bool {
 	s.costLeft -= cost
 	s.flipsLeft -= flips
 	s.cost += cost
 	s.flips += flips
 	if s.look -= cost; s.look < 0 {
 		s.look = lookEvery
-		s.end.over()
+		s.end.passed()
 	}
 	if s.costLeft > 0 && s.flipsLeft > 0 && !s.end.rung.Load() {
 		return true
@@ -158,7 +158,7 @@ func (s *searcher[S]) run() {
 	g, ok := <-s.grant
 	s.costLeft, s.flipsLeft = g.cost, g.flips
 	for ok {
-		if !s.follow() {
+		if !s.makeWalk() {
 			return
 		}
 		s.ended = true
@@ -166,28 +166,28 @@ func (s *searcher[S]) run() {
 	}
 }
 
-// follow makes the walk of the course.
-func (s *searcher[S]) follow() bool {
+// makeWalk makes the planned walk.
+func (s *searcher[S]) makeWalk() bool {
 	from := s.course.from
 	if from == nil {
-		from = draw.Bits(rand.New(s.random), s.p.N)
+		from = draw.RandomSolution(rand.New(s.random), s.p.N)
 	}
-	_, add := s.m.cost()
-	flips := s.approach(from)
-	s.note()
-	if !s.tick(add*float64(flips), flips) {
+	_, add := s.m.flipCosts()
+	flips := s.flipTowards(from)
+	s.keepBest()
+	if !s.countWork(add*float64(flips), flips) {
 		return false
 	}
 	length := 2 * s.course.length
 	switch s.course.method {
 	case annealWalk:
-		return s.anneal(s.uniform(hot, hottest), s.uniform(coldest, cold), annealSweeps<<length) && s.polish()
+		return s.anneal(s.drawTemperature(hot, hottest), s.drawTemperature(coldest, cold), annealSweeps<<length) && s.polish()
 	case reheatWalk:
 		return s.reheat() && s.polish()
 	case eliminateWalk:
 		return s.eliminate()
 	case startWalk:
-		if !s.start() {
+		if !s.multistartFromElite() {
 			return false
 		}
 	}
@@ -195,16 +195,16 @@ func (s *searcher[S]) follow() bool {
 		if !s.relink(s.course.toward) {
 			return false
 		}
-		s.note() // the best of the walk counts from here
+		s.keepBest() // the best of the walk counts from here
 	}
 	return s.tabu(s.rules.Stall << length)
 }
 
-// approach flips every variable in which x differs from to, and returns how
+// flipTowards flips every variable in which x differs from to, and returns how
 // many; it stops on the way when time is over.
-func (s *searcher[S]) approach(to []uint64) (flips int64) {
-	for k := 0; k < len(to) && !s.end.over(); k++ {
-		flips += s.walk(k, to[k])
+func (s *searcher[S]) flipTowards(to []uint64) (flips int64) {
+	for k := 0; k < len(to) && !s.end.passed(); k++ {
+		flips += s.flipWord(k, to[k])
 	}
 	return flips
 }
@@ -222,7 +222,7 @@ const hottest, hot, cold, coldest = 0.5, 0.25, 0.07, 0.03
 // The shortest walks: flips without improvement by variable, and sweeps.
 const tabuStall, annealSweeps, reheatSweeps = 3, 100, 25
 
-// uniform draws a temperature between two multiples of the spread.
-func (s *searcher[S]) uniform(low, high float64) float64 {
+// drawTemperature draws a temperature between two multiples of the spread.
+func (s *searcher[S]) drawTemperature(low, high float64) float64 {
 	return s.spread * (low + (high-low)*float64(s.random.Uint64()>>11)/(1<<53))
 }

@@ -12,7 +12,7 @@ import (
 // by default for n/100 + 1 to 10.
 func (s *searcher[S]) tabu(stall int) bool {
 	n := s.p.N
-	s.fill(s.free)
+	s.setBits(s.free)
 	tenure, span := s.rules.Tenure, uint64(s.rules.Spread)
 	// ring[t] is the variable that is free again from step t on, or -1; two
 	// never share a step.
@@ -24,7 +24,7 @@ func (s *searcher[S]) tabu(stall int) bool {
 		s.ring[i] = -1
 	}
 	clear(s.until)
-	cost, _ := s.m.cost()
+	cost, _ := s.m.flipCosts()
 	b := qubo.PickFlip(s.field, s.x, s.free, 0)
 	for step, idle := 0, 0; idle < stall; idle++ {
 		draw := s.random.Uint64()
@@ -46,12 +46,12 @@ func (s *searcher[S]) tabu(stall int) bool {
 		s.ring[end&mask], s.until[at] = int32(at), end
 		s.free[at>>6] &^= 1 << (at & 63)
 		step++
-		b = s.m.step(at, s.turn(at), s.field, s.x, s.free, rotate)
+		b = s.m.step(at, s.flipBit(at), s.field, s.x, s.free, rotate)
 		if s.value > s.best {
-			s.note()
+			s.keepBest()
 			idle = 0
 		}
-		if !s.tick(cost, 1) {
+		if !s.countWork(cost, 1) {
 			return false
 		}
 	}
@@ -70,21 +70,21 @@ func (s *searcher[S]) relink(to []uint64) bool {
 		return true
 	}
 	clear(s.free[len(to):])
-	cost, add := s.m.cost()
+	cost, add := s.m.flipCosts()
 	b := qubo.PickFlip(s.field, s.x, s.free, 0)
 	var top int64
 	for k := 1; k <= 2*way/3; k++ {
 		at := b.At
 		s.free[at>>6] &^= 1 << (at & 63)
-		b = s.m.step(at, s.turn(at), s.field, s.x, s.free, int(s.random.Uint64()&63))
+		b = s.m.step(at, s.flipBit(at), s.field, s.x, s.free, int(s.random.Uint64()&63))
 		if k == (way+2)/3 || k > way/3 && s.value > top {
 			top = s.value
 			copy(s.middle, s.x)
 		}
-		if !s.tick(cost, 1) {
+		if !s.countWork(cost, 1) {
 			return false
 		}
 	}
-	flips := s.approach(s.middle)
-	return s.tick(add*float64(flips), flips)
+	flips := s.flipTowards(s.middle)
+	return s.countWork(add*float64(flips), flips)
 }

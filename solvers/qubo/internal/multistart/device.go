@@ -37,25 +37,25 @@ type deviceStarter struct {
 // openStarter loads both families, takes memory for a number of samples and of
 // slots, and uploads the matrix.
 func openStarter(d device.Device, s device.Stream, p *problem.Normal, t *tuned.Database, kind string, samples, batch int) (*deviceStarter, error) {
-	if err := evaluate.Holds(p, kind, p.Spans(), evaluate.UnitOf(p)); err != nil {
+	if err := evaluate.CheckCoefficients(p, kind, p.Spans(), evaluate.UnitOf(p)); err != nil {
 		return nil, err
 	}
-	v, w, err := chosen(d.Facts(), t, p.N, kind, batch)
+	v, w, err := chooseVariants(d.Facts(), t, p.N, kind, batch)
 	if err != nil {
 		return nil, err
 	}
 	return openStarterAs(d, s, p, v, w, samples, batch)
 }
 
-// chosen are the variants of both families for n variables with coefficients of a kind.
-func chosen(facts device.Facts, t *tuned.Database, n int, kind string, count int) (v, w *device.Variant, err error) {
+// chooseVariants are the variants of both families for n variables with coefficients of a kind.
+func chooseVariants(facts device.Facts, t *tuned.Database, n int, kind string, count int) (v, w *device.Variant, err error) {
 	o := solve.Settings{Tuning: t}
-	many, err := o.Choose(&qubo.Evaluate, facts, evaluate.Workload(kind, n, count), func(v *device.Variant) error { return evaluate.Fits(v, facts) })
+	many, err := o.Choose(&qubo.Evaluate, facts, evaluate.Workload(kind, n, count), func(v *device.Variant) error { return evaluate.CheckFits(v, facts) })
 	if err != nil {
 		return nil, nil, err
 	}
 	climb, err := o.Choose(&qubo.Multistart, facts, tuned.Workload{Fixed: map[string]string{"weight": kind}, Size: n},
-		func(v *device.Variant) error { return climbs(v, facts, n) })
+		func(v *device.Variant) error { return checkAscent(v, facts, n) })
 	return many.Variant, climb.Variant, err
 }
 
@@ -71,8 +71,8 @@ func (t subjectOf) Workload(fixed map[string]string, _ device.Facts, size int) (
 	return many, nil
 }
 
-// climbs says why a block of a variant of qubo/multistart cannot climb with n variables.
-func climbs(v *device.Variant, facts device.Facts, n int) error {
+// checkAscent says why a block of a variant of qubo/multistart cannot climb with n variables.
+func checkAscent(v *device.Variant, facts device.Facts, n int) error {
 	f := &qubo.Multistart
 	side := evaluate.SideOf(n)
 	if err := facts.BlockFits(0, int64(ascendShared(f.Value(v, "state"), f.Value(v, "weight"), side)+1024)); err != nil {
@@ -105,7 +105,7 @@ func openStarterAs(d device.Device, s device.Stream, p *problem.Normal, v, w *de
 }
 
 // openStarterOn is openStarterAs with the matrix laid out before.
-func openStarterOn(d device.Device, s device.Stream, p *problem.Normal, m *evaluate.Square, v, w *device.Variant, samples, batch int) (*deviceStarter, error) {
+func openStarterOn(d device.Device, s device.Stream, p *problem.Normal, m *evaluate.SquareMatrix, v, w *device.Variant, samples, batch int) (*deviceStarter, error) {
 	e, err := evaluate.OpenLaid(d, s, v, m)
 	if err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (g *deviceStarter) sample(count int, seed uint64) (float64, error) {
 	if err := g.s.Download(g.back[:16], g.sums, 0); err != nil {
 		return 0, err
 	}
-	if g.many.Floats() {
+	if g.many.HasFloats() {
 		return *(*float64)(unsafe.Pointer(&g.back[0])) / 2, nil
 	}
 	return float64(*(*int64)(unsafe.Pointer(&g.back[0]))) / 2, nil
@@ -184,7 +184,7 @@ func (g *deviceStarter) begin(x []uint64) error {
 	return nil
 }
 
-func (g *deviceStarter) round(count int, counter, strides, seed uint64, threshold float64, limit int64) ([]outcome, error) {
+func (g *deviceStarter) runBatch(count int, counter, strides, seed uint64, threshold float64, limit int64) ([]outcome, error) {
 	e := g.many
 	if err := g.kernels.Diversify(g.s, g.grid(count), g.x, g.best, uint64(g.p.N), uint64(e.Side), uint64(count), counter, strides, seed, blends(g.blend), g.twice); err != nil {
 		return nil, err

@@ -42,7 +42,7 @@ func OpenEvaluation(d device.Device, inst *problem.Instance, label string, count
 	case label != "":
 		return nil, fmt.Errorf("qubo/evaluate has no variant %q", label)
 	}
-	v, w, err := chosen(d.Facts(), nil, p.N, kind, count)
+	v, w, err := chooseVariants(d.Facts(), nil, p.N, kind, count)
 	if err != nil {
 		return nil, err
 	}
@@ -60,25 +60,25 @@ func OpenEvaluation(d device.Device, inst *problem.Instance, label string, count
 	return e, errors.Join(e.on.enqueueSamples(count, 1), s.Sync())
 }
 
-// Work is the number of multiplications of a weight and a bit that evaluating
+// Multiplications is the number of multiplications of a weight and a bit that evaluating
 // the objectives alone needs: half the matrix; the gains need all of it.
-func (e *Evaluation) Work() float64 {
+func (e *Evaluation) Multiplications() float64 {
 	n := float64(e.on.p.N)
 	return float64(e.Count) * n * (n + 1) / 2
 }
 
 // Values times the objectives, on the device's clock.
 func (e *Evaluation) Values() (time.Duration, error) {
-	return e.timed(func() error { return e.on.many.Values(e.s, e.on.x, e.Count, e.on.twice) })
+	return e.timed(func() error { return e.on.many.EnqueueValues(e.s, e.on.x, e.Count, e.on.twice) })
 }
 
-// Gains times the objectives and the gains of all flips.
-func (e *Evaluation) Gains() (time.Duration, error) {
-	return e.timed(func() error { return e.on.many.Gains(e.s, e.on.x, e.Count, e.on.twice, e.on.gain) })
+// TimeGains times the objectives and the gains of all flips.
+func (e *Evaluation) TimeGains() (time.Duration, error) {
+	return e.timed(func() error { return e.on.many.EnqueueGains(e.s, e.on.x, e.Count, e.on.twice, e.on.gain) })
 }
 
-// Samples times drawing the solutions, their objectives, and the reduction.
-func (e *Evaluation) Samples() (time.Duration, error) {
+// TimeSamples times drawing the solutions, their objectives, and the reduction.
+func (e *Evaluation) TimeSamples() (time.Duration, error) {
 	return e.timed(func() error { return e.on.enqueueSamples(e.Count, 1) })
 }
 
@@ -113,16 +113,16 @@ func (e *Evaluation) Check(first int) error {
 			return err
 		}
 		found, expected := e.on.many.Objective(values[8*k:]), e.on.p.Value(x)
-		if exact := e.on.many.Exact(e.on.p); found != expected && exact {
+		if exact := e.on.many.IsExact(e.on.p); found != expected && exact {
 			return fmt.Errorf("solution %d: found %d, expected %d: %w", k, found, expected, problem.ErrCheck)
 		}
 	}
 	return nil
 }
 
-// Host evaluates the first solutions on one core of the host, as the paper's
+// TimeOnHost evaluates the first solutions on one core of the host, as the paper's
 // CPU column does, and returns the time of each.
-func (e *Evaluation) Host(first int) (time.Duration, error) {
+func (e *Evaluation) TimeOnHost(first int) (time.Duration, error) {
 	var list [][]uint64
 	for k := range min(first, e.Count) {
 		x, err := e.on.solution(k)
@@ -154,7 +154,7 @@ func EvaluateVariants(inst *problem.Instance) ([]string, error) {
 	spans, unit := p.Spans(), evaluate.UnitOf(p)
 	var list []string
 	for _, v := range qubo.Evaluate.Variants {
-		if evaluate.Holds(p, qubo.Evaluate.Value(&v, "weight"), spans, unit) == nil {
+		if evaluate.CheckCoefficients(p, qubo.Evaluate.Value(&v, "weight"), spans, unit) == nil {
 			list = append(list, v.Label)
 		}
 	}

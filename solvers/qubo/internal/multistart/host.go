@@ -34,9 +34,9 @@ func (h *hostStarter) sample(count int, seed uint64) (float64, error) {
 			return sum / float64(s) * float64(count), nil // of those that there was time for
 		}
 		for w := range x {
-			x[w] = draw.Coins(seed, uint64(s), uint64(w))
+			x[w] = draw.RandomWord(seed, uint64(s), uint64(w))
 		}
-		draw.Trim(x, h.p.N)
+		draw.ClearPadding(x, h.p.N)
 		sum += float64(h.p.Value(x))
 	}
 	return sum, nil
@@ -50,7 +50,7 @@ func (h *hostStarter) begin(x []uint64) error {
 	return nil
 }
 
-func (h *hostStarter) round(count int, counter, strides, seed uint64, threshold float64, limit int64) ([]outcome, error) {
+func (h *hostStarter) runBatch(count int, counter, strides, seed uint64, threshold float64, limit int64) ([]outcome, error) {
 	list := make([]outcome, count)
 	for s := range list {
 		x := h.slots[s]
@@ -71,10 +71,10 @@ func (h *hostStarter) diversify(x []uint64, i, strides, seed uint64) {
 		if h.blend == search.BlendNone {
 			break
 		}
-		c := draw.Coins(seed, i, uint64(w))
+		c := draw.RandomWord(seed, i, uint64(w))
 		x[w] = h.best[w]&c | x[w]&^c
 	}
-	draw.Turn(x, h.p.N, i, strides)
+	draw.FlipStride(x, h.p.N, i, strides)
 }
 
 // ascend flips the variable of the largest gain, the first of equals, while any gain is above 0.

@@ -63,8 +63,8 @@ type Options struct {
 	Iterations int      // of diversify, screen and search; 0: 2500
 	Batch      int      // iterations at once, T being updated after them; 0 or 1: the paper's serial run
 	MaxFlips   int64    // of one ascent; 0: no bound
-	Ascend     string   // one of search.Ascents: where solutions ascend; empty: where they are evaluated
-	Blend      string   // one of search.Blends: what an iteration blends its last solution with; empty: the best so far
+	Ascend     string   // one of search.AscentNames: where solutions ascend; empty: where they are evaluated
+	Blend      string   // one of search.BlendNames: what an iteration blends its last solution with; empty: the best so far
 	Seed       uint64
 	Target     *int64    // stop at this scaled objective; nil: none
 	Deadline   time.Time // stop starting iterations; zero: none
@@ -97,17 +97,17 @@ type Step struct {
 	At        time.Duration // since the run began
 }
 
-// starter is where the arithmetic of massive multi-start is done. Slots hold
+// backend is where the arithmetic of massive multi-start is done. Slots hold
 // the solutions of a batch.
-type starter interface {
+type backend interface {
 	// sample draws count solutions and returns the sum of their objectives.
 	sample(count int, seed uint64) (float64, error)
 	// begin sets every slot and the best to x.
 	begin(x []uint64) error
-	// round diversifies the first count slots, slot s with loop counter
+	// runBatch diversifies the first count slots, slot s with loop counter
 	// counter + s unless that is 0, and takes those above the threshold to a
 	// local optimum.
-	round(count int, counter, strides uint64, seed uint64, threshold float64, limit int64) ([]outcome, error)
+	runBatch(count int, counter, strides uint64, seed uint64, threshold float64, limit int64) ([]outcome, error)
 	// solution of a slot.
 	solution(slot int) ([]uint64, error)
 	// keep makes a slot's solution the best.
@@ -138,14 +138,14 @@ func firstDerivative(p *problem.Normal) []uint64 {
 	return x
 }
 
-// screen is T(λ) = mean + λ(max - mean).
-func screen(mean, lambda, largest float64) float64 { return mean + lambda*(largest-mean) }
+// screenThreshold is T(λ) = mean + λ(max - mean).
+func screenThreshold(mean, lambda, largest float64) float64 { return mean + lambda*(largest-mean) }
 
 // printedLambda is λ as printed: max/mean.
 func printedLambda(largest, mean float64) float64 { return largest / mean }
 
 // run is the pseudocode of Figure 2.
-func (o Options) run(ctx context.Context, p *problem.Normal, on starter, found func(value int64, x []uint64, at time.Duration)) (*Run, error) {
+func (o Options) run(ctx context.Context, p *problem.Normal, on backend, found func(value int64, x []uint64, at time.Duration)) (*Run, error) {
 	began := time.Now()
 	samples, iterations, batch := orElse(o.Samples, DefaultSamples), orElse(o.Iterations, 2500), orElse(o.Batch, 1)
 	r := &Run{Lambda: DefaultLambda}
@@ -154,11 +154,11 @@ func (o Options) run(ctx context.Context, p *problem.Normal, on starter, found f
 			return nil, fmt.Errorf("λ = %v, expected 0 <= λ < 1", r.Lambda)
 		}
 	}
-	if o.Blend != "" && !slices.Contains(search.Blends(), o.Blend) {
-		return nil, fmt.Errorf("blend %q, expected one of %v", o.Blend, search.Blends())
+	if o.Blend != "" && !slices.Contains(search.BlendNames(), o.Blend) {
+		return nil, fmt.Errorf("blend %q, expected one of %v", o.Blend, search.BlendNames())
 	}
-	if o.Ascend != "" && !slices.Contains(search.Ascents(), o.Ascend) {
-		return nil, fmt.Errorf("ascend %q, expected one of %v", o.Ascend, search.Ascents())
+	if o.Ascend != "" && !slices.Contains(search.AscentNames(), o.Ascend) {
+		return nil, fmt.Errorf("ascend %q, expected one of %v", o.Ascend, search.AscentNames())
 	}
 	sum, err := on.sample(samples, o.Seed)
 	if err != nil {
@@ -188,12 +188,12 @@ func (o Options) run(ctx context.Context, p *problem.Normal, on starter, found f
 		limit = o.MaxFlips
 	}
 	for r.Iterations < iterations && ctx.Err() == nil && !(o.Target != nil && r.Value >= *o.Target) && (o.Deadline.IsZero() || time.Now().Before(o.Deadline)) {
-		r.Threshold = screen(r.Mean, r.Lambda, float64(r.Value))
+		r.Threshold = screenThreshold(r.Mean, r.Lambda, float64(r.Value))
 		if !o.Printed && !(r.Mean < float64(r.Value)) {
 			r.Threshold = math.Inf(-1)
 		}
 		count := min(batch, iterations-r.Iterations)
-		list, err := on.round(count, uint64(r.Iterations), draw.Strides(p.N), ^o.Seed, r.Threshold, limit)
+		list, err := on.runBatch(count, uint64(r.Iterations), draw.StrideCount(p.N), ^o.Seed, r.Threshold, limit)
 		if err != nil {
 			return nil, err
 		}

@@ -21,7 +21,7 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-func multistart(t *testing.T, p *problem.Normal, on starter, o Options) *Run {
+func multistart(t *testing.T, p *problem.Normal, on backend, o Options) *Run {
 	t.Helper()
 	r, err := o.run(context.Background(), p, on, nil)
 	if err != nil {
@@ -61,7 +61,7 @@ func TestMultistartVariants(t *testing.T) {
 			}
 			p := qubotest.SquareFor(kind, c.n, uint64(c.n))
 			lambda := 0.3
-			o := Options{Samples: 40, Lambda: &lambda, Iterations: 6, Batch: c.batch, Seed: 3, Blend: search.Blends()[k%3]}
+			o := Options{Samples: 40, Lambda: &lambda, Iterations: 6, Batch: c.batch, Seed: 3, Blend: search.BlendNames()[k%3]}
 			g, err := openStarterAs(d, s, p, v, w, o.Samples, c.batch)
 			if err != nil {
 				t.Fatal(err)
@@ -122,7 +122,7 @@ func TestMultistartPrintedLambda(t *testing.T) {
 		}
 	}
 	// λ = 1 rejects the best itself: the screen is strict.
-	if most := 1000.0; most > screen(10, 1, most) {
+	if most := 1000.0; most > screenThreshold(10, 1, most) {
 		t.Error("T(1) is below max")
 	}
 }
@@ -131,7 +131,7 @@ func TestMultistartPrintedLambda(t *testing.T) {
 func TestMultistartMeans(t *testing.T) {
 	for _, mean := range []float64{-50, 0, 50} {
 		for _, lambda := range []float64{0, 0.5, 0.99} {
-			if v := screen(mean, lambda, 100); v < mean || v >= 100 {
+			if v := screenThreshold(mean, lambda, 100); v < mean || v >= 100 {
 				t.Errorf("T(%v) of mean %v and max 100: found %v, expected it between them", lambda, mean, v)
 			}
 		}
@@ -155,9 +155,9 @@ func TestMultistartDiversify(t *testing.T) {
 	const n = 200
 	p := qubotest.Square(n, 10, 1, 10, 1, 2)
 	h := newHostStarter(t.Context(), p, 1)
-	start := qubotest.Solutions(n, 256, 4, 8)
+	start := qubotest.RandomSolutions(n, 256, 4, 8)
 	h.begin(start[2])
-	m := draw.Strides(n)
+	m := draw.StrideCount(n)
 	seen := map[string]bool{}
 	for i := uint64(1); i <= 2*m; i++ {
 		x := slices.Clone(start[2])
@@ -286,7 +286,7 @@ func TestEvaluation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, run := range []func() (time.Duration, error){e.Values, e.Gains, e.Samples} {
+	for _, run := range []func() (time.Duration, error){e.Values, e.TimeGains, e.TimeSamples} {
 		if _, err := run(); err != nil {
 			t.Error(err)
 		}
@@ -294,8 +294,8 @@ func TestEvaluation(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if e.Work() != 5*60*61/2 {
-		t.Errorf("work is %v", e.Work())
+	if e.Multiplications() != 5*60*61/2 {
+		t.Errorf("work is %v", e.Multiplications())
 	}
 	if err := e.on.begin(make([]uint64, 1)); err != nil { // other solutions than the objectives are of
 		t.Fatal(err)

@@ -37,7 +37,7 @@ func Solve(ctx context.Context, d device.Device, inst *problem.Instance, o Optio
 // openFor opens the kernels that o needs on a device, with a stream of its own, or the host's code
 // on a host device, where the end of ctx ends sampling and ascents. The function it returns closes
 // both.
-func openFor(ctx context.Context, d device.Device, p *problem.Normal, o Options) (starter, func() error, error) {
+func openFor(ctx context.Context, d device.Device, p *problem.Normal, o Options) (backend, func() error, error) {
 	batch := orElse(o.Batch, 1)
 	if d.Facts().Kind == device.Host {
 		h := newHostStarter(ctx, p, batch)
@@ -64,10 +64,10 @@ func openFor(ctx context.Context, d device.Device, p *problem.Normal, o Options)
 
 // Open is massive multi-start for Solve: on a device as many
 // iterations at once as it has multiprocessors, unless the parameters say otherwise.
-func Open(_ *problem.Normal, o search.Setup) (search.Opened, error) {
+func Open(_ *problem.Normal, o search.Setup) (search.OpenedEngine, error) {
 	d, err := o.First()
 	if err != nil {
-		return search.Opened{}, err
+		return search.OpenedEngine{}, err
 	}
 	batch := 1
 	if f := d.Facts(); f.Kind == device.CUDA {
@@ -76,10 +76,10 @@ func Open(_ *problem.Normal, o search.Setup) (search.Opened, error) {
 	s := o.Starts
 	m := Options{Samples: orElse(s.Samples, DefaultSamples), Iterations: orElse(s.Iterations, math.MaxInt), Batch: orElse(s.Batch, batch), MaxFlips: s.Flips,
 		Blend: cmp.Or(s.Blend, search.BlendBest), Ascend: s.Ascend, Tuning: o.Tuning}
-	if m.Lambda, m.Printed, err = s.Screen(); err != nil {
-		return search.Opened{}, err
+	if m.Lambda, m.Printed, err = s.ParseLambda(); err != nil {
+		return search.OpenedEngine{}, err
 	}
-	return search.Opened{Searcher: multistartSearch{d, m}, Label: m.label(), Reason: "one climbing solution a multiprocessor, unless said otherwise"}, nil
+	return search.OpenedEngine{Searcher: multistartSearch{d, m}, Label: m.label(), Reason: "one climbing solution a multiprocessor, unless said otherwise"}, nil
 }
 
 // label names the parameters of a run as the flags do.
@@ -118,7 +118,7 @@ func (m multistartSearch) Search(ctx context.Context, p *problem.Normal, o searc
 	if err != nil {
 		return search.Work{}, err
 	}
-	limit := &limited{starter: on, left: o.Work, bounded: o.Work > 0}
+	limit := &limited{backend: on, left: o.Work, bounded: o.Work > 0}
 	ctx, limit.stop = context.WithCancel(ctx)
 	defer limit.stop()
 	r, err := options.run(ctx, p, limit, func(v int64, x []uint64, _ time.Duration) { found(v, x, time.Since(o.Began)) })
@@ -131,14 +131,14 @@ func (m multistartSearch) Search(ctx context.Context, p *problem.Normal, o searc
 // limited ends a run after a number of flips: after the round in which they are
 // spent.
 type limited struct {
-	starter
+	backend
 	left    int64
 	bounded bool
 	stop    func()
 }
 
-func (l *limited) round(count int, counter, strides, seed uint64, threshold float64, limit int64) ([]outcome, error) {
-	list, err := l.starter.round(count, counter, strides, seed, threshold, limit)
+func (l *limited) runBatch(count int, counter, strides, seed uint64, threshold float64, limit int64) ([]outcome, error) {
+	list, err := l.backend.runBatch(count, counter, strides, seed, threshold, limit)
 	for _, c := range list {
 		l.left -= max(1, c.flips) // a rejected iteration counts, or a screen that rejects all would not end
 	}

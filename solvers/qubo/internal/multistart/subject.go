@@ -53,9 +53,9 @@ func (t subjectOf) Sizes(f device.Facts) []int {
 // Feasible holds the shared memory of a block and the matrix against a device.
 func (t subjectOf) Feasible(v *device.Variant, f device.Facts, size int) error {
 	kind, side := t.kernels.Value(v, "weight"), int64(evaluate.SideOf(size))
-	fits := func() error { return climbs(v, f, size) }
+	fits := func() error { return checkAscent(v, f, size) }
 	if t.kernels == &qubo.Evaluate {
-		fits = func() error { return evaluate.Fits(v, f) }
+		fits = func() error { return evaluate.CheckFits(v, f) }
 	}
 	if err := fits(); err != nil {
 		return err
@@ -73,7 +73,7 @@ type denseTrial struct {
 	count int
 
 	once     sync.Once // of the matrix and what is wrong with it
-	matrix   *evaluate.Square
+	matrix   *evaluate.SquareMatrix
 	unlaid   error
 	first    func() []uint64           // where ascents begin
 	ascents  func() ([]outcome, error) // of the solutions that Check compares, by the host
@@ -96,8 +96,8 @@ func newDenseTrial(p *problem.Normal, count int) *denseTrial {
 }
 
 // laid is the matrix with coefficients of a kind, which all variants that a trial times have.
-func (t *denseTrial) laid(kind string) (*evaluate.Square, error) {
-	t.once.Do(func() { t.matrix, t.unlaid = evaluate.Lay(t.p, kind) })
+func (t *denseTrial) laid(kind string) (*evaluate.SquareMatrix, error) {
+	t.once.Do(func() { t.matrix, t.unlaid = evaluate.LayOut(t.p, kind) })
 	return t.matrix, t.unlaid
 }
 
@@ -116,7 +116,7 @@ func (t *denseTrial) climb() ([]outcome, error) {
 		h := newHostStarter(context.Background(), t.p, 1)
 		one, err := []outcome(nil), h.begin(t.first())
 		if err == nil {
-			one, err = h.round(1, uint64(k), draw.Strides(t.p.N), 1, math.Inf(-1), math.MaxInt64)
+			one, err = h.runBatch(1, uint64(k), draw.StrideCount(t.p.N), 1, math.Inf(-1), math.MaxInt64)
 		}
 		if errs[k] = err; err == nil {
 			list[k] = one[0]
@@ -149,7 +149,7 @@ func (t *denseTrial) Size() int { return t.p.N }
 func trialProblem(kind string, n int, seed uint64) *problem.Normal {
 	largest := map[string]int64{evaluate.Int8: math.MaxInt8, evaluate.Int32: 1 << 14, evaluate.Float32: 99, evaluate.Float64: 1 << 28}[kind]
 	one := func(i, j int) int64 {
-		u := draw.Coins(seed, uint64(min(i, j)), uint64(max(i, j)))
+		u := draw.RandomWord(seed, uint64(min(i, j)), uint64(max(i, j)))
 		if u&31 == 0 {
 			return largest
 		}
@@ -193,7 +193,7 @@ func (t subjectOf) Open(d device.Device, v *device.Variant) (subject.Runner, err
 // newDenseJob lays a trial out on the device.
 func newDenseJob(kernels *device.Family, d device.Device, variant *device.Variant, t *denseTrial) (subject.Job, error) {
 	kind := kernels.Value(variant, "weight")
-	v, w, err := chosen(d.Facts(), nil, t.p.N, kind, t.count)
+	v, w, err := chooseVariants(d.Facts(), nil, t.p.N, kind, t.count)
 	if err != nil {
 		return nil, err
 	}
@@ -244,9 +244,9 @@ func (j *denseJob) Reset(s device.Stream) error {
 func (j *denseJob) Run(s device.Stream) (err error) {
 	g := j.on
 	if g.s = s; !j.climbs {
-		return g.many.Gains(s, g.x, j.count, g.twice, g.gain)
+		return g.many.EnqueueGains(s, g.x, j.count, g.twice, g.gain)
 	}
-	j.found, err = g.round(j.count, 0, draw.Strides(j.p.N), 1, math.Inf(-1), math.MaxInt64)
+	j.found, err = g.runBatch(j.count, 0, draw.StrideCount(j.p.N), 1, math.Inf(-1), math.MaxInt64)
 	return err
 }
 
@@ -294,7 +294,7 @@ func (j *denseJob) Check(s device.Stream) error {
 			return
 		}
 		for i, v := range want.gains {
-			if d := e.Gain(one.gains, i); d != v {
+			if d := e.GainAt(one.gains, i); d != v {
 				wrong[k] = fmt.Errorf("%w: solution %d gains %d by variable %d, expected %d", problem.ErrCheck, one.number, d, i, v)
 				return
 			}

@@ -7,9 +7,9 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// split makes a part of each component of the remaining problem, or one part of all of it where
+// splitIntoParts makes a part of each component of the remaining problem, or one part of all of it where
 // whole is set. It is false where stop has ended it.
-func (r *reducer) split(whole bool, stop func() bool) bool {
+func (r *reducer) splitIntoParts(whole bool, stop func() bool) bool {
 	n := r.p.N
 	untouched := func(list []int32) bool { return whole || r.p.Over == 0 || r.held[list[0]] }
 	if !slices.Contains(r.gone, true) && (whole || r.connected(stop)) {
@@ -56,7 +56,7 @@ func (r *reducer) components(stop func() bool) [][]int32 {
 			if k&1023 == 0 && stop() {
 				return nil
 			}
-			r.each(list[k], func(j int32, _ int64) {
+			r.eachPair(list[k], func(j int32, _ int64) {
 				if !met[j] {
 					met[j] = true
 					list = append(list, j)
@@ -84,7 +84,7 @@ func (r *reducer) connected(stop func() bool) bool {
 		}
 		i := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		r.each(i, func(j int32, _ int64) {
+		r.eachPair(i, func(j int32, _ int64) {
 			if !seen[j] {
 				seen[j] = true
 				met++
@@ -112,7 +112,7 @@ func (r *reducer) part(list, place []int32, stop func() bool) *problem.Normal {
 		}
 		q.Diag[v] = r.diag[i]
 		row = row[:0]
-		r.each(i, func(j int32, w int64) { row = append(row, edge{place[j], w}) })
+		r.eachPair(i, func(j int32, w int64) { row = append(row, edge{place[j], w}) })
 		if r.adj != nil {
 			slices.SortFunc(row, func(a, b edge) int { return cmp.Compare(a.to, b.to) })
 		}

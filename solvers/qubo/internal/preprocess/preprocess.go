@@ -50,8 +50,8 @@ type Part struct {
 	True    bool
 }
 
-// Few is the exact objective of part k, which is true.
-func (r *Reduction) Few(k int, inst *problem.Instance) *problem.Few {
+// PartObjective is the exact objective of part k, which is true.
+func (r *Reduction) PartObjective(k int, inst *problem.Instance) *problem.Few {
 	zeros := make([][]uint64, len(r.Parts))
 	for l, c := range r.Parts {
 		zeros[l] = make([]uint64, problem.Words(c.Problem.N))
@@ -111,7 +111,7 @@ func Reduce(p *problem.Normal, given []int8, plain bool, stop func() bool) *Redu
 		r.reduce(stop)
 		r.True = p.Over == 0 || slices.Equal(before, r.gone)
 	}
-	if !r.split(plain, func() bool { return !must && stop() }) {
+	if !r.splitIntoParts(plain, func() bool { return !must && stop() }) {
 		return &Reduction{p: p, fixed: slices.Repeat([]int8{-1}, p.N), Parts: []Part{{Problem: p, Bound: r.bound}}}
 	}
 	return r.Reduction
@@ -187,8 +187,8 @@ func (r *reducer) apply(i int32) {
 	}
 }
 
-// each calls back the pairs of i whose other ends are there.
-func (r *reducer) each(i int32, pair func(j int32, w int64)) {
+// eachPair calls back the pairs of i whose other ends are there.
+func (r *reducer) eachPair(i int32, pair func(j int32, w int64)) {
 	if r.adj != nil {
 		for _, e := range r.adj[i] {
 			if !r.gone[e.to] {
@@ -220,7 +220,7 @@ func (r *reducer) forget(j int32, w int64) {
 func (r *reducer) fix(i int32, v int64) {
 	r.gone[i], r.fixed[i] = true, int8(v)
 	r.Constant += v * r.diag[i]
-	r.each(i, func(j int32, w int64) {
+	r.eachPair(i, func(j int32, w int64) {
 		r.diag[j] += v * w
 		r.forget(j, w)
 	})
@@ -232,7 +232,7 @@ func (r *reducer) eliminate(i int32) {
 		r.list()
 	}
 	s := step{i: i, j: -1, k: -1, diag: r.diag[i]}
-	r.each(i, func(j int32, w int64) {
+	r.eachPair(i, func(j int32, w int64) {
 		if s.j < 0 {
 			s.j, s.w1 = j, w
 		} else {
@@ -274,7 +274,7 @@ func (r *reducer) list() {
 			continue
 		}
 		first := len(all)
-		r.each(int32(i), func(j int32, w int64) { all = append(all, edge{j, w}) })
+		r.eachPair(int32(i), func(j int32, w int64) { all = append(all, edge{j, w}) })
 		adj[i] = all[first:len(all):len(all)]
 	}
 	r.adj = adj
@@ -349,8 +349,8 @@ func (r *Reduction) Project(k int, x []uint64) []uint64 {
 	return y
 }
 
-// Left is the number of variables in parts.
-func (r *Reduction) Left() (n int) {
+// VariablesLeft is the number of variables in parts.
+func (r *Reduction) VariablesLeft() (n int) {
 	for _, c := range r.Parts {
 		n += c.Problem.N
 	}

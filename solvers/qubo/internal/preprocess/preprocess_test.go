@@ -56,7 +56,7 @@ func TestReduceKeepsTheOptimum(t *testing.T) {
 				given[i] = max(given[i], -1)
 			}
 		}
-		red := Reduce(p, given, r.IntN(5) == 0, qubotest.Never)
+		red := Reduce(p, given, r.IntN(5) == 0, qubotest.NeverStop)
 		best, total := qubotest.Optimum(p, given), red.Constant
 		solutions := make([][]uint64, len(red.Parts))
 		for k, c := range red.Parts {
@@ -78,7 +78,7 @@ func TestReduceKeepsTheOptimum(t *testing.T) {
 		}
 		total = red.Constant
 		for k, c := range red.Parts {
-			solutions[k] = qubotest.Solution(r, c.Problem.N)
+			solutions[k] = qubotest.RandomSolution(r, c.Problem.N)
 			total += c.Problem.Value(solutions[k])
 		}
 		if x = red.Restore(solutions); p.Value(x) < total || len(red.steps) == 0 && p.Value(x) != total {
@@ -121,9 +121,9 @@ func TestReduceSolvesCycles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	red := Reduce(p, nil, false, qubotest.Never)
-	if red.Left() > 0 {
-		t.Fatalf("%d variables are left of a cycle", red.Left())
+	red := Reduce(p, nil, false, qubotest.NeverStop)
+	if red.VariablesLeft() > 0 {
+		t.Fatalf("%d variables are left of a cycle", red.VariablesLeft())
 	}
 	if x := red.Restore(nil); p.Value(x) != red.Constant {
 		t.Errorf("value %d, told %d", p.Value(x), red.Constant)

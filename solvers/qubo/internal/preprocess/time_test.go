@@ -23,7 +23,7 @@ func TestReductionEndsWithTime(t *testing.T) {
 			var best [][]uint64
 			value := red.Constant
 			for _, c := range red.Parts {
-				x := draw.Bits(r, c.Problem.N)
+				x := draw.RandomSolution(r, c.Problem.N)
 				best = append(best, x)
 				value += c.Problem.Value(x)
 			}

@@ -96,8 +96,8 @@ func stretch(p *problem.Normal, limit int64) *problem.Normal {
 	return p
 }
 
-// Improving collects improvements, which must rise and be true.
-func Improving(t *testing.T, p *problem.Normal, values *[]int64) func(int64, []uint64, time.Duration) {
+// CollectImprovements collects improvements, which must rise and be true.
+func CollectImprovements(t *testing.T, p *problem.Normal, values *[]int64) func(int64, []uint64, time.Duration) {
 	return func(v int64, x []uint64, _ time.Duration) {
 		if len(*values) > 0 && v <= (*values)[len(*values)-1] {
 			t.Errorf("found %d after %d", v, *values)
@@ -127,8 +127,8 @@ func SquareFor(kind string, n int, seed uint64) *problem.Normal {
 	return Square(n, 1<<35, 1, 1<<40, 0.6, seed)
 }
 
-// Solutions draws solutions of side bits each, the first of zeros, the second of ones.
-func Solutions(n, side, count int, seed uint64) [][]uint64 {
+// RandomSolutions draws solutions of side bits each, the first of zeros, the second of ones.
+func RandomSolutions(n, side, count int, seed uint64) [][]uint64 {
 	r := rand.New(rand.NewPCG(seed, 6))
 	list := make([][]uint64, count)
 	for k := range list {
@@ -174,8 +174,8 @@ func Instance(r *rand.Rand, n int, form problem.Form, whole bool) *problem.Insta
 	return inst
 }
 
-// Solution draws a solution of n variables.
-func Solution(r *rand.Rand, n int) []uint64 {
+// RandomSolution draws a solution of n variables.
+func RandomSolution(r *rand.Rand, n int) []uint64 {
 	x := make([]uint64, problem.Words(n)+1)
 	for i := range n {
 		x[i/64] |= uint64(r.IntN(2)) << (i % 64)
@@ -183,9 +183,9 @@ func Solution(r *rand.Rand, n int) []uint64 {
 	return x
 }
 
-// Random draws a problem of n variables with weights of -size to size,
+// RandomProblem draws a problem of n variables with weights of -size to size,
 // rounded to multiples of grain, each pair there with probability density.
-func Random(r *rand.Rand, n int, density float64, size, grain int64) *problem.Normal {
+func RandomProblem(r *rand.Rand, n int, density float64, size, grain int64) *problem.Normal {
 	draw := func() int64 { return (r.Int64N(2*size+1) - size) / grain * grain }
 	return drawn(n, draw, func() int64 {
 		if r.Float64() >= density {
@@ -211,8 +211,8 @@ func Torus(r *rand.Rand, side int) *problem.Normal {
 	return of(diag, func(i, j int) int64 { return weight[[2]int{i, j}] })
 }
 
-// Told is what a search told.
-type Told struct {
+// Report is what a search told.
+type Report struct {
 	Values []int64
 	X      []uint64
 	Work   search.Work
@@ -220,11 +220,11 @@ type Told struct {
 }
 
 // Best is the last value that was told.
-func (t Told) Best() int64 { return t.Values[len(t.Values)-1] }
+func (t Report) Best() int64 { return t.Values[len(t.Values)-1] }
 
-// Searched searches and holds what is told against the coefficients: values rise
+// RunSearch searches and holds what is told against the coefficients: values rise
 // and are those of their solutions.
-func Searched(t *testing.T, s search.Searcher, p *problem.Normal, o search.Options) (out Told) {
+func RunSearch(t *testing.T, s search.Searcher, p *problem.Normal, o search.Options) (out Report) {
 	t.Helper()
 	o.Began = time.Now()
 	var err error
@@ -295,8 +295,8 @@ func SparseCases() map[string]*problem.Normal {
 	}
 }
 
-// Never is a stop that never comes.
-func Never() bool { return false }
+// NeverStop is a stop that never comes.
+func NeverStop() bool { return false }
 
 // Optimum is the best value of solutions that agree with given.
 func Optimum(p *problem.Normal, given []int8) int64 {

@@ -34,13 +34,13 @@ type leaf struct {
 	x     uint64
 }
 
-// NodesPerCheck is how many nodes Best visits between two calls of stop.
+// NodesPerCheck is how many nodes BestSolutions visits between two calls of stop.
 const NodesPerCheck = 1 << 10
 
-// Best returns the best limit solutions of a few variables, the best first, bit i for variable i.
+// BestSolutions returns the best limit solutions of a few variables, the best first, bit i for variable i.
 // Where fits is not nil those alone count for which it is true. complete is false where stop ended
 // the visit: solutions that are better may be missing then.
-func Best(f *problem.Few, limit int, fits func(x uint64) bool, stop func() bool) (list []uint64, complete bool) {
+func BestSolutions(f *problem.Few, limit int, fits func(x uint64) bool, stop func() bool) (list []uint64, complete bool) {
 	b := &branching{few: f, limit: limit, fits: fits, stop: stop}
 	b.prepare()
 	b.visit(0, 0)

@@ -47,7 +47,7 @@ func TestBest(t *testing.T) {
 			}
 			slices.SortFunc(all, func(a, b *big.Int) int { return b.Cmp(a) })
 			limit := 1 + r.IntN(20)
-			got, complete := reference.Best(f, limit, fits, qubotest.Never)
+			got, complete := reference.BestSolutions(f, limit, fits, qubotest.NeverStop)
 			if !complete || len(got) != min(limit, len(all)) {
 				t.Fatalf("%d variables: %d solutions of %d, complete %v, want %d", f.N, len(got), len(all), complete, limit)
 			}
@@ -60,7 +60,7 @@ func TestBest(t *testing.T) {
 			}
 		}
 	}
-	if _, complete := reference.Best(drawnFew(r, 24), 1<<20, nil, func() bool { return true }); complete {
+	if _, complete := reference.BestSolutions(drawnFew(r, 24), 1<<20, nil, func() bool { return true }); complete {
 		t.Error("a visit that was stopped is said to be complete")
 	}
 }
@@ -70,7 +70,7 @@ func TestWithin(t *testing.T) {
 	r := rand.New(rand.NewPCG(25, 2))
 	for range 300 {
 		n := 1 + r.IntN(9)
-		p := qubotest.Random(r, n, 0.7, 9, 1)
+		p := qubotest.RandomProblem(r, n, 0.7, 9, 1)
 		slack, most := r.Int64N(12), 1+r.IntN(20)
 		best, want := int64(0), 0
 		for pass := range 2 {
@@ -81,7 +81,7 @@ func TestWithin(t *testing.T) {
 				}
 			}
 		}
-		got, all := reference.Within(p, slack, most, qubotest.Never)
+		got, all := reference.SolutionsWithin(p, slack, most, qubotest.NeverStop)
 		if all && len(got) != want || !all && len(got) > most || all && want > most {
 			t.Fatalf("%d variables: %d solutions within %d of the best, all %v, want %d", n, len(got), slack, all, want)
 		}
@@ -117,7 +117,7 @@ func BenchmarkBest(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			f := inst.Few(nil, nil)
 			for b.Loop() {
-				reference.Best(f, 1, nil, qubotest.Never)
+				reference.BestSolutions(f, 1, nil, qubotest.NeverStop)
 			}
 		})
 	}

@@ -17,21 +17,21 @@ import (
 // Tiny is the number of variables up to which every search visits all solutions.
 const Tiny = 12
 
-// ExhaustLimit is the most variables that Exhaust and Within take.
+// ExhaustLimit is the most variables that Exhaust and SolutionsWithin take.
 const ExhaustLimit = problem.FewVariables
 
 // Exhaust returns an optimal solution of at most ExhaustLimit variables and its
 // value.
 func Exhaust(p *problem.Normal) (int64, []uint64) {
-	list, _ := Within(p, 0, 1, func() bool { return false })
+	list, _ := SolutionsWithin(p, 0, 1, func() bool { return false })
 	x := []uint64{list[0]}
 	return p.Value(x), x[:problem.Words(p.N)]
 }
 
-// Within returns the solutions of at most ExhaustLimit variables whose values are at most slack
+// SolutionsWithin returns the solutions of at most ExhaustLimit variables whose values are at most slack
 // below the best, bit i for variable i, and all of them unless they are more than most, or stop ends the
 // visit. It visits all 2^n solutions, variable by variable, with what each that follows would add.
-func Within(p *problem.Normal, slack int64, most int, stop func() bool) (list []uint64, all bool) {
+func SolutionsWithin(p *problem.Normal, slack int64, most int, stop func() bool) (list []uint64, all bool) {
 	if p.N > ExhaustLimit {
 		panic("qubo: too many variables to visit every solution")
 	}
@@ -120,8 +120,8 @@ func (v *visit) take(value int64, x uint64) {
 	}
 }
 
-// Visit is the search of a problem of at most Tiny variables: it tells the best solution.
-func Visit(p *problem.Normal, o search.Options, found func(int64, []uint64, time.Duration)) {
+// SearchExhaustively is the search of a problem of at most Tiny variables: it tells the best solution.
+func SearchExhaustively(p *problem.Normal, o search.Options, found func(int64, []uint64, time.Duration)) {
 	value, x := Exhaust(p)
 	found(value, x, time.Since(o.Began))
 	if o.Elite != nil {
@@ -149,11 +149,11 @@ func (Search) Search(ctx context.Context, p *problem.Normal, o search.Options, f
 		}
 	}
 	over := func() bool {
-		return ctx.Err() != nil || o.Met(best) && told || o.Work > 0 && did.Flips >= o.Work ||
+		return ctx.Err() != nil || o.TargetMet(best) && told || o.Work > 0 && did.Flips >= o.Work ||
 			!o.Deadline.IsZero() && !time.Now().Before(o.Deadline)
 	}
 	for first := true; first || !over() && p.N > 0; first = false {
-		x := draw.Bits(r, p.N)
+		x := draw.RandomSolution(r, p.N)
 		if first && o.Start != nil {
 			x = slices.Clone(o.Start)
 		}

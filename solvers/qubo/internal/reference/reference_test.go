@@ -11,7 +11,7 @@ import (
 func TestExhaustVisitsEverySolution(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	for n := range 11 {
-		p := qubotest.Random(r, n, 0.7, 20, 1)
+		p := qubotest.RandomProblem(r, n, 0.7, 20, 1)
 		best, x := reference.Exhaust(p)
 		var most int64
 		for y := range uint64(1) << n {

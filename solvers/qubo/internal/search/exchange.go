@@ -16,9 +16,9 @@ type exchange struct {
 // not taken older ones by then does without them.
 const exchangeLimit = 64
 
-// member returns search k's functions: give offers a solution to the others, take returns the
+// memberFunctions returns search k's functions: give offers a solution to the others, take returns the
 // newest that another gave.
-func (e *exchange) member(k int) (give func(x []uint64), take func() []uint64) {
+func (e *exchange) memberFunctions(k int) (give func(x []uint64), take func() []uint64) {
 	var seen []uint64 // the solution that was taken last
 	give = func(x []uint64) {
 		e.mu.Lock()

@@ -11,8 +11,8 @@ type Setup struct {
 	Starts  Starts   // of massive multi-start, as the user gave them
 }
 
-// An Opened engine is ready to search one problem.
-type Opened struct {
+// An OpenedEngine is ready to search one problem.
+type OpenedEngine struct {
 	Searcher
 	Label  string           // the variant's; empty: there is none
 	Reason string           // why that variant

@@ -37,7 +37,7 @@ func (s Rounded) Search(ctx context.Context, p *problem.Normal, o Options, found
 		}
 		best = v
 		found(v, x, at)
-		if limits.Met(v) {
+		if limits.TargetMet(v) {
 			stop()
 		}
 	})

@@ -187,9 +187,9 @@ func (r Rules) RefusedBy(used map[string]Rules) error {
 	return r.refused(strings.Join(members, " and "), members)
 }
 
-// Within returns the rules for a component of n variables. Rules for more variables are left out;
+// ForSize returns the rules for a component of n variables. Rules for more variables are left out;
 // their defaults for n hold instead.
-func (r Rules) Within(n int) Rules {
+func (r Rules) ForSize(n int) Rules {
 	if max(1, r.Tenure)+max(1, r.Spread) >= n {
 		r.Tenure, r.Spread = 0, 0
 	}

@@ -101,10 +101,10 @@ func TestRulesAreRefused(t *testing.T) {
 // give way to what is given.
 func TestRulesOfComponents(t *testing.T) {
 	r := Rules{Tenure: 40, Spread: 20, Distance: 70, Stall: 5}
-	if got := r.Within(100); got != r {
+	if got := r.ForSize(100); got != r {
 		t.Errorf("%s for 100 variables", got)
 	}
-	if got := r.Within(60); got != (Rules{Stall: 5}) {
+	if got := r.ForSize(60); got != (Rules{Stall: 5}) {
 		t.Errorf("%s for 60 variables", got)
 	}
 	for _, c := range []struct {
@@ -119,8 +119,8 @@ func TestRulesOfComponents(t *testing.T) {
 
 func TestExchange(t *testing.T) {
 	var e exchange
-	give, take := e.member(0)
-	other, read := e.member(1)
+	give, take := e.memberFunctions(0)
+	other, read := e.memberFunctions(1)
 	if take() != nil || read() != nil {
 		t.Error("an empty exchange has something")
 	}

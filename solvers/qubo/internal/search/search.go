@@ -50,5 +50,5 @@ type Work struct {
 	Restarts int64 `json:"restarts"` // walks begun from a new start
 }
 
-// Met reports whether objective v ends a search.
-func (o Options) Met(v int64) bool { return o.Target != nil && v >= *o.Target }
+// TargetMet reports whether objective v ends a search.
+func (o Options) TargetMet(v int64) bool { return o.Target != nil && v >= *o.Target }

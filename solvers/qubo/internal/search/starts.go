@@ -15,8 +15,8 @@ type Starts struct {
 	Batch      int    // iterations at once, the screen being updated after them
 	Flips      int64  // of one ascent, at most; 0: as many as gain
 	Lambda     string // of the screen mean + λ(max - mean): a number from 0 to below 1, or printed: max/mean
-	Blend      string // one of Blends: what an iteration blends its last solution with
-	Ascend     string // one of Ascents: where solutions ascend
+	Blend      string // one of BlendNames: what an iteration blends its last solution with
+	Ascend     string // one of AscentNames: where solutions ascend
 }
 
 // Printed is the Lambda of the paper, max/mean.
@@ -30,8 +30,8 @@ const (
 	BlendNone  = "none"
 )
 
-// Blends are the values of Starts.Blend, the default first.
-func Blends() []string { return []string{BlendBest, BlendStart, BlendNone} }
+// BlendNames are the values of Starts.Blend, the default first.
+func BlendNames() []string { return []string{BlendBest, BlendStart, BlendNone} }
 
 // Where solutions of massive multi-start ascend: where they are evaluated, or on a core of the host, as
 // the paper divides the tasks (Figure 1).
@@ -40,8 +40,8 @@ const (
 	AscendHost   = "host"
 )
 
-// Ascents are the values of Starts.Ascend, the default first.
-func Ascents() []string { return []string{ascendDevice, AscendHost} }
+// AscentNames are the values of Starts.Ascend, the default first.
+func AscentNames() []string { return []string{ascendDevice, AscendHost} }
 
 // maxStarts is the largest number of samples, and of iterations at once: so many solutions
 // are in a device's memory.
@@ -59,14 +59,14 @@ func (s Starts) Check(engine string) error {
 			return fmt.Errorf("%s: found %d, expected 1 to %d", p.name, p.value, p.limit)
 		}
 	}
-	if _, _, err := s.Screen(); err != nil {
+	if _, _, err := s.ParseLambda(); err != nil {
 		return err
 	}
-	if s.Blend != "" && !slices.Contains(Blends(), s.Blend) {
-		return fmt.Errorf("blend: found %q, expected one of %s", s.Blend, strings.Join(Blends(), ", "))
+	if s.Blend != "" && !slices.Contains(BlendNames(), s.Blend) {
+		return fmt.Errorf("blend: found %q, expected one of %s", s.Blend, strings.Join(BlendNames(), ", "))
 	}
-	if s.Ascend != "" && !slices.Contains(Ascents(), s.Ascend) {
-		return fmt.Errorf("ascend: found %q, expected one of %s", s.Ascend, strings.Join(Ascents(), ", "))
+	if s.Ascend != "" && !slices.Contains(AscentNames(), s.Ascend) {
+		return fmt.Errorf("ascend: found %q, expected one of %s", s.Ascend, strings.Join(AscentNames(), ", "))
 	}
 	if s != (Starts{}) && engine != "multistart" {
 		return fmt.Errorf("samples, iterations, batch, flips of an ascent, λ, blend and ascend: engine %s has none of them, expected multistart", engine)
@@ -74,9 +74,9 @@ func (s Starts) Check(engine string) error {
 	return nil
 }
 
-// Screen parses Lambda: λ, nil for the default, and whether the paper's λ is meant. The error
+// ParseLambda parses Lambda: λ, nil for the default, and whether the paper's λ is meant. The error
 // names a λ that is neither a number nor "printed".
-func (s Starts) Screen() (lambda *float64, printed bool, err error) {
+func (s Starts) ParseLambda() (lambda *float64, printed bool, err error) {
 	switch s.Lambda {
 	case "":
 		return nil, false, nil

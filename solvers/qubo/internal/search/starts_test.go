@@ -25,7 +25,7 @@ func TestStarts(t *testing.T) {
 	if err := (Starts{Blend: "best"}).Check("host"); err == nil || !strings.Contains(err.Error(), "engine host has none") {
 		t.Errorf("parameters for the host's engine: %v", err)
 	}
-	if lambda, printed, err := (Starts{Lambda: "0.25"}).Screen(); err != nil || printed || *lambda != 0.25 {
+	if lambda, printed, err := (Starts{Lambda: "0.25"}).ParseLambda(); err != nil || printed || *lambda != 0.25 {
 		t.Errorf("λ 0.25: %v, %v, %v", lambda, printed, err)
 	}
 }

@@ -60,7 +60,7 @@ func (t Team) Search(ctx context.Context, p *problem.Normal, o Options, found fu
 				}
 				best, told = v, true
 				found(v, x, at)
-				if o.Met(v) {
+				if o.TargetMet(v) {
 					stop()
 				}
 			})
@@ -79,7 +79,7 @@ func (t Team) Search(ctx context.Context, p *problem.Normal, o Options, found fu
 // beside joins two exchanges for member k: solutions go to the other members of the team and to
 // the team's partner (o.Give), and come from either.
 func beside(o Options, swaps *exchange, k int) (func([]uint64), func() []uint64) {
-	give, take := swaps.member(k)
+	give, take := swaps.memberFunctions(k)
 	if o.Give == nil || o.Take == nil {
 		return give, take
 	}

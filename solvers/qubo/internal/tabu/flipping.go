@@ -43,7 +43,7 @@ func largestWeight(row string, n int) int64 {
 }
 
 func (d dense) at(i, j int) int64 {
-	u := draw.Coins(d.seed, uint64(min(i, j)), uint64(max(i, j)))
+	u := draw.RandomWord(d.seed, uint64(min(i, j)), uint64(max(i, j)))
 	switch {
 	case i == j:
 		return 0
@@ -53,8 +53,8 @@ func (d dense) at(i, j int) int64 {
 	return int64(u%uint64(2*d.largest+1)) - d.largest
 }
 
-func (d dense) needs(n int) needs {
-	s := needs{weight: d.largest, delta: d.largest * int64(n), grain: 1, n: n, row: d.row}
+func (d dense) needs(n int) requirements {
+	s := requirements{weight: d.largest, delta: d.largest * int64(n), grain: 1, n: n, row: d.row}
 	if d.row == "bits" {
 		s.size = d.largest
 	}
@@ -114,7 +114,7 @@ func OpenFlipping(d device.Device, n int, row, label string) (f *Flipping, err e
 	}
 	f = &Flipping{Variant: v.Label, Searches: b.rules.searches, Threads: form.threads(), Row: form.rowBytes(),
 		Resources: b.kernels.Resources("search"), on: b, draw: draw}
-	if err := errors.Join(islands{b}.upload(f.rows), b.begin(search.Options{}), b.streams[0].Sync()); err != nil {
+	if err := errors.Join(islands{b}.upload(f.rows), b.resetPool(search.Options{}), b.streams[0].Sync()); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
 	return f, nil
@@ -144,7 +144,7 @@ func (f *Flipping) Round(number, flips int64) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := f.on.round(search.Options{Seed: 1}, number, flips); err != nil {
+	if err := f.on.enqueueRound(search.Options{Seed: 1}, number, flips); err != nil {
 		return 0, err
 	}
 	end, err := s.Record()

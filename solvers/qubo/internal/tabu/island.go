@@ -135,10 +135,10 @@ func takeIsland(d device.Device, v *device.Variant, form layout, p *problem.Norm
 // Close gives back the memory and the module.
 func (b *Island) Close() error { return b.scope.Close() }
 
-// begin empties the pool, or leaves the given start alone in it.
-func (b *Island) begin(o search.Options) error {
+// resetPool empties the pool, or leaves the given start alone in it.
+func (b *Island) resetPool(o search.Options) error {
 	control := make([]int64, controlWords)
-	operators := b.operators()
+	operators := b.usedOperators()
 	for _, k := range operators {
 		control[qubo.BulkControlWeights+k] = int64(1024 / len(operators))
 	}
@@ -154,8 +154,8 @@ func (b *Island) begin(o search.Options) error {
 	return s.Upload(b.control, 0, device.Bytes(control))
 }
 
-// round enqueues flips flips in each search, after which the best solutions enter the pool.
-func (b *Island) round(o search.Options, number, flips int64) error {
+// enqueueRound enqueues flips flips in each search, after which the best solutions enter the pool.
+func (b *Island) enqueueRound(o search.Options, number, flips int64) error {
 	target, mode := int64(math.MaxInt64), uint64(qubo.BulkModeStops)
 	if o.Target != nil && o.Work == 0 {
 		target, mode = *o.Target, qubo.BulkModeStops|qubo.BulkModeStopping
@@ -164,7 +164,7 @@ func (b *Island) round(o search.Options, number, flips int64) error {
 	g := device.Grid{Blocks: int64(r.searches * b.form.cluster), Threads: b.form.block, Cluster: b.form.cluster}
 	seed := o.Seed + uint64(b.island)*0x9e3779b97f4a7c15 + uint64(b.life)*0xd1342543de82ef95
 	return errors.Join(
-		b.kernels.Search(s, g, b.rows, b.diag, uint64(b.p.N), b.form.argument(), b.gains, b.now, b.kept, b.scores, b.elites,
+		b.kernels.Search(s, g, b.rows, b.diag, uint64(b.p.N), b.form.shiftArgument(), b.gains, b.now, b.kept, b.scores, b.elites,
 			b.control, uint64(flips), uint64(r.stall), uint64(r.tenure), uint64(r.spread), seed, uint64(number), target, mode),
 		b.kernels.Gather(s, device.Grid{Blocks: 1, Threads: qubo.BulkJudges}, b.kept, b.scores, b.elites, b.control,
 			uint64(r.searches), uint64(r.pool), uint64(r.distance), uint64(2*r.pool)))
@@ -175,16 +175,18 @@ func (b *Island) Search(ctx context.Context, p *problem.Normal, o search.Options
 	return islands{b}.Search(ctx, p, o, found)
 }
 
-// look downloads the control words, once all enqueued work is done.
-func (b *Island) look() error { return b.streams[0].Download(device.Bytes(b.seen), b.control, 0) }
+// downloadControl downloads the control words, once all enqueued work is done.
+func (b *Island) downloadControl() error {
+	return b.streams[0].Download(device.Bytes(b.seen), b.control, 0)
+}
 
 // halt makes the searches end within a few flips.
 func (b *Island) halt() error {
 	return errors.Join(b.streams[1].Fill(b.control, 8*qubo.BulkControlStop, 8, 1), b.streams[1].Sync())
 }
 
-// best downloads the best elite and recomputes its value, from x, whose value is known.
-func (b *Island) best(x []uint64, known int64) (int64, []uint64, error) {
+// downloadBest downloads the best elite and recomputes its value, from x, whose value is known.
+func (b *Island) downloadBest(x []uint64, known int64) (int64, []uint64, error) {
 	values := b.seen[qubo.BulkControlValues:][:b.seen[qubo.BulkControlCount]]
 	top := 0
 	for e, v := range values {
@@ -192,7 +194,7 @@ func (b *Island) best(x []uint64, known int64) (int64, []uint64, error) {
 			top = e
 		}
 	}
-	y, err := b.elite(int64(top))
+	y, err := b.downloadElite(int64(top))
 	if err != nil {
 		return 0, nil, err
 	}
@@ -203,10 +205,10 @@ func (b *Island) best(x []uint64, known int64) (int64, []uint64, error) {
 	return value, y, nil
 }
 
-// tell calls elite with every elite of the pool.
-func (b *Island) tell(elite func(int64, []uint64)) error {
+// reportElites calls elite with every elite of the pool.
+func (b *Island) reportElites(elite func(int64, []uint64)) error {
 	for e := range b.seen[qubo.BulkControlCount] {
-		x, err := b.elite(e)
+		x, err := b.downloadElite(e)
 		if err != nil {
 			return err
 		}
@@ -215,7 +217,7 @@ func (b *Island) tell(elite func(int64, []uint64)) error {
 	return nil
 }
 
-func (b *Island) elite(e int64) ([]uint64, error) {
+func (b *Island) downloadElite(e int64) ([]uint64, error) {
 	record := make([]uint32, b.form.record())
 	err := b.streams[0].Download(device.Bytes(record), b.elites, e*int64(4*len(record)))
 	return b.form.unpack(record, b.p.N), err

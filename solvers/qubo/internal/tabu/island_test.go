@@ -42,7 +42,7 @@ func startBulk(t *testing.T, d device.Device, v *device.Variant, p *problem.Norm
 
 // recompute holds what the device says of every search and elite against the
 // coefficients.
-func (b *Island) recompute() error { return errors.Join(b.look(), b.verify(1)) }
+func (b *Island) recompute() error { return errors.Join(b.downloadControl(), b.verify(1)) }
 
 // TestBulkVariants holds gains, values and elites of three rounds against the coefficients,
 // by one variant of every value of a parameter: one of every pair would be 71 variants.
@@ -57,7 +57,7 @@ func TestBulkVariants(t *testing.T) {
 	}
 	for _, v := range list {
 		t.Run(v.Label, func(t *testing.T) {
-			f, err := needs{}.form(v)
+			f, err := requirements{}.layoutFor(v)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +74,7 @@ func TestBulkVariants(t *testing.T) {
 					p = qubotest.Dense(n, 127, 1, 300, 0.9, uint64(n)) // odd weights
 				}
 				b := startBulk(t, d, v, p)
-				if err := b.begin(search.Options{}); err != nil {
+				if err := b.resetPool(search.Options{}); err != nil {
 					t.Fatal(err)
 				}
 				flips := int64(b.rules.flips)
@@ -82,7 +82,7 @@ func TestBulkVariants(t *testing.T) {
 					flips = flips/4 + 1
 				}
 				for number := range int64(3) {
-					if err := b.round(search.Options{Seed: 7}, number, flips); err != nil {
+					if err := b.enqueueRound(search.Options{Seed: 7}, number, flips); err != nil {
 						t.Fatal(err)
 					}
 					if err := b.recompute(); err != nil {
@@ -97,19 +97,19 @@ func TestBulkVariants(t *testing.T) {
 func TestBulkForm(t *testing.T) {
 	for i := range qubo.Bulk.Variants {
 		v := &qubo.Bulk.Variants[i]
-		f, err := needs{}.form(v)
+		f, err := requirements{}.layoutFor(v)
 		if err != nil {
 			t.Fatal(err)
 		}
 		r := rand.New(rand.NewPCG(3, 4))
 		for _, n := range []int{1, f.capacity() - 1, f.capacity()} {
-			x := draw.Bits(r, n)
+			x := draw.RandomSolution(r, n)
 			if !slices.Equal(f.unpack(f.pack(x, n), n), x) {
 				t.Errorf("%s: %d variables: not what was packed", v.Label, n)
 			}
 		}
 	}
-	if _, err := needsOf(qubotest.Dense(20, 100, 3, 1, 1, 1)).form(qubo.Bulk.Variant("block=32,items=4,row=int8,cluster=1,searches=0,meet=barrier")); err == nil {
+	if _, err := needsOf(qubotest.Dense(20, 100, 3, 1, 1, 1)).layoutFor(qubo.Bulk.Variant("block=32,items=4,row=int8,cluster=1,searches=0,meet=barrier")); err == nil {
 		t.Error("weights of 300 in multiples of 3 fit bytes, expected an error")
 	}
 }
@@ -131,7 +131,7 @@ func TestBulkSearch(t *testing.T) {
 	ctx := context.Background()
 
 	var values []int64
-	did, err := b.Search(ctx, p, search.Options{Began: time.Now(), Target: &best, Seed: 1, Deadline: time.Now().Add(time.Minute)}, qubotest.Improving(t, p, &values))
+	did, err := b.Search(ctx, p, search.Options{Began: time.Now(), Target: &best, Seed: 1, Deadline: time.Now().Add(time.Minute)}, qubotest.CollectImprovements(t, p, &values))
 	if err != nil || values[len(values)-1] != best {
 		t.Fatalf("found %d in %d flips (%v), the best is %d", values, did.Flips, err, best)
 	}
@@ -139,7 +139,7 @@ func TestBulkSearch(t *testing.T) {
 	var runs [2][]int64
 	var total [2]search.Work
 	for k := range runs {
-		total[k], err = b.Search(ctx, p, search.Options{Began: time.Now(), Work: 600, Seed: 9, Start: []uint64{5}}, qubotest.Improving(t, p, &runs[k]))
+		total[k], err = b.Search(ctx, p, search.Options{Began: time.Now(), Work: 600, Seed: 9, Start: []uint64{5}}, qubotest.CollectImprovements(t, p, &runs[k]))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +183,7 @@ func TestBulkElites(t *testing.T) {
 				t.Errorf("an elite of %d, recomputed %d", v, p.Value(x))
 			}
 		}}
-		if _, err := b.Search(context.Background(), p, o, qubotest.Improving(t, p, &values)); err != nil {
+		if _, err := b.Search(context.Background(), p, o, qubotest.CollectImprovements(t, p, &values)); err != nil {
 			t.Fatal(err)
 		}
 		if n == 5 {

@@ -41,7 +41,7 @@ func newIslands(devices []device.Device, v *device.Variant, p *problem.Normal, r
 			err, l = errors.Join(err, l.Close()), nil
 		}
 	}()
-	form, err := needsOf(p).form(v)
+	form, err := needsOf(p).layoutFor(v)
 	if err != nil {
 		return nil, err
 	}
@@ -97,8 +97,8 @@ func (l islands) each(work func(b *Island) error) error {
 	return errors.Join(errs...)
 }
 
-// searches is the number of searches of all islands.
-func (l islands) searches() (sum int64) {
+// searchCount is the number of searches of all islands.
+func (l islands) searchCount() (sum int64) {
 	for _, b := range l {
 		sum += int64(b.rules.searches)
 	}
@@ -111,7 +111,7 @@ func (l islands) Search(ctx context.Context, p *problem.Normal, o search.Options
 		return did, fmt.Errorf("qubo/bulk: a problem of %d variables that it was not opened for", p.N)
 	}
 	if p.N <= reference.Tiny {
-		reference.Visit(p, o, found)
+		reference.SearchExhaustively(p, o, found)
 		return did, nil
 	}
 	x := o.Start
@@ -122,7 +122,7 @@ func (l islands) Search(ctx context.Context, p *problem.Normal, o search.Options
 	found(best, x, time.Since(o.Began))
 	if err := l.each(func(b *Island) error {
 		b.life = 0
-		return b.begin(o)
+		return b.resetPool(o)
 	}); err != nil {
 		return did, err
 	}
@@ -140,7 +140,7 @@ func (l islands) Search(ctx context.Context, p *problem.Normal, o search.Options
 		top          int64 = math.MinInt64 // the best value since the last restart
 		idle, before int64                 // rounds since top was found; flips until the last restart
 	)
-	for number := int64(0); stop.Err() == nil && !o.Met(best) && (o.Work == 0 || did.Flips < o.Work); number++ {
+	for number := int64(0); stop.Err() == nil && !o.TargetMet(best) && (o.Work == 0 || did.Flips < o.Work); number++ {
 		if limit := int64(l[0].rules.restart); limit != search.Never && idle > limit+limit/2*int64(l[0].life) {
 			if err := l.again(o); err != nil {
 				return did, err
@@ -150,16 +150,16 @@ func (l islands) Search(ctx context.Context, p *problem.Normal, o search.Options
 				break // the restart may have cleared the word that stops the searches
 			}
 		}
-		if err := l.exchange(o, number, best, x); err != nil {
+		if err := l.copyElites(o, number, best, x); err != nil {
 			return did, err
 		}
 		flips := int64(l[0].rules.flips)
 		if o.Work > 0 {
-			flips = max(1, min(flips, (o.Work-did.Flips)/l.searches()))
+			flips = max(1, min(flips, (o.Work-did.Flips)/l.searchCount()))
 		}
 		err := l.each(func(b *Island) error {
-			err := errors.Join(b.round(o, number, flips), b.look())
-			if err != nil || o.Work == 0 && b.seen[qubo.BulkControlCount] > 0 && o.Met(b.seen[qubo.BulkControlBest]) {
+			err := errors.Join(b.enqueueRound(o, number, flips), b.downloadControl())
+			if err != nil || o.Work == 0 && b.seen[qubo.BulkControlCount] > 0 && o.TargetMet(b.seen[qubo.BulkControlBest]) {
 				end() // the others stop too
 			}
 			return err
@@ -168,7 +168,7 @@ func (l islands) Search(ctx context.Context, p *problem.Normal, o search.Options
 			return did, err
 		}
 		did.Flips = before
-		did.Restarts += l.searches()
+		did.Restarts += l.searchCount()
 		idle++
 		for _, b := range l {
 			did.Flips += b.seen[qubo.BulkControlFlips]
@@ -178,7 +178,7 @@ func (l islands) Search(ctx context.Context, p *problem.Normal, o search.Options
 			if b.seen[qubo.BulkControlCount] == 0 || b.seen[qubo.BulkControlBest] <= best {
 				continue
 			}
-			if best, x, err = b.best(x, best); err != nil {
+			if best, x, err = b.downloadBest(x, best); err != nil {
 				return did, err
 			}
 			found(best, x, time.Since(o.Began))
@@ -192,7 +192,7 @@ func (l islands) Search(ctx context.Context, p *problem.Normal, o search.Options
 	}
 	if o.Elite != nil {
 		for _, b := range l {
-			if err := b.tell(o.Elite); err != nil {
+			if err := b.reportElites(o.Elite); err != nil {
 				return did, err
 			}
 		}
@@ -205,22 +205,22 @@ func (l islands) Search(ctx context.Context, p *problem.Normal, o search.Options
 func (l islands) again(o search.Options) error {
 	for _, b := range l {
 		if o.Elite != nil {
-			if err := b.tell(o.Elite); err != nil {
+			if err := b.reportElites(o.Elite); err != nil {
 				return err
 			}
 		}
 		b.life++
-		if err := b.begin(search.Options{}); err != nil {
+		if err := b.resetPool(search.Options{}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// exchange copies, before some rounds, the elites of every island to the next. The first also gets
+// copyElites copies, before some rounds, the elites of every island to the next. The first also gets
 // the solutions of other searches that are better than the best. The host's copy of the pools is
 // out of date afterwards.
-func (l islands) exchange(o search.Options, round, best int64, at []uint64) error {
+func (l islands) copyElites(o search.Options, round, best int64, at []uint64) error {
 	if len(l) > 1 && round > 0 && round%exchangeEvery == 0 {
 		if err := l.pass(); err != nil {
 			return err

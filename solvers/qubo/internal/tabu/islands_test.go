@@ -43,8 +43,8 @@ func TestIslandsRepeat(t *testing.T) {
 		var did [2]search.Work
 		for k := range runs {
 			var err error
-			flips := int64(6 * l[0].rules.flips * int(l.searches())) // past an exchange
-			did[k], err = l.Search(context.Background(), p, search.Options{Began: time.Now(), Work: flips, Seed: 5}, qubotest.Improving(t, p, &runs[k]))
+			flips := int64(6 * l[0].rules.flips * int(l.searchCount())) // past an exchange
+			did[k], err = l.Search(context.Background(), p, search.Options{Began: time.Now(), Work: flips, Seed: 5}, qubotest.CollectImprovements(t, p, &runs[k]))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,7 +65,7 @@ func TestIslandsRepeat(t *testing.T) {
 func TestIslandsBeginAnew(t *testing.T) {
 	p := qubotest.DenseFor("int8", 97, 3)
 	l := startIslands(t, emulatedtest.OpenSeveral(t, 2), smallBulk, p)
-	flips := int64(4*idleLimit*l[0].rules.flips) * l.searches()
+	flips := int64(4*idleLimit*l[0].rules.flips) * l.searchCount()
 	var told []int64
 	elites := 0
 	did, err := l.Search(context.Background(), p, search.Options{Began: time.Now(), Work: flips, Seed: 5, Elite: func(v int64, x []uint64) {
@@ -73,7 +73,7 @@ func TestIslandsBeginAnew(t *testing.T) {
 		if p.Value(x) != v {
 			t.Errorf("an elite of %d, expected %d", p.Value(x), v)
 		}
-	}}, qubotest.Improving(t, p, &told))
+	}}, qubotest.CollectImprovements(t, p, &told))
 	if err != nil || did.Flips < flips {
 		t.Fatalf("%d flips of %d (%v)", did.Flips, flips, err)
 	}
@@ -97,15 +97,15 @@ func TestIslandsExchange(t *testing.T) {
 	l := startIslands(t, emulatedtest.OpenSeveral(t, 3), smallBulk, p)
 	alone := startIslands(t, []device.Device{emulatedtest.Open(t)}, smallBulk, p)
 	for _, b := range append(slices.Clone(l), alone[0]) {
-		if err := b.begin(search.Options{}); err != nil {
+		if err := b.resetPool(search.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		for number := range int64(3) {
-			if err := b.round(search.Options{Seed: 7}, number, 25); err != nil {
+			if err := b.enqueueRound(search.Options{Seed: 7}, number, 25); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := b.look(); err != nil {
+		if err := b.downloadControl(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -119,12 +119,12 @@ func TestIslandsExchange(t *testing.T) {
 	for k, b := range l {
 		before[k] = slices.Clone(b.seen)
 	}
-	if err := l.exchange(search.Options{}, exchangeEvery, 0, make([]uint64, problem.Words(p.N))); err != nil {
+	if err := l.copyElites(search.Options{}, exchangeEvery, 0, make([]uint64, problem.Words(p.N))); err != nil {
 		t.Fatal(err)
 	}
 	entered := false
 	for k, b := range l {
-		if err := b.look(); err != nil {
+		if err := b.downloadControl(); err != nil {
 			t.Fatal(err)
 		}
 		if err := b.recompute(); err != nil {
@@ -162,7 +162,7 @@ func TestBulkGivesAndTakes(t *testing.T) {
 			gifts = gifts[1:]
 			return x
 		}}
-	if _, err := l.Search(context.Background(), p, o, qubotest.Improving(t, p, &values)); err != nil {
+	if _, err := l.Search(context.Background(), p, o, qubotest.CollectImprovements(t, p, &values)); err != nil {
 		t.Fatal(err)
 	}
 	if len(gifts) > 0 || values[len(values)-1] != best || !slices.Equal(given, values[1:]) {
@@ -179,12 +179,12 @@ func TestIslandsTakeAndExchange(t *testing.T) {
 	l := startIslands(t, emulatedtest.OpenSeveral(t, 2), smallBulk, p)
 	r := rand.New(rand.NewPCG(1, 2))
 	var values []int64
-	o := search.Options{Began: time.Now(), Work: 14 * 20 * l.searches(), Seed: 1, Take: func() []uint64 { return draw.Bits(r, p.N) }}
+	o := search.Options{Began: time.Now(), Work: 14 * 20 * l.searchCount(), Seed: 1, Take: func() []uint64 { return draw.RandomSolution(r, p.N) }}
 	for _, b := range l {
 		b.rules.flips = 20
 	}
-	did, err := l.Search(context.Background(), p, o, qubotest.Improving(t, p, &values))
-	if err != nil || did.Restarts < 2*exchangeEvery*l.searches() {
+	did, err := l.Search(context.Background(), p, o, qubotest.CollectImprovements(t, p, &values))
+	if err != nil || did.Restarts < 2*exchangeEvery*l.searchCount() {
 		t.Fatalf("%+v: %v", did, err)
 	}
 	for _, b := range l {
@@ -201,7 +201,7 @@ func TestIslandsEnd(t *testing.T) {
 	best, _ := reference.Exhaust(p)
 	var values []int64
 	o := search.Options{Began: time.Now(), Target: &best, Seed: 1, Deadline: time.Now().Add(time.Minute)}
-	if did, err := l.Search(context.Background(), p, o, qubotest.Improving(t, p, &values)); err != nil || values[len(values)-1] != best {
+	if did, err := l.Search(context.Background(), p, o, qubotest.CollectImprovements(t, p, &values)); err != nil || values[len(values)-1] != best {
 		t.Fatalf("found %d in %d flips (%v), the best is %d", values, did.Flips, err, best)
 	}
 	unreachable := best + 1

@@ -13,32 +13,32 @@ import (
 
 // Open makes qubo/bulk ready, an island a device, with rounded
 // coefficients where no variant holds those of p.
-func Open(p *problem.Normal, o search.Setup) (search.Opened, error) {
+func Open(p *problem.Normal, o search.Setup) (search.OpenedEngine, error) {
 	if _, err := o.First(); err != nil {
-		return search.Opened{}, err
+		return search.OpenedEngine{}, err
 	}
 	q := p
 	if p.Roundable() { // coefficients are rounded already: fewer bits, which the fast types hold
 		q = p.Coarse(search.Int32Deltas)
 	}
-	c, err := choose(o.Weakest(), q, o)
+	c, err := chooseVariant(o.Weakest(), q, o)
 	for _, limit := range []int64{search.Int32Deltas, float32s, search.NarrowDeltas} {
 		if err != nil && p.Spans().Delta > limit {
 			q = p.Coarse(limit)
-			c, err = choose(o.Weakest(), q, o)
+			c, err = chooseVariant(o.Weakest(), q, o)
 		}
 	}
 	if err != nil {
-		return search.Opened{}, fmt.Errorf("%w: %w", search.ErrUnfit, err)
+		return search.OpenedEngine{}, fmt.Errorf("%w: %w", search.ErrUnfit, err)
 	}
 	l, err := newIslands(o.Devices, c.Variant, q, func(b *Island) parameters { return withRules(o.Rules, b.rules, q.N) })
 	if err != nil {
-		return search.Opened{}, err
+		return search.OpenedEngine{}, err
 	}
 	for _, b := range l {
 		b.Without = o.Without
 	}
-	e := search.Opened{Searcher: l, Label: c.Variant.Label, Reason: c.Reason(), Close: l.Close, Used: map[string]search.Rules{"bulk": l[0].rules.used(q.N)}}
+	e := search.OpenedEngine{Searcher: l, Label: c.Variant.Label, Reason: c.Reason(), Close: l.Close, Used: map[string]search.Rules{"bulk": l[0].rules.asRules(q.N)}}
 	if len(l) == 1 {
 		e.Searcher = l[0]
 	}
@@ -48,24 +48,24 @@ func Open(p *problem.Normal, o search.Setup) (search.Opened, error) {
 	return e, nil
 }
 
-// choose picks a variant: the one that is asked for, else the tuned winner. A winner at another
+// chooseVariant picks a variant: the one that is asked for, else the tuned winner. A winner at another
 // size counts where its capacity is at most a quarter above that of the variant that fits best.
-func choose(facts device.Facts, p *problem.Normal, o search.Setup) (tuned.Choice, error) {
+func chooseVariant(facts device.Facts, p *problem.Normal, o search.Setup) (tuned.Choice, error) {
 	needs := needsOf(p)
 	asked := func(v *device.Variant) error {
 		_, err := needs.formOn(facts, v)
 		return err
 	}
-	return search.Choose(&qubo.Bulk, facts, o, asked, func() (tuned.Workload, error) { return needs.workload(facts) })
+	return search.ChooseVariant(&qubo.Bulk, facts, o, asked, func() (tuned.Workload, error) { return needs.workload(facts) })
 }
 
 // workload is the description by which a variant is chosen for the problem.
-func (s needs) workload(facts device.Facts) (tuned.Workload, error) {
+func (s requirements) workload(facts device.Facts) (tuned.Workload, error) {
 	suits, err := s.variant(facts)
 	if err != nil {
 		return tuned.Workload{}, err
 	}
-	of, err := s.form(suits)
+	of, err := s.layoutFor(suits)
 	if err != nil {
 		return tuned.Workload{}, err
 	}
@@ -93,8 +93,8 @@ func (Subject) Workload(fixed map[string]string, f device.Facts, size int) (tune
 }
 
 // formOn is form on a device, which may lack clusters of blocks.
-func (s needs) formOn(facts device.Facts, v *device.Variant) (layout, error) {
-	f, err := s.form(v)
+func (s requirements) formOn(facts device.Facts, v *device.Variant) (layout, error) {
+	f, err := s.layoutFor(v)
 	if err == nil && f.cluster > 1 && facts.Major < 9 {
 		err = fmt.Errorf("%s: %s has no clusters of blocks", v.Label, facts)
 	}
@@ -105,7 +105,7 @@ func (s needs) formOn(facts device.Facts, v *device.Variant) (layout, error) {
 // least unused capacity, then the fewest threads. Rows of bits take more instructions than rows of
 // bytes, and are chosen where no cache holds the matrix in bytes. Clusters are chosen where the
 // registers of one block are too few.
-func (s needs) variant(facts device.Facts) (*device.Variant, error) {
+func (s requirements) variant(facts device.Facts) (*device.Variant, error) {
 	var best *device.Variant
 	var of layout
 	var refused error

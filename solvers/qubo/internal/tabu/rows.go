@@ -50,8 +50,8 @@ func (f layout) bits() int {
 // rowBytes is the size of a row in bytes.
 func (f layout) rowBytes() int { return f.capacity() * f.bits() / 8 }
 
-// argument is the kernels' argument shift: the shift, and the size of all weights where rows are bits.
-func (f layout) argument() uint64 { return uint64(f.shift) + qubo.BulkSizes*uint64(f.size) }
+// shiftArgument is the kernels' argument shift: the shift, and the size of all weights where rows are bits.
+func (f layout) shiftArgument() uint64 { return uint64(f.shift) + qubo.BulkSizes*uint64(f.size) }
 
 // gain is the size of a gain in bytes.
 func (f layout) gain() int { return max(4, f.bits()/8) }
@@ -77,8 +77,8 @@ func (f layout) variableBy(near, thread, item int) int {
 	return item/near*near*f.threads() + thread*near + item%near
 }
 
-// needs are the properties of a problem by which a variant is chosen.
-type needs struct {
+// requirements are the properties of a problem by which a variant is chosen.
+type requirements struct {
 	weight, delta int64 // as in spans
 	grain         int64 // the largest power of two that divides every weight
 	n             int
@@ -86,9 +86,9 @@ type needs struct {
 	row           string // type of rows that is asked for; empty: any
 }
 
-func needsOf(p *problem.Normal) needs {
+func needsOf(p *problem.Normal) requirements {
 	s := p.Spans()
-	needs := needs{weight: s.Weight, delta: s.Delta, grain: s.Grain, n: p.N}
+	needs := requirements{weight: s.Weight, delta: s.Delta, grain: s.Grain, n: p.N}
 	if s.Least == s.Weight && len(p.Col) == p.N*(p.N-1) {
 		needs.size = s.Weight
 	}
@@ -104,8 +104,8 @@ const (
 	words64  = 1<<62 - 1
 )
 
-// form is how a variant holds the problem, or the error that says why it cannot.
-func (s needs) form(v *device.Variant) (layout, error) {
+// layoutFor is how a variant holds the problem, or the error that says why it cannot.
+func (s requirements) layoutFor(v *device.Variant) (layout, error) {
 	family := &qubo.Bulk
 	f := layout{block: family.Int(v, "block"), items: family.Int(v, "items"), cluster: family.Int(v, "cluster"),
 		meet: family.Value(v, "meet"), row: family.Value(v, "row")}

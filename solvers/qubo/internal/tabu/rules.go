@@ -12,7 +12,7 @@ import (
 // withRules are the parameters of qubo/bulk for n variables: the user's rules, and the defaults d
 // where the user gave none.
 func withRules(r search.Rules, d parameters, n int) parameters {
-	r = r.Within(n)
+	r = r.ForSize(n)
 	d.tenure, d.spread = r.TabuList(d.tenure, d.spread, min(n-1, qubo.BulkRing))
 	if r.Round > 0 {
 		d.flips = r.Round * n
@@ -22,15 +22,15 @@ func withRules(r search.Rules, d parameters, n int) parameters {
 	return d
 }
 
-// used returns the parameters as rules for n variables.
-func (d parameters) used(n int) search.Rules {
+// asRules returns the parameters as rules for n variables.
+func (d parameters) asRules(n int) search.Rules {
 	return search.Rules{Tenure: d.tenure, Spread: d.spread, Stall: d.stall, Round: d.flips / max(1, n), Searches: d.searches,
 		Pool: d.pool, Distance: d.distance, Restart: d.restart}
 }
 
-// Rule sets the rules of the timed searches. The numbers of searches and of elites are limited by
+// SetRules sets the rules of the timed searches. The numbers of searches and of elites are limited by
 // the memory taken, and rounds keep their own length.
-func (f *Flipping) Rule(r search.Rules) error {
+func (f *Flipping) SetRules(r search.Rules) error {
 	b := f.on
 	if err := r.Check(); err != nil {
 		return err
@@ -52,8 +52,8 @@ func (f *Flipping) Rule(r search.Rules) error {
 // operators are the operators of qubo/bulk, in the device's order.
 var operators = [qubo.BulkOperatorOperators]string{"random", "relink", "cross", "mutate", "majority"}
 
-// operators are the numbers of the operators that are used.
-func (b *Island) operators() []int {
+// usedOperators are the numbers of the operators that are used.
+func (b *Island) usedOperators() []int {
 	var list []int
 	for k, name := range operators {
 		if !slices.Contains(b.Without, name) {

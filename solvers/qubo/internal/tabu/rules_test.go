@@ -48,12 +48,12 @@ func ruledBulk(t *testing.T, d device.Device, p *problem.Normal, r search.Rules)
 // many operators each search had in a round after the first, at most.
 func deepest(t *testing.T, b *Island) (low int64, operators int) {
 	t.Helper()
-	if err := b.begin(search.Options{}); err != nil {
+	if err := b.resetPool(search.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	scores := make([]int64, qubo.BulkScoreScores*b.rules.searches)
 	for number := range int64(12) {
-		if err := b.round(search.Options{Seed: 7}, number, int64(b.rules.flips)+7*number); err != nil {
+		if err := b.enqueueRound(search.Options{Seed: 7}, number, int64(b.rules.flips)+7*number); err != nil {
 			t.Fatal(err)
 		}
 		if err := b.recompute(); err != nil {
@@ -103,13 +103,13 @@ func TestBulkRules(t *testing.T) {
 		b := ruledBulk(t, d, q, r)
 		deepest(t, b) // which holds distances against the rule
 		var elites [][]uint64
-		if err := b.tell(func(_ int64, x []uint64) { elites = append(elites, x) }); err != nil {
+		if err := b.reportElites(func(_ int64, x []uint64) { elites = append(elites, x) }); err != nil {
 			t.Fatal(err)
 		}
 		near := q.N
 		for k, x := range elites {
 			for _, y := range elites[:k] {
-				near = min(near, elite.Distance(x, y))
+				near = min(near, elite.HammingDistance(x, y))
 			}
 		}
 		if len(elites) > r.Pool || r.Distance == 1 && len(elites) != r.Pool || r.Distance == 1 && r.Pool == 9 && near >= 30 || near < r.Distance {
@@ -139,7 +139,7 @@ func TestBulkRoundsByRules(t *testing.T) {
 		var did [2]search.Work
 		for k := range told {
 			var err error
-			if did[k], err = b.Search(context.Background(), p, o, qubotest.Improving(t, p, &told[k])); err != nil {
+			if did[k], err = b.Search(context.Background(), p, o, qubotest.CollectImprovements(t, p, &told[k])); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -196,13 +196,13 @@ func TestBulkWithout(t *testing.T) {
 	for _, without := range [][]string{{"relink"}, {"random", "cross", "majority"}, operators[1:], operators[:]} {
 		b := startBulk(t, d, v, p)
 		b.Without = without
-		if err := b.begin(search.Options{}); err != nil {
+		if err := b.resetPool(search.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		left := make([]int64, qubo.BulkOperatorOperators) // flips of each operator
 		control, scores := make([]int64, controlWords), make([]int64, qubo.BulkScoreScores*b.rules.searches)
 		for number := range int64(6) {
-			if err := b.round(search.Options{Seed: 7}, number, int64(b.rules.flips)); err != nil {
+			if err := b.enqueueRound(search.Options{Seed: 7}, number, int64(b.rules.flips)); err != nil {
 				t.Fatal(err)
 			}
 			s := b.streams[0]

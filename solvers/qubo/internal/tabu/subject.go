@@ -41,7 +41,7 @@ func (Subject) Sizes(f device.Facts) []int {
 
 // Feasible holds the variables, the clusters and the memory of the matrix against a device.
 func (Subject) Feasible(v *device.Variant, f device.Facts, size int) error {
-	form, err := needs{n: size, size: 1}.formOn(f, v)
+	form, err := requirements{n: size, size: 1}.formOn(f, v)
 	if need := int64(form.rowBytes()) * int64(size); err == nil && f.Free > 0 && need > f.Free/10*9 {
 		err = fmt.Errorf("a matrix of %s, %s has %s free: %w", device.Size(need), f, device.Size(f.Free), device.ErrMemory)
 	}
@@ -64,7 +64,7 @@ func (t *trial) Size() int { return t.p.N }
 func newTrial(row string, n int, seed uint64) *trial {
 	largest := largestWeight(row, n+3) // a diagonal counts as three
 	one := func(i, j int) int64 {
-		u := draw.Coins(seed, uint64(min(i, j)), uint64(max(i, j)))
+		u := draw.RandomWord(seed, uint64(min(i, j)), uint64(max(i, j)))
 		switch {
 		case u&31 == 0 || row == "bits" && u&32 != 0:
 			return largest
@@ -159,14 +159,14 @@ func (j *trialJob) Reset(s device.Stream) error {
 	for _, buffer := range []device.Buffer{b.gains, b.now, b.kept, b.scores, b.elites} {
 		errs = append(errs, s.Fill(buffer, 0, buffer.Len(), 0xa5))
 	}
-	return errors.Join(append(errs, b.begin(search.Options{}))...)
+	return errors.Join(append(errs, b.resetPool(search.Options{}))...)
 }
 
 // Run makes the rounds.
 func (j *trialJob) Run(s device.Stream) error {
 	j.on.streams[0] = s
 	for number := range int64(trialRounds) {
-		if err := j.on.round(search.Options{Seed: 1}, number, int64(j.on.rules.flips)); err != nil {
+		if err := j.on.enqueueRound(search.Options{Seed: 1}, number, int64(j.on.rules.flips)); err != nil {
 			return err
 		}
 	}
@@ -181,7 +181,7 @@ func (j *trialJob) Check(s device.Stream) error {
 	if b.rules.searches > 8 {
 		every = max(1, b.rules.searches/8)
 	}
-	if err := errors.Join(b.look(), b.verify(every)); err != nil {
+	if err := errors.Join(b.downloadControl(), b.verify(every)); err != nil {
 		return err
 	}
 	if flips := b.seen[qubo.BulkControlFlips]; flips != int64(j.Work()) {
@@ -192,7 +192,7 @@ func (j *trialJob) Check(s device.Stream) error {
 	}
 	first, scores := slices.Clone(b.seen), make([]int64, qubo.BulkScoreScores*b.rules.searches)
 	again := slices.Clone(scores)
-	if err := errors.Join(s.Download(device.Bytes(scores), b.scores, 0), j.Reset(s), j.Run(s), s.Download(device.Bytes(again), b.scores, 0), b.look()); err != nil {
+	if err := errors.Join(s.Download(device.Bytes(scores), b.scores, 0), j.Reset(s), j.Run(s), s.Download(device.Bytes(again), b.scores, 0), b.downloadControl()); err != nil {
 		return err
 	}
 	if !slices.Equal(first, b.seen) || !slices.Equal(scores, again) {
@@ -280,7 +280,7 @@ func (b *Island) hold(seen *sight) error {
 func (b *Island) verifyPool() error {
 	pool := make([][]uint64, b.seen[qubo.BulkControlCount])
 	for e := range pool {
-		x, err := b.elite(int64(e))
+		x, err := b.downloadElite(int64(e))
 		if err != nil {
 			return err
 		}
@@ -290,7 +290,7 @@ func (b *Island) verifyPool() error {
 			return fmt.Errorf("%w: elite %d has %d, the best %d, recomputed %d", problem.ErrCheck, e, b.seen[qubo.BulkControlValues+e], b.seen[qubo.BulkControlBest], v)
 		}
 		for other, y := range pool[:e] {
-			if d := elite.Distance(x, y); d < b.rules.distance {
+			if d := elite.HammingDistance(x, y); d < b.rules.distance {
 				return fmt.Errorf("%w: elites %d and %d are %d apart, expected %d", problem.ErrCheck, e, other, d, b.rules.distance)
 			}
 		}

@@ -117,8 +117,8 @@ func (w *wavering) Download(dst []byte, src device.Buffer, off int64) error {
 // first where they have little room to spare.
 func TestBulkChoice(t *testing.T) {
 	p := newTrial("int8", 2500, 1).p
-	shape := func(n int, row string) needs {
-		s := needs{n: n, weight: 100, delta: 1 << 22, grain: 1}
+	shape := func(n int, row string) requirements {
+		s := requirements{n: n, weight: 100, delta: 1 << 22, grain: 1}
 		switch row {
 		case "bits":
 			s.weight, s.size = 14, 14
@@ -134,7 +134,7 @@ func TestBulkChoice(t *testing.T) {
 	hopper, ampere := device.Facts{Kind: device.CUDA, Major: 9}, device.Facts{Kind: device.CUDA, Major: 8}
 	for _, c := range []struct {
 		facts device.Facts
-		needs needs
+		needs requirements
 		want  string
 	}{
 		{hopper, shape(120, "int8"), "block=32,items=4,row=int8,cluster=1,searches=0,meet=barrier"},
@@ -179,12 +179,12 @@ func TestBulkChoice(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		got, err := choose(hopper, p, search.Setup{Settings: solve.Settings{Tuning: db}})
+		got, err := chooseVariant(hopper, p, search.Setup{Settings: solve.Settings{Tuning: db}})
 		if err != nil || got.Variant.Label != c.want || got.Level != c.level {
 			t.Errorf("%q tuned at %d: %s by %q (%v), want %s by %q", c.label, c.size, got.Variant.Label, got.Level, err, c.want, c.level)
 		}
 	}
-	if _, err := choose(ampere, p, search.Setup{Settings: solve.Settings{Variant: "block=32,items=4,row=int8,cluster=2,searches=0,meet=barrier"}}); err == nil {
+	if _, err := chooseVariant(ampere, p, search.Setup{Settings: solve.Settings{Variant: "block=32,items=4,row=int8,cluster=2,searches=0,meet=barrier"}}); err == nil {
 		t.Error("a variant of clusters, asked for on a device without: no error")
 	}
 }
@@ -199,7 +199,7 @@ func TestBulkWorkload(t *testing.T) {
 				t.Errorf("%v, %d variables: %v", fixed, n, err)
 				continue
 			}
-			c, err := choose(hopper, newTrial(fixed["row"], n, 1).p, search.Setup{Settings: solve.Settings{Tuning: &tuned.Database{}}})
+			c, err := chooseVariant(hopper, newTrial(fixed["row"], n, 1).p, search.Setup{Settings: solve.Settings{Tuning: &tuned.Database{}}})
 			if err != nil || w.Size != n || c.Variant != w.Suits {
 				t.Errorf("%v, %d variables: %v with %s, chosen %v, %v", fixed, n, w.Fixed, w.Suits.Label, c.Variant, err)
 			}

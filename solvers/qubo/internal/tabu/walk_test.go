@@ -91,7 +91,7 @@ func TestBulkLimits(t *testing.T) {
 		}
 		p.Diag[1]--
 		p.Known = nil
-		if _, err := needsOf(p).form(v); err == nil {
+		if _, err := needsOf(p).layoutFor(v); err == nil {
 			t.Errorf("%s: gains of %d, expected an error", label, most+1)
 		}
 	}
@@ -130,10 +130,10 @@ func (b *Island) follow(t *testing.T, most int, seen *stepsSeen) {
 	x, gains := make([]uint64, problem.Words(p.N)), make([]int64, p.N)
 	tabu, ring, value, top := make([]bool, p.N), []int(nil), int64(0), int64(0)
 	for step := range most {
-		if err := b.begin(search.Options{Start: make([]uint64, problem.Words(p.N))}); err != nil {
+		if err := b.resetPool(search.Options{Start: make([]uint64, problem.Words(p.N))}); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.round(search.Options{Seed: 3}, 0, int64(step+1)); err != nil {
+		if err := b.enqueueRound(search.Options{Seed: 3}, 0, int64(step+1)); err != nil {
 			t.Fatal(err)
 		}
 		if err := b.recompute(); err != nil {
@@ -158,9 +158,9 @@ func (b *Island) follow(t *testing.T, most int, seen *stepsSeen) {
 		for i < p.N-1 && problem.Bit(x, i) == problem.Bit(next, i) {
 			i++
 		}
-		if like == 0 || elite.Distance(x, next) != 1 || gains[i] != best || tabu[i] && value+gains[i] <= top {
+		if like == 0 || elite.HammingDistance(x, next) != 1 || gains[i] != best || tabu[i] && value+gains[i] <= top {
 			t.Fatalf("%s: step %d changes %d variables, the first of them number %d, which gains %d, tabu %v; expected one that gains %d",
-				b.variant.Label, step, elite.Distance(x, next), i, gains[i], tabu[i], best)
+				b.variant.Label, step, elite.HammingDistance(x, next), i, gains[i], tabu[i], best)
 		}
 		switch {
 		case tabu[i]:

@@ -41,7 +41,7 @@ type temper struct {
 	variant *device.Variant
 	kernels *qubo.TemperKernels
 	form    temperForm
-	needs   needs
+	needs   requirements
 	layout  *temperLayout
 	p       *problem.Normal
 	streams [2]device.Stream // of the sweeps; to stop them
@@ -56,7 +56,7 @@ type temper struct {
 }
 
 // clusters reports whether cluster moves may pay.
-func (s needs) clusters() bool { return s.degree <= clusterDegree && s.most <= clusterHub }
+func (s requirements) clusters() bool { return s.degree <= clusterDegree && s.most <= clusterHub }
 
 const (
 	clusterDegree = 6    // neighbours of a variable, in the mean, above which clusters percolate
@@ -82,10 +82,10 @@ type settings struct {
 // newTemper loads a variant, lays a problem out, uploads it and takes memory.
 func newTemper(d device.Device, v *device.Variant, p *problem.Normal, rules settings) (t *temper, err error) {
 	t = &temper{variant: v, p: p, needs: needsOf(p), blocks: rules.blocks, every: max(0, rules.every)}
-	if t.form, err = t.needs.form(v); err != nil {
+	if t.form, err = t.needs.layoutFor(v); err != nil {
 		return nil, err
 	}
-	if err = t.form.fits(d.Facts(), p.N, false); err != nil {
+	if err = t.form.checkFits(d.Facts(), p.N, false); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -101,10 +101,10 @@ func newTemper(d device.Device, v *device.Variant, p *problem.Normal, rules sett
 		return t, err
 	}
 	t.scope.Keep(t.kernels)
-	if rules.every == 0 && t.needs.clusters() && t.form.fits(d.Facts(), p.N, true) == nil {
+	if rules.every == 0 && t.needs.clusters() && t.form.checkFits(d.Facts(), p.N, true) == nil {
 		t.every = clusterEvery
 	}
-	t.shared = t.form.bytes(p.N, t.every > 0)
+	t.shared = t.form.sharedBytes(p.N, t.every > 0)
 	if t.blocks == 0 {
 		t.blocks = t.resident(d.Facts())
 	}
@@ -128,7 +128,7 @@ func (t *temper) resident(f device.Facts) int {
 	each := (max(32, t.kernels.Resources("sweep").Registers) + 7) / 8 * 8
 	many := min(registers/(each*t.form.block), threads/t.form.block, blocks)
 	if f.SharedPerBlock > 0 {
-		many = min(many, (int(f.SharedPerBlock)+reserved)/(t.shared+t.form.static()+reserved))
+		many = min(many, (int(f.SharedPerBlock)+reserved)/(t.shared+t.form.staticBytes()+reserved))
 	}
 	many = max(1, f.SMs) * max(1, many)
 	if f.Free > 0 {
@@ -181,8 +181,8 @@ func (t *temper) take(d device.Device) error {
 // Close gives back the memory and the module.
 func (t *temper) Close() error { return t.scope.Close() }
 
-// round enqueues sweeps sweeps of every block.
-func (t *temper) round(o search.Options, number int64, sweeps int) error {
+// enqueueRound enqueues sweeps sweeps of every block.
+func (t *temper) enqueueRound(o search.Options, number int64, sweeps int) error {
 	target, mode := int64(math.MaxInt64), uint64(0)
 	if o.Work == 0 {
 		mode = qubo.TemperModeStops
@@ -199,8 +199,8 @@ func (t *temper) round(o search.Options, number int64, sweeps int) error {
 		uint64(sweeps), uint64(t.every), o.Seed, uint64(number), target, mode)
 }
 
-// plant sets replicas of a block, a bit each of mask, to x.
-func (t *temper) plant(x []uint64, block int, mask uint32) error {
+// setReplicas sets replicas of a block, a bit each of mask, to x.
+func (t *temper) setReplicas(x []uint64, block int, mask uint32) error {
 	return errors.Join(t.streams[0].Upload(t.record, 0, device.Bytes(t.layout.pack(x))), t.sow(block, mask))
 }
 
@@ -216,7 +216,7 @@ func (t *temper) migrate(seed uint64, number int64) error {
 	many := uint64(t.blocks - t.anneals)
 	step := (many + maxMigrants - 1) / maxMigrants
 	for block := uint64(number) % step; block < many; block += step {
-		from := (block + 1 + draw.Coins(seed, uint64(number), block)%(many-1)) % many
+		from := (block + 1 + draw.RandomWord(seed, uint64(number), block)%(many-1)) % many
 		if err := errors.Join(t.streams[0].Copy(t.record, 0, t.kept, int64(from)*size, size), t.sow(int(block), 2)); err != nil {
 			return err
 		}
@@ -224,8 +224,8 @@ func (t *temper) migrate(seed uint64, number int64) error {
 	return nil
 }
 
-// upload sets the ladders: annealing blocks have one in common.
-func (t *temper) upload(annealing []int64) error {
+// uploadLadders sets the ladders: annealing blocks have one in common.
+func (t *temper) uploadLadders(annealing []int64) error {
 	words := make([]int64, 0, qubo.TemperLadderRungs*t.blocks)
 	for b := range t.blocks {
 		if b < t.blocks-t.anneals {
@@ -237,8 +237,8 @@ func (t *temper) upload(annealing []int64) error {
 	return t.streams[0].Upload(t.ladders, 0, device.Bytes(words))
 }
 
-// best brings a block's best, its value recomputed.
-func (t *temper) best(block int, value int64) ([]uint64, error) {
+// downloadBest brings a block's best, its value recomputed.
+func (t *temper) downloadBest(block int, value int64) ([]uint64, error) {
 	record := make([]uint32, (t.p.N+31)/32)
 	if err := t.streams[0].Download(device.Bytes(record), t.kept, int64(block*4*len(record))); err != nil {
 		return nil, err
@@ -253,6 +253,6 @@ func (t *temper) best(block int, value int64) ([]uint64, error) {
 // withRules are the rules of replica exchange for n variables: a round takes as
 // long as suits where its sweeps are not given.
 func withRules(r search.Rules, n int) search.Rules {
-	r = r.Within(n)
+	r = r.ForSize(n)
 	return search.Rules{Round: r.Round, Pool: cmp.Or(r.Pool, elite.DefaultSize), Distance: cmp.Or(r.Distance, 1+n/500), Restart: cmp.Or(r.Restart, search.Never)}
 }

@@ -22,9 +22,9 @@ const (
 	annealFirst  = 256  // sweeps of the first course; each is twice as long as the one before
 )
 
-// rung is a temperature as the device takes it: the loss of gain, on the device's scale, that 2^32
+// deviceTemperature is a temperature as the device takes it: the loss of gain, on the device's scale, that 2^32
 // units of lcg.cost allow.
-func (t *temper) rung(temperature float64) int64 {
+func (t *temper) deviceTemperature(temperature float64) int64 {
 	return int64(math.RoundToEven(temperature * math.Ln2 * math.Ldexp(64, t.form.shift)))
 }
 
@@ -39,7 +39,7 @@ func (t *temper) ladder(block int) []int64 {
 	var at [replicas]float64
 	for k := range at {
 		at[k] = t.needs.temperature * (span[0] + (span[1]-span[0])*float64(k/each)/float64(steps))
-		words[qubo.TemperLadderFrom+k] = max(1, t.rung(at[k]))
+		words[qubo.TemperLadderFrom+k] = max(1, t.deviceTemperature(at[k]))
 		words[qubo.TemperLadderTo+k] = words[qubo.TemperLadderFrom+k]
 	}
 	for k := range replicas - 1 {
@@ -53,15 +53,15 @@ func (t *temper) ladder(block int) []int64 {
 // twice as many sweeps.
 type temperCourse struct{ length, done int }
 
-// step advances the course by at most limit sweeps, and returns how many, and the ladder for
+// advance advances the course by at most limit sweeps, and returns how many, and the ladder for
 // these. left is the number of sweeps that there is time for, 0 where unknown. A course after
 // which the time would not suffice for another takes all of the time; after the last one replicas
 // stay cold, which leaves time to combine their solutions.
-func (c *temperCourse) step(t *temper, limit, left int) (int, []int64) {
+func (c *temperCourse) advance(t *temper, limit, left int) (int, []int64) {
 	if c.done == c.length && left > 0 && left < c.length/5 {
 		words := make([]int64, qubo.TemperLadderRungs)
 		for k := range replicas {
-			words[qubo.TemperLadderFrom+k] = t.rung(t.needs.temperature * annealCold)
+			words[qubo.TemperLadderFrom+k] = t.deviceTemperature(t.needs.temperature * annealCold)
 			words[qubo.TemperLadderTo+k] = words[qubo.TemperLadderFrom+k]
 		}
 		return limit, words
@@ -82,7 +82,7 @@ func (c *temperCourse) step(t *temper, limit, left int) (int, []int64) {
 		if c.done < cooling {
 			at := func(done int) int64 {
 				share := float64(done) / float64(cooling)
-				return t.rung(t.needs.temperature * (annealHot + (annealCold-annealHot)*share))
+				return t.deviceTemperature(t.needs.temperature * (annealHot + (annealCold-annealHot)*share))
 			}
 			words[qubo.TemperLadderFrom+k], words[qubo.TemperLadderTo+k] = at(c.done), at(c.done+sweeps)
 		}

@@ -55,8 +55,8 @@ type temperLayout struct {
 	columns []uint32
 }
 
-// needs are the properties of a problem by which a variant is chosen.
-type needs struct {
+// requirements are the properties of a problem by which a variant is chosen.
+type requirements struct {
 	n           int
 	unit        int64   // divides all weights, few times each; 0: no such unit
 	delta, sum  int64   // bounds on gains: the largest, and the sum over all variables
@@ -69,8 +69,8 @@ type needs struct {
 // units.
 const slotsEach = 2
 
-func needsOf(p *problem.Normal) needs {
-	s := needs{n: p.N, degree: float64(len(p.Col)) / float64(max(1, p.N))}
+func needsOf(p *problem.Normal) requirements {
+	s := requirements{n: p.N, degree: float64(len(p.Col)) / float64(max(1, p.N))}
 	var unit, size int64
 	for i := range p.N {
 		_, weight := p.Row(i)
@@ -99,10 +99,10 @@ func gcd(a, b int64) int64 {
 	return a
 }
 
-// form is how a variant holds the problem, or the error that says why it cannot: gains, their sums
+// layoutFor is how a variant holds the problem, or the error that says why it cannot: gains, their sums
 // over a warp's sweep and temperatures have to fit 31 bits. Bits that are left over scale gains
 // up, which makes temperatures finer.
-func (s needs) form(v *device.Variant) (temperForm, error) {
+func (s requirements) layoutFor(v *device.Variant) (temperForm, error) {
 	family := &qubo.Temper
 	f := temperForm{block: family.Int(v, "block"), shared: family.Value(v, "state") == "shared"}
 	room := 30 - bits.Len64(uint64(s.delta))
@@ -121,8 +121,8 @@ func (s needs) form(v *device.Variant) (temperForm, error) {
 	return f, nil
 }
 
-// bytes is the dynamic shared memory of a block, which depends on the problem.
-func (f temperForm) bytes(n int, clusters bool) int {
+// sharedBytes is the dynamic shared memory of a block, which depends on the problem.
+func (f temperForm) sharedBytes(n int, clusters bool) int {
 	switch {
 	case !f.shared:
 		return 0
@@ -132,21 +132,21 @@ func (f temperForm) bytes(n int, clusters bool) int {
 	return 4 * n
 }
 
-// static is an upper bound on a block's other shared memory, in bytes.
-func (f temperForm) static() int { return 8*replicas*f.block/32 + 256 }
+// staticBytes is an upper bound on a block's other shared memory, in bytes.
+func (f temperForm) staticBytes() int { return 8*replicas*f.block/32 + 256 }
 
 // variantFor is the variant for a problem where the user names none and nothing is tuned: slots of
 // one weight where weights allow, replicas in shared memory where they fit, and the smallest
 // blocks that fill a multiprocessor.
-func variantFor(facts device.Facts, s needs) (*device.Variant, error) {
+func variantFor(facts device.Facts, s requirements) (*device.Variant, error) {
 	var best *device.Variant
 	var rank []int
 	var refused error
 	for i := range qubo.Temper.Variants {
 		v := &qubo.Temper.Variants[i]
-		f, err := s.form(v)
+		f, err := s.layoutFor(v)
 		if err == nil {
-			err = f.fits(facts, s.n, s.clusters())
+			err = f.checkFits(facts, s.n, s.clusters())
 		}
 		if err != nil {
 			refused = err
@@ -170,7 +170,7 @@ func variantFor(facts device.Facts, s needs) (*device.Variant, error) {
 // threads is the size of a block that suits a problem: each warp has a few visits in each colour,
 // and the replicas of 1,536 threads, or of 1,024 where there are more variables, fit the shared
 // memory of a multiprocessor of Hopper's.
-func (s needs) threads() int {
+func (s requirements) threads() int {
 	words := s.n
 	if s.clusters() {
 		words *= 2
@@ -188,9 +188,9 @@ func (s needs) threads() int {
 	return 1024
 }
 
-// fits holds a block's shared memory against a device.
-func (f temperForm) fits(facts device.Facts, n int, clusters bool) error {
-	return facts.BlockFits(0, int64(f.bytes(n, clusters)+f.static()))
+// checkFits holds a block's shared memory against a device.
+func (f temperForm) checkFits(facts device.Facts, n int, clusters bool) error {
+	return facts.BlockFits(0, int64(f.sharedBytes(n, clusters)+f.staticBytes()))
 }
 
 // coloured gives every variable a colour that none of its neighbours has. Variables of many

@@ -26,7 +26,7 @@ type migrants struct {
 }
 
 // fetchMigrants brings those of the blocks whose turn it is.
-func (r *tempering) fetchMigrants(number int64) error {
+func (r *temperingRun) fetchMigrants(number int64) error {
 	g := &r.migrants
 	if g.left > 0 { // there was no time for those
 		return nil
@@ -47,7 +47,7 @@ func (r *tempering) fetchMigrants(number int64) error {
 }
 
 // apart reports whether good solutions of this problem differ in several components.
-func (r *tempering) apart() bool { return r.every > 0 || r.anneals > 0 }
+func (r *temperingRun) apart() bool { return r.every > 0 || r.anneals > 0 }
 
 // next unpacks a migrant: first the replicas, then the bests.
 func (g *migrants) next(l *temperLayout) []uint64 {
@@ -64,10 +64,10 @@ func (g *migrants) next(l *temperLayout) []uint64 {
 	return g.x
 }
 
-// combine improves the best solution by parts of the migrants. Where that seldom helps it also
+// combineMigrants improves the best solution by parts of the migrants. Where that seldom helps it also
 // climbs from migrants: until the device is about to end its round, or, where a run depends on the
 // seed alone, from a few.
-func (r *tempering) combine(number int64, until time.Time) {
+func (r *temperingRun) combineMigrants(number int64, until time.Time) {
 	x, value, gained := slices.Clone(r.x), r.best, int64(0)
 	for k := 0; r.migrants.left > 0; k++ {
 		began := time.Now()
@@ -78,7 +78,7 @@ func (r *tempering) combine(number int64, until time.Time) {
 		migrant := r.migrants.next(r.layout)
 		gained += r.crosser.Cross(x, migrant)
 		if !r.apart() {
-			r.enter(r.p.Value(migrant)+climb(r.p, migrant, r.delta), migrant)
+			r.offer(r.p.Value(migrant)+ascend(r.p, migrant, r.delta), migrant)
 		}
 		r.cost = time.Since(began)
 	}
@@ -86,7 +86,7 @@ func (r *tempering) combine(number int64, until time.Time) {
 		r.migrants.left = 0
 	}
 	if gained > 0 {
-		r.enter(value+gained+climb(r.p, x, r.delta), x)
+		r.offer(value+gained+ascend(r.p, x, r.delta), x)
 		r.combined = true
 	}
 }

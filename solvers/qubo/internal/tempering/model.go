@@ -9,9 +9,9 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// A model is a plain Go version of a block of qubo/temper, for tests: it gives the same words, bit
+// A blockModel is a plain Go version of a block of qubo/temper, for tests: it gives the same words, bit
 // by bit.
-type model struct {
+type blockModel struct {
 	p      *problem.Normal
 	form   temperForm
 	layout *temperLayout
@@ -42,8 +42,8 @@ func (r *lcg) cost() uint32 {
 	return uint32(zeros+1)<<26 - d<<zeros<<1>>6
 }
 
-func newModel(p *problem.Normal, f temperForm, l *temperLayout) *model {
-	m := &model{p: p, form: f, layout: l, place: make([]int32, p.N), x: make([]uint32, p.N), kept: make([]uint32, (p.N+31)/32)}
+func newModel(p *problem.Normal, f temperForm, l *temperLayout) *blockModel {
+	m := &blockModel{p: p, form: f, layout: l, place: make([]int32, p.N), x: make([]uint32, p.N), kept: make([]uint32, (p.N+31)/32)}
 	for k, i := range l.order {
 		m.place[i] = int32(k)
 	}
@@ -51,7 +51,7 @@ func newModel(p *problem.Normal, f temperForm, l *temperLayout) *model {
 }
 
 // round is what one of blocks blocks does in a launch.
-func (m *model) round(seed uint64, number, block, blocks, sweeps, every int, ladder []int64) {
+func (m *blockModel) round(seed uint64, number, block, blocks, sweeps, every int, ladder []int64) {
 	key := draw.Splitmix(draw.Splitmix(seed) + uint64(number*blocks+block))
 	m.random = make([][replicas]lcg, m.form.block/32)
 	for w := range m.random {
@@ -83,7 +83,7 @@ func (m *model) round(seed uint64, number, block, blocks, sweeps, every int, lad
 }
 
 // solution is x of replica k.
-func (m *model) solution(k int) []uint64 {
+func (m *blockModel) solution(k int) []uint64 {
 	x := make([]uint64, problem.Words(m.p.N))
 	for i, at := range m.place {
 		x[i>>6] |= uint64(m.x[at]>>k&1) << (i & 63)
@@ -91,14 +91,14 @@ func (m *model) solution(k int) []uint64 {
 	return x
 }
 
-func (m *model) measure() {
+func (m *blockModel) measure() {
 	for k := range replicas {
 		m.value[k] = m.p.Value(m.solution(k)) << m.form.shift
 	}
 }
 
 // gain is the gain of flipping variable i in replica k, scaled as on the device.
-func (m *model) gain(i, k int) int64 {
+func (m *blockModel) gain(i, k int) int64 {
 	g := m.p.Diag[i]
 	col, weight := m.p.Row(i)
 	for e, j := range col {
@@ -112,7 +112,7 @@ func (m *model) gain(i, k int) int64 {
 
 // sweep visits every variable of replica k, in the order of the warps, as if one warp ran after
 // the other.
-func (m *model) sweep(k int, temperature uint32) {
+func (m *blockModel) sweep(k int, temperature uint32) {
 	l := m.layout
 	for c := range len(l.colours) - 1 {
 		for w := range m.random {
@@ -135,7 +135,7 @@ func (m *model) sweep(k int, temperature uint32) {
 	}
 }
 
-func (m *model) settle(ladder []int64) {
+func (m *blockModel) settle(ladder []int64) {
 	top := 0
 	for k, v := range m.value {
 		if v > m.value[top] {
@@ -164,7 +164,7 @@ func (m *model) settle(ladder []int64) {
 }
 
 // cluster exchanges a cluster in each pair of replicas of one temperature.
-func (m *model) cluster(ladder []int64) {
+func (m *blockModel) cluster(ladder []int64) {
 	for k := 0; k < replicas; k += 2 {
 		if ladder[qubo.TemperLadderFrom+k] != ladder[qubo.TemperLadderFrom+k+1] {
 			continue

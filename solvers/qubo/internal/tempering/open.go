@@ -17,23 +17,23 @@ import (
 // Open makes qubo/temper ready, on each of several devices with
 // random numbers of its own, with rounded coefficients where no variant holds
 // those of p.
-func Open(p *problem.Normal, o search.Setup) (search.Opened, error) {
+func Open(p *problem.Normal, o search.Setup) (search.OpenedEngine, error) {
 	if _, err := o.First(); err != nil {
-		return search.Opened{}, err
+		return search.OpenedEngine{}, err
 	}
 	q := p
 	if p.Roundable() {
 		q = p.Coarse(search.Int32Deltas)
 	}
-	c, err := choose(o.Weakest(), q, o)
+	c, err := chooseVariant(o.Weakest(), q, o)
 	if err != nil && p.Spans().Delta > search.NarrowDeltas {
 		q = p.Coarse(search.NarrowDeltas)
-		c, err = choose(o.Weakest(), q, o)
+		c, err = chooseVariant(o.Weakest(), q, o)
 	}
 	if err != nil {
-		return search.Opened{}, fmt.Errorf("%w: %w", search.ErrUnfit, err)
+		return search.OpenedEngine{}, fmt.Errorf("%w: %w", search.ErrUnfit, err)
 	}
-	e := search.Opened{Label: c.Variant.Label, Reason: c.Reason(), Used: map[string]search.Rules{"temper": withRules(o.Rules, q.N)}}
+	e := search.OpenedEngine{Label: c.Variant.Label, Reason: c.Reason(), Used: map[string]search.Rules{"temper": withRules(o.Rules, q.N)}}
 	var members search.Team
 	var closes []func() error
 	e.Close = func() (err error) {
@@ -45,7 +45,7 @@ func Open(p *problem.Normal, o search.Setup) (search.Opened, error) {
 	for k, each := range o.Devices {
 		t, err := newTemper(each, c.Variant, q, settings{})
 		if err != nil {
-			return search.Opened{}, errors.Join(err, e.Close())
+			return search.OpenedEngine{}, errors.Join(err, e.Close())
 		}
 		members, closes = append(members, seeded{t, uint64(k)}), append(closes, t.Close)
 	}
@@ -67,31 +67,31 @@ type seeded struct {
 // Search implements search.Searcher.
 func (s seeded) Search(ctx context.Context, p *problem.Normal, o search.Options, found func(int64, []uint64, time.Duration)) (search.Work, error) {
 	if s.stream > 0 {
-		o.Seed = draw.Coins(o.Seed, s.stream, 0)
+		o.Seed = draw.RandomWord(o.Seed, s.stream, 0)
 	}
 	return s.inner.Search(ctx, p, o, found)
 }
 
-// choose picks a variant: one with room for cluster moves where those may pay, unless
+// chooseVariant picks a variant: one with room for cluster moves where those may pay, unless
 // another was asked for by name or measured at this size.
-func choose(facts device.Facts, p *problem.Normal, o search.Setup) (tuned.Choice, error) {
+func chooseVariant(facts device.Facts, p *problem.Normal, o search.Setup) (tuned.Choice, error) {
 	needs := needsOf(p)
 	asked := func(v *device.Variant) error { return needs.takenBy(v, facts, false) }
-	return search.Choose(&qubo.Temper, facts, o, asked, func() (tuned.Workload, error) { return needs.workload(facts) })
+	return search.ChooseVariant(&qubo.Temper, facts, o, asked, func() (tuned.Workload, error) { return needs.workload(facts) })
 }
 
 // takenBy returns an error where a variant cannot take the problem on a device, with memory for
 // cluster moves or without.
-func (s needs) takenBy(v *device.Variant, facts device.Facts, clusters bool) error {
-	f, err := s.form(v)
+func (s requirements) takenBy(v *device.Variant, facts device.Facts, clusters bool) error {
+	f, err := s.layoutFor(v)
 	if err != nil {
 		return err
 	}
-	return f.fits(facts, s.n, clusters)
+	return f.checkFits(facts, s.n, clusters)
 }
 
 // workload is the description by which a variant is chosen for the problem.
-func (s needs) workload(facts device.Facts) (tuned.Workload, error) {
+func (s requirements) workload(facts device.Facts) (tuned.Workload, error) {
 	suits, err := variantFor(facts, s)
 	if err != nil {
 		return tuned.Workload{}, err
@@ -108,10 +108,10 @@ func (Subject) Workload(fixed map[string]string, f device.Facts, size int) (tune
 	return s.workload(f)
 }
 
-// Suits reports whether replica exchange, which reads lists of neighbours, is faster than tabu
+// PrefersReplicaExchange reports whether replica exchange, which reads lists of neighbours, is faster than tabu
 // search, which reads rows of a matrix: where variables have few neighbours for the number of
 // variables.
-func Suits(p *problem.Normal) bool {
+func PrefersReplicaExchange(p *problem.Normal) bool {
 	degree := len(p.Col) / max(1, p.N)
 	return degree <= 64 && 8*degree <= p.N
 }

@@ -39,7 +39,7 @@ func TestTemperByRules(t *testing.T) {
 				}
 			}}
 		var err error
-		if out.did, err = m.Search(context.Background(), p, o, qubotest.Improving(t, p, &out.told)); err != nil {
+		if out.did, err = m.Search(context.Background(), p, o, qubotest.CollectImprovements(t, p, &out.told)); err != nil {
 			t.Fatal(err)
 		}
 		return out
@@ -64,21 +64,21 @@ func TestTemperByRules(t *testing.T) {
 	if never := walk(search.Rules{Round: 2, Restart: search.Never}); never.did.Restarts != 0 {
 		t.Errorf("%d restarts, expected none", never.did.Restarts)
 	}
-	twice := tempering{temper: new(temper), pool: elite.NewPool(p, elite.DefaultSize, 1+p.N/500), o: search.Options{Seed: 9, Start: []uint64{1}}}
+	twice := temperingRun{temper: new(temper), pool: elite.NewPool(p, elite.DefaultSize, 1+p.N/500), o: search.Options{Seed: 9, Start: []uint64{1}}}
 	seeds := []uint64{twice.o.Seed}
 	for range 2 {
-		if err := twice.again(); err != nil || slices.Contains(seeds, twice.o.Seed) || twice.o.Start != nil {
+		if err := twice.restart(); err != nil || slices.Contains(seeds, twice.o.Seed) || twice.o.Start != nil {
 			t.Errorf("begins anew with seed %d after %d, at %x (%v)", twice.o.Seed, seeds, twice.o.Start, err)
 		}
 		seeds = append(seeds, twice.o.Seed)
 	}
 	// Rounds of so many sweeps also where time is the limit, and no longer than that.
-	r := tempering{temper: m, pace: 1e-3, o: search.Options{Deadline: time.Now().Add(time.Hour), Rules: search.Rules{Round: 7}}}
-	if most, _ := r.sweeps(1); most != 7 {
+	r := temperingRun{temper: m, pace: 1e-3, o: search.Options{Deadline: time.Now().Add(time.Hour), Rules: search.Rules{Round: 7}}}
+	if most, _ := r.roundLength(1); most != 7 {
 		t.Errorf("a round of %d sweeps, expected 7", most)
 	}
 	r.o.Deadline = time.Now()
-	if most, _ := r.sweeps(1); most != 1 {
+	if most, _ := r.roundLength(1); most != 1 {
 		t.Errorf("a round of %d sweeps when time is over, expected 1", most)
 	}
 }

@@ -24,12 +24,12 @@ func (t *temper) Search(ctx context.Context, p *problem.Normal, o search.Options
 		return did, fmt.Errorf("qubo/temper: a problem of %d variables that it was not opened for", p.N)
 	}
 	if p.N <= reference.Tiny {
-		reference.Visit(p, o, found)
+		reference.SearchExhaustively(p, o, found)
 		return did, nil
 	}
 	own := *t // a search may end cluster moves
 	o.Rules = withRules(o.Rules, p.N)
-	r := &tempering{temper: &own, o: o, found: found, pool: elite.NewPool(p, o.Rules.Pool, o.Rules.Distance), top: make([]int64, t.blocks), seen: make([]int64, qubo.TemperScoreScores*t.blocks), clusters: t.every}
+	r := &temperingRun{temper: &own, o: o, found: found, pool: elite.NewPool(p, o.Rules.Pool, o.Rules.Distance), top: make([]int64, t.blocks), seen: make([]int64, qubo.TemperScoreScores*t.blocks), clusters: t.every}
 	r.forget()
 	x := o.Start
 	if x == nil {
@@ -57,8 +57,8 @@ func (t *temper) Search(ctx context.Context, p *problem.Normal, o search.Options
 	return r.run(stop)
 }
 
-// A tempering is one search under way.
-type tempering struct {
+// A temperingRun is one search under way.
+type temperingRun struct {
 	*temper
 	o        search.Options
 	found    func(int64, []uint64, time.Duration)
@@ -87,10 +87,10 @@ type tempering struct {
 	idle     int           // rounds since that was found
 }
 
-// sweeps returns the length of the next round, in sweeps, and the sweeps left. A round takes a
+// roundLength returns the length of the next round, in sweeps, and the sweeps left. A round takes a
 // small part of the time left, or, where the run depends on the seed alone, ends about where the
 // limit on work is met.
-func (r *tempering) sweeps(number int64) (limit, left int) {
+func (r *temperingRun) roundLength(number int64) (limit, left int) {
 	if number == 0 {
 		return 1, 0
 	}
@@ -113,29 +113,29 @@ func (r *tempering) sweeps(number int64) (limit, left int) {
 }
 
 // run makes rounds until a limit is met.
-func (r *tempering) run(stop context.Context) (search.Work, error) {
-	for number := int64(0); number == 0 || stop.Err() == nil && !r.o.Met(r.best) && (r.o.Work == 0 || r.spent < r.o.Work); number++ {
+func (r *temperingRun) run(stop context.Context) (search.Work, error) {
+	for number := int64(0); number == 0 || stop.Err() == nil && !r.o.TargetMet(r.best) && (r.o.Work == 0 || r.spent < r.o.Work); number++ {
 		if limit := r.o.Rules.Restart; limit != search.Never && r.idle > limit+limit/2*r.life {
-			if err := r.again(); err != nil {
+			if err := r.restart(); err != nil {
 				return r.did, err
 			}
 			number = 0
 		}
-		sweeps, left := r.sweeps(number)
+		sweeps, left := r.roundLength(number)
 		var words []int64
 		if r.anneals > 0 {
-			sweeps, words = r.course.step(r.temper, sweeps, left)
+			sweeps, words = r.course.advance(r.temper, sweeps, left)
 		}
 		if number == 0 || r.anneals > 0 {
-			if err := r.upload(words); err != nil {
+			if err := r.uploadLadders(words); err != nil {
 				return r.did, err
 			}
 		}
 		began := time.Now()
-		if err := r.round(r.o, number, sweeps); err != nil {
+		if err := r.enqueueRound(r.o, number, sweeps); err != nil {
 			return r.did, err
 		}
-		r.combine(number, began.Add(time.Duration(float64(sweeps)*r.pace*float64(time.Second))))
+		r.combineMigrants(number, began.Add(time.Duration(float64(sweeps)*r.pace*float64(time.Second))))
 		if err := r.streams[0].Download(device.Bytes(r.seen), r.scores, 0); err != nil {
 			return r.did, err
 		}
@@ -162,9 +162,9 @@ func (r *tempering) run(stop context.Context) (search.Work, error) {
 	return r.did, nil
 }
 
-// again restarts all blocks with other random numbers. The best solution stays and is combined with
+// restart restarts all blocks with other random numbers. The best solution stays and is combined with
 // what they find.
-func (r *tempering) again() error {
+func (r *temperingRun) restart() error {
 	if err := r.look(true); err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (r *tempering) again() error {
 	}
 	r.life++
 	r.did.Restarts += int64(r.blocks)
-	r.o.Seed, r.o.Start = draw.Coins(r.o.Seed, uint64(r.life), 1), nil
+	r.o.Seed, r.o.Start = draw.RandomWord(r.o.Seed, uint64(r.life), 1), nil
 	r.pool.Elites, r.migrants, r.course = nil, migrants{}, temperCourse{}
 	r.every, r.since, r.grown, r.combined = r.clusters, 0, [2]int64{}, false
 	r.forget()
@@ -183,16 +183,16 @@ func (r *tempering) again() error {
 }
 
 // forget discards the best values of all blocks.
-func (r *tempering) forget() {
+func (r *temperingRun) forget() {
 	for k := range r.top {
 		r.top[k] = math.MinInt64
 	}
 	r.high, r.idle = math.MinInt64, 0
 }
 
-// climb flips variables of x whose flip raises the value until none is left, and returns the rise.
+// ascend flips variables of x whose flip raises the value until none is left, and returns the rise.
 // delta is updated.
-func climb(p *problem.Normal, x []uint64, delta []int64) (gained int64) {
+func ascend(p *problem.Normal, x []uint64, delta []int64) (gained int64) {
 	p.Deltas(x, delta)
 	for more := true; more; {
 		more = false
@@ -207,7 +207,7 @@ func climb(p *problem.Normal, x []uint64, delta []int64) (gained int64) {
 }
 
 // measure adds up the flips of a round of sweeps sweeps that took so long, and updates the pace.
-func (r *tempering) measure(took time.Duration, sweeps int) {
+func (r *temperingRun) measure(took time.Duration, sweeps int) {
 	var flips int64
 	r.idle++
 	for b := range r.blocks {
@@ -234,7 +234,7 @@ const (
 // look downloads the blocks' bests that have improved: the best of all, and some that may enter the
 // pool. For a large problem it is skipped while it would take more than a small part of the time,
 // except at the end.
-func (r *tempering) look(last bool) error {
+func (r *temperingRun) look(last bool) error {
 	began := time.Now()
 	if r.o.Work == 0 && !last && began.Sub(r.looked) < lookShare*r.looking {
 		return nil
@@ -254,17 +254,17 @@ func (r *tempering) look(last bool) error {
 		if value <= r.best && full && value <= r.pool.Elites[r.pool.Size-1].Value {
 			break
 		}
-		x, err := r.temper.best(b, value)
+		x, err := r.temper.downloadBest(b, value)
 		if err != nil {
 			return err
 		}
-		r.enter(value+climb(r.p, x, r.delta), x)
+		r.offer(value+ascend(r.p, x, r.delta), x)
 	}
 	return nil
 }
 
-// enter offers a solution to the pool, and reports it where it is the best so far.
-func (r *tempering) enter(value int64, x []uint64) {
+// offer offers a solution to the pool, and reports it where it is the best so far.
+func (r *temperingRun) offer(value int64, x []uint64) {
 	if taken, _ := r.pool.Add(value, x); taken && r.o.Give != nil {
 		r.o.Give(x)
 	}
@@ -278,7 +278,7 @@ func (r *tempering) enter(value int64, x []uint64) {
 // seedBlocks writes solutions to blocks with ladders: the start, the best solution where the host
 // combined it, solutions of other searches, and solutions of other blocks. It ends cluster moves
 // where clusters have nearly all of the variables in which two replicas differ.
-func (r *tempering) seedBlocks(number int64) error {
+func (r *temperingRun) seedBlocks(number int64) error {
 	ladders := r.blocks - r.anneals
 	if r.every > 0 {
 		for b := range r.blocks {
@@ -290,20 +290,20 @@ func (r *tempering) seedBlocks(number int64) error {
 	case ladders == 0:
 		return nil
 	case number == 0 && r.o.Start != nil:
-		return r.plant(r.o.Start, 0, 1)
+		return r.setReplicas(r.o.Start, 0, 1)
 	case r.every > 0 && r.since >= clusterLook && float64(r.grown[0]) > clusterShare*float64(r.grown[1]):
 		r.every = 0
-		return r.upload(make([]int64, qubo.TemperLadderRungs))
+		return r.uploadLadders(make([]int64, qubo.TemperLadderRungs))
 	case r.combined:
 		r.combined = false
-		return r.plant(r.x, int(number)%ladders, 1)
+		return r.setReplicas(r.x, int(number)%ladders, 1)
 	case r.every > 0 && r.since >= migrateEvery && ladders > 1:
 		r.since, r.grown = 0, [2]int64{}
 		return r.migrate(r.o.Seed, number)
 	}
 	if r.o.Take != nil {
 		if x := r.o.Take(); x != nil {
-			return r.plant(x, int(number)%ladders, 1)
+			return r.setReplicas(x, int(number)%ladders, 1)
 		}
 	}
 	return nil

@@ -27,7 +27,7 @@ import (
 func TestTemperLayout(t *testing.T) {
 	for name, p := range qubotest.SparseCases() {
 		for _, v := range qubo.Temper.Variants {
-			f, err := needsOf(p).form(&v)
+			f, err := needsOf(p).layoutFor(&v)
 			if err != nil {
 				continue
 			}
@@ -91,7 +91,7 @@ func TestTemperLayout(t *testing.T) {
 			if slices.Contains(seen, false) {
 				t.Errorf("%s, %s: a variable is not visited", name, about(f))
 			}
-			x := draw.Bits(rand.New(rand.NewPCG(1, 2)), p.N)
+			x := draw.RandomSolution(rand.New(rand.NewPCG(1, 2)), p.N)
 			if !slices.Equal(l.unpack(l.pack(x)), x) {
 				t.Errorf("%s: not what was packed", name)
 			}
@@ -125,26 +125,26 @@ func TestTemperVariants(t *testing.T) {
 	for _, v := range emulatedtest.Variants(&qubo.Temper) {
 		label := v.Label
 		for name, p := range qubotest.SparseCases() {
-			if _, err := needsOf(p).form(qubo.Temper.Variant(label)); err != nil || p.N == 0 {
+			if _, err := needsOf(p).layoutFor(qubo.Temper.Variant(label)); err != nil || p.N == 0 {
 				continue
 			}
 			t.Run(label+" "+name, func(t *testing.T) {
 				const blocks = 2
 				m := startTemper(t, d, label, p, settings{blocks, 2})
-				var models [blocks]*model
+				var models [blocks]*blockModel
 				for b := range models {
 					models[b] = newModel(p, m.form, m.layout)
 				}
 				annealing := make([]int64, qubo.TemperLadderRungs)
 				for k := range replicas {
-					annealing[qubo.TemperLadderFrom+k], annealing[qubo.TemperLadderTo+k] = m.rung(m.needs.temperature), m.rung(m.needs.temperature/7)
+					annealing[qubo.TemperLadderFrom+k], annealing[qubo.TemperLadderTo+k] = m.deviceTemperature(m.needs.temperature), m.deviceTemperature(m.needs.temperature/7)
 				}
 				m.anneals = 1
-				if err := m.upload(annealing); err != nil {
+				if err := m.uploadLadders(annealing); err != nil {
 					t.Fatal(err)
 				}
 				for number, sweeps := range []int{1, 4} {
-					if err := m.round(search.Options{Seed: 5, Work: 1}, int64(number), sweeps); err != nil {
+					if err := m.enqueueRound(search.Options{Seed: 5, Work: 1}, int64(number), sweeps); err != nil {
 						t.Fatal(err)
 					}
 					for b, model := range models {
@@ -203,7 +203,7 @@ func TestTemperSearch(t *testing.T) {
 		best, _ := reference.Exhaust(p)
 		m := startTemper(t, d, "block=64,state=shared,weight=unit", p, settings{2, every})
 		var values []int64
-		did, err := m.Search(ctx, p, search.Options{Began: time.Now(), Target: &best, Seed: 1, Deadline: time.Now().Add(time.Minute)}, qubotest.Improving(t, p, &values))
+		did, err := m.Search(ctx, p, search.Options{Began: time.Now(), Target: &best, Seed: 1, Deadline: time.Now().Add(time.Minute)}, qubotest.CollectImprovements(t, p, &values))
 		if err != nil || values[len(values)-1] != best {
 			t.Fatalf("found %d in %d flips (%v), the best is %d", values, did.Flips, err, best)
 		}
@@ -216,7 +216,7 @@ func TestTemperSearch(t *testing.T) {
 					t.Errorf("an elite of %d, recomputed %d", v, p.Value(x))
 				}
 			}}
-			if total[k], err = m.Search(ctx, p, o, qubotest.Improving(t, p, &runs[k])); err != nil || elites == 0 {
+			if total[k], err = m.Search(ctx, p, o, qubotest.CollectImprovements(t, p, &runs[k])); err != nil || elites == 0 {
 				t.Fatalf("%d elites, %v", elites, err)
 			}
 		}
@@ -233,11 +233,11 @@ func TestTemperSearch(t *testing.T) {
 
 // TestTemperCourse holds annealing against what a course is.
 func TestTemperCourse(t *testing.T) {
-	m := &temper{needs: needs{temperature: 2}, form: temperForm{shift: 8}}
+	m := &temper{needs: requirements{temperature: 2}, form: temperForm{shift: 8}}
 	var c temperCourse
 	last, done := int64(1)<<60, 0
 	for c.done < c.length || done == 0 {
-		sweeps, words := c.step(m, 50, 0)
+		sweeps, words := c.advance(m, 50, 0)
 		if words[qubo.TemperLadderFrom] > last || words[qubo.TemperLadderTo] > words[qubo.TemperLadderFrom] || sweeps < 1 || sweeps > 50 {
 			t.Fatalf("after %d sweeps %d more from %d to %d, before it was %d", done, sweeps, words[qubo.TemperLadderFrom], words[qubo.TemperLadderTo], last)
 		}
@@ -247,13 +247,13 @@ func TestTemperCourse(t *testing.T) {
 	if done != annealFirst || last != 0 {
 		t.Errorf("%d sweeps to temperature %d, expected %d to 0", done, last, annealFirst)
 	}
-	if c.step(m, 50, 600); c.length != 525 {
+	if c.advance(m, 50, 600); c.length != 525 {
 		t.Errorf("a last course of %d sweeps of 600, expected 525", c.length)
 	}
 	for c.done < c.length {
-		c.step(m, 50, 600)
+		c.advance(m, 50, 600)
 	}
-	if sweeps, words := c.step(m, 50, 75); sweeps != 50 || words[qubo.TemperLadderFrom] != m.rung(2*annealCold) || words[qubo.TemperLadderTo] != words[qubo.TemperLadderFrom] {
+	if sweeps, words := c.advance(m, 50, 75); sweeps != 50 || words[qubo.TemperLadderFrom] != m.deviceTemperature(2*annealCold) || words[qubo.TemperLadderTo] != words[qubo.TemperLadderFrom] {
 		t.Errorf("after the last course %d sweeps from %d to %d", sweeps, words[qubo.TemperLadderFrom], words[qubo.TemperLadderTo])
 	}
 }
@@ -323,12 +323,12 @@ func TestTemperChoice(t *testing.T) {
 		{50000, 2, 4, "block=1024,state=global,weight=unit"},
 		{1000000, 0, 12, "block=1024,state=global,weight=int32"},
 	} {
-		v, err := variantFor(hopper, needs{n: c.n, unit: c.unit, degree: c.degree, delta: 12, sum: 12 * int64(c.n), temperature: 3})
+		v, err := variantFor(hopper, requirements{n: c.n, unit: c.unit, degree: c.degree, delta: 12, sum: 12 * int64(c.n), temperature: 3})
 		if err != nil || v.Label != c.want {
 			t.Errorf("%d variables of %g neighbours: %v (%v), want %s", c.n, c.degree, v, err, c.want)
 		}
 	}
-	if _, err := variantFor(hopper, needs{n: 10, delta: 1 << 40, sum: 1 << 43, temperature: 1 << 39}); err == nil {
+	if _, err := variantFor(hopper, requirements{n: 10, delta: 1 << 40, sum: 1 << 43, temperature: 1 << 39}); err == nil {
 		t.Error("gains of 2^40 fit, expected an error")
 	}
 }
@@ -342,7 +342,7 @@ func TestTemperWorkload(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c, err := choose(facts, torus(fixed["weight"], side*side, 1), search.Setup{Settings: solve.Settings{Tuning: &tuned.Database{}}})
+			c, err := chooseVariant(facts, torus(fixed["weight"], side*side, 1), search.Setup{Settings: solve.Settings{Tuning: &tuned.Database{}}})
 			if err != nil || c.Variant != w.Suits || w.Size != side*side || w.Fixed["weight"] != fixed["weight"] {
 				t.Errorf("%v, %d variables: %v with %s, chosen %v, %v", fixed, side*side, w.Fixed, w.Suits.Label, c.Variant, err)
 			}

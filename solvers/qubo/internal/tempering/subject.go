@@ -38,11 +38,11 @@ func (Subject) Sizes(f device.Facts) []int {
 // toruses cluster moves pay, which a time does not tell, so that variants without room for them are not
 // compared.
 func (Subject) Feasible(v *device.Variant, f device.Facts, size int) error {
-	form, err := needs{n: size, unit: 2, delta: 1 << 8, sum: int64(size) << 8, temperature: 2}.form(v)
+	form, err := requirements{n: size, unit: 2, delta: 1 << 8, sum: int64(size) << 8, temperature: 2}.layoutFor(v)
 	if err != nil {
 		return err
 	}
-	return form.fits(f, size, true)
+	return form.checkFits(f, size, true)
 }
 
 // A trial is a torus, to be timed, or, if it is a case, another problem, to
@@ -65,7 +65,7 @@ func torus(weight string, n int, seed uint64) *problem.Normal {
 		near := []int{a + (b+1)%side, a + (b+side-1)%side, (i + side) % p.N, (i + p.N - side) % p.N}
 		slices.Sort(near)
 		for _, j := range near {
-			u := draw.Coins(seed, uint64(min(i, j)), uint64(max(i, j)))
+			u := draw.RandomWord(seed, uint64(min(i, j)), uint64(max(i, j)))
 			w := int64(u%2)*4 - 2
 			if weight != "unit" {
 				w = int64(u%200)*2 - 199
@@ -129,7 +129,7 @@ func newTrialJob(d device.Device, v *device.Variant, t *trial) (subject.Job, err
 	if m.anneals = 0; !t.isCase {
 		j.sweeps = max(1, trialVisits/(replicas*m.blocks*t.p.N))
 	}
-	if err := errors.Join(m.upload(nil), m.streams[0].Sync()); err != nil {
+	if err := errors.Join(m.uploadLadders(nil), m.streams[0].Sync()); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
 	return j, nil
@@ -155,7 +155,7 @@ func (j *trialJob) Reset(s device.Stream) error {
 // Run makes a round from random solutions.
 func (j *trialJob) Run(s device.Stream) error {
 	j.on.streams[0] = s
-	return j.on.round(search.Options{Seed: 1, Work: 1}, 0, j.sweeps)
+	return j.on.enqueueRound(search.Options{Seed: 1, Work: 1}, 0, j.sweeps)
 }
 
 // Check holds a case against the host's words, and of others the first blocks'
@@ -167,7 +167,7 @@ func (j *trialJob) Check(s device.Stream) error {
 		return err
 	}
 	for b := range min(m.blocks, 4) {
-		if _, err := m.best(b, scores[b*qubo.TemperScoreScores+qubo.TemperScoreKept]>>m.form.shift); err != nil {
+		if _, err := m.downloadBest(b, scores[b*qubo.TemperScoreScores+qubo.TemperScoreKept]>>m.form.shift); err != nil {
 			return err
 		}
 		if m.every == 0 {

@@ -38,19 +38,29 @@ import (
 // which bound was met, and another family goes on.
 type coreEngine struct {
 	engine.Reporter
+	coreSizes
+	coreBuffers
 	kernels     *assignment.CoreKernels
-	rows        int
-	block, k    int
-	cluster     int // blocks of the kernel solve; 1: by the amount of work
-	resident    int // rows, at most, whose phases one block does in its shared memory
-	shared      int // bytes of a block, at most
-	sms         int
+	scope       device.Scope // holds the kernels and the buffers
 	Schedule    schedule
 	initialiser *Initialiser // nil: none for this type
 	yields      bool         // to give up where many costs are equal: another family can go on
-	pool        int          // chunks
-	capacity    int          // entries of one list
-	scope       device.Scope
+}
+
+// coreSizes are what the variant, the device and the size of the problem decide when an engine is opened.
+type coreSizes struct {
+	rows     int
+	block, k int
+	cluster  int // blocks of the kernel solve; 1: by the amount of work
+	resident int // rows, at most, whose phases one block does in its shared memory
+	shared   int // bytes of a block, at most
+	sms      int
+	pool     int // chunks
+	capacity int // entries of one list
+}
+
+// coreBuffers are the memory of an engine on its device, which the kernels write.
+type coreBuffers struct {
 	col, cost, next, rest, u, v, match, owner,
 	word, lists, reached, claim, control, prices device.Buffer
 }
@@ -106,9 +116,9 @@ func openCore(d device.Device, v *device.Variant, rows, cols, chunks int) (*core
 		return nil, err
 	}
 	f := &assignment.Core
-	e := &coreEngine{kernels: kernels, rows: rows, block: f.Int(v, "block"), k: f.Int(v, "k"),
+	e := &coreEngine{kernels: kernels, Schedule: defaultSchedule(rows), coreSizes: coreSizes{rows: rows, block: f.Int(v, "block"), k: f.Int(v, "k"),
 		cluster: f.Int(v, "cluster"), resident: f.Int(v, "resident"), shared: int(d.Facts().SharedPerBlock), sms: max(1, d.Facts().SMs),
-		Schedule: defaultSchedule(rows), pool: chunks, capacity: 8*rows + 1<<12}
+		pool: chunks, capacity: 8*rows + 1<<12}}
 	width := int64(rows + cols)
 	e.scope.Keep(kernels)
 	if err = e.scope.AllocAll(d, device.BufferFor(&e.col, 4*int64(e.pool*e.k)), device.BufferFor(&e.cost, 8*int64(e.pool*e.k)), device.BufferFor(&e.next, 4*int64(e.pool)), device.BufferFor(&e.rest, 8*int64(e.pool*e.k)),

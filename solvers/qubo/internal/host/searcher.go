@@ -42,25 +42,45 @@ type walkPlan struct {
 // makes the walks it is given, in grants of so much work.
 type searcher[S qubo.Sum] struct {
 	*state[S]
+	searcherSetup
+	walkState
+	workBudget
+	walkMemory[S]
+	starts uint64   // of massive multi-start, made so far
+	last   []uint64 // of those; nil: none
+}
+
+// searcherSetup is what a searcher gets before its first walk.
+type searcherSetup struct {
 	random *rand.PCG
 	logs   *logTable
 	spread float64
 	end    *deadline
-	target *int64 // value at which the searcher rings end; nil: it never does
-
+	target *int64       // value at which the searcher rings end; nil: it never does
 	rules  search.Rules // of the host's
+}
+
+// walkState is how the walk stands, which the methods write.
+type walkState struct {
 	course walkPlan
 	ended  bool // the walk of course is complete
 	best   int64
 	bestX  []uint64 // the best of this walk
-	flips  int64    // in all grants
 	cost   float64  // of this walk, in units of about a nanosecond
+}
 
-	grant       chan grant
-	report      chan struct{}
-	look        float64 // work until the next look at the clock
-	costLeft    float64
-	flipsLeft   int64
+// workBudget counts work against grants, in countWork.
+type workBudget struct {
+	grant     chan grant
+	report    chan struct{}
+	look      float64 // work until the next look at the clock
+	costLeft  float64
+	flipsLeft int64
+	flips     int64 // in all grants
+}
+
+// walkMemory is memory that the methods use in each walk again.
+type walkMemory[S qubo.Sum] struct {
 	every       []uint64 // ones for variables 0 to n-1
 	free        []uint64
 	middle      []uint64
@@ -68,8 +88,6 @@ type searcher[S qubo.Sum] struct {
 	until       []int
 	group       []int32
 	elimination *elimination[S]
-	starts      uint64   // of massive multi-start, made so far
-	last        []uint64 // of those; nil: none
 }
 
 // A deadline tells when time is over.
@@ -100,8 +118,9 @@ type grant struct {
 
 func newSearcher[S qubo.Sum](p *problem.Normal, m matrix[S], seed, number uint64) *searcher[S] {
 	s := &searcher[S]{
-		state: newState(p, m), random: rand.NewPCG(seed, number),
-		grant: make(chan grant), report: make(chan struct{}), rules: RulesFor(search.Rules{}, p.N),
+		state:         newState(p, m),
+		searcherSetup: searcherSetup{random: rand.NewPCG(seed, number), rules: RulesFor(search.Rules{}, p.N)},
+		workBudget:    workBudget{grant: make(chan grant), report: make(chan struct{})},
 	}
 	size := len(s.x)
 	s.bestX, s.every, s.free, s.middle = make([]uint64, size), make([]uint64, size), make([]uint64, size), make([]uint64, size)

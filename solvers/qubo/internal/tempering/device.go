@@ -38,19 +38,28 @@ import (
 // Some blocks of a large problem anneal instead, all replicas alike. The host
 // looks at the blocks' best after each round of sweeps.
 type temper struct {
-	variant *device.Variant
+	temperSetup
+	temperBuffers
 	kernels *qubo.TemperKernels
+	streams [2]device.Stream // of the sweeps; to stop them
+	scope   device.Scope     // holds the memory, the streams and the module
+	every   int              // sweeps between cluster moves; 0: none. A search may end them
+}
+
+// temperSetup is what opening decides: the variant, the problem as the variant holds it, and the blocks.
+type temperSetup struct {
+	variant *device.Variant
 	form    temperForm
 	needs   requirements
 	layout  *temperLayout
 	p       *problem.Normal
-	streams [2]device.Stream // of the sweeps; to stop them
-	scope   device.Scope     // holds the memory, the streams and the module
 	blocks  int
 	anneals int // blocks that anneal: the last ones
-	every   int // sweeps between cluster moves; 0: none
 	shared  int // bytes of a block
+}
 
+// temperBuffers are the memory on the device: the problem in the first row, the searches' state in the second.
+type temperBuffers struct {
 	slots, weights, chunks, tasks, colours, visits, rows, columns device.Buffer
 	ladders, now, spare, kept, scores, control, record            device.Buffer
 }
@@ -81,7 +90,7 @@ type settings struct {
 
 // newTemper loads a variant, lays a problem out, uploads it and takes memory.
 func newTemper(d device.Device, v *device.Variant, p *problem.Normal, rules settings) (t *temper, err error) {
-	t = &temper{variant: v, p: p, needs: needsOf(p), blocks: rules.blocks, every: max(0, rules.every)}
+	t = &temper{temperSetup: temperSetup{variant: v, p: p, needs: needsOf(p), blocks: rules.blocks}, every: max(0, rules.every)}
 	if t.form, err = t.needs.layoutFor(v); err != nil {
 		return nil, err
 	}

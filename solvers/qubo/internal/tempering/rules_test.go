@@ -64,7 +64,7 @@ func TestTemperByRules(t *testing.T) {
 	if never := walk(search.Rules{Round: 2, Restart: search.Never}); never.did.Restarts != 0 {
 		t.Errorf("%d restarts, expected none", never.did.Restarts)
 	}
-	twice := temperingRun{temper: new(temper), pool: elite.NewPool(p, elite.DefaultSize, 1+p.N/500), o: search.Options{Seed: 9, Start: []uint64{1}}}
+	twice := temperingRun{temper: new(temper), incumbents: incumbents{pool: elite.NewPool(p, elite.DefaultSize, 1+p.N/500)}, o: search.Options{Seed: 9, Start: []uint64{1}}}
 	seeds := []uint64{twice.o.Seed}
 	for range 2 {
 		if err := twice.restart(); err != nil || slices.Contains(seeds, twice.o.Seed) || twice.o.Start != nil {
@@ -73,7 +73,7 @@ func TestTemperByRules(t *testing.T) {
 		seeds = append(seeds, twice.o.Seed)
 	}
 	// Rounds of so many sweeps also where time is the limit, and no longer than that.
-	r := temperingRun{temper: m, pace: 1e-3, o: search.Options{Deadline: time.Now().Add(time.Hour), Rules: search.Rules{Round: 7}}}
+	r := temperingRun{temper: m, sweepRates: sweepRates{pace: 1e-3}, o: search.Options{Deadline: time.Now().Add(time.Hour), Rules: search.Rules{Round: 7}}}
 	if most, _ := r.roundLength(1); most != 7 {
 		t.Errorf("a round of %d sweeps, expected 7", most)
 	}

@@ -29,7 +29,8 @@ func (t *temper) Search(ctx context.Context, p *problem.Normal, o search.Options
 	}
 	own := *t // a search may end cluster moves
 	o.Rules = withRules(o.Rules, p.N)
-	r := &temperingRun{temper: &own, o: o, found: found, pool: elite.NewPool(p, o.Rules.Pool, o.Rules.Distance), top: make([]int64, t.blocks), seen: make([]int64, qubo.TemperScoreScores*t.blocks), clusters: t.every}
+	r := &temperingRun{temper: &own, o: o, found: found, incumbents: incumbents{pool: elite.NewPool(p, o.Rules.Pool, o.Rules.Distance)},
+		blockScores: blockScores{top: make([]int64, t.blocks), seen: make([]int64, qubo.TemperScoreScores*t.blocks)}, clusterMoves: clusterMoves{clusters: t.every}}
 	r.forget()
 	x := o.Start
 	if x == nil {
@@ -60,31 +61,61 @@ func (t *temper) Search(ctx context.Context, p *problem.Normal, o search.Options
 // A temperingRun is one search under way.
 type temperingRun struct {
 	*temper
-	o        search.Options
-	found    func(int64, []uint64, time.Duration)
-	best     int64
-	did      search.Work
-	spent    int64 // of o.Work
-	pool     *elite.Pool
-	top      []int64 // of each block, when it was last looked at
-	seen     []int64 // scores of the blocks, as last read
-	course   temperCourse
-	pace     float64 // seconds of a sweep
-	flips    float64 // of a sweep
-	delta    []int64
-	looked   time.Time     // when the best of the blocks were last downloaded
-	looking  time.Duration // how long that took
+	o     search.Options
+	found func(int64, []uint64, time.Duration)
+	did   search.Work
+	incumbents
+	blockScores
+	sweepRates
+	recombination
+	clusterMoves
+	stagnation
+	course temperCourse
+}
+
+// incumbents are the best solution and the elites, which offer writes.
+type incumbents struct {
+	best int64
+	x    []uint64 // the best
+	pool *elite.Pool
+}
+
+// blockScores are what the host has read of the blocks, which look writes.
+type blockScores struct {
+	top     []int64       // of each block, when it was last looked at
+	seen    []int64       // scores of the blocks, as last read
+	looked  time.Time     // when the best of the blocks were last downloaded
+	looking time.Duration // how long that took
+	delta   []int64       // of a solution that ascends
+}
+
+// sweepRates are how fast sweeps are, which measure writes after each round.
+type sweepRates struct {
+	spent int64   // of o.Work
+	pace  float64 // seconds of a sweep
+	flips float64 // of a sweep
+}
+
+// recombination is the state of combineMigrants.
+type recombination struct {
 	crosser  *elite.Crosser
 	migrants migrants
 	combined bool          // combining has changed the best since a block last got it
-	x        []uint64      // the best
 	cost     time.Duration // of combining two solutions
-	since    int           // sweeps since the last migration
-	grown    [2]int64      // of cluster moves: variables exchanged, and those that differed
-	clusters int           // sweeps between cluster moves, at first
-	life     int           // restarts so far
-	high     int64         // the best value of the blocks since the last restart
-	idle     int           // rounds since that was found
+}
+
+// clusterMoves are when cluster moves are made, and what they have exchanged.
+type clusterMoves struct {
+	since    int      // sweeps since the last migration
+	grown    [2]int64 // of cluster moves: variables exchanged, and those that differed
+	clusters int      // sweeps between cluster moves, at first
+}
+
+// stagnation counts rounds without a better solution, after which all blocks restart.
+type stagnation struct {
+	life int   // restarts so far
+	high int64 // the best value of the blocks since the last restart
+	idle int   // rounds since that was found
 }
 
 // roundLength returns the length of the next round, in sweeps, and the sweeps left. A round takes a

@@ -233,7 +233,7 @@ func TestTemperSearch(t *testing.T) {
 
 // TestTemperCourse holds annealing against what a course is.
 func TestTemperCourse(t *testing.T) {
-	m := &temper{needs: requirements{temperature: 2}, form: temperForm{shift: 8}}
+	m := &temper{temperSetup: temperSetup{needs: requirements{temperature: 2}, form: temperForm{shift: 8}}}
 	var c temperCourse
 	last, done := int64(1)<<60, 0
 	for c.done < c.length || done == 0 {

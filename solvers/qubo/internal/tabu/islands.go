@@ -126,26 +126,21 @@ func (l islands) Search(ctx context.Context, p *problem.Normal, o search.Options
 	}); err != nil {
 		return did, err
 	}
-	stop, end := context.WithCancel(ctx)
-	if !o.Deadline.IsZero() {
-		stop, end = context.WithDeadline(ctx, o.Deadline)
-	}
-	stopped := make(chan error, 1)
-	context.AfterFunc(stop, func() { stopped <- l.each((*Island).halt) })
-	defer func() {
-		end()
-		err = errors.Join(err, <-stopped)
-	}()
+	stop, end, finish := o.Until(ctx, func() error { return l.each((*Island).halt) })
+	defer func() { err = errors.Join(err, finish()) }()
 	var (
-		top          int64 = math.MinInt64 // the best value since the last restart
-		idle, before int64                 // rounds since top was found; flips until the last restart
+		stagnation search.Stagnation
+		before     int64 // flips until the last restart
 	)
-	for number := int64(0); stop.Err() == nil && !o.TargetMet(best) && (o.Work == 0 || did.Flips < o.Work); number++ {
-		if limit := int64(l[0].rules.restart); limit != search.Never && idle > limit+limit/2*int64(l[0].life) {
-			if err := l.again(o); err != nil {
+	stagnation.Reset()
+	for number := int64(0); o.Continues(stop, best, did.Flips); number++ {
+		if stagnation.RestartDue(l[0].rules.restart) {
+			if err := l.restart(o); err != nil {
 				return did, err
 			}
-			number, top, idle, before = 0, math.MinInt64, 0, did.Flips
+			stagnation.Reset()
+			stagnation.Restarts++
+			number, before = 0, did.Flips
 			if stop.Err() != nil {
 				break // the restart may have cleared the word that stops the searches
 			}
@@ -169,13 +164,13 @@ func (l islands) Search(ctx context.Context, p *problem.Normal, o search.Options
 		}
 		did.Flips = before
 		did.Restarts += l.searchCount()
-		idle++
+		top := int64(math.MinInt64) // of the pools
 		for _, b := range l {
 			did.Flips += b.seen[qubo.BulkControlFlips]
-			if b.seen[qubo.BulkControlCount] > 0 && b.seen[qubo.BulkControlBest] > top {
-				top, idle = b.seen[qubo.BulkControlBest], 0
+			if b.seen[qubo.BulkControlCount] == 0 {
+				continue
 			}
-			if b.seen[qubo.BulkControlCount] == 0 || b.seen[qubo.BulkControlBest] <= best {
+			if top = max(top, b.seen[qubo.BulkControlBest]); b.seen[qubo.BulkControlBest] <= best {
 				continue
 			}
 			if best, x, err = b.downloadBest(x, best); err != nil {
@@ -186,6 +181,7 @@ func (l islands) Search(ctx context.Context, p *problem.Normal, o search.Options
 				o.Give(x)
 			}
 		}
+		stagnation.EndRound(top)
 		if o.Progress != nil {
 			o.Progress(did)
 		}
@@ -200,9 +196,9 @@ func (l islands) Search(ctx context.Context, p *problem.Normal, o search.Options
 	return did, nil
 }
 
-// again restarts the searches with other random numbers. Pools that no solution enters any more
+// restart restarts the searches with other random numbers. Pools that no solution enters any more
 // have become alike.
-func (l islands) again(o search.Options) error {
+func (l islands) restart(o search.Options) error {
 	for _, b := range l {
 		if o.Elite != nil {
 			if err := b.reportElites(o.Elite); err != nil {

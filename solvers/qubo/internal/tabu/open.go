@@ -14,22 +14,9 @@ import (
 // Open makes qubo/bulk ready, an island a device, with rounded
 // coefficients where no variant holds those of p.
 func Open(p *problem.Normal, o search.Setup) (search.OpenedEngine, error) {
-	if _, err := o.First(); err != nil {
-		return search.OpenedEngine{}, err
-	}
-	q := p
-	if p.Roundable() { // coefficients are rounded already: fewer bits, which the fast types hold
-		q = p.Coarse(search.Int32Deltas)
-	}
-	c, err := chooseVariant(o.Weakest(), q, o)
-	for _, limit := range []int64{search.Int32Deltas, float32s, search.NarrowDeltas} {
-		if err != nil && p.Spans().Delta > limit {
-			q = p.Coarse(limit)
-			c, err = chooseVariant(o.Weakest(), q, o)
-		}
-	}
+	q, c, err := search.ChooseRounding(p, o, chooseVariant, search.Int32Deltas, float32s, search.NarrowDeltas)
 	if err != nil {
-		return search.OpenedEngine{}, fmt.Errorf("%w: %w", search.ErrUnfit, err)
+		return search.OpenedEngine{}, err
 	}
 	l, err := newIslands(o.Devices, c.Variant, q, func(b *Island) parameters { return withRules(o.Rules, b.rules, q.N) })
 	if err != nil {
@@ -42,10 +29,7 @@ func Open(p *problem.Normal, o search.Setup) (search.OpenedEngine, error) {
 	if len(l) == 1 {
 		e.Searcher = l[0]
 	}
-	if q != p {
-		e.Searcher, e.Reason = search.Rounded{Inner: e.Searcher, Problem: q}, e.Reason+"; its coefficients are rounded"
-	}
-	return e, nil
+	return e.For(p, q), nil
 }
 
 // chooseVariant picks a variant: the one that is asked for, else the tuned winner. A winner at another

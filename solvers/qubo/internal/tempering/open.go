@@ -3,7 +3,6 @@ package tempering
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"coalesce/autotune/tuned"
@@ -18,20 +17,9 @@ import (
 // random numbers of its own, with rounded coefficients where no variant holds
 // those of p.
 func Open(p *problem.Normal, o search.Setup) (search.OpenedEngine, error) {
-	if _, err := o.First(); err != nil {
-		return search.OpenedEngine{}, err
-	}
-	q := p
-	if p.Roundable() {
-		q = p.Coarse(search.Int32Deltas)
-	}
-	c, err := chooseVariant(o.Weakest(), q, o)
-	if err != nil && p.Spans().Delta > search.NarrowDeltas {
-		q = p.Coarse(search.NarrowDeltas)
-		c, err = chooseVariant(o.Weakest(), q, o)
-	}
+	q, c, err := search.ChooseRounding(p, o, chooseVariant, search.NarrowDeltas)
 	if err != nil {
-		return search.OpenedEngine{}, fmt.Errorf("%w: %w", search.ErrUnfit, err)
+		return search.OpenedEngine{}, err
 	}
 	e := search.OpenedEngine{Label: c.Variant.Label, Reason: c.Reason(), Used: map[string]search.Rules{"temper": withRules(o.Rules, q.N)}}
 	var members search.Team
@@ -52,10 +40,7 @@ func Open(p *problem.Normal, o search.Setup) (search.OpenedEngine, error) {
 	if e.Searcher = members; len(members) == 1 {
 		e.Searcher = members[0]
 	}
-	if q != p {
-		e.Searcher, e.Reason = search.Rounded{Inner: e.Searcher, Problem: q}, e.Reason+"; its coefficients are rounded"
-	}
-	return e, nil
+	return e.For(p, q), nil
 }
 
 // seeded is a search whose random numbers are not those of others of the seed.

@@ -39,22 +39,13 @@ func (t *temper) Search(ctx context.Context, p *problem.Normal, o search.Options
 	r.best, r.x = p.Value(x), slices.Clone(x)
 	r.crosser, r.delta = elite.NewCrosser(p, r.pool.Mirror), make([]int64, p.N)
 	found(r.best, x, time.Since(o.Began))
-	stop, end := context.WithCancel(ctx)
-	if !o.Deadline.IsZero() {
-		stop, end = context.WithDeadline(ctx, o.Deadline)
-	}
 	if err := t.streams[0].Fill(t.control, 0, 8, 0); err != nil {
-		end()
 		return did, err
 	}
-	stopped := make(chan error, 1)
-	context.AfterFunc(stop, func() {
-		stopped <- errors.Join(t.streams[1].Fill(t.control, 0, 8, 1), t.streams[1].Sync())
+	stop, _, finish := o.Until(ctx, func() error {
+		return errors.Join(t.streams[1].Fill(t.control, 0, 8, 1), t.streams[1].Sync())
 	})
-	defer func() {
-		end()
-		err = errors.Join(err, <-stopped)
-	}()
+	defer func() { err = errors.Join(err, finish()) }()
 	return r.run(stop)
 }
 
@@ -69,8 +60,8 @@ type temperingRun struct {
 	sweepRates
 	recombination
 	clusterMoves
-	stagnation
-	course temperCourse
+	stagnation search.Stagnation // of the values of the blocks
+	course     temperCourse
 }
 
 // incumbents are the best solution and the elites, which offer writes.
@@ -111,13 +102,6 @@ type clusterMoves struct {
 	clusters int      // sweeps between cluster moves, at first
 }
 
-// stagnation counts rounds without a better solution, after which all blocks restart.
-type stagnation struct {
-	life int   // restarts so far
-	high int64 // the best value of the blocks since the last restart
-	idle int   // rounds since that was found
-}
-
 // roundLength returns the length of the next round, in sweeps, and the sweeps left. A round takes a
 // small part of the time left, or, where the run depends on the seed alone, ends about where the
 // limit on work is met.
@@ -145,8 +129,8 @@ func (r *temperingRun) roundLength(number int64) (limit, left int) {
 
 // run makes rounds until a limit is met.
 func (r *temperingRun) run(stop context.Context) (search.Work, error) {
-	for number := int64(0); number == 0 || stop.Err() == nil && !r.o.TargetMet(r.best) && (r.o.Work == 0 || r.spent < r.o.Work); number++ {
-		if limit := r.o.Rules.Restart; limit != search.Never && r.idle > limit+limit/2*r.life {
+	for number := int64(0); number == 0 || r.o.Continues(stop, r.best, r.spent); number++ {
+		if r.stagnation.RestartDue(r.o.Rules.Restart) {
 			if err := r.restart(); err != nil {
 				return r.did, err
 			}
@@ -204,9 +188,9 @@ func (r *temperingRun) restart() error {
 			r.o.Elite(e.Value, e.X)
 		}
 	}
-	r.life++
+	r.stagnation.Restarts++
 	r.did.Restarts += int64(r.blocks)
-	r.o.Seed, r.o.Start = draw.RandomWord(r.o.Seed, uint64(r.life), 1), nil
+	r.o.Seed, r.o.Start = draw.RandomWord(r.o.Seed, uint64(r.stagnation.Restarts), 1), nil
 	r.pool.Elites, r.migrants, r.course = nil, migrants{}, temperCourse{}
 	r.every, r.since, r.grown, r.combined = r.clusters, 0, [2]int64{}, false
 	r.forget()
@@ -218,7 +202,7 @@ func (r *temperingRun) forget() {
 	for k := range r.top {
 		r.top[k] = math.MinInt64
 	}
-	r.high, r.idle = math.MinInt64, 0
+	r.stagnation.Reset()
 }
 
 // ascend flips variables of x whose flip raises the value until none is left, and returns the rise.
@@ -239,14 +223,12 @@ func ascend(p *problem.Normal, x []uint64, delta []int64) (gained int64) {
 
 // measure adds up the flips of a round of sweeps sweeps that took so long, and updates the pace.
 func (r *temperingRun) measure(took time.Duration, sweeps int) {
-	var flips int64
-	r.idle++
+	flips, top := int64(0), int64(math.MinInt64)
 	for b := range r.blocks {
 		flips += r.seen[b*qubo.TemperScoreScores+qubo.TemperScoreFlips]
-		if v := r.seen[b*qubo.TemperScoreScores+qubo.TemperScoreKept]; v > r.high {
-			r.high, r.idle = v, 0
-		}
+		top = max(top, r.seen[b*qubo.TemperScoreScores+qubo.TemperScoreKept])
 	}
+	r.stagnation.EndRound(top)
 	r.did.Flips += flips
 	r.spent += max(flips, int64(sweeps)) // so that a search without flips ends too
 	r.flips = float64(flips) / float64(sweeps)

@@ -32,7 +32,7 @@ type explainFlags struct {
 func (a *app) explainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain",
-		Short: "Say which variant solve would run at a size, and why",
+		Short: "Show which variant solve would run at a size, and why",
 		RunE:  a.group("csg, auction, assignment or qubo"),
 		Args:  cobra.ArbitraryArgs,
 	}
@@ -60,10 +60,9 @@ func (a *app) explainProblemCommand(name string, unit tuning.Unit, subjects []su
 	cmd := &cobra.Command{
 		Use:   name,
 		Short: "Explain the choice among the variants of " + name,
-		Long: `Print, for each family of kernels that runs on the device and each workload that
-is tuned by itself, the variant that solve would choose at a size, what the choice
-rests on, and the variants it was made among with their times, measured or
-predicted. Nothing is run or measured.`,
+		Long: `Print, for each family of kernels and each workload, the variant that solve would
+choose at a size, the reason, and the other variants with their times, measured or
+predicted. The command runs and measures nothing.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.explain(cmd.Context(), &s, cmd.Flags(), subjects) },
 	}

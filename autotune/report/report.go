@@ -1,5 +1,5 @@
-// Package report tells what a run of the tuner found, as text for people and as
-// JSON for programs. All that it prints is in the summary.
+// Package report prints the summary of a run of the tuner, as text for people and as
+// JSON for programs.
 package report
 
 import (

@@ -1,9 +1,10 @@
 // Package search looks for the best variant of a family within a budget. It
 // asks a Bench for trials and knows no device: tests give it a simulated one.
 //
-// The order is the safe point, earlier winners, then winners of other sizes, devices and texts:
-// whenever the search is stopped, its best is at least as good as what runs without tuning. The
-// others follow in a seeded shuffle in which two of three are the nearest to the best so far.
+// The order is the safe point, earlier winners, then winners of other sizes, devices and texts.
+// So a search that stops early has found a variant at least as fast as the one that runs without
+// tuning. The others follow in a seeded shuffle in which two of three are the nearest to the best
+// so far.
 // Every variant is verified before it is timed. Successive halving times all of them briefly at the
 // middle size, a quarter of them at every size, and the best few of each size in interleaved
 // rounds, of the middle size first; "exhaustive" leaves out the halving.

@@ -1,9 +1,9 @@
 // Package cli is the command line: it reads flags, opens a device, hands an
-// instance to a solver and prints what comes back. Main is a function of its
+// instance to a solver and prints the answer. Main is a function of its
 // arguments and streams to an exit code, so that tests call it as main does.
 //
-// stdout is data, stderr is talk. An answer that could not be written whole
-// is a failure.
+// stdout carries data, stderr everything else. An answer that could not be
+// written whole is a failure.
 package cli
 
 import (

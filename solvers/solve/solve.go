@@ -1,10 +1,8 @@
-// Package solve is the contract of the solvers of all problems: what a solver is
-// told (Settings), how a solve stands while it runs (Incumbent), and what every answer
-// tells besides its solution (Report). Coalition structures and auctions take Settings
-// as they are; binary quadratic programs and assignments embed them in options of
-// their own. All four report.
-//
-// It holds what is the same for all of them, and imports none.
+// Package solve is the contract of the solvers of all problems: the settings they take
+// (Settings), the state of a running solve (Incumbent), and the parts that all answers
+// have besides the solution (Report). Coalition structures and auctions take Settings
+// as they are; binary quadratic programs and assignments embed them in their own
+// options. The package imports no solver.
 package solve
 
 import (

@@ -1,6 +1,6 @@
-// Package tuning holds the commands about what tuning left behind: merge, compare, report and
-// doctor, and what explain says. It measures no kernel, which tune does, and opens devices only as
-// the command line does.
+// Package tuning holds the commands about winners and trials: merge, compare, report and doctor,
+// and the output of explain. It measures no kernel, and opens devices only as the command line
+// does.
 package tuning
 
 import (

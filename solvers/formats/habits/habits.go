@@ -1,6 +1,5 @@
-// Package habits has the ways in which programs and people write tables, for tests: every reader of tables of every problem
-// is held to these lists. A reader may read a table as what it is, or refuse it with file and line. What it must never do
-// is read something else.
+// Package habits lists the ways in which programs and people write tables. Tests hold every reader of every problem to
+// these lists: a reader may read a table correctly, or refuse it with file and line, but never misread it.
 package habits
 
 import (

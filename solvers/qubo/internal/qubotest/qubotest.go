@@ -1,5 +1,5 @@
 // Package qubotest draws the problems that tests of several packages share, and
-// holds what a search tells against the coefficients.
+// checks the results of a search against the coefficients.
 package qubotest
 
 import (

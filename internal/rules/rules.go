@@ -1,4 +1,4 @@
-// Package rules holds no code. Its tests keep the rules of the whole repository
-// that no compiler keeps: which package may import which, which names are banned,
-// which links lead nowhere, and the form of generated files.
+// Package rules holds no code: its tests keep the rules of the whole
+// repository that no compiler keeps, which room may import which, what may be
+// called what, how long a file may be, what generated files look like.
 package rules

@@ -1,6 +1,6 @@
 // Package auction determines the winners of combinatorial auctions: which bids
 // to accept so that no good is sold twice and the prices add up to the most.
-// Goods may stay unsold (free disposal), unless the auction rules it out. Bidders bid
+// Goods may stay unsold (free disposal), unless the auction says otherwise. Bidders bid
 // in the languages OR, XOR and OR of XOR, may have a limit on what they win, and the
 // seller may have reserve prices.
 //

@@ -23,10 +23,10 @@ import (
 // all. The result beside such an error carries the proof.
 var ErrInfeasible = errors.New("no solution is feasible")
 
-// ErrTimeLimit is the cause (context.Cause) that ends what Settings.TimeLimit limits.
+// ErrTimeLimit is the cause (context.Cause) of a context that Settings.TimeLimit ended.
 var ErrTimeLimit = errors.New("the time limit is over")
 
-// Settings are what every solver is told. The zero value, with a device, is of use.
+// Settings are the options that all solvers share. The zero value, with a device, is of use.
 type Settings struct {
 	Devices []device.Device // where to solve; one device is a group of one
 	Tuning  *tuned.Database // nil: the one embedded in the binary
@@ -121,7 +121,7 @@ func (s *Settings) Together() int {
 	return s.Ranks.Size()
 }
 
-// Say tells the log a sentence.
+// Say writes a sentence to the log.
 func (s *Settings) Say(format string, args ...any) {
 	if s.Log != nil {
 		s.Log(fmt.Sprintf(format, args...))

@@ -74,7 +74,7 @@ func (p *printer) table(rows []string) {
 	p.err = t.Flush()
 }
 
-// undecided tells which sizes the budget did not reach, and which were measured in too much noise.
+// undecided lists the sizes that the budget did not reach, and those that were measured in too much noise.
 func (p *printer) undecided(s *autotune.Summary) {
 	if n := len(s.Noisy); n > 0 {
 		p.printf("\nsizes not decided, as samples scatter, or other processes computed, by more than --noise allows: %d", n)

@@ -80,7 +80,7 @@ type Bench interface {
 	Do(ctx context.Context, a Ask) (trial.Trial, error)
 }
 
-// A Plan says what to search.
+// A Plan is the task of a search.
 type Plan struct {
 	Family   *device.Family
 	Fixed    map[string]string
@@ -198,7 +198,7 @@ func Run(ctx context.Context, bench Bench, plan Plan) (Outcome, error) {
 // errBudget ends a search whose time is spent.
 var errBudget = errors.New("budget spent")
 
-// state is what is known of a candidate.
+// state has the measurements of a candidate.
 type state struct {
 	v        *device.Variant
 	verified bool

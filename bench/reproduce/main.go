@@ -155,7 +155,7 @@ func (s settings) arguments(step paper.Step, left time.Duration) []string {
 	return append(args, flags...)
 }
 
-// start runs a program and shows what it prints.
+// start runs a program and shows its output.
 func (s settings) start(ctx context.Context, w io.Writer, program string, args ...string) error {
 	fmt.Fprintf(w, "\n$ %s %s\n", program, strings.Join(args, " "))
 	c := exec.CommandContext(ctx, filepath.Join(s.programs, program), args...)

@@ -148,7 +148,7 @@ func (a *app) line(err error) string {
 	return text
 }
 
-// exit tells the user about err and returns its exit code.
+// exit prints err for the user and returns its exit code.
 func (a *app) exit(ctx context.Context, err error) int {
 	var (
 		usage usageError

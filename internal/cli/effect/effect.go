@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A Rule says what some flags are for.
+// A Rule says where some flags apply.
 type Rule struct {
 	Flags string // their names, separated by blanks
 	For   string // what they have an effect on, as in "--points" or "searches"

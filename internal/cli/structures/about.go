@@ -9,7 +9,7 @@ import (
 	"coalesce/solvers/csg/anytime"
 )
 
-// AboutSolve is what `solve csg --help` says.
+// AboutSolve is the text of `solve csg --help`.
 func AboutSolve() string {
 	return fmt.Sprintf(`Coalition structure generation: given a value for every coalition of n agents,
 find the partition of the agents whose blocks' values add up to the most.
@@ -45,7 +45,7 @@ agents, up to %d, a search asks for those that it needs:
   %s`, TableAgents, anytime.Algorithm, csg.MaxAgents, anytime.MostDrawn, ui.Wrap(strings.Join(csg.Distributions(), ", "), 76, "\n  "))
 }
 
-// AboutQuery is what `query csg --help` says.
+// AboutQuery is the text of `query csg --help`.
 const AboutQuery = `Query reads the values of all coalitions' best partitions, which "coalesce solve csg
 INSTANCE --values VALUES.npy" has written, and answers from them: the best structure of
 the agents of --coalition, by number or name, or with --best the K best, each once, the

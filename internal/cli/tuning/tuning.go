@@ -25,7 +25,7 @@ import (
 	"coalesce/runtime/device"
 )
 
-// Env is what the command line lends to these commands.
+// Env has the parts of the command line that these commands use.
 type Env struct {
 	Out      io.Writer
 	Device   func(name string, threads int, work func(device.Device) error) error // opens, works, closes

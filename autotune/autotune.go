@@ -78,7 +78,7 @@ type Options struct {
 	end    time.Time  // of the whole budget, where Budget is the part of one call; zero: they are one
 }
 
-// A Summary describes a run of Tune.
+// A Summary tells what a run of Tune did.
 type Summary struct {
 	Family     string               `json:"family"`
 	Device     string               `json:"device"` // its name

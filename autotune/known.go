@@ -35,7 +35,7 @@ func (r *run) previous(db *tuned.Database, fixed map[string]string) map[int]stri
 	return out
 }
 
-// chosen is the variant that solves would run at a size; nil if none can run.
+// chosen is what solves would run at a size; nil where nothing can.
 func (r *run) chosen(db *tuned.Database, fixed map[string]string, size int) *device.Variant {
 	w, _, _ := Describe(r.Subject, fixed, r.Facts, size) // without its shape where there is an error
 	c, err := db.Choose(r.family, r.Facts, w, func(v *device.Variant) error { return r.Subject.Feasible(v, r.Facts, size) })
@@ -45,7 +45,7 @@ func (r *run) chosen(db *tuned.Database, fixed map[string]string, size int) *dev
 	return c.Variant
 }
 
-// likely lists the winners at any size, on any device and of any text.
+// likely lists what won at any size, on any device and whatever its text was.
 func (r *run) likely(db *tuned.Database) []string {
 	var labels []string
 	for _, e := range tuned.Merge(r.Known, db).Entries() {

@@ -5,7 +5,7 @@ import (
 	"coalesce/autotune/worker"
 )
 
-// resources are shared by the searches of one run.
+// resources are what the searches of one run share.
 type resources struct {
 	file    *trial.File    // nil for none
 	records []trial.Trial  // trials in the file but those of lacked, and those that were run since

@@ -28,8 +28,8 @@ type Task struct {
 // gets: an incumbent and its neighbours are tried first, and little is to be won.
 const knownWeight = 0.25
 
-// All tunes several families within one budget: first those that users asked for, then untuned
-// ones, and algorithms last, because they run the winners of their kernels.
+// All tunes several families within one budget: first what users asked for, then what is
+// untuned, and algorithms last, because they run what the tuning of their kernels found.
 // A budget is shared by the sizes of all workloads (see budget). Options' Subject, Fixed and Sizes
 // are ignored, Facts are required. ended is called for each family, with the error that it
 // ended with. All goes on after ErrWrongVariant and ErrNoneRan, and returns the first other error, with
@@ -76,7 +76,7 @@ func All(ctx context.Context, tasks []Task, o Options, ended func(Summary, error
 	return db, errors.Join(errs...)
 }
 
-// urgency orders tasks: those that users asked for first, then untuned ones, algorithms last.
+// urgency orders tasks: what users asked for first, then what is untuned, algorithms last.
 func urgency(have *tuned.Database, t *Task, facts device.Facts) int {
 	untuned, _ := open(have, t, facts)
 	switch {
@@ -90,7 +90,7 @@ func urgency(have *tuned.Database, t *Task, facts device.Facts) int {
 	return 2
 }
 
-// alike is added to every workload's number of variants to make its claim: those that
+// alike is what the claim of every workload has beside its number of variants: those that
 // fall behind cost little.
 const alike = 10
 

@@ -229,7 +229,7 @@ func (s *sharing) steps() (steps []step) {
 	return steps
 }
 
-// heads are the places in steps of the sizes that families decide next, leaving out those that wait for others.
+// heads are the places in steps of what each family decides next, leaving out those that wait for others.
 func heads(steps []step) (list []int) {
 	seen := map[string]bool{}
 	for i, one := range steps {
@@ -405,5 +405,5 @@ func (s *sharing) search(ctx context.Context, u *unit, turn int, part float64) (
 	return err != nil || sum.Stopped == search.Interrupted, err
 }
 
-// told reports whether a summary reports an error, after which other families are tuned.
+// told reports whether an error is one that a summary tells of, after which other families are tuned.
 func told(err error) bool { return errors.Is(err, ErrWrongVariant) || errors.Is(err, ErrNoneRan) }

@@ -16,7 +16,7 @@
 // work for the device. A sample is discarded when the probe took half as long again as
 // the fastest so far: the clock was low, or another process computed. Where no flush serves as the probe, the
 // second of two fills does, which finds its memory in the cache whatever the run before left there. On a host, where
-// a process is seldom stopped for as short a time as the probe takes, Others asks the system how much other processes compute.
+// a process is seldom stopped for as short a time as the probe takes, Others asks the system what others compute.
 package measure
 
 import (

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Others measures the part of this process's cores that other processes take. The zero value
+// Others tells what part of the cores that this process may use other processes take. The zero value
 // is ready for use, nil knows of no others. Systems without Linux's /proc tell nothing; the part is 0 there.
 type Others struct {
 	read    func() (reading, bool) // default readProc
@@ -54,7 +54,7 @@ func (o *Others) Alone(threads int, part float64, wait time.Duration, run func()
 	}
 }
 
-// Known reports whether the system counts the time of other processes.
+// Known reports whether the system tells what other processes take.
 func (o *Others) Known() bool {
 	_, ok := o.now()
 	return ok

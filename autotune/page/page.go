@@ -218,7 +218,7 @@ func (s *Study) progress() string {
 	return curves("Best so far against time", x, y, true, list)
 }
 
-// at are the figures of one size: the worth of parameters, and a heat map for each
+// at are the figures of one size: what parameters are worth, and a heat map for each
 // pair of them.
 func (s *Study) at(size *Size) []Chart {
 	var charts []Chart
@@ -271,7 +271,7 @@ func (s *Study) pair(size *Size, rows, columns Param) string {
 	return heat(title, rows.Name, columns.Name, rows.Values, columns.Values, cells, notes)
 }
 
-// notName matches characters that file names should not have.
+// notName is what a file's name is better without.
 var notName = regexp.MustCompile(`[^A-Za-z0-9=.]+`)
 
 // SVG writes every figure into a folder, which it makes, as a file of its own that

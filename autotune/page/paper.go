@@ -23,7 +23,7 @@ func (p *paper) put(format string, args ...any) {
 	fmt.Fprintf(&p.Buffer, format, args...)
 }
 
-// head writes the top of the page, with the values of the filters.
+// head writes what stands above the studies, with the values that may be chosen to filter by.
 func (p *paper) head(families []string, sizes []int, classes []string) {
 	p.put(`<!DOCTYPE html>
 <html lang="en">
@@ -115,7 +115,7 @@ func (p *paper) figure(caption string, drawn markup) {
 	}
 }
 
-// size writes the worth of parameters at one size.
+// size writes what parameters are worth at one size.
 func (p *paper) size(at sizeSection) {
 	p.put("\n<div data-size=\"%v\">\n<h3>Size %v: what each parameter is worth</h3>\n", at.Size, at.Size)
 	p.put(`<p class="note">How much slower the best variant is that has the parameter's worst value, and the best that has the safe point's. ` +

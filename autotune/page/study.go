@@ -384,7 +384,7 @@ func (s *Size) explained(param string) float64 {
 	return between / all
 }
 
-// A Rule chooses the same variant at all sizes; it has the loss of that.
+// A Rule is one way to choose the same variant at all sizes, with what it costs.
 type Rule struct {
 	Name    string // "safe point", "best of all sizes", "winner at 24"
 	Variant string

@@ -1,5 +1,5 @@
-// Package report prints the summary of a run of the tuner, as text for people and as
-// JSON for programs.
+// Package report tells what a run of the tuner found, as text for people and as
+// JSON for programs. All that it prints is in the summary.
 package report
 
 import (
@@ -74,7 +74,7 @@ func (p *printer) table(rows []string) {
 	p.err = t.Flush()
 }
 
-// undecided lists the sizes that the budget did not reach, and those that were measured in too much noise.
+// undecided tells which sizes the budget did not reach, and which were measured in too much noise.
 func (p *printer) undecided(s *autotune.Summary) {
 	if n := len(s.Noisy); n > 0 {
 		p.printf("\nsizes not decided, as samples scatter, or other processes computed, by more than --noise allows: %d", n)

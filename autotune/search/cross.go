@@ -7,7 +7,7 @@ import (
 	"coalesce/runtime/device"
 )
 
-// Held is a size that was decided before, with its times.
+// Held is what is known of a size decided before.
 type Held struct {
 	Winner string
 	Time   time.Duration // the winner's median
@@ -109,7 +109,7 @@ func (s *search) crossTo(size int) error {
 	return nil
 }
 
-// results are the times of candidates at a size, of those that have one there.
+// results are what candidates took at a size, of those that have a time there.
 func results(list []*state, size int) (all []Measured) {
 	for _, c := range list {
 		if m, ok := c.at(size); ok {

@@ -38,7 +38,7 @@ func (s *search) all() error {
 	return s.cross()
 }
 
-// decideOne decides a size and reports it.
+// decideOne decides a size and tells.
 func (s *search) decideOne(size int, survivors []*state, end time.Time) error {
 	err := s.one(size, survivors, end)
 	if o, ok := s.decide(size); err == nil && ok && s.Decided != nil {
@@ -372,7 +372,7 @@ func (s *search) others(size int, survivors []*state, end time.Time) error {
 	return nil
 }
 
-// conclude decides every size from the times so far, and counts.
+// conclude decides every size from what is known, and counts.
 func (s *search) conclude() {
 	for _, size := range s.Sizes {
 		if s.Turn > 0 && size != Order(s.Sizes)[s.Turn-1] {

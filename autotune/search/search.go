@@ -1,10 +1,9 @@
 // Package search looks for the best variant of a family within a budget. It
 // asks a Bench for trials and knows no device: tests give it a simulated one.
 //
-// The order is the safe point, earlier winners, then winners of other sizes, devices and texts.
-// So a search that stops early has found a variant at least as fast as the one that runs without
-// tuning. The others follow in a seeded shuffle in which two of three are the nearest to the best
-// so far.
+// The order is the safe point, earlier winners, then winners of other sizes, devices and texts:
+// whenever the search is stopped, its best is at least as good as what runs without tuning. The
+// others follow in a seeded shuffle in which two of three are the nearest to the best so far.
 // Every variant is verified before it is timed. Successive halving times all of them briefly at the
 // middle size, a quarter of them at every size, and the best few of each size in interleaved
 // rounds, of the middle size first; "exhaustive" leaves out the halving.
@@ -80,7 +79,7 @@ type Bench interface {
 	Do(ctx context.Context, a Ask) (trial.Trial, error)
 }
 
-// A Plan is the task of a search.
+// A Plan says what to search.
 type Plan struct {
 	Family   *device.Family
 	Fixed    map[string]string
@@ -198,7 +197,7 @@ func Run(ctx context.Context, bench Bench, plan Plan) (Outcome, error) {
 // errBudget ends a search whose time is spent.
 var errBudget = errors.New("budget spent")
 
-// state has the measurements of a candidate.
+// state is what is known of a candidate.
 type state struct {
 	v        *device.Variant
 	verified bool

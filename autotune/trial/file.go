@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Records are the content of a file of trials.
+// Records are what a file of trials holds.
 type Records struct {
 	Trials []Trial
 	// Damaged tells of each line that could not be read and was left out: a person's edit, a bad disk, a line that a

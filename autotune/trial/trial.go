@@ -11,7 +11,7 @@ import (
 	"coalesce/runtime/device"
 )
 
-// Schema begins every record; the number is the major version.
+// Schema is what every record begins with; the number is the major version.
 const Schema = "trial/1"
 
 // Protocol names the measuring protocol of autotune/measure.

@@ -221,7 +221,7 @@ func (p *process) death() trial.Status {
 	return trial.Launch
 }
 
-// noMemory are the messages with which the runtimes of Go and C++ end a process for lack of memory.
+// noMemory is what the runtimes of Go and C++ say when they end a process for lack of memory.
 var noMemory = []string{"out of memory", "cannot allocate memory", "failed to create new OS thread", "std::bad_alloc"}
 
 // head keeps the beginning of a trial's stderr.

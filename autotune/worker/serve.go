@@ -197,7 +197,7 @@ func roomy() bool {
 	return heap[0].Value.Uint64() < uint64(free)/keptPart
 }
 
-// Do runs one trial. The trial's status and error give the cause of a failure.
+// Do runs one trial. The trial's status and error say what went wrong.
 func (b *Bench) Do(ctx context.Context, r Request) trial.Trial {
 	now := b.Now
 	if now == nil {

@@ -103,7 +103,7 @@ func subjects() []subject.Subject {
 // maxWinners is the largest file of winners that a rank hands to rank 0, in bytes.
 const maxWinners = 64 << 20
 
-// tuneLong is the help of all commands that tune.
+// tuneLong tells how tuning goes.
 const tuneLong = `
 Tune verifies every variant of a family against the sequential reference, measures
 the correct ones, and keeps the winners, from which solve chooses.
@@ -266,7 +266,7 @@ func (a *app) tuneHere(ctx context.Context, s *tuneFlags, subjects []subject.Sub
 	return a.finish(s.output, db, sums, s.json, failed)
 }
 
-// damaged reports a line of trials that is left out.
+// damaged tells of a line of trials that is left out.
 func (a *app) damaged(d trial.Damage) { fmt.Fprintf(a.err, "coalesce: %v\n", d) }
 
 // tasks are the families asked for that run on the device, or the workloads of --from;

@@ -64,7 +64,7 @@ type Solver struct {
 	Close func() error
 }
 
-// A Problem lets the tuner compare the algorithms of a problem, whose
+// A Problem is what the tuner needs to compare the algorithms of a problem, whose
 // instances are of type I. Fields that a subject.Subject has a method for say the same.
 type Problem[I any] struct {
 	Family   *device.Family
@@ -88,7 +88,7 @@ type Problem[I any] struct {
 	// of Reference: runs end with it, or at a limit of the problem's, which is then the time that
 	// they took. nil: all algorithms prove their answers.
 	Known func(I) solve.Number
-	// Open begins to solve. The settings name no algorithm: the choice follows from their
+	// Open begins to solve. The settings name no algorithm: what runs follows from their
 	// tuning data, as it does for users.
 	Open func(ctx context.Context, inst I, s solve.Settings) (Solver, error)
 	Work func(I) float64 // basic operations
@@ -131,7 +131,7 @@ func (c contest[I]) Fixed() []map[string]string { return c.p.Fixed }
 // Sizes returns the sizes to tune.
 func (c contest[I]) Sizes(f device.Facts) []int { return c.p.Sizes(f) }
 
-// Counts names the unit of a size, if the problem names one.
+// Counts says what a size is a number of, where the problem says so.
 func (c contest[I]) Counts() (unit string, most int) { return c.p.Unit, c.p.Most }
 
 // Varied says that some instances suit an algorithm better than others.
@@ -142,7 +142,7 @@ func (c contest[I]) Feasible(v *device.Variant, f device.Facts, size int) error 
 	return c.p.Feasible(v, f, size)
 }
 
-// Workload is a workload with the prediction from its shape.
+// Workload is a workload with what its shape predicts.
 func (c contest[I]) Workload(fixed map[string]string, f device.Facts, size int) (tuned.Workload, error) {
 	return Workload(fixed, size, func(n int) (*device.Variant, string) { return c.p.Predicted(fixed, f, n) }), nil
 }
@@ -188,7 +188,7 @@ type lot[I any] struct {
 // Size is that which was drawn.
 func (x *lot[I]) Size() int { return x.size }
 
-// agree checks an answer against the known facts of the instance.
+// agree holds an answer against what is known of the instance.
 func (x *instance[I]) agree(r *solve.Report) error {
 	if r == nil {
 		return fmt.Errorf("%w: no answer", errWrong)
@@ -216,7 +216,7 @@ func (x *instance[I]) agree(r *solve.Report) error {
 	return r.Claims()
 }
 
-// errWrong is wrapped by the errors of Check.
+// errWrong is wrapped by what Check finds.
 var errWrong = errors.New("wrong answer of an algorithm")
 
 // Cases are an instance of each kind, of the small sizes in turn.
@@ -300,7 +300,7 @@ type part[I any] struct {
 	report *solve.Report
 }
 
-// Reset forgets the answers. Solvers begin each solve from the state that the last left, as they do
+// Reset forgets the answers. Solvers begin each solve from what the last left, as they do
 // for users.
 func (j *job[I]) Reset(device.Stream) error {
 	for k := range j.parts {
@@ -319,7 +319,7 @@ func (j *job[I]) Run(device.Stream) (err error) {
 	return nil
 }
 
-// cannot distinguishes an algorithm that does not take the instance from one that failed.
+// cannot tells an algorithm that does not take the instance from one that failed.
 func cannot(err error) error {
 	if errors.Is(err, tuned.ErrRefused) {
 		return fmt.Errorf("%w: %w", subject.ErrCannot, err)
@@ -340,7 +340,7 @@ func (j *job[I]) Check(device.Stream) error {
 // Work is the problem's.
 func (j *job[I]) Work() float64 { return j.work }
 
-// Close gives back the memory of the solvers.
+// Close gives back what the solvers took.
 func (j *job[I]) Close() (err error) {
 	for _, p := range j.parts {
 		err = errors.Join(err, p.solver.Close())

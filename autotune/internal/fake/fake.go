@@ -15,7 +15,7 @@ import (
 	"coalesce/runtime/device"
 )
 
-// A Clock is moved by the runs on the device.
+// A Clock is moved by what runs on the device.
 type Clock struct{ T time.Time }
 
 // Now reads the clock.
@@ -49,7 +49,7 @@ type buffer struct {
 func (b *buffer) Len() int64  { return b.n }
 func (b *buffer) Free() error { b.d.Buffers--; return nil }
 
-// bytes are the content of the buffer.
+// bytes are what the buffer holds.
 func (b *buffer) bytes() []byte {
 	if b.data == nil {
 		b.data = bytes.Repeat([]byte{b.all}, int(b.n))

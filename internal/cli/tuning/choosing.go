@@ -22,7 +22,7 @@ import (
 	"coalesce/solvers/formats"
 )
 
-// Choosing has the flags by which a user controls how solve chooses variants.
+// Choosing is what a user says about how solve chooses variants.
 type Choosing struct {
 	pins    []string
 	frozen  bool

@@ -1,6 +1,6 @@
-// Package ranks is the command under a launcher of MPI: processes join first (Enter),
-// rank 0 alone prints, free ranks take the next instance (Share), and all end together
-// (World.End).
+// Package ranks is the command under a launcher of MPI: processes join before anything
+// else (Enter), rank 0 alone talks, instances go to ranks as they get free (Share), and
+// all end together (World.End).
 package ranks
 
 import (

@@ -1,12 +1,12 @@
-// Options writes the declarations of options. It reads the structs of package solvers and those below it that have fields
-// with an `option` tag, and writes a file options_gen.go beside each, with the Table (package solvers/option) that the
-// fields, their comments and their tags declare.
+// Options writes the declarations of options. It reads the structs of the module that have fields with an `option` tag, and
+// writes a file options_gen.go beside each, with the Table (package solvers/option) that the fields, their comments and
+// their tags declare.
 //
 //	go run ./gen/options
 //
 // A field with an option's name in its `option` tag is an option, and its comment describes it; a struct with an empty
 // tag holds more options. Tags of an option: flag, the flag's name where that is another; default, what the zero value
-// stands for; min and max, the least and the largest value; words, a Go expression of the texts that it takes; only, the algorithm that has it.
+// stands for; min and max, the least and the largest value; words, a Go expression of the texts that it takes; whole, a flag gives one text of a list, commas and all; only, the algorithm that has it.
 // Tags of a struct change options that it holds, as in time_limit.default:"10s": default, words, about, flag, and
 // without, which leaves the option out. [Options.Seed] in a comment names another option.
 package main
@@ -32,7 +32,6 @@ import (
 
 const (
 	module     = "coalesce"
-	root       = "solvers"
 	output     = "options_gen.go"
 	optionPath = module + "/solvers/option"
 )
@@ -46,7 +45,7 @@ func main() {
 
 // run writes the declarations of all structs of a module.
 func run(dir string) error {
-	folders, err := declaring(filepath.Join(dir, root))
+	folders, err := declaring(dir)
 	if err != nil {
 		return err
 	}
@@ -83,6 +82,9 @@ func run(dir string) error {
 func declaring(dir string) (folders []string, err error) {
 	tag := []byte("option:\"")
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && path != dir && other(d.Name()) {
+			return fs.SkipDir
+		}
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") || filepath.Base(path) == output {
 			return err
 		}
@@ -93,6 +95,11 @@ func declaring(dir string) (folders []string, err error) {
 		return err
 	})
 	return folders, err
+}
+
+// other reports whether a folder holds no packages with options: what tools make, what they read, and gen itself.
+func other(name string) bool {
+	return strings.HasPrefix(name, ".") || name == "generated" || name == "testdata" || name == "gen"
 }
 
 // write writes the declarations of all structs of a package beside them.
@@ -200,6 +207,9 @@ func declaration(f *ast.Field, tag reflect.StructTag, names map[string]string, t
 		if text := tag.Get(key); text != "" {
 			d[jen.Id(field)] = jen.Lit(text)
 		}
+	}
+	if tag.Get("whole") != "" {
+		d[jen.Id("Whole")] = jen.True()
 	}
 	if text := tag.Get("words"); text != "" {
 		if _, err := parser.ParseExpr(text); err != nil {

@@ -25,6 +25,7 @@ type Declaration struct {
 	Min     string   // the least value, besides a zero that stands for the default
 	Max     string   // the largest value; empty: that of the type
 	Words   []string // the texts that it takes; nil: any text
+	Whole   bool     // a flag gives one text of a list, commas and all
 	Only    string   // the algorithm that has it; empty: all algorithms
 }
 
@@ -155,7 +156,11 @@ func (o *Option) Set(text string) (err error) {
 		if !repeated {
 			*at = nil
 		}
-		*at = append(*at, strings.Split(text, ",")...)
+		list := []string{text}
+		if !o.Whole {
+			list = strings.Split(text, ",")
+		}
+		*at = append(*at, list...)
 	case **float64:
 		var x float64
 		x, err = strconv.ParseFloat(text, 64)
@@ -351,6 +356,15 @@ func (l List) Names() []string {
 		names[k] = l[k].Name
 	}
 	return names
+}
+
+// Select are the options of some names, in the order of the names.
+func (l List) Select(names ...string) List {
+	some := make(List, 0, len(names))
+	for _, name := range names {
+		some = append(some, *l.Named(name))
+	}
+	return some
 }
 
 // Named is the option of a name, nil where there is none.

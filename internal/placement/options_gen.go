@@ -3,10 +3,9 @@
 package placement
 
 import (
+	option "coalesce/solvers/option"
 	"slices"
 	"sync"
-
-	option "coalesce/solvers/option"
 )
 
 // PlacementTable has the declarations of the options of Placement.
@@ -23,6 +22,7 @@ var PlacementTable = sync.OnceValue(func() option.Table {
 				About:   "cores that the host device uses",
 				Default: "all",
 				Field:   "Threads",
+				Max:     "1048576",
 				Min:     "0",
 				Name:    "threads",
 			},
@@ -33,10 +33,11 @@ var PlacementTable = sync.OnceValue(func() option.Table {
 				Name:    "tuned",
 			},
 			{
-				About: "run this variant of a family, FAMILY:LABEL, whatever was measured; several texts name variants of several families",
-				Field: "Pin",
-				Name:  "pin",
-				Whole: true,
+				About:   "run this variant of a family, FAMILY:LABEL, whatever was measured; several texts name variants of several families",
+				Default: "none",
+				Field:   "Pin",
+				Name:    "pin",
+				Whole:   true,
 			},
 			{
 				About: "refuse to solve with a variant that was tuned neither at this size nor on both sides of it on this class of device",

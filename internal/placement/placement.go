@@ -17,11 +17,11 @@ type Placement struct {
 	// compute there: auto, host, emulated, cuda or cuda:INDEX
 	Device string `option:"device" default:"auto"`
 	// cores that the host device uses
-	Threads int `option:"threads" min:"0" default:"all"`
+	Threads int `option:"threads" min:"0" max:"1048576" default:"all"`
 	// choose among the winners in this file too
 	Tuned string `option:"tuned" default:"those of coalesce tune"`
 	// run this variant of a family, FAMILY:LABEL, whatever was measured; several texts name variants of several families
-	Pin []string `option:"pin" whole:"true"`
+	Pin []string `option:"pin" whole:"true" default:"none"`
 	// refuse to solve with a variant that was tuned neither at this size nor on both sides of it on this class of device
 	Frozen bool `option:"frozen"`
 }

@@ -19,7 +19,7 @@ import (
 type Declaration struct {
 	Name    string   // in JSON and in Python; a flag has - for _
 	Field   string   // of the Go struct
-	Flag    string   // the flag's name, where it is another
+	Flag    string   // the flag's name, where it is another; "-": the command has no flag of it
 	About   string   // the field's comment; {name} stands for another option
 	Default string   // what the zero value stands for; empty: for itself
 	Min     string   // the least value, besides a zero that stands for the default
@@ -99,8 +99,11 @@ func (t Table) with(name string, set func(*Declaration)) Table {
 	return t
 }
 
-// FlagName is the name of the option's flag, without dashes.
+// FlagName is the name of the option's flag, without dashes; empty where the command has none.
 func (d *Declaration) FlagName() string {
+	if d.Flag == "-" {
+		return ""
+	}
 	if d.Flag != "" {
 		return d.Flag
 	}
@@ -135,6 +138,14 @@ func (o *Option) Kind() Kind {
 		return Seconds
 	}
 	return Text
+}
+
+// Largest is the largest integer of the option's type.
+func (o *Option) Largest() string {
+	if _, unsigned := o.at.(*uint64); unsigned {
+		return strconv.FormatUint(math.MaxUint64, 10)
+	}
+	return strconv.FormatInt(math.MaxInt64, 10)
 }
 
 // Set reads a value from the text of a flag. Its errors are ValueErrors, or those of a type that reads its own text.

@@ -51,6 +51,9 @@ func leaves(c *cobra.Command) (list []*cobra.Command) {
 		switch {
 		case sub.Hidden || slices.Contains(elsewhere, sub.Name()):
 		case sub.HasSubCommands():
+			if strings.Contains(sub.Use, " ") { // one with arguments of its own
+				list = append(list, sub)
+			}
 			list = append(list, leaves(sub)...)
 		default:
 			list = append(list, sub)

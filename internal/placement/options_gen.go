@@ -22,7 +22,7 @@ var PlacementTable = sync.OnceValue(func() option.Table {
 				About:   "cores that the host device uses",
 				Default: "all",
 				Field:   "Threads",
-				Max:     "1048576",
+				Max:     "2147483647",
 				Min:     "0",
 				Name:    "threads",
 			},

@@ -17,7 +17,7 @@ type Placement struct {
 	// compute there: auto, host, emulated, cuda or cuda:INDEX
 	Device string `option:"device" default:"auto"`
 	// cores that the host device uses
-	Threads int `option:"threads" min:"0" max:"1048576" default:"all"`
+	Threads int `option:"threads" min:"0" max:"2147483647" default:"all"`
 	// choose among the winners in this file too
 	Tuned string `option:"tuned" default:"those of coalesce tune"`
 	// run this variant of a family, FAMILY:LABEL, whatever was measured; several texts name variants of several families

@@ -35,6 +35,38 @@ def compare(*files: Path, **flags: Unpack[CompareFlags]) -> Any:
     return call("compare", files, CompareFlags, flags)
 
 
+class ConvertFlags(TypedDict, total=False):
+    """The flags of coalesce convert. None leaves a flag out.
+
+    output: the file to write.
+    to: its format (default: told by its name).
+    format: read FILE as orlib, sparse, qs, rudy, dimacs, qubo, coo, bqm, bqpjson, qubist, sg, mqlib, lp, mtx, npy, csv (default: told by name and content).
+    form: its coefficients are those of a qubo, ising or maxcut (default: the format's).
+    sense: maximize or minimize (default: the format's).
+    problem: which problem of a file of several, from 1.
+    header: CSV: yes or no, the first line is names (default: told by the file, which is an error where it leaves it open).
+    index: CSV: yes or no, the first column is names.
+    """
+
+    output: Optional[Path]
+    to: Optional[Path]
+    format: Optional[Path]
+    form: Optional[Path]
+    sense: Optional[Path]
+    problem: Optional[int]
+    header: Optional[Path]
+    index: Optional[Path]
+
+
+@keywords(ConvertFlags)
+def convert(*files: Path, **flags: Unpack[ConvertFlags]) -> Any:
+    """Write a binary quadratic program in another format.
+
+    coalesce convert FILE --output FILE [--to FORMAT] [flags]
+    """
+    return call("convert", files, ConvertFlags, flags)
+
+
 class ConvertAuctionFlags(TypedDict, total=False):
     """The flags of coalesce convert auction. None leaves a flag out.
 

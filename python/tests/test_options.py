@@ -75,7 +75,7 @@ def test_proof(tmp_path):
     r = np.random.default_rng(3)
     bids = [(int(r.integers(1, 99)), sorted(set(r.integers(0, 40, 3).tolist()))) for _ in range(120)]
     found = coalesce.solve_auction(bids, device="host", algorithm="branch", proof=True)
-    assert found.proven and found.report["certificate"]["proof"]
+    assert found.proven and found.report["proof"]
 
 
 def test_commands(tmp_path):

@@ -111,7 +111,7 @@ func (s *assignmentFlags) validate(a *app, args []string) error {
 		return err
 	}
 	duals := effect.Rule{Flags: "duals", For: "--json, which holds them", Found: effect.Unless(s.json, "no --json")}
-	if err := s.effective(append(s.effects(args), duals, threads(s.device))); err != nil {
+	if err := s.effective(append(s.effects(args), duals, threads(s.Device))); err != nil {
 		return err
 	}
 	if s.Kind != "" {
@@ -220,7 +220,7 @@ func (a *app) solveAssignment(ctx context.Context, s *assignmentFlags, args []st
 		case a.team == nil || len(args) > 1 || a.folder != "":
 		case devices[0].Facts().Kind == device.Host:
 			return a.alone("hosts solve one assignment in one process", func() error {
-				return a.withDevices(s.device, s.threads, func(own []device.Device) error { return each(db, own) })
+				return a.withDevices(s.Device, s.Threads, func(own []device.Device) error { return each(db, own) })
 			})
 		case s.start != "":
 			return a.alone("duals to begin from are for one process", func() error { return each(db, devices) })
@@ -236,10 +236,10 @@ func (a *app) solveAssignment(ctx context.Context, s *assignmentFlags, args []st
 func (a *app) solveOn(ctx context.Context, s *assignmentFlags, inst *assignment.Instance, o assignment.Options) (*assignment.Result, error) {
 	r, err := assignment.Solve(ctx, inst, o)
 	kind := o.Devices[0].Facts().Kind
-	if len(o.Devices) > 1 || a.team != nil || !errors.Is(err, device.ErrMemory) || kind == device.Host || s.device != "auto" && s.device != kind {
+	if len(o.Devices) > 1 || a.team != nil || !errors.Is(err, device.ErrMemory) || kind == device.Host || s.Device != "auto" && s.Device != kind {
 		return r, err
 	}
-	all, failed := a.openDevices(kind+":all", s.threads)
+	all, failed := a.openDevices(kind+":all", s.Threads)
 	if failed != nil || len(all) < 2 {
 		return nil, errors.Join(err, failed, devices.Close(all))
 	}

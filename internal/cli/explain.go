@@ -10,6 +10,7 @@ import (
 	"coalesce/autotune/tuned"
 	"coalesce/internal/cli/effect"
 	"coalesce/internal/cli/tuning"
+	"coalesce/internal/placement"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment"
 	"coalesce/solvers/auction"
@@ -19,14 +20,12 @@ import (
 
 // explainFlags are the flags of `explain` and a problem.
 type explainFlags struct {
-	device  string
-	threads int
-	tuned   string
-	size    int
-	unit    tuning.Unit // of the problem's sizes
-	family  string
-	asked   map[string]*[]string // values of fixed parameters, by the parameter
-	json    bool
+	placement.Placement
+	size   int
+	unit   tuning.Unit // of the problem's sizes
+	family string
+	asked  map[string]*[]string // values of fixed parameters, by the parameter
+	json   bool
 }
 
 func (a *app) explainCommand() *cobra.Command {
@@ -68,36 +67,33 @@ predicted. The command runs and measures nothing.`,
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	deviceFlags(f, &s.device, &s.threads)
+	placementFlags(f, &s.Placement, "device", "threads")
 	f.IntVar(&s.size, "size", 0, "number of "+unit.Names(subjects))
 	f.StringVar(&s.family, "family", "", "family to explain (default: all that run on the device)")
 	for _, p := range params {
 		s.asked[p] = f.StringSlice(p, nil, "explain workloads with these values of "+p+" only (default: all)")
 	}
-	f.StringVar(&s.tuned, "tuned", "", "choose among the winners in this file too (default: those of coalesce tune)")
+	addOptions(f, s.Fields().Select("tuned"))
 	f.BoolVar(&s.json, "json", false, "print one JSON object a choice")
 	return cmd
 }
 
 func (a *app) explain(ctx context.Context, s *explainFlags, given *pflag.FlagSet, subjects []subject.Subject) error {
-	if s.threads < 0 {
-		return usagef("--threads is %d, expected 1 or more", s.threads)
-	}
-	if err := effect.Mistake(given, []effect.Rule{threads(s.device)}); err != nil {
+	if err := effect.Mistake(given, []effect.Rule{threads(s.Device)}); err != nil {
 		return usageError{err}
 	}
 	if most := s.unit.Largest(subjects); s.size < 1 || s.size > most {
 		return usagef("--size is %d, expected 1 to %d", s.size, most)
 	}
-	if err := a.handOver(s.device); err != nil {
+	if err := a.handOver(s.Device); err != nil {
 		return err
 	}
-	db, err := await(ctx, func() (*tuned.Database, error) { return a.database(s.tuned) })
+	db, err := await(ctx, func() (*tuned.Database, error) { return a.database(s.Tuned) })
 	if err != nil {
 		return err
 	}
 	var facts device.Facts
-	err = a.withDevice(s.device, s.threads, func(d device.Device) error {
+	err = a.withDevice(s.Device, s.Threads, func(d device.Device) error {
 		facts = d.Facts()
 		return nil
 	})

@@ -139,7 +139,7 @@ func (s *quboFlags) validate(a *app, args []string) error {
 	if err := s.effective(s.effects()); err != nil {
 		return err
 	}
-	s.options.Threads, s.options.Memory = s.threads, a.free().Bytes
+	s.options.Threads, s.options.Memory = s.Threads, a.free().Bytes
 	if err := s.options.Starts.Check(s.options.Algorithm); err != nil {
 		return usagef("%v", err)
 	}

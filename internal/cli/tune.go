@@ -26,6 +26,7 @@ import (
 	"coalesce/internal/cli/effect"
 	"coalesce/internal/cli/ranks"
 	"coalesce/internal/cli/tuning"
+	"coalesce/internal/placement"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/algorithms"
@@ -38,8 +39,7 @@ import (
 
 // tuneFlags are the flags of `tune` and of `tune` and a problem.
 type tuneFlags struct {
-	device   string
-	threads  int
+	placement.Placement
 	family   string
 	budget   time.Duration
 	noise    string
@@ -136,7 +136,7 @@ func (s *tuneFlags) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	s.given = f
 	f.SortFlags = false
-	deviceFlags(f, &s.device, &s.threads)
+	placementFlags(f, &s.Placement, "device", "threads")
 	f.DurationVar(&s.budget, "budget", 10*time.Minute, "time to spend; 0 for no limit")
 	f.StringVar(&s.noise, "noise", fmt.Sprintf("%g%%", 100*search.NoiseLimit), "scatter of samples in per cent, such as 5 or 5%, above which a size gets no winner; also the share of the cores that other processes may take, and twice the loss that rounds must rule out")
 	f.BoolVar(&s.refresh, "refresh", false, "verify and measure again only what --output holds")
@@ -241,7 +241,7 @@ func (a *app) tuneHere(ctx context.Context, s *tuneFlags, subjects []subject.Sub
 	var sums []autotune.Summary
 	db, failed := autotune.All(ctx, tasks, autotune.Options{
 		Worker: func() *exec.Cmd {
-			return exec.Command(self, "tune-worker", "--device", facts.String(), "--threads", strconv.Itoa(s.threads), "--tuned", s.output, "--without", without, "--space", s.points)
+			return exec.Command(self, "tune-worker", "--device", facts.String(), "--threads", strconv.Itoa(s.Threads), "--tuned", s.output, "--without", without, "--space", s.points)
 		},
 		Facts:    facts,
 		Database: old,
@@ -347,10 +347,7 @@ func (a *app) finish(path string, db *tuned.Database, sums []autotune.Summary, a
 // tuneDevice reads the facts of the device that trials will run on, which
 // also shows that it can be opened.
 func (a *app) tuneDevice(ctx context.Context, s *tuneFlags, subjects []subject.Subject) (facts device.Facts, err error) {
-	if s.threads < 0 {
-		return facts, usagef("--threads is %d, expected 1 or more", s.threads)
-	}
-	if err := effect.Mistake(s.given, []effect.Rule{threads(s.device)}); err != nil {
+	if err := effect.Mistake(s.given, []effect.Rule{threads(s.Device)}); err != nil {
 		return facts, usageError{err}
 	}
 	if s.strategy != search.Halving && s.strategy != search.Exhaustive {
@@ -369,11 +366,11 @@ func (a *app) tuneDevice(ctx context.Context, s *tuneFlags, subjects []subject.S
 			return facts, usagef("--sizes has %d, expected 1 to %d", size, most)
 		}
 	}
-	if err = a.handOver(s.device); err == nil {
+	if err = a.handOver(s.Device); err == nil {
 		err = a.extend(ctx, s, subjects)
 	}
 	if err == nil {
-		err = a.withDevice(s.device, s.threads, func(d device.Device) error {
+		err = a.withDevice(s.Device, s.Threads, func(d device.Device) error {
 			facts = d.Facts()
 			return nil
 		})
@@ -420,8 +417,8 @@ func (a *app) extend(ctx context.Context, s *tuneFlags, subjects []subject.Subje
 
 // workerCommand is how tune starts itself for trials.
 func (a *app) workerCommand() *cobra.Command {
-	var name, path, without, points string
-	var threads int
+	var path, without, points string
+	var p placement.Placement
 	cmd := &cobra.Command{
 		Use:    "tune-worker",
 		Short:  "Run trials that the tuner asks for on standard input",
@@ -438,12 +435,12 @@ func (a *app) workerCommand() *cobra.Command {
 					return err
 				}
 			}
-			return a.withDevice(name, threads, func(d device.Device) error {
+			return a.withDevice(p.Device, p.Threads, func(d device.Device) error {
 				return worker.Serve(cmd.Context(), d, list, a.in, a.raw)
 			})
 		},
 	}
-	deviceFlags(cmd.Flags(), &name, &threads)
+	placementFlags(cmd.Flags(), &p, "device", "threads")
 	cmd.Flags().StringVar(&points, "space", "", "folder of go run ./gen points, whose variants are tried too")
 	cmd.Flags().StringVar(&path, "tuned", "", "winners that algorithms' kernels are chosen from, beside the binary's")
 	cmd.Flags().StringVar(&without, "without", "", "class of devices whose winners in the binary are left out")

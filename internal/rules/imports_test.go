@@ -36,15 +36,18 @@ var (
 var rooms = []room{
 	// The library for other languages takes the public packages, as any program may, and tunes.
 	{"cmd/libcoalesce", []string{"solvers/solve", "solvers/assignment", "solvers/qubo", "solvers/csg", "solvers/auction", "runtime/device", "runtime/devices",
-		"autotune", "autotune/subject", "autotune/trial", "autotune/tuned", "autotune/worker"}},
+		"autotune", "autotune/subject", "autotune/trial", "autotune/tuned", "autotune/worker", "internal/jobs", "internal/cli"}},
 	{"cmd/...", []string{"internal/cli"}},
+	{"internal/doors", []string{"internal/cli", "internal/jobs", "solvers/option"}},
+	{"internal/jobs", []string{"internal/placement", "solvers/option", "solvers/solve", "solvers/qubo", "solvers/csg", "solvers/auction", "autotune/subject", "autotune/tuned", "runtime/device"}},
+	{"internal/placement", []string{"solvers/option", "autotune/tuned", "autotune/subject"}},
 	{"internal/ui", []string{"solvers/formats"}}, // counts nouns as the readers do
 	{"internal/rules", nil},
 	{"scripts/adversary", []string{"internal/cli", "runtime/device", "runtime/devices"}}, // tries the command as users do, where a device has less memory too
 	{"scripts/texts", []string{"runtime/emulated/texts"}},                                // compresses what that reads
 	{"scripts/...", nil},
 	{"examples/...", nil}, // but for its tests, which use what another program may
-	{"internal/cli/...", []string{"internal/cli/...", "internal/ui", "solvers/...", "autotune/...", "runtime/...", "generated/...", "templates"}},
+	{"internal/cli/...", []string{"internal/cli/...", "internal/placement", "internal/ui", "solvers/...", "autotune/...", "runtime/...", "generated/...", "templates"}},
 	{"bench/...", []string{"bench/...", "solvers/...", "autotune/...", "runtime/...", "generated/...", "templates"}},
 	{"gen/...", []string{"gen/...", "templates"}},
 	{"generated/...", []string{"generated/...", "runtime/device", "runtime/host/..."}},

@@ -28,7 +28,7 @@ class CompareFlags(TypedDict, total=False):
 
 @keywords(CompareFlags)
 def compare(*files: Path, **flags: Unpack[CompareFlags]) -> Any:
-    """Say of each tuned size whether B's winner is as fast as A's.
+    """Compare the winners of two files, size by size.
 
     coalesce compare A B
     """
@@ -118,7 +118,7 @@ class DoctorFlags(TypedDict, total=False):
 
 @keywords(DoctorFlags)
 def doctor(*files: Path, **flags: Unpack[DoctorFlags]) -> Any:
-    """Say whether a device is fit for measuring, and what is untuned on it.
+    """Check whether a device is fit for measuring, and list its untuned families.
 
     coalesce doctor [flags]
     """
@@ -368,7 +368,7 @@ def generate_qubo(*files: Path, **flags: Unpack[GenerateQuboFlags]) -> Any:
 class MergeFlags(TypedDict, total=False):
     """The flags of coalesce merge. None leaves a flag out.
 
-    output: file to write; what it holds already is kept too where it is one of FILE….
+    output: file to write; to keep the winners it has, name it among FILE… too.
     """
 
     output: Optional[Path]
@@ -376,7 +376,7 @@ class MergeFlags(TypedDict, total=False):
 
 @keywords(MergeFlags)
 def merge(*files: Path, **flags: Unpack[MergeFlags]) -> Any:
-    """Join files of tuned winners; of rivals the later stays.
+    """Join files of tuned winners; where two have a winner for a size, the later stays.
 
     coalesce merge FILE… [flags]
     """
@@ -422,7 +422,7 @@ class ReportFlags(TypedDict, total=False):
 
 @keywords(ReportFlags)
 def report(*files: Path, **flags: Unpack[ReportFlags]) -> Any:
-    """Make a page of recorded trials: what was found, when, and what each parameter is worth.
+    """Make a page of recorded trials: winners, progress, and the worth of each parameter.
 
     coalesce report TRIALS… [flags]
     """
@@ -742,7 +742,7 @@ class VerifyFlags(TypedDict, total=False):
 
 @keywords(VerifyFlags)
 def verify(*files: Path, **flags: Unpack[VerifyFlags]) -> Any:
-    """Hold an answer that was written before against its instance.
+    """Check a written answer against its instance.
 
     coalesce verify RESULT INSTANCE | verify RESULT --points ROWS,COLUMNS [flags]
     """

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/solvers/csg/internal/levels"
@@ -17,8 +17,8 @@ import (
 // A device draws what this machine draws: every bit, of every distribution and type.
 func TestDrawnOnDevice(t *testing.T) {
 	d := emulatedtest.Open(t)
-	if len(Distributions()) != csg.DrawLawLaws {
-		t.Fatalf("found %d distributions, the kernels have %d", len(Distributions()), csg.DrawLawLaws)
+	if len(Distributions()) != gencsg.DrawLawLaws {
+		t.Fatalf("found %d distributions, the kernels have %d", len(Distributions()), gencsg.DrawLawLaws)
 	}
 	for k, name := range Distributions() {
 		for _, as := range []Value{Float64, []Value{Int32, Float32, Int64, Int16}[k%4]} {
@@ -105,7 +105,7 @@ func TestDrawnInPieces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := open(d, &csg.Tiles, csg.Tiles.Variant("chunk=4,slot=4,each=1,block=128,stages=3,pairs=1,adder=fused,least=1,value=int32"))
+	run, err := open(d, &gencsg.Tiles, gencsg.Tiles.Variant("chunk=4,slot=4,each=1,block=128,stages=3,pairs=1,adder=fused,least=1,value=int32"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestPricesDrawnBySeveral(t *testing.T) {
 
 // What several devices take together is shared: half of the values for each of two.
 func TestMemoryOfSeveral(t *testing.T) {
-	f := &csg.Price
+	f := &gencsg.Price
 	v := &f.Variants[slices.IndexFunc(f.Variants, func(v device.Variant) bool { return v.Safe && f.Value(&v, "value") == string(Int32) })]
 	one, two, three := memory(f, v, 34, 1), memory(f, v, 34, 2), memory(f, v, 34, 3)
 	if values := int64(4) << 34; one < values || two < values/2 || two > values*51/100 || three < values/3 || three > values*42/100 {

@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"math/bits"
 
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
@@ -21,7 +21,7 @@ import (
 type hosttiles struct {
 	family  *device.Family
 	variant *device.Variant
-	kernels *csg.HosttilesKernels
+	kernels *gencsg.HosttilesKernels
 	n       int
 	workers int
 	blocks  int              // blocks of goroutines in the launch of the last step; its output has a value for each

@@ -8,7 +8,7 @@ import (
 	"math/bits"
 	"unsafe"
 
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/ending"
@@ -65,7 +65,7 @@ type runner struct {
 // openAll loads a variant on the devices of a solve.
 func openAll(o Options, f *device.Family, v *device.Variant) (*runner, error) {
 	together := o.Together() > 1
-	if f == &csg.Tiles && (len(o.Devices) > 1 || together) {
+	if f == &gencsg.Tiles && (len(o.Devices) > 1 || together) {
 		return openGroup(o.Devices, o.Ranks, v)
 	}
 	r, err := open(o.Devices[0], f, v)
@@ -85,7 +85,7 @@ func openAll(o Options, f *device.Family, v *device.Variant) (*runner, error) {
 func open(d device.Device, f *device.Family, v *device.Variant) (*runner, error) {
 	r := &runner{device: d, family: f, variant: v}
 	if f.Target == device.Host {
-		k, err := csg.LoadHosttiles(d, v)
+		k, err := gencsg.LoadHosttiles(d, v)
 		if err != nil {
 			return nil, err
 		}
@@ -93,8 +93,8 @@ func open(d device.Device, f *device.Family, v *device.Variant) (*runner, error)
 		r.engine = func(n int) engine { return &hosttiles{family: f, variant: v, kernels: k, n: n} }
 		return r, nil
 	}
-	if f == &csg.Tiles {
-		k, err := csg.LoadTiles(d, v)
+	if f == &gencsg.Tiles {
+		k, err := gencsg.LoadTiles(d, v)
 		if err != nil {
 			return nil, err
 		}
@@ -102,7 +102,7 @@ func open(d device.Device, f *device.Family, v *device.Variant) (*runner, error)
 		r.engine = func(n int) engine { return &tiles{family: f, variant: v, kernels: k, n: n} }
 		return r, nil
 	}
-	k, err := csg.LoadSplits(d, v)
+	k, err := gencsg.LoadSplits(d, v)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"coalesce/autotune/tuned"
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
@@ -118,11 +118,11 @@ func TestSolveInt16OnSeveral(t *testing.T) {
 // Every variant of int16 has the last agent's values in pieces, of one value too.
 func TestInt16PieceVariants(t *testing.T) {
 	d := emulatedtest.Open(t)
-	for _, v := range emulatedtest.Variants(&csg.Tiles) {
-		if csg.Tiles.Value(v, "value") != string(Int16) {
+	for _, v := range emulatedtest.Variants(&gencsg.Tiles) {
+		if gencsg.Tiles.Value(v, "value") != string(Int16) {
 			continue
 		}
-		run, err := open(d, &csg.Tiles, v)
+		run, err := open(d, &gencsg.Tiles, v)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -319,7 +319,7 @@ func TestNarrowedInfeasible(t *testing.T) {
 func TestChooseTilesOfInt16(t *testing.T) {
 	facts := device.Facts{Kind: device.CUDA, Name: "untuned", Major: 9, SMs: 100, SharedPerBlock: 232448, ThreadsPerBlock: 1024}
 	for n, want := range map[int]string{20: "safe", 27: "predicted", 33: "predicted"} {
-		c, err := choose(&csg.Tiles, facts, &Instance{N: n, Type: Int16}, Options{Devices: make([]device.Device, 1), Tuning: new(tuned.Database)}, Apart)
+		c, err := choose(&gencsg.Tiles, facts, &Instance{N: n, Type: Int16}, Options{Devices: make([]device.Device, 1), Tuning: new(tuned.Database)}, Apart)
 		if err != nil || c.Level != want || (c.Variant.Safe != (want == "safe")) {
 			t.Errorf("%d agents: chose %v (%s), %v, expected %s", n, c.Variant, c.Level, err, want)
 		}

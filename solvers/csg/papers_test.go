@@ -10,7 +10,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/solvers/csg/internal/levels"
@@ -28,8 +28,8 @@ func published(t *testing.T, more ...string) *device.Variant {
 // splitsWith is the first variant of csg/splits with some values.
 func splitsWith(t *testing.T, values ...string) *device.Variant {
 	t.Helper()
-	for i := range csg.Splits.Variants {
-		v := &csg.Splits.Variants[i]
+	for i := range gencsg.Splits.Variants {
+		v := &gencsg.Splits.Variants[i]
 		all := strings.Split(v.Label, ",")
 		if !slices.ContainsFunc(values, func(one string) bool { return !slices.Contains(all, one) }) {
 			return v
@@ -276,7 +276,7 @@ func TestReductionScopes(t *testing.T) {
 func TestCheckpoints(t *testing.T) {
 	for _, sharing := range []string{"collision=off", "collision=pair"} {
 		v := splitsWith(t, sharing, "origin=launch", "beta=8", "profile=on")
-		_, text := emulatedtest.Text(t, &csg.Splits, v)
+		_, text := emulatedtest.Text(t, &gencsg.Splits, v)
 		level := text[strings.Index(text, "fill(group"):]
 		reduce := text[strings.LastIndex(text, "= param::reduce_redux"):] // of shuffles and redux
 		for _, order := range [][]string{{level, "clock.at(1)", "clock.at(2)", "clock.at(3)", "group.first(", "evaluate(", "clock.at(4)", "reduce("},
@@ -357,7 +357,7 @@ func TestRebuilding(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := open(d, &csg.Splits, published(t, "reduce=shuffle"))
+		r, err := open(d, &gencsg.Splits, published(t, "reduce=shuffle"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"coalesce/autotune/tuned"
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
 	"coalesce/solvers/csg/internal/ending"
@@ -26,14 +26,14 @@ const splitsAgents = 32
 // families are the kernel families for a kind of device, the solver's choice first.
 func families(kind string) []*device.Family {
 	if kind == device.Host {
-		return []*device.Family{&csg.Hosttiles}
+		return []*device.Family{&gencsg.Hosttiles}
 	}
-	return []*device.Family{&csg.Tiles, &csg.Splits}
+	return []*device.Family{&gencsg.Tiles, &gencsg.Splits}
 }
 
 // methods are the methods that a family's kernels have, the default first.
 func methods(f *device.Family) []Method {
-	if f == &csg.Splits {
+	if f == &gencsg.Splits {
 		return []Method{DP, IDP}
 	}
 	return []Method{Apart}
@@ -85,7 +85,7 @@ func method(name string) Method { return cmp.Or(Method(name), Apart) }
 // fixed returns the parameters that a workload prescribes: variants with other values cannot solve
 // it.
 func fixed(f *device.Family, value Value, method Method) map[string]string {
-	if f != &csg.Splits {
+	if f != &gencsg.Splits {
 		return map[string]string{"value": string(value)}
 	}
 	return map[string]string{"value": string(value), "method": string(method), "profile": "off"}
@@ -123,7 +123,7 @@ func types(f *device.Family, facts device.Facts, inst *Instance, o Options, keep
 		return []Value{inst.Type}
 	}
 	quick := keep == nil && (facts.Kind != device.CUDA || facts.Major >= 9)
-	if f == &csg.Tiles && (quick || inst.Type == Int16) {
+	if f == &gencsg.Tiles && (quick || inst.Type == Int16) {
 		return []Value{Int16, Int32, Int64}
 	}
 	return []Value{Int32, Int64}
@@ -144,9 +144,9 @@ func copies(n int) bool {
 func memory(f *device.Family, v *device.Variant, n, devices int) int64 {
 	size := int64(Value(f.Value(v, "value")).Size())
 	switch f {
-	case &csg.Tiles:
+	case &gencsg.Tiles:
 		return tilesMemory(size, n)
-	case &csg.Price:
+	case &gencsg.Price:
 		return price.Memory(v, n, devices)
 	}
 	b := size << n
@@ -159,14 +159,14 @@ func memory(f *device.Family, v *device.Variant, n, devices int) int64 {
 // feasible returns an error where a variant cannot solve n agents on some devices, the
 // weakest of which has these facts.
 func feasible(f *device.Family, v *device.Variant, facts device.Facts, n, devices int) error {
-	if f == &csg.Splits && n > splitsAgents {
+	if f == &gencsg.Splits && n > splitsAgents {
 		return fmt.Errorf("%s: %d agents, at most %d", f.Name, n, splitsAgents)
 	}
-	if f == &csg.Price && n < price.TileBits(v) {
+	if f == &gencsg.Price && n < price.TileBits(v) {
 		return fmt.Errorf("%s: %d agents, at least %d", f.Name, n, price.TileBits(v))
 	}
 	need := memory(f, v, n, devices)
-	if f == &csg.Tiles && devices > 1 {
+	if f == &gencsg.Tiles && devices > 1 {
 		need = cutFor(v, n, devices, facts.Free).Bytes(int64(Value(f.Value(v, "value")).Size()), devices)
 	}
 	if facts.Free > 0 && need > facts.Free {
@@ -176,7 +176,7 @@ func feasible(f *device.Family, v *device.Variant, facts device.Facts, n, device
 		return nil
 	}
 	shared := int64(0)
-	if f == &csg.Tiles {
+	if f == &gencsg.Tiles {
 		shared = int64(tilesShared(f, v))
 	}
 	return facts.BlockFits(f.Int(v, "block"), shared)
@@ -185,8 +185,8 @@ func feasible(f *device.Family, v *device.Variant, facts device.Facts, n, device
 // cutFor is how several devices hold the table of csg/tiles for n agents, the least free memory of
 // which is given: where none fits, the cut of the least memory.
 func cutFor(v *device.Variant, n, devices int, free int64) tables.Slabs {
-	size := Value(csg.Tiles.Value(v, "value")).Size()
-	return tables.Cut(max(0, n-1), tileBits(&csg.Tiles, v), int64(size), devices, free)
+	size := Value(gencsg.Tiles.Value(v, "value")).Size()
+	return tables.Cut(max(0, n-1), tileBits(&gencsg.Tiles, v), int64(size), devices, free)
 }
 
 // Takes says why no kernel solves n agents with values of a type on some devices, the weakest
@@ -204,7 +204,7 @@ func Takes(facts device.Facts, n int, value Value, devices int) error {
 		return nil
 	}
 	var refused error
-	for _, f := range append(families(facts.Kind), &csg.Price) {
+	for _, f := range append(families(facts.Kind), &gencsg.Price) {
 		for k := range f.Variants {
 			v := &f.Variants[k]
 			if f.Value(v, "value") != string(value) {
@@ -226,12 +226,12 @@ func Takes(facts device.Facts, n int, value Value, devices int) error {
 func quicker(facts device.Facts, n int, o Options) Method {
 	inst := &Instance{N: n, Type: Int32}
 	best, least := DP, time.Duration(0)
-	for _, m := range methods(&csg.Splits) {
-		choice, err := choose(&csg.Splits, facts, inst, o, m)
+	for _, m := range methods(&gencsg.Splits) {
+		choice, err := choose(&gencsg.Splits, facts, inst, o, m)
 		if err != nil {
 			continue
 		}
-		w := tuned.Workload{Fixed: fixed(&csg.Splits, inst.Type, m), Size: n}
+		w := tuned.Workload{Fixed: fixed(&gencsg.Splits, inst.Type, m), Size: n}
 		for _, c := range choice.Candidates(w, nil) {
 			if c.Variant == choice.Variant && c.Time > 0 && (least == 0 || c.Time < least) {
 				best, least = m, c.Time
@@ -249,7 +249,7 @@ const pairedFrom = 24
 // by its label brings its own method.
 func choose(f *device.Family, facts device.Facts, inst *Instance, o Options, method Method) (tuned.Choice, error) {
 	w := tuned.Workload{Fixed: fixed(f, inst.Type, method), Size: inst.N}
-	if f == &csg.Tiles && inst.Type == Int16 && inst.N >= pairedFrom {
+	if f == &gencsg.Tiles && inst.Type == Int16 && inst.N >= pairedFrom {
 		w.Suits, w.Why = f.Variant("chunk=5,slot=5,each=2,block=128,stages=3,pairs=1,adder=fused,least=1,value=int16"), "large tiles of int16 keep most additions in registers"
 	}
 	if o.Variant != "" {

@@ -18,7 +18,7 @@ import (
 	"coalesce/autotune/trial"
 	"coalesce/autotune/tuned"
 	"coalesce/autotune/worker"
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated"
 	"coalesce/runtime/emulated/emulatedtest"
@@ -49,7 +49,7 @@ var (
 // planted is a family of copies of the safe int32 variant, one for each plant.
 func planted(t *testing.T, plants ...plant) *device.Family {
 	t.Helper()
-	from := &csg.Splits
+	from := &gencsg.Splits
 	i := slices.IndexFunc(from.Variants, func(v device.Variant) bool {
 		return v.Safe && from.Value(&v, "value") == string(Int32) && from.Value(&v, "method") == string(DP)
 	})

@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"time"
 
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/price"
 	"coalesce/solvers/csg/internal/ways"
@@ -48,7 +48,7 @@ func triesPrices(facts device.Facts, n int, value Value, o *Options, way ways.Wa
 		steps = hostSteps / hostRate
 		limits.Cores = facts.SMs
 	}
-	if o.Algorithm == string(ByPrices) || csg.Price.Variant(o.Variant) != nil {
+	if o.Algorithm == string(ByPrices) || gencsg.Price.Variant(o.Variant) != nil {
 		if all := o.Together(); all > 1 {
 			return false, limits, fmt.Errorf("%d ranks: algorithm %s runs on the devices of one", all, ByPrices)
 		}
@@ -92,8 +92,8 @@ func runs(v *device.Variant, facts device.Facts, n int) error {
 		return fmt.Errorf("%s is slower than tiles on a host", m)
 	}
 	var refused error
-	for k := range csg.Splits.Variants {
-		if refused = feasible(&csg.Splits, &csg.Splits.Variants[k], facts, n, 1); refused == nil {
+	for k := range gencsg.Splits.Variants {
+		if refused = feasible(&gencsg.Splits, &gencsg.Splits.Variants[k], facts, n, 1); refused == nil {
 			break
 		}
 	}
@@ -108,14 +108,14 @@ func (r *Result) byPrices(ctx context.Context, inst *Instance, o Options, limits
 	facts := o.Weakest()
 	r.Algorithm, r.Variant = string(ByPrices), "price on all cores"
 	if facts.Kind != device.Host {
-		choice, err := choose(&csg.Price, facts, as.Instance, o, "")
+		choice, err := choose(&gencsg.Price, facts, as.Instance, o, "")
 		if err != nil && o.Algorithm == "" && o.Variant == "" {
 			return fmt.Errorf("%w: %w", price.ErrCostly, err)
 		} else if err != nil {
 			return err
 		}
 		limits.On = &price.On{Devices: o.Devices, Variant: choice.Variant}
-		r.Variant = csg.Price.Name + " " + choice.Variant.Label
+		r.Variant = gencsg.Price.Name + " " + choice.Variant.Label
 	}
 	o.Say("%s on %s", r.Variant, facts)
 	limits.Told = func(blocks []uint64, value, bound float64) {

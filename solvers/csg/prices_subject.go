@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"coalesce/autotune/subject"
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/price"
 )
@@ -43,7 +43,7 @@ func (t tunablePasses) Cases(fixed map[string]string) ([]subject.Case, error) {
 
 func (t tunablePasses) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
 	on := price.On{Devices: []device.Device{d}, Variant: v}
-	return subject.Open(&csg.Price, v, func(t *trialInstance) (subject.Job, error) {
+	return subject.Open(&gencsg.Price, v, func(t *trialInstance) (subject.Job, error) {
 		switch t.Type {
 		case Int32:
 			return newPassJob(t.I32, on)

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/collective"
 	"coalesce/runtime/collective/collectivetest"
 	"coalesce/runtime/device"
@@ -75,7 +75,7 @@ func TestBytesSent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := csg.Hosttiles.Variant("k=8,r=2,unit=vector,value=int32")
+	v := gencsg.Hosttiles.Variant("k=8,r=2,unit=vector,value=int32")
 	if v == nil {
 		t.Fatal("no such variant")
 	}
@@ -102,7 +102,7 @@ func TestEmulatedRanks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Value != want.Value || got.Variant[:len(csg.Tiles.Name)] != csg.Tiles.Name {
+		if got.Value != want.Value || got.Variant[:len(gencsg.Tiles.Name)] != gencsg.Tiles.Name {
 			t.Errorf("%d agents: found %s by %s, expected %s", n, got.Value, got.Variant, want.Value)
 		}
 	}

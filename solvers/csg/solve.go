@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/ending"
 	"coalesce/solvers/csg/internal/levels"
@@ -91,11 +91,11 @@ func (s *Session) solveChecked(ctx context.Context, inst *Instance, keep *Checkp
 		if err := levelsTake(inst, o, method, keep); err != nil {
 			return nil, solve.Refuse(err)
 		}
-	} else if len(o.Devices) > 1 && f != &csg.Tiles {
-		return nil, solve.Input("Devices", "found %d: %s runs on one, several GPUs run %s (algorithm %s)", len(o.Devices), f.Name, csg.Tiles.Name, Apart)
+	} else if len(o.Devices) > 1 && f != &gencsg.Tiles {
+		return nil, solve.Input("Devices", "found %d: %s runs on one, several GPUs run %s (algorithm %s)", len(o.Devices), f.Name, gencsg.Tiles.Name, Apart)
 	}
-	if o.Together() > 1 && f != nil && f != &csg.Tiles && f != &csg.Hosttiles {
-		return nil, solve.Input("Ranks", "found %d: %s runs on one, several run %s or %s (algorithm %s)", o.Together(), f.Name, csg.Tiles.Name, csg.Hosttiles.Name, Apart)
+	if o.Together() > 1 && f != nil && f != &gencsg.Tiles && f != &gencsg.Hosttiles {
+		return nil, solve.Input("Ranks", "found %d: %s runs on one, several run %s or %s (algorithm %s)", o.Together(), f.Name, gencsg.Tiles.Name, gencsg.Hosttiles.Name, Apart)
 	}
 	r := NewResult(inst)
 	r.Device, r.Algorithm = o.Where(), string(method)
@@ -111,7 +111,7 @@ func (s *Session) solveChecked(ctx context.Context, inst *Instance, keep *Checkp
 	defer cancel()
 	best := &incumbent{of: inst}
 	best.plain()
-	if keep != nil && (o.Algorithm == string(ByPrices) || f == &csg.Splits) {
+	if keep != nil && (o.Algorithm == string(ByPrices) || f == &gencsg.Splits) {
 		return nil, solve.Input("Algorithm", "found %s: a checkpoint is kept by %s alone", method, Apart)
 	}
 	relayed, err := solve.Relay(func(yield func(solve.Attempt[struct{}]) bool) {
@@ -162,11 +162,11 @@ func (r *Result) byKernels(ctx context.Context, inst *Instance, s *Session, f *d
 	o, facts := s.Options, s.Weakest()
 	start := time.Now()
 	as, choice, err := chooseAs(ctx, f, facts, inst, o, method, keep)
-	if err != nil && f == &csg.Tiles && o.Algorithm == "" && o.Variant == "" && len(o.Devices)*o.Together() == 1 && keep == nil {
+	if err != nil && f == &gencsg.Tiles && o.Algorithm == "" && o.Variant == "" && len(o.Devices)*o.Together() == 1 && keep == nil {
 		// Tiles need more shared memory than some GPUs have.
 		if !slices.ContainsFunc(f.Variants, func(v device.Variant) bool { return feasible(f, &v, facts, inst.N, 1) == nil }) {
 			o.Say("%v", err)
-			f, method = &csg.Splits, quicker(facts, inst.N, o)
+			f, method = &gencsg.Splits, quicker(facts, inst.N, o)
 			r.Algorithm = string(method)
 			as, choice, err = chooseAs(ctx, f, facts, inst, o, method, keep)
 		}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/ending"
 	"coalesce/solvers/csg/internal/levels"
@@ -29,7 +29,7 @@ import (
 type splits struct {
 	family  *device.Family
 	variant *device.Variant
-	kernels *csg.SplitsKernels
+	kernels *gencsg.SplitsKernels
 	n       int
 	f       device.Buffer
 	kept    device.Buffer // the table O; nil unless kept
@@ -55,10 +55,10 @@ func (r *splits) alloc(d device.Device, s device.Stream) (err error) {
 		}
 	}
 	if r.is("profile", "on") {
-		if r.cycles, err = d.Alloc(8 * csg.SplitsCheckpoints); err != nil {
+		if r.cycles, err = d.Alloc(8 * gencsg.SplitsCheckpoints); err != nil {
 			return err
 		}
-		if err = s.Fill(r.cycles, 0, 8*csg.SplitsCheckpoints, 0); err != nil {
+		if err = s.Fill(r.cycles, 0, 8*gencsg.SplitsCheckpoints, 0); err != nil {
 			return err
 		}
 	}
@@ -192,7 +192,7 @@ func (r *splits) split(s device.Stream, c uint64) (uint64, error) {
 	}
 	block := r.family.Int(r.variant, "block")
 	psi := uint64(1) << (bits.OnesCount64(c) - 1)
-	per := uint64(csg.SplitsRun * block)
+	per := uint64(gencsg.SplitsRun * block)
 	g := device.Grid{Blocks: int64((psi + per - 1) / per), Threads: block}
 	if err := r.kernels.Attain(s, g, r.f, r.found, c, psi); err != nil {
 		return 0, err

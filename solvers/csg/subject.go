@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"coalesce/autotune/subject"
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/levels"
 	"coalesce/solvers/csg/internal/ways"
@@ -21,7 +21,7 @@ import (
 // Subjects are the families of this problem, for the tuner: on each kind of device the
 // solver's choice first.
 func Subjects() []subject.Subject {
-	return []subject.Subject{tunable{&csg.Tiles}, tunable{&csg.Splits}, tunable{&csg.Hosttiles}, tunablePasses{tunable{&csg.Price}}, ways.Subject(runs, solving)}
+	return []subject.Subject{tunable{&gencsg.Tiles}, tunable{&gencsg.Splits}, tunable{&gencsg.Hosttiles}, tunablePasses{tunable{&gencsg.Price}}, ways.Subject(runs, solving)}
 }
 
 // solving is a session for the comparison of algorithms, with its end.
@@ -59,13 +59,13 @@ func (t tunable) Fixed() []map[string]string {
 
 func (t tunable) Sizes(f device.Facts) []int {
 	switch {
-	case f.Kind == device.CUDA && t.family == &csg.Tiles:
+	case f.Kind == device.CUDA && t.family == &gencsg.Tiles:
 		return []int{14, 18, 22, 24, 26}
 	case f.Kind == device.CUDA:
 		return []int{18, 22, 25}
 	case f.Kind == device.Host:
 		return []int{16, 19, 21}
-	case t.family == &csg.Tiles:
+	case t.family == &gencsg.Tiles:
 		return []int{8, 13}
 	}
 	return []int{6, 8}
@@ -128,7 +128,7 @@ func (t tunable) Cases(fixed map[string]string) ([]subject.Case, error) {
 		{"one splitting", []int{10}, drawn(74, 1000, -1000)},
 		{"extremes", []int{5, 8}, extremes(value)},
 	}
-	if t.family == &csg.Tiles {
+	if t.family == &gencsg.Tiles {
 		// Two and three agents above the largest tiles, and more above the small ones.
 		draws = append(draws, draw{"several tiles", []int{13, 14}, drawn(4, 100, -20)}, draw{"few values in tiles", []int{14}, drawn(5, 3, -1)}, draw{"extremes in tiles", []int{14}, extremes(value)})
 	}
@@ -313,11 +313,11 @@ func (t *trialJob) Checkpoints(s device.Stream) ([]uint64, error) {
 	if !ok || r.cycles == nil {
 		return nil, fmt.Errorf("%s: not built with profile=on", t.runner.variant.Label)
 	}
-	b := make([]byte, 8*csg.SplitsCheckpoints)
+	b := make([]byte, 8*gencsg.SplitsCheckpoints)
 	if err := s.Download(b, r.cycles, 0); err != nil {
 		return nil, err
 	}
-	cycles := make([]uint64, csg.SplitsCheckpoints)
+	cycles := make([]uint64, gencsg.SplitsCheckpoints)
 	for i := range cycles {
 		cycles[i] = wordOf([8]byte(b[8*i:]))
 	}

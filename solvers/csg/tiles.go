@@ -9,7 +9,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/ending"
 	"coalesce/solvers/csg/internal/levels"
@@ -33,7 +33,7 @@ import (
 type tiles struct {
 	family  *device.Family
 	variant *device.Variant
-	kernels *csg.TilesKernels
+	kernels *gencsg.TilesKernels
 	n       int
 	shared  int   // bytes of a block
 	blocks  int64 // the most that the device runs at once
@@ -342,7 +342,7 @@ func (r *tiles) split(s device.Stream, c uint64) (uint64, error) {
 		return c &^ (others | last), nil
 	}
 	psi := uint64(1) << (bits.OnesCount64(c) - 1)
-	per := uint64(csg.TilesRun * r.threads())
+	per := uint64(gencsg.TilesRun * r.threads())
 	g := device.Grid{Blocks: int64((psi + per - 1) / per), Threads: r.threads()}
 	if err := r.kernels.Attain(s, g, r.f, r.found, c, psi); err != nil {
 		return 0, err

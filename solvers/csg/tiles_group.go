@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"coalesce/autotune/tuned"
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/ending"
@@ -30,7 +30,7 @@ import (
 type tilesGroup struct {
 	group  *collective.Group
 	parts  []*tiles
-	gather []*csg.GatherKernels
+	gather []*gencsg.GatherKernels
 	rooms  []device.Buffer // packed tiles on their way, one a device
 	most   int64           // bytes of each room; 0: gatherBytes
 }
@@ -51,12 +51,12 @@ func openGroup(devices []device.Device, ranks collective.Ranks, v *device.Varian
 		}
 	}()
 	for _, d := range devices {
-		k, err := csg.LoadTiles(d, v)
+		k, err := gencsg.LoadTiles(d, v)
 		if err != nil {
 			return nil, err
 		}
 		all.tiles = append(all.tiles, k)
-		p, err := csg.LoadGather(d, tuned.SafeVariant(&csg.Gather))
+		p, err := gencsg.LoadGather(d, tuned.SafeVariant(&gencsg.Gather))
 		if err != nil {
 			return nil, err
 		}
@@ -66,7 +66,7 @@ func openGroup(devices []device.Device, ranks collective.Ranks, v *device.Varian
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{device: devices[0], family: &csg.Tiles, variant: v, module: all, ranks: ranks}
+	r := &runner{device: devices[0], family: &gencsg.Tiles, variant: v, module: all, ranks: ranks}
 	r.engine = func(n int) engine {
 		cut := cutFor(v, n, g.Len(), free)
 		if cut.Bits == 0 {
@@ -93,7 +93,7 @@ func (l *loadedGroup) engine(v *device.Variant, n, values int) *tilesGroup {
 	e := &tilesGroup{group: l.group, gather: l.gather}
 	share := collective.Split(values, l.group.Len())[l.group.First():]
 	for k, kernels := range l.tiles {
-		e.parts = append(e.parts, &tiles{family: &csg.Tiles, variant: v, kernels: kernels, n: n, from: uint64(share[k]), end: uint64(share[k+1])})
+		e.parts = append(e.parts, &tiles{family: &gencsg.Tiles, variant: v, kernels: kernels, n: n, from: uint64(share[k]), end: uint64(share[k+1])})
 	}
 	return e
 }
@@ -101,8 +101,8 @@ func (l *loadedGroup) engine(v *device.Variant, n, values int) *tilesGroup {
 // A loadedGroup is what openGroup opened.
 type loadedGroup struct {
 	group  *collective.Group
-	tiles  []*csg.TilesKernels
-	gather []*csg.GatherKernels
+	tiles  []*gencsg.TilesKernels
+	gather []*gencsg.GatherKernels
 }
 
 func (l *loadedGroup) Close() error {
@@ -320,8 +320,8 @@ func (r *tilesGroup) carry(kernel func(s device.Stream, g device.Grid, f, room d
 	if p.count == 0 {
 		return nil
 	}
-	safe := tuned.SafeVariant(&csg.Gather)
-	g := device.Grid{Blocks: min(p.count, gridBlocks), Threads: csg.Gather.Int(safe, "block")}
+	safe := tuned.SafeVariant(&gencsg.Gather)
+	g := device.Grid{Blocks: min(p.count, gridBlocks), Threads: gencsg.Gather.Int(safe, "block")}
 	return kernel(s, g, r.parts[k].f, r.rooms[k], uint64(p.at/8), uint64(r.parts[k].high()), uint64(size),
 		uint64(p.first), uint64(p.count), uint64(r.tileBytes()/8))
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
@@ -33,7 +33,7 @@ func TestSolveOnSeveral(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Value != want.Value || !strings.HasPrefix(got.Variant, csg.Tiles.Name) {
+		if got.Value != want.Value || !strings.HasPrefix(got.Variant, gencsg.Tiles.Name) {
 			t.Errorf("%d agents, %s: found %s by %s, expected %s", c.n, c.value, got.Value, got.Variant, want.Value)
 		}
 	}
@@ -42,7 +42,7 @@ func TestSolveOnSeveral(t *testing.T) {
 // Tiles go through rooms that hold one tile of each device, or a few.
 func TestExchangeInPieces(t *testing.T) {
 	devices := emulatedtest.Several(t, 2)
-	v := csg.Tiles.Variant("chunk=4,slot=4,each=1,block=128,stages=3,pairs=1,adder=fused,least=1,value=int32")
+	v := gencsg.Tiles.Variant("chunk=4,slot=4,each=1,block=128,stages=3,pairs=1,adder=fused,least=1,value=int32")
 	if v == nil {
 		t.Fatal("no such variant")
 	}

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"testing"
 
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/solvers/csg/internal/levels"
@@ -21,7 +21,7 @@ const forbidden16 = -1 << 14
 // may be, equal, negative or forbidden.
 func TestTilesOfInt16(t *testing.T) {
 	d := emulatedtest.Open(t)
-	f := &csg.Tiles
+	f := &gencsg.Tiles
 	for i := range f.Variants {
 		v := &f.Variants[i]
 		if Value(f.Value(v, "value")) != device.Int16 {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"coalesce/autotune/tuned"
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated"
 	"coalesce/runtime/emulated/emulatedtest"
@@ -56,9 +56,9 @@ func TestSlabs(t *testing.T) {
 			t.Fatal(err)
 		}
 		devices := narrow(t, c.members, c.memory)
-		v := csg.Tiles.Variant("chunk=4,slot=4,each=1,block=128,stages=3,pairs=1,adder=fused,least=1,value=" + string(c.value))
+		v := gencsg.Tiles.Variant("chunk=4,slot=4,each=1,block=128,stages=3,pairs=1,adder=fused,least=1,value=" + string(c.value))
 		if v == nil {
-			v = tuned.SafeVariant(&csg.Tiles)
+			v = tuned.SafeVariant(&gencsg.Tiles)
 		}
 		if cut := cutFor(v, c.n, c.members, c.memory); cut.Bits != c.bits {
 			t.Errorf("%d agents, %s: %d bits, expected %d", c.n, c.value, cut.Bits, c.bits)
@@ -92,7 +92,7 @@ func TestSlabsDrawn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := csg.Tiles.Variant("chunk=4,slot=4,each=1,block=128,stages=3,pairs=1,adder=fused,least=1,value=int32")
+	v := gencsg.Tiles.Variant("chunk=4,slot=4,each=1,block=128,stages=3,pairs=1,adder=fused,least=1,value=int32")
 	o := Options{Variant: v.Label}
 	_, got := onRanks(t, inst, devices, o)
 	if inst.Held() {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/solvers/csg/internal/levels"
 )
@@ -37,7 +37,7 @@ func TestSolveByTiles(t *testing.T) {
 // Values of the last agent's coalitions that go through a small buffer.
 func TestTilesInPieces(t *testing.T) {
 	d := emulatedtest.Open(t)
-	f := &csg.Tiles
+	f := &gencsg.Tiles
 	inst, err := drawInstance(Int32, 12, func(mask uint64) float64 { return float64(mix(3<<40^mask)%100) - 20 })
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"coalesce/autotune/subject"
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
@@ -56,7 +56,7 @@ func check(t *testing.T, d device.Device, s subject.Subject, v *device.Variant, 
 }
 
 func TestSamplesCover(t *testing.T) {
-	f := &csg.Splits
+	f := &gencsg.Splits
 	values, pairs := emulatedtest.Sample(f, 1), emulatedtest.Sample(f, 2)
 	if len(values) == 0 || len(values) >= len(pairs) || len(pairs) >= len(f.Variants) {
 		t.Fatalf("samples of %d and %d of %d variants", len(values), len(pairs), len(f.Variants))
@@ -201,8 +201,8 @@ func TestSolveRefuses(t *testing.T) {
 func drawnMask(mask uint64) float64 { return float64(mix(mask) % 100) }
 
 func otherType(t *testing.T) string {
-	for _, v := range csg.Hosttiles.Variants {
-		if csg.Hosttiles.Value(&v, "value") == string(Float64) {
+	for _, v := range gencsg.Hosttiles.Variants {
+		if gencsg.Hosttiles.Value(&v, "value") == string(Float64) {
 			return v.Label
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/solvers/cores"
 	"coalesce/solvers/csg/problem"
@@ -98,7 +98,7 @@ func hold[T problem.Number](l *law) []T {
 
 // On loads the drawing kernel on a device.
 func (l *law) On(d device.Device) (_ problem.Drawer, err error) {
-	f := &csg.Draw
+	f := &gencsg.Draw
 	var v *device.Variant
 	for i := range f.Variants {
 		if f.Value(&f.Variants[i], "value") == string(l.as) {
@@ -111,7 +111,7 @@ func (l *law) On(d device.Device) (_ problem.Drawer, err error) {
 			err = errors.Join(err, on.Close())
 		}
 	}()
-	if on.kernels, err = csg.LoadDraw(d, v); err != nil {
+	if on.kernels, err = gencsg.LoadDraw(d, v); err != nil {
 		return nil, err
 	}
 	on.scope.Keep(on.kernels)
@@ -128,7 +128,7 @@ func (l *law) On(d device.Device) (_ problem.Drawer, err error) {
 // A drawer is a law on a device.
 type drawer struct {
 	*law
-	kernels *csg.DrawKernels
+	kernels *gencsg.DrawKernels
 	own     device.Buffer
 	block   int
 	scope   device.Scope

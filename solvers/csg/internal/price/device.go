@@ -8,7 +8,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/problem"
@@ -27,13 +27,13 @@ type On struct {
 
 // TileBits is the number of agents of a variant's tiles: an instance has at least as many.
 func TileBits(v *device.Variant) int {
-	f := &csg.Price
+	f := &gencsg.Price
 	return int(math.Log2(float64(f.Int(v, "block") * f.Int(v, "items"))))
 }
 
 // Memory is the most bytes that the passes of a variant for n agents take on each of some devices.
 func Memory(v *device.Variant, n, devices int) int64 {
-	size := int64(device.Value(csg.Price.Value(v, "value")).Size())
+	size := int64(device.Value(gencsg.Price.Value(v, "value")).Size())
 	bits := min(n, TileBits(v))
 	k := shareBits(n-bits, devices)
 	each := size<<(n-k) + (8+size)*columnRoom(n) + 8<<(n-k-bits) + 1<<20
@@ -68,7 +68,7 @@ type onDevices[T device.Number] struct {
 type share[T device.Number] struct {
 	device  device.Device
 	variant *device.Variant
-	kernels *csg.PriceKernels
+	kernels *gencsg.PriceKernels
 	stream  device.Stream
 	first   uint64       // the least coalition of the share
 	n, bits int          // how many of the lowest agents differ within the share; how many of these a tile has
@@ -118,14 +118,14 @@ func (d *onDevices[T]) all(do func(k int, s *share[T]) error) error {
 }
 
 func (s *share[T]) open() (err error) {
-	if s.kernels, err = csg.LoadPrice(s.device, s.variant); err != nil {
+	if s.kernels, err = gencsg.LoadPrice(s.device, s.variant); err != nil {
 		return err
 	}
 	s.scope.Keep(s.kernels)
 	if s.stream, err = s.scope.NewStream(s.device); err != nil {
 		return err
 	}
-	size := int64(device.Value(csg.Price.Value(s.variant, "value")).Size())
+	size := int64(device.Value(gencsg.Price.Value(s.variant, "value")).Size())
 	return s.scope.Take(s.device, device.Into(&s.v, size<<s.n), device.Into(&s.prices, 8*64), device.Into(&s.low, 8<<s.bits),
 		device.Into(&s.high, 8<<(s.n-s.bits)), device.Into(&s.columns, 8*s.room), device.Into(&s.values, size*s.room), device.Into(&s.count, 8))
 }
@@ -285,7 +285,7 @@ func (d *onDevices[T]) pass(ctx context.Context, prices []int64, limit int64, ke
 
 // widen loads a variant whose sums of prices are exact, for the passes that follow.
 func (d *onDevices[T]) widen() error {
-	f, value := &csg.Price, csg.Price.Value(d.on.Variant, "value")
+	f, value := &gencsg.Price, gencsg.Price.Value(d.on.Variant, "value")
 	k := slices.IndexFunc(f.Variants, func(v device.Variant) bool {
 		return !narrow(&v) && f.Value(&v, "value") == value && TileBits(&v) <= d.shares[0].n
 	})
@@ -296,7 +296,7 @@ func (d *onDevices[T]) widen() error {
 	on.Variant, d.on = &f.Variants[k], &on
 	return d.all(func(_ int, s *share[T]) (err error) {
 		s.variant, s.bits = on.Variant, TileBits(on.Variant)
-		if s.kernels, err = csg.LoadPrice(s.device, s.variant); err != nil {
+		if s.kernels, err = gencsg.LoadPrice(s.device, s.variant); err != nil {
 			return err
 		}
 		s.scope.Keep(s.kernels)
@@ -367,7 +367,7 @@ func (s *share[T]) launch(prices []int64, limit int64, room int) error {
 }
 
 // narrow reports that a variant's sums have the width of values.
-func narrow(v *device.Variant) bool { return csg.Price.Value(v, "sums") == "narrow" }
+func narrow(v *device.Variant) bool { return gencsg.Price.Value(v, "sums") == "narrow" }
 
 // sums makes the sums of prices over the subsets of some agents, each with first added.
 func (s *share[T]) sums(out device.Buffer, first int64, prices []int64, count int) error {
@@ -392,5 +392,5 @@ func (s *share[T]) sums(out device.Buffer, first int64, prices []int64, count in
 func (s *share[T]) grid() device.Grid {
 	const perSM = 16
 	blocks := min(s.tiles(), perSM*max(1, s.device.Facts().SMs))
-	return device.Grid{Blocks: int64(blocks), Threads: csg.Price.Int(s.variant, "block")}
+	return device.Grid{Blocks: int64(blocks), Threads: gencsg.Price.Int(s.variant, "block")}
 }

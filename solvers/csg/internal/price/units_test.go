@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 )
@@ -92,7 +92,7 @@ func TestUnevenOnDevices(t *testing.T) {
 
 func unevenOn[T device.Number](t *testing.T, devices []device.Device, value string) {
 	const n = 13
-	f := &csg.Price
+	f := &gencsg.Price
 	v := &f.Variants[slices.IndexFunc(f.Variants, func(v device.Variant) bool { return v.Safe && f.Value(&v, "value") == value })]
 	for _, odd := range [][]int{{}, {1}, {1<<n - 1}, {1 << (n - 1)}, {1<<(n-1) - 1, 77}} {
 		values := make([]T, 1<<n)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 )
@@ -15,7 +15,7 @@ import (
 // A pass whose sums of prices are rounded down, and one of the exact sums that take their
 // place on the same devices, find the same coalitions, those of a pass on the cores.
 func TestWiden(t *testing.T) {
-	f := &csg.Price
+	f := &gencsg.Price
 	devices := emulatedtest.Several(t, 2)
 	const n = 14
 	values := make([]float32, 1<<n)
@@ -81,7 +81,7 @@ func TestLossesWithinAGrain(t *testing.T) {
 // units; the pass has room for 32 of them.
 func withinAGrain[T device.Number](t *testing.T, devices []device.Device, value string, limit int64) {
 	const n = 14
-	f := &csg.Price
+	f := &gencsg.Price
 	values := make([]T, 1<<n)
 	for c := range values {
 		values[c] = T(1000 * bits.OnesCount(uint(c)))

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"coalesce/autotune/tuned"
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
 	"coalesce/solvers/csg/internal/checkpoint"
@@ -22,7 +22,7 @@ type Carrier struct {
 	agents, width int
 	tables        []device.Buffer
 	streams       []device.Stream // one a table
-	gather        []*csg.GatherKernels
+	gather        []*gencsg.GatherKernels
 	rooms         []device.Buffer // packed tiles on their way; none on a host, whose tables are this machine's memory
 }
 
@@ -41,7 +41,7 @@ func OpenCarrier(devices []device.Device, tables []device.Buffer, agents, width 
 			return nil, err
 		}
 		c.streams = append(c.streams, s)
-		k, err := csg.LoadGather(d, tuned.SafeVariant(&csg.Gather))
+		k, err := gencsg.LoadGather(d, tuned.SafeVariant(&gencsg.Gather))
 		if err != nil {
 			return nil, err
 		}
@@ -113,7 +113,7 @@ func (c *Carrier) Put(r checkpoint.Record, from []byte) error {
 }
 
 func (c *Carrier) launch(k int, r checkpoint.Record, kernel func(s device.Stream, g device.Grid, f, room device.Buffer, at, high, size, first, count, words uint64) error) error {
-	g := device.Grid{Blocks: min(r.Count, 1<<31-1), Threads: csg.Gather.Int(tuned.SafeVariant(&csg.Gather), "block")}
+	g := device.Grid{Blocks: min(r.Count, 1<<31-1), Threads: gencsg.Gather.Int(tuned.SafeVariant(&gencsg.Gather), "block")}
 	words := uint64(c.width) << r.Bits / 8
 	return kernel(c.streams[k], g, c.tables[k], c.rooms[k], 0, uint64(c.agents-r.Bits), uint64(r.Level), uint64(r.First), uint64(r.Count), words)
 }

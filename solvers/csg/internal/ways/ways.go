@@ -9,7 +9,7 @@ import (
 
 	"coalesce/autotune/subject"
 	"coalesce/autotune/tuned"
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/solvers/algorithms"
 	"coalesce/solvers/csg/internal/draw"
@@ -21,12 +21,12 @@ import (
 // Table lists the algorithms that a solve on one device may begin with. share is the part of
 // the tiles' time that prices may take before the tiles get their turn.
 var Table = algorithms.Family("csg/algorithm", []string{"algorithm", "share"},
-	algorithms.Algorithm{Values: []string{"apart", "0"}, Kernels: &csg.Tiles},
-	algorithms.Algorithm{Values: []string{"price", "0.05"}, Kernels: &csg.Price},
-	algorithms.Algorithm{Values: []string{"price", "0.2"}, Kernels: &csg.Price},
-	algorithms.Algorithm{Values: []string{"price", "1"}, Kernels: &csg.Price},
-	algorithms.Algorithm{Values: []string{"dp", "0"}, Kernels: &csg.Splits},
-	algorithms.Algorithm{Values: []string{"idp", "0"}, Kernels: &csg.Splits},
+	algorithms.Algorithm{Values: []string{"apart", "0"}, Kernels: &gencsg.Tiles},
+	algorithms.Algorithm{Values: []string{"price", "0.05"}, Kernels: &gencsg.Price},
+	algorithms.Algorithm{Values: []string{"price", "0.2"}, Kernels: &gencsg.Price},
+	algorithms.Algorithm{Values: []string{"price", "1"}, Kernels: &gencsg.Price},
+	algorithms.Algorithm{Values: []string{"dp", "0"}, Kernels: &gencsg.Splits},
+	algorithms.Algorithm{Values: []string{"idp", "0"}, Kernels: &gencsg.Splits},
 )
 
 // From these numbers of agents on, searches by prices are quicker than tiles as a rule: pricesFrom

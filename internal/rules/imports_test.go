@@ -103,7 +103,7 @@ var rooms = []room{
 	// csg's rooms: files and distributions know the problem, and no solver.
 	{"solvers/csg/problem", []string{"solvers/solve", "runtime/device"}},
 	{"solvers/csg/internal/formats", []string{"solvers/csg/problem", "solvers/formats/..."}},
-	{"solvers/csg/internal/checkpoint", []string{"solvers/csg/problem", "solvers/cores", "runtime/collective", "runtime/disk"}},
+	{"solvers/csg/internal/checkpoint", []string{"solvers/csg/problem", "solvers/solve", "solvers/cores", "runtime/collective", "runtime/disk"}},
 	{"solvers/csg/internal/levels", []string{"runtime/device"}},
 	{"solvers/csg/internal/onhost", []string{"solvers/csg/internal/levels", "solvers/csg/internal/tables", "generated/csg", "runtime/collective", "runtime/device", "runtime/host"}},
 	{"solvers/csg/internal/tables", []string{"solvers/csg/internal/checkpoint", "solvers/csg/internal/levels", "autotune/tuned", "generated/csg", "runtime/collective", "runtime/device", "runtime/host"}},

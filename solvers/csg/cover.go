@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"coalesce/runtime/device"
-	"coalesce/solvers/csg/internal/ending"
+	"coalesce/solvers/csg/internal/cancel"
 	"coalesce/solvers/csg/internal/levels"
 	"coalesce/solvers/csg/internal/ranking"
 	"coalesce/solvers/csg/problem"
@@ -53,7 +53,7 @@ func solveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Insta
 	if err != nil {
 		return nil, nil, err
 	}
-	as := widened(inst).Instance
+	as := inst.Widened().Instance
 	whole := *as
 	whole.N++ // memory is that of one agent more
 	choice, err := choose(f, facts, &whole, o, Apart)
@@ -66,8 +66,7 @@ func solveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Insta
 	o.Say("%s on %s: %s", r.Variant, facts, r.Reason)
 	ctx, cancel := o.Limited(ctx)
 	defer cancel()
-	best := &incumbent{of: inst}
-	best.plain()
+	best := problem.NewIncumbent(inst)
 	table, err := coverOn(ctx, as, f, choice.Variant, o, r, best)
 	if err != nil {
 		r, err := r.ended(ctx, inst, best, err)
@@ -82,7 +81,7 @@ func solveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Insta
 }
 
 // coverOn computes the cover on the devices and downloads it.
-func coverOn(ctx context.Context, inst *Instance, f *device.Family, v *device.Variant, o Options, r *Result, best *incumbent) (*Instance, error) {
+func coverOn(ctx context.Context, inst *Instance, f *device.Family, v *device.Variant, o Options, r *Result, best *problem.Incumbent) (*Instance, error) {
 	start := time.Now()
 	kernels, err := openAll(o, f, v)
 	if err != nil {
@@ -111,7 +110,7 @@ func coverOn(ctx context.Context, inst *Instance, f *device.Family, v *device.Va
 	if err := e.run(ctx, s, levels.Follow{Told: telling(o, start, best)}); err != nil {
 		return nil, err
 	}
-	if err := ending.Wait(ctx, s); err != nil {
+	if err := cancel.Wait(ctx, s); err != nil {
 		return nil, err
 	}
 	r.Seconds.Solve, r.Splittings = time.Since(start).Seconds(), e.splittings()
@@ -126,7 +125,7 @@ func coverOn(ctx context.Context, inst *Instance, f *device.Family, v *device.Va
 	default:
 		problem.SetValues(table, make([]float64, inst.Len()))
 	}
-	return table, ending.Download(ctx, s, table.Bytes(), e.table())
+	return table, cancel.Download(ctx, s, table.Bytes(), e.table())
 }
 
 // A Ranked structure is one of BestFew.
@@ -148,5 +147,5 @@ func BestFew(ctx context.Context, inst, cover *Instance, coalition uint64, k int
 	case k < 1:
 		return nil, solve.Input("k", "found %d structures, expected 1 or more", k)
 	}
-	return ranking.Best(ctx, widened(inst).Instance, cover, coalition, k)
+	return ranking.Best(ctx, inst.Widened().Instance, cover, coalition, k)
 }

@@ -15,6 +15,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -126,7 +127,7 @@ func coverUnderSizes(t *testing.T, name string, draw func() *Instance, sizes Siz
 		if len(all) > 0 {
 			x, _ := all[0].Float64()
 			if want = all[0].Text('f', 0); !free.Type.Integer() {
-				want = formatNumber(x)
+				want = problem.FormatNumber(x)
 			}
 		}
 		for k, f := range []*Instance{cover, read, table} {

@@ -3,14 +3,13 @@ package csg
 import (
 	"context"
 	"fmt"
-	"math/big"
 	"math/bits"
 
 	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
-	"coalesce/solvers/csg/internal/ending"
+	"coalesce/solvers/csg/internal/cancel"
 	"coalesce/solvers/csg/internal/levels"
 	"coalesce/solvers/csg/internal/onhost"
 	"coalesce/solvers/csg/internal/reference"
@@ -51,11 +50,11 @@ func (r *hosttiles) alloc(d device.Device, _ device.Stream) (err error) {
 func (r *hosttiles) free() error { return freeAll(r.f, r.out) }
 
 func (r *hosttiles) upload(ctx context.Context, s device.Stream, values []byte) error {
-	return ending.Upload(ctx, s, r.f, 0, values)
+	return cancel.Upload(ctx, s, r.f, 0, values)
 }
 
 func (r *hosttiles) run(ctx context.Context, s device.Stream, w levels.Follow) error {
-	s = ending.Guarded{Stream: s, Context: ctx}
+	s = cancel.Stream{Stream: s, Context: ctx}
 	if r.lower {
 		return onhost.Levels(r.kernels, s, r.f, r.n-1, r.family.Int(r.variant, "k"), r.workers, int(r.f.Len()>>(r.n-1)), r.ranks, w)
 	}
@@ -80,18 +79,7 @@ func (r *hosttiles) lowerOnly() { r.lower = true }
 
 func (r *hosttiles) table() device.Buffer          { return r.f }
 func (r *hosttiles) total() (device.Buffer, int64) { return r.out, 0 }
-func (r *hosttiles) splittings() float64           { return splittings(Apart, r.n) }
-
-// splittings is Splittings as a float64. Variants name only methods that exist, so that Splittings
-// returns no error for them.
-func splittings(m Method, n int) float64 {
-	count, err := Splittings(m, n)
-	if err != nil {
-		return 0
-	}
-	x, _ := new(big.Float).SetInt(count).Float64()
-	return x
-}
+func (r *hosttiles) splittings() float64           { return reference.SplittingCount(Apart, r.n) }
 
 // split returns one part of a best splitting of c, 0 where c is a block. Of all agents, the part
 // with the last agent is a block and has its own value.

@@ -11,7 +11,7 @@ import (
 	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
-	"coalesce/solvers/csg/internal/ending"
+	"coalesce/solvers/csg/internal/cancel"
 	"coalesce/solvers/csg/internal/levels"
 	"coalesce/solvers/csg/problem"
 )
@@ -159,7 +159,7 @@ func (j *job) solve(ctx context.Context, r *Result, w levels.Follow) (string, er
 	if err := j.run(ctx, j.stream, w); err != nil {
 		return "", err
 	}
-	if err := ending.Wait(ctx, j.stream); err != nil {
+	if err := cancel.Wait(ctx, j.stream); err != nil {
 		return "", err
 	}
 	w.Share(1)

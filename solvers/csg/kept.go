@@ -8,8 +8,8 @@ import (
 
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
+	"coalesce/solvers/csg/internal/cancel"
 	"coalesce/solvers/csg/internal/checkpoint"
-	"coalesce/solvers/csg/internal/ending"
 	"coalesce/solvers/csg/internal/levels"
 	"coalesce/solvers/csg/internal/tables"
 	"coalesce/solvers/csg/problem"
@@ -56,15 +56,15 @@ type keeping struct {
 
 // open is kept for a job, which it gives back to the session if it fails. On a host it returns at the
 // end of ctx: the digest of all values, and the reading of an earlier run's levels, then go on.
-func (c *Checkpoint) open(ctx context.Context, s *Session, j *job, best *incumbent) (*keeping, error) {
-	seen := &incumbent{of: j.inst} // best may be read while an opening goes on
+func (c *Checkpoint) open(ctx context.Context, s *Session, j *job, best *problem.Incumbent) (*keeping, error) {
+	seen := &problem.Incumbent{Instance: j.inst} // best may be read while an opening goes on
 	opening := func() (*keeping, error) { return c.kept(j.engine, j.inst, seen, s.Ranks) }
 	var k *keeping
 	var err error
 	if j.by.family.Target != device.Host {
 		k, err = opening()
 	} else {
-		k, err = ending.At(ctx, opening, func(k *keeping, err error) {
+		k, err = cancel.AtOnce(ctx, opening, func(k *keeping, err error) {
 			if err == nil {
 				err = errors.Join(ctx.Err(), k.file.Close(), k.carrier.Close())
 			}
@@ -78,14 +78,14 @@ func (c *Checkpoint) open(ctx context.Context, s *Session, j *job, best *incumbe
 		s.giveBack(j, err)
 		return nil, err
 	}
-	best.offer(seen.blocks, seen.bound)
+	best.Offer(seen.Blocks, seen.Bound)
 	return k, nil
 }
 
 // kept opens a checkpoint for a run on tables of n-1 agents that hold v, and copies the
 // checkpoint's tiles into them. The best structure in the checkpoint goes to best. The caller calls
 // close. Of several ranks only the first has the file.
-func (c *Checkpoint) kept(e engine, inst *Instance, best *incumbent, ranks collective.Ranks) (_ *keeping, err error) {
+func (c *Checkpoint) kept(e engine, inst *Instance, best *problem.Incumbent, ranks collective.Ranks) (_ *keeping, err error) {
 	t, ok := e.(tiler)
 	if !ok {
 		return nil, fmt.Errorf("a checkpoint is kept by algorithm %s alone, of tables that each device holds whole", Apart)
@@ -117,7 +117,7 @@ func (c *Checkpoint) kept(e engine, inst *Instance, best *incumbent, ranks colle
 	at := int64(0)
 	k.file, err = checkpoint.OpenOn(ranks, c.Path, id, func(r checkpoint.Record, payload []byte) error {
 		if r.Level == checkpoint.Best {
-			return best.decode(payload)
+			return checkpoint.DecodeBest(payload, best)
 		}
 		if r.Bits > m || r.Level > m-r.Bits || r.First != at || r.First+r.Count > levels.Binomial(m-r.Bits, r.Level) || done.Until(r.Bits) < r.Level-1 {
 			return fmt.Errorf("%w: found tiles %d to %d of level %d, expected those from %d on of a level no later than %d",
@@ -134,11 +134,11 @@ func (c *Checkpoint) kept(e engine, inst *Instance, best *incumbent, ranks colle
 }
 
 // start makes a goroutine that writes levels, in the order in which they are finished, until close.
-func (k *keeping) start(ctx context.Context, best *incumbent) {
+func (k *keeping) start(ctx context.Context, best *problem.Incumbent) {
 	go func() {
 		defer close(k.ended)
-		if k.file != nil && len(best.blocks) > 0 && k.from == 0 {
-			k.failed = k.file.Append(checkpoint.Record{Level: checkpoint.Best}, checkpoint.EncodeBest(best.blocks, best.bound.String()), true)
+		if k.file != nil && len(best.Blocks) > 0 && k.from == 0 {
+			k.failed = k.file.Append(checkpoint.Record{Level: checkpoint.Best}, checkpoint.EncodeBest(best), true)
 		}
 		for level := range k.levels {
 			if k.file != nil && k.failed == nil {

@@ -15,7 +15,6 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
-	"coalesce/solvers/csg/internal/checkpoint"
 	"coalesce/solvers/csg/internal/levels"
 	"coalesce/solvers/solve"
 )
@@ -260,24 +259,6 @@ func TestStoppedWithCheckpoint(t *testing.T) {
 	}
 	if _, err := SolveKept(context.Background(), inst, Options{Devices: o.Devices, Algorithm: string(ByPrices)}, &Checkpoint{Path: path + "2"}); err == nil || !strings.Contains(err.Error(), fmt.Sprint(Apart)) {
 		t.Errorf("by prices: found %v", err)
-	}
-}
-
-// What prices have found is the best so far of a later run.
-func TestKeptBest(t *testing.T) {
-	inst, err := drawInstance(Int32, 4, drawnMask)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := incumbent{of: inst}
-	a.offer(Structure{3, 12}, "500")
-	b := incumbent{of: inst}
-	b.plain()
-	if err := b.decode(checkpoint.EncodeBest(a.blocks, a.bound.String())); err != nil || b.bound != "500" || b.value.Float() < a.value.Float() {
-		t.Errorf("found %+v, %v", b, err)
-	}
-	if err := b.decode(checkpoint.EncodeBest(a.blocks, a.bound.String())[:9]); !errors.Is(err, ErrCheckpoint) {
-		t.Errorf("cut off: found %v", err)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"coalesce/solvers/csg/internal/levels"
+	"coalesce/solvers/csg/internal/reference"
+	"coalesce/solvers/csg/problem"
 )
 
 // levelsTake returns an error where byLevels cannot do a solve.
@@ -24,7 +26,7 @@ func levelsTake(inst *Instance, o Options, m Method, keep *Checkpoint) error {
 // byLevels solves an instance by DP or IDP on a host's cores: the dynamic program of the papers,
 // level by level, with each coalition computed by one core. A host uses it for the algorithms dp
 // and idp; tiles evaluate a third of the splittings, many at once.
-func (r *Result) byLevels(ctx context.Context, inst *Instance, o Options, m Method, best *incumbent) error {
+func (r *Result) byLevels(ctx context.Context, inst *Instance, o Options, m Method, best *problem.Incumbent) error {
 	start := time.Now()
 	r.Algorithm, r.Variant = string(m), "levels on all cores"
 	r.Reason = "the dynamic program as the papers have it, a coalition by a core"
@@ -50,7 +52,7 @@ func (r *Result) byLevels(ctx context.Context, inst *Instance, o Options, m Meth
 		return err
 	}
 	r.solvedAs(as)
-	r.Splittings = splittings(m, inst.N)
+	r.Splittings = reference.SplittingCount(m, inst.N)
 	r.Seconds.Solve = time.Since(start).Seconds()
 	start = time.Now()
 	err = r.Certify(inst, as.Total(claimed))
@@ -63,5 +65,5 @@ func levelled[T Number](ctx context.Context, v []T, m Method, workers int, told 
 	if err := levels.Raise(ctx, f, m == IDP, workers, told); err != nil {
 		return nil, "", err
 	}
-	return StructureOf(v, f), formatNumber(f[len(f)-1]), nil
+	return StructureOf(v, f), problem.FormatNumber(f[len(f)-1]), nil
 }

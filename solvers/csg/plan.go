@@ -12,7 +12,7 @@ import (
 	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
-	"coalesce/solvers/csg/internal/ending"
+	"coalesce/solvers/csg/internal/cancel"
 	"coalesce/solvers/csg/internal/price"
 	"coalesce/solvers/csg/internal/reference"
 	"coalesce/solvers/csg/internal/tables"
@@ -108,7 +108,7 @@ func chooseAs(ctx context.Context, f *device.Family, facts device.Facts, inst *I
 
 // recast is inst.As, or at the end of ctx that one's error: passes over 2^28 values take seconds.
 func recast(ctx context.Context, inst *Instance, types ...Value) (*problem.Recast, error) {
-	return ending.At(ctx, func() (*problem.Recast, error) { return inst.As(types...), nil }, nil)
+	return cancel.AtOnce(ctx, func() (*problem.Recast, error) { return inst.As(types...), nil }, nil)
 }
 
 // types are those that a family's kernels may solve an instance in, of which the first that holds

@@ -11,6 +11,7 @@ import (
 	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/price"
+	"coalesce/solvers/csg/internal/reference"
 	"coalesce/solvers/csg/internal/ways"
 	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
@@ -63,7 +64,7 @@ func triesPrices(facts device.Facts, n int, value Value, o *Options, way ways.Wa
 	if way.Name() != string(ByPrices) {
 		return false, limits, nil
 	}
-	limits.Steps = int64(way.Share() * splittings(Apart, n) * steps / float64(len(o.Devices)))
+	limits.Steps = int64(way.Share() * reference.SplittingCount(Apart, n) * steps / float64(len(o.Devices)))
 	// Keeping and sorting a coalition takes as long as some hundred steps. A host's tiles
 	// leave time for 2^23 of them at 24 agents: there the heavy tails of cauchy, pascal and
 	// pareto need up to 2.4 million.
@@ -75,7 +76,7 @@ func triesPrices(facts device.Facts, n int, value Value, o *Options, way ways.Wa
 	// Steps cost more than that beside some GPUs, and with some values: prices also end when the tiles would
 	// have. Passes keep at most as many coalitions as the cores sort until then.
 	if facts.Kind == device.CUDA {
-		tiles := time.Duration(splittings(Apart, n) / tileRates[value] / float64(len(o.Devices)) * float64(time.Second))
+		tiles := time.Duration(reference.SplittingCount(Apart, n) / tileRates[value] / float64(len(o.Devices)) * float64(time.Second))
 		limits.Time = max(leastTime, tiles)
 		limits.Columns = max(limits.Columns, min(int(tiles/price.ColumnTime)*runtime.GOMAXPROCS(0), 1<<24))
 	}
@@ -102,9 +103,9 @@ func runs(v *device.Variant, facts device.Facts, n int) error {
 
 // byPrices solves an instance by prices, within limits. Where the limits do not suffice the error
 // wraps price.ErrCostly.
-func (r *Result) byPrices(ctx context.Context, inst *Instance, o Options, limits price.Settings, best *incumbent) error {
+func (r *Result) byPrices(ctx context.Context, inst *Instance, o Options, limits price.Settings, best *problem.Incumbent) error {
 	start := time.Now()
-	as := widened(inst)
+	as := inst.Widened()
 	facts := o.Weakest()
 	r.Algorithm, r.Variant = string(ByPrices), "price on all cores"
 	if facts.Kind != device.Host {
@@ -120,9 +121,9 @@ func (r *Result) byPrices(ctx context.Context, inst *Instance, o Options, limits
 	o.Say("%s on %s", r.Variant, facts)
 	limits.Told = func(blocks []uint64, value, bound float64) {
 		// A float64 may be less than an integer bound of 64 bits.
-		best.offer(blocks, solve.NumberOf(math.Nextafter(bound, math.Inf(1))))
+		best.Offer(blocks, solve.NumberOf(math.Nextafter(bound, math.Inf(1))))
 		if o.Progress != nil {
-			o.Progress(solve.NewIncumbent(time.Since(start).Seconds(), best.value, solve.NumberOf(bound), 0))
+			o.Progress(solve.NewIncumbent(time.Since(start).Seconds(), best.Value, solve.NumberOf(bound), 0))
 		}
 	}
 	var found *price.Result
@@ -156,14 +157,6 @@ func (r *Result) byPrices(ctx context.Context, inst *Instance, o Options, limits
 	return nil
 }
 
-// widened is an instance as a type that all algorithms have, which int16 is not.
-func widened(inst *Instance) *problem.Recast {
-	if inst.Type != Int16 {
-		return inst.As(inst.Type)
-	}
-	return inst.As(Int32)
-}
-
 // pricesOf solves values, and returns the structure's value in decimals too.
 func pricesOf[T Number](ctx context.Context, values []T, limits price.Settings) (*price.Result, string, error) {
 	found, err := price.Solve(ctx, values, limits)
@@ -178,7 +171,7 @@ func pricesOf[T Number](ctx context.Context, values []T, limits price.Settings) 
 			total += values[b]
 		}
 	}
-	return found, formatNumber(total), nil
+	return found, problem.FormatNumber(total), nil
 }
 
 // verifyPrices checks a result's proof, and notes what was found.
@@ -186,7 +179,7 @@ func verifyPrices(v *solve.Verdict, inst *Instance, r *Result) {
 	limits := price.Settings{Steps: 1 << 36, Columns: 1 << 25}
 	var steps int64
 	var err error
-	inst = widened(inst).Instance
+	inst = inst.Widened().Instance
 	switch inst.Type {
 	case Int32:
 		steps, err = price.Verify(context.Background(), inst.I32, r.Structure, &r.Prices.Proof, limits)

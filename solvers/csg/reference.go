@@ -66,7 +66,7 @@ func Reference(inst *Instance, m Method) (*Result, error) {
 func refer[T Number](v []T, m Method) (Structure, string, uint64) {
 	f, count := reference.Table(v, m)
 	s := StructureOf(v, f)
-	return s, formatNumber(f[len(f)-1]), count
+	return s, problem.FormatNumber(f[len(f)-1]), count
 }
 
 // Table is the table f that a method ends with, and the number of splittings it
@@ -80,15 +80,4 @@ func Table[T Number](v []T, m Method) (f []T, splittings uint64) { return refere
 // worth as much whole as split, it stays whole when v is given; v may be nil.
 func StructureOf[T Number](v, f []T) Structure {
 	return reference.Restore(v, f, uint64(len(f)-1))
-}
-
-// formatNumber writes a number in the fewest decimals that read back as the same number.
-func formatNumber[T Number](x T) string {
-	switch x := any(x).(type) {
-	case float32:
-		return problem.FormatFloat(float64(x), 32)
-	case float64:
-		return problem.FormatFloat(x, 64)
-	}
-	return fmt.Sprint(x)
 }

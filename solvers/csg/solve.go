@@ -10,9 +10,10 @@ import (
 
 	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
-	"coalesce/solvers/csg/internal/ending"
+	"coalesce/solvers/csg/internal/cancel"
 	"coalesce/solvers/csg/internal/levels"
 	"coalesce/solvers/csg/internal/ways"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -109,8 +110,7 @@ func (s *Session) solveChecked(ctx context.Context, inst *Instance, keep *Checkp
 	}
 	ctx, cancel := o.Limited(ctx)
 	defer cancel()
-	best := &incumbent{of: inst}
-	best.plain()
+	best := problem.NewIncumbent(inst)
 	if keep != nil && (o.Algorithm == string(ByPrices) || f == &gencsg.Splits) {
 		return nil, solve.Input("Algorithm", "found %s: a checkpoint is kept by %s alone", method, Apart)
 	}
@@ -155,7 +155,7 @@ func (s *Session) solveChecked(ctx context.Context, inst *Instance, keep *Checkp
 }
 
 // byKernels solves an instance by a family of kernels.
-func (r *Result) byKernels(ctx context.Context, inst *Instance, s *Session, f *device.Family, method Method, keep *Checkpoint, best *incumbent) error {
+func (r *Result) byKernels(ctx context.Context, inst *Instance, s *Session, f *device.Family, method Method, keep *Checkpoint, best *problem.Incumbent) error {
 	if err := s.free(func(j *job) bool { return j.inst.N != inst.N }); err != nil {
 		return err
 	}
@@ -193,12 +193,12 @@ func (r *Result) byKernels(ctx context.Context, inst *Instance, s *Session, f *d
 
 // telling returns a function that reports the finished share of the work, and the best structure so
 // far, to o's progress.
-func telling(o Options, start time.Time, best *incumbent) func(share float64) {
+func telling(o Options, start time.Time, best *problem.Incumbent) func(share float64) {
 	return func(share float64) {
 		if o.Progress == nil {
 			return
 		}
-		now := solve.NewIncumbent(time.Since(start).Seconds(), best.value, best.bound, 0)
+		now := solve.NewIncumbent(time.Since(start).Seconds(), best.Value, best.Bound, 0)
 		now.Share = share
 		o.Progress(now)
 	}
@@ -206,7 +206,7 @@ func telling(o Options, start time.Time, best *incumbent) func(share float64) {
 
 // run runs one variant on one device or several; it sets the structure and the seconds,
 // and returns the total that the kernels claim.
-func run(ctx context.Context, s *Session, inst *Instance, f *device.Family, v *device.Variant, r *Result, told func(share float64), keep *Checkpoint, best *incumbent) (string, error) {
+func run(ctx context.Context, s *Session, inst *Instance, f *device.Family, v *device.Variant, r *Result, told func(share float64), keep *Checkpoint, best *problem.Incumbent) (string, error) {
 	start := time.Now()
 	j, err := s.take(f, v, inst)
 	if err != nil {
@@ -250,7 +250,7 @@ func run(ctx context.Context, s *Session, inst *Instance, f *device.Family, v *d
 	if f.Target != device.Host {
 		err = work()
 	} else {
-		_, err = ending.Within(ctx, work)
+		_, err = cancel.WithGrace(ctx, work)
 	}
 	r.Seconds.Solve = time.Since(start).Seconds()
 	if err != nil && file != nil {

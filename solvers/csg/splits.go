@@ -7,8 +7,9 @@ import (
 
 	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
-	"coalesce/solvers/csg/internal/ending"
+	"coalesce/solvers/csg/internal/cancel"
 	"coalesce/solvers/csg/internal/levels"
+	"coalesce/solvers/csg/internal/reference"
 )
 
 // splits runs the published kernel, csg/splits: GPU-CSG (Svensson et al.,
@@ -86,7 +87,7 @@ func (r *splits) alloc(d device.Device, s device.Stream) (err error) {
 // run enqueues every level: afterwards f holds f(C) for every coalition that
 // the method evaluates, and v(C) for the others.
 func (r *splits) run(ctx context.Context, s device.Stream, _ levels.Follow) error {
-	s = ending.Guarded{Stream: s, Context: ctx}
+	s = cancel.Stream{Stream: s, Context: ctx}
 	block := r.family.Int(r.variant, "block")
 	wide := device.Grid{Blocks: (int64(1)<<r.n + int64(block) - 1) / int64(block), Threads: block}
 	wide.Blocks = min(wide.Blocks, 1<<16)
@@ -162,7 +163,7 @@ func (r *splits) level(s device.Stream, size int) error {
 }
 
 func (r *splits) upload(ctx context.Context, s device.Stream, values []byte) error {
-	return ending.Upload(ctx, s, r.f, 0, values)
+	return cancel.Upload(ctx, s, r.f, 0, values)
 }
 
 func (r *splits) table() device.Buffer { return r.f }
@@ -170,7 +171,7 @@ func (r *splits) table() device.Buffer { return r.f }
 func (r *splits) total() (device.Buffer, int64) { return r.f, 1<<r.n - 1 }
 
 func (r *splits) splittings() float64 {
-	return splittings(Method(r.family.Value(r.variant, "method")), r.n)
+	return reference.SplittingCount(Method(r.family.Value(r.variant, "method")), r.n)
 }
 
 // split reads the table where it was kept and finds the first splitting that

@@ -11,8 +11,9 @@ import (
 
 	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
-	"coalesce/solvers/csg/internal/ending"
+	"coalesce/solvers/csg/internal/cancel"
 	"coalesce/solvers/csg/internal/levels"
+	"coalesce/solvers/csg/internal/reference"
 	"coalesce/solvers/csg/problem"
 )
 
@@ -144,7 +145,7 @@ func (r *tiles) draw(ctx context.Context, s device.Stream, law problem.Law) erro
 	if err = errors.Join(err, r.draws(on)); err != nil {
 		return err
 	}
-	s = ending.Guarded{Stream: s, Context: ctx}
+	s = cancel.Stream{Stream: s, Context: ctx}
 	if err := on.Into(s, r.f, 0, r.half()); err != nil || r.piece < r.end-r.from {
 		return err
 	}
@@ -156,10 +157,10 @@ func (r *tiles) upload(ctx context.Context, s device.Stream, values []byte) erro
 		return err
 	}
 	if r.lower {
-		return ending.Upload(ctx, s, r.f, 0, values)
+		return cancel.Upload(ctx, s, r.f, 0, values)
 	}
 	half := len(values) / 2
-	if err := ending.Upload(ctx, s, r.f, 0, values[:half]); err != nil {
+	if err := cancel.Upload(ctx, s, r.f, 0, values[:half]); err != nil {
 		return err
 	}
 	return r.uploadWith(ctx, s, values[half:])
@@ -172,7 +173,7 @@ func (r *tiles) uploadWith(ctx context.Context, s device.Stream, values []byte) 
 		r.upper = values
 		return nil
 	}
-	return ending.Upload(ctx, s, r.with, 0, values)
+	return cancel.Upload(ctx, s, r.with, 0, values)
 }
 
 // launchWork is the number of splittings after which run waits for the device, so that
@@ -180,7 +181,7 @@ func (r *tiles) uploadWith(ctx context.Context, s device.Stream, values []byte) 
 const launchWork = 1 << 40
 
 func (r *tiles) run(ctx context.Context, s device.Stream, w levels.Follow) error {
-	s = ending.Guarded{Stream: s, Context: ctx}
+	s = cancel.Stream{Stream: s, Context: ctx}
 	if w.From == 0 {
 		if err := r.direct(s); err != nil {
 			return err
@@ -318,7 +319,7 @@ func lowest(t Value) []byte {
 
 func (r *tiles) table() device.Buffer          { return r.f }
 func (r *tiles) total() (device.Buffer, int64) { return r.best, 0 }
-func (r *tiles) splittings() float64           { return splittings(Apart, r.n) }
+func (r *tiles) splittings() float64           { return reference.SplittingCount(Apart, r.n) }
 
 func (r *tiles) split(s device.Stream, c uint64) (uint64, error) {
 	if err := s.Fill(r.found, 0, 8, 0xff); err != nil {

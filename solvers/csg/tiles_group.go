@@ -12,7 +12,7 @@ import (
 	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
-	"coalesce/solvers/csg/internal/ending"
+	"coalesce/solvers/csg/internal/cancel"
 	"coalesce/solvers/csg/internal/levels"
 	"coalesce/solvers/csg/problem"
 )
@@ -177,7 +177,7 @@ func (r *tilesGroup) upload(ctx context.Context, _ device.Stream, values []byte)
 		if ranked {
 			from, to = 0, int64(half)
 		}
-		if err := ending.Upload(ctx, s, t.f, from, values[from:to]); err != nil {
+		if err := cancel.Upload(ctx, s, t.f, from, values[from:to]); err != nil {
 			return err
 		}
 		if t.lower {
@@ -214,7 +214,7 @@ func (r *tilesGroup) run(ctx context.Context, _ device.Stream, w levels.Follow) 
 	streams := make([]device.Stream, len(r.parts))
 	paces := make([]pace, len(r.parts))
 	for k := range r.parts {
-		streams[k] = ending.Guarded{Stream: r.group.Streams[k], Context: ctx}
+		streams[k] = cancel.Stream{Stream: r.group.Streams[k], Context: ctx}
 	}
 	// The devices' shares differ by one target at most: the first device's share stands for all.
 	high := r.parts[0].high()

@@ -9,8 +9,9 @@ import (
 
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
-	"coalesce/solvers/csg/internal/ending"
+	"coalesce/solvers/csg/internal/cancel"
 	"coalesce/solvers/csg/internal/levels"
+	"coalesce/solvers/csg/internal/reference"
 	"coalesce/solvers/csg/internal/tables"
 	"coalesce/solvers/csg/problem"
 )
@@ -82,7 +83,7 @@ func (r *tilesSlabs) begin(ctx context.Context, source func(t *tiles) error) err
 			return err
 		}
 		for slab := range uint64(1) << r.Bits {
-			err := r.pieces(k, ending.Guarded{Stream: s, Context: ctx}, slab, func(first, count uint64) error {
+			err := r.pieces(k, cancel.Stream{Stream: s, Context: ctx}, slab, func(first, count uint64) error {
 				return s.Copy(r.own[k], r.at(t, slab)+int64(first-t.from)*t.size(), t.with, 0, int64(count)*t.size())
 			})
 			if err != nil {
@@ -177,7 +178,7 @@ func (r *tilesSlabs) run(ctx context.Context, _ device.Stream, w levels.Follow) 
 	g := r.window
 	streams, paces := make([]device.Stream, len(g.parts)), make([]pace, len(g.parts))
 	for k := range streams {
-		streams[k] = ending.Guarded{Stream: g.group.Streams[k], Context: ctx}
+		streams[k] = cancel.Stream{Stream: g.group.Streams[k], Context: ctx}
 	}
 	work, _ := r.Work()
 	done := 0.0
@@ -239,7 +240,7 @@ func (r *tilesSlabs) last(ctx context.Context) error {
 			return err
 		}
 		err := r.onAll(func(k int, t *tiles, s device.Stream) error {
-			s = ending.Guarded{Stream: s, Context: ctx}
+			s = cancel.Stream{Stream: s, Context: ctx}
 			return r.pieces(k, s, r.others(slab), func(first, count uint64) error {
 				return t.kernels.Last(s, t.lastGrid(), t.f, t.with, first, count, uint64(r.Low), t.best, 1)
 			})
@@ -328,5 +329,5 @@ func (r *tilesSlabs) table() device.Buffer          { return r.window.table() }
 func (r *tilesSlabs) total() (device.Buffer, int64) { return r.window.total() }
 func (r *tilesSlabs) splittings() float64 {
 	work, least := r.Work()
-	return splittings(Apart, r.n) * work / least
+	return reference.SplittingCount(Apart, r.n) * work / least
 }

@@ -13,6 +13,7 @@ import (
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
 	"coalesce/solvers/csg/internal/levels"
+	"coalesce/solvers/csg/internal/reference"
 )
 
 // on are the options of a solve on one device.
@@ -225,7 +226,7 @@ func TestNumbers(t *testing.T) {
 			}
 			total += float64(each) * float64(levels.Binomial(n, size))
 		}
-		if want := splittings(IDP, n); total != want {
+		if want := reference.SplittingCount(IDP, n); total != want {
 			t.Errorf("n=%d: %v splittings, expected %v", n, total, want)
 		}
 	}

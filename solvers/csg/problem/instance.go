@@ -180,6 +180,17 @@ func FormatFloat(x float64, size int) string {
 	return strconv.FormatFloat(x, 'g', -1, size)
 }
 
+// FormatNumber writes a number in the fewest decimals that read back as the same number.
+func FormatNumber[T Number](x T) string {
+	switch x := any(x).(type) {
+	case float32:
+		return FormatFloat(float64(x), 32)
+	case float64:
+		return FormatFloat(x, 64)
+	}
+	return fmt.Sprint(x)
+}
+
 // Bytes is the memory of the values as the machine holds it: little-endian on
 // every platform that Go builds this program for. It is not a copy.
 func (inst *Instance) Bytes() []byte {

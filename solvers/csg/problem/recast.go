@@ -49,6 +49,14 @@ func (inst *Instance) As(types ...Value) *Recast {
 	return as(inst, inst.F64, types)
 }
 
+// Widened is the instance as a type that all algorithms have, which int16 is not.
+func (inst *Instance) Widened() *Recast {
+	if inst.Type != Int16 {
+		return inst.As(inst.Type)
+	}
+	return inst.As(Int32)
+}
+
 func itself(inst *Instance) *Recast {
 	return &Recast{Instance: inst, of: inst, least: math.Inf(-1)}
 }

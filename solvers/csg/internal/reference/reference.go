@@ -72,6 +72,16 @@ func Splittings(m Method, n int) (*big.Int, error) {
 	return nil, Check(m)
 }
 
+// SplittingCount is Splittings as a float64, 0 for a name that is no method.
+func SplittingCount(m Method, n int) float64 {
+	count, err := Splittings(m, n)
+	if err != nil {
+		return 0
+	}
+	x, _ := new(big.Float).SetInt(count).Float64()
+	return x
+}
+
 // Check returns an error unless m is one of Methods.
 func Check(m Method) error {
 	if slices.Contains(Methods(), m) {

@@ -1,4 +1,4 @@
-package ending
+package cancel
 
 import (
 	"context"
@@ -6,17 +6,17 @@ import (
 	"coalesce/runtime/device"
 )
 
-// A Guarded stream launches nothing once its Context has ended.
-type Guarded struct {
+// A Stream is a device.Stream that launches nothing once its Context has ended.
+type Stream struct {
 	device.Stream
 	Context context.Context
 }
 
-func (g Guarded) Launch(k device.Kernel, grid device.Grid, args ...device.Arg) error {
-	if err := g.Context.Err(); err != nil {
+func (s Stream) Launch(k device.Kernel, grid device.Grid, args ...device.Arg) error {
+	if err := s.Context.Err(); err != nil {
 		return err
 	}
-	return g.Stream.Launch(k, grid, args...)
+	return s.Stream.Launch(k, grid, args...)
 }
 
 // Upload sends bytes to a buffer, from byte `at` on, in pieces, so that ctx can
@@ -49,7 +49,7 @@ func Download(ctx context.Context, s device.Stream, b []byte, from device.Buffer
 	return nil
 }
 
-// Wait waits for the stream. At the end of ctx it returns ctx's error, after the kernels that were
+// Wait waits for the stream. AtOnce the end of ctx it returns ctx's error, after the kernels that were
 // launched.
 func Wait(ctx context.Context, s device.Stream) error {
 	done := make(chan error, 1)

@@ -1,19 +1,19 @@
-// Package ending lets a solve end with its context: what is sent to a device goes in pieces, a
+// Package cancel lets a solve end with its context: what is sent to a device goes in pieces, a
 // stream launches nothing more, and work that cannot be interrupted, such as a pass over all values
 // or a launch on a host, is left running.
-package ending
+package cancel
 
 import (
 	"context"
 	"time"
 )
 
-// Grace is how long Within waits for work after the end of its context.
+// Grace is how long WithGrace waits for work after the end of its context.
 const Grace = 500 * time.Millisecond
 
-// Within returns work's error. If work runs on for longer than Grace after the end of ctx, Within
+// WithGrace returns work's error. If work runs on for longer than Grace after the end of ctx, WithGrace
 // returns ctx's error, and true: work has been left running.
-func Within(ctx context.Context, work func() error) (left bool, err error) {
+func WithGrace(ctx context.Context, work func() error) (left bool, err error) {
 	done := make(chan error, 1)
 	go func() { done <- work() }()
 	select {
@@ -29,9 +29,9 @@ func Within(ctx context.Context, work func() error) (left bool, err error) {
 	}
 }
 
-// At returns what work returns, or at the end of ctx that one's error. Work that has been left
+// AtOnce returns what work returns, or at the end of ctx that one's error. Work that has been left
 // hands what it returns to late, unless that is nil.
-func At[T any](ctx context.Context, work func() (T, error), late func(T, error)) (T, error) {
+func AtOnce[T any](ctx context.Context, work func() (T, error), late func(T, error)) (T, error) {
 	type outcome struct {
 		value T
 		err   error

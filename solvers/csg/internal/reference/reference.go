@@ -90,6 +90,27 @@ func Check(m Method) error {
 	return fmt.Errorf("method %q: expected one of %v", m, Methods())
 }
 
+// Solve solves an instance, and returns an optimal structure, its value in decimals and the number of
+// splittings that were evaluated.
+func Solve(inst *problem.Instance, m Method) (problem.Structure, string, uint64) {
+	switch inst.Type {
+	case problem.Int16:
+		return solve(inst.I16, m)
+	case problem.Int32:
+		return solve(inst.I32, m)
+	case problem.Int64:
+		return solve(inst.I64, m)
+	case problem.Float32:
+		return solve(inst.F32, m)
+	}
+	return solve(inst.F64, m)
+}
+
+func solve[T problem.Number](v []T, m Method) (problem.Structure, string, uint64) {
+	f, count := Table(v, m)
+	return Restore(v, f, uint64(len(f)-1)), problem.FormatNumber(f[len(f)-1]), count
+}
+
 // Table is the table f that a method ends with, and the number of splittings
 // it evaluated: f[S] is the best value found of a partition of S. With DP that
 // is the optimum for every S; with IDP and Apart it is for the grand

@@ -61,7 +61,7 @@ func solveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Insta
 	table, err := attempt.Cover(ctx, &attempt.Task{Instance: as, Settings: &o, Facts: facts, Incumbent: best}, f, choice.Variant, &out)
 	r.Seconds.Prepare, r.Seconds.Solve, r.Splittings = out.Prepare, out.Solve, out.Splittings
 	if err != nil {
-		r, err := r.ended(ctx, inst, best, err)
+		r, err := r.finish(ctx, inst, best, err)
 		return r, nil, err
 	}
 	start := time.Now()

@@ -60,7 +60,7 @@ func (r *Result) Certify(inst *Instance, claimed string) error {
 		return err
 	}
 	if c.Sum == "-inf" {
-		return r.infeasible(inst)
+		return r.certifyInfeasible(inst)
 	}
 	r.Value = solve.Number(c.Sum)
 	bound := r.Value
@@ -76,8 +76,8 @@ func (r *Result) Certify(inst *Instance, claimed string) error {
 	return nil
 }
 
-// take keeps what an algorithm found, and how.
-func (r *Result) take(inst *Instance, out *attempt.Outcome) {
+// takeOutcome keeps what an algorithm found, and how.
+func (r *Result) takeOutcome(inst *Instance, out *attempt.Outcome) {
 	r.Algorithm, r.Variant, r.Reason = string(out.Algorithm), out.Variant, out.Reason
 	r.Structure, r.Solved, r.Splittings, r.Sent = out.Structure, out.Solved, out.Splittings, out.Sent
 	r.Seconds.Prepare, r.Seconds.Solve = out.Prepare, out.Solve
@@ -87,8 +87,8 @@ func (r *Result) take(inst *Instance, out *attempt.Outcome) {
 	}
 }
 
-// certify certifies what an algorithm found.
-func (r *Result) certify(inst *Instance, out *attempt.Outcome) error {
+// certifyOutcome certifies what an algorithm found.
+func (r *Result) certifyOutcome(inst *Instance, out *attempt.Outcome) error {
 	start := time.Now()
 	err := r.Certify(inst, out.Claimed)
 	if err != nil && out.Refuted != "" {
@@ -98,9 +98,9 @@ func (r *Result) certify(inst *Instance, out *attempt.Outcome) error {
 	return err
 }
 
-// infeasible makes the result say that every structure has a forbidden block. It is proven where a search for
+// certifyInfeasible makes the result say that every structure has a forbidden block. It is proven where a search for
 // one without is short enough to be made again by Verify.
-func (r *Result) infeasible(inst *Instance) error {
+func (r *Result) certifyInfeasible(inst *Instance) error {
 	r.Structure = nil
 	r.ProveInfeasible()
 	switch found, known := inst.Feasible(); {
@@ -116,10 +116,10 @@ func (r *Result) infeasible(inst *Instance) error {
 	return fmt.Errorf("every structure of %s has a forbidden block: %w", formats.Count(inst.N, "agent"), solve.ErrInfeasible)
 }
 
-// ended is the end of a solve that returned err. Where ctx ended it, or a device was lost, the result becomes the best
+// finish ends a solve that returned err. Where ctx ended it, or a device was lost, the result becomes the best
 // structure so far, with the bound if one is known; Proven stays false. A result beside an error is one without a structure
 // that proves that none is feasible, or of a lost device.
-func (r *Result) ended(ctx context.Context, inst *Instance, best *problem.Incumbent, err error) (*Result, error) {
+func (r *Result) finish(ctx context.Context, inst *Instance, best *problem.Incumbent, err error) (*Result, error) {
 	over, lost := solve.Ended(ctx, err), errors.Is(err, device.ErrLost)
 	switch {
 	case err == nil || errors.Is(err, solve.ErrInfeasible):

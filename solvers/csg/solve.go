@@ -78,7 +78,7 @@ func (s *Session) solve(ctx context.Context, inst *Instance, keep *Checkpoint) (
 	}
 	if !inst.Sizes.Divide(inst.N) {
 		r.Reason = "sums of the sizes that blocks may have"
-		return r, r.infeasible(inst)
+		return r, r.certifyInfeasible(inst)
 	}
 	if err := p.CheckCheckpoint(); err != nil {
 		return nil, err
@@ -94,8 +94,8 @@ func (s *Session) solve(ctx context.Context, inst *Instance, keep *Checkpoint) (
 				if errors.Is(err, solve.ErrGaveUp) {
 					o.Say("%v", err)
 				}
-				if r.take(inst, &out); err == nil {
-					err = r.certify(inst, &out)
+				if r.takeOutcome(inst, &out); err == nil {
+					err = r.certifyOutcome(inst, &out)
 				}
 				return struct{}{}, err
 			}})
@@ -113,9 +113,9 @@ func (s *Session) solve(ctx context.Context, inst *Instance, keep *Checkpoint) (
 		err = errors.Join(over, err) // exchanges fail where other ranks have ended
 	}
 	if errors.Is(err, ErrCheck) {
-		err = cmp.Or(inst.Changed(), err)
+		err = cmp.Or(inst.CheckUnchanged(), err)
 	}
-	return r.ended(ctx, inst, t.Incumbent, err)
+	return r.finish(ctx, inst, t.Incumbent, err)
 }
 
 // algorithms are those of a plan, in the order in which they are tried.

@@ -58,19 +58,19 @@ type Instance struct {
 	Source string   // the file, or the distribution and seed
 	Notes  []string // what was changed on the way in, one sentence each
 
-	safe safe
+	safe preparedState
 }
 
-// safe is the values that Promote has looked at: whoever sets another slice has them looked at again.
-type safe struct {
+// preparedState is the values that Promote has looked at: whoever sets another slice has them looked at again.
+type preparedState struct {
 	first *byte
 	n     int
 	as    Value
 	sizes Sizes
 }
 
-func (inst *Instance) state() safe {
-	return safe{unsafe.SliceData(inst.Bytes()), inst.N, inst.Type, inst.Sizes}
+func (inst *Instance) prepared() preparedState {
+	return preparedState{unsafe.SliceData(inst.Bytes()), inst.N, inst.Type, inst.Sizes}
 }
 
 // NewInstance makes an instance of values, which it keeps, and promotes it.

@@ -44,8 +44,8 @@ type Outcome struct {
 	Notes      []string
 }
 
-// claim keeps the total that a solver claims of the integers that it added up in place of the instance's values.
-func (out *Outcome) claim(as *problem.Recast, claimed string) {
+// setClaim keeps the total that a solver claims of the integers that it added up in place of the instance's values.
+func (out *Outcome) setClaim(as *problem.Recast, claimed string) {
 	out.Claimed = as.Total(claimed)
 	if as.Changed() {
 		out.Solved = as.Type

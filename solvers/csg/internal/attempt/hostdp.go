@@ -29,7 +29,7 @@ func (a HostDP) Solve(ctx context.Context, t *Task, out *Outcome) error {
 		return err
 	}
 	out.Structure = blocks
-	out.claim(as, claimed)
+	out.setClaim(as, claimed)
 	out.Splittings = reference.SplittingCount(a.Method, t.Instance.N)
 	out.Solve = time.Since(start).Seconds()
 	return nil

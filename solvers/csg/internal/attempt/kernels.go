@@ -52,7 +52,7 @@ func (a Kernels) Solve(ctx context.Context, t *Task, out *Outcome) error {
 		return err
 	}
 	out.Prepare += chosen
-	out.claim(as, claimed)
+	out.setClaim(as, claimed)
 	return nil
 }
 

@@ -34,7 +34,7 @@ func (a Prices) Solve(ctx context.Context, t *Task, out *Outcome) error {
 		out.Variant = gencsg.Price.Name + " " + choice.Variant.Label
 	}
 	o.Say("%s on %s", out.Variant, t.Facts)
-	limits.Told = func(blocks []uint64, value, bound float64) {
+	limits.Improved = func(blocks []uint64, value, bound float64) {
 		// A float64 may be less than an integer bound of 64 bits.
 		t.Incumbent.Offer(blocks, solve.NumberOf(math.Nextafter(bound, math.Inf(1))))
 		if o.Progress != nil {

@@ -121,7 +121,7 @@ func (c *Carrier) onHost(r Record, memory []byte, visit func(table, part []byte)
 	set := levels.Unrank(r.First, r.Level)
 	for k := range uint64(r.Count) {
 		visit(table[set*tile:][:tile], memory[k*tile:][:tile])
-		set = levels.Next(set)
+		set = levels.NextSet(set)
 	}
 	return nil
 }

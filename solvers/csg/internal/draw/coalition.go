@@ -43,7 +43,7 @@ func ByCoalition(value problem.Value, n int, draw func(mask uint64) float64) (*p
 
 func valuesOf[T problem.Number](n int, draw func(mask uint64) float64) []T {
 	v := make([]T, uint64(1)<<n)
-	problem.Spread(uint64(len(v)), func(_ int, from, to uint64) {
+	problem.InParallel(uint64(len(v)), func(_ int, from, to uint64) {
 		for mask := max(1, from); mask < to; mask++ {
 			v[mask] = T(draw(mask))
 		}

@@ -44,12 +44,12 @@ func Drawn(name string, n int, seed uint64, as problem.Value) (*problem.Instance
 }
 
 // Value is the value of a coalition, converted to the type.
-func (l *law) Value(mask uint64) float64 { return l.rounded(l.value(new(draws), mask)) }
+func (l *law) Value(mask uint64) float64 { return l.rounded(l.value(new(randomNumbers), mask)) }
 
 func (l *law) rounded(x float64) float64 {
 	switch {
 	case l.as.Integer():
-		return scaled(x, l.scale, l.largest)
+		return scaledInteger(x, l.scale, l.largest)
 	case l.as == problem.Float32:
 		return float64(float32(x))
 	}
@@ -87,7 +87,7 @@ func hold[T problem.Number](l *law) []T {
 	values := make([]T, uint64(1)<<l.n)
 	const piece = 1 << 14 // coalitions that a core draws at a time
 	cores.Pieces((len(values)+piece-1)/piece, func(k int) {
-		var d draws
+		var d randomNumbers
 		part := values[k*piece : min(len(values), (k+1)*piece)]
 		for i := range part {
 			part[i] = T(l.rounded(l.value(&d, uint64(k*piece+i))))

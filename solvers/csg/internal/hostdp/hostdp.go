@@ -34,22 +34,22 @@ func Solve(ctx context.Context, inst *problem.Instance, m reference.Method, work
 
 func solve[T problem.Number](ctx context.Context, v []T, m reference.Method, workers int, report func(share float64)) (problem.Structure, string, error) {
 	f := slices.Clone(v)
-	if err := raise(ctx, f, m == reference.IDP, workers, report); err != nil {
+	if err := raiseTable(ctx, f, m == reference.IDP, workers, report); err != nil {
 		return nil, "", err
 	}
 	return reference.Restore(v, f, uint64(len(f)-1)), problem.FormatNumber(f[len(f)-1]), nil
 }
 
-// raise raises the values f of all coalitions, stored by their numbers, to the values of their best
+// raiseTable raises the values f of all coalitions, stored by their numbers, to the values of their best
 // partitions. It evaluates every splitting, or those of IDP alone, one size of coalitions after the
 // other, on a number of cores. It calls report with the share of the work done, 0 to 1; ctx ends it.
-func raise[T device.Number](ctx context.Context, f []T, idp bool, workers int, report func(share float64)) error {
+func raiseTable[T device.Number](ctx context.Context, f []T, idp bool, workers int, report func(share float64)) error {
 	n := bits.Len(uint(len(f) - 1))
 	work := make([]float64, n+1)
 	all, done := 0.0, 0.0
 	for size := 2; size <= n; size++ {
 		work[size] = float64(levels.Binomial(n, size)) * float64(uint64(1)<<(size-1)-1)
-		if low, high := levels.Sizes(n, size); idp && low > high {
+		if low, high := levels.IDPSizes(n, size); idp && low > high {
 			work[size] = 0
 		}
 		all += work[size]
@@ -57,14 +57,14 @@ func raise[T device.Number](ctx context.Context, f []T, idp bool, workers int, r
 	for size := 2; size <= n; size++ {
 		low, high := 1, size/2
 		if idp {
-			low, high = levels.Sizes(n, size)
+			low, high = levels.IDPSizes(n, size)
 		}
 		if low > high {
 			continue
 		}
 		var list []uint32 // nil: all below 2^(size-1)
 		if low > 1 {
-			list = levels.Numbers(size, low)
+			list = levels.IDPSplittings(size, low)
 		}
 		count := levels.Binomial(n, size)
 		piece := max(1, min(256, int64(1)<<24>>size)) // coalitions that a core takes between two looks at ctx
@@ -81,8 +81,8 @@ func raise[T device.Number](ctx context.Context, f []T, idp bool, workers int, r
 					c := levels.Unrank(from, size)
 					for range min(piece, count-from) {
 						parts.of(c, size)
-						f[c] = raised(parts, f, c, list)
-						c = levels.Next(c)
+						f[c] = bestOf(parts, f, c, list)
+						c = levels.NextSet(c)
 					}
 				}
 			})
@@ -121,9 +121,9 @@ func (d *deposits) of(c uint64, size int) {
 	}
 }
 
-// raised is the largest of f(c) and the values of c's splittings: those whose parts a list numbers,
+// bestOf is the largest of f(c) and the values of c's splittings: those whose parts a list numbers,
 // or where the list is nil all splittings, each by its part without the highest member.
-func raised[T device.Number](d *deposits, f []T, c uint64, list []uint32) T {
+func bestOf[T device.Number](d *deposits, f []T, c uint64, list []uint32) T {
 	best := f[c]
 	if list == nil {
 		from := 1 // number 0 is no part

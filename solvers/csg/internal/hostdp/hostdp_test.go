@@ -24,7 +24,7 @@ func TestLevels(t *testing.T) {
 			want, _ := reference.Table(v, reference.DP)
 			for _, m := range []reference.Method{reference.DP, reference.IDP} {
 				f := slices.Clone(v)
-				if err := raise(t.Context(), f, m == reference.IDP, 3, func(float64) {}); err != nil {
+				if err := raiseTable(t.Context(), f, m == reference.IDP, 3, func(float64) {}); err != nil {
 					t.Fatal(err)
 				}
 				if m == reference.DP && !slices.Equal(f, want) || f[len(f)-1] != want[len(f)-1] {
@@ -48,7 +48,7 @@ func TestRaise(t *testing.T) {
 	f := make([]int64, 1<<12)
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if err := raise(ctx, f, false, 2, func(float64) {}); !errors.Is(err, context.Canceled) {
+	if err := raiseTable(ctx, f, false, 2, func(float64) {}); !errors.Is(err, context.Canceled) {
 		t.Errorf("ended: %v", err)
 	}
 }
@@ -66,7 +66,7 @@ func raisePairs[T int32 | float64](t *testing.T, pair T) {
 			}
 		}
 		last := 0.0
-		if err := raise(t.Context(), f, idp, 2, func(share float64) {
+		if err := raiseTable(t.Context(), f, idp, 2, func(share float64) {
 			if share < last || share > 1 {
 				t.Errorf("a share of %v after %v", share, last)
 			}
@@ -89,7 +89,7 @@ func BenchmarkLevels(b *testing.B) {
 					v[c+1] = int32(draw.Mix(uint64(c)) % 1000)
 				}
 				for b.Loop() {
-					if err := raise(b.Context(), slices.Clone(v), m == reference.IDP, workers, func(float64) {}); err != nil {
+					if err := raiseTable(b.Context(), slices.Clone(v), m == reference.IDP, workers, func(float64) {}); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -5,10 +5,10 @@ import (
 	"coalesce/solvers/csg/internal/levels"
 )
 
-// exchange copies the tiles of p high members to all ranks, 64 MiB at a time. In the order of their
+// exchangeTiles copies the tiles of p high members to all ranks, 64 MiB at a time. In the order of their
 // masks, rank r computed the tiles first[r] to first[r+1]-1. Of a level of t tiles each of R ranks
 // sends about t/R tiles, once, and receives the others.
-func exchange(ranks collective.Ranks, f []byte, tile, high, p int, first []int) error {
+func exchangeTiles(ranks collective.Ranks, f []byte, tile, high, p int, first []int) error {
 	if ranks == nil {
 		return nil
 	}
@@ -25,7 +25,7 @@ func exchange(ranks collective.Ranks, f []byte, tile, high, p int, first []int) 
 		for ; r < size && first[r] == number; r++ {
 			next[r] = mask
 		}
-		mask = levels.Next(mask)
+		mask = levels.NextSet(mask)
 	}
 	for done := 0; done < longest; done += step {
 		bounds := make([]int64, 1+size)
@@ -35,7 +35,7 @@ func exchange(ranks collective.Ranks, f []byte, tile, high, p int, first []int) 
 		mine := next[ranks.Rank()]
 		for at := bounds[ranks.Rank()]; at < bounds[ranks.Rank()+1]; at += int64(tile) {
 			copy(room[at:], f[int(mine)*tile:][:tile])
-			mine = levels.Next(mine)
+			mine = levels.NextSet(mine)
 		}
 		if err := ranks.AllGather(room, bounds); err != nil {
 			return err
@@ -45,7 +45,7 @@ func exchange(ranks collective.Ranks, f []byte, tile, high, p int, first []int) 
 				if r != ranks.Rank() {
 					copy(f[int(next[r])*tile:], room[at:][:tile])
 				}
-				next[r] = levels.Next(next[r])
+				next[r] = levels.NextSet(next[r])
 			}
 		}
 	}

@@ -37,7 +37,7 @@ func Run(k *gencsg.HosttilesKernels, s device.Stream, f, out device.Buffer, n, t
 		return err
 	}
 	size := f.Len() >> n
-	first := shares(lastBlocks, ranks)
+	first := sharesOfRanks(lastBlocks, ranks)
 	if err := k.Last(ownPart(s, first, ranks), device.Grid{Blocks: int64(lastBlocks), Threads: 1}, f, uint64(n), out); err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func runLevels(k *gencsg.HosttilesKernels, s device.Stream, f device.Buffer, m, 
 	progress.Report(levels.ShareOf(done, int(high)))
 	for p := uint64(max(1, progress.From)); p <= high; p++ {
 		tiles := levels.Binomial(int(high), int(p))
-		first := shares(int(tiles), ranks)
+		first := sharesOfRanks(int(tiles), ranks)
 		grid := device.Grid{Blocks: tiles, Threads: 1}
 		if p > 1 {
 			cut := piecesOf(max(1, tiles/int64(len(first)-1)), workers)
@@ -84,7 +84,7 @@ func runLevels(k *gencsg.HosttilesKernels, s device.Stream, f device.Buffer, m, 
 		if err := k.Couple(ownPart(s, first, ranks), grid, f, high, p); err != nil {
 			return err
 		}
-		if err := exchange(ranks, host.Slice[byte](device.Ptr(f)), size<<tileBits, int(high), int(p), first); err != nil {
+		if err := exchangeTiles(ranks, host.Slice[byte](device.Ptr(f)), size<<tileBits, int(high), int(p), first); err != nil {
 			return fmt.Errorf("tiles of %d high members to all ranks: %w", p, err)
 		}
 		done += float64(tiles) * float64(levels.PairsOf(int(p))+1)
@@ -96,8 +96,8 @@ func runLevels(k *gencsg.HosttilesKernels, s device.Stream, f device.Buffer, m, 
 	return nil
 }
 
-// shares divides count things among ranks: rank r gets numbers first[r] to first[r+1]-1.
-func shares(count int, ranks collective.Ranks) (first []int) {
+// sharesOfRanks divides count things among ranks: rank r gets numbers first[r] to first[r+1]-1.
+func sharesOfRanks(count int, ranks collective.Ranks) (first []int) {
 	if ranks == nil {
 		return []int{0, count}
 	}

@@ -4,10 +4,10 @@ package levels
 
 import "math/bits"
 
-// Sizes are the sizes [low, size/2] of the smaller part of the splittings
+// IDPSizes are the sizes [low, size/2] of the smaller part of the splittings
 // that IDP evaluates for coalitions of a size: max(|T|, |S\T|) <= n - |S|, and
 // every splitting of all agents. Empty (low > size/2) above 2n/3.
-func Sizes(n, size int) (low, high int) {
+func IDPSizes(n, size int) (low, high int) {
 	low, high = max(1, 2*size-n), size/2
 	if size == n {
 		low = 1
@@ -15,10 +15,10 @@ func Sizes(n, size int) (low, high int) {
 	return low, high
 }
 
-// Numbers lists the splittings of a coalition of a size whose smaller part has
+// IDPSplittings lists the splittings of a coalition of a size whose smaller part has
 // low to size/2 members, as subsets of the members by index, ascending. Of two
 // equal parts the one without the highest member stands.
-func Numbers(size, low int) []uint32 {
+func IDPSplittings(size, low int) []uint32 {
 	var list []uint32
 	for m := range uint32(1) << size {
 		k := bits.OnesCount32(m)
@@ -45,8 +45,8 @@ func Unrank(rank int64, members int) uint64 {
 	return set
 }
 
-// Next is the next set of as many members in the order of their numbers.
-func Next(set uint64) uint64 {
+// NextSet is the next set of as many members in the order of their numbers.
+func NextSet(set uint64) uint64 {
 	if set == 0 {
 		return 0
 	}

@@ -15,11 +15,11 @@ func TestOrder(t *testing.T) {
 			if got := Unrank(rank, size); got != set || bits.OnesCount64(got) != size {
 				t.Fatalf("the set of %d members at rank %d is %#b, expected %#b", size, rank, got, set)
 			}
-			set = Next(set)
+			set = NextSet(set)
 		}
 	}
-	if Next(0) != 0 {
-		t.Errorf("after the empty set comes %#b", Next(0))
+	if NextSet(0) != 0 {
+		t.Errorf("after the empty set comes %#b", NextSet(0))
 	}
 }
 
@@ -28,11 +28,11 @@ func TestNumbers(t *testing.T) {
 	for n := 2; n <= 16; n++ {
 		total := float64(uint64(1)<<(n-1) - 1)
 		for size := 2; size < n; size++ {
-			low, high := Sizes(n, size)
+			low, high := IDPSizes(n, size)
 			if low > high {
 				continue
 			}
-			each := uint64(len(Numbers(size, low)))
+			each := uint64(len(IDPSplittings(size, low)))
 			if low == 1 && each != 1<<(size-1)-1 {
 				t.Fatalf("n=%d, size %d: %d splittings, expected all", n, size, each)
 			}
@@ -48,7 +48,7 @@ func TestNextCoalition(t *testing.T) {
 	for size := 1; size <= 8; size++ {
 		c := uint64(1)<<size - 1
 		for i := int64(1); i < Binomial(12, size); i++ {
-			next := Next(c)
+			next := NextSet(c)
 			if next <= c || bits.OnesCount64(next) != size {
 				t.Fatalf("after %b comes %b", c, next)
 			}
@@ -68,7 +68,7 @@ func TestTilesParts(t *testing.T) {
 		{100000, 127, 528, 1},
 		{1, 1 << 20, 528, 528},
 	} {
-		if got := Parts(c.targets, c.pairs, c.blocks); got != c.want {
+		if got := BlocksPerTarget(c.targets, c.pairs, c.blocks); got != c.want {
 			t.Errorf("%d targets of %d pairs on %d blocks: found %d parts, expected %d", c.targets, c.pairs, c.blocks, got, c.want)
 		}
 	}

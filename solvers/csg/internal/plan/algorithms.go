@@ -43,10 +43,10 @@ func Predicted(kind string, n int) (*device.Variant, string) {
 	return &Table.Variants[0], fmt.Sprintf("below %d agents tiles are quicker, as a rule", from)
 }
 
-// choose returns the algorithm to begin with for n agents, among those that run there: the one that
+// chooseAlgorithm returns the algorithm to begin with for n agents, among those that run there: the one that
 // measurements on the device favour, else the predicted one. Values of all types share the measurements:
 // times depend far more on the number of agents than on the type.
-func choose(o *solve.Settings, facts device.Facts, n int) (Choice, error) {
+func chooseAlgorithm(o *solve.Settings, facts device.Facts, n int) (Choice, error) {
 	w := algorithms.Workload(map[string]string{}, n, func(n int) (*device.Variant, string) { return Predicted(facts.Kind, n) })
 	c, err := o.ChooseAlgorithm(Table, facts, w, func(v *device.Variant) error { return Runs(v, facts, n) })
 	return Choice{c}, err

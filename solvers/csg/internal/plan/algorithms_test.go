@@ -16,7 +16,7 @@ import (
 func TestChooseBeyondTuned(t *testing.T) {
 	facts := device.Facts{Kind: device.CUDA, Name: "NVIDIA H200", Major: 9, SMs: 132, SharedPerBlock: 232448}
 	for n, want := range map[int]reference.Method{22: "apart", 24: "apart", 26: "price", 27: "price", 28: "price", 30: "price", 35: "price"} {
-		first, err := choose(&solve.Settings{Tuning: tuned.Shipped()}, facts, n)
+		first, err := chooseAlgorithm(&solve.Settings{Tuning: tuned.Shipped()}, facts, n)
 		if err != nil {
 			t.Fatal(err)
 		}

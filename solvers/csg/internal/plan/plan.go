@@ -38,7 +38,7 @@ func New(o *solve.Settings, inst *problem.Instance, kept *checkpoint.Spec) (*Pla
 	method := reference.Method(o.Algorithm)
 	if !p.Asked && o.Together() == 1 {
 		var err error
-		if p.First, err = choose(o, p.Facts, inst.N); err != nil {
+		if p.First, err = chooseAlgorithm(o, p.Facts, inst.N); err != nil {
 			return nil, err
 		}
 		if m := p.First.Method(); kept == nil && len(o.Devices) == 1 && (m == reference.DP || m == reference.IDP) {

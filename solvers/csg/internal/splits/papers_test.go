@@ -188,7 +188,7 @@ func TestWalkThrough(t *testing.T) {
 				t.Errorf("coalition %#b: nextSplit of number %d is %#b, number %d %#b", c, n, row[2], n+1, rows[n+1][1])
 			}
 		}
-		if next := levels.Next(c); uint64(rows[0][3]) != next || bits.OnesCount64(next) != size || next <= c {
+		if next := levels.NextSet(c); uint64(rows[0][3]) != next || bits.OnesCount64(next) != size || next <= c {
 			t.Errorf("nextCoalition of %#b is %#b, expected %#b", c, rows[0][3], next)
 		}
 	}

@@ -100,11 +100,11 @@ func (r *Engine) Alloc(d device.Device, s device.Stream) (err error) {
 	}
 	r.numbers, r.lengths = map[int]device.Buffer{}, map[int]int{}
 	for size := 2; size < r.n; size++ {
-		low, high := levels.Sizes(r.n, size)
+		low, high := levels.IDPSizes(r.n, size)
 		if low == 1 || low > high {
 			continue
 		}
-		list := levels.Numbers(size, low)
+		list := levels.IDPSplittings(size, low)
 		if r.numbers[size], err = d.Alloc(int64(len(list)) * 4); err != nil {
 			return err
 		}
@@ -146,7 +146,7 @@ func (r *Engine) level(s device.Stream, size int) error {
 	psi := uint64(1) << (size - 1)
 	part := r.numbers[size]
 	if r.is("method", string(reference.IDP)) && size < r.n {
-		if low, high := levels.Sizes(r.n, size); low > high {
+		if low, high := levels.IDPSizes(r.n, size); low > high {
 			return nil
 		}
 		if part != nil {
@@ -185,7 +185,7 @@ func (r *Engine) level(s device.Stream, size int) error {
 			return err
 		}
 		for range here {
-			c = levels.Next(c)
+			c = levels.NextSet(c)
 		}
 	}
 	return nil

@@ -120,14 +120,14 @@ func (l *loadedGroup) Close() error {
 }
 
 // tileBytes is the size of a tile, in bytes.
-func (r *Group) tileBytes() int64 { return r.parts[0].size() << r.parts[0].TileBits() }
+func (r *Group) tileBytes() int64 { return r.parts[0].valueSize() << r.parts[0].TileBits() }
 
 func (r *Group) Alloc(device.Device, device.Stream) error {
 	first := r.parts[0]
 	tile := r.tileBytes()
 	largest := int64(0)
-	for size := 1; size <= first.high(); size++ {
-		largest = max(largest, levels.Binomial(first.high(), size)*tile)
+	for size := 1; size <= first.highAgents(); size++ {
+		largest = max(largest, levels.Binomial(first.highAgents(), size)*tile)
 	}
 	r.most = cmp.Or(r.most, gatherBytes)
 	r.most = min(largest, max(r.most, tile*int64(r.group.Len())))
@@ -165,7 +165,7 @@ func (r *Group) Upload(ctx context.Context, _ device.Stream, values []byte) erro
 	if r.parts[0].lower {
 		half = len(values)
 	}
-	size := r.parts[0].size()
+	size := r.parts[0].valueSize()
 	bounds := make([]int64, 1+len(r.parts))
 	for k, first := range collective.Split(half/int(size), len(r.parts)) {
 		bounds[k] = int64(first) * size
@@ -173,7 +173,7 @@ func (r *Group) Upload(ctx context.Context, _ device.Stream, values []byte) erro
 	ranked := r.group.Len() > len(r.parts) // several processes, each of which has all values on its host
 	err := collective.OnAll(len(r.parts), func(k int) error {
 		t, s := r.parts[k], r.group.Streams[k]
-		if err := t.draws(nil); err != nil {
+		if err := t.setDrawer(nil); err != nil {
 			return err
 		}
 		from, to := bounds[k], bounds[k+1]
@@ -215,17 +215,17 @@ func (r *Group) Draw(ctx context.Context, _ device.Stream, law problem.Law) erro
 
 func (r *Group) Run(ctx context.Context, _ device.Stream, progress engine.Progress) error {
 	streams := make([]device.Stream, len(r.parts))
-	paces := make([]pace, len(r.parts))
+	paces := make([]pacing, len(r.parts))
 	for k := range r.parts {
 		streams[k] = cancel.Stream{Stream: r.group.Streams[k], Context: ctx}
 	}
 	// The devices' shares differ by one target at most: the first device's share stands for all.
-	high := r.parts[0].high()
+	high := r.parts[0].highAgents()
 	before := levels.ShareOf(levels.PairsBefore(high, progress.From), high)
 	paces[0].report = func(share float64) { progress.Report(min(1, before+share*float64(r.group.Len()))) }
 	progress.Report(before)
 	if progress.From == 0 {
-		if err := collective.OnAll(len(r.parts), func(k int) error { return r.parts[k].direct(streams[k]) }); err != nil {
+		if err := collective.OnAll(len(r.parts), func(k int) error { return r.parts[k].raiseTile0(streams[k]) }); err != nil {
 			return err
 		}
 		if err := progress.FinishOn(streams[0], 0); err != nil {
@@ -233,7 +233,7 @@ func (r *Group) Run(ctx context.Context, _ device.Stream, progress engine.Progre
 		}
 	}
 	for size := max(1, progress.From); size <= high; size++ {
-		if err := r.level(streams, paces, size, 0, levels.Binomial(high, size)); err != nil {
+		if err := r.raiseLevel(streams, paces, size, 0, levels.Binomial(high, size)); err != nil {
 			return err
 		}
 		if err := progress.FinishOn(streams[0], size); err != nil {
@@ -243,22 +243,22 @@ func (r *Group) Run(ctx context.Context, _ device.Stream, progress engine.Progre
 	if r.parts[0].lower {
 		return r.group.Sync()
 	}
-	if err := collective.OnAll(len(r.parts), func(k int) error { return r.parts[k].last(streams[k]) }); err != nil {
+	if err := collective.OnAll(len(r.parts), func(k int) error { return r.parts[k].raiseAllAgents(streams[k]) }); err != nil {
 		return err
 	}
-	return r.agree()
+	return r.shareLargestTotal()
 }
 
-// level has the devices share out the targets of ranks from to end-1 among those of a size,
+// raiseLevel has the devices share out the targets of ranks from to end-1 among those of a size,
 // and brings the finished tiles to all.
-func (r *Group) level(streams []device.Stream, paces []pace, size int, from, end int64) error {
+func (r *Group) raiseLevel(streams []device.Stream, paces []pacing, size int, from, end int64) error {
 	first := collective.Split(int(end-from), r.group.Len())
 	for k := range first {
 		first[k] += int(from)
 	}
 	own := first[r.group.First():]
 	err := collective.OnAll(len(r.parts), func(k int) error {
-		return r.parts[k].level(streams[k], size, int64(own[k]), int64(own[k+1]), &paces[k])
+		return r.parts[k].raiseLevel(streams[k], size, int64(own[k]), int64(own[k+1]), &paces[k])
 	})
 	if err != nil {
 		return err
@@ -297,7 +297,7 @@ func (r *Group) exchange(streams []device.Stream, size int, first []int) error {
 			return nil
 		}
 		for k := range r.parts {
-			if err := r.carry(r.gather[k].Pack, streams[k], k, size, sent[me+k]); err != nil {
+			if err := r.copyParcel(r.gather[k].Pack, streams[k], k, size, sent[me+k]); err != nil {
 				return err
 			}
 		}
@@ -309,7 +309,7 @@ func (r *Group) exchange(streams []device.Stream, size int, first []int) error {
 				if owner == me+k {
 					continue
 				}
-				if err := r.carry(r.gather[k].Unpack, streams[k], k, size, p); err != nil {
+				if err := r.copyParcel(r.gather[k].Unpack, streams[k], k, size, p); err != nil {
 					return err
 				}
 			}
@@ -317,24 +317,24 @@ func (r *Group) exchange(streams []device.Stream, size int, first []int) error {
 	}
 }
 
-// carry launches a kernel, Pack or Unpack, that copies a parcel on device k.
-func (r *Group) carry(kernel func(s device.Stream, g device.Grid, f, room device.Buffer, at, high, size, first, count, words uint64) error,
+// copyParcel launches a kernel, Pack or Unpack, that copies a parcel on device k.
+func (r *Group) copyParcel(kernel func(s device.Stream, g device.Grid, f, room device.Buffer, at, high, size, first, count, words uint64) error,
 	s device.Stream, k, size int, p parcel) error {
 	if p.count == 0 {
 		return nil
 	}
 	safe := tuned.SafeVariant(&gencsg.Gather)
 	g := device.Grid{Blocks: min(p.count, engine.MaxBlocks), Threads: gencsg.Gather.Int(safe, "block")}
-	return kernel(s, g, r.parts[k].f, r.rooms[k], uint64(p.at/8), uint64(r.parts[k].high()), uint64(size),
+	return kernel(s, g, r.parts[k].f, r.rooms[k], uint64(p.at/8), uint64(r.parts[k].highAgents()), uint64(size),
 		uint64(p.first), uint64(p.count), uint64(r.tileBytes()/8))
 }
 
-// agree writes the largest of the devices' totals to every device.
-func (r *Group) agree() error {
+// shareLargestTotal writes the largest of the devices' totals to every device.
+func (r *Group) shareLargestTotal() error {
 	var best uint64
 	for k, t := range r.parts {
 		var word [8]byte
-		if err := r.group.Streams[k].Download(word[:t.size()], t.best, 0); err != nil {
+		if err := r.group.Streams[k].Download(word[:t.valueSize()], t.best, 0); err != nil {
 			return err
 		}
 		if x := engine.Word(word); k == 0 || exceeds(t.value(), x, best) {
@@ -352,7 +352,7 @@ func (r *Group) agree() error {
 	}
 	word := binary.NativeEndian.AppendUint64(nil, best)
 	for k, t := range r.parts {
-		if err := r.group.Streams[k].Upload(t.best, 0, word[:t.size()]); err != nil {
+		if err := r.group.Streams[k].Upload(t.best, 0, word[:t.valueSize()]); err != nil {
 			return err
 		}
 	}

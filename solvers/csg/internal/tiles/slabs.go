@@ -45,7 +45,7 @@ func (r *Slabs) Alloc(d device.Device, s device.Stream) error {
 	}
 	r.own = make([]device.Buffer, len(r.window.parts))
 	return r.onAll(func(k int, t *Engine, _ device.Stream) (err error) {
-		r.own[k], err = r.window.group.Devices[k].Alloc(max(8, int64(t.end-t.from)*t.size()<<r.Bits))
+		r.own[k], err = r.window.group.Devices[k].Alloc(max(8, int64(t.end-t.from)*t.valueSize()<<r.Bits))
 		return err
 	})
 }
@@ -62,29 +62,29 @@ func (r *Slabs) onAll(work func(k int, t *Engine, s device.Stream) error) error 
 // Upload keeps the values, of which each device gets its parts.
 func (r *Slabs) Upload(ctx context.Context, _ device.Stream, values []byte) error {
 	r.values = values
-	return r.begin(ctx, func(*Engine) error { return nil })
+	return r.loadValues(ctx, func(*Engine) error { return nil })
 }
 
 // Draw has each device draw its parts.
 func (r *Slabs) Draw(ctx context.Context, _ device.Stream, law problem.Law) error {
-	return r.begin(ctx, func(t *Engine) error {
+	return r.loadValues(ctx, func(t *Engine) error {
 		by, err := law.On(t.own)
 		if err != nil {
 			return err
 		}
-		return t.draws(by)
+		return t.setDrawer(by)
 	})
 }
 
-// begin brings the values without the last agent to the devices' parts.
-func (r *Slabs) begin(ctx context.Context, source func(t *Engine) error) error {
+// loadValues brings the values without the last agent to the devices' parts.
+func (r *Slabs) loadValues(ctx context.Context, source func(t *Engine) error) error {
 	return r.onAll(func(k int, t *Engine, s device.Stream) error {
 		if err := source(t); err != nil {
 			return err
 		}
 		for slab := range uint64(1) << r.Bits {
-			err := r.pieces(k, cancel.Stream{Stream: s, Context: ctx}, slab, func(first, count uint64) error {
-				return s.Copy(r.own[k], r.at(t, slab)+int64(first-t.from)*t.size(), t.with, 0, int64(count)*t.size())
+			err := r.eachPiece(k, cancel.Stream{Stream: s, Context: ctx}, slab, func(first, count uint64) error {
+				return s.Copy(r.own[k], r.partOffset(t, slab)+int64(first-t.from)*t.valueSize(), t.with, 0, int64(count)*t.valueSize())
 			})
 			if err != nil {
 				return err
@@ -94,9 +94,9 @@ func (r *Slabs) begin(ctx context.Context, source func(t *Engine) error) error {
 	})
 }
 
-// pieces has a device hold its part of the values of a slab in turn, count from first on. Slabs
+// eachPiece has a device hold its part of the values of a slab in turn, count from first on. Slabs
 // with the last agent follow those without.
-func (r *Slabs) pieces(k int, s device.Stream, slab uint64, visit func(first, count uint64) error) error {
+func (r *Slabs) eachPiece(k int, s device.Stream, slab uint64, visit func(first, count uint64) error) error {
 	t := r.window.parts[k]
 	for first := t.from; first < t.end; first += t.piece {
 		count, from := min(t.piece, t.end-first), slab<<r.Low+first
@@ -104,7 +104,7 @@ func (r *Slabs) pieces(k int, s device.Stream, slab uint64, visit func(first, co
 		if t.drawn != nil {
 			err = t.drawn.Into(s, t.with, from, count)
 		} else {
-			err = s.Upload(t.with, 0, r.values[int64(from)*t.size():][:int64(count)*t.size()])
+			err = s.Upload(t.with, 0, r.values[int64(from)*t.valueSize():][:int64(count)*t.valueSize()])
 		}
 		if err != nil {
 			return err
@@ -116,24 +116,26 @@ func (r *Slabs) pieces(k int, s device.Stream, slab uint64, visit func(first, co
 	return nil
 }
 
-// at is the byte of a device's own buffer where its part of a slab begins; place is the byte of
+// partOffset is the byte of a device's own buffer where its part of a slab begins; placeOffset is the byte of
 // the window where that part of a slab in a place begins.
-func (r *Slabs) at(t *Engine, slab uint64) int64 { return int64(slab*(t.end-t.from)) * t.size() }
-func (r *Slabs) place(t *Engine, place int) int64 {
-	return (int64(place)<<r.Low + int64(t.from)) * t.size()
+func (r *Slabs) partOffset(t *Engine, slab uint64) int64 {
+	return int64(slab*(t.end-t.from)) * t.valueSize()
+}
+func (r *Slabs) placeOffset(t *Engine, place int) int64 {
+	return (int64(place)<<r.Low + int64(t.from)) * t.valueSize()
 }
 
 // load gathers a slab from the devices' parts into a place of every device's window.
 func (r *Slabs) load(slab uint64, place int) error {
 	err := r.onAll(func(k int, t *Engine, s device.Stream) error {
-		return s.Copy(t.f, r.place(t, place), r.own[k], r.at(t, slab), int64(t.end-t.from)*t.size())
+		return s.Copy(t.f, r.placeOffset(t, place), r.own[k], r.partOffset(t, slab), int64(t.end-t.from)*t.valueSize())
 	})
 	if err != nil {
 		return err
 	}
 	bounds := []int64{}
 	for _, first := range collective.Split(1<<r.Low, r.window.group.Len()) {
-		bounds = append(bounds, (int64(place)<<r.Low+int64(first))*r.window.parts[0].size())
+		bounds = append(bounds, (int64(place)<<r.Low+int64(first))*r.window.parts[0].valueSize())
 	}
 	_, windows := r.window.Tables()
 	return r.window.group.AllGather(windows, bounds)
@@ -142,7 +144,7 @@ func (r *Slabs) load(slab uint64, place int) error {
 // save copies the slab in a place back into the parts of this process's devices.
 func (r *Slabs) save(slab uint64, place int) error {
 	return r.onAll(func(k int, t *Engine, s device.Stream) error {
-		return s.Copy(r.own[k], r.at(t, slab), t.f, r.place(t, place), int64(t.end-t.from)*t.size())
+		return s.Copy(r.own[k], r.partOffset(t, slab), t.f, r.placeOffset(t, place), int64(t.end-t.from)*t.valueSize())
 	})
 }
 
@@ -176,7 +178,7 @@ func (r *Slabs) passes(t uint64) iter.Seq2[pass, error] {
 
 func (r *Slabs) Run(ctx context.Context, _ device.Stream, progress engine.Progress) error {
 	g := r.window
-	streams, paces := make([]device.Stream, len(g.parts)), make([]pace, len(g.parts))
+	streams, paces := make([]device.Stream, len(g.parts)), make([]pacing, len(g.parts))
 	for k := range streams {
 		streams[k] = cancel.Stream{Stream: g.group.Streams[k], Context: ctx}
 	}
@@ -199,18 +201,18 @@ func (r *Slabs) Run(ctx context.Context, _ device.Stream, progress engine.Progre
 			return err
 		}
 	}
-	return r.last(ctx)
+	return r.raiseAllAgents(ctx)
 }
 
 // raise runs the levels of the tiles in a place of the window.
-func (r *Slabs) raise(streams []device.Stream, paces []pace, place int) error {
+func (r *Slabs) raise(streams []device.Stream, paces []pacing, place int) error {
 	g := r.window
 	if place == 0 {
-		if err := collective.OnAll(len(g.parts), func(k int) error { return g.parts[k].direct(streams[k]) }); err != nil {
+		if err := collective.OnAll(len(g.parts), func(k int) error { return g.parts[k].raiseTile0(streams[k]) }); err != nil {
 			return err
 		}
 	}
-	high := g.parts[0].high() - 2
+	high := g.parts[0].highAgents() - 2
 	for size := 1; size <= high+2; size++ {
 		from, end := int64(0), levels.Binomial(high, size) // ranks of the place's targets
 		switch place {
@@ -219,18 +221,18 @@ func (r *Slabs) raise(streams []device.Stream, paces []pace, place int) error {
 		case 3:
 			from, end = levels.Binomial(high+1, size)+levels.Binomial(high, size-1), levels.Binomial(high+2, size)
 		}
-		if err := g.level(streams, paces, size, from, end); err != nil {
+		if err := g.raiseLevel(streams, paces, size, from, end); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// last computes f of all agents: it loads each slab in turn into place 0, and adds the values of
+// raiseAllAgents computes f of all agents: it loads each slab in turn into place 0, and adds the values of
 // the last agent's coalitions with the high agents that the slab lacks.
-func (r *Slabs) last(ctx context.Context) error {
+func (r *Slabs) raiseAllAgents(ctx context.Context) error {
 	err := r.onAll(func(_ int, t *Engine, s device.Stream) error {
-		return s.Upload(t.best, 0, slices.Repeat(lowest(t.value()), int(t.best.Len()/t.size())))
+		return s.Upload(t.best, 0, slices.Repeat(lowestValue(t.value()), int(t.best.Len()/t.valueSize())))
 	})
 	if err != nil {
 		return err
@@ -241,7 +243,7 @@ func (r *Slabs) last(ctx context.Context) error {
 		}
 		err := r.onAll(func(k int, t *Engine, s device.Stream) error {
 			s = cancel.Stream{Stream: s, Context: ctx}
-			return r.pieces(k, s, r.others(slab), func(first, count uint64) error {
+			return r.eachPiece(k, s, r.complementOf(slab), func(first, count uint64) error {
 				return t.kernels.Last(s, t.lastGrid(), t.f, t.with, first, count, uint64(r.Low), t.best, 1)
 			})
 		})
@@ -249,11 +251,11 @@ func (r *Slabs) last(ctx context.Context) error {
 			return err
 		}
 	}
-	return r.window.agree()
+	return r.window.shareLargestTotal()
 }
 
-// others is the number of the slab with the last agent and the high agents that `slab` lacks.
-func (r *Slabs) others(slab uint64) uint64 { return 2<<r.Bits - 1 - slab }
+// complementOf is the number of the slab with the last agent and the high agents that `slab` lacks.
+func (r *Slabs) complementOf(slab uint64) uint64 { return 2<<r.Bits - 1 - slab }
 
 // Split loads the slabs of the parts of a coalition, pass by pass, until one holds a splitting
 // whose values add up to f(c).
@@ -301,15 +303,15 @@ func (r *Slabs) splitLast(c uint64) (uint64, error) {
 			if err := s.Fill(t.found, 0, 8, 0xff); err != nil {
 				return err
 			}
-			err := r.pieces(k, s, r.others(slab), func(first, count uint64) error {
+			err := r.eachPiece(k, s, r.complementOf(slab), func(first, count uint64) error {
 				return t.kernels.Locate(s, t.lastGrid(), t.f, t.with, first, count, uint64(r.Low), t.best, t.found, 1)
 			})
 			if err != nil {
 				return err
 			}
 			at, err := t.foundAt(s)
-			if at != nothing {
-				rest[k] = c &^ (r.others(slab)<<r.Low | at)
+			if at != noSplitting {
+				rest[k] = c &^ (r.complementOf(slab)<<r.Low | at)
 			}
 			return err
 		})

@@ -60,7 +60,7 @@ type Engine struct {
 const withBytes = 256 << 20
 
 func (r *Engine) value() problem.Value { return value(r.variant) }
-func (r *Engine) size() int64          { return int64(r.value().Size()) }
+func (r *Engine) valueSize() int64     { return int64(r.value().Size()) }
 func (r *Engine) half() uint64         { return 1 << (r.n - 1) }
 func (r *Engine) threads() int         { return gencsg.Tiles.Int(r.variant, "block") }
 func (r *Engine) TileBits() int        { return Bits(r.variant) }
@@ -112,10 +112,10 @@ func (r *Engine) Alloc(d device.Device, _ device.Stream) (err error) {
 	facts := d.Facts()
 	r.shared = Shared(r.variant)
 	r.blocks = int64(max(1, facts.SMs) * r.resident(facts))
-	if r.f, err = d.Alloc(r.size() * int64(r.half())); err != nil {
+	if r.f, err = d.Alloc(r.valueSize() * int64(r.half())); err != nil {
 		return err
 	}
-	if r.room == 0 && facts.Free > 0 && facts.Free < r.size()<<r.n+withBytes {
+	if r.room == 0 && facts.Free > 0 && facts.Free < r.valueSize()<<r.n+withBytes {
 		r.room = withBytes
 	}
 	r.end = cmp.Or(r.end, r.half())
@@ -124,12 +124,12 @@ func (r *Engine) Alloc(d device.Device, _ device.Stream) (err error) {
 	}
 	r.piece = max(1, r.end-r.from)
 	if r.room > 0 {
-		r.piece = min(r.piece, uint64(r.room/r.size()))
+		r.piece = min(r.piece, uint64(r.room/r.valueSize()))
 	}
-	if r.with, err = d.Alloc(r.size() * int64(r.piece)); err != nil {
+	if r.with, err = d.Alloc(r.valueSize() * int64(r.piece)); err != nil {
 		return err
 	}
-	bests := r.size() * int64(1+(r.end-r.from+r.piece-1)/r.piece)
+	bests := r.valueSize() * int64(1+(r.end-r.from+r.piece-1)/r.piece)
 	if r.best, err = d.Alloc((bests + 3) / 4 * 4); err != nil { // kernels raise words, which two values of int16 share
 		return err
 	}
@@ -153,12 +153,12 @@ func (r *Engine) resident(facts device.Facts) int {
 }
 
 func (r *Engine) Free() error {
-	return errors.Join(r.draws(nil), engine.FreeAll(r.f, r.with, r.best, r.found))
+	return errors.Join(r.setDrawer(nil), engine.FreeAll(r.f, r.with, r.best, r.found))
 }
 
-// draws sets what draws the next values, nil for values that are uploaded, and closes what drew the
+// setDrawer sets what draws the next values, nil for values that are uploaded, and closes what drew the
 // last ones.
-func (r *Engine) draws(by problem.Drawer) (err error) {
+func (r *Engine) setDrawer(by problem.Drawer) (err error) {
 	if r.drawn != nil {
 		err = r.drawn.Close()
 	}
@@ -170,7 +170,7 @@ func (r *Engine) draws(by problem.Drawer) (err error) {
 // they all fit, else a piece at a time when they are needed.
 func (r *Engine) Draw(ctx context.Context, s device.Stream, law problem.Law) error {
 	on, err := law.On(r.own)
-	if err = errors.Join(err, r.draws(on)); err != nil {
+	if err = errors.Join(err, r.setDrawer(on)); err != nil {
 		return err
 	}
 	s = cancel.Stream{Stream: s, Context: ctx}
@@ -181,7 +181,7 @@ func (r *Engine) Draw(ctx context.Context, s device.Stream, law problem.Law) err
 }
 
 func (r *Engine) Upload(ctx context.Context, s device.Stream, values []byte) error {
-	if err := r.draws(nil); err != nil {
+	if err := r.setDrawer(nil); err != nil {
 		return err
 	}
 	if r.lower {
@@ -196,7 +196,7 @@ func (r *Engine) Upload(ctx context.Context, s device.Stream, values []byte) err
 
 // uploadWith sends the values of the last agent's blocks, by their other members.
 func (r *Engine) uploadWith(ctx context.Context, s device.Stream, values []byte) error {
-	values = values[int64(r.from)*r.size() : int64(r.end)*r.size()]
+	values = values[int64(r.from)*r.valueSize() : int64(r.end)*r.valueSize()]
 	if r.piece < r.end-r.from {
 		r.upper = values
 		return nil
@@ -211,17 +211,17 @@ const launchWork = 1 << 40
 func (r *Engine) Run(ctx context.Context, s device.Stream, progress engine.Progress) error {
 	s = cancel.Stream{Stream: s, Context: ctx}
 	if progress.From == 0 {
-		if err := r.direct(s); err != nil {
+		if err := r.raiseTile0(s); err != nil {
 			return err
 		}
 		if err := progress.FinishOn(s, 0); err != nil {
 			return err
 		}
 	}
-	p := pace{report: progress.Report, pairs: levels.PairsBefore(r.high(), progress.From)}
-	progress.Report(levels.ShareOf(p.pairs, r.high()))
-	for size := max(1, progress.From); size <= r.high(); size++ {
-		if err := r.level(s, size, 0, levels.Binomial(r.high(), size), &p); err != nil {
+	p := pacing{report: progress.Report, pairs: levels.PairsBefore(r.highAgents(), progress.From)}
+	progress.Report(levels.ShareOf(p.pairs, r.highAgents()))
+	for size := max(1, progress.From); size <= r.highAgents(); size++ {
+		if err := r.raiseLevel(s, size, 0, levels.Binomial(r.highAgents(), size), &p); err != nil {
 			return err
 		}
 		if err := progress.FinishOn(s, size); err != nil {
@@ -231,7 +231,7 @@ func (r *Engine) Run(ctx context.Context, s device.Stream, progress engine.Progr
 	if r.lower {
 		return nil
 	}
-	return r.last(s)
+	return r.raiseAllAgents(s)
 }
 
 func (r *Engine) Tables() ([]device.Device, []device.Buffer) {
@@ -240,26 +240,26 @@ func (r *Engine) Tables() ([]device.Device, []device.Buffer) {
 
 func (r *Engine) SkipLastAgent() { r.lower = true }
 
-// high is the number of agents that tell tiles apart.
-func (r *Engine) high() int { return max(0, r.n-1-r.TileBits()) }
+// highAgents is the number of agents that tell tiles apart.
+func (r *Engine) highAgents() int { return max(0, r.n-1-r.TileBits()) }
 
-// direct makes f of tile 0.
-func (r *Engine) direct(s device.Stream) error {
+// raiseTile0 makes f of tile 0.
+func (r *Engine) raiseTile0(s device.Stream) error {
 	k := r.TileBits()
-	one := device.Grid{Blocks: 1, Threads: r.threads(), Shared: int(r.size()) << k}
+	one := device.Grid{Blocks: 1, Threads: r.threads(), Shared: int(r.valueSize()) << k}
 	return r.kernels.Direct(s, one, r.f, uint64(min(k, r.n-1)))
 }
 
-// A pace has a device wait now and then, and tells what is done.
-type pace struct {
+// A pacing has a device wait now and then, and reports the share that is done.
+type pacing struct {
 	queued float64 // splittings since the device was waited for
 	pairs  float64 // of tiles that were launched
 	report func(share float64)
 }
 
-// level makes f of the target tiles of ranks first to end-1 among those of a size.
-func (r *Engine) level(s device.Stream, size int, first, end int64, p *pace) error {
-	high, each := r.high(), math.Pow(3, float64(r.TileBits()))
+// raiseLevel makes f of the target tiles of ranks first to end-1 among those of a size.
+func (r *Engine) raiseLevel(s device.Stream, size int, first, end int64, p *pacing) error {
+	high, each := r.highAgents(), math.Pow(3, float64(r.TileBits()))
 	for _, couple := range []uint64{0, 1} {
 		pairs := int64(1)
 		if couple == 0 {
@@ -268,7 +268,7 @@ func (r *Engine) level(s device.Stream, size int, first, end int64, p *pace) err
 		if pairs == 0 {
 			continue
 		}
-		parts := levels.Parts(max(1, end-first), pairs, r.blocks)
+		parts := levels.BlocksPerTarget(max(1, end-first), pairs, r.blocks)
 		step := max(r.blocks, min(int64(launchWork/(each*float64(pairs))), engine.MaxBlocks/parts))
 		for at := first; at < end; at += step {
 			count := min(step, end-at)
@@ -292,13 +292,13 @@ func (r *Engine) level(s device.Stream, size int, first, end int64, p *pace) err
 	return nil
 }
 
-// last makes f of all agents, a piece of the last agent's blocks at a time.
-func (r *Engine) last(s device.Stream) error {
-	low := slices.Repeat(lowest(r.value()), int(r.best.Len()/r.size()))
+// raiseAllAgents makes f of all agents, a piece of the last agent's blocks at a time.
+func (r *Engine) raiseAllAgents(s device.Stream) error {
+	low := slices.Repeat(lowestValue(r.value()), int(r.best.Len()/r.valueSize()))
 	if err := s.Upload(r.best, 0, low); err != nil {
 		return err
 	}
-	return r.pieces(s, func(number, first, count uint64, g device.Grid) error {
+	return r.eachPiece(s, func(number, first, count uint64, g device.Grid) error {
 		return r.kernels.Last(s, g, r.f, r.with, first, count, uint64(r.n-1), r.best, number)
 	})
 }
@@ -308,14 +308,14 @@ func (r *Engine) lastGrid() device.Grid {
 	return device.Grid{Blocks: min((int64(r.piece)+int64(r.threads())-1)/int64(r.threads()), 8*r.blocks), Threads: r.threads()}
 }
 
-// pieces has each piece of the last agent's blocks on the device in turn.
-func (r *Engine) pieces(s device.Stream, visit func(number, first, count uint64, g device.Grid) error) error {
+// eachPiece has each piece of the last agent's blocks on the device in turn.
+func (r *Engine) eachPiece(s device.Stream, visit func(number, first, count uint64, g device.Grid) error) error {
 	g := r.lastGrid()
 	for first, number := r.from, uint64(1); first < r.end; first, number = first+r.piece, number+1 {
 		count := min(r.piece, r.end-first)
 		if r.upper != nil {
-			from := r.upper[int64(first-r.from)*r.size():]
-			if err := s.Upload(r.with, 0, from[:int64(count)*r.size()]); err != nil {
+			from := r.upper[int64(first-r.from)*r.valueSize():]
+			if err := s.Upload(r.with, 0, from[:int64(count)*r.valueSize()]); err != nil {
 				return err
 			}
 		} else if r.drawn != nil && r.piece < r.end-r.from {
@@ -330,8 +330,8 @@ func (r *Engine) pieces(s device.Stream, visit func(number, first, count uint64,
 	return nil
 }
 
-// lowest returns the bytes of the smallest value of a type.
-func lowest(t problem.Value) []byte {
+// lowestValue returns the bytes of the smallest value of a type.
+func lowestValue(t problem.Value) []byte {
 	switch t {
 	case problem.Int16:
 		return device.Bytes([]int16{math.MinInt16})
@@ -358,14 +358,14 @@ func (r *Engine) Split(s device.Stream, c uint64) (uint64, error) {
 		if bits.OnesCount64(c) < r.n {
 			return 0, nil // the last agent's block, which the splitting of all agents found
 		}
-		err := r.pieces(s, func(number, first, count uint64, g device.Grid) error {
+		err := r.eachPiece(s, func(number, first, count uint64, g device.Grid) error {
 			return r.kernels.Locate(s, g, r.f, r.with, first, count, uint64(r.n-1), r.best, r.found, number)
 		})
 		if err != nil {
 			return 0, err
 		}
 		others, err := r.foundAt(s)
-		if err != nil || others == nothing {
+		if err != nil || others == noSplitting {
 			return 0, err
 		}
 		return c &^ (others | last), nil
@@ -377,14 +377,14 @@ func (r *Engine) Split(s device.Stream, c uint64) (uint64, error) {
 		return 0, err
 	}
 	number, err := r.foundAt(s)
-	if err != nil || number == nothing {
+	if err != nil || number == noSplitting {
 		return 0, err
 	}
 	return engine.Deposit(number, c), nil
 }
 
 // nothing stands in found where a kernel finds no splitting.
-const nothing = math.MaxUint64
+const noSplitting = math.MaxUint64
 
 func (r *Engine) foundAt(s device.Stream) (uint64, error) {
 	var word [8]byte

@@ -12,10 +12,10 @@ import (
 	"coalesce/solvers/csg/problem"
 )
 
-// tunablePasses is csg/price for the tuner, which times one pass over the values.
-type tunablePasses struct{ tunable }
+// passSubject is csg/price for the tuner, which times one pass over the values.
+type passSubject struct{ familySubject }
 
-func (t tunablePasses) Sizes(f device.Facts) []int {
+func (t passSubject) Sizes(f device.Facts) []int {
 	if f.Kind == device.CUDA {
 		return []int{24, 28}
 	}
@@ -23,13 +23,13 @@ func (t tunablePasses) Sizes(f device.Facts) []int {
 }
 
 // Cases have the agents of the largest tile, and one more.
-func (t tunablePasses) Cases(fixed map[string]string) ([]subject.Case, error) {
+func (t passSubject) Cases(fixed map[string]string) ([]subject.Case, error) {
 	var cases []subject.Case
 	value := problem.Value(fixed["value"])
 	for name, worth := range map[string]func(n int, mask uint64) float64{
-		"random":     drawn(1, 1000, 0),
-		"negative":   drawn(2, 1000, -2000),
-		"few values": drawn(3, 3, -1),
+		"random":     drawnValues(1, 1000, 0),
+		"negative":   drawnValues(2, 1000, -2000),
+		"few values": drawnValues(3, 3, -1),
 		"ties":       func(_ int, mask uint64) float64 { return float64(len(problem.Agents(mask))) },
 	} {
 		for _, n := range t.Sizes(device.Facts{}) {
@@ -43,7 +43,7 @@ func (t tunablePasses) Cases(fixed map[string]string) ([]subject.Case, error) {
 	return cases, nil
 }
 
-func (t tunablePasses) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
+func (t passSubject) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
 	on := price.On{Devices: []device.Device{d}, Variant: v}
 	return subject.Open(&gencsg.Price, v, func(t *trialInstance) (subject.Job, error) {
 		switch t.Type {

@@ -95,17 +95,17 @@ func planted(t *testing.T, plants ...plant) *device.Family {
 // plantedSubject is the real subject on a planted family. The bindings load
 // what they were generated for, so that the device has to look elsewhere.
 type plantedSubject struct {
-	tunable
+	familySubject
 	most int // agents of a case, 0 for any
 }
 
 func (s plantedSubject) Cases(fixed map[string]string) ([]subject.Case, error) {
-	cases, err := s.tunable.Cases(fixed)
+	cases, err := s.familySubject.Cases(fixed)
 	return slices.DeleteFunc(cases, func(c subject.Case) bool { return s.most > 0 && c.Instance.Size() > s.most }), err
 }
 
 func (s plantedSubject) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
-	return s.tunable.Open(elsewhere{d, s.family}, v)
+	return s.familySubject.Open(elsewhere{d, s.family}, v)
 }
 
 type elsewhere struct {
@@ -163,7 +163,7 @@ func TestPlantedWrongVariantNeverWins(t *testing.T) {
 	f := planted(t, append([]plant{right}, wrongPlants...)...)
 	sizes := []int{6, 7}
 	db, sum, err := autotune.Tune(t.Context(), autotune.Options{
-		Subject: plantedSubject{tunable: tunable{f}}, Fixed: []map[string]string{plantedFixed}, Sizes: sizes,
+		Subject: plantedSubject{familySubject: familySubject{f}}, Fixed: []map[string]string{plantedFixed}, Sizes: sizes,
 		Device: d, Budget: 2 * time.Minute, Seed: 1, Noise: 100, // on a busy machine the only right variant scatters, too
 	})
 	if !errors.Is(err, autotune.ErrWrongVariant) {
@@ -190,7 +190,7 @@ func TestPlantedCrashCostsOneTrial(t *testing.T) {
 	t.Parallel()
 	const serving = "COALESCE_TEST_PLANTED_WORKER"
 	f := planted(t, right, crashPlant, hangPlant)
-	s := plantedSubject{tunable{f}, 4}
+	s := plantedSubject{familySubject{f}, 4}
 	if os.Getenv(serving) != "" {
 		d, err := emulated.Open(emulated.Options{Sanitize: true, Seed: 1, Files: templates.Files})
 		if err == nil {

@@ -26,15 +26,15 @@ import (
 // Subjects are the families of this problem, and the algorithms, which open opens a session of: on each kind of
 // device the solver's choice first.
 func Subjects(open Opener) []subject.Subject {
-	return []subject.Subject{tunable{&gencsg.Tiles}, tunable{&gencsg.Splits}, tunable{&gencsg.Hosttiles}, tunablePasses{tunable{&gencsg.Price}}, algorithmSubject(open)}
+	return []subject.Subject{familySubject{&gencsg.Tiles}, familySubject{&gencsg.Splits}, familySubject{&gencsg.Hosttiles}, passSubject{familySubject{&gencsg.Price}}, algorithmSubject(open)}
 }
 
-// tunable is a family with instances and a reference.
-type tunable struct{ family *device.Family }
+// familySubject is a family with instances and a reference.
+type familySubject struct{ family *device.Family }
 
-func (t tunable) Family() *device.Family { return t.family }
+func (t familySubject) Family() *device.Family { return t.family }
 
-func (t tunable) Fixed() []map[string]string {
+func (t familySubject) Fixed() []map[string]string {
 	var all []map[string]string
 	for _, value := range []problem.Value{problem.Int16, problem.Int32, problem.Int64, problem.Float32, problem.Float64} {
 		if !slices.ContainsFunc(t.family.Variants, func(v device.Variant) bool { return t.family.Value(&v, "value") == string(value) }) {
@@ -47,7 +47,7 @@ func (t tunable) Fixed() []map[string]string {
 	return all
 }
 
-func (t tunable) Sizes(f device.Facts) []int {
+func (t familySubject) Sizes(f device.Facts) []int {
 	switch {
 	case f.Kind == device.CUDA && t.family == &gencsg.Tiles:
 		return []int{14, 18, 22, 24, 26}
@@ -61,7 +61,7 @@ func (t tunable) Sizes(f device.Facts) []int {
 	return []int{6, 8}
 }
 
-func (t tunable) Feasible(v *device.Variant, f device.Facts, size int) error {
+func (t familySubject) Feasible(v *device.Variant, f device.Facts, size int) error {
 	return variants.Feasible(t.family, v, f, size, 1)
 }
 
@@ -118,7 +118,7 @@ func near(a, b, tolerance float64) bool { return math.Abs(a-b) <= 2*tolerance }
 
 // Cases cover ties, negative and extreme values, forbidden coalitions, and the
 // ends of the range of agents.
-func (t tunable) Cases(fixed map[string]string) ([]subject.Case, error) {
+func (t familySubject) Cases(fixed map[string]string) ([]subject.Case, error) {
 	value := problem.Value(fixed["value"])
 	var cases []subject.Case
 	type kind struct {
@@ -127,17 +127,17 @@ func (t tunable) Cases(fixed map[string]string) ([]subject.Case, error) {
 		worth  func(n int, mask uint64) float64
 	}
 	kinds := []kind{
-		{"random", []int{1, 2, 3, 5, 8, 10}, drawn(1, 1000, 0)},
-		{"negative", []int{4, 7, 9}, drawn(2, 1000, -2000)},
+		{"random", []int{1, 2, 3, 5, 8, 10}, drawnValues(1, 1000, 0)},
+		{"negative", []int{4, 7, 9}, drawnValues(2, 1000, -2000)},
 		{"ties", []int{6, 9}, func(_ int, mask uint64) float64 { return float64(len(problem.Agents(mask))) }},
-		{"few values", []int{7, 10}, drawn(3, 3, -1)},
+		{"few values", []int{7, 10}, drawnValues(3, 3, -1)},
 		// Few blocks are best, so that one splitting decides: number 510 of 511.
-		{"one splitting", []int{10}, drawn(74, 1000, -1000)},
+		{"one splitting", []int{10}, drawnValues(74, 1000, -1000)},
 		{"extremes", []int{5, 8}, extremes(value)},
 	}
 	if t.family == &gencsg.Tiles {
 		// Two and three agents above the largest tiles, and more above the small ones.
-		kinds = append(kinds, kind{"several tiles", []int{13, 14}, drawn(4, 100, -20)}, kind{"few values in tiles", []int{14}, drawn(5, 3, -1)}, kind{"extremes in tiles", []int{14}, extremes(value)})
+		kinds = append(kinds, kind{"several tiles", []int{13, 14}, drawnValues(4, 100, -20)}, kind{"few values in tiles", []int{14}, drawnValues(5, 3, -1)}, kind{"extremes in tiles", []int{14}, extremes(value)})
 	}
 	for _, c := range kinds {
 		for _, n := range c.agents {
@@ -154,8 +154,8 @@ func (t tunable) Cases(fixed map[string]string) ([]subject.Case, error) {
 	return cases, nil
 }
 
-// drawn are whole numbers in [shift, shift+span), a function of the coalition.
-func drawn(seed, span uint64, shift int) func(int, uint64) float64 {
+// drawnValues are whole numbers in [shift, shift+span), a function of the coalition.
+func drawnValues(seed, span uint64, shift int) func(int, uint64) float64 {
 	return func(_ int, mask uint64) float64 {
 		return float64(shift) + float64(draw.Mix(seed<<40^mask)%span)
 	}
@@ -182,7 +182,7 @@ func extremes(value problem.Value) func(int, uint64) float64 {
 	}
 }
 
-func (t tunable) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
+func (t familySubject) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
 	value, span := problem.Value(fixed["value"]), uint64(1000000)
 	if value == problem.Int16 {
 		span = math.MaxInt16 / uint64(max(1, size))
@@ -196,7 +196,7 @@ func (t tunable) Instance(fixed map[string]string, size int, seed uint64) (subje
 	return &trialInstance{Instance: inst, method: variants.MethodOf(fixed["method"])}, nil
 }
 
-func (t tunable) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
+func (t familySubject) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
 	l, err := kernels.Load(&solve.Settings{Devices: []device.Device{d}}, t.family, v)
 	if err != nil {
 		return nil, err

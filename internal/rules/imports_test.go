@@ -127,8 +127,8 @@ var rooms = []room{
 	{"solvers/csg/internal/tune", []string{"solvers/csg/problem", "solvers/csg/internal/draw", "solvers/csg/internal/engine", "solvers/csg/internal/kernels", "solvers/csg/internal/plan", "solvers/csg/internal/price", "solvers/csg/internal/reference", "solvers/csg/internal/splits", "solvers/csg/internal/variants", "solvers/solve", "solvers/algorithms", "generated/csg", "runtime/device", "autotune/subject"}},
 	// Searches of functions have binary quadratic programs read their graphs.
 	{"solvers/csg/internal/cliques", nil},
-	{"solvers/csg/internal/regroup", nil},
-	{"solvers/csg/anytime", []string{"solvers/csg/problem", "solvers/csg/internal/cliques", "solvers/csg/internal/regroup", "solvers/csg/internal/draw", "solvers/qubo", "solvers/solve", "runtime/device"}},
+	{"solvers/csg/internal/lns", nil},
+	{"solvers/csg/anytime", []string{"solvers/csg/problem", "solvers/csg/internal/cliques", "solvers/csg/internal/lns", "solvers/csg/internal/draw", "solvers/qubo", "solvers/solve", "runtime/device"}},
 	// The API knows no kernels: what it runs, the plan names and an attempt does.
 	{"solvers/csg", []string{"solvers/csg/problem", "solvers/csg/internal/attempt", "solvers/csg/internal/checkpoint", "solvers/csg/internal/draw", "solvers/csg/internal/formats", "solvers/csg/internal/kernels", "solvers/csg/internal/plan", "solvers/csg/internal/price", "solvers/csg/internal/ranking", "solvers/csg/internal/reference", "solvers/csg/internal/tune", "solvers/csg/internal/variants", "solvers/formats", "solvers/solve", "runtime/device", "autotune/subject"}},
 	// Branch and cut knows bids and cliques, its linear programs rows and columns, and

@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"coalesce/autotune/subject"
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/kernels"
-	"coalesce/solvers/csg/internal/tune"
-	"coalesce/solvers/solve"
 )
 
 // A Session solves instances one after the other. Kernels are loaded once, and the memory
@@ -48,21 +45,3 @@ func (s *Session) SolveKept(ctx context.Context, inst *Instance, keep *Checkpoin
 
 // Close gives back memory and kernels.
 func (s *Session) Close() error { return errors.Join(s.pool.Close(), s.modules.Close()) }
-
-// Subjects are the families of this problem, for the tuner: on each kind of device the
-// solver's choice first.
-func Subjects() []subject.Subject {
-	return tune.Subjects(func(o solve.Settings) (func(context.Context, *Instance) (*solve.Report, error), func() error, error) {
-		s, err := Open(o)
-		if err != nil {
-			return nil, nil, err
-		}
-		return func(ctx context.Context, inst *Instance) (*solve.Report, error) {
-			r, err := s.Solve(ctx, inst)
-			if err != nil {
-				return nil, err
-			}
-			return &r.Report, nil
-		}, s.Close, nil
-	})
-}

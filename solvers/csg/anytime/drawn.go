@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"coalesce/solvers/csg/internal/draw"
-	"coalesce/solvers/csg/internal/regroup"
+	"coalesce/solvers/csg/internal/lns"
 	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
@@ -54,7 +54,7 @@ func (r *drawnRun) search(cores int) {
 	var wait sync.WaitGroup
 	for k := range cores {
 		wait.Go(func() {
-			s := regroup.New(r.inst.N, r.inst.law.Value, rand.New(rand.NewPCG(r.o.Seed, uint64(k))))
+			s := lns.New(r.inst.N, r.inst.law.Value, rand.New(rand.NewPCG(r.o.Seed, uint64(k))))
 			for r.offer(s.Best()); !r.over.Load(); {
 				if s.Step() {
 					r.offer(s.Best())

@@ -6,7 +6,7 @@
 // the agents are the nodes, and the value of a coalition is the sum of the weights of its members and of
 // the edges among them (induced subgraph games; also called clique partitioning, or correlation
 // clustering). Graphs are read by package qubo's readers, since a coalition's value is the objective of a
-// binary quadratic program; package cliques searches. Distributions have up to 63 agents; package regroup
+// binary quadratic program; package cliques searches. Distributions have up to 63 agents; package lns
 // searches.
 package anytime
 

@@ -1,10 +1,10 @@
-// Package regroup improves partitions of up to 63 agents, whose coalitions' values a function
-// gives: it solves parts of a partition exactly, again and again. A part is a few blocks in pieces of one agent
+// Package lns is a large neighbourhood search: it improves partitions of up to 63 agents, whose coalitions' values a
+// function gives, by solving parts of a partition exactly, again and again. A part is a few blocks in pieces of one agent
 // or more; the best way to put the pieces together is found by dynamic programming over all sets of pieces,
 // so that no part becomes worse.
 //
 // The package knows neither distributions nor files.
-package regroup
+package lns
 
 import (
 	"math"

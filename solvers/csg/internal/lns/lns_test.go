@@ -1,4 +1,4 @@
-package regroup
+package lns
 
 import (
 	"math"

@@ -86,24 +86,7 @@ func (s *Session) solve(ctx context.Context, inst *Instance, keep *Checkpoint) (
 	ctx, cancel := o.Limited(ctx)
 	defer cancel()
 	t := &attempt.Task{Instance: inst, Settings: o, Facts: p.Facts, Incumbent: problem.NewIncumbent(inst)}
-	relayed, err := solve.Relay(func(yield func(solve.Attempt[struct{}]) bool) {
-		for m, a := range s.algorithms(p, keep) {
-			more := yield(solve.Attempt[struct{}]{Name: string(m), Run: func() (struct{}, error) {
-				out := attempt.Outcome{Algorithm: m}
-				err := a.Solve(ctx, t, &out)
-				if errors.Is(err, solve.ErrGaveUp) {
-					o.Say("%v", err)
-				}
-				if r.takeOutcome(inst, &out); err == nil {
-					err = r.certifyOutcome(inst, &out)
-				}
-				return struct{}{}, err
-			}})
-			if !more {
-				return
-			}
-		}
-	})
+	relayed, err := solve.Relay(r.attempts(ctx, t, s.algorithms(p, keep)))
 	if relayed.After != "" {
 		r.Seconds.Solve += relayed.Spent.Seconds()
 		r.Notes = append(r.Notes, fmt.Sprintf("%s, after %.2g s", relayed.After, relayed.Spent.Seconds()))
@@ -129,6 +112,28 @@ func (s *Session) algorithms(p *plan.Plan, keep *Checkpoint) iter.Seq2[Method, a
 			return
 		}
 		yield(p.Method, attempt.Kernels{Family: p.Family, Method: p.Method, Pool: &s.pool, Checkpoint: keep})
+	}
+}
+
+// attempts are the turns of algorithms at a task. Each leaves in the result what it found, certified.
+func (r *Result) attempts(ctx context.Context, t *attempt.Task, algorithms iter.Seq2[Method, attempt.Algorithm]) iter.Seq[solve.Attempt[struct{}]] {
+	return func(yield func(solve.Attempt[struct{}]) bool) {
+		for m, a := range algorithms {
+			run := func() (struct{}, error) {
+				out := attempt.Outcome{Algorithm: m}
+				err := a.Solve(ctx, t, &out)
+				if errors.Is(err, solve.ErrGaveUp) {
+					t.Settings.Say("%v", err)
+				}
+				if r.takeOutcome(t.Instance, &out); err == nil {
+					err = r.certifyOutcome(t.Instance, &out)
+				}
+				return struct{}{}, err
+			}
+			if !yield(solve.Attempt[struct{}]{Name: string(m), Run: run}) {
+				return
+			}
+		}
 	}
 }
 

@@ -44,6 +44,15 @@ func onlyFor(options option.List, algorithm string) (rules []effect.Rule) {
 	return rules
 }
 
+// valueError makes the error of an option's value one of the command line.
+func valueError(err error) error {
+	value := new(option.ValueError)
+	if !errors.As(err, &value) {
+		return err
+	}
+	return usagef("--%s is %s, expected %s", value.FlagName(), value.Found, value.Expected)
+}
+
 // flagError makes an error of pflag one that says which value a flag expects.
 func flagError(_ *cobra.Command, err error) error {
 	var wrong *pflag.InvalidValueError
@@ -51,8 +60,8 @@ func flagError(_ *cobra.Command, err error) error {
 		return usageError{err}
 	}
 	f, expected := wrong.GetFlag(), ""
-	if value := new(option.ValueError); errors.As(wrong, &value) {
-		return usagef("--%s is %s, expected %s", f.Name, value.Found, value.Expected)
+	if errors.As(wrong, new(*option.ValueError)) {
+		return valueError(wrong)
 	} else if _, declared := f.Value.(*option.Option); declared {
 		return usagef("--%s: %v", f.Name, errors.Unwrap(err))
 	}

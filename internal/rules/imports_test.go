@@ -117,15 +117,16 @@ var rooms = []room{
 	{"solvers/csg/internal/cliques", nil},
 	{"solvers/csg/internal/regroup", nil},
 	{"solvers/csg/anytime", []string{"solvers/csg/problem", "solvers/csg/internal/cliques", "solvers/csg/internal/regroup", "solvers/csg/internal/draw", "solvers/qubo", "solvers/solve", "runtime/device"}},
-	// Branch and cut knows bids and cliques, its linear programs rows and columns, and
-	// neither knows files, devices and auctions.
+	// auction's rooms: branch and cut knows the bids of the problem, its linear programs rows and
+	// columns, and neither knows files and devices.
+	{"solvers/auction/problem", []string{"solvers/formats", "solvers/solve"}},
 	{"solvers/auction/internal/lp", nil},
-	{"solvers/auction/internal/packing", []string{"solvers/auction/internal/lp", "runtime/collective"}},
+	{"solvers/auction/internal/packing", []string{"solvers/auction/problem", "solvers/auction/internal/lp", "runtime/collective"}},
 	{"solvers/auction/internal/bounds", []string{"solvers/auction/internal/packing", "solvers/cores", "generated/auction", "runtime/device", "autotune/tuned", "autotune/subject"}},
 	{"solvers/auction/internal/beside", []string{"solvers/auction/internal/packing", "solvers/auction/internal/bounds", "generated/auction", "solvers/qubo", "solvers/qubo/problem", "solvers/solve", "runtime/device", "autotune/tuned"}},
 	{"solvers/auction/internal/core", nil},
 	{"solvers/auction/internal/draw", nil},
-	{"solvers/auction/internal/replay", []string{"solvers/auction/internal/packing"}},
+	{"solvers/auction/internal/replay", []string{"solvers/auction/problem", "solvers/auction/internal/packing"}},
 	{"solvers/auction/internal/bidders", []string{"solvers/cores", "solvers/solve", "generated/auction", "runtime/device", "autotune/tuned", "autotune/subject"}},
 	{"solvers/auction/internal/ways", []string{"solvers/auction/internal/bidders", "solvers/solve", "solvers/algorithms", "generated/auction", "generated/csg", "runtime/device", "autotune/tuned", "autotune/subject"}},
 	// runtime/host: the rebuilding of an answer reads host memory in place, and a

@@ -14,6 +14,7 @@ import (
 	"coalesce/solvers/auction/internal/bidders"
 	"coalesce/solvers/auction/internal/bounds"
 	"coalesce/solvers/auction/internal/ways"
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/solve"
 )
@@ -60,7 +61,7 @@ const MaxContested = bidders.MaxItemsOnDevice
 
 // toBidders converts an auction to lists of alternative bids over at most so many items. It also
 // returns the list of each bid, -1 for bids that cannot win.
-func toBidders(p *plain, maxItems int) (*bidders.Problem, []int, error) {
+func toBidders(p *problem.AtomicBids, maxItems int) (*bidders.Problem, []int, error) {
 	asked, bidder, sum := make([]bidders.Asked, len(p.Bids)), p.Bidders(), new(big.Int)
 	for i, b := range p.Bids {
 		asked[i] = bidders.Asked{Price: b.Price, Goods: b.Goods, Bidder: bidder[i]}
@@ -87,7 +88,7 @@ type tabled struct {
 
 // tablesOf decides whether a device or the host makes the tables of an auction. Its errors wrap
 // ErrItems, ErrSize or device.ErrMemory.
-func tablesOf(p *plain, o Options) (*tabled, error) {
+func tablesOf(p *problem.AtomicBids, o Options) (*tabled, error) {
 	items, err := bidders.ItemLimit(o)
 	if err != nil {
 		return nil, err
@@ -102,7 +103,7 @@ func tablesOf(p *plain, o Options) (*tabled, error) {
 
 // byBidders solves an auction bidder by bidder. Its errors wrap device.ErrMemory, csg.ErrCheck or
 // the error of ctx.
-func byBidders(ctx context.Context, p *plain, items int, o Options, start time.Time, t *tabled) (*Result, error) {
+func byBidders(ctx context.Context, p *problem.AtomicBids, items int, o Options, start time.Time, t *tabled) (*Result, error) {
 	on := t.on
 	res := NewResult(p.Auction)
 	res.Items, res.Device, res.Algorithm, res.Variant, res.Reason = items, device.Host, Bidders, "bidders/tables", t.reason
@@ -130,13 +131,13 @@ func byBidders(ctx context.Context, p *plain, items int, o Options, start time.T
 	res.Prove(solve.Number(p.Price(big.NewInt(value))))
 	res.Notes = append(slices.Clone(p.Notes), fmt.Sprintf("tables of the 2^%d sets of contested goods, for %d bidders of alternatives or of a bid alone", t.Items, len(t.Bidders)))
 	res.Seconds.Solve = time.Since(start).Seconds()
-	return p.result(res)
+	return originalResult(p, res)
 }
 
 // tables sets the payments of VCG by the best revenue without each winner, from tables of the other
 // bidders. The revenue includes the amounts by which goods that have to be sold raise prices.
 func (c *cashier) tables(ctx context.Context) error {
-	t, err := tablesOf(c.plain, c.o)
+	t, err := tablesOf(c.atomic, c.o)
 	if err != nil {
 		return err
 	}

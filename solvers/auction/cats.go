@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
 
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/text"
 )
@@ -151,12 +151,6 @@ func (c *cats) short(a *Auction, goods []byte) (bids int64, rows form, err error
 // entry in a map, each with room to grow.
 const bytesPerBid = 400
 
-// An amount is a decimal price: whole times 10^-scale.
-type amount struct {
-	whole *big.Int
-	scale int
-}
-
 func (c *cats) auction() (*Auction, error) {
 	a := &Auction{}
 	bids, rows, err := c.header(a)
@@ -171,7 +165,7 @@ func (c *cats) auction() (*Auction, error) {
 			return nil, err
 		}
 	}
-	var prices []amount
+	var prices []problem.Amount
 	seen := map[int64]int{}
 	for {
 		word, err := c.token()
@@ -237,40 +231,40 @@ func (c *cats) auction() (*Auction, error) {
 	if empty > 0 {
 		a.Notes = append(a.Notes, fmt.Sprintf("bids for none of the %d goods: %d", a.Goods, empty))
 	}
-	return a, inUnits(a, c.in.Name(), prices, nil)
+	return a, a.SetPrices(c.in.Name(), prices, nil)
 }
 
 // record reads a bid whose number has been read.
-func (c *cats) record(a *Auction, word []byte) (Bid, amount, error) {
+func (c *cats) record(a *Auction, word []byte) (Bid, problem.Amount, error) {
 	number, ok := text.Int(word)
 	if !ok {
-		return Bid{}, amount{}, c.errorf("found %s, expected the number of a bid", shown(word))
+		return Bid{}, problem.Amount{}, c.errorf("found %s, expected the number of a bid", shown(word))
 	}
 	b := Bid{Line: c.in.Number(), Number: number}
 	word, err := c.token()
 	if err != nil {
-		return b, amount{}, err
+		return b, problem.Amount{}, err
 	}
-	price, ok := parseAmount(string(word))
+	price, ok := problem.ParseAmount(string(word))
 	if !ok {
-		return b, amount{}, c.errorf("found %s, expected a price in at most %d digits", shown(word), maxDigits)
+		return b, problem.Amount{}, c.errorf("found %s, expected a price in at most %d digits", shown(word), problem.MaxDigits)
 	}
 	for c.goods = c.goods[:0]; ; {
 		if word, err = c.token(); err != nil {
-			return b, amount{}, err
+			return b, problem.Amount{}, err
 		}
 		if string(word) == "#" {
 			break
 		}
 		id, ok := text.Int(word)
 		if !ok {
-			return b, amount{}, c.errorf("found %s in bid %d, expected the id of a good, or #", shown(word), b.Number)
+			return b, problem.Amount{}, c.errorf("found %s in bid %d, expected the id of a good, or #", shown(word), b.Number)
 		}
 		if id >= a.Goods+a.Dummies {
-			return b, amount{}, c.errorf("found good %d in bid %d, expected at most %d: the header has %s and %s", id, b.Number, a.Goods+a.Dummies-1, formats.Count(a.Goods, "good"), formats.Count(a.Dummies, "dummy"))
+			return b, problem.Amount{}, c.errorf("found good %d in bid %d, expected at most %d: the header has %s and %s", id, b.Number, a.Goods+a.Dummies-1, formats.Count(a.Goods, "good"), formats.Count(a.Dummies, "dummy"))
 		}
 		if c.goods, err = formats.Append(c.memory, c.goods, id); err != nil {
-			return b, amount{}, c.errorf("the goods of bid %d take %w", b.Number, err)
+			return b, problem.Amount{}, c.errorf("the goods of bid %d take %w", b.Number, err)
 		}
 	}
 	return b, price, c.keep(&b)
@@ -289,11 +283,11 @@ func (c *cats) fromOne(a *Auction) error {
 }
 
 // row reads a bid whose price has been read, up to the end of its line.
-func (c *cats) row(a *Auction, word []byte) (Bid, amount, error) {
+func (c *cats) row(a *Auction, word []byte) (Bid, problem.Amount, error) {
 	b := Bid{Line: c.in.Number(), Number: int64(len(a.Bids)) + 1}
-	price, ok := parseAmount(string(word))
+	price, ok := problem.ParseAmount(string(word))
 	if !ok {
-		return b, amount{}, c.errorf("found %s, expected a price in at most %d digits", shown(word), maxDigits)
+		return b, problem.Amount{}, c.errorf("found %s, expected a price in at most %d digits", shown(word), problem.MaxDigits)
 	}
 	for c.goods = c.goods[:0]; len(c.words) > 0; {
 		if c.words[0][0] == '%' {
@@ -302,14 +296,14 @@ func (c *cats) row(a *Auction, word []byte) (Bid, amount, error) {
 		}
 		word, err := c.token()
 		if err != nil {
-			return b, amount{}, err
+			return b, problem.Amount{}, err
 		}
 		id, ok := text.Int(word)
 		if !ok || id < 1 || id > a.Goods {
-			return b, amount{}, c.errorf("found %s in a bid, expected a good from 1 to %d", shown(word), a.Goods)
+			return b, problem.Amount{}, c.errorf("found %s in a bid, expected a good from 1 to %d", shown(word), a.Goods)
 		}
 		if c.goods, err = formats.Append(c.memory, c.goods, id-1); err != nil {
-			return b, amount{}, c.errorf("the goods of bid %d take %w", b.Number, err)
+			return b, problem.Amount{}, c.errorf("the goods of bid %d take %w", b.Number, err)
 		}
 	}
 	return b, price, c.keep(&b)
@@ -324,79 +318,6 @@ func (c *cats) keep(b *Bid) (err error) {
 	for i := 1; i < len(b.Goods); i++ {
 		if b.Goods[i] == b.Goods[i-1] {
 			return c.errorf("found good %d twice in bid %d, expected each once", b.Goods[i], b.Number)
-		}
-	}
-	return nil
-}
-
-// parseAmount reads a decimal such as 12.5 or 1e+06, of bounded length.
-func parseAmount(s string) (amount, bool) {
-	mantissa, exp := s, 0
-	if i := strings.IndexAny(s, "eE"); i >= 0 {
-		e, err := strconv.Atoi(s[i+1:])
-		if err != nil || e < -maxDigits || e > maxDigits {
-			return amount{}, false
-		}
-		mantissa, exp = s[:i], e
-	}
-	whole, part, _ := strings.Cut(mantissa, ".")
-	digits := strings.TrimLeft(whole, "+-") + part
-	if len(digits) == 0 || len(digits) > maxDigits || strings.Trim(digits, "0123456789") != "" || len(whole)-len(strings.TrimLeft(whole, "+-")) > 1 {
-		return amount{}, false
-	}
-	n, ok := new(big.Int).SetString(digits, 10)
-	if !ok {
-		return amount{}, false
-	}
-	if strings.HasPrefix(whole, "-") {
-		n.Neg(n)
-	}
-	scale := len(part) - exp
-	ten := big.NewInt(10)
-	for scale > 0 { // 2.50 is 2.5
-		q, r := new(big.Int).QuoRem(n, ten, new(big.Int))
-		if r.Sign() != 0 {
-			break
-		}
-		n, scale = q, scale-1
-		if n.Sign() == 0 {
-			scale = 0
-		}
-	}
-	if scale < 0 {
-		n.Mul(n, new(big.Int).Exp(ten, big.NewInt(int64(-scale)), nil))
-		scale = 0
-	}
-	return amount{n, scale}, true
-}
-
-// in is the amount in units of 10^-scale; scale is at least the amount's own.
-func (p amount) in(scale int) *big.Int {
-	up := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale-p.scale)), nil)
-	return up.Mul(up, p.whole)
-}
-
-// inUnits writes the prices of bids and of reserves in the smallest unit that any needs.
-func inUnits(a *Auction, name string, bids, reserves []amount) error {
-	for _, p := range append(slices.Clone(bids), reserves...) {
-		a.Scale = max(a.Scale, p.scale)
-	}
-	units := func(p amount, line int) (int64, error) {
-		up := p.in(a.Scale)
-		if !up.IsInt64() {
-			return 0, formats.Errorf(name, line, "found the price %s, expected less than 2^63 units of 10^-%d, the smallest that some price needs", decimal(p.whole, p.scale), a.Scale)
-		}
-		return up.Int64(), nil
-	}
-	var err error
-	for i, p := range bids {
-		if a.Bids[i].Price, err = units(p, a.Bids[i].Line); err != nil {
-			return err
-		}
-	}
-	for k, p := range reserves {
-		if a.Reserves[k].Price, err = units(p, a.Reserves[k].Line); err != nil {
-			return err
 		}
 	}
 	return nil

@@ -145,13 +145,13 @@ func (c *cashier) split(coalition []int) [][]int {
 func (c *cashier) pushedOut(fresh []int) []int {
 	goods := map[int64]bool{}
 	for _, i := range fresh {
-		for _, g := range c.plain.Bids[i].Goods {
+		for _, g := range c.atomic.Bids[i].Goods {
 			goods[g] = true
 		}
 	}
 	var out []int
 	for _, w := range c.won {
-		if slices.ContainsFunc(c.plain.Bids[w].Goods, func(g int64) bool { return goods[g] }) {
+		if slices.ContainsFunc(c.atomic.Bids[w].Goods, func(g int64) bool { return goods[g] }) {
 			out = append(out, w)
 		}
 	}
@@ -173,7 +173,7 @@ func (c *cashier) ask(in, winners []int, base []int64) (members []int, least int
 	least = c.bid(in)
 	hit := map[int]bool{}
 	for _, w := range c.pushedOut(fresh) {
-		if hit[c.bidder[w]] = true; c.plain.seller(w) {
+		if hit[c.bidder[w]] = true; c.atomic.IsReserve(w) {
 			least -= c.whole.Prices[w]
 		}
 	}

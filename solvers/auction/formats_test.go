@@ -145,7 +145,7 @@ func TestNumbersForNames(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 			continue
 		}
-		if a.Names != nil || a.Goods != 3 || !slices.Equal(a.Bids[0].Goods, []int64{0, 1}) || a.Bids[1].Number != 1 || a.named() {
+		if a.Names != nil || a.Goods != 3 || !slices.Equal(a.Bids[0].Goods, []int64{0, 1}) || a.Bids[1].Number != 1 || a.HasBidderNames() {
 			t.Errorf("%q: %+v", text, a)
 		}
 	}
@@ -278,7 +278,7 @@ func TestWriteAndRead(t *testing.T) {
 		for _, format := range Formats() {
 			var text bytes.Buffer
 			notes, err := Write(&text, a, format)
-			if format == CATS && (len(a.limited()) > 0 || len(a.Reserves) > 0 || a.SellAll) {
+			if format == CATS && (len(a.BindingLimits()) > 0 || len(a.Reserves) > 0 || a.SellAll) {
 				if refused++; err == nil {
 					t.Fatalf("%+v is written as %s", a, format)
 				}
@@ -309,7 +309,7 @@ func TestWriteAndRead(t *testing.T) {
 				t.Fatalf("%+v\n%s\n%v, %v, expected %s", a, text.String(), found, err, want.Value)
 			}
 			if format == CATS {
-				if (len(notes) == 0) != (!a.named() && a.Names == nil) {
+				if (len(notes) == 0) != (!a.HasBidderNames() && a.Names == nil) {
 					t.Fatalf("%+v: notes %v", a, notes)
 				}
 				continue

@@ -31,7 +31,7 @@ func checkRead(t *testing.T, text string) {
 	if err != nil {
 		return
 	}
-	if err := a.Check(res.Winners); err != nil {
+	if err := a.CheckWinners(res.Winners); err != nil {
 		t.Errorf("%q: %v", text, err)
 	}
 }

@@ -137,7 +137,7 @@ func TestLanguagesAgainstEverySet(t *testing.T) {
 			}
 			held(t, found)
 		}
-		if len(a.limited()) > 0 {
+		if len(a.BindingLimits()) > 0 {
 			limited++
 		}
 		if len(res.Kept) > 0 {
@@ -210,7 +210,7 @@ func TestLimit(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), `{"bidder":"Anna","bids":[5,7],"value":"7","pays":"0"}`) {
 		t.Errorf("%s %v", text, err)
 	}
-	if err := a.Check([]int{0, 1, 2}); err == nil || !strings.Contains(err.Error(), "bidder Anna wins more than 2 bids") {
+	if err := a.CheckWinners([]int{0, 1, 2}); err == nil || !strings.Contains(err.Error(), "bidder Anna wins more than 2 bids") {
 		t.Error(err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/text"
 )
@@ -22,8 +23,8 @@ type namer struct {
 	counted  bool             // goods are 0 to Goods-1, and have no names
 	bidders  map[string]string
 	dummies  map[group]int64 // the dummy that the bids of a group share; -1 and down until the goods are known
-	prices   []amount
-	reserves []amount
+	prices   []problem.Amount
+	reserves []problem.Amount
 	seen     map[int64]int // lines of bids, by number
 	most     map[string]int
 }
@@ -145,10 +146,10 @@ func (n *namer) goods(names []string, line int) ([]int64, error) {
 	return ids, nil
 }
 
-func (n *namer) amount(what, price string, line int) (amount, error) {
-	x, ok := parseAmount(price)
+func (n *namer) amount(what, price string, line int) (problem.Amount, error) {
+	x, ok := problem.ParseAmount(price)
 	if !ok {
-		return x, text.PointFor([]byte(price), n.errorf(line, "found %s, expected %s in at most %d digits", formats.Quote(price), what, maxDigits))
+		return x, text.PointFor([]byte(price), n.errorf(line, "found %s, expected %s in at most %d digits", formats.Quote(price), what, problem.MaxDigits))
 	}
 	return x, nil
 }
@@ -228,7 +229,7 @@ func (n *namer) reserve(price string, names []string, line int) error {
 	if err != nil {
 		return err
 	}
-	if x.whole.Sign() < 0 {
+	if x.Whole.Sign() < 0 {
 		return n.errorf(line, "found the reserve price %s, expected at least 0", formats.Quote(price))
 	}
 	goods, err := n.goods(names, line)
@@ -286,5 +287,5 @@ func (n *namer) auction() (*Auction, error) {
 		}
 		slices.Sort(a.Bids[i].Goods)
 	}
-	return a, inUnits(a, n.file, n.prices, n.reserves)
+	return a, a.SetPrices(n.file, n.prices, n.reserves)
 }

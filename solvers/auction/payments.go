@@ -10,6 +10,7 @@ import (
 
 	"coalesce/runtime/device"
 	"coalesce/solvers/auction/internal/packing"
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/cores"
 	"coalesce/solvers/solve"
 )
@@ -109,7 +110,7 @@ func (res *Result) winnable() error {
 	if res == nil {
 		return solve.Input("result", "found nil, expected one of a solve")
 	}
-	if err := res.Auction.valid(); err != nil {
+	if err := res.Auction.Check(); err != nil {
 		return err
 	}
 	if err := res.Auction.CheckKept(res.Winners, res.Kept); err != nil {
@@ -129,11 +130,11 @@ type noPayments string
 func (n noPayments) Error() string { return string(n) }
 
 // A cashier computes payments part by part: each good and each bidder is in one part
-// alone, and so is each coalition that blocks. Bids are plain ones.
+// alone, and so is each coalition that blocks. Bids are atomic ones.
 type cashier struct {
 	Payments
 	res    *Result
-	plain  *plain
+	atomic *problem.AtomicBids
 	won    []int // bids that win, and reserves that are kept
 	o      Options
 	whole  *packing.Problem
@@ -145,11 +146,11 @@ type cashier struct {
 }
 
 func newCashier(res *Result, o Options) (*cashier, error) {
-	p, err := newPlain(res.Auction, false)
+	p, err := problem.NewAtomicBids(res.Auction, false)
 	if err != nil {
 		return nil, err
 	}
-	c := &cashier{res: res, plain: p, won: p.bids(res.Winners, res.Kept), o: o, whole: toPacking(p.Auction), bidder: p.Bidders()}
+	c := &cashier{res: res, atomic: p, won: p.Places(res.Winners, res.Kept), o: o, whole: packing.New(p.Auction), bidder: p.Bidders()}
 	for i, b := range c.bidder {
 		if b == len(c.of) {
 			c.of = append(c.of, nil)
@@ -159,7 +160,7 @@ func newCashier(res *Result, o Options) (*cashier, error) {
 	c.part = parts(len(p.Bids), c.whole.Cliques, c.of)
 	place := map[int]int{}
 	for _, i := range c.won {
-		if p.seller(i) {
+		if p.IsReserve(i) {
 			continue
 		}
 		k, ok := place[c.bidder[i]]
@@ -170,7 +171,7 @@ func newCashier(res *Result, o Options) (*cashier, error) {
 		}
 		w := &c.Winners[k]
 		w.Bids = append(w.Bids, i)
-		w.Value += p.Bids[i].Price - p.raised*p.sold([]int{i})
+		w.Value += p.Bids[i].Price - p.GoodPrice*p.GoodsSold([]int{i})
 		w.Pays = w.Value
 	}
 	return c, nil
@@ -180,11 +181,11 @@ func newCashier(res *Result, o Options) (*cashier, error) {
 func (c *cashier) told() *Payments {
 	told := &Payments{Rule: c.Rule}
 	for _, w := range c.Winners {
-		w.Bids, _ = c.plain.original(w.Bids)
+		w.Bids, _ = c.atomic.Originals(w.Bids)
 		told.Winners = append(told.Winners, w)
 	}
 	for _, in := range c.Coalitions {
-		bids, _ := c.plain.original(in)
+		bids, _ := c.atomic.Originals(in)
 		told.Coalitions = append(told.Coalitions, bids)
 	}
 	return told
@@ -224,10 +225,10 @@ func (c *cashier) pay(ctx context.Context, rule Rule) error {
 	if rule == FirstPrice {
 		return nil
 	}
-	if rule == Core && c.plain.raised > 0 {
+	if rule == Core && c.atomic.GoodPrice > 0 {
 		return noPayments("coalitions of bidders may be unable to sell every good, and the auction has no free disposal")
 	}
-	byTables := c.res.Algorithm == Bidders && c.plain.raised == 0 && len(c.Winners) > 0
+	byTables := c.res.Algorithm == Bidders && c.atomic.GoodPrice == 0 && len(c.Winners) > 0
 	if byTables {
 		err := c.tables(ctx)
 		byTables = !errors.Is(err, device.ErrMemory) && !errors.Is(err, ErrItems)
@@ -266,7 +267,7 @@ func (c *cashier) others(ctx context.Context) error {
 			errs[k] = err
 			return
 		}
-		w.Pays = others - (c.bid(c.sold(w)) - c.bid(w.Bids)) - c.plain.raised*c.plain.sold(w.Bids)
+		w.Pays = others - (c.bid(c.sold(w)) - c.bid(w.Bids)) - c.atomic.GoodPrice*c.atomic.GoodsSold(w.Bids)
 		c.step()
 	})
 	return errors.Join(errs...)
@@ -345,8 +346,8 @@ func (c *cashier) without(ctx context.Context, k int) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if c.plain.raised > 0 && ctx.Err() == nil && c.plain.sold(solved.Winners) < c.plain.sold(c.sold(w)) {
-		return 0, noPayments(fmt.Sprintf("no other bids sell every good without bid %d and what else its bidder bids for, and the auction has no free disposal", c.plain.Bids[w.Bids[0]].Number))
+	if c.atomic.GoodPrice > 0 && ctx.Err() == nil && c.atomic.GoodsSold(solved.Winners) < c.atomic.GoodsSold(c.sold(w)) {
+		return 0, noPayments(fmt.Sprintf("no other bids sell every good without bid %d and what else its bidder bids for, and the auction has no free disposal", c.atomic.Bids[w.Bids[0]].Number))
 	}
 	return solved.Value, nil
 }

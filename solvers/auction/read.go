@@ -46,7 +46,6 @@ func FormatOf(path string) string {
 
 // Limits of what is read.
 const (
-	maxDigits   = 40      // of a price, before and after the point
 	maxToken    = 1 << 10 // bytes between blanks, and of a name
 	maxLine     = 1 << 26 // bytes
 	maxUnpacked = 1 << 34 // bytes of a compressed file, or of a stream

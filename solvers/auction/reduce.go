@@ -1,7 +1,6 @@
 package auction
 
 import (
-	"errors"
 	"fmt"
 	"math/big"
 	"math/bits"
@@ -11,6 +10,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
 	"coalesce/solvers/auction/internal/ways"
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/csg"
 )
 
@@ -21,32 +21,29 @@ const (
 	MaxItemsAsked = 30
 )
 
-// ErrItems is wrapped by the error of an auction of too many goods.
-var ErrItems = errors.New("too many goods")
-
 // A Reduction is an auction as a coalition structure. Its agents are items:
 // goods and dummies that two or more bids ask for, where those that the same bids
 // ask for are taken as one.
 type Reduction struct {
 	Items  [][]int64      // the goods of each item
-	Always []int          // plain bids that nothing competes with, by place
-	best   map[uint64]int // bundle of items to its best plain bid, by place
-	plain  *plain
+	Always []int          // atomic bids that nothing competes with, by place
+	best   map[uint64]int // bundle of items to its best atomic bid, by place
+	atomic *problem.AtomicBids
 }
 
 // NewReduction finds the items of an auction. It takes no more memory than the
-// auction's plain bids, however many items there are. Errors are those of limits and
+// auction's atomic bids, however many items there are. Errors are those of limits and
 // reserves that have no meaning, or wrap ErrSize.
 func NewReduction(a *Auction) (*Reduction, error) {
-	p, err := newPlain(a, true)
+	p, err := problem.NewAtomicBids(a, true)
 	if err != nil {
 		return nil, err
 	}
 	return newReduction(p), nil
 }
 
-func newReduction(a *plain) *Reduction {
-	r := &Reduction{plain: a, best: map[uint64]int{}}
+func newReduction(a *problem.AtomicBids) *Reduction {
+	r := &Reduction{atomic: a, best: map[uint64]int{}}
 	holders := map[int64][]int{}
 	for i, b := range a.Bids {
 		for _, g := range b.Goods {
@@ -111,15 +108,15 @@ func (r *Reduction) toCSG(maxItems int) (*csg.Instance, error) {
 	if n > maxItems {
 		goods := 0
 		for _, ids := range r.Items {
-			if slices.ContainsFunc(ids, func(g int64) bool { return !r.plain.Dummy(g) }) {
+			if slices.ContainsFunc(ids, func(g int64) bool { return !r.atomic.Dummy(g) }) {
 				goods++
 			}
 		}
-		return nil, fmt.Errorf("%s: %w: found %d items that bids compete for, %d of them with goods and %d dummies, expected at most %d together", r.plain.Source, ErrItems, n, goods, n-goods, maxItems)
+		return nil, fmt.Errorf("%s: %w: found %d items that bids compete for, %d of them with goods and %d dummies, expected at most %d together", r.atomic.Source, ErrItems, n, goods, n-goods, maxItems)
 	}
 	value := csg.Int32
 	for _, i := range r.best {
-		if r.plain.Bids[i].Price > (1<<31-1)/int64(max(1, n)) {
+		if r.atomic.Bids[i].Price > (1<<31-1)/int64(max(1, n)) {
 			value = csg.Int64
 		}
 	}
@@ -127,17 +124,17 @@ func (r *Reduction) toCSG(maxItems int) (*csg.Instance, error) {
 	defer machine.Close()
 	facts := machine.Facts()
 	if need := csg.Footprint(n, value); facts.Free > 0 && need > facts.Free {
-		return nil, fmt.Errorf("%s: the %s values of %d items take %s: %w", r.plain.Source, value, n, facts.Lacks(float64(need)), device.ErrMemory)
+		return nil, fmt.Errorf("%s: the %s values of %d items take %s: %w", r.atomic.Source, value, n, facts.Lacks(float64(need)), device.ErrMemory)
 	}
 	var inst *csg.Instance
 	var err error
 	if value == csg.Int32 {
-		inst, err = csg.NewInstance(valued[int32](r), r.plain.Source)
+		inst, err = csg.NewInstance(valued[int32](r), r.atomic.Source)
 	} else {
-		inst, err = csg.NewInstance(valued[int64](r), r.plain.Source)
+		inst, err = csg.NewInstance(valued[int64](r), r.atomic.Source)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: prices: %w", r.plain.Source, ErrSize, err)
+		return nil, fmt.Errorf("%s: %w: prices: %w", r.atomic.Source, ErrSize, err)
 	}
 	return inst, nil
 }
@@ -146,12 +143,12 @@ func (r *Reduction) toCSG(maxItems int) (*csg.Instance, error) {
 func valued[T int32 | int64](r *Reduction) []T {
 	values := make([]T, uint64(1)<<len(r.Items))
 	for mask, i := range r.best {
-		values[mask] = T(r.plain.Bids[i].Price)
+		values[mask] = T(r.atomic.Bids[i].Price)
 	}
 	return values
 }
 
-// winners are the plain bids, by place, ascending, that a structure of the reduced
+// winners are the atomic bids, by place, ascending, that a structure of the reduced
 // instance accepts. Blocks that no bid asks for stay unsold.
 func (r *Reduction) winners(s csg.Structure) []int {
 	winners := slices.Clone(r.Always)
@@ -183,7 +180,7 @@ func Reference(a *Auction) (*Result, error) {
 	first := make([][]uint64, n)
 	total := new(big.Int)
 	for mask, b := range r.best {
-		total.Add(total, big.NewInt(r.plain.Bids[b].Price))
+		total.Add(total, big.NewInt(r.atomic.Bids[b].Price))
 		i := bits.TrailingZeros64(mask)
 		first[i] = append(first[i], mask)
 	}
@@ -222,7 +219,7 @@ func Reference(a *Auction) (*Result, error) {
 			if !ok {
 				return 0, false
 			}
-			if x := rest + r.plain.Bids[r.best[mask]].Price; x > best.value {
+			if x := rest + r.atomic.Bids[r.best[mask]].Price; x > best.value {
 				best = state{x, mask}
 			}
 		}
@@ -245,11 +242,11 @@ func Reference(a *Auction) (*Result, error) {
 			left &= left - 1
 		}
 	}
-	res := NewResult(r.plain.Auction)
+	res := NewResult(r.atomic.Auction)
 	res.Items, res.Device, res.Variant, res.Reason = n, "reference", "sets", "one core, one set of unsold goods after the other"
 	if err := res.Accept(r.winners(sold)); err != nil {
 		return nil, err
 	}
 	res.Prove(res.Value)
-	return r.plain.result(res)
+	return originalResult(r.atomic, res)
 }

@@ -9,6 +9,7 @@ import (
 
 	"coalesce/solvers/auction/internal/packing"
 	"coalesce/solvers/auction/internal/replay"
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/solve"
 )
@@ -28,8 +29,8 @@ type Result struct {
 	LPBound    solve.Number // of the first linear relaxation of branch and cut; empty: there was none
 	Payments   *Payments    // nil: none were asked for, or they are not known
 
-	proof  *replay.Proof   // of branch and cut, for the plain bids; nil: there is none
-	prices []packing.Price // of branch and cut, for the plain bids and in the auction's units
+	proof  *replay.Proof   // of branch and cut, for the atomic bids; nil: there is none
+	prices []packing.Price // of branch and cut, for the atomic bids and in the auction's units
 }
 
 // NewResult is a result with the facts of its auction and no answer.
@@ -42,10 +43,10 @@ func NewResult(a *Auction) *Result {
 // checks it: no good sold twice, and the prices add up to what the solver
 // claims. Errors wrap csg.ErrCheck.
 func (r *Reduction) Result(solved *csg.Result) (*Result, error) {
-	res := NewResult(r.plain.Auction)
+	res := NewResult(r.atomic.Auction)
 	res.Items, res.Splittings = len(r.Items), solved.Splittings
 	res.Device, res.Algorithm, res.Variant, res.Reason, res.Seconds = solved.Device, solved.Algorithm, solved.Variant, solved.Reason, solved.Seconds
-	res.Notes = append(append([]string(nil), r.plain.Notes...), solved.Notes...)
+	res.Notes = append(append([]string(nil), r.atomic.Notes...), solved.Notes...)
 	if err := res.Accept(r.winners(solved.Structure)); err != nil {
 		return nil, err
 	}
@@ -53,14 +54,64 @@ func (r *Reduction) Result(solved *csg.Result) (*Result, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w: found the total %q, expected a whole number", csg.ErrCheck, solved.Value)
 	}
-	claimed.Add(claimed, r.plain.Revenue(r.Always))
-	if sum := r.plain.Revenue(res.Winners); sum.Cmp(claimed) != 0 {
-		return nil, fmt.Errorf("%w: the winning bids pay %s, the solver claims %s", csg.ErrCheck, res.Value, r.plain.Price(claimed))
+	claimed.Add(claimed, r.atomic.Revenue(r.Always))
+	if sum := r.atomic.Revenue(res.Winners); sum.Cmp(claimed) != 0 {
+		return nil, fmt.Errorf("%w: the winning bids pay %s, the solver claims %s", csg.ErrCheck, res.Value, r.atomic.Price(claimed))
 	}
 	if solved.Proven { // of integers: the gap is 0
 		res.Prove(res.Value)
 	}
-	return r.plain.result(res)
+	return originalResult(r.atomic, res)
+}
+
+// originalResult converts a result of atomic bids to one of the auction that they express. If no bids sell all goods that
+// have to be sold, the error wraps solve.ErrInfeasible, and the result beside it is proven where it carries a
+// proof of that.
+func originalResult(p *problem.AtomicBids, atomic *Result) (*Result, error) {
+	if p.Auction == p.Original {
+		return atomic, nil
+	}
+	res := NewResult(p.Original)
+	report := atomic.Report
+	report.Problem, report.Instance, report.Size = res.Problem, res.Instance, res.Size
+	report.Value, report.Bound, report.Gap, report.Proven = "", "", nil, false
+	res.Report = report
+	res.Items, res.Splittings, res.Nodes, res.prices, res.proof = atomic.Items, atomic.Splittings, atomic.Nodes, atomic.prices, atomic.proof
+	res.Tables = atomic.Tables
+	if atomic.LPBound != "" {
+		res.LPBound = p.OriginalNumber(atomic.LPBound)
+	}
+	winners, kept := p.Originals(atomic.Winners)
+	if p.Original.SellAll {
+		switch sold := p.GoodsSold(atomic.Winners); {
+		case sold == p.Goods:
+		case atomic.Proven && atomic.Bound == atomic.Value:
+			if res.proof != nil {
+				res.proof.Won = atomic.Winners
+			}
+			if checkUnsellable(p, res.proof) == nil {
+				res.ProveInfeasible()
+			}
+			return res, fmt.Errorf("%s: %w: no bids and reserves together have each of the %d goods once", p.Source, solve.ErrInfeasible, p.Goods)
+		default:
+			res.proof = nil
+			return res, fmt.Errorf("%s: %w: %d of %d goods are sold at the end", p.Source, ErrUnsold, sold, p.Goods)
+		}
+	}
+	if err := res.AcceptKept(winners, kept); err != nil {
+		return nil, err
+	}
+	switch {
+	case atomic.Proven && atomic.Bound == atomic.Value:
+		res.Prove(res.Value)
+	case atomic.Bound != "":
+		if bound := p.OriginalNumber(atomic.Bound); bound == res.Value {
+			res.Prove(bound)
+		} else {
+			res.Bounded(bound)
+		}
+	}
+	return res, nil
 }
 
 // Accept sets the winners and their revenue, after checking that they can win
@@ -74,8 +125,7 @@ func (res *Result) AcceptKept(winners, kept []int) error {
 		return fmt.Errorf("%w: %w", csg.ErrCheck, err)
 	}
 	res.Winners, res.Kept = winners, kept
-	sum := a.Revenue(winners)
-	res.Value = solve.Number(a.Price(sum.Add(sum, a.Kept(kept))))
+	res.Value = solve.Number(a.Price(a.Value(winners, kept)))
 	return nil
 }
 
@@ -99,13 +149,13 @@ func (res *Result) String() string {
 			who = " of " + bid.Bidder
 		}
 		fmt.Fprintf(&b, "bid %d%s\t%s\t", bid.Number, who, a.Price(big.NewInt(bid.Price)))
-		for _, g := range a.bundle(bid.Goods) {
+		for _, g := range a.GoodNames(bid.Goods) {
 			fmt.Fprintf(&b, " %s", g)
 		}
 		b.WriteByte('\n')
 	}
 	for _, k := range res.Kept {
-		fmt.Fprintf(&b, "kept\t%s\t %s\n", a.Price(big.NewInt(a.Reserves[k].Price)), strings.Join(a.bundle(a.Reserves[k].Goods), " "))
+		fmt.Fprintf(&b, "kept\t%s\t %s\n", a.Price(big.NewInt(a.Reserves[k].Price)), strings.Join(a.GoodNames(a.Reserves[k].Goods), " "))
 	}
 	fmt.Fprintf(&b, "revenue\t%s\n", res.Value)
 	if res.Payments != nil {
@@ -114,51 +164,6 @@ func (res *Result) String() string {
 		}
 	}
 	return b.String()
-}
-
-// A certificate has the findings of the check of the winning bids.
-type certificate struct {
-	Accepted []accepted `json:"accepted"`
-	Kept     []kept     `json:"kept,omitempty"`
-	Disjoint bool       `json:"disjoint"` // no good is sold twice, and limits, alternatives and goods that have to be sold are respected
-	Sum      string     `json:"sum"`      // of the prices
-}
-
-// An accepted bid, by the file's numbers and names.
-type accepted struct {
-	Bid    int64    `json:"bid"`
-	Bidder string   `json:"bidder,omitempty"`
-	Price  string   `json:"price"`
-	Goods  []int64  `json:"goods"`
-	Names  []string `json:"names,omitempty"` // of the real goods, where goods have names
-}
-
-// A kept reserve.
-type kept struct {
-	Price string   `json:"price"`
-	Goods []int64  `json:"goods"`
-	Names []string `json:"names,omitempty"`
-}
-
-func (res *Result) certificate() certificate {
-	a := res.Auction
-	sum := a.Revenue(res.Winners)
-	c := certificate{Accepted: []accepted{}, Disjoint: a.CheckKept(res.Winners, res.Kept) == nil, Sum: a.Price(sum.Add(sum, a.Kept(res.Kept)))}
-	names := func(goods []int64) []string {
-		list := a.bundle(goods)
-		if a.Names == nil || len(list) == 0 { // as JSON reads it back
-			return nil
-		}
-		return list
-	}
-	for _, b := range res.Accepted() {
-		c.Accepted = append(c.Accepted, accepted{b.Number, b.Bidder, a.Price(big.NewInt(b.Price)), append([]int64{}, b.Goods...), names(b.Goods)})
-	}
-	for _, k := range res.Kept {
-		r := a.Reserves[k]
-		c.Kept = append(c.Kept, kept{a.Price(big.NewInt(r.Price)), append([]int64{}, r.Goods...), names(r.Goods)})
-	}
-	return c
 }
 
 // payments are Payments by the file's numbers and names, in decimals.
@@ -206,7 +211,7 @@ func (res *Result) MarshalJSON() ([]byte, error) {
 		return nil, solve.Input("Auction", "found nil, expected that of a solve")
 	}
 	var numbers []int64 // nil: there is no solution
-	var found *certificate
+	var found *problem.Certificate
 	if res.Value != "" {
 		if err := res.winnable(); err != nil {
 			return nil, err
@@ -215,7 +220,7 @@ func (res *Result) MarshalJSON() ([]byte, error) {
 		for _, b := range res.Accepted() {
 			numbers = append(numbers, b.Number)
 		}
-		c := res.certificate()
+		c := res.Auction.Certify(res.Winners, res.Kept)
 		found = &c
 	}
 	report := res.Report
@@ -230,15 +235,15 @@ func (res *Result) MarshalJSON() ([]byte, error) {
 	}
 	text, err := json.Marshal(struct {
 		solve.Report
-		Value       *string       `json:"value"`
-		Bound       *string       `json:"bound"`
-		Solution    []int64       `json:"solution"`
-		Splittings  float64       `json:"splittings"`
-		Nodes       int64         `json:"nodes"`
-		LPBound     *string       `json:"lp_bound"`
-		Payments    *payments     `json:"payments"`
-		Certificate *certificate  `json:"certificate"`
-		Proof       *replay.Proof `json:"proof,omitempty"`
+		Value       *string              `json:"value"`
+		Bound       *string              `json:"bound"`
+		Solution    []int64              `json:"solution"`
+		Splittings  float64              `json:"splittings"`
+		Nodes       int64                `json:"nodes"`
+		LPBound     *string              `json:"lp_bound"`
+		Payments    *payments            `json:"payments"`
+		Certificate *problem.Certificate `json:"certificate"`
+		Proof       *replay.Proof        `json:"proof,omitempty"`
 	}{report, decimals(res.Value), decimals(res.Bound), numbers, res.Splittings, res.Nodes, decimals(res.LPBound), res.payments(), found, res.proof})
 	if err != nil {
 		return nil, fmt.Errorf("result: %w", err)

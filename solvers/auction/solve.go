@@ -15,6 +15,7 @@ import (
 	"coalesce/solvers/auction/internal/bidders"
 	"coalesce/solvers/auction/internal/packing"
 	"coalesce/solvers/auction/internal/ways"
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/solve"
 )
@@ -102,7 +103,7 @@ func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
 			return nil, fmt.Errorf("solve auction: %w", err)
 		}
 	}
-	p, err := newPlain(a, true)
+	p, err := problem.NewAtomicBids(a, true)
 	if err != nil {
 		return nil, fmt.Errorf("solve auction: %w", err)
 	}
@@ -114,7 +115,7 @@ func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
 	byBranch := func(reason string) (*Result, error) {
 		res, err := branch(limited, p, items, o, reason, start)
 		if errors.Is(err, solve.ErrInfeasible) && !res.Proven {
-			res, err = p.refute(ctx, limited, res, err, o, start)
+			res, err = refute(ctx, limited, p, res, err, o, start)
 		}
 		if err != nil {
 			return res, fmt.Errorf("solve auction: %w", err)
@@ -142,7 +143,7 @@ func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
 		tables.reason = algorithms.Before(ways.Table, way, tables.reason)
 		res, err := byBidders(limited, p, items, o, start, tables)
 		if errors.Is(err, solve.ErrInfeasible) {
-			res, err = p.refute(ctx, limited, res, err, o, start)
+			res, err = refute(ctx, limited, p, res, err, o, start)
 			return res, fmt.Errorf("solve auction: %w", err)
 		}
 		if solve.Ended(limited, err) {
@@ -181,7 +182,7 @@ func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
 	solved.Reason = algorithms.Before(ways.Table, way, solved.Reason)
 	res, err := reduced.Result(solved)
 	if errors.Is(err, solve.ErrInfeasible) {
-		res, err = p.refute(ctx, limited, res, err, o, start)
+		res, err = refute(ctx, limited, p, res, err, o, start)
 	}
 	if err != nil {
 		return res, fmt.Errorf("solve auction: %w", err)
@@ -189,10 +190,14 @@ func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
 	return res, nil
 }
 
+// ErrUnsold is wrapped by the error of a solve that ended before it found bids which sell all goods that have to
+// be sold.
+var ErrUnsold = errors.New("the bids found do not sell every good, and the auction has no free disposal")
+
 // refute adds a proof to a result of bids that do not sell every good: branch and cut solves the auction again
 // and logs its tree. Where that fails, or ends too early, the result stays unproven and gets a note. The
 // returned error is the given one.
-func (p *plain) refute(ctx, limited context.Context, res *Result, unsold error, o Options, start time.Time) (*Result, error) {
+func refute(ctx, limited context.Context, p *problem.AtomicBids, res *Result, unsold error, o Options, start time.Time) (*Result, error) {
 	o.Proof, o.Progress = true, nil
 	proved, err := branch(limited, p, res.Items, o, "", start)
 	if proved != nil && proved.Proven {
@@ -207,7 +212,7 @@ func (p *plain) refute(ctx, limited context.Context, res *Result, unsold error, 
 
 // begin chooses the algorithm to begin with, and if that is Bidders, converts the auction to its
 // lists.
-func begin(p *plain, items int, o *Options) (tuned.Choice, *tabled, error) {
+func begin(p *problem.AtomicBids, items int, o *Options) (tuned.Choice, *tabled, error) {
 	tables, refused := tablesOf(p, *o)
 	var problem *bidders.Problem
 	if refused == nil {
@@ -223,7 +228,7 @@ func begin(p *plain, items int, o *Options) (tuned.Choice, *tabled, error) {
 
 // incumbent converts an incumbent of the reduced instance to one of the auction.
 func (r *Reduction) incumbent(now solve.Incumbent) solve.Incumbent {
-	always := r.plain.Revenue(r.Always)
+	always := r.atomic.Revenue(r.Always)
 	units := func(n solve.Number) (*big.Int, bool) {
 		x, ok := n.Rat()
 		if !ok {
@@ -237,12 +242,12 @@ func (r *Reduction) incumbent(now solve.Incumbent) solve.Incumbent {
 	}
 	var value, bound solve.Number
 	if x, ok := units(now.Value); ok {
-		value = r.plain.told(x)
+		value = r.atomic.OriginalValue(x)
 	}
 	if x, ok := units(now.Bound); ok {
-		bound = solve.Number(r.plain.whole.Price(r.plain.amount(x)))
+		bound = r.atomic.OriginalPrice(x)
 	}
-	told := solve.NewIncumbent(now.Seconds, value, bound, now.Work)
-	told.Share = now.Share
-	return told
+	original := solve.NewIncumbent(now.Seconds, value, bound, now.Work)
+	original.Share = now.Share
+	return original
 }

@@ -13,6 +13,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/solvers/auction/internal/ways"
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/solve"
 )
@@ -159,7 +160,7 @@ func TestTablesByDefault(t *testing.T) {
 	for i := range 1000 {
 		wide.Bids = append(wide.Bids, Bid{Number: int64(i), Price: 1, Goods: []int64{0}})
 	}
-	p, err := newPlain(wide, true)
+	p, err := problem.NewAtomicBids(wide, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +194,7 @@ func TestTunedBranchLeavesLargePrices(t *testing.T) {
 func TestPaymentsWithoutRoom(t *testing.T) {
 	a := regional(rand.New(rand.NewPCG(2, 2)), 40, 120)
 	want := paid(t, a, VCG)
-	if p, err := newPlain(a, false); err != nil {
+	if p, err := problem.NewAtomicBids(a, false); err != nil {
 		t.Fatal(err)
 	} else if _, _, err := toBidders(p, 25); !errors.Is(err, ErrItems) {
 		t.Fatalf("the tables have room: %v", err)

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"coalesce/solvers/auction/internal/replay"
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -21,10 +22,10 @@ import (
 func Verify(a *Auction, result []byte) (*solve.Verdict, error) {
 	var x struct {
 		solve.Report
-		Solution    []int64       `json:"solution"`
-		Payments    *payments     `json:"payments"`
-		Certificate certificate   `json:"certificate"`
-		Proof       *replay.Proof `json:"proof"`
+		Solution    []int64             `json:"solution"`
+		Payments    *payments           `json:"payments"`
+		Certificate problem.Certificate `json:"certificate"`
+		Proof       *replay.Proof       `json:"proof"`
 	}
 	if err := json.Unmarshal(result, &x); err != nil {
 		return nil, fmt.Errorf("result: %w", err)
@@ -43,7 +44,7 @@ func Verify(a *Auction, result []byte) (*solve.Verdict, error) {
 		return v, nil
 	}
 	if x.Solution == nil {
-		verifyUnsold(v, reduced.plain, &x.Report, x.Proof)
+		verifyUnsold(v, reduced.atomic, &x.Report, x.Proof)
 		return v, nil
 	}
 	places := make(map[int64]int, len(a.Bids))
@@ -59,7 +60,7 @@ func Verify(a *Auction, result []byte) (*solve.Verdict, error) {
 		}
 		winners[k] = place
 	}
-	kept, err := a.keeps(x.Certificate.Kept)
+	kept, err := a.FindReserves(x.Certificate.Kept)
 	if err == nil {
 		err = r.AcceptKept(winners, kept)
 	}
@@ -67,9 +68,9 @@ func Verify(a *Auction, result []byte) (*solve.Verdict, error) {
 		v.Refute("%w", err)
 		return v, nil
 	}
-	v.Note("%s", a.feasible())
+	v.Note("%s", feasible(a))
 	v.Recomputed(r.Value, true)
-	if found := r.certificate(); !reflect.DeepEqual(x.Certificate, found) {
+	if found := a.Certify(r.Winners, r.Kept); !reflect.DeepEqual(x.Certificate, found) {
 		v.Refute("the certificate differs from that of the auction's bids, whose prices add up to %s", found.Sum)
 	}
 	if x.Payments != nil {
@@ -89,11 +90,11 @@ func Verify(a *Auction, result []byte) (*solve.Verdict, error) {
 
 // verifyUnsold holds a result without a solution against an auction: the proof has to show that no bids
 // sell all goods, where the result says so.
-func verifyUnsold(v *solve.Verdict, p *plain, stated *solve.Report, x *replay.Proof) {
-	switch err := p.unsellable(x); {
+func verifyUnsold(v *solve.Verdict, p *problem.AtomicBids, stated *solve.Report, x *replay.Proof) {
+	switch err := checkUnsellable(p, x); {
 	case stated.Value != "":
 		v.Refute("the result has a value and no solution")
-	case p.unsold == nil:
+	case p.AllSoldAbove == nil:
 		v.Refute("the result has no solution: %w", err)
 	case !stated.Proven && x == nil:
 		v.Note("the result has no solution, and does not say that there is none")
@@ -107,8 +108,27 @@ func verifyUnsold(v *solve.Verdict, p *plain, stated *solve.Report, x *replay.Pr
 	}
 }
 
+// checkUnsellable returns an error unless a proof shows that no atomic bids sell every good: none are worth
+// as much as bids that do would be.
+func checkUnsellable(p *problem.AtomicBids, x *replay.Proof) error {
+	switch {
+	case p.AllSoldAbove == nil:
+		return errors.New("goods may stay unsold: to accept no bid is a solution")
+	case x == nil:
+		return errors.New("found none")
+	}
+	ceiling, err := x.Bound(p.Bids, x.Won)
+	if err != nil {
+		return err
+	}
+	if ceiling == nil || ceiling.Cmp(p.AllSoldAbove) > 0 {
+		return errors.New("by its prices of cliques bids may sell every good")
+	}
+	return nil
+}
+
 // feasible is the message for winning bids that can win together.
-func (a *Auction) feasible() string {
+func feasible(a *Auction) string {
 	text := "feasible: no good is sold twice"
 	if len(a.Limits) > 0 {
 		text += ", no bidder wins more than it may"
@@ -117,22 +137,6 @@ func (a *Auction) feasible() string {
 		text += ", every good is sold or kept"
 	}
 	return text
-}
-
-// keeps are the places of the reserves that a certificate says are kept.
-func (a *Auction) keeps(stated []kept) ([]int, error) {
-	var list []int
-	for _, s := range stated {
-		k := slices.IndexFunc(a.Reserves, func(r Reserve) bool {
-			return a.Price(big.NewInt(r.Price)) == s.Price && slices.Equal(r.Goods, s.Goods)
-		})
-		if k < 0 {
-			return nil, fmt.Errorf("found goods kept for %.60s, for which the auction has no such reserve", s.Price)
-		}
-		list = append(list, k)
-	}
-	slices.Sort(list)
-	return list, nil
 }
 
 // repay computes the stated payments of the winners again. Payments in the core are checked by their
@@ -156,9 +160,9 @@ func (res *Result) repay(stated *payments, places map[int64]int) (string, error)
 	note := ""
 	switch {
 	case stated.Rule != Core:
-	case c.plain.raised > 0:
+	case c.atomic.GoodPrice > 0:
 		return "", errors.New("found payments in the core of an auction without free disposal, where the rule says nothing")
-	case len(res.Auction.limited()) > 0 || len(res.Auction.Reserves) > 0:
+	case len(res.Auction.BindingLimits()) > 0 || len(res.Auction.Reserves) > 0:
 		note = "; that no lower ones are in the core is not checked"
 		if err := c.hold(stated); err != nil {
 			return "", err
@@ -195,7 +199,7 @@ func (c *cashier) recall(stated *payments, places map[int64]int) error {
 			}
 			in = append(in, i)
 		}
-		if err := c.res.Auction.Check(in); err != nil {
+		if err := c.res.Auction.CheckWinners(in); err != nil {
 			return fmt.Errorf("a coalition: %w", err)
 		}
 		c.Coalitions = append(c.Coalitions, in)
@@ -212,13 +216,13 @@ func (c *cashier) hold(stated *payments) error {
 		if k >= len(stated.Winners) {
 			return fmt.Errorf("found %d winners who pay, expected %d", len(stated.Winners), len(c.Winners))
 		}
-		pays, ok := parseAmount(stated.Winners[k].Pays)
-		if !ok || pays.scale > c.plain.Scale {
+		pays, ok := problem.ParseAmount(stated.Winners[k].Pays)
+		if !ok || pays.Scale > c.atomic.Scale {
 			return fmt.Errorf("found the payment %.60s, expected decimals of the auction", stated.Winners[k].Pays)
 		}
-		units := pays.in(c.plain.Scale)
+		units := pays.In(c.atomic.Scale)
 		if !units.IsInt64() || units.Int64() < w.Pays || units.Int64() > w.Value {
-			return fmt.Errorf("found the payment %.60s, expected %s at least and %s at most", stated.Winners[k].Pays, c.plain.Price(big.NewInt(w.Pays)), c.plain.Price(big.NewInt(w.Value)))
+			return fmt.Errorf("found the payment %.60s, expected %s at least and %s at most", stated.Winners[k].Pays, c.atomic.Price(big.NewInt(w.Pays)), c.atomic.Price(big.NewInt(w.Value)))
 		}
 		w.Pays = units.Int64()
 	}
@@ -270,11 +274,11 @@ func (c *cashier) recore() error {
 
 // checkProof computes the bound of a proof again, and compares it with the stated bound.
 func (res *Result) checkProof(v *solve.Verdict, x *replay.Proof, stated solve.Number) error {
-	p, err := newPlain(res.Auction, true)
+	p, err := problem.NewAtomicBids(res.Auction, true)
 	if err != nil {
 		return err
 	}
-	ceiling, err := p.bound(x, p.bids(res.Winners, res.Kept))
+	ceiling, err := x.Bound(p.Bids, p.Places(res.Winners, res.Kept))
 	if err != nil {
 		return err
 	}
@@ -282,7 +286,7 @@ func (res *Result) checkProof(v *solve.Verdict, x *replay.Proof, stated solve.Nu
 		v.Note("the proof leaves out parts, of which there is no bound")
 		return nil
 	}
-	bound := solve.Number(p.whole.Price(p.amount(ceiling)))
+	bound := p.OriginalPrice(ceiling)
 	claimed, ok := stated.Rat()
 	proven, _ := bound.Rat()
 	switch {

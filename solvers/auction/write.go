@@ -18,7 +18,7 @@ import (
 // cannot hold. It is an error if such a part changes which bids can win: CATS holds no limits, no
 // reserves and no goods that have to be sold.
 func Write(w io.Writer, a *Auction, format string) (notes []string, err error) {
-	if err := a.valid(); err != nil {
+	if err := a.Check(); err != nil {
 		return nil, err
 	}
 	b := bufio.NewWriter(w)
@@ -47,7 +47,7 @@ func Write(w io.Writer, a *Auction, format string) (notes []string, err error) {
 // writeCATS numbers dummies anew where they are not those of the header, in the order of
 // their bids.
 func writeCATS(w *bufio.Writer, a *Auction) ([]string, error) {
-	if len(a.limited()) > 0 || len(a.Reserves) > 0 || a.SellAll {
+	if len(a.BindingLimits()) > 0 || len(a.Reserves) > 0 || a.SellAll {
 		return nil, fmt.Errorf("found an auction with limits of bidders, reserve prices or goods that have to be sold, expected none of these: CATS has no such things, CSV and JSON do")
 	}
 	dummies := a.Dummies
@@ -86,7 +86,7 @@ func writeCATS(w *bufio.Writer, a *Auction) ([]string, error) {
 		b.Bidder = ""
 	}
 	var notes []string
-	if a.Names != nil || a.named() {
+	if a.Names != nil || a.HasBidderNames() {
 		notes = append(notes, "the names of goods and bidders are left out")
 	}
 	if !slices.Equal(written.Bidders(), a.Bidders()) {
@@ -168,7 +168,7 @@ func speak(a *Auction) (*spoken, error) {
 	}
 	called := map[int]string{}
 	for i, b := range a.Bids {
-		said := spokenBid{bidder: b.Bidder, goods: a.bundle(b.Goods)}
+		said := spokenBid{bidder: b.Bidder, goods: a.GoodNames(b.Goods)}
 		if id, ok := a.Bidder(b); ok && b.Bidder == "" {
 			name, known := called[bidder[i]]
 			if !known {
@@ -216,7 +216,7 @@ func (s *spoken) table(w *bufio.Writer) error {
 		line("disposal:", "no")
 	}
 	for _, r := range s.Reserves {
-		line("reserve:", s.Price(big.NewInt(r.Price)), names.Join(s.bundle(r.Goods)))
+		line("reserve:", s.Price(big.NewInt(r.Price)), names.Join(s.GoodNames(r.Goods)))
 	}
 	for _, limit := range s.limits() {
 		line("most:", limit.bidder, strconv.Itoa(limit.limit))
@@ -282,7 +282,7 @@ func (s *spoken) object(w *bufio.Writer) error {
 		x.Goods = s.Goods
 	}
 	for _, r := range s.Reserves {
-		x.Reserves = append(x.Reserves, jsonReserve{s.Price(big.NewInt(r.Price)), s.bundle(r.Goods)})
+		x.Reserves = append(x.Reserves, jsonReserve{s.Price(big.NewInt(r.Price)), s.GoodNames(r.Goods)})
 	}
 	place := map[string]int{}
 	for i, b := range s.bids {

@@ -17,7 +17,6 @@ package packing
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math/bits"
 	"runtime"
@@ -25,18 +24,40 @@ import (
 	"time"
 
 	"coalesce/runtime/collective"
+	"coalesce/solvers/auction/problem"
 )
 
 // MaxBids is the most bids that a problem may have: the conflicts take a bit for each pair.
 const MaxBids = 1 << 15
 
-// ErrSize is wrapped by the errors of problems that are too large.
-var ErrSize = errors.New("too large for branch and bound")
-
 // A Problem has the prices of bids, and the cliques of bids that exclude one another.
 type Problem struct {
 	Prices  []int64   // bids of price 0 and less never win
 	Cliques [][]int32 // bids, of which one can win
+}
+
+// New is an auction of atomic bids as set packing: bids that ask for the same good, or the same dummy,
+// exclude one another.
+func New(a *problem.Auction) *Problem {
+	p := &Problem{Prices: make([]int64, len(a.Bids))}
+	holders := map[int64][]int32{}
+	var goods []int64
+	for i, b := range a.Bids {
+		p.Prices[i] = b.Price
+		for _, g := range b.Goods {
+			if holders[g] == nil {
+				goods = append(goods, g)
+			}
+			holders[g] = append(holders[g], int32(i))
+		}
+	}
+	slices.Sort(goods)
+	for _, g := range goods {
+		if len(holders[g]) > 1 {
+			p.Cliques = append(p.Cliques, holders[g])
+		}
+	}
+	return p
 }
 
 // Settings of Solve.
@@ -82,25 +103,25 @@ type Result struct {
 func (r *Result) Proven() bool { return r.Value == r.Bound }
 
 // Live lists the bids that can win, those of prices above 0. Where they are too many for Solve, or
-// their prices too large, the error wraps ErrSize.
+// their prices too large, the error wraps problem.ErrSize.
 func Live(bids int, price func(bid int) int64) (live []int32, err error) {
 	sum := uint64(0)
 	for j := range bids {
 		if price := price(j); price > 0 {
 			live = append(live, int32(j))
 			if sum += uint64(price); sum > 1<<61 {
-				return nil, fmt.Errorf("%w: prices add up to more than 2^61 units", ErrSize)
+				return nil, fmt.Errorf("%w: prices add up to more than 2^61 units", problem.ErrSize)
 			}
 		}
 	}
 	if len(live) > MaxBids {
-		return nil, fmt.Errorf("%w: found %d bids, expected at most %d", ErrSize, len(live), MaxBids)
+		return nil, fmt.Errorf("%w: found %d bids, expected at most %d", problem.ErrSize, len(live), MaxBids)
 	}
 	return live, nil
 }
 
 // Solve finds the best packing. When ctx ends the best so far is returned, with a bound
-// that holds. Errors wrap ErrSize.
+// that holds. Errors wrap problem.ErrSize.
 func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 	if set.Workers <= 0 {
 		set.Workers = runtime.GOMAXPROCS(0)

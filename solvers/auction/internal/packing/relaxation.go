@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"coalesce/solvers/auction/internal/lp"
+	"coalesce/solvers/auction/problem"
 )
 
 // A relaxation is a linear program of a node's live bids.
@@ -151,7 +152,7 @@ func (t *tree) cut(ctx context.Context, n *node, rows []row, above *relaxation, 
 	least, stale, odd := n.bound, 0, false
 	for round := 0; ; round++ {
 		if len(rows) > maxRows || 16*len(rows)*len(rows) > maxMemory {
-			return nil, fmt.Errorf("%w: found %d rows, more than memory holds", ErrSize, len(rows))
+			return nil, fmt.Errorf("%w: found %d rows, more than memory holds", problem.ErrSize, len(rows))
 		}
 		r := t.relaxation(n, bids, rows)
 		if old != nil {

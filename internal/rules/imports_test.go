@@ -116,10 +116,11 @@ var rooms = []room{
 	// Searches of functions have binary quadratic programs read their graphs.
 	{"solvers/csg/internal/cliques", nil},
 	{"solvers/csg/internal/regroup", nil},
-	{"solvers/csg/anytime", []string{"solvers/csg/problem", "solvers/csg/internal/cliques", "solvers/csg/internal/regroup", "solvers/csg/internal/draw", "solvers/qubo", "solvers/solve", "runtime/device"}},
+	{"solvers/csg/anytime", []string{"solvers/csg/problem", "solvers/csg/internal/cliques", "solvers/csg/internal/regroup", "solvers/csg/internal/draw", "solvers/qubo", "solvers/solve", "solvers/formats/packed", "runtime/device"}},
 	// auction's rooms: branch and cut knows the bids of the problem, its linear programs rows and
 	// columns, and neither knows files and devices.
 	{"solvers/auction/problem", []string{"solvers/formats", "solvers/solve"}},
+	{"solvers/auction/internal/formats", []string{"solvers/auction/problem", "solvers/formats/..."}},
 	{"solvers/auction/internal/lp", nil},
 	{"solvers/auction/internal/packing", []string{"solvers/auction/problem", "solvers/auction/internal/lp", "runtime/collective"}},
 	{"solvers/auction/internal/bounds", []string{"solvers/auction/internal/packing", "solvers/cores", "generated/auction", "runtime/device", "autotune/tuned", "autotune/subject"}},

@@ -1,4 +1,4 @@
-package auction
+package formats
 
 import (
 	"bytes"
@@ -8,29 +8,30 @@ import (
 	"io"
 	"strings"
 
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/names"
 )
 
-// An object is a JSON file, read token by token.
-type object struct {
-	*namer
+// A jsonReader reads a JSON file token by token.
+type jsonReader struct {
+	*builder
 	text []byte
 	dec  *json.Decoder
 	at   int // bytes whose lines are counted
 	line int
 }
 
-// deepest is how many lists and objects may stand in one another; those of an auction are
+// maxDepth is how many lists and objects may stand in one another; those of an auction are
 // seven at most.
-const deepest = 100
+const maxDepth = 100
 
 // errListed ends a reading that looks for the list of goods alone.
 var errListed = errors.New("the goods are listed")
 
 // readJSON reads JSON, as docs/auction.md describes it. Its text is read twice up to the
 // list of goods, which may be behind their bids.
-func readJSON(in io.Reader, name string, memory *formats.Budget) (*Auction, error) {
+func readJSON(in io.Reader, name string, memory *formats.Budget) (*problem.Auction, error) {
 	most := min(int64(maxObject), memory.Left())
 	text, err := formats.ReadAll(formats.Literals(in), name, most)
 	if errors.Is(err, formats.ErrLong) && most < maxObject {
@@ -40,8 +41,8 @@ func readJSON(in io.Reader, name string, memory *formats.Budget) (*Auction, erro
 		return nil, err
 	}
 	memory.Take(int64(len(text))) // which is left
-	o := &object{namer: newNamer(name, memory), text: text}
-	o.begin()
+	o := &jsonReader{builder: newBuilder(name, memory), text: text}
+	o.rewind()
 	if err := o.fields("an object", func(key string) error {
 		if key != "goods" {
 			return o.skip()
@@ -53,38 +54,40 @@ func readJSON(in io.Reader, name string, memory *formats.Budget) (*Auction, erro
 	}); err != nil && !errors.Is(err, errListed) {
 		return nil, err
 	}
-	o.begin()
-	if err := o.fields("an object", o.outer); err != nil {
+	o.rewind()
+	if err := o.fields("an object", o.readField); err != nil {
 		return nil, err
 	}
 	if _, err := o.dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, o.wrong("found more after the object, expected the end of the file")
+		return nil, o.errorHere("found more after the object, expected the end of the file")
 	}
 	return o.auction()
 }
 
-func (o *object) begin() {
+func (o *jsonReader) rewind() {
 	o.dec, o.at, o.line = json.NewDecoder(bytes.NewReader(o.text)), 0, 1
 	o.dec.UseNumber()
 }
 
-// here is the line of the last token.
-func (o *object) here() int {
+// lineHere is the line of the last token.
+func (o *jsonReader) lineHere() int {
 	to := int(o.dec.InputOffset())
 	o.line += bytes.Count(o.text[o.at:to], []byte("\n"))
 	o.at = to
 	return o.line
 }
 
-func (o *object) wrong(format string, args ...any) error { return o.errorf(o.here(), format, args...) }
+func (o *jsonReader) errorHere(format string, args ...any) error {
+	return o.errorf(o.lineHere(), format, args...)
+}
 
-func (o *object) token(want string) (json.Token, error) {
+func (o *jsonReader) token(want string) (json.Token, error) {
 	token, err := o.dec.Token()
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		line := o.here()
+		line := o.lineHere()
 		var syntax *json.SyntaxError
 		if at := 0; errors.As(err, &syntax) {
 			if at = min(int(syntax.Offset), len(o.text)); at > o.at {
@@ -96,8 +99,8 @@ func (o *object) token(want string) (json.Token, error) {
 	return token, nil
 }
 
-// said is the text for a token in errors.
-func said(token json.Token) string {
+// tokenText is the text for a token in errors.
+func tokenText(token json.Token) string {
 	switch token := token.(type) {
 	case string:
 		return formats.Quote(token)
@@ -108,13 +111,13 @@ func said(token json.Token) string {
 }
 
 // fields reads an object and calls field with each key.
-func (o *object) fields(want string, field func(key string) error) error {
+func (o *jsonReader) fields(want string, field func(key string) error) error {
 	token, err := o.token(want)
 	if err != nil {
 		return err
 	}
 	if token != json.Delim('{') {
-		return o.wrong("found %s, expected %s", said(token), want)
+		return o.errorHere("found %s, expected %s", tokenText(token), want)
 	}
 	seen := map[string]bool{}
 	for o.dec.More() {
@@ -123,7 +126,7 @@ func (o *object) fields(want string, field func(key string) error) error {
 		}
 		key, _ := token.(string)
 		if seen[key] {
-			return o.wrong("found the key %s again, expected each once", formats.Quote(key))
+			return o.errorHere("found the key %s again, expected each once", formats.Quote(key))
 		}
 		seen[key] = true
 		if err := field(key); err != nil {
@@ -134,20 +137,20 @@ func (o *object) fields(want string, field func(key string) error) error {
 	return err
 }
 
-// items reads a list and calls item before each of its items.
-func (o *object) items(want string, item func() error) error {
+// list reads a list and calls item before each of its items.
+func (o *jsonReader) list(want string, item func() error) error {
 	token, err := o.token(want)
 	if err != nil {
 		return err
 	}
 	if token != json.Delim('[') {
-		return o.wrong("found %s, expected %s", said(token), want)
+		return o.errorHere("found %s, expected %s", tokenText(token), want)
 	}
-	return o.rest(want, item)
+	return o.restOfList(want, item)
 }
 
-// rest is items after the bracket.
-func (o *object) rest(want string, item func() error) error {
+// restOfList is list after the bracket.
+func (o *jsonReader) restOfList(want string, item func() error) error {
 	for o.dec.More() {
 		if err := item(); err != nil {
 			return err
@@ -158,7 +161,7 @@ func (o *object) rest(want string, item func() error) error {
 }
 
 // skip passes over a value.
-func (o *object) skip() error {
+func (o *jsonReader) skip() error {
 	for depth := 0; ; {
 		token, err := o.token("a value")
 		if err != nil {
@@ -166,8 +169,8 @@ func (o *object) skip() error {
 		}
 		switch token {
 		case json.Delim('{'), json.Delim('['):
-			if depth++; depth > deepest {
-				return o.wrong("found more than %d lists and objects in one another, expected an auction", deepest)
+			if depth++; depth > maxDepth {
+				return o.errorHere("found more than %d lists and objects in one another, expected an auction", maxDepth)
 			}
 		case json.Delim('}'), json.Delim(']'):
 			depth--
@@ -178,8 +181,8 @@ func (o *object) skip() error {
 	}
 }
 
-// word reads a string or a number, as it is written.
-func (o *object) word(want string) (string, error) {
+// readText reads a string or a number, as it is written.
+func (o *jsonReader) readText(want string) (string, error) {
 	token, err := o.token(want)
 	if err != nil {
 		return "", err
@@ -190,11 +193,11 @@ func (o *object) word(want string) (string, error) {
 	case json.Number:
 		return names.Name(token.String()), nil
 	}
-	return "", o.wrong("found %s, expected %s", said(token), want)
+	return "", o.errorHere("found %s, expected %s", tokenText(token), want)
 }
 
-// number reads a number.
-func (o *object) number(want string) (string, error) {
+// readNumber reads a number.
+func (o *jsonReader) readNumber(want string) (string, error) {
 	token, err := o.token(want)
 	if err != nil {
 		return "", err
@@ -202,19 +205,19 @@ func (o *object) number(want string) (string, error) {
 	if n, ok := token.(json.Number); ok {
 		return n.String(), nil
 	}
-	return "", o.wrong("found %s, expected %s", said(token), want)
+	return "", o.errorHere("found %s, expected %s", tokenText(token), want)
 }
 
-// words reads a list of strings and numbers, within the memory for them.
-func (o *object) words(want string) ([]string, error) {
+// readTexts reads a list of strings and numbers, within the memory for them.
+func (o *jsonReader) readTexts(want string) ([]string, error) {
 	var list []string
-	err := o.items(want, func() error {
-		word, err := o.word(want)
+	err := o.list(want, func() error {
+		word, err := o.readText(want)
 		if err != nil {
 			return err
 		}
 		if list, err = formats.Append(o.memory, list, word); err != nil {
-			return o.wrong("a list takes %w", err)
+			return o.errorHere("a list takes %w", err)
 		}
 		return nil
 	})
@@ -222,30 +225,30 @@ func (o *object) words(want string) ([]string, error) {
 }
 
 // goodsList reads the names of the goods, or how many there are.
-func (o *object) goodsList() error {
+func (o *jsonReader) goodsList() error {
 	const want = "a list of goods, or their number"
 	token, err := o.token(want)
 	if err != nil {
 		return err
 	}
 	if n, ok := token.(json.Number); ok {
-		return o.count(n.String(), o.here())
+		return o.setGoodsCount(n.String(), o.lineHere())
 	}
 	if token != json.Delim('[') {
-		return o.wrong("found %s, expected %s", said(token), want)
+		return o.errorHere("found %s, expected %s", tokenText(token), want)
 	}
 	o.listed = true
-	return o.rest(want, func() error {
-		name, err := o.word("the name of a good")
+	return o.restOfList(want, func() error {
+		name, err := o.readText("the name of a good")
 		if err != nil {
 			return err
 		}
-		return o.list(name, o.here())
+		return o.addListedGood(name, o.lineHere())
 	})
 }
 
-// outer reads what a key of the file's object says, all but the goods.
-func (o *object) outer(key string) error {
+// readField reads what a key of the file's object says, all but the goods.
+func (o *jsonReader) readField(key string) error {
 	switch key {
 	case "goods":
 		return o.skip()
@@ -256,82 +259,82 @@ func (o *object) outer(key string) error {
 		}
 		yes, ok := token.(bool)
 		if !ok {
-			return o.wrong("found %s, expected true or false", said(token))
+			return o.errorHere("found %s, expected true or false", tokenText(token))
 		}
 		o.a.SellAll = !yes
 		return nil
 	case "reserves":
-		return o.items("a list of reserves", o.oneReserve)
+		return o.list("a list of reserves", o.readReserve)
 	case "bidders":
 		seen := map[string]bool{}
-		return o.items("a list of bidders", func() error { return o.oneBidder(seen) })
+		return o.list("a list of bidders", func() error { return o.readBidder(seen) })
 	case "bids":
-		return o.items("a list of bids", func() error {
-			b, err := o.oneBid()
+		return o.list("a list of bids", func() error {
+			b, err := o.readBid()
 			if err != nil {
 				return err
 			}
-			return o.bid(b)
+			return o.addBid(b)
 		})
 	}
-	return o.wrong("found the key %s, expected goods, free_disposal, reserves, bidders or bids", formats.Quote(key))
+	return o.errorHere("found the key %s, expected goods, free_disposal, reserves, bidders or bids", formats.Quote(key))
 }
 
-func (o *object) oneReserve() error {
+func (o *jsonReader) readReserve() error {
 	price := ""
 	var goods []string
 	err := o.fields("a reserve", func(key string) (err error) {
 		switch key {
 		case "price":
-			price, err = o.word("a price")
+			price, err = o.readText("a price")
 		case "goods":
-			goods, err = o.words("a list of goods")
+			goods, err = o.readTexts("a list of goods")
 		default:
-			err = o.wrong("found the key %s of a reserve, expected price or goods", formats.Quote(key))
+			err = o.errorHere("found the key %s of a reserve, expected price or goods", formats.Quote(key))
 		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return o.reserve(price, goods, o.here())
+	return o.addReserve(price, goods, o.lineHere())
 }
 
-// oneBidder reads a bidder and its bids; seen are the names before.
-func (o *object) oneBidder(seen map[string]bool) error {
+// readBidder reads a bidder and its bids; seen are the names before.
+func (o *jsonReader) readBidder(seen map[string]bool) error {
 	name, most := "", ""
-	var bids []bidLine
+	var bids []namedBid
 	err := o.fields("a bidder", func(key string) (err error) {
 		switch key {
 		case "name":
-			name, err = o.word("a name")
+			name, err = o.readText("a name")
 		case "most":
-			most, err = o.number("how many bids can win at most")
+			most, err = o.readNumber("how many bids can win at most")
 		case "bids":
-			err = o.items("a list of bids", func() error {
-				b, err := o.oneBid()
+			err = o.list("a list of bids", func() error {
+				b, err := o.readBid()
 				if err == nil {
 					if bids, err = formats.Append(o.memory, bids, b); err != nil {
-						err = o.wrong("%d bids and more take %w", len(bids), err)
+						err = o.errorHere("%d bids and more take %w", len(bids), err)
 					}
 				}
 				return err
 			})
 		default:
-			err = o.wrong("found the key %s of a bidder, expected name, most or bids", formats.Quote(key))
+			err = o.errorHere("found the key %s of a bidder, expected name, most or bids", formats.Quote(key))
 		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	line := o.here()
+	line := o.lineHere()
 	name = strings.TrimSpace(name)
-	if err := o.name("bidder", name, line); err != nil {
+	if err := o.checkName("bidder", name, line); err != nil {
 		return err
 	}
 	if seen[name] {
-		return o.wrong("found bidder %s again, expected each once", formats.Quote(name))
+		return o.errorHere("found bidder %s again, expected each once", formats.Quote(name))
 	}
 	seen[name] = true
 	for _, b := range bids {
@@ -339,30 +342,30 @@ func (o *object) oneBidder(seen map[string]bool) error {
 			return o.errorf(b.line, "found a bid of bidder %s among those of %s, expected its bids alone", formats.Quote(b.bidder), formats.Quote(name))
 		}
 		b.bidder = name
-		if err := o.bid(b); err != nil {
+		if err := o.addBid(b); err != nil {
 			return err
 		}
 	}
 	if most != "" && len(bids) > 0 {
-		return o.limit(name, most, line)
+		return o.setLimit(name, most, line)
 	}
 	return nil
 }
 
-func (o *object) oneBid() (bidLine, error) {
-	var b bidLine
+func (o *jsonReader) readBid() (namedBid, error) {
+	var b namedBid
 	err := o.fields("a bid", func(key string) (err error) {
 		switch key {
 		case "bid":
-			b.number, err = o.number("the number of a bid")
+			b.number, err = o.readNumber("the number of a bid")
 		case "price":
-			b.price, err = o.word("a price")
+			b.price, err = o.readText("a price")
 		case "goods":
-			b.goods, err = o.words("a list of goods")
+			b.goods, err = o.readTexts("a list of goods")
 		case "bidder":
-			if b.bidder, err = o.word("the name of a bidder"); err == nil {
+			if b.bidder, err = o.readText("the name of a bidder"); err == nil {
 				b.bidder = strings.TrimSpace(b.bidder)
-				err = o.name("bidder", b.bidder, o.here())
+				err = o.checkName("bidder", b.bidder, o.lineHere())
 			}
 		case "xor":
 			var token json.Token
@@ -376,19 +379,19 @@ func (o *object) oneBid() (bidLine, error) {
 				b.xor = []string{names.Name(token.String())}
 			default:
 				if token != json.Delim('[') {
-					return o.wrong("found %s, expected the name of a group, or a list of them", said(token))
+					return o.errorHere("found %s, expected the name of a group, or a list of them", tokenText(token))
 				}
-				err = o.rest("a list of groups", func() error {
-					label, err := o.word("the name of a group")
+				err = o.restOfList("a list of groups", func() error {
+					label, err := o.readText("the name of a group")
 					b.xor = append(b.xor, label)
 					return err
 				})
 			}
 		default:
-			err = o.wrong("found the key %s of a bid, expected bid, bidder, price, goods or xor", formats.Quote(key))
+			err = o.errorHere("found the key %s of a bid, expected bid, bidder, price, goods or xor", formats.Quote(key))
 		}
 		return err
 	})
-	b.line = o.here()
+	b.line = o.lineHere()
 	return b, err
 }

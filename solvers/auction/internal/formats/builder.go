@@ -1,4 +1,4 @@
-package auction
+package formats
 
 import (
 	"slices"
@@ -12,37 +12,37 @@ import (
 	"coalesce/solvers/formats/text"
 )
 
-// A namer makes an auction of goods and bidders that have names, for the readers of CSV
+// A builder makes an auction of goods and bidders that have names, for the readers of CSV
 // and JSON. Goods have the ids of a list, or of the order in which they come.
-type namer struct {
-	a        *Auction
-	file     string
-	memory   *formats.Budget
-	ids      map[string]int64 // of goods
-	listed   bool             // other goods than those listed are errors
-	counted  bool             // goods are 0 to Goods-1, and have no names
-	bidders  map[string]string
-	dummies  map[group]int64 // the dummy that the bids of a group share; -1 and down until the goods are known
-	prices   []problem.Amount
-	reserves []problem.Amount
-	seen     map[int64]int // lines of bids, by number
-	most     map[string]int
+type builder struct {
+	a          *problem.Auction
+	file       string
+	memory     *formats.Budget
+	ids        map[string]int64 // of goods
+	listed     bool             // other goods than those listed are errors
+	counted    bool             // goods are 0 to Goods-1, and have no names
+	bidders    map[string]string
+	dummies    map[group]int64 // the dummy that the bids of a group share; -1 and down until the goods are known
+	prices     []problem.Amount
+	reserves   []problem.Amount
+	bidLines   map[int64]int  // lines of bids, by number
+	limitLines map[string]int // lines of limits, by bidder
 }
 
 // A group is alternatives of a bidder.
 type group struct{ bidder, label string }
 
-func newNamer(file string, memory *formats.Budget) *namer {
-	return &namer{a: &Auction{Limits: map[string]int{}}, file: file, memory: memory, ids: map[string]int64{}, bidders: map[string]string{},
-		dummies: map[group]int64{}, seen: map[int64]int{}, most: map[string]int{}}
+func newBuilder(file string, memory *formats.Budget) *builder {
+	return &builder{a: &problem.Auction{Limits: map[string]int{}}, file: file, memory: memory, ids: map[string]int64{}, bidders: map[string]string{},
+		dummies: map[group]int64{}, bidLines: map[int64]int{}, limitLines: map[string]int{}}
 }
 
-func (n *namer) errorf(line int, format string, args ...any) error {
+func (n *builder) errorf(line int, format string, args ...any) error {
 	return formats.Errorf(n.file, line, format, args...)
 }
 
-// A bidLine is what a file says of a bid.
-type bidLine struct {
+// A namedBid is what a file says of a bid.
+type namedBid struct {
 	number string // empty: its place
 	bidder string
 	price  string
@@ -51,8 +51,8 @@ type bidLine struct {
 	line   int
 }
 
-// name returns an error for an empty or a long name, and for one with control characters. Blanks do not stand round it.
-func (n *namer) name(what, name string, line int) error {
+// checkName returns an error for an empty or a long name, and for one with control characters. Blanks do not stand round it.
+func (n *builder) checkName(what, name string, line int) error {
 	switch {
 	case name == "":
 		return n.errorf(line, "found a %s without a name, expected one", what)
@@ -67,8 +67,8 @@ func (n *namer) name(what, name string, line int) error {
 // bytesPerName is the memory of a name besides its bytes.
 const bytesPerName = 200
 
-// list adds a good to the list of goods; line is the list's line.
-func (n *namer) list(name string, line int) error {
+// addListedGood adds a good to the list of goods; line is the list's line.
+func (n *builder) addListedGood(name string, line int) error {
 	name = strings.TrimSpace(name)
 	if n.counted || !n.listed && len(n.ids) > 0 {
 		return n.errorf(line, "found a list of goods after their number, or after goods that were named, expected it first")
@@ -77,13 +77,13 @@ func (n *namer) list(name string, line int) error {
 		return n.errorf(line, "found good %s again, expected each once", formats.Quote(name))
 	}
 	n.listed = false
-	_, err := n.good(name, line)
+	_, err := n.goodID(name, line)
 	n.listed = true
 	return err
 }
 
-// count declares the goods 0 to count-1.
-func (n *namer) count(count string, line int) error {
+// setGoodsCount declares the goods 0 to count-1.
+func (n *builder) setGoodsCount(count string, line int) error {
 	goods, err := strconv.ParseInt(count, 10, 32)
 	if err != nil || goods < 0 {
 		return n.errorf(line, "found %s, expected how many goods there are", formats.Quote(count))
@@ -95,8 +95,8 @@ func (n *namer) count(count string, line int) error {
 	return nil
 }
 
-// good is the id of a good.
-func (n *namer) good(name string, line int) (int64, error) {
+// goodID is the id of a good.
+func (n *builder) goodID(name string, line int) (int64, error) {
 	name = strings.TrimSpace(name)
 	if n.counted {
 		id, err := strconv.ParseInt(name, 10, 64)
@@ -111,7 +111,7 @@ func (n *namer) good(name string, line int) (int64, error) {
 	if n.listed {
 		return 0, n.errorf(line, "found good %s, expected one of the %d that the file lists", formats.Quote(name), len(n.ids))
 	}
-	if err := n.name("good", name, line); err != nil {
+	if err := n.checkName("good", name, line); err != nil {
 		return 0, err
 	}
 	if err := n.memory.Take(bytesPerName + int64(len(name))); err != nil {
@@ -124,14 +124,14 @@ func (n *namer) good(name string, line int) (int64, error) {
 	return id, nil
 }
 
-// goods are the ids of goods, ascending.
-func (n *namer) goods(names []string, line int) ([]int64, error) {
+// goodIDs are the ids of goods, ascending.
+func (n *builder) goodIDs(names []string, line int) ([]int64, error) {
 	if err := n.memory.Take(8 * int64(len(names))); err != nil {
 		return nil, n.errorf(line, "goods take %w", err)
 	}
 	ids := make([]int64, 0, len(names))
 	for _, name := range names {
-		id, err := n.good(name, line)
+		id, err := n.goodID(name, line)
 		if err != nil {
 			return nil, err
 		}
@@ -146,7 +146,7 @@ func (n *namer) goods(names []string, line int) ([]int64, error) {
 	return ids, nil
 }
 
-func (n *namer) amount(what, price string, line int) (problem.Amount, error) {
+func (n *builder) parsePrice(what, price string, line int) (problem.Amount, error) {
 	x, ok := problem.ParseAmount(price)
 	if !ok {
 		return x, text.PointFor([]byte(price), n.errorf(line, "found %s, expected %s in at most %d digits", formats.Quote(price), what, problem.MaxDigits))
@@ -154,27 +154,27 @@ func (n *namer) amount(what, price string, line int) (problem.Amount, error) {
 	return x, nil
 }
 
-// bid adds a bid.
-func (n *namer) bid(b bidLine) error {
+// addBid adds a bid.
+func (n *builder) addBid(b namedBid) error {
 	if err := n.memory.Take(bytesPerBid); err != nil {
 		return n.errorf(b.line, "%d bids and more take %w", len(n.a.Bids), err)
 	}
-	made := Bid{Number: int64(len(n.a.Bids)), Line: b.line}
+	made := problem.Bid{Number: int64(len(n.a.Bids)), Line: b.line}
 	var err error
 	if b.number != "" {
 		if made.Number, err = strconv.ParseInt(b.number, 10, 64); err != nil {
 			return n.errorf(b.line, "found %s, expected the number of a bid", formats.Quote(b.number))
 		}
 	}
-	if line, ok := n.seen[made.Number]; ok {
+	if line, ok := n.bidLines[made.Number]; ok {
 		return n.errorf(b.line, "found bid %d again, expected each once: it is on line %d", made.Number, line)
 	}
-	n.seen[made.Number] = b.line
-	price, err := n.amount("a price", b.price, b.line)
+	n.bidLines[made.Number] = b.line
+	price, err := n.parsePrice("a price", b.price, b.line)
 	if err != nil {
 		return err
 	}
-	if made.Goods, err = n.goods(b.goods, b.line); err != nil {
+	if made.Goods, err = n.goodIDs(b.goods, b.line); err != nil {
 		return err
 	}
 	b.bidder = strings.TrimSpace(b.bidder)
@@ -184,7 +184,7 @@ func (n *namer) bid(b bidLine) error {
 	if b.bidder != "" {
 		known, ok := n.bidders[b.bidder]
 		if !ok {
-			if err := n.name("bidder", b.bidder, b.line); err != nil {
+			if err := n.checkName("bidder", b.bidder, b.line); err != nil {
 				return err
 			}
 			if err := n.memory.Take(bytesPerName + int64(len(b.bidder))); err != nil {
@@ -198,7 +198,7 @@ func (n *namer) bid(b bidLine) error {
 	for k, label := range b.xor {
 		label = strings.TrimSpace(label)
 		b.xor[k] = label
-		if err := n.name("group", label, b.line); err != nil {
+		if err := n.checkName("group", label, b.line); err != nil {
 			return err
 		}
 		if slices.Contains(b.xor[:k], label) {
@@ -220,51 +220,51 @@ func (n *namer) bid(b bidLine) error {
 	return nil
 }
 
-// reserve adds a reserve.
-func (n *namer) reserve(price string, names []string, line int) error {
+// addReserve adds a reserve.
+func (n *builder) addReserve(price string, names []string, line int) error {
 	if err := n.memory.Take(bytesPerBid); err != nil {
 		return n.errorf(line, "%d reserves and more take %w", len(n.a.Reserves), err)
 	}
-	x, err := n.amount("a reserve price", price, line)
+	x, err := n.parsePrice("a reserve price", price, line)
 	if err != nil {
 		return err
 	}
 	if x.Whole.Sign() < 0 {
 		return n.errorf(line, "found the reserve price %s, expected at least 0", formats.Quote(price))
 	}
-	goods, err := n.goods(names, line)
+	goods, err := n.goodIDs(names, line)
 	if err != nil {
 		return err
 	}
 	if len(goods) == 0 {
 		return n.errorf(line, "found a reserve price of no goods, expected one or more")
 	}
-	n.a.Reserves = append(n.a.Reserves, Reserve{Goods: goods, Line: line})
+	n.a.Reserves = append(n.a.Reserves, problem.Reserve{Goods: goods, Line: line})
 	n.reserves = append(n.reserves, x)
 	return nil
 }
 
-// limit sets how many bids of a bidder can win.
-func (n *namer) limit(bidder, most string, line int) error {
+// setLimit sets how many bids of a bidder can win.
+func (n *builder) setLimit(bidder, most string, line int) error {
 	bidder = strings.TrimSpace(bidder)
 	count, err := strconv.ParseInt(most, 10, 32)
 	if err != nil || count < 0 {
 		return n.errorf(line, "found %s, expected how many bids of the bidder can win at most", formats.Quote(most))
 	}
-	if _, ok := n.most[bidder]; ok {
+	if _, ok := n.limitLines[bidder]; ok {
 		return n.errorf(line, "found the limit of bidder %s again, expected one", formats.Quote(bidder))
 	}
 	bidder = strings.Clone(bidder)
-	n.most[bidder] = line
+	n.limitLines[bidder] = line
 	n.a.Limits[bidder] = int(count)
 	return nil
 }
 
 // auction returns the auction at the end of the file.
-func (n *namer) auction() (*Auction, error) {
+func (n *builder) auction() (*problem.Auction, error) {
 	a := n.a
 	first, unknown := 0, ""
-	for name, line := range n.most {
+	for name, line := range n.limitLines {
 		if _, ok := n.bidders[name]; !ok && (unknown == "" || line < first) {
 			first, unknown = line, name
 		}

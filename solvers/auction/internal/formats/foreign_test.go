@@ -1,4 +1,4 @@
-package auction
+package formats
 
 import (
 	"strings"
@@ -13,7 +13,7 @@ func TestForeignFiles(t *testing.T) {
 		{"a", "p min 4 4\nn 1 1\n", "a: found a DIMACS min-cost flow problem, expected"},
 		{"a", "%%MatrixMarket matrix array real general\n", "a: found a Matrix Market file, expected"},
 	} {
-		if _, err := ReadFrom(strings.NewReader(c.text), c.name); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+		if _, err := ReadFrom(strings.NewReader(c.text), c.name, 0); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s %q: %v, expected %s", c.name, c.text, err, c.want)
 		}
 	}

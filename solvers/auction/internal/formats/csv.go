@@ -1,10 +1,11 @@
-package auction
+package formats
 
 import (
 	"errors"
 	"io"
 	"strings"
 
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/csv"
 	"coalesce/solvers/formats/names"
@@ -26,9 +27,9 @@ var columnNames = [columns]string{"bid", "bidder", "price", "goods", "xor"}
 // comments are what comments begin with.
 const comments = "#%"
 
-// A table is a CSV file: settings, a header, and a bid a line.
-type table struct {
-	*namer
+// A csvReader reads a CSV file: settings, a header, and a bid a line.
+type csvReader struct {
+	*builder
 	in        *text.File
 	delimiter byte
 	header    [columns]int // the place of each column, -1: it is not there
@@ -36,32 +37,20 @@ type table struct {
 	disposal  bool         // the setting has come
 }
 
-// readTable reads CSV, as docs/auction.md describes it.
-func readTable(f *text.File, memory *formats.Budget) (*Auction, error) {
-	t := &table{namer: newNamer(f.Name(), memory), in: f}
+// readCSV reads CSV, as docs/auction.md describes it.
+func readCSV(f *text.File, memory *formats.Budget) (*problem.Auction, error) {
+	t := &csvReader{builder: newBuilder(f.Name(), memory), in: f}
 	var cells []string
-	for top := true; ; top = false {
-		line, err := f.Line()
+	rows := csv.NewRows(f, comments)
+	for {
+		line, err := rows.Next(t.width == 0)
 		if errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
 			return nil, err
 		}
-		if top {
-			delimiter, is, err := csv.Separator(line)
-			if err != nil {
-				return nil, f.Errorf("%w", err)
-			}
-			if is {
-				t.delimiter = delimiter
-				continue
-			}
-		}
-		if csv.Passed(line, comments, t.width == 0) {
-			if len(t.a.Notes) == 0 && !csv.Passed(line, comments, false) {
-				t.a.Notes = append(t.a.Notes, "the comment "+formats.Quote(strings.TrimSpace(string(line)))+" was left out")
-			}
-			continue
+		if t.delimiter == 0 {
+			t.delimiter = rows.Delimiter
 		}
 		if t.delimiter == 0 {
 			t.delimiter = csv.Delimiter(line)
@@ -74,11 +63,11 @@ func readTable(f *text.File, memory *formats.Budget) (*Auction, error) {
 		}
 		switch {
 		case t.width > 0:
-			err = t.row(cells)
+			err = t.readRow(cells)
 		case strings.HasSuffix(cells[0], ":"):
-			err = t.setting(strings.ToLower(cells[0]), cells[1:])
+			err = t.readSetting(strings.ToLower(cells[0]), cells[1:])
 		default:
-			err = t.columns(cells)
+			err = t.readHeader(cells)
 		}
 		if err != nil {
 			return nil, err
@@ -87,11 +76,14 @@ func readTable(f *text.File, memory *formats.Budget) (*Auction, error) {
 	if t.width == 0 {
 		return nil, f.Errorf("found the end of the file, expected a header with the columns price and goods")
 	}
+	if rows.Aside != "" {
+		t.a.Notes = append(t.a.Notes, "the comment "+formats.Quote(rows.Aside)+" was left out")
+	}
 	return t.auction()
 }
 
-// setting reads a line before the header.
-func (t *table) setting(name string, cells []string) error {
+// readSetting reads a line before the header.
+func (t *csvReader) readSetting(name string, cells []string) error {
 	line := t.in.Number()
 	want := map[string]int{"goods:": 1, "count:": 1, "reserve:": 2, "most:": 2, "disposal:": 1}
 	n, ok := want[name]
@@ -103,23 +95,23 @@ func (t *table) setting(name string, cells []string) error {
 	}
 	switch name {
 	case "goods:":
-		goods, err := t.items("goods", cells[0])
+		goods, err := t.names("goods", cells[0])
 		for _, good := range goods {
-			if err := t.list(good, line); err != nil {
+			if err := t.addListedGood(good, line); err != nil {
 				return err
 			}
 		}
 		return err
 	case "count:":
-		return t.count(cells[0], line)
+		return t.setGoodsCount(cells[0], line)
 	case "reserve:":
-		goods, err := t.items("goods", cells[1])
+		goods, err := t.names("goods", cells[1])
 		if err != nil {
 			return err
 		}
-		return t.reserve(cells[0], goods, line)
+		return t.addReserve(cells[0], goods, line)
 	case "most:":
-		return t.limit(cells[0], cells[1], line)
+		return t.setLimit(cells[0], cells[1], line)
 	case "disposal:":
 		if t.disposal {
 			return t.in.Errorf("found disposal: again, expected it once")
@@ -136,8 +128,8 @@ func (t *table) setting(name string, cells []string) error {
 	return nil
 }
 
-// columns reads the header.
-func (t *table) columns(cells []string) error {
+// readHeader reads the header.
+func (t *csvReader) readHeader(cells []string) error {
 	for c := range t.header {
 		t.header[c] = -1
 	}
@@ -162,8 +154,8 @@ func (t *table) columns(cells []string) error {
 	return nil
 }
 
-// row reads a bid.
-func (t *table) row(cells []string) error {
+// readRow reads a bid.
+func (t *csvReader) readRow(cells []string) error {
 	if len(cells) > t.width {
 		return t.in.Errorf("found %s, expected at most the %d of the header", formats.Count(len(cells), "cell"), t.width)
 	}
@@ -180,22 +172,22 @@ func (t *table) row(cells []string) error {
 	if number == "" && t.header[columnBid] >= 0 {
 		return t.in.Errorf("column %d: found an empty cell, expected the number of a bid", t.header[columnBid]+1)
 	}
-	b := bidLine{number: number, bidder: cell(columnBidder), price: cell(columnPrice), line: t.in.Number()}
+	b := namedBid{number: number, bidder: cell(columnBidder), price: cell(columnPrice), line: t.in.Number()}
 	if b.bidder != "" && names.Missing(b.bidder) {
 		return t.in.Errorf("column %d: found %s for a bidder, expected a name, or an empty cell", t.header[columnBidder]+1, formats.Quote(b.bidder))
 	}
 	var err error
-	if b.goods, err = t.items("goods", cell(columnGoods)); err != nil {
+	if b.goods, err = t.names("goods", cell(columnGoods)); err != nil {
 		return err
 	}
-	if b.xor, err = t.items("xor", cell(columnXOR)); err != nil {
+	if b.xor, err = t.names("xor", cell(columnXOR)); err != nil {
 		return err
 	}
-	return t.bid(b)
+	return t.addBid(b)
 }
 
-// items reads a cell that lists goods or groups; what the cell is, errors say.
-func (t *table) items(what, cell string) ([]string, error) {
+// names reads a cell that lists goods or groups; what the cell is, errors say.
+func (t *csvReader) names(what, cell string) ([]string, error) {
 	var known func(name string) bool
 	if t.listed && what == "goods" {
 		known = func(name string) bool { _, ok := t.ids[name]; return ok }

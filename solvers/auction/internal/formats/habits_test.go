@@ -1,4 +1,4 @@
-package auction
+package formats
 
 import (
 	"fmt"
@@ -39,7 +39,7 @@ func TestHabitsOfJSON(t *testing.T) {
 // reader reads an auction of a name, and returns all that it holds.
 func reader(name string) func(data string) (string, error) {
 	return func(data string) (string, error) {
-		a, err := ReadFrom(strings.NewReader(data), name)
+		a, err := ReadFrom(strings.NewReader(data), name, 0)
 		if err != nil {
 			return "", err
 		}

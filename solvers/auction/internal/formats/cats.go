@@ -1,4 +1,4 @@
-package auction
+package formats
 
 import (
 	"bytes"
@@ -15,18 +15,18 @@ import (
 	"coalesce/solvers/formats/text"
 )
 
-// cats reads the text format of CATS in tokens: words between blanks, and #.
-type cats struct {
+// A catsReader reads the text format of CATS in tokens: words between blanks, and #.
+type catsReader struct {
 	in     *text.File
 	memory *formats.Budget
 	words  [][]byte // of the line, not yet read
 	goods  []int64  // of the bid
 }
 
-func (c *cats) errorf(format string, args ...any) error { return c.in.Errorf(format, args...) }
+func (c *catsReader) errorf(format string, args ...any) error { return c.in.Errorf(format, args...) }
 
 // token is the next token, good until the next call; nil at the end of the file.
-func (c *cats) token() ([]byte, error) {
+func (c *catsReader) token() ([]byte, error) {
 	if len(c.words) == 0 {
 		var err error
 		if c.words, err = c.in.Fields(); errors.Is(err, io.EOF) {
@@ -52,7 +52,8 @@ func (c *cats) token() ([]byte, error) {
 	return word[:end], nil
 }
 
-func shown(token []byte) string {
+// quoteToken is a token in an error.
+func quoteToken(token []byte) string {
 	if token == nil {
 		return "the end of the file"
 	}
@@ -61,7 +62,7 @@ func shown(token []byte) string {
 
 // header reads the numbers of goods, bids and dummies, and what rows of bids look like: lines `goods N`, `bids M` and
 // `dummy D` in any order, or a line `N M #`, or a line `N M` before rows of a price and goods from 1.
-func (c *cats) header(a *Auction) (bids int64, rows form, err error) {
+func (c *catsReader) header(a *problem.Auction) (bids int64, rows rowForm, err error) {
 	counts := []struct {
 		name string
 		n    *int64
@@ -73,7 +74,7 @@ func (c *cats) header(a *Auction) (bids int64, rows form, err error) {
 			return 0, 0, err
 		}
 		if _, number := text.Int(word); number && !counts[0].read && !counts[1].read && !counts[2].read {
-			return c.short(a, word)
+			return c.shortHeader(a, word)
 		}
 		if strings.EqualFold(string(word), "maximums") {
 			return 0, 0, c.errorf("found maximums: a multi-unit auction, expected one unit of each good")
@@ -92,9 +93,9 @@ func (c *cats) header(a *Auction) (bids int64, rows form, err error) {
 		}
 		count := &counts[missing]
 		if !strings.EqualFold(string(word), count.name) {
-			return 0, 0, c.errorf("found %s, expected %q and a number", shown(word), count.name)
+			return 0, 0, c.errorf("found %s, expected %q and a number", quoteToken(word), count.name)
 		}
-		if *count.n, err = c.number(count.name); err != nil {
+		if *count.n, err = c.count(count.name); err != nil {
 			return 0, 0, err
 		}
 		count.read = true
@@ -102,66 +103,66 @@ func (c *cats) header(a *Auction) (bids int64, rows form, err error) {
 	return bids, records, nil
 }
 
-// number reads the number behind a word of the header.
-func (c *cats) number(behind string) (int64, error) {
+// count reads the number behind a word of the header.
+func (c *catsReader) count(behind string) (int64, error) {
 	word, err := c.token()
 	if err != nil {
 		return 0, err
 	}
 	n, ok := text.Int(word)
 	if !ok || n>>31 != 0 {
-		return 0, c.errorf("found %s after %q, expected a number of at least 0", shown(word), behind)
+		return 0, c.errorf("found %s after %q, expected a number of at least 0", quoteToken(word), behind)
 	}
 	return n, nil
 }
 
-// A form is what rows of bids look like.
-type form int
+// A rowForm is what rows of bids look like.
+type rowForm int
 
 const (
-	records form = iota // as CATS has them
-	beyond              // so too: how many dummies there are the bids tell
-	plainly             // a price and goods, numbered from 1, a bid a line
+	records        rowForm = iota // as CATS has them
+	countedRecords                // so too; the header does not count dummies
+	priceRows                     // a price and goods, numbered from 1, a bid a line
 )
 
-// short reads a header of two numbers, of which the first was read.
-func (c *cats) short(a *Auction, goods []byte) (bids int64, rows form, err error) {
+// shortHeader reads a header of two numbers, of which the first was read.
+func (c *catsReader) shortHeader(a *problem.Auction, goods []byte) (bids int64, rows rowForm, err error) {
 	n, _ := text.Int(goods)
 	if n>>31 != 0 {
-		return 0, 0, c.errorf("found %s, expected the number of goods", shown(goods))
+		return 0, 0, c.errorf("found %s, expected the number of goods", quoteToken(goods))
 	}
 	a.Goods = n
 	if len(c.words) == 0 {
 		return 0, 0, c.errorf(`found a number alone, expected "goods" and a number, or the numbers of goods and bids`)
 	}
-	if bids, err = c.number("goods"); err != nil {
+	if bids, err = c.count("goods"); err != nil {
 		return 0, 0, err
 	}
 	switch {
 	case len(c.words) == 0:
-		return bids, plainly, nil
+		return bids, priceRows, nil
 	case len(c.words) == 1 && string(c.words[0]) == "#":
 		c.words = nil
-		return bids, beyond, nil
+		return bids, countedRecords, nil
 	}
-	return 0, 0, c.errorf("found %s after the numbers of goods and bids, expected the end of the line, or #", shown(c.words[0]))
+	return 0, 0, c.errorf("found %s after the numbers of goods and bids, expected the end of the line, or #", quoteToken(c.words[0]))
 }
 
 // bytesPerBid is the memory of a bid without its goods: the Bid, its price before scaling, and its
 // entry in a map, each with room to grow.
 const bytesPerBid = 400
 
-func (c *cats) auction() (*Auction, error) {
-	a := &Auction{}
+func (c *catsReader) auction() (*problem.Auction, error) {
+	a := &problem.Auction{}
 	bids, rows, err := c.header(a)
 	if err != nil {
 		return nil, err
 	}
 	switch rows {
-	case beyond:
+	case countedRecords:
 		a.Dummies = math.MaxInt32
-	case plainly:
-		if err := c.fromOne(a); err != nil {
+	case priceRows:
+		if err := c.numberFromOne(a); err != nil {
 			return nil, err
 		}
 	}
@@ -179,11 +180,11 @@ func (c *cats) auction() (*Auction, error) {
 			return nil, c.errorf("found maximums: a multi-unit auction, expected one unit of each good")
 		}
 		if int64(len(a.Bids)) == bids {
-			return nil, c.errorf("found %s after %s, expected the end of the file: the header says %[2]s", shown(word), formats.Count(bids, "bid"))
+			return nil, c.errorf("found %s after %s, expected the end of the file: the header says %[2]s", quoteToken(word), formats.Count(bids, "bid"))
 		}
 		read := c.record
-		if rows == plainly {
-			read = c.row
+		if rows == priceRows {
+			read = c.priceRow
 		}
 		b, price, err := read(a, word)
 		if err != nil {
@@ -202,7 +203,7 @@ func (c *cats) auction() (*Auction, error) {
 	if int64(len(a.Bids)) < bids {
 		return nil, c.errorf("found the end of the file after %s, expected the %d of the header", formats.Count(len(a.Bids), "bid"), bids)
 	}
-	if rows == beyond {
+	if rows == countedRecords {
 		a.Dummies = 0
 		for _, b := range a.Bids {
 			for _, g := range b.Goods {
@@ -226,7 +227,7 @@ func (c *cats) auction() (*Auction, error) {
 		}
 	}
 	if several > 0 {
-		a.Notes = append(a.Notes, fmt.Sprintf("bids with more than one id beyond the %d goods: %d; the highest id names the bidder", a.Goods, several))
+		a.Notes = append(a.Notes, fmt.Sprintf("bids with more than one id countedRecords the %d goods: %d; the highest id names the bidder", a.Goods, several))
 	}
 	if empty > 0 {
 		a.Notes = append(a.Notes, fmt.Sprintf("bids for none of the %d goods: %d", a.Goods, empty))
@@ -235,19 +236,19 @@ func (c *cats) auction() (*Auction, error) {
 }
 
 // record reads a bid whose number has been read.
-func (c *cats) record(a *Auction, word []byte) (Bid, problem.Amount, error) {
+func (c *catsReader) record(a *problem.Auction, word []byte) (problem.Bid, problem.Amount, error) {
 	number, ok := text.Int(word)
 	if !ok {
-		return Bid{}, problem.Amount{}, c.errorf("found %s, expected the number of a bid", shown(word))
+		return problem.Bid{}, problem.Amount{}, c.errorf("found %s, expected the number of a bid", quoteToken(word))
 	}
-	b := Bid{Line: c.in.Number(), Number: number}
+	b := problem.Bid{Line: c.in.Number(), Number: number}
 	word, err := c.token()
 	if err != nil {
 		return b, problem.Amount{}, err
 	}
 	price, ok := problem.ParseAmount(string(word))
 	if !ok {
-		return b, problem.Amount{}, c.errorf("found %s, expected a price in at most %d digits", shown(word), problem.MaxDigits)
+		return b, problem.Amount{}, c.errorf("found %s, expected a price in at most %d digits", quoteToken(word), problem.MaxDigits)
 	}
 	for c.goods = c.goods[:0]; ; {
 		if word, err = c.token(); err != nil {
@@ -258,7 +259,7 @@ func (c *cats) record(a *Auction, word []byte) (Bid, problem.Amount, error) {
 		}
 		id, ok := text.Int(word)
 		if !ok {
-			return b, problem.Amount{}, c.errorf("found %s in bid %d, expected the id of a good, or #", shown(word), b.Number)
+			return b, problem.Amount{}, c.errorf("found %s in bid %d, expected the id of a good, or #", quoteToken(word), b.Number)
 		}
 		if id >= a.Goods+a.Dummies {
 			return b, problem.Amount{}, c.errorf("found good %d in bid %d, expected at most %d: the header has %s and %s", id, b.Number, a.Goods+a.Dummies-1, formats.Count(a.Goods, "good"), formats.Count(a.Dummies, "dummy"))
@@ -267,11 +268,11 @@ func (c *cats) record(a *Auction, word []byte) (Bid, problem.Amount, error) {
 			return b, problem.Amount{}, c.errorf("the goods of bid %d take %w", b.Number, err)
 		}
 	}
-	return b, price, c.keep(&b)
+	return b, price, c.setGoods(&b)
 }
 
-// fromOne names the goods by their numbers in the file, and says so.
-func (c *cats) fromOne(a *Auction) error {
+// numberFromOne names the goods by their numbers in the file, and says so.
+func (c *catsReader) numberFromOne(a *problem.Auction) error {
 	a.Notes = append(a.Notes, "rows of a price and its goods; goods and bids are numbered from 1")
 	if err := c.memory.Take(bytesPerName * a.Goods); err != nil {
 		return c.errorf("the numbers of %s take %w", formats.Count(a.Goods, "good"), err)
@@ -282,12 +283,12 @@ func (c *cats) fromOne(a *Auction) error {
 	return nil
 }
 
-// row reads a bid whose price has been read, up to the end of its line.
-func (c *cats) row(a *Auction, word []byte) (Bid, problem.Amount, error) {
-	b := Bid{Line: c.in.Number(), Number: int64(len(a.Bids)) + 1}
+// priceRow reads a bid whose price has been read, up to the end of its line.
+func (c *catsReader) priceRow(a *problem.Auction, word []byte) (problem.Bid, problem.Amount, error) {
+	b := problem.Bid{Line: c.in.Number(), Number: int64(len(a.Bids)) + 1}
 	price, ok := problem.ParseAmount(string(word))
 	if !ok {
-		return b, problem.Amount{}, c.errorf("found %s, expected a price in at most %d digits", shown(word), problem.MaxDigits)
+		return b, problem.Amount{}, c.errorf("found %s, expected a price in at most %d digits", quoteToken(word), problem.MaxDigits)
 	}
 	for c.goods = c.goods[:0]; len(c.words) > 0; {
 		if c.words[0][0] == '%' {
@@ -300,17 +301,17 @@ func (c *cats) row(a *Auction, word []byte) (Bid, problem.Amount, error) {
 		}
 		id, ok := text.Int(word)
 		if !ok || id < 1 || id > a.Goods {
-			return b, problem.Amount{}, c.errorf("found %s in a bid, expected a good from 1 to %d", shown(word), a.Goods)
+			return b, problem.Amount{}, c.errorf("found %s in a bid, expected a good from 1 to %d", quoteToken(word), a.Goods)
 		}
 		if c.goods, err = formats.Append(c.memory, c.goods, id-1); err != nil {
 			return b, problem.Amount{}, c.errorf("the goods of bid %d take %w", b.Number, err)
 		}
 	}
-	return b, price, c.keep(&b)
+	return b, price, c.setGoods(&b)
 }
 
-// keep gives a bid the goods that were read.
-func (c *cats) keep(b *Bid) (err error) {
+// setGoods gives a bid the goods that were read.
+func (c *catsReader) setGoods(b *problem.Bid) (err error) {
 	if b.Goods, err = formats.Append(c.memory, b.Goods, c.goods...); err != nil {
 		return c.errorf("the goods of bid %d take %w", b.Number, err)
 	}

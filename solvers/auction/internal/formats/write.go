@@ -1,4 +1,4 @@
-package auction
+package formats
 
 import (
 	"bufio"
@@ -10,14 +10,17 @@ import (
 	"strconv"
 	"strings"
 
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/formats/names"
-	"coalesce/solvers/solve"
 )
 
-// Write writes an auction in a format, one of Formats, and returns texts about parts that the format
+// Write writes an auction in a format, one of Names, and returns texts about parts that the format
 // cannot hold. It is an error if such a part changes which bids can win: CATS holds no limits, no
 // reserves and no goods that have to be sold.
-func Write(w io.Writer, a *Auction, format string) (notes []string, err error) {
+func Write(w io.Writer, a *problem.Auction, format string) (notes []string, err error) {
+	if err := CheckName(format); err != nil {
+		return nil, err
+	}
 	if err := a.Check(); err != nil {
 		return nil, err
 	}
@@ -26,17 +29,15 @@ func Write(w io.Writer, a *Auction, format string) (notes []string, err error) {
 	case CATS:
 		notes, err = writeCATS(b, a)
 	case CSV, JSON:
-		var s *spoken
-		if s, err = speak(a); err != nil {
+		var s *namedAuction
+		if s, err = nameAuction(a); err != nil {
 			return nil, err
 		}
 		if format == CSV {
-			err = s.table(b)
+			err = s.writeCSV(b)
 		} else {
-			err = s.object(b)
+			err = s.writeJSON(b)
 		}
-	default:
-		err = solve.Input("format", "found %.40q, expected one of %v", format, Formats())
 	}
 	if err != nil {
 		return nil, err
@@ -46,16 +47,16 @@ func Write(w io.Writer, a *Auction, format string) (notes []string, err error) {
 
 // writeCATS numbers dummies anew where they are not those of the header, in the order of
 // their bids.
-func writeCATS(w *bufio.Writer, a *Auction) ([]string, error) {
+func writeCATS(w *bufio.Writer, a *problem.Auction) ([]string, error) {
 	if len(a.BindingLimits()) > 0 || len(a.Reserves) > 0 || a.SellAll {
 		return nil, fmt.Errorf("found an auction with limits of bidders, reserve prices or goods that have to be sold, expected none of these: CATS has no such things, CSV and JSON do")
 	}
 	dummies := a.Dummies
-	renumber := slices.ContainsFunc(a.Bids, func(b Bid) bool {
+	renumber := slices.ContainsFunc(a.Bids, func(b problem.Bid) bool {
 		return len(b.Goods) > 0 && (b.Goods[0] < 0 || b.Goods[len(b.Goods)-1] >= a.Goods+a.Dummies)
 	})
 	number := map[int64]int64{}
-	written := Auction{Goods: a.Goods, Bids: slices.Clone(a.Bids)}
+	written := problem.Auction{Goods: a.Goods, Bids: slices.Clone(a.Bids)}
 	if renumber {
 		for i := range written.Bids {
 			b := &written.Bids[i]
@@ -95,25 +96,19 @@ func writeCATS(w *bufio.Writer, a *Auction) ([]string, error) {
 	return notes, nil
 }
 
-// spoken has the names of an auction's goods, bidders and alternatives.
-type spoken struct {
-	*Auction
+// A namedAuction has the names of an auction's goods, bidders and alternatives.
+type namedAuction struct {
+	*problem.Auction
 	goods []string // their names; nil: their numbers
-	bids  []spokenBid
-}
-
-type spokenBid struct {
-	bidder string
-	goods  []string
-	xor    []string
+	bids  []namedBid
 }
 
 // maxNames is the most goods of an auction in which all goods get names because one of them needs one.
 const maxNames = 1 << 20
 
-// speak names the bidders, by dummies where bids have no bidder's name. A dummy that several bids of
+// nameAuction names the bidders, by dummies where bids have no bidder's name. A dummy that several bids of
 // one bidder share becomes the name of alternatives, one that several bidders share becomes a good.
-func speak(a *Auction) (*spoken, error) {
+func nameAuction(a *problem.Auction) (*namedAuction, error) {
 	bidder := a.Bidders()
 	type use struct {
 		bids, bidder int
@@ -146,7 +141,7 @@ func speak(a *Auction) (*spoken, error) {
 	if len(extra) > 0 && a.SellAll {
 		return nil, fmt.Errorf("found dummy %d in bids of several bidders where every good has to be sold, expected dummies of one bidder", extra[0])
 	}
-	s := &spoken{Auction: a, goods: a.Names}
+	s := &namedAuction{Auction: a, goods: a.Names}
 	if len(extra) > 0 {
 		if a.Goods > maxNames {
 			return nil, fmt.Errorf("found dummy %d in bids of several bidders beside %d goods without names, expected at most %d, which then get names", extra[0], a.Goods, maxNames)
@@ -166,35 +161,35 @@ func speak(a *Auction) (*spoken, error) {
 			s.goods = append(s.goods, name)
 		}
 	}
-	called := map[int]string{}
+	bidderNames := map[int]string{}
 	for i, b := range a.Bids {
-		said := spokenBid{bidder: b.Bidder, goods: a.GoodNames(b.Goods)}
+		named := namedBid{number: strconv.FormatInt(b.Number, 10), bidder: b.Bidder, price: a.Price(big.NewInt(b.Price)), goods: a.GoodNames(b.Goods)}
 		if id, ok := a.Bidder(b); ok && b.Bidder == "" {
-			name, known := called[bidder[i]]
+			name, known := bidderNames[bidder[i]]
 			if !known {
 				for name = strconv.FormatInt(id, 10); taken[name]; {
 					name = "dummy" + name
 				}
-				taken[name], called[bidder[i]] = true, name
+				taken[name], bidderNames[bidder[i]] = true, name
 			}
-			said.bidder = name
+			named.bidder = name
 		}
 		for _, g := range b.Goods {
 			if u := uses[g]; u == nil {
 			} else if u.shared {
 				k, _ := slices.BinarySearch(extra, g)
-				said.goods = append(said.goods, s.goods[int(a.Goods)+k])
+				named.goods = append(named.goods, s.goods[int(a.Goods)+k])
 			} else if u.bids > 1 {
-				said.xor = append(said.xor, strconv.FormatInt(g, 10))
+				named.xor = append(named.xor, strconv.FormatInt(g, 10))
 			}
 		}
-		s.bids = append(s.bids, said)
+		s.bids = append(s.bids, named)
 	}
 	return s, nil
 }
 
-// table writes CSV.
-func (s *spoken) table(w *bufio.Writer) error {
+// writeCSV writes CSV.
+func (s *namedAuction) writeCSV(w *bufio.Writer) error {
 	line := func(cells ...string) {
 		for k, cell := range cells {
 			if k > 0 {
@@ -222,34 +217,35 @@ func (s *spoken) table(w *bufio.Writer) error {
 		line("most:", limit.bidder, strconv.Itoa(limit.limit))
 	}
 	line("bid", "bidder", "price", "goods", "xor")
-	for i, b := range s.bids {
+	for _, b := range s.bids {
 		if b.bidder != "" && names.Missing(b.bidder) {
 			return fmt.Errorf("found the bidder %q, expected another name: in CSV it stands for none, in JSON it does not", b.bidder)
 		}
-		line(strconv.FormatInt(s.Bids[i].Number, 10), b.bidder, s.Price(big.NewInt(s.Bids[i].Price)), names.Join(b.goods), names.Join(b.xor))
+		line(b.number, b.bidder, b.price, names.Join(b.goods), names.Join(b.xor))
 	}
 	return nil
 }
 
-type limit struct {
+// A bidderLimit is how many bids of a bidder can win.
+type bidderLimit struct {
 	bidder string
 	limit  int
 }
 
 // limits are the limits of bidders who have bids, in the order of their first bids.
-func (s *spoken) limits() []limit {
-	var list []limit
+func (s *namedAuction) limits() []bidderLimit {
+	var list []bidderLimit
 	seen := map[string]bool{}
 	for _, b := range s.bids {
 		if allowed, ok := s.Limits[b.bidder]; ok && !seen[b.bidder] {
 			seen[b.bidder] = true
-			list = append(list, limit{b.bidder, allowed})
+			list = append(list, bidderLimit{b.bidder, allowed})
 		}
 	}
 	return list
 }
 
-// What object writes.
+// What writeJSON writes.
 type (
 	jsonAuction struct {
 		Goods        any           `json:"goods"`
@@ -268,15 +264,15 @@ type (
 		Bids  []jsonBid `json:"bids"`
 	}
 	jsonBid struct {
-		Bid   int64    `json:"bid"`
-		Price string   `json:"price"`
-		Goods []string `json:"goods"`
-		XOR   []string `json:"xor,omitempty"`
+		Bid   json.Number `json:"bid"`
+		Price string      `json:"price"`
+		Goods []string    `json:"goods"`
+		XOR   []string    `json:"xor,omitempty"`
 	}
 )
 
-// object writes JSON, bidders in the order of their first bids.
-func (s *spoken) object(w *bufio.Writer) error {
+// writeJSON writes JSON, bidders in the order of their first bids.
+func (s *namedAuction) writeJSON(w *bufio.Writer) error {
 	x := jsonAuction{Goods: s.goods, FreeDisposal: !s.SellAll}
 	if s.goods == nil {
 		x.Goods = s.Goods
@@ -285,8 +281,8 @@ func (s *spoken) object(w *bufio.Writer) error {
 		x.Reserves = append(x.Reserves, jsonReserve{s.Price(big.NewInt(r.Price)), s.GoodNames(r.Goods)})
 	}
 	place := map[string]int{}
-	for i, b := range s.bids {
-		bid := jsonBid{s.Bids[i].Number, s.Price(big.NewInt(s.Bids[i].Price)), b.goods, b.xor}
+	for _, b := range s.bids {
+		bid := jsonBid{json.Number(b.number), b.price, b.goods, b.xor}
 		if b.bidder == "" {
 			x.Bids = append(x.Bids, bid)
 			continue

@@ -1,13 +1,16 @@
-package auction
+// Package formats reads and writes auctions: the text format of CATS, tables of bids as CSV, and JSON.
+package formats
 
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/csv"
 	"coalesce/solvers/formats/foreign"
@@ -22,18 +25,21 @@ const (
 	JSON = "json" // an object of bidders and their bids
 )
 
-// Formats are all formats.
-func Formats() []string { return []string{CATS, CSV, JSON} }
+// Names are the names of all formats.
+func Names() []string { return []string{CATS, CSV, JSON} }
 
-// FormatOf is the format that the ending of a file's name stands for, before the ending of a
-// compression if there is one; empty where it stands for none.
-func FormatOf(path string) string {
-	name := strings.ToLower(path)
-	switch filepath.Ext(name) {
-	case ".gz", ".xz", ".zst", ".zstd":
-		name = strings.TrimSuffix(name, filepath.Ext(name))
+// CheckName returns an error if a text names no format.
+func CheckName(format string) error {
+	if !slices.Contains(Names(), format) {
+		return fmt.Errorf("found %.40q, expected one of %v", format, Names())
 	}
-	switch filepath.Ext(name) {
+	return nil
+}
+
+// OfPath is the format that the ending of a file's name stands for, before the ending of a
+// compression if there is one; empty where it stands for none.
+func OfPath(path string) string {
+	switch strings.ToLower(filepath.Ext(packed.Bare(path))) {
 	case ".csv", ".tsv":
 		return CSV
 	case ".json":
@@ -64,20 +70,15 @@ const (
 //
 // CSV and JSON, with names, limits and reserves, are described in docs/auction.md. Errors
 // begin with `file:line`.
-func Read(path string) (*Auction, error) { return ReadWithin(path, 0) }
-
-// ReadWithin is Read with a limit on the bytes of memory that bids may take; 0: no limit. An auction
-// that takes more is a formats.MemoryError.
-func ReadWithin(path string, limit int64) (*Auction, error) {
+//
+// Bids may take limit bytes of memory; 0: no limit. An auction that takes more is a formats.MemoryError.
+func Read(path string, limit int64) (*problem.Auction, error) {
 	plain, err := packed.OpenFile(path, unpacked(limit))
 	return readPlain(plain, err, path, limit)
 }
 
 // ReadFrom is Read on an open stream; name is what errors call it.
-func ReadFrom(r io.Reader, name string) (*Auction, error) { return ReadFromWithin(r, name, 0) }
-
-// ReadFromWithin is ReadWithin on an open stream; name is what errors call it.
-func ReadFromWithin(r io.Reader, name string, limit int64) (*Auction, error) {
+func ReadFrom(r io.Reader, name string, limit int64) (*problem.Auction, error) {
 	plain, err := packed.OpenLimited(r, -1, name, unpacked(limit))
 	return readPlain(plain, err, name, limit)
 }
@@ -91,7 +92,7 @@ func unpacked(limit int64) int64 {
 	return 4*limit + maxToken
 }
 
-func readPlain(plain *packed.Stream, err error, name string, limit int64) (*Auction, error) {
+func readPlain(plain *packed.Stream, err error, name string, limit int64) (*problem.Auction, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +103,7 @@ func readPlain(plain *packed.Stream, err error, name string, limit int64) (*Auct
 	if err := foreign.Check(name, head, "an auction, as CATS, CSV or JSON", foreign.JSON); err != nil {
 		return nil, err
 	}
-	format := FormatOf(plain.Name)
+	format := OfPath(plain.Name)
 	if format == "" {
 		format = formatOfText(head)
 	}
@@ -114,7 +115,7 @@ func readPlain(plain *packed.Stream, err error, name string, limit int64) (*Auct
 	return a, nil
 }
 
-func readFormat(in io.Reader, name, format string, memory *formats.Budget) (*Auction, error) {
+func readFormat(in io.Reader, name, format string, memory *formats.Budget) (*problem.Auction, error) {
 	if format == JSON {
 		return readJSON(in, name, memory)
 	}
@@ -127,9 +128,9 @@ func readFormat(in io.Reader, name, format string, memory *formats.Budget) (*Auc
 		return nil, err
 	}
 	if format == CSV {
-		return readTable(f, memory)
+		return readCSV(f, memory)
 	}
-	return (&cats{in: f, memory: memory}).auction()
+	return (&catsReader{in: f, memory: memory}).auction()
 }
 
 // formatOfText is the format that the beginning of a text tells: JSON begins with a
@@ -138,28 +139,21 @@ func formatOfText(head []byte) string {
 	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) {
 		return JSON
 	}
-	delimiter := byte(0)
-	for line := range bytes.Lines(head) {
-		if given, is, _ := csv.Separator(bytes.TrimRight(line, "\r\n")); is {
-			if delimiter = given; delimiter == 0 {
-				return CSV // which says what is wrong
-			}
-			continue
-		}
-		if csv.Passed(line, comments, true) {
-			continue
-		}
-		if delimiter == 0 {
-			delimiter = csv.Delimiter(line)
-		}
-		cells, err := csv.Split(nil, bytes.TrimSpace(line), delimiter)
-		if err != nil {
-			break
-		}
-		if strings.HasSuffix(cells[0], ":") || slices.ContainsFunc(cells, isColumn("price")) && slices.ContainsFunc(cells, isColumn("goods")) {
-			return CSV
-		}
-		break
+	in, err := text.New(bytes.NewReader(head), "", text.Options{Line: maxHead})
+	if err != nil {
+		return CATS
+	}
+	rows := csv.NewRows(in, comments)
+	line, err := rows.Next(true)
+	if rows.Separated {
+		return CSV
+	}
+	if err != nil {
+		return CATS
+	}
+	cells, err := csv.Split(nil, bytes.TrimSpace(line), csv.Delimiter(line))
+	if err == nil && (strings.HasSuffix(cells[0], ":") || slices.ContainsFunc(cells, isColumn("price")) && slices.ContainsFunc(cells, isColumn("goods"))) {
+		return CSV
 	}
 	return CATS
 }

@@ -12,14 +12,14 @@ import (
 	"coalesce/solvers/auction/internal/beside"
 	"coalesce/solvers/auction/internal/packing"
 	"coalesce/solvers/auction/internal/replay"
-	"coalesce/solvers/auction/internal/ways"
+	"coalesce/solvers/auction/internal/selection"
 	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/formats"
 	"coalesce/solvers/solve"
 )
 
 // Branch is the algorithm of many goods: set packing by branch and cut, on all cores.
-const Branch = ways.Branch
+const Branch = selection.Branch
 
 // SearchWork counts the work of devices beside branch and cut.
 type SearchWork = beside.Work

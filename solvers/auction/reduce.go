@@ -9,7 +9,7 @@ import (
 
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
-	"coalesce/solvers/auction/internal/ways"
+	"coalesce/solvers/auction/internal/selection"
 	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/csg"
 )
@@ -17,7 +17,7 @@ import (
 // MaxItems is the most items that Solve turns into agents by its own choice: 2^25 values.
 // MaxItemsAsked is the most where the options name an algorithm or a variant of coalition structures.
 const (
-	MaxItems      = ways.MaxItems
+	MaxItems      = selection.MaxItems
 	MaxItemsAsked = 30
 )
 

@@ -14,7 +14,7 @@ import (
 	"coalesce/solvers/algorithms"
 	"coalesce/solvers/auction/internal/bidders"
 	"coalesce/solvers/auction/internal/packing"
-	"coalesce/solvers/auction/internal/ways"
+	"coalesce/solvers/auction/internal/selection"
 	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/solve"
@@ -123,16 +123,16 @@ func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
 		res.Seconds.Solve = time.Since(start).Seconds()
 		return res, nil
 	}
-	var tables *tabled
-	var way tuned.Choice // the tuned algorithm; none where one is asked for, or on several devices, for which nothing is measured
+	var tables *bidders.Plan
+	var choice tuned.Choice // the tuned algorithm; none where one is asked for, or on several devices, for which nothing is measured
 	algorithm, reason := o.Algorithm, "asked for"
 	asked := algorithm == Bidders || algorithm == "" && auction.Bidders.Variant(o.Variant) != nil
 	switch {
 	case asked:
-		tables, err = tablesOf(p, o)
+		tables, err = bidders.NewPlan(p, o)
 	case algorithm == "" && o.Variant == "" && o.Together() == 1 && len(o.Devices) <= 1:
-		if way, tables, err = begin(p, items, &o); err == nil {
-			algorithm, reason = ways.Name(way.Variant), way.Reason()
+		if choice, tables, err = chooseAlgorithm(p, items, &o); err == nil {
+			algorithm, reason = selection.Name(choice.Variant), choice.Reason()
 			o.Say("auction/%s begins: %s", algorithm, reason)
 		}
 	}
@@ -140,7 +140,7 @@ func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
 		return nil, fmt.Errorf("solve auction: %w", err)
 	}
 	if tables != nil {
-		tables.reason = algorithms.Before(ways.Table, way, tables.reason)
+		tables.Reason = algorithms.Before(selection.Table, choice, tables.Reason)
 		res, err := byBidders(limited, p, items, o, start, tables)
 		if errors.Is(err, solve.ErrInfeasible) {
 			res, err = refute(ctx, limited, p, res, err, o, start)
@@ -179,7 +179,7 @@ func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
 		return nil, fmt.Errorf("solve auction: %w", err)
 	}
 	solved.Seconds.Prepare += prepared
-	solved.Reason = algorithms.Before(ways.Table, way, solved.Reason)
+	solved.Reason = algorithms.Before(selection.Table, choice, solved.Reason)
 	res, err := reduced.Result(solved)
 	if errors.Is(err, solve.ErrInfeasible) {
 		res, err = refute(ctx, limited, p, res, err, o, start)
@@ -210,20 +210,20 @@ func refute(ctx, limited context.Context, p *problem.AtomicBids, res *Result, un
 	return res, unsold
 }
 
-// begin chooses the algorithm to begin with, and if that is Bidders, converts the auction to its
-// lists.
-func begin(p *problem.AtomicBids, items int, o *Options) (tuned.Choice, *tabled, error) {
-	tables, refused := tablesOf(p, *o)
-	var problem *bidders.Problem
+// chooseAlgorithm chooses the algorithm to begin with, and if that is Bidders, converts the auction to
+// its lists.
+func chooseAlgorithm(p *problem.AtomicBids, items int, o *Options) (tuned.Choice, *bidders.Plan, error) {
+	plan, refused := bidders.NewPlan(p, *o)
+	var tables *bidders.Problem
 	if refused == nil {
-		problem = tables.Problem
+		tables = plan.Problem
 	}
 	_, large := packing.Live(len(p.Bids), func(j int) int64 { return p.Bids[j].Price })
-	way, err := ways.Choose(o, items, len(p.Bids), problem, refused, large)
-	if err != nil || ways.Name(way.Variant) != Bidders {
-		return way, nil, err
+	choice, err := selection.Choose(o, items, len(p.Bids), tables, refused, large)
+	if err != nil || selection.Name(choice.Variant) != Bidders {
+		return choice, nil, err
 	}
-	return way, tables, nil
+	return choice, plan, nil
 }
 
 // incumbent converts an incumbent of the reduced instance to one of the auction.

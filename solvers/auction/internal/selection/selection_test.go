@@ -1,4 +1,4 @@
-package ways
+package selection
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ import (
 func TestPredicted(t *testing.T) {
 	s := &solve.Settings{Devices: emulatedtest.Several(t, 1)}
 	facts := s.Devices[0].Facts()
-	sub := Subject[int](nil, nil, nil)
+	sub := Subject(nil, nil)
 	for _, fixed := range sub.Fixed() {
 		for _, items := range []int{2, 14, 25, 26, 30, 36, 37, 1000} {
 			want := Branch
@@ -30,13 +30,13 @@ func TestPredicted(t *testing.T) {
 			if items > 100 {
 				continue
 			}
-			asked := draw(fixed["bids"], items, 0, 1)
-			tables, lists := bidders.New(asked, func(id int64) bool { return id >= int64(items) })
+			a := draw(fixed["bids"], items, 0, 1)
+			tables, lists := bidders.New(a)
 			var refused error
 			if lists == nil {
 				refused = errors.New("too many items")
 			}
-			c, err := Choose(s, items, len(asked), tables, refused, nil)
+			c, err := Choose(s, items, len(a.Bids), tables, refused, nil)
 			if err != nil || c.Variant != w.Suits {
 				t.Errorf("%v, %d items: a solve begins with %v, %v, expected %s", fixed, items, c.Variant, err, w.Suits.Label)
 			}
@@ -46,7 +46,7 @@ func TestPredicted(t *testing.T) {
 
 // A larger threshold is tried only where it makes a difference.
 func TestThreshold(t *testing.T) {
-	sub := Subject[int](nil, nil, nil)
+	sub := Subject(nil, nil)
 	larger := Table.Variant("algorithm=bidders,seconds=5")
 	card, host, slow := device.Facts{Kind: device.CUDA, SMs: 132}, device.Facts{Kind: device.Host, SMs: 16}, device.Facts{Kind: device.Host, SMs: 1}
 	for _, c := range []struct {

@@ -1,6 +1,6 @@
-// Package ways chooses among the algorithms of auctions: it has their table, the prediction where
+// Package selection chooses among the algorithms of auctions: it has their table, the prediction where
 // nothing was measured, and the subject by which the tuner compares them.
-package ways
+package selection
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/solvers/algorithms"
 	"coalesce/solvers/auction/internal/bidders"
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -117,10 +118,9 @@ func seconds(v *device.Variant) float64 {
 	return x
 }
 
-// Subject compares the algorithms on auctions that auction makes of bids. reference and
-// open solve them.
-func Subject[A any](auction func(items int, bids []bidders.Asked) A, reference func(A) (solve.Number, error), open func(A, solve.Settings) (algorithms.Solver, error)) subject.Subject {
-	return algorithms.Subject(algorithms.Problem[A]{
+// Subject compares the algorithms on drawn auctions, which reference and open solve.
+func Subject(reference func(*problem.Auction) (solve.Number, error), open func(*problem.Auction, solve.Settings) (algorithms.Solver, error)) subject.Subject {
+	return algorithms.Subject(algorithms.Problem[*problem.Auction]{
 		Family: Table,
 		Fixed:  []map[string]string{{"bids": "few"}, {"bids": "many"}, {"bids": alternatives}},
 		Sizes: func(f device.Facts) []int {
@@ -149,13 +149,15 @@ func Subject[A any](auction func(items int, bids []bidders.Asked) A, reference f
 			return predicted(f.Kind != device.Host && ok && took <= seconds(quick()), items)
 		},
 		Small: cases,
-		Draw: func(fixed map[string]string, items, kind int, seed uint64) (A, error) {
-			return auction(items, draw(fixed["bids"], items, kind, seed)), nil
+		Draw: func(fixed map[string]string, items, kind int, seed uint64) (*problem.Auction, error) {
+			return draw(fixed["bids"], items, kind, seed), nil
 		},
 		Kinds:     len(bundles),
 		Reference: reference,
-		Open:      func(_ context.Context, a A, s solve.Settings) (algorithms.Solver, error) { return open(a, s) },
-		Work:      func(A) float64 { return 1 },
+		Open: func(_ context.Context, a *problem.Auction, s solve.Settings) (algorithms.Solver, error) {
+			return open(a, s)
+		},
+		Work: func(*problem.Auction) float64 { return 1 },
 	})
 }
 
@@ -164,7 +166,7 @@ func estimate(f device.Facts, bids string, items, kind int) (seconds float64, ok
 	if items > bidders.MaxItemsOnDevice+mostDummies {
 		return 0, false
 	}
-	p, lists := bidders.New(draw(bids, items, kind, 1), func(id int64) bool { return id >= int64(items) })
+	p, lists := bidders.New(draw(bids, items, kind, 1))
 	if lists == nil {
 		return 0, false
 	}
@@ -209,7 +211,7 @@ var bundles = [...]func(r *rand.Rand, goods int) int{
 
 // draw draws bids worth 100 to 199 a good: twice as many as divide few from many, or half as many.
 // Alternatives are those of up to four bidders, each of whom has a dummy among the items.
-func draw(bids string, items, kind int, seed uint64) []bidders.Asked {
+func draw(bids string, items, kind int, seed uint64) *problem.Auction {
 	r := rand.New(rand.NewPCG(seed, uint64(items)))
 	goods, dummies, count := items, 0, manyBids/2*items
 	switch bids {
@@ -219,16 +221,18 @@ func draw(bids string, items, kind int, seed uint64) []bidders.Asked {
 		dummies = min(mostDummies, items/2)
 		goods -= dummies
 	}
-	asked := make([]bidders.Asked, count)
-	for k := range asked {
+	a := &problem.Auction{Goods: int64(items), Dummies: int64(dummies), Source: fmt.Sprintf("%d bids for %d goods", count, items)}
+	for k := range count {
+		b := problem.Bid{Number: int64(k)}
 		for _, g := range r.Perm(goods)[:bundles[kind](r, goods)] {
-			asked[k].Goods = append(asked[k].Goods, int64(g))
-			asked[k].Price += 100 + r.Int64N(100)
+			b.Goods = append(b.Goods, int64(g))
+			b.Price += 100 + r.Int64N(100)
 		}
-		slices.Sort(asked[k].Goods)
+		slices.Sort(b.Goods)
 		if dummies > 0 {
-			asked[k].Goods = append(asked[k].Goods, int64(items+k%dummies))
+			b.Goods = append(b.Goods, int64(items+k%dummies))
 		}
+		a.Bids = append(a.Bids, b)
 	}
-	return asked
+	return a
 }

@@ -1,9 +1,13 @@
 package bidders
 
 import (
+	"fmt"
+	"math/big"
+
 	"coalesce/autotune/tuned"
 	"coalesce/generated/auction"
 	"coalesce/runtime/device"
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -16,9 +20,9 @@ func OnKernels(o solve.Settings) bool {
 	return len(o.Devices) > 0 && o.Devices[0].Facts().Kind != device.Host
 }
 
-// ItemLimit is the most items of which a solve makes tables. Settings that tables do not support are
+// itemLimit is the most items of which a solve makes tables. Settings that tables do not support are
 // an error.
-func ItemLimit(o solve.Settings) (int, error) {
+func itemLimit(o solve.Settings) (int, error) {
 	all := len(o.Devices) * o.Together()
 	switch {
 	case all > 1:
@@ -31,9 +35,42 @@ func ItemLimit(o solve.Settings) (int, error) {
 	return MaxItems, nil
 }
 
-// Place decides whether the device, with a chosen variant, or the host makes a problem's tables, and
+// A Plan is an auction as lists of alternative bids, with what makes their tables.
+type Plan struct {
+	*Problem
+	List   []int // of each atomic bid; -1: the bid cannot win
+	On     On
+	Reason string // for the variant
+}
+
+// NewPlan decides whether a device or the host makes the tables of an auction. Its errors wrap
+// problem.ErrItems, problem.ErrSize or device.ErrMemory.
+func NewPlan(p *problem.AtomicBids, o solve.Settings) (*Plan, error) {
+	limit, err := itemLimit(o)
+	if err != nil {
+		return nil, err
+	}
+	sum := new(big.Int)
+	for _, b := range p.Bids {
+		sum.Add(sum, big.NewInt(max(0, b.Price)))
+	}
+	if !sum.IsInt64() {
+		return nil, fmt.Errorf("%s: %w: prices that add up to %s, expected less than 2^63 units of 10^-%d", p.Source, problem.ErrSize, p.Price(sum), p.Scale)
+	}
+	x, list := New(p.Auction)
+	if x.Items > limit {
+		return nil, fmt.Errorf("%s: %w: found %d items that bids of several bidders ask for, expected at most %d", p.Source, problem.ErrItems, x.Items, limit)
+	}
+	on, reason, err := x.place(o)
+	if err != nil {
+		return nil, err
+	}
+	return &Plan{x, list, on, reason}, nil
+}
+
+// place decides whether the device, with a chosen variant, or the host makes a problem's tables, and
 // gives the reason.
-func (p *Problem) Place(o solve.Settings) (on On, reason string, err error) {
+func (p *Problem) place(o solve.Settings) (on On, reason string, err error) {
 	if !OnKernels(o) {
 		return On{}, "asked for", nil
 	}

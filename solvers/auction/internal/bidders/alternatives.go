@@ -3,21 +3,17 @@ package bidders
 import (
 	"fmt"
 	"slices"
+
+	"coalesce/solvers/auction/problem"
 )
 
-// An Asked bid asks for goods and dummies, by id.
-type Asked struct {
-	Price  int64
-	Goods  []int64
-	Bidder int
-}
-
-// New divides bids into lists of alternatives: bids that share a dummy, and have no other dummy, are
+// New divides atomic bids into lists of alternatives: bids that share a dummy, and have no other dummy, are
 // a list; every other bid is a list of its own. The problem's items are the other goods and dummies
 // that several bids ask for; those that the same bids ask for are one item. With more than 32 items
 // the problem has the number of items alone. New also returns the list of each bid, -1 for bids that
 // pay nothing.
-func New(bids []Asked, dummy func(id int64) bool) (*Problem, []int) {
+func New(a *problem.Auction) (*Problem, []int) {
+	bids, bidder := a.Bids, a.Bidders()
 	dummies := make([]int, len(bids))
 	list := map[int64]int{} // dummies that make alternatives
 	holders := map[int64][]int{}
@@ -27,7 +23,7 @@ func New(bids []Asked, dummy func(id int64) bool) (*Problem, []int) {
 			continue
 		}
 		for _, g := range b.Goods {
-			if dummy(g) {
+			if a.Dummy(g) {
 				dummies[i]++
 			}
 			if holders[g] == nil {
@@ -42,7 +38,7 @@ func New(bids []Asked, dummy func(id int64) bool) (*Problem, []int) {
 	known := map[string]bool{}
 	for _, g := range goods {
 		who := holders[g]
-		if dummy(g) && !slices.ContainsFunc(who, func(i int) bool { return dummies[i] > 1 || bids[i].Bidder != bids[who[0]].Bidder }) {
+		if a.Dummy(g) && !slices.ContainsFunc(who, func(i int) bool { return dummies[i] > 1 || bidder[i] != bidder[who[0]] }) {
 			list[g] = len(list)
 			continue
 		}

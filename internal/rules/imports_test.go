@@ -124,7 +124,7 @@ var rooms = []room{
 	{"solvers/auction/internal/lp", nil},
 	{"solvers/auction/internal/packing", []string{"solvers/auction/problem", "solvers/auction/internal/lp", "runtime/collective"}},
 	{"solvers/auction/internal/bounds", []string{"solvers/auction/internal/packing", "solvers/cores", "generated/auction", "runtime/device", "autotune/tuned", "autotune/subject"}},
-	{"solvers/auction/internal/beside", []string{"solvers/auction/internal/packing", "solvers/auction/internal/bounds", "generated/auction", "solvers/qubo", "solvers/qubo/problem", "solvers/solve", "runtime/device", "autotune/tuned"}},
+	{"solvers/auction/internal/offload", []string{"solvers/auction/internal/packing", "solvers/auction/internal/bounds", "generated/auction", "solvers/qubo", "solvers/qubo/problem", "solvers/solve", "runtime/device", "autotune/tuned"}},
 	{"solvers/auction/internal/core", nil},
 	{"solvers/auction/internal/draw", nil},
 	{"solvers/auction/internal/replay", []string{"solvers/auction/problem", "solvers/auction/internal/packing"}},

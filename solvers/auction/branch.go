@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"coalesce/solvers/auction/internal/beside"
+	"coalesce/solvers/auction/internal/offload"
 	"coalesce/solvers/auction/internal/packing"
 	"coalesce/solvers/auction/internal/replay"
 	"coalesce/solvers/auction/internal/selection"
@@ -22,7 +22,7 @@ import (
 const Branch = selection.Branch
 
 // SearchWork counts the work of devices beside branch and cut.
-type SearchWork = beside.Work
+type SearchWork = offload.Work
 
 // progress passes the incumbents of branch and cut on to Progress. Several cores report values and
 // bounds; only values that rise and bounds that fall are passed on.
@@ -54,7 +54,7 @@ func branch(ctx context.Context, p *problem.AtomicBids, items int, o Options, re
 	if o.Progress != nil {
 		set.Progress = (&progress{atomic: p, start: start, to: o.Progress}).report
 	}
-	companion := beside.Join(&set, o, start)
+	companion := offload.Attach(&set, o, start)
 	defer func() { err = errors.Join(err, companion.Close()) }()
 	solved, err := packing.Solve(ctx, packing.New(p.Auction), set)
 	if err == nil {
@@ -86,7 +86,7 @@ func branch(ctx context.Context, p *problem.AtomicBids, items int, o Options, re
 	}
 	res.Notes = append(slices.Clone(p.Notes), fmt.Sprintf("%d of %s left when dominated ones are gone, in %s; they conflict in %s", solved.Bids, formats.Count(len(p.Bids), "bid"), formats.Count(solved.Parts, "part"), formats.Count(solved.Cliques, "clique")),
 		fmt.Sprintf("%s; the linear relaxation's bound is %s", formats.Count(solved.Nodes, "node"), p.OriginalPrice(big.NewInt(solved.LPBound))))
-	res.Search = companion.Tell(&res.Report)
+	res.Search = companion.Report(&res.Report)
 	if !solved.Proven() {
 		solve.Stop(solve.Cause(ctx), &res.Stopped, &res.Notes, fmt.Sprintf("the bids are the best so far, and none pay more than %s", p.OriginalPrice(big.NewInt(solved.Bound))))
 	}

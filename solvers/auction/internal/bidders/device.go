@@ -99,7 +99,7 @@ type tables struct {
 	scope   device.Scope
 	spare   []device.Buffer // buffers of tables that are not in use
 
-	all, done, told float64 // the cost of all passes, that of the finished ones, and the share reported last
+	all, done, reported float64 // the cost of all passes, that of the finished ones, and the share reported last
 
 	bids, prices device.Buffer // bids that passes offer, and their prices
 	worth, sets  device.Buffer // values and sets that best and look write and read
@@ -211,8 +211,8 @@ func (d *tables) come(ctx context.Context, t *made, list []pass) error {
 				return err
 			}
 			if d.on.Share != nil {
-				d.told = max(d.told, d.done/d.all)
-				d.on.Share(d.told)
+				d.reported = max(d.reported, d.done/d.all)
+				d.on.Share(d.reported)
 			}
 		}
 		if err := d.offer(t, &p, first); err != nil {

@@ -119,17 +119,17 @@ func (p *planner) add(q *planner, limit int) bool {
 		}
 	}
 	before, after := p.high(), max(p.high(), q.high())
-	apart := cost(base(p.alone, p.common), p.effort, len(p.bids), before) + cost(base(q.alone, q.common), q.effort, len(q.bids), after)
-	if count > limit || cost(base(alone, common), sum, count, after) > apart {
+	separate := cost(base(p.alone, p.common), p.effort, len(p.bids), before) + cost(base(q.alone, q.common), q.effort, len(q.bids), after)
+	if count > limit || cost(base(alone, common), sum, count, after) > separate {
 		return false
 	}
-	*p = planner{pass{together(p.bids, q.bids), alone}, sum, common}
+	*p = planner{pass{combinations(p.bids, q.bids), alone}, sum, common}
 	return true
 }
 
-// together lists the combinations of bids that two bidders can win: one bid of either, and one bid of
+// combinations lists the combinations of bids that two bidders can win: one bid of either, and one bid of
 // each where these have no item in common.
-func together(one, other []Bid) []Bid {
+func combinations(one, other []Bid) []Bid {
 	list := slices.Concat(one, other)
 	for _, b := range other {
 		for _, c := range one {

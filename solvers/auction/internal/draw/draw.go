@@ -265,7 +265,8 @@ func (d *drawer) scheduling() error {
 // La Guardia, between the last two of which nobody flies.
 var airports = [4][2]float64{{-87.75, 41.98333333}, {-77.03333333, 38.85}, {-73.783333, 40.65}, {-73.8666666, 40.76666666}}
 
-func apart(a, b int) float64 {
+// airportDistance is the distance of two airports, in degrees.
+func airportDistance(a, b int) float64 {
 	return math.Hypot(airports[a][0]-airports[b][0], airports[a][1]-airports[b][1])
 }
 
@@ -289,7 +290,7 @@ func (d *drawer) matching() error {
 		if from == to || from+to == 5 {
 			continue
 		}
-		flight := int(math.Round(float64(min(10, times-1)) * apart(from, to) / apart(0, 2)))
+		flight := int(math.Round(float64(min(10, times-1)) * airportDistance(from, to) / airportDistance(0, 2)))
 		start := 1
 		if times > flight {
 			start += d.rand.IntN(times - flight)

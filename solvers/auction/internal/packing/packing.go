@@ -62,16 +62,16 @@ func New(a *problem.Auction) *Problem {
 
 // Settings of Solve.
 type Settings struct {
-	Workers  int                             // open nodes worked on at once; 0: one a core
-	Progress func(value, bound, nodes int64) // told of better packings, of bounds and, now and then, of nodes, from any goroutine; may be nil
-	Start    []int                           // a packing that is known, of bids of prices above 0; nil: none
-	Known    []Price                         // prices of a problem like this one, and its cliques
-	Enough   bool                            // end a component, after its root, with any packing better than the start's
-	Log      bool                            // prove the result for others, who need not search; without Known prices
-	Beside   Beside                          // searches beside the tree of a component, where it takes longer than Alone; nil, and with several Ranks: nothing does
-	Bounds   Bounder                         // of all children of a node that strong branching may choose; nil: it tries some, one by one
-	Alone    time.Duration                   // from a component's first packings to the search beside its tree
-	Ranks    collective.Ranks                // processes that search together, with the same problem and settings, each of which gets the result, and rank 0 the proof; nil: this one
+	Workers        int                             // open nodes worked on at once; 0: one a core
+	Progress       func(value, bound, nodes int64) // called with better packings, bounds and, now and then, nodes, from any goroutine; may be nil
+	Start          []int                           // a packing that is known, of bids of prices above 0; nil: none
+	Known          []Price                         // prices of a problem like this one, and its cliques
+	Enough         bool                            // end a component, after its root, with any packing better than the start's
+	Log            bool                            // prove the result for others, who need not search; without Known prices
+	Heuristic      Heuristic                       // runs while the tree of a component is searched, if that takes longer than HeuristicDelay; nil, and with several Ranks: none does
+	Bounds         Bounder                         // of all children of a node that strong branching may choose; nil: it tries some, one by one
+	HeuristicDelay time.Duration                   // from a component's first packings to the start of the heuristic
+	Ranks          collective.Ranks                // processes that search together, with the same problem and settings, each of which gets the result, and rank 0 the proof; nil: this one
 
 	bare bool // for tests: no greedy starts, no cuts and no enumeration, so that small problems reach the tree
 }
@@ -169,18 +169,18 @@ func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 	for k, part := range parts {
 		inner := problems[k]
 		later -= inner.shares()
-		told := set
-		told.Start = nil
+		componentSet := set
+		componentSet.Start = nil
 		for k, j := range part {
 			if begun.has(int(j)) {
-				told.Start = append(told.Start, k)
+				componentSet.Start = append(componentSet.Start, k)
 			}
 		}
 		if set.Progress != nil {
 			value, bound, nodes := res.Value, res.Bound+later, res.Nodes
-			told.Progress = func(v, b, n int64) { set.Progress(value+v, bound+b, nodes+n) }
+			componentSet.Progress = func(v, b, n int64) { set.Progress(value+v, bound+b, nodes+n) }
 		}
-		one, err := solveComponent(ctx, inner, told)
+		one, err := solveComponent(ctx, inner, componentSet)
 		if err != nil {
 			return nil, err
 		}

@@ -135,9 +135,9 @@ func (r *relaxation) stage() Stage {
 
 // cut makes the relaxation of a node and adds violated rows, round by round, and leaves out bids that
 // the bounds rule out. It begins with `rows`, or if `above` is not nil, with the rows and the basis of
-// that relaxation. It calls told with the prices and the bound of every round. A nil relaxation says
+// that relaxation. It calls report with the prices and the bound of every round. A nil relaxation says
 // that the node is done: its bound is no more than the best packing.
-func (t *tree) cut(ctx context.Context, n *node, rows []row, above *relaxation, rounds int, h *improver, told func(r *relaxation, bound int64)) (*relaxation, error) {
+func (t *tree) cut(ctx context.Context, n *node, rows []row, above *relaxation, rounds int, h *improver, report func(r *relaxation, bound int64)) (*relaxation, error) {
 	bids := n.live.members()
 	var columns []int32 // of bids, in the program before
 	if above != nil {
@@ -167,8 +167,8 @@ func (t *tree) cut(ctx context.Context, n *node, rows []row, above *relaxation, 
 		scaled := r.bound(n.live, n.fixed)
 		whole := max(scaled>>t.shift, best)
 		n.bound = min(n.bound, whole)
-		if told != nil {
-			told(r, whole)
+		if report != nil {
+			report(r, whole)
 		}
 		fixed := r.fix(n.live, scaled, best)
 		for k, j := range bids {
@@ -200,7 +200,7 @@ func (t *tree) cut(ctx context.Context, n *node, rows []row, above *relaxation, 
 				cuts = append(cuts, row{Bids: c})
 			}
 		}
-		if more && told != nil && len(cuts) == 0 && (gained || !odd) { // at the root, while they gain
+		if more && report != nil && len(cuts) == 0 && (gained || !odd) { // at the root, while they gain
 			cuts, odd = t.g.oddRows(ctx, rows, x, oddARound), true
 		}
 		if fixed || len(cuts) == 0 {

@@ -54,7 +54,7 @@ func solveComponent(ctx context.Context, p *Problem, set Settings) (*Result, err
 	if t.enough = value; !set.Enough {
 		t.enough = math.MaxInt64
 	}
-	end := t.accompany(ctx)
+	end := t.startHeuristic(ctx)
 	search, err := false, error(nil)
 	if t.team == nil || t.team.Rank() == 0 {
 		search, err = t.begin(ctx, p.Cliques, top, res)
@@ -87,7 +87,7 @@ func (t *tree) begin(ctx context.Context, cliques [][]int32, top *node, res *Res
 	if !t.set.bare {
 		newImprover(t.g, t.prices, 1).start(ctx, top.live, starts, t.offer)
 	}
-	if e := newEnumerator(t); !t.set.bare && (n <= few || t.g.density() > dense) && e.run(top, t.incumbent(), 20*n) {
+	if e := newEnumerator(t); !t.set.bare && (n <= enumerable || t.g.density() > dense) && e.run(top, t.incumbent(), 20*n) {
 		t.offer(e.chosen, e.best)
 		res.Bound = t.incumbent()
 		res.LPBound = res.Bound
@@ -125,7 +125,7 @@ func (t *tree) root(ctx context.Context, cliques [][]int32, n *node, res *Result
 			if prices, ok := r.asked(); ok {
 				res.Prices = prices
 			}
-			t.tell()
+			t.report()
 		}
 		t.rows, res.Cliques = r.rows, 0
 		for _, c := range r.rows {

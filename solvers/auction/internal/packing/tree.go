@@ -43,19 +43,19 @@ type gain struct {
 // A tree is a search, shared by its workers.
 type tree struct {
 	scale
-	g         *graph
-	prices    []int64
-	set       Settings
-	key       []float64    // prices of the bids: cliques grow by the largest
-	rows      []row        // of the root
-	log       *log         // of the proof; nil: there is none
-	idle      atomic.Int64 // workers that wait for nodes
-	team      *team        // that searches together; nil: this process alone
-	wanted    atomic.Int64 // other ranks that wait for nodes
-	nodes     atomic.Int64
-	top       atomic.Int64 // no packing is worth more
-	elsewhere atomic.Int64 // the bound of all ranks at the last meeting, 0 without others
-	said      atomic.Int64 // when the bound was last told, in nanoseconds of Unix time
+	g          *graph
+	prices     []int64
+	set        Settings
+	key        []float64    // prices of the bids: cliques grow by the largest
+	rows       []row        // of the root
+	log        *log         // of the proof; nil: there is none
+	idle       atomic.Int64 // workers that wait for nodes
+	team       *team        // that searches together; nil: this process alone
+	wanted     atomic.Int64 // other ranks that wait for nodes
+	nodes      atomic.Int64
+	top        atomic.Int64 // no packing is worth more
+	elsewhere  atomic.Int64 // the bound of all ranks at the last meeting, 0 without others
+	reportedAt atomic.Int64 // when the bound was last reported, in nanoseconds of Unix time
 
 	mu      sync.Mutex
 	best    int64
@@ -72,7 +72,7 @@ type tree struct {
 // offer keeps a packing if it is the best so far, and reports it to Progress.
 func (t *tree) offer(chosen []int32, value int64) {
 	if t.keep(chosen, value) {
-		t.tell()
+		t.report()
 	}
 }
 
@@ -92,8 +92,8 @@ func (t *tree) incumbent() int64 {
 	return t.best
 }
 
-// tell reports the best packing and the bound.
-func (t *tree) tell() {
+// report passes the best packing and the bound to Progress.
+func (t *tree) report() {
 	if t.set.Progress != nil {
 		best := t.incumbent()
 		t.set.Progress(best, max(best, t.top.Load()), t.nodes.Load())
@@ -102,8 +102,8 @@ func (t *tree) tell() {
 
 // due reports whether the time to report the bound again has come.
 func (t *tree) due() bool {
-	now, before := time.Now().UnixNano(), t.said.Load()
-	return t.set.Progress != nil && now-before > int64(often) && t.said.CompareAndSwap(before, now)
+	now, before := time.Now().UnixNano(), t.reportedAt.Load()
+	return t.set.Progress != nil && now-before > int64(often) && t.reportedAt.CompareAndSwap(before, now)
 }
 
 // search works on nodes until none is open or ctx ends, and sets the result's bound.

@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	whole   = 1e-6 // a column this near to 0 or 1 counts as integer
-	trusted = 4    // trials after which a bid's gains need no strong branching
-	tried   = 8    // bids that strong branching tries at a node
-	tryouts = 50   // pivots of a trial
-	few     = 64   // most live bids of a node that is enumerated
-	steps   = 200  // most steps of an enumeration
+	whole      = 1e-6 // a column this near to 0 or 1 counts as integer
+	trusted    = 4    // trials after which a bid's gains need no strong branching
+	tried      = 8    // bids that strong branching tries at a node
+	tryouts    = 50   // pivots of a trial
+	enumerable = 64   // most live bids of a node that is enumerated
+	steps      = 200  // most steps of an enumeration
 
 	patience   = 20  // most work below a node before a worker takes another one, in units of the node's first linear program
 	shrunk     = 1.4 // a node gets a relaxation of its own if the one above has so many times more bids
@@ -68,7 +68,7 @@ func (w *worker) explore(ctx context.Context, n *node) (left []*node) {
 	for len(w.stack) > 0 && ctx.Err() == nil && (limit == 0 || work <= limit) && w.incumbent() <= w.enough {
 		if w.nodes.Add(1); w.due() {
 			w.top.Store(min(w.top.Load(), w.bound()))
-			w.tell()
+			w.report()
 		}
 		if !w.aside && len(w.stack) > 1 && w.idle.Load()+w.wanted.Load() > 0 {
 			w.push(w.stack[0].node)
@@ -175,7 +175,7 @@ func (w *worker) node(ctx context.Context, e entry) int {
 // enumerate ends a node of few live bids without linear programs, if few steps do.
 func (w *worker) enumerate(n *node) bool {
 	left := n.live.count()
-	if left > 0 && (left > few || w.set.bare) {
+	if left > 0 && (left > enumerable || w.set.bare) {
 		return false
 	}
 	done := w.small.run(n, w.incumbent(), steps)

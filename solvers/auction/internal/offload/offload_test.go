@@ -1,4 +1,4 @@
-package beside
+package offload
 
 import (
 	"context"
@@ -65,7 +65,7 @@ func TestQuadraticProgramsOfPackings(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 1))
 	for k := range 60 {
 		c := clash(r, r.IntN(15), []float64{0.1, 0.4, 0.9}[k%3], []int64{1, 20, 1e6, 1e15}[k%4])
-		inst, err := quadratic(t.Context(), c)
+		inst, err := toQUBO(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +74,7 @@ func TestQuadraticProgramsOfPackings(t *testing.T) {
 			v := inst.ValueInt([]uint64{x})
 			best = max(best, v)
 			for j := range c.Prices {
-				if other := inst.ValueInt([]uint64{x ^ 1<<j}); max(v-other, other-v) > mostGains {
+				if other := inst.ValueInt([]uint64{x ^ 1<<j}); max(v-other, other-v) > maxGain {
 					t.Fatalf("a flip changes %d to %d", v, other)
 				}
 			}
@@ -124,22 +124,22 @@ func TestCompanionFindsTheBest(t *testing.T) {
 			},
 		}
 		var set packing.Settings
-		s := Join(&set, solve.Settings{Devices: []device.Device{d}}, time.Now())
-		set.Beside(ctx, c, x)
-		if best != want || s.err != nil || s.did.Found == 0 || bids > 24 && s.did.Flips == 0 {
-			t.Errorf("%d bids: found %d of %d in %d flips, %d times better: %v", bids, best, want, s.did.Flips, s.did.Found, s.err)
+		s := Attach(&set, solve.Settings{Devices: []device.Device{d}}, time.Now())
+		set.Heuristic(ctx, c, x)
+		if best != want || s.searchErr != nil || s.work.Found == 0 || bids > 24 && s.work.Flips == 0 {
+			t.Errorf("%d bids: found %d of %d in %d flips, %d times better: %v", bids, best, want, s.work.Flips, s.work.Found, s.searchErr)
 		}
 		cancel()
 	}
 }
 
 // Conflicts beyond what a host should hold are refused, in words.
-func TestTooManyPairsForASearchBeside(t *testing.T) {
+func TestTooManyPairs(t *testing.T) {
 	s := &Companion{o: solve.Settings{Devices: []device.Device{emulatedtest.Open(t)}}}
-	s.search(t.Context(), &packing.Conflicts{Count: mostPairs + 1}, packing.Exchange{})
+	s.heuristic(t.Context(), &packing.Conflicts{Count: maxPairs + 1}, packing.Exchange{})
 	var r solve.Report
-	s.Tell(&r)
-	if note := strings.Join(r.Notes, " "); s.begun || !strings.Contains(note, "16777217 pairs of bids conflict, expected at most 16777216") {
+	s.Report(&r)
+	if note := strings.Join(r.Notes, " "); s.searched || !strings.Contains(note, "16777217 pairs of bids conflict, expected at most 16777216") {
 		t.Errorf("found the note %q", note)
 	}
 }
@@ -149,13 +149,13 @@ func TestEndedBefore(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	c := clash(rand.New(rand.NewPCG(2, 2)), 30, 0.5, 100)
-	if _, err := quadratic(ctx, c); !errors.Is(err, context.Canceled) {
+	if _, err := toQUBO(ctx, c); !errors.Is(err, context.Canceled) {
 		t.Errorf("found the error %v", err)
 	}
 	s := &Companion{o: solve.Settings{Devices: []device.Device{emulatedtest.Open(t)}}}
-	s.search(ctx, c, packing.Exchange{})
-	if s.err != nil || s.did != (Work{}) {
-		t.Errorf("found %+v, %v", s.did, s.err)
+	s.heuristic(ctx, c, packing.Exchange{})
+	if s.searchErr != nil || s.work != (Work{}) {
+		t.Errorf("found %+v, %v", s.work, s.searchErr)
 	}
 }
 
@@ -175,16 +175,16 @@ func TestLostDevice(t *testing.T) {
 	for _, launches := range []int64{0, 3, 1 << 40} {
 		d := emulatedtest.NewLosing(emulatedtest.Open(t), launches)
 		set := packing.Settings{Workers: 1}
-		s := Join(&set, solve.Settings{Devices: []device.Device{d}}, time.Now())
-		set.Alone = 0
+		s := Attach(&set, solve.Settings{Devices: []device.Device{d}}, time.Now())
+		set.HeuristicDelay = 0
 		res, err := packing.Solve(t.Context(), p, set)
 		if err != nil {
 			t.Fatal(err)
 		}
 		report := solve.Report{Device: "host"}
-		s.Tell(&report)
+		s.Report(&report)
 		lost := strings.Contains(strings.Join(report.Notes, " "), "ended before branch and cut")
-		if res.Value != want.Value || !res.Proven() || strings.Contains(strings.Join(report.Notes, ""), "\n") || report.Device == "host" || lost != (s.err != nil) {
+		if res.Value != want.Value || !res.Proven() || strings.Contains(strings.Join(report.Notes, ""), "\n") || report.Device == "host" || lost != (s.searchErr != nil) {
 			t.Errorf("lost after %d launches: found %d of %d, on %s: %v", launches, res.Value, want.Value, report.Device, report.Notes)
 		}
 		t.Logf("%v", report.Notes)

@@ -1,8 +1,8 @@
-// Package beside uses devices while branch and cut searches its tree on the host. First the devices
+// Package offload uses devices while branch and cut searches its tree on the host. First the devices
 // look for good packings, by hundreds of tabu searches at once of a binary quadratic program that
 // stands for set packing. When these find no better packings, the first device bounds the children of
 // nodes.
-package beside
+package offload
 
 import (
 	"context"
@@ -24,12 +24,12 @@ import (
 )
 
 const (
-	alone      = 200 * time.Millisecond // branch and cut searches for so long before devices search beside it
-	mostPairs  = 1 << 24                // most pairs of conflicting bids for which devices search: the host needs a gigabyte for them
-	mostGains  = 1<<30 - 1              // largest gain that rows of 32 bits of family qubo/bulk hold
-	tabuShare  = 20                     // one bid in so many is tabu
-	mostTabu   = 1000
-	tabuSpread = 10
+	heuristicDelay = 200 * time.Millisecond // branch and cut searches for so long before devices search beside it
+	maxPairs       = 1 << 24                // most pairs of conflicting bids for which devices search: the host needs a gigabyte for them
+	maxGain        = 1<<30 - 1              // largest gain that rows of 32 bits of family qubo/bulk hold
+	tabuShare      = 20                     // one bid in so many is tabu
+	maxTenure      = 1000
+	tabuSpread     = 10
 )
 
 // Work counts the work of devices beside branch and cut.
@@ -43,29 +43,29 @@ type Work struct {
 
 // A Companion searches on devices, beside the trees of an auction's parts.
 type Companion struct {
-	o        solve.Settings
-	start    time.Time     // of the solve
-	begun    bool          // a search of some part has begun
-	quiet    time.Duration // searches end after this time without a better packing
-	patience *time.Timer   // ends the searches after quiet; nil: no such limit
-	did      Work
-	err      error // why the searches ended before branch and cut did
+	o          solve.Settings
+	start      time.Time     // of the solve
+	searched   bool          // a search of some part has begun
+	quiet      time.Duration // searches end after this time without a better packing
+	quietTimer *time.Timer   // ends the searches after quiet; nil: no such limit
+	work       Work
+	searchErr  error // why the searches ended before branch and cut did
 
-	held            *bounds.Bounder                // of the first device; nil: none yet
-	free            atomic.Pointer[bounds.Bounder] // the same, while the device does not search
+	bounder         *bounds.Bounder                // of the first device; nil: none yet
+	idle            atomic.Pointer[bounds.Bounder] // the same, while the device does not search
 	nodes, children atomic.Int64
 	mu              sync.Mutex
-	failed          error // why children are not bounded
+	boundErr        error // why children are not bounded
 }
 
-// Join sets, in the settings of branch and cut, the functions by which o's devices search beside the
+// Attach sets, in the settings of branch and cut, the functions by which o's devices search beside the
 // tree and bound children. It does so where the devices are not a host and one process solves.
-func Join(set *packing.Settings, o solve.Settings, start time.Time) *Companion {
-	s := &Companion{o: o, start: start, quiet: seeking}
+func Attach(set *packing.Settings, o solve.Settings, start time.Time) *Companion {
+	s := &Companion{o: o, start: start, quiet: maxQuiet}
 	if len(o.Devices) > 0 && o.Devices[0].Facts().Kind != device.Host && o.Together() == 1 {
-		set.Beside, set.Alone, set.Bounds = s.search, alone, s.bound
+		set.Heuristic, set.HeuristicDelay, set.Bounds = s.heuristic, heuristicDelay, s.bound
 		if s.emulated() {
-			set.Alone, s.quiet = 0, time.Minute // an emulated device takes long for a round: it starts at once and has a minute
+			set.HeuristicDelay, s.quiet = 0, time.Minute // an emulated device takes long for a round: it starts at once and has a minute
 		}
 	}
 	return s
@@ -74,26 +74,26 @@ func Join(set *packing.Settings, o solve.Settings, start time.Time) *Companion {
 // emulated reports whether the device is an emulated one, which takes a million times as long as a GPU.
 func (s *Companion) emulated() bool { return s.o.Devices[0].Facts().Kind == device.Emulated }
 
-// search is a packing.Beside: hundreds of tabu searches of a binary quadratic program, some of which
+// heuristic is a packing.Heuristic: hundreds of tabu searches of a binary quadratic program, some of which
 // start from the tree's best packing. The device bounds children before and after the searches.
-func (s *Companion) search(ctx context.Context, c *packing.Conflicts, x packing.Exchange) {
+func (s *Companion) heuristic(ctx context.Context, c *packing.Conflicts, x packing.Exchange) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s.free.Store(nil)
-	if b := s.opened(len(c.Prices)); b != nil {
-		s.patience = time.AfterFunc(s.quiet, cancel)
-		defer s.free.Store(b)
+	s.idle.Store(nil)
+	if b := s.openBounder(len(c.Prices)); b != nil {
+		s.quietTimer = time.AfterFunc(s.quiet, cancel)
+		defer s.idle.Store(b)
 	}
-	if c.Count > mostPairs {
-		s.err = fmt.Errorf("%d pairs of bids conflict, expected at most %d", c.Count, mostPairs)
+	if c.Count > maxPairs {
+		s.searchErr = fmt.Errorf("%d pairs of bids conflict, expected at most %d", c.Count, maxPairs)
 		return
 	}
-	s.begun = true
-	inst, err := quadratic(ctx, c)
+	s.searched = true
+	inst, err := toQUBO(ctx, c)
 	if err == nil {
 		n := len(c.Prices)
-		e := exchanged{s, x, n}
-		rules := qubo.Rules{Tenure: max(1, min(n/tabuShare, mostTabu)), Spread: tabuSpread}
+		e := quboExchange{s, x, n}
+		rules := qubo.Rules{Tenure: max(1, min(n/tabuShare, maxTenure)), Spread: tabuSpread}
 		if s.emulated() { // an emulated device takes almost a millisecond a flip, and ends between rounds only
 			rules.Searches, rules.Round = 2, 1
 		}
@@ -105,24 +105,24 @@ func (s *Companion) search(ctx context.Context, c *packing.Conflicts, x packing.
 			Exchange:  e,
 		})
 		if res != nil {
-			s.did.Flips += res.Work.Flips
+			s.work.Flips += res.Work.Flips
 			e.Give(res.Solution)
 		}
 	}
 	if err != nil && ctx.Err() == nil {
-		s.err = err
+		s.searchErr = err
 	}
 }
 
-// exchanged converts between packings of the tree and solutions of the binary quadratic program.
-type exchanged struct {
+// quboExchange converts between packings of the tree and solutions of the binary quadratic program.
+type quboExchange struct {
 	*Companion
 	tree packing.Exchange
 	n    int // bids
 }
 
 // Give implements qubo.Exchange.
-func (e exchanged) Give(x qubo.Bits) {
+func (e quboExchange) Give(x qubo.Bits) {
 	var bids []int32
 	for j := range e.n {
 		if x.At(j) == 1 {
@@ -130,15 +130,15 @@ func (e exchanged) Give(x qubo.Bits) {
 		}
 	}
 	if e.tree.Give(bids) {
-		if e.did.Found++; e.patience != nil {
-			e.patience.Reset(e.quiet)
+		if e.work.Found++; e.quietTimer != nil {
+			e.quietTimer.Reset(e.quiet)
 		}
-		e.did.Last = time.Since(e.start).Seconds()
+		e.work.Last = time.Since(e.start).Seconds()
 	}
 }
 
 // Take implements qubo.Exchange.
-func (e exchanged) Take() qubo.Bits {
+func (e quboExchange) Take() qubo.Bits {
 	bids := e.tree.Take()
 	if bids == nil {
 		return qubo.Bits{}
@@ -150,12 +150,12 @@ func (e exchanged) Take() qubo.Bits {
 	return problem.NewBits(x, e.n)
 }
 
-// quadratic writes set packing as a binary quadratic program: a chosen bid adds its price, and two
+// toQUBO writes set packing as a binary quadratic program: a chosen bid adds its price, and two
 // chosen bids that conflict subtract the lower of their prices. A set of bids is therefore worth no
 // more than the packing that remains when the cheaper bid of each conflicting pair is removed: the
 // pair's subtraction is at least the price of the removed bid. Prices are exact where gains fit 32
 // bits, else rounded down until they fit. The error is that of ctx.
-func quadratic(ctx context.Context, c *packing.Conflicts) (*qubo.Instance, error) {
+func toQUBO(ctx context.Context, c *packing.Conflicts) (*qubo.Instance, error) {
 	gains := append([]int64(nil), c.Prices...) // by bid, the most by which its flip changes the objective
 	for a, b := range c.Pairs {
 		less := min(c.Prices[a], c.Prices[b])
@@ -166,7 +166,7 @@ func quadratic(ctx context.Context, c *packing.Conflicts) (*qubo.Instance, error
 	for _, g := range gains {
 		most = max(most, g)
 	}
-	for most>>shift > mostGains {
+	for most>>shift > maxGain {
 		shift++
 	}
 	q := qubo.NewBuilder(len(c.Prices))
@@ -188,40 +188,40 @@ func quadratic(ctx context.Context, c *packing.Conflicts) (*qubo.Instance, error
 	return q.Build()
 }
 
-// Tell adds notes about the work of the devices to a report: none where no search began and no
+// Report adds notes about the work of the devices to a report: none where no search began and no
 // error occurred.
-func (s *Companion) Tell(r *solve.Report) Work {
+func (s *Companion) Report(r *solve.Report) Work {
 	where, note := s.o.Where(), ""
-	if s.begun {
+	if s.searched {
 		r.Device += "," + where
 	}
 	switch {
-	case s.err != nil:
-		note = fmt.Sprintf("the search on %s ended before branch and cut: %s", where, inline(s.err))
-	case s.begun && s.did.Found == 0:
-		note = fmt.Sprintf("a search over many starts on %s found no better allocations, in %d flips", where, s.did.Flips)
-	case s.begun:
-		note = fmt.Sprintf("a search over many starts on %s found %d of the better allocations, in %d flips, the last after %.3g s", where, s.did.Found, s.did.Flips, s.did.Last)
+	case s.searchErr != nil:
+		note = fmt.Sprintf("the search on %s ended before branch and cut: %s", where, oneLine(s.searchErr))
+	case s.searched && s.work.Found == 0:
+		note = fmt.Sprintf("a search over many starts on %s found no better allocations, in %d flips", where, s.work.Flips)
+	case s.searched:
+		note = fmt.Sprintf("a search over many starts on %s found %d of the better allocations, in %d flips, the last after %.3g s", where, s.work.Found, s.work.Flips, s.work.Last)
 	}
 	if note != "" {
 		r.Notes = append(r.Notes, note)
 	}
-	s.did.Nodes, s.did.Children = s.nodes.Load(), s.children.Load()
-	if s.did.Nodes > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("%s bounded %d children of %d nodes", s.o.Devices[0].Facts(), s.did.Children, s.did.Nodes))
+	s.work.Nodes, s.work.Children = s.nodes.Load(), s.children.Load()
+	if s.work.Nodes > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%s bounded %d children of %d nodes", s.o.Devices[0].Facts(), s.work.Children, s.work.Nodes))
 	}
-	if s.failed != nil {
-		r.Notes = append(r.Notes, "children of nodes are tried on the host: "+inline(s.failed))
+	if s.boundErr != nil {
+		r.Notes = append(r.Notes, "children of nodes are tried on the host: "+oneLine(s.boundErr))
 	}
-	return s.did
+	return s.work
 }
 
-// inline is the text of an error, on one line.
-func inline(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
+// oneLine is the text of an error, on one line.
+func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
 // Refused returns an error if the settings do not allow the devices to search.
 func (s *Companion) Refused() error {
-	if err := errors.Join(s.err, s.failed); errors.Is(err, tuned.ErrNotTuned) {
+	if err := errors.Join(s.searchErr, s.boundErr); errors.Is(err, tuned.ErrNotTuned) {
 		return err
 	}
 	return nil

@@ -1,4 +1,4 @@
-package beside
+package offload
 
 import (
 	"cmp"
@@ -12,52 +12,52 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// seeking is the time without a better packing after which searches on a GPU end, so that the GPU
+// maxQuiet is the time without a better packing after which searches on a GPU end, so that the GPU
 // bounds children: it has no room for both at once.
-const seeking = 500 * time.Millisecond
+const maxQuiet = 500 * time.Millisecond
 
-// mostEmulated is the most children that an emulated device bounds; each takes a tenth of a second.
-const mostEmulated = 16
+// maxEmulatedChildren is the most children that an emulated device bounds; each takes a tenth of a second.
+const maxEmulatedChildren = 16
 
-// opened opens the bounder of the first device for problems of so many bids. Where that fails, it
+// openBounder opens the bounder of the first device for problems of so many bids. Where that fails, it
 // notes the reason and returns nil.
-func (s *Companion) opened(bids int) *bounds.Bounder {
+func (s *Companion) openBounder(bids int) *bounds.Bounder {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.held != nil || s.failed != nil {
-		return s.held
+	if s.bounder != nil || s.boundErr != nil {
+		return s.bounder
 	}
 	d := s.o.Devices[0]
 	chosen := solve.Settings{Tuning: s.o.Tuning}
 	choice, err := chosen.Choose(&auction.Bounds, d.Facts(), bounds.Workload(bids), func(v *device.Variant) error { return bounds.Takes(v, d.Facts(), 0, 0) })
 	if err == nil {
-		s.held, err = bounds.Open(d, choice.Variant)
+		s.bounder, err = bounds.Open(d, choice.Variant)
 	}
 	if err != nil {
-		s.failed = err
+		s.boundErr = err
 	}
-	return s.held
+	return s.bounder
 }
 
 // bound is a packing.Bounder. It bounds nothing while searches run.
 func (s *Companion) bound(ctx context.Context, c *packing.Children) *packing.Bounds {
-	b := s.free.Load()
+	b := s.idle.Load()
 	if b == nil || !b.Takes(c) {
 		return nil
 	}
 	if s.emulated() {
-		if len(c.Live) > mostEmulated {
+		if len(c.Live) > maxEmulatedChildren {
 			return nil
 		}
-		s.free.Store(nil) // after one node
+		s.idle.Store(nil) // after one node
 	}
 	got, err := b.Bound(ctx, c)
 	if err != nil {
 		if ctx.Err() == nil {
-			s.free.Store(nil)
+			s.idle.Store(nil)
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			s.failed = cmp.Or(s.failed, err)
+			s.boundErr = cmp.Or(s.boundErr, err)
 		}
 		return nil
 	}
@@ -68,8 +68,8 @@ func (s *Companion) bound(ctx context.Context, c *packing.Children) *packing.Bou
 
 // Close frees the bounder's memory on the device, when the tree is done.
 func (s *Companion) Close() error {
-	if s.held == nil {
+	if s.bounder == nil {
 		return nil
 	}
-	return s.held.Close()
+	return s.bounder.Close()
 }

@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// A search beside the tree gives sets of bids that conflict, of bids in any order and
+// A heuristic gives sets of bids that conflict, of bids in any order and
 // of none, and gets packings; values, bounds and winners stay right.
-func TestBesideTheTree(t *testing.T) {
+func TestHeuristic(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 7))
 	for k := range 600 {
 		p := drawn(r, 4+r.IntN(24), 3+r.IntN(10))
 		want := enumerated(p)
 		seed := r.Uint64()
-		beside := func(ctx context.Context, c *Conflicts, x Exchange) {
+		heuristic := func(ctx context.Context, c *Conflicts, x Exchange) {
 			own := rand.New(rand.NewPCG(seed, 1))
 			for first := true; first || ctx.Err() == nil; first = false {
 				var bids []int32
@@ -37,7 +37,7 @@ func TestBesideTheTree(t *testing.T) {
 				}
 			}
 		}
-		set := Settings{Workers: 1 + k%2, Beside: beside, bare: true, Log: k%3 == 0}
+		set := Settings{Workers: 1 + k%2, Heuristic: heuristic, bare: true, Log: k%3 == 0}
 		res, err := Solve(context.Background(), p, set)
 		if err != nil {
 			t.Fatal(err)
@@ -49,9 +49,9 @@ func TestBesideTheTree(t *testing.T) {
 	}
 }
 
-// What a search gives is told at once, and the tree's best is taken once. The search ends
+// What a heuristic gives is reported at once, and the tree's best is taken once. The heuristic ends
 // with the tree.
-func TestBesideIsHeard(t *testing.T) {
+func TestHeuristicIsHeard(t *testing.T) {
 	p := triples(rand.New(rand.NewPCG(5, 2)), 40, 120)
 	whole, err := Solve(context.Background(), p, Settings{})
 	if err != nil {
@@ -59,14 +59,14 @@ func TestBesideIsHeard(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	var mu sync.Mutex // the tree and the search beside it both tell
-	told, ended := int64(0), false
+	var mu sync.Mutex // the tree and the heuristic both report
+	reported, ended := int64(0), false
 	set := Settings{Workers: 1, bare: true, Progress: func(value, _, _ int64) {
 		mu.Lock()
 		defer mu.Unlock()
-		told = max(told, value)
+		reported = max(reported, value)
 	}}
-	set.Beside = func(beside context.Context, c *Conflicts, x Exchange) {
+	set.Heuristic = func(ctx context.Context, c *Conflicts, x Exchange) {
 		best := make([]int32, len(whole.Winners))
 		for k, w := range whole.Winners {
 			best[k] = int32(w)
@@ -79,7 +79,7 @@ func TestBesideIsHeard(t *testing.T) {
 			t.Error("expected that the best packing is better once, and that it is not taken back")
 		}
 		cancel()
-		<-beside.Done()
+		<-ctx.Done()
 		ended = true
 	}
 	res, err := Solve(ctx, p, set)
@@ -87,8 +87,8 @@ func TestBesideIsHeard(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(t, p, res)
-	if res.Value != whole.Value || told != res.Value || !ended {
-		t.Errorf("found %d, told %d, the best is %d; the search ended: %t", res.Value, told, whole.Value, ended)
+	if res.Value != whole.Value || reported != res.Value || !ended {
+		t.Errorf("found %d, reported %d, the best is %d; the search ended: %t", res.Value, reported, whole.Value, ended)
 	}
 }
 

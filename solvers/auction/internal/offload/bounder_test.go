@@ -1,4 +1,4 @@
-package beside
+package offload
 
 import (
 	"context"
@@ -30,14 +30,14 @@ func TestDeviceBoundsChildren(t *testing.T) {
 	for _, launches := range []int64{1 << 40, 0} {
 		d := emulatedtest.NewLosing(emulatedtest.Open(t), launches)
 		var set packing.Settings
-		s := Join(&set, solve.Settings{Devices: []device.Device{d}}, time.Now())
+		s := Attach(&set, solve.Settings{Devices: []device.Device{d}}, time.Now())
 		if set.Bounds(t.Context(), siblings(3)) != nil {
 			t.Error("children are bounded before searches were")
 		}
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-		set.Beside(ended, clash(rand.New(rand.NewPCG(1, 2)), 10, 0.5, 100), packing.Exchange{})
-		if set.Bounds(t.Context(), siblings(mostEmulated+1)) != nil {
+		set.Heuristic(ended, clash(rand.New(rand.NewPCG(1, 2)), 10, 0.5, 100), packing.Exchange{})
+		if set.Bounds(t.Context(), siblings(maxEmulatedChildren+1)) != nil {
 			t.Error("an emulated device bounds many children")
 		}
 		got := set.Bounds(t.Context(), siblings(3))
@@ -55,7 +55,7 @@ func TestDeviceBoundsChildren(t *testing.T) {
 			t.Error("an emulated device, or one that is lost, bounds children twice")
 		}
 		var r solve.Report
-		did, note := s.Tell(&r), map[bool]string{false: "emulated bounded 3 children of 1 nodes", true: "children of nodes are tried on the host: "}[launches == 0]
+		did, note := s.Report(&r), map[bool]string{false: "emulated bounded 3 children of 1 nodes", true: "children of nodes are tried on the host: "}[launches == 0]
 		if notes := strings.Join(r.Notes, "; "); !strings.Contains(notes, note) || (did.Children == 3) == (launches == 0) {
 			t.Errorf("%+v with notes %q, expected %q", did, notes, note)
 		}

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// A Beside is a search for good packings of a component that runs beside the tree until ctx ends. It
+// A Heuristic searches for good packings of a component, while the tree is searched, until ctx ends. It
 // proves nothing and may round prices: the tree turns its results into packings and adds up their
 // prices.
-type Beside func(ctx context.Context, c *Conflicts, x Exchange)
+type Heuristic func(ctx context.Context, c *Conflicts, x Exchange)
 
 // Conflicts are the prices of a component's bids, and the pairs of bids that exclude one another.
 type Conflicts struct {
@@ -21,15 +21,15 @@ type Conflicts struct {
 	Pairs  iter.Seq2[int32, int32] // the first less than the second, ascending
 }
 
-// An Exchange passes packings between a tree and the search beside it.
+// An Exchange passes packings between a tree and the heuristic.
 type Exchange struct {
 	Give func(bids []int32) bool // gives bids to the tree, which drops the cheaper of two that conflict; reports whether the packing is the best so far
 	Take func() []int32          // the tree's best packing; nil: the same as was taken or given last
 }
 
-// accompany starts the search beside the tree after a delay, and returns the function that ends it.
-func (t *tree) accompany(ctx context.Context) (end func()) {
-	if t.set.Beside == nil || t.team != nil || t.g.n <= few && !t.set.bare {
+// startHeuristic starts the heuristic after its delay, and returns the function that ends it.
+func (t *tree) startHeuristic(ctx context.Context) (end func()) {
+	if t.set.Heuristic == nil || t.team != nil || t.g.n <= enumerable && !t.set.bare {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -37,8 +37,8 @@ func (t *tree) accompany(ctx context.Context) (end func()) {
 	done.Go(func() {
 		select {
 		case <-ctx.Done():
-		case <-time.After(t.set.Alone):
-			t.set.Beside(ctx, t.g.conflicts(t.prices), t.exchange())
+		case <-time.After(t.set.HeuristicDelay):
+			t.set.Heuristic(ctx, t.g.conflicts(t.prices), t.exchange())
 		}
 	})
 	return func() {
@@ -70,7 +70,7 @@ func (t *tree) exchange() Exchange {
 				return false
 			}
 			seen = value
-			t.tell()
+			t.report()
 			return true
 		},
 		Take: func() []int32 {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 
 	"coalesce/internal/cli/effect"
@@ -96,12 +95,10 @@ func (s *assignmentFlags) effects(args []string) []effect.Rule {
 
 // effects is the table of `solve qubo`.
 func (s *quboFlags) effects() []effect.Rule {
-	return []effect.Rule{
-		{Flags: "min-distance", For: "--solutions of 2 or more", Found: effect.Unless(s.solutions > 1, fmt.Sprintf("%d", max(1, s.solutions)))},
-		{Flags: "samples iterations batch max-flips lambda blend ascend", For: "--algorithm multistart",
-			Found: effect.Unless(s.algorithm == "multistart", cmp.Or(s.algorithm, "none"))},
-		threads(s.device),
-	}
+	o := &s.options
+	return append(onlyFor(o.Fields(), o.Algorithm),
+		effect.Rule{Flags: "min-distance", For: "--solutions of 2 or more", Found: effect.Unless(o.Solutions > 1, fmt.Sprint(max(1, o.Solutions)))},
+		threads(s.device))
 }
 
 // effects is the table of `verify` for an answer of a problem.

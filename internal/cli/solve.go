@@ -62,9 +62,14 @@ func (s *solveFlags) settings(db *tuned.Database) solve.Settings {
 }
 
 func (s *solveFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&s.variant, "variant", "", "run this variant, by its label, instead of the tuned one")
+	s.registerChoice(f)
+}
+
+// registerChoice adds the flags that say where to solve, how to choose variants, and what to print.
+func (s *solveFlags) registerChoice(f *pflag.FlagSet) {
 	s.given = f
 	deviceFlags(f, &s.device, &s.threads)
-	f.StringVar(&s.variant, "variant", "", "run this variant, by its label, instead of the tuned one")
 	f.StringVar(&s.tuned, "tuned", "", "choose among the winners in this file too (default: those of coalesce tune)")
 	s.choosing.Register(f)
 	f.BoolVar(&s.verify, "verify", false, "solve again with the sequential reference and compare (slow)")

@@ -30,13 +30,18 @@ var ErrTimeLimit = errors.New("the time limit is over")
 
 // Settings are what every solver is told. The zero value, with a device, is of use.
 type Settings struct {
-	Devices   []device.Device // where to solve; one device is a group of one
-	Algorithm string          // one of the problem's algorithms; empty: the solver's choice
-	Variant   string          // the label of a variant; empty: the fastest known
-	Tuning    *tuned.Database // nil: the one embedded in the binary
-	TimeLimit time.Duration   // from the start of the solve; 0: none
-	Log       func(string)    // told what was decided, a sentence each; may be nil
-	Proof     bool            // results of branch and cut have a proof that is checked without a search
+	Devices []device.Device // where to solve; one device is a group of one
+	Tuning  *tuned.Database // nil: the one embedded in the binary
+	Log     func(string)    // told what was decided, a sentence each; may be nil
+
+	// solve with this algorithm
+	Algorithm string `option:"algorithm" default:"the solver's choice"`
+	// run this variant of the algorithm's kernels, by its label, in place of the fastest known
+	Variant string `option:"variant" default:"the fastest known"`
+	// end the solve of an instance after this time, with the best so far
+	TimeLimit time.Duration `option:"time_limit" min:"0" default:"none"`
+
+	Proof bool // results of branch and cut have a proof that is checked without a search
 
 	// Ranks are the processes that solve an instance together, each with Devices of its
 	// own: all of them call the solver, with the same instance and settings, and each gets

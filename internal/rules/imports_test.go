@@ -120,13 +120,13 @@ var rooms = []room{
 	{"solvers/csg/anytime", []string{"solvers/csg/problem", "solvers/csg/internal/cliques", "solvers/csg/internal/regroup", "solvers/csg/internal/draw", "solvers/qubo", "solvers/solve", "solvers/formats/packed", "runtime/device"}},
 	// auction's rooms: branch and cut knows the bids of the problem, its linear programs rows and
 	// columns, and neither knows files and devices.
-	{"solvers/auction/problem", []string{"solvers/formats", "solvers/solve"}},
+	{"solvers/auction/problem", []string{"solvers/csg/problem", "solvers/formats", "solvers/solve"}},
 	{"solvers/auction/internal/formats", []string{"solvers/auction/problem", "solvers/formats/..."}},
 	{"solvers/auction/internal/lp", nil},
 	{"solvers/auction/internal/packing", []string{"solvers/auction/problem", "solvers/auction/internal/lp", "runtime/collective"}},
 	{"solvers/auction/internal/bounds", []string{"solvers/auction/internal/packing", "solvers/cores", "generated/auction", "runtime/device", "autotune/tuned", "autotune/subject"}},
 	{"solvers/auction/internal/offload", []string{"solvers/auction/internal/packing", "solvers/auction/internal/bounds", "generated/auction", "solvers/qubo", "solvers/qubo/problem", "solvers/solve", "runtime/device", "autotune/tuned"}},
-	{"solvers/auction/internal/core", nil},
+	{"solvers/auction/internal/payments", []string{"solvers/auction/problem", "solvers/auction/internal/packing", "solvers/auction/internal/bidders", "solvers/cores", "solvers/solve", "runtime/device"}},
 	{"solvers/auction/internal/draw", nil},
 	{"solvers/auction/internal/replay", []string{"solvers/auction/problem", "solvers/auction/internal/packing"}},
 	{"solvers/auction/internal/bidders", []string{"solvers/auction/problem", "solvers/cores", "solvers/solve", "generated/auction", "runtime/device", "autotune/tuned", "autotune/subject"}},

@@ -11,7 +11,9 @@
 //
 // Prices are decimals and stay decimals: sums are exact.
 //
-// The rooms: problem, the auction and its certificate; internal/formats, files.
+// The rooms: problem, the auction, its atomic bids and its certificate; internal/formats, files;
+// internal/packing, branch and cut; internal/bidders, tables; internal/selection, the choice among
+// algorithms; internal/payments, what winners pay.
 package auction
 
 import (
@@ -32,8 +34,10 @@ type (
 	Reserve = problem.Reserve
 )
 
-// Errors that others wrap: of auctions of too many bids, and of too many goods.
+// Errors that others wrap: of answers that a check refuted, of auctions of too many bids, and of too many
+// goods.
 var (
+	ErrCheck = problem.ErrCheck
 	ErrSize  = problem.ErrSize
 	ErrItems = problem.ErrItems
 )

@@ -47,7 +47,7 @@ func TestNamedFormats(t *testing.T) {
 		// Without Bob Anna has the well for 7.25 and Cora the field for 2, the barn is
 		// kept for 10.5; without Anna the others have 20 and 3.
 		pays := map[string]string{}
-		for _, w := range res.payments().Winners {
+		for _, w := range res.Payments.State(a).Winners {
 			pays[w.Bidder[:3]] = w.Pays
 		}
 		if fmt.Sprint(pays) != "map[Ann:3 Bob:12.5]" {

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"coalesce/solvers/auction/internal/core"
+	"coalesce/solvers/auction/internal/payments"
 )
 
 func paid(t *testing.T, a *Auction, rule Rule) *Result {
@@ -338,7 +338,7 @@ func payEveryCoalition(t *testing.T, a *Auction) bool {
 			gain[b] = vcg.Winners[k].Value - selected.Winners[k].Pays
 		}
 	}
-	point := core.New(upper)
+	point := payments.NewPoint(upper)
 	for c := range worth {
 		need := worth[c] - kept
 		least := worth[c] - kept

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"coalesce/solvers/auction/internal/packing"
+	"coalesce/solvers/auction/internal/payments"
 	"coalesce/solvers/auction/internal/replay"
 	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/csg"
@@ -41,7 +42,7 @@ func NewResult(a *Auction) *Result {
 
 // Result takes the solution of the reduced instance back to the auction and
 // checks it: no good sold twice, and the prices add up to what the solver
-// claims. Errors wrap csg.ErrCheck.
+// claims. Errors wrap ErrCheck.
 func (r *Reduction) Result(solved *csg.Result) (*Result, error) {
 	res := NewResult(r.atomic.Auction)
 	res.Items, res.Splittings = len(r.Items), solved.Splittings
@@ -52,11 +53,11 @@ func (r *Reduction) Result(solved *csg.Result) (*Result, error) {
 	}
 	claimed, ok := new(big.Int).SetString(solved.Value.String(), 10)
 	if !ok {
-		return nil, fmt.Errorf("%w: found the total %q, expected a whole number", csg.ErrCheck, solved.Value)
+		return nil, fmt.Errorf("%w: found the total %q, expected a whole number", ErrCheck, solved.Value)
 	}
 	claimed.Add(claimed, r.atomic.Revenue(r.Always))
 	if sum := r.atomic.Revenue(res.Winners); sum.Cmp(claimed) != 0 {
-		return nil, fmt.Errorf("%w: the winning bids pay %s, the solver claims %s", csg.ErrCheck, res.Value, r.atomic.Price(claimed))
+		return nil, fmt.Errorf("%w: the winning bids pay %s, the solver claims %s", ErrCheck, res.Value, r.atomic.Price(claimed))
 	}
 	if solved.Proven { // of integers: the gap is 0
 		res.Prove(res.Value)
@@ -115,14 +116,14 @@ func originalResult(p *problem.AtomicBids, atomic *Result) (*Result, error) {
 }
 
 // Accept sets the winners and their revenue, after checking that they can win
-// together. Its errors wrap csg.ErrCheck.
+// together. Its errors wrap ErrCheck.
 func (res *Result) Accept(winners []int) error { return res.AcceptKept(winners, nil) }
 
 // AcceptKept is Accept with reserves, by place, that the seller keeps.
 func (res *Result) AcceptKept(winners, kept []int) error {
 	a := res.Auction
 	if err := a.CheckKept(winners, kept); err != nil {
-		return fmt.Errorf("%w: %w", csg.ErrCheck, err)
+		return fmt.Errorf("%w: %w", ErrCheck, err)
 	}
 	res.Winners, res.Kept = winners, kept
 	res.Value = solve.Number(a.Price(a.Value(winners, kept)))
@@ -159,49 +160,11 @@ func (res *Result) String() string {
 	}
 	fmt.Fprintf(&b, "revenue\t%s\n", res.Value)
 	if res.Payments != nil {
-		for _, w := range res.payments().Winners {
+		for _, w := range res.Payments.State(a).Winners {
 			fmt.Fprintf(&b, "bids %v\tpay %s\n", w.Bids, w.Pays)
 		}
 	}
 	return b.String()
-}
-
-// payments are Payments by the file's numbers and names, in decimals.
-type payments struct {
-	Rule       Rule      `json:"rule"`
-	Revenue    string    `json:"revenue"`
-	Winners    []winner  `json:"winners"`
-	Coalitions [][]int64 `json:"coalitions"`
-}
-
-type winner struct {
-	Bidder string  `json:"bidder,omitempty"`
-	Bids   []int64 `json:"bids"`
-	Value  string  `json:"value"`
-	Pays   string  `json:"pays"`
-}
-
-func (res *Result) payments() *payments {
-	p := res.Payments
-	if p == nil {
-		return nil
-	}
-	a := res.Auction
-	numbers := func(bids []int) []int64 {
-		list := make([]int64, len(bids))
-		for k, i := range bids {
-			list[k] = a.Bids[i].Number
-		}
-		return list
-	}
-	told := &payments{Rule: p.Rule, Revenue: a.Price(p.Revenue()), Winners: []winner{}, Coalitions: [][]int64{}}
-	for _, w := range p.Winners {
-		told.Winners = append(told.Winners, winner{w.Bidder, numbers(w.Bids), a.Price(big.NewInt(w.Value)), a.Price(big.NewInt(w.Pays))})
-	}
-	for _, c := range p.Coalitions {
-		told.Coalitions = append(told.Coalitions, numbers(c))
-	}
-	return told
 }
 
 // MarshalJSON writes the object that every problem's --json shares. Revenue
@@ -213,7 +176,7 @@ func (res *Result) MarshalJSON() ([]byte, error) {
 	var numbers []int64 // nil: there is no solution
 	var found *problem.Certificate
 	if res.Value != "" {
-		if err := res.winnable(); err != nil {
+		if err := res.checkWinners(); err != nil {
 			return nil, err
 		}
 		numbers = []int64{}
@@ -241,10 +204,10 @@ func (res *Result) MarshalJSON() ([]byte, error) {
 		Splittings  float64              `json:"splittings"`
 		Nodes       int64                `json:"nodes"`
 		LPBound     *string              `json:"lp_bound"`
-		Payments    *payments            `json:"payments"`
+		Payments    *payments.Stated     `json:"payments"`
 		Certificate *problem.Certificate `json:"certificate"`
 		Proof       *replay.Proof        `json:"proof,omitempty"`
-	}{report, decimals(res.Value), decimals(res.Bound), numbers, res.Splittings, res.Nodes, decimals(res.LPBound), res.payments(), found, res.proof})
+	}{report, decimals(res.Value), decimals(res.Bound), numbers, res.Splittings, res.Nodes, decimals(res.LPBound), res.Payments.State(res.Auction), found, res.proof})
 	if err != nil {
 		return nil, fmt.Errorf("result: %w", err)
 	}

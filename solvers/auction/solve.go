@@ -46,7 +46,7 @@ func Algorithms() []string {
 // sells all goods that have to be sold.
 //
 // Errors of too many items or bids wrap ErrItems or ErrSize, those of memory
-// device.ErrMemory, those of a wrong answer csg.ErrCheck, and those of an auction without
+// device.ErrMemory, those of a wrong answer ErrCheck, and those of an auction without
 // free disposal whose goods no bids sell solve.ErrInfeasible.
 func Solve(ctx context.Context, a *Auction, o Options) (r *Result, err error) {
 	err = solve.With(Open, o, func(s *Session) error {

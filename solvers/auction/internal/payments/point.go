@@ -1,20 +1,18 @@
-// Package core computes, exactly, the bidder-optimal payments in an auction's core: the payments of
-// least revenue, and of these the ones nearest to the Vickrey payments in the sum of squares (Day and
-// Cramton, Operations Research 60, 2012). The caller finds coalitions that block a point, and adds
-// them one by one.
-//
-// A point is how much each winner pays beyond the Vickrey payment. Least revenue and
-// least squares are one objective, t·(sum of x) + (sum of x²)/2 for a t larger than any
-// number: the nearest point to (-t, -t, …). The dual active-set method of Goldfarb and
-// Idnani (Mathematical Programming 27, 1983) computes it over numbers base + slope·t
-// with rational parts, and goes on from its last point when a coalition is added.
-package core
+package payments
 
 import (
 	"math/big"
 )
 
-// A Point has the amount that each winner pays beyond the Vickrey payment, in the units of the prices.
+// A Point has the amount that each winner pays beyond the Vickrey payment, in the units of the prices: the
+// bidder-optimal payments in the core of the coalitions that were added, which are those of least revenue,
+// and of these the ones nearest to the Vickrey payments in the sum of squares (Day and Cramton, Operations
+// Research 60, 2012). They are exact.
+//
+// Least revenue and least squares are one objective, t·(sum of x) + (sum of x²)/2 for a t larger than any
+// number: the nearest point to (-t, -t, …). The dual active-set method of Goldfarb and Idnani (Mathematical
+// Programming 27, 1983) computes it over numbers base + slope·t with rational parts, and goes on from its
+// last point when a coalition is added.
 type Point struct {
 	upper  []int64 // the most that each winner pays beyond the Vickrey payment
 	rows   []row
@@ -31,8 +29,8 @@ type row struct {
 	least  int64
 }
 
-// New is the point of the Vickrey payments; upper is the amount by which each winner's bids exceed them.
-func New(upper []int64) *Point {
+// NewPoint is the point of the Vickrey payments; upper is the amount by which each winner's bids exceed them.
+func NewPoint(upper []int64) *Point {
 	p := &Point{upper: upper, held: make([]int8, len(upper))}
 	for range upper {
 		p.x = append(p.x, zero())

@@ -1,36 +1,35 @@
-package auction
+package payments
 
 import (
 	"context"
 	"fmt"
 	"slices"
 
-	"coalesce/solvers/auction/internal/core"
 	"coalesce/solvers/auction/internal/packing"
 )
 
-// core moves the payments of a part's winners from those of VCG into the core, and returns the
+// coreOfPart moves the payments of a part's winners from those of VCG into the core, and returns the
 // coalitions that blocked the payments on the way.
-func (c *cashier) core(ctx context.Context, winners []int) ([][]int, error) {
-	point := c.vickrey(winners)
+func (c *Calculator) coreOfPart(ctx context.Context, winners []int) ([][]int, error) {
+	point := c.vcgPoint(winners)
 	base := make([]int64, len(winners))
 	for n, k := range winners {
 		base[n] = c.Winners[k].Pays
 	}
-	known := c.res.prices
+	known := c.known
 	var found [][]int
 	for {
 		for n, k := range winners {
 			c.Winners[k].Pays = base[n] + point.Up(n)
 		}
-		solved, blocking, err := c.blocking(ctx, winners, known)
+		solved, blocking, err := c.blockingCoalition(ctx, winners, known)
 		if err != nil || ctx.Err() != nil || blocking == nil {
 			return found, err
 		}
 		known = solved.Prices
 		before := len(found)
-		for _, in := range c.split(blocking) {
-			members, least := c.ask(in, winners, base)
+		for _, in := range c.splitCoalition(blocking) {
+			members, least := c.coreConstraint(in, winners, base)
 			now := int64(0)
 			for _, n := range members {
 				now += point.Up(n)
@@ -46,30 +45,30 @@ func (c *cashier) core(ctx context.Context, winners []int) ([][]int, error) {
 		if len(found) == before {
 			return nil, fmt.Errorf("the coalition of the bids %v blocks, none of its parts does", blocking)
 		}
-		c.step()
+		c.reportProgress()
 	}
 }
 
-// vickrey is the point of VCG's payments of winners.
-func (c *cashier) vickrey(winners []int) *core.Point {
+// vcgPoint is the point of VCG's payments of winners.
+func (c *Calculator) vcgPoint(winners []int) *Point {
 	upper := make([]int64, len(winners))
 	for n, k := range winners {
 		upper[n] = c.Winners[k].Value - c.Winners[k].Pays
 	}
-	return core.New(upper)
+	return NewPoint(upper)
 }
 
-// blocking finds the bids of a coalition that would pay the seller more than the winners of a part
+// blockingCoalition finds the bids of a coalition that would pay the seller more than the winners of a part
 // pay, nil where there is none.
 //
 // A winner joins a coalition only if it keeps its present gain, its value less its payment. Each
 // winner therefore gets one more bid, which excludes its other bids, for staying out, at the price
 // of its gain. The best packing is then the coalition that pays the most, and its value is that
 // payment plus all gains.
-func (c *cashier) blocking(ctx context.Context, winners []int, known []packing.Price) (*packing.Result, []int, error) {
+func (c *Calculator) blockingCoalition(ctx context.Context, winners []int, known []packing.Price) (*packing.Result, []int, error) {
 	bids := len(c.whole.Prices)
 	first := &c.Winners[winners[0]]
-	p := &packing.Problem{Prices: c.only(c.part[first.Bids[0]]), Cliques: slices.Clone(c.whole.Cliques)}
+	p := &packing.Problem{Prices: c.partPrices(c.part[first.Bids[0]]), Cliques: slices.Clone(c.whole.Cliques)}
 	for n, k := range winners {
 		w := c.Winners[k]
 		p.Prices = append(p.Prices, w.Value-w.Pays)
@@ -77,9 +76,9 @@ func (c *cashier) blocking(ctx context.Context, winners []int, known []packing.P
 			p.Cliques = append(p.Cliques, []int32{int32(i), int32(bids + n)})
 		}
 	}
-	set := packing.Settings{Enough: true, Known: known, Start: c.sold(first)}
+	set := packing.Settings{Enough: true, Known: known, Start: c.winningBids(first)}
 	solved, err := packing.Solve(ctx, p, set)
-	if err != nil || solved.Value == c.bid(set.Start) { // the coalition is that of the winners
+	if err != nil || solved.Value == c.pricesOf(set.Start) { // the coalition is that of the winners
 		return solved, nil, err
 	}
 	coalition := []int{}
@@ -91,10 +90,10 @@ func (c *cashier) blocking(ctx context.Context, winners []int, known []packing.P
 	return solved, coalition, nil
 }
 
-// split cuts the bids of a coalition into groups. The bidders of a group are those whose bids
+// splitCoalition cuts the bids of a coalition into groups. The bidders of a group are those whose bids
 // are in the group and those whose winning bids these bids push out; no two groups have a
 // bidder in common. Winning bids of bidders that lose nothing to the coalition are left out.
-func (c *cashier) split(coalition []int) [][]int {
+func (c *Calculator) splitCoalition(coalition []int) [][]int {
 	var fresh []int
 	for _, i := range coalition {
 		if !slices.Contains(c.won, i) {
@@ -142,7 +141,7 @@ func (c *cashier) split(coalition []int) [][]int {
 }
 
 // pushedOut are the winning bids that share a good with any of some bids that do not win.
-func (c *cashier) pushedOut(fresh []int) []int {
+func (c *Calculator) pushedOut(fresh []int) []int {
 	goods := map[int64]bool{}
 	for _, i := range fresh {
 		for _, g := range c.atomic.Bids[i].Goods {
@@ -158,11 +157,11 @@ func (c *cashier) pushedOut(fresh []int) []int {
 	return out
 }
 
-// ask is the constraint that a coalition sets on payments in the core. The coalition's bids are those
-// of one group of split. A winner one of whose bids they push out stays in the coalition if some of
+// coreConstraint is the constraint that a coalition sets on payments in the core. The coalition's bids are those
+// of one group of splitCoalition. A winner one of whose bids they push out stays in the coalition if some of
 // its bids are listed, else it leaves. The winners that leave, given by their places in the list,
 // together have to pay at least the returned amount beyond base.
-func (c *cashier) ask(in, winners []int, base []int64) (members []int, least int64) {
+func (c *Calculator) coreConstraint(in, winners []int, base []int64) (members []int, least int64) {
 	var fresh []int
 	stays := map[int]bool{}
 	for _, i := range in {
@@ -170,7 +169,7 @@ func (c *cashier) ask(in, winners []int, base []int64) (members []int, least int
 			fresh = append(fresh, i)
 		}
 	}
-	least = c.bid(in)
+	least = c.pricesOf(in)
 	hit := map[int]bool{}
 	for _, w := range c.pushedOut(fresh) {
 		if hit[c.bidder[w]] = true; c.atomic.IsReserve(w) {

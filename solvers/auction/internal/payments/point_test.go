@@ -1,4 +1,4 @@
-package core
+package payments
 
 import (
 	"math/big"
@@ -108,7 +108,7 @@ func TestAgainstVertices(t *testing.T) {
 			low[i], high[i] = 1, -1
 			all = append(all, inequality{low, 0}, inequality{high, -upper[i]})
 		}
-		p := New(upper)
+		p := NewPoint(upper)
 		for range r.IntN(5) {
 			var members []int
 			a := make([]int64, n)
@@ -167,7 +167,7 @@ func TestManyWinners(t *testing.T) {
 	for i := range upper {
 		upper[i] = 1000
 	}
-	p := New(upper)
+	p := NewPoint(upper)
 	for i := range 39 {
 		if !p.Add([]int{i, i + 1}, 10) {
 			t.Fatal("the members can pay")

@@ -130,7 +130,7 @@ var rooms = []room{
 	{"solvers/auction/internal/draw", nil},
 	{"solvers/auction/internal/replay", []string{"solvers/auction/problem", "solvers/auction/internal/packing"}},
 	{"solvers/auction/internal/bidders", []string{"solvers/auction/problem", "solvers/cores", "solvers/solve", "generated/auction", "runtime/device", "autotune/tuned", "autotune/subject"}},
-	{"solvers/auction/internal/selection", []string{"solvers/auction/problem", "solvers/auction/internal/bidders", "solvers/solve", "solvers/algorithms", "generated/auction", "generated/csg", "runtime/device", "autotune/tuned", "autotune/subject"}},
+	{"solvers/auction/internal/plan", []string{"solvers/auction/problem", "solvers/auction/internal/packing", "solvers/auction/internal/bidders", "solvers/solve", "solvers/algorithms", "generated/auction", "generated/csg", "runtime/device", "autotune/tuned", "autotune/subject"}},
 	// runtime/host: the rebuilding of an answer reads host memory in place, and a
 	// flip is less work than a launch would be.
 	{"solvers/...", []string{"solvers/...", "generated/...", "runtime/device", "runtime/collective", "runtime/host", "runtime/host/kernels/qubo", "autotune/tuned", "autotune/subject"}},

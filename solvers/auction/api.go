@@ -12,7 +12,7 @@
 // Prices are decimals and stay decimals: sums are exact.
 //
 // The rooms: problem, the auction, its atomic bids and its certificate; internal/formats, files;
-// internal/packing, branch and cut; internal/bidders, tables; internal/selection, the choice among
+// internal/packing, branch and cut; internal/bidders, tables; internal/plan, the choice among
 // algorithms; internal/payments, what winners pay.
 package auction
 

@@ -11,15 +11,15 @@ import (
 
 	"coalesce/solvers/auction/internal/offload"
 	"coalesce/solvers/auction/internal/packing"
+	"coalesce/solvers/auction/internal/plan"
 	"coalesce/solvers/auction/internal/replay"
-	"coalesce/solvers/auction/internal/selection"
 	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/formats"
 	"coalesce/solvers/solve"
 )
 
 // Branch is the algorithm of many goods: set packing by branch and cut, on all cores.
-const Branch = selection.Branch
+const Branch = plan.Branch
 
 // SearchWork counts the work of devices beside branch and cut.
 type SearchWork = offload.Work
@@ -48,13 +48,14 @@ func (t *progress) report(value, bound, nodes int64) {
 	t.to(solve.NewIncumbent(time.Since(t.start).Seconds(), best, most, nodes))
 }
 
-// branch solves an auction by branch and cut. When ctx ends, the result is the best so far, with a bound.
-func branch(ctx context.Context, p *problem.AtomicBids, items int, o Options, reason string, start time.Time) (_ *Result, err error) {
+// branch solves the auction by branch and cut. When ctx ends, the result is the best so far, with a bound.
+func (r *run) branch(ctx context.Context, o Options, reason string) (_ *Result, err error) {
+	p := r.atomic
 	set := packing.Settings{Log: o.Proof, Ranks: o.Ranks}
 	if o.Progress != nil {
-		set.Progress = (&progress{atomic: p, start: start, to: o.Progress}).report
+		set.Progress = (&progress{atomic: p, start: r.start, to: o.Progress}).report
 	}
-	companion := offload.Attach(&set, o, start)
+	companion := offload.Attach(&set, o, r.start)
 	defer func() { err = errors.Join(err, companion.Close()) }()
 	solved, err := packing.Solve(ctx, packing.New(p.Auction), set)
 	if err == nil {
@@ -68,7 +69,7 @@ func branch(ctx context.Context, p *problem.AtomicBids, items int, o Options, re
 	if res.Device = "host"; o.Together() > 1 {
 		res.Device = fmt.Sprintf("host on each of %d ranks", o.Together())
 	}
-	res.Items, res.Nodes = items, solved.Nodes
+	res.Items, res.Nodes = r.items(), solved.Nodes
 	for _, price := range solved.Prices {
 		price.Amount = (price.Amount + p.Multiplier - 1) / p.Multiplier
 		res.prices = append(res.prices, price)

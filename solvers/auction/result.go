@@ -11,7 +11,6 @@ import (
 	"coalesce/solvers/auction/internal/payments"
 	"coalesce/solvers/auction/internal/replay"
 	"coalesce/solvers/auction/problem"
-	"coalesce/solvers/csg"
 	"coalesce/solvers/solve"
 )
 
@@ -38,31 +37,6 @@ type Result struct {
 func NewResult(a *Auction) *Result {
 	size := map[string]int{"goods": int(a.Goods), "bids": len(a.Bids), "dummies": int(a.Dummies)}
 	return &Result{Auction: a, Report: solve.Report{Problem: "auction", Instance: a.Source, Size: size, Notes: a.Notes}}
-}
-
-// Result takes the solution of the reduced instance back to the auction and
-// checks it: no good sold twice, and the prices add up to what the solver
-// claims. Errors wrap ErrCheck.
-func (r *Reduction) Result(solved *csg.Result) (*Result, error) {
-	res := NewResult(r.atomic.Auction)
-	res.Items, res.Splittings = len(r.Items), solved.Splittings
-	res.Device, res.Algorithm, res.Variant, res.Reason, res.Seconds = solved.Device, solved.Algorithm, solved.Variant, solved.Reason, solved.Seconds
-	res.Notes = append(append([]string(nil), r.atomic.Notes...), solved.Notes...)
-	if err := res.Accept(r.winners(solved.Structure)); err != nil {
-		return nil, err
-	}
-	claimed, ok := new(big.Int).SetString(solved.Value.String(), 10)
-	if !ok {
-		return nil, fmt.Errorf("%w: found the total %q, expected a whole number", ErrCheck, solved.Value)
-	}
-	claimed.Add(claimed, r.atomic.Revenue(r.Always))
-	if sum := r.atomic.Revenue(res.Winners); sum.Cmp(claimed) != 0 {
-		return nil, fmt.Errorf("%w: the winning bids pay %s, the solver claims %s", ErrCheck, res.Value, r.atomic.Price(claimed))
-	}
-	if solved.Proven { // of integers: the gap is 0
-		res.Prove(res.Value)
-	}
-	return originalResult(r.atomic, res)
 }
 
 // originalResult converts a result of atomic bids to one of the auction that they express. If no bids sell all goods that

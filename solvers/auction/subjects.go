@@ -7,7 +7,7 @@ import (
 	"coalesce/solvers/algorithms"
 	"coalesce/solvers/auction/internal/bidders"
 	"coalesce/solvers/auction/internal/bounds"
-	"coalesce/solvers/auction/internal/selection"
+	"coalesce/solvers/auction/internal/plan"
 	"coalesce/solvers/solve"
 )
 
@@ -33,5 +33,5 @@ func Subjects() []subject.Subject {
 			return &r.Report, nil
 		}}, nil
 	}
-	return append(append(bidders.Subjects(), bounds.Subjects()...), selection.Subject(reference, open))
+	return append(append(bidders.Subjects(), bounds.Subjects()...), plan.Subject(reference, open))
 }

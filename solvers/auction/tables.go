@@ -7,17 +7,16 @@ import (
 	"slices"
 	"time"
 
-	"coalesce/generated/auction"
+	genauction "coalesce/generated/auction"
 	"coalesce/runtime/device"
 	"coalesce/solvers/auction/internal/bidders"
-	"coalesce/solvers/auction/internal/selection"
-	"coalesce/solvers/auction/problem"
+	"coalesce/solvers/auction/internal/plan"
 	"coalesce/solvers/solve"
 )
 
 // Bidders is the algorithm of few goods and many alternatives: a table of all sets of
 // goods, bidder by bidder, on a device or on all cores of the host.
-const Bidders = selection.Bidders
+const Bidders = plan.Bidders
 
 // TableWork counts the work of the tables of Bidders on a device.
 type TableWork = bidders.Work
@@ -26,20 +25,21 @@ type TableWork = bidders.Work
 // on a device that has memory for them.
 const MaxContested = bidders.MaxItemsOnDevice
 
-// byBidders solves an auction bidder by bidder. Its errors wrap device.ErrMemory, ErrCheck or
+// byTables solves the auction bidder by bidder. Its errors wrap device.ErrMemory, ErrCheck or
 // the error of ctx.
-func byBidders(ctx context.Context, p *problem.AtomicBids, items int, o Options, start time.Time, t *bidders.Plan) (*Result, error) {
+func (r *run) byTables(ctx context.Context) (*Result, error) {
+	p, t := r.atomic, r.plan.Tables
 	on := t.On
 	res := NewResult(p.Auction)
-	res.Items, res.Device, res.Algorithm, res.Variant, res.Reason = items, device.Host, Bidders, "bidders/tables", t.Reason
+	res.Items, res.Device, res.Algorithm, res.Variant, res.Reason = r.items(), device.Host, Bidders, "bidders/tables", r.plan.WithChoice(t.Reason)
 	if on.Variant != nil {
-		res.Device, res.Variant = on.Device.Facts().String(), auction.Bidders.Name+" "+on.Variant.Label
+		res.Device, res.Variant = on.Device.Facts().String(), genauction.Bidders.Name+" "+on.Variant.Label
 	}
-	o.Say("%s on %s: %s", res.Variant, res.Device, res.Reason)
+	r.Say("%s on %s: %s", res.Variant, res.Device, res.Reason)
 	on.Work = &res.Tables
-	if o.Progress != nil {
+	if r.Progress != nil {
 		on.Share = func(share float64) {
-			o.Progress(solve.Incumbent{Seconds: time.Since(start).Seconds(), Share: share})
+			r.Progress(solve.Incumbent{Seconds: time.Since(r.start).Seconds(), Share: share})
 		}
 	}
 	winners, value, err := on.Solve(ctx, t.Problem)
@@ -55,6 +55,6 @@ func byBidders(ctx context.Context, p *problem.AtomicBids, items int, o Options,
 	}
 	res.Prove(solve.Number(p.Price(big.NewInt(value))))
 	res.Notes = append(slices.Clone(p.Notes), fmt.Sprintf("tables of the 2^%d sets of contested goods, for %d bidders of alternatives or of a bid alone", t.Items, len(t.Bidders)))
-	res.Seconds.Solve = time.Since(start).Seconds()
+	res.Seconds.Solve = time.Since(r.start).Seconds()
 	return originalResult(p, res)
 }

@@ -13,7 +13,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/solvers/auction/internal/bidders"
-	"coalesce/solvers/auction/internal/selection"
+	"coalesce/solvers/auction/internal/plan"
 	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/solve"
@@ -168,16 +168,16 @@ func TestTablesByDefault(t *testing.T) {
 	for i := range p.Bids { // a thousand bids for two of 32 goods
 		p.Bids[i].Goods = []int64{int64(i % 31), 31}
 	}
-	if choice, tables, err := chooseAlgorithm(p, 32, &Options{Devices: []device.Device{d}}); err != nil || tables != nil || selection.Name(choice.Variant) != Branch {
-		t.Errorf("tables that take long are made unasked: %v %+v", err, choice)
+	if chosen, err := plan.New(&Options{Devices: []device.Device{d}}, p, 32); err != nil || chosen.Tables != nil || chosen.Algorithm != Branch {
+		t.Errorf("tables that take long are made unasked: %v %+v", err, chosen)
 	}
 }
 
 // A winner that the tuner kept leaves an auction whose prices it does not take to other algorithms.
 func TestTunedBranchLeavesLargePrices(t *testing.T) {
 	d := emulatedtest.Open(t)
-	won := selection.Table.Variant("algorithm=branch,seconds=0")
-	db, err := tuned.New(tuned.Entry{Family: selection.Table.Name, Class: d.Facts().Class(), Fixed: map[string]string{"bids": "few"}, Size: 2, Protocol: tuned.Protocol,
+	won := plan.Table.Variant("algorithm=branch,seconds=0")
+	db, err := tuned.New(tuned.Entry{Family: plan.Table.Name, Class: d.Facts().Class(), Fixed: map[string]string{"bids": "few"}, Size: 2, Protocol: tuned.Protocol,
 		Winner: won.Label, Results: []tuned.Result{{Variant: won.Label, Hash: tuned.Hash(won.Hash), Nanos: 1}}})
 	if err != nil {
 		t.Fatal(err)
@@ -197,7 +197,7 @@ func TestPaymentsWithoutRoom(t *testing.T) {
 	want := paid(t, a, VCG)
 	if p, err := problem.NewAtomicBids(a, false); err != nil {
 		t.Fatal(err)
-	} else if _, err := bidders.NewPlan(p, Options{}); !errors.Is(err, ErrItems) {
+	} else if _, err := bidders.NewTablePlan(p, Options{}); !errors.Is(err, ErrItems) {
 		t.Fatalf("the tables have room: %v", err)
 	}
 	got := *want

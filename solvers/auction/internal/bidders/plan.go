@@ -35,17 +35,17 @@ func itemLimit(o solve.Settings) (int, error) {
 	return MaxItems, nil
 }
 
-// A Plan is an auction as lists of alternative bids, with what makes their tables.
-type Plan struct {
+// A TablePlan is an auction as lists of alternative bids, with what makes their tables.
+type TablePlan struct {
 	*Problem
 	List   []int // of each atomic bid; -1: the bid cannot win
 	On     On
 	Reason string // for the variant
 }
 
-// NewPlan decides whether a device or the host makes the tables of an auction. Its errors wrap
+// NewTablePlan decides whether a device or the host makes the tables of an auction. Its errors wrap
 // problem.ErrItems, problem.ErrSize or device.ErrMemory.
-func NewPlan(p *problem.AtomicBids, o solve.Settings) (*Plan, error) {
+func NewTablePlan(p *problem.AtomicBids, o solve.Settings) (*TablePlan, error) {
 	limit, err := itemLimit(o)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func NewPlan(p *problem.AtomicBids, o solve.Settings) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Plan{x, list, on, reason}, nil
+	return &TablePlan{x, list, on, reason}, nil
 }
 
 // place decides whether the device, with a chosen variant, or the host makes a problem's tables, and

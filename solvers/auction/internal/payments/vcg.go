@@ -58,7 +58,7 @@ func (c *Calculator) revenueWithout(ctx context.Context, k int) (int64, error) {
 // vcgByTables computes the payments of VCG by the best revenue without each winner, from tables of the other
 // bidders. The revenue includes the amounts by which goods that have to be sold raise prices.
 func (c *Calculator) vcgByTables(ctx context.Context) error {
-	t, err := bidders.NewPlan(c.atomic, c.o)
+	t, err := bidders.NewTablePlan(c.atomic, c.o)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,4 @@
-// Package selection chooses among the algorithms of auctions: it has their table, the prediction where
-// nothing was measured, and the subject by which the tuner compares them.
-package selection
+package plan
 
 import (
 	"context"
@@ -12,8 +10,8 @@ import (
 
 	"coalesce/autotune/subject"
 	"coalesce/autotune/tuned"
-	"coalesce/generated/auction"
-	"coalesce/generated/csg"
+	genauction "coalesce/generated/auction"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/solvers/algorithms"
 	"coalesce/solvers/auction/internal/bidders"
@@ -36,9 +34,9 @@ const MaxItems = 25
 // if its tables are expected to take at most `seconds`.
 var Table = algorithms.Family("auction/algorithm", []string{"algorithm", "seconds"},
 	algorithms.Algorithm{Values: []string{Branch, "0"}},
-	algorithms.Algorithm{Values: []string{Coalitions, "0"}, Kernels: &csg.Tiles},
-	algorithms.Algorithm{Values: []string{Bidders, "0.5"}, Kernels: &auction.Bidders},
-	algorithms.Algorithm{Values: []string{Bidders, "5"}, Kernels: &auction.Bidders},
+	algorithms.Algorithm{Values: []string{Coalitions, "0"}, Kernels: &gencsg.Tiles},
+	algorithms.Algorithm{Values: []string{Bidders, "0.5"}, Kernels: &genauction.Bidders},
+	algorithms.Algorithm{Values: []string{Bidders, "5"}, Kernels: &genauction.Bidders},
 )
 
 // manyBids is the number of bids for each item from which an auction counts as one of many bids: more
@@ -66,7 +64,7 @@ func predicted(soon bool, items int) (*device.Variant, string) {
 	case items <= MaxItems:
 		return Table.Variant("algorithm=coalitions,seconds=0"), fmt.Sprintf("coalition structures take up to %d items", MaxItems)
 	}
-	return &Table.Variants[0], fmt.Sprintf("%d items are more than the %d that coalition structures take", items, MaxItems)
+	return &Table.Variants[0], tooManyItems(items)
 }
 
 // Choose is the algorithm to begin with for an auction of so many items and bids, among

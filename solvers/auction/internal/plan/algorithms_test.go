@@ -1,4 +1,4 @@
-package selection
+package plan
 
 import (
 	"errors"

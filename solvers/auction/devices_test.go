@@ -15,8 +15,8 @@ func TestBranchBesideADevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, want := heard(t, a, Options{Algorithm: Branch})
-	_, res := heard(t, a, Options{Algorithm: Branch, Devices: []device.Device{d}})
+	_, want := solveWithProgress(t, a, Options{Algorithm: Branch})
+	_, res := solveWithProgress(t, a, Options{Algorithm: Branch, Devices: []device.Device{d}})
 	if res.Value != want.Value || !res.Proven || want.Device != "host" {
 		t.Errorf("found %s on %s, proven: %t; on %s %s", res.Value, res.Device, res.Proven, want.Device, want.Value)
 	}

@@ -53,7 +53,7 @@ func TestNamedFormats(t *testing.T) {
 		if fmt.Sprint(pays) != "map[Ann:3 Bob:12.5]" {
 			t.Errorf("payments %v", pays)
 		}
-		held(t, res)
+		verifyResult(t, res)
 	}
 }
 

@@ -34,7 +34,7 @@ func onTables(t *testing.T, d device.Device, a *Auction) *Result {
 	if err := Pay(context.Background(), res, VCG, o); err != nil || !reflect.DeepEqual(res.Payments, paidAs(t, res)) {
 		t.Fatalf("%+v: %v, by tables %s", a, err, res)
 	}
-	held(t, res)
+	verifyResult(t, res)
 	return res
 }
 
@@ -116,26 +116,26 @@ func TestTablesRefused(t *testing.T) {
 	}
 }
 
-// Tables tell the share that is made, which never falls.
+// Tables report the share that is made, which never falls.
 func TestShareOfTables(t *testing.T) {
 	d := emulatedtest.Open(t)
 	a, err := Generate("arbitrary", 16, 200, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	told, last := 0, 0.0
+	reported, last := 0, 0.0
 	o := Options{Algorithm: Bidders, Devices: []device.Device{d}}
 	o.Progress = func(now solve.Incumbent) {
-		if told++; now.Value != "" || now.Bound != "" || now.Share < last || now.Share > 1 {
-			t.Errorf("told %+v after the share %g", now, last)
+		if reported++; now.Value != "" || now.Bound != "" || now.Share < last || now.Share > 1 {
+			t.Errorf("reported %+v after the share %g", now, last)
 		}
 		last = now.Share
 	}
 	if _, err := Solve(context.Background(), a, o); err != nil {
 		t.Fatal(err)
 	}
-	if told < 2 || last < 0.2 {
-		t.Errorf("told %d times, at last %g", told, last)
+	if reported < 2 || last < 0.2 {
+		t.Errorf("reported %d times, at last %g", reported, last)
 	}
 }
 

@@ -75,7 +75,7 @@ func (p *Problem) place(o solve.Settings) (on On, reason string, err error) {
 		return On{}, "asked for", nil
 	}
 	facts := o.Devices[0].Facts()
-	choice, err := o.Choose(&auction.Bidders, facts, p.Workload(), func(v *device.Variant) error { return takes(v, facts, p.Items) })
+	choice, err := o.Choose(&auction.Bidders, facts, p.Workload(), func(v *device.Variant) error { return checkFits(v, facts, p.Items) })
 	if err != nil {
 		return On{}, "", err
 	}

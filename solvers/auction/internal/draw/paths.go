@@ -40,11 +40,11 @@ type shortPath struct {
 	roads  []int
 }
 
-// paths: a bidder wants to get from one city to another, and bids the same for each of
+// drawPaths: a bidder wants to get from one city to another, and bids the same for each of
 // the shortest ways that are short enough: its full value, without a deduction for the way's length,
 // as CATS's program does. Roads on nobody's way are no goods; there are as many goods as asked for, or
 // a few more.
-func (d *drawer) paths() error {
+func (d *drawer) drawPaths() error {
 	asked := d.goods
 	if asked > maxRoads {
 		return fmt.Errorf("found %d goods, expected at most %d", asked, maxRoads)

@@ -45,7 +45,7 @@ func (s *Companion) bound(ctx context.Context, c *packing.Children) *packing.Bou
 	if b == nil || !b.Takes(c) {
 		return nil
 	}
-	if s.emulated() {
+	if s.isEmulated() {
 		if len(c.Live) > maxEmulatedChildren {
 			return nil
 		}

@@ -64,15 +64,15 @@ func Attach(set *packing.Settings, o solve.Settings, start time.Time) *Companion
 	s := &Companion{o: o, start: start, quiet: maxQuiet}
 	if len(o.Devices) > 0 && o.Devices[0].Facts().Kind != device.Host && o.Together() == 1 {
 		set.Heuristic, set.HeuristicDelay, set.Bounds = s.heuristic, heuristicDelay, s.bound
-		if s.emulated() {
+		if s.isEmulated() {
 			set.HeuristicDelay, s.quiet = 0, time.Minute // an emulated device takes long for a round: it starts at once and has a minute
 		}
 	}
 	return s
 }
 
-// emulated reports whether the device is an emulated one, which takes a million times as long as a GPU.
-func (s *Companion) emulated() bool { return s.o.Devices[0].Facts().Kind == device.Emulated }
+// isEmulated reports whether the device is an emulated one, which takes a million times as long as a GPU.
+func (s *Companion) isEmulated() bool { return s.o.Devices[0].Facts().Kind == device.Emulated }
 
 // heuristic is a packing.Heuristic: hundreds of tabu searches of a binary quadratic program, some of which
 // start from the tree's best packing. The device bounds children before and after the searches.
@@ -94,7 +94,7 @@ func (s *Companion) heuristic(ctx context.Context, c *packing.Conflicts, x packi
 		n := len(c.Prices)
 		e := quboExchange{s, x, n}
 		rules := qubo.Rules{Tenure: max(1, min(n/tabuShare, maxTenure)), Spread: tabuSpread}
-		if s.emulated() { // an emulated device takes almost a millisecond a flip, and ends between rounds only
+		if s.isEmulated() { // an emulated device takes almost a millisecond a flip, and ends between rounds only
 			rules.Searches, rules.Round = 2, 1
 		}
 		var res *qubo.Result

@@ -66,7 +66,7 @@ func (t *tree) exchange() Exchange {
 			}
 			chosen, _ := h.fill(given, nil)
 			chosen, value := h.fill(all, chosen)
-			if !t.keep(chosen, value) {
+			if !t.keepIfBest(chosen, value) {
 				return false
 			}
 			seen = value

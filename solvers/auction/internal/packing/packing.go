@@ -164,11 +164,11 @@ func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 	later := int64(0) // upper bound on the value of the parts that are still to be solved
 	for k, part := range parts {
 		problems[k] = whole.restrict(part)
-		later += problems[k].shares()
+		later += problems[k].shareBound()
 	}
 	for k, part := range parts {
 		inner := problems[k]
-		later -= inner.shares()
+		later -= inner.shareBound()
 		componentSet := set
 		componentSet.Start = nil
 		for k, j := range part {
@@ -197,7 +197,7 @@ func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 			for k, j := range part {
 				bids[k] = live[j]
 			}
-			x.to(bids)
+			x.renumberBids(bids)
 			x.Bids = bids
 			res.Proof = append(res.Proof, x)
 		}
@@ -221,17 +221,17 @@ func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 	return res, nil
 }
 
-// to maps bids, given by their places in a list, to the numbers in the list.
-func (x *Part) to(bids []int32) {
+// renumberBids maps bids, given by their places in a list, to the numbers in the list.
+func (x *Part) renumberBids(bids []int32) {
 	for _, c := range x.Cliques {
 		for k, j := range c {
 			c[k] = bids[j]
 		}
 	}
-	x.Root.to(bids)
+	x.Root.renumberBids(bids)
 }
 
-func (s *Step) to(bids []int32) {
+func (s *Step) renumberBids(bids []int32) {
 	if s == nil {
 		return
 	}
@@ -239,13 +239,13 @@ func (s *Step) to(bids []int32) {
 		s.Branch[k] = bids[j]
 	}
 	for _, kid := range s.Kids {
-		kid.to(bids)
+		kid.renumberBids(bids)
 	}
 }
 
-// shares is a bound on any packing that needs no linear program: each clique pays the
+// shareBound is a bound on any packing that needs no linear program: each clique pays the
 // largest share of a bid in it, where bids share out their prices over their cliques.
-func (p *Problem) shares() int64 {
+func (p *Problem) shareBound() int64 {
 	cliques := make([]int64, len(p.Prices))
 	for _, c := range p.Cliques {
 		for _, j := range c {
@@ -328,21 +328,21 @@ type set []uint64
 
 func (s set) has(j int) bool { return s[j>>6]>>(j&63)&1 != 0 }
 func (s set) add(j int)      { s[j>>6] |= 1 << (j & 63) }
-func (s set) drop(j int)     { s[j>>6] &^= 1 << (j & 63) }
-func (s set) without(t set) {
+func (s set) remove(j int)   { s[j>>6] &^= 1 << (j & 63) }
+func (s set) subtract(t set) {
 	for k, w := range t {
 		s[k] &^= w
 	}
 }
 
-// flip takes out what both have, and adds what t has alone.
-func (s set) flip(t set) {
+// xor takes out what both have, and adds what t has alone.
+func (s set) xor(t set) {
 	for k, w := range t {
 		s[k] ^= w
 	}
 }
 
-func (s set) meets(t set) bool {
+func (s set) intersects(t set) bool {
 	for k, w := range t {
 		if s[k]&w != 0 {
 			return true
@@ -399,7 +399,7 @@ func newGraph(n int, cliques [][]int32) *graph {
 		}
 	}
 	for j := range n {
-		g.conflict[j].drop(j)
+		g.conflict[j].remove(j)
 	}
 	return g
 }
@@ -477,13 +477,13 @@ func (g *graph) components(bids []int32) [][]int32 {
 		if !left.has(int(j)) {
 			continue
 		}
-		left.drop(int(j))
+		left.remove(int(j))
 		part := []int32{j}
 		for at := 0; at < len(part); at++ {
 			for k, w := range g.conflict[part[at]] {
 				for w &= left[k]; w != 0; w &= w - 1 {
 					i := k<<6 + bits.TrailingZeros64(w)
-					left.drop(i)
+					left.remove(i)
 					part = append(part, int32(i))
 				}
 			}

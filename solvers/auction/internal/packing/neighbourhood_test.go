@@ -25,7 +25,7 @@ func TestAround(t *testing.T) {
 		n := newWorker(tr, 0).around(&neighbourhood{r, 10 + r.IntN(20)})
 		value := n.fixed
 		for _, j := range n.taken {
-			if n.live.has(int(j)) || n.live.meets(g.conflict[j]) {
+			if n.live.has(int(j)) || n.live.intersects(g.conflict[j]) {
 				t.Fatalf("winner %d stays, and bids that conflict with it are searched", j)
 			}
 		}

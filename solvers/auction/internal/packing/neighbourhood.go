@@ -76,8 +76,8 @@ func (w *worker) around(h *neighbourhood) *node {
 	return n
 }
 
-// vary searches near the best packing, among more bids where that ended soon.
-func (w *worker) vary(ctx context.Context) {
+// searchNeighbourhoods searches near the best packing, among more bids where that ended soon.
+func (w *worker) searchNeighbourhoods(ctx context.Context) {
 	if w.near == nil {
 		w.near = &neighbourhood{rand.New(rand.NewPCG(uint64(w.id), 1)), w.g.n / 8}
 	}

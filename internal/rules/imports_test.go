@@ -131,20 +131,22 @@ var rooms = []room{
 	// Searches of functions have binary quadratic programs read their graphs.
 	{"solvers/csg/internal/cliques", nil},
 	{"solvers/csg/internal/lns", nil},
-	{"solvers/csg/anytime", []string{"solvers/csg/problem", "solvers/csg/internal/cliques", "solvers/csg/internal/lns", "solvers/csg/internal/draw", "solvers/qubo", "solvers/solve", "runtime/device"}},
+	{"solvers/csg/anytime", []string{"solvers/csg/problem", "solvers/csg/internal/cliques", "solvers/csg/internal/lns", "solvers/csg/internal/draw", "solvers/qubo", "solvers/solve", "solvers/formats/packed", "runtime/device"}},
 	// The API knows no kernels: what it runs, the plan names and an attempt does.
 	{"solvers/csg", []string{"solvers/csg/problem", "solvers/csg/internal/attempt", "solvers/csg/internal/checkpoint", "solvers/csg/internal/draw", "solvers/csg/internal/formats", "solvers/csg/internal/kernels", "solvers/csg/internal/plan", "solvers/csg/internal/price", "solvers/csg/internal/ranking", "solvers/csg/internal/reference", "solvers/csg/internal/tune", "solvers/csg/internal/variants", "solvers/formats", "solvers/solve", "runtime/device", "autotune/subject"}},
-	// Branch and cut knows bids and cliques, its linear programs rows and columns, and
-	// neither knows files, devices and auctions.
+	// auction's rooms: branch and cut knows the bids of the problem, its linear programs rows and
+	// columns, and neither knows files and devices.
+	{"solvers/auction/problem", []string{"solvers/csg/problem", "solvers/formats", "solvers/solve"}},
+	{"solvers/auction/internal/formats", []string{"solvers/auction/problem", "solvers/formats/..."}},
 	{"solvers/auction/internal/lp", nil},
-	{"solvers/auction/internal/packing", []string{"solvers/auction/internal/lp", "runtime/collective"}},
+	{"solvers/auction/internal/packing", []string{"solvers/auction/problem", "solvers/auction/internal/lp", "runtime/collective"}},
 	{"solvers/auction/internal/bounds", []string{"solvers/auction/internal/packing", "solvers/cores", "generated/auction", "runtime/device", "autotune/tuned", "autotune/subject"}},
-	{"solvers/auction/internal/beside", []string{"solvers/auction/internal/packing", "solvers/auction/internal/bounds", "generated/auction", "solvers/qubo", "solvers/qubo/problem", "solvers/solve", "runtime/device", "autotune/tuned"}},
-	{"solvers/auction/internal/core", nil},
+	{"solvers/auction/internal/offload", []string{"solvers/auction/internal/packing", "solvers/auction/internal/bounds", "generated/auction", "solvers/qubo", "solvers/qubo/problem", "solvers/solve", "runtime/device", "autotune/tuned"}},
+	{"solvers/auction/internal/payments", []string{"solvers/auction/problem", "solvers/auction/internal/packing", "solvers/auction/internal/bidders", "solvers/cores", "solvers/solve", "runtime/device"}},
 	{"solvers/auction/internal/draw", nil},
-	{"solvers/auction/internal/replay", []string{"solvers/auction/internal/packing"}},
-	{"solvers/auction/internal/bidders", []string{"solvers/cores", "solvers/solve", "generated/auction", "runtime/device", "autotune/tuned", "autotune/subject"}},
-	{"solvers/auction/internal/ways", []string{"solvers/auction/internal/bidders", "solvers/solve", "solvers/algorithms", "generated/auction", "generated/csg", "runtime/device", "autotune/tuned", "autotune/subject"}},
+	{"solvers/auction/internal/replay", []string{"solvers/auction/problem", "solvers/auction/internal/packing"}},
+	{"solvers/auction/internal/bidders", []string{"solvers/auction/problem", "solvers/cores", "solvers/solve", "generated/auction", "runtime/device", "autotune/tuned", "autotune/subject"}},
+	{"solvers/auction/internal/plan", []string{"solvers/auction/problem", "solvers/auction/internal/packing", "solvers/auction/internal/bidders", "solvers/solve", "solvers/algorithms", "generated/auction", "generated/csg", "runtime/device", "autotune/tuned", "autotune/subject"}},
 	// runtime/host: the rebuilding of an answer reads host memory in place, and a
 	// flip is less work than a launch would be.
 	{"solvers/...", []string{"solvers/...", "generated/...", "runtime/device", "runtime/collective", "runtime/host", "runtime/host/kernels/qubo", "autotune/tuned", "autotune/subject"}},

@@ -18,13 +18,12 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"coalesce/solvers/csg/internal/cliques"
 	"coalesce/solvers/csg/internal/draw"
 	"coalesce/solvers/csg/problem"
+	"coalesce/solvers/formats/packed"
 	"coalesce/solvers/qubo"
 	"coalesce/solvers/solve"
 )
@@ -76,13 +75,7 @@ func FormatOf(path string) string {
 	}
 }
 
-func formatOf(path string) string {
-	switch ending := filepath.Ext(path); strings.ToLower(ending) {
-	case ".gz", ".xz", ".zst", ".zstd":
-		path = strings.TrimSuffix(path, ending)
-	}
-	return qubo.FormatOf(path)
-}
+func formatOf(path string) string { return qubo.FormatOf(packed.Bare(path)) }
 
 // ReadOptions say how to read a graph.
 type ReadOptions struct {

@@ -75,7 +75,7 @@ func ReadEntries[T any](ctx context.Context, f *text.File, h Header, body EntryS
 	})
 }
 
-// entry is what the words of a line say.
+// entry reads the words of a line.
 func (h Header) entry(words [][]byte) (e Entry, err error) {
 	row, err := text.ParseWhole(words[0], "row", 1, int64(h.Rows))
 	if err != nil {

@@ -35,7 +35,7 @@ func FlipStride(x []uint64, n int, i, strides uint64) {
 	}
 }
 
-// ClearPadding clears what is no variable.
+// ClearPadding clears the bits that are no variables.
 func ClearPadding(x []uint64, n int) {
 	if n%64 != 0 {
 		x[len(x)-1] &= 1<<(n%64) - 1

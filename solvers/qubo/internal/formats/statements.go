@@ -27,7 +27,7 @@ const (
 	scale   = "scale"
 )
 
-// statements are those of a file, by what they are about. A repeated statement has to be the same.
+// statements are those of a file, by subject. A repeated statement has to be the same.
 type statements map[string]statement
 
 // parseStatement reads a comment, without the word that begins comments; false where it states nothing, as most do.
@@ -77,7 +77,7 @@ func parseStatement(line int, comment string) (s statement, ok bool, err error) 
 	return s, true, nil
 }
 
-// commentText is the text of a comment: the words of a line without what begins comments.
+// commentText is the text of a comment: the words of a line without the mark of a comment.
 func commentText(words [][]byte, begin string) string {
 	return strings.TrimLeft(strings.TrimPrefix(string(bytes.Join(words, []byte(" "))), begin), begin+" \t")
 }

@@ -59,7 +59,7 @@ func chooseVariants(facts device.Facts, t *tuned.Database, n int, kind string, c
 	return many.Variant, climb.Variant, err
 }
 
-// Workload is what a variant is chosen for.
+// Workload is the workload for which a variant is chosen.
 func (t subjectOf) Workload(fixed map[string]string, _ device.Facts, size int) (tuned.Workload, error) {
 	if t.kernels != &qubo.Evaluate {
 		return tuned.Workload{Fixed: fixed, Size: size}, nil

@@ -40,7 +40,7 @@ func (o *OtherLoad) RunUndisturbed(threads int, part float64, wait time.Duration
 	for {
 		o.BeginInterval()
 		err = run()
-		taken = o.taken(threads)
+		taken = o.takenShare(threads)
 		if err != nil || taken <= part {
 			o.crowded = false
 			return taken, err
@@ -68,10 +68,10 @@ func (o *OtherLoad) BeginInterval() {
 	}
 }
 
-// taken is the part, 0 to 1, of so many threads' time since the last BeginInterval, or one before that at
+// takenShare is the part, 0 to 1, of so many threads' time since the last BeginInterval, or one before that at
 // least a window ago, that other processes took. What they take of cores that the threads leave free
 // is not counted. It is 0 where nothing is known of that long.
-func (o *OtherLoad) taken(threads int) float64 {
+func (o *OtherLoad) takenShare(threads int) float64 {
 	end, ok := o.now()
 	if !ok {
 		return 0
@@ -104,7 +104,7 @@ func (o *OtherLoad) wait(threads int, part float64, most time.Duration) (left ti
 		o.BeginInterval()
 		sleep(window)
 		most -= window
-		if o.taken(threads) <= part {
+		if o.takenShare(threads) <= part {
 			return most, false
 		}
 	}

@@ -19,15 +19,15 @@ type Chart struct {
 // A drawing is an SVG that grows.
 type drawing struct{ bytes.Buffer }
 
-func (d *drawing) put(format string, args ...any) { fmt.Fprintf(&d.Buffer, format, args...) }
+func (d *drawing) printf(format string, args ...any) { fmt.Fprintf(&d.Buffer, format, args...) }
 
 // text writes words whose anchor is start, middle or end.
 func (d *drawing) text(x, y float64, anchor, class, words string) {
-	d.put(`<text x="%.1f" y="%.1f" text-anchor="%s" class="%s">%s</text>`, x, y, anchor, class, html.EscapeString(words))
+	d.printf(`<text x="%.1f" y="%.1f" text-anchor="%s" class="%s">%s</text>`, x, y, anchor, class, html.EscapeString(words))
 }
 
 func (d *drawing) line(x1, y1, x2, y2 float64, class string) {
-	d.put(`<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" class="%s"/>`, x1, y1, x2, y2, class)
+	d.printf(`<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" class="%s"/>`, x1, y1, x2, y2, class)
 }
 
 // svg is the whole figure.
@@ -46,8 +46,8 @@ type axis struct {
 	marks []float64 // places of the ticks; nil: round numbers
 }
 
-// over widens the axis to numbers, a single one in both directions.
-func (a axis) over(xs []float64) axis {
+// widenTo widens the axis to numbers, a single one in both directions.
+func (a axis) widenTo(xs []float64) axis {
 	a.low, a.high = math.Inf(1), math.Inf(-1)
 	for _, x := range xs {
 		a.low, a.high = min(a.low, x), max(a.high, x)
@@ -131,8 +131,8 @@ func lineChart(title string, x, y axis, steps bool, list []curve) string {
 	for _, c := range list {
 		xs, ys = append(xs, c.xs...), append(ys, c.ys...)
 	}
-	x = x.over(xs)
-	y = y.over(append(ys, 1, 1.02*slices.Max(append(ys, 1))))
+	x = x.widenTo(xs)
+	y = y.widenTo(append(ys, 1, 1.02*slices.Max(append(ys, 1))))
 	var d drawing
 	px := func(v float64) float64 { return plotLeft + plotWide*x.at(v) }
 	py := func(v float64) float64 { return plotTop + plotHigh*(1-y.at(v)) }
@@ -149,29 +149,29 @@ func lineChart(title string, x, y axis, steps bool, list []curve) string {
 		d.text(plotLeft-6, py(t)+4, "end", "tick", y.say(t))
 	}
 	d.text(plotLeft+plotWide/2, plotTop+plotHigh+36, "middle", "axis", x.title)
-	d.put(`<text x="14" y="%.1f" text-anchor="middle" class="axis" transform="rotate(-90 14 %.1f)">%s</text>`,
+	d.printf(`<text x="14" y="%.1f" text-anchor="middle" class="axis" transform="rotate(-90 14 %.1f)">%s</text>`,
 		plotTop+plotHigh/2, plotTop+plotHigh/2, html.EscapeString(y.title))
 	for i, c := range list {
-		d.put(`<g class="c%d"%s>`, c.color%8, sizeMark(c.size))
-		d.put(`<path class="curve" d="`)
+		d.printf(`<g class="c%d"%s>`, c.color%8, sizeMark(c.size))
+		d.printf(`<path class="curve" d="`)
 		for k := range c.xs {
 			switch {
 			case k == 0:
-				d.put("M%.1f %.1f", px(c.xs[k]), py(c.ys[k]))
+				d.printf("M%.1f %.1f", px(c.xs[k]), py(c.ys[k]))
 			case steps:
-				d.put("H%.1fV%.1f", px(c.xs[k]), py(c.ys[k]))
+				d.printf("H%.1fV%.1f", px(c.xs[k]), py(c.ys[k]))
 			default:
-				d.put("L%.1f %.1f", px(c.xs[k]), py(c.ys[k]))
+				d.printf("L%.1f %.1f", px(c.xs[k]), py(c.ys[k]))
 			}
 		}
-		d.put(`"/>`)
+		d.printf(`"/>`)
 		for k := range c.notes {
-			d.put(`<circle cx="%.1f" cy="%.1f" r="3.5" class="dot"><title>%s</title></circle>`, px(c.xs[k]), py(c.ys[k]), html.EscapeString(c.notes[k]))
+			d.printf(`<circle cx="%.1f" cy="%.1f" r="3.5" class="dot"><title>%s</title></circle>`, px(c.xs[k]), py(c.ys[k]), html.EscapeString(c.notes[k]))
 		}
 		top := plotTop + 8 + 17*float64(i)
-		d.put(`<line x1="%.0f" y1="%.1f" x2="%.0f" y2="%.1f" class="curve"/>`, plotLeft+plotWide+12, top, plotLeft+plotWide+30, top)
+		d.printf(`<line x1="%.0f" y1="%.1f" x2="%.0f" y2="%.1f" class="curve"/>`, plotLeft+plotWide+12, top, plotLeft+plotWide+30, top)
 		d.text(plotLeft+plotWide+36, top+4, "start", "tick", c.name)
-		d.put(`</g>`)
+		d.printf(`</g>`)
 	}
 	return d.svg(plotLeft+plotWide+legendWide, max(plotTop+plotHigh+axisLow, plotTop+17*float64(len(list)+1)), title)
 }
@@ -203,7 +203,7 @@ func heatmap(title, rowTitle, columnTitle string, rows, columns []string, cells 
 	var d drawing
 	d.text(left+wide*float64(len(columns))/2, 12, "middle", "axis", columnTitle)
 	if rowTitle != "" {
-		d.put(`<text x="10" y="%.1f" text-anchor="middle" class="axis" transform="rotate(-90 10 %.1f)">%s</text>`,
+		d.printf(`<text x="10" y="%.1f" text-anchor="middle" class="axis" transform="rotate(-90 10 %.1f)">%s</text>`,
 			top+high*float64(len(rows))/2, top+high*float64(len(rows))/2, html.EscapeString(rowTitle))
 	}
 	for k, c := range columns {
@@ -215,7 +215,7 @@ func heatmap(title, rowTitle, columnTitle string, rows, columns []string, cells 
 		for k := range columns {
 			x, v := left+wide*float64(k), cells[r][k]
 			if math.IsNaN(v) {
-				d.put(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" class="none"/>`, x, y, wide-2, high-2)
+				d.printf(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" class="none"/>`, x, y, wide-2, high-2)
 				d.text(x+wide/2-1, y+14.5, "middle", "faint", "·")
 				continue
 			}
@@ -224,9 +224,9 @@ func heatmap(title, rowTitle, columnTitle string, rows, columns []string, cells 
 			if strength > 0.65 {
 				words = "cell on"
 			}
-			d.put(`<g><rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" class="heat" fill-opacity="%.2f"/>`, x, y, wide-2, high-2, strength)
+			d.printf(`<g><rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" class="heat" fill-opacity="%.2f"/>`, x, y, wide-2, high-2, strength)
 			d.text(x+wide/2-1, y+14.5, "middle", words, times(v))
-			d.put(`<title>%s</title></g>`, html.EscapeString(notes[r][k]))
+			d.printf(`<title>%s</title></g>`, html.EscapeString(notes[r][k]))
 		}
 	}
 	width := max(left+wide*float64(len(columns))+4, left+7*float64(len(columnTitle)))
@@ -265,7 +265,7 @@ func barChart(title string, list []ParameterEffect) string {
 	for i, w := range list {
 		y := 8 + high*float64(i)
 		d.text(left-8, y+18, "end", "tick", w.Param)
-		d.put(`<rect x="%.1f" y="%.1f" width="%.1f" height="11" class="bar c0"/>`, left, y, max(1, wide*w.Worst/largest))
+		d.printf(`<rect x="%.1f" y="%.1f" width="%.1f" height="11" class="bar c0"/>`, left, y, max(1, wide*w.Worst/largest))
 		worst := "no value costs anything"
 		if w.Value != "" {
 			worst = "at worst, " + w.Value
@@ -274,7 +274,7 @@ func barChart(title string, list []ParameterEffect) string {
 		if math.IsNaN(w.Safe) {
 			continue
 		}
-		d.put(`<rect x="%.1f" y="%.1f" width="%.1f" height="11" class="bar c1"/>`, left, y+13, max(1, wide*w.Safe/largest))
+		d.printf(`<rect x="%.1f" y="%.1f" width="%.1f" height="11" class="bar c1"/>`, left, y+13, max(1, wide*w.Safe/largest))
 		d.text(left+max(1, wide*w.Safe/largest)+6, y+23, "start", "tick", percent(w.Safe)+" (at the safe point's)")
 	}
 	return d.svg(left+wide+210, 14+high*float64(len(list)), title)

@@ -123,12 +123,12 @@ func (m *Measured) beats(b *Measured) bool {
 	if ok && m.Varied && b.Varied {
 		return tested
 	}
-	return (apart && faster(&m.Sample, &b.Sample) || tested && mean < math.Log(1-steady)) && m.ahead(b)
+	return (apart && faster(&m.Sample, &b.Sample) || tested && mean < math.Log(1-steady)) && m.aheadInRounds(b)
 }
 
-// ahead reports whether the measurement took less time than b in all rounds that had both, but for one
+// aheadInRounds reports whether the measurement took less time than b in all rounds that had both, but for one
 // in four: where another process computes now and then, medians of few rounds are not enough.
-func (m *Measured) ahead(b *Measured) bool {
+func (m *Measured) aheadInRounds(b *Measured) bool {
 	n, lost := min(len(m.Rounds), len(b.Rounds)), 0
 	for r := range n {
 		if m.Rounds[r] >= b.Rounds[r] {

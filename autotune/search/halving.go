@@ -84,7 +84,7 @@ func (s *search) screen() ([]*candidate, error) {
 		if s.Screened > 0 && tried >= s.Screened {
 			break
 		}
-		if s.Screened == 0 && s.over(end, tried < leastScreened) {
+		if s.Screened == 0 && s.timeIsUp(end, tried < leastScreened) {
 			break
 		}
 		if i > 0 && i%baseline == 0 {
@@ -178,7 +178,7 @@ func (s *search) one(size int, survivors []*candidate, end time.Time) error {
 		if _, ok := c.brief[size]; ok || c.dead || c.barred[size] {
 			continue
 		}
-		if c != s.safe && c.v.Label != s.Previous[size] && s.over(briefEnd, s.Turn > 1 && tried < leastTried) {
+		if c != s.safe && c.v.Label != s.Previous[size] && s.timeIsUp(briefEnd, s.Turn > 1 && tried < leastTried) {
 			complete = false
 			continue
 		}
@@ -188,7 +188,7 @@ func (s *search) one(size int, survivors []*candidate, end time.Time) error {
 		}
 	}
 	if s.Strategy != Exhaustive && s.Only == nil {
-		if err := s.others(size, survivors, briefEnd); err != nil {
+		if err := s.measureOthers(size, survivors, briefEnd); err != nil {
 			return err
 		}
 	}
@@ -227,7 +227,7 @@ func (s *search) runFinalRounds(size int, final []*candidate, end time.Time) (la
 		}
 		var open []*device.Variant
 		if round >= rounds {
-			open = s.open(size, &leader)
+			open = s.undecided(size, &leader)
 		}
 		if s.Varied && round < leastRounds {
 			tooSlow = hopeless // an instance that suits others
@@ -251,7 +251,7 @@ func (s *search) runFinalRounds(size int, final []*candidate, end time.Time) (la
 		s.total = max(s.total, s.done+len(in))
 		for _, c := range in {
 			s.done++
-			if late = s.over(end, round < must || open != nil && !s.Varied); late {
+			if late = s.timeIsUp(end, round < must || open != nil && !s.Varied); late {
 				break
 			}
 			if err = s.runTrial(c, size, TrialRequest{Rounds: rounds, Instance: round % instances}); err != nil {
@@ -268,10 +268,10 @@ func (s *search) runFinalRounds(size int, final []*candidate, end time.Time) (la
 	return false, nil
 }
 
-// open returns the variants that more rounds may decide between, nil where they need not: a winner and those that it may be
+// undecided returns the variants that more rounds may decide between, nil where they need not: a winner and those that it may be
 // slower than (undecidedVariants), or, where times depend on the instance, the incumbent and a leader that seems faster by more than
 // sameSpeed.
-func (s *search) open(size int, leader *Measured) []*device.Variant {
+func (s *search) undecided(size int, leader *Measured) []*device.Variant {
 	if !s.Varied {
 		o, _ := s.decideSize(size)
 		return o.undecidedVariants(s.Noise)
@@ -290,8 +290,8 @@ func (s *search) open(size int, leader *Measured) []*device.Variant {
 	return []*device.Variant{holder.v, leader.Variant}
 }
 
-// over reports whether t has come, and for what must be done within the grace whether that has.
-func (s *search) over(t time.Time, must bool) bool {
+// timeIsUp reports whether t has come, and for what must be done within the grace whether that has.
+func (s *search) timeIsUp(t time.Time, must bool) bool {
 	if s.Grace > 0 && must {
 		t = s.hard
 	}
@@ -335,10 +335,10 @@ func (s *search) finalists(size int, end time.Time) []*candidate {
 	return slices.Insert(list, min(1, len(list)), stay...)
 }
 
-// others measures, within a budget, the variants that were slow at the middle size and may be the
+// measureOthers measures, within a budget, the variants that were slow at the middle size and may be the
 // fastest at this one. Every second one is the nearest to the best of this size; between them comes
 // the next by its time at the size below, else at the middle size.
-func (s *search) others(size int, survivors []*candidate, end time.Time) error {
+func (s *search) measureOthers(size int, survivors []*candidate, end time.Time) error {
 	if end.IsZero() {
 		return nil
 	}

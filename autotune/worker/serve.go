@@ -154,7 +154,7 @@ type Bench struct {
 	// longer than running it. The rounds of a final time two instances by turns.
 	casesOf string
 	cases   []subject.Case
-	kept    []kept // the one used last at the end
+	kept    []cachedInstance // the one used last at the end
 
 	timed time.Time       // when the last measurement ended
 	fresh uint64          // instances drawn to verify what was timed
@@ -165,7 +165,7 @@ type Bench struct {
 const mostKept = 3
 
 // An instance that is kept, and of which request.
-type kept struct {
+type cachedInstance struct {
 	of       string
 	instance subject.Instance
 }
@@ -380,7 +380,7 @@ func (b *Bench) casesFor(sub subject.Subject, fixed map[string]string) ([]subjec
 // instanceFor makes the instance to time, unless it is kept.
 func (b *Bench) instanceFor(s device.Stream, sub subject.Subject, r Request) (subject.Instance, error) {
 	key := fmt.Sprint(sub.Family().Name, text(r.Fixed), r.Size, r.Seed)
-	if i := slices.IndexFunc(b.kept, func(k kept) bool { return k.of == key }); i >= 0 {
+	if i := slices.IndexFunc(b.kept, func(k cachedInstance) bool { return k.of == key }); i >= 0 {
 		used := b.kept[i]
 		b.kept = append(slices.Delete(b.kept, i, i+1), used)
 		return used.instance, nil
@@ -403,7 +403,7 @@ func (b *Bench) instanceFor(s device.Stream, sub subject.Subject, r Request) (su
 	// If First cannot answer now, that is not the fault of the variant to be timed; the trial then
 	// has one check less.
 	_ = b.answer(s, sub, r.First, inst)
-	b.kept = append(b.kept, kept{key, inst})
+	b.kept = append(b.kept, cachedInstance{key, inst})
 	return inst, nil
 }
 

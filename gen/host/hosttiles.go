@@ -86,7 +86,7 @@ func hosttiles() Emitter {
 			t.pair(file)
 			t.level(file)
 			t.couple(file)
-			t.ends(file)
+			t.writeSharedEntries(file)
 			return nil
 		},
 	}
@@ -266,8 +266,8 @@ func (t tilePoint) couple(file *jen.File) {
 	t.declareEntry(file, "couple", body...)
 }
 
-// ends writes the entries that are the same for every point of a value type.
-func (t tilePoint) ends(file *jen.File) {
+// writeSharedEntries writes the entries that are the same for every point of a value type.
+func (t tilePoint) writeSharedEntries(file *jen.File) {
 	v := func(i int) jen.Code { return sliceArgument(jen.Id(t.value), i) }
 	t.declareEntry(file, "direct", jen.Qual(csgPath, "Direct").Call(v(0), scalarArgument(1)))
 	t.declareEntry(file, "last",

@@ -152,7 +152,7 @@ func (r *reader) declaration(name string, mark int) error {
 		}
 	}
 	text := strings.TrimSpace(strings.Join(r.code[from:to+1], "\n"))
-	doc := r.above(mark)
+	doc := r.commentAbove(mark)
 	if m := constantLine.FindStringSubmatch(text); m != nil {
 		return r.constants(name, doc, m[1], m[2], from)
 	}
@@ -166,8 +166,8 @@ func (r *reader) declaration(name string, mark int) error {
 	return r.errorAt(from, "mark %s: found %q, expected enum NAME { … }; or struct NAME { … }; or constexpr TYPE NAME = …;", name, first)
 }
 
-// above is the comment that ends at the mark, without the mark.
-func (r *reader) above(mark int) string {
+// commentAbove is the comment that ends at the mark, without the mark.
+func (r *reader) commentAbove(mark int) string {
 	var doc []string
 	for i := mark - 1; i >= 0; i-- {
 		text, ok := strings.CutPrefix(strings.TrimSpace(r.lines[i]), "//")

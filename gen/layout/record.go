@@ -38,7 +38,7 @@ func (r *reader) readFields(s Struct, from, to int) error {
 		if !ended || m == nil || strings.ContainsAny(words, "{}:=&") || strings.Contains(m[3], "(") {
 			return r.errorAt(at, "mark %s: member %d is %q, expected a type and names: no functions, initial values, bit fields, references and types within", s.Name, i+1, words)
 		}
-		if err := r.member(&s, m, r.beside(line), at); err != nil {
+		if err := r.member(&s, m, r.lineComment(line), at); err != nil {
 			return err
 		}
 	}
@@ -71,7 +71,7 @@ func (r *reader) member(s *Struct, m []string, doc string, line int) error {
 			return r.errorAt(line, "mark %s: found %q, expected a name, *name or name[length]", s.Name, strings.TrimSpace(text))
 		}
 		f := Field{Name: camelCase(d[2]), Doc: doc}
-		if r.has(s, f.Name) {
+		if r.hasField(s, f.Name) {
 			return r.errorAt(line, "mark %s: two members become %s, expected another name", s.Name, f.Name)
 		}
 		align := 8
@@ -110,7 +110,7 @@ func (r *reader) member(s *Struct, m []string, doc string, line int) error {
 	return nil
 }
 
-func (r *reader) has(s *Struct, field string) bool {
+func (r *reader) hasField(s *Struct, field string) bool {
 	for _, f := range s.Fields {
 		if f.Name == field {
 			return true
@@ -119,8 +119,8 @@ func (r *reader) has(s *Struct, field string) bool {
 	return false
 }
 
-// beside is the comment at the end of a line.
-func (r *reader) beside(line int) string {
+// lineComment is the comment at the end of a line.
+func (r *reader) lineComment(line int) string {
 	_, text, _ := strings.Cut(r.lines[line], "//")
 	return strings.TrimSpace(text)
 }

@@ -63,7 +63,7 @@ func (r *reader) readSpace(family, pos string, lines []*modfile.Line) *space.Spa
 		}
 	}
 	for _, e := range later["needs"] {
-		r.needs(s, e)
+		r.readArchNeed(s, e)
 	}
 	for _, e := range later["hold"] {
 		if c := r.constraint(s, "hold", space.ParseConstraint, e); c != nil {
@@ -204,9 +204,9 @@ var archName = regexp.MustCompile(`^sm_[1-9][0-9]{1,2}$`)
 // IsArch reports whether name is that of an architecture, such as sm_90.
 func IsArch(name string) bool { return archName.MatchString(name) }
 
-// needs reads an architecture and the constraint of the points that use a feature
+// readArchNeed reads an architecture and the constraint of the points that use a feature
 // which earlier ones lack.
-func (r *reader) needs(s *space.Space, e entry) {
+func (r *reader) readArchNeed(s *space.Space, e entry) {
 	if len(e.tokens) == 0 || !archName.MatchString(e.tokens[0]) {
 		r.addError(e.pos, "needs %s, expected an architecture and a constraint, such as: needs sm_90 \"cluster > 1\"", strings.Join(e.tokens, " "))
 		return

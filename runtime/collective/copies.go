@@ -16,7 +16,7 @@ func (copyTransport) Name() string { return "copies" }
 func (copyTransport) Close() error { return nil }
 
 func (c copyTransport) Broadcast(streams []device.Stream, buffers []device.Buffer, root int, off, n int64) error {
-	return c.spread(streams, func(from, to int) error {
+	return c.pullFromAll(streams, func(from, to int) error {
 		if from != root {
 			return nil
 		}
@@ -25,7 +25,7 @@ func (c copyTransport) Broadcast(streams []device.Stream, buffers []device.Buffe
 }
 
 func (c copyTransport) AllGather(streams []device.Stream, buffers []device.Buffer, bounds []int64) error {
-	return c.spread(streams, func(from, to int) error {
+	return c.pullFromAll(streams, func(from, to int) error {
 		n := bounds[from+1] - bounds[from]
 		if n == 0 {
 			return nil
@@ -34,10 +34,10 @@ func (c copyTransport) AllGather(streams []device.Stream, buffers []device.Buffe
 	})
 }
 
-// spread makes every stream wait for all, calls pull for every ordered pair of devices, to enqueue
+// pullFromAll makes every stream wait for all, calls pull for every ordered pair of devices, to enqueue
 // copies on the receiver's stream, and makes all streams wait again: a sender overwrites its data
 // only after they were read.
-func (copyTransport) spread(streams []device.Stream, pull func(from, to int) error) error {
+func (copyTransport) pullFromAll(streams []device.Stream, pull func(from, to int) error) error {
 	if err := meet(streams); err != nil {
 		return err
 	}

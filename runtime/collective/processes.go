@@ -90,7 +90,7 @@ func joined(devices []device.Device, ranks Ranks) (link Transport, why string, e
 // or the reason why they have none in common.
 func agreed(devices []device.Device, ranks Ranks) (d Joiner, version, why string, err error) {
 	d, name, why := joiner(devices)
-	told, why, err := tell(ranks, name, why)
+	told, why, err := exchangeTransportNames(ranks, name, why)
 	if err != nil || why != "" {
 		return nil, "", why, err
 	}
@@ -195,9 +195,9 @@ func limited(ranks Ranks, what string, work func() error) error {
 	return work()
 }
 
-// tell exchanges a text among ranks: each sends the name of its transport, or why it has none. If
+// exchangeTransportNames exchanges a text among ranks: each sends the name of its transport, or why it has none. If
 // any has none, all ranks get the reason of the first of these.
-func tell(ranks Ranks, name, why string) (told []string, reason string, err error) {
+func exchangeTransportNames(ranks Ranks, name, why string) (told []string, reason string, err error) {
 	if why != "" {
 		name = "!" + why
 	}

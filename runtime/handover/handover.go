@@ -141,13 +141,13 @@ func TargetBinary(e Env) (path, reason string) {
 		return "", "this is the CUDA binary"
 	}
 	if !e.Runnable(path) {
-		return "", e.alone()
+		return "", e.missingBinary()
 	}
 	return path, ""
 }
 
-// alone says that the CUDA binary is missing.
-func (e Env) alone() string {
+// missingBinary says that the CUDA binary is missing.
+func (e Env) missingBinary() string {
 	return "no coalesce-cuda" + e.Suffix + " beside " + filepath.Base(e.Executable)
 }
 
@@ -162,7 +162,7 @@ var ErrAlone = errors.New("this binary uses no GPU")
 func Run(e Env, args []string) (code int, done bool, err error) {
 	path, reason := TargetBinary(e)
 	switch {
-	case path == "" && reason == e.alone():
+	case path == "" && reason == e.missingBinary():
 		return 0, false, fmt.Errorf("%w: %s", ErrAlone, reason)
 	case path == "":
 		return 0, false, nil

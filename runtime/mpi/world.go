@@ -48,7 +48,7 @@ func Join(l Launch) (*World, error) {
 		}
 	}()
 	var out [4]int64
-	late := l.late()
+	late := l.joinTimer()
 	err = w.call("join", func() int32 { return w.lib.init(&out[0]) })
 	if late.Stop(); err != nil {
 		return nil, err
@@ -69,9 +69,9 @@ func Join(l Launch) (*World, error) {
 	return w, err
 }
 
-// late ends this process where the others do not join within the limit; before they have joined,
+// joinTimer ends this process where the others do not join within the limit; before they have joined,
 // only the launcher can end them. Ranks other than the first print nothing about this.
-func (l Launch) late() *time.Timer {
+func (l Launch) joinTimer() *time.Timer {
 	within, err := joinTimeout()
 	if err != nil || os.Getenv(LimitVariable) == "" {
 		within = JoinLimit // the error is told when all have joined

@@ -58,7 +58,7 @@ func Check(t *testing.T, table Table, read func(data string) (string, error)) {
 		checkOutcome(t, x, plain, found, err)
 		if x.want == kept && err == nil {
 			short := table
-			short.Rows = slices.Delete(slices.Clone(table.Rows), x.line-1-table.above(), x.line-table.above())
+			short.Rows = slices.Delete(slices.Clone(table.Rows), x.line-1-table.linesAbove(), x.line-table.linesAbove())
 			if without, err := read(short.csv(",")); err == nil && without == found {
 				t.Errorf("%s: %q: a row is dropped in silence", x.habit, x.data)
 			}
@@ -92,8 +92,8 @@ func checkOutcome(t *testing.T, x text, plain, found string, err error) {
 	}
 }
 
-// above is the number of lines above the rows.
-func (t Table) above() int {
+// linesAbove is the number of lines above the rows.
+func (t Table) linesAbove() int {
 	if t.Header != nil {
 		return 1
 	}
@@ -194,10 +194,10 @@ func (t Table) files() []text {
 func (t Table) lines() []text {
 	var list []text
 	all := t.all()
-	for at := t.above(); at < len(all); at++ {
+	for at := t.linesAbove(); at < len(all); at++ {
 		line := at + 1
 		before, after := joined(all[:at], ","), joined(all[at:], ",")
-		if at > t.above() {
+		if at > t.linesAbove() {
 			list = append(list, text{"a line that begins with #, among rows", before + "#end\n" + after, refused, line})
 		}
 		list = append(list,
@@ -209,7 +209,7 @@ func (t Table) lines() []text {
 		)
 	}
 	missing := t.each(func(row, column int, cell string) string {
-		if column == 0 && row >= t.above() {
+		if column == 0 && row >= t.linesAbove() {
 			return "NA"
 		}
 		return cell
@@ -220,7 +220,7 @@ func (t Table) lines() []text {
 // cells are habits of single cells.
 func (t Table) cells() []text {
 	var list []text
-	for at := t.above(); at < t.above()+len(t.Rows); at++ {
+	for at := t.linesAbove(); at < t.linesAbove()+len(t.Rows); at++ {
 		for column, kind := range t.Kinds {
 			with := func(habit, cell string, want outcome) {
 				lines := t.each(func(row, k int, old string) string {
@@ -251,7 +251,7 @@ func (t Table) cells() []text {
 		}
 	}
 	if comma := t.each(func(row, k int, cell string) string {
-		if row >= t.above() && t.Kinds[k] == Number {
+		if row >= t.linesAbove() && t.Kinds[k] == Number {
 			cell += ",5"
 		}
 		return cell
@@ -286,7 +286,7 @@ func (t Table) items() []text {
 		"blanks in the names' quotes": round("[' ", " ']", quoted("", " ', ' ")),
 	} {
 		lines := t.each(func(row, k int, cell string) string {
-			if row < t.above() || t.Kinds[k] != List || cell == "" {
+			if row < t.linesAbove() || t.Kinds[k] != List || cell == "" {
 				return cell
 			}
 			return quote(write(strings.Fields(cell)))

@@ -189,7 +189,7 @@ func (m machine) conv(w *build.Context, k kind) {
 	w.ADDQ(group, u)
 	w.JMP(operand.LabelRef("target"))
 	w.Label("done")
-	m.end(w)
+	m.endFunction(w)
 }
 
 // A pair is two sums that go to one register of d: of a's register i and b's j, and of a's
@@ -275,11 +275,11 @@ func (m machine) dot(w *build.Context, k kind) {
 	w.JMP(operand.LabelRef("source"))
 	w.Label("done")
 	k.load(acc, operand.Mem{Base: d})
-	m.end(w)
+	m.endFunction(w)
 }
 
-// end writes the end of a function.
-func (m machine) end(w *build.Context) {
+// endFunction writes the end of a function.
+func (m machine) endFunction(w *build.Context) {
 	if m.width > 16 {
 		w.VZEROUPPER()
 	}
@@ -325,5 +325,5 @@ func (m machine) expand(w *build.Context, k kind) {
 	w.ADDQ(operand.U32(4*m.width), dst)
 	w.SUBQ(operand.Imm(4), n)
 	w.JG(operand.LabelRef("chunk"))
-	m.end(w)
+	m.endFunction(w)
 }

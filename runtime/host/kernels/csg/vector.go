@@ -55,8 +55,8 @@ func newUnit[T Value](bits int, lowest T) *unit[T] {
 	return u
 }
 
-// take returns n values of scratch memory at a multiple of 64 bytes.
-func (u *unit[T]) take(n int) *[]T {
+// takeScratch returns n values of scratch memory at a multiple of 64 bytes.
+func (u *unit[T]) takeScratch(n int) *[]T {
 	if s, ok := u.scratch.Get().(*[]T); ok && len(*s) >= n {
 		return s
 	}
@@ -75,7 +75,7 @@ func (u *unit[T]) level(f []T, k, h, from, to int) {
 	if rest == 0 || from == to {
 		return
 	}
-	s := u.take((u.planes + 2) * size)
+	s := u.takeScratch((u.planes + 2) * size)
 	defer u.scratch.Put(s)
 	acc, a, b := (*s)[:u.planes*size], (*s)[u.planes*size:][:size], (*s)[(u.planes+1)*size:][:size]
 	for i := range acc {
@@ -115,7 +115,7 @@ func (u *unit[T]) couple(f []T, k, h int) {
 	size, lanes := 1<<k, 1<<u.bits
 	groups := 1 << (k - u.bits - u.group)
 	width := lanes << u.group
-	s := u.take(3 * u.planes * size)
+	s := u.takeScratch(3 * u.planes * size)
 	defer u.scratch.Put(s)
 	n := u.planes * size
 	acc, a, b := (*s)[:n], (*s)[n:2*n], (*s)[2*n:3*n]

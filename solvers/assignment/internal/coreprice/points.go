@@ -94,18 +94,18 @@ func OpenPoints(d device.Device, v, w *device.Variant, p *problem.Normal) (_ eng
 	if err = errors.Join(err, s.Sync(), s.Close()); err != nil {
 		return nil, err
 	}
-	if e.peak, err = e.take(d, 8*int64(tilesOf(p.Cols))); err != nil {
+	if e.peak, err = e.allocate(d, 8*int64(tilesOf(p.Cols))); err != nil {
 		return nil, err
 	}
 	if !p.Approaches() {
 		return e, nil
 	}
-	if e.bound, err = e.take(d, 8*int64(p.Rows)); err != nil {
+	if e.bound, err = e.allocate(d, 8*int64(p.Rows)); err != nil {
 		return nil, err
 	}
 	// Searches from few rows are long, and reach a row many times.
 	e.capacity = 32*p.Rows + 1<<12
-	if e.lists, err = e.take(d, 16*int64(e.capacity)); err != nil {
+	if e.lists, err = e.allocate(d, 16*int64(e.capacity)); err != nil {
 		return nil, err
 	}
 	return e, e.loadCoarseLevels(d)
@@ -126,8 +126,8 @@ const tileSide = 32 // points of a tile, tiles of a group: a warp
 
 func tilesOf(n int) int { return (n + tileSide - 1) / tileSide }
 
-// take allocates memory that is freed with the engine.
-func (e *pointCore) take(d device.Device, bytes int64) (device.Buffer, error) {
+// allocate allocates memory that is freed with the engine.
+func (e *pointCore) allocate(d device.Device, bytes int64) (device.Buffer, error) {
 	b, err := e.scope.Alloc(d, bytes)
 	if err != nil {
 		return nil, fmt.Errorf("points of %d rows and %d columns: %w", e.p.Rows, e.p.Cols, err)
@@ -160,7 +160,7 @@ func (e *pointCore) uploadPoints(d device.Device, s device.Stream, coords []floa
 		from []float64
 	}{{&to.points, coords}, {&to.tiles, stands}, {&to.boxes, boxes}} {
 		var err error
-		if *b.to, err = e.take(d, 8*int64(len(b.from))); err != nil {
+		if *b.to, err = e.allocate(d, 8*int64(len(b.from))); err != nil {
 			return to, err
 		}
 		if err := s.Upload(*b.to, 0, device.Bytes(b.from)); err != nil {

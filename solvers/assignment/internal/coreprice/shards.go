@@ -197,15 +197,15 @@ func (r *coreShardRun) solveCore(launch func() error) error {
 		}
 	}
 	return errors.Join(
-		r.share(h.control, 8*assignment.CoreWords),
-		r.share(h.u, 8*int64(h.p.Rows)),
-		r.share(h.v, 8*int64(h.p.Cols)),
-		r.share(h.match, 4*int64(h.p.Rows)),
+		r.broadcastBuffer(h.control, 8*assignment.CoreWords),
+		r.broadcastBuffer(h.u, 8*int64(h.p.Rows)),
+		r.broadcastBuffer(h.v, 8*int64(h.p.Cols)),
+		r.broadcastBuffer(h.match, 4*int64(h.p.Rows)),
 	)
 }
 
-// share copies n bytes of the first process's buffer to the copies of the other processes.
-func (r *coreShardRun) share(b device.Buffer, n int64) error {
+// broadcastBuffer copies n bytes of the first process's buffer to the copies of the other processes.
+func (r *coreShardRun) broadcastBuffer(b device.Buffer, n int64) error {
 	if !r.group.SpansProcesses() {
 		return nil
 	}
@@ -299,7 +299,7 @@ func (r *coreShardRun) seek(launch func(*coreRun) error, word int) ([]uint64, er
 		r.core = append(r.core, interval{r.began, end})
 	}
 	if word == assignment.CoreWordGrown {
-		if err := r.share(h.word, 8*int64(h.p.Cols)); err != nil {
+		if err := r.broadcastBuffer(h.word, 8*int64(h.p.Cols)); err != nil {
 			return nil, err
 		}
 	}

@@ -76,24 +76,24 @@ func Solve(ctx context.Context, p *problem.Normal, start *problem.Prices, on eng
 		h.boundPrices()
 	}
 	if err := h.matchFromDuals(ctx); err != nil {
-		return h.left(ctx), err
+		return h.partialMatching(ctx), err
 	}
 	if start == nil && (h.full || padable) && h.free() > structured {
 		ok, err := h.startFromSample(ctx, p, engine.Host{Threads: threads, Tuning: on.Tuning})
 		if err != nil {
-			return h.left(ctx), err
+			return h.partialMatching(ctx), err
 		}
 		if ok && padable {
 			return solvePadded(ctx, p, src, h.v, on)
 		}
 		if ok {
 			if err := h.matchFromDuals(ctx); err != nil {
-				return h.left(ctx), err
+				return h.partialMatching(ctx), err
 			}
 		}
 	}
 	if err := h.matchRemaining(ctx, p); err != nil {
-		return h.left(ctx), err
+		return h.partialMatching(ctx), err
 	}
 	return h.solution(p.Rows), nil
 }
@@ -108,9 +108,9 @@ func (h *core) matchRemaining(ctx context.Context, p *problem.Normal) error {
 	return h.augmentAll(ctx)
 }
 
-// left returns the partial matching, with -1 for free rows, of a solve that the end of ctx
+// partialMatching returns the partial matching, with -1 for free rows, of a solve that the end of ctx
 // interrupted; nil after other errors.
-func (h *core) left(ctx context.Context) *engine.Solution {
+func (h *core) partialMatching(ctx context.Context) *engine.Solution {
 	if ctx.Err() == nil {
 		return nil
 	}

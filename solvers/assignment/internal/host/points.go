@@ -34,7 +34,7 @@ func (s *places) ColumnMinima(u, v []int64, threads int) {
 		return func(low, high int) {
 			for j := low; j < high; j++ {
 				v[j] = problem.Infinity
-				found, _ = tree.least(q.Col[j*q.Dim:(j+1)*q.Dim], u, 1, problem.Infinity-problem.Infinity/4, found[:0])
+				found, _ = tree.appendLeast(q.Col[j*q.Dim:(j+1)*q.Dim], u, 1, problem.Infinity-problem.Infinity/4, found[:0])
 				for _, e := range found {
 					v[j] = min(v[j], e.least)
 				}
@@ -49,11 +49,11 @@ func (r *placeReader) AppendLeast(i int, v []int64, k, enough int, guess int64, 
 	q := r.s.p.Instance.Points
 	point := q.Row[i*q.Dim : (i+1)*q.Dim]
 	if guess < problem.Infinity/2 {
-		if found, bound := r.s.tree.least(point, v, k, guess, out); len(found)-len(out) >= enough {
+		if found, bound := r.s.tree.appendLeast(point, v, k, guess, out); len(found)-len(out) >= enough {
 			return found, bound
 		}
 	}
-	found, bound := r.s.tree.least(point, v, k, problem.Infinity-problem.Infinity/4, out)
+	found, bound := r.s.tree.appendLeast(point, v, k, problem.Infinity-problem.Infinity/4, out)
 	if bound == problem.Infinity-problem.Infinity/4 {
 		bound = problem.Infinity
 	}
@@ -196,9 +196,9 @@ func (t *PlaceTree) atLeast(point []float64, id int32) int64 {
 	return problem.ToScaled(t.q.Finish(sum), t.scale)
 }
 
-// least appends to out the points with the least cost - weight, below limit,
+// appendLeast appends to out the points with the least cost - weight, below limit,
 // k to 2k where there are as many, and returns a bound that all others reach.
-func (t *PlaceTree) least(point []float64, weights []int64, k int, limit int64, out []Edge) ([]Edge, int64) {
+func (t *PlaceTree) appendLeast(point []float64, weights []int64, k int, limit int64, out []Edge) ([]Edge, int64) {
 	if len(t.nodes) == 0 {
 		return out, limit
 	}

@@ -146,7 +146,7 @@ func (h *core) shortestPaths(roots []int32, count int) []int32 {
 		h.counts.Updates++
 	}
 	if s.whole {
-		h.keep()
+		h.addSearchedPairs()
 	}
 	if count == 1 {
 		h.augment(end)
@@ -303,7 +303,7 @@ func (h *core) more(i int32) {
 			return
 		}
 		if s.grown[i] == s.number && len(k.edges) >= h.heavy {
-			h.whole(i, base)
+			h.scanWholeRow(i, base)
 			return
 		}
 		h.grow(i)
@@ -337,8 +337,8 @@ func (h *core) grow(i int32) {
 	}
 }
 
-// whole looks at all pairs of a row that shorten a path.
-func (h *core) whole(i int32, base int64) {
+// scanWholeRow looks at all pairs of a row that shorten a path.
+func (h *core) scanWholeRow(i int32, base int64) {
 	s := &h.scratch
 	h.countReread()
 	s.whole = true
@@ -362,9 +362,9 @@ func (h *core) know(i, j int32) {
 	}
 }
 
-// keep adds pairs to the known pairs of their rows: those on the paths to free columns, which a
+// addSearchedPairs adds pairs to the known pairs of their rows: those on the paths to free columns, which a
 // search found by reading whole rows.
-func (h *core) keep() {
+func (h *core) addSearchedPairs() {
 	s := &h.scratch
 	for _, j := range s.done {
 		if h.row[j] >= 0 {

@@ -150,7 +150,7 @@ func (r *classicalShardRun) solve(ctx context.Context, p *problem.Normal, start 
 	if err := r.begin(p, start); err != nil {
 		return err
 	}
-	run := r.apart
+	run := r.solveByUpdateLaunches
 	if r.Peers != nil {
 		opened, err := r.writeMemberTables()
 		if err != nil {
@@ -165,7 +165,7 @@ func (r *classicalShardRun) solve(ctx context.Context, p *problem.Normal, start 
 		return err
 	}
 	if x.Stage == assignment.ClassicalStageStuck {
-		return errors.Join(r.share(r.queue, 4*4*int64(r.rows)), r.head.infeasibleError(x))
+		return errors.Join(r.broadcastMemory(r.queue, 4*4*int64(r.rows)), r.head.infeasibleError(x))
 	}
 	passes, err := r.passes(x)
 	if err != nil {
@@ -206,13 +206,13 @@ func (r *classicalShardRun) passes(x *classicalControl) (float64, error) {
 	return sum, err
 }
 
-// apart is the solve in which the host launches every step of an update.
-func (r *classicalShardRun) apart(ctx context.Context) (*classicalControl, error) {
+// solveByUpdateLaunches is the solve in which the host launches every step of an update.
+func (r *classicalShardRun) solveByUpdateLaunches(ctx context.Context) (*classicalControl, error) {
 	if err := r.search(); err != nil {
 		return nil, err
 	}
 	for number := uint64(0); ; {
-		if err := r.share(0, 8*assignment.ClassicalControlWords); err != nil {
+		if err := r.broadcastMemory(0, 8*assignment.ClassicalControlWords); err != nil {
 			return nil, err
 		}
 		x, err := r.head.readControl()
@@ -269,8 +269,8 @@ func (r *classicalShardRun) begin(p *problem.Normal, start *problem.Prices) erro
 // leads reports whether this process runs the search.
 func (r *classicalShardRun) leads() bool { return r.group.FirstMember() == 0 }
 
-// share copies n bytes at off of the search's memory to the other processes.
-func (r *classicalShardRun) share(off, n int64) error {
+// broadcastMemory copies n bytes at off of the search's memory to the other processes.
+func (r *classicalShardRun) broadcastMemory(off, n int64) error {
 	if !r.group.SpansProcesses() {
 		return nil
 	}
@@ -306,7 +306,7 @@ func (r *classicalShardRun) price(number uint64) error {
 	if err := errors.Join(
 		r.group.Broadcast(r.works(r.work), 0, r.reached, size),
 		r.parts[0].s.Copy(r.parts[0].work, r.reached, r.work, r.reached, size),
-		r.share(r.column, 4*int64(r.rows)),
+		r.broadcastMemory(r.column, 4*int64(r.rows)),
 	); err != nil {
 		return err
 	}
@@ -405,7 +405,7 @@ func (r *classicalShardRun) absorb(first uint64) error {
 // collect downloads the matching and the duals.
 func (r *classicalShardRun) collect(sol *engine.Solution) error {
 	errs := []error{
-		r.share(r.column, 4*int64(r.rows)),
+		r.broadcastMemory(r.column, 4*int64(r.rows)),
 		r.head.s.Download(device.Bytes(sol.Column), r.work, r.column),
 		r.parts[0].s.Download(device.Bytes(sol.V), r.parts[0].work, r.v),
 	}

@@ -55,7 +55,7 @@ func RefineExactly(ctx context.Context, p *problem.Normal, column []int32, duals
 	r.split(split, duals)
 	for {
 		gap := r.narrow()
-		if r.rows == 0 || r.whole() {
+		if r.rows == 0 || r.hasWholeResiduals() {
 			out.Gap = 0
 			return out, nil
 		}
@@ -83,7 +83,7 @@ func RefineExactly(ctx context.Context, p *problem.Normal, column []int32, duals
 			return out, err
 		}
 		r = next
-		r.take(match, d)
+		r.setMatching(match, d)
 		out.Rounds++
 		out.Column = r.write(out.Column)
 	}
@@ -292,8 +292,8 @@ func (r *undecidedPart) level(ctx context.Context, gap float64) (bool, error) {
 	return true, nil
 }
 
-// whole reports whether no residual has a rest: a matching of pairs without slack is optimal then.
-func (r *undecidedPart) whole() bool {
+// hasWholeResiduals reports whether no residual has a rest: a matching of pairs without slack is optimal then.
+func (r *undecidedPart) hasWholeResiduals() bool {
 	return (!r.limit || r.rest == 0) && !slices.ContainsFunc(r.pairs, func(x residualPair) bool { return x.rest != 0 })
 }
 
@@ -433,8 +433,8 @@ func instance[T problem.Number](rows, cols int, pairs []residualPair, start []in
 	return inst
 }
 
-// take takes over the optimal matching and duals of the costs that the pairs have.
-func (r *undecidedPart) take(match []int32, d problem.Duals) {
+// setMatching takes over the optimal matching and duals of the costs that the pairs have.
+func (r *undecidedPart) setMatching(match []int32, d problem.Duals) {
 	for k := range r.pairs {
 		x := &r.pairs[k]
 		x.slack -= d.U[x.row] + d.V[x.col]

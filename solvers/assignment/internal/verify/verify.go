@@ -61,14 +61,14 @@ func Open(d device.Device, v *device.Variant, rows, cols int) (*Checker, error) 
 // allocate allocates the memory for the answer and the findings.
 func (c *Checker) allocate(d device.Device) (err error) {
 	c.image = make([]byte, 8*(c.Rows+c.Cols+assignment.CheckWordWords)+4*c.Rows)
-	if c.Words, err = c.scope.Alloc(d, c.near()+8*(1+assignment.CheckNear*int64(c.Rows))); err != nil {
+	if c.Words, err = c.scope.Alloc(d, c.nearPairsOffset()+8*(1+assignment.CheckNear*int64(c.Rows))); err != nil {
 		return fmt.Errorf("certificate of %d x %d pairs: %w", c.Rows, c.Cols, err)
 	}
 	return nil
 }
 
-// near is where the near pairs stand in Words.
-func (c *Checker) near() int64 { return (int64(len(c.image)+4*c.Cols) + 7) / 8 * 8 }
+// nearPairsOffset is where the near pairs stand in Words.
+func (c *Checker) nearPairsOffset() int64 { return (int64(len(c.image)+4*c.Cols) + 7) / 8 * 8 }
 
 // Close gives back the memory and the module.
 func (c *Checker) Close() error { return c.scope.Close() }
@@ -199,7 +199,7 @@ func (h *Shard) Launch(p *problem.Normal, sol *engine.Solution) error {
 	if !p.Exact {
 		width = int64(p.Rows) + 1
 	}
-	if err := h.Stream.Fill(h.Words, h.near(), 8, 0); err != nil {
+	if err := h.Stream.Fill(h.Words, h.nearPairsOffset(), 8, 0); err != nil {
 		return err
 	}
 	if h.points != nil {
@@ -261,7 +261,7 @@ func (h *Shard) CollectFindings(total *Findings) error {
 // listed adds a shard's near pairs to others; nil where they are more than there is room for.
 func (h *Shard) listed(near []problem.Pair) ([]problem.Pair, error) {
 	words := make([]uint64, 1+h.Rows+h.Rows/4) // most problems have fewer than one a row
-	if err := h.Stream.Download(device.Bytes(words), h.Words, h.near()); err != nil {
+	if err := h.Stream.Download(device.Bytes(words), h.Words, h.nearPairsOffset()); err != nil {
 		return nil, fmt.Errorf("certificate: near pairs: %w", err)
 	}
 	count := words[0]
@@ -270,7 +270,7 @@ func (h *Shard) listed(near []problem.Pair) ([]problem.Pair, error) {
 		return nil, nil
 	case count >= uint64(len(words)):
 		words = make([]uint64, 1+count)
-		if err := h.Stream.Download(device.Bytes(words), h.Words, h.near()); err != nil {
+		if err := h.Stream.Download(device.Bytes(words), h.Words, h.nearPairsOffset()); err != nil {
 			return nil, fmt.Errorf("certificate: near pairs: %w", err)
 		}
 	}

@@ -43,8 +43,8 @@ func (f field) number(b []byte) float64 {
 	return math.Float64frombits(binary.LittleEndian.Uint64(b))
 }
 
-// whole is an integer without a sign: those that may be here are not negative.
-func (f field) whole(b []byte) uint64 {
+// unsigned is an integer without a sign: those that may be here are not negative.
+func (f field) unsigned(b []byte) uint64 {
 	var v uint64
 	for k := range f.size {
 		v |= uint64(b[k]) << (8 * k)
@@ -96,7 +96,7 @@ func readBinary(in source, o Options) (*problem.Instance, error) {
 	for i := range n {
 		b, err := next(place.size + real.size)
 		if err == nil {
-			starts = append(starts, int64(min(place.whole(b), 1<<62)))
+			starts = append(starts, int64(min(place.unsigned(b), 1<<62)))
 			err = add(i, i, b[place.size:])
 		}
 		if err != nil {
@@ -114,7 +114,7 @@ func readBinary(in source, o Options) (*problem.Instance, error) {
 			if err != nil {
 				return wrong(err)
 			}
-			j := int64(min(out.whole(b), 1<<62))
+			j := int64(min(out.unsigned(b), 1<<62))
 			if j >= n || j == i {
 				return wrong(fmt.Errorf("found the pair %d, %d, expected two different variables from 0 to %d", i, j, n-1))
 			}

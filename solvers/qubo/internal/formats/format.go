@@ -120,8 +120,8 @@ func detectFormat(file, bare string, head []byte, o Options) (string, error) {
 	return name, nil
 }
 
-// A seen describes the first lines of text.
-type seen struct {
+// A firstLines describes the first lines of text.
+type firstLines struct {
 	first    []int // words of the first lines that are no comments, as far as the sample goes
 	numbers  bool  // all words are numbers
 	tables   bool  // cells stand between commas, semicolons or tabs
@@ -135,8 +135,8 @@ type seen struct {
 }
 
 // sample looks at the first bytes of text.
-func sample(head []byte) seen {
-	s := seen{numbers: true, indices: true, whole: len(head) < foreign.Head}
+func sample(head []byte) firstLines {
+	s := firstLines{numbers: true, indices: true, whole: len(head) < foreign.Head}
 	lines := bytes.Split(head, []byte("\n"))
 	if !s.whole {
 		lines = lines[:max(1, len(lines)-1)] // the last is cut off
@@ -172,7 +172,7 @@ func sample(head []byte) seen {
 }
 
 // format is the format of text whose name promises none. An error asks for --format.
-func (s seen) format(base string, o Options) (string, error) {
+func (s firstLines) format(base string, o Options) (string, error) {
 	for _, c := range s.comments {
 		said, ok, _ := parseStatement(0, c)
 		lower := strings.ToLower(c)
@@ -217,7 +217,7 @@ func (s seen) format(base string, o Options) (string, error) {
 }
 
 // edges is the format of `n m` and lines of two variables and a number, which several formats have in common.
-func (s seen) edges(base string, o Options) (string, error) {
+func (s firstLines) edges(base string, o Options) (string, error) {
 	switch {
 	case o.Form == problem.MaxCut:
 		return "rudy", nil

@@ -149,7 +149,7 @@ func readCSV(in source, o Options) (*problem.Instance, error) {
 // fromMatrix makes an instance of n x n values, row by row.
 func fromMatrix[S int32 | int64 | float32 | float64, T problem.Number](n int, q []S, o Options) (*problem.Instance, error) {
 	form := o.Form
-	if o.open() && graph(n, q) {
+	if o.noFormatAsked() && graph(n, q) {
 		if !o.cut {
 			return nil, errGraph
 		}
@@ -181,8 +181,8 @@ func fromMatrix[S int32 | int64 | float32 | float64, T problem.Number](n int, q 
 	return inst, nil
 }
 
-// open reports whether neither a format nor a form was asked for.
-func (o Options) open() bool { return o.Format == "" && o.Form == "" }
+// noFormatAsked reports whether neither a format nor a form was asked for.
+func (o Options) noFormatAsked() bool { return o.Format == "" && o.Form == "" }
 
 // errGraph is the error of a symmetric matrix without a diagonal, which may be a graph, an Ising model or a QUBO.
 var errGraph = errors.New("found a symmetric matrix without a diagonal: a graph's weights, an Ising model's couplings or a QUBO, expected to be told: --form maxcut, ising or qubo")
@@ -288,7 +288,7 @@ func readMarket(in source, o Options) (*problem.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.open() && symmetric && e.loops == 0 && e.count > 0 {
+	if o.noFormatAsked() && symmetric && e.loops == 0 && e.count > 0 {
 		if !o.cut {
 			return nil, formats.Errorf(in.name, 0, "%w", errGraph)
 		}

@@ -101,7 +101,7 @@ func (e *elimination[S]) exactMove(width int) (flips int64) {
 		if v, ok = e.busiest(&next); !ok {
 			break
 		}
-		e.keep(v, width)
+		e.keepValue(v, width)
 	}
 	for k := len(e.gone) - 1; k >= 0; k-- {
 		c := e.gone[k]
@@ -184,8 +184,8 @@ func (e *elimination[S]) busiest(next *int) (best int32, ok bool) {
 	return best, ok
 }
 
-// keep lets a variable keep its value.
-func (e *elimination[S]) keep(v int32, width int) {
+// keepValue lets a variable keep its value.
+func (e *elimination[S]) keepValue(v int32, width int) {
 	e.status[v] = kept
 	for _, j := range e.near[v] {
 		if at, ok := slices.BinarySearch(e.near[j], v); ok {
@@ -248,7 +248,7 @@ func (e *elimination[S]) maximize(v int32, scope []int32) {
 		e.spare[len(t.scope)] = append(e.spare[len(t.scope)], t.value)
 		t.value = nil
 	}
-	out := e.take(d)
+	out := e.allocateTable(d)
 	at := len(e.marks)
 	e.marks = slices.Grow(e.marks, 1<<d>>6+1)[:at+max(1, 1<<d>>6)]
 	marks := e.marks[at:]
@@ -334,8 +334,8 @@ func (e *elimination[S]) include(joined []int32, t table, v int32, place int, sc
 	}
 }
 
-// take finds memory for a table of d variables.
-func (e *elimination[S]) take(d int) []int32 {
+// allocateTable finds memory for a table of d variables.
+func (e *elimination[S]) allocateTable(d int) []int32 {
 	if last := len(e.spare[d]) - 1; last >= 0 {
 		t := e.spare[d][last]
 		e.spare[d] = e.spare[d][:last]

@@ -241,7 +241,7 @@ func (g *deviceStarter) solution(slot int) ([]uint64, error) {
 	return x[:problem.Words(g.p.N)], err
 }
 
-func (g *deviceStarter) keep(slot int) error {
+func (g *deviceStarter) makeBest(slot int) error {
 	if g.blend == search.BlendStart {
 		return nil // what is blended with stays the starting solution
 	}

@@ -107,7 +107,7 @@ func (h *hostStarter) ascend(x []uint64, o *outcome, limit int64) {
 
 func (h *hostStarter) solution(slot int) ([]uint64, error) { return slices.Clone(h.slots[slot]), nil }
 
-func (h *hostStarter) keep(slot int) error {
+func (h *hostStarter) makeBest(slot int) error {
 	if h.blend != search.BlendStart {
 		copy(h.best, h.slots[slot])
 	}

@@ -110,8 +110,8 @@ type backend interface {
 	runBatch(count int, counter, strides uint64, seed uint64, threshold float64, limit int64) ([]outcome, error)
 	// solution of a slot.
 	solution(slot int) ([]uint64, error)
-	// keep makes a slot's solution the best.
-	keep(slot int) error
+	// makeBest makes a slot's solution the best.
+	makeBest(slot int) error
 	Close() error
 }
 
@@ -217,7 +217,7 @@ func (o Options) run(ctx context.Context, p *problem.Normal, on backend, found f
 				return nil, fmt.Errorf("multistart: iteration %d says %d, its solution's objective is %d: %w", r.Iterations+best, list[best].value, v, problem.ErrCheck)
 			}
 			r.X, r.Value = x, list[best].value
-			if err := on.keep(best); err != nil {
+			if err := on.makeBest(best); err != nil {
 				return nil, err
 			}
 			report(r.Iterations + best)

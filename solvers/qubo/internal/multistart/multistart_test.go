@@ -186,7 +186,7 @@ func TestMultistartDiversify(t *testing.T) {
 	}
 	h.blend = search.BlendStart // what is kept is not blended with
 	copy(h.slots[0], start[3])
-	if err := h.keep(0); err != nil || !slices.Equal(h.best, start[2]) {
+	if err := h.makeBest(0); err != nil || !slices.Equal(h.best, start[2]) {
 		t.Errorf("the starting solution is replaced: %v", err)
 	}
 	h.blend = ""

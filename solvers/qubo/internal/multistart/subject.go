@@ -125,8 +125,8 @@ func (t *denseTrial) climb() ([]outcome, error) {
 	return list, errors.Join(errs...)
 }
 
-// known is the answer for solution k, computed unless solution k was the same before.
-func (t *denseTrial) known(k int, x []uint64) answer {
+// answerFor is the answer for solution k, computed unless solution k was the same before.
+func (t *denseTrial) answerFor(k int, x []uint64) answer {
 	t.mu.Lock()
 	last, ok := t.answered[k]
 	t.mu.Unlock()
@@ -288,7 +288,7 @@ func (j *denseJob) Check(s device.Stream) error {
 	wrong := make([]error, len(some))
 	cores.Pieces(len(some), func(k int) {
 		one := &some[k]
-		want := j.known(one.number, one.x)
+		want := j.answerFor(one.number, one.x)
 		if found := objectives[one.number]; want.value != found {
 			wrong[k] = fmt.Errorf("%w: solution %d has objective %d, expected %d", problem.ErrCheck, one.number, found, want.value)
 			return

@@ -42,7 +42,7 @@ func (t Team) Search(ctx context.Context, p *problem.Normal, o Options, found fu
 	}
 	for k, member := range t {
 		own := o
-		own.Give, own.Take = beside(o, swaps, k)
+		own.Give, own.Take = joinExchanges(o, swaps, k)
 		if tell != nil {
 			own.Progress = func(w Work) {
 				mu.Lock()
@@ -76,9 +76,9 @@ func (t Team) Search(ctx context.Context, p *problem.Normal, o Options, found fu
 	return sum(did), errors.Join(fails...)
 }
 
-// beside joins two exchanges for member k: solutions go to the other members of the team and to
+// joinExchanges joins two exchanges for member k: solutions go to the other members of the team and to
 // the team's partner (o.Give), and come from either.
-func beside(o Options, swaps *exchange, k int) (func([]uint64), func() []uint64) {
+func joinExchanges(o Options, swaps *exchange, k int) (func([]uint64), func() []uint64) {
 	give, take := swaps.memberFunctions(k)
 	if o.Give == nil || o.Take == nil {
 		return give, take

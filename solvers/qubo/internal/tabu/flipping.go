@@ -53,7 +53,7 @@ func (d dense) at(i, j int) int64 {
 	return int64(u%uint64(2*d.largest+1)) - d.largest
 }
 
-func (d dense) needs(n int) requirements {
+func (d dense) requirements(n int) requirements {
 	s := requirements{weight: d.largest, delta: d.largest * int64(n), grain: 1, n: n, row: d.row}
 	if d.row == "bits" {
 		s.size = d.largest
@@ -64,7 +64,7 @@ func (d dense) needs(n int) requirements {
 // FlippingVariants are the labels of the variants that hold a drawn problem of n
 // variables with rows of a type, and have little room to spare.
 func FlippingVariants(facts device.Facts, n int, row string) (labels []string, err error) {
-	needs, least := drawDense(row, n).needs(n), 0
+	needs, least := drawDense(row, n).requirements(n), 0
 	for _, all := range []bool{false, true} { // first the least capacity, then all variants within a quarter of it
 		for i := range qubo.Bulk.Variants {
 			v := &qubo.Bulk.Variants[i]
@@ -93,7 +93,7 @@ func OpenFlipping(d device.Device, n int, row, label string) (f *Flipping, err e
 		return nil, fmt.Errorf("%d variables with rows of type %q: expected 1 to %d, fewer than gains hold, and one of bits, int8, int16, int32, int64, float32, pairs", n, row, 1<<16)
 	}
 	draw := drawDense(row, n)
-	needs := draw.needs(n)
+	needs := draw.requirements(n)
 	v := qubo.Bulk.Variant(label)
 	if label == "" {
 		if v, err = needs.variant(d.Facts()); err != nil {

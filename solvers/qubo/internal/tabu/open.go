@@ -71,7 +71,7 @@ func (s requirements) workload(facts device.Facts) (tuned.Workload, error) {
 // Workload describes, for the choice of a variant, problems whose rows a type holds, or rows of
 // another type where that suits the problem better.
 func (Subject) Workload(fixed map[string]string, f device.Facts, size int) (tuned.Workload, error) {
-	s := drawDense(fixed["row"], size).needs(size)
+	s := drawDense(fixed["row"], size).requirements(size)
 	s.row = ""
 	return s.workload(f)
 }

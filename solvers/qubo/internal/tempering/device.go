@@ -128,7 +128,7 @@ func newTemper(d device.Device, v *device.Variant, p *problem.Normal, rules sett
 			return t, err
 		}
 	}
-	return t, t.take(d)
+	return t, t.uploadProblem(d)
 }
 
 // resident is how many blocks a device runs at once, or has memory for.
@@ -158,8 +158,8 @@ func (t *temper) copies() int {
 	return 4
 }
 
-// take takes memory and uploads the problem.
-func (t *temper) take(d device.Device) error {
+// uploadProblem takes memory and uploads the problem.
+func (t *temper) uploadProblem(d device.Device) error {
 	l, n, blocks := t.layout, int64(t.p.N), int64(t.blocks)
 	spare := int64(t.copies()-1) * 4 * n * blocks
 	record := 4 * ((n + 31) / 32)

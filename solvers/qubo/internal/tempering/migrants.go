@@ -39,15 +39,15 @@ func (r *temperingRun) fetchMigrants(number int64) error {
 	if err := r.streams[0].Download(device.Bytes(g.kept), r.kept, int64(4*first*record)); err != nil {
 		return err
 	}
-	if g.left += migrantReplicas; r.apart() {
+	if g.left += migrantReplicas; r.elitesDiffer() {
 		g.left += migrantsApart - migrantReplicas
 	}
 	g.now = slices.Grow(g.now[:0], n)[:n]
 	return r.streams[0].Download(device.Bytes(g.now), r.now, int64(4*block*n))
 }
 
-// apart reports whether good solutions of this problem differ in several components.
-func (r *temperingRun) apart() bool { return r.every > 0 || r.anneals > 0 }
+// elitesDiffer reports whether good solutions of this problem differ in several components.
+func (r *temperingRun) elitesDiffer() bool { return r.every > 0 || r.anneals > 0 }
 
 // next unpacks a migrant: first the replicas, then the bests.
 func (g *migrants) next(l *temperLayout) []uint64 {
@@ -77,7 +77,7 @@ func (r *temperingRun) combineMigrants(number int64, until time.Time) {
 		}
 		migrant := r.migrants.next(r.layout)
 		gained += r.crosser.Cross(x, migrant)
-		if !r.apart() {
+		if !r.elitesDiffer() {
 			r.offer(r.p.Value(migrant)+ascend(r.p, migrant, r.delta), migrant)
 		}
 		r.cost = time.Since(began)

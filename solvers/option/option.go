@@ -123,6 +123,14 @@ const (
 	Seconds Kind = "seconds"
 )
 
+// Extend lets an option of one list take another word, whose meaning its description adds. Other lists of the table stay.
+func (o *Option) Extend(word, about string) {
+	d := *o.Declaration
+	d.Words = append(slices.Clip(d.Words), word)
+	d.About += "; " + word + ": " + about
+	o.Declaration = &d
+}
+
 // Kind is the type of the option's values.
 func (o *Option) Kind() Kind {
 	switch o.at.(type) {

@@ -53,7 +53,6 @@ type solveFlags struct {
 
 	families   []subject.Subject // that --pin may name
 	algorithms []string          // that --algorithm may name
-	before     *pflag.Flag       // the former name of --algorithm
 }
 
 // settings returns the settings that the flags give, without devices.
@@ -116,8 +115,7 @@ func (s *solveFlags) registerAlgorithm(f *pflag.FlagSet, before string, list []s
 	f.StringVar(&s.algorithm, "algorithm", "", about+": "+strings.Join(list, ", ")+" (default: the solver's choice)")
 	_ = f.SetAnnotation("algorithm", complete.Words, list)
 	f.StringVar(&s.algorithm, before, "", "the former name of --algorithm")
-	s.before = f.Lookup(before)
-	s.before.Hidden = true
+	hideFormerName(f, before, "algorithm")
 }
 
 // deviceFlags are the flags that say where to compute.
@@ -127,9 +125,7 @@ func deviceFlags(f *pflag.FlagSet, name *string, threads *int) {
 }
 
 func (s *solveFlags) check(a *app) error {
-	if s.before != nil && s.before.Changed {
-		fmt.Fprintf(a.err, "coalesce: --%s is now called --algorithm; the next release knows that name alone\n", s.before.Name)
-	}
+	warnOfFormerNames(a.err, s.given)
 	if s.algorithm != "" && !slices.Contains(s.algorithms, s.algorithm) {
 		return usagef("--algorithm is %q, expected one of %s", s.algorithm, strings.Join(s.algorithms, ", "))
 	}

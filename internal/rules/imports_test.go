@@ -100,7 +100,7 @@ var rooms = []room{
 	{"solvers/assignment/internal/batch", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/assignment/internal/verify", "autotune/tuned", "runtime/device", "generated/assignment"}},
 	{"solvers/assignment/internal/families", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/assignment/internal/reference", "solvers/assignment/internal/host", "solvers/assignment/internal/hungarian", "solvers/assignment/internal/coreprice", "autotune/tuned", "runtime/device", "runtime/collective", "generated/assignment"}},
 	{"solvers/assignment/tune", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/assignment/internal/draw", "solvers/assignment/internal/reference", "solvers/assignment/internal/host", "solvers/assignment/internal/coreprice", "solvers/assignment/internal/verify", "solvers/assignment/internal/batch", "solvers/assignment/internal/families", "solvers/cores", "autotune/tuned", "autotune/subject", "runtime/device", "generated/assignment"}},
-	{"solvers/assignment", []string{"solvers/assignment/...", "solvers/solve", "solvers/algorithms", "solvers/cores", "generated/assignment", "runtime/device", "runtime/collective", "autotune/tuned", "autotune/subject"}},
+	{"solvers/assignment", []string{"solvers/assignment/...", "solvers/solve", "solvers/option", "solvers/algorithms", "solvers/cores", "generated/assignment", "runtime/device", "runtime/collective", "autotune/tuned", "autotune/subject"}},
 	// csg's rooms: files and distributions know the problem, and no solver.
 	{"solvers/csg/problem", []string{"solvers/solve", "runtime/device"}},
 	{"solvers/csg/internal/formats", []string{"solvers/csg/problem", "solvers/formats/..."}},

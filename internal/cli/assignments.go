@@ -151,6 +151,11 @@ func (a *app) answerAssignment(ctx context.Context, s *assignmentFlags, x *waiti
 	p := a.progress()
 	defer p.Close()
 	inst, d := x.inst, o.Devices[0]
+	if o.KBest > 1 {
+		if err := a.free().Fits(fmt.Sprintf("the %d best matchings of %d x %d costs", o.KBest, inst.Rows, inst.Cols), assignment.RankingBytes(inst, o.KBest)); err != nil {
+			return err
+		}
+	}
 	r, err := x.result, error(nil)
 	if r == nil {
 		o.Start = x.start

@@ -238,3 +238,23 @@ func TestRankAgainstAllMatchings(t *testing.T) {
 		}
 	}
 }
+
+// The memory of a ranking counts no more matchings than there are.
+func TestRankingBytes(t *testing.T) {
+	limit := 1.0
+	for _, c := range []struct {
+		rows, cols int
+		limit      *float64
+		k          int
+		count      float64 // of matchings, at 140 bytes a row and 8 a column
+	}{{0, 3, nil, 9, 1}, {1, 1, nil, 9, 1}, {3, 2, nil, 9, 6}, {3, 3, nil, 5, 5}, {20, 20, nil, 1 << 30, 1 << 30}, {1, 1, &limit, 9, 2}} {
+		inst := &Instance{Rows: c.rows, Cols: c.cols, Type: Int32, Limit: c.limit}
+		rows, cols := float64(min(c.rows, c.cols)), float64(max(c.rows, c.cols))
+		if c.limit != nil {
+			cols += rows
+		}
+		if got, want := RankingBytes(inst, c.k), c.count*(140*rows+8*cols); got != want {
+			t.Errorf("%+v: found %v, expected %v", c, got, want)
+		}
+	}
+}

@@ -23,6 +23,21 @@ type Ranked struct {
 // ranked is the result's matching in a ranking.
 func (r *Result) ranked() Ranked { return Ranked{solve.Number(r.Exact), r.Value, r.Column} }
 
+// RankingBytes is the least memory that the k best matchings of an instance take, in bytes: the matchings
+// and, for each, the subspaces that it is cut into. Fewer than k count where the instance has no more.
+func RankingBytes(inst *Instance, k int) float64 {
+	const subspace = 128
+	rows, cols := float64(min(inst.Rows, inst.Cols)), float64(max(inst.Rows, inst.Cols))
+	if inst.Limit != nil { // a row may be left unmatched, as by a column of its own
+		cols += rows
+	}
+	count := 1.0
+	for i := 0.0; i < rows && count < float64(k); i++ {
+		count *= cols - i
+	}
+	return min(count, float64(k)) * (subspace*rows + 12*rows + 8*cols)
+}
+
 // ranking is Solve for the best few matchings. Each after the first is proven best among those left
 // by duals of its own, which are checked against every cost and not kept. The order is that of exact
 // sums: where costs were rounded, matchings that rounding leaves as good are ranked by these.

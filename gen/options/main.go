@@ -1,12 +1,12 @@
-// Options writes the declarations of options. It reads the structs of package solvers and those below it that have fields
-// with an `option` tag, and writes a file options_gen.go beside each, with the Table (package solvers/option) that the
-// fields, their comments and their tags declare.
+// Options writes the declarations of options. It reads the structs of the module that have fields with an `option` tag, and
+// writes a file options_gen.go beside each, with the Table (package solvers/option) that the fields, their comments and
+// their tags declare.
 //
 //	go run ./gen/options
 //
 // A field with an option's name in its `option` tag is an option, and its comment describes it; a struct with an empty
-// tag holds more options. Tags of an option: flag, the flag's name where that is another; default, what the zero value
-// stands for; min and max, the least and the largest value; words, a Go expression of the texts that it takes; only, the algorithm that has it;
+// tag holds more options. Tags of an option: flag, the flag's name where that is another, or - where there is none; default, what the zero value
+// stands for; min and max, the least and the largest value; words, a Go expression of the texts that it takes; whole, a flag gives one text of a list, commas and all; only, the algorithm that has it;
 // negated:"true", for a bool that says the opposite of the option.
 // Tags of a struct change options that it holds, as in time_limit.default:"10s": default, words, about, flag, and
 // without, which leaves the option out. [Options.Seed] in a comment names another option.
@@ -33,7 +33,6 @@ import (
 
 const (
 	module     = "coalesce"
-	root       = "solvers"
 	output     = "options_gen.go"
 	optionPath = module + "/solvers/option"
 )
@@ -47,7 +46,7 @@ func main() {
 
 // run writes the declarations of all structs of a module.
 func run(dir string) error {
-	folders, err := declaring(filepath.Join(dir, root))
+	folders, err := declaring(dir)
 	if err != nil {
 		return err
 	}
@@ -84,6 +83,9 @@ func run(dir string) error {
 func declaring(dir string) (folders []string, err error) {
 	tag := []byte("option:\"")
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && path != dir && other(d.Name()) {
+			return fs.SkipDir
+		}
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") || filepath.Base(path) == output {
 			return err
 		}
@@ -94,6 +96,11 @@ func declaring(dir string) (folders []string, err error) {
 		return err
 	})
 	return folders, err
+}
+
+// other reports whether a folder holds no packages with options: what tools make, what they read, and gen itself.
+func other(name string) bool {
+	return strings.HasPrefix(name, ".") || name == "generated" || name == "testdata" || name == "gen"
 }
 
 // write writes the declarations of all structs of a package beside them.
@@ -116,7 +123,7 @@ func write(p *packages.Package) error {
 				if !ok || !slices.ContainsFunc(s.Fields.List, func(f *ast.Field) bool { _, tagged := tagOf(f).Lookup("option"); return tagged }) {
 					continue
 				}
-				if err := declare(file, p, t.Name.Name, s); err != nil {
+				if err := declare(file, p, t.Name.Name, s, importsOf(syntax)); err != nil {
 					return err
 				}
 				count++
@@ -130,7 +137,7 @@ func write(p *packages.Package) error {
 }
 
 // declare adds the declarations of a struct to a file.
-func declare(file *jen.File, p *packages.Package, name string, s *ast.StructType) error {
+func declare(file *jen.File, p *packages.Package, name string, s *ast.StructType, imports map[string]string) error {
 	names := optionNames(p.Types.Scope().Lookup(name).Type())
 	var tables, table []jen.Code // what is concatenated, and the declarations since the last of them
 	var appends, fields []jen.Code
@@ -153,7 +160,7 @@ func declare(file *jen.File, p *packages.Package, name string, s *ast.StructType
 		}
 		if option == "" {
 			flush()
-			inner, err := embedded(p.TypesInfo.TypeOf(f.Type), tag)
+			inner, err := embedded(p.TypesInfo.TypeOf(f.Type), tag, imports)
 			if err != nil {
 				return failed("%v", err)
 			}
@@ -161,7 +168,7 @@ func declare(file *jen.File, p *packages.Package, name string, s *ast.StructType
 			appends = append(appends, jen.Id("at").Op("=").Id("o").Dot(field).Dot("Pointers").Call(jen.Id("at")))
 			continue
 		}
-		d, err := declaration(f, tag, names, p.TypesInfo.TypeOf(f.Type))
+		d, err := declaration(f, tag, names, imports, p.TypesInfo.TypeOf(f.Type))
 		if err != nil {
 			return failed("%v", err)
 		}
@@ -185,7 +192,7 @@ func declare(file *jen.File, p *packages.Package, name string, s *ast.StructType
 }
 
 // declaration is the literal of an option's declaration.
-func declaration(f *ast.Field, tag reflect.StructTag, names map[string]string, t types.Type) (jen.Code, error) {
+func declaration(f *ast.Field, tag reflect.StructTag, names, imports map[string]string, t types.Type) (jen.Code, error) {
 	option := tag.Get("option")
 	about := described(f, names)
 	switch {
@@ -206,21 +213,58 @@ func declaration(f *ast.Field, tag reflect.StructTag, names map[string]string, t
 		if text != "true" || t.String() != "bool" {
 			return nil, fmt.Errorf("found the tag negated:%q on the type %s, expected negated:\"true\" on a bool", text, t)
 		}
-		d[jen.Id("Negated")] = jen.True()
+		d[jen.Id("Negated")], d[jen.Id("Default")] = jen.True(), jen.Lit("true")
+	}
+	if tag.Get("whole") != "" {
+		d[jen.Id("Whole")] = jen.True()
 	}
 	if text := tag.Get("words"); text != "" {
-		if _, err := parser.ParseExpr(text); err != nil {
-			return nil, fmt.Errorf("words: %w", err)
+		words, err := expression(text, imports)
+		if err != nil {
+			return nil, err
 		}
-		d[jen.Id("Words")] = jen.Op(text)
+		d[jen.Id("Words")] = words
 	}
 	return jen.Values(d), nil
+}
+
+// expression is the code of a Go expression in a tag, whose packages are those that the file of the struct imports.
+func expression(text string, imports map[string]string) (jen.Code, error) {
+	e, err := parser.ParseExpr(text)
+	if err != nil {
+		return nil, fmt.Errorf("words: %w", err)
+	}
+	if call, ok := e.(*ast.CallExpr); ok {
+		if from, ok := call.Fun.(*ast.SelectorExpr); ok {
+			name := fmt.Sprint(from.X)
+			path, ok := imports[name]
+			if !ok {
+				return nil, fmt.Errorf("words: found the package %s, expected one that the file imports", name)
+			}
+			return jen.Qual(path, from.Sel.Name).Op(text[call.Lparen-1:]), nil
+		}
+	}
+	return jen.Op(text), nil
+}
+
+// importsOf are the paths of the packages that a file imports, by their names there.
+func importsOf(file *ast.File) map[string]string {
+	imports := map[string]string{}
+	for _, i := range file.Imports {
+		path := strings.Trim(i.Path.Value, "\"")
+		name := filepath.Base(path)
+		if i.Name != nil {
+			name = i.Name.Name
+		}
+		imports[name] = path
+	}
+	return imports
 }
 
 var refinement = regexp.MustCompile(`(\w+)\.(\w+):"((?:[^"\\]|\\.)*)"`)
 
 // embedded is the table of a struct that another one holds, with the changes of its tag.
-func embedded(t types.Type, tag reflect.StructTag) (*jen.Statement, error) {
+func embedded(t types.Type, tag reflect.StructTag, imports map[string]string) (*jen.Statement, error) {
 	named, ok := types.Unalias(t).(*types.Named)
 	if !ok {
 		return nil, fmt.Errorf("found the type %s, expected a struct with options", t)
@@ -230,7 +274,11 @@ func embedded(t types.Type, tag reflect.StructTag) (*jen.Statement, error) {
 		text := strings.ReplaceAll(m[3], `\"`, `"`)
 		switch m[2] {
 		case "words":
-			table = table.Dot("WithWords").Call(jen.Lit(m[1]), jen.Op(text))
+			words, err := expression(text, imports)
+			if err != nil {
+				return nil, err
+			}
+			table = table.Dot("WithWords").Call(jen.Lit(m[1]), words)
 		case "default", "about", "flag":
 			table = table.Dot("With"+strings.ToUpper(m[2][:1])+m[2][1:]).Call(jen.Lit(m[1]), jen.Lit(text))
 		case "without":

@@ -62,7 +62,7 @@ func (s *csgFlags) effects(path string, way int) []effect.Rule {
 		{Flags: "sizes values checkpoint resume verify", For: "tables of all coalitions", Found: search},
 		{Flags: "variant pin frozen tuned record-untuned", For: "algorithms with kernels", Found: search},
 		{Flags: "resume", For: "--checkpoint FILE", Found: effect.Unless(s.keep.Path != "", "no --checkpoint")},
-		threads(s.device),
+		threads(s.Device),
 	}
 }
 
@@ -72,7 +72,7 @@ func (s *auctionFlags) effects() []effect.Rule {
 	return []effect.Rule{
 		{Flags: "proof", For: "--json, which holds it", Found: effect.Unless(s.json, "no --json")},
 		{Flags: "proof", For: "--algorithm " + auction.Branch, Found: effect.Unless(s.algorithm == "" || s.algorithm == auction.Branch, algorithm)},
-		threads(s.device),
+		threads(s.Device),
 	}
 }
 
@@ -98,7 +98,7 @@ func (s *assignmentFlags) solveEffects() []effect.Rule {
 	return []effect.Rule{
 		{Flags: "k-best duals limit start check algorithm variant pin frozen tuned record-untuned verify", For: "sums of costs", Found: effect.Unless(!s.options.Bottleneck, "--bottleneck")},
 		{Flags: "duals", For: "--json, which holds them", Found: effect.Unless(s.json, "no --json")},
-		threads(s.device),
+		threads(s.Device),
 	}
 }
 
@@ -107,7 +107,7 @@ func (s *quboFlags) effects() []effect.Rule {
 	o := &s.options
 	return append(onlyFor(o.Fields(), o.Algorithm),
 		effect.Rule{Flags: "min-distance", For: "--solutions of 2 or more", Found: effect.Unless(o.Solutions > 1, fmt.Sprint(max(1, o.Solutions)))},
-		threads(s.device))
+		threads(s.Device))
 }
 
 // effects is the table of `verify` for an answer of a problem.

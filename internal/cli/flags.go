@@ -24,6 +24,9 @@ func addOptions(f *pflag.FlagSet, options option.List) {
 		if o.Kind() == option.Boolean {
 			flag.NoOptDefVal = "true"
 		}
+		if o.Negated { // the description has it
+			flag.DefValue = ""
+		}
 		if o.Words != nil {
 			_ = f.SetAnnotation(flag.Name, complete.Words, o.Words)
 		}
@@ -64,6 +67,15 @@ func onlyFor(options option.List, algorithm string) (rules []effect.Rule) {
 	return rules
 }
 
+// valueError makes the error of an option's value one of the command line.
+func valueError(err error) error {
+	value := new(option.ValueError)
+	if !errors.As(err, &value) {
+		return err
+	}
+	return usagef("--%s is %s, expected %s", value.FlagName(), value.Found, value.Expected)
+}
+
 // flagError makes an error of pflag one that says which value a flag expects.
 func flagError(_ *cobra.Command, err error) error {
 	var wrong *pflag.InvalidValueError
@@ -71,8 +83,8 @@ func flagError(_ *cobra.Command, err error) error {
 		return usageError{err}
 	}
 	f, expected := wrong.GetFlag(), ""
-	if value := new(option.ValueError); errors.As(wrong, &value) {
-		return usagef("--%s is %s, expected %s", f.Name, value.Found, value.Expected)
+	if errors.As(wrong, new(*option.ValueError)) {
+		return valueError(wrong)
 	} else if _, declared := f.Value.(*option.Option); declared {
 		return usagef("--%s: %v", f.Name, errors.Unwrap(err))
 	}

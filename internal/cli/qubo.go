@@ -99,11 +99,11 @@ FILE is plain, compressed with gzip, xz or zstd, or the one file of a zip archiv
 
 ` + programs.Formats() + `
 
-The format is told by name and content. Where these leave open whether a file holds
-a QUBO, a graph to be cut or an Ising model, or its sense, --format, --form and
---sense say so: a file of n, m and lines of three numbers is an error without. What
-was read is printed. Of several files each is solved with limits of its own, and --json prints a line for
-each.
+Name and content decide the format. If they leave open whether a file holds a QUBO, a
+graph to be cut or an Ising model, or its sense, give --format, --form or --sense: a
+file of n, m and lines of three numbers is an error without. The answer shows how the
+file was read. With several files the command solves each with limits of its own, and
+--json prints a line for each.
 
 --device cuda:all, or cuda:0,1 and so on, searches on several GPUs, which exchange
 the best that they find.`,
@@ -139,7 +139,7 @@ func (s *quboFlags) validate(a *app, args []string) error {
 	if err := s.effective(s.effects()); err != nil {
 		return err
 	}
-	s.options.Threads, s.options.Memory = s.threads, a.free().Bytes
+	s.options.Threads, s.options.Memory = s.Threads, a.free().Bytes
 	if err := s.options.Starts.Check(s.options.Algorithm); err != nil {
 		return usagef("%v", err)
 	}

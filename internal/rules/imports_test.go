@@ -18,7 +18,7 @@ const (
 	root   = "../.."
 )
 
-// A room is a folder of packages and the only packages of this module that it
+// A room is a folder of packages and the only packages of this repository that it
 // may import; "x/..." stands for x and everything below it. Tests are free.
 type room struct {
 	path string
@@ -36,15 +36,18 @@ var (
 var rooms = []room{
 	// The library for other languages takes the public packages, as any program may, and tunes.
 	{"cmd/libcoalesce", []string{"solvers/solve", "solvers/assignment", "solvers/qubo", "solvers/csg", "solvers/auction", "runtime/device", "runtime/devices",
-		"autotune", "autotune/subject", "autotune/trial", "autotune/tuned", "autotune/worker"}},
+		"autotune", "autotune/subject", "autotune/trial", "autotune/tuned", "autotune/worker", "internal/jobs", "internal/cli"}},
 	{"cmd/...", []string{"internal/cli"}},
+	{"internal/doors", []string{"internal/cli", "internal/jobs", "solvers/option"}},
+	{"internal/jobs", []string{"internal/placement", "solvers/option", "solvers/solve", "solvers/qubo", "solvers/csg", "solvers/auction", "autotune/subject", "autotune/tuned", "runtime/device"}},
+	{"internal/placement", []string{"solvers/option", "autotune/tuned", "autotune/subject"}},
 	{"internal/ui", []string{"solvers/formats"}}, // counts nouns as the readers do
 	{"internal/rules", nil},
 	{"scripts/adversary", []string{"internal/cli", "runtime/device", "runtime/devices"}}, // tries the command as users do, where a device has less memory too
 	{"scripts/texts", []string{"runtime/emulated/texts"}},                                // compresses what that reads
 	{"scripts/...", nil},
 	{"examples/...", nil}, // but for its tests, which use what another program may
-	{"internal/cli/...", []string{"internal/cli/...", "internal/ui", "solvers/...", "autotune/...", "runtime/...", "generated/...", "templates"}},
+	{"internal/cli/...", []string{"internal/cli/...", "internal/placement", "internal/ui", "solvers/...", "autotune/...", "runtime/...", "generated/...", "templates"}},
 	{"bench/...", []string{"bench/...", "solvers/...", "autotune/...", "runtime/...", "generated/...", "templates"}},
 	{"gen/...", []string{"gen/...", "templates"}},
 	{"generated/...", []string{"generated/...", "runtime/device", "runtime/host/..."}},
@@ -139,12 +142,12 @@ func within(pattern, path string) bool {
 	return path == base || deep && strings.HasPrefix(path, base+"/")
 }
 
-// load lists the packages below root and what they import, without compiling.
-func load(t *testing.T, tags string, patterns ...string) []*packages.Package {
+// load lists packages of the module in a folder and what they import, without compiling.
+func load(t *testing.T, folder, tags string, patterns ...string) []*packages.Package {
 	t.Helper()
 	config := &packages.Config{
 		Mode:       packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps,
-		Dir:        root,
+		Dir:        folder,
 		BuildFlags: []string{"-tags=" + tags},
 	}
 	found, err := packages.Load(config, patterns...)
@@ -159,11 +162,13 @@ func load(t *testing.T, tags string, patterns ...string) []*packages.Package {
 	return found
 }
 
-// every lists the module's packages under a build tag, once a test binary.
+// every lists the packages of all modules under a build tag, once a test binary.
 func every(t *testing.T, tags string) []*packages.Package {
 	t.Helper()
 	if loaded[tags] == nil {
-		loaded[tags] = load(t, tags, "./...")
+		for _, folder := range modules(t) {
+			loaded[tags] = append(loaded[tags], load(t, filepath.Join(root, folder), tags, "./...")...)
+		}
 	}
 	return loaded[tags]
 }
@@ -256,7 +261,7 @@ func TestOnlyMPIKnowsPurego(t *testing.T) {
 			t.Errorf("%s imports %s without the tag mpi", p.PkgPath, binding)
 		}
 	}
-	for _, p := range load(t, "mpi", "./...") {
+	for _, p := range load(t, root, "mpi", "./...") {
 		if _, ok := p.Imports[binding]; ok != (p.PkgPath == module+"runtime/mpi") {
 			t.Errorf("under the tag mpi %s imports %s: %v, runtime/mpi does alone", p.PkgPath, binding, ok)
 		}
@@ -289,7 +294,7 @@ func TestDefaultBuildIsPlain(t *testing.T) {
 			walk(imported)
 		}
 	}
-	for _, p := range load(t, "", "./cmd/coalesce") {
+	for _, p := range load(t, root, "", "./cmd/coalesce") {
 		walk(p)
 	}
 	for _, want := range []string{"internal/cli", "runtime/host", "solvers/csg"} {

@@ -21,6 +21,7 @@ var OptionsTable = sync.OnceValue(func() option.Table {
 			},
 			{
 				About:   "check the answer against the costs, without which nothing is proven",
+				Default: "true",
 				Field:   "Unchecked",
 				Name:    "check",
 				Negated: true,

@@ -19,12 +19,13 @@ import (
 type Declaration struct {
 	Name    string   // in JSON and in Python; a flag has - for _
 	Field   string   // of the Go struct
-	Flag    string   // the flag's name, where it is another
+	Flag    string   // the flag's name, where it is another; "-": the command has no flag of it
 	About   string   // the field's comment; {name} stands for another option
 	Default string   // what the zero value stands for; empty: for itself
 	Min     string   // the least value, besides a zero that stands for the default
 	Max     string   // the largest value; empty: that of the type
 	Words   []string // the texts that it takes; nil: any text
+	Whole   bool     // a flag gives one text of a list, commas and all
 	Only    string   // the algorithm that has it; empty: all algorithms
 	Negated bool     // the field, a bool, says the opposite of the option, which is true by default
 }
@@ -99,8 +100,11 @@ func (t Table) with(name string, set func(*Declaration)) Table {
 	return t
 }
 
-// FlagName is the name of the option's flag, without dashes.
+// FlagName is the name of the option's flag, without dashes; empty where the command has none.
 func (d *Declaration) FlagName() string {
+	if d.Flag == "-" {
+		return ""
+	}
 	if d.Flag != "" {
 		return d.Flag
 	}
@@ -137,6 +141,14 @@ func (o *Option) Kind() Kind {
 	return Text
 }
 
+// Largest is the largest integer of the option's type.
+func (o *Option) Largest() string {
+	if _, unsigned := o.at.(*uint64); unsigned {
+		return strconv.FormatUint(math.MaxUint64, 10)
+	}
+	return strconv.FormatInt(math.MaxInt64, 10)
+}
+
 // Set reads a value from the text of a flag. Its errors are ValueErrors, or those of a type that reads its own text.
 func (o *Option) Set(text string) (err error) {
 	repeated := o.given
@@ -159,7 +171,11 @@ func (o *Option) Set(text string) (err error) {
 		if !repeated {
 			*at = nil
 		}
-		*at = append(*at, strings.Split(text, ",")...)
+		list := []string{text}
+		if !o.Whole {
+			list = strings.Split(text, ",")
+		}
+		*at = append(*at, list...)
 	case **float64:
 		var x float64
 		x, err = strconv.ParseFloat(text, 64)
@@ -360,6 +376,15 @@ func (l List) Names() []string {
 		names[k] = l[k].Name
 	}
 	return names
+}
+
+// Select are the options of some names, in the order of the names.
+func (l List) Select(names ...string) List {
+	some := make(List, 0, len(names))
+	for _, name := range names {
+		some = append(some, *l.Named(name))
+	}
+	return some
 }
 
 // Named is the option of a name, nil where there is none.

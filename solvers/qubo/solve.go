@@ -24,9 +24,9 @@ type Options struct {
 	// number that the random numbers of the searches depend on
 	Seed uint64 `option:"seed"`
 	// find so many distinct solutions
-	Solutions int `option:"solutions" min:"1" default:"only the best"`
+	Solutions int `option:"solutions" min:"1" max:"2147483647" default:"only the best"`
 	// variables in which those of [Options.Solutions] differ at least
-	Distance int `option:"distance" flag:"min-distance" min:"1" default:"1"`
+	Distance int `option:"distance" flag:"min-distance" min:"1" max:"2147483647" default:"1"`
 	// parts of the search to leave out, to measure their worth
 	Without []string `option:"without" words:"Parts(\"\")" default:"none"`
 	// parameters of the search, as in tenure=20,stall=10000, which docs/qubo.md describes

@@ -11,7 +11,7 @@ import (
 // wrongly. No solve has begun then.
 var ErrInput = errors.New("wrong input")
 
-// Input is the error of a field, or of an argument, that holds what it must not. The text begins with
+// Input is the error of a field, or of an argument, with an invalid value. The text begins with
 // the field's name, such as Bids[2].Goods[0], and says what was found and what was expected.
 func Input(field, format string, args ...any) error {
 	return refused{fmt.Errorf("%s: "+format, append([]any{field}, args...)...)}

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/spf13/pflag"
-
 	"coalesce/autotune"
 	"coalesce/autotune/subject"
 	"coalesce/autotune/trial"
@@ -22,61 +20,18 @@ import (
 	"coalesce/solvers/formats"
 )
 
-// Choosing is what a user says about how solve chooses variants.
-type Choosing struct {
-	pins    []string
-	frozen  bool
-	untuned string
-}
-
-// Register adds the flags.
-func (c *Choosing) Register(f *pflag.FlagSet) {
-	f.StringArrayVar(&c.pins, "pin", nil, "run this variant of a family, FAMILY:LABEL, whatever was measured (may be given for several families)")
-	f.BoolVar(&c.frozen, "frozen", false, "refuse to solve with a variant that was tuned neither at this size nor on both sides of it on this class of device")
-	f.StringVar(&c.untuned, "record-untuned", "", "append to this file what a variant had to be guessed for, which coalesce tune --from tunes")
-}
-
-// Of returns db with the flags applied. Mistakes in the flags are reported by usage; that an
-// untuned workload could not be recorded is written to talk. record says whether this process
-// is the one that records, among several that solve together.
-func (c *Choosing) Of(db *tuned.Database, families []subject.Subject, usage func(string, ...any) error, talk io.Writer, record bool) (*tuned.Database, error) {
-	if len(c.pins) == 0 && !c.frozen && c.untuned == "" {
-		return db, nil
+// Recorder opens a file of untuned workloads, and returns a function that appends what a variant was guessed for. The
+// function writes to talk that a guess could not be recorded.
+func Recorder(path string, talk io.Writer) (func(tuned.Guess), error) {
+	r, err := openUntuned(path)
+	if err != nil {
+		return nil, err
 	}
-	p := tuned.Policy{Frozen: c.frozen, Pinned: map[string]string{}}
-	for _, pin := range c.pins {
-		name, label, ok := strings.Cut(pin, ":")
-		if !ok {
-			return nil, usage("--pin is %q, expected FAMILY:LABEL", pin)
+	return func(g tuned.Guess) {
+		if err := r.add(g); err != nil {
+			fmt.Fprintf(talk, "coalesce: an untuned workload was not recorded: %v\n", err)
 		}
-		at := slices.IndexFunc(families, func(s subject.Subject) bool { return s.Family().Name == name })
-		if at < 0 {
-			var names []string
-			for _, s := range families {
-				names = append(names, s.Family().Name)
-			}
-			return nil, usage("--pin names the family %q, expected one of %s", name, strings.Join(names, ", "))
-		}
-		if f := families[at].Family(); f.Variant(label) == nil {
-			return nil, usage("--pin: %s has no variant %q; it has %d, such as %q", name, label, len(f.Variants), f.Variants[0].Label)
-		}
-		if old, twice := p.Pinned[name]; twice && old != label {
-			return nil, usage("--pin names two variants of %s", name)
-		}
-		p.Pinned[name] = label
-	}
-	if c.untuned != "" && record {
-		r, err := openUntuned(c.untuned)
-		if err != nil {
-			return nil, err
-		}
-		p.Guessed = func(g tuned.Guess) {
-			if err := r.add(g); err != nil {
-				fmt.Fprintf(talk, "coalesce: an untuned workload was not recorded: %v\n", err)
-			}
-		}
-	}
-	return db.By(p), nil
+	}, nil
 }
 
 // maxUntuned is the largest file of untuned workloads that is read, in bytes: ten thousand of them.

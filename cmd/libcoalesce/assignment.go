@@ -218,11 +218,11 @@ type told struct {
 	Matched     int              `json:"matched"`
 	Certificate any              `json:"certificate"`
 	Type        assignment.Value `json:"type"`
-	assignment.Listed
+	assignment.Ranking
 }
 
 func tell(r *assignment.Result) told {
-	return told{r.Report(), r.Matched, r.Proof(), r.Type, r.Listed()}
+	return told{r.Report(), r.Matched, r.Proof(), r.Type, r.Ranking()}
 }
 
 // reports writes what results tell besides their solutions.

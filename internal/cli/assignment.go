@@ -66,7 +66,7 @@ answer is a proof of that, and the exit code is 1. Rows and columns are numbered
 from 0, as in NumPy.
 
 --k-best K lists K matchings, the best first. --bottleneck makes the dearest pair as
-cheap as can be, with --maximize the cheapest as dear, in place of the sum.
+cheap as possible, or with --maximize the cheapest as dear, in place of the sum.
 
 With several files the command solves each, and --json prints a line for each.
 Small dense matrices that follow one another are solved in one launch.

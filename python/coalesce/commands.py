@@ -458,7 +458,7 @@ class SolveAssignmentFlags(TypedDict, total=False):
     duals: add the duals u and v to the result.
     check: check the answer against the costs, without which nothing is proven (default: true).
     k_best: find so many matchings, the best first (default: 1).
-    bottleneck: make the worst cost of a matched pair as good as it can be, in place of the sum of all.
+    bottleneck: make the worst cost of a matched pair as good as possible, in place of the sum.
     start: begin from the duals in this JSON file, such as an earlier result's.
     device: compute there: auto, host, emulated, cuda or cuda:INDEX (default: auto).
     threads: cores that the host device uses (default: all).

@@ -31,16 +31,16 @@ func (o *Options) checkBottleneck() error {
 	return o.Variantless("bottleneck")
 }
 
-// where names what solves.
-func (o *Options) where() string {
+// solvedOn names the devices of a solve: the worst pair is looked for on the host.
+func (o *Options) solvedOn() string {
 	if o.Bottleneck {
 		return device.Host
 	}
 	return o.Where()
 }
 
-// comparable refuses an instance whose worst pair cannot be looked for.
-func comparable(inst *problem.Instance) error {
+// checkComparable refuses an instance whose worst pair cannot be looked for.
+func checkComparable(inst *problem.Instance) error {
 	switch {
 	case inst.Every && inst.Type == problem.Int64 && slices.ContainsFunc(inst.I64, func(x int64) bool { return x == math.MaxInt64 || x == math.MinInt64 }):
 		return fmt.Errorf("%w: found the least or the largest number of 64 bits, which the search for the worst pair has no room for", ErrCost)

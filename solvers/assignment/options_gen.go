@@ -35,7 +35,7 @@ var OptionsTable = sync.OnceValue(func() option.Table {
 				Name:    "k_best",
 			},
 			{
-				About: "make the worst cost of a matched pair as good as it can be, in place of the sum of all",
+				About: "make the worst cost of a matched pair as good as possible, in place of the sum",
 				Field: "Bottleneck",
 				Name:  "bottleneck",
 			},

@@ -228,18 +228,18 @@ func (r *Result) Proof() any {
 	return r.Certificate
 }
 
-// A Listed is the ranking of a result as JSON has it, nothing where there is none.
-type Listed struct {
+// A Ranking is Result.Best and Result.Complete in JSON, where a result without a ranking has neither.
+type Ranking struct {
 	Best     []Ranked `json:"best,omitempty"`
 	Complete *bool    `json:"complete,omitempty"`
 }
 
-// Listed is the ranking.
-func (r *Result) Listed() Listed {
+// Ranking is the result's ranking as JSON has it.
+func (r *Result) Ranking() Ranking {
 	if r.Best == nil {
-		return Listed{}
+		return Ranking{}
 	}
-	return Listed{r.Best, &r.Complete}
+	return Ranking{r.Best, &r.Complete}
 }
 
 // bottleneckObjective is what JSON calls the worst cost of a matched pair as the objective.
@@ -268,8 +268,8 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		Type        problem.Value  `json:"type"`
 		Counts      engine.Counts  `json:"counts"`
 		Certificate any            `json:"certificate"`
-		Listed
-	}{r.Report(), r.objectiveName(), senseOf(r.Maximize), r.Column, r.Matched, r.RowNames, r.ColNames, r.Duals, r.Type, r.Counts, r.Proof(), r.Listed()})
+		Ranking
+	}{r.Report(), r.objectiveName(), senseOf(r.Maximize), r.Column, r.Matched, r.RowNames, r.ColNames, r.Duals, r.Type, r.Counts, r.Proof(), r.Ranking()})
 	if err != nil {
 		return nil, fmt.Errorf("result: %w", err)
 	}

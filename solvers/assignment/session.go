@@ -55,7 +55,7 @@ func (s *Session) Next(ctx context.Context, inst *problem.Instance) error {
 		p, err = problem.Normalise(inst)
 	}
 	if err == nil && s.options.Bottleneck {
-		if err = comparable(inst); err == nil {
+		if err = checkComparable(inst); err == nil {
 			s.inst, s.p, s.job = inst, p, &job{p: p, options: s.options, plan: plan{method: &families.Method{Name: "bottleneck"}, reason: "the method for the worst pair"}}
 			return nil
 		}
@@ -104,7 +104,7 @@ func (s *Session) Solve(ctx context.Context) (*Result, error) {
 // begin is a result without an answer.
 func (s *Session) begin() *Result {
 	r := newResult(s.inst)
-	r.Device, r.Variant, r.Reason = s.options.where(), s.job.plan.String(), s.job.plan.reason
+	r.Device, r.Variant, r.Reason = s.options.solvedOn(), s.job.plan.String(), s.job.plan.reason
 	return r
 }
 

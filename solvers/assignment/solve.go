@@ -19,10 +19,9 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// Options of Solve: the settings of all solvers, and what matchings add. Several Devices are
-// of one kind and share the rows of a dense
-// instance. So do Ranks, whose Devices, one each, are GPUs or emulated, of costs that are
-// dense or distances of points; all get the answer.
+// Options of Solve: the settings of all solvers, and what matchings add. Several Devices are of one
+// kind and share the rows of a dense instance. So do Ranks, whose Devices, one each, are GPUs or
+// emulated, of costs that are dense or distances of points; all get the answer.
 type Options struct {
 	solve.Settings `option:"" algorithm.words:"Algorithms()"`
 	// add the duals u and v to the result
@@ -31,7 +30,7 @@ type Options struct {
 	Unchecked bool `option:"check" negated:"true"`
 	// find so many matchings, the best first
 	KBest int `option:"k_best" min:"1" max:"2147483647" default:"1"`
-	// make the worst cost of a matched pair as good as it can be, in place of the sum of all
+	// make the worst cost of a matched pair as good as possible, in place of the sum
 	Bottleneck bool `option:"bottleneck"`
 
 	Start *problem.Duals // to begin from, of this instance before its costs changed; nil: a cold start
@@ -114,7 +113,7 @@ func Solve(ctx context.Context, inst *problem.Instance, o Options) (*Result, err
 	if err != nil {
 		return nil, err
 	}
-	where := o.where()
+	where := o.solvedOn()
 	if c := s.job.spread; c != nil {
 		where += ", which talk by " + c.group.Method()
 	}

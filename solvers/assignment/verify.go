@@ -313,7 +313,7 @@ type readBack struct {
 	Duals       json.RawMessage `json:"duals"`
 	Type        problem.Value   `json:"type"`
 	Certificate json.RawMessage `json:"certificate"`
-	Listed
+	Ranking
 
 	certificate *problem.Certificate
 }

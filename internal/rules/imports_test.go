@@ -32,6 +32,9 @@ var (
 	quboDevice = []string{"generated/qubo", "autotune/tuned", "autotune/subject"}
 )
 
+// What the families of kernels of csg import.
+var csgFamily = []string{"solvers/csg/problem", "solvers/csg/internal/engine", "solvers/csg/internal/cancel", "solvers/csg/internal/levels", "solvers/csg/internal/reference", "generated/csg", "runtime/device"}
+
 // rooms are matched in order: the first that a package lies in binds it.
 var rooms = []room{
 	// The library for other languages takes the public packages, as any program may, and tunes.
@@ -104,34 +107,46 @@ var rooms = []room{
 	{"solvers/assignment/internal/families", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/assignment/internal/reference", "solvers/assignment/internal/host", "solvers/assignment/internal/hungarian", "solvers/assignment/internal/coreprice", "autotune/tuned", "runtime/device", "runtime/collective", "generated/assignment"}},
 	{"solvers/assignment/tune", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/assignment/internal/draw", "solvers/assignment/internal/reference", "solvers/assignment/internal/host", "solvers/assignment/internal/coreprice", "solvers/assignment/internal/verify", "solvers/assignment/internal/batch", "solvers/assignment/internal/families", "solvers/cores", "autotune/tuned", "autotune/subject", "runtime/device", "generated/assignment"}},
 	{"solvers/assignment", []string{"solvers/assignment/...", "solvers/solve", "solvers/option", "solvers/algorithms", "solvers/cores", "generated/assignment", "runtime/device", "runtime/collective", "autotune/tuned", "autotune/subject"}},
-	// csg's rooms: files and distributions know the problem, and no solver.
+	// csg's rooms: files and distributions know the problem, and no solver. A solve goes from the plan to an attempt, by
+	// kernels that know one interface, engine; a family's kernels know no other family.
 	{"solvers/csg/problem", []string{"solvers/solve", "runtime/device"}},
 	{"solvers/csg/internal/formats", []string{"solvers/csg/problem", "solvers/formats/..."}},
-	{"solvers/csg/internal/checkpoint", []string{"solvers/csg/problem", "solvers/cores", "runtime/collective", "runtime/disk"}},
-	{"solvers/csg/internal/levels", []string{"runtime/device"}},
-	{"solvers/csg/internal/onhost", []string{"solvers/csg/internal/levels", "solvers/csg/internal/tables", "generated/csg", "runtime/collective", "runtime/device", "runtime/host"}},
-	{"solvers/csg/internal/tables", []string{"solvers/csg/internal/checkpoint", "solvers/csg/internal/levels", "autotune/tuned", "generated/csg", "runtime/collective", "runtime/device", "runtime/host"}},
-	{"solvers/csg/internal/reference", []string{"solvers/csg/problem"}},
-	{"solvers/csg/internal/ways", []string{"solvers/csg/problem", "solvers/csg/internal/draw", "solvers/csg/internal/reference", "solvers/solve", "solvers/algorithms",
-		"generated/csg", "runtime/device", "autotune/tuned", "autotune/subject"}},
-	{"solvers/csg/internal/price", []string{"solvers/csg/problem", "solvers/solve", "generated/csg", "runtime/device", "runtime/collective"}},
-	{"solvers/csg/internal/ranking", []string{"solvers/csg/problem", "solvers/csg/internal/reference"}},
 	{"solvers/csg/internal/draw", []string{"solvers/csg/problem", "solvers/cores", "generated/csg", "runtime/device"}},
+	{"solvers/csg/internal/reference", []string{"solvers/csg/problem"}},
+	{"solvers/csg/internal/ranking", []string{"solvers/csg/problem", "solvers/csg/internal/reference"}},
+	{"solvers/csg/internal/levels", nil},
+	{"solvers/csg/internal/cancel", []string{"runtime/device"}},
+	{"solvers/csg/internal/engine", []string{"solvers/csg/problem", "solvers/csg/internal/cancel", "runtime/device"}},
+	{"solvers/csg/internal/splits", csgFamily},
+	{"solvers/csg/internal/tiles", slices.Concat(csgFamily, []string{"autotune/tuned", "runtime/collective"})},
+	{"solvers/csg/internal/hosttiles", slices.Concat(csgFamily, []string{"runtime/collective", "runtime/host"})},
+	{"solvers/csg/internal/hostdp", []string{"solvers/csg/problem", "solvers/csg/internal/levels", "solvers/csg/internal/reference", "runtime/device"}},
+	{"solvers/csg/internal/price", []string{"solvers/csg/problem", "solvers/solve", "generated/csg", "runtime/device", "runtime/collective"}},
+	{"solvers/csg/internal/variants", []string{"solvers/csg/problem", "solvers/csg/internal/cancel", "solvers/csg/internal/hosttiles", "solvers/csg/internal/price", "solvers/csg/internal/reference", "solvers/csg/internal/splits", "solvers/csg/internal/tiles", "solvers/solve", "generated/csg", "runtime/device", "runtime/host", "autotune/tuned"}},
+	{"solvers/csg/internal/kernels", []string{"solvers/csg/problem", "solvers/csg/internal/engine", "solvers/csg/internal/hosttiles", "solvers/csg/internal/splits", "solvers/csg/internal/tiles", "solvers/csg/internal/variants", "solvers/solve", "generated/csg", "runtime/device", "runtime/collective"}},
+	{"solvers/csg/internal/checkpoint", []string{"solvers/csg/problem", "solvers/csg/internal/engine", "solvers/csg/internal/levels", "solvers/csg/internal/reference", "solvers/solve", "solvers/cores", "generated/csg", "runtime/collective", "runtime/device", "runtime/disk", "runtime/host", "autotune/tuned"}},
+	{"solvers/csg/internal/plan", []string{"solvers/csg/problem", "solvers/csg/internal/checkpoint", "solvers/csg/internal/hostdp", "solvers/csg/internal/price", "solvers/csg/internal/reference", "solvers/csg/internal/variants", "solvers/solve", "solvers/algorithms", "generated/csg", "runtime/device", "autotune/tuned"}},
+	{"solvers/csg/internal/attempt", []string{"solvers/csg/problem", "solvers/csg/internal/cancel", "solvers/csg/internal/checkpoint", "solvers/csg/internal/engine", "solvers/csg/internal/hostdp", "solvers/csg/internal/kernels", "solvers/csg/internal/price", "solvers/csg/internal/reference", "solvers/csg/internal/variants", "solvers/solve", "generated/csg", "runtime/device", "autotune/tuned"}},
+	{"solvers/csg/internal/tune", []string{"solvers/csg/problem", "solvers/csg/internal/draw", "solvers/csg/internal/engine", "solvers/csg/internal/kernels", "solvers/csg/internal/plan", "solvers/csg/internal/price", "solvers/csg/internal/reference", "solvers/csg/internal/splits", "solvers/csg/internal/variants", "solvers/solve", "solvers/algorithms", "generated/csg", "runtime/device", "autotune/subject"}},
 	// Searches of functions have binary quadratic programs read their graphs.
 	{"solvers/csg/internal/cliques", nil},
-	{"solvers/csg/internal/regroup", nil},
-	{"solvers/csg/anytime", []string{"solvers/csg/problem", "solvers/csg/internal/cliques", "solvers/csg/internal/regroup", "solvers/csg/internal/draw", "solvers/qubo", "solvers/solve", "runtime/device"}},
-	// Branch and cut knows bids and cliques, its linear programs rows and columns, and
-	// neither knows files, devices and auctions.
+	{"solvers/csg/internal/lns", nil},
+	{"solvers/csg/anytime", []string{"solvers/csg/problem", "solvers/csg/internal/cliques", "solvers/csg/internal/lns", "solvers/csg/internal/draw", "solvers/qubo", "solvers/solve", "solvers/formats/packed", "runtime/device"}},
+	// The API knows no kernels: what it runs, the plan names and an attempt does.
+	{"solvers/csg", []string{"solvers/csg/problem", "solvers/csg/internal/attempt", "solvers/csg/internal/checkpoint", "solvers/csg/internal/draw", "solvers/csg/internal/formats", "solvers/csg/internal/kernels", "solvers/csg/internal/plan", "solvers/csg/internal/price", "solvers/csg/internal/ranking", "solvers/csg/internal/reference", "solvers/csg/internal/tune", "solvers/csg/internal/variants", "solvers/formats", "solvers/solve", "runtime/device", "autotune/subject"}},
+	// auction's rooms: branch and cut knows the bids of the problem, its linear programs rows and
+	// columns, and neither knows files and devices.
+	{"solvers/auction/problem", []string{"solvers/csg/problem", "solvers/formats", "solvers/solve"}},
+	{"solvers/auction/internal/formats", []string{"solvers/auction/problem", "solvers/formats/..."}},
 	{"solvers/auction/internal/lp", nil},
-	{"solvers/auction/internal/packing", []string{"solvers/auction/internal/lp", "runtime/collective"}},
+	{"solvers/auction/internal/packing", []string{"solvers/auction/problem", "solvers/auction/internal/lp", "runtime/collective"}},
 	{"solvers/auction/internal/bounds", []string{"solvers/auction/internal/packing", "solvers/cores", "generated/auction", "runtime/device", "autotune/tuned", "autotune/subject"}},
-	{"solvers/auction/internal/beside", []string{"solvers/auction/internal/packing", "solvers/auction/internal/bounds", "generated/auction", "solvers/qubo", "solvers/qubo/problem", "solvers/solve", "runtime/device", "autotune/tuned"}},
-	{"solvers/auction/internal/core", nil},
+	{"solvers/auction/internal/offload", []string{"solvers/auction/internal/packing", "solvers/auction/internal/bounds", "generated/auction", "solvers/qubo", "solvers/qubo/problem", "solvers/solve", "runtime/device", "autotune/tuned"}},
+	{"solvers/auction/internal/payments", []string{"solvers/auction/problem", "solvers/auction/internal/packing", "solvers/auction/internal/bidders", "solvers/cores", "solvers/solve", "runtime/device"}},
 	{"solvers/auction/internal/draw", nil},
-	{"solvers/auction/internal/replay", []string{"solvers/auction/internal/packing"}},
-	{"solvers/auction/internal/bidders", []string{"solvers/cores", "solvers/solve", "generated/auction", "runtime/device", "autotune/tuned", "autotune/subject"}},
-	{"solvers/auction/internal/ways", []string{"solvers/auction/internal/bidders", "solvers/solve", "solvers/algorithms", "generated/auction", "generated/csg", "runtime/device", "autotune/tuned", "autotune/subject"}},
+	{"solvers/auction/internal/replay", []string{"solvers/auction/problem", "solvers/auction/internal/packing"}},
+	{"solvers/auction/internal/bidders", []string{"solvers/auction/problem", "solvers/cores", "solvers/solve", "generated/auction", "runtime/device", "autotune/tuned", "autotune/subject"}},
+	{"solvers/auction/internal/plan", []string{"solvers/auction/problem", "solvers/auction/internal/packing", "solvers/auction/internal/bidders", "solvers/solve", "solvers/algorithms", "generated/auction", "generated/csg", "runtime/device", "autotune/tuned", "autotune/subject"}},
 	// runtime/host: the rebuilding of an answer reads host memory in place, and a
 	// flip is less work than a launch would be.
 	{"solvers/...", []string{"solvers/...", "generated/...", "runtime/device", "runtime/collective", "runtime/host", "runtime/host/kernels/qubo", "autotune/tuned", "autotune/subject"}},

@@ -23,38 +23,21 @@ type head struct {
 // readHead reads the first two lines that hold cells, and finds the delimiter by them, unless a line sep= names it.
 func readHead(f *text.File, o *Options) (head, error) {
 	h := head{name: f.Name()}
-	var aside []byte
-	asideLine := 0
-	for first := true; len(h.text) < 2; first = false {
-		line, err := f.Line()
+	rows := NewRows(f, "#")
+	for len(h.text) < 2 {
+		line, err := rows.Next(len(h.text) == 0)
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
 			return h, err
 		}
-		if first {
-			delimiter, is, err := Separator(line)
-			if err != nil {
-				return h, f.Errorf("%w", err)
-			}
-			if is {
-				if o.Delimiter == 0 {
-					o.Delimiter = delimiter
-				}
-				continue
-			}
-		}
-		above := len(h.text) == 0
-		if !Passed(line, "#", above) {
-			h.text = append(h.text, bytes.Clone(line))
-			h.line = append(h.line, f.Number())
-		} else if above && !skipped(line) {
-			aside, asideLine = bytes.Clone(line), f.Number()
-			if h.aside == "" {
-				h.aside = string(bytes.TrimSpace(line))
-			}
-		}
+		h.text = append(h.text, bytes.Clone(line))
+		h.line = append(h.line, f.Number())
+	}
+	h.aside = rows.Aside
+	if o.Delimiter == 0 {
+		o.Delimiter = rows.Delimiter
 	}
 	if len(h.text) == 0 {
 		return h, f.Errorf("found no numbers, expected a row a line")
@@ -62,11 +45,11 @@ func readHead(f *text.File, o *Options) (head, error) {
 	if o.Delimiter == 0 {
 		o.Delimiter = h.delimiter()
 	}
-	if o.Header == Yes && aside != nil {
-		above, err := split(nil, aside, o.Delimiter)
+	if o.Header == Yes && rows.lastLine != nil {
+		above, err := split(nil, rows.lastLine, o.Delimiter)
 		first, err2 := split(nil, h.text[0], o.Delimiter)
 		if err == nil && err2 == nil && len(above) == len(first) {
-			h.text, h.line = append([][]byte{aside}, h.text...), append([]int{asideLine}, h.line...)
+			h.text, h.line = append([][]byte{rows.lastLine}, h.text...), append([]int{rows.lastAt}, h.line...)
 			h.titled = true
 		}
 	}

@@ -111,6 +111,9 @@ func (s *assignmentFlags) validate(a *app, args []string) error {
 	if err := s.effective(append(s.effects(args), s.solveEffects()...)); err != nil {
 		return err
 	}
+	if s.options.Bottleneck {
+		s.Device = device.Host
+	}
 	if s.Kind != "" {
 		if err := s.Drawing.Check(); err != nil {
 			return usageError{err}

@@ -90,7 +90,8 @@ func assign(ctx context.Context, p *C.coalesce_assignment, stop func(), report *
 	if err := sized(p.size, unsafe.Sizeof(*p)); err != nil {
 		return err
 	}
-	o := assignment.Options{Duals: p.u != nil || p.v != nil, Unchecked: p.flags&C.COALESCE_UNCHECKED != 0}
+	o := assignment.Options{Duals: p.u != nil || p.v != nil, Unchecked: p.flags&C.COALESCE_UNCHECKED != 0,
+		KBest: int(p.k_best), Bottleneck: p.flags&C.COALESCE_BOTTLENECK != 0}
 	var err error
 	if o.Settings, err = settings(p.device, p.time_limit, p.algorithm); err != nil {
 		return err
@@ -102,16 +103,17 @@ func assign(ctx context.Context, p *C.coalesce_assignment, stop func(), report *
 		return err
 	}
 	if p.flags&C.COALESCE_RESIDENT != 0 {
+		if o.KBest > 1 || o.Bottleneck {
+			return bad("costs on a device: expected the best matching alone, by the sum of its costs")
+		}
 		return resident(ctx, p, o, report)
 	}
 	list, err := instances(p)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case p.flags&C.COALESCE_BOTTLENECK != 0:
-		return bottlenecks(ctx, p, list, o, report)
-	case p.k_best != 0 && p.k_best != 1:
-		return rank(ctx, p, list, o, report)
+	}
+	if o.KBest > 1 && (len(list) > 1 || report == nil) {
+		return bad("the %d best matchings of %d matrices: expected those of one matrix, by a job", p.k_best, len(list))
 	}
 	var results []*assignment.Result
 	if len(list) == 1 {
@@ -213,12 +215,15 @@ func set[T any](list *T, k int, x T) {
 // told is a result without its solution.
 type told struct {
 	solve.Report
-	Matched     int                     `json:"matched"`
-	Certificate *assignment.Certificate `json:"certificate"`
-	Type        assignment.Value        `json:"type"`
+	Matched     int              `json:"matched"`
+	Certificate any              `json:"certificate"`
+	Type        assignment.Value `json:"type"`
+	assignment.Ranking
 }
 
-func tell(r *assignment.Result) told { return told{r.Report(), r.Matched, r.Certificate, r.Type} }
+func tell(r *assignment.Result) told {
+	return told{r.Report(), r.Matched, r.Proof(), r.Type, r.Ranking()}
+}
 
 // reports writes what results tell besides their solutions.
 func reports(results []*assignment.Result, text *[]byte) error {

@@ -93,6 +93,16 @@ func (s *assignmentFlags) effects(args []string) []effect.Rule {
 	}, s.Drawing.Effects(source)...)
 }
 
+// solveEffects is the table of the other flags of `solve assignment`.
+func (s *assignmentFlags) solveEffects() []effect.Rule {
+	return []effect.Rule{
+		{Flags: "k-best duals limit start check algorithm variant threads pin frozen tuned record-untuned verify", For: "sums of costs", Found: effect.Unless(!s.options.Bottleneck, "--bottleneck")},
+		{Flags: "device", For: "sums of costs", Found: effect.Unless(!s.options.Bottleneck || s.Device == devices.Auto || s.Device == device.Host, "--bottleneck, which the host looks for")},
+		{Flags: "duals", For: "--json, which holds them", Found: effect.Unless(s.json, "no --json")},
+		threads(s.Device),
+	}
+}
+
 // effects is the table of `solve qubo`.
 func (s *quboFlags) effects() []effect.Rule {
 	o := &s.options

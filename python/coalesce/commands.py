@@ -434,7 +434,6 @@ class SolveAssignmentFlags(TypedDict, total=False):
 
     maximize: find the matching that is worth the most.
     limit: leave rows unmatched rather than match pairs dearer than this; a row and a column left alone cost as much together.
-    duals: add the duals u and v to the JSON object.
     format: read FILE as npy, csv, triples, orlib, mtx, asn (default: told by name and content).
     header: whether the first line of a CSV file is names: yes or no (default: told by the file, an error where it can be read either way).
     index: whether the first column of a CSV file is names: yes or no (default: told by the file, an error where it can be read either way).
@@ -453,11 +452,14 @@ class SolveAssignmentFlags(TypedDict, total=False):
     jitter: add -1, 0 or 1 to each of its costs.
     density: allow about this share of its pairs, a full matching among them.
     keep_points: keep the points of a drawn instance, and compute costs when needed.
-    algorithm: solve with: core, tree, classical, host, sequential-tree, sequential-classical, reference (default: the solver's choice).
+    algorithm: solve with this algorithm: core, tree, classical, host, sequential-tree, sequential-classical, reference (default: the solver's choice).
+    variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known (default: the fastest known).
+    time_limit: end the solve of an instance after this time, with the best so far (default: none).
+    duals: add the duals u and v to the result.
+    check: check the answer against the costs, without which nothing is proven (default: true).
+    k_best: find so many matchings, the best first (default: 1).
+    bottleneck: make the worst cost of a matched pair as good as possible, in place of the sum.
     start: begin from the duals in this JSON file, such as an earlier result's.
-    time_limit: end the solve of each file after this, such as 500ms, 10s or 2m, with the best so far (default: none).
-    check: check the answer against the costs.
-    variant: run this variant, by its label, instead of the tuned one.
     device: compute there: auto, host, emulated, cuda or cuda:INDEX (default: auto).
     threads: cores that the host device uses (default: all).
     tuned: choose among the winners in this file too (default: those of coalesce tune).
@@ -470,7 +472,6 @@ class SolveAssignmentFlags(TypedDict, total=False):
 
     maximize: Optional[bool]
     limit: Optional[Path]
-    duals: Optional[bool]
     format: Optional[Path]
     header: Optional[Path]
     index: Optional[Path]
@@ -490,10 +491,13 @@ class SolveAssignmentFlags(TypedDict, total=False):
     density: Optional[float]
     keep_points: Optional[bool]
     algorithm: Optional[Literal["core", "tree", "classical", "host", "sequential-tree", "sequential-classical", "reference"]]
-    start: Optional[Path]
-    time_limit: Optional[Union[str, float]]
-    check: Optional[bool]
     variant: Optional[Path]
+    time_limit: Optional[Union[str, float]]
+    duals: Optional[bool]
+    check: Optional[bool]
+    k_best: Optional[int]
+    bottleneck: Optional[bool]
+    start: Optional[Path]
     device: Optional[Path]
     threads: Optional[int]
     tuned: Optional[Path]

@@ -15,6 +15,9 @@ import (
 	"sync"
 	"unsafe"
 
+	"coalesce/internal/jobs"
+	"coalesce/internal/placement"
+	"coalesce/runtime/device"
 	"coalesce/solvers/assignment"
 	"coalesce/solvers/solve"
 )
@@ -96,6 +99,11 @@ func assign(ctx context.Context, p *C.coalesce_assignment, stop func(), report *
 	if o.Settings, err = settings(p.device, p.time_limit, p.algorithm); err != nil {
 		return err
 	}
+	if p.options != nil {
+		if err := further(p, &o.Settings); err != nil {
+			return err
+		}
+	}
 	if stop != nil {
 		o.Progress = progress(p.progress, p.user, stop)
 	}
@@ -135,10 +143,23 @@ func assign(ctx context.Context, p *C.coalesce_assignment, stop func(), report *
 	return err
 }
 
+// further reads the options that the struct has no fields for.
+func further(p *C.coalesce_assignment, s *solve.Settings) error {
+	place := placement.Placement{Device: device.Host}
+	list := append(s.Fields().Select("variant"), place.Fields().Select("threads", "tuned", "pin", "frozen")...)
+	if err := list.Decode([]byte(C.GoString(p.options))); err != nil {
+		return solve.Refuse(err)
+	}
+	if p.device != C.COALESCE_HOST {
+		place.Device = fmt.Sprintf("%s:%d", device.CUDA, p.device)
+	}
+	return jobs.Resources{Open: openNamed, Tuning: tuning}.Apply(&place, assignment.Subjects(), s)
+}
+
 // plain reports whether quick may solve what a struct describes.
 func plain(p *C.coalesce_assignment) bool {
 	return p != nil && p.flags&^(C.COALESCE_MAXIMIZE|C.COALESCE_REPORT) == 0 && p.device == C.COALESCE_HOST && p.batch == 1 && p.start == nil && p.dimensions == 0 &&
-		p.k_best <= 1 && p.start_scale == 0 && p.time_limit == 0 && p.algorithm == nil &&
+		p.k_best <= 1 && p.start_scale == 0 && p.time_limit == 0 && p.algorithm == nil && p.options == nil &&
 		p.rows > 0 && p.cols > 0 && p.rows <= byPaths && p.cols <= byPaths && p.rows*p.cols <= byPaths
 }
 

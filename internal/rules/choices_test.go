@@ -125,7 +125,7 @@ func TestTuningIsUsed(t *testing.T) {
 		}},
 		"auction, branch": {gpu, len(many.Bids), func(s solve.Settings) error {
 			s.Algorithm = auction.Branch
-			_, err := auction.Solve(ctx, many, s)
+			_, err := auction.Solve(ctx, many, auction.Options{Settings: s})
 			return err
 		}},
 		"core":      {gpu, n, solving(ctx, matrix, "core")},

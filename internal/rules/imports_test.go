@@ -39,9 +39,9 @@ var csgFamily = []string{"solvers/csg/problem", "solvers/csg/internal/engine", "
 var rooms = []room{
 	// The library for other languages takes the public packages, as any program may, and tunes.
 	{"cmd/libcoalesce", []string{"solvers/solve", "solvers/assignment", "solvers/qubo", "solvers/csg", "solvers/auction", "runtime/device", "runtime/devices",
-		"autotune", "autotune/subject", "autotune/trial", "autotune/tuned", "autotune/worker", "internal/jobs", "internal/cli"}},
+		"autotune", "autotune/subject", "autotune/trial", "autotune/tuned", "autotune/worker", "internal/jobs", "internal/placement", "internal/cli"}},
 	{"cmd/...", []string{"internal/cli"}},
-	{"internal/doors", []string{"internal/cli", "internal/jobs", "solvers/option"}},
+	{"internal/doors", []string{"internal/cli", "internal/jobs", "internal/placement", "solvers/assignment", "solvers/option"}},
 	{"internal/jobs", []string{"internal/placement", "solvers/option", "solvers/solve", "solvers/qubo", "solvers/csg", "solvers/auction", "autotune/subject", "autotune/tuned", "runtime/device"}},
 	{"internal/placement", []string{"solvers/option", "autotune/tuned", "autotune/subject"}},
 	{"internal/ui", []string{"solvers/formats"}}, // counts nouns as the readers do

@@ -90,7 +90,7 @@ func TestFilledInstances(t *testing.T) {
 		if o.TimeLimit != 0 && o.TimeLimit < time.Second {
 			o.TimeLimit = min(o.TimeLimit, 0)
 		}
-		o.Log, o.Progress = nil, nil
+		o.Log, o.Progress, o.Checkpoint = nil, nil, "" // which would write a file
 		whole := *inst
 		var answer *Result
 		for name, work := range map[string]func() error{

@@ -25,14 +25,14 @@ func TestLeftOut(t *testing.T) {
 
 // What a class of devices has is predicted from what others have, which for an H100 is an H200's and for an H200 an H100's.
 func TestOtherClass(t *testing.T) {
-	predicted(t, func(_ *device.Family, of, other *tuned.Entry) bool { return of.Class != other.Class }).expect(t, 700, 0.93, 0.025)
+	predicted(t, func(_ *device.Family, of, other *tuned.Entry) bool { return of.Class != other.Class }).expect(t, 900, 0.9, 0.06)
 }
 
 // Each size of kernels is left out, of all classes, and predicted from what all have at other sizes.
 func TestBothClasses(t *testing.T) {
 	predicted(t, func(f *device.Family, of, other *tuned.Entry) bool {
 		return f.Target != "" && (of.Size != other.Size || !maps.Equal(of.Fixed, other.Fixed))
-	}).expect(t, 700, 0.93, 0.025)
+	}).expect(t, 700, 0.96, 0.02)
 }
 
 // Sizes that tune does not take by default, of which most lie where one winner overtakes another
@@ -44,7 +44,7 @@ func TestOtherSizes(t *testing.T) {
 	}
 	predicted(t, func(f *device.Family, of, other *tuned.Entry) bool {
 		return of.Class == other.Class && !slices.Contains(usual[f.Name], of.Size) && slices.Contains(usual[f.Name], other.Size)
-	}).expect(t, 200, 0.95, 0.02)
+	}).expect(t, 200, 0.93, 0.035)
 }
 
 // Each size is predicted from those of its class that are at most half as large, as where a tune ended before it came
@@ -52,7 +52,7 @@ func TestOtherSizes(t *testing.T) {
 func TestLargerSizes(t *testing.T) {
 	predicted(t, func(_ *device.Family, of, other *tuned.Entry) bool {
 		return of.Class == other.Class && 2*other.Size <= of.Size
-	}).expect(t, 400, 0.88, 0.035)
+	}).expect(t, 450, 0.87, 0.055)
 }
 
 // Whatever a host is tuned for has a winner for each set of vector instructions, from which other hosts choose.

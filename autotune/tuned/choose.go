@@ -82,7 +82,7 @@ func (r refused) Unwrap() []error { return []error{r.error, ErrRefused} }
 // at this size, or at one on each side, or at the nearest where all lie on one side. Between two sizes times are
 // interpolated (span). A result counts where its variant can run and, at another size, is comparable.
 //
-// The results are those of the nearest class of device for the nearest workload (near). They may be of another class, at
+// The results are those of the nearest class of device for the nearest workload (resultsFor). They may be of another class, at
 // the size that gives each multiprocessor as much work, or of a workload that differs in one fixed parameter, another range
 // or type of values, with variants that differ alike. A prior goes before other workloads' results, and those of devices that run other
 // code. Where no result counts, the choice is the prior or the safe point or, where that does not fit, the variant that does and
@@ -98,7 +98,7 @@ func (db *Database) best(f *device.Family, facts device.Facts, w Workload, feasi
 		return Choice{}, err
 	}
 	s := search{family: f, facts: facts, w: w, feasible: feasible}
-	if s.pool = k.near(f, &facts, w.Fixed, w.Prior.Variant != nil); s.pool != nil {
+	if s.pool = k.resultsFor(f, &facts, w.Fixed, w.Prior.Variant != nil); s.pool != nil {
 		if c, ok := s.fastest(); ok {
 			return c, nil
 		}
@@ -186,15 +186,14 @@ func (s *search) fastest() (Choice, bool) {
 	}
 	level := Nearest
 	switch {
-	case !s.pool.class.alike(classFor(&s.facts)):
+	case !s.pool.class.sameCode(classFor(&s.facts)):
 		level = FamilyDefault
 	case low != high:
 		level = Interpolated
 	case low.size == s.w.Size && low.sound():
 		level = Exact
 	}
-	won := low.winner != nil && low.winner.variant == best
-	return s.choice(best, level, evidence{low: low, high: high, won: won, count: n}), true
+	return s.choice(best, level, evidence{low: low, high: high, won: low.winner == best, count: n}), true
 }
 
 // eligible reports whether one of a variant's results at the two sizes counts.
@@ -226,7 +225,7 @@ func (s *search) untuned(k *knowledge) (Choice, error) {
 			}
 			continue
 		}
-		return s.choice(x.variant, Safe, evidence{fixed: s.w.Fixed, name: s.name(), won: s.pool != nil, count: x.apart}), nil
+		return s.choice(x.variant, Safe, evidence{fixed: s.w.Fixed, name: s.name(), won: s.pool != nil, count: x.differ}), nil
 	}
 	switch {
 	case len(k.order) == 0:

@@ -18,18 +18,18 @@ type knowledge struct {
 	pools []*pool
 	order []ordered // all variants, the safe points first, then by likeness to those
 
-	mutex sync.RWMutex
-	asked []served // what results were looked for so far
+	mutex    sync.RWMutex
+	gathered []gathered // what was gathered so far
 }
 
 // An ordered variant has the number of parameters in which it differs from the nearest safe point.
 type ordered struct {
 	variant *device.Variant
-	apart   int
+	differ  int
 }
 
-// A pool is the results of a family on a class of device for the same fixed parameters, or what of these and others serves
-// a workload on a device (near).
+// A pool is the results of a family on a class of device for the same fixed parameters, or what is gathered of several pools for
+// a workload on a device (resultsFor).
 type pool struct {
 	class class
 	fixed map[string]string
@@ -41,11 +41,11 @@ type pool struct {
 
 // tunedSize is an entry with those of its results that may be used.
 type tunedSize struct {
-	size      int         // that gives each multiprocessor of the device as much work
-	winner    *candidate  // nil: stale
-	winnerLog float64     // logarithm of its time
-	usable    []candidate // fastest first
-	work      float64     // basic operations of a run; 0: not known
+	size      int             // that gives each multiprocessor of the device as much work
+	winner    *device.Variant // nil: stale
+	winnerLog float64         // logarithm of its time
+	usable    []candidate     // fastest first
+	work      float64         // basic operations of a run; 0: not known
 	driver    string
 	on        *pool // of the class that it was measured on
 	measured  int   // the size there
@@ -173,7 +173,6 @@ func (f compiled) anew(e *Entry) bool {
 // add adds the usable results of an entry; entries come in the order of their sizes.
 func (p *pool) add(f compiled, e *Entry) {
 	t := tunedSize{size: e.Size, driver: e.Driver, measured: e.Size, on: p}
-	winner := -1
 	for i := range e.Results {
 		r := &e.Results[i]
 		log := math.Log(float64(r.Nanos))
@@ -189,17 +188,13 @@ func (p *pool) add(f compiled, e *Entry) {
 		case f.family.Fits(v, e.Fixed) != nil:
 			continue
 		case r.Variant == e.Winner:
-			winner = len(t.usable)
+			t.winner = v
 		}
 		t.usable = append(t.usable, candidate{variant: v, log: log})
 	}
-	if len(t.usable) == 0 {
-		return
+	if len(t.usable) > 0 {
+		p.sizes = append(p.sizes, t)
 	}
-	if winner >= 0 {
-		t.winner = &t.usable[winner]
-	}
-	p.sizes = append(p.sizes, t)
 }
 
 // steps is the distance of two values of a parameter: of ranges the number of classes between them; of
@@ -232,7 +227,7 @@ func bySafety(f *device.Family) []ordered {
 		v := &f.Variants[i]
 		list[i] = ordered{v, fromSafe(f, v)}
 	}
-	slices.SortStableFunc(list, func(a, b ordered) int { return cmp.Compare(a.apart, b.apart) })
+	slices.SortStableFunc(list, func(a, b ordered) int { return cmp.Compare(a.differ, b.differ) })
 	return list
 }
 
@@ -268,7 +263,7 @@ func sibling(f *device.Family, v *device.Variant, param int, value string) *devi
 	return nil
 }
 
-// A class is device.Facts.Class taken apart.
+// A class is device.Facts.Class in its parts.
 type class struct {
 	kind, name   string
 	major, minor int

@@ -108,10 +108,10 @@ func (x *span) lead(v *device.Variant) float64 { return min(x.low.lead(v), x.hig
 
 // lead has a winner go before variants with lesser times, which their samples do not prove.
 func (t *tunedSize) lead(v *device.Variant) float64 {
-	if t.winner == nil || t.winner.variant != v {
+	if t.winner != v {
 		return 0
 	}
-	return t.winner.log - t.usable[0].log + proven
+	return t.winnerLog - t.usable[0].log + proven
 }
 
 // whole is the logarithm of a result's time, less what its last wave cost where it was measured.

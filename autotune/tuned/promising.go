@@ -20,7 +20,7 @@ func (db *Database) Promising(f *device.Family, facts device.Facts, w Workload) 
 		candidate
 		away float64 // of the size with the result, as a logarithm
 	}
-	p := k.near(f, &facts, w.Fixed, true)
+	p := k.resultsFor(f, &facts, w.Fixed, true)
 	if p == nil {
 		return nil, nil
 	}

@@ -139,7 +139,7 @@ func (c Choice) where(t *tunedSize) string {
 	from := t.on.class
 	text := from.name
 	switch {
-	case from == c.here || !from.alike(c.here):
+	case from == c.here || !from.sameCode(c.here):
 	case from.kind == device.Host:
 		text += " (another host of the same instructions)"
 	default:

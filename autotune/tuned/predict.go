@@ -10,7 +10,7 @@ import (
 
 // The constants of all predictions, logarithms. Others near them choose as well on what was recorded (bench/tuning).
 const (
-	// proven is the lead of a winner: a variant that is predicted less far ahead is not proven to be faster.
+	// proven is the lead of a winner: the tuner, too, has a winner beaten by that much.
 	proven = 0.03
 	// close is how much more time than the fastest a variant may take that is worth a try or may stand in for it.
 	close = 0.1

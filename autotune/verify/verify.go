@@ -134,39 +134,6 @@ func upTo(largest int, cases []subject.Case, feasible func(size int) bool) []sub
 	return slices.DeleteFunc(cases, func(c subject.Case) bool { return c.Instance.Size() > max(largest, least) })
 }
 
-// Variants of a family: the one of a label, else a sample that has every value of every
-// parameter, else all.
-func Variants(f *device.Family, label string, sample bool) []*device.Variant {
-	if sample && label == "" {
-		return kinds(f)
-	}
-	var list []*device.Variant
-	for i := range f.Variants {
-		if v := &f.Variants[i]; label == "" || label == v.Label {
-			list = append(list, v)
-		}
-	}
-	return list
-}
-
-// kinds are the variants of a family that show some value of a parameter first.
-func kinds(f *device.Family) []*device.Variant {
-	var list []*device.Variant
-	seen := map[string]bool{}
-	for i := range f.Variants {
-		fresh := false
-		for p, value := range f.Variants[i].Values {
-			key := f.Params[p] + "=" + value
-			fresh = fresh || !seen[key]
-			seen[key] = true
-		}
-		if fresh {
-			list = append(list, &f.Variants[i])
-		}
-	}
-	return list
-}
-
 func one(s device.Stream, r subject.Runner, c subject.Case) (err error) {
 	job, err := r.Prepare(c.Instance)
 	if err != nil {

@@ -97,20 +97,6 @@ func TestVariantUpTo(t *testing.T) {
 	}
 }
 
-func TestKinds(t *testing.T) {
-	f := &device.Family{Params: []string{"a", "b"}}
-	for _, values := range [][]string{{"1", "1"}, {"1", "2"}, {"1", "1"}, {"2", "1"}, {"2", "2"}} {
-		f.Variants = append(f.Variants, device.Variant{Label: strings.Join(values, ","), Values: values})
-	}
-	var labels []string
-	for _, v := range verify.Variants(f, "", true) {
-		labels = append(labels, v.Label)
-	}
-	if got := strings.Join(labels, " "); got != "1,1 1,2 2,1" {
-		t.Errorf("found %s", got)
-	}
-}
-
 // drawer is a subject whose cases are drawn otherwise than what is timed.
 type drawer struct {
 	fake.Subject

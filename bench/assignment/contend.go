@@ -69,7 +69,7 @@ func (i *instance) agree(row *result.Solve, gap float64) error {
 	return fmt.Errorf("found the optimum %s, expected %s", row.Optimum, i.optimum)
 }
 
-// note tells of a row and keeps it.
+// note prints a row and keeps it.
 func (b *bench) note(i *instance, row result.Solve) {
 	if row.Failed != "" {
 		fmt.Printf("%-28s %-26s seed %d FAILED: %s\n", i.problem, row.Name, i.seed, row.Failed)
@@ -148,7 +148,7 @@ type solving interface {
 	Close() error
 }
 
-// runs fills a row with what open's solver does.
+// runs fills a row with the runs of open's solver.
 func (b *bench) runs(ctx context.Context, row *result.Solve, open func() (solving, error)) (gap float64, err error) {
 	s, err := open()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// searchTime is what each search of a graph gets.
+// searchTime is the time of each search of a graph.
 const searchTime = 5 * time.Second
 
 // graphs races the search of graphs against GCS-Q (Venkatesh, Macaluso and Klusch, ICCS 2023), ours as

@@ -85,7 +85,7 @@ func given(flags *flag.FlagSet) (text string) {
 	return text
 }
 
-// usage prints what a program is for, its experiments and its flags.
+// usage prints the purpose of a program, its experiments and its flags.
 func usage[B any](about string, all []Experiment[B]) func() {
 	return func() {
 		fmt.Fprintln(os.Stderr, about+" Experiments:")

@@ -130,3 +130,18 @@ func TestResume(t *testing.T) {
 		}
 	}
 }
+
+// A sample has the variants that show some value of a parameter first.
+func TestSample(t *testing.T) {
+	f := &device.Family{Params: []string{"a", "b"}}
+	for _, values := range [][]string{{"1", "1"}, {"1", "2"}, {"1", "1"}, {"2", "1"}, {"2", "2"}} {
+		f.Variants = append(f.Variants, device.Variant{Label: strings.Join(values, ","), Values: values})
+	}
+	var labels []string
+	for _, v := range (Verification{Sample: true}).Variants(f) {
+		labels = append(labels, v.Label)
+	}
+	if got := strings.Join(labels, " "); got != "1,1 1,2 2,1" {
+		t.Errorf("found %s", got)
+	}
+}

@@ -20,7 +20,7 @@ var ErrLate = errors.New("the budget is spent: the experiment is not complete")
 // Verification says which variants are run on the small cases of their subjects, whose answers are
 // compared with the references'.
 type Verification struct {
-	Variant string // a label; empty: all variants, or with Sample those that verify.Variants takes
+	Variant string // a label; empty: all variants, or with Sample those that show some value of some parameter first
 	Sample  bool
 	Largest int // size of a case; 0: no limit
 }
@@ -56,7 +56,7 @@ func Verify[R result.Measured](b *Bench[R], of Verification, subjects []subject.
 		if f.Target == device.Host != (b.Facts.Kind == device.Host) || len(families) > 0 && !slices.Contains(families, short) {
 			continue
 		}
-		variants, right := verify.Variants(f, of.Variant, of.Sample), 0
+		variants, right := of.Variants(f), 0
 		for _, v := range variants {
 			if b.Late() {
 				return ErrLate
@@ -76,4 +76,36 @@ func Verify[R result.Measured](b *Bench[R], of Verification, subjects []subject.
 		fmt.Printf("%s: %d of %d variants right\n", f.Name, right, len(variants))
 	}
 	return nil
+}
+
+// Variants are those of a family that are asked for. A sample has every value of every parameter.
+func (of Verification) Variants(f *device.Family) []*device.Variant {
+	if of.Sample && of.Variant == "" {
+		return sample(f)
+	}
+	var list []*device.Variant
+	for i := range f.Variants {
+		if v := &f.Variants[i]; of.Variant == "" || of.Variant == v.Label {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// sample are the variants of a family that show some value of a parameter first.
+func sample(f *device.Family) []*device.Variant {
+	var list []*device.Variant
+	seen := map[string]bool{}
+	for i := range f.Variants {
+		fresh := false
+		for p, value := range f.Variants[i].Values {
+			key := f.Params[p] + "=" + value
+			fresh = fresh || !seen[key]
+			seen[key] = true
+		}
+		if fresh {
+			list = append(list, &f.Variants[i])
+		}
+	}
+	return list
 }

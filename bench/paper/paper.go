@@ -1,5 +1,5 @@
 // Package paper names the papers that founded this project's families, and the experiments
-// that repeat what each of them shows.
+// that repeat their results.
 package paper
 
 import (

@@ -127,7 +127,7 @@ func (b *bench) suffix() string {
 	return suffix
 }
 
-// add keeps a row and tells of it.
+// add keeps a row and prints it.
 func (b *bench) add(row result.Binary) {
 	b.Add(row)
 	fmt.Println(describe(row))

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"coalesce/autotune/verify"
 	"coalesce/bench/experiment"
 	"coalesce/bench/result"
 	kernels "coalesce/generated/qubo"
@@ -152,7 +151,7 @@ func TestIslands(t *testing.T) {
 // A sample has every value of every parameter.
 func TestSampleOfVariants(t *testing.T) {
 	for _, f := range kernels.Families() {
-		list := verify.Variants(f, "", true)
+		list := experiment.Verification{Sample: true}.Variants(f)
 		if len(list) == 0 || len(list) > len(f.Variants)/2+4 {
 			t.Errorf("%s: %d of %d variants are a sample", f.Name, len(list), len(f.Variants))
 		}
@@ -165,7 +164,7 @@ func TestSampleOfVariants(t *testing.T) {
 			}
 			return seen
 		}
-		if sample, all := values(list), values(verify.Variants(f, "", false)); len(sample) != len(all) {
+		if sample, all := values(list), values(experiment.Verification{}.Variants(f)); len(sample) != len(all) {
 			t.Errorf("%s: the sample has %d values of parameters, all have %d", f.Name, len(sample), len(all))
 		}
 	}

@@ -236,7 +236,7 @@ func raceTable(f *result.Of[result.Solve]) string {
 		times(list, []string{"target", "target ÷ best", "best GPU rival, another run", "rival ÷ best"}, func(e *event) []string { return against(e, mine) })
 }
 
-// countTable is what the families did, of the first seed.
+// countTable has the counts of the families' work, of the first seed.
 func countTable(f *result.Of[result.Solve]) string {
 	fields := []string{"passes", "steps", "phases", "paths", "updates", "repairs", "edges"}
 	out := heads(append(append([]string{"instance", "family", "optimum, first seed"}, fields...), "went on as")...)
@@ -335,7 +335,7 @@ func batchTable(f *result.Of[result.Solve]) string {
 	return times(list, []string{"target", "target ÷ best", "best GPU rival, another run", "rival ÷ best"}, func(e *event) []string { return against(e, mine) })
 }
 
-// pointTable is the time of every solver, and what core did for it.
+// pointTable is the time of every solver, and the counts of core's work.
 func pointTable(f *result.Of[result.Solve]) string {
 	out := heads("instance", "family", "time, s", "bids a row", "steps of searches", "rounds of pricing")
 	for _, e := range events(f, byName) {

@@ -118,11 +118,11 @@ func reportItems(m measured) []item {
 	const kernel = "templates/csg/splits, `construct=integer`"
 	fewer, more := missing(10, 1), missing(10, 0)
 	return []item{
-		{"tables 1 and 2, three assets", "13 = {♥} + {♣, ♦}; the others 9, 7, 6 and 11", "the same five structures and sums", "solvers/csg/papers_test.go", tests("solvers/csg", "TestReportExample")},
+		{"tables 1 and 2, three assets", "13 = {♥} + {♣, ♦}; the others 9, 7, 6 and 11", "the same five structures and sums", "solvers/csg/internal/splits/papers_test.go", tests("solvers/csg/internal/splits", "TestReportExample")},
 		{"algorithm 1, DP", "every splitting of every set, O(3ⁿ)", fmt.Sprintf("the same; (3ⁿ+1)/2 − 2ⁿ splittings, counted; one core: %s", timeCell(seq, sequential, 25)), "solvers/csg/reference.go", tests("solvers/csg", "TestSplittings")},
-		{"algorithm 1, line 5: ties in O", "a set that is worth as much split is split", "rebuilt from f the same, of all four value types; with the table kept (`table=keep`, int32) it stays whole; values are the same", "templates/csg/splits/table.cuh", tests("solvers/csg", "TestTies")},
+		{"algorithm 1, line 5: ties in O", "a set that is worth as much split is split", "rebuilt from f the same, of all four value types; with the table kept (`table=keep`, int32) it stays whole; values are the same", "templates/csg/splits/table.cuh", tests("solvers/csg/internal/splits", "TestTies")},
 		{"0.4.1, the GPU kernel", "listing of 35 lines", "the listing, mended where the notes say; " + timeCell(f, integer, 25), kernel, again},
-		{"the kernel, line 4: (¬C + ψ) ∩ C", "ψ below the number of splittings", fmt.Sprintf("ψ up to C: below 2^(\\|C\\|-1), %d of the 1,013 sets of two of 10 assets or more miss a splitting, below 2^\\|C\\| %d", fewer, more), kernel, tests("solvers/csg", "TestIntegerConstruction")},
+		{"the kernel, line 4: (¬C + ψ) ∩ C", "ψ below the number of splittings", fmt.Sprintf("ψ up to C: below 2^(\\|C\\|-1), %d of the 1,013 sets of two of 10 assets or more miss a splitting, below 2^\\|C\\| %d", fewer, more), kernel, tests("solvers/csg/internal/splits", "TestIntegerConstruction")},
 		{"the kernel, lines 16–25: reduction", "a tree in shared memory", "`reduce=shared`; time ÷ that of the warp's instruction at 20 agents: " + orWhy(effectsCell(m.csg["effects"], "reduce", "shared"), "not measured here"), "templates/csg/splits/reduce.cuh", "`go run -tags cuda ./bench/csg -device cuda -experiment effects`"},
 		{"the kernel, lines 29–32: O and f", "an atomic maximum, then two plain stores", "one 64-bit atomic maximum of value and splitting: the stores race between blocks", "templates/csg/splits/table.cuh", tests("solvers/csg", "TestEmulatedVariants")},
 		{"figure 1: growth with an asset more, CPU", "3", growthCell(seq, sequential), "bench/csg/figures.go", again},
@@ -159,7 +159,7 @@ func gpuCSGItems(m measured) []item {
 	again := reproduce("gpu-csg")
 	const splits = "templates/csg/splits"
 	const header = "templates/csg/coalitions.cuh"
-	walk := tests("solvers/csg", "TestWalkThrough")
+	walk := tests("solvers/csg/internal/splits", "TestWalkThrough")
 	members := 29 * math.Pow(2, 28)
 	fast := ""
 	if r := best(orEmpty(tiles), 29); len(r) > 0 {
@@ -187,29 +187,29 @@ func gpuCSGItems(m measured) []item {
 	}
 	return []item{
 		{"algorithm 1, DP", "every splitting, O(3ⁿ)", "the same, " + timeCell(seq, sequential, 29) + " on one core", "solvers/csg/reference.go", tests("solvers/csg", "TestReference")},
-		{"algorithm 1, line 5: ties in O", "a coalition that is worth as much split is split", "rebuilt on a device the same, of all four value types; the reference, which has v, leaves it whole; values are the same", "templates/csg/splits/attain.cuh", tests("solvers/csg", "TestTies")},
-		{"algorithm 2, O rebuilt from f", "at most n − 1 coalitions looked at", "the same, on the device, counted", "templates/csg/splits/attain.cuh", tests("solvers/csg", "TestRebuilding")},
-		{"3.1, coalitions as integers", "2ⁿ − 1 entries in place of Σ i·C(n, i)", fmt.Sprintf("2ⁿ values by coalition's number: at 29 agents 5.4e8, in place of %s members", rate(members)), "solvers/csg/problem/instance.go", tests("solvers/csg", "TestPaperCoalition")},
-		{"3.1, {f0, f2, f3} = 1101", "13", "13", "solvers/csg/papers_test.go", tests("solvers/csg", "TestPaperCoalition")},
+		{"algorithm 1, line 5: ties in O", "a coalition that is worth as much split is split", "rebuilt on a device the same, of all four value types; the reference, which has v, leaves it whole; values are the same", "templates/csg/splits/attain.cuh", tests("solvers/csg/internal/splits", "TestTies")},
+		{"algorithm 2, O rebuilt from f", "at most n − 1 coalitions looked at", "the same, on the device, counted", "templates/csg/splits/attain.cuh", tests("solvers/csg/internal/splits", "TestRebuilding")},
+		{"3.1, coalitions as integers", "2ⁿ − 1 entries in place of Σ i·C(n, i)", fmt.Sprintf("2ⁿ values by coalition's number: at 29 agents 5.4e8, in place of %s members", rate(members)), "solvers/csg/problem/instance.go", tests("solvers/csg/internal/splits", "TestPaperCoalition")},
+		{"3.1, {f0, f2, f3} = 1101", "13", "13", "solvers/csg/internal/splits/papers_test.go", tests("solvers/csg/internal/splits", "TestPaperCoalition")},
 		{"table 1, memories", "registers, shared, global: fastest to slow", "no experiment: a description of CUDA; best splittings are kept in registers, a warp's in shared memory, f in global memory", splits + "/splits.cuh", "none: there is nothing to measure"},
-		{"table 2, splittings of 1101", "0001 1100, 0100 1001, 1000 0101", "the same three", "solvers/csg/papers_test.go", walk},
+		{"table 2, splittings of 1101", "0001 1100, 0100 1001, 1000 0101", "the same three", "solvers/csg/internal/splits/papers_test.go", walk},
 		{"algorithm 3, initShift", "1101 gives 0, 2, 3", "the same, by the kernel's own text", header, walk},
 		{"algorithm 4, nextSplit", "(S − C) ∩ C", "the same", header, walk},
 		{"algorithm 5, initialSplit", "ψ = 0011 gives 0101", "the same", header, walk},
-		{"3.1, how many splittings collide", "2ⁿ − 1 of n common members", "counted for every two coalitions of 7 agents: the same parts", "solvers/csg/papers_test.go", tests("solvers/csg", "TestCollisions")},
+		{"3.1, how many splittings collide", "2ⁿ − 1 of n common members", "counted for every two coalitions of 7 agents: the same parts", "solvers/csg/internal/splits/papers_test.go", tests("solvers/csg/internal/splits", "TestCollisions")},
 		{"algorithm 6, sharing by two coalitions", "fewer fetches", "`collision=pair`, `batch`, `warp`; time ÷ that without at 20 agents: " + orWhy(effectsCell(m.csg["effects"], "collision", "pair", "batch", "warp"), "not measured here"), splits + "/fetch.cuh", "`go run -tags cuda ./bench/csg -device cuda -experiment effects`"},
 		{"algorithm 7, GPU-CSG", "256 threads, λ = 2, α = 32, β = 8", "the same point, mended where [the notes](../notes/csg.md#where-the-papers-were-mended) say: " + timeCell(f, plain, 29), splits + "/level.cuh", again},
-		{"figure 1, reduction in four scopes", "a picture: thread, warp, block, kernel", "a best splitting is found in each; by shuffles, the warp's instruction, shared memory, atomics: time ÷ the instruction's " + orWhy(effectsCell(m.csg["effects"], "reduce", "shuffle", "shared", "atomic"), "not measured here"), splits + "/reduce.cuh", tests("solvers/csg", "TestReductionScopes")},
-		{"figure 2, initShift and initialSplit", "a picture of 1101 and ψ = 0011", "each of its steps", "solvers/csg/papers_test.go", walk},
+		{"figure 1, reduction in four scopes", "a picture: thread, warp, block, kernel", "a best splitting is found in each; by shuffles, the warp's instruction, shared memory, atomics: time ÷ the instruction's " + orWhy(effectsCell(m.csg["effects"], "reduce", "shuffle", "shared", "atomic"), "not measured here"), splits + "/reduce.cuh", tests("solvers/csg/internal/splits", "TestReductionScopes")},
+		{"figure 2, initShift and initialSplit", "a picture of 1101 and ψ = 0011", "each of its steps", "solvers/csg/internal/splits/papers_test.go", walk},
 		{"figure 3, checkpoint 4, no sharing", "almost 60 %, initialSplit in it", fetchingShare(f, plain), splits + "/clock.cuh", again},
 		{"figure 3, checkpoint 1", "around 20 %", orWhy(checkpointShare(f, plain, 1), "not measured here"), splits + "/clock.cuh", again},
 		{"figure 4, checkpoint 4, sharing", "slightly under 50 %", fetchingShare(f, shared), splits + "/clock.cuh", again},
 		{"figure 5, sharing at 29 agents", "twice as fast as without", orWhy(gain, "not measured here"), splits + "/fetch.cuh", again},
-		{"figure 5, GPU at 29 agents", "5,400 s", timeCell(f, shared, 29) + "; " + orWhy(fast, "the best not measured here"), "solvers/csg/splits.go, tiles.go", again + "; `go run -tags cuda ./bench/csg -device cuda -experiment tiles -agents 30`"},
+		{"figure 5, GPU at 29 agents", "5,400 s", timeCell(f, shared, 29) + "; " + orWhy(fast, "the best not measured here"), "solvers/csg/internal/splits, internal/tiles", again + "; `go run -tags cuda ./bench/csg -device cuda -experiment tiles -agents 30`"},
 		{"figure 5, CPU at 29 agents", "83 hours, extrapolated there", timeCell(seq, sequential, 29), "solvers/csg/reference.go", "`go run ./bench/csg -experiment sequential -agents 24`"},
 		{"figure 5, CPU by IDP", "not in the figure", timeCell(seq, idpOneCore, 29), "solvers/csg/reference.go", "`go run ./bench/csg -experiment sequential -agents 24`"},
 		{"figure 5, integer construction", "a curve without numbers", timeCell(f, integer, 29), splits, again},
-		{"5.2, speedup at 29 agents", "55", orWhy(fast, "not measured here"), "solvers/csg/tiles.go", "`go run -tags cuda ./bench/csg -device cuda -experiment tiles -agents 30`"},
+		{"5.2, speedup at 29 agents", "55", orWhy(fast, "not measured here"), "solvers/csg/internal/tiles/tiles.go", "`go run -tags cuda ./bench/csg -device cuda -experiment tiles -agents 30`"},
 		{"5.2, growth with an agent more", "the GPU's smaller than the CPU's", fmt.Sprintf("printed kernel %s; one core %s", growthCell(f, shared), growthCell(seq, sequential)), "bench/report/figures.go", again},
 		{"5, ten samples a point", "an average of ten", "medians of ten where a point takes less than 1 s, else of one; files of commits before that have three", "bench/csg/figures.go", again},
 		{"further work: IDP with extensive sharing", "314 times at 28 agents", orWhy(idp, "not measured here"), splits + ", `method=idp,collision=batch`", again},

@@ -140,7 +140,7 @@ func batchedTable(rows []result.Binary) string {
 	return out
 }
 
-// ratesTable is what a flip takes.
+// ratesTable is the cost of a flip.
 func ratesTable(rows []result.Binary) string {
 	out := heads("instance", "n", "variant", "searches", "flips/s", "a search's step, µs")
 	for _, r := range rows {

@@ -155,7 +155,7 @@ func (s settings) arguments(step paper.Step, left time.Duration) []string {
 	return append(args, flags...)
 }
 
-// start runs a program and shows what it prints.
+// start runs a program and shows its output.
 func (s settings) start(ctx context.Context, w io.Writer, program string, args ...string) error {
 	fmt.Fprintf(w, "\n$ %s %s\n", program, strings.Join(args, " "))
 	c := exec.CommandContext(ctx, filepath.Join(s.programs, program), args...)
@@ -165,15 +165,19 @@ func (s settings) start(ctx context.Context, w io.Writer, program string, args .
 	return c.Run()
 }
 
-// build makes the programs of the paper's steps, and report.
+// build makes the programs of the paper's steps, and report, in the folder of their module.
 func (s settings) build(ctx context.Context, w io.Writer) error {
-	args := []string{"build", "-o", s.programs + string(filepath.Separator)}
+	programs, err := filepath.Abs(s.programs)
+	if err != nil {
+		return err
+	}
+	args := []string{"-C", "bench", "build", "-o", programs + string(filepath.Separator)}
 	if s.kind() == device.CUDA {
 		args = append(args, "-tags", "cuda")
 	}
-	packages := []string{"./bench/report"}
+	packages := []string{"./report"}
 	for _, step := range s.paper.Steps {
-		if p := "./bench/" + step.Program; !slices.Contains(packages, p) {
+		if p := "./" + step.Program; !slices.Contains(packages, p) {
 			packages = append(packages, p)
 		}
 	}

@@ -1,6 +1,6 @@
 package result
 
-// A Choice is what was chosen for one workload at one size, beside the best there is.
+// A Choice is the variant chosen for one workload at one size, beside the best.
 // Seconds are medians of interleaved rounds, the sum over two instances; of an algorithm the geometric mean
 // over an instance a round.
 type Choice struct {

@@ -51,7 +51,7 @@ type Binary struct {
 	Failed string `json:"failed,omitempty"`
 }
 
-// Printed is what a paper says of an instance.
+// Printed are a paper's numbers for an instance.
 type Printed struct {
 	Value   float64 `json:"value,omitempty"`
 	Seconds float64 `json:"seconds,omitempty"`

@@ -1,6 +1,6 @@
-// Package result is the form in which benchmark results are committed: what
-// was run, on which device, by which command, and every row that tables and
-// plots are made from.
+// Package result is the form in which benchmark results are committed: the
+// experiment, the device, the command, and every row behind the tables and
+// plots.
 package result
 
 import (

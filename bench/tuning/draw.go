@@ -15,7 +15,7 @@ import (
 	"coalesce/runtime/device"
 )
 
-// A workload is what is chosen for.
+// A workload is the task for which a variant is chosen.
 type workload struct {
 	subject subject.Subject
 	fixed   map[string]string

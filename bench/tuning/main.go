@@ -1,5 +1,5 @@
-// Tuning measures how good choices are: what the binary's own data choose on a device,
-// what files that coalesce tune left choose, and what the safe variants are worth, each
+// Tuning measures how good choices are: those by the binary's own data on a device,
+// those by files that coalesce tune left, and the safe variants, each
 // beside the best of all variants that can run, measured again in interleaved rounds.
 // Workloads and sizes are drawn by a seed, for which the commit's parent serves, so that
 // nobody picks them:

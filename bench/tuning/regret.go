@@ -240,13 +240,13 @@ func noise(x, y [][]float64) float64 {
 	return math.Exp(2*math.Sqrt(max(0, squares-sum*sum/n)/(n*max(1, n-1)))) - 1
 }
 
-// A pick is what a source chooses.
+// A pick is the choice of a source.
 type pick struct {
 	result.Chosen
 	variant *device.Variant
 }
 
-// choices are what each source chooses, and the safe variant.
+// choices are those of each source, and the safe variant.
 func (b *bench) choices(w workload) ([]pick, error) {
 	work, _, err := autotune.Describe(w.subject, w.fixed, b.Facts, w.size)
 	if err != nil {

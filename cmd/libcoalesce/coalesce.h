@@ -6,10 +6,10 @@
  * coalesce_close. Nothing is printed. All functions may be called from several threads
  * at once. No signal handler is needed; the library must not be unloaded.
  *
- * Every problem is a struct whose first field is its size in bytes, so that fields can
- * be added at its end. Unused fields are 0.
+ * Structs begin with their size in bytes, so that fields can be added at their end. Unused
+ * fields are 0.
  *
- * A solve is a job: coalesce_start_... gives its handle, coalesce_wait waits for its end,
+ * A solve is a job: coalesce_start or coalesce_start_assignment gives its handle, coalesce_wait waits for its end,
  * coalesce_text is its answer (JSON, as the command prints with --json) or its error,
  * coalesce_close gives it back. coalesce_assign is an assignment without a job, on the
  * calling thread, for small problems that are called often.
@@ -55,10 +55,8 @@ enum {
     COALESCE_MAXIMIZE = 1,  /* the largest value is asked for, not the smallest */
     COALESCE_LIMIT = 2,     /* of assignments: limit is set */
     COALESCE_UNCHECKED = 4, /* of assignments: no certificate */
-    COALESCE_ISING = 8,     /* of quadratic programs: variables are -1 and +1 */
     COALESCE_BOTTLENECK = 16, /* of assignments: the worst matched cost counts, not the sum; no duals */
     COALESCE_FLOOR = 32,    /* of points: distances are cut to integers */
-    COALESCE_RESUME = 64,   /* of coalition structures: go on with a checkpoint that is there */
     COALESCE_RESIDENT = 128, /* of assignments: costs are in the memory of the GPU `device` */
     COALESCE_REPORT = 256   /* of coalesce_assign: the answer's report goes to text, ended by 0 */
 };
@@ -134,60 +132,14 @@ typedef struct {
     int64_t stream;        /* CUDA's handle of the stream whose work the solve waits for; 0: the default stream */
 } coalesce_assignment;
 
-/* A quadratic program: the sum of coefficients[k] * x[i[k]] * x[j[k]]. Entries of the
- * same variables add up; i[k] == j[k] is a linear term, of spins too. */
+/* An array by its name: numbers of a type, one after the other. */
 typedef struct {
-    uint32_t size;
-    uint32_t flags;
-    int32_t device;
-    int32_t type;          /* of coefficients: COALESCE_INT64 or COALESCE_FLOAT64 */
-    int64_t n;             /* variables */
-    int64_t entries;
-    const int32_t *i, *j;
-    const void *coefficients;
-    double time_limit;     /* seconds; 0: the solver's default */
-    double target;         /* stop at this value or a better one; NaN: none */
-    uint64_t seed;
-    int64_t work;          /* flips; 0: no limit */
-    int32_t solutions;     /* distinct ones that are asked for; 0: the best */
-    int32_t distance;      /* variables in which they differ at least; 0: 1 */
-    const char *algorithm;
-    coalesce_progress progress;
-    void *user;
-} coalesce_qubo;
-
-/* Coalition structures: the values of all coalitions, agent i being bit i-1 of a
- * coalition's number. Minus infinity forbids a coalition. */
-typedef struct {
-    uint32_t size;
-    uint32_t flags;
-    int32_t device;
-    int32_t type;          /* COALESCE_INT32, _INT64, _FLOAT32 or _FLOAT64 */
-    int64_t count;         /* of values, 2 to the power of the agents */
-    const void *values;
-    double time_limit;     /* seconds; 0: none */
-    const char *algorithm;
-    coalesce_progress progress;
-    void *user;
-    const char *sizes;      /* that coalitions may have, such as "1-3,5"; null: any */
-    const char *checkpoint; /* a file in which finished levels are kept; null: none */
-} coalesce_csg;
-
-/* An auction, as the text of a file in a format that docs/auction.md describes: JSON with
- * bidders and reserves, or CATS, where bids that share a good which is not for sale, of a
- * number that is that of the goods or larger, exclude each other. */
-typedef struct {
-    uint32_t size;
-    uint32_t flags;
-    int32_t device;
-    const char *text;
-    int64_t text_size;     /* bytes */
-    double time_limit;     /* seconds; 0: none */
-    const char *algorithm;
-    const char *payments;  /* what winners pay: "first", "vcg" or "core"; null: not told */
-    coalesce_progress progress;
-    void *user;
-} coalesce_auction;
+    const char *name;
+    const void *data;
+    int64_t length;        /* of numbers */
+    int32_t type;          /* COALESCE_UINT8 of a text, or COALESCE_INT32, _INT64, _FLOAT32, _FLOAT64 */
+    int32_t unused;
+} coalesce_array;
 
 /* Tuning: the variants of the kernels are measured on a device, and the fastest are kept in
  * a file. Trials run in processes of their own, which call coalesce_tune_worker. */
@@ -211,10 +163,26 @@ int32_t coalesce_assign(coalesce_assignment *p);
 
 /* These start a job; struct and arrays must live until coalesce_close. On an error there is no job. */
 int32_t coalesce_start_assignment(coalesce_assignment *p, int64_t *job);
-int32_t coalesce_start_qubo(coalesce_qubo *p, int64_t *job);
-int32_t coalesce_start_csg(coalesce_csg *p, int64_t *job);
-int32_t coalesce_start_auction(coalesce_auction *p, int64_t *job);
 int32_t coalesce_start_tune(coalesce_tune *p, int64_t *job);
+
+/* coalesce_start starts a job of a problem, "qubo", "csg" or "auction". options is a JSON object of options, or null:
+ * docs/options.schema.json lists those of each problem with their types, limits and defaults, and the device is one of
+ * them. A name that is not there is an error. The arrays must live until coalesce_close. They are
+ *   qubo     i, j (int32) and coefficients (int64 or float64): the sum of coefficients[k] * x[i[k]] * x[j[k]]. Entries
+ *            of the same variables add up; i[k] == j[k] is a linear term, of spins too.
+ *   csg      values (int32, int64, float32 or float64): of all coalitions, agent i being bit i-1 of a coalition's
+ *            number. Minus infinity forbids a coalition.
+ *   auction  text (uint8): a file in a format that docs/auction.md describes: JSON with bidders and reserves, or CATS,
+ *            where bids that share a good which is not for sale, of a number that is that of the goods or larger,
+ *            exclude each other. */
+int32_t coalesce_start(const char *problem, const char *options, const coalesce_array *arrays, int32_t count,
+                       coalesce_progress progress, void *user, int64_t *job);
+
+/* coalesce_start_command starts a job of a command, such as "verify", "answer.json", "costs.npy": the arguments of the
+ * program coalesce, without its name. Its text is a JSON object of the exit code, the standard output and the messages:
+ * {"code": 0, "output": "...", "messages": "..."}. Standard input is empty. The commands tune and bundle are the
+ * program's alone; coalesce_start_tune tunes. */
+int32_t coalesce_start_command(const char *const *arguments, int32_t count, int64_t *job);
 
 /* coalesce_wait waits for the end of a job, at most so many milliseconds, and returns
  * its code or COALESCE_RUNNING. */

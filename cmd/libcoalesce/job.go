@@ -21,9 +21,9 @@ type job struct {
 }
 
 var (
-	jobsMu sync.Mutex
-	jobs   = map[int64]*job{}
-	latest int64
+	runningMu sync.Mutex
+	running   = map[int64]*job{}
+	latest    int64
 )
 
 // start begins a job. work returns the text of its answer, which may stand beside an error.
@@ -33,11 +33,11 @@ func start(handle *C.int64_t, work func(ctx context.Context, stop func()) ([]byt
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	j := &job{cancel: cancel, done: make(chan struct{})}
-	jobsMu.Lock()
+	runningMu.Lock()
 	latest++
 	id := latest
-	jobs[id] = j
-	jobsMu.Unlock()
+	running[id] = j
+	runningMu.Unlock()
 	*handle = C.int64_t(id)
 	go func() {
 		defer close(j.done)
@@ -54,9 +54,9 @@ func start(handle *C.int64_t, work func(ctx context.Context, stop func()) ([]byt
 }
 
 func jobOf(handle C.int64_t) *job {
-	jobsMu.Lock()
-	defer jobsMu.Unlock()
-	return jobs[int64(handle)]
+	runningMu.Lock()
+	defer runningMu.Unlock()
+	return running[int64(handle)]
 }
 
 //export goWait
@@ -107,9 +107,9 @@ func goClose(handle C.int64_t) C.int32_t {
 	}
 	j.cancel()
 	<-j.done
-	jobsMu.Lock()
-	delete(jobs, int64(handle))
-	jobsMu.Unlock()
+	runningMu.Lock()
+	delete(running, int64(handle))
+	runningMu.Unlock()
 	return C.COALESCE_OK
 }
 

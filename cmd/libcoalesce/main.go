@@ -96,16 +96,17 @@ func (p *processor) Facts() device.Facts {
 }
 
 // Devices are opened when they are first used, and stay open with the kernels that were
-// loaded: index -1 is the host.
+// loaded: index -1 is the host, of so many threads, or of all cores where these are 0.
 var (
 	openedMu sync.Mutex
-	opened   = map[int]device.Device{}
+	opened   = map[[2]int]device.Device{}
 )
 
-func openDevice(index int) (device.Device, error) {
+func openDevice(index, threads int) (device.Device, error) {
 	openedMu.Lock()
 	defer openedMu.Unlock()
-	if d := opened[index]; d != nil {
+	key := [2]int{index, threads}
+	if d := opened[key]; d != nil {
 		return d, nil
 	}
 	name := device.Host
@@ -118,7 +119,7 @@ func openDevice(index int) (device.Device, error) {
 			return nil, fmt.Errorf("%w: device %s: found %d GPUs", errInvalid, name, n)
 		}
 	}
-	found, err := devices.Open(name, devices.Options{})
+	found, err := devices.Open(name, devices.Options{Threads: threads})
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +127,7 @@ func openDevice(index int) (device.Device, error) {
 	if index == C.COALESCE_HOST {
 		d = &processor{Device: d}
 	}
-	opened[index] = d
+	opened[key] = d
 	return d, nil
 }
 
@@ -145,7 +146,7 @@ func settings(index C.int32_t, seconds C.double, algorithm *C.char) (solve.Setti
 	if math.IsNaN(limit) || limit < 0 || limit > math.MaxInt64/float64(time.Second)/2 {
 		return s, fmt.Errorf("%w: time limit: found %v seconds, expected 0 or more", errInvalid, limit)
 	}
-	d, err := openDevice(int(index))
+	d, err := openDevice(int(index), 0)
 	s.Devices, s.Tuning = []device.Device{d}, winners()
 	s.TimeLimit = time.Duration(limit * float64(time.Second))
 	if limit > 0 {
@@ -198,7 +199,7 @@ func goDevices(buffer *C.char, size C.int64_t) C.int64_t {
 			n = 0 // no driver: no GPUs
 		}
 		for index := C.COALESCE_HOST; index < n; index++ {
-			d, err := openDevice(index)
+			d, err := openDevice(index, 0)
 			if err != nil {
 				return err
 			}

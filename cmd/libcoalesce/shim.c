@@ -17,9 +17,13 @@ int32_t coalesce_tell(coalesce_progress f, void *user, double seconds, double va
 
 int32_t coalesce_assign(coalesce_assignment *p) { return forked ? COALESCE_FORKED : goAssign(p); }
 int32_t coalesce_start_assignment(coalesce_assignment *p, int64_t *job) { return forked ? COALESCE_FORKED : goStartAssignment(p, job); }
-int32_t coalesce_start_qubo(coalesce_qubo *p, int64_t *job) { return forked ? COALESCE_FORKED : goStartQUBO(p, job); }
-int32_t coalesce_start_csg(coalesce_csg *p, int64_t *job) { return forked ? COALESCE_FORKED : goStartCSG(p, job); }
-int32_t coalesce_start_auction(coalesce_auction *p, int64_t *job) { return forked ? COALESCE_FORKED : goStartAuction(p, job); }
+int32_t coalesce_start(const char *problem, const char *options, const coalesce_array *arrays, int32_t count,
+                       coalesce_progress progress, void *user, int64_t *job) {
+    return forked ? COALESCE_FORKED : goStart((char *)problem, (char *)options, (coalesce_array *)arrays, count, progress, user, job);
+}
+int32_t coalesce_start_command(const char *const *arguments, int32_t count, int64_t *job) {
+    return forked ? COALESCE_FORKED : goStartCommand((char **)arguments, count, job);
+}
 int32_t coalesce_start_tune(coalesce_tune *p, int64_t *job) { return forked ? COALESCE_FORKED : goStartTune(p, job); }
 int32_t coalesce_tune_worker(int32_t device) { return forked ? COALESCE_FORKED : goTuneWorker(device); }
 int32_t coalesce_tuned(const char *path) { return forked ? COALESCE_FORKED : goTuned((char *)path); }

@@ -91,7 +91,7 @@ func subjects(problem string) ([]subject.Subject, error) {
 //export goTuneWorker
 func goTuneWorker(index C.int32_t) C.int32_t {
 	return codeOf(guarded(func() error {
-		d, err := openDevice(int(index))
+		d, err := openDevice(int(index), 0)
 		if err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func goStartTune(p *C.coalesce_tune, handle *C.int64_t) C.int32_t {
 		for _, arg := range unsafe.Slice(p.worker, p.arguments) {
 			args = append(args, C.GoString(arg))
 		}
-		d, err := openDevice(int(p.device))
+		d, err := openDevice(int(p.device), 0)
 		if err != nil {
 			return nil, err
 		}

@@ -1,4 +1,3 @@
-// Package library holds examples of another program's use of the packages. They
-// are tests, so that docs/library.md, which shows them, cannot fall behind: the
-// code there is the code here.
+// Package library holds examples of programs that use the packages. They are tests,
+// and docs/library.md shows their code, so the page cannot fall behind.
 package library

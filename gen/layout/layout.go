@@ -1,5 +1,5 @@
-// Package layout reads out of the texts of a kernel and of its headers what it shares with the host, and
-// writes the same in Go, so that each is said once: in CUDA.
+// Package layout reads the declarations that a kernel and its headers share with the host, and writes them in
+// Go, so that each stands in CUDA alone.
 //
 // A declaration is shared by a mark, the comment line right above it:
 //

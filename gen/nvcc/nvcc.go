@@ -1,7 +1,7 @@
 // Package nvcc is the room of the CUDA compiler: it finds a toolkit, compiles
 // packs in parallel into fatbins, keeps them in a cache by content, and names
 // the variant and shows the message when a pack fails. It knows files and
-// hashes; what a variant means it leaves to its caller.
+// hashes, and nothing of what a variant means.
 //
 // The use, in order:
 //

@@ -1,6 +1,6 @@
-// Package space holds what a family's parameters may be: values, constraints,
-// the safe point, and the enumeration of the points they leave. It is pure:
-// it reads no file and knows no CUDA.
+// Package space holds a family's parameters: their values, constraints and safe
+// point, and the enumeration of the points that the constraints leave. It is
+// pure: it reads no file and knows no CUDA.
 package space
 
 import (

@@ -56,8 +56,8 @@ the matched pairs add up to the least, or with --maximize to the most.
 FILE is plain or compressed with gzip, xz or zstd; - is standard input:
 
   .npy    a matrix of any integer or floating type, mapped where that can be
-  CSV     a row a line, with or without names; what can be read two ways is an
-          error that --header and --index answer
+  CSV     a row a line, with or without names; a file with two readings is an
+          error, and --header and --index decide
   .mtx    Matrix Market; coordinates are sparse, with explicit zeros
   .asn    DIMACS assignment problems, sparse
   orlib   the number n, then n*n costs (OR-Library)
@@ -65,17 +65,17 @@ FILE is plain or compressed with gzip, xz or zstd; - is standard input:
           are numbered from 0, or from 1 where none is 0, or have names
 
 inf forbids a pair (-inf when maximising); so do 2147483647 in a .npy file of
-int32 and 9223372036854775807 in one of int64. Where no full matching exists the
-answer is a proof of that, and the exit code 1. Rows and columns are numbered
-from 0, as NumPy does.
+int32 and 9223372036854775807 in one of int64. If no full matching exists, the
+answer is a proof of that, and the exit code is 1. Rows and columns are numbered
+from 0, as in NumPy.
 
-Of several files each is solved, and --json prints a line for each. Small dense
-matrices that follow one another are solved in one launch.
+With several files the command solves each, and --json prints a line for each.
+Small dense matrices that follow one another are solved in one launch.
 
 --device cuda:all, or cuda:0,1 and so on, spreads the rows of the matrix over
-several GPUs; one that the first GPU cannot hold is spread without being asked,
-unless --device names a GPU. Under a launcher of MPI ranks share the rows of one
-dense matrix, or of points, where each has a GPU (docs/cluster.md).
+several GPUs. A matrix that the first GPU cannot hold is spread anyway, unless
+--device names a GPU. Under a launcher of MPI, ranks that have a GPU each share the
+rows of one dense matrix, or of points (docs/cluster.md).
 
 --points takes two files with a point a line, for rows and for columns; costs
 are their distances, computed when needed. Instead of a file, --kind draws an
@@ -111,7 +111,7 @@ func (s *assignmentFlags) validate(a *app, args []string) error {
 		return err
 	}
 	duals := effect.Rule{Flags: "duals", For: "--json, which holds them", Found: effect.Unless(s.json, "no --json")}
-	if err := s.effective(append(s.effects(args), duals, threads(s.device))); err != nil {
+	if err := s.effective(append(s.effects(args), duals, threads(s.Device))); err != nil {
 		return err
 	}
 	if s.Kind != "" {
@@ -220,7 +220,7 @@ func (a *app) solveAssignment(ctx context.Context, s *assignmentFlags, args []st
 		case a.team == nil || len(args) > 1 || a.folder != "":
 		case devices[0].Facts().Kind == device.Host:
 			return a.alone("hosts solve one assignment in one process", func() error {
-				return a.withDevices(s.device, s.threads, func(own []device.Device) error { return each(db, own) })
+				return a.withDevices(s.Device, s.Threads, func(own []device.Device) error { return each(db, own) })
 			})
 		case s.start != "":
 			return a.alone("duals to begin from are for one process", func() error { return each(db, devices) })
@@ -236,10 +236,10 @@ func (a *app) solveAssignment(ctx context.Context, s *assignmentFlags, args []st
 func (a *app) solveOn(ctx context.Context, s *assignmentFlags, inst *assignment.Instance, o assignment.Options) (*assignment.Result, error) {
 	r, err := assignment.Solve(ctx, inst, o)
 	kind := o.Devices[0].Facts().Kind
-	if len(o.Devices) > 1 || a.team != nil || !errors.Is(err, device.ErrMemory) || kind == device.Host || s.device != "auto" && s.device != kind {
+	if len(o.Devices) > 1 || a.team != nil || !errors.Is(err, device.ErrMemory) || kind == device.Host || s.Device != "auto" && s.Device != kind {
 		return r, err
 	}
-	all, failed := a.openDevices(kind+":all", s.threads)
+	all, failed := a.openDevices(kind+":all", s.Threads)
 	if failed != nil || len(all) < 2 {
 		return nil, errors.Join(err, failed, devices.Close(all))
 	}

@@ -37,26 +37,27 @@ func (a *app) solveAuctionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "auction FILE...",
 		Short: "Find the bids of a combinatorial auction that pay the most together",
-		Long: fmt.Sprintf(`Winner determination: which bids to accept so that no good is sold twice and the
-prices add up to the most. Goods may stay unsold (free disposal), unless FILE says
-otherwise.
+		Long: fmt.Sprintf(`Determine the winners of a combinatorial auction: the bids to accept so that no good
+is sold twice and the prices add up to the most. Goods may stay unsold (free disposal)
+unless FILE rules it out.
 
 FILE is in the text format of CATS, CSV or JSON, plain or compressed with gzip, xz or
-zstd, as its name or else its text tells; - is standard input. CSV and JSON name goods
-and bidders, whose bids are alternatives (XOR), or not (OR), or some of them (OR of
-XOR), and have limits of what a bidder wins and reserve prices.
-Goods and dummies that at least two bids ask for, those that the same bids ask for
-counted as one, are a coalition structure where they are at most %d; more are solved
-by branch and cut on the host, for which a GPU looks for better bids by searches over many
-starts, and then bounds nodes. On a GPU few goods are solved bidder by bidder, by tables of all sets of
-goods, where these take half a second at most. --time-limit and ctrl-C end branch and cut
-with the best bids found and a bound on what others may pay. Of several files each is
-solved, and --json prints a line for each.
+zstd; - is standard input. CSV and JSON name goods and bidders. A bidder's bids are
+alternatives (XOR), or not (OR), or some of them (OR of XOR). Bidders may have limits,
+and the seller reserve prices.
 
---payments says what each winner pays: first, the prices bid; vcg, what the others
-lose by its presence (Vickrey, Clarke and Groves); core, the least revenue that no
-coalition of bidders would beat, nearest to vcg. Bids of a named bidder, and bids that
-share a dummy, are of one bidder, others have a bidder each.`, auction.MaxItems),
+Goods that the same bids ask for count as one. Up to %d of those that at least two bids
+ask for are solved as a coalition structure; more by branch and cut on the host, with a
+GPU that searches for better bids and bounds nodes. With few goods and many
+alternatives a GPU uses tables of all sets of goods, if these take half a second at
+most. --time-limit and ctrl-C end branch and cut with the best bids found and a bound on
+all others. With several files the command solves each, and --json prints a line for
+each.
+
+--payments computes the payments of the winners: first, the bid prices; vcg, the loss
+of the others by a winner's presence (Vickrey, Clarke and Groves); core, the least
+revenue that no coalition of bidders would beat, nearest to vcg. Bids of one name have
+one bidder, and so do bids that share a dummy; every other bid has its own.`, auction.MaxItems),
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -205,8 +206,8 @@ func (a *app) generateAuctionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "auction --distribution NAME --goods N --bids M --output FILE [--seed S] [--to FORMAT]",
 		Short: "Write a combinatorial auction of a distribution of CATS",
-		Long: `Draws an auction with the distributions of CATS (Leyton-Brown, Pearson and Shoham
-2000) and that program's default parameters, and writes it in its text format, or as
+		Long: `Draw an auction with the distributions of CATS (Leyton-Brown, Pearson and Shoham
+2000) and that program's default parameters, and write it in its text format, or as
 CSV or JSON. The same seed draws the same auction. The distributions are
 
 ` + auctions.About(),
@@ -242,10 +243,10 @@ func (a *app) convertAuctionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "auction FILE --output FILE [--to FORMAT]",
 		Short: "Write a combinatorial auction in another format",
-		Long: `Reads an auction in the text format of CATS, CSV or JSON and writes it in another of
-these: bids keep their numbers and prices every digit. CATS has no names, which are left
-out, and no limits, reserve prices and goods that have to be sold, which are refused.
-Bidders that dummies tell get the dummies' numbers for names.`,
+		Long: `Read an auction in the text format of CATS, CSV or JSON and write it in another of
+these. Bids keep their numbers, and prices every digit. CATS has no names, which convert
+drops, and no limits, reserve prices or goods that have to be sold, which it refuses.
+Bidders known by a dummy alone get its number for a name.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 || output == "" {

@@ -32,10 +32,10 @@ func (a *app) bundleCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bundle",
 		Short: "Make one executable for some families, GPUs and tuning data",
-		Long: `Make one executable of this one, or of coalesce-cuda beside it: with the images that
-hold safe points, winners and runners-up of each family for each architecture, the PTX
-of the safe points, and tuning data. It takes no Go and no nvcc, and runs on a machine
-that has a driver alone. Families are problems (csg) or single ones (csg/tiles).`,
+		Long: `Make one executable from this one, or from coalesce-cuda beside it, without Go or nvcc.
+It holds the images with safe points, winners and runners-up of each family for each
+architecture, the PTX of the safe points, and tuning data. It needs nothing but a
+driver. Name problems (csg) or single families (csg/tiles).`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return a.makeBundle(f) },
 	}
@@ -48,9 +48,9 @@ that has a driver alone. Families are problems (csg) or single ones (csg/tiles).
 	cmd.Flags().BoolVar(&f.all, "all", false, "hold every image, as a binary for tuning does")
 	cmd.AddCommand(&cobra.Command{
 		Use:   "verify [FILE]",
-		Short: "Hash a bundle again, and verify its kernels on the GPU that is here",
-		Long: `Hash all that a bundle holds again: FILE, or this program, whose safe and winning
-variants are then run on their test cases on the GPU, where there is one.`,
+		Short: "Check the hashes of a bundle, and verify its kernels on a GPU",
+		Long: `Check the hashes of a bundle, FILE or this program. If it is this program and there is
+a GPU, also run its safe and winning variants on their test cases there.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.verifyBundle(cmd.Context(), args) },
 	})

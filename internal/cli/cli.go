@@ -1,9 +1,9 @@
 // Package cli is the command line: it reads flags, opens a device, hands an
-// instance to a solver and prints what comes back. Main is a function of its
+// instance to a solver and prints the answer. Main is a function of its
 // arguments and streams to an exit code, so that tests call it as main does.
 //
-// stdout is data, stderr is talk. An answer that could not be written whole
-// is a failure.
+// stdout carries data, stderr everything else. An answer that could not be
+// written whole is a failure.
 package cli
 
 import (
@@ -62,12 +62,27 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		stdout, stderr = io.Discard, io.Discard
 	}
 	a := &app{team: team, args: args, in: stdin, raw: stdout, out: bufio.NewWriter(whole.Until(ctx, stdout)), err: stderr, devices: devices.Kinds(), free: memory.Now}
+	return a.run(ctx)
+}
+
+// Call is Main within another program: it ends with ctx, and neither waits for signals, nor starts the CUDA binary, nor
+// joins ranks.
+func Call(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	a := &app{within: true, args: args, in: stdin, raw: stdout, out: bufio.NewWriter(whole.Until(ctx, stdout)), err: stderr, devices: devices.Kinds(), free: memory.Now}
+	return a.run(ctx)
+}
+
+// Commands are all commands with their flags, to be described. They do not run.
+func Commands() *cobra.Command { return new(app).root() }
+
+// run runs the command line.
+func (a *app) run(ctx context.Context) int {
 	root := a.root()
-	root.SetArgs(args)
-	root.SetIn(stdin)
+	root.SetArgs(a.args)
+	root.SetIn(a.in)
 	root.SetOut(a.out)
-	root.SetErr(stderr)
-	err = root.ExecuteContext(ctx)
+	root.SetErr(a.err)
+	err := root.ExecuteContext(ctx)
 	if flush := a.out.Flush(); flush != nil {
 		a.started = true           // no mistake of the command line's
 		if errors.Is(err, flush) { // the first write that failed, told again
@@ -75,8 +90,8 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		}
 		err = errors.Join(fmt.Errorf("standard output is incomplete: %w", flush), err)
 	}
-	if team != nil {
-		ranks.Leave(team, os.Stderr, func(talk io.Writer) int {
+	if a.team != nil {
+		ranks.Leave(a.team, os.Stderr, func(talk io.Writer) int {
 			a.err = talk
 			return a.exit(ctx, err)
 		})
@@ -86,6 +101,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 // app is one run of the program.
 type app struct {
+	within  bool         // another program runs the command
 	team    *mpi.World   // the processes that solve together; nil: this one alone
 	shared  bool         // ranks share files out, and solve each alone
 	waited  bool         // rank 0 solves, and the others wait for it
@@ -148,7 +164,7 @@ func (a *app) line(err error) string {
 	return text
 }
 
-// exit tells the user about err and returns its exit code.
+// exit prints err for the user and returns its exit code.
 func (a *app) exit(ctx context.Context, err error) int {
 	var (
 		usage usageError

@@ -20,10 +20,10 @@ func (a *app) convertCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "convert FILE --output FILE [--to FORMAT]",
 		Short: "Write a binary quadratic program in another format",
-		Long: `Reads a binary quadratic program, an Ising model or a maximum cut, and writes it in
-another format. Where the formats' forms or senses differ the coefficients are
-changed so that the best solutions stay the same; what was changed, and what the
-format cannot hold, is said; "coalesce convert auction" does so for auctions. The
+		Long: `Read a binary quadratic program, an Ising model or a maximum cut, and write it in
+another format. If the formats' forms or senses differ, convert changes the
+coefficients so that the best solutions stay the same. It reports the changes, and
+what the format cannot hold. "coalesce convert auction" converts auctions. The
 formats:
 
 ` + programs.Formats(),
@@ -93,7 +93,7 @@ func (a *app) generateQUBOCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "qubo --variables N --density PERCENT --seed S --output FILE [--to FORMAT]",
 		Short: "Write a binary quadratic program of G. Palubeckis' generator",
-		Long: `Draws an instance with Palubeckis' generator of 2002 and writes it: maximise xᵀQx
+		Long: `Draw an instance with Palubeckis' generator of 2002 and write it: maximise xᵀQx
 with coefficients from -100 to 100. The instances of the literature are
 
   p3000.1 to .5   density 50, 80, 80, 100, 100   seed 31000 to 35000

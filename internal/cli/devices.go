@@ -19,12 +19,12 @@ func (a *app) devicesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "devices",
 		Short: "List the devices that can compute here, with their facts",
-		Long: `List the devices that can compute here. Sizes are read from the device now.
+		Long: `List the devices that can compute here. The command reads sizes from the device.
 
 host is the processor and always there. emulated runs the CUDA kernels on the
 processor, for tests; it needs a C++ compiler. cuda:0, cuda:1, … are NVIDIA
 GPUs; they need coalesce-cuda (scripts/build-cuda) beside this binary. A CUDA binary
-says which architectures it has images for, and the least driver that loads them.`,
+also lists the architectures of its images, and the least driver that loads them.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return a.listDevices(asJSON) },
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 
 	"coalesce/internal/cli/effect"
@@ -63,7 +62,7 @@ func (s *csgFlags) effects(path string, way int) []effect.Rule {
 		{Flags: "sizes values checkpoint resume verify", For: "tables of all coalitions", Found: search},
 		{Flags: "variant pin frozen tuned record-untuned", For: "algorithms with kernels", Found: search},
 		{Flags: "resume", For: "--checkpoint FILE", Found: effect.Unless(s.keep.Path != "", "no --checkpoint")},
-		threads(s.device),
+		threads(s.Device),
 	}
 }
 
@@ -73,7 +72,7 @@ func (s *auctionFlags) effects() []effect.Rule {
 	return []effect.Rule{
 		{Flags: "proof", For: "--json, which holds it", Found: effect.Unless(s.json, "no --json")},
 		{Flags: "proof", For: "--algorithm " + auction.Branch, Found: effect.Unless(s.algorithm == "" || s.algorithm == auction.Branch, algorithm)},
-		threads(s.device),
+		threads(s.Device),
 	}
 }
 
@@ -96,12 +95,10 @@ func (s *assignmentFlags) effects(args []string) []effect.Rule {
 
 // effects is the table of `solve qubo`.
 func (s *quboFlags) effects() []effect.Rule {
-	return []effect.Rule{
-		{Flags: "min-distance", For: "--solutions of 2 or more", Found: effect.Unless(s.solutions > 1, fmt.Sprintf("%d", max(1, s.solutions)))},
-		{Flags: "samples iterations batch max-flips lambda blend ascend", For: "--algorithm multistart",
-			Found: effect.Unless(s.algorithm == "multistart", cmp.Or(s.algorithm, "none"))},
-		threads(s.device),
-	}
+	o := &s.options
+	return append(onlyFor(o.Fields(), o.Algorithm),
+		effect.Rule{Flags: "min-distance", For: "--solutions of 2 or more", Found: effect.Unless(o.Solutions > 1, fmt.Sprint(max(1, o.Solutions)))},
+		threads(s.Device))
 }
 
 // effects is the table of `verify` for an answer of a problem.

@@ -10,6 +10,7 @@ import (
 	"coalesce/autotune/tuned"
 	"coalesce/internal/cli/effect"
 	"coalesce/internal/cli/tuning"
+	"coalesce/internal/placement"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment"
 	"coalesce/solvers/auction"
@@ -19,20 +20,18 @@ import (
 
 // explainFlags are the flags of `explain` and a problem.
 type explainFlags struct {
-	device  string
-	threads int
-	tuned   string
-	size    int
-	unit    tuning.Unit // of the problem's sizes
-	family  string
-	asked   map[string]*[]string // values of fixed parameters, by the parameter
-	json    bool
+	placement.Placement
+	size   int
+	unit   tuning.Unit // of the problem's sizes
+	family string
+	asked  map[string]*[]string // values of fixed parameters, by the parameter
+	json   bool
 }
 
 func (a *app) explainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain",
-		Short: "Say which variant solve would run at a size, and why",
+		Short: "Show which variant solve would run at a size, and why",
 		RunE:  a.group("csg, auction, assignment or qubo"),
 		Args:  cobra.ArbitraryArgs,
 	}
@@ -60,45 +59,41 @@ func (a *app) explainProblemCommand(name string, unit tuning.Unit, subjects []su
 	cmd := &cobra.Command{
 		Use:   name,
 		Short: "Explain the choice among the variants of " + name,
-		Long: `Print, for each family of kernels that runs on the device and each workload that
-is tuned by itself, the variant that solve would choose at a size, what the choice
-rests on, and the variants it was made among with their times, measured or
-predicted. Nothing is run or measured.`,
+		Long: `Print, for each family of kernels and each workload, the variant that solve would
+choose at a size, the reason, and the other variants with their times, measured or
+predicted. The command runs and measures nothing.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.explain(cmd.Context(), &s, cmd.Flags(), subjects) },
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	deviceFlags(f, &s.device, &s.threads)
+	placementFlags(f, &s.Placement, "device", "threads")
 	f.IntVar(&s.size, "size", 0, "number of "+unit.Names(subjects))
 	f.StringVar(&s.family, "family", "", "family to explain (default: all that run on the device)")
 	for _, p := range params {
 		s.asked[p] = f.StringSlice(p, nil, "explain workloads with these values of "+p+" only (default: all)")
 	}
-	f.StringVar(&s.tuned, "tuned", "", "choose among the winners in this file too (default: those of coalesce tune)")
+	addOptions(f, s.Fields().Select("tuned"))
 	f.BoolVar(&s.json, "json", false, "print one JSON object a choice")
 	return cmd
 }
 
 func (a *app) explain(ctx context.Context, s *explainFlags, given *pflag.FlagSet, subjects []subject.Subject) error {
-	if s.threads < 0 {
-		return usagef("--threads is %d, expected 1 or more", s.threads)
-	}
-	if err := effect.Mistake(given, []effect.Rule{threads(s.device)}); err != nil {
+	if err := effect.Mistake(given, []effect.Rule{threads(s.Device)}); err != nil {
 		return usageError{err}
 	}
 	if most := s.unit.Largest(subjects); s.size < 1 || s.size > most {
 		return usagef("--size is %d, expected 1 to %d", s.size, most)
 	}
-	if err := a.handOver(s.device); err != nil {
+	if err := a.handOver(s.Device); err != nil {
 		return err
 	}
-	db, err := await(ctx, func() (*tuned.Database, error) { return a.database(s.tuned) })
+	db, err := await(ctx, func() (*tuned.Database, error) { return a.database(s.Tuned) })
 	if err != nil {
 		return err
 	}
 	var facts device.Facts
-	err = a.withDevice(s.device, s.threads, func(d device.Device) error {
+	err = a.withDevice(s.Device, s.Threads, func(d device.Device) error {
 		facts = d.Facts()
 		return nil
 	})

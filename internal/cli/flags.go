@@ -1,13 +1,57 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"coalesce/internal/cli/complete"
+	"coalesce/internal/cli/effect"
+	"coalesce/solvers/option"
 )
+
+// addOptions adds a flag for each option of a list.
+func addOptions(f *pflag.FlagSet, options option.List) {
+	for k := range options {
+		o := &options[k]
+		flag := f.VarPF(o, o.FlagName(), "", options.Describe(o, func(d *option.Declaration) string { return "--" + d.FlagName() }))
+		if o.Kind() == option.Boolean {
+			flag.NoOptDefVal = "true"
+		}
+		if o.Words != nil {
+			_ = f.SetAnnotation(flag.Name, complete.Words, o.Words)
+		}
+	}
+}
+
+// addFormerName adds a hidden flag under the name that an option's flag had before.
+func addFormerName(f *pflag.FlagSet, name string, o *option.Option) {
+	f.Var(o, name, "the former name of --"+o.FlagName())
+	_ = f.MarkDeprecated(name, "it is now called --"+o.FlagName())
+}
+
+// onlyFor are the rules of the options that single algorithms have.
+func onlyFor(options option.List, algorithm string) (rules []effect.Rule) {
+	for _, o := range options {
+		if o.Only != "" {
+			rules = append(rules, effect.Rule{Flags: o.FlagName(), For: "--algorithm " + o.Only, Found: effect.Unless(algorithm == o.Only, cmp.Or(algorithm, "none"))})
+		}
+	}
+	return rules
+}
+
+// valueError makes the error of an option's value one of the command line.
+func valueError(err error) error {
+	value := new(option.ValueError)
+	if !errors.As(err, &value) {
+		return err
+	}
+	return usagef("--%s is %s, expected %s", value.FlagName(), value.Found, value.Expected)
+}
 
 // flagError makes an error of pflag one that says which value a flag expects.
 func flagError(_ *cobra.Command, err error) error {
@@ -16,6 +60,11 @@ func flagError(_ *cobra.Command, err error) error {
 		return usageError{err}
 	}
 	f, expected := wrong.GetFlag(), ""
+	if errors.As(wrong, new(*option.ValueError)) {
+		return valueError(wrong)
+	} else if _, declared := f.Value.(*option.Option); declared {
+		return usagef("--%s: %v", f.Name, errors.Unwrap(err))
+	}
 	switch kind := f.Value.Type(); {
 	case strings.HasPrefix(kind, "uint"):
 		expected = "a whole number from 0 on"

@@ -29,7 +29,7 @@ func (a *app) generateAssignmentCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "assignment --kind NAME --rows N [--cols M] --output FILE.npy|FILE.mtx",
 		Short: "Write the costs of an assignment problem",
-		Long: `Draws an assignment problem and writes its costs: as .npy, or with --density as
+		Long: `Draw an assignment problem and write its costs: as .npy, or with --density as
 Matrix Market coordinates. The kinds are:
 
 ` + matchings.Kinds(),

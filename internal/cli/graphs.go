@@ -29,8 +29,8 @@ func (a *app) solveGraph(ctx context.Context, s *csgFlags, session *csg.Session,
 	switch {
 	case a.single():
 		return a.alone("a search is one process's", func() error { return a.solveGraph(ctx, s, session, path, g, read) })
-	case s.device != "auto" && s.device != "host":
-		return usagef("--device is %s: the search runs on a host", s.device)
+	case s.Device != "auto" && s.Device != "host":
+		return usagef("--device is %s: the search runs on a host", s.Device)
 	}
 	if err := s.effective(s.effects(path, searchWay)); err != nil {
 		return err
@@ -40,7 +40,7 @@ func (a *app) solveGraph(ctx context.Context, s *csgFlags, session *csg.Session,
 	o := s.search.Options(session.Options, s.seed)
 	o.Progress = func(now solve.Incumbent) { p.Set("searching %s: %s", ui.Count(g.N, "agent"), now) }
 	var r *anytime.Result
-	err := a.withDevices("host", s.threads, func(host []device.Device) (err error) { // the session's device may be a GPU
+	err := a.withDevices("host", s.Threads, func(host []device.Device) (err error) { // the session's device may be a GPU
 		o.Devices = host
 		r, err = anytime.Solve(ctx, g, o)
 		return err

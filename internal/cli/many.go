@@ -3,11 +3,12 @@ package cli
 import (
 	"bufio"
 	"bytes"
-	"coalesce/internal/ui"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
+
+	"coalesce/internal/ui"
 
 	"coalesce/internal/cli/ranks"
 )

@@ -61,7 +61,7 @@ func (a *app) handOver(name string) error {
 		return err
 	}
 	kind := n.Kind
-	if kind != devices.Auto && kind != device.CUDA || a.devices.Kind(device.CUDA) != nil || a.team != nil && kind == devices.Auto {
+	if a.within || kind != devices.Auto && kind != device.CUDA || a.devices.Kind(device.CUDA) != nil || a.team != nil && kind == devices.Auto {
 		return nil // ranks handed over before they joined
 	}
 	env := handover.System()

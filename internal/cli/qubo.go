@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -78,19 +77,9 @@ func (s *readFlags) options(free int64) qubo.ReadOptions {
 type quboFlags struct {
 	solveFlags
 	readFlags
-	limit     string
-	target    string
-	work      int64
-	seed      uint64
-	solutions int
-	distance  int
-	start     string
-	fix       []string
-	without   []string
-	rules     string
-	starts    qubo.Starts
-	unreduced bool
-	plot      string
+	start string
+	fix   []string
+	plot  string
 
 	options qubo.Options
 }
@@ -110,20 +99,18 @@ FILE is plain, compressed with gzip, xz or zstd, or the one file of a zip archiv
 
 ` + programs.Formats() + `
 
-The format is told by name and content. Where these leave open whether a file holds
-a QUBO, a graph to be cut or an Ising model, or its sense, --format, --form and
---sense say so: a file of n, m and lines of three numbers is an error without. What
-was read is printed. Of several files each is solved with limits of its own, and --json prints a line for
-each.
+Name and content decide the format. If they leave open whether a file holds a QUBO, a
+graph to be cut or an Ising model, or its sense, give --format, --form or --sense: a
+file of n, m and lines of three numbers is an error without. The answer shows how the
+file was read. With several files the command solves each with limits of its own, and
+--json prints a line for each.
 
 --device cuda:all, or cuda:0,1 and so on, searches on several GPUs, which exchange
 the best that they find.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			for _, name := range []string{"work", "solutions", "problem", "samples", "iterations", "batch", "max-flips"} {
-				if f := cmd.Flags().Lookup(name); f.Changed && f.Value.String() == "0" { // which stands for the default when it is not given
-					return usagef("--%s is 0, expected 1 or more", name)
-				}
+			if f := cmd.Flags().Lookup("problem"); f.Changed && s.problem == 0 { // which stands for the default when it is not given
+				return usagef("--problem is 0, expected 1 or more")
 			}
 			return a.solveQUBO(cmd.Context(), &s, args)
 		},
@@ -131,27 +118,14 @@ the best that they find.`,
 	f := cmd.Flags()
 	f.SortFlags = false
 	s.readFlags.register(f)
-	f.StringVar(&s.limit, "time-limit", "", "end the solve after this, such as 500ms, 10s or 2m (default: 10s, or none with --work)")
-	f.StringVar(&s.target, "target", "", "end it at this value or a better one")
-	f.Int64Var(&s.work, "work", 0, "end it after so many flips: the result then depends on --seed, --rules and the device alone")
-	f.Uint64Var(&s.seed, "seed", 1, "of the searches")
-	f.IntVar(&s.solutions, "solutions", 0, "find so many distinct solutions")
-	f.IntVar(&s.distance, "min-distance", 1, "variables in which those differ at least")
+	s.options.Seed = 1
+	options := s.options.Fields()
+	addOptions(f, options)
+	addFormerName(f, "engine", options.Named("algorithm"))
 	f.StringVar(&s.start, "start", "", "begin with the solution in this file: a digit a variable, or an earlier result's JSON")
 	f.StringSliceVar(&s.fix, "fix", nil, "fix variables: 0=1,7=0 makes the first 1 and the eighth 0; north=0 names one where variables have names")
-	s.registerAlgorithm(f, "engine", qubo.Algorithms(), "search with")
-	f.StringSliceVar(&s.without, "without", nil, "leave out, to measure what they are worth: "+strings.Join(qubo.Parts(""), ", "))
-	f.StringVar(&s.rules, "rules", "", "set rules of the search, as in tenure=20,stall=10000: "+strings.Join(qubo.RuleNames(), ", ")+"; docs/qubo.md says what they are, and which engine has which")
-	f.IntVar(&s.starts.Samples, "samples", 0, "multistart: random solutions whose mean the screen is made of (default 1000)")
-	f.IntVar(&s.starts.Iterations, "iterations", 0, "multistart: end after so many (default: at another limit)")
-	f.IntVar(&s.starts.Batch, "batch", 0, "multistart: iterations at once (default 1, on a GPU one a multiprocessor)")
-	f.Int64Var(&s.starts.Flips, "max-flips", 0, "multistart: most flips of an ascent (default: as many as gain)")
-	f.StringVar(&s.starts.Lambda, "lambda", "", "multistart: of the screen mean + lambda (max - mean), from 0 to below 1, or printed: max / mean (default 0.2)")
-	f.StringVar(&s.starts.Blend, "blend", "", "multistart: what a solution is blended with: "+strings.Join(qubo.Blends(), ", ")+" (default "+qubo.Blends()[0]+")")
-	f.StringVar(&s.starts.Ascend, "ascend", "", "multistart: where solutions ascend: "+strings.Join(qubo.Ascents(), ", ")+" (default "+qubo.Ascents()[0]+")")
-	f.BoolVar(&s.unreduced, "no-preprocessing", false, "search all variables that are not fixed by --fix")
 	f.StringVar(&s.plot, "plot", "", "draw the best value over time into this SVG file (one FILE only)")
-	s.solveFlags.register(f)
+	s.solveFlags.registerChoice(f)
 	return cmd
 }
 
@@ -165,44 +139,13 @@ func (s *quboFlags) validate(a *app, args []string) error {
 	if err := s.effective(s.effects()); err != nil {
 		return err
 	}
-	s.options = qubo.Options{Settings: s.settings(nil), Work: s.work, Seed: s.seed, Solutions: s.solutions, Distance: s.distance, Without: s.without,
-		Threads: s.threads, Unreduced: s.unreduced, Memory: a.free().Bytes}
-	if s.limit != "" {
-		text := s.limit
-		if number(text) {
-			text += "s"
-		}
-		limit, err := time.ParseDuration(text)
-		if err != nil || limit <= 0 {
-			return usagef("--time-limit is %q, expected a time such as 500ms, 10s or 2m", s.limit)
-		}
-		s.options.TimeLimit = limit
-	}
-	var err error
-	if s.options.Rules, err = qubo.ParseRules(s.rules); err != nil {
-		return usagef("--rules: %v", err)
-	}
-	if err := s.starts.Check(s.algorithm); err != nil {
+	s.options.Threads, s.options.Memory = s.Threads, a.free().Bytes
+	if err := s.options.Starts.Check(s.options.Algorithm); err != nil {
 		return usagef("%v", err)
-	}
-	s.options.Starts = s.starts
-	if s.target != "" {
-		if !number(s.target) {
-			return usagef("--target is %q, expected a number", s.target)
-		}
-		target, err := strconv.ParseFloat(s.target, 64)
-		if err != nil {
-			return err
-		}
-		s.options.Target = &target
 	}
 	switch {
 	case s.plot != "" && len(args) > 1:
 		return usagef("--plot is for one FILE, found %d", len(args))
-	case s.work < 0:
-		return usagef("--work is %d, expected 1 or more", s.work)
-	case s.solutions < 0 || s.distance < 1:
-		return usagef("--solutions is %d and --min-distance %d, expected 1 or more", s.solutions, s.distance)
 	case s.plot != "":
 		return whole.Ready(s.plot)
 	}
@@ -321,7 +264,7 @@ func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, session *qubo.Sess
 	if s.json {
 		return errors.Join(failed, printJSON(a.out, r))
 	}
-	return errors.Join(failed, programs.Print(a.out, r, inst, s.target, session.Devices[0].Facts(), verified))
+	return errors.Join(failed, programs.Print(a.out, r, inst, session.Devices[0].Facts(), verified))
 }
 
 // verifyQUBO searches with the reference, with the same limits. A worse value of the reference proves

@@ -18,6 +18,7 @@ import (
 	"coalesce/internal/cli/complete"
 	"coalesce/internal/cli/effect"
 	"coalesce/internal/cli/tuning"
+	"coalesce/internal/placement"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/runtime/devices"
@@ -39,12 +40,10 @@ func (a *app) solveCommand() *cobra.Command {
 
 // solveFlags are the flags that every problem shares.
 type solveFlags struct {
-	device    string
-	threads   int
+	placement.Placement
+	untuned   string // file of what a variant had to be guessed for
 	variant   string
 	algorithm string
-	tuned     string
-	choosing  tuning.Choosing
 	verify    bool
 	json      bool
 	several   bool // more than one device will do
@@ -62,11 +61,15 @@ func (s *solveFlags) settings(db *tuned.Database) solve.Settings {
 }
 
 func (s *solveFlags) register(f *pflag.FlagSet) {
-	s.given = f
-	deviceFlags(f, &s.device, &s.threads)
 	f.StringVar(&s.variant, "variant", "", "run this variant, by its label, instead of the tuned one")
-	f.StringVar(&s.tuned, "tuned", "", "choose among the winners in this file too (default: those of coalesce tune)")
-	s.choosing.Register(f)
+	s.registerChoice(f)
+}
+
+// registerChoice adds the flags that say where to solve, how to choose variants, and what to print.
+func (s *solveFlags) registerChoice(f *pflag.FlagSet) {
+	s.given = f
+	placementFlags(f, &s.Placement, "device", "threads", "tuned", "pin", "frozen")
+	f.StringVar(&s.untuned, "record-untuned", "", "append to this file what a variant had to be guessed for, which coalesce tune --from tunes")
 	f.BoolVar(&s.verify, "verify", false, "solve again with the sequential reference and compare (slow)")
 	f.BoolVar(&s.json, "json", false, "print one JSON object")
 }
@@ -83,25 +86,34 @@ func (s *solveFlags) effective(table []effect.Rule) error {
 // applied.
 func (a *app) tuningData(ctx context.Context, s *solveFlags) (*tuned.Database, error) {
 	return await(ctx, func() (*tuned.Database, error) {
-		db, err := a.database(s.tuned)
+		db, err := a.database(s.Tuned)
 		if err != nil {
 			return nil, err
 		}
-		return s.choosing.Of(db, s.families, usagef, a.err, a.team == nil || a.team.Rank() == 0)
+		policy, err := s.Policy(s.families)
+		if err != nil {
+			return nil, valueError(err)
+		}
+		if s.untuned != "" && (a.team == nil || a.team.Rank() == 0) { // one records, of several that solve together
+			if policy.Guessed, err = tuning.Recorder(s.untuned, a.err); err != nil {
+				return nil, err
+			}
+		}
+		return db.By(policy), nil
 	})
 }
 
 // solving hands the command over where the devices need another binary, and calls work with the tuning
 // data and the open devices, which it closes afterwards.
 func (a *app) solving(ctx context.Context, s *solveFlags, work func(*tuned.Database, []device.Device) error) error {
-	if err := a.handOver(s.device); err != nil {
+	if err := a.handOver(s.Device); err != nil {
 		return err
 	}
 	db, err := a.tuningData(ctx, s)
 	if err != nil {
 		return err
 	}
-	return a.withDevices(s.device, s.threads, func(devices []device.Device) error { return work(db, devices) })
+	return a.withDevices(s.Device, s.Threads, func(devices []device.Device) error { return work(db, devices) })
 }
 
 // registerAlgorithm adds the flag that names an algorithm, one of a list, and the
@@ -115,10 +127,10 @@ func (s *solveFlags) registerAlgorithm(f *pflag.FlagSet, before string, list []s
 	s.before.Hidden = true
 }
 
-// deviceFlags are the flags that say where to compute.
-func deviceFlags(f *pflag.FlagSet, name *string, threads *int) {
-	f.StringVar(name, "device", "auto", "where to compute: auto, host, emulated, cuda or cuda:INDEX")
-	f.IntVar(threads, "threads", 0, "cores that the host device uses (default: all)")
+// placementFlags adds flags of some options that say where to compute.
+func placementFlags(f *pflag.FlagSet, p *placement.Placement, names ...string) {
+	p.Device = devices.Auto
+	addOptions(f, p.Fields().Select(names...))
 }
 
 func (s *solveFlags) check(a *app) error {
@@ -128,18 +140,15 @@ func (s *solveFlags) check(a *app) error {
 	if s.algorithm != "" && !slices.Contains(s.algorithms, s.algorithm) {
 		return usagef("--algorithm is %q, expected one of %s", s.algorithm, strings.Join(s.algorithms, ", "))
 	}
-	if s.threads < 0 {
-		return usagef("--threads is %d, expected 1 or more, or 0 for all cores", s.threads)
-	}
-	if cores := runtime.NumCPU(); s.threads > cores {
-		fmt.Fprintf(a.err, "coalesce: --threads is %d: this machine has %s, all are used\n", s.threads, ui.Count(cores, "core"))
-		s.threads = cores
+	if cores := runtime.NumCPU(); s.Threads > cores {
+		fmt.Fprintf(a.err, "coalesce: --threads is %d: this machine has %s, all are used\n", s.Threads, ui.Count(cores, "core"))
+		s.Threads = cores
 	}
 	if s.several {
-		_, err := parseDevices(s.device)
+		_, err := parseDevices(s.Device)
 		return err
 	}
-	return parseDevice(s.device)
+	return parseDevice(s.Device)
 }
 
 // withDevices opens devices, hands them to work and closes them.

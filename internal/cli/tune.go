@@ -26,6 +26,7 @@ import (
 	"coalesce/internal/cli/effect"
 	"coalesce/internal/cli/ranks"
 	"coalesce/internal/cli/tuning"
+	"coalesce/internal/placement"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/algorithms"
@@ -38,8 +39,7 @@ import (
 
 // tuneFlags are the flags of `tune` and of `tune` and a problem.
 type tuneFlags struct {
-	device   string
-	threads  int
+	placement.Placement
 	family   string
 	budget   time.Duration
 	noise    string
@@ -71,10 +71,9 @@ func (a *app) tuneCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tune",
 		Short: "Measure the variants of the kernels and keep the fastest",
-		Long: `Without a problem, tune every family of every problem that runs on the device,
-what is untuned first, within one budget. With a problem, its families alone.
-Under a launcher of MPI ranks share the work, by classes of devices
-(docs/cluster.md).
+		Long: `Tune every family that runs on the device within one budget, untuned sizes first; with
+a problem, only its families. Under a launcher of MPI the ranks share the work, by
+classes of devices (docs/cluster.md).
 ` + tuneLong,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -106,15 +105,14 @@ const maxWinners = 64 << 20
 
 // tuneLong tells how tuning goes.
 const tuneLong = `
-Verify every variant of a family against the sequential reference, measure those
-that are right, and keep the winners for solve to choose from.
+Tune verifies every variant of a family against the sequential reference, measures
+the correct ones, and keeps the winners, from which solve chooses.
 
-Trials run in a child process, so that a variant that crashes or hangs costs
-one trial. They are written to a file as they end, and each winner is kept when
-its size is decided: a run that was cut short, by whatever means, goes on from
-there when the same command is given again within a day. A variant that answers
-wrongly never wins; exit code 3 tells of one, and 1 of a family of which every
-variant failed.`
+A trial runs in a child process: a variant that crashes or hangs costs one trial.
+Tune writes trials to a file as they end, and keeps a winner when its size is
+decided. Give the same command again within a day to go on after any interruption.
+A variant that answers wrongly never wins, and the exit code is 3; it is 1 if every
+variant of a family failed.`
 
 // tuneProblemCommand tunes the families of one problem.
 func (a *app) tuneProblemCommand(name, title string, s *tuneFlags, subjects []subject.Subject) *cobra.Command {
@@ -128,7 +126,7 @@ func (a *app) tuneProblemCommand(name, title string, s *tuneFlags, subjects []su
 	s.flags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&s.family, "family", "", "family to tune (default: all that run on the device)")
-	f.IntSliceVar(&s.sizes, "sizes", nil, "numbers of "+s.unit.Names(subjects)+" to tune for (default: what suits the device)")
+	f.IntSliceVar(&s.sizes, "sizes", nil, "numbers of "+s.unit.Names(subjects)+" to tune for (default: those that suit the device)")
 	f.StringSliceVar(&s.values, "values", nil, "value types to tune for: int16 (coalition structures), int32, int64, float32, float64 (default: all)")
 	return cmd
 }
@@ -138,16 +136,16 @@ func (s *tuneFlags) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	s.given = f
 	f.SortFlags = false
-	deviceFlags(f, &s.device, &s.threads)
+	placementFlags(f, &s.Placement, "device", "threads")
 	f.DurationVar(&s.budget, "budget", 10*time.Minute, "time to spend; 0 for no limit")
-	f.StringVar(&s.noise, "noise", fmt.Sprintf("%g%%", 100*search.NoiseLimit), "scatter of samples in per cent, as 5 or 5%, above which a size gets no winner, as where other processes take more of the cores or the winner may take over half as much longer than another")
-	f.BoolVar(&s.refresh, "refresh", false, "verify and measure again what --output holds, and nothing else")
-	f.BoolVar(&s.asNew, "as-new", false, "leave out what the binary holds of this class of device, as if none had been tuned")
-	f.BoolVar(&s.between, "between", false, "tune the sizes halfway between two tuned ones of which one winner overtakes the other, and nothing else")
-	f.StringVar(&s.from, "from", "", "tune what solve --record-untuned put into this file, and nothing else")
-	f.StringVar(&s.space, "space", "", "full, to try every point of --family's space, rendered from a checkout of the sources and compiled on demand; or a folder of go run ./gen points")
+	f.StringVar(&s.noise, "noise", fmt.Sprintf("%g%%", 100*search.NoiseLimit), "scatter of samples in per cent, such as 5 or 5%, above which a size gets no winner; also the share of the cores that other processes may take, and twice the loss that rounds must rule out")
+	f.BoolVar(&s.refresh, "refresh", false, "verify and measure again only what --output holds")
+	f.BoolVar(&s.asNew, "as-new", false, "ignore the winners that the binary carries for this class of device")
+	f.BoolVar(&s.between, "between", false, "tune only the sizes halfway between two tuned ones where the winner changes")
+	f.StringVar(&s.from, "from", "", "tune only what solve --record-untuned wrote to this file")
+	f.StringVar(&s.space, "space", "", "full: try every point of --family's space, from a checkout of the sources, compiled on demand; or a folder of go run ./gen points")
 	f.StringVar(&s.strategy, "strategy", search.Halving, "halving, or exhaustive to measure every variant at every size")
-	f.StringVar(&s.part, "part", "", "K/N, to tune the K-th of N parts of about as much work each, where N devices tune at once")
+	f.StringVar(&s.part, "part", "", "K/N: tune the K-th of N parts of about equal work, with N devices at once")
 	f.Uint64Var(&s.seed, "seed", 1, "seed of the order of trying and of the instances")
 	f.StringVar(&s.trials, "trials", "", "append every trial to this file, a JSON object a line (default: beside --output, as .trials.jsonl)")
 	f.StringVar(&s.output, "output", "", "keep the winners in this file (default: "+userDatabase+" in the user's configuration folder)")
@@ -243,7 +241,7 @@ func (a *app) tuneHere(ctx context.Context, s *tuneFlags, subjects []subject.Sub
 	var sums []autotune.Summary
 	db, failed := autotune.All(ctx, tasks, autotune.Options{
 		Worker: func() *exec.Cmd {
-			return exec.Command(self, "tune-worker", "--device", facts.String(), "--threads", strconv.Itoa(s.threads), "--tuned", s.output, "--without", without, "--space", s.points)
+			return exec.Command(self, "tune-worker", "--device", facts.String(), "--threads", strconv.Itoa(s.Threads), "--tuned", s.output, "--without", without, "--space", s.points)
 		},
 		Facts:    facts,
 		Database: old,
@@ -349,10 +347,7 @@ func (a *app) finish(path string, db *tuned.Database, sums []autotune.Summary, a
 // tuneDevice reads the facts of the device that trials will run on, which
 // also shows that it can be opened.
 func (a *app) tuneDevice(ctx context.Context, s *tuneFlags, subjects []subject.Subject) (facts device.Facts, err error) {
-	if s.threads < 0 {
-		return facts, usagef("--threads is %d, expected 1 or more", s.threads)
-	}
-	if err := effect.Mistake(s.given, []effect.Rule{threads(s.device)}); err != nil {
+	if err := effect.Mistake(s.given, []effect.Rule{threads(s.Device)}); err != nil {
 		return facts, usageError{err}
 	}
 	if s.strategy != search.Halving && s.strategy != search.Exhaustive {
@@ -371,11 +366,11 @@ func (a *app) tuneDevice(ctx context.Context, s *tuneFlags, subjects []subject.S
 			return facts, usagef("--sizes has %d, expected 1 to %d", size, most)
 		}
 	}
-	if err = a.handOver(s.device); err == nil {
+	if err = a.handOver(s.Device); err == nil {
 		err = a.extend(ctx, s, subjects)
 	}
 	if err == nil {
-		err = a.withDevice(s.device, s.threads, func(d device.Device) error {
+		err = a.withDevice(s.Device, s.Threads, func(d device.Device) error {
 			facts = d.Facts()
 			return nil
 		})
@@ -422,8 +417,8 @@ func (a *app) extend(ctx context.Context, s *tuneFlags, subjects []subject.Subje
 
 // workerCommand is how tune starts itself for trials.
 func (a *app) workerCommand() *cobra.Command {
-	var name, path, without, points string
-	var threads int
+	var path, without, points string
+	var p placement.Placement
 	cmd := &cobra.Command{
 		Use:    "tune-worker",
 		Short:  "Run trials that the tuner asks for on standard input",
@@ -440,12 +435,12 @@ func (a *app) workerCommand() *cobra.Command {
 					return err
 				}
 			}
-			return a.withDevice(name, threads, func(d device.Device) error {
+			return a.withDevice(p.Device, p.Threads, func(d device.Device) error {
 				return worker.Serve(cmd.Context(), d, list, a.in, a.raw)
 			})
 		},
 	}
-	deviceFlags(cmd.Flags(), &name, &threads)
+	placementFlags(cmd.Flags(), &p, "device", "threads")
 	cmd.Flags().StringVar(&points, "space", "", "folder of go run ./gen points, whose variants are tried too")
 	cmd.Flags().StringVar(&path, "tuned", "", "winners that algorithms' kernels are chosen from, beside the binary's")
 	cmd.Flags().StringVar(&without, "without", "", "class of devices whose winners in the binary are left out")

@@ -37,20 +37,20 @@ func (a *app) verifyCommand() *cobra.Command {
 	var s verifyFlags
 	cmd := &cobra.Command{
 		Use:   "verify RESULT INSTANCE | verify RESULT --points ROWS,COLUMNS",
-		Short: "Hold an answer that was written before against its instance",
-		Long: `Verify recomputes what an answer says from the instance: RESULT is the object that
-"coalesce solve PROBLEM INSTANCE --json" printed, of any problem, INSTANCE the file
-that was solved; either may be - for standard input. Flags that say how an instance
-is read are those of solve, and have to be given again.
+		Short: "Check a written answer against its instance",
+		Long: `Verify recomputes an answer from its instance. RESULT is the object that "coalesce
+solve PROBLEM INSTANCE --json" printed, for any problem, and INSTANCE the file that
+was solved. Either may be - for standard input. Repeat the flags that told solve how
+to read the instance.
 
-The solution has to be feasible, its value the stated one: exactly, of floats their
-exact sum rounded once. "Proven" needs a bound, and the stated gap has to be what lies
-between the two. The bound itself is checked where the answer carries its proof: the
-duals of an assignment ("solve assignment --duals"; --duals FILE reads them from
-another answer), or rows that have too few columns. The rest is said.
+The solution has to be feasible, and its value the stated one: exactly, or for floats
+their exact sum rounded once. A proven answer needs a bound, and its gap has to be the
+difference of the two. Verify checks the bound if the answer carries its proof, such
+as the duals of an assignment ("solve assignment --duals"; --duals FILE reads them
+from another answer), or rows that have too few columns. It says what it cannot check.
 
-The exit code is 0 where everything that can be checked holds, 3 where a check fails,
-and 1 where a file cannot be read.`,
+The exit code is 0 if everything that can be checked holds, 3 if a check fails, and 1
+if a file cannot be read.`,
 		Args: cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.verify(cmd.Context(), &s, args) },
 	}

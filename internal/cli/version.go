@@ -82,11 +82,11 @@ func (a *app) versionCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "Say what this binary is and holds",
-		Long: `Say what this binary is and holds: its version and commit, the Go that built it,
-the CUDA version of its images (none in the plain binary), their architectures,
-families and least driver, and the hash of its tuning data. It speaks of the binary that was called: the
-plain one does not hand over to coalesce-cuda.`,
+		Short: "Show the version and the content of this binary",
+		Long: `Show the version and commit of this binary, the Go that built it, the CUDA version of
+its images (none in the plain binary), their architectures, families and least driver,
+and the hash of its tuning data. The plain binary describes itself: it does not hand
+over to coalesce-cuda.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return a.printVersion(asJSON) },
 	}
@@ -97,7 +97,7 @@ plain one does not hand over to coalesce-cuda.`,
 // versionFlag makes `coalesce --version` print the same as `coalesce version`.
 func (a *app) versionFlag(root *cobra.Command) {
 	var asked bool
-	root.Flags().BoolVar(&asked, "version", false, "say what this binary is and holds")
+	root.Flags().BoolVar(&asked, "version", false, "show the version and the content of this binary")
 	run := root.RunE
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		if asked && len(args) == 0 {

@@ -18,7 +18,7 @@ const (
 	root   = "../.."
 )
 
-// A room is a folder of packages and the only packages of this module that it
+// A room is a folder of packages and the only packages of this repository that it
 // may import; "x/..." stands for x and everything below it. Tests are free.
 type room struct {
 	path string
@@ -32,19 +32,25 @@ var (
 	quboDevice = []string{"generated/qubo", "autotune/tuned", "autotune/subject"}
 )
 
+// What the families of kernels of csg import.
+var csgFamily = []string{"solvers/csg/problem", "solvers/csg/internal/engine", "solvers/csg/internal/cancel", "solvers/csg/internal/levels", "solvers/csg/internal/reference", "generated/csg", "runtime/device"}
+
 // rooms are matched in order: the first that a package lies in binds it.
 var rooms = []room{
 	// The library for other languages takes the public packages, as any program may, and tunes.
 	{"cmd/libcoalesce", []string{"solvers/solve", "solvers/assignment", "solvers/qubo", "solvers/csg", "solvers/auction", "runtime/device", "runtime/devices",
-		"autotune", "autotune/subject", "autotune/trial", "autotune/tuned", "autotune/worker"}},
+		"autotune", "autotune/subject", "autotune/trial", "autotune/tuned", "autotune/worker", "internal/jobs", "internal/cli"}},
 	{"cmd/...", []string{"internal/cli"}},
+	{"internal/doors", []string{"internal/cli", "internal/jobs", "solvers/option"}},
+	{"internal/jobs", []string{"internal/placement", "solvers/option", "solvers/solve", "solvers/qubo", "solvers/csg", "solvers/auction", "autotune/subject", "autotune/tuned", "runtime/device"}},
+	{"internal/placement", []string{"solvers/option", "autotune/tuned", "autotune/subject"}},
 	{"internal/ui", []string{"solvers/formats"}}, // counts nouns as the readers do
 	{"internal/rules", nil},
 	{"scripts/adversary", []string{"internal/cli", "runtime/device", "runtime/devices"}}, // tries the command as users do, where a device has less memory too
 	{"scripts/texts", []string{"runtime/emulated/texts"}},                                // compresses what that reads
 	{"scripts/...", nil},
 	{"examples/...", nil}, // but for its tests, which use what another program may
-	{"internal/cli/...", []string{"internal/cli/...", "internal/ui", "solvers/...", "autotune/...", "runtime/...", "generated/...", "templates"}},
+	{"internal/cli/...", []string{"internal/cli/...", "internal/placement", "internal/ui", "solvers/...", "autotune/...", "runtime/...", "generated/...", "templates"}},
 	{"bench/...", []string{"bench/...", "solvers/...", "autotune/...", "runtime/...", "generated/...", "templates"}},
 	{"gen/...", []string{"gen/...", "templates"}},
 	{"generated/...", []string{"generated/...", "runtime/device", "runtime/host/..."}},
@@ -55,7 +61,8 @@ var rooms = []room{
 	{"runtime/guard", []string{"runtime/device"}},
 	{"runtime/...", []string{"runtime/...", "templates"}},
 	{"autotune/tuned", []string{"runtime/device"}},
-	{"solvers/solve", []string{"runtime/device", "runtime/collective", "autotune/tuned"}},
+	{"solvers/option", nil},
+	{"solvers/solve", []string{"solvers/option", "runtime/device", "runtime/collective", "autotune/tuned"}},
 	{"solvers/algorithms", []string{"solvers/solve", "runtime/device", "autotune/tuned", "autotune/subject"}},
 	{"autotune/subject", []string{"runtime/device"}},
 	{"autotune/worker", []string{"autotune/...", "runtime/device", "runtime/guard", "runtime/memory"}},
@@ -70,7 +77,7 @@ var rooms = []room{
 	{"solvers/qubo/internal/preprocess", []string{"solvers/qubo/problem", "solvers/cores"}},
 	{"solvers/qubo/internal/elite", []string{"solvers/qubo/problem"}},
 	{"solvers/qubo/internal/evaluate", []string{"solvers/qubo/problem", "solvers/cores", "generated/qubo", "autotune/tuned", "runtime/device"}},
-	{"solvers/qubo/internal/search", []string{"solvers/qubo/problem", "solvers/solve", "generated/qubo", "autotune/tuned", "runtime/device"}},
+	{"solvers/qubo/internal/search", []string{"solvers/qubo/problem", "solvers/solve", "solvers/option", "generated/qubo", "autotune/tuned", "runtime/device"}},
 	{"solvers/qubo/internal/reference", []string{"solvers/qubo/problem", "solvers/qubo/internal/draw", "solvers/qubo/internal/search"}},
 	{"solvers/qubo/internal/host", slices.Concat(quboSearch, []string{"solvers/cores", "runtime/host/kernels/qubo"})},
 	{"solvers/qubo/internal/tabu", slices.Concat(quboSearch, quboDevice, []string{"solvers/cores"})},
@@ -78,7 +85,7 @@ var rooms = []room{
 	{"solvers/qubo/internal/multistart", []string{"solvers/qubo/problem", "solvers/qubo/internal/draw", "solvers/qubo/internal/search", "solvers/qubo/internal/evaluate",
 		"solvers/cores", "solvers/solve", "generated/qubo", "runtime/device", "autotune/tuned", "autotune/subject"}},
 	{"solvers/qubo/internal/qubotest", []string{"solvers/qubo/problem", "solvers/qubo/internal/search", "solvers/qubo/internal/reference"}},
-	{"solvers/qubo", []string{"solvers/solve", "solvers/formats", "solvers/algorithms", "solvers/qubo/problem", "solvers/qubo/internal/draw", "solvers/qubo/internal/formats", "solvers/qubo/internal/preprocess",
+	{"solvers/qubo", []string{"solvers/option", "solvers/solve", "solvers/formats", "solvers/algorithms", "solvers/qubo/problem", "solvers/qubo/internal/draw", "solvers/qubo/internal/formats", "solvers/qubo/internal/preprocess",
 		"solvers/qubo/internal/search", "solvers/qubo/internal/reference", "solvers/qubo/internal/host", "solvers/qubo/internal/tabu",
 		"solvers/qubo/internal/tempering", "solvers/qubo/internal/multistart", "generated/qubo", "runtime/device", "runtime/collective", "autotune/tuned", "autotune/subject"}},
 	// assignment's rooms, from the problem to the algorithms: an algorithm knows
@@ -100,34 +107,46 @@ var rooms = []room{
 	{"solvers/assignment/internal/families", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/assignment/internal/reference", "solvers/assignment/internal/host", "solvers/assignment/internal/hungarian", "solvers/assignment/internal/coreprice", "autotune/tuned", "runtime/device", "runtime/collective", "generated/assignment"}},
 	{"solvers/assignment/tune", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/assignment/internal/draw", "solvers/assignment/internal/reference", "solvers/assignment/internal/host", "solvers/assignment/internal/coreprice", "solvers/assignment/internal/verify", "solvers/assignment/internal/batch", "solvers/assignment/internal/families", "solvers/cores", "autotune/tuned", "autotune/subject", "runtime/device", "generated/assignment"}},
 	{"solvers/assignment", []string{"solvers/assignment/...", "solvers/solve", "solvers/algorithms", "solvers/cores", "generated/assignment", "runtime/device", "runtime/collective", "autotune/tuned", "autotune/subject"}},
-	// csg's rooms: files and distributions know the problem, and no solver.
+	// csg's rooms: files and distributions know the problem, and no solver. A solve goes from the plan to an attempt, by
+	// kernels that know one interface, engine; a family's kernels know no other family.
 	{"solvers/csg/problem", []string{"solvers/solve", "runtime/device"}},
 	{"solvers/csg/internal/formats", []string{"solvers/csg/problem", "solvers/formats/..."}},
-	{"solvers/csg/internal/checkpoint", []string{"solvers/csg/problem", "solvers/cores", "runtime/collective", "runtime/disk"}},
-	{"solvers/csg/internal/levels", []string{"runtime/device"}},
-	{"solvers/csg/internal/onhost", []string{"solvers/csg/internal/levels", "solvers/csg/internal/tables", "generated/csg", "runtime/collective", "runtime/device", "runtime/host"}},
-	{"solvers/csg/internal/tables", []string{"solvers/csg/internal/checkpoint", "solvers/csg/internal/levels", "autotune/tuned", "generated/csg", "runtime/collective", "runtime/device", "runtime/host"}},
-	{"solvers/csg/internal/reference", []string{"solvers/csg/problem"}},
-	{"solvers/csg/internal/ways", []string{"solvers/csg/problem", "solvers/csg/internal/draw", "solvers/csg/internal/reference", "solvers/solve", "solvers/algorithms",
-		"generated/csg", "runtime/device", "autotune/tuned", "autotune/subject"}},
-	{"solvers/csg/internal/price", []string{"solvers/csg/problem", "solvers/solve", "generated/csg", "runtime/device", "runtime/collective"}},
-	{"solvers/csg/internal/ranking", []string{"solvers/csg/problem", "solvers/csg/internal/reference"}},
 	{"solvers/csg/internal/draw", []string{"solvers/csg/problem", "solvers/cores", "generated/csg", "runtime/device"}},
+	{"solvers/csg/internal/reference", []string{"solvers/csg/problem"}},
+	{"solvers/csg/internal/ranking", []string{"solvers/csg/problem", "solvers/csg/internal/reference"}},
+	{"solvers/csg/internal/levels", nil},
+	{"solvers/csg/internal/cancel", []string{"runtime/device"}},
+	{"solvers/csg/internal/engine", []string{"solvers/csg/problem", "solvers/csg/internal/cancel", "runtime/device"}},
+	{"solvers/csg/internal/splits", csgFamily},
+	{"solvers/csg/internal/tiles", slices.Concat(csgFamily, []string{"autotune/tuned", "runtime/collective"})},
+	{"solvers/csg/internal/hosttiles", slices.Concat(csgFamily, []string{"runtime/collective", "runtime/host"})},
+	{"solvers/csg/internal/hostdp", []string{"solvers/csg/problem", "solvers/csg/internal/levels", "solvers/csg/internal/reference", "runtime/device"}},
+	{"solvers/csg/internal/price", []string{"solvers/csg/problem", "solvers/solve", "generated/csg", "runtime/device", "runtime/collective"}},
+	{"solvers/csg/internal/variants", []string{"solvers/csg/problem", "solvers/csg/internal/cancel", "solvers/csg/internal/hosttiles", "solvers/csg/internal/price", "solvers/csg/internal/reference", "solvers/csg/internal/splits", "solvers/csg/internal/tiles", "solvers/solve", "generated/csg", "runtime/device", "runtime/host", "autotune/tuned"}},
+	{"solvers/csg/internal/kernels", []string{"solvers/csg/problem", "solvers/csg/internal/engine", "solvers/csg/internal/hosttiles", "solvers/csg/internal/splits", "solvers/csg/internal/tiles", "solvers/csg/internal/variants", "solvers/solve", "generated/csg", "runtime/device", "runtime/collective"}},
+	{"solvers/csg/internal/checkpoint", []string{"solvers/csg/problem", "solvers/csg/internal/engine", "solvers/csg/internal/levels", "solvers/csg/internal/reference", "solvers/solve", "solvers/cores", "generated/csg", "runtime/collective", "runtime/device", "runtime/disk", "runtime/host", "autotune/tuned"}},
+	{"solvers/csg/internal/plan", []string{"solvers/csg/problem", "solvers/csg/internal/checkpoint", "solvers/csg/internal/hostdp", "solvers/csg/internal/price", "solvers/csg/internal/reference", "solvers/csg/internal/variants", "solvers/solve", "solvers/algorithms", "generated/csg", "runtime/device", "autotune/tuned"}},
+	{"solvers/csg/internal/attempt", []string{"solvers/csg/problem", "solvers/csg/internal/cancel", "solvers/csg/internal/checkpoint", "solvers/csg/internal/engine", "solvers/csg/internal/hostdp", "solvers/csg/internal/kernels", "solvers/csg/internal/price", "solvers/csg/internal/reference", "solvers/csg/internal/variants", "solvers/solve", "generated/csg", "runtime/device", "autotune/tuned"}},
+	{"solvers/csg/internal/tune", []string{"solvers/csg/problem", "solvers/csg/internal/draw", "solvers/csg/internal/engine", "solvers/csg/internal/kernels", "solvers/csg/internal/plan", "solvers/csg/internal/price", "solvers/csg/internal/reference", "solvers/csg/internal/splits", "solvers/csg/internal/variants", "solvers/solve", "solvers/algorithms", "generated/csg", "runtime/device", "autotune/subject"}},
 	// Searches of functions have binary quadratic programs read their graphs.
 	{"solvers/csg/internal/cliques", nil},
-	{"solvers/csg/internal/regroup", nil},
-	{"solvers/csg/anytime", []string{"solvers/csg/problem", "solvers/csg/internal/cliques", "solvers/csg/internal/regroup", "solvers/csg/internal/draw", "solvers/qubo", "solvers/solve", "runtime/device"}},
-	// Branch and cut knows bids and cliques, its linear programs rows and columns, and
-	// neither knows files, devices and auctions.
+	{"solvers/csg/internal/lns", nil},
+	{"solvers/csg/anytime", []string{"solvers/csg/problem", "solvers/csg/internal/cliques", "solvers/csg/internal/lns", "solvers/csg/internal/draw", "solvers/qubo", "solvers/solve", "solvers/formats/packed", "runtime/device"}},
+	// The API knows no kernels: what it runs, the plan names and an attempt does.
+	{"solvers/csg", []string{"solvers/csg/problem", "solvers/csg/internal/attempt", "solvers/csg/internal/checkpoint", "solvers/csg/internal/draw", "solvers/csg/internal/formats", "solvers/csg/internal/kernels", "solvers/csg/internal/plan", "solvers/csg/internal/price", "solvers/csg/internal/ranking", "solvers/csg/internal/reference", "solvers/csg/internal/tune", "solvers/csg/internal/variants", "solvers/formats", "solvers/solve", "runtime/device", "autotune/subject"}},
+	// auction's rooms: branch and cut knows the bids of the problem, its linear programs rows and
+	// columns, and neither knows files and devices.
+	{"solvers/auction/problem", []string{"solvers/csg/problem", "solvers/formats", "solvers/solve"}},
+	{"solvers/auction/internal/formats", []string{"solvers/auction/problem", "solvers/formats/..."}},
 	{"solvers/auction/internal/lp", nil},
-	{"solvers/auction/internal/packing", []string{"solvers/auction/internal/lp", "runtime/collective"}},
+	{"solvers/auction/internal/packing", []string{"solvers/auction/problem", "solvers/auction/internal/lp", "runtime/collective"}},
 	{"solvers/auction/internal/bounds", []string{"solvers/auction/internal/packing", "solvers/cores", "generated/auction", "runtime/device", "autotune/tuned", "autotune/subject"}},
-	{"solvers/auction/internal/beside", []string{"solvers/auction/internal/packing", "solvers/auction/internal/bounds", "generated/auction", "solvers/qubo", "solvers/qubo/problem", "solvers/solve", "runtime/device", "autotune/tuned"}},
-	{"solvers/auction/internal/core", nil},
+	{"solvers/auction/internal/offload", []string{"solvers/auction/internal/packing", "solvers/auction/internal/bounds", "generated/auction", "solvers/qubo", "solvers/qubo/problem", "solvers/solve", "runtime/device", "autotune/tuned"}},
+	{"solvers/auction/internal/payments", []string{"solvers/auction/problem", "solvers/auction/internal/packing", "solvers/auction/internal/bidders", "solvers/cores", "solvers/solve", "runtime/device"}},
 	{"solvers/auction/internal/draw", nil},
-	{"solvers/auction/internal/replay", []string{"solvers/auction/internal/packing"}},
-	{"solvers/auction/internal/bidders", []string{"solvers/cores", "solvers/solve", "generated/auction", "runtime/device", "autotune/tuned", "autotune/subject"}},
-	{"solvers/auction/internal/ways", []string{"solvers/auction/internal/bidders", "solvers/solve", "solvers/algorithms", "generated/auction", "generated/csg", "runtime/device", "autotune/tuned", "autotune/subject"}},
+	{"solvers/auction/internal/replay", []string{"solvers/auction/problem", "solvers/auction/internal/packing"}},
+	{"solvers/auction/internal/bidders", []string{"solvers/auction/problem", "solvers/cores", "solvers/solve", "generated/auction", "runtime/device", "autotune/tuned", "autotune/subject"}},
+	{"solvers/auction/internal/plan", []string{"solvers/auction/problem", "solvers/auction/internal/packing", "solvers/auction/internal/bidders", "solvers/solve", "solvers/algorithms", "generated/auction", "generated/csg", "runtime/device", "autotune/tuned", "autotune/subject"}},
 	// runtime/host: the rebuilding of an answer reads host memory in place, and a
 	// flip is less work than a launch would be.
 	{"solvers/...", []string{"solvers/...", "generated/...", "runtime/device", "runtime/collective", "runtime/host", "runtime/host/kernels/qubo", "autotune/tuned", "autotune/subject"}},
@@ -138,12 +157,12 @@ func within(pattern, path string) bool {
 	return path == base || deep && strings.HasPrefix(path, base+"/")
 }
 
-// load lists the packages below root and what they import, without compiling.
-func load(t *testing.T, tags string, patterns ...string) []*packages.Package {
+// load lists packages of the module in a folder and what they import, without compiling.
+func load(t *testing.T, folder, tags string, patterns ...string) []*packages.Package {
 	t.Helper()
 	config := &packages.Config{
 		Mode:       packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps,
-		Dir:        root,
+		Dir:        folder,
 		BuildFlags: []string{"-tags=" + tags},
 	}
 	found, err := packages.Load(config, patterns...)
@@ -158,11 +177,13 @@ func load(t *testing.T, tags string, patterns ...string) []*packages.Package {
 	return found
 }
 
-// every lists the module's packages under a build tag, once a test binary.
+// every lists the packages of all modules under a build tag, once a test binary.
 func every(t *testing.T, tags string) []*packages.Package {
 	t.Helper()
 	if loaded[tags] == nil {
-		loaded[tags] = load(t, tags, "./...")
+		for _, folder := range modules(t) {
+			loaded[tags] = append(loaded[tags], load(t, filepath.Join(root, folder), tags, "./...")...)
+		}
 	}
 	return loaded[tags]
 }
@@ -255,7 +276,7 @@ func TestOnlyMPIKnowsPurego(t *testing.T) {
 			t.Errorf("%s imports %s without the tag mpi", p.PkgPath, binding)
 		}
 	}
-	for _, p := range load(t, "mpi", "./...") {
+	for _, p := range load(t, root, "mpi", "./...") {
 		if _, ok := p.Imports[binding]; ok != (p.PkgPath == module+"runtime/mpi") {
 			t.Errorf("under the tag mpi %s imports %s: %v, runtime/mpi does alone", p.PkgPath, binding, ok)
 		}
@@ -288,7 +309,7 @@ func TestDefaultBuildIsPlain(t *testing.T) {
 			walk(imported)
 		}
 	}
-	for _, p := range load(t, "", "./cmd/coalesce") {
+	for _, p := range load(t, root, "", "./cmd/coalesce") {
 		walk(p)
 	}
 	for _, want := range []string{"internal/cli", "runtime/host", "solvers/csg"} {

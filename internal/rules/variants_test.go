@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// .ci/variants names the tests that it runs by a pattern for the package solvers/csg and
+// .ci/variants names the tests that it runs by a pattern for the package solvers/csg, with the rooms of its kernels, and
 // one for every other package: each test of a solver that goes through emulatedtest.Variants
 // matches the pattern of its package.
 func TestEveryFamilyIsInCI(t *testing.T) {

@@ -1,7 +1,6 @@
-// Package ui is the talk on stderr and the tables on stdout: one progress
-// line that lives on a terminal and becomes a log line every ten seconds
-// anywhere else, and columns that line up. It knows nothing of what is being
-// computed.
+// Package ui writes progress to stderr and tables to stdout: one progress line on
+// a terminal, a log line every ten seconds anywhere else, and columns that line
+// up. It knows nothing of the computation.
 package ui
 
 import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-from typing import Any, Iterable, Optional
+from typing import Any, Callable, Iterable, Optional
 
 import numpy as np
 
@@ -76,3 +76,49 @@ def seconds(name: str, x: Any) -> float:
     if not 0 < found < 1e9:
         raise ValueError(f"{name}: found {x!r}, expected seconds, more than 0, or None")
     return found
+
+
+Check = Callable[[str, Any], Any]
+"""The check of an option's value: of its name and the value, it makes what JSON holds."""
+
+
+def checked_whole(least: int, most: int) -> Check:
+    """The check of an integer."""
+    return lambda name, x: whole(name, x, least, most)
+
+
+def checked_real() -> Check:
+    """The check of a finite number."""
+
+    def check(name: str, x: Any) -> float:
+        found = real(name, x)
+        if math.isinf(found):
+            raise ValueError(f"{name}: found {x!r}, expected a finite number")
+        return found
+
+    return check
+
+
+def checked_seconds() -> Check:
+    """The check of a time."""
+    return seconds
+
+
+def checked_truth() -> Check:
+    """The check of True or False."""
+    return truth
+
+
+def checked_text(*known: str) -> Check:
+    """The check of a text, one of those that are known where there are any."""
+
+    def check(name: str, x: Any) -> str:
+        return (text(name, x, known) or b"").decode()
+
+    return check
+
+
+def checked_texts(*known: str) -> Check:
+    """The check of a list of texts."""
+    one = checked_text(*known)
+    return lambda name, x: [one(f"{name}[{k}]", item) for k, item in enumerate(listed(name, x))]

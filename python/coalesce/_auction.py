@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Hashable, Iterable, Mapping, Optional, Union, cast
+from typing import TYPE_CHECKING, Any, Hashable, Iterable, Mapping, Optional, Union, cast
+
+import numpy as np
 
 from . import _library as lib
-from ._arguments import listed, seconds, text as text_of, truth, whole
-from ._progress import Progress, Told, run
+from ._arguments import listed, truth, whole
+from ._keywords import encode, keywords, start
+from ._options import AUCTION, AuctionOptions
+from ._progress import Progress, Told
 from ._report import Report
 
-Price = Union[int, float, str, Decimal]
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
-RULES = ("first", "vcg", "core")
+Price = Union[int, float, str, Decimal]
 
 Bid = Union[tuple[Price, Iterable[Hashable]], tuple[Price, Iterable[Hashable], Hashable]]
 
@@ -42,9 +46,10 @@ class AuctionResult(Report):
     payments: Optional[list[Payment]]
 
 
+@keywords(AuctionOptions)
 def solve_auction(bids: Iterable[Bid], *, most: Optional[Mapping[Hashable, int]] = None, reserves: Iterable[tuple[Price, Iterable[Hashable]]] = (),
-                  sell_all: bool = False, payments: Optional[str] = None, device: Union[str, int, None] = None, algorithm: Optional[str] = None,
-                  time_limit: Optional[float] = None, progress: Progress = None) -> AuctionResult:
+                  sell_all: bool = False, device: Union[str, int, None] = None, progress: Progress = None,
+                  **options: Unpack[AuctionOptions]) -> AuctionResult:
     """The bids to accept so that no good is sold twice and the prices add up to the most.
 
     bids: pairs of a price and its goods, or triples with a bidder, of whose bids at most one wins; goods and bidders are
@@ -54,7 +59,7 @@ def solve_auction(bids: Iterable[Bid], *, most: Optional[Mapping[Hashable, int]]
     sell_all: every good is sold or kept. Raises InfeasibleError where the bids and reserves do not allow that.
     payments: what winners pay: "first", the prices that they bid; "vcg", what the others lose by a winner's presence;
     "core", the least that no coalition of bidders would beat, nearest to "vcg" (Day and Cramton 2012).
-    time_limit: seconds; the best bids so far are the answer then, not proven.
+    After time_limit the best bids so far are the answer, not proven.
     progress: called with an Incumbent; one that returns True ends the solve. True shows a bar of tqdm.
     Raises ValueError of a bid without goods, with a good twice or of other than two or three items, TypeError of goods
     that are a text, which is no list of its letters, CostError of a price that is not a number.
@@ -89,10 +94,8 @@ def solve_auction(bids: Iterable[Bid], *, most: Optional[Mapping[Hashable, int]]
             raise ValueError(f"reserve {k}: found {reserve!r}, expected a price and goods")
         kept.append(_bundle(f"reserve {k}", reserve[0], reserve[1], number_of))
     sell_all = truth("sell_all", sell_all)
-    text = json.dumps({"goods": len(number_of), "free_disposal": not sell_all, "reserves": kept, "bidders": list(bidders.values()), "bids": alone}).encode()
-    p = lib.Auction(size=ctypes.sizeof(lib.Auction), device=lib.device_index(device), text=text, text_size=len(text),
-                    time_limit=seconds("time_limit", time_limit), algorithm=text_of("algorithm", algorithm),
-                    payments=text_of("payments", payments, RULES))
+    text = np.frombuffer(json.dumps({"goods": len(number_of), "free_disposal": not sell_all, "reserves": kept, "bidders": list(bidders.values()), "bids": alone}).encode(), np.uint8)
+    given = encode(AUCTION, options, device=lib.device_name(device))
     labels = list(number_of)
 
     def finish(report: dict[str, Any]) -> AuctionResult:
@@ -103,7 +106,7 @@ def solve_auction(bids: Iterable[Bid], *, most: Optional[Mapping[Hashable, int]]
         keeps = [[labels[g] for g in reserve["goods"]] for reserve in held]
         return AuctionResult(report, sorted(int(w) for w in report.pop("solution")), value, keeps, pay)
 
-    result: AuctionResult = run("auction", p, finish, Told(progress, time_limit, keep=True))
+    result: AuctionResult = start("auction", given, {"text": text}, finish, Told(progress, options.get("time_limit"), keep=True))
     return result
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 from dataclasses import dataclass
-from typing import Any, Iterable, Optional, Union
+from typing import TYPE_CHECKING, Any, Iterable, Optional, Union
 
 import numpy as np
 
 from . import _library as lib
-from ._arguments import listed, seconds, text, truth, whole
-from ._progress import Progress, Told, run
+from ._arguments import checked_text, listed, whole
+from ._keywords import encode, keywords, start
+from ._options import CSG, CSGOptions
+from ._progress import Progress, Told
 from ._report import Report
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 @dataclass(repr=False, eq=False)
@@ -22,9 +26,9 @@ class CSGResult(Report):
     structure: list[list[int]]
 
 
-def solve_csg(values: Any, agents: Optional[int] = None, *, device: Union[str, int, None] = None, algorithm: Optional[str] = None,
-              time_limit: Optional[float] = None, sizes: Union[str, Iterable[int], None] = None,
-              checkpoint: Union[str, os.PathLike[str], None] = None, resume: bool = False, progress: Progress = None) -> CSGResult:
+@keywords(CSGOptions)
+def solve_csg(values: Any, agents: Optional[int] = None, *, device: Union[str, int, None] = None, sizes: Union[str, Iterable[int], None] = None,
+              checkpoint: Union[str, os.PathLike[str], None] = None, progress: Progress = None, **options: Unpack[CSGOptions]) -> CSGResult:
     """The partition of n agents into coalitions whose values add up to the most.
 
     values: an array of 2**n numbers, agent i (from 0) being bit i of a coalition's number, or a function of a tuple
@@ -33,7 +37,7 @@ def solve_csg(values: Any, agents: Optional[int] = None, *, device: Union[str, i
     sizes: how many agents a coalition may have, numbers or a text such as "1-3,5"; None: any.
     checkpoint: a new file in which finished levels of the work are kept, by algorithm "apart"; resume goes on with a file
     that is there.
-    time_limit: seconds; the best structure so far is the answer where there is one, not proven, else CancelledError.
+    After time_limit the best structure so far is the answer where there is one, not proven, else CancelledError.
     progress: called with an Incumbent, whose share says how much of the work is done; one that returns True ends the
     solve. True shows a bar of tqdm.
     Raises ValueError of other shapes, TypeError of values that are not real numbers, CostError of one that is not a number
@@ -61,16 +65,15 @@ def solve_csg(values: Any, agents: Optional[int] = None, *, device: Union[str, i
         np.int32 if np.can_cast(a.dtype, np.int32) else np.int64
     a = np.array(a, kind, order="C")
     a[0] = 0
-    p = lib.CSG(size=ctypes.sizeof(lib.CSG), device=lib.device_index(device), type=lib.TYPES[a.dtype.char], count=a.size,
-                values=a.ctypes.data, time_limit=seconds("time_limit", time_limit), algorithm=text("algorithm", algorithm),
-                sizes=text("sizes", sizes if sizes is None or isinstance(sizes, str) else ",".join(str(whole("sizes", k, 1, 40)) for k in listed("sizes", sizes))),
-                checkpoint=None if checkpoint is None else os.fsencode(checkpoint), flags=lib.RESUME if truth("resume", resume) else 0)
-    if resume and checkpoint is None:
+    members = sizes if sizes is None or isinstance(sizes, str) else ",".join(str(whole("sizes", k, 1, 40)) for k in listed("sizes", sizes))
+    if options.get("resume") and checkpoint is None:
         raise ValueError("resume: expected the file of a checkpoint")
+    text = encode(CSG, options, device=lib.device_name(device), sizes=None if members is None else checked_text()("sizes", members),
+                  checkpoint=None if checkpoint is None else os.fspath(checkpoint))
 
     def finish(report: dict[str, Any]) -> CSGResult:
         blocks: Iterable[Iterable[int]] = report.pop("solution")
         return CSGResult(report, [[agent - 1 for agent in block] for block in blocks])
 
-    result: CSGResult = run("csg", p, finish, Told(progress, time_limit, keep=True))
+    result: CSGResult = start("csg", text, {"values": a}, finish, Told(progress, options.get("time_limit"), keep=True))
     return result

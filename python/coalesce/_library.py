@@ -10,7 +10,7 @@ from typing import Any, Callable, Optional, Union
 from ._arguments import whole
 
 RUNNING, OK, INVALID, COST, INFEASIBLE, CANCELLED, MEMORY, INTERNAL, FORKED = range(-1, 8)
-MAXIMIZE, LIMIT, UNCHECKED, ISING, BOTTLENECK, FLOOR, RESUME, RESIDENT, REPORT = 1, 2, 4, 8, 16, 32, 64, 128, 256
+MAXIMIZE, LIMIT, UNCHECKED, BOTTLENECK, FLOOR, RESIDENT, REPORT = 1, 2, 4, 16, 32, 128, 256
 MOST = 2**31 - 1  # of counts and of numbers of devices
 METRICS = {"euclidean": 0, "squared": 1, "manhattan": 2}
 
@@ -36,6 +36,12 @@ class InfeasibleError(CoalesceError, ValueError):
 
 class CancelledError(CoalesceError, TimeoutError):
     """The time limit ended a solve before there was an answer."""
+
+
+class CheckError(CoalesceError, RuntimeError):
+    """A check refuted an answer. `report` says what failed, where the command prints that."""
+
+    report: Any = None
 
 
 class ForkedError(CoalesceError, RuntimeError):
@@ -75,34 +81,6 @@ class Assignment(ctypes.Structure):
     ]
 
 
-class QUBO(ctypes.Structure):
-    _fields_ = [
-        ("size", ctypes.c_uint32), ("flags", ctypes.c_uint32), ("device", ctypes.c_int32), ("type", ctypes.c_int32),
-        ("n", ctypes.c_int64), ("entries", ctypes.c_int64),
-        ("i", ctypes.c_void_p), ("j", ctypes.c_void_p), ("coefficients", ctypes.c_void_p),
-        ("time_limit", ctypes.c_double), ("target", ctypes.c_double), ("seed", ctypes.c_uint64), ("work", ctypes.c_int64),
-        ("solutions", ctypes.c_int32), ("distance", ctypes.c_int32), ("algorithm", ctypes.c_char_p),
-        ("progress", Progress), ("user", ctypes.c_void_p),
-    ]
-
-
-class CSG(ctypes.Structure):
-    _fields_ = [
-        ("size", ctypes.c_uint32), ("flags", ctypes.c_uint32), ("device", ctypes.c_int32), ("type", ctypes.c_int32),
-        ("count", ctypes.c_int64), ("values", ctypes.c_void_p), ("time_limit", ctypes.c_double),
-        ("algorithm", ctypes.c_char_p), ("progress", Progress), ("user", ctypes.c_void_p),
-        ("sizes", ctypes.c_char_p), ("checkpoint", ctypes.c_char_p),
-    ]
-
-
-class Auction(ctypes.Structure):
-    _fields_ = [
-        ("size", ctypes.c_uint32), ("flags", ctypes.c_uint32), ("device", ctypes.c_int32),
-        ("text", ctypes.c_char_p), ("text_size", ctypes.c_int64), ("time_limit", ctypes.c_double),
-        ("algorithm", ctypes.c_char_p), ("payments", ctypes.c_char_p), ("progress", Progress), ("user", ctypes.c_void_p),
-    ]
-
-
 class Tune(ctypes.Structure):
     _fields_ = [
         ("size", ctypes.c_uint32), ("flags", ctypes.c_uint32), ("device", ctypes.c_int32), ("arguments", ctypes.c_int32),
@@ -124,8 +102,10 @@ def _load() -> ctypes.CDLL:
     else:
         path = here / "libcoalesce.so"
     lib = ctypes.CDLL(str(path))
-    for name in ("assignment", "qubo", "csg", "auction", "tune"):
+    for name in ("assignment", "tune"):
         getattr(lib, "coalesce_start_" + name).argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.c_int64)]
+    lib.coalesce_start.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int32, Progress, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int64)]
+    lib.coalesce_start_command.argtypes = [ctypes.POINTER(ctypes.c_char_p), ctypes.c_int32, ctypes.POINTER(ctypes.c_int64)]
     lib.coalesce_assign.argtypes = [ctypes.c_void_p]
     lib.coalesce_tuned.argtypes, lib.coalesce_tune_worker.argtypes = [ctypes.c_char_p], [ctypes.c_int32]
     lib.coalesce_wait.argtypes = [ctypes.c_int64, ctypes.c_int32]
@@ -172,6 +152,11 @@ def stopped(text: str) -> bool:
 
 
 def solve(kind: str, problem: ctypes.Structure, finish: Callable[[str], Any]) -> Any:
+    """A job of a struct."""
+    return wait_for(lambda handle: getattr(LIB, "coalesce_start_" + kind)(ctypes.addressof(problem), ctypes.byref(handle)), finish)
+
+
+def wait_for(start: Callable[[Any], int], finish: Callable[[str], Any]) -> Any:
     """Starts a job, waits for its end with the GIL released, and makes finish's result of its text.
 
     Ctrl-C ends the job with what it has found by then, and the result says so. Interrupted is raised where there is no result,
@@ -180,7 +165,7 @@ def solve(kind: str, problem: ctypes.Structure, finish: Callable[[str], Any]) ->
     handle = ctypes.c_int64()
     interrupted = 0
     try:
-        code = getattr(LIB, "coalesce_start_" + kind)(ctypes.addressof(problem), ctypes.byref(handle))
+        code = start(handle)
         if code != OK:
             raise error(code, "")
         wait = 1
@@ -209,6 +194,12 @@ def solve(kind: str, problem: ctypes.Structure, finish: Callable[[str], Any]) ->
         failed.report = json.loads(text)
         raise failed
     raise error(code, text)
+
+
+def device_name(device: Union[str, int, None]) -> str:
+    """The name that coalesce_start takes: "host" or "cuda:1"; None is the first GPU, or the host."""
+    index = device_index(device)
+    return "host" if index < 0 else f"cuda:{index}"
 
 
 def device_index(device: Union[str, int, None]) -> int:

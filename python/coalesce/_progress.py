@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import math
 from dataclasses import dataclass
@@ -70,29 +71,33 @@ class Told:
         if self.failed is not None:
             raise self.failed
 
+    def run(self, start: Callable[[Any], int], finish: Callable[[Any], Any]) -> Any:
+        """A job that tells: what finish makes of its report, or its list of reports, with the history, or the exception that the
+        function raised."""
+
+        def remember(text: str) -> Any:
+            reports = json.loads(text)
+            for report in reports if isinstance(reports, list) else [reports]:
+                report.setdefault("history", self.entries())
+            return finish(reports)
+
+        try:
+            result = lib.wait_for(start, remember)
+        except (lib.CoalesceError, MemoryError, ValueError, KeyboardInterrupt) as e:
+            if self.failed is not None:  # it ended the solve
+                e = self.failed  # type: ignore[assignment]
+                self.failed = None
+            self.end()
+            raise e
+        self.end()
+        return result
+
     def entries(self) -> list[dict[str, float]]:
         """The history in the words of the library's JSON."""
         return [{"seconds": i.seconds, "value": i.value, "bound": i.bound, "share": i.share} for i in self.history]
 
 
 def run(kind: str, problem: Any, finish: Callable[[Any], Any], told: Told) -> Any:
-    """A solve that tells: what finish makes of its report, or its list of reports, with the history, or the exception that
-    the function raised."""
-
-    def remember(text: str) -> Any:
-        reports = json.loads(text)
-        for report in reports if isinstance(reports, list) else [reports]:
-            report.setdefault("history", told.entries())
-        return finish(reports)
-
+    """A solve of a struct, as told.run has it."""
     problem.progress = told.function
-    try:
-        result = lib.solve(kind, problem, remember)
-    except (lib.CoalesceError, MemoryError, ValueError, KeyboardInterrupt) as e:
-        if told.failed is not None:  # it ended the solve
-            e = told.failed  # type: ignore[assignment]
-            told.failed = None
-        told.end()
-        raise e
-    told.end()
-    return result
+    return told.run(lambda handle: getattr(lib.LIB, "coalesce_start_" + kind)(ctypes.addressof(problem), ctypes.byref(handle)), finish)

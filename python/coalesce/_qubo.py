@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import ctypes
 from dataclasses import dataclass
-from typing import Any, Hashable, Optional, Union
+from typing import TYPE_CHECKING, Any, Hashable, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _library as lib
-from ._arguments import real, seconds, text, truth, whole
-from ._progress import Progress, Told, run
+from ._arguments import truth
+from ._keywords import encode, keywords, start
+from ._options import QUBO, QUBOOptions
+from ._progress import Progress, Told
 from ._report import Report
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 @dataclass(frozen=True)
@@ -84,32 +88,25 @@ def entries(Q: Any) -> tuple[int, NDArray[np.int32], NDArray[np.int32], NDArray[
     return a.shape[0], row.astype(np.int32), col.astype(np.int32), a[row, col], list(range(a.shape[0]))
 
 
-def solve_qubo(Q: Any, maximize: bool = False, *, ising: bool = False, time_limit: Optional[float] = None,
-               target: Optional[float] = None, seed: int = 0, work: int = 0, solutions: int = 0, distance: int = 0,
-               device: Union[str, int, None] = None, algorithm: Optional[str] = None,
-               progress: Progress = None) -> QUBOResult:
+@keywords(QUBOOptions)
+def solve_qubo(Q: Any, maximize: bool = False, *, ising: bool = False, device: Union[str, int, None] = None, progress: Progress = None,
+               **options: Unpack[QUBOOptions]) -> QUBOResult:
     """The best x in {0, 1}^n found for the sum of Q[i, j] x[i] x[j], minimised, or maximised.
 
     Q: a square array, a matrix of scipy.sparse, or a dict of pairs of variables; both triangles count, the diagonal is
-    linear. ising: x in {-1, +1}^n; the diagonal stays linear.
-    Ends at time_limit (seconds; without it and without work 10), at target, after work flips, or when the best is
-    proven. With work the answer depends on seed, device and settings alone.
-    solutions: how many distinct ones to look for, which differ in at least distance variables. Small programs are
-    proven where one is asked for; looking for several takes shortcuts away that proofs need.
+    linear. ising: x in {-1, +1}^n; the diagonal stays linear. Small programs are proven where one solution is asked for;
+    looking for several takes shortcuts away that proofs need.
     progress: called with an Incumbent at each improvement; one that returns True ends the solve, one that raises too,
     and its exception is raised here. True shows a bar of tqdm. Ctrl-C ends the search with the best so far, whose interrupted is true.
     Raises ValueError where Q is not square or a key not a pair, TypeError of coefficients that are not real numbers, and
     CostError of one that is not a number or infinite.
     """
     n, i, j, c, labels = entries(Q)
-    return solve_entries(n, i, j, c, labels, maximize=maximize, ising=ising, time_limit=time_limit, target=target, seed=seed, work=work,
-                         solutions=solutions, distance=distance, device=device, algorithm=algorithm, progress=progress)
+    return solve_entries(n, i, j, c, labels, maximize=maximize, ising=ising, device=device, progress=progress, **options)
 
 
 def solve_entries(n: int, i: NDArray[Any], j: NDArray[Any], c: NDArray[Any], labels: list[Hashable], *, maximize: bool = False,
-                  ising: bool = False, time_limit: Optional[float] = None, target: Optional[float] = None, seed: int = 0, work: int = 0,
-                  solutions: int = 0, distance: int = 0, device: Union[str, int, None] = None, algorithm: Optional[str] = None,
-                  progress: Progress = None) -> QUBOResult:
+                  ising: bool = False, device: Union[str, int, None] = None, progress: Progress = None, **options: Unpack[QUBOOptions]) -> QUBOResult:
     """solve_qubo for n variables and coefficients c[k] of the variables i[k] and j[k]."""
     if c.dtype.kind in "bi" or c.dtype.kind == "u" and c.dtype.itemsize < 8:
         c = np.ascontiguousarray(c, np.int64)
@@ -118,19 +115,14 @@ def solve_entries(n: int, i: NDArray[Any], j: NDArray[Any], c: NDArray[Any], lab
     else:
         raise TypeError(f"Q: found coefficients of type {c.dtype}, expected real numbers")
     i, j = np.ascontiguousarray(i, np.int32), np.ascontiguousarray(j, np.int32)
-    p = lib.QUBO(size=ctypes.sizeof(lib.QUBO), device=lib.device_index(device), type=lib.TYPES[c.dtype.char], n=n, entries=len(c),
-                 time_limit=seconds("time_limit", time_limit), target=float("nan") if target is None else real("target", target),
-                 seed=whole("seed", seed, 0, 2**64 - 1), work=whole("work", work, 0, 2**63 - 1), solutions=whole("solutions", solutions, 0, lib.MOST),
-                 distance=whole("distance", distance, 0, lib.MOST), algorithm=text("algorithm", algorithm))
     maximize, ising = truth("maximize", maximize), truth("ising", ising)
-    p.flags = (lib.MAXIMIZE if maximize else 0) | (lib.ISING if ising else 0)
-    p.i, p.j, p.coefficients = i.ctypes.data, j.ctypes.data, c.ctypes.data
+    text = encode(QUBO, options, variables=n, maximize=maximize, ising=ising, device=lib.device_name(device))
 
     def finish(report: dict[str, Any]) -> QUBOResult:
         several = [Solution(_bits(s["solution"], ising), float(s["value"]), s["seconds"]) for s in report.pop("solutions")]
         x = _bits(report.pop("solution"), ising)
         return QUBOResult(report, x, labels, several)
 
-    result: QUBOResult = run("qubo", p, finish, Told(progress, time_limit or (None if work else 10.0)))
+    told = Told(progress, options.get("time_limit") or (None if options.get("work") else 10.0))
+    result: QUBOResult = start("qubo", text, {"i": i, "j": j, "coefficients": c}, finish, told)
     return result
-

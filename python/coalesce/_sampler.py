@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _library as lib
 from ._arguments import whole
+from ._options import QUBO
 from ._qubo import solve_entries
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ else:
 class Sampler(_Base):  # type: ignore[misc]
     """A dimod.Sampler of binary quadratic models, by the search of solve_qubo. Needs dimod.
 
-    sample(bqm, num_reads=1, time_limit=None, target=None, seed=None, distance=1, work=0, device=None, progress=None): at
-    most num_reads distinct samples, best first, as solve_qubo's parameters of those names say. info of the sample set: timing, bound, gap, proven, seed, device, reason.
+    sample(bqm, num_reads=1, seed=None, **parameters): at most num_reads distinct samples, best first. Parameters are the
+    options of solve_qubo but for solutions. info of the sample set: timing, bound, gap, proven, seed, device, reason.
     """
 
     def __init__(self) -> None:
@@ -36,7 +37,7 @@ class Sampler(_Base):  # type: ignore[misc]
 
     @property
     def parameters(self) -> dict[str, Any]:
-        return {name: [] for name in ("num_reads", "time_limit", "target", "seed", "distance", "work", "device", "progress")}
+        return {name: [] for name in ("num_reads", "device", "progress", *QUBO) if name != "solutions"}
 
     def sample(self, bqm: Any, **parameters: Any) -> Any:
         """Samples of a binary quadratic model: a dimod.SampleSet."""
@@ -53,7 +54,7 @@ class Sampler(_Base):  # type: ignore[misc]
         diagonal = np.arange(len(labels), dtype=np.int32)
         result = solve_entries(
             len(labels), np.concatenate([diagonal, i]), np.concatenate([diagonal, j]), np.concatenate([linear, quadratic]), labels,
-            ising=bqm.vartype is dimod.SPIN, seed=seed, solutions=reads if reads > 1 else 0,
+            ising=bqm.vartype is dimod.SPIN, seed=seed, solutions=reads if reads > 1 else None,
             **{name: value for name, value in parameters.items() if name != "seed" and value is not None})
         found = [s.x for s in result.solutions] or [result.x]
         offset = float(bqm.offset)

@@ -221,7 +221,7 @@ WRONG = {
         dict(bottleneck=True, limit=3), dict(maximize="no"), dict(maximize=2), dict(check=None), dict(duals="u"), dict(time_limit=True), dict(time_limit=0),
         dict(time_limit="1"), dict(time_limit=np.nan), dict(progress=5), dict(algorithm="tree")]),
     "qubo": (lambda **o: coalesce.solve_qubo([[-1.0, 2], [0, -1]], **o), [
-        dict(seed=-1), dict(seed=2**64), dict(seed=1.5), dict(seed=None), dict(seed=True), dict(work=-1), dict(work=2**70), dict(solutions=-1), dict(solutions=2**33),
+        dict(seed=-1), dict(seed=2**64), dict(seed=1.5), dict(seed=True), dict(work=-1), dict(work=2**70), dict(solutions=-1), dict(solutions=2**33),
         dict(distance=-1), dict(target=np.nan), dict(target=np.inf), dict(target="1"), dict(time_limit=True), dict(time_limit=-1), dict(algorithm="nonsense"),
         dict(algorithm=""), dict(device="nonsense"), dict(device=7), dict(device=-2), dict(maximize="no"), dict(ising="x"), dict(progress="bar")]),
     "csg": (lambda values=(0, 1, 1, 3), **o: coalesce.solve_csg(values, **o), [

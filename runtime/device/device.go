@@ -1,6 +1,6 @@
-// Package device says what a device is: facts, buffers, streams, events and
-// launches, as interfaces. Everything above it (bindings, solvers, the tuner)
-// is written once and runs on the three implementations:
+// Package device has the interfaces of a device: facts, buffers, streams, events
+// and launches. Everything above it (bindings, solvers, the tuner) is written
+// once and runs on the three implementations:
 //
 //   - runtime/driver    an NVIDIA GPU, build tag cuda
 //   - runtime/host      goroutines running generated Go kernels

@@ -1,5 +1,5 @@
 // Package devices opens the devices of this build by the names that users give them:
-// host, emulated, cuda:0, several as cuda:0,1 or cuda:all, or auto, the best there is.
+// host, emulated, cuda:0, several as cuda:0,1 or cuda:all, or auto, the best of them.
 package devices
 
 import (

@@ -1,4 +1,4 @@
-// Package memory tells how many bytes of memory this process may still take, and which limit leaves so few.
+// Package memory computes how many bytes of memory this process may still take, and names the limit that binds.
 package memory
 
 import (

@@ -1,5 +1,5 @@
 // Package mpi joins the processes that a launcher of MPI has started: Open MPI's or
-// MPICH's, or Slurm's for either. A World moves what lies in the memory of processes:
+// MPICH's, or Slurm's for either. A World moves bytes between the memories of processes:
 // broadcasts, reductions, gathers, and messages.
 //
 // The program links no MPI. It loads a small library by its path, which scripts/mpi builds from

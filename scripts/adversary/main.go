@@ -169,7 +169,7 @@ func (a *adversary) build() error {
 	if err != nil {
 		return fmt.Errorf("the commit: %w", err)
 	}
-	build := exec.Command("go", "build", "-ldflags", "-X="+"coalesce/internal/cli"+".commit="+strings.TrimSpace(string(commit)), "-o", a.program, "./scripts/adversary")
+	build := exec.Command("go", "-C", "scripts", "build", "-ldflags", "-X="+"coalesce/internal/cli"+".commit="+strings.TrimSpace(string(commit)), "-o", a.program, "./adversary")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if said, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the worker: %w\n%s", err, said)

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"coalesce/solvers/csg"
-	"coalesce/solvers/formats"
 
 	"pgregory.net/rapid"
 )
@@ -98,7 +97,7 @@ func everySet(a *Auction) *big.Int {
 				winners = append(winners, i)
 			}
 		}
-		if a.Check(winners) == nil {
+		if a.CheckWinners(winners) == nil {
 			if sum := a.Revenue(winners); sum.Cmp(best) > 0 {
 				best = sum
 			}
@@ -292,74 +291,5 @@ func TestHazards(t *testing.T) {
 		if id, ok := a.Bidder(Bid{Goods: test.goods}); id != test.bidder || ok != test.named {
 			t.Errorf("bidder of %v: %d %v", test.goods, id, ok)
 		}
-	}
-}
-
-func TestErrors(t *testing.T) {
-	head := "goods 2\nbids 1\ndummy 0\n"
-	tests := []struct{ text, want string }{
-		{"", `a.txt:1: found the end of the file, expected "goods" and a number`},
-		{"bids 3\n", `a.txt:1: found the end of the file, expected "goods" and a number`},
-		{"bids 3\nbids 3\n", `a.txt:2: found "bids", expected "goods" and a number`},
-		{"4\n3\n", `a.txt:1: found a number alone, expected "goods" and a number, or the numbers of goods and bids`},
-		{"4 3 2\n", `a.txt:1: found "2" after the numbers of goods and bids`},
-		{"99999999999 3\n", `a.txt:1: found "99999999999", expected the number of goods`},
-		{"4 1\n5 0 1\n", `a.txt:2: found "0" in a bid, expected a good from 1 to 4`},
-		{"4 1\n5 1 1\n", "a.txt:2: found good 0 twice in bid 1"},
-		{"4 2\n5 1 % 2\n", "a.txt:2: found the end of the file after 1 bid, expected the 2"},
-		{"4 1 #\n0 5 0 99 #\n1 5 2 #\n", `a.txt:3: found "1" after 1 bid`},
-		{"goods x\n", `a.txt:1: found "x" after "goods", expected a number`},
-		{"goods -1\n", `a.txt:1: found "-1" after "goods"`},
-		{"goods 99999999999\n", `a.txt:1: found "99999999999" after "goods"`},
-		{"goods 2\nbids 1\nmaximums 1 1\n", "a.txt:3: found maximums: a multi-unit auction"},
-		{head + "maximums 1 1\n", "a.txt:4: found maximums"},
-		{head + "0 5 0 #\n1 5 1 #\n", `a.txt:5: found "1" after 1 bid, expected the end`},
-		{head, "found the end of the file after 0 bids, expected the 1 of the header"},
-		{head + "0 5 0", "a.txt:4: found the end of the file in bid 0, expected the id of a good, or #"},
-		{head + "0 5 2 #\n", "a.txt:4: found good 2 in bid 0, expected at most 1"},
-		{head + "0 5 1 1 #\n", "a.txt:4: found good 1 twice in bid 0"},
-		{head + "0 nan 1 #\n", `a.txt:4: found "nan", expected a price`},
-		{head + "0 inf 1 #\n", `a.txt:4: found "inf", expected a price`},
-		{head + "0 1e999999999 1 #\n", `a.txt:4: found "1e999999999", expected a price`},
-		{head + "0 1" + strings.Repeat("0", 50) + " 1 #\n", `a.txt:4: found "1000`},
-		{head + "0 1.2.3 1 #\n", `a.txt:4: found "1.2.3", expected a price`},
-		{head + "0 5 x #\n", `a.txt:4: found "x" in bid 0`},
-		{head + "x 5 1 #\n", `a.txt:4: found "x", expected the number of a bid`},
-		{head + strings.Repeat("9", 5000), "a.txt:4: found a word of more than"},
-		{"goods 2\nbids 2\ndummy 0\n7 5 0 #\n7 5 1 #\n", "a.txt:5: found bid 7 again, expected each once: it is on line 4"},
-	}
-	for _, test := range tests {
-		a, err := read(test.text)
-		if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%.40q: %v %v\nwant %s", test.text, a, err, test.want)
-		}
-	}
-}
-
-func TestDecimal(t *testing.T) {
-	tests := []struct {
-		n     int64
-		scale int
-		want  string
-	}{{0, 0, "0"}, {0, 3, "0"}, {5, 0, "5"}, {5, 3, "0.005"}, {-1250, 2, "-12.5"}, {100, 2, "1"}, {123456, 4, "12.3456"}}
-	for _, test := range tests {
-		if got := decimal(big.NewInt(test.n), test.scale); got != test.want {
-			t.Errorf("%d times 10^-%d: %s, want %s", test.n, test.scale, got, test.want)
-		}
-	}
-}
-
-// Memory is held against the limit before it is taken.
-func TestReadWithin(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.txt")
-	if err := os.WriteFile(path, []byte(small), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := ReadWithin(path, 1<<20); err != nil {
-		t.Error(err)
-	}
-	var full *formats.MemoryError
-	if _, err := ReadWithin(path, 500); !errors.As(err, &full) || !strings.HasPrefix(err.Error(), path+":") || full.Limit != 500 {
-		t.Error(err)
 	}
 }

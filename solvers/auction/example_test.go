@@ -36,7 +36,7 @@ func Example() {
 }
 
 // Table 2 of that report: every set of bids that sells each card once, and its revenue.
-func ExampleAuction_Check() {
+func ExampleAuction_CheckWinners() {
 	cards, err := auction.Read("../../examples/cards.csv")
 	if err != nil {
 		log.Fatal(err)
@@ -53,7 +53,7 @@ func ExampleAuction_Check() {
 				bids = append(bids, i)
 			}
 		}
-		if cards.Check(bids) == nil {
+		if cards.CheckWinners(bids) == nil {
 			table = append(table, row{bids, cards.Revenue(bids).Int64()})
 		}
 	}
@@ -99,4 +99,27 @@ func ExampleOpen() {
 	// Output:
 	// 5
 	// 4
+}
+
+// A program makes an auction of bids: here two for a house and its garden, and two for one of them.
+func ExampleNewAuction() {
+	a, err := auction.NewAuction(2, []auction.Bid{
+		{Number: 1, Price: 9, Goods: []int64{0, 1}},
+		{Number: 2, Price: 8, Goods: []int64{0, 1}},
+		{Number: 3, Price: 6, Goods: []int64{0}},
+		{Number: 4, Price: 4, Goods: []int64{1}},
+	}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	a.Names = []string{"house", "garden"}
+	r, err := auction.Solve(context.Background(), a, auction.Options{Algorithm: auction.Branch})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Print(r)
+	// Output:
+	// bid 3	6	 house
+	// bid 4	4	 garden
+	// revenue	10
 }

@@ -6,8 +6,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-
-	"coalesce/solvers/formats"
 )
 
 // checkRead reads whatever it is given: an error, or an auction that can be
@@ -31,7 +29,7 @@ func checkRead(t *testing.T, text string) {
 	if err != nil {
 		return
 	}
-	if err := a.Check(res.Winners); err != nil {
+	if err := a.CheckWinners(res.Winners); err != nil {
 		t.Errorf("%q: %v", text, err)
 	}
 }
@@ -39,9 +37,9 @@ func checkRead(t *testing.T, text string) {
 // checkNamed is checkRead in a format, whatever the text tells; what can be read can be
 // written, and read again as the same auction.
 func checkNamed(t *testing.T, text, format string) {
-	a, err := readFormat(strings.NewReader(text), "a.txt", format, formats.NewBudget(1<<26))
+	a, err := ReadFromWithin(strings.NewReader(text), "a."+format, 1<<26)
 	if err != nil {
-		if !strings.HasPrefix(err.Error(), "a.txt:") {
+		if !strings.HasPrefix(err.Error(), "a."+format+":") {
 			t.Errorf("%q: the error does not begin with the file: %v", text, err)
 		}
 		return
@@ -56,7 +54,7 @@ func checkNamed(t *testing.T, text, format string) {
 		}
 		return
 	}
-	back, err := readFormat(strings.NewReader(out.String()), "b.txt", format, nil)
+	back, err := ReadFrom(strings.NewReader(out.String()), "b."+format)
 	if err != nil || len(back.Bids) != len(a.Bids) || len(back.Reserves) != len(a.Reserves) || back.SellAll != a.SellAll || back.Goods != a.Goods {
 		t.Fatalf("%q, written as %q: %v", text, out.String(), err)
 	}
@@ -77,6 +75,7 @@ func checkNamed(t *testing.T, text, format string) {
 }
 
 func FuzzCSV(f *testing.F) {
+	village, _ := village(f)
 	f.Add(village)
 	f.Add("count:;3\ndisposal:;no\ngoods;price\n0 1;.5e1\n2;-3\n")
 	f.Add("goods\tprice\tbidder\txor\n a b\t7\t\"An\"\"na\"\tx y\nc\t1\tBob\t\n")
@@ -86,6 +85,7 @@ func FuzzCSV(f *testing.F) {
 }
 
 func FuzzJSON(f *testing.F) {
+	_, villageJSON := village(f)
 	f.Add(villageJSON)
 	f.Add(`{"goods":2,"free_disposal":false,"bids":[{"price":-1e0,"goods":[1,0]}],"bidders":[{"name":"\u00e4","bids":[]}]}`)
 	f.Add(`{"bids":[{"price":3,"goods":["a "],"bidder":"Ann"},{"price":-Infinity,"goods":["a",1.0]}]}`)
@@ -108,6 +108,7 @@ func TestReadEdited(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	village, villageJSON := village(t)
 	rng := rand.New(rand.NewPCG(3, 4))
 	pieces := []string{"#", "\n", "%", "-", " ", "e", ".", "9", "99999999999999999999", "goods", "\x00", ""}
 	for i := range 2000 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"coalesce/solvers/auction/internal/draw"
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -44,7 +45,7 @@ func Generate(distribution string, goods, bids int, seed uint64) (*Auction, erro
 		return nil, solve.Refuse(err)
 	}
 	a := &Auction{Goods: int64(drawn.Goods), Dummies: int64(drawn.Groups), Source: fmt.Sprintf("%s, %d goods, %d bids, seed %d", distribution, goods, bids, seed)}
-	var prices []amount
+	var prices []problem.Amount
 	for i, b := range drawn.Bids {
 		made := Bid{Number: int64(i)}
 		for _, g := range b.Goods {
@@ -55,11 +56,11 @@ func Generate(distribution string, goods, bids int, seed uint64) (*Auction, erro
 			made.Goods = append(made.Goods, a.Goods+int64(b.Group))
 		}
 		text := strconv.FormatFloat(b.Price, 'g', 6, 64)
-		price, ok := parseAmount(text)
+		price, ok := problem.ParseAmount(text)
 		if !ok {
 			return nil, fmt.Errorf("%s: drew the price %s", distribution, text)
 		}
 		a.Bids, prices = append(a.Bids, made), append(prices, price)
 	}
-	return a, inUnits(a, strings.ToLower(distribution), prices, nil)
+	return a, a.SetPrices(strings.ToLower(distribution), prices, nil)
 }

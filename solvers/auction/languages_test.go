@@ -135,9 +135,9 @@ func TestLanguagesAgainstEverySet(t *testing.T) {
 			if fewest := keepsFewest(a, want); fewest != len(found.Kept) && !a.SellAll {
 				t.Fatalf("%+v: %s keeps the reserves %v, of which %d suffice", a, found.Device, found.Kept, fewest)
 			}
-			held(t, found)
+			verifyResult(t, found)
 		}
-		if len(a.limited()) > 0 {
+		if len(a.BindingLimits()) > 0 {
 			limited++
 		}
 		if len(res.Kept) > 0 {
@@ -210,7 +210,7 @@ func TestLimit(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), `{"bidder":"Anna","bids":[5,7],"value":"7","pays":"0"}`) {
 		t.Errorf("%s %v", text, err)
 	}
-	if err := a.Check([]int{0, 1, 2}); err == nil || !strings.Contains(err.Error(), "bidder Anna wins more than 2 bids") {
+	if err := a.CheckWinners([]int{0, 1, 2}); err == nil || !strings.Contains(err.Error(), "bidder Anna wins more than 2 bids") {
 		t.Error(err)
 	}
 }
@@ -224,7 +224,7 @@ func TestReserve(t *testing.T) {
 	if want := "bid 1 of Anna\t10\t barn\nkept\t7\t field\nrevenue\t17\nbids [1]\tpay 10\n"; res.String() != want {
 		t.Errorf("found %q, expected %q", res, want)
 	}
-	held(t, res)
+	verifyResult(t, res)
 	text, err := json.Marshal(res)
 	if err != nil || !strings.Contains(string(text), `"accepted":[{"bid":1,"bidder":"Anna","price":"10","goods":[0],"names":["barn"]}],"kept":[{"price":"7","goods":[1],"names":["field"]}]`) {
 		t.Errorf("%s %v", text, err)
@@ -290,7 +290,7 @@ func TestBiddersOfCATS(t *testing.T) {
 		if got.Value != want.Value || !got.Proven || got.Payments.Revenue().Cmp(want.Payments.Revenue()) != 0 {
 			t.Errorf("%s: %s and %s paid, branch and cut finds %s and %s", name, got.Value, a.Price(got.Payments.Revenue()), want.Value, a.Price(want.Payments.Revenue()))
 		}
-		held(t, got)
+		verifyResult(t, got)
 	}
 	if _, err := Solve(context.Background(), regional(rand.New(rand.NewPCG(2, 2)), 80, 320), Options{Algorithm: Bidders}); !errors.Is(err, ErrItems) {
 		t.Errorf("80 goods: %v", err)

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"coalesce/solvers/auction/internal/core"
+	"coalesce/solvers/auction/internal/payments"
 )
 
 func paid(t *testing.T, a *Auction, rule Rule) *Result {
@@ -32,8 +32,8 @@ func paid(t *testing.T, a *Auction, rule Rule) *Result {
 	return res
 }
 
-// held holds a result's JSON against its auction.
-func held(t *testing.T, res *Result) {
+// verifyResult holds a result's JSON against its auction.
+func verifyResult(t *testing.T, res *Result) {
 	t.Helper()
 	text, err := json.Marshal(res)
 	if err != nil {
@@ -144,7 +144,7 @@ func compareVCG(t *testing.T, path string, want map[string]string) {
 		t.Fatal(err)
 	}
 	res := paid(t, a, VCG)
-	held(t, res)
+	verifyResult(t, res)
 	sum := new(big.Rat)
 	for number, pays := range want {
 		amount, ok := new(big.Rat).SetString(pays)
@@ -165,7 +165,7 @@ func compareVCG(t *testing.T, path string, want map[string]string) {
 		return
 	}
 	core := paid(t, a, Core)
-	held(t, core)
+	verifyResult(t, core)
 	for k, w := range core.Payments.Winners {
 		if vcg := res.Payments.Winners[k].Pays; w.Pays < vcg || w.Pays > w.Value {
 			t.Errorf("%s: bid %d pays %d in the core, by VCG %d, and bids %d", path, a.Bids[w.Bids[0]].Number, w.Pays, vcg, w.Value)
@@ -300,7 +300,7 @@ func payEveryCoalition(t *testing.T, a *Auction) bool {
 			t.Fatalf("%+v: the winner of %v pays %d of %d", a, w.Bids, w.Pays, w.Value)
 		}
 	}
-	held(t, first)
+	verifyResult(t, first)
 	if a.SellAll {
 		for _, w := range first.Payments.Winners {
 			if worth[all&^(1<<bidder[w.Bids[0]])] == unsold {
@@ -311,7 +311,7 @@ func payEveryCoalition(t *testing.T, a *Auction) bool {
 		unpaid(t, a, Core, "coalitions of bidders")
 	}
 	result := paid(t, a, VCG)
-	held(t, result)
+	verifyResult(t, result)
 	vcg := result.Payments
 	upper, place := make([]int64, len(vcg.Winners)), make([]int, bidders)
 	for b := range place {
@@ -329,7 +329,7 @@ func payEveryCoalition(t *testing.T, a *Auction) bool {
 		return false
 	}
 	result = paid(t, a, Core)
-	held(t, result)
+	verifyResult(t, result)
 	selected := result.Payments
 	kept := a.Kept(result.Kept).Int64()
 	gain := make([]int64, bidders)
@@ -338,7 +338,7 @@ func payEveryCoalition(t *testing.T, a *Auction) bool {
 			gain[b] = vcg.Winners[k].Value - selected.Winners[k].Pays
 		}
 	}
-	point := core.New(upper)
+	point := payments.NewPoint(upper)
 	for c := range worth {
 		need := worth[c] - kept
 		least := worth[c] - kept

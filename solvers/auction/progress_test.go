@@ -11,9 +11,9 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// heard are the incumbents that a solve tells; their values never fall, their bounds never
+// solveWithProgress solves an auction and returns the incumbents that it reports; their values never fall, their bounds never
 // rise, and all lie on their sides of the optimum.
-func heard(t *testing.T, a *Auction, o Options) ([]solve.Incumbent, *Result) {
+func solveWithProgress(t *testing.T, a *Auction, o Options) ([]solve.Incumbent, *Result) {
 	t.Helper()
 	var list []solve.Incumbent
 	o.Progress = func(now solve.Incumbent) { list = append(list, now) }
@@ -26,17 +26,17 @@ func heard(t *testing.T, a *Auction, o Options) ([]solve.Incumbent, *Result) {
 	for _, now := range list {
 		value, ok := now.Value.Rat()
 		if ok && value.Cmp(optimum) > 0 {
-			t.Fatalf("told the value %s, the optimum is %s", now.Value, res.Value)
+			t.Fatalf("reported the value %s, the optimum is %s", now.Value, res.Value)
 		}
-		if last, told := before.Value.Rat(); told && (!ok || value.Cmp(last) < 0) {
-			t.Fatalf("told the value %s after %s", now.Value, before.Value)
+		if last, reported := before.Value.Rat(); reported && (!ok || value.Cmp(last) < 0) {
+			t.Fatalf("reported the value %s after %s", now.Value, before.Value)
 		}
 		bound, ok := now.Bound.Rat()
 		if now.Value != "" && (!ok || bound.Cmp(optimum) < 0 || now.Gap == nil) {
-			t.Fatalf("told the bound %s and the gap %v, the optimum is %s", now.Bound, now.Gap, res.Value)
+			t.Fatalf("reported the bound %s and the gap %v, the optimum is %s", now.Bound, now.Gap, res.Value)
 		}
-		if last, told := before.Bound.Rat(); told && bound.Cmp(last) > 0 {
-			t.Fatalf("told the bound %s after %s", now.Bound, before.Bound)
+		if last, reported := before.Bound.Rat(); reported && bound.Cmp(last) > 0 {
+			t.Fatalf("reported the bound %s after %s", now.Bound, before.Bound)
 		}
 		before = now
 	}
@@ -47,16 +47,16 @@ func heard(t *testing.T, a *Auction, o Options) ([]solve.Incumbent, *Result) {
 // several, in decimals, with limits, reserves and goods that have to be sold.
 func TestProgressOfBranch(t *testing.T) {
 	a := regional(rand.New(rand.NewPCG(2, 2)), 120, 480)
-	list, res := heard(t, a, Options{Algorithm: Branch})
+	list, res := solveWithProgress(t, a, Options{Algorithm: Branch})
 	if len(list) < 3 {
-		t.Errorf("told %d times in %d nodes", len(list), res.Nodes)
+		t.Errorf("reported %d times in %d nodes", len(list), res.Nodes)
 	}
 	hard, err := Generate("arbitrary-upv", 40, 250, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if list, res = heard(t, hard, Options{Algorithm: Branch}); len(list) < 3 || list[len(list)-1].Work < 1 {
-		t.Errorf("told %d times in %d nodes, at the end %v", len(list), res.Nodes, list[len(list)-1])
+	if list, res = solveWithProgress(t, hard, Options{Algorithm: Branch}); len(list) < 3 || list[len(list)-1].Work < 1 {
+		t.Errorf("reported %d times in %d nodes, at the end %v", len(list), res.Nodes, list[len(list)-1])
 	}
 	two := *a
 	two.Goods, two.Dummies, two.Bids = 2*a.Goods, a.Dummies+1000, nil
@@ -73,9 +73,9 @@ func TestProgressOfBranch(t *testing.T) {
 		}
 		two.Bids = append(two.Bids, b, copied)
 	}
-	list, _ = heard(t, &two, Options{Algorithm: Branch})
+	list, _ = solveWithProgress(t, &two, Options{Algorithm: Branch})
 	if len(list) < 3 {
-		t.Errorf("two parts: told %d times", len(list))
+		t.Errorf("two parts: reported %d times", len(list))
 	}
 	rich := *a
 	rich.Bids = append([]Bid(nil), a.Bids...)
@@ -87,13 +87,13 @@ func TestProgressOfBranch(t *testing.T) {
 		rich.Reserves = append(rich.Reserves, Reserve{Price: 900, Goods: []int64{g}})
 	}
 	for _, rich.SellAll = range []bool{false, true} {
-		if list, res = heard(t, &rich, Options{Algorithm: Branch}); len(list) < 2 || len(res.Kept) == 0 {
-			t.Errorf("reserves: told %d times, %d kept", len(list), len(res.Kept))
+		if list, res = solveWithProgress(t, &rich, Options{Algorithm: Branch}); len(list) < 2 || len(res.Kept) == 0 {
+			t.Errorf("reserves: reported %d times, %d kept", len(list), len(res.Kept))
 		}
 	}
 }
 
-// Coalition structures tell the auction's decimals too; those that end early leave bids.
+// Coalition structures report the auction's decimals too; those that end early leave bids.
 func TestProgressOfStructures(t *testing.T) {
 	a, err := Read("testdata/scheduling_g20_b100_s51.txt")
 	if err != nil {
@@ -102,7 +102,7 @@ func TestProgressOfStructures(t *testing.T) {
 	d := host.Open(0)
 	defer d.Close()
 	o := Options{Devices: []device.Device{d}}
-	heard(t, a, o)
+	solveWithProgress(t, a, o)
 	whole, err := Solve(context.Background(), a, o)
 	if err != nil {
 		t.Fatal(err)

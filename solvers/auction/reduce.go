@@ -1,52 +1,49 @@
 package auction
 
 import (
-	"errors"
 	"fmt"
 	"math/big"
-	"math/bits"
 	"slices"
 	"strings"
 
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
-	"coalesce/solvers/auction/internal/ways"
+	"coalesce/solvers/auction/internal/plan"
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/csg"
+	"coalesce/solvers/solve"
 )
 
 // MaxItems is the most items that Solve turns into agents by its own choice: 2^25 values.
 // MaxItemsAsked is the most where the options name an algorithm or a variant of coalition structures.
 const (
-	MaxItems      = ways.MaxItems
+	MaxItems      = plan.MaxItems
 	MaxItemsAsked = 30
 )
-
-// ErrItems is wrapped by the error of an auction of too many goods.
-var ErrItems = errors.New("too many goods")
 
 // A Reduction is an auction as a coalition structure. Its agents are items:
 // goods and dummies that two or more bids ask for, where those that the same bids
 // ask for are taken as one.
 type Reduction struct {
 	Items  [][]int64      // the goods of each item
-	Always []int          // plain bids that nothing competes with, by place
-	best   map[uint64]int // bundle of items to its best plain bid, by place
-	plain  *plain
+	Always []int          // atomic bids that nothing competes with, by place
+	best   map[uint64]int // bundle of items to its best atomic bid, by place
+	atomic *problem.AtomicBids
 }
 
 // NewReduction finds the items of an auction. It takes no more memory than the
-// auction's plain bids, however many items there are. Errors are those of limits and
+// auction's atomic bids, however many items there are. Errors are those of limits and
 // reserves that have no meaning, or wrap ErrSize.
 func NewReduction(a *Auction) (*Reduction, error) {
-	p, err := newPlain(a, true)
+	p, err := problem.NewAtomicBids(a, true)
 	if err != nil {
 		return nil, err
 	}
 	return newReduction(p), nil
 }
 
-func newReduction(a *plain) *Reduction {
-	r := &Reduction{plain: a, best: map[uint64]int{}}
+func newReduction(a *problem.AtomicBids) *Reduction {
+	r := &Reduction{atomic: a, best: map[uint64]int{}}
 	holders := map[int64][]int{}
 	for i, b := range a.Bids {
 		for _, g := range b.Goods {
@@ -111,15 +108,15 @@ func (r *Reduction) toCSG(maxItems int) (*csg.Instance, error) {
 	if n > maxItems {
 		goods := 0
 		for _, ids := range r.Items {
-			if slices.ContainsFunc(ids, func(g int64) bool { return !r.plain.Dummy(g) }) {
+			if slices.ContainsFunc(ids, func(g int64) bool { return !r.atomic.Dummy(g) }) {
 				goods++
 			}
 		}
-		return nil, fmt.Errorf("%s: %w: found %d items that bids compete for, %d of them with goods and %d dummies, expected at most %d together", r.plain.Source, ErrItems, n, goods, n-goods, maxItems)
+		return nil, fmt.Errorf("%s: %w: found %d items that bids compete for, %d of them with goods and %d dummies, expected at most %d together", r.atomic.Source, ErrItems, n, goods, n-goods, maxItems)
 	}
 	value := csg.Int32
 	for _, i := range r.best {
-		if r.plain.Bids[i].Price > (1<<31-1)/int64(max(1, n)) {
+		if r.atomic.Bids[i].Price > (1<<31-1)/int64(max(1, n)) {
 			value = csg.Int64
 		}
 	}
@@ -127,17 +124,17 @@ func (r *Reduction) toCSG(maxItems int) (*csg.Instance, error) {
 	defer machine.Close()
 	facts := machine.Facts()
 	if need := csg.Footprint(n, value); facts.Free > 0 && need > facts.Free {
-		return nil, fmt.Errorf("%s: the %s values of %d items take %s: %w", r.plain.Source, value, n, facts.Lacks(float64(need)), device.ErrMemory)
+		return nil, fmt.Errorf("%s: the %s values of %d items take %s: %w", r.atomic.Source, value, n, facts.Lacks(float64(need)), device.ErrMemory)
 	}
 	var inst *csg.Instance
 	var err error
 	if value == csg.Int32 {
-		inst, err = csg.NewInstance(valued[int32](r), r.plain.Source)
+		inst, err = csg.NewInstance(valued[int32](r), r.atomic.Source)
 	} else {
-		inst, err = csg.NewInstance(valued[int64](r), r.plain.Source)
+		inst, err = csg.NewInstance(valued[int64](r), r.atomic.Source)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: prices: %w", r.plain.Source, ErrSize, err)
+		return nil, fmt.Errorf("%s: %w: prices: %w", r.atomic.Source, ErrSize, err)
 	}
 	return inst, nil
 }
@@ -146,12 +143,12 @@ func (r *Reduction) toCSG(maxItems int) (*csg.Instance, error) {
 func valued[T int32 | int64](r *Reduction) []T {
 	values := make([]T, uint64(1)<<len(r.Items))
 	for mask, i := range r.best {
-		values[mask] = T(r.plain.Bids[i].Price)
+		values[mask] = T(r.atomic.Bids[i].Price)
 	}
 	return values
 }
 
-// winners are the plain bids, by place, ascending, that a structure of the reduced
+// winners are the atomic bids, by place, ascending, that a structure of the reduced
 // instance accepts. Blocks that no bid asks for stay unsold.
 func (r *Reduction) winners(s csg.Structure) []int {
 	winners := slices.Clone(r.Always)
@@ -164,92 +161,53 @@ func (r *Reduction) winners(s csg.Structure) []int {
 	return winners
 }
 
-// maxStates bounds the memory of Reference.
-const maxStates = 1 << 23
+// Result takes the solution of the reduced instance back to the auction and
+// checks it: no good sold twice, and the prices add up to what the solver
+// claims. Errors wrap ErrCheck.
+func (r *Reduction) Result(solved *csg.Result) (*Result, error) {
+	res := NewResult(r.atomic.Auction)
+	res.Items, res.Splittings = len(r.Items), solved.Splittings
+	res.Device, res.Algorithm, res.Variant, res.Reason, res.Seconds = solved.Device, solved.Algorithm, solved.Variant, solved.Reason, solved.Seconds
+	res.Notes = append(append([]string(nil), r.atomic.Notes...), solved.Notes...)
+	if err := res.Accept(r.winners(solved.Structure)); err != nil {
+		return nil, err
+	}
+	claimed, ok := new(big.Int).SetString(solved.Value.String(), 10)
+	if !ok {
+		return nil, fmt.Errorf("%w: found the total %q, expected a whole number", ErrCheck, solved.Value)
+	}
+	claimed.Add(claimed, r.atomic.Revenue(r.Always))
+	if sum := r.atomic.Revenue(res.Winners); sum.Cmp(claimed) != 0 {
+		return nil, fmt.Errorf("%w: the winning bids pay %s, the solver claims %s", ErrCheck, res.Value, r.atomic.Price(claimed))
+	}
+	if solved.Proven { // of integers: the gap is 0
+		res.Prove(res.Value)
+	}
+	return originalResult(r.atomic, res)
+}
 
-// Reference finds the winners one set of unsold items after the other: the first item of the set
-// stays unsold, or goes to one of the bids whose first item it is. Tests compare the coalition
-// kernels with it; the two share no code. An auction with more than 64 items, or too many sets, is an
-// error that wraps ErrItems.
-func Reference(a *Auction) (*Result, error) {
-	r, err := NewReduction(a)
-	if err != nil {
-		return nil, err
-	}
-	n := len(r.Items)
-	if n > 64 {
-		return nil, fmt.Errorf("%s: %w: found %d items, expected at most 64", a.Source, ErrItems, n)
-	}
-	first := make([][]uint64, n)
-	total := new(big.Int)
-	for mask, b := range r.best {
-		total.Add(total, big.NewInt(r.plain.Bids[b].Price))
-		i := bits.TrailingZeros64(mask)
-		first[i] = append(first[i], mask)
-	}
-	if !total.IsInt64() {
-		return nil, fmt.Errorf("%s: %w: prices that add up to %s, expected less than 2^63 units of 10^-%d", a.Source, ErrSize, a.Price(total), a.Scale)
-	}
-	for _, masks := range first {
-		slices.Sort(masks)
-	}
-	type state struct {
-		value int64
-		take  uint64 // the bundle sold, 0 when the item stays unsold
-	}
-	memo := map[uint64]state{}
-	var solve func(left uint64) (int64, bool)
-	solve = func(left uint64) (int64, bool) {
-		if left == 0 {
-			return 0, true
-		}
-		if s, ok := memo[left]; ok {
-			return s.value, true
-		}
-		if len(memo) == maxStates {
-			return 0, false
-		}
-		value, ok := solve(left & (left - 1))
+// incumbent converts an incumbent of the reduced instance to one of the auction.
+func (r *Reduction) incumbent(now solve.Incumbent) solve.Incumbent {
+	always := r.atomic.Revenue(r.Always)
+	units := func(n solve.Number) (*big.Int, bool) {
+		x, ok := n.Rat()
 		if !ok {
-			return 0, false
+			return nil, false
 		}
-		best := state{value: value}
-		for _, mask := range first[bits.TrailingZeros64(left)] {
-			if mask&^left != 0 {
-				continue
-			}
-			rest, ok := solve(left &^ mask)
-			if !ok {
-				return 0, false
-			}
-			if x := rest + r.plain.Bids[r.best[mask]].Price; x > best.value {
-				best = state{x, mask}
-			}
+		whole := new(big.Int).Div(x.Num(), x.Denom())
+		if !x.IsInt() {
+			whole.Add(whole, big.NewInt(1)) // a bound that is no whole number is rounded up
 		}
-		memo[left] = best
-		return best.value, true
+		return whole.Add(whole, always), true
 	}
-	all := ^uint64(0) >> (64 - n)
-	if n == 0 {
-		all = 0
+	var value, bound solve.Number
+	if x, ok := units(now.Value); ok {
+		value = r.atomic.OriginalValue(x)
 	}
-	if _, ok := solve(all); !ok {
-		return nil, fmt.Errorf("%s: %w: found more than %d sets of unsold items", a.Source, ErrItems, maxStates)
+	if x, ok := units(now.Bound); ok {
+		bound = r.atomic.OriginalPrice(x)
 	}
-	var sold csg.Structure
-	for left := all; left != 0; {
-		if s := memo[left]; s.take != 0 {
-			sold = append(sold, s.take)
-			left &^= s.take
-		} else {
-			left &= left - 1
-		}
-	}
-	res := NewResult(r.plain.Auction)
-	res.Items, res.Device, res.Variant, res.Reason = n, "reference", "sets", "one core, one set of unsold goods after the other"
-	if err := res.Accept(r.winners(sold)); err != nil {
-		return nil, err
-	}
-	res.Prove(res.Value)
-	return r.plain.result(res)
+	original := solve.NewIncumbent(now.Seconds, value, bound, now.Work)
+	original.Share = now.Share
+	return original
 }

@@ -8,8 +8,9 @@ import (
 	"strings"
 
 	"coalesce/solvers/auction/internal/packing"
+	"coalesce/solvers/auction/internal/payments"
 	"coalesce/solvers/auction/internal/replay"
-	"coalesce/solvers/csg"
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -28,8 +29,8 @@ type Result struct {
 	LPBound    solve.Number // of the first linear relaxation of branch and cut; empty: there was none
 	Payments   *Payments    // nil: none were asked for, or they are not known
 
-	proof  *replay.Proof   // of branch and cut, for the plain bids; nil: there is none
-	prices []packing.Price // of branch and cut, for the plain bids and in the auction's units
+	proof  *replay.Proof   // of branch and cut, for the atomic bids; nil: there is none
+	prices []packing.Price // of branch and cut, for the atomic bids and in the auction's units
 }
 
 // NewResult is a result with the facts of its auction and no answer.
@@ -38,44 +39,68 @@ func NewResult(a *Auction) *Result {
 	return &Result{Auction: a, Report: solve.Report{Problem: "auction", Instance: a.Source, Size: size, Notes: a.Notes}}
 }
 
-// Result takes the solution of the reduced instance back to the auction and
-// checks it: no good sold twice, and the prices add up to what the solver
-// claims. Errors wrap csg.ErrCheck.
-func (r *Reduction) Result(solved *csg.Result) (*Result, error) {
-	res := NewResult(r.plain.Auction)
-	res.Items, res.Splittings = len(r.Items), solved.Splittings
-	res.Device, res.Algorithm, res.Variant, res.Reason, res.Seconds = solved.Device, solved.Algorithm, solved.Variant, solved.Reason, solved.Seconds
-	res.Notes = append(append([]string(nil), r.plain.Notes...), solved.Notes...)
-	if err := res.Accept(r.winners(solved.Structure)); err != nil {
+// originalResult converts a result of atomic bids to one of the auction that they express. If no bids sell all goods that
+// have to be sold, the error wraps solve.ErrInfeasible, and the result beside it is proven where it carries a
+// proof of that.
+func originalResult(p *problem.AtomicBids, atomic *Result) (*Result, error) {
+	if p.Auction == p.Original {
+		return atomic, nil
+	}
+	res := NewResult(p.Original)
+	report := atomic.Report
+	report.Problem, report.Instance, report.Size = res.Problem, res.Instance, res.Size
+	report.Value, report.Bound, report.Gap, report.Proven = "", "", nil, false
+	res.Report = report
+	res.Items, res.Splittings, res.Nodes, res.prices, res.proof = atomic.Items, atomic.Splittings, atomic.Nodes, atomic.prices, atomic.proof
+	res.Tables = atomic.Tables
+	if atomic.LPBound != "" {
+		res.LPBound = p.OriginalNumber(atomic.LPBound)
+	}
+	winners, kept := p.Originals(atomic.Winners)
+	if p.Original.SellAll {
+		switch sold := p.GoodsSold(atomic.Winners); {
+		case sold == p.Goods:
+		case atomic.Proven && atomic.Bound == atomic.Value:
+			if res.proof != nil {
+				res.proof.Won = atomic.Winners
+			}
+			if checkUnsellable(p, res.proof) == nil {
+				res.ProveInfeasible()
+			}
+			return res, fmt.Errorf("%s: %w: no bids and reserves together have each of the %d goods once", p.Source, solve.ErrInfeasible, p.Goods)
+		default:
+			res.proof = nil
+			return res, fmt.Errorf("%s: %w: %d of %d goods are sold at the end", p.Source, ErrUnsold, sold, p.Goods)
+		}
+	}
+	if err := res.AcceptKept(winners, kept); err != nil {
 		return nil, err
 	}
-	claimed, ok := new(big.Int).SetString(solved.Value.String(), 10)
-	if !ok {
-		return nil, fmt.Errorf("%w: found the total %q, expected a whole number", csg.ErrCheck, solved.Value)
-	}
-	claimed.Add(claimed, r.plain.Revenue(r.Always))
-	if sum := r.plain.Revenue(res.Winners); sum.Cmp(claimed) != 0 {
-		return nil, fmt.Errorf("%w: the winning bids pay %s, the solver claims %s", csg.ErrCheck, res.Value, r.plain.Price(claimed))
-	}
-	if solved.Proven { // of integers: the gap is 0
+	switch {
+	case atomic.Proven && atomic.Bound == atomic.Value:
 		res.Prove(res.Value)
+	case atomic.Bound != "":
+		if bound := p.OriginalNumber(atomic.Bound); bound == res.Value {
+			res.Prove(bound)
+		} else {
+			res.Bounded(bound)
+		}
 	}
-	return r.plain.result(res)
+	return res, nil
 }
 
 // Accept sets the winners and their revenue, after checking that they can win
-// together. Its errors wrap csg.ErrCheck.
+// together. Its errors wrap ErrCheck.
 func (res *Result) Accept(winners []int) error { return res.AcceptKept(winners, nil) }
 
 // AcceptKept is Accept with reserves, by place, that the seller keeps.
 func (res *Result) AcceptKept(winners, kept []int) error {
 	a := res.Auction
 	if err := a.CheckKept(winners, kept); err != nil {
-		return fmt.Errorf("%w: %w", csg.ErrCheck, err)
+		return fmt.Errorf("%w: %w", ErrCheck, err)
 	}
 	res.Winners, res.Kept = winners, kept
-	sum := a.Revenue(winners)
-	res.Value = solve.Number(a.Price(sum.Add(sum, a.Kept(kept))))
+	res.Value = solve.Number(a.Price(a.Value(winners, kept)))
 	return nil
 }
 
@@ -99,104 +124,21 @@ func (res *Result) String() string {
 			who = " of " + bid.Bidder
 		}
 		fmt.Fprintf(&b, "bid %d%s\t%s\t", bid.Number, who, a.Price(big.NewInt(bid.Price)))
-		for _, g := range a.bundle(bid.Goods) {
+		for _, g := range a.GoodNames(bid.Goods) {
 			fmt.Fprintf(&b, " %s", g)
 		}
 		b.WriteByte('\n')
 	}
 	for _, k := range res.Kept {
-		fmt.Fprintf(&b, "kept\t%s\t %s\n", a.Price(big.NewInt(a.Reserves[k].Price)), strings.Join(a.bundle(a.Reserves[k].Goods), " "))
+		fmt.Fprintf(&b, "kept\t%s\t %s\n", a.Price(big.NewInt(a.Reserves[k].Price)), strings.Join(a.GoodNames(a.Reserves[k].Goods), " "))
 	}
 	fmt.Fprintf(&b, "revenue\t%s\n", res.Value)
 	if res.Payments != nil {
-		for _, w := range res.payments().Winners {
+		for _, w := range res.Payments.State(a).Winners {
 			fmt.Fprintf(&b, "bids %v\tpay %s\n", w.Bids, w.Pays)
 		}
 	}
 	return b.String()
-}
-
-// A certificate has the findings of the check of the winning bids.
-type certificate struct {
-	Accepted []accepted `json:"accepted"`
-	Kept     []kept     `json:"kept,omitempty"`
-	Disjoint bool       `json:"disjoint"` // no good is sold twice, and limits, alternatives and goods that have to be sold are respected
-	Sum      string     `json:"sum"`      // of the prices
-}
-
-// An accepted bid, by the file's numbers and names.
-type accepted struct {
-	Bid    int64    `json:"bid"`
-	Bidder string   `json:"bidder,omitempty"`
-	Price  string   `json:"price"`
-	Goods  []int64  `json:"goods"`
-	Names  []string `json:"names,omitempty"` // of the real goods, where goods have names
-}
-
-// A kept reserve.
-type kept struct {
-	Price string   `json:"price"`
-	Goods []int64  `json:"goods"`
-	Names []string `json:"names,omitempty"`
-}
-
-func (res *Result) certificate() certificate {
-	a := res.Auction
-	sum := a.Revenue(res.Winners)
-	c := certificate{Accepted: []accepted{}, Disjoint: a.CheckKept(res.Winners, res.Kept) == nil, Sum: a.Price(sum.Add(sum, a.Kept(res.Kept)))}
-	names := func(goods []int64) []string {
-		list := a.bundle(goods)
-		if a.Names == nil || len(list) == 0 { // as JSON reads it back
-			return nil
-		}
-		return list
-	}
-	for _, b := range res.Accepted() {
-		c.Accepted = append(c.Accepted, accepted{b.Number, b.Bidder, a.Price(big.NewInt(b.Price)), append([]int64{}, b.Goods...), names(b.Goods)})
-	}
-	for _, k := range res.Kept {
-		r := a.Reserves[k]
-		c.Kept = append(c.Kept, kept{a.Price(big.NewInt(r.Price)), append([]int64{}, r.Goods...), names(r.Goods)})
-	}
-	return c
-}
-
-// payments are Payments by the file's numbers and names, in decimals.
-type payments struct {
-	Rule       Rule      `json:"rule"`
-	Revenue    string    `json:"revenue"`
-	Winners    []winner  `json:"winners"`
-	Coalitions [][]int64 `json:"coalitions"`
-}
-
-type winner struct {
-	Bidder string  `json:"bidder,omitempty"`
-	Bids   []int64 `json:"bids"`
-	Value  string  `json:"value"`
-	Pays   string  `json:"pays"`
-}
-
-func (res *Result) payments() *payments {
-	p := res.Payments
-	if p == nil {
-		return nil
-	}
-	a := res.Auction
-	numbers := func(bids []int) []int64 {
-		list := make([]int64, len(bids))
-		for k, i := range bids {
-			list[k] = a.Bids[i].Number
-		}
-		return list
-	}
-	told := &payments{Rule: p.Rule, Revenue: a.Price(p.Revenue()), Winners: []winner{}, Coalitions: [][]int64{}}
-	for _, w := range p.Winners {
-		told.Winners = append(told.Winners, winner{w.Bidder, numbers(w.Bids), a.Price(big.NewInt(w.Value)), a.Price(big.NewInt(w.Pays))})
-	}
-	for _, c := range p.Coalitions {
-		told.Coalitions = append(told.Coalitions, numbers(c))
-	}
-	return told
 }
 
 // MarshalJSON writes the object that every problem's --json shares. Revenue
@@ -206,16 +148,16 @@ func (res *Result) MarshalJSON() ([]byte, error) {
 		return nil, solve.Input("Auction", "found nil, expected that of a solve")
 	}
 	var numbers []int64 // nil: there is no solution
-	var found *certificate
+	var found *problem.Certificate
 	if res.Value != "" {
-		if err := res.winnable(); err != nil {
+		if err := res.checkWinners(); err != nil {
 			return nil, err
 		}
 		numbers = []int64{}
 		for _, b := range res.Accepted() {
 			numbers = append(numbers, b.Number)
 		}
-		c := res.certificate()
+		c := res.Auction.Certify(res.Winners, res.Kept)
 		found = &c
 	}
 	report := res.Report
@@ -230,16 +172,16 @@ func (res *Result) MarshalJSON() ([]byte, error) {
 	}
 	text, err := json.Marshal(struct {
 		solve.Report
-		Value       *string       `json:"value"`
-		Bound       *string       `json:"bound"`
-		Solution    []int64       `json:"solution"`
-		Splittings  float64       `json:"splittings"`
-		Nodes       int64         `json:"nodes"`
-		LPBound     *string       `json:"lp_bound"`
-		Payments    *payments     `json:"payments"`
-		Certificate *certificate  `json:"certificate"`
-		Proof       *replay.Proof `json:"proof,omitempty"`
-	}{report, decimals(res.Value), decimals(res.Bound), numbers, res.Splittings, res.Nodes, decimals(res.LPBound), res.payments(), found, res.proof})
+		Value       *string              `json:"value"`
+		Bound       *string              `json:"bound"`
+		Solution    []int64              `json:"solution"`
+		Splittings  float64              `json:"splittings"`
+		Nodes       int64                `json:"nodes"`
+		LPBound     *string              `json:"lp_bound"`
+		Payments    *payments.Stated     `json:"payments"`
+		Certificate *problem.Certificate `json:"certificate"`
+		Proof       *replay.Proof        `json:"proof,omitempty"`
+	}{report, decimals(res.Value), decimals(res.Bound), numbers, res.Splittings, res.Nodes, decimals(res.LPBound), res.Payments.State(res.Auction), found, res.proof})
 	if err != nil {
 		return nil, fmt.Errorf("result: %w", err)
 	}

@@ -4,17 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/big"
 	"slices"
 	"time"
 
-	"coalesce/autotune/tuned"
-	"coalesce/generated/auction"
 	"coalesce/runtime/device"
-	"coalesce/solvers/algorithms"
-	"coalesce/solvers/auction/internal/bidders"
-	"coalesce/solvers/auction/internal/packing"
-	"coalesce/solvers/auction/internal/ways"
+	"coalesce/solvers/auction/internal/plan"
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/solve"
 )
@@ -45,7 +40,7 @@ func Algorithms() []string {
 // sells all goods that have to be sold.
 //
 // Errors of too many items or bids wrap ErrItems or ErrSize, those of memory
-// device.ErrMemory, those of a wrong answer csg.ErrCheck, and those of an auction without
+// device.ErrMemory, those of a wrong answer ErrCheck, and those of an auction without
 // free disposal whose goods no bids sell solve.ErrInfeasible.
 func Solve(ctx context.Context, a *Auction, o Options) (r *Result, err error) {
 	err = solve.With(Open, o, func(s *Session) error {
@@ -55,194 +50,125 @@ func Solve(ctx context.Context, a *Auction, o Options) (r *Result, err error) {
 	return r, err
 }
 
-// A Session solves auctions one after the other, with a session of coalition structures
-// for those of few goods. The Options may be changed between solves, but for the Devices,
-// whose owner the caller stays. A session belongs to one goroutine at a time.
-type Session struct {
-	Options
-	structures *csg.Session // nil: not needed yet
-}
+// ErrUnsold is wrapped by the error of a solve that ended before it found bids which sell all goods that have to
+// be sold.
+var ErrUnsold = errors.New("the bids found do not sell every good, and the auction has no free disposal")
 
-// Open begins a session on o's devices.
-func Open(o Options) (*Session, error) { return &Session{Options: o}, nil }
-
-// Close gives back memory and kernels.
-func (s *Session) Close() error {
-	if s.structures == nil {
-		return nil
-	}
-	return s.structures.Close()
-}
-
-// byStructures solves an instance of coalition structures.
-func (s *Session) byStructures(ctx context.Context, inst *csg.Instance, progress func(solve.Incumbent)) (*csg.Result, error) {
-	if s.structures == nil {
-		var err error
-		if s.structures, err = csg.Open(s.Options); err != nil {
-			return nil, err
-		}
-	}
-	devices := s.structures.Devices // of the session, whose loaded kernels stay
-	s.structures.Options = s.Options
-	s.structures.Devices, s.structures.Progress = devices, progress
-	return s.structures.Solve(ctx, inst)
-}
-
-// Solve is the package's Solve.
-func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
-	start, o := time.Now(), s.Options
+// checkOptions returns an error of options that no solve of an auction takes.
+func checkOptions(o *Options) error {
 	if o.Algorithm != "" && !slices.Contains(Algorithms(), o.Algorithm) {
-		return nil, fmt.Errorf("solve auction: %w", solve.Input("Algorithm", "found %.40q, expected one of %v", o.Algorithm, Algorithms()))
+		return solve.Input("Algorithm", "found %.40q, expected one of %v", o.Algorithm, Algorithms())
 	}
 	if err := o.Check(); err != nil {
-		return nil, fmt.Errorf("solve auction: %w", err)
+		return err
 	}
 	if o.Algorithm == Branch {
-		if err := o.Variantless(Branch); err != nil {
-			return nil, fmt.Errorf("solve auction: %w", err)
-		}
+		return o.Variantless(Branch)
 	}
-	p, err := newPlain(a, true)
-	if err != nil {
-		return nil, fmt.Errorf("solve auction: %w", err)
+	return nil
+}
+
+// A run is the solve of one auction, from its plan to its result.
+type run struct {
+	*Session
+	start   time.Time
+	atomic  *problem.AtomicBids
+	reduced *Reduction
+	plan    *plan.Plan
+}
+
+// solve plans a solve and relays it: tables that end too early or have no room, and coalition structures
+// that end too early, leave the auction to other algorithms.
+func (s *Session) solve(ctx context.Context, a *Auction) (*Result, error) {
+	r := &run{Session: s, start: time.Now()}
+	if err := checkOptions(&s.Options); err != nil {
+		return nil, err
 	}
-	reduced := newReduction(p)
-	items := len(reduced.Items)
-	o.Say("%d items are left to compete for", items)
-	limited, cancel := o.Limited(ctx)
+	var err error
+	if r.atomic, err = problem.NewAtomicBids(a, true); err != nil {
+		return nil, err
+	}
+	r.reduced = newReduction(r.atomic)
+	s.Say("%d items are left to compete for", r.items())
+	limited, cancel := s.Limited(ctx)
 	defer cancel()
-	byBranch := func(reason string) (*Result, error) {
-		res, err := branch(limited, p, items, o, reason, start)
-		if errors.Is(err, solve.ErrInfeasible) && !res.Proven {
-			res, err = p.refute(ctx, limited, res, err, o, start)
-		}
-		if err != nil {
-			return res, fmt.Errorf("solve auction: %w", err)
-		}
-		res.Seconds.Solve = time.Since(start).Seconds()
-		return res, nil
+	if r.plan, err = plan.New(&s.Options, r.atomic, r.items()); err != nil {
+		return nil, err
 	}
-	var tables *tabled
-	var way tuned.Choice // the tuned algorithm; none where one is asked for, or on several devices, for which nothing is measured
-	algorithm, reason := o.Algorithm, "asked for"
-	asked := algorithm == Bidders || algorithm == "" && auction.Bidders.Variant(o.Variant) != nil
-	switch {
-	case asked:
-		tables, err = tablesOf(p, o)
-	case algorithm == "" && o.Variant == "" && o.Together() == 1 && len(o.Devices) <= 1:
-		if way, tables, err = begin(p, items, &o); err == nil {
-			algorithm, reason = ways.Name(way.Variant), way.Reason()
-			o.Say("auction/%s begins: %s", algorithm, reason)
+	if r.plan.Tables != nil {
+		res, err := r.byTables(limited)
+		switch {
+		case errors.Is(err, solve.ErrInfeasible):
+			return r.refute(limited, res, err)
+		case solve.Ended(limited, err):
+			return r.byBranch(limited, "the tables ended too early, so the bids are those that branch and cut begins with")
+		case err == nil || r.plan.Asked || !errors.Is(err, device.ErrMemory):
+			return res, err
 		}
+		r.plan.AfterTables(r.items())
+	}
+	if r.plan.Algorithm == Branch {
+		return r.byBranch(limited, r.plan.Reason)
+	}
+	return r.byStructures(ctx, limited)
+}
+
+// items is the number of items that bids compete for.
+func (r *run) items() int { return len(r.reduced.Items) }
+
+// byBranch solves the auction by branch and cut.
+func (r *run) byBranch(limited context.Context, reason string) (*Result, error) {
+	res, err := r.branch(limited, r.Options, reason)
+	if errors.Is(err, solve.ErrInfeasible) && !res.Proven {
+		res, err = r.refute(limited, res, err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("solve auction: %w", err)
+		return res, err
 	}
-	if tables != nil {
-		tables.reason = algorithms.Before(ways.Table, way, tables.reason)
-		res, err := byBidders(limited, p, items, o, start, tables)
-		if errors.Is(err, solve.ErrInfeasible) {
-			res, err = p.refute(ctx, limited, res, err, o, start)
-			return res, fmt.Errorf("solve auction: %w", err)
-		}
-		if solve.Ended(limited, err) {
-			return byBranch("the tables ended too early, so the bids are those that branch and cut begins with")
-		}
-		if err != nil && (asked || !errors.Is(err, device.ErrMemory)) {
-			return nil, fmt.Errorf("solve auction: %w", err)
-		}
-		if err == nil {
-			return res, nil
-		}
-	}
-	switch {
-	case algorithm == Branch:
-		return byBranch(reason)
-	case o.Algorithm == "" && o.Variant == "" && items > MaxItems:
-		return byBranch(fmt.Sprintf("%d items are more than the %d that coalition structures take", items, MaxItems))
-	}
-	inst, err := reduced.toCSG(MaxItemsAsked)
+	res.Seconds.Solve = time.Since(r.start).Seconds()
+	return res, nil
+}
+
+// byStructures solves the auction as coalition structures, whose time limit is their own.
+func (r *run) byStructures(ctx, limited context.Context) (*Result, error) {
+	inst, err := r.reduced.toCSG(MaxItemsAsked)
 	if err != nil {
-		return nil, fmt.Errorf("solve auction: %w", err)
+		return nil, err
 	}
-	prepared := time.Since(start).Seconds()
+	prepared := time.Since(r.start).Seconds()
 	var progress func(solve.Incumbent)
-	if o.Progress != nil {
-		progress = func(now solve.Incumbent) { o.Progress(reduced.incumbent(now)) }
+	if r.Progress != nil {
+		progress = func(now solve.Incumbent) { r.Progress(r.reduced.incumbent(now)) }
 	}
-	solved, err := s.byStructures(ctx, inst, progress)
+	solved, err := r.solveCSG(ctx, inst, progress)
 	if solve.Ended(limited, err) || err == nil && solved.Stopped {
-		return byBranch("coalition structures ended too early, so the bids are those that branch and cut begins with")
+		return r.byBranch(limited, "coalition structures ended too early, so the bids are those that branch and cut begins with")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("solve auction: %w", err)
+		return nil, err
 	}
 	solved.Seconds.Prepare += prepared
-	solved.Reason = algorithms.Before(ways.Table, way, solved.Reason)
-	res, err := reduced.Result(solved)
+	solved.Reason = r.plan.WithChoice(solved.Reason)
+	res, err := r.reduced.Result(solved)
 	if errors.Is(err, solve.ErrInfeasible) {
-		res, err = p.refute(ctx, limited, res, err, o, start)
+		return r.refute(limited, res, err)
 	}
-	if err != nil {
-		return res, fmt.Errorf("solve auction: %w", err)
-	}
-	return res, nil
+	return res, err
 }
 
 // refute adds a proof to a result of bids that do not sell every good: branch and cut solves the auction again
 // and logs its tree. Where that fails, or ends too early, the result stays unproven and gets a note. The
 // returned error is the given one.
-func (p *plain) refute(ctx, limited context.Context, res *Result, unsold error, o Options, start time.Time) (*Result, error) {
+func (r *run) refute(limited context.Context, res *Result, unsold error) (*Result, error) {
+	o := r.Options
 	o.Proof, o.Progress = true, nil
-	proved, err := branch(limited, p, res.Items, o, "", start)
+	proved, err := r.branch(limited, o, "")
 	if proved != nil && proved.Proven {
 		res.proof, res.Nodes = proved.proof, res.Nodes+proved.Nodes
 		res.ProveInfeasible()
 	} else {
 		res.Notes = append(slices.Clip(res.Notes), fmt.Sprintf("that no bids sell every good is not proven: %v", err))
 	}
-	res.Seconds.Solve = time.Since(start).Seconds()
+	res.Seconds.Solve = time.Since(r.start).Seconds()
 	return res, unsold
-}
-
-// begin chooses the algorithm to begin with, and if that is Bidders, converts the auction to its
-// lists.
-func begin(p *plain, items int, o *Options) (tuned.Choice, *tabled, error) {
-	tables, refused := tablesOf(p, *o)
-	var problem *bidders.Problem
-	if refused == nil {
-		problem = tables.Problem
-	}
-	_, large := packing.Live(len(p.Bids), func(j int) int64 { return p.Bids[j].Price })
-	way, err := ways.Choose(o, items, len(p.Bids), problem, refused, large)
-	if err != nil || ways.Name(way.Variant) != Bidders {
-		return way, nil, err
-	}
-	return way, tables, nil
-}
-
-// incumbent converts an incumbent of the reduced instance to one of the auction.
-func (r *Reduction) incumbent(now solve.Incumbent) solve.Incumbent {
-	always := r.plain.Revenue(r.Always)
-	units := func(n solve.Number) (*big.Int, bool) {
-		x, ok := n.Rat()
-		if !ok {
-			return nil, false
-		}
-		whole := new(big.Int).Div(x.Num(), x.Denom())
-		if !x.IsInt() {
-			whole.Add(whole, big.NewInt(1)) // a bound that is no whole number is rounded up
-		}
-		return whole.Add(whole, always), true
-	}
-	var value, bound solve.Number
-	if x, ok := units(now.Value); ok {
-		value = r.plain.told(x)
-	}
-	if x, ok := units(now.Bound); ok {
-		bound = solve.Number(r.plain.whole.Price(r.plain.amount(x)))
-	}
-	told := solve.NewIncumbent(now.Seconds, value, bound, now.Work)
-	told.Share = now.Share
-	return told
 }

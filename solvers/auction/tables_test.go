@@ -12,7 +12,9 @@ import (
 	"coalesce/autotune/tuned"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
-	"coalesce/solvers/auction/internal/ways"
+	"coalesce/solvers/auction/internal/bidders"
+	"coalesce/solvers/auction/internal/plan"
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/solve"
 )
@@ -32,7 +34,7 @@ func onTables(t *testing.T, d device.Device, a *Auction) *Result {
 	if err := Pay(context.Background(), res, VCG, o); err != nil || !reflect.DeepEqual(res.Payments, paidAs(t, res)) {
 		t.Fatalf("%+v: %v, by tables %s", a, err, res)
 	}
-	held(t, res)
+	verifyResult(t, res)
 	return res
 }
 
@@ -114,26 +116,26 @@ func TestTablesRefused(t *testing.T) {
 	}
 }
 
-// Tables tell the share that is made, which never falls.
+// Tables report the share that is made, which never falls.
 func TestShareOfTables(t *testing.T) {
 	d := emulatedtest.Open(t)
 	a, err := Generate("arbitrary", 16, 200, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	told, last := 0, 0.0
+	reported, last := 0, 0.0
 	o := Options{Algorithm: Bidders, Devices: []device.Device{d}}
 	o.Progress = func(now solve.Incumbent) {
-		if told++; now.Value != "" || now.Bound != "" || now.Share < last || now.Share > 1 {
-			t.Errorf("told %+v after the share %g", now, last)
+		if reported++; now.Value != "" || now.Bound != "" || now.Share < last || now.Share > 1 {
+			t.Errorf("reported %+v after the share %g", now, last)
 		}
 		last = now.Share
 	}
 	if _, err := Solve(context.Background(), a, o); err != nil {
 		t.Fatal(err)
 	}
-	if told < 2 || last < 0.2 {
-		t.Errorf("told %d times, at last %g", told, last)
+	if reported < 2 || last < 0.2 {
+		t.Errorf("reported %d times, at last %g", reported, last)
 	}
 }
 
@@ -159,23 +161,23 @@ func TestTablesByDefault(t *testing.T) {
 	for i := range 1000 {
 		wide.Bids = append(wide.Bids, Bid{Number: int64(i), Price: 1, Goods: []int64{0}})
 	}
-	p, err := newPlain(wide, true)
+	p, err := problem.NewAtomicBids(wide, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range p.Bids { // a thousand bids for two of 32 goods
 		p.Bids[i].Goods = []int64{int64(i % 31), 31}
 	}
-	if way, tables, err := begin(p, 32, &Options{Devices: []device.Device{d}}); err != nil || tables != nil || ways.Name(way.Variant) != Branch {
-		t.Errorf("tables that take long are made unasked: %v %+v", err, way)
+	if chosen, err := plan.New(&Options{Devices: []device.Device{d}}, p, 32); err != nil || chosen.Tables != nil || chosen.Algorithm != Branch {
+		t.Errorf("tables that take long are made unasked: %v %+v", err, chosen)
 	}
 }
 
 // A winner that the tuner kept leaves an auction whose prices it does not take to other algorithms.
 func TestTunedBranchLeavesLargePrices(t *testing.T) {
 	d := emulatedtest.Open(t)
-	won := ways.Table.Variant("algorithm=branch,seconds=0")
-	db, err := tuned.New(tuned.Entry{Family: ways.Table.Name, Class: d.Facts().Class(), Fixed: map[string]string{"bids": "few"}, Size: 2, Protocol: tuned.Protocol,
+	won := plan.Table.Variant("algorithm=branch,seconds=0")
+	db, err := tuned.New(tuned.Entry{Family: plan.Table.Name, Class: d.Facts().Class(), Fixed: map[string]string{"bids": "few"}, Size: 2, Protocol: tuned.Protocol,
 		Winner: won.Label, Results: []tuned.Result{{Variant: won.Label, Hash: tuned.Hash(won.Hash), Nanos: 1}}})
 	if err != nil {
 		t.Fatal(err)
@@ -193,9 +195,9 @@ func TestTunedBranchLeavesLargePrices(t *testing.T) {
 func TestPaymentsWithoutRoom(t *testing.T) {
 	a := regional(rand.New(rand.NewPCG(2, 2)), 40, 120)
 	want := paid(t, a, VCG)
-	if p, err := newPlain(a, false); err != nil {
+	if p, err := problem.NewAtomicBids(a, false); err != nil {
 		t.Fatal(err)
-	} else if _, _, err := toBidders(p, 25); !errors.Is(err, ErrItems) {
+	} else if _, err := bidders.NewTablePlan(p, Options{}); !errors.Is(err, ErrItems) {
 		t.Fatalf("the tables have room: %v", err)
 	}
 	got := *want

@@ -1,15 +1,14 @@
 package auction
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/big"
 	"reflect"
-	"slices"
 
+	"coalesce/solvers/auction/internal/payments"
 	"coalesce/solvers/auction/internal/replay"
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -21,10 +20,10 @@ import (
 func Verify(a *Auction, result []byte) (*solve.Verdict, error) {
 	var x struct {
 		solve.Report
-		Solution    []int64       `json:"solution"`
-		Payments    *payments     `json:"payments"`
-		Certificate certificate   `json:"certificate"`
-		Proof       *replay.Proof `json:"proof"`
+		Solution    []int64             `json:"solution"`
+		Payments    *payments.Stated    `json:"payments"`
+		Certificate problem.Certificate `json:"certificate"`
+		Proof       *replay.Proof       `json:"proof"`
 	}
 	if err := json.Unmarshal(result, &x); err != nil {
 		return nil, fmt.Errorf("result: %w", err)
@@ -43,7 +42,7 @@ func Verify(a *Auction, result []byte) (*solve.Verdict, error) {
 		return v, nil
 	}
 	if x.Solution == nil {
-		verifyUnsold(v, reduced.plain, &x.Report, x.Proof)
+		verifyUnsold(v, reduced.atomic, &x.Report, x.Proof)
 		return v, nil
 	}
 	places := make(map[int64]int, len(a.Bids))
@@ -59,7 +58,7 @@ func Verify(a *Auction, result []byte) (*solve.Verdict, error) {
 		}
 		winners[k] = place
 	}
-	kept, err := a.keeps(x.Certificate.Kept)
+	kept, err := a.FindReserves(x.Certificate.Kept)
 	if err == nil {
 		err = r.AcceptKept(winners, kept)
 	}
@@ -67,13 +66,13 @@ func Verify(a *Auction, result []byte) (*solve.Verdict, error) {
 		v.Refute("%w", err)
 		return v, nil
 	}
-	v.Note("%s", a.feasible())
+	v.Note("%s", feasible(a))
 	v.Recomputed(r.Value, true)
-	if found := r.certificate(); !reflect.DeepEqual(x.Certificate, found) {
+	if found := a.Certify(r.Winners, r.Kept); !reflect.DeepEqual(x.Certificate, found) {
 		v.Refute("the certificate differs from that of the auction's bids, whose prices add up to %s", found.Sum)
 	}
 	if x.Payments != nil {
-		if note, err := r.repay(x.Payments, places); err != nil {
+		if note, err := payments.Check(r.outcome(), x.Payments, places); err != nil {
 			v.Refute("payments: %w", err)
 		} else {
 			v.Note("payments: by the rule %s, computed again from the auction%s", x.Payments.Rule, note)
@@ -89,11 +88,11 @@ func Verify(a *Auction, result []byte) (*solve.Verdict, error) {
 
 // verifyUnsold holds a result without a solution against an auction: the proof has to show that no bids
 // sell all goods, where the result says so.
-func verifyUnsold(v *solve.Verdict, p *plain, stated *solve.Report, x *replay.Proof) {
-	switch err := p.unsellable(x); {
+func verifyUnsold(v *solve.Verdict, p *problem.AtomicBids, stated *solve.Report, x *replay.Proof) {
+	switch err := checkUnsellable(p, x); {
 	case stated.Value != "":
 		v.Refute("the result has a value and no solution")
-	case p.unsold == nil:
+	case p.AllSoldAbove == nil:
 		v.Refute("the result has no solution: %w", err)
 	case !stated.Proven && x == nil:
 		v.Note("the result has no solution, and does not say that there is none")
@@ -107,8 +106,27 @@ func verifyUnsold(v *solve.Verdict, p *plain, stated *solve.Report, x *replay.Pr
 	}
 }
 
+// checkUnsellable returns an error unless a proof shows that no atomic bids sell every good: none are worth
+// as much as bids that do would be.
+func checkUnsellable(p *problem.AtomicBids, x *replay.Proof) error {
+	switch {
+	case p.AllSoldAbove == nil:
+		return errors.New("goods may stay unsold: to accept no bid is a solution")
+	case x == nil:
+		return errors.New("found none")
+	}
+	ceiling, err := x.Bound(p.Bids, x.Won)
+	if err != nil {
+		return err
+	}
+	if ceiling == nil || ceiling.Cmp(p.AllSoldAbove) > 0 {
+		return errors.New("by its prices of cliques bids may sell every good")
+	}
+	return nil
+}
+
 // feasible is the message for winning bids that can win together.
-func (a *Auction) feasible() string {
+func feasible(a *Auction) string {
 	text := "feasible: no good is sold twice"
 	if len(a.Limits) > 0 {
 		text += ", no bidder wins more than it may"
@@ -119,162 +137,13 @@ func (a *Auction) feasible() string {
 	return text
 }
 
-// keeps are the places of the reserves that a certificate says are kept.
-func (a *Auction) keeps(stated []kept) ([]int, error) {
-	var list []int
-	for _, s := range stated {
-		k := slices.IndexFunc(a.Reserves, func(r Reserve) bool {
-			return a.Price(big.NewInt(r.Price)) == s.Price && slices.Equal(r.Goods, s.Goods)
-		})
-		if k < 0 {
-			return nil, fmt.Errorf("found goods kept for %.60s, for which the auction has no such reserve", s.Price)
-		}
-		list = append(list, k)
-	}
-	slices.Sort(list)
-	return list, nil
-}
-
-// repay computes the stated payments of the winners again. Payments in the core are checked by their
-// definition: no coalition blocks them, and those stated rule out lower or nearer ones to VCG's.
-func (res *Result) repay(stated *payments, places map[int64]int) (string, error) {
-	if !slices.Contains(Rules(), string(stated.Rule)) {
-		return "", fmt.Errorf("found the rule %.40q, expected one of %v", stated.Rule, Rules())
-	}
-	c, err := newCashier(res, Options{})
-	if err != nil {
-		return "", err
-	}
-	rule := stated.Rule
-	if rule == Core {
-		rule = VCG
-	}
-	if err := c.pay(context.Background(), rule); err != nil {
-		return "", err
-	}
-	c.Rule = stated.Rule
-	note := ""
-	switch {
-	case stated.Rule != Core:
-	case c.plain.raised > 0:
-		return "", errors.New("found payments in the core of an auction without free disposal, where the rule says nothing")
-	case len(res.Auction.limited()) > 0 || len(res.Auction.Reserves) > 0:
-		note = "; that no lower ones are in the core is not checked"
-		if err := c.hold(stated); err != nil {
-			return "", err
-		}
-	default:
-		if err := c.recall(stated, places); err != nil {
-			return "", err
-		}
-	}
-	res.Payments = c.told()
-	found := res.payments()
-	if stated.Revenue != found.Revenue {
-		return "", fmt.Errorf("the stated revenue is %.60s, the winners pay %s by the coalitions stated and the rule %s", stated.Revenue, found.Revenue, stated.Rule)
-	}
-	for k, w := range found.Winners {
-		if k >= len(stated.Winners) || !reflect.DeepEqual(stated.Winners[k], w) {
-			return "", fmt.Errorf("the winner of the bids %v pays %s, which is not what is stated", w.Bids, w.Pays)
-		}
-	}
-	if len(stated.Winners) != len(found.Winners) {
-		return "", fmt.Errorf("found %d winners who pay, expected %d", len(stated.Winners), len(found.Winners))
-	}
-	return note, nil
-}
-
-// recall takes the stated coalitions and computes payments from them.
-func (c *cashier) recall(stated *payments, places map[int64]int) error {
-	for _, numbers := range stated.Coalitions {
-		var in []int
-		for _, number := range numbers {
-			i, ok := places[number]
-			if !ok {
-				return fmt.Errorf("found bid %d in a coalition, which the auction does not have", number)
-			}
-			in = append(in, i)
-		}
-		if err := c.res.Auction.Check(in); err != nil {
-			return fmt.Errorf("a coalition: %w", err)
-		}
-		c.Coalitions = append(c.Coalitions, in)
-	}
-	return c.recore()
-}
-
-// hold checks that the stated payments lie between those of VCG and the prices bid, and that no
-// coalition blocks them. The stated coalitions list bids alone, without the winning bids and the
-// reserves that make way for these.
-func (c *cashier) hold(stated *payments) error {
-	for k := range c.Winners {
-		w := &c.Winners[k]
-		if k >= len(stated.Winners) {
-			return fmt.Errorf("found %d winners who pay, expected %d", len(stated.Winners), len(c.Winners))
-		}
-		pays, ok := parseAmount(stated.Winners[k].Pays)
-		if !ok || pays.scale > c.plain.Scale {
-			return fmt.Errorf("found the payment %.60s, expected decimals of the auction", stated.Winners[k].Pays)
-		}
-		units := pays.in(c.plain.Scale)
-		if !units.IsInt64() || units.Int64() < w.Pays || units.Int64() > w.Value {
-			return fmt.Errorf("found the payment %.60s, expected %s at least and %s at most", stated.Winners[k].Pays, c.plain.Price(big.NewInt(w.Pays)), c.plain.Price(big.NewInt(w.Value)))
-		}
-		w.Pays = units.Int64()
-	}
-	order, members := c.partners()
-	for _, part := range order {
-		if err := c.unblocked(members[part]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// unblocked is an error where a coalition blocks the payments of winners of a part.
-func (c *cashier) unblocked(winners []int) error {
-	_, blocking, err := c.blocking(context.Background(), winners, nil)
-	if err == nil && blocking != nil {
-		err = fmt.Errorf("a coalition blocks the payments that the stated coalitions ask for, with the bids %v", blocking)
-	}
-	return err
-}
-
-// recore moves VCG's payments to the point that the stated coalitions determine, and checks that no
-// other coalition blocks it.
-func (c *cashier) recore() error {
-	order, members := c.partners()
-	for _, part := range order {
-		winners := members[part]
-		point := c.vickrey(winners)
-		base := make([]int64, len(winners))
-		for n, k := range winners {
-			base[n] = c.Winners[k].Pays
-		}
-		for _, in := range c.Coalitions {
-			if len(in) > 0 && c.part[in[0]] == part {
-				if asked, least := c.ask(in, winners, base); !point.Add(asked, least) {
-					return fmt.Errorf("the bids %v pay more than those that win in their place", in)
-				}
-			}
-		}
-		for n, k := range winners {
-			c.Winners[k].Pays = base[n] + point.Up(n)
-		}
-		if err := c.unblocked(winners); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // checkProof computes the bound of a proof again, and compares it with the stated bound.
 func (res *Result) checkProof(v *solve.Verdict, x *replay.Proof, stated solve.Number) error {
-	p, err := newPlain(res.Auction, true)
+	p, err := problem.NewAtomicBids(res.Auction, true)
 	if err != nil {
 		return err
 	}
-	ceiling, err := p.bound(x, p.bids(res.Winners, res.Kept))
+	ceiling, err := x.Bound(p.Bids, p.Places(res.Winners, res.Kept))
 	if err != nil {
 		return err
 	}
@@ -282,7 +151,7 @@ func (res *Result) checkProof(v *solve.Verdict, x *replay.Proof, stated solve.Nu
 		v.Note("the proof leaves out parts, of which there is no bound")
 		return nil
 	}
-	bound := solve.Number(p.whole.Price(p.amount(ceiling)))
+	bound := p.OriginalPrice(ceiling)
 	claimed, ok := stated.Rat()
 	proven, _ := bound.Rat()
 	switch {

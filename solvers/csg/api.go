@@ -11,16 +11,21 @@
 // Agent i is bit i-1 of a coalition's number, everywhere: coalition 5 = 101b
 // is {1, 3}, and values are stored by coalition number.
 //
-// The rooms: problem, the instance, its structures and their certificates;
-// internal/formats, files; internal/draw, the distributions of the literature.
+// A solve walks one way: internal/plan names the algorithms that are tried, internal/attempt
+// runs one after the other until one does not give up, and the Result is certified from the
+// instance alone. The other rooms: problem, the instance, its structures and their certificates;
+// internal/formats, files; internal/draw, the distributions of the literature; internal/engine,
+// the interface of all families of kernels.
 package csg
 
 import (
 	"cmp"
 	"io"
 
+	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/draw"
 	"coalesce/solvers/csg/internal/formats"
+	"coalesce/solvers/csg/internal/variants"
 	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
@@ -168,4 +173,11 @@ func GenerateAs(name string, n int, seed uint64, as Value) (*Instance, error) {
 func Drawn(name string, n int, seed uint64, as Value) (*Instance, error) {
 	inst, err := draw.Drawn(name, n, seed, as)
 	return inst, solve.Refuse(err)
+}
+
+// Takes says why no kernel solves n agents with values of a type on some devices, the weakest
+// of which has these facts, before anything is read or drawn; nil where one may. A host holds
+// the instance in the same memory that the kernels work in.
+func Takes(facts device.Facts, n int, value Value, devices int) error {
+	return variants.Takes(facts, n, value, devices)
 }

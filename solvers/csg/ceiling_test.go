@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"coalesce/solvers/csg/internal/draw"
 	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
@@ -45,11 +46,11 @@ func TestBoundsHold(t *testing.T) {
 		"forbidden": func() float64 { return []float64{math.Inf(-1), r.Float64()}[r.IntN(2)] },
 	}
 	gaps := 0
-	for name, draw := range draws {
+	for name, next := range draws {
 		for _, value := range []Value{Float32, Float64} {
 			for k := range 60 {
 				n := 1 + k%6
-				inst, err := drawInstance(value, n, func(uint64) float64 { return draw() })
+				inst, err := draw.ByCoalition(value, n, func(uint64) float64 { return next() })
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -5,22 +5,12 @@ import (
 	"fmt"
 	"time"
 
-	"coalesce/runtime/device"
-	"coalesce/solvers/csg/internal/ending"
-	"coalesce/solvers/csg/internal/levels"
+	"coalesce/solvers/csg/internal/attempt"
 	"coalesce/solvers/csg/internal/ranking"
+	"coalesce/solvers/csg/internal/variants"
 	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
-
-// A lowerer is an engine that can skip the coalitions with the last agent. Opened for one agent
-// more than an instance has, it computes f for all coalitions of the instance's agents.
-type lowerer interface {
-	engine
-	// lowerOnly is called before alloc. upload then takes half of the values, and run
-	// ends without a total.
-	lowerOnly()
-}
 
 // SolveCover solves like Solve by the method Apart, and computes f for the coalitions with the last
 // agent too: three times the splittings and twice the memory. Its second result is the
@@ -38,7 +28,7 @@ func SolveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Insta
 }
 
 func solveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Instance, error) {
-	inst, err := held(inst)
+	inst, err := inMemory(inst)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -49,14 +39,14 @@ func solveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Insta
 		return nil, nil, solve.Input("Algorithm", "found %.40q, expected %s, which makes the table of all coalitions", o.Algorithm, Apart)
 	}
 	facts := o.Weakest()
-	f, _, err := familyFor(facts.Kind, Apart, o.Variant)
+	f, _, err := variants.FamilyFor(facts.Kind, Apart, o.Variant)
 	if err != nil {
 		return nil, nil, err
 	}
-	as := widened(inst).Instance
+	as := inst.Widened().Instance
 	whole := *as
 	whole.N++ // memory is that of one agent more
-	choice, err := choose(f, facts, &whole, o, Apart)
+	choice, err := variants.Choose(f, facts, &whole, &o, Apart)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -66,11 +56,12 @@ func solveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Insta
 	o.Say("%s on %s: %s", r.Variant, facts, r.Reason)
 	ctx, cancel := o.Limited(ctx)
 	defer cancel()
-	best := &incumbent{of: inst}
-	best.plain()
-	table, err := coverOn(ctx, as, f, choice.Variant, o, r, best)
+	best := problem.NewIncumbent(inst)
+	out := attempt.Outcome{}
+	table, err := attempt.Cover(ctx, &attempt.Task{Instance: as, Settings: &o, Facts: facts, Incumbent: best}, f, choice.Variant, &out)
+	r.Seconds.Prepare, r.Seconds.Solve, r.Splittings = out.Prepare, out.Solve, out.Splittings
 	if err != nil {
-		r, err := r.ended(ctx, inst, best, err)
+		r, err := r.finish(ctx, inst, best, err)
 		return r, nil, err
 	}
 	start := time.Now()
@@ -81,54 +72,6 @@ func solveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Insta
 	return r, table, err
 }
 
-// coverOn computes the cover on the devices and downloads it.
-func coverOn(ctx context.Context, inst *Instance, f *device.Family, v *device.Variant, o Options, r *Result, best *incumbent) (*Instance, error) {
-	start := time.Now()
-	kernels, err := openAll(o, f, v)
-	if err != nil {
-		return nil, err
-	}
-	defer kernels.Close()
-	e, ok := kernels.engine(inst.N + 1).(lowerer)
-	if !ok {
-		return nil, fmt.Errorf("%s makes no table of all coalitions", f.Name)
-	}
-	s, err := kernels.device.NewStream()
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	e.lowerOnly()
-	defer e.free()
-	if err := e.alloc(kernels.device, s); err != nil {
-		return nil, err
-	}
-	if err := e.upload(ctx, s, inst.Bytes()); err != nil {
-		return nil, err
-	}
-	r.Seconds.Prepare = time.Since(start).Seconds()
-	start = time.Now()
-	if err := e.run(ctx, s, levels.Follow{Told: telling(o, start, best)}); err != nil {
-		return nil, err
-	}
-	if err := ending.Wait(ctx, s); err != nil {
-		return nil, err
-	}
-	r.Seconds.Solve, r.Splittings = time.Since(start).Seconds(), e.splittings()
-	table := &Instance{N: inst.N, Names: inst.Names, Source: "the superadditive cover of " + inst.Source}
-	switch inst.Type {
-	case Int32:
-		problem.SetValues(table, make([]int32, inst.Len()))
-	case Int64:
-		problem.SetValues(table, make([]int64, inst.Len()))
-	case Float32:
-		problem.SetValues(table, make([]float32, inst.Len()))
-	default:
-		problem.SetValues(table, make([]float64, inst.Len()))
-	}
-	return table, ending.Download(ctx, s, table.Bytes(), e.table())
-}
-
 // A Ranked structure is one of BestFew.
 type Ranked = ranking.Ranked
 
@@ -136,7 +79,7 @@ type Ranked = ranking.Ranked
 // them where fewer than k have only allowed blocks. Sums of floats are rounded, so that structures
 // whose values differ by less than the rounding may change places.
 func BestFew(ctx context.Context, inst, cover *Instance, coalition uint64, k int) ([]Ranked, error) {
-	inst, err := held(inst)
+	inst, err := inMemory(inst)
 	if err != nil {
 		return nil, err
 	}
@@ -148,5 +91,5 @@ func BestFew(ctx context.Context, inst, cover *Instance, coalition uint64, k int
 	case k < 1:
 		return nil, solve.Input("k", "found %d structures, expected 1 or more", k)
 	}
-	return ranking.Best(ctx, widened(inst).Instance, cover, coalition, k)
+	return ranking.Best(ctx, inst.Widened().Instance, cover, coalition, k)
 }

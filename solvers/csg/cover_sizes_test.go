@@ -15,6 +15,8 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
+	"coalesce/solvers/csg/internal/draw"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -33,18 +35,18 @@ func exactly(inst *Instance, sizes Sizes, blocks Structure) *big.Float {
 
 // draws are kinds of values, by name: what a coalition of n agents is worth as a type.
 var draws = map[string]func(value Value, n int, mask uint64) float64{
-	"mixed":    func(_ Value, _ int, mask uint64) float64 { return float64(mix(mask)%200) - 100 },
-	"negative": func(_ Value, _ int, mask uint64) float64 { return -float64(mix(mask)%1000) - 1 },
-	"equal":    func(_ Value, _ int, mask uint64) float64 { return float64(mix(mask) % 2) },
+	"mixed":    func(_ Value, _ int, mask uint64) float64 { return float64(draw.Mix(mask)%200) - 100 },
+	"negative": func(_ Value, _ int, mask uint64) float64 { return -float64(draw.Mix(mask)%1000) - 1 },
+	"equal":    func(_ Value, _ int, mask uint64) float64 { return float64(draw.Mix(mask) % 2) },
 	"extreme": func(value Value, n int, mask uint64) float64 {
 		most := map[Value]float64{Int16: 1<<15 - 1, Int32: 1<<31 - 1, Int64: 1 << 61, Float32: 1 << 20, Float64: 1 << 40}[value]
-		return (float64(mix(mask)%3) - 2) * math.Floor(most/float64(2*n+2)) // negative, or 0
+		return (float64(draw.Mix(mask)%3) - 2) * math.Floor(most/float64(2*n+2)) // negative, or 0
 	},
 	"forbidden": func(value Value, _ int, mask uint64) float64 {
-		if !value.Integer() && mix(mask)%5 == 0 {
+		if !value.Integer() && draw.Mix(mask)%5 == 0 {
 			return math.Inf(-1)
 		}
-		return float64(mix(mask)%64) - 20
+		return float64(draw.Mix(mask)%64) - 20
 	},
 }
 
@@ -70,7 +72,7 @@ func TestCoverUnderSizes(t *testing.T) {
 				sizes = 1 << n
 			}
 			draw := func() *Instance {
-				inst, err := drawInstance(value, n, func(mask uint64) float64 { return draws[kind](value, n, mask) })
+				inst, err := draw.ByCoalition(value, n, func(mask uint64) float64 { return draws[kind](value, n, mask) })
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -126,7 +128,7 @@ func coverUnderSizes(t *testing.T, name string, draw func() *Instance, sizes Siz
 		if len(all) > 0 {
 			x, _ := all[0].Float64()
 			if want = all[0].Text('f', 0); !free.Type.Integer() {
-				want = formatNumber(x)
+				want = problem.FormatNumber(x)
 			}
 		}
 		for k, f := range []*Instance{cover, read, table} {
@@ -165,7 +167,7 @@ func TestCoverOfOtherSizes(t *testing.T) {
 	d := host.Open(1)
 	defer d.Close()
 	draw := func(sizes Sizes) *Instance {
-		inst, err := drawInstance(Int32, 5, drawnMask)
+		inst, err := draw.ByCoalition(Int32, 5, drawnMask)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
+	"coalesce/solvers/csg/internal/draw"
 	"coalesce/solvers/solve"
 )
 
@@ -24,7 +25,7 @@ func TestCover(t *testing.T) {
 	gpus := emulatedtest.Several(t, 2)
 	for name, devices := range map[string][]device.Device{"host": {cpu}, "emulated": gpus[:1], "two": gpus} {
 		for n, value := range []Value{Int32, Int64, Float32, Float64, Int32, Int64, Float32, Float64, Int32, Int32, Float64, Int32, Int32} {
-			inst, err := drawInstance(value, n, func(mask uint64) float64 { return float64(mix(mask^7)%2000) - 700 })
+			inst, err := draw.ByCoalition(value, n, func(mask uint64) float64 { return float64(draw.Mix(mask^7)%2000) - 700 })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,6 +61,11 @@ func tableOf(inst *Instance) []byte {
 	return tableBytes(inst.F64, DP)
 }
 
+func tableBytes[T Number](v []T, m Method) []byte {
+	f, _ := Table(v, m)
+	return device.Bytes(f)
+}
+
 // partitions calls each with every partition of the agents of a coalition.
 func partitions(coalition uint64, blocks Structure, each func(Structure)) {
 	if coalition == 0 {
@@ -82,11 +88,11 @@ func TestBestFew(t *testing.T) {
 	for round := range 120 {
 		n, value := r.IntN(8), []Value{Int32, Int64, Float32, Float64}[r.IntN(4)]
 		span := []uint64{2, 50, 1000}[r.IntN(3)]
-		inst, err := drawInstance(value, n, func(mask uint64) float64 {
-			if (value == Float32 || value == Float64) && mix(mask^uint64(round))%5 == 0 {
+		inst, err := draw.ByCoalition(value, n, func(mask uint64) float64 {
+			if (value == Float32 || value == Float64) && draw.Mix(mask^uint64(round))%5 == 0 {
 				return math.Inf(-1)
 			}
-			return float64(mix(mask+uint64(round))%span) - float64(span/3)
+			return float64(draw.Mix(mask+uint64(round))%span) - float64(span/3)
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -140,11 +146,11 @@ func TestBestFew(t *testing.T) {
 func TestCoverRefuses(t *testing.T) {
 	d := host.Open(1)
 	defer d.Close()
-	inst, err := drawInstance(Int32, 5, drawnMask)
+	inst, err := draw.ByCoalition(Int32, 5, drawnMask)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := drawInstance(Int32, 5, func(mask uint64) float64 { return float64(mix(mask^99) % 1000) })
+	other, err := draw.ByCoalition(Int32, 5, func(mask uint64) float64 { return float64(draw.Mix(mask^99) % 1000) })
 	if err != nil {
 		t.Fatal(err)
 	}

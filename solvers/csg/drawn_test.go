@@ -4,21 +4,18 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"slices"
 	"testing"
 
-	"coalesce/generated/csg"
-	"coalesce/runtime/device"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/emulated/emulatedtest"
-	"coalesce/solvers/csg/internal/levels"
 	"coalesce/solvers/csg/problem"
 )
 
 // A device draws what this machine draws: every bit, of every distribution and type.
 func TestDrawnOnDevice(t *testing.T) {
 	d := emulatedtest.Open(t)
-	if len(Distributions()) != csg.DrawLawLaws {
-		t.Fatalf("found %d distributions, the kernels have %d", len(Distributions()), csg.DrawLawLaws)
+	if len(Distributions()) != gencsg.DrawLawLaws {
+		t.Fatalf("found %d distributions, the kernels have %d", len(Distributions()), gencsg.DrawLawLaws)
 	}
 	for k, name := range Distributions() {
 		for _, as := range []Value{Float64, []Value{Int32, Float32, Int64, Int16}[k%4]} {
@@ -99,41 +96,6 @@ func TestSolveDrawn(t *testing.T) {
 	}
 }
 
-func TestDrawnInPieces(t *testing.T) {
-	d := emulatedtest.Open(t)
-	inst, err := Drawn("planted", 12, 3, Int32)
-	if err != nil {
-		t.Fatal(err)
-	}
-	run, err := open(d, &csg.Tiles, csg.Tiles.Variant("chunk=4,slot=4,each=1,block=128,stages=3,pairs=1,adder=fused,least=1,value=int32"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer run.Close()
-	alone := run.engine
-	run.engine = func(n int) engine {
-		e := alone(n).(*tiles)
-		e.room = 1024
-		return e
-	}
-	j, err := run.prepare(inst)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer j.Close()
-	if err := j.send(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	r := NewResult(inst)
-	claimed, err := j.solve(context.Background(), r, levels.Follow{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Certify(inst, claimed); err != nil || claimed != "120000" {
-		t.Errorf("found %s, %v, expected the 12 agents' 120000", claimed, err)
-	}
-}
-
 // A law's bounds hold.
 func TestLawsLeast(t *testing.T) {
 	for _, name := range Distributions() {
@@ -188,19 +150,5 @@ func TestPricesDrawnBySeveral(t *testing.T) {
 		if inst.Held() {
 			t.Error("this machine holds the values")
 		}
-	}
-}
-
-// What several devices take together is shared: half of the values for each of two.
-func TestMemoryOfSeveral(t *testing.T) {
-	f := &csg.Price
-	v := &f.Variants[slices.IndexFunc(f.Variants, func(v device.Variant) bool { return v.Safe && f.Value(&v, "value") == string(Int32) })]
-	one, two, three := memory(f, v, 34, 1), memory(f, v, 34, 2), memory(f, v, 34, 3)
-	if values := int64(4) << 34; one < values || two < values/2 || two > values*51/100 || three < values/3 || three > values*42/100 {
-		t.Errorf("found %d, %d and %d bytes for one, two and three devices of 34 agents", one, two, three)
-	}
-	small := device.Facts{Kind: device.CUDA, Free: 20 << 30}
-	if Takes(small, 34, Int32, 1) == nil || Takes(small, 34, Int32, 4) != nil {
-		t.Errorf("found %v, %v: expected 34 agents on four devices of 20 GiB, and not on one", Takes(small, 34, Int32, 1), Takes(small, 34, Int32, 4))
 	}
 }

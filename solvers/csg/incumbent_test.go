@@ -7,11 +7,12 @@ import (
 
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
+	"coalesce/solvers/csg/internal/draw"
 )
 
 // A device that is lost leaves the best structure that is known.
 func TestLostDevice(t *testing.T) {
-	inst, err := drawInstance(Int32, 12, drawnMask)
+	inst, err := draw.ByCoalition(Int32, 12, drawnMask)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,8 +15,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
-	"coalesce/solvers/csg/internal/checkpoint"
-	"coalesce/solvers/csg/internal/levels"
+	"coalesce/solvers/csg/internal/draw"
 	"coalesce/solvers/solve"
 )
 
@@ -53,7 +52,7 @@ func TestKilledAnywhere(t *testing.T) {
 		value Value
 		n     int
 	}{{Int32, 15}, {Float64, 14}, {Int64, 9}, {Float32, 1}} {
-		inst, err := drawInstance(v.value, v.n, func(mask uint64) float64 { return float64(mix(mask)%2000) - 1000 })
+		inst, err := draw.ByCoalition(v.value, v.n, func(mask uint64) float64 { return float64(draw.Mix(mask)%2000) - 1000 })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +125,7 @@ func TestEndedWithCheckpoint(t *testing.T) {
 
 // killable is the instance of TestKilled, and how it is solved.
 func killable(t *testing.T) (*Instance, Options) {
-	inst, err := drawInstance(Int32, 17, func(mask uint64) float64 { return float64(mix(7<<40^mask) % 4000) })
+	inst, err := draw.ByCoalition(Int32, 17, func(mask uint64) float64 { return float64(draw.Mix(7<<40^mask) % 4000) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +196,7 @@ func TestResumeElsewhere(t *testing.T) {
 	devices := emulatedtest.Several(t, 2)
 	h := host.Open(2)
 	defer h.Close()
-	inst, err := drawInstance(Int32, 14, func(mask uint64) float64 { return float64(mix(3<<40^mask) % 3000) })
+	inst, err := draw.ByCoalition(Int32, 14, func(mask uint64) float64 { return float64(draw.Mix(3<<40^mask) % 3000) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +229,7 @@ func TestResumeElsewhere(t *testing.T) {
 func TestStoppedWithCheckpoint(t *testing.T) {
 	d := host.Open(1)
 	defer d.Close()
-	inst, err := drawInstance(Int32, 16, drawnMask)
+	inst, err := draw.ByCoalition(Int32, 16, drawnMask)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +250,7 @@ func TestStoppedWithCheckpoint(t *testing.T) {
 		t.Fatalf("found the result %+v", r)
 	}
 	resumed(t, inst, path, o)
-	other, err := drawInstance(Int32, 16, func(mask uint64) float64 { return 1 })
+	other, err := draw.ByCoalition(Int32, 16, func(mask uint64) float64 { return 1 })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,36 +259,5 @@ func TestStoppedWithCheckpoint(t *testing.T) {
 	}
 	if _, err := SolveKept(context.Background(), inst, Options{Devices: o.Devices, Algorithm: string(ByPrices)}, &Checkpoint{Path: path + "2"}); err == nil || !strings.Contains(err.Error(), fmt.Sprint(Apart)) {
 		t.Errorf("by prices: found %v", err)
-	}
-}
-
-// What prices have found is the best so far of a later run.
-func TestKeptBest(t *testing.T) {
-	inst, err := drawInstance(Int32, 4, drawnMask)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := incumbent{of: inst}
-	a.offer(Structure{3, 12}, "500")
-	b := incumbent{of: inst}
-	b.plain()
-	if err := b.decode(checkpoint.EncodeBest(a.blocks, a.bound.String())); err != nil || b.bound != "500" || b.value.Float() < a.value.Float() {
-		t.Errorf("found %+v, %v", b, err)
-	}
-	if err := b.decode(checkpoint.EncodeBest(a.blocks, a.bound.String())[:9]); !errors.Is(err, ErrCheckpoint) {
-		t.Errorf("cut off: found %v", err)
-	}
-}
-
-// Ranks of sets are in the order of their numbers.
-func TestUnrank(t *testing.T) {
-	for members := range 5 {
-		set := levels.Unrank(0, members)
-		for rank := range levels.Binomial(9, members) {
-			if got := levels.Unrank(rank, members); got != set {
-				t.Fatalf("%d members, rank %d: found %b, expected %b", members, rank, got, set)
-			}
-			set = levels.Next(set)
-		}
 	}
 }

@@ -9,12 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"coalesce/autotune/tuned"
-	"coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
-	"coalesce/solvers/csg/internal/levels"
+	"coalesce/solvers/csg/internal/draw"
 	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
@@ -22,7 +20,7 @@ import (
 // small16 is an instance of int16 with values below 0, equal ones and a few large ones.
 func small16(t *testing.T, n int) *Instance {
 	t.Helper()
-	inst, err := drawInstance(Int16, n, func(mask uint64) float64 { return float64(mix(mask)%200) - 50 })
+	inst, err := draw.ByCoalition(Int16, n, func(mask uint64) float64 { return float64(draw.Mix(mask)%200) - 50 })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,55 +113,13 @@ func TestSolveInt16OnSeveral(t *testing.T) {
 	}
 }
 
-// Every variant of int16 has the last agent's values in pieces, of one value too.
-func TestInt16PieceVariants(t *testing.T) {
-	d := emulatedtest.Open(t)
-	for _, v := range emulatedtest.Variants(&csg.Tiles) {
-		if csg.Tiles.Value(v, "value") != string(Int16) {
-			continue
-		}
-		run, err := open(d, &csg.Tiles, v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, room := range []int64{2, 6, 1 << 10} {
-			small := *run
-			small.engine = func(n int) engine {
-				e := run.engine(n).(*tiles)
-				e.room = room
-				return e
-			}
-			inst := small16(t, map[bool]int{true: 6, false: 13}[room < 1<<10])
-			j, err := small.prepare(inst)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := NewResult(inst)
-			if err := j.send(context.Background()); err != nil {
-				t.Fatal(err)
-			}
-			claimed, err := j.solve(context.Background(), r, levels.Follow{})
-			if err == nil {
-				err = r.Certify(inst, claimed)
-			}
-			verified(t, v.Label, inst, r, err)
-			if err := j.Close(); err != nil {
-				t.Error(err)
-			}
-		}
-		if err := run.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
 // A checkpoint of int16 goes on on another number of GPUs; where int16 is not asked for,
 // on a host too.
 func TestInt16Kept(t *testing.T) {
 	devices := emulatedtest.Several(t, 2)
 	cpu := host.Open(1)
 	defer cpu.Close()
-	wide, err := drawInstance(Int32, 13, func(mask uint64) float64 { return float64(mix(mask)%200) - 50 })
+	wide, err := draw.ByCoalition(Int32, 13, func(mask uint64) float64 { return float64(draw.Mix(mask)%200) - 50 })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,9 +148,9 @@ func TestInt16Kept(t *testing.T) {
 func TestSolveNarrowed(t *testing.T) {
 	gpu, cpu := emulatedtest.Open(t), host.Open(1)
 	defer cpu.Close()
-	whole := func(mask uint64) float64 { return float64(mix(mask)%200) - 50 }
+	whole := func(mask uint64) float64 { return float64(draw.Mix(mask)%200) - 50 }
 	forbidding := func(mask uint64) float64 {
-		if mask&(mask-1) != 0 && mix(mask)%3 == 0 {
+		if mask&(mask-1) != 0 && draw.Mix(mask)%3 == 0 {
 			return math.Inf(-1)
 		}
 		return whole(mask) / 8
@@ -211,13 +167,13 @@ func TestSolveNarrowed(t *testing.T) {
 		{"forbidden", Float32, forbidding, Int16, Int32},
 		{"forbidden", Float64, forbidding, Int16, Int32},
 		{"larger", Float64, func(mask uint64) float64 { return whole(mask) * 1001 / 1024 }, Int32, Int32},
-		{"beyond the bits of a float64", Float64, func(mask uint64) float64 { return float64(mix(mask)>>11) - 1<<52 }, Int64, Int64},
+		{"beyond the bits of a float64", Float64, func(mask uint64) float64 { return float64(draw.Mix(mask)>>11) - 1<<52 }, Int64, Int64},
 		{"real", Float64, func(mask uint64) float64 { return math.Sin(float64(mask)) / 3 * math.Exp2(-float64(mask%64)) }, "", ""},
 		{"real", Float32, func(mask uint64) float64 { return float64(float32(math.Sin(float64(mask)))) }, "", ""},
 	} {
 		for d, want := range map[device.Device]Value{gpu: c.gpu, cpu: c.host} {
 			for _, n := range []int{1, 2, 10} {
-				inst, err := drawInstance(c.value, n, c.of)
+				inst, err := draw.ByCoalition(c.value, n, c.of)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -271,7 +227,7 @@ func exact(t *testing.T, name string, inst *Instance, r *Result, err error) {
 func TestVerifySolved(t *testing.T) {
 	cpu := host.Open(1)
 	defer cpu.Close()
-	inst, err := drawInstance(Float64, 5, func(mask uint64) float64 { return math.Sqrt(float64(mask)) })
+	inst, err := draw.ByCoalition(Float64, 5, func(mask uint64) float64 { return math.Sqrt(float64(mask)) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +251,7 @@ func TestVerifySolved(t *testing.T) {
 // Where every structure has a forbidden block, the narrowed solve proves it too.
 func TestNarrowedInfeasible(t *testing.T) {
 	gpu := emulatedtest.Open(t)
-	inst, err := drawInstance(Float64, 6, func(mask uint64) float64 {
+	inst, err := draw.ByCoalition(Float64, 6, func(mask uint64) float64 {
 		if mask&1 != 0 {
 			return math.Inf(-1)
 		}
@@ -311,17 +267,5 @@ func TestNarrowedInfeasible(t *testing.T) {
 	}
 	if _, err := problem.NewInstance([]int16{0, 1, 2}, "three"); err == nil {
 		t.Error("three values of int16 have no error")
-	}
-}
-
-// Where nothing was tuned, large tables of int16 get the variant that is quickest there, and
-// small ones the safe one.
-func TestChooseTilesOfInt16(t *testing.T) {
-	facts := device.Facts{Kind: device.CUDA, Name: "untuned", Major: 9, SMs: 100, SharedPerBlock: 232448, ThreadsPerBlock: 1024}
-	for n, want := range map[int]string{20: "safe", 27: "predicted", 33: "predicted"} {
-		c, err := choose(&csg.Tiles, facts, &Instance{N: n, Type: Int16}, Options{Devices: make([]device.Device, 1), Tuning: new(tuned.Database)}, Apart)
-		if err != nil || c.Level != want || (c.Variant.Safe != (want == "safe")) {
-			t.Errorf("%d agents: chose %v (%s), %v, expected %s", n, c.Variant, c.Level, err, want)
-		}
 	}
 }

@@ -5,17 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
-	"coalesce/autotune/tuned"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
 	"coalesce/solvers/csg/internal/price"
-	"coalesce/solvers/csg/internal/ways"
 	"coalesce/solvers/solve"
 )
 
@@ -129,20 +126,6 @@ func TestPricesOnDevice(t *testing.T) {
 		o.Variant = "block=256,items=8,sums=wide,value=" + string(as)
 		if r, err := Solve(context.Background(), inst, o); err != nil || r.Variant != "csg/price "+o.Variant {
 			t.Errorf("%s by its label: found %+v, %v", as, r, err)
-		}
-	}
-}
-
-// Beside a GPU prices may keep as many coalitions as the cores sort while tiles would run: cauchy values of
-// 28 agents, seed 1, need 884,736, which 16 cores have time for.
-func TestColumnsBesideGPU(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(16))
-	facts := device.Facts{Kind: device.CUDA}
-	way := ways.Way{Choice: tuned.Choice{Variant: ways.Table.Variant("algorithm=price,share=0.2")}}
-	for _, c := range []struct{ n, least, most int }{{24, 1 << 17, 1 << 17}, {28, 884736, 1 << 22}, {32, 1 << 24, 1 << 24}} {
-		tries, limits, err := triesPrices(facts, c.n, Int32, &Options{Devices: make([]device.Device, 1)}, way)
-		if err != nil || !tries || limits.Columns < c.least || limits.Columns > c.most {
-			t.Errorf("%d agents: %v %v %+v", c.n, tries, err, limits)
 		}
 	}
 }

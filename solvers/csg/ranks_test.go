@@ -7,12 +7,13 @@ import (
 	"path/filepath"
 	"testing"
 
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/collective"
 	"coalesce/runtime/collective/collectivetest"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
+	"coalesce/solvers/csg/internal/draw"
 )
 
 // onRanks solves an instance on ranks with a device each; they must give one answer.
@@ -51,7 +52,7 @@ func TestHostRanks(t *testing.T) {
 		value Value
 		n     int
 	}{{Int32, 1}, {Int64, 2}, {Float32, 10}, {Float64, 13}, {Int64, 14}, {Int32, 16}} {
-		inst, err := drawInstance(c.value, c.n, func(mask uint64) float64 { return float64(mix(mask)%2000) - 1000 })
+		inst, err := draw.ByCoalition(c.value, c.n, func(mask uint64) float64 { return float64(draw.Mix(mask)%2000) - 1000 })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,11 +72,11 @@ func TestHostRanks(t *testing.T) {
 func TestBytesSent(t *testing.T) {
 	const n, size = 20, 4
 	devices := []device.Device{host.Open(1), host.Open(1), host.Open(1), host.Open(1)}
-	inst, err := drawInstance(Int32, n, func(mask uint64) float64 { return float64(mix(mask) % 1000) })
+	inst, err := draw.ByCoalition(Int32, n, func(mask uint64) float64 { return float64(draw.Mix(mask) % 1000) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := csg.Hosttiles.Variant("k=8,r=2,unit=vector,value=int32")
+	v := gencsg.Hosttiles.Variant("k=8,r=2,unit=vector,value=int32")
 	if v == nil {
 		t.Fatal("no such variant")
 	}
@@ -93,7 +94,7 @@ func TestBytesSent(t *testing.T) {
 func TestEmulatedRanks(t *testing.T) {
 	devices := emulatedtest.Several(t, 2)
 	for _, n := range []int{1, 9, 13} {
-		inst, err := drawInstance(Int32, n, func(mask uint64) float64 { return float64(mix(mask)%2000) - 1000 })
+		inst, err := draw.ByCoalition(Int32, n, func(mask uint64) float64 { return float64(draw.Mix(mask)%2000) - 1000 })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +103,7 @@ func TestEmulatedRanks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Value != want.Value || got.Variant[:len(csg.Tiles.Name)] != csg.Tiles.Name {
+		if got.Value != want.Value || got.Variant[:len(gencsg.Tiles.Name)] != gencsg.Tiles.Name {
 			t.Errorf("%d agents: found %s by %s, expected %s", n, got.Value, got.Variant, want.Value)
 		}
 	}
@@ -110,7 +111,7 @@ func TestEmulatedRanks(t *testing.T) {
 
 // A checkpoint of some ranks is gone on with by more, by fewer and on other devices.
 func TestRanksKept(t *testing.T) {
-	inst, err := drawInstance(Int32, 15, func(mask uint64) float64 { return float64(mix(mask)%2000) - 1000 })
+	inst, err := draw.ByCoalition(Int32, 15, func(mask uint64) float64 { return float64(draw.Mix(mask)%2000) - 1000 })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +149,7 @@ func TestRanksKept(t *testing.T) {
 // Prices run on one rank.
 func TestRanksRefused(t *testing.T) {
 	h := host.Open(1)
-	inst, err := drawInstance(Int32, 5, drawnMask)
+	inst, err := draw.ByCoalition(Int32, 5, drawnMask)
 	if err != nil {
 		t.Fatal(err)
 	}

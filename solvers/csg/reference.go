@@ -5,8 +5,8 @@ import (
 	"math/big"
 	"time"
 
+	"coalesce/solvers/csg/internal/plan"
 	"coalesce/solvers/csg/internal/reference"
-	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -20,6 +20,10 @@ const (
 	Apart = reference.Apart
 )
 
+// ByPrices is the algorithm that evaluates no splittings: prices of a linear program
+// leave few coalitions, among which it searches (package price).
+const ByPrices = plan.ByPrices
+
 // Methods are the methods, in the order of their introduction.
 func Methods() []Method { return reference.Methods() }
 
@@ -29,7 +33,7 @@ func Splittings(m Method, n int) (*big.Int, error) { return reference.Splittings
 // Reference solves an instance on one core, one splitting after the other. Tests and --verify
 // compare every other solver with it.
 func Reference(inst *Instance, m Method) (*Result, error) {
-	inst, err := held(inst)
+	inst, err := inMemory(inst)
 	if err != nil {
 		return nil, fmt.Errorf("reference: %w", err)
 	}
@@ -37,21 +41,7 @@ func Reference(inst *Instance, m Method) (*Result, error) {
 		return nil, fmt.Errorf("reference: %w", solve.Refuse(err))
 	}
 	start := time.Now()
-	var s Structure
-	var exact string
-	var count uint64
-	switch inst.Type {
-	case Int16:
-		s, exact, count = refer(inst.I16, m)
-	case Int32:
-		s, exact, count = refer(inst.I32, m)
-	case Int64:
-		s, exact, count = refer(inst.I64, m)
-	case Float32:
-		s, exact, count = refer(inst.F32, m)
-	case Float64:
-		s, exact, count = refer(inst.F64, m)
-	}
+	s, exact, count := reference.Solve(inst, m)
 	r := NewResult(inst)
 	r.Structure, r.Splittings = s, float64(count)
 	r.Device, r.Variant, r.Algorithm = "reference", string(m), string(m)
@@ -61,12 +51,6 @@ func Reference(inst *Instance, m Method) (*Result, error) {
 		return r, fmt.Errorf("reference: %w", err)
 	}
 	return r, nil
-}
-
-func refer[T Number](v []T, m Method) (Structure, string, uint64) {
-	f, count := reference.Table(v, m)
-	s := StructureOf(v, f)
-	return s, formatNumber(f[len(f)-1]), count
 }
 
 // Table is the table f that a method ends with, and the number of splittings it
@@ -80,15 +64,4 @@ func Table[T Number](v []T, m Method) (f []T, splittings uint64) { return refere
 // worth as much whole as split, it stays whole when v is given; v may be nil.
 func StructureOf[T Number](v, f []T) Structure {
 	return reference.Restore(v, f, uint64(len(f)-1))
-}
-
-// formatNumber writes a number in the fewest decimals that read back as the same number.
-func formatNumber[T Number](x T) string {
-	switch x := any(x).(type) {
-	case float32:
-		return problem.FormatFloat(float64(x), 32)
-	case float64:
-		return problem.FormatFloat(x, 64)
-	}
-	return fmt.Sprint(x)
 }

@@ -12,6 +12,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
+	"coalesce/solvers/csg/internal/draw"
 	"coalesce/solvers/solve"
 )
 
@@ -49,14 +50,14 @@ func TestSizes(t *testing.T) {
 			sizes = 1 << n
 		}
 		draw := func() *Instance {
-			inst, err := drawInstance(value, n, func(mask uint64) float64 {
+			inst, err := draw.ByCoalition(value, n, func(mask uint64) float64 {
 				switch round % 3 {
 				case 0:
-					return float64(mix(mask)%200) - 100
+					return float64(draw.Mix(mask)%200) - 100
 				case 1:
-					return -float64(mix(mask) % 1000)
+					return -float64(draw.Mix(mask) % 1000)
 				}
-				return float64(mix(mask) % 2)
+				return float64(draw.Mix(mask) % 2)
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -110,7 +111,7 @@ func TestSizes(t *testing.T) {
 // The kernels of prices take 11 agents at least, too many to try all partitions: the
 // reference, which TestSizes holds against them, stands for these.
 func TestSizesByKernelsOfPrices(t *testing.T) {
-	inst, err := drawInstance(Int32, 11, func(mask uint64) float64 { return float64(mix(mask) % 500) })
+	inst, err := draw.ByCoalition(Int32, 11, func(mask uint64) float64 { return float64(draw.Mix(mask) % 500) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +157,7 @@ func TestParseSizes(t *testing.T) {
 // int64 holds is refused.
 func TestRestrictPromotes(t *testing.T) {
 	of := func(value Value, each float64) *Instance {
-		inst, err := drawInstance(value, 6, func(mask uint64) float64 { return each })
+		inst, err := draw.ByCoalition(value, 6, func(mask uint64) float64 { return each })
 		if err != nil {
 			t.Fatal(err)
 		}

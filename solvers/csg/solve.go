@@ -5,14 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"time"
+	"iter"
 
-	"coalesce/generated/csg"
 	"coalesce/runtime/device"
-	"coalesce/solvers/csg/internal/ending"
-	"coalesce/solvers/csg/internal/levels"
-	"coalesce/solvers/csg/internal/ways"
+	"coalesce/solvers/csg/internal/attempt"
+	"coalesce/solvers/csg/internal/checkpoint"
+	"coalesce/solvers/csg/internal/plan"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -32,6 +31,15 @@ func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
 	return SolveKept(ctx, inst, o, nil)
 }
 
+// A Checkpoint is the file to which a long solve writes each finished level once, while the next
+// level is computed. A process that ends, by a signal too, loses the level being computed and the
+// levels that wait to be written.
+type Checkpoint = checkpoint.Spec
+
+// ErrCheckpoint is wrapped by the errors of damaged files and of files that are not a checkpoint of
+// the instance.
+var ErrCheckpoint = checkpoint.ErrRefused
+
 // SolveKept tries prices and then solves by the method Apart. Unless keep is nil, finished levels
 // are written to a checkpoint. Errors of files that cannot be continued wrap ErrCheckpoint.
 func SolveKept(ctx context.Context, inst *Instance, o Options, keep *Checkpoint) (r *Result, err error) {
@@ -42,224 +50,98 @@ func SolveKept(ctx context.Context, inst *Instance, o Options, keep *Checkpoint)
 	return r, err
 }
 
-// held is an instance that is safe to add up, its values in this machine's memory.
-func held(inst *Instance) (*Instance, error) {
-	if err := inst.Check(); err != nil {
-		return nil, err
-	}
-	inst.Hold()
-	return inst.Prepared()
-}
-
-func (s *Session) solveChecked(ctx context.Context, inst *Instance, keep *Checkpoint) (*Result, error) {
-	o := s.Options
+// solve walks one way: the plan names the algorithms, each is run until one does not give up, its structure is
+// certified, and the result is what was found in the end.
+func (s *Session) solve(ctx context.Context, inst *Instance, keep *Checkpoint) (*Result, error) {
+	o := &s.Options
 	d, err := o.First()
 	if err != nil {
 		return nil, err
 	}
 	if d.Facts().Kind == device.Host {
-		inst, err = held(inst)
+		inst, err = inMemory(inst)
 	} else {
 		inst, err = inst.Prepared()
 	}
 	if err != nil {
 		return nil, err
 	}
-	facts := o.Weakest()
-	other := o       // the settings of the solve that follows where prices leave too much work
-	var way ways.Way // the tuned order of algorithms; none where an algorithm is asked for, or with other ranks
-	if o.Algorithm == "" && o.Variant == "" && o.Together() == 1 {
-		if way, err = ways.Choose(&o, facts, inst.N, runs); err != nil {
-			return nil, err
-		}
-		if m := way.Name(); keep == nil && len(o.Devices) == 1 && (m == string(DP) || m == string(IDP)) {
-			other.Algorithm = m
-		}
-	}
-	byPrices, limits, err := triesPrices(facts, inst.N, inst.Type, &o, way)
-	if err != nil {
-		return nil, solve.Refuse(err)
-	}
-	if other.Algorithm == string(ByPrices) {
-		other.Algorithm = ""
-	}
-	f, method, err := familyFor(facts.Kind, Method(other.Algorithm), other.Variant)
+	p, err := plan.New(o, inst, keep)
 	if err != nil {
 		return nil, err
 	}
-	if f == nil {
-		if err := levelsTake(inst, o, method, keep); err != nil {
-			return nil, solve.Refuse(err)
-		}
-	} else if len(o.Devices) > 1 && f != &csg.Tiles {
-		return nil, solve.Input("Devices", "found %d: %s runs on one, several GPUs run %s (algorithm %s)", len(o.Devices), f.Name, csg.Tiles.Name, Apart)
-	}
-	if o.Together() > 1 && f != nil && f != &csg.Tiles && f != &csg.Hosttiles {
-		return nil, solve.Input("Ranks", "found %d: %s runs on one, several run %s or %s (algorithm %s)", o.Together(), f.Name, csg.Tiles.Name, csg.Hosttiles.Name, Apart)
-	}
 	r := NewResult(inst)
-	r.Device, r.Algorithm = o.Where(), string(method)
+	r.Device, r.Algorithm = o.Where(), string(p.Method)
 	if inst.N == 0 {
 		r.Structure, r.Reason = Structure{}, "no agents, nothing to solve"
 		return r, r.Certify(inst, "0")
 	}
 	if !inst.Sizes.Divide(inst.N) {
 		r.Reason = "sums of the sizes that blocks may have"
-		return r, r.infeasible(inst)
+		return r, r.certifyInfeasible(inst)
+	}
+	if err := p.CheckCheckpoint(); err != nil {
+		return nil, err
 	}
 	ctx, cancel := o.Limited(ctx)
 	defer cancel()
-	best := &incumbent{of: inst}
-	best.plain()
-	if keep != nil && (o.Algorithm == string(ByPrices) || f == &csg.Splits) {
-		return nil, solve.Input("Algorithm", "found %s: a checkpoint is kept by %s alone", method, Apart)
-	}
-	relayed, err := solve.Relay(func(yield func(solve.Attempt[struct{}]) bool) {
-		attempt := func(m Method, run func() error) bool {
-			return yield(solve.Attempt[struct{}]{Name: string(m), Run: func() (struct{}, error) {
-				r.Algorithm = string(m)
-				return struct{}{}, run()
-			}})
-		}
-		if byPrices && (keep == nil || !keep.Resume) {
-			more := attempt(ByPrices, func() error {
-				err := r.byPrices(ctx, inst, o, limits, best)
-				if errors.Is(err, solve.ErrGaveUp) {
-					o.Say("%v", err)
-				}
-				return err
-			})
-			if !more || o.Algorithm != "" || o.Variant != "" {
-				return
-			}
-		}
-		attempt(method, func() error {
-			if f == nil {
-				return r.byLevels(ctx, inst, o, method, best)
-			}
-			return r.byKernels(ctx, inst, s, f, method, keep, best)
-		})
-	})
+	t := &attempt.Task{Instance: inst, Settings: o, Facts: p.Facts, Incumbent: problem.NewIncumbent(inst)}
+	relayed, err := solve.Relay(r.attempts(ctx, t, s.algorithms(p, keep)))
 	if relayed.After != "" {
 		r.Seconds.Solve += relayed.Spent.Seconds()
 		r.Notes = append(r.Notes, fmt.Sprintf("%s, after %.2g s", relayed.After, relayed.Spent.Seconds()))
 	}
-	r.Reason = way.Before(r.Reason)
+	r.Reason = p.First.ReasonOf(r.Reason)
 	if over := ctx.Err(); over != nil && err != nil && o.Together() > 1 && !errors.Is(err, ErrCheck) && !errors.Is(err, solve.ErrInfeasible) {
 		err = errors.Join(over, err) // exchanges fail where other ranks have ended
 	}
 	if errors.Is(err, ErrCheck) {
-		err = cmp.Or(inst.Changed(), err)
+		err = cmp.Or(inst.CheckUnchanged(), err)
 	}
-	return r.ended(ctx, inst, best, err)
+	return r.finish(ctx, inst, t.Incumbent, err)
 }
 
-// byKernels solves an instance by a family of kernels.
-func (r *Result) byKernels(ctx context.Context, inst *Instance, s *Session, f *device.Family, method Method, keep *Checkpoint, best *incumbent) error {
-	if err := s.free(func(j *job) bool { return j.inst.N != inst.N }); err != nil {
-		return err
-	}
-	o, facts := s.Options, s.Weakest()
-	start := time.Now()
-	as, choice, err := chooseAs(ctx, f, facts, inst, o, method, keep)
-	if err != nil && f == &csg.Tiles && o.Algorithm == "" && o.Variant == "" && len(o.Devices)*o.Together() == 1 && keep == nil {
-		// Tiles need more shared memory than some GPUs have.
-		if !slices.ContainsFunc(f.Variants, func(v device.Variant) bool { return feasible(f, &v, facts, inst.N, 1) == nil }) {
-			o.Say("%v", err)
-			f, method = &csg.Splits, quicker(facts, inst.N, o)
-			r.Algorithm = string(method)
-			as, choice, err = chooseAs(ctx, f, facts, inst, o, method, keep)
-		}
-	}
-	if err != nil {
-		return err
-	}
-	r.Variant, r.Reason = f.Name+" "+choice.Variant.Label, choice.Reason()
-	o.Say("%s on %s: %s", r.Variant, facts, r.Reason)
-	chosen := time.Since(start).Seconds()
-	claimed, err := run(ctx, s, as.Instance, f, choice.Variant, r, telling(o, time.Now(), best), keep, best)
-	if err != nil {
-		return err
-	}
-	r.Seconds.Prepare += chosen
-	r.solvedAs(as)
-	start = time.Now()
-	if err := r.Certify(inst, as.Total(claimed)); err != nil {
-		return fmt.Errorf("%s: %w", r.Variant, err)
-	}
-	r.Seconds.Verify = time.Since(start).Seconds()
-	return nil
-}
-
-// telling returns a function that reports the finished share of the work, and the best structure so
-// far, to o's progress.
-func telling(o Options, start time.Time, best *incumbent) func(share float64) {
-	return func(share float64) {
-		if o.Progress == nil {
+// algorithms are those of a plan, in the order in which they are tried.
+func (s *Session) algorithms(p *plan.Plan, keep *Checkpoint) iter.Seq2[Method, attempt.Algorithm] {
+	return func(yield func(Method, attempt.Algorithm) bool) {
+		if p.Prices != nil && (!yield(ByPrices, attempt.Prices{Limits: *p.Prices}) || p.Asked) {
 			return
 		}
-		now := solve.NewIncumbent(time.Since(start).Seconds(), best.value, best.bound, 0)
-		now.Share = share
-		o.Progress(now)
+		if p.Family == nil {
+			yield(p.Method, attempt.HostDP{Method: p.Method})
+			return
+		}
+		yield(p.Method, attempt.Kernels{Family: p.Family, Method: p.Method, Pool: &s.pool, Checkpoint: keep})
 	}
 }
 
-// run runs one variant on one device or several; it sets the structure and the seconds,
-// and returns the total that the kernels claim.
-func run(ctx context.Context, s *Session, inst *Instance, f *device.Family, v *device.Variant, r *Result, told func(share float64), keep *Checkpoint, best *incumbent) (string, error) {
-	start := time.Now()
-	j, err := s.take(f, v, inst)
-	if err != nil {
-		return "", err
-	}
-	if err := j.send(ctx); err != nil {
-		s.giveBack(j, err)
-		return "", err
-	}
-	w := levels.Follow{Told: func(share float64) {
-		if ctx.Err() == nil {
-			told(share)
+// attempts are the turns of algorithms at a task. Each leaves in the result what it found, certified.
+func (r *Result) attempts(ctx context.Context, t *attempt.Task, algorithms iter.Seq2[Method, attempt.Algorithm]) iter.Seq[solve.Attempt[struct{}]] {
+	return func(yield func(solve.Attempt[struct{}]) bool) {
+		for m, a := range algorithms {
+			run := func() (struct{}, error) {
+				out := attempt.Outcome{Algorithm: m}
+				err := a.Solve(ctx, t, &out)
+				if errors.Is(err, solve.ErrGaveUp) {
+					t.Settings.Say("%v", err)
+				}
+				if r.takeOutcome(t.Instance, &out); err == nil {
+					err = r.certifyOutcome(t.Instance, &out)
+				}
+				return struct{}{}, err
+			}
+			if !yield(solve.Attempt[struct{}]{Name: string(m), Run: run}) {
+				return
+			}
 		}
-	}}
-	var file *keeping
-	if keep != nil {
-		if file, err = keep.open(ctx, s, j, best); err != nil {
-			return "", err
-		}
-		file.start(ctx, best)
-		w = file.follow(w)
 	}
-	r.Seconds.Prepare = time.Since(start).Seconds()
-	start = time.Now()
-	own := NewResult(inst) // apart from r, as the solve may go on writing to it after ctx has ended
-	before := sent(j.engine)
-	if cut, ok := j.engine.(*tilesSlabs); ok {
-		own.Notes = append(own.Notes, cut.String())
+}
+
+// inMemory is an instance that is safe to add up, its values in this machine's memory.
+func inMemory(inst *Instance) (*Instance, error) {
+	if err := inst.Check(); err != nil {
+		return nil, err
 	}
-	var claimed string
-	work := func() (err error) {
-		defer func() { s.giveBack(j, err) }()
-		claimed, err = j.solve(ctx, own, w)
-		own.Sent = sent(j.engine) - before
-		if file != nil {
-			own.Splittings *= 1 - levels.ShareOf(levels.PairsBefore(file.high, file.from), file.high)
-			err = file.end(own, err)
-		}
-		return err
-	}
-	if f.Target != device.Host {
-		err = work()
-	} else {
-		_, err = ending.Within(ctx, work)
-	}
-	r.Seconds.Solve = time.Since(start).Seconds()
-	if err != nil && file != nil {
-		holds := file.holds(keep.Path)
-		r.Notes, err = append(r.Notes, holds), fmt.Errorf("%w (%s)", err, holds)
-	}
-	if err != nil {
-		return "", err
-	}
-	r.Structure, r.Splittings, r.Sent, r.Notes = own.Structure, own.Splittings, own.Sent, append(r.Notes, own.Notes[len(inst.Notes):]...)
-	return claimed, nil
+	inst.Hold()
+	return inst.Prepared()
 }

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
-	"coalesce/solvers/csg/internal/levels"
+	"coalesce/solvers/csg/internal/draw"
 )
 
 // Three devices find what one core finds: levels with fewer targets than devices, tiles
@@ -20,7 +20,7 @@ func TestSolveOnSeveral(t *testing.T) {
 		value Value
 		n     int
 	}{{Int32, 1}, {Int32, 2}, {Int64, 9}, {Float32, 10}, {Int32, 12}, {Float64, 13}, {Int32, 14}} {
-		inst, err := drawInstance(c.value, c.n, func(mask uint64) float64 { return float64(mix(mask)%2000) - 1000 })
+		inst, err := draw.ByCoalition(c.value, c.n, func(mask uint64) float64 { return float64(draw.Mix(mask)%2000) - 1000 })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,57 +33,8 @@ func TestSolveOnSeveral(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Value != want.Value || !strings.HasPrefix(got.Variant, csg.Tiles.Name) {
+		if got.Value != want.Value || !strings.HasPrefix(got.Variant, gencsg.Tiles.Name) {
 			t.Errorf("%d agents, %s: found %s by %s, expected %s", c.n, c.value, got.Value, got.Variant, want.Value)
-		}
-	}
-}
-
-// Tiles go through rooms that hold one tile of each device, or a few.
-func TestExchangeInPieces(t *testing.T) {
-	devices := emulatedtest.Several(t, 2)
-	v := csg.Tiles.Variant("chunk=4,slot=4,each=1,block=128,stages=3,pairs=1,adder=fused,least=1,value=int32")
-	if v == nil {
-		t.Fatal("no such variant")
-	}
-	inst, err := drawInstance(Int32, 13, func(mask uint64) float64 { return float64(mix(5<<40^mask)%100) - 20 })
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := Reference(inst, Apart)
-	if err != nil {
-		t.Fatal(err)
-	}
-	run, err := openGroup(devices, nil, v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer run.Close()
-	for _, most := range []int64{1, 5 << 10, 1 << 20} {
-		small := *run
-		small.engine = func(n int) engine {
-			e := run.engine(n).(*tilesGroup)
-			e.most = most
-			e.parts[1].room = 256
-			return e
-		}
-		j, err := small.prepare(inst)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := NewResult(inst)
-		if err := j.upload(context.Background(), j.stream, inst.Bytes()); err != nil {
-			t.Fatal(err)
-		}
-		claimed, err := j.solve(context.Background(), r, levels.Follow{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := r.Certify(inst, claimed); err != nil || claimed != want.Value.String() {
-			t.Errorf("rooms of %d bytes: found %s, %v, expected %s", most, claimed, err, want.Value)
-		}
-		if err := j.Close(); err != nil {
-			t.Error(err)
 		}
 	}
 }
@@ -92,7 +43,7 @@ func TestExchangeInPieces(t *testing.T) {
 func TestSeveralRefused(t *testing.T) {
 	h := host.Open(1)
 	defer h.Close()
-	inst, err := drawInstance(Int32, 5, drawnMask)
+	inst, err := draw.ByCoalition(Int32, 5, drawnMask)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,10 +9,12 @@ import (
 	"testing"
 
 	"coalesce/autotune/tuned"
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated"
 	"coalesce/runtime/emulated/emulatedtest"
+	"coalesce/solvers/csg/internal/draw"
+	"coalesce/solvers/csg/internal/tiles"
 	"coalesce/solvers/solve"
 	"coalesce/templates"
 )
@@ -47,7 +49,7 @@ func TestSlabs(t *testing.T) {
 		{Float32, 14, 2, 4, -3, 7, 52 << 10},
 		{Float64, 14, 3, 3, -1000, 2000, 110 << 10},
 	} {
-		inst, err := drawInstance(c.value, c.n, func(mask uint64) float64 { return math.Floor(c.least + float64(mix(mask)%1000)*c.values/1000) })
+		inst, err := draw.ByCoalition(c.value, c.n, func(mask uint64) float64 { return math.Floor(c.least + float64(draw.Mix(mask)%1000)*c.values/1000) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,11 +58,11 @@ func TestSlabs(t *testing.T) {
 			t.Fatal(err)
 		}
 		devices := narrow(t, c.members, c.memory)
-		v := csg.Tiles.Variant("chunk=4,slot=4,each=1,block=128,stages=3,pairs=1,adder=fused,least=1,value=" + string(c.value))
+		v := gencsg.Tiles.Variant("chunk=4,slot=4,each=1,block=128,stages=3,pairs=1,adder=fused,least=1,value=" + string(c.value))
 		if v == nil {
-			v = tuned.SafeVariant(&csg.Tiles)
+			v = tuned.SafeVariant(&gencsg.Tiles)
 		}
-		if cut := cutFor(v, c.n, c.members, c.memory); cut.Bits != c.bits {
+		if cut := tiles.CutFor(v, c.n, c.members, c.memory); cut.Bits != c.bits {
 			t.Errorf("%d agents, %s: %d bits, expected %d", c.n, c.value, cut.Bits, c.bits)
 			continue
 		}
@@ -92,7 +94,7 @@ func TestSlabsDrawn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := csg.Tiles.Variant("chunk=4,slot=4,each=1,block=128,stages=3,pairs=1,adder=fused,least=1,value=int32")
+	v := gencsg.Tiles.Variant("chunk=4,slot=4,each=1,block=128,stages=3,pairs=1,adder=fused,least=1,value=int32")
 	o := Options{Variant: v.Label}
 	_, got := onRanks(t, inst, devices, o)
 	if inst.Held() {
@@ -117,7 +119,7 @@ func TestSlabsDrawn(t *testing.T) {
 // What does not fit as slabs either is refused with the memory that it takes.
 func TestSlabsRefused(t *testing.T) {
 	devices := narrow(t, 2, 30<<10)
-	inst, err := drawInstance(Int32, 14, func(mask uint64) float64 { return float64(mix(mask) % 100000) })
+	inst, err := draw.ByCoalition(Int32, 14, func(mask uint64) float64 { return float64(draw.Mix(mask) % 100000) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"coalesce/autotune/subject"
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
-	"coalesce/solvers/csg/internal/levels"
+	"coalesce/solvers/csg/internal/draw"
 )
 
 // on are the options of a solve on one device.
@@ -56,7 +56,7 @@ func check(t *testing.T, d device.Device, s subject.Subject, v *device.Variant, 
 }
 
 func TestSamplesCover(t *testing.T) {
-	f := &csg.Splits
+	f := &gencsg.Splits
 	values, pairs := emulatedtest.Sample(f, 1), emulatedtest.Sample(f, 2)
 	if len(values) == 0 || len(values) >= len(pairs) || len(pairs) >= len(f.Variants) {
 		t.Fatalf("samples of %d and %d of %d variants", len(values), len(pairs), len(f.Variants))
@@ -123,7 +123,7 @@ func TestSolveOnHost(t *testing.T) {
 	defer d.Close()
 	for n := 1; n <= 15; n++ {
 		for _, value := range []Value{Int32, Int64, Float32, Float64} {
-			inst, err := drawInstance(value, n, func(mask uint64) float64 { return float64(mix(mask)%2000) - 1000 })
+			inst, err := draw.ByCoalition(value, n, func(mask uint64) float64 { return float64(draw.Mix(mask)%2000) - 1000 })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,7 +146,7 @@ func TestSolveSmallest(t *testing.T) {
 	d := host.Open(1)
 	defer d.Close()
 	for n, want := range []string{"0", "-7"} {
-		inst, err := drawInstance(Int32, n, func(uint64) float64 { return -7 })
+		inst, err := draw.ByCoalition(Int32, n, func(uint64) float64 { return -7 })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +163,7 @@ func TestSolveSmallest(t *testing.T) {
 func TestSolveRefuses(t *testing.T) {
 	d := host.Open(1)
 	defer d.Close()
-	inst, err := drawInstance(Int32, 3, drawnMask)
+	inst, err := draw.ByCoalition(Int32, 3, drawnMask)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,51 +198,14 @@ func TestSolveRefuses(t *testing.T) {
 	}
 }
 
-func drawnMask(mask uint64) float64 { return float64(mix(mask) % 100) }
+func drawnMask(mask uint64) float64 { return float64(draw.Mix(mask) % 100) }
 
 func otherType(t *testing.T) string {
-	for _, v := range csg.Hosttiles.Variants {
-		if csg.Hosttiles.Value(&v, "value") == string(Float64) {
+	for _, v := range gencsg.Hosttiles.Variants {
+		if gencsg.Hosttiles.Value(&v, "value") == string(Float64) {
 			return v.Label
 		}
 	}
 	t.Fatal("csg/hosttiles has no float64 variant")
 	return ""
-}
-
-// The launches of IDP evaluate as many splittings as its count says.
-func TestNumbers(t *testing.T) {
-	for n := 2; n <= 16; n++ {
-		total := float64(uint64(1)<<(n-1) - 1)
-		for size := 2; size < n; size++ {
-			low, high := levels.Sizes(n, size)
-			if low > high {
-				continue
-			}
-			each := uint64(len(levels.Numbers(size, low)))
-			if low == 1 && each != 1<<(size-1)-1 {
-				t.Fatalf("n=%d, size %d: %d splittings, expected all", n, size, each)
-			}
-			total += float64(each) * float64(levels.Binomial(n, size))
-		}
-		if want := splittings(IDP, n); total != want {
-			t.Errorf("n=%d: %v splittings, expected %v", n, total, want)
-		}
-	}
-}
-
-func TestNextCoalition(t *testing.T) {
-	for size := 1; size <= 8; size++ {
-		c := uint64(1)<<size - 1
-		for i := int64(1); i < levels.Binomial(12, size); i++ {
-			next := levels.Next(c)
-			if next <= c || len(Agents(next)) != size {
-				t.Fatalf("after %b comes %b", c, next)
-			}
-			c = next
-		}
-		if c != (1<<size-1)<<(12-size) {
-			t.Errorf("size %d ends at %b", size, c)
-		}
-	}
 }

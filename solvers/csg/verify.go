@@ -1,6 +1,7 @@
 package csg
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"coalesce/solvers/csg/internal/price"
 	"coalesce/solvers/solve"
 )
 
@@ -35,7 +37,7 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
-	if inst, err = held(inst); err != nil {
+	if inst, err = inMemory(inst); err != nil {
 		return nil, err
 	}
 	if x.Sizes != "" && inst.Sizes == 0 {
@@ -141,5 +143,32 @@ func verifyInfeasible(v *solve.Verdict, inst *Instance, stated *solve.Report) {
 	default:
 		v.BoundChecked = true
 		v.Note("no structure is feasible: no allowed coalitions are a partition of the agents, by a search of all")
+	}
+}
+
+// verifyPrices checks a result's proof, and notes what was found.
+func verifyPrices(v *solve.Verdict, inst *Instance, r *Result) {
+	limits := price.Settings{Steps: 1 << 36, Columns: 1 << 25}
+	var steps int64
+	var err error
+	inst = inst.Widened().Instance
+	switch inst.Type {
+	case Int32:
+		steps, err = price.Verify(context.Background(), inst.I32, r.Structure, &r.Prices.Proof, limits)
+	case Int64:
+		steps, err = price.Verify(context.Background(), inst.I64, r.Structure, &r.Prices.Proof, limits)
+	case Float32:
+		steps, err = price.Verify(context.Background(), inst.F32, r.Structure, &r.Prices.Proof, limits)
+	default:
+		steps, err = price.Verify(context.Background(), inst.F64, r.Structure, &r.Prices.Proof, limits)
+	}
+	switch {
+	case errors.Is(err, price.ErrProof):
+		v.Refute("%w", err)
+	case err != nil:
+		v.Note("bound not checked: %v", err)
+	default:
+		v.BoundChecked = true
+		v.Note("bound: no coalition is worth more than its agents' prices; coalitions from which a better structure could be made: %d, and none is (looked at: %d)", r.Prices.Survivors, steps)
 	}
 }

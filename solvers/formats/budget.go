@@ -25,7 +25,7 @@ func NewBudget(limit int64) *Budget {
 	return &Budget{limit: limit}
 }
 
-// arena is what Go's heap maps at a time, in bytes.
+// arena is the number of bytes that Go's heap maps at a time.
 const arena = 64 << 20
 
 // Take takes bytes, or none and returns a MemoryError.
@@ -86,7 +86,7 @@ func Short(need float64, limit int64) *MemoryError { return &MemoryError{most(ne
 // most is a number of bytes, or the largest that errors say.
 func most(need float64) int64 { return int64(min(need, 1<<62)) }
 
-// Error says how much is needed, how much is left, and of which limit.
+// Error gives the bytes needed, the bytes left, and the limit that binds.
 func (e *MemoryError) Error() string {
 	need, left := device.Sizes(e.Need, e.Limit-e.Used)
 	switch {

@@ -8,8 +8,8 @@ import (
 // mark is the byte order mark of UTF-8, which Windows programs write.
 const mark = "\ufeff"
 
-// Encoded tells how many of the first bytes of a file are the byte order mark of UTF-8. An error says that the file is
-// text of another encoding: by its mark, or by two characters of which every other byte is 0.
+// Encoded counts the first bytes of a file that are the byte order mark of UTF-8. Its error says that the file is text
+// of another encoding, which has another mark, or a 0 in every other byte of its first two characters.
 func Encoded(head []byte) (skip int, err error) {
 	other := ""
 	switch {

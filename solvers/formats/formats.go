@@ -1,6 +1,6 @@
 // Package formats has the code that the readers of all problems share: files that may be
 // compressed (packed), large text parsed on all cores (text), tables (csv), Matrix Market
-// (market), NumPy's arrays (npy) and what files of other kinds are (foreign). The package itself has errors with positions, quoted
+// (market), NumPy's arrays (npy) and the names of files of other kinds (foreign). The package itself has errors with positions, quoted
 // input, counted nouns, and the budget of memory, which all of these use.
 //
 // What must not enter: a problem. Nothing here knows costs, coefficients,

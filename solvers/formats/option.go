@@ -2,7 +2,7 @@ package formats
 
 import "fmt"
 
-// An OptionError is an option of reading that has no effect on what a file holds.
+// An OptionError names an option of reading that has no effect on a file.
 type OptionError struct {
 	File     string
 	Option   string // as the command calls it: "--header"

@@ -66,7 +66,7 @@ func (r *run) result(variant string) (*Result, error) {
 	return out, nil
 }
 
-// revalue ends the history with the recomputed value, which is better than was told where
+// revalue ends the history with the recomputed value, which is better than the reported one where
 // coefficients were rounded.
 func (r *run) revalue(value Amount) {
 	t, at := &r.told, r.elapsed()

@@ -34,7 +34,7 @@ func limitsOf(ctx context.Context, began time.Time, limit time.Duration, entries
 // elapsed is the time since the solve began.
 func (l *limits) elapsed() time.Duration { return time.Since(l.began) }
 
-// over is what has ended searches: the context's cause, or the time limit; nil: nothing yet.
+// over is the cause that ended searches: the context's cause, or the time limit; nil: none yet.
 func (l *limits) over() error {
 	switch {
 	case l.ctx.Err() != nil:

@@ -28,7 +28,7 @@ const (
 	epochs    = 4 // of a search with a limit on work
 )
 
-// A standing is what a rank sends to the others: these words, its best solution and its last elite.
+// A standing is the message of a rank to the others: these words, its best solution and its last elite.
 const (
 	wordEnded = iota
 	wordFlips

@@ -31,7 +31,7 @@ type run struct {
 	several solutions
 }
 
-// told is the progress of a solve: its incumbents and its result are made from it.
+// told is the progress of a solve, from which its incumbents and its result are made.
 type told struct {
 	history []Improvement
 	met     *float64 // seconds to the target; nil: not met yet
@@ -151,7 +151,7 @@ func (r *run) record(at time.Duration) {
 	r.progress(at, amount)
 }
 
-// progress tells the user how the solve stands.
+// progress reports the state of the solve to the user.
 func (r *run) progress(at time.Duration, best Amount) {
 	if r.o.Progress == nil {
 		return

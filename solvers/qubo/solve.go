@@ -3,7 +3,6 @@ package qubo
 import (
 	"context"
 	"fmt"
-	"math"
 	"time"
 
 	"coalesce/runtime/device"
@@ -14,39 +13,46 @@ import (
 // DefaultLimit ends a solve that nothing else would end.
 const DefaultLimit = 10 * time.Second
 
-// Options of Solve: the settings of all solvers, and what searches add. Algorithm is
-// one of Algorithms, the best on the devices unless said otherwise. Devices are of one
-// kind, and all of them search. Without a TimeLimit, DefaultLimit holds, or none where
-// Work is set.
+// Options of Solve: the settings of all solvers, and what searches add. Devices are of one kind, and all of them search.
+// Without a TimeLimit, DefaultLimit holds, or none where Work is set.
 type Options struct {
-	solve.Settings
-	Work      int64    // limit on flips, under which the result depends on the seed, the rules and the device alone; 0: no limit
-	Target    *float64 // stop at this value or a better one
-	Seed      uint64   // of the random numbers
-	Solutions int      // several distinct ones; 0: only the best
-	Distance  int      // variables in which they differ at least; 0: 1
-	Without   []string // some of Parts(""), to leave out: for measurements of their worth
-	Rules     Rules    // of the searches; each engine takes those that it has
-	Starts    Starts   // parameters of massive multi-start; engine multistart alone has them
-	Threads   int      // goroutines of a search on the host; 0: the device's cores
-	Unreduced bool     // no preprocessing beyond the instance's fixed variables
-	Memory    int64    // bytes that the host may take besides the instance; 0: no limit
-	Exchange  Exchange // with another search of the same instance; nil: none. Solves with Work, and of several ranks, ignore it
+	solve.Settings `option:"" algorithm.words:"Algorithms()" algorithm.about:"search with" time_limit.default:"10s, or none with {work}"`
+	// stop at this value or a better one
+	Target *float64 `option:"target" default:"none"`
+	// stop after so many flips: the answer then depends on [Options.Seed], [Options.Rules] and the device alone
+	Work int64 `option:"work" min:"1" default:"no limit"`
+	// number that the random numbers of the searches depend on
+	Seed uint64 `option:"seed"`
+	// find so many distinct solutions
+	Solutions int `option:"solutions" min:"1" max:"2147483647" default:"only the best"`
+	// variables in which those of [Options.Solutions] differ at least
+	Distance int `option:"distance" flag:"min-distance" min:"1" max:"2147483647" default:"1"`
+	// parts of the search to leave out, to measure their worth
+	Without []string `option:"without" words:"Parts(\"\")" default:"none"`
+	// parameters of the search, as in tenure=20,stall=10000, which docs/qubo.md describes
+	Rules  Rules  `option:"rules" default:"each engine's own"`
+	Starts Starts `option:""`
+	// search all variables but those that the instance fixes, without preprocessing
+	Unreduced bool `option:"unreduced" flag:"no-preprocessing"`
+
+	Threads  int      // goroutines of a search on the host; 0: the device's cores
+	Memory   int64    // bytes that the host may take besides the instance; 0: no limit
+	Exchange Exchange // with another search of the same instance; nil: none. Solves with Work, and of several ranks, ignore it
 }
 
 func (o Options) check() error {
+	if err := solve.CheckOptions(o.Fields()); err != nil {
+		return err
+	}
 	for _, count := range []struct {
 		name  string
 		found int64
-	}{{"Work", o.Work}, {"Solutions", int64(o.Solutions)}, {"Distance", int64(o.Distance)}, {"Threads", int64(o.Threads)}, {"Memory", o.Memory}} {
+	}{{"Threads", int64(o.Threads)}, {"Memory", o.Memory}} {
 		if count.found < 0 {
 			return solve.Input(count.name, "found %d, expected at least 0", count.found)
 		}
 	}
-	switch {
-	case o.Target != nil && (math.IsNaN(*o.Target) || math.IsInf(*o.Target, 0)):
-		return solve.Input("Target", "found %v, expected a number", *o.Target)
-	case o.Together() > 1 && o.Solutions > 1:
+	if o.Together() > 1 && o.Solutions > 1 {
 		return solve.Input("Solutions", "found %d on %d ranks, expected 1: several are looked for by one process", o.Solutions, o.Together())
 	}
 	if err := o.Rules.Check(); err != nil {

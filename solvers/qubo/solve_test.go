@@ -228,11 +228,11 @@ func TestSolveRefuses(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{Options{Settings: solve.Settings{Algorithm: "x"}}, `engine "x": expected one of `},
+		{Options{Settings: solve.Settings{Algorithm: "x"}}, `Algorithm: found "x", expected one of `},
 		{Options{Settings: solve.Settings{Variant: "x"}}, `Variant: found "x"`},
 		{Options{Settings: solve.Settings{Algorithm: "host", Variant: "x"}}, "algorithm host runs, and has no such variant"},
 		{Options{Settings: solve.Settings{TimeLimit: -1}}, "TimeLimit: found -1ns"},
-		{Options{Target: new(float64(math.Inf(1)))}, "expected a number"},
+		{Options{Target: new(float64(math.Inf(1)))}, "Target: found +Inf, expected a finite number"},
 		{Options{Solutions: -1}, "Solutions: found -1"},
 	} {
 		if _, err := Solve(t.Context(), inst, on(d, c.o)); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -27,7 +27,7 @@ func Stop[N ~[]string](cause error, stopped *bool, notes *N, answer string) {
 	*notes = append(slices.Clip(*notes), ending(cause)+": "+answer)
 }
 
-// Cause is what cut a solve short: the cause of ctx or, while that goes on, the end of another rank that solves with this one.
+// Cause is the reason why a solve was cut short: the cause of ctx or, while that goes on, the end of another rank that solves with this one.
 func Cause(ctx context.Context) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -40,7 +40,7 @@ func Unanswered(ctx context.Context) error {
 	return &unanswered{ending(context.Cause(ctx)), ctx.Err()}
 }
 
-// ending says what ended a solve.
+// ending names the cause that ended a solve.
 func ending(cause error) string {
 	if errors.Is(cause, ErrTimeLimit) || errors.Is(cause, context.DeadlineExceeded) {
 		return "the time limit ended the solve"

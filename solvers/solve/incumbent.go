@@ -1,7 +1,7 @@
 package solve
 
 // An Incumbent is how a solve stands while it runs: the best solution so far, and
-// what is known of better ones.
+// a bound on better ones.
 type Incumbent struct {
 	Seconds float64  // since the start of the solve
 	Value   Number   // of the best solution so far; empty: there is none

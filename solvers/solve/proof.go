@@ -37,12 +37,12 @@ func (r *Report) Prove(bound Number) {
 	r.Proven = r.Bound != "" && r.Claims() == nil
 }
 
-// ProveInfeasible sets what a certificate proves that no solution is feasible.
+// ProveInfeasible sets the report of an instance whose certificate proves that no solution is feasible.
 func (r *Report) ProveInfeasible() {
 	r.Value, r.Bound, r.Gap, r.Proven = "", "", nil, true
 }
 
-// Claims says what is wrong with the claims of a report, whoever wrote it. Proven
+// Claims returns the fault in the claims of a report, whoever wrote it; nil: none. Proven
 // needs a finite value and a bound; proven without both claims that no solution is
 // feasible. A bound needs a finite value and a gap, and a gap a bound. The gap is
 // finite and at least |Bound - Value|, computed without rounding from the decimals
@@ -96,7 +96,7 @@ const (
 )
 
 // Rat is the number that the decimals say, without rounding; false for no value, for
-// infinities, and for what is longer than sums of float64 are.
+// infinities, and for decimals longer than a sum of float64 can be.
 func (n Number) Rat() (*big.Rat, bool) {
 	text := string(n)
 	if len(text) == 0 || len(text) > maxDigits || strings.Trim(text, "+-.0123456789eE") != "" {

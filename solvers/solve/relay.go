@@ -26,7 +26,7 @@ type Attempt[T any] struct {
 	Run  func() (T, error)
 }
 
-// A Relayed answer is what Relay returns.
+// A Relayed answer is the result of Relay.
 type Relayed[T any] struct {
 	Answer T
 	By     string        // the name of the algorithm that gave it

@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// A Report is what every answer tells besides its solution. Results embed it, and
+// A Report has the parts that all answers have besides the solution. Results embed it, and
 // it is the head of the JSON object of every problem.
 type Report struct {
 	Problem   string         `json:"problem"`  // "csg", "auction", "qubo" or "assignment"
@@ -27,8 +27,8 @@ type Report struct {
 	Notes     Notes          `json:"notes"`       // of the instance and of the solver
 }
 
-// Seconds are wall-clock times: Prepare is what a device needs before it solves,
-// Verify the check of the answer. A solver that does not tell two of them apart
+// Seconds are wall-clock times: Prepare is the work on a device before the solve,
+// Verify the check of the answer. A solver that does not separate two of them
 // counts both as Solve.
 type Seconds struct {
 	Read    float64 `json:"read"`
@@ -76,7 +76,7 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	return json.Marshal(json.Number(n))
 }
 
-// UnmarshalJSON reads what MarshalJSON writes, and decimals in a string, as auctions
+// UnmarshalJSON reads the output of MarshalJSON, and decimals in a string, as auctions
 // have.
 func (n *Number) UnmarshalJSON(text []byte) error {
 	var value any

@@ -6,7 +6,7 @@ import (
 	"coalesce/runtime/device"
 )
 
-// With opens a session, hands it to work and closes it. An error of work is told in place
+// With opens a session, hands it to work and closes it. An error of work is returned in place
 // of one of closing, which it may have caused.
 //
 // The sessions of all problems are used alike: Open with a problem's Options, Solve any
@@ -23,7 +23,7 @@ func With[O any, S interface{ Close() error }](open func(O) (S, error), o O, wor
 	return err
 }
 
-// KeepLoaded makes the devices load each variant once: what solves load stays loaded for
+// KeepLoaded makes the devices load each variant once: variants that solves load stay loaded for
 // those after them, until held closes. Sessions begin with it.
 func (s *Settings) KeepLoaded(held *device.Scope) {
 	kept := make([]device.Device, len(s.Devices))

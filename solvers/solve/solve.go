@@ -1,10 +1,8 @@
-// Package solve is the contract of the solvers of all problems: what a solver is
-// told (Settings), how a solve stands while it runs (Incumbent), and what every answer
-// tells besides its solution (Report). Coalition structures and auctions take Settings
-// as they are; binary quadratic programs and assignments embed them in options of
-// their own. All four report.
-//
-// It holds what is the same for all of them, and imports none.
+// Package solve is the contract of the solvers of all problems: the settings they take
+// (Settings), the state of a running solve (Incumbent), and the parts that all answers
+// have besides the solution (Report). Coalition structures and auctions take Settings
+// as they are; binary quadratic programs and assignments embed them in their own
+// options. The package imports no solver.
 package solve
 
 import (
@@ -25,18 +23,23 @@ import (
 // all. The result beside such an error carries the proof.
 var ErrInfeasible = errors.New("no solution is feasible")
 
-// ErrTimeLimit is the cause (context.Cause) that ends what Settings.TimeLimit limits.
+// ErrTimeLimit is the cause (context.Cause) of a context that Settings.TimeLimit ended.
 var ErrTimeLimit = errors.New("the time limit is over")
 
-// Settings are what every solver is told. The zero value, with a device, is of use.
+// Settings are the options that all solvers share. The zero value, with a device, is of use.
 type Settings struct {
-	Devices   []device.Device // where to solve; one device is a group of one
-	Algorithm string          // one of the problem's algorithms; empty: the solver's choice
-	Variant   string          // the label of a variant; empty: the fastest known
-	Tuning    *tuned.Database // nil: the one embedded in the binary
-	TimeLimit time.Duration   // from the start of the solve; 0: none
-	Log       func(string)    // told what was decided, a sentence each; may be nil
-	Proof     bool            // results of branch and cut have a proof that is checked without a search
+	Devices []device.Device // where to solve; one device is a group of one
+	Tuning  *tuned.Database // nil: the one embedded in the binary
+	Log     func(string)    // told what was decided, a sentence each; may be nil
+
+	// solve with this algorithm
+	Algorithm string `option:"algorithm" default:"the solver's choice"`
+	// run this variant of the algorithm's kernels, by its label, in place of the fastest known
+	Variant string `option:"variant" default:"the fastest known"`
+	// end the solve of an instance after this time, with the best so far
+	TimeLimit time.Duration `option:"time_limit" min:"0" default:"none"`
+
+	Proof bool // results of branch and cut have a proof that is checked without a search
 
 	// Ranks are the processes that solve an instance together, each with Devices of its
 	// own: all of them call the solver, with the same instance and settings, and each gets
@@ -118,7 +121,7 @@ func (s *Settings) Together() int {
 	return s.Ranks.Size()
 }
 
-// Say tells the log a sentence.
+// Say writes a sentence to the log.
 func (s *Settings) Say(format string, args ...any) {
 	if s.Log != nil {
 		s.Log(fmt.Sprintf(format, args...))

@@ -8,7 +8,7 @@ import (
 	"maps"
 )
 
-// A Verdict is what holds of a result that was read back, against the instance. The
+// A Verdict is the check of a written result against its instance. The
 // Verify of each problem makes one.
 type Verdict struct {
 	Problem      string   `json:"problem"`
@@ -23,7 +23,7 @@ type Verdict struct {
 	stated *Report
 }
 
-// NewVerdict begins with what needs no instance: the claims of the stated report. Its
+// NewVerdict begins with the claims of the stated report, which need no instance. Its
 // error is that of a result of another problem.
 func NewVerdict(problem string, stated *Report) (*Verdict, error) {
 	if stated.Problem != problem {
@@ -101,7 +101,7 @@ func (v *Verdict) Certified(bound Number) {
 	}
 }
 
-// Unchecked says what could not be checked of the bound.
+// Unchecked notes the part of the bound that could not be checked.
 func (v *Verdict) Unchecked() {
 	switch {
 	case v.stated.Bound != "":

@@ -198,41 +198,65 @@ static void problems(void) {
     int32_t *i = malloc(4 * entries), *j = malloc(4 * entries);
     double *c = malloc(8 * entries);
     for (int k = 0; k < entries; k++) i[k] = draw(n), j[k] = draw(n), c[k] = (double)draw(41) - 20;
-    coalesce_qubo q = {.size = sizeof q, .device = COALESCE_HOST, .type = COALESCE_FLOAT64, .n = n, .entries = entries, .i = i, .j = j, .coefficients = c,
-        .time_limit = 1, .target = NAN, .progress = ignore, .user = &told};
-    EXPECT(coalesce_start_qubo(&q, &job) == COALESCE_OK);
+    coalesce_array terms[] = {{"i", i, entries, COALESCE_INT32, 0}, {"j", j, entries, COALESCE_INT32, 0}, {"coefficients", c, entries, COALESCE_FLOAT64, 0}};
+    const char *limited = "{\"variables\": 20, \"device\": \"host\", \"time_limit\": 1}";
+    EXPECT(coalesce_start("qubo", limited, terms, 3, ignore, &told, &job) == COALESCE_OK);
     free(ended(job, COALESCE_OK));
     i[5] = n;
-    EXPECT(coalesce_start_qubo(&q, &job) == COALESCE_OK);
+    EXPECT(coalesce_start("qubo", limited, terms, 3, ignore, &told, &job) == COALESCE_OK);
     free(ended(job, COALESCE_INVALID));
-    i[5] = 0, q.time_limit = 60, q.work = 0;
-    EXPECT(coalesce_start_qubo(&q, &job) == COALESCE_OK && coalesce_cancel(job) == COALESCE_OK);
-    EXPECT(coalesce_close(job) == COALESCE_OK);
+    i[5] = 0;
+    EXPECT(coalesce_start("qubo", "{\"variables\": 20, \"threads\": 1, \"device\": \"host\", \"time_limit\": 60}", terms, 3, NULL, NULL, &job) == COALESCE_OK);
+    EXPECT(coalesce_cancel(job) == COALESCE_OK && coalesce_close(job) == COALESCE_OK);
+    const char *wrong[] = {"{\"variable\": 20}", "[", "{\"variables\": -1}", "{\"variables\": 20, \"device\": \"tpu\"}", "{\"variables\": 20, \"pin\": [\"a\"]}"};
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        EXPECT(coalesce_start("qubo", wrong[k], terms, 3, NULL, NULL, &job) == COALESCE_OK);
+        free(ended(job, COALESCE_INVALID));
+    }
+    terms[2].length = entries - 1;
+    EXPECT(coalesce_start("qubo", limited, terms, 3, NULL, NULL, &job) == COALESCE_OK);
+    free(ended(job, COALESCE_INVALID));
+    EXPECT(coalesce_start("qubo", limited, terms, 2, NULL, NULL, &job) == COALESCE_OK);
+    free(ended(job, COALESCE_INVALID));
+    EXPECT(coalesce_start("tsp", NULL, NULL, 0, NULL, NULL, &job) == COALESCE_OK);
+    free(ended(job, COALESCE_INVALID));
     free(i), free(j), free(c);
 
     float *values = malloc(4 << 10);
     for (int k = 0; k < 1 << 10; k++) values[k] = draw(1000);
-    coalesce_csg g = {.size = sizeof g, .device = COALESCE_HOST, .type = COALESCE_FLOAT32, .count = 1 << 10, .values = values, .progress = ignore, .user = &told,
-        .algorithm = "apart", .sizes = "1-4"};
     values[0] = 0;
-    EXPECT(coalesce_start_csg(&g, &job) == COALESCE_OK);
+    coalesce_array game = {"values", values, 1 << 10, COALESCE_FLOAT32, 0};
+    const char *sizes = "{\"device\": \"host\", \"algorithm\": \"apart\", \"sizes\": \"1-4\"}";
+    EXPECT(coalesce_start("csg", sizes, &game, 1, ignore, &told, &job) == COALESCE_OK);
     free(ended(job, COALESCE_OK));
-    g.count = 1000;
-    EXPECT(coalesce_start_csg(&g, &job) == COALESCE_OK);
+    game.length = 1000;
+    EXPECT(coalesce_start("csg", sizes, &game, 1, ignore, &told, &job) == COALESCE_OK);
     free(ended(job, COALESCE_INVALID));
     free(values);
 
     const char bids[] = "goods 3\nbids 3\ndummy 0\n0 4.5 0 1 #\n1 3 1 2 #\n2 2 2 #\n";
     char *text = copy(bids, strlen(bids));
-    coalesce_auction a = {.size = sizeof a, .device = COALESCE_HOST, .text = text, .text_size = strlen(bids), .payments = "core", .progress = ignore, .user = &told};
-    EXPECT(coalesce_start_auction(&a, &job) == COALESCE_OK);
+    coalesce_array file = {"text", text, strlen(bids), COALESCE_UINT8, 0};
+    const char *payments = "{\"device\": \"host\", \"payments\": \"core\", \"proof\": true}";
+    EXPECT(coalesce_start("auction", payments, &file, 1, ignore, &told, &job) == COALESCE_OK);
     char *answer = ended(job, COALESCE_OK);
     EXPECT(strstr(answer, "\"6.5\""));
     free(answer);
-    a.text_size = 20;
-    EXPECT(coalesce_start_auction(&a, &job) == COALESCE_OK);
+    file.length = 20;
+    EXPECT(coalesce_start("auction", payments, &file, 1, ignore, &told, &job) == COALESCE_OK);
     free(ended(job, COALESCE_INVALID));
     free(text);
+
+    const char *command[] = {"explain", "qubo", "--device", "host", "--size", "2500", "--json"};
+    EXPECT(coalesce_start_command(command, 7, &job) == COALESCE_OK);
+    answer = ended(job, COALESCE_OK);
+    EXPECT(strstr(answer, "\"code\":"));
+    free(answer);
+    EXPECT(coalesce_start_command(command, 0, &job) == COALESCE_OK);
+    free(ended(job, COALESCE_INVALID));
+    command[0] = "tune";
+    EXPECT(coalesce_start_command(command, 2, &job) == COALESCE_OK);
+    free(ended(job, COALESCE_INVALID));
 
     EXPECT(coalesce_tuned("/nowhere/at/all.json") == COALESCE_INVALID && coalesce_tuned(NULL) == COALESCE_OK);
     coalesce_tune t = {.size = sizeof t, .device = COALESCE_HOST, .budget = 1};

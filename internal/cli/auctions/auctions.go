@@ -94,7 +94,7 @@ func Print(w io.Writer, r *auction.Result) error {
 	return payments(w, r, named)
 }
 
-// payments writes what each winner pays.
+// payments writes the payment of each winner.
 func payments(w io.Writer, r *auction.Result, named bool) error {
 	a, p := r.Auction, r.Payments
 	var t ui.Table

@@ -1,4 +1,4 @@
-// Package complete tells shells the words that flags take, where these are few.
+// Package complete gives shells the words that a flag takes, if these are few.
 package complete
 
 import (

@@ -1,5 +1,5 @@
-// Package effect refuses flags that would have no effect. A command lists, in one table, what each of its flags is for; a flag
-// that was given and is for something that was not asked for is a mistake of the command line, and not ignored.
+// Package effect refuses flags that would have no effect. A command lists in one table where each of its flags applies; a
+// given flag that does not apply is a mistake on the command line, and not ignored.
 package effect
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A Rule says what some flags are for.
+// A Rule says where some flags apply.
 type Rule struct {
 	Flags string // their names, separated by blanks
 	For   string // what they have an effect on, as in "--points" or "searches"

@@ -1,4 +1,4 @@
-// Package facets writes the part of the output for people that every answer has besides its solution.
+// Package facets writes the lines below a solution that the answers of all problems have.
 package facets
 
 import (

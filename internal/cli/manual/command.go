@@ -18,9 +18,9 @@ func Command(missing error) *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
 		Short: "Write manual pages",
-		Long: `Write a manual page for every command into the folder DIR, which is made where it
-is not there: coalesce.1, coalesce-solve.1, coalesce-solve-csg.1 and so on. Where
-DIR is a folder man1 of $MANPATH, "man coalesce-solve-csg" shows the last.`,
+		Long: `Write a manual page for every command into the folder DIR: coalesce.1,
+coalesce-solve.1, coalesce-solve-csg.1 and so on. The command makes DIR if it is
+missing. If DIR is a folder man1 of $MANPATH, "man coalesce-solve-csg" shows the last.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"coalesce/internal/cli/whole"
@@ -15,9 +16,8 @@ import (
 	"coalesce/solvers/qubo"
 )
 
-// Print writes an answer for people; target is the value of --target, verified the text about the
-// reference's answer, empty without --verify.
-func Print(out io.Writer, r *qubo.Result, inst *qubo.Instance, target string, facts device.Facts, verified string) error {
+// Print writes an answer for people; verified is the text about the reference's answer, empty without --verify.
+func Print(out io.Writer, r *qubo.Result, inst *qubo.Instance, facts device.Facts, verified string) error {
 	var t ui.Table
 	t.Row("value", fmt.Sprintf("%s (%sd)", r.Value, r.Sense))
 	const shown = 200
@@ -47,7 +47,7 @@ func Print(out io.Writer, r *qubo.Result, inst *qubo.Instance, target string, fa
 		if r.Met != nil {
 			met = "met after " + ui.Seconds(*r.Met)
 		}
-		t.Row("target", fmt.Sprintf("%s: %s", target, met))
+		t.Row("target", strconv.FormatFloat(*r.Target, 'f', -1, 64)+": "+met)
 	}
 	last := r.History[len(r.History)-1]
 	t.Row("time", fmt.Sprintf("read %s, solve %s, the best after %s", ui.Seconds(r.Seconds.Read), ui.Seconds(r.Seconds.Solve), ui.Seconds(last.Seconds)))

@@ -170,15 +170,15 @@ func (w *Drawing) Register(f *pflag.FlagSet) {
 }
 
 // AboutDrawing describes them.
-const AboutDrawing = `Draws a weighted graph and writes it as rudy: coalitions are worth what the edges
-among their members weigh. The weights are
+const AboutDrawing = `Draw a weighted graph and write it as rudy. A coalition is worth the weights of the
+edges among its members. The weights are
 
   normal   of mean 0 and deviation 10, rounded to three decimals
   laplace  of mean 0 and scale 10, rounded to three decimals
   uniform  integers from -100 to 100
   sign     -1 or 1
-  planted  integers, 1 to 100 within hidden groups and below 0 between them, but
-           for one edge in ten, whose sign is turned`
+  planted  integers, 1 to 100 within hidden groups and below 0 between them, with
+           the sign of one edge in ten turned`
 
 // Check is a mistake in them or in the file to write.
 func (w *Drawing) Check(output string) error {

@@ -24,10 +24,11 @@ func (e Env) doctorCommand() *cobra.Command {
 	var threads int
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Say whether a device is fit for measuring, and what is untuned on it",
-		Long: `Say what may disturb measurements on a device (other processes, ECC, MIG, a power
-cap, clocks that move), how much the same work scatters on it now, and which families
-have sizes without a winner, with the command that tunes them. Nothing is changed.`,
+		Short: "Check whether a device is fit for measuring, and list its untuned families",
+		Long: `Report what may disturb measurements on a device (other processes, ECC, MIG, a power
+cap, moving clocks), how much the same work scatters on it now, and which families
+have sizes without a winner, with the command that tunes them. The command changes
+nothing.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return e.Device(name, threads, func(d device.Device) error { return e.doctor(cmd.Context(), d, db) })

@@ -18,13 +18,13 @@ func (e Env) reportCommand() *cobra.Command {
 	var html, table, figures string
 	cmd := &cobra.Command{
 		Use:   "report TRIALS…",
-		Short: "Make a page of recorded trials: what was found, when, and what each parameter is worth",
-		Long: `Make one HTML page of the trials that coalesce tune has recorded, which needs
-nothing beside it: for each family, device and workload the fastest variant of each
-size, the best so far against time, the speed-up over the safe point, what each
-parameter is worth, a heat map for each pair of parameters, what one variant for all
-sizes would cost, and the trials that failed, with reasons. Lists at its top filter by
-family, size and device.`,
+		Short: "Make a page of recorded trials: winners, progress, and the worth of each parameter",
+		Long: `Make one self-contained HTML page of the trials that coalesce tune has recorded.
+For each family, device and workload it shows the fastest variant of each size, the
+best time so far against the time spent, the speed-up over the safe variant, the loss
+with each parameter at another value, a heat map for each pair of parameters, the loss
+with one variant for all sizes, and the trials that failed, with reasons. Lists at its
+top filter by family, size and device.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, files []string) error {
 			if html == "" && table == "" && figures == "" {

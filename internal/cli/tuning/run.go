@@ -35,7 +35,7 @@ func Line(e autotune.Event) string {
 	return b.String()
 }
 
-// Undecided tells how many sizes a budget did not reach, and how much would.
+// Undecided counts the sizes that a budget did not reach, and estimates the budget that would.
 func Undecided(talk io.Writer, sums []autotune.Summary) {
 	open, all, missing := 0, 0, time.Duration(0)
 	for i := range sums {

@@ -1,6 +1,6 @@
-// Package tuning holds the commands about what tuning left behind: merge, compare, report and
-// doctor, and what explain says. It measures no kernel, which tune does, and opens devices only as
-// the command line does.
+// Package tuning holds the commands about winners and trials: merge, compare, report and doctor,
+// and the output of explain. It measures no kernel, and opens devices only as the command line
+// does.
 package tuning
 
 import (
@@ -25,7 +25,7 @@ import (
 	"coalesce/runtime/device"
 )
 
-// Env is what the command line lends to these commands.
+// Env has the parts of the command line that these commands use.
 type Env struct {
 	Out      io.Writer
 	Device   func(name string, threads int, work func(device.Device) error) error // opens, works, closes
@@ -44,7 +44,7 @@ func (e Env) mergeCommand() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "merge FILE…",
-		Short: "Join files of tuned winners; of rivals the later stays",
+		Short: "Join files of tuned winners; where two have a winner for a size, the later stays",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, files []string) error {
 			if output == "" {
@@ -53,7 +53,7 @@ func (e Env) mergeCommand() *cobra.Command {
 			return e.merge(files, output)
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write; what it holds already is kept too where it is one of FILE…")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write; to keep the winners it has, name it among FILE… too")
 	return cmd
 }
 
@@ -79,11 +79,11 @@ func (e Env) merge(files []string, output string) error {
 func (e Env) compareCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "compare A B",
-		Short: "Say of each tuned size whether B's winner is as fast as A's",
-		Long: `Compare the winners of two files of tuned winners, size by size: same, faster or
-slower where the medians differ by more than their noise, not known where one of the
-files has no winner for the size, has no scatter of it, or scatters by over a tenth.
-The times are those of the sessions that measured them, perhaps on another day.`,
+		Short: "Compare the winners of two files, size by size",
+		Long: `Compare the winners of two files of tuned winners, size by size. Faster and slower
+mean that the medians differ by more than their noise. Not known means that one of the
+files has no winner for the size or no scatter of it, or scatters by over a tenth. The
+times are those of the sessions that measured them, perhaps on different days.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, files []string) error {
 			a, err := tuned.Load(files[0])

@@ -8,7 +8,7 @@ import (
 	"coalesce/autotune/subject"
 )
 
-// A Unit is what the sizes of a family are numbers of, and the largest size that it takes.
+// A Unit names the unit of a family's sizes, and the largest size that it takes.
 type Unit struct {
 	Name string
 	Most int

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"coalesce/runtime/disk"
+	"coalesce/solvers/formats/packed"
 )
 
 // Write writes a file whole or not at all: it writes a temporary file in the same folder and renames
@@ -76,9 +77,8 @@ func Check(path string, inputs []string, mistake func(format string, args ...any
 
 // Plain returns an error if a file's name promises compression, which no command writes.
 func Plain(path string, mistake func(format string, args ...any) error) error {
-	switch ending := strings.ToLower(filepath.Ext(path)); ending {
-	case ".gz", ".xz", ".zst", ".zstd":
-		return mistake("--output is %s: files are written plain, without %s", path, ending)
+	if bare := packed.Bare(path); bare != path {
+		return mistake("--output is %s: files are written plain, without %s", path, strings.ToLower(path[len(bare):]))
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
-// Package emulatedtest has what tests of generated kernels on the emulated
-// device share.
+// Package emulatedtest opens the emulated device for tests of generated kernels,
+// and samples their variants.
 package emulatedtest
 
 import (

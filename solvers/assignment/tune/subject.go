@@ -1,5 +1,5 @@
-// Package tune says what of linear assignment is tuned: the subjects, families of
-// kernels with the cases that verify them and the instances that time them.
+// Package tune has the tuner's subjects of linear assignment: families of kernels with
+// the cases that verify them and the instances that time them.
 package tune
 
 import (

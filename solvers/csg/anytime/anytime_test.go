@@ -180,18 +180,18 @@ func TestFormats(t *testing.T) {
 func TestUnits(t *testing.T) {
 	for _, c := range []struct {
 		weights []float64
-		unit    unit
+		unit    weightUnit
 		exact   bool
 	}{
-		{nil, unit{}, true},
-		{[]float64{0, 3, -7}, unit{}, true},
-		{[]float64{0.1, -0.25}, unit{places: 2}, true},
-		{[]float64{1e-3, 4e12}, unit{places: 3}, true},
-		{[]float64{0x1p-40, 1}, unit{bits: 40}, true},
-		{[]float64{0x1p500, -0x1p460}, unit{bits: -460}, true},
-		{[]float64{math.Pi, 1e10}, unit{bits: 53 - 34}, false},
-		{[]float64{1e-300, -1e300}, unit{bits: 53 - 997}, false},
-		{[]float64{5e-324}, unit{bits: 1074}, true},
+		{nil, weightUnit{}, true},
+		{[]float64{0, 3, -7}, weightUnit{}, true},
+		{[]float64{0.1, -0.25}, weightUnit{places: 2}, true},
+		{[]float64{1e-3, 4e12}, weightUnit{places: 3}, true},
+		{[]float64{0x1p-40, 1}, weightUnit{bits: 40}, true},
+		{[]float64{0x1p500, -0x1p460}, weightUnit{bits: -460}, true},
+		{[]float64{math.Pi, 1e10}, weightUnit{bits: 53 - 34}, false},
+		{[]float64{1e-300, -1e300}, weightUnit{bits: 53 - 997}, false},
+		{[]float64{5e-324}, weightUnit{bits: 1074}, true},
 	} {
 		u, exact := unitOf(c.weights)
 		if u != c.unit || exact != c.exact {
@@ -296,7 +296,7 @@ func TestExtraction(t *testing.T) {
 		t.Fatal(err)
 	}
 	label := []int32{0, 0, 0, 1, 1, 1, 2, 2, 3}
-	before, p := inst.graph.Value(label), extraction(inst, label)
+	before, p := inst.graph.Value(label), coalitionProgram(inst, label)
 	most := int64(0)
 	for mask := range 1 << 9 {
 		after := slices.Clone(label)

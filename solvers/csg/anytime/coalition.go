@@ -18,11 +18,11 @@ const (
 	mostTime       = 2 * time.Second
 )
 
-// extract looks for the coalition of the best reduced cost against the best structure, and improves the
+// findCoalitions looks for the coalition of the best reduced cost against the best structure, and improves the
 // structure that has this coalition as a block. It does nothing if it found no such coalition for the
 // same structure before, if its share of the time is spent, or if weights are too large for package
 // qubo.
-func (r *run) extract(ctx context.Context, s *cliques.Search, w *cliques.Worker) error {
+func (r *graphRun) findCoalitions(ctx context.Context, s *cliques.Search, w *cliques.Worker) error {
 	value, label, _ := s.Best()
 	so := time.Since(r.start)
 	if r.over.Load() || r.inst.N < 3 || r.inst.heavy || value == r.tried || r.spent > so/coalitionShare {
@@ -32,7 +32,7 @@ func (r *run) extract(ctx context.Context, s *cliques.Search, w *cliques.Worker)
 	defer func() { r.spent += time.Since(begin) }()
 	limit := min(max(so/coalitionTime, leastTime), mostTime)
 	o := qubo.Options{Settings: solve.Settings{Devices: r.o.Devices, TimeLimit: limit}, Threads: 1, Seed: r.o.Seed}
-	found, err := qubo.Solve(ctx, extraction(r.inst, label), o)
+	found, err := qubo.Solve(ctx, coalitionProgram(r.inst, label), o)
 	if err != nil {
 		return err
 	}
@@ -59,11 +59,11 @@ func (r *run) extract(ctx context.Context, s *cliques.Search, w *cliques.Worker)
 	return nil
 }
 
-// extraction is the binary quadratic program of a coalition's reduced cost: the structure's gain when
+// coalitionProgram is the binary quadratic program of a coalition's reduced cost: the structure's gain when
 // the coalition becomes a block and its agents leave their blocks. With x(i) = 1 for the members, the
 // gain is Σ w(i,j) x(i) x(j) over all edges, minus Σ w(i,j) (x(i) + x(j) - x(i) x(j)) over the edges
 // inside blocks, each of which is lost if one or both of its agents are members.
-func extraction(inst *Instance, label []int32) *qubo.Instance {
+func coalitionProgram(inst *Instance, label []int32) *qubo.Instance {
 	g := inst.graph
 	terms := &qubo.Terms[int64]{Linear: make([]int64, g.N), Pair: make([]int64, len(g.Weight))}
 	for i := range g.N {

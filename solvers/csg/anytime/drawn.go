@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"coalesce/solvers/csg/internal/draw"
-	"coalesce/solvers/csg/internal/regroup"
+	"coalesce/solvers/csg/internal/lns"
 	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
@@ -30,8 +30,8 @@ func Drawn(name string, n int, seed uint64) (*Instance, error) {
 	return &Instance{N: n, Type: problem.Float64, Source: law.String(), law: law}, nil
 }
 
-// masks are the coalitions of blocks, of up to 63 agents.
-func masks(label []int32, count int) []uint64 {
+// blockMasks are the coalitions of blocks, of up to 63 agents.
+func blockMasks(label []int32, count int) []uint64 {
 	out := make([]uint64, count)
 	for i, c := range label {
 		out[c] |= 1 << i
@@ -41,7 +41,7 @@ func masks(label []int32, count int) []uint64 {
 
 // A drawnRun is one solve of a distribution.
 type drawnRun struct {
-	told
+	progress
 	inst   *Instance
 	total  float64 // approximate value of blocks
 	blocks []uint64
@@ -54,7 +54,7 @@ func (r *drawnRun) search(cores int) {
 	var wait sync.WaitGroup
 	for k := range cores {
 		wait.Go(func() {
-			s := regroup.New(r.inst.N, r.inst.law.Value, rand.New(rand.NewPCG(r.o.Seed, uint64(k))))
+			s := lns.New(r.inst.N, r.inst.law.Value, rand.New(rand.NewPCG(r.o.Seed, uint64(k))))
 			for r.offer(s.Best()); !r.over.Load(); {
 				if s.Step() {
 					r.offer(s.Best())
@@ -81,7 +81,7 @@ func (r *drawnRun) offer(blocks []uint64, total float64) {
 	for _, b := range blocks {
 		sum.Add(sum, new(big.Rat).SetFloat64(r.inst.law.Value(b)))
 	}
-	r.improve(decimal(sum))
+	r.addImprovement(decimalNumber(sum))
 }
 
 // drawnBound is the sum of the prices, empty if there are no prices.
@@ -93,12 +93,12 @@ func drawnBound(prices []float64) solve.Number {
 	for _, y := range prices {
 		sum.Add(sum, new(big.Rat).SetFloat64(y))
 	}
-	return ceiling(sum)
+	return roundedUp(sum)
 }
 
 // result checks the best structure of the search, and returns the answer.
 func (r *drawnRun) result(ctx context.Context) (*Result, error) {
-	x := r.answer(r.inst)
+	x := r.newAnswer(r.inst)
 	x.Variant, x.Reason = "exact parts on all cores", "values are drawn when they are asked for"
 	x.Work = Work{Parts: r.parts}
 	problem.Structure(r.blocks).Sort()
@@ -112,14 +112,14 @@ func (r *drawnRun) result(ctx context.Context) (*Result, error) {
 	if claimed := r.history[len(r.history)-1].Value; claimed != x.Value {
 		return nil, fmt.Errorf("%w: the search says %s, the blocks add up to %s", problem.ErrCheck, claimed, x.Value)
 	}
-	r.stop(ctx, x)
+	r.markStopped(ctx, x)
 	return x, nil
 }
 
 // certifyDrawn recomputes the value of Blocks, and the bound of the distribution's range. Errors wrap
 // problem.ErrCheck.
 func (x *Result) certifyDrawn(inst *Instance) error {
-	if _, err := x.check(inst); err != nil {
+	if _, err := x.checkBlocks(inst); err != nil {
 		return err
 	}
 	x.Certificate.Unit, x.Certificate.Prices = "1", inst.law.Prices()
@@ -132,7 +132,7 @@ func (x *Result) certifyDrawn(inst *Instance) error {
 }
 
 // verifyDrawn checks a result of a distribution against the distribution.
-func verifyDrawn(v *solve.Verdict, inst *Instance, r *Result, x *stated) {
+func verifyDrawn(v *solve.Verdict, inst *Instance, r *Result, x *statedResult) {
 	if err := r.certifyDrawn(inst); err != nil {
 		v.Refute("%w", err)
 		return

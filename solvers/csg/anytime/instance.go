@@ -6,7 +6,7 @@
 // the agents are the nodes, and the value of a coalition is the sum of the weights of its members and of
 // the edges among them (induced subgraph games; also called clique partitioning, or correlation
 // clustering). Graphs are read by package qubo's readers, since a coalition's value is the objective of a
-// binary quadratic program; package cliques searches. Distributions have up to 63 agents; package regroup
+// binary quadratic program; package cliques searches. Distributions have up to 63 agents; package lns
 // searches.
 package anytime
 
@@ -18,13 +18,12 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"coalesce/solvers/csg/internal/cliques"
 	"coalesce/solvers/csg/internal/draw"
 	"coalesce/solvers/csg/problem"
+	"coalesce/solvers/formats/packed"
 	"coalesce/solvers/qubo"
 	"coalesce/solvers/solve"
 )
@@ -40,7 +39,7 @@ type Instance struct {
 	law   *draw.Function // the distribution that gives the values; nil: the graph of the fields below
 	terms *qubo.Instance
 	graph *cliques.Graph // weights in units, rounded up
-	unit  unit
+	unit  weightUnit
 	exact bool    // no weight was rounded
 	own   []int64 // the nodes' own weights, in units
 	fixed int64   // sum of own, which is part of every structure's value
@@ -76,13 +75,7 @@ func FormatOf(path string) string {
 	}
 }
 
-func formatOf(path string) string {
-	switch ending := filepath.Ext(path); strings.ToLower(ending) {
-	case ".gz", ".xz", ".zst", ".zstd":
-		path = strings.TrimSuffix(path, ending)
-	}
-	return qubo.FormatOf(path)
-}
+func formatOf(path string) string { return qubo.FormatOf(packed.Bare(path)) }
 
 // ReadOptions say how to read a graph.
 type ReadOptions struct {
@@ -199,13 +192,13 @@ func newInstance(terms *qubo.Instance) (*Instance, error) {
 // mostSum bounds the sum of absolute weights, those of edges counted twice.
 const mostSum = 1 << 58
 
-// A unit is 10^-places or 2^-bits; one of the two is 0.
-type unit struct{ places, bits int }
+// A weightUnit is 10^-places or 2^-bits; one of the two is 0.
+type weightUnit struct{ places, bits int }
 
 // unitOf is the largest power of ten, down to 10^-9, such that every weight is the float64 nearest to a
 // multiple of it; or if there is none, the largest power of two that divides all weights. If sums of such
 // multiples are too large, it is the least power of two for which they are not, and exact is false.
-func unitOf(lists ...[]float64) (u unit, exact bool) {
+func unitOf(lists ...[]float64) (u weightUnit, exact bool) {
 	low, top := math.MaxInt, math.MinInt // exponents of the lowest bit and above the highest
 	all := slices.Concat(lists...)
 	for _, w := range all {
@@ -226,7 +219,7 @@ func unitOf(lists ...[]float64) (u unit, exact bool) {
 		return u, true
 	}
 	_, most := math.Frexp(sum)
-	u = unit{bits: min(-low, 53-top-most)}
+	u = weightUnit{bits: min(-low, 53-top-most)}
 	return u, u.bits == -low
 }
 
@@ -237,7 +230,7 @@ func decimals(w float64, places int) bool {
 }
 
 // count converts a list of weights to units, rounded up.
-func (u unit) count(weights []float64) []int64 {
+func (u weightUnit) count(weights []float64) []int64 {
 	out := make([]int64, len(weights))
 	for k, w := range weights {
 		if u.places > 0 {
@@ -250,22 +243,22 @@ func (u unit) count(weights []float64) []int64 {
 }
 
 // float is the float64 nearest to so many units.
-func (u unit) float(units int64) float64 {
+func (u weightUnit) float(units int64) float64 {
 	return math.Ldexp(float64(units)/math.Pow10(u.places), -u.bits)
 }
 
 // number is so many units, exactly.
-func (u unit) number(units int64) *big.Rat {
+func (u weightUnit) number(units int64) *big.Rat {
 	x := new(big.Float).SetMantExp(new(big.Float).SetInt64(units), -u.bits)
 	exact, _ := x.Rat(nil)
 	return exact.Quo(exact, new(big.Rat).SetFloat64(math.Pow10(u.places)))
 }
 
-// worth is the exact value of each block; label has each agent's block, from 0 to count-1.
-func (inst *Instance) worth(label []int32, count int) []*big.Rat {
+// blockValues is the exact value of each block; label has each agent's block, from 0 to count-1.
+func (inst *Instance) blockValues(label []int32, count int) []*big.Rat {
 	out := make([]*big.Rat, count)
 	if inst.law != nil {
-		for c, mask := range masks(label, count) {
+		for c, mask := range blockMasks(label, count) {
 			out[c] = new(big.Rat).SetFloat64(inst.law.Value(mask)) // nil: forbidden
 		}
 		return out

@@ -68,11 +68,11 @@ type Block struct {
 }
 
 // result checks the best structure of the search, and returns the answer.
-func (r *run) result(ctx context.Context) (*Result, error) {
-	x := r.answer(r.inst)
+func (r *graphRun) result(ctx context.Context) (*Result, error) {
+	x := r.newAnswer(r.inst)
 	x.Variant, x.Reason = "annealing and recombination on all cores", "values are those of a graph"
 	x.Work = Work{Runs: r.runs, Coalitions: r.coalitions}
-	x.Blocks = lists(r.blocks)
+	x.Blocks = blocksOf(r.blocks)
 	start := time.Now()
 	claimed := r.best
 	if err := x.certify(r.inst, r.proof); err != nil {
@@ -81,20 +81,20 @@ func (r *run) result(ctx context.Context) (*Result, error) {
 	if got := r.inst.graph.Value(r.blocks); got != claimed {
 		return nil, fmt.Errorf("%w: the search says %d units, the blocks add up to %d", problem.ErrCheck, claimed, got)
 	}
-	r.stop(ctx, x)
+	r.markStopped(ctx, x)
 	x.Seconds.Verify = time.Since(start).Seconds()
 	return x, nil
 }
 
-// stop marks an answer that the end of ctx has cut short.
-func (t *told) stop(ctx context.Context, x *Result) {
+// markStopped marks an answer that the end of ctx has cut short.
+func (t *progress) markStopped(ctx context.Context, x *Result) {
 	if !x.Proven && t.met == nil {
 		solve.Stop(context.Cause(ctx), &x.Stopped, &x.Notes, "the structure is the best so far")
 	}
 }
 
-// answer is a result without its structure.
-func (t *told) answer(inst *Instance) *Result {
+// newAnswer is a result without its structure.
+func (t *progress) newAnswer(inst *Instance) *Result {
 	x := newResult(inst)
 	x.Device, x.Algorithm = t.o.Where(), Algorithm
 	x.Seed, x.Target, x.Met, x.History = t.o.Seed, t.o.Target, t.met, t.history
@@ -118,15 +118,15 @@ func (inst *Instance) size() map[string]int {
 // certify recomputes the value of Blocks, and the bound that a proof gives. Errors wrap
 // problem.ErrCheck.
 func (x *Result) certify(inst *Instance, p proof) error {
-	label, err := x.check(inst)
+	label, err := x.checkBlocks(inst)
 	if err != nil {
 		return err
 	}
 	c := &x.Certificate
-	c.Own, c.Unit, c.Prices = decimal(inst.unit.number(inst.fixed)), decimal(inst.unit.number(1)), p.prices
-	c.Positive, c.Conflicts = ceiling(inst.unit.number(inst.graph.Positive())), decimal(inst.unit.number(p.losses))
+	c.Own, c.Unit, c.Prices = decimalNumber(inst.unit.number(inst.fixed)), decimalNumber(inst.unit.number(1)), p.prices
+	c.Positive, c.Conflicts = roundedUp(inst.unit.number(inst.graph.Positive())), decimalNumber(inst.unit.number(p.losses))
 	most := p.bound(inst.graph)
-	bound := ceiling(inst.unit.number(inst.fixed + most))
+	bound := roundedUp(inst.unit.number(inst.fixed + most))
 	if inst.graph.Value(label) == most {
 		if inst.exact {
 			bound = x.Value
@@ -138,18 +138,18 @@ func (x *Result) certify(inst *Instance, p proof) error {
 	return nil
 }
 
-// check recomputes the values of the blocks, and returns the block of each agent. Errors wrap
+// checkBlocks recomputes the values of the blocks, and returns the block of each agent. Errors wrap
 // problem.ErrCheck.
-func (x *Result) check(inst *Instance) ([]int32, error) {
+func (x *Result) checkBlocks(inst *Instance) ([]int32, error) {
 	x.Certificate = Certificate{Blocks: []Block{}}
-	label, err := labels(x.Blocks, inst.N)
+	label, err := labelsOf(x.Blocks, inst.N)
 	if err != nil {
 		return nil, err
 	}
 	c := &x.Certificate
 	c.Partition = true
 	sum := new(big.Rat)
-	for k, value := range inst.worth(label, len(x.Blocks)) {
+	for k, value := range inst.blockValues(label, len(x.Blocks)) {
 		if value == nil {
 			return nil, fmt.Errorf("%w: block %d is forbidden", problem.ErrCheck, k+1)
 		}
@@ -157,10 +157,10 @@ func (x *Result) check(inst *Instance) ([]int32, error) {
 		for i, agent := range x.Blocks[k] {
 			names[i] = inst.name(agent)
 		}
-		c.Blocks = append(c.Blocks, Block{names, decimal(value).String()})
+		c.Blocks = append(c.Blocks, Block{names, decimalNumber(value).String()})
 		sum.Add(sum, value)
 	}
-	c.Sum = decimal(sum).String()
+	c.Sum = decimalNumber(sum).String()
 	x.Value = solve.Number(c.Sum)
 	return label, nil
 }
@@ -171,22 +171,22 @@ func (inst *Instance) Worth(blocks [][]int) (solve.Number, error) {
 	if err := inst.check(); err != nil {
 		return "", err
 	}
-	label, err := labels(blocks, inst.N)
+	label, err := labelsOf(blocks, inst.N)
 	if err != nil {
 		return "", err
 	}
 	sum := new(big.Rat)
-	for k, value := range inst.worth(label, len(blocks)) {
+	for k, value := range inst.blockValues(label, len(blocks)) {
 		if value == nil {
 			return "", fmt.Errorf("%w: block %d is forbidden", problem.ErrCheck, k+1)
 		}
 		sum.Add(sum, value)
 	}
-	return decimal(sum), nil
+	return decimalNumber(sum), nil
 }
 
-// labels are the blocks of all agents, from 0. Errors wrap problem.ErrCheck.
-func labels(blocks [][]int, n int) ([]int32, error) {
+// labelsOf are the blocks of all agents, from 0. Errors wrap problem.ErrCheck.
+func labelsOf(blocks [][]int, n int) ([]int32, error) {
 	label := slices.Repeat([]int32{-1}, n)
 	covered := 0
 	for k, block := range blocks {
@@ -207,8 +207,8 @@ func labels(blocks [][]int, n int) ([]int32, error) {
 	return label, nil
 }
 
-// lists are the agents of blocks, which are numbered by their first agents.
-func lists(label []int32) [][]int {
+// blocksOf are the agents of blocks, which are numbered by their first agents.
+func blocksOf(label []int32) [][]int {
 	out := [][]int{}
 	for i, c := range label {
 		if int(c) == len(out) {
@@ -227,8 +227,8 @@ func (inst *Instance) name(agent int) string {
 	return strconv.Itoa(agent)
 }
 
-// decimal writes a number: all of up to 18 decimal places, of another the nearest float64.
-func decimal(x *big.Rat) solve.Number {
+// decimalNumber writes a number: all of up to 18 decimal places, of another the nearest float64.
+func decimalNumber(x *big.Rat) solve.Number {
 	if places, exact := x.FloatPrec(); exact && places <= 18 {
 		return solve.Number(x.FloatString(places))
 	}
@@ -236,9 +236,9 @@ func decimal(x *big.Rat) solve.Number {
 	return solve.NumberOf(f)
 }
 
-// ceiling is decimal where that is exact; else the least float64 whose decimals are at least x.
-func ceiling(x *big.Rat) solve.Number {
-	n := decimal(x)
+// roundedUp is decimalNumber where that is exact; else the least float64 whose decimals are at least x.
+func roundedUp(x *big.Rat) solve.Number {
+	n := decimalNumber(x)
 	for f := n.Float(); ; f = math.Nextafter(f, math.Inf(1)) {
 		if decimals, ok := n.Rat(); !ok || decimals.Cmp(x) >= 0 {
 			return n
@@ -257,8 +257,8 @@ func (x *Result) String() string {
 	return b.String()
 }
 
-// A stated result is the JSON object of a Result.
-type stated struct {
+// A statedResult is the JSON object of a Result.
+type statedResult struct {
 	solve.Report
 	Solution    [][]int       `json:"solution"`
 	Agents      []string      `json:"agents,omitempty"`
@@ -273,7 +273,7 @@ type stated struct {
 
 // MarshalJSON writes the report of every problem with what this package adds.
 func (x *Result) MarshalJSON() ([]byte, error) {
-	text, err := json.Marshal(stated{x.Report, x.Blocks, x.Names, x.Type, x.Seed, x.Target, x.Met, x.History, x.Work, x.Certificate})
+	text, err := json.Marshal(statedResult{x.Report, x.Blocks, x.Names, x.Type, x.Seed, x.Target, x.Met, x.History, x.Work, x.Certificate})
 	if err != nil {
 		return nil, fmt.Errorf("result: %w", err)
 	}

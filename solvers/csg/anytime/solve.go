@@ -55,12 +55,12 @@ func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
 	defer cancel()
 	cores := max(1, min(d.Facts().SMs, runtime.NumCPU()))
 	if inst.law != nil {
-		r := &drawnRun{told: told{o: o, start: time.Now()}, inst: inst}
+		r := &drawnRun{progress: progress{o: o, start: time.Now()}, inst: inst}
 		defer context.AfterFunc(ends, func() { r.over.Store(true) })()
 		r.search(cores)
 		return r.result(ends)
 	}
-	r := &run{told: told{o: o, start: time.Now()}, inst: inst, limit: inst.graph.Positive(), tried: math.MinInt64}
+	r := &graphRun{progress: progress{o: o, start: time.Now()}, inst: inst, limit: inst.graph.Positive(), tried: math.MinInt64}
 	defer context.AfterFunc(ends, func() { r.over.Store(true) })()
 	if err := r.search(ends, cores); err != nil {
 		return nil, err
@@ -68,8 +68,8 @@ func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
 	return r.result(ends)
 }
 
-// told passes the incumbents of a solve on to Progress.
-type told struct {
+// progress passes the incumbents of a solve on to Progress.
+type progress struct {
 	o     Options
 	start time.Time
 	over  atomic.Bool
@@ -80,20 +80,20 @@ type told struct {
 	bound   solve.Number // empty: none is known
 }
 
-// improve takes the value of a better structure. The caller holds mu.
-func (t *told) improve(value solve.Number) {
+// addImprovement takes the value of a better structure. The caller holds mu.
+func (t *progress) addImprovement(value solve.Number) {
 	now := Improvement{time.Since(t.start).Seconds(), value}
 	t.history = append(t.history, now)
 	if target := t.o.Target; target != nil && t.met == nil && value.Float() >= *target {
 		t.met = &now.Seconds
 		t.over.Store(true)
 	}
-	t.tell()
+	t.report()
 }
 
-// tell calls Progress, and ends the search if the best structure meets the bound or the target. The
+// report calls Progress, and ends the search if the best structure meets the bound or the target. The
 // caller holds mu.
-func (t *told) tell() {
+func (t *progress) report() {
 	if len(t.history) == 0 {
 		return
 	}
@@ -106,9 +106,9 @@ func (t *told) tell() {
 	}
 }
 
-// A run is one solve of a graph.
-type run struct {
-	told
+// A graphRun is one solve of a graph.
+type graphRun struct {
+	progress
 	inst  *Instance
 	limit int64 // the bound in units, without the nodes' own weights
 	proof proof // of it
@@ -149,13 +149,13 @@ func (p *proof) bound(g *cliques.Graph) int64 {
 
 // search runs the search on every core. The last core looks for bounds first, and the first core looks
 // for coalitions too.
-func (r *run) search(ctx context.Context, cores int) (err error) {
+func (r *graphRun) search(ctx context.Context, cores int) (err error) {
 	g := r.inst.graph
 	s := cliques.NewSearch(g)
-	s.Improved = func(value int64, _ []int32) { r.improved(value) }
+	s.Improved = func(value int64, _ []int32) { r.offerValue(value) }
 	first, _, _ := s.Best()
-	r.bounded(proof{})
-	r.improved(first)
+	r.offerProof(proof{})
+	r.offerValue(first)
 	bounds := []func(*rand.Rand) proof{
 		func(*rand.Rand) proof { return proof{losses: g.Conflicts(boundWork, r.over.Load)} },
 		func(random *rand.Rand) proof { return proof{prices: g.Prices(random, r.over.Load)} },
@@ -169,13 +169,13 @@ func (r *run) search(ctx context.Context, cores int) (err error) {
 			random := rand.New(rand.NewPCG(r.o.Seed, uint64(k)))
 			if k == cores-1 {
 				for _, bound := range bounds {
-					r.bounded(bound(random))
+					r.offerProof(bound(random))
 				}
 			}
 			w := s.Worker(random)
 			for !r.over.Load() {
 				if w.Run(r.over.Load); k == 0 && err == nil {
-					err = r.extract(ctx, s, w)
+					err = r.findCoalitions(ctx, s, w)
 				}
 			}
 		})
@@ -185,19 +185,19 @@ func (r *run) search(ctx context.Context, cores int) (err error) {
 	return err
 }
 
-// improved takes the value of a better structure, in units.
-func (r *run) improved(value int64) {
+// offerValue takes the value of a better structure, in units.
+func (r *graphRun) offerValue(value int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.improve(decimal(r.inst.unit.number(r.inst.fixed + value)))
+	r.addImprovement(decimalNumber(r.inst.unit.number(r.inst.fixed + value)))
 }
 
-// bounded takes another proof of a bound, and keeps it if it is the better one.
-func (r *run) bounded(p proof) {
+// offerProof takes another proof of a bound, and keeps it if it is the better one.
+func (r *graphRun) offerProof(p proof) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if limit := p.bound(r.inst.graph); limit < r.limit || r.bound == "" {
-		r.limit, r.proof, r.bound = limit, p, ceiling(r.inst.unit.number(r.inst.fixed+limit))
-		r.tell()
+		r.limit, r.proof, r.bound = limit, p, roundedUp(r.inst.unit.number(r.inst.fixed+limit))
+		r.report()
 	}
 }

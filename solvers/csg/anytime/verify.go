@@ -14,7 +14,7 @@ import (
 // the stated bound. For that it looks for conflicts again, and proves prices again by Cholesky's method.
 // Errors are those of an object that cannot be read.
 func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
-	var x stated
+	var x statedResult
 	if err := json.Unmarshal(result, &x); err != nil {
 		return nil, fmt.Errorf("result: %w", err)
 	}

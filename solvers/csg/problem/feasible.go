@@ -51,8 +51,8 @@ func (c *cover) allows(mask uint64) bool { return !math.IsInf(c.inst.Value64(mas
 
 // allowed are the allowed coalitions, or some of them where they are more than lists take; all says which.
 func (c *cover) allowed() (list []uint64, all bool) {
-	found := make([][]uint64, Parts(c.inst.Len()))
-	Spread(c.inst.Len(), func(part int, from, to uint64) {
+	found := make([][]uint64, ParallelRanges(c.inst.Len()))
+	InParallel(c.inst.Len(), func(part int, from, to uint64) {
 		for mask := max(1, from); mask < to; mask++ {
 			if c.allows(mask) {
 				if found[part] = append(found[part], mask); len(found[part]) > feasibleLists {

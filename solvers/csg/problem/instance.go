@@ -58,19 +58,19 @@ type Instance struct {
 	Source string   // the file, or the distribution and seed
 	Notes  []string // what was changed on the way in, one sentence each
 
-	safe safe
+	safe preparedState
 }
 
-// safe is the values that Promote has looked at: whoever sets another slice has them looked at again.
-type safe struct {
+// preparedState is the values that Promote has looked at: whoever sets another slice has them looked at again.
+type preparedState struct {
 	first *byte
 	n     int
 	as    Value
 	sizes Sizes
 }
 
-func (inst *Instance) state() safe {
-	return safe{unsafe.SliceData(inst.Bytes()), inst.N, inst.Type, inst.Sizes}
+func (inst *Instance) prepared() preparedState {
+	return preparedState{unsafe.SliceData(inst.Bytes()), inst.N, inst.Type, inst.Sizes}
 }
 
 // NewInstance makes an instance of values, which it keeps, and promotes it.
@@ -178,6 +178,17 @@ func FormatFloat(x float64, size int) string {
 		return strconv.FormatFloat(x, 'f', -1, size)
 	}
 	return strconv.FormatFloat(x, 'g', -1, size)
+}
+
+// FormatNumber writes a number in the fewest decimals that read back as the same number.
+func FormatNumber[T Number](x T) string {
+	switch x := any(x).(type) {
+	case float32:
+		return FormatFloat(float64(x), 32)
+	case float64:
+		return FormatFloat(x, 64)
+	}
+	return fmt.Sprint(x)
 }
 
 // Bytes is the memory of the values as the machine holds it: little-endian on

@@ -33,7 +33,7 @@ func (inst *Instance) Promote() error {
 	if err := inst.widen(); err != nil {
 		return err
 	}
-	inst.safe = inst.state()
+	inst.safe = inst.prepared()
 	return nil
 }
 
@@ -48,7 +48,7 @@ func (inst *Instance) Prepared() (*Instance, error) {
 	if err := inst.Check(); err != nil {
 		return nil, err
 	}
-	if inst.Law != nil || inst.safe == inst.state() && (inst.Sizes != 0 || inst.Len() > looks) {
+	if inst.Law != nil || inst.safe == inst.prepared() && (inst.Sizes != 0 || inst.Len() > looks) {
 		return inst, nil
 	}
 	if inst.Sizes != 0 {
@@ -62,13 +62,13 @@ func (inst *Instance) Prepared() (*Instance, error) {
 	if whole.Type == inst.Type {
 		return inst, nil
 	}
-	whole.safe = whole.state()
+	whole.safe = whole.prepared()
 	return &whole, nil
 }
 
-// Changed is an error where a program has changed values in place since Promote saw them, so that their sums
+// CheckUnchanged is an error where a program has changed values in place since Promote saw them, so that their sums
 // exceed the type. Of values that Restrict has forbidden it knows nothing.
-func (inst *Instance) Changed() error {
+func (inst *Instance) CheckUnchanged() error {
 	if inst.Law != nil || inst.Sizes != 0 {
 		return nil
 	}
@@ -142,8 +142,8 @@ func Times(largest uint64, n int) (uint64, bool) {
 // LargestInt is the largest magnitude and the first coalition that has it.
 func LargestInt[T int32 | int64](values []T) (uint64, uint64) {
 	type best struct{ largest, at uint64 }
-	found := make([]best, Parts(uint64(len(values))))
-	Spread(uint64(len(values)), func(part int, from, to uint64) {
+	found := make([]best, ParallelRanges(uint64(len(values))))
+	InParallel(uint64(len(values)), func(part int, from, to uint64) {
 		b := best{at: from}
 		for i := from; i < to; i++ {
 			x := uint64(int64(values[i]))
@@ -173,8 +173,8 @@ func largestFloat[T float32 | float64](inst *Instance, values []T) (float64, uin
 		at      uint64
 		bad     bool
 	}
-	found := make([]best, Parts(uint64(len(values))))
-	Spread(uint64(len(values)), func(part int, from, to uint64) {
+	found := make([]best, ParallelRanges(uint64(len(values))))
+	InParallel(uint64(len(values)), func(part int, from, to uint64) {
 		b := best{at: from}
 		for i := from; i < to; i++ {
 			x := math.Abs(float64(values[i]))
@@ -206,7 +206,7 @@ func largestFloat[T float32 | float64](inst *Instance, values []T) (float64, uin
 // Convert widens values on all cores.
 func Convert[F, T Number](from []F) []T {
 	to := make([]T, len(from))
-	Spread(uint64(len(from)), func(_ int, a, b uint64) {
+	InParallel(uint64(len(from)), func(_ int, a, b uint64) {
 		for i := a; i < b; i++ {
 			to[i] = T(from[i])
 		}
@@ -214,16 +214,16 @@ func Convert[F, T Number](from []F) []T {
 	return to
 }
 
-// Parts is how many pieces spread cuts n items into.
-func Parts(n uint64) int {
+// ParallelRanges is the number of ranges into which InParallel cuts n items.
+func ParallelRanges(n uint64) int {
 	p := uint64(runtime.GOMAXPROCS(0))
 	return int(max(1, min(p, n>>12)))
 }
 
-// Spread runs work on consecutive ranges of 0..n-1, one for each core, in
+// InParallel runs work on consecutive ranges of 0..n-1, one for each core, in
 // order of their first item.
-func Spread(n uint64, work func(part int, from, to uint64)) {
-	p := uint64(Parts(n))
+func InParallel(n uint64, work func(part int, from, to uint64)) {
+	p := uint64(ParallelRanges(n))
 	if p == 1 {
 		work(0, 0, n)
 		return

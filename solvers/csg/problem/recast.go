@@ -36,26 +36,34 @@ func (inst *Instance) As(types ...Value) *Recast {
 		x.Type, x.Law, x.Notes = types[0], inst.Law.In(types[0]), nil
 		return &Recast{Instance: &x, of: inst, least: math.Inf(-1)}
 	case !inst.Held():
-		return itself(inst)
+		return unchanged(inst)
 	case inst.Type == Int16:
-		return as(inst, inst.I16, types)
+		return recast(inst, inst.I16, types)
 	case inst.Type == Int32:
-		return as(inst, inst.I32, types)
+		return recast(inst, inst.I32, types)
 	case inst.Type == Int64:
-		return as(inst, inst.I64, types)
+		return recast(inst, inst.I64, types)
 	case inst.Type == Float32:
-		return as(inst, inst.F32, types)
+		return recast(inst, inst.F32, types)
 	}
-	return as(inst, inst.F64, types)
+	return recast(inst, inst.F64, types)
 }
 
-func itself(inst *Instance) *Recast {
+// Widened is the instance as a type that all algorithms have, which int16 is not.
+func (inst *Instance) Widened() *Recast {
+	if inst.Type != Int16 {
+		return inst.As(inst.Type)
+	}
+	return inst.As(Int32)
+}
+
+func unchanged(inst *Instance) *Recast {
 	return &Recast{Instance: inst, of: inst, least: math.Inf(-1)}
 }
 
-func as[T Number](inst *Instance, values []T, types []Value) *Recast {
+func recast[T Number](inst *Instance, values []T, types []Value) *Recast {
 	if types[0] == inst.Type {
-		return itself(inst)
+		return unchanged(inst)
 	}
 	s := spanOf(values[:min(len(values), 1<<12)], inst.Sizes)
 	if s.fits(inst.N, Int64) { // else a few values tell that no type holds all
@@ -71,7 +79,7 @@ func as[T Number](inst *Instance, values []T, types []Value) *Recast {
 		return s.fits(inst.N, t)
 	})
 	if k < 0 || types[k] == inst.Type {
-		return itself(inst)
+		return unchanged(inst)
 	}
 	r := &Recast{Instance: &Instance{N: inst.N, Names: inst.Names, Source: inst.Source, Sizes: inst.Sizes}, of: inst, unit: s.unit, least: -s.units(inst.N)}
 	switch types[k] {
@@ -90,7 +98,7 @@ func units[F Number, T int16 | int32 | int64](values []F, s span, sizes Sizes) [
 	to := make([]T, len(values))
 	scale := math.Ldexp(1, -s.unit)
 	forbidden := T(math.Ldexp(-1, int(8*unsafe.Sizeof(to[0]))-2))
-	Spread(uint64(len(values)), func(_ int, a, b uint64) {
+	InParallel(uint64(len(values)), func(_ int, a, b uint64) {
 		for mask := a; mask < b; mask++ {
 			if x := float64(values[mask]); math.IsInf(x, -1) || !sizes.Allow(mask) {
 				to[mask] = forbidden
@@ -138,8 +146,8 @@ type span struct {
 
 // spanOf reads all values, on all cores.
 func spanOf[T Number](values []T, sizes Sizes) span {
-	found := make([]span, Parts(uint64(len(values))))
-	Spread(uint64(len(values)), func(part int, from, to uint64) {
+	found := make([]span, ParallelRanges(uint64(len(values))))
+	InParallel(uint64(len(values)), func(part int, from, to uint64) {
 		var s span
 		grains := 1.0 // 2^-unit, where that is a number
 		if T(1)/2 != 0 {

@@ -142,8 +142,8 @@ var errRestricted = fmt.Errorf("%w: found integers too large to tell forbidden c
 // values exceed 64 bits.
 func forbidding[T int16 | int32 | int64](values []T, s Sizes, n int) (int64, bool) {
 	type extent struct{ least, largest [MaxAgents + 1]int64 } // by the members of a coalition; 0 among them
-	found := make([]extent, Parts(uint64(len(values))))
-	Spread(uint64(len(values)), func(part int, from, to uint64) {
+	found := make([]extent, ParallelRanges(uint64(len(values))))
+	InParallel(uint64(len(values)), func(part int, from, to uint64) {
 		e := &found[part]
 		for mask := from; mask < to; mask++ {
 			if s.Allow(mask) {
@@ -180,11 +180,11 @@ func (inst *Instance) forbid(x int64) {
 	default:
 		forbid(inst.F64, inst.Sizes, math.Inf(-1))
 	}
-	inst.safe = inst.state()
+	inst.safe = inst.prepared()
 }
 
 func forbid[T Number](values []T, s Sizes, x T) {
-	Spread(uint64(len(values)), func(_ int, from, to uint64) {
+	InParallel(uint64(len(values)), func(_ int, from, to uint64) {
 		for mask := from; mask < to; mask++ {
 			if !s.Allow(mask) {
 				values[mask] = x

@@ -20,41 +20,24 @@ type head struct {
 	titled bool   // that line has as many cells as the table: the header that o said there is
 }
 
-// readHead reads the first two lines that hold cells, and tells the delimiter by them, unless a line sep= does.
+// readHead reads the first two lines that hold cells, and finds the delimiter by them, unless a line sep= names it.
 func readHead(f *text.File, o *Options) (head, error) {
 	h := head{name: f.Name()}
-	var aside []byte
-	asideLine := 0
-	for first := true; len(h.text) < 2; first = false {
-		line, err := f.Line()
+	rows := NewRows(f, "#")
+	for len(h.text) < 2 {
+		line, err := rows.Next(len(h.text) == 0)
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
 			return h, err
 		}
-		if first {
-			delimiter, is, err := Separator(line)
-			if err != nil {
-				return h, f.Errorf("%w", err)
-			}
-			if is {
-				if o.Delimiter == 0 {
-					o.Delimiter = delimiter
-				}
-				continue
-			}
-		}
-		above := len(h.text) == 0
-		if !Passed(line, "#", above) {
-			h.text = append(h.text, bytes.Clone(line))
-			h.line = append(h.line, f.Number())
-		} else if above && !skipped(line) {
-			aside, asideLine = bytes.Clone(line), f.Number()
-			if h.aside == "" {
-				h.aside = string(bytes.TrimSpace(line))
-			}
-		}
+		h.text = append(h.text, bytes.Clone(line))
+		h.line = append(h.line, f.Number())
+	}
+	h.aside = rows.Aside
+	if o.Delimiter == 0 {
+		o.Delimiter = rows.Delimiter
 	}
 	if len(h.text) == 0 {
 		return h, f.Errorf("found no numbers, expected a row a line")
@@ -62,11 +45,11 @@ func readHead(f *text.File, o *Options) (head, error) {
 	if o.Delimiter == 0 {
 		o.Delimiter = h.delimiter()
 	}
-	if o.Header == Yes && aside != nil {
-		above, err := split(nil, aside, o.Delimiter)
+	if o.Header == Yes && rows.lastLine != nil {
+		above, err := split(nil, rows.lastLine, o.Delimiter)
 		first, err2 := split(nil, h.text[0], o.Delimiter)
 		if err == nil && err2 == nil && len(above) == len(first) {
-			h.text, h.line = append([][]byte{aside}, h.text...), append([]int{asideLine}, h.line...)
+			h.text, h.line = append([][]byte{rows.lastLine}, h.text...), append([]int{rows.lastAt}, h.line...)
 			h.titled = true
 		}
 	}
@@ -106,7 +89,7 @@ func (h head) delimiter() byte {
 	return ' '
 }
 
-// A plan is what the first two lines say of a layout. Where the first column is
+// A plan is the reading of a layout that the first two lines give. Where the first column is
 // not yet known to be an index, the rest of the column decides: words must stay
 // words, and numbers must not turn out to look like an index.
 type plan struct {
@@ -123,7 +106,7 @@ func tell(format string, args ...any) error {
 	return fmt.Errorf("%w, expected to be told: --header yes or no (the first line is names), --index yes or no (the first column is names)", fmt.Errorf(format, args...))
 }
 
-// decide tells header and index by the first two lines and o. Of Index it may
+// decide finds header and index by the first two lines and o. Of Index it may
 // leave to the rest of the file whether it is right.
 func (h head) decide(o Options) (plan, error) {
 	p := plan{Layout: Layout{Line: h.line[0], Delimiter: o.Delimiter}}
@@ -206,7 +189,7 @@ func (h head) decide(o Options) (plan, error) {
 // number reports whether all cells are numbers.
 func number(cells []cell) bool { return count(cells, cell.number) == len(cells) }
 
-// isHeader tells whether the first line is names.
+// isHeader reports whether the first line is names.
 func isHeader(first, second []cell, o Options) (bool, error) {
 	if o.Header != Ask {
 		return o.Header == Yes, nil
@@ -253,7 +236,7 @@ func isHeader(first, second []cell, o Options) (bool, error) {
 	return false, tell("column %d: found %s and numbers in the first line", k+1, formats.Quote(first[k].word))
 }
 
-// belowCorner tells whether a first line is names that begins with an empty cell: where words are behind it, or numbers
+// belowCorner reports whether a first line that begins with an empty cell is names: where words are behind it, or numbers
 // above a first column of words, or 0 to n-1 above a first column that begins with 0, or numbers in quotes alone.
 func belowCorner(rest, second []cell) (bool, error) {
 	words := count(rest, func(c cell) bool { return !c.number() && !c.missing() }) > 0

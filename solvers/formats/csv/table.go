@@ -8,7 +8,7 @@ import (
 	"coalesce/solvers/formats/text"
 )
 
-// A table collects what the blocks of a file hold.
+// A table collects the cells of a file's blocks.
 type table[T any] struct {
 	plan
 	body  Body[T]
@@ -18,7 +18,7 @@ type table[T any] struct {
 	named bool // a name of a row is a word for nothing missing
 }
 
-// A part is what a block of lines holds.
+// A part has the cells of a block of lines.
 type part[T any] struct {
 	of    T
 	names []string

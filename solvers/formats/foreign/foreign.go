@@ -14,7 +14,7 @@ import (
 	"coalesce/solvers/formats"
 )
 
-// A Kind is what a file is, in words that follow "found". The empty kind is text that a table, a list or a graph may be.
+// A Kind names a kind of file, in words that follow "found". The empty kind is text that a table, a list or a graph may be.
 type Kind string
 
 // The kinds that some reader takes.

@@ -1,6 +1,5 @@
-// Package habits has the ways in which programs and people write tables, for tests: every reader of tables of every problem
-// is held to these lists. A reader may read a table as what it is, or refuse it with file and line. What it must never do
-// is read something else.
+// Package habits lists the ways in which programs and people write tables. Tests hold every reader of every problem to
+// these lists: a reader may read a table correctly, or refuse it with file and line, but never misread it.
 package habits
 
 import (
@@ -11,7 +10,7 @@ import (
 	"testing"
 )
 
-// A Kind says what a column holds.
+// A Kind is the kind of values in a column.
 type Kind int
 
 const (
@@ -28,7 +27,7 @@ type Table struct {
 	Index  bool   // pandas and R may write a column of numbers under nothing before it
 }
 
-// An outcome is what may come of a text.
+// An outcome is one permitted reading of a text.
 type outcome int
 
 const (
@@ -70,7 +69,7 @@ func Check(t *testing.T, table Table, read func(data string) (string, error)) {
 // position is the beginning of an error; one about a whole file has no line.
 var position = regexp.MustCompile(`^[^:\n]+:(?:(\d+):)? `)
 
-// judge compares what came of a text with what may.
+// judge compares the reading of a text with the permitted ones.
 func judge(t *testing.T, x text, plain, found string, err error) {
 	t.Helper()
 	if err == nil {

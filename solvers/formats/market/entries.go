@@ -75,7 +75,7 @@ func ReadEntries[T any](ctx context.Context, f *text.File, h Head, body Body[T])
 	})
 }
 
-// entry is what the words of a line say.
+// entry reads the words of a line.
 func (h Head) entry(words [][]byte) (e Entry, err error) {
 	row, err := text.Whole(words[0], "row", 1, int64(h.Rows))
 	if err != nil {

@@ -19,7 +19,7 @@ const Magic = "\x93NUMPY"
 
 const maxHeader = 1 << 16
 
-// A Header is what the header of a .npy file says.
+// A Header is the header of a .npy file.
 type Header struct {
 	Descr   string // byte order, kind and size of a value: "<f8"
 	Fortran bool   // the first index runs fastest

@@ -13,7 +13,7 @@ import (
 	"coalesce/solvers/formats"
 )
 
-// A Kind is how the values of one type are stored, and what they are read as.
+// A Kind is the form in which a file stores the values of one type, and the Go type that they become.
 type Kind struct {
 	Size   int  // bytes of a stored value
 	Held   int  // bytes of a value that was read

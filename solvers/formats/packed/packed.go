@@ -31,6 +31,16 @@ type Stream struct {
 // reading, Close returns at once and that read ends by itself.
 func (s *Stream) Close() { s.body.Close() }
 
+// Bare is the name of a file without the ending of a compression, if it has one.
+func Bare(name string) string {
+	for _, ext := range []string{".gz", ".xz", ".zst", ".zstd"} {
+		if bare, ok := cutFold(name, ext); ok {
+			return bare
+		}
+	}
+	return name
+}
+
 // maxDictionary is the largest window that a decompressor may ask for: that of
 // xz -9, and twice zstd's --ultra default.
 const maxDictionary = 1 << 27
@@ -47,12 +57,7 @@ func OpenLimited(r io.Reader, size int64, name string, limit int64) (*Stream, er
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	bare := name
-	for _, ext := range []string{".gz", ".xz", ".zst", ".zstd"} {
-		if s, ok := cutFold(name, ext); ok {
-			bare = s
-		}
-	}
+	bare := Bare(name)
 	b := &body{limit: limit}
 	out := &Stream{Name: bare, Size: -1, body: b}
 	switch {

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// A streamError is an error of reading, not of what was read. It stands at the
+// A streamError is an error of reading, not of the text. It stands at the
 // beginning of the block that could not be read.
 type streamError struct{ err error }
 

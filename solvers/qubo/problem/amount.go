@@ -35,7 +35,7 @@ func (a Amount) String() string {
 	return strconv.FormatFloat(a.f, 'g', -1, 64)
 }
 
-// MarshalJSON writes a number, or inf or -inf in a string for what is beyond all float64.
+// MarshalJSON writes a number, or inf or -inf in a string for values beyond all float64.
 func (a Amount) MarshalJSON() ([]byte, error) {
 	switch {
 	case a.whole:

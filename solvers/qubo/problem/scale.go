@@ -108,7 +108,7 @@ func decimal(values []float64, ten float64) bool {
 	return true
 }
 
-// divided finds bands, and rounds what is left as finely as there is room.
+// divided finds bands, and rounds the rest as finely as there is room.
 func (s scale) divided(t *Terms[float64], c *census, worse float64) (*Terms[int64], scale) {
 	rest, room := t, scaleBits
 	least := 8 + int(math.Ceil(math.Log2(1+c.terms))) // bits for the rests, which are rounded one by one
@@ -162,7 +162,7 @@ func (s scale) divided(t *Terms[float64], c *census, worse float64) (*Terms[int6
 	return out, s
 }
 
-// rounded are the integers of coefficients without bands. It counts what rounding loses.
+// rounded are the integers of coefficients without bands. It counts the losses of rounding.
 func (s *scale) rounded(t *Terms[float64], worse float64) *Terms[int64] {
 	var mu sync.Mutex
 	round := func(values []float64, share float64) []int64 {
@@ -352,7 +352,7 @@ func about(t *Terms[float64], least float64) float64 {
 	return unit
 }
 
-// divisions adds up what is left of the magnitudes after division by a unit, as a multiple of
+// divisions adds up the rests of the magnitudes after division by a unit, as a multiple of
 // the unit, and the absolute quotients.
 func divisions(t *Terms[float64], unit float64) (rest, count float64) {
 	var mu sync.Mutex
@@ -378,7 +378,7 @@ func divisions(t *Terms[float64], unit float64) (rest, count float64) {
 	return rest, count
 }
 
-// rests are what is left of coefficients after division by a unit, without rounding: a float64
+// rests are those of coefficients after division by a unit, without rounding: a float64
 // less the nearest multiple of a smaller one is a float64.
 func rests(t *Terms[float64], unit float64) *Terms[float64] {
 	divide := func(values []float64) []float64 {

@@ -1,4 +1,4 @@
-// Package inputtest fills structs wrongly, for tests of what programs hand to solvers.
+// Package inputtest fills structs with invalid values, for tests of the checks that solvers make.
 package inputtest
 
 import (

@@ -1,5 +1,5 @@
 // Package reference solves a problem in the plainest way that is right: shortest
-// augmenting paths, one row after the other. All else is held against it.
+// augmenting paths, one row after the other. Tests compare all other algorithms with it.
 package reference
 
 import (

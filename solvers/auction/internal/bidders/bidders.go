@@ -77,8 +77,8 @@ func (p *Problem) unit() int64 {
 	return max(unit, 1)
 }
 
-// union is the items that any of some bids ask for.
-func union(bids []Bid) uint32 {
+// itemsOf is the items that any of some bids ask for.
+func itemsOf(bids []Bid) uint32 {
 	all := uint32(0)
 	for _, b := range bids {
 		all |= b.Items
@@ -93,7 +93,7 @@ func (p *Problem) peel() (*Problem, []int) {
 	asked := make([]uint32, len(p.Bidders))
 	holders := make([]int, p.Items) // by item, how many of the remaining bidders ask for it
 	for k, bids := range p.Bidders {
-		asked[k] = union(bids)
+		asked[k] = itemsOf(bids)
 		for left := asked[k]; left != 0; left &= left - 1 {
 			holders[bits.TrailingZeros32(left)]++
 		}
@@ -130,7 +130,7 @@ func (p *Problem) peel() (*Problem, []int) {
 			}
 			peeled[k][n] = Bid{set, b.Price, b.ID}
 		}
-		asked[k] = union(peeled[k])
+		asked[k] = itemsOf(peeled[k])
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(asked[a], asked[b]) })
 	q := &Problem{Items: p.Items}
@@ -147,10 +147,10 @@ type splitter interface {
 	split(ctx context.Context, p *Problem, half int) (uint32, int64, error)
 }
 
-// halve returns the IDs of the bids that pay the most together, and the sum of their prices. Splitter
+// solveByHalves returns the IDs of the bids that pay the most together, and the sum of their prices. Splitter
 // `by` finds the items of each half of the bidders; splitter `then` finds the bids of each half for
 // its items in the same way.
-func (p *Problem) halve(ctx context.Context, by, then splitter) ([]int, int64, error) {
+func (p *Problem) solveByHalves(ctx context.Context, by, then splitter) ([]int, int64, error) {
 	switch len(p.Bidders) {
 	case 0:
 		return nil, 0, nil
@@ -176,7 +176,7 @@ func (p *Problem) halve(ctx context.Context, by, then splitter) ([]int, int64, e
 	var won []int
 	for k, items := range []uint32{best, all &^ best} {
 		part := p.within(items, peeled.Bidders[k*half:half+k*(len(p.Bidders)-half)])
-		ids, _, err := part.halve(ctx, then, then)
+		ids, _, err := part.solveByHalves(ctx, then, then)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -216,9 +216,9 @@ func squeeze(set, mask uint32) uint32 {
 	return out
 }
 
-// stay divides a problem's bidders, peeled, into those outside of all groups and the groups,
+// splitOffGroups divides a problem's bidders, peeled, into those outside of all groups and the groups,
 // which are lists of places in Bidders.
-func (p *Problem) stay(groups [][]int) (base [][]Bid, left [][][]Bid) {
+func (p *Problem) splitOffGroups(groups [][]int) (base [][]Bid, left [][][]Bid) {
 	peeled, order := p.peel()
 	left = make([][][]Bid, len(groups))
 	of := make([]int, len(p.Bidders)) // by bidder, one more than the number of its group; 0: none

@@ -92,13 +92,13 @@ func TestAgainstEveryChoice(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(groups) > 0 { // with one table alone
-			base, left := p.stay(groups)
-			w := &leaver{ctx: context.Background(), groups: left, worth: make([]int64, len(groups)), scratch: make(table, 1<<p.Items)}
-			all, err := filled(w.ctx, p.Items, w.scratch, base)
+			base, left := p.splitOffGroups(groups)
+			w := &groupRemover{ctx: context.Background(), groups: left, worth: make([]int64, len(groups)), scratch: make(table, 1<<p.Items)}
+			all, err := makeTable(w.ctx, p.Items, w.scratch, base)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if w.leave(all.grown(p.Items), 0, len(groups), 1); !slices.Equal(w.worth, worth) {
+			if w.computeWithout(all.extended(p.Items), 0, len(groups), 1); !slices.Equal(w.worth, worth) {
 				t.Fatalf("%+v without %v: %v with one table, %v with several", p, groups, w.worth, worth)
 			}
 		}

@@ -45,8 +45,8 @@ func memoryOf(v *device.Variant, items int) int64 {
 	return 3*valueSize(v)<<max(items, tileItems(v)) + 1<<24
 }
 
-// takes returns an error if a variant cannot solve problems of so many items on a device.
-func takes(v *device.Variant, facts device.Facts, items int) error {
+// checkFits returns an error if a variant cannot solve problems of so many items on a device.
+func checkFits(v *device.Variant, facts device.Facts, items int) error {
 	if need := memoryOf(v, items); facts.Free > 0 && need > facts.Free {
 		return fmt.Errorf("tables of %d items take %s: %w", items, facts.Lacks(float64(need)), device.ErrMemory)
 	}
@@ -58,12 +58,12 @@ func (on On) Solve(ctx context.Context, p *Problem) (ids []int, value int64, err
 	if on.Variant == nil {
 		return p.Solve(ctx)
 	}
-	d, err := on.open(p)
+	d, err := on.openTables(p)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer func() { err = errors.Join(err, d.scope.Close()) }()
-	return p.halve(ctx, d, byItems{d})
+	return p.solveByHalves(ctx, d, hostOrDevice{d})
 }
 
 // Without is Problem.Without with tables on a device. Errors of memory wrap device.ErrMemory.
@@ -71,25 +71,25 @@ func (on On) Without(ctx context.Context, p *Problem, groups [][]int) (worth []i
 	if on.Variant == nil {
 		return p.Without(ctx, groups)
 	}
-	d, err := on.open(p)
+	d, err := on.openTables(p)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, d.scope.Close()) }()
-	base, left := p.stay(groups)
-	t, err := d.filled(ctx, d.plan(base))
+	base, left := p.splitOffGroups(groups)
+	t, err := d.fillTable(ctx, d.planPasses(base))
 	if err != nil {
 		return nil, err
 	}
-	if err = d.grow(t, p.Items); err != nil {
+	if err = d.growTable(t, p.Items); err != nil {
 		return nil, err
 	}
 	worth = make([]int64, len(groups))
-	return worth, d.leave(ctx, t, left, worth)
+	return worth, d.computeWithout(ctx, t, left, worth)
 }
 
-// A tables makes tables on a device.
-type tables struct {
+// A deviceTables makes tables on a device.
+type deviceTables struct {
 	on      On
 	kernels *auction.BiddersKernels
 	stream  device.Stream
@@ -99,26 +99,26 @@ type tables struct {
 	scope   device.Scope
 	spare   []device.Buffer // buffers of tables that are not in use
 
-	all, done, told float64 // the cost of all passes, that of the finished ones, and the share reported last
+	all, done, reported float64 // the cost of all passes, that of the finished ones, and the share reported last
 
 	bids, prices device.Buffer // bids that passes offer, and their prices
-	worth, sets  device.Buffer // values and sets that best and look write and read
+	worth, sets  device.Buffer // values and sets that enqueueBest and readSets write and read
 }
 
-// A made table is the values of all sets of some lowest items, at least those of a tile.
-type made struct {
+// A deviceTable table is the values of all sets of some lowest items, at least those of a tile.
+type deviceTable struct {
 	room  device.Buffer
 	items int
 }
 
-func (on On) open(p *Problem) (*tables, error) {
+func (on On) openTables(p *Problem) (*deviceTables, error) {
 	if err := tooMany(p.Items, MaxItemsOnDevice); err != nil {
 		return nil, err
 	}
 	if valueSize(on.Variant) == 4 && !p.Narrow() {
 		return nil, fmt.Errorf("variant %s: allocations may be worth %d units, expected less than 2^31", on.Variant.Label, p.bound()/p.unit())
 	}
-	d := &tables{on: on, unit: p.unit(), tile: tileItems(on.Variant)}
+	d := &deviceTables{on: on, unit: p.unit(), tile: tileItems(on.Variant)}
 	d.most = valueSize(on.Variant) << max(p.Items, d.tile)
 	var err error
 	if d.kernels, err = auction.LoadBidders(on.Device, on.Variant); err != nil {
@@ -131,8 +131,8 @@ func (on On) open(p *Problem) (*tables, error) {
 	return d, nil
 }
 
-// take is room for a table.
-func (d *tables) take() (device.Buffer, error) {
+// takeBuffer is room for a table.
+func (d *deviceTables) takeBuffer() (device.Buffer, error) {
 	if last := len(d.spare) - 1; last >= 0 {
 		room := d.spare[last]
 		d.spare = d.spare[:last]
@@ -141,47 +141,47 @@ func (d *tables) take() (device.Buffer, error) {
 	return d.scope.Alloc(d.on.Device, d.most)
 }
 
-// give takes room back.
-func (d *tables) give(room device.Buffer) { d.spare = append(d.spare, room) }
+// freeBuffer takes room back.
+func (d *deviceTables) freeBuffer(room device.Buffer) { d.spare = append(d.spare, room) }
 
-// room replaces the buffer at `at` by one of so many bytes, unless it is as large; its content is lost.
-func (d *tables) room(at *device.Buffer, bytes int64) error {
+// ensureBuffer replaces the buffer at `at` by one of so many bytes, unless it is as large; its content is lost.
+func (d *deviceTables) ensureBuffer(at *device.Buffer, bytes int64) error {
 	if *at != nil && (*at).Len() >= bytes {
 		return nil
 	}
 	return d.scope.Take(d.on.Device, device.Into(at, max(bytes, 1<<16)))
 }
 
-// plan returns the passes of bidders of a peeled problem, and adds their cost to that of all passes.
-func (d *tables) plan(bidders [][]Bid) []pass {
-	list := passes(bidders)
+// planPasses returns the passes of bidders of a peeled problem, and adds their cost to that of all passes.
+func (d *deviceTables) planPasses(bidders [][]Bid) []pass {
+	list := makePasses(bidders)
 	for _, p := range list {
 		d.all += p.cost()
 	}
 	return list
 }
 
-// filled is the table of planned passes.
-func (d *tables) filled(ctx context.Context, list []pass) (*made, error) {
-	room, err := d.take()
+// fillTable is the table of planned passes.
+func (d *deviceTables) fillTable(ctx context.Context, list []pass) (*deviceTable, error) {
+	room, err := d.takeBuffer()
 	if err != nil {
 		return nil, err
 	}
-	t := &made{room, d.tile}
-	if err := d.clear(t); err != nil {
+	t := &deviceTable{room, d.tile}
+	if err := d.clearTable(t); err != nil {
 		return nil, err
 	}
-	return t, d.come(ctx, t, list)
+	return t, d.addBidders(ctx, t, list)
 }
 
-// clear sets a table to that of no bidders: all values are 0.
-func (d *tables) clear(t *made) error {
+// clearTable sets a table to that of no bidders: all values are 0.
+func (d *deviceTables) clearTable(t *deviceTable) error {
 	t.items = d.tile
 	return d.stream.Fill(t.room, 0, valueSize(d.on.Variant)<<d.tile, 0)
 }
 
-// list uploads the bids of passes.
-func (d *tables) list(list []pass) error {
+// uploadBids uploads the bids of passes.
+func (d *deviceTables) uploadBids(list []pass) error {
 	var sets []uint32
 	var prices []int64
 	for _, p := range list {
@@ -190,18 +190,18 @@ func (d *tables) list(list []pass) error {
 		}
 	}
 	size := valueSize(d.on.Variant)
-	if err := errors.Join(d.room(&d.bids, 4*int64(len(sets))), d.room(&d.prices, size*int64(len(prices)))); err != nil {
+	if err := errors.Join(d.ensureBuffer(&d.bids, 4*int64(len(sets))), d.ensureBuffer(&d.prices, size*int64(len(prices)))); err != nil {
 		return err
 	}
-	return errors.Join(d.stream.Upload(d.bids, 0, device.Bytes(sets)), d.stream.Upload(d.prices, 0, values(prices, size)))
+	return errors.Join(d.stream.Upload(d.bids, 0, device.Bytes(sets)), d.stream.Upload(d.prices, 0, tableValues(prices, size)))
 }
 
 // ahead is the number of passes that are enqueued before the host waits for them.
 const ahead = 8
 
-// come adds the bidders of passes to a table.
-func (d *tables) come(ctx context.Context, t *made, list []pass) error {
-	if err := d.list(list); err != nil {
+// addBidders adds the bidders of passes to a table.
+func (d *deviceTables) addBidders(ctx context.Context, t *deviceTable, list []pass) error {
+	if err := d.uploadBids(list); err != nil {
 		return err
 	}
 	first := 0
@@ -211,11 +211,11 @@ func (d *tables) come(ctx context.Context, t *made, list []pass) error {
 				return err
 			}
 			if d.on.Share != nil {
-				d.told = max(d.told, d.done/d.all)
-				d.on.Share(d.told)
+				d.reported = max(d.reported, d.done/d.all)
+				d.on.Share(d.reported)
 			}
 		}
-		if err := d.offer(t, &p, first); err != nil {
+		if err := d.enqueuePass(t, &p, first); err != nil {
 			return err
 		}
 		d.done += p.cost()
@@ -224,9 +224,9 @@ func (d *tables) come(ctx context.Context, t *made, list []pass) error {
 	return d.stream.Sync()
 }
 
-// offer enqueues a pass; its bids begin at place `from` of the lists.
-func (d *tables) offer(t *made, p *pass, first int) error {
-	if err := d.grow(t, p.high()); err != nil {
+// enqueuePass enqueues a pass; its bids begin at place `from` of the lists.
+func (d *deviceTables) enqueuePass(t *deviceTable, p *pass, first int) error {
+	if err := d.growTable(t, p.itemCount()); err != nil {
 		return err
 	}
 	tiles, have, to := uint64(1)<<(t.items-d.tile), uint32(0), t.room
@@ -235,7 +235,7 @@ func (d *tables) offer(t *made, p *pass, first int) error {
 		tiles >>= bits.OnesCount32(have)
 	} else {
 		var err error
-		if to, err = d.take(); err != nil {
+		if to, err = d.takeBuffer(); err != nil {
 			return err
 		}
 	}
@@ -247,20 +247,20 @@ func (d *tables) offer(t *made, p *pass, first int) error {
 		return err
 	}
 	if !p.alone {
-		d.give(t.room)
+		d.freeBuffer(t.room)
 		t.room = to
 	}
 	return nil
 }
 
 // grid has a block for each tile, up to a limit.
-func (d *tables) grid(tiles uint64) device.Grid {
+func (d *deviceTables) grid(tiles uint64) device.Grid {
 	return device.Grid{Blocks: int64(min(tiles, 1<<20)), Threads: auction.Bidders.Int(d.on.Variant, "block")}
 }
 
-// grow extends a table to so many items. No bidder so far asks for the added ones: they add nothing
+// growTable extends a table to so many items. No bidder so far asks for the added ones: they add nothing
 // to the value of a set.
-func (d *tables) grow(t *made, items int) error {
+func (d *deviceTables) growTable(t *deviceTable, items int) error {
 	size := valueSize(d.on.Variant)
 	for ; t.items < items; t.items++ {
 		if err := d.stream.Copy(t.room, size<<t.items, t.room, 0, size<<t.items); err != nil {
@@ -271,51 +271,51 @@ func (d *tables) grow(t *made, items int) error {
 }
 
 // split looks for the best set in the tables of both groups.
-func (d *tables) split(ctx context.Context, p *Problem, half int) (uint32, int64, error) {
-	first, second := d.plan(p.Bidders[:half]), d.plan(p.Bidders[half:])
-	one, err := d.filled(ctx, first)
+func (d *deviceTables) split(ctx context.Context, p *Problem, half int) (uint32, int64, error) {
+	first, second := d.planPasses(p.Bidders[:half]), d.planPasses(p.Bidders[half:])
+	one, err := d.fillTable(ctx, first)
 	if err != nil {
 		return 0, 0, err
 	}
-	other, err := d.filled(ctx, second)
+	other, err := d.fillTable(ctx, second)
 	if err != nil {
 		return 0, 0, err
 	}
-	defer d.give(one.room)
-	defer d.give(other.room)
-	if err := errors.Join(d.bestRoom(), d.best(one, other, p.Items)); err != nil {
+	defer d.freeBuffer(one.room)
+	defer d.freeBuffer(other.room)
+	if err := errors.Join(d.bestRoom(), d.enqueueBest(one, other, p.Items)); err != nil {
 		return 0, 0, err
 	}
-	return d.found(one, other, p.Items)
+	return d.downloadBest(one, other, p.Items)
 }
 
 // bestBlocks is the number of blocks that look for the best set; each writes the best one it found.
 const bestBlocks = 1 << 12
 
-// bestRoom makes room for the results of best.
-func (d *tables) bestRoom() error {
-	return errors.Join(d.room(&d.worth, valueSize(d.on.Variant)*bestBlocks), d.room(&d.sets, 4*bestBlocks))
+// bestRoom makes room for the results of enqueueBest.
+func (d *deviceTables) bestRoom() error {
+	return errors.Join(d.ensureBuffer(&d.worth, valueSize(d.on.Variant)*bestBlocks), d.ensureBuffer(&d.sets, 4*bestBlocks))
 }
 
-// bestGrid is the grid of best for so many tiles.
-func (d *tables) bestGrid(one, other *made, items int) (device.Grid, uint64) {
+// bestGrid is the grid of enqueueBest for so many tiles.
+func (d *deviceTables) bestGrid(one, other *deviceTable, items int) (device.Grid, uint64) {
 	tiles := uint64(1) << (max(one.items, other.items, items) - d.tile)
 	g := d.grid(tiles)
 	g.Blocks = min(g.Blocks, bestBlocks)
 	return g, tiles
 }
 
-// best enqueues the search for the set S that maximises the value of S in one table plus the value of
+// enqueueBest enqueues the search for the set S that maximises the value of S in one table plus the value of
 // all other items in the other table.
-func (d *tables) best(one, other *made, items int) error {
+func (d *deviceTables) enqueueBest(one, other *deviceTable, items int) error {
 	grid, tiles := d.bestGrid(one, other, items)
 	return d.kernels.Best(d.stream, grid, one.room, other.room, d.worth, d.sets, 1<<one.items-1, 1<<other.items-1, tiles)
 }
 
-// found downloads the set that best has found, and its value.
-func (d *tables) found(one, other *made, items int) (uint32, int64, error) {
+// downloadBest downloads the set that enqueueBest has found, and its value.
+func (d *deviceTables) downloadBest(one, other *deviceTable, items int) (uint32, int64, error) {
 	grid, _ := d.bestGrid(one, other, items)
-	worth, err := d.values(d.worth, int(grid.Blocks))
+	worth, err := d.downloadValues(d.worth, int(grid.Blocks))
 	if err != nil {
 		return 0, 0, err
 	}
@@ -336,17 +336,17 @@ func (d *tables) found(one, other *made, items int) (uint32, int64, error) {
 const fewItems = 16
 
 // A few splits problems of few items on the host, others on the device.
-type byItems struct{ device *tables }
+type hostOrDevice struct{ device *deviceTables }
 
-func (f byItems) split(ctx context.Context, p *Problem, half int) (uint32, int64, error) {
+func (f hostOrDevice) split(ctx context.Context, p *Problem, half int) (uint32, int64, error) {
 	if p.Items <= fewItems {
 		return host{}.split(ctx, p, half)
 	}
 	return f.device.split(ctx, p, half)
 }
 
-// values converts numbers to values of so many bytes, as tables hold them.
-func values(x []int64, size int64) []byte {
+// tableValues converts numbers to values of so many bytes, as tables hold them.
+func tableValues(x []int64, size int64) []byte {
 	if size == 8 {
 		return device.Bytes(x)
 	}
@@ -357,8 +357,8 @@ func values(x []int64, size int64) []byte {
 	return device.Bytes(narrow)
 }
 
-// values downloads the first so many values of a buffer.
-func (d *tables) values(from device.Buffer, count int) ([]int64, error) {
+// downloadValues downloads the first so many values of a buffer.
+func (d *deviceTables) downloadValues(from device.Buffer, count int) ([]int64, error) {
 	wide := make([]int64, count)
 	if valueSize(d.on.Variant) == 8 {
 		return wide, d.stream.Download(device.Bytes(wide), from, 0)
@@ -375,38 +375,38 @@ func (d *tables) values(from device.Buffer, count int) ([]int64, error) {
 // the table instead.
 const maxLooked = 1 << 13
 
-// leave computes the value of all items without each of some groups, from the table of the bidders in
+// computeWithout computes the value of all items without each of some groups, from the table of the bidders in
 // no group, which it changes.
-func (d *tables) leave(ctx context.Context, t *made, groups [][][]Bid, worth []int64) error {
-	lists, ok := others(groups)
+func (d *deviceTables) computeWithout(ctx context.Context, t *deviceTable, groups [][][]Bid, worth []int64) error {
+	lists, ok := otherCombinations(groups)
 	if ok {
 		return d.lookUp(t, lists, worth)
 	}
 	half := len(groups) / 2
-	room, err := d.take()
+	room, err := d.takeBuffer()
 	if err != nil {
 		return err
 	}
-	copied := &made{room, t.items}
+	copied := &deviceTable{room, t.items}
 	if err := d.stream.Copy(room, 0, t.room, 0, valueSize(d.on.Variant)<<t.items); err != nil {
 		return err
 	}
-	if err := d.come(ctx, copied, d.plan(slices.Concat(groups[half:]...))); err != nil {
+	if err := d.addBidders(ctx, copied, d.planPasses(slices.Concat(groups[half:]...))); err != nil {
 		return err
 	}
-	if err := d.leave(ctx, copied, groups[:half], worth[:half]); err != nil {
+	if err := d.computeWithout(ctx, copied, groups[:half], worth[:half]); err != nil {
 		return err
 	}
-	d.give(copied.room)
-	if err := d.come(ctx, t, d.plan(slices.Concat(groups[:half]...))); err != nil {
+	d.freeBuffer(copied.room)
+	if err := d.addBidders(ctx, t, d.planPasses(slices.Concat(groups[:half]...))); err != nil {
 		return err
 	}
-	return d.leave(ctx, t, groups[half:], worth[half:])
+	return d.computeWithout(ctx, t, groups[half:], worth[half:])
 }
 
-// others lists, for each group, the combinations of bids that all other groups can win together, the
+// otherCombinations lists, for each group, the combinations of bids that all other groups can win together, the
 // empty one included. It returns false where there are several groups and too many combinations.
-func others(groups [][][]Bid) ([][]Bid, bool) {
+func otherCombinations(groups [][][]Bid) ([][]Bid, bool) {
 	lists := make([][]Bid, len(groups))
 	for g := range groups {
 		lists[g] = []Bid{{}}
@@ -418,7 +418,7 @@ func others(groups [][][]Bid) ([][]Bid, bool) {
 				if len(lists[g])*(1+len(bids)) > 16*maxLooked {
 					return nil, false
 				}
-				lists[g] = withNothing(lists[g], bids)
+				lists[g] = extendCombinations(lists[g], bids)
 			}
 		}
 		if len(lists[g]) > maxLooked {
@@ -428,9 +428,9 @@ func others(groups [][][]Bid) ([][]Bid, bool) {
 	return lists, true
 }
 
-// withNothing extends the combinations of bids that some bidders can win, the empty one included, by
+// extendCombinations extends the combinations of bids that some bidders can win, the empty one included, by
 // the bids of one more bidder.
-func withNothing(list, bids []Bid) []Bid {
+func extendCombinations(list, bids []Bid) []Bid {
 	for _, c := range list {
 		for _, b := range bids {
 			if b.Items&c.Items == 0 {
@@ -438,12 +438,12 @@ func withNothing(list, bids []Bid) []Bid {
 			}
 		}
 	}
-	return best(list)
+	return dropDominated(list)
 }
 
 // lookUp computes, for each list of combinations, the best sum of a combination's price and the
 // table's value of the items that it leaves.
-func (d *tables) lookUp(t *made, lists [][]Bid, worth []int64) error {
+func (d *deviceTables) lookUp(t *deviceTable, lists [][]Bid, worth []int64) error {
 	all := uint32(uint64(1)<<t.items - 1)
 	var sets []uint32
 	for _, list := range lists {
@@ -451,10 +451,10 @@ func (d *tables) lookUp(t *made, lists [][]Bid, worth []int64) error {
 			sets = append(sets, all&^b.Items)
 		}
 	}
-	if err := d.room(&d.worth, valueSize(d.on.Variant)*int64(len(sets))); err != nil {
+	if err := d.ensureBuffer(&d.worth, valueSize(d.on.Variant)*int64(len(sets))); err != nil {
 		return err
 	}
-	found, err := d.look(t, sets, d.worth)
+	found, err := d.readSets(t, sets, d.worth)
 	if err != nil {
 		return err
 	}
@@ -468,19 +468,19 @@ func (d *tables) lookUp(t *made, lists [][]Bid, worth []int64) error {
 	return nil
 }
 
-// look returns a table's values of some sets, in pieces that a buffer holds.
-func (d *tables) look(t *made, sets []uint32, worth device.Buffer) ([]int64, error) {
+// readSets returns a table's values of some sets, in pieces that a buffer holds.
+func (d *deviceTables) readSets(t *deviceTable, sets []uint32, worth device.Buffer) ([]int64, error) {
 	if len(sets) == 0 {
 		return nil, nil
 	}
-	if err := errors.Join(d.room(&d.sets, 4*int64(len(sets))), d.stream.Upload(d.sets, 0, device.Bytes(sets))); err != nil {
+	if err := errors.Join(d.ensureBuffer(&d.sets, 4*int64(len(sets))), d.stream.Upload(d.sets, 0, device.Bytes(sets))); err != nil {
 		return nil, err
 	}
 	block := uint64(auction.Bidders.Int(d.on.Variant, "block"))
 	if err := d.kernels.Look(d.stream, d.grid((uint64(len(sets))+block-1)/block), t.room, d.sets, worth, uint64(len(sets))); err != nil {
 		return nil, err
 	}
-	found, err := d.values(worth, len(sets))
+	found, err := d.downloadValues(worth, len(sets))
 	for k := range found {
 		found[k] *= d.unit
 	}

@@ -109,23 +109,23 @@ func TestPassesOnDevice(t *testing.T) {
 			bids = append(bids, Bid{Items: common | r.Uint32()&(1<<p.Items-1)&r.Uint32()&r.Uint32() | 4, Price: 1 + r.Int64N(9)})
 		}
 		p.Bidders = [][]Bid{free[:1], free[1:], bids}
-		want, err := filled(context.Background(), p.Items, make(table, 1<<p.Items), p.Bidders)
+		want, err := makeTable(context.Background(), p.Items, make(table, 1<<p.Items), p.Bidders)
 		if err != nil {
 			t.Fatal(err)
 		}
-		maker, err := on.open(p)
+		maker, err := on.openTables(p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := maker.filled(context.Background(), []pass{{free[:1], true}, {free[1:], true}, {bids, true}})
+		got, err := maker.fillTable(context.Background(), []pass{{free[:1], true}, {free[1:], true}, {bids, true}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := maker.grow(got, p.Items); err != nil {
+		if err := maker.growTable(got, p.Items); err != nil {
 			t.Fatal(err)
 		}
-		values, err := maker.values(got.room, 1<<p.Items)
-		if err != nil || !slices.Equal(values, want.grown(p.Items)) {
+		values, err := maker.downloadValues(got.room, 1<<p.Items)
+		if err != nil || !slices.Equal(values, want.extended(p.Items)) {
 			t.Errorf("items %v above a tile in all bids: %v, or other values", above, err)
 		}
 		if err := maker.scope.Close(); err != nil {

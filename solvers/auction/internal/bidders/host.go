@@ -19,7 +19,7 @@ func (p *Problem) Solve(ctx context.Context) ([]int, int64, error) {
 	if err := tooMany(p.Items, MaxItems); err != nil {
 		return nil, 0, err
 	}
-	return p.halve(ctx, host{}, host{})
+	return p.solveByHalves(ctx, host{}, host{})
 }
 
 // A host makes tables on all cores.
@@ -27,11 +27,11 @@ type host struct{}
 
 func (host) split(ctx context.Context, p *Problem, half int) (uint32, int64, error) {
 	scratch := make(table, 1<<p.Items)
-	first, err := filled(ctx, p.Items, scratch, p.Bidders[:half])
+	first, err := makeTable(ctx, p.Items, scratch, p.Bidders[:half])
 	if err != nil {
 		return 0, 0, err
 	}
-	second, err := filled(ctx, p.Items, scratch, p.Bidders[half:])
+	second, err := makeTable(ctx, p.Items, scratch, p.Bidders[half:])
 	if err != nil {
 		return 0, 0, err
 	}
@@ -44,14 +44,14 @@ func (host) split(ctx context.Context, p *Problem, half int) (uint32, int64, err
 	return uint32(best), value, nil
 }
 
-// filled is the table of bidders of a peeled problem, with room for so many items.
-func filled(ctx context.Context, items int, scratch table, bidders [][]Bid) (table, error) {
+// makeTable is the table of bidders of a peeled problem, with room for so many items.
+func makeTable(ctx context.Context, items int, scratch table, bidders [][]Bid) (table, error) {
 	t := make(table, 1, 1<<items)
 	for _, bids := range bidders {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		t = t.come(scratch, bids)
+		t = t.addBidder(scratch, bids)
 	}
 	return t, nil
 }
@@ -59,10 +59,10 @@ func filled(ctx context.Context, items int, scratch table, bidders [][]Bid) (tab
 // copyLeast is how many values are worth a goroutine that copies them.
 const copyLeast = 1 << 16
 
-// come adds a bidder to the table. A single bid changes values of sets that contain it, from values
+// addBidder adds a bidder to the table. A single bid changes values of sets that contain it, from values
 // of sets that do not, so the table changes in place; several bids read a copy of the old values.
-func (t table) come(scratch table, asked []Bid) table {
-	t = t.grown(bits.Len32(union(asked)))
+func (t table) addBidder(scratch table, asked []Bid) table {
+	t = t.extended(bits.Len32(itemsOf(asked)))
 	old := t
 	if len(asked) > 1 {
 		old = scratch[:len(t)]
@@ -75,14 +75,14 @@ func (t table) come(scratch table, asked []Bid) table {
 			}
 			continue
 		}
-		t.offer(old, b)
+		t.addBid(old, b)
 	}
 	return t
 }
 
-// grown extends a table to at least so many items. No bidder so far asks for the added ones: they add
+// extended extends a table to at least so many items. No bidder so far asks for the added ones: they add
 // nothing to the value of a set.
-func (t table) grown(items int) table {
+func (t table) extended(items int) table {
 	for len(t) < 1<<items {
 		t = append(t, t...)
 	}
@@ -93,22 +93,22 @@ func (t table) grown(items int) table {
 // 2^pieceBits pieces.
 const pieceBits = 6
 
-// offer adds one bid to the table, on all cores.
-func (t table) offer(old table, b Bid) {
+// addBid adds one bid to the table, on all cores.
+func (t table) addBid(old table, b Bid) {
 	low := uint32(len(t) >> pieceBits)
 	if low < 1<<10 {
-		t.piece(old, b, 0, uint32(len(t)))
+		t.addBidToSets(old, b, 0, uint32(len(t)))
 		return
 	}
 	cores.Pieces(1<<pieceBits, func(k int) {
 		if from := uint32(k) * low; b.Items&^(low-1)&^from == 0 {
-			t.piece(old, b, from, low)
+			t.addBidToSets(old, b, from, low)
 		}
 	})
 }
 
-// piece is offer for the count sets from `from` on; count is a power of two.
-func (t table) piece(old table, b Bid, from, count uint32) {
+// addBidToSets is addBid for the count sets from `from` on; count is a power of two.
+func (t table) addBidToSets(old table, b Bid, from, count uint32) {
 	need := b.Items & (count - 1)
 	for s := need; s < count; s = (s + 1) | need {
 		set := from | s
@@ -124,58 +124,58 @@ func (p *Problem) Without(ctx context.Context, groups [][]int) ([]int64, error) 
 	if err := tooMany(p.Items, MaxItems); err != nil {
 		return nil, err
 	}
-	base, left := p.stay(groups)
-	w := &leaver{ctx: ctx, groups: left, worth: make([]int64, len(groups)), scratch: make(table, 1<<p.Items)}
-	t, err := filled(ctx, p.Items, w.scratch, base)
+	base, left := p.splitOffGroups(groups)
+	w := &groupRemover{ctx: ctx, groups: left, worth: make([]int64, len(groups)), scratch: make(table, 1<<p.Items)}
+	t, err := makeTable(ctx, p.Items, w.scratch, base)
 	if err != nil {
 		return nil, err
 	}
-	w.leave(t.grown(p.Items), 0, len(groups), max(1, limit>>p.Items-2))
+	w.computeWithout(t.extended(p.Items), 0, len(groups), max(1, maxTableValues>>p.Items-2))
 	return w.worth, ctx.Err()
 }
 
-// limit is the most values that the tables of Without have together, unless the least number of
+// maxTableValues is the most values that the tables of Without have together, unless the least number of
 // tables needs more.
-const limit = 1 << 27
+const maxTableValues = 1 << 27
 
-// A leaver leaves groups of bidders out one after the other.
-type leaver struct {
+// A groupRemover leaves groups of bidders out one after the other.
+type groupRemover struct {
 	ctx     context.Context
 	groups  [][][]Bid
 	worth   []int64
 	scratch table
 }
 
-// come adds the bidders of groups to the table.
-func (w *leaver) come(t table, from, to int) {
+// addGroups adds the bidders of groups to the table.
+func (w *groupRemover) addGroups(t table, from, to int) {
 	for _, group := range w.groups[from:to] {
 		for _, bids := range group {
 			if w.ctx.Err() == nil {
-				t.come(w.scratch, bids)
+				t.addBidder(w.scratch, bids)
 			}
 		}
 	}
 }
 
-// leave computes the value without each of some groups, from the table of the bidders in no group,
+// computeWithout computes the value without each of some groups, from the table of the bidders in no group,
 // with so many additional tables. It changes the table.
-func (w *leaver) leave(t table, from, to, tables int) {
+func (w *groupRemover) computeWithout(t table, from, to, tables int) {
 	switch half := (from + to) / 2; {
 	case from == to:
 	case from+1 == to:
 		w.worth[from] = t[len(t)-1]
 	case tables > 1:
 		left := append(table(nil), t...)
-		w.come(left, half, to)
-		w.leave(left, from, half, tables-1)
-		w.come(t, from, half)
-		w.leave(t, half, to, tables)
+		w.addGroups(left, half, to)
+		w.computeWithout(left, from, half, tables-1)
+		w.addGroups(t, from, half)
+		w.computeWithout(t, half, to, tables)
 	default:
 		with := make(table, len(t))
 		for n := from; n < to; n++ {
 			copy(with, t)
-			w.come(with, from, n)
-			w.come(with, n+1, to)
+			w.addGroups(with, from, n)
+			w.addGroups(with, n+1, to)
 			w.worth[n] = with[len(with)-1]
 		}
 	}

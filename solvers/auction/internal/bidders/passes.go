@@ -41,8 +41,8 @@ func effort(items uint32) float64 {
 	return share(items) + offerCost/float64(uint64(1)<<bits.OnesCount32(items&^warpItems))
 }
 
-// high is the number of items of the table after the pass.
-func (p *pass) high() int { return bits.Len32(union(p.bids)) }
+// itemCount is the number of items of the table after the pass.
+func (p *pass) itemCount() int { return bits.Len32(itemsOf(p.bids)) }
 
 // common are the items that all bids have.
 func (p *pass) common() uint32 {
@@ -53,9 +53,9 @@ func (p *pass) common() uint32 {
 	return all
 }
 
-// base is the part of a table that a pass reads and writes besides the sets from which bids are
+// passBase is the part of a table that a pass reads and writes besides the sets from which bids are
 // offered.
-func base(alone bool, common uint32) float64 {
+func passBase(alone bool, common uint32) float64 {
 	if alone {
 		return 2 * share(common)
 	}
@@ -68,12 +68,12 @@ func (p *pass) cost() float64 {
 	for _, b := range p.bids {
 		sum += effort(b.Items)
 	}
-	return cost(base(p.alone, p.common()), sum, len(p.bids), p.high())
+	return cost(passBase(p.alone, p.common()), sum, len(p.bids), p.itemCount())
 }
 
 // share is the part of a table that a pass reads and writes.
 func (p *pass) share() float64 {
-	sum := base(p.alone, p.common())
+	sum := passBase(p.alone, p.common())
 	for _, b := range p.bids {
 		sum += share(b.Items)
 	}
@@ -118,18 +118,18 @@ func (p *planner) add(q *planner, limit int) bool {
 			}
 		}
 	}
-	before, after := p.high(), max(p.high(), q.high())
-	apart := cost(base(p.alone, p.common), p.effort, len(p.bids), before) + cost(base(q.alone, q.common), q.effort, len(q.bids), after)
-	if count > limit || cost(base(alone, common), sum, count, after) > apart {
+	before, after := p.itemCount(), max(p.itemCount(), q.itemCount())
+	separate := cost(passBase(p.alone, p.common), p.effort, len(p.bids), before) + cost(passBase(q.alone, q.common), q.effort, len(q.bids), after)
+	if count > limit || cost(passBase(alone, common), sum, count, after) > separate {
 		return false
 	}
-	*p = planner{pass{together(p.bids, q.bids), alone}, sum, common}
+	*p = planner{pass{combinations(p.bids, q.bids), alone}, sum, common}
 	return true
 }
 
-// together lists the combinations of bids that two bidders can win: one bid of either, and one bid of
+// combinations lists the combinations of bids that two bidders can win: one bid of either, and one bid of
 // each where these have no item in common.
-func together(one, other []Bid) []Bid {
+func combinations(one, other []Bid) []Bid {
 	list := slices.Concat(one, other)
 	for _, b := range other {
 		for _, c := range one {
@@ -141,8 +141,8 @@ func together(one, other []Bid) []Bid {
 	return list
 }
 
-// best keeps, of bids for the same items, the one that pays the most.
-func best(bids []Bid) []Bid {
+// dropDominated keeps, of bids for the same items, the one that pays the most.
+func dropDominated(bids []Bid) []Bid {
 	slices.SortFunc(bids, func(a, b Bid) int {
 		return cmp.Or(cmp.Compare(a.Items, b.Items), cmp.Compare(b.Price, a.Price))
 	})
@@ -152,8 +152,8 @@ func best(bids []Bid) []Bid {
 // maxBids is the most bids of a pass of several bidders.
 const maxBids = 1 << 12
 
-// passes divides peeled bidders, in their order, into passes: several in a pass where that is cheaper.
-func passes(bidders [][]Bid) []pass {
+// makePasses divides peeled bidders, in their order, into passes: several in a pass where that is cheaper.
+func makePasses(bidders [][]Bid) []pass {
 	var list []pass
 	var now *planner
 	for _, bids := range bidders {
@@ -165,12 +165,12 @@ func passes(bidders [][]Bid) []pass {
 			continue
 		}
 		if now != nil {
-			list = append(list, pass{best(now.bids), now.alone})
+			list = append(list, pass{dropDominated(now.bids), now.alone})
 		}
 		now = next
 	}
 	if now != nil {
-		list = append(list, pass{best(now.bids), now.alone})
+		list = append(list, pass{dropDominated(now.bids), now.alone})
 	}
 	return list
 }

@@ -41,12 +41,12 @@ func TestPasses(t *testing.T) {
 	together, inPlace := 0, 0
 	for range 300 {
 		p, _ := drawn(r, 1+r.IntN(8), r.IntN(12), 1+r.IntN(4)).peel()
-		want, err := filled(context.Background(), p.Items, make(table, 1<<p.Items), p.Bidders)
+		want, err := makeTable(context.Background(), p.Items, make(table, 1<<p.Items), p.Bidders)
 		if err != nil {
 			t.Fatal(err)
 		}
-		list := passes(p.Bidders)
-		if got := passed(t, r, p.Items, list); !slices.Equal(got, want.grown(p.Items)) {
+		list := makePasses(p.Bidders)
+		if got := passed(t, r, p.Items, list); !slices.Equal(got, want.extended(p.Items)) {
 			t.Fatalf("%+v in passes %+v: found %v, expected %v", p, list, got, want)
 		}
 		if len(list) < len(p.Bidders) {
@@ -67,9 +67,9 @@ func TestPassesOfManyItems(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	moved := func(p *Problem) (sum float64, list []pass) {
 		p, _ = p.peel()
-		list = passes(p.Bidders)
+		list = makePasses(p.Bidders)
 		for _, x := range list {
-			sum += x.share() * float64(uint64(1)<<x.high())
+			sum += x.share() * float64(uint64(1)<<x.itemCount())
 		}
 		return sum / (1 << 30), list
 	}
@@ -92,7 +92,7 @@ func TestPeel(t *testing.T) {
 	if !slices.Equal(order, []int{1, 3, 0, 2}) && !slices.Equal(order, []int{1, 3, 2, 0}) {
 		t.Errorf("bidders come in the order %v", order)
 	}
-	if q.Bidders[0][0].Items != 0b001 || q.Bidders[1][0].Items != 0b001 || union(q.Bidders[3])>>2 != 1 {
+	if q.Bidders[0][0].Items != 0b001 || q.Bidders[1][0].Items != 0b001 || itemsOf(q.Bidders[3])>>2 != 1 {
 		t.Errorf("peeled: %v", q.Bidders)
 	}
 }

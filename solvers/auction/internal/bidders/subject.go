@@ -27,11 +27,11 @@ func (tunable) Sizes(f device.Facts) []int {
 }
 
 func (tunable) Feasible(v *device.Variant, f device.Facts, size int) error {
-	return takes(v, f, size)
+	return checkFits(v, f, size)
 }
 
-// price is the approximate price of an item in drawn problems: large enough that sums need the type.
-func price(fixed map[string]string) int64 {
+// unitPrice is the approximate price of an item in drawn problems: large enough that sums need the type.
+func unitPrice(fixed map[string]string) int64 {
 	if fixed["value"] == string(device.Int64) {
 		return 1 << 40
 	}
@@ -41,9 +41,9 @@ func price(fixed map[string]string) int64 {
 // Cases have bids alone, alternatives, more of them than a block looks at together, equal
 // prices and items that nobody asks for, below the items of a tile and above.
 func (tunable) Cases(fixed map[string]string) ([]subject.Case, error) {
-	high := price(fixed)
+	high := unitPrice(fixed)
 	one := &Problem{Items: 1, Bidders: [][]Bid{{{Items: 1, Price: high + 1, ID: 0}}, {{Items: 1, Price: high, ID: 1}, {Items: 0, Price: 1, ID: 2}}}}
-	ties := draw(15, 60, 4, high, 3)
+	ties := drawProblem(15, 60, 4, high, 3)
 	for _, bids := range ties.Bidders {
 		for k := range bids {
 			bids[k].Price = high
@@ -53,12 +53,12 @@ func (tunable) Cases(fixed map[string]string) ([]subject.Case, error) {
 	for name, p := range map[string]*Problem{
 		"no items":              {},
 		"one item":              one,
-		"few items":             draw(5, 12, 3, high, 1),
-		"bids alone":            draw(15, 50, 1, high, 2),
+		"few items":             drawProblem(5, 12, 3, high, 1),
+		"bids alone":            drawProblem(15, 50, 1, high, 2),
 		"ties":                  ties,
-		"alternatives":          draw(16, 60, 5, high, 4),
-		"hundreds alternatives": draw(15, 700, 350, high, 5),
-		"items nobody wants":    {Items: 15, Bidders: draw(9, 30, 2, high, 6).Bidders},
+		"alternatives":          drawProblem(16, 60, 5, high, 4),
+		"hundreds alternatives": drawProblem(15, 700, 350, high, 5),
+		"items nobody wants":    {Items: 15, Bidders: drawProblem(9, 30, 2, high, 6).Bidders},
 	} {
 		cases = append(cases, subject.Case{Name: name, Instance: newTrial(p)})
 	}
@@ -67,13 +67,13 @@ func (tunable) Cases(fixed map[string]string) ([]subject.Case, error) {
 
 // Instance has bids alone and alternatives of five, of three items or more.
 func (tunable) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
-	return newTrial(draw(size, 200, 5, price(fixed), seed)), nil
+	return newTrial(drawProblem(size, 200, 5, unitPrice(fixed), seed)), nil
 }
 
 func (tunable) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
 	on := On{Device: d, Variant: v}
 	return subject.Open(&auction.Bidders, v, func(t *Trial) (subject.Job, error) {
-		j, err := on.prepare(t)
+		j, err := on.newTrialJob(t)
 		if err != nil {
 			return nil, err
 		}

@@ -35,8 +35,8 @@ func newTrial(p *Problem) *Trial {
 // Size is the number of items.
 func (t *Trial) Size() int { return t.p.Items }
 
-// half are the bidders of one table.
-func (t *Trial) half(k int) [][]Bid {
+// biddersOf are the bidders of one table.
+func (t *Trial) biddersOf(k int) [][]Bid {
 	n := len(t.p.Bidders) / 2
 	return t.p.Bidders[k*n : n+k*(len(t.p.Bidders)-n)]
 }
@@ -44,8 +44,8 @@ func (t *Trial) half(k int) [][]Bid {
 // tableItems is the number of items up to which whole tables are compared.
 const tableItems = 16
 
-// looks are the sets whose values are compared in tables of any size.
-func (t *Trial) looks() []uint32 {
+// comparedSets are the sets whose values are compared in tables of any size.
+func (t *Trial) comparedSets() []uint32 {
 	r := rand.New(rand.NewPCG(1, uint64(t.p.Items)))
 	all := uint32(1)<<t.p.Items - 1
 	sets := []uint32{0, all}
@@ -55,18 +55,18 @@ func (t *Trial) looks() []uint32 {
 	return sets
 }
 
-// know computes the expected results on the host.
-func (t *Trial) know() error {
+// computeExpected computes the expected results on the host.
+func (t *Trial) computeExpected() error {
 	t.once.Do(func() {
 		scratch := make(table, 1<<t.p.Items)
 		var halves [2]table
 		for k := range halves {
 			var made table
-			if made, t.err = filled(context.Background(), t.p.Items, scratch, t.half(k)); t.err != nil {
+			if made, t.err = makeTable(context.Background(), t.p.Items, scratch, t.biddersOf(k)); t.err != nil {
 				return
 			}
-			halves[k] = made.grown(t.p.Items)
-			for _, s := range t.looks() {
+			halves[k] = made.extended(t.p.Items)
+			for _, s := range t.comparedSets() {
 				t.want.looked[k] = append(t.want.looked[k], halves[k][s])
 			}
 		}
@@ -91,16 +91,16 @@ func (t *Trial) know() error {
 // A trialJob is a trial on a device.
 type trialJob struct {
 	trial  *Trial
-	d      *tables
+	d      *deviceTables
 	looked [2]device.Buffer
 	lists  [2][]pass
-	halves [2]*made
+	halves [2]*deviceTable
 	first  [2]int // of a half's bids in the lists on the device
 }
 
-// prepare uploads the bids of all passes.
-func (on On) prepare(t *Trial) (_ *trialJob, err error) {
-	d, err := on.open(t.p)
+// newTrialJob uploads the bids of all passes.
+func (on On) newTrialJob(t *Trial) (_ *trialJob, err error) {
+	d, err := on.openTables(t.p)
 	if err != nil {
 		return nil, err
 	}
@@ -111,15 +111,15 @@ func (on On) prepare(t *Trial) (_ *trialJob, err error) {
 	}()
 	j := &trialJob{trial: t, d: d}
 	size := valueSize(on.Variant)
-	sets := t.looks()
+	sets := t.comparedSets()
 	for k := range j.lists {
-		j.lists[k] = passes(t.half(k))
+		j.lists[k] = makePasses(t.biddersOf(k))
 		var room device.Buffer
-		if room, err = d.take(); err != nil {
+		if room, err = d.takeBuffer(); err != nil {
 			return nil, err
 		}
-		j.halves[k] = &made{room, d.tile}
-		if err = d.room(&j.looked[k], size*int64(1+len(sets))); err != nil {
+		j.halves[k] = &deviceTable{room, d.tile}
+		if err = d.ensureBuffer(&j.looked[k], size*int64(1+len(sets))); err != nil {
 			return nil, err
 		}
 		if k == 0 {
@@ -128,12 +128,12 @@ func (on On) prepare(t *Trial) (_ *trialJob, err error) {
 			}
 		}
 	}
-	scratch, err := d.take()
+	scratch, err := d.takeBuffer()
 	if err != nil {
 		return nil, err
 	}
-	d.give(scratch)
-	if err = errors.Join(d.list(slices.Concat(j.lists[0], j.lists[1])), d.bestRoom(), d.room(&d.sets, 4*int64(1+len(sets)))); err != nil {
+	d.freeBuffer(scratch)
+	if err = errors.Join(d.uploadBids(slices.Concat(j.lists[0], j.lists[1])), d.bestRoom(), d.ensureBuffer(&d.sets, 4*int64(1+len(sets)))); err != nil {
 		return nil, err
 	}
 	return j, d.stream.Sync()
@@ -157,41 +157,41 @@ func (j *trialJob) Reset(s device.Stream) error {
 func (j *trialJob) Run(s device.Stream) error {
 	j.d.stream = s
 	for k, t := range j.halves {
-		if err := j.d.clear(t); err != nil {
+		if err := j.d.clearTable(t); err != nil {
 			return err
 		}
 		first := j.first[k]
 		for _, p := range j.lists[k] {
-			if err := j.d.offer(t, &p, first); err != nil {
+			if err := j.d.enqueuePass(t, &p, first); err != nil {
 				return err
 			}
 			first += len(p.bids)
 		}
-		if err := j.d.grow(t, j.trial.p.Items); err != nil {
+		if err := j.d.growTable(t, j.trial.p.Items); err != nil {
 			return err
 		}
 	}
-	return j.d.best(j.halves[0], j.halves[1], j.trial.p.Items)
+	return j.d.enqueueBest(j.halves[0], j.halves[1], j.trial.p.Items)
 }
 
 // Check compares the tables of the run on a stream with the host's.
 func (j *trialJob) Check(s device.Stream) error {
 	j.d.stream = s
 	t := j.trial
-	if err := t.know(); err != nil {
+	if err := t.computeExpected(); err != nil {
 		return err
 	}
-	set, value, err := j.d.found(j.halves[0], j.halves[1], t.p.Items)
+	set, value, err := j.d.downloadBest(j.halves[0], j.halves[1], t.p.Items)
 	if err != nil {
 		return err
 	}
 	if value != t.want.value {
 		return fmt.Errorf("set %d is worth %d, expected %d", set, value, t.want.value)
 	}
-	sets := t.looks()
+	sets := t.comparedSets()
 	rest := uint32(1)<<t.p.Items - 1 - set
 	for k, made := range j.halves {
-		got, err := j.d.look(made, append(sets, [2]uint32{set, rest}[k]), j.looked[k])
+		got, err := j.d.readSets(made, append(sets, [2]uint32{set, rest}[k]), j.looked[k])
 		if err != nil {
 			return err
 		}
@@ -205,7 +205,7 @@ func (j *trialJob) Check(s device.Stream) error {
 		if want == nil {
 			continue
 		}
-		whole, err := j.d.values(made.room, len(want))
+		whole, err := j.d.downloadValues(made.room, len(want))
 		if err != nil {
 			return err
 		}
@@ -232,9 +232,9 @@ func (j *trialJob) Work() float64 {
 	return sum
 }
 
-// draw is a problem of so many bids, each of at least three items as far as there are so
+// drawProblem is a problem of so many bids, each of at least three items as far as there are so
 // many: bidders of one bid and bidders of several take turns, until the bids are spent.
-func draw(items, bids, largest int, price int64, seed uint64) *Problem {
+func drawProblem(items, bids, largest int, price int64, seed uint64) *Problem {
 	r := rand.New(rand.NewPCG(seed, uint64(items)))
 	p := &Problem{Items: items}
 	for id := 0; id < bids; {

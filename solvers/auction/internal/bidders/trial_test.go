@@ -22,9 +22,9 @@ func TestCheckFindsSpoiledMemory(t *testing.T) {
 		spoil      func(j *trialJob, s device.Stream) error
 	}{
 		{"a value of a table of few items", "of half 1 is worth", 13, func(j *trialJob, s device.Stream) error {
-			set, _, err := j.d.found(j.halves[0], j.halves[1], 13)
+			set, _, err := j.d.downloadBest(j.halves[0], j.halves[1], 13)
 			rest := 1<<13 - 1 - set
-			looks := j.trial.looks()
+			looks := j.trial.comparedSets()
 			for at := range uint32(1 << 13) {
 				if at != rest && !slices.Contains(looks, at) {
 					return errors.Join(err, upload(s, j.halves[1].room, int64(at), 123456))
@@ -33,7 +33,7 @@ func TestCheckFindsSpoiledMemory(t *testing.T) {
 			return errors.New("all sets are looked at")
 		}},
 		{"a value of a table of many items", "of half 0 is worth", 17, func(j *trialJob, s device.Stream) error {
-			return upload(s, j.halves[0].room, int64(j.trial.looks()[5]), 123456)
+			return upload(s, j.halves[0].room, int64(j.trial.comparedSets()[5]), 123456)
 		}},
 		{"the best value", "is worth", 13, func(j *trialJob, s device.Stream) error {
 			return results(j, s, func(uint32, int64) (uint32, int64) { return 1<<13 - 1, j.trial.want.halves[0][1<<13-1] })
@@ -42,8 +42,8 @@ func TestCheckFindsSpoiledMemory(t *testing.T) {
 			return results(j, s, func(_ uint32, value int64) (uint32, int64) { return 1<<13 - 1, value })
 		}},
 	} {
-		trial := newTrial(draw(c.items, 40, 3, 1000, 3))
-		j, err := on.prepare(trial)
+		trial := newTrial(drawProblem(c.items, 40, 3, 1000, 3))
+		j, err := on.newTrialJob(trial)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func upload(s device.Stream, room device.Buffer, at int64, value int32) error {
 
 // results replaces what every block of the search for the best set has found.
 func results(j *trialJob, s device.Stream, other func(set uint32, value int64) (uint32, int64)) error {
-	set, value, err := j.d.found(j.halves[0], j.halves[1], j.trial.p.Items)
+	set, value, err := j.d.downloadBest(j.halves[0], j.halves[1], j.trial.p.Items)
 	if err != nil {
 		return err
 	}

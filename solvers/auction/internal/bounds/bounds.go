@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	every  = 20    // steps between two computations of the bound
-	stride = 0.998 // step length as a share of the longest with which convergence is proven
+	boundInterval = 20    // steps between two computations of the bound
+	stepShare     = 0.998 // step length as a share of the longest with which convergence is proven
 )
 
 // stepsOf is the number of steps for each child, which grows with the number of rows.
 func stepsOf(c *packing.Children) int { return min(max(500, 8*len(c.Rows)), 8000) }
 
-// start is the first weight of the primal side: the length of the vector of prices over that of the
+// initialWeight is the first weight of the primal side: the length of the vector of prices over that of the
 // vector of the rows' limits.
-func start(c *packing.Children) float32 {
+func initialWeight(c *packing.Children) float32 {
 	prices, most := 0.0, 0.0
 	in := make([]int, len(c.Prices))
 	for i, row := range c.Rows {
@@ -39,8 +39,8 @@ func start(c *packing.Children) float32 {
 	return float32(math.Sqrt(prices / most))
 }
 
-// transposed are the rows of each column.
-func transposed(c *packing.Children) [][]uint16 {
+// rowsOfColumns are the rows of each column.
+func rowsOfColumns(c *packing.Children) [][]uint16 {
 	columns := make([][]uint16, len(c.Prices))
 	for i, row := range c.Rows {
 		for _, k := range row {

@@ -18,7 +18,7 @@ func optimum(c *packing.Children, child int) float64 {
 	for _, p := range c.Prices {
 		prices = append(prices, float64(p))
 	}
-	for _, rows := range transposed(c) {
+	for _, rows := range rowsOfColumns(c) {
 		list := []int32{}
 		for _, i := range rows {
 			list = append(list, int32(i))

@@ -18,12 +18,12 @@ type Bounder struct {
 	kernels *auction.BoundsKernels
 
 	mu    sync.Mutex
-	scope device.Scope // holds the kernels and all lanes
-	spare []*lane      // lanes that no goroutine uses
+	scope device.Scope     // holds the kernels and the buffers of all launches
+	spare []*launchBuffers // those that no goroutine uses
 }
 
-// A lane has the stream and the buffers of one launch. A goroutine owns it until the launch ends.
-type lane struct {
+// launchBuffers has the stream and the buffers of one launch. A goroutine owns it until the launch ends.
+type launchBuffers struct {
 	stream                      device.Stream
 	words, lists, reals, prices device.Buffer
 }
@@ -55,8 +55,8 @@ func Open(d device.Device, v *device.Variant) (*Bounder, error) {
 // Close frees what the bounder took, when no goroutine uses it.
 func (b *Bounder) Close() error { return b.scope.Close() }
 
-// take returns a lane, which the caller gives back.
-func (b *Bounder) take() (*lane, error) {
+// takeBuffers returns the buffers of a launch, which the caller gives back.
+func (b *Bounder) takeBuffers() (*launchBuffers, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if last := len(b.spare) - 1; last >= 0 {
@@ -64,20 +64,20 @@ func (b *Bounder) take() (*lane, error) {
 		b.spare = b.spare[:last]
 		return l, nil
 	}
-	l := &lane{}
+	l := &launchBuffers{}
 	var err error
 	l.stream, err = b.scope.NewStream(b.device)
 	return l, err
 }
 
-func (b *Bounder) give(l *lane) {
+func (b *Bounder) freeBuffers(l *launchBuffers) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.spare = append(b.spare, l)
 }
 
-// room replaces the buffer at `at` by one of so many bytes, unless it is as large; its content is lost.
-func (b *Bounder) room(at *device.Buffer, bytes int64) error {
+// ensureBuffer replaces the buffer at `at` by one of so many bytes, unless it is as large; its content is lost.
+func (b *Bounder) ensureBuffer(at *device.Buffer, bytes int64) error {
 	if *at != nil && (*at).Len() >= bytes {
 		return nil
 	}
@@ -91,12 +91,12 @@ func (b *Bounder) Bound(ctx context.Context, c *packing.Children) (*packing.Boun
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	l, err := b.take()
+	l, err := b.takeBuffers()
 	if err != nil {
 		return nil, err
 	}
-	defer b.give(l)
-	p := pack(c)
+	defer b.freeBuffers(l)
+	p := packChildren(c)
 	if err := b.upload(l, p); err != nil {
 		return nil, err
 	}
@@ -106,8 +106,8 @@ func (b *Bounder) Bound(ctx context.Context, c *packing.Children) (*packing.Boun
 	return b.download(l.stream, l, p)
 }
 
-// A packed has children in the layout that the kernel reads.
-type packed struct {
+// packedChildren has children in the layout that the kernel reads.
+type packedChildren struct {
 	words                            []uint32
 	lists                            []uint16
 	reals                            []float32
@@ -115,9 +115,9 @@ type packed struct {
 	steps                            int
 }
 
-func pack(c *packing.Children) *packed {
+func packChildren(c *packing.Children) *packedChildren {
 	n, m := len(c.Prices), len(c.Rows)
-	p := &packed{children: len(c.Live), columns: n, rows: m, steps: stepsOf(c), words: make([]uint32, 1, m+n+2)}
+	p := &packedChildren{children: len(c.Live), columns: n, rows: m, steps: stepsOf(c), words: make([]uint32, 1, m+n+2)}
 	put := func(lists [][]uint16, first int) {
 		for _, list := range lists {
 			p.lists = append(p.lists, list...)
@@ -127,19 +127,19 @@ func pack(c *packing.Children) *packed {
 	put(c.Rows, 0)
 	p.entries = len(p.lists)
 	p.words = append(p.words, 0)
-	put(transposed(c), p.entries)
+	put(rowsOfColumns(c), p.entries)
 	for _, live := range c.Live {
 		p.words = append(p.words, live...)
 	}
-	for _, part := range [][]float32{c.Prices, c.Most, c.X, c.Y, {start(c)}, c.Enough} {
+	for _, part := range [][]float32{c.Prices, c.Most, c.X, c.Y, {initialWeight(c)}, c.Enough} {
 		p.reals = append(p.reals, part...)
 	}
 	return p
 }
 
-func (b *Bounder) upload(l *lane, p *packed) error {
-	err := errors.Join(b.room(&l.words, 4*int64(len(p.words))), b.room(&l.lists, 2*int64(len(p.lists))),
-		b.room(&l.reals, 4*int64(len(p.reals))), b.room(&l.prices, p.bytes()))
+func (b *Bounder) upload(l *launchBuffers, p *packedChildren) error {
+	err := errors.Join(b.ensureBuffer(&l.words, 4*int64(len(p.words))), b.ensureBuffer(&l.lists, 2*int64(len(p.lists))),
+		b.ensureBuffer(&l.reals, 4*int64(len(p.reals))), b.ensureBuffer(&l.prices, p.answerBytes()))
 	if err != nil {
 		return err
 	}
@@ -147,15 +147,15 @@ func (b *Bounder) upload(l *lane, p *packed) error {
 		l.stream.Upload(l.reals, 0, device.Bytes(p.reals)))
 }
 
-// bytes is the size of the answer in bytes.
-func (p *packed) bytes() int64 { return 4 * int64(p.children) * int64(p.rows+1) }
+// answerBytes is the size of the answer in bytes.
+func (p *packedChildren) answerBytes() int64 { return 4 * int64(p.children) * int64(p.rows+1) }
 
-func (b *Bounder) launch(s device.Stream, l *lane, p *packed) error {
+func (b *Bounder) launch(s device.Stream, l *launchBuffers, p *packedChildren) error {
 	grid := device.Grid{Blocks: int64(p.children), Threads: auction.Bounds.Int(b.variant, "block"), Shared: int(sharedBytes(p.columns, p.rows))}
 	return b.kernels.Bound(s, grid, l.words, l.lists, l.reals, l.prices, uint64(p.columns), uint64(p.rows), uint64(p.entries), uint64(p.steps))
 }
 
-func (b *Bounder) download(s device.Stream, l *lane, p *packed) (*packing.Bounds, error) {
+func (b *Bounder) download(s device.Stream, l *launchBuffers, p *packedChildren) (*packing.Bounds, error) {
 	all := make([]float32, p.children*(p.rows+1))
 	if err := s.Download(device.Bytes(all), l.prices, 0); err != nil {
 		return nil, fmt.Errorf("bounds of %d children: %w", p.children, err)

@@ -10,9 +10,9 @@ import (
 // Host is a packing.Bounder in plain Go, one child after the other. Tests and the tuner compare the
 // kernels with it.
 func Host(ctx context.Context, c *packing.Children) *packing.Bounds {
-	columns := transposed(c)
+	columns := rowsOfColumns(c)
 	b := &packing.Bounds{}
-	weight := start(c)
+	weight := initialWeight(c)
 	for k := range c.Live {
 		if ctx.Err() != nil {
 			return nil
@@ -24,8 +24,8 @@ func Host(ctx context.Context, c *packing.Children) *packing.Bounds {
 	return b
 }
 
-// steps are those of a child.
-type steps struct {
+// gradientSteps is the linear program of a child, and where its steps are.
+type gradientSteps struct {
 	*packing.Children
 	columns   [][]uint16 // rows of each column
 	enough    float32
@@ -40,9 +40,9 @@ type steps struct {
 	best      []float32
 }
 
-func newSteps(c *packing.Children, columns [][]uint16, child int, weight float32) *steps {
+func newSteps(c *packing.Children, columns [][]uint16, child int, weight float32) *gradientSteps {
 	n, m := len(c.Prices), len(c.Rows)
-	s := &steps{Children: c, columns: columns, enough: c.Enough[child], weight: weight, least: float32(math.Inf(1)), best: make([]float32, m),
+	s := &gradientSteps{Children: c, columns: columns, enough: c.Enough[child], weight: weight, least: float32(math.Inf(1)), best: make([]float32, m),
 		x: make([]float32, n), xb: make([]float32, n), y: make([]float32, m), ty: make([]float32, m), tau: make([]float32, n), sig: make([]float32, m)}
 	for k := range n {
 		if c.Live[child][k/32]>>(k%32)&1 != 0 {
@@ -67,9 +67,9 @@ func newSteps(c *packing.Children, columns [][]uint16, child int, weight float32
 }
 
 // run makes at most so many steps.
-func (s *steps) run(most int) {
+func (s *gradientSteps) run(most int) {
 	for step := range most {
-		look := step%every == every-1 || s.inner == 0
+		due := step%boundInterval == boundInterval-1 || s.inner == 0
 		s.inner++
 		keep := float32(s.inner) / float32(s.inner+1) // weight of the step in the average with the point of the last restart
 		for k, tau := range s.tau {
@@ -77,12 +77,12 @@ func (s *steps) run(most int) {
 			for _, i := range s.columns[k] {
 				rest -= s.y[i]
 			}
-			t := min(1, max(0, s.x[k]+stride/s.weight*tau*rest))
+			t := min(1, max(0, s.x[k]+stepShare/s.weight*tau*rest))
 			s.xb[k] = 2*t - s.x[k]
 			if tau == 0 {
 				s.xb[k] = 0
 			}
-			if !look {
+			if !due {
 				s.x[k] = keep*s.xb[k] + (1-keep)*s.x0[k]
 			}
 		}
@@ -91,20 +91,20 @@ func (s *steps) run(most int) {
 			for _, k := range s.Rows[i] {
 				over += s.xb[k]
 			}
-			s.ty[i] = max(0, s.y[i]+stride*s.weight*sig*over)
-			if !look {
+			s.ty[i] = max(0, s.y[i]+stepShare*s.weight*sig*over)
+			if !due {
 				s.y[i] = keep*(2*s.ty[i]-s.y[i]) + (1-keep)*s.y0[i]
 			}
 		}
-		if look && s.look(step, keep) {
+		if due && s.boundAndRestart(step, keep) {
 			return
 		}
 	}
 }
 
-// look bounds the child by a step's row prices, and restarts where the steps have become short.
+// boundAndRestart bounds the child by a step's row prices, and restarts where the steps have become short.
 // It reports whether the bound closes the child.
-func (s *steps) look(step int, keep float32) bool {
+func (s *gradientSteps) boundAndRestart(step int, keep float32) bool {
 	bound, moved, dx, dy := float32(0), float32(0), float32(0), float32(0)
 	for k, tau := range s.tau {
 		if tau == 0 {

@@ -76,8 +76,8 @@ func (tunable) Open(d device.Device, v *device.Variant) (subject.Runner, error) 
 		if err != nil {
 			return nil, err
 		}
-		j := &job{trial: t, bounder: b, packed: pack(t.children)}
-		if j.lane, err = b.take(); err == nil {
+		j := &job{trial: t, bounder: b, packed: packChildren(t.children)}
+		if j.lane, err = b.takeBuffers(); err == nil {
 			err = errors.Join(b.upload(j.lane, j.packed), j.lane.stream.Sync())
 		}
 		if err != nil {
@@ -120,13 +120,13 @@ func (t *trial) Size() int { return len(t.children.Prices) }
 type job struct {
 	trial   *trial
 	bounder *Bounder
-	lane    *lane
-	packed  *packed
+	lane    *launchBuffers
+	packed  *packedChildren
 }
 
 // Reset overwrites all that a run writes, so that Check cannot pass on old results.
 func (j *job) Reset(s device.Stream) error {
-	return s.Fill(j.lane.prices, 0, j.packed.bytes(), 0xa5)
+	return s.Fill(j.lane.prices, 0, j.packed.answerBytes(), 0xa5)
 }
 
 // Run enqueues the steps of all children.

@@ -9,15 +9,16 @@ import (
 
 	"coalesce/solvers/auction/internal/packing"
 	"coalesce/solvers/auction/internal/replay"
+	"coalesce/solvers/auction/problem"
 )
 
 // scattered is bids for so many goods each.
-func scattered(r *rand.Rand, goods, bids, size int) (*packing.Problem, []replay.Bid) {
+func scattered(r *rand.Rand, goods, bids, size int) (*packing.Problem, []problem.Bid) {
 	p := &packing.Problem{Cliques: make([][]int32, goods)}
-	var asked []replay.Bid
+	var asked []problem.Bid
 	for j := range bids {
 		p.Prices = append(p.Prices, int64(1000*size+r.IntN(2000)))
-		b := replay.Bid{Price: p.Prices[j]}
+		b := problem.Bid{Price: p.Prices[j]}
 		for _, g := range r.Perm(goods)[:size] {
 			p.Cliques[g] = append(p.Cliques[g], int32(j))
 			b.Goods = append(b.Goods, int64(g))

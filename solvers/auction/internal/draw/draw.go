@@ -37,21 +37,21 @@ type Distribution struct {
 // Distributions are all that are known.
 func Distributions() []Distribution {
 	list := []Distribution{
-		{"arbitrary", "goods with random likenesses; prices as regions", func(d *drawer) error { return d.likeness(true, d.rand.IntN(2) == 1) }},
-		{"arbitrary-npv", "private values N(0, 30) a good", func(d *drawer) error { return d.likeness(true, true) }},
-		{"arbitrary-upv", "private values U(-50, 50) a good", func(d *drawer) error { return d.likeness(true, false) }},
-		{"regions", "plots on a grid with some neighbours cut and some diagonals joined, npv or upv", func(d *drawer) error { return d.likeness(false, d.rand.IntN(2) == 1) }},
-		{"regions-npv", "private values N(0, 30) a good", func(d *drawer) error { return d.likeness(false, true) }},
-		{"regions-upv", "private values U(-50, 50) a good", func(d *drawer) error { return d.likeness(false, false) }},
-		{"paths", "roads between random cities, any of a bidder's 5 shortest ways; the goods are about as many", (*drawer).paths},
-		{"matching", "slots to take off and to land at 4 airports; goods are a multiple of 4", (*drawer).matching},
-		{"scheduling", "runs of time slots on a machine, worth less after a deadline", (*drawer).scheduling},
+		{"arbitrary", "goods with random likenesses; prices as regions", func(d *drawer) error { return d.drawLikeness(true, d.rand.IntN(2) == 1) }},
+		{"arbitrary-npv", "private values N(0, 30) a good", func(d *drawer) error { return d.drawLikeness(true, true) }},
+		{"arbitrary-upv", "private values U(-50, 50) a good", func(d *drawer) error { return d.drawLikeness(true, false) }},
+		{"regions", "plots on a grid with some neighbours cut and some diagonals joined, npv or upv", func(d *drawer) error { return d.drawLikeness(false, d.rand.IntN(2) == 1) }},
+		{"regions-npv", "private values N(0, 30) a good", func(d *drawer) error { return d.drawLikeness(false, true) }},
+		{"regions-upv", "private values U(-50, 50) a good", func(d *drawer) error { return d.drawLikeness(false, false) }},
+		{"paths", "roads between random cities, any of a bidder's 5 shortest ways; the goods are about as many", (*drawer).drawPaths},
+		{"matching", "slots to take off and to land at 4 airports; goods are a multiple of 4", (*drawer).drawMatching},
+		{"scheduling", "runs of time slots on a machine, worth less after a deadline", (*drawer).drawScheduling},
 	}
 	for k, about := range []string{
 		"1 to all goods, U(0, 1000)", "1 to all goods, U(1, 1000) a good", "3 goods, U(0, 1000)", "one more good with probability 0.55, U(1, 1000) a good",
 		"N(4, 1) goods, N(16, 3)", "exponentially many goods of mean 5, U(1, 1000) a good", "each good with probability 0.2, U(1, 1000) a good", "3 goods, price 0: CATS has no prices for it",
 	} {
-		list = append(list, Distribution{fmt.Sprintf("L%d", k+1), about, func(d *drawer) error { return d.legacy(k + 1) }})
+		list = append(list, Distribution{fmt.Sprintf("L%d", k+1), about, func(d *drawer) error { return d.drawLegacy(k + 1) }})
 	}
 	return list
 }
@@ -113,8 +113,8 @@ func newDrawer(goods int) *drawer {
 	return &drawer{rand: rand.New(rand.NewPCG(0, 0)), goods: goods, words: (goods + 63) / 64, made: Auction{Goods: goods}}
 }
 
-// full reports whether there are enough bids, or returns an error if further bidders add none.
-func (d *drawer) full() (bool, error) {
+// enough reports whether there are enough bids, or returns an error if further bidders add none.
+func (d *drawer) enough() (bool, error) {
 	if len(d.made.Bids) >= d.want {
 		return true, nil
 	}
@@ -124,8 +124,8 @@ func (d *drawer) full() (bool, error) {
 	return false, nil
 }
 
-// bidder adds a bidder's bids: alternatives, or one bid alone.
-func (d *drawer) bidder(bids []Bid) {
+// addBidder adds a bidder's bids: alternatives, or one bid alone.
+func (d *drawer) addBidder(bids []Bid) {
 	group := -1
 	if len(bids) > 1 {
 		group = d.made.Groups
@@ -175,13 +175,13 @@ func within(a, b []uint64) bool {
 // uniform is U(low, high).
 func (d *drawer) uniform(low, high float64) float64 { return low + d.rand.Float64()*(high-low) }
 
-// legacy are the distributions L1 to L8, of papers before CATS.
-func (d *drawer) legacy(which int) error {
+// drawLegacy are the distributions L1 to L8, of papers before CATS.
+func (d *drawer) drawLegacy(which int) error {
 	if (which == 3 || which == 8) && d.goods < 3 {
 		return fmt.Errorf("found %d goods, expected at least 3", d.goods)
 	}
 	for {
-		if full, err := d.full(); full || err != nil {
+		if full, err := d.enough(); full || err != nil {
 			return err
 		}
 		count := d.size(which)
@@ -194,7 +194,7 @@ func (d *drawer) legacy(which int) error {
 		case 5:
 			price = 16 + 3*d.rand.NormFloat64()
 		}
-		d.bidder([]Bid{{Price: price, Goods: slices.Clone(d.rand.Perm(d.goods)[:count])}})
+		d.addBidder([]Bid{{Price: price, Goods: slices.Clone(d.rand.Perm(d.goods)[:count])}})
 	}
 }
 
@@ -229,12 +229,12 @@ func (d *drawer) size(which int) int {
 	}
 }
 
-// scheduling: a bidder needs a machine for a run of slots, by a deadline, or by later ones
+// drawScheduling: a bidder needs a machine for a run of slots, by a deadline, or by later ones
 // for less. Deadlines are counted from 1 in prices.
-func (d *drawer) scheduling() error {
+func (d *drawer) drawScheduling() error {
 	const longest, deviation, again, additivity = 10, 0.5, 0.7, 0.2
 	for {
-		if full, err := d.full(); full || err != nil {
+		if full, err := d.enough(); full || err != nil {
 			return err
 		}
 		length := 1 + d.rand.IntN(min(longest, d.goods))
@@ -257,7 +257,7 @@ func (d *drawer) scheduling() error {
 				break
 			}
 		}
-		d.bidder(bids)
+		d.addBidder(bids)
 	}
 }
 
@@ -265,13 +265,14 @@ func (d *drawer) scheduling() error {
 // La Guardia, between the last two of which nobody flies.
 var airports = [4][2]float64{{-87.75, 41.98333333}, {-77.03333333, 38.85}, {-73.783333, 40.65}, {-73.8666666, 40.76666666}}
 
-func apart(a, b int) float64 {
+// airportDistance is the distance of two airports, in degrees.
+func airportDistance(a, b int) float64 {
 	return math.Hypot(airports[a][0]-airports[b][0], airports[a][1]-airports[b][1])
 }
 
-// matching: a bidder needs a slot to take off and one to land, of slots by time and
+// drawMatching: a bidder needs a slot to take off and one to land, of slots by time and
 // airport. Landing early is worth more, by the formula that CATS prints and has.
-func (d *drawer) matching() error {
+func (d *drawer) drawMatching() error {
 	const dearest, early, late, deviation, delayed, amount = 5, 1, 2, 0.5, 0.9, 0.75
 	if d.goods%len(airports) != 0 {
 		return fmt.Errorf("found %d goods, expected a multiple of %d: the airports", d.goods, len(airports))
@@ -282,14 +283,14 @@ func (d *drawer) matching() error {
 		cost[k] = d.uniform(0, dearest)
 	}
 	for {
-		if full, err := d.full(); full || err != nil {
+		if full, err := d.enough(); full || err != nil {
 			return err
 		}
 		from, to := d.rand.IntN(len(airports)), d.rand.IntN(len(airports))
 		if from == to || from+to == 5 {
 			continue
 		}
-		flight := int(math.Round(float64(min(10, times-1)) * apart(from, to) / apart(0, 2)))
+		flight := int(math.Round(float64(min(10, times-1)) * airportDistance(from, to) / airportDistance(0, 2)))
 		start := 1
 		if times > flight {
 			start += d.rand.IntN(times - flight)
@@ -304,6 +305,6 @@ func (d *drawer) matching() error {
 				bids = append(bids, Bid{Price: price, Goods: goods})
 			}
 		}
-		d.bidder(bids)
+		d.addBidder(bids)
 	}
 }

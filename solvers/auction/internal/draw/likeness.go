@@ -8,17 +8,17 @@ import (
 
 // The parameters of arbitrary and regions.
 const (
-	dearest     = 100.0 // a good's common value is U(1, dearest)
-	deviation   = 0.5   // of uniform private values, in dearest
-	stdev       = 30.0  // of normal private values
-	another     = 0.9   // probability of one more good
-	jump        = 0.05  // probability that the next good is any good, in regions
-	cut         = 0.1   // probability that two neighbours are not joined
-	diagonal    = 0.2   // probability that two diagonal neighbours are joined
-	additivity  = 0.2   // a bundle of k goods is worth k^1.2 more than the goods by themselves
-	budget      = 1.5   // an alternative's price is at most so many times that of the first bid
-	resale      = 0.5   // an alternative's common value is at least this share of the first bid's
-	substitutes = 5     // most alternatives of a bidder
+	maxCommonValue = 100.0 // a good's common value is U(1, maxCommonValue)
+	deviation      = 0.5   // of uniform private values, in maxCommonValue
+	stdev          = 30.0  // of normal private values
+	oneMoreGood    = 0.9   // probability of one more good
+	jump           = 0.05  // probability that the next good is any good, in regions
+	unjoined       = 0.1   // probability that two neighbours are not joined
+	diagonal       = 0.2   // probability that two diagonal neighbours are joined
+	additivity     = 0.2   // a bundle of k goods is worth k^1.2 more than the goods by themselves
+	budget         = 1.5   // an alternative's price is at most so many times that of the first bid
+	resale         = 0.5   // an alternative's common value is at least this share of the first bid's
+	substitutes    = 5     // most alternatives of a bidder
 )
 
 // A market has goods, and the private values of one bidder.
@@ -42,9 +42,9 @@ type bundle struct {
 	common float64
 }
 
-// likeness is arbitrary and regions: a bidder likes a good, and others the more the more
+// drawLikeness is arbitrary and regions: a bidder likes a good, and others the more the more
 // they are like those it has; alternatives begin with each of the goods of its first bid.
-func (d *drawer) likeness(arbitrary, normal bool) error {
+func (d *drawer) drawLikeness(arbitrary, normal bool) error {
 	m := &market{drawer: d, common: make([]float64, d.goods), private: make([]float64, d.goods), weight: make([]float64, d.goods), drawn: make([]float64, d.goods), lowest: 1000 * stdev}
 	if arbitrary {
 		m.strangers()
@@ -53,15 +53,15 @@ func (d *drawer) likeness(arbitrary, normal bool) error {
 		m.plots()
 	}
 	for g := range m.common {
-		m.common[g] = d.uniform(1, dearest)
+		m.common[g] = d.uniform(1, maxCommonValue)
 	}
 	for {
-		if full, err := d.full(); full || err != nil {
+		if full, err := d.enough(); full || err != nil {
 			return err
 		}
 		m.opinion(normal)
 		first := m.bundle(m.pick(m.weight))
-		for d.rand.Float64() <= another {
+		for d.rand.Float64() <= oneMoreGood {
 			m.grow(first)
 		}
 		if m.price(first); first.value <= 0 {
@@ -88,7 +88,7 @@ func (d *drawer) likeness(arbitrary, normal bool) error {
 		for _, b := range chosen {
 			bids = append(bids, Bid{Price: b.value, Goods: b.goods})
 		}
-		d.bidder(bids)
+		d.addBidder(bids)
 	}
 }
 
@@ -119,10 +119,10 @@ func (m *market) plots() {
 		}
 		for r := range side {
 			for c := range side {
-				if m.rand.Float64() > cut {
+				if m.rand.Float64() > unjoined {
 					join(r, c, r+1, c)
 				}
-				if m.rand.Float64() > cut {
+				if m.rand.Float64() > unjoined {
 					join(r, c, r, c+1)
 				}
 				if m.rand.Float64() < diagonal {
@@ -149,10 +149,10 @@ func (m *market) opinion(normal bool) {
 			m.private[g] = stdev * m.rand.NormFloat64()
 			m.lowest = min(m.lowest, m.private[g])
 		} else {
-			m.private[g] = m.uniform(-deviation*dearest, deviation*dearest)
+			m.private[g] = m.uniform(-deviation*maxCommonValue, deviation*maxCommonValue)
 		}
 	}
-	low := -deviation * dearest
+	low := -deviation * maxCommonValue
 	if normal {
 		low = m.lowest
 	}

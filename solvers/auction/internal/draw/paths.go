@@ -12,7 +12,7 @@ const (
 	connections = 2   // of each city at first, to the nearest
 	density     = 3   // roads a city
 	dearestWay  = 1.5 // a way may be so many times as long as the straight line
-	ways        = 5   // alternatives of a bidder
+	maxPaths    = 5   // alternatives of a bidder
 	maxRoads    = 1 << 10
 )
 
@@ -30,21 +30,21 @@ type country struct {
 	roads [][]road     // of each city
 	count int
 	most  float64 // the greatest length of a way
-	best  []way
+	best  []shortPath
 	taken []bool // cities of the way that is tried
 	path  []int  // its roads
 }
 
-type way struct {
+type shortPath struct {
 	length float64
 	roads  []int
 }
 
-// paths: a bidder wants to get from one city to another, and bids the same for each of
+// drawPaths: a bidder wants to get from one city to another, and bids the same for each of
 // the shortest ways that are short enough: its full value, without a deduction for the way's length,
 // as CATS's program does. Roads on nobody's way are no goods; there are as many goods as asked for, or
 // a few more.
-func (d *drawer) paths() error {
+func (d *drawer) drawPaths() error {
 	asked := d.goods
 	if asked > maxRoads {
 		return fmt.Errorf("found %d goods, expected at most %d", asked, maxRoads)
@@ -142,7 +142,7 @@ func (c *country) bidders(asked int) bool {
 		for k := range c.roads { // roads that lead to b first
 			slices.SortFunc(c.roads[k], func(x, y road) int { return cmp.Compare(c.distance(x.to, b), c.distance(y.to, b)) })
 		}
-		c.ways(a, b, 0)
+		c.shortestPaths(a, b, 0)
 		group := -1
 		if len(c.best) > 1 {
 			group = c.made.Groups
@@ -170,8 +170,8 @@ func (c *country) bidders(asked int) bool {
 	return closed || c.want == 0
 }
 
-// ways finds the shortest ways on to a city, of all that are short enough.
-func (c *country) ways(at, to int, length float64) {
+// shortestPaths finds the shortest ways on to a city, of all that are short enough.
+func (c *country) shortestPaths(at, to int, length float64) {
 	for _, r := range c.roads[at] {
 		on := length + r.length
 		if c.taken[r.to] || on+c.distance(r.to, to) >= c.most {
@@ -179,18 +179,18 @@ func (c *country) ways(at, to int, length float64) {
 		}
 		c.path = append(c.path, r.good)
 		if r.to == to {
-			w := way{on, slices.Clone(c.path)}
-			k, _ := slices.BinarySearchFunc(c.best, w, func(a, b way) int { return cmp.Compare(a.length, b.length) })
+			w := shortPath{on, slices.Clone(c.path)}
+			k, _ := slices.BinarySearchFunc(c.best, w, func(a, b shortPath) int { return cmp.Compare(a.length, b.length) })
 			c.best = slices.Insert(c.best, k, w)
-			if len(c.best) > ways {
-				c.best = c.best[:ways]
+			if len(c.best) > maxPaths {
+				c.best = c.best[:maxPaths]
 			}
-			if len(c.best) == ways {
-				c.most = c.best[ways-1].length
+			if len(c.best) == maxPaths {
+				c.most = c.best[maxPaths-1].length
 			}
 		} else {
 			c.taken[r.to] = true
-			c.ways(r.to, to, on)
+			c.shortestPaths(r.to, to, on)
 			c.taken[r.to] = false
 		}
 		c.path = c.path[:len(c.path)-1]

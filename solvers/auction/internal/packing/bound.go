@@ -45,8 +45,8 @@ func (s scale) integers(price func(row int) float64, rows []row, into []int64) [
 				whole = s.most << s.shift
 			}
 		}
-		whole = min(whole, room/rows[i].most())
-		room -= whole * rows[i].most()
+		whole = min(whole, room/rows[i].maxWinners())
+		room -= whole * rows[i].maxWinners()
 		into = append(into, whole)
 	}
 	return into

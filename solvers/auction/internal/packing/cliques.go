@@ -30,10 +30,10 @@ func (g *graph) extend(live set, clique []int32, key []float64) []int32 {
 	return clique
 }
 
-// violated finds cliques of live bids whose columns add up to more than 1, at most limit, those
+// violatedCliques finds cliques of live bids whose columns add up to more than 1, at most limit, those
 // with the largest sums first. Each begins with one fractional bid and grows by the
 // largest.
-func (g *graph) violated(live set, x []float64, key []float64, limit int) [][]int32 {
+func (g *graph) violatedCliques(live set, x []float64, key []float64, limit int) [][]int32 {
 	var support []int32
 	live.each(func(j int) {
 		if x[j] > 1e-5 {
@@ -93,7 +93,7 @@ func (g *graph) violated(live set, x []float64, key []float64, limit int) [][]in
 			}
 			if sum > 1+1e-3 {
 				members = g.extend(live, members, key)
-				if text := string(spell(nil, members)); !seen[text] {
+				if text := string(appendCliqueKey(nil, members)); !seen[text] {
 					seen[text] = true
 					cuts = append(cuts, cut{members, sum})
 				}

@@ -14,7 +14,7 @@ type enumerator struct {
 	best   int64
 	chosen []int32
 	path   []int32
-	log    *log
+	log    *proofLog
 }
 
 func newEnumerator(t *tree) *enumerator {
@@ -96,11 +96,11 @@ func (e *enumerator) visit(live set, value int64, step *Step) bool {
 				paid[k] = int32(j)
 			}
 			slices.Sort(paid)
-			step.Stages[0].Prices = append(step.Stages[0].Prices, Pay{e.log.names([]row{{Bids: paid}})[0], least})
+			step.Stages[0].Prices = append(step.Stages[0].Prices, RowPrice{e.log.numberRows([]row{{Bids: paid}})[0], least})
 		}
 		for _, j := range clique {
 			if e.rest[j] -= least; e.rest[j] == 0 {
-				open.drop(j)
+				open.remove(j)
 			}
 		}
 	}
@@ -110,10 +110,10 @@ func (e *enumerator) visit(live set, value int64, step *Step) bool {
 	below := e.g.empty()
 	inner := e.g.empty()
 	copy(below, live)
-	below.without(open)
+	below.subtract(open)
 	for _, j := range branch {
 		copy(inner, below)
-		inner.without(e.g.conflict[j])
+		inner.subtract(e.g.conflict[j])
 		e.path = append(e.path, int32(j))
 		var kid *Step
 		if step != nil { // the last branch is the first of the proof: it may hold all others

@@ -50,7 +50,7 @@ func (h *improver) fill(live set, taken []int32) ([]int32, int64) {
 				set{w & h.in[k]}.each(func(b int) { lost += h.prices[k<<6+b] })
 			}
 			if lost < h.prices[j] {
-				h.in.without(h.g.conflict[j])
+				h.in.subtract(h.g.conflict[j])
 				h.in.add(int(j))
 				h.complete()
 				changed = true
@@ -68,7 +68,7 @@ func (h *improver) fill(live set, taken []int32) ([]int32, int64) {
 
 func (h *improver) complete() {
 	for _, j := range h.order {
-		if !h.in.has(int(j)) && !h.in.meets(h.g.conflict[j]) {
+		if !h.in.has(int(j)) && !h.in.intersects(h.g.conflict[j]) {
 			h.in.add(int(j))
 		}
 	}

@@ -2,9 +2,9 @@ package packing
 
 import "sync"
 
-// A Pay is the price of a clique, given by its number in the part. The number -1-k is odd set k, which
+// A RowPrice is the price of a clique, given by its number in the part. The number -1-k is odd set k, which
 // pays the price for each of the bids that it allows.
-type Pay struct {
+type RowPrice struct {
 	Clique int32
 	Amount int64
 }
@@ -13,7 +13,7 @@ type Pay struct {
 // and rule out, before the next stage, the bids that are in no packing worth more than the one found.
 type Stage struct {
 	Shift  uint
-	Prices []Pay
+	Prices []RowPrice
 }
 
 // A Step proves that no packing of its bids is worth more than the one found. After its
@@ -35,16 +35,16 @@ type Part struct {
 	Root    *Step     // nil: there is no proof
 }
 
-// A log has the cliques that a proof refers to. Without a proof it is nil, and so are steps.
-type log struct {
+// A proofLog has the cliques that a proof refers to. Without a proof it is nil, and so are steps.
+type proofLog struct {
 	mu      sync.Mutex
 	number  map[string]int32
 	cliques [][]int32
 	odd     [][]int32
 }
 
-// names are the numbers of rows.
-func (l *log) names(rows []row) []int32 {
+// numberRows are the numbers of rows.
+func (l *proofLog) numberRows(rows []row) []int32 {
 	if l == nil {
 		return nil
 	}
@@ -53,21 +53,21 @@ func (l *log) names(rows []row) []int32 {
 	list := make([]int32, len(rows))
 	for i, r := range rows {
 		if r.Odd == nil {
-			list[i] = l.name("c", r.Bids, &l.cliques)
+			list[i] = l.numberOf("c", r.Bids, &l.cliques)
 			continue
 		}
 		parts := make([]int32, len(r.Odd))
 		for k, c := range r.Odd {
-			parts[k] = l.name("c", c, &l.cliques)
+			parts[k] = l.numberOf("c", c, &l.cliques)
 		}
-		list[i] = ^l.name("o", parts, &l.odd)
+		list[i] = ^l.numberOf("o", parts, &l.odd)
 	}
 	return list
 }
 
-// name is the index of numbers in a list of lists, to which it appends them if they are new.
-func (l *log) name(kind string, numbers []int32, list *[][]int32) int32 {
-	text := string(spell([]byte(kind), numbers))
+// numberOf is the index of numbers in a list of lists, to which it appends them if they are new.
+func (l *proofLog) numberOf(kind string, numbers []int32, list *[][]int32) int32 {
+	text := string(appendCliqueKey([]byte(kind), numbers))
 	k, ok := l.number[text]
 	if !ok {
 		k = int32(len(*list))
@@ -77,15 +77,15 @@ func (l *log) name(kind string, numbers []int32, list *[][]int32) int32 {
 	return k
 }
 
-// note adds a relaxation's prices.
-func (s *Step) note(r *relaxation) {
+// recordStage adds a relaxation's prices.
+func (s *Step) recordStage(r *relaxation) {
 	if s != nil {
-		s.Stages = append(s.Stages, r.stage())
+		s.Stages = append(s.Stages, r.proofStage())
 	}
 }
 
-// split branches on a bid: its packings, and those without it.
-func (s *Step) split(j int) (in, out *Step) {
+// branchOn branches on a bid: its packings, and those without it.
+func (s *Step) branchOn(j int) (in, out *Step) {
 	if s == nil {
 		return nil, nil
 	}

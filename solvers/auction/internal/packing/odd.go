@@ -16,8 +16,8 @@ type row struct {
 	Odd  [][]int32 // the cliques; nil: the bids are one
 }
 
-// most is the number of a row's bids that can win.
-func (r row) most() int64 {
+// maxWinners is the number of a row's bids that can win.
+func (r row) maxWinners() int64 {
 	if r.Odd == nil {
 		return 1
 	}
@@ -39,8 +39,8 @@ func (g *graph) oddRow(cliques [][]int32) row {
 	return r
 }
 
-// A sum is the sum of some of a relaxation's cliques.
-type sum struct {
+// A cliqueSum is the sum of some of a relaxation's cliques.
+type cliqueSum struct {
 	parts set     // of the rows
 	odd   set     // bids with fractions that are in an odd number of the cliques
 	slack float64 // of the cliques, together
@@ -52,12 +52,12 @@ type sum struct {
 // bids are eliminated from sums, by arithmetic modulo 2, those of large fractions first (Koster,
 // Zymolka and Kutschka, Algorithmica 55, 2009).
 func (g *graph) oddRows(ctx context.Context, rows []row, x []float64, limit int) []row {
-	fractions, sums := g.empty(), []sum(nil)
+	fractions, sums := g.empty(), []cliqueSum(nil)
 	for i, r := range rows {
 		if r.Odd != nil {
 			continue
 		}
-		s := sum{make(set, (len(rows)+63)/64), g.empty(), 1}
+		s := cliqueSum{make(set, (len(rows)+63)/64), g.empty(), 1}
 		s.parts.add(i)
 		for _, j := range r.Bids {
 			if s.slack -= x[j]; x[j] > 1e-6 && x[j] < 1-1e-6 {
@@ -91,8 +91,8 @@ func (g *graph) oddRows(ctx context.Context, rows []row, x []float64, limit int)
 		p, left := sums[pivot], sums[:0]
 		for k, s := range sums {
 			if k != pivot && s.odd.has(int(j)) {
-				s.parts.flip(p.parts)
-				s.odd.flip(p.odd)
+				s.parts.xor(p.parts)
+				s.odd.xor(p.odd)
 				s.slack += p.slack
 				room := 1 - s.slack
 				s.odd.each(func(j int) { room -= x[j] })
@@ -113,11 +113,11 @@ func (g *graph) oddRows(ctx context.Context, rows []row, x []float64, limit int)
 		var cliques [][]int32
 		c.parts.each(func(i int) { cliques = append(cliques, rows[i].Bids) })
 		r := g.oddRow(cliques)
-		over := -float64(r.most())
+		over := -float64(r.maxWinners())
 		for _, j := range r.Bids {
 			over += x[j]
 		}
-		if text := string(spell(nil, r.Bids)); over > tight && !seen[text] {
+		if text := string(appendCliqueKey(nil, r.Bids)); over > tight && !seen[text] {
 			seen[text] = true
 			if found = append(found, r); len(found) == limit {
 				break

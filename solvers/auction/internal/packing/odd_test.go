@@ -65,8 +65,8 @@ func TestOddRows(t *testing.T) {
 					sub.Prices[j] = 1
 				}
 			}
-			if most := enumerated(sub); most > row.most() || sum <= float64(row.most()) {
-				t.Fatalf("a row allows %d bids: a packing has %d, columns add up to %v", row.most(), most, sum)
+			if most := enumerated(sub); most > row.maxWinners() || sum <= float64(row.maxWinners()) {
+				t.Fatalf("a row allows %d bids: a packing has %d, columns add up to %v", row.maxWinners(), most, sum)
 			}
 		}
 	}
@@ -82,7 +82,7 @@ func TestRing(t *testing.T) {
 		p.Cliques = append(p.Cliques, []int32{j, (j + 1) % 5})
 	}
 	tr, top := rooted(t, p)
-	if top.bound != 20 || !slices.ContainsFunc(tr.rows, func(r row) bool { return r.Odd != nil && r.most() == 2 && len(r.Bids) == 5 }) {
+	if top.bound != 20 || !slices.ContainsFunc(tr.rows, func(r row) bool { return r.Odd != nil && r.maxWinners() == 2 && len(r.Bids) == 5 }) {
 		t.Errorf("bound %d, rows %v", top.bound, tr.rows)
 	}
 }
@@ -115,7 +115,7 @@ func rooted(t *testing.T, p *Problem) (*tree, *node) {
 	t.Helper()
 	n := len(p.Prices)
 	tr := &tree{scale: newScale(p.Prices, 200), g: newGraph(n, p.Cliques), prices: p.Prices, best: -1, key: make([]float64, n)}
-	top := &node{live: tr.g.empty(), bound: p.shares()}
+	top := &node{live: tr.g.empty(), bound: p.shareBound()}
 	for j := range n {
 		top.live.add(j)
 		tr.key[j] = float64(p.Prices[j])

@@ -17,7 +17,6 @@ package packing
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math/bits"
 	"runtime"
@@ -25,13 +24,11 @@ import (
 	"time"
 
 	"coalesce/runtime/collective"
+	"coalesce/solvers/auction/problem"
 )
 
 // MaxBids is the most bids that a problem may have: the conflicts take a bit for each pair.
 const MaxBids = 1 << 15
-
-// ErrSize is wrapped by the errors of problems that are too large.
-var ErrSize = errors.New("too large for branch and bound")
 
 // A Problem has the prices of bids, and the cliques of bids that exclude one another.
 type Problem struct {
@@ -39,18 +36,42 @@ type Problem struct {
 	Cliques [][]int32 // bids, of which one can win
 }
 
+// New is an auction of atomic bids as set packing: bids that ask for the same good, or the same dummy,
+// exclude one another.
+func New(a *problem.Auction) *Problem {
+	p := &Problem{Prices: make([]int64, len(a.Bids))}
+	holders := map[int64][]int32{}
+	var goods []int64
+	for i, b := range a.Bids {
+		p.Prices[i] = b.Price
+		for _, g := range b.Goods {
+			if holders[g] == nil {
+				goods = append(goods, g)
+			}
+			holders[g] = append(holders[g], int32(i))
+		}
+	}
+	slices.Sort(goods)
+	for _, g := range goods {
+		if len(holders[g]) > 1 {
+			p.Cliques = append(p.Cliques, holders[g])
+		}
+	}
+	return p
+}
+
 // Settings of Solve.
 type Settings struct {
-	Workers  int                             // open nodes worked on at once; 0: one a core
-	Progress func(value, bound, nodes int64) // told of better packings, of bounds and, now and then, of nodes, from any goroutine; may be nil
-	Start    []int                           // a packing that is known, of bids of prices above 0; nil: none
-	Known    []Price                         // prices of a problem like this one, and its cliques
-	Enough   bool                            // end a component, after its root, with any packing better than the start's
-	Log      bool                            // prove the result for others, who need not search; without Known prices
-	Beside   Beside                          // searches beside the tree of a component, where it takes longer than Alone; nil, and with several Ranks: nothing does
-	Bounds   Bounder                         // of all children of a node that strong branching may choose; nil: it tries some, one by one
-	Alone    time.Duration                   // from a component's first packings to the search beside its tree
-	Ranks    collective.Ranks                // processes that search together, with the same problem and settings, each of which gets the result, and rank 0 the proof; nil: this one
+	Workers        int                             // open nodes worked on at once; 0: one a core
+	Progress       func(value, bound, nodes int64) // called with better packings, bounds and, now and then, nodes, from any goroutine; may be nil
+	Start          []int                           // a packing that is known, of bids of prices above 0; nil: none
+	Known          []Price                         // prices of a problem like this one, and its cliques
+	Enough         bool                            // end a component, after its root, with any packing better than the start's
+	Log            bool                            // prove the result for others, who need not search; without Known prices
+	Heuristic      Heuristic                       // runs while the tree of a component is searched, if that takes longer than HeuristicDelay; nil, and with several Ranks: none does
+	Bounds         Bounder                         // of all children of a node that strong branching may choose; nil: it tries some, one by one
+	HeuristicDelay time.Duration                   // from a component's first packings to the start of the heuristic
+	Ranks          collective.Ranks                // processes that search together, with the same problem and settings, each of which gets the result, and rank 0 the proof; nil: this one
 
 	bare bool // for tests: no greedy starts, no cuts and no enumeration, so that small problems reach the tree
 }
@@ -82,25 +103,25 @@ type Result struct {
 func (r *Result) Proven() bool { return r.Value == r.Bound }
 
 // Live lists the bids that can win, those of prices above 0. Where they are too many for Solve, or
-// their prices too large, the error wraps ErrSize.
+// their prices too large, the error wraps problem.ErrSize.
 func Live(bids int, price func(bid int) int64) (live []int32, err error) {
 	sum := uint64(0)
 	for j := range bids {
 		if price := price(j); price > 0 {
 			live = append(live, int32(j))
 			if sum += uint64(price); sum > 1<<61 {
-				return nil, fmt.Errorf("%w: prices add up to more than 2^61 units", ErrSize)
+				return nil, fmt.Errorf("%w: prices add up to more than 2^61 units", problem.ErrSize)
 			}
 		}
 	}
 	if len(live) > MaxBids {
-		return nil, fmt.Errorf("%w: found %d bids, expected at most %d", ErrSize, len(live), MaxBids)
+		return nil, fmt.Errorf("%w: found %d bids, expected at most %d", problem.ErrSize, len(live), MaxBids)
 	}
 	return live, nil
 }
 
 // Solve finds the best packing. When ctx ends the best so far is returned, with a bound
-// that holds. Errors wrap ErrSize.
+// that holds. Errors wrap problem.ErrSize.
 func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 	if set.Workers <= 0 {
 		set.Workers = runtime.GOMAXPROCS(0)
@@ -143,23 +164,23 @@ func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 	later := int64(0) // upper bound on the value of the parts that are still to be solved
 	for k, part := range parts {
 		problems[k] = whole.restrict(part)
-		later += problems[k].shares()
+		later += problems[k].shareBound()
 	}
 	for k, part := range parts {
 		inner := problems[k]
-		later -= inner.shares()
-		told := set
-		told.Start = nil
+		later -= inner.shareBound()
+		componentSet := set
+		componentSet.Start = nil
 		for k, j := range part {
 			if begun.has(int(j)) {
-				told.Start = append(told.Start, k)
+				componentSet.Start = append(componentSet.Start, k)
 			}
 		}
 		if set.Progress != nil {
 			value, bound, nodes := res.Value, res.Bound+later, res.Nodes
-			told.Progress = func(v, b, n int64) { set.Progress(value+v, bound+b, nodes+n) }
+			componentSet.Progress = func(v, b, n int64) { set.Progress(value+v, bound+b, nodes+n) }
 		}
-		one, err := solveComponent(ctx, inner, told)
+		one, err := solveComponent(ctx, inner, componentSet)
 		if err != nil {
 			return nil, err
 		}
@@ -176,7 +197,7 @@ func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 			for k, j := range part {
 				bids[k] = live[j]
 			}
-			x.to(bids)
+			x.renumberBids(bids)
 			x.Bids = bids
 			res.Proof = append(res.Proof, x)
 		}
@@ -200,17 +221,17 @@ func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 	return res, nil
 }
 
-// to maps bids, given by their places in a list, to the numbers in the list.
-func (x *Part) to(bids []int32) {
+// renumberBids maps bids, given by their places in a list, to the numbers in the list.
+func (x *Part) renumberBids(bids []int32) {
 	for _, c := range x.Cliques {
 		for k, j := range c {
 			c[k] = bids[j]
 		}
 	}
-	x.Root.to(bids)
+	x.Root.renumberBids(bids)
 }
 
-func (s *Step) to(bids []int32) {
+func (s *Step) renumberBids(bids []int32) {
 	if s == nil {
 		return
 	}
@@ -218,13 +239,13 @@ func (s *Step) to(bids []int32) {
 		s.Branch[k] = bids[j]
 	}
 	for _, kid := range s.Kids {
-		kid.to(bids)
+		kid.renumberBids(bids)
 	}
 }
 
-// shares is a bound on any packing that needs no linear program: each clique pays the
+// shareBound is a bound on any packing that needs no linear program: each clique pays the
 // largest share of a bid in it, where bids share out their prices over their cliques.
-func (p *Problem) shares() int64 {
+func (p *Problem) shareBound() int64 {
 	cliques := make([]int64, len(p.Prices))
 	for _, c := range p.Cliques {
 		for _, j := range c {
@@ -307,21 +328,21 @@ type set []uint64
 
 func (s set) has(j int) bool { return s[j>>6]>>(j&63)&1 != 0 }
 func (s set) add(j int)      { s[j>>6] |= 1 << (j & 63) }
-func (s set) drop(j int)     { s[j>>6] &^= 1 << (j & 63) }
-func (s set) without(t set) {
+func (s set) remove(j int)   { s[j>>6] &^= 1 << (j & 63) }
+func (s set) subtract(t set) {
 	for k, w := range t {
 		s[k] &^= w
 	}
 }
 
-// flip takes out what both have, and adds what t has alone.
-func (s set) flip(t set) {
+// xor takes out what both have, and adds what t has alone.
+func (s set) xor(t set) {
 	for k, w := range t {
 		s[k] ^= w
 	}
 }
 
-func (s set) meets(t set) bool {
+func (s set) intersects(t set) bool {
 	for k, w := range t {
 		if s[k]&w != 0 {
 			return true
@@ -378,7 +399,7 @@ func newGraph(n int, cliques [][]int32) *graph {
 		}
 	}
 	for j := range n {
-		g.conflict[j].drop(j)
+		g.conflict[j].remove(j)
 	}
 	return g
 }
@@ -456,13 +477,13 @@ func (g *graph) components(bids []int32) [][]int32 {
 		if !left.has(int(j)) {
 			continue
 		}
-		left.drop(int(j))
+		left.remove(int(j))
 		part := []int32{j}
 		for at := 0; at < len(part); at++ {
 			for k, w := range g.conflict[part[at]] {
 				for w &= left[k]; w != 0; w &= w - 1 {
 					i := k<<6 + bits.TrailingZeros64(w)
-					left.drop(i)
+					left.remove(i)
 					part = append(part, int32(i))
 				}
 			}

@@ -51,10 +51,10 @@ func enumerated(p *Problem) int64 {
 		if j == n || value+after[j] <= best {
 			return
 		}
-		if p.Prices[j] > 0 && !in.meets(g.conflict[j]) {
+		if p.Prices[j] > 0 && !in.intersects(g.conflict[j]) {
 			in.add(j)
 			visit(j+1, value+p.Prices[j])
-			in.drop(j)
+			in.remove(j)
 		}
 		visit(j+1, value)
 	}
@@ -161,18 +161,18 @@ func TestBoundHoldsForAnyPrices(t *testing.T) {
 		for _, c := range p.Cliques {
 			rows = append(rows, row{Bids: c})
 		}
-		b := tr.relaxation(&node{live: live}, live.members(), rows)
+		b := tr.newRelaxation(&node{live: live}, live.members(), rows)
 		b.solver.Solve(context.Background(), -1, 0)
 		b.bound(live, 0)
 		for range 20 {
-			bound := b.total(live, 0)
+			bound := b.boundOfPrices(live, 0)
 			if bound>>tr.shift < want {
 				t.Fatalf("bound %d, best %d: %+v", bound>>tr.shift, want, p)
 			}
 			// No bid that is fixed is in a packing better than the best but one.
 			left := g.empty()
 			copy(left, live)
-			b.fix(left, bound, want-1)
+			b.fixByReducedPrices(left, bound, want-1)
 			sub := &Problem{Prices: append([]int64(nil), p.Prices...), Cliques: p.Cliques}
 			for j := range g.n {
 				if !left.has(j) {

@@ -35,8 +35,8 @@ func teamOf(set Settings) *team {
 	return &team{Ranks: set.Ranks, received: map[int64]*Step{}}
 }
 
-// A root is the state of a component that rank 0 sends before its tree is searched.
-type root struct {
+// A rootState is the state of a component that rank 0 sends before its tree is searched.
+type rootState struct {
 	Result *Result // without its proof
 	Rows   []row
 	Best   int64
@@ -48,9 +48,9 @@ type root struct {
 	Search bool // the tree is to be searched
 }
 
-// share brings rank 0's root to all: t and n take it over.
-func (t *tree) share(n *node, res *Result, search bool) (bool, error) {
-	x := root{res, t.rows, t.best, t.chosen, n.live, n.bound, n.taken, n.fixed, search}
+// shareRoot brings rank 0's root to all: t and n take it over.
+func (t *tree) shareRoot(n *node, res *Result, search bool) (bool, error) {
+	x := rootState{res, t.rows, t.best, t.chosen, n.live, n.bound, n.taken, n.fixed, search}
 	var text []byte
 	if t.team.Rank() == 0 {
 		var err error
@@ -98,13 +98,13 @@ const (
 	words
 )
 
-// meet has ranks meet until none has a node left or one was ended, and stops the search.
-func (t *tree) meet() error {
+// meetRanks has ranks meet until none has a node left or one was ended, and stops the search.
+func (t *tree) meetRanks() error {
 	for nap := meetEvery / 16; ; nap = min(2*nap, meetEvery) {
 		time.Sleep(nap)
-		all, err := collective.Lists(t.team, t.standing())
+		all, err := collective.Lists(t.team, t.meetingWords())
 		if err == nil {
-			err = t.spread(all)
+			err = t.spreadIncumbent(all)
 		}
 		over := true
 		for _, w := range all {
@@ -114,7 +114,7 @@ func (t *tree) meet() error {
 			over = over || w[wordStopped] != 0
 		}
 		if err == nil && !over {
-			err = t.deal(all)
+			err = t.dealNodes(all)
 		}
 		if err != nil || over {
 			t.mu.Lock()
@@ -126,10 +126,10 @@ func (t *tree) meet() error {
 	}
 }
 
-// standing are the words that this rank sends.
-func (t *tree) standing() []uint64 {
+// meetingWords are the words that this rank sends.
+func (t *tree) meetingWords() []uint64 {
 	w := make([]uint64, words)
-	w[wordBound] = uint64(t.own())
+	w[wordBound] = uint64(t.ownBound())
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	w[wordBest], w[wordOpen], w[wordNodes] = uint64(t.best), uint64(len(t.open)), uint64(t.nodes.Load())
@@ -144,8 +144,8 @@ func (t *tree) standing() []uint64 {
 	return w
 }
 
-// spread brings the best packing and the bound of all to each.
-func (t *tree) spread(all [][]uint64) error {
+// spreadIncumbent brings the best packing and the bound of all to each.
+func (t *tree) spreadIncumbent(all [][]uint64) error {
 	first, most, hungry := 0, uint64(0), int64(0)
 	for k, w := range all {
 		if int64(w[wordBest]) > int64(all[first][wordBest]) {
@@ -177,8 +177,8 @@ func (t *tree) spread(all [][]uint64) error {
 	return err
 }
 
-// A gift is a node on its way to another rank.
-type gift struct {
+// A nodeGift is a node on its way to another rank.
+type nodeGift struct {
 	To     int
 	Number int64 // of its step
 	Live   set
@@ -187,9 +187,9 @@ type gift struct {
 	Bound  int64
 }
 
-// deal gives nodes to ranks that have none: each gets every second open node of the rank with the most
+// dealNodes gives nodes to ranks that have none: each gets every second open node of the rank with the most
 // open nodes, as counted after earlier gifts. All ranks compute the same list of givers and takers.
-func (t *tree) deal(all [][]uint64) error {
+func (t *tree) dealNodes(all [][]uint64) error {
 	left := make([]uint64, len(all))
 	for k, w := range all {
 		left[k] = w[wordOpen]
@@ -212,9 +212,9 @@ func (t *tree) deal(all [][]uint64) error {
 	if !some {
 		return nil
 	}
-	var gifts []gift
+	var gifts []nodeGift
 	for _, k := range to {
-		gifts = append(gifts, t.give(k)...)
+		gifts = append(gifts, t.giveNodes(k)...)
 	}
 	text, err := encode(gifts)
 	if err != nil {
@@ -225,13 +225,13 @@ func (t *tree) deal(all [][]uint64) error {
 		return err
 	}
 	for _, text := range came {
-		var gifts []gift
+		var gifts []nodeGift
 		if err := decode(text, &gifts); err != nil {
 			return err
 		}
 		for _, x := range gifts {
 			if x.To == t.team.Rank() {
-				t.take(x)
+				t.takeGift(x)
 			}
 		}
 	}
@@ -241,18 +241,18 @@ func (t *tree) deal(all [][]uint64) error {
 // atOnce is the most nodes that one rank gives another at a meeting.
 const atOnce = 256
 
-// give takes every second open node, the best first, out of the tree.
-func (t *tree) give(to int) (gifts []gift) {
+// giveNodes takes every second open node, the best first, out of the tree.
+func (t *tree) giveNodes(to int) (gifts []nodeGift) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var kept open
+	var kept openNodes
 	for k := 0; len(t.open) > 0 && len(gifts) < atOnce; k++ {
 		n := heap.Pop(&t.open).(*node)
 		if k%2 == 1 && len(t.open) > 0 {
 			kept = append(kept, n)
 			continue
 		}
-		x := gift{To: to, Live: n.live, Taken: n.taken, Fixed: n.fixed, Bound: n.bound}
+		x := nodeGift{To: to, Live: n.live, Taken: n.taken, Fixed: n.fixed, Bound: n.bound}
 		if n.step != nil {
 			t.team.given++
 			x.Number = t.team.given*int64(t.team.Size()) + int64(t.team.Rank())
@@ -266,20 +266,20 @@ func (t *tree) give(to int) (gifts []gift) {
 	return gifts
 }
 
-// take opens a node that another rank gave.
-func (t *tree) take(x gift) {
+// takeGift opens a node that another rank gave.
+func (t *tree) takeGift(x nodeGift) {
 	n := &node{live: x.Live, taken: x.Taken, fixed: x.Fixed, bound: x.Bound}
 	if t.log != nil {
 		n.step = &Step{}
 		t.team.received[x.Number] = n.step
 	}
-	t.push(n)
+	t.pushNode(n)
 }
 
-// gathered returns, after the search, the bound and the number of nodes of all ranks. Every rank then
+// gatherResults returns, after the search, the bound and the number of nodes of all ranks. Every rank then
 // has the best packing, and rank 0 the proof.
-func (t *tree) gathered(bound int64) (int64, error) {
-	w := t.standing()
+func (t *tree) gatherResults(bound int64) (int64, error) {
+	w := t.meetingWords()
 	w[wordBound] = uint64(bound)
 	all, err := collective.Lists(t.team, w)
 	if err != nil {
@@ -291,25 +291,25 @@ func (t *tree) gathered(bound int64) (int64, error) {
 		nodes += w[wordNodes]
 	}
 	t.nodes.Store(int64(nodes))
-	if err := t.spread(all); err != nil || t.log == nil {
+	if err := t.spreadIncumbent(all); err != nil || t.log == nil {
 		return max(bound, t.incumbent()), err
 	}
-	return max(bound, t.incumbent()), t.join()
+	return max(bound, t.incumbent()), t.joinProof()
 }
 
-// A grown proof is a rank's part of the proof: of the nodes that other ranks gave it.
-type grown struct {
+// A rankProof proof is a rank's part of the proof: of the nodes that other ranks gave it.
+type rankProof struct {
 	Cliques [][]int32
 	Odd     [][]int32 // as in a Part
 	Steps   map[int64]*Step
 }
 
-// join puts the proof together on rank 0.
-func (t *tree) join() error {
+// joinProof puts the proof together on rank 0.
+func (t *tree) joinProof() error {
 	var text []byte
 	if t.team.Rank() > 0 {
 		var err error
-		if text, err = encode(grown{t.log.cliques, t.log.odd, t.team.received}); err != nil {
+		if text, err = encode(rankProof{t.log.cliques, t.log.odd, t.team.received}); err != nil {
 			return err
 		}
 	}
@@ -318,7 +318,7 @@ func (t *tree) join() error {
 		return err
 	}
 	for _, text := range came[1:] {
-		var x grown
+		var x rankProof
 		if err := decode(text, &x); err != nil {
 			return err
 		}
@@ -333,18 +333,18 @@ func (t *tree) join() error {
 			}
 			rows = append(rows, r)
 		}
-		names := t.log.names(rows)
+		names := t.log.numberRows(rows)
 		for number, step := range x.Steps {
-			step.rename(names, len(x.Cliques))
+			step.renumberRows(names, len(x.Cliques))
 			t.team.received[number] = step
 		}
 	}
 	return nil
 }
 
-// rename renumbers the rows of a proof: names has the new numbers, first of so many cliques, then of
+// renumberRows renumbers the rows of a proof: names has the new numbers, first of so many cliques, then of
 // the odd sets.
-func (s *Step) rename(names []int32, cliques int) {
+func (s *Step) renumberRows(names []int32, cliques int) {
 	for _, stage := range s.Stages {
 		for i, pay := range stage.Prices {
 			k := int(pay.Clique)
@@ -355,18 +355,18 @@ func (s *Step) rename(names []int32, cliques int) {
 		}
 	}
 	for _, kid := range s.Kids {
-		kid.rename(names, cliques)
+		kid.renumberRows(names, cliques)
 	}
 }
 
-// graft puts the proofs of nodes that were given away in their places.
-func (s *Step) graft(received map[int64]*Step) {
+// graftSubtrees puts the proofs of nodes that were given away in their places.
+func (s *Step) graftSubtrees(received map[int64]*Step) {
 	for s.Given != 0 {
 		x := received[s.Given]
 		s.Stages = append(s.Stages, x.Stages...)
 		s.Branch, s.Kids, s.Given = x.Branch, x.Kids, x.Given
 	}
 	for _, kid := range s.Kids {
-		kid.graft(received)
+		kid.graftSubtrees(received)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"coalesce/solvers/auction/internal/lp"
+	"coalesce/solvers/auction/problem"
 )
 
 // A relaxation is a linear program of a node's live bids.
@@ -25,7 +26,7 @@ type relaxation struct {
 	reduced []int64 // by live bid: its price less those of its rows, in units of 2^-shift
 }
 
-func (t *tree) relaxation(n *node, bids []int32, rows []row) *relaxation {
+func (t *tree) newRelaxation(n *node, bids []int32, rows []row) *relaxation {
 	r := &relaxation{scale: t.scale, bids: bids, at: make([]int32, t.g.n), rows: rows, base: len(n.taken), fixed: n.fixed,
 		worth: t.prices, used: make([]bool, len(rows)), reduced: make([]int64, t.g.n)}
 	r.Matrix = &lp.Matrix{Columns: make([][]int32, len(bids)), Rows: len(rows), Most: make([]float64, len(rows))}
@@ -35,19 +36,19 @@ func (t *tree) relaxation(n *node, bids []int32, rows []row) *relaxation {
 		prices[k] = float64(t.prices[j]) / t.unit
 	}
 	for i, c := range rows {
-		r.Most[i] = float64(c.most())
+		r.Most[i] = float64(c.maxWinners())
 		for _, j := range c.Bids {
 			k := r.at[j]
 			r.Columns[k] = append(r.Columns[k], int32(i))
 		}
 	}
-	r.names = t.log.names(rows)
+	r.names = t.log.numberRows(rows)
 	r.solver = lp.New(r.Matrix, prices)
 	return r
 }
 
-// enter bounds the columns to a node's packings.
-func (r *relaxation) enter(n *node) {
+// boundColumns bounds the columns to a node's packings.
+func (r *relaxation) boundColumns(n *node) {
 	for k, j := range r.bids {
 		if n.live.has(int(j)) {
 			r.solver.Bound(k, 0, 1)
@@ -67,12 +68,12 @@ func (r *relaxation) cutoff(best int64) float64 { return (float64(best-r.fixed) 
 // prices at hand. It is in units of 2^-shift.
 func (r *relaxation) bound(live set, fixed int64) int64 {
 	r.y = r.integers(r.solver.Price, r.rows, r.y)
-	return r.total(live, fixed)
+	return r.boundOfPrices(live, fixed)
 }
 
-// total is the bound of the prices y: the sum of the prices of all rows with a live bid, each as often
+// boundOfPrices is the bound of the prices y: the sum of the prices of all rows with a live bid, each as often
 // as its row allows bids, plus the part of each bid's price that its rows do not cover.
-func (r *relaxation) total(live set, fixed int64) int64 {
+func (r *relaxation) boundOfPrices(live set, fixed int64) int64 {
 	clear(r.used)
 	total := fixed << r.shift
 	live.each(func(j int) {
@@ -81,7 +82,7 @@ func (r *relaxation) total(live set, fixed int64) int64 {
 			rest -= r.y[i]
 			if !r.used[i] {
 				r.used[i] = true
-				total += r.y[i] * r.rows[i].most()
+				total += r.y[i] * r.rows[i].maxWinners()
 			}
 		}
 		r.reduced[j] = rest
@@ -92,23 +93,23 @@ func (r *relaxation) total(live set, fixed int64) int64 {
 	return total
 }
 
-// fix leaves out the bids that are in no packing better than best: those for which the bound, less the
+// fixByReducedPrices leaves out the bids that are in no packing better than best: those for which the bound, less the
 // amount by which the prices of the bid's rows exceed its own price, is no more than best. It reads
-// the reduced prices of the last call of total, and reports whether there are such bids.
-func (r *relaxation) fix(live set, bound, best int64) bool {
+// the reduced prices of the last call of boundOfPrices, and reports whether there are such bids.
+func (r *relaxation) fixByReducedPrices(live set, bound, best int64) bool {
 	some := false
 	live.each(func(j int) {
 		if v := r.reduced[j]; v < 0 && (bound+v)>>r.shift <= best {
-			live.drop(j)
+			live.remove(j)
 			some = true
 		}
 	})
 	return some
 }
 
-// asked returns the prices of cliques in whole units, rounded up, and false if odd rows have prices
+// cliquePrices returns the prices of cliques in whole units, rounded up, and false if odd rows have prices
 // too, without which the prices of cliques give a weak bound.
-func (r *relaxation) asked() ([]Price, bool) {
+func (r *relaxation) cliquePrices() ([]Price, bool) {
 	var list []Price
 	for i, c := range r.rows {
 		if amount := (r.y[i] + 1<<r.shift - 1) >> r.shift; amount > 0 {
@@ -121,22 +122,22 @@ func (r *relaxation) asked() ([]Price, bool) {
 	return list, true
 }
 
-// stage is the prices at hand, as the last bound took them.
-func (r *relaxation) stage() Stage {
+// proofStage is the prices at hand, as the last bound took them.
+func (r *relaxation) proofStage() Stage {
 	s := Stage{Shift: r.shift}
 	for i, y := range r.y {
 		if y > 0 && r.used[i] {
-			s.Prices = append(s.Prices, Pay{r.names[i], y})
+			s.Prices = append(s.Prices, RowPrice{r.names[i], y})
 		}
 	}
 	return s
 }
 
-// cut makes the relaxation of a node and adds violated rows, round by round, and leaves out bids that
+// solveWithCuts makes the relaxation of a node and adds violated rows, round by round, and leaves out bids that
 // the bounds rule out. It begins with `rows`, or if `above` is not nil, with the rows and the basis of
-// that relaxation. It calls told with the prices and the bound of every round. A nil relaxation says
+// that relaxation. It calls report with the prices and the bound of every round. A nil relaxation says
 // that the node is done: its bound is no more than the best packing.
-func (t *tree) cut(ctx context.Context, n *node, rows []row, above *relaxation, rounds int, h *improver, told func(r *relaxation, bound int64)) (*relaxation, error) {
+func (t *tree) solveWithCuts(ctx context.Context, n *node, rows []row, above *relaxation, rounds int, h *improver, report func(r *relaxation, bound int64)) (*relaxation, error) {
 	bids := n.live.members()
 	var columns []int32 // of bids, in the program before
 	if above != nil {
@@ -145,15 +146,15 @@ func (t *tree) cut(ctx context.Context, n *node, rows []row, above *relaxation, 
 			columns = append(columns, above.at[j])
 		}
 	}
-	rows, kept := t.g.within(ctx, n.live, rows, t.key)
+	rows, kept := t.g.rowsWithin(ctx, n.live, rows, t.key)
 	old := above
 	x := make([]float64, t.g.n)
 	least, stale, odd := n.bound, 0, false
 	for round := 0; ; round++ {
 		if len(rows) > maxRows || 16*len(rows)*len(rows) > maxMemory {
-			return nil, fmt.Errorf("%w: found %d rows, more than memory holds", ErrSize, len(rows))
+			return nil, fmt.Errorf("%w: found %d rows, more than memory holds", problem.ErrSize, len(rows))
 		}
-		r := t.relaxation(n, bids, rows)
+		r := t.newRelaxation(n, bids, rows)
 		if old != nil {
 			r.solver.Warm(old.solver, kept, columns)
 			if columns = nil; old != above {
@@ -161,23 +162,23 @@ func (t *tree) cut(ctx context.Context, n *node, rows []row, above *relaxation, 
 			}
 		}
 		best := t.incumbent()
-		r.enter(n)
+		r.boundColumns(n)
 		done := r.solver.Solve(ctx, r.cutoff(best), 0)
 		scaled := r.bound(n.live, n.fixed)
 		whole := max(scaled>>t.shift, best)
 		n.bound = min(n.bound, whole)
-		if told != nil {
-			told(r, whole)
+		if report != nil {
+			report(r, whole)
 		}
-		fixed := r.fix(n.live, scaled, best)
+		fixed := r.fixByReducedPrices(n.live, scaled, best)
 		for k, j := range bids {
 			x[j] = r.solver.Value(k)
 			h.key[j] = x[j] + 1e-3*float64(t.prices[j])/t.unit
 		}
 		t.offer(h.fill(n.live, n.taken))
-		closed := t.closes(n, whole)
+		closed := t.prunes(n, whole)
 		if closed || !done {
-			n.step.note(r)
+			n.step.recordStage(r)
 		}
 		if closed {
 			return nil, nil
@@ -195,15 +196,15 @@ func (t *tree) cut(ctx context.Context, n *node, rows []row, above *relaxation, 
 		var cuts []row
 		more := round < rounds && !t.set.bare
 		if more && stale <= 5*rounds/maxRounds {
-			for _, c := range t.g.violated(n.live, x, t.key, cutsARound) {
+			for _, c := range t.g.violatedCliques(n.live, x, t.key, cutsARound) {
 				cuts = append(cuts, row{Bids: c})
 			}
 		}
-		if more && told != nil && len(cuts) == 0 && (gained || !odd) { // at the root, while they gain
+		if more && report != nil && len(cuts) == 0 && (gained || !odd) { // at the root, while they gain
 			cuts, odd = t.g.oddRows(ctx, rows, x, oddARound), true
 		}
 		if fixed || len(cuts) == 0 {
-			n.step.note(r)
+			n.step.recordStage(r)
 		}
 		if len(cuts) == 0 {
 			return r, nil
@@ -221,17 +222,17 @@ func (t *tree) cut(ctx context.Context, n *node, rows []row, above *relaxation, 
 	}
 }
 
-// closes reports whether a node whose prices give a bound needs no search.
-func (t *tree) closes(n *node, bound int64) bool {
+// prunes reports whether a node whose prices give a bound needs no search.
+func (t *tree) prunes(n *node, bound int64) bool {
 	if t.log == nil {
 		bound = min(bound, n.bound)
 	}
 	return bound <= t.incumbent()
 }
 
-// within takes rows to live bids, and cliques to maximal ones of these, each of them once. It
+// rowsWithin takes rows to live bids, and cliques to maximal ones of these, each of them once. It
 // pairs the places of those that it was given with theirs in the list.
-func (g *graph) within(ctx context.Context, live set, rows []row, key []float64) (all []row, from [][2]int) {
+func (g *graph) rowsWithin(ctx context.Context, live set, rows []row, key []float64) (all []row, from [][2]int) {
 	seen := map[string]bool{}
 	var text []byte
 	for i, r := range rows {
@@ -242,7 +243,7 @@ func (g *graph) within(ctx context.Context, live set, rows []row, key []float64)
 		if r.Odd == nil && ctx.Err() == nil {
 			c = g.extend(live, c, key)
 		}
-		if text = spell(spell(text[:0], c), []int32{int32(r.most())}); len(c) > int(r.most()) && !seen[string(text)] {
+		if text = appendCliqueKey(appendCliqueKey(text[:0], c), []int32{int32(r.maxWinners())}); len(c) > int(r.maxWinners()) && !seen[string(text)] {
 			seen[string(text)] = true
 			from = append(from, [2]int{i, len(all)})
 			all = append(all, row{c, r.Odd})
@@ -251,8 +252,8 @@ func (g *graph) within(ctx context.Context, live set, rows []row, key []float64)
 	return all, from // cliques are maximal and different, unless ctx ended: none contains another
 }
 
-// spell appends the bids of a clique, four bytes each.
-func spell(text []byte, clique []int32) []byte {
+// appendCliqueKey appends the bids of a clique, four bytes each.
+func appendCliqueKey(text []byte, clique []int32) []byte {
 	for _, j := range clique {
 		text = append(text, byte(j), byte(j>>8), byte(j>>16), byte(j>>24))
 	}

@@ -36,9 +36,9 @@ func solveComponent(ctx context.Context, p *Problem, set Settings) (*Result, err
 	for j, price := range p.Prices {
 		t.key[j] = float64(price)
 	}
-	top := &node{live: live, bound: p.shares()}
+	top := &node{live: live, bound: p.shareBound()}
 	if set.Log {
-		t.log, top.step = &log{number: map[string]int32{}}, &Step{}
+		t.log, top.step = &proofLog{number: map[string]int32{}}, &Step{}
 	}
 	proof := top.step
 	t.top.Store(top.bound)
@@ -54,13 +54,13 @@ func solveComponent(ctx context.Context, p *Problem, set Settings) (*Result, err
 	if t.enough = value; !set.Enough {
 		t.enough = math.MaxInt64
 	}
-	end := t.accompany(ctx)
+	end := t.startHeuristic(ctx)
 	search, err := false, error(nil)
 	if t.team == nil || t.team.Rank() == 0 {
 		search, err = t.begin(ctx, p.Cliques, top, res)
 	}
 	if t.team != nil && err == nil {
-		search, err = t.share(top, res, search)
+		search, err = t.shareRoot(top, res, search)
 	}
 	if search && err == nil {
 		err = t.search(ctx, top, res)
@@ -73,7 +73,7 @@ func solveComponent(ctx context.Context, p *Problem, set Settings) (*Result, err
 	res.Value, res.Winners = t.best, indices(t.chosen)
 	if set.Log {
 		if t.team != nil {
-			proof.graft(t.team.received)
+			proof.graftSubtrees(t.team.received)
 		}
 		res.Proof = []Part{{Cliques: t.log.cliques, Odd: t.log.odd, Root: proof}}
 	}
@@ -87,7 +87,7 @@ func (t *tree) begin(ctx context.Context, cliques [][]int32, top *node, res *Res
 	if !t.set.bare {
 		newImprover(t.g, t.prices, 1).start(ctx, top.live, starts, t.offer)
 	}
-	if e := newEnumerator(t); !t.set.bare && (n <= few || t.g.density() > dense) && e.run(top, t.incumbent(), 20*n) {
+	if e := newEnumerator(t); !t.set.bare && (n <= enumerable || t.g.density() > dense) && e.run(top, t.incumbent(), 20*n) {
 		t.offer(e.chosen, e.best)
 		res.Bound = t.incumbent()
 		res.LPBound = res.Bound
@@ -115,17 +115,17 @@ func (t *tree) root(ctx context.Context, cliques [][]int32, n *node, res *Result
 	for k, c := range cliques {
 		rows[k].Bids = c
 	}
-	_, err := t.cut(ctx, n, rows, nil, maxRounds, newImprover(t.g, t.prices, 2), func(r *relaxation, bound int64) {
+	_, err := t.solveWithCuts(ctx, n, rows, nil, maxRounds, newImprover(t.g, t.prices, 2), func(r *relaxation, bound int64) {
 		if round == 0 {
 			res.LPBound = min(bound, res.Bound)
 		}
 		if bound < res.Bound || round == 0 {
 			res.Bound = min(bound, res.Bound)
 			t.top.Store(res.Bound)
-			if prices, ok := r.asked(); ok {
+			if prices, ok := r.cliquePrices(); ok {
 				res.Prices = prices
 			}
-			t.tell()
+			t.report()
 		}
 		t.rows, res.Cliques = r.rows, 0
 		for _, c := range r.rows {

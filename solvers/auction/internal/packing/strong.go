@@ -37,9 +37,9 @@ type Bounds struct {
 	Y      [][]float32
 }
 
-// bounded is strong branching on all bids of a list at once. It returns the bid whose children's
+// branchWithBounder is strong branching on all bids of a list at once. It returns the bid whose children's
 // bounds fall most, and whether children proved to be of no use, which changed the node.
-func (w *worker) bounded(ctx context.Context, n *node, r *relaxation, list []candidate, best int64, now float64) (pick int, changed, ok bool) {
+func (w *worker) branchWithBounder(ctx context.Context, n *node, r *relaxation, list []candidate, best int64, now float64) (pick int, changed, ok bool) {
 	list = list[:min(len(list), mostTried)]
 	c, place := w.children(n, r, list, best)
 	got := w.set.Bounds(ctx, c)
@@ -58,7 +58,7 @@ func (w *worker) bounded(ctx context.Context, n *node, r *relaxation, list []can
 		for side := range 2 {
 			at := 2*k + side
 			fall[side] = math.Max(0, now-float64(side)*float64(w.prices[c.j])/w.unit-float64(got.Values[at]))
-			w.learn(c.j, side, fall[side], w.moved(c.j, side))
+			w.learnPseudoCost(c.j, side, fall[side], w.branchDistance(c.j, side))
 			if useless < 0 && got.Values[at] <= closes[at] && w.closedBy(n, r, c.j, side, best, place, got.Y[at]) {
 				useless = side
 			}
@@ -66,7 +66,7 @@ func (w *worker) bounded(ctx context.Context, n *node, r *relaxation, list []can
 		if useless >= 0 {
 			w.decide(n, r, c.j, useless)
 			changed = true
-		} else if s := product(fall[0], fall[1]); s > top {
+		} else if s := branchScore(fall[0], fall[1]); s > top {
 			pick, top = c.j, s
 		}
 	}
@@ -76,14 +76,14 @@ func (w *worker) bounded(ctx context.Context, n *node, r *relaxation, list []can
 // closedBy reports whether prices of the rows that have a place bound a child by best, and leaves
 // them at hand.
 func (w *worker) closedBy(n *node, r *relaxation, j, side int, best int64, place []int, y []float32) bool {
-	fixed := w.child(n, j, side)
+	fixed := w.childBids(n, j, side)
 	r.y = r.integers(func(i int) float64 {
 		if place[i] < 0 {
 			return 0
 		}
 		return float64(y[place[i]])
 	}, r.rows, r.y)
-	return r.total(w.inner, fixed)>>r.shift <= best
+	return r.boundOfPrices(w.inner, fixed)>>r.shift <= best
 }
 
 // children are two of a node for each bid of a list: without it and with it. place tells which of
@@ -104,16 +104,16 @@ func (w *worker) children(n *node, r *relaxation, list []candidate, best int64) 
 				columns = append(columns, column[j])
 			}
 		}
-		if place[i] = -1; len(columns) > int(row.most()) {
+		if place[i] = -1; len(columns) > int(row.maxWinners()) {
 			place[i] = len(c.Rows)
 			c.Rows = append(c.Rows, columns)
-			c.Most = append(c.Most, float32(row.most()))
+			c.Most = append(c.Most, float32(row.maxWinners()))
 			c.Y = append(c.Y, float32(r.solver.Price(i)))
 		}
 	}
 	for _, x := range list {
 		for side := range 2 {
-			enough := (float64(best-w.child(n, x.j, side)) + 0.5) / w.unit
+			enough := (float64(best-w.childBids(n, x.j, side)) + 0.5) / w.unit
 			live := make([]uint32, (len(c.Prices)+31)/32)
 			w.inner.each(func(j int) { live[column[j]/32] |= 1 << (column[j] % 32) })
 			c.Live = append(c.Live, live)

@@ -20,14 +20,14 @@ type node struct {
 	step  *Step // of the proof; nil: there is none
 }
 
-// open nodes, the best bound first.
-type open []*node
+// openNodes nodes, the best bound first.
+type openNodes []*node
 
-func (o open) Len() int           { return len(o) }
-func (o open) Less(a, b int) bool { return o[a].bound > o[b].bound }
-func (o open) Swap(a, b int)      { o[a], o[b] = o[b], o[a] }
-func (o *open) Push(x any)        { *o = append(*o, x.(*node)) }
-func (o *open) Pop() any {
+func (o openNodes) Len() int           { return len(o) }
+func (o openNodes) Less(a, b int) bool { return o[a].bound > o[b].bound }
+func (o openNodes) Swap(a, b int)      { o[a], o[b] = o[b], o[a] }
+func (o *openNodes) Push(x any)        { *o = append(*o, x.(*node)) }
+func (o *openNodes) Pop() any {
 	last := (*o)[len(*o)-1]
 	*o = (*o)[:len(*o)-1]
 	return last
@@ -43,24 +43,24 @@ type gain struct {
 // A tree is a search, shared by its workers.
 type tree struct {
 	scale
-	g         *graph
-	prices    []int64
-	set       Settings
-	key       []float64    // prices of the bids: cliques grow by the largest
-	rows      []row        // of the root
-	log       *log         // of the proof; nil: there is none
-	idle      atomic.Int64 // workers that wait for nodes
-	team      *team        // that searches together; nil: this process alone
-	wanted    atomic.Int64 // other ranks that wait for nodes
-	nodes     atomic.Int64
-	top       atomic.Int64 // no packing is worth more
-	elsewhere atomic.Int64 // the bound of all ranks at the last meeting, 0 without others
-	said      atomic.Int64 // when the bound was last told, in nanoseconds of Unix time
+	g          *graph
+	prices     []int64
+	set        Settings
+	key        []float64    // prices of the bids: cliques grow by the largest
+	rows       []row        // of the root
+	log        *proofLog    // of the proof; nil: there is none
+	idle       atomic.Int64 // workers that wait for nodes
+	team       *team        // that searches together; nil: this process alone
+	wanted     atomic.Int64 // other ranks that wait for nodes
+	nodes      atomic.Int64
+	top        atomic.Int64 // no packing is worth more
+	elsewhere  atomic.Int64 // the bound of all ranks at the last meeting, 0 without others
+	reportedAt atomic.Int64 // when the bound was last reported, in nanoseconds of Unix time
 
 	mu      sync.Mutex
 	best    int64
 	chosen  []int32
-	open    open
+	open    openNodes
 	work    []int64 // bound of what each worker has, -1: nothing
 	wake    *sync.Cond
 	stop    bool
@@ -71,12 +71,12 @@ type tree struct {
 
 // offer keeps a packing if it is the best so far, and reports it to Progress.
 func (t *tree) offer(chosen []int32, value int64) {
-	if t.keep(chosen, value) {
-		t.tell()
+	if t.keepIfBest(chosen, value) {
+		t.report()
 	}
 }
 
-func (t *tree) keep(chosen []int32, value int64) bool {
+func (t *tree) keepIfBest(chosen []int32, value int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if value <= t.best {
@@ -92,18 +92,18 @@ func (t *tree) incumbent() int64 {
 	return t.best
 }
 
-// tell reports the best packing and the bound.
-func (t *tree) tell() {
+// report passes the best packing and the bound to Progress.
+func (t *tree) report() {
 	if t.set.Progress != nil {
 		best := t.incumbent()
 		t.set.Progress(best, max(best, t.top.Load()), t.nodes.Load())
 	}
 }
 
-// due reports whether the time to report the bound again has come.
-func (t *tree) due() bool {
-	now, before := time.Now().UnixNano(), t.said.Load()
-	return t.set.Progress != nil && now-before > int64(often) && t.said.CompareAndSwap(before, now)
+// reportDue reports whether the time to report the bound again has come.
+func (t *tree) reportDue() bool {
+	now, before := time.Now().UnixNano(), t.reportedAt.Load()
+	return t.set.Progress != nil && now-before > int64(reportInterval) && t.reportedAt.CompareAndSwap(before, now)
 }
 
 // search works on nodes until none is open or ctx ends, and sets the result's bound.
@@ -116,7 +116,7 @@ func (t *tree) search(ctx context.Context, top *node, res *Result) error {
 		t.work[k] = -1
 	}
 	if t.team == nil || t.team.Rank() == 0 {
-		t.open = open{top}
+		t.open = openNodes{top}
 	}
 	release := context.AfterFunc(ctx, func() {
 		t.mu.Lock()
@@ -129,7 +129,7 @@ func (t *tree) search(ctx context.Context, top *node, res *Result) error {
 	var failed error
 	if t.team != nil {
 		t.elsewhere.Store(top.bound)
-		all.Go(func() { failed = t.meet() })
+		all.Go(func() { failed = t.meetRanks() })
 	}
 	for k := range workers {
 		all.Go(func() {
@@ -142,14 +142,14 @@ func (t *tree) search(ctx context.Context, top *node, res *Result) error {
 		bound = max(bound, n.bound)
 	}
 	if t.team != nil && failed == nil {
-		bound, failed = t.gathered(bound)
+		bound, failed = t.gatherResults(bound)
 	}
 	res.Bound = min(res.Bound, bound)
 	return failed
 }
 
-// next waits for an open node; nil when none will come.
-func (t *tree) next(worker int) *node {
+// nextNode waits for an open node; nil when none will come.
+func (t *tree) nextNode(worker int) *node {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.work[worker] = -1
@@ -176,22 +176,22 @@ func (t *tree) next(worker int) *node {
 	}
 }
 
-// push opens a node.
-func (t *tree) push(n *node) {
+// pushNode opens a node.
+func (t *tree) pushNode(n *node) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	heap.Push(&t.open, n)
 	t.wake.Signal()
 }
 
-// often is the least time between two reports of the bound.
-const often = 100 * time.Millisecond
+// reportInterval is the least time between two reports of the bound.
+const reportInterval = 100 * time.Millisecond
 
 // bound is the bound of all nodes that are open or being explored, also by other ranks.
-func (t *tree) bound() int64 { return max(t.own(), t.elsewhere.Load()) }
+func (t *tree) bound() int64 { return max(t.ownBound(), t.elsewhere.Load()) }
 
-// own is the bound of the nodes of this process.
-func (t *tree) own() int64 {
+// ownBound is the bound of the nodes of this process.
+func (t *tree) ownBound() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	most := max(t.best, slices.Max(t.work))
@@ -201,8 +201,8 @@ func (t *tree) own() int64 {
 	return most
 }
 
-// learn records the fall of the objective by a branch.
-func (t *tree) learn(j int, side int, fall, moved float64) {
+// learnPseudoCost records the fall of the objective by a branch.
+func (t *tree) learnPseudoCost(j int, side int, fall, moved float64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, g := range []*gain{&t.gains[j], &t.overall} {
@@ -211,8 +211,8 @@ func (t *tree) learn(j int, side int, fall, moved float64) {
 	}
 }
 
-// guess returns the mean gains of a bid's branches, and the number of trials behind them.
-func (t *tree) guess(j int) (out, in float64, trials int) {
+// pseudoCosts returns the mean gains of a bid's branches, and the number of trials behind them.
+func (t *tree) pseudoCosts(j int) (out, in float64, trials int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	mean := func(side int) float64 {

@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	whole   = 1e-6 // a column this near to 0 or 1 counts as integer
-	trusted = 4    // trials after which a bid's gains need no strong branching
-	tried   = 8    // bids that strong branching tries at a node
-	tryouts = 50   // pivots of a trial
-	few     = 64   // most live bids of a node that is enumerated
-	steps   = 200  // most steps of an enumeration
+	whole      = 1e-6 // a column this near to 0 or 1 counts as integer
+	trusted    = 4    // trials after which a bid's gains need no strong branching
+	tried      = 8    // bids that strong branching tries at a node
+	tryouts    = 50   // pivots of a trial
+	enumerable = 64   // most live bids of a node that is enumerated
+	steps      = 200  // most steps of an enumeration
 
 	patience   = 20  // most work below a node before a worker takes another one, in units of the node's first linear program
 	shrunk     = 1.4 // a node gets a relaxation of its own if the one above has so many times more bids
@@ -50,12 +50,12 @@ func newWorker(t *tree, id int) *worker {
 
 // run explores open nodes.
 func (w *worker) run(ctx context.Context) {
-	for n := w.next(w.id); n != nil; n = w.next(w.id) {
+	for n := w.nextNode(w.id); n != nil; n = w.nextNode(w.id) {
 		for _, n := range w.explore(ctx, n) {
-			w.push(n)
+			w.pushNode(n)
 		}
 		if share*w.spent[1] < w.spent[0] && w.idle.Load()+w.wanted.Load() == 0 {
-			w.vary(ctx)
+			w.searchNeighbourhoods(ctx)
 		}
 	}
 }
@@ -66,12 +66,12 @@ func (w *worker) explore(ctx context.Context, n *node) (left []*node) {
 	w.stack = append(w.stack[:0], entry{n, nil})
 	work, limit := 0, 0
 	for len(w.stack) > 0 && ctx.Err() == nil && (limit == 0 || work <= limit) && w.incumbent() <= w.enough {
-		if w.nodes.Add(1); w.due() {
+		if w.nodes.Add(1); w.reportDue() {
 			w.top.Store(min(w.top.Load(), w.bound()))
-			w.tell()
+			w.report()
 		}
 		if !w.aside && len(w.stack) > 1 && w.idle.Load()+w.wanted.Load() > 0 {
-			w.push(w.stack[0].node)
+			w.pushNode(w.stack[0].node)
 			w.stack = slices.Delete(w.stack, 0, 1)
 		}
 		e := w.stack[len(w.stack)-1]
@@ -97,7 +97,7 @@ func (w *worker) node(ctx context.Context, e entry) int {
 		return 0
 	}
 	for {
-		w.settle(n)
+		w.takeUncontested(n)
 		if n.fixed > w.incumbent() {
 			w.offer(n.taken, n.fixed)
 		}
@@ -106,11 +106,11 @@ func (w *worker) node(ctx context.Context, e entry) int {
 		}
 		before := 0
 		if r == nil || shrunk*float64(n.live.count()) < float64(len(r.bids)) {
-			made, err := w.cut(ctx, n, w.rows, r, nodeRounds, w.better, nil)
+			made, err := w.solveWithCuts(ctx, n, w.rows, r, nodeRounds, w.better, nil)
 			switch {
 			case err != nil && r == nil: // memory does not hold the node's cliques: those of the root serve
-				rows, _ := w.g.within(ctx, n.live, w.rows, w.key)
-				r = w.relaxation(n, n.live.members(), rows)
+				rows, _ := w.g.rowsWithin(ctx, n.live, w.rows, w.key)
+				r = w.newRelaxation(n, n.live.members(), rows)
 			case err == nil && made == nil:
 				return work
 			case err == nil:
@@ -120,7 +120,7 @@ func (w *worker) node(ctx context.Context, e entry) int {
 			before = r.solver.Pivots
 		}
 		best := w.incumbent()
-		r.enter(n)
+		r.boundColumns(n)
 		done := r.solver.Solve(ctx, r.cutoff(best), 0)
 		work += (r.solver.Pivots - before) * r.Rows * r.Rows
 		if ctx.Err() != nil {
@@ -130,7 +130,7 @@ func (w *worker) node(ctx context.Context, e entry) int {
 		scaled := r.bound(n.live, n.fixed)
 		bound := scaled >> r.shift
 		n.bound = min(n.bound, max(bound, best))
-		fixed := bound > best && r.fix(n.live, scaled, best)
+		fixed := bound > best && r.fixByReducedPrices(n.live, scaled, best)
 		if bound > best {
 			for k, j := range r.bids {
 				w.x[j] = r.solver.Value(k)
@@ -138,15 +138,15 @@ func (w *worker) node(ctx context.Context, e entry) int {
 			}
 			w.offer(w.better.fill(n.live, n.taken))
 		}
-		closed := w.closes(n, bound)
+		closed := w.prunes(n, bound)
 		if fixed || closed {
-			n.step.note(r)
+			n.step.recordStage(r)
 		}
 		if closed {
 			return work
 		}
 		before = len(n.taken)
-		w.settle(n)
+		w.takeUncontested(n)
 		if w.enumerate(n) {
 			return work
 		}
@@ -154,7 +154,7 @@ func (w *worker) node(ctx context.Context, e entry) int {
 			continue
 		}
 		before = r.solver.Pivots
-		j, again := w.choose(ctx, n, r, best, done)
+		j, again := w.chooseBranch(ctx, n, r, best, done)
 		work += (r.solver.Pivots - before) * r.Rows * r.Rows
 		if ctx.Err() != nil {
 			w.stack = append(w.stack, e)
@@ -164,8 +164,8 @@ func (w *worker) node(ctx context.Context, e entry) int {
 			continue
 		}
 		out := &node{live: slices.Clone(n.live), taken: slices.Clone(n.taken), fixed: n.fixed, bound: n.bound}
-		out.live.drop(j)
-		n.step, out.step = n.step.split(j)
+		out.live.remove(j)
+		n.step, out.step = n.step.branchOn(j)
 		w.take(n, j)
 		w.stack = append(w.stack, entry{out, r}, entry{n, r})
 		return work
@@ -175,7 +175,7 @@ func (w *worker) node(ctx context.Context, e entry) int {
 // enumerate ends a node of few live bids without linear programs, if few steps do.
 func (w *worker) enumerate(n *node) bool {
 	left := n.live.count()
-	if left > 0 && (left > few || w.set.bare) {
+	if left > 0 && (left > enumerable || w.set.bare) {
 		return false
 	}
 	done := w.small.run(n, w.incumbent(), steps)
@@ -187,16 +187,16 @@ func (w *worker) enumerate(n *node) bool {
 
 // take puts a live bid into a node's packings.
 func (w *worker) take(n *node, j int) {
-	n.live.drop(j)
-	n.live.without(w.g.conflict[j])
+	n.live.remove(j)
+	n.live.subtract(w.g.conflict[j])
 	n.taken = append(n.taken, int32(j))
 	n.fixed += w.prices[j]
 }
 
-// settle takes all live bids that conflict with no other live bid.
-func (w *worker) settle(n *node) {
+// takeUncontested takes all live bids that conflict with no other live bid.
+func (w *worker) takeUncontested(n *node) {
 	n.live.each(func(j int) {
-		if !n.live.meets(w.g.conflict[j]) {
+		if !n.live.intersects(w.g.conflict[j]) {
 			w.take(n, j)
 		}
 	})
@@ -209,16 +209,16 @@ type candidate struct {
 	trials int
 }
 
-// choose finds the bid to branch on, -1 if none is live. Trials of strong branching
+// chooseBranch finds the bid to branch on, -1 if none is live. Trials of strong branching
 // that prove a child to be of no use change the node, which is to be solved again then.
-func (w *worker) choose(ctx context.Context, n *node, r *relaxation, best int64, done bool) (int, bool) {
+func (w *worker) chooseBranch(ctx context.Context, n *node, r *relaxation, best int64, done bool) (int, bool) {
 	var list []candidate
 	fallback, most := -1, -1.0
 	n.live.each(func(j int) {
 		x := w.x[j]
 		if x > whole && x < 1-whole {
-			out, in, trials := w.guess(j)
-			list = append(list, candidate{j, product(out*x, in*(1-x)), trials})
+			out, in, trials := w.pseudoCosts(j)
+			list = append(list, candidate{j, branchScore(out*x, in*(1-x)), trials})
 		}
 		if v := x + 1e-3*float64(w.prices[j])/w.unit; v > most {
 			fallback, most = j, v
@@ -235,7 +235,7 @@ func (w *worker) choose(ctx context.Context, n *node, r *relaxation, best int64,
 	})
 	now := r.solver.Objective()
 	if w.set.Bounds != nil {
-		if pick, changed, ok := w.bounded(ctx, n, r, list, best, now); ok {
+		if pick, changed, ok := w.branchWithBounder(ctx, n, r, list, best, now); ok {
 			return pick, changed
 		}
 	}
@@ -257,7 +257,7 @@ func (w *worker) choose(ctx context.Context, n *node, r *relaxation, best int64,
 		}
 		var fall [2]float64
 		for side := range 2 {
-			useless := w.try(ctx, n, r, c.j, side, best, now, &fall)
+			useless := w.tryChild(ctx, n, r, c.j, side, best, now, &fall)
 			if !useless {
 				continue
 			}
@@ -268,55 +268,55 @@ func (w *worker) choose(ctx context.Context, n *node, r *relaxation, best int64,
 		if changed {
 			break
 		}
-		if s := product(fall[0], fall[1]); s > top {
+		if s := branchScore(fall[0], fall[1]); s > top {
 			pick, top = c.j, s
 		}
 	}
 	return pick, changed
 }
 
-// product is the score of a branch by the falls of the objective in its two children.
-func product(out, in float64) float64 { return math.Max(out, 1e-7) * math.Max(in, 1e-7) }
+// branchScore is the score of a branch by the falls of the objective in its two children.
+func branchScore(out, in float64) float64 { return math.Max(out, 1e-7) * math.Max(in, 1e-7) }
 
-// try solves a child for a few pivots: side 0 leaves the bid out, 1 takes it. It returns the fall of
+// tryChild solves a child for a few pivots: side 0 leaves the bid out, 1 takes it. It returns the fall of
 // the objective, and reports whether the child's bound closes it.
-func (w *worker) try(ctx context.Context, n *node, r *relaxation, j, side int, best int64, now float64, fall *[2]float64) bool {
-	fixed := w.child(n, j, side)
+func (w *worker) tryChild(ctx context.Context, n *node, r *relaxation, j, side int, best int64, now float64, fall *[2]float64) bool {
+	fixed := w.childBids(n, j, side)
 	r.solver.Bound(int(r.at[j]), float64(side), float64(side))
 	r.solver.Solve(ctx, r.cutoff(best), tryouts)
 	fall[side] = math.Max(0, now-r.solver.Objective())
 	useless := now-fall[side] <= r.cutoff(best) && r.bound(w.inner, fixed)>>r.shift <= best
-	w.learn(j, side, fall[side], w.moved(j, side))
+	w.learnPseudoCost(j, side, fall[side], w.branchDistance(j, side))
 	r.solver.Bound(int(r.at[j]), 0, 1)
 	r.solver.Load(&w.saved)
 	return useless
 }
 
-// child leaves the live bids of a node's child in inner, and returns the price of those taken.
-func (w *worker) child(n *node, j, side int) (fixed int64) {
+// childBids leaves the live bids of a node's child in inner, and returns the price of those taken.
+func (w *worker) childBids(n *node, j, side int) (fixed int64) {
 	copy(w.inner, n.live)
-	w.inner.drop(j)
+	w.inner.remove(j)
 	if side == 0 {
 		return n.fixed
 	}
-	w.inner.without(w.g.conflict[j])
+	w.inner.subtract(w.g.conflict[j])
 	return n.fixed + w.prices[j]
 }
 
-// moved is the distance by which a child moves its bid's x from the node's solution.
-func (w *worker) moved(j, side int) float64 { return math.Abs(float64(side) - w.x[j]) }
+// branchDistance is the distance by which a child moves its bid's x from the node's solution.
+func (w *worker) branchDistance(j, side int) float64 { return math.Abs(float64(side) - w.x[j]) }
 
 // decide turns a node into one of its children, where the prices at hand show that the other,
 // which it notes, is of no use.
 func (w *worker) decide(n *node, r *relaxation, j, useless int) {
-	in, out := n.step.split(j)
+	in, out := n.step.branchOn(j)
 	if useless == 0 {
-		out.note(r)
+		out.recordStage(r)
 		n.step = in
 		w.take(n, j)
 		return
 	}
-	in.note(r)
+	in.recordStage(r)
 	n.step = out
-	n.live.drop(j)
+	n.live.remove(j)
 }

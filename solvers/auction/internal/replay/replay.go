@@ -8,10 +8,11 @@ import (
 	"math/bits"
 
 	"coalesce/solvers/auction/internal/packing"
+	"coalesce/solvers/auction/problem"
 )
 
 // A Proof is a tree of bounds a part. Bids that can win are in one part each, but for those
-// that another replaces. Numbers of bids are their places among the plain ones, from 0: in
+// that another replaces. Numbers of bids are their places among the atomic ones, from 0: in
 // an auction without limits, reserves and goods that have to be sold those of the file.
 type Proof struct {
 	// Pairs of a bid that is left out and the bid that replaces it, in the order of leaving out. The
@@ -44,7 +45,7 @@ type Step struct {
 	Kids   []*Step `json:"kids,omitempty"`
 }
 
-// A Stage is prices of cliques in 2^-shift of a plain unit: the number of a clique and its
+// A Stage is prices of cliques in 2^-shift of an atomic unit: the number of a clique and its
 // price, in turns, or the number -1-k of the list k of Odd. Any prices of at least 0 bound the
 // packings of the bids that are left: each clique of which a bid is left pays once, each such odd
 // set for as many bids as it allows, and each bid what its price lacks in those of its cliques and
@@ -61,12 +62,13 @@ func New(solved *packing.Result) *Proof {
 	}
 	x := &Proof{Replaced: solved.Replaced, Parts: []Part{}}
 	for _, part := range solved.Proof {
-		x.Parts = append(x.Parts, Part{part.Bids, part.Cliques, part.Odd, told(part.Root)})
+		x.Parts = append(x.Parts, Part{part.Bids, part.Cliques, part.Odd, stepOf(part.Root)})
 	}
 	return x
 }
 
-func told(step *packing.Step) *Step {
+// stepOf is a step of the solver's log as one of a proof.
+func stepOf(step *packing.Step) *Step {
 	x := &Step{Branch: step.Branch}
 	for _, stage := range step.Stages {
 		s := Stage{Shift: stage.Shift, Prices: []int64{}}
@@ -76,22 +78,16 @@ func told(step *packing.Step) *Step {
 		x.Stages = append(x.Stages, s)
 	}
 	for _, kid := range step.Kids {
-		x.Kids = append(x.Kids, told(kid))
+		x.Kids = append(x.Kids, stepOf(kid))
 	}
 	return x
-}
-
-// A Bid has goods, each of which is sold at most once, and a price.
-type Bid struct {
-	Goods []int64
-	Price int64
 }
 
 // Bound replays a proof against bids of which some are known to win together, and returns
 // a value that no packing beats: the winners' worth in parts whose tree is whole, and what
 // the stages of the root bound elsewhere; nil where a part has none. Errors say what is wrong
 // with the proof.
-func (x *Proof) Bound(bids []Bid, won []int) (bound *big.Int, err error) {
+func (x *Proof) Bound(bids []problem.Bid, won []int) (bound *big.Int, err error) {
 	r := newReplay(bids)
 	for k, pair := range x.Replaced {
 		if err := r.replace(pair[0], pair[1]); err != nil {
@@ -152,7 +148,7 @@ func (s set) each(f func(i int32)) {
 
 // A replay holds proofs against bids.
 type replay struct {
-	bids     []Bid
+	bids     []problem.Bid
 	left     set // of price above 0, and not replaced
 	digits   int // of the sum of prices, in binary
 	holders  map[int64][]int32
@@ -163,7 +159,7 @@ type replay struct {
 	rest     []int64 // of the bids' prices, when cliques have paid
 }
 
-func newReplay(bids []Bid) *replay {
+func newReplay(bids []problem.Bid) *replay {
 	r := &replay{bids: bids, conflict: make([]set, len(bids)), holders: map[int64][]int32{}, rest: make([]int64, len(bids))}
 	r.left = r.none()
 	sum := new(big.Int)

@@ -78,7 +78,7 @@ func (id *Identity) head() []byte {
 // and a disk with less free space than the table takes, where the system reports free space.
 func Create(path string, id Identity) (*File, error) {
 	need := problem.Footprint(id.Agents, id.Type)
-	if free, ok := room(filepath.Dir(path)); ok && free < need {
+	if free, ok := freeSpace(filepath.Dir(path)); ok && free < need {
 		return nil, fmt.Errorf("checkpoint %s: found room for %d bytes on the disk, expected %d", path, free, need)
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
@@ -126,7 +126,7 @@ func Open(path string, id Identity, put func(r Record, payload []byte) error) (_
 		return nil, err
 	}
 	if need := problem.Footprint(id.Agents, id.Type) - end; need > 0 {
-		if free, ok := room(filepath.Dir(path)); ok && free+size-end < need {
+		if free, ok := freeSpace(filepath.Dir(path)); ok && free+size-end < need {
 			return nil, fmt.Errorf("found room for %d bytes on the disk, expected %d", free+size-end, need)
 		}
 	}
@@ -190,7 +190,7 @@ func (c *File) scan(size int64, width int, put func(Record, []byte) error) (end 
 		if _, err := io.ReadFull(c.f, extent[:]); err != nil {
 			return 0, err
 		}
-		r, bytesOf := unpack(extent[:])
+		r, bytesOf := decodeExtent(extent[:])
 		if r.Level != Best && (r.Bits > 40 || r.Level > 40 || r.Count < 0 || bytesOf != r.Count*int64(width)<<r.Bits) || bytesOf < 0 || bytesOf > maxPayload {
 			return 0, refuse("byte %d: the record is damaged", at)
 		}
@@ -226,7 +226,7 @@ const maxPayload = 1 << 40
 
 const lastOfLevel = 1 // in an extent's last byte
 
-func (r *Record) extent(payload []byte, last bool) []byte {
+func (r *Record) encodeExtent(payload []byte, last bool) []byte {
 	e := make([]byte, extentSize)
 	binary.LittleEndian.PutUint32(e, uint32(r.Bits))
 	binary.LittleEndian.PutUint32(e[4:], uint32(r.Level))
@@ -239,7 +239,7 @@ func (r *Record) extent(payload []byte, last bool) []byte {
 	return e
 }
 
-func unpack(e []byte) (Record, int64) {
+func decodeExtent(e []byte) (Record, int64) {
 	return Record{int(binary.LittleEndian.Uint32(e)), int(binary.LittleEndian.Uint32(e[4:])),
 		int64(binary.LittleEndian.Uint64(e[8:])), int64(binary.LittleEndian.Uint64(e[16:]))}, int64(binary.LittleEndian.Uint64(e[24:]))
 }
@@ -259,7 +259,7 @@ func (c *File) digest(extent, payload []byte) (sum [digestSize]byte) {
 // Append writes a record. If last is set, the record ends its level, and the whole level is on
 // the disk when Append returns.
 func (c *File) Append(r Record, payload []byte, last bool) error {
-	extent := r.extent(payload, last)
+	extent := r.encodeExtent(payload, last)
 	digest := c.digest(extent, payload)
 	for _, part := range [][]byte{extent, payload, digest[:]} {
 		if _, err := c.f.Write(part); err != nil {

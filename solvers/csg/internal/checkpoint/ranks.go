@@ -9,13 +9,13 @@ func OpenOn(ranks collective.Ranks, path string, id Identity, put func(r Record,
 		return Open(path, id, put)
 	}
 	if ranks.Rank() > 0 {
-		return nil, follow(ranks, put)
+		return nil, receiveRecords(ranks, put)
 	}
 	c, err := Open(path, id, func(r Record, payload []byte) error {
 		if err := put(r, payload); err != nil {
 			return err
 		}
-		extent := r.extent(payload, false)
+		extent := r.encodeExtent(payload, false)
 		extent[follows] = 1
 		if err := ranks.Broadcast(extent, 0); err != nil {
 			return err
@@ -31,13 +31,13 @@ func OpenOn(ranks collective.Ranks, path string, id Identity, put func(r Record,
 // follows is the byte of an extent that tells ranks that a record follows; in files it is 0.
 const follows = 38
 
-// follow puts the records that rank 0 reads.
-func follow(ranks collective.Ranks, put func(r Record, payload []byte) error) error {
+// receiveRecords puts the records that rank 0 reads.
+func receiveRecords(ranks collective.Ranks, put func(r Record, payload []byte) error) error {
 	for extent := make([]byte, extentSize); ; {
 		if err := ranks.Broadcast(extent, 0); err != nil || extent[follows] == 0 {
 			return err
 		}
-		r, size := unpack(extent)
+		r, size := decodeExtent(extent)
 		payload := make([]byte, size)
 		if err := ranks.Broadcast(payload, 0); err != nil {
 			return err

@@ -15,7 +15,7 @@ import (
 // machine can make any value without making those before it.
 type distribution struct {
 	name string
-	at   func(d *draws, c coalition) float64
+	at   func(d *randomNumbers, c coalition) float64
 }
 
 // A coalition is the input of a distribution's law: the coalition's number, its size as an
@@ -36,23 +36,23 @@ type coalition struct {
 // release is followed.
 var distributions = []distribution{
 	// s U(0,1)
-	{"uniform", func(d *draws, c coalition) float64 { return c.s * d.uniform() }},
+	{"uniform", func(d *randomNumbers, c coalition) float64 { return c.s * d.uniform() }},
 	// max(0, s N(10, 0.1))
-	{"normal", func(d *draws, c coalition) float64 { return max(0, c.s*d.normal(10, 0.1)) }},
+	{"normal", func(d *randomNumbers, c coalition) float64 { return max(0, c.s*d.normal(10, 0.1)) }},
 	// s Exp(mean 1)
-	{"exponential", func(d *draws, c coalition) float64 { return c.s * d.exponential() }},
+	{"exponential", func(d *randomNumbers, c coalition) float64 { return c.s * d.exponential() }},
 	// s Beta(1/2, 1/2): the arcsine law
-	{"beta", func(d *draws, c coalition) float64 {
+	{"beta", func(d *randomNumbers, c coalition) float64 {
 		x := math.Sin(math.Pi / 2 * d.uniform())
 		return c.s * float64(x*x)
 	}},
 	// s Gamma(shape 2, scale 2)
-	{"gamma", func(d *draws, c coalition) float64 {
+	{"gamma", func(d *randomNumbers, c coalition) float64 {
 		e := d.exponential()
 		return c.s * (2 * (e + d.exponential()))
 	}},
 	// U(0, 10 s), plus U(0, 50) with probability 0.21
-	{"modified-uniform", func(d *draws, c coalition) float64 {
+	{"modified-uniform", func(d *randomNumbers, c coalition) float64 {
 		x := 10 * c.s * d.uniform()
 		if d.uniform() < 0.21 {
 			x += float64(50 * d.uniform())
@@ -60,7 +60,7 @@ var distributions = []distribution{
 		return x
 	}},
 	// max(0, s N(10, 0.1)), plus N(25, 0.1) with probability 0.21
-	{"modified-normal", func(d *draws, c coalition) float64 {
+	{"modified-normal", func(d *randomNumbers, c coalition) float64 {
 		x := max(0, c.s*d.normal(10, 0.1))
 		if d.uniform() < 0.21 {
 			x += d.normal(25, 0.1)
@@ -68,15 +68,15 @@ var distributions = []distribution{
 		return x
 	}},
 	// the sum over agents i of U(0, 2 p_i), p_i ~ U(0, 10) once
-	{"agent-based-uniform", func(d *draws, c coalition) float64 {
+	{"agent-based-uniform", func(d *randomNumbers, c coalition) float64 {
 		return c.sum(func(p float64) float64 { return 2 * p * d.uniform() })
 	}},
 	// the sum over agents i of max(0, N(p_i, 0.1)), p_i ~ max(0, N(10, 0.1))
-	{"agent-based-normal", func(d *draws, c coalition) float64 {
+	{"agent-based-normal", func(d *randomNumbers, c coalition) float64 {
 		return c.sum(func(p float64) float64 { return max(0, d.normal(p, 0.1)) })
 	}},
 	// N(s, sqrt s), drawn again while not above 0
-	{"ndcs", func(d *draws, c coalition) float64 {
+	{"ndcs", func(d *randomNumbers, c coalition) float64 {
 		for {
 			if x := d.normal(c.s, math.Sqrt(c.s)); x > 0 {
 				return x
@@ -85,30 +85,30 @@ var distributions = []distribution{
 	}},
 
 	// chi-square with s degrees of freedom
-	{"chi-square", func(d *draws, c coalition) float64 { return d.chiSquare(c.size) }},
+	{"chi-square", func(d *randomNumbers, c coalition) float64 { return d.chiSquare(c.size) }},
 	// s Weibull(shape s, scale 0.9)
-	{"weibull", func(d *draws, c coalition) float64 { return c.s * (0.9 * math.Pow(d.exponential(), 1/c.s)) }},
+	{"weibull", func(d *randomNumbers, c coalition) float64 { return c.s * (0.9 * math.Pow(d.exponential(), 1/c.s)) }},
 	// F(1, s+1)
-	{"f", func(d *draws, c coalition) float64 {
+	{"f", func(d *randomNumbers, c coalition) float64 {
 		x := d.chiSquare(1)
 		return x / (d.chiSquare(c.size+1) / (c.s + 1))
 	}},
 	// max(0, Cauchy(location 10 s, scale 0.1))
-	{"cauchy", func(d *draws, c coalition) float64 {
+	{"cauchy", func(d *randomNumbers, c coalition) float64 {
 		return max(0, float64(10*c.s)+float64(0.1*math.Tan(math.Pi*(d.uniform()-0.5))))
 	}},
 	// max(0, s t(s degrees of freedom))
-	{"student-t", func(d *draws, c coalition) float64 {
+	{"student-t", func(d *randomNumbers, c coalition) float64 {
 		x := d.normal(0, 1)
 		return max(0, c.s*(x/math.Sqrt(d.chiSquare(c.size)/c.s)))
 	}},
 	// s Zipf(1..s, exponent 0.1) + U(0, 50)
-	{"zipf", func(d *draws, c coalition) float64 {
+	{"zipf", func(d *randomNumbers, c coalition) float64 {
 		x := c.s * float64(d.rank(c.own[:c.size]))
 		return x + float64(50*d.uniform())
 	}},
 	// s NegBin(failures before s successes of probability 0.1) + U(0, 50)
-	{"pascal", func(d *draws, c coalition) float64 {
+	{"pascal", func(d *randomNumbers, c coalition) float64 {
 		failures := 0.0
 		for range c.size {
 			failures += math.Floor(d.exponential() / -math.Log1p(-0.1))
@@ -117,33 +117,33 @@ var distributions = []distribution{
 	}},
 
 	// max(0, N(10 s, 0.01)): "normal" as most papers print it; easier
-	{"normal-unscaled", func(d *draws, c coalition) float64 { return max(0, d.normal(10*c.s, 0.01)) }},
+	{"normal-unscaled", func(d *randomNumbers, c coalition) float64 { return max(0, d.normal(10*c.s, 0.01)) }},
 	// N(10 s, 0.1): "normal" of the CSG-UCT family
-	{"uct-normal", func(d *draws, c coalition) float64 { return d.normal(10*c.s, 0.1) }},
+	{"uct-normal", func(d *randomNumbers, c coalition) float64 { return d.normal(10*c.s, 0.1) }},
 	// the sum over agents i of U(0, p_i), p_i ~ U(0, 1): "agent-based" there
-	{"uct-agent-based", func(d *draws, c coalition) float64 {
+	{"uct-agent-based", func(d *randomNumbers, c coalition) float64 {
 		return c.sum(func(p float64) float64 { return p * d.uniform() })
 	}},
 	// N(s, sqrt s), kept when negative: "NDCS" there
-	{"uct-ndcs", func(d *draws, c coalition) float64 { return d.normal(c.s, math.Sqrt(c.s)) }},
+	{"uct-ndcs", func(d *randomNumbers, c coalition) float64 { return d.normal(c.s, math.Sqrt(c.s)) }},
 
 	// s: every structure is optimal
-	{"ties", func(_ *draws, c coalition) float64 { return c.s }},
+	{"ties", func(_ *randomNumbers, c coalition) float64 { return c.s }},
 	// s^2: the grand coalition is optimal, and every LP dual degenerate
-	{"superadditive", func(_ *draws, c coalition) float64 { return c.s * c.s }},
+	{"superadditive", func(_ *randomNumbers, c coalition) float64 { return c.s * c.s }},
 	// s Pareto(scale 1, shape 1.5): a heavy tail
-	{"pareto", func(d *draws, c coalition) float64 { return c.s * math.Pow(d.uniform(), -1/1.5) }},
+	{"pareto", func(d *randomNumbers, c coalition) float64 { return c.s * math.Pow(d.uniform(), -1/1.5) }},
 	// -s U(0,1): every structure loses
-	{"negative", func(d *draws, c coalition) float64 { return -c.s * d.uniform() }},
+	{"negative", func(d *randomNumbers, c coalition) float64 { return -c.s * d.uniform() }},
 	// s U(0,1), but minus infinity for half of the coalitions of two and more
-	{"infeasible", func(d *draws, c coalition) float64 {
+	{"infeasible", func(d *randomNumbers, c coalition) float64 {
 		if x := c.s * d.uniform(); c.size < 2 || d.uniform() < 0.5 {
 			return x
 		}
 		return math.Inf(-1)
 	}},
 	// s U(0,1), but s for the blocks of one structure, which is optimal then: worth n
-	{"planted", func(d *draws, c coalition) float64 {
+	{"planted", func(d *randomNumbers, c coalition) float64 {
 		if c.own[bits.TrailingZeros64(c.mask)] == float64(c.mask) {
 			return c.s
 		}
@@ -159,7 +159,7 @@ func ownNumbers(name string, n int, seed uint64) []float64 {
 	total := 0.0
 	blocks, in := make([]float64, n), make([]int, n)
 	for i := range own {
-		d := &draws{seed: seed, number: uint64(i), stream: agentStream}
+		d := &randomNumbers{seed: seed, number: uint64(i), stream: agentStream}
 		switch name {
 		case "agent-based-uniform":
 			own[i] = 10 * d.uniform()
@@ -210,12 +210,12 @@ type source struct {
 }
 
 // value is the value of a coalition. It is drawn with d, which starts the coalition's stream anew.
-func (s *source) value(d *draws, mask uint64) float64 {
+func (s *source) value(d *randomNumbers, mask uint64) float64 {
 	if mask == 0 {
 		return 0
 	}
 	size := bits.OnesCount64(mask)
-	*d = draws{seed: s.seed, number: mask, stream: coalitionStream}
+	*d = randomNumbers{seed: s.seed, number: mask, stream: coalitionStream}
 	return s.at(d, coalition{mask, size, float64(size), s.own})
 }
 
@@ -253,6 +253,6 @@ func GenerateAs(name string, n int, seed uint64, as problem.Value) (*problem.Ins
 	return inst, inst.Promote()
 }
 
-func scaled(x, scale, largest float64) float64 {
+func scaledInteger(x, scale, largest float64) float64 {
 	return max(-largest, min(largest, math.RoundToEven(x*scale)))
 }

@@ -34,7 +34,7 @@ func TestPhilox(t *testing.T) {
 			t.Errorf("philox(%x, %x) = %x, want %x", test.c, test.k, got, test.want)
 		}
 	}
-	for _, u := range []float64{unit(0, 0), unit(math.MaxUint32, math.MaxUint32)} {
+	for _, u := range []float64{unitInterval(0, 0), unitInterval(math.MaxUint32, math.MaxUint32)} {
 		if u <= 0 || u >= 1 {
 			t.Errorf("unit gives %v, want strictly between 0 and 1", u)
 		}
@@ -82,7 +82,7 @@ func TestGenerateIsAFunctionOfSeedAndCoalition(t *testing.T) {
 		}
 		same := 0
 		for mask := range inst.Len() {
-			if x := one.value(new(draws), mask); x != inst.F64[mask] || again.F64[mask] != x {
+			if x := one.value(new(randomNumbers), mask); x != inst.F64[mask] || again.F64[mask] != x {
 				t.Fatalf("%s: coalition %d: alone it is %v, Generate gives %v and %v", name, mask, x, inst.F64[mask], again.F64[mask])
 			}
 			if other.F64[mask] == inst.F64[mask] {
@@ -256,7 +256,7 @@ func TestGenerateIntegersNeverOverflow(t *testing.T) {
 				t.Fatal(err)
 			}
 			for mask, x := range inst.I32 {
-				y := one.value(new(draws), uint64(mask)) * ScaleInt32
+				y := one.value(new(randomNumbers), uint64(mask)) * ScaleInt32
 				if math.Abs(y) < valueLimit32 && math.Abs(float64(x)-y) > 0.5 {
 					t.Fatalf("%s: coalition %d is %d, want %v rounded", name, mask, x, y)
 				}

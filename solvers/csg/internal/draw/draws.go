@@ -8,7 +8,7 @@ const (
 	agentStream     = 1 // number: the agent's bit
 )
 
-// draws are the random numbers of one coalition, or of one agent: a function
+// randomNumbers are the random numbers of one coalition, or of one agent: a function
 // of (seed, number, stream) and of how many were drawn before.
 //
 // They are Philox4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random
@@ -22,7 +22,7 @@ const (
 // ((b>>12) + 1/2) 2^-52, without rounding. Everything else is computed from
 // those draws, in the order that the code takes them, in float64 without
 // fused operations.
-type draws struct {
+type randomNumbers struct {
 	seed, number  uint64
 	stream, block uint32
 	spare         float64
@@ -30,18 +30,18 @@ type draws struct {
 }
 
 // uniform is the next draw, strictly between 0 and 1.
-func (d *draws) uniform() float64 {
+func (d *randomNumbers) uniform() float64 {
 	if d.have {
 		d.have = false
 		return d.spare
 	}
 	x0, x1, x2, x3 := philox(uint32(d.number), uint32(d.number>>32), d.block, d.stream, uint32(d.seed), uint32(d.seed>>32))
 	d.block++
-	d.spare, d.have = unit(x2, x3), true
-	return unit(x0, x1)
+	d.spare, d.have = unitInterval(x2, x3), true
+	return unitInterval(x0, x1)
 }
 
-func unit(lo, hi uint32) float64 {
+func unitInterval(lo, hi uint32) float64 {
 	b := (uint64(hi)<<32 | uint64(lo)) >> 12
 	return (float64(b) + 0.5) * 0x1p-52
 }
@@ -60,10 +60,10 @@ func philox(c0, c1, c2, c3, k0, k1 uint32) (x0, x1, x2, x3 uint32) {
 }
 
 // exponential has mean 1: -ln u.
-func (d *draws) exponential() float64 { return -math.Log(d.uniform()) }
+func (d *randomNumbers) exponential() float64 { return -math.Log(d.uniform()) }
 
 // normal is Box and Muller's cosine, of two draws.
-func (d *draws) normal(mean, deviation float64) float64 {
+func (d *randomNumbers) normal(mean, deviation float64) float64 {
 	r := math.Sqrt(2 * d.exponential())
 	x := r * math.Cos(2*math.Pi*d.uniform())
 	return mean + float64(deviation*x)
@@ -71,7 +71,7 @@ func (d *draws) normal(mean, deviation float64) float64 {
 
 // chiSquare has k degrees of freedom: k/2 exponentials, doubled, and the
 // square of a normal when k is odd.
-func (d *draws) chiSquare(k int) float64 {
+func (d *randomNumbers) chiSquare(k int) float64 {
 	x := 0.0
 	for range k / 2 {
 		x += d.exponential()
@@ -86,7 +86,7 @@ func (d *draws) chiSquare(k int) float64 {
 
 // rank is k with probability proportional to the k-th weight, given the sums
 // of the weights of 1..k.
-func (d *draws) rank(sums []float64) int {
+func (d *randomNumbers) rank(sums []float64) int {
 	at := d.uniform() * sums[len(sums)-1]
 	for k, sum := range sums {
 		if at < sum {

@@ -43,7 +43,7 @@ func (f *Function) String() string {
 
 // Value is the value of a coalition: it depends on the distribution, the seed and the coalition
 // alone.
-func (f *Function) Value(mask uint64) float64 { return f.value(new(draws), mask) }
+func (f *Function) Value(mask uint64) float64 { return f.value(new(randomNumbers), mask) }
 
 // The largest results of one draw. A uniform draw is 2^-53 or more, so that an exponential one is
 // at most 53 ln 2, and a normal one at most sqrt(2 · 53 ln 2) deviations.

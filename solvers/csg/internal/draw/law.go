@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/solvers/cores"
 	"coalesce/solvers/csg/problem"
@@ -44,12 +44,12 @@ func Drawn(name string, n int, seed uint64, as problem.Value) (*problem.Instance
 }
 
 // Value is the value of a coalition, converted to the type.
-func (l *law) Value(mask uint64) float64 { return l.rounded(l.value(new(draws), mask)) }
+func (l *law) Value(mask uint64) float64 { return l.rounded(l.value(new(randomNumbers), mask)) }
 
 func (l *law) rounded(x float64) float64 {
 	switch {
 	case l.as.Integer():
-		return scaled(x, l.scale, l.largest)
+		return scaledInteger(x, l.scale, l.largest)
 	case l.as == problem.Float32:
 		return float64(float32(x))
 	}
@@ -87,7 +87,7 @@ func hold[T problem.Number](l *law) []T {
 	values := make([]T, uint64(1)<<l.n)
 	const piece = 1 << 14 // coalitions that a core draws at a time
 	cores.Pieces((len(values)+piece-1)/piece, func(k int) {
-		var d draws
+		var d randomNumbers
 		part := values[k*piece : min(len(values), (k+1)*piece)]
 		for i := range part {
 			part[i] = T(l.rounded(l.value(&d, uint64(k*piece+i))))
@@ -98,7 +98,7 @@ func hold[T problem.Number](l *law) []T {
 
 // On loads the drawing kernel on a device.
 func (l *law) On(d device.Device) (_ problem.Drawer, err error) {
-	f := &csg.Draw
+	f := &gencsg.Draw
 	var v *device.Variant
 	for i := range f.Variants {
 		if f.Value(&f.Variants[i], "value") == string(l.as) {
@@ -111,7 +111,7 @@ func (l *law) On(d device.Device) (_ problem.Drawer, err error) {
 			err = errors.Join(err, on.Close())
 		}
 	}()
-	if on.kernels, err = csg.LoadDraw(d, v); err != nil {
+	if on.kernels, err = gencsg.LoadDraw(d, v); err != nil {
 		return nil, err
 	}
 	on.scope.Keep(on.kernels)
@@ -128,7 +128,7 @@ func (l *law) On(d device.Device) (_ problem.Drawer, err error) {
 // A drawer is a law on a device.
 type drawer struct {
 	*law
-	kernels *csg.DrawKernels
+	kernels *gencsg.DrawKernels
 	own     device.Buffer
 	block   int
 	scope   device.Scope

@@ -86,9 +86,9 @@ func readSizes(r *bufio.Reader) (problem.Sizes, error) {
 	return sizes, npy.End(r)
 }
 
-// covers checks that the values read are the table of an instance's best partitions, and restricts
+// checkCover checks that the values read are the table of an instance's best partitions, and restricts
 // the table to the sizes of blocks that the file names.
-func covers(table, inst *problem.Instance, sizes problem.Sizes) error {
+func checkCover(table, inst *problem.Instance, sizes problem.Sizes) error {
 	if table.N != inst.N {
 		return fmt.Errorf("%w: found a table of %d agents, the instance has %d", problem.ErrCheck, table.N, inst.N)
 	}

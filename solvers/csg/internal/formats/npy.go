@@ -40,12 +40,12 @@ func readNPY(r *bufio.Reader, size int64, name string, opts ReadOptions) (*probl
 		return nil, formats.Errorf(name, 0, "%w", err)
 	}
 	store(inst, a.Values, opts.CoverOf != nil)
-	if err := opts.named(inst, name); err != nil {
+	if err := opts.setNames(inst, name); err != nil {
 		return nil, err
 	}
 	check := inst.Promote
 	if of := opts.CoverOf; of != nil {
-		check = func() error { return covers(inst, of, blocks) }
+		check = func() error { return checkCover(inst, of, blocks) }
 	} else if blocks != 0 {
 		check = func() error { return inst.Divide(blocks) }
 	}

@@ -148,8 +148,8 @@ func (o ReadOptions) limit() int64 {
 // length. It exceeds the limit of the values, as text takes more bytes than the values in it.
 func (o ReadOptions) unpacked() int64 { return 4*min(o.limit(), 1<<60) + 1<<20 }
 
-// named gives an instance the agents' names of the options.
-func (o ReadOptions) named(inst *problem.Instance, name string) error {
+// setNames gives an instance the agents' names of the options.
+func (o ReadOptions) setNames(inst *problem.Instance, name string) error {
 	if o.Names == nil {
 		return nil
 	}

@@ -61,29 +61,18 @@ func readCSV(r io.Reader, name string, opts ReadOptions) (*problem.Instance, err
 	if err != nil {
 		return nil, err
 	}
-	for first, top := true, true; ; top = false {
-		row, err := in.Line()
+	rows := csv.NewRows(in, "#")
+	for first := true; ; {
+		row, err := rows.Next(first)
 		if errors.Is(err, io.EOF) {
+			t.aside = rows.Aside
 			return t.end()
 		}
 		if err != nil {
 			return nil, err
 		}
-		if top {
-			delimiter, is, err := csv.Separator(row)
-			if err != nil {
-				return nil, in.Errorf("%w", err)
-			}
-			if is {
-				t.between = delimiter
-				continue
-			}
-		}
-		if csv.Passed(row, "#", first) {
-			if t.aside == "" && !csv.Passed(row, "#", false) {
-				t.aside = string(bytes.TrimSpace(row))
-			}
-			continue
+		if first {
+			t.between = rows.Delimiter
 		}
 		row = bytes.TrimLeft(bytes.TrimRight(row, " \t\r"), " ") // nothing may stand before a first tab
 		is := false

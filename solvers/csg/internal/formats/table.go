@@ -202,7 +202,7 @@ func (t *table) instance() (*problem.Instance, error) {
 	if err := t.fill(inst, missing); err != nil {
 		return nil, err
 	}
-	if err := t.opts.named(inst, t.file); err != nil {
+	if err := t.opts.setNames(inst, t.file); err != nil {
 		return nil, err
 	}
 	if err := inst.Promote(); err != nil {

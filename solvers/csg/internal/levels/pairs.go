@@ -26,10 +26,10 @@ func ShareOf(pairs float64, high int) float64 {
 	return pairs / pairsOfAll(high)
 }
 
-// Parts is the number of blocks that share the pairs of each target of a level, on a device that
+// BlocksPerTarget is the number of blocks that share the pairs of each target of a level, on a device that
 // runs so many blocks at once: the number with which the level ends soonest, if a block takes as
 // long to fill its pipeline and to merge its slots as for two pairs.
-func Parts(targets, pairs, blocks int64) int64 {
+func BlocksPerTarget(targets, pairs, blocks int64) int64 {
 	const overhead = 2
 	best, least := int64(1), int64(math.MaxInt64)
 	for parts := int64(1); parts <= min(pairs, 1+16*blocks/targets); parts++ {

@@ -26,9 +26,9 @@ type cover struct {
 
 // sort sorts items by loss, then by mask. No loss is below least.
 func (b *buffers) sort(cores int, items []item, least int64) {
-	order(cores, items, sized(&b.spare, len(items)), func(x item) int64 { return x.loss - least })
+	sortByKey(cores, items, resize(&b.spare, len(items)), func(x item) int64 { return x.loss - least })
 	starts := make([]int, (len(items)+piece-1)/piece+1) // of the first runs of one loss that begin in each piece
-	each(cores, len(starts), func(k int) {
+	forEach(cores, len(starts), func(k int) {
 		from := min(k*piece, len(items))
 		for from > 0 && from < len(items) && items[from].loss == items[from-1].loss {
 			from++
@@ -37,7 +37,7 @@ func (b *buffers) sort(cores int, items []item, least int64) {
 	})
 	var lock sync.Mutex
 	var long [][]item // runs for all cores
-	each(cores, len(starts)-1, func(k int) {
+	forEach(cores, len(starts)-1, func(k int) {
 		for from, end := starts[k], starts[k+1]; from < end; {
 			to := from + 1
 			for to < end && items[to].loss == items[from].loss {
@@ -54,13 +54,13 @@ func (b *buffers) sort(cores int, items []item, least int64) {
 		}
 	})
 	for _, run := range long {
-		order(cores, run, b.spare[:len(run)], func(x item) int64 { return int64(x.mask) })
+		sortByKey(cores, run, b.spare[:len(run)], func(x item) int64 { return int64(x.mask) })
 	}
 }
 
 // newCover groups the items of losses below a budget, which ascend by loss. The last cover is lost.
 func (b *buffers) newCover(items []item, n int, budget int64, cores int) *cover {
-	items = items[:below(items, budget)]
+	items = items[:countBelow(items, budget)]
 	c := &cover{n: n, cores: cores, order: make([]int, n)}
 	count := memberships(items, 1+len(items)>>16, n) // a sample shows which agents are rare
 	for i := range c.order {
@@ -73,7 +73,7 @@ func (b *buffers) newCover(items []item, n int, budget int64, cores int) *cover 
 			spread[i/8][own] |= uint64(own>>(i%8)&1) << k
 		}
 	}
-	c.groups = dealt(cores, items, sized(&b.spare, len(items)), n, func(x item) (item, int) {
+	c.groups = intoBuckets(cores, items, resize(&b.spare, len(items)), n, func(x item) (item, int) {
 		mask := uint64(0)
 		for k := range (n + 7) / 8 {
 			mask |= spread[k][x.mask>>(8*k)&255]
@@ -100,8 +100,8 @@ func memberships(items []item, step, n int) []int {
 	return count
 }
 
-// below counts the items of losses below a budget.
-func below(items []item, budget int64) int {
+// countBelow counts the items of losses below a budget.
+func countBelow(items []item, budget int64) int {
 	end, _ := slices.BinarySearchFunc(items, budget, func(x item, b int64) int { return cmp.Compare(x.loss, b) })
 	return end
 }
@@ -120,13 +120,13 @@ func (c *cover) search(ctx context.Context, budget, limit int64) bool {
 func (c *cover) attempt(ctx context.Context, cores int, limit int64) bool {
 	c.limit = limit
 	first := c.groups[0]
-	end := below(first, c.best.Load())
+	end := countBelow(first, c.best.Load())
 	parts := 1 + 1023/max(1, end) // pieces of work of each first block, by the second
 	if cores == 1 {
 		parts = 1
 	}
 	var stopped atomic.Bool
-	each(cores, end*parts, func(k int) {
+	forEach(cores, end*parts, func(k int) {
 		if stopped.Load() {
 			return
 		}

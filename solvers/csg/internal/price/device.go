@@ -8,7 +8,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/problem"
@@ -27,13 +27,13 @@ type On struct {
 
 // TileBits is the number of agents of a variant's tiles: an instance has at least as many.
 func TileBits(v *device.Variant) int {
-	f := &csg.Price
+	f := &gencsg.Price
 	return int(math.Log2(float64(f.Int(v, "block") * f.Int(v, "items"))))
 }
 
 // Memory is the most bytes that the passes of a variant for n agents take on each of some devices.
 func Memory(v *device.Variant, n, devices int) int64 {
-	size := int64(device.Value(csg.Price.Value(v, "value")).Size())
+	size := int64(device.Value(gencsg.Price.Value(v, "value")).Size())
 	bits := min(n, TileBits(v))
 	k := shareBits(n-bits, devices)
 	each := size<<(n-k) + (8+size)*columnRoom(n) + 8<<(n-k-bits) + 1<<20
@@ -59,16 +59,16 @@ func columnRoom(n int) int64 { return 1 << max(22, min(n-7, 25)) }
 // onDevices makes passes on devices, which hold the values. A single value is read from this
 // machine's memory, or drawn on this machine.
 type onDevices[T device.Number] struct {
-	host[T]
+	onHost[T]
 	on     *On
-	shares []*share[T]
+	shares []*deviceShare[T]
 }
 
-// A share is the values of the coalitions that have the same highest agents, on a device.
-type share[T device.Number] struct {
+// A deviceShare is the values of the coalitions that have the same highest agents, on a device.
+type deviceShare[T device.Number] struct {
 	device  device.Device
 	variant *device.Variant
-	kernels *csg.PriceKernels
+	kernels *gencsg.PriceKernels
 	stream  device.Stream
 	first   uint64       // the least coalition of the share
 	n, bits int          // how many of the lowest agents differ within the share; how many of these a tile has
@@ -85,19 +85,19 @@ type share[T device.Number] struct {
 // newOnDevices loads the variant, and uploads the values or draws them on the devices.
 func newOnDevices[T device.Number](ctx context.Context, values []T, n int, o *Settings) (*onDevices[T], error) {
 	on := o.On
-	d := &onDevices[T]{host: host[T]{values: values, cores: o.Cores}, on: on}
+	d := &onDevices[T]{onHost: onHost[T]{values: values, cores: o.Cores}, on: on}
 	own := TileBits(on.Variant)
 	if n < own {
 		return nil, fmt.Errorf("csg/price: %d agents, expected at least the %d of a tile", n, own)
 	}
 	k := shareBits(n-own, len(on.Devices))
-	d.shares = make([]*share[T], 1<<k)
+	d.shares = make([]*deviceShare[T], 1<<k)
 	// A pass is asked for three quarters of what it can hand back at most, as more than expected may be found.
 	o.Columns = min(o.Columns, int(columnRoom(n))/4*3<<k)
 	for i := range d.shares {
-		d.shares[i] = &share[T]{device: on.Devices[i%len(on.Devices)], variant: on.Variant, first: uint64(i) << (n - k), n: n - k, bits: own, room: columnRoom(n)}
+		d.shares[i] = &deviceShare[T]{device: on.Devices[i%len(on.Devices)], variant: on.Variant, first: uint64(i) << (n - k), n: n - k, bits: own, room: columnRoom(n)}
 	}
-	err := d.all(func(_ int, s *share[T]) error {
+	err := d.all(func(_ int, s *deviceShare[T]) error {
 		if err := s.open(); err != nil {
 			return err
 		}
@@ -113,25 +113,25 @@ func newOnDevices[T device.Number](ctx context.Context, values []T, n int, o *Se
 }
 
 // all calls do with every share and its number, on one goroutine a share.
-func (d *onDevices[T]) all(do func(k int, s *share[T]) error) error {
+func (d *onDevices[T]) all(do func(k int, s *deviceShare[T]) error) error {
 	return collective.OnAll(len(d.shares), func(k int) error { return do(k, d.shares[k]) })
 }
 
-func (s *share[T]) open() (err error) {
-	if s.kernels, err = csg.LoadPrice(s.device, s.variant); err != nil {
+func (s *deviceShare[T]) open() (err error) {
+	if s.kernels, err = gencsg.LoadPrice(s.device, s.variant); err != nil {
 		return err
 	}
 	s.scope.Keep(s.kernels)
 	if s.stream, err = s.scope.NewStream(s.device); err != nil {
 		return err
 	}
-	size := int64(device.Value(csg.Price.Value(s.variant, "value")).Size())
+	size := int64(device.Value(gencsg.Price.Value(s.variant, "value")).Size())
 	return s.scope.Take(s.device, device.Into(&s.v, size<<s.n), device.Into(&s.prices, 8*64), device.Into(&s.low, 8<<s.bits),
 		device.Into(&s.high, 8<<(s.n-s.bits)), device.Into(&s.columns, 8*s.room), device.Into(&s.values, size*s.room), device.Into(&s.count, 8))
 }
 
 // upload sends the share's values.
-func (s *share[T]) upload(ctx context.Context, values []byte) error {
+func (s *deviceShare[T]) upload(ctx context.Context, values []byte) error {
 	const piece = 64 << 20
 	for off := 0; off < len(values); off += piece {
 		if err := ctx.Err(); err != nil {
@@ -145,7 +145,7 @@ func (s *share[T]) upload(ctx context.Context, values []byte) error {
 }
 
 // draw draws the share's values on the device.
-func (s *share[T]) draw(ctx context.Context, law problem.Law) error {
+func (s *deviceShare[T]) draw(ctx context.Context, law problem.Law) error {
 	by, err := law.On(s.device)
 	if err != nil {
 		return err
@@ -153,12 +153,12 @@ func (s *share[T]) draw(ctx context.Context, law problem.Law) error {
 	return errors.Join(by.Into(s.stream, s.v, s.first, 1<<s.n), ctx.Err(), by.Close())
 }
 
-// at is the value of one coalition, from this machine's memory or from the law.
-func (d *onDevices[T]) at(mask uint64) int64 {
+// valueAt is the value of one coalition, from this machine's memory or from the law.
+func (d *onDevices[T]) valueAt(mask uint64) int64 {
 	if d.values == nil {
-		return lift(T(d.on.Law.Value(mask)), d.unit)
+		return inUnits(T(d.on.Law.Value(mask)), d.unit)
 	}
-	return d.host.at(mask)
+	return d.onHost.valueAt(mask)
 }
 
 func (d *onDevices[T]) close() error {
@@ -169,9 +169,9 @@ func (d *onDevices[T]) close() error {
 	return errors.Join(errs...)
 }
 
-// in sets the unit of prices, losses and bounds from now on.
-func (d *onDevices[T]) in(unit int) {
-	d.host.in(unit)
+// setUnit sets the unit of prices, losses and bounds from now on.
+func (d *onDevices[T]) setUnit(unit int) {
+	d.onHost.setUnit(unit)
 	for _, s := range d.shares {
 		s.unit = d.unit
 	}
@@ -180,14 +180,14 @@ func (d *onDevices[T]) in(unit int) {
 // extent is the extent of the values, over all shares.
 func (d *onDevices[T]) extent() (float64, error) {
 	of := make([]float64, len(d.shares))
-	err := d.all(func(k int, s *share[T]) (err error) {
+	err := d.all(func(k int, s *deviceShare[T]) (err error) {
 		of[k], err = s.extent()
 		return err
 	})
 	return slices.Max(of), err
 }
 
-func (s *share[T]) extent() (float64, error) {
+func (s *deviceShare[T]) extent() (float64, error) {
 	if err := s.stream.Fill(s.count, 0, 8, 0); err != nil {
 		return 0, err
 	}
@@ -204,18 +204,18 @@ func (s *share[T]) extent() (float64, error) {
 	return math.Float64frombits(word[0]), nil
 }
 
-// uneven is the largest coalition whose value is no multiple of a number of units, over all shares; 0 where
+// findNonMultiple is the largest coalition whose value is no multiple of a number of units, over all shares; 0 where
 // there is none.
-func (d *onDevices[T]) uneven(units int64) (uint64, error) {
+func (d *onDevices[T]) findNonMultiple(units int64) (uint64, error) {
 	of := make([]uint64, len(d.shares))
-	err := d.all(func(k int, s *share[T]) (err error) {
-		of[k], err = s.uneven(units)
+	err := d.all(func(k int, s *deviceShare[T]) (err error) {
+		of[k], err = s.findNonMultiple(units)
 		return err
 	})
 	return slices.Max(of), err
 }
 
-func (s *share[T]) uneven(units int64) (uint64, error) {
+func (s *deviceShare[T]) findNonMultiple(units int64) (uint64, error) {
 	by := inValues[T](units, s.unit)
 	if by == 1 {
 		return 0, nil
@@ -234,69 +234,69 @@ func (s *share[T]) uneven(units int64) (uint64, error) {
 	return s.first + end[0] - 1, nil
 }
 
-func (s *share[T]) tiles() int { return 1 << (s.n - s.bits) }
+func (s *deviceShare[T]) tiles() int { return 1 << (s.n - s.bits) }
 
 // pass finds coalitions with sums of prices that may be rounded down, and then removes those
 // whose exact loss is above limit.
-func (d *onDevices[T]) pass(ctx context.Context, prices []int64, limit int64, keep int) (found, error) {
+func (d *onDevices[T]) pass(ctx context.Context, prices []int64, limit int64, keep int) (passResult, error) {
 	room := int(min(d.shares[0].room, 4*int64(keep)))
-	limit, err := d.holds(prices, limit)
+	limit, err := d.largestLoss(prices, limit)
 	if err != nil {
-		return found{}, err
+		return passResult{}, err
 	}
 	y := sumsOf(prices)
 	var list []item
 	for {
 		if err := ctx.Err(); err != nil {
-			return found{}, err
+			return passResult{}, err
 		}
 		count, all, err := d.collect(prices, limit, room)
 		if err != nil {
-			return found{}, err
+			return passResult{}, err
 		}
 		list = slices.Grow(list[:0], count)
 		for _, s := range d.shares {
 			out := list[len(list) : len(list)+len(s.masks)]
-			list = append(list, mapped(d.cores, s.masks, out, func(k int, mask uint64) (item, bool) {
+			list = append(list, filterMap(d.cores, s.masks, out, func(k int, mask uint64) (item, bool) {
 				mask += s.first
-				value := lift(s.worth[k], d.unit)
+				value := inUnits(s.worth[k], d.unit)
 				x := item{mask, y.of(mask) - value}
 				return x, mask != 0 && value != forbidden && x.loss <= limit
 			})...)
 		}
-		f := found{list, limit}
+		f := passResult{list, limit}
 		switch {
 		case all:
 			return f, nil
-		case narrow(d.on.Variant) && len(f.items) < count/2:
+		case hasNarrowSums(d.on.Variant) && len(f.items) < count/2:
 			// The rounding of the sums exceeds the losses that the pass looks for.
-			if err := d.widen(); err != nil {
-				return found{}, err
+			if err := d.useExactSums(); err != nil {
+				return passResult{}, err
 			}
 			continue
 		case len(f.items) == 0:
 			limit = roundUp(limit+1) - grain - 1 // every coalition found has a loss above this limit and below the next multiple of grain
 			continue
 		}
-		f.tighten(d.cores, keep)
+		f.lowerLimit(d.cores, keep)
 		limit = f.limit
 	}
 }
 
-// widen loads a variant whose sums of prices are exact, for the passes that follow.
-func (d *onDevices[T]) widen() error {
-	f, value := &csg.Price, csg.Price.Value(d.on.Variant, "value")
+// useExactSums loads a variant whose sums of prices are exact, for the passes that follow.
+func (d *onDevices[T]) useExactSums() error {
+	f, value := &gencsg.Price, gencsg.Price.Value(d.on.Variant, "value")
 	k := slices.IndexFunc(f.Variants, func(v device.Variant) bool {
-		return !narrow(&v) && f.Value(&v, "value") == value && TileBits(&v) <= d.shares[0].n
+		return !hasNarrowSums(&v) && f.Value(&v, "value") == value && TileBits(&v) <= d.shares[0].n
 	})
 	if k < 0 {
 		return fmt.Errorf("sums of prices are rounded: %w", ErrCostly)
 	}
 	on := *d.on
 	on.Variant, d.on = &f.Variants[k], &on
-	return d.all(func(_ int, s *share[T]) (err error) {
+	return d.all(func(_ int, s *deviceShare[T]) (err error) {
 		s.variant, s.bits = on.Variant, TileBits(on.Variant)
-		if s.kernels, err = csg.LoadPrice(s.device, s.variant); err != nil {
+		if s.kernels, err = gencsg.LoadPrice(s.device, s.variant); err != nil {
 			return err
 		}
 		s.scope.Keep(s.kernels)
@@ -304,10 +304,10 @@ func (d *onDevices[T]) widen() error {
 	})
 }
 
-// holds is the largest loss that the kernels can compare: limit, or less where narrow integers
+// largestLoss is the largest loss that the kernels can compare: limit, or less where narrow integers
 // do not hold the limit.
-func (d *onDevices[T]) holds(prices []int64, limit int64) (int64, error) {
-	if !narrow(d.on.Variant) || !integer[T]() {
+func (d *onDevices[T]) largestLoss(prices []int64, limit int64) (int64, error) {
+	if !hasNarrowSums(d.on.Variant) || !integer[T]() {
 		return limit, nil
 	}
 	limit = min(limit, 1<<(30+d.unit)-int64(magnitude(prices)))
@@ -321,7 +321,7 @@ func (d *onDevices[T]) holds(prices []int64, limit int64) (int64, error) {
 // and whether these are all that the pass looked for.
 func (d *onDevices[T]) collect(prices []int64, limit int64, room int) (count int, all bool, err error) {
 	whole := make([]bool, len(d.shares))
-	err = d.all(func(k int, s *share[T]) (err error) {
+	err = d.all(func(k int, s *deviceShare[T]) (err error) {
 		if err = s.launch(prices, limit, room); err == nil {
 			whole[k], err = s.fetch(room)
 		}
@@ -334,18 +334,18 @@ func (d *onDevices[T]) collect(prices []int64, limit int64, room int) (count int
 }
 
 // fetch downloads what a pass has found, in no order, and reports whether this is all that the pass looked for.
-func (s *share[T]) fetch(room int) (bool, error) {
+func (s *deviceShare[T]) fetch(room int) (bool, error) {
 	count := make([]uint64, 1)
 	if err := s.stream.Download(device.Bytes(count), s.count, 0); err != nil {
 		return false, err
 	}
 	kept := int(min(count[0], uint64(room)))
-	s.masks, s.worth = sized(&s.masks, kept), sized(&s.worth, kept)
+	s.masks, s.worth = resize(&s.masks, kept), resize(&s.worth, kept)
 	return count[0] <= uint64(room), errors.Join(s.stream.Download(device.Bytes(s.masks), s.columns, 0), s.stream.Download(device.Bytes(s.worth), s.values, 0))
 }
 
 // launch enqueues a pass.
-func (s *share[T]) launch(prices []int64, limit int64, room int) error {
+func (s *deviceShare[T]) launch(prices []int64, limit int64, room int) error {
 	if err := s.sums(s.low, 0, prices[:s.bits], 1<<s.bits); err != nil {
 		return err
 	}
@@ -353,7 +353,7 @@ func (s *share[T]) launch(prices []int64, limit int64, room int) error {
 	if !integer[T]() {
 		least = sum(prices, s.first) - roundUp(limit+1)
 	}
-	if narrow(s.variant) && !integer[T]() {
+	if hasNarrowSums(s.variant) && !integer[T]() {
 		// Both sums of a pair are rounded down, and their own sum may be rounded down again.
 		least -= roundUp(int64(math.Ldexp(magnitude(prices)+math.Abs(float64(limit)), -23)))
 	}
@@ -366,11 +366,11 @@ func (s *share[T]) launch(prices []int64, limit int64, room int) error {
 	return s.kernels.Collect(s.stream, s.grid(), s.v, s.low, s.high, s.columns, s.values, s.count, uint64(s.tiles()), uint64(room), uint64(max(0, s.unit)))
 }
 
-// narrow reports that a variant's sums have the width of values.
-func narrow(v *device.Variant) bool { return csg.Price.Value(v, "sums") == "narrow" }
+// hasNarrowSums reports whether a variant's sums have the width of values.
+func hasNarrowSums(v *device.Variant) bool { return gencsg.Price.Value(v, "sums") == "narrow" }
 
 // sums makes the sums of prices over the subsets of some agents, each with first added.
-func (s *share[T]) sums(out device.Buffer, first int64, prices []int64, count int) error {
+func (s *deviceShare[T]) sums(out device.Buffer, first int64, prices []int64, count int) error {
 	var words []byte
 	list := append([]int64{first}, prices...)
 	if integer[T]() {
@@ -389,8 +389,8 @@ func (s *share[T]) sums(out device.Buffer, first int64, prices []int64, count in
 }
 
 // grid has as many blocks as the device runs at once; their threads stride through all work.
-func (s *share[T]) grid() device.Grid {
+func (s *deviceShare[T]) grid() device.Grid {
 	const perSM = 16
 	blocks := min(s.tiles(), perSM*max(1, s.device.Facts().SMs))
-	return device.Grid{Blocks: int64(blocks), Threads: csg.Price.Int(s.variant, "block")}
+	return device.Grid{Blocks: int64(blocks), Threads: gencsg.Price.Int(s.variant, "block")}
 }

@@ -35,14 +35,14 @@ func TestImprove(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := newSolver[int32](&host[int32]{values: values, cores: 2}, n, o)
+		s, err := newSolver[int32](&onHost[int32]{values: values, cores: 2}, n, o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.value = forbidden
 		worst := int64(0)
 		for _, b := range best.Blocks {
-			worst = max(worst, sum(best.Prices, b)-s.at(b))
+			worst = max(worst, sum(best.Prices, b)-s.valueAt(b))
 		}
 		if worst >= best.Gap {
 			t.Fatalf("%s: a block's loss is %d, the structure's %d: expected several blocks of some loss", name, worst, best.Gap)
@@ -71,7 +71,7 @@ func TestReached(t *testing.T) {
 		}
 	}
 	o := Settings{Steps: 1 << 40, Columns: 1 << 24, Cores: 2}
-	s, err := newSolver[int32](&host[int32]{values: values, cores: 2}, 10, o)
+	s, err := newSolver[int32](&onHost[int32]{values: values, cores: 2}, 10, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestHalves(t *testing.T) {
 	}
 	const half = 0b1011_0010_1110_0101_1001
 	values[half], values[1<<n-1-half] = int32(bits.OnesCount(half)), n-int32(bits.OnesCount(half))
-	s, err := newSolver[int32](&host[int32]{values: values, cores: 3}, n, Settings{Cores: 3})
+	s, err := newSolver[int32](&onHost[int32]{values: values, cores: 3}, n, Settings{Cores: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestHalves(t *testing.T) {
 	}
 	f.items = slices.DeleteFunc(f.items, func(x item) bool { return x.mask == 1<<n-1-half })
 	s.lists.sort(3, f.items, 0)
-	s.halves(f.items, prices)
+	s.offerHalves(f.items, prices)
 	if slices.Sort(s.Blocks); len(s.Blocks) != 2 || s.value != n<<s.Unit {
 		t.Errorf("found %b of %d, expected a structure worth %d", s.Blocks, s.value, n<<s.Unit)
 	}
@@ -133,7 +133,7 @@ func TestWidened(t *testing.T) {
 	}{
 		{500, 1 << 20, 0, 4 * keep},
 		{20000, 1 << 20, 0, 25000},
-		{90000, 1 << 20, 0, leap * keep},
+		{90000, 1 << 20, 0, mostGrowth * keep},
 		{20000, 10000, 0, 10000},
 		{20000, keep, 0, 0},
 		// 100 ms, 10 for a round, and 1.6 times 19,000 times 0.75 microseconds and 19 million times 7.5 ns
@@ -143,7 +143,7 @@ func TestWidened(t *testing.T) {
 		{0, 1 << 20, 149 * ms, 0},
 	} {
 		s.limits = Settings{Columns: c.columns, Time: c.limit, Cores: 2}
-		next, err := s.widened(this, c.left)
+		next, err := s.nextKeep(this, c.left)
 		if next != c.next || errors.Is(err, ErrCostly) != (c.next == 0) {
 			t.Errorf("%+v: found %d, %v", c, next, err)
 		}
@@ -175,7 +175,7 @@ func TestChosen(t *testing.T) {
 		if len(m.masks) != 1<<n-n-1 {
 			t.Fatalf("found %d columns, expected %d", len(m.masks), 1<<n-n-1)
 		}
-		got := slices.Clone(m.chosen())
+		got := slices.Clone(m.enteringColumns())
 		if want == nil {
 			want = got
 		}
@@ -193,7 +193,7 @@ func TestChosen(t *testing.T) {
 		}
 		m.solve(maxPivots)
 		for at, mask := range m.masks {
-			if cost := m.reduced(mask, m.values[at]); cost > 1e-9 {
+			if cost := m.reducedCost(mask, m.values[at]); cost > 1e-9 {
 				t.Errorf("%d cores: coalition %x has a reduced cost of %g in the end", cores, mask, cost)
 			}
 		}

@@ -17,19 +17,19 @@ type buffers struct {
 	columns, other []column
 }
 
-// sized returns a buffer's first n entries, which hold anything; where they are too few the buffer grows.
-func sized[T any](buffer *[]T, n int) []T {
+// resize returns a buffer's first n entries, which hold anything; where they are too few the buffer grows.
+func resize[T any](buffer *[]T, n int) []T {
 	if cap(*buffer) < n {
 		*buffer = make([]T, n)
 	}
 	return (*buffer)[:n]
 }
 
-// mapped applies f to the places and entries of a list, on some cores, and returns in their order the
+// filterMap applies f to the places and entries of a list, on some cores, and returns in their order the
 // results that f keeps, in out, which has room for all. out may be the list itself.
-func mapped[T, U any](cores int, list []T, out []U, f func(int, T) (U, bool)) []U {
+func filterMap[T, U any](cores int, list []T, out []U, f func(int, T) (U, bool)) []U {
 	kept := make([]int, (len(list)+piece-1)/piece)
-	each(cores, len(kept), func(k int) {
+	forEach(cores, len(kept), func(k int) {
 		at := k * piece
 		for i := at; i < min((k+1)*piece, len(list)); i++ {
 			if y, ok := f(i, list[i]); ok {
@@ -49,14 +49,14 @@ func mapped[T, U any](cores int, list []T, out []U, f func(int, T) (U, bool)) []
 	return out[:end]
 }
 
-// dealt sorts the entries of a list into buckets, on some cores: f returns what a bucket holds of an entry,
+// intoBuckets sorts the entries of a list into buckets, on some cores: f returns what a bucket holds of an entry,
 // and the bucket. The entries of a bucket keep their order. The buckets follow one another in out, which
 // has as much room as the list.
-func dealt[T, U any](cores int, list []T, out []U, buckets int, f func(T) (U, int)) [][]U {
+func intoBuckets[T, U any](cores int, list []T, out []U, buckets int, f func(T) (U, int)) [][]U {
 	parts := max(1, min(4*cores, (len(list)+piece-1)/piece))
 	part := func(k int) []T { return list[len(list)*k/parts : len(list)*(k+1)/parts] }
 	at := make([][]int, parts) // of a part and a bucket: how many entries, then the place of the next
-	each(cores, parts, func(k int) {
+	forEach(cores, parts, func(k int) {
 		count := make([]int, buckets)
 		for _, x := range part(k) {
 			_, b := f(x)
@@ -72,7 +72,7 @@ func dealt[T, U any](cores int, list []T, out []U, buckets int, f func(T) (U, in
 		}
 		lists[b] = out[start:place:place]
 	}
-	each(cores, parts, func(k int) {
+	forEach(cores, parts, func(k int) {
 		next := at[k]
 		for _, x := range part(k) {
 			y, b := f(x)
@@ -83,14 +83,14 @@ func dealt[T, U any](cores int, list []T, out []U, buckets int, f func(T) (U, in
 	return lists
 }
 
-// order sorts a list by keys below 2^62 that are not negative, on some cores: spare, which has as much room,
+// sortByKey sorts a list by keys below 2^62 that are not negative, on some cores: spare, which has as much room,
 // gets the entries in buckets of the highest bits of their keys, and each bucket is sorted. Entries of one
 // key keep their order.
-func order[T any](cores int, list, spare []T, key func(T) int64) {
+func sortByKey[T any](cores int, list, spare []T, key func(T) int64) {
 	const most, fill = 12, 7 // at most 2^most buckets, of some 2^fill entries where the list is short
 	parts := (len(list) + piece - 1) / piece
 	used := make([]int64, parts) // by part of the list: the bits of its keys
-	each(cores, parts, func(k int) {
+	forEach(cores, parts, func(k int) {
 		own := int64(0)
 		for _, x := range list[k*piece : min((k+1)*piece, len(list))] {
 			own |= key(x)
@@ -103,24 +103,24 @@ func order[T any](cores int, list, spare []T, key func(T) int64) {
 	}
 	digit := max(0, min(most, bits.Len(uint(len(list)))-fill))
 	low := max(0, bits.Len64(uint64(all))-digit) // bits of keys that a bucket leaves open
-	lists := dealt(cores, list, spare, 1<<digit, func(x T) (T, int) { return x, int(key(x) >> low) })
+	lists := intoBuckets(cores, list, spare, 1<<digit, func(x T) (T, int) { return x, int(key(x) >> low) })
 	start := make([]int, len(lists)+1)
 	for b, bucket := range lists {
 		start[b+1] = start[b] + len(bucket)
 	}
 	const run = 16 // buckets that a core sorts at a time
-	each(cores, (len(lists)+run-1)/run, func(k int) {
+	forEach(cores, (len(lists)+run-1)/run, func(k int) {
 		var words []uint64
 		for b := k * run; b < min((k+1)*run, len(lists)); b++ {
-			words = rank(lists[b], list[start[b]:], key, low, words)
+			words = sortByLowBits(lists[b], list[start[b]:], key, low, words)
 		}
 	})
 }
 
-// rank copies a list to another in the order of the low bits of its keys. Machine words are
+// sortByLowBits copies a list to another in the order of the low bits of its keys. Machine words are
 // sorted that hold these bits and the place of an entry, as far as both fit in one. They are in words, which
-// rank returns to be used again.
-func rank[T any](list, sorted []T, key func(T) int64, low int, words []uint64) []uint64 {
+// sortByLowBits returns to be used again.
+func sortByLowBits[T any](list, sorted []T, key func(T) int64, low int, words []uint64) []uint64 {
 	place := bits.Len(uint(len(list)))
 	if low == 0 {
 		copy(sorted, list)
@@ -135,16 +135,16 @@ func rank[T any](list, sorted []T, key func(T) int64, low int, words []uint64) [
 	for i, x := range list {
 		words = append(words, uint64(key(x))&(1<<low-1)<<place|uint64(i))
 	}
-	words = sorts(words, low+place)
+	words = sortWords(words, low+place)
 	for k, w := range words {
 		sorted[k] = list[w&(1<<place-1)]
 	}
 	return words
 }
 
-// sorts returns words of so many bits in order. Many words are dealt by their 8 highest bits into the memory
+// sortWords returns words of so many bits in order. Many words are dealt by their 8 highest bits into the memory
 // behind them, which grows where that is too little, and each bucket is sorted there.
-func sorts(words []uint64, width int) []uint64 {
+func sortWords(words []uint64, width int) []uint64 {
 	const few = 64
 	n := len(words)
 	if n < few || width < 8 {
@@ -176,9 +176,9 @@ func sorts(words []uint64, width int) []uint64 {
 	return from
 }
 
-// lowest moves the k entries of a list that come first in an order to the front, in any order. No two entries
+// selectLowest moves the k entries of a list that come first in an order to the front, in any order. No two entries
 // are equal in the order, or it does not matter which of them comes first.
-func lowest[T any](list []T, k int, compare func(a, b T) int) {
+func selectLowest[T any](list []T, k int, compare func(a, b T) int) {
 	for k > 0 && k < len(list) {
 		mid := list[len(list)/2]
 		i, j := 0, len(list)-1
@@ -205,10 +205,10 @@ func lowest[T any](list []T, k int, compare func(a, b T) int) {
 	}
 }
 
-// counted is how many entries of a list f holds of, counted on some cores.
-func counted[T any](cores int, list []T, f func(T) bool) int {
+// countWhere counts the entries of a list that f holds of, on some cores.
+func countWhere[T any](cores int, list []T, f func(T) bool) int {
 	var all atomic.Int64
-	each(cores, (len(list)+piece-1)/piece, func(k int) {
+	forEach(cores, (len(list)+piece-1)/piece, func(k int) {
 		count := 0
 		for _, x := range list[k*piece : min((k+1)*piece, len(list))] {
 			if f(x) {

@@ -22,7 +22,7 @@ func TestLists(t *testing.T) {
 				for _, x := range list {
 					buckets[x.loss%7] = append(buckets[x.loss%7], x)
 				}
-				if got := dealt(cores, list, make([]item, n), 7, func(x item) (item, int) { return x, int(x.loss % 7) }); !slices.EqualFunc(got, buckets, slices.Equal) {
+				if got := intoBuckets(cores, list, make([]item, n), 7, func(x item) (item, int) { return x, int(x.loss % 7) }); !slices.EqualFunc(got, buckets, slices.Equal) {
 					t.Errorf("%d entries of %d values, %d cores: other buckets", n, span, cores)
 				}
 				odd := func(k int, x item) (item, bool) { return item{uint64(k), x.loss + 1}, x.loss&1 == 1 }
@@ -32,20 +32,20 @@ func TestLists(t *testing.T) {
 						want = append(want, y)
 					}
 				}
-				if got := mapped(cores, list, make([]item, n), odd); !slices.Equal(got, want) {
+				if got := filterMap(cores, list, make([]item, n), odd); !slices.Equal(got, want) {
 					t.Errorf("%d entries of %d values, %d cores: %d are kept, expected %d", n, span, cores, len(got), len(want))
 				}
-				if got := counted(cores, list, func(x item) bool { return x.loss&1 == 1 }); got != len(want) {
+				if got := countWhere(cores, list, func(x item) bool { return x.loss&1 == 1 }); got != len(want) {
 					t.Errorf("%d entries of %d values, %d cores: %d are odd, expected %d", n, span, cores, got, len(want))
 				}
 				sorted := slices.SortedStableFunc(slices.Values(list), func(a, b item) int { return cmp.Compare(a.loss, b.loss) })
 				got := slices.Clone(list)
-				if order(cores, got, make([]item, n), func(x item) int64 { return x.loss }); !slices.Equal(got, sorted) {
+				if sortByKey(cores, got, make([]item, n), func(x item) int64 { return x.loss }); !slices.Equal(got, sorted) {
 					t.Errorf("%d entries of %d values, %d cores: another order", n, span, cores)
 				}
 				for _, k := range []int{0, 1, n / 3, n - 1, n} {
 					few := slices.Clone(list)
-					lowest(few, k, func(a, b item) int { return cmp.Compare(a.loss, b.loss) })
+					selectLowest(few, k, func(a, b item) int { return cmp.Compare(a.loss, b.loss) })
 					few = few[:min(max(k, 0), n)]
 					slices.SortFunc(few, func(a, b item) int { return cmp.Compare(a.loss, b.loss) })
 					if !slices.EqualFunc(few, sorted[:len(few)], func(a, b item) bool { return a.loss == b.loss }) {

@@ -162,7 +162,7 @@ func (m *master) objective() float64 {
 	return z
 }
 
-func (m *master) reduced(mask uint64, value float64) float64 {
+func (m *master) reducedCost(mask uint64, value float64) float64 {
 	for s := mask; s != 0; s &= s - 1 {
 		value -= m.y[bits.TrailingZeros64(s)]
 	}
@@ -183,7 +183,7 @@ type candidate struct {
 func (m *master) solve(limit int) {
 	var list []candidate
 	for end := m.pivots + limit; m.pivots < end; {
-		chosen, before := m.chosen(), m.pivots
+		chosen, before := m.enteringColumns(), m.pivots
 		for m.pivots < end {
 			m.sums()
 			list = list[:0]
@@ -196,13 +196,13 @@ func (m *master) solve(limit int) {
 				break
 			}
 			if len(list) > batch {
-				lowest(list, batch, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.cost, a.cost), a.at-b.at) })
+				selectLowest(list, batch, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.cost, a.cost), a.at-b.at) })
 				list = list[:batch]
 			}
 			for m.pivots < end {
 				best := candidate{-1, optimal}
 				for _, c := range list {
-					if cost := m.reduced(m.masks[c.at], m.values[c.at]); cost > best.cost {
+					if cost := m.reducedCost(m.masks[c.at], m.values[c.at]); cost > best.cost {
 						best = candidate{c.at, cost}
 					}
 				}
@@ -229,14 +229,14 @@ func (m *master) cost(mask uint64, value float64) float64 {
 	return value
 }
 
-// chosen returns the places, in order, of the columns with about the `pool` largest reduced costs. A
+// enteringColumns returns the places, in order, of the columns with about the `pool` largest reduced costs. A
 // sample of at most 1,024 costs tells the least that is taken. Near the optimum few costs are above 0, and
 // the columns whose costs are just below are the next to enter.
-func (m *master) chosen() []int {
+func (m *master) enteringColumns() []int {
 	m.sums()
 	m.costs = slices.Grow(m.costs[:0], len(m.masks))[:len(m.masks)]
 	const share = 4 * piece
-	each(m.cores, (len(m.masks)+share-1)/share, func(k int) {
+	forEach(m.cores, (len(m.masks)+share-1)/share, func(k int) {
 		for i := k * share; i < min((k+1)*share, len(m.masks)); i++ {
 			m.costs[i] = m.cost(m.masks[i], m.values[i])
 		}

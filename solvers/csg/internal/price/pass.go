@@ -20,8 +20,8 @@ type item struct {
 	loss int64
 }
 
-// found is the result of a pass: all coalitions of a loss of at most limit, and perhaps others.
-type found struct {
+// passResult is the result of a pass: all coalitions of a loss of at most limit, and perhaps others.
+type passResult struct {
 	items []item
 	limit int64
 }
@@ -36,7 +36,7 @@ const blockBits = 12
 //
 // The comparison is v*scale > y(S) - (limit+1): of integers in units, of floats in float64, which
 // holds sums of multiples of grain exactly.
-func scan[T device.Number, A int64 | float64](ctx context.Context, h *host[T], prices []int64, limit int64, keep int, scale A, price func(int64) A) (found, error) {
+func scan[T device.Number, A int64 | float64](ctx context.Context, h *onHost[T], prices []int64, limit int64, keep int, scale A, price func(int64) A) (passResult, error) {
 	n := len(prices)
 	k := min(n, blockBits)
 	y := sumsOf(prices)
@@ -49,14 +49,14 @@ func scan[T device.Number, A int64 | float64](ctx context.Context, h *host[T], p
 	blocks := uint64(1) << (n - k)
 	run := max(1, blocks>>10) // blocks that a core takes at a time
 	var lock sync.Mutex
-	all := found{limit: limit}
+	all := passResult{limit: limit}
 	spare := make(chan []item, h.cores) // lists of pieces that are done, for the pieces that follow
-	each(h.cores, int(blocks/run), func(piece int) {
+	forEach(h.cores, int(blocks/run), func(piece int) {
 		if ctx.Err() != nil {
 			return
 		}
 		lock.Lock()
-		own := found{limit: all.limit}
+		own := passResult{limit: all.limit}
 		lock.Unlock()
 		select {
 		case own.items = <-spare:
@@ -71,12 +71,12 @@ func scan[T device.Number, A int64 | float64](ctx context.Context, h *host[T], p
 					continue
 				}
 				mask := base + uint64(j)
-				value := lift(v, h.unit)
+				value := inUnits(v, h.unit)
 				if mask == 0 || value == forbidden || y.of(mask)-value > own.limit {
 					continue
 				}
 				if own.items = append(own.items, item{mask, y.of(mask) - value}); len(own.items) >= 2*keep {
-					own.tighten(1, keep)
+					own.lowerLimit(1, keep)
 					least = price(high - roundUp(own.limit+1))
 				}
 			}
@@ -90,7 +90,7 @@ func scan[T device.Number, A int64 | float64](ctx context.Context, h *host[T], p
 		spare <- own.items[:0]
 		all.limit = min(all.limit, own.limit)
 		for len(all.items) >= 2*keep {
-			all.tighten(h.cores, keep)
+			all.lowerLimit(h.cores, keep)
 		}
 	})
 	return all, ctx.Err()
@@ -99,14 +99,14 @@ func scan[T device.Number, A int64 | float64](ctx context.Context, h *host[T], p
 // roundUp rounds a loss up to a multiple of grain.
 func roundUp(x int64) int64 { return (x + grain - 1) &^ (grain - 1) }
 
-// tighten lowers the limit to the losses of about `keep` items, or half of all where these are fewer, and drops
+// lowerLimit lowers the limit to the losses of about `keep` items, or half of all where these are fewer, and drops
 // the others.
-func (f *found) tighten(cores, keep int) {
+func (f *passResult) lowerLimit(cores, keep int) {
 	sample := make([]int64, 0, 512)
 	for i := 0; i < len(f.items); i += max(1, len(f.items)/511) {
 		sample = append(sample, f.items[i].loss)
 	}
 	slices.Sort(sample)
 	f.limit = max(min(sample[min(len(sample)/2, len(sample)*keep/len(f.items))]-1, f.limit), -largest)
-	f.items = mapped(cores, f.items, f.items, func(_ int, x item) (item, bool) { return x, x.loss <= f.limit })
+	f.items = filterMap(cores, f.items, f.items, func(_ int, x item) (item, bool) { return x, x.loss <= f.limit })
 }

@@ -90,9 +90,9 @@ type Settings struct {
 	Time    time.Duration
 	Cores   int // that work at once; 0: all of this machine
 	On      *On // where passes are made; nil: on the cores
-	// Told, which may be nil, is called with each better structure and its value, and with each
+	// Improved, which may be nil, is called with each better structure and its value, and with each
 	// better upper bound on the value of all structures; both numbers are rounded to float64.
-	Told func(blocks []uint64, value, bound float64)
+	Improved func(blocks []uint64, value, bound float64)
 }
 
 func (o *Settings) cores() int {
@@ -103,32 +103,32 @@ func (o *Settings) cores() int {
 type source interface {
 	// extent is the largest magnitude of the finite values.
 	extent() (float64, error)
-	// in sets the unit of prices, losses and bounds from now on.
-	in(unit int)
-	// at is one value in units.
-	at(mask uint64) int64
-	// uneven is the largest coalition whose value is no multiple of a number of units, 0 where
+	// setUnit sets the unit of prices, losses and bounds from now on.
+	setUnit(unit int)
+	// valueAt is one value in units.
+	valueAt(mask uint64) int64
+	// findNonMultiple is the largest coalition whose value is no multiple of a number of units, 0 where
 	// there is none.
-	uneven(units int64) (uint64, error)
+	findNonMultiple(units int64) (uint64, error)
 	// pass finds all coalitions of losses of at most limit; where these are many more than keep,
 	// it lowers the limit.
-	pass(ctx context.Context, prices []int64, limit int64, keep int) (found, error)
+	pass(ctx context.Context, prices []int64, limit int64, keep int) (passResult, error)
 }
 
-// measure fixes the unit of a source, and returns the extent too.
-func measure[T device.Number](s source, n int) (unit int, most float64, err error) {
+// fixUnit fixes the unit of a source, and returns the extent too.
+func fixUnit[T device.Number](s source, n int) (unit int, most float64, err error) {
 	if most, err = s.extent(); err != nil {
 		return 0, 0, err
 	}
 	if unit, err = unitFor[T](most, n); err != nil {
 		return 0, 0, err
 	}
-	s.in(unit)
+	s.setUnit(unit)
 	return unit, most, nil
 }
 
 func newSolver[T device.Number](from source, n int, o Settings) (*solver, error) {
-	unit, most, err := measure[T](from, n)
+	unit, most, err := fixUnit[T](from, n)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func Solve[T device.Number](ctx context.Context, values []T, o Settings) (_ *Res
 		return &Result{}, nil
 	}
 	o.Cores = o.cores()
-	var from source = &host[T]{values: values, cores: o.Cores}
+	var from source = &onHost[T]{values: values, cores: o.Cores}
 	start := time.Now()
 	if o.On != nil {
 		d, failed := newOnDevices(ctx, values, n, &o)
@@ -200,8 +200,8 @@ func Verify[T device.Number](ctx context.Context, values []T, blocks []uint64, p
 	if n == 0 {
 		return 0, nil
 	}
-	h := &host[T]{values: values, cores: o.cores()}
-	if _, _, err := measure[T](h, n); err != nil {
+	h := &onHost[T]{values: values, cores: o.cores()}
+	if _, _, err := fixUnit[T](h, n); err != nil {
 		return 0, err
 	}
 	if p.Unit != h.unit {
@@ -212,13 +212,13 @@ func Verify[T device.Number](ctx context.Context, values []T, blocks []uint64, p
 			return 0, refuted("found the price %d, expected a multiple of %d", y, grainOf[T]())
 		}
 	}
-	bound, err := total(p.Prices)
+	bound, err := sumOfPrices(p.Prices)
 	if err != nil {
 		return 0, refuted("%w", err)
 	}
 	value := int64(0)
 	for _, b := range blocks {
-		value += h.at(b)
+		value += h.valueAt(b)
 	}
 	if p.Bound != bound || p.Gap != bound-value {
 		return 0, refuted("found the bound %d and the gap %d, expected %d and %d", p.Bound, p.Gap, bound, bound-value)
@@ -230,8 +230,8 @@ func Verify[T device.Number](ctx context.Context, values []T, blocks []uint64, p
 		return 0, refuted("found multiples of %d", p.Multiple)
 	}
 	common := max(p.Multiple, 1)
-	if mask, _ := h.uneven(common); mask != 0 {
-		return 0, refuted("coalition %d is worth %d, expected a multiple of %d", mask, h.at(mask), common)
+	if mask, _ := h.findNonMultiple(common); mask != 0 {
+		return 0, refuted("coalition %d is worth %d, expected a multiple of %d", mask, h.valueAt(mask), common)
 	}
 	budget := max(p.Gap-common+1, 0) // a better structure loses less
 	f, err := h.pass(ctx, p.Prices, budget-1, o.Columns)
@@ -240,7 +240,7 @@ func Verify[T device.Number](ctx context.Context, values []T, blocks []uint64, p
 	}
 	for _, x := range f.items {
 		if x.loss < 0 {
-			return 0, refuted("coalition %d is worth %d, more than its agents' prices, %d", x.mask, h.at(x.mask), h.at(x.mask)+x.loss)
+			return 0, refuted("coalition %d is worth %d, more than its agents' prices, %d", x.mask, h.valueAt(x.mask), h.valueAt(x.mask)+x.loss)
 		}
 	}
 	if f.limit < budget-1 {

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// sample adds coalitions of all sizes to the master, and draws the random ones.
-func (s *solver) sample() {
+// sampleColumns adds coalitions of all sizes to the master, and draws the random ones.
+func (s *solver) sampleColumns() {
 	const most = 512 // the most coalitions of each size
 	grand := uint64(1)<<s.n - 1
 	masks := make([]uint64, min(grand, uint64(most*(s.n-1)+1)))
@@ -19,7 +19,7 @@ func (s *solver) sample() {
 			masks[k] = uint64(k) + 1
 		}
 	} else {
-		each(s.limits.Cores, s.n-1, func(k int) {
+		forEach(s.limits.Cores, s.n-1, func(k int) {
 			size := k + 1
 			r := rand.New(rand.NewPCG(2, uint64(s.n)<<8|uint64(size)))
 			for i := range most {
@@ -34,23 +34,23 @@ func (s *solver) sample() {
 			}
 		})
 	}
-	order(s.limits.Cores, masks, make([]uint64, len(masks)), func(mask uint64) int64 { return int64(mask) })
+	sortByKey(s.limits.Cores, masks, make([]uint64, len(masks)), func(mask uint64) int64 { return int64(mask) })
 	s.master.add(s.valued(slices.Compact(masks)), s.scale)
 	r := rand.New(rand.NewPCG(3, uint64(s.n)))
 	masks = masks[:0]
-	for range draws {
+	for range randomColumns {
 		masks = append(masks, r.Uint64N(grand)+1)
 	}
 	s.random = s.valued(masks)
 }
 
-// add adds what a pass has found to the master; the losses are those at some prices.
-func (s *solver) add(items []item, prices []int64) {
+// addToMaster adds what a pass has found to the master; the losses are those at some prices.
+func (s *solver) addToMaster(items []item, prices []int64) {
 	y := sumsOf(prices)
-	columns := mapped(s.limits.Cores, items, sized(&s.lists.columns, len(items)), func(_ int, x item) (column, bool) {
+	columns := filterMap(s.limits.Cores, items, resize(&s.lists.columns, len(items)), func(_ int, x item) (column, bool) {
 		return column{x.mask, y.of(x.mask) - x.loss}, true
 	})
-	order(s.limits.Cores, columns, sized(&s.lists.other, len(columns)), func(x column) int64 { return int64(x.mask) })
+	sortByKey(s.limits.Cores, columns, resize(&s.lists.other, len(columns)), func(x column) int64 { return int64(x.mask) })
 	s.master.add(columns, s.scale)
 }
 
@@ -58,9 +58,9 @@ func (s *solver) add(items []item, prices []int64) {
 func (s *solver) valued(masks []uint64) []column {
 	const few = 256 // to draw a value takes up to a microsecond
 	list := make([]column, len(masks))
-	each(s.limits.Cores, (len(masks)+few-1)/few, func(k int) {
+	forEach(s.limits.Cores, (len(masks)+few-1)/few, func(k int) {
 		for i := k * few; i < min((k+1)*few, len(masks)); i++ {
-			list[i] = column{masks[i], s.at(masks[i])}
+			list[i] = column{masks[i], s.valueAt(masks[i])}
 		}
 	})
 	return slices.DeleteFunc(list, func(x column) bool { return x.value == forbidden })
@@ -76,31 +76,31 @@ func (s *solver) losses(prices []int64) []int64 {
 	return losses
 }
 
-// guess is a loss that about `keep` coalitions do not exceed.
-func (s *solver) guess(prices []int64, keep int) int64 {
-	at := math.Ldexp(float64(keep)*draws, -s.n)
+// estimateLimit returns a loss that about `keep` coalitions do not exceed.
+func (s *solver) estimateLimit(prices []int64, keep int) int64 {
+	at := math.Ldexp(float64(keep)*randomColumns, -s.n)
 	losses := s.losses(prices)
 	if at >= float64(len(losses)) {
 		return largest / 2
 	}
-	lowest(losses, int(at)+1, cmp.Compare)
+	selectLowest(losses, int(at)+1, cmp.Compare)
 	return max(slices.Max(losses[:int(at)+1]), 0)
 }
 
-// left is about how many coalitions have losses below a limit.
-func (s *solver) left(prices []int64, below int64) int {
+// estimateCount returns about how many coalitions have losses below a limit.
+func (s *solver) estimateCount(prices []int64, below int64) int {
 	count := 0
 	for _, loss := range s.losses(prices) {
 		if loss < below {
 			count++
 		}
 	}
-	return count << s.n / draws
+	return count << s.n / randomColumns
 }
 
-// refine makes Multiple the greatest common divisor of all values, in units. That of the random coalitions,
+// refineMultiple makes Multiple the greatest common divisor of all values, in units. That of the random coalitions,
 // which a pass refutes at most a few times, is nearly always the one; values without one cost no pass.
-func (s *solver) refine() error {
+func (s *solver) refineMultiple() error {
 	common := int64(0)
 	for _, x := range s.random {
 		if common = gcd(common, x.value); common == s.Multiple {
@@ -108,7 +108,7 @@ func (s *solver) refine() error {
 		}
 	}
 	for common > s.Multiple {
-		mask, err := s.uneven(common)
+		mask, err := s.findNonMultiple(common)
 		if err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func (s *solver) refine() error {
 			s.Multiple = common
 			return nil
 		}
-		next := gcd(common, s.at(mask))
+		next := gcd(common, s.valueAt(mask))
 		if next == common {
 			return nil // a float that is no whole number of units
 		}

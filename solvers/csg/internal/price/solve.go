@@ -20,10 +20,10 @@ type solver struct {
 	grain  int64   // every price is a multiple of this number of units
 	scale  float64 // factor from units to the master's values, a power of two
 	master *master
-	value  int64    // of Blocks, the best structure so far; forbidden before there is one
-	proven int64    // no structure is worth more
-	by     found    // the coalitions that the last pass at Prices found, which prove this bound
-	random []column // some coalitions, each as likely as another, from which losses are estimated
+	value  int64      // of Blocks, the best structure so far; forbidden before there is one
+	proven int64      // no structure is worth more
+	by     passResult // the coalitions that the last pass at Prices found, which prove this bound
+	random []column   // some coalitions, each as likely as another, from which losses are estimated
 	lists  buffers
 	last   *cover // of the items of the last pass, with losses below a budget
 	below  int64  // the budget of last
@@ -32,13 +32,13 @@ type solver struct {
 }
 
 const (
-	firstKeep    = 1 << 14 // coalitions that the first passes keep
-	firstSteps   = 1 << 16 // the least limit on the coalitions that a search looks at
-	improveSteps = 1 << 24 // the most coalitions that one search of improve looks at
-	maxPivots    = 1 << 16 // the most pivots of a linear program
-	maxPasses    = 64
-	draws        = 1 << 13 // random coalitions
-	leap         = 64      // the most times as many coalitions that a pass keeps as the last did
+	firstKeep     = 1 << 14 // coalitions that the first passes keep
+	firstSteps    = 1 << 16 // the least limit on the coalitions that a search looks at
+	improveSteps  = 1 << 24 // the most coalitions that one search of improve looks at
+	maxPivots     = 1 << 16 // the most pivots of a linear program
+	maxPasses     = 64
+	randomColumns = 1 << 13 // random coalitions
+	mostGrowth    = 64      // the most times as many coalitions that a pass keeps as the last did
 )
 
 // spent adds the time since the last call, or since the start, to a part of the solve.
@@ -51,8 +51,8 @@ func (s *solver) spent(part *float64) {
 func (s *solver) solve(ctx context.Context) (*Result, error) {
 	start := time.Now()
 	s.lap = start
-	s.begin()
-	if err := s.refine(); err != nil {
+	s.solveSample()
+	if err := s.refineMultiple(); err != nil {
 		return nil, err
 	}
 	keep := min(firstKeep, s.limits.Columns)
@@ -66,13 +66,13 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 		}
 		s.spent(&s.Times.Program)
 		this := round{keep: keep, start: time.Since(start)}
-		f, err := s.pass(ctx, prices, min(s.guess(prices, keep), most), keep)
+		f, err := s.pass(ctx, prices, min(s.estimateLimit(prices, keep), most), keep)
 		if err != nil {
 			return nil, err
 		}
 		s.Passes++
 		violated := s.repair(prices, f)
-		total, err := total(prices)
+		total, err := sumOfPrices(prices)
 		if err != nil {
 			return nil, err
 		}
@@ -80,11 +80,11 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 		lp := s.master.objective() / s.scale
 		budget := min(f.limit+1, s.budget(total))
 		s.lists.sort(s.limits.Cores, f.items, 0)
-		items := f.items[:below(f.items, budget)]
+		items := f.items[:countBelow(f.items, budget)]
 		s.last = nil // of other items
 		s.spent(&s.Times.Passes)
 		this.found, this.steps = len(f.items), s.Steps
-		s.halves(items, prices)
+		s.offerHalves(items, prices)
 		better := false
 		allowed = max(allowed, int64(len(items))*int64(ColumnTime/stepTime))
 		for s.proven > s.value {
@@ -114,7 +114,7 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 				}
 				// The next pass is at the same prices, and larger losses make no better structure.
 				most = min(most, s.budget(total)-1)
-				if keep, err = s.widened(this, s.left(prices, reached)); err != nil {
+				if keep, err = s.nextKeep(this, s.estimateCount(prices, reached)); err != nil {
 					return nil, err
 				}
 				break
@@ -125,7 +125,7 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 			return s.finish(), nil
 		}
 		if better {
-			s.add(f.items, prices)
+			s.addToMaster(f.items, prices)
 			before := s.master.pivots
 			s.master.solve(maxPivots)
 			improved, most, s.likely = s.master.pivots > before, largest/2, false
@@ -134,13 +134,13 @@ func (s *solver) solve(ctx context.Context) (*Result, error) {
 	return nil, fmt.Errorf("%d passes: %w", s.Passes, ErrCostly)
 }
 
-// widened returns how many coalitions the pass after round r keeps, where a proof is likely to need
+// nextKeep returns how many coalitions the pass after round r keeps, where a proof is likely to need
 // about `left`. It returns an error where the limits do not suffice.
-func (s *solver) widened(r round, left int) (int, error) {
+func (s *solver) nextKeep(r round, left int) (int, error) {
 	if r.keep == s.limits.Columns {
 		return 0, fmt.Errorf("a search among %d coalitions finds no optimum, expected one among %d: %w", r.found, r.keep, ErrCostly)
 	}
-	next := max(4*r.keep, min(left+left/4, leap*r.keep))
+	next := max(4*r.keep, min(left+left/4, mostGrowth*r.keep))
 	if left = max(left, 4*r.found); s.limits.Time > 0 && r.next(left, s.limits.Cores) > s.limits.Time {
 		return 0, fmt.Errorf("a search among %d coalitions finds no optimum, and one among %d would end after %v: %w", r.found, left, s.limits.Time, ErrCostly)
 	}
@@ -172,27 +172,27 @@ const (
 	doubt      = 1.6 // first estimates are low: of pascal at 28 agents a proof needed 2 to 5 times as many coalitions
 )
 
-// begin makes the first structures, and solves the linear program over a sample of coalitions.
-func (s *solver) begin() {
+// solveSample makes the first structures, and solves the linear program over a sample of coalitions.
+func (s *solver) solveSample() {
 	s.value, s.proven = forbidden, math.MaxInt64
 	single := make([]uint64, s.n)
 	s.master = newMaster(s.n, s.limits.Cores, func(i int) float64 {
 		single[i] = 1 << i
-		if v := s.at(1 << i); v != forbidden {
+		if v := s.valueAt(1 << i); v != forbidden {
 			return float64(v) * s.scale
 		}
 		return -4 // below any value: prices are scaled to magnitudes below 1
 	})
 	s.offer(single)
 	s.offer([]uint64{1<<s.n - 1})
-	s.sample()
+	s.sampleColumns()
 	s.master.solve(maxPivots)
 }
 
 // search looks for structures worth more than the best so far, made of coalitions that a pass has
 // found. It searches with a growing budget of losses, because most of the work within a budget is
 // spent on losses near its end. It reports whether it finished within the allowed steps.
-func (s *solver) search(ctx context.Context, items []item, total int64, f found, prices []int64, allowed int64) (bool, error) {
+func (s *solver) search(ctx context.Context, items []item, total int64, f passResult, prices []int64, allowed int64) (bool, error) {
 	losses := quantiles(items)
 	rank := 8
 	if s.likely {
@@ -225,18 +225,18 @@ func (s *solver) search(ctx context.Context, items []item, total int64, f found,
 	}
 }
 
-// halves offers the best structure of a coalition that loses less than Multiple and all other agents. Where many
+// offerHalves offers the best structure of a coalition that loses less than Multiple and all other agents. Where many
 // values are ties there are many such coalitions, and their losses do not guide a search.
-func (s *solver) halves(items []item, prices []int64) {
+func (s *solver) offerHalves(items []item, prices []int64) {
 	const most, few = 1 << 16, 1 << 8 // to draw a value takes up to a microsecond
 	grand := uint64(1)<<s.n - 1
-	items = items[:min(most, below(items, s.Multiple))]
+	items = items[:min(most, countBelow(items, s.Multiple))]
 	pairs := make([]item, (len(items)+few-1)/few) // by part of the items: the best pair's first coalition and loss
 	y := sumsOf(prices)
-	each(s.limits.Cores, len(pairs), func(k int) {
+	forEach(s.limits.Cores, len(pairs), func(k int) {
 		pairs[k].loss = largest
 		for _, x := range items[k*few : min((k+1)*few, len(items))] {
-			if v := s.at(grand ^ x.mask); x.mask != grand && v != forbidden {
+			if v := s.valueAt(grand ^ x.mask); x.mask != grand && v != forbidden {
 				if loss := x.loss + y.of(grand^x.mask) - v; loss < pairs[k].loss {
 					pairs[k] = item{x.mask, loss}
 				}
@@ -260,7 +260,7 @@ func (s *solver) covers(items []item, budget int64) *cover {
 		return s.last
 	}
 	s.below = math.MaxInt64
-	if count := ahead * below(items, budget); count < len(items) {
+	if count := ahead * countBelow(items, budget); count < len(items) {
 		s.below = max(budget, items[count].loss)
 	}
 	s.last = s.lists.newCover(items, s.n, s.below, s.limits.Cores)
@@ -308,7 +308,7 @@ func (s *solver) improve(ctx context.Context, items []item, total, limit int64) 
 func (s *solver) offer(blocks []uint64) {
 	value := int64(0)
 	for _, b := range blocks {
-		v := s.at(b)
+		v := s.valueAt(b)
 		if v == forbidden {
 			return
 		}
@@ -316,7 +316,7 @@ func (s *solver) offer(blocks []uint64) {
 	}
 	if len(blocks) > 0 && value > s.value {
 		s.value, s.Blocks = value, slices.Clone(blocks)
-		s.tell()
+		s.reportIncumbent()
 	}
 }
 
@@ -331,7 +331,7 @@ func (s *solver) budget(total int64) int64 {
 
 // prove records that no structure is worth more than a value, with the proof: prices, their total,
 // and the coalitions that a pass found at these prices.
-func (s *solver) prove(value, total int64, prices []int64, f found) {
+func (s *solver) prove(value, total int64, prices []int64, f passResult) {
 	if over := value % s.Multiple; over < 0 {
 		value -= over + s.Multiple
 	} else {
@@ -339,24 +339,24 @@ func (s *solver) prove(value, total int64, prices []int64, f found) {
 	}
 	if value < s.proven {
 		s.proven, s.Bound, s.Prices, s.by = value, total, prices, f
-		s.tell()
+		s.reportIncumbent()
 	}
 }
 
-func (s *solver) tell() {
-	if s.limits.Told == nil || s.value == forbidden {
+func (s *solver) reportIncumbent() {
+	if s.limits.Improved == nil || s.value == forbidden {
 		return
 	}
 	bound := s.proven
 	if s.grain != 1 && bound < math.MaxInt64-int64(s.n) {
 		bound += int64(s.n) // float values were rounded down
 	}
-	s.limits.Told(slices.Clone(s.Blocks), math.Ldexp(float64(s.value), -s.Unit), math.Ldexp(float64(bound), -s.Unit))
+	s.limits.Improved(slices.Clone(s.Blocks), math.Ldexp(float64(s.value), -s.Unit), math.Ldexp(float64(bound), -s.Unit))
 }
 
 func (s *solver) finish() *Result {
 	s.Gap, s.Pivots = s.Bound-s.value, s.master.pivots
-	s.Survivors = counted(s.limits.Cores, s.by.items, func(x item) bool { return x.loss <= s.Gap-s.Multiple })
+	s.Survivors = countWhere(s.limits.Cores, s.by.items, func(x item) bool { return x.loss <= s.Gap-s.Multiple })
 	return &s.Result
 }
 
@@ -370,12 +370,12 @@ func (s *solver) prices() ([]int64, error) {
 		}
 		prices[i] = int64(x) * s.grain
 	}
-	_, err := total(prices)
+	_, err := sumOfPrices(prices)
 	return prices, err
 }
 
-// total is the sum of all prices, or an error if the sum of their magnitudes is too large.
-func total(prices []int64) (int64, error) {
+// sumOfPrices is the sum of all prices, or an error if the sum of their magnitudes is too large.
+func sumOfPrices(prices []int64) (int64, error) {
 	sum := int64(0)
 	for _, y := range prices {
 		sum += y
@@ -396,7 +396,7 @@ func magnitude(prices []int64) float64 {
 
 // repair raises prices until no coalition is worth more than its agents' prices, and brings the losses of what a
 // pass found up to date. It returns how many of these coalitions were worth more; -1 if others may have been.
-func (s *solver) repair(prices []int64, f found) int {
+func (s *solver) repair(prices []int64, f passResult) int {
 	before := slices.Clone(prices)
 	if f.limit < -1 {
 		// Coalitions that the pass did not keep may be worth more than their prices, by less than -f.limit.
@@ -437,7 +437,7 @@ func (s *solver) repair(prices []int64, f found) int {
 func (s *solver) violated(items []item) []item {
 	var list []item
 	var lock sync.Mutex
-	each(s.limits.Cores, (len(items)+piece-1)/piece, func(k int) {
+	forEach(s.limits.Cores, (len(items)+piece-1)/piece, func(k int) {
 		var own []item
 		for _, x := range items[k*piece : min((k+1)*piece, len(items))] {
 			if x.loss < 0 {
@@ -463,7 +463,7 @@ func (s *solver) shift(items []item, from, to []int64) {
 		by[i] = to[i] - from[i]
 	}
 	y := sumsOf(by)
-	each(s.limits.Cores, (len(items)+piece-1)/piece, func(k int) {
+	forEach(s.limits.Cores, (len(items)+piece-1)/piece, func(k int) {
 		for i := k * piece; i < min((k+1)*piece, len(items)); i++ {
 			items[i].loss += y.of(items[i].mask)
 		}

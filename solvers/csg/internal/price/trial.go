@@ -34,11 +34,11 @@ func NewTrial[T device.Number](values []T, on On) (*Trial[T], error) {
 	t := &Trial[T]{device: d}
 	s, err := newSolver[T](d, n, o)
 	if err == nil {
-		s.begin()
+		s.solveSample()
 		t.prices, err = s.prices()
 	}
 	if err == nil {
-		t.limit, err = d.holds(t.prices, s.guess(t.prices, trialKeep))
+		t.limit, err = d.largestLoss(t.prices, s.estimateLimit(t.prices, trialKeep))
 	}
 	if err != nil {
 		return nil, errors.Join(err, d.close())
@@ -86,12 +86,12 @@ func (t *Trial[T]) Check(ctx context.Context, s device.Stream) error {
 		if own.worth[k] != t.device.values[mask] {
 			return fmt.Errorf("a pass found coalition %d of the value %v, expected %v", mask, own.worth[k], t.device.values[mask])
 		}
-		value := t.device.at(mask)
+		value := t.device.valueAt(mask)
 		if x := (item{mask, sum(t.prices, mask) - value}); mask != 0 && value != forbidden && x.loss <= t.limit {
 			got = append(got, x)
 		}
 	}
-	f, err := t.device.host.pass(ctx, t.prices, t.limit, room)
+	f, err := t.device.onHost.pass(ctx, t.prices, t.limit, room)
 	if err != nil {
 		return err
 	}
@@ -102,26 +102,26 @@ func (t *Trial[T]) Check(ctx context.Context, s device.Stream) error {
 		return fmt.Errorf("a pass found %d coalitions, expected %d, or others", len(got), len(f.items))
 	}
 	most, err := own.extent()
-	if want, _ := t.device.host.extent(); err == nil && most != want {
+	if want, _ := t.device.onHost.extent(); err == nil && most != want {
 		return fmt.Errorf("the largest magnitude is %g, expected %g", most, want)
 	}
 	if err != nil {
 		return err
 	}
 	// The last value is even by itself, so that another coalition is the answer.
-	units := t.device.at(uint64(len(t.device.values) - 1))
+	units := t.device.valueAt(uint64(len(t.device.values) - 1))
 	if units = max(units, -units); units < 2 {
 		units = 3
 	}
-	mask, err := own.uneven(units)
-	if want, _ := t.device.host.uneven(units); err == nil && mask != want {
+	mask, err := own.findNonMultiple(units)
+	if want, _ := t.device.onHost.findNonMultiple(units); err == nil && mask != want {
 		return fmt.Errorf("the last coalition whose value is no multiple of %d is %d, expected %d", units, mask, want)
 	}
 	return err
 }
 
 // on sets the stream of the passes.
-func (t *Trial[T]) on(s device.Stream) *share[T] {
+func (t *Trial[T]) on(s device.Stream) *deviceShare[T] {
 	d := *t.device.shares[0]
 	d.stream = s
 	return &d

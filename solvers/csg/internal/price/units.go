@@ -25,8 +25,8 @@ const grain = 1 << 8
 // forbidden is the value, in units, of a coalition of value minus infinity.
 const forbidden = math.MinInt64
 
-// each calls work with 0 to n-1 in this order, each call on the next free one of so many cores.
-func each(cores, n int, work func(k int)) {
+// forEach calls work with 0 to n-1 in this order, each call on the next free one of so many cores.
+func forEach(cores, n int, work func(k int)) {
 	if n == 1 || cores == 1 {
 		for k := range n {
 			work(k)
@@ -50,7 +50,7 @@ func extent[T device.Number](values []T, cores int) float64 {
 	const piece = 1 << 16
 	most := 0.0
 	var lock sync.Mutex
-	each(cores, (len(values)+piece-1)/piece, func(k int) {
+	forEach(cores, (len(values)+piece-1)/piece, func(k int) {
 		var low, high T
 		for _, v := range values[k*piece : min((k+1)*piece, len(values))] {
 			if v > high {
@@ -93,8 +93,8 @@ func integer[T device.Number]() bool {
 	return half/2 == 0
 }
 
-// lift is a value in units, rounded down; forbidden for minus infinity.
-func lift[T device.Number](v T, unit int) int64 {
+// inUnits returns a value in units, rounded down; forbidden for minus infinity.
+func inUnits[T device.Number](v T, unit int) int64 {
 	if integer[T]() {
 		return int64(v) << unit
 	}
@@ -152,21 +152,21 @@ func grainOf[T device.Number]() int64 {
 	return grain
 }
 
-// A host answers the passes of a search on the cores of this machine.
-type host[T device.Number] struct {
+// An onHost answers the passes of a search on the cores of this machine.
+type onHost[T device.Number] struct {
 	values []T
 	unit   int
 	cores  int
 }
 
-func (h *host[T]) at(mask uint64) int64 { return lift(h.values[mask], h.unit) }
+func (h *onHost[T]) valueAt(mask uint64) int64 { return inUnits(h.values[mask], h.unit) }
 
-func (h *host[T]) extent() (float64, error) { return extent(h.values, h.cores), nil }
+func (h *onHost[T]) extent() (float64, error) { return extent(h.values, h.cores), nil }
 
-// in sets the unit of prices, losses and bounds from now on.
-func (h *host[T]) in(unit int) { h.unit = unit }
+// setUnit sets the unit of prices, losses and bounds from now on.
+func (h *onHost[T]) setUnit(unit int) { h.unit = unit }
 
-func (h *host[T]) pass(ctx context.Context, prices []int64, limit int64, keep int) (found, error) {
+func (h *onHost[T]) pass(ctx context.Context, prices []int64, limit int64, keep int) (passResult, error) {
 	if integer[T]() {
 		return scan(ctx, h, prices, limit, keep, int64(1)<<h.unit, func(x int64) int64 { return x })
 	}
@@ -191,12 +191,12 @@ func multipleOf(m int64) multiple {
 	return multiple{inverse, twos, math.MaxUint64 / uint64(m)}
 }
 
-// of reports whether x or -x is a multiple.
-func (m multiple) of(x int64) bool {
+// divides reports whether x or -x is a multiple.
+func (m multiple) divides(x int64) bool {
 	return bits.RotateLeft64(uint64(max(x, -x))*m.inverse, -m.twos) <= m.most
 }
 
-// inValues converts a number of units to what uneven divides. An integer value v is v * 2^unit units, and these are a
+// inValues converts a number of units to what findNonMultiple divides. An integer value v is v * 2^unit units, and these are a
 // multiple of `units` where v is one of the result. A float is converted to units, and the result is `units`.
 func inValues[T device.Number](units int64, unit int) int64 {
 	if integer[T]() {
@@ -205,9 +205,9 @@ func inValues[T device.Number](units int64, unit int) int64 {
 	return units
 }
 
-// uneven is the largest coalition whose value is no multiple of a number of units, 0 where there is none.
+// findNonMultiple is the largest coalition whose value is no multiple of a number of units, 0 where there is none.
 // Minus infinity is a multiple.
-func (h *host[T]) uneven(units int64) (uint64, error) {
+func (h *onHost[T]) findNonMultiple(units int64) (uint64, error) {
 	by := inValues[T](units, h.unit)
 	if by == 1 {
 		return 0, nil // of integers all are; a float stands for itself rounded down to a whole number of units
@@ -217,15 +217,15 @@ func (h *host[T]) uneven(units int64) (uint64, error) {
 	first, second := math.Ldexp(1, h.unit/2), math.Ldexp(1, h.unit-h.unit/2)
 	even := func(v T) bool {
 		if integer[T]() {
-			return m.of(int64(v))
+			return m.divides(int64(v))
 		}
 		x := float64(v) * first * second
-		return x == math.Floor(x) && m.of(int64(x)) || math.IsInf(x, -1)
+		return x == math.Floor(x) && m.divides(int64(x)) || math.IsInf(x, -1)
 	}
 	const run = 1 << 16
 	var end atomic.Uint64 // one more than the coalition
 	pieces := (len(h.values) + run - 1) / run
-	each(h.cores, pieces, func(k int) {
+	forEach(h.cores, pieces, func(k int) {
 		from := (pieces - 1 - k) * run
 		if uint64(from) < end.Load() {
 			return

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 )
@@ -19,7 +19,7 @@ func TestMultiple(t *testing.T) {
 		for range 1000 {
 			x := (r.Int64() >> r.IntN(63)) * []int64{1, -1}[r.IntN(2)]
 			for _, y := range []int64{x, x / m * m, x/m*m + m/2, 0, m, -m, math.MinInt64, math.MaxInt64} {
-				if got, want := of.of(y), y%m == 0; got != want {
+				if got, want := of.divides(y), y%m == 0; got != want {
 					t.Fatalf("%d is a multiple of %d: found %v", y, m, got)
 				}
 			}
@@ -92,7 +92,7 @@ func TestUnevenOnDevices(t *testing.T) {
 
 func unevenOn[T device.Number](t *testing.T, devices []device.Device, value string) {
 	const n = 13
-	f := &csg.Price
+	f := &gencsg.Price
 	v := &f.Variants[slices.IndexFunc(f.Variants, func(v device.Variant) bool { return v.Safe && f.Value(&v, "value") == value })]
 	for _, odd := range [][]int{{}, {1}, {1<<n - 1}, {1 << (n - 1)}, {1<<(n-1) - 1, 77}} {
 		values := make([]T, 1<<n)
@@ -110,7 +110,7 @@ func unevenOn[T device.Number](t *testing.T, devices []device.Device, value stri
 		if err != nil {
 			t.Fatal(err)
 		}
-		unit, _, err := measure[T](d, n)
+		unit, _, err := fixUnit[T](d, n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,8 +118,8 @@ func unevenOn[T device.Number](t *testing.T, devices []device.Device, value stri
 		if len(odd) > 0 {
 			want = uint64(odd[0])
 		}
-		got, err := d.uneven(12 << unit)
-		if host, _ := d.host.uneven(12 << unit); err != nil || got != want || host != want {
+		got, err := d.findNonMultiple(12 << unit)
+		if host, _ := d.onHost.findNonMultiple(12 << unit); err != nil || got != want || host != want {
 			t.Errorf("%v are odd: devices found %d, the cores %d, %v, expected %d", odd, got, host, err, want)
 		}
 		if err := d.close(); err != nil {

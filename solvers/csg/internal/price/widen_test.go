@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"coalesce/generated/csg"
+	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 )
@@ -15,7 +15,7 @@ import (
 // A pass whose sums of prices are rounded down, and one of the exact sums that take their
 // place on the same devices, find the same coalitions, those of a pass on the cores.
 func TestWiden(t *testing.T) {
-	f := &csg.Price
+	f := &gencsg.Price
 	devices := emulatedtest.Several(t, 2)
 	const n = 14
 	values := make([]float32, 1<<n)
@@ -24,7 +24,7 @@ func TestWiden(t *testing.T) {
 	}
 	for _, block := range []string{"128", "256"} {
 		k := slices.IndexFunc(f.Variants, func(v device.Variant) bool {
-			return narrow(&v) && f.Value(&v, "value") == "float32" && f.Value(&v, "block") == block && f.Value(&v, "items") == "8"
+			return hasNarrowSums(&v) && f.Value(&v, "value") == "float32" && f.Value(&v, "block") == block && f.Value(&v, "items") == "8"
 		})
 		o := Settings{On: &On{Devices: devices, Variant: &f.Variants[k]}, Cores: 2}
 		d, err := newOnDevices(context.Background(), values, n, &o)
@@ -35,23 +35,23 @@ func TestWiden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.begin()
+		s.solveSample()
 		prices, err := s.prices()
 		if err != nil {
 			t.Fatal(err)
 		}
-		limit := s.guess(prices, 500)
-		want, err := d.host.pass(context.Background(), prices, limit, 1<<n)
+		limit := s.estimateLimit(prices, 500)
+		want, err := d.onHost.pass(context.Background(), prices, limit, 1<<n)
 		if err != nil {
 			t.Fatal(err)
 		}
-		sorted := func(f found) []item {
+		sorted := func(f passResult) []item {
 			slices.SortFunc(f.items, func(a, b item) int { return int(a.mask) - int(b.mask) })
 			return f.items
 		}
 		for _, wide := range []bool{false, true} {
 			if wide {
-				if err := d.widen(); err != nil {
+				if err := d.useExactSums(); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -59,7 +59,7 @@ func TestWiden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(got.items) == 0 || narrow(d.on.Variant) == wide || !slices.Equal(sorted(got), sorted(want)) {
+			if len(got.items) == 0 || hasNarrowSums(d.on.Variant) == wide || !slices.Equal(sorted(got), sorted(want)) {
 				t.Errorf("block=%s, wide %v: found %d coalitions, the cores %d", block, wide, len(got.items), len(want.items))
 			}
 		}
@@ -81,7 +81,7 @@ func TestLossesWithinAGrain(t *testing.T) {
 // units; the pass has room for 32 of them.
 func withinAGrain[T device.Number](t *testing.T, devices []device.Device, value string, limit int64) {
 	const n = 14
-	f := &csg.Price
+	f := &gencsg.Price
 	values := make([]T, 1<<n)
 	for c := range values {
 		values[c] = T(1000 * bits.OnesCount(uint(c)))
@@ -103,21 +103,21 @@ func withinAGrain[T device.Number](t *testing.T, devices []device.Device, value 
 		}
 	}
 	k := slices.IndexFunc(f.Variants, func(v device.Variant) bool {
-		return !narrow(&v) && f.Value(&v, "value") == value && TileBits(&v) <= n
+		return !hasNarrowSums(&v) && f.Value(&v, "value") == value && TileBits(&v) <= n
 	})
 	o := Settings{On: &On{Devices: devices, Variant: &f.Variants[k]}, Cores: 2}
 	d, err := newOnDevices(context.Background(), values, n, &o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := measure[T](d, n); err != nil {
+	if _, _, err := fixUnit[T](d, n); err != nil {
 		t.Fatal(err)
 	}
 	got, err := d.pass(context.Background(), prices, limit, 8)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := d.host.pass(context.Background(), prices, got.limit, 1<<n)
+	all, err := d.onHost.pass(context.Background(), prices, got.limit, 1<<n)
 	if err != nil || got.limit > limit {
 		t.Fatal(got.limit, err)
 	}

@@ -25,15 +25,15 @@ type partial[S int64 | float64] struct {
 	before     *partial[S]
 }
 
-// asked says which structures are wanted: the k best of a coalition whose blocks have allowed
+// query says which structures are wanted: the k best of a coalition whose blocks have allowed
 // sizes; sums are the sizes of coalitions that can be divided into such blocks.
-type asked struct {
+type query struct {
 	coalition   uint64
 	k           int
 	sizes, sums problem.Sizes
 }
 
-// few are the k best structures of a coalition, the best first; fewer where fewer have
+// searchBest finds the k best structures of a coalition, the best first; fewer where fewer have
 // allowed blocks alone. v are values, f those of best partitions, by coalition
 // number; sums are made in S.
 //
@@ -41,7 +41,7 @@ type asked struct {
 // f of these; it closes the one with the best bound by each block of its lowest agent left.
 // Partial structures have no completion in common and each has one that attains its bound,
 // so that no more than k of them are kept.
-func few[T problem.Number, S int64 | float64](ctx context.Context, v, f []T, a asked) ([]Ranked, error) {
+func searchBest[T problem.Number, S int64 | float64](ctx context.Context, v, f []T, a query) ([]Ranked, error) {
 	var found []Ranked
 	var kept []*partial[S] // best first
 	push := func(o *partial[S]) {

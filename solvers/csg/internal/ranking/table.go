@@ -19,16 +19,16 @@ func Best(ctx context.Context, inst, cover *problem.Instance, coalition uint64, 
 	if err := checkBest(inst, cover, Restore(inst, cover, coalition), coalition); err != nil {
 		return nil, err
 	}
-	a := asked{coalition, k, inst.Sizes, cover.Sizes}
+	a := query{coalition, k, inst.Sizes, cover.Sizes}
 	switch inst.Type {
 	case problem.Int32:
-		return few[int32, int64](ctx, inst.I32, cover.I32, a)
+		return searchBest[int32, int64](ctx, inst.I32, cover.I32, a)
 	case problem.Int64:
-		return few[int64, int64](ctx, inst.I64, cover.I64, a)
+		return searchBest[int64, int64](ctx, inst.I64, cover.I64, a)
 	case problem.Float32:
-		return few[float32, float64](ctx, inst.F32, cover.F32, a)
+		return searchBest[float32, float64](ctx, inst.F32, cover.F32, a)
 	}
-	return few[float64, float64](ctx, inst.F64, cover.F64, a)
+	return searchBest[float64, float64](ctx, inst.F64, cover.F64, a)
 }
 
 // Restore rebuilds a best structure of a coalition.
@@ -78,8 +78,8 @@ func checkTable(inst, cover *problem.Instance, coalition uint64) error {
 // notAbove looks for a coalition S with f(S) < v(S), or with f(S) < f({i}) + f(S without i), where
 // i is the first agent of S. Coalitions of other sizes are passed over.
 func notAbove[T problem.Number](v, f []T, sizes problem.Sizes) (uint64, bool) {
-	worst := make([]uint64, problem.Parts(uint64(len(v))))
-	problem.Spread(uint64(len(v)), func(part int, from, to uint64) {
+	worst := make([]uint64, problem.ParallelRanges(uint64(len(v))))
+	problem.InParallel(uint64(len(v)), func(part int, from, to uint64) {
 		for c := max(1, from); c < to; c++ {
 			if first := c & -c; sizes.Allow(c) && (f[c] < v[c] || first != c && f[c] < f[first]+f[c^first]) {
 				worst[part] = c

@@ -72,12 +72,43 @@ func Splittings(m Method, n int) (*big.Int, error) {
 	return nil, Check(m)
 }
 
+// SplittingCount is Splittings as a float64, 0 for a name that is no method.
+func SplittingCount(m Method, n int) float64 {
+	count, err := Splittings(m, n)
+	if err != nil {
+		return 0
+	}
+	x, _ := new(big.Float).SetInt(count).Float64()
+	return x
+}
+
 // Check returns an error unless m is one of Methods.
 func Check(m Method) error {
 	if slices.Contains(Methods(), m) {
 		return nil
 	}
 	return fmt.Errorf("method %q: expected one of %v", m, Methods())
+}
+
+// Solve solves an instance, and returns an optimal structure, its value in decimals and the number of
+// splittings that were evaluated.
+func Solve(inst *problem.Instance, m Method) (problem.Structure, string, uint64) {
+	switch inst.Type {
+	case problem.Int16:
+		return solve(inst.I16, m)
+	case problem.Int32:
+		return solve(inst.I32, m)
+	case problem.Int64:
+		return solve(inst.I64, m)
+	case problem.Float32:
+		return solve(inst.F32, m)
+	}
+	return solve(inst.F64, m)
+}
+
+func solve[T problem.Number](v []T, m Method) (problem.Structure, string, uint64) {
+	f, count := Table(v, m)
+	return Restore(v, f, uint64(len(f)-1)), problem.FormatNumber(f[len(f)-1]), count
 }
 
 // Table is the table f that a method ends with, and the number of splittings

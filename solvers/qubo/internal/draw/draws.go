@@ -33,7 +33,7 @@ func Turn(x []uint64, n int, i, strides uint64) {
 	}
 }
 
-// Trim clears what is no variable.
+// Trim clears the bits that are no variables.
 func Trim(x []uint64, n int) {
 	if n%64 != 0 {
 		x[len(x)-1] &= 1<<(n%64) - 1

@@ -149,7 +149,7 @@ func readBinary(in source, o Options) (*problem.Instance, error) {
 	return inst, o.holds(in.name, inst)
 }
 
-// readBinaryHeader reads what stands before the biases, and checks it.
+// readBinaryHeader reads the header before the biases, and checks it.
 func readBinaryHeader(in *bufio.Reader, o Options) (h binaryHeader, version byte, err error) {
 	var pre [14]byte // the magic, two bytes of version, and the header's length
 	if _, err := io.ReadFull(in, pre[:]); err != nil {

@@ -11,7 +11,7 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// A file is text, the memory that reading it may take, and what its comments state.
+// A file is text, the memory that reading it may take, and the statements of its comments.
 type file struct {
 	*text.File
 	o      Options
@@ -64,7 +64,7 @@ func (f *file) words() ([][]byte, error) {
 	}
 }
 
-// comment takes a line that is a comment, and keeps what it states; false where it is none.
+// comment takes a line that is a comment, and keeps its statement; false for other lines.
 func (f *file) comment(p *part, line int, words [][]byte) (bool, error) {
 	if !f.comments(words) {
 		return false, nil

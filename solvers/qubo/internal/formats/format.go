@@ -120,7 +120,7 @@ func format(file, bare string, head []byte, o Options) (string, error) {
 	return name, nil
 }
 
-// A seen is what the first lines of text have.
+// A seen describes the first lines of text.
 type seen struct {
 	first    []int // words of the first lines that are no comments, as far as the sample goes
 	numbers  bool  // all words are numbers

@@ -177,7 +177,7 @@ func tokenEnd(line []byte) int {
 	return end
 }
 
-// section reads what stands in a section, behind its head.
+// section reads the body of a section.
 func (m *lpModel) section(name string, head token, body []token) error {
 	if len(body) == 0 && name != "minimize" && name != "maximize" {
 		return nil
@@ -362,7 +362,7 @@ func (m *lpModel) bounds(body []token) error {
 	return nil
 }
 
-// instance makes an instance of what was read.
+// instance makes the instance.
 func (m *lpModel) instance() (*problem.Instance, error) {
 	if m.sense == "" {
 		return nil, formats.Errorf(m.name, 1, "found no objective, expected minimize or maximize")

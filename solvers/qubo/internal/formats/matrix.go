@@ -184,7 +184,7 @@ func fromMatrix[S int32 | int64 | float32 | float64, T problem.Number](n int, q 
 // open reports whether neither a format nor a form was asked for.
 func (o Options) open() bool { return o.Format == "" && o.Form == "" }
 
-// errGraph is the error of a symmetric matrix without a diagonal, where nothing says what it is.
+// errGraph is the error of a symmetric matrix without a diagonal, which may be a graph, an Ising model or a QUBO.
 var errGraph = errors.New("found a symmetric matrix without a diagonal: a graph's weights, an Ising model's couplings or a QUBO, expected to be told: --form maxcut, ising or qubo")
 
 // graph reports whether a matrix is the same on both sides of a diagonal of zeros, and not all zeros.

@@ -1,6 +1,6 @@
 // Package formats reads and writes instances in the file formats of the field, and
-// tells a file's format by its name and its first bytes. Where these leave open whether it
-// holds a QUBO, a graph to be cut or an Ising model, or what is to be done with it, it asks.
+// recognises a file's format by its name and its first bytes. If these leave open whether it
+// holds a QUBO, a graph to be cut or an Ising model, or its sense, the reader asks for a flag.
 package formats
 
 import (

@@ -27,7 +27,7 @@ const (
 	scale   = "scale"
 )
 
-// statements are those of a file, by what they are about. A repeated statement has to be the same.
+// statements are those of a file, by subject. A repeated statement has to be the same.
 type statements map[string]statement
 
 // stated reads a comment, without the word that begins comments; false where it states nothing, as most do.
@@ -77,7 +77,7 @@ func stated(line int, comment string) (s statement, ok bool, err error) {
 	return s, true, nil
 }
 
-// commented is the text of a comment: the words of a line without what begins comments.
+// commented is the text of a comment: the words of a line without the mark of a comment.
 func commented(words [][]byte, begin string) string {
 	return strings.TrimLeft(strings.TrimPrefix(string(bytes.Join(words, []byte(" "))), begin), begin+" \t")
 }

@@ -148,7 +148,7 @@ func listEntries(inst *problem.Instance, w io.Writer, first int, half bool) erro
 	return err
 }
 
-// writeOrlib writes that one problem follows, which tells the format from others.
+// writeOrlib writes a count of one problem, which distinguishes the format from others.
 func writeOrlib(w io.Writer, inst *problem.Instance) error {
 	if _, err := fmt.Fprintln(w, 1); err != nil {
 		return err

@@ -275,7 +275,7 @@ func (e *elimination[S]) maximize(v int32, scope []int32) {
 	e.tables = append(e.tables, table{scope, out})
 }
 
-// ones fills sums with what v = 1 adds for all values of scope.
+// ones fills sums with the addition of v = 1 for all values of scope.
 func (e *elimination[S]) ones(v int32, scope []int32) {
 	alone := e.s.p.Diag[v]
 	col, weight := e.rows.row(int(v))

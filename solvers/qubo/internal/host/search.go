@@ -27,7 +27,7 @@ const firstRound, lastRound = 5e5, 1e7
 // After each round the results of completed walks enter the pool in the searchers' order, so that
 // with Options.Work a run depends on the seed and the number of cores alone.
 //
-// Without names the Methods to leave out, for measurements of what each of them is worth. Tabu
+// Without names the Methods to leave out, to measure the worth of each. Tabu
 // search stays where all are named.
 type Search struct{ Without []string }
 

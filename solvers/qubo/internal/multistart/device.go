@@ -59,7 +59,7 @@ func chosen(facts device.Facts, t *tuned.Database, n int, kind string, count int
 	return many.Variant, climb.Variant, err
 }
 
-// Workload is what a variant is chosen for.
+// Workload is the workload for which a variant is chosen.
 func (t subjectOf) Workload(fixed map[string]string, _ device.Facts, size int) (tuned.Workload, error) {
 	if t.kernels != &qubo.Evaluate {
 		return tuned.Workload{Fixed: fixed, Size: size}, nil

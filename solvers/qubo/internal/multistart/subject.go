@@ -81,7 +81,7 @@ type denseTrial struct {
 	answered map[int]answer // by solution: what the host found
 }
 
-// An answer is what a solution is worth, and the gains of its flips, by the coefficients.
+// An answer is the value of a solution and the gains of its flips, by the coefficients.
 type answer struct {
 	x     []uint64
 	value int64

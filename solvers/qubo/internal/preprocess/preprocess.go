@@ -19,7 +19,7 @@ import (
 //     as in F. Glover, M. Lewis and G. Kochenberger, EJOR 265(3), 2018);
 //   - degree 0 to 2: the best value of a variable is a function of at most two
 //     others, which becomes their coefficients;
-//   - components: what is not connected is solved apart.
+//   - components: variables without a connection are solved separately.
 //
 // Where coefficients are rounded, the first rule alone, with a margin for what rounding may have
 // taken, keeps an optimal solution of the instance. It comes first, and components of few variables

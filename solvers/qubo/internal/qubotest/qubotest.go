@@ -1,5 +1,5 @@
 // Package qubotest draws the problems that tests of several packages share, and
-// holds what a search tells against the coefficients.
+// checks the results of a search against the coefficients.
 package qubotest
 
 import (
@@ -211,7 +211,7 @@ func Torus(r *rand.Rand, side int) *problem.Normal {
 	return of(diag, func(i, j int) int64 { return weight[[2]int{i, j}] })
 }
 
-// Told is what a search told.
+// Told is the reports of a search.
 type Told struct {
 	Values []int64
 	X      []uint64
@@ -219,7 +219,7 @@ type Told struct {
 	Took   time.Duration
 }
 
-// Best is the last value that was told.
+// Best is the last value of the reports.
 func (t Told) Best() int64 { return t.Values[len(t.Values)-1] }
 
 // Searched searches and holds what is told against the coefficients: values rise

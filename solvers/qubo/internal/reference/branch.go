@@ -96,7 +96,7 @@ func (b *branching) prepare() {
 	}
 }
 
-// visit visits what solutions there are whose first d variables are as in x.
+// visit visits the solutions whose first d variables are as in x.
 func (b *branching) visit(d int, x uint64) {
 	if b.nodes++; b.nodes%NodesPerCheck == 0 && b.stop() {
 		b.ended = true

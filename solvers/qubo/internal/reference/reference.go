@@ -1,4 +1,4 @@
-// Package reference holds the plainest searches, against which the others are held:
+// Package reference holds the plainest searches, with which tests compare the others:
 // a visit of every solution, and one-flip tabu search.
 package reference
 

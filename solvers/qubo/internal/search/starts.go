@@ -2,21 +2,26 @@ package search
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
-	"strings"
 )
 
-// Starts are the parameters of massive multi-start (Lewis 2017); 0 and empty are its defaults, which
-// docs/qubo.md has.
+// Starts are the parameters of massive multi-start (Lewis 2017); 0 and empty are its defaults. So many samples, and so many
+// iterations at once, are in a device's memory.
 type Starts struct {
-	Samples    int    // random solutions whose mean objective the screen is made of
-	Iterations int    // of diversify, screen and search, after which it ends; 0: the other limits alone
-	Batch      int    // iterations at once, the screen being updated after them
-	Flips      int64  // of one ascent, at most; 0: as many as gain
-	Lambda     string // of the screen mean + λ(max - mean): a number from 0 to below 1, or printed: max/mean
-	Blend      string // one of Blends: what an iteration blends its last solution with
-	Ascend     string // one of Ascents: where solutions ascend
+	// random solutions whose mean objective the screen is made of
+	Samples int `option:"samples" only:"multistart" min:"1" max:"1048576" default:"1000"`
+	// end after so many iterations of diversify, screen and search
+	Iterations int `option:"iterations" only:"multistart" min:"1" default:"at another limit"`
+	// iterations at once; the screen is updated after them
+	Batch int `option:"batch" only:"multistart" min:"1" max:"1048576" default:"1, on a GPU one a multiprocessor"`
+	// most flips of an ascent
+	Flips int64 `option:"max_flips" only:"multistart" min:"1" default:"as many as gain"`
+	// screen at mean + lambda (max - mean), a number from 0 to below 1, or printed for max / mean
+	Lambda string `option:"screen" flag:"lambda" only:"multistart" default:"0.2"`
+	// blend solutions with this one
+	Blend string `option:"blend" only:"multistart" words:"Blends()" default:"best"`
+	// place where solutions ascend
+	Ascend string `option:"ascend" only:"multistart" words:"Ascents()" default:"device"`
 }
 
 // Printed is the Lambda of the paper, max/mean.
@@ -43,30 +48,11 @@ const (
 // Ascents are the values of Starts.Ascend, the default first.
 func Ascents() []string { return []string{ascendDevice, AscendHost} }
 
-// maxStarts is the largest number of samples, and of iterations at once: so many solutions
-// are in a device's memory.
-const maxStarts = 1 << 20
-
 // Check is an error where a parameter is out of range, or where one is set and engine is not
 // multistart, the only engine that has parameters of this kind.
 func (s Starts) Check(engine string) error {
-	for _, p := range []struct {
-		name  string
-		value int64
-		limit int64
-	}{{"samples", int64(s.Samples), maxStarts}, {"iterations", int64(s.Iterations), 1 << 62}, {"batch", int64(s.Batch), maxStarts}, {"flips of an ascent", s.Flips, 1 << 62}} {
-		if p.value < 0 || p.value > p.limit {
-			return fmt.Errorf("%s: found %d, expected 1 to %d", p.name, p.value, p.limit)
-		}
-	}
 	if _, _, err := s.Screen(); err != nil {
 		return err
-	}
-	if s.Blend != "" && !slices.Contains(Blends(), s.Blend) {
-		return fmt.Errorf("blend: found %q, expected one of %s", s.Blend, strings.Join(Blends(), ", "))
-	}
-	if s.Ascend != "" && !slices.Contains(Ascents(), s.Ascend) {
-		return fmt.Errorf("ascend: found %q, expected one of %s", s.Ascend, strings.Join(Ascents(), ", "))
 	}
 	if s != (Starts{}) && engine != "multistart" {
 		return fmt.Errorf("samples, iterations, batch, flips of an ascent, λ, blend and ascend: engine %s has none of them, expected multistart", engine)

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 )
@@ -15,10 +16,10 @@ func TestStarts(t *testing.T) {
 		t.Errorf("no parameters for bulk: %v", err)
 	}
 	for want, s := range map[string]Starts{
-		"samples: found -1": {Samples: -1}, "batch: found 2097152": {Batch: 1 << 21}, "iterations: found": {Iterations: -2}, "flips of an ascent": {Flips: -1},
+		"samples: found -1": {Samples: -1}, "batch: found 2097152": {Batch: 1 << 21}, "iterations: found": {Iterations: -2}, "max_flips: found -1": {Flips: -1},
 		`λ: found "1"`: {Lambda: "1"}, `λ: found "-0.1"`: {Lambda: "-0.1"}, `λ: found "NaN"`: {Lambda: "NaN"}, `λ: found "half"`: {Lambda: "half"}, `blend: found "worst"`: {Blend: "worst"}, `ascend: found "both"`: {Ascend: "both"},
 	} {
-		if err := s.Check("multistart"); err == nil || !strings.Contains(err.Error(), want) {
+		if err := cmp.Or(s.Fields().Check(), s.Check("multistart")); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, expected %s", s, err, want)
 		}
 	}

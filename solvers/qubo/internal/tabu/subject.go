@@ -212,7 +212,7 @@ func (j *trialJob) Close() error {
 	return j.on.Close()
 }
 
-// A sight of a search is what was downloaded of it.
+// A sight of a search is its downloaded state.
 type sight struct {
 	search    int64
 	words     []int64
@@ -220,7 +220,7 @@ type sight struct {
 	gains     []byte
 }
 
-// see downloads what a search has written.
+// see downloads the results of a search.
 func (b *Island) see(search int64) (sight, error) {
 	s, f := b.streams[0], b.form
 	x := sight{search, make([]int64, qubo.BulkScoreScores), make([]uint32, f.record()), make([]uint32, f.record()), make([]byte, f.capacity()*f.gain())}

@@ -50,7 +50,7 @@ func newModel(p *problem.Normal, f temperForm, l *temperLayout) *model {
 	return m
 }
 
-// round is what one of blocks blocks does in a launch.
+// round is the work of one of blocks blocks in a launch.
 func (m *model) round(seed uint64, number, block, blocks, sweeps, every int, ladder []int64) {
 	key := draw.Splitmix(draw.Splitmix(seed) + uint64(number*blocks+block))
 	m.random = make([][replicas]lcg, m.form.block/32)

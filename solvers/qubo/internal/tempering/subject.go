@@ -141,7 +141,7 @@ type trialJob struct {
 	sweeps int
 }
 
-// Reset poisons what Run writes.
+// Reset poisons the outputs of Run.
 func (j *trialJob) Reset(s device.Stream) error {
 	m := j.on
 	m.streams[0] = s
@@ -190,7 +190,7 @@ func (j *trialJob) Work() float64 {
 	return float64(replicas) * float64(j.on.blocks) * float64(j.on.p.N) * float64(j.sweeps)
 }
 
-// Close gives back what the trial took.
+// Close gives back the memory of the trial.
 func (j *trialJob) Close() error {
 	j.on.streams[0] = j.own
 	return j.on.Close()

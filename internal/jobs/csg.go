@@ -1,0 +1,80 @@
+package jobs
+
+import (
+	"cmp"
+	"context"
+	"math/bits"
+	"slices"
+
+	"coalesce/solvers/csg"
+	"coalesce/solvers/option"
+	"coalesce/solvers/solve"
+)
+
+// A CSGRequest is a game as the array values: those of all coalitions, 2^n numbers of int32, int64, float32 or float64,
+// agent i (from 1) being bit i-1 of a coalition's number.
+type CSGRequest struct {
+	// members that a block may have, such as 1-3,5 or 2-
+	Sizes string `option:"sizes" default:"any number"`
+	// append finished levels of the work to this file, to go on with after an interruption
+	Checkpoint string `option:"checkpoint" default:"no file"`
+	// go on with the file of [CSGRequest.Checkpoint], on any device
+	Resume bool `option:"resume"`
+
+	solver csg.Options
+}
+
+func csgProblem() problem {
+	return problem{"csg", csg.Subjects, func() request { return new(CSGRequest) }}
+}
+
+func (q *CSGRequest) options() option.List { return slices.Concat(q.Fields(), q.solver.Fields()) }
+
+func (q *CSGRequest) settings() *solve.Settings { return &q.solver }
+
+func (q *CSGRequest) run(ctx context.Context, a arrays) (any, error) {
+	inst, err := q.instance(a)
+	if err != nil {
+		return nil, err
+	}
+	if q.Resume && q.Checkpoint == "" {
+		return nil, solve.Input("resume", "found no checkpoint, expected the file of one")
+	}
+	if q.Sizes != "" {
+		sizes, err := csg.ParseSizes(q.Sizes)
+		if err := cmp.Or(err, inst.Restrict(sizes)); err != nil {
+			return nil, solve.Refuse(err)
+		}
+	}
+	var keep *csg.Checkpoint
+	if q.Checkpoint != "" {
+		keep = &csg.Checkpoint{Path: q.Checkpoint, Resume: q.Resume}
+	}
+	return answered(csg.SolveKept(ctx, inst, q.solver, keep))
+}
+
+// source is what messages call an instance that a program gave.
+const source = "memory"
+
+// instance copies the values: an instance may change its own.
+func (q *CSGRequest) instance(a arrays) (*csg.Instance, error) {
+	switch v := a["values"].(type) {
+	case []int32:
+		return newGame(v)
+	case []int64:
+		return newGame(v)
+	case []float32:
+		return newGame(v)
+	case []float64:
+		return newGame(v)
+	default:
+		return nil, unknownType("values", v, "int32, int64, float32 and float64")
+	}
+}
+
+func newGame[T int32 | int64 | float32 | float64](values []T) (*csg.Instance, error) {
+	if n := uint64(len(values)); n < 2 || bits.OnesCount64(n) != 1 || n > 1<<csg.MaxAgents {
+		return nil, solve.Input("values", "found %d numbers, expected 2 to the power of the agents, of whom there are at most %d", n, csg.MaxAgents)
+	}
+	return csg.NewInstance(slices.Clone(values), source)
+}

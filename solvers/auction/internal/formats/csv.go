@@ -1,0 +1,200 @@
+package formats
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"coalesce/solvers/auction/problem"
+	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/csv"
+	"coalesce/solvers/formats/names"
+	"coalesce/solvers/formats/text"
+)
+
+// The columns of a table of bids.
+const (
+	columnBid = iota
+	columnBidder
+	columnPrice
+	columnGoods
+	columnXOR
+	columns
+)
+
+var columnNames = [columns]string{"bid", "bidder", "price", "goods", "xor"}
+
+// comments are what comments begin with.
+const comments = "#%"
+
+// A csvReader reads a CSV file: settings, a header, and a bid a line.
+type csvReader struct {
+	*builder
+	in        *text.File
+	delimiter byte
+	header    [columns]int // the place of each column, -1: it is not there
+	width     int          // columns of the header; 0: it has not come
+	disposal  bool         // the setting has come
+}
+
+// readCSV reads CSV, as docs/auction.md describes it.
+func readCSV(f *text.File, memory *formats.Budget) (*problem.Auction, error) {
+	t := &csvReader{builder: newBuilder(f.Name(), memory), in: f}
+	var cells []string
+	rows := csv.NewRows(f, comments)
+	for {
+		line, err := rows.Next(t.width == 0)
+		if errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, err
+		}
+		if t.delimiter == 0 {
+			t.delimiter = rows.Delimiter
+		}
+		if t.delimiter == 0 {
+			t.delimiter = csv.Delimiter(line)
+		}
+		if cells, err = csv.Split(cells[:0], line, t.delimiter); err != nil {
+			return nil, f.Errorf("%w", err)
+		}
+		for len(cells) > 1 && cells[len(cells)-1] == "" { // as spreadsheets fill lines up
+			cells = cells[:len(cells)-1]
+		}
+		switch {
+		case t.width > 0:
+			err = t.readRow(cells)
+		case strings.HasSuffix(cells[0], ":"):
+			err = t.readSetting(strings.ToLower(cells[0]), cells[1:])
+		default:
+			err = t.readHeader(cells)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if t.width == 0 {
+		return nil, f.Errorf("found the end of the file, expected a header with the columns price and goods")
+	}
+	if rows.Aside != "" {
+		t.a.Notes = append(t.a.Notes, "the comment "+formats.Quote(rows.Aside)+" was left out")
+	}
+	return t.auction()
+}
+
+// readSetting reads a line before the header.
+func (t *csvReader) readSetting(name string, cells []string) error {
+	line := t.in.Number()
+	want := map[string]int{"goods:": 1, "count:": 1, "reserve:": 2, "most:": 2, "disposal:": 1}
+	n, ok := want[name]
+	if !ok {
+		return t.in.Errorf("found the setting %s, expected goods:, count:, reserve:, most: or disposal:", formats.Quote(name))
+	}
+	if len(cells) != n {
+		return t.in.Errorf("found %s after %s, expected %d", formats.Count(len(cells), "cell"), name, n)
+	}
+	switch name {
+	case "goods:":
+		goods, err := t.names("goods", cells[0])
+		for _, good := range goods {
+			if err := t.addListedGood(good, line); err != nil {
+				return err
+			}
+		}
+		return err
+	case "count:":
+		return t.setGoodsCount(cells[0], line)
+	case "reserve:":
+		goods, err := t.names("goods", cells[1])
+		if err != nil {
+			return err
+		}
+		return t.addReserve(cells[0], goods, line)
+	case "most:":
+		return t.setLimit(cells[0], cells[1], line)
+	case "disposal:":
+		if t.disposal {
+			return t.in.Errorf("found disposal: again, expected it once")
+		}
+		t.disposal = true
+		switch strings.ToLower(cells[0]) {
+		case "yes":
+		case "no":
+			t.a.SellAll = true
+		default:
+			return t.in.Errorf("found %s after disposal:, expected yes or no", formats.Quote(cells[0]))
+		}
+	}
+	return nil
+}
+
+// readHeader reads the header.
+func (t *csvReader) readHeader(cells []string) error {
+	for c := range t.header {
+		t.header[c] = -1
+	}
+	for k, cell := range cells {
+		found := k == 0 && cell == "" // an index, which numbers the rows
+		for c, name := range columnNames {
+			if strings.EqualFold(cell, name) {
+				if t.header[c] >= 0 {
+					return t.in.Errorf("found the column %s twice, expected it once", name)
+				}
+				t.header[c], found = k, true
+			}
+		}
+		if !found {
+			return t.in.Errorf("found the column %s, expected bid, bidder, price, goods or xor", formats.Quote(cell))
+		}
+	}
+	if t.header[columnPrice] < 0 || t.header[columnGoods] < 0 {
+		return t.in.Errorf("found a header without the columns price and goods, expected both")
+	}
+	t.width = len(cells)
+	return nil
+}
+
+// readRow reads a bid.
+func (t *csvReader) readRow(cells []string) error {
+	if len(cells) > t.width {
+		return t.in.Errorf("found %s, expected at most the %d of the header", formats.Count(len(cells), "cell"), t.width)
+	}
+	cell := func(column int) string {
+		if k := t.header[column]; k >= 0 && k < len(cells) {
+			return cells[k]
+		}
+		return ""
+	}
+	number := names.Name(cell(columnBid))
+	if _, ok := text.Int([]byte(strings.TrimPrefix(number, "#"))); ok {
+		number = strings.TrimPrefix(number, "#")
+	}
+	if number == "" && t.header[columnBid] >= 0 {
+		return t.in.Errorf("column %d: found an empty cell, expected the number of a bid", t.header[columnBid]+1)
+	}
+	b := namedBid{number: number, bidder: cell(columnBidder), price: cell(columnPrice), line: t.in.Number()}
+	if b.bidder != "" && names.Missing(b.bidder) {
+		return t.in.Errorf("column %d: found %s for a bidder, expected a name, or an empty cell", t.header[columnBidder]+1, formats.Quote(b.bidder))
+	}
+	var err error
+	if b.goods, err = t.names("goods", cell(columnGoods)); err != nil {
+		return err
+	}
+	if b.xor, err = t.names("xor", cell(columnXOR)); err != nil {
+		return err
+	}
+	return t.addBid(b)
+}
+
+// names reads a cell that lists goods or groups; what the cell is, errors say.
+func (t *csvReader) names(what, cell string) ([]string, error) {
+	var known func(name string) bool
+	if t.listed && what == "goods" {
+		known = func(name string) bool { _, ok := t.ids[name]; return ok }
+	}
+	list, err := names.Items(cell, known)
+	if err != nil {
+		return nil, t.in.Errorf("%s: %w", what, err)
+	}
+	return list, nil
+}

@@ -1,0 +1,51 @@
+package auction
+
+import (
+	"context"
+	"fmt"
+
+	"coalesce/solvers/csg"
+	"coalesce/solvers/solve"
+)
+
+// A Session solves auctions one after the other, with a session of coalition structures
+// for those of few goods. The Options may be changed between solves, but for the Devices,
+// whose owner the caller stays. A session belongs to one goroutine at a time.
+type Session struct {
+	Options
+	structures *csg.Session // nil: not needed yet
+}
+
+// Open begins a session on o's devices.
+func Open(o Options) (*Session, error) { return &Session{Options: o}, nil }
+
+// Close gives back memory and kernels.
+func (s *Session) Close() error {
+	if s.structures == nil {
+		return nil
+	}
+	return s.structures.Close()
+}
+
+// solveCSG solves an instance of coalition structures in the session's own session of these.
+func (s *Session) solveCSG(ctx context.Context, inst *csg.Instance, progress func(solve.Incumbent)) (*csg.Result, error) {
+	if s.structures == nil {
+		var err error
+		if s.structures, err = csg.Open(s.Options); err != nil {
+			return nil, err
+		}
+	}
+	devices := s.structures.Devices // of the session, whose loaded kernels stay
+	s.structures.Options = s.Options
+	s.structures.Devices, s.structures.Progress = devices, progress
+	return s.structures.Solve(ctx, inst)
+}
+
+// Solve is the package's Solve.
+func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
+	res, err := s.solve(ctx, a)
+	if err != nil {
+		return res, fmt.Errorf("solve auction: %w", err)
+	}
+	return res, nil
+}

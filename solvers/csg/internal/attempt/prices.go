@@ -1,0 +1,84 @@
+package attempt
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	gencsg "coalesce/generated/csg"
+	"coalesce/runtime/device"
+	"coalesce/solvers/csg/internal/price"
+	"coalesce/solvers/csg/internal/variants"
+	"coalesce/solvers/csg/problem"
+	"coalesce/solvers/solve"
+)
+
+// Prices is the algorithm ByPrices, within limits.
+type Prices struct{ Limits price.Settings }
+
+// Solve implements Algorithm. Where the limits do not suffice the error wraps price.ErrCostly.
+func (a Prices) Solve(ctx context.Context, t *Task, out *Outcome) error {
+	start := time.Now()
+	inst, o, limits := t.Instance, t.Settings, a.Limits
+	as := inst.Widened()
+	out.Variant, out.Refuted = "price on all cores", "prices"
+	if t.Facts.Kind != device.Host {
+		choice, err := variants.Choose(&gencsg.Price, t.Facts, as.Instance, o, "")
+		if err != nil && o.Algorithm == "" && o.Variant == "" {
+			return fmt.Errorf("%w: %w", price.ErrCostly, err)
+		} else if err != nil {
+			return err
+		}
+		limits.On = &price.On{Devices: o.Devices, Variant: choice.Variant}
+		out.Variant = gencsg.Price.Name + " " + choice.Variant.Label
+	}
+	o.Say("%s on %s", out.Variant, t.Facts)
+	limits.Improved = func(blocks []uint64, value, bound float64) {
+		// A float64 may be less than an integer bound of 64 bits.
+		t.Incumbent.Offer(blocks, solve.NumberOf(math.Nextafter(bound, math.Inf(1))))
+		if o.Progress != nil {
+			o.Progress(solve.NewIncumbent(time.Since(start).Seconds(), t.Incumbent.Value, solve.NumberOf(bound), 0))
+		}
+	}
+	if !inst.Held() {
+		limits.On.Law, limits.On.N = as.Law, inst.N
+	}
+	var found *price.Result
+	var err error
+	switch as.Type {
+	case problem.Int32:
+		found, out.Claimed, err = solveByPrices(ctx, as.I32, limits)
+	case problem.Int64:
+		found, out.Claimed, err = solveByPrices(ctx, as.I64, limits)
+	case problem.Float32:
+		found, out.Claimed, err = solveByPrices(ctx, as.F32, limits)
+	default:
+		found, out.Claimed, err = solveByPrices(ctx, as.F64, limits)
+	}
+	if err != nil {
+		return err
+	}
+	out.Prepare = found.Upload.Seconds()
+	out.Solve = (time.Since(start) - found.Upload).Seconds()
+	out.Reason = fmt.Sprintf("passes over the values: %d, coalitions left: %d, looked at: %d", found.Passes, found.Survivors, found.Steps)
+	out.Structure, out.Prices = found.Blocks, found
+	return nil
+}
+
+// solveByPrices solves values, and returns the structure's value in decimals too.
+func solveByPrices[T problem.Number](ctx context.Context, values []T, limits price.Settings) (*price.Result, string, error) {
+	found, err := price.Solve(ctx, values, limits)
+	if err != nil {
+		return nil, "", err
+	}
+	var total T
+	for _, b := range found.Blocks {
+		if values == nil {
+			total += T(limits.On.Law.Value(b))
+		} else {
+			total += values[b]
+		}
+	}
+	return found, problem.FormatNumber(total), nil
+}

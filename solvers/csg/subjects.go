@@ -1,0 +1,27 @@
+package csg
+
+import (
+	"context"
+
+	"coalesce/autotune/subject"
+	"coalesce/solvers/csg/internal/tune"
+	"coalesce/solvers/solve"
+)
+
+// Subjects are the families of this problem, for the tuner: on each kind of device the
+// solver's choice first.
+func Subjects() []subject.Subject {
+	return tune.Subjects(func(o solve.Settings) (func(context.Context, *Instance) (*solve.Report, error), func() error, error) {
+		s, err := Open(o)
+		if err != nil {
+			return nil, nil, err
+		}
+		return func(ctx context.Context, inst *Instance) (*solve.Report, error) {
+			r, err := s.Solve(ctx, inst)
+			if err != nil {
+				return nil, err
+			}
+			return &r.Report, nil
+		}, s.Close, nil
+	})
+}

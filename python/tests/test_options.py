@@ -17,6 +17,7 @@ BIDS = [(price, list(goods)) for price, goods in BIDS]
 SOLVES = [
     (coalesce.solve_qubo, Q, _options.QUBO, dict(device="host")),
     (coalesce.solve_csg, GAME, _options.CSG, dict(device="host")),
+    (coalesce.solve_assignment, [[4, 1, 3], [2, 0, 5], [3, 2, 2]], _options.ASSIGNMENT, dict(device="host")),
     (coalesce.solve_auction, BIDS, _options.AUCTION, dict(device="host")),
 ]
 

@@ -39,8 +39,6 @@ type Settings struct {
 	// end the solve of an instance after this time, with the best so far
 	TimeLimit time.Duration `option:"time_limit" min:"0" default:"none"`
 
-	Proof bool // results of branch and cut have a proof that is checked without a search
-
 	// Ranks are the processes that solve an instance together, each with Devices of its
 	// own: all of them call the solver, with the same instance and settings, and each gets
 	// the answer. Nil: this process alone.

@@ -133,7 +133,7 @@ var rooms = []room{
 	{"solvers/csg/internal/lns", nil},
 	{"solvers/csg/anytime", []string{"solvers/csg/problem", "solvers/csg/internal/cliques", "solvers/csg/internal/lns", "solvers/csg/internal/draw", "solvers/qubo", "solvers/solve", "solvers/formats/packed", "runtime/device"}},
 	// The API knows no kernels: what it runs, the plan names and an attempt does.
-	{"solvers/csg", []string{"solvers/csg/problem", "solvers/csg/internal/attempt", "solvers/csg/internal/checkpoint", "solvers/csg/internal/draw", "solvers/csg/internal/formats", "solvers/csg/internal/kernels", "solvers/csg/internal/plan", "solvers/csg/internal/price", "solvers/csg/internal/ranking", "solvers/csg/internal/reference", "solvers/csg/internal/tune", "solvers/csg/internal/variants", "solvers/formats", "solvers/solve", "runtime/device", "autotune/subject"}},
+	{"solvers/csg", []string{"solvers/csg/problem", "solvers/option", "solvers/csg/internal/attempt", "solvers/csg/internal/checkpoint", "solvers/csg/internal/draw", "solvers/csg/internal/formats", "solvers/csg/internal/kernels", "solvers/csg/internal/plan", "solvers/csg/internal/price", "solvers/csg/internal/ranking", "solvers/csg/internal/reference", "solvers/csg/internal/tune", "solvers/csg/internal/variants", "solvers/formats", "solvers/solve", "runtime/device", "autotune/subject"}},
 	// auction's rooms: branch and cut knows the bids of the problem, its linear programs rows and
 	// columns, and neither knows files and devices.
 	{"solvers/auction/problem", []string{"solvers/csg/problem", "solvers/formats", "solvers/solve"}},

@@ -28,6 +28,7 @@ class QUBOOptions(TypedDict, total=False):
     blend: multistart: blend solutions with this one; default: best.
     ascend: multistart: place where solutions ascend; default: device.
     unreduced: search all variables but those that the instance fixes, without preprocessing.
+    memory: bytes that the host may take besides the instance; default: no limit, in the command what is free.
     threads: cores that the host device uses; default: all.
     tuned: choose among the winners in this file too; default: those of coalesce tune.
     pin: run this variant of a family, FAMILY:LABEL, whatever was measured; several texts name variants of several families; default: none.
@@ -52,6 +53,7 @@ class QUBOOptions(TypedDict, total=False):
     blend: Optional[Literal["best", "start", "none"]]
     ascend: Optional[Literal["device", "host"]]
     unreduced: Optional[bool]
+    memory: Optional[int]
     threads: Optional[int]
     tuned: Optional[str]
     pin: Optional[Sequence[str]]
@@ -77,6 +79,7 @@ QUBO: dict[str, Check] = {
     "blend": checked_text("best", "start", "none"),
     "ascend": checked_text("device", "host"),
     "unreduced": checked_truth(),
+    "memory": checked_whole(1, 9223372036854775807),
     "threads": checked_whole(0, 2147483647),
     "tuned": checked_text(),
     "pin": checked_texts(),

@@ -648,6 +648,7 @@ class SolveQuboFlags(TypedDict, total=False):
     blend: multistart: blend solutions with this one: best, start, none (default: best).
     ascend: multistart: place where solutions ascend: device, host (default: device).
     no_preprocessing: search all variables but those that the instance fixes, without preprocessing.
+    memory: bytes that the host may take besides the instance (default: no limit, in the command what is free).
     start: begin with the solution in this file: a digit a variable, or an earlier result's JSON.
     fix: fix variables: 0=1,7=0 makes the first 1 and the eighth 0; north=0 names one where variables have names.
     plot: draw the best value over time into this SVG file (one FILE only).
@@ -685,6 +686,7 @@ class SolveQuboFlags(TypedDict, total=False):
     blend: Optional[Literal["best", "start", "none"]]
     ascend: Optional[Literal["device", "host"]]
     no_preprocessing: Optional[bool]
+    memory: Optional[int]
     start: Optional[Path]
     fix: Optional[Sequence[Path]]
     plot: Optional[Path]

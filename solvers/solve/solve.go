@@ -178,7 +178,7 @@ func (s *Settings) Choose(f *device.Family, facts device.Facts, w tuned.Workload
 }
 
 // ChooseAlgorithm is Choose for a table of algorithms (package algorithms), whose
-// variants Variant does not name. w.Suits is what the problem's shape predicts, which
+// variants Variant does not name. w.Prior is what the problem's shape predicts, which
 // measurements overrule.
 func (s *Settings) ChooseAlgorithm(f *device.Family, facts device.Facts, w tuned.Workload, feasible func(*device.Variant) error) (tuned.Choice, error) {
 	unnamed := *s

@@ -18,51 +18,31 @@ type Candidate struct {
 	Refused  error         // why the variant cannot run here or is passed over for this instance; nil: it takes part
 }
 
-// Candidates are the variants with results that the choice rests on, fastest first:
-// those measured at its size or at the nearest, predicted between and beyond two sizes,
-// or over all sizes. Where nothing was measured, or for a family default, there are
-// none. w and feasible are those of Choose.
+// Candidates are the variants with results that the choice rests on, fastest first: those measured at its size or at
+// those next to it. Where nothing was measured, or on devices unlike this one alone, there are none. w and feasible are those of Choose.
 func (c Choice) Candidates(w Workload, feasible func(*device.Variant) error) []Candidate {
-	var list []Candidate
-	add := func(v *device.Variant, size int, log float64) {
-		x := Candidate{Variant: v, Size: size, Slowdown: log}
-		if size > 0 {
-			x.Time = time.Duration(math.Round(math.Exp(log)))
-		}
-		if feasible != nil {
-			x.Refused = feasible(v)
-		}
-		if x.Refused == nil && w.Similar != nil && (c.Level != Exact || c.size != w.Size) {
-			x.Refused = w.Similar(v)
-		}
-		list = append(list, x)
-	}
-	switch c.Level {
-	case Exact, Nearest:
-		for _, r := range c.low.usable {
-			add(r.variant, c.low.size, r.log)
-		}
-	case Interpolated, Extrapolated:
-		x := spanning(w.target(c.sms), c.size, c.low, c.high)
-		for r, log := range x.all() {
-			add(r.variant, c.size, log)
-		}
-	case DeviceDefault:
-		for _, r := range c.pool.rounders {
-			add(r.variant, 0, r.log)
-		}
-	default:
+	if c.low == nil || c.Level == FamilyDefault {
 		return nil
+	}
+	s := search{family: c.family, w: w, feasible: feasible}
+	x := w.spanning(c.here.sms, c.low, c.high)
+	var list []Candidate
+	for r, log := range x.all() {
+		k := Candidate{Variant: r.variant, Size: w.Size, Time: time.Duration(math.Round(math.Exp(log))), Slowdown: log}
+		if c.low == c.high {
+			k.Size = c.low.measured
+		}
+		s.why = nil
+		if !s.eligible(r.variant, &x) {
+			k.Refused = s.why
+		}
+		list = append(list, k)
 	}
 	slices.SortFunc(list, func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(a.Slowdown, b.Slowdown), cmp.Compare(a.Variant.Label, b.Variant.Label))
 	})
 	for i := len(list) - 1; i >= 0; i-- {
-		least := list[0].Slowdown
-		if c.Level == DeviceDefault {
-			least = 0
-		}
-		list[i].Slowdown = math.Exp(list[i].Slowdown - least)
+		list[i].Slowdown = math.Exp(list[i].Slowdown - list[0].Slowdown)
 	}
 	return list
 }

@@ -92,7 +92,7 @@ func TestChoose(t *testing.T) {
 	}{
 		"exact":                    {[]Entry{tunedAt(20, 50, 10, 20)}, 20, nil, nil, "2", Exact, "exact: won when size 20 was tuned on Test GPU"},
 		"exact, incumbent":         {[]Entry{crowned}, 20, nil, nil, "3", Exact, "on Test GPU, where another had a lesser time that its samples, few or scattered, do not prove"},
-		"exact, winner stale":      {[]Entry{stale}, 20, nil, nil, "3", DeviceDefault, "1 tuned result of kernels that have changed since ignored as stale"},
+		"exact, winner stale":      {[]Entry{stale}, 20, nil, nil, "3", Nearest, "1 tuned result of kernels that have changed since ignored as stale"},
 		"exact, winner infeasible": {[]Entry{tunedAt(20, 50, 10, 20)}, 20, nil, no2, "3", Exact, "1 tuned result not feasible here ignored (too much shared memory)"},
 		"interpolated":             {[]Entry{tunedAt(16, 40, 10, 12, 20), tunedAt(24, 90, 90, 21, 20)}, 20, nil, nil, "3", Interpolated, "interpolated: size 20 lies between the tuned sizes 16 and 24 on Test GPU, and of 4 variants"},
 		"interpolated, near low":   {[]Entry{tunedAt(16, 40, 10, 13, 20), tunedAt(24, 90, 40, 21, 20)}, 17, nil, nil, "2", Interpolated, "predicted fastest"},
@@ -100,27 +100,25 @@ func TestChoose(t *testing.T) {
 		"only safe, near low":      {[]Entry{tunedAt(16, 40, 10), tunedAt(24, 90, 0, 23)}, 17, nil, nil, "2", Interpolated, "predicted fastest"},
 		"little ahead at one":      {[]Entry{tunedAt(16, 40, 10, 12), tunedAt(24, 90, 22, 24, 21)}, 18, nil, nil, "2", Interpolated, "of 4 variants measured there"},
 		"nothing compared":         {[]Entry{tunedAt(16, 40, 38), tunedAt(24, 90)}, 22, nil, nil, "2", Interpolated, "of 2 variants measured there"},
-		"no variant at both":       {[]Entry{tunedAt(16, 0, 10), tunedAt(24, 90, 0, 20)}, 23, nil, nil, "3", Nearest, "nearest: the best at size 24"},
+		"no variant at both":       {[]Entry{tunedAt(16, 0, 10), tunedAt(24, 90, 0, 20)}, 23, nil, nil, "3", Interpolated, "of 3 variants measured there"},
 		"nearest above":            {[]Entry{tunedAt(16, 40, 10), tunedAt(24, 90, 0, 20)}, 26, nil, nil, "3", Nearest, "the best at size 24, the tuned size nearest to 26"},
-		"nearest by ratio":         {[]Entry{tunedAt(100, 0, 10), tunedAt(190, 90, 0, 20)}, 140, nil, nil, "3", Nearest, "the best at size 190"},
-		"beyond all":               {[]Entry{tunedAt(16, 60, 10, 12), tunedAt(24, 62, 60, 59)}, 200, nil, nil, "1", Extrapolated, "size 200 lies far from what was tuned, and going by the growth from size 16 to 24 on Test GPU of 3 variants"},
-		"beyond all, errors":       {[]Entry{tunedAt(16, 400, 105, 100), tunedAt(24, 9000, 610, 600)}, 100, nil, nil, "3", Extrapolated, "no other is predicted faster by more than errors of measurement grow to"},
-		"beyond all, growth":       {[]Entry{tunedAt(16, 400, 300, 100), tunedAt(24, 9000, 610, 600)}, 100, nil, nil, "2", Extrapolated, "going by the growth from size 16 to 24"},
-		"below all":                {[]Entry{tunedAt(16, 40, 10, 12), tunedAt(24, 90, 60, 20)}, 2, nil, nil, "2", Extrapolated, "going by the growth from size 16 to 24"},
+		"no variant, by ratio":     {[]Entry{tunedAt(100, 0, 10), tunedAt(190, 90, 0, 20)}, 140, nil, nil, "3", Interpolated, "between the tuned sizes 100 and 190"},
+		"beyond all":               {[]Entry{tunedAt(16, 60, 10, 12), tunedAt(24, 62, 60, 59)}, 200, nil, nil, "3", Nearest, "the best at size 24, the tuned size nearest to 200 on Test GPU"},
+		"below all":                {[]Entry{tunedAt(16, 40, 10, 12), tunedAt(24, 90, 60, 20)}, 2, nil, nil, "2", Nearest, "the best at size 16"},
 		"beyond one size":          {[]Entry{tunedAt(16, 40, 10, 12)}, 200, nil, nil, "2", Nearest, "the best at size 16, the tuned size nearest to 200"},
 		"stale, then neighbour":    {[]Entry{stale, tunedAt(24, 90, 90, 21, 20)}, 20, nil, nil, "4", Nearest, "the best at size 24"},
 		"stale, runner-up close":   {[]Entry{close}, 20, nil, nil, "3", Exact, "runner-up when size 20 was tuned"},
 		"kin":                      {[]Entry{kin}, 20, nil, nil, "2", Exact, "exact: won when size 20 was tuned on Other GPU"},
 		"kin and this device":      {[]Entry{kin, tunedAt(20, 90, 90, 21, 20)}, 20, nil, nil, "4", Exact, "exact: won when size 20 was tuned on Test GPU"},
 		"between kin's and own":    {[]Entry{kin, tunedAt(26, 900, 90, 150)}, 21, nil, nil, "2", Interpolated, "size 21 lies between the tuned sizes 20 on Other GPU (of the same compute capability) and 26 on Test GPU, and of 3"},
-		"beyond kin's and own":     {[]Entry{kin, tunedAt(26, 900, 90, 95)}, 80, nil, nil, "2", Extrapolated, "growth from size 20 on Other GPU (of the same compute capability) to 26 on Test GPU of 3 variants"},
+		"beyond kin's and own":     {[]Entry{kin, tunedAt(26, 900, 90, 95)}, 80, nil, nil, "2", Nearest, "the best at size 26, the tuned size nearest to 80 on Test GPU"},
 		"kin at the size":          {[]Entry{kin, tunedAt(21, 90, 90, 21, 20)}, 20, nil, nil, "2", Exact, "exact: won when size 20 was tuned on Other GPU (of the same compute capability); coalesce tune csg --family splits --sizes 20 measures them here"},
 		"kin, stale here":          {[]Entry{kin, stale}, 20, nil, nil, "2", Exact, "exact: won when size 20 was tuned on Other GPU"},
 		"nearest kin":              {[]Entry{kin, far}, 20, nil, nil, "2", Exact, "Other GPU"},
-		"another capability":       {[]Entry{ampere}, 20, nil, nil, "3", FamilyDefault, "best all-rounder of 1 of them"},
+		"another capability":       {[]Entry{ampere}, 20, nil, nil, "3", FamilyDefault, "csg/splits was tuned on devices unlike this one alone, and going by size 20 on Old GPU this variant is predicted fastest"},
 		"another type":             {[]Entry{tunedAt(20, 10, 50)}, 20, map[string]string{"value": "float64"}, nil, "1", Exact, "tuned on Test GPU for value=int32; coalesce tune csg --family splits --sizes 20 measures them here"},
 		"another driver":           {[]Entry{driven}, 20, nil, nil, "2", Exact, "; measured with driver 1.2, here 3.4"},
-		"device default":           {[]Entry{tunedAt(16, 0, 10), tunedAt(200, 90, 0, 20)}, 57, nil, nil, "3", DeviceDefault, "device default: size 57 lies far from all that was tuned on Test GPU (16, 200)"},
+		"two far apart":            {[]Entry{tunedAt(16, 0, 10), tunedAt(200, 90, 0, 20)}, 57, nil, nil, "3", Interpolated, "size 57 lies between the tuned sizes 16 and 200 on Test GPU"},
 		"other device":             {[]Entry{other}, 20, nil, nil, "1", Safe, "safe: csg/splits was not tuned for value=int32 on Test GPU, so the safe point is used; coalesce tune csg --family splits --sizes 20 measures the others"},
 		"other protocol":           {[]Entry{old}, 20, nil, nil, "1", Safe, "was not tuned"},
 		"other fixed":              {[]Entry{tunedAt(20, 50, 10)}, 20, map[string]string{"value": "float64"}, nil, "1", Safe, "safe: the one variant of csg/splits for value=float64"},
@@ -298,8 +296,8 @@ func TestOver(t *testing.T) {
 // of other sizes to similar variants, and is overruled by a result at this size.
 func TestPredict(t *testing.T) {
 	f := family()
-	w := Workload{Fixed: int32s, Size: 20, Suits: &f.Variants[3], Why: "the largest a",
-		Similar: func(v *device.Variant) error {
+	w := Workload{Fixed: int32s, Size: 20, Prior: Prior{&f.Variants[3], "the largest a"},
+		Comparable: func(v *device.Variant, _ int) error {
 			if v.Label < "a=3" {
 				return errors.New("a is small")
 			}
@@ -463,13 +461,13 @@ func TestCandidates(t *testing.T) {
 		feasible func(*device.Variant) error
 		want     string // a, time in ns at a size, slowdown; each
 	}{
-		"exact":          {[]Entry{tunedAt(20, 50, 10, 20)}, 20, nil, "2 10@20 1.00, 3 20@20 2.00, 1 50@20 5.00"},
-		"not feasible":   {[]Entry{tunedAt(20, 50, 10, 20)}, 20, no2, "2 10@20 1.00 (too much shared memory), 3 20@20 2.00, 1 50@20 5.00"},
-		"interpolated":   {[]Entry{tunedAt(10, 100, 10, 20), tunedAt(40, 400, 40, 0, 10)}, 20, nil, "4 10@20 1.00, 2 20@20 1.91, 3 42@20 3.99, 1 200@20 19.07"},
-		"extrapolated":   {[]Entry{tunedAt(10, 100, 10, 20), tunedAt(20, 200, 20, 40)}, 40, nil, "2 40@40 1.00, 3 80@40 2.00, 1 400@40 10.00"},
-		"nearest":        {[]Entry{tunedAt(20, 50, 10)}, 22, nil, "2 10@20 1.00, 1 50@20 5.00"},
-		"device default": {[]Entry{tunedAt(16, 0, 10), tunedAt(200, 90, 0, 30)}, 57, nil, "3 0s@0 1.00, 1 0s@0 1.73, 2 0s@0 1.73"},
-		"safe":           {nil, 20, nil, ""},
+		"exact":        {[]Entry{tunedAt(20, 50, 10, 20)}, 20, nil, "2 10@20 1.00, 3 20@20 2.00, 1 50@20 5.00"},
+		"not feasible": {[]Entry{tunedAt(20, 50, 10, 20)}, 20, no2, "2 10@20 1.00 (too much shared memory), 3 20@20 2.00, 1 50@20 5.00"},
+		"interpolated": {[]Entry{tunedAt(10, 100, 10, 20), tunedAt(40, 400, 40, 0, 10)}, 20, nil, "4 6@20 1.00, 2 20@20 3.53, 3 45@20 8.00, 1 200@20 35.30"},
+		"beyond all":   {[]Entry{tunedAt(10, 100, 10, 20), tunedAt(20, 200, 20, 40)}, 40, nil, "2 20@20 1.00, 3 40@20 2.00, 1 200@20 10.00"},
+		"nearest":      {[]Entry{tunedAt(20, 50, 10)}, 22, nil, "2 10@20 1.00, 1 50@20 5.00"},
+		"none at both": {[]Entry{tunedAt(16, 0, 10), tunedAt(200, 90, 0, 30)}, 57, nil, "3 17@57 1.00, 2 20@57 1.13, 1 52@57 3.00"},
+		"safe":         {nil, 20, nil, ""},
 	} {
 		db, err := New(tc.entries...)
 		if err != nil {

@@ -80,7 +80,7 @@ func (c Choice) guessed() bool {
 	if c.Level == ByName {
 		return false
 	}
-	return c.Level != Exact && c.Level != Interpolated || c.elsewhere() || c.pool.other != ""
+	return c.Level != Exact && c.Level != Interpolated || c.elsewhere()
 }
 
 // lone reports whether a single variant can run a workload, but for those that are there

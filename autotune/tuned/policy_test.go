@@ -32,7 +32,7 @@ func TestFrozen(t *testing.T) {
 		{"exact", db, facts, Workload{Fixed: int32s, Size: 20}, Exact, true},
 		{"between", db, facts, Workload{Fixed: int32s, Size: 22}, Interpolated, true},
 		{"near", db, facts, Workload{Fixed: int32s, Size: 25}, Nearest, false},
-		{"far", db, facts, Workload{Fixed: int32s, Size: 100}, Extrapolated, false},
+		{"far", db, facts, Workload{Fixed: int32s, Size: 100}, Nearest, false},
 		{"kin", db, elsewhere, Workload{Fixed: int32s, Size: 20}, "", false},
 		{"nothing", nil, facts, Workload{Fixed: int32s, Size: 20}, Safe, false},
 		{"a single variant", nil, facts, Workload{Fixed: another, Size: 20}, Safe, true},
@@ -99,16 +99,21 @@ func TestFrozenAlgorithms(t *testing.T) {
 		{Label: "algorithm=a", Values: []string{"a"}, Safe: true}, {Label: "algorithm=b", Values: []string{"b"}}}}
 	told := 0
 	db := (&Database{}).By(Policy{Frozen: true, Guessed: func(Guess) { told++ }})
-	c, err := db.Choose(f, device.Facts{Kind: device.Host}, Workload{Size: 9, Suits: &f.Variants[1]}, nil)
+	c, err := db.Choose(f, device.Facts{Kind: device.Host}, Workload{Size: 9, Prior: Prior{Variant: &f.Variants[1]}}, nil)
 	if err != nil || c.Variant != &f.Variants[1] || told != 1 {
 		t.Errorf("%v, %v, told %d times; expected the predicted one, told once", c.Variant, err, told)
 	}
 }
 
-// Results at sizes that do not speak for this one are passed over, unless they are of this size.
-func TestSpeaks(t *testing.T) {
+// Results at sizes that are not comparable with this one are passed over, unless they are of this size.
+func TestComparable(t *testing.T) {
 	f := family()
-	w := Workload{Fixed: int32s, Size: 20, Suits: &f.Variants[3], Why: "the largest a", Speaks: func(size int) bool { return size > 15 }}
+	w := Workload{Fixed: int32s, Size: 20, Prior: Prior{&f.Variants[3], "the largest a"}, Comparable: func(_ *device.Variant, size int) error {
+		if size <= 15 {
+			return errors.New("small sizes are others' matter")
+		}
+		return nil
+	}}
 	for _, tc := range []struct {
 		sizes []int
 		level string
@@ -226,9 +231,9 @@ func TestTimesOfKin(t *testing.T) {
 	}
 }
 
-// Where the last round of blocks is not full, times grow by steps: 101 blocks take more than half as long as 200
+// Where the last wave of blocks is not full, times grow by steps: 101 blocks take more than half as long as 200
 // on 100 multiprocessors.
-func TestUnevenRounds(t *testing.T) {
+func TestWaveCost(t *testing.T) {
 	f := family()
 	here := facts
 	here.SMs = 100
@@ -242,11 +247,11 @@ func TestUnevenRounds(t *testing.T) {
 		}
 		return db
 	}
-	w := Workload{Fixed: int32s, Spread: func(v *device.Variant, size, sms int) (parts, atOnce int) {
+	w := Workload{Fixed: int32s, WaveCost: func(v *device.Variant, size, sms int) float64 {
 		if f.Value(v, "a") == "2" {
-			return size, sms // large blocks: at 200 all multiprocessors have two, at 210 some have a third
+			return WaveQuantization(size, sms) // large blocks: at 200 all multiprocessors have two, at 210 some have a third
 		}
-		return 10 * size, sms
+		return WaveQuantization(10*size, sms)
 	}}
 	for _, tc := range []struct {
 		size int
@@ -265,10 +270,10 @@ func TestUnevenRounds(t *testing.T) {
 			t.Errorf("%d blocks: chose %v (%s), %v, expected a=%s", tc.size, c.Variant, c.Reason(), err, tc.want)
 		}
 	}
-	// Where a last round that is not full takes hardly more than its share, what won at both sizes stays.
-	w.Size, w.LastRound = 110, 0.01
+	// Without steps what won at both sizes stays.
+	w.Size, w.WaveCost = 110, nil
 	if c, err := class(tunedAt(100, 0, 1000, 1010), tunedAt(200, 0, 2000, 2020)).Choose(f, here, w, nil); err != nil || f.Value(c.Variant, "a") != "2" {
-		t.Errorf("a last round of weight 0.01: chose %v, %v, expected a=2", c.Variant, err)
+		t.Errorf("no steps: chose %v, %v, expected a=2", c.Variant, err)
 	}
 }
 

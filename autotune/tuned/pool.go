@@ -18,55 +18,48 @@ type knowledge struct {
 	pools []*pool
 	order []ordered // all variants, the safe points first, then by likeness to those
 
-	mutex  sync.RWMutex
-	asked  []relation // workloads for which results of other workloads were looked for
-	unions []union    // pools of two classes as one
+	mutex    sync.RWMutex
+	gathered []gathered // what was gathered so far
 }
 
 // An ordered variant has the number of parameters in which it differs from the nearest safe point.
 type ordered struct {
 	variant *device.Variant
-	apart   int
+	differ  int
 }
 
-// A relation is a workload with the pools of other workloads that serve for it.
-type relation struct {
-	fixed map[string]string
-	pools []*pool
-}
-
-// A pool is all results of a family on a class of device for the same fixed
-// parameters.
+// A pool is the results of a family on a class of device for the same fixed parameters, or what is gathered of several pools for
+// a workload on a device (resultsFor).
 type pool struct {
-	class    class
-	fixed    map[string]string
-	sizes    []tunedSize // ascending, each with something usable
-	rounders []candidate // variants by their mean slowdown over all sizes, the least first; log is that of the slowdown
-	stale    int         // number of results of kernels that have changed since
-	other    string      // of a pool that serves another workload: the fixed parameter that differs, "value=int32"
-	steps    int         // distance of that parameter's value from the workload's
+	class class
+	fixed map[string]string
+	sizes []tunedSize // ascending, each with something usable
+	stale int         // number of results of kernels that have changed since
+	other string      // where it serves another workload: the fixed parameter that differs, "value=int32"
+	steps int         // distance of that parameter's value from the workload's
 }
 
 // tunedSize is an entry with those of its results that may be used.
 type tunedSize struct {
-	size        int
-	winner      *candidate // nil: stale
-	winnerNanos float64
-	slowest     float64 // logarithm of the time of the slowest result, usable or not
-	usable      []candidate
-	work        float64 // basic operations of a run; 0: not known
-	driver      string
-	kin         *pool // of another class, where that measured; nil: the pool's own
-	measured    int   // the size there
-	sms         int   // multiprocessors there
+	size      int             // that gives each multiprocessor of the device as much work
+	winner    *device.Variant // nil: stale
+	winnerLog float64         // logarithm of its time
+	usable    []candidate     // fastest first
+	work      float64         // basic operations of a run; 0: not known
+	driver    string
+	on        *pool // of the class that it was measured on
+	measured  int   // the size there
 }
 
 // A candidate is a result that may be used.
 type candidate struct {
-	variant *device.Variant
-	nanos   float64
-	log     float64 // logarithm of the nanoseconds
+	variant   *device.Variant
+	log       float64 // logarithm of the nanoseconds
+	elsewhere bool    // measured on another class of device than the others of its size
 }
+
+// sound reports whether the winner or what was about as fast may be used.
+func (t *tunedSize) sound() bool { return t.winner != nil || t.usable[0].log <= t.winnerLog+close }
 
 func (t *tunedSize) find(v *device.Variant) *candidate {
 	for i := range t.usable {
@@ -157,9 +150,6 @@ func (db *Database) learn(f compiled) (*knowledge, error) {
 		p.add(f, e)
 	}
 	k.pools = slices.DeleteFunc(k.pools, func(p *pool) bool { return len(p.sizes) == 0 })
-	for _, p := range k.pools {
-		p.round()
-	}
 	return k, nil
 }
 
@@ -182,14 +172,13 @@ func (f compiled) anew(e *Entry) bool {
 
 // add adds the usable results of an entry; entries come in the order of their sizes.
 func (p *pool) add(f compiled, e *Entry) {
-	t := tunedSize{size: e.Size, driver: e.Driver, measured: e.Size, sms: p.class.sms}
-	winner := -1
+	t := tunedSize{size: e.Size, driver: e.Driver, measured: e.Size, on: p}
 	for i := range e.Results {
 		r := &e.Results[i]
-		nanos := float64(r.Nanos)
-		t.slowest, t.work = max(t.slowest, math.Log(nanos)), max(t.work, r.Work)
+		log := math.Log(float64(r.Nanos))
+		t.work = max(t.work, r.Work)
 		if r.Variant == e.Winner {
-			t.winnerNanos = nanos
+			t.winnerLog = log
 		}
 		v, ok := r.Valid(f.family)
 		switch {
@@ -199,119 +188,13 @@ func (p *pool) add(f compiled, e *Entry) {
 		case f.family.CheckWorkload(v, e.Fixed) != nil:
 			continue
 		case r.Variant == e.Winner:
-			winner = len(t.usable)
+			t.winner = v
 		}
-		t.usable = append(t.usable, candidate{v, nanos, math.Log(nanos)})
+		t.usable = append(t.usable, candidate{variant: v, log: log})
 	}
-	if len(t.usable) == 0 {
-		return
+	if len(t.usable) > 0 {
+		p.sizes = append(p.sizes, t)
 	}
-	if winner >= 0 {
-		t.winner = &t.usable[winner]
-	}
-	p.sizes = append(p.sizes, t)
-}
-
-// round lists the variants of all sizes by their mean slowdown.
-func (p *pool) round() {
-	p.rounders = nil
-	for i := range p.sizes {
-		for _, c := range p.sizes[i].usable {
-			if !slices.ContainsFunc(p.rounders, func(r candidate) bool { return r.variant == c.variant }) {
-				p.rounders = append(p.rounders, candidate{variant: c.variant, log: p.slowdown(c.variant)})
-			}
-		}
-	}
-	slices.SortFunc(p.rounders, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.log, b.log), cmp.Compare(a.variant.Label, b.variant.Label))
-	})
-}
-
-// slowdown is the mean log slowdown of a variant over all tuned sizes.
-func (p *pool) slowdown(v *device.Variant) float64 {
-	var sum float64
-	for i := range p.sizes {
-		t := &p.sizes[i]
-		log := t.slowest
-		if c := t.find(v); c != nil {
-			log = c.log
-		}
-		sum += log - t.usable[0].log
-	}
-	return sum / float64(len(p.sizes))
-}
-
-// same reports whether the pool is for these fixed parameters.
-func (p *pool) same(fixed map[string]string) bool { return maps.Equal(p.fixed, fixed) }
-
-// relatives are the pools of other workloads that serve for a workload; they are looked for once.
-func (k *knowledge) relatives(f *device.Family, fixed map[string]string) []*pool {
-	k.mutex.RLock()
-	for i := range k.asked {
-		if maps.Equal(k.asked[i].fixed, fixed) {
-			pools := k.asked[i].pools
-			k.mutex.RUnlock()
-			return pools
-		}
-	}
-	k.mutex.RUnlock()
-	r := relation{fixed: maps.Clone(fixed)}
-	for _, p := range k.pools {
-		if q := p.related(f, r.fixed); q != nil {
-			r.pools = append(r.pools, q)
-		}
-	}
-	k.mutex.Lock()
-	k.asked = append(k.asked, r)
-	k.mutex.Unlock()
-	return r.pools
-}
-
-// related converts the pool to one that serves for a workload that differs in one fixed parameter, nil
-// if it cannot. If that is a parameter of the family, each variant is replaced by the one that differs
-// in this parameter alone; sizes whose winner is stale or has no such variant are left out.
-func (p *pool) related(f *device.Family, fixed map[string]string) *pool {
-	if len(p.fixed) != len(fixed) || p.same(fixed) {
-		return nil
-	}
-	differs := ""
-	for k, v := range fixed {
-		have, ok := p.fixed[k]
-		if !ok || have != v && differs != "" {
-			return nil
-		}
-		if have != v {
-			differs = k
-		}
-	}
-	at := slices.Index(f.Params, differs)
-	q := &pool{class: p.class, fixed: fixed, stale: p.stale, other: differs + "=" + p.fixed[differs], steps: steps(p.fixed[differs], fixed[differs])}
-	for _, t := range p.sizes {
-		var usable []candidate
-		winner := -1
-		for i := range t.usable {
-			c := t.usable[i]
-			if at >= 0 {
-				c.variant = sibling(f, c.variant, at, fixed[differs])
-			}
-			if c.variant == nil || f.CheckWorkload(c.variant, fixed) != nil {
-				continue
-			}
-			if &t.usable[i] == t.winner {
-				winner = len(usable)
-			}
-			usable = append(usable, c)
-		}
-		if winner >= 0 {
-			t.usable, t.winner = usable, &usable[winner]
-			q.sizes = append(q.sizes, t)
-		}
-	}
-	if len(q.sizes) == 0 {
-		return nil
-	}
-	q.round()
-	return q
 }
 
 // steps is the distance of two values of a parameter: of ranges the number of classes between them; of
@@ -344,7 +227,7 @@ func bySafety(f *device.Family) []ordered {
 		v := &f.Variants[i]
 		list[i] = ordered{v, fromSafe(f, v)}
 	}
-	slices.SortStableFunc(list, func(a, b ordered) int { return cmp.Compare(a.apart, b.apart) })
+	slices.SortStableFunc(list, func(a, b ordered) int { return cmp.Compare(a.differ, b.differ) })
 	return list
 }
 
@@ -380,16 +263,7 @@ func sibling(f *device.Family, v *device.Variant, param int, value string) *devi
 	return nil
 }
 
-// distance is the distance of a size from the nearest tuned one, as a logarithm.
-func (p *pool) distance(size int) float64 {
-	least := math.Inf(1)
-	for i := range p.sizes {
-		least = min(least, math.Abs(logRatio(max(1, p.sizes[i].size), max(1, size))))
-	}
-	return least
-}
-
-// A class is device.Facts.Class taken apart.
+// A class is device.Facts.Class in its parts.
 type class struct {
 	kind, name   string
 	major, minor int
@@ -418,10 +292,4 @@ func classOf(text string) class {
 		}
 	}
 	return c
-}
-
-// is reports whether the pool's results were measured on the device's class.
-func (p *pool) is(f *device.Facts) bool {
-	c := &p.class
-	return p.kin(f) && c.name == f.Name && c.sms == f.SMs && c.shared == f.SharedPerBlock
 }

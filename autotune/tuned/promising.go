@@ -20,29 +20,25 @@ func (db *Database) Promising(f *device.Family, facts device.Facts, w Workload) 
 		candidate
 		away float64 // of the size with the result, as a logarithm
 	}
+	p := k.resultsFor(f, &facts, w.Fixed, true)
+	if p == nil {
+		return nil, nil
+	}
 	var list []hint
-	s := search{family: f, facts: facts, w: w}
-	for _, p := range [2]*pool{s.closest(k, false, false), s.closest(k, true, false)} {
-		if p == nil {
-			continue
-		}
-		size := p.alike(&facts, w.Size)
-		for i := range p.sizes {
-			t := &p.sizes[i]
-			away := math.Abs(logRatio(max(1, t.size), max(1, size)))
-			for _, c := range t.usable {
-				c.log -= t.usable[0].log
-				h := hint{c, away}
-				if p.is(&facts) && t.size == w.Size {
-					h.log, h.away = math.Inf(1), -1 // has a result
-				}
-				at := slices.IndexFunc(list, func(h hint) bool { return h.variant == c.variant })
-				switch {
-				case at < 0:
-					list = append(list, h)
-				case h.away < list[at].away:
-					list[at] = h
-				}
+	for i := range p.sizes {
+		t := &p.sizes[i]
+		for _, c := range t.usable {
+			h := hint{c, math.Abs(logRatio(t.size, w.Size))}
+			h.log -= t.usable[0].log
+			if t.size == w.Size && !c.elsewhere && t.on.class == classOf(facts.Class()) {
+				h.log, h.away = math.Inf(1), -1 // has a result
+			}
+			at := slices.IndexFunc(list, func(h hint) bool { return h.variant == c.variant })
+			switch {
+			case at < 0:
+				list = append(list, h)
+			case h.away < list[at].away:
+				list[at] = h
 			}
 		}
 	}
@@ -51,7 +47,7 @@ func (db *Database) Promising(f *device.Family, facts device.Facts, w Workload) 
 	})
 	var labels []string
 	for _, h := range list {
-		if h.log <= math.Log(closeTo) {
+		if h.log <= close {
 			labels = append(labels, h.variant.Label)
 		}
 	}

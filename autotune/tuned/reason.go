@@ -19,17 +19,14 @@ type Choice struct {
 type evidence struct {
 	family    *device.Family
 	pool      *pool
-	size      int // size that was looked for in the pool
 	asked     int // size of the workload
 	low, high *tunedSize
-	won       bool    // level exact: the variant is the winner, not a runner-up; level safe: there are results, and none is usable
-	count     int     // number of variants, of classes, or of parameters that differ from the safe point
-	ratio     float64 // mean slowdown
+	won       bool // level exact: the variant is the winner, not a runner-up; level safe: there are results, and none is usable
+	count     int  // number of variants, of classes, or of parameters that differ from the safe point
 	fixed     map[string]string
 	name      string // name of the device, where there is no pool
-	kin       bool   // the pool is of another class
-	sms       int    // multiprocessors of this device
-	predicted string
+	here      class  // of this device
+	prior     string // why the prior is
 	driver    string // driver of this device
 	refused   int
 	why       error
@@ -50,12 +47,12 @@ func (c Choice) Reason() string {
 	if c.refused > 0 {
 		text += fmt.Sprintf("; %s not feasible here ignored (%v)", results(c.refused), c.why)
 	}
-	if c.pool != nil && c.size != c.asked {
+	if t := c.low; t != nil && t.size != t.measured {
 		units := "multiprocessors"
-		if c.pool.class.kind == device.Host {
+		if t.on.class.kind == device.Host {
 			units = "cores"
 		}
-		text += fmt.Sprintf("; size %d gives each of its %d %s as much work as size %d gives each of this device's", c.size, c.pool.class.sms, units, c.asked)
+		text += fmt.Sprintf("; size %d gives each of its %d %s as much work as size %d gives each of this device's", t.measured, t.on.class.sms, units, t.size)
 	}
 	if t := c.low; t != nil && t.driver != "" && c.driver != "" && t.driver != c.driver {
 		text += fmt.Sprintf("; measured with driver %s, here %s", t.driver, c.driver)
@@ -64,7 +61,7 @@ func (c Choice) Reason() string {
 	case c.only(): // there are no others to measure
 	case c.Level == Safe || c.Level == Predicted:
 		text += "; " + tune + " measures the others"
-	case c.Level != Exact || c.elsewhere() || c.pool.other != "":
+	case c.Level != Exact || c.elsewhere():
 		text += "; " + tune + " measures them here"
 	}
 	return text
@@ -90,7 +87,7 @@ func (c Choice) basis() string {
 		if !c.won {
 			what = "is the fastest usable runner-up"
 		}
-		text := fmt.Sprintf("%s when size %d was tuned on %s", what, c.low.size, where)
+		text := fmt.Sprintf("%s when size %d was tuned on %s", what, c.low.measured, where)
 		if n := c.low.faster(); c.won && n == 1 {
 			text += ", where another had a lesser time that its samples, few or scattered, do not prove"
 		} else if c.won && n > 1 {
@@ -99,24 +96,17 @@ func (c Choice) basis() string {
 		return text
 	case Interpolated:
 		return fmt.Sprintf("size %d lies between the tuned sizes %s, and of %d variants measured there it is predicted fastest",
-			c.size, c.sizes("and"), c.count)
-	case Extrapolated:
-		return fmt.Sprintf("size %d lies far from what was tuned, and going by the growth from size %s of %d variants no other is predicted faster by more than errors of measurement grow to",
-			c.size, c.sizes("to"), c.count)
+			c.asked, c.sizes("and"), c.count)
 	case Nearest:
-		return fmt.Sprintf("the best at size %d, the tuned size nearest to %d on %s", c.low.size, c.size, where)
-	case DeviceDefault:
-		sizes := make([]string, len(c.pool.sizes))
-		for i, t := range c.pool.sizes {
-			sizes[i] = fmt.Sprint(t.size)
-		}
-		return fmt.Sprintf("size %d lies far from all that was tuned on %s (%s), and this variant is the best all-rounder there (on average %.2f times the fastest)",
-			c.size, where, strings.Join(sizes, ", "), c.ratio)
+		return fmt.Sprintf("the best at size %d, the tuned size nearest to %d on %s", c.low.measured, c.asked, where)
 	case FamilyDefault:
-		return fmt.Sprintf("%s was tuned on devices unlike this one alone, and this variant is the best all-rounder of %d of them (on average %.2f times the fastest)",
-			c.family.Name, c.count, c.ratio)
+		from := fmt.Sprintf("size %d on %s", c.low.measured, where)
+		if c.low != c.high {
+			from = "sizes " + c.sizes("and")
+		}
+		return fmt.Sprintf("%s was tuned on devices unlike this one alone, and going by %s this variant is predicted fastest", c.family.Name, from)
 	case Predicted:
-		return c.predicted
+		return c.prior
 	}
 	what := "the safe point"
 	if c.count > 0 {
@@ -136,43 +126,42 @@ func (c Choice) basis() string {
 func (c Choice) sizes(and string) string {
 	low, high := c.where(c.low), c.where(c.high)
 	if low == high {
-		return fmt.Sprintf("%d %s %d on %s", c.low.size, and, c.high.size, high)
+		return fmt.Sprintf("%d %s %d on %s", c.low.measured, and, c.high.measured, high)
 	}
-	return fmt.Sprintf("%d on %s %s %d on %s", c.low.size, low, and, c.high.size, high)
+	return fmt.Sprintf("%d on %s %s %d on %s", c.low.measured, low, and, c.high.measured, high)
 }
 
-// where names the class of devices that a size, or where that is nil the pool, was tuned on.
+// where names the class of devices that a size was tuned on; where it is nil, this device.
 func (c Choice) where(t *tunedSize) string {
-	if c.pool == nil {
+	if t == nil {
 		return c.name
 	}
-	from, kin := c.pool, c.kin
-	if t != nil && t.kin != nil {
-		from, kin = t.kin, true
-	}
-	text := from.class.name
+	from := t.on.class
+	text := from.name
 	switch {
-	case kin && from.class.kind == device.Host:
+	case from == c.here || !from.sameCode(c.here):
+	case from.kind == device.Host:
 		text += " (another host of the same instructions)"
-	case kin:
+	default:
 		text += " (of the same compute capability)"
 	}
-	if from.other != "" {
-		text += " for " + from.other
+	if t.on.other != "" {
+		text += " for " + t.on.other
 	}
 	return text
 }
 
-// elsewhere reports whether results of another class take part.
+// elsewhere reports whether results of another class or workload take part.
 func (e *evidence) elsewhere() bool {
-	return e.kin || e.low != nil && e.low.kin != nil || e.high != nil && e.high.kin != nil
+	foreign := func(t *tunedSize) bool { return t != nil && (t.on.class != e.here || t.on.other != "") }
+	return foreign(e.low) || foreign(e.high)
 }
 
 // faster counts the results of a size that took less time than the winner.
 func (t *tunedSize) faster() int {
 	n := 0
 	for i := range t.usable {
-		if t.usable[i].nanos < t.winnerNanos {
+		if t.usable[i].log < t.winnerLog {
 			n++
 		}
 	}

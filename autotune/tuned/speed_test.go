@@ -63,7 +63,7 @@ func TestChooseAllocatesNothing(t *testing.T) {
 			t.Errorf("%s (%s): %v allocations", name, c.Level, n)
 		}
 	}
-	for _, level := range []string{Exact, Interpolated, Extrapolated, Nearest, FamilyDefault, Safe} {
+	for _, level := range []string{Exact, Interpolated, Nearest, Safe} {
 		if !levels[level] {
 			t.Errorf("no choice is %s", level)
 		}

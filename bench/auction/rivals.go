@@ -178,12 +178,12 @@ func used() float64 {
 func (b *bench) own(a *solver.Auction, devices []device.Device, row *result.Auction) (*solver.Result, error) {
 	runtime.GOMAXPROCS(b.settings.threads)
 	var history [][2]float64
-	o := solver.Options{Algorithm: solver.Branch, Devices: devices, TimeLimit: b.settings.limit, Progress: func(i solve.Incumbent) {
+	o := solver.Options{Settings: solve.Settings{Algorithm: solver.Branch, Devices: devices, TimeLimit: b.settings.limit, Progress: func(i solve.Incumbent) {
 		if v, ok := i.Value.Rat(); ok {
 			f, _ := v.Float64()
 			history = append(history, [2]float64{i.Seconds, f})
 		}
-	}}
+	}}}
 	start, cpu := time.Now(), used()
 	res, err := solver.Solve(b.Ctx, a, o)
 	if err != nil {

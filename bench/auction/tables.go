@@ -11,6 +11,7 @@ import (
 	"coalesce/bench/result"
 	"coalesce/runtime/device"
 	solver "coalesce/solvers/auction"
+	"coalesce/solvers/solve"
 )
 
 // alternatives are how many bids a bidder has: 1 is OR.
@@ -65,12 +66,12 @@ func (b *bench) measure(a *solver.Auction, goods, each int) result.Auction {
 	if each > 1 {
 		row.Name = fmt.Sprintf("XOR, %d bids a bidder", each)
 	}
-	want, err := solved(b.Ctx, a, solver.Options{Algorithm: solver.Branch}, &result.Auction{})
+	want, err := solved(b.Ctx, a, solver.Options{Settings: solve.Settings{Algorithm: solver.Branch}}, &result.Auction{})
 	if err != nil {
 		row.Failed = err.Error()
 		return row
 	}
-	o := solver.Options{Algorithm: solver.Bidders, Devices: []device.Device{b.Dev}, Variant: b.settings.Variant}
+	o := solver.Options{Settings: solve.Settings{Algorithm: solver.Bidders, Devices: []device.Device{b.Dev}, Variant: b.settings.Variant}}
 	for k := range b.settings.runs + 1 {
 		got, err := solved(b.Ctx, a, o, &row)
 		if err != nil {

@@ -189,7 +189,7 @@ func oneWorker(values []int32, n, runs int) result.Row {
 	inst, err := solver.NewInstance(values, fmt.Sprintf("scattered, %d agents", n))
 	for k := 0; k < runs && err == nil; k++ {
 		var r *solver.Result
-		if r, err = solver.Solve(context.Background(), inst, solver.Options{Devices: []device.Device{d}, Algorithm: string(solver.IDP)}); err == nil {
+		if r, err = solver.Solve(context.Background(), inst, solver.Options{Settings: solve.Settings{Devices: []device.Device{d}, Algorithm: string(solver.IDP)}}); err == nil {
 			row.Runs, row.Splittings = append(row.Runs, r.Seconds.Solve), r.Splittings
 		}
 	}

@@ -81,7 +81,7 @@ func (b *bench) priceRow(name string, n int, seed uint64, algorithm solver.Metho
 		if err != nil {
 			return row, err
 		}
-		r, err := solver.Solve(b.Ctx, inst, solver.Options{Devices: []device.Device{b.Dev}, Algorithm: string(algorithm)})
+		r, err := solver.Solve(b.Ctx, inst, solver.Options{Settings: solve.Settings{Devices: []device.Device{b.Dev}, Algorithm: string(algorithm)}})
 		if err != nil && !errors.Is(err, solve.ErrInfeasible) {
 			row.Failed = err.Error()
 			break

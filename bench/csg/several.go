@@ -8,6 +8,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/solvers/cores"
 	solver "coalesce/solvers/csg"
+	"coalesce/solvers/solve"
 )
 
 // several solves the same int32 values, drawn by the devices, on one device, two, four and
@@ -31,7 +32,7 @@ func (b *bench) several() error {
 				if err != nil {
 					return err
 				}
-				r, err := solver.Solve(b.Ctx, inst, solver.Options{Devices: all[:count], Algorithm: string(asked.algorithm)})
+				r, err := solver.Solve(b.Ctx, inst, solver.Options{Settings: solve.Settings{Devices: all[:count], Algorithm: string(asked.algorithm)}})
 				if err != nil {
 					return err
 				}

@@ -257,7 +257,7 @@ func (b *bench) choices(w workload) ([]pick, error) {
 	for _, s := range append(slices.Clone(b.sources), source{"safe", &tuned.Database{}, nil}) {
 		asked := work
 		if s.name == "safe" {
-			asked.Suits = nil
+			asked.Prior = tuned.Prior{}
 		}
 		c, err := s.db.Choose(w.subject.Family(), b.Facts, asked, runs)
 		if err != nil {

@@ -15,6 +15,9 @@ import (
 	"sync"
 	"unsafe"
 
+	"coalesce/internal/jobs"
+	"coalesce/internal/placement"
+	"coalesce/runtime/device"
 	"coalesce/solvers/assignment"
 	"coalesce/solvers/solve"
 )
@@ -90,10 +93,16 @@ func assign(ctx context.Context, p *C.coalesce_assignment, stop func(), report *
 	if err := sized(p.size, unsafe.Sizeof(*p)); err != nil {
 		return err
 	}
-	o := assignment.Options{Duals: p.u != nil || p.v != nil, Unchecked: p.flags&C.COALESCE_UNCHECKED != 0}
+	o := assignment.Options{Duals: p.u != nil || p.v != nil, Unchecked: p.flags&C.COALESCE_UNCHECKED != 0,
+		KBest: int(p.k_best), Bottleneck: p.flags&C.COALESCE_BOTTLENECK != 0}
 	var err error
 	if o.Settings, err = settings(p.device, p.time_limit, p.algorithm); err != nil {
 		return err
+	}
+	if p.options != nil {
+		if err := further(p, &o.Settings); err != nil {
+			return err
+		}
 	}
 	if stop != nil {
 		o.Progress = progress(p.progress, p.user, stop)
@@ -102,16 +111,17 @@ func assign(ctx context.Context, p *C.coalesce_assignment, stop func(), report *
 		return err
 	}
 	if p.flags&C.COALESCE_RESIDENT != 0 {
+		if o.KBest > 1 || o.Bottleneck {
+			return bad("costs on a device: expected the best matching alone, by the sum of its costs")
+		}
 		return resident(ctx, p, o, report)
 	}
 	list, err := instances(p)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case p.flags&C.COALESCE_BOTTLENECK != 0:
-		return bottlenecks(ctx, p, list, o, report)
-	case p.k_best != 0 && p.k_best != 1:
-		return rank(ctx, p, list, o, report)
+	}
+	if o.KBest > 1 && (len(list) > 1 || report == nil) {
+		return bad("the %d best matchings of %d matrices: expected those of one matrix, by a job", p.k_best, len(list))
 	}
 	var results []*assignment.Result
 	if len(list) == 1 {
@@ -133,10 +143,23 @@ func assign(ctx context.Context, p *C.coalesce_assignment, stop func(), report *
 	return err
 }
 
+// further reads the options that the struct has no fields for.
+func further(p *C.coalesce_assignment, s *solve.Settings) error {
+	place := placement.Placement{Device: device.Host}
+	list := append(s.Fields().Select("variant"), place.Fields().Select("threads", "tuned", "pin", "frozen")...)
+	if err := list.Decode([]byte(C.GoString(p.options))); err != nil {
+		return solve.Refuse(err)
+	}
+	if p.device != C.COALESCE_HOST {
+		place.Device = fmt.Sprintf("%s:%d", device.CUDA, p.device)
+	}
+	return jobs.Resources{Open: openNamed, Tuning: tuning}.Apply(&place, assignment.Subjects(), s)
+}
+
 // plain reports whether quick may solve what a struct describes.
 func plain(p *C.coalesce_assignment) bool {
 	return p != nil && p.flags&^(C.COALESCE_MAXIMIZE|C.COALESCE_REPORT) == 0 && p.device == C.COALESCE_HOST && p.batch == 1 && p.start == nil && p.dimensions == 0 &&
-		p.k_best <= 1 && p.start_scale == 0 && p.time_limit == 0 && p.algorithm == nil &&
+		p.k_best <= 1 && p.start_scale == 0 && p.time_limit == 0 && p.algorithm == nil && p.options == nil &&
 		p.rows > 0 && p.cols > 0 && p.rows <= byPaths && p.cols <= byPaths && p.rows*p.cols <= byPaths
 }
 
@@ -213,12 +236,15 @@ func set[T any](list *T, k int, x T) {
 // told is a result without its solution.
 type told struct {
 	solve.Report
-	Matched     int                     `json:"matched"`
-	Certificate *assignment.Certificate `json:"certificate"`
-	Type        assignment.Value        `json:"type"`
+	Matched     int              `json:"matched"`
+	Certificate any              `json:"certificate"`
+	Type        assignment.Value `json:"type"`
+	assignment.Ranking
 }
 
-func tell(r *assignment.Result) told { return told{r.Report(), r.Matched, r.Certificate, r.Type} }
+func tell(r *assignment.Result) told {
+	return told{r.Report(), r.Matched, r.Proof(), r.Type, r.Ranking()}
+}
 
 // reports writes what results tell besides their solutions.
 func reports(results []*assignment.Result, text *[]byte) error {

@@ -130,6 +130,7 @@ typedef struct {
      * begin from, no points, no limit, and no proof of infeasibility. Memory and kernels for
      * a shape are kept for later calls. */
     int64_t stream;        /* CUDA's handle of the stream whose work the solve waits for; 0: the default stream */
+    const char *options;   /* a JSON object of the options variant, threads, tuned, pin and frozen (docs/options.md); null: none */
 } coalesce_assignment;
 
 /* An array by its name: numbers of a type, one after the other. */

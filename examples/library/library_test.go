@@ -32,7 +32,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	r, err := csg.Solve(context.Background(), inst, csg.Options{Devices: []device.Device{d}})
+	r, err := csg.Solve(context.Background(), inst, csg.Options{Settings: solve.Settings{Devices: []device.Device{d}}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func Example_read() {
 	if err != nil {
 		log.Fatal(err) // table:2: what was found, what was expected
 	}
-	r, err := csg.Solve(context.Background(), inst, csg.Options{Devices: []device.Device{d}})
+	r, err := csg.Solve(context.Background(), inst, csg.Options{Settings: solve.Settings{Devices: []device.Device{d}}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func Example_auction() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	winners, err := auction.Solve(context.Background(), bids, auction.Options{Devices: []device.Device{d}})
+	winners, err := auction.Solve(context.Background(), bids, auction.Options{Settings: solve.Settings{Devices: []device.Device{d}}})
 	if err != nil { // errors.Is(err, auction.ErrSize): more than branch and cut takes
 		log.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func Example_auction() {
 func Example_session() {
 	d := host.Open(0)
 	defer d.Close()
-	s, err := csg.Open(csg.Options{Devices: []device.Device{d}, TimeLimit: time.Minute})
+	s, err := csg.Open(csg.Options{Settings: solve.Settings{Devices: []device.Device{d}, TimeLimit: time.Minute}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestCancelled(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()
-	r, err := csg.Solve(ctx, inst, csg.Options{Devices: []device.Device{d}})
+	r, err := csg.Solve(ctx, inst, csg.Options{Settings: solve.Settings{Devices: []device.Device{d}}})
 	if err == nil && (!r.Stopped || r.Proven) || err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a solve after its deadline: %+v, %v; want an answer that is stopped and not proven, or context.DeadlineExceeded", r, err)
 	}
@@ -195,7 +195,7 @@ func Example_devices() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	winners, err := auction.Solve(context.Background(), bids, auction.Options{Devices: opened})
+	winners, err := auction.Solve(context.Background(), bids, auction.Options{Settings: solve.Settings{Devices: opened}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func Example_severalDevices() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	structure, err := csg.Solve(context.Background(), agents, csg.Options{Devices: opened})
+	structure, err := csg.Solve(context.Background(), agents, csg.Options{Settings: solve.Settings{Devices: opened}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -6,7 +6,8 @@
 //
 // A field with an option's name in its `option` tag is an option, and its comment describes it; a struct with an empty
 // tag holds more options. Tags of an option: flag, the flag's name where that is another, or - where there is none; default, what the zero value
-// stands for; min and max, the least and the largest value; words, a Go expression of the texts that it takes; whole, a flag gives one text of a list, commas and all; only, the algorithm that has it.
+// stands for; min and max, the least and the largest value; words, a Go expression of the texts that it takes; whole, a flag gives one text of a list, commas and all; only, the algorithm that has it;
+// negated:"true", for a bool that says the opposite of the option.
 // Tags of a struct change options that it holds, as in time_limit.default:"10s": default, words, about, flag, and
 // without, which leaves the option out. [Options.Seed] in a comment names another option.
 package main
@@ -216,6 +217,12 @@ func declaration(f *ast.Field, tag reflect.StructTag, names, imports map[string]
 		if text := tag.Get(key); text != "" {
 			d[jen.Id(field)] = jen.Lit(text)
 		}
+	}
+	if text, found := tag.Lookup("negated"); found {
+		if text != "true" || t.String() != "bool" {
+			return nil, fmt.Errorf("found the tag negated:%q on the type %s, expected negated:\"true\" on a bool", text, t)
+		}
+		d[jen.Id("Negated")], d[jen.Id("Default")] = jen.True(), jen.Lit("true")
 	}
 	if tag.Get("whole") != "" {
 		d[jen.Id("Whole")] = jen.True()

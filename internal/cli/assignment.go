@@ -8,12 +8,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"coalesce/autotune/tuned"
-	"coalesce/internal/cli/effect"
 	"coalesce/internal/cli/matchings"
 	"coalesce/internal/ui"
 	"coalesce/runtime/collective"
@@ -35,11 +33,9 @@ type assignmentFlags struct {
 	maximize bool
 	limit    string
 	start    string
-	duals    bool
 	header   string
 	index    string
-	ends     time.Duration // time limit of each solve, 0: none
-	check    bool
+	options  assignment.Options
 
 	ranks collective.Ranks // the processes that share the rows of one instance; nil: this process solves alone
 }
@@ -69,6 +65,9 @@ int32 and 9223372036854775807 in one of int64. If no full matching exists, the
 answer is a proof of that, and the exit code is 1. Rows and columns are numbered
 from 0, as in NumPy.
 
+--k-best K lists K matchings, the best first. --bottleneck makes the dearest pair as
+cheap as possible, or with --maximize the cheapest as dear, in place of the sum.
+
 With several files the command solves each, and --json prints a line for each.
 Small dense matrices that follow one another are solved in one launch.
 
@@ -89,7 +88,6 @@ instance:
 	f.SortFlags = false
 	f.BoolVar(&s.maximize, "maximize", false, "find the matching that is worth the most")
 	f.StringVar(&s.limit, "limit", "", "leave rows unmatched rather than match pairs dearer than this; a row and a column left alone cost as much together")
-	f.BoolVar(&s.duals, "duals", false, "add the duals u and v to the JSON object")
 	f.StringVar(&s.format, "format", "", "read FILE as "+strings.Join(assignment.Formats(), ", ")+" (default: told by name and content)")
 	f.StringVar(&s.header, "header", "", "whether the first line of a CSV file is names: yes or no (default: told by the file, an error where it can be read either way)")
 	f.StringVar(&s.index, "index", "", "whether the first column of a CSV file is names: yes or no (default: told by the file, an error where it can be read either way)")
@@ -98,11 +96,11 @@ instance:
 	f.BoolVar(&s.floor, "floor", false, "cut distances to integers")
 	s.Drawing.Register(f)
 	f.BoolVar(&s.Points, "keep-points", false, "keep the points of a drawn instance, and compute costs when needed")
-	s.registerAlgorithm(f, "family", assignment.Algorithms(), "solve with")
+	options := s.options.Fields()
+	addOptions(f, options)
+	addFormerName(f, "family", options.Named("algorithm"))
 	f.StringVar(&s.start, "start", "", "begin from the duals in this JSON file, such as an earlier result's")
-	f.DurationVar(&s.ends, "time-limit", 0, "end the solve of each file after this, such as 500ms, 10s or 2m, with the best so far (default: none)")
-	f.BoolVar(&s.check, "check", true, "check the answer against the costs")
-	s.solveFlags.register(f)
+	s.solveFlags.registerChoice(f)
 	return cmd
 }
 
@@ -110,9 +108,11 @@ func (s *assignmentFlags) validate(a *app, args []string) error {
 	if err := s.source(args); err != nil {
 		return err
 	}
-	duals := effect.Rule{Flags: "duals", For: "--json, which holds them", Found: effect.Unless(s.json, "no --json")}
-	if err := s.effective(append(s.effects(args), duals, threads(s.Device))); err != nil {
+	if err := s.effective(append(s.effects(args), s.solveEffects()...)); err != nil {
 		return err
+	}
+	if s.options.Bottleneck {
+		s.Device = device.Host
 	}
 	if s.Kind != "" {
 		if err := s.Drawing.Check(); err != nil {
@@ -133,8 +133,6 @@ func (s *assignmentFlags) source(args []string) error {
 	switch {
 	case sources != 1:
 		return usagef("expected one of a FILE, --points ROWS,COLUMNS and --kind NAME, found %d", sources)
-	case s.ends < 0:
-		return usagef("--time-limit is %v, expected a time of at least 0", s.ends)
 	case s.points != nil && len(s.points) != 2:
 		return usagef("--points has %d files, expected two: points of rows and of columns", len(s.points))
 	case s.limit != "" && !number(s.limit):
@@ -197,8 +195,8 @@ func (a *app) solveAssignment(ctx context.Context, s *assignmentFlags, args []st
 		args = []string{""} // one instance, which is drawn or given by points
 	}
 	each := func(db *tuned.Database, devices []device.Device) error {
-		o := assignment.Options{Settings: s.settings(db), Duals: s.duals, Unchecked: !s.check}
-		o.Devices, o.TimeLimit = devices, s.ends
+		o := s.options
+		o.Tuning, o.Devices = db, devices
 		var held device.Scope
 		defer held.Close()
 		o.KeepLoaded(&held)
@@ -224,6 +222,8 @@ func (a *app) solveAssignment(ctx context.Context, s *assignmentFlags, args []st
 			})
 		case s.start != "":
 			return a.alone("duals to begin from are for one process", func() error { return each(db, devices) })
+		case s.options.KBest > 1 || s.options.Bottleneck:
+			return a.alone("the k best matchings and the worst pair are for one process", func() error { return each(db, devices) })
 		case !s.verify:
 			s.ranks = a.team
 		}

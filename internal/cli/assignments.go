@@ -54,7 +54,8 @@ func (q *queue) next(ctx context.Context) error {
 // next solves each of them alone, so that an error names its file.
 func (q *queue) read(ctx context.Context) {
 	s := q.s
-	together := len(q.options.Devices) == 1 && s.algorithm == "" && s.variant == "" && s.start == "" && s.ends == 0 && !s.verify
+	o := q.options
+	together := len(o.Devices) == 1 && o.Algorithm == "" && o.Variant == "" && o.TimeLimit == 0 && o.KBest <= 1 && !o.Bottleneck && s.start == "" && !s.verify
 	limit, size := q.a.free().Bytes/4, int64(0)
 	var small []*waiting
 	for len(q.left) > 0 {
@@ -77,7 +78,6 @@ func (q *queue) read(ctx context.Context) {
 	}
 	p := q.a.progress()
 	defer p.Close()
-	o := q.options
 	o.Log = func(line string) { p.Set("%s", line) }
 	results, err := await(ctx, func() ([]*assignment.Result, error) { return assignment.SolveBatch(ctx, list, o) })
 	if err != nil {
@@ -151,6 +151,11 @@ func (a *app) answerAssignment(ctx context.Context, s *assignmentFlags, x *waiti
 	p := a.progress()
 	defer p.Close()
 	inst, d := x.inst, o.Devices[0]
+	if o.KBest > 1 {
+		if err := a.free().CheckFits(fmt.Sprintf("the %d best matchings of %d x %d costs", o.KBest, inst.Rows, inst.Cols), assignment.RankingBytes(inst, o.KBest)); err != nil {
+			return err
+		}
+	}
 	r, err := x.result, error(nil)
 	if r == nil {
 		o.Start = x.start

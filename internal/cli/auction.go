@@ -27,9 +27,7 @@ import (
 // auctionFlags are the flags of solve auction.
 type auctionFlags struct {
 	solveFlags
-	limit    time.Duration // 0: none
-	payments string        // a rule; empty: none
-	proof    bool
+	options auction.Options
 }
 
 func (a *app) solveAuctionCommand() *cobra.Command {
@@ -67,11 +65,10 @@ one bidder, and so do bids that share a dummy; every other bid has its own.`, au
 		},
 	}
 	cmd.Flags().SortFlags = false
-	s.register(cmd.Flags())
-	s.registerAlgorithm(cmd.Flags(), "method", auction.Algorithms(), "branch: branch and cut; bidders: tables of all sets of goods, bidder by bidder, on the device; apart, dp, idp: coalition structures, which splittings are evaluated")
-	cmd.Flags().StringVar(&s.payments, "payments", "", "also tell what winners pay, by a rule: "+strings.Join(auction.Rules(), ", ")+" (default: not told)")
-	cmd.Flags().BoolVar(&s.proof, "proof", false, "with --json: branch and cut's tree and prices of cliques, by which coalesce verify proves the bound again without a search")
-	cmd.Flags().DurationVar(&s.limit, "time-limit", 0, "end the solve of each file after this, such as 500ms, 10s or 2m (default: none)")
+	options := s.options.Fields()
+	addOptions(cmd.Flags(), options)
+	addFormerName(cmd.Flags(), "method", options.Named("algorithm"))
+	s.registerChoice(cmd.Flags())
 	return cmd
 }
 
@@ -79,24 +76,17 @@ func (a *app) solveAuction(ctx context.Context, s *auctionFlags, paths []string)
 	if err := s.check(a); err != nil {
 		return err
 	}
-	if s.limit < 0 {
-		return usagef("--time-limit is %v, expected a time of at least 0", s.limit)
-	}
 	if err := s.effective(s.effects()); err != nil {
 		return err
 	}
-	if s.payments != "" && !slices.Contains(auction.Rules(), s.payments) {
-		return usagef("--payments is %q, expected one of %s", s.payments, strings.Join(auction.Rules(), ", "))
-	}
 	return a.solving(ctx, &s.solveFlags, func(db *tuned.Database, devices []device.Device) error {
-		o := s.settings(db)
-		o.Devices, o.TimeLimit = devices, s.limit
+		s.options.Tuning, s.options.Devices = db, devices
 		each := func() error {
-			return solve.With(auction.Open, o, func(session *auction.Session) error {
+			return solve.With(auction.Open, s.options, func(session *auction.Session) error {
 				return a.each(ctx, s.json, paths, func(path string) error { return a.solveOneAuction(ctx, s, session, path) })
 			})
 		}
-		if a.team != nil && len(paths) == 1 && a.folder == "" && s.payments != "" {
+		if a.team != nil && len(paths) == 1 && a.folder == "" && s.options.Payments != "" {
 			return a.alone("payments are computed by one process", each)
 		}
 		return each()
@@ -121,7 +111,6 @@ func (a *app) solveOneAuction(ctx context.Context, s *auctionFlags, session *auc
 	}
 	facts := session.Devices[0].Facts()
 	session.Log = func(line string) { p.Set("solving %s: %s", called(path), line) }
-	session.Proof = s.proof
 	session.Progress = auctions.Standing(p.Set, called(path))
 	r, err := bestOn(ctx, a, session.Devices, func() (*auction.Result, error) { return session.Solve(ctx, auc) })
 	if r != nil {
@@ -134,11 +123,6 @@ func (a *app) solveOneAuction(ctx context.Context, s *auctionFlags, session *auc
 	if err != nil {
 		return solverError(err)
 	}
-	if s.payments != "" {
-		if err = a.pay(ctx, s, r, session.Options); refuted(err) {
-			return err
-		}
-	}
 	r.Seconds.Read = read
 	verified, err := s.verified(a, p, r.Stopped, err, func() (string, error) { return verifyAuction(ctx, auc, r) })
 	if refuted(err) {
@@ -150,22 +134,6 @@ func (a *app) solveOneAuction(ctx context.Context, s *auctionFlags, session *auc
 		return errors.Join(err, printJSON(a.out, r))
 	}
 	return errors.Join(err, a.printAuction(r, facts, verified))
-}
-
-// pay computes payments within the rest of the time limit, and adds its seconds to the result's.
-func (a *app) pay(ctx context.Context, s *auctionFlags, r *auction.Result, o auction.Options) error {
-	start := time.Now()
-	if s.limit > 0 {
-		spent := time.Duration((r.Seconds.Prepare + r.Seconds.Solve) * float64(time.Second))
-		limited, cancel := context.WithTimeout(ctx, s.limit-spent)
-		defer cancel()
-		ctx = limited
-	}
-	if err := auction.Pay(ctx, r, auction.Rule(s.payments), o); err != nil {
-		return solverError(err)
-	}
-	r.Seconds.Solve += time.Since(start).Seconds()
-	return nil
 }
 
 // verifyAuction solves with the reference, which shares no code with the kernels, and compares the

@@ -35,9 +35,9 @@ type csgFlags struct {
 	seed         uint64
 	value        string
 	values       string // file for the values of all coalitions' best partitions
-	keep         csg.Checkpoint
 	sizes        string
 	search       structures.Search
+	options      csg.Options
 }
 
 func (a *app) solveCSGCommand() *cobra.Command {
@@ -60,10 +60,11 @@ func (a *app) solveCSGCommand() *cobra.Command {
 	f.StringVar(&s.values, "values", "", "also write the value of every coalition's best partition to this .npy file, for coalesce query csg (3 times the work, twice the memory)")
 	f.StringVar(&s.sizes, "sizes", "", "how many members a block may have, such as 1-3,5 or 2- (default: any number)")
 	s.search.Register(f)
-	f.StringVar(&s.keep.Path, "checkpoint", "", "append finished levels of the tiles to this file, to go on with after an interruption")
-	f.BoolVar(&s.keep.Resume, "resume", false, "go on with the file of --checkpoint, on any device")
-	s.register(f)
-	s.registerAlgorithm(f, "method", []string{string(csg.ByPrices), string(csg.Apart), string(csg.DP), string(csg.IDP), anytime.Algorithm}, "prices, or which splittings are evaluated: dp and idp are the published programs; "+anytime.Algorithm+" searches graphs")
+	options := s.options.Fields()
+	options.Named("algorithm").Extend(anytime.Algorithm, "search a graph")
+	addOptions(f, options)
+	addFormerName(f, "method", options.Named("algorithm"))
+	s.registerChoice(f)
 	return cmd
 }
 
@@ -73,9 +74,9 @@ func (s *csgFlags) check(a *app, args []string) error {
 		return usagef("expected a FILE, or --distribution NAME --agents N")
 	case s.distribution != "" && !slices.Equal(args, []string{""}):
 		return usagef("expected a FILE or --distribution, found both")
-	case s.distribution != "" && (s.agents < 1 || s.agents > structures.MostAgents(s.algorithm)):
-		return usagef("--agents is %d, expected 1 to %d", s.agents, structures.MostAgents(s.algorithm))
-	case s.distribution != "" && structures.Searches(s.algorithm, s.agents, csg.MaxAgents) && csg.Value(s.value) != csg.Float64:
+	case s.distribution != "" && (s.agents < 1 || s.agents > structures.MostAgents(s.options.Algorithm)):
+		return usagef("--agents is %d, expected 1 to %d", s.agents, structures.MostAgents(s.options.Algorithm))
+	case s.distribution != "" && structures.Searches(s.options.Algorithm, s.agents, csg.MaxAgents) && csg.Value(s.value) != csg.Float64:
 		return usagef("--type is %s: a search draws values as %s", s.value, csg.Float64)
 	case s.distribution != "" && !slices.Contains(csg.Distributions(), s.distribution):
 		return usagef("distribution %q: expected one of %s", s.distribution, strings.Join(csg.Distributions(), ", "))
@@ -85,11 +86,11 @@ func (s *csgFlags) check(a *app, args []string) error {
 		return usagef("--values is for one instance, found %d files", len(args))
 	case s.values != "" && !strings.EqualFold(filepath.Ext(s.values), ".npy"):
 		return usagef("--values is %s, expected a .npy file", s.values)
-	case s.values != "" && s.algorithm != "" && s.algorithm != string(csg.Apart):
-		return usagef("--values is for --algorithm %s, found --algorithm %s", csg.Apart, s.algorithm)
-	case s.keep.Path != "" && (len(args) > 1 || s.values != ""):
+	case s.values != "" && s.options.Algorithm != "" && s.options.Algorithm != string(csg.Apart):
+		return usagef("--values is for --algorithm %s, found --algorithm %s", csg.Apart, s.options.Algorithm)
+	case s.options.Checkpoint != "" && (len(args) > 1 || s.values != ""):
 		return usagef("--checkpoint is for one instance, without --values")
-	case s.keep.Path != "" && s.algorithm != "" && s.algorithm != string(csg.Apart):
+	case s.options.Checkpoint != "" && s.options.Algorithm != "" && s.options.Algorithm != string(csg.Apart):
 		return usagef("--checkpoint is kept by --algorithm %s alone", csg.Apart)
 	}
 	for _, path := range args {
@@ -127,9 +128,8 @@ func (a *app) solveCSG(ctx context.Context, s *csgFlags, args []string) error {
 		}
 	}
 	return a.solving(ctx, &s.solveFlags, func(db *tuned.Database, devices []device.Device) error {
-		o := s.settings(db)
-		o.Devices, o.TimeLimit = devices, s.search.Limit
-		return solve.With(csg.Open, o, func(session *csg.Session) error {
+		s.options.Tuning, s.options.Devices = db, devices
+		return solve.With(csg.Open, s.options, func(session *csg.Session) error {
 			return a.each(ctx, s.json, args, func(path string) error { return a.solveOneCSG(ctx, s, session, path) })
 		})
 	})
@@ -140,7 +140,7 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 	p := a.progress()
 	defer p.Close()
 	facts := session.Weakest()
-	if s.distribution != "" && structures.Searches(s.algorithm, s.agents, csg.MaxAgents) {
+	if s.distribution != "" && structures.Searches(s.options.Algorithm, s.agents, csg.MaxAgents) {
 		inst, err := anytime.Drawn(s.distribution, s.agents, s.seed)
 		if err != nil {
 			return usageError{err}
@@ -169,7 +169,7 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 		}
 		p.Set("reading %s", called(path))
 		if s.search.Graph(path) {
-			if graph, err = a.readGraph(&s.search, path); err != nil || structures.Searches(s.algorithm, graph.N, structures.TableAgents) {
+			if graph, err = a.readGraph(&s.search, path); err != nil || structures.Searches(s.options.Algorithm, graph.N, structures.TableAgents) {
 				return nil, err
 			}
 			return structures.Table(ctx, graph, a.free())
@@ -183,7 +183,7 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 		p.Close()
 		return a.solveGraph(ctx, s, session, path, graph, time.Since(start))
 	}
-	if s.algorithm == anytime.Algorithm {
+	if s.options.Algorithm == anytime.Algorithm {
 		return usagef("--algorithm %s is for graphs: %s is a table of all coalitions", anytime.Algorithm, inst.Source)
 	}
 	if err := s.effective(s.effects(path, tableWay)); err != nil { // of a graph, whose agents are known now
@@ -235,9 +235,6 @@ func verifyCSG(ctx context.Context, inst *csg.Instance, r *csg.Result) (string, 
 
 // solve solves and, where asked to, writes the values of all coalitions' best partitions.
 func (s *csgFlags) solve(ctx context.Context, inst *csg.Instance, session *csg.Session) (*csg.Result, error) {
-	if s.keep.Path != "" {
-		return session.SolveKept(ctx, inst, &s.keep)
-	}
 	if s.values == "" {
 		return session.Solve(ctx, inst)
 	}

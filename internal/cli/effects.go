@@ -33,9 +33,9 @@ const (
 func (s *csgFlags) way(path string) int {
 	graph := s.distribution == "" && s.search.Graph(path)
 	switch {
-	case s.algorithm == anytime.Algorithm || s.distribution != "" && structures.Searches(s.algorithm, s.agents, csg.MaxAgents):
+	case s.options.Algorithm == anytime.Algorithm || s.distribution != "" && structures.Searches(s.options.Algorithm, s.agents, csg.MaxAgents):
 		return searchWay
-	case graph && s.algorithm == "":
+	case graph && s.options.Algorithm == "":
 		return openWay
 	}
 	return tableWay
@@ -61,17 +61,17 @@ func (s *csgFlags) effects(path string, way int) []effect.Rule {
 		{Flags: "missing names", For: "tables", Found: effect.Unless(drawn || !s.search.Graph(path), source+", a graph")},
 		{Flags: "sizes values checkpoint resume verify", For: "tables of all coalitions", Found: search},
 		{Flags: "variant pin frozen tuned record-untuned", For: "algorithms with kernels", Found: search},
-		{Flags: "resume", For: "--checkpoint FILE", Found: effect.Unless(s.keep.Path != "", "no --checkpoint")},
+		{Flags: "resume", For: "--checkpoint FILE", Found: effect.Unless(s.options.Checkpoint != "", "no --checkpoint")},
 		threads(s.Device),
 	}
 }
 
 // effects is the table of `solve auction`.
 func (s *auctionFlags) effects() []effect.Rule {
-	algorithm := "--algorithm " + s.algorithm
+	algorithm := "--algorithm " + s.options.Algorithm
 	return []effect.Rule{
 		{Flags: "proof", For: "--json, which holds it", Found: effect.Unless(s.json, "no --json")},
-		{Flags: "proof", For: "--algorithm " + auction.Branch, Found: effect.Unless(s.algorithm == "" || s.algorithm == auction.Branch, algorithm)},
+		{Flags: "proof", For: "--algorithm " + auction.Branch, Found: effect.Unless(s.options.Algorithm == "" || s.options.Algorithm == auction.Branch, algorithm)},
 		threads(s.Device),
 	}
 }
@@ -91,6 +91,16 @@ func (s *assignmentFlags) effects(args []string) []effect.Rule {
 		{Flags: "header index", For: "CSV files", Found: effect.Unless(text, "--format "+s.format)},
 		{Flags: "metric floor", For: "--points", Found: effect.Unless(s.points != nil, source)},
 	}, s.Drawing.Effects(source)...)
+}
+
+// solveEffects is the table of the other flags of `solve assignment`.
+func (s *assignmentFlags) solveEffects() []effect.Rule {
+	return []effect.Rule{
+		{Flags: "k-best duals limit start check algorithm variant threads pin frozen tuned record-untuned verify", For: "sums of costs", Found: effect.Unless(!s.options.Bottleneck, "--bottleneck")},
+		{Flags: "device", For: "sums of costs", Found: effect.Unless(!s.options.Bottleneck || s.Device == devices.Auto || s.Device == device.Host, "--bottleneck, which the host looks for")},
+		{Flags: "duals", For: "--json, which holds them", Found: effect.Unless(s.json, "no --json")},
+		threads(s.Device),
+	}
 }
 
 // effects is the table of `solve qubo`.

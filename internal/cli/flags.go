@@ -3,6 +3,8 @@ package cli
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"io"
 	"strconv"
 	"strings"
 
@@ -22,16 +24,37 @@ func addOptions(f *pflag.FlagSet, options option.List) {
 		if o.Kind() == option.Boolean {
 			flag.NoOptDefVal = "true"
 		}
+		if o.Negated { // the description has it
+			flag.DefValue = ""
+		}
 		if o.Words != nil {
 			_ = f.SetAnnotation(flag.Name, complete.Words, o.Words)
 		}
 	}
 }
 
+// formerName annotates a flag with its name of today.
+const formerName = "former name"
+
 // addFormerName adds a hidden flag under the name that an option's flag had before.
 func addFormerName(f *pflag.FlagSet, name string, o *option.Option) {
 	f.Var(o, name, "the former name of --"+o.FlagName())
-	_ = f.MarkDeprecated(name, "it is now called --"+o.FlagName())
+	hideFormerName(f, name, o.FlagName())
+}
+
+// hideFormerName hides a flag that has another name today.
+func hideFormerName(f *pflag.FlagSet, name, today string) {
+	_ = f.MarkHidden(name)
+	_ = f.SetAnnotation(name, formerName, []string{today})
+}
+
+// warnOfFormerNames says which flags were given under former names.
+func warnOfFormerNames(w io.Writer, given *pflag.FlagSet) {
+	given.Visit(func(f *pflag.Flag) {
+		for _, today := range f.Annotations[formerName] {
+			fmt.Fprintf(w, "coalesce: --%s is now called --%s; the next release knows that name alone\n", f.Name, today)
+		}
+	})
 }
 
 // onlyFor are the rules of the options that single algorithms have.

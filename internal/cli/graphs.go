@@ -37,7 +37,7 @@ func (a *app) solveGraph(ctx context.Context, s *csgFlags, session *csg.Session,
 	}
 	p := a.progress()
 	defer p.Close()
-	o := s.search.Options(session.Options, s.seed)
+	o := s.search.Options(session.Settings, s.seed)
 	o.Progress = func(now solve.Incumbent) { p.Set("searching %s: %s", ui.Count(g.N, "agent"), now) }
 	var r *anytime.Result
 	err := a.withDevices("host", s.Threads, func(host []device.Device) (err error) { // the session's device may be a GPU

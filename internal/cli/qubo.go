@@ -16,6 +16,7 @@ import (
 	"coalesce/internal/cli/programs"
 	"coalesce/internal/cli/whole"
 	"coalesce/runtime/device"
+	"coalesce/runtime/memory"
 	"coalesce/solvers/formats/csv"
 	"coalesce/solvers/qubo"
 	"coalesce/solvers/solve"
@@ -138,6 +139,14 @@ func (s *quboFlags) validate(a *app, args []string) error {
 	}
 	if err := s.effective(s.effects()); err != nil {
 		return err
+	}
+	if given, now := s.options.Memory, a.free; given > 0 {
+		a.free = func() memory.Free {
+			if free := now(); free.Bytes > 0 && free.Bytes < given {
+				return free
+			}
+			return memory.Free{Bytes: given, By: "--memory"}
+		}
 	}
 	s.options.Threads, s.options.Memory = s.Threads, a.free().Bytes
 	if err := s.options.Starts.Check(s.options.Algorithm); err != nil {

@@ -109,8 +109,11 @@ func TestResultsFollowTheSchema(t *testing.T) {
 		{"auction ../../examples/auction.txt --payments core", 0},
 		{"assignment ../../examples/tasks.csv", 0},
 		{"assignment --kind geom --rows 8 --cols 11 --type float32", 0},
+		{"assignment ../../examples/tasks.csv --k-best 3 --duals", 0},
+		{"assignment ../../examples/tasks.csv --bottleneck", 0},
 		{"assignment --kind machol --rows 1500 --time-limit 30ms", 0},
 		{"assignment " + file("hall.csv", "1,inf\n2,inf\n"), 1},
+		{"assignment " + file("hall.csv", "1,inf\n2,inf\n") + " --bottleneck", 1},
 		{"qubo " + file("two.txt", "1\n2 2\n1 1 3\n1 2 -5\n"), 0},
 		{"qubo " + file("searched.txt", "1\n2 1\n1 2 -5\n") + " --time-limit 50ms --no-preprocessing", 0},
 	} {

@@ -52,7 +52,6 @@ type solveFlags struct {
 
 	families   []subject.Subject // that --pin may name
 	algorithms []string          // that --algorithm may name
-	before     *pflag.Flag       // the former name of --algorithm
 }
 
 // settings returns the settings that the flags give, without devices.
@@ -123,8 +122,7 @@ func (s *solveFlags) registerAlgorithm(f *pflag.FlagSet, before string, list []s
 	f.StringVar(&s.algorithm, "algorithm", "", about+": "+strings.Join(list, ", ")+" (default: the solver's choice)")
 	_ = f.SetAnnotation("algorithm", complete.Words, list)
 	f.StringVar(&s.algorithm, before, "", "the former name of --algorithm")
-	s.before = f.Lookup(before)
-	s.before.Hidden = true
+	hideFormerName(f, before, "algorithm")
 }
 
 // placementFlags adds flags of some options that say where to compute.
@@ -134,9 +132,7 @@ func placementFlags(f *pflag.FlagSet, p *placement.Placement, names ...string) {
 }
 
 func (s *solveFlags) check(a *app) error {
-	if s.before != nil && s.before.Changed {
-		fmt.Fprintf(a.err, "coalesce: --%s is now called --algorithm; the next release knows that name alone\n", s.before.Name)
-	}
+	warnOfFormerNames(a.err, s.given)
 	if s.algorithm != "" && !slices.Contains(s.algorithms, s.algorithm) {
 		return usagef("--algorithm is %q, expected one of %s", s.algorithm, strings.Join(s.algorithms, ", "))
 	}

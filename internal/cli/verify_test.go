@@ -163,6 +163,8 @@ func TestVerifyRefusesEachChange(t *testing.T) {
 		}
 		return list
 	}
+	rankingNumbers := []string{"best.0.value", "best.1.value", "best.3.value", "best.0.solution.0", "best.1.solution.1", "best.3.solution.2"}
+	worstNumbers := []string{"value", "bound", "gap", "matched", "size.rows", "solution.0", "certificate.members.0", "certificate.partners.0"}
 	type change struct {
 		at    string
 		value any
@@ -205,6 +207,16 @@ func TestVerifyRefusesEachChange(t *testing.T) {
 		{"assignment with a limit", answerOf(t, "assignment --duals", "m.csv", matrix, 0, "--limit", "3", "--header", "no", "--index", "no"), duals(3, 4), none("value", "bound", "gap")},
 		{"assignment without a solution", answerOf(t, "assignment", "m.csv", "1,inf\n2,inf\n", 1, "--header", "no", "--index", "no"), []string{"certificate.hall.members.0", "certificate.hall.members.1", "certificate.hall.partners.0"},
 			append(none("certificate"), change{"proven", false}, change{"value", 3}, change{"bound", 3}, change{"gap", 0}, change{"solution", []int{0, 1}}, change{"certificate.hall.side", "columns"}, change{"certificate.hall.members", []int{0}})},
+		{"ranking of integers", answerOf(t, "assignment --duals --k-best 4", "m.csv", matrix, 0, "--header", "no", "--index", "no"), append(duals(3, 4), rankingNumbers...),
+			append(none("value", "best"), change{"best", []int{}}, change{"best.1", json.RawMessage(`{"value": 7, "solution": [1, 0, 2]}`)}, change{"best.0.solution", []int{1, 0, 2}}, change{"best.2.solution", []int{1, 0}}, change{"best.3.solution", []int{1, 1, 2}}, change{"best.3", json.RawMessage(`{"value": 7, "solution": [1, 3, 0]}`)}, change{"solution", []int{1, 3, 2}})},
+		{"ranking of floats, maximised", answerOf(t, "assignment --duals --k-best 4", "m.csv", tenths, 0, "--maximize", "--header", "no", "--index", "no"), append(duals(3, 3), rankingNumbers...), none("value", "best")},
+		{"ranking with a limit", answerOf(t, "assignment --duals --k-best 4", "m.csv", matrix, 0, "--limit", "3", "--header", "no", "--index", "no"), append(duals(3, 4), rankingNumbers...), none("value", "best")},
+		{"worst pair of integers", answerOf(t, "assignment --bottleneck", "m.csv", matrix, 0, "--header", "no", "--index", "no"), worstNumbers,
+			append(none("value", "bound", "gap", "solution", "certificate", "objective"), change{"objective", "sum"}, change{"sense", "maximize"}, change{"type", "int64"}, change{"certificate.side", "columns"}, change{"certificate.members", []int{}},
+				change{"certificate.members", []int{0}}, change{"certificate.partners", []int{0, 1, 2, 3}}, change{"solution", []int{0, 1, 2}}, change{"solution", []int{1, 0, 0}}, change{"solution", []int{1, 0, -1}})},
+		{"worst pair of floats, maximised", answerOf(t, "assignment --bottleneck", "m.csv", tenths, 0, "--maximize", "--header", "no", "--index", "no"), worstNumbers, none("value", "bound", "gap", "certificate")},
+		{"worst pair without a solution", answerOf(t, "assignment --bottleneck", "m.csv", "1,inf\n2,inf\n", 1, "--header", "no", "--index", "no"), []string{"certificate.hall.members.0", "certificate.hall.partners.0"},
+			append(none("certificate"), change{"proven", false}, change{"value", 3}, change{"solution", []int{0, 1}})},
 	} {
 		if code, verdict, talk := c.answer.verify(t); code != exitOK || verdict["proven"] != true || len(verdict["failures"].([]any)) != 0 {
 			t.Errorf("%s: exit code %d, %v, %s", c.name, code, verdict, talk)
@@ -250,6 +262,8 @@ func TestVerifyCommand(t *testing.T) {
 	plain := solve("plain.json", "assignment", matrix)
 	proof := solve("proof.json", "assignment", matrix, "--duals")
 	most := solve("most.json", "assignment", matrix, "--duals", "--maximize")
+	ranking := solve("ranking.json", "assignment", matrix, "--k-best", "3", "--duals")
+	worst := solve("worst.json", "assignment", matrix, "--bottleneck")
 	points := file("points.txt", "0 0\n3 4\n")
 	distances := solve("distances.json", "assignment", "--points", points+","+points, "--metric", "manhattan", "--duals")
 	auction := solve("auction.json", "auction", "../../examples/auction.txt")
@@ -276,6 +290,10 @@ func TestVerifyCommand(t *testing.T) {
 		{[]string{plain, matrix, "--limit", "1"}, "", exitOK, "value: 9"},
 		{[]string{distances, "--points", points + "," + points, "--metric", "manhattan"}, "", exitOK, "holds, and is proven"},
 		{[]string{distances, "--points", points + "," + points}, "", exitCheck, "expected them to add up to at most the cost 5"},
+		{[]string{ranking, matrix}, "", exitOK, "ranking of 3: each is a matching of the stated value, no two are the same, and the best stand first; that no other belongs among them was not checked\nbound: proof carried: duals that bound 9 costs"},
+		{[]string{worst, matrix}, "", exitOK, "bound: proof carried: 3 of the rows have together 2 partners at better costs\nthe answer of"},
+		{[]string{worst, matrix, "--duals", proof}, "", exitFailed, "expected neither a limit nor duals"},
+		{[]string{worst, matrix, "--limit", "3"}, "", exitFailed, "expected neither a limit nor duals"},
 		{[]string{auction, "../../examples/auction.txt"}, "", exitOK, "no good is sold twice"},
 		{[]string{plain, "../../examples/tasks.csv"}, "", exitCheck, `the result's size is {"columns":3,"rows":3}`},
 

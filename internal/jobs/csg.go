@@ -16,10 +16,6 @@ import (
 type CSGRequest struct {
 	// members that a block may have, such as 1-3,5 or 2-
 	Sizes string `option:"sizes" default:"any number"`
-	// append finished levels of the work to this file, to go on with after an interruption
-	Checkpoint string `option:"checkpoint" default:"no file"`
-	// go on with the file of [CSGRequest.Checkpoint], on any device
-	Resume bool `option:"resume"`
 
 	solver csg.Options
 }
@@ -30,15 +26,12 @@ func csgProblem() problem {
 
 func (q *CSGRequest) options() option.List { return slices.Concat(q.Fields(), q.solver.Fields()) }
 
-func (q *CSGRequest) settings() *solve.Settings { return &q.solver }
+func (q *CSGRequest) settings() *solve.Settings { return &q.solver.Settings }
 
 func (q *CSGRequest) run(ctx context.Context, a arrays) (any, error) {
 	inst, err := q.instance(a)
 	if err != nil {
 		return nil, err
-	}
-	if q.Resume && q.Checkpoint == "" {
-		return nil, solve.Input("resume", "found no checkpoint, expected the file of one")
 	}
 	if q.Sizes != "" {
 		sizes, err := csg.ParseSizes(q.Sizes)
@@ -46,11 +39,7 @@ func (q *CSGRequest) run(ctx context.Context, a arrays) (any, error) {
 			return nil, solve.Refuse(err)
 		}
 	}
-	var keep *csg.Checkpoint
-	if q.Checkpoint != "" {
-		keep = &csg.Checkpoint{Path: q.Checkpoint, Resume: q.Resume}
-	}
-	return answered(csg.SolveKept(ctx, inst, q.solver, keep))
+	return answered(csg.Solve(ctx, inst, q.solver))
 }
 
 // source is what messages call an instance that a program gave.

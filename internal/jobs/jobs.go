@@ -89,20 +89,11 @@ func Solve(ctx context.Context, r Resources, job Job) ([]byte, error) {
 	if err := slices.Concat(q.options(), place.Fields()).Decode(job.Options); err != nil {
 		return nil, solve.Refuse(err)
 	}
-	policy, err := place.Policy(p.families())
-	if err != nil {
-		return nil, solve.Refuse(err)
-	}
-	d, err := r.Open(place.Device, place.Threads)
-	if err != nil {
-		return nil, err
-	}
-	db, err := r.Tuning(place.Tuned)
-	if err != nil {
-		return nil, err
-	}
 	s := q.settings()
-	s.Devices, s.Tuning, s.Progress = []device.Device{d}, db.By(policy), job.Progress
+	if err := r.Apply(&place, p.families(), s); err != nil {
+		return nil, err
+	}
+	s.Progress = job.Progress
 	result, failed := q.run(ctx, arrays(job.Arrays))
 	if result == nil {
 		return nil, failed
@@ -112,6 +103,24 @@ func Solve(ctx context.Context, r Resources, job Job) ([]byte, error) {
 		failed = err
 	}
 	return text, failed
+}
+
+// Apply opens what a placement says for settings, whose solver has kernels of some families.
+func (r Resources) Apply(place *placement.Placement, families []subject.Subject, s *solve.Settings) error {
+	policy, err := place.Policy(families)
+	if err != nil {
+		return solve.Refuse(err)
+	}
+	d, err := r.Open(place.Device, place.Threads)
+	if err != nil {
+		return err
+	}
+	db, err := r.Tuning(place.Tuned)
+	if err != nil {
+		return err
+	}
+	s.Devices, s.Tuning = []device.Device{d}, db.By(policy)
+	return nil
 }
 
 // answered is a result that run returns: nil where the pointer is nil.

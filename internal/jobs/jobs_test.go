@@ -72,7 +72,7 @@ func TestSolveRefuses(t *testing.T) {
 		{Job{Problem: "qubo", Options: []byte(`{"variables": 2, "pin": ["x"]}`), Arrays: terms}, `pin: found "x", expected FAMILY:LABEL`},
 		{Job{Problem: "qubo", Options: []byte(`{"variables": 2, "device": "tpu"}`), Arrays: terms}, "device"},
 		{Job{Problem: "csg", Arrays: map[string]any{"values": []int32{0, 1, 2}}}, "values: found 3 numbers"},
-		{Job{Problem: "csg", Options: []byte(`{"resume": true}`), Arrays: map[string]any{"values": []int32{0, 1}}}, "resume"},
+		{Job{Problem: "csg", Options: []byte(`{"resume": true}`), Arrays: map[string]any{"values": []int32{0, 1}}}, "Resume: found no checkpoint"},
 		{Job{Problem: "csg", Options: []byte(`{"sizes": "0"}`), Arrays: map[string]any{"values": []int32{0, 1}}}, "sizes"},
 		{Job{Problem: "auction", Options: []byte(`{"payments": "second"}`)}, `payments: found "second", expected one of`},
 		{Job{Problem: "auction", Arrays: map[string]any{"text": []byte("goods 1\nbids 1\n")}}, "bids:"},

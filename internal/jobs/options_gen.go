@@ -3,42 +3,10 @@
 package jobs
 
 import (
-	auction "coalesce/solvers/auction"
 	option "coalesce/solvers/option"
 	"slices"
 	"sync"
 )
-
-// AuctionRequestTable has the declarations of the options of AuctionRequest.
-var AuctionRequestTable = sync.OnceValue(func() option.Table {
-	return slices.Concat(
-		option.Table{
-			{
-				About:   "rule by which payments of the winners are computed",
-				Default: "no payments",
-				Field:   "Payments",
-				Name:    "payments",
-				Words:   auction.Rules(),
-			},
-			{
-				About: "add the tree of branch and cut to the answer, by which the bound is proven again without a search",
-				Field: "Proof",
-				Name:  "proof",
-			},
-		},
-	)
-})
-
-// Pointers appends where o holds the options, in the order of their declarations.
-func (o *AuctionRequest) Pointers(at []any) []any {
-	at = append(at, &o.Payments, &o.Proof)
-	return at
-}
-
-// Fields are the options that o holds.
-func (o *AuctionRequest) Fields() option.List {
-	return AuctionRequestTable().Bind(o.Pointers(nil))
-}
 
 // CSGRequestTable has the declarations of the options of CSGRequest.
 var CSGRequestTable = sync.OnceValue(func() option.Table {
@@ -50,24 +18,13 @@ var CSGRequestTable = sync.OnceValue(func() option.Table {
 				Field:   "Sizes",
 				Name:    "sizes",
 			},
-			{
-				About:   "append finished levels of the work to this file, to go on with after an interruption",
-				Default: "no file",
-				Field:   "Checkpoint",
-				Name:    "checkpoint",
-			},
-			{
-				About: "go on with the file of {checkpoint}, on any device",
-				Field: "Resume",
-				Name:  "resume",
-			},
 		},
 	)
 })
 
 // Pointers appends where o holds the options, in the order of their declarations.
 func (o *CSGRequest) Pointers(at []any) []any {
-	at = append(at, &o.Sizes, &o.Checkpoint, &o.Resume)
+	at = append(at, &o.Sizes)
 	return at
 }
 

@@ -32,7 +32,7 @@ func TestAlgorithmsAreTuned(t *testing.T) {
 		t.Fatal(err)
 	}
 	structures := func(s solve.Settings) (*solve.Report, error) {
-		r, err := csg.Solve(ctx, agents, s)
+		r, err := csg.Solve(ctx, agents, csg.Options{Settings: s})
 		if err != nil {
 			return nil, err
 		}
@@ -43,7 +43,7 @@ func TestAlgorithmsAreTuned(t *testing.T) {
 		t.Fatal(err)
 	}
 	winners := func(s solve.Settings) (*solve.Report, error) {
-		r, err := auction.Solve(ctx, bids, s)
+		r, err := auction.Solve(ctx, bids, auction.Options{Settings: s})
 		if err != nil {
 			return nil, err
 		}

@@ -106,26 +106,26 @@ func TestTuningIsUsed(t *testing.T) {
 		size   int
 		solve  func(solve.Settings) error
 	}{
-		"csg": {gpu, n, func(s solve.Settings) error { _, err := csg.Solve(ctx, agents, s); return err }},
+		"csg": {gpu, n, func(s solve.Settings) error { _, err := csg.Solve(ctx, agents, csg.Options{Settings: s}); return err }},
 		"csg, dp": {gpu, n, func(s solve.Settings) error {
 			s.Algorithm = string(csg.DP)
-			_, err := csg.Solve(ctx, agents, s)
+			_, err := csg.Solve(ctx, agents, csg.Options{Settings: s})
 			return err
 		}},
 		"csg, price": {gpu, n + 2, func(s solve.Settings) error { // as many agents as the largest tiles, and one more
 			s.Algorithm = string(csg.ByPrices)
-			_, err := csg.Solve(ctx, more, s)
+			_, err := csg.Solve(ctx, more, csg.Options{Settings: s})
 			return err
 		}},
-		"csg, host": {cpu, n, func(s solve.Settings) error { _, err := csg.Solve(ctx, agents, s); return err }},
+		"csg, host": {cpu, n, func(s solve.Settings) error { _, err := csg.Solve(ctx, agents, csg.Options{Settings: s}); return err }},
 		"auction": {gpu, n, func(s solve.Settings) error {
 			s.Algorithm = auction.Bidders
-			_, err := auction.Solve(ctx, bids, s)
+			_, err := auction.Solve(ctx, bids, auction.Options{Settings: s})
 			return err
 		}},
 		"auction, branch": {gpu, len(many.Bids), func(s solve.Settings) error {
 			s.Algorithm = auction.Branch
-			_, err := auction.Solve(ctx, many, s)
+			_, err := auction.Solve(ctx, many, auction.Options{Settings: s})
 			return err
 		}},
 		"core":      {gpu, n, solving(ctx, matrix, "core")},

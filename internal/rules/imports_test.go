@@ -39,9 +39,9 @@ var csgFamily = []string{"solvers/csg/problem", "solvers/csg/internal/engine", "
 var rooms = []room{
 	// The library for other languages takes the public packages, as any program may, and tunes.
 	{"cmd/libcoalesce", []string{"solvers/solve", "solvers/assignment", "solvers/qubo", "solvers/csg", "solvers/auction", "runtime/device", "runtime/devices",
-		"autotune", "autotune/subject", "autotune/trial", "autotune/tuned", "autotune/worker", "internal/jobs", "internal/cli"}},
+		"autotune", "autotune/subject", "autotune/trial", "autotune/tuned", "autotune/worker", "internal/jobs", "internal/placement", "internal/cli"}},
 	{"cmd/...", []string{"internal/cli"}},
-	{"internal/doors", []string{"internal/cli", "internal/jobs", "solvers/option"}},
+	{"internal/doors", []string{"internal/cli", "internal/jobs", "internal/placement", "solvers/assignment", "solvers/option"}},
 	{"internal/jobs", []string{"internal/placement", "solvers/option", "solvers/solve", "solvers/qubo", "solvers/csg", "solvers/auction", "autotune/subject", "autotune/tuned", "runtime/device"}},
 	{"internal/placement", []string{"solvers/option", "autotune/tuned", "autotune/subject"}},
 	{"internal/ui", []string{"solvers/formats"}}, // counts nouns as the readers do
@@ -106,7 +106,7 @@ var rooms = []room{
 	{"solvers/assignment/internal/batch", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/assignment/internal/verify", "autotune/tuned", "runtime/device", "generated/assignment"}},
 	{"solvers/assignment/internal/families", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/assignment/internal/reference", "solvers/assignment/internal/host", "solvers/assignment/internal/hungarian", "solvers/assignment/internal/coreprice", "autotune/tuned", "runtime/device", "runtime/collective", "generated/assignment"}},
 	{"solvers/assignment/tune", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/assignment/internal/draw", "solvers/assignment/internal/reference", "solvers/assignment/internal/host", "solvers/assignment/internal/coreprice", "solvers/assignment/internal/verify", "solvers/assignment/internal/batch", "solvers/assignment/internal/families", "solvers/cores", "autotune/tuned", "autotune/subject", "runtime/device", "generated/assignment"}},
-	{"solvers/assignment", []string{"solvers/assignment/...", "solvers/solve", "solvers/algorithms", "solvers/cores", "generated/assignment", "runtime/device", "runtime/collective", "autotune/tuned", "autotune/subject"}},
+	{"solvers/assignment", []string{"solvers/assignment/...", "solvers/solve", "solvers/option", "solvers/algorithms", "solvers/cores", "generated/assignment", "runtime/device", "runtime/collective", "autotune/tuned", "autotune/subject"}},
 	// csg's rooms: files and distributions know the problem, and no solver. A solve goes from the plan to an attempt, by
 	// kernels that know one interface, engine; a family's kernels know no other family.
 	{"solvers/csg/problem", []string{"solvers/solve", "runtime/device"}},
@@ -133,7 +133,7 @@ var rooms = []room{
 	{"solvers/csg/internal/lns", nil},
 	{"solvers/csg/anytime", []string{"solvers/csg/problem", "solvers/csg/internal/cliques", "solvers/csg/internal/lns", "solvers/csg/internal/draw", "solvers/qubo", "solvers/solve", "solvers/formats/packed", "runtime/device"}},
 	// The API knows no kernels: what it runs, the plan names and an attempt does.
-	{"solvers/csg", []string{"solvers/csg/problem", "solvers/csg/internal/attempt", "solvers/csg/internal/checkpoint", "solvers/csg/internal/draw", "solvers/csg/internal/formats", "solvers/csg/internal/kernels", "solvers/csg/internal/plan", "solvers/csg/internal/price", "solvers/csg/internal/ranking", "solvers/csg/internal/reference", "solvers/csg/internal/tune", "solvers/csg/internal/variants", "solvers/formats", "solvers/solve", "runtime/device", "autotune/subject"}},
+	{"solvers/csg", []string{"solvers/csg/problem", "solvers/option", "solvers/csg/internal/attempt", "solvers/csg/internal/checkpoint", "solvers/csg/internal/draw", "solvers/csg/internal/formats", "solvers/csg/internal/kernels", "solvers/csg/internal/plan", "solvers/csg/internal/price", "solvers/csg/internal/ranking", "solvers/csg/internal/reference", "solvers/csg/internal/tune", "solvers/csg/internal/variants", "solvers/formats", "solvers/solve", "runtime/device", "autotune/subject"}},
 	// auction's rooms: branch and cut knows the bids of the problem, its linear programs rows and
 	// columns, and neither knows files and devices.
 	{"solvers/auction/problem", []string{"solvers/csg/problem", "solvers/formats", "solvers/solve"}},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from dataclasses import dataclass
-from typing import Any, Optional, Union, cast
+from typing import TYPE_CHECKING, Any, Optional, Union, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,8 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from . import _device
 from . import _library as lib
 from ._arguments import real, seconds, text, truth, whole
+from ._keywords import encode, keywords
+from ._options import ASSIGNMENT, AssignmentOptions
 from ._progress import Progress, Told, run
 from ._report import Report
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 # A solve of at most so many costs keeps its thread: ctrl-C comes after it.
 _DIRECT = 1 << 17
@@ -206,14 +211,14 @@ def _solve(a: NDArray[Any], maximize: bool, *, sparse: Optional[tuple[NDArray[np
            limit: Optional[float] = None, duals: bool = False, device: int = -1, algorithm: Optional[str] = None,
            time_limit: Optional[float] = None, check: bool = True, infeasible: bool = False, k_best: int = 1,
            bottleneck: bool = False, points: Optional[Points] = None, start: Optional[Duals] = None, progress: Progress = None,
-           resident: Optional[_device.Resident] = None) -> _Answer:
+           resident: Optional[_device.Resident] = None, options: Optional[bytes] = None) -> _Answer:
     batch, rows, cols = resident.shape if resident else (1, *sparse[2]) if sparse else (1, len(points.row), len(points.col)) if points else (1, *a.shape) if a.ndim == 2 else a.shape
     answer = _Answer(batch, rows, cols, duals)
     if batch == 0:
         return answer
     p = lib.Assignment(size=ctypes.sizeof(lib.Assignment), batch=batch, rows=rows, cols=cols, device=device,
                        type=lib.TYPES[a.dtype.char], algorithm=text("algorithm", algorithm), time_limit=seconds("time_limit", time_limit),
-                       k_best=k_best)
+                       k_best=k_best, options=options)
     p.flags = (lib.MAXIMIZE if maximize else 0) | (0 if check else lib.UNCHECKED) | (lib.BOTTLENECK if bottleneck else 0)
     if limit is not None:
         p.flags, p.limit = p.flags | lib.LIMIT, limit
@@ -406,12 +411,13 @@ class AssignmentResult(Report):
         return x * int(scale) if abs(scale) == 1 else x / scale
 
 
+@keywords(AssignmentOptions)
 def solve_assignment(cost: Any, maximize: bool = False, *, forbidden: Optional[ArrayLike] = None,
                      limit: Optional[float] = None, duals: bool = True, check: bool = True,
                      device: Union[str, int, None] = None, algorithm: Optional[str] = None,
                      time_limit: Optional[float] = None, k_best: int = 1,
                      bottleneck: bool = False, start: Optional[Duals] = None,
-                     progress: Progress = None) -> Union[AssignmentResult, list[AssignmentResult]]:
+                     progress: Progress = None, **options: Unpack[AssignmentOptions]) -> Union[AssignmentResult, list[AssignmentResult]]:
     """An optimal matching with its duals and the certificate that proves it.
 
     cost: an array (n, m), a batch (B, n, m), whose answer is a list, a matrix of scipy.sparse, whose stored entries are
@@ -432,6 +438,7 @@ def solve_assignment(cost: Any, maximize: bool = False, *, forbidden: Optional[A
     proof in `report`) where one matrix has no full matching, CostError where a cost cannot be used. In a batch
     infeasible matrices have results with `infeasible` set.
     """
+    further = encode(ASSIGNMENT, options) if options else None
     maximize, bottleneck, check, duals = truth("maximize", maximize), truth("bottleneck", bottleneck), truth("check", check), truth("duals", duals)
     k_best, limit = whole("k_best", k_best, 1, lib.MOST), None if limit is None else real("limit", limit)
     if type(cost) is not np.ndarray and _device.on_gpu(cost):
@@ -439,7 +446,7 @@ def solve_assignment(cost: Any, maximize: bool = False, *, forbidden: Optional[A
         wide = cost
         while (found := _device.resident(wide) if plain and wide is not None else None) is not None and (device is None or lib.device_index(device) == found.view.device):
             try:
-                results = _results_of_gpu(wide, found, bool(maximize), duals=duals, algorithm=algorithm, time_limit=time_limit, check=check, progress=progress)
+                results = _results_of_gpu(wide, found, bool(maximize), duals=duals, algorithm=algorithm, time_limit=time_limit, check=check, progress=progress, options=further)
             except lib.CostError:
                 wide = _device.wider(wide)
                 continue
@@ -478,7 +485,7 @@ def solve_assignment(cost: Any, maximize: bool = False, *, forbidden: Optional[A
                 a = np.where(mask, -np.inf if maximize else np.inf, a if a.dtype.kind == "f" else a.astype(np.float64))
     batch = not sparse and a.ndim == 3
     index = lib.device_index(device)
-    if index < 0 and 0 < a.size <= _DIRECT and algorithm is None and time_limit is None and start is None and not (batch or sparse or points or bottleneck or progress) and check and limit is None and k_best == 1:
+    if index < 0 and 0 < a.size <= _DIRECT and algorithm is None and time_limit is None and start is None and further is None and not (batch or sparse or points or bottleneck or progress) and check and limit is None and k_best == 1:
         result = _direct(a, bool(maximize), duals)
         if result is not None:
             return result
@@ -489,7 +496,7 @@ def solve_assignment(cost: Any, maximize: bool = False, *, forbidden: Optional[A
     try:
         answer = _solve(a, bool(maximize), sparse=sparse, points=points, start=start, progress=progress, limit=limit, duals=duals and not bottleneck, device=index,
                         algorithm=algorithm, time_limit=time_limit, check=check, infeasible=batch, k_best=k_best,
-                        bottleneck=bottleneck)
+                        bottleneck=bottleneck, options=further)
     except lib.Interrupted as e:
         raise lib.Interrupted(None if e.result is None else _results(e.result, batch)) from None
     return _results(answer, batch)
@@ -536,6 +543,7 @@ def _results_of_gpu(x: Any, found: _device.Resident, maximize: bool, **settings:
     assert isinstance(results, list)
     for k in np.flatnonzero(answer.code):
         settings["device"] = "host"
+        settings.pop("options", None)
         proof = solve_assignment(_device.to_host(x[int(k)])[None], maximize, **settings)
         assert isinstance(proof, list)
         results[k] = proof[0]

@@ -77,7 +77,7 @@ class Assignment(ctypes.Structure):
         ("metric", ctypes.c_int32), ("unused", ctypes.c_int32),
         ("start_u", ctypes.c_void_p), ("start_v", ctypes.c_void_p), ("start_scale", ctypes.c_double),
         ("progress", Progress), ("user", ctypes.c_void_p),
-        ("stream", ctypes.c_int64),
+        ("stream", ctypes.c_int64), ("options", ctypes.c_char_p),
     ]
 
 

@@ -28,6 +28,7 @@ class QUBOOptions(TypedDict, total=False):
     blend: multistart: blend solutions with this one; default: best.
     ascend: multistart: place where solutions ascend; default: device.
     unreduced: search all variables but those that the instance fixes, without preprocessing.
+    memory: bytes that the host may take besides the instance; default: no limit, in the command what is free.
     threads: cores that the host device uses; default: all.
     tuned: choose among the winners in this file too; default: those of coalesce tune.
     pin: run this variant of a family, FAMILY:LABEL, whatever was measured; several texts name variants of several families; default: none.
@@ -52,6 +53,7 @@ class QUBOOptions(TypedDict, total=False):
     blend: Optional[Literal["best", "start", "none"]]
     ascend: Optional[Literal["device", "host"]]
     unreduced: Optional[bool]
+    memory: Optional[int]
     threads: Optional[int]
     tuned: Optional[str]
     pin: Optional[Sequence[str]]
@@ -77,6 +79,7 @@ QUBO: dict[str, Check] = {
     "blend": checked_text("best", "start", "none"),
     "ascend": checked_text("device", "host"),
     "unreduced": checked_truth(),
+    "memory": checked_whole(1, 9223372036854775807),
     "threads": checked_whole(0, 2147483647),
     "tuned": checked_text(),
     "pin": checked_texts(),
@@ -87,20 +90,20 @@ QUBO: dict[str, Check] = {
 class CSGOptions(TypedDict, total=False):
     """The options of solve_csg. None stands for the default.
 
-    resume: go on with the file of checkpoint, on any device.
-    algorithm: solve with this algorithm; default: the solver's choice.
+    algorithm: solve by prices, or by these splittings; dp and idp are the published programs; default: the solver's choice.
     variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known; default: the fastest known.
-    time_limit: end the solve of an instance after this time, with the best so far, in seconds; default: none.
+    time_limit: end the solve of an instance after this time, with the best so far, in seconds; default: none, of a search among graphs 10s.
+    resume: go on with the file of checkpoint, on any device; without it the file must not exist.
     threads: cores that the host device uses; default: all.
     tuned: choose among the winners in this file too; default: those of coalesce tune.
     pin: run this variant of a family, FAMILY:LABEL, whatever was measured; several texts name variants of several families; default: none.
     frozen: refuse to solve with a variant that was tuned neither at this size nor on both sides of it on this class of device.
     """
 
-    resume: Optional[bool]
-    algorithm: Optional[str]
+    algorithm: Optional[Literal["price", "apart", "dp", "idp"]]
     variant: Optional[str]
     time_limit: Optional[float]
+    resume: Optional[bool]
     threads: Optional[int]
     tuned: Optional[str]
     pin: Optional[Sequence[str]]
@@ -108,10 +111,10 @@ class CSGOptions(TypedDict, total=False):
 
 
 CSG: dict[str, Check] = {
-    "resume": checked_truth(),
-    "algorithm": checked_text(),
+    "algorithm": checked_text("price", "apart", "dp", "idp"),
     "variant": checked_text(),
     "time_limit": checked_seconds(),
+    "resume": checked_truth(),
     "threads": checked_whole(0, 2147483647),
     "tuned": checked_text(),
     "pin": checked_texts(),
@@ -122,22 +125,22 @@ CSG: dict[str, Check] = {
 class AuctionOptions(TypedDict, total=False):
     """The options of solve_auction. None stands for the default.
 
-    payments: rule by which payments of the winners are computed; default: no payments.
-    proof: add the tree of branch and cut to the answer, by which the bound is proven again without a search.
-    algorithm: solve with this algorithm; default: the solver's choice.
+    algorithm: branch: branch and cut; bidders: tables of all sets of goods, bidder by bidder, on the device; apart, dp, idp: coalition structures, by these splittings; default: the solver's choice.
     variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known; default: the fastest known.
     time_limit: end the solve of an instance after this time, with the best so far, in seconds; default: none.
+    payments: compute what winners pay, by this rule; default: no payments.
+    proof: add the tree of branch and cut and its prices of cliques to the result; by these the bound is proven again without a search.
     threads: cores that the host device uses; default: all.
     tuned: choose among the winners in this file too; default: those of coalesce tune.
     pin: run this variant of a family, FAMILY:LABEL, whatever was measured; several texts name variants of several families; default: none.
     frozen: refuse to solve with a variant that was tuned neither at this size nor on both sides of it on this class of device.
     """
 
-    payments: Optional[Literal["first", "vcg", "core"]]
-    proof: Optional[bool]
-    algorithm: Optional[str]
+    algorithm: Optional[Literal["branch", "bidders", "apart", "dp", "idp"]]
     variant: Optional[str]
     time_limit: Optional[float]
+    payments: Optional[Literal["first", "vcg", "core"]]
+    proof: Optional[bool]
     threads: Optional[int]
     tuned: Optional[str]
     pin: Optional[Sequence[str]]
@@ -145,11 +148,37 @@ class AuctionOptions(TypedDict, total=False):
 
 
 AUCTION: dict[str, Check] = {
-    "payments": checked_text("first", "vcg", "core"),
-    "proof": checked_truth(),
-    "algorithm": checked_text(),
+    "algorithm": checked_text("branch", "bidders", "apart", "dp", "idp"),
     "variant": checked_text(),
     "time_limit": checked_seconds(),
+    "payments": checked_text("first", "vcg", "core"),
+    "proof": checked_truth(),
+    "threads": checked_whole(0, 2147483647),
+    "tuned": checked_text(),
+    "pin": checked_texts(),
+    "frozen": checked_truth(),
+}
+
+
+class AssignmentOptions(TypedDict, total=False):
+    """The options of solve_assignment. None stands for the default.
+
+    variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known; default: the fastest known.
+    threads: cores that the host device uses; default: all.
+    tuned: choose among the winners in this file too; default: those of coalesce tune.
+    pin: run this variant of a family, FAMILY:LABEL, whatever was measured; several texts name variants of several families; default: none.
+    frozen: refuse to solve with a variant that was tuned neither at this size nor on both sides of it on this class of device.
+    """
+
+    variant: Optional[str]
+    threads: Optional[int]
+    tuned: Optional[str]
+    pin: Optional[Sequence[str]]
+    frozen: Optional[bool]
+
+
+ASSIGNMENT: dict[str, Check] = {
+    "variant": checked_text(),
     "threads": checked_whole(0, 2147483647),
     "tuned": checked_text(),
     "pin": checked_texts(),

@@ -434,7 +434,6 @@ class SolveAssignmentFlags(TypedDict, total=False):
 
     maximize: find the matching that is worth the most.
     limit: leave rows unmatched rather than match pairs dearer than this; a row and a column left alone cost as much together.
-    duals: add the duals u and v to the JSON object.
     format: read FILE as npy, csv, triples, orlib, mtx, asn (default: told by name and content).
     header: whether the first line of a CSV file is names: yes or no (default: told by the file, an error where it can be read either way).
     index: whether the first column of a CSV file is names: yes or no (default: told by the file, an error where it can be read either way).
@@ -453,11 +452,14 @@ class SolveAssignmentFlags(TypedDict, total=False):
     jitter: add -1, 0 or 1 to each of its costs.
     density: allow about this share of its pairs, a full matching among them.
     keep_points: keep the points of a drawn instance, and compute costs when needed.
-    algorithm: solve with: core, tree, classical, host, sequential-tree, sequential-classical, reference (default: the solver's choice).
+    algorithm: solve with this algorithm: core, tree, classical, host, sequential-tree, sequential-classical, reference (default: the solver's choice).
+    variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known (default: the fastest known).
+    time_limit: end the solve of an instance after this time, with the best so far (default: none).
+    duals: add the duals u and v to the result.
+    check: check the answer against the costs, without which nothing is proven (default: true).
+    k_best: find so many matchings, the best first (default: 1).
+    bottleneck: make the worst cost of a matched pair as good as possible, in place of the sum.
     start: begin from the duals in this JSON file, such as an earlier result's.
-    time_limit: end the solve of each file after this, such as 500ms, 10s or 2m, with the best so far (default: none).
-    check: check the answer against the costs.
-    variant: run this variant, by its label, instead of the tuned one.
     device: compute there: auto, host, emulated, cuda or cuda:INDEX (default: auto).
     threads: cores that the host device uses (default: all).
     tuned: choose among the winners in this file too (default: those of coalesce tune).
@@ -470,7 +472,6 @@ class SolveAssignmentFlags(TypedDict, total=False):
 
     maximize: Optional[bool]
     limit: Optional[Path]
-    duals: Optional[bool]
     format: Optional[Path]
     header: Optional[Path]
     index: Optional[Path]
@@ -490,10 +491,13 @@ class SolveAssignmentFlags(TypedDict, total=False):
     density: Optional[float]
     keep_points: Optional[bool]
     algorithm: Optional[Literal["core", "tree", "classical", "host", "sequential-tree", "sequential-classical", "reference"]]
-    start: Optional[Path]
-    time_limit: Optional[Union[str, float]]
-    check: Optional[bool]
     variant: Optional[Path]
+    time_limit: Optional[Union[str, float]]
+    duals: Optional[bool]
+    check: Optional[bool]
+    k_best: Optional[int]
+    bottleneck: Optional[bool]
+    start: Optional[Path]
     device: Optional[Path]
     threads: Optional[int]
     tuned: Optional[Path]
@@ -516,7 +520,11 @@ def solve_assignment(*files: Path, **flags: Unpack[SolveAssignmentFlags]) -> Any
 class SolveAuctionFlags(TypedDict, total=False):
     """The flags of coalesce solve auction. None leaves a flag out.
 
-    variant: run this variant, by its label, instead of the tuned one.
+    algorithm: branch: branch and cut; bidders: tables of all sets of goods, bidder by bidder, on the device; apart, dp, idp: coalition structures, by these splittings: branch, bidders, apart, dp, idp (default: the solver's choice).
+    variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known (default: the fastest known).
+    time_limit: end the solve of an instance after this time, with the best so far (default: none).
+    payments: compute what winners pay, by this rule: first, vcg, core (default: no payments).
+    proof: add the tree of branch and cut and its prices of cliques to the result; by these the bound is proven again without a search.
     device: compute there: auto, host, emulated, cuda or cuda:INDEX (default: auto).
     threads: cores that the host device uses (default: all).
     tuned: choose among the winners in this file too (default: those of coalesce tune).
@@ -524,14 +532,14 @@ class SolveAuctionFlags(TypedDict, total=False):
     frozen: refuse to solve with a variant that was tuned neither at this size nor on both sides of it on this class of device.
     record_untuned: append to this file what a variant had to be guessed for, which coalesce tune --from tunes.
     verify: solve again with the sequential reference and compare (slow).
-    algorithm: branch: branch and cut; bidders: tables of all sets of goods, bidder by bidder, on the device; apart, dp, idp: coalition structures, which splittings are evaluated: branch, bidders, apart, dp, idp (default: the solver's choice).
-    payments: also tell what winners pay, by a rule: first, vcg, core (default: not told).
-    proof: with --json: branch and cut's tree and prices of cliques, by which coalesce verify proves the bound again without a search.
-    time_limit: end the solve of each file after this, such as 500ms, 10s or 2m (default: none).
     output: write the answer to this file, whole or not at all, instead of standard output; a folder, or FOLDER/, gets a JSON file for each FILE, and again only what it lacks.
     """
 
+    algorithm: Optional[Literal["branch", "bidders", "apart", "dp", "idp"]]
     variant: Optional[Path]
+    time_limit: Optional[Union[str, float]]
+    payments: Optional[Literal["first", "vcg", "core"]]
+    proof: Optional[bool]
     device: Optional[Path]
     threads: Optional[int]
     tuned: Optional[Path]
@@ -539,10 +547,6 @@ class SolveAuctionFlags(TypedDict, total=False):
     frozen: Optional[bool]
     record_untuned: Optional[Path]
     verify: Optional[bool]
-    algorithm: Optional[Literal["branch", "bidders", "apart", "dp", "idp"]]
-    payments: Optional[Path]
-    proof: Optional[bool]
-    time_limit: Optional[Union[str, float]]
     output: Optional[Path]
 
 
@@ -567,11 +571,12 @@ class SolveCsgFlags(TypedDict, total=False):
     values: also write the value of every coalition's best partition to this .npy file, for coalesce query csg (3 times the work, twice the memory).
     sizes: how many members a block may have, such as 1-3,5 or 2- (default: any number).
     format: FILE is a graph, in the format orlib, sparse, qs, rudy, dimacs, qubo, coo, bqm, bqpjson, qubist, sg, mqlib, lp, mtx, npy, csv (default: told by its name).
-    time_limit: end the solve of each file after this, such as 500ms, 10s or 2m, with the best so far (default: none; of a search 10s).
     target: end a search at this value or a better one.
-    checkpoint: append finished levels of the tiles to this file, to go on with after an interruption.
-    resume: go on with the file of --checkpoint, on any device.
-    variant: run this variant, by its label, instead of the tuned one.
+    algorithm: solve by prices, or by these splittings; dp and idp are the published programs; anytime: search a graph: price, apart, dp, idp, anytime (default: the solver's choice).
+    variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known (default: the fastest known).
+    time_limit: end the solve of an instance after this time, with the best so far (default: none, of a search among graphs 10s).
+    checkpoint: append finished levels of the tiles to this file, to go on with after an interruption; a process that ends loses the level being computed and those that wait to be written (default: no file).
+    resume: go on with the file of --checkpoint, on any device; without it the file must not exist.
     device: compute there: auto, host, emulated, cuda or cuda:INDEX (default: auto).
     threads: cores that the host device uses (default: all).
     tuned: choose among the winners in this file too (default: those of coalesce tune).
@@ -579,7 +584,6 @@ class SolveCsgFlags(TypedDict, total=False):
     frozen: refuse to solve with a variant that was tuned neither at this size nor on both sides of it on this class of device.
     record_untuned: append to this file what a variant had to be guessed for, which coalesce tune --from tunes.
     verify: solve again with the sequential reference and compare (slow).
-    algorithm: prices, or which splittings are evaluated: dp and idp are the published programs; anytime searches graphs: price, apart, dp, idp, anytime (default: the solver's choice).
     output: write the answer to this file, whole or not at all, instead of standard output; a folder, or FOLDER/, gets a JSON file for each FILE, and again only what it lacks.
     """
 
@@ -592,11 +596,12 @@ class SolveCsgFlags(TypedDict, total=False):
     values: Optional[Path]
     sizes: Optional[Path]
     format: Optional[Path]
-    time_limit: Optional[Union[str, float]]
     target: Optional[Path]
+    algorithm: Optional[Literal["price", "apart", "dp", "idp", "anytime"]]
+    variant: Optional[Path]
+    time_limit: Optional[Union[str, float]]
     checkpoint: Optional[Path]
     resume: Optional[bool]
-    variant: Optional[Path]
     device: Optional[Path]
     threads: Optional[int]
     tuned: Optional[Path]
@@ -604,7 +609,6 @@ class SolveCsgFlags(TypedDict, total=False):
     frozen: Optional[bool]
     record_untuned: Optional[Path]
     verify: Optional[bool]
-    algorithm: Optional[Literal["price", "apart", "dp", "idp", "anytime"]]
     output: Optional[Path]
 
 
@@ -644,6 +648,7 @@ class SolveQuboFlags(TypedDict, total=False):
     blend: multistart: blend solutions with this one: best, start, none (default: best).
     ascend: multistart: place where solutions ascend: device, host (default: device).
     no_preprocessing: search all variables but those that the instance fixes, without preprocessing.
+    memory: bytes that the host may take besides the instance (default: no limit, in the command what is free).
     start: begin with the solution in this file: a digit a variable, or an earlier result's JSON.
     fix: fix variables: 0=1,7=0 makes the first 1 and the eighth 0; north=0 names one where variables have names.
     plot: draw the best value over time into this SVG file (one FILE only).
@@ -681,6 +686,7 @@ class SolveQuboFlags(TypedDict, total=False):
     blend: Optional[Literal["best", "start", "none"]]
     ascend: Optional[Literal["device", "host"]]
     no_preprocessing: Optional[bool]
+    memory: Optional[int]
     start: Optional[Path]
     fix: Optional[Sequence[Path]]
     plot: Optional[Path]

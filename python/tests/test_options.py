@@ -17,6 +17,7 @@ BIDS = [(price, list(goods)) for price, goods in BIDS]
 SOLVES = [
     (coalesce.solve_qubo, Q, _options.QUBO, dict(device="host")),
     (coalesce.solve_csg, GAME, _options.CSG, dict(device="host")),
+    (coalesce.solve_assignment, [[4, 1, 3], [2, 0, 5], [3, 2, 2]], _options.ASSIGNMENT, dict(device="host")),
     (coalesce.solve_auction, BIDS, _options.AUCTION, dict(device="host")),
 ]
 
@@ -103,7 +104,7 @@ def test_commands(tmp_path):
     assert commands.solve_csg(graph, device="host")["value"] == 5
     fixed = commands.solve_qubo(graph, device="host", form="maxcut", fix=["0=1"])
     assert fixed["solution"][0] == "1"
-    commands.convert_qubo(graph, output=tmp_path / "cut.coo")
+    commands.convert(graph, output=tmp_path / "cut.coo")
     assert (tmp_path / "cut.coo").exists()
     assert commands.explain_assignment(device="host", size=100)
     assert any(d["kind"] == "host" for d in commands.devices())

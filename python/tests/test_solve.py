@@ -88,6 +88,11 @@ def test_k_best_and_bottleneck_refuse():
         coalesce.solve_assignment(np.ones((2, 2, 2)), k_best=2)
     with pytest.raises(ValueError, match="limit"):
         coalesce.solve_assignment([[1]], limit=3, bottleneck=True)
+    with pytest.raises(ValueError, match="Algorithm"):
+        coalesce.solve_assignment([[1]], algorithm="host", bottleneck=True)
+    with pytest.raises(coalesce.InfeasibleError) as e:
+        coalesce.solve_assignment([[1, np.inf], [1, np.inf]], bottleneck=True)
+    assert e.value.report[0]["certificate"]["hall"] == {"side": "rows", "members": [0, 1], "partners": [0]}
     some = coalesce.solve_assignment(np.array([[[1, 7], [9, 2]], [[5, 1], [1, 9]]]), bottleneck=True)
     assert [r.value for r in some] == [2, 1]
 

@@ -151,10 +151,12 @@ func (c contest[I]) Workload(fixed map[string]string, f device.Facts, size int) 
 // another size count for this one where the rule names the same algorithm for both.
 func Workload(fixed map[string]string, size int, rule func(size int) (v *device.Variant, why string)) tuned.Workload {
 	w := tuned.Workload{Fixed: fixed, Size: size}
-	w.Suits, w.Why = rule(size)
-	w.Speaks = func(other int) bool {
-		there, _ := rule(other)
-		return there.Values[0] == w.Suits.Values[0]
+	w.Prior.Variant, w.Prior.Why = rule(size)
+	w.Comparable = func(_ *device.Variant, other int) error {
+		if there, _ := rule(other); there.Values[0] != w.Prior.Variant.Values[0] {
+			return fmt.Errorf("at size %d the problem's shape suits another algorithm", other)
+		}
+		return nil
 	}
 	return w
 }

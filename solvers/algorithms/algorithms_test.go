@@ -35,7 +35,7 @@ func toy() (*device.Family, subject.Subject) {
 		Reference: func(n int) (solve.Number, error) { return solve.NumberOf(2 * float64(n)), nil },
 		Open: func(_ context.Context, n int, s solve.Settings) (algorithms.Solver, error) {
 			return algorithms.Solver{Close: func() error { return nil }, Solve: func(context.Context) (*solve.Report, error) {
-				c, err := s.ChooseAlgorithm(f, device.Facts{}, tuned.Workload{Size: n, Suits: &f.Variants[1]}, func(v *device.Variant) error {
+				c, err := s.ChooseAlgorithm(f, device.Facts{}, tuned.Workload{Size: n, Prior: tuned.Prior{Variant: &f.Variants[1]}}, func(v *device.Variant) error {
 					if f.Value(v, "algorithm") == "picky" && n == 3 {
 						return errors.New("3 is odd")
 					}

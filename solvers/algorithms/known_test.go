@@ -24,7 +24,7 @@ func TestKnown(t *testing.T) {
 
 // Measurements at another size count where the rule names the same algorithm there, whatever its
 // thresholds.
-func TestSpeaks(t *testing.T) {
+func TestComparable(t *testing.T) {
 	f := Family("toy/algorithm", []string{"algorithm", "bound"},
 		Algorithm{Values: []string{"a", "1"}}, Algorithm{Values: []string{"a", "2"}}, Algorithm{Values: []string{"b", "1"}})
 	w := Workload(nil, 50, func(size int) (*device.Variant, string) {
@@ -36,7 +36,7 @@ func TestSpeaks(t *testing.T) {
 		}
 		return &f.Variants[0], "large"
 	})
-	if w.Suits != &f.Variants[0] || w.Why != "large" || !w.Speaks(60) || !w.Speaks(20) || w.Speaks(5) {
-		t.Errorf("suits %s, %s; sizes 60, 20 and 5 speak: %v, %v, %v", w.Suits.Label, w.Why, w.Speaks(60), w.Speaks(20), w.Speaks(5))
+	if w.Prior.Variant != &f.Variants[0] || w.Prior.Why != "large" || w.Comparable(nil, 60) != nil || w.Comparable(nil, 20) != nil || w.Comparable(nil, 5) == nil {
+		t.Errorf("prior %s, %s; sizes 60, 20 and 5: %v, %v, %v", w.Prior.Variant.Label, w.Prior.Why, w.Comparable(nil, 60), w.Comparable(nil, 20), w.Comparable(nil, 5))
 	}
 }

@@ -21,7 +21,8 @@ import (
 
 // SolveBatch solves many instances of any sizes and cost types on one device. A device solves dense
 // instances without a limit, in one launch for each cost type. The host's cores solve the others,
-// and all instances on a host device, one instance a core. Options.Start is not used.
+// and all instances on a host device, one instance a core. With Options.Bottleneck or a KBest of 2 or more, Solve solves one
+// after the other. Options.Start is not used.
 //
 // An instance without a full matching is no error here: its result has no
 // Column, and its certificate holds the proof. Where ctx or the time limit ends the solves, instances that are not
@@ -29,6 +30,9 @@ import (
 func SolveBatch(ctx context.Context, list []*problem.Instance, o Options) ([]*Result, error) {
 	ctx, cancel := o.Limited(ctx)
 	defer cancel()
+	if o.Bottleneck || o.KBest > 1 {
+		return solveInTurn(ctx, list, o)
+	}
 	b, err := OpenBatch(ctx, list, o)
 	if err != nil {
 		return nil, err
@@ -39,6 +43,18 @@ func SolveBatch(ctx context.Context, list []*problem.Instance, o Options) ([]*Re
 		results, err = b.Results()
 	}
 	return results, errors.Join(err, b.Close())
+}
+
+// solveInTurn solves one instance after the other.
+func solveInTurn(ctx context.Context, list []*problem.Instance, o Options) ([]*Result, error) {
+	results := make([]*Result, len(list))
+	for k, inst := range list {
+		var err error
+		if results[k], err = Solve(ctx, inst, o); err != nil && !errors.Is(err, solve.ErrInfeasible) {
+			return nil, fmt.Errorf("instance %d: %w", k, err)
+		}
+	}
+	return results, nil
 }
 
 // A Batch is instances on a device with all the memory that solving them
@@ -76,13 +92,17 @@ type found struct {
 // OpenBatch looks at the costs, plans, and copies the instances that a device solves to it.
 func OpenBatch(ctx context.Context, list []*problem.Instance, o Options) (_ *Batch, err error) {
 	clock := time.Now()
-	d, err := o.First()
-	if err == nil && len(o.Devices) > 1 {
+	checked := o
+	if o.Algorithm == batch.Name { // which takes many instances alone
+		checked.Algorithm = ""
+	}
+	if err = checked.checkBest(); err == nil && len(o.Devices) > 1 {
 		err = solve.Input("Devices", "found %d, expected one: many instances are solved on one", len(o.Devices))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("solve assignments: %w", err)
 	}
+	d := o.Devices[0]
 	b := &Batch{list: list, options: o, facts: d.Facts(), problems: make([]*problem.Normal, len(list))}
 	if err := b.sort(); err != nil {
 		return nil, fmt.Errorf("solve assignments: %w", err)

@@ -115,3 +115,61 @@ func TestSolveBatchRefuses(t *testing.T) {
 		t.Errorf("no instances: found %v, %v", r, err)
 	}
 }
+
+// A batch of rankings, or of worst pairs, has what Solve finds of each; one without a full matching is no error.
+func TestBatchesInTurn(t *testing.T) {
+	d := host.Open(1)
+	defer d.Close()
+	first, err := NewInstance(2, 2, []int32{1, 7, 9, 2}, "first")
+	if err != nil {
+		t.Fatal(err)
+	}
+	none, err := NewInstance(2, 2, []float64{1, math.Inf(1), 2, math.Inf(1)}, "none")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, o := range map[string]Options{"rankings": {KBest: 5}, "worst pairs": {Bottleneck: true}} {
+		results, err := SolveBatch(t.Context(), []*problem.Instance{none, first}, on(o, d))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if results[0].Column != nil || !results[0].Proven || results[1].Bottleneck != o.Bottleneck || results[1].Complete == o.Bottleneck || !results[1].Proven {
+			t.Errorf("%s: found %+v and %+v", name, results[0], results[1])
+		}
+		if want := map[bool]string{false: "3", true: "2"}[o.Bottleneck]; results[1].Exact != want {
+			t.Errorf("%s: found %s, expected %s", name, results[1].Exact, want)
+		}
+	}
+	if _, err := SolveBatch(t.Context(), []*problem.Instance{first}, on(Options{KBest: 2, Bottleneck: true}, d)); !errors.Is(err, solve.ErrInput) {
+		t.Errorf("found the error %v, expected one of the input", err)
+	}
+}
+
+// A session ranks, and looks for worst pairs, of one instance after the other.
+func TestSessionsRank(t *testing.T) {
+	d := host.Open(1)
+	defer d.Close()
+	rng := rand.New(rand.NewPCG(8, 1))
+	for _, o := range []Options{on(Options{KBest: 3}, d), {Bottleneck: true}} {
+		s, err := Open(t.Context(), &Instance{Type: Int32}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 20 {
+			inst := small(rng)
+			want, failed := Solve(t.Context(), inst, o)
+			if err := s.Next(t.Context(), inst); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				r, err := s.Solve(t.Context())
+				if errors.Is(err, solve.ErrInfeasible) != errors.Is(failed, solve.ErrInfeasible) || r.Exact != want.Exact || len(r.Best) != len(want.Best) || r.Complete != want.Complete {
+					t.Errorf("found %+v, %v, expected %+v, %v", r, err, want, failed)
+				}
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

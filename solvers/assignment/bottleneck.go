@@ -2,58 +2,60 @@ package assignment
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
 	"time"
 
+	"coalesce/runtime/device"
 	"coalesce/solvers/assignment/internal/bottleneck"
+	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/solve"
 )
 
-// A BottleneckResult is a matching whose most expensive pair is as cheap as possible. Where the
-// instance maximises, its cheapest pair is as expensive as possible.
-type BottleneckResult struct {
-	solve.Report         // Value is the cost of the worst pair, empty where no full matching exists or the instance has no rows
-	Column       []int32 // of each row, -1 where it is unmatched; nil: no full matching exists
-	Row          int     // the row of the worst pair; -1: no pair
-	Hall         *Hall   // proof of Value: members that have too few partners at a smaller cost; nil: no pairs
-
-	inst *problem.Instance
+// checkBottleneck refuses options that have no effect on the worst pair.
+func (o *Options) checkBottleneck() error {
+	switch {
+	case o.KBest > 1:
+		return solve.Input("KBest", "found %d with Bottleneck, expected 1: sums of costs are ranked", o.KBest)
+	case o.Duals:
+		return solve.Input("Duals", "found true with Bottleneck, expected false: duals prove sums of costs")
+	case o.Start != nil:
+		return solve.Input("Start", "found duals with Bottleneck, expected none: they are for sums of costs")
+	case o.Algorithm != "":
+		return solve.Input("Algorithm", "found %s with Bottleneck, expected none: one method looks for the worst pair", o.Algorithm)
+	case o.Together() > 1:
+		return solve.Input("Bottleneck", "found true on %d ranks, expected false: one process looks for the worst pair", o.Together())
+	}
+	return o.Variantless("bottleneck")
 }
 
-// SolveBottleneck finds a matching whose worst pair is the best that can be (Gross 1959;
-// Burkard, Dell'Amico and Martello 2009, section 6.2), on this machine's processor, and
-// checks it: CheckBottleneck says how. Costs are compared and never added, so that the
-// answer is exact for floats too. Of o it takes TimeLimit alone.
-//
-// An instance without a full matching is an InfeasibleError, and the result carries the
-// proof. A limit is an error. ctx and the time limit end it without an answer.
-func SolveBottleneck(ctx context.Context, inst *problem.Instance, o Options) (*BottleneckResult, error) {
-	if err := o.Check(); err != nil {
-		return nil, fmt.Errorf("bottleneck assignment: %w", err)
+// solvedOn names the devices of a solve: the worst pair is looked for on the host.
+func (o *Options) solvedOn() string {
+	if o.Bottleneck {
+		return device.Host
 	}
-	ctx, cancel := o.Limited(ctx)
-	defer cancel()
+	return o.Where()
+}
+
+// checkComparable refuses an instance whose worst pair cannot be looked for.
+func checkComparable(inst *problem.Instance) error {
+	switch {
+	case inst.Every && inst.Type == problem.Int64 && slices.ContainsFunc(inst.I64, func(x int64) bool { return x == math.MaxInt64 || x == math.MinInt64 }):
+		return fmt.Errorf("%w: found the least or the largest number of 64 bits, which the search for the worst pair has no room for", ErrCost)
+	case inst.Limit != nil:
+		return solve.Input("Limit", "found %v, expected none: a limit is for sums of costs, and not for the worst of them", *inst.Limit)
+	}
+	return nil
+}
+
+// worstPair is Solve for a matching whose worst pair is as good as possible.
+func (s *Session) worstPair(ctx context.Context) (*Result, error) {
+	r := s.begin()
+	r.Bottleneck, r.Value = true, math.NaN()
 	clock := time.Now()
-	p, err := problem.Normalise(inst)
-	if err == nil && inst.Every && inst.Type == problem.Int64 && slices.ContainsFunc(inst.I64, func(x int64) bool { return x == math.MaxInt64 || x == math.MinInt64 }) {
-		err = fmt.Errorf("%w: found the least or the largest number of 64 bits, which the search for the worst pair has no room for", ErrCost)
-	}
-	if err == nil && inst.Limit != nil {
-		err = solve.Input("Limit", "found %v, expected none: a limit is for sums of costs, and not for the worst of them", *inst.Limit)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("bottleneck assignment: %w", err)
-	}
-	r := &BottleneckResult{Row: -1, inst: inst, Report: solve.Report{Problem: "assignment", Instance: inst.Source, Notes: inst.Notes,
-		Size: map[string]int{"rows": inst.Rows, "columns": inst.Cols}, Device: "host", Algorithm: "bottleneck",
-		Variant: "assignment/bottleneck", Reason: "the method for the worst pair"}}
-	r.Seconds.Prepare = time.Since(clock).Seconds()
-	clock = time.Now()
-	s, err := bottleneck.Solve(ctx, p.Instance)
+	sol, err := bottleneck.Solve(ctx, s.p.Instance)
 	if solve.Ended(ctx, err) {
 		err = solve.Unanswered(ctx)
 	}
@@ -62,30 +64,24 @@ func SolveBottleneck(ctx context.Context, inst *problem.Instance, o Options) (*B
 	}
 	r.Seconds.Solve = time.Since(clock).Seconds()
 	clock = time.Now()
-	if s.Column == nil {
-		h, err := problem.CheckHall(inst, s.Rows)
-		if err != nil {
-			return nil, fmt.Errorf("bottleneck assignment: %w", err)
-		}
-		r.Hall = &h
-		r.ProveInfeasible()
-		return r, &problem.InfeasibleError{Hall: h}
+	if sol.Column == nil {
+		return r, r.refute(s.inst, &engine.Infeasible{Rows: sol.Rows})
 	}
-	r.Column = s.Column
-	if p.Transposed {
-		r.Column = slices.Repeat([]int32{-1}, inst.Rows)
-		for j, i := range s.Column {
+	r.Column = sol.Column
+	if s.p.Transposed {
+		r.Column = slices.Repeat([]int32{-1}, s.inst.Rows)
+		for j, i := range sol.Column {
 			r.Column[i] = int32(j)
 		}
 	}
-	if len(s.Column) > 0 {
-		h, row, err := CheckBottleneck(inst, r.Column, s.Rows)
+	if r.Matched = len(sol.Column); r.Matched > 0 {
+		h, row, err := CheckBottleneck(s.inst, r.Column, sol.Rows)
 		if err != nil {
 			return nil, fmt.Errorf("bottleneck assignment: %w", err)
 		}
-		r.Hall, r.Row = &h, row
-		r.Value = solve.Number(inst.Exact(row, int(r.Column[row])))
-		r.Prove(r.Value)
+		r.Exact = r.Cost(row)
+		r.Value = solve.Number(r.Exact).Float()
+		r.prove(&problem.Certificate{By: device.Host, Hall: &h, Row: row})
 	}
 	r.Seconds.Verify = time.Since(clock).Seconds()
 	return r, nil
@@ -103,12 +99,7 @@ func CheckBottleneck(inst *Instance, column []int32, members []int32) (Hall, int
 	if err := matching(inst, column); err != nil {
 		return Hall{}, -1, fmt.Errorf("%w: %w", ErrCheck, err)
 	}
-	worst := -1
-	for i, j := range column {
-		if j >= 0 && (worst < 0 || better(inst, worst, int(column[worst]), i, int(j))) {
-			worst = i
-		}
-	}
+	worst := worstRow(inst, column)
 	if worst < 0 {
 		return Hall{}, -1, fmt.Errorf("%w: found no pairs", ErrCheck)
 	}
@@ -117,6 +108,17 @@ func CheckBottleneck(inst *Instance, column []int32, members []int32) (Hall, int
 		return inst.Allowed(i, j) && better(inst, i, j, worst, at)
 	})
 	return h, worst, err
+}
+
+// worstRow is the row of a matching's worst pair, -1 where there are no pairs.
+func worstRow(inst *Instance, column []int32) int {
+	worst := -1
+	for i, j := range column {
+		if j >= 0 && (worst < 0 || better(inst, worst, int(column[worst]), i, int(j))) {
+			worst = i
+		}
+	}
+	return worst
 }
 
 // better reports whether an allowed pair (i, j) is better than the allowed pair (k, l).
@@ -137,22 +139,4 @@ func better(inst *Instance, i, j, k, l int) bool {
 		return inst.F32[a] < inst.F32[b]
 	}
 	return inst.F64[a] < inst.F64[b]
-}
-
-// MarshalJSON writes the report of every problem with the matching and its proof.
-func (r *BottleneckResult) MarshalJSON() ([]byte, error) {
-	text, err := json.Marshal(struct {
-		solve.Report
-		Objective   string        `json:"objective"`
-		Sense       string        `json:"sense"`
-		Solution    []int32       `json:"solution"`
-		RowNames    []string      `json:"row_names,omitempty"`
-		ColNames    []string      `json:"col_names,omitempty"`
-		Type        problem.Value `json:"type"`
-		Certificate *Hall         `json:"certificate"`
-	}{r.Report, "bottleneck", senseOf(r.inst.Maximize), r.Column, r.inst.RowNames, r.inst.ColNames, r.inst.Type, r.Hall})
-	if err != nil {
-		return nil, fmt.Errorf("result: %w", err)
-	}
-	return text, nil
 }

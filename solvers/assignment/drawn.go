@@ -31,6 +31,9 @@ func OpenDrawnSharded(ctx context.Context, d draw.Drawing, o Options) (*Drawn, e
 
 func openDrawn(ctx context.Context, d draw.Drawing, o Options, prepare func(context.Context, *problem.Normal, Options, *draw.Drawing) (*job, error)) (*Drawn, error) {
 	p, err := d.Problem()
+	if err == nil {
+		err = o.checkBest()
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"coalesce/runtime/collective/collectivetest"
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
 	"coalesce/solvers/assignment/problem"
@@ -106,8 +107,8 @@ func TestFilledInstances(t *testing.T) {
 		for name, work := range map[string]func() error{
 			"Solve":      func() (err error) { answer, err = Solve(t.Context(), inst, o); return err },
 			"Batch":      func() error { _, err := SolveBatch(t.Context(), []*Instance{inst, inst}, o); return err },
-			"Bottleneck": func() error { _, err := SolveBottleneck(t.Context(), inst, o); return err },
-			"Rank":       func() error { _, err := Rank(t.Context(), inst, 3, o); return err },
+			"Bottleneck": func() error { _, err := Solve(t.Context(), inst, bottlenecks(o)); return err },
+			"Ranking":    func() error { o := o; o.KBest = 3; _, err := Solve(t.Context(), inst, o); return err },
 			"Quick":      func() error { _, _, _, _, err := new(Quick).Solve(inst); return err },
 			"Verify":     func() error { _, err := Verify(inst, []byte(`{"problem":"assignment"}`), nil); return err },
 		} {
@@ -135,6 +136,9 @@ func TestFilledInstances(t *testing.T) {
 		if v, err := Verify(inst, text, nil); err != nil || v.Err() != nil {
 			t.Errorf("%v: verify says %v, %+v", how, err, v)
 		}
+		if o.Bottleneck {
+			continue // other tests know its value
+		}
 		if want, got := bestOf(inst), answer.Value; answer.Column == nil && !math.IsNaN(want) || answer.Column != nil && inst.Limit == nil && math.Abs(got-want) > 1e-6*math.Abs(want) {
 			t.Errorf("%v: found %v, expected %v", how, got, want)
 		}
@@ -148,13 +152,37 @@ func TestFilledInstances(t *testing.T) {
 		"no device":  func() error { _, err := Solve(t.Context(), filled(r), Options{}); return err },
 		"a nil one":  func() error { _, err := Solve(t.Context(), filled(r), on(Options{}, nil)); return err },
 		"Batch":      func() error { _, err := SolveBatch(t.Context(), []*Instance{nil}, on(Options{}, d)); return err },
-		"Bottleneck": func() error { _, err := SolveBottleneck(t.Context(), nil, Options{}); return err },
-		"Rank":       func() error { _, err := Rank(t.Context(), filled(r), 0, on(Options{}, d)); return err },
-		"Quick":      func() error { _, _, _, _, err := new(Quick).Solve(nil); return err },
-		"Verify":     func() error { _, err := Verify(nil, []byte(`{"problem":"assignment"}`), nil); return err },
-		"Check":      func() error { _, err := Check(nil, nil, Duals{}); return err },
-		"CheckHall":  func() error { _, err := CheckHall(nil, nil); return err },
-		"Worst":      func() error { _, _, err := CheckBottleneck(nil, nil, nil); return err },
+		"Bottleneck": func() error { _, err := Solve(t.Context(), nil, Options{Bottleneck: true}); return err },
+		"k < 0":      func() error { _, err := Solve(t.Context(), filled(r), on(Options{KBest: -1}, d)); return err },
+		"k on ranks": func() error {
+			_, err := Solve(t.Context(), filled(r), on(Options{KBest: 2, Settings: solve.Settings{Ranks: collectivetest.Ranks(2)[0]}}, d))
+			return err
+		},
+		"both": func() error {
+			_, err := Solve(t.Context(), filled(r), on(Options{KBest: 2, Bottleneck: true}, d))
+			return err
+		},
+		"duals": func() error {
+			_, err := Solve(t.Context(), filled(r), on(Options{Duals: true, Bottleneck: true}, d))
+			return err
+		},
+		"no algorithm": func() error {
+			_, err := Solve(t.Context(), filled(r), on(Options{Settings: solve.Settings{Algorithm: "x"}}, d))
+			return err
+		},
+		"a batch": func() error {
+			_, err := OpenBatch(t.Context(), []*Instance{filled(r)}, on(Options{KBest: 2}, d))
+			return err
+		},
+		"lent": func() error {
+			_, err := OpenResident(t.Context(), Layout{Type: Int32, Count: 1, Rows: 1, Cols: 1}, on(Options{Bottleneck: true}, d))
+			return err
+		},
+		"Quick":     func() error { _, _, _, _, err := new(Quick).Solve(nil); return err },
+		"Verify":    func() error { _, err := Verify(nil, []byte(`{"problem":"assignment"}`), nil); return err },
+		"Check":     func() error { _, err := Check(nil, nil, Duals{}); return err },
+		"CheckHall": func() error { _, err := CheckHall(nil, nil); return err },
+		"Worst":     func() error { _, _, err := CheckBottleneck(nil, nil, nil); return err },
 		"NewInstance": func() error {
 			_, err := NewInstance(-1, 2, []int32{1}, "")
 			return err
@@ -175,6 +203,12 @@ func TestFilledInstances(t *testing.T) {
 			t.Errorf("%s: found %v, %v, expected an error of the input", name, err, panicked)
 		}
 	}
+}
+
+// bottlenecks are options without those that are for sums of costs.
+func bottlenecks(o Options) Options {
+	o.Bottleneck, o.KBest, o.Duals, o.Start, o.Algorithm, o.Variant, o.Ranks = true, 0, false, nil, "", "", nil
+	return o
 }
 
 // largest is the largest cost in magnitude, and the limit.

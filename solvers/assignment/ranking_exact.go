@@ -18,11 +18,10 @@ import (
 // it solves every subspace anew, exactly. A row that a limit leaves unmatched has a column of its
 // own instead, past the problem's.
 type exactRanking struct {
-	ctx    context.Context
-	p      *problem.Normal
-	inst   *problem.Instance // p's, with all bits of its costs
-	left   subspaces
-	spaces int
+	ctx  context.Context
+	p    *problem.Normal
+	inst *problem.Instance // p's, with all bits of its costs
+	left subspaces
 }
 
 // A subspace is the matchings that keep some pairs and have none of some others, and the best of
@@ -91,7 +90,6 @@ func (r *exactRanking) add(s *subspace) error {
 	if err != nil {
 		return err
 	}
-	r.spaces++
 	p, err := problem.Normalise(inst)
 	if err != nil {
 		return err

@@ -46,7 +46,7 @@ func sums(inst *Instance) []*big.Int {
 // Rankings of costs of any range are those of exact sums.
 func TestRankWideFloats(t *testing.T) {
 	d := host.Open(0)
-	o := Options{Settings: solve.Settings{Devices: []device.Device{d}}}
+	o := Options{Settings: solve.Settings{Devices: []device.Device{d}}, KBest: 7}
 	for _, kind := range slices.Sorted(maps.Keys(wideKinds)) {
 		for try := range 12 {
 			r := rand.New(rand.NewPCG(uint64(try), 11))
@@ -54,7 +54,7 @@ func TestRankWideFloats(t *testing.T) {
 			inst := wideInstance(r, kind, rows, rows+r.IntN(2))
 			want := sums(inst)
 			what := fmt.Sprintf("%s, try %d", kind, try)
-			got, err := Rank(context.Background(), inst, 7, o)
+			got, err := Solve(context.Background(), inst, o)
 			if len(want) == 0 {
 				if err == nil {
 					t.Errorf("%s: found %d matchings, expected none", what, len(got.Best))

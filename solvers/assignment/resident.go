@@ -85,13 +85,13 @@ func OpenResident(ctx context.Context, l Layout, o Options) (_ *Resident, err er
 			err = errors.Join(fmt.Errorf("open costs on a device: %w", err), r.Close())
 		}
 	}()
-	r.device, err = o.First()
-	if err == nil && len(o.Devices) > 1 {
+	if err = o.checkBest(); err == nil && len(o.Devices) > 1 {
 		err = solve.Input("Devices", "found %d, expected one: the costs are on it", len(o.Devices))
 	}
 	if err != nil {
 		return nil, err
 	}
+	r.device = o.Devices[0]
 	if o.Start != nil {
 		return nil, solve.Input("Start", "duals to begin from are for costs of the host")
 	}

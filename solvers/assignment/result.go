@@ -23,9 +23,12 @@ type Result struct {
 	RowNames   []string // nil when they have none
 	ColNames   []string
 	Column     []int32        // of each row, -1 where it is unmatched; nil: no full matching exists
-	Value      float64        // sum of the matched costs
-	Exact      string         // the same in decimals: every digit of integers
+	Value      float64        // sum of the matched costs; with Bottleneck the worst of them, NaN where there are none
+	Exact      string         // the same in decimals: every digit of integers; empty for NaN
 	Matched    int            // pairs
+	Bottleneck bool           // the cost of the worst pair counts, in place of the sum
+	Best       []Ranked       // with Options.KBest the best matchings, the best first, this one included: none is missing between two of them, and those of equal value stand in any order
+	Complete   bool           // Best has all matchings of the instance
 	Proven     bool           // the certificate's duals prove that no matching is better by more than its Gap
 	Duals      *problem.Duals // where they were asked for
 	Seconds    solve.Seconds  // Prepare is the pass that finds the range of the costs, and moving them to the device
@@ -217,21 +220,56 @@ func (r *Result) Report() solve.Report {
 	return report
 }
 
+// Proof is the certificate as JSON has it. Of a worst pair it is the Hall alone.
+func (r *Result) Proof() any {
+	if r.Certificate != nil && r.Bottleneck && r.Column != nil {
+		return r.Certificate.Hall
+	}
+	return r.Certificate
+}
+
+// A Ranking is Result.Best and Result.Complete in JSON, where a result without a ranking has neither.
+type Ranking struct {
+	Best     []Ranked `json:"best,omitempty"`
+	Complete *bool    `json:"complete,omitempty"`
+}
+
+// Ranking is the result's ranking as JSON has it.
+func (r *Result) Ranking() Ranking {
+	if r.Best == nil {
+		return Ranking{}
+	}
+	return Ranking{r.Best, &r.Complete}
+}
+
+// bottleneckObjective is what JSON calls the worst cost of a matched pair as the objective.
+const bottleneckObjective = "bottleneck"
+
+// objectiveName is what JSON calls the objective; empty for the sum.
+func (r *Result) objectiveName() string {
+	if r.Bottleneck {
+		return bottleneckObjective
+	}
+	return ""
+}
+
 // MarshalJSON writes the report of every problem with what assignments add. The value
 // is null where no full matching exists; certificate.hall proves that.
 func (r *Result) MarshalJSON() ([]byte, error) {
 	text, err := json.Marshal(struct {
 		solve.Report
-		Sense       string               `json:"sense"`
-		Solution    []int32              `json:"solution"`
-		Matched     int                  `json:"matched"`
-		RowNames    []string             `json:"row_names,omitempty"`
-		ColNames    []string             `json:"col_names,omitempty"`
-		Duals       *problem.Duals       `json:"duals,omitempty"`
-		Type        problem.Value        `json:"type"`
-		Counts      engine.Counts        `json:"counts"`
-		Certificate *problem.Certificate `json:"certificate"`
-	}{r.Report(), senseOf(r.Maximize), r.Column, r.Matched, r.RowNames, r.ColNames, r.Duals, r.Type, r.Counts, r.Certificate})
+		Objective   string         `json:"objective,omitempty"`
+		Sense       string         `json:"sense"`
+		Solution    []int32        `json:"solution"`
+		Matched     int            `json:"matched"`
+		RowNames    []string       `json:"row_names,omitempty"`
+		ColNames    []string       `json:"col_names,omitempty"`
+		Duals       *problem.Duals `json:"duals,omitempty"`
+		Type        problem.Value  `json:"type"`
+		Counts      engine.Counts  `json:"counts"`
+		Certificate any            `json:"certificate"`
+		Ranking
+	}{r.Report(), r.objectiveName(), senseOf(r.Maximize), r.Column, r.Matched, r.RowNames, r.ColNames, r.Duals, r.Type, r.Counts, r.Proof(), r.Ranking()})
 	if err != nil {
 		return nil, fmt.Errorf("result: %w", err)
 	}

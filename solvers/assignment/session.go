@@ -10,6 +10,7 @@ import (
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/internal/families"
 	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/solve"
 )
@@ -29,6 +30,9 @@ type Session struct {
 // Open plans for an instance and allocates the memory that solving needs, on o's devices, which
 // the caller closes after the session. Each solve has the whole time limit.
 func Open(ctx context.Context, inst *problem.Instance, o Options) (*Session, error) {
+	if err := o.check(); err != nil {
+		return nil, fmt.Errorf("open assignment: %w", err)
+	}
 	s := &Session{options: o}
 	s.options.KeepLoaded(&s.held)
 	if err := s.Next(ctx, inst); err != nil {
@@ -49,6 +53,12 @@ func (s *Session) Next(ctx context.Context, inst *problem.Instance) error {
 		inst, p, err = s.options.ownRows(inst)
 	default:
 		p, err = problem.Normalise(inst)
+	}
+	if err == nil && s.options.Bottleneck {
+		if err = checkComparable(inst); err == nil {
+			s.inst, s.p, s.job = inst, p, &job{p: p, options: s.options, plan: plan{method: &families.Method{Name: "bottleneck"}, reason: "the method for the worst pair"}}
+			return nil
+		}
 	}
 	if err == nil && len(s.options.Devices) > 1 && !inst.Dense() {
 		err = solve.Input("Devices", "found %d, expected one: several devices take dense costs only", len(s.options.Devices))
@@ -82,8 +92,25 @@ func (s *Session) Solve(ctx context.Context) (*Result, error) {
 	}
 	ctx, cancel := s.options.Limited(ctx)
 	defer cancel()
+	switch {
+	case s.options.Bottleneck:
+		return s.worstPair(ctx)
+	case s.options.KBest > 1:
+		return s.ranking(ctx)
+	}
+	return s.best(ctx)
+}
+
+// begin is a result without an answer.
+func (s *Session) begin() *Result {
 	r := newResult(s.inst)
-	r.Device, r.Variant, r.Reason = s.options.Where(), s.job.plan.String(), s.job.plan.reason
+	r.Device, r.Variant, r.Reason = s.options.solvedOn(), s.job.plan.String(), s.job.plan.reason
+	return r
+}
+
+// best is Solve for a matching of the best sum.
+func (s *Session) best(ctx context.Context) (*Result, error) {
+	r := s.begin()
 	start, err := warm(s.p, s.options.Start)
 	if err != nil {
 		return nil, fmt.Errorf("solve assignment: %w", err)
@@ -118,7 +145,7 @@ func (s *Session) Solve(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("solve assignment: %w", err)
 	}
-	if s.options.Duals {
+	if s.options.Duals || s.options.KBest > 1 {
 		r.Duals = duals
 	}
 	if s.options.Unchecked {
@@ -186,7 +213,10 @@ func unopened(ctx context.Context, inst *problem.Instance, o Options, err error)
 	}
 	r := newResult(inst)
 	r.Device, r.Variant, r.Reason = o.Where(), "assignment/greedy", "the solve ended before an algorithm was ready"
-	return r.orBest(ctx, &Session{inst: inst, p: p, options: o}, nil, nil, err)
+	if r, err = r.orBest(ctx, &Session{inst: inst, p: p, options: o}, nil, nil, err); err == nil && o.KBest > 1 {
+		r.Best = []Ranked{r.ranked()}
+	}
+	return r, err
 }
 
 // Close gives back the memory and the kernels.

@@ -49,12 +49,12 @@ func planSharded(facts device.Facts, p *problem.Normal, after string, o Options)
 // the winner.
 func (c *plan) together(f *families.Family, facts device.Facts, p *problem.Normal, o Options) error {
 	w := engine.Workload(p)
-	w.Suits, w.Why = f.MultiDeviceVariant(c.variant), fmt.Sprintf("of the variants for several devices the one most like %s, which is that for one (%s)", c.variant.Label, c.reason)
-	if w.Suits == nil {
+	w.Prior.Variant, w.Prior.Why = f.MultiDeviceVariant(c.variant), fmt.Sprintf("of the variants for several devices the one most like %s, which is that for one (%s)", c.variant.Label, c.reason)
+	if w.Prior.Variant == nil {
 		return fmt.Errorf("family %s has no variant for several devices and costs of type %s", f.Name, p.Instance.Type)
 	}
 	if o.Variant != "" {
-		c.variant, c.reason = w.Suits, c.reason+"; of the variants for several devices the one most alike"
+		c.variant, c.reason = w.Prior.Variant, c.reason+"; of the variants for several devices the one most alike"
 		return nil
 	}
 	found, err := o.Choose(f.Kernels, facts, w, func(v *device.Variant) error {

@@ -19,15 +19,21 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// Options of Solve: the settings of all solvers, and what matchings add. Algorithm is
-// one of Algorithms. Several Devices are of one kind and share the rows of a dense
-// instance. So do Ranks, whose Devices, one each, are GPUs or emulated, of costs that are
-// dense or distances of points; all get the answer.
+// Options of Solve: the settings of all solvers, and what matchings add. Several Devices are of one
+// kind and share the rows of a dense instance. So do Ranks, whose Devices, one each, are GPUs or
+// emulated, of costs that are dense or distances of points; all get the answer.
 type Options struct {
-	solve.Settings
-	Start     *problem.Duals // to begin from, of this instance before its costs changed; nil: a cold start
-	Duals     bool           // keep the duals in the result
-	Unchecked bool           // do not check the answer: nothing is proven then
+	solve.Settings `option:"" algorithm.words:"Algorithms()"`
+	// add the duals u and v to the result
+	Duals bool `option:"duals"`
+	// check the answer against the costs, without which nothing is proven
+	Unchecked bool `option:"check" negated:"true"`
+	// find so many matchings, the best first
+	KBest int `option:"k_best" min:"1" max:"2147483647" default:"1"`
+	// make the worst cost of a matched pair as good as possible, in place of the sum
+	Bottleneck bool `option:"bottleneck"`
+
+	Start *problem.Duals // to begin from, of this instance before its costs changed; nil: a cold start
 
 	// Rows is set where the instance that a rank of Ranks gives has that rank's rows alone
 	// (OwnRows): those of the whole instance. 0: each rank gives the whole instance, and of
@@ -35,6 +41,34 @@ type Options struct {
 	Rows int
 
 	lent bool // the caller has the costs on the device: no memory is taken for them
+}
+
+// check refuses options that are not as they are declared, or do not go together.
+func (o *Options) check() error {
+	if _, err := o.First(); err != nil && !(o.Bottleneck && len(o.Devices) == 0) {
+		return err
+	}
+	if err := solve.CheckOptions(o.Fields()); err != nil {
+		return err
+	}
+	if o.KBest > 1 && o.Together() > 1 {
+		return solve.Input("KBest", "found %d on %d ranks, expected 1: one process ranks matchings", o.KBest, o.Together())
+	}
+	if o.Bottleneck {
+		return o.checkBottleneck()
+	}
+	return nil
+}
+
+// checkBest is check where only a matching of the best sum is looked for.
+func (o *Options) checkBest() error {
+	switch {
+	case o.Bottleneck:
+		return solve.Input("Bottleneck", "found true, expected false: Solve, Session and SolveBatch look for the worst pair")
+	case o.KBest > 1:
+		return solve.Input("KBest", "found %d, expected 1: Solve, Session and SolveBatch rank matchings", o.KBest)
+	}
+	return o.check()
 }
 
 // Solve finds an optimal matching of an instance on o's devices and checks it:
@@ -45,15 +79,24 @@ type Options struct {
 // Of several optimal matchings any may be found; where there is only one it is
 // the one that SciPy's linear_sum_assignment gives.
 //
+// With KBest of 2 or more it finds that many matchings, fewer where the instance has no more (Murty
+// 1968, with duals handed on as in Miller, Stone and Cox 1997). The best is found as without, the
+// others on this machine's processor, each from the duals of one before. Under a limit the order is
+// that of costs with the limit for each row left unmatched. ctx and the time limit end it with the
+// beginning of the ranking.
+//
+// With Bottleneck it finds a matching whose worst pair is the best that can be (Gross 1959;
+// Burkard, Dell'Amico and Martello 2009, section 6.2), on this machine's processor, whatever o's
+// devices are, and checks it: CheckBottleneck says how. Costs are compared and never added, so that
+// the answer is exact for floats too. A limit of the instance is an error. ctx and the time limit
+// end it without an answer.
+//
 // An instance without a full matching is an InfeasibleError, and the result
 // carries the proof. Errors of costs wrap ErrCost, those of memory
 // device.ErrMemory, and name the size that fits on several devices; those of a wrong
 // answer wrap ErrCheck.
 func Solve(ctx context.Context, inst *problem.Instance, o Options) (*Result, error) {
 	clock := time.Now()
-	if _, err := o.First(); err != nil {
-		return nil, fmt.Errorf("open assignment: %w", err)
-	}
 	if inst == nil {
 		return nil, fmt.Errorf("open assignment: %w", inst.Check())
 	}
@@ -70,7 +113,7 @@ func Solve(ctx context.Context, inst *problem.Instance, o Options) (*Result, err
 	if err != nil {
 		return nil, err
 	}
-	where := o.Where()
+	where := o.solvedOn()
 	if c := s.job.spread; c != nil {
 		where += ", which talk by " + c.group.Method()
 	}

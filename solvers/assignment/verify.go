@@ -1,6 +1,7 @@
 package assignment
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,7 +22,10 @@ import (
 // result or the text of a file as ReadDuals takes it (nil: none), are held against
 // every cost (Check), with the unit that the result's certificate states: they prove
 // the bound. That no full matching exists is proven by the result's certificate
-// (CheckHall). Errors are those of objects that cannot be read.
+// (CheckHall). Of a ranking each matching is held against the instance, and its value
+// and its place in the order against those of the others. Where the worst cost of a
+// pair counts, the certificate proves it (CheckBottleneck). Errors are those of objects
+// that cannot be read.
 func Verify(inst *Instance, result, duals []byte) (*solve.Verdict, error) {
 	var x readBack
 	if err := json.Unmarshal(result, &x); err != nil {
@@ -45,6 +49,32 @@ func Verify(inst *Instance, result, duals []byte) (*solve.Verdict, error) {
 	if !sense || !same {
 		return v, nil
 	}
+	switch x.Objective {
+	case "":
+	case bottleneckObjective:
+		if inst.Limit != nil || duals != nil {
+			return nil, solve.Input("result", "found the worst cost of a pair as its value, expected neither a limit nor duals: they are for sums of costs")
+		}
+		if x.Best != nil || x.Duals != nil {
+			v.Refute("the value is the worst cost of a pair, beside a ranking or duals of sums")
+		}
+	default:
+		v.Refute("found the objective %.40q, expected %q, or none for the sum", x.Objective, bottleneckObjective)
+		return v, nil
+	}
+	certificate := x.Certificate
+	if bytes.Equal(certificate, []byte("null")) {
+		certificate = nil
+	}
+	if x.Objective != "" && x.Solution != nil {
+		return v, x.worstPair(inst, certificate, v)
+	}
+	if certificate != nil {
+		x.certificate = new(problem.Certificate)
+		if err := json.Unmarshal(certificate, x.certificate); err != nil {
+			return nil, fmt.Errorf("result: certificate: %w", err)
+		}
+	}
 	if x.Solution == nil {
 		x.infeasible(inst, v)
 		return v, nil
@@ -57,7 +87,10 @@ func Verify(inst *Instance, result, duals []byte) (*solve.Verdict, error) {
 	v.Note("feasible: a matching of %d allowed pairs", matched)
 	solve.Same(v, "number of matched pairs", x.Matched, matched, "")
 	v.Recomputed(solve.Number(exact), inst.Maximize)
-	if x.Certificate == nil {
+	if err := x.ranking(inst, v); err != nil {
+		return nil, err
+	}
+	if x.certificate == nil {
 		if x.Proven || duals != nil {
 			v.Refute("the result has no certificate: nothing is proven, and duals have no unit")
 		}
@@ -68,20 +101,20 @@ func Verify(inst *Instance, result, duals []byte) (*solve.Verdict, error) {
 		duals = x.Duals
 	}
 	if duals == nil {
-		if c := x.Certificate; c.Primal != c.Dual || c.Exact != (c.Rounded == 0) || c.Exact && (c.Gap != 0 || c.Rounds != 0) {
+		if c := x.certificate; c.Primal != c.Dual || c.Exact != (c.Rounded == 0) || c.Exact && (c.Gap != 0 || c.Rounds != 0) {
 			v.Refute("the certificate contradicts itself: costs of %s and duals of %s units, exact %t, gap %v", c.Primal, c.Dual, c.Exact, c.Gap)
 		}
-		v.Certified((&Result{Exact: exact, Value: value, Maximize: inst.Maximize, Certificate: x.Certificate}).bound())
+		v.Certified((&Result{Exact: exact, Value: value, Maximize: inst.Maximize, Certificate: x.certificate}).bound())
 		v.Unchecked()
 		return v, nil
 	}
-	d, err := formats.ParseDuals(duals, "the duals", inst, x.Certificate.Scale)
+	d, err := formats.ParseDuals(duals, "the duals", inst, x.certificate.Scale)
 	if err != nil && !errors.Is(err, ErrCheck) {
 		return nil, err
 	}
 	var c Certificate
 	if err == nil {
-		if c = *x.Certificate; c.Exact {
+		if c = *x.certificate; c.Exact {
 			c, err = problem.Check(inst, x.Solution, *d)
 		} else {
 			err = x.decided(inst, *d, &c)
@@ -91,7 +124,7 @@ func Verify(inst *Instance, result, duals []byte) (*solve.Verdict, error) {
 		v.Refute("the duals are no proof: %w", err)
 		return v, nil
 	}
-	if c.By = x.Certificate.By; c != *x.Certificate {
+	if c.By = x.certificate.By; c != *x.certificate {
 		v.Refute("the certificate differs from that of the duals, which leave a gap of %v with %d costs rounded", c.Gap, c.Rounded)
 	}
 	v.Certified((&Result{Exact: exact, Value: value, Maximize: inst.Maximize, Certificate: &c}).bound())
@@ -174,40 +207,151 @@ func objective(p *problem.Normal, inst *Instance, column []int32) *big.Float {
 	return sum
 }
 
+// ranking checks a list of the best matchings.
+func (x *readBack) ranking(inst *Instance, v *solve.Verdict) error {
+	if x.Best == nil {
+		if x.Complete != nil {
+			v.Refute("the result says whether its ranking is complete, and has none")
+		}
+		return nil
+	}
+	p, err := problem.Normalise(inst)
+	if err != nil {
+		return err
+	}
+	if len(x.Best) == 0 || !slices.Equal(x.Best[0].Column, x.Solution) {
+		v.Refute("the first matching of the ranking is not the solution")
+		return nil
+	}
+	failures, place := len(v.Failures), map[string]int{} // of each matching
+	var before *big.Float
+	for k, m := range x.Best {
+		if err := matching(inst, m.Column); err != nil {
+			v.Refute("matching %d of the ranking: %w", k+1, err)
+			return nil
+		}
+		text := fmt.Sprint(m.Column)
+		if at, found := place[text]; found {
+			v.Refute("matchings %d and %d of the ranking are the same", at+1, k+1)
+		}
+		place[text] = k
+		exact, _, _ := total(inst, m.Column)
+		if found, ok := solve.Number(exact).Rat(); ok {
+			if stated, ok := m.Exact.Rat(); !ok || stated.Cmp(found) != 0 {
+				v.Refute("matching %d of the ranking: the stated value is %s, recomputed from the instance it is %s", k+1, m.Exact, exact)
+			}
+		}
+		worth := objective(p, inst, m.Column)
+		if inst.Maximize {
+			worth.Neg(worth)
+		}
+		if before != nil && worth.Cmp(before) < 0 {
+			v.Refute("matching %d of the ranking is better than the one before it", k+1)
+		}
+		before = worth
+	}
+	if len(v.Failures) == failures {
+		v.Note("ranking of %d: each is a matching of the stated value, no two are the same, and the best stand first; that no other belongs among them was not checked", len(x.Best))
+	}
+	return nil
+}
+
+// worstPair checks a result whose value is the worst cost of a pair.
+func (x *readBack) worstPair(inst *Instance, certificate json.RawMessage, v *solve.Verdict) error {
+	if err := matching(inst, x.Solution); err != nil {
+		v.Refute("%w", err)
+		return nil
+	}
+	_, matched := sumOf(inst, x.Solution)
+	v.Note("feasible: a matching of %d allowed pairs", matched)
+	solve.Same(v, "number of matched pairs", x.Matched, matched, "")
+	if matched == 0 {
+		if v.Feasible = true; x.Value != "" || x.Bound != "" || x.Proven || certificate != nil {
+			v.Refute("found a value or a proof, expected none of no pairs")
+		}
+		v.Unchecked()
+		return nil
+	}
+	row := worstRow(inst, x.Solution)
+	exact := solve.Number(inst.Exact(row, int(x.Solution[row])))
+	v.Recomputed(exact, inst.Maximize)
+	if certificate == nil {
+		if x.Proven {
+			v.Refute("the result has no certificate: nothing is proven")
+		}
+		v.Unchecked()
+		return nil
+	}
+	var stated Hall
+	if err := json.Unmarshal(certificate, &stated); err != nil {
+		return fmt.Errorf("result: certificate: %w", err)
+	}
+	h, _, err := CheckBottleneck(inst, x.Solution, membersOf(&stated))
+	if err != nil {
+		v.Refute("the certificate is no proof: %w", err)
+		return nil
+	}
+	if !sameHall(&stated, &h) {
+		v.Refute("the certificate names other %s or partners than the instance: %d members have %d partners at better costs", h.Side, len(h.Members), len(h.Partners))
+		return nil
+	}
+	v.Certified(exact)
+	v.BoundChecked = true
+	v.Note("bound: proof carried: %d of the %s have together %d partners at better costs", len(h.Members), h.Side, len(h.Partners))
+	return nil
+}
+
 // readBack is a result as it was printed.
 type readBack struct {
 	solve.Report
-	Sense       string               `json:"sense"`
-	Solution    []int32              `json:"solution"`
-	Matched     int                  `json:"matched"`
-	RowNames    []string             `json:"row_names"`
-	ColNames    []string             `json:"col_names"`
-	Duals       json.RawMessage      `json:"duals"`
-	Type        problem.Value        `json:"type"`
-	Certificate *problem.Certificate `json:"certificate"`
+	Objective   string          `json:"objective"`
+	Sense       string          `json:"sense"`
+	Solution    []int32         `json:"solution"`
+	Matched     int             `json:"matched"`
+	RowNames    []string        `json:"row_names"`
+	ColNames    []string        `json:"col_names"`
+	Duals       json.RawMessage `json:"duals"`
+	Type        problem.Value   `json:"type"`
+	Certificate json.RawMessage `json:"certificate"`
+	Ranking
+
+	certificate *problem.Certificate
 }
 
 // infeasible checks the proof that no full matching exists.
 func (x *readBack) infeasible(inst *Instance, v *solve.Verdict) {
-	if !x.Proven || x.Value != "" || x.Certificate == nil || x.Certificate.Hall == nil || inst.Limit != nil {
+	if !x.Proven || x.Value != "" || x.certificate == nil || x.certificate.Hall == nil || inst.Limit != nil {
 		v.Refute("the result has no solution, and no proof that none is feasible")
 		return
 	}
-	members := make([]int32, len(x.Certificate.Hall.Members))
-	for k, member := range x.Certificate.Hall.Members {
-		members[k] = int32(max(-1, min(member, MaxSide)))
-	}
-	h, err := problem.CheckHall(inst, members)
+	h, err := problem.CheckHall(inst, membersOf(x.certificate.Hall))
 	if err != nil {
 		v.Refute("%w", err)
 		return
 	}
-	if stated := x.Certificate.Hall; stated.Side != h.Side || !slices.Equal(stated.Members, h.Members) || !slices.Equal(stated.Partners, h.Partners) {
+	if !sameHall(x.certificate.Hall, &h) {
 		v.Refute("the proof names other %s or partners than the instance: %w", h.Side, &problem.InfeasibleError{Hall: h})
 		return
 	}
+	if x.Best != nil || x.Complete != nil {
+		v.Refute("the result has a ranking, and no solution")
+	}
 	v.BoundChecked = true
 	v.Note("proof carried: %v", &problem.InfeasibleError{Hall: h})
+}
+
+// membersOf are a stated proof's members; those that an int32 does not hold are no members of any instance.
+func membersOf(h *Hall) []int32 {
+	members := make([]int32, len(h.Members))
+	for k, member := range h.Members {
+		members[k] = int32(max(-1, min(member, MaxSide)))
+	}
+	return members
+}
+
+// sameHall reports whether two proofs name the same.
+func sameHall(a, b *Hall) bool {
+	return a.Side == b.Side && slices.Equal(a.Members, b.Members) && slices.Equal(a.Partners, b.Partners)
 }
 
 // matching checks the columns of all rows, -1 where one is unmatched.

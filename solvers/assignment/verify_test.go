@@ -2,13 +2,16 @@ package assignment
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"coalesce/solvers/assignment/internal/formats"
 	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/solve"
 )
 
 // Results of every cost type, sense and shape that were printed with their duals are
@@ -48,6 +51,81 @@ func TestVerifyReadsWhatIsPrinted(t *testing.T) {
 	}
 	if rounded < 4 {
 		t.Errorf("%d of the results were rounded, expected some", rounded)
+	}
+}
+
+// Rankings and worst pairs of every cost type, sense and shape are read back, and each is refuted where
+// two matchings change places, one is listed twice or a better matching is hidden by a worse one.
+func TestVerifyReadsRankingsAndWorstPairs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 15))
+	swapped, worse := 0, 0
+	read := func(inst *Instance, r *Result) *solve.Verdict {
+		text, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := Verify(inst, text, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	for n := range 150 {
+		inst := small(rng)
+		worst, err := Solve(t.Context(), inst, Options{Bottleneck: true})
+		if worst == nil {
+			t.Fatal(err)
+		}
+		if v := read(inst, worst); v.Err() != nil || !v.Proven || !v.BoundChecked {
+			t.Errorf("instance %d: found %+v of %+v", n, v, worst)
+		}
+		if errors.Is(err, solve.ErrInfeasible) {
+			continue
+		}
+		if rng.IntN(3) == 0 {
+			limit := float64(rng.IntN(9) - 2)
+			inst.Limit = &limit
+		}
+		ranking := solved(t, inst, Options{KBest: 2 + rng.IntN(20), Duals: true})
+		if v := read(inst, ranking); v.Err() != nil || !v.Proven || !v.BoundChecked {
+			t.Errorf("instance %d: found %+v of %+v", n, v, ranking)
+		}
+		best := ranking.Best
+		for k := range best[1:] {
+			ranking.Best = slices.Clone(best)
+			ranking.Best[k+1] = best[k]
+			if v := read(inst, ranking); v.Err() == nil {
+				t.Errorf("instance %d: matching %d is listed twice, and nothing is refuted", n, k)
+			}
+			p, err := problem.Normalise(inst)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if objective(p, inst, best[k].Column).Cmp(objective(p, inst, best[k+1].Column)) != 0 {
+				ranking.Best[k], ranking.Best[k+1] = best[k+1], best[k]
+				swapped++
+				if v := read(inst, ranking); v.Err() == nil {
+					t.Errorf("instance %d: matchings %d and %d changed places, and nothing is refuted", n, k, k+1)
+				}
+			}
+		}
+		if inst.Limit != nil {
+			continue
+		}
+		matchings(inst, func(column []int32) {
+			row := worstRow(inst, column)
+			x := *worst
+			if x.Column, x.Exact = column, inst.Exact(row, int(column[row])); x.Exact == worst.Exact {
+				return
+			}
+			worse++
+			if v := read(inst, &x); v.Err() == nil {
+				t.Errorf("instance %d: %v is worth %s, the best %s, and nothing is refuted", n, column, x.Exact, worst.Exact)
+			}
+		})
+	}
+	if swapped < 100 || worse < 100 {
+		t.Errorf("%d places were swapped and %d matchings worse, expected more", swapped, worse)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"coalesce/solvers/csg"
+	"coalesce/solvers/solve"
 
 	"pgregory.net/rapid"
 )
@@ -240,7 +241,7 @@ func TestTooManyItems(t *testing.T) {
 	if !errors.Is(err, ErrItems) || !strings.Contains(fmt.Sprint(err), "expected at most 25 together") {
 		t.Errorf("too many items: %v", err)
 	}
-	if _, err := Solve(context.Background(), a, Options{Algorithm: string(csg.Apart)}); !errors.Is(err, ErrItems) || !strings.Contains(fmt.Sprint(err), "expected at most 30 together") {
+	if _, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Algorithm: string(csg.Apart)}}); !errors.Is(err, ErrItems) || !strings.Contains(fmt.Sprint(err), "expected at most 30 together") {
 		t.Errorf("too many items: %v", err)
 	}
 }

@@ -55,7 +55,7 @@ func (r *run) branch(ctx context.Context, o Options, reason string) (_ *Result, 
 	if o.Progress != nil {
 		set.Progress = (&progress{atomic: p, start: r.start, to: o.Progress}).report
 	}
-	companion := offload.Attach(&set, o, r.start)
+	companion := offload.Attach(&set, o.Settings, r.start)
 	defer func() { err = errors.Join(err, companion.Close()) }()
 	solved, err := packing.Solve(ctx, packing.New(p.Auction), set)
 	if err == nil {

@@ -30,7 +30,7 @@ func TestBranchFindsTheOptimaOfCATS(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := Solve(context.Background(), a, Options{Algorithm: Branch})
+		res, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Algorithm: Branch}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func TestBranchAgainstTheReference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := Solve(context.Background(), a, Options{Algorithm: Branch})
+		res, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Algorithm: Branch}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func TestManyGoods(t *testing.T) {
 	}
 	best, _ := whole.Value.Rat()
 	for _, limit := range []time.Duration{time.Nanosecond, 5 * time.Millisecond} {
-		res, err := Solve(context.Background(), a, Options{TimeLimit: limit})
+		res, err := Solve(context.Background(), a, Options{Settings: solve.Settings{TimeLimit: limit}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +136,7 @@ func TestManyGoods(t *testing.T) {
 
 func TestUnknownAlgorithm(t *testing.T) {
 	a := regional(rand.New(rand.NewPCG(3, 3)), 5, 5)
-	if _, err := Solve(context.Background(), a, Options{Algorithm: "simplex"}); err == nil || !strings.Contains(err.Error(), `Algorithm: found "simplex"`) {
+	if _, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Algorithm: "simplex"}}); err == nil || !strings.Contains(err.Error(), `Algorithm: found "simplex"`) {
 		t.Errorf("found %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
+	"coalesce/solvers/solve"
 )
 
 // With a device beside it branch and cut comes to the same optimum, and says where it
@@ -15,8 +16,8 @@ func TestBranchBesideADevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, want := solveWithProgress(t, a, Options{Algorithm: Branch})
-	_, res := solveWithProgress(t, a, Options{Algorithm: Branch, Devices: []device.Device{d}})
+	_, want := solveWithProgress(t, a, Options{Settings: solve.Settings{Algorithm: Branch}})
+	_, res := solveWithProgress(t, a, Options{Settings: solve.Settings{Algorithm: Branch, Devices: []device.Device{d}}})
 	if res.Value != want.Value || !res.Proven || want.Device != "host" {
 		t.Errorf("found %s on %s, proven: %t; on %s %s", res.Value, res.Device, res.Proven, want.Device, want.Value)
 	}

@@ -10,6 +10,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
 	"coalesce/solvers/auction"
+	"coalesce/solvers/solve"
 )
 
 // The bids of table 1 of the report that Coalesce began with, and its winners.
@@ -18,7 +19,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	r, err := auction.Solve(context.Background(), cards, auction.Options{Algorithm: auction.Branch})
+	r, err := auction.Solve(context.Background(), cards, auction.Options{Settings: solve.Settings{Algorithm: auction.Branch}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -80,7 +81,7 @@ func ExampleAuction_CheckWinners() {
 func ExampleOpen() {
 	d := host.Open(0)
 	defer d.Close()
-	s, err := auction.Open(auction.Options{Devices: []device.Device{d}})
+	s, err := auction.Open(auction.Options{Settings: solve.Settings{Devices: []device.Device{d}}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -113,7 +114,7 @@ func ExampleNewAuction() {
 		log.Fatal(err)
 	}
 	a.Names = []string{"house", "garden"}
-	r, err := auction.Solve(context.Background(), a, auction.Options{Algorithm: auction.Branch})
+	r, err := auction.Solve(context.Background(), a, auction.Options{Settings: solve.Settings{Algorithm: auction.Branch}})
 	if err != nil {
 		log.Fatal(err)
 	}

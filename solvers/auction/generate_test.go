@@ -5,6 +5,8 @@ import (
 	"context"
 	"reflect"
 	"testing"
+
+	"coalesce/solvers/solve"
 )
 
 // What is drawn is an auction that is written, read back the same, and solved alike by
@@ -38,7 +40,7 @@ func TestGenerate(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		got, err := Solve(context.Background(), a, Options{Algorithm: Branch})
+		got, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Algorithm: Branch}})
 		if err != nil || got.Value != want.Value || !got.Proven || name != "L8" && got.Value == "0" {
 			t.Errorf("%s: %s, proven %t, %v, the reference finds %s", name, got.Value, got.Proven, err, want.Value)
 		}

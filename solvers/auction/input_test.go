@@ -95,7 +95,7 @@ func TestFilledAuctions(t *testing.T) {
 	solved, refused, none := 0, 0, 0
 	for range 1500 {
 		a := filled(r)
-		o := Options{Devices: []device.Device{d}, Algorithm: []string{"", "", Branch, Bidders, "apart", "dp"}[r.IntN(6)], Proof: r.IntN(2) == 0}
+		o := Options{Settings: solve.Settings{Devices: []device.Device{d}, Algorithm: []string{"", "", Branch, Bidders, "apart", "dp"}[r.IntN(6)]}, Proof: r.IntN(2) == 0}
 		var how []string
 		for range r.IntN(3) {
 			if r.IntN(6) == 0 {
@@ -177,8 +177,14 @@ func TestFilledAuctions(t *testing.T) {
 		t.Errorf("%d auctions were solved, %d of them sell not all goods, and %d calls were refused, expected more", solved, none, refused)
 	}
 	for name, work := range map[string]func() error{
-		"Solve":      func() error { _, err := Solve(ctx, nil, Options{Devices: []device.Device{d}}); return err },
-		"a nil one":  func() error { _, err := Solve(ctx, filled(r), Options{Devices: []device.Device{nil}}); return err },
+		"Solve": func() error {
+			_, err := Solve(ctx, nil, Options{Settings: solve.Settings{Devices: []device.Device{d}}})
+			return err
+		},
+		"a nil one": func() error {
+			_, err := Solve(ctx, filled(r), Options{Settings: solve.Settings{Devices: []device.Device{nil}}})
+			return err
+		},
 		"Reference":  func() error { _, err := Reference(nil); return err },
 		"Verify":     func() error { _, err := Verify(nil, []byte(`{"problem":"auction"}`)); return err },
 		"Pay":        func() error { return Pay(ctx, nil, FirstPrice, Options{}) },

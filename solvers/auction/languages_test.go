@@ -90,7 +90,7 @@ func TestLanguagesAgainstEverySet(t *testing.T) {
 		a := drawnLanguages(r, r.IntN(3) == 0)
 		want := worths(a, make([]int, len(a.Bids)), 1)[1]
 		ref, refused := Reference(a)
-		res, err := Solve(context.Background(), a, Options{Algorithm: Branch})
+		res, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Algorithm: Branch}})
 		if want == unsold {
 			infeasible++
 			if !errors.Is(refused, solve.ErrInfeasible) || !errors.Is(err, solve.ErrInfeasible) {
@@ -112,7 +112,7 @@ func TestLanguagesAgainstEverySet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tables, err := Solve(context.Background(), a, Options{Algorithm: Bidders})
+		tables, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Algorithm: Bidders}})
 		if err != nil {
 			t.Fatalf("%+v: %v", a, err)
 		}
@@ -250,7 +250,7 @@ func TestInvalidAuctions(t *testing.T) {
 		"more than 63 bits with what r": {Goods: 1, Reserves: slices.Repeat([]Reserve{{Goods: []int64{0}}}, 3), Bids: []Bid{{Price: 1 << 62, Goods: []int64{0}}}},
 		"more than 1048576 copies":      {Goods: 1, Bids: many, Limits: map[string]int{"Anna": 1500}},
 	} {
-		_, err := Solve(context.Background(), a, Options{Algorithm: Branch})
+		_, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Algorithm: Branch}})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %q", err, want)
 		}
@@ -280,7 +280,7 @@ func TestBiddersOfCATS(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := paid(t, a, VCG)
-		got, err := Solve(context.Background(), a, Options{Algorithm: Bidders})
+		got, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Algorithm: Bidders}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -292,13 +292,13 @@ func TestBiddersOfCATS(t *testing.T) {
 		}
 		verifyResult(t, got)
 	}
-	if _, err := Solve(context.Background(), regional(rand.New(rand.NewPCG(2, 2)), 80, 320), Options{Algorithm: Bidders}); !errors.Is(err, ErrItems) {
+	if _, err := Solve(context.Background(), regional(rand.New(rand.NewPCG(2, 2)), 80, 320), Options{Settings: solve.Settings{Algorithm: Bidders}}); !errors.Is(err, ErrItems) {
 		t.Errorf("80 goods: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	a := regional(rand.New(rand.NewPCG(2, 2)), 10, 30)
-	if res, err := Solve(ctx, a, Options{Algorithm: Bidders}); err != nil || !res.Stopped && !res.Proven {
+	if res, err := Solve(ctx, a, Options{Settings: solve.Settings{Algorithm: Bidders}}); err != nil || !res.Stopped && !res.Proven {
 		t.Errorf("cancelled: %v %v", res, err)
 	}
 }
@@ -342,7 +342,7 @@ func TestProofsOfUnsoldGoods(t *testing.T) {
 			if k > 0 && items(t, a) > 12 && algorithm != Branch {
 				continue // large tables
 			}
-			res, err := Solve(context.Background(), a, Options{Devices: []device.Device{d}, Algorithm: algorithm})
+			res, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Devices: []device.Device{d}, Algorithm: algorithm}})
 			if !errors.Is(err, solve.ErrInfeasible) || res == nil || res.Value != "" || !res.Proven {
 				t.Fatalf("%s by %q: found %+v, %v", a.Source, algorithm, res, err)
 			}

@@ -58,7 +58,7 @@ func Pay(ctx context.Context, res *Result, rule Rule, o Options) error {
 		res.notePayments(rule, "the winners are not proven to be the best")
 		return nil
 	}
-	c, err := payments.New(res.outcome(), o)
+	c, err := payments.New(res.outcome(), o.Settings)
 	if err != nil {
 		return fmt.Errorf("payments: %w", err)
 	}

@@ -15,11 +15,12 @@ import (
 	"testing"
 
 	"coalesce/solvers/auction/internal/payments"
+	"coalesce/solvers/solve"
 )
 
 func paid(t *testing.T, a *Auction, rule Rule) *Result {
 	t.Helper()
-	res, err := Solve(context.Background(), a, Options{Algorithm: Branch})
+	res, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Algorithm: Branch}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -382,7 +383,7 @@ func payEveryCoalition(t *testing.T, a *Auction) bool {
 // unpaid makes sure that a rule says nothing about an auction, and why.
 func unpaid(t *testing.T, a *Auction, rule Rule, why string) {
 	t.Helper()
-	res, err := Solve(context.Background(), a, Options{Algorithm: Branch})
+	res, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Algorithm: Branch}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -407,7 +408,7 @@ func TestVCGFromScratch(t *testing.T) {
 					less.Bids = append(less.Bids, b)
 				}
 			}
-			other, err := Solve(context.Background(), &less, Options{Algorithm: Branch})
+			other, err := Solve(context.Background(), &less, Options{Settings: solve.Settings{Algorithm: Branch}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -47,7 +47,7 @@ func solveWithProgress(t *testing.T, a *Auction, o Options) ([]solve.Incumbent, 
 // several, in decimals, with limits, reserves and goods that have to be sold.
 func TestProgressOfBranch(t *testing.T) {
 	a := regional(rand.New(rand.NewPCG(2, 2)), 120, 480)
-	list, res := solveWithProgress(t, a, Options{Algorithm: Branch})
+	list, res := solveWithProgress(t, a, Options{Settings: solve.Settings{Algorithm: Branch}})
 	if len(list) < 3 {
 		t.Errorf("reported %d times in %d nodes", len(list), res.Nodes)
 	}
@@ -55,7 +55,7 @@ func TestProgressOfBranch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if list, res = solveWithProgress(t, hard, Options{Algorithm: Branch}); len(list) < 3 || list[len(list)-1].Work < 1 {
+	if list, res = solveWithProgress(t, hard, Options{Settings: solve.Settings{Algorithm: Branch}}); len(list) < 3 || list[len(list)-1].Work < 1 {
 		t.Errorf("reported %d times in %d nodes, at the end %v", len(list), res.Nodes, list[len(list)-1])
 	}
 	two := *a
@@ -73,7 +73,7 @@ func TestProgressOfBranch(t *testing.T) {
 		}
 		two.Bids = append(two.Bids, b, copied)
 	}
-	list, _ = solveWithProgress(t, &two, Options{Algorithm: Branch})
+	list, _ = solveWithProgress(t, &two, Options{Settings: solve.Settings{Algorithm: Branch}})
 	if len(list) < 3 {
 		t.Errorf("two parts: reported %d times", len(list))
 	}
@@ -87,7 +87,7 @@ func TestProgressOfBranch(t *testing.T) {
 		rich.Reserves = append(rich.Reserves, Reserve{Price: 900, Goods: []int64{g}})
 	}
 	for _, rich.SellAll = range []bool{false, true} {
-		if list, res = solveWithProgress(t, &rich, Options{Algorithm: Branch}); len(list) < 2 || len(res.Kept) == 0 {
+		if list, res = solveWithProgress(t, &rich, Options{Settings: solve.Settings{Algorithm: Branch}}); len(list) < 2 || len(res.Kept) == 0 {
 			t.Errorf("reserves: reported %d times, %d kept", len(list), len(res.Kept))
 		}
 	}
@@ -101,7 +101,7 @@ func TestProgressOfStructures(t *testing.T) {
 	}
 	d := host.Open(0)
 	defer d.Close()
-	o := Options{Devices: []device.Device{d}}
+	o := Options{Settings: solve.Settings{Devices: []device.Device{d}}}
 	solveWithProgress(t, a, o)
 	whole, err := Solve(context.Background(), a, o)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // proved is the verdict on a branch and cut's result, with its proof.
 func proved(t *testing.T, a *Auction) (*Result, *solve.Verdict, string) {
 	t.Helper()
-	res, err := Solve(context.Background(), a, Options{Algorithm: Branch, Proof: true})
+	res, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Algorithm: Branch}, Proof: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestProofsOfOddSets(t *testing.T) {
 func TestProofOfAPartOfTheTree(t *testing.T) {
 	a := regional(rand.New(rand.NewPCG(2, 2)), 80, 320)
 	for _, limit := range []time.Duration{time.Nanosecond, 5 * time.Millisecond, 20 * time.Millisecond} {
-		res, err := Solve(context.Background(), a, Options{Algorithm: Branch, Proof: true, TimeLimit: limit})
+		res, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Algorithm: Branch, TimeLimit: limit}, Proof: true})
 		if err != nil {
 			t.Fatal(err)
 		}

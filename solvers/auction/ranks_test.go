@@ -11,6 +11,7 @@ import (
 	"coalesce/runtime/collective/collectivetest"
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
+	"coalesce/solvers/solve"
 )
 
 // Proofs that several ranks grow hold, with their steps in the right places: rank 0 has
@@ -30,14 +31,14 @@ func TestProofsOfRanks(t *testing.T) {
 			b.Price = 15000 + r.Int64N(3000)
 			a.Bids = append(a.Bids, b)
 		}
-		alone, err := Solve(context.Background(), a, Options{Algorithm: Branch})
+		alone, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Algorithm: Branch}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		n := 2 + k%2
 		ranks, results := collectivetest.Ranks(n), make([]*Result, n)
 		err = collective.OnAll(n, func(rank int) (err error) {
-			results[rank], err = Solve(context.Background(), a, Options{Algorithm: Branch, Proof: true, Ranks: ranks[rank]})
+			results[rank], err = Solve(context.Background(), a, Options{Settings: solve.Settings{Algorithm: Branch, Ranks: ranks[rank]}, Proof: true})
 			return err
 		})
 		if err != nil {
@@ -77,13 +78,13 @@ func TestRanksOfFewGoods(t *testing.T) {
 	ranks := collectivetest.Ranks(2)
 	results := make([]*Result, 2)
 	err = collective.OnAll(2, func(k int) (err error) {
-		results[k], err = Solve(context.Background(), a, Options{Devices: []device.Device{host.Open(1)}, Ranks: ranks[k]})
+		results[k], err = Solve(context.Background(), a, Options{Settings: solve.Settings{Devices: []device.Device{host.Open(1)}, Ranks: ranks[k]}})
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := Solve(context.Background(), a, Options{Algorithm: Branch})
+	want, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Algorithm: Branch}})
 	if err != nil {
 		t.Fatal(err)
 	}

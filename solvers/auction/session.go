@@ -3,6 +3,7 @@ package auction
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"coalesce/solvers/csg"
 	"coalesce/solvers/solve"
@@ -31,21 +32,38 @@ func (s *Session) Close() error {
 func (s *Session) solveCSG(ctx context.Context, inst *csg.Instance, progress func(solve.Incumbent)) (*csg.Result, error) {
 	if s.structures == nil {
 		var err error
-		if s.structures, err = csg.Open(s.Options); err != nil {
+		if s.structures, err = csg.Open(csg.Options{Settings: s.Settings}); err != nil {
 			return nil, err
 		}
 	}
 	devices := s.structures.Devices // of the session, whose loaded kernels stay
-	s.structures.Options = s.Options
+	s.structures.Settings = s.Settings
 	s.structures.Devices, s.structures.Progress = devices, progress
 	return s.structures.Solve(ctx, inst)
 }
 
 // Solve is the package's Solve.
 func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
+	began := time.Now()
 	res, err := s.solve(ctx, a)
+	if err == nil && s.Payments != "" {
+		err = s.pay(ctx, res, began)
+	}
 	if err != nil {
 		return res, fmt.Errorf("solve auction: %w", err)
 	}
 	return res, nil
+}
+
+// pay computes payments within the time that a solve, begun then, has left, and adds their time to the result's.
+func (s *Session) pay(ctx context.Context, res *Result, began time.Time) error {
+	start := time.Now()
+	if s.TimeLimit > 0 {
+		limited, cancel := context.WithDeadlineCause(ctx, began.Add(s.TimeLimit), solve.ErrTimeLimit)
+		defer cancel()
+		ctx = limited
+	}
+	err := Pay(ctx, res, Rule(s.Payments), s.Options)
+	res.Seconds.Solve += time.Since(start).Seconds()
+	return err
 }

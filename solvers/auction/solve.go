@@ -1,6 +1,7 @@
 package auction
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,8 +15,14 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// Options of Solve: those of coalition structures, which solve auctions of few goods.
-type Options = csg.Options
+// Options of Solve: the settings of all solvers, and what auctions add.
+type Options struct {
+	solve.Settings `option:"" algorithm.words:"Algorithms()" algorithm.about:"branch: branch and cut; bidders: tables of all sets of goods, bidder by bidder, on the device; apart, dp, idp: coalition structures, by these splittings"`
+	// compute what winners pay, by this rule
+	Payments string `option:"payments" words:"Rules()" default:"no payments"`
+	// add the tree of branch and cut and its prices of cliques to the result; by these the bound is proven again without a search
+	Proof bool `option:"proof"`
+}
 
 // Algorithms are the names that Options.Algorithm may have: Branch, Bidders, and the methods of
 // coalition structures.
@@ -56,10 +63,7 @@ var ErrUnsold = errors.New("the bids found do not sell every good, and the aucti
 
 // checkOptions returns an error of options that no solve of an auction takes.
 func checkOptions(o *Options) error {
-	if o.Algorithm != "" && !slices.Contains(Algorithms(), o.Algorithm) {
-		return solve.Input("Algorithm", "found %.40q, expected one of %v", o.Algorithm, Algorithms())
-	}
-	if err := o.Check(); err != nil {
+	if err := cmp.Or(solve.CheckOptions(o.Fields()), o.Check()); err != nil {
 		return err
 	}
 	if o.Algorithm == Branch {
@@ -92,7 +96,7 @@ func (s *Session) solve(ctx context.Context, a *Auction) (*Result, error) {
 	s.Say("%d items are left to compete for", r.items())
 	limited, cancel := s.Limited(ctx)
 	defer cancel()
-	if r.plan, err = plan.New(&s.Options, r.atomic, r.items()); err != nil {
+	if r.plan, err = plan.New(&s.Settings, r.atomic, r.items()); err != nil {
 		return nil, err
 	}
 	if r.plan.Tables != nil {

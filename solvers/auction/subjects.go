@@ -21,7 +21,7 @@ func Subjects() []subject.Subject {
 		return r.Value, nil
 	}
 	open := func(a *Auction, o solve.Settings) (algorithms.Solver, error) {
-		s, err := Open(o)
+		s, err := Open(Options{Settings: o})
 		if err != nil {
 			return algorithms.Solver{}, err
 		}

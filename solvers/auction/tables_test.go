@@ -23,7 +23,7 @@ import (
 // are such, which are those of branch and cut for the same winners.
 func onTables(t *testing.T, d device.Device, a *Auction) *Result {
 	t.Helper()
-	o := Options{Algorithm: Bidders, Devices: []device.Device{d}}
+	o := Options{Settings: solve.Settings{Algorithm: Bidders, Devices: []device.Device{d}}}
 	res, err := Solve(context.Background(), a, o)
 	if err != nil {
 		t.Fatalf("%+v: %v", a, err)
@@ -76,9 +76,9 @@ func TestCATSOnDevice(t *testing.T) {
 			t.Fatal(err)
 		}
 		res := onTables(t, d, a)
-		ways := []Options{{Algorithm: Branch}, {Algorithm: Bidders}}
+		ways := []Options{{Settings: solve.Settings{Algorithm: Branch}}, {Settings: solve.Settings{Algorithm: Bidders}}}
 		if res.Items <= 12 {
-			ways = append(ways, Options{Algorithm: string(csg.Apart), Devices: []device.Device{d}})
+			ways = append(ways, Options{Settings: solve.Settings{Algorithm: string(csg.Apart), Devices: []device.Device{d}}})
 			structures++
 		}
 		for _, o := range ways {
@@ -101,16 +101,16 @@ func TestTablesRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, o := range map[string]Options{
-		"Devices: found 2": {Algorithm: Bidders, Devices: []device.Device{d, d}},
-		"has no variant":   {Algorithm: Bidders, Devices: []device.Device{d}, Variant: "block=7"},
-		"no such variant":  {Algorithm: Bidders, Variant: "block=256,items=16,bids=256,value=int32"},
-		"has value=int64":  {Variant: "block=256,items=16,bids=256,value=int64", Devices: []device.Device{d}},
+		"Devices: found 2": {Settings: solve.Settings{Algorithm: Bidders, Devices: []device.Device{d, d}}},
+		"has no variant":   {Settings: solve.Settings{Algorithm: Bidders, Devices: []device.Device{d}, Variant: "block=7"}},
+		"no such variant":  {Settings: solve.Settings{Algorithm: Bidders, Variant: "block=256,items=16,bids=256,value=int32"}},
+		"has value=int64":  {Settings: solve.Settings{Variant: "block=256,items=16,bids=256,value=int64", Devices: []device.Device{d}}},
 	} {
 		if _, err := Solve(context.Background(), a, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %q", err, want)
 		}
 	}
-	named := Options{Variant: "block=128,items=8,bids=256,value=int32", Devices: []device.Device{d}}
+	named := Options{Settings: solve.Settings{Variant: "block=128,items=8,bids=256,value=int32", Devices: []device.Device{d}}}
 	if res, err := Solve(context.Background(), a, named); err != nil || res.Variant != "auction/bidders "+named.Variant {
 		t.Errorf("by its label: %v %v", res, err)
 	}
@@ -124,7 +124,7 @@ func TestShareOfTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	reported, last := 0, 0.0
-	o := Options{Algorithm: Bidders, Devices: []device.Device{d}}
+	o := Options{Settings: solve.Settings{Algorithm: Bidders, Devices: []device.Device{d}}}
 	o.Progress = func(now solve.Incumbent) {
 		if reported++; now.Value != "" || now.Bound != "" || now.Share < last || now.Share > 1 {
 			t.Errorf("reported %+v after the share %g", now, last)
@@ -152,7 +152,7 @@ func TestTablesByDefault(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := Solve(context.Background(), a, Options{Devices: []device.Device{d}})
+		res, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Devices: []device.Device{d}}})
 		if err != nil || res.Algorithm != c.want {
 			t.Errorf("%+v: %v by %s", c, err, res.Algorithm)
 		}
@@ -168,7 +168,7 @@ func TestTablesByDefault(t *testing.T) {
 	for i := range p.Bids { // a thousand bids for two of 32 goods
 		p.Bids[i].Goods = []int64{int64(i % 31), 31}
 	}
-	if chosen, err := plan.New(&Options{Devices: []device.Device{d}}, p, 32); err != nil || chosen.Tables != nil || chosen.Algorithm != Branch {
+	if chosen, err := plan.New(&solve.Settings{Devices: []device.Device{d}}, p, 32); err != nil || chosen.Tables != nil || chosen.Algorithm != Branch {
 		t.Errorf("tables that take long are made unasked: %v %+v", err, chosen)
 	}
 }
@@ -184,7 +184,7 @@ func TestTunedBranchLeavesLargePrices(t *testing.T) {
 	}
 	for price, want := range map[int64]bool{5: true, 1 << 61: false} {
 		a := &Auction{Goods: 2, Source: "a", Bids: []Bid{{Price: price, Goods: []int64{0}}, {Number: 1, Price: price, Goods: []int64{1}}, {Number: 2, Price: price + 1, Goods: []int64{0, 1}}}}
-		res, err := Solve(context.Background(), a, Options{Devices: []device.Device{d}, Tuning: db})
+		res, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Devices: []device.Device{d}, Tuning: db}})
 		if err != nil || !res.Proven || res.Value != solve.Number(fmt.Sprint(2*price)) || (res.Algorithm == Branch) != want {
 			t.Errorf("prices of %d: %v %+v", price, err, res)
 		}
@@ -197,7 +197,7 @@ func TestPaymentsWithoutRoom(t *testing.T) {
 	want := paid(t, a, VCG)
 	if p, err := problem.NewAtomicBids(a, false); err != nil {
 		t.Fatal(err)
-	} else if _, err := bidders.NewTablePlan(p, Options{}); !errors.Is(err, ErrItems) {
+	} else if _, err := bidders.NewTablePlan(p, solve.Settings{}); !errors.Is(err, ErrItems) {
 		t.Fatalf("the tables have room: %v", err)
 	}
 	got := *want

@@ -15,7 +15,7 @@ import (
 // Verify holds a result, the JSON object that MarshalJSON writes, against an auction:
 // the bids are the auction's, no good is sold twice, and the prices add up, in exact
 // decimals, to the stated value. Payments are computed again. Where the result has a proof
-// (solve.Settings.Proof), the proof shows without a search that no other bids pay more; else a
+// (Options.Proof), the proof shows without a search that no other bids pay more; else a
 // message says that the bound is not checked. Errors are those of an object that cannot be read.
 func Verify(a *Auction, result []byte) (*solve.Verdict, error) {
 	var x struct {

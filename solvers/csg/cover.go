@@ -35,6 +35,12 @@ func solveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Insta
 	if _, err := o.First(); err != nil {
 		return nil, nil, err
 	}
+	if err := o.check(); err != nil {
+		return nil, nil, err
+	}
+	if o.Checkpoint != "" {
+		return nil, nil, solve.Input("Checkpoint", "found %.40q, expected none: the table of all coalitions keeps no checkpoint", o.Checkpoint)
+	}
 	if o.Algorithm != "" && o.Algorithm != string(Apart) {
 		return nil, nil, solve.Input("Algorithm", "found %.40q, expected %s, which makes the table of all coalitions", o.Algorithm, Apart)
 	}
@@ -46,7 +52,7 @@ func solveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Insta
 	as := inst.Widened().Instance
 	whole := *as
 	whole.N++ // memory is that of one agent more
-	choice, err := variants.Choose(f, facts, &whole, &o, Apart)
+	choice, err := variants.Choose(f, facts, &whole, &o.Settings, Apart)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -58,7 +64,7 @@ func solveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Insta
 	defer cancel()
 	best := problem.NewIncumbent(inst)
 	out := attempt.Outcome{}
-	table, err := attempt.Cover(ctx, &attempt.Task{Instance: as, Settings: &o, Facts: facts, Incumbent: best}, f, choice.Variant, &out)
+	table, err := attempt.Cover(ctx, &attempt.Task{Instance: as, Settings: &o.Settings, Facts: facts, Incumbent: best}, f, choice.Variant, &out)
 	r.Seconds.Prepare, r.Seconds.Solve, r.Splittings = out.Prepare, out.Solve, out.Splittings
 	if err != nil {
 		r, err := r.finish(ctx, inst, best, err)

@@ -29,7 +29,7 @@ func TestCover(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, cover, err := SolveCover(context.Background(), inst, Options{Devices: devices})
+			r, cover, err := SolveCover(context.Background(), inst, Options{Settings: solve.Settings{Devices: devices}})
 			if err != nil {
 				t.Fatalf("%s, %d agents as %s: %v", name, n, value, err)
 			}

@@ -9,6 +9,7 @@ import (
 	gencsg "coalesce/generated/csg"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/solvers/csg/problem"
+	"coalesce/solvers/solve"
 )
 
 // A device draws what this machine draws: every bit, of every distribution and type.
@@ -119,11 +120,11 @@ func TestDrawnBySeveral(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, err := Solve(context.Background(), inst, Options{Devices: devices, Algorithm: string(Apart)})
+	one, err := Solve(context.Background(), inst, Options{Settings: solve.Settings{Devices: devices, Algorithm: string(Apart)}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, two := onRanks(t, inst, devices, Options{Algorithm: string(Apart)})
+	_, two := onRanks(t, inst, devices, Options{Settings: solve.Settings{Algorithm: string(Apart)}})
 	if want := "130000"; string(one.Value) != want || string(two.Value) != want {
 		t.Errorf("planted: two devices find %s, two ranks %s, expected %s", one.Value, two.Value, want)
 	}
@@ -140,7 +141,7 @@ func TestPricesDrawnBySeveral(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Solve(context.Background(), inst, Options{Devices: emulatedtest.OpenSeveral(t, 3), Algorithm: string(ByPrices)})
+		r, err := Solve(context.Background(), inst, Options{Settings: solve.Settings{Devices: emulatedtest.OpenSeveral(t, 3), Algorithm: string(ByPrices)}})
 		if err != nil {
 			t.Fatal(err)
 		}

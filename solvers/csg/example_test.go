@@ -8,13 +8,14 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
 	"coalesce/solvers/csg"
+	"coalesce/solvers/solve"
 )
 
 // A session keeps kernels loaded, and memory for the next instance of as many agents.
 func ExampleOpen() {
 	d := host.Open(0)
 	defer d.Close()
-	s, err := csg.Open(csg.Options{Devices: []device.Device{d}})
+	s, err := csg.Open(csg.Options{Settings: solve.Settings{Devices: []device.Device{d}}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -86,7 +86,7 @@ func TestLevelsRefuse(t *testing.T) {
 	}
 	o := on(d)
 	o.Algorithm = string(IDP)
-	if _, err := SolveKept(t.Context(), inst, o, &Checkpoint{Path: "x"}); err == nil || !strings.Contains(err.Error(), "checkpoint") {
+	if _, err := Solve(t.Context(), inst, keptIn(o, "x", false)); err == nil || !strings.Contains(err.Error(), "checkpoint") {
 		t.Errorf("a checkpoint: %v", err)
 	}
 	o.Devices = append(o.Devices, d)
@@ -95,7 +95,7 @@ func TestLevelsRefuse(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if r, err := Solve(ctx, inst, Options{Devices: []device.Device{d}, Algorithm: "dp"}); err != nil || !r.Stopped || r.Proven {
+	if r, err := Solve(ctx, inst, Options{Settings: solve.Settings{Devices: []device.Device{d}, Algorithm: "dp"}}); err != nil || !r.Stopped || r.Proven {
 		t.Errorf("ended: %v, %v", r, err)
 	}
 	v := make([]float64, 16)
@@ -109,7 +109,7 @@ func TestLevelsRefuse(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range []Method{DP, IDP} {
-		if r, err := Solve(t.Context(), forbidden, Options{Devices: []device.Device{d}, Algorithm: string(m)}); !errors.Is(err, solve.ErrInfeasible) {
+		if r, err := Solve(t.Context(), forbidden, Options{Settings: solve.Settings{Devices: []device.Device{d}, Algorithm: string(m)}}); !errors.Is(err, solve.ErrInfeasible) {
 			t.Errorf("%s, no structure is allowed: %v, %v", m, r, err)
 		}
 	}

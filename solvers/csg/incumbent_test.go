@@ -8,6 +8,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/solvers/csg/internal/draw"
+	"coalesce/solvers/solve"
 )
 
 // A device that is lost leaves the best structure that is known.
@@ -18,7 +19,7 @@ func TestLostDevice(t *testing.T) {
 	}
 	for _, algorithm := range []Method{Apart, DP} {
 		d := emulatedtest.NewLosing(emulatedtest.Open(t), 2)
-		r, err := Solve(t.Context(), inst, Options{Devices: []device.Device{d}, Algorithm: string(algorithm)})
+		r, err := Solve(t.Context(), inst, Options{Settings: solve.Settings{Devices: []device.Device{d}, Algorithm: string(algorithm)}})
 		if !errors.Is(err, device.ErrLost) || r == nil {
 			t.Fatalf("%s: found %v, %v, expected a structure and that the device is lost", algorithm, r, err)
 		}

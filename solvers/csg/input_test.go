@@ -78,7 +78,7 @@ func TestFilledInstances(t *testing.T) {
 	solved, refused := 0, 0
 	for range 1200 {
 		inst := filled(r)
-		o := Options{Devices: []device.Device{d}, Algorithm: []string{"", "", "apart", "dp", "idp", "price"}[r.IntN(6)]}
+		o := Options{Settings: solve.Settings{Devices: []device.Device{d}, Algorithm: []string{"", "", "apart", "dp", "idp", "price"}[r.IntN(6)]}}
 		var how []string
 		for range r.IntN(3) {
 			if r.IntN(5) == 0 {
@@ -90,7 +90,7 @@ func TestFilledInstances(t *testing.T) {
 		if o.TimeLimit != 0 && o.TimeLimit < time.Second {
 			o.TimeLimit = min(o.TimeLimit, 0)
 		}
-		o.Log, o.Progress = nil, nil
+		o.Log, o.Progress, o.Checkpoint = nil, nil, "" // which would write a file
 		whole := *inst
 		var answer *Result
 		for name, work := range map[string]func() error{
@@ -156,10 +156,19 @@ func TestFilledInstances(t *testing.T) {
 		t.Errorf("%d instances were solved and %d calls refused, expected more", solved, refused)
 	}
 	for name, work := range map[string]func() error{
-		"Solve":      func() error { _, err := Solve(ctx, nil, Options{Devices: []device.Device{d}}); return err },
-		"SolveCover": func() error { _, _, err := SolveCover(ctx, nil, Options{Devices: []device.Device{d}}); return err },
-		"no device":  func() error { _, err := Solve(ctx, filled(r), Options{}); return err },
-		"a nil one":  func() error { _, err := Solve(ctx, filled(r), Options{Devices: []device.Device{nil}}); return err },
+		"Solve": func() error {
+			_, err := Solve(ctx, nil, Options{Settings: solve.Settings{Devices: []device.Device{d}}})
+			return err
+		},
+		"SolveCover": func() error {
+			_, _, err := SolveCover(ctx, nil, Options{Settings: solve.Settings{Devices: []device.Device{d}}})
+			return err
+		},
+		"no device": func() error { _, err := Solve(ctx, filled(r), Options{}); return err },
+		"a nil one": func() error {
+			_, err := Solve(ctx, filled(r), Options{Settings: solve.Settings{Devices: []device.Device{nil}}})
+			return err
+		},
 		"Reference":  func() error { _, err := Reference(nil, DP); return err },
 		"method":     func() error { _, err := Reference(filled(r), "x"); return err },
 		"Verify":     func() error { _, err := Verify(nil, []byte(`{"problem":"csg"}`)); return err },

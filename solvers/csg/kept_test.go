@@ -19,6 +19,12 @@ import (
 	"coalesce/solvers/solve"
 )
 
+// keptIn are options with a checkpoint.
+func keptIn(o Options, path string, resume bool) Options {
+	o.Checkpoint, o.Resume = path, resume
+	return o
+}
+
 // resumed solves with a checkpoint's file and returns the share that was done at first.
 func resumed(t *testing.T, inst *Instance, path string, o Options) float64 {
 	t.Helper()
@@ -32,7 +38,7 @@ func resumed(t *testing.T, inst *Instance, path string, o Options) float64 {
 			first = now.Share
 		}
 	}
-	got, err := SolveKept(context.Background(), inst, o, &Checkpoint{Path: path, Resume: true})
+	got, err := Solve(context.Background(), inst, keptIn(o, path, true))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,11 +63,11 @@ func TestKilledAnywhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		path := filepath.Join(t.TempDir(), "run")
-		o := Options{Devices: []device.Device{d}, Algorithm: string(Apart)}
+		o := Options{Settings: solve.Settings{Devices: []device.Device{d}, Algorithm: string(Apart)}}
 		if v.value == Int32 {
 			o.Variant = "k=8,r=2,unit=vector,value=int32"
 		}
-		got, err := SolveKept(context.Background(), inst, o, &Checkpoint{Path: path})
+		got, err := Solve(context.Background(), inst, keptIn(o, path, false))
 		if err != nil || !got.Proven {
 			t.Fatal(got, err)
 		}
@@ -105,7 +111,7 @@ func TestEndedWithCheckpoint(t *testing.T) {
 			<-busy
 		}
 	}
-	r, err := SolveKept(ctx, inst, o, &Checkpoint{Path: path})
+	r, err := Solve(ctx, inst, keptIn(o, path, false))
 	if took := time.Since(ended); err != nil || !r.Stopped || !strings.Contains(fmt.Sprint(r.Notes), "checkpoint "+path+" holds ") || took > 5*time.Second {
 		t.Errorf("a launch that goes on: found %v, %v after %v", r, err, took)
 	}
@@ -117,7 +123,7 @@ func TestEndedWithCheckpoint(t *testing.T) {
 	defer cancel()
 	time.AfterFunc(50*time.Millisecond, cancel)
 	o.Progress = nil
-	r, err = SolveKept(ctx, inst, o, &Checkpoint{Path: pipe, Resume: true})
+	r, err = Solve(ctx, inst, keptIn(o, pipe, true))
 	if err != nil || !r.Stopped || r.Structure == nil {
 		t.Errorf("a checkpoint that is read without end: found %v, %v", r, err)
 	}
@@ -129,7 +135,7 @@ func killable(t *testing.T) (*Instance, Options) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return inst, Options{Devices: []device.Device{host.Open(1)}, Algorithm: string(Apart), Variant: "k=8,r=2,unit=vector,value=int32"}
+	return inst, Options{Settings: solve.Settings{Devices: []device.Device{host.Open(1)}, Algorithm: string(Apart), Variant: "k=8,r=2,unit=vector,value=int32"}}
 }
 
 // TestKilled kills processes that solve, at 20 random moments: each goes on with the
@@ -141,7 +147,7 @@ func TestKilled(t *testing.T) {
 		// This is the process to kill; levels take long enough to be met.
 		_, err := os.Stat(path)
 		o.Progress = func(solve.Incumbent) { time.Sleep(15 * time.Millisecond) }
-		if _, err := SolveKept(context.Background(), inst, o, &Checkpoint{Path: path, Resume: err == nil}); err != nil {
+		if _, err := Solve(context.Background(), inst, keptIn(o, path, err == nil)); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -201,13 +207,13 @@ func TestResumeElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	on := map[string]Options{
-		"a host":    {Devices: []device.Device{h}, Algorithm: string(Apart), Variant: "k=10,r=2,unit=vector,value=int32"},
-		"a GPU":     {Devices: devices[:1], Variant: "chunk=4,slot=4,each=1,block=128,stages=3,pairs=1,adder=fused,least=1,value=int32"},
-		"two of it": {Devices: devices, Variant: "chunk=4,slot=4,each=1,block=128,stages=3,pairs=1,adder=fused,least=1,value=int32"},
+		"a host":    {Settings: solve.Settings{Devices: []device.Device{h}, Algorithm: string(Apart), Variant: "k=10,r=2,unit=vector,value=int32"}},
+		"a GPU":     {Settings: solve.Settings{Devices: devices[:1], Variant: "chunk=4,slot=4,each=1,block=128,stages=3,pairs=1,adder=fused,least=1,value=int32"}},
+		"two of it": {Settings: solve.Settings{Devices: devices, Variant: "chunk=4,slot=4,each=1,block=128,stages=3,pairs=1,adder=fused,least=1,value=int32"}},
 	}
 	for from, o := range on {
 		path := filepath.Join(t.TempDir(), "run")
-		if _, err := SolveKept(context.Background(), inst, o, &Checkpoint{Path: path}); err != nil {
+		if _, err := Solve(context.Background(), inst, keptIn(o, path, false)); err != nil {
 			t.Fatal(from, err)
 		}
 		whole, err := os.ReadFile(path)
@@ -236,13 +242,13 @@ func TestStoppedWithCheckpoint(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run")
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	o := Options{Devices: []device.Device{d}, Algorithm: string(Apart), Variant: "k=8,r=2,unit=vector,value=int32"}
+	o := Options{Settings: solve.Settings{Devices: []device.Device{d}, Algorithm: string(Apart), Variant: "k=8,r=2,unit=vector,value=int32"}}
 	o.Progress = func(now solve.Incumbent) {
 		if now.Share > 0.2 {
 			cancel()
 		}
 	}
-	r, err := SolveKept(ctx, inst, o, &Checkpoint{Path: path})
+	r, err := Solve(ctx, inst, keptIn(o, path, false))
 	if err != nil {
 		t.Fatalf("found %v", err)
 	}
@@ -254,10 +260,10 @@ func TestStoppedWithCheckpoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := SolveKept(context.Background(), other, o, &Checkpoint{Path: path, Resume: true}); !errors.Is(err, ErrCheckpoint) || !strings.Contains(err.Error(), "another instance") {
+	if _, err := Solve(context.Background(), other, keptIn(o, path, true)); !errors.Is(err, ErrCheckpoint) || !strings.Contains(err.Error(), "another instance") {
 		t.Errorf("another instance: found %v", err)
 	}
-	if _, err := SolveKept(context.Background(), inst, Options{Devices: o.Devices, Algorithm: string(ByPrices)}, &Checkpoint{Path: path + "2"}); err == nil || !strings.Contains(err.Error(), fmt.Sprint(Apart)) {
+	if _, err := Solve(context.Background(), inst, keptIn(Options{Settings: solve.Settings{Devices: o.Devices, Algorithm: string(ByPrices)}}, path+"2", false)); err == nil || !strings.Contains(err.Error(), fmt.Sprint(Apart)) {
 		t.Errorf("by prices: found %v", err)
 	}
 }

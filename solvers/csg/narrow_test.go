@@ -85,7 +85,7 @@ func TestSolveInt16OnSeveral(t *testing.T) {
 	devices := emulatedtest.OpenSeveral(t, 3)
 	for _, n := range []int{1, 2, 9, 13} {
 		inst := small16(t, n)
-		r, err := Solve(context.Background(), inst, Options{Devices: devices[:min(3, 1+n)]})
+		r, err := Solve(context.Background(), inst, Options{Settings: solve.Settings{Devices: devices[:min(3, 1+n)]}})
 		verified(t, "three devices", inst, r, err)
 		if !strings.Contains(r.Variant, "value=int16") {
 			t.Errorf("solved by %s", r.Variant)
@@ -95,9 +95,9 @@ func TestSolveInt16OnSeveral(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, two := onRanks(t, inst, devices[:2], Options{Algorithm: string(Apart)})
+	_, two := onRanks(t, inst, devices[:2], Options{Settings: solve.Settings{Algorithm: string(Apart)}})
 	for _, algorithm := range []Method{Apart, ByPrices} {
-		one, err := Solve(context.Background(), inst, Options{Devices: devices[:1], Algorithm: string(algorithm)})
+		one, err := Solve(context.Background(), inst, Options{Settings: solve.Settings{Devices: devices[:1], Algorithm: string(algorithm)}})
 		if err != nil || one.Value != "130" || two.Value != "130" || inst.Held() {
 			t.Errorf("planted, %s: found %v, %v, ranks %s, held %v, expected 130", algorithm, one, err, two.Value, inst.Held())
 		}
@@ -106,7 +106,7 @@ func TestSolveInt16OnSeveral(t *testing.T) {
 	if err := sized.Restrict(1<<2 | 1<<3); err != nil {
 		t.Fatal(err)
 	}
-	r, err := Solve(context.Background(), sized, Options{Devices: devices[:2]})
+	r, err := Solve(context.Background(), sized, Options{Settings: solve.Settings{Devices: devices[:2]}})
 	verified(t, "sizes", sized, r, err)
 	if sized.Type != Int16 {
 		t.Errorf("restricted values are of %s", sized.Type)
@@ -129,12 +129,12 @@ func TestInt16Kept(t *testing.T) {
 		fails bool
 	}{{small16(t, 13), devices, false}, {small16(t, 13), []device.Device{cpu}, true}, {wide, []device.Device{cpu}, false}} {
 		path := filepath.Join(t.TempDir(), "run")
-		if _, err := SolveKept(context.Background(), c.inst, Options{Devices: devices[:1], Algorithm: string(Apart)}, &Checkpoint{Path: path}); err != nil {
+		if _, err := Solve(context.Background(), c.inst, keptIn(Options{Settings: solve.Settings{Devices: devices[:1], Algorithm: string(Apart)}}, path, false)); err != nil {
 			t.Fatal(err)
 		}
-		o := Options{Devices: c.later, Algorithm: string(Apart)}
+		o := Options{Settings: solve.Settings{Devices: c.later, Algorithm: string(Apart)}}
 		if c.fails {
-			if _, err := SolveKept(context.Background(), c.inst, o, &Checkpoint{Path: path, Resume: true}); !errors.Is(err, ErrCheckpoint) {
+			if _, err := Solve(context.Background(), c.inst, keptIn(o, path, true)); !errors.Is(err, ErrCheckpoint) {
 				t.Errorf("int16 on a host: found %v", err)
 			}
 		} else if share := resumed(t, c.inst, path, o); share != 1 {

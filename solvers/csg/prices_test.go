@@ -17,7 +17,7 @@ import (
 )
 
 func hostOptions(algorithm Method) Options {
-	return Options{Devices: []device.Device{host.Open(2)}, Algorithm: string(algorithm)}
+	return Options{Settings: solve.Settings{Devices: []device.Device{host.Open(2)}, Algorithm: string(algorithm)}}
 }
 
 // Prices find what the reference finds, and leave a proof that verify checks.

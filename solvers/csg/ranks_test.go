@@ -14,22 +14,17 @@ import (
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
 	"coalesce/solvers/csg/internal/draw"
+	"coalesce/solvers/solve"
 )
 
 // onRanks solves an instance on ranks with a device each; they must give one answer.
 func onRanks(t *testing.T, inst *Instance, devices []device.Device, o Options) ([]collective.Ranks, *Result) {
 	t.Helper()
-	return keptOnRanks(t, inst, devices, o, nil)
-}
-
-// keptOnRanks is onRanks with a checkpoint.
-func keptOnRanks(t *testing.T, inst *Instance, devices []device.Device, o Options, keep *Checkpoint) ([]collective.Ranks, *Result) {
-	t.Helper()
 	ranks, results := collectivetest.Ranks(len(devices)), make([]*Result, len(devices))
 	err := collective.OnAll(len(devices), func(k int) (err error) {
 		own := o
 		own.Devices, own.Ranks = devices[k:k+1], ranks[k]
-		if results[k], err = SolveKept(context.Background(), inst, own, keep); err != nil {
+		if results[k], err = Solve(context.Background(), inst, own); err != nil {
 			ranks[k].(interface{ Leave() }).Leave()
 		}
 		return err
@@ -80,7 +75,7 @@ func TestBytesSent(t *testing.T) {
 	if v == nil {
 		t.Fatal("no such variant")
 	}
-	ranks, _ := onRanks(t, inst, devices, Options{Variant: v.Label})
+	ranks, _ := onRanks(t, inst, devices, Options{Settings: solve.Settings{Variant: v.Label}})
 	predicted := float64(size<<(n-1)-size<<8) / float64(len(devices)) // all tiles but tile 0
 	for k, r := range ranks {
 		sent := float64(r.(interface{ BytesSent() int64 }).BytesSent())
@@ -121,7 +116,7 @@ func TestRanksKept(t *testing.T) {
 	}
 	hosts := []device.Device{host.Open(1), host.Open(2), host.Open(1)}
 	path := filepath.Join(t.TempDir(), "run")
-	keptOnRanks(t, inst, hosts, Options{}, &Checkpoint{Path: path})
+	onRanks(t, inst, hosts, keptIn(Options{}, path, false))
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +126,7 @@ func TestRanksKept(t *testing.T) {
 			if err := os.WriteFile(path, whole[:size], 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, got := keptOnRanks(t, inst, devices, Options{}, &Checkpoint{Path: path, Resume: true})
+			_, got := onRanks(t, inst, devices, keptIn(Options{}, path, true))
 			if got.Value != want.Value {
 				t.Errorf("%s, %d bytes: found %s, expected %s", name, size, got.Value, want.Value)
 			}
@@ -153,7 +148,7 @@ func TestRanksRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Solve(context.Background(), inst, Options{Devices: []device.Device{h}, Ranks: collectivetest.Ranks(2)[0], Algorithm: string(ByPrices)})
+	_, err = Solve(context.Background(), inst, Options{Settings: solve.Settings{Devices: []device.Device{h}, Ranks: collectivetest.Ranks(2)[0], Algorithm: string(ByPrices)}})
 	if err == nil {
 		t.Error("prices on two ranks: no error")
 	}

@@ -31,12 +31,7 @@ func Open(o Options) (*Session, error) {
 
 // Solve is the package's Solve.
 func (s *Session) Solve(ctx context.Context, inst *Instance) (*Result, error) {
-	return s.SolveKept(ctx, inst, nil)
-}
-
-// SolveKept is the package's SolveKept.
-func (s *Session) SolveKept(ctx context.Context, inst *Instance, keep *Checkpoint) (*Result, error) {
-	r, err := s.solve(ctx, inst, keep)
+	r, err := s.solve(ctx, inst)
 	if err != nil {
 		return r, fmt.Errorf("solve csg: %w", err)
 	}

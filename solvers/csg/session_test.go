@@ -7,6 +7,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
+	"coalesce/solvers/solve"
 )
 
 // A counted device counts what is loaded and taken.
@@ -54,7 +55,7 @@ func TestSession(t *testing.T) {
 			c := &counted{Device: d}
 			counters, devices = append(counters, c), append(devices, c)
 		}
-		s, err := Open(Options{Devices: devices})
+		s, err := Open(Options{Settings: solve.Settings{Devices: devices}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +100,7 @@ func TestSession(t *testing.T) {
 func TestSessionGoesOn(t *testing.T) {
 	d := host.Open(2)
 	defer d.Close()
-	s, err := Open(Options{Devices: []device.Device{d}})
+	s, err := Open(Options{Settings: solve.Settings{Devices: []device.Device{d}}})
 	if err != nil {
 		t.Fatal(err)
 	}

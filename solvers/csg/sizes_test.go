@@ -76,7 +76,7 @@ func TestSizes(t *testing.T) {
 			if err := inst.Restrict(sizes); err != nil {
 				t.Fatal(err)
 			}
-			got, err := Solve(context.Background(), inst, Options{Devices: []device.Device{by.on}, Algorithm: string(by.algorithm)})
+			got, err := Solve(context.Background(), inst, Options{Settings: solve.Settings{Devices: []device.Device{by.on}, Algorithm: string(by.algorithm)}})
 			at := []any{by.on.Facts(), by.algorithm, n, value, sizes}
 			if want == nil {
 				if !errors.Is(err, solve.ErrInfeasible) || !got.Proven || got.Structure != nil {
@@ -122,7 +122,7 @@ func TestSizesByKernelsOfPrices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Solve(context.Background(), inst, Options{Devices: emulatedtest.OpenSeveral(t, 1), Algorithm: string(ByPrices)})
+	got, err := Solve(context.Background(), inst, Options{Settings: solve.Settings{Devices: emulatedtest.OpenSeveral(t, 1), Algorithm: string(ByPrices)}})
 	if err != nil || got.Value != want.Value {
 		t.Errorf("found %v, %v, expected %s", got, err, want.Value)
 	}

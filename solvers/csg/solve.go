@@ -17,7 +17,33 @@ import (
 
 // Options of Solve. Algorithm is a Method. Unless one is asked for, large instances begin
 // ByPrices, and go on with Apart where prices leave more work.
-type Options = solve.Settings
+type Options struct {
+	solve.Settings `option:"" algorithm.words:"Algorithms()" time_limit.default:"none, of a search among graphs 10s" algorithm.about:"solve by prices, or by these splittings; dp and idp are the published programs"`
+	// append finished levels of the tiles to this file, to go on with after an interruption; a process that ends loses the
+	// level being computed and those that wait to be written
+	Checkpoint string `option:"checkpoint" default:"no file"`
+	// go on with the file of [Options.Checkpoint], on any device; without it the file must not exist
+	Resume bool `option:"resume"`
+}
+
+// Algorithms are the names that Options.Algorithm may have: all methods.
+func Algorithms() []string { return []string{string(ByPrices), string(Apart), string(DP), string(IDP)} }
+
+// check returns an error of options that no solve takes.
+func (o *Options) check() error {
+	if o.Resume && o.Checkpoint == "" {
+		return solve.Input("Resume", "found no checkpoint to go on with, expected its file in Checkpoint")
+	}
+	return solve.CheckOptions(o.Fields())
+}
+
+// checkpoint is the file of finished levels, nil where none is kept.
+func (o *Options) checkpoint() *checkpoint.Spec {
+	if o.Checkpoint == "" {
+		return nil
+	}
+	return &checkpoint.Spec{Path: o.Checkpoint, Resume: o.Resume}
+}
 
 // Solve finds an optimal coalition structure of an instance on a device, or on several GPUs
 // together, and checks it: the result's certificate recomputes the value from the instance.
@@ -25,39 +51,33 @@ type Options = solve.Settings
 // The end of ctx and the time limit end a solve within a second, with the best structure so far, and a
 // bound where one is known; Stopped says so. Where none is known the error wraps that of ctx. Beside an error
 // that wraps device.ErrLost the result, unless nil, is the best so far. Where every structure has a forbidden block
-// the error wraps solve.ErrInfeasible, and the result says so. Errors of memory wrap
+// the error wraps solve.ErrInfeasible, and the result says so. Errors of checkpoints that cannot be continued wrap
+// ErrCheckpoint, those of memory
 // device.ErrMemory, those of a wrong answer ErrCheck.
-func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
-	return SolveKept(ctx, inst, o, nil)
-}
-
-// A Checkpoint is the file to which a long solve writes each finished level once, while the next
-// level is computed. A process that ends, by a signal too, loses the level being computed and the
-// levels that wait to be written.
-type Checkpoint = checkpoint.Spec
-
-// ErrCheckpoint is wrapped by the errors of damaged files and of files that are not a checkpoint of
-// the instance.
-var ErrCheckpoint = checkpoint.ErrRefused
-
-// SolveKept tries prices and then solves by the method Apart. Unless keep is nil, finished levels
-// are written to a checkpoint. Errors of files that cannot be continued wrap ErrCheckpoint.
-func SolveKept(ctx context.Context, inst *Instance, o Options, keep *Checkpoint) (r *Result, err error) {
+func Solve(ctx context.Context, inst *Instance, o Options) (r *Result, err error) {
 	err = solve.With(Open, o, func(s *Session) error {
-		r, err = s.SolveKept(ctx, inst, keep)
+		r, err = s.Solve(ctx, inst)
 		return err
 	})
 	return r, err
 }
 
+// ErrCheckpoint is wrapped by the errors of damaged files and of files that are not a checkpoint of
+// the instance.
+var ErrCheckpoint = checkpoint.ErrRefused
+
 // solve walks one way: the plan names the algorithms, each is run until one does not give up, its structure is
 // certified, and the result is what was found in the end.
-func (s *Session) solve(ctx context.Context, inst *Instance, keep *Checkpoint) (*Result, error) {
-	o := &s.Options
+func (s *Session) solve(ctx context.Context, inst *Instance) (*Result, error) {
+	o := &s.Settings
 	d, err := o.First()
 	if err != nil {
 		return nil, err
 	}
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	keep := s.checkpoint()
 	if d.Facts().Kind == device.Host {
 		inst, err = inMemory(inst)
 	} else {
@@ -102,7 +122,7 @@ func (s *Session) solve(ctx context.Context, inst *Instance, keep *Checkpoint) (
 }
 
 // algorithms are those of a plan, in the order in which they are tried.
-func (s *Session) algorithms(p *plan.Plan, keep *Checkpoint) iter.Seq2[Method, attempt.Algorithm] {
+func (s *Session) algorithms(p *plan.Plan, keep *checkpoint.Spec) iter.Seq2[Method, attempt.Algorithm] {
 	return func(yield func(Method, attempt.Algorithm) bool) {
 		if p.Prices != nil && (!yield(ByPrices, attempt.Prices{Limits: *p.Prices}) || p.Asked) {
 			return

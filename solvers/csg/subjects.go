@@ -12,7 +12,7 @@ import (
 // solver's choice first.
 func Subjects() []subject.Subject {
 	return tune.Subjects(func(o solve.Settings) (func(context.Context, *Instance) (*solve.Report, error), func() error, error) {
-		s, err := Open(o)
+		s, err := Open(Options{Settings: o})
 		if err != nil {
 			return nil, nil, err
 		}

@@ -10,6 +10,7 @@ import (
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
 	"coalesce/solvers/csg/internal/draw"
+	"coalesce/solvers/solve"
 )
 
 // Three devices find what one core finds: levels with fewer targets than devices, tiles
@@ -24,7 +25,7 @@ func TestSolveOnSeveral(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := Options{Devices: devices[:min(3, 1+c.n)]}
+		o := Options{Settings: solve.Settings{Devices: devices[:min(3, 1+c.n)]}}
 		got, err := Solve(context.Background(), inst, o)
 		if err != nil {
 			t.Fatalf("%d agents, %s: %v", c.n, c.value, err)
@@ -47,7 +48,7 @@ func TestSeveralRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Solve(context.Background(), inst, Options{Devices: []device.Device{h, h}}); err == nil || !strings.Contains(err.Error(), "Devices: found 2: csg/hosttiles runs on one") {
+	if _, err := Solve(context.Background(), inst, Options{Settings: solve.Settings{Devices: []device.Device{h, h}}}); err == nil || !strings.Contains(err.Error(), "Devices: found 2: csg/hosttiles runs on one") {
 		t.Errorf("two hosts: found %v", err)
 	}
 }

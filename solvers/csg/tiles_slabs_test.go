@@ -67,7 +67,7 @@ func TestSlabs(t *testing.T) {
 			continue
 		}
 		told := 0.0
-		o := Options{Devices: devices, Variant: v.Label, Progress: func(now solve.Incumbent) { told = now.Share }}
+		o := Options{Settings: solve.Settings{Devices: devices, Variant: v.Label, Progress: func(now solve.Incumbent) { told = now.Share }}}
 		got, err := Solve(context.Background(), inst, o)
 		if err != nil {
 			t.Errorf("%d agents, %s: %v", c.n, c.value, err)
@@ -95,7 +95,7 @@ func TestSlabsDrawn(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := gencsg.Tiles.Variant("chunk=4,slot=4,each=1,block=128,stages=3,pairs=1,adder=fused,least=1,value=int32")
-	o := Options{Variant: v.Label}
+	o := Options{Settings: solve.Settings{Variant: v.Label}}
 	_, got := onRanks(t, inst, devices, o)
 	if inst.Held() {
 		t.Error("this machine has drawn the values")
@@ -110,7 +110,7 @@ func TestSlabsDrawn(t *testing.T) {
 		t.Errorf("%d bytes sent, expected some %d and what splits load", got.Sent, least)
 	}
 	o.Devices = devices
-	_, err = SolveKept(context.Background(), inst, o, &Checkpoint{Path: filepath.Join(t.TempDir(), "run")})
+	_, err = Solve(context.Background(), inst, keptIn(o, filepath.Join(t.TempDir(), "run"), false))
 	if err == nil || !strings.Contains(err.Error(), "holds whole") {
 		t.Errorf("a checkpoint of slabs: %v", err)
 	}
@@ -123,7 +123,7 @@ func TestSlabsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Solve(context.Background(), inst, Options{Devices: devices})
+	_, err = Solve(context.Background(), inst, Options{Settings: solve.Settings{Devices: devices}})
 	if err == nil || !errors.Is(err, device.ErrMemory) {
 		t.Errorf("found %v, expected too little memory", err)
 	}

@@ -13,10 +13,13 @@ import (
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
 	"coalesce/solvers/csg/internal/draw"
+	"coalesce/solvers/solve"
 )
 
 // on are the options of a solve on one device.
-func on(d device.Device) Options { return Options{Devices: []device.Device{d}} }
+func on(d device.Device) Options {
+	return Options{Settings: solve.Settings{Devices: []device.Device{d}}}
+}
 
 // check runs a variant on every case of at most most agents.
 func check(t *testing.T, d device.Device, s subject.Subject, v *device.Variant, most int) {
@@ -171,9 +174,9 @@ func TestSolveRefuses(t *testing.T) {
 		name, want string
 		options    Options
 	}{
-		{"a variant that is not", "has no variant", Options{Variant: "k=99"}},
-		{"another type's variant", "the instance needs value=int32", Options{Variant: otherType(t)}},
-		{"IDP by a variant of tiles", "Algorithm: found idp", Options{Algorithm: "idp", Variant: "k=99"}},
+		{"a variant that is not", "has no variant", Options{Settings: solve.Settings{Variant: "k=99"}}},
+		{"another type's variant", "the instance needs value=int32", Options{Settings: solve.Settings{Variant: otherType(t)}}},
+		{"IDP by a variant of tiles", "Algorithm: found idp", Options{Settings: solve.Settings{Algorithm: "idp", Variant: "k=99"}}},
 	} {
 		c.options.Devices = []device.Device{d}
 		if _, err := Solve(context.Background(), inst, c.options); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -27,6 +27,7 @@ type Declaration struct {
 	Words   []string // the texts that it takes; nil: any text
 	Whole   bool     // a flag gives one text of a list, commas and all
 	Only    string   // the algorithm that has it; empty: all algorithms
+	Negated bool     // the field, a bool, says the opposite of the option, which is true by default
 }
 
 // A Table has the declarations of all options of a struct.
@@ -123,6 +124,14 @@ const (
 	Seconds Kind = "seconds"
 )
 
+// Extend lets an option of one list take another word, whose meaning its description adds. Other lists of the table stay.
+func (o *Option) Extend(word, about string) {
+	d := *o.Declaration
+	d.Words = append(slices.Clip(d.Words), word)
+	d.About += "; " + word + ": " + about
+	o.Declaration = &d
+}
+
 // Kind is the type of the option's values.
 func (o *Option) Kind() Kind {
 	switch o.at.(type) {
@@ -160,7 +169,10 @@ func (o *Option) Set(text string) (err error) {
 	case *uint64:
 		*at, err = strconv.ParseUint(text, 10, 64)
 	case *bool:
-		*at, err = strconv.ParseBool(text)
+		var yes bool
+		if yes, err = strconv.ParseBool(text); err == nil {
+			*at = yes != o.Negated
+		}
 	case *string:
 		*at = text
 	case *[]string:
@@ -227,7 +239,12 @@ func (o *Option) decode(text json.RawMessage) error {
 		*at, err = strconv.ParseInt(string(text), 10, 64)
 	case *uint64:
 		*at, err = strconv.ParseUint(string(text), 10, 64)
-	case *bool, *string, *[]string, **float64:
+	case *bool:
+		var yes bool
+		if err = json.Unmarshal(text, &yes); err == nil {
+			*at = yes != o.Negated
+		}
+	case *string, *[]string, **float64:
 		err = json.Unmarshal(text, at)
 	case encoding.TextUnmarshaler:
 		var own string
@@ -426,7 +443,7 @@ func (o *Option) String() string {
 	case *uint64:
 		return nonzero(*at)
 	case *bool:
-		return strconv.FormatBool(*at)
+		return strconv.FormatBool(*at != o.Negated)
 	case *string:
 		return *at
 	case *[]string:

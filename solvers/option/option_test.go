@@ -31,6 +31,7 @@ type settings struct {
 	name   string
 	parts  []string
 	quiet  bool
+	rough  bool
 	rules  letters
 }
 
@@ -43,11 +44,12 @@ var table = Table{
 	{Name: "name", Words: []string{"a", "b"}},
 	{Name: "parts", Words: []string{"x", "y"}, Flag: "without"},
 	{Name: "quiet"},
+	{Name: "exact", Negated: true},
 	{Name: "rules", Only: "host", About: "rules, under {time_limit}", Default: "none"},
 }
 
 func (s *settings) fields() List {
-	return table.Bind([]any{&s.count, &s.work, &s.seed, &s.limit, &s.target, &s.name, &s.parts, &s.quiet, &s.rules})
+	return table.Bind([]any{&s.count, &s.work, &s.seed, &s.limit, &s.target, &s.name, &s.parts, &s.quiet, &s.rough, &s.rules})
 }
 
 // Values come from flags and from JSON, and are refused alike.
@@ -62,6 +64,7 @@ func TestValues(t *testing.T) {
 		{"name", "b", `"b"`, ""}, {"name", "c", `"c"`, `found "c", expected one of a, b`}, {"name", "", `""`, "expected one of a, b"},
 		{"parts", "x,y", `["x","y"]`, ""}, {"parts", "x,z", `["x","z"]`, `found "z", expected one of x, y`},
 		{"quiet", "true", "true", ""}, {"quiet", "2", "2", "expected true or false"},
+		{"exact", "false", "false", ""}, {"exact", "2", "2", "exact: found"}, {"exact", "no", `"no"`, "expected true or false"},
 		{"rules", "abc", `"abc"`, ""}, {"rules", "a1", `"a1"`, "found a digit"},
 	} {
 		for door, set := range map[string]func(l List) error{
@@ -99,6 +102,27 @@ func TestDecode(t *testing.T) {
 	}
 }
 
+// The field of a negated option says the opposite: the option is true unless the field is.
+func TestNegated(t *testing.T) {
+	for text, rough := range map[string]bool{"true": false, "false": true, "null": false} {
+		var s settings
+		l := s.fields()
+		if o := l.Named("exact"); o.String() != "true" {
+			t.Errorf("by default the option is %s, expected true", o)
+		}
+		if err := l.Decode([]byte(`{"exact": ` + text + "}")); err != nil || s.rough != rough {
+			t.Errorf("JSON %s: found %t, %v, expected %t", text, s.rough, err, rough)
+		}
+		if text == "null" {
+			continue
+		}
+		s = settings{rough: !rough}
+		if err := s.fields().Named("exact").Set(text); err != nil || s.rough != rough || s.fields().Named("exact").String() != text {
+			t.Errorf("flag %s: found %t, %v, expected %t", text, s.rough, err, rough)
+		}
+	}
+}
+
 // Programs fill a struct; a zero stands for the default there.
 func TestCheck(t *testing.T) {
 	if err := new(settings).fields().Check(); err != nil {
@@ -132,7 +156,7 @@ func TestDescribe(t *testing.T) {
 func TestRefined(t *testing.T) {
 	var s settings
 	outer := table.WithDefault("count", "4").WithWords("name", []string{"c"}).WithAbout("work", "flips").WithFlag("seed", "number").Without("quiet")
-	l := outer.Bind([]any{&s.count, &s.work, &s.seed, &s.limit, &s.target, &s.name, &s.parts, &s.quiet, &s.rules})
+	l := outer.Bind([]any{&s.count, &s.work, &s.seed, &s.limit, &s.target, &s.name, &s.parts, &s.quiet, &s.rough, &s.rules})
 	if l.Named("quiet") != nil || l.Named("count").Default != "4" || l.Named("seed").FlagName() != "number" || l.Named("rules").Set("abc") != nil || s.rules != "abc" {
 		t.Errorf("found %+v", l)
 	}

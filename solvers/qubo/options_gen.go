@@ -72,6 +72,13 @@ var OptionsTable = sync.OnceValue(func() option.Table {
 				Flag:  "no-preprocessing",
 				Name:  "unreduced",
 			},
+			{
+				About:   "bytes that the host may take besides the instance",
+				Default: "no limit, in the command what is free",
+				Field:   "Memory",
+				Min:     "1",
+				Name:    "memory",
+			},
 		},
 	)
 })
@@ -81,7 +88,7 @@ func (o *Options) Pointers(at []any) []any {
 	at = o.Settings.Pointers(at)
 	at = append(at, &o.Target, &o.Work, &o.Seed, &o.Solutions, &o.Distance, &o.Without, &o.Rules)
 	at = o.Starts.Pointers(at)
-	at = append(at, &o.Unreduced)
+	at = append(at, &o.Unreduced, &o.Memory)
 	return at
 }
 

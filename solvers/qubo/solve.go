@@ -35,8 +35,10 @@ type Options struct {
 	// search all variables but those that the instance fixes, without preprocessing
 	Unreduced bool `option:"unreduced" flag:"no-preprocessing"`
 
+	// bytes that the host may take besides the instance
+	Memory int64 `option:"memory" min:"1" default:"no limit, in the command what is free"`
+
 	Threads  int      // goroutines of a search on the host; 0: the device's cores
-	Memory   int64    // bytes that the host may take besides the instance; 0: no limit
 	Exchange Exchange // with another search of the same instance; nil: none. Solves with Work, and of several ranks, ignore it
 }
 
@@ -44,13 +46,8 @@ func (o Options) check() error {
 	if err := solve.CheckOptions(o.Fields()); err != nil {
 		return err
 	}
-	for _, count := range []struct {
-		name  string
-		found int64
-	}{{"Threads", int64(o.Threads)}, {"Memory", o.Memory}} {
-		if count.found < 0 {
-			return solve.Input(count.name, "found %d, expected at least 0", count.found)
-		}
+	if o.Threads < 0 {
+		return solve.Input("Threads", "found %d, expected at least 0", o.Threads)
 	}
 	if o.Together() > 1 && o.Solutions > 1 {
 		return solve.Input("Solutions", "found %d on %d ranks, expected 1: several are looked for by one process", o.Solutions, o.Together())

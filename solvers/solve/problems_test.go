@@ -51,7 +51,7 @@ func TestAllEndAlike(t *testing.T) {
 	}{
 		{"csg", 100 * time.Millisecond, func(ctx context.Context, s solve.Settings) (solve.Report, error) {
 			s.Algorithm = string(csg.DP)
-			r, err := csg.Solve(ctx, table, s)
+			r, err := csg.Solve(ctx, table, csg.Options{Settings: s})
 			if err != nil {
 				return solve.Report{}, err
 			}
@@ -65,7 +65,7 @@ func TestAllEndAlike(t *testing.T) {
 			return r.Report, nil
 		}},
 		{"auction", 100 * time.Millisecond, func(ctx context.Context, s solve.Settings) (solve.Report, error) {
-			r, err := auction.Solve(ctx, bids, s)
+			r, err := auction.Solve(ctx, bids, auction.Options{Settings: s})
 			if err != nil {
 				return solve.Report{}, err
 			}

@@ -39,8 +39,6 @@ type Settings struct {
 	// end the solve of an instance after this time, with the best so far
 	TimeLimit time.Duration `option:"time_limit" min:"0" default:"none"`
 
-	Proof bool // results of branch and cut have a proof that is checked without a search
-
 	// Ranks are the processes that solve an instance together, each with Devices of its
 	// own: all of them call the solver, with the same instance and settings, and each gets
 	// the answer. Nil: this process alone.
@@ -180,7 +178,7 @@ func (s *Settings) Choose(f *device.Family, facts device.Facts, w tuned.Workload
 }
 
 // ChooseAlgorithm is Choose for a table of algorithms (package algorithms), whose
-// variants Variant does not name. w.Suits is what the problem's shape predicts, which
+// variants Variant does not name. w.Prior is what the problem's shape predicts, which
 // measurements overrule.
 func (s *Settings) ChooseAlgorithm(f *device.Family, facts device.Facts, w tuned.Workload, feasible func(*device.Variant) error) (tuned.Choice, error) {
 	unnamed := *s

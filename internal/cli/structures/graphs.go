@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -28,7 +27,6 @@ const TableAgents = 24
 // A Search is the flags of `solve csg` that say what a graph is and when its search ends.
 type Search struct {
 	Format string
-	Limit  time.Duration
 	target string
 }
 
@@ -36,16 +34,12 @@ type Search struct {
 func (s *Search) Register(f *pflag.FlagSet) {
 	f.StringVar(&s.Format, "format", "",
 		"FILE is a graph, in the format "+strings.Join(anytime.Formats(), ", ")+" (default: told by its name)")
-	f.DurationVar(&s.Limit, "time-limit", 0, fmt.Sprintf(
-		"end the solve of each file after this, such as 500ms, 10s or 2m, with the best so far (default: none; of a search %v)", anytime.DefaultLimit))
 	f.StringVar(&s.target, "target", "", "end a search at this value or a better one")
 }
 
 // Check returns an error if the flags are wrong.
 func (s *Search) Check() error {
 	switch x, err := strconv.ParseFloat(s.target, 64); {
-	case s.Limit < 0:
-		return fmt.Errorf("--time-limit is %v, expected a time of at least 0", s.Limit)
 	case s.target != "" && (err != nil || math.IsNaN(x) || math.IsInf(x, 0)):
 		return fmt.Errorf("--target is %q, expected a number", s.target)
 	case s.Format != "" && !slices.Contains(anytime.Formats(), s.Format):

@@ -38,6 +38,8 @@ type Duals struct {
 // row decide: where they have no alternating cycle, the matching is the only optimum; where they
 // have some, the same problem is solved on the residual costs of these pairs, in finer units, which
 // Rounds counts. Gap is 0 after that; the matching costs at most Gap more than the best.
+//
+// Where no full matching exists, and where the cost of the worst pair counts, Hall is the proof.
 type Certificate struct {
 	By      string  `json:"by"`      // the checker: "host", or a device and a variant
 	Pairs   int64   `json:"pairs"`   // allowed pairs held against the duals
@@ -49,10 +51,12 @@ type Certificate struct {
 	Rounds  int     `json:"rounds"`  // solves of residual costs that followed
 	Gap     float64 `json:"gap"`     // in the instance's costs
 	Hall    *Hall   `json:"hall,omitempty"`
+	Row     int     `json:"-"` // of the worst pair, where its cost counts
 }
 
 // A Hall is a proof that no full matching exists (Hall 1935): the Members, all of the shorter
-// side, outnumber their allowed Partners.
+// side, outnumber their allowed Partners. As a proof of a worst pair it counts as allowed those pairs
+// that are better: a full matching has one that is not.
 type Hall struct {
 	Side     string `json:"side"` // of Members: "rows" or "columns"
 	Members  []int  `json:"members"`

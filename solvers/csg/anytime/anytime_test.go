@@ -95,7 +95,7 @@ func TestTheOptimumOfLargeTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := options(t, time.Second)
-	exact, err := csg.Solve(context.Background(), table, o.Settings)
+	exact, err := csg.Solve(context.Background(), table, csg.Options{Settings: o.Settings})
 	if err != nil {
 		t.Fatal(err)
 	}

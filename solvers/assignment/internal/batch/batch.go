@@ -155,13 +155,13 @@ func (b *Engine) describe(d device.Device, table []assignment.BatchProblem) erro
 	return errors.Join(s.Upload(b.table, 0, bytes), s.Sync(), s.Close())
 }
 
-// Workload adds to the description by which a variant is chosen the rounds in which a block's threads take
+// Workload adds to the description by which a variant is chosen the waves in which a block's threads take
 // the columns, one each, and the sides that it has room for.
 func Workload(w tuned.Workload, facts device.Facts) tuned.Workload {
-	w.Spread = func(v *device.Variant, size, _ int) (parts, atOnce int) {
-		return size, assignment.Batch.Int(v, "block")
+	w.WaveCost = func(v *device.Variant, size, _ int) float64 {
+		return tuned.WaveQuantization(size, assignment.Batch.Int(v, "block"))
 	}
-	w.Holds = func(v *device.Variant, size int) bool {
+	w.HasRoom = func(v *device.Variant, size int) bool {
 		return CheckFits(v, facts, int(StateBytes(int64(size), int64(size)))) == nil
 	}
 	return w

@@ -278,17 +278,18 @@ func TestBatchCheckFindsCorruption(t *testing.T) {
 	}
 }
 
-// A block takes the columns in rounds of a column a thread; state in shared memory bounds the sides, state elsewhere does not.
+// A block takes the columns in waves of a column a thread; state in shared memory bounds the sides, state elsewhere does not.
 func TestWorkload(t *testing.T) {
 	facts := device.Facts{Kind: device.CUDA, Name: "fake", Major: 9, SMs: 132, ThreadsPerBlock: 1024, SharedPerBlock: 227 << 10}
 	w := Workload(tuned.Workload{Size: 600}, facts)
 	for i := range assignment.Batch.Variants {
 		v := &assignment.Batch.Variants[i]
-		if parts, atOnce := w.Spread(v, 1200, facts.SMs); parts != 1200 || atOnce != assignment.Batch.Int(v, "block") {
-			t.Errorf("%s: %d columns, %d at once", v.Label, parts, atOnce)
+		block := assignment.Batch.Int(v, "block")
+		if full, more := w.WaveCost(v, 2*block, facts.SMs), w.WaveCost(v, 2*block+1, facts.SMs); full != 0 || more <= 0 {
+			t.Errorf("%s: two waves of columns cost %v, and a column more %v", v.Label, full, more)
 		}
-		if shared := assignment.Batch.Value(v, "state") == "shared"; !w.Holds(v, 100) || w.Holds(v, 1<<20) == shared {
-			t.Errorf("%s: room for sides of 100: %v, of 2^20: %v", v.Label, w.Holds(v, 100), w.Holds(v, 1<<20))
+		if shared := assignment.Batch.Value(v, "state") == "shared"; !w.HasRoom(v, 100) || w.HasRoom(v, 1<<20) == shared {
+			t.Errorf("%s: room for sides of 100: %v, of 2^20: %v", v.Label, w.HasRoom(v, 100), w.HasRoom(v, 1<<20))
 		}
 	}
 }

@@ -60,13 +60,11 @@ type initialisation struct {
 }
 
 // DualsWorkload is the description by which a variant of assignment/duals is chosen for a side of a square problem. A
-// multiprocessor has a block, whose teams of warps take its part of the rows in rounds, one each. A team without a row leaves
-// the others more of the memory's bandwidth: of the weights 0.1 to 0.8 of the last round 0.15 comes nearest to the fastest
-// at sizes that are predicted from others (TestOtherSizes, TestDrawn in bench/tuning).
+// multiprocessor has a block, whose teams of warps take its part of the rows in waves, one each.
 func DualsWorkload(fixed map[string]string, side int) tuned.Workload {
-	return tuned.Workload{Fixed: fixed, Size: side, LastRound: 0.15, Spread: func(v *device.Variant, size, sms int) (parts, atOnce int) {
+	return tuned.Workload{Fixed: fixed, Size: side, WaveCost: func(v *device.Variant, size, sms int) float64 {
 		const warp = 32
-		return (size + sms - 1) / max(1, sms), assignment.Duals.Int(v, "block") / warp / assignment.Duals.Int(v, "share")
+		return tuned.WaveQuantization((size+sms-1)/max(1, sms), assignment.Duals.Int(v, "block")/warp/assignment.Duals.Int(v, "share"))
 	}}
 }
 

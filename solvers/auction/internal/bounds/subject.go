@@ -20,11 +20,10 @@ import (
 func Subjects() []subject.Subject { return []subject.Subject{tunable{}} }
 
 // Workload is the description by which a variant is chosen for problems of so many bids. A block's groups of
-// lanes pass over the bids in rounds. Of the weights 0.1 to 0.8 of the last one 0.3 comes nearest to the fastest where sizes are
-// predicted from others (TestLeftOut, TestLargerSizes in bench/tuning).
+// lanes pass over the bids in waves.
 func Workload(bids int) tuned.Workload {
-	return tuned.Workload{Fixed: map[string]string{}, Size: bids, LastRound: 0.3, Spread: func(v *device.Variant, size, _ int) (parts, atOnce int) {
-		return size, auction.Bounds.Int(v, "block") / auction.Bounds.Int(v, "lanes")
+	return tuned.Workload{Fixed: map[string]string{}, Size: bids, WaveCost: func(v *device.Variant, size, _ int) float64 {
+		return tuned.WaveQuantization(size, auction.Bounds.Int(v, "block")/auction.Bounds.Int(v, "lanes"))
 	}}
 }
 

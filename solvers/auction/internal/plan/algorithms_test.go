@@ -24,8 +24,8 @@ func TestPredicted(t *testing.T) {
 				want = Bidders
 			}
 			w, err := sub.(autotune.Predictor).Workload(fixed, facts, items)
-			if err != nil || Name(w.Suits) != want {
-				t.Errorf("%v, %d items: predicted %v, %v, expected %s", fixed, items, w.Suits, err, want)
+			if err != nil || Name(w.Prior.Variant) != want {
+				t.Errorf("%v, %d items: predicted %v, %v, expected %s", fixed, items, w.Prior.Variant, err, want)
 			}
 			if items > 100 {
 				continue
@@ -37,8 +37,8 @@ func TestPredicted(t *testing.T) {
 				refused = errors.New("too many items")
 			}
 			c, err := Choose(s, items, len(a.Bids), tables, refused, nil)
-			if err != nil || c.Variant != w.Suits {
-				t.Errorf("%v, %d items: a solve begins with %v, %v, expected %s", fixed, items, c.Variant, err, w.Suits.Label)
+			if err != nil || c.Variant != w.Prior.Variant {
+				t.Errorf("%v, %d items: a solve begins with %v, %v, expected %s", fixed, items, c.Variant, err, w.Prior.Variant.Label)
 			}
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"coalesce/solvers/csg/internal/engine"
 	"coalesce/solvers/csg/internal/levels"
 	"coalesce/solvers/csg/internal/splits"
+	"coalesce/solvers/solve"
 )
 
 // What the founding papers print of their algorithms, as tests: docs/papers/report.md and
@@ -70,7 +71,7 @@ func TestReportExample(t *testing.T) {
 		}
 	}
 	d := emulatedtest.Open(t)
-	o := csg.Options{Devices: []device.Device{d}}
+	o := csg.Options{Settings: solve.Settings{Devices: []device.Device{d}}}
 	o.Variant = splitsWith(t, "construct=integer").Label
 	r, err := csg.Solve(t.Context(), inst, o)
 	if err != nil || r.Value.String() != "13" || fmt.Sprint(r.Structure.Lists()) != "[[1 2] [3]]" {
@@ -261,7 +262,7 @@ func TestReductionScopes(t *testing.T) {
 			if more == "reduce=shuffle" {
 				variant = published(t, more)
 			}
-			o := csg.Options{Devices: []device.Device{d}}
+			o := csg.Options{Settings: solve.Settings{Devices: []device.Device{d}}}
 			o.Variant = variant.Label
 			r, err := csg.Solve(t.Context(), inst, o)
 			if err != nil {
@@ -317,7 +318,7 @@ func TestTies(t *testing.T) {
 			if table == "keep" && value != csg.Int32 {
 				continue // no variant keeps the table of others: 8 bytes and a splitting are more than one atomic maximum takes
 			}
-			o := csg.Options{Devices: []device.Device{d}}
+			o := csg.Options{Settings: solve.Settings{Devices: []device.Device{d}}}
 			o.Variant = splitsWith(t, "table="+table, "value="+string(value), "method=dp", "profile=off", "origin=each").Label
 			r, err := csg.Solve(t.Context(), inst, o)
 			if err != nil || len(r.Structure) != blocks || r.Value.String() != "4" {

@@ -94,7 +94,7 @@ const pairedFrom = 24
 func Choose(f *device.Family, facts device.Facts, inst *problem.Instance, o *solve.Settings, method reference.Method) (tuned.Choice, error) {
 	w := tuned.Workload{Fixed: Fixed(f, inst.Type, method), Size: inst.N}
 	if f == &gencsg.Tiles && inst.Type == problem.Int16 && inst.N >= pairedFrom {
-		w.Suits, w.Why = f.Variant("chunk=5,slot=5,each=2,block=128,stages=3,pairs=1,adder=fused,least=1,value=int16"), "large tiles of int16 keep most additions in registers"
+		w.Prior = tuned.Prior{Variant: f.Variant("chunk=5,slot=5,each=2,block=128,stages=3,pairs=1,adder=fused,least=1,value=int16"), Why: "large tiles of int16 keep most additions in registers"}
 	}
 	if o.Variant != "" {
 		w.Fixed = map[string]string{"value": string(inst.Type)}

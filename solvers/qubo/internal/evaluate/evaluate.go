@@ -158,22 +158,19 @@ type Evaluator struct {
 // and count solutions at once. For few solutions the smallest tile suits best, as it gives
 // the most blocks; such workloads are tuned apart from those of many solutions.
 func Workload(kind string, n, count int) tuned.Workload {
-	w := tuned.Workload{Fixed: map[string]string{"weight": kind}, Size: n, Why: "large tiles for many solutions"}
+	w := tuned.Workload{Fixed: map[string]string{"weight": kind}, Size: n, Prior: tuned.Prior{Why: "large tiles for many solutions"}}
 	tile, stages := 128, 2
 	if count <= Few {
 		tile, stages = 64, 4
-		w.Fixed["solutions"], w.Why = "few", "small tiles, of which there are more, for few solutions"
+		w.Fixed["solutions"], w.Prior.Why = "few", "small tiles, of which there are more, for few solutions"
 	}
 	if kind != Int8 {
 		stages = 3
 	}
-	w.Suits = qubo.Evaluate.Variant(fmt.Sprintf("tile=%d,batch=%d,stages=%d,warp=32,weight=%s", tile, tile, stages, kind))
+	w.Prior.Variant = qubo.Evaluate.Variant(fmt.Sprintf("tile=%d,batch=%d,stages=%d,warp=32,weight=%s", tile, tile, stages, kind))
 	together := TunedCount(n, count <= Few)
-	// A block has its multiprocessor to the end; of the weights 0.6 to 1 this one comes nearest to the fastest (TestLeftOut,
-	// TestLargerSizes in bench/tuning).
-	w.LastRound = 0.8
-	w.Spread = func(v *device.Variant, size, sms int) (parts, atOnce int) { // blocks, one a multiprocessor
-		return blocks(SideOf(size), together, qubo.Evaluate.Int(v, "tile"), qubo.Evaluate.Int(v, "batch")), sms
+	w.WaveCost = func(v *device.Variant, size, sms int) float64 { // blocks, one a multiprocessor
+		return tuned.WaveQuantization(blocks(SideOf(size), together, qubo.Evaluate.Int(v, "tile"), qubo.Evaluate.Int(v, "batch")), sms)
 	}
 	return w
 }

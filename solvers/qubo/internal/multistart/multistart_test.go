@@ -54,7 +54,7 @@ func TestMultistartVariants(t *testing.T) {
 		if f.Int(w, "block") > 512 && !emulatedtest.EveryVariant() {
 			continue
 		}
-		v := evaluate.Workload(kind, 1, 1).Suits
+		v := evaluate.Workload(kind, 1, 1).Prior.Variant
 		for _, c := range []struct{ n, batch int }{{0, 1}, {1, 1}, {131, 1}, {67, 4}} {
 			if k > 0 && c.n < 2 && !emulatedtest.EveryVariant() {
 				continue

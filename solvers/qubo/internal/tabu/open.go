@@ -53,19 +53,19 @@ func (s requirements) workload(facts device.Facts) (tuned.Workload, error) {
 	if err != nil {
 		return tuned.Workload{}, err
 	}
-	near := func(v *device.Variant) error {
+	similar := func(v *device.Variant, _ int) error {
 		f, err := s.formOn(facts, v)
 		if err == nil && 4*f.capacity() > 5*of.capacity() {
 			err = fmt.Errorf("%s has room for %d variables, the problem has %d", v.Label, f.capacity(), s.n)
 		}
 		return err
 	}
-	holds := func(v *device.Variant, size int) bool {
+	hasRoom := func(v *device.Variant, size int) bool {
 		f, err := s.formOn(facts, v)
 		return err == nil && f.capacity() >= size
 	}
-	return tuned.Workload{Fixed: map[string]string{"row": of.row}, Size: s.n, Similar: near, Holds: holds,
-		Suits: suits, Why: "the narrowest rows and the least room to spare"}, nil
+	return tuned.Workload{Fixed: map[string]string{"row": of.row}, Size: s.n, Comparable: similar, HasRoom: hasRoom,
+		Prior: tuned.Prior{Variant: suits, Why: "the narrowest rows and the least room to spare"}}, nil
 }
 
 // Workload describes, for the choice of a variant, problems whose rows a type holds, or rows of

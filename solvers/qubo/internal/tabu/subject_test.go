@@ -200,13 +200,13 @@ func TestBulkWorkload(t *testing.T) {
 				continue
 			}
 			c, err := chooseVariant(hopper, newTrial(fixed["row"], n, 1).p, search.Setup{Settings: solve.Settings{Tuning: &tuned.Database{}}})
-			if err != nil || w.Size != n || c.Variant != w.Suits {
-				t.Errorf("%v, %d variables: %v with %s, chosen %v, %v", fixed, n, w.Fixed, w.Suits.Label, c.Variant, err)
+			if err != nil || w.Size != n || c.Variant != w.Prior.Variant {
+				t.Errorf("%v, %d variables: %v with %s, chosen %v, %v", fixed, n, w.Fixed, w.Prior.Variant.Label, c.Variant, err)
 			}
 			for i := range qubo.Bulk.Variants {
 				v := &qubo.Bulk.Variants[i]
-				if qubo.Bulk.Value(v, "row") == fixed["row"] && w.Holds(v, 3000) != (Subject{}.Feasible(v, hopper, 3000) == nil) {
-					t.Errorf("%s: room for 3000 variables: %v", v.Label, w.Holds(v, 3000))
+				if qubo.Bulk.Value(v, "row") == fixed["row"] && w.HasRoom(v, 3000) != (Subject{}.Feasible(v, hopper, 3000) == nil) {
+					t.Errorf("%s: room for 3000 variables: %v", v.Label, w.HasRoom(v, 3000))
 				}
 			}
 		}

@@ -82,8 +82,8 @@ func (s requirements) workload(facts device.Facts) (tuned.Workload, error) {
 		return tuned.Workload{}, err
 	}
 	return tuned.Workload{Fixed: map[string]string{"weight": qubo.Temper.Value(suits, "weight")}, Size: s.n,
-		Similar: func(v *device.Variant) error { return s.takenBy(v, facts, s.clusters()) },
-		Suits:   suits, Why: "slots of one size where weights allow, and threads that suit so many variables"}, nil
+		Comparable: func(v *device.Variant, _ int) error { return s.takenBy(v, facts, s.clusters()) },
+		Prior:      tuned.Prior{Variant: suits, Why: "slots of one size where weights allow, and threads that suit so many variables"}}, nil
 }
 
 // Workload is the description by which a variant is chosen for lattices with weights of a type.

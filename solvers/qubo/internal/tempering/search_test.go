@@ -343,8 +343,8 @@ func TestTemperWorkload(t *testing.T) {
 				t.Fatal(err)
 			}
 			c, err := chooseVariant(facts, torus(fixed["weight"], side*side, 1), search.Setup{Settings: solve.Settings{Tuning: &tuned.Database{}}})
-			if err != nil || c.Variant != w.Suits || w.Size != side*side || w.Fixed["weight"] != fixed["weight"] {
-				t.Errorf("%v, %d variables: %v with %s, chosen %v, %v", fixed, side*side, w.Fixed, w.Suits.Label, c.Variant, err)
+			if err != nil || c.Variant != w.Prior.Variant || w.Size != side*side || w.Fixed["weight"] != fixed["weight"] {
+				t.Errorf("%v, %d variables: %v with %s, chosen %v, %v", fixed, side*side, w.Fixed, w.Prior.Variant.Label, c.Variant, err)
 			}
 		}
 	}

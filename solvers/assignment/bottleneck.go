@@ -41,10 +41,7 @@ func (o *Options) solvedOn() string {
 
 // checkComparable refuses an instance whose worst pair cannot be looked for.
 func checkComparable(inst *problem.Instance) error {
-	switch {
-	case inst.Every && inst.Type == problem.Int64 && slices.ContainsFunc(inst.I64, func(x int64) bool { return x == math.MaxInt64 || x == math.MinInt64 }):
-		return fmt.Errorf("%w: found the least or the largest number of 64 bits, which the search for the worst pair has no room for", ErrCost)
-	case inst.Limit != nil:
+	if inst.Limit != nil {
 		return solve.Input("Limit", "found %v, expected none: a limit is for sums of costs, and not for the worst of them", *inst.Limit)
 	}
 	return nil
@@ -55,7 +52,7 @@ func (s *Session) worstPair(ctx context.Context) (*Result, error) {
 	r := s.begin()
 	r.Bottleneck, r.Value = true, math.NaN()
 	clock := time.Now()
-	sol, err := bottleneck.Solve(ctx, s.p.Instance)
+	sol, err := bottleneck.Solve(ctx, s.p.Original())
 	if solve.Ended(ctx, err) {
 		err = solve.Unanswered(ctx)
 	}

@@ -127,6 +127,74 @@ func TestBottleneckAgainstAllMatchings(t *testing.T) {
 	}
 }
 
+// Every number of an integer type may be a cost, its least and its largest too.
+func TestBottleneckOfEveryInteger(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 9))
+	ends := []int64{math.MinInt64, math.MinInt64 + 1, -1, 0, 1, math.MaxInt64 - 1, math.MaxInt64}
+	for n := range 600 {
+		rows, cols := 1+rng.IntN(4), 1+rng.IntN(4)
+		inst := &Instance{Rows: rows, Cols: cols, Type: Int64, Every: true, Unsigned: n%3 == 0, Maximize: n%2 == 0, Source: "ends"}
+		for range rows * cols {
+			inst.I64 = append(inst.I64, ends[rng.IntN(len(ends))])
+		}
+		worst := func(column []int32) (w int64) {
+			first := true
+			for i, j := range column {
+				if j < 0 {
+					continue
+				}
+				if c := inst.I64[i*cols+int(j)]; first || inst.Maximize && c < w || !inst.Maximize && c > w {
+					w, first = c, false
+				}
+			}
+			return w
+		}
+		var best int64
+		found := false
+		matchings(inst, func(column []int32) {
+			if w := worst(column); !found || inst.Maximize && w > best || !inst.Maximize && w < best {
+				best, found = w, true
+			}
+		})
+		r, err := Solve(t.Context(), inst, Options{Bottleneck: true})
+		if err != nil {
+			t.Fatalf("instance %d: %v", n, err)
+		}
+		if got := worst(r.Column); !found || got != best || !r.Proven || r.Exact != inst.Exact(r.Certificate.Row, int(r.Column[r.Certificate.Row])) {
+			t.Fatalf("instance %d, %s: found the worst cost %d (%s, proven %t), expected %d", n, inst.Type, got, r.Exact, r.Proven, best)
+		}
+	}
+}
+
+// Costs of any range are compared as they are: sums of some of them are no float64, and differences are lost in others.
+func TestBottleneckOfWideFloats(t *testing.T) {
+	rng := rand.New(rand.NewPCG(10, 11))
+	for n := range 400 {
+		rows, cols := 1+rng.IntN(4), 1+rng.IntN(4)
+		inst := &Instance{Rows: rows, Cols: cols, Type: Float64, Maximize: n%2 == 0, Source: "wide"}
+		for range rows * cols {
+			c := math.Ldexp(1+float64(rng.IntN(4))*0x1p-52, rng.IntN(2040)-1060)
+			if rng.IntN(3) == 0 {
+				c = -c
+			}
+			inst.F64 = append(inst.F64, c)
+		}
+		want := math.Inf(1)
+		if inst.Maximize {
+			want = -want
+		}
+		matchings(inst, func(column []int32) {
+			if w := worstOf(inst, column); w < want != inst.Maximize && w != want {
+				want = w
+			}
+		})
+		r, err := Solve(t.Context(), inst, Options{Bottleneck: true})
+		if err != nil || r.Value != want || !r.Proven {
+			t.Fatalf("instance %d, %v: found %v, %v, expected %v", n, inst.F64, r, err, want)
+		}
+	}
+}
+
 func TestCheckBottleneck(t *testing.T) {
 	inst, err := NewInstance(3, 3, []int32{1, 5, 9, 2, 6, 9, 9, 9, 3}, "test") // 6 and better: row 0 or 1 takes column 1
 	if err != nil {

@@ -27,6 +27,7 @@ type Solution struct {
 // Solve solves an instance of at most as many rows as columns, without a limit. ctx ends
 // it between searches.
 func Solve(ctx context.Context, inst *problem.Instance) (*Solution, error) {
+	inst = ranked(inst)
 	s := &solver{inst: inst, rows: inst.Rows, cols: inst.Cols, column: slices.Repeat([]int32{-1}, inst.Rows), row: slices.Repeat([]int32{-1}, inst.Cols)}
 	if s.begin(); s.proof != nil && s.level == forbidden {
 		return &Solution{Rows: s.proof}, nil
@@ -43,6 +44,23 @@ func Solve(ctx context.Context, inst *problem.Instance) (*Solution, error) {
 			return &Solution{Rows: s.proof}, nil
 		}
 	}
+}
+
+// ranked is an instance with the ranks of its costs in their place, where every number is a cost and the key of one is that of
+// a forbidden pair. Other instances stay.
+func ranked(inst *problem.Instance) *problem.Instance {
+	if !inst.Every || inst.Points != nil || !slices.Contains(inst.I64, math.MaxInt64) && !slices.Contains(inst.I64, math.MinInt64) {
+		return inst
+	}
+	costs := slices.Clone(inst.I64)
+	order := slices.Clone(costs)
+	slices.Sort(order)
+	order = slices.Compact(order)
+	for k, c := range costs {
+		rank, _ := slices.BinarySearch(order, c)
+		costs[k] = int64(rank)
+	}
+	return &problem.Instance{Rows: inst.Rows, Cols: inst.Cols, Maximize: inst.Maximize, Sparse: inst.Sparse, Type: problem.Int64, I64: costs}
 }
 
 // A solver raises the level, the worst key that pairs may have, from a bound on: as long

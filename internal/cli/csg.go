@@ -61,7 +61,7 @@ func (a *app) solveCSGCommand() *cobra.Command {
 	f.StringVar(&s.sizes, "sizes", "", "how many members a block may have, such as 1-3,5 or 2- (default: any number)")
 	s.search.Register(f)
 	options := s.options.Fields()
-	options.Named("algorithm").Extend(anytime.Algorithm, "search a graph")
+	options.Named("algorithm").Extend(anytime.Algorithm, anytime.Algorithm+" searches a graph")
 	addOptions(f, options)
 	addFormerName(f, "method", options.Named("algorithm"))
 	s.registerChoice(f)

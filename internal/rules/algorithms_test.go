@@ -79,7 +79,7 @@ func TestAlgorithmsAreTuned(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			report := r.Report()
+			report := r.Report
 			return &report, nil
 		}},
 		{"auction, host", "auction/algorithm", cpu, 12, auction.Subjects(), winners},

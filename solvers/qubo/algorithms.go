@@ -144,8 +144,7 @@ func waysSubject() subject.Subject {
 				if err != nil {
 					return nil, err
 				}
-				report := r.Report()
-				return &report, nil
+				return &r.Report, nil
 			}}, nil
 		},
 		Work: func(planted) float64 { return 1 },

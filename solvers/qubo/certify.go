@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"coalesce/solvers/qubo/problem"
@@ -37,10 +38,13 @@ func (r *run) result(variant string) (*Result, error) {
 			return nil, fmt.Errorf("%w: variable %d is %d, fixed was %d", ErrCheck, i, problem.Bit(x, i), v)
 		}
 	}
-	out := &Result{Instance: inst.Source, Format: inst.Format, Form: inst.Form, Sense: inst.Sense, N: inst.N, Pairs: inst.Pairs(),
-		Value: value, Solution: problem.NewBits(x, inst.N), Target: r.o.Target, Met: r.told.met, History: r.told.history,
-		Device: r.o.Where(), Variant: variant, Reason: r.plan.reason, Seed: r.o.Seed, Rules: r.o.Rules, Used: r.told.used, Work: r.told.work,
-		Reduced: red.VariablesLeft(), Parts: len(red.Parts), Exact: r.p.Exact, Fixed: fixed, Names: inst.Names, Notes: inst.Notes, objective: told}
+	algorithm, _, _ := strings.Cut(strings.TrimPrefix(variant, "qubo/"), " ")
+	report := solve.Report{Problem: "qubo", Instance: inst.Source, Size: map[string]int{"variables": inst.N, "pairs": int(inst.Pairs())},
+		Value: solve.Number(value.String()), Device: r.o.Where(), Algorithm: algorithm, Variant: variant, Reason: r.plan.reason, Notes: inst.Notes}
+	out := &Result{Report: report, Format: inst.Format, Form: inst.Form, Sense: inst.Sense, N: inst.N,
+		Solution: problem.NewBits(x, inst.N), Target: r.o.Target, Met: r.told.met, History: r.told.history,
+		Seed: r.o.Seed, Rules: r.o.Rules, Used: r.told.used, Work: r.told.work,
+		Reduced: red.VariablesLeft(), Parts: len(red.Parts), Exact: r.p.Exact, Fixed: fixed, Names: inst.Names, objective: told}
 	r.prove(out)
 	if lost := r.p.Lost; lost > 0 && !out.Proven {
 		out.Notes = append(slices.Clip(out.Notes), fmt.Sprintf("coefficients so small beside the others that the search takes them for 0, and the bound does not: %d", lost))
@@ -108,11 +112,12 @@ func (r *run) prove(out *Result) {
 		out.Proof = "no bound within the range of float64 is known"
 		return
 	}
-	out.Bound = &value
+	out.Bounded(solve.Number(value.String()))
 	bound, visited := r.bests.bound()
 	met := bound == out.objective
-	report := out.Report()
-	out.Proven = met && near(&report)
+	if met && near(&out.Report) {
+		out.Prove(out.Bound)
+	}
 	switch {
 	case !met:
 		out.Proof = "the value does not meet the bound"

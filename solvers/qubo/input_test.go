@@ -128,7 +128,7 @@ func TestFilledPrograms(t *testing.T) {
 			t.Errorf("%v: verify says %v, %+v", how, err, v)
 		}
 		want, got := exhausted(inst), answer.Value.Float()
-		if answer.Proven && math.Abs(want) < 1e9 && math.Abs(got-want) > 1e-9*math.Abs(want)+1e-9 && *answer.Report().Gap == 0 {
+		if answer.Proven && math.Abs(want) < 1e9 && math.Abs(got-want) > 1e-9*math.Abs(want)+1e-9 && *answer.Report.Gap == 0 {
 			t.Errorf("%v: found %v, expected %v", how, got, want)
 		}
 	}

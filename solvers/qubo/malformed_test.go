@@ -2,9 +2,10 @@ package qubo
 
 import (
 	"bytes"
-	"coalesce/solvers/solve"
 	"strings"
 	"testing"
+
+	"coalesce/solvers/solve"
 
 	"coalesce/runtime/host"
 )

@@ -2,33 +2,26 @@ package qubo
 
 import (
 	"encoding/json"
-	"strings"
 
 	"coalesce/solvers/solve"
 )
 
-// A Result is the best that was found for an instance, and how.
+// A Result is the best that was found for an instance, and how. Value is that of Solution, from the instance's own
+// coefficients; of real ones it is their exact sum, rounded once. Where it is proven, Solution is optimal; of real coefficients
+// to within 2^-50 of Value. Variant is the engine and the label of its variant.
 type Result struct {
-	Instance  string // where the instance came from
+	solve.Report
 	Format    string
 	Form      Form
 	Sense     Sense
-	N         int
-	Pairs     int64
-	Value     Amount // of Solution, from the instance's own coefficients; of real ones their exact sum, rounded once
+	N         int // variables
 	Solution  Bits
 	Names     []string // of the variables; nil where they are 0, 1, 2 and so on
-	Bound     *Amount  // no solution is better; nil: nothing is known
-	Proven    bool     // Solution is optimal; of real coefficients to within 2^-50 of Value
 	Proof     string   // why, or why not, one sentence
 	Target    *float64
 	Met       *float64 // seconds to the target from the start of the solve; nil: not met
 	History   []Improvement
 	Solutions []Solution // where several were asked for, best first
-	Seconds   solve.Seconds
-	Device    string // "cuda:0", "host", …
-	Variant   string // the engine and the label of its variant
-	Reason    string // why that one, one sentence
 	Seed      uint64
 	Rules     Rules            // as they were given
 	Used      map[string]Rules // by engine, the defaults filled in, for the largest component that was searched; nil: none, or by engines without rules
@@ -36,9 +29,7 @@ type Result struct {
 	Reduced   int         // variables that the search was left with
 	Parts     int         // components that they are in
 	Exact     bool        // the search's coefficients were not rounded
-	Stopped   bool        // ctx or the time limit ended the search
 	Fixed     map[int]int // by variable, those that the instance fixes
-	Notes     []string
 
 	objective int64
 }
@@ -48,22 +39,6 @@ type Result struct {
 type Improvement struct {
 	Seconds float64 `json:"seconds"` // from the start of the solve
 	Value   Amount  `json:"value"`
-}
-
-// Report is what every problem's answers tell. The gap is that between the value and
-// the bound, as far as one is known.
-func (r *Result) Report() solve.Report {
-	algorithm, _, _ := strings.Cut(strings.TrimPrefix(r.Variant, "qubo/"), " ")
-	report := solve.Report{Problem: "qubo", Instance: r.Instance, Size: map[string]int{"variables": r.N, "pairs": int(r.Pairs)},
-		Value: solve.Number(r.Value.String()), Seconds: r.Seconds, Device: r.Device, Algorithm: algorithm,
-		Variant: r.Variant, Reason: r.Reason, Stopped: r.Stopped, Notes: r.Notes}
-	switch {
-	case r.Proven:
-		report.Prove(solve.Number(r.Bound.String()))
-	case r.Bound != nil:
-		report.Bounded(solve.Number(r.Bound.String()))
-	}
-	return report
 }
 
 // MarshalJSON writes the report of every problem with what searches add.
@@ -108,6 +83,6 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		History     []Improvement    `json:"history"`
 		Solutions   []Solution       `json:"solutions"`
 		Reduced     []int            `json:"reduced"`
-	}{r.Report(), r.Format, r.Form, r.Sense, r.Solution, r.Names, assignment, r.Fixed, proof, r.Seed, r.Rules, used, r.Work, r.Target, r.Met,
+	}{r.Report, r.Format, r.Form, r.Sense, r.Solution, r.Names, assignment, r.Fixed, proof, r.Seed, r.Rules, used, r.Work, r.Target, r.Met,
 		r.History, several, []int{r.Reduced, r.Parts}})
 }

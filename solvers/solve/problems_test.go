@@ -83,7 +83,7 @@ func TestAllEndAlike(t *testing.T) {
 			if err != nil {
 				return solve.Report{}, err
 			}
-			return r.Report(), nil
+			return r.Report, nil
 		}},
 	} {
 		random := rand.New(rand.NewPCG(7, 7))

@@ -33,7 +33,7 @@ func Print(out io.Writer, r *qubo.Result, inst *qubo.Instance, facts device.Fact
 	switch {
 	case r.Proven:
 		t.Row("proven", "optimal: "+r.Proof)
-	case r.Bound != nil:
+	case r.Bound != "":
 		t.Row("bound", r.Bound.String()+": "+r.Proof)
 	default:
 		t.Row("bound", "none: "+r.Proof)

@@ -12,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"coalesce/autotune/tuned"
+	"coalesce/internal/cli/effect"
 	"coalesce/internal/cli/matchings"
+	"coalesce/internal/cli/run"
 	"coalesce/internal/ui"
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
@@ -24,7 +26,7 @@ import (
 
 // assignmentFlags are the flags of `solve assignment`.
 type assignmentFlags struct {
-	solveFlags
+	run.SolveFlags
 	matchings.Drawing
 	format   string
 	points   []string
@@ -40,8 +42,8 @@ type assignmentFlags struct {
 	ranks collective.Ranks // the processes that share the rows of one instance; nil: this process solves alone
 }
 
-func (a *app) solveAssignmentCommand() *cobra.Command {
-	s := assignmentFlags{solveFlags: solveFlags{several: true, families: assignment.Subjects()}}
+func solveAssignmentCommand(a *run.App) *cobra.Command {
+	s := assignmentFlags{SolveFlags: run.SolveFlags{Several: true, Families: assignment.Subjects()}}
 	cmd := &cobra.Command{
 		Use:   "assignment FILE... | --points ROWS,COLUMNS | --kind NAME --rows N [--cols M]",
 		Short: "Match rows to columns so that the costs of the pairs add up to the least",
@@ -82,7 +84,7 @@ instance:
 
 ` + matchings.Kinds(),
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.solveAssignment(cmd.Context(), &s, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return solveAssignment(cmd.Context(), a, &s, args) },
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -97,18 +99,18 @@ instance:
 	s.Drawing.Register(f)
 	f.BoolVar(&s.Points, "keep-points", false, "keep the points of a drawn instance, and compute costs when needed")
 	options := s.options.Fields()
-	addOptions(f, options)
-	addFormerName(f, "family", options.Named("algorithm"))
+	run.AddOptions(f, options)
+	run.AddFormerName(f, "family", options.Named("algorithm"))
 	f.StringVar(&s.start, "start", "", "begin from the duals in this JSON file, such as an earlier result's")
-	s.solveFlags.registerChoice(f)
+	s.SolveFlags.Register(f)
 	return cmd
 }
 
-func (s *assignmentFlags) validate(a *app, args []string) error {
+func (s *assignmentFlags) validate(a *run.App, args []string) error {
 	if err := s.source(args); err != nil {
 		return err
 	}
-	if err := s.effective(append(s.effects(args), s.solveEffects()...)); err != nil {
+	if err := s.CheckEffects(append(s.effects(args), s.solveEffects()...)); err != nil {
 		return err
 	}
 	if s.options.Bottleneck {
@@ -116,10 +118,10 @@ func (s *assignmentFlags) validate(a *app, args []string) error {
 	}
 	if s.Kind != "" {
 		if err := s.Drawing.Check(); err != nil {
-			return usageError{err}
+			return run.AsUsage(err)
 		}
 	}
-	return s.solveFlags.check(a)
+	return s.SolveFlags.Check(a)
 }
 
 // source checks the flags that say where the costs are and how they are read.
@@ -132,15 +134,15 @@ func (s *assignmentFlags) source(args []string) error {
 	}
 	switch {
 	case sources != 1:
-		return usagef("expected one of a FILE, --points ROWS,COLUMNS and --kind NAME, found %d", sources)
+		return run.Usagef("expected one of a FILE, --points ROWS,COLUMNS and --kind NAME, found %d", sources)
 	case s.points != nil && len(s.points) != 2:
-		return usagef("--points has %d files, expected two: points of rows and of columns", len(s.points))
+		return run.Usagef("--points has %d files, expected two: points of rows and of columns", len(s.points))
 	case s.limit != "" && !number(s.limit):
-		return usagef("--limit is %q, expected a number", s.limit)
+		return run.Usagef("--limit is %q, expected a number", s.limit)
 	case s.format != "" && !slices.Contains(assignment.Formats(), s.format):
-		return usagef("--format is %q, expected one of %s", s.format, strings.Join(assignment.Formats(), ", "))
+		return run.Usagef("--format is %q, expected one of %s", s.format, strings.Join(assignment.Formats(), ", "))
 	case !slices.Contains(assignment.Metrics(), s.metric):
-		return usagef("--metric is %q, expected one of %s", s.metric, strings.Join(assignment.Metrics(), ", "))
+		return run.Usagef("--metric is %q, expected one of %s", s.metric, strings.Join(assignment.Metrics(), ", "))
 	}
 	return nil
 }
@@ -151,15 +153,15 @@ func number(text string) bool {
 }
 
 // instance reads the costs from a file or from files of points, or draws them.
-func (s *assignmentFlags) instance(a *app, args []string) (*assignment.Instance, error) {
-	free := a.free()
+func (s *assignmentFlags) instance(a *run.App, args []string) (*assignment.Instance, error) {
+	free := a.Free()
 	o := assignment.ReadOptions{Format: s.format, Maximize: s.maximize, Memory: free.Bytes}
 	var err error
 	if o.Header, err = csv.ParseAnswer(s.header); err != nil {
-		return nil, usagef("--header: %w", err)
+		return nil, run.Usagef("--header: %w", err)
 	}
 	if o.Index, err = csv.ParseAnswer(s.index); err != nil {
-		return nil, usagef("--index: %w", err)
+		return nil, run.Usagef("--index: %w", err)
 	}
 	var inst *assignment.Instance
 	switch {
@@ -168,7 +170,7 @@ func (s *assignmentFlags) instance(a *app, args []string) (*assignment.Instance,
 	case s.points != nil:
 		inst, err = assignment.ReadPoints(s.points[0], s.points[1], assignment.Metric(s.metric), s.floor, o)
 	default:
-		inst, err = a.readAssignment(args[0], o)
+		inst, err = readAssignment(a, args[0], o)
 	}
 	if err != nil {
 		return nil, err
@@ -187,7 +189,7 @@ func (s *assignmentFlags) instance(a *app, args []string) (*assignment.Instance,
 	return inst, nil
 }
 
-func (a *app) solveAssignment(ctx context.Context, s *assignmentFlags, args []string) error {
+func solveAssignment(ctx context.Context, a *run.App, s *assignmentFlags, args []string) error {
 	if err := s.validate(a, args); err != nil {
 		return err
 	}
@@ -202,8 +204,8 @@ func (a *app) solveAssignment(ctx context.Context, s *assignmentFlags, args []st
 		o.KeepLoaded(&held)
 		q := queue{a: a, s: s, options: o, left: args}
 		defer q.close(ctx)
-		return a.each(ctx, s.json, args, func(path string) error {
-			if a.team != nil || a.folder != "" {
+		return a.Each(ctx, s.JSON, args, func(path string) error {
+			if a.Team != nil || a.Folder != "" {
 				q.left = []string{path} // ranks and folders take files in any order
 			}
 			err := q.next(ctx)
@@ -213,19 +215,19 @@ func (a *app) solveAssignment(ctx context.Context, s *assignmentFlags, args []st
 			return err
 		})
 	}
-	return a.solving(ctx, &s.solveFlags, func(db *tuned.Database, devices []device.Device) error {
+	return a.OpenToSolve(ctx, &s.SolveFlags, func(db *tuned.Database, devices []device.Device) error {
 		switch {
-		case a.team == nil || len(args) > 1 || a.folder != "":
+		case a.Team == nil || len(args) > 1 || a.Folder != "":
 		case devices[0].Facts().Kind == device.Host:
-			return a.alone("hosts solve one assignment in one process", func() error {
-				return a.withDevices(s.Device, s.Threads, func(own []device.Device) error { return each(db, own) })
+			return a.Alone("hosts solve one assignment in one process", func() error {
+				return a.WithDevices(s.Device, s.Threads, func(own []device.Device) error { return each(db, own) })
 			})
 		case s.start != "":
-			return a.alone("duals to begin from are for one process", func() error { return each(db, devices) })
+			return a.Alone("duals to begin from are for one process", func() error { return each(db, devices) })
 		case s.options.KBest > 1 || s.options.Bottleneck:
-			return a.alone("the k best matchings and the worst pair are for one process", func() error { return each(db, devices) })
-		case !s.verify:
-			s.ranks = a.team
+			return a.Alone("the k best matchings and the worst pair are for one process", func() error { return each(db, devices) })
+		case !s.Verify:
+			s.ranks = a.Team
 		}
 		return each(db, devices)
 	})
@@ -233,13 +235,13 @@ func (a *app) solveAssignment(ctx context.Context, s *assignmentFlags, args []st
 
 // solveOn solves on o's devices. If --device auto or a kind picked one device and its memory does
 // not suffice, all devices of that kind solve together.
-func (a *app) solveOn(ctx context.Context, s *assignmentFlags, inst *assignment.Instance, o assignment.Options) (*assignment.Result, error) {
+func solveOn(ctx context.Context, a *run.App, s *assignmentFlags, inst *assignment.Instance, o assignment.Options) (*assignment.Result, error) {
 	r, err := assignment.Solve(ctx, inst, o)
 	kind := o.Devices[0].Facts().Kind
-	if len(o.Devices) > 1 || a.team != nil || !errors.Is(err, device.ErrMemory) || kind == device.Host || s.Device != "auto" && s.Device != kind {
+	if len(o.Devices) > 1 || a.Team != nil || !errors.Is(err, device.ErrMemory) || kind == device.Host || s.Device != "auto" && s.Device != kind {
 		return r, err
 	}
-	all, failed := a.openDevices(kind+":all", s.Threads)
+	all, failed := a.OpenDevices(kind+":all", s.Threads)
 	if failed != nil || len(all) < 2 {
 		return nil, errors.Join(err, failed, devices.Close(all))
 	}
@@ -251,17 +253,17 @@ func (a *app) solveOn(ctx context.Context, s *assignmentFlags, inst *assignment.
 // verifyAssignment solves with the reference and compares values. Those of floats may differ by twice
 // the gap of the reference's certificate.
 func verifyAssignment(ctx context.Context, d device.Device, inst *assignment.Instance, r *assignment.Result) (string, error) {
-	ref, err := await(ctx, func() (*assignment.Result, error) {
+	ref, err := run.Await(ctx, func() (*assignment.Result, error) {
 		return assignment.Solve(ctx, inst, assignment.Options{Settings: solve.Settings{Devices: []device.Device{d}, Algorithm: "reference"}})
 	})
 	if err != nil {
-		return "", unverified(err)
+		return "", run.Unverified(err)
 	}
 	if !ref.Proven { // the best so far
-		return "", unverified(context.Canceled)
+		return "", run.Unverified(context.Canceled)
 	}
 	if gap := math.Abs(r.Value - ref.Value); r.Exact != ref.Exact && !(gap <= 2*ref.Certificate.Gap) {
-		return "", checkError{fmt.Errorf("the answer is worth %s, the reference finds %s", r.Exact, ref.Exact)}
+		return "", run.AsCheck(fmt.Errorf("the answer is worth %s, the reference finds %s", r.Exact, ref.Exact))
 	}
 	same := "too"
 	if ref.Exact != r.Exact {
@@ -269,4 +271,39 @@ func verifyAssignment(ctx context.Context, d device.Device, inst *assignment.Ins
 	}
 	return fmt.Sprintf("the sequential reference finds %s %s (its solve took %s, %.3g times this one's)",
 		ref.Exact, same, ui.Seconds(ref.Seconds.Solve), ref.Seconds.Solve/r.Seconds.Solve), nil
+}
+
+// effects is the table of the flags of `solve assignment` and `verify` that say where the costs are and how they are read.
+func (s *assignmentFlags) effects(args []string) []effect.Rule {
+	source := "--points"
+	switch {
+	case s.Kind != "":
+		source = "--kind " + s.Kind
+	case len(args) > 0:
+		source = run.NameOf(args[0])
+	}
+	text := s.format == "" || s.format == "csv" || s.format == "triples"
+	return append([]effect.Rule{
+		{Flags: "format header index", For: "files", Found: effect.Unless(s.Kind == "", source)},
+		{Flags: "header index", For: "CSV files", Found: effect.Unless(text, "--format "+s.format)},
+		{Flags: "metric floor", For: "--points", Found: effect.Unless(s.points != nil, source)},
+	}, s.Drawing.Effects(source)...)
+}
+
+// solveEffects is the table of the other flags of `solve assignment`.
+func (s *assignmentFlags) solveEffects() []effect.Rule {
+	return []effect.Rule{
+		{Flags: "k-best duals limit start check algorithm variant threads pin frozen tuned record-untuned verify", For: "sums of costs", Found: effect.Unless(!s.options.Bottleneck, "--bottleneck")},
+		{Flags: "device", For: "sums of costs", Found: effect.Unless(!s.options.Bottleneck || s.Device == devices.Auto || s.Device == device.Host, "--bottleneck, which the host looks for")},
+		{Flags: "duals", For: "--json, which holds them", Found: effect.Unless(s.JSON, "no --json")},
+		run.ThreadsRule(s.Device),
+	}
+}
+
+// readAssignment reads FILE, which may be standard input.
+func readAssignment(a *run.App, path string, o assignment.ReadOptions) (*assignment.Instance, error) {
+	if path == run.Dash {
+		return assignment.ReadFrom(a.In, -1, run.StandardInput, o)
+	}
+	return assignment.Read(path, o)
 }

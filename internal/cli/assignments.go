@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"coalesce/internal/cli/matchings"
+	"coalesce/internal/cli/run"
 	"coalesce/solvers/assignment"
 	"coalesce/solvers/solve"
 )
@@ -19,7 +20,7 @@ const smallSide = 1024
 // A queue has the files of `solve assignment` that are not read yet, and the instances that were read
 // ahead to be solved together.
 type queue struct {
-	a       *app
+	a       *run.App
 	s       *assignmentFlags
 	options assignment.Options
 	left    []string // not read yet
@@ -46,7 +47,7 @@ func (q *queue) next(ctx context.Context) error {
 		return x.failed
 	}
 	defer x.close(ctx)
-	return q.a.solveOneAssignment(ctx, q.s, x, q.options)
+	return solveOneAssignment(ctx, q.a, q.s, x, q.options)
 }
 
 // read reads the next file. If that is a small instance, it reads further files as long as they are
@@ -55,8 +56,8 @@ func (q *queue) next(ctx context.Context) error {
 func (q *queue) read(ctx context.Context) {
 	s := q.s
 	o := q.options
-	together := len(o.Devices) == 1 && o.Algorithm == "" && o.Variant == "" && o.TimeLimit == 0 && o.KBest <= 1 && !o.Bottleneck && s.start == "" && !s.verify
-	limit, size := q.a.free().Bytes/4, int64(0)
+	together := len(o.Devices) == 1 && o.Algorithm == "" && o.Variant == "" && o.TimeLimit == 0 && o.KBest <= 1 && !o.Bottleneck && s.start == "" && !s.Verify
+	limit, size := q.a.Free().Bytes/4, int64(0)
 	var small []*waiting
 	for len(q.left) > 0 {
 		x := q.readOne(ctx, q.left[0])
@@ -76,10 +77,10 @@ func (q *queue) read(ctx context.Context) {
 	for k, x := range small {
 		list[k] = x.inst
 	}
-	p := q.a.progress()
+	p := q.a.Progress()
 	defer p.Close()
 	o.Log = func(line string) { p.Set("%s", line) }
-	results, err := await(ctx, func() ([]*assignment.Result, error) { return assignment.SolveBatch(ctx, list, o) })
+	results, err := run.Await(ctx, func() ([]*assignment.Result, error) { return assignment.SolveBatch(ctx, list, o) })
 	if err != nil {
 		return
 	}
@@ -91,7 +92,7 @@ func (q *queue) read(ctx context.Context) {
 // readOne reads a file, or where path is empty, the instance that the flags give.
 func (q *queue) readOne(ctx context.Context, path string) *waiting {
 	x := new(waiting)
-	p := q.a.progress()
+	p := q.a.Progress()
 	defer p.Close()
 	var files []string
 	if path != "" {
@@ -99,8 +100,8 @@ func (q *queue) readOne(ctx context.Context, path string) *waiting {
 	}
 	clock := time.Now()
 	p.Set("reading the costs")
-	if x.inst, x.failed = await(ctx, func() (*assignment.Instance, error) { return q.s.instance(q.a, files) }); x.failed == nil && q.s.start != "" {
-		x.start, x.failed = await(ctx, func() (*assignment.Duals, error) { return assignment.ReadDuals(q.s.start, x.inst) })
+	if x.inst, x.failed = run.Await(ctx, func() (*assignment.Instance, error) { return q.s.instance(q.a, files) }); x.failed == nil && q.s.start != "" {
+		x.start, x.failed = run.Await(ctx, func() (*assignment.Duals, error) { return assignment.ReadDuals(q.s.start, x.inst) })
 		if x.failed != nil && ctx.Err() == nil {
 			x.failed = errors.Join(x.failed, x.inst.Close())
 		}
@@ -125,10 +126,10 @@ func (x *waiting) close(ctx context.Context) {
 }
 
 // solveOneAssignment solves an instance, unless a batch has solved it, and prints the answer.
-func (a *app) solveOneAssignment(ctx context.Context, s *assignmentFlags, x *waiting, o assignment.Options) error {
-	if a.single() {
+func solveOneAssignment(ctx context.Context, a *run.App, s *assignmentFlags, x *waiting, o assignment.Options) error {
+	if a.Single() {
 		if x.inst.Sparse != nil {
-			return a.alone("sparse costs are solved by one process", func() error { return a.answerAssignment(ctx, s, x, o) })
+			return a.Alone("sparse costs are solved by one process", func() error { return answerAssignment(ctx, a, s, x, o) })
 		}
 		if s.Kind != "" && s.Apart(s.ranks) != nil {
 			o.Rows = s.Rows
@@ -139,20 +140,20 @@ func (a *app) solveOneAssignment(ctx context.Context, s *assignmentFlags, x *wai
 			shape += fmt.Sprint(*inst.Points)
 		}
 		var err error
-		if o.Ranks, err = a.together(o.Devices, true, []byte(shape)); err != nil {
+		if o.Ranks, err = a.Together(o.Devices, true, []byte(shape)); err != nil {
 			return err
 		}
 	}
-	return a.answerAssignment(ctx, s, x, o)
+	return answerAssignment(ctx, a, s, x, o)
 }
 
 // answerAssignment is solveOneAssignment once it is decided which ranks solve the instance.
-func (a *app) answerAssignment(ctx context.Context, s *assignmentFlags, x *waiting, o assignment.Options) error {
-	p := a.progress()
+func answerAssignment(ctx context.Context, a *run.App, s *assignmentFlags, x *waiting, o assignment.Options) error {
+	p := a.Progress()
 	defer p.Close()
 	inst, d := x.inst, o.Devices[0]
 	if o.KBest > 1 {
-		if err := a.free().CheckFits(fmt.Sprintf("the %d best matchings of %d x %d costs", o.KBest, inst.Rows, inst.Cols), assignment.RankingBytes(inst, o.KBest)); err != nil {
+		if err := a.Free().CheckFits(fmt.Sprintf("the %d best matchings of %d x %d costs", o.KBest, inst.Rows, inst.Cols), assignment.RankingBytes(inst, o.KBest)); err != nil {
 			return err
 		}
 	}
@@ -163,30 +164,27 @@ func (a *app) answerAssignment(ctx context.Context, s *assignmentFlags, x *waiti
 		o.Progress = func(now solve.Incumbent) {
 			p.Set("solving %d x %d: %.1f %% of the rows are matched, %s", inst.Rows, inst.Cols, 100*now.Share, now)
 		}
-		r, err = awaitBest(ctx, func() (*assignment.Result, error) { return a.solveOn(ctx, s, inst, o) })
+		r, err = run.AwaitBest(ctx, func() (*assignment.Result, error) { return solveOn(ctx, a, s, inst, o) })
 	} else if r.Column == nil {
 		err = &assignment.InfeasibleError{Hall: *r.Certificate.Hall}
 	}
-	if errors.Is(err, solve.ErrInfeasible) && s.json {
+	if errors.Is(err, solve.ErrInfeasible) && s.JSON {
 		r.Seconds.Read = x.seconds
 		p.Close()
-		return errors.Join(err, printJSON(a.out, r))
-	}
-	if errors.Is(err, assignment.ErrCheck) {
-		return checkError{err}
+		return errors.Join(err, run.PrintJSON(a.Out, r))
 	}
 	if err != nil {
-		return err
+		return run.SolverError(err, assignment.ErrCheck)
 	}
 	r.Seconds.Read = x.seconds
-	verified, err := s.verified(a, p, r.Stopped, err, func() (string, error) { return verifyAssignment(ctx, d, inst, r) })
-	if refuted(err) {
+	verified, err := s.CompareWithReference(a, p, r.Stopped, err, func() (string, error) { return verifyAssignment(ctx, d, inst, r) })
+	if run.Refuted(err) {
 		return err
 	}
 	p.Close()
-	err = a.answered(ctx, err)
-	if s.json {
-		return errors.Join(err, printJSON(a.out, r))
+	err = a.AnswerError(ctx, err)
+	if s.JSON {
+		return errors.Join(err, run.PrintJSON(a.Out, r))
 	}
-	return errors.Join(err, matchings.Print(a.out, r, d.Facts(), verified))
+	return errors.Join(err, matchings.Print(a.Out, r, d.Facts(), verified))
 }

@@ -14,7 +14,8 @@ import (
 
 	"coalesce/autotune/tuned"
 	"coalesce/internal/cli/auctions"
-	"coalesce/internal/cli/facets"
+	"coalesce/internal/cli/effect"
+	"coalesce/internal/cli/run"
 	"coalesce/internal/cli/whole"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
@@ -26,12 +27,12 @@ import (
 
 // auctionFlags are the flags of solve auction.
 type auctionFlags struct {
-	solveFlags
+	run.SolveFlags
 	options auction.Options
 }
 
-func (a *app) solveAuctionCommand() *cobra.Command {
-	s := auctionFlags{solveFlags: solveFlags{families: slices.Concat(auction.Subjects(), csg.Subjects(), qubo.Subjects())}}
+func solveAuctionCommand(a *run.App) *cobra.Command {
+	s := auctionFlags{SolveFlags: run.SolveFlags{Families: slices.Concat(auction.Subjects(), csg.Subjects(), qubo.Subjects())}}
 	cmd := &cobra.Command{
 		Use:   "auction FILE...",
 		Short: "Find the bids of a combinatorial auction that pay the most together",
@@ -59,104 +60,104 @@ one bidder, and so do bids that share a dummy; every other bid has its own.`, au
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("expected a FILE")
+				return run.Usagef("expected a FILE")
 			}
-			return a.solveAuction(cmd.Context(), &s, args)
+			return solveAuction(cmd.Context(), a, &s, args)
 		},
 	}
 	cmd.Flags().SortFlags = false
 	options := s.options.Fields()
-	addOptions(cmd.Flags(), options)
-	addFormerName(cmd.Flags(), "method", options.Named("algorithm"))
-	s.registerChoice(cmd.Flags())
+	run.AddOptions(cmd.Flags(), options)
+	run.AddFormerName(cmd.Flags(), "method", options.Named("algorithm"))
+	s.Register(cmd.Flags())
 	return cmd
 }
 
-func (a *app) solveAuction(ctx context.Context, s *auctionFlags, paths []string) error {
-	if err := s.check(a); err != nil {
+func solveAuction(ctx context.Context, a *run.App, s *auctionFlags, paths []string) error {
+	if err := s.Check(a); err != nil {
 		return err
 	}
-	if err := s.effective(s.effects()); err != nil {
+	if err := s.CheckEffects(s.effects()); err != nil {
 		return err
 	}
-	return a.solving(ctx, &s.solveFlags, func(db *tuned.Database, devices []device.Device) error {
+	return a.OpenToSolve(ctx, &s.SolveFlags, func(db *tuned.Database, devices []device.Device) error {
 		s.options.Tuning, s.options.Devices = db, devices
 		each := func() error {
 			return solve.With(auction.Open, s.options, func(session *auction.Session) error {
-				return a.each(ctx, s.json, paths, func(path string) error { return a.solveOneAuction(ctx, s, session, path) })
+				return a.Each(ctx, s.JSON, paths, func(path string) error { return solveOneAuction(ctx, a, s, session, path) })
 			})
 		}
-		if a.team != nil && len(paths) == 1 && a.folder == "" && s.options.Payments != "" {
-			return a.alone("payments are computed by one process", each)
+		if a.Team != nil && len(paths) == 1 && a.Folder == "" && s.options.Payments != "" {
+			return a.Alone("payments are computed by one process", each)
 		}
 		return each()
 	})
 }
 
 // solveOneAuction reads, solves and prints.
-func (a *app) solveOneAuction(ctx context.Context, s *auctionFlags, session *auction.Session, path string) error {
-	p := a.progress()
+func solveOneAuction(ctx context.Context, a *run.App, s *auctionFlags, session *auction.Session, path string) error {
+	p := a.Progress()
 	defer p.Close()
 	start := time.Now()
-	p.Set("reading %s", called(path))
-	auc, err := await(ctx, func() (*auction.Auction, error) { return a.readAuction(path) })
+	p.Set("reading %s", run.NameOf(path))
+	auc, err := run.Await(ctx, func() (*auction.Auction, error) { return readAuction(a, path) })
 	if err != nil {
 		return err
 	}
 	read := time.Since(start).Seconds()
-	if a.single() {
-		if session.Ranks, err = a.together(session.Devices, true, fmt.Appendf(nil, "%v", *auc)); err != nil {
+	if a.Single() {
+		if session.Ranks, err = a.Together(session.Devices, true, fmt.Appendf(nil, "%v", *auc)); err != nil {
 			return err
 		}
 	}
 	facts := session.Devices[0].Facts()
-	session.Log = func(line string) { p.Set("solving %s: %s", called(path), line) }
-	session.Progress = auctions.Standing(p.Set, called(path))
-	r, err := bestOn(ctx, a, session.Devices, func() (*auction.Result, error) { return session.Solve(ctx, auc) })
+	session.Log = func(line string) { p.Set("solving %s: %s", run.NameOf(path), line) }
+	session.Progress = auctions.Standing(p.Set, run.NameOf(path))
+	r, err := run.BestOn(ctx, a, session.Devices, func() (*auction.Result, error) { return session.Solve(ctx, auc) })
 	if r != nil {
 		r.Seconds.Read = read
 	}
-	if err != nil && r != nil && s.json { // no bids sell every good, or none that were found do
+	if err != nil && r != nil && s.JSON { // no bids sell every good, or none that were found do
 		p.Close()
-		return errors.Join(err, printJSON(a.out, r))
+		return errors.Join(err, run.PrintJSON(a.Out, r))
 	}
 	if err != nil {
-		return solverError(err)
+		return run.SolverError(err, auction.ErrCheck)
 	}
 	r.Seconds.Read = read
-	verified, err := s.verified(a, p, r.Stopped, err, func() (string, error) { return verifyAuction(ctx, auc, r) })
-	if refuted(err) {
+	verified, err := s.CompareWithReference(a, p, r.Stopped, err, func() (string, error) { return verifyAuction(ctx, auc, r) })
+	if run.Refuted(err) {
 		return err
 	}
 	p.Close()
-	err = a.answered(ctx, err)
-	if s.json {
-		return errors.Join(err, printJSON(a.out, r))
+	err = a.AnswerError(ctx, err)
+	if s.JSON {
+		return errors.Join(err, run.PrintJSON(a.Out, r))
 	}
-	return errors.Join(err, a.printAuction(r, facts, verified))
+	return errors.Join(err, printAuction(a, r, facts, verified))
 }
 
 // verifyAuction solves with the reference, which shares no code with the kernels, and compares the
 // exact revenues.
 func verifyAuction(ctx context.Context, auc *auction.Auction, r *auction.Result) (string, error) {
 	start := time.Now()
-	ref, err := await(ctx, func() (*auction.Result, error) { return auction.Reference(auc) })
+	ref, err := run.Await(ctx, func() (*auction.Result, error) { return auction.Reference(auc) })
 	if err != nil {
-		return "", unverified(err)
+		return "", run.Unverified(err)
 	}
 	r.Seconds.Verify = time.Since(start).Seconds()
 	if r.Value != ref.Value {
-		return "", checkError{fmt.Errorf("the accepted bids pay %s, the reference finds %s", r.Value, ref.Value)}
+		return "", run.AsCheck(fmt.Errorf("the accepted bids pay %s, the reference finds %s", r.Value, ref.Value))
 	}
 	return fmt.Sprintf("the sequential reference finds %s too", ref.Value), nil
 }
 
 // printAuction writes an answer for people.
-func (a *app) printAuction(r *auction.Result, facts device.Facts, verified string) error {
-	if err := auctions.Print(a.out, r); err != nil {
+func printAuction(a *run.App, r *auction.Result, facts device.Facts, verified string) error {
+	if err := auctions.Print(a.Out, r); err != nil {
 		return err
 	}
-	told := facets.Answer{
+	told := run.Answer{
 		Report:   &r.Report,
 		Instance: auctions.Instance(r),
 		Checked:  auctions.Checked(r),
@@ -165,10 +166,10 @@ func (a *app) printAuction(r *auction.Result, facts device.Facts, verified strin
 	if r.Algorithm == auction.Branch {
 		told.Name = ui.Count(runtime.GOMAXPROCS(0), "core")
 	}
-	return told.Write(a.out)
+	return told.Write(a.Out)
 }
 
-func (a *app) generateAuctionCommand() *cobra.Command {
+func generateAuctionCommand(a *run.App) *cobra.Command {
 	var d auctions.Drawing
 	var to, output string
 	cmd := &cobra.Command{
@@ -182,22 +183,22 @@ CSV or JSON. The same seed draws the same auction. The distributions are
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if output == "" {
-				return usagef("expected --output FILE")
+				return run.Usagef("expected --output FILE")
 			}
 			if err := d.Check(); err != nil {
-				return usageError{err}
+				return run.AsUsage(err)
 			}
-			if err := d.Fits(a.free()); err != nil {
+			if err := d.Fits(a.Free()); err != nil {
 				return err
 			}
-			p := a.progress()
+			p := a.Progress()
 			defer p.Close()
 			p.Set("drawing %d bids", d.Bids)
-			drawn, err := await(cmd.Context(), d.Draw)
+			drawn, err := run.Await(cmd.Context(), d.Draw)
 			if err != nil {
 				return err
 			}
-			return a.writeAuction(cmd.Context(), p, drawn, to, output)
+			return writeAuction(cmd.Context(), a, p, drawn, to, output)
 		},
 	}
 	cmd.Flags().SortFlags = false
@@ -206,7 +207,7 @@ CSV or JSON. The same seed draws the same auction. The distributions are
 	return cmd
 }
 
-func (a *app) convertAuctionCommand() *cobra.Command {
+func convertAuctionCommand(a *run.App) *cobra.Command {
 	var to, output string
 	cmd := &cobra.Command{
 		Use:   "auction FILE --output FILE [--to FORMAT]",
@@ -218,22 +219,22 @@ Bidders known by a dummy alone get its number for a name.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 || output == "" {
-				return usagef("expected a FILE and --output FILE")
+				return run.Usagef("expected a FILE and --output FILE")
 			}
-			if err := whole.Check(output, args, usagef); err != nil {
+			if err := whole.Check(output, args, run.Usagef); err != nil {
 				return err
 			}
-			p := a.progress()
+			p := a.Progress()
 			defer p.Close()
-			p.Set("reading %s", called(args[0]))
-			auc, err := await(cmd.Context(), func() (*auction.Auction, error) { return a.readAuction(args[0]) })
+			p.Set("reading %s", run.NameOf(args[0]))
+			auc, err := run.Await(cmd.Context(), func() (*auction.Auction, error) { return readAuction(a, args[0]) })
 			if err != nil {
 				return err
 			}
 			for _, note := range auc.Notes {
-				p.PrintLine("%s: %s", called(args[0]), note)
+				p.PrintLine("%s: %s", run.NameOf(args[0]), note)
 			}
-			return a.writeAuction(cmd.Context(), p, auc, to, output)
+			return writeAuction(cmd.Context(), a, p, auc, to, output)
 		},
 	}
 	cmd.Flags().SortFlags = false
@@ -247,12 +248,12 @@ func auctionOutput(cmd *cobra.Command, to, output *string) {
 }
 
 // writeAuction writes a file, and prints the parts of the auction that its format cannot hold.
-func (a *app) writeAuction(ctx context.Context, p *ui.Progress, auc *auction.Auction, to, path string) error {
+func writeAuction(ctx context.Context, a *run.App, p *ui.Progress, auc *auction.Auction, to, path string) error {
 	format, err := auctions.Format(to, path)
 	if err != nil {
-		return usageError{err}
+		return run.AsUsage(err)
 	}
-	if err := plainName(path); err != nil {
+	if err := run.CheckPlain(path); err != nil {
 		return err
 	}
 	var notes []string
@@ -264,4 +265,22 @@ func (a *app) writeAuction(ctx context.Context, p *ui.Progress, auc *auction.Auc
 		p.PrintLine("%s: %s", path, note)
 	}
 	return err
+}
+
+// effects is the table of `solve auction`.
+func (s *auctionFlags) effects() []effect.Rule {
+	algorithm := "--algorithm " + s.options.Algorithm
+	return []effect.Rule{
+		{Flags: "proof", For: "--json, which holds it", Found: effect.Unless(s.JSON, "no --json")},
+		{Flags: "proof", For: "--algorithm " + auction.Branch, Found: effect.Unless(s.options.Algorithm == "" || s.options.Algorithm == auction.Branch, algorithm)},
+		run.ThreadsRule(s.Device),
+	}
+}
+
+// readAuction reads FILE, which may be standard input.
+func readAuction(a *run.App, path string) (*auction.Auction, error) {
+	if path == run.Dash {
+		return auction.ReadFromWithin(a.In, run.StandardInput, a.Free().Bytes)
+	}
+	return auction.ReadWithin(path, a.Free().Bytes)
 }

@@ -9,12 +9,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"coalesce/internal/cli/programs"
+	"coalesce/internal/cli/run"
 	"coalesce/internal/cli/whole"
 	"coalesce/internal/ui"
 	"coalesce/solvers/qubo"
 )
 
-func (a *app) convertCommand() *cobra.Command {
+func convertCommand(a *run.App) *cobra.Command {
 	var s readFlags
 	var to, output string
 	cmd := &cobra.Command{
@@ -30,7 +31,7 @@ formats:
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 || output == "" {
-				return usagef("expected a FILE and --output FILE")
+				return run.Usagef("expected a FILE and --output FILE")
 			}
 			if err := s.check(); err != nil {
 				return err
@@ -38,17 +39,17 @@ formats:
 			to = cmp.Or(to, qubo.FormatOf(output))
 			switch {
 			case to == "":
-				return usagef("--output is %s, whose name tells no format: --to names one", output)
+				return run.Usagef("--output is %s, whose name tells no format: --to names one", output)
 			case qubo.About(to) == "":
-				return usagef("--to is %q, expected one of the formats", to)
+				return run.Usagef("--to is %q, expected one of the formats", to)
 			}
-			if err := whole.Check(output, args, usagef); err != nil {
+			if err := whole.Check(output, args, run.Usagef); err != nil {
 				return err
 			}
-			p := a.progress()
+			p := a.Progress()
 			defer p.Close()
-			p.Set("reading %s", called(args[0]))
-			inst, err := await(cmd.Context(), func() (*qubo.Instance, error) { return a.readQUBO(args[0], s.options(a.free().Bytes)) })
+			p.Set("reading %s", run.NameOf(args[0]))
+			inst, err := run.Await(cmd.Context(), func() (*qubo.Instance, error) { return readQUBO(a, args[0], s.options(a.Free().Bytes)) })
 			if err != nil {
 				return err
 			}
@@ -57,7 +58,7 @@ formats:
 			for _, note := range inst.Notes {
 				p.PrintLine("%s: %s", args[0], note)
 			}
-			return a.writeQUBO(cmd.Context(), p.PrintLine, inst, output, to)
+			return writeQUBO(cmd.Context(), a, p.PrintLine, inst, output, to)
 		},
 	}
 	f := cmd.Flags()
@@ -65,12 +66,11 @@ formats:
 	f.StringVarP(&output, "output", "o", "", "the file to write")
 	f.StringVar(&to, "to", "", "its format (default: told by its name)")
 	s.register(f)
-	cmd.AddCommand(a.convertAuctionCommand())
 	return cmd
 }
 
 // writeQUBO writes a file, and prints what the format changes in the program.
-func (a *app) writeQUBO(ctx context.Context, say func(string, ...any), inst *qubo.Instance, path, format string) error {
+func writeQUBO(ctx context.Context, a *run.App, say func(string, ...any), inst *qubo.Instance, path, format string) error {
 	var notes []string
 	err := whole.Write(ctx, path, func(w io.Writer) (err error) {
 		notes, err = qubo.Write(w, inst, format)
@@ -86,7 +86,7 @@ func (a *app) writeQUBO(ctx context.Context, say func(string, ...any), inst *qub
 	return nil
 }
 
-func (a *app) generateQUBOCommand() *cobra.Command {
+func generateQUBOCommand(a *run.App) *cobra.Command {
 	var n, density int
 	var seed int64
 	var to, output string
@@ -104,33 +104,33 @@ with coefficients from -100 to 100. The instances of the literature are
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if output == "" {
-				return usagef("expected --output FILE")
+				return run.Usagef("expected --output FILE")
 			}
 			to = cmp.Or(to, qubo.FormatOf(output), "orlib")
 			if qubo.About(to) == "" {
-				return usagef("--to is %q, expected one of the formats of coalesce convert", to)
+				return run.Usagef("--to is %q, expected one of the formats of coalesce convert", to)
 			}
 			if n < 1 {
-				return usagef("--variables is %d, expected 1 or more", n)
+				return run.Usagef("--variables is %d, expected 1 or more", n)
 			}
-			if err := a.free().CheckFits(fmt.Sprintf("the coefficients of %s at density %d", ui.Count(n, "variable"), density), 24*float64(n)*float64(n)*float64(density)/100); err != nil {
+			if err := a.Free().CheckFits(fmt.Sprintf("the coefficients of %s at density %d", ui.Count(n, "variable"), density), 24*float64(n)*float64(n)*float64(density)/100); err != nil {
 				return err
 			}
-			if err := plainName(output); err != nil {
+			if err := run.CheckPlain(output); err != nil {
 				return err
 			}
-			p := a.progress()
+			p := a.Progress()
 			defer p.Close()
 			p.Set("drawing %d variables", n)
-			inst, err := await(cmd.Context(), func() (*qubo.Instance, error) { return qubo.Palubeckis(n, density, seed) })
+			inst, err := run.Await(cmd.Context(), func() (*qubo.Instance, error) { return qubo.Palubeckis(n, density, seed) })
 			if cmd.Context().Err() == nil && err != nil {
-				return usageError{err}
+				return run.AsUsage(err)
 			}
 			if err != nil {
 				return err
 			}
 			p.Set("writing %s", output)
-			return a.writeQUBO(cmd.Context(), p.PrintLine, inst, output, to)
+			return writeQUBO(cmd.Context(), a, p.PrintLine, inst, output, to)
 		},
 	}
 	f := cmd.Flags()
@@ -141,9 +141,4 @@ with coefficients from -100 to 100. The instances of the literature are
 	f.StringVarP(&output, "output", "o", "", "the file to write")
 	f.StringVar(&to, "to", "", "its format (default: told by its name, else orlib)")
 	return cmd
-}
-
-// plainName returns an error for the name of a compressed file: files are written plain.
-func plainName(path string) error {
-	return whole.Plain(path, usagef)
 }

@@ -14,7 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"coalesce/autotune/tuned"
+	"coalesce/internal/cli/effect"
 	"coalesce/internal/cli/ranks"
+	"coalesce/internal/cli/run"
 	"coalesce/internal/cli/structures"
 	"coalesce/internal/cli/whole"
 	"coalesce/internal/ui"
@@ -27,7 +29,7 @@ import (
 
 // csgFlags are the flags of `solve csg`.
 type csgFlags struct {
-	solveFlags
+	run.SolveFlags
 	missing      string
 	names        []string
 	distribution string
@@ -40,14 +42,14 @@ type csgFlags struct {
 	options      csg.Options
 }
 
-func (a *app) solveCSGCommand() *cobra.Command {
-	s := csgFlags{solveFlags: solveFlags{several: true, families: csg.Subjects()}}
+func solveCSGCommand(a *run.App) *cobra.Command {
+	s := csgFlags{SolveFlags: run.SolveFlags{Several: true, Families: csg.Subjects()}}
 	cmd := &cobra.Command{
 		Use:   "csg FILE... | --distribution NAME --agents N [--seed S]",
 		Short: "Find the partition of agents into coalitions that is worth the most",
 		Long:  structures.AboutSolve(),
 		Args:  cobra.ArbitraryArgs,
-		RunE:  func(cmd *cobra.Command, args []string) error { return a.solveCSG(cmd.Context(), &s, args) },
+		RunE:  func(cmd *cobra.Command, args []string) error { return solveCSG(cmd.Context(), a, &s, args) },
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -62,99 +64,99 @@ func (a *app) solveCSGCommand() *cobra.Command {
 	s.search.Register(f)
 	options := s.options.Fields()
 	options.Named("algorithm").Extend(anytime.Algorithm, "search a graph")
-	addOptions(f, options)
-	addFormerName(f, "method", options.Named("algorithm"))
-	s.registerChoice(f)
+	run.AddOptions(f, options)
+	run.AddFormerName(f, "method", options.Named("algorithm"))
+	s.Register(f)
 	return cmd
 }
 
-func (s *csgFlags) check(a *app, args []string) error {
+func (s *csgFlags) check(a *run.App, args []string) error {
 	switch {
 	case len(args) == 0:
-		return usagef("expected a FILE, or --distribution NAME --agents N")
+		return run.Usagef("expected a FILE, or --distribution NAME --agents N")
 	case s.distribution != "" && !slices.Equal(args, []string{""}):
-		return usagef("expected a FILE or --distribution, found both")
+		return run.Usagef("expected a FILE or --distribution, found both")
 	case s.distribution != "" && (s.agents < 1 || s.agents > structures.MostAgents(s.options.Algorithm)):
-		return usagef("--agents is %d, expected 1 to %d", s.agents, structures.MostAgents(s.options.Algorithm))
+		return run.Usagef("--agents is %d, expected 1 to %d", s.agents, structures.MostAgents(s.options.Algorithm))
 	case s.distribution != "" && structures.Searches(s.options.Algorithm, s.agents, csg.MaxAgents) && csg.Value(s.value) != csg.Float64:
-		return usagef("--type is %s: a search draws values as %s", s.value, csg.Float64)
+		return run.Usagef("--type is %s: a search draws values as %s", s.value, csg.Float64)
 	case s.distribution != "" && !slices.Contains(csg.Distributions(), s.distribution):
-		return usagef("distribution %q: expected one of %s", s.distribution, strings.Join(csg.Distributions(), ", "))
+		return run.Usagef("distribution %q: expected one of %s", s.distribution, strings.Join(csg.Distributions(), ", "))
 	case csg.Value(s.value).Size() == 0:
-		return usagef("--type is %q, expected int16, int32, int64, float32 or float64", s.value)
+		return run.Usagef("--type is %q, expected int16, int32, int64, float32 or float64", s.value)
 	case s.values != "" && len(args) > 1:
-		return usagef("--values is for one instance, found %d files", len(args))
+		return run.Usagef("--values is for one instance, found %d files", len(args))
 	case s.values != "" && !strings.EqualFold(filepath.Ext(s.values), ".npy"):
-		return usagef("--values is %s, expected a .npy file", s.values)
+		return run.Usagef("--values is %s, expected a .npy file", s.values)
 	case s.values != "" && s.options.Algorithm != "" && s.options.Algorithm != string(csg.Apart):
-		return usagef("--values is for --algorithm %s, found --algorithm %s", csg.Apart, s.options.Algorithm)
+		return run.Usagef("--values is for --algorithm %s, found --algorithm %s", csg.Apart, s.options.Algorithm)
 	case s.options.Checkpoint != "" && (len(args) > 1 || s.values != ""):
-		return usagef("--checkpoint is for one instance, without --values")
+		return run.Usagef("--checkpoint is for one instance, without --values")
 	case s.options.Checkpoint != "" && s.options.Algorithm != "" && s.options.Algorithm != string(csg.Apart):
-		return usagef("--checkpoint is kept by --algorithm %s alone", csg.Apart)
+		return run.Usagef("--checkpoint is kept by --algorithm %s alone", csg.Apart)
 	}
 	for _, path := range args {
-		if err := s.effective(s.effects(path, s.way(path))); err != nil {
+		if err := s.CheckEffects(s.effects(path, s.way(path))); err != nil {
 			return err
 		}
 	}
 	if s.missing != "" {
 		if err := csg.CheckMissing(s.missing); err != nil {
-			return usagef("--missing: %w", err)
+			return run.Usagef("--missing: %w", err)
 		}
 	}
 	if _, err := csg.ParseSizes(cmp.Or(s.sizes, "1-")); err != nil {
-		return usagef("--sizes: %w", err)
+		return run.Usagef("--sizes: %w", err)
 	}
 	if err := s.search.Check(); err != nil {
-		return usageError{err}
+		return run.AsUsage(err)
 	}
-	return s.solveFlags.check(a)
+	return s.SolveFlags.Check(a)
 }
 
-func (a *app) solveCSG(ctx context.Context, s *csgFlags, args []string) error {
+func solveCSG(ctx context.Context, a *run.App, s *csgFlags, args []string) error {
 	if s.distribution != "" && len(args) == 0 {
 		args = []string{""} // one instance, which is drawn
 	}
 	if err := s.check(a, args); err != nil {
 		return err
 	}
-	if a.team != nil && s.values != "" {
-		return usagef("--values is for one process, found %d ranks", a.team.Size())
+	if a.Team != nil && s.values != "" {
+		return run.Usagef("--values is for one process, found %d ranks", a.Team.Size())
 	}
 	if s.values != "" {
 		if err := whole.Ready(s.values); err != nil {
 			return err
 		}
 	}
-	return a.solving(ctx, &s.solveFlags, func(db *tuned.Database, devices []device.Device) error {
+	return a.OpenToSolve(ctx, &s.SolveFlags, func(db *tuned.Database, devices []device.Device) error {
 		s.options.Tuning, s.options.Devices = db, devices
 		return solve.With(csg.Open, s.options, func(session *csg.Session) error {
-			return a.each(ctx, s.json, args, func(path string) error { return a.solveOneCSG(ctx, s, session, path) })
+			return a.Each(ctx, s.JSON, args, func(path string) error { return solveOneCSG(ctx, a, s, session, path) })
 		})
 	})
 }
 
 // solveOneCSG reads or draws, solves and prints.
-func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session, path string) error {
-	p := a.progress()
+func solveOneCSG(ctx context.Context, a *run.App, s *csgFlags, session *csg.Session, path string) error {
+	p := a.Progress()
 	defer p.Close()
 	facts := session.Weakest()
 	if s.distribution != "" && structures.Searches(s.options.Algorithm, s.agents, csg.MaxAgents) {
 		inst, err := anytime.Drawn(s.distribution, s.agents, s.seed)
 		if err != nil {
-			return usageError{err}
+			return run.AsUsage(err)
 		}
-		return a.solveGraph(ctx, s, session, path, inst, 0)
+		return solveGraph(ctx, a, s, session, path, inst, 0)
 	}
-	there := structures.DrawsThere(&session.Options, s.verify || s.values != "" || s.sizes != "")
+	there := structures.DrawsThere(&session.Options, s.Verify || s.values != "" || s.sizes != "")
 	if s.distribution != "" {
-		value, free := csg.Value(s.value), a.free()
+		value, free := csg.Value(s.value), a.Free()
 		if there {
 			free = memory.Free{} // no limit: this machine holds no values
 		}
 		takes := func(n int) error {
-			return cmp.Or(structures.Fits(n, value, free), csg.Takes(facts, n, value, ranks.Members(a.team, session.Devices)))
+			return cmp.Or(structures.Fits(n, value, free), csg.Takes(facts, n, value, ranks.Members(a.Team, session.Devices)))
 		}
 		if err := structures.Largest(s.agents, takes); err != nil {
 			return err
@@ -162,31 +164,31 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 	}
 	start := time.Now()
 	var graph *anytime.Instance
-	inst, err := await(ctx, func() (inst *csg.Instance, err error) {
+	inst, err := run.Await(ctx, func() (inst *csg.Instance, err error) {
 		if s.distribution != "" {
 			p.Set("drawing %s from %s", ui.Count(s.agents, "agent"), s.distribution)
 			return structures.Draw(s.distribution, s.agents, s.seed, csg.Value(s.value), there)
 		}
-		p.Set("reading %s", called(path))
+		p.Set("reading %s", run.NameOf(path))
 		if s.search.Graph(path) {
-			if graph, err = a.readGraph(&s.search, path); err != nil || structures.Searches(s.options.Algorithm, graph.N, structures.TableAgents) {
+			if graph, err = readGraph(a, &s.search, path); err != nil || structures.Searches(s.options.Algorithm, graph.N, structures.TableAgents) {
 				return nil, err
 			}
-			return structures.Table(ctx, graph, a.free())
+			return structures.Table(ctx, graph, a.Free())
 		}
-		return a.readCSG(path, csg.ReadOptions{Missing: s.missing, Names: s.names, Limit: a.free().Bytes})
+		return readCSG(a, path, csg.ReadOptions{Missing: s.missing, Names: s.names, Limit: a.Free().Bytes})
 	})
 	if err != nil {
 		return err
 	}
 	if inst == nil {
 		p.Close()
-		return a.solveGraph(ctx, s, session, path, graph, time.Since(start))
+		return solveGraph(ctx, a, s, session, path, graph, time.Since(start))
 	}
 	if s.options.Algorithm == anytime.Algorithm {
-		return usagef("--algorithm %s is for graphs: %s is a table of all coalitions", anytime.Algorithm, inst.Source)
+		return run.Usagef("--algorithm %s is for graphs: %s is a table of all coalitions", anytime.Algorithm, inst.Source)
 	}
-	if err := s.effective(s.effects(path, tableWay)); err != nil { // of a graph, whose agents are known now
+	if err := s.CheckEffects(s.effects(path, tableWay)); err != nil { // of a graph, whose agents are known now
 		return err
 	}
 	if s.sizes != "" {
@@ -196,39 +198,39 @@ func (a *app) solveOneCSG(ctx context.Context, s *csgFlags, session *csg.Session
 		}
 	}
 	read := time.Since(start).Seconds()
-	if session.Ranks, err = a.together(session.Devices, true, inst.Bytes()); err != nil {
+	if session.Ranks, err = a.Together(session.Devices, true, inst.Bytes()); err != nil {
 		return err
 	}
 	p.Set("solving %s on %s", ui.Count(inst.N, "agent"), session.Where())
 	session.Log = func(line string) { p.Set("solving %s: %s", ui.Count(inst.N, "agent"), line) }
 	estimate := structures.Estimate()
 	session.Progress = func(now solve.Incumbent) { p.Set("solving %s: %s", ui.Count(inst.N, "agent"), estimate(now)) }
-	r, err := awaitBest(ctx, func() (*csg.Result, error) { return s.solve(ctx, inst, session) })
-	if r == nil || !s.json && errors.Is(err, solve.ErrInfeasible) {
-		return solverError(err)
+	r, err := run.AwaitBest(ctx, func() (*csg.Result, error) { return s.solve(ctx, inst, session) })
+	if r == nil || !s.JSON && errors.Is(err, solve.ErrInfeasible) {
+		return run.SolverError(err, csg.ErrCheck)
 	}
 	r.Seconds.Read = read
-	verified, err := s.verified(a, p, r.Stopped, err, func() (string, error) { return verifyCSG(ctx, inst, r) })
-	if refuted(err) {
+	verified, err := s.CompareWithReference(a, p, r.Stopped, err, func() (string, error) { return verifyCSG(ctx, inst, r) })
+	if run.Refuted(err) {
 		return err
 	}
 	p.Close()
-	err = a.answered(ctx, err)
-	if s.json {
-		return errors.Join(err, printJSON(a.out, r))
+	err = a.AnswerError(ctx, err)
+	if s.JSON {
+		return errors.Join(err, run.PrintJSON(a.Out, r))
 	}
-	return errors.Join(err, structures.WriteResult(a.out, r, facts.Name, verified))
+	return errors.Join(err, structures.WriteResult(a.Out, r, facts.Name, verified))
 }
 
 // verifyCSG solves with the reference and compares values.
 func verifyCSG(ctx context.Context, inst *csg.Instance, r *csg.Result) (string, error) {
-	ref, err := await(ctx, func() (*csg.Result, error) { return csg.Reference(inst, csg.DP) })
+	ref, err := run.Await(ctx, func() (*csg.Result, error) { return csg.Reference(inst, csg.DP) })
 	if err != nil {
-		return "", unverified(err)
+		return "", run.Unverified(err)
 	}
 	said, err := structures.Compare(r, ref)
 	if err != nil {
-		return "", checkError{err}
+		return "", run.AsCheck(err)
 	}
 	return said, nil
 }
@@ -248,14 +250,6 @@ func (s *csgFlags) solve(ctx context.Context, inst *csg.Instance, session *csg.S
 	return r, errors.Join(err, whole.Write(ctx, s.values, func(w io.Writer) error { return csg.WriteCover(w, inst, cover) }))
 }
 
-// solverError turns the error of an answer that a check refuted into a checkError.
-func solverError(err error) error {
-	if errors.Is(err, csg.ErrCheck) {
-		return checkError{err}
-	}
-	return err
-}
-
 // queryFlags are the flags of `query csg`.
 type queryFlags struct {
 	csg       csgFlags
@@ -264,25 +258,14 @@ type queryFlags struct {
 	json      bool
 }
 
-func (a *app) queryCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "query",
-		Short: "Ask a table that a solve has kept",
-		RunE:  a.group("csg"),
-		Args:  cobra.ArbitraryArgs,
-	}
-	cmd.AddCommand(a.queryCSGCommand())
-	return cmd
-}
-
-func (a *app) queryCSGCommand() *cobra.Command {
+func queryCSGCommand(a *run.App) *cobra.Command {
 	var s queryFlags
 	cmd := &cobra.Command{
 		Use:   "csg INSTANCE VALUES.npy [--coalition AGENTS] [--best K]",
 		Short: "The best structures of some or all agents, without solving again",
 		Long:  structures.AboutQuery,
 		Args:  cobra.ExactArgs(2),
-		RunE:  func(cmd *cobra.Command, args []string) error { return a.queryCSG(cmd.Context(), &s, args) },
+		RunE:  func(cmd *cobra.Command, args []string) error { return queryCSG(cmd.Context(), a, &s, args) },
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -294,16 +277,16 @@ func (a *app) queryCSGCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) queryCSG(ctx context.Context, s *queryFlags, args []string) error {
+func queryCSG(ctx context.Context, a *run.App, s *queryFlags, args []string) error {
 	if s.best < 1 {
-		return usagef("--best is %d, expected 1 or more", s.best)
+		return run.Usagef("--best is %d, expected 1 or more", s.best)
 	}
-	p := a.progress()
+	p := a.Progress()
 	defer p.Close()
 	start := time.Now()
-	p.Set("reading %s", called(args[0]))
-	inst, err := await(ctx, func() (*csg.Instance, error) {
-		return a.readCSG(args[0], csg.ReadOptions{Missing: s.csg.missing, Names: s.csg.names, Limit: a.free().Bytes})
+	p.Set("reading %s", run.NameOf(args[0]))
+	inst, err := run.Await(ctx, func() (*csg.Instance, error) {
+		return readCSG(a, args[0], csg.ReadOptions{Missing: s.csg.missing, Names: s.csg.names, Limit: a.Free().Bytes})
 	})
 	if err != nil {
 		return err
@@ -311,12 +294,12 @@ func (a *app) queryCSG(ctx context.Context, s *queryFlags, args []string) error 
 	coalition := inst.Grand()
 	if s.coalition != "" {
 		if coalition, err = csg.ParseCoalition(inst, s.coalition); err != nil {
-			return usagef("--%w", err)
+			return run.Usagef("--%w", err)
 		}
 	}
-	p.Set("reading %s", called(args[1]))
-	cover, err := await(ctx, func() (*csg.Instance, error) {
-		return a.readCSG(args[1], csg.ReadOptions{Names: inst.Names, CoverOf: inst, Limit: a.free().Bytes})
+	p.Set("reading %s", run.NameOf(args[1]))
+	cover, err := run.Await(ctx, func() (*csg.Instance, error) {
+		return readCSG(a, args[1], csg.ReadOptions{Names: inst.Names, CoverOf: inst, Limit: a.Free().Bytes})
 	})
 	if err != nil {
 		return err
@@ -326,12 +309,64 @@ func (a *app) queryCSG(ctx context.Context, s *queryFlags, args []string) error 
 	p.Set("looking for the best %d", s.best)
 	found, err := csg.BestFew(ctx, inst, cover, coalition, s.best)
 	if err != nil {
-		return solverError(fmt.Errorf("%s: %w", called(args[1]), err))
+		return run.SolverError(fmt.Errorf("%s: %w", run.NameOf(args[1]), err), csg.ErrCheck)
 	}
 	p.Close()
 	answer := structures.Answer{Instance: inst, Coalition: coalition, Found: found, Read: read, Solve: time.Since(start).Seconds()}
 	if s.json {
-		return printJSON(a.out, answer.Object())
+		return run.PrintJSON(a.Out, answer.Object())
 	}
-	return answer.Write(a.out)
+	return answer.Write(a.Out)
+}
+
+// How a coalition structure is solved, as far as that is known.
+const (
+	openWay  = iota // the agents of a graph, which the file has, decide
+	tableWay        // by a table of all coalitions
+	searchWay
+)
+
+// way is how `solve csg` solves a FILE, or a distribution where the name is empty, by the flags alone.
+func (s *csgFlags) way(path string) int {
+	graph := s.distribution == "" && s.search.Graph(path)
+	switch {
+	case s.options.Algorithm == anytime.Algorithm || s.distribution != "" && structures.Searches(s.options.Algorithm, s.agents, csg.MaxAgents):
+		return searchWay
+	case graph && s.options.Algorithm == "":
+		return openWay
+	}
+	return tableWay
+}
+
+// effects is the table of `solve csg` for a FILE that is solved in such a way.
+func (s *csgFlags) effects(path string, way int) []effect.Rule {
+	drawn := s.distribution != ""
+	source := run.NameOf(path)
+	if drawn {
+		source = "--distribution " + s.distribution
+	}
+	table, search := effect.Unless(way != tableWay, source+", a table of all coalitions"), effect.Unless(way != searchWay, source+", which is searched")
+	seed := table
+	if drawn {
+		seed = ""
+	}
+	return []effect.Rule{
+		{Flags: "agents type", For: "--distribution", Found: effect.Unless(drawn, source)},
+		{Flags: "seed", For: "--distribution and searches", Found: seed},
+		{Flags: "target", For: "searches", Found: table},
+		{Flags: "format missing names", For: "files", Found: effect.Unless(!drawn, source)},
+		{Flags: "missing names", For: "tables", Found: effect.Unless(drawn || !s.search.Graph(path), source+", a graph")},
+		{Flags: "sizes values checkpoint resume verify", For: "tables of all coalitions", Found: search},
+		{Flags: "variant pin frozen tuned record-untuned", For: "algorithms with kernels", Found: search},
+		{Flags: "resume", For: "--checkpoint FILE", Found: effect.Unless(s.options.Checkpoint != "", "no --checkpoint")},
+		run.ThreadsRule(s.Device),
+	}
+}
+
+// readCSG reads FILE, which may be standard input.
+func readCSG(a *run.App, path string, o csg.ReadOptions) (*csg.Instance, error) {
+	if path == run.Dash {
+		return csg.ReadFrom(a.In, -1, run.StandardInput, o)
+	}
+	return csg.Read(path, o)
 }

@@ -8,22 +8,12 @@ import (
 
 	"coalesce/internal/cli/effect"
 	"coalesce/internal/cli/matchings"
+	"coalesce/internal/cli/run"
 	"coalesce/internal/cli/whole"
 	"coalesce/solvers/assignment"
 )
 
-func (a *app) generateCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "generate",
-		Short: "Write a drawn instance to a file",
-		RunE:  a.group("csg, qubo, assignment or auction"),
-		Args:  cobra.ArbitraryArgs,
-	}
-	cmd.AddCommand(a.generateCSGCommand(), a.generateQUBOCommand(), a.generateAssignmentCommand(), a.generateAuctionCommand())
-	return cmd
-}
-
-func (a *app) generateAssignmentCommand() *cobra.Command {
+func generateAssignmentCommand(a *run.App) *cobra.Command {
 	var w matchings.Drawing
 	var output string
 	cmd := &cobra.Command{
@@ -36,15 +26,15 @@ Matrix Market coordinates. The kinds are:
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if output == "" {
-				return usagef("expected --output FILE")
+				return run.Usagef("expected --output FILE")
 			}
-			if err := cmp.Or(w.Check(), effect.Mistake(cmd.Flags(), w.Effects("--kind "+w.Kind)), plainName(output), w.CheckOutput(output)); err != nil {
-				return usageError{err}
+			if err := cmp.Or(w.Check(), effect.Mistake(cmd.Flags(), w.Effects("--kind "+w.Kind)), run.CheckPlain(output), w.CheckOutput(output)); err != nil {
+				return run.AsUsage(err)
 			}
-			p := a.progress()
+			p := a.Progress()
 			defer p.Close()
 			p.Set("drawing %d x %d", w.Rows, w.Cols)
-			inst, err := await(cmd.Context(), func() (*assignment.Instance, error) { return w.Draw(a.free(), nil) })
+			inst, err := run.Await(cmd.Context(), func() (*assignment.Instance, error) { return w.Draw(a.Free(), nil) })
 			if err != nil {
 				return err
 			}

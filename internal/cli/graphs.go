@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coalesce/internal/cli/run"
 	"coalesce/internal/cli/structures"
 	"coalesce/internal/cli/whole"
 	"coalesce/internal/ui"
@@ -17,30 +18,30 @@ import (
 )
 
 // readGraph reads FILE, which may be standard input, as a graph.
-func (a *app) readGraph(s *structures.Search, path string) (*anytime.Instance, error) {
-	if path == dash {
-		return s.Read(a.in, standardInput, a.free().Bytes)
+func readGraph(a *run.App, s *structures.Search, path string) (*anytime.Instance, error) {
+	if path == run.Dash {
+		return s.Read(a.In, run.StandardInput, a.Free().Bytes)
 	}
-	return s.Read(nil, path, a.free().Bytes)
+	return s.Read(nil, path, a.Free().Bytes)
 }
 
 // solveGraph searches a graph or a distribution, and prints.
-func (a *app) solveGraph(ctx context.Context, s *csgFlags, session *csg.Session, path string, g *anytime.Instance, read time.Duration) error {
+func solveGraph(ctx context.Context, a *run.App, s *csgFlags, session *csg.Session, path string, g *anytime.Instance, read time.Duration) error {
 	switch {
-	case a.single():
-		return a.alone("a search is one process's", func() error { return a.solveGraph(ctx, s, session, path, g, read) })
+	case a.Single():
+		return a.Alone("a search is one process's", func() error { return solveGraph(ctx, a, s, session, path, g, read) })
 	case s.Device != "auto" && s.Device != "host":
-		return usagef("--device is %s: the search runs on a host", s.Device)
+		return run.Usagef("--device is %s: the search runs on a host", s.Device)
 	}
-	if err := s.effective(s.effects(path, searchWay)); err != nil {
+	if err := s.CheckEffects(s.effects(path, searchWay)); err != nil {
 		return err
 	}
-	p := a.progress()
+	p := a.Progress()
 	defer p.Close()
 	o := s.search.Options(session.Settings, s.seed)
 	o.Progress = func(now solve.Incumbent) { p.Set("searching %s: %s", ui.Count(g.N, "agent"), now) }
 	var r *anytime.Result
-	err := a.withDevices("host", s.Threads, func(host []device.Device) (err error) { // the session's device may be a GPU
+	err := a.WithDevices("host", s.Threads, func(host []device.Device) (err error) { // the session's device may be a GPU
 		o.Devices = host
 		r, err = anytime.Solve(ctx, g, o)
 		return err
@@ -49,32 +50,32 @@ func (a *app) solveGraph(ctx context.Context, s *csgFlags, session *csg.Session,
 		return err
 	}
 	r.Seconds.Read = read.Seconds()
-	if p.Close(); s.json {
-		return printJSON(a.out, r)
+	if p.Close(); s.JSON {
+		return run.PrintJSON(a.Out, r)
 	}
-	return structures.WriteFound(a.out, r, r.Device)
+	return structures.WriteFound(a.Out, r, r.Device)
 }
 
 // verdictOfGraph checks a result against a graph, or against the graph's table if that was solved.
-func (a *app) verdictOfGraph(s *structures.Search, result []byte, path string) (*solve.Verdict, error) {
+func verdictOfGraph(a *run.App, s *structures.Search, result []byte, path string) (*solve.Verdict, error) {
 	if err := s.Check(); err != nil {
-		return nil, usageError{err}
+		return nil, run.AsUsage(err)
 	}
-	g, err := a.readGraph(s, path)
+	g, err := readGraph(a, s, path)
 	if err != nil {
 		return nil, err
 	}
 	if anytime.IsResult(result) {
 		return anytime.Verify(g, result)
 	}
-	inst, err := structures.Table(context.Background(), g, a.free())
+	inst, err := structures.Table(context.Background(), g, a.Free())
 	if err != nil {
 		return nil, err
 	}
 	return csg.Verify(inst, result)
 }
 
-func (a *app) generateCSGCommand() *cobra.Command {
+func generateCSGCommand(a *run.App) *cobra.Command {
 	var w structures.Drawing
 	var output string
 	cmd := &cobra.Command{
@@ -83,13 +84,13 @@ func (a *app) generateCSGCommand() *cobra.Command {
 		Long:  structures.AboutDrawing,
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cmp.Or(plainName(output), w.Check(output)); err != nil {
-				return usageError{err}
+			if err := cmp.Or(run.CheckPlain(output), w.Check(output)); err != nil {
+				return run.AsUsage(err)
 			}
-			if err := w.Fits(a.free()); err != nil {
+			if err := w.Fits(a.Free()); err != nil {
 				return err
 			}
-			g, err := await(cmd.Context(), w.Draw)
+			g, err := run.Await(cmd.Context(), w.Draw)
 			if err != nil {
 				return err
 			}

@@ -13,7 +13,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"coalesce/autotune/tuned"
+	"coalesce/internal/cli/effect"
 	"coalesce/internal/cli/programs"
+	"coalesce/internal/cli/run"
 	"coalesce/internal/cli/whole"
 	"coalesce/runtime/device"
 	"coalesce/runtime/memory"
@@ -47,25 +49,25 @@ func (s *readFlags) check() error {
 	switch qubo.Form(s.form) {
 	case "", qubo.QUBO, qubo.Ising, qubo.MaxCut:
 	default:
-		return usagef("--form is %q, expected qubo, ising or maxcut", s.form)
+		return run.Usagef("--form is %q, expected qubo, ising or maxcut", s.form)
 	}
 	switch qubo.Sense(s.sense) {
 	case "", qubo.Maximize, qubo.Minimize:
 	default:
-		return usagef("--sense is %q, expected maximize or minimize", s.sense)
+		return run.Usagef("--sense is %q, expected maximize or minimize", s.sense)
 	}
 	if s.problem < 0 {
-		return usagef("--problem is %d, expected 1 or more", s.problem)
+		return run.Usagef("--problem is %d, expected 1 or more", s.problem)
 	}
 	for k, flag := range []struct{ name, text string }{{"header", s.header}, {"index", s.index}} {
 		answer, err := csv.ParseAnswer(flag.text)
 		if err != nil {
-			return usagef("--%s: %v", flag.name, err)
+			return run.Usagef("--%s: %v", flag.name, err)
 		}
 		s.tables[k] = answer
 	}
 	if s.format != "" && qubo.About(s.format) == "" {
-		return usagef("--format is %q, expected one of %s", s.format, strings.Join(qubo.Formats(), ", "))
+		return run.Usagef("--format is %q, expected one of %s", s.format, strings.Join(qubo.Formats(), ", "))
 	}
 	return nil
 }
@@ -76,7 +78,7 @@ func (s *readFlags) options(free int64) qubo.ReadOptions {
 
 // quboFlags are the flags of `solve qubo`.
 type quboFlags struct {
-	solveFlags
+	run.SolveFlags
 	readFlags
 	start string
 	fix   []string
@@ -85,8 +87,8 @@ type quboFlags struct {
 	options qubo.Options
 }
 
-func (a *app) solveQUBOCommand() *cobra.Command {
-	s := quboFlags{solveFlags: solveFlags{several: true, families: qubo.Subjects()}}
+func solveQUBOCommand(a *run.App) *cobra.Command {
+	s := quboFlags{SolveFlags: run.SolveFlags{Several: true, Families: qubo.Subjects()}}
 	cmd := &cobra.Command{
 		Use:   "qubo FILE...",
 		Short: "Find the best solution of a binary quadratic program, an Ising model or a maximum cut",
@@ -111,9 +113,9 @@ the best that they find.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f := cmd.Flags().Lookup("problem"); f.Changed && s.problem == 0 { // which stands for the default when it is not given
-				return usagef("--problem is 0, expected 1 or more")
+				return run.Usagef("--problem is 0, expected 1 or more")
 			}
-			return a.solveQUBO(cmd.Context(), &s, args)
+			return solveQUBO(cmd.Context(), a, &s, args)
 		},
 	}
 	f := cmd.Flags()
@@ -121,40 +123,40 @@ the best that they find.`,
 	s.readFlags.register(f)
 	s.options.Seed = 1
 	options := s.options.Fields()
-	addOptions(f, options)
-	addFormerName(f, "engine", options.Named("algorithm"))
+	run.AddOptions(f, options)
+	run.AddFormerName(f, "engine", options.Named("algorithm"))
 	f.StringVar(&s.start, "start", "", "begin with the solution in this file: a digit a variable, or an earlier result's JSON")
 	f.StringSliceVar(&s.fix, "fix", nil, "fix variables: 0=1,7=0 makes the first 1 and the eighth 0; north=0 names one where variables have names")
 	f.StringVar(&s.plot, "plot", "", "draw the best value over time into this SVG file (one FILE only)")
-	s.solveFlags.registerChoice(f)
+	s.SolveFlags.Register(f)
 	return cmd
 }
 
-func (s *quboFlags) validate(a *app, args []string) error {
+func (s *quboFlags) validate(a *run.App, args []string) error {
 	if len(args) == 0 {
-		return usagef("expected a FILE")
+		return run.Usagef("expected a FILE")
 	}
-	if err := cmp.Or(s.readFlags.check(), s.solveFlags.check(a)); err != nil {
+	if err := cmp.Or(s.readFlags.check(), s.SolveFlags.Check(a)); err != nil {
 		return err
 	}
-	if err := s.effective(s.effects()); err != nil {
+	if err := s.CheckEffects(s.effects()); err != nil {
 		return err
 	}
-	if given, now := s.options.Memory, a.free; given > 0 {
-		a.free = func() memory.Free {
+	if given, now := s.options.Memory, a.Free; given > 0 {
+		a.Free = func() memory.Free {
 			if free := now(); free.Bytes > 0 && free.Bytes < given {
 				return free
 			}
 			return memory.Free{Bytes: given, By: "--memory"}
 		}
 	}
-	s.options.Threads, s.options.Memory = s.Threads, a.free().Bytes
+	s.options.Threads, s.options.Memory = s.Threads, a.Free().Bytes
 	if err := s.options.Starts.Check(s.options.Algorithm); err != nil {
-		return usagef("%v", err)
+		return run.Usagef("%v", err)
 	}
 	switch {
 	case s.plot != "" && len(args) > 1:
-		return usagef("--plot is for one FILE, found %d", len(args))
+		return run.Usagef("--plot is for one FILE, found %d", len(args))
 	case s.plot != "":
 		return whole.Ready(s.plot)
 	}
@@ -166,8 +168,8 @@ func (s *quboFlags) validate(a *app, args []string) error {
 const maxStart = 1 << 28
 
 // instance reads a file, and sets the variables of --fix and the solution of --start.
-func (s *quboFlags) instance(a *app, path string) (*qubo.Instance, error) {
-	inst, err := a.readQUBO(path, s.readFlags.options(a.free().Bytes))
+func (s *quboFlags) instance(a *run.App, path string) (*qubo.Instance, error) {
+	inst, err := readQUBO(a, path, s.readFlags.options(a.Free().Bytes))
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +193,7 @@ func (s *quboFlags) instance(a *app, path string) (*qubo.Instance, error) {
 	if s.start == "" {
 		return inst, nil
 	}
-	text, err := a.readWhole(s.start, maxStart)
+	text, err := a.ReadWhole(s.start, maxStart)
 	if err != nil {
 		return nil, fmt.Errorf("read the solution to begin with: %w", err)
 	}
@@ -215,26 +217,26 @@ func variablesOf(inst *qubo.Instance) string {
 	return list
 }
 
-func (a *app) solveQUBO(ctx context.Context, s *quboFlags, paths []string) error {
+func solveQUBO(ctx context.Context, a *run.App, s *quboFlags, paths []string) error {
 	if err := s.validate(a, paths); err != nil {
 		return err
 	}
-	return a.solving(ctx, &s.solveFlags, func(db *tuned.Database, devices []device.Device) error {
+	return a.OpenToSolve(ctx, &s.SolveFlags, func(db *tuned.Database, devices []device.Device) error {
 		s.options.Tuning, s.options.Devices = db, devices
 		return solve.With(qubo.Open, s.options, func(session *qubo.Session) error {
-			return a.each(ctx, s.json, paths, func(path string) error { return a.solveOneQUBO(ctx, s, session, path) })
+			return a.Each(ctx, s.JSON, paths, func(path string) error { return solveOneQUBO(ctx, a, s, session, path) })
 		})
 	})
 }
 
 // solveOneQUBO reads, solves and prints.
-func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, session *qubo.Session, file string) error {
-	path := called(file)
-	p := a.progress()
+func solveOneQUBO(ctx context.Context, a *run.App, s *quboFlags, session *qubo.Session, file string) error {
+	path := run.NameOf(file)
+	p := a.Progress()
 	defer p.Close()
 	start := time.Now()
 	p.Set("reading %s", path)
-	inst, err := await(ctx, func() (*qubo.Instance, error) { return s.instance(a, file) })
+	inst, err := run.Await(ctx, func() (*qubo.Instance, error) { return s.instance(a, file) })
 	if err != nil {
 		return err
 	}
@@ -242,14 +244,14 @@ func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, session *qubo.Sess
 	if need := inst.Memory(); need > 1<<30 {
 		p.PrintLine("%s: solving takes about %s besides the instance", path, device.Size(need))
 	}
-	if session.Ranks, err = a.together(session.Devices, false, qubo.Digest(inst)); err != nil {
+	if session.Ranks, err = a.Together(session.Devices, false, qubo.Digest(inst)); err != nil {
 		return err
 	}
 	session.Log = func(line string) { p.Set("%s: %s", path, line) }
-	session.Progress = standing(p, fmt.Sprintf("%s: %s", path, inst.Sense), "flips")
-	r, failed := bestOn(ctx, a, session.Devices, func() (*qubo.Result, error) { return session.Solve(ctx, inst) })
+	session.Progress = run.ShowIncumbent(p, fmt.Sprintf("%s: %s", path, inst.Sense), "flips")
+	r, failed := run.BestOn(ctx, a, session.Devices, func() (*qubo.Result, error) { return session.Solve(ctx, inst) })
 	if errors.Is(failed, qubo.ErrCheck) {
-		return checkError{fmt.Errorf("%s: %w", path, failed)}
+		return run.AsCheck(fmt.Errorf("%s: %w", path, failed))
 	}
 	if failed != nil {
 		failed = fmt.Errorf("%s: %w", path, failed)
@@ -258,22 +260,22 @@ func (a *app) solveOneQUBO(ctx context.Context, s *quboFlags, session *qubo.Sess
 		return failed
 	}
 	r.Seconds.Read = read
-	verified, failed := s.verified(a, p, ctx.Err() != nil, failed, func() (string, error) { return verifyQUBO(ctx, inst, r, s.options) })
-	if refuted(failed) {
+	verified, failed := s.CompareWithReference(a, p, ctx.Err() != nil, failed, func() (string, error) { return verifyQUBO(ctx, inst, r, s.options) })
+	if run.Refuted(failed) {
 		return failed
 	}
-	if s.json && verified != "" {
+	if s.JSON && verified != "" {
 		r.Notes = append(slices.Clip(r.Notes), verified)
 	}
 	p.Close()
-	failed = a.answered(ctx, failed)
+	failed = a.AnswerError(ctx, failed)
 	if s.plot != "" { // after ctrl-C too; the answer is printed even if the plot cannot be written
-		failed = errors.Join(failed, a.answered(ctx, programs.Plot(ctx, s.plot, r)))
+		failed = errors.Join(failed, a.AnswerError(ctx, programs.Plot(ctx, s.plot, r)))
 	}
-	if s.json {
-		return errors.Join(failed, printJSON(a.out, r))
+	if s.JSON {
+		return errors.Join(failed, run.PrintJSON(a.Out, r))
 	}
-	return errors.Join(failed, programs.Print(a.out, r, inst, session.Devices[0].Facts(), verified))
+	return errors.Join(failed, programs.Print(a.Out, r, inst, session.Devices[0].Facts(), verified))
 }
 
 // verifyQUBO searches with the reference, with the same limits. A worse value of the reference proves
@@ -282,14 +284,30 @@ func verifyQUBO(ctx context.Context, inst *qubo.Instance, r *qubo.Result, o qubo
 	o.Algorithm, o.Variant, o.Rules, o.Devices, o.Unreduced, o.Solutions = "reference", "", qubo.Rules{}, o.Devices[:1], true, 0
 	ref, err := qubo.Solve(ctx, inst, o)
 	if err != nil {
-		return "", unverified(err)
+		return "", run.Unverified(err)
 	}
 	better := ref.Value.Float() > r.Value.Float()
 	if inst.Sense == qubo.Minimize {
 		better = ref.Value.Float() < r.Value.Float()
 	}
 	if better && r.Proven {
-		return "", checkError{fmt.Errorf("the value %s is said to be optimal, the reference finds %s", r.Value, ref.Value)}
+		return "", run.AsCheck(fmt.Errorf("the value %s is said to be optimal, the reference finds %s", r.Value, ref.Value))
 	}
 	return fmt.Sprintf("the sequential reference finds %s", ref.Value), nil
+}
+
+// effects is the table of `solve qubo`.
+func (s *quboFlags) effects() []effect.Rule {
+	o := &s.options
+	return append(run.AlgorithmRules(o.Fields(), o.Algorithm),
+		effect.Rule{Flags: "min-distance", For: "--solutions of 2 or more", Found: effect.Unless(o.Solutions > 1, fmt.Sprint(max(1, o.Solutions)))},
+		run.ThreadsRule(s.Device))
+}
+
+// readQUBO reads FILE, which may be standard input.
+func readQUBO(a *run.App, path string, o qubo.ReadOptions) (*qubo.Instance, error) {
+	if path == run.Dash {
+		return qubo.ReadFrom(a.In, run.StandardInput, o)
+	}
+	return qubo.Read(path, o)
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"coalesce/internal/cli/effect"
+	"coalesce/internal/cli/run"
 	"coalesce/solvers/assignment"
 	"coalesce/solvers/auction"
 	"coalesce/solvers/csg"
-	"coalesce/solvers/formats"
 	"coalesce/solvers/qubo"
 	"coalesce/solvers/solve"
 )
@@ -33,7 +33,7 @@ type verifyFlags struct {
 	given      *pflag.FlagSet
 }
 
-func (a *app) verifyCommand() *cobra.Command {
+func verifyCommand(a *run.App) *cobra.Command {
 	var s verifyFlags
 	cmd := &cobra.Command{
 		Use:   "verify RESULT INSTANCE | verify RESULT --points ROWS,COLUMNS",
@@ -52,7 +52,7 @@ from another answer), or rows that have too few columns. It says what it cannot 
 The exit code is 0 if everything that can be checked holds, 3 if a check fails, and 1
 if a file cannot be read.`,
 		Args: cobra.MaximumNArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.verify(cmd.Context(), &s, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return verifyAnswer(cmd.Context(), a, &s, args) },
 	}
 	f := cmd.Flags()
 	s.given = f
@@ -79,73 +79,54 @@ if a file cannot be read.`,
 // maxResult is the largest RESULT in bytes.
 const maxResult = 1 << 30
 
-func (a *app) verify(ctx context.Context, s *verifyFlags, args []string) error {
+func verifyAnswer(ctx context.Context, a *run.App, s *verifyFlags, args []string) error {
 	switch {
 	case len(args) == 0:
-		return usagef("expected a RESULT and an INSTANCE")
+		return run.Usagef("expected a RESULT and an INSTANCE")
 	case s.assignment.points == nil && len(args) == 1:
-		return usagef("expected an INSTANCE after the RESULT %s", args[0])
-	case len(args) == 2 && args[0] == dash && args[1] == dash:
-		return usagef("RESULT and INSTANCE are both %s: standard input can be read once", dash)
+		return run.Usagef("expected an INSTANCE after the RESULT %s", args[0])
+	case len(args) == 2 && args[0] == run.Dash && args[1] == run.Dash:
+		return run.Usagef("RESULT and INSTANCE are both %s: standard input can be read once", run.Dash)
 	}
-	p := a.progress()
+	p := a.Progress()
 	defer p.Close()
-	p.Set("reading %s", called(args[0]))
-	result, err := await(ctx, func() ([]byte, error) { return a.readWhole(args[0], maxResult) })
+	p.Set("reading %s", run.NameOf(args[0]))
+	result, err := run.Await(ctx, func() ([]byte, error) { return a.ReadWhole(args[0], maxResult) })
 	if err != nil {
 		return err
 	}
 	problem, err := problemOf(result)
 	if err != nil {
-		return fmt.Errorf("%s: %w", called(args[0]), err)
+		return fmt.Errorf("%s: %w", run.NameOf(args[0]), err)
 	}
 	s.csg.search.Format = s.format
 	if err := effect.Mistake(s.given, s.effects(problem, args[1:])); err != nil {
-		return usageError{err}
+		return run.AsUsage(err)
 	}
 	p.Set("checking an answer of the problem %s", problem)
-	v, err := await(ctx, func() (*solve.Verdict, error) { return a.verdict(s, problem, result, args[1:]) })
+	v, err := run.Await(ctx, func() (*solve.Verdict, error) { return verdict(a, s, problem, result, args[1:]) })
 	if err != nil {
 		return err
 	}
 	p.Close()
 	failed := v.Err()
 	if failed != nil {
-		failed = checkError{fmt.Errorf("%s: %w", called(args[0]), failed)}
+		failed = run.AsCheck(fmt.Errorf("%s: %w", run.NameOf(args[0]), failed))
 	}
 	if s.json {
-		return errors.Join(failed, printJSON(a.out, v))
+		return errors.Join(failed, run.PrintJSON(a.Out, v))
 	}
 	for _, text := range v.Messages {
-		fmt.Fprintln(a.out, text)
+		fmt.Fprintln(a.Out, text)
 	}
 	if failed == nil {
 		proven := "holds"
 		if v.Proven && v.BoundChecked {
 			proven = "holds, and is proven"
 		}
-		fmt.Fprintf(a.out, "the answer of %s %s\n", called(args[0]), proven)
+		fmt.Fprintf(a.Out, "the answer of %s %s\n", run.NameOf(args[0]), proven)
 	}
 	return failed
-}
-
-// readWhole reads a file, or standard input, of at most so many bytes. The text and the values decoded from the text take
-// about eight times its bytes, which have to fit into the free memory; where that is small, a file of 1 MiB is read.
-func (a *app) readWhole(path string, most int64) (text []byte, err error) {
-	const times, least = 8, 1 << 20
-	limit, free := most, a.free()
-	if free.Bytes > 0 {
-		limit = min(limit, max(least, free.Bytes/times))
-	}
-	if path == dash {
-		text, err = formats.ReadAll(a.in, standardInput, limit)
-	} else {
-		text, err = formats.ReadFile(path, limit)
-	}
-	if errors.Is(err, formats.ErrLong) && limit < most {
-		err = fmt.Errorf("%w: reading takes %d times as much, and %s", err, times, free)
-	}
-	return text, err
 }
 
 // problemOf is the problem of a result. It returns an error unless the text is one JSON object with the
@@ -177,22 +158,22 @@ func problemOf(result []byte) (problem string, err error) {
 }
 
 // verdict reads the instance and checks the result against it.
-func (a *app) verdict(s *verifyFlags, problem string, result []byte, args []string) (*solve.Verdict, error) {
+func verdict(a *run.App, s *verifyFlags, problem string, result []byte, args []string) (*solve.Verdict, error) {
 	if s.assignment.points != nil && (problem != "assignment" || len(args) > 0) {
-		return nil, usagef("--points is for answers of assignment, instead of an INSTANCE")
+		return nil, run.Usagef("--points is for answers of assignment, instead of an INSTANCE")
 	}
 	switch problem {
 	case "csg":
 		if s.csg.search.Graph(args[0]) {
-			return a.verdictOfGraph(&s.csg.search, result, args[0])
+			return verdictOfGraph(a, &s.csg.search, result, args[0])
 		}
-		inst, err := a.readCSG(args[0], csg.ReadOptions{Missing: s.csg.missing, Names: s.csg.names, Limit: a.free().Bytes})
+		inst, err := readCSG(a, args[0], csg.ReadOptions{Missing: s.csg.missing, Names: s.csg.names, Limit: a.Free().Bytes})
 		if err != nil {
 			return nil, err
 		}
 		return csg.Verify(inst, result)
 	case "auction":
-		auc, err := a.readAuction(args[0])
+		auc, err := readAuction(a, args[0])
 		if err != nil {
 			return nil, err
 		}
@@ -208,12 +189,12 @@ func (a *app) verdict(s *verifyFlags, problem string, result []byte, args []stri
 		}
 		return qubo.Verify(inst, result)
 	case "assignment":
-		return a.verdictOfAssignment(s, result, args)
+		return verdictOfAssignment(a, s, result, args)
 	}
 	return nil, fmt.Errorf("found an answer of the problem %.20q, expected csg, auction, qubo or assignment", problem)
 }
 
-func (a *app) verdictOfAssignment(s *verifyFlags, result []byte, args []string) (*solve.Verdict, error) {
+func verdictOfAssignment(a *run.App, s *verifyFlags, result []byte, args []string) (*solve.Verdict, error) {
 	s.assignment.format = s.format
 	if err := s.assignment.source(args); err != nil {
 		return nil, err
@@ -225,9 +206,27 @@ func (a *app) verdictOfAssignment(s *verifyFlags, result []byte, args []string) 
 	defer inst.Close()
 	var duals []byte
 	if s.duals != "" {
-		if duals, err = a.readWhole(s.duals, min(maxResult, assignment.MaxDuals(inst))); err != nil {
+		if duals, err = a.ReadWhole(s.duals, min(maxResult, assignment.MaxDuals(inst))); err != nil {
 			return nil, err
 		}
 	}
 	return assignment.Verify(inst, result, duals)
+}
+
+// effects is the table of `verify` for an answer of a problem.
+func (s *verifyFlags) effects(problem string, args []string) []effect.Rule {
+	other := func(name string) string { return effect.Unless(problem == name, "an answer of "+problem) }
+	table := []effect.Rule{
+		{Flags: "duals maximize limit header index points metric floor", For: "answers of assignment", Found: other("assignment")},
+		{Flags: "missing names", For: "answers of csg", Found: other("csg")},
+		{Flags: "form sense problem fix", For: "answers of qubo", Found: other("qubo")},
+		{Flags: "format", For: "answers of assignment, qubo and csg", Found: effect.Unless(problem != "auction", "an answer of "+problem)},
+	}
+	switch problem {
+	case "assignment":
+		table = append(table, s.assignment.effects(args)...)
+	case "csg":
+		table = append(table, effect.Rule{Flags: "missing names", For: "tables", Found: effect.Unless(!s.csg.search.Graph(args[0]), run.NameOf(args[0])+", a graph")})
+	}
+	return table
 }

@@ -8,7 +8,7 @@ import (
 	"math"
 	"strings"
 
-	"coalesce/internal/cli/facets"
+	"coalesce/internal/cli/run"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment"
@@ -46,7 +46,7 @@ func Print(out io.Writer, r *assignment.Result, facts device.Facts, verified str
 	if r.Complete {
 		report.Notes = append(report.Notes, "there are no other matchings")
 	}
-	return facets.Answer{
+	return run.Answer{
 		Report:   &report,
 		Instance: fmt.Sprintf("%s (%d x %d, %s, %s)", r.Instance, r.Rows, r.Cols, r.Type, sense(r)),
 		Checked:  checked(r),

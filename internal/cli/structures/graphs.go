@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"coalesce/internal/cli/facets"
+	"coalesce/internal/cli/run"
 	"coalesce/internal/ui"
 	"coalesce/runtime/memory"
 	"coalesce/solvers/csg"
@@ -109,7 +109,7 @@ func WriteFound(out io.Writer, r *anytime.Result, device string) error {
 		did = ui.Count(int(r.Work.Runs), "annealing") + " and " + ui.Count(int(r.Work.Coalitions), "extracted coalition")
 	}
 	r.Notes = append(slices.Clip(r.Notes), fmt.Sprintf("the best after %s, of %s, seed %d", ui.Seconds(last.Seconds), did, r.Seed))
-	return facets.Answer{
+	return run.Answer{
 		Report:   &r.Report,
 		Instance: fmt.Sprintf("%s (%s, %s%s)", r.Instance, ui.Count(n, "agent"), what, r.Type),
 		Checked:  fmt.Sprintf("the blocks are a partition and their values add up to %s", r.Certificate.Sum),
@@ -124,7 +124,7 @@ func WriteResult(out io.Writer, r *csg.Result, device, verified string) error {
 	if err := writeBlocks(out, r.Certificate.Blocks, r.Value, n); err != nil {
 		return err
 	}
-	return facets.Answer{
+	return run.Answer{
 		Report:   &r.Report,
 		Instance: fmt.Sprintf("%s (%s, %s)", r.Instance, ui.Count(n, "agent"), r.Type),
 		Checked:  fmt.Sprintf("the blocks are a partition and their values add up to %s", r.Certificate.Sum),

@@ -1,5 +1,4 @@
-// Package facets writes the lines below a solution that the answers of all problems have.
-package facets
+package run
 
 import (
 	"fmt"

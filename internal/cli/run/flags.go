@@ -1,4 +1,4 @@
-package cli
+package run
 
 import (
 	"cmp"
@@ -13,11 +13,13 @@ import (
 
 	"coalesce/internal/cli/complete"
 	"coalesce/internal/cli/effect"
+	"coalesce/runtime/device"
+	"coalesce/runtime/devices"
 	"coalesce/solvers/option"
 )
 
-// addOptions adds a flag for each option of a list.
-func addOptions(f *pflag.FlagSet, options option.List) {
+// AddOptions adds a flag for each option of a list.
+func AddOptions(f *pflag.FlagSet, options option.List) {
 	for k := range options {
 		o := &options[k]
 		flag := f.VarPF(o, o.FlagName(), "", options.Describe(o, func(d *option.Declaration) string { return "--" + d.FlagName() }))
@@ -36,8 +38,8 @@ func addOptions(f *pflag.FlagSet, options option.List) {
 // formerName annotates a flag with its name of today.
 const formerName = "former name"
 
-// addFormerName adds a hidden flag under the name that an option's flag had before.
-func addFormerName(f *pflag.FlagSet, name string, o *option.Option) {
+// AddFormerName adds a hidden flag under the name that an option's flag had before.
+func AddFormerName(f *pflag.FlagSet, name string, o *option.Option) {
 	f.Var(o, name, "the former name of --"+o.FlagName())
 	hideFormerName(f, name, o.FlagName())
 }
@@ -57,8 +59,8 @@ func warnOfFormerNames(w io.Writer, given *pflag.FlagSet) {
 	})
 }
 
-// onlyFor are the rules of the options that single algorithms have.
-func onlyFor(options option.List, algorithm string) (rules []effect.Rule) {
+// AlgorithmRules are the rules of the options that single algorithms have.
+func AlgorithmRules(options option.List, algorithm string) (rules []effect.Rule) {
 	for _, o := range options {
 		if o.Only != "" {
 			rules = append(rules, effect.Rule{Flags: o.FlagName(), For: "--algorithm " + o.Only, Found: effect.Unless(algorithm == o.Only, cmp.Or(algorithm, "none"))})
@@ -73,20 +75,20 @@ func valueError(err error) error {
 	if !errors.As(err, &value) {
 		return err
 	}
-	return usagef("--%s is %s, expected %s", value.FlagName(), value.Found, value.Expected)
+	return Usagef("--%s is %s, expected %s", value.FlagName(), value.Found, value.Expected)
 }
 
-// flagError makes an error of pflag one that says which value a flag expects.
-func flagError(_ *cobra.Command, err error) error {
+// FlagError makes an error of pflag one that says which value a flag expects.
+func FlagError(_ *cobra.Command, err error) error {
 	var wrong *pflag.InvalidValueError
 	if !errors.As(err, &wrong) {
-		return usageError{err}
+		return AsUsage(err)
 	}
 	f, expected := wrong.GetFlag(), ""
 	if errors.As(wrong, new(*option.ValueError)) {
 		return valueError(wrong)
 	} else if _, declared := f.Value.(*option.Option); declared {
-		return usagef("--%s: %v", f.Name, errors.Unwrap(err))
+		return Usagef("--%s: %v", f.Name, errors.Unwrap(err))
 	}
 	switch kind := f.Value.Type(); {
 	case strings.HasPrefix(kind, "uint"):
@@ -100,10 +102,20 @@ func flagError(_ *cobra.Command, err error) error {
 	case kind == "duration":
 		expected = "a time with its unit, such as 30s or 5m"
 	default:
-		return usageError{err}
+		return AsUsage(err)
 	}
 	if errors.Is(err, strconv.ErrRange) {
 		expected += " that fits in 64 bits"
 	}
-	return usagef("--%s is %q, expected %s", f.Name, wrong.GetValue(), expected)
+	return Usagef("--%s is %q, expected %s", f.Name, wrong.GetValue(), expected)
+}
+
+// A command lists in one table of rules what its flags have an effect on. What depends on the content of a file is said by
+// its reader (formats.OptionError), and what depends on the algorithm that runs by the solver (solve.VariantError).
+
+// ThreadsRule is the rule of --threads, which only a host has.
+func ThreadsRule(name string) effect.Rule {
+	n, err := devices.Parse(name)
+	host := err != nil || n.Kind == devices.Auto || n.Kind == device.Host
+	return effect.Rule{Flags: "threads", For: "--device host", Found: effect.Unless(host, "--device "+name)}
 }

@@ -1,4 +1,4 @@
-package cli
+package run
 
 import (
 	"encoding/json"
@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// printJSON writes one JSON document, on one line.
-func printJSON(w io.Writer, value any) error {
+// PrintJSON writes one JSON document, on one line.
+func PrintJSON(w io.Writer, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("write JSON: %w", err)

@@ -1,4 +1,4 @@
-package cli
+package run
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ var errNoCUDA = errors.New("this binary has no CUDA devices and nothing to hand 
 func parseDevices(name string) (devices.Name, error) {
 	n, err := devices.Parse(name)
 	if err != nil {
-		return n, usagef("%v", err)
+		return n, Usagef("%v", err)
 	}
 	return n, nil
 }
@@ -24,58 +24,58 @@ func parseDevices(name string) (devices.Name, error) {
 // parseDevice returns an error unless a name is that of one device.
 func parseDevice(name string) error {
 	if n, err := devices.Parse(name); err != nil || !n.IsSingle() {
-		return usagef("device %q: expected auto, host, emulated, cuda or cuda:INDEX", name)
+		return Usagef("device %q: expected auto, host, emulated, cuda or cuda:INDEX", name)
 	}
 	return nil
 }
 
-// openDevices opens all that the user named. The ranks of a host take its GPUs in
+// OpenDevices opens all that the user named. The ranks of a host take its GPUs in
 // turns.
-func (a *app) openDevices(name string, threads int) ([]device.Device, error) {
+func (a *App) OpenDevices(name string, threads int) ([]device.Device, error) {
 	n, err := parseDevices(name)
 	if err != nil {
 		return nil, err
 	}
-	o := devices.Options{Threads: threads, Say: a.say, Points: a.points}
-	if a.team != nil {
+	o := devices.Options{Threads: threads, Say: a.Say, Points: a.Points}
+	if a.Team != nil {
 		if !n.IsSingle() {
-			return nil, usagef("--device is %s: under a launcher each rank has one device", name)
+			return nil, Usagef("--device is %s: under a launcher each rank has one device", name)
 		}
-		o.Turn = a.team.LocalRank()
+		o.Turn = a.Team.LocalRank()
 	}
-	opened, err := a.devices.Open(name, o)
+	opened, err := a.Devices.Open(name, o)
 	if errors.Is(err, devices.ErrNoCUDA) {
 		return nil, errNoCUDA
 	}
 	return opened, err
 }
 
-// say prints to standard error why a command waits, or what happened to a device.
-func (a *app) say(line string) { fmt.Fprintf(a.err, "coalesce: %s\n", line) }
+// Say prints to standard error why a command waits, or what happened to a device.
+func (a *App) Say(line string) { fmt.Fprintf(a.Err, "coalesce: %s\n", line) }
 
-// handOver replaces the plain binary by the CUDA binary if the work may want a GPU. It does not return
+// HandOver replaces the plain binary by the CUDA binary if the work may want a GPU. It does not return
 // where the system can replace a process.
-func (a *app) handOver(name string) error {
+func (a *App) HandOver(name string) error {
 	n, err := parseDevices(name)
 	if err != nil {
 		return err
 	}
 	kind := n.Kind
-	if a.within || kind != devices.Auto && kind != device.CUDA || a.devices.Kind(device.CUDA) != nil || a.team != nil && kind == devices.Auto {
+	if a.Within || kind != devices.Auto && kind != device.CUDA || a.Devices.Kind(device.CUDA) != nil || a.Team != nil && kind == devices.Auto {
 		return nil // ranks handed over before they joined
 	}
 	env := handover.SystemEnv()
 	code, done, err := handover.Run(env, a.args)
 	switch {
 	case done:
-		return exitError(code)
+		return ExitError(code)
 	case kind == device.CUDA && (err == nil || errors.Is(err, handover.ErrAlone)):
 		_, reason := handover.TargetBinary(env)
 		return fmt.Errorf("%w (%s)", errNoCUDA, reason)
 	case kind == device.CUDA:
 		return err
 	case err != nil:
-		a.say(fmt.Sprintf("going on without a GPU: %v", err))
+		a.Say(fmt.Sprintf("going on without a GPU: %v", err))
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package cli
+package run
 
 import (
 	"bufio"
@@ -16,92 +16,59 @@ import (
 	"coalesce/internal/cli/ranks"
 	"coalesce/internal/cli/whole"
 	"coalesce/internal/ui"
-	"coalesce/solvers/assignment"
-	"coalesce/solvers/auction"
-	"coalesce/solvers/csg"
-	"coalesce/solvers/qubo"
+	"coalesce/solvers/formats"
 	"coalesce/solvers/solve"
 )
 
 // The FILE of a command that means standard input, and what messages call it.
 const (
-	dash          = "-"
-	standardInput = "standard input"
+	Dash          = "-"
+	StandardInput = "standard input"
 )
 
-// called is the name of a FILE in messages.
-func called(path string) string {
-	if path == dash {
-		return standardInput
+// NameOf is the name of a FILE in messages.
+func NameOf(path string) string {
+	if path == Dash {
+		return StandardInput
 	}
 	return path
 }
 
-// readCSG reads FILE, which may be standard input; the three functions below do the same for the other
-// problems.
-func (a *app) readCSG(path string, o csg.ReadOptions) (*csg.Instance, error) {
-	if path == dash {
-		return csg.ReadFrom(a.in, -1, standardInput, o)
-	}
-	return csg.Read(path, o)
-}
-
-func (a *app) readAuction(path string) (*auction.Auction, error) {
-	if path == dash {
-		return auction.ReadFromWithin(a.in, standardInput, a.free().Bytes)
-	}
-	return auction.ReadWithin(path, a.free().Bytes)
-}
-
-func (a *app) readAssignment(path string, o assignment.ReadOptions) (*assignment.Instance, error) {
-	if path == dash {
-		return assignment.ReadFrom(a.in, -1, standardInput, o)
-	}
-	return assignment.Read(path, o)
-}
-
-func (a *app) readQUBO(path string, o qubo.ReadOptions) (*qubo.Instance, error) {
-	if path == dash {
-		return qubo.ReadFrom(a.in, standardInput, o)
-	}
-	return qubo.Read(path, o)
-}
-
-// withOutput gives a command that solves the flag --output.
-func (a *app) withOutput(cmd *cobra.Command) *cobra.Command {
+// WithOutput gives a command that solves the flag --output.
+func (a *App) WithOutput(cmd *cobra.Command) *cobra.Command {
 	var path string
 	cmd.Flags().StringVarP(&path, "output", "o", "", "write the answer to this file, whole or not at all, instead of standard output; a folder, or FOLDER/, gets a JSON file for each FILE, and again only what it lacks")
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		dashes := 0
 		for _, arg := range args {
-			if arg == dash {
+			if arg == Dash {
 				dashes++
 			}
 		}
 		if dashes > 1 {
-			return usagef("FILE is %s %d times: standard input can be read once", dash, dashes)
+			return Usagef("FILE is %s %d times: standard input can be read once", Dash, dashes)
 		}
-		if a.team != nil && dashes > 0 {
-			return usagef("FILE is %s, which several ranks cannot read", dash)
+		if a.Team != nil && dashes > 0 {
+			return Usagef("FILE is %s, which several ranks cannot read", Dash)
 		}
 		if !cmd.Flags().Changed("output") {
-			if ui.DiscardsOutput(a.raw) {
-				fmt.Fprintln(a.err, "coalesce: standard output is closed, or /dev/null: nobody sees the answer, --output FILE keeps it")
+			if ui.DiscardsOutput(a.Raw) {
+				fmt.Fprintln(a.Err, "coalesce: standard output is closed, or /dev/null: nobody sees the answer, --output FILE keeps it")
 			}
-			if f := cmd.Flags(); a.team != nil || f.Changed("values") || f.Changed("plot") { // which are worth the work alone
+			if f := cmd.Flags(); a.Team != nil || f.Changed("values") || f.Changed("plot") { // which are worth the work alone
 				return run(cmd, args)
 			}
 			return a.whileRead(cmd, func() error { return run(cmd, args) })
 		}
 		if info, err := os.Stat(path); len(args) > 0 && dashes == 0 && (strings.HasSuffix(path, "/") || err == nil && info.IsDir()) {
-			a.folder = ranks.Folder(path)
+			a.Folder = ranks.Folder(path)
 			return errors.Join(cmd.Flags().Set("json", "true"), run(cmd, args))
 		}
-		if err := whole.Check(path, args, usagef); err != nil {
+		if err := whole.Check(path, args, Usagef); err != nil {
 			return err
 		}
-		if a.team != nil && a.team.Rank() > 0 {
+		if a.Team != nil && a.Team.Rank() > 0 {
 			return run(cmd, args) // rank 0 writes
 		}
 		return a.intoFile(cmd.Context(), path, func() error { return run(cmd, args) })
@@ -111,9 +78,9 @@ func (a *app) withOutput(cmd *cobra.Command) *cobra.Command {
 
 // whileRead ends work when standard output is a pipe that nobody reads any more: the answer would
 // be lost, hours later.
-func (a *app) whileRead(cmd *cobra.Command, work func() error) error {
+func (a *App) whileRead(cmd *cobra.Command, work func() error) error {
 	unread := errors.New("standard output is a pipe that nobody reads")
-	if ui.ReaderClosed(a.raw) {
+	if ui.ReaderClosed(a.Raw) {
 		return unread
 	}
 	ctx, end := context.WithCancelCause(cmd.Context())
@@ -126,7 +93,7 @@ func (a *app) whileRead(cmd *cobra.Command, work func() error) error {
 				again.Stop()
 				return
 			case <-again.C:
-				if ui.ReaderClosed(a.raw) {
+				if ui.ReaderClosed(a.Raw) {
 					end(unread)
 				}
 			}
@@ -142,12 +109,12 @@ func (a *app) whileRead(cmd *cobra.Command, work func() error) error {
 // intoFile runs work and writes its output to a file, also after ctrl-C. If work fails, the file stays
 // as it was, unless the output is a proof that there is no solution. Output that cannot be written to
 // the file goes to standard output, so that no answer is lost.
-func (a *app) intoFile(ctx context.Context, path string, work func() error) error {
+func (a *App) intoFile(ctx context.Context, path string, work func() error) error {
 	var text bytes.Buffer
-	stdout := a.out
-	a.out = bufio.NewWriter(&text)
-	err := errors.Join(work(), a.out.Flush())
-	a.out = stdout
+	stdout := a.Out
+	a.Out = bufio.NewWriter(&text)
+	err := errors.Join(work(), a.Out.Flush())
+	a.Out = stdout
 	if text.Len() == 0 {
 		return err
 	}
@@ -161,6 +128,30 @@ func (a *app) intoFile(ctx context.Context, path string, work func() error) erro
 		}
 		err = errors.Join(err, failed)
 	}
-	_, lost := a.out.Write(text.Bytes())
+	_, lost := a.Out.Write(text.Bytes())
 	return errors.Join(fmt.Errorf("%s was not written, the answer is on standard output: %w", path, err), lost)
+}
+
+// ReadWhole reads a file, or standard input, of at most so many bytes. The text and the values decoded from the text take
+// about eight times its bytes, which have to fit into the free memory; where that is small, a file of 1 MiB is read.
+func (a *App) ReadWhole(path string, most int64) (text []byte, err error) {
+	const times, least = 8, 1 << 20
+	limit, free := most, a.Free()
+	if free.Bytes > 0 {
+		limit = min(limit, max(least, free.Bytes/times))
+	}
+	if path == Dash {
+		text, err = formats.ReadAll(a.In, StandardInput, limit)
+	} else {
+		text, err = formats.ReadFile(path, limit)
+	}
+	if errors.Is(err, formats.ErrLong) && limit < most {
+		err = fmt.Errorf("%w: reading takes %d times as much, and %s", err, times, free)
+	}
+	return text, err
+}
+
+// CheckPlain returns an error for the name of a compressed file: files are written plain.
+func CheckPlain(path string) error {
+	return whole.Plain(path, Usagef)
 }

@@ -1,4 +1,4 @@
-package cli
+package run
 
 import (
 	"bufio"
@@ -13,12 +13,12 @@ import (
 	"coalesce/internal/cli/ranks"
 )
 
-// each solves files one after the other, in their order. It prints an empty line between two answers
+// Each solves files one after the other, in their order. It prints an empty line between two answers
 // for people; JSON objects have a line each. Every error names its file. If one of several files
 // fails, each prints the error, goes on with the next file, and returns a someFailed at the end. A
 // mistake in the command line and an interruption end it.
-func (a *app) each(ctx context.Context, json bool, paths []string, solve func(path string) error) error {
-	if a.folder != "" || a.team != nil && len(paths) > 1 {
+func (a *App) Each(ctx context.Context, json bool, paths []string, solve func(path string) error) error {
+	if a.Folder != "" || a.Team != nil && len(paths) > 1 {
 		return a.share(ctx, json, paths, solve)
 	}
 	some := someFailed{all: len(paths)}
@@ -38,16 +38,16 @@ func (a *app) each(ctx context.Context, json bool, paths []string, solve func(pa
 		}
 		switch {
 		case err != nil:
-			some.code = max(some.code, a.exit(ctx, err))
-			some.names = append(some.names, called(path))
+			some.code = max(some.code, a.Exit(ctx, err))
+			some.names = append(some.names, NameOf(path))
 		case !json && k < len(paths)-1:
-			fmt.Fprintln(a.out)
+			fmt.Fprintln(a.Out)
 		}
-		if err := a.out.Flush(); err != nil {
+		if err := a.Out.Flush(); err != nil {
 			return err
 		}
 	}
-	if some.code != exitOK {
+	if some.code != ExitOK {
 		return some
 	}
 	return nil
@@ -55,30 +55,30 @@ func (a *app) each(ctx context.Context, json bool, paths []string, solve func(pa
 
 // named adds the name of its file to an error. Drawn instances have no file.
 func named(path string, err error) error {
-	if name := called(path); err != nil && path != "" && !strings.Contains(err.Error(), name+":") {
+	if name := NameOf(path); err != nil && path != "" && !strings.Contains(err.Error(), name+":") {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return err
 }
 
-// share is each for several ranks, or with results in a folder: it prints answers in the order in
+// share is Each for several ranks, or with results in a folder: it prints answers in the order in
 // which they are found, and skips instances whose result the folder has.
-func (a *app) share(ctx context.Context, json bool, paths []string, solve func(path string) error) error {
-	some, stdout, stderr := someFailed{all: len(paths)}, a.out, a.err
+func (a *App) share(ctx context.Context, json bool, paths []string, solve func(path string) error) error {
+	some, stdout, stderr := someFailed{all: len(paths)}, a.Out, a.Err
 	a.shared = true
-	job := ranks.Job{Team: a.team, Folder: a.folder, Talk: stderr, Out: stdout, Lines: json}
+	job := ranks.Job{Team: a.Team, Folder: a.Folder, Talk: stderr, Out: stdout, Lines: json}
 	err := job.Run(ctx, paths, func(path string) ranks.Outcome {
 		var text, talk bytes.Buffer
-		a.out, a.err = bufio.NewWriter(&text), &talk
-		err := errors.Join(named(path, solve(path)), a.out.Flush())
-		code := a.exit(ctx, err)
+		a.Out, a.Err = bufio.NewWriter(&text), &talk
+		err := errors.Join(named(path, solve(path)), a.Out.Flush())
+		code := a.Exit(ctx, err)
 		return ranks.Outcome{Code: code, Text: text.Bytes(), Talk: talk.String()}
 	}, func(path string, code int) {
 		some.code = max(some.code, code)
-		some.names = append(some.names, called(path))
+		some.names = append(some.names, NameOf(path))
 	})
-	a.out, a.err = stdout, stderr
-	if err == nil && some.code != exitOK {
+	a.Out, a.Err = stdout, stderr
+	if err == nil && some.code != ExitOK {
 		return some
 	}
 	return err

@@ -15,8 +15,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	auctioncli "coalesce/internal/cli/auction"
 	"coalesce/internal/cli/complete"
 	"coalesce/internal/cli/manual"
+	qubocli "coalesce/internal/cli/qubo"
 	"coalesce/internal/cli/ranks"
 	"coalesce/internal/cli/run"
 	"coalesce/internal/ui"
@@ -74,8 +76,8 @@ Results go to standard output, everything else to standard error. Exit codes:
 		RunE:             group("devices, solve, verify, query, convert, generate, tune or explain"),
 		Args:             cobra.ArbitraryArgs,
 	}
-	convert := convertCommand(a)
-	convert.AddCommand(convertAuctionCommand(a))
+	convert := qubocli.ConvertCommand(a)
+	convert.AddCommand(auctioncli.ConvertCommand(a))
 	root.AddCommand(solveCommand(a), convert, generateCommand(a), tuneCommand(a), workerCommand(a))
 	root.AddCommand(ending(devicesCommand(a), verifyCommand(a), queryCommand(a), explainCommand(a), versionCommand(a), bundleCommand(a), manual.Command(run.Usagef("expected a folder, DIR")))...)
 	root.AddCommand(ending(tuningCommands(a)...)...)

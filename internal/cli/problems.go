@@ -3,6 +3,10 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	assignmentcli "coalesce/internal/cli/assignment"
+	auctioncli "coalesce/internal/cli/auction"
+	csgcli "coalesce/internal/cli/csg"
+	qubocli "coalesce/internal/cli/qubo"
 	"coalesce/internal/cli/run"
 )
 
@@ -13,7 +17,7 @@ func solveCommand(a *run.App) *cobra.Command {
 		RunE:  group("csg, auction, qubo or assignment"),
 		Args:  cobra.ArbitraryArgs,
 	}
-	for _, problem := range []*cobra.Command{solveCSGCommand(a), solveAuctionCommand(a), solveQUBOCommand(a), solveAssignmentCommand(a)} {
+	for _, problem := range []*cobra.Command{csgcli.SolveCommand(a), auctioncli.SolveCommand(a), qubocli.SolveCommand(a), assignmentcli.SolveCommand(a)} {
 		cmd.AddCommand(a.WithOutput(problem))
 	}
 	return cmd
@@ -26,7 +30,7 @@ func generateCommand(a *run.App) *cobra.Command {
 		RunE:  group("csg, qubo, assignment or auction"),
 		Args:  cobra.ArbitraryArgs,
 	}
-	cmd.AddCommand(generateCSGCommand(a), generateQUBOCommand(a), generateAssignmentCommand(a), generateAuctionCommand(a))
+	cmd.AddCommand(csgcli.GenerateCommand(a), qubocli.GenerateCommand(a), assignmentcli.GenerateCommand(a), auctioncli.GenerateCommand(a))
 	return cmd
 }
 
@@ -37,6 +41,6 @@ func queryCommand(a *run.App) *cobra.Command {
 		RunE:  group("csg"),
 		Args:  cobra.ArbitraryArgs,
 	}
-	cmd.AddCommand(queryCSGCommand(a))
+	cmd.AddCommand(csgcli.QueryCommand(a))
 	return cmd
 }

@@ -12,23 +12,22 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	assignmentcli "coalesce/internal/cli/assignment"
+	auctioncli "coalesce/internal/cli/auction"
+	csgcli "coalesce/internal/cli/csg"
 	"coalesce/internal/cli/effect"
+	qubocli "coalesce/internal/cli/qubo"
 	"coalesce/internal/cli/run"
-	"coalesce/solvers/assignment"
-	"coalesce/solvers/auction"
-	"coalesce/solvers/csg"
-	"coalesce/solvers/qubo"
 	"coalesce/solvers/solve"
 )
 
 // verifyFlags are the flags of `verify`: those of the problems that say how an
 // instance is read.
 type verifyFlags struct {
-	csg        csgFlags
-	qubo       quboFlags
-	assignment assignmentFlags
+	csg        csgcli.Verification
+	qubo       qubocli.Verification
+	assignment assignmentcli.Verification
 	format     string
-	duals      string
 	json       bool
 	given      *pflag.FlagSet
 }
@@ -58,32 +57,19 @@ if a file cannot be read.`,
 	s.given = f
 	f.SortFlags = false
 	f.BoolVar(&s.json, "json", false, "print one JSON object")
-	f.StringVar(&s.duals, "duals", "", "assignment: the JSON file of the duals, where RESULT lacks them")
+	f.StringVar(&s.assignment.Duals, "duals", "", "assignment: the JSON file of the duals, where RESULT lacks them")
 	f.StringVar(&s.format, "format", "", "assignment, qubo, graphs of csg: read INSTANCE as this format (default: told by name and content)")
-	f.BoolVar(&s.assignment.maximize, "maximize", false, "assignment: the matching that is worth the most was asked for")
-	f.StringVar(&s.assignment.limit, "limit", "", "assignment: rows were left unmatched rather than match pairs dearer than this")
-	f.StringVar(&s.assignment.header, "header", "", "assignment, qubo: whether the first line of a CSV file is names: yes or no")
-	f.StringVar(&s.assignment.index, "index", "", "assignment, qubo: whether the first column of a CSV file is names: yes or no")
-	f.StringSliceVar(&s.assignment.points, "points", nil, "assignment: two files of points, for rows and columns, instead of INSTANCE")
-	f.StringVar(&s.assignment.metric, "metric", string(assignment.Euclidean), "assignment: distance of points")
-	f.BoolVar(&s.assignment.floor, "floor", false, "assignment: distances are cut to integers")
-	f.StringVar(&s.csg.missing, "missing", "", "csg: value of coalitions that a CSV or JSON file lacks")
-	f.StringSliceVar(&s.csg.names, "names", nil, "csg: the agents' names in order")
-	f.StringVar(&s.qubo.form, "form", "", "qubo: coefficients are those of a qubo, ising or maxcut")
-	f.StringVar(&s.qubo.sense, "sense", "", "qubo: maximize or minimize")
-	f.IntVar(&s.qubo.problem, "problem", 0, "qubo: which problem of a file of several, from 1")
-	f.StringSliceVar(&s.qubo.fix, "fix", nil, "qubo: variables that have to be fixed in the result, such as 0=1,7=0 or north=0")
+	s.assignment.Register(f)
+	s.csg.Register(f)
+	s.qubo.Register(f)
 	return cmd
 }
-
-// maxResult is the largest RESULT in bytes.
-const maxResult = 1 << 30
 
 func verifyAnswer(ctx context.Context, a *run.App, s *verifyFlags, args []string) error {
 	switch {
 	case len(args) == 0:
 		return run.Usagef("expected a RESULT and an INSTANCE")
-	case s.assignment.points == nil && len(args) == 1:
+	case !s.assignment.ByPoints() && len(args) == 1:
 		return run.Usagef("expected an INSTANCE after the RESULT %s", args[0])
 	case len(args) == 2 && args[0] == run.Dash && args[1] == run.Dash:
 		return run.Usagef("RESULT and INSTANCE are both %s: standard input can be read once", run.Dash)
@@ -91,7 +77,7 @@ func verifyAnswer(ctx context.Context, a *run.App, s *verifyFlags, args []string
 	p := a.Progress()
 	defer p.Close()
 	p.Set("reading %s", run.NameOf(args[0]))
-	result, err := run.Await(ctx, func() ([]byte, error) { return a.ReadWhole(args[0], maxResult) })
+	result, err := run.Await(ctx, func() ([]byte, error) { return a.ReadWhole(args[0], run.MaxAnswer) })
 	if err != nil {
 		return err
 	}
@@ -99,7 +85,7 @@ func verifyAnswer(ctx context.Context, a *run.App, s *verifyFlags, args []string
 	if err != nil {
 		return fmt.Errorf("%s: %w", run.NameOf(args[0]), err)
 	}
-	s.csg.search.Format = s.format
+	s.csg.Format = s.format
 	if err := effect.Mistake(s.given, s.effects(problem, args[1:])); err != nil {
 		return run.AsUsage(err)
 	}
@@ -159,58 +145,23 @@ func problemOf(result []byte) (problem string, err error) {
 
 // verdict reads the instance and checks the result against it.
 func verdict(a *run.App, s *verifyFlags, problem string, result []byte, args []string) (*solve.Verdict, error) {
-	if s.assignment.points != nil && (problem != "assignment" || len(args) > 0) {
+	if s.assignment.ByPoints() && (problem != "assignment" || len(args) > 0) {
 		return nil, run.Usagef("--points is for answers of assignment, instead of an INSTANCE")
 	}
 	switch problem {
 	case "csg":
-		if s.csg.search.Graph(args[0]) {
-			return verdictOfGraph(a, &s.csg.search, result, args[0])
-		}
-		inst, err := readCSG(a, args[0], csg.ReadOptions{Missing: s.csg.missing, Names: s.csg.names, Limit: a.Free().Bytes})
-		if err != nil {
-			return nil, err
-		}
-		return csg.Verify(inst, result)
+		return s.csg.Verdict(a, result, args[0])
 	case "auction":
-		auc, err := readAuction(a, args[0])
-		if err != nil {
-			return nil, err
-		}
-		return auction.Verify(auc, result)
+		return auctioncli.Verdict(a, result, args[0])
 	case "qubo":
-		s.qubo.readFlags.format, s.qubo.readFlags.header, s.qubo.readFlags.index = s.format, s.assignment.header, s.assignment.index
-		if err := s.qubo.readFlags.check(); err != nil {
-			return nil, err
-		}
-		inst, err := s.qubo.instance(a, args[0])
-		if err != nil {
-			return nil, err
-		}
-		return qubo.Verify(inst, result)
+		s.qubo.Format = s.format
+		s.qubo.Header, s.qubo.Index = s.assignment.Tables()
+		return s.qubo.Verdict(a, result, args[0])
 	case "assignment":
-		return verdictOfAssignment(a, s, result, args)
+		s.assignment.Format = s.format
+		return s.assignment.Verdict(a, result, args)
 	}
 	return nil, fmt.Errorf("found an answer of the problem %.20q, expected csg, auction, qubo or assignment", problem)
-}
-
-func verdictOfAssignment(a *run.App, s *verifyFlags, result []byte, args []string) (*solve.Verdict, error) {
-	s.assignment.format = s.format
-	if err := s.assignment.source(args); err != nil {
-		return nil, err
-	}
-	inst, err := s.assignment.instance(a, args)
-	if err != nil {
-		return nil, err
-	}
-	defer inst.Close()
-	var duals []byte
-	if s.duals != "" {
-		if duals, err = a.ReadWhole(s.duals, min(maxResult, assignment.MaxDuals(inst))); err != nil {
-			return nil, err
-		}
-	}
-	return assignment.Verify(inst, result, duals)
 }
 
 // effects is the table of `verify` for an answer of a problem.
@@ -224,9 +175,9 @@ func (s *verifyFlags) effects(problem string, args []string) []effect.Rule {
 	}
 	switch problem {
 	case "assignment":
-		table = append(table, s.assignment.effects(args)...)
+		table = append(table, s.assignment.Effects(args)...)
 	case "csg":
-		table = append(table, effect.Rule{Flags: "missing names", For: "tables", Found: effect.Unless(!s.csg.search.Graph(args[0]), run.NameOf(args[0])+", a graph")})
+		table = append(table, s.csg.Effects(args[0])...)
 	}
 	return table
 }

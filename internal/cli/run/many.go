@@ -8,9 +8,8 @@ import (
 	"fmt"
 	"strings"
 
-	"coalesce/internal/ui"
-
 	"coalesce/internal/cli/ranks"
+	"coalesce/internal/ui"
 )
 
 // Each solves files one after the other, in their order. It prints an empty line between two answers

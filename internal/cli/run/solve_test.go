@@ -3,12 +3,13 @@ package run
 import (
 	"bufio"
 	"bytes"
-	"coalesce/runtime/device"
-	"coalesce/runtime/devices"
 	"context"
 	"errors"
 	"testing"
 	"time"
+
+	"coalesce/runtime/device"
+	"coalesce/runtime/devices"
 )
 
 // Work on a host that does not look at its context ends within a second of the context's end; work that answers within that

@@ -155,3 +155,6 @@ func (a *App) ReadWhole(path string, most int64) (text []byte, err error) {
 func CheckPlain(path string) error {
 	return whole.Plain(path, Usagef)
 }
+
+// MaxAnswer is the largest file of an answer, in bytes.
+const MaxAnswer = 1 << 30

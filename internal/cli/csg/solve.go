@@ -1,4 +1,5 @@
-package cli
+// Package csg has the commands about coalition structures: solve, query and generate, what verify knows of them, and what they print.
+package csg
 
 import (
 	"cmp"
@@ -17,7 +18,6 @@ import (
 	"coalesce/internal/cli/effect"
 	"coalesce/internal/cli/ranks"
 	"coalesce/internal/cli/run"
-	"coalesce/internal/cli/structures"
 	"coalesce/internal/cli/whole"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
@@ -27,8 +27,8 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// csgFlags are the flags of `solve csg`.
-type csgFlags struct {
+// solveFlags are the flags of `solve csg`.
+type solveFlags struct {
 	run.SolveFlags
 	missing      string
 	names        []string
@@ -38,18 +38,18 @@ type csgFlags struct {
 	value        string
 	values       string // file for the values of all coalitions' best partitions
 	sizes        string
-	search       structures.Search
+	search       Search
 	options      csg.Options
 }
 
-func solveCSGCommand(a *run.App) *cobra.Command {
-	s := csgFlags{SolveFlags: run.SolveFlags{Several: true, Families: csg.Subjects()}}
+func SolveCommand(a *run.App) *cobra.Command {
+	s := solveFlags{SolveFlags: run.SolveFlags{Several: true, Families: csg.Subjects()}}
 	cmd := &cobra.Command{
 		Use:   "csg FILE... | --distribution NAME --agents N [--seed S]",
 		Short: "Find the partition of agents into coalitions that is worth the most",
-		Long:  structures.AboutSolve(),
+		Long:  AboutSolve(),
 		Args:  cobra.ArbitraryArgs,
-		RunE:  func(cmd *cobra.Command, args []string) error { return solveCSG(cmd.Context(), a, &s, args) },
+		RunE:  func(cmd *cobra.Command, args []string) error { return solveFiles(cmd.Context(), a, &s, args) },
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -70,15 +70,15 @@ func solveCSGCommand(a *run.App) *cobra.Command {
 	return cmd
 }
 
-func (s *csgFlags) check(a *run.App, args []string) error {
+func (s *solveFlags) check(a *run.App, args []string) error {
 	switch {
 	case len(args) == 0:
 		return run.Usagef("expected a FILE, or --distribution NAME --agents N")
 	case s.distribution != "" && !slices.Equal(args, []string{""}):
 		return run.Usagef("expected a FILE or --distribution, found both")
-	case s.distribution != "" && (s.agents < 1 || s.agents > structures.MostAgents(s.options.Algorithm)):
-		return run.Usagef("--agents is %d, expected 1 to %d", s.agents, structures.MostAgents(s.options.Algorithm))
-	case s.distribution != "" && structures.Searches(s.options.Algorithm, s.agents, csg.MaxAgents) && csg.Value(s.value) != csg.Float64:
+	case s.distribution != "" && (s.agents < 1 || s.agents > MostAgents(s.options.Algorithm)):
+		return run.Usagef("--agents is %d, expected 1 to %d", s.agents, MostAgents(s.options.Algorithm))
+	case s.distribution != "" && Searches(s.options.Algorithm, s.agents, csg.MaxAgents) && csg.Value(s.value) != csg.Float64:
 		return run.Usagef("--type is %s: a search draws values as %s", s.value, csg.Float64)
 	case s.distribution != "" && !slices.Contains(csg.Distributions(), s.distribution):
 		return run.Usagef("distribution %q: expected one of %s", s.distribution, strings.Join(csg.Distributions(), ", "))
@@ -114,7 +114,7 @@ func (s *csgFlags) check(a *run.App, args []string) error {
 	return s.SolveFlags.Check(a)
 }
 
-func solveCSG(ctx context.Context, a *run.App, s *csgFlags, args []string) error {
+func solveFiles(ctx context.Context, a *run.App, s *solveFlags, args []string) error {
 	if s.distribution != "" && len(args) == 0 {
 		args = []string{""} // one instance, which is drawn
 	}
@@ -132,33 +132,33 @@ func solveCSG(ctx context.Context, a *run.App, s *csgFlags, args []string) error
 	return a.OpenToSolve(ctx, &s.SolveFlags, func(db *tuned.Database, devices []device.Device) error {
 		s.options.Tuning, s.options.Devices = db, devices
 		return solve.With(csg.Open, s.options, func(session *csg.Session) error {
-			return a.Each(ctx, s.JSON, args, func(path string) error { return solveOneCSG(ctx, a, s, session, path) })
+			return a.Each(ctx, s.JSON, args, func(path string) error { return solveOne(ctx, a, s, session, path) })
 		})
 	})
 }
 
-// solveOneCSG reads or draws, solves and prints.
-func solveOneCSG(ctx context.Context, a *run.App, s *csgFlags, session *csg.Session, path string) error {
+// solveOne reads or draws, solves and prints.
+func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Session, path string) error {
 	p := a.Progress()
 	defer p.Close()
 	facts := session.Weakest()
-	if s.distribution != "" && structures.Searches(s.options.Algorithm, s.agents, csg.MaxAgents) {
+	if s.distribution != "" && Searches(s.options.Algorithm, s.agents, csg.MaxAgents) {
 		inst, err := anytime.Drawn(s.distribution, s.agents, s.seed)
 		if err != nil {
 			return run.AsUsage(err)
 		}
 		return solveGraph(ctx, a, s, session, path, inst, 0)
 	}
-	there := structures.DrawsThere(&session.Options, s.Verify || s.values != "" || s.sizes != "")
+	there := DrawsThere(&session.Options, s.Verify || s.values != "" || s.sizes != "")
 	if s.distribution != "" {
 		value, free := csg.Value(s.value), a.Free()
 		if there {
 			free = memory.Free{} // no limit: this machine holds no values
 		}
 		takes := func(n int) error {
-			return cmp.Or(structures.Fits(n, value, free), csg.Takes(facts, n, value, ranks.Members(a.Team, session.Devices)))
+			return cmp.Or(Fits(n, value, free), csg.Takes(facts, n, value, ranks.Members(a.Team, session.Devices)))
 		}
-		if err := structures.Largest(s.agents, takes); err != nil {
+		if err := Largest(s.agents, takes); err != nil {
 			return err
 		}
 	}
@@ -167,16 +167,16 @@ func solveOneCSG(ctx context.Context, a *run.App, s *csgFlags, session *csg.Sess
 	inst, err := run.Await(ctx, func() (inst *csg.Instance, err error) {
 		if s.distribution != "" {
 			p.Set("drawing %s from %s", ui.Count(s.agents, "agent"), s.distribution)
-			return structures.Draw(s.distribution, s.agents, s.seed, csg.Value(s.value), there)
+			return Draw(s.distribution, s.agents, s.seed, csg.Value(s.value), there)
 		}
 		p.Set("reading %s", run.NameOf(path))
 		if s.search.Graph(path) {
-			if graph, err = readGraph(a, &s.search, path); err != nil || structures.Searches(s.options.Algorithm, graph.N, structures.TableAgents) {
+			if graph, err = readGraph(a, &s.search, path); err != nil || Searches(s.options.Algorithm, graph.N, TableAgents) {
 				return nil, err
 			}
-			return structures.Table(ctx, graph, a.Free())
+			return Table(ctx, graph, a.Free())
 		}
-		return readCSG(a, path, csg.ReadOptions{Missing: s.missing, Names: s.names, Limit: a.Free().Bytes})
+		return readTable(a, path, csg.ReadOptions{Missing: s.missing, Names: s.names, Limit: a.Free().Bytes})
 	})
 	if err != nil {
 		return err
@@ -203,14 +203,14 @@ func solveOneCSG(ctx context.Context, a *run.App, s *csgFlags, session *csg.Sess
 	}
 	p.Set("solving %s on %s", ui.Count(inst.N, "agent"), session.Where())
 	session.Log = func(line string) { p.Set("solving %s: %s", ui.Count(inst.N, "agent"), line) }
-	estimate := structures.Estimate()
+	estimate := Estimate()
 	session.Progress = func(now solve.Incumbent) { p.Set("solving %s: %s", ui.Count(inst.N, "agent"), estimate(now)) }
 	r, err := run.AwaitBest(ctx, func() (*csg.Result, error) { return s.solve(ctx, inst, session) })
 	if r == nil || !s.JSON && errors.Is(err, solve.ErrInfeasible) {
 		return run.SolverError(err, csg.ErrCheck)
 	}
 	r.Seconds.Read = read
-	verified, err := s.CompareWithReference(a, p, r.Stopped, err, func() (string, error) { return verifyCSG(ctx, inst, r) })
+	verified, err := s.CompareWithReference(a, p, r.Stopped, err, func() (string, error) { return compareWithReference(ctx, inst, r) })
 	if run.Refuted(err) {
 		return err
 	}
@@ -219,16 +219,16 @@ func solveOneCSG(ctx context.Context, a *run.App, s *csgFlags, session *csg.Sess
 	if s.JSON {
 		return errors.Join(err, run.PrintJSON(a.Out, r))
 	}
-	return errors.Join(err, structures.WriteResult(a.Out, r, facts.Name, verified))
+	return errors.Join(err, WriteResult(a.Out, r, facts.Name, verified))
 }
 
-// verifyCSG solves with the reference and compares values.
-func verifyCSG(ctx context.Context, inst *csg.Instance, r *csg.Result) (string, error) {
+// compareWithReference solves with the reference and compares values.
+func compareWithReference(ctx context.Context, inst *csg.Instance, r *csg.Result) (string, error) {
 	ref, err := run.Await(ctx, func() (*csg.Result, error) { return csg.Reference(inst, csg.DP) })
 	if err != nil {
 		return "", run.Unverified(err)
 	}
-	said, err := structures.Compare(r, ref)
+	said, err := Compare(r, ref)
 	if err != nil {
 		return "", run.AsCheck(err)
 	}
@@ -236,7 +236,7 @@ func verifyCSG(ctx context.Context, inst *csg.Instance, r *csg.Result) (string, 
 }
 
 // solve solves and, where asked to, writes the values of all coalitions' best partitions.
-func (s *csgFlags) solve(ctx context.Context, inst *csg.Instance, session *csg.Session) (*csg.Result, error) {
+func (s *solveFlags) solve(ctx context.Context, inst *csg.Instance, session *csg.Session) (*csg.Result, error) {
 	if s.values == "" {
 		return session.Solve(ctx, inst)
 	}
@@ -250,75 +250,6 @@ func (s *csgFlags) solve(ctx context.Context, inst *csg.Instance, session *csg.S
 	return r, errors.Join(err, whole.Write(ctx, s.values, func(w io.Writer) error { return csg.WriteCover(w, inst, cover) }))
 }
 
-// queryFlags are the flags of `query csg`.
-type queryFlags struct {
-	csg       csgFlags
-	coalition string
-	best      int
-	json      bool
-}
-
-func queryCSGCommand(a *run.App) *cobra.Command {
-	var s queryFlags
-	cmd := &cobra.Command{
-		Use:   "csg INSTANCE VALUES.npy [--coalition AGENTS] [--best K]",
-		Short: "The best structures of some or all agents, without solving again",
-		Long:  structures.AboutQuery,
-		Args:  cobra.ExactArgs(2),
-		RunE:  func(cmd *cobra.Command, args []string) error { return queryCSG(cmd.Context(), a, &s, args) },
-	}
-	f := cmd.Flags()
-	f.SortFlags = false
-	f.StringVar(&s.coalition, "coalition", "", `the agents asked for, such as "1 3" or "ann,bob" (default: all)`)
-	f.IntVar(&s.best, "best", 1, "how many structures, the best first")
-	f.StringVar(&s.csg.missing, "missing", "", "value of coalitions that a CSV or JSON file lacks")
-	f.StringSliceVar(&s.csg.names, "names", nil, "the agents' names in order")
-	f.BoolVar(&s.json, "json", false, "print one JSON object")
-	return cmd
-}
-
-func queryCSG(ctx context.Context, a *run.App, s *queryFlags, args []string) error {
-	if s.best < 1 {
-		return run.Usagef("--best is %d, expected 1 or more", s.best)
-	}
-	p := a.Progress()
-	defer p.Close()
-	start := time.Now()
-	p.Set("reading %s", run.NameOf(args[0]))
-	inst, err := run.Await(ctx, func() (*csg.Instance, error) {
-		return readCSG(a, args[0], csg.ReadOptions{Missing: s.csg.missing, Names: s.csg.names, Limit: a.Free().Bytes})
-	})
-	if err != nil {
-		return err
-	}
-	coalition := inst.Grand()
-	if s.coalition != "" {
-		if coalition, err = csg.ParseCoalition(inst, s.coalition); err != nil {
-			return run.Usagef("--%w", err)
-		}
-	}
-	p.Set("reading %s", run.NameOf(args[1]))
-	cover, err := run.Await(ctx, func() (*csg.Instance, error) {
-		return readCSG(a, args[1], csg.ReadOptions{Names: inst.Names, CoverOf: inst, Limit: a.Free().Bytes})
-	})
-	if err != nil {
-		return err
-	}
-	read := time.Since(start).Seconds()
-	start = time.Now()
-	p.Set("looking for the best %d", s.best)
-	found, err := csg.BestFew(ctx, inst, cover, coalition, s.best)
-	if err != nil {
-		return run.SolverError(fmt.Errorf("%s: %w", run.NameOf(args[1]), err), csg.ErrCheck)
-	}
-	p.Close()
-	answer := structures.Answer{Instance: inst, Coalition: coalition, Found: found, Read: read, Solve: time.Since(start).Seconds()}
-	if s.json {
-		return run.PrintJSON(a.Out, answer.Object())
-	}
-	return answer.Write(a.Out)
-}
-
 // How a coalition structure is solved, as far as that is known.
 const (
 	openWay  = iota // the agents of a graph, which the file has, decide
@@ -327,10 +258,10 @@ const (
 )
 
 // way is how `solve csg` solves a FILE, or a distribution where the name is empty, by the flags alone.
-func (s *csgFlags) way(path string) int {
+func (s *solveFlags) way(path string) int {
 	graph := s.distribution == "" && s.search.Graph(path)
 	switch {
-	case s.options.Algorithm == anytime.Algorithm || s.distribution != "" && structures.Searches(s.options.Algorithm, s.agents, csg.MaxAgents):
+	case s.options.Algorithm == anytime.Algorithm || s.distribution != "" && Searches(s.options.Algorithm, s.agents, csg.MaxAgents):
 		return searchWay
 	case graph && s.options.Algorithm == "":
 		return openWay
@@ -339,7 +270,7 @@ func (s *csgFlags) way(path string) int {
 }
 
 // effects is the table of `solve csg` for a FILE that is solved in such a way.
-func (s *csgFlags) effects(path string, way int) []effect.Rule {
+func (s *solveFlags) effects(path string, way int) []effect.Rule {
 	drawn := s.distribution != ""
 	source := run.NameOf(path)
 	if drawn {
@@ -363,8 +294,8 @@ func (s *csgFlags) effects(path string, way int) []effect.Rule {
 	}
 }
 
-// readCSG reads FILE, which may be standard input.
-func readCSG(a *run.App, path string, o csg.ReadOptions) (*csg.Instance, error) {
+// readTable reads FILE, which may be standard input.
+func readTable(a *run.App, path string, o csg.ReadOptions) (*csg.Instance, error) {
 	if path == run.Dash {
 		return csg.ReadFrom(a.In, -1, run.StandardInput, o)
 	}

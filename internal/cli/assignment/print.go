@@ -1,5 +1,4 @@
-// Package matchings writes the answers to assignments, and draws instances.
-package matchings
+package assignment
 
 import (
 	"cmp"

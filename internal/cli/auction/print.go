@@ -1,6 +1,4 @@
-// Package auctions writes the output of the commands about combinatorial auctions, and draws and
-// converts auctions.
-package auctions
+package auction
 
 import (
 	"fmt"

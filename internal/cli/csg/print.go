@@ -1,6 +1,4 @@
-// Package structures writes the output of the commands about coalition structures besides an answer:
-// how many agents fit, the progress of a solve, and the structures that a query has found.
-package structures
+package csg
 
 import (
 	"fmt"

@@ -1,4 +1,5 @@
-package cli
+// Package assignment has the commands about linear assignment: solve and generate, what verify knows of them, and what they print.
+package assignment
 
 import (
 	"context"
@@ -13,7 +14,6 @@ import (
 
 	"coalesce/autotune/tuned"
 	"coalesce/internal/cli/effect"
-	"coalesce/internal/cli/matchings"
 	"coalesce/internal/cli/run"
 	"coalesce/internal/ui"
 	"coalesce/runtime/collective"
@@ -24,10 +24,10 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// assignmentFlags are the flags of `solve assignment`.
-type assignmentFlags struct {
+// solveFlags are the flags of `solve assignment`.
+type solveFlags struct {
 	run.SolveFlags
-	matchings.Drawing
+	Drawing
 	format   string
 	points   []string
 	metric   string
@@ -42,8 +42,8 @@ type assignmentFlags struct {
 	ranks collective.Ranks // the processes that share the rows of one instance; nil: this process solves alone
 }
 
-func solveAssignmentCommand(a *run.App) *cobra.Command {
-	s := assignmentFlags{SolveFlags: run.SolveFlags{Several: true, Families: assignment.Subjects()}}
+func SolveCommand(a *run.App) *cobra.Command {
+	s := solveFlags{SolveFlags: run.SolveFlags{Several: true, Families: assignment.Subjects()}}
 	cmd := &cobra.Command{
 		Use:   "assignment FILE... | --points ROWS,COLUMNS | --kind NAME --rows N [--cols M]",
 		Short: "Match rows to columns so that the costs of the pairs add up to the least",
@@ -82,9 +82,9 @@ rows of one dense matrix, or of points (docs/cluster.md).
 are their distances, computed when needed. Instead of a file, --kind draws an
 instance:
 
-` + matchings.Kinds(),
+` + Kinds(),
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return solveAssignment(cmd.Context(), a, &s, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return solveFiles(cmd.Context(), a, &s, args) },
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -106,7 +106,7 @@ instance:
 	return cmd
 }
 
-func (s *assignmentFlags) validate(a *run.App, args []string) error {
+func (s *solveFlags) validate(a *run.App, args []string) error {
 	if err := s.source(args); err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (s *assignmentFlags) validate(a *run.App, args []string) error {
 }
 
 // source checks the flags that say where the costs are and how they are read.
-func (s *assignmentFlags) source(args []string) error {
+func (s *solveFlags) source(args []string) error {
 	sources := 0
 	for _, given := range []bool{len(args) > 0, s.points != nil, s.Kind != ""} {
 		if given {
@@ -153,7 +153,7 @@ func number(text string) bool {
 }
 
 // instance reads the costs from a file or from files of points, or draws them.
-func (s *assignmentFlags) instance(a *run.App, args []string) (*assignment.Instance, error) {
+func (s *solveFlags) instance(a *run.App, args []string) (*assignment.Instance, error) {
 	free := a.Free()
 	o := assignment.ReadOptions{Format: s.format, Maximize: s.maximize, Memory: free.Bytes}
 	var err error
@@ -170,7 +170,7 @@ func (s *assignmentFlags) instance(a *run.App, args []string) (*assignment.Insta
 	case s.points != nil:
 		inst, err = assignment.ReadPoints(s.points[0], s.points[1], assignment.Metric(s.metric), s.floor, o)
 	default:
-		inst, err = readAssignment(a, args[0], o)
+		inst, err = read(a, args[0], o)
 	}
 	if err != nil {
 		return nil, err
@@ -189,7 +189,7 @@ func (s *assignmentFlags) instance(a *run.App, args []string) (*assignment.Insta
 	return inst, nil
 }
 
-func solveAssignment(ctx context.Context, a *run.App, s *assignmentFlags, args []string) error {
+func solveFiles(ctx context.Context, a *run.App, s *solveFlags, args []string) error {
 	if err := s.validate(a, args); err != nil {
 		return err
 	}
@@ -235,7 +235,7 @@ func solveAssignment(ctx context.Context, a *run.App, s *assignmentFlags, args [
 
 // solveOn solves on o's devices. If --device auto or a kind picked one device and its memory does
 // not suffice, all devices of that kind solve together.
-func solveOn(ctx context.Context, a *run.App, s *assignmentFlags, inst *assignment.Instance, o assignment.Options) (*assignment.Result, error) {
+func solveOn(ctx context.Context, a *run.App, s *solveFlags, inst *assignment.Instance, o assignment.Options) (*assignment.Result, error) {
 	r, err := assignment.Solve(ctx, inst, o)
 	kind := o.Devices[0].Facts().Kind
 	if len(o.Devices) > 1 || a.Team != nil || !errors.Is(err, device.ErrMemory) || kind == device.Host || s.Device != "auto" && s.Device != kind {
@@ -250,9 +250,9 @@ func solveOn(ctx context.Context, a *run.App, s *assignmentFlags, inst *assignme
 	return r, errors.Join(failed, devices.Close(all))
 }
 
-// verifyAssignment solves with the reference and compares values. Those of floats may differ by twice
+// compareWithReference solves with the reference and compares values. Those of floats may differ by twice
 // the gap of the reference's certificate.
-func verifyAssignment(ctx context.Context, d device.Device, inst *assignment.Instance, r *assignment.Result) (string, error) {
+func compareWithReference(ctx context.Context, d device.Device, inst *assignment.Instance, r *assignment.Result) (string, error) {
 	ref, err := run.Await(ctx, func() (*assignment.Result, error) {
 		return assignment.Solve(ctx, inst, assignment.Options{Settings: solve.Settings{Devices: []device.Device{d}, Algorithm: "reference"}})
 	})
@@ -274,7 +274,7 @@ func verifyAssignment(ctx context.Context, d device.Device, inst *assignment.Ins
 }
 
 // effects is the table of the flags of `solve assignment` and `verify` that say where the costs are and how they are read.
-func (s *assignmentFlags) effects(args []string) []effect.Rule {
+func (s *solveFlags) effects(args []string) []effect.Rule {
 	source := "--points"
 	switch {
 	case s.Kind != "":
@@ -291,7 +291,7 @@ func (s *assignmentFlags) effects(args []string) []effect.Rule {
 }
 
 // solveEffects is the table of the other flags of `solve assignment`.
-func (s *assignmentFlags) solveEffects() []effect.Rule {
+func (s *solveFlags) solveEffects() []effect.Rule {
 	return []effect.Rule{
 		{Flags: "k-best duals limit start check algorithm variant threads pin frozen tuned record-untuned verify", For: "sums of costs", Found: effect.Unless(!s.options.Bottleneck, "--bottleneck")},
 		{Flags: "device", For: "sums of costs", Found: effect.Unless(!s.options.Bottleneck || s.Device == devices.Auto || s.Device == device.Host, "--bottleneck, which the host looks for")},
@@ -300,8 +300,8 @@ func (s *assignmentFlags) solveEffects() []effect.Rule {
 	}
 }
 
-// readAssignment reads FILE, which may be standard input.
-func readAssignment(a *run.App, path string, o assignment.ReadOptions) (*assignment.Instance, error) {
+// read reads FILE, which may be standard input.
+func read(a *run.App, path string, o assignment.ReadOptions) (*assignment.Instance, error) {
 	if path == run.Dash {
 		return assignment.ReadFrom(a.In, -1, run.StandardInput, o)
 	}

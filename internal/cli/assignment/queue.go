@@ -1,4 +1,4 @@
-package cli
+package assignment
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"coalesce/internal/cli/matchings"
 	"coalesce/internal/cli/run"
 	"coalesce/solvers/assignment"
 	"coalesce/solvers/solve"
@@ -21,7 +20,7 @@ const smallSide = 1024
 // ahead to be solved together.
 type queue struct {
 	a       *run.App
-	s       *assignmentFlags
+	s       *solveFlags
 	options assignment.Options
 	left    []string // not read yet
 	ahead   []*waiting
@@ -47,7 +46,7 @@ func (q *queue) next(ctx context.Context) error {
 		return x.failed
 	}
 	defer x.close(ctx)
-	return solveOneAssignment(ctx, q.a, q.s, x, q.options)
+	return solveOne(ctx, q.a, q.s, x, q.options)
 }
 
 // read reads the next file. If that is a small instance, it reads further files as long as they are
@@ -125,11 +124,11 @@ func (x *waiting) close(ctx context.Context) {
 	}
 }
 
-// solveOneAssignment solves an instance, unless a batch has solved it, and prints the answer.
-func solveOneAssignment(ctx context.Context, a *run.App, s *assignmentFlags, x *waiting, o assignment.Options) error {
+// solveOne solves an instance, unless a batch has solved it, and prints the answer.
+func solveOne(ctx context.Context, a *run.App, s *solveFlags, x *waiting, o assignment.Options) error {
 	if a.Single() {
 		if x.inst.Sparse != nil {
-			return a.Alone("sparse costs are solved by one process", func() error { return answerAssignment(ctx, a, s, x, o) })
+			return a.Alone("sparse costs are solved by one process", func() error { return answer(ctx, a, s, x, o) })
 		}
 		if s.Kind != "" && s.Apart(s.ranks) != nil {
 			o.Rows = s.Rows
@@ -144,11 +143,11 @@ func solveOneAssignment(ctx context.Context, a *run.App, s *assignmentFlags, x *
 			return err
 		}
 	}
-	return answerAssignment(ctx, a, s, x, o)
+	return answer(ctx, a, s, x, o)
 }
 
-// answerAssignment is solveOneAssignment once it is decided which ranks solve the instance.
-func answerAssignment(ctx context.Context, a *run.App, s *assignmentFlags, x *waiting, o assignment.Options) error {
+// answer is solveOne once it is decided which ranks solve the instance.
+func answer(ctx context.Context, a *run.App, s *solveFlags, x *waiting, o assignment.Options) error {
 	p := a.Progress()
 	defer p.Close()
 	inst, d := x.inst, o.Devices[0]
@@ -177,7 +176,7 @@ func answerAssignment(ctx context.Context, a *run.App, s *assignmentFlags, x *wa
 		return run.SolverError(err, assignment.ErrCheck)
 	}
 	r.Seconds.Read = x.seconds
-	verified, err := s.CompareWithReference(a, p, r.Stopped, err, func() (string, error) { return verifyAssignment(ctx, d, inst, r) })
+	verified, err := s.CompareWithReference(a, p, r.Stopped, err, func() (string, error) { return compareWithReference(ctx, d, inst, r) })
 	if run.Refuted(err) {
 		return err
 	}
@@ -186,5 +185,5 @@ func answerAssignment(ctx context.Context, a *run.App, s *assignmentFlags, x *wa
 	if s.JSON {
 		return errors.Join(err, run.PrintJSON(a.Out, r))
 	}
-	return errors.Join(err, matchings.Print(a.Out, r, d.Facts(), verified))
+	return errors.Join(err, Print(a.Out, r, d.Facts(), verified))
 }

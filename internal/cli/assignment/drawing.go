@@ -1,4 +1,4 @@
-package matchings
+package assignment
 
 import (
 	"cmp"

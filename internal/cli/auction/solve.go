@@ -1,22 +1,20 @@
-package cli
+// Package auction has the commands about combinatorial auctions: solve, convert and generate, what verify knows of them, and what
+// they print.
+package auction
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"coalesce/autotune/tuned"
-	"coalesce/internal/cli/auctions"
 	"coalesce/internal/cli/effect"
 	"coalesce/internal/cli/run"
-	"coalesce/internal/cli/whole"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/auction"
@@ -25,14 +23,14 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// auctionFlags are the flags of solve auction.
-type auctionFlags struct {
+// solveFlags are the flags of solve auction.
+type solveFlags struct {
 	run.SolveFlags
 	options auction.Options
 }
 
-func solveAuctionCommand(a *run.App) *cobra.Command {
-	s := auctionFlags{SolveFlags: run.SolveFlags{Families: slices.Concat(auction.Subjects(), csg.Subjects(), qubo.Subjects())}}
+func SolveCommand(a *run.App) *cobra.Command {
+	s := solveFlags{SolveFlags: run.SolveFlags{Families: slices.Concat(auction.Subjects(), csg.Subjects(), qubo.Subjects())}}
 	cmd := &cobra.Command{
 		Use:   "auction FILE...",
 		Short: "Find the bids of a combinatorial auction that pay the most together",
@@ -62,7 +60,7 @@ one bidder, and so do bids that share a dummy; every other bid has its own.`, au
 			if len(args) == 0 {
 				return run.Usagef("expected a FILE")
 			}
-			return solveAuction(cmd.Context(), a, &s, args)
+			return solveFiles(cmd.Context(), a, &s, args)
 		},
 	}
 	cmd.Flags().SortFlags = false
@@ -73,7 +71,7 @@ one bidder, and so do bids that share a dummy; every other bid has its own.`, au
 	return cmd
 }
 
-func solveAuction(ctx context.Context, a *run.App, s *auctionFlags, paths []string) error {
+func solveFiles(ctx context.Context, a *run.App, s *solveFlags, paths []string) error {
 	if err := s.Check(a); err != nil {
 		return err
 	}
@@ -84,7 +82,7 @@ func solveAuction(ctx context.Context, a *run.App, s *auctionFlags, paths []stri
 		s.options.Tuning, s.options.Devices = db, devices
 		each := func() error {
 			return solve.With(auction.Open, s.options, func(session *auction.Session) error {
-				return a.Each(ctx, s.JSON, paths, func(path string) error { return solveOneAuction(ctx, a, s, session, path) })
+				return a.Each(ctx, s.JSON, paths, func(path string) error { return solveOne(ctx, a, s, session, path) })
 			})
 		}
 		if a.Team != nil && len(paths) == 1 && a.Folder == "" && s.options.Payments != "" {
@@ -94,13 +92,13 @@ func solveAuction(ctx context.Context, a *run.App, s *auctionFlags, paths []stri
 	})
 }
 
-// solveOneAuction reads, solves and prints.
-func solveOneAuction(ctx context.Context, a *run.App, s *auctionFlags, session *auction.Session, path string) error {
+// solveOne reads, solves and prints.
+func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *auction.Session, path string) error {
 	p := a.Progress()
 	defer p.Close()
 	start := time.Now()
 	p.Set("reading %s", run.NameOf(path))
-	auc, err := run.Await(ctx, func() (*auction.Auction, error) { return readAuction(a, path) })
+	auc, err := run.Await(ctx, func() (*auction.Auction, error) { return read(a, path) })
 	if err != nil {
 		return err
 	}
@@ -112,7 +110,7 @@ func solveOneAuction(ctx context.Context, a *run.App, s *auctionFlags, session *
 	}
 	facts := session.Devices[0].Facts()
 	session.Log = func(line string) { p.Set("solving %s: %s", run.NameOf(path), line) }
-	session.Progress = auctions.Standing(p.Set, run.NameOf(path))
+	session.Progress = Standing(p.Set, run.NameOf(path))
 	r, err := run.BestOn(ctx, a, session.Devices, func() (*auction.Result, error) { return session.Solve(ctx, auc) })
 	if r != nil {
 		r.Seconds.Read = read
@@ -125,7 +123,7 @@ func solveOneAuction(ctx context.Context, a *run.App, s *auctionFlags, session *
 		return run.SolverError(err, auction.ErrCheck)
 	}
 	r.Seconds.Read = read
-	verified, err := s.CompareWithReference(a, p, r.Stopped, err, func() (string, error) { return verifyAuction(ctx, auc, r) })
+	verified, err := s.CompareWithReference(a, p, r.Stopped, err, func() (string, error) { return compareWithReference(ctx, auc, r) })
 	if run.Refuted(err) {
 		return err
 	}
@@ -134,12 +132,12 @@ func solveOneAuction(ctx context.Context, a *run.App, s *auctionFlags, session *
 	if s.JSON {
 		return errors.Join(err, run.PrintJSON(a.Out, r))
 	}
-	return errors.Join(err, printAuction(a, r, facts, verified))
+	return errors.Join(err, printAnswer(a, r, facts, verified))
 }
 
-// verifyAuction solves with the reference, which shares no code with the kernels, and compares the
+// compareWithReference solves with the reference, which shares no code with the kernels, and compares the
 // exact revenues.
-func verifyAuction(ctx context.Context, auc *auction.Auction, r *auction.Result) (string, error) {
+func compareWithReference(ctx context.Context, auc *auction.Auction, r *auction.Result) (string, error) {
 	start := time.Now()
 	ref, err := run.Await(ctx, func() (*auction.Result, error) { return auction.Reference(auc) })
 	if err != nil {
@@ -152,15 +150,15 @@ func verifyAuction(ctx context.Context, auc *auction.Auction, r *auction.Result)
 	return fmt.Sprintf("the sequential reference finds %s too", ref.Value), nil
 }
 
-// printAuction writes an answer for people.
-func printAuction(a *run.App, r *auction.Result, facts device.Facts, verified string) error {
-	if err := auctions.Print(a.Out, r); err != nil {
+// printAnswer writes an answer for people.
+func printAnswer(a *run.App, r *auction.Result, facts device.Facts, verified string) error {
+	if err := Print(a.Out, r); err != nil {
 		return err
 	}
 	told := run.Answer{
 		Report:   &r.Report,
-		Instance: auctions.Instance(r),
-		Checked:  auctions.Checked(r),
+		Instance: Instance(r),
+		Checked:  Checked(r),
 		Verified: verified, Splittings: r.Splittings, Name: facts.Name,
 	}
 	if r.Algorithm == auction.Branch {
@@ -169,106 +167,8 @@ func printAuction(a *run.App, r *auction.Result, facts device.Facts, verified st
 	return told.Write(a.Out)
 }
 
-func generateAuctionCommand(a *run.App) *cobra.Command {
-	var d auctions.Drawing
-	var to, output string
-	cmd := &cobra.Command{
-		Use:   "auction --distribution NAME --goods N --bids M --output FILE [--seed S] [--to FORMAT]",
-		Short: "Write a combinatorial auction of a distribution of CATS",
-		Long: `Draw an auction with the distributions of CATS (Leyton-Brown, Pearson and Shoham
-2000) and that program's default parameters, and write it in its text format, or as
-CSV or JSON. The same seed draws the same auction. The distributions are
-
-` + auctions.About(),
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if output == "" {
-				return run.Usagef("expected --output FILE")
-			}
-			if err := d.Check(); err != nil {
-				return run.AsUsage(err)
-			}
-			if err := d.Fits(a.Free()); err != nil {
-				return err
-			}
-			p := a.Progress()
-			defer p.Close()
-			p.Set("drawing %d bids", d.Bids)
-			drawn, err := run.Await(cmd.Context(), d.Draw)
-			if err != nil {
-				return err
-			}
-			return writeAuction(cmd.Context(), a, p, drawn, to, output)
-		},
-	}
-	cmd.Flags().SortFlags = false
-	d.Register(cmd.Flags())
-	auctionOutput(cmd, &to, &output)
-	return cmd
-}
-
-func convertAuctionCommand(a *run.App) *cobra.Command {
-	var to, output string
-	cmd := &cobra.Command{
-		Use:   "auction FILE --output FILE [--to FORMAT]",
-		Short: "Write a combinatorial auction in another format",
-		Long: `Read an auction in the text format of CATS, CSV or JSON and write it in another of
-these. Bids keep their numbers, and prices every digit. CATS has no names, which convert
-drops, and no limits, reserve prices or goods that have to be sold, which it refuses.
-Bidders known by a dummy alone get its number for a name.`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 || output == "" {
-				return run.Usagef("expected a FILE and --output FILE")
-			}
-			if err := whole.Check(output, args, run.Usagef); err != nil {
-				return err
-			}
-			p := a.Progress()
-			defer p.Close()
-			p.Set("reading %s", run.NameOf(args[0]))
-			auc, err := run.Await(cmd.Context(), func() (*auction.Auction, error) { return readAuction(a, args[0]) })
-			if err != nil {
-				return err
-			}
-			for _, note := range auc.Notes {
-				p.PrintLine("%s: %s", run.NameOf(args[0]), note)
-			}
-			return writeAuction(cmd.Context(), a, p, auc, to, output)
-		},
-	}
-	cmd.Flags().SortFlags = false
-	auctionOutput(cmd, &to, &output)
-	return cmd
-}
-
-func auctionOutput(cmd *cobra.Command, to, output *string) {
-	cmd.Flags().StringVarP(output, "output", "o", "", "the file to write")
-	cmd.Flags().StringVar(to, "to", "", "its format: "+strings.Join(auction.Formats(), ", ")+" (default: told by its name, else cats)")
-}
-
-// writeAuction writes a file, and prints the parts of the auction that its format cannot hold.
-func writeAuction(ctx context.Context, a *run.App, p *ui.Progress, auc *auction.Auction, to, path string) error {
-	format, err := auctions.Format(to, path)
-	if err != nil {
-		return run.AsUsage(err)
-	}
-	if err := run.CheckPlain(path); err != nil {
-		return err
-	}
-	var notes []string
-	err = whole.Write(ctx, path, func(w io.Writer) (err error) {
-		notes, err = auctions.Write(w, auc, format)
-		return err
-	})
-	for _, note := range notes {
-		p.PrintLine("%s: %s", path, note)
-	}
-	return err
-}
-
 // effects is the table of `solve auction`.
-func (s *auctionFlags) effects() []effect.Rule {
+func (s *solveFlags) effects() []effect.Rule {
 	algorithm := "--algorithm " + s.options.Algorithm
 	return []effect.Rule{
 		{Flags: "proof", For: "--json, which holds it", Found: effect.Unless(s.JSON, "no --json")},
@@ -277,10 +177,19 @@ func (s *auctionFlags) effects() []effect.Rule {
 	}
 }
 
-// readAuction reads FILE, which may be standard input.
-func readAuction(a *run.App, path string) (*auction.Auction, error) {
+// read reads FILE, which may be standard input.
+func read(a *run.App, path string) (*auction.Auction, error) {
 	if path == run.Dash {
 		return auction.ReadFromWithin(a.In, run.StandardInput, a.Free().Bytes)
 	}
 	return auction.ReadWithin(path, a.Free().Bytes)
+}
+
+// Verdict checks a result against the auction in FILE.
+func Verdict(a *run.App, result []byte, path string) (*solve.Verdict, error) {
+	auc, err := read(a, path)
+	if err != nil {
+		return nil, err
+	}
+	return auction.Verify(auc, result)
 }

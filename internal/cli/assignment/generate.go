@@ -1,4 +1,4 @@
-package cli
+package assignment
 
 import (
 	"cmp"
@@ -7,14 +7,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"coalesce/internal/cli/effect"
-	"coalesce/internal/cli/matchings"
 	"coalesce/internal/cli/run"
 	"coalesce/internal/cli/whole"
 	"coalesce/solvers/assignment"
 )
 
-func generateAssignmentCommand(a *run.App) *cobra.Command {
-	var w matchings.Drawing
+func GenerateCommand(a *run.App) *cobra.Command {
+	var w Drawing
 	var output string
 	cmd := &cobra.Command{
 		Use:   "assignment --kind NAME --rows N [--cols M] --output FILE.npy|FILE.mtx",
@@ -22,7 +21,7 @@ func generateAssignmentCommand(a *run.App) *cobra.Command {
 		Long: `Draw an assignment problem and write its costs: as .npy, or with --density as
 Matrix Market coordinates. The kinds are:
 
-` + matchings.Kinds(),
+` + Kinds(),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if output == "" {
@@ -38,7 +37,7 @@ Matrix Market coordinates. The kinds are:
 			if err != nil {
 				return err
 			}
-			return whole.Write(cmd.Context(), output, func(w io.Writer) error { return matchings.WriteCosts(w, inst) })
+			return whole.Write(cmd.Context(), output, func(w io.Writer) error { return WriteCosts(w, inst) })
 		},
 	}
 	f := cmd.Flags()

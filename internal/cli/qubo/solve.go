@@ -1,4 +1,6 @@
-package cli
+// Package qubo has the commands about binary quadratic programs: solve, convert and generate, what verify knows of them, and what
+// they print.
+package qubo
 
 import (
 	"cmp"
@@ -14,7 +16,6 @@ import (
 
 	"coalesce/autotune/tuned"
 	"coalesce/internal/cli/effect"
-	"coalesce/internal/cli/programs"
 	"coalesce/internal/cli/run"
 	"coalesce/internal/cli/whole"
 	"coalesce/runtime/device"
@@ -76,8 +77,8 @@ func (s *readFlags) options(free int64) qubo.ReadOptions {
 	return qubo.ReadOptions{Format: s.format, Form: qubo.Form(s.form), Sense: qubo.Sense(s.sense), Problem: s.problem, Header: s.tables[0], Index: s.tables[1], Memory: free}
 }
 
-// quboFlags are the flags of `solve qubo`.
-type quboFlags struct {
+// solveFlags are the flags of `solve qubo`.
+type solveFlags struct {
 	run.SolveFlags
 	readFlags
 	start string
@@ -87,8 +88,8 @@ type quboFlags struct {
 	options qubo.Options
 }
 
-func solveQUBOCommand(a *run.App) *cobra.Command {
-	s := quboFlags{SolveFlags: run.SolveFlags{Several: true, Families: qubo.Subjects()}}
+func SolveCommand(a *run.App) *cobra.Command {
+	s := solveFlags{SolveFlags: run.SolveFlags{Several: true, Families: qubo.Subjects()}}
 	cmd := &cobra.Command{
 		Use:   "qubo FILE...",
 		Short: "Find the best solution of a binary quadratic program, an Ising model or a maximum cut",
@@ -100,7 +101,7 @@ target, or where its best is proven; ctrl-C ends it too, with the best so far.
 FILE is plain, compressed with gzip, xz or zstd, or the one file of a zip archive;
 - is standard input. The formats:
 
-` + programs.Formats() + `
+` + Formats() + `
 
 Name and content decide the format. If they leave open whether a file holds a QUBO, a
 graph to be cut or an Ising model, or its sense, give --format, --form or --sense: a
@@ -115,7 +116,7 @@ the best that they find.`,
 			if f := cmd.Flags().Lookup("problem"); f.Changed && s.problem == 0 { // which stands for the default when it is not given
 				return run.Usagef("--problem is 0, expected 1 or more")
 			}
-			return solveQUBO(cmd.Context(), a, &s, args)
+			return solveFiles(cmd.Context(), a, &s, args)
 		},
 	}
 	f := cmd.Flags()
@@ -132,7 +133,7 @@ the best that they find.`,
 	return cmd
 }
 
-func (s *quboFlags) validate(a *run.App, args []string) error {
+func (s *solveFlags) validate(a *run.App, args []string) error {
 	if len(args) == 0 {
 		return run.Usagef("expected a FILE")
 	}
@@ -168,8 +169,8 @@ func (s *quboFlags) validate(a *run.App, args []string) error {
 const maxStart = 1 << 28
 
 // instance reads a file, and sets the variables of --fix and the solution of --start.
-func (s *quboFlags) instance(a *run.App, path string) (*qubo.Instance, error) {
-	inst, err := readQUBO(a, path, s.readFlags.options(a.Free().Bytes))
+func (s *solveFlags) instance(a *run.App, path string) (*qubo.Instance, error) {
+	inst, err := read(a, path, s.readFlags.options(a.Free().Bytes))
 	if err != nil {
 		return nil, err
 	}
@@ -217,20 +218,20 @@ func variablesOf(inst *qubo.Instance) string {
 	return list
 }
 
-func solveQUBO(ctx context.Context, a *run.App, s *quboFlags, paths []string) error {
+func solveFiles(ctx context.Context, a *run.App, s *solveFlags, paths []string) error {
 	if err := s.validate(a, paths); err != nil {
 		return err
 	}
 	return a.OpenToSolve(ctx, &s.SolveFlags, func(db *tuned.Database, devices []device.Device) error {
 		s.options.Tuning, s.options.Devices = db, devices
 		return solve.With(qubo.Open, s.options, func(session *qubo.Session) error {
-			return a.Each(ctx, s.JSON, paths, func(path string) error { return solveOneQUBO(ctx, a, s, session, path) })
+			return a.Each(ctx, s.JSON, paths, func(path string) error { return solveOne(ctx, a, s, session, path) })
 		})
 	})
 }
 
-// solveOneQUBO reads, solves and prints.
-func solveOneQUBO(ctx context.Context, a *run.App, s *quboFlags, session *qubo.Session, file string) error {
+// solveOne reads, solves and prints.
+func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *qubo.Session, file string) error {
 	path := run.NameOf(file)
 	p := a.Progress()
 	defer p.Close()
@@ -260,7 +261,7 @@ func solveOneQUBO(ctx context.Context, a *run.App, s *quboFlags, session *qubo.S
 		return failed
 	}
 	r.Seconds.Read = read
-	verified, failed := s.CompareWithReference(a, p, ctx.Err() != nil, failed, func() (string, error) { return verifyQUBO(ctx, inst, r, s.options) })
+	verified, failed := s.CompareWithReference(a, p, ctx.Err() != nil, failed, func() (string, error) { return compareWithReference(ctx, inst, r, s.options) })
 	if run.Refuted(failed) {
 		return failed
 	}
@@ -270,17 +271,17 @@ func solveOneQUBO(ctx context.Context, a *run.App, s *quboFlags, session *qubo.S
 	p.Close()
 	failed = a.AnswerError(ctx, failed)
 	if s.plot != "" { // after ctrl-C too; the answer is printed even if the plot cannot be written
-		failed = errors.Join(failed, a.AnswerError(ctx, programs.Plot(ctx, s.plot, r)))
+		failed = errors.Join(failed, a.AnswerError(ctx, Plot(ctx, s.plot, r)))
 	}
 	if s.JSON {
 		return errors.Join(failed, run.PrintJSON(a.Out, r))
 	}
-	return errors.Join(failed, programs.Print(a.Out, r, inst, session.Devices[0].Facts(), verified))
+	return errors.Join(failed, Print(a.Out, r, inst, session.Devices[0].Facts(), verified))
 }
 
-// verifyQUBO searches with the reference, with the same limits. A worse value of the reference proves
+// compareWithReference searches with the reference, with the same limits. A worse value of the reference proves
 // nothing; a better value than one that is said to be proven is an error.
-func verifyQUBO(ctx context.Context, inst *qubo.Instance, r *qubo.Result, o qubo.Options) (string, error) {
+func compareWithReference(ctx context.Context, inst *qubo.Instance, r *qubo.Result, o qubo.Options) (string, error) {
 	o.Algorithm, o.Variant, o.Rules, o.Devices, o.Unreduced, o.Solutions = "reference", "", qubo.Rules{}, o.Devices[:1], true, 0
 	ref, err := qubo.Solve(ctx, inst, o)
 	if err != nil {
@@ -297,15 +298,15 @@ func verifyQUBO(ctx context.Context, inst *qubo.Instance, r *qubo.Result, o qubo
 }
 
 // effects is the table of `solve qubo`.
-func (s *quboFlags) effects() []effect.Rule {
+func (s *solveFlags) effects() []effect.Rule {
 	o := &s.options
 	return append(run.AlgorithmRules(o.Fields(), o.Algorithm),
 		effect.Rule{Flags: "min-distance", For: "--solutions of 2 or more", Found: effect.Unless(o.Solutions > 1, fmt.Sprint(max(1, o.Solutions)))},
 		run.ThreadsRule(s.Device))
 }
 
-// readQUBO reads FILE, which may be standard input.
-func readQUBO(a *run.App, path string, o qubo.ReadOptions) (*qubo.Instance, error) {
+// read reads FILE, which may be standard input.
+func read(a *run.App, path string, o qubo.ReadOptions) (*qubo.Instance, error) {
 	if path == run.Dash {
 		return qubo.ReadFrom(a.In, run.StandardInput, o)
 	}

@@ -1,5 +1,4 @@
-// Package programs writes the answers to binary quadratic programs, and describes their formats.
-package programs
+package qubo
 
 import (
 	"context"

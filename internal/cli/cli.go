@@ -1,6 +1,7 @@
-// Package cli is the command line: it reads flags, opens a device, hands an
-// instance to a solver and prints the answer. Main is a function of its
-// arguments and streams to an exit code, so that tests call it as main does.
+// Package cli is the command line: the root of all commands, and those that
+// belong to no problem. Each problem's commands are in the folder of its name,
+// and what all share is in package run. Main is a function of its arguments
+// and streams to an exit code, so that tests call it as main does.
 //
 // stdout carries data, stderr everything else. An answer that could not be
 // written whole is a failure.

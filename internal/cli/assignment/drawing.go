@@ -17,14 +17,14 @@ import (
 	"coalesce/solvers/assignment"
 )
 
-// A Drawing is the flags that say which instance to draw.
-type Drawing struct {
+// A drawing is the flags that say which instance to draw.
+type drawing struct {
 	assignment.Drawing
 	value string
 }
 
-// Effects say what these flags have an effect on; source is where the costs come from.
-func (w *Drawing) Effects(source string) []effect.Rule {
+// effects say what these flags have an effect on; source is where the costs come from.
+func (w *drawing) effects(source string) []effect.Rule {
 	drawn := w.Kind != ""
 	random := assignment.Random(w.Kind) || w.Permuted || w.Shift > 0 || w.Jitter || w.Density > 0
 	return []effect.Rule{
@@ -35,8 +35,8 @@ func (w *Drawing) Effects(source string) []effect.Rule {
 	}
 }
 
-// Register adds the flags.
-func (w *Drawing) Register(f *pflag.FlagSet) {
+// register adds the flags.
+func (w *drawing) register(f *pflag.FlagSet) {
 	f.StringVar(&w.Kind, "kind", "", "draw an instance of this kind instead of reading one")
 	f.IntVar(&w.Rows, "rows", 0, "rows of a drawn instance")
 	f.IntVar(&w.Cols, "cols", 0, "columns of a drawn instance (default: as many as rows)")
@@ -50,8 +50,8 @@ func (w *Drawing) Register(f *pflag.FlagSet) {
 	f.Float64Var(&w.Density, "density", 0, "allow about this share of its pairs, a full matching among them")
 }
 
-// Check returns an error if the flags are wrong.
-func (w *Drawing) Check() error {
+// check returns an error if the flags are wrong.
+func (w *drawing) check() error {
 	w.Type = assignment.Value(w.value)
 	w.Cols = cmp.Or(w.Cols, w.Rows)
 	switch {
@@ -69,11 +69,11 @@ func (w *Drawing) Check() error {
 	return nil
 }
 
-// Draw draws the instance, or returns an error if this machine lacks the memory. Each of several ranks
+// draw draws the instance, or returns an error if this machine lacks the memory. Each of several ranks
 // draws its own rows alone, if the kind allows that.
-func (w *Drawing) Draw(free memory.Free, own collective.Ranks) (*assignment.Instance, error) {
+func (w *drawing) draw(free memory.Free, own collective.Ranks) (*assignment.Instance, error) {
 	share := 1.0
-	if own = w.Apart(own); own != nil {
+	if own = w.rowsByRank(own); own != nil {
 		share = 1 / float64(own.Size())
 	}
 	if w.Density > 0 {
@@ -94,16 +94,16 @@ func (w *Drawing) Draw(free memory.Free, own collective.Ranks) (*assignment.Inst
 	return assignment.Draw(w.Drawing)
 }
 
-// Apart returns ranks if each of them can draw its rows alone, else nil.
-func (w *Drawing) Apart(own collective.Ranks) collective.Ranks {
+// rowsByRank returns ranks if each of them can draw its rows alone, else nil.
+func (w *drawing) rowsByRank(own collective.Ranks) collective.Ranks {
 	if w.Points || w.Density > 0 || w.Rows > w.Cols {
 		return nil
 	}
 	return own
 }
 
-// Kinds describes the instances that can be drawn.
-func Kinds() string {
+// describeKinds describes the instances that can be drawn.
+func describeKinds() string {
 	var b strings.Builder
 	for _, name := range assignment.Kinds() {
 		fmt.Fprintf(&b, "  %-18s%s\n", name, ui.Wrap(assignment.About(name), 58, "\n"+strings.Repeat(" ", 20)))
@@ -111,9 +111,9 @@ func Kinds() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// CheckOutput returns an error if the ending of a file's name stands for another format than the one
+// checkOutput returns an error if the ending of a file's name stands for another format than the one
 // that the costs need.
-func (w *Drawing) CheckOutput(path string) error {
+func (w *drawing) checkOutput(path string) error {
 	ending := ".npy"
 	if w.Density > 0 {
 		ending = ".mtx"
@@ -124,8 +124,8 @@ func (w *Drawing) CheckOutput(path string) error {
 	return nil
 }
 
-// WriteCosts writes dense costs as .npy and sparse costs as Matrix Market.
-func WriteCosts(w io.Writer, inst *assignment.Instance) error {
+// writeCosts writes dense costs as .npy and sparse costs as Matrix Market.
+func writeCosts(w io.Writer, inst *assignment.Instance) error {
 	if inst.Sparse != nil {
 		return assignment.WriteMarket(w, inst)
 	}

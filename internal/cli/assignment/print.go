@@ -26,9 +26,9 @@ func uncertified(r *assignment.Result) string {
 	return "no: that was switched off"
 }
 
-// Print writes an answer for people; verified is the text about the reference's answer, empty without
+// writeResult writes an answer for people; verified is the text about the reference's answer, empty without
 // --verify.
-func Print(out io.Writer, r *assignment.Result, facts device.Facts, verified string) error {
+func writeResult(out io.Writer, r *assignment.Result, facts device.Facts, verified string) error {
 	table := pairs(r)
 	if r.Best != nil {
 		table = ranking(r)

@@ -130,7 +130,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, x *waiting, o assi
 		if x.inst.Sparse != nil {
 			return a.Alone("sparse costs are solved by one process", func() error { return answer(ctx, a, s, x, o) })
 		}
-		if s.Kind != "" && s.Apart(s.ranks) != nil {
+		if s.Kind != "" && s.rowsByRank(s.ranks) != nil {
 			o.Rows = s.Rows
 		}
 		inst := x.inst
@@ -185,5 +185,5 @@ func answer(ctx context.Context, a *run.App, s *solveFlags, x *waiting, o assign
 	if s.JSON {
 		return errors.Join(err, run.PrintJSON(a.Out, r))
 	}
-	return errors.Join(err, Print(a.Out, r, d.Facts(), verified))
+	return errors.Join(err, writeResult(a.Out, r, d.Facts(), verified))
 }

@@ -27,7 +27,7 @@ import (
 // solveFlags are the flags of `solve assignment`.
 type solveFlags struct {
 	run.SolveFlags
-	Drawing
+	drawing
 	format   string
 	points   []string
 	metric   string
@@ -42,6 +42,7 @@ type solveFlags struct {
 	ranks collective.Ranks // the processes that share the rows of one instance; nil: this process solves alone
 }
 
+// SolveCommand is `solve assignment`.
 func SolveCommand(a *run.App) *cobra.Command {
 	s := solveFlags{SolveFlags: run.SolveFlags{Several: true, Families: assignment.Subjects()}}
 	cmd := &cobra.Command{
@@ -82,7 +83,7 @@ rows of one dense matrix, or of points (docs/cluster.md).
 are their distances, computed when needed. Instead of a file, --kind draws an
 instance:
 
-` + Kinds(),
+` + describeKinds(),
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return solveFiles(cmd.Context(), a, &s, args) },
 	}
@@ -96,7 +97,7 @@ instance:
 	f.StringSliceVar(&s.points, "points", nil, "two files of points, for rows and columns, instead of FILE")
 	f.StringVar(&s.metric, "metric", string(assignment.Euclidean), "distance of points: "+strings.Join(assignment.Metrics(), ", "))
 	f.BoolVar(&s.floor, "floor", false, "cut distances to integers")
-	s.Drawing.Register(f)
+	s.drawing.register(f)
 	f.BoolVar(&s.Points, "keep-points", false, "keep the points of a drawn instance, and compute costs when needed")
 	options := s.options.Fields()
 	run.AddOptions(f, options)
@@ -117,7 +118,7 @@ func (s *solveFlags) validate(a *run.App, args []string) error {
 		s.Device = device.Host
 	}
 	if s.Kind != "" {
-		if err := s.Drawing.Check(); err != nil {
+		if err := s.drawing.check(); err != nil {
 			return run.AsUsage(err)
 		}
 	}
@@ -166,7 +167,7 @@ func (s *solveFlags) instance(a *run.App, args []string) (*assignment.Instance, 
 	var inst *assignment.Instance
 	switch {
 	case s.Kind != "":
-		inst, err = s.Draw(free, s.ranks)
+		inst, err = s.draw(free, s.ranks)
 	case s.points != nil:
 		inst, err = assignment.ReadPoints(s.points[0], s.points[1], assignment.Metric(s.metric), s.floor, o)
 	default:
@@ -287,7 +288,7 @@ func (s *solveFlags) effects(args []string) []effect.Rule {
 		{Flags: "format header index", For: "files", Found: effect.Unless(s.Kind == "", source)},
 		{Flags: "header index", For: "CSV files", Found: effect.Unless(text, "--format "+s.format)},
 		{Flags: "metric floor", For: "--points", Found: effect.Unless(s.points != nil, source)},
-	}, s.Drawing.Effects(source)...)
+	}, s.drawing.effects(source)...)
 }
 
 // solveEffects is the table of the other flags of `solve assignment`.

@@ -13,46 +13,46 @@ import (
 	"coalesce/solvers/auction"
 )
 
-// A Drawing is the flags of generate auction.
-type Drawing struct {
-	Distribution string
-	Goods, Bids  int
-	Seed         uint64
+// A drawing is the flags of generate auction.
+type drawing struct {
+	distribution string
+	goods, bids  int
+	seed         uint64
 }
 
-// Register adds the flags.
-func (d *Drawing) Register(f *pflag.FlagSet) {
-	f.StringVar(&d.Distribution, "distribution", "", "one of those above")
-	f.IntVar(&d.Goods, "goods", 0, "number of goods, 1 to 4096")
-	f.IntVar(&d.Bids, "bids", 0, "least number of bids, up to 32768: those of the last bidder are all drawn")
-	f.Uint64Var(&d.Seed, "seed", 1, "of the draws")
+// register adds the flags.
+func (d *drawing) register(f *pflag.FlagSet) {
+	f.StringVar(&d.distribution, "distribution", "", "one of those above")
+	f.IntVar(&d.goods, "goods", 0, "number of goods, 1 to 4096")
+	f.IntVar(&d.bids, "bids", 0, "least number of bids, up to 32768: those of the last bidder are all drawn")
+	f.Uint64Var(&d.seed, "seed", 1, "of the draws")
 }
 
-// Check returns an error if the flags are wrong.
-func (d *Drawing) Check() error {
+// check returns an error if the flags are wrong.
+func (d *drawing) check() error {
 	switch {
-	case !slices.Contains(auction.Distributions(), d.Distribution):
-		return fmt.Errorf("--distribution is %q, expected one of %s", d.Distribution, strings.Join(auction.Distributions(), ", "))
-	case d.Goods < 1 || d.Goods > 4096:
-		return fmt.Errorf("--goods is %d, expected 1 to 4096", d.Goods)
-	case d.Bids < 0 || d.Bids > 32768:
-		return fmt.Errorf("--bids is %d, expected 0 to 32768", d.Bids)
+	case !slices.Contains(auction.Distributions(), d.distribution):
+		return fmt.Errorf("--distribution is %q, expected one of %s", d.distribution, strings.Join(auction.Distributions(), ", "))
+	case d.goods < 1 || d.goods > 4096:
+		return fmt.Errorf("--goods is %d, expected 1 to 4096", d.goods)
+	case d.bids < 0 || d.bids > 32768:
+		return fmt.Errorf("--bids is %d, expected 0 to 32768", d.bids)
 	}
 	return nil
 }
 
-// Fits returns an error if the bids exceed the free memory.
-func (d *Drawing) Fits(free memory.Free) error {
-	return free.CheckFits(fmt.Sprintf("%d bids for %s", d.Bids, ui.Count(d.Goods, "good")), float64(auction.Footprint(d.Distribution, d.Goods, d.Bids)))
+// fits returns an error if the bids exceed the free memory.
+func (d *drawing) fits(free memory.Free) error {
+	return free.CheckFits(fmt.Sprintf("%d bids for %s", d.bids, ui.Count(d.goods, "good")), float64(auction.Footprint(d.distribution, d.goods, d.bids)))
 }
 
-// Draw draws the auction.
-func (d *Drawing) Draw() (*auction.Auction, error) {
-	return auction.Generate(d.Distribution, d.Goods, d.Bids, d.Seed)
+// draw draws the auction.
+func (d *drawing) draw() (*auction.Auction, error) {
+	return auction.Generate(d.distribution, d.goods, d.bids, d.seed)
 }
 
-// About lists the distributions, one a line.
-func About() string {
+// describeDistributions lists the distributions, one a line.
+func describeDistributions() string {
 	var b strings.Builder
 	for _, name := range auction.Distributions() {
 		fmt.Fprintf(&b, "  %-14s %s\n", name, auction.AboutDistribution(name))
@@ -60,8 +60,8 @@ func About() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// Format is the format that --to names, else that a file's name promises, else CATS.
-func Format(to, output string) (string, error) {
+// formatFor is the format that --to names, else that a file's name promises, else CATS.
+func formatFor(to, output string) (string, error) {
 	if to == "" {
 		if to = auction.FormatOf(output); to == "" {
 			to = auction.CATS
@@ -73,9 +73,9 @@ func Format(to, output string) (string, error) {
 	return to, nil
 }
 
-// Write writes an auction, in CATS after a comment with its source, and returns texts about the parts
+// encode writes an auction, in CATS after a comment with its source, and returns texts about the parts
 // that the format does not hold.
-func Write(w io.Writer, a *auction.Auction, format string) ([]string, error) {
+func encode(w io.Writer, a *auction.Auction, format string) ([]string, error) {
 	if format == auction.CATS {
 		if _, err := fmt.Fprintf(w, "%% %s\n\n", strings.Join(strings.Fields(a.Source), " ")); err != nil {
 			return nil, err

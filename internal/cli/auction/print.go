@@ -11,14 +11,14 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// Instance describes the auction of an answer.
-func Instance(r *auction.Result) string {
+// describeInstance describes the auction of an answer.
+func describeInstance(r *auction.Result) string {
 	a := r.Auction
 	return fmt.Sprintf("%s (%s, %s, %s)", a.Source, ui.Count(int(a.Goods), "good"), ui.Count(len(a.Bids), "bid"), ui.Count(r.Items, "contested item"))
 }
 
-// Standing shows how a solve of a file stands.
-func Standing(set func(format string, args ...any), path string) func(solve.Incumbent) {
+// showIncumbent shows how a solve of a file stands.
+func showIncumbent(set func(format string, args ...any), path string) func(solve.Incumbent) {
 	return func(now solve.Incumbent) {
 		switch {
 		case now.Value == "" && now.Bound == "":
@@ -29,8 +29,8 @@ func Standing(set func(format string, args ...any), path string) func(solve.Incu
 	}
 }
 
-// Checked describes the check that an answer has passed.
-func Checked(r *auction.Result) string {
+// describeCheck describes the check that an answer has passed.
+func describeCheck(r *auction.Result) string {
 	text := "no good is sold twice"
 	if r.Auction.SellAll {
 		text = "every good is sold or kept once"
@@ -41,9 +41,9 @@ func Checked(r *auction.Result) string {
 	return fmt.Sprintf("%s and the prices add up to %s", text, r.Value)
 }
 
-// Print writes the winning bids, the reserves that are kept, and what winners pay, as
+// writeWinners writes the winning bids, the reserves that are kept, and what winners pay, as
 // tables for people.
-func Print(w io.Writer, r *auction.Result) error {
+func writeWinners(w io.Writer, r *auction.Result) error {
 	a := r.Auction
 	named := false
 	for _, b := range a.Bids {
@@ -89,11 +89,11 @@ func Print(w io.Writer, r *auction.Result) error {
 	if r.Payments == nil {
 		return nil
 	}
-	return payments(w, r, named)
+	return writePayments(w, r, named)
 }
 
-// payments writes the payment of each winner.
-func payments(w io.Writer, r *auction.Result, named bool) error {
+// writePayments writes the payment of each winner.
+func writePayments(w io.Writer, r *auction.Result, named bool) error {
 	a, p := r.Auction, r.Payments
 	var t ui.Table
 	t.AlignRight(0)

@@ -29,6 +29,7 @@ type solveFlags struct {
 	options auction.Options
 }
 
+// SolveCommand is `solve auction`.
 func SolveCommand(a *run.App) *cobra.Command {
 	s := solveFlags{SolveFlags: run.SolveFlags{Families: slices.Concat(auction.Subjects(), csg.Subjects(), qubo.Subjects())}}
 	cmd := &cobra.Command{
@@ -110,7 +111,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *auction.S
 	}
 	facts := session.Devices[0].Facts()
 	session.Log = func(line string) { p.Set("solving %s: %s", run.NameOf(path), line) }
-	session.Progress = Standing(p.Set, run.NameOf(path))
+	session.Progress = showIncumbent(p.Set, run.NameOf(path))
 	r, err := run.BestOn(ctx, a, session.Devices, func() (*auction.Result, error) { return session.Solve(ctx, auc) })
 	if r != nil {
 		r.Seconds.Read = read
@@ -132,7 +133,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *auction.S
 	if s.JSON {
 		return errors.Join(err, run.PrintJSON(a.Out, r))
 	}
-	return errors.Join(err, printAnswer(a, r, facts, verified))
+	return errors.Join(err, writeResult(a, r, facts, verified))
 }
 
 // compareWithReference solves with the reference, which shares no code with the kernels, and compares the
@@ -150,15 +151,15 @@ func compareWithReference(ctx context.Context, auc *auction.Auction, r *auction.
 	return fmt.Sprintf("the sequential reference finds %s too", ref.Value), nil
 }
 
-// printAnswer writes an answer for people.
-func printAnswer(a *run.App, r *auction.Result, facts device.Facts, verified string) error {
-	if err := Print(a.Out, r); err != nil {
+// writeResult writes an answer for people.
+func writeResult(a *run.App, r *auction.Result, facts device.Facts, verified string) error {
+	if err := writeWinners(a.Out, r); err != nil {
 		return err
 	}
 	told := run.Answer{
 		Report:   &r.Report,
-		Instance: Instance(r),
-		Checked:  Checked(r),
+		Instance: describeInstance(r),
+		Checked:  describeCheck(r),
 		Verified: verified, Splittings: r.Splittings, Name: facts.Name,
 	}
 	if r.Algorithm == auction.Branch {

@@ -13,8 +13,9 @@ import (
 	"coalesce/solvers/auction"
 )
 
+// GenerateCommand is `generate auction`.
 func GenerateCommand(a *run.App) *cobra.Command {
-	var d Drawing
+	var d drawing
 	var to, output string
 	cmd := &cobra.Command{
 		Use:   "auction --distribution NAME --goods N --bids M --output FILE [--seed S] [--to FORMAT]",
@@ -23,22 +24,22 @@ func GenerateCommand(a *run.App) *cobra.Command {
 2000) and that program's default parameters, and write it in its text format, or as
 CSV or JSON. The same seed draws the same auction. The distributions are
 
-` + About(),
+` + describeDistributions(),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if output == "" {
 				return run.Usagef("expected --output FILE")
 			}
-			if err := d.Check(); err != nil {
+			if err := d.check(); err != nil {
 				return run.AsUsage(err)
 			}
-			if err := d.Fits(a.Free()); err != nil {
+			if err := d.fits(a.Free()); err != nil {
 				return err
 			}
 			p := a.Progress()
 			defer p.Close()
-			p.Set("drawing %d bids", d.Bids)
-			drawn, err := run.Await(cmd.Context(), d.Draw)
+			p.Set("drawing %d bids", d.bids)
+			drawn, err := run.Await(cmd.Context(), d.draw)
 			if err != nil {
 				return err
 			}
@@ -46,11 +47,12 @@ CSV or JSON. The same seed draws the same auction. The distributions are
 		},
 	}
 	cmd.Flags().SortFlags = false
-	d.Register(cmd.Flags())
+	d.register(cmd.Flags())
 	addOutput(cmd, &to, &output)
 	return cmd
 }
 
+// ConvertCommand is `convert auction`.
 func ConvertCommand(a *run.App) *cobra.Command {
 	var to, output string
 	cmd := &cobra.Command{
@@ -93,7 +95,7 @@ func addOutput(cmd *cobra.Command, to, output *string) {
 
 // write writes a file, and prints the parts of the auction that its format cannot hold.
 func write(ctx context.Context, a *run.App, p *ui.Progress, auc *auction.Auction, to, path string) error {
-	format, err := Format(to, path)
+	format, err := formatFor(to, path)
 	if err != nil {
 		return run.AsUsage(err)
 	}
@@ -102,7 +104,7 @@ func write(ctx context.Context, a *run.App, p *ui.Progress, auc *auction.Auction
 	}
 	var notes []string
 	err = whole.Write(ctx, path, func(w io.Writer) (err error) {
-		notes, err = Write(w, auc, format)
+		notes, err = encode(w, auc, format)
 		return err
 	})
 	for _, note := range notes {

@@ -9,8 +9,8 @@ import (
 	"coalesce/solvers/csg/anytime"
 )
 
-// AboutSolve is the text of `solve csg --help`.
-func AboutSolve() string {
+// aboutSolve is the text of `solve csg --help`.
+func aboutSolve() string {
 	return fmt.Sprintf(`Coalition structure generation: given a value for every coalition of n agents,
 find the partition of the agents whose blocks are worth the most together.
 
@@ -42,11 +42,11 @@ Instead of a file, --distribution draws the values from a distribution of the
 literature, each a function of the seed and the coalition alone. With more than %d
 agents, up to %d, a search draws the values that it needs:
 
-  %s`, TableAgents, anytime.Algorithm, csg.MaxAgents, anytime.MostDrawn, ui.Wrap(strings.Join(csg.Distributions(), ", "), 76, "\n  "))
+  %s`, tableAgents, anytime.Algorithm, csg.MaxAgents, anytime.MostDrawn, ui.Wrap(strings.Join(csg.Distributions(), ", "), 76, "\n  "))
 }
 
-// AboutQuery is the text of `query csg --help`.
-const AboutQuery = `Query reads the values of all coalitions' best partitions, which "coalesce solve csg
+// aboutQuery is the text of `query csg --help`.
+const aboutQuery = `Query reads the values of all coalitions' best partitions, which "coalesce solve csg
 INSTANCE --values VALUES.npy" wrote, and prints the best structure of the agents of
 --coalition, by number or name, or with --best the K best, each once, the best first.
 It leaves out structures with a forbidden block. Repeat the flags that told solve how

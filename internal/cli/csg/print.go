@@ -3,20 +3,20 @@ package csg
 import (
 	"fmt"
 	"io"
-	"math"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
+	"coalesce/internal/cli/run"
 	"coalesce/internal/ui"
-	"coalesce/runtime/memory"
 	"coalesce/solvers/csg"
+	"coalesce/solvers/csg/anytime"
 	"coalesce/solvers/solve"
 )
 
-// Estimate returns a function that describes the progress of a solve: the share of the work done, the
+// describeProgress returns a function that describes the progress of a solve: the share of the work done, the
 // time left at the pace since its first call, and the best so far.
-func Estimate() func(now solve.Incumbent) string {
+func describeProgress() func(now solve.Incumbent) string {
 	began, first := 0.0, -1.0
 	return func(now solve.Incumbent) string {
 		var parts []string
@@ -37,98 +37,57 @@ func Estimate() func(now solve.Incumbent) string {
 	}
 }
 
-// Largest adds to the error of takes(n) the largest number of agents for which takes returns none.
-func Largest(n int, takes func(n int) error) error {
-	err := takes(n)
-	for m := n - 1; err != nil && m > 0; m-- {
-		if takes(m) == nil {
-			return fmt.Errorf("%w: at most %d agents fit", err, m)
-		}
+// writeFound writes the answer of a search for people; device is the device's name.
+func writeFound(out io.Writer, r *anytime.Result, device string) error {
+	blocks := make([]csg.Block, len(r.Certificate.Blocks))
+	for k, b := range r.Certificate.Blocks {
+		blocks[k] = csg.Block{Agents: b.Agents, Value: b.Value}
 	}
-	return err
-}
-
-// Fits returns an error if the values of n agents exceed the free memory. Go
-// ends the program when an allocation fails, so the check comes first.
-func Fits(n int, value csg.Value, free memory.Free) error {
-	return free.CheckFits(fmt.Sprintf("the %s values of %s", value, ui.Count(n, "agent")), float64(csg.Footprint(n, value)))
-}
-
-// Compare compares a result with the reference's: their totals may differ by the larger of their gaps.
-// It returns the text for the user, and sets the result's time of verification.
-func Compare(r, ref *csg.Result) (string, error) {
-	r.Seconds.Verify = ref.Seconds.Solve
-	if gap := math.Abs(r.Value.Float() - ref.Value.Float()); r.Value != ref.Value && !(gap <= max(*r.Gap, *ref.Gap)) {
-		return "", fmt.Errorf("the answer is worth %s, the reference finds %s", r.Value, ref.Value)
-	}
-	same := "too"
-	if r.Value != ref.Value {
-		same = "(rounding leaves both open)"
-	}
-	return fmt.Sprintf("the sequential reference finds %s %s (its solve took %s, %.3g times this one's)",
-		ref.Value, same, ui.Seconds(ref.Seconds.Solve), ref.Seconds.Solve/r.Seconds.Solve), nil
-}
-
-// An Answer has the best structures of a coalition, best first, and the seconds of reading and of the
-// search.
-type Answer struct {
-	Instance    *csg.Instance
-	Coalition   uint64
-	Found       []csg.Ranked
-	Read, Solve float64
-}
-
-type object struct {
-	Problem    string             `json:"problem"`
-	Instance   string             `json:"instance"`
-	Coalition  []string           `json:"coalition"`
-	Structures []ranked           `json:"structures"`
-	Seconds    map[string]float64 `json:"seconds"`
-}
-
-type ranked struct {
-	Value  float64    `json:"value"`
-	Blocks [][]string `json:"blocks"`
-}
-
-// Object is the JSON object that query prints with --json.
-func (a *Answer) Object() any {
-	x := object{Problem: "csg", Instance: a.Instance.Source, Coalition: names(a.Instance, a.Coalition), Structures: []ranked{},
-		Seconds: map[string]float64{"read": a.Read, "solve": a.Solve}}
-	for _, f := range a.Found {
-		y := ranked{f.Value, make([][]string, len(f.Structure))}
-		for k, b := range f.Structure {
-			y.Blocks[k] = names(a.Instance, b)
-		}
-		x.Structures = append(x.Structures, y)
-	}
-	return x
-}
-
-// Write writes a table for people.
-func (a *Answer) Write(w io.Writer) error {
-	if len(a.Found) == 0 {
-		_, err := fmt.Fprintf(w, "every structure of %s has a forbidden block\n", a.Instance.Coalition(a.Coalition))
+	n := r.Size["agents"]
+	if err := writeBlocks(out, blocks, r.Value, n); err != nil {
 		return err
 	}
-	var t ui.Table
-	t.AlignRight(0)
-	t.Row("value", "structure")
-	for _, f := range a.Found {
-		var blocks []string
-		for _, b := range f.Structure {
-			blocks = append(blocks, a.Instance.Coalition(b))
-		}
-		t.Row(strconv.FormatFloat(f.Value, 'f', -1, 64), strings.Join(blocks, " "))
+	last := r.History[len(r.History)-1]
+	what, did := "", ui.Count(int(r.Work.Parts), "part")+" solved"
+	if edges, ok := r.Size["edges"]; ok {
+		what = ui.Count(edges, "edge") + ", "
+		did = ui.Count(int(r.Work.Runs), "annealing") + " and " + ui.Count(int(r.Work.Coalitions), "extracted coalition")
 	}
-	return t.Write(w)
+	r.Notes = append(slices.Clip(r.Notes), fmt.Sprintf("the best after %s, of %s, seed %d", ui.Seconds(last.Seconds), did, r.Seed))
+	return run.Answer{
+		Report:   &r.Report,
+		Instance: fmt.Sprintf("%s (%s, %s%s)", r.Instance, ui.Count(n, "agent"), what, r.Type),
+		Checked:  fmt.Sprintf("the blocks are a partition and their values add up to %s", r.Certificate.Sum),
+		Name:     device,
+	}.Write(out)
 }
 
-// names are the names of a coalition's agents.
-func names(inst *csg.Instance, coalition uint64) []string {
-	list := []string{}
-	for _, agent := range csg.Agents(coalition) {
-		list = append(list, inst.Name(agent))
+// writeResult writes the answer of a table for people; verified is the text about the reference's
+// answer, empty without --verify.
+func writeResult(out io.Writer, r *csg.Result, device, verified string) error {
+	n := r.Size["agents"]
+	if err := writeBlocks(out, r.Certificate.Blocks, r.Value, n); err != nil {
+		return err
 	}
-	return list
+	return run.Answer{
+		Report:   &r.Report,
+		Instance: fmt.Sprintf("%s (%s, %s)", r.Instance, ui.Count(n, "agent"), r.Type),
+		Checked:  fmt.Sprintf("the blocks are a partition and their values add up to %s", r.Certificate.Sum),
+		Verified: verified, Splittings: r.Splittings, Name: device,
+	}.Write(out)
+}
+
+func writeBlocks(out io.Writer, list []csg.Block, total solve.Number, agents int) error {
+	var blocks ui.Table
+	blocks.AlignRight(0)
+	blocks.Row("value", "block")
+	for _, b := range list {
+		blocks.Row(b.Value, "{"+strings.Join(b.Agents, ", ")+"}")
+	}
+	blocks.Row(total.String(), fmt.Sprintf("total, %s of %s", ui.Count(len(list), "block"), ui.Count(agents, "agent")))
+	if err := blocks.Write(out); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(out)
+	return err
 }

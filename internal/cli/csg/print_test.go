@@ -14,21 +14,21 @@ func TestLargest(t *testing.T) {
 		}
 		return nil
 	}
-	if err := Largest(34, takes); err == nil || err.Error() != "too many: at most 30 agents fit" {
+	if err := withLargest(34, takes); err == nil || err.Error() != "too many: at most 30 agents fit" {
 		t.Errorf("34 of 30: found %v", err)
 	}
-	if err := Largest(30, takes); err != nil {
+	if err := withLargest(30, takes); err != nil {
 		t.Errorf("30 of 30: found %v", err)
 	}
 	none := errors.New("none")
-	if err := Largest(2, func(int) error { return none }); err != none {
+	if err := withLargest(2, func(int) error { return none }); err != none {
 		t.Errorf("none fits: found %v", err)
 	}
 }
 
 // The time left is that of the pace since the solve went on, not of what was done before.
 func TestEstimate(t *testing.T) {
-	say := Estimate()
+	say := describeProgress()
 	if got := say(solve.Incumbent{Seconds: 1, Share: 0.5}); got != "50 % done" {
 		t.Errorf("at first: found %q", got)
 	}

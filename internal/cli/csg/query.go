@@ -3,11 +3,15 @@ package csg
 import (
 	"context"
 	"fmt"
+	"io"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"coalesce/internal/cli/run"
+	"coalesce/internal/ui"
 	"coalesce/solvers/csg"
 )
 
@@ -19,12 +23,13 @@ type queryFlags struct {
 	json      bool
 }
 
+// QueryCommand is `query csg`.
 func QueryCommand(a *run.App) *cobra.Command {
 	var s queryFlags
 	cmd := &cobra.Command{
 		Use:   "csg INSTANCE VALUES.npy [--coalition AGENTS] [--best K]",
 		Short: "The best structures of some or all agents, without solving again",
-		Long:  AboutQuery,
+		Long:  aboutQuery,
 		Args:  cobra.ExactArgs(2),
 		RunE:  func(cmd *cobra.Command, args []string) error { return query(cmd.Context(), a, &s, args) },
 	}
@@ -73,9 +78,73 @@ func query(ctx context.Context, a *run.App, s *queryFlags, args []string) error 
 		return run.SolverError(fmt.Errorf("%s: %w", run.NameOf(args[1]), err), csg.ErrCheck)
 	}
 	p.Close()
-	answer := Answer{Instance: inst, Coalition: coalition, Found: found, Read: read, Solve: time.Since(start).Seconds()}
+	answer := queryAnswer{instance: inst, coalition: coalition, found: found, read: read, solve: time.Since(start).Seconds()}
 	if s.json {
-		return run.PrintJSON(a.Out, answer.Object())
+		return run.PrintJSON(a.Out, answer.object())
 	}
-	return answer.Write(a.Out)
+	return answer.write(a.Out)
+}
+
+// A queryAnswer has the best structures of a coalition, best first, and the seconds of reading and of the
+// search.
+type queryAnswer struct {
+	instance    *csg.Instance
+	coalition   uint64
+	found       []csg.Ranked
+	read, solve float64
+}
+
+type queryObject struct {
+	Problem    string             `json:"problem"`
+	Instance   string             `json:"instance"`
+	Coalition  []string           `json:"coalition"`
+	Structures []queryStructure   `json:"structures"`
+	Seconds    map[string]float64 `json:"seconds"`
+}
+
+type queryStructure struct {
+	Value  float64    `json:"value"`
+	Blocks [][]string `json:"blocks"`
+}
+
+// object is the JSON object that query prints with --json.
+func (a *queryAnswer) object() any {
+	x := queryObject{Problem: "csg", Instance: a.instance.Source, Coalition: names(a.instance, a.coalition), Structures: []queryStructure{},
+		Seconds: map[string]float64{"read": a.read, "solve": a.solve}}
+	for _, f := range a.found {
+		y := queryStructure{f.Value, make([][]string, len(f.Structure))}
+		for k, b := range f.Structure {
+			y.Blocks[k] = names(a.instance, b)
+		}
+		x.Structures = append(x.Structures, y)
+	}
+	return x
+}
+
+// write writes a table for people.
+func (a *queryAnswer) write(w io.Writer) error {
+	if len(a.found) == 0 {
+		_, err := fmt.Fprintf(w, "every structure of %s has a forbidden block\n", a.instance.Coalition(a.coalition))
+		return err
+	}
+	var t ui.Table
+	t.AlignRight(0)
+	t.Row("value", "structure")
+	for _, f := range a.found {
+		var blocks []string
+		for _, b := range f.Structure {
+			blocks = append(blocks, a.instance.Coalition(b))
+		}
+		t.Row(strconv.FormatFloat(f.Value, 'f', -1, 64), strings.Join(blocks, " "))
+	}
+	return t.Write(w)
+}
+
+// names are the names of a coalition's agents.
+func names(inst *csg.Instance, coalition uint64) []string {
+	list := []string{}
+	for _, agent := range csg.Agents(coalition) {
+		list = append(list, inst.Name(agent))
+	}
+	return list
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,16 +39,17 @@ type solveFlags struct {
 	value        string
 	values       string // file for the values of all coalitions' best partitions
 	sizes        string
-	search       Search
+	search       searchFlags
 	options      csg.Options
 }
 
+// SolveCommand is `solve csg`.
 func SolveCommand(a *run.App) *cobra.Command {
 	s := solveFlags{SolveFlags: run.SolveFlags{Several: true, Families: csg.Subjects()}}
 	cmd := &cobra.Command{
 		Use:   "csg FILE... | --distribution NAME --agents N [--seed S]",
 		Short: "Find the partition of agents into coalitions that is worth the most",
-		Long:  AboutSolve(),
+		Long:  aboutSolve(),
 		Args:  cobra.ArbitraryArgs,
 		RunE:  func(cmd *cobra.Command, args []string) error { return solveFiles(cmd.Context(), a, &s, args) },
 	}
@@ -61,7 +63,7 @@ func SolveCommand(a *run.App) *cobra.Command {
 	f.StringVar(&s.value, "type", string(csg.Float64), "type of a drawn instance's values: int16, int32, int64, float32 or float64")
 	f.StringVar(&s.values, "values", "", "also write the value of every coalition's best partition to this .npy file, for coalesce query csg (3 times the work, twice the memory)")
 	f.StringVar(&s.sizes, "sizes", "", "how many members a block may have, such as 1-3,5 or 2- (default: any number)")
-	s.search.Register(f)
+	s.search.register(f)
 	options := s.options.Fields()
 	options.Named("algorithm").Extend(anytime.Algorithm, "search a graph")
 	run.AddOptions(f, options)
@@ -76,9 +78,9 @@ func (s *solveFlags) check(a *run.App, args []string) error {
 		return run.Usagef("expected a FILE, or --distribution NAME --agents N")
 	case s.distribution != "" && !slices.Equal(args, []string{""}):
 		return run.Usagef("expected a FILE or --distribution, found both")
-	case s.distribution != "" && (s.agents < 1 || s.agents > MostAgents(s.options.Algorithm)):
-		return run.Usagef("--agents is %d, expected 1 to %d", s.agents, MostAgents(s.options.Algorithm))
-	case s.distribution != "" && Searches(s.options.Algorithm, s.agents, csg.MaxAgents) && csg.Value(s.value) != csg.Float64:
+	case s.distribution != "" && (s.agents < 1 || s.agents > mostAgents(s.options.Algorithm)):
+		return run.Usagef("--agents is %d, expected 1 to %d", s.agents, mostAgents(s.options.Algorithm))
+	case s.distribution != "" && searches(s.options.Algorithm, s.agents, csg.MaxAgents) && csg.Value(s.value) != csg.Float64:
 		return run.Usagef("--type is %s: a search draws values as %s", s.value, csg.Float64)
 	case s.distribution != "" && !slices.Contains(csg.Distributions(), s.distribution):
 		return run.Usagef("distribution %q: expected one of %s", s.distribution, strings.Join(csg.Distributions(), ", "))
@@ -96,7 +98,7 @@ func (s *solveFlags) check(a *run.App, args []string) error {
 		return run.Usagef("--checkpoint is kept by --algorithm %s alone", csg.Apart)
 	}
 	for _, path := range args {
-		if err := s.CheckEffects(s.effects(path, s.way(path))); err != nil {
+		if err := s.CheckEffects(s.effects(path, s.method(path))); err != nil {
 			return err
 		}
 	}
@@ -108,7 +110,7 @@ func (s *solveFlags) check(a *run.App, args []string) error {
 	if _, err := csg.ParseSizes(cmp.Or(s.sizes, "1-")); err != nil {
 		return run.Usagef("--sizes: %w", err)
 	}
-	if err := s.search.Check(); err != nil {
+	if err := s.search.check(); err != nil {
 		return run.AsUsage(err)
 	}
 	return s.SolveFlags.Check(a)
@@ -142,23 +144,23 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 	p := a.Progress()
 	defer p.Close()
 	facts := session.Weakest()
-	if s.distribution != "" && Searches(s.options.Algorithm, s.agents, csg.MaxAgents) {
+	if s.distribution != "" && searches(s.options.Algorithm, s.agents, csg.MaxAgents) {
 		inst, err := anytime.Drawn(s.distribution, s.agents, s.seed)
 		if err != nil {
 			return run.AsUsage(err)
 		}
 		return solveGraph(ctx, a, s, session, path, inst, 0)
 	}
-	there := DrawsThere(&session.Options, s.Verify || s.values != "" || s.sizes != "")
+	there := drawnOnDevices(&session.Options, s.Verify || s.values != "" || s.sizes != "")
 	if s.distribution != "" {
 		value, free := csg.Value(s.value), a.Free()
 		if there {
 			free = memory.Free{} // no limit: this machine holds no values
 		}
 		takes := func(n int) error {
-			return cmp.Or(Fits(n, value, free), csg.Takes(facts, n, value, ranks.Members(a.Team, session.Devices)))
+			return cmp.Or(fits(n, value, free), csg.Takes(facts, n, value, ranks.Members(a.Team, session.Devices)))
 		}
-		if err := Largest(s.agents, takes); err != nil {
+		if err := withLargest(s.agents, takes); err != nil {
 			return err
 		}
 	}
@@ -167,14 +169,14 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 	inst, err := run.Await(ctx, func() (inst *csg.Instance, err error) {
 		if s.distribution != "" {
 			p.Set("drawing %s from %s", ui.Count(s.agents, "agent"), s.distribution)
-			return Draw(s.distribution, s.agents, s.seed, csg.Value(s.value), there)
+			return drawn(s.distribution, s.agents, s.seed, csg.Value(s.value), there)
 		}
 		p.Set("reading %s", run.NameOf(path))
-		if s.search.Graph(path) {
-			if graph, err = readGraph(a, &s.search, path); err != nil || Searches(s.options.Algorithm, graph.N, TableAgents) {
+		if s.search.isGraph(path) {
+			if graph, err = s.search.read(a, path); err != nil || searches(s.options.Algorithm, graph.N, tableAgents) {
 				return nil, err
 			}
-			return Table(ctx, graph, a.Free())
+			return tableOf(ctx, graph, a.Free())
 		}
 		return readTable(a, path, csg.ReadOptions{Missing: s.missing, Names: s.names, Limit: a.Free().Bytes})
 	})
@@ -188,7 +190,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 	if s.options.Algorithm == anytime.Algorithm {
 		return run.Usagef("--algorithm %s is for graphs: %s is a table of all coalitions", anytime.Algorithm, inst.Source)
 	}
-	if err := s.CheckEffects(s.effects(path, tableWay)); err != nil { // of a graph, whose agents are known now
+	if err := s.CheckEffects(s.effects(path, byTable)); err != nil { // of a graph, whose agents are known now
 		return err
 	}
 	if s.sizes != "" {
@@ -203,7 +205,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 	}
 	p.Set("solving %s on %s", ui.Count(inst.N, "agent"), session.Where())
 	session.Log = func(line string) { p.Set("solving %s: %s", ui.Count(inst.N, "agent"), line) }
-	estimate := Estimate()
+	estimate := describeProgress()
 	session.Progress = func(now solve.Incumbent) { p.Set("solving %s: %s", ui.Count(inst.N, "agent"), estimate(now)) }
 	r, err := run.AwaitBest(ctx, func() (*csg.Result, error) { return s.solve(ctx, inst, session) })
 	if r == nil || !s.JSON && errors.Is(err, solve.ErrInfeasible) {
@@ -219,20 +221,26 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 	if s.JSON {
 		return errors.Join(err, run.PrintJSON(a.Out, r))
 	}
-	return errors.Join(err, WriteResult(a.Out, r, facts.Name, verified))
+	return errors.Join(err, writeResult(a.Out, r, facts.Name, verified))
 }
 
-// compareWithReference solves with the reference and compares values.
+// compareWithReference solves with the reference and compares values, which may differ by the larger of their gaps. It returns the
+// text for the user, and sets the result's time of verification.
 func compareWithReference(ctx context.Context, inst *csg.Instance, r *csg.Result) (string, error) {
 	ref, err := run.Await(ctx, func() (*csg.Result, error) { return csg.Reference(inst, csg.DP) })
 	if err != nil {
 		return "", run.Unverified(err)
 	}
-	said, err := Compare(r, ref)
-	if err != nil {
-		return "", run.AsCheck(err)
+	r.Seconds.Verify = ref.Seconds.Solve
+	if gap := math.Abs(r.Value.Float() - ref.Value.Float()); r.Value != ref.Value && !(gap <= max(*r.Gap, *ref.Gap)) {
+		return "", run.AsCheck(fmt.Errorf("the answer is worth %s, the reference finds %s", r.Value, ref.Value))
 	}
-	return said, nil
+	same := "too"
+	if r.Value != ref.Value {
+		same = "(rounding leaves both open)"
+	}
+	return fmt.Sprintf("the sequential reference finds %s %s (its solve took %s, %.3g times this one's)",
+		ref.Value, same, ui.Seconds(ref.Seconds.Solve), ref.Seconds.Solve/r.Seconds.Solve), nil
 }
 
 // solve solves and, where asked to, writes the values of all coalitions' best partitions.
@@ -252,31 +260,31 @@ func (s *solveFlags) solve(ctx context.Context, inst *csg.Instance, session *csg
 
 // How a coalition structure is solved, as far as that is known.
 const (
-	openWay  = iota // the agents of a graph, which the file has, decide
-	tableWay        // by a table of all coalitions
-	searchWay
+	eitherMethod = iota // the agents of a graph, which the file has, decide
+	byTable             // by a table of all coalitions
+	bySearch
 )
 
-// way is how `solve csg` solves a FILE, or a distribution where the name is empty, by the flags alone.
-func (s *solveFlags) way(path string) int {
-	graph := s.distribution == "" && s.search.Graph(path)
+// method is how `solve csg` solves a FILE, or a distribution where the name is empty, by the flags alone.
+func (s *solveFlags) method(path string) int {
+	graph := s.distribution == "" && s.search.isGraph(path)
 	switch {
-	case s.options.Algorithm == anytime.Algorithm || s.distribution != "" && Searches(s.options.Algorithm, s.agents, csg.MaxAgents):
-		return searchWay
+	case s.options.Algorithm == anytime.Algorithm || s.distribution != "" && searches(s.options.Algorithm, s.agents, csg.MaxAgents):
+		return bySearch
 	case graph && s.options.Algorithm == "":
-		return openWay
+		return eitherMethod
 	}
-	return tableWay
+	return byTable
 }
 
 // effects is the table of `solve csg` for a FILE that is solved in such a way.
-func (s *solveFlags) effects(path string, way int) []effect.Rule {
+func (s *solveFlags) effects(path string, method int) []effect.Rule {
 	drawn := s.distribution != ""
 	source := run.NameOf(path)
 	if drawn {
 		source = "--distribution " + s.distribution
 	}
-	table, search := effect.Unless(way != tableWay, source+", a table of all coalitions"), effect.Unless(way != searchWay, source+", which is searched")
+	table, search := effect.Unless(method != byTable, source+", a table of all coalitions"), effect.Unless(method != bySearch, source+", which is searched")
 	seed := table
 	if drawn {
 		seed = ""
@@ -286,7 +294,7 @@ func (s *solveFlags) effects(path string, way int) []effect.Rule {
 		{Flags: "seed", For: "--distribution and searches", Found: seed},
 		{Flags: "target", For: "searches", Found: table},
 		{Flags: "format missing names", For: "files", Found: effect.Unless(!drawn, source)},
-		{Flags: "missing names", For: "tables", Found: effect.Unless(drawn || !s.search.Graph(path), source+", a graph")},
+		{Flags: "missing names", For: "tables", Found: effect.Unless(drawn || !s.search.isGraph(path), source+", a graph")},
 		{Flags: "sizes values checkpoint resume verify", For: "tables of all coalitions", Found: search},
 		{Flags: "variant pin frozen tuned record-untuned", For: "algorithms with kernels", Found: search},
 		{Flags: "resume", For: "--checkpoint FILE", Found: effect.Unless(s.options.Checkpoint != "", "no --checkpoint")},

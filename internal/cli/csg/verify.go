@@ -27,31 +27,31 @@ func (v *Verification) Register(f *pflag.FlagSet) {
 
 // Effects is the table of the flags for an INSTANCE.
 func (v *Verification) Effects(path string) []effect.Rule {
-	graph := (&Search{Format: v.Format}).Graph(path)
+	graph := (&searchFlags{format: v.Format}).isGraph(path)
 	return []effect.Rule{{Flags: "missing names", For: "tables", Found: effect.Unless(!graph, run.NameOf(path)+", a graph")}}
 }
 
 // Verdict checks a result against a table, or against a graph: its partition, or its table if that was solved.
 func (v *Verification) Verdict(a *run.App, result []byte, path string) (*solve.Verdict, error) {
-	search := Search{Format: v.Format}
-	if !search.Graph(path) {
+	search := searchFlags{format: v.Format}
+	if !search.isGraph(path) {
 		inst, err := readTable(a, path, csg.ReadOptions{Missing: v.missing, Names: v.names, Limit: a.Free().Bytes})
 		if err != nil {
 			return nil, err
 		}
 		return csg.Verify(inst, result)
 	}
-	if err := search.Check(); err != nil {
+	if err := search.check(); err != nil {
 		return nil, run.AsUsage(err)
 	}
-	g, err := readGraph(a, &search, path)
+	g, err := search.read(a, path)
 	if err != nil {
 		return nil, err
 	}
 	if anytime.IsResult(result) {
 		return anytime.Verify(g, result)
 	}
-	inst, err := Table(context.Background(), g, a.Free())
+	inst, err := tableOf(context.Background(), g, a.Free())
 	if err != nil {
 		return nil, err
 	}

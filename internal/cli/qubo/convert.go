@@ -12,6 +12,7 @@ import (
 	"coalesce/solvers/qubo"
 )
 
+// ConvertCommand is `convert`, of programs; commands of other problems go below it.
 func ConvertCommand(a *run.App) *cobra.Command {
 	var s readFlags
 	var to, output string
@@ -24,7 +25,7 @@ coefficients so that the best solutions stay the same. It reports the changes, a
 what the format cannot hold. "coalesce convert auction" converts auctions. The
 formats:
 
-` + Formats(),
+` + describeFormats(),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 || output == "" {

@@ -11,6 +11,7 @@ import (
 	"coalesce/solvers/qubo"
 )
 
+// GenerateCommand is `generate qubo`.
 func GenerateCommand(a *run.App) *cobra.Command {
 	var n, density int
 	var seed int64

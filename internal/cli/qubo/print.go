@@ -15,8 +15,8 @@ import (
 	"coalesce/solvers/qubo"
 )
 
-// Print writes an answer for people; verified is the text about the reference's answer, empty without --verify.
-func Print(out io.Writer, r *qubo.Result, inst *qubo.Instance, facts device.Facts, verified string) error {
+// writeResult writes an answer for people; verified is the text about the reference's answer, empty without --verify.
+func writeResult(out io.Writer, r *qubo.Result, inst *qubo.Instance, facts device.Facts, verified string) error {
 	var t ui.Table
 	t.Row("value", fmt.Sprintf("%s (%sd)", r.Value, r.Sense))
 	const shown = 200
@@ -88,8 +88,8 @@ func fixedText(fixed map[int]int) string {
 	return fmt.Sprintf("%s: %s", ui.Count(len(fixed), "variable"), strings.Join(list, ", "))
 }
 
-// Plot writes the history of a result, the best value over time, to an SVG file.
-func Plot(ctx context.Context, path string, r *qubo.Result) error {
+// plot writes the history of a result, the best value over time, to an SVG file.
+func plot(ctx context.Context, path string, r *qubo.Result) error {
 	points := make([]ui.Point, len(r.History))
 	for k, h := range r.History {
 		points[k] = ui.Point{Seconds: h.Seconds, Value: h.Value.Float()}
@@ -114,8 +114,8 @@ func byName(r *qubo.Result, most int) string {
 	return b.String()
 }
 
-// Formats describes the formats, one a line.
-func Formats() string {
+// describeFormats describes the formats, one a line.
+func describeFormats() string {
 	var b strings.Builder
 	for _, name := range qubo.Formats() {
 		fmt.Fprintf(&b, "  %-8s%s\n", name, ui.Wrap(qubo.About(name), 68, "\n"+strings.Repeat(" ", 10)))

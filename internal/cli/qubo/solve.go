@@ -88,6 +88,7 @@ type solveFlags struct {
 	options qubo.Options
 }
 
+// SolveCommand is `solve qubo`.
 func SolveCommand(a *run.App) *cobra.Command {
 	s := solveFlags{SolveFlags: run.SolveFlags{Several: true, Families: qubo.Subjects()}}
 	cmd := &cobra.Command{
@@ -101,7 +102,7 @@ target, or where its best is proven; ctrl-C ends it too, with the best so far.
 FILE is plain, compressed with gzip, xz or zstd, or the one file of a zip archive;
 - is standard input. The formats:
 
-` + Formats() + `
+` + describeFormats() + `
 
 Name and content decide the format. If they leave open whether a file holds a QUBO, a
 graph to be cut or an Ising model, or its sense, give --format, --form or --sense: a
@@ -271,12 +272,12 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *qubo.Sess
 	p.Close()
 	failed = a.AnswerError(ctx, failed)
 	if s.plot != "" { // after ctrl-C too; the answer is printed even if the plot cannot be written
-		failed = errors.Join(failed, a.AnswerError(ctx, Plot(ctx, s.plot, r)))
+		failed = errors.Join(failed, a.AnswerError(ctx, plot(ctx, s.plot, r)))
 	}
 	if s.JSON {
 		return errors.Join(failed, run.PrintJSON(a.Out, r))
 	}
-	return errors.Join(failed, Print(a.Out, r, inst, session.Devices[0].Facts(), verified))
+	return errors.Join(failed, writeResult(a.Out, r, inst, session.Devices[0].Facts(), verified))
 }
 
 // compareWithReference searches with the reference, with the same limits. A worse value of the reference proves

@@ -11,12 +11,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"coalesce/internal/cli/complete"
 	"coalesce/internal/cli/effect"
 	"coalesce/runtime/device"
 	"coalesce/runtime/devices"
 	"coalesce/solvers/option"
 )
+
+// Words is the annotation of a flag that lists the words it takes.
+const Words = "words"
 
 // AddOptions adds a flag for each option of a list.
 func AddOptions(f *pflag.FlagSet, options option.List) {
@@ -30,7 +32,7 @@ func AddOptions(f *pflag.FlagSet, options option.List) {
 			flag.DefValue = ""
 		}
 		if o.Words != nil {
-			_ = f.SetAnnotation(flag.Name, complete.Words, o.Words)
+			_ = f.SetAnnotation(flag.Name, Words, o.Words)
 		}
 	}
 }

@@ -91,6 +91,7 @@ func AddPlacement(f *pflag.FlagSet, p *placement.Placement, names ...string) {
 	AddOptions(f, p.Fields().Select(names...))
 }
 
+// Check returns an error if a flag is wrong. It lowers --threads to the cores that there are, and says so.
 func (s *SolveFlags) Check(a *App) error {
 	warnOfFormerNames(a.Err, s.given)
 	if cores := runtime.NumCPU(); s.Threads > cores {
@@ -147,8 +148,8 @@ func Await[T any](ctx context.Context, work func() (T, error)) (T, error) {
 // Unverified is why an answer could not be compared with a reference's. Such an answer is printed.
 func Unverified(err error) error { return fmt.Errorf("the answer was not verified: %w", err) }
 
-// CompareWithReference compares an answer with a reference's where --verify asks for that, unless err tells of an earlier failure. An answer
-// of a solve that was stopped is not compared.
+// CompareWithReference compares an answer with a reference's where --verify asks for that, unless err tells of an earlier
+// failure. An answer of a solve that was stopped is not compared.
 func (s *SolveFlags) CompareWithReference(a *App, p *ui.Progress, stopped bool, err error, compare func() (string, error)) (string, error) {
 	switch {
 	case !s.Verify || err != nil:

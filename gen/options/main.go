@@ -32,11 +32,10 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-const (
-	module     = "coalesce"
-	output     = "options_gen.go"
-	optionPath = module + "/solvers/option"
-)
+const output = "options_gen.go"
+
+// optionPath is the path of package option in the module of p.
+func optionPath(p *packages.Package) string { return p.Module.Path + "/solvers/option" }
 
 func main() {
 	all, err := files(".")
@@ -71,7 +70,7 @@ func files(dir string) (map[string][]byte, error) {
 		}
 		patterns = append(patterns, "./"+filepath.ToSlash(rel))
 	}
-	mode := packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports
+	mode := packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports | packages.NeedModule
 	found, err := packages.Load(&packages.Config{Mode: mode, Dir: dir, Overlay: overlay}, patterns...)
 	if err != nil {
 		return nil, err
@@ -152,7 +151,7 @@ func declare(file *jen.File, p *packages.Package, name string, s *ast.StructType
 	var appends, fields []jen.Code
 	flush := func() {
 		if table != nil {
-			tables = append(tables, jen.Qual(optionPath, "Table").Custom(jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}, table...))
+			tables = append(tables, jen.Qual(optionPath(p), "Table").Custom(jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}, table...))
 			appends = append(appends, jen.Id("at").Op("=").Append(append([]jen.Code{jen.Id("at")}, fields...)...))
 			table, fields = nil, nil
 		}
@@ -186,7 +185,7 @@ func declare(file *jen.File, p *packages.Package, name string, s *ast.StructType
 	}
 	flush()
 	file.Commentf("%sTable has the declarations of the options of %s.", name, name)
-	file.Var().Id(name+"Table").Op("=").Qual("sync", "OnceValue").Call(jen.Func().Params().Qual(optionPath, "Table").Block(
+	file.Var().Id(name+"Table").Op("=").Qual("sync", "OnceValue").Call(jen.Func().Params().Qual(optionPath(p), "Table").Block(
 		jen.Return(jen.Qual("slices", "Concat").CustomFunc(jen.Options{Open: "(", Close: ")", Separator: ",", Multi: true}, func(g *jen.Group) {
 			for _, t := range tables {
 				g.Add(t)
@@ -195,7 +194,7 @@ func declare(file *jen.File, p *packages.Package, name string, s *ast.StructType
 	file.Comment("Pointers appends where o holds the options, in the order of their declarations.")
 	file.Func().Params(jen.Id("o").Op("*").Id(name)).Id("Pointers").Params(jen.Id("at").Index().Any()).Index().Any().Block(append(appends, jen.Return(jen.Id("at")))...)
 	file.Comment("Fields are the options that o holds.")
-	file.Func().Params(jen.Id("o").Op("*").Id(name)).Id("Fields").Params().Qual(optionPath, "List").Block(
+	file.Func().Params(jen.Id("o").Op("*").Id(name)).Id("Fields").Params().Qual(optionPath(p), "List").Block(
 		jen.Return(jen.Id(name + "Table").Call().Dot("Bind").Call(jen.Id("o").Dot("Pointers").Call(jen.Nil()))))
 	return nil
 }

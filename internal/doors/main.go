@@ -210,7 +210,15 @@ func table(options option.List) string {
 		if flag != "" {
 			flag = "`--" + flag + "`"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", o.Name, flag, o.Kind(), about, options.Refer(o.Default, name))
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", o.Name, flag, o.Kind(), about, defaultOf(options, o, name))
 	}
 	return b.String()
+}
+
+// defaultOf is what an option is where nobody gives it.
+func defaultOf(options option.List, o *option.Option, name func(*option.Declaration) string) string {
+	if o.Default == "" && o.Kind() == option.Boolean {
+		return "false"
+	}
+	return options.Refer(o.Default, name)
 }

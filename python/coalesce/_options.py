@@ -90,7 +90,7 @@ QUBO: dict[str, Check] = {
 class CSGOptions(TypedDict, total=False):
     """The options of solve_csg. None stands for the default.
 
-    algorithm: solve by prices, or by these splittings; dp and idp are the published programs; default: the solver's choice.
+    algorithm: solve by prices or by splittings; dp and idp are the published programs; default: the solver's choice.
     variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known; default: the fastest known.
     time_limit: end the solve of an instance after this time, with the best so far, in seconds; default: none, of a search among graphs 10s.
     resume: go on with the file of checkpoint, on any device; without it the file must not exist.
@@ -125,7 +125,7 @@ CSG: dict[str, Check] = {
 class AuctionOptions(TypedDict, total=False):
     """The options of solve_auction. None stands for the default.
 
-    algorithm: branch: branch and cut; bidders: tables of all sets of goods, bidder by bidder, on the device; apart, dp, idp: coalition structures, by these splittings; default: the solver's choice.
+    algorithm: solve by branch and cut, by tables of all sets of goods (bidders), or by coalition structures; default: the solver's choice.
     variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known; default: the fastest known.
     time_limit: end the solve of an instance after this time, with the best so far, in seconds; default: none.
     payments: compute what winners pay, by this rule; default: no payments.

@@ -520,7 +520,7 @@ def solve_assignment(*files: Path, **flags: Unpack[SolveAssignmentFlags]) -> Any
 class SolveAuctionFlags(TypedDict, total=False):
     """The flags of coalesce solve auction. None leaves a flag out.
 
-    algorithm: branch: branch and cut; bidders: tables of all sets of goods, bidder by bidder, on the device; apart, dp, idp: coalition structures, by these splittings: branch, bidders, apart, dp, idp (default: the solver's choice).
+    algorithm: solve by branch and cut, by tables of all sets of goods (bidders), or by coalition structures: branch, bidders, apart, dp, idp (default: the solver's choice).
     variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known (default: the fastest known).
     time_limit: end the solve of an instance after this time, with the best so far (default: none).
     payments: compute what winners pay, by this rule: first, vcg, core (default: no payments).
@@ -572,7 +572,7 @@ class SolveCsgFlags(TypedDict, total=False):
     sizes: how many members a block may have, such as 1-3,5 or 2- (default: any number).
     format: FILE is a graph, in the format orlib, sparse, qs, rudy, dimacs, qubo, coo, bqm, bqpjson, qubist, sg, mqlib, lp, mtx, npy, csv (default: told by its name).
     target: end a search at this value or a better one.
-    algorithm: solve by prices, or by these splittings; dp and idp are the published programs; anytime: search a graph: price, apart, dp, idp, anytime (default: the solver's choice).
+    algorithm: solve by prices or by splittings; dp and idp are the published programs; anytime searches a graph: price, apart, dp, idp, anytime (default: the solver's choice).
     variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known (default: the fastest known).
     time_limit: end the solve of an instance after this time, with the best so far (default: none, of a search among graphs 10s).
     checkpoint: append finished levels of the tiles to this file, to go on with after an interruption; a process that ends loses the level being computed and those that wait to be written (default: no file).

@@ -17,7 +17,7 @@ import (
 
 // Options of Solve: the settings of all solvers, and what auctions add.
 type Options struct {
-	solve.Settings `option:"" algorithm.words:"Algorithms()" algorithm.about:"branch: branch and cut; bidders: tables of all sets of goods, bidder by bidder, on the device; apart, dp, idp: coalition structures, by these splittings"`
+	solve.Settings `option:"" algorithm.words:"Algorithms()" algorithm.about:"solve by branch and cut, by tables of all sets of goods (bidders), or by coalition structures"`
 	// compute what winners pay, by this rule
 	Payments string `option:"payments" words:"Rules()" default:"no payments"`
 	// add the tree of branch and cut and its prices of cliques to the result; by these the bound is proven again without a search

@@ -128,7 +128,7 @@ const (
 func (o *Option) Extend(word, about string) {
 	d := *o.Declaration
 	d.Words = append(slices.Clip(d.Words), word)
-	d.About += "; " + word + ": " + about
+	d.About += "; " + about
 	o.Declaration = &d
 }
 

@@ -65,7 +65,7 @@ func SolveCommand(a *run.App) *cobra.Command {
 	f.StringVar(&s.sizes, "sizes", "", "how many members a block may have, such as 1-3,5 or 2- (default: any number)")
 	s.search.register(f)
 	options := s.options.Fields()
-	options.Named("algorithm").Extend(anytime.Algorithm, "search a graph")
+	options.Named("algorithm").Extend(anytime.Algorithm, anytime.Algorithm+" searches a graph")
 	run.AddOptions(f, options)
 	run.AddFormerName(f, "method", options.Named("algorithm"))
 	s.Register(f)

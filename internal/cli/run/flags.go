@@ -28,7 +28,7 @@ func AddOptions(f *pflag.FlagSet, options option.List) {
 		if o.Kind() == option.Boolean {
 			flag.NoOptDefVal = "true"
 		}
-		if o.Negated { // the description has it
+		if o.Default != "" { // the description has it
 			flag.DefValue = ""
 		}
 		if o.Words != nil {

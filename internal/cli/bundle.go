@@ -14,6 +14,7 @@ import (
 	"coalesce/autotune/tuned"
 	"coalesce/autotune/verify"
 	"coalesce/generated"
+	"coalesce/internal/cli/run"
 	"coalesce/internal/ui"
 	"coalesce/runtime/bundle"
 	"coalesce/runtime/device"
@@ -27,7 +28,7 @@ type bundleFlags struct {
 	all                         bool
 }
 
-func (a *app) bundleCommand() *cobra.Command {
+func bundleCommand(a *run.App) *cobra.Command {
 	var f bundleFlags
 	cmd := &cobra.Command{
 		Use:   "bundle",
@@ -37,7 +38,7 @@ It holds the images with safe points, winners and runners-up of each family for 
 architecture, the PTX of the safe points, and tuning data. It needs nothing but a
 driver. Name problems (csg) or single families (csg/tiles).`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return a.makeBundle(f) },
+		RunE: func(*cobra.Command, []string) error { return makeBundle(a, f) },
 	}
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "`file` to write")
 	cmd.Flags().StringSliceVar(&f.families, "families", nil, "`problems` or families to hold (default all)")
@@ -52,7 +53,7 @@ driver. Name problems (csg) or single families (csg/tiles).`,
 		Long: `Check the hashes of a bundle, FILE or this program. If it is this program and there is
 a GPU, also run its safe and winning variants on their test cases there.`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.verifyBundle(cmd.Context(), args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return verifyBundle(cmd.Context(), a, args) },
 	})
 	return cmd
 }
@@ -84,9 +85,9 @@ func (f *bundleFlags) source() (path string, b *bundle.Bundle, err error) {
 	return path, b, err
 }
 
-func (a *app) makeBundle(f bundleFlags) error {
+func makeBundle(a *run.App, f bundleFlags) error {
 	if f.output == "" {
-		return usagef("bundle needs --output FILE")
+		return run.Usagef("bundle needs --output FILE")
 	}
 	path, b, err := f.source()
 	if err != nil {
@@ -146,7 +147,7 @@ func (a *app) makeBundle(f bundleFlags) error {
 	if err != nil {
 		return err
 	}
-	return a.printContents(made)
+	return printContents(a, made)
 }
 
 // wanted has the hashes of the variants of the families that were asked for. The value is true if the
@@ -187,19 +188,19 @@ func (f *bundleFlags) wanted(db *tuned.Database) (map[string]bool, error) {
 	}
 	for _, name := range f.families {
 		if !asked[name] {
-			return nil, usagef("--families %q: no such problem or family of CUDA kernels", name)
+			return nil, run.Usagef("--families %q: no such problem or family of CUDA kernels", name)
 		}
 	}
 	return wanted, nil
 }
 
 // printContents prints the contents of a bundle.
-func (a *app) printContents(b *bundle.Bundle) error {
+func printContents(a *run.App, b *bundle.Bundle) error {
 	var t ui.Table
 	for _, row := range contents(b) {
 		t.Row(row[0], row[1])
 	}
-	return t.Write(a.out)
+	return t.Write(a.Out)
 }
 
 // contents are the rows, name and value, that describe a bundle.
@@ -231,7 +232,7 @@ func contents(b *bundle.Bundle) [][2]string {
 }
 
 // verifyBundle hashes a bundle again and, where that is this program, verifies kernels.
-func (a *app) verifyBundle(ctx context.Context, args []string) error {
+func verifyBundle(ctx context.Context, a *run.App, args []string) error {
 	var b *bundle.Bundle
 	var err error
 	if len(args) > 0 {
@@ -243,31 +244,31 @@ func (a *app) verifyBundle(ctx context.Context, args []string) error {
 		return err
 	}
 	if err := b.Verify(); err != nil {
-		return checkError{err}
+		return run.AsCheck(err)
 	}
-	fmt.Fprintf(a.out, "%d images have the hashes of the index\n", len(b.Images))
-	gpus := a.devices.Kind(device.CUDA)
+	fmt.Fprintf(a.Out, "%d images have the hashes of the index\n", len(b.Images))
+	gpus := a.Devices.Kind(device.CUDA)
 	if len(args) > 0 || gpus == nil {
-		fmt.Fprintln(a.out, "no kernel was run: only a bundle that runs on a GPU verifies its own")
+		fmt.Fprintln(a.Out, "no kernel was run: only a bundle that runs on a GPU verifies its own")
 		return nil
 	}
-	d, err := gpus.Open(0, devices.Options{Say: a.say})
+	d, err := gpus.Open(0, devices.Options{Say: a.Say})
 	if err != nil {
-		fmt.Fprintf(a.out, "no kernel was run: %v\n", err)
+		fmt.Fprintf(a.Out, "no kernel was run: %v\n", err)
 		return nil
 	}
 	defer d.Close()
-	n, err := a.verifyKernels(ctx, d)
+	n, err := verifyKernels(ctx, a, d)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.out, "%d variants answer their cases right on %s\n", n, d.Facts())
+	fmt.Fprintf(a.Out, "%d variants answer their cases right on %s\n", n, d.Facts())
 	return nil
 }
 
 // verifyKernels runs the test cases of those variants that a device loads and that are safe or have a
 // result in the tuning data.
-func (a *app) verifyKernels(ctx context.Context, d device.Device) (n int, err error) {
+func verifyKernels(ctx context.Context, a *run.App, d device.Device) (n int, err error) {
 	wanted, err := (&bundleFlags{}).wanted(&tuned.Database{})
 	if err != nil {
 		return 0, err
@@ -291,7 +292,7 @@ func (a *app) verifyKernels(ctx context.Context, d device.Device) (n int, err er
 			switch {
 			case errors.Is(err, verify.ErrNoCase):
 			case err != nil:
-				return n, checkError{fmt.Errorf("%s %s: %w", f.Name, v.Label, err)}
+				return n, run.AsCheck(fmt.Errorf("%s %s: %w", f.Name, v.Label, err))
 			default:
 				n++
 			}
@@ -301,7 +302,7 @@ func (a *app) verifyKernels(ctx context.Context, d device.Device) (n int, err er
 }
 
 // bundleHelp adds the contents of a bundle to its help.
-func (a *app) bundleHelp(root *cobra.Command) {
+func bundleHelp(a *run.App, root *cobra.Command) {
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if b, err := bundle.Open(); cmd == root && err == nil && b.Program != nil {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"coalesce/internal/cli/run"
 	"coalesce/runtime/devices"
 	"coalesce/runtime/emulated"
 	"coalesce/runtime/handover"
@@ -203,20 +204,20 @@ func TestMemoryGuard(t *testing.T) {
 	for _, c := range []struct {
 		free int64
 		code int
-	}{{64, exitOK}, {63, exitFailed}, {0, exitOK}} {
+	}{{64, run.ExitOK}, {63, run.ExitFailed}, {0, run.ExitOK}} {
 		for _, args := range [][]string{{"csg", path}, {"csg", "--distribution", "uniform", "--agents", "3"}, {"auction", "-"}} {
 			if args[0] == "auction" && c.free == 64 { // which takes more
 				continue
 			}
 			var out, talk bytes.Buffer
-			a := &app{in: bytes.NewReader(bids), out: bufio.NewWriter(&out), raw: &out, err: &talk, devices: devices.Kinds(), free: func() memory.Free { return memory.Free{Bytes: c.free, By: "`ulimit -v`"} }}
-			root := a.root()
+			a := &run.App{In: bytes.NewReader(bids), Out: bufio.NewWriter(&out), Raw: &out, Err: &talk, Devices: devices.Kinds(), Free: func() memory.Free { return memory.Free{Bytes: c.free, By: "`ulimit -v`"} }}
+			root := root(a)
 			root.SetArgs(slices.Concat([]string{"solve"}, args, []string{"--device", "host"}))
-			code := a.exit(t.Context(), root.ExecuteContext(t.Context()))
+			code := a.Exit(t.Context(), root.ExecuteContext(t.Context()))
 			if code != c.code {
 				t.Errorf("%v with %d bytes free: exit code %d, want %d: %s", args, c.free, code, c.code, talk.String())
 			}
-			if a.out.Flush(); c.code != exitOK && (out.Len() > 0 || !strings.Contains(talk.String(), "`ulimit -v`") || !strings.Contains(talk.String(), "63 B")) {
+			if a.Out.Flush(); c.code != run.ExitOK && (out.Len() > 0 || !strings.Contains(talk.String(), "`ulimit -v`") || !strings.Contains(talk.String(), "63 B")) {
 				t.Errorf("%v with %d bytes free: stdout %q, stderr %q", args, c.free, out.String(), talk.String())
 			}
 		}
@@ -227,8 +228,8 @@ func TestMemoryGuard(t *testing.T) {
 func TestBrokenOutput(t *testing.T) {
 	for _, args := range [][]string{{"devices"}, {"--help"}, {"solve", "csg", filepath.Join("..", "..", "examples", "couriers.csv"), "--device", "host"}} {
 		var talk bytes.Buffer
-		if code := Main(args, strings.NewReader(""), broken{}, &talk); code != exitFailed || !strings.Contains(talk.String(), "standard output is incomplete") {
-			t.Errorf("%v on a broken output: exit code %d, %q; want %d and why", args, code, talk.String(), exitFailed)
+		if code := Main(args, strings.NewReader(""), broken{}, &talk); code != run.ExitFailed || !strings.Contains(talk.String(), "standard output is incomplete") {
+			t.Errorf("%v on a broken output: exit code %d, %q; want %d and why", args, code, talk.String(), run.ExitFailed)
 		}
 	}
 }
@@ -248,8 +249,8 @@ func TestEndsDuringRead(t *testing.T) {
 		{"query", "csg", pipe, pipe, "--coalition", "1"}, {"bundle", "verify", pipe}, {"explain", "csg", "--size", "4", "--device", "host", "--tuned", pipe},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		a := &app{out: bufio.NewWriter(io.Discard), raw: io.Discard, err: io.Discard, devices: devices.Kinds(), free: func() memory.Free { return memory.Free{} }}
-		root := a.root()
+		a := &run.App{Out: bufio.NewWriter(io.Discard), Raw: io.Discard, Err: io.Discard, Devices: devices.Kinds(), Free: func() memory.Free { return memory.Free{} }}
+		root := root(a)
 		root.SetArgs(line)
 		done := make(chan error, 1)
 		go func() { done <- root.ExecuteContext(ctx) }()

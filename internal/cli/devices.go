@@ -8,13 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coalesce/internal/cli/run"
 	"coalesce/internal/ui"
 	"coalesce/runtime/bundle"
 	"coalesce/runtime/device"
 	"coalesce/runtime/devices"
 )
 
-func (a *app) devicesCommand() *cobra.Command {
+func devicesCommand(a *run.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "devices",
@@ -26,26 +27,26 @@ processor, for tests; it needs a C++ compiler. cuda:0, cuda:1, … are NVIDIA
 GPUs; they need coalesce-cuda (scripts/build-cuda) beside this binary. A CUDA binary
 also lists the architectures of its images, and the least driver that loads them.`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return a.listDevices(asJSON) },
+		RunE: func(*cobra.Command, []string) error { return listDevices(a, asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array of the devices' facts")
 	return cmd
 }
 
-func (a *app) listDevices(asJSON bool) error {
-	if err := a.handOver("auto"); err != nil {
+func listDevices(a *run.App, asJSON bool) error {
+	if err := a.HandOver("auto"); err != nil {
 		return err
 	}
 	found := []device.Facts{}
-	for _, k := range a.devices {
+	for _, k := range a.Devices {
 		n, err := k.Count()
 		if err != nil {
-			fmt.Fprintf(a.err, "coalesce: no %s device: %v\n", k.Name, err)
+			fmt.Fprintf(a.Err, "coalesce: no %s device: %v\n", k.Name, err)
 		}
 		for i := range n {
-			d, err := k.Open(i, devices.Options{Say: a.say})
+			d, err := k.Open(i, devices.Options{Say: a.Say})
 			if err != nil {
-				fmt.Fprintf(a.err, "coalesce: no %s device: %v\n", k.Name, err)
+				fmt.Fprintf(a.Err, "coalesce: no %s device: %v\n", k.Name, err)
 				continue
 			}
 			found = append(found, d.Facts())
@@ -55,7 +56,7 @@ func (a *app) listDevices(asJSON bool) error {
 		}
 	}
 	if asJSON {
-		return printJSON(a.out, found)
+		return run.PrintJSON(a.Out, found)
 	}
 	var t ui.Table
 	t.AlignRight(3, 4, 5, 6, 7)
@@ -63,7 +64,7 @@ func (a *app) listDevices(asJSON bool) error {
 	for _, f := range found {
 		t.Row(f.String(), f.Name, f.Capability(), fmt.Sprint(f.SMs), size(f.Memory), size(f.Free), size(f.SharedPerBlock), size(f.L2), cmp.Or(f.Driver, "-"))
 	}
-	if err := t.Write(a.out); err != nil {
+	if err := t.Write(a.Out); err != nil {
 		return err
 	}
 	b, err := bundle.Open()
@@ -73,7 +74,7 @@ func (a *app) listDevices(asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.out, "\nimages for %s, with driver %s or newer\n", strings.Join(b.Architectures, ", "), b.Driver)
+	_, err = fmt.Fprintf(a.Out, "\nimages for %s, with driver %s or newer\n", strings.Join(b.Architectures, ", "), b.Driver)
 	return err
 }
 

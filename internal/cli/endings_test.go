@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"coalesce/internal/cli/run"
 )
 
 // A background command is a process of the program, with a configuration of its own.
@@ -26,7 +28,7 @@ func begin(t *testing.T, folder string, args []string) *background {
 	c := &background{Cmd: exec.Command("coalesce", args...), ended: make(chan error, 1)}
 	c.Dir, c.Stdout, c.Stderr = folder, &c.out, &c.talk
 	c.Env = append(os.Environ(), "XDG_CONFIG_HOME="+folder, "HOME="+folder, "COALESCE_NO_HANDOVER=1")
-	if len(args) > 2 && args[2] == dash {
+	if len(args) > 2 && args[2] == run.Dash {
 		if _, err := c.StdinPipe(); err != nil { // which stays open
 			t.Fatal(err)
 		}
@@ -109,7 +111,7 @@ func TestInterruptedWaits(t *testing.T) {
 				took = time.Hour // the signal met the program before its first line
 				continue
 			}
-			if answered := cmd.out.Len() > 0; answered != c.answer || code == exitOK != c.answer || !strings.Contains(cmd.talk.String(), "interrupted") {
+			if answered := cmd.out.Len() > 0; answered != c.answer || code == run.ExitOK != c.answer || !strings.Contains(cmd.talk.String(), "interrupted") {
 				t.Errorf("%s: exit code %d, stdout %q, stderr %q", c.line, code, cmd.out.String(), cmd.talk.String())
 			}
 			if took < 500*time.Millisecond {
@@ -126,18 +128,18 @@ func TestInterruptedWaits(t *testing.T) {
 // or it tells in one line that there is none, and ends with exit code 1.
 func TestSignalsAtRandom(t *testing.T) {
 	folder := t.TempDir()
-	run := func(line string) {
+	command := func(line string) {
 		t.Helper()
 		cmd := begin(t, folder, strings.Fields(line))
 		if err := <-cmd.ended; err != nil {
 			t.Fatalf("%s: %v: %s", line, err, cmd.talk.String())
 		}
 	}
-	run("generate auction --distribution regions --goods 100 --bids 500 --output bids.txt")
-	run("generate qubo --variables 200 --density 50 --output q.txt")
-	run("generate csg --agents 60 --output g.rud")
-	run("generate csg --agents 12 --output small.rud")
-	run("solve csg small.rud --device host --json --output small.json")
+	command("generate auction --distribution regions --goods 100 --bids 500 --output bids.txt")
+	command("generate qubo --variables 200 --density 50 --output q.txt")
+	command("generate csg --agents 60 --output g.rud")
+	command("generate csg --agents 12 --output small.rud")
+	command("solve csg small.rud --device host --json --output small.json")
 	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
 	rounds := 4
 	if testing.Short() {
@@ -173,11 +175,11 @@ func TestSignalsAtRandom(t *testing.T) {
 			case code == -1 && cmd.out.Len() == 0 && after < 500*time.Millisecond: // before the program's first line
 			case took > 5*time.Second:
 				t.Errorf("%s: took %v to end", what, took)
-			case code == exitFailed:
+			case code == run.ExitFailed:
 				if solves && cmd.out.Len() > 0 || strings.Count(said, "\n") != 1 || !strings.Contains(said, "interrupted") {
 					t.Error(what)
 				}
-			case code != exitOK:
+			case code != run.ExitOK:
 				t.Error(what)
 			case solves && (json.Unmarshal(cmd.out.Bytes(), &x) != nil || x.Proven == nil || x.Interrupted == nil || string(x.Value) == "null" || !*x.Proven && !*x.Interrupted):
 				t.Error(what)

@@ -3,15 +3,12 @@ package cli
 import (
 	"bufio"
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"testing"
-	"time"
 
-	"coalesce/runtime/device"
+	"coalesce/internal/cli/run"
 	"coalesce/runtime/devices"
 	"coalesce/runtime/memory"
 )
@@ -55,45 +52,17 @@ func TestMemoryOfEndlessInput(t *testing.T) {
 		in := &endless{line: c.line}
 		in.WriteString(c.head)
 		var out, talk bytes.Buffer
-		a := &app{in: io.LimitReader(in, most), out: bufio.NewWriter(&out), raw: &out, err: &talk, devices: devices.Kinds(),
-			free: func() memory.Free { return memory.Free{Bytes: 4 << 20, By: "`ulimit -v`"} }}
-		root := a.root()
+		a := &run.App{In: io.LimitReader(in, most), Out: bufio.NewWriter(&out), Raw: &out, Err: &talk, Devices: devices.Kinds(),
+			Free: func() memory.Free { return memory.Free{Bytes: 4 << 20, By: "`ulimit -v`"} }}
+		root := root(a)
 		args := strings.Fields(c.command)
 		if args[0] == "solve" {
 			args = append(args, "--device", "host")
 		}
 		root.SetArgs(args)
-		code := a.exit(t.Context(), root.ExecuteContext(t.Context()))
-		if said := talk.String(); code != exitFailed || strings.Count(said, "\n") != 1 || !strings.Contains(said, "`ulimit -v`") || !strings.HasPrefix(said, "coalesce: standard input") {
+		code := a.Exit(t.Context(), root.ExecuteContext(t.Context()))
+		if said := talk.String(); code != run.ExitFailed || strings.Count(said, "\n") != 1 || !strings.Contains(said, "`ulimit -v`") || !strings.HasPrefix(said, "coalesce: standard input") {
 			t.Errorf("%s, %.20q: exit code %d, %q, expected a line that names the limit", c.command, c.head, code, said)
 		}
 	}
 }
-
-// Work on a host that does not look at its context ends within a second of the context's end; work that answers within that
-// time keeps its answer, and that on other devices is waited for.
-func TestBestOn(t *testing.T) {
-	on := func(kind string) []device.Device { return []device.Device{kindOf{kind: kind}} }
-	over, stop := context.WithCancel(t.Context())
-	stop()
-	never := make(chan struct{})
-	defer close(never)
-	start := time.Now()
-	if _, err := bestOn(over, &app{}, on(device.Host), func() (int, error) { <-never; return 1, nil }); !errors.Is(err, context.Canceled) || time.Since(start) > time.Second {
-		t.Errorf("work without end: %v after %v", err, time.Since(start))
-	}
-	for _, kind := range []string{device.Host, device.Emulated} {
-		wait := map[string]time.Duration{device.Host: 10 * time.Millisecond, device.Emulated: 800 * time.Millisecond}[kind]
-		if r, err := bestOn(over, &app{}, on(kind), func() (int, error) { time.Sleep(wait); return 1, nil }); r != 1 || err != nil {
-			t.Errorf("%s: found %d, %v, expected the answer after %v", kind, r, err, wait)
-		}
-	}
-}
-
-// kindOf is a device of which the kind alone is asked.
-type kindOf struct {
-	device.Device
-	kind string
-}
-
-func (k kindOf) Facts() device.Facts { return device.Facts{Kind: k.kind} }

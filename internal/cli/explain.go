@@ -9,6 +9,7 @@ import (
 	"coalesce/autotune/subject"
 	"coalesce/autotune/tuned"
 	"coalesce/internal/cli/effect"
+	"coalesce/internal/cli/run"
 	"coalesce/internal/cli/tuning"
 	"coalesce/internal/placement"
 	"coalesce/runtime/device"
@@ -28,18 +29,18 @@ type explainFlags struct {
 	json   bool
 }
 
-func (a *app) explainCommand() *cobra.Command {
+func explainCommand(a *run.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain",
 		Short: "Show which variant solve would run at a size, and why",
-		RunE:  a.group("csg, auction, assignment or qubo"),
+		RunE:  group("csg, auction, assignment or qubo"),
 		Args:  cobra.ArbitraryArgs,
 	}
 	cmd.AddCommand(
-		a.explainProblemCommand("csg", agents, csg.Subjects(), "value", "method"),
-		a.explainProblemCommand("auction", goods, auction.Subjects(), "value"),
-		a.explainProblemCommand("assignment", sides, assignment.Subjects(), "value", "range", "metric"),
-		a.explainProblemCommand("qubo", variables, qubo.Subjects(), "row", "weight"),
+		explainProblemCommand(a, "csg", agents, csg.Subjects(), "value", "method"),
+		explainProblemCommand(a, "auction", goods, auction.Subjects(), "value"),
+		explainProblemCommand(a, "assignment", sides, assignment.Subjects(), "value", "range", "metric"),
+		explainProblemCommand(a, "qubo", variables, qubo.Subjects(), "row", "weight"),
 	)
 	return cmd
 }
@@ -54,7 +55,7 @@ var (
 
 // explainProblemCommand explains the choice among variants of one problem, whose sizes
 // count units, for each workload or those with some values of params.
-func (a *app) explainProblemCommand(name string, unit tuning.Unit, subjects []subject.Subject, params ...string) *cobra.Command {
+func explainProblemCommand(a *run.App, name string, unit tuning.Unit, subjects []subject.Subject, params ...string) *cobra.Command {
 	s := explainFlags{unit: unit, asked: map[string]*[]string{}}
 	cmd := &cobra.Command{
 		Use:   name,
@@ -63,37 +64,39 @@ func (a *app) explainProblemCommand(name string, unit tuning.Unit, subjects []su
 choose at a size, the reason, and the other variants with their times, measured or
 predicted. The command runs and measures nothing.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.explain(cmd.Context(), &s, cmd.Flags(), subjects) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return explain(cmd.Context(), a, &s, cmd.Flags(), subjects)
+		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	placementFlags(f, &s.Placement, "device", "threads")
+	run.AddPlacement(f, &s.Placement, "device", "threads")
 	f.IntVar(&s.size, "size", 0, "number of "+unit.Names(subjects))
 	f.StringVar(&s.family, "family", "", "family to explain (default: all that run on the device)")
 	for _, p := range params {
 		s.asked[p] = f.StringSlice(p, nil, "explain workloads with these values of "+p+" only (default: all)")
 	}
-	addOptions(f, s.Fields().Select("tuned"))
+	run.AddOptions(f, s.Fields().Select("tuned"))
 	f.BoolVar(&s.json, "json", false, "print one JSON object a choice")
 	return cmd
 }
 
-func (a *app) explain(ctx context.Context, s *explainFlags, given *pflag.FlagSet, subjects []subject.Subject) error {
-	if err := effect.Mistake(given, []effect.Rule{threads(s.Device)}); err != nil {
-		return usageError{err}
+func explain(ctx context.Context, a *run.App, s *explainFlags, given *pflag.FlagSet, subjects []subject.Subject) error {
+	if err := effect.Mistake(given, []effect.Rule{run.ThreadsRule(s.Device)}); err != nil {
+		return run.AsUsage(err)
 	}
 	if most := s.unit.Largest(subjects); s.size < 1 || s.size > most {
-		return usagef("--size is %d, expected 1 to %d", s.size, most)
+		return run.Usagef("--size is %d, expected 1 to %d", s.size, most)
 	}
-	if err := a.handOver(s.Device); err != nil {
+	if err := a.HandOver(s.Device); err != nil {
 		return err
 	}
-	db, err := await(ctx, func() (*tuned.Database, error) { return a.database(s.Tuned) })
+	db, err := run.Await(ctx, func() (*tuned.Database, error) { return a.Database(s.Tuned) })
 	if err != nil {
 		return err
 	}
 	var facts device.Facts
-	err = a.withDevice(s.Device, s.Threads, func(d device.Device) error {
+	err = a.WithDevice(s.Device, s.Threads, func(d device.Device) error {
 		facts = d.Facts()
 		return nil
 	})
@@ -102,7 +105,7 @@ func (a *app) explain(ctx context.Context, s *explainFlags, given *pflag.FlagSet
 	}
 	picked, err := tuning.Families(subjects, s.family, facts)
 	if err != nil {
-		return usageError{err}
+		return run.AsUsage(err)
 	}
 	asked := map[string][]string{}
 	for p, values := range s.asked {
@@ -121,9 +124,9 @@ func (a *app) explain(ctx context.Context, s *explainFlags, given *pflag.FlagSet
 			}
 			n++
 			if s.json {
-				err = printJSON(a.out, x)
+				err = run.PrintJSON(a.Out, x)
 			} else {
-				err = x.Write(a.out)
+				err = x.Write(a.Out)
 			}
 			if err != nil {
 				return err
@@ -131,10 +134,10 @@ func (a *app) explain(ctx context.Context, s *explainFlags, given *pflag.FlagSet
 		}
 	}
 	if n == 0 && beyond.Most > 0 {
-		return usagef("--size is %d, expected 1 to %d %s", s.size, beyond.Most, beyond.Name)
+		return run.Usagef("--size is %d, expected 1 to %d %s", s.size, beyond.Most, beyond.Name)
 	}
 	if n == 0 {
-		return usagef("no workload of %s has the values asked for", picked[0].Family().Name)
+		return run.Usagef("no workload of %s has the values asked for", picked[0].Family().Name)
 	}
 	return nil
 }

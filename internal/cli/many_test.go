@@ -1,68 +1,19 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"coalesce/internal/cli/run"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated"
 )
-
-// Of several files the exit code is the largest, each failure is told with its file,
-// and what went before the interruption stays.
-func TestEach(t *testing.T) {
-	boom := errors.New("boom")
-	for _, c := range []struct {
-		name  string
-		json  bool
-		fails map[string]error
-		code  int
-		out   string
-		talk  string
-	}{
-		{"all well", false, nil, exitOK, "a\n\nb\n\nc\n", ""},
-		{"lines", true, nil, exitOK, "a\nb\nc\n", ""},
-		{"one fails", true, map[string]error{"b": boom}, exitFailed, "a\nc\n", "coalesce: b: boom\ncoalesce: 1 of 3 files failed: b\n"},
-		{"first named", true, map[string]error{"a": errors.New("a:3: boom")}, exitFailed, "b\nc\n", "coalesce: a:3: boom\ncoalesce: 1 of 3 files failed: a\n"},
-		{"a wrong flag", true, map[string]error{"b": usagef("no such flag")}, exitUsage, "a\n", "coalesce: no such flag\nSee \"coalesce --help\" and \"coalesce COMMAND --help\".\n"},
-		{"the largest code", false, map[string]error{"a": checkError{boom}, "c": boom}, exitCheck, "b\n\n", "coalesce: check failed: a: boom\ncoalesce: c: boom\ncoalesce: 2 of 3 files failed: a, c\n"},
-	} {
-		var out, talk bytes.Buffer
-		a := &app{out: bufio.NewWriter(&out), err: &talk, started: true}
-		err := a.each(t.Context(), c.json, []string{"a", "b", "c"}, func(path string) error {
-			if err := c.fails[path]; err != nil {
-				return err
-			}
-			fmt.Fprintln(a.out, path)
-			return nil
-		})
-		if code := a.exit(t.Context(), err); code != c.code || out.String() != c.out || talk.String() != c.talk {
-			t.Errorf("%s: exit code %d, %q, %q, expected %d, %q, %q", c.name, code, out.String(), talk.String(), c.code, c.out, c.talk)
-		}
-	}
-
-	ctx, cancel := context.WithCancel(t.Context())
-	var out, talk bytes.Buffer
-	a := &app{out: bufio.NewWriter(&out), err: &talk, started: true}
-	err := a.each(ctx, true, []string{"a", "b", "c"}, func(path string) error {
-		cancel()
-		fmt.Fprintln(a.out, path)
-		return nil
-	})
-	a.out.Flush()
-	if code := a.exit(ctx, err); code != exitFailed || out.String() != "a\n" || talk.String() != "coalesce: 2 of 3 files were not solved: interrupted\n" {
-		t.Errorf("interrupted: exit code %d, %q, %q", code, out.String(), talk.String())
-	}
-}
 
 // Every problem takes several files and answers in their order, a JSON object a line,
 // which verify accepts. Small assignments of one type are solved in one launch, unless
@@ -107,12 +58,12 @@ func TestManyFiles(t *testing.T) {
 		fails   []string // files without an object
 		batch   string   // in the reason of those that were solved together
 	}{
-		{problem: "csg", files: []string{three, two, bans, three}, code: exitFailed},
-		{problem: "csg", files: []string{two, broken, three}, code: exitFailed, fails: []string{broken}},
+		{problem: "csg", files: []string{three, two, bans, three}, code: run.ExitFailed},
+		{problem: "csg", files: []string{two, broken, three}, code: run.ExitFailed, fails: []string{broken}},
 		{problem: "auction", files: []string{few, "../../examples/auction.txt", few}},
-		{problem: "qubo", files: []string{binary, broken, other}, code: exitFailed, fails: []string{broken}},
+		{problem: "qubo", files: []string{binary, broken, other}, code: run.ExitFailed, fails: []string{broken}},
 		{problem: "assignment", files: []string{square, wide, square}, flags: []string{"--duals"}, batch: "batch"},
-		{problem: "assignment", files: []string{square, tall, tenths, hall, broken, wide, sparse, tall}, flags: []string{"--duals"}, code: exitFailed, fails: []string{broken}, batch: "batch"},
+		{problem: "assignment", files: []string{square, tall, tenths, hall, broken, wide, sparse, tall}, flags: []string{"--duals"}, code: run.ExitFailed, fails: []string{broken}, batch: "batch"},
 		{problem: "assignment", files: []string{square, wide}, flags: []string{"--duals", "--algorithm", "reference"}},
 		{problem: "assignment", files: []string{square, wide}, flags: []string{"--duals", "--verify"}},
 	} {
@@ -141,7 +92,7 @@ func TestManyFiles(t *testing.T) {
 					launched++
 				}
 				var told, talk bytes.Buffer
-				if code := Main([]string{"verify", "-", path}, strings.NewReader(lines[k]), &told, &talk); code != exitOK {
+				if code := Main([]string{"verify", "-", path}, strings.NewReader(lines[k]), &told, &talk); code != run.ExitOK {
 					t.Errorf("verify %s: exit code %d: %s%s in %s", path, code, told.String(), talk.String(), lines[k])
 				} else if c.problem == "assignment" && !strings.Contains(told.String(), "and is proven") {
 					t.Errorf("verify %s: %s", path, told.String())
@@ -165,20 +116,7 @@ func TestManyFilesAndStandardInput(t *testing.T) {
 	t.Setenv("COALESCE_NO_HANDOVER", "1")
 	var out, talk bytes.Buffer
 	code := Main([]string{"solve", "assignment", "../../examples/tasks.csv", "-", "--device", "host"}, strings.NewReader("1,2\n2,5\n"), &out, &talk)
-	if code != exitOK || !strings.Contains(out.String(), "standard input (2 x 2, int32, minimised)") || strings.Index(out.String(), "total") > strings.Index(out.String(), "standard input") {
+	if code != run.ExitOK || !strings.Contains(out.String(), "standard input (2 x 2, int32, minimised)") || strings.Index(out.String(), "total") > strings.Index(out.String(), "standard input") {
 		t.Errorf("exit code %d, %s%s", code, out.String(), talk.String())
-	}
-}
-
-func TestNamed(t *testing.T) {
-	for _, c := range []struct{ path, err, want string }{
-		{"a.csv", "no rows", "a.csv: no rows"}, {"a.csv", "a.csv:3: found x", "a.csv:3: found x"}, {"", "no room", "no room"}, {"-", "no rows", standardInput + ": no rows"},
-	} {
-		if got := named(c.path, errors.New(c.err)).Error(); got != c.want {
-			t.Errorf("%q of %q: got %q, want %q", c.err, c.path, got, c.want)
-		}
-	}
-	if err := named("a.csv", nil); err != nil {
-		t.Error(err)
 	}
 }

@@ -40,7 +40,7 @@ func TestTuneSpace(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := filepath.Join(folder, "own.json")
-	run := func(args ...string) (autotune.Summary, string) {
+	tuneWith := func(args ...string) (autotune.Summary, string) {
 		t.Helper()
 		cmd := exec.Command(command, append([]string{"tune", "assignment", "--family", "check", "--values", "int64", "--sizes", "4", "--device", "emulated", "--output", own, "--json"}, args...)...)
 		var out, talk bytes.Buffer
@@ -54,7 +54,7 @@ func TestTuneSpace(t *testing.T) {
 		}
 		return sum, talk.String()
 	}
-	sum, talk := run("--space", filepath.Join(folder, "points"))
+	sum, talk := tuneWith("--space", filepath.Join(folder, "points"))
 	if !strings.Contains(talk, "beside the binary's") || sum.Failures != nil {
 		t.Errorf("%s: failures %v", talk, sum.Failures)
 	}
@@ -72,7 +72,7 @@ func TestTuneSpace(t *testing.T) {
 	if !measured[more] {
 		t.Errorf("%s was not measured: %v", more, measured)
 	}
-	plain, _ := run("--budget", "500ms")
+	plain, _ := tuneWith("--budget", "500ms")
 	if plain.Points >= sum.Points {
 		t.Errorf("%d variants with the points, %d without", sum.Points, plain.Points)
 	}

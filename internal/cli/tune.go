@@ -25,6 +25,7 @@ import (
 	"coalesce/autotune/worker"
 	"coalesce/internal/cli/effect"
 	"coalesce/internal/cli/ranks"
+	"coalesce/internal/cli/run"
 	"coalesce/internal/cli/tuning"
 	"coalesce/internal/placement"
 	"coalesce/internal/ui"
@@ -65,9 +66,9 @@ type tuneFlags struct {
 	given *pflag.FlagSet
 }
 
-func (a *app) tuneCommand() *cobra.Command {
+func tuneCommand(a *run.App) *cobra.Command {
 	var s tuneFlags
-	unknown := a.group("csg, auction, assignment or qubo, or nothing for all of them")
+	unknown := group("csg, auction, assignment or qubo, or nothing for all of them")
 	cmd := &cobra.Command{
 		Use:   "tune",
 		Short: "Measure the variants of the kernels and keep the fastest",
@@ -79,19 +80,19 @@ classes of devices (docs/cluster.md).
 			if len(args) > 0 {
 				return unknown(cmd, args)
 			}
-			return a.tune(cmd.Context(), &s, subjects())
+			return tune(cmd.Context(), a, &s, subjects())
 		},
 		Args: cobra.ArbitraryArgs,
 	}
 	s.flags(cmd)
 	methods := &tuneFlags{unit: agents}
-	ofCSG := a.tuneProblemCommand("csg", "coalition structure generation", methods, csg.Subjects())
+	ofCSG := tuneProblemCommand(a, "csg", "coalition structure generation", methods, csg.Subjects())
 	ofCSG.Flags().StringSliceVar(&methods.methods, "methods", nil, "methods to tune for: dp, idp (default: all that the family has)")
 	ranges := &tuneFlags{unit: sides}
-	ofAssignment := a.tuneProblemCommand("assignment", "linear assignment", ranges, assignment.Subjects())
+	ofAssignment := tuneProblemCommand(a, "assignment", "linear assignment", ranges, assignment.Subjects())
 	ofAssignment.Flags().StringSliceVar(&ranges.ranges, "ranges", nil, "ranges of the costs to tune for: small (up to n), medium, wide (default: all)")
-	cmd.AddCommand(ofCSG, a.tuneProblemCommand("auction", "combinatorial auctions", &tuneFlags{unit: goods}, auction.Subjects()), ofAssignment,
-		a.tuneProblemCommand("qubo", "binary quadratic programs", &tuneFlags{unit: variables}, qubo.Subjects()))
+	cmd.AddCommand(ofCSG, tuneProblemCommand(a, "auction", "combinatorial auctions", &tuneFlags{unit: goods}, auction.Subjects()), ofAssignment,
+		tuneProblemCommand(a, "qubo", "binary quadratic programs", &tuneFlags{unit: variables}, qubo.Subjects()))
 	return cmd
 }
 
@@ -115,13 +116,13 @@ A variant that answers wrongly never wins, and the exit code is 3; it is 1 if ev
 variant of a family failed.`
 
 // tuneProblemCommand tunes the families of one problem.
-func (a *app) tuneProblemCommand(name, title string, s *tuneFlags, subjects []subject.Subject) *cobra.Command {
+func tuneProblemCommand(a *run.App, name, title string, s *tuneFlags, subjects []subject.Subject) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   name,
 		Short: "Tune the kernels of " + title + " on a device",
 		Long:  "Tune the kernels of " + title + " on a device.\n" + tuneLong,
 		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return a.tune(cmd.Context(), s, subjects) },
+		RunE:  func(cmd *cobra.Command, _ []string) error { return tune(cmd.Context(), a, s, subjects) },
 	}
 	s.flags(cmd)
 	f := cmd.Flags()
@@ -136,7 +137,7 @@ func (s *tuneFlags) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	s.given = f
 	f.SortFlags = false
-	placementFlags(f, &s.Placement, "device", "threads")
+	run.AddPlacement(f, &s.Placement, "device", "threads")
 	f.DurationVar(&s.budget, "budget", 10*time.Minute, "time to spend; 0 for no limit")
 	f.StringVar(&s.noise, "noise", fmt.Sprintf("%g%%", 100*search.NoiseLimit), "scatter of samples in per cent, such as 5 or 5%, above which a size gets no winner; also the share of the cores that other processes may take, and twice the loss that rounds must rule out")
 	f.BoolVar(&s.refresh, "refresh", false, "verify and measure again only what --output holds")
@@ -148,15 +149,15 @@ func (s *tuneFlags) flags(cmd *cobra.Command) {
 	f.StringVar(&s.part, "part", "", "K/N: tune the K-th of N parts of about equal work, with N devices at once")
 	f.Uint64Var(&s.seed, "seed", 1, "seed of the order of trying and of the instances")
 	f.StringVar(&s.trials, "trials", "", "append every trial to this file, a JSON object a line (default: beside --output, as .trials.jsonl)")
-	f.StringVar(&s.output, "output", "", "keep the winners in this file (default: "+userDatabase+" in the user's configuration folder)")
+	f.StringVar(&s.output, "output", "", "keep the winners in this file (default: "+run.UserDatabase+" in the user's configuration folder)")
 	f.BoolVar(&s.json, "json", false, "print the summary of each family as JSON")
 }
 
 // tune tunes on this process's device; ranks share the work.
-func (a *app) tune(ctx context.Context, s *tuneFlags, subjects []subject.Subject) error {
-	facts, err := a.tuneDevice(ctx, s, subjects)
+func tune(ctx context.Context, a *run.App, s *tuneFlags, subjects []subject.Subject) error {
+	facts, err := tuneDevice(ctx, a, s, subjects)
 	if err == nil && s.output == "" {
-		s.output, err = databasePath()
+		s.output, err = run.DatabasePath()
 	}
 	if err == nil && s.trials == "" {
 		s.trials = strings.TrimSuffix(s.output, ".json") + ".trials.jsonl"
@@ -164,49 +165,49 @@ func (a *app) tune(ctx context.Context, s *tuneFlags, subjects []subject.Subject
 	if err != nil {
 		return err
 	}
-	if a.team == nil {
-		return a.tuneHere(ctx, s, subjects, facts, nil)
+	if a.Team == nil {
+		return tuneHere(ctx, a, s, subjects, facts, nil)
 	}
 	if s.part != "" {
-		return usagef("--part is %s: ranks share the work among themselves", s.part)
+		return run.Usagef("--part is %s: ranks share the work among themselves", s.part)
 	}
-	if s.part, err = ranks.Tune(a.team, a.err, facts); err != nil {
+	if s.part, err = ranks.Tune(a.Team, a.Err, facts); err != nil {
 		return err
 	}
-	s.trials += strings.TrimPrefix(fmt.Sprintf(".%d", a.team.Rank()), ".0")
-	worst := exitOK
-	err = ranks.Collect(a.team, func() (t ranks.Tuned) {
+	s.trials += strings.TrimPrefix(fmt.Sprintf(".%d", a.Team.Rank()), ".0")
+	worst := run.ExitOK
+	err = ranks.Collect(a.Team, func() (t ranks.Tuned) {
 		if s.part == "" {
 			return t
 		}
 		var text, talk bytes.Buffer
-		out := a.out
-		a.out = bufio.NewWriter(&text)
-		err := a.tuneHere(ctx, s, subjects, facts, &t.Sums)
-		err = errors.Join(err, a.out.Flush())
-		if a.out = out; a.team.Rank() > 0 {
-			a.err = &talk
+		out := a.Out
+		a.Out = bufio.NewWriter(&text)
+		err := tuneHere(ctx, a, s, subjects, facts, &t.Sums)
+		err = errors.Join(err, a.Out.Flush())
+		if a.Out = out; a.Team.Rank() > 0 {
+			a.Err = &talk
 		}
-		t.Code = a.exit(ctx, err)
+		t.Code = a.Exit(ctx, err)
 		if t.Winners, err = formats.ReadFile(s.output, maxWinners); errors.Is(err, os.ErrNotExist) {
 			err = nil // nothing was found
 		}
-		t.Code = max(t.Code, a.exit(ctx, err))
+		t.Code = max(t.Code, a.Exit(ctx, err))
 		t.Text, t.Talk = text.Bytes(), talk.String()
 		return t
 	}, func(rank int, t ranks.Tuned) error {
 		worst = max(worst, t.Code)
-		return tuning.Join(s.output, rank, t.Winners, t.Sums, a.out, t.Text, a.err, t.Talk)
+		return tuning.Join(s.output, rank, t.Winners, t.Sums, a.Out, t.Text, a.Err, t.Talk)
 	})
-	if err == nil && worst != exitOK {
-		err = exitError(worst) // which was told
+	if err == nil && worst != run.ExitOK {
+		err = run.ExitError(worst) // which was told
 	}
 	return err
 }
 
 // tuneHere tunes the part that the flags name, on one device, and keeps the summaries
 // where they are asked for.
-func (a *app) tuneHere(ctx context.Context, s *tuneFlags, subjects []subject.Subject, facts device.Facts, kept *[]autotune.Summary) error {
+func tuneHere(ctx context.Context, a *run.App, s *tuneFlags, subjects []subject.Subject, facts device.Facts, kept *[]autotune.Summary) error {
 	known, err := tuned.Embedded()
 	if err != nil {
 		return err
@@ -215,17 +216,17 @@ func (a *app) tuneHere(ctx context.Context, s *tuneFlags, subjects []subject.Sub
 	if s.asNew {
 		known, without = known.Without(facts.Class()), facts.Class()
 	}
-	tasks, err := await(ctx, func() ([]autotune.Task, error) { return s.tasks(a, subjects, facts) })
+	tasks, err := run.Await(ctx, func() ([]autotune.Task, error) { return s.tasks(a, subjects, facts) })
 	if err != nil || len(tasks) == 0 {
 		return err
 	}
-	old, err := await(ctx, func() (*tuned.Database, error) { return tuning.Earlier(s.output, s.refresh) })
+	old, err := run.Await(ctx, func() (*tuned.Database, error) { return tuning.Earlier(s.output, s.refresh) })
 	if err == nil && s.between {
-		tasks = tuning.Between(a.err, tasks, tuned.Merge(known, old), facts)
+		tasks = tuning.Between(a.Err, tasks, tuned.Merge(known, old), facts)
 	}
 	if err == nil && s.part != "" {
 		if tasks, err = tuning.Part(s.part, tasks, known, facts); err != nil {
-			return usageError{err}
+			return run.AsUsage(err)
 		}
 	}
 	if err != nil || len(tasks) == 0 {
@@ -235,7 +236,7 @@ func (a *app) tuneHere(ctx context.Context, s *tuneFlags, subjects []subject.Sub
 	if err != nil {
 		return fmt.Errorf("start trials: %w", err)
 	}
-	p := a.progress()
+	p := a.Progress()
 	defer p.Close()
 	p.Set("tuning on %s", facts)
 	var sums []autotune.Summary
@@ -247,7 +248,7 @@ func (a *app) tuneHere(ctx context.Context, s *tuneFlags, subjects []subject.Sub
 		Database: old,
 		Known:    known,
 		Trials:   s.trials,
-		Damaged:  a.damaged,
+		Damaged:  damaged(a),
 		Keep:     func(db *tuned.Database) error { return autotune.Save(s.output, db, sums) },
 		Refresh:  s.refresh,
 		Budget:   s.budget,
@@ -260,34 +261,36 @@ func (a *app) tuneHere(ctx context.Context, s *tuneFlags, subjects []subject.Sub
 	if kept != nil {
 		*kept = sums
 	}
-	if a.points != nil {
-		tuning.Advise(a.err, a.points, sums, subjects)
+	if a.Points != nil {
+		tuning.Advise(a.Err, a.Points, sums, subjects)
 	}
-	return a.finish(s.output, db, sums, s.json, failed)
+	return finish(a, s.output, db, sums, s.json, failed)
 }
 
 // damaged tells of a line of trials that is left out.
-func (a *app) damaged(d trial.DamagedLine) { fmt.Fprintf(a.err, "coalesce: %v\n", d) }
+func damaged(a *run.App) func(trial.DamagedLine) {
+	return func(d trial.DamagedLine) { fmt.Fprintf(a.Err, "coalesce: %v\n", d) }
+}
 
 // tasks are the families asked for that run on the device, or the workloads of --from;
 // none where that file has none for the device, which is told.
-func (s *tuneFlags) tasks(a *app, subjects []subject.Subject, facts device.Facts) ([]autotune.Task, error) {
+func (s *tuneFlags) tasks(a *run.App, subjects []subject.Subject, facts device.Facts) ([]autotune.Task, error) {
 	picked, err := tuning.Families(subjects, s.family, facts)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, run.AsUsage(err)
 	}
 	if s.between && (s.refresh || len(s.sizes) > 0) {
-		return nil, usagef("--between finds the sizes, expected it without --refresh and --sizes")
+		return nil, run.Usagef("--between finds the sizes, expected it without --refresh and --sizes")
 	}
 	if s.from != "" {
 		if s.refresh || s.between || len(s.sizes)+len(s.values)+len(s.methods)+len(s.ranges) > 0 {
-			return nil, usagef("--from names what is tuned, expected it without --refresh, --between, --sizes, --values, --methods and --ranges")
+			return nil, run.Usagef("--from names what is tuned, expected it without --refresh, --between, --sizes, --values, --methods and --ranges")
 		}
 		tasks, others, err := tuning.From(s.from, picked, facts)
 		if err == nil && len(tasks)+others == 0 {
-			fmt.Fprintf(a.err, "coalesce: %s holds nothing to tune\n", s.from)
+			fmt.Fprintf(a.Err, "coalesce: %s holds nothing to tune\n", s.from)
 		} else if err == nil && others > 0 {
-			fmt.Fprintf(a.err, "coalesce: %s of %s left out: for other devices than %s\n", ui.Count(others, "workload"), s.from, facts.Class())
+			fmt.Fprintf(a.Err, "coalesce: %s of %s left out: for other devices than %s\n", ui.Count(others, "workload"), s.from, facts.Class())
 		}
 		return tasks, err
 	}
@@ -307,25 +310,25 @@ func (s *tuneFlags) tasks(a *app, subjects []subject.Subject, facts device.Facts
 		}
 	}
 	if len(tasks) == 0 && beyond.Most > 0 {
-		return nil, usagef("--sizes has %d, expected 1 to %d %s", s.sizes[0], beyond.Most, beyond.Name)
+		return nil, run.Usagef("--sizes has %d, expected 1 to %d %s", s.sizes[0], beyond.Most, beyond.Name)
 	}
 	if len(tasks) == 0 {
-		return nil, usagef("%s has no variants for --values %v --methods %v --ranges %v", strings.Join(names, ", "), s.values, s.methods, s.ranges)
+		return nil, run.Usagef("%s has no variants for --values %v --methods %v --ranges %v", strings.Join(names, ", "), s.values, s.methods, s.ranges)
 	}
 	return tasks, nil
 }
 
 // finish keeps the winners and prints the summaries, which stand also where
 // they could not be kept. failed is the error that tuning ended with.
-func (a *app) finish(path string, db *tuned.Database, sums []autotune.Summary, asJSON bool, failed error) error {
+func finish(a *run.App, path string, db *tuned.Database, sums []autotune.Summary, asJSON bool, failed error) error {
 	var unkept error
 	if slices.ContainsFunc(sums, func(s autotune.Summary) bool { return len(s.Winners)+s.Wrong > 0 }) {
 		if unkept = autotune.Save(path, db, sums); unkept == nil {
-			fmt.Fprintf(a.err, "coalesce: winners kept in %s\n", path)
+			fmt.Fprintf(a.Err, "coalesce: winners kept in %s\n", path)
 		}
 	}
 	if errors.Is(failed, autotune.ErrWrongVariant) {
-		failed = checkError{failed}
+		failed = run.AsCheck(failed)
 	} else if failed != nil && !errors.Is(failed, autotune.ErrNoneRan) {
 		return errors.Join(unkept, failed)
 	}
@@ -333,44 +336,44 @@ func (a *app) finish(path string, db *tuned.Database, sums []autotune.Summary, a
 	if asJSON {
 		print = report.JSON
 	}
-	tuning.Undecided(a.err, sums)
+	tuning.Undecided(a.Err, sums)
 	errs := []error{unkept, failed}
 	for i := range sums {
 		if i > 0 && !asJSON {
-			fmt.Fprintln(a.out)
+			fmt.Fprintln(a.Out)
 		}
-		errs = append(errs, print(a.out, &sums[i]))
+		errs = append(errs, print(a.Out, &sums[i]))
 	}
 	return errors.Join(errs...)
 }
 
 // tuneDevice reads the facts of the device that trials will run on, which
 // also shows that it can be opened.
-func (a *app) tuneDevice(ctx context.Context, s *tuneFlags, subjects []subject.Subject) (facts device.Facts, err error) {
-	if err := effect.Mistake(s.given, []effect.Rule{threads(s.Device)}); err != nil {
-		return facts, usageError{err}
+func tuneDevice(ctx context.Context, a *run.App, s *tuneFlags, subjects []subject.Subject) (facts device.Facts, err error) {
+	if err := effect.Mistake(s.given, []effect.Rule{run.ThreadsRule(s.Device)}); err != nil {
+		return facts, run.AsUsage(err)
 	}
 	if s.strategy != search.Halving && s.strategy != search.Exhaustive {
-		return facts, usagef("--strategy is %q, expected %s or %s", s.strategy, search.Halving, search.Exhaustive)
+		return facts, run.Usagef("--strategy is %q, expected %s or %s", s.strategy, search.Halving, search.Exhaustive)
 	}
 	if s.budget < 0 {
-		return facts, usagef("--budget is %s, expected 0 or more", s.budget)
+		return facts, run.Usagef("--budget is %s, expected 0 or more", s.budget)
 	}
 	if s.limit, err = perCent(s.noise); err != nil {
-		return facts, usagef("--noise is %s, %w", s.noise, err)
+		return facts, run.Usagef("--noise is %s, %w", s.noise, err)
 	}
 	slices.Sort(s.sizes)
 	s.sizes = slices.Compact(s.sizes)
 	for _, size := range s.sizes {
 		if most := s.unit.Largest(subjects); size < 1 || size > most {
-			return facts, usagef("--sizes has %d, expected 1 to %d", size, most)
+			return facts, run.Usagef("--sizes has %d, expected 1 to %d", size, most)
 		}
 	}
-	if err = a.handOver(s.Device); err == nil {
-		err = a.extend(ctx, s, subjects)
+	if err = a.HandOver(s.Device); err == nil {
+		err = extend(ctx, a, s, subjects)
 	}
 	if err == nil {
-		err = a.withDevice(s.Device, s.Threads, func(d device.Device) error {
+		err = a.WithDevice(s.Device, s.Threads, func(d device.Device) error {
 			facts = d.Facts()
 			return nil
 		})
@@ -393,30 +396,30 @@ func perCent(text string) (part float64, err error) {
 }
 
 // extend adds the points of --space, if any, to their family.
-func (a *app) extend(ctx context.Context, s *tuneFlags, subjects []subject.Subject) (err error) {
+func extend(ctx context.Context, a *run.App, s *tuneFlags, subjects []subject.Subject) (err error) {
 	if s.points = s.space; s.space == "" {
 		return nil
 	}
 	if s.space == tuning.SpaceFull {
 		picked, err := tuning.Families(subjects, s.family, device.Facts{Kind: device.CUDA})
 		if err != nil {
-			return usageError{err}
+			return run.AsUsage(err)
 		}
 		if s.family == "" || len(picked) != 1 {
-			return usagef("--space full renders one family, expected its name with --family")
+			return run.Usagef("--space full renders one family, expected its name with --family")
 		}
 		if s.points, err = tuning.Render(ctx, picked[0].Family()); err != nil {
 			return err
 		}
 	}
-	if a.points, err = tuning.Extend(s.points, subjects); err == nil {
-		a.say(fmt.Sprintf("%s has %s beside the binary's, compiled when they are tried", a.points.Family(), ui.Count(a.points.Len(), "variant")))
+	if a.Points, err = tuning.Extend(s.points, subjects); err == nil {
+		a.Say(fmt.Sprintf("%s has %s beside the binary's, compiled when they are tried", a.Points.Family(), ui.Count(a.Points.Len(), "variant")))
 	}
 	return err
 }
 
 // workerCommand is how tune starts itself for trials.
-func (a *app) workerCommand() *cobra.Command {
+func workerCommand(a *run.App) *cobra.Command {
 	var path, without, points string
 	var p placement.Placement
 	cmd := &cobra.Command{
@@ -425,24 +428,56 @@ func (a *app) workerCommand() *cobra.Command {
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			db, err := a.winnersSoFar(path, without)
+			db, err := winnersSoFar(a, path, without)
 			if err != nil {
 				return err
 			}
 			list := algorithms.Using(subjects(), db)
 			if points != "" {
-				if a.points, err = tuning.Extend(points, list); err != nil {
+				if a.Points, err = tuning.Extend(points, list); err != nil {
 					return err
 				}
 			}
-			return a.withDevice(p.Device, p.Threads, func(d device.Device) error {
-				return worker.Serve(cmd.Context(), d, list, a.in, a.raw)
+			return a.WithDevice(p.Device, p.Threads, func(d device.Device) error {
+				return worker.Serve(cmd.Context(), d, list, a.In, a.Raw)
 			})
 		},
 	}
-	placementFlags(cmd.Flags(), &p, "device", "threads")
+	run.AddPlacement(cmd.Flags(), &p, "device", "threads")
 	cmd.Flags().StringVar(&points, "space", "", "folder of go run ./gen points, whose variants are tried too")
 	cmd.Flags().StringVar(&path, "tuned", "", "winners that algorithms' kernels are chosen from, beside the binary's")
 	cmd.Flags().StringVar(&without, "without", "", "class of devices whose winners in the binary are left out")
 	return cmd
+}
+
+// winnersSoFar are those of a running tune's file, which may not exist yet, over the binary's but for one class of device.
+func winnersSoFar(a *run.App, path, without string) (*tuned.Database, error) {
+	db, err := tuned.Shipped(), error(nil)
+	if without != "" {
+		db, err = tuned.Embedded()
+	}
+	if err == nil {
+		db, err = a.WithBundledTuning(db)
+	}
+	if err == nil {
+		db, err = tuning.Kept(path, db.Without(without))
+	}
+	return db, err
+}
+
+// tuningCommands are the commands about the results of tuning.
+func tuningCommands(a *run.App) []*cobra.Command {
+	return tuning.Env{
+		Out: a.Out,
+		Device: func(name string, threads int, work func(device.Device) error) error {
+			if err := a.HandOver(name); err != nil {
+				return err
+			}
+			return a.WithDevice(name, threads, work)
+		},
+		Path:     run.DatabasePath,
+		Damaged:  damaged(a),
+		Subjects: subjects(),
+		Usage:    run.Usagef,
+	}.Commands()
 }

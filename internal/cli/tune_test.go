@@ -14,6 +14,7 @@ import (
 	"coalesce/autotune"
 	"coalesce/autotune/tuned"
 	"coalesce/generated/csg"
+	"coalesce/internal/cli/run"
 	"coalesce/runtime/device"
 )
 
@@ -39,11 +40,10 @@ func TestReportWithoutRoom(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "gone", "own.json")
 	sums := []autotune.Summary{{Family: "toy/k", Winners: []autotune.Winner{{Size: 6, Variant: "best", Time: 5}}}}
 	var out, talk bytes.Buffer
-	a := &app{out: bufio.NewWriter(&out), err: &talk}
-	err := a.finish(path, database(t, entry(6, "best")), sums, false, autotune.ErrWrongVariant)
-	a.out.Flush()
-	var check checkError
-	if !errors.Is(err, os.ErrNotExist) || !errors.As(err, &check) {
+	a := &run.App{Out: bufio.NewWriter(&out), Err: &talk}
+	err := finish(a, path, database(t, entry(6, "best")), sums, false, autotune.ErrWrongVariant)
+	a.Out.Flush()
+	if !errors.Is(err, os.ErrNotExist) || !run.Refuted(err) {
 		t.Errorf("error %v, want that of the file and that of tuning", err)
 	}
 	if !strings.Contains(out.String(), "best") || talk.Len() > 0 {
@@ -57,10 +57,10 @@ func TestAsNew(t *testing.T) {
 	facts := device.Facts{Kind: device.CUDA, Name: "NVIDIA H200", Major: 9, SMs: 132, SharedPerBlock: 227 << 10}
 	work := tuned.Workload{Fixed: map[string]string{"value": "int32"}, Size: 22}
 	path := filepath.Join(t.TempDir(), "own.json")
-	a := &app{err: io.Discard}
+	a := &run.App{Err: io.Discard}
 	reason := func(without string) string {
 		t.Helper()
-		db, err := a.winnersSoFar(path, without)
+		db, err := winnersSoFar(a, path, without)
 		if err != nil {
 			t.Fatal(err)
 		}

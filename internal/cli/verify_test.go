@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"coalesce/internal/cli/run"
 	"coalesce/runtime/memory"
 )
 
@@ -218,7 +219,7 @@ func TestVerifyRefusesEachChange(t *testing.T) {
 		{"worst pair without a solution", answerOf(t, "assignment --bottleneck", "m.csv", "1,inf\n2,inf\n", 1, "--header", "no", "--index", "no"), []string{"certificate.hall.members.0", "certificate.hall.partners.0"},
 			append(none("certificate"), change{"proven", false}, change{"value", 3}, change{"solution", []int{0, 1}})},
 	} {
-		if code, verdict, talk := c.answer.verify(t); code != exitOK || verdict["proven"] != true || len(verdict["failures"].([]any)) != 0 {
+		if code, verdict, talk := c.answer.verify(t); code != run.ExitOK || verdict["proven"] != true || len(verdict["failures"].([]any)) != 0 {
 			t.Errorf("%s: exit code %d, %v, %s", c.name, code, verdict, talk)
 			continue
 		}
@@ -231,7 +232,7 @@ func TestVerifyRefusesEachChange(t *testing.T) {
 		for _, x := range changes {
 			changed := c.answer.with(t, x.at, x.value)
 			code, verdict, talk := changed.verify(t)
-			if code != exitCheck || verdict["proven"] != false || len(verdict["failures"].([]any)) == 0 || !strings.Contains(talk, "check failed: standard input: ") {
+			if code != run.ExitCheck || verdict["proven"] != false || len(verdict["failures"].([]any)) == 0 || !strings.Contains(talk, "check failed: standard input: ") {
 				t.Errorf("%s, %s changed from %v to %v: exit code %d, %v, %q", c.name, x.at, c.answer.at(x.at), x.value, code, verdict, talk)
 			}
 		}
@@ -253,7 +254,7 @@ func TestVerifyCommand(t *testing.T) {
 	solve := func(name string, args ...string) string {
 		path := filepath.Join(dir, name)
 		var out, talk bytes.Buffer
-		if code := Main(slices.Concat([]string{"solve"}, args, []string{"--device", "host", "--json", "--output", path}), nil, &out, &talk); code != exitOK {
+		if code := Main(slices.Concat([]string{"solve"}, args, []string{"--device", "host", "--json", "--output", path}), nil, &out, &talk); code != run.ExitOK {
 			t.Fatalf("%v: exit code %d: %s", args, code, talk.String())
 		}
 		return path
@@ -278,55 +279,55 @@ func TestVerifyCommand(t *testing.T) {
 		code  int
 		want  string // in both outputs
 	}{
-		{[]string{plain, matrix}, "", exitOK, "bound not checked: the result carries no proof\nthe answer of"},
-		{[]string{proof, matrix}, "", exitOK, "bound: proof carried: duals that bound 9 costs"},
-		{[]string{plain, matrix, "--duals", proof}, "", exitOK, "holds, and is proven"},
-		{[]string{plain, matrix, "--duals", most}, "", exitCheck, "the duals are no proof: check failed: row 0, column 1: found duals -3 and 11"},
-		{[]string{most, matrix, "--maximize"}, "", exitOK, "holds, and is proven"},
-		{[]string{most, matrix}, "", exitCheck, "the result's sense is maximize, the instance's minimize (--maximize says so)"},
-		{[]string{plain, "-"}, "7,3,9\n2,8,6\n5,1,4\n", exitOK, "value: 9, as recomputed"},
-		{[]string{plain, "-"}, "7,3,9\n2,8,6\n5,1,5\n", exitCheck, "the stated value is 9, recomputed from the instance it is 10"},
-		{[]string{"-", matrix}, string(text), exitOK, "the answer of standard input holds"},
-		{[]string{plain, matrix, "--limit", "1"}, "", exitOK, "value: 9"},
-		{[]string{distances, "--points", points + "," + points, "--metric", "manhattan"}, "", exitOK, "holds, and is proven"},
-		{[]string{distances, "--points", points + "," + points}, "", exitCheck, "expected them to add up to at most the cost 5"},
-		{[]string{ranking, matrix}, "", exitOK, "ranking of 3: each is a matching of the stated value, no two are the same, and the best stand first; that no other belongs among them was not checked\nbound: proof carried: duals that bound 9 costs"},
-		{[]string{worst, matrix}, "", exitOK, "bound: proof carried: 3 of the rows have together 2 partners at better costs\nthe answer of"},
-		{[]string{worst, matrix, "--duals", proof}, "", exitFailed, "expected neither a limit nor duals"},
-		{[]string{worst, matrix, "--limit", "3"}, "", exitFailed, "expected neither a limit nor duals"},
-		{[]string{auction, "../../examples/auction.txt"}, "", exitOK, "no good is sold twice"},
-		{[]string{plain, "../../examples/tasks.csv"}, "", exitCheck, `the result's size is {"columns":3,"rows":3}`},
+		{[]string{plain, matrix}, "", run.ExitOK, "bound not checked: the result carries no proof\nthe answer of"},
+		{[]string{proof, matrix}, "", run.ExitOK, "bound: proof carried: duals that bound 9 costs"},
+		{[]string{plain, matrix, "--duals", proof}, "", run.ExitOK, "holds, and is proven"},
+		{[]string{plain, matrix, "--duals", most}, "", run.ExitCheck, "the duals are no proof: check failed: row 0, column 1: found duals -3 and 11"},
+		{[]string{most, matrix, "--maximize"}, "", run.ExitOK, "holds, and is proven"},
+		{[]string{most, matrix}, "", run.ExitCheck, "the result's sense is maximize, the instance's minimize (--maximize says so)"},
+		{[]string{plain, "-"}, "7,3,9\n2,8,6\n5,1,4\n", run.ExitOK, "value: 9, as recomputed"},
+		{[]string{plain, "-"}, "7,3,9\n2,8,6\n5,1,5\n", run.ExitCheck, "the stated value is 9, recomputed from the instance it is 10"},
+		{[]string{"-", matrix}, string(text), run.ExitOK, "the answer of standard input holds"},
+		{[]string{plain, matrix, "--limit", "1"}, "", run.ExitOK, "value: 9"},
+		{[]string{distances, "--points", points + "," + points, "--metric", "manhattan"}, "", run.ExitOK, "holds, and is proven"},
+		{[]string{distances, "--points", points + "," + points}, "", run.ExitCheck, "expected them to add up to at most the cost 5"},
+		{[]string{ranking, matrix}, "", run.ExitOK, "ranking of 3: each is a matching of the stated value, no two are the same, and the best stand first; that no other belongs among them was not checked\nbound: proof carried: duals that bound 9 costs"},
+		{[]string{worst, matrix}, "", run.ExitOK, "bound: proof carried: 3 of the rows have together 2 partners at better costs\nthe answer of"},
+		{[]string{worst, matrix, "--duals", proof}, "", run.ExitFailed, "expected neither a limit nor duals"},
+		{[]string{worst, matrix, "--limit", "3"}, "", run.ExitFailed, "expected neither a limit nor duals"},
+		{[]string{auction, "../../examples/auction.txt"}, "", run.ExitOK, "no good is sold twice"},
+		{[]string{plain, "../../examples/tasks.csv"}, "", run.ExitCheck, `the result's size is {"columns":3,"rows":3}`},
 
-		{[]string{auction, matrix}, "", exitFailed, "m.csv:1: found"},
-		{[]string{matrix, matrix}, "", exitFailed, "m.csv: expected the JSON object of an answer"},
-		{[]string{twice, matrix}, "", exitFailed, "found more than one JSON object"},
-		{[]string{"-", matrix}, "{}", exitFailed, "standard input: found no problem in the JSON object"},
-		{[]string{"-", matrix}, "[1]", exitFailed, "standard input: expected the JSON object of an answer"},
-		{[]string{"-", matrix}, strings.Replace(string(text), "\"proven\"", "\"prove\"", 1), exitFailed, "found no proven in the JSON object"},
-		{[]string{"-", matrix}, strings.Replace(string(text), "{", `{"Value": 3, `, 1), exitFailed, `found the key "Value" in the JSON object`},
-		{[]string{"-", matrix}, strings.Replace(string(text), `"assignment"`, "7", 1), exitFailed, "found the problem 7, expected a string"},
-		{[]string{"-", matrix}, strings.Replace(string(text), `"assignment"`, `"tsp"`, 1), exitFailed, `found an answer of the problem "tsp"`},
-		{[]string{"-", matrix}, strings.Replace(string(text), "[1,0,2]", `"0101"`, 1), exitFailed, "result: found a JSON string as solution, expected a list"},
-		{[]string{"-", matrix}, strings.Repeat(" ", 1<<20+1), exitFailed, "standard input: found more than 1 MiB, expected at most that: reading takes 8 times as much, and `ulimit -v` leaves 7.8 KiB"},
-		{[]string{plain, matrix, "--duals", matrix}, "", exitFailed, "the duals: "},
-		{[]string{plain, filepath.Join(dir, "none.csv")}, "", exitFailed, "none.csv: no such file"},
+		{[]string{auction, matrix}, "", run.ExitFailed, "m.csv:1: found"},
+		{[]string{matrix, matrix}, "", run.ExitFailed, "m.csv: expected the JSON object of an answer"},
+		{[]string{twice, matrix}, "", run.ExitFailed, "found more than one JSON object"},
+		{[]string{"-", matrix}, "{}", run.ExitFailed, "standard input: found no problem in the JSON object"},
+		{[]string{"-", matrix}, "[1]", run.ExitFailed, "standard input: expected the JSON object of an answer"},
+		{[]string{"-", matrix}, strings.Replace(string(text), "\"proven\"", "\"prove\"", 1), run.ExitFailed, "found no proven in the JSON object"},
+		{[]string{"-", matrix}, strings.Replace(string(text), "{", `{"Value": 3, `, 1), run.ExitFailed, `found the key "Value" in the JSON object`},
+		{[]string{"-", matrix}, strings.Replace(string(text), `"assignment"`, "7", 1), run.ExitFailed, "found the problem 7, expected a string"},
+		{[]string{"-", matrix}, strings.Replace(string(text), `"assignment"`, `"tsp"`, 1), run.ExitFailed, `found an answer of the problem "tsp"`},
+		{[]string{"-", matrix}, strings.Replace(string(text), "[1,0,2]", `"0101"`, 1), run.ExitFailed, "result: found a JSON string as solution, expected a list"},
+		{[]string{"-", matrix}, strings.Repeat(" ", 1<<20+1), run.ExitFailed, "standard input: found more than 1 MiB, expected at most that: reading takes 8 times as much, and `ulimit -v` leaves 7.8 KiB"},
+		{[]string{plain, matrix, "--duals", matrix}, "", run.ExitFailed, "the duals: "},
+		{[]string{plain, filepath.Join(dir, "none.csv")}, "", run.ExitFailed, "none.csv: no such file"},
 
-		{nil, "", exitUsage, "expected a RESULT and an INSTANCE"},
-		{[]string{plain}, "", exitUsage, "expected an INSTANCE after the RESULT"},
-		{[]string{"-", "-"}, "", exitUsage, "standard input can be read once"},
-		{[]string{plain, matrix, matrix}, "", exitUsage, "at most 2 arg"},
-		{[]string{plain, matrix, "--points", "a,b"}, "", exitUsage, "--points is for answers of assignment, instead of an INSTANCE"},
-		{[]string{auction, "--points", "a,b"}, "", exitUsage, "--points is for answers of assignment"},
-		{[]string{plain, matrix, "--format", "pdf"}, "", exitUsage, `--format is "pdf"`},
-		{[]string{plain, matrix, "--header", "maybe"}, "", exitUsage, "--header"},
+		{nil, "", run.ExitUsage, "expected a RESULT and an INSTANCE"},
+		{[]string{plain}, "", run.ExitUsage, "expected an INSTANCE after the RESULT"},
+		{[]string{"-", "-"}, "", run.ExitUsage, "standard input can be read once"},
+		{[]string{plain, matrix, matrix}, "", run.ExitUsage, "at most 2 arg"},
+		{[]string{plain, matrix, "--points", "a,b"}, "", run.ExitUsage, "--points is for answers of assignment, instead of an INSTANCE"},
+		{[]string{auction, "--points", "a,b"}, "", run.ExitUsage, "--points is for answers of assignment"},
+		{[]string{plain, matrix, "--format", "pdf"}, "", run.ExitUsage, `--format is "pdf"`},
+		{[]string{plain, matrix, "--header", "maybe"}, "", run.ExitUsage, "--header"},
 	} {
 		var out, talk bytes.Buffer
 		var code int
 		if strings.Contains(c.want, "`ulimit -v`") { // a bound on memory
-			a := &app{in: strings.NewReader(c.stdin), out: bufio.NewWriter(&out), raw: &out, err: &talk, free: func() memory.Free { return memory.Free{Bytes: 8000, By: "`ulimit -v`"} }}
-			root := a.root()
+			a := &run.App{In: strings.NewReader(c.stdin), Out: bufio.NewWriter(&out), Raw: &out, Err: &talk, Free: func() memory.Free { return memory.Free{Bytes: 8000, By: "`ulimit -v`"} }}
+			root := root(a)
 			root.SetArgs(append([]string{"verify"}, c.args...))
-			code = a.exit(t.Context(), root.ExecuteContext(t.Context()))
+			code = a.Exit(t.Context(), root.ExecuteContext(t.Context()))
 		} else {
 			code = Main(append([]string{"verify"}, c.args...), strings.NewReader(c.stdin), &out, &talk)
 		}

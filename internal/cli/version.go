@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"coalesce/autotune/tuned"
+	"coalesce/internal/cli/run"
 	"coalesce/internal/ui"
 	"coalesce/runtime/bundle"
 )
@@ -78,7 +79,7 @@ func (v *version) stamp(info *debug.BuildInfo, linked string) {
 	}
 }
 
-func (a *app) versionCommand() *cobra.Command {
+func versionCommand(a *run.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "version",
@@ -88,32 +89,32 @@ its images (none in the plain binary), their architectures, families and least d
 and the hash of its tuning data. The plain binary describes itself: it does not hand
 over to coalesce-cuda.`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return a.printVersion(asJSON) },
+		RunE: func(*cobra.Command, []string) error { return printVersion(a, asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }
 
 // versionFlag makes `coalesce --version` print the same as `coalesce version`.
-func (a *app) versionFlag(root *cobra.Command) {
+func versionFlag(a *run.App, root *cobra.Command) {
 	var asked bool
 	root.Flags().BoolVar(&asked, "version", false, "show the version and the content of this binary")
-	run := root.RunE
+	act := root.RunE
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		if asked && len(args) == 0 {
-			return a.printVersion(false)
+			return printVersion(a, false)
 		}
-		return run(cmd, args)
+		return act(cmd, args)
 	}
 }
 
-func (a *app) printVersion(asJSON bool) error {
+func printVersion(a *run.App, asJSON bool) error {
 	v, err := about()
 	if err != nil {
 		return err
 	}
 	if asJSON {
-		return printJSON(a.out, v)
+		return run.PrintJSON(a.Out, v)
 	}
 	var t ui.Table
 	t.Row("version", v.Version)
@@ -126,5 +127,5 @@ func (a *app) printVersion(asJSON bool) error {
 		}
 	}
 	t.Row("tuning data", v.Tuning)
-	return t.Write(a.out)
+	return t.Write(a.Out)
 }

@@ -35,6 +35,11 @@ var (
 // What the families of kernels of csg import.
 var csgFamily = []string{"solvers/csg/problem", "solvers/csg/internal/engine", "solvers/csg/internal/cancel", "solvers/csg/internal/levels", "solvers/csg/internal/reference", "generated/csg", "runtime/device"}
 
+// cliProblem is what the commands of a problem import, besides the rooms named.
+func cliProblem(more ...string) []string {
+	return append(more, "internal/cli/run", "internal/cli/effect", "internal/cli/whole", "internal/ui", "solvers/solve", "autotune/tuned", "runtime/device", "runtime/memory")
+}
+
 // rooms are matched in order: the first that a package lies in binds it.
 var rooms = []room{
 	// The library for other languages takes the public packages, as any program may, and tunes.
@@ -50,7 +55,21 @@ var rooms = []room{
 	{"scripts/texts", []string{"runtime/emulated/texts"}},                                // compresses what that reads
 	{"scripts/...", nil},
 	{"examples/...", nil}, // but for its tests, which use what another program may
-	{"internal/cli/...", []string{"internal/cli/...", "internal/placement", "internal/ui", "solvers/...", "autotune/...", "runtime/...", "generated/...", "templates"}},
+	// The command's rooms: the root has the problems' commands, these know nothing of one another, and all share a run of the
+	// program, which knows no problem.
+	{"internal/cli", []string{"internal/cli/...", "internal/placement", "internal/ui", "solvers/...", "autotune/...", "runtime/...", "generated"}},
+	{"internal/cli/csg", cliProblem("solvers/csg", "solvers/csg/anytime", "internal/cli/ranks")},
+	{"internal/cli/auction", cliProblem("solvers/auction", "solvers/csg", "solvers/qubo")}, // which solve auctions, with kernels that --pin names
+	{"internal/cli/assignment", cliProblem("solvers/assignment", "solvers/formats/csv", "runtime/collective", "runtime/devices")},
+	{"internal/cli/qubo", cliProblem("solvers/qubo", "solvers/formats/csv")},
+	{"internal/cli/complete", []string{"internal/cli/run", "solvers/...", "autotune/search"}},
+	{"internal/cli/run", []string{"internal/cli/effect", "internal/cli/ranks", "internal/cli/tuning", "internal/cli/whole", "internal/placement", "internal/ui",
+		"solvers/formats", "solvers/option", "solvers/solve", "autotune/subject", "autotune/tuned", "runtime/..."}},
+	{"internal/cli/ranks", []string{"internal/cli/whole", "internal/ui", "autotune", "runtime/..."}},
+	{"internal/cli/tuning", []string{"internal/cli/whole", "internal/ui", "solvers/formats", "autotune/...", "runtime/device", "runtime/ondemand"}},
+	{"internal/cli/manual", []string{"internal/cli/whole"}},
+	{"internal/cli/whole", []string{"solvers/formats/packed", "runtime/disk"}},
+	{"internal/cli/effect", nil},
 	{"bench/...", []string{"bench/...", "solvers/...", "autotune/...", "runtime/...", "generated/...", "templates"}},
 	{"gen/...", []string{"gen/...", "templates"}},
 	{"generated/...", []string{"generated/...", "runtime/device", "runtime/host/..."}},

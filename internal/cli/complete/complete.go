@@ -6,15 +6,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"coalesce/autotune/search"
+	"coalesce/internal/cli/run"
 	"coalesce/solvers/assignment"
 	"coalesce/solvers/auction"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/csg/anytime"
 	"coalesce/solvers/qubo"
 )
-
-// Words is the annotation of a flag that lists the words it takes.
-const Words = "words"
 
 // words are those of flags by the name of their command, then of the flag; none where the flag
 // takes words that are many, and no file. Those of "" are of any command.
@@ -96,7 +94,7 @@ func flags(cmd *cobra.Command, words map[string]map[string][]string) {
 		flags(below, words)
 	}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		list := f.Annotations[Words]
+		list := f.Annotations[run.Words]
 		if list == nil {
 			list = words[cmd.Name()][f.Name]
 		}

@@ -1,0 +1,133 @@
+package assignment
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"coalesce/internal/cli/effect"
+	"coalesce/internal/ui"
+	"coalesce/runtime/collective"
+	"coalesce/runtime/memory"
+	"coalesce/solvers/assignment"
+)
+
+// A drawing is the flags that say which instance to draw.
+type drawing struct {
+	assignment.Drawing
+	value string
+}
+
+// effects say what these flags have an effect on; source is where the costs come from.
+func (w *drawing) effects(source string) []effect.Rule {
+	drawn := w.Kind != ""
+	random := assignment.Random(w.Kind) || w.Permuted || w.Shift > 0 || w.Jitter || w.Density > 0
+	return []effect.Rule{
+		{Flags: "rows cols range seed type rank permuted shift jitter density keep-points", For: "--kind", Found: effect.Unless(drawn, source)},
+		{Flags: "rank", For: "--kind lowrank", Found: effect.Unless(w.Kind == "lowrank", source)},
+		{Flags: "range", For: "kinds with an R", Found: effect.Unless(assignment.Ranged(w.Kind), source)},
+		{Flags: "seed", For: "kinds that are drawn at random", Found: effect.Unless(random, source)},
+	}
+}
+
+// register adds the flags.
+func (w *drawing) register(f *pflag.FlagSet) {
+	f.StringVar(&w.Kind, "kind", "", "draw an instance of this kind instead of reading one")
+	f.IntVar(&w.Rows, "rows", 0, "rows of a drawn instance")
+	f.IntVar(&w.Cols, "cols", 0, "columns of a drawn instance (default: as many as rows)")
+	f.Int64Var(&w.Range, "range", 0, "the R of its kind (default: 1 for floats, 1000 for integers)")
+	f.Uint64Var(&w.Seed, "seed", 1<<40, "its seed; seeds far apart, such as multiples of 2^40, are independent")
+	f.StringVar(&w.value, "type", string(assignment.Int32), "type of its costs: int32, int64, float32 or float64")
+	f.IntVar(&w.Rank, "rank", 0, "rank of kind lowrank (default: 4)")
+	f.BoolVar(&w.Permuted, "permuted", false, "put its rows and columns in random order")
+	f.Int64Var(&w.Shift, "shift", 0, "add r(i) + c(j), uniform below this, to its costs")
+	f.BoolVar(&w.Jitter, "jitter", false, "add -1, 0 or 1 to each of its costs")
+	f.Float64Var(&w.Density, "density", 0, "allow about this share of its pairs, a full matching among them")
+}
+
+// check returns an error if the flags are wrong.
+func (w *drawing) check() error {
+	w.Type = assignment.Value(w.value)
+	w.Cols = cmp.Or(w.Cols, w.Rows)
+	switch {
+	case assignment.About(w.Kind) == "":
+		return fmt.Errorf("kind %q: expected one of %s", w.Kind, strings.Join(assignment.Kinds(), ", "))
+	case w.Rows < 1 || w.Rows > assignment.MaxSide || w.Cols < 1 || w.Cols > assignment.MaxSide:
+		return fmt.Errorf("--rows is %d and --cols %d, expected 1 to %d", w.Rows, w.Cols, assignment.MaxSide)
+	case w.Type.Size() < 4:
+		return fmt.Errorf("--type is %q, expected int32, int64, float32 or float64", w.value)
+	case w.Range < 0 || w.Shift < 0 || w.Rank < 0:
+		return fmt.Errorf("--range is %d, --shift %d and --rank %d, expected none below 0", w.Range, w.Shift, w.Rank)
+	case !(w.Density >= 0 && w.Density <= 1):
+		return fmt.Errorf("--density is %v, expected 0 to 1", w.Density)
+	}
+	return nil
+}
+
+// draw draws the instance, or returns an error if this machine lacks the memory. Each of several ranks
+// draws its own rows alone, if the kind allows that.
+func (w *drawing) draw(free memory.Free, own collective.Ranks) (*assignment.Instance, error) {
+	share := 1.0
+	if own = w.rowsByRank(own); own != nil {
+		share = 1 / float64(own.Size())
+	}
+	if w.Density > 0 {
+		share = w.Density
+	}
+	need := share * float64(w.Rows) * float64(w.Cols) * float64(w.Type.Size())
+	if w.Points {
+		need = 0
+	}
+	need += (16 + 8*float64(w.Rank)) * (float64(w.Rows) + float64(w.Cols)) // points, starts of the rows of a sparse matrix, and factors
+	if err := free.CheckFits(fmt.Sprintf("%d x %d costs of type %s", w.Rows, w.Cols, w.Type), need); err != nil {
+		return nil, err
+	}
+	if own != nil {
+		low, high := assignment.OwnRows(w.Rows, own)
+		return assignment.DrawRows(w.Drawing, low, high)
+	}
+	return assignment.Draw(w.Drawing)
+}
+
+// rowsByRank returns ranks if each of them can draw its rows alone, else nil.
+func (w *drawing) rowsByRank(own collective.Ranks) collective.Ranks {
+	if w.Points || w.Density > 0 || w.Rows > w.Cols {
+		return nil
+	}
+	return own
+}
+
+// describeKinds describes the instances that can be drawn.
+func describeKinds() string {
+	var b strings.Builder
+	for _, name := range assignment.Kinds() {
+		fmt.Fprintf(&b, "  %-18s%s\n", name, ui.Wrap(assignment.About(name), 58, "\n"+strings.Repeat(" ", 20)))
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// checkOutput returns an error if the ending of a file's name stands for another format than the one
+// that the costs need.
+func (w *drawing) checkOutput(path string) error {
+	ending := ".npy"
+	if w.Density > 0 {
+		ending = ".mtx"
+	}
+	if found := strings.ToLower(filepath.Ext(path)); found != ending && slices.Contains([]string{".npy", ".mtx", ".csv", ".asn"}, found) {
+		return fmt.Errorf("--output is %s: these costs are written as %s", path, ending)
+	}
+	return nil
+}
+
+// writeCosts writes dense costs as .npy and sparse costs as Matrix Market.
+func writeCosts(w io.Writer, inst *assignment.Instance) error {
+	if inst.Sparse != nil {
+		return assignment.WriteMarket(w, inst)
+	}
+	return assignment.WriteNPY(w, inst)
+}

@@ -1,0 +1,128 @@
+package assignment
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"coalesce/internal/cli/run"
+	"coalesce/internal/ui"
+	"coalesce/runtime/device"
+	"coalesce/solvers/assignment"
+)
+
+// uncertified is the reason why an answer has no certificate.
+func uncertified(r *assignment.Result) string {
+	switch {
+	case r.Bottleneck:
+		return "nothing: there are no pairs"
+	case r.Bound() != "":
+		return fmt.Sprintf("ended before the proof: no matching is better than %s", r.Bound())
+	case r.Stopped:
+		return "ended before the proof: no bound is known"
+	}
+	return "no: that was switched off"
+}
+
+// writeResult writes an answer for people; verified is the text about the reference's answer, empty without
+// --verify.
+func writeResult(out io.Writer, r *assignment.Result, facts device.Facts, verified string) error {
+	table := pairs(r)
+	if r.Best != nil {
+		table = ranking(r)
+	}
+	if err := table.Write(out); err != nil {
+		return err
+	}
+	fmt.Fprintln(out)
+
+	report := r.Report()
+	if r.Counts.Switch != "" {
+		report.Notes = append(report.Notes, r.Counts.Switch)
+	}
+	if r.Complete {
+		report.Notes = append(report.Notes, "there are no other matchings")
+	}
+	return run.Answer{
+		Report:   &report,
+		Instance: fmt.Sprintf("%s (%d x %d, %s, %s)", r.Instance, r.Rows, r.Cols, r.Type, sense(r)),
+		Checked:  checked(r),
+		Verified: verified, Name: facts.Name,
+	}.Write(out)
+}
+
+// pairs is a table of the matched pairs.
+func pairs(r *assignment.Result) *ui.Table {
+	var t ui.Table
+	t.AlignRight(0)
+	t.Row("cost", "row", "column")
+	for i, j := range r.Column {
+		if j >= 0 {
+			t.Row(r.Cost(i), r.RowName(i), r.ColName(int(j)))
+		}
+	}
+	name := "total"
+	if r.Bottleneck {
+		name = "worst"
+	}
+	t.Row(cmp.Or(r.Exact, "-"), name, ui.Count(r.Matched, "pair"))
+	return &t
+}
+
+// ranking is a table of the best matchings, one a line.
+func ranking(r *assignment.Result) *ui.Table {
+	var t ui.Table
+	t.AlignRight(0)
+	t.Row("value", "matching")
+	for _, m := range r.Best {
+		list := []string{}
+		for i, j := range m.Column {
+			if j >= 0 {
+				list = append(list, r.RowName(i)+":"+r.ColName(int(j)))
+			}
+		}
+		t.Row(string(m.Exact), cmp.Or(strings.Join(list, " "), "no pairs"))
+	}
+	return &t
+}
+
+// sense says what the solve looked for.
+func sense(r *assignment.Result) string {
+	sense := "minimised"
+	if r.Maximize {
+		sense = "maximised"
+	}
+	if r.Bottleneck {
+		sense = "the worst cost " + sense
+	}
+	return sense
+}
+
+// checked says what the certificate proves, or why there is none.
+func checked(r *assignment.Result) string {
+	c := r.Certificate
+	switch {
+	case c == nil:
+		return uncertified(r)
+	case r.Bottleneck:
+		return fmt.Sprintf("a matching; %d of the %s have together %s at better costs", len(c.Hall.Members), c.Hall.Side, ui.Count(len(c.Hall.Partners), "partner"))
+	}
+	text := fmt.Sprintf("a matching; duals that bound %s add up to its cost", ui.Count(int(c.Pairs), "cost"))
+	if !c.Exact {
+		text += fmt.Sprintf(" in multiples of %.2g; the pairs within rounding", math.Abs(1/c.Scale))
+		switch {
+		case c.Gap > 0:
+			text += fmt.Sprintf(" leave %.2g open", c.Gap)
+		case c.Rounds > 0:
+			text += fmt.Sprintf(" were solved again in finer units, in %s", ui.Count(c.Rounds, "round"))
+		default:
+			text += " allow no other optimum"
+		}
+	}
+	if len(r.Best) > 1 {
+		text += "; each further matching is proven best among those left"
+	}
+	return text
+}

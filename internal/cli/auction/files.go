@@ -1,0 +1,85 @@
+package auction
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"coalesce/internal/ui"
+	"coalesce/runtime/memory"
+	"coalesce/solvers/auction"
+)
+
+// A drawing is the flags of generate auction.
+type drawing struct {
+	distribution string
+	goods, bids  int
+	seed         uint64
+}
+
+// register adds the flags.
+func (d *drawing) register(f *pflag.FlagSet) {
+	f.StringVar(&d.distribution, "distribution", "", "one of those above")
+	f.IntVar(&d.goods, "goods", 0, "number of goods, 1 to 4096")
+	f.IntVar(&d.bids, "bids", 0, "least number of bids, up to 32768: those of the last bidder are all drawn")
+	f.Uint64Var(&d.seed, "seed", 1, "of the draws")
+}
+
+// check returns an error if the flags are wrong.
+func (d *drawing) check() error {
+	switch {
+	case !slices.Contains(auction.Distributions(), d.distribution):
+		return fmt.Errorf("--distribution is %q, expected one of %s", d.distribution, strings.Join(auction.Distributions(), ", "))
+	case d.goods < 1 || d.goods > 4096:
+		return fmt.Errorf("--goods is %d, expected 1 to 4096", d.goods)
+	case d.bids < 0 || d.bids > 32768:
+		return fmt.Errorf("--bids is %d, expected 0 to 32768", d.bids)
+	}
+	return nil
+}
+
+// fits returns an error if the bids exceed the free memory.
+func (d *drawing) fits(free memory.Free) error {
+	return free.CheckFits(fmt.Sprintf("%d bids for %s", d.bids, ui.Count(d.goods, "good")), float64(auction.Footprint(d.distribution, d.goods, d.bids)))
+}
+
+// draw draws the auction.
+func (d *drawing) draw() (*auction.Auction, error) {
+	return auction.Generate(d.distribution, d.goods, d.bids, d.seed)
+}
+
+// describeDistributions lists the distributions, one a line.
+func describeDistributions() string {
+	var b strings.Builder
+	for _, name := range auction.Distributions() {
+		fmt.Fprintf(&b, "  %-14s %s\n", name, auction.AboutDistribution(name))
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// formatFor is the format that --to names, else that a file's name promises, else CATS.
+func formatFor(to, output string) (string, error) {
+	if to == "" {
+		if to = auction.FormatOf(output); to == "" {
+			to = auction.CATS
+		}
+	}
+	if !slices.Contains(auction.Formats(), to) {
+		return "", fmt.Errorf("--to is %q, expected one of %s", to, strings.Join(auction.Formats(), ", "))
+	}
+	return to, nil
+}
+
+// encode writes an auction, in CATS after a comment with its source, and returns texts about the parts
+// that the format does not hold.
+func encode(w io.Writer, a *auction.Auction, format string) ([]string, error) {
+	if format == auction.CATS {
+		if _, err := fmt.Fprintf(w, "%% %s\n\n", strings.Join(strings.Fields(a.Source), " ")); err != nil {
+			return nil, err
+		}
+	}
+	return auction.Write(w, a, format)
+}

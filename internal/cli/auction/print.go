@@ -1,0 +1,124 @@
+package auction
+
+import (
+	"fmt"
+	"io"
+	"math/big"
+	"strings"
+
+	"coalesce/internal/ui"
+	"coalesce/solvers/auction"
+	"coalesce/solvers/solve"
+)
+
+// describeInstance describes the auction of an answer.
+func describeInstance(r *auction.Result) string {
+	a := r.Auction
+	return fmt.Sprintf("%s (%s, %s, %s)", a.Source, ui.Count(int(a.Goods), "good"), ui.Count(len(a.Bids), "bid"), ui.Count(r.Items, "contested item"))
+}
+
+// showIncumbent shows how a solve of a file stands.
+func showIncumbent(set func(format string, args ...any), path string) func(solve.Incumbent) {
+	return func(now solve.Incumbent) {
+		switch {
+		case now.Value == "" && now.Bound == "":
+			set("solving %s: %.0f %% done", path, 100*now.Share)
+		default:
+			set("solving %s: %s, after %s", path, now, ui.Count(int(now.Work), "node"))
+		}
+	}
+}
+
+// describeCheck describes the check that an answer has passed.
+func describeCheck(r *auction.Result) string {
+	text := "no good is sold twice"
+	if r.Auction.SellAll {
+		text = "every good is sold or kept once"
+	}
+	if len(r.Auction.Limits) > 0 {
+		text += ", no bidder wins more bids than it may"
+	}
+	return fmt.Sprintf("%s and the prices add up to %s", text, r.Value)
+}
+
+// writeWinners writes the winning bids, the reserves that are kept, and what winners pay, as
+// tables for people.
+func writeWinners(w io.Writer, r *auction.Result) error {
+	a := r.Auction
+	named := false
+	for _, b := range a.Bids {
+		named = named || b.Bidder != ""
+	}
+	var t ui.Table
+	t.AlignRight(0, 1)
+	row := func(price, bid, bidder, goods string) {
+		if named {
+			t.Row(price, bid, bidder, goods)
+		} else {
+			t.Row(price, bid, goods)
+		}
+	}
+	goods := func(ids []int64) string {
+		var names []string
+		for _, g := range ids {
+			if !a.Dummy(g) {
+				names = append(names, a.Good(g))
+			}
+		}
+		if a.Names != nil {
+			return strings.Join(names, ", ")
+		}
+		return strings.Join(names, " ")
+	}
+	row("price", "bid", "bidder", "goods")
+	for _, b := range r.Accepted() {
+		row(a.Price(big.NewInt(b.Price)), fmt.Sprint(b.Number), b.Bidder, goods(b.Goods))
+	}
+	for _, k := range r.Kept {
+		row(a.Price(big.NewInt(a.Reserves[k].Price)), "", "kept, a reserve", goods(a.Reserves[k].Goods))
+	}
+	sum := fmt.Sprintf("revenue of %s", ui.Count(len(r.Winners), "bid"))
+	if len(r.Kept) > 0 {
+		sum = fmt.Sprintf("revenue %s of %s, and %s kept", a.Price(a.Revenue(r.Winners)), ui.Count(len(r.Winners), "bid"), ui.Count(len(r.Kept), "reserve"))
+	}
+	t.Row(r.Value.String(), "", sum)
+	if err := t.Write(w); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	if r.Payments == nil {
+		return nil
+	}
+	return writePayments(w, r, named)
+}
+
+// writePayments writes the payment of each winner.
+func writePayments(w io.Writer, r *auction.Result, named bool) error {
+	a, p := r.Auction, r.Payments
+	var t ui.Table
+	t.AlignRight(0)
+	header := []string{"pays", "bids"}
+	if named {
+		header = []string{"pays", "bidder", "bids"}
+	} else {
+		t.AlignRight(0, 1)
+	}
+	t.Row(header...)
+	for _, x := range p.Winners {
+		numbers := make([]string, len(x.Bids))
+		for k, i := range x.Bids {
+			numbers[k] = fmt.Sprint(a.Bids[i].Number)
+		}
+		row := []string{a.Price(big.NewInt(x.Pays)), strings.Join(numbers, " ")}
+		if named {
+			row = []string{row[0], x.Bidder, row[1]}
+		}
+		t.Row(row...)
+	}
+	t.Row(a.Price(p.Revenue()), "", fmt.Sprintf("paid by %s, rule %s", ui.Count(len(p.Winners), "winner"), p.Rule))
+	if err := t.Write(w); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	return nil
+}

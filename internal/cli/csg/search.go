@@ -1,0 +1,125 @@
+package csg
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"coalesce/internal/cli/run"
+	"coalesce/internal/ui"
+	"coalesce/runtime/device"
+	"coalesce/runtime/memory"
+	"coalesce/solvers/csg"
+	"coalesce/solvers/csg/anytime"
+	"coalesce/solvers/solve"
+)
+
+// tableAgents is the most agents of a graph that becomes a table unless the search is
+// asked for: tables of so many take less than a second.
+const tableAgents = 24
+
+// searchFlags are the flags of `solve csg` that say what a graph is and when its search ends.
+type searchFlags struct {
+	format string
+	target string
+}
+
+// register adds the flags.
+func (s *searchFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&s.format, "format", "",
+		"FILE is a graph, in the format "+strings.Join(anytime.Formats(), ", ")+" (default: told by its name)")
+	f.StringVar(&s.target, "target", "", "end a search at this value or a better one")
+}
+
+// check returns an error if the flags are wrong.
+func (s *searchFlags) check() error {
+	switch x, err := strconv.ParseFloat(s.target, 64); {
+	case s.target != "" && (err != nil || math.IsNaN(x) || math.IsInf(x, 0)):
+		return fmt.Errorf("--target is %q, expected a number", s.target)
+	case s.format != "" && !slices.Contains(anytime.Formats(), s.format):
+		return fmt.Errorf("--format is %q, expected one of %s", s.format, strings.Join(anytime.Formats(), ", "))
+	}
+	return nil
+}
+
+// isGraph reports whether a FILE is a graph.
+func (s *searchFlags) isGraph(path string) bool {
+	return s.format != "" || anytime.FormatOf(path) != ""
+}
+
+// read reads FILE, which may be standard input, as a graph.
+func (s *searchFlags) read(a *run.App, path string) (*anytime.Instance, error) {
+	o := anytime.ReadOptions{Format: s.format, Memory: a.Free().Bytes}
+	if path == run.Dash {
+		return anytime.ReadFrom(a.In, run.StandardInput, o)
+	}
+	return anytime.Read(path, o)
+}
+
+// searches reports whether the search solves so many agents, in place of a table of all coalitions: if
+// the flags ask for the search, or the agents are more than TableAgents.
+func searches(algorithm string, agents, table int) bool {
+	return algorithm == anytime.Algorithm || algorithm == "" && agents > table
+}
+
+// mostAgents is the most agents of a distribution.
+func mostAgents(algorithm string) int {
+	if searches(algorithm, anytime.MostDrawn, csg.MaxAgents) {
+		return anytime.MostDrawn
+	}
+	return csg.MaxAgents
+}
+
+// options are the settings of a search.
+func (s *searchFlags) options(settings solve.Settings, seed uint64) anytime.Options {
+	o := anytime.Options{Settings: settings, Seed: seed}
+	if target, err := strconv.ParseFloat(s.target, 64); err == nil {
+		o.Target = &target
+	}
+	return o
+}
+
+// tableOf is the table of all coalitions of a graph, or an error if it exceeds the free memory.
+func tableOf(ctx context.Context, g *anytime.Instance, free memory.Free) (*csg.Instance, error) {
+	if err := free.CheckFits("the values and the table of "+ui.Count(g.N, "agent"), 2*float64(csg.Footprint(g.N, csg.Int64))); err != nil {
+		return nil, fmt.Errorf("%w: --algorithm %s needs none", err, anytime.Algorithm)
+	}
+	return g.Table(ctx)
+}
+
+// solveGraph searches a graph or a distribution, and prints.
+func solveGraph(ctx context.Context, a *run.App, s *solveFlags, session *csg.Session, path string, g *anytime.Instance, read time.Duration) error {
+	switch {
+	case a.Single():
+		return a.Alone("a search is one process's", func() error { return solveGraph(ctx, a, s, session, path, g, read) })
+	case s.Device != "auto" && s.Device != "host":
+		return run.Usagef("--device is %s: the search runs on a host", s.Device)
+	}
+	if err := s.CheckEffects(s.effects(path, bySearch)); err != nil {
+		return err
+	}
+	p := a.Progress()
+	defer p.Close()
+	o := s.search.options(session.Settings, s.seed)
+	o.Progress = func(now solve.Incumbent) { p.Set("searching %s: %s", ui.Count(g.N, "agent"), now) }
+	var r *anytime.Result
+	err := a.WithDevices("host", s.Threads, func(host []device.Device) (err error) { // the session's device may be a GPU
+		o.Devices = host
+		r, err = anytime.Solve(ctx, g, o)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	r.Seconds.Read = read.Seconds()
+	if p.Close(); s.JSON {
+		return run.PrintJSON(a.Out, r)
+	}
+	return writeFound(a.Out, r, r.Device)
+}

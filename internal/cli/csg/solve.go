@@ -1,0 +1,311 @@
+// Package csg has the commands about coalition structures: solve, query and generate, what verify knows of them, and what they print.
+package csg
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"coalesce/autotune/tuned"
+	"coalesce/internal/cli/effect"
+	"coalesce/internal/cli/ranks"
+	"coalesce/internal/cli/run"
+	"coalesce/internal/cli/whole"
+	"coalesce/internal/ui"
+	"coalesce/runtime/device"
+	"coalesce/runtime/memory"
+	"coalesce/solvers/csg"
+	"coalesce/solvers/csg/anytime"
+	"coalesce/solvers/solve"
+)
+
+// solveFlags are the flags of `solve csg`.
+type solveFlags struct {
+	run.SolveFlags
+	missing      string
+	names        []string
+	distribution string
+	agents       int
+	seed         uint64
+	value        string
+	values       string // file for the values of all coalitions' best partitions
+	sizes        string
+	search       searchFlags
+	options      csg.Options
+}
+
+// SolveCommand is `solve csg`.
+func SolveCommand(a *run.App) *cobra.Command {
+	s := solveFlags{SolveFlags: run.SolveFlags{Several: true, Families: csg.Subjects()}}
+	cmd := &cobra.Command{
+		Use:   "csg FILE... | --distribution NAME --agents N [--seed S]",
+		Short: "Find the partition of agents into coalitions that is worth the most",
+		Long:  aboutSolve(),
+		Args:  cobra.ArbitraryArgs,
+		RunE:  func(cmd *cobra.Command, args []string) error { return solveFiles(cmd.Context(), a, &s, args) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&s.missing, "missing", "", "value of coalitions that a CSV or JSON file lacks: a number or -inf (default: an error)")
+	f.StringSliceVar(&s.names, "names", nil, "the agents' names in order, such as ann,bob,cleo (default: the file's own)")
+	f.StringVar(&s.distribution, "distribution", "", "draw the instance instead of reading it")
+	f.IntVar(&s.agents, "agents", 0, "agents of a drawn instance")
+	f.Uint64Var(&s.seed, "seed", 1, "seed of a drawn instance, or of a search")
+	f.StringVar(&s.value, "type", string(csg.Float64), "type of a drawn instance's values: int16, int32, int64, float32 or float64")
+	f.StringVar(&s.values, "values", "", "also write the value of every coalition's best partition to this .npy file, for coalesce query csg (3 times the work, twice the memory)")
+	f.StringVar(&s.sizes, "sizes", "", "how many members a block may have, such as 1-3,5 or 2- (default: any number)")
+	s.search.register(f)
+	options := s.options.Fields()
+	options.Named("algorithm").Extend(anytime.Algorithm, anytime.Algorithm+" searches a graph")
+	run.AddOptions(f, options)
+	run.AddFormerName(f, "method", options.Named("algorithm"))
+	s.Register(f)
+	return cmd
+}
+
+func (s *solveFlags) check(a *run.App, args []string) error {
+	switch {
+	case len(args) == 0:
+		return run.Usagef("expected a FILE, or --distribution NAME --agents N")
+	case s.distribution != "" && !slices.Equal(args, []string{""}):
+		return run.Usagef("expected a FILE or --distribution, found both")
+	case s.distribution != "" && (s.agents < 1 || s.agents > mostAgents(s.options.Algorithm)):
+		return run.Usagef("--agents is %d, expected 1 to %d", s.agents, mostAgents(s.options.Algorithm))
+	case s.distribution != "" && searches(s.options.Algorithm, s.agents, csg.MaxAgents) && csg.Value(s.value) != csg.Float64:
+		return run.Usagef("--type is %s: a search draws values as %s", s.value, csg.Float64)
+	case s.distribution != "" && !slices.Contains(csg.Distributions(), s.distribution):
+		return run.Usagef("distribution %q: expected one of %s", s.distribution, strings.Join(csg.Distributions(), ", "))
+	case csg.Value(s.value).Size() == 0:
+		return run.Usagef("--type is %q, expected int16, int32, int64, float32 or float64", s.value)
+	case s.values != "" && len(args) > 1:
+		return run.Usagef("--values is for one instance, found %d files", len(args))
+	case s.values != "" && !strings.EqualFold(filepath.Ext(s.values), ".npy"):
+		return run.Usagef("--values is %s, expected a .npy file", s.values)
+	case s.values != "" && s.options.Algorithm != "" && s.options.Algorithm != string(csg.Apart):
+		return run.Usagef("--values is for --algorithm %s, found --algorithm %s", csg.Apart, s.options.Algorithm)
+	case s.options.Checkpoint != "" && (len(args) > 1 || s.values != ""):
+		return run.Usagef("--checkpoint is for one instance, without --values")
+	case s.options.Checkpoint != "" && s.options.Algorithm != "" && s.options.Algorithm != string(csg.Apart):
+		return run.Usagef("--checkpoint is kept by --algorithm %s alone", csg.Apart)
+	}
+	for _, path := range args {
+		if err := s.CheckEffects(s.effects(path, s.method(path))); err != nil {
+			return err
+		}
+	}
+	if s.missing != "" {
+		if err := csg.CheckMissing(s.missing); err != nil {
+			return run.Usagef("--missing: %w", err)
+		}
+	}
+	if _, err := csg.ParseSizes(cmp.Or(s.sizes, "1-")); err != nil {
+		return run.Usagef("--sizes: %w", err)
+	}
+	if err := s.search.check(); err != nil {
+		return run.AsUsage(err)
+	}
+	return s.SolveFlags.Check(a)
+}
+
+func solveFiles(ctx context.Context, a *run.App, s *solveFlags, args []string) error {
+	if s.distribution != "" && len(args) == 0 {
+		args = []string{""} // one instance, which is drawn
+	}
+	if err := s.check(a, args); err != nil {
+		return err
+	}
+	if a.Team != nil && s.values != "" {
+		return run.Usagef("--values is for one process, found %d ranks", a.Team.Size())
+	}
+	if s.values != "" {
+		if err := whole.Ready(s.values); err != nil {
+			return err
+		}
+	}
+	return a.OpenToSolve(ctx, &s.SolveFlags, func(db *tuned.Database, devices []device.Device) error {
+		s.options.Tuning, s.options.Devices = db, devices
+		return solve.With(csg.Open, s.options, func(session *csg.Session) error {
+			return a.Each(ctx, s.JSON, args, func(path string) error { return solveOne(ctx, a, s, session, path) })
+		})
+	})
+}
+
+// solveOne reads or draws, solves and prints.
+func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Session, path string) error {
+	p := a.Progress()
+	defer p.Close()
+	facts := session.Weakest()
+	if s.distribution != "" && searches(s.options.Algorithm, s.agents, csg.MaxAgents) {
+		inst, err := anytime.Drawn(s.distribution, s.agents, s.seed)
+		if err != nil {
+			return run.AsUsage(err)
+		}
+		return solveGraph(ctx, a, s, session, path, inst, 0)
+	}
+	there := drawnOnDevices(&session.Options, s.Verify || s.values != "" || s.sizes != "")
+	if s.distribution != "" {
+		value, free := csg.Value(s.value), a.Free()
+		if there {
+			free = memory.Free{} // no limit: this machine holds no values
+		}
+		takes := func(n int) error {
+			return cmp.Or(fits(n, value, free), csg.Takes(facts, n, value, ranks.Members(a.Team, session.Devices)))
+		}
+		if err := withLargest(s.agents, takes); err != nil {
+			return err
+		}
+	}
+	start := time.Now()
+	var graph *anytime.Instance
+	inst, err := run.Await(ctx, func() (inst *csg.Instance, err error) {
+		if s.distribution != "" {
+			p.Set("drawing %s from %s", ui.Count(s.agents, "agent"), s.distribution)
+			return drawn(s.distribution, s.agents, s.seed, csg.Value(s.value), there)
+		}
+		p.Set("reading %s", run.NameOf(path))
+		if s.search.isGraph(path) {
+			if graph, err = s.search.read(a, path); err != nil || searches(s.options.Algorithm, graph.N, tableAgents) {
+				return nil, err
+			}
+			return tableOf(ctx, graph, a.Free())
+		}
+		return readTable(a, path, csg.ReadOptions{Missing: s.missing, Names: s.names, Limit: a.Free().Bytes})
+	})
+	if err != nil {
+		return err
+	}
+	if inst == nil {
+		p.Close()
+		return solveGraph(ctx, a, s, session, path, graph, time.Since(start))
+	}
+	if s.options.Algorithm == anytime.Algorithm {
+		return run.Usagef("--algorithm %s is for graphs: %s is a table of all coalitions", anytime.Algorithm, inst.Source)
+	}
+	if err := s.CheckEffects(s.effects(path, byTable)); err != nil { // of a graph, whose agents are known now
+		return err
+	}
+	if s.sizes != "" {
+		sizes, err := csg.ParseSizes(s.sizes)
+		if err := cmp.Or(err, inst.Restrict(sizes)); err != nil {
+			return err
+		}
+	}
+	read := time.Since(start).Seconds()
+	if session.Ranks, err = a.Together(session.Devices, true, inst.Bytes()); err != nil {
+		return err
+	}
+	p.Set("solving %s on %s", ui.Count(inst.N, "agent"), session.Where())
+	session.Log = func(line string) { p.Set("solving %s: %s", ui.Count(inst.N, "agent"), line) }
+	estimate := describeProgress()
+	session.Progress = func(now solve.Incumbent) { p.Set("solving %s: %s", ui.Count(inst.N, "agent"), estimate(now)) }
+	r, err := run.AwaitBest(ctx, func() (*csg.Result, error) { return s.solve(ctx, inst, session) })
+	if r == nil || !s.JSON && errors.Is(err, solve.ErrInfeasible) {
+		return run.SolverError(err, csg.ErrCheck)
+	}
+	r.Seconds.Read = read
+	verified, err := s.CompareWithReference(a, p, r.Stopped, err, func() (string, error) { return compareWithReference(ctx, inst, r) })
+	if run.Refuted(err) {
+		return err
+	}
+	p.Close()
+	err = a.AnswerError(ctx, err)
+	if s.JSON {
+		return errors.Join(err, run.PrintJSON(a.Out, r))
+	}
+	return errors.Join(err, writeResult(a.Out, r, facts.Name, verified))
+}
+
+// compareWithReference solves with the reference and compares values, which may differ by the larger of their gaps. It returns the
+// text for the user, and sets the result's time of verification.
+func compareWithReference(ctx context.Context, inst *csg.Instance, r *csg.Result) (string, error) {
+	ref, err := run.Await(ctx, func() (*csg.Result, error) { return csg.Reference(inst, csg.DP) })
+	if err != nil {
+		return "", run.Unverified(err)
+	}
+	r.Seconds.Verify = ref.Seconds.Solve
+	if gap := math.Abs(r.Value.Float() - ref.Value.Float()); r.Value != ref.Value && !(gap <= max(*r.Gap, *ref.Gap)) {
+		return "", run.AsCheck(fmt.Errorf("the answer is worth %s, the reference finds %s", r.Value, ref.Value))
+	}
+	same := "too"
+	if r.Value != ref.Value {
+		same = "(rounding leaves both open)"
+	}
+	return fmt.Sprintf("the sequential reference finds %s %s (its solve took %s, %.3g times this one's)",
+		ref.Value, same, ui.Seconds(ref.Seconds.Solve), ref.Seconds.Solve/r.Seconds.Solve), nil
+}
+
+// solve solves and, where asked to, writes the values of all coalitions' best partitions.
+func (s *solveFlags) solve(ctx context.Context, inst *csg.Instance, session *csg.Session) (*csg.Result, error) {
+	if s.values == "" {
+		return session.Solve(ctx, inst)
+	}
+	r, cover, err := csg.SolveCover(ctx, inst, session.Options)
+	if cover == nil {
+		if err == nil { // the solve was ended
+			r.Notes = append(r.Notes, fmt.Sprintf("the values of all coalitions are not known: %s was not written", s.values))
+		}
+		return r, err
+	}
+	return r, errors.Join(err, whole.Write(ctx, s.values, func(w io.Writer) error { return csg.WriteCover(w, inst, cover) }))
+}
+
+// How a coalition structure is solved, as far as that is known.
+const (
+	eitherMethod = iota // the agents of a graph, which the file has, decide
+	byTable             // by a table of all coalitions
+	bySearch
+)
+
+// method is how `solve csg` solves a FILE, or a distribution where the name is empty, by the flags alone.
+func (s *solveFlags) method(path string) int {
+	graph := s.distribution == "" && s.search.isGraph(path)
+	switch {
+	case s.options.Algorithm == anytime.Algorithm || s.distribution != "" && searches(s.options.Algorithm, s.agents, csg.MaxAgents):
+		return bySearch
+	case graph && s.options.Algorithm == "":
+		return eitherMethod
+	}
+	return byTable
+}
+
+// effects is the table of `solve csg` for a FILE that is solved in such a way.
+func (s *solveFlags) effects(path string, method int) []effect.Rule {
+	drawn := s.distribution != ""
+	source := run.NameOf(path)
+	if drawn {
+		source = "--distribution " + s.distribution
+	}
+	table, search := effect.Unless(method != byTable, source+", a table of all coalitions"), effect.Unless(method != bySearch, source+", which is searched")
+	seed := table
+	if drawn {
+		seed = ""
+	}
+	return []effect.Rule{
+		{Flags: "agents type", For: "--distribution", Found: effect.Unless(drawn, source)},
+		{Flags: "seed", For: "--distribution and searches", Found: seed},
+		{Flags: "target", For: "searches", Found: table},
+		{Flags: "format missing names", For: "files", Found: effect.Unless(!drawn, source)},
+		{Flags: "missing names", For: "tables", Found: effect.Unless(drawn || !s.search.isGraph(path), source+", a graph")},
+		{Flags: "sizes values checkpoint resume verify", For: "tables of all coalitions", Found: search},
+		{Flags: "variant pin frozen tuned record-untuned", For: "algorithms with kernels", Found: search},
+		{Flags: "resume", For: "--checkpoint FILE", Found: effect.Unless(s.options.Checkpoint != "", "no --checkpoint")},
+		run.ThreadsRule(s.Device),
+	}
+}
+
+// readTable reads FILE, which may be standard input.
+func readTable(a *run.App, path string, o csg.ReadOptions) (*csg.Instance, error) {
+	if path == run.Dash {
+		return csg.ReadFrom(a.In, -1, run.StandardInput, o)
+	}
+	return csg.Read(path, o)
+}

@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	assignmentcli "coalesce/internal/cli/assignment"
+	auctioncli "coalesce/internal/cli/auction"
+	csgcli "coalesce/internal/cli/csg"
+	qubocli "coalesce/internal/cli/qubo"
+	"coalesce/internal/cli/run"
+)
+
+func solveCommand(a *run.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "solve",
+		Short: "Solve an instance",
+		RunE:  group("csg, auction, qubo or assignment"),
+		Args:  cobra.ArbitraryArgs,
+	}
+	for _, problem := range []*cobra.Command{csgcli.SolveCommand(a), auctioncli.SolveCommand(a), qubocli.SolveCommand(a), assignmentcli.SolveCommand(a)} {
+		cmd.AddCommand(a.WithOutput(problem))
+	}
+	return cmd
+}
+
+func generateCommand(a *run.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "generate",
+		Short: "Write a drawn instance to a file",
+		RunE:  group("csg, qubo, assignment or auction"),
+		Args:  cobra.ArbitraryArgs,
+	}
+	cmd.AddCommand(csgcli.GenerateCommand(a), qubocli.GenerateCommand(a), assignmentcli.GenerateCommand(a), auctioncli.GenerateCommand(a))
+	return cmd
+}
+
+func queryCommand(a *run.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "query",
+		Short: "Ask a table that a solve has kept",
+		RunE:  group("csg"),
+		Args:  cobra.ArbitraryArgs,
+	}
+	cmd.AddCommand(csgcli.QueryCommand(a))
+	return cmd
+}

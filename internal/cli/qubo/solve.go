@@ -1,0 +1,315 @@
+// Package qubo has the commands about binary quadratic programs: solve, convert and generate, what verify knows of them, and what
+// they print.
+package qubo
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"coalesce/autotune/tuned"
+	"coalesce/internal/cli/effect"
+	"coalesce/internal/cli/run"
+	"coalesce/internal/cli/whole"
+	"coalesce/runtime/device"
+	"coalesce/runtime/memory"
+	"coalesce/solvers/formats/csv"
+	"coalesce/solvers/qubo"
+	"coalesce/solvers/solve"
+)
+
+// readFlags say how to read a binary quadratic program.
+type readFlags struct {
+	format  string
+	form    string
+	sense   string
+	problem int
+	header  string
+	index   string
+
+	tables [2]csv.Answer // to header and index
+}
+
+func (s *readFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&s.format, "format", "", "read FILE as "+strings.Join(qubo.Formats(), ", ")+" (default: told by name and content)")
+	f.StringVar(&s.form, "form", "", "its coefficients are those of a qubo, ising or maxcut (default: the format's)")
+	f.StringVar(&s.sense, "sense", "", "maximize or minimize (default: the format's)")
+	f.IntVar(&s.problem, "problem", 0, "which problem of a file of several, from 1")
+	f.StringVar(&s.header, "header", "", "CSV: yes or no, the first line is names (default: told by the file, which is an error where it leaves it open)")
+	f.StringVar(&s.index, "index", "", "CSV: yes or no, the first column is names")
+}
+
+func (s *readFlags) check() error {
+	switch qubo.Form(s.form) {
+	case "", qubo.QUBO, qubo.Ising, qubo.MaxCut:
+	default:
+		return run.Usagef("--form is %q, expected qubo, ising or maxcut", s.form)
+	}
+	switch qubo.Sense(s.sense) {
+	case "", qubo.Maximize, qubo.Minimize:
+	default:
+		return run.Usagef("--sense is %q, expected maximize or minimize", s.sense)
+	}
+	if s.problem < 0 {
+		return run.Usagef("--problem is %d, expected 1 or more", s.problem)
+	}
+	for k, flag := range []struct{ name, text string }{{"header", s.header}, {"index", s.index}} {
+		answer, err := csv.ParseAnswer(flag.text)
+		if err != nil {
+			return run.Usagef("--%s: %v", flag.name, err)
+		}
+		s.tables[k] = answer
+	}
+	if s.format != "" && qubo.About(s.format) == "" {
+		return run.Usagef("--format is %q, expected one of %s", s.format, strings.Join(qubo.Formats(), ", "))
+	}
+	return nil
+}
+
+func (s *readFlags) options(free int64) qubo.ReadOptions {
+	return qubo.ReadOptions{Format: s.format, Form: qubo.Form(s.form), Sense: qubo.Sense(s.sense), Problem: s.problem, Header: s.tables[0], Index: s.tables[1], Memory: free}
+}
+
+// solveFlags are the flags of `solve qubo`.
+type solveFlags struct {
+	run.SolveFlags
+	readFlags
+	start string
+	fix   []string
+	plot  string
+
+	options qubo.Options
+}
+
+// SolveCommand is `solve qubo`.
+func SolveCommand(a *run.App) *cobra.Command {
+	s := solveFlags{SolveFlags: run.SolveFlags{Several: true, Families: qubo.Subjects()}}
+	cmd := &cobra.Command{
+		Use:   "qubo FILE...",
+		Short: "Find the best solution of a binary quadratic program, an Ising model or a maximum cut",
+		Long: `Binary quadratic programming: choose x in {0,1}^n so that xᵀQx is largest or
+smallest; or the spins of an Ising model; or the sides of a graph's nodes so that
+the edges between them weigh the most. The search ends at the time limit, at the
+target, or where its best is proven; ctrl-C ends it too, with the best so far.
+
+FILE is plain, compressed with gzip, xz or zstd, or the one file of a zip archive;
+- is standard input. The formats:
+
+` + describeFormats() + `
+
+Name and content decide the format. If they leave open whether a file holds a QUBO, a
+graph to be cut or an Ising model, or its sense, give --format, --form or --sense: a
+file of n, m and lines of three numbers is an error without. The answer shows how the
+file was read. With several files the command solves each with limits of its own, and
+--json prints a line for each.
+
+--device cuda:all, or cuda:0,1 and so on, searches on several GPUs, which exchange
+the best that they find.`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f := cmd.Flags().Lookup("problem"); f.Changed && s.problem == 0 { // which stands for the default when it is not given
+				return run.Usagef("--problem is 0, expected 1 or more")
+			}
+			return solveFiles(cmd.Context(), a, &s, args)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	s.readFlags.register(f)
+	s.options.Seed = 1
+	options := s.options.Fields()
+	run.AddOptions(f, options)
+	run.AddFormerName(f, "engine", options.Named("algorithm"))
+	f.StringVar(&s.start, "start", "", "begin with the solution in this file: a digit a variable, or an earlier result's JSON")
+	f.StringSliceVar(&s.fix, "fix", nil, "fix variables: 0=1,7=0 makes the first 1 and the eighth 0; north=0 names one where variables have names")
+	f.StringVar(&s.plot, "plot", "", "draw the best value over time into this SVG file (one FILE only)")
+	s.SolveFlags.Register(f)
+	return cmd
+}
+
+func (s *solveFlags) validate(a *run.App, args []string) error {
+	if len(args) == 0 {
+		return run.Usagef("expected a FILE")
+	}
+	if err := cmp.Or(s.readFlags.check(), s.SolveFlags.Check(a)); err != nil {
+		return err
+	}
+	if err := s.CheckEffects(s.effects()); err != nil {
+		return err
+	}
+	if given, now := s.options.Memory, a.Free; given > 0 {
+		a.Free = func() memory.Free {
+			if free := now(); free.Bytes > 0 && free.Bytes < given {
+				return free
+			}
+			return memory.Free{Bytes: given, By: "--memory"}
+		}
+	}
+	s.options.Threads, s.options.Memory = s.Threads, a.Free().Bytes
+	if err := s.options.Starts.Check(s.options.Algorithm); err != nil {
+		return run.Usagef("%v", err)
+	}
+	switch {
+	case s.plot != "" && len(args) > 1:
+		return run.Usagef("--plot is for one FILE, found %d", len(args))
+	case s.plot != "":
+		return whole.Ready(s.plot)
+	}
+	return nil
+}
+
+// maxStart is the largest file of a solution to begin with, in bytes: an earlier
+// result of the largest instance.
+const maxStart = 1 << 28
+
+// instance reads a file, and sets the variables of --fix and the solution of --start.
+func (s *solveFlags) instance(a *run.App, path string) (*qubo.Instance, error) {
+	inst, err := read(a, path, s.readFlags.options(a.Free().Bytes))
+	if err != nil {
+		return nil, err
+	}
+	fixed := map[int]string{}
+	for _, pair := range s.fix {
+		if inst.N == 0 {
+			return nil, fmt.Errorf("--fix: found %q, and no variables to fix", pair)
+		}
+		at := strings.LastIndexByte(pair, '=')
+		name, value := pair[:max(at, 0)], pair[at+1:]
+		i, ok := inst.Variable(name)
+		if !ok || value != "0" && value != "1" {
+			return nil, fmt.Errorf("--fix: found %q, expected a variable %s, = and 0 or 1", pair, variablesOf(inst))
+		}
+		if before, ok := fixed[i]; ok && before != value {
+			return nil, fmt.Errorf("--fix: found %q after %s=%s, expected one value for a variable", pair, name, before)
+		}
+		fixed[i] = value
+		inst.Fix(i, value == "1")
+	}
+	if s.start == "" {
+		return inst, nil
+	}
+	text, err := a.ReadWhole(s.start, maxStart)
+	if err != nil {
+		return nil, fmt.Errorf("read the solution to begin with: %w", err)
+	}
+	return inst, inst.Begin(text, s.start)
+}
+
+// variablesOf says, in an error, which names variables have: some of them, and whether their numbers are taken too.
+func variablesOf(inst *qubo.Instance) string {
+	numbers := fmt.Sprintf("from 0 to %d", inst.N-1)
+	if inst.Names == nil {
+		return numbers
+	}
+	some := inst.Names[:min(len(inst.Names), 5)]
+	list := "of " + strings.Join(some, ", ")
+	if len(some) < len(inst.Names) {
+		list += ", …"
+	}
+	if _, ok := inst.Variable("0"); ok {
+		list += ", or a number " + numbers
+	}
+	return list
+}
+
+func solveFiles(ctx context.Context, a *run.App, s *solveFlags, paths []string) error {
+	if err := s.validate(a, paths); err != nil {
+		return err
+	}
+	return a.OpenToSolve(ctx, &s.SolveFlags, func(db *tuned.Database, devices []device.Device) error {
+		s.options.Tuning, s.options.Devices = db, devices
+		return solve.With(qubo.Open, s.options, func(session *qubo.Session) error {
+			return a.Each(ctx, s.JSON, paths, func(path string) error { return solveOne(ctx, a, s, session, path) })
+		})
+	})
+}
+
+// solveOne reads, solves and prints.
+func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *qubo.Session, file string) error {
+	path := run.NameOf(file)
+	p := a.Progress()
+	defer p.Close()
+	start := time.Now()
+	p.Set("reading %s", path)
+	inst, err := run.Await(ctx, func() (*qubo.Instance, error) { return s.instance(a, file) })
+	if err != nil {
+		return err
+	}
+	read := time.Since(start).Seconds()
+	if need := inst.Memory(); need > 1<<30 {
+		p.PrintLine("%s: solving takes about %s besides the instance", path, device.Size(need))
+	}
+	if session.Ranks, err = a.Together(session.Devices, false, qubo.Digest(inst)); err != nil {
+		return err
+	}
+	session.Log = func(line string) { p.Set("%s: %s", path, line) }
+	session.Progress = run.ShowIncumbent(p, fmt.Sprintf("%s: %s", path, inst.Sense), "flips")
+	r, failed := run.BestOn(ctx, a, session.Devices, func() (*qubo.Result, error) { return session.Solve(ctx, inst) })
+	if errors.Is(failed, qubo.ErrCheck) {
+		return run.AsCheck(fmt.Errorf("%s: %w", path, failed))
+	}
+	if failed != nil {
+		failed = fmt.Errorf("%s: %w", path, failed)
+	}
+	if r == nil {
+		return failed
+	}
+	r.Seconds.Read = read
+	verified, failed := s.CompareWithReference(a, p, ctx.Err() != nil, failed, func() (string, error) { return compareWithReference(ctx, inst, r, s.options) })
+	if run.Refuted(failed) {
+		return failed
+	}
+	if s.JSON && verified != "" {
+		r.Notes = append(slices.Clip(r.Notes), verified)
+	}
+	p.Close()
+	failed = a.AnswerError(ctx, failed)
+	if s.plot != "" { // after ctrl-C too; the answer is printed even if the plot cannot be written
+		failed = errors.Join(failed, a.AnswerError(ctx, plot(ctx, s.plot, r)))
+	}
+	if s.JSON {
+		return errors.Join(failed, run.PrintJSON(a.Out, r))
+	}
+	return errors.Join(failed, writeResult(a.Out, r, inst, session.Devices[0].Facts(), verified))
+}
+
+// compareWithReference searches with the reference, with the same limits. A worse value of the reference proves
+// nothing; a better value than one that is said to be proven is an error.
+func compareWithReference(ctx context.Context, inst *qubo.Instance, r *qubo.Result, o qubo.Options) (string, error) {
+	o.Algorithm, o.Variant, o.Rules, o.Devices, o.Unreduced, o.Solutions = "reference", "", qubo.Rules{}, o.Devices[:1], true, 0
+	ref, err := qubo.Solve(ctx, inst, o)
+	if err != nil {
+		return "", run.Unverified(err)
+	}
+	better := ref.Value.Float() > r.Value.Float()
+	if inst.Sense == qubo.Minimize {
+		better = ref.Value.Float() < r.Value.Float()
+	}
+	if better && r.Proven {
+		return "", run.AsCheck(fmt.Errorf("the value %s is said to be optimal, the reference finds %s", r.Value, ref.Value))
+	}
+	return fmt.Sprintf("the sequential reference finds %s", ref.Value), nil
+}
+
+// effects is the table of `solve qubo`.
+func (s *solveFlags) effects() []effect.Rule {
+	o := &s.options
+	return append(run.AlgorithmRules(o.Fields(), o.Algorithm),
+		effect.Rule{Flags: "min-distance", For: "--solutions of 2 or more", Found: effect.Unless(o.Solutions > 1, fmt.Sprint(max(1, o.Solutions)))},
+		run.ThreadsRule(s.Device))
+}
+
+// read reads FILE, which may be standard input.
+func read(a *run.App, path string, o qubo.ReadOptions) (*qubo.Instance, error) {
+	if path == run.Dash {
+		return qubo.ReadFrom(a.In, run.StandardInput, o)
+	}
+	return qubo.Read(path, o)
+}

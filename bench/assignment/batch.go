@@ -145,9 +145,9 @@ func (b *bench) batchRuns(row *result.Solve, list []*solver.Instance, o solver.O
 	var total big.Rat
 	var worst solver.Counts
 	for k, r := range results {
-		x, ok := new(big.Rat).SetString(r.Exact)
+		x, ok := new(big.Rat).SetString(r.Value.String())
 		if !ok || r.Column == nil || !r.Proven && !o.Unchecked {
-			return fmt.Errorf("matrix %d: found %s, proven %t", k, r.Exact, r.Proven)
+			return fmt.Errorf("matrix %d: found %s, proven %t", k, r.Value.String(), r.Proven)
 		}
 		total.Add(&total, x)
 		if r.Counts.Steps > worst.Steps {

@@ -167,10 +167,10 @@ func (b *bench) runs(ctx context.Context, row *result.Solve, open func() (solvin
 		if err != nil {
 			return 0, err
 		}
-		if row.Optimum != "" && row.Optimum != r.Exact && solver.Value(row.Value).Integer() {
-			return 0, fmt.Errorf("run %d found the optimum %s, those before it %s", run, r.Exact, row.Optimum)
+		if row.Optimum != "" && row.Optimum != r.Value.String() && solver.Value(row.Value).Integer() {
+			return 0, fmt.Errorf("run %d found the optimum %s, those before it %s", run, r.Value.String(), row.Optimum)
 		}
-		row.Variant, row.Optimum, gap = r.Variant, r.Exact, r.Certificate.Gap
+		row.Variant, row.Optimum, gap = r.Variant, r.Value.String(), r.Certificate.Gap
 		if row.Counts, err = json.Marshal(r.Counts); err != nil {
 			return 0, err
 		}

@@ -190,7 +190,7 @@ func quick(p *C.coalesce_assignment, report *[]byte) (done bool, err error) {
 	}
 	column, duals, certificate, done, err := q.Solve(list[0])
 	if done {
-		put(p, 0, &assignment.Result{Column: column, Duals: &duals, Certificate: &certificate, Proven: true})
+		put(p, 0, &assignment.Result{Column: column, Duals: &duals, Certificate: &certificate, Report: solve.Report{Proven: true}})
 	}
 	return done, err
 }
@@ -214,7 +214,7 @@ func put(p *C.coalesce_assignment, k int, r *assignment.Result) {
 		}
 		set(p.scale, k, C.double(d.Scale))
 	}
-	value, gap, code := r.Value, math.NaN(), C.int32_t(C.COALESCE_OK)
+	value, gap, code := r.Value.Float(), math.NaN(), C.int32_t(C.COALESCE_OK)
 	if r.Proven && r.Certificate != nil {
 		gap = r.Certificate.Gap
 	}
@@ -243,7 +243,7 @@ type told struct {
 }
 
 func tell(r *assignment.Result) told {
-	return told{r.Report(), r.Matched, r.Proof(), r.Type, r.Ranking()}
+	return told{r.Report, r.Matched, r.Proof(), r.Type, r.Ranking()}
 }
 
 // reports writes what results tell besides their solutions.

@@ -141,7 +141,7 @@ func Example_settings() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(matching.Exact, best.Value)
+	fmt.Println(matching.Value.String(), best.Value)
 	// Output: 3 5
 }
 
@@ -231,6 +231,6 @@ func Example_severalDevices() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(structure.Value, structure.Certificate.Partition, matching.Exact)
+	fmt.Println(structure.Value, structure.Certificate.Partition, matching.Value.String())
 	// Output: 128506 true 3
 }

@@ -68,7 +68,7 @@ func TestAlgorithmsAreTuned(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			report := r.Report()
+			report := r.Report
 			return &report, nil
 		}},
 		{"csg", "csg/algorithm", gpu, 10, csg.Subjects(), structures},

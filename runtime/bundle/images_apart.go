@@ -4,6 +4,6 @@ package bundle
 
 import "io/fs"
 
-func embedded() fs.FS { return nil }
+func embeddedImages() fs.FS { return nil }
 
 const apart = true

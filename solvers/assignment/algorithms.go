@@ -163,7 +163,7 @@ func waysSubject() subject.Subject {
 				if err != nil {
 					return nil, err
 				}
-				report := r.Report()
+				report := r.Report
 				return &report, nil
 			}}, nil
 		},

@@ -38,7 +38,7 @@ func (b *Batch) Results() ([]*Result, error) {
 
 func (b *Batch) result(k int, variant, reason string) *Result {
 	r := newResult(b.list[k])
-	r.Device, r.Variant, r.Reason = b.facts.String(), variant, reason
+	r.solvedBy(b.facts.String(), variant, reason)
 	r.Seconds.Prepare, r.Seconds.Solve = b.prepare, b.seconds
 	return r
 }

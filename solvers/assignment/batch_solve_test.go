@@ -78,8 +78,8 @@ func agreesWithReference(inst *problem.Instance, r *Result) error {
 		return err
 	}
 	units := func(r *Result) string { return r.Certificate.Primal }
-	if r.Column == nil || !r.Proven || inst.Limit == nil && r.Exact != expected.Exact {
-		return fmt.Errorf("found %s (%v), proven %t, expected %s", r.Exact, r.Column, r.Proven, expected.Exact)
+	if r.Column == nil || !r.Proven || inst.Limit == nil && r.Value.String() != expected.Value.String() {
+		return fmt.Errorf("found %s (%v), proven %t, expected %s", r.Value.String(), r.Column, r.Proven, expected.Value.String())
 	}
 	c, err := problem.Check(inst, r.Column, *r.Duals)
 	if err != nil || c.Primal != units(r) {
@@ -136,8 +136,8 @@ func TestBatchesInTurn(t *testing.T) {
 		if results[0].Column != nil || !results[0].Proven || results[1].Bottleneck != o.Bottleneck || results[1].Complete == o.Bottleneck || !results[1].Proven {
 			t.Errorf("%s: found %+v and %+v", name, results[0], results[1])
 		}
-		if want := map[bool]string{false: "3", true: "2"}[o.Bottleneck]; results[1].Exact != want {
-			t.Errorf("%s: found %s, expected %s", name, results[1].Exact, want)
+		if want := map[bool]string{false: "3", true: "2"}[o.Bottleneck]; results[1].Value.String() != want {
+			t.Errorf("%s: found %s, expected %s", name, results[1].Value.String(), want)
 		}
 	}
 	if _, err := SolveBatch(t.Context(), []*problem.Instance{first}, on(Options{KBest: 2, Bottleneck: true}, d)); !errors.Is(err, solve.ErrInput) {
@@ -163,7 +163,7 @@ func TestSessionsRank(t *testing.T) {
 			}
 			for range 2 {
 				r, err := s.Solve(t.Context())
-				if errors.Is(err, solve.ErrInfeasible) != errors.Is(failed, solve.ErrInfeasible) || r.Exact != want.Exact || len(r.Best) != len(want.Best) || r.Complete != want.Complete {
+				if errors.Is(err, solve.ErrInfeasible) != errors.Is(failed, solve.ErrInfeasible) || r.Value.String() != want.Value.String() || len(r.Best) != len(want.Best) || r.Complete != want.Complete {
 					t.Errorf("found %+v, %v, expected %+v, %v", r, err, want, failed)
 				}
 			}

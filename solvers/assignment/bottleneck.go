@@ -3,7 +3,6 @@ package assignment
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -50,7 +49,7 @@ func checkComparable(inst *problem.Instance) error {
 // worstPair is Solve for a matching whose worst pair is as good as possible.
 func (s *Session) worstPair(ctx context.Context) (*Result, error) {
 	r := s.begin()
-	r.Bottleneck, r.Value = true, math.NaN()
+	r.Bottleneck = true
 	clock := time.Now()
 	sol, err := bottleneck.Solve(ctx, s.p.Original())
 	if solve.Ended(ctx, err) {
@@ -76,8 +75,7 @@ func (s *Session) worstPair(ctx context.Context) (*Result, error) {
 		if err != nil {
 			return nil, fmt.Errorf("bottleneck assignment: %w", err)
 		}
-		r.Exact = r.Cost(row)
-		r.Value = solve.Number(r.Exact).Float()
+		r.Value = solve.Number(r.Cost(row))
 		r.prove(&problem.Certificate{By: device.Host, Hall: &h, Row: row})
 	}
 	r.Seconds.Verify = time.Since(clock).Seconds()

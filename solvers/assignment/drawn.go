@@ -9,6 +9,7 @@ import (
 	"coalesce/runtime/collective"
 	"coalesce/solvers/assignment/internal/draw"
 	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/solve"
 )
 
 // A Drawn problem has uniform costs that exist on devices only, where they were drawn: it may be
@@ -57,7 +58,7 @@ func (w *Drawn) Solve(ctx context.Context) (*Result, error) {
 	ctx, cancel := w.job.options.Limited(ctx)
 	defer cancel()
 	r := newResult(w.inst)
-	r.Device, r.Variant, r.Reason = w.job.options.Where(), w.job.plan.String(), w.job.plan.reason
+	r.solvedBy(w.job.options.Where(), w.job.plan.String(), w.job.plan.reason)
 	clock := time.Now()
 	sol, err := w.job.solve(ctx, nil)
 	r.Seconds.Solve = time.Since(clock).Seconds()
@@ -78,13 +79,13 @@ func (w *Drawn) Solve(ctx context.Context) (*Result, error) {
 		return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
 	}
 	r.Column = sol.Column
-	r.Exact, r.Value, r.Matched = r.sourced(w.job.p)
+	r.Value, r.Matched = r.sourced(w.job.p)
 	r.prove(&cert)
 	return r, nil
 }
 
 // sourced adds the matched costs up that the source of p computes.
-func (r *Result) sourced(p *problem.Normal) (exact string, value float64, matched int) {
+func (r *Result) sourced(p *problem.Normal) (value solve.Number, matched int) {
 	sum := new(big.Float).SetPrec(exactBits)
 	for i, j := range r.Column {
 		if j >= 0 {
@@ -92,11 +93,7 @@ func (r *Result) sourced(p *problem.Normal) (exact string, value float64, matche
 			matched++
 		}
 	}
-	value, _ = sum.Float64()
-	if p.Instance.Type.Integer() {
-		return sum.Text('f', 0), value, matched
-	}
-	return problem.FormatFloat(value, 64), value, matched
+	return decimals(sum, p.Instance.Type.Integer()), matched
 }
 
 // Close gives back the memory.

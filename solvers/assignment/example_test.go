@@ -37,7 +37,7 @@ func ExampleOpen() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(r.Exact, r.Column)
+		fmt.Println(r.Value.String(), r.Column)
 	}
 	// Output:
 	// 3 [1 0]
@@ -61,7 +61,7 @@ func ExampleSolveBatch() {
 		log.Fatal(err)
 	}
 	for _, r := range results {
-		fmt.Println(r.Exact, r.Column)
+		fmt.Println(r.Value.String(), r.Column)
 	}
 	// Output:
 	// 3 [1 0]

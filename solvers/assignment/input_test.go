@@ -139,7 +139,7 @@ func TestFilledInstances(t *testing.T) {
 		if o.Bottleneck {
 			continue // other tests know its value
 		}
-		if want, got := bestOf(inst), answer.Value; answer.Column == nil && !math.IsNaN(want) || answer.Column != nil && inst.Limit == nil && math.Abs(got-want) > 1e-6*math.Abs(want) {
+		if want, got := bestOf(inst), answer.Value.Float(); answer.Column == nil && !math.IsNaN(want) || answer.Column != nil && inst.Limit == nil && math.Abs(got-want) > 1e-6*math.Abs(want) {
 			t.Errorf("%v: found %v, expected %v", how, got, want)
 		}
 	}

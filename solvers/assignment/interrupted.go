@@ -46,7 +46,7 @@ func (r *Result) unfinished(ctx context.Context, p *problem.Normal, bound *big.I
 	// Under a limit the duals bound what pairs and unmatched rows cost together, and
 	// the value is that of the pairs alone.
 	if known && p.Limit == problem.Infinity {
-		r.ceiling = boundOf(p, bound)
+		r.Bounded(boundOf(p, bound))
 	}
 }
 

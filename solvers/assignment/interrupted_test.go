@@ -63,7 +63,7 @@ func TestInterrupted(t *testing.T) {
 				sol, err := s.job.solve(ctx, nil)
 				if err == nil {
 					_, err = got.keep(inst, s.p, sol)
-					got.ceiling = solve.Number(got.Exact)
+					got.Report.Bounded(got.Value)
 				} else {
 					got, err = got.orBest(ctx, s, sol, nil, err)
 				}
@@ -73,8 +73,8 @@ func TestInterrupted(t *testing.T) {
 				if err := holds(got, best); err != nil {
 					t.Errorf("%+v, %s, ended at look %d: %v", c, method, end, err)
 				}
-				if end == 0 && c.rows > 1 && (got.Proven || !got.Stopped || got.Bound() == "") {
-					t.Errorf("%+v, %s, ended at once: found proven %t, interrupted %t, the bound %q", c, method, got.Proven, got.Stopped, got.Bound())
+				if end == 0 && c.rows > 1 && (got.Proven || !got.Stopped || got.Bound == "") {
+					t.Errorf("%+v, %s, ended at once: found proven %t, interrupted %t, the bound %q", c, method, got.Proven, got.Stopped, got.Bound)
 				}
 				if err := s.Close(); err != nil {
 					t.Fatal(err)
@@ -86,7 +86,7 @@ func TestInterrupted(t *testing.T) {
 
 // holds checks an answer against the optimum.
 func holds(got, best *Result) error {
-	report := got.Report()
+	report := got.Report
 	if err := report.Claims(); err != nil {
 		return err
 	}
@@ -95,9 +95,9 @@ func holds(got, best *Result) error {
 	}
 	value, _ := report.Value.Rat()
 	bound, ok := report.Bound.Rat()
-	optimum, _ := best.Report().Value.Rat()
+	optimum, _ := best.Report.Value.Rat()
 	if !ok || outside(optimum, value, bound, got.Maximize) {
-		return fmt.Errorf("found the value %s and the bound %s, the optimum is %s", report.Value, report.Bound, best.Exact)
+		return fmt.Errorf("found the value %s and the bound %s, the optimum is %s", report.Value, report.Bound, best.Value.String())
 	}
 	_, err := json.Marshal(got)
 	return err
@@ -173,8 +173,8 @@ func TestCompletion(t *testing.T) {
 	}
 	r := newResult(inst)
 	part := &engine.Solution{Column: []int32{1, -1}, Prices: problem.Prices{V: []int64{0, 0}}}
-	if found, err := r.interrupted(t.Context(), inst, p, part, nil); !found || err != nil || r.Exact != "101" || r.Bound() != "2" {
-		t.Errorf("found %t, %v, the value %s and the bound %s, expected 101 and 2", found, err, r.Exact, r.Bound())
+	if found, err := r.interrupted(t.Context(), inst, p, part, nil); !found || err != nil || r.Value.String() != "101" || r.Bound != "2" {
+		t.Errorf("found %t, %v, the value %s and the bound %s, expected 101 and 2", found, err, r.Value.String(), r.Bound)
 	}
 }
 
@@ -187,7 +187,7 @@ func TestEndedBeforeItBegan(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	got, err := unopened(ctx, inst, on(Options{}, host.Open(1)), context.Canceled)
-	if err != nil || got.Exact != "3" || got.Bound() != "2" || got.Proven || !got.Stopped {
+	if err != nil || got.Value.String() != "3" || got.Bound != "2" || got.Proven || !got.Stopped {
 		t.Errorf("found %+v, %v, expected the value 3 and the bound 2, not proven", got, err)
 	}
 }

@@ -3,10 +3,11 @@
 package assignment
 
 import (
-	option "coalesce/solvers/option"
-	solve "coalesce/solvers/solve"
 	"slices"
 	"sync"
+
+	option "coalesce/solvers/option"
+	solve "coalesce/solvers/solve"
 )
 
 // OptionsTable has the declarations of the options of Options.

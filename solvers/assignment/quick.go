@@ -73,10 +73,10 @@ func (q *Quick) Result(inst *Instance) (*Result, error) {
 		return nil, err
 	}
 	r := newResult(inst)
-	r.Device, r.Variant, r.Reason = "host", "assignment/paths", "few costs, for which no goroutine is started"
+	r.solvedBy("host", "assignment/paths", "few costs, for which no goroutine is started")
 	r.Column, r.Duals = column, &d
 	r.Seconds.Solve = time.Since(clock).Seconds()
-	if r.Exact, r.Value, r.Matched = total(inst, column); math.IsInf(r.Value, 0) {
+	if r.Value, r.Matched = total(inst, column); math.IsInf(r.Value.Float(), 0) {
 		return nil, nil // Solve says so
 	}
 	r.prove(&c)

@@ -21,7 +21,9 @@ type Ranked struct {
 }
 
 // ranked is the result's matching in a ranking.
-func (r *Result) ranked() Ranked { return Ranked{solve.Number(r.Exact), r.Value, r.Column} }
+func (r *Result) ranked() Ranked {
+	return Ranked{r.Value, r.Value.Float(), r.Column}
+}
 
 // RankingBytes is the least memory that the k best matchings of an instance take, in bytes: the matchings
 // and, for each, the subspaces that it is cut into. Fewer than k count where the instance has no more.

@@ -336,7 +336,7 @@ func (r *Resident) Solve(ctx context.Context, costs device.Buffer, before func(d
 	if r.p.Rows == 0 {
 		for k := range results {
 			results[k] = r.result("", "no costs")
-			results[k].Column, results[k].Exact = unmatched(l.Rows), "0"
+			results[k].Column, results[k].Value = unmatched(l.Rows), "0"
 			if r.options.Duals {
 				results[k].Duals = &problem.Duals{U: make([]int64, l.Rows), V: make([]int64, l.Cols), Scale: r.p.Scale}
 			}
@@ -459,7 +459,7 @@ func (r *Resident) solveOne(ctx context.Context) (*Result, error) {
 
 func (r *Resident) result(variant, reason string) *Result {
 	one := newResult(r.inst)
-	one.Device, one.Variant, one.Reason = r.where, variant, reason
+	one.solvedBy(r.where, variant, reason)
 	return one
 }
 
@@ -482,10 +482,10 @@ func (r *Resident) take(one *Result, p *problem.Normal, sol *engine.Solution) {
 	if r.options.Duals {
 		one.Duals = d
 	}
-	one.Value = float64(sum) / p.Scale
-	one.Exact = problem.FormatFloat(one.Value, 64)
 	if r.inst.Type.Integer() {
-		one.Exact = strconv.FormatInt(sum*int64(p.Scale), 10)
+		one.Value = solve.Number(strconv.FormatInt(sum*int64(p.Scale), 10))
+	} else {
+		one.Value = solve.Number(problem.FormatFloat(float64(sum)/p.Scale, 64))
 	}
 }
 

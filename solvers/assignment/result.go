@@ -14,40 +14,41 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// A Result is the answer to an instance, and how it came about.
+// A Result is the answer to an instance, and how it came about. Value is the sum of the matched costs, with Bottleneck the
+// worst of them: every digit of integers, of floats their exact sum, rounded once; empty where no full matching exists. Where
+// it is proven, the certificate's duals prove that no matching is better by more than the gap. Seconds.Prepare is the pass
+// that finds the range of the costs, and moving them to the device.
 type Result struct {
-	Instance   string // where the instance came from
+	solve.Report
 	Rows, Cols int
 	Type       problem.Value
 	Maximize   bool
 	RowNames   []string // nil when they have none
 	ColNames   []string
 	Column     []int32        // of each row, -1 where it is unmatched; nil: no full matching exists
-	Value      float64        // sum of the matched costs; with Bottleneck the worst of them, NaN where there are none
-	Exact      string         // the same in decimals: every digit of integers; empty for NaN
 	Matched    int            // pairs
 	Bottleneck bool           // the cost of the worst pair counts, in place of the sum
 	Best       []Ranked       // with Options.KBest the best matchings, the best first, this one included: none is missing between two of them, and those of equal value stand in any order
 	Complete   bool           // Best has all matchings of the instance
-	Proven     bool           // the certificate's duals prove that no matching is better by more than its Gap
 	Duals      *problem.Duals // where they were asked for
-	Seconds    solve.Seconds  // Prepare is the pass that finds the range of the costs, and moving them to the device
-	Device     string         // "cuda:0", "host", …
-	Variant    string         // the family and the label of its variant
-	Reason     string         // why that one, one sentence
 	Counts     engine.Counts
 	// Certificate is nil where checking was switched off.
 	Certificate *problem.Certificate
-	Stopped     bool     // the caller or the time limit ended the solve: Column is the best so far
-	Notes       []string // of the instance and of the solver
 
-	ceiling solve.Number // bound of a solve that was interrupted; empty: not known
-	inst    *problem.Instance
+	inst *problem.Instance
 }
 
 func newResult(inst *problem.Instance) *Result {
-	return &Result{Instance: inst.Source, Rows: inst.Rows, Cols: inst.Cols, Type: inst.Type, Maximize: inst.Maximize,
-		RowNames: inst.RowNames, ColNames: inst.ColNames, Notes: inst.Notes, inst: inst}
+	return &Result{
+		Report: solve.Report{Problem: "assignment", Instance: inst.Source, Size: map[string]int{"rows": inst.Rows, "columns": inst.Cols}, Notes: inst.Notes},
+		Rows:   inst.Rows, Cols: inst.Cols, Type: inst.Type, Maximize: inst.Maximize, RowNames: inst.RowNames, ColNames: inst.ColNames, inst: inst,
+	}
+}
+
+// solvedBy sets where a result came from: the devices, the family with the label of its variant, and why that one.
+func (r *Result) solvedBy(device, variant, reason string) {
+	r.Device, r.Variant, r.Reason = device, variant, reason
+	r.Algorithm, _, _ = strings.Cut(strings.TrimPrefix(variant, "assignment/"), " ")
 }
 
 // keep takes over a solution of the instance's normal problem, in the
@@ -64,8 +65,8 @@ func (r *Result) keep(inst *problem.Instance, p *problem.Normal, s *engine.Solut
 		}
 	}
 	d := dualsOf(p, s)
-	r.Exact, r.Value, r.Matched = total(inst, r.Column)
-	if math.IsInf(r.Value, 0) {
+	r.Value, r.Matched = total(inst, r.Column)
+	if math.IsInf(r.Value.Float(), 0) {
 		return nil, fmt.Errorf("%w: the best matching's add up to more than the largest float64", problem.ErrCost)
 	}
 	return &d, nil
@@ -81,13 +82,18 @@ func dualsOf(p *problem.Normal, s *engine.Solution) problem.Duals {
 
 // total adds the costs of matched pairs up without rounding; of floats, the
 // sum is rounded once, to float64.
-func total(inst *problem.Instance, column []int32) (exact string, value float64, matched int) {
+func total(inst *problem.Instance, column []int32) (value solve.Number, matched int) {
 	sum, matched := sumOf(inst, column)
-	value, _ = sum.Float64()
-	if inst.Type.Integer() && inst.Points == nil {
-		return sum.Text('f', 0), value, matched
+	return decimals(sum, inst.Type.Integer() && inst.Points == nil), matched
+}
+
+// decimals are those of a sum of integers, or the shortest of the float64 next to a sum of floats.
+func decimals(sum *big.Float, whole bool) solve.Number {
+	if whole {
+		return solve.Number(sum.Text('f', 0))
 	}
-	return problem.FormatFloat(value, 64), value, matched
+	x, _ := sum.Float64()
+	return solve.Number(problem.FormatFloat(x, 64))
 }
 
 // sumOf adds the costs of matched pairs up without rounding.
@@ -128,38 +134,26 @@ const provenGap = 0x1p-50
 // prove keeps a certificate and sets Proven by it.
 func (r *Result) prove(c *problem.Certificate) {
 	r.Certificate = c
-	report := solve.Report{Value: solve.Number(r.Exact)}
 	if r.Column == nil {
-		report.ProveInfeasible()
+		r.ProveInfeasible()
 	} else {
-		report.Prove(r.bound())
+		r.Prove(r.leastBound())
 	}
-	small := c.Gap == 0 || !r.Stopped && c.Gap <= provenGap*math.Abs(r.Value)
-	if r.Proven = report.Proven && small; !r.Proven && r.Column != nil {
-		r.ceiling = r.bound()
-	}
+	r.Proven = r.Proven && (c.Gap == 0 || !r.Stopped && c.Gap <= provenGap*math.Abs(r.Value.Float()))
 }
 
-// bound is the value less the gap that the certificate leaves (plus the gap when maximising). It is
+// leastBound is the value less the gap that the certificate leaves (plus the gap when maximising). It is
 // moved by two steps of float64, one for the rounding of Value and one for its own, so that no
 // matching is better.
-func (r *Result) bound() solve.Number {
+func (r *Result) leastBound() solve.Number {
 	if r.Certificate.Gap == 0 {
-		return solve.Number(r.Exact)
+		return r.Value
 	}
 	worse, gap := math.Inf(-1), -r.Certificate.Gap
 	if r.Maximize {
 		worse, gap = -worse, -gap
 	}
-	return solve.NumberOf(math.Nextafter(math.Nextafter(r.Value, worse)+gap, worse))
-}
-
-// Bound is a value that no matching beats; empty where none is known.
-func (r *Result) Bound() solve.Number {
-	if !r.Proven || r.Column == nil {
-		return r.ceiling
-	}
-	return r.bound()
+	return solve.NumberOf(math.Nextafter(math.Nextafter(r.Value.Float(), worse)+gap, worse))
 }
 
 // Pairs are the matched pairs as SciPy's linear_sum_assignment gives them: row
@@ -197,27 +191,8 @@ func (r *Result) String() string {
 			fmt.Fprintf(&b, "%s\t%s\n", r.RowName(i), r.ColName(int(j)))
 		}
 	}
-	fmt.Fprintf(&b, "total\t%s\n", r.Exact)
+	fmt.Fprintf(&b, "total\t%s\n", r.Value)
 	return b.String()
-}
-
-// Report is what every problem's answers tell.
-func (r *Result) Report() solve.Report {
-	algorithm, _, _ := strings.Cut(strings.TrimPrefix(r.Variant, "assignment/"), " ")
-	report := solve.Report{Problem: "assignment", Instance: r.Instance, Size: map[string]int{"rows": r.Rows, "columns": r.Cols},
-		Seconds: r.Seconds, Device: r.Device, Algorithm: algorithm, Variant: r.Variant, Reason: r.Reason, Stopped: r.Stopped, Notes: r.Notes}
-	if r.Column != nil {
-		report.Value = solve.Number(r.Exact)
-	}
-	switch {
-	case r.Proven && r.Column != nil:
-		report.Prove(r.bound())
-	case r.Proven:
-		report.ProveInfeasible()
-	default:
-		report.Bounded(r.ceiling)
-	}
-	return report
 }
 
 // Proof is the certificate as JSON has it. Of a worst pair it is the Hall alone.
@@ -269,7 +244,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		Counts      engine.Counts  `json:"counts"`
 		Certificate any            `json:"certificate"`
 		Ranking
-	}{r.Report(), r.objectiveName(), senseOf(r.Maximize), r.Column, r.Matched, r.RowNames, r.ColNames, r.Duals, r.Type, r.Counts, r.Proof(), r.Ranking()})
+	}{r.Report, r.objectiveName(), senseOf(r.Maximize), r.Column, r.Matched, r.RowNames, r.ColNames, r.Duals, r.Type, r.Counts, r.Proof(), r.Ranking()})
 	if err != nil {
 		return nil, fmt.Errorf("result: %w", err)
 	}

@@ -104,7 +104,7 @@ func (s *Session) Solve(ctx context.Context) (*Result, error) {
 // begin is a result without an answer.
 func (s *Session) begin() *Result {
 	r := newResult(s.inst)
-	r.Device, r.Variant, r.Reason = s.options.solvedOn(), s.job.plan.String(), s.job.plan.reason
+	r.solvedBy(s.options.solvedOn(), s.job.plan.String(), s.job.plan.reason)
 	return r
 }
 
@@ -212,7 +212,7 @@ func unopened(ctx context.Context, inst *problem.Instance, o Options, err error)
 		return nil, fmt.Errorf("open assignment: %w", failed)
 	}
 	r := newResult(inst)
-	r.Device, r.Variant, r.Reason = o.Where(), "assignment/greedy", "the solve ended before an algorithm was ready"
+	r.solvedBy(o.Where(), "assignment/greedy", "the solve ended before an algorithm was ready")
 	if r, err = r.orBest(ctx, &Session{inst: inst, p: p, options: o}, nil, nil, err); err == nil && o.KBest > 1 {
 		r.Best = []Ranked{r.ranked()}
 	}

@@ -40,7 +40,7 @@ func (s *tours) shortest(ctx context.Context, n int, costs []int32, duals *assig
 	}
 	s.solves++
 	s.passes += r.Counts.Passes
-	bound := int64(r.Value)
+	bound := int64(r.Value.Float())
 	if bound >= limit {
 		return limit, nil
 	}

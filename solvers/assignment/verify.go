@@ -83,10 +83,10 @@ func Verify(inst *Instance, result, duals []byte) (*solve.Verdict, error) {
 		v.Refute("%w", err)
 		return v, nil
 	}
-	exact, value, matched := total(inst, x.Solution)
+	value, matched := total(inst, x.Solution)
 	v.Note("feasible: a matching of %d allowed pairs", matched)
 	solve.Same(v, "number of matched pairs", x.Matched, matched, "")
-	v.Recomputed(solve.Number(exact), inst.Maximize)
+	v.Recomputed(value, inst.Maximize)
 	if err := x.ranking(inst, v); err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func Verify(inst *Instance, result, duals []byte) (*solve.Verdict, error) {
 		if c := x.certificate; c.Primal != c.Dual || c.Exact != (c.Rounded == 0) || c.Exact && (c.Gap != 0 || c.Rounds != 0) {
 			v.Refute("the certificate contradicts itself: costs of %s and duals of %s units, exact %t, gap %v", c.Primal, c.Dual, c.Exact, c.Gap)
 		}
-		v.Certified((&Result{Exact: exact, Value: value, Maximize: inst.Maximize, Certificate: x.certificate}).bound())
+		v.Certified((&Result{Report: solve.Report{Value: value}, Maximize: inst.Maximize, Certificate: x.certificate}).leastBound())
 		v.Unchecked()
 		return v, nil
 	}
@@ -127,7 +127,7 @@ func Verify(inst *Instance, result, duals []byte) (*solve.Verdict, error) {
 	if c.By = x.certificate.By; c != *x.certificate {
 		v.Refute("the certificate differs from that of the duals, which leave a gap of %v with %d costs rounded", c.Gap, c.Rounded)
 	}
-	v.Certified((&Result{Exact: exact, Value: value, Maximize: inst.Maximize, Certificate: &c}).bound())
+	v.Certified((&Result{Report: solve.Report{Value: value}, Maximize: inst.Maximize, Certificate: &c}).leastBound())
 	v.BoundChecked = true
 	v.Note("bound: proof carried: duals that bound %d costs add up to %s units of %v", c.Pairs, c.Dual, 1/c.Scale)
 	if c.Rounded > 0 {
@@ -235,8 +235,8 @@ func (x *readBack) ranking(inst *Instance, v *solve.Verdict) error {
 			v.Refute("matchings %d and %d of the ranking are the same", at+1, k+1)
 		}
 		place[text] = k
-		exact, _, _ := total(inst, m.Column)
-		if found, ok := solve.Number(exact).Rat(); ok {
+		exact, _ := total(inst, m.Column)
+		if found, ok := exact.Rat(); ok {
 			if stated, ok := m.Exact.Rat(); !ok || stated.Cmp(found) != 0 {
 				v.Refute("matching %d of the ranking: the stated value is %s, recomputed from the instance it is %s", k+1, m.Exact, exact)
 			}

@@ -40,7 +40,7 @@ func TestVerifyReadsWhatIsPrinted(t *testing.T) {
 					t.Fatal(err)
 				}
 				v, err := Verify(inst, text, nil)
-				if err != nil || v.Err() != nil || !v.BoundChecked || !v.Proven || !v.Feasible || string(v.Value) != solved.Exact {
+				if err != nil || v.Err() != nil || !v.BoundChecked || !v.Proven || !v.Feasible || string(v.Value) != solved.Value.String() {
 					t.Errorf("%s of %s, %v: found %+v, %v", kind, value, shape, v, err)
 				}
 				if !solved.Certificate.Exact {
@@ -115,12 +115,12 @@ func TestVerifyReadsRankingsAndWorstPairs(t *testing.T) {
 		matchings(inst, func(column []int32) {
 			row := worstRow(inst, column)
 			x := *worst
-			if x.Column, x.Exact = column, inst.Exact(row, int(column[row])); x.Exact == worst.Exact {
+			if x.Column, x.Value = column, solve.Number(inst.Exact(row, int(column[row]))); x.Value == worst.Value {
 				return
 			}
 			worse++
 			if v := read(inst, &x); v.Err() == nil {
-				t.Errorf("instance %d: %v is worth %s, the best %s, and nothing is refuted", n, column, x.Exact, worst.Exact)
+				t.Errorf("instance %d: %v is worth %s, the best %s, and nothing is refuted", n, column, x.Value.String(), worst.Value.String())
 			}
 		})
 	}

@@ -76,7 +76,7 @@ func TestAllEndAlike(t *testing.T) {
 			if err != nil {
 				return solve.Report{}, err
 			}
-			return r.Report(), nil
+			return r.Report, nil
 		}},
 		{"qubo", 300 * time.Millisecond, func(ctx context.Context, s solve.Settings) (solve.Report, error) {
 			r, err := qubo.Solve(ctx, program, qubo.Options{Settings: s})

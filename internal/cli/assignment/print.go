@@ -18,8 +18,8 @@ func uncertified(r *assignment.Result) string {
 	switch {
 	case r.Bottleneck:
 		return "nothing: there are no pairs"
-	case r.Bound() != "":
-		return fmt.Sprintf("ended before the proof: no matching is better than %s", r.Bound())
+	case r.Bound != "":
+		return fmt.Sprintf("ended before the proof: no matching is better than %s", r.Bound)
 	case r.Stopped:
 		return "ended before the proof: no bound is known"
 	}
@@ -38,7 +38,7 @@ func writeResult(out io.Writer, r *assignment.Result, facts device.Facts, verifi
 	}
 	fmt.Fprintln(out)
 
-	report := r.Report()
+	report := r.Report
 	if r.Counts.Switch != "" {
 		report.Notes = append(report.Notes, r.Counts.Switch)
 	}
@@ -67,7 +67,7 @@ func pairs(r *assignment.Result) *ui.Table {
 	if r.Bottleneck {
 		name = "worst"
 	}
-	t.Row(cmp.Or(r.Exact, "-"), name, ui.Count(r.Matched, "pair"))
+	t.Row(cmp.Or(r.Value.String(), "-"), name, ui.Count(r.Matched, "pair"))
 	return &t
 }
 

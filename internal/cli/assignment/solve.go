@@ -263,15 +263,15 @@ func compareWithReference(ctx context.Context, d device.Device, inst *assignment
 	if !ref.Proven { // the best so far
 		return "", run.Unverified(context.Canceled)
 	}
-	if gap := math.Abs(r.Value - ref.Value); r.Exact != ref.Exact && !(gap <= 2*ref.Certificate.Gap) {
-		return "", run.AsCheck(fmt.Errorf("the answer is worth %s, the reference finds %s", r.Exact, ref.Exact))
+	if gap := math.Abs(r.Value.Float() - ref.Value.Float()); r.Value.String() != ref.Value.String() && !(gap <= 2*ref.Certificate.Gap) {
+		return "", run.AsCheck(fmt.Errorf("the answer is worth %s, the reference finds %s", r.Value.String(), ref.Value.String()))
 	}
 	same := "too"
-	if ref.Exact != r.Exact {
+	if ref.Value.String() != r.Value.String() {
 		same = "(rounding leaves both open)"
 	}
 	return fmt.Sprintf("the sequential reference finds %s %s (its solve took %s, %.3g times this one's)",
-		ref.Exact, same, ui.Seconds(ref.Seconds.Solve), ref.Seconds.Solve/r.Seconds.Solve), nil
+		ref.Value.String(), same, ui.Seconds(ref.Seconds.Solve), ref.Seconds.Solve/r.Seconds.Solve), nil
 }
 
 // effects is the table of the flags of `solve assignment` and `verify` that say where the costs are and how they are read.

@@ -3,11 +3,10 @@
 package assignment
 
 import (
-	"slices"
-	"sync"
-
 	option "coalesce/solvers/option"
 	solve "coalesce/solvers/solve"
+	"slices"
+	"sync"
 )
 
 // OptionsTable has the declarations of the options of Options.

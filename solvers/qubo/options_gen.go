@@ -3,12 +3,11 @@
 package qubo
 
 import (
-	"slices"
-	"sync"
-
 	option "coalesce/solvers/option"
 	search "coalesce/solvers/qubo/internal/search"
 	solve "coalesce/solvers/solve"
+	"slices"
+	"sync"
 )
 
 // OptionsTable has the declarations of the options of Options.

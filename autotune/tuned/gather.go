@@ -18,8 +18,8 @@ type gathered struct {
 }
 
 // resultsFor are the results that serve a workload on a device, gathered once: those of the nearest class of device for the
-// nearest workload and, of GPUs, what the next class that runs the same code has besides. The nearest class is that with the
-// most equal number of multiprocessors.
+// nearest workload. For GPUs, the next class that runs the same code fills in the sizes that the nearest lacks. The nearest
+// class is the one whose number of multiprocessors is closest.
 func (k *knowledge) resultsFor(f *device.Family, facts *device.Facts, fixed map[string]string, strict bool) *pool {
 	here := classFor(facts)
 	k.mutex.RLock()

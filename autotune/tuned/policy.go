@@ -34,7 +34,12 @@ var ErrNotTuned = errors.New("not tuned")
 
 // By returns a database that chooses from db as p says. db may be nil, which stands for
 // none, and may not be changed afterwards.
-func (db *Database) By(p Policy) *Database { return &Database{under: db, policy: &p} }
+func (db *Database) By(p Policy) *Database {
+	if len(p.Pinned) == 0 && !p.Frozen && p.Guessed == nil { // the choice is db's own, without the work of looking for guesses
+		return db
+	}
+	return &Database{under: db, policy: &p}
+}
 
 // Pinned returns the label that the policy of db pins for a family, "" for none.
 func (db *Database) Pinned(f *device.Family) string {

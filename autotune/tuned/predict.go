@@ -8,7 +8,7 @@ import (
 	"coalesce/runtime/device"
 )
 
-// The constants of all predictions, logarithms. Others near them choose as well on what was recorded (bench/tuning).
+// The constants of all predictions are logarithms. Values near these choose as well on the recorded rows (bench/tuning).
 const (
 	// proven is the lead of a winner: the tuner, too, has a winner beaten by that much.
 	proven = 0.03

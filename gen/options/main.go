@@ -8,8 +8,8 @@
 // tag holds more options. Tags of an option: flag, the flag's name where that is another, or - where there is none; default, what the zero value
 // stands for; min and max, the least and the largest value; words, a Go expression of the texts that it takes; whole, a flag gives one text of a list, commas and all; only, the algorithm that has it;
 // negated:"true", for a bool that says the opposite of the option.
-// Tags of a struct change options that it holds, as in time_limit.default:"10s": default, words, about, flag, and
-// without, which leaves the option out. [Options.Seed] in a comment names another option.
+// Tags of a struct change options that it holds, as in time_limit.default:"10s": default, words and about.
+// [Options.Seed] in a comment names another option.
 package main
 
 import (
@@ -287,12 +287,10 @@ func embedded(t types.Type, tag reflect.StructTag, imports map[string]string) (*
 				return nil, err
 			}
 			table = table.Dot("WithWords").Call(jen.Lit(m[1]), words)
-		case "default", "about", "flag":
+		case "default", "about":
 			table = table.Dot("With"+strings.ToUpper(m[2][:1])+m[2][1:]).Call(jen.Lit(m[1]), jen.Lit(text))
-		case "without":
-			table = table.Dot("Without").Call(jen.Lit(m[1]))
 		default:
-			return nil, fmt.Errorf("found the tag %s, expected one that ends in .default, .words, .about, .flag or .without", m[0])
+			return nil, fmt.Errorf("found the tag %s, expected one that ends in .default, .words or .about", m[0])
 		}
 	}
 	return table, nil

@@ -54,13 +54,11 @@ func (e *ValueError) Error() string {
 	return e.Name + ": found " + e.Found + ", expected " + e.Expected
 }
 
-// Bind binds the options to pointers, one an option. Options without a name are left out.
+// Bind binds the options to pointers, one an option.
 func (t Table) Bind(pointers []any) List {
-	l := make(List, 0, len(t))
+	l := make(List, len(t))
 	for k := range t {
-		if t[k].Name != "" {
-			l = append(l, Option{Declaration: &t[k], at: pointers[k]})
-		}
+		l[k] = Option{Declaration: &t[k], at: pointers[k]}
 	}
 	return l
 }
@@ -78,16 +76,6 @@ func (t Table) WithWords(name string, words []string) Table {
 // WithAbout describes an option of an embedded struct in other words.
 func (t Table) WithAbout(name, about string) Table {
 	return t.with(name, func(d *Declaration) { d.About = about })
-}
-
-// WithFlag names the flag of an option of an embedded struct.
-func (t Table) WithFlag(name, flag string) Table {
-	return t.with(name, func(d *Declaration) { d.Flag = flag })
-}
-
-// Without leaves out an option of an embedded struct: the problem has no use for it.
-func (t Table) Without(name string) Table {
-	return t.with(name, func(d *Declaration) { d.Name = "" })
 }
 
 func (t Table) with(name string, set func(*Declaration)) Table {

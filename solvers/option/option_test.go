@@ -155,9 +155,9 @@ func TestDescribe(t *testing.T) {
 // A struct that holds another one changes what the inner declarations say, and not the inner table.
 func TestRefined(t *testing.T) {
 	var s settings
-	outer := table.WithDefault("count", "4").WithWords("name", []string{"c"}).WithAbout("work", "flips").WithFlag("seed", "number").Without("quiet")
+	outer := table.WithDefault("count", "4").WithWords("name", []string{"c"}).WithAbout("work", "flips")
 	l := outer.Bind([]any{&s.count, &s.work, &s.seed, &s.limit, &s.target, &s.name, &s.parts, &s.quiet, &s.rough, &s.rules})
-	if l.Named("quiet") != nil || l.Named("count").Default != "4" || l.Named("seed").FlagName() != "number" || l.Named("rules").Set("abc") != nil || s.rules != "abc" {
+	if l.Named("count").Default != "4" || l.Named("work").About != "flips" || l.Named("name").Words[0] != "c" || l.Named("rules").Set("abc") != nil || s.rules != "abc" {
 		t.Errorf("found %+v", l)
 	}
 	if table[0].Default != "3" {

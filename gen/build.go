@@ -12,11 +12,14 @@ import (
 	"path/filepath"
 
 	"coalesce/gen/nvcc"
+	"coalesce/templates"
 )
 
-// images and cache are folders that git ignores.
+// images, other and cache are folders that git ignores: images that this module's CUDA binary embeds, those of
+// another module, and what was compiled before.
 const (
 	images = "runtime/bundle/images"
+	other  = ".build/images"
 	cache  = ".build/cache"
 )
 
@@ -33,7 +36,20 @@ func (c *command) compilePacks(ctx context.Context, out *Output) error {
 		Cache:   filepath.Join(c.root, filepath.FromSlash(cache)),
 		Keep:    len(c.only) > 0,
 	}
-	job.Images = cmp.Or(job.Images, filepath.Join(c.root, filepath.FromSlash(images)))
+	made := images
+	if out.foreign {
+		made = other
+		shared, err := os.MkdirTemp("", "coalesce-headers-*")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(shared)
+		if err := os.CopyFS(shared, templates.Files); err != nil {
+			return err
+		}
+		job.Include = append(job.Include, shared)
+	}
+	job.Images = cmp.Or(job.Images, filepath.Join(c.root, filepath.FromSlash(made)))
 	won, err := c.winners()
 	if err != nil {
 		return err

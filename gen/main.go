@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -26,6 +27,7 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+	"golang.org/x/mod/modfile"
 
 	"coalesce/gen/manifest"
 	"coalesce/gen/space"
@@ -62,6 +64,7 @@ type command struct {
 	images  string
 	ptxas   string
 
+	module         string // path of the module of root
 	spaces         []*space.Space
 	narrow         *space.Constraint
 	stdout, stderr io.Writer
@@ -104,7 +107,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.BoolVar(&c.allow, "allow", false, "take a CUDA version that is not supported")
 	flags.StringSliceVar(&c.archs, "arch", nil, "`architecture` to compile for, such as sm_90; may be repeated")
 	flags.StringVar(&c.points, "points", "", "`which` variants to compile: all, held (safe, winners and what hold in go.generate names) or safe (default: all for one architecture, held for several)")
-	flags.StringVar(&c.images, "images", "", "`folder` for the images (default: "+images+")")
+	flags.StringVar(&c.images, "images", "", "`folder` for the images (default: "+images+", in another module "+other+")")
 	flags.StringVar(&c.ptxas, "ptxas", "", "`path` of the ptxas of CUDA 12.9, to make images for drivers from 525 on")
 	flags.Usage = func() {
 		fmt.Fprintf(stderr, "usage: go run ./gen [flags] [generate | list | diff | explain VARIANT | occupancy | points FOLDER]\n\n%s", flags.FlagUsages())
@@ -189,6 +192,9 @@ func (c *command) readManifest() error {
 	if err != nil {
 		return fmt.Errorf("read the manifest: %w", err)
 	}
+	if c.module, err = modulePath(c.root); err != nil {
+		return err
+	}
 	if c.spaces, err = manifest.Parse(manifest.File, data); err != nil {
 		return err
 	}
@@ -204,13 +210,27 @@ func (c *command) readManifest() error {
 	return nil
 }
 
+// modulePath is the path of the module whose root a folder is; empty where it has no go.mod.
+func modulePath(root string) (string, error) {
+	file := filepath.Join(root, "go.mod")
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	path := modfile.ModulePath(text)
+	if err == nil && path == "" {
+		err = fmt.Errorf("%s names no module", file)
+	}
+	return path, err
+}
+
 // runStages runs the pure stages.
 func (c *command) runStages() (*Output, error) {
 	return generate(os.DirFS(filepath.Join(c.root, "templates")), c.spaces, c.options())
 }
 
 func (c *command) options() Options {
-	o := Options{Full: c.space == "full", Where: c.narrow, Only: c.only}
+	o := Options{Full: c.space == "full", Where: c.narrow, Only: c.only, Module: c.module}
 	for _, s := range c.spaces {
 		if _, err := os.Stat(filepath.Join(c.root, folder, filepath.FromSlash(s.Family)+".go")); err == nil {
 			o.There = append(o.There, s.Family)

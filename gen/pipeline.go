@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"path"
@@ -12,6 +13,7 @@ import (
 	"coalesce/gen/host"
 	"coalesce/gen/layout"
 	"coalesce/gen/space"
+	"coalesce/templates"
 )
 
 // folder is where everything generated stands, below the module's root.
@@ -23,12 +25,17 @@ type Options struct {
 	Where *space.Constraint // of those, the ones that satisfy it; nil means all
 	Only  []string          // families; none means all
 	There []string          // with Only: families that were generated before
+
+	Module string // path of the module that is generated for; empty: this one
 }
 
 // Output is the result of generate.
 type Output struct {
 	Files    map[string][]byte // by path from the module's root
 	Families []Family          // those that Options asked for
+
+	foreign bool   // another module is generated for: its bodies include this module's headers
+	headers string // import path of that module's bodies; empty: this module
 }
 
 // A Family is a space with its points and, for the target cuda, their text.
@@ -41,9 +48,19 @@ type Family struct {
 }
 
 // generate makes every file below generated/ from the bodies of kernels and the
-// spaces. It reads and writes nothing else.
-func generate(templates fs.FS, spaces []*space.Space, o Options) (*Output, error) {
-	out := &Output{Files: map[string][]byte{}}
+// spaces. For another module it also makes templates/embed.go, which embeds that module's bodies, and lays
+// these over the headers here. It reads and writes nothing else.
+func generate(bodies fs.FS, spaces []*space.Space, o Options) (*Output, error) {
+	out := &Output{Files: map[string][]byte{}, foreign: o.Module != "" && !bind.IsOwn(o.Module)}
+	o.Module = cmp.Or(o.Module, bind.Module())
+	if out.foreign && slices.ContainsFunc(spaces, func(s *space.Space) bool { return s.Target != space.Host }) {
+		text, err := bind.Embed(bodies)
+		if err != nil {
+			return nil, err
+		}
+		out.Files["templates/embed.go"], out.headers = text, o.Module+"/templates"
+		bodies = templates.Layers{bodies, templates.Files}
+	}
 	problems := map[string][]string{}
 	var order []string
 	for _, s := range spaces {
@@ -67,9 +84,9 @@ func generate(templates fs.FS, spaces []*space.Space, o Options) (*Output, error
 		}
 		f := Family{Space: s, Points: points}
 		if s.Target == space.Host {
-			err = out.host(&f)
+			err = out.host(bodies, &f)
 		} else {
-			err = out.cuda(templates, &f)
+			err = out.cuda(bodies, &f)
 		}
 		if err != nil {
 			return nil, err
@@ -83,7 +100,7 @@ func generate(templates fs.FS, spaces []*space.Space, o Options) (*Output, error
 		}
 		out.Files[path.Join(folder, p, "families.go")] = text
 	}
-	text, err := bind.AllFamilies(order)
+	text, err := bind.AllFamilies(o.Module, order)
 	if err != nil {
 		return nil, err
 	}
@@ -107,14 +124,14 @@ func enumerate(s *space.Space, o Options) ([]space.Point, error) {
 }
 
 // cuda renders a family's texts and binds them.
-func (out *Output) cuda(templates fs.FS, f *Family) error {
-	family, err := cuda.Render(templates, f.Space, f.Points)
+func (out *Output) cuda(bodies fs.FS, f *Family) error {
+	family, err := cuda.Render(bodies, f.Space, f.Points)
 	if err != nil {
 		return err
 	}
 	f.CUDA, f.Hash = family, family.Hash
 	b := binding(f)
-	b.CUDA = true
+	b.CUDA, b.Headers = true, out.headers
 	for _, e := range family.Entries {
 		entry := bind.Entry{Name: e.Name}
 		for _, p := range e.Params {
@@ -155,11 +172,16 @@ func (out *Output) cuda(templates fs.FS, f *Family) error {
 }
 
 // host emits a family's Go kernels, a file a variant, and binds them.
-func (out *Output) host(f *Family) error {
+func (out *Output) host(bodies fs.FS, f *Family) error {
 	s := f.Space
-	emitter, ok := host.Lookup(s.Family)
-	if !ok {
-		return fmt.Errorf("%s: space %s has the target host, and gen/host has no emitter of that name", s.Pos, s.Family)
+	emitter, ok, err := host.ReadBody(bodies, s)
+	if err == nil && !ok {
+		if emitter, ok = host.Lookup(s.Family); !ok {
+			err = fmt.Errorf("has the target host: expected its Go text, templates/%s/%s.go", s.Family, s.Kernel())
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: space %s: %w", s.Pos, s.Family, err)
 	}
 	f.Hash = cuda.Digest(cuda.Version, s.Family, emitter.Version)
 	b := binding(f)

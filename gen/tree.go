@@ -65,8 +65,15 @@ func changesOf(root string, files map[string][]byte, only []string) ([]Change, e
 		return nil, fmt.Errorf("compare %s: %w", folder, err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if !seen[name] {
-			changes = append(changes, Change{name, nil, files[name]})
+		if seen[name] {
+			continue
+		}
+		old, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name))) // of files outside generated/
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if err != nil || !bytes.Equal(old, files[name]) {
+			changes = append(changes, Change{name, old, files[name]})
 		}
 	}
 	slices.SortFunc(changes, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })

@@ -34,12 +34,15 @@ type evidence struct {
 
 // Reason is one sentence for the user: the level, what was measured where, what was
 // passed over, and the command that would tell more.
-func (c Choice) Reason() string {
+func (c Choice) Reason() string { return c.ReasonOf("coalesce") }
+
+// ReasonOf is Reason, where the command is that of another program.
+func (c Choice) ReasonOf(program string) string {
 	if c.Level == ByName {
 		return "asked for by name"
 	}
 	problem, family, _ := strings.Cut(c.family.Name, "/")
-	tune := fmt.Sprintf("coalesce tune %s --family %s --sizes %d", problem, family, c.asked)
+	tune := fmt.Sprintf("%s tune %s --family %s --sizes %d", program, problem, family, c.asked)
 	text := c.Level + ": " + c.basis()
 	if p := c.pool; p != nil && p.stale > 0 {
 		text += fmt.Sprintf("; %s of kernels that have changed since ignored as stale", results(p.stale))

@@ -6,7 +6,9 @@ package bind
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,6 +31,12 @@ const (
 	hashed     = "coalesce" + "/" // the path under which Go kernels are hashed, whatever the module's is
 )
 
+// IsOwn reports whether a path is that of the module that the compiler is part of.
+func IsOwn(path string) bool { return path == Module() }
+
+// Module is the path of the module that the compiler is part of.
+func Module() string { return strings.TrimSuffix(module, "/") }
+
 // PortableText is generated Go text as it would be if the module had kept its first
 // path: its hash stays when scripts/rename-module changes the path, and the
 // tuning data stays good.
@@ -43,6 +51,7 @@ type Family struct {
 	Entries  []Entry
 	Variants []Variant
 	Packs    []Pack // CUDA
+	Headers  string // CUDA: import path of the package whose Files are the bodies; empty: this module's templates
 	// Kernel names the Go function of an entry of a host variant.
 	Kernel func(v Variant, entry string) string
 }
@@ -105,6 +114,9 @@ var (
 	importLine  = regexp.MustCompile(`(?m)^(\s*|import )(\w+) ("(?:[^"]*/)?(\w+)")$`)
 )
 
+// ownPath finds an import of this module, or of the module that is generated for.
+var ownPath = regexp.MustCompile(`"(` + regexp.QuoteMeta(module) + `|[^"]*/generated/|[^"]*/templates")`)
+
 // tidyImports drops the names that jennifer gives imports which have them
 // already, and sets the module's own apart from the standard library's.
 func tidyImports(text []byte) []byte {
@@ -118,7 +130,7 @@ func tidyImports(text []byte) []byte {
 	return importBlock.ReplaceAllFunc(text, func(block []byte) []byte {
 		var standard, own []string
 		for line := range strings.Lines(string(importBlock.FindSubmatch(block)[1]) + "\n") {
-			if strings.Contains(line, `"`+module) {
+			if ownPath.MatchString(line) {
 				own = append(own, line)
 			} else {
 				standard = append(standard, line)
@@ -166,20 +178,46 @@ func Families(problem string, families []string) ([]byte, error) {
 	return Format(problem+"/families.go", file)
 }
 
-// AllFamilies writes generated/families.go: the list of the families of all problems.
-func AllFamilies(problems []string) ([]byte, error) {
-	file := jen.NewFilePath(module + "generated")
+// AllFamilies writes generated/families.go of a module: the list of the families of all problems.
+func AllFamilies(in string, problems []string) ([]byte, error) {
+	file := jen.NewFilePath(in + "/generated")
 	file.HeaderComment(Header)
 	file.PackageComment("Package generated lists what go generate wrote: the families of every problem.")
 	file.PackageComment("Its folders hold them.")
 	var lists []jen.Code
 	for _, p := range problems {
-		lists = append(lists, jen.Qual(module+"generated/"+p, "Families").Call())
+		lists = append(lists, jen.Qual(in+"/generated/"+p, "Families").Call())
 	}
 	file.Comment("Families lists every family, problem by problem.")
 	file.Func().Id("Families").Params().Index().Op("*").Qual(devicePath, "Family").Block(
 		jen.Return(jen.Qual("slices", "Concat").Call(lists...)))
 	return Format("families.go", file)
+}
+
+// Embed writes templates/embed.go of another module: its bodies and headers, which the folder holds, as the
+// file system Files.
+func Embed(bodies fs.FS) ([]byte, error) {
+	file := jen.NewFile("templates")
+	file.HeaderComment(Header)
+	file.PackageComment("Package templates holds the bodies of kernels, a folder a problem.")
+	file.Comment("Files are the headers and bodies by path relative to this folder: what CUDA texts include.")
+	file.Comment("")
+	patterns := []string{}
+	for _, pattern := range []string{"*/*.cuh", "*/*/*.cuh"} {
+		names, err := fs.Glob(bodies, pattern)
+		if err != nil {
+			return nil, err
+		}
+		if len(names) > 0 {
+			patterns = append(patterns, pattern)
+		}
+	}
+	if len(patterns) == 0 {
+		return nil, errors.New("templates/ has no body of a kernel: expected templates/<problem>/<family>/*.cuh")
+	}
+	file.Comment("//go:embed " + strings.Join(patterns, " "))
+	file.Var().Id("Files").Qual("embed", "FS")
+	return Format("templates/embed.go", file)
 }
 
 // hexLiteral writes a hash as users see it elsewhere.

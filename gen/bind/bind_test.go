@@ -99,7 +99,7 @@ func TestLists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := AllFamilies([]string{"toy", "more"})
+	all, err := AllFamilies(Module(), []string{"toy", "more"})
 	if err != nil {
 		t.Fatal(err)
 	}

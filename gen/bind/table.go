@@ -26,7 +26,11 @@ func (f *Family) writeTable(file *jen.File) {
 		file.Commentf("//go:embed %s/*.cu", kernel)
 		file.Var().Id(source).Qual("embed", "FS")
 		file.Line()
-		fields = append(fields, field("Source", jen.Id(source)), field("Packs", f.packs()))
+		fields = append(fields, field("Source", jen.Id(source)))
+		if f.Headers != "" {
+			fields = append(fields, field("Headers", jen.Qual(f.Headers, "Files")))
+		}
+		fields = append(fields, field("Packs", f.packs()))
 	}
 	file.Commentf("%s is the family %s: %d variants.", name, f.Name, len(f.Variants))
 	file.Var().Id(name).Op("=").Qual(devicePath, "Family").Custom(multi, fields...)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"coalesce/autotune/tuned"
+	"coalesce/internal/cli/kernels"
 	"coalesce/internal/cli/run"
 	"coalesce/internal/ui"
 	"coalesce/runtime/bundle"
@@ -122,7 +123,7 @@ func printVersion(a *run.App, asJSON bool) error {
 	t.Row("go", fmt.Sprintf("%s %s", v.Go, v.System))
 	t.Row("cuda", v.CUDA)
 	if b, err := bundle.Open(); err == nil {
-		for _, row := range contents(b) {
+		for _, row := range kernels.Contents(b) {
 			t.Row(row[0], row[1])
 		}
 	}

@@ -24,9 +24,12 @@ type text struct {
 // generated: machine-made files live in generated/, but for the assembly that
 // the host device links, which Go wants beside its declarations.
 func (x text) generated() bool {
-	return strings.HasPrefix(x.path, "generated/") || strings.HasSuffix(x.path, "_gen.go") || // of gen/options
+	return strings.HasPrefix(x.path, "generated/") || strangers.MatchString(x.path) || strings.HasSuffix(x.path, "_gen.go") || // of gen/options
 		strings.HasPrefix(x.path, "runtime/host/kernels/") && assembly.MatchString(path.Base(x.path))
 }
+
+// strangers finds what the modules of examples generate.
+var strangers = regexp.MustCompile(`^examples/\w+/(generated/|templates/embed\.go$)`)
 
 var assembly = regexp.MustCompile(`^((avx2|avx512|sse42)_amd64|neon_arm64)\.(s|go)$`)
 

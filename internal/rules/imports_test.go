@@ -57,7 +57,7 @@ var rooms = []room{
 	{"examples/...", nil}, // but for its tests, which use what another program may
 	// The command's rooms: the root has the problems' commands, these know nothing of one another, and all share a run of the
 	// program, which knows no problem.
-	{"internal/cli", []string{"internal/cli/...", "internal/placement", "internal/ui", "solvers/...", "autotune/...", "runtime/...", "generated"}},
+	{"internal/cli", []string{"internal/cli/...", "internal/placement", "internal/ui", "solvers/...", "autotune/...", "runtime/...", "generated/..."}},
 	{"internal/cli/csg", cliProblem("solvers/csg", "solvers/csg/anytime", "internal/cli/ranks")},
 	{"internal/cli/auction", cliProblem("solvers/auction", "solvers/csg", "solvers/qubo")}, // which solve auctions, with kernels that --pin names
 	{"internal/cli/assignment", cliProblem("solvers/assignment", "solvers/formats/csv", "runtime/collective", "runtime/devices")},
@@ -67,6 +67,8 @@ var rooms = []room{
 		"solvers/formats", "solvers/option", "solvers/solve", "autotune/subject", "autotune/tuned", "runtime/..."}},
 	{"internal/cli/ranks", []string{"internal/cli/whole", "internal/ui", "autotune", "runtime/..."}},
 	{"internal/cli/tuning", []string{"internal/cli/whole", "internal/ui", "solvers/formats", "autotune/...", "runtime/device", "runtime/ondemand"}},
+	{"internal/cli/kernels", []string{"internal/cli/effect", "internal/cli/ranks", "internal/cli/run", "internal/cli/tuning", "internal/placement", "internal/ui",
+		"solvers/algorithms", "solvers/formats", "autotune/...", "runtime/..."}},
 	{"internal/cli/manual", []string{"internal/cli/whole"}},
 	{"internal/cli/whole", []string{"solvers/formats/packed", "runtime/disk"}},
 	{"internal/cli/effect", nil},
@@ -85,6 +87,8 @@ var rooms = []room{
 	{"solvers/algorithms", []string{"solvers/solve", "runtime/device", "autotune/tuned", "autotune/subject"}},
 	{"autotune/subject", []string{"runtime/device"}},
 	{"autotune/worker", []string{"autotune/...", "runtime/device", "runtime/guard", "runtime/memory"}},
+	{"autotune/kernel/command", []string{"internal/cli/kernels", "internal/cli/run", "autotune/subject"}},
+	{"autotune/kernel/kerneltest", []string{"autotune/subject", "autotune/verify", "runtime/device", "runtime/host", "runtime/emulated/emulatedtest"}},
 	{"autotune/...", []string{"autotune/...", "runtime/device"}},
 	// What readers of all problems share knows no problem.
 	{"solvers/formats/...", []string{"solvers/formats/...", "solvers/cores", "runtime/device"}},

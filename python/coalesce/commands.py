@@ -132,9 +132,9 @@ class ExplainAssignmentFlags(TypedDict, total=False):
     threads: cores that the host device uses (default: all).
     size: number of rows and columns.
     family: family to explain (default: all that run on the device).
-    value: explain workloads with these values of value only (default: all).
-    range: explain workloads with these values of range only (default: all).
-    metric: explain workloads with these values of metric only (default: all).
+    value: only workloads with these values of value: int32, int64, float32, float64 (default: all).
+    range: only workloads with these values of range: small, medium, wide (default: all).
+    metric: only workloads with these values of metric: euclidean, squared, manhattan (default: all).
     tuned: choose among the winners in this file too (default: those of coalesce tune).
     """
 
@@ -164,7 +164,7 @@ class ExplainAuctionFlags(TypedDict, total=False):
     threads: cores that the host device uses (default: all).
     size: number of contested goods, of auction/bounds bids, of auction/algorithm items.
     family: family to explain (default: all that run on the device).
-    value: explain workloads with these values of value only (default: all).
+    value: only workloads with these values of value: int32, int64 (default: all).
     tuned: choose among the winners in this file too (default: those of coalesce tune).
     """
 
@@ -192,8 +192,8 @@ class ExplainCsgFlags(TypedDict, total=False):
     threads: cores that the host device uses (default: all).
     size: number of agents.
     family: family to explain (default: all that run on the device).
-    value: explain workloads with these values of value only (default: all).
-    method: explain workloads with these values of method only (default: all).
+    value: only workloads with these values of value: int16, int32, int64, float32, float64 (default: all).
+    method: only workloads with these values of method: dp, idp (default: all).
     tuned: choose among the winners in this file too (default: those of coalesce tune).
     """
 
@@ -222,8 +222,8 @@ class ExplainQuboFlags(TypedDict, total=False):
     threads: cores that the host device uses (default: all).
     size: number of variables.
     family: family to explain (default: all that run on the device).
-    row: explain workloads with these values of row only (default: all).
-    weight: explain workloads with these values of weight only (default: all).
+    row: only workloads with these values of row: int8, int16, int32, int64, bits, float32, pairs (default: all).
+    weight: only workloads with these values of weight: unit, int32, int8, float32, float64 (default: all).
     tuned: choose among the winners in this file too (default: those of coalesce tune).
     """
 

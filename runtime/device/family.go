@@ -15,6 +15,7 @@ type Family struct {
 	Entries  []Entry  // every entry point some variant has
 	Variants []Variant
 	Source   fs.FS // CUDA: the .cu files below the family's folder; nil on a host
+	Headers  fs.FS // CUDA: the bodies that they include, where another module has them; nil: this module's templates
 	Packs    []Pack
 }
 

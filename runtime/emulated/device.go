@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"regexp"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/texts"
+	"coalesce/templates"
 )
 
 // The machine that is emulated.
@@ -168,11 +168,7 @@ func (d *Device) load(f *device.Family, v *device.Variant) (*module, error) {
 // gathered are a file and all that it includes, by path.
 func (d *Device) gathered(f *device.Family, file string) (map[string]string, error) {
 	tree := map[string]string{}
-	var headers fs.FS
-	if d.opts.Files != nil {
-		headers = texts.Files{FS: d.opts.Files}
-	}
-	return tree, gatherSources(tree, texts.Files{FS: f.Source}, headers, file)
+	return tree, gatherSources(tree, texts.Files{FS: f.Source}, texts.Files{FS: templates.Layers{f.Headers, d.opts.Files}}, file)
 }
 
 // entries are the entry points of a variant, with the most threads of a block, and the variant's file. They

@@ -68,7 +68,8 @@ type Options struct {
 	Sanitize bool
 	// Seed picks the schedule. The same seed and calls give the same run.
 	Seed uint64
-	// Files holds what CUDA texts include, headers and bodies of kernels: the templates folder.
+	// Files holds what CUDA texts include, headers and bodies of kernels: the templates folder. A family's own
+	// Headers lie over them.
 	Files fs.FS
 	// Whole compiles a whole pack at once instead of the one variant asked for.
 	Whole bool

@@ -37,7 +37,7 @@ func gatherSources(tree map[string]string, src, headers fs.FS, file string) erro
 		return nil
 	}
 	from, name, inHeaders := src, file, false
-	if rest, ok := strings.CutPrefix(file, "templates/"); ok && headers != nil {
+	if rest, ok := strings.CutPrefix(file, "templates/"); ok {
 		from, name, inHeaders = headers, rest, true
 	}
 	text, err := fs.ReadFile(from, name)
@@ -66,7 +66,7 @@ func gatherSources(tree map[string]string, src, headers fs.FS, file string) erro
 }
 
 func exists(src, headers fs.FS, file string) bool {
-	if rest, ok := strings.CutPrefix(file, "templates/"); ok && headers != nil {
+	if rest, ok := strings.CutPrefix(file, "templates/"); ok {
 		_, err := fs.Stat(headers, rest)
 		return err == nil
 	}

@@ -56,6 +56,8 @@ type Points struct {
 	dir   string
 	index index
 	files map[uint64]string // files of the variants that Extend added, by hash
+
+	headers fs.FS // that the family has besides the module's
 }
 
 // maxIndex is the longest index that is read, in bytes: a million variants.
@@ -115,7 +117,8 @@ func (p *Points) Extend(f *device.Family) error {
 		f.Packs = append(f.Packs, device.Pack{File: x.File, Hash: hash})
 		p.files[hash] = x.File
 	}
-	f.Source = both{os.DirFS(p.dir), f.Source}
+	f.Source = templates.Layers{os.DirFS(p.dir), f.Source}
+	p.headers = f.Headers
 	return nil
 }
 
@@ -124,17 +127,6 @@ func (p *Points) Len() int { return len(p.files) }
 
 // Added reports whether Extend added a variant of a hash.
 func (p *Points) Added(hash uint64) bool { return p.files[hash] != "" }
-
-// both are two trees, of which the first hides files of the second.
-type both struct{ first, second fs.FS }
-
-func (b both) Open(name string) (fs.File, error) {
-	f, err := b.first.Open(name)
-	if errors.Is(err, fs.ErrNotExist) && b.second != nil {
-		return b.second.Open(name)
-	}
-	return f, err
-}
 
 // WithAdded is code that holds the added variants too, and compiles each when it is asked for.
 func (p *Points) WithAdded(code device.Code) device.Code { return &compiling{code, p} }
@@ -179,8 +171,13 @@ func (p *Points) Compile(ctx context.Context, variant uint64, arch string) (name
 		return "", nil, err
 	}
 	defer os.RemoveAll(work)
-	if err := unpackTexts(templates.Files, filepath.Join(work, "templates")); err != nil {
-		return "", nil, err
+	for _, files := range []fs.FS{templates.Files, p.headers} { // a family's own lie over the others
+		if files == nil {
+			continue
+		}
+		if err := unpackTexts(files, filepath.Join(work, "templates")); err != nil {
+			return "", nil, err
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, compileLimit)
 	defer cancel()

@@ -36,6 +36,7 @@ const (
 
 // An App is one run of the program.
 type App struct {
+	Program string       // name of the program in messages, and of its folder in the user's configuration; empty: coalesce
 	Within  bool         // another program runs the command
 	Team    *mpi.World   // the processes that solve together; nil: this one alone
 	shared  bool         // ranks share files out, and solve each alone
@@ -55,6 +56,20 @@ type App struct {
 // New is a run on this machine's devices, of a command line without the program's name. Its output ends with ctx.
 func New(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) *App {
 	return &App{args: args, In: stdin, Raw: stdout, Out: bufio.NewWriter(whole.Until(ctx, stdout)), Err: stderr, Devices: devices.Kinds(), Free: memory.FreeNow}
+}
+
+// Name is the program's name.
+func (a *App) Name() string { return cmp.Or(a.Program, coalesce) }
+
+// coalesce is the program that solves.
+const coalesce = "coalesce"
+
+// Root makes a command, which has all others, report its errors by Exit.
+func (a *App) Root(root *cobra.Command) *cobra.Command {
+	root.SetFlagErrorFunc(FlagError)
+	root.SilenceUsage, root.SilenceErrors = true, true
+	root.PersistentPreRun = func(*cobra.Command, []string) { a.Started = true }
+	return root
 }
 
 // Execute runs the command line by a command that has all others, and returns the exit code.
@@ -156,16 +171,16 @@ func (a *App) Exit(ctx context.Context, err error) int {
 	case errors.As(err, &code):
 		return int(code)
 	case errors.As(err, &some):
-		fmt.Fprintf(a.Err, "coalesce: %s\n", a.line(err))
+		a.Say(a.line(err))
 		return some.code
 	case errors.As(err, &usage) || errors.As(err, new(*formats.OptionError)) || errors.As(err, new(*solve.VariantError)) || !a.Started:
-		fmt.Fprintf(a.Err, "coalesce: %s\nSee \"coalesce --help\" and \"coalesce COMMAND --help\".\n", a.line(err))
+		fmt.Fprintf(a.Err, "%[1]s: %[2]s\nSee \"%[1]s --help\" and \"%[1]s COMMAND --help\".\n", a.Name(), a.line(err))
 		return ExitUsage
 	case errors.As(err, &check):
-		fmt.Fprintf(a.Err, "coalesce: check failed: %s\n", a.line(err))
+		a.Say("check failed: " + a.line(err))
 		return ExitCheck
 	default:
-		fmt.Fprintf(a.Err, "coalesce: %s\n", a.line(err))
+		a.Say(a.line(err))
 	}
 	return ExitFailed
 }

@@ -12,15 +12,15 @@ import (
 
 // UserDatabase is the file, below the user's configuration folder, where
 // tuning leaves its winners unless told otherwise, and where solving looks.
-var UserDatabase = filepath.Join("coalesce", "tuned.json")
+func (a *App) UserDatabase() string { return filepath.Join(a.Name(), "tuned.json") }
 
-// DatabasePath is the user's database.
-func DatabasePath() (string, error) {
+// DatabasePath is the path of UserDatabase.
+func (a *App) DatabasePath() (string, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
-		return "", fmt.Errorf("find the user's %s: %w (--output or --tuned names a file)", UserDatabase, err)
+		return "", fmt.Errorf("find the user's %s: %w (--output or --tuned names a file)", a.UserDatabase(), err)
 	}
-	return filepath.Join(dir, UserDatabase), nil
+	return filepath.Join(dir, a.UserDatabase()), nil
 }
 
 // Database returns the tuning data that variants are chosen from: the winners in the binary, those of
@@ -33,7 +33,7 @@ func (a *App) Database(named string) (*tuned.Database, error) {
 	}
 	path := named
 	if path == "" {
-		if path, err = DatabasePath(); err != nil {
+		if path, err = a.DatabasePath(); err != nil {
 			return db, nil
 		}
 	}
@@ -44,7 +44,7 @@ func (a *App) Database(named string) (*tuned.Database, error) {
 	case named != "":
 		return nil, err
 	case !errors.Is(err, os.ErrNotExist):
-		fmt.Fprintf(a.Err, "coalesce: going on without the user's tuning: %v\n", err)
+		a.Say(fmt.Sprintf("going on without the user's tuning: %v", err))
 	}
 	return db, nil
 }
@@ -56,7 +56,7 @@ func (a *App) WithBundledTuning(db *tuned.Database) (*tuned.Database, error) {
 		return db, nil
 	}
 	if err != nil {
-		fmt.Fprintf(a.Err, "coalesce: going on without the bundle's tuning: %v\n", err)
+		a.Say(fmt.Sprintf("going on without the bundle's tuning: %v", err))
 		return db, nil
 	}
 	text, err := b.TuningData()

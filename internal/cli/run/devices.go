@@ -51,7 +51,7 @@ func (a *App) OpenDevices(name string, threads int) ([]device.Device, error) {
 }
 
 // Say prints to standard error why a command waits, or what happened to a device.
-func (a *App) Say(line string) { fmt.Fprintf(a.Err, "coalesce: %s\n", line) }
+func (a *App) Say(line string) { fmt.Fprintf(a.Err, "%s: %s\n", a.Name(), line) }
 
 // HandOver replaces the plain binary by the CUDA binary if the work may want a GPU. It does not return
 // where the system can replace a process.
@@ -61,6 +61,9 @@ func (a *App) HandOver(name string) error {
 		return err
 	}
 	kind := n.Kind
+	if a.Name() != coalesce { // a program of another module has its GPUs itself
+		return nil
+	}
 	if a.Within || kind != devices.Auto && kind != device.CUDA || a.Devices.Kind(device.CUDA) != nil || a.Team != nil && kind == devices.Auto {
 		return nil // ranks handed over before they joined
 	}

@@ -64,7 +64,7 @@ func (a *App) tuningData(ctx context.Context, s *SolveFlags) (*tuned.Database, e
 			return nil, valueError(err)
 		}
 		if s.untuned != "" && (a.Team == nil || a.Team.Rank() == 0) { // one records, of several that solve together
-			if policy.Guessed, err = tuning.Recorder(s.untuned, a.Err); err != nil {
+			if policy.Guessed, err = tuning.Recorder(s.untuned, a.Say); err != nil {
 				return nil, err
 			}
 		}

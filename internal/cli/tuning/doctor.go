@@ -86,7 +86,7 @@ func (e Env) doctor(ctx context.Context, d device.Device, named string) error {
 		command := "-"
 		if untuned > 0 {
 			problem, family, _ := strings.Cut(sub.Family().Name, "/")
-			command = fmt.Sprintf("coalesce tune %s --family %s --device %s", problem, family, facts)
+			command = fmt.Sprintf("%s tune %s --family %s --device %s", e.Program, problem, family, facts)
 		}
 		rows.Row(sub.Family().Name, fmt.Sprintf("%d of %d sizes", untuned, all), command)
 	}

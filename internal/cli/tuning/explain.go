@@ -37,9 +37,9 @@ type candidate struct {
 	Refused  string  `json:"refused"`  // why it does not take part; empty: it does
 }
 
-// Explain is the choice that solve makes; nil where problems with these parameters
+// Explain is the choice that a program makes when it solves; nil where problems with these parameters
 // take another workload, that of a type that suits them better.
-func Explain(db *tuned.Database, sub subject.Subject, facts device.Facts, fixed map[string]string, size int, unit string) *Explanation {
+func Explain(program string, db *tuned.Database, sub subject.Subject, facts device.Facts, fixed map[string]string, size int, unit string) *Explanation {
 	f := sub.Family()
 	x := &Explanation{Family: f.Name, Fixed: fixed, Size: size, Unit: unit, Device: facts.String(), Candidates: []candidate{}}
 	w, chosen, err := autotune.Describe(sub, fixed, facts, size)
@@ -57,7 +57,7 @@ func Explain(db *tuned.Database, sub subject.Subject, facts device.Facts, fixed 
 		x.Reason = err.Error()
 		return x
 	}
-	x.Level, x.Variant, x.Reason = c.Level, c.Variant.Label, c.Reason()
+	x.Level, x.Variant, x.Reason = c.Level, c.Variant.Label, c.ReasonOf(program)
 	for _, k := range c.Candidates(w, feasible) {
 		one := candidate{Variant: k.Variant.Label, Seconds: k.Time.Seconds(), Size: k.Size, Slowdown: k.Slowdown}
 		if k.Refused != nil {

@@ -36,7 +36,7 @@ func Line(e autotune.Event) string {
 }
 
 // Undecided counts the sizes that a budget did not reach, and estimates the budget that would.
-func Undecided(talk io.Writer, sums []autotune.Summary) {
+func Undecided(say func(string), sums []autotune.Summary) {
 	open, all, missing := 0, 0, time.Duration(0)
 	for i := range sums {
 		open += len(sums[i].Undecided)
@@ -46,11 +46,11 @@ func Undecided(talk io.Writer, sums []autotune.Summary) {
 	if open == 0 {
 		return
 	}
-	fmt.Fprintf(talk, "coalesce: %d of %s not decided for lack of time; the same command again goes on", open, ui.Count(all, "size"))
+	line := fmt.Sprintf("%d of %s not decided for lack of time; the same command again goes on", open, ui.Count(all, "size"))
 	if missing > 0 {
-		fmt.Fprintf(talk, ", and takes about %s for them", missing.Round(time.Second))
+		line += fmt.Sprintf(", and takes about %s for them", missing.Round(time.Second))
 	}
-	fmt.Fprintln(talk)
+	say(line)
 }
 
 // Earlier returns the winners that a file has, which those of a tune will go to; nil where the file does not
@@ -82,11 +82,11 @@ func writable(path string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// Between are autotune.Between of tasks; talk hears where there are none.
-func Between(talk io.Writer, tasks []autotune.Task, known *tuned.Database, facts device.Facts) []autotune.Task {
+// Between are autotune.Between of tasks; say is told where there are none.
+func Between(say func(string), tasks []autotune.Task, known *tuned.Database, facts device.Facts) []autotune.Task {
 	some := autotune.Between(tasks, known, facts)
 	if len(some) == 0 {
-		fmt.Fprintf(talk, "coalesce: nothing to tune: no winner of %s overtakes another between two tuned sizes\n", facts.Class())
+		say(fmt.Sprintf("nothing to tune: no winner of %s overtakes another between two tuned sizes", facts.Class()))
 	}
 	return some
 }

@@ -92,11 +92,11 @@ func TestUndecided(t *testing.T) {
 	}{
 		{[]autotune.Summary{{Winners: make([]autotune.Winner, 2), Earlier: 3}}, ""},
 		{[]autotune.Summary{{Winners: make([]autotune.Winner, 2), Earlier: 3}, {Undecided: make([]autotune.Key, 4), Missing: 8 * time.Second}},
-			"coalesce: 4 of 9 sizes not decided for lack of time; the same command again goes on, and takes about 8s for them\n"},
+			"4 of 9 sizes not decided for lack of time; the same command again goes on, and takes about 8s for them"},
 	} {
-		var talk strings.Builder
-		if Undecided(&talk, c.sums); talk.String() != c.want {
-			t.Errorf("%+v: told %q, expected %q", c.sums, talk.String(), c.want)
+		var lines []string
+		if Undecided(func(line string) { lines = append(lines, line) }, c.sums); strings.Join(lines, "\n") != c.want {
+			t.Errorf("%+v: told %q, expected %q", c.sums, lines, c.want)
 		}
 	}
 }

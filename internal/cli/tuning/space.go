@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -70,14 +69,14 @@ func Render(ctx context.Context, f *device.Family) (dir string, err error) {
 
 // Advise tells of winners among added points, which the binary does not hold, and how one
 // is built that does.
-func Advise(talk io.Writer, p *ondemand.Points, sums []autotune.Summary, subjects []subject.Subject) {
+func Advise(say func(string), p *ondemand.Points, sums []autotune.Summary, subjects []subject.Subject) {
 	f, told := family(subjects, p.Family()), map[string]bool{}
 	for _, sum := range sums {
 		for _, w := range sum.Winners {
 			v := f.Variant(w.Variant)
 			if sum.Family == f.Name && v != nil && p.Added(v.Hash) && !told[w.Variant] {
 				told[w.Variant] = true
-				fmt.Fprintf(talk, "coalesce: this binary does not hold a winner of %s: add to its space in go.generate, then go generate ./... and build:\n\tpoint  %q\n", f.Name, w.Variant)
+				say(fmt.Sprintf("this binary does not hold a winner of %s: add to its space in go.generate, then go generate ./... and build:\n\tpoint  %q", f.Name, w.Variant))
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package tuning
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -33,13 +32,13 @@ func TestAdvice(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "points.json"), []byte(index), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	var talk bytes.Buffer
+	var text string
 	p, err := Extend(dir, []subject.Subject{s})
 	if err != nil {
 		t.Fatal(err)
 	}
-	Advise(&talk, p, []autotune.Summary{{Family: "assignment/check", Winners: []autotune.Winner{{Variant: held}, {Variant: more}, {Variant: more}}}}, []subject.Subject{s})
-	if text := talk.String(); strings.Count(text, "point") != 1 || !strings.Contains(text, "\tpoint  \""+more+"\"\n") || strings.Contains(text, held) {
+	Advise(func(line string) { text += line + "\n" }, p, []autotune.Summary{{Family: "assignment/check", Winners: []autotune.Winner{{Variant: held}, {Variant: more}, {Variant: more}}}}, []subject.Subject{s})
+	if strings.Count(text, "point") != 1 || !strings.Contains(text, "\tpoint  \""+more+"\"\n") || strings.Contains(text, held) {
 		t.Errorf("advice %q", text)
 	}
 }

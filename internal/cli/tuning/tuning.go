@@ -27,6 +27,7 @@ import (
 
 // Env has the parts of the command line that these commands use.
 type Env struct {
+	Program  string // its name
 	Out      io.Writer
 	Device   func(name string, threads int, work func(device.Device) error) error // opens, works, closes
 	Path     func() (string, error)                                               // of the user's own

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"slices"
@@ -21,15 +20,15 @@ import (
 )
 
 // Recorder opens a file of untuned workloads, and returns a function that appends what a variant was guessed for. The
-// function writes to talk that a guess could not be recorded.
-func Recorder(path string, talk io.Writer) (func(tuned.Guess), error) {
+// function tells say that a guess could not be recorded.
+func Recorder(path string, say func(string)) (func(tuned.Guess), error) {
 	r, err := openUntuned(path)
 	if err != nil {
 		return nil, err
 	}
 	return func(g tuned.Guess) {
 		if err := r.add(g); err != nil {
-			fmt.Fprintf(talk, "coalesce: an untuned workload was not recorded: %v\n", err)
+			say(fmt.Sprintf("an untuned workload was not recorded: %v", err))
 		}
 	}, nil
 }

@@ -1,4 +1,4 @@
-package cli
+package kernels
 
 import (
 	"context"
@@ -6,86 +6,68 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"coalesce/autotune/subject"
 	"coalesce/autotune/tuned"
 	"coalesce/internal/cli/effect"
 	"coalesce/internal/cli/run"
 	"coalesce/internal/cli/tuning"
 	"coalesce/internal/placement"
 	"coalesce/runtime/device"
-	"coalesce/solvers/assignment"
-	"coalesce/solvers/auction"
-	"coalesce/solvers/csg"
-	"coalesce/solvers/qubo"
 )
 
 // explainFlags are the flags of `explain` and a problem.
 type explainFlags struct {
 	placement.Placement
-	size   int
-	unit   tuning.Unit // of the problem's sizes
-	family string
-	asked  map[string]*[]string // values of fixed parameters, by the parameter
-	json   bool
+	problem *Problem
+	size    int
+	family  string
+	asked   asked
+	json    bool
 }
 
-func explainCommand(a *run.App) *cobra.Command {
+func explainCommand(a *run.App, all Problems) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain",
 		Short: "Show which variant solve would run at a size, and why",
-		RunE:  group("csg, auction, assignment or qubo"),
+		RunE:  run.Group(all.names()),
 		Args:  cobra.ArbitraryArgs,
 	}
-	cmd.AddCommand(
-		explainProblemCommand(a, "csg", agents, csg.Subjects(), "value", "method"),
-		explainProblemCommand(a, "auction", goods, auction.Subjects(), "value"),
-		explainProblemCommand(a, "assignment", sides, assignment.Subjects(), "value", "range", "metric"),
-		explainProblemCommand(a, "qubo", variables, qubo.Subjects(), "row", "weight"),
-	)
+	for k := range all {
+		cmd.AddCommand(explainProblemCommand(a, &all[k]))
+	}
 	return cmd
 }
 
-// What the sizes of the problems' families count.
-var (
-	agents    = tuning.Unit{Name: "agents", Most: csg.MaxAgents}
-	goods     = tuning.Unit{Name: "contested goods", Most: auction.MaxContested}
-	sides     = tuning.Unit{Name: "rows and columns", Most: assignment.MaxSide}
-	variables = tuning.Unit{Name: "variables", Most: 1 << 16}
-)
-
-// explainProblemCommand explains the choice among variants of one problem, whose sizes
-// count units, for each workload or those with some values of params.
-func explainProblemCommand(a *run.App, name string, unit tuning.Unit, subjects []subject.Subject, params ...string) *cobra.Command {
-	s := explainFlags{unit: unit, asked: map[string]*[]string{}}
+// explainProblemCommand explains the choice among variants of one problem, for each workload or those with some
+// values of the problem's parameters.
+func explainProblemCommand(a *run.App, p *Problem) *cobra.Command {
+	s := explainFlags{problem: p, asked: asked{}}
 	cmd := &cobra.Command{
-		Use:   name,
-		Short: "Explain the choice among the variants of " + name,
+		Use:   p.Name,
+		Short: "Explain the choice among the variants of " + p.Name,
 		Long: `Print, for each family of kernels and each workload, the variant that solve would
 choose at a size, the reason, and the other variants with their times, measured or
 predicted. The command runs and measures nothing.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return explain(cmd.Context(), a, &s, cmd.Flags(), subjects)
+			return explain(cmd.Context(), a, &s, cmd.Flags())
 		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
 	run.AddPlacement(f, &s.Placement, "device", "threads")
-	f.IntVar(&s.size, "size", 0, "number of "+unit.Names(subjects))
+	f.IntVar(&s.size, "size", 0, "number of "+p.Names(p.Subjects))
 	f.StringVar(&s.family, "family", "", "family to explain (default: all that run on the device)")
-	for _, p := range params {
-		s.asked[p] = f.StringSlice(p, nil, "explain workloads with these values of "+p+" only (default: all)")
-	}
+	s.asked.register(cmd, p, "")
 	run.AddOptions(f, s.Fields().Select("tuned"))
 	f.BoolVar(&s.json, "json", false, "print one JSON object a choice")
 	return cmd
 }
 
-func explain(ctx context.Context, a *run.App, s *explainFlags, given *pflag.FlagSet, subjects []subject.Subject) error {
+func explain(ctx context.Context, a *run.App, s *explainFlags, given *pflag.FlagSet) error {
 	if err := effect.Mistake(given, []effect.Rule{run.ThreadsRule(s.Device)}); err != nil {
 		return run.AsUsage(err)
 	}
-	if most := s.unit.Largest(subjects); s.size < 1 || s.size > most {
+	if most := s.problem.Largest(s.problem.Subjects); s.size < 1 || s.size > most {
 		return run.Usagef("--size is %d, expected 1 to %d", s.size, most)
 	}
 	if err := a.HandOver(s.Device); err != nil {
@@ -103,22 +85,18 @@ func explain(ctx context.Context, a *run.App, s *explainFlags, given *pflag.Flag
 	if err != nil {
 		return err
 	}
-	picked, err := tuning.Families(subjects, s.family, facts)
+	picked, err := tuning.Families(s.problem.Subjects, s.family, facts)
 	if err != nil {
 		return run.AsUsage(err)
 	}
-	asked := map[string][]string{}
-	for p, values := range s.asked {
-		asked[p] = *values
-	}
 	n, beyond := 0, tuning.Unit{}
 	for _, sub := range picked {
-		if unit := s.unit.Of(sub); s.size > unit.Most {
+		if unit := s.problem.Of(sub); s.size > unit.Most {
 			beyond = unit // which solves leave to other families
 			continue
 		}
-		for _, fixed := range tuning.Workloads(sub, asked) {
-			x := tuning.Explain(db, sub, facts, fixed, s.size, s.unit.Of(sub).Name)
+		for _, fixed := range tuning.Workloads(sub, s.asked.values()) {
+			x := tuning.Explain(a.Name(), db, sub, facts, fixed, s.size, s.problem.Of(sub).Name)
 			if x == nil {
 				continue
 			}

@@ -1,4 +1,4 @@
-package cli
+package kernels
 
 import (
 	"bufio"
@@ -31,11 +31,7 @@ import (
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/algorithms"
-	"coalesce/solvers/assignment"
-	"coalesce/solvers/auction"
-	"coalesce/solvers/csg"
 	"coalesce/solvers/formats"
-	"coalesce/solvers/qubo"
 )
 
 // tuneFlags are the flags of `tune` and of `tune` and a problem.
@@ -46,10 +42,8 @@ type tuneFlags struct {
 	noise    string
 	limit    float64 // noise, as a part of 1
 	sizes    []int
-	unit     tuning.Unit // of the problem's sizes
-	values   []string
-	methods  []string
-	ranges   []string
+	problem  *Problem // whose families are tuned; nil: those of all
+	asked    asked
 	strategy string
 	part     string
 	seed     uint64
@@ -66,9 +60,9 @@ type tuneFlags struct {
 	given *pflag.FlagSet
 }
 
-func tuneCommand(a *run.App) *cobra.Command {
+func tuneCommand(a *run.App, all Problems) *cobra.Command {
 	var s tuneFlags
-	unknown := group("csg, auction, assignment or qubo, or nothing for all of them")
+	unknown := run.Group(all.names() + ", or nothing for all of them")
 	cmd := &cobra.Command{
 		Use:   "tune",
 		Short: "Measure the variants of the kernels and keep the fastest",
@@ -80,25 +74,15 @@ classes of devices (docs/cluster.md).
 			if len(args) > 0 {
 				return unknown(cmd, args)
 			}
-			return tune(cmd.Context(), a, &s, subjects())
+			return tune(cmd.Context(), a, &s, all.Subjects())
 		},
 		Args: cobra.ArbitraryArgs,
 	}
-	s.flags(cmd)
-	methods := &tuneFlags{unit: agents}
-	ofCSG := tuneProblemCommand(a, "csg", "coalition structure generation", methods, csg.Subjects())
-	ofCSG.Flags().StringSliceVar(&methods.methods, "methods", nil, "methods to tune for: dp, idp (default: all that the family has)")
-	ranges := &tuneFlags{unit: sides}
-	ofAssignment := tuneProblemCommand(a, "assignment", "linear assignment", ranges, assignment.Subjects())
-	ofAssignment.Flags().StringSliceVar(&ranges.ranges, "ranges", nil, "ranges of the costs to tune for: small (up to n), medium, wide (default: all)")
-	cmd.AddCommand(ofCSG, tuneProblemCommand(a, "auction", "combinatorial auctions", &tuneFlags{unit: goods}, auction.Subjects()), ofAssignment,
-		tuneProblemCommand(a, "qubo", "binary quadratic programs", &tuneFlags{unit: variables}, qubo.Subjects()))
+	s.flags(a, cmd)
+	for k := range all {
+		cmd.AddCommand(tuneProblemCommand(a, &all[k]))
+	}
 	return cmd
-}
-
-// subjects are all families that can be tuned.
-func subjects() []subject.Subject {
-	return slices.Concat(csg.Subjects(), auction.Subjects(), assignment.Subjects(), qubo.Subjects())
 }
 
 // maxWinners is the largest file of winners that a rank hands to rank 0, in bytes.
@@ -116,24 +100,25 @@ A variant that answers wrongly never wins, and the exit code is 3; it is 1 if ev
 variant of a family failed.`
 
 // tuneProblemCommand tunes the families of one problem.
-func tuneProblemCommand(a *run.App, name, title string, s *tuneFlags, subjects []subject.Subject) *cobra.Command {
+func tuneProblemCommand(a *run.App, p *Problem) *cobra.Command {
+	s := &tuneFlags{problem: p, asked: asked{}}
 	cmd := &cobra.Command{
-		Use:   name,
-		Short: "Tune the kernels of " + title + " on a device",
-		Long:  "Tune the kernels of " + title + " on a device.\n" + tuneLong,
+		Use:   p.Name,
+		Short: "Tune the kernels of " + p.Title + " on a device",
+		Long:  "Tune the kernels of " + p.Title + " on a device.\n" + tuneLong,
 		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return tune(cmd.Context(), a, s, subjects) },
+		RunE:  func(cmd *cobra.Command, _ []string) error { return tune(cmd.Context(), a, s, p.Subjects) },
 	}
-	s.flags(cmd)
+	s.flags(a, cmd)
 	f := cmd.Flags()
 	f.StringVar(&s.family, "family", "", "family to tune (default: all that run on the device)")
-	f.IntSliceVar(&s.sizes, "sizes", nil, "numbers of "+s.unit.Names(subjects)+" to tune for (default: those that suit the device)")
-	f.StringSliceVar(&s.values, "values", nil, "value types to tune for: int16 (coalition structures), int32, int64, float32, float64 (default: all)")
+	f.IntSliceVar(&s.sizes, "sizes", nil, "numbers of "+p.Names(p.Subjects)+" to tune for (default: those that suit the device)")
+	s.asked.register(cmd, p, "s")
 	return cmd
 }
 
 // flags are those that all tuning has.
-func (s *tuneFlags) flags(cmd *cobra.Command) {
+func (s *tuneFlags) flags(a *run.App, cmd *cobra.Command) {
 	f := cmd.Flags()
 	s.given = f
 	f.SortFlags = false
@@ -149,15 +134,23 @@ func (s *tuneFlags) flags(cmd *cobra.Command) {
 	f.StringVar(&s.part, "part", "", "K/N: tune the K-th of N parts of about equal work, with N devices at once")
 	f.Uint64Var(&s.seed, "seed", 1, "seed of the order of trying and of the instances")
 	f.StringVar(&s.trials, "trials", "", "append every trial to this file, a JSON object a line (default: beside --output, as .trials.jsonl)")
-	f.StringVar(&s.output, "output", "", "keep the winners in this file (default: "+run.UserDatabase+" in the user's configuration folder)")
+	f.StringVar(&s.output, "output", "", "keep the winners in this file (default: "+a.UserDatabase()+" in the user's configuration folder)")
 	f.BoolVar(&s.json, "json", false, "print the summary of each family as JSON")
+}
+
+// unit is that of the problem's sizes.
+func (s *tuneFlags) unit() tuning.Unit {
+	if s.problem == nil {
+		return tuning.Unit{}
+	}
+	return s.problem.Unit
 }
 
 // tune tunes on this process's device; ranks share the work.
 func tune(ctx context.Context, a *run.App, s *tuneFlags, subjects []subject.Subject) error {
 	facts, err := tuneDevice(ctx, a, s, subjects)
 	if err == nil && s.output == "" {
-		s.output, err = run.DatabasePath()
+		s.output, err = a.DatabasePath()
 	}
 	if err == nil && s.trials == "" {
 		s.trials = strings.TrimSuffix(s.output, ".json") + ".trials.jsonl"
@@ -222,7 +215,7 @@ func tuneHere(ctx context.Context, a *run.App, s *tuneFlags, subjects []subject.
 	}
 	old, err := run.Await(ctx, func() (*tuned.Database, error) { return tuning.Earlier(s.output, s.refresh) })
 	if err == nil && s.between {
-		tasks = tuning.Between(a.Err, tasks, tuned.Merge(known, old), facts)
+		tasks = tuning.Between(a.Say, tasks, tuned.Merge(known, old), facts)
 	}
 	if err == nil && s.part != "" {
 		if tasks, err = tuning.Part(s.part, tasks, known, facts); err != nil {
@@ -262,14 +255,14 @@ func tuneHere(ctx context.Context, a *run.App, s *tuneFlags, subjects []subject.
 		*kept = sums
 	}
 	if a.Points != nil {
-		tuning.Advise(a.Err, a.Points, sums, subjects)
+		tuning.Advise(a.Say, a.Points, sums, subjects)
 	}
 	return finish(a, s.output, db, sums, s.json, failed)
 }
 
 // damaged tells of a line of trials that is left out.
 func damaged(a *run.App) func(trial.DamagedLine) {
-	return func(d trial.DamagedLine) { fmt.Fprintf(a.Err, "coalesce: %v\n", d) }
+	return func(d trial.DamagedLine) { a.Say(fmt.Sprint(d)) }
 }
 
 // tasks are the families asked for that run on the device, or the workloads of --from;
@@ -283,14 +276,14 @@ func (s *tuneFlags) tasks(a *run.App, subjects []subject.Subject, facts device.F
 		return nil, run.Usagef("--between finds the sizes, expected it without --refresh and --sizes")
 	}
 	if s.from != "" {
-		if s.refresh || s.between || len(s.sizes)+len(s.values)+len(s.methods)+len(s.ranges) > 0 {
-			return nil, run.Usagef("--from names what is tuned, expected it without --refresh, --between, --sizes, --values, --methods and --ranges")
+		if s.refresh || s.between || len(s.sizes) > 0 || len(s.asked.given()) > 0 {
+			return nil, run.Usagef("--from names what is tuned, expected it without --refresh, --between and --sizes, and without parameters")
 		}
 		tasks, others, err := tuning.From(s.from, picked, facts)
 		if err == nil && len(tasks)+others == 0 {
-			fmt.Fprintf(a.Err, "coalesce: %s holds nothing to tune\n", s.from)
+			a.Say(s.from + " holds nothing to tune")
 		} else if err == nil && others > 0 {
-			fmt.Fprintf(a.Err, "coalesce: %s of %s left out: for other devices than %s\n", ui.Count(others, "workload"), s.from, facts.Class())
+			a.Say(fmt.Sprintf("%s of %s left out: for other devices than %s", ui.Count(others, "workload"), s.from, facts.Class()))
 		}
 		return tasks, err
 	}
@@ -299,12 +292,12 @@ func (s *tuneFlags) tasks(a *run.App, subjects []subject.Subject, facts device.F
 	beyond := tuning.Unit{}
 	for _, sub := range picked {
 		names = append(names, sub.Family().Name)
-		sizes := s.unit.Taken(sub, s.sizes)
+		sizes := s.unit().Taken(sub, s.sizes)
 		if len(sizes) == 0 && len(s.sizes) > 0 {
-			beyond = s.unit.Of(sub)
+			beyond = s.unit().Of(sub)
 			continue
 		}
-		fixed := tuning.Workloads(sub, map[string][]string{"value": s.values, "method": s.methods, "range": s.ranges})
+		fixed := tuning.Workloads(sub, s.asked.values())
 		if len(fixed) > 0 {
 			tasks = append(tasks, autotune.Task{Subject: sub, Fixed: fixed, Sizes: sizes})
 		}
@@ -313,7 +306,7 @@ func (s *tuneFlags) tasks(a *run.App, subjects []subject.Subject, facts device.F
 		return nil, run.Usagef("--sizes has %d, expected 1 to %d %s", s.sizes[0], beyond.Most, beyond.Name)
 	}
 	if len(tasks) == 0 {
-		return nil, run.Usagef("%s has no variants for --values %v --methods %v --ranges %v", strings.Join(names, ", "), s.values, s.methods, s.ranges)
+		return nil, run.Usagef("%s has no variants for %s", strings.Join(names, ", "), strings.Join(s.asked.given(), " "))
 	}
 	return tasks, nil
 }
@@ -324,7 +317,7 @@ func finish(a *run.App, path string, db *tuned.Database, sums []autotune.Summary
 	var unkept error
 	if slices.ContainsFunc(sums, func(s autotune.Summary) bool { return len(s.Winners)+s.Wrong > 0 }) {
 		if unkept = autotune.Save(path, db, sums); unkept == nil {
-			fmt.Fprintf(a.Err, "coalesce: winners kept in %s\n", path)
+			a.Say("winners kept in " + path)
 		}
 	}
 	if errors.Is(failed, autotune.ErrWrongVariant) {
@@ -336,7 +329,7 @@ func finish(a *run.App, path string, db *tuned.Database, sums []autotune.Summary
 	if asJSON {
 		print = report.JSON
 	}
-	tuning.Undecided(a.Err, sums)
+	tuning.Undecided(a.Say, sums)
 	errs := []error{unkept, failed}
 	for i := range sums {
 		if i > 0 && !asJSON {
@@ -365,7 +358,7 @@ func tuneDevice(ctx context.Context, a *run.App, s *tuneFlags, subjects []subjec
 	slices.Sort(s.sizes)
 	s.sizes = slices.Compact(s.sizes)
 	for _, size := range s.sizes {
-		if most := s.unit.Largest(subjects); size < 1 || size > most {
+		if most := s.unit().Largest(subjects); size < 1 || size > most {
 			return facts, run.Usagef("--sizes has %d, expected 1 to %d", size, most)
 		}
 	}
@@ -419,7 +412,7 @@ func extend(ctx context.Context, a *run.App, s *tuneFlags, subjects []subject.Su
 }
 
 // workerCommand is how tune starts itself for trials.
-func workerCommand(a *run.App) *cobra.Command {
+func workerCommand(a *run.App, all Problems) *cobra.Command {
 	var path, without, points string
 	var p placement.Placement
 	cmd := &cobra.Command{
@@ -432,7 +425,7 @@ func workerCommand(a *run.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list := algorithms.Using(subjects(), db)
+			list := algorithms.Using(all.Subjects(), db)
 			if points != "" {
 				if a.Points, err = tuning.Extend(points, list); err != nil {
 					return err
@@ -463,21 +456,4 @@ func winnersSoFar(a *run.App, path, without string) (*tuned.Database, error) {
 		db, err = tuning.Kept(path, db.Without(without))
 	}
 	return db, err
-}
-
-// tuningCommands are the commands about the results of tuning.
-func tuningCommands(a *run.App) []*cobra.Command {
-	return tuning.Env{
-		Out: a.Out,
-		Device: func(name string, threads int, work func(device.Device) error) error {
-			if err := a.HandOver(name); err != nil {
-				return err
-			}
-			return a.WithDevice(name, threads, work)
-		},
-		Path:     run.DatabasePath,
-		Damaged:  damaged(a),
-		Subjects: subjects(),
-		Usage:    run.Usagef,
-	}.Commands()
 }

@@ -1,4 +1,4 @@
-package cli
+package kernels
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 
 	"coalesce/autotune/tuned"
 	"coalesce/autotune/verify"
-	"coalesce/generated"
 	"coalesce/internal/cli/run"
 	"coalesce/internal/ui"
 	"coalesce/runtime/bundle"
@@ -26,10 +25,12 @@ type bundleFlags struct {
 	output, tuned, from, images string
 	families, archs             []string
 	all                         bool
+
+	problems Problems // of which families are held
 }
 
-func bundleCommand(a *run.App) *cobra.Command {
-	var f bundleFlags
+func bundleCommand(a *run.App, all Problems) *cobra.Command {
+	f := bundleFlags{problems: all}
 	cmd := &cobra.Command{
 		Use:   "bundle",
 		Short: "Make one executable for some families, GPUs and tuning data",
@@ -53,7 +54,7 @@ driver. Name problems (csg) or single families (csg/tiles).`,
 		Long: `Check the hashes of a bundle, FILE or this program. If it is this program and there is
 a GPU, also run its safe and winning variants on their test cases there.`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return verifyBundle(cmd.Context(), a, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return verifyBundle(cmd.Context(), a, args, all) },
 	})
 	return cmd
 }
@@ -168,7 +169,7 @@ func (f *bundleFlags) wanted(db *tuned.Database) (map[string]bool, error) {
 		asked[name] = false
 	}
 	wanted := map[string]bool{}
-	for _, family := range generated.Families() {
+	for _, family := range f.problems.families() {
 		problem, _, _ := strings.Cut(family.Name, "/")
 		_, one := asked[family.Name]
 		_, all := asked[problem]
@@ -197,14 +198,14 @@ func (f *bundleFlags) wanted(db *tuned.Database) (map[string]bool, error) {
 // printContents prints the contents of a bundle.
 func printContents(a *run.App, b *bundle.Bundle) error {
 	var t ui.Table
-	for _, row := range contents(b) {
+	for _, row := range Contents(b) {
 		t.Row(row[0], row[1])
 	}
 	return t.Write(a.Out)
 }
 
-// contents are the rows, name and value, that describe a bundle.
-func contents(b *bundle.Bundle) [][2]string {
+// Contents are the rows, name and value, that describe a bundle.
+func Contents(b *bundle.Bundle) [][2]string {
 	families := "all"
 	if len(b.Families) > 0 {
 		families = strings.Join(b.Families, ", ")
@@ -232,7 +233,7 @@ func contents(b *bundle.Bundle) [][2]string {
 }
 
 // verifyBundle hashes a bundle again and, where that is this program, verifies kernels.
-func verifyBundle(ctx context.Context, a *run.App, args []string) error {
+func verifyBundle(ctx context.Context, a *run.App, args []string, all Problems) error {
 	var b *bundle.Bundle
 	var err error
 	if len(args) > 0 {
@@ -258,7 +259,7 @@ func verifyBundle(ctx context.Context, a *run.App, args []string) error {
 		return nil
 	}
 	defer d.Close()
-	n, err := verifyKernels(ctx, a, d)
+	n, err := verifyKernels(ctx, all, d)
 	if err != nil {
 		return err
 	}
@@ -268,8 +269,8 @@ func verifyBundle(ctx context.Context, a *run.App, args []string) error {
 
 // verifyKernels runs the test cases of those variants that a device loads and that are safe or have a
 // result in the tuning data.
-func verifyKernels(ctx context.Context, a *run.App, d device.Device) (n int, err error) {
-	wanted, err := (&bundleFlags{}).wanted(&tuned.Database{})
+func verifyKernels(ctx context.Context, all Problems, d device.Device) (n int, err error) {
+	wanted, err := (&bundleFlags{problems: all}).wanted(&tuned.Database{})
 	if err != nil {
 		return 0, err
 	}
@@ -278,7 +279,7 @@ func verifyKernels(ctx context.Context, a *run.App, d device.Device) (n int, err
 		return 0, err
 	}
 	defer s.Close()
-	for _, sub := range subjects() {
+	for _, sub := range all.Subjects() {
 		f := sub.Family()
 		if f.Target != device.CUDA {
 			continue
@@ -301,13 +302,13 @@ func verifyKernels(ctx context.Context, a *run.App, d device.Device) (n int, err
 	return n, nil
 }
 
-// bundleHelp adds the contents of a bundle to its help.
-func bundleHelp(a *run.App, root *cobra.Command) {
+// BundleHelp adds the contents of a bundle to the help of a program.
+func BundleHelp(a *run.App, root *cobra.Command) {
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if b, err := bundle.Open(); cmd == root && err == nil && b.Program != nil {
 			root.Long += "\n\nThis executable carries kernels for GPUs:"
-			for _, row := range contents(b) {
+			for _, row := range Contents(b) {
 				root.Long += fmt.Sprintf("\n  %-14s %s", row[0], row[1])
 			}
 		}

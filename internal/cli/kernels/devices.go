@@ -1,4 +1,4 @@
-package cli
+package kernels
 
 import (
 	"cmp"
@@ -41,12 +41,12 @@ func listDevices(a *run.App, asJSON bool) error {
 	for _, k := range a.Devices {
 		n, err := k.Count()
 		if err != nil {
-			fmt.Fprintf(a.Err, "coalesce: no %s device: %v\n", k.Name, err)
+			a.Say(fmt.Sprintf("no %s device: %v", k.Name, err))
 		}
 		for i := range n {
 			d, err := k.Open(i, devices.Options{Say: a.Say})
 			if err != nil {
-				fmt.Fprintf(a.Err, "coalesce: no %s device: %v\n", k.Name, err)
+				a.Say(fmt.Sprintf("no %s device: %v", k.Name, err))
 				continue
 			}
 			found = append(found, d.Facts())

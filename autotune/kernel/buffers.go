@@ -1,0 +1,235 @@
+package kernel
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+
+	"coalesce/runtime/device"
+)
+
+// Poison is the byte that outputs and scratch buffers are filled with before a run.
+const Poison = 0xa5
+
+// A Binder allocates the buffers that an instance's launches take, each with what it is for. It keeps the first error,
+// so that Bind needs to look at none.
+type Binder struct {
+	Variant // whose parameters decide sizes and grids
+
+	device  device.Device
+	scope   device.Scope
+	buffers []buffer
+	moved   int64 // bytes of inputs and outputs
+	err     error
+}
+
+// Facts are those of the device.
+func (b *Binder) Facts() device.Facts { return b.device.Facts() }
+
+// ValueSize is the number of bytes of a number of the type that the variant's parameter value names.
+func (b *Binder) ValueSize() int { return device.Value(b.Text("value")).Size() }
+
+// Grid has a block for every perBlock of n items, at least one and at most 2^31-1, of so many threads.
+func Grid(n, perBlock, threads int) device.Grid {
+	return device.Grid{Blocks: min(max(1, (int64(n)+int64(perBlock)-1)/int64(perBlock)), math.MaxInt32), Threads: threads}
+}
+
+// A buffer is device memory with what it is for.
+type buffer struct {
+	name   string
+	memory device.Buffer
+	data   []byte             // uploaded before each run; nil: poisoned
+	intact bool               // an input, which a run must not change
+	check  func([]byte) error // of what a run left; nil: nothing is expected
+}
+
+// add allocates a buffer.
+func (b *Binder) add(x buffer, size int) device.Buffer {
+	if b.err == nil {
+		x.memory, b.err = b.scope.Alloc(b.device, int64(size))
+	}
+	if b.err != nil {
+		return nil
+	}
+	b.buffers = append(b.buffers, x)
+	return x.memory
+}
+
+// Scratch is memory that launches write before they read it.
+func (b *Binder) Scratch(name string, bytes int) device.Buffer {
+	return b.add(buffer{name: name}, bytes)
+}
+
+// Input is a buffer that launches read: a run that changes it fails its check.
+func Input[T any](b *Binder, name string, data []T) device.Buffer {
+	raw := device.Bytes(data)
+	b.moved += int64(len(raw))
+	return b.add(buffer{name: name, data: raw, intact: true}, len(raw))
+}
+
+// Output is a buffer of n elements that launches write, and check whether what they wrote is right.
+func Output[T any](b *Binder, name string, n int, check func(got []T) error) device.Buffer {
+	size := n * len(device.Bytes(make([]T, 1)))
+	b.moved += int64(size)
+	return b.add(buffer{name: name, check: typed(n, check)}, size)
+}
+
+// InOut is a buffer that launches read and write: it has data before each run.
+func InOut[T any](b *Binder, name string, data []T, check func(got []T) error) device.Buffer {
+	raw := bytes.Clone(device.Bytes(data))
+	b.moved += 2 * int64(len(raw))
+	return b.add(buffer{name: name, data: raw, check: typed(len(data), check)}, len(raw))
+}
+
+// typed is a check of elements as one of bytes.
+func typed[T any](n int, check func([]T) error) func([]byte) error {
+	return func(raw []byte) error {
+		got := make([]T, n)
+		copy(device.Bytes(got), raw)
+		return check(got)
+	}
+}
+
+// Values converts integers to the type that a variant's parameter value names, as bytes for Input: the last bits of
+// integers that the type cannot hold are rounded.
+func Values(v Variant, data []int64) []byte {
+	switch device.Value(v.Text("value")) {
+	case device.Int16:
+		return converted[int16](data)
+	case device.Int32:
+		return converted[int32](data)
+	case device.Float32:
+		return converted[float32](data)
+	case device.Float64:
+		return converted[float64](data)
+	}
+	return device.Bytes(data)
+}
+
+func converted[T device.Number](data []int64) []byte {
+	out := make([]T, len(data))
+	for i, x := range data {
+		out[i] = T(x)
+	}
+	return device.Bytes(out)
+}
+
+// OutputValues is Output of n numbers of the type that the variant's parameter value names, checked as float64: int64
+// beyond 2^53 are rounded.
+func OutputValues(b *Binder, name string, n int, check func(got []float64) error) device.Buffer {
+	switch device.Value(b.Text("value")) {
+	case device.Int16:
+		return outputAs[int16](b, name, n, check)
+	case device.Int32:
+		return outputAs[int32](b, name, n, check)
+	case device.Int64:
+		return outputAs[int64](b, name, n, check)
+	case device.Float32:
+		return outputAs[float32](b, name, n, check)
+	}
+	return Output(b, name, n, check)
+}
+
+func outputAs[T device.Number](b *Binder, name string, n int, check func([]float64) error) device.Buffer {
+	return Output(b, name, n, func(got []T) error {
+		wide := make([]float64, len(got))
+		for i, x := range got {
+			wide[i] = float64(x)
+		}
+		return check(wide)
+	})
+}
+
+// Equal checks that an output is what the reference returns, element by element.
+func Equal[T comparable](reference func() []T) func([]T) error {
+	return compared(reference, func(got, want T) bool { return got == want })
+}
+
+// Near checks that each element differs from the reference's by at most tolerance times the larger magnitude of the
+// element expected and 1. NaN equals NaN alone.
+func Near[T float32 | float64](tolerance float64, reference func() []T) func([]T) error {
+	return compared(reference, func(got, want T) bool {
+		g, w := float64(got), float64(want)
+		if g == w || math.IsNaN(g) && math.IsNaN(w) {
+			return true
+		}
+		return math.Abs(g-w) <= tolerance*max(1, math.Abs(w)) && !math.IsInf(w, 0)
+	})
+}
+
+// compared is a check against a reference, which runs once.
+func compared[T any](reference func() []T, same func(got, want T) bool) func([]T) error {
+	var want []T
+	return func(got []T) error {
+		if want == nil {
+			want = reference()
+		}
+		if len(got) != len(want) {
+			return fmt.Errorf("%d elements, the reference has %d", len(got), len(want))
+		}
+		for i := range got {
+			if !same(got[i], want[i]) {
+				return fmt.Errorf("element %d is %v, expected %v", i, got[i], want[i])
+			}
+		}
+		return nil
+	}
+}
+
+// A job is an instance with its buffers and launches.
+type job struct {
+	buffers []buffer
+	scope   *device.Scope
+	run     Launches
+	work    float64
+}
+
+// Reset uploads what runs read, and poisons the rest.
+func (j *job) Reset(s device.Stream) error {
+	var errs []error
+	for _, x := range j.buffers {
+		switch {
+		case x.memory.Len() == 0:
+		case x.data != nil:
+			errs = append(errs, s.Upload(x.memory, 0, x.data))
+		default:
+			errs = append(errs, s.Fill(x.memory, 0, x.memory.Len(), Poison))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Run enqueues the launches.
+func (j *job) Run(s device.Stream) error { return j.run(s) }
+
+// Check downloads the outputs, and the inputs, which have to be as they were.
+func (j *job) Check(s device.Stream) error {
+	for _, x := range j.buffers {
+		if x.check == nil && !x.intact {
+			continue
+		}
+		got := make([]byte, x.memory.Len())
+		if len(got) > 0 {
+			if err := s.Download(got, x.memory, 0); err != nil {
+				return err
+			}
+		}
+		if x.intact && !bytes.Equal(got, x.data) {
+			return fmt.Errorf("the run changed its input %s", x.name)
+		}
+		if x.check == nil {
+			continue
+		}
+		if err := x.check(got); err != nil {
+			return fmt.Errorf("output %s: %w", x.name, err)
+		}
+	}
+	return nil
+}
+
+// Work is the count of Family.Operations, or the bytes of inputs and outputs.
+func (j *job) Work() float64 { return j.work }
+
+// Close frees the buffers.
+func (j *job) Close() error { return j.scope.Close() }

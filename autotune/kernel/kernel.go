@@ -1,0 +1,215 @@
+// Package kernel declares a family of kernels for the tuner. The author of a kernel says which buffers it takes and
+// what they are for, how it is launched, and which outputs are right. Verification from poisoned buffers between
+// canaries, checks, timing and the choice of a variant follow from that. The declaration needs no other package of this
+// module than runtime/device, whose streams the generated bindings take.
+package kernel
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"coalesce/autotune/subject"
+	"coalesce/autotune/tuned"
+	"coalesce/runtime/device"
+)
+
+// A Workload is what the problem decides of a variant's parameters, such as {"value": "int32"}.
+type Workload map[string]string
+
+// Bindings are the generated entry points of a loaded variant.
+type Bindings interface{ Close() error }
+
+// A Family declares a family of kernels. I is the type of its instances and K that of its generated bindings. It is a
+// subject.Subject. Family, Load, Draw, Size and Bind are required.
+type Family[I any, K Bindings] struct {
+	// Kernels is the generated table of variants, such as &sum.Blocks, and Load its loader, such as sum.LoadBlocks.
+	Kernels *device.Family
+	Load    func(device.Device, *device.Variant) (K, error)
+	// Unit is what sizes count, in the plural ("numbers"), and Most the largest size that kernels take; 0: 2^31-1.
+	Unit string
+	Most int
+	// SizesOn are the sizes to tune on a kind of device, ascending, such as {device.CUDA: {1 << 20, 1 << 24}}. A kind that has
+	// none takes those of device.Emulated.
+	SizesOn map[string][]int
+	// Draw draws an instance of a size, and Size is the size of one.
+	Draw func(w Workload, size int, r *rand.Rand) I
+	Size func(inst I) int
+	// Edges are instances by name that break kernels beside drawn ones of small sizes: ties, extreme values. May be nil.
+	Edges func(w Workload) map[string]I
+	// CaseSizes are the sizes of the drawn cases; nil: 1 to 33, some thousand, and around each value of the parameter block.
+	CaseSizes []int
+	// Bind declares an instance's buffers and returns the launches, which are timed together.
+	Bind func(b *Binder, kernels K, inst I) Launches
+	// Operations counts the basic operations of a run; nil: the bytes that inputs and outputs have.
+	Operations func(inst I) float64
+	// Fits says why a variant cannot run at a size on a device; nil: it runs if the device loads it and a block has room for
+	// the variant's parameter block, if it has one.
+	Fits func(v Variant, f device.Facts, size int) error
+}
+
+// Launches enqueues all launches of a run on a stream.
+type Launches func(device.Stream) error
+
+// A Variant is a variant with the names of its parameters.
+type Variant struct {
+	family *device.Family
+	*device.Variant
+}
+
+// Int is an integer parameter; 0 if the family has none of that name.
+func (v Variant) Int(param string) int {
+	if !slices.Contains(v.family.Params, param) {
+		return 0
+	}
+	return v.family.Int(v.Variant, param)
+}
+
+// Text is a parameter as go.generate has it; empty if the family has none of that name.
+func (v Variant) Text(param string) string { return v.family.Value(v.Variant, param) }
+
+// Family returns the table of variants.
+func (k *Family[I, K]) Family() *device.Family { return k.Kernels }
+
+// SizeUnit implements subject.UnitCounted.
+func (k *Family[I, K]) SizeUnit() (unit string, most int) {
+	return cmp.Or(k.Unit, "elements"), cmp.Or(k.Most, 1<<31-1)
+}
+
+// Workloads has each value of the parameter value, or one workload without.
+func (k *Family[I, K]) Workloads() []map[string]string {
+	at := slices.Index(k.Kernels.Params, "value")
+	if at < 0 {
+		return []map[string]string{{}}
+	}
+	var all []map[string]string
+	seen := map[string]bool{}
+	for _, v := range k.Kernels.Variants {
+		if value := v.Values[at]; !seen[value] {
+			seen[value] = true
+			all = append(all, map[string]string{"value": value})
+		}
+	}
+	return all
+}
+
+// Sizes are SizesOn of the device's kind.
+func (k *Family[I, K]) Sizes(f device.Facts) []int {
+	if sizes, ok := k.SizesOn[f.Kind]; ok {
+		return sizes
+	}
+	return k.SizesOn[device.Emulated]
+}
+
+// Feasible is Fits, after what holds of all kernels.
+func (k *Family[I, K]) Feasible(v *device.Variant, f device.Facts, size int) error {
+	own := Variant{k.Kernels, v}
+	if err := f.CheckLoadable(k.Kernels, v); err != nil {
+		return err
+	}
+	if block := own.Int("block"); block > 0 && k.Kernels.Target == device.CUDA {
+		if err := f.BlockFits(block, 0); err != nil {
+			return err
+		}
+	}
+	if k.Fits == nil {
+		return nil
+	}
+	return k.Fits(own, f, size)
+}
+
+// caseSizes are the sizes of drawn cases.
+func (k *Family[I, K]) caseSizes() []int {
+	if k.CaseSizes != nil {
+		return k.CaseSizes
+	}
+	sizes := []int{1, 2, 31, 32, 33, 3001}
+	if at := slices.Index(k.Kernels.Params, "block"); at >= 0 {
+		for _, v := range k.Kernels.Variants {
+			block := k.Kernels.Int(&v, "block")
+			sizes = append(sizes, block-1, block, block+1)
+		}
+	}
+	slices.Sort(sizes)
+	return slices.DeleteFunc(slices.Compact(sizes), func(n int) bool { return n < 1 || k.Most > 0 && n > k.Most })
+}
+
+// Cases are the edges and drawn instances of small sizes.
+func (k *Family[I, K]) Cases(fixed map[string]string) ([]subject.Case, error) {
+	var cases []subject.Case
+	if k.Edges != nil {
+		for name, inst := range k.Edges(fixed) {
+			cases = append(cases, subject.Case{Name: name, Instance: k.instance(inst)})
+		}
+		slices.SortFunc(cases, func(a, b subject.Case) int { return cmp.Compare(a.Name, b.Name) })
+	}
+	for _, n := range k.caseSizes() {
+		inst, err := k.Instance(fixed, n, uint64(n))
+		if err != nil {
+			return nil, err
+		}
+		cases = append(cases, subject.Case{Name: fmt.Sprintf("size %d", n), Instance: inst})
+	}
+	return cases, nil
+}
+
+// Instance draws an instance.
+func (k *Family[I, K]) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
+	return k.instance(k.Draw(fixed, size, rand.New(rand.NewPCG(seed, uint64(size))))), nil
+}
+
+// An instance is one with its size.
+type instance[I any] struct {
+	own  I
+	size int
+}
+
+// Size is the size that Family.Size counted.
+func (i *instance[I]) Size() int { return i.size }
+
+func (k *Family[I, K]) instance(own I) *instance[I] { return &instance[I]{own, k.Size(own)} }
+
+// Open loads a variant, with the bindings of which instances are bound.
+func (k *Family[I, K]) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
+	bindings, err := k.Load(d, v)
+	if err != nil {
+		return nil, err
+	}
+	return &runner[I, K]{k, d, v, bindings}, nil
+}
+
+// Choose is the fastest variant that a database knows or predicts for instances of a size on a device; see
+// tuned.Database.Choose.
+func (k *Family[I, K]) Choose(db *tuned.Database, f device.Facts, w Workload, size int) (tuned.Choice, error) {
+	return db.Choose(k.Kernels, f, tuned.Workload{Fixed: w, Size: size}, func(v *device.Variant) error { return k.Feasible(v, f, size) })
+}
+
+// A runner is a loaded variant.
+type runner[I any, K Bindings] struct {
+	of       *Family[I, K]
+	device   device.Device
+	variant  *device.Variant
+	bindings K
+}
+
+func (r *runner[I, K]) Close() error { return r.bindings.Close() }
+
+// Prepare takes the buffers that Bind declares.
+func (r *runner[I, K]) Prepare(inst subject.Instance) (subject.Job, error) {
+	own, ok := inst.(*instance[I])
+	if !ok {
+		return nil, fmt.Errorf("prepare %s: an instance of another family", r.of.Kernels.Name)
+	}
+	b := &Binder{Variant: Variant{r.of.Kernels, r.variant}, device: r.device}
+	launches := r.of.Bind(b, r.bindings, own.own)
+	if b.err != nil {
+		return nil, errors.Join(b.err, b.scope.Close())
+	}
+	j := &job{buffers: b.buffers, scope: &b.scope, run: launches, work: float64(b.moved)}
+	if r.of.Operations != nil {
+		j.work = r.of.Operations(own.own)
+	}
+	return j, nil
+}

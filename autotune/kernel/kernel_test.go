@@ -1,0 +1,182 @@
+package kernel_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"coalesce/autotune/kernel"
+	"coalesce/autotune/kernel/kerneltest"
+	"coalesce/autotune/subject"
+	"coalesce/autotune/tuned"
+	"coalesce/autotune/verify"
+	"coalesce/runtime/device"
+	"coalesce/runtime/host"
+)
+
+// mistakes of the planted kernel, which doubles numbers.
+const (
+	right = iota
+	wrongLast
+	changesInput
+	writesNothing
+)
+
+// doubles are the bindings of a kernel on a host, as gen writes them.
+type doubles struct {
+	module device.Module
+	double device.Kernel
+}
+
+func (d *doubles) Close() error { return d.module.Close() }
+
+// family is toy/double with a mistake.
+func family(mistake int) *kernel.Family[[]int64, *doubles] {
+	table := &device.Family{
+		Name: "toy/double", Target: device.Host, Params: []string{"block", "value"},
+		Entries: []device.Entry{{Name: "double", Params: []device.Param{{Name: "x", Type: "buffer"}, {Name: "y", Type: "buffer"}}}},
+	}
+	for _, block := range []string{"4", "8"} {
+		table.Variants = append(table.Variants, device.Variant{
+			Label: "block=" + block + ",value=int32", Symbol: "toy_double_" + block, Values: []string{block, "int32"}, Safe: block == "4",
+			Kernels: map[string]device.HostKernel{"double": func(block, blocks int64, args []device.Arg) {
+				x, y := host.Slice[int32](args[0]), host.Slice[int32](args[1])
+				for k := block * int64(len(x)) / blocks; k < (block+1)*int64(len(x))/blocks; k++ {
+					switch {
+					case mistake == changesInput:
+						y[k] = 2 * x[k]
+						x[k]++
+					case mistake == wrongLast && k == int64(len(x))-1:
+						y[k] = 2*x[k] + 1
+					case mistake != writesNothing:
+						y[k] = 2 * x[k]
+					}
+				}
+			}},
+		})
+	}
+	return &kernel.Family[[]int64, *doubles]{
+		Kernels: table,
+		Load: func(d device.Device, v *device.Variant) (*doubles, error) {
+			m, err := d.Load(table, v)
+			if err != nil {
+				return nil, err
+			}
+			k, err := m.Kernel("double")
+			return &doubles{m, k}, err
+		},
+		Unit:    "numbers",
+		Most:    1000,
+		SizesOn: map[string][]int{device.Host: {100}},
+		Size:    func(x []int64) int { return len(x) },
+		Draw: func(_ kernel.Workload, n int, r *rand.Rand) []int64 {
+			x := make([]int64, n)
+			for k := range x {
+				x[k] = r.Int64N(1000) - 500
+			}
+			return x
+		},
+		Edges: func(kernel.Workload) map[string][]int64 {
+			return map[string][]int64{"extremes": {math.MinInt32 / 2, 0, math.MaxInt32 / 2}}
+		},
+		Bind: func(b *kernel.Binder, k *doubles, x []int64) kernel.Launches {
+			in := kernel.Input(b, "x", kernel.Values(b.Variant, x))
+			out := kernel.OutputValues(b, "y", len(x), kernel.Equal(func() []float64 {
+				want := make([]float64, len(x))
+				for k := range x {
+					want[k] = 2 * float64(x[k])
+				}
+				return want
+			}))
+			return func(s device.Stream) error {
+				return s.Launch(k.double, kernel.Grid(len(x), b.Int("block"), 1), device.Ptr(in), device.Ptr(out))
+			}
+		},
+	}
+}
+
+func TestRight(t *testing.T) { kerneltest.Run(t, family(right)) }
+
+// A wrong element, a changed input and an output that was not written are found, with the buffer's name.
+func TestMistakes(t *testing.T) {
+	d := host.Open(2)
+	defer d.Close()
+	s, err := d.NewStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for mistake, want := range map[int]string{wrongLast: "output y: element", changesInput: "the run changed its input x", writesNothing: "output y: element 0 is -1.51587"} {
+		f := family(mistake)
+		_, err := verify.Variant(t.Context(), d, s, f, &f.Kernels.Variants[0], 0)
+		var failure *verify.Failure
+		if !errors.As(err, &failure) || !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("%v, expected a failure with %q", err, want)
+		}
+	}
+}
+
+// What the tuner asks of a family follows from its declaration.
+func TestFamily(t *testing.T) {
+	f := family(right)
+	var _ subject.Subject = f
+	if w := f.Workloads(); len(w) != 1 || w[0]["value"] != "int32" {
+		t.Errorf("workloads %v, expected one, of int32", w)
+	}
+	if unit, most := f.SizeUnit(); unit != "numbers" || most != 1000 {
+		t.Errorf("sizes are %s up to %d", unit, most)
+	}
+	cases, err := f.Cases(map[string]string{"value": "int32"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes := map[int]bool{}
+	for _, c := range cases {
+		sizes[c.Instance.Size()] = true
+	}
+	for _, n := range []int{1, 3, 4, 5, 7, 8, 9, 32} { // 3 of the edge; around blocks of 4 and 8
+		if !sizes[n] {
+			t.Errorf("no case of size %d", n)
+		}
+	}
+	if sizes[3001] {
+		t.Error("a case is larger than the largest size")
+	}
+	d := host.Open(1)
+	defer d.Close()
+	c, err := f.Choose(&tuned.Database{}, d.Facts(), kernel.Workload{"value": "int32"}, 100)
+	if err != nil || !c.Variant.Safe {
+		t.Errorf("chose %v, %v, expected the safe variant where nothing is known", c.Variant, err)
+	}
+	r, err := f.Open(d, &f.Kernels.Variants[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	j, err := r.Prepare(cases[0].Instance)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if j.Work() != 24 {
+		t.Errorf("work %v, expected the 24 bytes of three numbers in and out", j.Work())
+	}
+}
+
+func TestNear(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []struct {
+		got, want float64
+		same      bool
+	}{{1, 1 + 1e-7, true}, {1, 1.1, false}, {1e9, 1e9 + 1, true}, {nan, nan, true}, {nan, 0, false}, {inf, inf, true}, {1, inf, false}, {inf, 1, false}, {0, 1e-7, true}} {
+		if err := kernel.Near(1e-6, func() []float64 { return []float64{c.want} })([]float64{c.got}); (err == nil) != c.same {
+			t.Errorf("%v for %v: %v", c.got, c.want, err)
+		}
+	}
+	if err := kernel.Equal(func() []int32 { return nil })([]int32{1}); err == nil {
+		t.Error("an element more than the reference has is right")
+	}
+}

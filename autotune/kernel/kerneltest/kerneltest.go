@@ -1,0 +1,41 @@
+// Package kerneltest tests families of kernels: their variants on their cases, on the emulated device or the host.
+package kerneltest
+
+import (
+	"testing"
+
+	"coalesce/autotune/subject"
+	"coalesce/autotune/verify"
+	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
+	"coalesce/runtime/host"
+)
+
+// Run runs variants of each family on its cases, a subtest a variant, and fails where an answer differs from the reference or
+// a kernel writes past an end of a buffer. CUDA kernels run on the emulated device, which needs a C++ compiler, and
+// COALESCE_VARIANTS says how many variants: unset, of each value of a parameter one; pairs; or every.
+func Run(t *testing.T, families ...subject.Subject) {
+	t.Helper()
+	for _, sub := range families {
+		f := sub.Family()
+		var d device.Device
+		if f.Target == device.Host {
+			d = host.Open(0)
+			t.Cleanup(func() { d.Close() })
+		} else {
+			d = emulatedtest.Open(t)
+		}
+		s, err := d.NewStream()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		for _, v := range emulatedtest.Variants(f) {
+			t.Run(f.Name+"/"+v.Label, func(t *testing.T) {
+				if _, err := verify.Variant(t.Context(), d, s, sub, v, 0); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}

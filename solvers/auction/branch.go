@@ -48,7 +48,7 @@ func (t *progress) report(value, bound, nodes int64) {
 	t.to(solve.NewIncumbent(time.Since(t.start).Seconds(), best, most, nodes))
 }
 
-// branch solves the auction by branch and cut. When ctx ends, the result is the best so far, with a bound.
+// branch solves the auction by branch and cut. Where it was cut short, the result is the best so far, with a bound.
 func (r *run) branch(ctx context.Context, o Options, reason string) (_ *Result, err error) {
 	p := r.atomic
 	set := packing.Settings{Log: o.Proof, Ranks: o.Ranks}
@@ -79,17 +79,14 @@ func (r *run) branch(ctx context.Context, o Options, reason string) (_ *Result, 
 	if err := res.Accept(solved.Winners); err != nil {
 		return nil, err
 	}
-	bound := solve.Number(p.Price(big.NewInt(solved.Bound)))
-	if solved.Proven() {
-		res.Prove(bound)
-	} else {
-		res.Bounded(bound)
-	}
 	res.Notes = append(slices.Clone(p.Notes), fmt.Sprintf("%d of %s left when dominated ones are gone, in %s; they conflict in %s", solved.Bids, formats.Count(len(p.Bids), "bid"), formats.Count(solved.Parts, "part"), formats.Count(solved.Cliques, "clique")),
 		fmt.Sprintf("%s; the linear relaxation's bound is %s", formats.Count(solved.Nodes, "node"), p.OriginalPrice(big.NewInt(solved.LPBound))))
 	res.Search = companion.Report(&res.Report)
-	if !solved.Proven() {
-		solve.Stop(solve.Cause(ctx), &res.Stopped, &res.Notes, fmt.Sprintf("the bids are the best so far, and none pay more than %s", p.OriginalPrice(big.NewInt(solved.Bound))))
+	bound := solve.Number(p.Price(big.NewInt(solved.Bound)))
+	if solved.Proven() {
+		res.Prove(bound)
+		return res, nil
 	}
-	return originalResult(p, res)
+	res.Bounded(bound)
+	return res, solve.Cut(solve.Cause(ctx))
 }

@@ -165,6 +165,15 @@ func (r *Reduction) winners(s csg.Structure) []int {
 // checks it: no good sold twice, and the prices add up to what the solver
 // claims. Errors wrap ErrCheck.
 func (r *Reduction) Result(solved *csg.Result) (*Result, error) {
+	res, err := r.atomicResult(solved)
+	if err != nil {
+		return nil, err
+	}
+	return originalResult(r.atomic, res)
+}
+
+// atomicResult is Result for the atomic bids.
+func (r *Reduction) atomicResult(solved *csg.Result) (*Result, error) {
 	res := NewResult(r.atomic.Auction)
 	res.Items, res.Splittings = len(r.Items), solved.Splittings
 	res.Device, res.Algorithm, res.Variant, res.Reason, res.Seconds = solved.Device, solved.Algorithm, solved.Variant, solved.Reason, solved.Seconds
@@ -183,7 +192,7 @@ func (r *Reduction) Result(solved *csg.Result) (*Result, error) {
 	if solved.Proven { // of integers: the gap is 0
 		res.Prove(res.Value)
 	}
-	return originalResult(r.atomic, res)
+	return res, nil
 }
 
 // incumbent converts an incumbent of the reduced instance to one of the auction.

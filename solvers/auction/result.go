@@ -52,7 +52,7 @@ func originalResult(p *problem.AtomicBids, atomic *Result) (*Result, error) {
 	report.Value, report.Bound, report.Gap, report.Proven = "", "", nil, false
 	res.Report = report
 	res.Items, res.Splittings, res.Nodes, res.prices, res.proof = atomic.Items, atomic.Splittings, atomic.Nodes, atomic.prices, atomic.proof
-	res.Tables = atomic.Tables
+	res.Tables, res.Search = atomic.Tables, atomic.Search
 	if atomic.LPBound != "" {
 		res.LPBound = p.OriginalNumber(atomic.LPBound)
 	}

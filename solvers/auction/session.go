@@ -28,7 +28,7 @@ func (s *Session) Close() error {
 	return s.structures.Close()
 }
 
-// solveCSG solves an instance of coalition structures in the session's own session of these.
+// solveCSG solves an instance of coalition structures, until ctx ends, in the session's own session of these.
 func (s *Session) solveCSG(ctx context.Context, inst *csg.Instance, progress func(solve.Incumbent)) (*csg.Result, error) {
 	if s.structures == nil {
 		var err error
@@ -38,32 +38,22 @@ func (s *Session) solveCSG(ctx context.Context, inst *csg.Instance, progress fun
 	}
 	devices := s.structures.Devices // of the session, whose loaded kernels stay
 	s.structures.Settings = s.Settings
-	s.structures.Devices, s.structures.Progress = devices, progress
+	s.structures.Devices, s.structures.Progress, s.structures.TimeLimit = devices, progress, 0
 	return s.structures.Solve(ctx, inst)
 }
 
 // Solve is the package's Solve.
 func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
-	began := time.Now()
-	res, err := s.solve(ctx, a)
+	ctx, cancel := s.Limited(ctx)
+	defer cancel()
+	res, err := solve.Run(ctx, &s.Settings, &run{Session: s, auction: a})
 	if err == nil && s.Payments != "" {
-		err = s.pay(ctx, res, began)
+		start := time.Now()
+		err = Pay(ctx, res, Rule(s.Payments), s.Options)
+		res.Seconds.Solve += time.Since(start).Seconds()
 	}
 	if err != nil {
 		return res, fmt.Errorf("solve auction: %w", err)
 	}
 	return res, nil
-}
-
-// pay computes payments within the time that a solve, begun then, has left, and adds their time to the result's.
-func (s *Session) pay(ctx context.Context, res *Result, began time.Time) error {
-	start := time.Now()
-	if s.TimeLimit > 0 {
-		limited, cancel := context.WithDeadlineCause(ctx, began.Add(s.TimeLimit), solve.ErrTimeLimit)
-		defer cancel()
-		ctx = limited
-	}
-	err := Pay(ctx, res, Rule(s.Payments), s.Options)
-	res.Seconds.Solve += time.Since(start).Seconds()
-	return err
 }

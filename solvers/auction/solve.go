@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
-	"coalesce/runtime/device"
 	"coalesce/solvers/auction/internal/plan"
 	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/csg"
@@ -72,107 +72,120 @@ func checkOptions(o *Options) error {
 	return nil
 }
 
-// A run is the solve of one auction, from its plan to its result.
+// A run is the solve of one auction, from its plan to its result. Algorithms find results of its atomic bids.
 type run struct {
 	*Session
+	auction *Auction
 	start   time.Time
 	atomic  *problem.AtomicBids
 	reduced *Reduction
 	plan    *plan.Plan
+	result  *Result
 }
 
-// solve plans a solve and relays it: tables that end too early or have no room, and coalition structures
-// that end too early, leave the auction to other algorithms.
-func (s *Session) solve(ctx context.Context, a *Auction) (*Result, error) {
-	r := &run{Session: s, start: time.Now()}
-	if err := checkOptions(&s.Options); err != nil {
-		return nil, err
+// Plan implements solve.Work.
+func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[*Result]], error) {
+	r.start = time.Now()
+	if err := checkOptions(&r.Options); err != nil {
+		return nil, nil, err
 	}
 	var err error
-	if r.atomic, err = problem.NewAtomicBids(a, true); err != nil {
-		return nil, err
+	if r.atomic, err = problem.NewAtomicBids(r.auction, true); err != nil {
+		return nil, nil, err
 	}
 	r.reduced = newReduction(r.atomic)
-	s.Say("%d items are left to compete for", r.items())
-	limited, cancel := s.Limited(ctx)
-	defer cancel()
-	if r.plan, err = plan.New(&s.Settings, r.atomic, r.items()); err != nil {
-		return nil, err
+	r.Say("%d items are left to compete for", r.items())
+	if r.plan, err = plan.New(&r.Settings, r.atomic, r.items()); err != nil {
+		return nil, nil, err
 	}
-	if r.plan.Tables != nil {
-		res, err := r.byTables(limited)
-		switch {
-		case errors.Is(err, solve.ErrInfeasible):
-			return r.refute(limited, res, err)
-		case solve.Ended(limited, err):
-			return r.byBranch(limited, "the tables ended too early, so the bids are those that branch and cut begins with")
-		case err == nil || r.plan.Asked || !errors.Is(err, device.ErrMemory):
-			return res, err
+	r.result = NewResult(r.auction)
+	return r.result, r.attempts(ctx), nil
+}
+
+// attempts are the turns of the algorithms. Tables that end too early or have no room, and coalition structures
+// that end too early, leave the auction to others.
+func (r *run) attempts(ctx context.Context) iter.Seq[solve.Attempt[*Result]] {
+	return func(yield func(solve.Attempt[*Result]) bool) {
+		attempt := func(name string, run func(context.Context) (*Result, error)) bool {
+			return yield(solve.Attempt[*Result]{Name: name, Run: func() (*Result, error) { return run(ctx) }})
 		}
-		r.plan.AfterTables(r.items())
+		if r.plan.Tables != nil && !attempt(Bidders, r.byTables) {
+			return
+		}
+		if r.plan.Algorithm != Branch && !attempt(plan.Coalitions, r.byStructures) {
+			return
+		}
+		attempt(Branch, func(ctx context.Context) (*Result, error) { return r.branch(ctx, r.Options, r.plan.Reason) })
 	}
-	if r.plan.Algorithm == Branch {
-		return r.byBranch(limited, r.plan.Reason)
-	}
-	return r.byStructures(ctx, limited)
 }
 
 // items is the number of items that bids compete for.
 func (r *run) items() int { return len(r.reduced.Items) }
 
-// byBranch solves the auction by branch and cut.
-func (r *run) byBranch(limited context.Context, reason string) (*Result, error) {
-	res, err := r.branch(limited, r.Options, reason)
-	if errors.Is(err, solve.ErrInfeasible) && !res.Proven {
-		res, err = r.refute(limited, res, err)
-	}
-	if err != nil {
-		return res, err
-	}
-	res.Seconds.Solve = time.Since(r.start).Seconds()
-	return res, nil
+// leave gives up an algorithm that ctx has ended: branch and cut has bids at once.
+func (r *run) leave() error {
+	r.plan.Algorithm, r.plan.Reason = Branch, "the bids are those that branch and cut begins with"
+	return solve.GaveUp("ended too early")
 }
 
-// byStructures solves the auction as coalition structures, whose time limit is their own.
-func (r *run) byStructures(ctx, limited context.Context) (*Result, error) {
+// byStructures solves the auction as coalition structures.
+func (r *run) byStructures(ctx context.Context) (*Result, error) {
+	start := time.Now()
 	inst, err := r.reduced.toCSG(MaxItemsAsked)
 	if err != nil {
 		return nil, err
 	}
-	prepared := time.Since(r.start).Seconds()
+	prepared := time.Since(start).Seconds()
 	var progress func(solve.Incumbent)
 	if r.Progress != nil {
 		progress = func(now solve.Incumbent) { r.Progress(r.reduced.incumbent(now)) }
 	}
 	solved, err := r.solveCSG(ctx, inst, progress)
-	if solve.Ended(limited, err) || err == nil && solved.Stopped {
-		return r.byBranch(limited, "coalition structures ended too early, so the bids are those that branch and cut begins with")
+	if solve.Ended(ctx, err) || err == nil && solved.Stopped {
+		return nil, r.leave()
 	}
 	if err != nil {
 		return nil, err
 	}
 	solved.Seconds.Prepare += prepared
 	solved.Reason = r.plan.WithChoice(solved.Reason)
-	res, err := r.reduced.Result(solved)
-	if errors.Is(err, solve.ErrInfeasible) {
-		return r.refute(limited, res, err)
+	return r.reduced.atomicResult(solved)
+}
+
+// Certify implements solve.Work: it converts a result of atomic bids to one of the auction that they express.
+func (r *run) Certify(ctx context.Context, found *Result) error {
+	res, err := originalResult(r.atomic, found)
+	if res != nil {
+		*r.result = *res
 	}
-	return res, err
+	if errors.Is(err, solve.ErrInfeasible) && !res.Proven {
+		r.refute(ctx)
+	}
+	return err
+}
+
+// Best implements solve.Work.
+func (r *run) Best(ctx context.Context, found *Result) (string, error) {
+	if found == nil {
+		return "", nil
+	}
+	err := r.Certify(ctx, found)
+	return fmt.Sprintf("the bids are the best so far, and none pay more than %s", r.result.Bound), err
 }
 
 // refute adds a proof to a result of bids that do not sell every good: branch and cut solves the auction again
-// and logs its tree. Where that fails, or ends too early, the result stays unproven and gets a note. The
-// returned error is the given one.
-func (r *run) refute(limited context.Context, res *Result, unsold error) (*Result, error) {
-	o := r.Options
+// and logs its tree. Where that fails, or ends too early, the result stays unproven and gets a note.
+func (r *run) refute(ctx context.Context) {
+	o, res := r.Options, r.result
 	o.Proof, o.Progress = true, nil
-	proved, err := r.branch(limited, o, "")
+	proved, err := r.branch(ctx, o, "")
+	if err == nil {
+		proved, err = originalResult(r.atomic, proved)
+	}
 	if proved != nil && proved.Proven {
 		res.proof, res.Nodes = proved.proof, res.Nodes+proved.Nodes
 		res.ProveInfeasible()
 	} else {
 		res.Notes = append(slices.Clip(res.Notes), fmt.Sprintf("that no bids sell every good is not proven: %v", err))
 	}
-	res.Seconds.Solve = time.Since(r.start).Seconds()
-	return res, unsold
 }

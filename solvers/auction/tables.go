@@ -2,6 +2,7 @@ package auction
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -25,8 +26,8 @@ type TableWork = bidders.Work
 // on a device that has memory for them.
 const MaxContested = bidders.MaxItemsOnDevice
 
-// byTables solves the auction bidder by bidder. Its errors wrap device.ErrMemory, ErrCheck or
-// the error of ctx.
+// byTables solves the auction bidder by bidder. It gives up where the tables end too early or, unless they were asked for,
+// have no room.
 func (r *run) byTables(ctx context.Context) (*Result, error) {
 	p, t := r.atomic, r.plan.Tables
 	on := t.On
@@ -43,7 +44,13 @@ func (r *run) byTables(ctx context.Context) (*Result, error) {
 		}
 	}
 	winners, value, err := on.Solve(ctx, t.Problem)
-	if err != nil {
+	switch {
+	case solve.Ended(ctx, err):
+		return nil, r.leave()
+	case errors.Is(err, device.ErrMemory) && !r.plan.Asked:
+		r.plan.AfterTables(r.items())
+		return nil, solve.GaveUp(err.Error())
+	case err != nil:
 		return nil, err
 	}
 	slices.Sort(winners)
@@ -55,6 +62,5 @@ func (r *run) byTables(ctx context.Context) (*Result, error) {
 	}
 	res.Prove(solve.Number(p.Price(big.NewInt(value))))
 	res.Notes = append(slices.Clone(p.Notes), fmt.Sprintf("tables of the 2^%d sets of contested goods, for %d bidders of alternatives or of a bid alone", t.Items, len(t.Bidders)))
-	res.Seconds.Solve = time.Since(r.start).Seconds()
-	return originalResult(p, res)
+	return res, nil
 }

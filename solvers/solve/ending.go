@@ -27,6 +27,26 @@ func Stop[N ~[]string](cause error, stopped *bool, notes *N, answer string) {
 	*notes = append(slices.Clip(*notes), ending(cause)+": "+answer)
 }
 
+// Cut is the error of an attempt that cause ended before its work was done, and that has left what it found so far. The
+// context may go on: another rank may have ended the attempt, or a search before the last of its time was over.
+func Cut(cause error) error { return cut{cause} }
+
+type cut struct{ cause error }
+
+func (c cut) Error() string { return ending(c.cause) }
+
+// cutBy returns the cause that ended an attempt which returned err, nil where err has other reasons.
+func cutBy(ctx context.Context, err error) error {
+	var c cut
+	switch {
+	case errors.As(err, &c):
+		return c.cause
+	case Ended(ctx, err):
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
 // Cause is the reason why a solve was cut short: the cause of ctx or, while that goes on, the end of another rank that solves with this one.
 func Cause(ctx context.Context) error {
 	if cause := context.Cause(ctx); cause != nil {

@@ -1,21 +1,20 @@
 package qubo
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 )
 
-// result verifies: the value is recomputed from the instance's own coefficients,
+// Certify implements solve.Work: the value is recomputed from the instance's own coefficients,
 // and what the search said of it is compared, for real coefficients in the
 // normal form.
-func (r *run) result(variant string) (*Result, error) {
-	start := time.Now()
+func (r *run) Certify(_ context.Context, variant string) error {
 	r.mu.Lock()
 	r.ended = true
 	r.mu.Unlock()
@@ -23,10 +22,10 @@ func (r *run) result(variant string) (*Result, error) {
 	inst := r.inst
 	value, told := inst.Amount(x), r.bests.total()
 	if v := r.p.Value(x); v != told || inst.Int != nil && value != inst.AmountOf(r.p, told) {
-		return nil, fmt.Errorf("%w: %s says the objective is %d (value %s), recomputed it is %d (value %s)", ErrCheck, variant, told, inst.AmountOf(r.p, told), v, value)
+		return fmt.Errorf("%w: %s says the objective is %d (value %s), recomputed it is %d (value %s)", ErrCheck, variant, told, inst.AmountOf(r.p, told), v, value)
 	}
 	if math.IsInf(value.Float(), 0) {
-		return nil, fmt.Errorf("%w: the value of the solution that was found is beyond the range of float64", ErrCoefficient)
+		return fmt.Errorf("%w: the value of the solution that was found is beyond the range of float64", ErrCoefficient)
 	}
 	r.revalue(value)
 	fixed := map[int]int{}
@@ -35,16 +34,15 @@ func (r *run) result(variant string) (*Result, error) {
 			fixed[i] = int(v)
 		}
 		if v >= 0 && problem.Bit(x, i) != uint64(v) {
-			return nil, fmt.Errorf("%w: variable %d is %d, fixed was %d", ErrCheck, i, problem.Bit(x, i), v)
+			return fmt.Errorf("%w: variable %d is %d, fixed was %d", ErrCheck, i, problem.Bit(x, i), v)
 		}
 	}
-	algorithm, _, _ := strings.Cut(strings.TrimPrefix(variant, "qubo/"), " ")
-	report := solve.Report{Problem: "qubo", Instance: inst.Source, Size: map[string]int{"variables": inst.N, "pairs": int(inst.Pairs())},
-		Value: solve.Number(value.String()), Device: r.o.Where(), Algorithm: algorithm, Variant: variant, Reason: r.plan.reason, Notes: inst.Notes}
-	out := &Result{Report: report, Format: inst.Format, Form: inst.Form, Sense: inst.Sense, N: inst.N,
-		Solution: problem.NewBits(x, inst.N), Target: r.o.Target, Met: r.told.met, History: r.told.history,
-		Seed: r.o.Seed, Rules: r.o.Rules, Used: r.told.used, Work: r.told.work,
-		Reduced: red.VariablesLeft(), Parts: len(red.Parts), Exact: r.p.Exact, Fixed: fixed, Names: inst.Names, objective: told}
+	out := r.out
+	out.Algorithm, _, _ = strings.Cut(strings.TrimPrefix(variant, "qubo/"), " ")
+	out.Value, out.Variant, out.Reason = solve.Number(value.String()), variant, r.plan.reason
+	out.Solution, out.Fixed, out.objective = problem.NewBits(x, inst.N), fixed, told
+	out.Met, out.History, out.Used, out.Work = r.told.met, r.told.history, r.told.used, r.told.work
+	out.Reduced, out.Parts, out.Exact = red.VariablesLeft(), len(red.Parts), r.p.Exact
 	r.prove(out)
 	if lost := r.p.Lost; lost > 0 && !out.Proven {
 		out.Notes = append(slices.Clip(out.Notes), fmt.Sprintf("coefficients so small beside the others that the search takes them for 0, and the bound does not: %d", lost))
@@ -52,7 +50,7 @@ func (r *run) result(variant string) (*Result, error) {
 	r.several.add(told, x, r.elapsed())
 	for _, s := range r.several.list {
 		if v := r.p.Value(s.Bits.Words()); v != s.objective {
-			return nil, fmt.Errorf("%w: %s says the objective of a solution is %d, recomputed it is %d", ErrCheck, variant, s.objective, v)
+			return fmt.Errorf("%w: %s says the objective of a solution is %d, recomputed it is %d", ErrCheck, variant, s.objective, v)
 		}
 		if s.Value = inst.Amount(s.Bits.Words()); r.p.Over > 0 {
 			s.exact = inst.Exact(s.Bits.Words())
@@ -65,9 +63,7 @@ func (r *run) result(variant string) (*Result, error) {
 	if found := len(out.Solutions); found < r.o.Solutions {
 		out.Notes = append(slices.Clip(out.Notes), fmt.Sprintf("%d of the %d solutions asked for were found", found, r.o.Solutions))
 	}
-	out.Seconds.Verify = time.Since(start).Seconds()
-	out.Seconds.Solve = r.elapsed().Seconds()
-	return out, nil
+	return nil
 }
 
 // revalue ends the history with the recomputed value, which is better than the reported one where
@@ -92,17 +88,6 @@ func (r *run) bound() Amount {
 	}
 	bound, _ := r.bests.bound()
 	return r.inst.BoundOf(r.p, bound)
-}
-
-// stop marks a result that over, or the time limit, has cut short.
-func (r *run) stop(out *Result, over error) {
-	if r.bests.finished() || r.reached() {
-		return
-	}
-	if over == nil && r.o.Work == 0 && r.o.Starts.Iterations == 0 { // searches on devices end before a launch that would be late
-		over = solve.ErrTimeLimit
-	}
-	solve.Stop(over, &out.Stopped, &out.Notes, "the solution is the best so far")
 }
 
 // prove sets the bound, and whether it is met.

@@ -85,7 +85,9 @@ func TestLeft(t *testing.T) {
 			time.AfterFunc(c.end, cancel)
 			defer cancel()
 			began, onward := time.Now(), make(chan struct{})
-			l := limitsOf(ctx, began, c.limit, 0)
+			ctx, release := (&solve.Settings{TimeLimit: c.limit}).Limited(ctx)
+			defer release()
+			l := limitsOf(ctx, began, 0)
 			ended, err := l.await(func() error {
 				if c.work > 0 {
 					time.Sleep(c.work)

@@ -17,13 +17,13 @@ type limits struct {
 	patience time.Time // when a search that has not ended is left behind; zero: never
 }
 
-// limitsOf are the limits of a solve that began at began and may take limit (0: no limit). A part
+// limitsOf are the limits of a solve that began at began and may go on until ctx ends. A part
 // of the time is set aside for recomputing the value from entries coefficients.
-func limitsOf(ctx context.Context, began time.Time, limit time.Duration, entries int) limits {
+func limitsOf(ctx context.Context, began time.Time, entries int) limits {
 	l := limits{ctx: ctx, began: began}
-	const longest = 1 << 61 // ns, 73 years: sums of longer times overflow
-	limit = min(limit, longest)
-	if limit > 0 { // a search ends so that its value can be recomputed by then
+	if end, limited := ctx.Deadline(); limited {
+		const longest = 1 << 61               // ns, 73 years: sums of longer times overflow
+		limit := min(end.Sub(began), longest) // a search ends so that its value can be recomputed by then
 		verify := min(time.Duration(entries/2), limit/2)
 		l.deadline = began.Add(limit - limit/100 - verify)
 		l.patience = began.Add(limit + limit/50 - verify)

@@ -34,6 +34,12 @@ type Result struct {
 	objective int64
 }
 
+// newResult is a result with the facts of its instance and its options, and no answer.
+func newResult(inst *Instance, o Options) *Result {
+	report := solve.Report{Problem: "qubo", Instance: inst.Source, Size: map[string]int{"variables": inst.N, "pairs": int(inst.Pairs())}, Notes: inst.Notes}
+	return &Result{Report: report, Format: inst.Format, Form: inst.Form, Sense: inst.Sense, N: inst.N, Names: inst.Names, Target: o.Target, Seed: o.Seed, Rules: o.Rules}
+}
+
 // An Improvement is a moment at which the best value rose (fell, when
 // minimising).
 type Improvement struct {

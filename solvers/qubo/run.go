@@ -1,8 +1,8 @@
 package qubo
 
 import (
+	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
@@ -15,7 +15,7 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// A run is one solve under way.
+// A run is one solve under way. Its search finds the best solutions of all parts, and names the variant that ran.
 type run struct {
 	limits
 	inst   *Instance
@@ -23,6 +23,7 @@ type run struct {
 	plan   plan
 	p      *problem.Normal
 	target *int64 // objective of p; nil: none
+	out    *Result
 
 	mu      sync.Mutex // guards the fields below, which a running search changes
 	ended   bool       // solutions that come now are ignored
@@ -39,7 +40,11 @@ type told struct {
 	used    map[string]Rules // of the component that was searched last, the largest
 }
 
-func (r *run) solve() (*Result, error) {
+// solve searches all parts. Its error says if the search was cut short.
+func (r *run) solve() (variant string, err error) {
+	if r.p, err = r.inst.Normal(); err != nil {
+		return "", err
+	}
 	late := r.late
 	if r.o.Together() > 1 { // all ranks reduce alike
 		late = func() bool { return false }
@@ -52,7 +57,6 @@ func (r *run) solve() (*Result, error) {
 	r.several = solutions{limit: r.o.Solutions, apart: max(1, r.o.Distance), n: r.inst.N, mirror: r.inst.Mirrored()}
 	r.o.Say("%d of %d variables are left in %d components: the others are fixed or follow", red.VariablesLeft(), r.inst.N, len(red.Parts))
 	r.begin(red)
-	variant := ""
 	var lost error // the end of a device
 	ended := false // before a part was searched
 
@@ -64,7 +68,7 @@ func (r *run) solve() (*Result, error) {
 		}
 		switch {
 		case err != nil:
-			return nil, err
+			return "", err
 		case top.proven:
 		case lost != nil:
 		case way == over:
@@ -79,7 +83,7 @@ func (r *run) solve() (*Result, error) {
 			case errors.Is(err, device.ErrLost) && label != "" && r.o.Together() == 1:
 				lost = err
 			case err != nil:
-				return nil, err
+				return "", err
 			}
 			variant = label
 		}
@@ -90,25 +94,34 @@ func (r *run) solve() (*Result, error) {
 			r.plan.reason = "the solve ended before a search began"
 		}
 	}
-	if lost == nil {
-		if err := r.diversify(); err != nil {
-			return nil, err
-		}
+	if lost != nil {
+		return variant, lost
 	}
+	if err := r.diversify(); err != nil {
+		return "", err
+	}
+	return variant, r.cut()
+}
+
+// cut is the error of a search that the limits have cut short.
+func (r *run) cut() error {
 	over := r.over()
-	if over != nil || lost != nil {
-		r.ascend()
+	if over == nil && r.o.Work == 0 && r.o.Starts.Iterations == 0 { // searches on devices end before a launch that would be late
+		over = solve.ErrTimeLimit
 	}
-	found, err := r.result(variant)
-	switch {
-	case err != nil:
-	case lost != nil:
-		found.Notes = append(slices.Clip(found.Notes), "a device was lost during the search: the solution is the best until then")
-		err = lost
-	default:
-		r.stop(found, over)
+	if over == nil || r.bests.finished() || r.reached() {
+		return nil
 	}
-	return found, err
+	return solve.Cut(over)
+}
+
+// Best implements solve.Work.
+func (r *run) Best(ctx context.Context, variant string) (string, error) {
+	if r.bests == nil {
+		return "", nil
+	}
+	r.ascend()
+	return "the solution is the best so far", r.Certify(ctx, variant)
 }
 
 // Ways to go on with a part.

@@ -3,6 +3,8 @@ package qubo
 import (
 	"context"
 	"fmt"
+	"iter"
+	"slices"
 	"time"
 
 	"coalesce/runtime/device"
@@ -100,45 +102,50 @@ func (s *Session) Close() error { return s.held.Close() }
 // Solve is the package's Solve.
 func (s *Session) Solve(ctx context.Context, inst *Instance) (*Result, error) {
 	o := s.Options
-	began, r := time.Now(), &run{inst: inst, o: o}
+	if o.TimeLimit == 0 && o.Work == 0 {
+		o.TimeLimit = DefaultLimit
+	}
+	return solve.Run(ctx, &o.Settings, &run{inst: inst, o: o})
+}
+
+// Plan implements solve.Work.
+func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[string]], error) {
+	o, inst := &r.o, r.inst
 	d, err := o.First()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := o.check(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := onDevice(d, inst); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	limit := o.TimeLimit
-	if limit == 0 && o.Work == 0 {
-		limit = DefaultLimit
-	}
-	if r.plan, err = planFor(d.Facts(), o); err != nil {
-		return nil, err
+	if r.plan, err = planFor(d.Facts(), *o); err != nil {
+		return nil, nil, err
 	}
 	if err := o.checkParts(r.plan.engine.name); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := o.Starts.Check(r.plan.engine.name); err != nil {
-		return nil, solve.Refuse(err)
+		return nil, nil, solve.Refuse(err)
 	}
 	if err := o.Rules.CheckFor(r.plan.engine.name, o.Without, inst.N); err != nil {
-		return nil, solve.Refuse(err)
+		return nil, nil, solve.Refuse(err)
 	}
 	for _, other := range o.Devices[1:] {
 		if kind := other.Facts().Kind; kind != d.Facts().Kind {
-			return nil, solve.Input("Devices", "found two kinds, %s and %s, expected one", d.Facts(), other.Facts())
+			return nil, nil, solve.Input("Devices", "found two kinds, %s and %s, expected one", d.Facts(), other.Facts())
 		}
 	}
 	need := inst.Memory()
 	if o.Say("takes about %s of memory besides the instance", device.Size(need)); o.Memory > 0 && need > o.Memory {
-		return nil, fmt.Errorf("besides the instance solving would take %w: %w", formats.MemoryShortage(float64(need), o.Memory), device.ErrMemory)
+		return nil, nil, fmt.Errorf("besides the instance solving would take %w: %w", formats.MemoryShortage(float64(need), o.Memory), device.ErrMemory)
 	}
-	if r.p, err = inst.Normal(); err != nil {
-		return nil, err
+	r.out = newResult(inst, *o)
+	search := func() (string, error) {
+		r.limits = limitsOf(ctx, time.Now(), len(inst.Col))
+		return r.solve()
 	}
-	r.limits = limitsOf(ctx, began, limit, len(inst.Col))
-	return r.solve()
+	return r.out, slices.Values([]solve.Attempt[string]{{Name: r.plan.engine.name, Run: search}}), nil
 }

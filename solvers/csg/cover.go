@@ -3,12 +3,11 @@ package csg
 import (
 	"context"
 	"fmt"
-	"time"
+	"iter"
 
 	"coalesce/solvers/csg/internal/attempt"
 	"coalesce/solvers/csg/internal/ranking"
 	"coalesce/solvers/csg/internal/variants"
-	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -20,62 +19,53 @@ import (
 // Errors are those of Solve; there is a table where no structure of all agents is feasible. The end of ctx
 // and the time limit end it with the best structure so far, and no table.
 func SolveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Instance, error) {
-	r, f, err := solveCover(ctx, inst, o)
+	c := &coverRun{run: run{Session: &Session{Options: o}, inst: inst}}
+	r, err := solve.Run(ctx, &o.Settings, c)
 	if err != nil {
-		return r, f, fmt.Errorf("solve csg: %w", err)
+		err = fmt.Errorf("solve csg: %w", err)
 	}
-	return r, f, nil
+	return r, c.table, err
 }
 
-func solveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Instance, error) {
-	inst, err := inMemory(inst)
+// A coverRun is a run that makes the table of all coalitions.
+type coverRun struct {
+	run
+	table *Instance
+}
+
+// Plan implements solve.Work.
+func (c *coverRun) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[*attempt.Outcome]], error) {
+	inst, err := inMemory(c.inst)
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, err := o.First(); err != nil {
+	if _, err := c.First(); err != nil {
 		return nil, nil, err
 	}
-	if err := o.check(); err != nil {
+	if err := c.check(); err != nil {
 		return nil, nil, err
 	}
-	if o.Checkpoint != "" {
-		return nil, nil, solve.Input("Checkpoint", "found %.40q, expected none: the table of all coalitions keeps no checkpoint", o.Checkpoint)
+	if c.Checkpoint != "" {
+		return nil, nil, solve.Input("Checkpoint", "found %.40q, expected none: the table of all coalitions keeps no checkpoint", c.Checkpoint)
 	}
-	if o.Algorithm != "" && o.Algorithm != string(Apart) {
-		return nil, nil, solve.Input("Algorithm", "found %.40q, expected %s, which makes the table of all coalitions", o.Algorithm, Apart)
+	if c.Algorithm != "" && c.Algorithm != string(Apart) {
+		return nil, nil, solve.Input("Algorithm", "found %.40q, expected %s, which makes the table of all coalitions", c.Algorithm, Apart)
 	}
-	facts := o.Weakest()
-	f, _, err := variants.FamilyFor(facts.Kind, Apart, o.Variant)
+	facts := c.Weakest()
+	family, _, err := variants.FamilyFor(facts.Kind, Apart, c.Variant)
 	if err != nil {
 		return nil, nil, err
 	}
 	as := inst.Widened().Instance
 	whole := *as
 	whole.N++ // memory is that of one agent more
-	choice, err := variants.Choose(f, facts, &whole, &o.Settings, Apart)
+	choice, err := variants.Choose(family, facts, &whole, &c.Settings, Apart)
 	if err != nil {
 		return nil, nil, err
 	}
-	r := NewResult(inst)
-	r.Device, r.Algorithm = o.Where(), string(Apart)
-	r.Variant, r.Reason = f.Name+" "+choice.Variant.Label, choice.Reason()
-	o.Say("%s on %s: %s", r.Variant, facts, r.Reason)
-	ctx, cancel := o.Limited(ctx)
-	defer cancel()
-	best := problem.NewIncumbent(inst)
-	out := attempt.Outcome{}
-	table, err := attempt.Cover(ctx, &attempt.Task{Instance: as, Settings: &o.Settings, Facts: facts, Incumbent: best}, f, choice.Variant, &out)
-	r.Seconds.Prepare, r.Seconds.Solve, r.Splittings = out.Prepare, out.Solve, out.Splittings
-	if err != nil {
-		r, err := r.finish(ctx, inst, best, err)
-		return r, nil, err
-	}
-	start := time.Now()
-	table.Covers(as)
-	r.Structure = ranking.Restore(as, table, inst.Grand())
-	err = r.Certify(inst, table.Exact(table.Grand()))
-	r.Seconds.Verify = time.Since(start).Seconds()
-	return r, table, err
+	c.begin(inst, facts)
+	cover := attempt.Cover{Instance: as, Family: family, Choice: choice, Table: &c.table}
+	return c.result, c.attempts(ctx, func(yield func(Method, attempt.Algorithm) bool) { yield(Apart, cover) }), nil
 }
 
 // A Ranked structure is one of BestFew.

@@ -1,15 +1,11 @@
 package csg
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
-	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/attempt"
 	"coalesce/solvers/csg/internal/price"
 	"coalesce/solvers/csg/problem"
@@ -80,22 +76,11 @@ func (r *Result) Certify(inst *Instance, claimed string) error {
 func (r *Result) takeOutcome(inst *Instance, out *attempt.Outcome) {
 	r.Algorithm, r.Variant, r.Reason = string(out.Algorithm), out.Variant, out.Reason
 	r.Structure, r.Solved, r.Splittings, r.Sent = out.Structure, out.Solved, out.Splittings, out.Sent
-	r.Seconds.Prepare, r.Seconds.Solve = out.Prepare, out.Solve
+	r.Seconds.Prepare = out.Prepare
 	r.Notes = append(slices.Clip(inst.Notes), out.Notes...)
 	if out.Prices != nil {
 		r.Prices = &Prices{out.Prices.Proof, out.Prices.Work}
 	}
-}
-
-// certifyOutcome certifies what an algorithm found.
-func (r *Result) certifyOutcome(inst *Instance, out *attempt.Outcome) error {
-	start := time.Now()
-	err := r.Certify(inst, out.Claimed)
-	if err != nil && out.Refuted != "" {
-		return fmt.Errorf("%s: %w", out.Refuted, err)
-	}
-	r.Seconds.Verify = time.Since(start).Seconds()
-	return err
 }
 
 // certifyInfeasible makes the result say that every structure has a forbidden block. It is proven where a search for
@@ -114,35 +99,6 @@ func (r *Result) certifyInfeasible(inst *Instance) error {
 		return fmt.Errorf("the number of agents, %d, is no sum of the sizes %s: %w", inst.N, inst.Sizes, solve.ErrInfeasible)
 	}
 	return fmt.Errorf("every structure of %s has a forbidden block: %w", formats.Count(inst.N, "agent"), solve.ErrInfeasible)
-}
-
-// finish ends a solve that returned err. Where ctx ended it, or a device was lost, the result becomes the best
-// structure so far, with the bound if one is known; Proven stays false. A result beside an error is one without a structure
-// that proves that none is feasible, or of a lost device.
-func (r *Result) finish(ctx context.Context, inst *Instance, best *problem.Incumbent, err error) (*Result, error) {
-	over, lost := solve.Ended(ctx, err), errors.Is(err, device.ErrLost)
-	switch {
-	case err == nil || errors.Is(err, solve.ErrInfeasible):
-		return r, err
-	case over && best.Value == "":
-		return nil, solve.Unanswered(ctx)
-	case !over && !lost || best.Value == "":
-		return nil, err
-	}
-	r.Structure, r.Prices, r.Splittings = best.Blocks, nil, 0
-	r.Structure.Sort()
-	c, failed := problem.Check(inst, r.Structure, best.Value.String())
-	if failed != nil {
-		return nil, failed
-	}
-	r.Certificate, r.Value = c, best.Value
-	r.Bounded(best.Bound)
-	if over {
-		solve.Stop(context.Cause(ctx), &r.Stopped, &r.Notes, "the structure is the best so far")
-		return r, nil
-	}
-	r.Notes = append(r.Notes, "a device was lost: the structure is the best so far")
-	return r, err
 }
 
 // BlockValues are the values of the structure's blocks, in decimals.

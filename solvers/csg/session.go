@@ -1,12 +1,14 @@
 package csg
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/kernels"
+	"coalesce/solvers/solve"
 )
 
 // A Session solves instances one after the other. Kernels are loaded once, and the memory
@@ -31,11 +33,15 @@ func Open(o Options) (*Session, error) {
 
 // Solve is the package's Solve.
 func (s *Session) Solve(ctx context.Context, inst *Instance) (*Result, error) {
-	r, err := s.solve(ctx, inst)
-	if err != nil {
-		return r, fmt.Errorf("solve csg: %w", err)
+	r := &run{Session: s, inst: inst}
+	found, err := solve.Run(ctx, &s.Settings, r)
+	if errors.Is(err, ErrCheck) {
+		err = cmp.Or(r.inst.CheckUnchanged(), err)
 	}
-	return r, nil
+	if err != nil {
+		return found, fmt.Errorf("solve csg: %w", err)
+	}
+	return found, nil
 }
 
 // Close gives back memory and kernels.

@@ -1,7 +1,6 @@
 package csg
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,64 +65,61 @@ func Solve(ctx context.Context, inst *Instance, o Options) (r *Result, err error
 // the instance.
 var ErrCheckpoint = checkpoint.ErrRefused
 
-// solve walks one way: the plan names the algorithms, each is run until one does not give up, its structure is
-// certified, and the result is what was found in the end.
-func (s *Session) solve(ctx context.Context, inst *Instance) (*Result, error) {
-	o := &s.Settings
+// A run is the solve of one instance: the plan names the algorithms, each is run until one does not give up, and its
+// structure is certified.
+type run struct {
+	*Session
+	inst   *Instance // prepared, from Plan on
+	plan   *plan.Plan
+	task   *attempt.Task
+	result *Result
+}
+
+// Plan implements solve.Work.
+func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[*attempt.Outcome]], error) {
+	o := &r.Settings
 	d, err := o.First()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if err := s.check(); err != nil {
-		return nil, err
+	if err := r.check(); err != nil {
+		return nil, nil, err
 	}
-	keep := s.checkpoint()
+	inst := r.inst
 	if d.Facts().Kind == device.Host {
 		inst, err = inMemory(inst)
 	} else {
 		inst, err = inst.Prepared()
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	p, err := plan.New(o, inst, keep)
-	if err != nil {
-		return nil, err
+	if r.plan, err = plan.New(o, inst, r.checkpoint()); err != nil {
+		return nil, nil, err
 	}
-	r := NewResult(inst)
-	r.Device, r.Algorithm = o.Where(), string(p.Method)
-	if inst.N == 0 {
-		r.Structure, r.Reason = Structure{}, "no agents, nothing to solve"
-		return r, r.Certify(inst, "0")
-	}
+	r.begin(inst, r.plan.Facts)
+	r.result.Algorithm = string(r.plan.Method)
 	if !inst.Sizes.Divide(inst.N) {
-		r.Reason = "sums of the sizes that blocks may have"
-		return r, r.certifyInfeasible(inst)
+		r.result.Reason = "sums of the sizes that blocks may have"
+		return r.result, nil, r.result.certifyInfeasible(inst)
 	}
-	if err := p.CheckCheckpoint(); err != nil {
-		return nil, err
-	}
-	ctx, cancel := o.Limited(ctx)
-	defer cancel()
-	t := &attempt.Task{Instance: inst, Settings: o, Facts: p.Facts, Incumbent: problem.NewIncumbent(inst)}
-	relayed, err := solve.Relay(r.attempts(ctx, t, s.algorithms(p, keep)))
-	if relayed.After != "" {
-		r.Seconds.Solve += relayed.Spent.Seconds()
-		r.Notes = append(r.Notes, fmt.Sprintf("%s, after %.2g s", relayed.After, relayed.Spent.Seconds()))
-	}
-	r.Reason = p.First.ReasonOf(r.Reason)
-	if over := ctx.Err(); over != nil && err != nil && o.Together() > 1 && !errors.Is(err, ErrCheck) && !errors.Is(err, solve.ErrInfeasible) {
-		err = errors.Join(over, err) // exchanges fail where other ranks have ended
-	}
-	if errors.Is(err, ErrCheck) {
-		err = cmp.Or(inst.CheckUnchanged(), err)
-	}
-	return r.finish(ctx, inst, t.Incumbent, err)
+	return r.result, r.attempts(ctx, r.algorithms()), r.plan.CheckCheckpoint()
 }
 
-// algorithms are those of a plan, in the order in which they are tried.
-func (s *Session) algorithms(p *plan.Plan, keep *checkpoint.Spec) iter.Seq2[Method, attempt.Algorithm] {
+// begin makes the task and the result of a prepared instance.
+func (r *run) begin(inst *Instance, facts device.Facts) {
+	r.inst, r.result = inst, NewResult(inst)
+	r.task = &attempt.Task{Instance: inst, Settings: &r.Settings, Facts: facts, Incumbent: problem.NewIncumbent(inst)}
+}
+
+// algorithms are those of the plan, in the order in which they are tried.
+func (r *run) algorithms() iter.Seq2[Method, attempt.Algorithm] {
 	return func(yield func(Method, attempt.Algorithm) bool) {
+		p := r.plan
+		if r.inst.N == 0 {
+			yield(p.Method, attempt.Nothing{})
+			return
+		}
 		if p.Prices != nil && (!yield(ByPrices, attempt.Prices{Limits: *p.Prices}) || p.Asked) {
 			return
 		}
@@ -131,30 +127,59 @@ func (s *Session) algorithms(p *plan.Plan, keep *checkpoint.Spec) iter.Seq2[Meth
 			yield(p.Method, attempt.HostDP{Method: p.Method})
 			return
 		}
-		yield(p.Method, attempt.Kernels{Family: p.Family, Method: p.Method, Pool: &s.pool, Checkpoint: keep})
+		yield(p.Method, attempt.Kernels{Family: p.Family, Method: p.Method, Pool: &r.pool, Checkpoint: r.checkpoint()})
 	}
 }
 
-// attempts are the turns of algorithms at a task. Each leaves in the result what it found, certified.
-func (r *Result) attempts(ctx context.Context, t *attempt.Task, algorithms iter.Seq2[Method, attempt.Algorithm]) iter.Seq[solve.Attempt[struct{}]] {
-	return func(yield func(solve.Attempt[struct{}]) bool) {
+// attempts are the turns of algorithms. Each leaves in the result how it ran.
+func (r *run) attempts(ctx context.Context, algorithms iter.Seq2[Method, attempt.Algorithm]) iter.Seq[solve.Attempt[*attempt.Outcome]] {
+	return func(yield func(solve.Attempt[*attempt.Outcome]) bool) {
 		for m, a := range algorithms {
-			run := func() (struct{}, error) {
-				out := attempt.Outcome{Algorithm: m}
-				err := a.Solve(ctx, t, &out)
+			run := func() (*attempt.Outcome, error) {
+				out := &attempt.Outcome{Algorithm: m}
+				err := a.Solve(ctx, r.task, out)
 				if errors.Is(err, solve.ErrGaveUp) {
-					t.Settings.Say("%v", err)
+					r.Say("%v", err)
 				}
-				if r.takeOutcome(t.Instance, &out); err == nil {
-					err = r.certifyOutcome(t.Instance, &out)
+				if over := ctx.Err(); over != nil && err != nil && r.Together() > 1 && !errors.Is(err, ErrCheck) {
+					err = errors.Join(over, err) // exchanges fail where other ranks have ended
 				}
-				return struct{}{}, err
+				if r.plan != nil {
+					out.Reason = r.plan.First.ReasonOf(out.Reason)
+				}
+				r.result.takeOutcome(r.inst, out)
+				return out, err
 			}
-			if !yield(solve.Attempt[struct{}]{Name: string(m), Run: run}) {
+			if !yield(solve.Attempt[*attempt.Outcome]{Name: string(m), Run: run}) {
 				return
 			}
 		}
 	}
+}
+
+// Certify implements solve.Work.
+func (r *run) Certify(_ context.Context, found *attempt.Outcome) error {
+	err := r.result.Certify(r.inst, found.Claimed)
+	if err != nil && found.Refuted != "" {
+		return fmt.Errorf("%s: %w", found.Refuted, err)
+	}
+	return err
+}
+
+// Best implements solve.Work: the incumbent, with its bound.
+func (r *run) Best(context.Context, *attempt.Outcome) (answer string, err error) {
+	best, res := r.task.Incumbent, r.result
+	if best.Value == "" {
+		return "", nil
+	}
+	res.Structure, res.Prices, res.Splittings = best.Blocks, nil, 0
+	res.Structure.Sort()
+	if res.Certificate, err = problem.Check(r.inst, res.Structure, best.Value.String()); err != nil {
+		return "", err
+	}
+	res.Value = best.Value
+	res.Bounded(best.Bound)
+	return "the structure is the best so far", nil
 }
 
 // inMemory is an instance that is safe to add up, its values in this machine's memory.

@@ -19,6 +19,15 @@ type Algorithm interface {
 	Solve(ctx context.Context, t *Task, out *Outcome) error
 }
 
+// Nothing is the algorithm of no agents.
+type Nothing struct{}
+
+// Solve implements Algorithm.
+func (Nothing) Solve(_ context.Context, _ *Task, out *Outcome) error {
+	out.Structure, out.Claimed, out.Reason = problem.Structure{}, "0", "no agents, nothing to solve"
+	return nil
+}
+
 // A Task is an instance, and how it is to be solved.
 type Task struct {
 	Instance  *problem.Instance
@@ -40,7 +49,6 @@ type Outcome struct {
 	Splittings float64       // that were evaluated
 	Sent       int64         // bytes that this process's devices, or its rank, sent to others
 	Prepare    float64       // seconds
-	Solve      float64       // seconds
 	Notes      []string
 }
 

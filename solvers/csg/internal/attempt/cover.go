@@ -5,25 +5,49 @@ import (
 	"fmt"
 	"time"
 
+	"coalesce/autotune/tuned"
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/cancel"
 	"coalesce/solvers/csg/internal/engine"
 	"coalesce/solvers/csg/internal/kernels"
+	"coalesce/solvers/csg/internal/ranking"
 	"coalesce/solvers/csg/problem"
 )
 
-// Cover computes the superadditive cover of a task's instance by a variant, and downloads it: the value of
-// every coalition's best partition.
-func Cover(ctx context.Context, t *Task, f *device.Family, v *device.Variant, out *Outcome) (*problem.Instance, error) {
-	start, inst := time.Now(), t.Instance
-	loaded, err := kernels.Load(t.Settings, f, v)
+// A Cover is an algorithm that also computes the superadditive cover of an instance by a variant, and downloads it: the
+// value of every coalition's best partition.
+type Cover struct {
+	Instance *problem.Instance // the task's, widened
+	Family   *device.Family
+	Choice   tuned.Choice
+	Table    **problem.Instance // is set once the cover is whole
+}
+
+// Solve implements Algorithm.
+func (a Cover) Solve(ctx context.Context, t *Task, out *Outcome) error {
+	out.Variant, out.Reason = a.Family.Name+" "+a.Choice.Variant.Label, a.Choice.Reason()
+	t.Settings.Say("%s on %s: %s", out.Variant, t.Facts, out.Reason)
+	table, err := a.compute(ctx, t, out)
+	if err != nil {
+		return err
+	}
+	*a.Table = table
+	table.Covers(a.Instance)
+	out.Structure, out.Claimed = ranking.Restore(a.Instance, table, t.Instance.Grand()), table.Exact(table.Grand())
+	return nil
+}
+
+// compute computes and downloads the table.
+func (a Cover) compute(ctx context.Context, t *Task, out *Outcome) (*problem.Instance, error) {
+	start, inst := time.Now(), a.Instance
+	loaded, err := kernels.Load(t.Settings, a.Family, a.Choice.Variant)
 	if err != nil {
 		return nil, err
 	}
 	defer loaded.Close()
 	e, ok := loaded.Engine(inst.N + 1).(engine.Coverer)
 	if !ok {
-		return nil, fmt.Errorf("%s makes no table of all coalitions", f.Name)
+		return nil, fmt.Errorf("%s makes no table of all coalitions", a.Family.Name)
 	}
 	s, err := loaded.Device.NewStream()
 	if err != nil {
@@ -46,7 +70,7 @@ func Cover(ctx context.Context, t *Task, f *device.Family, v *device.Variant, ou
 	if err := cancel.Wait(ctx, s); err != nil {
 		return nil, err
 	}
-	out.Solve, out.Splittings = time.Since(start).Seconds(), e.Splittings()
+	out.Splittings = e.Splittings()
 	table := &problem.Instance{N: inst.N, Names: inst.Names, Source: "the superadditive cover of " + inst.Source}
 	switch inst.Type {
 	case problem.Int32:

@@ -97,7 +97,6 @@ func (a Kernels) run(ctx context.Context, t *Task, inst *problem.Instance, v *de
 		progress = file.Follow(progress)
 	}
 	out.Prepare = time.Since(start).Seconds()
-	start = time.Now()
 	own := Outcome{} // apart from out, as the run may go on writing to it after ctx has ended
 	before := engine.Sent(j.Engine)
 	if n, ok := j.Engine.(engine.Noter); ok {
@@ -121,7 +120,6 @@ func (a Kernels) run(ctx context.Context, t *Task, inst *problem.Instance, v *de
 	} else {
 		_, err = cancel.WithGrace(ctx, work)
 	}
-	out.Solve = time.Since(start).Seconds()
 	if err != nil && file != nil {
 		holds := file.Holds(a.Checkpoint.Path)
 		out.Notes, err = append(out.Notes, holds), fmt.Errorf("%w (%s)", err, holds)

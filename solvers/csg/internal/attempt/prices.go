@@ -60,7 +60,6 @@ func (a Prices) Solve(ctx context.Context, t *Task, out *Outcome) error {
 		return err
 	}
 	out.Prepare = found.Upload.Seconds()
-	out.Solve = (time.Since(start) - found.Upload).Seconds()
 	out.Reason = fmt.Sprintf("passes over the values: %d, coalitions left: %d, looked at: %d", found.Passes, found.Survivors, found.Steps)
 	out.Structure, out.Prices = found.Blocks, found
 	return nil

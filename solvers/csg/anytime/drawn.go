@@ -41,7 +41,7 @@ func blockMasks(label []int32, count int) []uint64 {
 
 // A drawnRun is one solve of a distribution.
 type drawnRun struct {
-	progress
+	*progress
 	inst   *Instance
 	total  float64 // approximate value of blocks
 	blocks []uint64
@@ -49,7 +49,7 @@ type drawnRun struct {
 }
 
 // search has every core improve structures of its own.
-func (r *drawnRun) search(cores int) {
+func (r *drawnRun) search(_ context.Context, cores int) error {
 	r.bound = drawnBound(r.inst.law.Prices())
 	var wait sync.WaitGroup
 	for k := range cores {
@@ -66,6 +66,7 @@ func (r *drawnRun) search(cores int) {
 		})
 	}
 	wait.Wait()
+	return nil
 }
 
 // offer keeps a structure if it is worth more than the best so far. The first one offered is that of
@@ -96,9 +97,8 @@ func drawnBound(prices []float64) solve.Number {
 	return roundedUp(sum)
 }
 
-// result checks the best structure of the search, and returns the answer.
-func (r *drawnRun) result(ctx context.Context) (*Result, error) {
-	x := r.newAnswer(r.inst)
+// certify implements searcher.
+func (r *drawnRun) certify(x *Result) error {
 	x.Variant, x.Reason = "exact parts on all cores", "values are drawn when they are asked for"
 	x.Work = Work{Parts: r.parts}
 	problem.Structure(r.blocks).Sort()
@@ -107,13 +107,12 @@ func (r *drawnRun) result(ctx context.Context) (*Result, error) {
 		x.Blocks = append(x.Blocks, problem.Agents(b))
 	}
 	if err := x.certifyDrawn(r.inst); err != nil {
-		return nil, err
+		return err
 	}
 	if claimed := r.history[len(r.history)-1].Value; claimed != x.Value {
-		return nil, fmt.Errorf("%w: the search says %s, the blocks add up to %s", problem.ErrCheck, claimed, x.Value)
+		return fmt.Errorf("%w: the search says %s, the blocks add up to %s", problem.ErrCheck, claimed, x.Value)
 	}
-	r.markStopped(ctx, x)
-	return x, nil
+	return nil
 }
 
 // certifyDrawn recomputes the value of Blocks, and the bound of the distribution's range. Errors wrap

@@ -2,7 +2,6 @@ package anytime
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -10,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
@@ -67,39 +65,18 @@ type Block struct {
 	Value  string   `json:"value"`
 }
 
-// result checks the best structure of the search, and returns the answer.
-func (r *graphRun) result(ctx context.Context) (*Result, error) {
-	x := r.newAnswer(r.inst)
+// certify implements searcher.
+func (r *graphRun) certify(x *Result) error {
 	x.Variant, x.Reason = "annealing and recombination on all cores", "values are those of a graph"
 	x.Work = Work{Runs: r.runs, Coalitions: r.coalitions}
 	x.Blocks = blocksOf(r.blocks)
-	start := time.Now()
-	claimed := r.best
 	if err := x.certify(r.inst, r.proof); err != nil {
-		return nil, err
+		return err
 	}
-	if got := r.inst.graph.Value(r.blocks); got != claimed {
-		return nil, fmt.Errorf("%w: the search says %d units, the blocks add up to %d", problem.ErrCheck, claimed, got)
+	if got := r.inst.graph.Value(r.blocks); got != r.best {
+		return fmt.Errorf("%w: the search says %d units, the blocks add up to %d", problem.ErrCheck, r.best, got)
 	}
-	r.markStopped(ctx, x)
-	x.Seconds.Verify = time.Since(start).Seconds()
-	return x, nil
-}
-
-// markStopped marks an answer that the end of ctx has cut short.
-func (t *progress) markStopped(ctx context.Context, x *Result) {
-	if !x.Proven && t.met == nil {
-		solve.Stop(context.Cause(ctx), &x.Stopped, &x.Notes, "the structure is the best so far")
-	}
-}
-
-// newAnswer is a result without its structure.
-func (t *progress) newAnswer(inst *Instance) *Result {
-	x := newResult(inst)
-	x.Device, x.Algorithm = t.o.Where(), Algorithm
-	x.Seed, x.Target, x.Met, x.History = t.o.Seed, t.o.Target, t.met, t.history
-	x.Seconds.Solve = time.Since(t.start).Seconds()
-	return x
+	return nil
 }
 
 // newResult is a result with the facts of its instance and no answer.

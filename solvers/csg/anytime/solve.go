@@ -3,6 +3,7 @@ package anytime
 import (
 	"cmp"
 	"context"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -35,37 +36,69 @@ type Options struct {
 // the bound. The end of ctx and the time limit end it with the best so far; Stopped says so. The result's value was recomputed
 // from the instance. Errors of options and instances are the only ones.
 func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
+	o.TimeLimit = cmp.Or(o.TimeLimit, DefaultLimit)
+	return solve.Run(ctx, &o.Settings, &run{o: o, inst: inst})
+}
+
+// A run is the solve of one instance, by a search for its kind.
+type run struct {
+	o      Options
+	inst   *Instance
+	result *Result
+}
+
+// A searcher looks for structures.
+type searcher interface {
+	search(ctx context.Context, cores int) error
+	certify(x *Result) error // makes the best structure, which it checks, that of the result
+}
+
+// Plan implements solve.Work.
+func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[searcher]], error) {
+	o, inst := &r.o, r.inst
 	d, err := o.First()
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, nil, err
 	case inst.check() != nil:
-		return nil, inst.check()
+		return nil, nil, inst.check()
 	case d.Facts().Kind != device.Host || len(o.Devices)*o.Together() > 1:
-		return nil, solve.Input("Devices", "found %s, expected a host, on which algorithm %s runs", o.Where(), Algorithm)
+		return nil, nil, solve.Input("Devices", "found %s, expected a host, on which algorithm %s runs", o.Where(), Algorithm)
 	case o.Algorithm != "" && o.Algorithm != Algorithm:
-		return nil, solve.Input("Algorithm", "found %.40q, expected %s", o.Algorithm, Algorithm)
+		return nil, nil, solve.Input("Algorithm", "found %.40q, expected %s", o.Algorithm, Algorithm)
 	case o.Variant != "":
-		return nil, o.Variantless(Algorithm)
+		return nil, nil, o.Variantless(Algorithm)
 	case o.Target != nil && math.IsNaN(*o.Target):
-		return nil, solve.Input("Target", "found NaN, expected a number")
+		return nil, nil, solve.Input("Target", "found NaN, expected a number")
 	}
-	o.TimeLimit = cmp.Or(o.TimeLimit, DefaultLimit)
-	ends, cancel := o.Limited(ctx)
-	defer cancel()
-	cores := max(1, min(d.Facts().SMs, runtime.NumCPU()))
-	if inst.law != nil {
-		r := &drawnRun{progress: progress{o: o, start: time.Now()}, inst: inst}
-		defer context.AfterFunc(ends, func() { r.over.Store(true) })()
-		r.search(cores)
-		return r.result(ends)
+	r.result = newResult(inst)
+	r.result.Algorithm, r.result.Seed, r.result.Target = Algorithm, o.Seed, o.Target
+	search := func() (searcher, error) { return r.search(ctx, max(1, min(d.Facts().SMs, runtime.NumCPU()))) }
+	return r.result, slices.Values([]solve.Attempt[searcher]{{Name: Algorithm, Run: search}}), nil
+}
+
+// search searches until ctx ends, or the target or the bound is met.
+func (r *run) search(ctx context.Context, cores int) (searcher, error) {
+	p := &progress{o: r.o, start: time.Now()}
+	var s searcher = &drawnRun{progress: p, inst: r.inst}
+	if r.inst.law == nil {
+		s = &graphRun{progress: p, inst: r.inst, limit: r.inst.graph.Positive(), tried: math.MinInt64}
 	}
-	r := &graphRun{progress: progress{o: o, start: time.Now()}, inst: inst, limit: inst.graph.Positive(), tried: math.MinInt64}
-	defer context.AfterFunc(ends, func() { r.over.Store(true) })()
-	if err := r.search(ends, cores); err != nil {
-		return nil, err
+	defer context.AfterFunc(ctx, func() { p.over.Store(true) })()
+	err := s.search(ctx, cores)
+	if err == nil && p.met == nil && ctx.Err() != nil {
+		err = solve.Cut(context.Cause(ctx))
 	}
-	return r.result(ends)
+	r.result.Met, r.result.History = p.met, p.history
+	return s, err
+}
+
+// Certify implements solve.Work.
+func (r *run) Certify(_ context.Context, found searcher) error { return found.certify(r.result) }
+
+// Best implements solve.Work.
+func (r *run) Best(_ context.Context, found searcher) (string, error) {
+	return "the structure is the best so far", found.certify(r.result)
 }
 
 // progress passes the incumbents of a solve on to Progress.
@@ -108,7 +141,7 @@ func (t *progress) report() {
 
 // A graphRun is one solve of a graph.
 type graphRun struct {
-	progress
+	*progress
 	inst  *Instance
 	limit int64 // the bound in units, without the nodes' own weights
 	proof proof // of it

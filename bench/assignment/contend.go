@@ -125,7 +125,11 @@ func (b *bench) solve(family, label string, i *instance) {
 		if i.remote() {
 			return solver.OpenDrawn(b.Ctx, i.drawing(i.seed), o)
 		}
-		return solver.Open(b.Ctx, i.Instance, o)
+		s, err := solver.Open(o)
+		if err == nil {
+			err = s.Load(b.Ctx, i.Instance)
+		}
+		return loaded{s}, err
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
 		fmt.Printf("%-28s %-26s left out: stopped after %v\n", i.problem, family, b.settings.slow)
@@ -147,6 +151,11 @@ type solving interface {
 	Solve(ctx context.Context) (*solver.Result, error)
 	Close() error
 }
+
+// A loaded session solves its instance again and again.
+type loaded struct{ *solver.Session }
+
+func (l loaded) Solve(ctx context.Context) (*solver.Result, error) { return l.Again(ctx) }
 
 // runs fills a row with the runs of open's solver.
 func (b *bench) runs(ctx context.Context, row *result.Solve, open func() (solving, error)) (gap float64, err error) {

@@ -154,12 +154,15 @@ func waysSubject() subject.Subject {
 			return solve.Number(strconv.FormatInt(sum, 10)), nil
 		},
 		Open: func(ctx context.Context, inst *problem.Instance, s solve.Settings) (algorithms.Solver, error) {
-			session, err := Open(ctx, inst, Options{Settings: s})
+			session, err := Open(Options{Settings: s})
 			if err != nil {
 				return algorithms.Solver{}, err
 			}
+			if err := session.Load(ctx, inst); err != nil {
+				return algorithms.Solver{}, errors.Join(err, session.Close())
+			}
 			return algorithms.Solver{Close: session.Close, Solve: func(ctx context.Context) (*solve.Report, error) {
-				r, err := session.Solve(ctx)
+				r, err := session.Again(ctx)
 				if err != nil {
 					return nil, err
 				}

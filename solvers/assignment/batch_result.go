@@ -123,7 +123,15 @@ func (b *Batch) hosted(k int, f found) (*Result, error) {
 // soFar is the result of an instance that the end of the run left unsolved: part of a matching, or none, completed greedily.
 func (b *Batch) soFar(k int, part *engine.Solution) (*Result, error) {
 	r := b.result(k, "assignment/greedy", "the solves ended before the instance was solved")
-	return r.orBest(b.ended, &Session{inst: b.list[k], p: b.problems[k], options: b.options}, part, nil, b.ended.Err())
+	answer, err := r.interrupted(b.list[k], b.problems[k], part, nil)
+	if err == nil && answer == "" {
+		err = solve.Unanswered(b.ended)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
+	}
+	solve.Stop(context.Cause(b.ended), &r.Stopped, &r.Notes, answer)
+	return r, nil
 }
 
 // refuse keeps the checked proof that no full matching exists.

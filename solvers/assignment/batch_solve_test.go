@@ -151,18 +151,18 @@ func TestSessionsRank(t *testing.T) {
 	defer d.Close()
 	rng := rand.New(rand.NewPCG(8, 1))
 	for _, o := range []Options{on(Options{KBest: 3}, d), {Bottleneck: true}} {
-		s, err := Open(t.Context(), &Instance{Type: Int32}, o)
+		s, err := Open(o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 20 {
 			inst := small(rng)
 			want, failed := Solve(t.Context(), inst, o)
-			if err := s.Next(t.Context(), inst); err != nil {
-				t.Fatal(err)
-			}
-			for range 2 {
-				r, err := s.Solve(t.Context())
+			for again := range 2 {
+				r, err := s.Solve(t.Context(), inst)
+				if again > 0 {
+					r, err = s.Again(t.Context())
+				}
 				if errors.Is(err, solve.ErrInfeasible) != errors.Is(failed, solve.ErrInfeasible) || r.Value.String() != want.Value.String() || len(r.Best) != len(want.Best) || r.Complete != want.Complete {
 					t.Errorf("found %+v, %v, expected %+v, %v", r, err, want, failed)
 				}

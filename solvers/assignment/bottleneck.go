@@ -1,13 +1,10 @@
 package assignment
 
 import (
-	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"coalesce/runtime/device"
-	"coalesce/solvers/assignment/internal/bottleneck"
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/solve"
@@ -46,23 +43,8 @@ func checkComparable(inst *problem.Instance) error {
 	return nil
 }
 
-// worstPair is Solve for a matching whose worst pair is as good as possible.
-func (s *Session) worstPair(ctx context.Context) (*Result, error) {
-	r := s.begin()
-	r.Bottleneck = true
-	clock := time.Now()
-	sol, err := bottleneck.Solve(ctx, s.p.Original())
-	if solve.Ended(ctx, err) {
-		err = solve.Unanswered(ctx)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("bottleneck assignment: %w", err)
-	}
-	r.Seconds.Solve = time.Since(clock).Seconds()
-	clock = time.Now()
-	if sol.Column == nil {
-		return r, r.refute(s.inst, &engine.Infeasible{Rows: sol.Rows})
-	}
+// certifyWorst checks a matching whose worst pair is as good as possible, by the proof of that.
+func (r *Result) certifyWorst(s *Session, sol *engine.Solution, proof []int32) error {
 	r.Column = sol.Column
 	if s.p.Transposed {
 		r.Column = slices.Repeat([]int32{-1}, s.inst.Rows)
@@ -70,16 +52,16 @@ func (s *Session) worstPair(ctx context.Context) (*Result, error) {
 			r.Column[i] = int32(j)
 		}
 	}
-	if r.Matched = len(sol.Column); r.Matched > 0 {
-		h, row, err := CheckBottleneck(s.inst, r.Column, sol.Rows)
-		if err != nil {
-			return nil, fmt.Errorf("bottleneck assignment: %w", err)
-		}
-		r.Value = solve.Number(r.Cost(row))
-		r.prove(&problem.Certificate{By: device.Host, Hall: &h, Row: row})
+	if r.Matched = len(sol.Column); r.Matched == 0 {
+		return nil
 	}
-	r.Seconds.Verify = time.Since(clock).Seconds()
-	return r, nil
+	h, row, err := CheckBottleneck(s.inst, r.Column, proof)
+	if err != nil {
+		return err
+	}
+	r.Value = solve.Number(r.Cost(row))
+	r.prove(&problem.Certificate{By: device.Host, Hall: &h, Row: row})
+	return nil
 }
 
 // CheckBottleneck checks a full matching of an instance with pairs against the instance's own

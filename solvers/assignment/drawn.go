@@ -3,11 +3,13 @@ package assignment
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math/big"
-	"time"
+	"slices"
 
 	"coalesce/runtime/collective"
 	"coalesce/solvers/assignment/internal/draw"
+	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/solve"
 )
@@ -52,37 +54,53 @@ func (c *spreading) draw(d *draw.Drawing) error {
 	})
 }
 
-// Solve is Session.Solve for costs that are on devices only. The result's Value is the
+// Solve is Session.Again for costs that are on devices only. The result's Value is the
 // certificate's.
 func (w *Drawn) Solve(ctx context.Context) (*Result, error) {
-	ctx, cancel := w.job.options.Limited(ctx)
-	defer cancel()
-	r := newResult(w.inst)
-	r.solvedBy(w.job.options.Where(), w.job.plan.String(), w.job.plan.reason)
-	clock := time.Now()
-	sol, err := w.job.solve(ctx, nil)
-	r.Seconds.Solve = time.Since(clock).Seconds()
+	r, err := solve.Run(ctx, &w.job.options.Settings, &drawnRun{Drawn: w})
 	if err != nil {
-		return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
+		return nil, fmt.Errorf("solve assignment: %w", err)
 	}
-	r.Column, r.Counts = sol.Column, sol.Counts
-	if !w.job.checks() {
-		return r, nil
-	}
-	clock = time.Now()
-	cert, near, err := w.job.check(ctx, sol)
-	r.Seconds.Verify = time.Since(clock).Seconds()
-	if err != nil {
-		return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
-	}
-	if err := r.decide(ctx, w.job.p, sol, &cert, near, w.job.options); err != nil {
-		return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
-	}
-	r.Column = sol.Column
-	r.Value, r.Matched = r.sourced(w.job.p)
-	r.prove(&cert)
 	return r, nil
 }
+
+// A drawnRun is the solve of a drawn problem.
+type drawnRun struct {
+	*Drawn
+	result *Result
+}
+
+// Plan implements solve.Work.
+func (w *drawnRun) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[*engine.Solution]], error) {
+	j := w.job
+	w.result = newResult(w.inst)
+	w.result.solvedBy(j.options.Where(), j.plan.String(), j.plan.reason)
+	attempt := solve.Attempt[*engine.Solution]{Name: w.result.Algorithm, Run: func() (*engine.Solution, error) { return j.solve(ctx, nil) }}
+	return w.result, slices.Values([]solve.Attempt[*engine.Solution]{attempt}), nil
+}
+
+// Certify implements solve.Work.
+func (w *drawnRun) Certify(ctx context.Context, sol *engine.Solution) error {
+	r, j := w.result, w.job
+	r.Column, r.Counts = sol.Column, sol.Counts
+	if !j.checks() {
+		return nil
+	}
+	cert, near, err := j.check(ctx, sol)
+	if err == nil {
+		err = r.decide(ctx, j.p, sol, &cert, near, j.options)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.Variant, err)
+	}
+	r.Column = sol.Column
+	r.Value, r.Matched = r.sourced(j.p)
+	r.prove(&cert)
+	return nil
+}
+
+// Best implements solve.Work: no host has the costs that a partial matching would be completed by.
+func (w *drawnRun) Best(context.Context, *engine.Solution) (string, error) { return "", nil }
 
 // sourced adds the matched costs up that the source of p computes.
 func (r *Result) sourced(p *problem.Normal) (value solve.Number, matched int) {

@@ -365,7 +365,7 @@ func TestStoppedRefinement(t *testing.T) {
 	for k := range inst.F64 {
 		inst.F64[k] = draw(k/8, k%8)
 	}
-	s, err := Open(context.Background(), inst, Options{Settings: solve.Settings{Devices: []device.Device{d}}})
+	s, err := loaded(inst, Options{Settings: solve.Settings{Devices: []device.Device{d}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -383,7 +383,7 @@ func TestStoppedRefinement(t *testing.T) {
 	}
 	cert, near, err := checkNear(inst, s.p, res.Column, *duals)
 	if err == nil {
-		err = res.decide(ctx, s.p, sol, &cert, near, s.options)
+		err = res.decide(ctx, s.p, sol, &cert, near, s.Options)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// A session holds an instance, to be solved any number of times, and takes others.
+// A session solves instances one after the other.
 func ExampleOpen() {
 	d := host.Open(0)
 	defer d.Close()
@@ -24,16 +24,13 @@ func ExampleOpen() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	s, err := assignment.Open(ctx, first, assignment.Options{Settings: solve.Settings{Devices: []device.Device{d}}})
+	s, err := assignment.Open(assignment.Options{Settings: solve.Settings{Devices: []device.Device{d}}})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer s.Close()
 	for _, inst := range []*assignment.Instance{first, second} {
-		if err := s.Next(ctx, inst); err != nil {
-			log.Fatal(err)
-		}
-		r, err := s.Solve(ctx)
+		r, err := s.Solve(ctx, inst)
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -148,7 +148,7 @@ func TestFilledInstances(t *testing.T) {
 	}
 	for name, work := range map[string]func() error{
 		"Solve":      func() error { _, err := Solve(t.Context(), nil, on(Options{}, d)); return err },
-		"Open":       func() error { _, err := Open(t.Context(), nil, on(Options{}, d)); return err },
+		"Load":       func() error { _, err := loaded(nil, on(Options{}, d)); return err },
 		"no device":  func() error { _, err := Solve(t.Context(), filled(r), Options{}); return err },
 		"a nil one":  func() error { _, err := Solve(t.Context(), filled(r), on(Options{}, nil)); return err },
 		"Batch":      func() error { _, err := SolveBatch(t.Context(), []*Instance{nil}, on(Options{}, d)); return err },

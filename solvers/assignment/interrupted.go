@@ -1,7 +1,6 @@
 package assignment
 
 import (
-	"context"
 	"math"
 	"math/big"
 	"slices"
@@ -18,31 +17,33 @@ import (
 // solve: the bound, and the rows that are left.
 const grace = 400 * time.Millisecond
 
-// interrupted makes r the best answer so far, after ctx or the time limit has ended the solve. It
+// greedily describes a partial matching that was completed.
+const greedily = "the matching is the best so far, its last rows matched greedily"
+
+// interrupted makes r the best answer so far of a solve that was ended. It
 // completes the partial matching of part greedily, and takes the bound from the duals of part's
 // columns. part may be nil: start, feasible duals, takes its place, and zeros where start is nil
-// too. It reports whether there is an answer: every row has a column or, under a limit, was left
-// unmatched.
-func (r *Result) interrupted(ctx context.Context, inst *problem.Instance, p *problem.Normal, part *engine.Solution, start *problem.Prices) (bool, error) {
+// too. It describes the answer, with no words where there is none: a row has neither a column nor, under a
+// limit, a reason to be left unmatched.
+func (r *Result) interrupted(inst *problem.Instance, p *problem.Normal, part *engine.Solution, start *problem.Prices) (answer string, err error) {
 	c := newCompletion(p, part, start)
 	bound, known := c.bound(time.Now().Add(grace))
 	if !c.complete(time.Now().Add(grace)) {
-		return false, nil
+		return "", nil
 	}
 	sol := &engine.Solution{Column: c.column, Prices: problem.Prices{U: make([]int64, p.Rows), V: c.v}}
 	if part != nil {
 		sol.Counts = part.Counts
 	}
 	if _, err := r.keep(inst, p, sol); err != nil {
-		return false, err
+		return "", err
 	}
-	r.unfinished(ctx, p, bound, known)
-	return true, nil
+	r.boundedBy(p, bound, known)
+	return greedily, nil
 }
 
-// unfinished notes how the solve ended, and sets the bound by its duals, where known.
-func (r *Result) unfinished(ctx context.Context, p *problem.Normal, bound *big.Int, known bool) {
-	solve.Stop(solve.Cause(ctx), &r.Stopped, &r.Notes, "the matching is the best so far, its last rows matched greedily")
+// boundedBy sets the bound by duals, where it is known.
+func (r *Result) boundedBy(p *problem.Normal, bound *big.Int, known bool) {
 	// Under a limit the duals bound what pairs and unmatched rows cost together, and
 	// the value is that of the pairs alone.
 	if known && p.Limit == problem.Infinity {

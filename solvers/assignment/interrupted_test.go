@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/problem"
@@ -54,7 +55,7 @@ func TestInterrupted(t *testing.T) {
 		best := solved(t, inst, on(Options{}, d))
 		for _, method := range []string{"host", "sequential-tree", "sequential-classical", "reference"} {
 			for _, end := range []int{0, 1, 2, 5, 60} {
-				s, err := Open(t.Context(), inst, on(Options{Settings: solve.Settings{Algorithm: method}}, d))
+				s, err := loaded(inst, on(Options{Settings: solve.Settings{Algorithm: method}}, d))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -65,7 +66,9 @@ func TestInterrupted(t *testing.T) {
 					_, err = got.keep(inst, s.p, sol)
 					got.Report.Bounded(got.Value)
 				} else {
-					got, err = got.orBest(ctx, s, sol, nil, err)
+					var answer string
+					answer, err = got.interrupted(inst, s.p, sol, nil)
+					solve.Stop(solve.Cause(ctx), &got.Stopped, &got.Notes, answer)
 				}
 				if err != nil {
 					t.Fatalf("%+v, %s, ended at look %d: %v", c, method, end, err)
@@ -118,12 +121,12 @@ func TestTimeLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(t.Context(), inst, on(Options{Settings: solve.Settings{TimeLimit: 50 * time.Millisecond}}, d))
+	s, err := loaded(inst, on(Options{Settings: solve.Settings{TimeLimit: 50 * time.Millisecond}}, d))
 	if err != nil {
 		t.Fatal(err)
 	}
 	clock := time.Now()
-	got, err := s.Solve(t.Context())
+	got, err := s.Again(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +160,8 @@ func TestCompletion(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := newResult(inst)
-		found, err := r.interrupted(t.Context(), inst, p, nil, nil)
+		answer, err := r.interrupted(inst, p, nil, nil)
+		found := answer != ""
 		if err != nil || found != c.want || found && r.Matched != 3 {
 			t.Errorf("%v: found %t, %d pairs, %v, expected %t", c.costs, found, r.Matched, err, c.want)
 		}
@@ -173,8 +177,8 @@ func TestCompletion(t *testing.T) {
 	}
 	r := newResult(inst)
 	part := &engine.Solution{Column: []int32{1, -1}, Prices: problem.Prices{V: []int64{0, 0}}}
-	if found, err := r.interrupted(t.Context(), inst, p, part, nil); !found || err != nil || r.Value.String() != "101" || r.Bound != "2" {
-		t.Errorf("found %t, %v, the value %s and the bound %s, expected 101 and 2", found, err, r.Value.String(), r.Bound)
+	if found, err := r.interrupted(inst, p, part, nil); found == "" || err != nil || r.Value.String() != "101" || r.Bound != "2" {
+		t.Errorf("found %q, %v, the value %s and the bound %s, expected 101 and 2", found, err, r.Value.String(), r.Bound)
 	}
 }
 
@@ -186,8 +190,8 @@ func TestEndedBeforeItBegan(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	got, err := unopened(ctx, inst, on(Options{}, host.Open(1)), context.Canceled)
-	if err != nil || got.Value.String() != "3" || got.Bound != "2" || got.Proven || !got.Stopped {
+	got, err := Solve(ctx, inst, on(Options{}, emulatedtest.Open(t)))
+	if err != nil || got.Value.String() != "3" || got.Bound != "2" || got.Proven || !got.Stopped || got.Variant != "assignment/greedy" {
 		t.Errorf("found %+v, %v, expected the value 3 and the bound 2, not proven", got, err)
 	}
 }

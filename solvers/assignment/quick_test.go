@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"coalesce/runtime/device"
 	"coalesce/runtime/host"
 	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/solve"
@@ -108,5 +109,22 @@ func BenchmarkQuick(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// The least time of a solve, with a session of its own.
+func BenchmarkSolve(b *testing.B) {
+	c := make([]float64, 9)
+	r := rand.New(rand.NewPCG(1, 1))
+	for i := range c {
+		c[i] = r.Float64()
+	}
+	d := host.Open(2)
+	defer d.Close()
+	o := Options{Settings: solve.Settings{Devices: []device.Device{d}}}
+	for b.Loop() {
+		if _, err := Solve(b.Context(), &Instance{Rows: 3, Cols: 3, Type: Float64, F64: c}, o); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

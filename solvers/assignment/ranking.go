@@ -40,31 +40,25 @@ func RankingBytes(inst *Instance, k int) float64 {
 	return min(count, float64(k)) * (subspace*rows + 12*rows + 8*cols)
 }
 
-// ranking is Solve for the best few matchings. Each after the first is proven best among those left
+// rank adds the best few matchings to the result of the best one. Each after the first is proven best among those left
 // by duals of its own, which are checked against every cost and not kept. The order is that of exact
 // sums: where costs were rounded, matchings that rounding leaves as good are ranked by these.
-func (s *Session) ranking(ctx context.Context) (*Result, error) {
-	r, err := s.best(ctx)
-	if err != nil {
-		return r, err
-	}
+func (s *Session) rank(ctx context.Context, r *Result) error {
 	r.Best = []Ranked{r.ranked()}
 	if r.Duals == nil { // the solve was ended
-		return r, nil
+		return nil
 	}
 	clock := time.Now()
-	err = r.rank(ctx, s.inst, s.p, s.options.KBest)
+	err := r.rank(ctx, s.inst, s.p, s.KBest)
 	r.Seconds.Solve += time.Since(clock).Seconds()
-	if !s.options.Duals {
+	if !s.Options.Duals {
 		r.Duals = nil
 	}
-	if err != nil && !solve.Ended(ctx, err) {
-		return nil, fmt.Errorf("rank assignments: %w", err)
+	if solve.Ended(ctx, err) {
+		solve.Stop(context.Cause(ctx), &r.Stopped, &r.Notes, fmt.Sprintf("the ranking has %d of %d matchings", len(r.Best), s.KBest))
+		err = nil
 	}
-	if err != nil {
-		solve.Stop(context.Cause(ctx), &r.Stopped, &r.Notes, fmt.Sprintf("the ranking has %d of %d matchings", len(r.Best), s.options.KBest))
-	}
-	return r, nil
+	return err
 }
 
 // rank adds the matchings after the first.

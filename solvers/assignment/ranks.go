@@ -122,7 +122,7 @@ func (j *job) checkParts(ctx context.Context, sol *engine.Solution) (problem.Cer
 
 // matched returns an instance that has the costs of the matched pairs only, which all ranks gather.
 func (s *Session) matched(sol *engine.Solution) (*problem.Instance, error) {
-	p, ranks := s.p, s.options.Ranks
+	p, ranks := s.p, s.Ranks
 	low, high := OwnRows(p.Rows, ranks)
 	size, first := p.Instance.Type.Size(), collective.SplitRows(p.Rows, ranks.Size())
 	bounds, costs := make([]int64, len(first)), make([]byte, size*p.Rows)
@@ -159,7 +159,7 @@ func (s *Session) matched(sol *engine.Solution) (*problem.Instance, error) {
 // refuteParts is refute for ranks that have some rows each: they gather the partners of all rows.
 func (s *Session) refuteParts(r *Result, e *engine.Infeasible) error {
 	p := s.p
-	low, high := OwnRows(p.Rows, s.options.Ranks)
+	low, high := OwnRows(p.Rows, s.Ranks)
 	partner := make([]int64, p.Cols) // 1 of the columns that a member allows
 	for _, i := range e.Rows {
 		if int(i) < low || int(i) >= high {
@@ -171,7 +171,7 @@ func (s *Session) refuteParts(r *Result, e *engine.Infeasible) error {
 			}
 		}
 	}
-	if err := s.options.Ranks.AllReduce(device.Bytes(partner), collective.Int64, collective.Max); err != nil {
+	if err := s.Ranks.AllReduce(device.Bytes(partner), collective.Int64, collective.Max); err != nil {
 		return err
 	}
 	h, err := problem.CheckPartners(s.inst, e.Rows, func(i, j int) bool {
@@ -188,8 +188,8 @@ func (s *Session) refuteParts(r *Result, e *engine.Infeasible) error {
 
 // interruptedTogether is interrupted where each rank has some rows. In its turn each gives its rows
 // the cheapest columns that those before it have left.
-func (r *Result) interruptedTogether(ctx context.Context, s *Session) (bool, error) {
-	ranks, p := s.options.Ranks, s.p
+func (r *Result) interruptedTogether(s *Session) (answer string, err error) {
+	ranks, p := s.Ranks, s.p
 	low, high := OwnRows(p.Rows, ranks)
 	own := *p
 	own.Rows = high - low
@@ -211,24 +211,24 @@ func (r *Result) interruptedTogether(ctx context.Context, s *Session) (bool, err
 			}
 		}
 		if err := ranks.Broadcast(c.taken, turn); err != nil {
-			return false, err
+			return "", err
 		}
 	}
 	sol := &engine.Solution{Prices: problem.Prices{U: make([]int64, p.Rows), V: c.v}}
 	columns, err := collective.GatherTexts(ranks, device.Bytes(c.column))
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	sol.Column = make([]int32, p.Rows)
 	copy(device.Bytes(sol.Column), slices.Concat(columns...))
 	sums, err := collective.GatherTexts(ranks, []byte(text))
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	bound, known := new(big.Int), true
 	for _, sum := range sums {
 		if string(sum) == "incomplete" {
-			return false, nil
+			return "", nil
 		}
 		part, ok := new(big.Int).SetString(string(sum), 10)
 		if known = known && ok; known {
@@ -236,13 +236,13 @@ func (r *Result) interruptedTogether(ctx context.Context, s *Session) (bool, err
 		}
 	}
 	if r.inst, err = s.matched(sol); err != nil {
-		return false, err
+		return "", err
 	}
 	if _, err := r.keep(r.inst, p, sol); err != nil {
-		return false, err
+		return "", err
 	}
-	r.unfinished(ctx, p, bound, known)
-	return true, nil
+	r.boundedBy(p, bound, known)
+	return greedily, nil
 }
 
 // makeCosts gives an instance room for n costs in the place of its own.
@@ -260,8 +260,8 @@ func makeCosts(m *problem.Instance, n int) {
 	}
 }
 
-// A finding is the result of a solve by rank 0 alone, which it sends to the others.
-type finding struct {
+// A message is the result of a solve by rank 0 alone, which it sends to the others.
+type message struct {
 	Column []int32
 	U, V   []int64
 	Failed string // the reason, where no matching was found
@@ -275,7 +275,7 @@ func (j *job) onFirst(ctx context.Context) (*engine.Solution, error) {
 	if err != nil {
 		return nil, err
 	}
-	var f finding
+	var f message
 	if whole != nil {
 		f = j.alone(ctx, whole)
 	}
@@ -287,7 +287,7 @@ func (j *job) onFirst(ctx context.Context) (*engine.Solution, error) {
 	if err != nil {
 		return nil, err
 	}
-	f = finding{}
+	f = message{}
 	switch err := json.Unmarshal(texts[0], &f); {
 	case err != nil:
 		return nil, err
@@ -300,7 +300,7 @@ func (j *job) onFirst(ctx context.Context) (*engine.Solution, error) {
 }
 
 // alone is the host's solve of the whole instance, in the units of the ranks' one.
-func (j *job) alone(ctx context.Context, whole *problem.Instance) finding {
+func (j *job) alone(ctx context.Context, whole *problem.Instance) message {
 	p, err := problem.Normalise(whole)
 	if err == nil && p.Scale != j.p.Scale {
 		err = fmt.Errorf("found a scale of %v, expected %v", p.Scale, j.p.Scale)
@@ -313,9 +313,9 @@ func (j *job) alone(ctx context.Context, whole *problem.Instance) finding {
 		sol, err = families.HostMethods()[0].Solve(ctx, p, nil, engine.Host{Tuning: j.options.Tuning, Telling: j.telling()})
 	}
 	if err != nil {
-		return finding{Failed: err.Error(), Ended: ctx.Err() != nil}
+		return message{Failed: err.Error(), Ended: ctx.Err() != nil}
 	}
-	return finding{Column: sol.Column, U: sol.U, V: sol.V}
+	return message{Column: sol.Column, U: sol.U, V: sol.V}
 }
 
 // mostGathered is the most costs, in bytes, that rank 0 takes over from the others.

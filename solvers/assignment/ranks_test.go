@@ -19,6 +19,15 @@ import (
 	"coalesce/solvers/solve"
 )
 
+// loaded opens a session and loads an instance.
+func loaded(inst *Instance, o Options) (*Session, error) {
+	s, err := Open(o)
+	if err == nil {
+		err = s.Load(context.Background(), inst)
+	}
+	return s, err
+}
+
 // onRanks has each rank, with a device of its own, solve what give says; what one returns
 // with an error ends all.
 func onRanks(t *testing.T, devices []device.Device, o Options, give func(r collective.Ranks) (*Instance, error), open func(*Session)) ([]collective.Ranks, []*Result, error) {
@@ -30,11 +39,11 @@ func onRanks(t *testing.T, devices []device.Device, o Options, give func(r colle
 		inst, err := give(ranks[k])
 		if err == nil {
 			var s *Session
-			if s, err = Open(context.Background(), inst, own); err == nil {
+			if s, err = loaded(inst, own); err == nil {
 				if open != nil {
 					open(s)
 				}
-				results[k], err = s.Solve(context.Background())
+				results[k], err = s.Again(context.Background())
 				err = errors.Join(err, s.Close())
 			}
 		}
@@ -354,7 +363,7 @@ func endedOnRanks(t *testing.T, whole *Instance, algorithm string) []*Result {
 	err := collective.OnAll(2, func(k int) error {
 		o := on(Options{}, devices[k])
 		o.Ranks, o.Algorithm = ranks[k], algorithm
-		s, err := Open(context.Background(), whole, o)
+		s, err := loaded(whole, o)
 		if err != nil {
 			return err
 		}
@@ -363,7 +372,7 @@ func endedOnRanks(t *testing.T, whole *Instance, algorithm string) []*Result {
 		if k == 1 {
 			end()
 		}
-		results[k], err = s.Solve(ctx)
+		results[k], err = s.Again(ctx)
 		return errors.Join(err, s.Close())
 	})
 	if err != nil {
@@ -385,7 +394,7 @@ func TestRanksEndAlone(t *testing.T) {
 	err = collective.OnAll(2, func(k int) error {
 		o := on(Options{}, devices[k])
 		o.Ranks = ranks[k]
-		s, err := Open(context.Background(), whole, o)
+		s, err := loaded(whole, o)
 		if err != nil {
 			return err
 		}
@@ -395,7 +404,7 @@ func TestRanksEndAlone(t *testing.T) {
 		if k == 0 {
 			end()
 		}
-		results[k], err = s.Solve(ctx)
+		results[k], err = s.Again(ctx)
 		return errors.Join(err, s.Close())
 	})
 	if err != nil {

@@ -1,81 +1,105 @@
 package assignment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"time"
 
-	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
-	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/internal/families"
 	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/solve"
 )
 
-// A Session is an instance on a device: its costs, the plan, and the workspace
-// of the plan's engine and of the kernels that check. It solves any number of
-// times without taking memory; Next gives it another instance. Kernels are loaded once.
-// A session belongs to one goroutine at a time.
+// A Session solves instances one after the other and loads kernels once. The last instance stays loaded, its costs and the
+// workspace of its algorithms on the devices: Again solves it without taking memory. The Options may be changed
+// between solves, except for Devices, which the caller closes after the session. A session belongs to one goroutine at a time.
 type Session struct {
-	inst    *problem.Instance
-	p       *problem.Normal
-	job     *job // nil: Next failed
-	options Options
-	held    device.Scope // kernels, which stay loaded from instance to instance
+	Options
+	inst *problem.Instance
+	p    *problem.Normal
+	job  *job // nil: no instance is loaded
+	held device.Scope
 }
 
-// Open plans for an instance and allocates the memory that solving needs, on o's devices, which
-// the caller closes after the session. Each solve has the whole time limit.
-func Open(ctx context.Context, inst *problem.Instance, o Options) (*Session, error) {
-	if err := o.check(); err != nil {
+// Open begins a session on o's devices.
+func Open(o Options) (*Session, error) {
+	if _, err := o.First(); err != nil && !(o.Bottleneck && len(o.Devices) == 0) {
 		return nil, fmt.Errorf("open assignment: %w", err)
 	}
-	s := &Session{options: o}
-	s.options.KeepLoaded(&s.held)
-	if err := s.Next(ctx, inst); err != nil {
-		s.held.Close()
-		return nil, err
-	}
+	s := &Session{Options: o}
+	s.KeepLoaded(&s.held)
 	return s, nil
 }
 
-// Next replaces the session's instance by another of any size: it plans, and allocates the memory
-// that solving needs. After an error Next can be called again.
-func (s *Session) Next(ctx context.Context, inst *problem.Instance) error {
-	err := s.leave()
+// Solve is the package's Solve.
+func (s *Session) Solve(ctx context.Context, inst *Instance) (*Result, error) {
+	return s.solve(ctx, &run{Session: s, next: inst})
+}
+
+// Again solves the instance that Load or Solve has loaded.
+func (s *Session) Again(ctx context.Context) (*Result, error) {
+	return s.solve(ctx, &run{Session: s, again: true})
+}
+
+func (s *Session) solve(ctx context.Context, r *run) (*Result, error) {
+	ctx, cancel := s.Limited(ctx)
+	defer cancel()
+	found, err := solve.Run(ctx, &s.Settings, r)
+	if err == nil && s.KBest > 1 {
+		err = s.rank(ctx, found)
+	}
+	if err != nil && !errors.Is(err, solve.ErrInfeasible) {
+		err = fmt.Errorf("solve assignment: %w", err)
+	}
+	return found, err
+}
+
+// Load plans for an instance of any size, takes the memory that solving it needs, and copies its costs to the
+// devices. It replaces the one that was loaded. After an error Load can be called again.
+func (s *Session) Load(ctx context.Context, inst *Instance) error {
+	if err := s.load(ctx, inst); err != nil {
+		return fmt.Errorf("load assignment: %w", err)
+	}
+	return nil
+}
+
+func (s *Session) load(ctx context.Context, inst *Instance) error {
+	if inst == nil {
+		return inst.Check()
+	}
+	if err := cmp.Or(s.unload(), s.check()); err != nil {
+		return err
+	}
 	var p *problem.Normal
-	switch {
-	case err != nil:
-	case s.options.Together() > 1:
-		inst, p, err = s.options.ownRows(inst)
-	default:
+	var err error
+	if s.Together() > 1 {
+		inst, p, err = s.ownRows(inst)
+	} else {
 		p, err = problem.Normalise(inst)
 	}
-	if err == nil && s.options.Bottleneck {
-		if err = checkComparable(inst); err == nil {
-			s.inst, s.p, s.job = inst, p, &job{p: p, options: s.options, plan: plan{method: &families.Method{Name: "bottleneck"}, reason: "the method for the worst pair"}}
-			return nil
-		}
-	}
-	if err == nil && len(s.options.Devices) > 1 && !inst.Dense() {
-		err = solve.Input("Devices", "found %d, expected one: several devices take dense costs only", len(s.options.Devices))
+	if err != nil {
+		return err
 	}
 	var j *job
-	if err == nil {
-		j, err = prepare(ctx, p, s.options, nil)
+	switch {
+	case s.Bottleneck:
+		j, err = &job{p: p, options: s.Options, plan: plan{method: &families.Method{Name: "bottleneck"}, reason: "the method for the worst pair"}}, checkComparable(inst)
+	case len(s.Devices) > 1 && !inst.Dense():
+		err = solve.Input("Devices", "found %d, expected one: several devices take dense costs only", len(s.Devices))
+	default:
+		j, err = prepare(ctx, p, s.Options, nil)
 	}
 	if err != nil {
-		return fmt.Errorf("open assignment: %w", err)
+		return err
 	}
 	s.inst, s.p, s.job = inst, p, j
 	return nil
 }
 
-// leave gives back the memory of the instance.
-func (s *Session) leave() error {
+// unload gives back the memory of the instance.
+func (s *Session) unload() error {
 	j := s.job
 	if s.job = nil; j == nil {
 		return nil
@@ -83,141 +107,5 @@ func (s *Session) leave() error {
 	return j.Close()
 }
 
-// Solve does what the package's Solve does after opening. Where ctx or the time limit ends it, the
-// result is the best matching so far, which is not proven. The result's Seconds.Solve run from the
-// call to the matching and duals on the host, Seconds.Verify to the end of the check.
-func (s *Session) Solve(ctx context.Context) (*Result, error) {
-	if s.job == nil {
-		return nil, errors.New("solve assignment: the session has no instance")
-	}
-	ctx, cancel := s.options.Limited(ctx)
-	defer cancel()
-	switch {
-	case s.options.Bottleneck:
-		return s.worstPair(ctx)
-	case s.options.KBest > 1:
-		return s.ranking(ctx)
-	}
-	return s.best(ctx)
-}
-
-// begin is a result without an answer.
-func (s *Session) begin() *Result {
-	r := newResult(s.inst)
-	r.solvedBy(s.options.solvedOn(), s.job.plan.String(), s.job.plan.reason)
-	return r
-}
-
-// best is Solve for a matching of the best sum.
-func (s *Session) best(ctx context.Context) (*Result, error) {
-	r := s.begin()
-	start, err := warm(s.p, s.options.Start)
-	if err != nil {
-		return nil, fmt.Errorf("solve assignment: %w", err)
-	}
-	clock := time.Now()
-	sol, err := s.job.solve(ctx, start)
-	if err == nil && s.options.Together() > 1 {
-		sol.Counts.Sent = s.job.spread.group.BytesSent()
-	}
-	r.Seconds.Solve = time.Since(clock).Seconds()
-	var none *engine.Infeasible
-	if errors.As(err, &none) {
-		if s.options.Together() > 1 {
-			return r, s.refuteParts(r, none)
-		}
-		return r, r.refute(s.inst, none)
-	}
-	if err != nil {
-		return r.orBest(ctx, s, sol, start, err)
-	}
-	var cert problem.Certificate
-	var near []problem.Pair
-	clock = time.Now()
-	if s.job.checks() && !s.options.Unchecked {
-		cert, near, err = s.job.check(ctx, sol)
-	}
-	r.Seconds.Verify = time.Since(clock).Seconds()
-	if err != nil {
-		return r.orBest(ctx, s, sol, start, err)
-	}
-	duals, err := r.place(s, sol)
-	if err != nil {
-		return nil, fmt.Errorf("solve assignment: %w", err)
-	}
-	if s.options.Duals || s.options.KBest > 1 {
-		r.Duals = duals
-	}
-	if s.options.Unchecked {
-		return r, nil
-	}
-	if !s.job.checks() {
-		clock = time.Now()
-		cert, near, err = checkNear(s.inst, s.p, r.Column, *duals)
-		r.Seconds.Verify = time.Since(clock).Seconds()
-		if err != nil {
-			return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
-		}
-	}
-	clock = time.Now()
-	found := *sol
-	if err = r.decide(ctx, s.p, &found, &cert, near, s.options); err == nil && !slices.Equal(found.Column, sol.Column) {
-		_, err = r.place(s, &found)
-	}
-	r.Seconds.Verify += time.Since(clock).Seconds()
-	if err != nil {
-		return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
-	}
-	r.prove(&cert)
-	return r, nil
-}
-
-// place takes over a solution of the session's problem. Ranks gather the costs of its pairs.
-func (r *Result) place(s *Session, sol *engine.Solution) (*problem.Duals, error) {
-	if s.options.Together() > 1 {
-		var err error
-		if r.inst, err = s.matched(sol); err != nil {
-			return nil, err
-		}
-	}
-	return r.keep(r.inst, s.p, sol)
-}
-
-// orBest returns the best matching so far where ctx ended the solve, else the error. part is the
-// algorithm's partial matching, start the duals that it began from; both may be nil.
-func (r *Result) orBest(ctx context.Context, s *Session, part *engine.Solution, start *problem.Prices, err error) (*Result, error) {
-	switch ended := solve.Ended(ctx, err); {
-	case errors.Is(err, collective.ErrEnded):
-		found, failed := r.interruptedTogether(ctx, s)
-		if found {
-			return r, nil
-		}
-		err = errors.Join(err, failed)
-	case ended && s.options.Together() > 1:
-		err = fmt.Errorf("%w: ranks give no matching before they all solve", solve.Unanswered(ctx))
-	case ended:
-		found, failed := r.interrupted(ctx, s.inst, s.p, part, start)
-		if found {
-			return r, nil
-		}
-		err = errors.Join(solve.Unanswered(ctx), failed)
-	}
-	return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
-}
-
-// unopened returns, beside err, a greedy matching where ctx ended a solve before it began.
-func unopened(ctx context.Context, inst *problem.Instance, o Options, err error) (*Result, error) {
-	p, failed := problem.Normalise(inst)
-	if failed != nil {
-		return nil, fmt.Errorf("open assignment: %w", failed)
-	}
-	r := newResult(inst)
-	r.solvedBy(o.Where(), "assignment/greedy", "the solve ended before an algorithm was ready")
-	if r, err = r.orBest(ctx, &Session{inst: inst, p: p, options: o}, nil, nil, err); err == nil && o.KBest > 1 {
-		r.Best = []Ranked{r.ranked()}
-	}
-	return r, err
-}
-
 // Close gives back the memory and the kernels.
-func (s *Session) Close() error { return errors.Join(s.leave(), s.held.Close()) }
+func (s *Session) Close() error { return errors.Join(s.unload(), s.held.Close()) }

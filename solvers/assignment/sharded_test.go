@@ -244,12 +244,12 @@ func TestShardedSuccessor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := Open(context.Background(), inst, on(Options{}, devices...))
+		s, err := loaded(inst, on(Options{}, devices...))
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.job.spread.engine.(*coreprice.CoreShards).Schedule.Rounds = 0
-		r, err := s.Solve(context.Background())
+		r, err := s.Again(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}

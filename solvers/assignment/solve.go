@@ -95,35 +95,12 @@ func (o *Options) checkBest() error {
 // carries the proof. Errors of costs wrap ErrCost, those of memory
 // device.ErrMemory, and name the size that fits on several devices; those of a wrong
 // answer wrap ErrCheck.
-func Solve(ctx context.Context, inst *problem.Instance, o Options) (*Result, error) {
-	clock := time.Now()
-	if inst == nil {
-		return nil, fmt.Errorf("open assignment: %w", inst.Check())
-	}
-	ctx, cancel := o.Limited(ctx)
-	defer cancel()
-	opening := ctx
-	if o.Together() > 1 { // ranks end a solve together, which is then under way on all
-		opening = context.WithoutCancel(ctx)
-	}
-	s, err := Open(opening, inst, o)
-	if solve.Ended(ctx, err) {
-		return unopened(ctx, inst, o, err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	where := o.solvedOn()
-	if c := s.job.spread; c != nil {
-		where += ", which talk by " + c.group.Method()
-	}
-	o.Say("%s on %s: %s", s.job.plan, where, s.job.plan.reason)
-	prepared := time.Since(clock).Seconds()
-	r, err := s.Solve(ctx)
-	if r != nil {
-		r.Seconds.Prepare = prepared
-	}
-	return r, errors.Join(err, s.Close())
+func Solve(ctx context.Context, inst *problem.Instance, o Options) (r *Result, err error) {
+	err = solve.With(Open, o, func(s *Session) error {
+		r, err = s.Solve(ctx, inst)
+		return err
+	})
+	return r, err
 }
 
 // refute checks the proof that no full matching exists, and keeps the proof.

@@ -30,7 +30,8 @@ func SolveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Insta
 // A coverRun is a run that makes the table of all coalitions.
 type coverRun struct {
 	run
-	table *Instance
+	as    *Instance // the instance, widened
+	table *Instance // nil: not whole yet
 }
 
 // Plan implements solve.Work.
@@ -56,16 +57,22 @@ func (c *coverRun) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[*a
 	if err != nil {
 		return nil, nil, err
 	}
-	as := inst.Widened().Instance
-	whole := *as
+	c.as = inst.Widened().Instance
+	whole := *c.as
 	whole.N++ // memory is that of one agent more
 	choice, err := variants.Choose(family, facts, &whole, &c.Settings, Apart)
 	if err != nil {
 		return nil, nil, err
 	}
 	c.begin(inst, facts)
-	cover := attempt.Cover{Instance: as, Family: family, Choice: choice, Table: &c.table}
+	cover := attempt.Cover{Instance: c.as, Family: family, Choice: choice, Table: &c.table}
 	return c.result, c.attempts(ctx, func(yield func(Method, attempt.Algorithm) bool) { yield(Apart, cover) }), nil
+}
+
+// Certify implements solve.Work.
+func (c *coverRun) Certify(ctx context.Context, found *attempt.Outcome) error {
+	c.result.Structure = ranking.Restore(c.as, c.table, c.inst.Grand())
+	return c.run.Certify(ctx, found)
 }
 
 // A Ranked structure is one of BestFew.

@@ -10,7 +10,7 @@ import (
 // of one of closing, which it may have caused.
 //
 // The sessions of all problems are used alike: Open with a problem's Options, Solve any
-// number of times, Close.
+// number of instances, Close.
 func With[O any, S interface{ Close() error }](open func(O) (S, error), o O, work func(S) error) error {
 	s, err := open(o)
 	if err != nil {

@@ -1,8 +1,7 @@
 // Package solve is the contract of the solvers of all problems: the settings they take
-// (Settings), the state of a running solve (Incumbent), and the parts that all answers
-// have besides the solution (Report). Coalition structures and auctions take Settings
-// as they are; binary quadratic programs and assignments embed them in their own
-// options. The package imports no solver.
+// (Settings), the state of a running solve (Incumbent), the parts that all answers
+// have besides the solution (Report), and the way from an instance to a certified answer
+// (Run). The problems' options embed Settings, their results a Report. The package imports no solver.
 package solve
 
 import (

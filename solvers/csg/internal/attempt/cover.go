@@ -10,12 +10,11 @@ import (
 	"coalesce/solvers/csg/internal/cancel"
 	"coalesce/solvers/csg/internal/engine"
 	"coalesce/solvers/csg/internal/kernels"
-	"coalesce/solvers/csg/internal/ranking"
 	"coalesce/solvers/csg/problem"
 )
 
-// A Cover is an algorithm that also computes the superadditive cover of an instance by a variant, and downloads it: the
-// value of every coalition's best partition.
+// A Cover is an algorithm that computes the superadditive cover of an instance by a variant, and downloads it: the
+// value of every coalition's best partition. Its outcome has no structure, which follows from the cover.
 type Cover struct {
 	Instance *problem.Instance // the task's, widened
 	Family   *device.Family
@@ -33,7 +32,7 @@ func (a Cover) Solve(ctx context.Context, t *Task, out *Outcome) error {
 	}
 	*a.Table = table
 	table.Covers(a.Instance)
-	out.Structure, out.Claimed = ranking.Restore(a.Instance, table, t.Instance.Grand()), table.Exact(table.Grand())
+	out.Claimed = table.Exact(table.Grand())
 	return nil
 }
 

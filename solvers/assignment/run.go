@@ -1,0 +1,186 @@
+package assignment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"coalesce/runtime/collective"
+	"coalesce/solvers/assignment/internal/bottleneck"
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/solve"
+)
+
+// A run is the solve of one instance, the next one or the one that is loaded.
+type run struct {
+	*Session
+	next   *Instance
+	again  bool
+	from   *problem.Prices // the duals to begin from; nil: none
+	met    bool            // several ranks have ended the solve together
+	result *Result
+}
+
+// A finding is what an algorithm found.
+type finding struct {
+	sol   *engine.Solution   // beside an error part of a matching, or nil
+	none  *engine.Infeasible // the proof that no full matching exists; nil: one does
+	proof []int32            // of the worst pair: rows that have too few better partners
+}
+
+// Plan implements solve.Work. Its work is that of Load, and a pass over the costs where there are duals to begin from.
+func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[finding]], error) {
+	if !r.again {
+		opening := ctx
+		if r.Together() > 1 { // ranks end a solve together, which is then under way on all
+			opening = context.WithoutCancel(ctx)
+		}
+		err := r.load(opening, r.next)
+		if solve.Ended(ctx, err) {
+			return r.unopened(err)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		where := r.solvedOn()
+		if c := r.job.spread; c != nil {
+			where += ", which talk by " + c.group.Method()
+		}
+		r.Say("%s on %s: %s", r.job.plan, where, r.job.plan.reason)
+	}
+	if r.job == nil {
+		return nil, nil, errors.New("the session has no instance")
+	}
+	r.begin(r.solvedOn(), r.job.plan.String(), r.job.plan.reason)
+	var err error
+	if r.from, err = warm(r.p, r.Start); err != nil {
+		return nil, nil, err
+	}
+	attempt := solve.Attempt[finding]{Name: r.result.Algorithm, Run: func() (finding, error) { return r.attempt(ctx) }}
+	return r.result, slices.Values([]solve.Attempt[finding]{attempt}), nil
+}
+
+// unopened is Plan for a solve that err, the end of its context, has ended before its instance was loaded.
+func (r *run) unopened(err error) (*Result, iter.Seq[solve.Attempt[finding]], error) {
+	p, failed := problem.Normalise(r.next)
+	if failed != nil {
+		return nil, nil, failed
+	}
+	r.inst, r.p = r.next, p
+	r.begin(r.Where(), "assignment/greedy", "the solve ended before an algorithm was ready")
+	return r.result, nil, err
+}
+
+// begin makes the result, without an answer.
+func (r *run) begin(device, variant, reason string) {
+	r.result = newResult(r.inst)
+	r.result.solvedBy(device, variant, reason)
+	r.result.Bottleneck = r.Bottleneck
+}
+
+// attempt runs the algorithms.
+func (r *run) attempt(ctx context.Context) (finding, error) {
+	if r.Bottleneck {
+		worst, err := bottleneck.Solve(ctx, r.p.Original())
+		if err != nil {
+			return finding{}, r.failed(ctx, err)
+		}
+		if worst.Column == nil {
+			return finding{none: &engine.Infeasible{Rows: worst.Rows}}, nil
+		}
+		return finding{sol: &engine.Solution{Column: worst.Column}, proof: worst.Rows}, nil
+	}
+	sol, err := r.job.solve(ctx, r.from)
+	var none *engine.Infeasible
+	if errors.As(err, &none) {
+		return finding{none: none}, nil
+	}
+	if err != nil {
+		return finding{sol: sol}, r.failed(ctx, err)
+	}
+	if r.Together() > 1 {
+		sol.Counts.Sent = r.job.spread.group.BytesSent()
+	}
+	return finding{sol: sol}, nil
+}
+
+// failed is the error of the variant that ran. Where ranks have ended the solve together, it is the end of the solve.
+func (r *run) failed(ctx context.Context, err error) error {
+	if errors.Is(err, collective.ErrEnded) {
+		r.met = true
+		return solve.Cut(solve.Cause(ctx))
+	}
+	return fmt.Errorf("%s: %w", r.result.Variant, err)
+}
+
+// Certify implements solve.Work: matching and duals are checked, where the costs are and on the host alike, and costs that were
+// rounded decide among the matchings that rounding leaves open.
+func (r *run) Certify(ctx context.Context, found finding) error {
+	res, sol := r.result, found.sol
+	switch {
+	case found.none != nil && r.Together() > 1:
+		return r.refuteParts(res, found.none)
+	case found.none != nil:
+		return res.refute(r.inst, found.none)
+	case r.Bottleneck:
+		return res.certifyWorst(r.Session, sol, found.proof)
+	}
+	var cert problem.Certificate
+	var near []problem.Pair
+	var err error
+	checked := r.job.checks()
+	if checked && !r.Unchecked {
+		if cert, near, err = r.job.check(ctx, sol); err != nil {
+			return r.failed(ctx, err)
+		}
+	}
+	duals, err := res.place(r.Session, sol)
+	if err != nil {
+		return err
+	}
+	if r.Duals || r.KBest > 1 {
+		res.Duals = duals
+	}
+	if r.Unchecked {
+		return nil
+	}
+	if !checked {
+		if cert, near, err = checkNear(r.inst, r.p, res.Column, *duals); err != nil {
+			return fmt.Errorf("%s: %w", res.Variant, err)
+		}
+	}
+	decided := *sol
+	if err = res.decide(ctx, r.p, &decided, &cert, near, r.Options); err == nil && !slices.Equal(decided.Column, sol.Column) {
+		_, err = res.place(r.Session, &decided)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", res.Variant, err)
+	}
+	res.prove(&cert)
+	return nil
+}
+
+// place takes over a solution of the session's problem. Ranks gather the costs of its pairs.
+func (r *Result) place(s *Session, sol *engine.Solution) (*problem.Duals, error) {
+	if s.Together() > 1 {
+		var err error
+		if r.inst, err = s.matched(sol); err != nil {
+			return nil, err
+		}
+	}
+	return r.keep(r.inst, s.p, sol)
+}
+
+// Best implements solve.Work. There is no answer for the worst pair, and none of ranks before they all solve.
+func (r *run) Best(_ context.Context, found finding) (string, error) {
+	switch {
+	case r.met:
+		return r.result.interruptedTogether(r.Session)
+	case r.Bottleneck || r.Together() > 1:
+		return "", nil
+	}
+	return r.result.interrupted(r.inst, r.p, found.sol, r.from)
+}

@@ -233,24 +233,11 @@ func set[T any](list *T, k int, x T) {
 	}
 }
 
-// told is a result without its solution.
-type told struct {
-	solve.Report
-	Matched     int              `json:"matched"`
-	Certificate any              `json:"certificate"`
-	Type        assignment.Value `json:"type"`
-	assignment.Ranking
-}
-
-func tell(r *assignment.Result) told {
-	return told{r.Report, r.Matched, r.Proof(), r.Type, r.Ranking()}
-}
-
-// reports writes what results tell besides their solutions.
+// reports writes the summaries of results.
 func reports(results []*assignment.Result, text *[]byte) error {
-	list := make([]told, len(results))
+	list := make([]assignment.Summary, len(results))
 	for k, r := range results {
-		list[k] = tell(r)
+		list[k] = r.Summary()
 	}
 	var err error
 	*text, err = json.Marshal(list)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -19,22 +20,52 @@ type schema struct {
 	Type       any               `json:"type"` // a name or a list of names
 	Required   []string          `json:"required"`
 	Properties map[string]schema `json:"properties"`
+	Values     *schema           `json:"additionalProperties"`
 	Items      *schema           `json:"items"`
+	MinItems   int               `json:"minItems"`
+	MaxItems   int               `json:"maxItems"`
 	Enum       []any             `json:"enum"`
+	Ref        string            `json:"$ref"`
+	AnyOf      []schema          `json:"anyOf"`
+	Defs       map[string]schema `json:"$defs"`
+
+	strict bool // a member that an object with properties does not list is wrong
 }
 
 // check says where a value is not what the schema says.
-func (s schema) check(at string, value any) (wrong []string) {
+func (s schema) check(at string, value any) []string { return s.checkIn(&s, at, value) }
+
+// checkIn is check for a part of a root.
+func (s *schema) checkIn(root *schema, at string, value any) (wrong []string) {
+	if s.Ref != "" {
+		def, ok := root.Defs[strings.TrimPrefix(s.Ref, "#/$defs/")]
+		if !ok {
+			return []string{fmt.Sprintf("%s: the schema has no %s", at, s.Ref)}
+		}
+		return def.checkIn(root, at, value)
+	}
+	for k := range s.AnyOf {
+		found := s.AnyOf[k].checkIn(root, at, value)
+		if len(found) == 0 {
+			return nil
+		}
+		if wrong == nil || len(found) < len(wrong) { // those of the nearest
+			wrong = found
+		}
+	}
 	kinds := []any{s.Type}
 	if list, ok := s.Type.([]any); ok {
 		kinds = list
 	}
 	kind := map[bool]string{true: "null"}[value == nil]
-	switch value.(type) {
+	switch value := value.(type) {
 	case string:
 		kind = "string"
 	case float64:
 		kind = "number"
+		if slices.Contains(kinds, any("integer")) && value == math.Trunc(value) {
+			kind = "integer"
+		}
 	case bool:
 		kind = "boolean"
 	case []any:
@@ -54,21 +85,30 @@ func (s schema) check(at string, value any) (wrong []string) {
 				wrong = append(wrong, fmt.Sprintf("%s lacks %s", at, name))
 			}
 		}
-		for name, p := range s.Properties {
-			if v, ok := object[name]; ok {
-				wrong = append(wrong, p.check(at+"."+name, v)...)
+		for name, v := range object {
+			p, listed := s.Properties[name]
+			switch {
+			case listed:
+				wrong = append(wrong, p.checkIn(root, at+"."+name, v)...)
+			case s.Values != nil:
+				wrong = append(wrong, s.Values.checkIn(root, at+"."+name, v)...)
+			case root.strict && s.Properties != nil:
+				wrong = append(wrong, fmt.Sprintf("%s has %s, which the schema does not list", at, name))
 			}
 		}
 	}
 	if list, ok := value.([]any); ok && s.Items != nil {
+		if len(list) < s.MinItems || s.MaxItems > 0 && len(list) > s.MaxItems {
+			wrong = append(wrong, fmt.Sprintf("%s has %d items, expected %d to %d", at, len(list), s.MinItems, s.MaxItems))
+		}
 		for k, v := range list {
-			wrong = append(wrong, s.Items.check(fmt.Sprintf("%s[%d]", at, k), v)...)
+			wrong = append(wrong, s.Items.checkIn(root, fmt.Sprintf("%s[%d]", at, k), v)...)
 		}
 	}
 	return wrong
 }
 
-// Ev// readSchema reads a schema of docs.
+// readSchema reads a schema of docs.
 func readSchema(name string) (s schema, err error) {
 	text, err := os.ReadFile("../../docs/" + name)
 	if err != nil {
@@ -84,6 +124,7 @@ func TestResultsFollowTheSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.strict = true
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Setenv("COALESCE_NO_HANDOVER", "1")
 	dir := t.TempDir()
@@ -106,7 +147,7 @@ func TestResultsFollowTheSchema(t *testing.T) {
 		{"auction ../../examples/auction.txt", 0},
 		{"auction ../../solvers/auction/testdata/unsold.json", 1},
 		{"auction ../../examples/auction.txt --payments vcg", 0},
-		{"auction ../../examples/auction.txt --payments core", 0},
+		{"auction ../../examples/auction.txt --payments core --proof", 0},
 		{"assignment ../../examples/tasks.csv", 0},
 		{"assignment --kind geom --rows 8 --cols 11 --type float32", 0},
 		{"assignment ../../examples/tasks.csv --k-best 3 --duals", 0},
@@ -134,6 +175,9 @@ func TestResultsFollowTheSchema(t *testing.T) {
 	}
 	if wrong := s.check("x", map[string]any{"problem": "tsp", "value": true}); len(wrong) < 3 {
 		t.Errorf("a wrong object passes: %v", wrong)
+	}
+	if wrong := s.check("x", map[string]any{"problem": "csg", "colour": 1}); !slices.Contains(wrong, "x has colour, which the schema does not list") {
+		t.Errorf("an object with a member that the schema does not list passes: %v", wrong)
 	}
 }
 

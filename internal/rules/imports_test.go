@@ -46,7 +46,7 @@ var rooms = []room{
 	{"cmd/libcoalesce", []string{"solvers/solve", "solvers/assignment", "solvers/qubo", "solvers/csg", "solvers/auction", "runtime/device", "runtime/devices",
 		"autotune", "autotune/subject", "autotune/trial", "autotune/tuned", "autotune/worker", "internal/jobs", "internal/placement", "internal/cli"}},
 	{"cmd/...", []string{"internal/cli"}},
-	{"internal/doors", []string{"internal/cli", "internal/jobs", "internal/placement", "solvers/assignment", "solvers/option"}},
+	{"internal/doors", []string{"gen/declared", "internal/cli", "internal/jobs", "internal/placement", "solvers/assignment", "solvers/option"}},
 	{"internal/jobs", []string{"internal/placement", "solvers/option", "solvers/solve", "solvers/qubo", "solvers/csg", "solvers/auction", "autotune/subject", "autotune/tuned", "runtime/device"}},
 	{"internal/placement", []string{"solvers/option", "autotune/tuned", "autotune/subject"}},
 	{"internal/ui", []string{"solvers/formats"}}, // counts nouns as the readers do

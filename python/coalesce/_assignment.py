@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Optional, Union, cast
+from typing import TYPE_CHECKING, Any, Optional, Union, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ from ._keywords import encode, keywords
 from ._options import ASSIGNMENT, AssignmentOptions
 from ._progress import Progress, Told, run
 from ._report import Report
+from ._results import AssignmentFields
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -363,7 +364,7 @@ class RankedMatching:
 
 
 @dataclass(repr=False, eq=False)
-class AssignmentResult(Report):
+class AssignmentResult(Report, AssignmentFields):
     """An answer to an assignment.
 
     row_ind, col_ind: the matched pairs, rows ascending. column: int32 (n,), the column of each row, -1 where it is
@@ -409,6 +410,30 @@ class AssignmentResult(Report):
             return None
         x, scale = cast("NDArray[np.int64]", self.raw_duals[side]), self.raw_duals[2]
         return x * int(scale) if abs(scale) == 1 else x / scale
+
+
+class _Keywords(AssignmentOptions, total=False):
+    """The keywords of solve_assignment."""
+
+    forbidden: Optional[ArrayLike]
+    limit: Optional[float]
+    duals: bool
+    check: bool
+    device: Union[str, int, None]
+    algorithm: Optional[str]
+    time_limit: Optional[float]
+    k_best: int
+    bottleneck: bool
+    start: Optional[Duals]
+    progress: Progress
+
+
+@overload
+def solve_assignment(cost: np.ndarray[tuple[int, int, int], Any], maximize: bool = False, **options: Unpack[_Keywords]) -> list[AssignmentResult]: ...
+
+
+@overload
+def solve_assignment(cost: Any, maximize: bool = False, **options: Unpack[_Keywords]) -> AssignmentResult: ...
 
 
 @keywords(AssignmentOptions)

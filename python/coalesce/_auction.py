@@ -15,6 +15,7 @@ from ._keywords import encode, keywords, start
 from ._options import AUCTION, AuctionOptions
 from ._progress import Progress, Told
 from ._report import Report
+from ._results import AuctionFields
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -34,7 +35,7 @@ class Payment:
 
 
 @dataclass(repr=False, eq=False)
-class AuctionResult(Report):
+class AuctionResult(Report, AuctionFields):
     """The bids that win. winners: their places in the list, ascending. revenue: the sum of their prices, exactly;
     the value counts the reserves that are kept, too. kept: the goods of each reserve that the seller keeps. payments: of
     each winning bidder, in the order of its first winning bid, where a rule was given and the winners are proven to be the

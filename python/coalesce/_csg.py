@@ -14,13 +14,14 @@ from ._keywords import encode, keywords, start
 from ._options import CSG, CSGOptions
 from ._progress import Progress, Told
 from ._report import Report
+from ._results import CSGFields
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
 @dataclass(repr=False, eq=False)
-class CSGResult(Report):
+class CSGResult(Report, CSGFields):
     """The coalition structure of the largest value. structure: lists of agents, numbers from 0."""
 
     structure: list[list[int]]

@@ -14,6 +14,7 @@ from ._keywords import encode, keywords, start
 from ._options import QUBO, QUBOOptions
 from ._progress import Progress, Told
 from ._report import Report
+from ._results import QUBOFields
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -29,11 +30,11 @@ class Solution:
 
 
 @dataclass(repr=False, eq=False)
-class QUBOResult(Report):
+class QUBOResult(Report, QUBOFields):
     """An answer to a quadratic program.
 
     x: int8 (n,), the best solution: 0 and 1, or -1 and +1 of spins. solutions: those that were asked for, best first.
-    variables: the labels of x's entries, where Q was a dict. sample: x by label. seed: of the random numbers.
+    variables: the labels of x's entries, where Q was a dict. sample: x by label.
     history: (seconds, value) at each improvement.
     """
 
@@ -44,10 +45,6 @@ class QUBOResult(Report):
     @property
     def sample(self) -> dict[Hashable, int]:
         return {label: int(x) for label, x in zip(self.variables, self.x)}
-
-    @property
-    def seed(self) -> int:
-        return int(self.report["seed"])
 
     @property
     def history(self) -> list[tuple[float, float]]:

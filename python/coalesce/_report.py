@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import html
-import json
 import math
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Optional, Union
+from typing import Any
 
+from ._object import number
 from ._progress import Incumbent
-
-
-def number(x: Any) -> Optional[float]:
-    """A value of the library's JSON: a number, decimals in a string, or nothing."""
-    return None if x is None or x == "" else float(x)
+from ._results import ReportFields
 
 
 def _float(x: Any) -> float:
@@ -24,67 +19,8 @@ def _float(x: Any) -> float:
 
 
 @dataclass(repr=False, eq=False)
-class Report:
-    """How an answer came about.
-
-    value: of the solution, recomputed from the instance. bound: no solution is better; None where nothing is known.
-    gap: the most that value may be from the optimum. proven: a certificate proves value within gap of the optimum.
-    seconds: wall-clock times by step. certificate: what checking the answer found. interrupted: ctrl-C or the time
-    limit ended the solve. report: all that the library told. told: the same, or the JSON text of a list of it alone.
-    """
-
-    told: Union[dict[str, Any], bytes]
-
-    @cached_property
-    def report(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.told)[0] if isinstance(self.told, bytes) else self.told
-        return found
-
-    @property
-    def value(self) -> Optional[float]:
-        return number(self.report["value"])
-
-    @property
-    def bound(self) -> Optional[float]:
-        return number(self.report["bound"])
-
-    @property
-    def gap(self) -> Optional[float]:
-        return number(self.report["gap"])
-
-    @property
-    def proven(self) -> bool:
-        return bool(self.report["proven"])
-
-    @property
-    def interrupted(self) -> bool:
-        return bool(self.report["interrupted"])
-
-    @property
-    def seconds(self) -> dict[str, float]:
-        return dict(self.report["seconds"])
-
-    @property
-    def device(self) -> str:
-        return str(self.report["device"])
-
-    @property
-    def algorithm(self) -> str:
-        return str(self.report["algorithm"])
-
-    @property
-    def reason(self) -> str:
-        """Why that algorithm, one sentence."""
-        return str(self.report["reason"])
-
-    @property
-    def notes(self) -> list[str]:
-        return list(self.report["notes"])
-
-    @property
-    def certificate(self) -> Optional[dict[str, Any]]:
-        found: Optional[dict[str, Any]] = self.report.get("certificate")
-        return found
+class Report(ReportFields):
+    """How an answer came about."""
 
     @property
     def incumbents(self) -> list[Incumbent]:
@@ -107,7 +43,7 @@ class Report:
                 ax.step(times, line, where="post", marker=".", label=name)
         ax.set_xlabel("seconds")
         ax.set_ylabel("value")
-        ax.set_title(f"{self.report['problem']}, {self._proof()}")
+        ax.set_title(f"{self.problem}, {self._proof()}")
         ax.legend()
         return ax
 
@@ -124,15 +60,15 @@ class Report:
         return facts
 
     def __repr__(self) -> str:
-        size = ", ".join(f"{count} {name}" for name, count in self.report["size"].items())
+        size = ", ".join(f"{count} {name}" for name, count in self.size.items())
         facts = ", ".join(f"{name} {text}" for name, text in self._facts().items())
         reason = f" ({self.reason})" if self.reason else ""
         return f"<{type(self).__name__}: {facts}, {self._proof()}; {size}; {self.report['variant'] or 'no search'} on {self.device}{reason}, {self.seconds['solve']:.3g} s>"
 
     def _repr_html_(self) -> str:
         """A table, for notebooks."""
-        rows = {**self._facts(), "proof": self._proof(), "size": ", ".join(f"{count} {name}" for name, count in self.report["size"].items()),
-                "device": self.device, "algorithm": self.report["variant"] or "no search", "reason": self.reason,
+        rows = {**self._facts(), "proof": self._proof(), "size": ", ".join(f"{count} {name}" for name, count in self.size.items()),
+                "device": self.device, "algorithm": self.variant or "no search", "reason": self.reason,
                 "seconds": ", ".join(f"{name} {x:.3g}" for name, x in self.seconds.items() if x), "notes": "; ".join(self.notes)}
         body = "".join(f"<tr><th>{name}</th><td>{html.escape(text)}</td></tr>" for name, text in rows.items() if text)
         return f"<table><caption>{type(self).__name__}</caption>{body}</table>"

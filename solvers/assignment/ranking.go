@@ -15,9 +15,9 @@ import (
 
 // A Ranked matching is one of the best of an instance.
 type Ranked struct {
-	Exact  solve.Number `json:"value"` // sum of the matched costs in decimals: every digit of integers
-	Value  float64      `json:"-"`     // the same
-	Column []int32      `json:"solution"`
+	Exact  solve.Number `json:"value"`    // sum of the matched costs: every digit of integers
+	Value  float64      `json:"-"`        // the same
+	Column []int32      `json:"solution"` // column of each row, -1 where it is unmatched
 }
 
 // ranked is the result's matching in a ranking.

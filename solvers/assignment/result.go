@@ -20,20 +20,29 @@ import (
 // that finds the range of the costs, and moving them to the device.
 type Result struct {
 	solve.Report
-	Rows, Cols int
-	Type       problem.Value
-	Maximize   bool
-	RowNames   []string // nil when they have none
-	ColNames   []string
-	Column     []int32        // of each row, -1 where it is unmatched; nil: no full matching exists
-	Matched    int            // pairs
-	Bottleneck bool           // the cost of the worst pair counts, in place of the sum
-	Best       []Ranked       // with Options.KBest the best matchings, the best first, this one included: none is missing between two of them, and those of equal value stand in any order
-	Complete   bool           // Best has all matchings of the instance
-	Duals      *problem.Duals // where they were asked for
-	Counts     engine.Counts
+	Rows, Cols int  `json:"-"`
+	Maximize   bool `json:"-"`
+	Bottleneck bool `json:"-"` // the cost of the worst pair counts, in place of the sum
+	// column of each row, -1 where it is unmatched
+	Column []int32 `json:"solution" none:"no full matching exists"`
+	// matched pairs
+	Matched int `json:"matched"`
+	// names of the rows
+	RowNames []string `json:"row_names,omitempty" none:"they have none"`
+	// names of the columns
+	ColNames []string `json:"col_names,omitempty" none:"they have none"`
+	// prices of rows and columns that prove the matching optimal
+	Duals *problem.Duals `json:"duals,omitempty" none:"nobody asked for them"`
+	// type of the costs
+	Type problem.Value `json:"type"`
+	// work of the solve
+	Counts engine.Counts `json:"counts"`
+	// best matchings, the best first, the solution among them: none is missing between two of them, and those of equal value stand in any order
+	Best []Ranked `json:"best,omitempty" none:"nobody asked for several"`
+	// Complete says that Best has all matchings of the instance.
+	Complete bool `json:"-"`
 	// Certificate is nil where checking was switched off.
-	Certificate *problem.Certificate
+	Certificate *problem.Certificate `json:"-"`
 
 	inst *problem.Instance
 }
@@ -195,58 +204,86 @@ func (r *Result) String() string {
 	return b.String()
 }
 
-// Proof is the certificate as JSON has it. Of a worst pair it is the Hall alone.
-func (r *Result) Proof() any {
-	if r.Certificate != nil && r.Bottleneck && r.Column != nil {
-		return r.Certificate.Hall
+// The objectives and the senses as JSON has them.
+const (
+	worstCost objectiveName = "bottleneck"
+	minimize  senseName     = "minimize"
+	maximize  senseName     = "maximize"
+)
+
+type (
+	objectiveName string
+	senseName     string
+)
+
+// senseOf is the sense of a solve.
+func senseOf(maximized bool) senseName {
+	if maximized {
+		return maximize
 	}
-	return r.Certificate
+	return minimize
 }
 
-// A Ranking is Result.Best and Result.Complete in JSON, where a result without a ranking has neither.
-type Ranking struct {
-	Best     []Ranked `json:"best,omitempty"`
-	Complete *bool    `json:"complete,omitempty"`
+// A proof is the certificate as JSON has it: of a matching of the least worst cost it is the Hall alone.
+type proof struct {
+	*problem.Certificate `none:"the value is the worst cost of a pair"`
+	*problem.Hall        `none:"the value is the sum of the matched costs"`
 }
 
-// Ranking is the result's ranking as JSON has it.
-func (r *Result) Ranking() Ranking {
-	if r.Best == nil {
-		return Ranking{}
+// proof is the result's certificate, nil where checking was switched off.
+func (r *Result) proof() *proof {
+	switch {
+	case r.Certificate == nil:
+		return nil
+	case r.Bottleneck && r.Column != nil:
+		return &proof{Hall: r.Certificate.Hall}
 	}
-	return Ranking{r.Best, &r.Complete}
+	return &proof{Certificate: r.Certificate}
 }
 
-// bottleneckObjective is what JSON calls the worst cost of a matched pair as the objective.
-const bottleneckObjective = "bottleneck"
+// stored are the parts of a Result that JSON has as they are.
+type stored Result
 
-// objectiveName is what JSON calls the objective; empty for the sum.
-func (r *Result) objectiveName() string {
+// A written is the JSON object of a Result.
+type written struct {
+	*stored
+	// bottleneck: the value is the worst cost of a matched pair
+	Objective objectiveName `json:"objective,omitempty" none:"the value is the sum of the matched costs"`
+	// direction of the objective
+	Sense senseName `json:"sense"`
+	// findings of the check of the answer
+	Certificate *proof `json:"certificate" none:"the check was switched off, or the solve ended before it"`
+	// whether the instance has no other matchings than the best
+	Complete *bool `json:"complete,omitempty" none:"nobody asked for several"`
+}
+
+// written is the result as JSON has it.
+func (r *Result) written() written {
+	w := written{stored: (*stored)(r), Sense: senseOf(r.Maximize), Certificate: r.proof()}
 	if r.Bottleneck {
-		return bottleneckObjective
+		w.Objective = worstCost
 	}
-	return ""
+	if r.Best != nil {
+		w.Complete = &r.Complete
+	}
+	return w
 }
 
-// MarshalJSON writes the report of every problem with what assignments add. The value
-// is null where no full matching exists; certificate.hall proves that.
+// MarshalJSON writes the object of docs/result.schema.json.
 func (r *Result) MarshalJSON() ([]byte, error) {
-	text, err := json.Marshal(struct {
-		solve.Report
-		Objective   string         `json:"objective,omitempty"`
-		Sense       string         `json:"sense"`
-		Solution    []int32        `json:"solution"`
-		Matched     int            `json:"matched"`
-		RowNames    []string       `json:"row_names,omitempty"`
-		ColNames    []string       `json:"col_names,omitempty"`
-		Duals       *problem.Duals `json:"duals,omitempty"`
-		Type        problem.Value  `json:"type"`
-		Counts      engine.Counts  `json:"counts"`
-		Certificate any            `json:"certificate"`
-		Ranking
-	}{r.Report, r.objectiveName(), senseOf(r.Maximize), r.Column, r.Matched, r.RowNames, r.ColNames, r.Duals, r.Type, r.Counts, r.Proof(), r.Ranking()})
+	text, err := json.Marshal(r.written())
 	if err != nil {
 		return nil, fmt.Errorf("result: %w", err)
 	}
 	return text, nil
 }
+
+// A Summary is the JSON object of a Result without the matching and its duals, which callers have in arrays of their own.
+type Summary struct {
+	written
+	Solution *struct{} `json:"solution,omitempty"`
+	Duals    *struct{} `json:"duals,omitempty"`
+}
+
+// Summary is the result without its arrays.
+func (r *Result) Summary() Summary { return Summary{written: r.written()} }

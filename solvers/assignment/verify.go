@@ -51,7 +51,7 @@ func Verify(inst *Instance, result, duals []byte) (*solve.Verdict, error) {
 	}
 	switch x.Objective {
 	case "":
-	case bottleneckObjective:
+	case worstCost:
 		if inst.Limit != nil || duals != nil {
 			return nil, solve.Input("result", "found the worst cost of a pair as its value, expected neither a limit nor duals: they are for sums of costs")
 		}
@@ -59,14 +59,14 @@ func Verify(inst *Instance, result, duals []byte) (*solve.Verdict, error) {
 			v.Refute("the value is the worst cost of a pair, beside a ranking or duals of sums")
 		}
 	default:
-		v.Refute("found the objective %.40q, expected %q, or none for the sum", x.Objective, bottleneckObjective)
+		v.Refute("found the objective %.40q, expected %q, or none for the sum", x.Objective, worstCost)
 		return v, nil
 	}
 	certificate := x.Certificate
 	if bytes.Equal(certificate, []byte("null")) {
 		certificate = nil
 	}
-	if x.Objective != "" && x.Solution != nil {
+	if x.Objective != "" && x.Column != nil {
 		return v, x.worstPair(inst, certificate, v)
 	}
 	if certificate != nil {
@@ -75,15 +75,15 @@ func Verify(inst *Instance, result, duals []byte) (*solve.Verdict, error) {
 			return nil, fmt.Errorf("result: certificate: %w", err)
 		}
 	}
-	if x.Solution == nil {
+	if x.Column == nil {
 		x.infeasible(inst, v)
 		return v, nil
 	}
-	if err := matching(inst, x.Solution); err != nil {
+	if err := matching(inst, x.Column); err != nil {
 		v.Refute("%w", err)
 		return v, nil
 	}
-	value, matched := total(inst, x.Solution)
+	value, matched := total(inst, x.Column)
 	v.Note("feasible: a matching of %d allowed pairs", matched)
 	solve.Same(v, "number of matched pairs", x.Matched, matched, "")
 	v.Recomputed(value, inst.Maximize)
@@ -115,7 +115,7 @@ func Verify(inst *Instance, result, duals []byte) (*solve.Verdict, error) {
 	var c Certificate
 	if err == nil {
 		if c = *x.certificate; c.Exact {
-			c, err = problem.Check(inst, x.Solution, *d)
+			c, err = problem.Check(inst, x.Column, *d)
 		} else {
 			err = x.decided(inst, *d, &c)
 		}
@@ -188,7 +188,7 @@ func (x *readBack) decided(inst *Instance, d problem.Duals, c *Certificate) erro
 	if found.Dual != sum.String() {
 		return fmt.Errorf("%w: the duals add up to %s units, those of an optimal matching to %s", ErrCheck, sum.String(), found.Dual)
 	}
-	if a, b := objective(p, inst, x.Solution), objective(p, inst, r.Column); a.Cmp(b) != 0 {
+	if a, b := objective(p, inst, x.Column), objective(p, inst, r.Column); a.Cmp(b) != 0 {
 		return fmt.Errorf("%w: the matching's costs add up to %s, those of an optimal one to %s", ErrCheck, a.Text('g', 20), b.Text('g', 20))
 	}
 	found.Rounds = c.Rounds // another optimum of the rounded costs can need other rounds
@@ -219,7 +219,7 @@ func (x *readBack) ranking(inst *Instance, v *solve.Verdict) error {
 	if err != nil {
 		return err
 	}
-	if len(x.Best) == 0 || !slices.Equal(x.Best[0].Column, x.Solution) {
+	if len(x.Best) == 0 || !slices.Equal(x.Best[0].Column, x.Column) {
 		v.Refute("the first matching of the ranking is not the solution")
 		return nil
 	}
@@ -258,11 +258,11 @@ func (x *readBack) ranking(inst *Instance, v *solve.Verdict) error {
 
 // worstPair checks a result whose value is the worst cost of a pair.
 func (x *readBack) worstPair(inst *Instance, certificate json.RawMessage, v *solve.Verdict) error {
-	if err := matching(inst, x.Solution); err != nil {
+	if err := matching(inst, x.Column); err != nil {
 		v.Refute("%w", err)
 		return nil
 	}
-	_, matched := sumOf(inst, x.Solution)
+	_, matched := sumOf(inst, x.Column)
 	v.Note("feasible: a matching of %d allowed pairs", matched)
 	solve.Same(v, "number of matched pairs", x.Matched, matched, "")
 	if matched == 0 {
@@ -272,8 +272,8 @@ func (x *readBack) worstPair(inst *Instance, certificate json.RawMessage, v *sol
 		v.Unchecked()
 		return nil
 	}
-	row := worstRow(inst, x.Solution)
-	exact := solve.Number(inst.Exact(row, int(x.Solution[row])))
+	row := worstRow(inst, x.Column)
+	exact := solve.Number(inst.Exact(row, int(x.Column[row])))
 	v.Recomputed(exact, inst.Maximize)
 	if certificate == nil {
 		if x.Proven {
@@ -286,7 +286,7 @@ func (x *readBack) worstPair(inst *Instance, certificate json.RawMessage, v *sol
 	if err := json.Unmarshal(certificate, &stated); err != nil {
 		return fmt.Errorf("result: certificate: %w", err)
 	}
-	h, _, err := CheckBottleneck(inst, x.Solution, membersOf(&stated))
+	h, _, err := CheckBottleneck(inst, x.Column, membersOf(&stated))
 	if err != nil {
 		v.Refute("the certificate is no proof: %w", err)
 		return nil
@@ -303,17 +303,12 @@ func (x *readBack) worstPair(inst *Instance, certificate json.RawMessage, v *sol
 
 // readBack is a result as it was printed.
 type readBack struct {
-	solve.Report
-	Objective   string          `json:"objective"`
-	Sense       string          `json:"sense"`
-	Solution    []int32         `json:"solution"`
-	Matched     int             `json:"matched"`
-	RowNames    []string        `json:"row_names"`
-	ColNames    []string        `json:"col_names"`
+	Result
+	Objective   objectiveName   `json:"objective"`
+	Sense       senseName       `json:"sense"`
 	Duals       json.RawMessage `json:"duals"`
-	Type        problem.Value   `json:"type"`
 	Certificate json.RawMessage `json:"certificate"`
-	Ranking
+	Complete    *bool           `json:"complete"`
 
 	certificate *problem.Certificate
 }
@@ -378,12 +373,4 @@ func matching(inst *Instance, column []int32) error {
 		return fmt.Errorf("found %d matched pairs, expected %d (--limit leaves rows unmatched)", matched, full)
 	}
 	return nil
-}
-
-// senseOf is what the JSON object calls the sense.
-func senseOf(maximize bool) string {
-	if maximize {
-		return "maximize"
-	}
-	return "minimize"
 }

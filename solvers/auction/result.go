@@ -18,16 +18,18 @@ import (
 // the seller keeps, an exact decimal.
 type Result struct {
 	solve.Report
-	Auction    *Auction
-	Winners    []int        // by place in Bids, ascending
-	Kept       []int        // by place in Reserves, ascending
-	Items      int          // goods and dummies that several bids ask for: the agents of the reduced instance
-	Splittings float64      // evaluated by the kernels of coalition structures
-	Nodes      int64        // of branch and cut
-	Tables     TableWork    // work of Bidders on a device, payments included
-	Search     SearchWork   // work of devices beside branch and cut
-	LPBound    solve.Number // of the first linear relaxation of branch and cut; empty: there was none
-	Payments   *Payments    // nil: none were asked for, or they are not known
+	Auction *Auction `json:"-"`
+	Winners []int    `json:"-"` // by place in Bids, ascending
+	Kept    []int    `json:"-"` // by place in Reserves, ascending
+	Items   int      `json:"-"` // goods and dummies that several bids ask for: the agents of the reduced instance
+	// splittings that the kernels of coalition structures evaluated
+	Splittings float64 `json:"splittings"`
+	// nodes of branch and cut
+	Nodes    int64        `json:"nodes"`
+	Tables   TableWork    `json:"-"` // work of Bidders on a device, payments included
+	Search   SearchWork   `json:"-"` // work of devices beside branch and cut
+	LPBound  solve.Number `json:"-"` // of the first linear relaxation of branch and cut; empty: there was none
+	Payments *Payments    `json:"-"` // nil: none were asked for, or they are not known
 
 	proof  *replay.Proof   // of branch and cut, for the atomic bids; nil: there is none
 	prices []packing.Price // of branch and cut, for the atomic bids and in the auction's units
@@ -141,8 +143,42 @@ func (res *Result) String() string {
 	return b.String()
 }
 
-// MarshalJSON writes the object that every problem's --json shares. Revenue
-// is a string: an exact decimal. Without a solution value, solution and certificate are null.
+// A decimal is a Number in a text: a JSON number may lose digits.
+//
+// JSON: string
+type decimal string
+
+// MarshalJSON writes a text, null where there is no value.
+func (d decimal) MarshalJSON() ([]byte, error) {
+	if d == "" {
+		return []byte("null"), nil
+	}
+	return json.Marshal(string(d))
+}
+
+// stored are the parts of a Result that JSON has as they are.
+type stored Result
+
+// A written is the JSON object of a Result.
+type written struct {
+	*stored
+	// revenue of the solution and the prices of the reserves that the seller keeps, an exact decimal
+	Value decimal `json:"value" none:"there is no solution, or none was found"`
+	// value that no solution beats, an exact decimal
+	Bound decimal `json:"bound" none:"nothing is known"`
+	// numbers of the bids that win
+	Solution []int64 `json:"solution" none:"no bids sell all goods that have to be sold"`
+	// bound of the first linear relaxation of branch and cut, an exact decimal
+	LPBound decimal `json:"lp_bound" none:"there was none"`
+	// what winners pay
+	Payments *payments.Stated `json:"payments" none:"nobody asked for payments, or they are not known"`
+	// findings of the check of the answer
+	Certificate *problem.Certificate `json:"certificate" none:"there is no solution"`
+	// tree of prices of cliques, from which bounds follow without a search
+	Proof *replay.Proof `json:"proof,omitempty" none:"nobody asked for it and bids sell every good that has to be sold"`
+}
+
+// MarshalJSON writes the object of docs/result.schema.json.
 func (res *Result) MarshalJSON() ([]byte, error) {
 	if res.Auction == nil {
 		return nil, solve.Input("Auction", "found nil, expected that of a solve")
@@ -160,28 +196,10 @@ func (res *Result) MarshalJSON() ([]byte, error) {
 		c := res.Auction.Certify(res.Winners, res.Kept)
 		found = &c
 	}
-	report := res.Report
-	report.Size = maps.Clone(report.Size)
-	report.Size["items"] = res.Items
-	decimals := func(n solve.Number) *string { // text: a JSON number may lose digits
-		if n == "" {
-			return nil
-		}
-		text := n.String()
-		return &text
-	}
-	text, err := json.Marshal(struct {
-		solve.Report
-		Value       *string              `json:"value"`
-		Bound       *string              `json:"bound"`
-		Solution    []int64              `json:"solution"`
-		Splittings  float64              `json:"splittings"`
-		Nodes       int64                `json:"nodes"`
-		LPBound     *string              `json:"lp_bound"`
-		Payments    *payments.Stated     `json:"payments"`
-		Certificate *problem.Certificate `json:"certificate"`
-		Proof       *replay.Proof        `json:"proof,omitempty"`
-	}{report, decimals(res.Value), decimals(res.Bound), numbers, res.Splittings, res.Nodes, decimals(res.LPBound), res.Payments.State(res.Auction), found, res.proof})
+	kept := stored(*res)
+	kept.Size = maps.Clone(kept.Size)
+	kept.Size["items"] = res.Items
+	text, err := json.Marshal(written{&kept, decimal(res.Value), decimal(res.Bound), numbers, decimal(res.LPBound), res.Payments.State(res.Auction), found, res.proof})
 	if err != nil {
 		return nil, fmt.Errorf("result: %w", err)
 	}

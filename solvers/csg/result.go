@@ -1,7 +1,6 @@
 package csg
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,16 +22,24 @@ type Prices struct {
 // a Method.
 type Result struct {
 	solve.Report
-	Structure  Structure // its blocks
-	Splittings float64   // how many were evaluated
-	Sent       int64     // bytes that this process's devices, or its rank, sent to others
-	// Certificate is set by Certify.
-	Certificate Certificate
-	Prices      *Prices  // the proof of ByPrices; nil with other algorithms
-	Names       []string // of the agents, nil when they have none
-	Type        Value
-	Solved      Value // type of the integers that were added in place of the instance's values; empty: the values were
-	Sizes       Sizes // numbers of members that blocks may have
+	// blocks as lists of agents from 1
+	Structure Structure `json:"solution" none:"every structure has a forbidden block"`
+	// names of the agents
+	Names []string `json:"agents,omitempty" none:"they have none"`
+	// type of the values
+	Type Value `json:"type"`
+	// type of the integers that were added in place of the values
+	Solved Value `json:"solved,omitempty" none:"values were added as they are"`
+	// numbers of members that blocks may have, such as 1-3,5
+	Sizes Sizes `json:"sizes,omitzero" none:"there is no restriction"`
+	// splittings of coalitions that were evaluated
+	Splittings float64 `json:"splittings"`
+	// data that the devices of this process, or its rank, sent to others
+	Sent int64 `json:"sent,omitempty" unit:"bytes"`
+	// prices of the agents that prove the structure optimal, and the work of the proof
+	Prices *Prices `json:"prices,omitempty" none:"another algorithm solved the instance"`
+	// findings of the check of the answer
+	Certificate Certificate `json:"certificate"`
 }
 
 // NewResult is a result with the facts of its instance and no answer.
@@ -118,28 +125,4 @@ func (r *Result) String() string {
 	}
 	fmt.Fprintf(&b, "total\t%s\n", r.Value)
 	return b.String()
-}
-
-// MarshalJSON writes the report of every problem with what coalition structures add.
-func (r *Result) MarshalJSON() ([]byte, error) {
-	lists := r.Structure.Lists()
-	if r.Structure == nil {
-		lists = nil
-	}
-	text, err := json.Marshal(struct {
-		solve.Report
-		Solution    [][]int     `json:"solution"`
-		Agents      []string    `json:"agents,omitempty"`
-		Type        Value       `json:"type"`
-		Solved      Value       `json:"solved,omitempty"`
-		Sizes       string      `json:"sizes,omitempty"`
-		Splittings  float64     `json:"splittings"`
-		Sent        int64       `json:"sent,omitempty"`
-		Prices      *Prices     `json:"prices,omitempty"`
-		Certificate Certificate `json:"certificate"`
-	}{r.Report, lists, r.Names, r.Type, r.Solved, r.Sizes.String(), r.Splittings, r.Sent, r.Prices, r.Certificate})
-	if err != nil {
-		return nil, fmt.Errorf("result: %w", err)
-	}
-	return text, nil
 }

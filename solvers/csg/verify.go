@@ -21,14 +21,8 @@ import (
 // of blocks that the result names. Errors are those of an object that cannot be read.
 func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	var x struct {
-		solve.Report
-		Solution    [][]int     `json:"solution"`
-		Agents      []string    `json:"agents"`
-		Type        Value       `json:"type"`
-		Solved      Value       `json:"solved"`
-		Sizes       string      `json:"sizes"`
-		Prices      *Prices     `json:"prices"`
-		Certificate Certificate `json:"certificate"`
+		Result
+		Solution [][]int `json:"solution"`
 	}
 	if err := json.Unmarshal(result, &x); err != nil {
 		return nil, fmt.Errorf("result: %w", err)
@@ -40,12 +34,8 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	if inst, err = inMemory(inst); err != nil {
 		return nil, err
 	}
-	if x.Sizes != "" && inst.Sizes == 0 {
-		sizes, err := ParseSizes(x.Sizes)
-		if err != nil {
-			return nil, fmt.Errorf("result: %w", err)
-		}
-		if err := inst.Restrict(sizes); err != nil {
+	if x.Sizes != 0 && inst.Sizes == 0 {
+		if err := inst.Restrict(x.Sizes); err != nil {
 			return nil, err
 		}
 	}
@@ -59,10 +49,10 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 			v.Refute("the result was solved in %s, which does not hold the instance's sums", x.Solved)
 		}
 	}
-	solve.Same(v, "sizes", x.Sizes, inst.Sizes.String(), "")
+	solve.Same(v, "sizes", x.Sizes, inst.Sizes, "")
 	solve.Same(v, "type", x.Type, inst.Type, "")
-	if !slices.Equal(x.Agents, inst.Names) {
-		v.Refute("the result's agents are %.80q, the instance's %.80q", x.Agents, inst.Names)
+	if !slices.Equal(x.Names, inst.Names) {
+		v.Refute("the result's agents are %.80q, the instance's %.80q", x.Names, inst.Names)
 	}
 	if x.Solution == nil {
 		verifyInfeasible(v, inst, &x.Report)

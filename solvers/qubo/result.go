@@ -11,25 +11,39 @@ import (
 // to within 2^-50 of Value. Variant is the engine and the label of its variant.
 type Result struct {
 	solve.Report
-	Format    string
-	Form      Form
-	Sense     Sense
-	N         int // variables
-	Solution  Bits
-	Names     []string // of the variables; nil where they are 0, 1, 2 and so on
-	Proof     string   // why, or why not, one sentence
-	Target    *float64
-	Met       *float64 // seconds to the target from the start of the solve; nil: not met
-	History   []Improvement
-	Solutions []Solution // where several were asked for, best first
-	Seed      uint64
-	Rules     Rules            // as they were given
-	Used      map[string]Rules // by engine, the defaults filled in, for the largest component that was searched; nil: none, or by engines without rules
-	Work      Work
-	Reduced   int         // variables that the search was left with
-	Parts     int         // components that they are in
-	Exact     bool        // the search's coefficients were not rounded
-	Fixed     map[int]int // by variable, those that the instance fixes
+	// file format of the instance
+	Format string `json:"format"`
+	// form of the instance's variables
+	Form Form `json:"form"`
+	// direction of the objective
+	Sense Sense `json:"sense"`
+	N     int   `json:"-"` // variables
+	// best solution, a digit for each variable: 1 stands for 1, of spins for +1
+	Solution Bits `json:"solution"`
+	// names of the variables
+	Names []string `json:"names,omitempty" none:"they have none"`
+	// values of the variables that the instance fixes, by their numbers
+	Fixed map[int]int `json:"fixed" none:"it fixes none"`
+	Proof string      `json:"-"` // why, or why not, one sentence
+	Exact bool        `json:"-"` // the search's coefficients were not rounded
+	// seed of the random numbers
+	Seed uint64 `json:"seed"`
+	// parameters of the searches, as they were given
+	Rules Rules `json:"rules"`
+	// parameters of the searches by engine, the defaults filled in, for the largest component that was searched
+	Used map[string]Rules `json:"rules_used"`
+	// work of the searches
+	Work Work `json:"work"`
+	// value that ends the search
+	Target *float64 `json:"target" none:"there is none"`
+	// time to the target from the start of the solve
+	Met *float64 `json:"time_to_target" unit:"s" none:"it was not met"`
+	// moments at which the best value improved
+	History []Improvement `json:"history" none:"there was no search"`
+	// several solutions, best first; empty where one was asked for
+	Solutions []Solution `json:"solutions"`
+	Reduced   int        `json:"-"` // variables that the search was left with
+	Parts     int        `json:"-"` // components that they are in
 
 	objective int64
 }
@@ -43,52 +57,46 @@ func newResult(inst *Instance, o Options) *Result {
 // An Improvement is a moment at which the best value rose (fell, when
 // minimising).
 type Improvement struct {
-	Seconds float64 `json:"seconds"` // from the start of the solve
-	Value   Amount  `json:"value"`
+	Seconds float64 `json:"seconds" unit:"s"` // time from the start of the solve
+	Value   Amount  `json:"value"`            // best value
 }
 
-// MarshalJSON writes the report of every problem with what searches add.
+// stored are the parts of a Result that JSON has as they are.
+type stored Result
+
+// A written is the JSON object of a Result.
+type written struct {
+	*stored
+	// solution by the variables' names
+	Assignment map[string]int `json:"assignment,omitempty" none:"variables have no names"`
+	// findings of the check of the answer
+	Certificate certificate `json:"certificate"`
+	// number of variables that the search was left with, and of components that they are in
+	Reduced [2]int `json:"reduced"`
+}
+
+// A certificate has the findings of the check of a solution.
+type certificate struct {
+	By     string `json:"by"`     // checker
+	Exact  bool   `json:"exact"`  // whether the search's coefficients were not rounded
+	Reason string `json:"reason"` // reason why the solution is proven optimal, or why not, one sentence
+}
+
+// MarshalJSON writes the object of docs/result.schema.json.
 func (r *Result) MarshalJSON() ([]byte, error) {
-	type certificate struct {
-		By     string `json:"by"`
-		Exact  bool   `json:"exact"`
-		Reason string `json:"reason"`
+	kept := stored(*r)
+	if kept.Solutions == nil {
+		kept.Solutions = []Solution{}
 	}
-	proof := certificate{By: "host", Exact: r.Exact, Reason: r.Proof}
-	several := r.Solutions
-	if several == nil {
-		several = []Solution{}
+	if kept.Used == nil {
+		kept.Used = map[string]Rules{}
 	}
-	var assignment map[string]int
+	w := written{stored: &kept, Certificate: certificate{"host", r.Exact, r.Proof}, Reduced: [2]int{r.Reduced, r.Parts}}
 	if r.Names != nil {
-		assignment = make(map[string]int, r.N)
+		w.Assignment = make(map[string]int, r.N)
 		for i, name := range r.Names {
-			assignment[name] = r.Solution.At(i)
+			w.Assignment[name] = r.Solution.At(i)
 		}
 	}
-	used := r.Used
-	if used == nil {
-		used = map[string]Rules{}
-	}
-	return json.Marshal(struct {
-		solve.Report
-		Format      string           `json:"format"`
-		Form        Form             `json:"form"`
-		Sense       Sense            `json:"sense"`
-		Solution    Bits             `json:"solution"`
-		Names       []string         `json:"names,omitempty"`
-		Assignment  map[string]int   `json:"assignment,omitempty"` // the solution, by name
-		Fixed       map[int]int      `json:"fixed"`                // by variable, those that the instance fixes
-		Certificate certificate      `json:"certificate"`
-		Seed        uint64           `json:"seed"`
-		Rules       Rules            `json:"rules"`
-		Used        map[string]Rules `json:"rules_used"`
-		Work        Work             `json:"work"`
-		Target      *float64         `json:"target"`
-		Met         *float64         `json:"time_to_target"`
-		History     []Improvement    `json:"history"`
-		Solutions   []Solution       `json:"solutions"`
-		Reduced     []int            `json:"reduced"`
-	}{r.Report, r.Format, r.Form, r.Sense, r.Solution, r.Names, assignment, r.Fixed, proof, r.Seed, r.Rules, used, r.Work, r.Target, r.Met,
-		r.History, several, []int{r.Reduced, r.Parts}})
+	return json.Marshal(w)
 }

@@ -11,33 +11,51 @@ import (
 // A Report has the parts that all answers have besides the solution. Results embed it, and
 // it is the head of the JSON object of every problem.
 type Report struct {
-	Problem   string         `json:"problem"`  // "csg", "auction", "qubo" or "assignment"
-	Instance  string         `json:"instance"` // where the instance came from
-	Size      map[string]int `json:"size"`     // counts by name: {"agents": 24}
-	Value     Number         `json:"value"`    // of the solution, recomputed from the instance
-	Bound     Number         `json:"bound"`    // no solution is better; empty: nothing is known
-	Gap       *float64       `json:"gap"`      // most that Value may be from the optimum; nil: not known
-	Proven    bool           `json:"proven"`   // the certificate proves Value within Gap of the optimum
-	Seconds   Seconds        `json:"seconds"`
-	Device    string         `json:"device"` // "cuda:0", "cuda:0,cuda:1", "host", …
-	Algorithm string         `json:"algorithm"`
-	Variant   string         `json:"variant"`     // the family and the label of its variant
-	Reason    string         `json:"reason"`      // why that variant, one sentence
-	Stopped   bool           `json:"interrupted"` // the caller, the user or the time limit ended the solve before it was done (Stop)
-	Notes     Notes          `json:"notes"`       // of the instance and of the solver
+	// problem that was solved
+	Problem string `json:"problem"`
+	// source of the instance, such as its file
+	Instance string `json:"instance"`
+	// counts of what the instance has, by name, such as agents, goods, variables or rows
+	Size map[string]int `json:"size"`
+	// value of the solution, recomputed from the instance
+	Value Number `json:"value" none:"there is no solution, or none was found"`
+	// value that no solution beats
+	Bound Number `json:"bound" none:"nothing is known"`
+	// most that the value may be from the optimum: |bound - value|, rounded up to a float64
+	Gap *float64 `json:"gap" none:"nothing is known"`
+	// whether the certificate proves the value within the gap of the optimum, or without a value that no solution is feasible
+	Proven bool `json:"proven"`
+	// wall-clock times of the steps
+	Seconds Seconds `json:"seconds"`
+	// device of the solve, such as cuda:0 or host; commas separate several
+	Device string `json:"device"`
+	// algorithm that found the solution
+	Algorithm string `json:"algorithm"`
+	// family of kernels, and the label of its variant
+	Variant string `json:"variant"`
+	// reason for the variant, one sentence
+	Reason string `json:"reason"`
+	// whether the caller, the user or the time limit ended the solve before it was done; the solution is then the best so far
+	Stopped bool `json:"interrupted"`
+	// sentences on the instance and the solve
+	Notes Notes `json:"notes"`
 }
 
-// Seconds are wall-clock times: Prepare is the work on a device before the solve,
-// Verify the check of the answer. A solver that does not separate two of them
-// counts both as Solve.
+// Seconds are wall-clock times. A solver that does not separate two of them counts both as Solve.
 type Seconds struct {
-	Read    float64 `json:"read"`
-	Prepare float64 `json:"prepare"`
-	Solve   float64 `json:"solve"`
-	Verify  float64 `json:"verify"`
+	// reading the instance
+	Read float64 `json:"read" unit:"s"`
+	// work on a device before the solve
+	Prepare float64 `json:"prepare" unit:"s"`
+	// the solve
+	Solve float64 `json:"solve" unit:"s"`
+	// the check of the answer
+	Verify float64 `json:"verify" unit:"s"`
 }
 
 // Notes are sentences for the user; in JSON always a list.
+//
+// JSON: []string
 type Notes []string
 
 // MarshalJSON writes a list, empty where there are none.
@@ -51,6 +69,8 @@ func (n Notes) MarshalJSON() ([]byte, error) {
 // A Number is a value in decimals: every digit of an integer or of an exact
 // decimal, the shortest digits that give the same float. "-inf" and "inf" are
 // values; the empty string is no value.
+//
+// JSON: float64, string
 type Number string
 
 // Float is the nearest float64, NaN where there is no value.

@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"math/bits"
 	"slices"
+	"strconv"
 	"sync"
 
 	"coalesce/solvers/cores"
@@ -26,6 +27,8 @@ var ErrCheck = errors.New("check failed")
 // for every allowed pair. Where one side is longer, its duals are at most 0;
 // with a limit those of the shorter side (the rows of a square) are at most
 // the limit and the others' at most 0.
+//
+// JSON: StatedDuals
 type Duals struct {
 	U, V  []int64
 	Scale float64
@@ -41,26 +44,27 @@ type Duals struct {
 //
 // Where no full matching exists, and where the cost of the worst pair counts, Hall is the proof.
 type Certificate struct {
-	By      string  `json:"by"`      // the checker: "host", or a device and a variant
+	By      string  `json:"by"`      // checker: host, or a device and a variant
 	Pairs   int64   `json:"pairs"`   // allowed pairs held against the duals
-	Primal  string  `json:"primal"`  // in units
-	Dual    string  `json:"dual"`    // in units
-	Scale   float64 `json:"scale"`   // units in 1 of the instance's costs
+	Primal  string  `json:"primal"`  // sum of the matched costs in units
+	Dual    string  `json:"dual"`    // sum of the duals in units
+	Scale   float64 `json:"scale"`   // units in 1 of the costs
 	Rounded int64   `json:"rounded"` // number of costs, and limits, that scaling rounded
-	Exact   bool    `json:"exact"`   // no cost was rounded
+	Exact   bool    `json:"exact"`   // whether no cost was rounded
 	Rounds  int     `json:"rounds"`  // solves of residual costs that followed
-	Gap     float64 `json:"gap"`     // in the instance's costs
-	Hall    *Hall   `json:"hall,omitempty"`
-	Row     int     `json:"-"` // of the worst pair, where its cost counts
+	Gap     float64 `json:"gap"`     // most that a matching may be better, in the costs
+	// proof that no full matching exists
+	Hall *Hall `json:"hall,omitempty" none:"one exists"`
+	Row  int   `json:"-"` // of the worst pair, where its cost counts
 }
 
 // A Hall is a proof that no full matching exists (Hall 1935): the Members, all of the shorter
 // side, outnumber their allowed Partners. As a proof of a worst pair it counts as allowed those pairs
 // that are better: a full matching has one that is not.
 type Hall struct {
-	Side     string `json:"side"` // of Members: "rows" or "columns"
-	Members  []int  `json:"members"`
-	Partners []int  `json:"partners"`
+	Side     string `json:"side" values:"rows columns"` // side that the members are on
+	Members  []int  `json:"members"`                    // rows or columns, from 0
+	Partners []int  `json:"partners"`                   // all that they may be matched to, or at better costs; there are too few
 }
 
 // An InfeasibleError is an instance without a full matching. The proof has
@@ -516,18 +520,21 @@ func (w *Wide) String() string {
 	return x.Add(x, new(big.Int).SetUint64(w.low)).String()
 }
 
+// StatedDuals are duals in the costs' unit: u[i] + v[j] <= c(i,j) for every allowed pair, >= where the solve maximises.
+type StatedDuals struct {
+	U []json.Number `json:"u"` // dual of each row
+	V []json.Number `json:"v"` // dual of each column
+}
+
 // MarshalJSON writes duals in the instance's costs: u[i] + v[j] <= c(i,j) for
 // every pair, >= when it maximises. Fractions have the digits of a float64, or 20
 // where a float64 would not give the units back.
 func (d *Duals) MarshalJSON() ([]byte, error) {
-	var out struct {
-		U any `json:"u"`
-		V any `json:"v"`
-	}
+	var out StatedDuals
 	if d.Scale == 1 || d.Scale == -1 {
-		out.U, out.V = signed(d.U, int64(d.Scale)), signed(d.V, int64(d.Scale))
+		out = StatedDuals{signed(d.U, int64(d.Scale)), signed(d.V, int64(d.Scale))}
 	} else {
-		out.U, out.V = fractions(d.U, d.Scale), fractions(d.V, d.Scale)
+		out = StatedDuals{fractions(d.U, d.Scale), fractions(d.V, d.Scale)}
 	}
 	text, err := json.Marshal(out)
 	if err != nil {
@@ -536,10 +543,10 @@ func (d *Duals) MarshalJSON() ([]byte, error) {
 	return text, nil
 }
 
-func signed(list []int64, sign int64) []int64 {
-	out := make([]int64, len(list))
+func signed(list []int64, sign int64) []json.Number {
+	out := make([]json.Number, len(list))
 	for k, x := range list {
-		out[k] = x * sign
+		out[k] = json.Number(strconv.FormatInt(x*sign, 10))
 	}
 	return out
 }

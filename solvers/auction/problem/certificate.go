@@ -8,26 +8,26 @@ import (
 
 // A Certificate has the findings of the check of winning bids.
 type Certificate struct {
-	Accepted []AcceptedBid `json:"accepted"`
-	Kept     []KeptReserve `json:"kept,omitempty"`
-	Disjoint bool          `json:"disjoint"` // no good is sold twice, and limits, alternatives and goods that have to be sold are respected
-	Sum      string        `json:"sum"`      // of the prices
+	Accepted []AcceptedBid `json:"accepted"`                             // bids that win
+	Kept     []KeptReserve `json:"kept,omitempty" none:"there are none"` // reserves whose goods the seller keeps
+	Disjoint bool          `json:"disjoint"`                             // whether no good is sold twice, and limits, alternatives and goods that have to be sold are respected
+	Sum      string        `json:"sum"`                                  // sum of the prices, an exact decimal
 }
 
 // An AcceptedBid is a winning bid, by the file's numbers and names.
 type AcceptedBid struct {
-	Bid    int64    `json:"bid"`
-	Bidder string   `json:"bidder,omitempty"`
-	Price  string   `json:"price"`
-	Goods  []int64  `json:"goods"`
-	Names  []string `json:"names,omitempty"` // of the real goods, where goods have names
+	Bid    int64    `json:"bid"`                                    // number of the bid
+	Bidder string   `json:"bidder,omitempty" none:"it has no name"` // name of its bidder
+	Price  string   `json:"price"`                                  // price, an exact decimal
+	Goods  []int64  `json:"goods"`                                  // numbers of its goods, dummies included
+	Names  []string `json:"names,omitempty" none:"goods have none"` // names of its goods
 }
 
 // A KeptReserve is a reserve whose goods the seller keeps.
 type KeptReserve struct {
-	Price string   `json:"price"`
-	Goods []int64  `json:"goods"`
-	Names []string `json:"names,omitempty"`
+	Price string   `json:"price"`                                  // price, an exact decimal
+	Goods []int64  `json:"goods"`                                  // numbers of its goods
+	Names []string `json:"names,omitempty" none:"goods have none"` // names of its goods
 }
 
 // Certify checks winning bids and kept reserves, given by their places, of a checked auction.

@@ -131,7 +131,7 @@ func (x *Result) certifyDrawn(inst *Instance) error {
 }
 
 // verifyDrawn checks a result of a distribution against the distribution.
-func verifyDrawn(v *solve.Verdict, inst *Instance, r *Result, x *statedResult) {
+func verifyDrawn(v *solve.Verdict, inst *Instance, r *Result, x *Result) {
 	if err := r.certifyDrawn(inst); err != nil {
 		v.Refute("%w", err)
 		return

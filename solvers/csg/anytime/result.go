@@ -2,7 +2,6 @@ package anytime
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
@@ -17,28 +16,37 @@ import (
 // A Result is the answer to an instance, and how it came about.
 type Result struct {
 	solve.Report
-	Blocks      [][]int  // agents from 1, ascending; blocks by their first agents
-	Names       []string // of the agents, nil when they have none
-	Type        problem.Value
-	Seed        uint64
-	Target      *float64
-	Met         *float64 // seconds to the target; nil: not met
-	History     []Improvement
-	Work        Work
-	Certificate Certificate
+	// blocks as lists of agents from 1, ascending; blocks by their first agents
+	Blocks [][]int `json:"solution"`
+	// names of the agents
+	Names []string `json:"agents,omitempty" none:"they have none"`
+	// type of the values
+	Type problem.Value `json:"type"`
+	// seed of the random numbers
+	Seed uint64 `json:"seed"`
+	// value that ends the search
+	Target *float64 `json:"target" none:"there is none"`
+	// time to the target from the start of the solve
+	Met *float64 `json:"time_to_target" unit:"s" none:"it was not met"`
+	// moments at which the best value rose
+	History []Improvement `json:"history"`
+	// work of the search
+	Work Work `json:"work"`
+	// findings of the check of the answer, and the proof of the bound
+	Certificate Certificate `json:"certificate"`
 }
 
 // An Improvement is a moment at which the best value rose.
 type Improvement struct {
-	Seconds float64      `json:"seconds"` // from the start of the solve
-	Value   solve.Number `json:"value"`
+	Seconds float64      `json:"seconds" unit:"s"` // time from the start of the solve
+	Value   solve.Number `json:"value"`            // best value
 }
 
 // Work counts the work of a search.
 type Work struct {
 	Runs       int64 `json:"runs,omitempty"`       // annealings of a graph
-	Coalitions int64 `json:"coalitions,omitempty"` // coalitions that package qubo's searches found and that became blocks
-	Parts      int64 `json:"parts,omitempty"`      // of a distribution: parts of structures that were solved exactly
+	Coalitions int64 `json:"coalitions,omitempty"` // coalitions that quadratic searches found and that became blocks
+	Parts      int64 `json:"parts,omitempty"`      // parts of structures of a distribution that were solved exactly
 }
 
 // A Certificate has the findings of the check of an answer: the blocks' values by the instance and their
@@ -49,20 +57,20 @@ type Work struct {
 // agent, if there are any: the edges inside a coalition weigh no more than its agents' prices. Of a
 // distribution the prices follow from its range, and are the only proof.
 type Certificate struct {
-	Blocks    []Block      `json:"blocks"`
-	Sum       string       `json:"sum"`
-	Partition bool         `json:"partition"` // blocks are disjoint and cover the agents
-	Own       solve.Number `json:"own"`
-	Positive  solve.Number `json:"positive"`
-	Conflicts solve.Number `json:"conflicts"`
-	Unit      solve.Number `json:"unit"`             // of the prices
-	Prices    []float64    `json:"prices,omitempty"` // of agents
+	Blocks    []Block      `json:"blocks"`                                                  // blocks, in the order of their first agents
+	Sum       string       `json:"sum"`                                                     // sum of the blocks' values in decimals
+	Partition bool         `json:"partition"`                                               // whether blocks are disjoint and cover the agents
+	Own       solve.Number `json:"own" none:"the instance is no graph"`                     // sum of the agents' own weights
+	Positive  solve.Number `json:"positive" none:"the instance is no graph"`                // sum of the positive edges
+	Conflicts solve.Number `json:"conflicts" none:"the instance is no graph"`               // losses of conflicts, which are cycles of positive edges and one negative edge
+	Unit      solve.Number `json:"unit"`                                                    // value that a price of 1 stands for
+	Prices    []float64    `json:"prices,omitempty" none:"conflicts alone bound the value"` // prices of the agents; a coalition's edges weigh no more than its agents' prices
 }
 
 // A Block is one block of a structure and its value.
 type Block struct {
-	Agents []string `json:"agents"`
-	Value  string   `json:"value"`
+	Agents []string `json:"agents"` // names of the agents, or their numbers
+	Value  string   `json:"value"`  // value in decimals
 }
 
 // certify implements searcher.
@@ -232,27 +240,4 @@ func (x *Result) String() string {
 	}
 	fmt.Fprintf(&b, "total\t%s\n", cmp.Or(x.Value, "none"))
 	return b.String()
-}
-
-// A statedResult is the JSON object of a Result.
-type statedResult struct {
-	solve.Report
-	Solution    [][]int       `json:"solution"`
-	Agents      []string      `json:"agents,omitempty"`
-	Type        problem.Value `json:"type"`
-	Seed        uint64        `json:"seed"`
-	Target      *float64      `json:"target"`
-	Met         *float64      `json:"time_to_target"`
-	History     []Improvement `json:"history"`
-	Work        Work          `json:"work"`
-	Certificate Certificate   `json:"certificate"`
-}
-
-// MarshalJSON writes the report of every problem with what this package adds.
-func (x *Result) MarshalJSON() ([]byte, error) {
-	text, err := json.Marshal(statedResult{x.Report, x.Blocks, x.Names, x.Type, x.Seed, x.Target, x.Met, x.History, x.Work, x.Certificate})
-	if err != nil {
-		return nil, fmt.Errorf("result: %w", err)
-	}
-	return text, nil
 }

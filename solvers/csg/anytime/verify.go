@@ -14,7 +14,7 @@ import (
 // the stated bound. For that it looks for conflicts again, and proves prices again by Cholesky's method.
 // Errors are those of an object that cannot be read.
 func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
-	var x statedResult
+	var x Result
 	if err := json.Unmarshal(result, &x); err != nil {
 		return nil, fmt.Errorf("result: %w", err)
 	}
@@ -29,11 +29,11 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 		return v, nil
 	}
 	solve.Same(v, "type", x.Type, inst.Type, "")
-	if !slices.Equal(x.Agents, inst.Names) {
-		v.Refute("the result's agents are %.80q, the instance's %.80q", x.Agents, inst.Names)
+	if !slices.Equal(x.Names, inst.Names) {
+		v.Refute("the result's agents are %.80q, the instance's %.80q", x.Names, inst.Names)
 	}
 	r := newResult(inst)
-	r.Blocks = x.Solution
+	r.Blocks = x.Blocks
 	if inst.law != nil {
 		verifyDrawn(v, inst, r, &x)
 		return v, nil

@@ -2,6 +2,7 @@ package problem
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -14,7 +15,17 @@ import (
 
 // A Structure is a coalition structure: disjoint blocks that cover the agents,
 // as coalition numbers, sorted by their first agents.
+//
+// JSON: [][]int
 type Structure []uint64
+
+// MarshalJSON writes Lists.
+func (s Structure) MarshalJSON() ([]byte, error) {
+	if s == nil {
+		return []byte("null"), nil
+	}
+	return json.Marshal(s.Lists())
+}
 
 // Sort puts the blocks in the order of their first agents.
 func (s Structure) Sort() {
@@ -45,18 +56,18 @@ var ErrCheck = errors.New("check failed")
 // (k-1)u/(1-(k-1)u) times the sum of magnitudes, u being 2^-24 or 2^-53. That
 // is Tolerance, 0 for integers.
 type Certificate struct {
-	Blocks    []Block `json:"blocks"`
-	Sum       string  `json:"sum"`       // in decimals, or "-inf"
-	Claimed   string  `json:"claimed"`   // the solver's total
-	Tolerance float64 `json:"tolerance"` // most that the two may differ
-	Partition bool    `json:"partition"` // blocks are disjoint and cover the agents
+	Blocks    []Block `json:"blocks" none:"there is no structure"` // blocks, in the order of their first agents
+	Sum       string  `json:"sum"`                                 // sum of the blocks' values in decimals, or -inf
+	Claimed   string  `json:"claimed"`                             // total that the solver claims
+	Tolerance float64 `json:"tolerance"`                           // most that the two may differ
+	Partition bool    `json:"partition"`                           // whether blocks are disjoint and cover the agents
 }
 
 // A Block is one block of a structure and its value.
 type Block struct {
-	Mask   uint64   `json:"coalition"`
-	Agents []string `json:"agents"`
-	Value  string   `json:"value"`
+	Mask   uint64   `json:"coalition"` // number of the coalition: bit i-1 stands for agent i
+	Agents []string `json:"agents"`    // names of the agents, or their numbers
+	Value  string   `json:"value"`     // value in decimals, or -inf
 }
 
 // Check recomputes a structure's value from the instance alone and compares it with the claimed total, in

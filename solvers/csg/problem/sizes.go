@@ -55,6 +55,18 @@ func (s Sizes) String() string {
 	return strings.Join(parts, ",")
 }
 
+// MarshalText is String.
+func (s Sizes) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText is ParseSizes; an empty text allows every size.
+func (s *Sizes) UnmarshalText(text []byte) (err error) {
+	*s = 0
+	if len(text) > 0 {
+		*s, err = ParseSizes(string(text))
+	}
+	return err
+}
+
 // Allow reports whether a block may be a coalition.
 func (s Sizes) Allow(mask uint64) bool {
 	return s == 0 || mask == 0 || s>>bits.OnesCount64(mask)&1 == 1

@@ -7,6 +7,8 @@ import (
 )
 
 // An Amount is a value: every digit of an integer, or a float64.
+//
+// JSON: float64, string
 type Amount struct {
 	whole bool
 	i     int64
@@ -47,6 +49,8 @@ func (a Amount) MarshalJSON() ([]byte, error) {
 }
 
 // Bits are the values of n variables.
+//
+// JSON: string
 type Bits struct {
 	words []uint64
 	n     int

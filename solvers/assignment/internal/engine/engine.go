@@ -26,29 +26,29 @@ type Solution struct {
 
 // Counts are the work of a solve, for reports and for the decision to switch to another algorithm.
 type Counts struct {
-	Passes    float64    `json:"passes"`              // matrix entries read, over rows*cols
-	Steps     int64      `json:"steps"`               // dependent steps: levels, relaxations, bidding rounds
-	Levels    int64      `json:"levels,omitempty"`    // of searches that one block runs between two steps: see the family
-	Phases    int64      `json:"phases"`              // searches from all free rows
-	Paths     int64      `json:"paths"`               // augmenting paths
-	Updates   int64      `json:"updates"`             // dual updates
-	Repairs   int64      `json:"repairs"`             // rounds of pricing that found violations
-	Bids      int64      `json:"bids,omitempty"`      // of auctions
-	Structure float64    `json:"structure,omitempty"` // of the costs, 0.6 for random ones: see coreprice.Initialiser
-	Cycles    []int64    `json:"cycles,omitempty"`    // of the device, by stage: see the family
-	Edges     int64      `json:"edges,omitempty"`     // candidate edges at the end
-	Switch    string     `json:"switch,omitempty"`    // why another family took over
-	Stages    StageTimes `json:"stages,omitzero"`     // of several devices
-	Sent      int64      `json:"sent,omitempty"`      // bytes that this rank handed to the others
+	Passes    float64    `json:"passes"`                                                 // matrix entries read, over rows*cols
+	Steps     int64      `json:"steps"`                                                  // dependent steps: levels, relaxations, bidding rounds
+	Levels    int64      `json:"levels,omitempty"`                                       // levels of searches that one block runs between two steps
+	Phases    int64      `json:"phases"`                                                 // searches from all free rows
+	Paths     int64      `json:"paths"`                                                  // augmenting paths
+	Updates   int64      `json:"updates"`                                                // dual updates
+	Repairs   int64      `json:"repairs"`                                                // rounds of pricing that found violations
+	Bids      int64      `json:"bids,omitempty"`                                         // bids of auctions
+	Structure float64    `json:"structure,omitempty"`                                    // structure of the costs, 0.6 for random ones
+	Cycles    []int64    `json:"cycles,omitempty" none:"the family does not count them"` // clock cycles of the device, by stage of the family
+	Edges     int64      `json:"edges,omitempty"`                                        // candidate edges at the end
+	Switch    string     `json:"switch,omitempty" none:"the first family solved it"`     // why another family took over
+	Stages    StageTimes `json:"stages,omitzero" none:"one device solved it"`            // times of several devices
+	Sent      int64      `json:"sent,omitempty" unit:"bytes"`                            // data that this rank handed to the others
 }
 
 // StageTimes are the seconds that several devices took together: reading the
 // matrix, each pass as long as the slowest of them; solving the core on one;
 // and the rest, exchanges and waits.
 type StageTimes struct {
-	Passes float64 `json:"passes"`         // reading the matrix
-	Core   float64 `json:"core,omitempty"` // solving the core, on one device
-	Rest   float64 `json:"rest"`           // exchanges and waits
+	Passes float64 `json:"passes" unit:"s"`         // reading the matrix
+	Core   float64 `json:"core,omitempty" unit:"s"` // solving the core, on one device
+	Rest   float64 `json:"rest" unit:"s"`           // exchanges and waits
 }
 
 // A Matrix is a dense cost matrix on a device, oriented like its normal

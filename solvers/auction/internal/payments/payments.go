@@ -57,18 +57,18 @@ func (p *Payments) Revenue() *big.Int {
 
 // Stated are payments as a result states them: by the auction's numbers of bids, in decimals.
 type Stated struct {
-	Rule       Rule           `json:"rule"`
-	Revenue    string         `json:"revenue"`
-	Winners    []StatedWinner `json:"winners"`
-	Coalitions [][]int64      `json:"coalitions"`
+	Rule       Rule           `json:"rule"`       // rule of the payments
+	Revenue    string         `json:"revenue"`    // sum of all payments, an exact decimal
+	Winners    []StatedWinner `json:"winners"`    // bidders with winning bids
+	Coalitions [][]int64      `json:"coalitions"` // of core: bids that would block lower payments, without those of winners that lose none by them
 }
 
 // A StatedWinner is a winner of stated payments.
 type StatedWinner struct {
-	Bidder string  `json:"bidder,omitempty"`
-	Bids   []int64 `json:"bids"`
-	Value  string  `json:"value"`
-	Pays   string  `json:"pays"`
+	Bidder string  `json:"bidder,omitempty" none:"it has no name"` // name of the bidder
+	Bids   []int64 `json:"bids"`                                   // numbers of its winning bids
+	Value  string  `json:"value"`                                  // sum of their prices, an exact decimal
+	Pays   string  `json:"pays"`                                   // payment for them, an exact decimal
 }
 
 // State states payments of an auction's winners; nil for nil.

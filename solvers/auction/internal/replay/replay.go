@@ -15,24 +15,24 @@ import (
 // that another replaces. Numbers of bids are their places among the atomic ones, from 0: in
 // an auction without limits, reserves and goods that have to be sold those of the file.
 type Proof struct {
-	// Pairs of a bid that is left out and the bid that replaces it, in the order of leaving out. The
+	// pairs of a bid that is left out and the bid that replaces it, in the order of leaving out. The
 	// second pays at least as much, and of the remaining bids it conflicts only with those that the
-	// first conflicts with too.
-	Replaced [][2]int32 `json:"replaced"`
-	Parts    []Part     `json:"parts"`
-	// Won are bids that win together and leave goods which have to be sold, as all do whose worth the proof
-	// bounds. Only a proof that no bids sell all goods has them.
-	Won []int `json:"won,omitempty"`
+	// first conflicts with too
+	Replaced [][2]int32 `json:"replaced" none:"there are none"`
+	// parts that the other bids are in
+	Parts []Part `json:"parts"`
+	// bids that win together and leave goods which have to be sold, as all do whose worth the proof bounds
+	Won []int `json:"won,omitempty" none:"the proof is not that no bids sell all goods"`
 }
 
 // A Part is bids, cliques of bids that conflict with one another, and the proof's root. Each list
 // of Odd is the numbers of 2k+1 cliques: at most k of the bids that are in two of them or more
 // win, since each uses up two of the 2k+1 bids that the cliques allow together.
 type Part struct {
-	Bids    []int32   `json:"bids"`
-	Cliques [][]int32 `json:"cliques"`
-	Odd     [][]int32 `json:"odd,omitempty"`
-	Root    *Step     `json:"root"`
+	Bids    []int32   `json:"bids" none:"there are none"`          // bids of the part, by their places
+	Cliques [][]int32 `json:"cliques" none:"there are none"`       // bids that conflict with one another
+	Odd     [][]int32 `json:"odd,omitempty" none:"there are none"` // lists of 2k+1 cliques, of whose shared bids at most k win
+	Root    *Step     `json:"root" none:"the bids are none"`       // step that all others follow
 }
 
 // A Step proves that its bids, beside those taken on the way to it, are worth no more than
@@ -40,9 +40,9 @@ type Part struct {
 // first bid of Branch, those with the second and not the first, and so on, a kid each; and
 // those with none of them: the last kid if there is one more, else the last stage bounds them.
 type Step struct {
-	Stages []Stage `json:"stages,omitempty"`
-	Branch []int32 `json:"branch,omitempty"`
-	Kids   []*Step `json:"kids,omitempty"`
+	Stages []Stage `json:"stages,omitempty" none:"there are none"`    // prices that leave out bids
+	Branch []int32 `json:"branch,omitempty" none:"the stages end it"` // bids by which packings are split
+	Kids   []*Step `json:"kids,omitempty" none:"the stages end it"`   // steps of the packings, one for each bid of branch, and one more for those without them
 }
 
 // A Stage is prices of cliques in 2^-shift of an atomic unit: the number of a clique and its
@@ -51,8 +51,8 @@ type Step struct {
 // set for as many bids as it allows, and each bid what its price lacks in those of its cliques and
 // odd sets. Bids by which the bound falls to the winners' worth or less go.
 type Stage struct {
-	Shift  uint    `json:"shift"`
-	Prices []int64 `json:"prices"`
+	Shift  uint    `json:"shift"`  // prices are in 2^-shift of an atomic unit
+	Prices []int64 `json:"prices"` // number of a clique and its price, in turns; the number -1-k stands for the list k of odd
 }
 
 // New is the proof of a solve; nil if the solve left none.

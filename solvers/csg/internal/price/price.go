@@ -50,12 +50,12 @@ type Result struct {
 // blocks. A float value stands for itself rounded down to such a number, so that no
 // structure is worth n more (Ceiling).
 type Proof struct {
-	Unit      int     `json:"unit"`
-	Prices    []int64 `json:"prices"`
-	Bound     int64   `json:"bound"`     // the sum of all prices
-	Gap       int64   `json:"gap"`       // Bound minus the value of the blocks
+	Unit      int     `json:"unit"`      // numbers stand for so many times 2^-unit
+	Prices    []int64 `json:"prices"`    // prices of the agents; no coalition is worth more than those of its agents together
+	Bound     int64   `json:"bound"`     // sum of all prices
+	Gap       int64   `json:"gap"`       // bound less the value of the blocks
 	Multiple  int64   `json:"multiple"`  // all values are multiples of so many units; 0 stands for 1
-	Survivors int     `json:"survivors"` // coalitions of losses of at most Gap - Multiple: a better structure consists of them
+	Survivors int     `json:"survivors"` // coalitions whose prices exceed their values by at most gap - multiple; a better structure consists of them
 }
 
 // Ceiling is a value that no structure exceeds, however values were rounded.
@@ -66,19 +66,19 @@ func (p *Proof) Ceiling() float64 {
 
 // Work counts the work of a solve.
 type Work struct {
-	Passes int   `json:"passes"` // over all values
-	Pivots int   `json:"pivots"` // of the linear program
-	Steps  int64 `json:"steps"`  // of the searches: coalitions looked at
-	Times  Times `json:"times"`
+	Passes int   `json:"passes"` // passes over all values
+	Pivots int   `json:"pivots"` // pivots of the linear program
+	Steps  int64 `json:"steps"`  // coalitions that the searches looked at
+	Times  Times `json:"times"`  // times of the solve's parts, once the values are there
 	// Upload is the time until a device held the values.
 	Upload time.Duration `json:"-"`
 }
 
 // Times are the seconds of a solve's parts, once the values are there.
 type Times struct {
-	Program float64 `json:"program"` // the linear program, and first prices
-	Passes  float64 `json:"passes"`  // what passes find, sorted, too
-	Search  float64 `json:"search"`
+	Program float64 `json:"program" unit:"s"` // the linear program, and first prices
+	Passes  float64 `json:"passes" unit:"s"`  // passes over all values, and sorting the coalitions that they find
+	Search  float64 `json:"search" unit:"s"`  // the searches
 }
 
 // Settings of a solve. A search is given up beyond Steps coalitions looked at, where more than

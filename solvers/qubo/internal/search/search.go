@@ -46,7 +46,7 @@ type Options struct {
 
 // Work is the work of a search.
 type Work struct {
-	Flips    int64 `json:"flips"`    // one-flip moves made
+	Flips    int64 `json:"flips"`    // moves that flip one variable
 	Restarts int64 `json:"restarts"` // walks begun from a new start
 }
 

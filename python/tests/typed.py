@@ -1,0 +1,21 @@
+"""What type checkers find of results: mypy --strict and pyright check this file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Optional
+
+import numpy as np
+from coalesce import linear_sum_assignment, solve_assignment, solve_auction, solve_csg, solve_qubo
+
+if TYPE_CHECKING:
+    from typing_extensions import assert_type
+
+    c = np.zeros((3, 3))
+    assert_type(solve_assignment(c).value, Optional[float])
+    assert_type(solve_assignment([[1, 2], [3, 4]], k_best=2, pin=["assignment/classical:block=64"]).counts["passes"], float)
+    assert_type(solve_assignment(np.zeros((2, 3, 3)))[0].matched, int)
+    assert_type(solve_auction([(1, "ab")]).nodes, int)
+    assert_type(solve_csg([0, 1]).certificate["sum"], str)
+    assert_type(solve_qubo(c, time_limit=1).work["flips"], int)
+    assert_type(solve_qubo(c).time_to_target, Optional[float])
+    print(linear_sum_assignment(c)[0].shape)

@@ -208,6 +208,34 @@ class CSGFields(ReportFields):
         return cast('CSGCertificate', self.report["certificate"])
 
 
+class AuctionWork(TypedDict):
+    """Work of tables of bidders on a device, payments included.
+
+    passes: passes over tables, a launch each.
+    bytes: traffic of the passes, computed from the number of sets, in bytes.
+    """
+
+    passes: int
+    bytes: float
+
+
+class AuctionoffloadWork(TypedDict):
+    """Work of devices beside branch and cut.
+
+    flips: bids that searches added to a packing or removed from one.
+    found: packings better than all before.
+    last: time from the start of the solve to the last better packing, in seconds.
+    nodes: nodes whose children a device bounded.
+    children: children that a device bounded.
+    """
+
+    flips: int
+    found: int
+    last: float
+    nodes: int
+    children: int
+
+
 class AuctionAcceptedBid(TypedDict):
     """Bids that win.
 
@@ -317,6 +345,16 @@ class AuctionFields(ReportFields):
     def nodes(self) -> int:
         """Nodes of branch and cut."""
         return cast('int', self.report["nodes"])
+
+    @property
+    def tables(self) -> Optional[AuctionWork]:
+        """Work of tables of bidders on a device, payments included; None where no device made tables."""
+        return cast('Optional[AuctionWork]', self.report.get("tables"))
+
+    @property
+    def search(self) -> Optional[AuctionoffloadWork]:
+        """Work of devices beside branch and cut; None where no device searched."""
+        return cast('Optional[AuctionoffloadWork]', self.report.get("search"))
 
     @property
     def lp_bound(self) -> Optional[str]:

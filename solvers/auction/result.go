@@ -25,9 +25,11 @@ type Result struct {
 	// splittings that the kernels of coalition structures evaluated
 	Splittings float64 `json:"splittings"`
 	// nodes of branch and cut
-	Nodes    int64        `json:"nodes"`
-	Tables   TableWork    `json:"-"` // work of Bidders on a device, payments included
-	Search   SearchWork   `json:"-"` // work of devices beside branch and cut
+	Nodes int64 `json:"nodes"`
+	// work of tables of bidders on a device, payments included
+	Tables TableWork `json:"tables,omitzero" none:"no device made tables"`
+	// work of devices beside branch and cut
+	Search   SearchWork   `json:"search,omitzero" none:"no device searched"`
 	LPBound  solve.Number `json:"-"` // of the first linear relaxation of branch and cut; empty: there was none
 	Payments *Payments    `json:"-"` // nil: none were asked for, or they are not known
 

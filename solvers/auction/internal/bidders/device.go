@@ -25,8 +25,8 @@ type On struct {
 
 // Work counts the work of tables on a device.
 type Work struct {
-	Passes int     // over tables: launches
-	Bytes  float64 // of tables that passes read and write, computed from the number of sets
+	Passes int     `json:"passes"`             // passes over tables, a launch each
+	Bytes  float64 `json:"bytes" unit:"bytes"` // traffic of the passes, computed from the number of sets
 }
 
 // valueSize is the bytes of a value of a variant's tables.

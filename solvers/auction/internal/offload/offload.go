@@ -34,11 +34,11 @@ const (
 
 // Work counts the work of devices beside branch and cut.
 type Work struct {
-	Flips    int64   // bids that searches added to a packing or removed from one
-	Found    int     // packings better than all before
-	Last     float64 // seconds from the start of the solve to the last better packing
-	Nodes    int64   // nodes whose children a device bounded
-	Children int64   // children that a device bounded
+	Flips    int64   `json:"flips"`         // bids that searches added to a packing or removed from one
+	Found    int     `json:"found"`         // packings better than all before
+	Last     float64 `json:"last" unit:"s"` // time from the start of the solve to the last better packing
+	Nodes    int64   `json:"nodes"`         // nodes whose children a device bounded
+	Children int64   `json:"children"`      // children that a device bounded
 }
 
 // A Companion searches on devices, beside the trees of an auction's parts.

@@ -10,13 +10,10 @@ import (
 	"coalesce/autotune/subject"
 	"coalesce/autotune/trial"
 	"coalesce/autotune/worker"
+	"coalesce/internal/problems"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated"
 	"coalesce/runtime/emulated/emulatedtest"
-	"coalesce/solvers/assignment"
-	"coalesce/solvers/auction"
-	"coalesce/solvers/csg"
-	"coalesce/solvers/qubo"
 	"coalesce/templates"
 )
 
@@ -184,7 +181,7 @@ var flaws = []flaw{
 func TestFlawsAreFound(t *testing.T) {
 	t.Parallel()
 	tried := map[string]int{}
-	subjects := slices.Concat(csg.Subjects(), auction.Subjects(), assignment.Subjects(), qubo.Subjects())
+	subjects := problems.All().Subjects()
 	for _, f := range flaws {
 		tried[f.family]++
 		t.Run(f.family+", "+f.kind, func(t *testing.T) {

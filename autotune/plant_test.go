@@ -8,12 +8,10 @@ import (
 
 	"coalesce/autotune/internal/fake"
 	"coalesce/autotune/subject"
+	"coalesce/internal/problems"
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
-	"coalesce/solvers/assignment"
-	"coalesce/solvers/auction"
 	"coalesce/solvers/csg"
-	"coalesce/solvers/qubo"
 )
 
 // TestSkippedKernelsAreFound lets every family of every problem run with kernels that do
@@ -21,7 +19,7 @@ import (
 // answer stands in what is uploaded, may be right. On a GPU the sequence of launches is left
 // out, because some wait for what kernels write.
 func TestSkippedKernelsAreFound(t *testing.T) {
-	for _, sub := range slices.Concat(csg.Subjects(), auction.Subjects(), assignment.Subjects(), qubo.Subjects()) {
+	for _, sub := range problems.All().Subjects() {
 		f := sub.Family()
 		t.Run(f.Name, func(t *testing.T) {
 			if slices.Contains([]string{"assignment/core", "assignment/tree", "assignment/classical"}, f.Name) {

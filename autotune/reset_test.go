@@ -2,23 +2,19 @@ package autotune_test
 
 import (
 	"bytes"
-	"slices"
 	"testing"
 
 	"coalesce/autotune/internal/fake"
+	"coalesce/internal/problems"
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
-	"coalesce/solvers/assignment"
-	"coalesce/solvers/auction"
-	"coalesce/solvers/csg"
-	"coalesce/solvers/qubo"
 )
 
 // TestResetOverwrites holds Reset of every family to its word: of memory that an earlier run may have
 // left right answers in, Reset overwrites at least a part, the inputs or the outputs. That the rest is
 // poison before the first run is the guard's work.
 func TestResetOverwrites(t *testing.T) {
-	for _, sub := range slices.Concat(csg.Subjects(), auction.Subjects(), assignment.Subjects(), qubo.Subjects()) {
+	for _, sub := range problems.All().Subjects() {
 		f := sub.Family()
 		if f.Target == "" || f.Name == "assignment/hostscan" || f.Name == "assignment/points" {
 			continue // their Reset forgets an answer in Go's memory, and nothing is uploaded

@@ -2,11 +2,11 @@
 // generated/ and compiles it where it finds nvcc.
 //
 //	go run ./gen                    write generated/, compile what changed
-//	go run ./gen list               the variants, a line each
+//	go run ./gen list [FAMILY…]     the variants, a line each
 //	go run ./gen diff               what would change; fails if anything would
-//	go run ./gen explain VARIANT    parameters, files, and what ptxas said of it
+//	go run ./gen explain [FAMILY] VARIANT   parameters, files, and what ptxas said of it
 //	go run ./gen occupancy          a table of that for each family's safe point
-//	go run ./gen points FOLDER      texts of a family's points, for coalesce tune --points
+//	go run ./gen points FOLDER      texts of a family's points, for coalesce tune --space
 //
 // `go generate ./...` runs the first. Exit codes: 0 ok, 1 failed, 2 the command
 // line was wrong, 3 diff found a difference (go run turns 2 and 3 into 1).
@@ -15,11 +15,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -110,7 +112,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.StringVar(&c.images, "images", "", "`folder` for the images (default: "+images+", in another module "+other+")")
 	flags.StringVar(&c.ptxas, "ptxas", "", "`path` of the ptxas of CUDA 12.9, to make images for drivers from 525 on")
 	flags.Usage = func() {
-		fmt.Fprintf(stderr, "usage: go run ./gen [flags] [generate | list | diff | explain VARIANT | occupancy | points FOLDER]\n\n%s", flags.FlagUsages())
+		fmt.Fprintf(stderr, "usage: go run ./gen [flags] [generate | list [FAMILY…] | diff | explain [FAMILY] VARIANT | occupancy | points FOLDER]\n\n%s", flags.FlagUsages())
 	}
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {
@@ -130,8 +132,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		names := []string{"generate", "list", "diff", "explain", "occupancy", "points"}
 		return fmt.Errorf("%w: unknown command %q, expected one of %s%s", errUsage, verb, strings.Join(names, " "), didYouMean(verb, names))
 	}
-	if want := map[string]int{"explain": 1, "points": 1}[verb]; len(rest) != want {
-		return fmt.Errorf("%w: %s takes %d arguments, found %d", errUsage, verb, want, len(rest))
+	takes := map[string][2]int{"explain": {1, 2}, "points": {1, 1}, "list": {0, math.MaxInt}}[verb]
+	if len(rest) < takes[0] || len(rest) > takes[1] {
+		return fmt.Errorf("%w: %s takes %s, found %d (--help shows them)", errUsage, verb, cmp.Or(map[string]string{"explain": "1 or 2 arguments", "points": "1 argument"}[verb], "no argument"), len(rest))
+	}
+	if verb == "list" {
+		c.only, rest = append(c.only, rest...), nil
 	}
 	if c.space != "committed" && c.space != "full" {
 		return fmt.Errorf("%w: --space %q, expected committed or full", errUsage, c.space)
@@ -162,7 +168,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := c.readManifest(); err != nil {
 		return err
 	}
-	return do(ctx, strings.Join(rest, ""))
+	return do(ctx, strings.Join(rest, ":")) // FAMILY:VARIANT
 }
 
 func didYouMean(name string, names []string) string {
@@ -204,7 +210,7 @@ func (c *command) readManifest() error {
 	}
 	for _, family := range c.only {
 		if !slices.Contains(names, family) {
-			return fmt.Errorf("%w: --only %q, expected one of %s%s", errUsage, family, strings.Join(names, " "), didYouMean(family, names))
+			return fmt.Errorf("%w: family %q, expected one of %s%s", errUsage, family, strings.Join(names, " "), didYouMean(family, names))
 		}
 	}
 	return nil

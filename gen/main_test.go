@@ -250,8 +250,9 @@ func TestUsage(t *testing.T) {
 		want string
 	}{
 		{[]string{"lisst"}, 2, `unknown command "lisst"`},
-		{[]string{"explain"}, 2, "explain takes 1 arguments, found 0"},
-		{[]string{"list", "more"}, 2, "list takes 0 arguments, found 1"},
+		{[]string{"explain"}, 2, "explain takes 1 or 2 arguments, found 0"},
+		{[]string{"list", "more"}, 2, `family "more", expected one of`},
+		{[]string{"diff", "more"}, 2, "diff takes no argument, found 1"},
 		{[]string{"--nope"}, 2, "unknown flag: --nope"},
 		{[]string{"--space", "half"}, 2, `--space "half", expected committed or full`},
 		{[]string{"--help"}, 0, "usage: go run ./gen"},

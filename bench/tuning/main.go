@@ -18,18 +18,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"coalesce/autotune"
 	"coalesce/autotune/subject"
 	"coalesce/autotune/tuned"
 	"coalesce/bench/experiment"
 	"coalesce/bench/result"
+	"coalesce/internal/problems"
 	"coalesce/solvers/algorithms"
-	"coalesce/solvers/assignment"
-	"coalesce/solvers/auction"
-	"coalesce/solvers/csg"
-	"coalesce/solvers/qubo"
 )
 
 type bench struct {
@@ -124,5 +120,5 @@ func run(ctx context.Context, s settings, names []string) bool {
 
 // subjects are all that is tuned.
 func subjects() []subject.Subject {
-	return slices.Concat(csg.Subjects(), auction.Subjects(), assignment.Subjects(), qubo.Subjects())
+	return problems.All().Subjects()
 }

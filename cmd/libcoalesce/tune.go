@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,11 +22,8 @@ import (
 	"coalesce/autotune/subject"
 	"coalesce/autotune/tuned"
 	"coalesce/autotune/worker"
+	"coalesce/internal/problems"
 	"coalesce/runtime/device"
-	"coalesce/solvers/assignment"
-	"coalesce/solvers/auction"
-	"coalesce/solvers/csg"
-	"coalesce/solvers/qubo"
 	"coalesce/solvers/solve"
 )
 
@@ -77,15 +73,16 @@ func goTuned(path *C.char) C.int32_t {
 
 // subjects are the families of a problem, or of all where it is empty.
 func subjects(problem string) ([]subject.Subject, error) {
-	all := map[string]func() []subject.Subject{"csg": csg.Subjects, "auction": auction.Subjects, "assignment": assignment.Subjects, "qubo": qubo.Subjects}
+	all := problems.All()
 	if problem == "" {
-		return slices.Concat(csg.Subjects(), auction.Subjects(), assignment.Subjects(), qubo.Subjects()), nil
+		return all.Subjects(), nil
 	}
-	of, ok := all[problem]
-	if !ok {
-		return nil, bad("problem: found %.40q, expected csg, auction, assignment or qubo", problem)
+	for _, p := range all {
+		if p.Name == problem {
+			return p.Subjects, nil
+		}
 	}
-	return of(), nil
+	return nil, bad("problem: found %.40q, expected %s", problem, all.Names())
 }
 
 //export goTuneWorker

@@ -302,6 +302,11 @@ func (r *reader) safe(s *space.Space, entries []entry) {
 	if _, named := s.Safe.Values[space.ValueParam]; named {
 		r.addError(entries[0].pos, "safe names %s, expected the other parameters: it holds for every value type", space.ValueParam)
 	}
+	for _, p := range s.Params {
+		if _, named := s.Safe.Values[p.Name]; !named && len(p.Values) > 1 && p.Numeric() {
+			r.addError(entries[0].pos, "safe names no value of %s, expected one of %s", p.Name, strings.Join(p.Values, " "))
+		}
+	}
 }
 
 func (r *reader) point(s *space.Space, e entry) {

@@ -22,23 +22,25 @@ func didYouMean(name string, candidates []string) string {
 	return ""
 }
 
-// editDistance is the Levenshtein distance, in bytes.
+// editDistance is the optimal string alignment distance, in bytes: insertions, deletions, substitutions, and swaps of
+// neighbours count 1 each.
 func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
-		previous := row[0]
+		before, last, row = last, row, before
 		row[0] = i + 1
 		for j := range len(b) {
 			cost := 1
 			if a[i] == b[j] {
 				cost = 0
 			}
-			above := row[j+1]
-			row[j+1] = min(above+1, row[j]+1, previous+cost)
-			previous = above
+			row[j+1] = min(last[j+1]+1, row[j]+1, last[j]+cost)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
 		}
 	}
 	return row[len(b)]

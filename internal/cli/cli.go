@@ -19,6 +19,7 @@ import (
 	"coalesce/internal/cli/manual"
 	qubocli "coalesce/internal/cli/qubo"
 	"coalesce/internal/cli/run"
+	"coalesce/internal/problems"
 )
 
 // Main runs one command line, without the program's name, and returns the
@@ -54,9 +55,9 @@ Results go to standard output, everything else to standard error. Exit codes:
 	convert := qubocli.ConvertCommand(a)
 	convert.AddCommand(auctioncli.ConvertCommand(a))
 	root.AddCommand(solveCommand(a), convert, generateCommand(a))
-	root.AddCommand(kernels.Tune(a, tunedProblems())...)
+	root.AddCommand(kernels.Tune(a, problems.All())...)
 	root.AddCommand(run.Ending(verifyCommand(a), queryCommand(a), versionCommand(a), manual.Command(run.Usagef("expected a folder, DIR")))...)
-	root.AddCommand(run.Ending(kernels.Others(a, tunedProblems())...)...)
+	root.AddCommand(run.Ending(kernels.Others(a, problems.All())...)...)
 	versionFlag(a, root)
 	kernels.BundleHelp(a, root)
 	complete.Flags(root)

@@ -3,32 +3,12 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	genassignment "coalesce/generated/assignment"
-	genauction "coalesce/generated/auction"
-	gencsg "coalesce/generated/csg"
-	genqubo "coalesce/generated/qubo"
 	assignmentcli "coalesce/internal/cli/assignment"
 	auctioncli "coalesce/internal/cli/auction"
 	csgcli "coalesce/internal/cli/csg"
-	"coalesce/internal/cli/kernels"
 	qubocli "coalesce/internal/cli/qubo"
 	"coalesce/internal/cli/run"
-	"coalesce/internal/cli/tuning"
-	"coalesce/solvers/assignment"
-	"coalesce/solvers/auction"
-	"coalesce/solvers/csg"
-	"coalesce/solvers/qubo"
 )
-
-// tunedProblems are the problems whose kernels are tuned.
-func tunedProblems() kernels.Problems {
-	return kernels.Problems{
-		{Name: "csg", Title: "coalition structure generation", Unit: tuning.Unit{Name: "agents", Most: csg.MaxAgents}, Subjects: csg.Subjects(), Params: []string{"value", "method"}, Families: gencsg.Families()},
-		{Name: "auction", Title: "combinatorial auctions", Unit: tuning.Unit{Name: "contested goods", Most: auction.MaxContested}, Subjects: auction.Subjects(), Params: []string{"value"}, Families: genauction.Families()},
-		{Name: "assignment", Title: "linear assignment", Unit: tuning.Unit{Name: "rows and columns", Most: assignment.MaxSide}, Subjects: assignment.Subjects(), Params: []string{"value", "range", "metric"}, Families: genassignment.Families()},
-		{Name: "qubo", Title: "binary quadratic programs", Unit: tuning.Unit{Name: "variables", Most: 1 << 16}, Subjects: qubo.Subjects(), Params: []string{"row", "weight"}, Families: genqubo.Families()},
-	}
-}
 
 func solveCommand(a *run.App) *cobra.Command {
 	cmd := &cobra.Command{

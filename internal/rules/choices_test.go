@@ -11,6 +11,7 @@ import (
 
 	"coalesce/autotune/subject"
 	"coalesce/autotune/tuned"
+	"coalesce/internal/problems"
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
@@ -38,7 +39,7 @@ func (r *recorder) Load(f *device.Family, v *device.Variant) (device.Module, err
 // subjects are all families that are tuned, by their names.
 func subjects() map[string]subject.Subject {
 	all := map[string]subject.Subject{}
-	for _, s := range slices.Concat(csg.Subjects(), auction.Subjects(), assignment.Subjects(), qubo.Subjects()) {
+	for _, s := range problems.All().Subjects() {
 		all[s.Family().Name] = s
 	}
 	return all

@@ -44,10 +44,11 @@ func cliProblem(more ...string) []string {
 var rooms = []room{
 	// The library for other languages takes the public packages, as any program may, and tunes.
 	{"cmd/libcoalesce", []string{"solvers/solve", "solvers/assignment", "solvers/qubo", "solvers/csg", "solvers/auction", "runtime/device", "runtime/devices",
-		"autotune", "autotune/subject", "autotune/trial", "autotune/tuned", "autotune/worker", "internal/jobs", "internal/placement", "internal/cli"}},
+		"autotune", "autotune/subject", "autotune/trial", "autotune/tuned", "autotune/worker", "internal/jobs", "internal/placement", "internal/problems", "internal/cli"}},
 	{"cmd/...", []string{"internal/cli"}},
 	{"internal/doors", []string{"gen/declared", "internal/cli", "internal/jobs", "internal/placement", "solvers/assignment", "solvers/option"}},
 	{"internal/jobs", []string{"internal/placement", "solvers/option", "solvers/solve", "solvers/qubo", "solvers/csg", "solvers/auction", "autotune/subject", "autotune/tuned", "runtime/device"}},
+	{"internal/problems", []string{"solvers/...", "generated/...", "autotune/subject"}},
 	{"internal/placement", []string{"solvers/option", "autotune/tuned", "autotune/subject"}},
 	{"internal/ui", []string{"solvers/formats"}}, // counts nouns as the readers do
 	{"internal/rules", nil},
@@ -57,7 +58,7 @@ var rooms = []room{
 	{"examples/...", nil}, // but for its tests, which use what another program may
 	// The command's rooms: the root has the problems' commands, these know nothing of one another, and all share a run of the
 	// program, which knows no problem.
-	{"internal/cli", []string{"internal/cli/...", "internal/placement", "internal/ui", "solvers/...", "autotune/...", "runtime/...", "generated/..."}},
+	{"internal/cli", []string{"internal/cli/...", "internal/placement", "internal/problems", "internal/ui", "solvers/...", "autotune/...", "runtime/..."}},
 	{"internal/cli/csg", cliProblem("solvers/csg", "solvers/csg/anytime", "internal/cli/ranks")},
 	{"internal/cli/auction", cliProblem("solvers/auction", "solvers/csg", "solvers/qubo")}, // which solve auctions, with kernels that --pin names
 	{"internal/cli/assignment", cliProblem("solvers/assignment", "solvers/formats/csv", "runtime/collective", "runtime/devices")},
@@ -72,7 +73,7 @@ var rooms = []room{
 	{"internal/cli/manual", []string{"internal/cli/whole"}},
 	{"internal/cli/whole", []string{"solvers/formats/packed", "runtime/disk"}},
 	{"internal/cli/effect", nil},
-	{"bench/...", []string{"bench/...", "solvers/...", "autotune/...", "runtime/...", "generated/...", "templates"}},
+	{"bench/...", []string{"bench/...", "internal/problems", "solvers/...", "autotune/...", "runtime/...", "generated/...", "templates"}},
 	{"gen/...", []string{"gen/...", "templates"}},
 	{"generated/...", []string{"generated/...", "runtime/device", "runtime/host/..."}},
 	{"templates", nil},

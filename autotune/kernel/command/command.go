@@ -29,10 +29,10 @@ func Main(families ...subject.Subject) {
 
 // Run is Main of a program of a name, with its arguments and streams, and returns the exit code.
 func Run(name string, families []subject.Subject, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return run.Main(name, func(a *run.App) *cobra.Command { return root(a, name, kernels.ByName(families)) }, args, stdin, stdout, stderr)
+	return run.Main(name, func(a *run.App) *cobra.Command { return root(a, name, subject.ByName(families)) }, args, stdin, stdout, stderr)
 }
 
-func root(a *run.App, name string, all kernels.Problems) *cobra.Command {
+func root(a *run.App, name string, all subject.Problems) *cobra.Command {
 	root := a.Root(&cobra.Command{
 		Use:   name,
 		Short: "Tune, verify and explain kernels",

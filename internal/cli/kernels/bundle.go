@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coalesce/autotune/subject"
 	"coalesce/autotune/tuned"
 	"coalesce/autotune/verify"
 	"coalesce/internal/cli/run"
@@ -26,10 +27,10 @@ type bundleFlags struct {
 	families, archs             []string
 	all                         bool
 
-	problems Problems // of which families are held
+	problems subject.Problems // of which families are held
 }
 
-func bundleCommand(a *run.App, all Problems) *cobra.Command {
+func bundleCommand(a *run.App, all subject.Problems) *cobra.Command {
 	f := bundleFlags{problems: all}
 	cmd := &cobra.Command{
 		Use:   "bundle",
@@ -169,7 +170,7 @@ func (f *bundleFlags) wanted(db *tuned.Database) (map[string]bool, error) {
 		asked[name] = false
 	}
 	wanted := map[string]bool{}
-	for _, family := range f.problems.families() {
+	for _, family := range f.problems.Families() {
 		problem, _, _ := strings.Cut(family.Name, "/")
 		_, one := asked[family.Name]
 		_, all := asked[problem]
@@ -233,7 +234,7 @@ func Contents(b *bundle.Bundle) [][2]string {
 }
 
 // verifyBundle hashes a bundle again and, where that is this program, verifies kernels.
-func verifyBundle(ctx context.Context, a *run.App, args []string, all Problems) error {
+func verifyBundle(ctx context.Context, a *run.App, args []string, all subject.Problems) error {
 	var b *bundle.Bundle
 	var err error
 	if len(args) > 0 {
@@ -269,7 +270,7 @@ func verifyBundle(ctx context.Context, a *run.App, args []string, all Problems) 
 
 // verifyKernels runs the test cases of those variants that a device loads and that are safe or have a
 // result in the tuning data.
-func verifyKernels(ctx context.Context, all Problems, d device.Device) (n int, err error) {
+func verifyKernels(ctx context.Context, all subject.Problems, d device.Device) (n int, err error) {
 	wanted, err := (&bundleFlags{problems: all}).wanted(&tuned.Database{})
 	if err != nil {
 		return 0, err

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"coalesce/autotune/subject"
 	"coalesce/autotune/tuned"
 	"coalesce/internal/cli/effect"
 	"coalesce/internal/cli/run"
@@ -17,18 +18,18 @@ import (
 // explainFlags are the flags of `explain` and a problem.
 type explainFlags struct {
 	placement.Placement
-	problem *Problem
+	problem *subject.Problem
 	size    int
 	family  string
 	asked   asked
 	json    bool
 }
 
-func explainCommand(a *run.App, all Problems) *cobra.Command {
+func explainCommand(a *run.App, all subject.Problems) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain",
 		Short: "Show which variant solve would run at a size, and why",
-		RunE:  run.Group(all.names()),
+		RunE:  run.Group(all.Names()),
 		Args:  cobra.ArbitraryArgs,
 	}
 	for k := range all {
@@ -39,7 +40,7 @@ func explainCommand(a *run.App, all Problems) *cobra.Command {
 
 // explainProblemCommand explains the choice among variants of one problem, for each workload or those with some
 // values of the problem's parameters.
-func explainProblemCommand(a *run.App, p *Problem) *cobra.Command {
+func explainProblemCommand(a *run.App, p *subject.Problem) *cobra.Command {
 	s := explainFlags{problem: p, asked: asked{}}
 	cmd := &cobra.Command{
 		Use:   p.Name,
@@ -89,7 +90,7 @@ func explain(ctx context.Context, a *run.App, s *explainFlags, given *pflag.Flag
 	if err != nil {
 		return run.AsUsage(err)
 	}
-	n, beyond := 0, tuning.Unit{}
+	n, beyond := 0, subject.Unit{}
 	for _, sub := range picked {
 		if unit := s.problem.Of(sub); s.size > unit.Most {
 			beyond = unit // which solves leave to other families

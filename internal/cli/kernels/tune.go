@@ -42,7 +42,7 @@ type tuneFlags struct {
 	noise    string
 	limit    float64 // noise, as a part of 1
 	sizes    []int
-	problem  *Problem // whose families are tuned; nil: those of all
+	problem  *subject.Problem // whose families are tuned; nil: those of all
 	asked    asked
 	strategy string
 	part     string
@@ -60,9 +60,9 @@ type tuneFlags struct {
 	given *pflag.FlagSet
 }
 
-func tuneCommand(a *run.App, all Problems) *cobra.Command {
+func tuneCommand(a *run.App, all subject.Problems) *cobra.Command {
 	var s tuneFlags
-	unknown := run.Group(all.names() + ", or nothing for all of them")
+	unknown := run.Group(all.Names() + ", or nothing for all of them")
 	cmd := &cobra.Command{
 		Use:   "tune",
 		Short: "Measure the variants of the kernels and keep the fastest",
@@ -100,7 +100,7 @@ A variant that answers wrongly never wins, and the exit code is 3; it is 1 if ev
 variant of a family failed.`
 
 // tuneProblemCommand tunes the families of one problem.
-func tuneProblemCommand(a *run.App, p *Problem) *cobra.Command {
+func tuneProblemCommand(a *run.App, p *subject.Problem) *cobra.Command {
 	s := &tuneFlags{problem: p, asked: asked{}}
 	cmd := &cobra.Command{
 		Use:   p.Name,
@@ -139,9 +139,9 @@ func (s *tuneFlags) flags(a *run.App, cmd *cobra.Command) {
 }
 
 // unit is that of the problem's sizes.
-func (s *tuneFlags) unit() tuning.Unit {
+func (s *tuneFlags) unit() subject.Unit {
 	if s.problem == nil {
-		return tuning.Unit{}
+		return subject.Unit{}
 	}
 	return s.problem.Unit
 }
@@ -289,7 +289,7 @@ func (s *tuneFlags) tasks(a *run.App, subjects []subject.Subject, facts device.F
 	}
 	var tasks []autotune.Task
 	var names []string
-	beyond := tuning.Unit{}
+	beyond := subject.Unit{}
 	for _, sub := range picked {
 		names = append(names, sub.Family().Name)
 		sizes := s.unit().Taken(sub, s.sizes)
@@ -412,7 +412,7 @@ func extend(ctx context.Context, a *run.App, s *tuneFlags, subjects []subject.Su
 }
 
 // workerCommand is how tune starts itself for trials.
-func workerCommand(a *run.App, all Problems) *cobra.Command {
+func workerCommand(a *run.App, all subject.Problems) *cobra.Command {
 	var path, without, points string
 	var p placement.Placement
 	cmd := &cobra.Command{

@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +18,7 @@ import (
 )
 
 // Verify is the command that runs all variants on their cases.
-func Verify(a *run.App, all Problems) *cobra.Command {
+func Verify(a *run.App, all subject.Problems) *cobra.Command {
 	var family string
 	var p placement.Placement
 	cmd := &cobra.Command{
@@ -100,26 +97,4 @@ func verifyVariant(ctx context.Context, d device.Device, sub subject.Subject, v 
 	defer func() { err = errors.Join(err, s.Close()) }()
 	_, err = verify.Variant(ctx, d, s, sub, v, 0)
 	return err
-}
-
-// ByName groups families by the problem that their names begin with.
-func ByName(subjects []subject.Subject) Problems {
-	var all Problems
-	for _, s := range subjects {
-		name, _, _ := strings.Cut(s.Family().Name, "/")
-		at := slices.IndexFunc(all, func(p Problem) bool { return p.Name == name })
-		if at < 0 {
-			at, all = len(all), append(all, Problem{Name: name, Title: name, Unit: tuning.Unit{Name: "elements", Most: math.MaxInt32}.Of(s)})
-		}
-		all[at].Subjects = append(all[at].Subjects, s)
-		for _, w := range s.Workloads() {
-			for param := range w {
-				if !slices.Contains(all[at].Params, param) {
-					all[at].Params = append(all[at].Params, param)
-				}
-			}
-		}
-		slices.Sort(all[at].Params)
-	}
-	return all
 }

@@ -1,11 +1,9 @@
-package tuning
+package subject
 
 import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"coalesce/autotune/subject"
 )
 
 // A Unit names the unit of a family's sizes, and the largest size that it takes.
@@ -15,8 +13,8 @@ type Unit struct {
 }
 
 // Of is the unit of a family, whose problem counts in u.
-func (u Unit) Of(s subject.Subject) Unit {
-	if c, ok := s.(subject.UnitCounted); ok {
+func (u Unit) Of(s Subject) Unit {
+	if c, ok := s.(UnitCounted); ok {
 		if name, most := c.SizeUnit(); name != "" {
 			return Unit{name, most}
 		}
@@ -25,7 +23,7 @@ func (u Unit) Of(s subject.Subject) Unit {
 }
 
 // Largest is the largest size that any of the families takes.
-func (u Unit) Largest(list []subject.Subject) int {
+func (u Unit) Largest(list []Subject) int {
 	most := u.Most
 	for _, s := range list {
 		most = max(most, u.Of(s).Most)
@@ -34,7 +32,7 @@ func (u Unit) Largest(list []subject.Subject) int {
 }
 
 // Names lists what the families' sizes count: the problem's unit, then others with their family.
-func (u Unit) Names(list []subject.Subject) string {
+func (u Unit) Names(list []Subject) string {
 	names := []string{u.Name}
 	for _, s := range list {
 		if own := u.Of(s); own != u {
@@ -45,7 +43,7 @@ func (u Unit) Names(list []subject.Subject) string {
 }
 
 // Taken are the sizes, of those asked for, that a family takes.
-func (u Unit) Taken(s subject.Subject, sizes []int) []int {
+func (u Unit) Taken(s Subject, sizes []int) []int {
 	most := u.Of(s).Most
 	return slices.DeleteFunc(slices.Clone(sizes), func(size int) bool { return size > most })
 }

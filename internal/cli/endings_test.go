@@ -2,14 +2,10 @@ package cli
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -56,6 +52,7 @@ func (c *background) end(t *testing.T, signal os.Signal) time.Duration {
 }
 
 // Ctrl-C ends every command within half a second while it waits for a file or a pipe, to read or to write.
+// scripts/adversary sends signals at random moments of all commands.
 func TestInterruptedWaits(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{"pipe", "pipe.csv", "pipe.npy"} {
@@ -120,70 +117,6 @@ func TestInterruptedWaits(t *testing.T) {
 		}
 		if took >= 500*time.Millisecond {
 			t.Errorf("%s took %v to end", c.line, took)
-		}
-	}
-}
-
-// Signals at random moments: a command gives an answer, which is proven or says that it was stopped, and ends with exit code 0,
-// or it tells in one line that there is none, and ends with exit code 1.
-func TestSignalsAtRandom(t *testing.T) {
-	folder := t.TempDir()
-	command := func(line string) {
-		t.Helper()
-		cmd := begin(t, folder, strings.Fields(line))
-		if err := <-cmd.ended; err != nil {
-			t.Fatalf("%s: %v: %s", line, err, cmd.talk.String())
-		}
-	}
-	command("generate auction --distribution regions --goods 100 --bids 500 --output bids.txt")
-	command("generate qubo --variables 200 --density 50 --output q.txt")
-	command("generate csg --agents 60 --output g.rud")
-	command("generate csg --agents 12 --output small.rud")
-	command("solve csg small.rud --device host --json --output small.json")
-	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
-	rounds := 4
-	if testing.Short() {
-		rounds = 1
-	}
-	for _, line := range []string{
-		"solve csg --distribution uniform --agents 18 --type int32 --algorithm dp --device host --json",
-		"solve csg --distribution normal --agents 19 --type int32 --device host --verify --json",
-		"solve csg g.rud --device host --time-limit 1s --json",
-		"solve auction bids.txt --device host --payments vcg --json",
-		"solve assignment --kind machol --rows 700 --device host --json",
-		"solve qubo q.txt --device host --time-limit 1s --json",
-		"verify small.json small.rud --json",
-		"explain csg --size 20 --device host --json",
-		"generate assignment --kind uniform --rows 900 --output u.npy",
-		"tune csg --device host --sizes 4 --values int32 --budget 1s --json --output tuned.json",
-	} {
-		for range rounds {
-			signal := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}[random.IntN(2)]
-			after := time.Duration(random.Int64N(int64(1200 * time.Millisecond)))
-			cmd := begin(t, folder, strings.Fields(line))
-			time.Sleep(after)
-			took := cmd.end(t, signal)
-			code, said := cmd.ProcessState.ExitCode(), cmd.talk.String()
-			what := fmt.Sprintf("%s, %v after %v: exit code %d, stdout %.300q, stderr %q", line, signal, after, code, cmd.out.String(), said)
-			var x struct {
-				Value       json.RawMessage
-				Proven      *bool
-				Interrupted *bool
-			}
-			solves := strings.HasPrefix(line, "solve")
-			switch {
-			case code == -1 && cmd.out.Len() == 0 && after < 500*time.Millisecond: // before the program's first line
-			case took > 5*time.Second:
-				t.Errorf("%s: took %v to end", what, took)
-			case code == run.ExitFailed:
-				if solves && cmd.out.Len() > 0 || strings.Count(said, "\n") != 1 || !strings.Contains(said, "interrupted") {
-					t.Error(what)
-				}
-			case code != run.ExitOK:
-				t.Error(what)
-			case solves && (json.Unmarshal(cmd.out.Bytes(), &x) != nil || x.Proven == nil || x.Interrupted == nil || string(x.Value) == "null" || !*x.Proven && !*x.Interrupted):
-				t.Error(what)
-			}
 		}
 	}
 }

@@ -12,8 +12,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"coalesce/runtime/host"
 )
 
 // A worker that crashes and one that hangs are told apart.
@@ -154,7 +157,7 @@ func TestJudgeActs(t *testing.T) {
 		{3, `{"value":1,"gap":0,"proven":true}`, line, 0.5, [4]string{"crash", "wrong", "refused", "wrong"}},
 	} {
 		r := reply{Code: c.code, Out: []byte(c.out), Err: []byte(c.said), Seconds: c.seconds}
-		for i, f := range []*fault{judgeEnd(r, 0, time.Second), judgeMemory(r, true), judgeMemory(r, false), judgeReference(r, true)} {
+		for i, f := range []*fault{judgeEnd(r, true, "SIGINT", time.Second), judgeMemory(r, true), judgeMemory(r, false), judgeReference(r, true)} {
 			class := ""
 			if f != nil {
 				class = f.class
@@ -166,12 +169,45 @@ func TestJudgeActs(t *testing.T) {
 	}
 }
 
+// Programs' instances are solved, and refused, of every problem.
+func TestPrograms(t *testing.T) {
+	d := host.Open(2)
+	defer d.Close()
+	for _, x := range fillers {
+		r := rand.New(rand.NewPCG(5, 7))
+		solved, refused := 0, 0
+		for range 200 {
+			o := x.try(r, d)
+			for _, text := range o.faults {
+				t.Errorf("%s: %s: %s", x.name, o.class, text)
+			}
+			if o.solved {
+				solved++
+			}
+			refused += o.refused
+		}
+		if solved < 40 || refused < 40 {
+			t.Errorf("%s: %d instances were solved and %d calls refused, expected more", x.name, solved, refused)
+		}
+	}
+}
+
+func TestTables(t *testing.T) {
+	for _, x := range readers() {
+		for seed := range uint64(3) {
+			if _, wrong := tryTable(x.name, rand.New(rand.NewPCG(seed, 0))); wrong != nil {
+				t.Errorf("%s: %v", x.name, wrong)
+			}
+		}
+	}
+}
+
 // SIGINT ends a command that does not ask for it, also where the adversary itself ignores it.
 func TestInterruptIsHeard(t *testing.T) {
 	signal.Ignore(os.Interrupt)
 	defer signal.Reset(os.Interrupt)
 	a := &adversary{Device: "host", program: "sleep"}
-	if r, wrong := a.interrupt([]string{"5"}, 50*time.Millisecond); wrong != nil || r.Code != 1 || r.Seconds > 4 {
+	if r, wrong := a.signal(command{}, []string{"5"}, syscall.SIGINT, 50*time.Millisecond); wrong != nil || r.Code != 1 || r.Seconds > 4 {
 		t.Errorf("found %+v, %+v", r, wrong)
 	}
 }

@@ -8,24 +8,21 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
 // drawCSG draws a characteristic function of one to five agents, as CSV or as .npy.
 // Of floats one value in eight may be forbidden.
-func drawCSG(r *rand.Rand) instance {
+func drawCSG(r *rand.Rand, f family) instance {
 	n := 1 + r.IntN(5)
-	f := families[r.IntN(len(families))]
 	list := f.numbers(r, 1<<n)
 	list[0] = integer(0)
 	inst := instance{args: []string{"solve", "csg", "FILE"}, sure: true}
 	kind := r.IntN(3) // CSV, or .npy of the wide or the narrow type
 	if !f.whole && kind == 2 {
 		for i, v := range list {
-			list[i] = float(float64(float32(v.float)))
-			if math.IsInf(list[i].float, 0) {
-				list[i] = float(math.Copysign(math.MaxFloat32, v.float))
-			}
+			list[i] = v.narrow()
 		}
 	}
 	if f.whole && kind == 2 && f.name != "small" && f.name != "ties" {
@@ -38,7 +35,7 @@ func drawCSG(r *rand.Rand) instance {
 			}
 		}
 	}
-	inst.whole = f.whole
+	inst.whole = f.whole && !beyond(list, 1, new(big.Rat).SetInt64(math.MaxInt64))
 	largest := new(big.Rat).SetFloat64(math.MaxFloat64)
 	if f.whole {
 		largest = new(big.Rat).SetInt64(math.MaxInt64)
@@ -62,7 +59,7 @@ func drawCSG(r *rand.Rand) instance {
 	}
 	// best[mask] is the best partition of mask, in units.
 	inst.value = func(solution json.RawMessage, decimal bool) (*big.Rat, *big.Rat, error) {
-		value, scale := units(reading(list, decimal && kind == 0))
+		value, scale := units(reading(rounded(list), decimal && kind == 0))
 		best := make([]*big.Int, len(list))
 		best[0] = new(big.Int)
 		for mask := 1; mask < len(list); mask++ {
@@ -113,7 +110,7 @@ func arrayOf(list []number, whole, narrow bool, shape string) []byte {
 		case whole && narrow:
 			data = binary.LittleEndian.AppendUint32(data, uint32(v.exact.Num().Int64()))
 		case whole:
-			data = binary.LittleEndian.AppendUint64(data, uint64(v.exact.Num().Int64()))
+			data = binary.LittleEndian.AppendUint64(data, new(big.Int).And(v.exact.Num(), new(big.Int).SetUint64(math.MaxUint64)).Uint64())
 		case narrow:
 			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(float32(v.float)))
 		default:
@@ -121,37 +118,22 @@ func arrayOf(list []number, whole, narrow bool, shape string) []byte {
 		}
 	}
 	descr := map[[2]bool]string{{true, true}: "<i4", {true, false}: "<i8", {false, true}: "<f4", {false, false}: "<f8"}[[2]bool{whole, narrow}]
+	if slices.ContainsFunc(list, func(v number) bool { return whole && v.exact.Num().Cmp(big.NewInt(math.MaxInt64)) > 0 }) {
+		descr = "<u8"
+	}
 	return array(descr, shape, data)
 }
 
 // drawAuction draws an auction of up to six goods, two dummies and nine bids, whose
-// prices are decimals.
-func drawAuction(r *rand.Rand) instance {
+// prices are the decimals of a family.
+func drawAuction(r *rand.Rand, f family) instance {
 	goods, dummies, bids := 1+r.IntN(6), r.IntN(3), 1+r.IntN(9)
-	digits, huge := []int{1, 1, 3, 9, 14, 17, 19}[r.IntN(7)], r.IntN(8) == 0
 	var b strings.Builder
 	fmt.Fprintf(&b, "goods %d\nbids %d\ndummy %d\n", goods, bids, dummies)
 	price, wants := make([]*big.Rat, bids), make([]int, bids)
-	top := new(big.Rat)
-	for k := range bids {
-		text := ""
-		for range 1 + r.IntN(digits) {
-			text += fmt.Sprint(r.IntN(10))
-		}
-		if r.IntN(3) == 0 {
-			text += fmt.Sprintf(".%d", r.IntN(1000))
-		}
-		if huge && r.IntN(3) == 0 {
-			text = "9223372036854775807"
-		}
-		if r.IntN(8) == 0 {
-			text = "-" + text
-		}
-		price[k], _ = new(big.Rat).SetString(text)
-		if x := new(big.Rat).Abs(price[k]); x.Cmp(top) > 0 {
-			top = x
-		}
-		fmt.Fprintf(&b, "%d\t%s", k, text)
+	for k, v := range f.numbers(r, bids) {
+		price[k] = v.digits
+		fmt.Fprintf(&b, "%d\t%s", k, v.text)
 		wants[k] = 1 << r.IntN(goods)
 		for id := range goods + dummies {
 			if wants[k]>>id&1 == 0 && r.IntN(3) == 0 {
@@ -166,13 +148,17 @@ func drawAuction(r *rand.Rand) instance {
 	inst := instance{file: "a.txt", data: []byte(b.String()), args: []string{"solve", "auction", "FILE"}, whole: true, sure: true}
 	// Prices are whole numbers of the least power of ten that makes them so, and their
 	// sums over goods are int64.
-	unit := int64(1)
+	unit, most := big.NewInt(1), power(63)
 	for _, v := range price {
-		for !new(big.Rat).Mul(v, big.NewRat(unit, 1)).IsInt() {
-			unit *= 10
+		for !inst.may && !new(big.Rat).Mul(v, new(big.Rat).SetInt(unit)).IsInt() {
+			unit.Mul(unit, big.NewInt(10))
+			inst.may = unit.BitLen() > 63
 		}
 	}
-	inst.may = new(big.Rat).Mul(top, big.NewRat(unit*int64(goods+dummies), 1)).Cmp(power(63)) >= 0
+	for _, v := range price {
+		sum := new(big.Rat).Mul(new(big.Rat).Abs(v), new(big.Rat).SetInt(unit))
+		inst.may = inst.may || sum.Mul(sum, big.NewRat(int64(goods+dummies), 1)).Cmp(most) >= 0
+	}
 	inst.value = func(solution json.RawMessage, _ bool) (*big.Rat, *big.Rat, error) {
 		best := new(big.Rat)
 		for set := range 1 << bids {

@@ -28,11 +28,6 @@ var algorithms = map[string][]string{
 	"qubo":       {"", "bulk", "temper", "multistart"},
 }
 
-// onDevice has a problem's instances solved by algorithms of the device.
-func onDevice(p problem, on string) problem {
-	return problem{p.name, func(r *rand.Rand) instance { return turned(r, p.name, on, p.draw(r)) }}
-}
-
 // turned is an instance that an algorithm with kernels solves, in turns by chance; what
 // multistart takes is narrower than its problem, and sparse costs and limits one family takes.
 func turned(r *rand.Rand, problem, on string, inst instance) instance {
@@ -129,7 +124,7 @@ func ising(r *rand.Rand, on string, f family, n int) instance {
 			positive := v.exact.Sign() > 0
 			if positive != (hidden[i]*hidden[j] < 0) { // the sign that the hidden solution likes
 				if f.whole {
-					v = integer(-v.exact.Num().Int64())
+					v = whole(new(big.Int).Neg(v.exact.Num()))
 				} else {
 					v = float(-v.float)
 				}

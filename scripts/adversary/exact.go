@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 )
 
@@ -16,9 +17,12 @@ type number struct {
 	digits *big.Rat // of the text
 }
 
-func integer(v int64) number {
-	exact := new(big.Rat).SetInt64(v)
-	return number{strconv.FormatInt(v, 10), float64(v), exact, exact}
+func integer(v int64) number { return whole(big.NewInt(v)) }
+
+func whole(v *big.Int) number {
+	exact := new(big.Rat).SetInt(v)
+	near, _ := exact.Float64()
+	return number{v.String(), near, exact, exact}
 }
 
 func float(v float64) number {
@@ -29,50 +33,91 @@ func float(v float64) number {
 	return n
 }
 
+// narrow is the float32 nearest to a number, as a number.
+func (v number) narrow() number {
+	near := float64(float32(v.float))
+	if math.IsInf(near, 0) {
+		near = math.Copysign(math.MaxFloat32, near)
+	}
+	return float(near)
+}
+
 // A family of numbers is hard on arithmetic in one way.
 type family struct {
 	name  string
 	whole bool
-	draw  func(r *rand.Rand) float64
-	drawn func(r *rand.Rand) int64 // of integers
+	draw  func(r *rand.Rand) number
+}
+
+func wholes(name string, draw func(r *rand.Rand) int64) family {
+	return family{name, true, func(r *rand.Rand) number { return integer(draw(r)) }}
+}
+
+func floats(name string, draw func(r *rand.Rand) float64) family {
+	return family{name, false, func(r *rand.Rand) number { return float(draw(r)) }}
+}
+
+// among is a family of some floats.
+func among(name string, list ...float64) family {
+	return floats(name, func(r *rand.Rand) float64 { return list[r.IntN(len(list))] })
+}
+
+// forbidding is a family of small costs, and one constant for what people want to forbid.
+func forbidding(name string, constant float64) family {
+	return floats(name, func(r *rand.Rand) float64 { return []float64{r.Float64() - 0.5, constant}[r.IntN(2)] })
 }
 
 // families are what instances draw from.
 var families = []family{
-	{name: "small", whole: true, drawn: func(r *rand.Rand) int64 { return r.Int64N(19) - 9 }},
-	{name: "ties", whole: true, drawn: func(r *rand.Rand) int64 { return r.Int64N(2) }},
-	{name: "int32", whole: true, drawn: func(r *rand.Rand) int64 { return int64(int32(r.Uint32())) }},
-	{name: "2^53", whole: true, drawn: func(r *rand.Rand) int64 { return 1<<53 - 3 + r.Int64N(7) }},
-	{name: "2^56", whole: true, drawn: func(r *rand.Rand) int64 { return r.Int64N(1<<57) - 1<<56 }},
-	{name: "2^63", whole: true, drawn: func(r *rand.Rand) int64 {
-		return []int64{math.MaxInt64 - 1, math.MinInt64 + 1, r.Int64() - 1<<62, 1}[r.IntN(4)]
+	wholes("small", func(r *rand.Rand) int64 { return r.Int64N(19) - 9 }),
+	wholes("ties", func(r *rand.Rand) int64 { return r.Int64N(2) }),
+	wholes("int32", func(r *rand.Rand) int64 { return int64(int32(r.Uint32())) }),
+	wholes("2^53", func(r *rand.Rand) int64 { return 1<<53 - 3 + r.Int64N(7) }),
+	wholes("2^56", func(r *rand.Rand) int64 { return r.Int64N(1<<57) - 1<<56 }),
+	// The largest of a type would forbid pairs.
+	wholes("int64's ends", func(r *rand.Rand) int64 {
+		return []int64{math.MaxInt64 - 1, math.MaxInt64 - 2, math.MinInt64 + 1, math.MinInt64 + 2, r.Int64() - 1<<62, 1}[r.IntN(6)]
+	}),
+	{"uint64's ends", true, func(r *rand.Rand) number {
+		return whole(new(big.Int).SetUint64([]uint64{math.MaxUint64 - 1, math.MaxUint64 - 2, 1 << 63, 1<<63 + 1, r.Uint64(), 1, 0}[r.IntN(7)]))
 	}},
-	{name: "uniform", draw: func(r *rand.Rand) float64 { return r.Float64()*2 - 1 }},
-	{name: "cents", draw: func(r *rand.Rand) float64 { return float64(r.IntN(2001)-1000) / 100 }},
-	{name: "quarters", draw: func(r *rand.Rand) float64 { return float64(r.IntN(41)-20) / 4 }},
-	{name: "close", draw: func(r *rand.Rand) float64 { return 1 + float64(r.IntN(5))*0x1p-52 }},
-	{name: "spread", draw: func(r *rand.Rand) float64 { return math.Ldexp(r.Float64()*2-1, r.IntN(120)-60) }},
-	{name: "any", draw: func(r *rand.Rand) float64 { return finite(r) }},
-	{name: "denormal", draw: func(r *rand.Rand) float64 { return float64(r.IntN(9)-4) * 5e-324 }},
-	{name: "denormal beside", draw: func(r *rand.Rand) float64 {
+	{"decimals", false, func(r *rand.Rand) number { // up to 19 digits, of which up to three follow the point
+		v := float64(r.Int64N(int64(math.Pow10(1+r.IntN(16))))) * float64(1-2*r.IntN(8)/7)
+		return float(v / math.Pow10(r.IntN(4)))
+	}},
+	floats("uniform", func(r *rand.Rand) float64 { return r.Float64()*2 - 1 }),
+	floats("cents", func(r *rand.Rand) float64 { return float64(r.IntN(2001)-1000) / 100 }),
+	floats("quarters", func(r *rand.Rand) float64 { return float64(r.IntN(41)-20) / 4 }),
+	floats("close", func(r *rand.Rand) float64 { return 1 + float64(r.IntN(5))*0x1p-52 }),
+	floats("spread", func(r *rand.Rand) float64 { return math.Ldexp(r.Float64()*2-1, r.IntN(120)-60) }),
+	floats("any", finite),
+	floats("subnormal", func(r *rand.Rand) float64 { return float64(r.IntN(9)-4) * 5e-324 }),
+	floats("subnormal among others", func(r *rand.Rand) float64 {
 		return []float64{float64(r.IntN(9)-4) * 5e-324, r.Float64() - 0.5, 0}[r.IntN(3)]
-	}},
-	{name: "1e308", draw: func(r *rand.Rand) float64 { return []float64{1e308, -1e308, 1.7e308, 1, -1, 1e290}[r.IntN(6)] }},
-	{name: "1e305", draw: func(r *rand.Rand) float64 { return (r.Float64() - 0.5) * 1e305 }},
-	{name: "far apart", draw: func(r *rand.Rand) float64 { // a unit of the large ones makes the small ones 0
+	}),
+	among("1e308", 1e308, -1e308, 1.7e308, 1, -1, 1e290),
+	among("float64's ends", math.MaxFloat64, -math.MaxFloat64, math.Nextafter(math.MaxFloat64, 0), 5e-324, -5e-324, 0x1p-1022, 1, 0),
+	among("float32's ends", math.MaxFloat32, -math.MaxFloat32, math.MaxFloat32-0x1p104, 0x1p-149, -0x1p-149, 0x1p-126, 1, 0),
+	floats("1e305", func(r *rand.Rand) float64 { return (r.Float64() - 0.5) * 1e305 }),
+	floats("far apart", func(r *rand.Rand) float64 { // a unit of the large ones makes the small ones 0
 		return []float64{0x1p770, -0x1p770, 0x1p-400, math.Ldexp(r.Float64()-0.5, r.IntN(1900)-1000), 1, 0}[r.IntN(6)]
-	}},
-	{name: "constants", draw: func(r *rand.Rand) float64 { // what people write for forbidden pairs and penalties
+	}),
+	floats("constants", func(r *rand.Rand) float64 { // what people write for forbidden pairs and penalties
 		return []float64{r.Float64(), r.Float64(), 1e10, 1e15, 1e18, 1e20, 1e300, math.MaxFloat32}[r.IntN(8)]
-	}},
-	{name: "one constant", draw: func(r *rand.Rand) float64 { return []float64{r.Float64() - 0.5, 1e15}[r.IntN(2)] }},
-	{name: "lognormal", draw: func(r *rand.Rand) float64 { return math.Exp(20 * r.NormFloat64()) }},
-	{name: "Pareto", draw: func(r *rand.Rand) float64 { return math.Pow(r.Float64(), -10) }},
-	{name: "log-uniform", draw: func(r *rand.Rand) float64 { return math.Pow(10, 600*r.Float64()-300) }},
-	{name: "signed log-uniform", draw: func(r *rand.Rand) float64 {
+	}),
+	forbidding("1e6 forbids", 1e6),
+	forbidding("1e15 forbids", 1e15),
+	forbidding("1e18 forbids", 1e18),
+	forbidding("1e308 forbids", 1e308),
+	floats("lognormal 5", func(r *rand.Rand) float64 { return math.Exp(5 * r.NormFloat64()) }),
+	floats("lognormal 20", func(r *rand.Rand) float64 { return math.Exp(20 * r.NormFloat64()) }),
+	floats("Pareto 0.5", func(r *rand.Rand) float64 { return math.Pow(1-r.Float64(), -2) }),
+	floats("Pareto 0.1", func(r *rand.Rand) float64 { return math.Pow(1-r.Float64(), -10) }),
+	floats("log-uniform", func(r *rand.Rand) float64 { return math.Pow(10, 600*r.Float64()-300) }),
+	floats("signed log-uniform", func(r *rand.Rand) float64 {
 		return math.Copysign(math.Pow(10, 600*r.Float64()-300), r.Float64()-0.5)
-	}},
-	{name: "signed zeros", draw: func(r *rand.Rand) float64 { return []float64{0, math.Copysign(0, -1), 1, -1}[r.IntN(4)] }},
+	}),
+	among("signed zeros", 0, math.Copysign(0, -1), 1, -1),
 }
 
 // finite is any float64 that is a number.
@@ -84,15 +129,23 @@ func finite(r *rand.Rand) float64 {
 	}
 }
 
+// rounded are numbers that a program reads as floats, where integers exceed int64.
+func rounded(list []number) []number {
+	if !slices.ContainsFunc(list, func(v number) bool { return v.exact != nil && v.exact.IsInt() && !v.exact.Num().IsInt64() }) {
+		return list
+	}
+	list = slices.Clone(list)
+	for i, v := range list {
+		list[i].exact = new(big.Rat).SetFloat64(v.float)
+	}
+	return list
+}
+
 // numbers draws so many of one family.
 func (f *family) numbers(r *rand.Rand, count int) []number {
 	list := make([]number, count)
 	for i := range list {
-		if f.whole {
-			list[i] = integer(f.drawn(r))
-		} else {
-			list[i] = float(f.draw(r))
-		}
+		list[i] = f.draw(r)
 	}
 	return list
 }

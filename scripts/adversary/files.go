@@ -22,36 +22,29 @@ const batch = 50
 // but notes and paths add up.
 const longest = 2000
 
-// fileJobs are count mutated files for each parser, and a compressed file that
-// unpacks to bombed bytes.
-func (a *adversary) fileJobs(list []parser, count, bombed int) (jobs []func(*pool) error) {
+// bombed is the number of bytes that a compressed file unpacks to, the first of each parser.
+const bombed = 64 << 20
+
+// fileJobs are count mutated files for each parser.
+func (a *adversary) fileJobs(count int) (jobs []job) {
+	list := parsers()
 	for i, p := range list {
-		row := a.row("file", p.name)
-		for from := 0; from < count; from += batch {
-			jobs = append(jobs, func(w *pool) error {
-				r := rand.New(rand.NewPCG(a.Seed, uint64(i)<<32|uint64(from)))
-				if err := w.within(limits[(i+from/batch)%len(limits)]); err != nil {
-					return err
-				}
-				for k := range min(batch, count-from) {
-					seed, other := p.seeds[r.IntN(len(p.seeds))], list[r.IntN(len(list))].seeds[0]
-					if r.IntN(2) == 0 {
-						other = p.seeds[r.IntN(len(p.seeds))]
-					}
-					if len(seed) > 1<<14 && r.IntN(8) > 0 { // long ones now and then
-						seed = p.seeds[0]
-					}
-					data := mutate(r, seed, other)
-					if from == 0 && k == 0 && bombed > 0 {
-						data = bomb(r, p.seeds[0], bombed)
-					}
-					if err := a.tryFile(w, row, p, data); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-		}
+		jobs = append(jobs, a.batches("file", p.name, count, batch, func(w *pool, r *rand.Rand, row *figures, k int) error {
+			if err := w.within(limits[(i+k/batch)%len(limits)]); err != nil {
+				return err
+			}
+			if k == 0 {
+				return a.tryFile(w, row, p, bomb(r, p.seeds[0], bombed))
+			}
+			seed, other := p.seeds[r.IntN(len(p.seeds))], list[r.IntN(len(list))].seeds[0]
+			if r.IntN(2) == 0 {
+				other = p.seeds[r.IntN(len(p.seeds))]
+			}
+			if len(seed) > 1<<14 && r.IntN(8) > 0 { // long ones now and then
+				seed = p.seeds[0]
+			}
+			return a.tryFile(w, row, p, mutate(r, seed, other))
+		})...)
 	}
 	return jobs
 }

@@ -18,6 +18,19 @@ type problem struct {
 	draw func(*rand.Rand) instance
 }
 
+// problems are all problems in numbers of all families, solved on a device.
+func problems(on string) (list []problem) {
+	for _, p := range []struct {
+		name string
+		draw func(*rand.Rand, family) instance
+	}{{"csg", drawCSG}, {"auction", drawAuction}, {"assignment", drawAssignment}, {"qubo", drawQUBO}} {
+		for _, f := range families {
+			list = append(list, problem{p.name + ", " + f.name, func(r *rand.Rand) instance { return turned(r, p.name, on, p.draw(r, f)) }})
+		}
+	}
+	return list
+}
+
 // An instance is a file with the values of its solutions.
 type instance struct {
 	file string // its name
@@ -37,27 +50,24 @@ type instance struct {
 	size  *big.Rat // that terms' magnitudes add up to
 }
 
-var problems = []problem{{"csg", drawCSG}, {"auction", drawAuction}, {"assignment", drawAssignment}, {"qubo", drawQUBO}}
+// instanceJobs are count random instances of each problem and family of numbers, referenceJobs
+// of those that are compared with a reference.
+func (a *adversary) instanceJobs(count int) []job {
+	return a.solveJobs("instance", problems(a.Device), count)
+}
 
-// instanceJobs are count random instances of each problem, a kind of rows.
-func (a *adversary) instanceJobs(kind string, list []problem, count int) (jobs []func(*pool) error) {
-	const batch = 100
-	for i, p := range list {
-		row := a.row(kind, p.name)
-		for from := 0; from < count; from += batch {
-			jobs = append(jobs, func(w *pool) error {
-				if err := w.within(0); err != nil {
-					return err
-				}
-				r := rand.New(rand.NewPCG(a.Seed, uint64(i+1)<<40|uint64(from)))
-				for range min(batch, count-from) {
-					if err := a.tryInstance(w, row, p.draw(r)); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-		}
+func (a *adversary) referenceJobs(count int) []job {
+	return a.solveJobs("reference", references(a.Device), count)
+}
+
+func (a *adversary) solveJobs(kind string, list []problem, count int) (jobs []job) {
+	for _, p := range list {
+		jobs = append(jobs, a.batches(kind, p.name, count, 100, func(w *pool, r *rand.Rand, row *figures, _ int) error {
+			if err := w.within(0); err != nil {
+				return err
+			}
+			return a.tryInstance(w, row, p.draw(r))
+		})...)
 	}
 	return jobs
 }

@@ -1,25 +1,32 @@
 // Command adversary tries to make the command crash, hang, misread or lie.
 //
-// Files: it edits small files of every format that the command reads (bits, bytes,
-// numbers, lines, compression) and has the command read them, under a limit on the
-// address space, on the host device. A crash, a hang, an error that does not name
-// the file, a failed check and control characters among what is said count.
+// It attacks in these ways, a row of figures for each format, reader, problem or command:
 //
-// Instances: it draws small instances of every problem, with numbers that are hard
-// on arithmetic (denormals, 1e308, 2^63-1, ties, forbidden pairs), and holds the
-// command's answers against all solutions, in exact arithmetic. A wrong value, a
-// proof of what is not so, and a refusal of what could be solved count.
+//   - files: small files of every format that the command reads, edited (bits, bytes, numbers,
+//     lines, compression) and read under a limit on the address space, on the host device. A
+//     crash, a hang, an error that does not name the file, a failed check and control
+//     characters in what is printed count.
+//   - tables: random tables for every reader of tables, in all the ways in which programs and
+//     people write them (solvers/formats/habits). One that is read as another table counts.
+//   - instances: small instances of every problem, in numbers that are hard on arithmetic
+//     (subnormals, 1e308, 2^64-1, ties, constants that forbid). The answers are compared with
+//     all solutions, in exact arithmetic. A wrong value, a false proof, and a refusal of what
+//     could be solved count.
+//   - programs: instances and options as programs fill them, rightly and wrongly, for every
+//     problem's functions. A panic, an error of a check, an error that names no field, and a
+//     wrong value count.
+//   - references: larger instances of every value type, which the command draws and compares
+//     with a sequential reference; of binary programs the optimum is planted.
+//   - signals: SIGINT, SIGTERM and SIGUSR1 at random moments of every command. One that takes
+//     longer than half a second to end, an answer that is neither proven nor marked as stopped,
+//     and an error beside an answer count.
+//   - memory: on a GPU solves meet memory that another process holds.
 //
-// References: it has the command draw larger instances of every value type, and compare
-// its answers with a sequential reference; of binary programs the optimum is planted.
+// Usage:
 //
-// Interruptions: SIGINT meets long solves at moments of their first seconds; one that
-// goes on for more than a second counts. On a GPU solves also meet memory that
-// another process holds.
-//
-//	go run ./scripts/adversary            300 files a parser, 1,000 instances a problem
-//	go run ./scripts/adversary --long     2,000 and 20,000, and 10 minutes of each fuzz target
-//	go run ./scripts/adversary --files 0 --instances 20 --references 5 --interrupts 3 --device emulated
+//	go run ./scripts/adversary            some of each
+//	go run ./scripts/adversary --long     10,000 of each, and 10 minutes of each fuzz target
+//	go run ./scripts/adversary --files 0 --tables 0 --programs 0 --instances 5 --references 5 --device emulated
 //	adversary solve csg FILE              the command itself, where this binary alone was carried to
 //
 // scripts/gpu-check adversary does the like on a GPU, .ci/fuzz-elsewhere the long run on a
@@ -33,7 +40,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"hash/fnv"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,6 +66,9 @@ func main() {
 		}
 		return
 	}
+	if len(os.Args) == 4 && inside[os.Args[1]] != nil {
+		os.Exit(inside[os.Args[1]].run(os.Args[2:], os.Stderr))
+	}
 	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
 		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
@@ -71,22 +83,25 @@ var errFound = errors.New("found what counts")
 
 func run(args []string) error {
 	var (
-		f         = flag.NewFlagSet("adversary", flag.ExitOnError)
-		files     = f.Int("files", 300, "mutated files a parser")
-		instances = f.Int("instances", 1000, "random instances a problem")
-		larger    = f.Int("references", 0, "larger instances of each problem and value type")
-		signals   = f.Int("interrupts", 0, "interruptions of each problem")
-		long      = f.Bool("long", false, "2,000 files, 20,000 instances, and, but with --self, 10 minutes of each fuzz target")
-		seed      = f.Uint64("seed", 1, "of all that is random")
-		only      = f.String("only", "", "parsers and problems whose names hold this")
-		device    = f.String("device", "host", "where instances are solved; files are read on the host")
-		self      = f.Bool("self", false, "run commands in this binary, where there is no Go to build one with, as scripts/build-cuda --package ./scripts/adversary makes it")
-		output    = f.String("json", "", "write the figures to this file")
+		f      = flag.NewFlagSet("adversary", flag.ExitOnError)
+		counts = make([]*int, len(attacks))
+		long   = f.Bool("long", false, "as many as the long run draws, and, but with --self, 10 minutes of each fuzz target")
+		seed   = f.Uint64("seed", 1, "of all that is random")
+		only   = f.String("only", "", "rows whose names hold this")
+		device = f.String("device", "host", "where instances are solved; files are read on the host")
+		self   = f.Bool("self", false, "run commands in this binary, where there is no Go to build one with, as scripts/build-cuda --package ./scripts/adversary makes it")
+		output = f.String("json", "", "write the figures to this file")
 	)
+	for i, x := range attacks {
+		counts[i] = f.Int(x.name, -1, fmt.Sprintf("%s (default %d, with --long %d)", x.what, x.short, x.long))
+	}
 	f.Parse(args)
-	bombed := 64 << 20
-	if *long {
-		*files, *instances, bombed = 2000, 20000, 256<<20
+	for i, x := range attacks {
+		if *counts[i] < 0 {
+			if *counts[i] = x.short; *long {
+				*counts[i] = x.long
+			}
+		}
 	}
 	if _, err := os.Stat("go.mod"); err != nil && !*self {
 		return fmt.Errorf("expected to run in the repository's root: %w", err)
@@ -96,7 +111,7 @@ func run(args []string) error {
 		return err
 	}
 	a := &adversary{Seed: *seed, Device: *device, Command: strings.Join(append([]string{"adversary"}, args...), " "), Date: time.Now().UTC().Format(time.DateOnly),
-		Cores: runtime.NumCPU(), folder: folder, program: filepath.Join(folder, "worker")}
+		Cores: runtime.NumCPU(), only: *only, folder: folder, program: filepath.Join(folder, "worker")}
 	if err := os.RemoveAll(filepath.Join(folder, "found")); err != nil {
 		return err
 	}
@@ -115,27 +130,21 @@ func run(args []string) error {
 		return err
 	}
 	start := time.Now()
-	list := slices.DeleteFunc(parsers(), func(p parser) bool { return !strings.Contains(p.name, *only) })
-	others := func(p problem) bool { return !strings.Contains(p.name, *only) }
-	drawn := slices.DeleteFunc(slices.Clone(problems), others)
-	for i := range drawn {
-		drawn[i] = onDevice(drawn[i], *device)
-	}
-	jobs := append(a.fileJobs(list, *files, bombed), a.instanceJobs("instance", drawn, *instances)...)
-	jobs = append(jobs, a.instanceJobs("reference", slices.DeleteFunc(references(*device), others), *larger)...)
-	if err := a.work(jobs); err != nil {
-		return err
-	}
-	if *signals > 0 {
-		met := slices.DeleteFunc(lengthy(*device), func(s solve) bool { return !strings.Contains(s.problem, *only) })
-		if err := a.work(a.interruptJobs(met, *signals)); err != nil {
-			return err
+	var jobs []job
+	for i, x := range attacks {
+		if *counts[i] == 0 {
+			continue
 		}
-		if kind(*device) == "cuda" { // alone, since it takes the memory of all others
-			if err := a.work([]func(*pool) error{a.memoryJob(full())}); err != nil {
+		if x.alone {
+			if err := a.work(jobs); err != nil {
 				return err
 			}
+			jobs = nil
 		}
+		jobs = append(jobs, x.jobs(a, *counts[i])...)
+	}
+	if err := a.work(jobs); err != nil {
+		return err
 	}
 	a.Rows = slices.DeleteFunc(a.Rows, func(row *figures) bool { return row.Tried == 0 })
 	a.Seconds = time.Since(start).Seconds()
@@ -225,14 +234,58 @@ type adversary struct {
 	Fuzz    []string   `json:"fuzz,omitempty"` // a line for each target that was run
 	Found   []finding  `json:"found"`
 
+	only    string // rows whose names hold this
 	folder  string
 	program string // the worker's binary
 	mu      sync.Mutex
 }
 
+// An attack is one way to find faults.
+type attack struct {
+	name, what  string // its flag, and that flag's help
+	short, long int    // how many it draws
+	jobs        func(a *adversary, count int) []job
+	alone       bool // begins when the others have ended
+}
+
+// attacks are all attacks.
+var attacks = []attack{
+	{"files", "mutated files a parser", 150, 5000, (*adversary).fileJobs, false},
+	{"tables", "random tables a reader, in all habits of writers", 10, 1000, (*adversary).tableJobs, false},
+	{"instances", "random instances a problem and family of numbers", 25, 2500, (*adversary).instanceJobs, false},
+	{"programs", "instances and options of programs, a problem", 200, 10000, (*adversary).programJobs, false},
+	{"references", "larger instances a problem and value type", 0, 0, (*adversary).referenceJobs, false},
+	{"signals", "signals a command", 2, 300, (*adversary).signalJobs, false},
+	{"memory", "rounds of solves on a GPU whose memory another process holds", 0, 0, (*adversary).memoryJobs, true},
+}
+
+// A job tries some of an attack, in the worker of a pool.
+type job func(*pool) error
+
+// batches are jobs that draw count of a row in batches, each with random numbers of its own.
+func (a *adversary) batches(kind, name string, count, batch int, try func(w *pool, r *rand.Rand, row *figures, k int) error) (jobs []job) {
+	if !strings.Contains(name, a.only) {
+		return nil
+	}
+	row, own := a.row(kind, name), fnv.New64a()
+	io.WriteString(own, kind+" "+name)
+	for from := 0; from < count; from += batch {
+		jobs = append(jobs, func(w *pool) error {
+			r := rand.New(rand.NewPCG(a.Seed, own.Sum64()+uint64(from)))
+			for k := from; k < min(count, from+batch); k++ {
+				if err := try(w, r, row, k); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return jobs
+}
+
 // figures of one parser or problem.
 type figures struct {
-	Kind    string         `json:"kind"` // "file" or "instance"
+	Kind    string         `json:"kind"` // "file", "instance" or another of the attacks
 	Name    string         `json:"name"`
 	Tried   int            `json:"tried"`
 	Solved  int            `json:"solved"`  // exit 0, or a proof that there is no solution
@@ -260,8 +313,8 @@ func (a *adversary) row(kind, name string) *figures {
 }
 
 // work runs jobs on all cores, each with a pool of its own.
-func (a *adversary) work(jobs []func(*pool) error) error {
-	queue := make(chan func(*pool) error, len(jobs))
+func (a *adversary) work(jobs []job) error {
+	queue := make(chan job, len(jobs))
 	for _, job := range jobs {
 		queue <- job
 	}
@@ -310,20 +363,40 @@ func (a *adversary) count(row *figures, w *pool, args []string, r reply, err err
 		return nil
 	}
 	name := fmt.Sprintf("%s %s %d", row.Name, wrong.class, row.Faults[wrong.class])
-	kept := filepath.Join(a.folder, "found", strings.ReplaceAll(name, " ", "-"))
+	kept := filepath.Join(a.folder, "found", strings.NewReplacer(" ", "-", "/", "-", ",", "").Replace(name))
 	folder := filepath.Join(a.folder, fmt.Sprint("worker", w.number))
-	if err := os.CopyFS(kept, os.DirFS(folder)); err != nil && !errors.Is(err, os.ErrExist) {
+	if err := keepFiles(folder, kept); err != nil {
 		return err
 	}
 	f := finding{Name: row.Name, Class: wrong.class, Text: wrong.text, Limit: w.limit, Said: string(r.Err), Files: map[string][]byte{},
 		Command: strings.ReplaceAll("coalesce "+strings.Join(args, " "), folder, kept)}
+	if inside[args[0]] != nil {
+		f.Command = fmt.Sprintf("adversary %s %q %s", args[0], args[1], args[2])
+	}
 	for _, path := range args {
-		if data, err := os.ReadFile(path); err == nil && filepath.Dir(path) == folder {
+		if data, err := os.ReadFile(filepath.Join(kept, filepath.Base(path))); err == nil && filepath.Dir(path) == folder {
 			f.Files[filepath.Base(path)] = compress(1, data)
 		}
 	}
 	a.Found = append(a.Found, f)
 	return nil
+}
+
+// keepFiles copies a folder's files, without its pipes.
+func keepFiles(from, to string) error {
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		return err
+	}
+	list, err := os.ReadDir(from)
+	for _, file := range list {
+		if err == nil && file.Type().IsRegular() {
+			var data []byte
+			if data, err = os.ReadFile(filepath.Join(from, file.Name())); err == nil {
+				err = os.WriteFile(filepath.Join(to, file.Name()), data, 0o644)
+			}
+		}
+	}
+	return err
 }
 
 // write prints the figures as a table, and what was found below.

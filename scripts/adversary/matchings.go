@@ -14,12 +14,16 @@ import (
 // drawAssignment draws a matrix of up to five rows and columns, as CSV, .npy or
 // Matrix Market coordinates, some of its pairs forbidden, to be minimised or
 // maximised, with a limit or without.
-func drawAssignment(r *rand.Rand) instance {
+func drawAssignment(r *rand.Rand, f family) instance {
 	rows, cols := 1+r.IntN(5), 1+r.IntN(5)
-	f := families[r.IntN(len(families))]
 	list := f.numbers(r, rows*cols)
-	inst := instance{args: []string{"solve", "assignment", "FILE"}, sure: true, whole: f.whole, least: r.IntN(3) > 0}
-	kind := r.IntN(3)
+	inst := instance{args: []string{"solve", "assignment", "FILE"}, sure: true, least: r.IntN(3) > 0}
+	kind, narrow := r.IntN(3), !f.whole && r.IntN(2) == 0 // of an array: float32
+	if kind == 1 && narrow {
+		for i, v := range list {
+			list[i] = v.narrow()
+		}
+	}
 	forbidden, sign := "inf", 1
 	if !inst.least {
 		inst.args = append(inst.args, "--maximize")
@@ -54,7 +58,7 @@ func drawAssignment(r *rand.Rand) instance {
 		}
 	case 1:
 		inst.file = "a.npy"
-		b.Write(arrayOf(list, f.whole, false, fmt.Sprintf("(%d, %d)", rows, cols)))
+		b.Write(arrayOf(list, f.whole, narrow, fmt.Sprintf("(%d, %d)", rows, cols)))
 	default:
 		inst.file = "a.mtx"
 		count := 0
@@ -70,6 +74,7 @@ func drawAssignment(r *rand.Rand) instance {
 	}
 	inst.data = []byte(b.String())
 	inst.size = magnitudes(list)
+	inst.whole = f.whole && inst.size.Cmp(power(53)) < 0 // larger sums may be rounded, once
 	everything := slices.Clone(list)
 	if limit != nil {
 		everything = append(everything, *limit)
@@ -78,7 +83,11 @@ func drawAssignment(r *rand.Rand) instance {
 	inst.may = !f.whole && beyond(everything, 2*int64(max(rows, cols)+1), new(big.Rat).SetFloat64(math.MaxFloat64))
 	inst.exact = true
 	inst.value = func(solution json.RawMessage, decimal bool) (*big.Rat, *big.Rat, error) {
-		exact := reading(everything, decimal && kind != 1)
+		all := everything
+		if kind != 1 { // of text
+			all = rounded(all)
+		}
+		exact := reading(all, decimal && kind != 1)
 		cost, scale := units(exact)
 		price := new(big.Int)
 		if limit != nil {

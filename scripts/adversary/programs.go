@@ -10,9 +10,8 @@ import (
 
 // drawQUBO draws a binary quadratic program of up to seven variables in a format
 // with a form, a sense, and a weight of pairs of its own.
-func drawQUBO(r *rand.Rand) instance {
+func drawQUBO(r *rand.Rand, f family) instance {
 	n := 1 + r.IntN(7)
-	f := families[r.IntN(len(families))]
 	spins, cut := false, false
 	twice := int64(1)
 	inst := instance{args: []string{"solve", "qubo", "FILE", "--time-limit", "200ms"}, least: true, whole: f.whole}
@@ -43,7 +42,7 @@ func drawQUBO(r *rand.Rand) instance {
 			}
 		}
 	}
-	list := f.numbers(r, len(terms))
+	list := rounded(f.numbers(r, len(terms)))
 	var b strings.Builder
 	b.WriteString(head)
 	if from == 1 {

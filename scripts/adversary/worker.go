@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"strconv"
@@ -51,12 +52,58 @@ func serve(on string) error {
 		}
 		var stdout, stderr bytes.Buffer
 		start := time.Now()
-		code := cli.Main(q.Args, strings.NewReader(""), &stdout, &stderr)
+		code := 0
+		if act := inside[q.Args[0]]; act != nil && len(q.Args) == 3 {
+			code = act.run(q.Args[1:], &stderr)
+		} else {
+			code = cli.Main(q.Args, strings.NewReader(""), &stdout, &stderr)
+		}
 		r := reply{Code: code, Out: stdout.Bytes(), Err: stderr.Bytes(), Seconds: time.Since(start).Seconds(), Mapped: mapped()}
 		if err := out.Encode(r); err != nil {
 			return err
 		}
 	}
+}
+
+// inside are what the worker does besides commands: each is called with a name and a seed.
+var inside = map[string]within{"table": tryTable, "program": tryProgram}
+
+type within func(name string, r *rand.Rand) (refused bool, wrong *fault)
+
+// faulty is the exit code of a fault, which is printed.
+const faulty = 4
+
+// run runs what its arguments name.
+func (act within) run(args []string, said io.Writer) int {
+	seed, err := strconv.ParseUint(args[1], 10, 64)
+	if err != nil {
+		fmt.Fprintln(said, err)
+		return 2
+	}
+	refused, wrong := act(args[0], rand.New(rand.NewPCG(seed, 0)))
+	switch {
+	case wrong != nil:
+		fmt.Fprintf(said, "%s: %s\n", wrong.class, wrong.text)
+		return faulty
+	case refused:
+		return 1
+	}
+	return 0
+}
+
+// tryInside has a worker do what is no command.
+func (a *adversary) tryInside(w *pool, row *figures, act, name string, r *rand.Rand) error {
+	if err := w.within(0); err != nil {
+		return err
+	}
+	args := []string{act, name, fmt.Sprint(r.Uint64())}
+	got, err := w.run(args)
+	var wrong *fault
+	if got.Code > 1 {
+		class, text, _ := strings.Cut(string(got.Err), ": ")
+		wrong = &fault{class, short(text)}
+	}
+	return a.count(row, w, args, got, err, wrong)
 }
 
 // mapped is this process's address space in bytes, 0 where the system does not tell.

@@ -11,8 +11,9 @@
 //     above a first column of words, quoted numbers, or 0 to n-1 above 0 to m-1: the
 //     first line is a header, the first column an index. Before other numbers it is
 //     an error, and so are a first line of empty cells and a header with one.
-//   - A first line one cell shorter than the second, of words or of 0 to n-1, is
-//     a header without a name for the index, as R's write.table writes it.
+//   - A first line one cell shorter than the second, of words or, between
+//     blanks, of 0 to n-1, is a header without a name for the index, as R's
+//     write.table and pandas' to_string write it.
 //   - A first line of numbers is data. That of 0 to n-1, and quoted numbers
 //     above numbers without quotes, are an error.
 //   - A first line without a number is a header. One of words for what is

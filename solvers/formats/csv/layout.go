@@ -215,7 +215,7 @@ func isHeader(first, second []cell, o Options) (bool, error) {
 		return belowCorner(first[1:], second)
 	case shorter && len(first) == 1 && !first[0].quoted && numbers == 0:
 		return false, ambiguityError("found %s alone in the first line, which may be a title or the name of a column", formats.Quote(first[0].word))
-	case shorter && (numbers == 0 || isSequence(first)):
+	case shorter && (numbers == 0 || o.Delimiter == ' ' && isSequence(first)): // blanks leave no corner
 		return true, nil
 	case numbers == len(rest) && isSequence(rest):
 		return false, ambiguityError("found the numbers 0 to %d in the first line", len(rest)-1)

@@ -144,7 +144,7 @@ func (t *table[T]) ambiguousIndex(name string, line int) error {
 	switch {
 	case t.shorter && !(c.successive && (c.low == 0 || c.low == 1)):
 		return formats.Errorf(name, line, "%w", ambiguityError("found %s above %d columns, of which the first has numbers", formats.Count(t.Width, "word"), t.cells))
-	case t.ranged && !(c.successive && c.low == 0):
+	case t.ranged && (!(c.successive && c.low == 0) || t.Width == 1 && c.rows == 1):
 		return formats.Errorf(name, line, "%w", ambiguityError("column 1: found an empty cell before the numbers 0 to %d in the first line", t.Width-1))
 	case t.Index && !t.certain && !t.named:
 		return formats.Errorf(name, line, "%w", ambiguityError("found a first column without any number or name, of %s", formats.Quote(t.Rows[0])))

@@ -45,51 +45,61 @@ type text struct {
 	line  int // of the error, from 1; 0: any
 }
 
-// Check reads a table in all ways of writing it. read returns all that an instance holds, as text; errors begin with
-// the file, and its line unless they are about the whole.
+// Check reads a table in all ways of writing it, and fails where Faults finds one.
 func Check(t *testing.T, table Table, read func(data string) (string, error)) {
 	t.Helper()
+	for _, fault := range Faults(table, read) {
+		t.Error(fault)
+	}
+}
+
+// Faults reads a table in all ways of writing it, and returns what is wrong, a text for each. read returns all that an
+// instance holds, as text; errors begin with the file, and its line unless they are about the whole.
+func Faults(table Table, read func(data string) (string, error)) (list []string) {
 	plain, err := read(table.csv(","))
 	if err != nil {
-		t.Fatalf("%q: %v", table.csv(","), err)
+		return []string{fmt.Sprintf("%q: %v", table.csv(","), err)}
 	}
 	for _, x := range slices.Concat(table.files(), table.lines(), table.cells(), table.items()) {
 		found, err := read(x.data)
-		checkOutcome(t, x, plain, found, err)
+		if fault := x.fault(plain, found, err); fault != "" {
+			list = append(list, fault)
+		}
 		if x.want == kept && err == nil {
 			short := table
 			short.Rows = slices.Delete(slices.Clone(table.Rows), x.line-1-table.linesAbove(), x.line-table.linesAbove())
 			if without, err := read(short.csv(",")); err == nil && without == found {
-				t.Errorf("%s: %q: a row is dropped in silence", x.habit, x.data)
+				list = append(list, fmt.Sprintf("%s: %q: a row is dropped in silence", x.habit, x.data))
 			}
 		}
 	}
+	return list
 }
 
 // position is the beginning of an error; one about a whole file has no line.
 var position = regexp.MustCompile(`^[^:\n]+:(?:(\d+):)? `)
 
-// checkOutcome compares the reading of a text with the permitted ones.
-func checkOutcome(t *testing.T, x text, plain, found string, err error) {
-	t.Helper()
+// fault compares the reading of a text with the permitted ones, and returns what is wrong.
+func (x text) fault(plain, found string, err error) string {
 	if err == nil {
 		switch {
 		case x.want == refused:
-			t.Errorf("%s: %q is read as\n%s\nexpected an error in line %d", x.habit, x.data, found, x.line)
+			return fmt.Sprintf("%s: %q is read as\n%s\nexpected an error in line %d", x.habit, x.data, found, x.line)
 		case x.want != kept && found != plain:
-			t.Errorf("%s: %q is read as\n%s\nexpected\n%s", x.habit, x.data, found, plain)
+			return fmt.Sprintf("%s: %q is read as\n%s\nexpected\n%s", x.habit, x.data, found, plain)
 		}
-		return
+		return ""
 	}
 	at := position.FindStringSubmatch(err.Error())
 	switch {
 	case x.want == same:
-		t.Errorf("%s: %q: %v", x.habit, x.data, err)
+		return fmt.Sprintf("%s: %q: %v", x.habit, x.data, err)
 	case at == nil:
-		t.Errorf("%s: %q: no file: %v", x.habit, x.data, err)
+		return fmt.Sprintf("%s: %q: no file: %v", x.habit, x.data, err)
 	case x.want == refused && x.line > 0 && at[1] != fmt.Sprint(x.line):
-		t.Errorf("%s: %q: %v, expected line %d", x.habit, x.data, err, x.line)
+		return fmt.Sprintf("%s: %q: %v, expected line %d", x.habit, x.data, err, x.line)
 	}
+	return ""
 }
 
 // linesAbove is the number of lines above the rows.

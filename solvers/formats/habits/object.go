@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -15,16 +16,23 @@ type value struct {
 	number   bool
 }
 
-// CheckJSON reads an object in all ways of writing it, as Check does; names are strings with a letter.
+// CheckJSON reads an object in all ways of writing it, and fails where FaultsJSON finds one.
 func CheckJSON(t *testing.T, object string, read func(data string) (string, error)) {
 	t.Helper()
+	for _, fault := range FaultsJSON(object, read) {
+		t.Error(fault)
+	}
+}
+
+// FaultsJSON reads an object in all ways of writing it, as Faults does; names are strings with a letter.
+func FaultsJSON(object string, read func(data string) (string, error)) (faults []string) {
 	plain, err := read(object)
 	if err != nil {
-		t.Fatalf("%s: %v", object, err)
+		return []string{fmt.Sprintf("%s: %v", object, err)}
 	}
 	var indented, compact bytes.Buffer
 	if err := errors.Join(json.Indent(&indented, []byte(object), "", "\t"), json.Compact(&compact, []byte(object))); err != nil {
-		t.Fatal(err)
+		return []string{err.Error()}
 	}
 	object = indented.String()
 	list := []text{
@@ -36,7 +44,10 @@ func CheckJSON(t *testing.T, object string, read func(data string) (string, erro
 		{"a comma before the end", strings.TrimRight(object, "]}\n\t ") + ",}", refused, 0},
 		{"single quotes", strings.ReplaceAll(object, `"`, "'"), refused, 0},
 	}
-	values := valuesOf(t, object)
+	values, err := valuesOf(object)
+	if err != nil {
+		return []string{err.Error()}
+	}
 	for _, v := range values {
 		with := func(habit, word string, want outcome) {
 			list = append(list, text{habit, object[:v.from] + word + object[v.to:], want, 0}) // the line is its record's, or that of the record's end
@@ -57,8 +68,11 @@ func CheckJSON(t *testing.T, object string, read func(data string) (string, erro
 	}
 	for _, x := range list {
 		found, err := read(x.data)
-		checkOutcome(t, x, plain, found, err)
+		if fault := x.fault(plain, found, err); fault != "" {
+			faults = append(faults, fault)
+		}
 	}
+	return faults
 }
 
 // escaped is a string with all of its characters as their numbers.
@@ -73,19 +87,17 @@ func escaped(quoted string) string {
 }
 
 // valuesOf are the numbers and strings of an object, without its keys.
-func valuesOf(t *testing.T, object string) []value {
-	t.Helper()
-	var list []value
+func valuesOf(object string) (list []value, err error) {
 	dec := json.NewDecoder(strings.NewReader(object))
 	dec.UseNumber()
 	for {
 		before := int(dec.InputOffset())
 		token, err := dec.Token()
 		if errors.Is(err, io.EOF) {
-			return list
+			return list, nil
 		}
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		to := int(dec.InputOffset())
 		_, number := token.(json.Number)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"strconv"
 	"sync/atomic"
 	"unsafe"
@@ -137,7 +138,7 @@ type Numbers struct {
 	Whole    []int64   // all numbers, while they are whole
 	Real     []float64 // else all numbers
 	Floats   bool      // Real holds the numbers
-	Rounded  int       // whole numbers of 64 bits that no float64 holds, among Real
+	Rounded  int       // whole numbers that no float64 holds, among Real
 	Infinite float64   // +Inf, -Inf, or 0: none may come
 }
 
@@ -153,6 +154,9 @@ func (n *Numbers) Add(word []byte) bool {
 	}
 	if v, ok := ParseFloat(word); ok {
 		n.AddFloat(v)
+		if v >= 1<<63 || v <= -1<<63 {
+			n.Rounded += roundsWord(word, v)
+		}
 		return true
 	}
 	if sign := ParseInfinity(word); sign != 0 && float64(sign)*n.Infinite > 0 {
@@ -264,6 +268,15 @@ func (n *Numbers) widen() {
 		rounded.Add(int64(count))
 	})
 	n.Rounded += int(rounded.Load())
+}
+
+// roundsWord is 1 if a word is an integer of more than 64 bits that is not v, else 0.
+func roundsWord(word []byte, v float64) int {
+	whole, ok := new(big.Int).SetString(string(word), 10)
+	if held, _ := new(big.Float).SetFloat64(v).Int(nil); !ok || whole.Cmp(held) == 0 {
+		return 0
+	}
+	return 1
 }
 
 // rounds is 1 if no float64 equals an integer, else 0.

@@ -1,4 +1,4 @@
-// Package inputtest fills structs with invalid values, for tests of the checks that solvers make.
+// Package inputtest fills structs with invalid values, for tests of the checks that solvers make and for scripts/adversary.
 package inputtest
 
 import (

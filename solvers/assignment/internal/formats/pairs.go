@@ -64,7 +64,7 @@ func setCosts(inst *problem.Instance, n *text.Numbers, order []int) {
 	}
 	problem.SetCosts(inst, reordered(n.Real, order))
 	if n.Rounded > 0 {
-		inst.Note("%d integers were rounded to float64, because other costs are fractions or 2^63-1 and more", n.Rounded)
+		inst.Note("%d integers were rounded to float64, because there are fractions, or integers of 2^63-1 and more", n.Rounded)
 	}
 }
 

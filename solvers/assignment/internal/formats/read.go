@@ -200,10 +200,10 @@ func (o ReadOptions) roomSparse(rows, cols int) error {
 	return nil
 }
 
-// narrow makes int64 costs int32 where they fit.
+// narrow makes int64 costs int32 where they fit; of unsigned ones none do.
 func narrow(inst *problem.Instance) {
 	const limit = math.MaxInt32 - 1
-	if inst.Type != problem.Int64 || inst.Points != nil {
+	if inst.Type != problem.Int64 || inst.Unsigned || inst.Points != nil {
 		return
 	}
 	s := problem.Scan(inst.I64, func(part []int64) problem.Span[int64] {

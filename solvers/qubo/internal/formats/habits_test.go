@@ -13,6 +13,7 @@ func TestHabits(t *testing.T) {
 	const n, w = habits.Number, habits.Name
 	for name, table := range map[string]habits.Table{
 		"coefficients": {Rows: [][]string{{"7", "2", "9"}, {"2", "3.5", "1"}, {"9", "1", "6"}}, Kinds: []habits.Kind{n, n, n}},
+		"zeros":        {Rows: [][]string{{"1000000", "0"}, {"0", "-0.5"}}, Kinds: []habits.Kind{n, n}},
 		"a header":     {Header: []string{"north", "south"}, Rows: [][]string{{"7", "2"}, {"2", "3"}}, Kinds: []habits.Kind{n, n}},
 		"names":        {Header: []string{"who", "north", "south"}, Rows: [][]string{{"north", "7", "2"}, {"south", "2", "3"}}, Kinds: []habits.Kind{w, n, n}},
 	} {

@@ -40,7 +40,7 @@ func (b *bench) graphs() error {
 			if c.density < 1 {
 				name += ", sparse"
 			}
-			s := solve.Settings{Devices: []device.Device{b.Dev}, TimeLimit: searchTime}
+			s := solve.Settings{Devices: []device.Device{b.Dev}, TimeLimit: searchTime, Seed: 1}
 			peer := result.Row{Name: name, Agents: n, Method: "gcs-q"}
 			start := time.Now()
 			blocks, splits, err := topDown(b.Ctx, inst, s)
@@ -53,7 +53,7 @@ func (b *bench) graphs() error {
 				return err
 			}
 			peer.Value, peer.Variant = string(worth), fmt.Sprintf("%d splits", splits)
-			r, err := anytime.Solve(b.Ctx, inst, anytime.Options{Settings: s, Seed: 1})
+			r, err := anytime.Solve(b.Ctx, inst, anytime.Options{Settings: s})
 			if err != nil {
 				return err
 			}
@@ -96,7 +96,7 @@ func topDown(ctx context.Context, inst *anytime.Instance, s solve.Settings) (blo
 			left -= pairs(c)
 			s.TimeLimit = max(time.Millisecond, time.Duration(share*float64(time.Until(ends))))
 			splits++
-			r, err := qubo.Solve(ctx, cutOf(inst, c), qubo.Options{Settings: s, Seed: 1})
+			r, err := qubo.Solve(ctx, cutOf(inst, c), qubo.Options{Settings: s})
 			if err != nil {
 				return nil, splits, err
 			}

@@ -60,8 +60,8 @@ func (b *bench) attempt(p problem, inst *solver.Instance, t try) result.Binary {
 	if len(t.devices) > 1 {
 		row.Devices = len(t.devices)
 	}
-	o := solver.Options{Seed: t.seed, Rules: b.settings.rules,
-		Settings: solve.Settings{Devices: t.devices, TimeLimit: t.limit, Algorithm: t.engine, Variant: b.settings.Variant}}
+	o := solver.Options{Rules: b.settings.rules,
+		Settings: solve.Settings{Devices: t.devices, TimeLimit: t.limit, Seed: t.seed, Algorithm: t.engine, Variant: b.settings.Variant}}
 	if t.target {
 		o.Target = &p.known
 	}

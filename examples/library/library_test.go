@@ -137,7 +137,7 @@ func Example_settings() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	best, err := qubo.Solve(context.Background(), program, qubo.Options{Settings: on, Seed: 7})
+	best, err := qubo.Solve(context.Background(), program, qubo.Options{Settings: on})
 	if err != nil {
 		log.Fatal(err)
 	}

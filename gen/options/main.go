@@ -8,7 +8,8 @@
 // tag holds more options. Tags of an option: flag, the flag's name where that is another, or - where there is none; default, what the zero value
 // stands for; min and max, the least and the largest value; words, a Go expression of the texts that it takes; whole, a flag gives one text of a list, commas and all; only, the algorithm that has it;
 // negated:"true", for a bool that says the opposite of the option.
-// Tags of a struct change options that it holds, as in time_limit.default:"10s": default, words and about.
+// Tags of a struct change options that it holds, as in time_limit.default:"10s": default, words, about, and refused, which says why
+// the struct takes no value of the option.
 // [Options.Seed] in a comment names another option.
 package main
 
@@ -260,10 +261,10 @@ func embedded(f declared.Field) (*jen.Statement, error) {
 				return nil, err
 			}
 			table = table.Dot("WithWords").Call(jen.Lit(m[1]), words)
-		case "default", "about":
+		case "default", "about", "refused":
 			table = table.Dot("With"+strings.ToUpper(m[2][:1])+m[2][1:]).Call(jen.Lit(m[1]), jen.Lit(text))
 		default:
-			return nil, fmt.Errorf("found the tag %s, expected one that ends in .default, .words or .about", m[0])
+			return nil, fmt.Errorf("found the tag %s, expected one that ends in .default, .words, .about or .refused", m[0])
 		}
 	}
 	return table, nil

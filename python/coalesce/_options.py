@@ -14,8 +14,8 @@ class QUBOOptions(TypedDict, total=False):
     variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known; default: the fastest known.
     time_limit: end the solve of an instance after this time, with the best so far, in seconds; default: 10s, or none with work.
     target: stop at this value or a better one; default: none.
-    work: stop after so many flips: the answer then depends on seed, rules and the device alone; default: no limit.
     seed: number that the random numbers of the searches depend on.
+    work: stop after so many flips: the answer then depends on seed, rules and the device alone; default: no limit.
     solutions: find so many distinct solutions; default: only the best.
     distance: variables in which those of solutions differ at least; default: 1.
     without: parts of the search to leave out, to measure their worth; default: none.
@@ -39,8 +39,8 @@ class QUBOOptions(TypedDict, total=False):
     variant: Optional[str]
     time_limit: Optional[float]
     target: Optional[float]
-    work: Optional[int]
     seed: Optional[int]
+    work: Optional[int]
     solutions: Optional[int]
     distance: Optional[int]
     without: Optional[Sequence[Literal["temper", "bulk", "host", "tabu", "anneal", "reheat", "eliminate", "multistart", "random", "relink", "cross", "mutate", "majority"]]]
@@ -65,8 +65,8 @@ QUBO: dict[str, Check] = {
     "variant": checked_text(),
     "time_limit": checked_seconds(),
     "target": checked_real(),
-    "work": checked_whole(1, 9223372036854775807),
     "seed": checked_whole(0, 18446744073709551615),
+    "work": checked_whole(1, 9223372036854775807),
     "solutions": checked_whole(1, 2147483647),
     "distance": checked_whole(1, 2147483647),
     "without": checked_texts("temper", "bulk", "host", "tabu", "anneal", "reheat", "eliminate", "multistart", "random", "relink", "cross", "mutate", "majority"),
@@ -128,6 +128,7 @@ class AuctionOptions(TypedDict, total=False):
     algorithm: solve by branch and cut, by tables of all sets of goods (bidders), or by coalition structures; default: the solver's choice.
     variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known; default: the fastest known.
     time_limit: end the solve of an instance after this time, with the best so far, in seconds; default: none.
+    target: have branch and cut stop at this revenue or more; default: none.
     payments: compute what winners pay, by this rule; default: no payments.
     proof: add the tree of branch and cut and its prices of cliques to the result; by these the bound is proven again without a search.
     threads: cores that the host device uses; default: all.
@@ -139,6 +140,7 @@ class AuctionOptions(TypedDict, total=False):
     algorithm: Optional[Literal["branch", "bidders", "apart", "dp", "idp"]]
     variant: Optional[str]
     time_limit: Optional[float]
+    target: Optional[float]
     payments: Optional[Literal["first", "vcg", "core"]]
     proof: Optional[bool]
     threads: Optional[int]
@@ -151,6 +153,7 @@ AUCTION: dict[str, Check] = {
     "algorithm": checked_text("branch", "bidders", "apart", "dp", "idp"),
     "variant": checked_text(),
     "time_limit": checked_seconds(),
+    "target": checked_real(),
     "payments": checked_text("first", "vcg", "core"),
     "proof": checked_truth(),
     "threads": checked_whole(0, 2147483647),

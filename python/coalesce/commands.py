@@ -523,6 +523,7 @@ class SolveAuctionFlags(TypedDict, total=False):
     algorithm: solve by branch and cut, by tables of all sets of goods (bidders), or by coalition structures: branch, bidders, apart, dp, idp (default: the solver's choice).
     variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known (default: the fastest known).
     time_limit: end the solve of an instance after this time, with the best so far (default: none).
+    target: have branch and cut stop at this revenue or more (default: none).
     payments: compute what winners pay, by this rule: first, vcg, core (default: no payments).
     proof: add the tree of branch and cut and its prices of cliques to the result; by these the bound is proven again without a search.
     device: compute there: auto, host, emulated, cuda or cuda:INDEX (default: auto).
@@ -538,6 +539,7 @@ class SolveAuctionFlags(TypedDict, total=False):
     algorithm: Optional[Literal["branch", "bidders", "apart", "dp", "idp"]]
     variant: Optional[Path]
     time_limit: Optional[Union[str, float]]
+    target: Optional[float]
     payments: Optional[Literal["first", "vcg", "core"]]
     proof: Optional[bool]
     device: Optional[Path]
@@ -571,7 +573,7 @@ class SolveCsgFlags(TypedDict, total=False):
     values: also write the value of every coalition's best partition to this .npy file, for coalesce query csg (3 times the work, twice the memory).
     sizes: how many members a block may have, such as 1-3,5 or 2- (default: any number).
     format: FILE is a graph, in the format orlib, sparse, qs, rudy, dimacs, qubo, coo, bqm, bqpjson, qubist, sg, mqlib, lp, mtx, npy, csv (default: told by its name).
-    target: end a search at this value or a better one.
+    target: stop at this value or a better one (default: none).
     algorithm: solve by prices or by splittings; dp and idp are the published programs; anytime searches a graph: price, apart, dp, idp, anytime (default: the solver's choice).
     variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known (default: the fastest known).
     time_limit: end the solve of an instance after this time, with the best so far (default: none, of a search among graphs 10s).
@@ -596,7 +598,7 @@ class SolveCsgFlags(TypedDict, total=False):
     values: Optional[Path]
     sizes: Optional[Path]
     format: Optional[Path]
-    target: Optional[Path]
+    target: Optional[float]
     algorithm: Optional[Literal["price", "apart", "dp", "idp", "anytime"]]
     variant: Optional[Path]
     time_limit: Optional[Union[str, float]]
@@ -634,8 +636,8 @@ class SolveQuboFlags(TypedDict, total=False):
     variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known (default: the fastest known).
     time_limit: end the solve of an instance after this time, with the best so far (default: 10s, or none with --work).
     target: stop at this value or a better one (default: none).
-    work: stop after so many flips: the answer then depends on --seed, --rules and the device alone (default: no limit).
     seed: number that the random numbers of the searches depend on.
+    work: stop after so many flips: the answer then depends on --seed, --rules and the device alone (default: no limit).
     solutions: find so many distinct solutions (default: only the best).
     min_distance: variables in which those of --solutions differ at least (default: 1).
     without: parts of the search to leave out, to measure their worth: temper, bulk, host, tabu, anneal, reheat, eliminate, multistart, random, relink, cross, mutate, majority (default: none).
@@ -672,8 +674,8 @@ class SolveQuboFlags(TypedDict, total=False):
     variant: Optional[Path]
     time_limit: Optional[Union[str, float]]
     target: Optional[float]
-    work: Optional[int]
     seed: Optional[int]
+    work: Optional[int]
     solutions: Optional[int]
     min_distance: Optional[int]
     without: Optional[Sequence[Path]]

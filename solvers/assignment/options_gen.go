@@ -12,7 +12,7 @@ import (
 // OptionsTable has the declarations of the options of Options.
 var OptionsTable = sync.OnceValue(func() option.Table {
 	return slices.Concat(
-		solve.SettingsTable().WithWords("algorithm", Algorithms()),
+		solve.SettingsTable().WithWords("algorithm", Algorithms()).WithRefused("target", "the value of a matching is not known before the end").WithRefused("seed", "no algorithm draws random numbers"),
 		option.Table{
 			{
 				About: "add the duals u and v to the result",

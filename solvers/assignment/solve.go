@@ -23,7 +23,7 @@ import (
 // kind and share the rows of a dense instance. So do Ranks, whose Devices, one each, are GPUs or
 // emulated, of costs that are dense or distances of points; all get the answer.
 type Options struct {
-	solve.Settings `option:"" algorithm.words:"Algorithms()"`
+	solve.Settings `option:"" algorithm.words:"Algorithms()" target.refused:"the value of a matching is not known before the end" seed.refused:"no algorithm draws random numbers"`
 	// add the duals u and v to the result
 	Duals bool `option:"duals"`
 	// check the answer against the costs, without which nothing is proven

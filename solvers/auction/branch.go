@@ -30,7 +30,9 @@ type progress struct {
 	mu      sync.Mutex
 	atomic  *problem.AtomicBids
 	start   time.Time
-	to      func(solve.Incumbent)
+	to      func(solve.Incumbent) // nil: nobody
+	target  *float64              // of the auction; nil: none
+	stop    func()                // ends the search once target is met
 	value   int64
 	bound   int64
 	started bool
@@ -45,6 +47,12 @@ func (t *progress) report(value, bound, nodes int64) {
 	t.value, t.bound = max(t.value, value), min(t.bound, bound)
 	best := t.atomic.OriginalValue(big.NewInt(t.value))
 	most := t.atomic.OriginalPrice(big.NewInt(t.bound))
+	if t.target != nil && best.Float() >= *t.target {
+		t.stop()
+	}
+	if t.to == nil {
+		return
+	}
 	t.to(solve.NewIncumbent(time.Since(t.start).Seconds(), best, most, nodes))
 }
 
@@ -52,12 +60,14 @@ func (t *progress) report(value, bound, nodes int64) {
 func (r *run) branch(ctx context.Context, o Options, reason string) (_ *Result, err error) {
 	p := r.atomic
 	set := packing.Settings{Log: o.Proof, Ranks: o.Ranks}
-	if o.Progress != nil {
-		set.Progress = (&progress{atomic: p, start: r.start, to: o.Progress}).report
+	searching, stop := context.WithCancel(ctx)
+	defer stop()
+	if o.Progress != nil || o.Target != nil {
+		set.Progress = (&progress{atomic: p, start: r.start, to: o.Progress, target: o.Target, stop: stop}).report
 	}
 	companion := offload.Attach(&set, o.Settings, r.start)
 	defer func() { err = errors.Join(err, companion.Close()) }()
-	solved, err := packing.Solve(ctx, packing.New(p.Auction), set)
+	solved, err := packing.Solve(searching, packing.New(p.Auction), set)
 	if err == nil {
 		err = companion.Refused()
 	}
@@ -88,5 +98,8 @@ func (r *run) branch(ctx context.Context, o Options, reason string) (_ *Result, 
 		return res, nil
 	}
 	res.Bounded(bound)
+	if o.Target != nil && p.OriginalNumber(res.Value).Float() >= *o.Target {
+		return res, nil
+	}
 	return res, solve.Cut(solve.Cause(ctx))
 }

@@ -12,7 +12,7 @@ import (
 // OptionsTable has the declarations of the options of Options.
 var OptionsTable = sync.OnceValue(func() option.Table {
 	return slices.Concat(
-		solve.SettingsTable().WithWords("algorithm", Algorithms()).WithAbout("algorithm", "solve by branch and cut, by tables of all sets of goods (bidders), or by coalition structures"),
+		solve.SettingsTable().WithWords("algorithm", Algorithms()).WithAbout("target", "have branch and cut stop at this revenue or more").WithRefused("seed", "no algorithm draws random numbers").WithAbout("algorithm", "solve by branch and cut, by tables of all sets of goods (bidders), or by coalition structures"),
 		option.Table{
 			{
 				About:   "compute what winners pay, by this rule",

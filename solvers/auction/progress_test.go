@@ -125,3 +125,28 @@ func TestProgressOfStructures(t *testing.T) {
 		t.Errorf("cancelled: %v %v", res, err)
 	}
 }
+
+// Branch and cut ends with the first bids that pay the target, which is no interruption.
+func TestTarget(t *testing.T) {
+	a, err := Generate("regions", 100, 400, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Algorithm: Branch}})
+	if err != nil || !whole.Proven {
+		t.Fatal(whole, err)
+	}
+	for _, c := range []struct {
+		share float64 // of the optimum
+		ends  bool    // before the proof
+	}{{0.5, true}, {1.5, false}} {
+		target := c.share * whole.Value.Float()
+		r, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Algorithm: Branch, Target: &target}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Stopped || r.Proven == c.ends || r.Value.Float() < min(target, whole.Value.Float()) || r.Claims() != nil || r.Nodes > whole.Nodes && c.ends {
+			t.Errorf("target %v: found %s, proven %t, stopped %t, %d nodes of %d", target, r.Value, r.Proven, r.Stopped, r.Nodes, whole.Nodes)
+		}
+	}
+}

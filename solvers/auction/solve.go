@@ -17,7 +17,7 @@ import (
 
 // Options of Solve: the settings of all solvers, and what auctions add.
 type Options struct {
-	solve.Settings `option:"" algorithm.words:"Algorithms()" algorithm.about:"solve by branch and cut, by tables of all sets of goods (bidders), or by coalition structures"`
+	solve.Settings `option:"" algorithm.words:"Algorithms()" target.about:"have branch and cut stop at this revenue or more" seed.refused:"no algorithm draws random numbers" algorithm.about:"solve by branch and cut, by tables of all sets of goods (bidders), or by coalition structures"`
 	// compute what winners pay, by this rule
 	Payments string `option:"payments" words:"Rules()" default:"no payments"`
 	// add the tree of branch and cut and its prices of cliques to the result; by these the bound is proven again without a search

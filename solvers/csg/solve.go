@@ -17,7 +17,7 @@ import (
 // Options of Solve. Algorithm is a Method. Unless one is asked for, large instances begin
 // ByPrices, and go on with Apart where prices leave more work.
 type Options struct {
-	solve.Settings `option:"" algorithm.words:"Algorithms()" time_limit.default:"none, of a search among graphs 10s" algorithm.about:"solve by prices or by splittings; dp and idp are the published programs"`
+	solve.Settings `option:"" algorithm.words:"Algorithms()" time_limit.default:"none, of a search among graphs 10s" target.refused:"a table of all coalitions is solved to the end; searches (package anytime) take it" seed.refused:"no random numbers are drawn for a table of all coalitions" algorithm.about:"solve by prices or by splittings; dp and idp are the published programs"`
 	// append finished levels of the tiles to this file, to go on with after an interruption; a process that ends loses the
 	// level being computed and those that wait to be written
 	Checkpoint string `option:"checkpoint" default:"no file"`

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +29,7 @@ type Declaration struct {
 	Whole   bool     // a flag gives one text of a list, commas and all
 	Only    string   // the algorithm that has it; empty: all algorithms
 	Negated bool     // the field, a bool, says the opposite of the option, which is true by default
+	Refused string   // why no value is taken, of an option of an embedded struct; empty: values are
 }
 
 // A Table has the declarations of all options of a struct.
@@ -54,11 +56,14 @@ func (e *ValueError) Error() string {
 	return e.Name + ": found " + e.Found + ", expected " + e.Expected
 }
 
-// Bind binds the options to pointers, one an option.
+// Bind binds the options to pointers, one an option. A refused option is none, unless a program has given its field a
+// value, which Check refuses.
 func (t Table) Bind(pointers []any) List {
-	l := make(List, len(t))
+	l := make(List, 0, len(t))
 	for k := range t {
-		l[k] = Option{Declaration: &t[k], at: pointers[k]}
+		if t[k].Refused == "" || !reflect.ValueOf(pointers[k]).Elem().IsZero() {
+			l = append(l, Option{Declaration: &t[k], at: pointers[k]})
+		}
 	}
 	return l
 }
@@ -76,6 +81,11 @@ func (t Table) WithWords(name string, words []string) Table {
 // WithAbout describes an option of an embedded struct in other words.
 func (t Table) WithAbout(name, about string) Table {
 	return t.with(name, func(d *Declaration) { d.About = about })
+}
+
+// WithRefused says why the problem takes no value of an option of an embedded struct.
+func (t Table) WithRefused(name, why string) Table {
+	return t.with(name, func(d *Declaration) { d.Refused = why })
 }
 
 func (t Table) with(name string, set func(*Declaration)) Table {
@@ -274,6 +284,9 @@ func (o *Option) expected() string {
 
 // Check compares the value with the declaration. A zero that nobody gave stands for the default. Errors are ValueErrors.
 func (o *Option) Check() error {
+	if o.Refused != "" {
+		return o.wrong("a value", "none: "+o.Refused)
+	}
 	switch at := o.at.(type) {
 	case *string:
 		if *at == "" && !o.given {

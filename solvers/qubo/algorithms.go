@@ -133,8 +133,8 @@ func waysSubject() subject.Subject {
 		Known: func(p planted) solve.Number { return solve.Number(strconv.FormatInt(p.best, 10)) },
 		Open: func(_ context.Context, p planted, s solve.Settings) (algorithms.Solver, error) {
 			target := float64(p.best)
-			s.TimeLimit = cutOff
-			session, err := Open(Options{Settings: s, Target: &target})
+			s.TimeLimit, s.Target = cutOff, &target
+			session, err := Open(Options{Settings: s})
 			if err != nil {
 				return algorithms.Solver{}, err
 			}

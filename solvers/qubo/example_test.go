@@ -15,7 +15,7 @@ import (
 func ExampleOpen() {
 	d := host.Open(0)
 	defer d.Close()
-	s, err := qubo.Open(qubo.Options{Settings: solve.Settings{Devices: []device.Device{d}}, Seed: 7})
+	s, err := qubo.Open(qubo.Options{Settings: solve.Settings{Devices: []device.Device{d}, Seed: 7}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -16,22 +16,11 @@ var OptionsTable = sync.OnceValue(func() option.Table {
 		solve.SettingsTable().WithWords("algorithm", Algorithms()).WithAbout("algorithm", "search with").WithDefault("time_limit", "10s, or none with {work}"),
 		option.Table{
 			{
-				About:   "stop at this value or a better one",
-				Default: "none",
-				Field:   "Target",
-				Name:    "target",
-			},
-			{
 				About:   "stop after so many flips: the answer then depends on {seed}, {rules} and the device alone",
 				Default: "no limit",
 				Field:   "Work",
 				Min:     "1",
 				Name:    "work",
-			},
-			{
-				About: "number that the random numbers of the searches depend on",
-				Field: "Seed",
-				Name:  "seed",
 			},
 			{
 				About:   "find so many distinct solutions",
@@ -86,7 +75,7 @@ var OptionsTable = sync.OnceValue(func() option.Table {
 // Pointers appends where o holds the options, in the order of their declarations.
 func (o *Options) Pointers(at []any) []any {
 	at = o.Settings.Pointers(at)
-	at = append(at, &o.Target, &o.Work, &o.Seed, &o.Solutions, &o.Distance, &o.Without, &o.Rules)
+	at = append(at, &o.Work, &o.Solutions, &o.Distance, &o.Without, &o.Rules)
 	at = o.Starts.Pointers(at)
 	at = append(at, &o.Unreduced, &o.Memory)
 	return at

@@ -55,7 +55,7 @@ func TestRanks(t *testing.T) {
 	one := solved(t, inst, Options{Work: 200000, Unreduced: true})
 	target := one.Value.Float()
 	clock := time.Now()
-	got, _ := onRanks(t, inst, devices, Options{Target: &target, Unreduced: true, Settings: solve.Settings{TimeLimit: 30 * time.Second}})
+	got, _ := onRanks(t, inst, devices, Options{Unreduced: true, Settings: solve.Settings{Target: &target, TimeLimit: 30 * time.Second}})
 	worse := got.Value.Float() < target
 	if inst.Sense == Minimize {
 		worse = got.Value.Float() > target
@@ -72,7 +72,7 @@ func TestRanksRepeat(t *testing.T) {
 	var first *Result
 	for range 2 {
 		devices := []device.Device{host.Open(1), host.Open(1)}
-		got, ranks := onRanks(t, inst, devices, Options{Work: 400000, Seed: 5, Unreduced: true})
+		got, ranks := onRanks(t, inst, devices, Options{Work: 400000, Settings: solve.Settings{Seed: 5}, Unreduced: true})
 		if first == nil {
 			first = got
 		}

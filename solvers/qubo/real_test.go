@@ -523,7 +523,7 @@ func TestRealTargets(t *testing.T) {
 			beyond = math.Nextafter(best-math.Abs(best)*0x1p-40, math.Inf(-1))
 		}
 		for target, met := range map[float64]bool{best: true, beyond: false} {
-			got, err := Solve(t.Context(), inst, on(d, Options{Target: &target}))
+			got, err := Solve(t.Context(), inst, on(d, Options{Settings: solve.Settings{Target: &target}}))
 			if err != nil {
 				t.Fatal(err)
 			}

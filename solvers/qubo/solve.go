@@ -19,12 +19,8 @@ const DefaultLimit = 10 * time.Second
 // Without a TimeLimit, DefaultLimit holds, or none where Work is set.
 type Options struct {
 	solve.Settings `option:"" algorithm.words:"Algorithms()" algorithm.about:"search with" time_limit.default:"10s, or none with {work}"`
-	// stop at this value or a better one
-	Target *float64 `option:"target" default:"none"`
 	// stop after so many flips: the answer then depends on [Options.Seed], [Options.Rules] and the device alone
 	Work int64 `option:"work" min:"1" default:"no limit"`
-	// number that the random numbers of the searches depend on
-	Seed uint64 `option:"seed"`
 	// find so many distinct solutions
 	Solutions int `option:"solutions" min:"1" max:"2147483647" default:"only the best"`
 	// variables in which those of [Options.Solutions] differ at least

@@ -92,7 +92,7 @@ func TestSolutionsAreApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := solved(t, inst, Options{Solutions: 5, Distance: 6, Work: 200000, Seed: 3})
+	r := solved(t, inst, Options{Solutions: 5, Distance: 6, Work: 200000, Settings: solve.Settings{Seed: 3}})
 	if len(r.Solutions) != 5 || r.Solutions[0].Value.String() != r.Value.String() {
 		t.Fatalf("%d solutions, the first worth %v, the best %v", len(r.Solutions), r.Solutions[0].Value, r.Value)
 	}
@@ -151,29 +151,29 @@ func TestTargetAndSeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := solved(t, inst, Options{Work: 100000, Seed: 7})
-	again := solved(t, inst, Options{Work: 100000, Seed: 7})
+	first := solved(t, inst, Options{Work: 100000, Settings: solve.Settings{Seed: 7}})
+	again := solved(t, inst, Options{Work: 100000, Settings: solve.Settings{Seed: 7}})
 	if first.Solution.String() != again.Solution.String() || first.Work != again.Work || len(first.History) != len(again.History) {
 		t.Errorf("the same seed gives %v (%+v) and %v (%+v)", first.Value, first.Work, again.Value, again.Work)
 	}
 	target := first.Value.Float()
-	r := solved(t, inst, Options{Settings: solve.Settings{TimeLimit: 30 * time.Second}, Target: &target, Seed: 8})
+	r := solved(t, inst, Options{Settings: solve.Settings{TimeLimit: 30 * time.Second, Target: &target, Seed: 8}})
 	if r.Met == nil || *r.Met > r.Seconds.Solve || r.Value.Float() < target || r.Seconds.Solve > 20 {
 		t.Errorf("target %v: value %v, met %v after %v s", target, r.Value, r.Met, r.Seconds.Solve)
 	}
 	target = 1e300
-	if r := solved(t, inst, Options{Target: &target, Work: 1000}); r.Met != nil || r.Work.Flips < 1000 {
+	if r := solved(t, inst, Options{Settings: solve.Settings{Target: &target}, Work: 1000}); r.Met != nil || r.Work.Flips < 1000 {
 		t.Errorf("target 1e300: %+v", r.Work)
 	}
 	target = first.Value.Float()
 	inst.Hint = first.Solution.Words()
-	r = solved(t, inst, Options{Target: &target})
+	r = solved(t, inst, Options{Settings: solve.Settings{Target: &target}})
 	if r.Met == nil || r.Work.Flips > 0 {
 		t.Errorf("a hint that meets the target: %+v", r.Work)
 	}
 	negative := inst.To(Minimize)
 	target = -target
-	if r := solved(t, negative, Options{Settings: solve.Settings{TimeLimit: 30 * time.Second}, Target: &target}); r.Value.Float() > target || r.Met == nil {
+	if r := solved(t, negative, Options{Settings: solve.Settings{TimeLimit: 30 * time.Second, Target: &target}}); r.Value.Float() > target || r.Met == nil {
 		t.Errorf("minimised: %v, target %v", r.Value, target)
 	}
 }
@@ -232,7 +232,7 @@ func TestSolveRefuses(t *testing.T) {
 		{Options{Settings: solve.Settings{Variant: "x"}}, `Variant: found "x"`},
 		{Options{Settings: solve.Settings{Algorithm: "host", Variant: "x"}}, "algorithm host runs, and has no such variant"},
 		{Options{Settings: solve.Settings{TimeLimit: -1}}, "TimeLimit: found -1ns"},
-		{Options{Target: new(float64(math.Inf(1)))}, "Target: found +Inf, expected a finite number"},
+		{Options{Settings: solve.Settings{Target: new(float64(math.Inf(1)))}}, "Target: found +Inf, expected a finite number"},
 		{Options{Solutions: -1}, "Solutions: found -1"},
 	} {
 		if _, err := Solve(t.Context(), inst, on(d, c.o)); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -350,7 +350,7 @@ func TestTargetsOfIntegersAreExact(t *testing.T) {
 		t.Fatal(err)
 	}
 	for target, met := range map[float64]bool{1 << 50: true, 1<<50 + 1: false} {
-		r, err := Solve(context.Background(), inst, on(host.Open(1), Options{Settings: solve.Settings{TimeLimit: 100 * time.Millisecond}, Target: &target}))
+		r, err := Solve(context.Background(), inst, on(host.Open(1), Options{Settings: solve.Settings{TimeLimit: 100 * time.Millisecond, Target: &target}}))
 		if err != nil || (r.Met != nil) != met {
 			t.Errorf("target %v: met %v, %v; want %v", target, r.Met, err, met)
 		}
@@ -363,7 +363,7 @@ func TestSolveOnSeveral(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Work: 20000, Seed: 3, Unreduced: true}
+	o := Options{Work: 20000, Settings: solve.Settings{Seed: 3}, Unreduced: true}
 	o.Devices = devices
 	var last *Result
 	for range 2 {
@@ -397,7 +397,7 @@ func TestSolveByRules(t *testing.T) {
 	}
 	for engine, d := range devices {
 		run := func(r Rules) *Result {
-			out, err := Solve(t.Context(), inst, on(d, Options{Settings: solve.Settings{Algorithm: engine}, Work: 30000, Seed: 3, Unreduced: true, Rules: r}))
+			out, err := Solve(t.Context(), inst, on(d, Options{Settings: solve.Settings{Algorithm: engine, Seed: 3}, Work: 30000, Unreduced: true, Rules: r}))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -22,7 +22,7 @@ func TestSolveByStarts(t *testing.T) {
 	var values []string
 	for _, d := range devices {
 		run := func(algorithm string, s Starts) (*Result, error) {
-			return Solve(t.Context(), inst, on(d, Options{Settings: solve.Settings{Algorithm: algorithm}, Seed: 3, Unreduced: true, Starts: s}))
+			return Solve(t.Context(), inst, on(d, Options{Settings: solve.Settings{Algorithm: algorithm, Seed: 3}, Unreduced: true, Starts: s}))
 		}
 		r, err := run("multistart", given)
 		if err != nil {

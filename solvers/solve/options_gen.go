@@ -31,13 +31,24 @@ var SettingsTable = sync.OnceValue(func() option.Table {
 				Min:     "0",
 				Name:    "time_limit",
 			},
+			{
+				About:   "stop at this value or a better one",
+				Default: "none",
+				Field:   "Target",
+				Name:    "target",
+			},
+			{
+				About: "number that the random numbers of the searches depend on",
+				Field: "Seed",
+				Name:  "seed",
+			},
 		},
 	)
 })
 
 // Pointers appends where o holds the options, in the order of their declarations.
 func (o *Settings) Pointers(at []any) []any {
-	at = append(at, &o.Algorithm, &o.Variant, &o.TimeLimit)
+	at = append(at, &o.Algorithm, &o.Variant, &o.TimeLimit, &o.Target, &o.Seed)
 	return at
 }
 

@@ -2,7 +2,9 @@ package solve_test
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -118,6 +120,57 @@ func TestAllEndAlike(t *testing.T) {
 				case r.Proven && r.Stopped:
 					t.Errorf("%s, %s after %v: found a whole answer that was stopped: %+v", p.name, how, after, r)
 				}
+			}
+		}
+	}
+}
+
+// A setting that has no meaning for a problem is refused by name, before anything is solved.
+func TestMeaninglessSettings(t *testing.T) {
+	d := host.Open(1)
+	defer d.Close()
+	table, err := csg.NewInstance([]int32{0, 1, 2, 4}, "two agents")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bids, err := auction.NewAuction(1, []auction.Bid{{Price: 1, Goods: []int64{0}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	costs, err := assignment.NewInstance(1, 1, []int32{1}, "a pair")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := qubo.Palubeckis(5, 80, 31000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range map[string]struct {
+		solve   func(s solve.Settings) error
+		refused string
+	}{
+		"csg": {func(s solve.Settings) error {
+			_, err := csg.Solve(t.Context(), table, csg.Options{Settings: s})
+			return err
+		}, "Target Seed"},
+		"auction": {func(s solve.Settings) error {
+			_, err := auction.Solve(t.Context(), bids, auction.Options{Settings: s})
+			return err
+		}, "Seed"},
+		"assignment": {func(s solve.Settings) error {
+			_, err := assignment.Solve(t.Context(), costs, assignment.Options{Settings: s})
+			return err
+		}, "Target Seed"},
+		"qubo": {func(s solve.Settings) error {
+			_, err := qubo.Solve(t.Context(), program, qubo.Options{Settings: s})
+			return err
+		}, ""},
+	} {
+		for field, s := range map[string]solve.Settings{"Target": {Target: new(float64)}, "Seed": {Seed: 1}} {
+			s.Devices = []device.Device{d}
+			err := p.solve(s)
+			if refused := strings.Contains(p.refused, field); refused != errors.Is(err, solve.ErrInput) || refused != (err != nil) || refused && !strings.Contains(err.Error(), field+": found a value, expected none: ") {
+				t.Errorf("%s, %s: found the error %v, expected one: %t", name, field, err, refused)
 			}
 		}
 	}

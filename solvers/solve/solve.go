@@ -37,6 +37,10 @@ type Settings struct {
 	Variant string `option:"variant" default:"the fastest known"`
 	// end the solve of an instance after this time, with the best so far
 	TimeLimit time.Duration `option:"time_limit" min:"0" default:"none"`
+	// stop at this value or a better one
+	Target *float64 `option:"target" default:"none"`
+	// number that the random numbers of the searches depend on
+	Seed uint64 `option:"seed"`
 
 	// Ranks are the processes that solve an instance together, each with Devices of its
 	// own: all of them call the solver, with the same instance and settings, and each gets

@@ -3,9 +3,7 @@ package csg
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -26,23 +24,20 @@ const tableAgents = 24
 
 // searchFlags are the flags of `solve csg` that say what a graph is and when its search ends.
 type searchFlags struct {
-	format string
-	target string
+	format   string
+	settings solve.Settings // Target alone
 }
 
 // register adds the flags.
 func (s *searchFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&s.format, "format", "",
 		"FILE is a graph, in the format "+strings.Join(anytime.Formats(), ", ")+" (default: told by its name)")
-	f.StringVar(&s.target, "target", "", "end a search at this value or a better one")
+	run.AddOptions(f, s.settings.Fields().Select("target"))
 }
 
 // check returns an error if the flags are wrong.
 func (s *searchFlags) check() error {
-	switch x, err := strconv.ParseFloat(s.target, 64); {
-	case s.target != "" && (err != nil || math.IsNaN(x) || math.IsInf(x, 0)):
-		return fmt.Errorf("--target is %q, expected a number", s.target)
-	case s.format != "" && !slices.Contains(anytime.Formats(), s.format):
+	if s.format != "" && !slices.Contains(anytime.Formats(), s.format) {
 		return fmt.Errorf("--format is %q, expected one of %s", s.format, strings.Join(anytime.Formats(), ", "))
 	}
 	return nil
@@ -78,11 +73,8 @@ func mostAgents(algorithm string) int {
 
 // options are the settings of a search.
 func (s *searchFlags) options(settings solve.Settings, seed uint64) anytime.Options {
-	o := anytime.Options{Settings: settings, Seed: seed}
-	if target, err := strconv.ParseFloat(s.target, 64); err == nil {
-		o.Target = &target
-	}
-	return o
+	settings.Target, settings.Seed = s.settings.Target, seed
+	return anytime.Options{Settings: settings}
 }
 
 // tableOf is the table of all coalitions of a graph, or an error if it exceeds the free memory.

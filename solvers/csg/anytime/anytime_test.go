@@ -22,7 +22,7 @@ import (
 func options(t *testing.T, limit time.Duration) Options {
 	d := host.Open(0)
 	t.Cleanup(func() { d.Close() })
-	return Options{Settings: solve.Settings{Devices: []device.Device{d}, TimeLimit: limit}, Seed: 1}
+	return Options{Settings: solve.Settings{Devices: []device.Device{d}, TimeLimit: limit, Seed: 1}}
 }
 
 // checked solves, and verifies what is written of the answer.
@@ -95,7 +95,7 @@ func TestTheOptimumOfLargeTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := options(t, time.Second)
-	exact, err := csg.Solve(context.Background(), table, csg.Options{Settings: o.Settings})
+	exact, err := csg.Solve(context.Background(), table, csg.Options{Settings: solve.Settings{Devices: o.Devices, TimeLimit: o.TimeLimit}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func (r *graphRun) findCoalitions(ctx context.Context, s *cliques.Search, w *cli
 	begin := time.Now()
 	defer func() { r.spent += time.Since(begin) }()
 	limit := min(max(so/coalitionTime, leastTime), mostTime)
-	o := qubo.Options{Settings: solve.Settings{Devices: r.o.Devices, TimeLimit: limit}, Threads: 1, Seed: r.o.Seed}
+	o := qubo.Options{Settings: solve.Settings{Devices: r.o.Devices, TimeLimit: limit, Seed: r.o.Seed}, Threads: 1}
 	found, err := qubo.Solve(ctx, coalitionProgram(r.inst, label), o)
 	if err != nil {
 		return err

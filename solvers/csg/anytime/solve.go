@@ -24,12 +24,10 @@ const Algorithm = "anytime"
 // DefaultLimit is the time limit of a solve without a limit of its own.
 const DefaultLimit = 10 * time.Second
 
-// Options of Solve: the settings of all solvers, and what a search adds. The device is a host,
+// Options of Solve: the settings of all solvers. The device is a host,
 // whose cores search; variants and tuning data are of no use. Without a TimeLimit, DefaultLimit holds.
 type Options struct {
 	solve.Settings
-	Target *float64 // stop at this value or a better one
-	Seed   uint64   // of the random numbers
 }
 
 // Solve looks for the best structure until the time limit, the target, or a structure that meets

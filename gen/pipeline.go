@@ -131,7 +131,7 @@ func (out *Output) cuda(bodies fs.FS, f *Family) error {
 	}
 	f.CUDA, f.Hash = family, family.Hash
 	b := binding(f)
-	b.CUDA, b.Headers = true, out.headers
+	b.CUDA, b.Headers, b.Typed = true, out.headers, out.foreign
 	for _, e := range family.Entries {
 		entry := bind.Entry{Name: e.Name}
 		for _, p := range e.Params {
@@ -185,6 +185,7 @@ func (out *Output) host(bodies fs.FS, f *Family) error {
 	}
 	f.Hash = cuda.Digest(cuda.Version, s.Family, emitter.Version)
 	b := binding(f)
+	b.Typed = out.foreign
 	for _, e := range emitter.Entries {
 		entry := bind.Entry{Name: e.Name}
 		for _, p := range e.Params {

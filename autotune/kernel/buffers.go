@@ -27,9 +27,6 @@ type Binder struct {
 // Facts are those of the device.
 func (b *Binder) Facts() device.Facts { return b.device.Facts() }
 
-// ValueSize is the number of bytes of a number of the type that the variant's parameter value names.
-func (b *Binder) ValueSize() int { return device.Value(b.Text("value")).Size() }
-
 // Grid has a block for every perBlock of n items, at least one and at most 2^31-1, of so many threads.
 func Grid(n, perBlock, threads int) device.Grid {
 	return device.Grid{Blocks: min(max(1, (int64(n)+int64(perBlock)-1)/int64(perBlock)), math.MaxInt32), Threads: threads}
@@ -56,31 +53,48 @@ func (b *Binder) add(x buffer, size int) device.Buffer {
 	return x.memory
 }
 
-// Scratch is memory that launches write before they read it.
-func (b *Binder) Scratch(name string, bytes int) device.Buffer {
-	return b.add(buffer{name: name}, bytes)
+// Scratch is memory of n elements that launches write before they read it.
+func Scratch[T any](b *Binder, name string, n int) device.Array[T] {
+	return device.Array[T]{Memory: b.add(buffer{name: name}, n*sizeOf[T]())}
+}
+
+// ScratchValues is Scratch of n numbers of the type that the variant's parameter value names.
+func ScratchValues(b *Binder, name string, n int) device.Values {
+	return device.Values{Memory: b.add(buffer{name: name}, n*device.Value(b.Text("value")).Size())}
 }
 
 // Input is a buffer that launches read: a run that changes it fails its check.
-func Input[T any](b *Binder, name string, data []T) device.Buffer {
-	raw := device.Bytes(data)
+func Input[T any](b *Binder, name string, data []T) device.Array[T] {
+	return device.Array[T]{Memory: b.input(name, device.Bytes(data))}
+}
+
+// InputValues is Input of numbers, converted to the type that the variant's parameter value names: those that the type cannot
+// hold are rounded.
+func InputValues(b *Binder, name string, data []int64) device.Values {
+	return device.Values{Memory: b.input(name, b.values(data))}
+}
+
+func (b *Binder) input(name string, raw []byte) device.Buffer {
 	b.moved += int64(len(raw))
 	return b.add(buffer{name: name, data: raw, intact: true}, len(raw))
 }
 
-// Output is a buffer of n elements that launches write, and check whether what they wrote is right.
-func Output[T any](b *Binder, name string, n int, check func(got []T) error) device.Buffer {
-	size := n * len(device.Bytes(make([]T, 1)))
-	b.moved += int64(size)
-	return b.add(buffer{name: name, check: typed(n, check)}, size)
-}
-
 // InOut is a buffer that launches read and write: it has data before each run.
-func InOut[T any](b *Binder, name string, data []T, check func(got []T) error) device.Buffer {
+func InOut[T any](b *Binder, name string, data []T, check func(got []T) error) device.Array[T] {
 	raw := bytes.Clone(device.Bytes(data))
 	b.moved += 2 * int64(len(raw))
-	return b.add(buffer{name: name, data: raw, check: typed(len(data), check)}, len(raw))
+	return device.Array[T]{Memory: b.add(buffer{name: name, data: raw, check: typed(len(data), check)}, len(raw))}
 }
+
+// Output is a buffer of n elements that launches write, and check whether what they wrote is right.
+func Output[T any](b *Binder, name string, n int, check func(got []T) error) device.Array[T] {
+	size := n * sizeOf[T]()
+	b.moved += int64(size)
+	return device.Array[T]{Memory: b.add(buffer{name: name, check: typed(n, check)}, size)}
+}
+
+// sizeOf is the number of bytes of an element.
+func sizeOf[T any]() int { return len(device.Bytes(make([]T, 1))) }
 
 // typed is a check of elements as one of bytes.
 func typed[T any](n int, check func([]T) error) func([]byte) error {
@@ -91,10 +105,9 @@ func typed[T any](n int, check func([]T) error) func([]byte) error {
 	}
 }
 
-// Values converts integers to the type that a variant's parameter value names, as bytes for Input: the last bits of
-// integers that the type cannot hold are rounded.
-func Values(v Variant, data []int64) []byte {
-	switch device.Value(v.Text("value")) {
+// values converts integers to the type that the variant's parameter value names.
+func (b *Binder) values(data []int64) []byte {
+	switch device.Value(b.Text("value")) {
 	case device.Int16:
 		return converted[int16](data)
 	case device.Int32:
@@ -117,7 +130,7 @@ func converted[T device.Number](data []int64) []byte {
 
 // OutputValues is Output of n numbers of the type that the variant's parameter value names, checked as float64: int64
 // beyond 2^53 are rounded.
-func OutputValues(b *Binder, name string, n int, check func(got []float64) error) device.Buffer {
+func OutputValues(b *Binder, name string, n int, check func(got []float64) error) device.Values {
 	switch device.Value(b.Text("value")) {
 	case device.Int16:
 		return outputAs[int16](b, name, n, check)
@@ -128,17 +141,17 @@ func OutputValues(b *Binder, name string, n int, check func(got []float64) error
 	case device.Float32:
 		return outputAs[float32](b, name, n, check)
 	}
-	return Output(b, name, n, check)
+	return device.Values(Output(b, name, n, check))
 }
 
-func outputAs[T device.Number](b *Binder, name string, n int, check func([]float64) error) device.Buffer {
-	return Output(b, name, n, func(got []T) error {
+func outputAs[T device.Number](b *Binder, name string, n int, check func([]float64) error) device.Values {
+	return device.Values(Output(b, name, n, func(got []T) error {
 		wide := make([]float64, len(got))
 		for i, x := range got {
 			wide[i] = float64(x)
 		}
 		return check(wide)
-	})
+	}))
 }
 
 // Equal checks that an output is what the reference returns, element by element.

@@ -83,7 +83,7 @@ func family(mistake int) *kernel.Family[[]int64, *doubles] {
 			return map[string][]int64{"extremes": {math.MinInt32 / 2, 0, math.MaxInt32 / 2}}
 		},
 		Bind: func(b *kernel.Binder, k *doubles, x []int64) kernel.Launches {
-			in := kernel.Input(b, "x", kernel.Values(b.Variant, x))
+			in := kernel.InputValues(b, "x", x)
 			out := kernel.OutputValues(b, "y", len(x), kernel.Equal(func() []float64 {
 				want := make([]float64, len(x))
 				for k := range x {
@@ -92,7 +92,7 @@ func family(mistake int) *kernel.Family[[]int64, *doubles] {
 				return want
 			}))
 			return func(s device.Stream) error {
-				return s.Launch(k.double, kernel.Grid(len(x), b.Int("block"), 1), device.Ptr(in), device.Ptr(out))
+				return s.Launch(k.double, kernel.Grid(len(x), b.Int("block"), 1), device.Ptr(in.Memory), device.Ptr(out.Memory))
 			}
 		},
 	}

@@ -36,7 +36,7 @@ var transposed = &kernel.Family[square, *matrix.TransposeKernels]{
 	},
 	CaseSizes: []int{1, 2, 15, 16, 17, 100, 129},
 	Bind: func(b *kernel.Binder, k *matrix.TransposeKernels, s square) kernel.Launches {
-		from := kernel.Input(b, "from", kernel.Values(b.Variant, s.numbers))
+		from := kernel.InputValues(b, "from", s.numbers)
 		to := kernel.OutputValues(b, "to", len(s.numbers), kernel.Equal(s.transpose))
 		grid := device.Grid{Blocks: int64(b.Facts().SMs), Threads: 1}
 		return func(stream device.Stream) error { return k.Transpose(stream, grid, from, to, uint64(s.n)) }

@@ -41,8 +41,8 @@ var heated = &kernel.Family[*plate, *heat.StepKernels]{
 	CaseSizes: []int{1, 2, 3, 8, 9, 63, 64, 65, 129, 257},
 	Bind: func(b *kernel.Binder, k *heat.StepKernels, p *plate) kernel.Launches {
 		n, rows := p.side, b.Int("rows")
-		from := kernel.Input(b, "first", kernel.Values(b.Variant, p.cells))
-		one := b.Scratch("one", n*n*b.ValueSize())
+		from := kernel.InputValues(b, "first", p.cells)
+		one := kernel.ScratchValues(b, "one", n*n)
 		last := kernel.OutputValues(b, "last", n*n, kernel.Near(1e-5, p.reference))
 		strips := (n + b.Int("block") - 1) / b.Int("block")
 		grid := kernel.Grid(strips*((n+rows-1)/rows), 1, b.Int("block"))

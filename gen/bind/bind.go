@@ -51,6 +51,7 @@ type Family struct {
 	Entries  []Entry
 	Variants []Variant
 	Packs    []Pack // CUDA
+	Typed    bool   // buffers have the types of their elements
 	Headers  string // CUDA: import path of the package whose Files are the bodies; empty: this module's templates
 	// Kernel names the Go function of an entry of a host variant.
 	Kernel func(v Variant, entry string) string
@@ -62,7 +63,7 @@ type Entry struct {
 	Params []Param
 }
 
-type Param struct{ Name, Type string }
+type Param struct{ Name, Type, Element string }
 
 type Variant struct {
 	Label, Symbol string

@@ -12,7 +12,7 @@ func toy() *Family {
 	return &Family{
 		Name: "toy/scale", CUDA: true, Hash: 0xabc, Params: []string{"factor", "value"},
 		Entries: []Entry{
-			{"scale", []Param{{"f", "buffer"}, {"n_values", "uint64"}, {"grid", "int64"}, {"x", "float64"}}},
+			{"scale", []Param{{Name: "f", Type: "buffer"}, {Name: "n_values", Type: "uint64"}, {Name: "grid", Type: "int64"}, {Name: "x", Type: "float64"}}},
 			{"sumAll", nil},
 		},
 		Variants: []Variant{
@@ -75,7 +75,7 @@ func TestBindingErrors(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	f = toy()
-	f.Entries[0].Params = []Param{{"a_b", "uint64"}, {"aB", "uint64"}}
+	f.Entries[0].Params = []Param{{Name: "a_b", Type: "uint64"}, {Name: "aB", Type: "uint64"}}
 	if _, err := Bindings(f); err == nil || !strings.Contains(err.Error(), "a_b and aB are both aB in Go") {
 		t.Errorf("error %v", err)
 	}

@@ -49,12 +49,18 @@ func (f *Family) writeMethods(file *jen.File) {
 		for _, p := range e.Params {
 			t := argument[p.Type]
 			id := goName(p.Name)
-			kind := jen.Id(t.kind)
-			if t.kind == "buffer" {
+			kind, arg := jen.Id(t.kind), jen.Id(id)
+			switch {
+			case t.kind != "buffer":
+			case !f.Typed || p.Element == "":
 				kind = device("Buffer")
+			case p.Element == "value":
+				kind, arg = device("Values"), arg.Dot("Memory")
+			default:
+				kind, arg = device("Array").Types(jen.Id(p.Element)), arg.Dot("Memory")
 			}
 			params = append(params, jen.Id(id).Add(kind))
-			args = append(args, device(t.maker).Call(jen.Id(id)))
+			args = append(args, device(t.maker).Call(arg))
 		}
 		file.Commentf("%s launches the entry %s.", exportedName(e.Name), e.Name)
 		file.Func().Params(receiver).Id(exportedName(e.Name)).Params(params...).Error().Block(

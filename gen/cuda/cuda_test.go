@@ -80,7 +80,7 @@ func TestRender(t *testing.T) {
 	if last := f.Variants[len(f.Variants)-1]; last.Entries[0].Threads != 4 {
 		t.Errorf("%s has entries %v, expected blocks of 4 threads", last.Symbol, last.Entries)
 	}
-	want := []Entry{{"scale", []Param{{"f", "buffer"}, {"n", "uint64"}}, 1}}
+	want := []Entry{{"scale", []Param{{"f", "buffer", "value"}, {"n", "uint64", ""}}, 1}}
 	if len(f.Entries) != 1 || f.Entries[0].Name != want[0].Name || !slices.Equal(f.Entries[0].Params, want[0].Params) {
 		t.Errorf("entries %v, want %v", f.Entries, want)
 	}
@@ -263,7 +263,7 @@ extern "C" __global__ void ENTRY(two)() {}
 	if len(got) != 2 || got[0].name != "one" || got[0].bound != "256" || got[1].name != "two" || got[1].bound != "" || len(got[1].params) != 0 {
 		t.Fatalf("entries %v", got)
 	}
-	want := []Param{{"a", "buffer"}, {"b", "buffer"}, {"n", "uint64"}, {"m", "int64"}, {"x", "float64"}}
+	want := []Param{{"a", "buffer", "float32"}, {"b", "buffer", "uint64"}, {"n", "uint64", ""}, {"m", "int64", ""}, {"x", "float64", ""}}
 	if !slices.Equal(got[0].params, want) {
 		t.Errorf("arguments %v, want %v", got[0].params, want)
 	}

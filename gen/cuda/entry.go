@@ -15,8 +15,22 @@ type Entry struct {
 	Threads int // of a block, at most; 0 where the launch bounds are no number
 }
 
-// A Param is one argument of an entry point.
-type Param struct{ Name, Type string }
+// A Param is one argument of an entry point. Element is the Go type of a buffer's elements as the kernel has them, ElementValue
+// for that of the parameter value, empty where Go has no such type.
+type Param struct{ Name, Type, Element string }
+
+// ElementValue stands for the type that a variant's parameter value names.
+const ElementValue = "value"
+
+// elements are the Go types of C's.
+var elements = map[string]string{
+	"unsigned long long": "uint64", "long long": "int64", "unsigned": "uint32", "unsigned int": "uint32", "int": "int32",
+	"unsigned short": "uint16", "short": "int16", "unsigned char": "uint8", "signed char": "int8", "float": "float32", "double": "float64",
+	"u64": "uint64", "i64": "int64", "u32": "uint32", "i32": "int32", "param::value": ElementValue,
+}
+
+// alias finds a name of the body's own for the type of the parameter value.
+var alias = regexp.MustCompile(`(?m)^\s*using (\w+) = param::value;`)
 
 var (
 	comment = regexp.MustCompile(`(?s)//[^\n]*|/\*.*?\*/`)
@@ -87,6 +101,10 @@ func (x Include) entries() ([]entry, error) {
 			return nil, fail(at[0], "%s", f.why)
 		}
 	}
+	names := map[string]bool{}
+	for _, m := range alias.FindAllStringSubmatch(code, -1) {
+		names[m[1]] = true
+	}
 	var out []entry
 	found := kernel.FindAllStringSubmatchIndex(code, -1)
 	if n := len(global.FindAllString(code, -1)); n != len(found) {
@@ -102,7 +120,7 @@ func (x Include) entries() ([]entry, error) {
 		}
 		if list := strings.TrimSpace(code[m[6]:m[7]]); list != "" {
 			for arg := range strings.SplitSeq(list, ",") {
-				p, err := readParam(arg)
+				p, err := readParam(arg, names)
 				if err != nil {
 					return nil, fail(at, "entry %s: %v", e.name, err)
 				}
@@ -114,8 +132,8 @@ func (x Include) entries() ([]entry, error) {
 	return out, nil
 }
 
-// readParam reads "unsigned long long c0": a type of 8 bytes and a name.
-func readParam(text string) (Param, error) {
+// readParam reads "unsigned long long c0": a type of 8 bytes and a name. values are the names of the type of the parameter value.
+func readParam(text string, values map[string]bool) (Param, error) {
 	words := strings.Join(strings.Fields(text), " ")
 	m := param.FindStringSubmatch(words)
 	if m == nil {
@@ -126,6 +144,10 @@ func readParam(text string) (Param, error) {
 	switch {
 	case pointer.MatchString(kind):
 		p.Type = "buffer"
+		element := strings.TrimSpace(strings.TrimPrefix(kind[:strings.Index(kind, "*")], "const "))
+		if p.Element = elements[element]; values[element] {
+			p.Element = ElementValue
+		}
 	case kind == "unsigned long long":
 		p.Type = "uint64"
 	case kind == "long long":
@@ -138,8 +160,8 @@ func readParam(text string) (Param, error) {
 	return p, nil
 }
 
-// mergeEntries adds a variant's entries to the family's. An entry has one signature
-// in all variants.
+// mergeEntries adds a variant's entries to the family's. An entry has one signature in all variants, but for the types of
+// buffers' elements, which Go does not know then.
 func mergeEntries(all, some []Entry) ([]Entry, error) {
 	for _, e := range some {
 		i := slices.IndexFunc(all, func(a Entry) bool { return a.Name == e.Name })
@@ -147,8 +169,15 @@ func mergeEntries(all, some []Entry) ([]Entry, error) {
 			all = append(all, e)
 			continue
 		}
-		if !slices.Equal(all[i].Params, e.Params) {
+		same := func(a, b Param) bool { return a.Name == b.Name && a.Type == b.Type }
+		if !slices.EqualFunc(all[i].Params, e.Params, same) {
 			return nil, fmt.Errorf("entry %s has the arguments %v, expected those of the variants before it, %v", e.Name, e.Params, all[i].Params)
+		}
+		for k, p := range e.Params {
+			if all[i].Params[k].Element != p.Element {
+				all[i].Params = slices.Clone(all[i].Params)
+				all[i].Params[k].Element = ""
+			}
 		}
 	}
 	return all, nil

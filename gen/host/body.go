@@ -206,9 +206,9 @@ func (b *body) entry(d *ast.FuncDecl) error {
 			return b.errorf(names[k].Pos(), "%s is no int64", names[k].Name)
 		case k < 2:
 		case array != nil && array.Len == nil:
-			e.Params, elements = append(e.Params, Param{names[k].Name, "buffer"}), append(elements, array.Elt)
+			e.Params, elements = append(e.Params, Param{names[k].Name, "buffer", elementOf(array.Elt)}), append(elements, array.Elt)
 		case number != nil && slices.Contains([]string{"uint64", "int64", "float64"}, number.Name):
-			e.Params, elements = append(e.Params, Param{names[k].Name, number.Name}), append(elements, nil)
+			e.Params, elements = append(e.Params, Param{Name: names[k].Name, Type: number.Name}), append(elements, nil)
 		default:
 			return b.errorf(names[k].Pos(), "parameter %s of %s: expected a slice, uint64, int64 or float64", names[k].Name, d.Name.Name)
 		}
@@ -216,6 +216,16 @@ func (b *body) entry(d *ast.FuncDecl) error {
 	b.entries = append(b.entries, e)
 	b.slices[e.Name] = elements
 	return nil
+}
+
+// elementOf is the type of a slice's elements for typed bindings: a predeclared number, or the parameter value; empty for others.
+func elementOf(x ast.Expr) string {
+	if id, ok := x.(*ast.Ident); ok {
+		if b, ok := types.Universe.Lookup(id.Name).(*types.TypeName); id.Name == space.ValueParam || ok && b.Type().Underlying() != nil {
+			return id.Name
+		}
+	}
+	return ""
 }
 
 // kernels writes the variant of a point.

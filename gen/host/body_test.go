@@ -55,7 +55,7 @@ func TestBody(t *testing.T) {
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	if len(e.Entries) != 1 || e.Entries[0].Name != "scale" || len(e.Entries[0].Params) != 4 || e.Entries[0].Params[0] != (Param{"x", "buffer"}) || e.Entries[0].Params[3].Type != "float64" {
+	if len(e.Entries) != 1 || e.Entries[0].Name != "scale" || len(e.Entries[0].Params) != 4 || e.Entries[0].Params[0] != (Param{"x", "buffer", "value"}) || e.Entries[0].Params[3].Type != "float64" {
 		t.Fatalf("entries %+v", e.Entries)
 	}
 	p := space.Point{Family: "toy/scale", Params: []string{"factor", "mode", "value"}, Values: []string{"3", "half", "float64"}}

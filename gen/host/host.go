@@ -25,7 +25,7 @@ type Entry struct {
 }
 
 // A Param is one argument of an entry point.
-type Param struct{ Name, Type string }
+type Param struct{ Name, Type, Element string }
 
 // An Emitter writes the kernels of one family.
 type Emitter struct {

@@ -60,15 +60,15 @@ func scans(p space.Point) (scanPoint, error) {
 //		block b of B: v[b*cols+j] becomes the least c - u of column j, over rows
 //		b*rows/B to (b+1)*rows/B, where that is less.
 func hostscan() Emitter {
-	buffer := func(name string) Param { return Param{name, "buffer"} }
-	number := func(name string) Param { return Param{name, "uint64"} }
+	buffer := func(name string) Param { return Param{Name: name, Type: "buffer"} }
+	number := func(name string) Param { return Param{Name: name, Type: "uint64"} }
 	head := func(rest ...Param) []Param {
-		return append([]Param{buffer("costs"), number("cols"), {"scale", "float64"}}, rest...)
+		return append([]Param{buffer("costs"), number("cols"), {Name: "scale", Type: "float64"}}, rest...)
 	}
 	return Emitter{
 		Version: "1",
 		Entries: []Entry{
-			{"least", head(number("row"), buffer("v"), number("first"), number("k"), number("few"), Param{"guess", "int64"},
+			{"least", head(number("row"), buffer("v"), number("first"), number("k"), number("few"), Param{Name: "guess", Type: "int64"},
 				buffer("col"), buffer("value"), buffer("state"))},
 			{"below", head(number("row"), buffer("limit"), buffer("col"), buffer("value"), buffer("state"))},
 			{"lower", head(number("rows"), buffer("u"), buffer("v"))},

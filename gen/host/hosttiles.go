@@ -66,8 +66,8 @@ func tiles(p space.Point) (tilePoint, error) {
 // than workers; 0 is fastest otherwise. Entries need no scratch memory. f[0]
 // is never read.
 func hosttiles() Emitter {
-	buffer := func(name string) Param { return Param{name, "buffer"} }
-	number := func(name string) Param { return Param{name, "uint64"} }
+	buffer := func(name string) Param { return Param{Name: name, Type: "buffer"} }
+	number := func(name string) Param { return Param{Name: name, Type: "uint64"} }
 	return Emitter{
 		Version: "1",
 		Entries: []Entry{

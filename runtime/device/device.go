@@ -254,6 +254,16 @@ type Arg struct {
 	Bits   uint64
 }
 
+// An Array is a buffer of elements of a type, as the bindings of other modules take them: a buffer of other elements does not
+// compile in its place.
+type Array[T any] struct{ Memory Buffer }
+
+// Values are a buffer of numbers of the type that a variant's parameter value names.
+type Values = Array[variantValue]
+
+// variantValue stands for a type that is known when a variant is chosen.
+type variantValue struct{}
+
 // Ptr, U64, I64 and F64 make arguments.
 func Ptr(b Buffer) Arg  { return Arg{Buffer: b} }
 func U64(x uint64) Arg  { return Arg{Bits: x} }

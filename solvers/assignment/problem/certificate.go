@@ -349,28 +349,25 @@ func checkIntegers[T int32 | int64](c *check, i int, cols []int32, costs []T, s 
 func checkFloats[T float32 | float64](c *check, i int, cols []int32, costs []T, s *scan) error {
 	forbidden := Forbidden[T](c.inst.Maximize)
 	if j := c.column[i]; cols == nil && (j < 0 || costs[j] != forbidden) {
-		v, worst, near := c.V[:len(costs)], int64(math.MinInt64), int64(math.MaxInt64)
+		v, worst := c.V[:len(costs)], int64(math.MinInt64)
+		bar := 1 - c.U[i] // v less the cost is at least that at a fault, or, where they are listed, at a near pair
 		if c.lists {
-			near = -c.U[i] - c.width
+			bar = -c.U[i] - c.width
 		}
 		listed, pairs, rounded := len(s.near), int64(0), int64(0)
-		for k, x := range costs {
-			if x == forbidden {
-				continue
+		for k := 0; ; k++ {
+			n := passing(costs[k:], v[k:], c.Scale, bar, forbidden)
+			k, pairs, rounded = k+n.costs, pairs+n.pairs, rounded+n.rounded
+			if k == len(costs) {
+				break
 			}
-			pairs++
-			units := float64(x) * c.Scale
-			whole := math.RoundToEven(units)
-			if whole != units || units == 0 && x != 0 {
-				rounded++
-			}
-			if !(math.Abs(whole) <= MaxDual) {
+			whole, r := wholeUnits(costs[k], c.Scale)
+			if pairs, rounded = pairs+1, rounded+r; !(math.Abs(whole) <= MaxDual) {
 				worst = math.MaxInt64
 				break
 			}
-			slack := v[k] - int64(whole)
-			worst = max(worst, slack)
-			if slack >= near && k != int(j) {
+			worst = max(worst, v[k]-int64(whole))
+			if c.lists && k != int(j) {
 				s.near = append(s.near, Pair{int32(i), int32(k)})
 			}
 		}
@@ -386,6 +383,46 @@ func checkFloats[T float32 | float64](c *check, i int, cols []int32, costs []T, 
 		s.near = s.near[:listed]
 	}
 	return checkRow(c, i, cols, costs, s, func(x T) (int64, int64, bool) { return c.float(float64(x)) })
+}
+
+// A run is a number of costs one after the other, of allowed pairs among them, and of those that scaling rounds.
+type run struct {
+	costs          int
+	pairs, rounded int64
+}
+
+// passing is the run of costs before the first that needs a look: v less the cost is at least bar, or the cost is
+// beyond all duals. A check spends its time in this loop, which calls nothing and so stays in registers.
+func passing[T float32 | float64](costs []T, v []int64, scale float64, bar int64, forbidden T) (r run) {
+	v = v[:len(costs)]
+	skipped := int64(0)
+	for k, x := range costs {
+		units := float64(x) * scale
+		whole := math.RoundToEven(units)
+		if !(math.Abs(whole) <= MaxDual) {
+			if x == forbidden {
+				skipped++
+				continue
+			}
+			return run{k, int64(k) - skipped, r.rounded}
+		}
+		if v[k]-int64(whole) >= bar {
+			return run{k, int64(k) - skipped, r.rounded}
+		}
+		if whole != units || units == 0 && x != 0 {
+			r.rounded++
+		}
+	}
+	return run{len(costs), int64(len(costs)) - skipped, r.rounded}
+}
+
+// wholeUnits is a cost in units, rounded to an integer, and 1 where that loses anything.
+func wholeUnits[T float32 | float64](x T, scale float64) (whole float64, rounded int64) {
+	units := float64(x) * scale
+	if whole = math.RoundToEven(units); whole != units || units == 0 && x != 0 {
+		rounded = 1
+	}
+	return whole, rounded
 }
 
 // checkRow checks the pairs of row i one by one, whose columns are cols, nil

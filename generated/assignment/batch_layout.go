@@ -68,9 +68,6 @@ const (
 	BatchColumnFaultColumnFaults  = 4
 )
 
-// Constexpr NEAR of the kernels of assignment/batch.
-const BatchNear = 8
-
 // BatchProblem is struct Problem of the kernels of assignment/batch.
 //
 // Problem is the host's description of a problem: the offset of its costs, and the stride

@@ -16,9 +16,11 @@ struct param {
 #include "assignment/check/check.cuh"
 #include "assignment/check_words.cuh"
 #include "assignment/check_work.cuh"
+#include "assignment/check_buffer.cuh"
 #include "assignment/check_cost.cuh"
+#include "assignment/check_bars.cuh"
 #include "assignment/check/sweep.cuh"
 #include "assignment/check/pairs.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block128_rows16_flight4_int32_hash = 0x756c8a176c866bc6ull;
+extern "C" __device__ unsigned long long assignment_check_block128_rows16_flight4_int32_hash = 0x0f03c730a6a60c79ull;

@@ -16,9 +16,11 @@ struct param {
 #include "assignment/check/check.cuh"
 #include "assignment/check_words.cuh"
 #include "assignment/check_work.cuh"
+#include "assignment/check_buffer.cuh"
 #include "assignment/check_cost.cuh"
+#include "assignment/check_bars.cuh"
 #include "assignment/check/sweep.cuh"
 #include "assignment/check/pairs.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block128_rows64_flight4_int32_hash = 0xeab85e62f5823f3bull;
+extern "C" __device__ unsigned long long assignment_check_block128_rows64_flight4_int32_hash = 0x8b7a81ef307167a4ull;

@@ -16,9 +16,11 @@ struct param {
 #include "assignment/check/check.cuh"
 #include "assignment/check_words.cuh"
 #include "assignment/check_work.cuh"
+#include "assignment/check_buffer.cuh"
 #include "assignment/check_cost.cuh"
+#include "assignment/check_bars.cuh"
 #include "assignment/check/sweep.cuh"
 #include "assignment/check/pairs.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block256_rows32_flight4_float32_hash = 0x27e154470f256228ull;
+extern "C" __device__ unsigned long long assignment_check_block256_rows32_flight4_float32_hash = 0x72aeb6d08b346730ull;

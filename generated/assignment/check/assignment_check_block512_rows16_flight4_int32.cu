@@ -16,9 +16,11 @@ struct param {
 #include "assignment/check/check.cuh"
 #include "assignment/check_words.cuh"
 #include "assignment/check_work.cuh"
+#include "assignment/check_buffer.cuh"
 #include "assignment/check_cost.cuh"
+#include "assignment/check_bars.cuh"
 #include "assignment/check/sweep.cuh"
 #include "assignment/check/pairs.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block512_rows16_flight4_int32_hash = 0x41e64c6fd3870886ull;
+extern "C" __device__ unsigned long long assignment_check_block512_rows16_flight4_int32_hash = 0xf9d3002e190c1c58ull;

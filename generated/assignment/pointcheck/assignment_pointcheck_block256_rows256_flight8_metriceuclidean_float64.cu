@@ -17,9 +17,11 @@ struct param {
 #include "assignment/pointcheck/pointcheck.cuh"
 #include "assignment/check_words.cuh"
 #include "assignment/check_work.cuh"
+#include "assignment/check_buffer.cuh"
 #include "assignment/check_cost.cuh"
+#include "assignment/check_bars.cuh"
 #include "assignment/pointcheck/sweep.cuh"
 #include "assignment/pointcheck/kernels.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_pointcheck_block256_rows256_flight8_metriceuclidean_float64_hash = 0xd30544147efe20e5ull;
+extern "C" __device__ unsigned long long assignment_pointcheck_block256_rows256_flight8_metriceuclidean_float64_hash = 0x262b42d33681ef59ull;

@@ -17,9 +17,11 @@ struct param {
 #include "assignment/pointcheck/pointcheck.cuh"
 #include "assignment/check_words.cuh"
 #include "assignment/check_work.cuh"
+#include "assignment/check_buffer.cuh"
 #include "assignment/check_cost.cuh"
+#include "assignment/check_bars.cuh"
 #include "assignment/pointcheck/sweep.cuh"
 #include "assignment/pointcheck/kernels.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_pointcheck_block256_rows64_flight16_metriceuclidean_float64_hash = 0x0894f7e610baaa56ull;
+extern "C" __device__ unsigned long long assignment_pointcheck_block256_rows64_flight16_metriceuclidean_float64_hash = 0x929ea4a0a261314aull;

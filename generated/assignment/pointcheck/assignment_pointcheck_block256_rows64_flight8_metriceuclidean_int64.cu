@@ -17,9 +17,11 @@ struct param {
 #include "assignment/pointcheck/pointcheck.cuh"
 #include "assignment/check_words.cuh"
 #include "assignment/check_work.cuh"
+#include "assignment/check_buffer.cuh"
 #include "assignment/check_cost.cuh"
+#include "assignment/check_bars.cuh"
 #include "assignment/pointcheck/sweep.cuh"
 #include "assignment/pointcheck/kernels.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_pointcheck_block256_rows64_flight8_metriceuclidean_int64_hash = 0x343ca2eeb3d024cbull;
+extern "C" __device__ unsigned long long assignment_pointcheck_block256_rows64_flight8_metriceuclidean_int64_hash = 0xceff065e550839c5ull;

@@ -90,6 +90,12 @@ EMU_INLINE float __fadd_rn(float a, float b) { return a + b; }
 EMU_INLINE float __fmul_rn(float a, float b) { return a * b; }
 EMU_INLINE double __dadd_rn(double a, double b) { return a + b; }
 EMU_INLINE double __dmul_rn(double a, double b) { return a * b; }
+// Rounded up: where the nearest is less, the next.
+EMU_INLINE double __ll2double_ru(long long v) { double d = (double)v; return (__int128)d < v ? nextafter(d, INFINITY) : d; }
+EMU_INLINE double __dadd_ru(double a, double b) {
+  double s = a + b, t = s - a, lost = (a - (s - t)) + (b - t); // a + b = s + lost (Knuth)
+  return lost > 0 ? nextafter(s, INFINITY) : s;
+}
 
 // The least and greatest, with CUDA's overloads for mixed signs.
 #define EMU_MINMAX(T, A, B)                                                    \

@@ -1,11 +1,10 @@
 // The certificate of an assignment, checked on the device: see package assignment, check.go.
+#include "cuda/choice.cuh"
 #include "cuda/variant.cuh"
 
 // The check shares no code with the solvers: it reads costs as they were given, and
-// converts them to integers itself. One buffer holds the duals, the matching and the
-// findings, in words of 8 bytes:
-//
-//   u[rows] v[cols] words[WORDS], then 4-byte column[rows] owner[cols], then count near[NEAR * rows]
+// converts them to integers itself, floats where arithmetic does not pass them. One buffer
+// holds the duals, the matching, and what is found.
 //
 // pairs  checks the permutation and the matched pairs, a thread a row
 // sweep  checks u + v <= c for every entry, and lists near ones, whose slack is at most a

@@ -50,9 +50,8 @@ extern "C" __global__ void __launch_bounds__(param::block) ENTRY(pairs)(const T*
 extern "C" __global__ void __launch_bounds__(param::block) ENTRY(sweep)(const T* costs, long long* work,
         unsigned long long rows, unsigned long long cols, long long sign, long long shift, unsigned long long rules, long long width) {
     Work w(work, rows, cols);
-    Cost cost(sign, shift);
-    if (cols % VEC == 0) sweep<true>(costs, w, cost, (u32)rules, width);
-    else sweep<false>(costs, w, cost, (u32)rules, width);
+    if (cols % VEC == 0) sweep<true>(costs, w, sign, shift, (u32)rules, width);
+    else sweep<false>(costs, w, sign, shift, (u32)rules, width);
 }
 
 }  // namespace VARIANT

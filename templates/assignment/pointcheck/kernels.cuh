@@ -47,7 +47,7 @@ extern "C" __global__ void __launch_bounds__(param::block) ENTRY(pairs)(const do
 extern "C" __global__ void __launch_bounds__(param::block) ENTRY(sweep)(const double* row, const double* col,
         unsigned long long dim, long long* work, unsigned long long rows, unsigned long long cols, long long sign,
         long long shift, unsigned long long loose, long long width) {
-    sweep(row, col, dim, Work(work, rows, cols), Cost(sign, shift), loose != 0, width);
+    sweep(row, col, dim, Work(work, rows, cols), sign, shift, loose != 0, width);
 }
 
 }  // namespace VARIANT

@@ -1,9 +1,9 @@
 // The certificate of an assignment of points, checked on the device: see package assignment, check_points.go.
+#include "cuda/choice.cuh"
 #include "cuda/variant.cuh"
 
 // The check shares no code with the solvers: it computes every distance, without bounds
-// or order, and converts it to an integer from its bits. Buffer and words have the layout
-// of assignment/check.
+// or order, and holds it against the duals as assignment/check does.
 //
 // pairs  checks the permutation and the matched pairs, a thread a row
 // sweep  checks u + v <= c for every pair: a thread holds one column and goes

@@ -32,15 +32,21 @@ __device__ void column(const Work& w, u64 j, bool loose) {
     dual.flush(w.words + DUAL);
 }
 
+// look notes a pair that is wrong or near.
+__device__ void look(const Work& w, u64 i, u64 j, i64 c, i64 width) {
+    if (plus(plus(w.u[i], width), w.v[j]) >= c) w.note(i, j, c, width);
+}
+
 // sweep checks a block's share of the pairs: BLOCK columns and ROWS rows.
-__device__ void sweep(const double* row, const double* col, u64 dim, const Work& w, Cost cost, bool loose, i64 width) {
+__device__ void sweep(const double* row, const double* col, u64 dim, const Work& w, i64 sign, i64 shift, bool loose, i64 width) {
     __shared__ double part[FLIGHT][PART];
     __shared__ u32 rounded;
     u64 strips = (w.cols + BLOCK - 1) / BLOCK, group = blockIdx.x / strips;
     u64 j = blockIdx.x % strips * BLOCK + threadIdx.x, own = j < w.cols ? j : w.cols - 1;
     if (group == 0) column(w, j, loose);
     if (threadIdx.x == 0) rounded = 0;
-    i64 v = w.v[own];
+    Choice<!FLOOR, FloatBars<T, 1>, Bars<T, 1>> bars(sign, shift);
+    bars.column(0, w.v[own]);
     u64 end = (group + 1) * ROWS < w.rows ? (group + 1) * ROWS : w.rows;
     for (u64 i = group * ROWS; i < end; i += FLIGHT) {
         double sum[FLIGHT];
@@ -64,12 +70,13 @@ __device__ void sweep(const double* row, const double* col, u64 dim, const Work&
 #pragma unroll
         for (u32 f = 0; f < FLIGHT; f++) {
             if (i + f >= end) continue;
-            i64 c = cost(length(sum[f]));
-            if (plus(plus(w.u[i + f], width), v) >= c) w.note(i + f, j, c, width);
+            T distance = length(sum[f]);
+            bars.row(plus(w.u[i + f], width));
+            if (!bars.passes(distance, 0)) look(w, i + f, j, Cost(sign, shift)(distance), width);
         }
     }
     __syncthreads();
-    u32 n = __reduce_add_sync(ALL, cost.rounded);
+    u32 n = __reduce_add_sync(ALL, bars.rounded());
     if (threadIdx.x % WARP == 0 && n != 0) atomicAdd(&rounded, n);
     __syncthreads();
     if (threadIdx.x == 0 && rounded != 0) atomicAdd(w.words + ROUNDED, (u64)rounded);

@@ -51,45 +51,32 @@ func (r *undecidedPart) prune(near func(*residualPair) bool, reach float64, left
 func noAlternatingCycle(p *problem.Normal, column []int32, v []int64, near []problem.Pair) bool {
 	g := graphs.Get().(*graph)
 	defer graphs.Put(g)
+	const end = -1
 	nobody := int32(p.Rows)
-	edges := len(near)
-	if p.Rows < p.Cols {
-		edges += p.Rows
-	}
-	owner := resized(&g.owner, p.Cols)
+	owner := resized(&g.owner, p.Cols) // row of each column
 	for j := range owner {
 		owner[j] = nobody
 	}
 	for i, j := range column {
 		owner[j] = int32(i)
 	}
-	from, to := resized(&g.from, edges)[:0], resized(&g.to, edges)[:0]
-	leads := resized(&g.leads, p.Rows+1) // edges that leave a node
-	first := resized(&g.first, p.Rows+2) // of those that enter it
+	leads := resized(&g.leads, p.Rows+1)  // edges that leave a node
+	enter := resized(&g.enter, p.Rows+1)  // the last of the edges that enter it
+	other := resized(&g.other, len(near)) // and of each edge the one before, into the same node
 	clear(leads)
-	clear(first)
-	for _, x := range near {
+	for k := range enter {
+		enter[k] = end
+	}
+	for e, x := range near {
 		k := owner[x.Col]
-		from, to = append(from, x.Row), append(to, k)
 		leads[x.Row]++
-		first[k+1]++
+		other[e], enter[k] = enter[k], int32(e)
 	}
-	if p.Rows < p.Cols {
-		for i, j := range column {
-			if -v[j] <= int64(p.Rows) {
-				from, to = append(from, nobody), append(to, int32(i))
-				leads[nobody]++
-				first[i+1]++
-			}
+	freed := func(j int32) bool { return p.Rows < p.Cols && -v[j] <= int64(p.Rows) } // nobody leads to the rows of such columns
+	for _, j := range column {
+		if freed(j) {
+			leads[nobody]++
 		}
-	}
-	for k := range p.Rows + 1 {
-		first[k+1] += first[k]
-	}
-	enter := resized(&g.enter, len(to))
-	for e, k := range to {
-		enter[first[k]] = from[e]
-		first[k]++
 	}
 	done := resized(&g.done, p.Rows+1)[:0]
 	for k, n := range leads {
@@ -98,13 +85,16 @@ func noAlternatingCycle(p *problem.Normal, column []int32, v []int64, near []pro
 		}
 	}
 	for at := 0; at < len(done); at++ {
-		low := int32(0)
-		if k := done[at]; k > 0 {
-			low = first[k-1]
-		}
-		for _, i := range enter[low:first[done[at]]] {
+		k := done[at]
+		for e := enter[k]; e != end; e = other[e] {
+			i := near[e].Row
 			if leads[i]--; leads[i] == 0 {
 				done = append(done, i)
+			}
+		}
+		if k != nobody && freed(column[k]) {
+			if leads[nobody]--; leads[nobody] == 0 {
+				done = append(done, nobody)
 			}
 		}
 	}
@@ -113,7 +103,7 @@ func noAlternatingCycle(p *problem.Normal, column []int32, v []int64, near []pro
 
 // A graph is the memory of noAlternatingCycle, which solves take again: of many rows the pages of new memory
 // take as long as the rest.
-type graph struct{ owner, from, to, leads, first, enter, done []int32 }
+type graph struct{ owner, leads, enter, other, done []int32 }
 
 var graphs = sync.Pool{New: func() any { return new(graph) }}
 

@@ -39,7 +39,8 @@ type Checker struct {
 	name       string // device and variant
 	Words      device.Buffer
 	scope      device.Scope // holds the memory and the module
-	image      []byte       // the upload, then the downloaded words
+	image      []byte       // the upload: duals and matching, words and the number of near pairs
+	found      []uint64     // the download: words, the number of near pairs and the first of them
 	Rows, Cols int
 }
 
@@ -60,15 +61,21 @@ func Open(d device.Device, v *device.Variant, rows, cols int) (*Checker, error) 
 
 // allocate allocates the memory for the answer and the findings.
 func (c *Checker) allocate(d device.Device) (err error) {
-	c.image = make([]byte, 8*(c.Rows+c.Cols+assignment.CheckWordWords)+4*c.Rows)
-	if c.Words, err = c.scope.Alloc(d, c.nearPairsOffset()+8*(1+assignment.CheckNear*int64(c.Rows))); err != nil {
+	c.image = make([]byte, c.wordsOffset()+8*(assignment.CheckWordWords+1))
+	c.found = make([]uint64, assignment.CheckWordWords+1+c.Rows+c.Rows/4) // most problems have fewer near pairs than one a row
+	if c.Words, err = c.scope.Alloc(d, c.ownersOffset()+4*int64(c.Cols)); err != nil {
 		return fmt.Errorf("certificate of %d x %d pairs: %w", c.Rows, c.Cols, err)
 	}
 	return nil
 }
 
-// nearPairsOffset is where the near pairs stand in Words.
-func (c *Checker) nearPairsOffset() int64 { return (int64(len(c.image)+4*c.Cols) + 7) / 8 * 8 }
+// wordsOffset is where the findings stand in Words, behind duals and matching; near pairs follow them.
+func (c *Checker) wordsOffset() int64 { return 8 * int64(c.Rows+c.Cols+(c.Rows+1)/2) }
+
+// ownersOffset is where the columns' rows stand in Words.
+func (c *Checker) ownersOffset() int64 {
+	return int64(len(c.image)) + 8*assignment.CheckNear*int64(c.Rows)
+}
 
 // Close gives back the memory and the module.
 func (c *Checker) Close() error { return c.scope.Close() }
@@ -127,8 +134,9 @@ func CheckParts(ctx context.Context, p *problem.Normal, shards []Shard, sol *eng
 		return cert, nil, fmt.Errorf("certificate: %w", err)
 	}
 	total := NewFindings()
+	lists := listsNear(p)
 	for _, h := range shards {
-		if err := h.CollectFindings(&total); err != nil {
+		if err := h.CollectFindings(&total, lists); err != nil {
 			return cert, nil, fmt.Errorf("certificate: %w", err)
 		}
 	}
@@ -137,7 +145,7 @@ func CheckParts(ctx context.Context, p *problem.Normal, shards []Shard, sol *eng
 		return cert, nil, fmt.Errorf("certificate: %w", err)
 	}
 	total.FillCertificate(p, &cert)
-	if err := total.CheckOptimal(p, sol); err != nil || cert.Rounded == 0 || p.Instance.Type.Integer() {
+	if err := total.CheckOptimal(p, sol); err != nil || cert.Rounded == 0 || !lists {
 		return cert, nil, err
 	}
 	near := []problem.Pair{}
@@ -159,6 +167,9 @@ func NewFindings() Findings {
 	return Findings{assignment.CheckWordFirstEntry: none, assignment.CheckWordFirstRow: none, assignment.CheckWordFirstColumn: none}
 }
 
+// listsNear reports whether near pairs are listed: those of floats that scaling rounds.
+func listsNear(p *problem.Normal) bool { return !p.Exact && !p.Instance.Type.Integer() }
+
 // Launch uploads the solution and enqueues the two kernels.
 func (h *Shard) Launch(p *problem.Normal, sol *engine.Solution) error {
 	at := 0
@@ -166,14 +177,15 @@ func (h *Shard) Launch(p *problem.Normal, sol *engine.Solution) error {
 	for _, list := range [][]int64{sol.U[h.First:last], sol.V} {
 		at += copy(h.image[at:], device.Bytes(list))
 	}
-	for w := range assignment.CheckWordWords {
+	copy(h.image[at:], device.Bytes(sol.Column[h.First:last]))
+	at = int(h.wordsOffset())
+	for w := range assignment.CheckWordWords + 1 { // the last is the number of near pairs
 		start := uint64(0)
-		if w >= assignment.CheckWordFirstEntry {
+		if w >= assignment.CheckWordFirstEntry && w < assignment.CheckWordWords {
 			start = none
 		}
 		binary.NativeEndian.PutUint64(h.image[at+8*w:], start)
 	}
-	copy(h.image[at+8*assignment.CheckWordWords:], device.Bytes(sol.Column[h.First:last]))
 	if err := h.Stream.Upload(h.Words, 0, h.image); err != nil {
 		return err
 	}
@@ -196,11 +208,8 @@ func (h *Shard) Launch(p *problem.Normal, sol *engine.Solution) error {
 		rules |= assignment.CheckRuleElsewhere
 	}
 	width := int64(-1)
-	if !p.Exact {
+	if listsNear(p) {
 		width = int64(p.Rows) + 1
-	}
-	if err := h.Stream.Fill(h.Words, h.nearPairsOffset(), 8, 0); err != nil {
-		return err
 	}
 	if h.points != nil {
 		return h.points.launch(h, sign, shift, limited, rules, p.Limit, width)
@@ -225,9 +234,8 @@ func (h *Shard) Launch(p *problem.Normal, sol *engine.Solution) error {
 
 // owners marks the columns that rows of other shards have; the others are free.
 func (h *Shard) owners(p *problem.Normal, sol *engine.Solution) error {
-	off := int64(len(h.image))
 	if h.Rows == p.Rows {
-		return h.Stream.Fill(h.Words, off, int64(4*h.Cols), 0xff)
+		return h.Stream.Fill(h.Words, h.ownersOffset(), int64(4*h.Cols), 0xff)
 	}
 	owner := slices.Repeat([]int32{-1}, h.Cols)
 	for i, j := range sol.Column {
@@ -235,19 +243,19 @@ func (h *Shard) owners(p *problem.Normal, sol *engine.Solution) error {
 			owner[j] = int32(i)
 		}
 	}
-	return h.Stream.Upload(h.Words, off, device.Bytes(owner))
+	return h.Stream.Upload(h.Words, h.ownersOffset(), device.Bytes(owner))
 }
 
-// CollectFindings adds a shard's words to those of all.
-func (h *Shard) CollectFindings(total *Findings) error {
-	words := make([]byte, 8*assignment.CheckWordWords)
-	if err := h.Stream.Download(words, h.Words, int64(8*(h.Rows+h.Cols))); err != nil {
+// CollectFindings adds a shard's words to those of all, and keeps the first of its near pairs where there may be some.
+func (h *Shard) CollectFindings(total *Findings, lists bool) error {
+	words := h.found
+	if !lists {
+		words = words[:assignment.CheckWordWords]
+	}
+	if err := h.Stream.Download(device.Bytes(words), h.Words, h.wordsOffset()); err != nil {
 		return err
 	}
-	var own Findings
-	for w := range own {
-		own[w] = binary.NativeEndian.Uint64(words[8*w:])
-	}
+	own := Findings(words[:assignment.CheckWordWords])
 	if x := &own[assignment.CheckWordFirstEntry]; *x != none {
 		*x += uint64(h.First) * uint64(h.Cols)
 	}
@@ -258,32 +266,22 @@ func (h *Shard) CollectFindings(total *Findings) error {
 	return nil
 }
 
-// listed adds a shard's near pairs to others; nil where they are more than there is room for.
+// listed adds a shard's near pairs, after CollectFindings, to others; nil where they are more than there is room for.
 func (h *Shard) listed(near []problem.Pair) ([]problem.Pair, error) {
-	words := make([]uint64, 1+h.Rows+h.Rows/4) // most problems have fewer than one a row
-	if err := h.Stream.Download(device.Bytes(words), h.Words, h.nearPairsOffset()); err != nil {
-		return nil, fmt.Errorf("certificate: near pairs: %w", err)
-	}
+	words := h.found[assignment.CheckWordWords:]
 	count := words[0]
 	switch {
 	case count > assignment.CheckNear*uint64(h.Rows):
 		return nil, nil
 	case count >= uint64(len(words)):
 		words = make([]uint64, 1+count)
-		if err := h.Stream.Download(device.Bytes(words), h.Words, h.nearPairsOffset()); err != nil {
+		if err := h.Stream.Download(device.Bytes(words), h.Words, h.wordsOffset()+8*assignment.CheckWordWords); err != nil {
 			return nil, fmt.Errorf("certificate: near pairs: %w", err)
 		}
 	}
 	near = slices.Grow(near, int(count))
-	cols, share := uint64(h.Cols), 1/float64(h.Cols)
-	for _, at := range words[1 : 1+count] {
-		i := uint64(float64(at) * share) // or one more or less, and quicker than a division
-		if i*cols > at {
-			i--
-		} else if at-i*cols >= cols {
-			i++
-		}
-		near = append(near, problem.Pair{Row: int32(h.First + int(i)), Col: int32(at - i*cols)})
+	for _, x := range words[1 : 1+count] {
+		near = append(near, problem.Pair{Row: int32(h.First) + int32(x), Col: int32(x >> 32)})
 	}
 	return near, nil
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // PointcheckHash is the hash of the family assignment/pointcheck: what its texts are made from.
-const PointcheckHash = 0xbfeb9a24f31bf524
+const PointcheckHash = 0x6a3e36ccae8ce924
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -28,24 +28,25 @@ var Pointcheck = device.Family{
 	Entries: []device.Entry{
 		{Name: "pairs", Params: []device.Param{{Name: "row", Type: "buffer"}, {Name: "col", Type: "buffer"}, {Name: "dim", Type: "uint64"}, {Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "sign", Type: "int64"}, {Name: "shift", Type: "int64"}, {Name: "limited", Type: "uint64"}, {Name: "limit", Type: "int64"}}},
 		{Name: "sweep", Params: []device.Param{{Name: "row", Type: "buffer"}, {Name: "col", Type: "buffer"}, {Name: "dim", Type: "uint64"}, {Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "sign", Type: "int64"}, {Name: "shift", Type: "int64"}, {Name: "loose", Type: "uint64"}, {Name: "width", Type: "int64"}}},
+		{Name: "cycles", Params: []device.Param{{Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=256,rows=64,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metriceuclidean_float64", Hash: 0x62c3cd8f4eddd0c0, Values: []string{"256", "64", "8", "euclidean", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=64,flight=8,metric=euclidean,value=int64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metriceuclidean_int64", Hash: 0xceff065e550839c5, Values: []string{"256", "64", "8", "euclidean", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=64,flight=8,metric=squared,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricsquared_float64", Hash: 0x0c0aa677ee2af438, Values: []string{"256", "64", "8", "squared", "float64"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=8,metric=squared,value=int64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricsquared_int64", Hash: 0x94694fdfc3812a87, Values: []string{"256", "64", "8", "squared", "int64"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=8,metric=manhattan,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricmanhattan_float64", Hash: 0x4a11e20cbe647084, Values: []string{"256", "64", "8", "manhattan", "float64"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=8,metric=manhattan,value=int64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricmanhattan_int64", Hash: 0x8dc499665d68d75b, Values: []string{"256", "64", "8", "manhattan", "int64"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=4,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight4_metriceuclidean_float64", Hash: 0x5852e9395ba3e929, Values: []string{"256", "64", "4", "euclidean", "float64"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=16,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight16_metriceuclidean_float64", Hash: 0x929ea4a0a261314a, Values: []string{"256", "64", "16", "euclidean", "float64"}, Pack: 0},
-		{Label: "block=256,rows=16,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows16_flight8_metriceuclidean_float64", Hash: 0xe8d4c69087bc098a, Values: []string{"256", "16", "8", "euclidean", "float64"}, Pack: 0},
-		{Label: "block=256,rows=256,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows256_flight8_metriceuclidean_float64", Hash: 0x262b42d33681ef59, Values: []string{"256", "256", "8", "euclidean", "float64"}, Pack: 0},
-		{Label: "block=128,rows=64,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block128_rows64_flight8_metriceuclidean_float64", Hash: 0x56fd7a92532ff24e, Values: []string{"128", "64", "8", "euclidean", "float64"}, Pack: 0},
-		{Label: "block=512,rows=64,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block512_rows64_flight8_metriceuclidean_float64", Hash: 0x53cbb6dc6822d8b7, Values: []string{"512", "64", "8", "euclidean", "float64"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metriceuclidean_float64", Hash: 0x07b94e0e6aaba538, Values: []string{"256", "64", "8", "euclidean", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,metric=euclidean,value=int64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metriceuclidean_int64", Hash: 0x60808162ea3338e6, Values: []string{"256", "64", "8", "euclidean", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,metric=squared,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricsquared_float64", Hash: 0x8c51ae0f9fa94acf, Values: []string{"256", "64", "8", "squared", "float64"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,metric=squared,value=int64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricsquared_int64", Hash: 0x61e77a1d47a48848, Values: []string{"256", "64", "8", "squared", "int64"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,metric=manhattan,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricmanhattan_float64", Hash: 0x2195d7a5accb5ab8, Values: []string{"256", "64", "8", "manhattan", "float64"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,metric=manhattan,value=int64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricmanhattan_int64", Hash: 0x23f15fe7e36c7555, Values: []string{"256", "64", "8", "manhattan", "int64"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=4,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight4_metriceuclidean_float64", Hash: 0x7c22584688e89ba1, Values: []string{"256", "64", "4", "euclidean", "float64"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=16,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight16_metriceuclidean_float64", Hash: 0x06ab954141a86c21, Values: []string{"256", "64", "16", "euclidean", "float64"}, Pack: 0},
+		{Label: "block=256,rows=16,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows16_flight8_metriceuclidean_float64", Hash: 0x22097a17d5e8b438, Values: []string{"256", "16", "8", "euclidean", "float64"}, Pack: 0},
+		{Label: "block=256,rows=256,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows256_flight8_metriceuclidean_float64", Hash: 0x08123aec78f74463, Values: []string{"256", "256", "8", "euclidean", "float64"}, Pack: 0},
+		{Label: "block=128,rows=64,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block128_rows64_flight8_metriceuclidean_float64", Hash: 0x341d82c6823dfa07, Values: []string{"128", "64", "8", "euclidean", "float64"}, Pack: 0},
+		{Label: "block=512,rows=64,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block512_rows64_flight8_metriceuclidean_float64", Hash: 0xa7b2ea75d8b9b522, Values: []string{"512", "64", "8", "euclidean", "float64"}, Pack: 0},
 	},
 	Source: pointcheckSource,
 	Packs: []device.Pack{
-		{File: "pointcheck/pack_000.cu", Hash: 0x825cc0df39ad02ef},
+		{File: "pointcheck/pack_000.cu", Hash: 0xc87b6d28b4f11fc8},
 	},
 }
 
@@ -53,7 +54,7 @@ var Pointcheck = device.Family{
 type PointcheckKernels struct {
 	variant *device.Variant
 	module  device.Module
-	kernels [2]device.Kernel // nil where the variant has no such entry
+	kernels [3]device.Kernel // nil where the variant has no such entry
 }
 
 // LoadPointcheck makes a variant's entry points ready on a device.
@@ -84,6 +85,11 @@ func (k *PointcheckKernels) Pairs(stream device.Stream, grid device.Grid, row de
 // Sweep launches the entry sweep.
 func (k *PointcheckKernels) Sweep(stream device.Stream, grid device.Grid, row device.Buffer, col device.Buffer, dim uint64, work device.Buffer, rows uint64, cols uint64, sign int64, shift int64, loose uint64, width int64) error {
 	return k.launch(stream, grid, 1, device.Ptr(row), device.Ptr(col), device.U64(dim), device.Ptr(work), device.U64(rows), device.U64(cols), device.I64(sign), device.I64(shift), device.U64(loose), device.I64(width))
+}
+
+// Cycles launches the entry cycles.
+func (k *PointcheckKernels) Cycles(stream device.Stream, grid device.Grid, work device.Buffer, rows uint64, cols uint64) error {
+	return k.launch(stream, grid, 2, device.Ptr(work), device.U64(rows), device.U64(cols))
 }
 
 func (k *PointcheckKernels) launch(stream device.Stream, grid device.Grid, entry int, args ...device.Arg) error {

@@ -21,6 +21,7 @@ struct param {
 #include "assignment/check_bars.cuh"
 #include "assignment/check/sweep.cuh"
 #include "assignment/check/pairs.cuh"
+#include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block128_rows16_flight4_int32_hash = 0x0f03c730a6a60c79ull;
+extern "C" __device__ unsigned long long assignment_check_block128_rows16_flight4_int32_hash = 0x5dddf025fa10d104ull;

@@ -21,6 +21,7 @@ struct param {
 #include "assignment/check_bars.cuh"
 #include "assignment/check/sweep.cuh"
 #include "assignment/check/pairs.cuh"
+#include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block128_rows16_flight8_int32_hash = 0xe3c6063af7396e79ull;
+extern "C" __device__ unsigned long long assignment_check_block128_rows16_flight8_int32_hash = 0xc0ed37c9017f01c8ull;

@@ -21,6 +21,7 @@ struct param {
 #include "assignment/check_bars.cuh"
 #include "assignment/check/sweep.cuh"
 #include "assignment/check/pairs.cuh"
+#include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block128_rows32_flight4_int32_hash = 0x20e07f8d5cb603ebull;
+extern "C" __device__ unsigned long long assignment_check_block128_rows32_flight4_int32_hash = 0xde8a31703215bda0ull;

@@ -21,6 +21,7 @@ struct param {
 #include "assignment/check_bars.cuh"
 #include "assignment/check/sweep.cuh"
 #include "assignment/check/pairs.cuh"
+#include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block128_rows32_flight8_int32_hash = 0xa822c1bb9a2b1e6full;
+extern "C" __device__ unsigned long long assignment_check_block128_rows32_flight8_int32_hash = 0xc14804eb19eb40fcull;

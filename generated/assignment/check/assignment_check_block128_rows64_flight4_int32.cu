@@ -21,6 +21,7 @@ struct param {
 #include "assignment/check_bars.cuh"
 #include "assignment/check/sweep.cuh"
 #include "assignment/check/pairs.cuh"
+#include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block128_rows64_flight4_int32_hash = 0x8b7a81ef307167a4ull;
+extern "C" __device__ unsigned long long assignment_check_block128_rows64_flight4_int32_hash = 0x1f2361f868e566a4ull;

@@ -21,6 +21,7 @@ struct param {
 #include "assignment/check_bars.cuh"
 #include "assignment/check/sweep.cuh"
 #include "assignment/check/pairs.cuh"
+#include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block128_rows64_flight8_int32_hash = 0xf3b209a119a4f8e7ull;
+extern "C" __device__ unsigned long long assignment_check_block128_rows64_flight8_int32_hash = 0x583d2a6980ad5cccull;

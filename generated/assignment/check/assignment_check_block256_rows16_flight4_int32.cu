@@ -21,6 +21,7 @@ struct param {
 #include "assignment/check_bars.cuh"
 #include "assignment/check/sweep.cuh"
 #include "assignment/check/pairs.cuh"
+#include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block256_rows16_flight4_int32_hash = 0xa9218c3a061bc913ull;
+extern "C" __device__ unsigned long long assignment_check_block256_rows16_flight4_int32_hash = 0x310808b74947e421ull;

@@ -21,6 +21,7 @@ struct param {
 #include "assignment/check_bars.cuh"
 #include "assignment/check/sweep.cuh"
 #include "assignment/check/pairs.cuh"
+#include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block256_rows32_flight4_float32_hash = 0x72aeb6d08b346730ull;
+extern "C" __device__ unsigned long long assignment_check_block256_rows32_flight4_float32_hash = 0xe822112d3a3e6d25ull;

@@ -21,6 +21,7 @@ struct param {
 #include "assignment/check_bars.cuh"
 #include "assignment/check/sweep.cuh"
 #include "assignment/check/pairs.cuh"
+#include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block256_rows32_flight4_float64_hash = 0xdbe660fed8484b6full;
+extern "C" __device__ unsigned long long assignment_check_block256_rows32_flight4_float64_hash = 0x2993cb9f6445c7b9ull;

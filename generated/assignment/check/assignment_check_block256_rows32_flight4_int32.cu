@@ -21,6 +21,7 @@ struct param {
 #include "assignment/check_bars.cuh"
 #include "assignment/check/sweep.cuh"
 #include "assignment/check/pairs.cuh"
+#include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block256_rows32_flight4_int32_hash = 0x204133a803cf7aa6ull;
+extern "C" __device__ unsigned long long assignment_check_block256_rows32_flight4_int32_hash = 0x7619c17a11405de2ull;

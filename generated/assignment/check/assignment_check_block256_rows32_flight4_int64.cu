@@ -21,6 +21,7 @@ struct param {
 #include "assignment/check_bars.cuh"
 #include "assignment/check/sweep.cuh"
 #include "assignment/check/pairs.cuh"
+#include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block256_rows32_flight4_int64_hash = 0xcd58bc36981461bcull;
+extern "C" __device__ unsigned long long assignment_check_block256_rows32_flight4_int64_hash = 0x0e580da84a1d73c5ull;

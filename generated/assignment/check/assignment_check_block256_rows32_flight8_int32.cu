@@ -21,6 +21,7 @@ struct param {
 #include "assignment/check_bars.cuh"
 #include "assignment/check/sweep.cuh"
 #include "assignment/check/pairs.cuh"
+#include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block256_rows32_flight8_int32_hash = 0xf6479d30ada7622full;
+extern "C" __device__ unsigned long long assignment_check_block256_rows32_flight8_int32_hash = 0x8466650c32314a64ull;

@@ -21,6 +21,7 @@ struct param {
 #include "assignment/check_bars.cuh"
 #include "assignment/check/sweep.cuh"
 #include "assignment/check/pairs.cuh"
+#include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block256_rows64_flight4_int32_hash = 0x7c8adb75868e3c1aull;
+extern "C" __device__ unsigned long long assignment_check_block256_rows64_flight4_int32_hash = 0xafa92cd4d6b27514ull;

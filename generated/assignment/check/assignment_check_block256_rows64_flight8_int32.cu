@@ -21,6 +21,7 @@ struct param {
 #include "assignment/check_bars.cuh"
 #include "assignment/check/sweep.cuh"
 #include "assignment/check/pairs.cuh"
+#include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block256_rows64_flight8_int32_hash = 0x4dfbd2d95242bdfeull;
+extern "C" __device__ unsigned long long assignment_check_block256_rows64_flight8_int32_hash = 0x037e4e3ed984d5d4ull;

@@ -21,6 +21,7 @@ struct param {
 #include "assignment/check_bars.cuh"
 #include "assignment/check/sweep.cuh"
 #include "assignment/check/pairs.cuh"
+#include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block512_rows16_flight4_int32_hash = 0xf9d3002e190c1c58ull;
+extern "C" __device__ unsigned long long assignment_check_block512_rows16_flight4_int32_hash = 0x6065d5a13f73ef43ull;

@@ -21,6 +21,7 @@ struct param {
 #include "assignment/check_bars.cuh"
 #include "assignment/check/sweep.cuh"
 #include "assignment/check/pairs.cuh"
+#include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block512_rows16_flight8_int32_hash = 0x185a1de76c5a8372ull;
+extern "C" __device__ unsigned long long assignment_check_block512_rows16_flight8_int32_hash = 0xc3c0717a7d1a2a73ull;

@@ -21,6 +21,7 @@ struct param {
 #include "assignment/check_bars.cuh"
 #include "assignment/check/sweep.cuh"
 #include "assignment/check/pairs.cuh"
+#include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block512_rows32_flight4_int32_hash = 0x8f6ddb36a70a7fb2ull;
+extern "C" __device__ unsigned long long assignment_check_block512_rows32_flight4_int32_hash = 0x3c3798f43ba2cd76ull;

@@ -21,6 +21,7 @@ struct param {
 #include "assignment/check_bars.cuh"
 #include "assignment/check/sweep.cuh"
 #include "assignment/check/pairs.cuh"
+#include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block512_rows32_flight8_int32_hash = 0x2bd781d4ef4eb2dfull;
+extern "C" __device__ unsigned long long assignment_check_block512_rows32_flight8_int32_hash = 0xecdc2e81f6e79a1aull;

@@ -21,6 +21,7 @@ struct param {
 #include "assignment/check_bars.cuh"
 #include "assignment/check/sweep.cuh"
 #include "assignment/check/pairs.cuh"
+#include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block512_rows64_flight4_int32_hash = 0xdf9132be78054649ull;
+extern "C" __device__ unsigned long long assignment_check_block512_rows64_flight4_int32_hash = 0x3d6a9df57d6b9567ull;

@@ -21,6 +21,7 @@ struct param {
 #include "assignment/check_bars.cuh"
 #include "assignment/check/sweep.cuh"
 #include "assignment/check/pairs.cuh"
+#include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block512_rows64_flight8_int32_hash = 0xbe3ab1c433806944ull;
+extern "C" __device__ unsigned long long assignment_check_block512_rows64_flight8_int32_hash = 0xd5e7a7ab168e2fa8ull;

@@ -22,6 +22,7 @@ struct param {
 #include "assignment/check_bars.cuh"
 #include "assignment/pointcheck/sweep.cuh"
 #include "assignment/pointcheck/kernels.cuh"
+#include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_pointcheck_block128_rows64_flight8_metriceuclidean_float64_hash = 0x56fd7a92532ff24eull;
+extern "C" __device__ unsigned long long assignment_pointcheck_block128_rows64_flight8_metriceuclidean_float64_hash = 0x341d82c6823dfa07ull;

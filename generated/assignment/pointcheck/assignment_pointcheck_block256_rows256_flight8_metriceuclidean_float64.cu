@@ -22,6 +22,7 @@ struct param {
 #include "assignment/check_bars.cuh"
 #include "assignment/pointcheck/sweep.cuh"
 #include "assignment/pointcheck/kernels.cuh"
+#include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_pointcheck_block256_rows256_flight8_metriceuclidean_float64_hash = 0x262b42d33681ef59ull;
+extern "C" __device__ unsigned long long assignment_pointcheck_block256_rows256_flight8_metriceuclidean_float64_hash = 0x08123aec78f74463ull;

@@ -22,6 +22,7 @@ struct param {
 #include "assignment/check_bars.cuh"
 #include "assignment/pointcheck/sweep.cuh"
 #include "assignment/pointcheck/kernels.cuh"
+#include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_pointcheck_block256_rows64_flight16_metriceuclidean_float64_hash = 0x929ea4a0a261314aull;
+extern "C" __device__ unsigned long long assignment_pointcheck_block256_rows64_flight16_metriceuclidean_float64_hash = 0x06ab954141a86c21ull;

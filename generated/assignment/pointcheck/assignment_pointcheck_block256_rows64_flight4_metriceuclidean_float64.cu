@@ -22,6 +22,7 @@ struct param {
 #include "assignment/check_bars.cuh"
 #include "assignment/pointcheck/sweep.cuh"
 #include "assignment/pointcheck/kernels.cuh"
+#include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_pointcheck_block256_rows64_flight4_metriceuclidean_float64_hash = 0x5852e9395ba3e929ull;
+extern "C" __device__ unsigned long long assignment_pointcheck_block256_rows64_flight4_metriceuclidean_float64_hash = 0x7c22584688e89ba1ull;

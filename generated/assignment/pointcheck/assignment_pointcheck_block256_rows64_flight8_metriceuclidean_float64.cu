@@ -22,6 +22,7 @@ struct param {
 #include "assignment/check_bars.cuh"
 #include "assignment/pointcheck/sweep.cuh"
 #include "assignment/pointcheck/kernels.cuh"
+#include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_pointcheck_block256_rows64_flight8_metriceuclidean_float64_hash = 0x62c3cd8f4eddd0c0ull;
+extern "C" __device__ unsigned long long assignment_pointcheck_block256_rows64_flight8_metriceuclidean_float64_hash = 0x07b94e0e6aaba538ull;

@@ -22,6 +22,7 @@ struct param {
 #include "assignment/check_bars.cuh"
 #include "assignment/pointcheck/sweep.cuh"
 #include "assignment/pointcheck/kernels.cuh"
+#include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_pointcheck_block256_rows64_flight8_metricmanhattan_float64_hash = 0x4a11e20cbe647084ull;
+extern "C" __device__ unsigned long long assignment_pointcheck_block256_rows64_flight8_metricmanhattan_float64_hash = 0x2195d7a5accb5ab8ull;

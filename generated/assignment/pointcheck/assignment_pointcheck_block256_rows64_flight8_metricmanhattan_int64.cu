@@ -22,6 +22,7 @@ struct param {
 #include "assignment/check_bars.cuh"
 #include "assignment/pointcheck/sweep.cuh"
 #include "assignment/pointcheck/kernels.cuh"
+#include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_pointcheck_block256_rows64_flight8_metricmanhattan_int64_hash = 0x8dc499665d68d75bull;
+extern "C" __device__ unsigned long long assignment_pointcheck_block256_rows64_flight8_metricmanhattan_int64_hash = 0x23f15fe7e36c7555ull;

@@ -22,6 +22,7 @@ struct param {
 #include "assignment/check_bars.cuh"
 #include "assignment/pointcheck/sweep.cuh"
 #include "assignment/pointcheck/kernels.cuh"
+#include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_pointcheck_block256_rows64_flight8_metricsquared_float64_hash = 0x0c0aa677ee2af438ull;
+extern "C" __device__ unsigned long long assignment_pointcheck_block256_rows64_flight8_metricsquared_float64_hash = 0x8c51ae0f9fa94acfull;

@@ -22,6 +22,7 @@ struct param {
 #include "assignment/check_bars.cuh"
 #include "assignment/pointcheck/sweep.cuh"
 #include "assignment/pointcheck/kernels.cuh"
+#include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_pointcheck_block256_rows64_flight8_metricsquared_int64_hash = 0x94694fdfc3812a87ull;
+extern "C" __device__ unsigned long long assignment_pointcheck_block256_rows64_flight8_metricsquared_int64_hash = 0x61e77a1d47a48848ull;

@@ -22,6 +22,7 @@ struct param {
 #include "assignment/check_bars.cuh"
 #include "assignment/pointcheck/sweep.cuh"
 #include "assignment/pointcheck/kernels.cuh"
+#include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_pointcheck_block512_rows64_flight8_metriceuclidean_float64_hash = 0x53cbb6dc6822d8b7ull;
+extern "C" __device__ unsigned long long assignment_pointcheck_block512_rows64_flight8_metriceuclidean_float64_hash = 0xa7b2ea75d8b9b522ull;

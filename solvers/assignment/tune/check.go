@@ -109,7 +109,7 @@ func (j *checkJob) Run(s device.Stream) error {
 func (j *checkJob) Check(s device.Stream) error {
 	j.Stream = s
 	total := verify.NewFindings()
-	if err := j.CollectFindings(&total, false); err != nil {
+	if err := j.CollectFindings(j.p.Normal, &total); err != nil {
 		return err
 	}
 	err := total.CheckOptimal(j.p.Normal, j.p.Solution)

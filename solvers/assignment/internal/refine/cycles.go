@@ -49,6 +49,9 @@ func (r *undecidedPart) prune(near func(*residualPair) bool, reach float64, left
 // the graph of prune has none, as rows that lead nowhere can be taken away until none is left. This
 // is the usual case, and the quick one.
 func noAlternatingCycle(p *problem.Normal, column []int32, v []int64, near []problem.Pair) bool {
+	if len(near) == 0 && p.Rows == p.Cols {
+		return true
+	}
 	g := graphs.Get().(*graph)
 	defer graphs.Put(g)
 	const end = -1

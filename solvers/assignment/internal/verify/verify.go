@@ -39,8 +39,8 @@ type Checker struct {
 	name       string // device and variant
 	Words      device.Buffer
 	scope      device.Scope // holds the memory and the module
-	image      []byte       // the upload: duals and matching, words and the number of near pairs
-	found      []uint64     // the download: words, the number of near pairs and the first of them
+	image      []byte       // the upload: duals and matching, words and the counts of near pairs
+	found      []uint64     // the download: words, the counts of near pairs, and the first of these
 	Rows, Cols int
 }
 
@@ -61,9 +61,9 @@ func Open(d device.Device, v *device.Variant, rows, cols int) (*Checker, error) 
 
 // allocate allocates the memory for the answer and the findings.
 func (c *Checker) allocate(d device.Device) (err error) {
-	c.image = make([]byte, c.wordsOffset()+8*(assignment.CheckWordWords+1))
-	c.found = make([]uint64, assignment.CheckWordWords+1+c.Rows+c.Rows/4) // most problems have fewer near pairs than one a row
-	if c.Words, err = c.scope.Alloc(d, c.ownersOffset()+4*int64(c.Cols)); err != nil {
+	c.image = make([]byte, c.wordsOffset()+8*(assignment.CheckWordWords+2))
+	c.found = make([]uint64, assignment.CheckWordWords+2+c.Rows+c.Rows/4) // most problems have fewer near pairs than one a row
+	if c.Words, err = c.scope.Alloc(d, c.ownersOffset()+4*int64(c.Cols+c.Rows)); err != nil {
 		return fmt.Errorf("certificate of %d x %d pairs: %w", c.Rows, c.Cols, err)
 	}
 	return nil
@@ -82,7 +82,7 @@ func (c *Checker) Close() error { return c.scope.Close() }
 
 // Check certifies that sol is an optimal solution of p's scaled costs and that its duals
 // prove it. Where scaling rounded costs it lists the pairs whose slack is at most p.Rows+1 units, nil where
-// they are more than there is room for. Otherwise the error wraps ErrCheck, counts what is wrong and names
+// they are more than there is room for, and none where the device found that they have no alternating cycle. Otherwise the error wraps ErrCheck, counts what is wrong and names
 // the first row, column and pair at fault. m are p's costs.
 func (c *Checker) Check(ctx context.Context, s device.Stream, p *problem.Normal, m *engine.Matrix, sol *engine.Solution) (problem.Certificate, []problem.Pair, error) {
 	return CheckShards(ctx, p, []Shard{{c, s, m, 0}}, sol)
@@ -134,9 +134,8 @@ func CheckParts(ctx context.Context, p *problem.Normal, shards []Shard, sol *eng
 		return cert, nil, fmt.Errorf("certificate: %w", err)
 	}
 	total := NewFindings()
-	lists := listsNear(p)
 	for _, h := range shards {
-		if err := h.CollectFindings(&total, lists); err != nil {
+		if err := h.CollectFindings(p, &total); err != nil {
 			return cert, nil, fmt.Errorf("certificate: %w", err)
 		}
 	}
@@ -145,12 +144,12 @@ func CheckParts(ctx context.Context, p *problem.Normal, shards []Shard, sol *eng
 		return cert, nil, fmt.Errorf("certificate: %w", err)
 	}
 	total.FillCertificate(p, &cert)
-	if err := total.CheckOptimal(p, sol); err != nil || cert.Rounded == 0 || !lists {
+	if err := total.CheckOptimal(p, sol); err != nil || cert.Rounded == 0 || !listsNear(p) {
 		return cert, nil, err
 	}
 	near := []problem.Pair{}
 	for _, h := range shards {
-		if near, err = h.listed(near); err != nil || near == nil {
+		if near, err = h.listed(p, near); err != nil || near == nil {
 			return cert, nil, err
 		}
 	}
@@ -170,6 +169,12 @@ func NewFindings() Findings {
 // listsNear reports whether near pairs are listed: those of floats that scaling rounds.
 func listsNear(p *problem.Normal) bool { return !p.Exact && !p.Instance.Type.Integer() }
 
+// findsCycles reports whether the device finds out if near pairs have alternating cycles: where it has all rows, and every
+// row and column is matched.
+func (h *Shard) findsCycles(p *problem.Normal) bool {
+	return listsNear(p) && h.Rows == p.Rows && p.Rows == p.Cols && p.Limit == problem.Infinity
+}
+
 // Launch uploads the solution and enqueues the two kernels.
 func (h *Shard) Launch(p *problem.Normal, sol *engine.Solution) error {
 	at := 0
@@ -179,7 +184,7 @@ func (h *Shard) Launch(p *problem.Normal, sol *engine.Solution) error {
 	}
 	copy(h.image[at:], device.Bytes(sol.Column[h.First:last]))
 	at = int(h.wordsOffset())
-	for w := range assignment.CheckWordWords + 1 { // the last is the number of near pairs
+	for w := range assignment.CheckWordWords + 2 { // the last are counts of near pairs
 		start := uint64(0)
 		if w >= assignment.CheckWordFirstEntry && w < assignment.CheckWordWords {
 			start = none
@@ -212,7 +217,10 @@ func (h *Shard) Launch(p *problem.Normal, sol *engine.Solution) error {
 		width = int64(p.Rows) + 1
 	}
 	if h.points != nil {
-		return h.points.launch(h, sign, shift, limited, rules, p.Limit, width)
+		if err := h.points.launch(h, sign, shift, limited, rules, p.Limit, width); err != nil || !h.findsCycles(p) {
+			return err
+		}
+		return h.points.kernels.Cycles(h.Stream, device.Grid{Blocks: 1, Threads: h.points.threads}, h.Words, uint64(h.Rows), uint64(h.Cols))
 	}
 	f := &assignment.Check
 	block, rows := f.Int(h.variant, "block"), f.Int(h.variant, "rows")
@@ -229,7 +237,10 @@ func (h *Shard) Launch(p *problem.Normal, sol *engine.Solution) error {
 	}
 	groups, tiles := max(1, (h.Rows+rows-1)/rows), (h.Cols+span-1)/span
 	g := device.Grid{Blocks: int64(groups) * int64(tiles), Threads: block}
-	return h.kernels.Sweep(h.Stream, g, h.M.Costs, h.Words, m, n, sign, shift, rules, width)
+	if err := h.kernels.Sweep(h.Stream, g, h.M.Costs, h.Words, m, n, sign, shift, rules, width); err != nil || !h.findsCycles(p) {
+		return err
+	}
+	return h.kernels.Cycles(h.Stream, device.Grid{Blocks: 1, Threads: block}, h.Words, m, n)
 }
 
 // owners marks the columns that rows of other shards have; the others are free.
@@ -246,11 +257,14 @@ func (h *Shard) owners(p *problem.Normal, sol *engine.Solution) error {
 	return h.Stream.Upload(h.Words, h.ownersOffset(), device.Bytes(owner))
 }
 
-// CollectFindings adds a shard's words to those of all, and keeps the first of its near pairs where there may be some.
-func (h *Shard) CollectFindings(total *Findings, lists bool) error {
+// CollectFindings adds a shard's words to those of all, and keeps what came with them of near pairs.
+func (h *Shard) CollectFindings(p *problem.Normal, total *Findings) error {
 	words := h.found
-	if !lists {
+	switch {
+	case !listsNear(p):
 		words = words[:assignment.CheckWordWords]
+	case h.findsCycles(p): // mostly there are none, and no pair is asked for
+		words = words[:assignment.CheckWordWords+2]
 	}
 	if err := h.Stream.Download(device.Bytes(words), h.Words, h.wordsOffset()); err != nil {
 		return err
@@ -266,16 +280,19 @@ func (h *Shard) CollectFindings(total *Findings, lists bool) error {
 	return nil
 }
 
-// listed adds a shard's near pairs, after CollectFindings, to others; nil where they are more than there is room for.
-func (h *Shard) listed(near []problem.Pair) ([]problem.Pair, error) {
-	words := h.found[assignment.CheckWordWords:]
+// listed adds a shard's near pairs, after CollectFindings, to others; nil where they are more than there is room for. Where
+// they have no alternating cycle it adds none.
+func (h *Shard) listed(p *problem.Normal, near []problem.Pair) ([]problem.Pair, error) {
+	left, words := h.found[assignment.CheckWordWords], h.found[assignment.CheckWordWords+1:]
 	count := words[0]
 	switch {
 	case count > assignment.CheckNear*uint64(h.Rows):
 		return nil, nil
-	case count >= uint64(len(words)):
+	case h.findsCycles(p) && left == 0:
+		return near, nil
+	case h.findsCycles(p) || count >= uint64(len(words)):
 		words = make([]uint64, 1+count)
-		if err := h.Stream.Download(device.Bytes(words), h.Words, h.wordsOffset()+8*assignment.CheckWordWords); err != nil {
+		if err := h.Stream.Download(device.Bytes(words), h.Words, h.wordsOffset()+8*(assignment.CheckWordWords+1)); err != nil {
 			return nil, fmt.Errorf("certificate: near pairs: %w", err)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // CheckHash is the hash of the family assignment/check: what its texts are made from.
-const CheckHash = 0x32c89a174640b348
+const CheckHash = 0x40b6734432d228c7
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -31,32 +31,32 @@ var Check = device.Family{
 		{Name: "cycles", Params: []device.Param{{Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=128,rows=16,flight=4,value=int32", Symbol: "assignment_check_block128_rows16_flight4_int32", Hash: 0x5dddf025fa10d104, Values: []string{"128", "16", "4", "int32"}, Pack: 0},
-		{Label: "block=128,rows=16,flight=8,value=int32", Symbol: "assignment_check_block128_rows16_flight8_int32", Hash: 0xc0ed37c9017f01c8, Values: []string{"128", "16", "8", "int32"}, Pack: 0},
-		{Label: "block=128,rows=32,flight=4,value=int32", Symbol: "assignment_check_block128_rows32_flight4_int32", Hash: 0xde8a31703215bda0, Values: []string{"128", "32", "4", "int32"}, Pack: 0},
-		{Label: "block=128,rows=32,flight=8,value=int32", Symbol: "assignment_check_block128_rows32_flight8_int32", Hash: 0xc14804eb19eb40fc, Values: []string{"128", "32", "8", "int32"}, Pack: 0},
-		{Label: "block=128,rows=64,flight=4,value=int32", Symbol: "assignment_check_block128_rows64_flight4_int32", Hash: 0x1f2361f868e566a4, Values: []string{"128", "64", "4", "int32"}, Pack: 0},
-		{Label: "block=128,rows=64,flight=8,value=int32", Symbol: "assignment_check_block128_rows64_flight8_int32", Hash: 0x583d2a6980ad5ccc, Values: []string{"128", "64", "8", "int32"}, Pack: 0},
-		{Label: "block=256,rows=16,flight=4,value=int32", Symbol: "assignment_check_block256_rows16_flight4_int32", Hash: 0x310808b74947e421, Values: []string{"256", "16", "4", "int32"}, Pack: 0},
-		{Label: "block=256,rows=16,flight=8,value=int32", Symbol: "assignment_check_block256_rows16_flight8_int32", Hash: 0x6341106289ffdaf7, Values: []string{"256", "16", "8", "int32"}, Pack: 0},
-		{Label: "block=256,rows=32,flight=4,value=int32", Symbol: "assignment_check_block256_rows32_flight4_int32", Hash: 0x7619c17a11405de2, Values: []string{"256", "32", "4", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=32,flight=4,value=int64", Symbol: "assignment_check_block256_rows32_flight4_int64", Hash: 0x0e580da84a1d73c5, Values: []string{"256", "32", "4", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=32,flight=4,value=float32", Symbol: "assignment_check_block256_rows32_flight4_float32", Hash: 0xe822112d3a3e6d25, Values: []string{"256", "32", "4", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=32,flight=4,value=float64", Symbol: "assignment_check_block256_rows32_flight4_float64", Hash: 0x2993cb9f6445c7b9, Values: []string{"256", "32", "4", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=32,flight=8,value=int32", Symbol: "assignment_check_block256_rows32_flight8_int32", Hash: 0x8466650c32314a64, Values: []string{"256", "32", "8", "int32"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=4,value=int32", Symbol: "assignment_check_block256_rows64_flight4_int32", Hash: 0xafa92cd4d6b27514, Values: []string{"256", "64", "4", "int32"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=8,value=int32", Symbol: "assignment_check_block256_rows64_flight8_int32", Hash: 0x037e4e3ed984d5d4, Values: []string{"256", "64", "8", "int32"}, Pack: 0},
-		{Label: "block=512,rows=16,flight=4,value=int32", Symbol: "assignment_check_block512_rows16_flight4_int32", Hash: 0x6065d5a13f73ef43, Values: []string{"512", "16", "4", "int32"}, Pack: 0},
-		{Label: "block=512,rows=16,flight=8,value=int32", Symbol: "assignment_check_block512_rows16_flight8_int32", Hash: 0xc3c0717a7d1a2a73, Values: []string{"512", "16", "8", "int32"}, Pack: 1},
-		{Label: "block=512,rows=32,flight=4,value=int32", Symbol: "assignment_check_block512_rows32_flight4_int32", Hash: 0x3c3798f43ba2cd76, Values: []string{"512", "32", "4", "int32"}, Pack: 1},
-		{Label: "block=512,rows=32,flight=8,value=int32", Symbol: "assignment_check_block512_rows32_flight8_int32", Hash: 0xecdc2e81f6e79a1a, Values: []string{"512", "32", "8", "int32"}, Pack: 1},
-		{Label: "block=512,rows=64,flight=4,value=int32", Symbol: "assignment_check_block512_rows64_flight4_int32", Hash: 0x3d6a9df57d6b9567, Values: []string{"512", "64", "4", "int32"}, Pack: 1},
-		{Label: "block=512,rows=64,flight=8,value=int32", Symbol: "assignment_check_block512_rows64_flight8_int32", Hash: 0xd5e7a7ab168e2fa8, Values: []string{"512", "64", "8", "int32"}, Pack: 1},
+		{Label: "block=128,rows=16,flight=4,value=int32", Symbol: "assignment_check_block128_rows16_flight4_int32", Hash: 0x0f105f88dadd9431, Values: []string{"128", "16", "4", "int32"}, Pack: 0},
+		{Label: "block=128,rows=16,flight=8,value=int32", Symbol: "assignment_check_block128_rows16_flight8_int32", Hash: 0x426f3816b2ffd00d, Values: []string{"128", "16", "8", "int32"}, Pack: 0},
+		{Label: "block=128,rows=32,flight=4,value=int32", Symbol: "assignment_check_block128_rows32_flight4_int32", Hash: 0xf1bae7ae2c6b6725, Values: []string{"128", "32", "4", "int32"}, Pack: 0},
+		{Label: "block=128,rows=32,flight=8,value=int32", Symbol: "assignment_check_block128_rows32_flight8_int32", Hash: 0x36f8f755b6ef4c25, Values: []string{"128", "32", "8", "int32"}, Pack: 0},
+		{Label: "block=128,rows=64,flight=4,value=int32", Symbol: "assignment_check_block128_rows64_flight4_int32", Hash: 0xd5dc86c94dafd94f, Values: []string{"128", "64", "4", "int32"}, Pack: 0},
+		{Label: "block=128,rows=64,flight=8,value=int32", Symbol: "assignment_check_block128_rows64_flight8_int32", Hash: 0xb6d37139862d1e1b, Values: []string{"128", "64", "8", "int32"}, Pack: 0},
+		{Label: "block=256,rows=16,flight=4,value=int32", Symbol: "assignment_check_block256_rows16_flight4_int32", Hash: 0x2fbc7eaf0bcdf260, Values: []string{"256", "16", "4", "int32"}, Pack: 0},
+		{Label: "block=256,rows=16,flight=8,value=int32", Symbol: "assignment_check_block256_rows16_flight8_int32", Hash: 0xc924b35305a7ffb3, Values: []string{"256", "16", "8", "int32"}, Pack: 0},
+		{Label: "block=256,rows=32,flight=4,value=int32", Symbol: "assignment_check_block256_rows32_flight4_int32", Hash: 0x236613debfb65e3a, Values: []string{"256", "32", "4", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=32,flight=4,value=int64", Symbol: "assignment_check_block256_rows32_flight4_int64", Hash: 0xd0f2cf269842e042, Values: []string{"256", "32", "4", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=32,flight=4,value=float32", Symbol: "assignment_check_block256_rows32_flight4_float32", Hash: 0x55aa06348f6fc9f8, Values: []string{"256", "32", "4", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=32,flight=4,value=float64", Symbol: "assignment_check_block256_rows32_flight4_float64", Hash: 0x99f49d2782b71378, Values: []string{"256", "32", "4", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=32,flight=8,value=int32", Symbol: "assignment_check_block256_rows32_flight8_int32", Hash: 0x9b9151c53740aa8b, Values: []string{"256", "32", "8", "int32"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=4,value=int32", Symbol: "assignment_check_block256_rows64_flight4_int32", Hash: 0x04e30976926d71ff, Values: []string{"256", "64", "4", "int32"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,value=int32", Symbol: "assignment_check_block256_rows64_flight8_int32", Hash: 0x25a28076d01d4fc4, Values: []string{"256", "64", "8", "int32"}, Pack: 0},
+		{Label: "block=512,rows=16,flight=4,value=int32", Symbol: "assignment_check_block512_rows16_flight4_int32", Hash: 0x3def055109d283e9, Values: []string{"512", "16", "4", "int32"}, Pack: 0},
+		{Label: "block=512,rows=16,flight=8,value=int32", Symbol: "assignment_check_block512_rows16_flight8_int32", Hash: 0x432668845dc97b28, Values: []string{"512", "16", "8", "int32"}, Pack: 1},
+		{Label: "block=512,rows=32,flight=4,value=int32", Symbol: "assignment_check_block512_rows32_flight4_int32", Hash: 0xb16212c3da72c57f, Values: []string{"512", "32", "4", "int32"}, Pack: 1},
+		{Label: "block=512,rows=32,flight=8,value=int32", Symbol: "assignment_check_block512_rows32_flight8_int32", Hash: 0xa4d61e6d7114f1f1, Values: []string{"512", "32", "8", "int32"}, Pack: 1},
+		{Label: "block=512,rows=64,flight=4,value=int32", Symbol: "assignment_check_block512_rows64_flight4_int32", Hash: 0xccf197f239796f54, Values: []string{"512", "64", "4", "int32"}, Pack: 1},
+		{Label: "block=512,rows=64,flight=8,value=int32", Symbol: "assignment_check_block512_rows64_flight8_int32", Hash: 0xed221a59205fad7c, Values: []string{"512", "64", "8", "int32"}, Pack: 1},
 	},
 	Source: checkSource,
 	Packs: []device.Pack{
-		{File: "check/pack_000.cu", Hash: 0xe9158b48fce84383},
-		{File: "check/pack_001.cu", Hash: 0x9781bc9a8b64a9c8},
+		{File: "check/pack_000.cu", Hash: 0x5cf37a42f2727e69},
+		{File: "check/pack_001.cu", Hash: 0x4fa624396e050bcb},
 	},
 }
 

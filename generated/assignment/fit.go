@@ -11,7 +11,7 @@ import (
 )
 
 // FitHash is the hash of the family assignment/fit: what its texts are made from.
-const FitHash = 0x3bf5085373e3757b
+const FitHash = 0xfad763c87b5a9075
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

@@ -11,7 +11,7 @@ import (
 )
 
 // PointcheckHash is the hash of the family assignment/pointcheck: what its texts are made from.
-const PointcheckHash = 0x6a3e36ccae8ce924
+const PointcheckHash = 0xe2b1ec48afcfbf96
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -31,22 +31,22 @@ var Pointcheck = device.Family{
 		{Name: "cycles", Params: []device.Param{{Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=256,rows=64,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metriceuclidean_float64", Hash: 0x07b94e0e6aaba538, Values: []string{"256", "64", "8", "euclidean", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=64,flight=8,metric=euclidean,value=int64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metriceuclidean_int64", Hash: 0x60808162ea3338e6, Values: []string{"256", "64", "8", "euclidean", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=64,flight=8,metric=squared,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricsquared_float64", Hash: 0x8c51ae0f9fa94acf, Values: []string{"256", "64", "8", "squared", "float64"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=8,metric=squared,value=int64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricsquared_int64", Hash: 0x61e77a1d47a48848, Values: []string{"256", "64", "8", "squared", "int64"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=8,metric=manhattan,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricmanhattan_float64", Hash: 0x2195d7a5accb5ab8, Values: []string{"256", "64", "8", "manhattan", "float64"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=8,metric=manhattan,value=int64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricmanhattan_int64", Hash: 0x23f15fe7e36c7555, Values: []string{"256", "64", "8", "manhattan", "int64"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=4,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight4_metriceuclidean_float64", Hash: 0x7c22584688e89ba1, Values: []string{"256", "64", "4", "euclidean", "float64"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=16,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight16_metriceuclidean_float64", Hash: 0x06ab954141a86c21, Values: []string{"256", "64", "16", "euclidean", "float64"}, Pack: 0},
-		{Label: "block=256,rows=16,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows16_flight8_metriceuclidean_float64", Hash: 0x22097a17d5e8b438, Values: []string{"256", "16", "8", "euclidean", "float64"}, Pack: 0},
-		{Label: "block=256,rows=256,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows256_flight8_metriceuclidean_float64", Hash: 0x08123aec78f74463, Values: []string{"256", "256", "8", "euclidean", "float64"}, Pack: 0},
-		{Label: "block=128,rows=64,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block128_rows64_flight8_metriceuclidean_float64", Hash: 0x341d82c6823dfa07, Values: []string{"128", "64", "8", "euclidean", "float64"}, Pack: 0},
-		{Label: "block=512,rows=64,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block512_rows64_flight8_metriceuclidean_float64", Hash: 0xa7b2ea75d8b9b522, Values: []string{"512", "64", "8", "euclidean", "float64"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metriceuclidean_float64", Hash: 0x4bf574869660565c, Values: []string{"256", "64", "8", "euclidean", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,metric=euclidean,value=int64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metriceuclidean_int64", Hash: 0x9871fe976efdb696, Values: []string{"256", "64", "8", "euclidean", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,metric=squared,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricsquared_float64", Hash: 0xdc6195a6cb2d182c, Values: []string{"256", "64", "8", "squared", "float64"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,metric=squared,value=int64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricsquared_int64", Hash: 0x038b5507cf647998, Values: []string{"256", "64", "8", "squared", "int64"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,metric=manhattan,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricmanhattan_float64", Hash: 0x0e00104c66eb721b, Values: []string{"256", "64", "8", "manhattan", "float64"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,metric=manhattan,value=int64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricmanhattan_int64", Hash: 0xb47a17b1f7385349, Values: []string{"256", "64", "8", "manhattan", "int64"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=4,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight4_metriceuclidean_float64", Hash: 0x1c805cb53f643994, Values: []string{"256", "64", "4", "euclidean", "float64"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=16,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight16_metriceuclidean_float64", Hash: 0x1104107f5200d241, Values: []string{"256", "64", "16", "euclidean", "float64"}, Pack: 0},
+		{Label: "block=256,rows=16,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows16_flight8_metriceuclidean_float64", Hash: 0x0443bbf9967d5b46, Values: []string{"256", "16", "8", "euclidean", "float64"}, Pack: 0},
+		{Label: "block=256,rows=256,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows256_flight8_metriceuclidean_float64", Hash: 0xf1d3f0c614b86274, Values: []string{"256", "256", "8", "euclidean", "float64"}, Pack: 0},
+		{Label: "block=128,rows=64,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block128_rows64_flight8_metriceuclidean_float64", Hash: 0xef7d007e6c32d067, Values: []string{"128", "64", "8", "euclidean", "float64"}, Pack: 0},
+		{Label: "block=512,rows=64,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block512_rows64_flight8_metriceuclidean_float64", Hash: 0x3b2d2ffb5d5e3dd3, Values: []string{"512", "64", "8", "euclidean", "float64"}, Pack: 0},
 	},
 	Source: pointcheckSource,
 	Packs: []device.Pack{
-		{File: "pointcheck/pack_000.cu", Hash: 0xc87b6d28b4f11fc8},
+		{File: "pointcheck/pack_000.cu", Hash: 0x5e91e5fe76ea9395},
 	},
 }
 

@@ -63,7 +63,7 @@ func Open(d device.Device, v *device.Variant, rows, cols int) (*Checker, error) 
 func (c *Checker) allocate(d device.Device) (err error) {
 	c.image = make([]byte, c.wordsOffset()+8*(assignment.CheckWordWords+2))
 	c.found = make([]uint64, assignment.CheckWordWords+2+c.Rows+c.Rows/4) // most problems have fewer near pairs than one a row
-	if c.Words, err = c.scope.Alloc(d, c.ownersOffset()+4*int64(c.Cols+c.Rows)); err != nil {
+	if c.Words, err = c.scope.Alloc(d, c.ownersOffset()+4*(int64(c.Cols)+assignment.CheckNear*int64(c.Rows))); err != nil {
 		return fmt.Errorf("certificate of %d x %d pairs: %w", c.Rows, c.Cols, err)
 	}
 	return nil
@@ -172,7 +172,7 @@ func listsNear(p *problem.Normal) bool { return !p.Exact && !p.Instance.Type.Int
 // findsCycles reports whether the device finds out if near pairs have alternating cycles: where it has all rows, and every
 // row and column is matched.
 func (h *Shard) findsCycles(p *problem.Normal) bool {
-	return listsNear(p) && h.Rows == p.Rows && p.Rows == p.Cols && p.Limit == problem.Infinity
+	return listsNear(p) && h.Rows == p.Rows && p.Rows == p.Cols && p.Rows <= assignment.CheckCycleRows && p.Limit == problem.Infinity
 }
 
 // Launch uploads the solution and enqueues the two kernels.
@@ -220,7 +220,7 @@ func (h *Shard) Launch(p *problem.Normal, sol *engine.Solution) error {
 		if err := h.points.launch(h, sign, shift, limited, rules, p.Limit, width); err != nil || !h.findsCycles(p) {
 			return err
 		}
-		return h.points.kernels.Cycles(h.Stream, device.Grid{Blocks: 1, Threads: h.points.threads}, h.Words, uint64(h.Rows), uint64(h.Cols))
+		return h.points.kernels.Cycles(h.Stream, device.Grid{Blocks: 1, Threads: assignment.CheckCycleThreads}, h.Words, uint64(h.Rows), uint64(h.Cols))
 	}
 	f := &assignment.Check
 	block, rows := f.Int(h.variant, "block"), f.Int(h.variant, "rows")
@@ -240,7 +240,7 @@ func (h *Shard) Launch(p *problem.Normal, sol *engine.Solution) error {
 	if err := h.kernels.Sweep(h.Stream, g, h.M.Costs, h.Words, m, n, sign, shift, rules, width); err != nil || !h.findsCycles(p) {
 		return err
 	}
-	return h.kernels.Cycles(h.Stream, device.Grid{Blocks: 1, Threads: block}, h.Words, m, n)
+	return h.kernels.Cycles(h.Stream, device.Grid{Blocks: 1, Threads: assignment.CheckCycleThreads}, h.Words, m, n)
 }
 
 // owners marks the columns that rows of other shards have; the others are free.

@@ -105,38 +105,6 @@ func decimals(sum *big.Float, whole bool) solve.Number {
 	return solve.Number(problem.FormatFloat(x, 64))
 }
 
-// sumOf adds the costs of matched pairs up without rounding.
-func sumOf(inst *problem.Instance, column []int32) (sum *big.Float, matched int) {
-	sum = new(big.Float).SetPrec(exactBits)
-	one := new(big.Float)
-	for i, j := range column {
-		if j < 0 || int(j) >= inst.Cols || !inst.Allowed(i, int(j)) {
-			continue // Check says so
-		}
-		matched++
-		switch k := inst.Find(i, int(j)); {
-		case inst.Points != nil:
-			one.SetFloat64(inst.Points.Cost(i, int(j)))
-		case inst.Type == problem.Int32:
-			one.SetInt64(int64(inst.I32[k]))
-		case inst.Type == problem.Int64 && inst.Unsigned:
-			one.SetUint64(uint64(inst.I64[k]) ^ 1<<63)
-		case inst.Type == problem.Int64:
-			one.SetInt64(inst.I64[k])
-		case inst.Type == problem.Float32:
-			one.SetFloat64(float64(inst.F32[k]))
-		default:
-			one.SetFloat64(inst.F64[k])
-		}
-		sum.Add(sum, one)
-	}
-	return sum, matched
-}
-
-// exactBits holds any sum of 2^31 float64 values without rounding: 2098 bits
-// from 2^-1074 to 2^1024, and the carries.
-const exactBits = 2176
-
 // provenGap is the largest gap of a proven answer, as a part of its value.
 const provenGap = 0x1p-50
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"sync"
 
 	"coalesce/runtime/collective"
 	"coalesce/solvers/assignment/internal/bottleneck"
@@ -132,12 +133,17 @@ func (r *run) Certify(ctx context.Context, found finding) error {
 	var near []problem.Pair
 	var err error
 	checked := r.job.checks()
+	place := sync.OnceValues(func() (*problem.Duals, error) { return res.place(r.Session, sol) })
 	if checked && !r.Unchecked {
+		if r.Together() == 1 {
+			go place() // the value is added up while the device checks
+		}
 		if cert, near, err = r.job.check(ctx, sol); err != nil {
+			place()
 			return r.failed(ctx, err)
 		}
 	}
-	duals, err := res.place(r.Session, sol)
+	duals, err := place()
 	if err != nil {
 		return err
 	}

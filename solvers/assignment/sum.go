@@ -1,0 +1,123 @@
+package assignment
+
+import (
+	"math"
+	"math/big"
+	"sync"
+
+	"coalesce/solvers/assignment/problem"
+	"coalesce/solvers/cores"
+)
+
+// sumOf adds the costs of matched pairs up without rounding, on several cores: costs of different rows are far apart in memory.
+func sumOf(inst *problem.Instance, column []int32) (sum *big.Float, matched int) {
+	var all accumulator
+	var mu sync.Mutex
+	cores.Split(len(column), 1<<11, func(low, high int) {
+		var own accumulator
+		n := 0
+		for i := low; i < high; i++ {
+			j := int(column[i])
+			if j < 0 || j >= inst.Cols || !inst.Allowed(i, j) {
+				continue // Check says so
+			}
+			n++
+			switch k := inst.Find(i, j); {
+			case inst.Points != nil:
+				own.addFloat(inst.Points.Cost(i, j))
+			case inst.Type == problem.Int32:
+				own.addInt(int64(inst.I32[k]))
+			case inst.Type == problem.Int64 && inst.Unsigned:
+				own.add(false, uint64(inst.I64[k])^1<<63, 0)
+			case inst.Type == problem.Int64:
+				own.addInt(inst.I64[k])
+			case inst.Type == problem.Float32:
+				own.addFloat(float64(inst.F32[k]))
+			default:
+				own.addFloat(inst.F64[k])
+			}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		all.join(&own)
+		matched += n
+	})
+	return all.float(), matched
+}
+
+const (
+	lowest    = -1088         // exponent of the least bit of an accumulator, below that of every float64
+	sumParts  = 69            // up to 2^1120, beyond any sum of 2^31 float64s
+	exactBits = 32 * sumParts // of a big.Float that holds any sum without rounding
+)
+
+// An accumulator holds the sum of fewer than 2^31 integers and float64s without rounding, as Neal's superaccumulators do ("Fast
+// exact summation using small and large superaccumulators", 2015): it is the sum of parts[k] * 2^(32k + lowest).
+type accumulator struct {
+	parts    [sumParts]int64
+	infinite float64 // sum of infinities, and of what is not a number
+}
+
+// add adds x * 2^exponent, or takes it away.
+func (s *accumulator) add(minus bool, x uint64, exponent int) {
+	at := exponent - lowest
+	k, shift := at>>5, uint(at&31)
+	high, low := x>>1>>(63-shift), x<<shift
+	a, b, c := int64(low&(1<<32-1)), int64(low>>32), int64(high)
+	if minus {
+		a, b, c = -a, -b, -c
+	}
+	s.parts[k] += a
+	s.parts[k+1] += b
+	s.parts[k+2] += c
+}
+
+func (s *accumulator) addInt(x int64) {
+	if x < 0 {
+		s.add(true, -uint64(x), 0)
+	} else {
+		s.add(false, uint64(x), 0)
+	}
+}
+
+func (s *accumulator) addFloat(x float64) {
+	b := math.Float64bits(x)
+	mantissa, exponent := b&(1<<52-1), int(b>>52&0x7ff)
+	switch exponent {
+	case 0x7ff:
+		s.infinite += x
+		return
+	case 0:
+		exponent = 1
+	default:
+		mantissa |= 1 << 52
+	}
+	s.add(b>>63 == 1, mantissa, exponent-1075)
+}
+
+func (s *accumulator) join(t *accumulator) {
+	for k, x := range t.parts {
+		s.parts[k] += x
+	}
+	s.infinite += t.infinite
+}
+
+// float is the sum with all its bits.
+func (s *accumulator) float() *big.Float {
+	sum := new(big.Float).SetPrec(exactBits)
+	if s.infinite != 0 {
+		return sum.SetInf(s.infinite < 0)
+	}
+	first, last := 0, len(s.parts)-1
+	for first < last && s.parts[first] == 0 {
+		first++
+	}
+	for last > first && s.parts[last] == 0 {
+		last--
+	}
+	x, part := new(big.Int), new(big.Int)
+	for k := last; k >= first; k-- {
+		x.Add(x.Lsh(x, 32), part.SetInt64(s.parts[k]))
+	}
+	return sum.SetMantExp(new(big.Float).SetPrec(exactBits).SetInt(x), 32*first+lowest)
+}

@@ -135,11 +135,10 @@ func (r *run) Certify(ctx context.Context, found finding) error {
 	checked := r.job.checks()
 	place := sync.OnceValues(func() (*problem.Duals, error) { return res.place(r.Session, sol) })
 	if checked && !r.Unchecked {
-		if r.Together() == 1 {
-			go place() // the value is added up while the device checks
+		if c := r.job.checker; c != nil {
+			c.Meanwhile = func() { place() } // adds up the value
 		}
 		if cert, near, err = r.job.check(ctx, sol); err != nil {
-			place()
 			return r.failed(ctx, err)
 		}
 	}

@@ -3,46 +3,72 @@ package assignment
 import (
 	"math"
 	"math/big"
-	"sync"
 
 	"coalesce/solvers/assignment/problem"
-	"coalesce/solvers/cores"
 )
 
-// sumOf adds the costs of matched pairs up without rounding, on several cores: costs of different rows are far apart in memory.
+// sumOf adds the costs of matched pairs up without rounding.
 func sumOf(inst *problem.Instance, column []int32) (sum *big.Float, matched int) {
 	var all accumulator
-	var mu sync.Mutex
-	cores.Split(len(column), 1<<11, func(low, high int) {
-		var own accumulator
-		n := 0
-		for i := low; i < high; i++ {
-			j := int(column[i])
-			if j < 0 || j >= inst.Cols || !inst.Allowed(i, j) {
+	switch {
+	case inst.Dense() && inst.Type == problem.Int32:
+		matched = addDense(inst, inst.I32, column, all.addInt32)
+	case inst.Dense() && inst.Type == problem.Int64 && inst.Unsigned:
+		matched = addDense(inst, inst.I64, column, func(x int64) { all.add(false, uint64(x)^1<<63, 0) })
+	case inst.Dense() && inst.Type == problem.Int64:
+		matched = addDense(inst, inst.I64, column, all.addInt)
+	case inst.Dense() && inst.Type == problem.Float32:
+		matched = addDense(inst, inst.F32, column, func(x float32) { all.addFloat(float64(x)) })
+	case inst.Dense():
+		matched = addDense(inst, inst.F64, column, all.addFloat)
+	default:
+		for i, j := range column {
+			if j < 0 || int(j) >= inst.Cols || !inst.Allowed(i, int(j)) {
 				continue // Check says so
 			}
-			n++
-			switch k := inst.Find(i, j); {
+			matched++
+			switch k := inst.Find(i, int(j)); {
 			case inst.Points != nil:
-				own.addFloat(inst.Points.Cost(i, j))
+				all.addFloat(inst.Points.Cost(i, int(j)))
 			case inst.Type == problem.Int32:
-				own.addInt(int64(inst.I32[k]))
+				all.addInt32(inst.I32[k])
 			case inst.Type == problem.Int64 && inst.Unsigned:
-				own.add(false, uint64(inst.I64[k])^1<<63, 0)
+				all.add(false, uint64(inst.I64[k])^1<<63, 0)
 			case inst.Type == problem.Int64:
-				own.addInt(inst.I64[k])
+				all.addInt(inst.I64[k])
 			case inst.Type == problem.Float32:
-				own.addFloat(float64(inst.F32[k]))
+				all.addFloat(float64(inst.F32[k]))
 			default:
-				own.addFloat(inst.F64[k])
+				all.addFloat(inst.F64[k])
 			}
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		all.join(&own)
-		matched += n
-	})
+	}
 	return all.float(), matched
+}
+
+// addDense calls add with the costs of matched pairs. These lie a row apart in memory: a loop of loads alone waits for many at
+// once.
+func addDense[T problem.Number](inst *problem.Instance, costs []T, column []int32, add func(T)) (matched int) {
+	var some [256]T
+	every := inst.Every && inst.Type.Integer()
+	infinite := func(x T) bool { return !inst.Type.Integer() && x == -problem.Forbidden[T](inst.Maximize) }
+	forbidden := problem.Forbidden[T](inst.Maximize && !inst.Type.Integer())
+	for low := 0; low < len(column); low += len(some) {
+		n := 0
+		for k, j := range column[low:min(low+len(some), len(column))] {
+			if uint(j) < uint(inst.Cols) {
+				some[n] = costs[(low+k)*inst.Cols+int(j)]
+				n++
+			}
+		}
+		for _, x := range some[:n] {
+			if every || x != forbidden && !infinite(x) {
+				add(x)
+				matched++
+			}
+		}
+	}
+	return matched
 }
 
 const (
@@ -72,6 +98,8 @@ func (s *accumulator) add(minus bool, x uint64, exponent int) {
 	s.parts[k+2] += c
 }
 
+func (s *accumulator) addInt32(x int32) { s.addInt(int64(x)) }
+
 func (s *accumulator) addInt(x int64) {
 	if x < 0 {
 		s.add(true, -uint64(x), 0)
@@ -93,13 +121,6 @@ func (s *accumulator) addFloat(x float64) {
 		mantissa |= 1 << 52
 	}
 	s.add(b>>63 == 1, mantissa, exponent-1075)
-}
-
-func (s *accumulator) join(t *accumulator) {
-	for k, x := range t.parts {
-		s.parts[k] += x
-	}
-	s.infinite += t.infinite
 }
 
 // float is the sum with all its bits.

@@ -42,6 +42,7 @@ type Checker struct {
 	image      []byte       // the upload: duals and matching, words and the counts of near pairs
 	found      []uint64     // the download: words, the counts of near pairs, and the first of these
 	Rows, Cols int
+	Meanwhile  func() // work of the host's while the kernels run, nil for none
 }
 
 // Open loads a variant and takes memory for rows of a problem with cols
@@ -132,6 +133,11 @@ func CheckParts(ctx context.Context, p *problem.Normal, shards []Shard, sol *eng
 	}
 	if err := collective.OnAll(len(shards), func(k int) error { return shards[k].Launch(p, sol) }); err != nil {
 		return cert, nil, fmt.Errorf("certificate: %w", err)
+	}
+	for _, h := range shards {
+		if h.Meanwhile != nil {
+			h.Meanwhile()
+		}
 	}
 	total := NewFindings()
 	for _, h := range shards {

@@ -65,6 +65,17 @@ func ParseAnswer(word string) (Answer, error) {
 	return Ask, fmt.Errorf("found %s, expected yes or no", formats.Quote(word))
 }
 
+// NamesOption is the flag that was given of two that only tables have; empty where neither was.
+func NamesOption(header, index Answer) string {
+	switch {
+	case header != Ask:
+		return "--header"
+	case index != Ask:
+		return "--index"
+	}
+	return ""
+}
+
 // Options answer for a file.
 type Options struct {
 	Header    Answer          // the first line is names of columns

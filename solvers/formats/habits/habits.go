@@ -254,7 +254,7 @@ func (t Table) cells() []text {
 				}
 			}
 			if kind == List {
-				for _, value := range []string{"nan", "None", "['a", `"[['a']]"`, `"a,,b"`, `"a b, c"`} {
+				for _, value := range []string{"nan", "None", "['a", `"[['a']]"`, `"a,,b"`, `"a b, c"`, `"<a, b>"`, "a & b", "a and b"} {
 					with("a list that is none", value, refused)
 				}
 			}

@@ -86,17 +86,6 @@ func ReadFrom(r io.Reader, size int64, name string, o ReadOptions) (*problem.Ins
 	return readPlain(source{plain, name}, o)
 }
 
-// namesOption is the option, if any, that says what of a table is names.
-func (o ReadOptions) namesOption() string {
-	switch {
-	case o.Header != csv.Ask:
-		return "--header"
-	case o.Index != csv.Ask:
-		return "--index"
-	}
-	return ""
-}
-
 // readPlain reads an instance, and closes the source.
 func readPlain(in source, o ReadOptions) (inst *problem.Instance, err error) {
 	defer in.Close()
@@ -108,7 +97,7 @@ func readPlain(in source, o ReadOptions) (inst *problem.Instance, err error) {
 	if form == "" {
 		form = format(in.Name, head)
 	}
-	if option := o.namesOption(); option != "" && form != "csv" && form != "triples" {
+	if option := csv.NamesOption(o.Header, o.Index); option != "" && form != "csv" && form != "triples" {
 		return nil, &formats.OptionError{File: in.name, Option: option, Format: "the format " + form, Expected: "csv"}
 	}
 	switch form {

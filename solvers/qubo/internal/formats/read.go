@@ -152,6 +152,9 @@ func readPlain(in source, o Options) (*problem.Instance, error) {
 	if o.Problem != 0 && l.name != "orlib" {
 		return nil, &formats.OptionError{File: in.name, Option: "--problem", Format: "the format " + l.name + ", of one problem", Expected: "orlib"}
 	}
+	if option := csv.NamesOption(o.Header, o.Index); option != "" && l.name != "csv" {
+		return nil, &formats.OptionError{File: in.name, Option: option, Format: "the format " + l.name, Expected: "csv"}
+	}
 	inst, err := l.read(in, o)
 	if err != nil {
 		return nil, err

@@ -112,7 +112,7 @@ func run(args []string) error {
 		return err
 	}
 	a := &adversary{Seed: *seed, Device: *device, Command: strings.Join(append([]string{"adversary"}, args...), " "), Date: time.Now().UTC().Format(time.DateOnly),
-		Cores: runtime.NumCPU(), only: *only, folder: folder, program: filepath.Join(folder, "worker")}
+		Cores: runtime.NumCPU(), Found: []finding{}, only: *only, folder: folder, program: filepath.Join(folder, "worker")}
 	if err := os.RemoveAll(filepath.Join(folder, "found")); err != nil {
 		return err
 	}

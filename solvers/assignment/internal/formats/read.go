@@ -27,11 +27,15 @@ const DefaultMemory = 1 << 34
 
 // ReadOptions say how to read costs.
 type ReadOptions struct {
-	Format   string     // one of Formats; empty: told by name, then by content
-	Maximize bool       // minus infinity forbids a pair then
-	Header   csv.Answer // whether the first line of a CSV file is names; of triples, whether it is left out
-	Index    csv.Answer // whether the first column of a CSV file is names
-	Memory   int64      // most bytes of costs to hold; 0: DefaultMemory where the file does not prove its size
+	// find the matching that is worth the most; minus infinity forbids a pair then
+	Maximize bool `option:"maximize"`
+	// format of the file
+	Format string `option:"format" words:"Formats()" default:"told by name and content"`
+	// whether the first line of a CSV file is names; of triples, whether it is left out
+	Header csv.Answer `option:"header" default:"told by the file, an error where it can be read either way"`
+	// whether the first column of a CSV file is names
+	Index  csv.Answer `option:"index" default:"told by the file, an error where it can be read either way"`
+	Memory int64      // most bytes of costs to hold; 0: DefaultMemory where the file does not prove its size
 }
 
 // Formats are the formats that Read knows.

@@ -97,6 +97,11 @@ func files(root string) (map[string]string, error) {
 	for _, d := range fileOptions() {
 		fmt.Fprintf(&page, "\n## %s\n\n%s.\n\n%s", d.title, d.names, table("in Python", d.options))
 	}
+	lacking, err := lackTable()
+	if err != nil {
+		return nil, err
+	}
+	page.WriteString("\n# What a door lacks\n\nEvery door has every option, but for these. A file and a command are within reach of every door: `commands` in Python,\n`coalesce_start_command` in C.\n\n" + lacking)
 	schema, err := json.MarshalIndent(map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema",
 		"title": "The options of coalesce_start, by problem; of assignments those of coalesce_assignment", "type": "object", "properties": schemas}, "", "  ")
 	if err != nil {

@@ -117,7 +117,7 @@ func (b *bench) solve(family, label string, i *instance) {
 	}
 	ctx, stop := context.WithTimeout(b.Ctx, b.settings.slow)
 	defer stop()
-	gap, err := b.runs(ctx, &row, func() (solving, error) {
+	gap, err := b.runs(ctx, &row, func() (*solver.Session, error) {
 		o := solver.Options{Settings: solve.Settings{Devices: []device.Device{b.Dev}, Algorithm: family, Variant: label}}
 		if family == auto {
 			o.Algorithm = ""
@@ -129,7 +129,7 @@ func (b *bench) solve(family, label string, i *instance) {
 		if err == nil {
 			err = s.Load(b.Ctx, i.Instance)
 		}
-		return loaded{s}, err
+		return s, err
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
 		fmt.Printf("%-28s %-26s left out: stopped after %v\n", i.problem, family, b.settings.slow)
@@ -146,19 +146,8 @@ func (b *bench) solve(family, label string, i *instance) {
 	b.note(i, row)
 }
 
-// solving is an instance on one device or several.
-type solving interface {
-	Solve(ctx context.Context) (*solver.Result, error)
-	Close() error
-}
-
-// A loaded session solves its instance again and again.
-type loaded struct{ *solver.Session }
-
-func (l loaded) Solve(ctx context.Context) (*solver.Result, error) { return l.Again(ctx) }
-
 // runs fills a row with the runs of open's solver.
-func (b *bench) runs(ctx context.Context, row *result.Solve, open func() (solving, error)) (gap float64, err error) {
+func (b *bench) runs(ctx context.Context, row *result.Solve, open func() (*solver.Session, error)) (gap float64, err error) {
 	s, err := open()
 	if err != nil {
 		return 0, err
@@ -166,7 +155,7 @@ func (b *bench) runs(ctx context.Context, row *result.Solve, open func() (solvin
 	defer func() { err = errors.Join(err, s.Close()) }()
 	begin := time.Now()
 	for run := 0; len(row.Runs) < b.settings.runs; run++ {
-		r, err := s.Solve(ctx)
+		r, err := s.Again(ctx)
 		if err == nil && r.Certificate == nil { // the best so far, of a run that ctx ended
 			err = ctx.Err()
 		}

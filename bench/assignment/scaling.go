@@ -127,7 +127,7 @@ func (b *bench) share(i *instance, s int, family string, devices []device.Device
 	}
 	ctx, stop := context.WithTimeout(b.Ctx, b.settings.slow)
 	defer stop()
-	gap, err := b.runs(ctx, &row, func() (solving, error) {
+	gap, err := b.runs(ctx, &row, func() (*solver.Session, error) {
 		o := solver.Options{Settings: solve.Settings{Devices: devices, Algorithm: family, Variant: b.settings.Variant}}
 		d := solver.Drawing{Kind: i.kind, Rows: i.n, Cols: i.n, Range: i.spans.of(i.n), Seed: uint64(s) << 40, Type: i.value}
 		if sharded {

@@ -3,13 +3,16 @@
 package declared
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
+	"go/constant"
 	"go/parser"
 	"go/token"
 	"go/types"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/packages"
@@ -92,6 +95,24 @@ func Structs(p *packages.Package) (names []*types.TypeName) {
 		}
 	}
 	return names
+}
+
+// Constants are the texts of a type's constants, in the order of their declarations, without the empty text; nil: there are none.
+func Constants(of *types.TypeName) (words []string) {
+	scope := of.Pkg().Scope()
+	var found []*types.Const
+	for _, name := range scope.Names() {
+		if c, ok := scope.Lookup(name).(*types.Const); ok && types.Identical(c.Type(), of.Type()) && c.Val().Kind() == constant.String {
+			found = append(found, c)
+		}
+	}
+	slices.SortFunc(found, func(a, b *types.Const) int { return cmp.Compare(a.Pos(), b.Pos()) })
+	for _, c := range found {
+		if text := constant.StringVal(c.Val()); text != "" {
+			words = append(words, text)
+		}
+	}
+	return words
 }
 
 // find is the file that declares an object, and the object's place.

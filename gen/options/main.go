@@ -6,7 +6,7 @@
 //
 // A field with an option's name in its `option` tag is an option, and its comment describes it; a struct with an empty
 // tag holds more options. Tags of an option: flag, the flag's name where that is another, or - where there is none; default, what the zero value
-// stands for; min and max, the least and the largest value; words, a Go expression of the texts that it takes; whole, a flag gives one text of a list, commas and all; only, the algorithm that has it;
+// stands for; min and max, the least and the largest value; words, a Go expression of the texts that it takes, else the constants of a type of texts; whole, a flag gives one text of a list, commas and all; only, the algorithm that has it;
 // negated:"true", for a bool that says the opposite of the option.
 // Tags of a struct change options that it holds, as in time_limit.default:"10s": default, words, about, and refused, which says why
 // the struct takes no value of the option.
@@ -167,7 +167,11 @@ func declare(file *jen.File, optionPath string, of *types.TypeName, options []de
 			return failed(err)
 		}
 		table = append(table, d)
-		fields = append(fields, jen.Op("&").Id("o").Dot(f.Name()))
+		at := jen.Op("&").Id("o").Dot(f.Name())
+		if textType(f.Type()) != nil {
+			at = jen.Parens(jen.Op("*").String()).Call(at)
+		}
+		fields = append(fields, at)
 	}
 	flush()
 	file.Commentf("%sTable has the declarations of the options of %s.", name, name)
@@ -212,6 +216,15 @@ func declaration(f declared.Field, names map[string]string) (jen.Code, error) {
 	}
 	if tag.Get("whole") != "" {
 		d[jen.Id("Whole")] = jen.True()
+	}
+	if of := textType(t); of != nil && tag.Get("words") == "" {
+		if words := declared.Constants(of); words != nil {
+			d[jen.Id("Words")] = jen.Index().String().ValuesFunc(func(g *jen.Group) {
+				for _, w := range words {
+					g.Lit(w)
+				}
+			})
+		}
 	}
 	if text := tag.Get("words"); text != "" {
 		words, err := expression(text, f.Imports)
@@ -304,12 +317,29 @@ func described(f declared.Field, names map[string]string) string {
 	})
 }
 
+// textType is the name of a type whose values are texts, nil for string itself and for types that read their own text.
+func textType(t types.Type) *types.TypeName {
+	named, ok := types.Unalias(t).(*types.Named)
+	if !ok || reads(t) {
+		return nil
+	}
+	if basic, ok := named.Underlying().(*types.Basic); !ok || basic.Kind() != types.String {
+		return nil
+	}
+	return named.Obj()
+}
+
 // supported reports whether an option may have a type.
 func supported(t types.Type) bool {
 	switch t.String() {
-	case "int", "int64", "uint64", "bool", "string", "[]string", "*float64", "time.Duration":
+	case "int", "int64", "uint64", "float64", "bool", "string", "[]string", "*float64", "time.Duration":
 		return true
 	}
+	return textType(t) != nil || reads(t)
+}
+
+// reads reports whether a type reads and writes its own text.
+func reads(t types.Type) bool {
 	for _, m := range []string{"UnmarshalText", "MarshalText"} {
 		if obj, _, _ := types.LookupFieldOrMethod(types.NewPointer(t), true, nil, m); obj == nil {
 			return false

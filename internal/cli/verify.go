@@ -27,9 +27,11 @@ type verifyFlags struct {
 	csg        csgcli.Verification
 	qubo       qubocli.Verification
 	assignment assignmentcli.Verification
-	format     string
-	json       bool
-	given      *pflag.FlagSet
+	// assignment, qubo, graphs of csg: read INSTANCE as this format
+	format string `option:"format" default:"told by name and content"`
+	// print one JSON object
+	json  bool `option:"json"`
+	given *pflag.FlagSet
 }
 
 func verifyCommand(a *run.App) *cobra.Command {
@@ -56,9 +58,7 @@ if a file cannot be read.`,
 	f := cmd.Flags()
 	s.given = f
 	f.SortFlags = false
-	f.BoolVar(&s.json, "json", false, "print one JSON object")
-	f.StringVar(&s.assignment.Duals, "duals", "", "assignment: the JSON file of the duals, where RESULT lacks them")
-	f.StringVar(&s.format, "format", "", "assignment, qubo, graphs of csg: read INSTANCE as this format (default: told by name and content)")
+	run.AddOptions(f, s.Fields())
 	s.assignment.Register(f)
 	s.csg.Register(f)
 	s.qubo.Register(f)

@@ -19,7 +19,10 @@ import (
 	"coalesce/internal/jobs"
 	"coalesce/internal/placement"
 	"coalesce/solvers/assignment"
+	"coalesce/solvers/csg"
+	"coalesce/solvers/csg/anytime"
 	"coalesce/solvers/option"
+	"coalesce/solvers/qubo"
 )
 
 // A door is a problem as the doors show it.
@@ -35,6 +38,23 @@ var problemDoors = []door{
 	{"csg", "CSGOptions", "solve_csg", "Coalition structures", []string{"sizes", "checkpoint", "device"}, ofJob("csg")},
 	{"auction", "AuctionOptions", "solve_auction", "Auctions", []string{"device"}, ofJob("auction")},
 	{"assignment", "AssignmentOptions", "solve_assignment", "Assignments", []string{"algorithm", "time_limit", "duals", "check", "k_best", "bottleneck", "device"}, ofAssignments},
+}
+
+// fileOptions are the options of files and of drawn instances, which the commands and Go have.
+func fileOptions() []struct {
+	title, names string
+	options      option.List
+} {
+	return []struct {
+		title, names string
+		options      option.List
+	}{
+		{"Tables of coalition structures", "`csg.ReadOptions` in Go", new(csg.ReadOptions).Fields()},
+		{"Graphs of coalition structures", "`anytime.ReadOptions` in Go", new(anytime.ReadOptions).Fields()},
+		{"Files of costs", "`assignment.ReadOptions` in Go", new(assignment.ReadOptions).Fields()},
+		{"Drawn costs", "`assignment.Drawing` in Go", new(assignment.Drawing).Fields()},
+		{"Files of binary quadratic programs", "`qubo.ReadOptions` in Go", new(qubo.ReadOptions).Fields()},
+	}
 }
 
 // ofJob are the options of a problem that jobs solve.
@@ -71,8 +91,17 @@ func files(root string) (map[string]string, error) {
 		}
 		classes.WriteString(d.python(options))
 		schemas[d.problem] = objectSchema(options)
-		fmt.Fprintf(&page, "\n## %s\n\n`coalesce solve %s`, `%s` in Python, `%s` in C.\n\n%s", d.title, d.problem, d.function, d.inC(), table(options))
+		fmt.Fprintf(&page, "\n## %s\n\n`coalesce solve %s`, `%s` in Python, `%s` in C.\n\n%s", d.title, d.problem, d.function, d.inC(), table("in Python and C", options))
 	}
+	page.WriteString("\n# Files and drawn instances\n\nThese are flags of `solve`, `verify`, `convert` and `generate`, keywords of Python's `commands`, and fields of structs in Go.\n")
+	for _, d := range fileOptions() {
+		fmt.Fprintf(&page, "\n## %s\n\n%s.\n\n%s", d.title, d.names, table("in Python", d.options))
+	}
+	lacking, err := lackTable()
+	if err != nil {
+		return nil, err
+	}
+	page.WriteString("\n# What a door lacks\n\nEvery door has every option, but for these. A file and a command are within reach of every door: `commands` in Python,\n`coalesce_start_command` in C.\n\n" + lacking)
 	schema, err := json.MarshalIndent(map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema",
 		"title": "The options of coalesce_start, by problem; of assignments those of coalesce_assignment", "type": "object", "properties": schemas}, "", "  ")
 	if err != nil {
@@ -210,10 +239,10 @@ func objectSchema(options option.List) any {
 	return map[string]any{"type": "object", "additionalProperties": false, "properties": properties}
 }
 
-// table is a table of options in Markdown.
-func table(options option.List) string {
+// table is a table of options in Markdown, by their names in some languages.
+func table(named string, options option.List) string {
 	var b strings.Builder
-	b.WriteString("| in Python and C | flag | type | what it does | default |\n|---|---|---|---|---|\n")
+	b.WriteString("| " + named + " | flag | type | what it does | default |\n|---|---|---|---|---|\n")
 	name := func(d *option.Declaration) string { return "`" + d.Name + "`" }
 	for k := range options {
 		o := &options[k]

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"go/constant"
 	"go/types"
 	"slices"
 	"strings"
@@ -293,7 +292,7 @@ func (r *resultReader) ofNamed(t *types.Named) (*shape, error) {
 		if !has(t, "MarshalText") {
 			s, err := r.shape(under)
 			if err == nil {
-				s.words = constants(of)
+				s.words = declared.Constants(of)
 			}
 			return s, err
 		}
@@ -317,20 +316,4 @@ func (r *resultReader) written(of *types.TypeName, list string) (*shape, error) 
 		all.items, all.object = s.items, s.object
 	}
 	return all, nil
-}
-
-// constants are the texts of a type's constants, in the order of their declarations; nil: there are none.
-func constants(of *types.TypeName) (words []string) {
-	scope := of.Pkg().Scope()
-	var found []*types.Const
-	for _, name := range scope.Names() {
-		if c, ok := scope.Lookup(name).(*types.Const); ok && types.Identical(c.Type(), of.Type()) && c.Val().Kind() == constant.String {
-			found = append(found, c)
-		}
-	}
-	slices.SortFunc(found, func(a, b *types.Const) int { return cmp.Compare(a.Pos(), b.Pos()) })
-	for _, c := range found {
-		words = append(words, constant.StringVal(c.Val()))
-	}
-	return words
 }

@@ -4,6 +4,7 @@ import (
 	"go/types"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,6 +54,19 @@ func TestMembers(t *testing.T) {
 		}
 		if !strings.Contains(got, want) || err == nil && got != want {
 			t.Errorf("%s: found %q (%v), expected %q", field, got, err, want)
+		}
+	}
+}
+
+// A reason for a lack that no door has, and a lack without a reason, are errors.
+func TestLacks(t *testing.T) {
+	kept := lacks
+	defer func() { lacks = kept }()
+	lacks = append(slices.Clone(kept[1:]), lack{byCommand, "qubo", "colour", "", ""})
+	_, err := lackTable()
+	for _, want := range []string{"the command qubo ising: found no reason", "the command qubo colour: found a reason"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("found the error %v, expected %q", err, want)
 		}
 	}
 }

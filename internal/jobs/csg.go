@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"cmp"
 	"context"
 	"math/bits"
 	"slices"
@@ -15,7 +14,7 @@ import (
 // agent i (from 1) being bit i-1 of a coalition's number.
 type CSGRequest struct {
 	// members that a block may have, such as 1-3,5 or 2-
-	Sizes string `option:"sizes" default:"any number"`
+	Sizes csg.Sizes `option:"sizes" default:"any number"`
 
 	solver csg.Options
 }
@@ -33,9 +32,8 @@ func (q *CSGRequest) run(ctx context.Context, a arrays) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if q.Sizes != "" {
-		sizes, err := csg.ParseSizes(q.Sizes)
-		if err := cmp.Or(err, inst.Restrict(sizes)); err != nil {
+	if q.Sizes != 0 {
+		if err := inst.Restrict(q.Sizes); err != nil {
 			return nil, solve.Refuse(err)
 		}
 	}

@@ -37,7 +37,7 @@ var csgFamily = []string{"solvers/csg/problem", "solvers/csg/internal/engine", "
 
 // cliProblem is what the commands of a problem import, besides the rooms named.
 func cliProblem(more ...string) []string {
-	return append(more, "internal/cli/run", "internal/cli/effect", "internal/cli/whole", "internal/ui", "solvers/solve", "autotune/tuned", "runtime/device", "runtime/memory")
+	return append(more, "internal/cli/run", "internal/cli/effect", "internal/cli/whole", "internal/ui", "solvers/option", "solvers/solve", "autotune/tuned", "runtime/device", "runtime/memory")
 }
 
 // rooms are matched in order: the first that a package lies in binds it.
@@ -46,7 +46,7 @@ var rooms = []room{
 	{"cmd/libcoalesce", []string{"solvers/solve", "solvers/assignment", "solvers/qubo", "solvers/csg", "solvers/auction", "runtime/device", "runtime/devices",
 		"autotune", "autotune/subject", "autotune/trial", "autotune/tuned", "autotune/worker", "internal/jobs", "internal/placement", "internal/problems", "internal/cli"}},
 	{"cmd/...", []string{"internal/cli"}},
-	{"internal/doors", []string{"gen/declared", "internal/cli", "internal/jobs", "internal/placement", "solvers/assignment", "solvers/option"}},
+	{"internal/doors", []string{"gen/declared", "internal/cli", "internal/jobs", "internal/placement", "solvers/..."}},
 	{"internal/jobs", []string{"internal/placement", "solvers/option", "solvers/solve", "solvers/qubo", "solvers/csg", "solvers/auction", "autotune/subject", "autotune/tuned", "runtime/device"}},
 	{"internal/problems", []string{"solvers/...", "generated/...", "autotune/subject"}},
 	{"internal/placement", []string{"solvers/option", "autotune/tuned", "autotune/subject"}},
@@ -97,7 +97,7 @@ var rooms = []room{
 	// another, of files and of preprocessing; the API brings them together.
 	{"solvers/qubo/problem", []string{"solvers/cores", "solvers/formats", "solvers/solve"}},
 	{"solvers/qubo/internal/draw", []string{"solvers/qubo/problem", "solvers/cores"}},
-	{"solvers/qubo/internal/formats", []string{"solvers/qubo/problem", "solvers/cores", "solvers/formats/..."}},
+	{"solvers/qubo/internal/formats", []string{"solvers/option", "solvers/qubo/problem", "solvers/cores", "solvers/formats/..."}},
 	{"solvers/qubo/internal/preprocess", []string{"solvers/qubo/problem", "solvers/cores"}},
 	{"solvers/qubo/internal/elite", []string{"solvers/qubo/problem"}},
 	{"solvers/qubo/internal/evaluate", []string{"solvers/qubo/problem", "solvers/cores", "generated/qubo", "autotune/tuned", "runtime/device"}},
@@ -117,8 +117,8 @@ var rooms = []room{
 	// shares with the host; the API brings them together.
 	{"solvers/assignment/problem", []string{"solvers/cores", "solvers/solve", "runtime/device"}},
 	{"solvers/assignment/internal/engine", []string{"solvers/assignment/problem", "solvers/solve", "autotune/tuned", "runtime/device"}},
-	{"solvers/assignment/internal/formats", []string{"solvers/assignment/problem", "solvers/cores", "solvers/formats/..."}},
-	{"solvers/assignment/internal/draw", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/cores", "runtime/device", "generated/assignment"}},
+	{"solvers/assignment/internal/formats", []string{"solvers/option", "solvers/assignment/problem", "solvers/cores", "solvers/formats/..."}},
+	{"solvers/assignment/internal/draw", []string{"solvers/option", "solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/cores", "runtime/device", "generated/assignment"}},
 	{"solvers/assignment/internal/enginetest", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/assignment/internal/draw", "runtime/device"}},
 	{"solvers/assignment/internal/reference", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine"}},
 	{"solvers/assignment/internal/refine", []string{"solvers/assignment/problem", "solvers/assignment/internal/bottleneck"}},
@@ -134,7 +134,7 @@ var rooms = []room{
 	// csg's rooms: files and distributions know the problem, and no solver. A solve goes from the plan to an attempt, by
 	// kernels that know one interface, engine; a family's kernels know no other family.
 	{"solvers/csg/problem", []string{"solvers/solve", "runtime/device"}},
-	{"solvers/csg/internal/formats", []string{"solvers/csg/problem", "solvers/formats/..."}},
+	{"solvers/csg/internal/formats", []string{"solvers/option", "solvers/csg/problem", "solvers/formats/..."}},
 	{"solvers/csg/internal/draw", []string{"solvers/csg/problem", "solvers/cores", "generated/csg", "runtime/device"}},
 	{"solvers/csg/internal/reference", []string{"solvers/csg/problem"}},
 	{"solvers/csg/internal/ranking", []string{"solvers/csg/problem", "solvers/csg/internal/reference"}},
@@ -155,7 +155,7 @@ var rooms = []room{
 	// Searches of functions have binary quadratic programs read their graphs.
 	{"solvers/csg/internal/cliques", nil},
 	{"solvers/csg/internal/lns", nil},
-	{"solvers/csg/anytime", []string{"solvers/csg/problem", "solvers/csg/internal/cliques", "solvers/csg/internal/lns", "solvers/csg/internal/draw", "solvers/qubo", "solvers/solve", "solvers/formats/packed", "runtime/device"}},
+	{"solvers/csg/anytime", []string{"solvers/option", "solvers/csg/problem", "solvers/csg/internal/cliques", "solvers/csg/internal/lns", "solvers/csg/internal/draw", "solvers/qubo", "solvers/solve", "solvers/formats/packed", "runtime/device"}},
 	// The API knows no kernels: what it runs, the plan names and an attempt does.
 	{"solvers/csg", []string{"solvers/csg/problem", "solvers/option", "solvers/csg/internal/attempt", "solvers/csg/internal/checkpoint", "solvers/csg/internal/draw", "solvers/csg/internal/formats", "solvers/csg/internal/kernels", "solvers/csg/internal/plan", "solvers/csg/internal/price", "solvers/csg/internal/ranking", "solvers/csg/internal/reference", "solvers/csg/internal/tune", "solvers/csg/internal/variants", "solvers/formats", "solvers/solve", "runtime/device", "autotune/subject"}},
 	// auction's rooms: branch and cut knows the bids of the problem, its linear programs rows and

@@ -40,22 +40,22 @@ class ConvertFlags(TypedDict, total=False):
 
     output: the file to write.
     to: its format (default: told by its name).
-    format: read FILE as orlib, sparse, qs, rudy, dimacs, qubo, coo, bqm, bqpjson, qubist, sg, mqlib, lp, mtx, npy, csv (default: told by name and content).
-    form: its coefficients are those of a qubo, ising or maxcut (default: the format's).
-    sense: maximize or minimize (default: the format's).
-    problem: which problem of a file of several, from 1.
-    header: CSV: yes or no, the first line is names (default: told by the file, which is an error where it leaves it open).
-    index: CSV: yes or no, the first column is names.
+    format: format of the file: orlib, sparse, qs, rudy, dimacs, qubo, coo, bqm, bqpjson, qubist, sg, mqlib, lp, mtx, npy, csv (default: told by name and content).
+    form: form of the coefficients; npy, mtx, csv and mqlib can hold any: qubo, ising, maxcut (default: the format's).
+    sense: direction of the objective: maximize, minimize (default: the format's).
+    problem: problem of a file of several, from 1 (default: the only one).
+    header: whether the first line of a CSV file is names: yes, no (default: told by the file, an error where it can be read either way).
+    index: whether the first column of a CSV file is names: yes, no (default: told by the file, an error where it can be read either way).
     """
 
     output: Optional[Path]
     to: Optional[Path]
-    format: Optional[Path]
-    form: Optional[Path]
-    sense: Optional[Path]
+    format: Optional[Literal["orlib", "sparse", "qs", "rudy", "dimacs", "qubo", "coo", "bqm", "bqpjson", "qubist", "sg", "mqlib", "lp", "mtx", "npy", "csv"]]
+    form: Optional[Literal["qubo", "ising", "maxcut"]]
+    sense: Optional[Literal["maximize", "minimize"]]
     problem: Optional[int]
-    header: Optional[Path]
-    index: Optional[Path]
+    header: Optional[Literal["yes", "no"]]
+    index: Optional[Literal["yes", "no"]]
 
 
 @keywords(ConvertFlags)
@@ -249,26 +249,26 @@ class GenerateAssignmentFlags(TypedDict, total=False):
     """The flags of coalesce generate assignment. None leaves a flag out.
 
     output: the file to write.
-    kind: draw an instance of this kind instead of reading one.
+    kind: draw an instance of this kind instead of reading one: uniform, geom, disjoint, spatial, machol, lowrank, twocost, equal, planted_identity, logarithmic, signed, integer, binary.
     rows: rows of a drawn instance.
     cols: columns of a drawn instance (default: as many as rows).
-    range: the R of its kind (default: 1 for floats, 1000 for integers).
-    seed: its seed; seeds far apart, such as multiples of 2^40, are independent.
-    type: type of its costs: int32, int64, float32 or float64.
-    rank: rank of kind lowrank (default: 4).
-    permuted: put its rows and columns in random order.
-    shift: add r(i) + c(j), uniform below this, to its costs.
-    jitter: add -1, 0 or 1 to each of its costs.
-    density: allow about this share of its pairs, a full matching among them.
+    range: R of the kind (default: 1 for floats, 1000 for integers).
+    seed: seed of a drawn instance; seeds far apart, such as multiples of 2^40, are independent.
+    type: type of drawn costs: int32, int64, float32, float64.
+    rank: rank of the kind lowrank (default: 4).
+    permuted: put rows and columns in random order.
+    shift: add r(i) + c(j), uniform below this, to drawn costs (default: nothing is added).
+    jitter: add -1, 0 or 1 to each cost.
+    density: allow about this share of the pairs, a full matching among them (default: all pairs).
     """
 
     output: Optional[Path]
-    kind: Optional[Path]
+    kind: Optional[Literal["uniform", "geom", "disjoint", "spatial", "machol", "lowrank", "twocost", "equal", "planted_identity", "logarithmic", "signed", "integer", "binary"]]
     rows: Optional[int]
     cols: Optional[int]
     range: Optional[int]
     seed: Optional[int]
-    type: Optional[Path]
+    type: Optional[Literal["int32", "int64", "float32", "float64"]]
     rank: Optional[int]
     permuted: Optional[bool]
     shift: Optional[int]
@@ -288,15 +288,15 @@ def generate_assignment(*files: Path, **flags: Unpack[GenerateAssignmentFlags]) 
 class GenerateAuctionFlags(TypedDict, total=False):
     """The flags of coalesce generate auction. None leaves a flag out.
 
-    distribution: one of those above.
+    distribution: distribution of the auction: arbitrary, arbitrary-npv, arbitrary-upv, regions, regions-npv, regions-upv, paths, matching, scheduling, L1, L2, L3, L4, L5, L6, L7, L8.
     goods: number of goods, 1 to 4096.
     bids: least number of bids, up to 32768: those of the last bidder are all drawn.
-    seed: of the draws.
+    seed: seed of the draws.
     output: the file to write.
     to: its format: cats, csv, json (default: told by its name, else cats).
     """
 
-    distribution: Optional[Path]
+    distribution: Optional[Literal["arbitrary", "arbitrary-npv", "arbitrary-upv", "regions", "regions-npv", "regions-upv", "paths", "matching", "scheduling", "L1", "L2", "L3", "L4", "L5", "L6", "L7", "L8"]]
     goods: Optional[int]
     bids: Optional[int]
     seed: Optional[int]
@@ -317,14 +317,14 @@ class GenerateCsgFlags(TypedDict, total=False):
     """The flags of coalesce generate csg. None leaves a flag out.
 
     output: the file to write.
-    weights: what its edges weigh: normal, laplace, uniform, sign, planted.
+    weights: weights of its edges: normal, laplace, uniform, sign, planted.
     agents: its agents.
-    density: the share of all pairs of agents that have an edge.
+    density: share of all pairs of agents that have an edge.
     seed: its seed.
     """
 
     output: Optional[Path]
-    weights: Optional[Path]
+    weights: Optional[Literal["normal", "laplace", "uniform", "sign", "planted"]]
     agents: Optional[int]
     density: Optional[float]
     seed: Optional[int]
@@ -344,7 +344,7 @@ class GenerateQuboFlags(TypedDict, total=False):
 
     variables: number of variables.
     density: percentage of the pairs that are drawn.
-    seed: the generator's first state, 1 to 2147483646.
+    seed: first state of the generator, 1 to 2147483646.
     output: the file to write.
     to: its format (default: told by its name, else orlib).
     """
@@ -386,10 +386,10 @@ def merge(*files: Path, **flags: Unpack[MergeFlags]) -> Any:
 class QueryCsgFlags(TypedDict, total=False):
     """The flags of coalesce query csg. None leaves a flag out.
 
-    coalition: the agents asked for, such as "1 3" or "ann,bob" (default: all).
-    best: how many structures, the best first.
-    missing: value of coalitions that a CSV or JSON file lacks.
-    names: the agents' names in order.
+    coalition: agents asked for, such as "1 3" or "ann,bob" (default: all).
+    best: number of structures, the best first.
+    missing: value of coalitions that a CSV or JSON file lacks, a number or -inf (default: an error).
+    names: names of the agents in order, such as ann,bob,cleo (default: the file's own).
     """
 
     coalition: Optional[Path]
@@ -432,26 +432,26 @@ def report(*files: Path, **flags: Unpack[ReportFlags]) -> Any:
 class SolveAssignmentFlags(TypedDict, total=False):
     """The flags of coalesce solve assignment. None leaves a flag out.
 
-    maximize: find the matching that is worth the most.
+    maximize: find the matching that is worth the most; minus infinity forbids a pair then.
+    format: format of the file: npy, csv, triples, orlib, mtx, asn (default: told by name and content).
+    header: whether the first line of a CSV file is names; of triples, whether it is left out: yes, no (default: told by the file, an error where it can be read either way).
+    index: whether the first column of a CSV file is names: yes, no (default: told by the file, an error where it can be read either way).
     limit: leave rows unmatched rather than match pairs dearer than this; a row and a column left alone cost as much together.
-    format: read FILE as npy, csv, triples, orlib, mtx, asn (default: told by name and content).
-    header: whether the first line of a CSV file is names: yes or no (default: told by the file, an error where it can be read either way).
-    index: whether the first column of a CSV file is names: yes or no (default: told by the file, an error where it can be read either way).
-    points: two files of points, for rows and columns, instead of FILE.
+    points: two files of points, for rows and columns, instead of a file of costs.
     metric: distance of points: euclidean, squared, manhattan.
     floor: cut distances to integers.
-    kind: draw an instance of this kind instead of reading one.
+    kind: draw an instance of this kind instead of reading one: uniform, geom, disjoint, spatial, machol, lowrank, twocost, equal, planted_identity, logarithmic, signed, integer, binary.
     rows: rows of a drawn instance.
     cols: columns of a drawn instance (default: as many as rows).
-    range: the R of its kind (default: 1 for floats, 1000 for integers).
-    seed: its seed; seeds far apart, such as multiples of 2^40, are independent.
-    type: type of its costs: int32, int64, float32 or float64.
-    rank: rank of kind lowrank (default: 4).
-    permuted: put its rows and columns in random order.
-    shift: add r(i) + c(j), uniform below this, to its costs.
-    jitter: add -1, 0 or 1 to each of its costs.
-    density: allow about this share of its pairs, a full matching among them.
-    keep_points: keep the points of a drawn instance, and compute costs when needed.
+    range: R of the kind (default: 1 for floats, 1000 for integers).
+    seed: seed of a drawn instance; seeds far apart, such as multiples of 2^40, are independent.
+    type: type of drawn costs: int32, int64, float32, float64.
+    rank: rank of the kind lowrank (default: 4).
+    permuted: put rows and columns in random order.
+    shift: add r(i) + c(j), uniform below this, to drawn costs (default: nothing is added).
+    jitter: add -1, 0 or 1 to each cost.
+    density: allow about this share of the pairs, a full matching among them (default: all pairs).
+    keep_points: keep points, and compute costs when needed; for kinds that have points.
     algorithm: solve with this algorithm: core, tree, classical, host, sequential-tree, sequential-classical, reference (default: the solver's choice).
     variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known (default: the fastest known).
     time_limit: end the solve of an instance after this time, with the best so far (default: none).
@@ -471,19 +471,19 @@ class SolveAssignmentFlags(TypedDict, total=False):
     """
 
     maximize: Optional[bool]
+    format: Optional[Literal["npy", "csv", "triples", "orlib", "mtx", "asn"]]
+    header: Optional[Literal["yes", "no"]]
+    index: Optional[Literal["yes", "no"]]
     limit: Optional[Path]
-    format: Optional[Path]
-    header: Optional[Path]
-    index: Optional[Path]
     points: Optional[Sequence[Path]]
-    metric: Optional[Path]
+    metric: Optional[Literal["euclidean", "squared", "manhattan"]]
     floor: Optional[bool]
-    kind: Optional[Path]
+    kind: Optional[Literal["uniform", "geom", "disjoint", "spatial", "machol", "lowrank", "twocost", "equal", "planted_identity", "logarithmic", "signed", "integer", "binary"]]
     rows: Optional[int]
     cols: Optional[int]
     range: Optional[int]
     seed: Optional[int]
-    type: Optional[Path]
+    type: Optional[Literal["int32", "int64", "float32", "float64"]]
     rank: Optional[int]
     permuted: Optional[bool]
     shift: Optional[int]
@@ -564,15 +564,15 @@ def solve_auction(*files: Path, **flags: Unpack[SolveAuctionFlags]) -> Any:
 class SolveCsgFlags(TypedDict, total=False):
     """The flags of coalesce solve csg. None leaves a flag out.
 
-    missing: value of coalitions that a CSV or JSON file lacks: a number or -inf (default: an error).
-    names: the agents' names in order, such as ann,bob,cleo (default: the file's own).
-    distribution: draw the instance instead of reading it.
+    missing: value of coalitions that a CSV or JSON file lacks, a number or -inf (default: an error).
+    names: names of the agents in order, such as ann,bob,cleo (default: the file's own).
+    distribution: draw the instance instead of reading it: uniform, normal, exponential, beta, gamma, modified-uniform, modified-normal, agent-based-uniform, agent-based-normal, ndcs, chi-square, weibull, f, cauchy, student-t, zipf, pascal, normal-unscaled, uct-normal, uct-agent-based, uct-ndcs, ties, superadditive, pareto, negative, infeasible, planted.
     agents: agents of a drawn instance.
     seed: seed of a drawn instance, or of a search.
-    type: type of a drawn instance's values: int16, int32, int64, float32 or float64.
+    type: type of a drawn instance's values: int16, int32, int64, float32, float64.
     values: also write the value of every coalition's best partition to this .npy file, for coalesce query csg (3 times the work, twice the memory).
-    sizes: how many members a block may have, such as 1-3,5 or 2- (default: any number).
-    format: FILE is a graph, in the format orlib, sparse, qs, rudy, dimacs, qubo, coo, bqm, bqpjson, qubist, sg, mqlib, lp, mtx, npy, csv (default: told by its name).
+    sizes: numbers of members that a block may have, such as 1-3,5 or 2- (default: any number).
+    format: format of a file that is a graph: orlib, sparse, qs, rudy, dimacs, qubo, coo, bqm, bqpjson, qubist, sg, mqlib, lp, mtx, npy, csv (default: told by its name).
     target: stop at this value or a better one (default: none).
     algorithm: solve by prices or by splittings; dp and idp are the published programs; anytime searches a graph: price, apart, dp, idp, anytime (default: the solver's choice).
     variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known (default: the fastest known).
@@ -591,13 +591,13 @@ class SolveCsgFlags(TypedDict, total=False):
 
     missing: Optional[Path]
     names: Optional[Sequence[Path]]
-    distribution: Optional[Path]
+    distribution: Optional[Literal["uniform", "normal", "exponential", "beta", "gamma", "modified-uniform", "modified-normal", "agent-based-uniform", "agent-based-normal", "ndcs", "chi-square", "weibull", "f", "cauchy", "student-t", "zipf", "pascal", "normal-unscaled", "uct-normal", "uct-agent-based", "uct-ndcs", "ties", "superadditive", "pareto", "negative", "infeasible", "planted"]]
     agents: Optional[int]
     seed: Optional[int]
-    type: Optional[Path]
+    type: Optional[Literal["int16", "int32", "int64", "float32", "float64"]]
     values: Optional[Path]
     sizes: Optional[Path]
-    format: Optional[Path]
+    format: Optional[Literal["orlib", "sparse", "qs", "rudy", "dimacs", "qubo", "coo", "bqm", "bqpjson", "qubist", "sg", "mqlib", "lp", "mtx", "npy", "csv"]]
     target: Optional[float]
     algorithm: Optional[Literal["price", "apart", "dp", "idp", "anytime"]]
     variant: Optional[Path]
@@ -626,12 +626,12 @@ def solve_csg(*files: Path, **flags: Unpack[SolveCsgFlags]) -> Any:
 class SolveQuboFlags(TypedDict, total=False):
     """The flags of coalesce solve qubo. None leaves a flag out.
 
-    format: read FILE as orlib, sparse, qs, rudy, dimacs, qubo, coo, bqm, bqpjson, qubist, sg, mqlib, lp, mtx, npy, csv (default: told by name and content).
-    form: its coefficients are those of a qubo, ising or maxcut (default: the format's).
-    sense: maximize or minimize (default: the format's).
-    problem: which problem of a file of several, from 1.
-    header: CSV: yes or no, the first line is names (default: told by the file, which is an error where it leaves it open).
-    index: CSV: yes or no, the first column is names.
+    format: format of the file: orlib, sparse, qs, rudy, dimacs, qubo, coo, bqm, bqpjson, qubist, sg, mqlib, lp, mtx, npy, csv (default: told by name and content).
+    form: form of the coefficients; npy, mtx, csv and mqlib can hold any: qubo, ising, maxcut (default: the format's).
+    sense: direction of the objective: maximize, minimize (default: the format's).
+    problem: problem of a file of several, from 1 (default: the only one).
+    header: whether the first line of a CSV file is names: yes, no (default: told by the file, an error where it can be read either way).
+    index: whether the first column of a CSV file is names: yes, no (default: told by the file, an error where it can be read either way).
     algorithm: search with: portfolio, bulk, temper, host, multistart, reference (default: the solver's choice).
     variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known (default: the fastest known).
     time_limit: end the solve of an instance after this time, with the best so far (default: 10s, or none with --work).
@@ -653,7 +653,7 @@ class SolveQuboFlags(TypedDict, total=False):
     memory: bytes that the host may take besides the instance (default: no limit, in the command what is free).
     start: begin with the solution in this file: a digit a variable, or an earlier result's JSON.
     fix: fix variables: 0=1,7=0 makes the first 1 and the eighth 0; north=0 names one where variables have names.
-    plot: draw the best value over time into this SVG file (one FILE only).
+    plot: draw the best value over time into this SVG file, of one instance alone.
     device: compute there: auto, host, emulated, cuda or cuda:INDEX (default: auto).
     threads: cores that the host device uses (default: all).
     tuned: choose among the winners in this file too (default: those of coalesce tune).
@@ -664,12 +664,12 @@ class SolveQuboFlags(TypedDict, total=False):
     output: write the answer to this file, whole or not at all, instead of standard output; a folder, or FOLDER/, gets a JSON file for each FILE, and again only what it lacks.
     """
 
-    format: Optional[Path]
-    form: Optional[Path]
-    sense: Optional[Path]
+    format: Optional[Literal["orlib", "sparse", "qs", "rudy", "dimacs", "qubo", "coo", "bqm", "bqpjson", "qubist", "sg", "mqlib", "lp", "mtx", "npy", "csv"]]
+    form: Optional[Literal["qubo", "ising", "maxcut"]]
+    sense: Optional[Literal["maximize", "minimize"]]
     problem: Optional[int]
-    header: Optional[Path]
-    index: Optional[Path]
+    header: Optional[Literal["yes", "no"]]
+    index: Optional[Literal["yes", "no"]]
     algorithm: Optional[Literal["portfolio", "bulk", "temper", "host", "multistart", "reference"]]
     variant: Optional[Path]
     time_limit: Optional[Union[str, float]]
@@ -714,36 +714,36 @@ def solve_qubo(*files: Path, **flags: Unpack[SolveQuboFlags]) -> Any:
 class VerifyFlags(TypedDict, total=False):
     """The flags of coalesce verify. None leaves a flag out.
 
-    duals: assignment: the JSON file of the duals, where RESULT lacks them.
     format: assignment, qubo, graphs of csg: read INSTANCE as this format (default: told by name and content).
-    maximize: assignment: the matching that is worth the most was asked for.
-    limit: assignment: rows were left unmatched rather than match pairs dearer than this.
-    header: assignment, qubo: whether the first line of a CSV file is names: yes or no.
-    index: assignment, qubo: whether the first column of a CSV file is names: yes or no.
-    points: assignment: two files of points, for rows and columns, instead of INSTANCE.
-    metric: assignment: distance of points.
-    floor: assignment: distances are cut to integers.
-    missing: csg: value of coalitions that a CSV or JSON file lacks.
-    names: csg: the agents' names in order.
-    form: qubo: coefficients are those of a qubo, ising or maxcut.
-    sense: qubo: maximize or minimize.
-    problem: qubo: which problem of a file of several, from 1.
-    fix: qubo: variables that have to be fixed in the result, such as 0=1,7=0 or north=0.
+    duals: assignment: JSON file of the duals, where RESULT lacks them.
+    maximize: assignment: find the matching that is worth the most; minus infinity forbids a pair then.
+    header: assignment, qubo: whether the first line of a CSV file is names; of triples, whether it is left out: yes, no (default: told by the file, an error where it can be read either way).
+    index: assignment, qubo: whether the first column of a CSV file is names: yes, no (default: told by the file, an error where it can be read either way).
+    limit: assignment: leave rows unmatched rather than match pairs dearer than this; a row and a column left alone cost as much together.
+    points: assignment: two files of points, for rows and columns, instead of a file of costs.
+    metric: assignment: distance of points: euclidean, squared, manhattan.
+    floor: assignment: cut distances to integers.
+    missing: csg: value of coalitions that a CSV or JSON file lacks, a number or -inf (default: an error).
+    names: csg: names of the agents in order, such as ann,bob,cleo (default: the file's own).
+    form: qubo: form of the coefficients; npy, mtx, csv and mqlib can hold any: qubo, ising, maxcut (default: the format's).
+    sense: qubo: direction of the objective: maximize, minimize (default: the format's).
+    problem: qubo: problem of a file of several, from 1 (default: the only one).
+    fix: qubo: fix variables: 0=1,7=0 makes the first 1 and the eighth 0; north=0 names one where variables have names.
     """
 
-    duals: Optional[Path]
     format: Optional[Path]
+    duals: Optional[Path]
     maximize: Optional[bool]
+    header: Optional[Literal["yes", "no"]]
+    index: Optional[Literal["yes", "no"]]
     limit: Optional[Path]
-    header: Optional[Path]
-    index: Optional[Path]
     points: Optional[Sequence[Path]]
-    metric: Optional[Path]
+    metric: Optional[Literal["euclidean", "squared", "manhattan"]]
     floor: Optional[bool]
     missing: Optional[Path]
     names: Optional[Sequence[Path]]
-    form: Optional[Path]
-    sense: Optional[Path]
+    form: Optional[Literal["qubo", "ising", "maxcut"]]
+    sense: Optional[Literal["maximize", "minimize"]]
     problem: Optional[int]
     fix: Optional[Sequence[Path]]
 

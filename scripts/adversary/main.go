@@ -86,6 +86,7 @@ func run(args []string) error {
 		f      = flag.NewFlagSet("adversary", flag.ExitOnError)
 		counts = make([]*int, len(attacks))
 		long   = f.Bool("long", false, "as many as the long run draws, and, but with --self, 10 minutes of each fuzz target")
+		within = f.Duration("within", 0, "draw nothing more after this time (default: no limit)")
 		seed   = f.Uint64("seed", 1, "of all that is random")
 		only   = f.String("only", "", "rows whose names hold this")
 		device = f.String("device", "host", "where instances are solved; files are read on the host")
@@ -111,7 +112,7 @@ func run(args []string) error {
 		return err
 	}
 	a := &adversary{Seed: *seed, Device: *device, Command: strings.Join(append([]string{"adversary"}, args...), " "), Date: time.Now().UTC().Format(time.DateOnly),
-		Cores: runtime.NumCPU(), only: *only, folder: folder, program: filepath.Join(folder, "worker")}
+		Cores: runtime.NumCPU(), Found: []finding{}, only: *only, folder: folder, program: filepath.Join(folder, "worker")}
 	if err := os.RemoveAll(filepath.Join(folder, "found")); err != nil {
 		return err
 	}
@@ -130,6 +131,9 @@ func run(args []string) error {
 		return err
 	}
 	start := time.Now()
+	if *within > 0 {
+		a.end = start.Add(*within)
+	}
 	var jobs []job
 	for i, x := range attacks {
 		if *counts[i] == 0 {
@@ -234,7 +238,8 @@ type adversary struct {
 	Fuzz    []string   `json:"fuzz,omitempty"` // a line for each target that was run
 	Found   []finding  `json:"found"`
 
-	only    string // rows whose names hold this
+	only    string    // rows whose names hold this
+	end     time.Time // after which nothing more is drawn, zero: none
 	folder  string
 	program string // the worker's binary
 	mu      sync.Mutex
@@ -314,6 +319,9 @@ func (a *adversary) row(kind, name string) *figures {
 
 // work runs jobs on all cores, each with a pool of its own.
 func (a *adversary) work(jobs []job) error {
+	// In any order, so that a limit of time leaves something of each row, and long jobs meet short ones.
+	r := rand.New(rand.NewPCG(a.Seed, 0))
+	r.Shuffle(len(jobs), func(i, j int) { jobs[i], jobs[j] = jobs[j], jobs[i] })
 	queue := make(chan job, len(jobs))
 	for _, job := range jobs {
 		queue <- job
@@ -328,6 +336,9 @@ func (a *adversary) work(jobs []job) error {
 			}
 			w := &pool{program: a.program, device: a.Device, number: k, patience: 30 * time.Second}
 			for job := range queue {
+				if !a.end.IsZero() && time.Now().After(a.end) {
+					break
+				}
 				if failed[k] = job(w); failed[k] != nil {
 					break
 				}

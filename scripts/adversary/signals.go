@@ -76,6 +76,7 @@ func commands(on string) []command {
 		"convert GIVEN/q.txt --format orlib --to bqm --output OUT/u.json",
 		"convert auction GIVEN/bids.txt --output OUT/u.json",
 		"tune csg --sizes 4 --values int32 --budget 1s --output OUT/t.json",
+		"tune csg --sizes 4 --values int32 --budget 1s --trials PIPE --output OUT/t.json",
 		"doctor",
 		"devices",
 		"version",
@@ -91,7 +92,7 @@ func commands(on string) []command {
 		"generate csg --agents 5 --output PIPE", "generate qubo --variables 5 --output PIPE", "generate assignment --kind machol --rows 4 --output PIPE",
 		"generate auction --distribution L1 --goods 4 --bids 4 --output PIPE",
 		"query csg PIPE.csv PIPE.npy", "verify PIPE GIVEN/small.rud", "explain csg --size 5 --tuned PIPE",
-		"tune csg --from PIPE", "tune csg --sizes 4 --values int32 --budget 1s --trials PIPE --output OUT/t.json",
+		"tune csg --from PIPE",
 		"merge PIPE --output OUT/m.json", "compare PIPE PIPE", "report PIPE --output OUT/r.html", "bundle verify PIPE",
 	} {
 		list = append(list, command{line, true})

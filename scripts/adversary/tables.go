@@ -39,14 +39,15 @@ func readers() []reader {
 			if named {
 				t.Kinds = []habits.Kind{w, w, n}
 			}
-			for _, k := range append([]int{0}, r.Perm(16)[:1+r.IntN(7)]...) {
+			for _, k := range append([]int{0}, r.Perm(15)[:1+r.IntN(7)]...) {
+				if len(t.Rows) > 0 {
+					k++
+				}
 				cells := []string{fmt.Sprint(k/4 + from), fmt.Sprint(k%4 + from), decimal(r)}
 				if named {
 					cells[0], cells[1] = row[k/4], column[k%4]
 				}
-				if !slices.ContainsFunc(t.Rows, func(old []string) bool { return old[0] == cells[0] && old[1] == cells[1] }) {
-					t.Rows = append(t.Rows, cells)
-				}
+				t.Rows = append(t.Rows, cells)
 			}
 			return t
 		}
@@ -92,12 +93,19 @@ func tryTable(name string, r *rand.Rand) (refused bool, wrong *fault) {
 		return false, &fault{"wrong", fmt.Sprintf("found the reader %q, expected one of the table", name)}
 	}
 	var faults []string
+	var err error
 	if x := list[k]; x.object == nil {
-		faults = habits.Faults(x.table(r), x.read)
-	} else if text, err := json.Marshal(x.object(r)); err != nil {
-		faults = []string{err.Error()}
+		faults, err = habits.Faults(x.table(r), x.read)
+	} else if text, failed := json.Marshal(x.object(r)); failed != nil {
+		err = failed
 	} else {
-		faults = habits.FaultsJSON(string(text), x.read)
+		faults, err = habits.FaultsJSON(string(text), x.read)
+	}
+	switch {
+	case err != nil && strings.Contains(err.Error(), "expected to be told"): // the plain table has two readings
+		return true, nil
+	case err != nil:
+		return false, &fault{"refused", err.Error()}
 	}
 	if len(faults) > 0 {
 		return false, &fault{"misread", strings.Join(faults, "\n")}

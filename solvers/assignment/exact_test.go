@@ -312,6 +312,25 @@ func short(x *big.Int) string {
 	return f.SetMantExp(f, -wholeBits).Text('g', 20)
 }
 
+// A limit beyond all costs of a residual problem asks for as many matched rows as possible; refinement goes on from the duals
+// of a lower one. Columns 0 of the last two rows differ by 2^-126 of the limit.
+func TestLimitBeyondResiduals(t *testing.T) {
+	d := host.Open(0)
+	defer d.Close()
+	limit := 9.14626634019768e-153
+	inst := &Instance{Rows: 4, Cols: 5, Type: Float64, Limit: &limit, F64: []float64{
+		2.8344780093900204e-267, 3.7984429522432706e+185, 7.124109358644186e-162, 1.0301437991475562e-172, 4.859577806701506e+223,
+		0.6857160224680589, 1.7024043768703587e-277, 1.9049275312523528e+204, 5.284395799885339e-78, 9.029893507333625e+108,
+		5.658095713779275e-191, 0.0008047276519532155, 2.9463062466375595e+116, 6.272397038601437e+30, 3.3731160684964875e+277,
+		8.543261820981406e-239, 2.3695620667034347e-145, 1.4013728048652385e+45, 0.43279535987152895, 4.54149741522924e-141,
+	}}
+	r, err := Solve(t.Context(), inst, on(Options{}, d))
+	if err != nil {
+		t.Fatal(err)
+	}
+	isOptimal(t, "far apart", inst, r.Column, r, err)
+}
+
 func TestWideFloats(t *testing.T) {
 	d := host.Open(0)
 	defer d.Close()

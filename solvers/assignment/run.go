@@ -168,8 +168,14 @@ func (r *run) Certify(ctx context.Context, found finding) error {
 	return nil
 }
 
-// place takes over a solution of the session's problem. Ranks gather the costs of its pairs.
+// place takes over a solution of the session's problem. Ranks gather the costs of its pairs, those of a drawing are drawn again.
 func (r *Result) place(s *Session, sol *engine.Solution) (*problem.Duals, error) {
+	if s.p.Source != nil {
+		r.Column, r.Counts = sol.Column, sol.Counts
+		r.Value, r.Matched = r.sourced(s.p)
+		duals := dualsOf(s.p, sol)
+		return &duals, nil
+	}
 	if s.Together() > 1 {
 		var err error
 		if r.inst, err = s.matched(sol); err != nil {
@@ -179,12 +185,13 @@ func (r *Result) place(s *Session, sol *engine.Solution) (*problem.Duals, error)
 	return r.keep(r.inst, s.p, sol)
 }
 
-// Best implements solve.Work. There is no answer for the worst pair, and none of ranks before they all solve.
+// Best implements solve.Work. There is no answer for the worst pair, none of ranks before they all solve, and none where no host
+// has the costs that a partial matching would be completed by.
 func (r *run) Best(_ context.Context, found finding) (string, error) {
 	switch {
 	case r.met:
 		return r.result.interruptedTogether(r.Session)
-	case r.Bottleneck || r.Together() > 1:
+	case r.Bottleneck || r.Together() > 1 || r.p.Source != nil:
 		return "", nil
 	}
 	return r.result.interrupted(r.inst, r.p, found.sol, r.from)

@@ -209,7 +209,7 @@ func TestDrawnOnDevices(t *testing.T) {
 			}
 			at += len(costs)
 		}
-		r, err := d.Solve(context.Background())
+		r, err := d.Again(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,7 +220,7 @@ func TestDrawnOnDevices(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r, err = alone.Solve(context.Background()); err != nil || r.Value.String() != want.Value.String() {
+		if r, err = alone.Again(context.Background()); err != nil || r.Value.String() != want.Value.String() {
 			t.Errorf("%s: %v: one device found %s, want %s", value, err, r.Value.String(), want.Value.String())
 		}
 		if err := errors.Join(d.Close(), alone.Close()); err != nil {

@@ -6,7 +6,9 @@ package option
 import (
 	"bytes"
 	"encoding"
+	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -38,7 +40,7 @@ type Table []Declaration
 // An Option is a Declaration and the struct's field that holds its value.
 type Option struct {
 	*Declaration
-	at    any // pointer to an int, int64, uint64, bool, string, []string, *float64, time.Duration, or a type that reads its own text
+	at    any // pointer to an int, int64, uint64, float64, bool, string, []string, *float64, time.Duration, or a type that reads its own text
 	given bool
 }
 
@@ -135,7 +137,7 @@ func (o *Option) Kind() Kind {
 	switch o.at.(type) {
 	case *int, *int64, *uint64:
 		return Integer
-	case **float64:
+	case *float64, **float64:
 		return Number
 	case *bool:
 		return Boolean
@@ -178,10 +180,12 @@ func (o *Option) Set(text string) (err error) {
 			*at = nil
 		}
 		list := []string{text}
-		if !o.Whole {
-			list = strings.Split(text, ",")
+		if !o.Whole && text != "" { // a part in quotes may have commas
+			list, err = csv.NewReader(strings.NewReader(text)).Read()
 		}
 		*at = append(*at, list...)
+	case *float64:
+		*at, err = strconv.ParseFloat(text, 64)
 	case **float64:
 		var x float64
 		x, err = strconv.ParseFloat(text, 64)
@@ -190,6 +194,9 @@ func (o *Option) Set(text string) (err error) {
 		*at, err = parseTime(text)
 	case encoding.TextUnmarshaler:
 		return at.UnmarshalText([]byte(text))
+	}
+	if o.Kind() == Integer && errors.Is(err, strconv.ErrRange) {
+		return o.wrong(strconv.Quote(text), o.expected()+" that fits in 64 bits")
 	}
 	if err != nil {
 		return o.wrong(strconv.Quote(text), o.expected())
@@ -242,7 +249,7 @@ func (o *Option) decode(text json.RawMessage) error {
 		if err = json.Unmarshal(text, &yes); err == nil {
 			*at = yes != o.Negated
 		}
-	case *string, *[]string, **float64:
+	case *string, *[]string, *float64, **float64:
 		err = json.Unmarshal(text, at)
 	case encoding.TextUnmarshaler:
 		var own string
@@ -303,6 +310,10 @@ func (o *Option) Check() error {
 		if *at != nil && (math.IsNaN(**at) || math.IsInf(**at, 0)) {
 			return o.wrong(fmt.Sprint(**at), "a finite number")
 		}
+	case *float64:
+		if *at != 0 || o.given {
+			return o.checkNumber(*at)
+		}
 	case *int:
 		return o.checkRange(int64(*at))
 	case *int64:
@@ -330,6 +341,27 @@ func (o *Option) checkRange(value int64) error {
 		return o.wrong(strconv.FormatInt(value, 10), fmt.Sprintf("%d to %d", least, most))
 	}
 	return o.wrong(strconv.FormatInt(value, 10), fmt.Sprintf("%d or more", least))
+}
+
+// checkNumber is an error where a number is not finite or out of range. Without Min and Max any finite number will do.
+func (o *Option) checkNumber(x float64) error {
+	least, most := math.Inf(-1), math.Inf(1)
+	expected := "a finite number"
+	if o.Min != "" {
+		least, _ = strconv.ParseFloat(o.Min, 64)
+		expected = "a number from " + o.Min + " on"
+	}
+	if o.Max != "" {
+		most, _ = strconv.ParseFloat(o.Max, 64)
+		expected = "a number up to " + o.Max
+	}
+	if o.Min != "" && o.Max != "" {
+		expected = o.Min + " to " + o.Max
+	}
+	if math.IsInf(x, 0) || !(least <= x && x <= most) {
+		return o.wrong(strconv.FormatFloat(x, 'g', -1, 64), expected)
+	}
+	return nil
 }
 
 // checkWord is an error where a text is none of the words. A text that was given is not empty.
@@ -396,6 +428,22 @@ func (l List) Select(names ...string) List {
 	return some
 }
 
+// Without are all options but those of some names.
+func (l List) Without(names ...string) List {
+	return slices.DeleteFunc(slices.Clone(l), func(o Option) bool { return slices.Contains(names, o.Name) })
+}
+
+// Of are the options with their descriptions under a name, such as that of the problem that has them.
+func (l List) Of(name string) List {
+	l = slices.Clone(l)
+	for k := range l {
+		d := *l[k].Declaration
+		d.Only = name
+		l[k].Declaration = &d
+	}
+	return l
+}
+
 // Named is the option of a name, nil where there is none.
 func (l List) Named(name string) *Option {
 	for k := range l {
@@ -445,6 +493,8 @@ func (o *Option) String() string {
 		return nonzero(*at)
 	case *bool:
 		return strconv.FormatBool(*at != o.Negated)
+	case *float64:
+		return nonzero(*at)
 	case *string:
 		return *at
 	case *[]string:
@@ -461,7 +511,7 @@ func (o *Option) String() string {
 	return ""
 }
 
-func nonzero[T int | int64 | uint64](x T) string {
+func nonzero[T int | int64 | uint64 | float64](x T) string {
 	if x == 0 {
 		return ""
 	}

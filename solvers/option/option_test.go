@@ -33,6 +33,7 @@ type settings struct {
 	quiet  bool
 	rough  bool
 	rules  letters
+	share  float64
 }
 
 var table = Table{
@@ -45,11 +46,12 @@ var table = Table{
 	{Name: "parts", Words: []string{"x", "y"}, Flag: "without"},
 	{Name: "quiet"},
 	{Name: "exact", Negated: true},
+	{Name: "share", Min: "0", Max: "1", Default: "all"},
 	{Name: "rules", Only: "host", About: "rules, under {time_limit}", Default: "none"},
 }
 
 func (s *settings) fields() List {
-	return table.Bind([]any{&s.count, &s.work, &s.seed, &s.limit, &s.target, &s.name, &s.parts, &s.quiet, &s.rough, &s.rules})
+	return table.Bind([]any{&s.count, &s.work, &s.seed, &s.limit, &s.target, &s.name, &s.parts, &s.quiet, &s.rough, &s.share, &s.rules})
 }
 
 // Values come from flags and from JSON, and are refused alike.
@@ -61,6 +63,7 @@ func TestValues(t *testing.T) {
 		{"seed", "18446744073709551615", "18446744073709551615", ""}, {"seed", "-1", "-1", "expected a whole number from 0 on"},
 		{"time_limit", "1.5", "1.5", ""}, {"time_limit", "0", "0", "expected a time"}, {"time_limit", "-2", "-2", "expected a time"}, {"time_limit", "1e99", "1e99", "expected a time"},
 		{"target", "-3.5", "-3.5", ""}, {"target", "x", `"x"`, "expected a number"},
+		{"share", "0", "0", ""}, {"share", "0.25", "0.25", ""}, {"share", "1.5", "1.5", "share: found 1.5, expected 0 to 1"}, {"share", "NaN", `"NaN"`, "share: found"}, {"share", "x", `"x"`, "expected a number"},
 		{"name", "b", `"b"`, ""}, {"name", "c", `"c"`, `found "c", expected one of a, b`}, {"name", "", `""`, "expected one of a, b"},
 		{"parts", "x,y", `["x","y"]`, ""}, {"parts", "x,z", `["x","z"]`, `found "z", expected one of x, y`},
 		{"quiet", "true", "true", ""}, {"quiet", "2", "2", "expected true or false"},
@@ -156,11 +159,35 @@ func TestDescribe(t *testing.T) {
 func TestRefined(t *testing.T) {
 	var s settings
 	outer := table.WithDefault("count", "4").WithWords("name", []string{"c"}).WithAbout("work", "flips")
-	l := outer.Bind([]any{&s.count, &s.work, &s.seed, &s.limit, &s.target, &s.name, &s.parts, &s.quiet, &s.rough, &s.rules})
+	l := outer.Bind([]any{&s.count, &s.work, &s.seed, &s.limit, &s.target, &s.name, &s.parts, &s.quiet, &s.rough, &s.share, &s.rules})
 	if l.Named("count").Default != "4" || l.Named("work").About != "flips" || l.Named("name").Words[0] != "c" || l.Named("rules").Set("abc") != nil || s.rules != "abc" {
 		t.Errorf("found %+v", l)
 	}
 	if table[0].Default != "3" {
 		t.Error("the inner table has changed")
+	}
+}
+
+// A part of a list may stand in quotes, with commas. A view of a list sets the same values.
+func TestViews(t *testing.T) {
+	var o struct{ names, files []string }
+	l := Table{{Name: "names", About: "names"}, {Name: "files", Whole: true}}.Bind([]any{&o.names, &o.files})
+	view := l.Without("files").Of("csg")
+	if len(view) != 1 || view.Describe(&view[0], func(d *Declaration) string { return d.Name }) != "csg: names" || l[0].Only != "" {
+		t.Errorf("found %d options, the first %q", len(view), view.Describe(&view[0], func(d *Declaration) string { return d.Name }))
+	}
+	for _, text := range []string{`ann,"cleo, the second"`, "bob"} {
+		if err := view[0].Set(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := strings.Join(o.names, "|"); got != "ann|cleo, the second|bob" {
+		t.Errorf("found the names %s", got)
+	}
+	if err := view[0].Set(`"ann`); err == nil || !strings.Contains(err.Error(), "expected a list of texts") {
+		t.Errorf("found the error %v", err)
+	}
+	if err := l[1].Set("a,b"); err != nil || len(o.files) != 1 {
+		t.Errorf("found %q, %v", o.files, err)
 	}
 }

@@ -2,13 +2,12 @@ package assignment
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/spf13/pflag"
 
 	"coalesce/internal/cli/effect"
 	"coalesce/internal/ui"
@@ -20,7 +19,11 @@ import (
 // A drawing is the flags that say which instance to draw.
 type drawing struct {
 	assignment.Drawing
-	value string
+}
+
+// newDrawing has the defaults of the command.
+func newDrawing() drawing {
+	return drawing{assignment.Drawing{Seed: 1 << 40, Type: assignment.Int32}}
 }
 
 // effects say what these flags have an effect on; source is where the costs come from.
@@ -35,36 +38,11 @@ func (w *drawing) effects(source string) []effect.Rule {
 	}
 }
 
-// register adds the flags.
-func (w *drawing) register(f *pflag.FlagSet) {
-	f.StringVar(&w.Kind, "kind", "", "draw an instance of this kind instead of reading one")
-	f.IntVar(&w.Rows, "rows", 0, "rows of a drawn instance")
-	f.IntVar(&w.Cols, "cols", 0, "columns of a drawn instance (default: as many as rows)")
-	f.Int64Var(&w.Range, "range", 0, "the R of its kind (default: 1 for floats, 1000 for integers)")
-	f.Uint64Var(&w.Seed, "seed", 1<<40, "its seed; seeds far apart, such as multiples of 2^40, are independent")
-	f.StringVar(&w.value, "type", string(assignment.Int32), "type of its costs: int32, int64, float32 or float64")
-	f.IntVar(&w.Rank, "rank", 0, "rank of kind lowrank (default: 4)")
-	f.BoolVar(&w.Permuted, "permuted", false, "put its rows and columns in random order")
-	f.Int64Var(&w.Shift, "shift", 0, "add r(i) + c(j), uniform below this, to its costs")
-	f.BoolVar(&w.Jitter, "jitter", false, "add -1, 0 or 1 to each of its costs")
-	f.Float64Var(&w.Density, "density", 0, "allow about this share of its pairs, a full matching among them")
-}
-
 // check returns an error if the flags are wrong.
 func (w *drawing) check() error {
-	w.Type = assignment.Value(w.value)
 	w.Cols = cmp.Or(w.Cols, w.Rows)
-	switch {
-	case assignment.About(w.Kind) == "":
-		return fmt.Errorf("kind %q: expected one of %s", w.Kind, strings.Join(assignment.Kinds(), ", "))
-	case w.Rows < 1 || w.Rows > assignment.MaxSide || w.Cols < 1 || w.Cols > assignment.MaxSide:
-		return fmt.Errorf("--rows is %d and --cols %d, expected 1 to %d", w.Rows, w.Cols, assignment.MaxSide)
-	case w.Type.Size() < 4:
-		return fmt.Errorf("--type is %q, expected int32, int64, float32 or float64", w.value)
-	case w.Range < 0 || w.Shift < 0 || w.Rank < 0:
-		return fmt.Errorf("--range is %d, --shift %d and --rank %d, expected none below 0", w.Range, w.Shift, w.Rank)
-	case !(w.Density >= 0 && w.Density <= 1):
-		return fmt.Errorf("--density is %v, expected 0 to 1", w.Density)
+	if w.Kind == "" || w.Rows == 0 {
+		return errors.New("expected --kind NAME --rows N")
 	}
 	return nil
 }

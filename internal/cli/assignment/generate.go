@@ -14,7 +14,7 @@ import (
 
 // GenerateCommand is `generate assignment`.
 func GenerateCommand(a *run.App) *cobra.Command {
-	var w drawing
+	w := newDrawing()
 	var output string
 	cmd := &cobra.Command{
 		Use:   "assignment --kind NAME --rows N [--cols M] --output FILE.npy|FILE.mtx",
@@ -44,6 +44,6 @@ Matrix Market coordinates. The kinds are:
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVarP(&output, "output", "o", "", "the file to write")
-	w.register(f)
+	run.AddOptions(f, w.Fields().Without("keep_points"))
 	return cmd
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -20,7 +19,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/devices"
 	"coalesce/solvers/assignment"
-	"coalesce/solvers/formats/csv"
+	"coalesce/solvers/option"
 	"coalesce/solvers/solve"
 )
 
@@ -28,23 +27,30 @@ import (
 type solveFlags struct {
 	run.SolveFlags
 	drawing
-	format   string
-	points   []string
-	metric   string
-	floor    bool
-	maximize bool
-	limit    string
-	start    string
-	header   string
-	index    string
-	options  assignment.Options
+	reading assignment.ReadOptions
+	// begin from the duals in this JSON file, such as an earlier result's
+	start   string `option:"start"`
+	costs   costFlags
+	options assignment.Options
 
 	ranks collective.Ranks // the processes that share the rows of one instance; nil: this process solves alone
 }
 
+// costFlags say what the costs of points are, and which pairs are too dear.
+type costFlags struct {
+	// leave rows unmatched rather than match pairs dearer than this; a row and a column left alone cost as much together
+	limit string `option:"limit"`
+	// two files of points, for rows and columns, instead of a file of costs
+	points []string `option:"points"`
+	// distance of points
+	metric assignment.Metric `option:"metric"`
+	// cut distances to integers
+	floor bool `option:"floor"`
+}
+
 // SolveCommand is `solve assignment`.
 func SolveCommand(a *run.App) *cobra.Command {
-	s := solveFlags{SolveFlags: run.SolveFlags{Several: true, Families: assignment.Subjects()}}
+	s := solveFlags{SolveFlags: run.SolveFlags{Several: true, Families: assignment.Subjects()}, drawing: newDrawing(), costs: costFlags{metric: assignment.Euclidean}}
 	cmd := &cobra.Command{
 		Use:   "assignment FILE... | --points ROWS,COLUMNS | --kind NAME --rows N [--cols M]",
 		Short: "Match rows to columns so that the costs of the pairs add up to the least",
@@ -89,20 +95,13 @@ instance:
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.BoolVar(&s.maximize, "maximize", false, "find the matching that is worth the most")
-	f.StringVar(&s.limit, "limit", "", "leave rows unmatched rather than match pairs dearer than this; a row and a column left alone cost as much together")
-	f.StringVar(&s.format, "format", "", "read FILE as "+strings.Join(assignment.Formats(), ", ")+" (default: told by name and content)")
-	f.StringVar(&s.header, "header", "", "whether the first line of a CSV file is names: yes or no (default: told by the file, an error where it can be read either way)")
-	f.StringVar(&s.index, "index", "", "whether the first column of a CSV file is names: yes or no (default: told by the file, an error where it can be read either way)")
-	f.StringSliceVar(&s.points, "points", nil, "two files of points, for rows and columns, instead of FILE")
-	f.StringVar(&s.metric, "metric", string(assignment.Euclidean), "distance of points: "+strings.Join(assignment.Metrics(), ", "))
-	f.BoolVar(&s.floor, "floor", false, "cut distances to integers")
-	s.drawing.register(f)
-	f.BoolVar(&s.Points, "keep-points", false, "keep the points of a drawn instance, and compute costs when needed")
+	for _, options := range []option.List{s.reading.Fields(), s.costs.Fields(), s.Drawing.Fields()} {
+		run.AddOptions(f, options)
+	}
 	options := s.options.Fields()
 	run.AddOptions(f, options)
 	run.AddFormerName(f, "family", options.Named("algorithm"))
-	f.StringVar(&s.start, "start", "", "begin from the duals in this JSON file, such as an earlier result's")
+	run.AddOptions(f, s.Fields())
 	s.SolveFlags.Register(f)
 	return cmd
 }
@@ -128,7 +127,7 @@ func (s *solveFlags) validate(a *run.App, args []string) error {
 // source checks the flags that say where the costs are and how they are read.
 func (s *solveFlags) source(args []string) error {
 	sources := 0
-	for _, given := range []bool{len(args) > 0, s.points != nil, s.Kind != ""} {
+	for _, given := range []bool{len(args) > 0, s.costs.points != nil, s.Kind != ""} {
 		if given {
 			sources++
 		}
@@ -136,14 +135,10 @@ func (s *solveFlags) source(args []string) error {
 	switch {
 	case sources != 1:
 		return run.Usagef("expected one of a FILE, --points ROWS,COLUMNS and --kind NAME, found %d", sources)
-	case s.points != nil && len(s.points) != 2:
-		return run.Usagef("--points has %d files, expected two: points of rows and of columns", len(s.points))
-	case s.limit != "" && !number(s.limit):
-		return run.Usagef("--limit is %q, expected a number", s.limit)
-	case s.format != "" && !slices.Contains(assignment.Formats(), s.format):
-		return run.Usagef("--format is %q, expected one of %s", s.format, strings.Join(assignment.Formats(), ", "))
-	case !slices.Contains(assignment.Metrics(), s.metric):
-		return run.Usagef("--metric is %q, expected one of %s", s.metric, strings.Join(assignment.Metrics(), ", "))
+	case s.costs.points != nil && len(s.costs.points) != 2:
+		return run.Usagef("--points has %d files, expected two: points of rows and of columns", len(s.costs.points))
+	case s.costs.limit != "" && !number(s.costs.limit):
+		return run.Usagef("--limit is %q, expected a number", s.costs.limit)
 	}
 	return nil
 }
@@ -156,34 +151,29 @@ func number(text string) bool {
 // instance reads the costs from a file or from files of points, or draws them.
 func (s *solveFlags) instance(a *run.App, args []string) (*assignment.Instance, error) {
 	free := a.Free()
-	o := assignment.ReadOptions{Format: s.format, Maximize: s.maximize, Memory: free.Bytes}
+	o := s.reading
+	o.Memory = free.Bytes
 	var err error
-	if o.Header, err = csv.ParseAnswer(s.header); err != nil {
-		return nil, run.Usagef("--header: %w", err)
-	}
-	if o.Index, err = csv.ParseAnswer(s.index); err != nil {
-		return nil, run.Usagef("--index: %w", err)
-	}
 	var inst *assignment.Instance
 	switch {
 	case s.Kind != "":
 		inst, err = s.draw(free, s.ranks)
-	case s.points != nil:
-		inst, err = assignment.ReadPoints(s.points[0], s.points[1], assignment.Metric(s.metric), s.floor, o)
+	case s.costs.points != nil:
+		inst, err = assignment.ReadPoints(s.costs.points[0], s.costs.points[1], s.costs.metric, s.costs.floor, o)
 	default:
 		inst, err = read(a, args[0], o)
 	}
 	if err != nil {
 		return nil, err
 	}
-	inst.Maximize = s.maximize
-	if s.limit != "" {
-		limit, err := strconv.ParseFloat(s.limit, 64)
+	inst.Maximize = s.reading.Maximize
+	if s.costs.limit != "" {
+		limit, err := strconv.ParseFloat(s.costs.limit, 64)
 		if err != nil {
 			return nil, err
 		}
-		if whole, err := strconv.ParseInt(s.limit, 10, 64); err == nil && int64(limit) != whole {
-			return nil, fmt.Errorf("--limit is %s, expected a number that a float64 holds, such as %.0f", s.limit, limit)
+		if whole, err := strconv.ParseInt(s.costs.limit, 10, 64); err == nil && int64(limit) != whole {
+			return nil, fmt.Errorf("--limit is %s, expected a number that a float64 holds, such as %.0f", s.costs.limit, limit)
 		}
 		inst.Limit = &limit
 	}
@@ -210,8 +200,8 @@ func solveFiles(ctx context.Context, a *run.App, s *solveFlags, args []string) e
 				q.left = []string{path} // ranks and folders take files in any order
 			}
 			err := q.next(ctx)
-			if s.points != nil && err != nil && ctx.Err() == nil && !strings.Contains(err.Error(), s.points[0]) {
-				err = fmt.Errorf("%s: %w", strings.Join(s.points, ","), err)
+			if s.costs.points != nil && err != nil && ctx.Err() == nil && !strings.Contains(err.Error(), s.costs.points[0]) {
+				err = fmt.Errorf("%s: %w", strings.Join(s.costs.points, ","), err)
 			}
 			return err
 		})
@@ -283,11 +273,11 @@ func (s *solveFlags) effects(args []string) []effect.Rule {
 	case len(args) > 0:
 		source = run.NameOf(args[0])
 	}
-	text := s.format == "" || s.format == "csv" || s.format == "triples"
+	text := s.reading.Format == "" || s.reading.Format == "csv" || s.reading.Format == "triples"
 	return append([]effect.Rule{
 		{Flags: "format header index", For: "files", Found: effect.Unless(s.Kind == "", source)},
-		{Flags: "header index", For: "CSV files", Found: effect.Unless(text, "--format "+s.format)},
-		{Flags: "metric floor", For: "--points", Found: effect.Unless(s.points != nil, source)},
+		{Flags: "header index", For: "CSV files", Found: effect.Unless(text, "--format "+s.reading.Format)},
+		{Flags: "metric floor", For: "--points", Found: effect.Unless(s.costs.points != nil, source)},
 	}, s.drawing.effects(source)...)
 }
 

@@ -6,34 +6,35 @@ import (
 	"coalesce/internal/cli/effect"
 	"coalesce/internal/cli/run"
 	"coalesce/solvers/assignment"
+	"coalesce/solvers/formats/csv"
 	"coalesce/solvers/solve"
 )
 
-// An Verification has the flags of `verify` for answers of assignment. Format is that of the instance, and Duals a file of
-// the duals, empty where the answer has them or has none.
+// A Verification has the flags of `verify` for answers of assignment. Format is that of the instance.
 type Verification struct {
-	Format, Duals string
+	Format string
+	// JSON file of the duals, where RESULT lacks them
+	duals string `option:"duals"`
 
 	flags solveFlags
 }
 
 // Register adds the flags.
 func (v *Verification) Register(f *pflag.FlagSet) {
-	f.BoolVar(&v.flags.maximize, "maximize", false, "assignment: the matching that is worth the most was asked for")
-	f.StringVar(&v.flags.limit, "limit", "", "assignment: rows were left unmatched rather than match pairs dearer than this")
-	f.StringVar(&v.flags.header, "header", "", "assignment, qubo: whether the first line of a CSV file is names: yes or no")
-	f.StringVar(&v.flags.index, "index", "", "assignment, qubo: whether the first column of a CSV file is names: yes or no")
-	f.StringSliceVar(&v.flags.points, "points", nil, "assignment: two files of points, for rows and columns, instead of INSTANCE")
-	f.StringVar(&v.flags.metric, "metric", string(assignment.Euclidean), "assignment: distance of points")
-	f.BoolVar(&v.flags.floor, "floor", false, "assignment: distances are cut to integers")
+	run.AddOptions(f, v.Fields().Of("assignment"))
+	reading := v.flags.reading.Fields()
+	run.AddOptions(f, reading.Select("maximize").Of("assignment"))
+	run.AddOptions(f, reading.Select("header", "index").Of("assignment, qubo"))
+	v.flags.costs.metric = assignment.Euclidean
+	run.AddOptions(f, v.flags.costs.Fields().Of("assignment"))
 }
 
 // ByPoints reports whether points give the costs.
-func (v *Verification) ByPoints() bool { return v.flags.points != nil }
+func (v *Verification) ByPoints() bool { return v.flags.costs.points != nil }
 
 // Tables says whether a CSV file's first line and first column are names: yes, no or empty.
-func (v *Verification) Tables() (header, index string) {
-	return v.flags.header, v.flags.index
+func (v *Verification) Tables() (header, index csv.Answer) {
+	return v.flags.reading.Header, v.flags.reading.Index
 }
 
 // Effects is the table of the flags for an INSTANCE, or for points.
@@ -41,7 +42,10 @@ func (v *Verification) Effects(args []string) []effect.Rule { return v.flags.eff
 
 // Verdict checks a result against the costs in a FILE, or of points.
 func (v *Verification) Verdict(a *run.App, result []byte, args []string) (*solve.Verdict, error) {
-	v.flags.format = v.Format
+	v.flags.reading.Format = v.Format
+	if err := run.CheckOptions(v.flags.reading.Fields()); err != nil {
+		return nil, err
+	}
 	if err := v.flags.source(args); err != nil {
 		return nil, err
 	}
@@ -51,8 +55,8 @@ func (v *Verification) Verdict(a *run.App, result []byte, args []string) (*solve
 	}
 	defer inst.Close()
 	var duals []byte
-	if v.Duals != "" {
-		if duals, err = a.ReadWhole(v.Duals, min(run.MaxAnswer, assignment.MaxDuals(inst))); err != nil {
+	if v.duals != "" {
+		if duals, err = a.ReadWhole(v.duals, min(run.MaxAnswer, assignment.MaxDuals(inst))); err != nil {
 			return nil, err
 		}
 	}

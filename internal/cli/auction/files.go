@@ -6,39 +6,21 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"coalesce/internal/ui"
 	"coalesce/runtime/memory"
 	"coalesce/solvers/auction"
 )
 
-// A drawing is the flags of generate auction.
+// A drawing says which auction to draw.
 type drawing struct {
-	distribution string
-	goods, bids  int
-	seed         uint64
-}
-
-// register adds the flags.
-func (d *drawing) register(f *pflag.FlagSet) {
-	f.StringVar(&d.distribution, "distribution", "", "one of those above")
-	f.IntVar(&d.goods, "goods", 0, "number of goods, 1 to 4096")
-	f.IntVar(&d.bids, "bids", 0, "least number of bids, up to 32768: those of the last bidder are all drawn")
-	f.Uint64Var(&d.seed, "seed", 1, "of the draws")
-}
-
-// check returns an error if the flags are wrong.
-func (d *drawing) check() error {
-	switch {
-	case !slices.Contains(auction.Distributions(), d.distribution):
-		return fmt.Errorf("--distribution is %q, expected one of %s", d.distribution, strings.Join(auction.Distributions(), ", "))
-	case d.goods < 1 || d.goods > 4096:
-		return fmt.Errorf("--goods is %d, expected 1 to 4096", d.goods)
-	case d.bids < 0 || d.bids > 32768:
-		return fmt.Errorf("--bids is %d, expected 0 to 32768", d.bids)
-	}
-	return nil
+	// distribution of the auction
+	distribution string `option:"distribution" words:"auction.Distributions()"`
+	// number of goods, 1 to 4096
+	goods int `option:"goods" min:"1" max:"4096"`
+	// least number of bids, up to 32768: those of the last bidder are all drawn
+	bids int `option:"bids" max:"32768"`
+	// seed of the draws
+	seed uint64 `option:"seed"`
 }
 
 // fits returns an error if the bids exceed the free memory.

@@ -15,7 +15,7 @@ import (
 
 // GenerateCommand is `generate auction`.
 func GenerateCommand(a *run.App) *cobra.Command {
-	var d drawing
+	d := drawing{seed: 1}
 	var to, output string
 	cmd := &cobra.Command{
 		Use:   "auction --distribution NAME --goods N --bids M --output FILE [--seed S] [--to FORMAT]",
@@ -30,8 +30,8 @@ CSV or JSON. The same seed draws the same auction. The distributions are
 			if output == "" {
 				return run.Usagef("expected --output FILE")
 			}
-			if err := d.check(); err != nil {
-				return run.AsUsage(err)
+			if d.distribution == "" || d.goods == 0 {
+				return run.Usagef("expected --distribution NAME --goods N")
 			}
 			if err := d.fits(a.Free()); err != nil {
 				return err
@@ -47,7 +47,7 @@ CSV or JSON. The same seed draws the same auction. The distributions are
 		},
 	}
 	cmd.Flags().SortFlags = false
-	d.register(cmd.Flags())
+	run.AddOptions(cmd.Flags(), d.Fields())
 	addOutput(cmd, &to, &output)
 	return cmd
 }

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"coalesce/internal/cli/run"
 	"coalesce/internal/cli/whole"
@@ -19,7 +17,7 @@ import (
 
 // GenerateCommand is `generate csg`.
 func GenerateCommand(a *run.App) *cobra.Command {
-	var w drawing
+	w := drawing{weights: anytime.Weights()[0], density: 1, seed: 1}
 	var output string
 	cmd := &cobra.Command{
 		Use:   "csg --agents N [--weights NAME] [--density SHARE] --output FILE.rud",
@@ -43,24 +41,20 @@ func GenerateCommand(a *run.App) *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVarP(&output, "output", "o", "", "the file to write")
-	w.register(f)
+	run.AddOptions(f, w.Fields())
 	return cmd
 }
 
 // A drawing is the flags that say which graph to draw.
 type drawing struct {
-	weights string
-	agents  int
-	density float64
-	seed    uint64
-}
-
-// register adds the flags.
-func (w *drawing) register(f *pflag.FlagSet) {
-	f.StringVar(&w.weights, "weights", anytime.Weights()[0], "what its edges weigh: "+strings.Join(anytime.Weights(), ", "))
-	f.IntVar(&w.agents, "agents", 0, "its agents")
-	f.Float64Var(&w.density, "density", 1, "the share of all pairs of agents that have an edge")
-	f.Uint64Var(&w.seed, "seed", 1, "its seed")
+	// weights of its edges
+	weights string `option:"weights" words:"anytime.Weights()"`
+	// its agents
+	agents int `option:"agents" min:"1"`
+	// share of all pairs of agents that have an edge
+	density float64 `option:"density" min:"0" max:"1"`
+	// its seed
+	seed uint64 `option:"seed"`
 }
 
 // aboutDrawing describes them.
@@ -82,14 +76,8 @@ func (w *drawing) check(output string) error {
 	if format := anytime.FormatOf(output); format != "rudy" && (format != "" || strings.HasSuffix(output, ".npy")) {
 		return fmt.Errorf("--output is %s: graphs are written as rudy, .rud", output)
 	}
-	if w.agents < 1 {
-		return fmt.Errorf("--agents is %d, expected 1 or more", w.agents)
-	}
-	if !(w.density >= 0 && w.density <= 1) {
-		return fmt.Errorf("--density is %v, expected 0 to 1", w.density)
-	}
-	if !slices.Contains(anytime.Weights(), w.weights) {
-		return fmt.Errorf("--weights is %q, expected one of %s", w.weights, strings.Join(anytime.Weights(), ", "))
+	if w.agents == 0 {
+		return errors.New("expected --agents N")
 	}
 	return nil
 }

@@ -17,15 +17,18 @@ import (
 
 // queryFlags are the flags of `query csg`.
 type queryFlags struct {
-	csg       solveFlags
-	coalition string
-	best      int
-	json      bool
+	reading csg.ReadOptions
+	// agents asked for, such as "1 3" or "ann,bob"
+	coalition string `option:"coalition" default:"all"`
+	// number of structures, the best first
+	best int `option:"best" min:"1"`
+	// print one JSON object
+	json bool `option:"json"`
 }
 
 // QueryCommand is `query csg`.
 func QueryCommand(a *run.App) *cobra.Command {
-	var s queryFlags
+	s := queryFlags{best: 1}
 	cmd := &cobra.Command{
 		Use:   "csg INSTANCE VALUES.npy [--coalition AGENTS] [--best K]",
 		Short: "The best structures of some or all agents, without solving again",
@@ -35,24 +38,18 @@ func QueryCommand(a *run.App) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&s.coalition, "coalition", "", `the agents asked for, such as "1 3" or "ann,bob" (default: all)`)
-	f.IntVar(&s.best, "best", 1, "how many structures, the best first")
-	f.StringVar(&s.csg.missing, "missing", "", "value of coalitions that a CSV or JSON file lacks")
-	f.StringSliceVar(&s.csg.names, "names", nil, "the agents' names in order")
-	f.BoolVar(&s.json, "json", false, "print one JSON object")
+	run.AddOptions(f, s.Fields())
+	run.AddOptions(f, s.reading.Fields())
 	return cmd
 }
 
 func query(ctx context.Context, a *run.App, s *queryFlags, args []string) error {
-	if s.best < 1 {
-		return run.Usagef("--best is %d, expected 1 or more", s.best)
-	}
 	p := a.Progress()
 	defer p.Close()
 	start := time.Now()
 	p.Set("reading %s", run.NameOf(args[0]))
 	inst, err := run.Await(ctx, func() (*csg.Instance, error) {
-		return readTable(a, args[0], csg.ReadOptions{Missing: s.csg.missing, Names: s.csg.names, Limit: a.Free().Bytes})
+		return readTable(a, args[0], s.reading)
 	})
 	if err != nil {
 		return err
@@ -65,7 +62,7 @@ func query(ctx context.Context, a *run.App, s *queryFlags, args []string) error 
 	}
 	p.Set("reading %s", run.NameOf(args[1]))
 	cover, err := run.Await(ctx, func() (*csg.Instance, error) {
-		return readTable(a, args[1], csg.ReadOptions{Names: inst.Names, CoverOf: inst, Limit: a.Free().Bytes})
+		return readTable(a, args[1], csg.ReadOptions{Names: inst.Names, CoverOf: inst})
 	})
 	if err != nil {
 		return err

@@ -3,11 +3,7 @@ package csg
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
-
-	"github.com/spf13/pflag"
 
 	"coalesce/internal/cli/run"
 	"coalesce/internal/ui"
@@ -22,35 +18,21 @@ import (
 // asked for: tables of so many take less than a second.
 const tableAgents = 24
 
-// searchFlags are the flags of `solve csg` that say what a graph is and when its search ends.
+// searchFlags say what a graph is and when its search ends.
 type searchFlags struct {
-	format   string
+	reading  anytime.ReadOptions
 	settings solve.Settings // Target alone
-}
-
-// register adds the flags.
-func (s *searchFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&s.format, "format", "",
-		"FILE is a graph, in the format "+strings.Join(anytime.Formats(), ", ")+" (default: told by its name)")
-	run.AddOptions(f, s.settings.Fields().Select("target"))
-}
-
-// check returns an error if the flags are wrong.
-func (s *searchFlags) check() error {
-	if s.format != "" && !slices.Contains(anytime.Formats(), s.format) {
-		return fmt.Errorf("--format is %q, expected one of %s", s.format, strings.Join(anytime.Formats(), ", "))
-	}
-	return nil
 }
 
 // isGraph reports whether a FILE is a graph.
 func (s *searchFlags) isGraph(path string) bool {
-	return s.format != "" || anytime.FormatOf(path) != ""
+	return s.reading.Format != "" || anytime.FormatOf(path) != ""
 }
 
 // read reads FILE, which may be standard input, as a graph.
 func (s *searchFlags) read(a *run.App, path string) (*anytime.Instance, error) {
-	o := anytime.ReadOptions{Format: s.format, Memory: a.Free().Bytes}
+	o := s.reading
+	o.Memory = a.Free().Bytes
 	if path == run.Dash {
 		return anytime.ReadFrom(a.In, run.StandardInput, o)
 	}

@@ -25,27 +25,33 @@ import (
 	"coalesce/runtime/memory"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/csg/anytime"
+	"coalesce/solvers/option"
 	"coalesce/solvers/solve"
 )
 
 // solveFlags are the flags of `solve csg`.
 type solveFlags struct {
 	run.SolveFlags
-	missing      string
-	names        []string
-	distribution string
-	agents       int
-	seed         uint64
-	value        string
-	values       string // file for the values of all coalitions' best partitions
-	sizes        string
-	search       searchFlags
-	options      csg.Options
+	reading csg.ReadOptions
+	// draw the instance instead of reading it
+	distribution string `option:"distribution" words:"csg.Distributions()"`
+	// agents of a drawn instance
+	agents int `option:"agents" min:"1"`
+	// seed of a drawn instance, or of a search
+	seed uint64 `option:"seed"`
+	// type of a drawn instance's values
+	value csg.Value `option:"type"`
+	// also write the value of every coalition's best partition to this .npy file, for coalesce query csg (3 times the work, twice the memory)
+	values string `option:"values"`
+	// numbers of members that a block may have, such as 1-3,5 or 2-
+	sizes   csg.Sizes `option:"sizes" default:"any number"`
+	search  searchFlags
+	options csg.Options
 }
 
 // SolveCommand is `solve csg`.
 func SolveCommand(a *run.App) *cobra.Command {
-	s := solveFlags{SolveFlags: run.SolveFlags{Several: true, Families: csg.Subjects()}}
+	s := solveFlags{SolveFlags: run.SolveFlags{Several: true, Families: csg.Subjects()}, seed: 1, value: csg.Float64}
 	cmd := &cobra.Command{
 		Use:   "csg FILE... | --distribution NAME --agents N [--seed S]",
 		Short: "Find the partition of agents into coalitions that is worth the most",
@@ -55,15 +61,9 @@ func SolveCommand(a *run.App) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&s.missing, "missing", "", "value of coalitions that a CSV or JSON file lacks: a number or -inf (default: an error)")
-	f.StringSliceVar(&s.names, "names", nil, "the agents' names in order, such as ann,bob,cleo (default: the file's own)")
-	f.StringVar(&s.distribution, "distribution", "", "draw the instance instead of reading it")
-	f.IntVar(&s.agents, "agents", 0, "agents of a drawn instance")
-	f.Uint64Var(&s.seed, "seed", 1, "seed of a drawn instance, or of a search")
-	f.StringVar(&s.value, "type", string(csg.Float64), "type of a drawn instance's values: int16, int32, int64, float32 or float64")
-	f.StringVar(&s.values, "values", "", "also write the value of every coalition's best partition to this .npy file, for coalesce query csg (3 times the work, twice the memory)")
-	f.StringVar(&s.sizes, "sizes", "", "how many members a block may have, such as 1-3,5 or 2- (default: any number)")
-	s.search.register(f)
+	for _, options := range []option.List{s.reading.Fields(), s.Fields(), s.search.reading.Fields(), s.search.settings.Fields().Select("target")} {
+		run.AddOptions(f, options)
+	}
 	options := s.options.Fields()
 	options.Named("algorithm").Extend(anytime.Algorithm, anytime.Algorithm+" searches a graph")
 	run.AddOptions(f, options)
@@ -80,12 +80,8 @@ func (s *solveFlags) check(a *run.App, args []string) error {
 		return run.Usagef("expected a FILE or --distribution, found both")
 	case s.distribution != "" && (s.agents < 1 || s.agents > mostAgents(s.options.Algorithm)):
 		return run.Usagef("--agents is %d, expected 1 to %d", s.agents, mostAgents(s.options.Algorithm))
-	case s.distribution != "" && searches(s.options.Algorithm, s.agents, csg.MaxAgents) && csg.Value(s.value) != csg.Float64:
+	case s.distribution != "" && searches(s.options.Algorithm, s.agents, csg.MaxAgents) && s.value != csg.Float64:
 		return run.Usagef("--type is %s: a search draws values as %s", s.value, csg.Float64)
-	case s.distribution != "" && !slices.Contains(csg.Distributions(), s.distribution):
-		return run.Usagef("distribution %q: expected one of %s", s.distribution, strings.Join(csg.Distributions(), ", "))
-	case csg.Value(s.value).Size() == 0:
-		return run.Usagef("--type is %q, expected int16, int32, int64, float32 or float64", s.value)
 	case s.values != "" && len(args) > 1:
 		return run.Usagef("--values is for one instance, found %d files", len(args))
 	case s.values != "" && !strings.EqualFold(filepath.Ext(s.values), ".npy"):
@@ -102,16 +98,10 @@ func (s *solveFlags) check(a *run.App, args []string) error {
 			return err
 		}
 	}
-	if s.missing != "" {
-		if err := csg.CheckMissing(s.missing); err != nil {
+	if s.reading.Missing != "" {
+		if err := csg.CheckMissing(s.reading.Missing); err != nil {
 			return run.Usagef("--missing: %w", err)
 		}
-	}
-	if _, err := csg.ParseSizes(cmp.Or(s.sizes, "1-")); err != nil {
-		return run.Usagef("--sizes: %w", err)
-	}
-	if err := s.search.check(); err != nil {
-		return run.AsUsage(err)
 	}
 	return s.SolveFlags.Check(a)
 }
@@ -151,9 +141,9 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 		}
 		return solveGraph(ctx, a, s, session, path, inst, 0)
 	}
-	there := drawnOnDevices(&session.Options, s.Verify || s.values != "" || s.sizes != "")
+	there := drawnOnDevices(&session.Options, s.Verify || s.values != "" || s.sizes != 0)
 	if s.distribution != "" {
-		value, free := csg.Value(s.value), a.Free()
+		value, free := s.value, a.Free()
 		if there {
 			free = memory.Free{} // no limit: this machine holds no values
 		}
@@ -169,7 +159,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 	inst, err := run.Await(ctx, func() (inst *csg.Instance, err error) {
 		if s.distribution != "" {
 			p.Set("drawing %s from %s", ui.Count(s.agents, "agent"), s.distribution)
-			return drawn(s.distribution, s.agents, s.seed, csg.Value(s.value), there)
+			return drawn(s.distribution, s.agents, s.seed, s.value, there)
 		}
 		p.Set("reading %s", run.NameOf(path))
 		if s.search.isGraph(path) {
@@ -178,7 +168,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 			}
 			return tableOf(ctx, graph, a.Free())
 		}
-		return readTable(a, path, csg.ReadOptions{Missing: s.missing, Names: s.names, Limit: a.Free().Bytes})
+		return readTable(a, path, s.reading)
 	})
 	if err != nil {
 		return err
@@ -193,9 +183,8 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 	if err := s.CheckEffects(s.effects(path, byTable)); err != nil { // of a graph, whose agents are known now
 		return err
 	}
-	if s.sizes != "" {
-		sizes, err := csg.ParseSizes(s.sizes)
-		if err := cmp.Or(err, inst.Restrict(sizes)); err != nil {
+	if s.sizes != 0 {
+		if err := inst.Restrict(s.sizes); err != nil {
 			return err
 		}
 	}
@@ -302,8 +291,9 @@ func (s *solveFlags) effects(path string, method int) []effect.Rule {
 	}
 }
 
-// readTable reads FILE, which may be standard input.
+// readTable reads FILE, which may be standard input, within the free memory.
 func readTable(a *run.App, path string, o csg.ReadOptions) (*csg.Instance, error) {
+	o.Limit = a.Free().Bytes
 	if path == run.Dash {
 		return csg.ReadFrom(a.In, -1, run.StandardInput, o)
 	}

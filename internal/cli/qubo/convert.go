@@ -14,7 +14,7 @@ import (
 
 // ConvertCommand is `convert`, of programs; commands of other problems go below it.
 func ConvertCommand(a *run.App) *cobra.Command {
-	var s readFlags
+	var reading qubo.ReadOptions
 	var to, output string
 	cmd := &cobra.Command{
 		Use:   "convert FILE --output FILE [--to FORMAT]",
@@ -31,9 +31,6 @@ formats:
 			if len(args) == 0 || output == "" {
 				return run.Usagef("expected a FILE and --output FILE")
 			}
-			if err := s.check(); err != nil {
-				return err
-			}
 			to = cmp.Or(to, qubo.FormatOf(output))
 			switch {
 			case to == "":
@@ -47,7 +44,7 @@ formats:
 			p := a.Progress()
 			defer p.Close()
 			p.Set("reading %s", run.NameOf(args[0]))
-			inst, err := run.Await(cmd.Context(), func() (*qubo.Instance, error) { return read(a, args[0], s.options(a.Free().Bytes)) })
+			inst, err := run.Await(cmd.Context(), func() (*qubo.Instance, error) { return read(a, args[0], reading) })
 			if err != nil {
 				return err
 			}
@@ -63,7 +60,7 @@ formats:
 	f.SortFlags = false
 	f.StringVarP(&output, "output", "o", "", "the file to write")
 	f.StringVar(&to, "to", "", "its format (default: told by its name)")
-	s.register(f)
+	run.AddOptions(f, reading.Fields())
 	return cmd
 }
 

@@ -11,10 +11,19 @@ import (
 	"coalesce/solvers/qubo"
 )
 
+// A drawing says which instance to draw.
+type drawing struct {
+	// number of variables
+	variables int `option:"variables" min:"1"`
+	// percentage of the pairs that are drawn
+	density int `option:"density" min:"0" max:"100"`
+	// first state of the generator, 1 to 2147483646
+	seed int64 `option:"seed" min:"1" max:"2147483646"`
+}
+
 // GenerateCommand is `generate qubo`.
 func GenerateCommand(a *run.App) *cobra.Command {
-	var n, density int
-	var seed int64
+	d := drawing{density: 100, seed: 31000}
 	var to, output string
 	cmd := &cobra.Command{
 		Use:   "qubo --variables N --density PERCENT --seed S --output FILE [--to FORMAT]",
@@ -36,10 +45,10 @@ with coefficients from -100 to 100. The instances of the literature are
 			if qubo.About(to) == "" {
 				return run.Usagef("--to is %q, expected one of the formats of coalesce convert", to)
 			}
-			if n < 1 {
-				return run.Usagef("--variables is %d, expected 1 or more", n)
+			if d.variables == 0 {
+				return run.Usagef("expected --variables N")
 			}
-			if err := a.Free().CheckFits(fmt.Sprintf("the coefficients of %s at density %d", ui.Count(n, "variable"), density), 24*float64(n)*float64(n)*float64(density)/100); err != nil {
+			if err := a.Free().CheckFits(fmt.Sprintf("the coefficients of %s at density %d", ui.Count(d.variables, "variable"), d.density), 24*float64(d.variables)*float64(d.variables)*float64(d.density)/100); err != nil {
 				return err
 			}
 			if err := run.CheckPlain(output); err != nil {
@@ -47,8 +56,8 @@ with coefficients from -100 to 100. The instances of the literature are
 			}
 			p := a.Progress()
 			defer p.Close()
-			p.Set("drawing %d variables", n)
-			inst, err := run.Await(cmd.Context(), func() (*qubo.Instance, error) { return qubo.Palubeckis(n, density, seed) })
+			p.Set("drawing %d variables", d.variables)
+			inst, err := run.Await(cmd.Context(), func() (*qubo.Instance, error) { return qubo.Palubeckis(d.variables, d.density, d.seed) })
 			if cmd.Context().Err() == nil && err != nil {
 				return run.AsUsage(err)
 			}
@@ -61,9 +70,7 @@ with coefficients from -100 to 100. The instances of the literature are
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.IntVar(&n, "variables", 0, "number of variables")
-	f.IntVar(&density, "density", 100, "percentage of the pairs that are drawn")
-	f.Int64Var(&seed, "seed", 31000, "the generator's first state, 1 to 2147483646")
+	run.AddOptions(f, d.Fields())
 	f.StringVarP(&output, "output", "o", "", "the file to write")
 	f.StringVar(&to, "to", "", "its format (default: told by its name, else orlib)")
 	return cmd

@@ -3,7 +3,6 @@
 package qubo
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"coalesce/autotune/tuned"
 	"coalesce/internal/cli/effect"
@@ -20,70 +18,20 @@ import (
 	"coalesce/internal/cli/whole"
 	"coalesce/runtime/device"
 	"coalesce/runtime/memory"
-	"coalesce/solvers/formats/csv"
 	"coalesce/solvers/qubo"
 	"coalesce/solvers/solve"
 )
 
-// readFlags say how to read a binary quadratic program.
-type readFlags struct {
-	format  string
-	form    string
-	sense   string
-	problem int
-	header  string
-	index   string
-
-	tables [2]csv.Answer // to header and index
-}
-
-func (s *readFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&s.format, "format", "", "read FILE as "+strings.Join(qubo.Formats(), ", ")+" (default: told by name and content)")
-	f.StringVar(&s.form, "form", "", "its coefficients are those of a qubo, ising or maxcut (default: the format's)")
-	f.StringVar(&s.sense, "sense", "", "maximize or minimize (default: the format's)")
-	f.IntVar(&s.problem, "problem", 0, "which problem of a file of several, from 1")
-	f.StringVar(&s.header, "header", "", "CSV: yes or no, the first line is names (default: told by the file, which is an error where it leaves it open)")
-	f.StringVar(&s.index, "index", "", "CSV: yes or no, the first column is names")
-}
-
-func (s *readFlags) check() error {
-	switch qubo.Form(s.form) {
-	case "", qubo.QUBO, qubo.Ising, qubo.MaxCut:
-	default:
-		return run.Usagef("--form is %q, expected qubo, ising or maxcut", s.form)
-	}
-	switch qubo.Sense(s.sense) {
-	case "", qubo.Maximize, qubo.Minimize:
-	default:
-		return run.Usagef("--sense is %q, expected maximize or minimize", s.sense)
-	}
-	if s.problem < 0 {
-		return run.Usagef("--problem is %d, expected 1 or more", s.problem)
-	}
-	for k, flag := range []struct{ name, text string }{{"header", s.header}, {"index", s.index}} {
-		answer, err := csv.ParseAnswer(flag.text)
-		if err != nil {
-			return run.Usagef("--%s: %v", flag.name, err)
-		}
-		s.tables[k] = answer
-	}
-	if s.format != "" && qubo.About(s.format) == "" {
-		return run.Usagef("--format is %q, expected one of %s", s.format, strings.Join(qubo.Formats(), ", "))
-	}
-	return nil
-}
-
-func (s *readFlags) options(free int64) qubo.ReadOptions {
-	return qubo.ReadOptions{Format: s.format, Form: qubo.Form(s.form), Sense: qubo.Sense(s.sense), Problem: s.problem, Header: s.tables[0], Index: s.tables[1], Memory: free}
-}
-
 // solveFlags are the flags of `solve qubo`.
 type solveFlags struct {
 	run.SolveFlags
-	readFlags
-	start string
-	fix   []string
-	plot  string
+	reading qubo.ReadOptions
+	// begin with the solution in this file: a digit a variable, or an earlier result's JSON
+	start string `option:"start"`
+	// fix variables: 0=1,7=0 makes the first 1 and the eighth 0; north=0 names one where variables have names
+	fix []string `option:"fix"`
+	// draw the best value over time into this SVG file, of one instance alone
+	plot string `option:"plot"`
 
 	options qubo.Options
 }
@@ -114,22 +62,17 @@ file was read. With several files the command solves each with limits of its own
 the best that they find.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if f := cmd.Flags().Lookup("problem"); f.Changed && s.problem == 0 { // which stands for the default when it is not given
-				return run.Usagef("--problem is 0, expected 1 or more")
-			}
 			return solveFiles(cmd.Context(), a, &s, args)
 		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	s.readFlags.register(f)
+	run.AddOptions(f, s.reading.Fields())
 	s.options.Seed = 1
 	options := s.options.Fields()
 	run.AddOptions(f, options)
 	run.AddFormerName(f, "engine", options.Named("algorithm"))
-	f.StringVar(&s.start, "start", "", "begin with the solution in this file: a digit a variable, or an earlier result's JSON")
-	f.StringSliceVar(&s.fix, "fix", nil, "fix variables: 0=1,7=0 makes the first 1 and the eighth 0; north=0 names one where variables have names")
-	f.StringVar(&s.plot, "plot", "", "draw the best value over time into this SVG file (one FILE only)")
+	run.AddOptions(f, s.Fields())
 	s.SolveFlags.Register(f)
 	return cmd
 }
@@ -138,7 +81,7 @@ func (s *solveFlags) validate(a *run.App, args []string) error {
 	if len(args) == 0 {
 		return run.Usagef("expected a FILE")
 	}
-	if err := cmp.Or(s.readFlags.check(), s.SolveFlags.Check(a)); err != nil {
+	if err := s.SolveFlags.Check(a); err != nil {
 		return err
 	}
 	if err := s.CheckEffects(s.effects()); err != nil {
@@ -171,7 +114,7 @@ const maxStart = 1 << 28
 
 // instance reads a file, and sets the variables of --fix and the solution of --start.
 func (s *solveFlags) instance(a *run.App, path string) (*qubo.Instance, error) {
-	inst, err := read(a, path, s.readFlags.options(a.Free().Bytes))
+	inst, err := read(a, path, s.reading)
 	if err != nil {
 		return nil, err
 	}
@@ -306,8 +249,9 @@ func (s *solveFlags) effects() []effect.Rule {
 		run.ThreadsRule(s.Device))
 }
 
-// read reads FILE, which may be standard input.
+// read reads FILE, which may be standard input, within the free memory.
 func read(a *run.App, path string, o qubo.ReadOptions) (*qubo.Instance, error) {
+	o.Memory = a.Free().Bytes
 	if path == run.Dash {
 		return qubo.ReadFrom(a.In, run.StandardInput, o)
 	}

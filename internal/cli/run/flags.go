@@ -71,6 +71,9 @@ func AlgorithmRules(options option.List, algorithm string) (rules []effect.Rule)
 	return rules
 }
 
+// CheckOptions checks options that no flag has set.
+func CheckOptions(options option.List) error { return valueError(options.Check()) }
+
 // valueError makes the error of an option's value one of the command line.
 func valueError(err error) error {
 	value := new(option.ValueError)

@@ -24,9 +24,12 @@ import (
 // SolveFlags are the flags that every problem shares.
 type SolveFlags struct {
 	placement.Placement
-	untuned string // file of what a variant had to be guessed for
-	Verify  bool
-	JSON    bool
+	// append to this file what a variant had to be guessed for, which coalesce tune --from tunes
+	untuned string `option:"record_untuned"`
+	// solve again with the sequential reference and compare (slow)
+	Verify bool `option:"verify"`
+	// print one JSON object
+	JSON    bool `option:"json"`
 	Several bool // more than one device will do
 
 	given *pflag.FlagSet // all flags of the command
@@ -38,9 +41,7 @@ type SolveFlags struct {
 func (s *SolveFlags) Register(f *pflag.FlagSet) {
 	s.given = f
 	AddPlacement(f, &s.Placement, "device", "threads", "tuned", "pin", "frozen")
-	f.StringVar(&s.untuned, "record-untuned", "", "append to this file what a variant had to be guessed for, which coalesce tune --from tunes")
-	f.BoolVar(&s.Verify, "verify", false, "solve again with the sequential reference and compare (slow)")
-	f.BoolVar(&s.JSON, "json", false, "print one JSON object")
+	AddOptions(f, s.Fields())
 }
 
 // CheckEffects returns an error if a flag of the command has no effect by a table.

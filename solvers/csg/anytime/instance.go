@@ -79,7 +79,8 @@ func formatOf(path string) string { return qubo.FormatOf(packed.Bare(path)) }
 
 // ReadOptions say how to read a graph.
 type ReadOptions struct {
-	Format string // one of Formats; empty: told by name, then by content
+	// format of a file that is a graph
+	Format string `option:"format" words:"Formats()" default:"told by its name"`
 	Memory int64  // most bytes to take; 0: qubo.DefaultMemory
 }
 

@@ -36,33 +36,30 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"strings"
 
 	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/text"
 )
 
 // An Answer is a caller's yes or no to a question that a file may leave open.
-type Answer int
+type Answer string
 
 // Ask leaves the answer to the file.
 const (
-	Ask Answer = iota
-	Yes
-	No
+	Ask Answer = ""
+	Yes Answer = "yes"
+	No  Answer = "no"
 )
 
-// ParseAnswer reads yes or no; the empty word asks.
-func ParseAnswer(word string) (Answer, error) {
-	switch strings.ToLower(word) {
-	case "":
-		return Ask, nil
-	case "yes":
-		return Yes, nil
-	case "no":
-		return No, nil
+// NamesOption is the flag that was given of two that only tables have; empty where neither was.
+func NamesOption(header, index Answer) string {
+	switch {
+	case header != Ask:
+		return "--header"
+	case index != Ask:
+		return "--index"
 	}
-	return Ask, fmt.Errorf("found %s, expected yes or no", formats.Quote(word))
+	return ""
 }
 
 // Options answer for a file.

@@ -48,17 +48,28 @@ type text struct {
 // Check reads a table in all ways of writing it, and fails where Faults finds one.
 func Check(t *testing.T, table Table, read func(data string) (string, error)) {
 	t.Helper()
-	for _, fault := range Faults(table, read) {
+	faults, err := Faults(table, read)
+	report(t, faults, err)
+}
+
+// report fails a test for what Faults or FaultsJSON returned.
+func report(t *testing.T, faults []string, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fault := range faults {
 		t.Error(fault)
 	}
 }
 
 // Faults reads a table in all ways of writing it, and returns what is wrong, a text for each. read returns all that an
-// instance holds, as text; errors begin with the file, and its line unless they are about the whole.
-func Faults(table Table, read func(data string) (string, error)) (list []string) {
+// instance holds, as text; errors begin with the file, and its line unless they are about the whole. err is that of the table
+// in its plainest form.
+func Faults(table Table, read func(data string) (string, error)) (list []string, err error) {
 	plain, err := read(table.csv(","))
 	if err != nil {
-		return []string{fmt.Sprintf("%q: %v", table.csv(","), err)}
+		return nil, fmt.Errorf("%q: %w", table.csv(","), err)
 	}
 	for _, x := range slices.Concat(table.files(), table.lines(), table.cells(), table.items()) {
 		found, err := read(x.data)
@@ -73,7 +84,7 @@ func Faults(table Table, read func(data string) (string, error)) (list []string)
 			}
 		}
 	}
-	return list
+	return list, nil
 }
 
 // position is the beginning of an error; one about a whole file has no line.
@@ -254,7 +265,7 @@ func (t Table) cells() []text {
 				}
 			}
 			if kind == List {
-				for _, value := range []string{"nan", "None", "['a", `"[['a']]"`, `"a,,b"`, `"a b, c"`} {
+				for _, value := range []string{"nan", "None", "['a", `"[['a']]"`, `"a,,b"`, `"a b, c"`, `"<a, b>"`, "a & b", "a and b"} {
 					with("a list that is none", value, refused)
 				}
 			}

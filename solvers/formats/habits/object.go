@@ -19,20 +19,19 @@ type value struct {
 // CheckJSON reads an object in all ways of writing it, and fails where FaultsJSON finds one.
 func CheckJSON(t *testing.T, object string, read func(data string) (string, error)) {
 	t.Helper()
-	for _, fault := range FaultsJSON(object, read) {
-		t.Error(fault)
-	}
+	faults, err := FaultsJSON(object, read)
+	report(t, faults, err)
 }
 
 // FaultsJSON reads an object in all ways of writing it, as Faults does; names are strings with a letter.
-func FaultsJSON(object string, read func(data string) (string, error)) (faults []string) {
+func FaultsJSON(object string, read func(data string) (string, error)) (faults []string, err error) {
 	plain, err := read(object)
 	if err != nil {
-		return []string{fmt.Sprintf("%s: %v", object, err)}
+		return nil, fmt.Errorf("%s: %w", object, err)
 	}
 	var indented, compact bytes.Buffer
 	if err := errors.Join(json.Indent(&indented, []byte(object), "", "\t"), json.Compact(&compact, []byte(object))); err != nil {
-		return []string{err.Error()}
+		return nil, err
 	}
 	object = indented.String()
 	list := []text{
@@ -46,7 +45,7 @@ func FaultsJSON(object string, read func(data string) (string, error)) (faults [
 	}
 	values, err := valuesOf(object)
 	if err != nil {
-		return []string{err.Error()}
+		return nil, err
 	}
 	for _, v := range values {
 		with := func(habit, word string, want outcome) {
@@ -72,7 +71,7 @@ func FaultsJSON(object string, read func(data string) (string, error)) (faults [
 			faults = append(faults, fault)
 		}
 	}
-	return faults
+	return faults, nil
 }
 
 // escaped is a string with all of its characters as their numbers.

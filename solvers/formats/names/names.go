@@ -4,6 +4,7 @@ package names
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -54,8 +55,16 @@ func ErrorValue(word string) bool {
 // separators stand between names, as blanks do.
 const separators = ",;|+/"
 
-// pairs of brackets stand round lists.
+// brackets stand round lists, in pairs; those of tags round none.
+const brackets = "{}[]()<>"
+
 var pairs = []string{"{}", "[]", "()"}
+
+// marks alone are no name without quotes.
+const marks = "&-*.:!?=~_^%$@#\\"
+
+// conjunctions between names are none themselves.
+var conjunctions = []string{"and", "or", "und", "et"}
 
 // ParseList reads a list of names: between blanks, commas, semicolons, |, + or /, of which a list has one kind; in brackets
 // or braces or in none, names in quotes or in none, as Python, NumPy and JSON write them. Quotes hold names with blanks
@@ -148,6 +157,11 @@ func scan(list string, bracketed bool) ([]string, error) {
 			return nil, fmt.Errorf("no name follows the last %q", separator)
 		}
 	}
+	for k := 1; blank && k < len(items)-1; k++ {
+		if slices.Contains(conjunctions, items[k]) {
+			return nil, fmt.Errorf("%q is between names: blanks or one kind of separators stand there", items[k])
+		}
+	}
 	if blank && between != 0 {
 		return nil, fmt.Errorf("both blanks and %q are between names: names with blanks stand in quotes", between)
 	}
@@ -187,7 +201,7 @@ func plain(rest string, within bool) (item, behind string, err error) {
 		return item, behind, nil
 	}
 	end := strings.IndexFunc(rest, func(r rune) bool {
-		return unicode.IsSpace(r) || strings.ContainsRune(separators+"{}[]()", r)
+		return unicode.IsSpace(r) || strings.ContainsRune(separators+brackets, r)
 	})
 	if end < 0 {
 		end = len(rest)
@@ -195,9 +209,9 @@ func plain(rest string, within bool) (item, behind string, err error) {
 	switch item = Name(rest[:end]); {
 	case end == 0 && strings.ContainsRune(separators, rune(rest[0])):
 		return "", "", fmt.Errorf("no name stands before a %q", rest[0])
-	case end < len(rest) && strings.IndexByte("{}[]()", rest[end]) >= 0 && !(within && rest[end] == ')' && end > 0):
+	case end < len(rest) && strings.IndexByte(brackets, rest[end]) >= 0 && !(within && rest[end] == ')' && end > 0):
 		return "", "", fmt.Errorf("%q stands among names: names with brackets stand in quotes", rest[end])
-	case IsMissing(item):
+	case IsMissing(item) || strings.Trim(item, marks) == "":
 		return "", "", fmt.Errorf("%s is no name", formats.Quote(item))
 	}
 	return item, rest[end:], nil

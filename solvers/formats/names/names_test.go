@@ -48,6 +48,8 @@ func TestItems(t *testing.T) {
 		{"'a' 'b'", `["a" "b"]`},
 		{"#1 #2", `["#1" "#2"]`},
 		{"-1,-2", `["-1" "-2"]`},
+		{"and b", `["and" "b"]`},
+		{"'a' '&'", `["a" "&"]`},
 	} {
 		items, err := ParseList(c.list, nil)
 		if got := fmt.Sprintf("%q", items); err != nil || got != c.want {
@@ -55,7 +57,7 @@ func TestItems(t *testing.T) {
 		}
 	}
 	for _, list := range []string{"a,,b", ",a", "C++", "a+", "a/", "a b, c", "a/b, c", "['a', 'b", "[['a'], 'b']", "a]", "(a", "{a} {b}", "f(a)", "nan", "None", "N/A", "#N/A",
-		"a nan", "[nan]", "['']", "'a'b", `'a\n'`, "-", "['a',, 'b']", "np.str_('a'", "[np.str_('a']", "[np.(]", "[np.x()]"} {
+		"a nan", "[nan]", "['']", "'a'b", `'a\n'`, "-", "['a',, 'b']", "np.str_('a'", "[np.str_('a']", "[np.(]", "[np.x()]", "<a, b>", "<a>", "a & b", "a * b", "a and b", "barn und mill", "--"} {
 		if items, err := ParseList(list, nil); err == nil || !strings.HasPrefix(err.Error(), "found ") {
 			t.Errorf("%s is read as %q, %v", list, items, err)
 		}

@@ -19,17 +19,35 @@ import (
 // no two draws share. Seeds that differ in low bits alone therefore give
 // nearly the same draws: take seeds far apart, such as s·2^40.
 type Drawing struct {
-	Kind       string // one of Kinds
-	Rows, Cols int
-	Range      int64 // R in the description of the kinds; 0: the kind's default
-	Seed       uint64
-	Type       problem.Value
-	Rank       int     // of lowrank; 0: 4
-	Permuted   bool    // rows and columns in random order
-	Shift      int64   // adds r_i + c_j, both uniform in [0, Shift)
-	Jitter     bool    // adds -1, 0 or 1 to every cost
-	Density    float64 // above 0: sparse, about that share of the pairs allowed, a full matching among them
-	Points     bool    // keeps points instead of their distances; for kinds that have them
+	// draw an instance of this kind instead of reading one
+	Kind string `option:"kind" words:"Kinds()"`
+	// rows of a drawn instance
+	Rows int `option:"rows" min:"1" max:"2147483647"`
+	// columns of a drawn instance
+	Cols int `option:"cols" min:"1" max:"2147483647" default:"as many as rows"`
+	// R of the kind
+	Range int64 `option:"range" min:"1" default:"1 for floats, 1000 for integers"`
+	// seed of a drawn instance; seeds far apart, such as multiples of 2^40, are independent
+	Seed uint64 `option:"seed"`
+	// type of drawn costs
+	Type problem.Value `option:"type" words:"Types()"`
+	// rank of the kind lowrank
+	Rank int `option:"rank" min:"1" default:"4"`
+	// put rows and columns in random order
+	Permuted bool `option:"permuted"`
+	// add r(i) + c(j), uniform below this, to drawn costs
+	Shift int64 `option:"shift" min:"1" default:"nothing is added"`
+	// add -1, 0 or 1 to each cost
+	Jitter bool `option:"jitter"`
+	// allow about this share of the pairs, a full matching among them
+	Density float64 `option:"density" min:"0" max:"1" default:"all pairs"`
+	// keep points, and compute costs when needed; for kinds that have points
+	Points bool `option:"keep_points"`
+}
+
+// Types are the types that costs may have.
+func Types() []string {
+	return []string{string(problem.Int32), string(problem.Int64), string(problem.Float32), string(problem.Float64)}
 }
 
 // A kind is a family of instances. whole computes a cost as an integer, real as a float.

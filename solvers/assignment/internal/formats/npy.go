@@ -11,6 +11,7 @@ import (
 
 	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/csv"
 	"coalesce/solvers/formats/npy"
 )
 
@@ -102,7 +103,7 @@ func signed(list []int64) bool {
 // neither an instance nor an error for every other file, which is to be read.
 func mapNPY(path string, o ReadOptions) (*problem.Instance, error) {
 	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || o.Format != "" && o.Format != "npy" || o.namesOption() != "" {
+	if err != nil || !info.Mode().IsRegular() || o.Format != "" && o.Format != "npy" || csv.NamesOption(o.Header, o.Index) != "" {
 		return nil, nil // reading says what is wrong
 	}
 	f, err := os.Open(path)

@@ -27,11 +27,15 @@ const DefaultMemory = 1 << 34
 
 // ReadOptions say how to read costs.
 type ReadOptions struct {
-	Format   string     // one of Formats; empty: told by name, then by content
-	Maximize bool       // minus infinity forbids a pair then
-	Header   csv.Answer // whether the first line of a CSV file is names; of triples, whether it is left out
-	Index    csv.Answer // whether the first column of a CSV file is names
-	Memory   int64      // most bytes of costs to hold; 0: DefaultMemory where the file does not prove its size
+	// find the matching that is worth the most; minus infinity forbids a pair then
+	Maximize bool `option:"maximize"`
+	// format of the file
+	Format string `option:"format" words:"Formats()" default:"told by name and content"`
+	// whether the first line of a CSV file is names; of triples, whether it is left out
+	Header csv.Answer `option:"header" default:"told by the file, an error where it can be read either way"`
+	// whether the first column of a CSV file is names
+	Index  csv.Answer `option:"index" default:"told by the file, an error where it can be read either way"`
+	Memory int64      // most bytes of costs to hold; 0: DefaultMemory where the file does not prove its size
 }
 
 // Formats are the formats that Read knows.
@@ -86,17 +90,6 @@ func ReadFrom(r io.Reader, size int64, name string, o ReadOptions) (*problem.Ins
 	return readPlain(source{plain, name}, o)
 }
 
-// namesOption is the option, if any, that says what of a table is names.
-func (o ReadOptions) namesOption() string {
-	switch {
-	case o.Header != csv.Ask:
-		return "--header"
-	case o.Index != csv.Ask:
-		return "--index"
-	}
-	return ""
-}
-
 // readPlain reads an instance, and closes the source.
 func readPlain(in source, o ReadOptions) (inst *problem.Instance, err error) {
 	defer in.Close()
@@ -108,7 +101,7 @@ func readPlain(in source, o ReadOptions) (inst *problem.Instance, err error) {
 	if form == "" {
 		form = format(in.Name, head)
 	}
-	if option := o.namesOption(); option != "" && form != "csv" && form != "triples" {
+	if option := csv.NamesOption(o.Header, o.Index); option != "" && form != "csv" && form != "triples" {
 		return nil, &formats.OptionError{File: in.name, Option: option, Format: "the format " + form, Expected: "csv"}
 	}
 	switch form {

@@ -348,10 +348,11 @@ func TestReadNPY(t *testing.T) {
 
 // Unsigned integers are read to their end; beyond 2^63-1 they are kept less 2^63.
 func TestReadUnsigned(t *testing.T) {
-	for _, largest := range []uint64{7, 1<<63 - 1, 1 << 63, 1<<64 - 2} {
-		data := file("<u8", "(1, 2)", false, []uint64{1, largest}, binary.LittleEndian)
+	for _, c := range [][2]uint64{{1, 7}, {1, 1<<63 - 1}, {1, 1 << 63}, {1, 1<<64 - 2}, {1<<63 + 1, 1 << 63}} {
+		least, largest := c[0], c[1]
+		data := file("<u8", "(1, 2)", false, c[:], binary.LittleEndian)
 		inst, err := formats.ReadFrom(bytes.NewReader(data), int64(len(data)), "a.npy", formats.ReadOptions{})
-		if err != nil || inst.Exact(0, 0) != "1" || largest != 1<<63-1 && inst.Exact(0, 1) != fmt.Sprint(largest) || inst.Unsigned != (largest >= 1<<63) {
+		if err != nil || inst.Exact(0, 0) != fmt.Sprint(least) || largest != 1<<63-1 && inst.Exact(0, 1) != fmt.Sprint(largest) || inst.Unsigned != (largest >= 1<<63) {
 			t.Errorf("%d: found %+v, %v", largest, inst, err)
 		}
 	}

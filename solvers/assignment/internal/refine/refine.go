@@ -167,17 +167,9 @@ func newRound(p *problem.Normal, column []int32, duals problem.Prices, near []pr
 	}
 	if r.limit {
 		r.bound, r.rest = p.SplitLimit()
-		r.out = outs(r.bound, duals.U)
+		r.setOut(duals.U)
 	}
 	return r
-}
-
-func outs(bound int64, u []int64) []int64 {
-	out := make([]int64, len(u))
-	for i, x := range u {
-		out[i] = bound - x
-	}
-	return out
 }
 
 func count(n int) []int32 {
@@ -444,6 +436,21 @@ func (r *undecidedPart) setMatching(match []int32, d problem.Duals) {
 		r.v = d.V[:len(r.col)]
 	}
 	if r.limit {
-		r.out = outs(r.bound, d.U)
+		r.setOut(d.U)
+	}
+}
+
+// setOut computes what it costs to leave a row out beyond its dual. A limit that exceeds all costs together only asks for as many
+// matched rows as possible, and engines take a lower one with the same effect: the dual of the rows that they left out.
+func (r *undecidedPart) setOut(u []int64) {
+	bound := r.bound
+	for i, j := range r.match {
+		if j < 0 {
+			bound = min(bound, u[i])
+		}
+	}
+	r.out = make([]int64, len(u))
+	for i, x := range u {
+		r.out[i] = bound - x
 	}
 }

@@ -29,9 +29,11 @@ func CheckMissing(value string) error {
 
 // ReadOptions say how to read a characteristic function.
 type ReadOptions struct {
-	Missing string   // value of coalitions that a table does not have, a decimal or "-inf"; empty: an error
-	Names   []string // agents' names in order; the file's own when nil
-	Limit   int64    // most bytes of values to hold; 0: DefaultLimit where the file does not prove its size
+	// value of coalitions that a CSV or JSON file lacks, a number or -inf
+	Missing string `option:"missing" default:"an error"`
+	// names of the agents in order, such as ann,bob,cleo
+	Names []string `option:"names" default:"the file's own"`
+	Limit int64    // most bytes of values to hold; 0: DefaultLimit where the file does not prove its size
 	// CoverOf, where it is set, is the instance whose table of best partitions is read, from .npy
 	// alone. Values keep their type. The sizes of blocks that the file names restrict the instance
 	// too, where no others do; those of another restriction are an error.

@@ -22,13 +22,19 @@ const DefaultMemory = 1 << 34
 
 // Options say how to read an instance.
 type Options struct {
-	Format  string        // one of FormatNames; empty: told by name and content
-	Sense   problem.Sense // empty: the format's
-	Form    problem.Form  // empty: the format's; npy, mtx, csv and mqlib can hold any
-	Problem int           // which of a file's problems, from 1; 0: the only one
-	Header  csv.Answer    // whether the first line of a CSV file is names
-	Index   csv.Answer    // whether the first column of a CSV file is names
-	Memory  int64         // most bytes to take; 0: DefaultMemory
+	// format of the file
+	Format string `option:"format" words:"FormatNames()" default:"told by name and content"`
+	// form of the coefficients; npy, mtx, csv and mqlib can hold any
+	Form problem.Form `option:"form" default:"the format's"`
+	// direction of the objective
+	Sense problem.Sense `option:"sense" default:"the format's"`
+	// problem of a file of several, from 1
+	Problem int `option:"problem" min:"1" default:"the only one"`
+	// whether the first line of a CSV file is names
+	Header csv.Answer `option:"header" default:"told by the file, an error where it can be read either way"`
+	// whether the first column of a CSV file is names
+	Index  csv.Answer `option:"index" default:"told by the file, an error where it can be read either way"`
+	Memory int64      // most bytes to take; 0: DefaultMemory
 
 	cut bool // the file's name is that of a graph to be cut
 }
@@ -151,6 +157,9 @@ func readPlain(in source, o Options) (*problem.Instance, error) {
 	}
 	if o.Problem != 0 && l.name != "orlib" {
 		return nil, &formats.OptionError{File: in.name, Option: "--problem", Format: "the format " + l.name + ", of one problem", Expected: "orlib"}
+	}
+	if option := csv.NamesOption(o.Header, o.Index); option != "" && l.name != "csv" {
+		return nil, &formats.OptionError{File: in.name, Option: option, Format: "the format " + l.name, Expected: "csv"}
 	}
 	inst, err := l.read(in, o)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"coalesce/solvers/formats/csv"
 	"coalesce/solvers/qubo/problem"
 )
 
@@ -61,7 +62,7 @@ func TestNamesOfLibraries(t *testing.T) {
 		{"a.coo", "0 1 3\n", Options{}, []string{"a.coo: found no vartype", "--form qubo", "ising"}, "maxcut"},
 		{"a.npz", "PK\x05\x06" + strings.Repeat("\x00", 18), Options{}, []string{"a.npz: found a zip archive of 0 files"}, "--format"},
 		{"a.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 1\n2 1\n", Options{}, []string{"--form maxcut, ising or qubo"}, "--format"},
-		{"a.csv", "0,4\n4,0\n", Options{Header: 2}, []string{"--form maxcut, ising or qubo"}, "--format"},
+		{"a.csv", "0,4\n4,0\n", Options{Header: csv.No}, []string{"--form maxcut, ising or qubo"}, "--format"},
 		{"a.json", "[[1, 2], [2, 1]]", Options{}, []string{"a.json:1: found an array of JSON, expected an object"}, "--format"},
 		{"a.pdf", "%PDF-1.7\n", Options{}, []string{"a.pdf: found a PDF document, expected a binary quadratic program, in one of the formats orlib"}, "--format"},
 		{"a", "p cnf 3 2\n1 0\n", Options{}, []string{"a: found a DIMACS formula (CNF), expected"}, "--format"},

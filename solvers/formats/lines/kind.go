@@ -44,7 +44,7 @@ type Kind struct {
 	Key      string  // the words that it begins with, each with its alternatives: "p edge|col"; empty: none
 	Fields   []Field // the words behind the key, maxFields at most
 	Optional int     // so many of the last fields may be missing; in Read, from all lines or from none
-	Any      bool    // any number of words may follow the key: they are passed over
+	Rest     bool    // more words may follow, which an action reads
 	What     string  // what the line is, for errors; empty: its key and the names of its fields
 
 	// Wrong, where it is set, is the error of a line of another number of words; nil: that of the package.
@@ -108,7 +108,7 @@ func (k key) begins(words [][]byte) bool {
 		return false
 	}
 	for n, list := range k {
-		if string(words[n]) != list[0] && (len(list) == 1 || !slices.Contains(list[1:], string(words[n]))) {
+		if !slices.Contains(list, string(words[n])) {
 			return false
 		}
 	}
@@ -117,7 +117,7 @@ func (k key) begins(words [][]byte) bool {
 
 // fits reports whether so many words may follow the key.
 func (k *Kind) fits(words int) bool {
-	return k.Any || words <= len(k.Fields) && words >= len(k.Fields)-k.Optional
+	return words >= len(k.Fields)-k.Optional && (k.Rest || words <= len(k.Fields))
 }
 
 // wrongCount is the error of a line of another number of words behind the key.
@@ -152,10 +152,7 @@ func (k *Kind) read(r *Record, words [][]byte) error {
 	if !k.fits(len(words)) {
 		return k.wrongCount(words)
 	}
-	if k.Any {
-		return nil
-	}
-	for n, word := range words {
+	for n, word := range words[:min(len(words), len(k.Fields))] {
 		f := &k.Fields[n]
 		if f.word {
 			continue
@@ -173,7 +170,7 @@ func (k *Kind) read(r *Record, words [][]byte) error {
 // shape is that of plain lines; without fields where none can be plain.
 func (k *Kind) shape() text.Shape {
 	first, _, _ := strings.Cut(k.Key, "|")
-	if k.Any || strings.Contains(first, " ") {
+	if k.Rest || strings.Contains(first, " ") {
 		return text.Shape{}
 	}
 	s := text.Shape{Key: first, Fields: len(k.Fields)}

@@ -23,14 +23,15 @@ func grammar(t testing.TB, data string, o text.Options, more bool) (string, erro
 	count := head.Int(head.Kind)
 	var got []string
 	totals, err := Read(t.Context(), f, Body[*[]string]{
-		Count: count, All: "pairs", More: more,
+		Count: count, Noun: "pair", More: more,
 		Kinds: []Kind{
 			{Key: "a|e", Fields: []Field{Index("letter", 1, 26), Index("place", 0, 5), Word("weight")}, Optional: 1},
 			{Key: "n", Fields: []Field{Int("node", -5, 5)}},
-			{Key: "v", Any: true},
+			{Key: "v", Rest: true},
 		},
 		Take: func(part *[]string, r *Record) error {
 			switch {
+			case r.Kind == 2: // passed over
 			case r.Kind == 1:
 				*part = append(*part, fmt.Sprintf("%d:node%d", r.Line, r.Int(0)))
 			case r.Has(2) && string(r.Words[2]) == "x":
@@ -74,8 +75,8 @@ var cases = []struct {
 	{"\n p list 10", false, `a.txt:2:9: found the number of pairs "10", expected a whole number from 0 to 9`},
 	{"p list 0\n q 1\n", false, `a.txt:2:2: found "q", expected a line of a/e: letter, place and weight, or a line of n: node, or a line of v`},
 	{"p list 0\na 1 0\n", false, `a.txt:2:1: found "a" after 0 pairs, expected the end of the file`},
-	{"p list 1\na 1 0\n\na 1 0\na 1\n", false, `a.txt:4:1: found "a" after 1 pairs, expected the end of the file`},
-	{"p list 1\na 1 0\na 0\n", false, `a.txt:3:1: found "a" after 1 pairs, expected the end of the file`},
+	{"p list 1\na 1 0\n\na 1 0\na 1\n", false, `a.txt:4:1: found "a" after 1 pair, expected the end of the file`},
+	{"p list 1\na 1 0\na 0\n", false, `a.txt:3:1: found "a" after 1 pair, expected the end of the file`},
 	{"p list 2\na 1 0\n", false, "a.txt:2: found the end of the file after 1 of 2 pairs: the file is truncated"},
 	{"p list 2\na 1 0\na 0 0\nq\n", true, `a.txt:3:3: found the letter "0", expected a whole number from 1 to 26`},
 	{"p list 1\na 1 -1\n", false, `a.txt:2:5: found the place "-1", expected a whole number from 0 to 4`},

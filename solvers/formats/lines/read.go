@@ -16,12 +16,12 @@ import (
 // the order of the file.
 type Body[T any] struct {
 	Kinds []Kind
-	All   string // what the lines of the first kind are, if the head says how many there are: "arcs"
+	Noun  string // what a line of the first kind is, if the head says how many there are: "arc"
 	Count int64  // how many
 	More  bool   // the file may go on behind them; else that is an error
 
 	New   func() T                          // an empty part
-	Take  func(part T, r *Record) error     // a line, of a kind without Any
+	Take  func(part T, r *Record) error     // a line
 	Keep  func(b *text.Block, part T) error // the next part
 	Reset func(part T)                      // empties a part that was kept
 
@@ -60,7 +60,7 @@ func Read[T any](ctx context.Context, f *text.File, d Body[T]) ([]Total, error) 
 	d.free = &sync.Pool{New: func() any {
 		return &part[T]{of: d.New(), kinds: make([]kindLines, len(d.Kinds)), shape: d.Kinds[0].shape()}
 	}}
-	all, counted := make([]Total, len(d.Kinds)), d.All != ""
+	all, counted := make([]Total, len(d.Kinds)), d.Noun != ""
 	keep := func(b *text.Block, p *part[T]) error {
 		left := d.Count - all[0].Lines
 		full := counted && d.More && p.kinds[0].Lines >= left
@@ -93,7 +93,7 @@ func Read[T any](ctx context.Context, f *text.File, d Body[T]) ([]Total, error) 
 	case err != nil:
 		return all, err
 	case counted && all[0].Lines < d.Count:
-		return all, f.Errorf("found the end of the file after %d of %d %s: the file is truncated", all[0].Lines, d.Count, d.All)
+		return all, f.Errorf("found the end of the file after %d of %s: the file is truncated", all[0].Lines, formats.Count(d.Count, d.Noun))
 	}
 	return all, nil
 }
@@ -127,7 +127,7 @@ func (d *Body[T]) parse(b *text.Block, limit int64) (*part[T], error) {
 			}
 			switch {
 			case r.Kind == 0 && have.Lines == limit:
-				return p, at(b, Wrong(words[0], fmt.Errorf("found %s after %d %s, expected the end of the file", formats.Quote(words[0]), d.Count, d.All)))
+				return p, at(b, Wrong(words[0], fmt.Errorf("found %s after %s, expected the end of the file", formats.Quote(words[0]), formats.Count(d.Count, d.Noun))))
 			case r.Kind == len(d.keys):
 				return p, at(b, Wrong(words[0], fmt.Errorf("found %s, expected %s", formats.Quote(words[0]), whatAll(d.Kinds))))
 			}
@@ -156,10 +156,8 @@ func (d *Body[T]) take(p *part[T], r *Record, words [][]byte) error {
 	} else if k.Optional > 0 && have.Words != len(words) {
 		return k.mixed(len(words), have.Words)
 	}
-	if !k.Any {
-		if err := d.Take(p.of, r); err != nil {
-			return err
-		}
+	if err := d.Take(p.of, r); err != nil {
+		return err
 	}
 	have.Lines++
 	p.wrong = false

@@ -46,7 +46,7 @@ func ReadEntries[T any](ctx context.Context, f *text.File, h Header, body EntryS
 	}
 	above, below := 0, 0 // lines in the file
 	_, err := lines.Read(ctx, f, lines.Body[*part[T]]{
-		Kinds: []lines.Kind{{Fields: fields}}, All: "entries", Count: h.Entries,
+		Kinds: []lines.Kind{{Fields: fields}}, Noun: "entry", Count: h.Entries,
 		Take: func(p *part[T], r *lines.Record) error {
 			e, err := h.entry(r)
 			if err != nil {
@@ -106,7 +106,7 @@ func ReadArray(ctx context.Context, f *text.File, h Header, b *formats.Budget, n
 		return f.Errorf("%d x %d values take %w", h.Rows, h.Columns, err)
 	}
 	_, err := lines.Read(ctx, f, lines.Body[*text.Numbers]{
-		Kinds: []lines.Kind{{Fields: []lines.Field{lines.Word("value")}, What: "one value"}}, All: "entries", Count: h.Entries,
+		Kinds: []lines.Kind{{Fields: []lines.Field{lines.Word("value")}, What: "one value"}}, Noun: "entry", Count: h.Entries,
 		Take: func(part *text.Numbers, r *lines.Record) error {
 			word, whole := r.Words[0], len(part.Whole)
 			added := part.Add(word)

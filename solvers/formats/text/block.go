@@ -11,7 +11,7 @@ import (
 // parses. The words and lines that it returns are valid during parse and during keep.
 type Block struct {
 	name    string
-	comment string
+	o       Options // those of Fields
 	data    []byte
 	at      int
 	first   int // the file's line in which the block begins; 0 during parse
@@ -21,8 +21,7 @@ type Block struct {
 	last    int // line ends before the last line or word
 	words   [][]byte
 
-	collect  bool // comments too
-	comments []comment
+	comments []comment // that Fields passed over, for Options.ReadComment
 }
 
 // A comment is a comment's text and line, from 0 within the block.
@@ -68,7 +67,6 @@ func (b *Block) count(place int) {
 // Fields are the words of the next line that has any and is no comment, good
 // until the next call.
 func (b *Block) Fields() ([][]byte, bool) {
-	o := Options{Comment: b.comment}
 	for {
 		line, ok := b.Line()
 		if !ok {
@@ -77,9 +75,9 @@ func (b *Block) Fields() ([][]byte, bool) {
 		b.words = SplitWords(b.words[:0], line)
 		switch words := b.words; {
 		case len(words) == 0:
-		case !o.isComment(words[0]):
+		case !b.o.isComment(words[0]):
 			return words, true
-		case b.collect && b.first == 0: // once, during parse
+		case b.o.ReadComment != nil && b.first == 0: // once, during parse
 			b.comments = append(b.comments, comment{line, b.last})
 		}
 	}
@@ -128,7 +126,7 @@ func (b *Block) PlainFields(s *Shape, numbers []int64) [][]byte {
 			if at == from || !isBlank(data[at]) {
 				at = WordEnd(data, at)
 			}
-			if k == 0 && s.Key == "" && b.comment != "" && data[from] == b.comment[0] {
+			if k == 0 && s.Key == "" && b.o.Comment != "" && data[from] == b.o.Comment[0] {
 				return nil
 			}
 		}

@@ -168,7 +168,7 @@ func cutAll[T any](ctx context.Context, c *cutter, jobs, order chan<- *job[T], f
 			return
 		}
 		b := NewBlock(c.f.name, 0, buf.data)
-		b.comment, b.collect = c.f.o.Comment, c.f.o.ReadComment != nil
+		b.o = c.f.o
 		j := &job[T]{block: b, buf: buf, err: err, done: make(chan struct{})}
 		for _, to := range []chan<- *job[T]{jobs, order} {
 			select {

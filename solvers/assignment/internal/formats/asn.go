@@ -40,7 +40,7 @@ func readASN(in source, o ReadOptions) (*problem.Instance, error) {
 		return nil, f.Errorf("%w", err)
 	}
 	_, err = lines.Read(context.Background(), f.File, lines.Body[*block]{
-		All: "arcs", Count: arcs,
+		Noun: "arc", Count: arcs,
 		Kinds: []lines.Kind{
 			{Key: "a", Fields: []lines.Field{lines.Index("source", 1, nodes), lines.Index("target", 1, nodes), lines.Word("cost")}},
 			{Key: "n", Fields: []lines.Field{lines.Index("node", 1, nodes)}},

@@ -133,10 +133,10 @@ func (p *part) addNegative(line int, i, j int32, word []byte) error {
 	return nil
 }
 
-// read reads the lines of a file, of which those of the list come first; all and count are of lines.Body.
-func (e *entries) read(l list, all string, count int64, more bool, kinds ...lines.Kind) ([]lines.Total, error) {
+// read reads the lines of a file, of which those of the list come first; noun and count are of lines.Body.
+func (e *entries) read(l list, noun string, count int64, more bool, kinds ...lines.Kind) ([]lines.Total, error) {
 	return lines.Read(context.Background(), e.file.File, lines.Body[*part]{
-		Kinds: kinds, All: all, Count: count, More: more,
+		Kinds: kinds, Noun: noun, Count: count, More: more,
 		New: newPart, Take: l.take, Keep: e.addPart, Reset: (*part).reset,
 	})
 }

@@ -35,8 +35,11 @@ func (l list) kind(key string, n int64) lines.Kind {
 	return kind
 }
 
-// take takes a line.
+// take takes a line; those of other kinds are passed over.
 func (l list) take(p *part, r *lines.Record) error {
+	if r.Kind > 0 {
+		return nil
+	}
 	i, j, word := int32(r.Int(0)), int32(r.Int(1)), one
 	if i == j && !l.loops {
 		return fmt.Errorf("found an edge from %s to itself, expected two different nodes", r.Words[0])
@@ -72,7 +75,7 @@ func (f *file) read(n int, m int64, l list, more bool) (*entries, error) {
 		return nil, err
 	}
 	e.Twice = l.twice
-	_, err = e.read(l, "lines of coefficients", m, more, l.kind("", int64(n)))
+	_, err = e.read(l, "coefficient", m, more, l.kind("", int64(n)))
 	return e, err
 }
 

@@ -47,7 +47,7 @@ func readASN(in source, o ReadOptions) (*problem.Instance, error) {
 		},
 		Take: func(part *block, r *lines.Record) error {
 			if r.Kind == 0 {
-				return o.addPair(part.Entries, r.Line, int32(r.Int(0)), int32(r.Int(1)), r.Words[2])
+				return o.takePair(part.Entries, r)
 			}
 			part.sources = append(part.sources, int32(r.Int(0)))
 			return nil

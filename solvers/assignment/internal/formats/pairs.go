@@ -111,6 +111,11 @@ func (o ReadOptions) addPair(part *lines.Entries, line int, row, col int32, cost
 	return nil
 }
 
+// takePair adds the pair of a line of row, column and cost.
+func (o ReadOptions) takePair(part *lines.Entries, r *lines.Record) error {
+	return o.addPair(part, r.Line, int32(r.Int(0)), int32(r.Int(1)), r.Words[2])
+}
+
 // addPart adds the pairs of a block.
 func (p *pairs) addPart(b *text.Block, part *lines.Entries) error {
 	count := len(p.Row) + len(part.Row)

@@ -104,6 +104,7 @@ func TestReadText(t *testing.T) {
 		{"a.mtx", "%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 2\n2 1 4.5\n3 1 inf\n", "float64 3x3 | - -4.5 - | 4.5 - - | - - -"},
 		{"a.mtx", "%%MatrixMarket matrix coordinate integer symmetric\n3 3 2\n1 3 4\n1 2 5\n", "int32 3x3 | - 5 4 | 5 - - | 4 - -"},
 		{"a.asn", "c none\np asn 5 3\nn 4\nn 2\na 4 1 9\na 2 5 7\na 2 1 -8\n", "int32 2x3 | -8 - 7 | 9 - -"},
+		{"assignp3.txt", "3\n1 2 5\n\n1 1 inf\n3 3 -7\n", "int32 3x3 | - 5 - | - - - | - - -7"},
 		{"a", dimacs, "int32 5x5 | 22 30 26 16 25 | 27 29 28 20 32 | 33 25 21 29 23 | 24 24 30 19 26 | 30 33 32 37 31"},
 	} {
 		inst, err := formats.ReadFrom(strings.NewReader(c.text), int64(len(c.text)), c.name, formats.ReadOptions{})
@@ -213,6 +214,9 @@ func TestReadTextErrors(t *testing.T) {
 		{"a.asn", "p asm 4 2\n", `a.asn:1:1: found "p asm", expected a line of p asn: number of nodes and number of arcs`},
 		{"a.asn", "p asn 4 1\nn 1\na 1 3\n", "a.asn:3: found 2 words after a, expected a line of a: source, target and cost"},
 		{"a.asn", "p asn 1 1\nq\n", `a.asn:2:1: found "q", expected a line of a: source, target and cost, or a line of n: node`},
+		{"assignp3.txt", "3\n1 4 5\n", `assignp3.txt:2:3: found the column "4", expected a whole number from 1 to 3`},
+		{"assignp3.txt", "3\n1 2\n", "assignp3.txt:2: found 2 words, expected row, column and cost"},
+		{"assignp3.txt", "3\n1 2 5\n1 2 6\n", "assignp3.txt:3: found the pair of line 2 again"},
 		{"a.asn", "", "a.asn:1: found the end of the file, expected a line of p asn: number of nodes and number of arcs"},
 	} {
 		o := formats.ReadOptions{}

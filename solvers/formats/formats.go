@@ -1,5 +1,5 @@
 // Package formats has the code that the readers of all problems share: files that may be
-// compressed (packed), large text parsed on all cores (text), formats declared by their lines (lines), tables (csv), Matrix Market
+// compressed (packed), large text parsed on all cores (text), formats declared by their lines (lines), JSON read token by token (tokens), tables (csv), Matrix Market
 // (market), NumPy's arrays (npy) and the names of files of other kinds (foreign). The package itself has errors with positions, quoted
 // input, counted nouns, and the budget of memory, which all of these use.
 //

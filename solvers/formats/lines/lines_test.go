@@ -67,6 +67,7 @@ var cases = []struct {
 	{"# none\np list 2\n\na 1 0\n# none\nn -5\ne 26 4", false, "[4:A0[] 6:node-5 7:Z4[]] [{2 2} {1 0} {0 0}]"},
 	{"p list 2\na 1 0 x1\nv\nv 7 8 9\nn 2\na 2 0 y\n", true, "[2:A0[x1] 5:node2 6:B0[y]] [{2 3} {1 0} {2 0}]"},
 	{"p list 1\na 1 0\nq\n", true, "[2:A0[]] [{1 2} {0 0} {0 0}]"},
+	{"p list 4\na 00000001 0\na 000000000000001 0\na 0000000000000001 0\na 0000000000000000000000000001 0 \n", false, "[2:A0[] 3:A0[] 4:A0[] 5:A0[]] [{4 2} {0 0} {0 0}]"},
 	{"p list 1\na 1 0\nn 1\n", false, "[2:A0[] 3:node1] [{1 2} {1 0} {0 0}]"},
 
 	{"", false, "a.txt:1: found the end of the file, expected a line of p list: number of pairs, or a line of p: name and number of pairs"},

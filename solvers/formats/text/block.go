@@ -91,7 +91,7 @@ type Shape struct {
 }
 
 // PlainFields are Fields of the next line where that is plain and has a shape: the key stands first on its line, and whole numbers,
-// which go to numbers, have 1 to 7 digits and no sign. PlainFields does not read another line, and returns nil.
+// which go to numbers, have 1 to 15 digits and no sign. PlainFields does not read another line, and returns nil.
 func (b *Block) PlainFields(s *Shape, numbers []int64) [][]byte {
 	data, at, words := b.data, b.at, b.words[:0]
 	if s.Fields == 0 {
@@ -114,7 +114,11 @@ func (b *Block) PlainFields(s *Shape, numbers []int64) [][]byte {
 		from, x := at, loadWord(data, at)
 		if s.Whole>>k&1 != 0 {
 			count, value := leadingDigits(x)
-			if count == 0 || count == 8 {
+			if count == 8 && at+16 <= len(data) {
+				more, rest := leadingDigits(loadWord(data, at+8))
+				count, value = 8+more, value*powers[more]+rest
+			}
+			if count&7 == 0 { // none, or perhaps more
 				return nil
 			}
 			numbers[k] = int64(value)

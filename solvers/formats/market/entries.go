@@ -82,7 +82,7 @@ func ReadEntries[T any](ctx context.Context, f *text.File, h Header, body EntryS
 }
 
 // entry is the entry of a line.
-func (h Header) entry(r *lines.Record) (e Entry, err error) {
+func (h *Header) entry(r *lines.Record) (e Entry, err error) {
 	e = Entry{Row: int32(r.Int(0)), Column: int32(r.Int(1)), Line: r.Line}
 	if h.Symmetry == Skew && e.Row == e.Column {
 		return e, fmt.Errorf("found an entry on the diagonal, row %d, of a skew-symmetric matrix, expected none", e.Row+1)
@@ -186,7 +186,7 @@ func fill[T int64 | float64](side, first int, half, square []T, negative func(T)
 }
 
 // value returns an error if a word of a matrix of integers is neither a whole number nor an infinity.
-func (h Header) value(word []byte) error {
+func (h *Header) value(word []byte) error {
 	if h.Field != Integer {
 		return nil
 	}

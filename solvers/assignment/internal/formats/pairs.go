@@ -104,7 +104,7 @@ func (p *pairs) reserve(count int64) error {
 func (p *pairs) newPart() *lines.Entries { return &lines.Entries{Numbers: *p.file.o.costNumbers()} }
 
 // addPair adds a pair of a block, which stands on a line.
-func (o ReadOptions) addPair(part *lines.Entries, line int, row, col int32, cost []byte) error {
+func (o *ReadOptions) addPair(part *lines.Entries, line int, row, col int32, cost []byte) error {
 	if !part.Add(line, row, col, cost) {
 		return lines.Wrong(cost, o.noCost(cost))
 	}
@@ -112,7 +112,7 @@ func (o ReadOptions) addPair(part *lines.Entries, line int, row, col int32, cost
 }
 
 // takePair adds the pair of a line of row, column and cost.
-func (o ReadOptions) takePair(part *lines.Entries, r *lines.Record) error {
+func (o *ReadOptions) takePair(part *lines.Entries, r *lines.Record) error {
 	return o.addPair(part, r.Line, int32(r.Int(0)), int32(r.Int(1)), r.Words[2])
 }
 

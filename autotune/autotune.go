@@ -19,6 +19,7 @@ import (
 
 	"coalesce/autotune/search"
 	"coalesce/autotune/subject"
+	"coalesce/autotune/t4"
 	"coalesce/autotune/trial"
 	"coalesce/autotune/tuned"
 	"coalesce/autotune/worker"
@@ -51,6 +52,7 @@ type Options struct {
 
 	Database *tuned.Database // earlier winners; nil for none. It is not changed
 	Known    *tuned.Database // winners on other devices, of other texts: tried early; nil for none
+	Begin    *t4.Results     // of any tuner: the search begins with the fastest, where the space fits; nil for none
 	// Trials is the path of the file to append trials to as they end; "" for none. A run
 	// that was cut short goes on from there: what the file holds of a search that did not
 	// come to its end, on the same card with the same seed within a day, is not run again.

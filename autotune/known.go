@@ -45,13 +45,16 @@ func (r *run) chosen(db *tuned.Database, fixed map[string]string, size int) *dev
 	return c.Variant
 }
 
-// likely lists what won at any size, on any device and whatever its text was.
+// likely lists what won at any size, on any device and whatever its text was, and what is fast in Options.Begin.
 func (r *run) likely(db *tuned.Database) []string {
 	var labels []string
 	for _, e := range tuned.Merge(r.Known, db).Entries() {
 		if e.Family == r.family.Name {
 			labels = append(labels, e.Winner)
 		}
+	}
+	if r.Begin != nil {
+		labels = append(labels, r.Begin.Fastest(r.family)...)
 	}
 	return labels
 }

@@ -78,31 +78,18 @@ func sizeSchedule(sizes []int) (order []int, parts []float64) {
 func (s *search) screen() ([]*candidate, error) {
 	mid := s.Sizes[len(s.Sizes)/2]
 	end := s.budgetShareEnd(screenShare)
-	s.phase, s.done, s.total = PhaseScreen, 0, len(s.order)
-	tried := 0
-	for i := range s.order {
-		if s.Screened > 0 && tried >= s.Screened {
-			break
+	s.phase, s.done, s.total = PhaseScreen, 0, 0
+	err := s.glance(mid, func() (bool, error) {
+		if s.Screened > 0 && s.done >= s.Screened || s.Screened == 0 && s.timeIsUp(end, s.done < leastScreened) {
+			return false, nil
 		}
-		if s.Screened == 0 && s.timeIsUp(end, tried < leastScreened) {
-			break
+		if s.done > 0 && s.done%baseline == 0 {
+			return true, s.rebase(mid)
 		}
-		if i > 0 && i%baseline == 0 {
-			if err := s.rebase(mid); err != nil {
-				return nil, err
-			}
-		}
-		if i >= s.known && (i-s.known)%3 != 2 {
-			s.moveNearestToFront(i, mid)
-		}
-		c := s.order[i]
-		if !c.dead && !c.barred[mid] {
-			tried++
-		}
-		s.done = i + 1
-		if err := s.runTrial(c, mid, TrialRequest{Brief: true, Bound: s.hopelessTime(mid)}); err != nil {
-			return nil, err
-		}
+		return true, nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	ranked := s.ranking(mid)
 	keep := ranked[:min(len(ranked), max(keepLeast, (len(ranked)+keepOne-1)/keepOne))]
@@ -187,8 +174,8 @@ func (s *search) one(size int, survivors []*candidate, end time.Time) error {
 			return err
 		}
 	}
-	if s.Strategy != Exhaustive && s.Only == nil {
-		if err := s.measureOthers(size, survivors, briefEnd); err != nil {
+	if s.Strategy != Exhaustive && s.Only == nil && !briefEnd.IsZero() { // as planned: these are beyond what halving promises
+		if err := s.glance(size, func() (bool, error) { return s.Now().Before(briefEnd), nil }); err != nil {
 			return err
 		}
 	}
@@ -333,43 +320,6 @@ func (s *search) finalists(size int, end time.Time) []*candidate {
 		}
 	}
 	return slices.Insert(list, min(1, len(list)), stay...)
-}
-
-// measureOthers measures, within a budget, the variants that were slow at the middle size and may be the
-// fastest at this one. Every second one is the nearest to the best of this size; between them comes
-// the next by its time at the size below, else at the middle size.
-func (s *search) measureOthers(size int, survivors []*candidate, end time.Time) error {
-	if end.IsZero() {
-		return nil
-	}
-	var rest []*candidate
-	below := s.Sizes[max(0, slices.Index(s.Sizes, size)-1)]
-	for _, c := range slices.Concat(s.ranking(below), s.ranking(s.Sizes[len(s.Sizes)/2]), s.order) {
-		if _, ok := c.brief[size]; !ok && !slices.Contains(survivors, c) && !slices.Contains(rest, c) {
-			rest = append(rest, c)
-		}
-	}
-	s.total += len(rest)
-	for i, c := range rest {
-		if !s.Now().Before(end) {
-			return nil // as planned: these are beyond what halving promises
-		}
-		if best, ok := s.fastestAt(size); ok && i%2 == 1 {
-			k := i
-			for at := i + 1; at < len(rest); at++ {
-				if parameterDistance(rest[at].v, best.Variant) < parameterDistance(rest[k].v, best.Variant) {
-					k = at
-				}
-			}
-			rest[i], rest[k] = rest[k], rest[i]
-			c = rest[i]
-		}
-		s.done++
-		if err := s.runTrial(c, size, TrialRequest{Brief: true, Bound: s.hopelessTime(size)}); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // decideAllSizes decides every size from what is known, and counts.

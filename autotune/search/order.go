@@ -2,34 +2,70 @@ package search
 
 import (
 	"cmp"
+	"math/rand/v2"
 	"slices"
 
-	"coalesce/runtime/device"
+	"coalesce/autotune/propose"
 )
 
-// moveNearestToFront puts at place i of the order, of those from there on, the one that differs in
-// the fewest parameters from the best so far at a size.
-func (s *search) moveNearestToFront(i, size int) {
-	best, ok := s.fastestAt(size)
-	if !ok {
-		return
-	}
-	for k := i + 1; k < len(s.order); k++ {
-		if parameterDistance(s.order[k].v, best.Variant) < parameterDistance(s.order[i].v, best.Variant) {
-			s.order[i], s.order[k] = s.order[k], s.order[i]
+// glance measures variants briefly at a size while more allows it, in the order of package propose: the safe point and earlier winners,
+// what won elsewhere, the most often first, then what the times at this size and the others promise.
+func (s *search) glance(size int, more func() (bool, error)) error {
+	values, wins := make([][]string, len(s.order)), make([]float64, len(s.order))
+	var first, winners []int
+	for i, c := range s.order {
+		values[i], wins[i] = c.v.Values, float64(s.wins[c.v.Label])
+		switch {
+		case i < s.sure:
+			first = append(first, i)
+		case wins[i] > 0:
+			winners = append(winners, i)
 		}
 	}
+	features := [][]float64{wins}
+	for _, other := range s.Sizes {
+		if rates := s.timesAt(other); other != size {
+			for i, t := range rates {
+				if t > 0 {
+					rates[i] = 1 / t // what has no time is like the slowest
+				}
+			}
+			features = append(features, rates)
+		}
+	}
+	p := propose.New(values, features, rand.New(rand.NewPCG(s.Seed, uint64(size))))
+	p.Begin(first, winners)
+	for i, t := range s.timesAt(size) {
+		switch {
+		case t > 0 || s.order[i].dead:
+			p.Learn(i, t)
+		case s.order[i].barred[size]:
+			p.Remove(i)
+		}
+	}
+	s.total += p.Left()
+	for at := p.Next(); at >= 0; at = p.Next() {
+		if ok, err := more(); err != nil || !ok {
+			return err
+		}
+		s.done++
+		if err := s.runTrial(s.order[at], size, TrialRequest{Brief: true, Bound: s.hopelessTime(size)}); err != nil {
+			return err
+		}
+		m, _ := s.order[at].timeAt(size)
+		p.Learn(at, float64(m.Sample.Median))
+	}
+	return nil
 }
 
-// parameterDistance counts the parameters in which two variants differ.
-func parameterDistance(a, b *device.Variant) int {
-	n := 0
-	for k, value := range a.Values {
-		if value != b.Values[k] {
-			n++
-		}
+// timesAt are the times of all candidates at a size, 0 where there is none.
+func (s *search) timesAt(size int) []float64 {
+	list := make([]float64, len(s.order))
+	for i, c := range s.order {
+		m, _ := c.timeAt(size)
+		list[i] = float64(m.Sample.Median)
 	}
-	return n
+	return list
 }
 
 // bestFirst are survivors in the order in which a size after the middle one tries them, where that one has
@@ -41,22 +77,15 @@ func (s *search) bestFirst(survivors []*candidate) []*candidate {
 		return survivors
 	}
 	mid := s.Sizes[len(s.Sizes)/2]
-	var list, screened, others []*candidate
+	var list, others []*candidate
 	for _, c := range survivors {
-		switch _, ok := c.timeAt(mid); {
-		case c == s.safe || s.wonBefore(c.v):
+		if _, ok := c.timeAt(mid); c == s.safe || s.wonBefore(c.v) {
 			list = append(list, c)
-		case ok:
-			screened = append(screened, c)
-		default:
+		} else if !ok {
 			others = append(others, c)
 		}
 	}
-	slices.SortStableFunc(screened, func(a, b *candidate) int {
-		x, _ := a.timeAt(mid)
-		y, _ := b.timeAt(mid)
-		return cmp.Compare(x.Sample.Median, y.Sample.Median)
-	})
+	screened := slices.DeleteFunc(s.ranking(mid), func(c *candidate) bool { return !slices.Contains(survivors, c) || slices.Contains(list, c) })
 	slices.SortStableFunc(others, func(a, b *candidate) int { return cmp.Compare(a.sizes(), b.sizes()) })
 	for i := range max(len(screened), len(others)) {
 		if i < len(screened) {

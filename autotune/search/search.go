@@ -1,10 +1,8 @@
 // Package search looks for the best variant of a family within a budget. It
 // asks a Bench for trials and knows no device: tests give it a simulated one.
 //
-// The order is the safe point, earlier winners, then winners of other sizes, devices and texts:
-// whenever the search is stopped, its best is at least as good as what runs without tuning. The
-// others follow in a seeded shuffle in which two of three are the nearest to the best so far.
-// Every variant is verified before it is timed. Successive halving times all of them briefly at the
+// The order is the safe point and earlier winners, so that whenever the search is stopped its best is at least as good as
+// what runs without tuning; then what package propose proposes. Every variant is verified before it is timed. Successive halving times all of them briefly at the
 // middle size, a quarter of them at every size, and the best few of each size in interleaved
 // rounds, of the middle size first; "exhaustive" leaves out the halving.
 package search
@@ -14,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -86,7 +85,7 @@ type Plan struct {
 	Sizes    []int // ascending
 	Feasible func(v *device.Variant, size int) error
 	Previous map[int]string // labels of earlier winners by size, or of what would run there
-	Likely   []string       // labels of what won elsewhere
+	Likely   []string       // labels of what won elsewhere, once for each win
 	// Promising are the labels that each size tries first, the best first, after the safe point and earlier winners.
 	Promising map[int][]string
 	Strategy  string        // default Halving
@@ -212,7 +211,7 @@ type candidate struct {
 
 // timeAt is the time at a size.
 func (c *candidate) timeAt(size int) (Measured, bool) {
-	if c.dead {
+	if c.dead || !c.tried {
 		return Measured{}, false
 	}
 	m := Measured{Variant: c.v, Work: c.work[size]}
@@ -240,8 +239,9 @@ type search struct {
 	deadline time.Time // zero without a budget
 	hard     time.Time // the deadline and the grace
 	order    []*candidate
-	known    int        // of the order: the safe point and what won before or elsewhere
-	safe     *candidate // nil when there is none
+	sure     int            // of the order: the safe point and earlier winners
+	wins     map[string]int // of Plan.Likely, by label
+	safe     *candidate     // nil when there is none
 	slowest  map[int]time.Duration
 	timed    map[int]walls // trials that measured, by size
 	complete map[int]bool
@@ -278,12 +278,16 @@ func newSearch(ctx context.Context, bench Bench, plan Plan) *search {
 	return s
 }
 
-// enumerate lists the candidates in the order of trying; screen lets neighbours go first.
+// enumerate lists the candidates: what is known first, the others in a seeded shuffle.
 func (s *search) enumerate() {
+	s.wins = map[string]int{}
+	for _, label := range s.Likely {
+		s.wins[label]++
+	}
 	var previous, likely, rest []*candidate
 	for i := range s.Family.Variants {
 		v := &s.Family.Variants[i]
-		if !s.matches(v) {
+		if s.Family.CheckWorkload(v, s.Fixed) != nil {
 			continue
 		}
 		s.out.Points++
@@ -301,7 +305,7 @@ func (s *search) enumerate() {
 			s.safe = c
 		case s.wonBefore(v):
 			previous = append(previous, c)
-		case slices.Contains(s.Likely, v.Label):
+		case s.wins[v.Label] > 0:
 			likely = append(likely, c)
 		default:
 			rest = append(rest, c)
@@ -309,23 +313,16 @@ func (s *search) enumerate() {
 	}
 	rng := rand.New(rand.NewPCG(s.Seed, 0x636f616c65736365))
 	rng.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
+	slices.SortStableFunc(likely, func(a, b *candidate) int { return cmp.Compare(s.wins[b.v.Label], s.wins[a.v.Label]) })
 	if s.safe != nil {
 		s.order = append(s.order, s.safe)
 	}
-	s.order = slices.Concat(s.order, previous, likely)
-	s.known = len(s.order)
-	s.order = append(s.order, rest...)
+	s.sure = len(s.order) + len(previous)
+	s.order = slices.Concat(s.order, previous, likely, rest)
 }
 
-func (s *search) matches(v *device.Variant) bool { return s.Family.CheckWorkload(v, s.Fixed) == nil }
-
 func (s *search) wonBefore(v *device.Variant) bool {
-	for _, label := range s.Previous {
-		if label == v.Label {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(slices.Collect(maps.Values(s.Previous)), v.Label)
 }
 
 // check returns why the search must stop now, if it must.

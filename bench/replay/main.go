@@ -7,6 +7,11 @@
 //	go run ./bench/replay
 //
 // Every trial's samples are drawn, with replacement, from those recorded.
+//
+// With -hub it replays spaces of the autotuning community's benchmark hub, with the recorded times of compiling, checking and
+// running as the clock, and prints the community's score: 0 is a random order, 1 the optimum at once.
+//
+//	go run ./bench/replay -hub FOLDER -seeds 20
 package main
 
 import (
@@ -36,8 +41,21 @@ const near = 1.03
 func main() {
 	dir := flag.String("results", "bench/results", "folder of the records")
 	seeds := flag.Int("seeds", 200, "orders to try")
+	hub := flag.String("hub", "", "folder of spaces of the benchmark hub to replay instead, `KERNEL/GPU_T4.json.gz` or KERNEL-GPU.txt.xz")
+	kin := flag.Bool("kin", false, "with -hub: the last line is of searches that begin with the winners of the kernel's other GPUs")
+	out := flag.String("out", "", "with -hub: folder to write tuning-replay.json to")
+	commit := flag.String("commit", "", "with -out: what is replayed")
 	flag.Parse()
-	if err := run(os.Stdout, *dir, *seeds); err != nil {
+	err := error(nil)
+	if *hub != "" {
+		f := result.Of[result.Replay]{Experiment: "replay", Device: "recorded GPUs", Commit: *commit, Command: fmt.Sprintf("go run ./bench/replay -hub FOLDER -seeds %d", *seeds)}
+		if f.Rows, err = replayHub(os.Stdout, *hub, *seeds, *kin); err == nil && *out != "" {
+			err = f.Write(*out, "tuning-replay")
+		}
+	} else {
+		err = run(os.Stdout, *dir, *seeds)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "replay:", err)
 		os.Exit(1)
 	}

@@ -110,6 +110,11 @@ func build(root string) (map[string]string, error) {
 		return nil, err
 	}
 	maps.Copy(regions, sold)
+	searched, err := searchTables(root)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(regions, searched)
 	m := measured{r, solved, binary}
 	maps.Copy(regions, paperTables(m))
 	pictures := paperFigures(m)
@@ -137,7 +142,7 @@ func build(root string) (map[string]string, error) {
 }
 
 // documents hold the regions that are generated.
-var documents = []string{"docs/results/csg.md", "docs/results/assignment.md", "docs/results/qubo.md", "docs/results/auction.md", "README.md",
+var documents = []string{"docs/results/csg.md", "docs/results/assignment.md", "docs/results/qubo.md", "docs/results/auction.md", "docs/results/search.md", "README.md",
 	"docs/papers.md", "docs/papers/report.md", "docs/papers/gpu-csg.md", "docs/papers/hungarian.md", "docs/papers/multistart.md"}
 
 // fill replaces what lies between <!-- begin NAME --> and <!-- end NAME -->.

@@ -433,7 +433,7 @@ class SolveAssignmentFlags(TypedDict, total=False):
     """The flags of coalesce solve assignment. None leaves a flag out.
 
     maximize: find the matching that is worth the most; minus infinity forbids a pair then.
-    format: format of the file: npy, csv, triples, orlib, mtx, asn (default: told by name and content).
+    format: format of the file: npy, csv, triples, orlib, assignp, mtx, asn (default: told by name and content).
     header: whether the first line of a CSV file is names; of triples, whether it is left out: yes, no (default: told by the file, an error where it can be read either way).
     index: whether the first column of a CSV file is names: yes, no (default: told by the file, an error where it can be read either way).
     limit: leave rows unmatched rather than match pairs dearer than this; a row and a column left alone cost as much together.
@@ -471,7 +471,7 @@ class SolveAssignmentFlags(TypedDict, total=False):
     """
 
     maximize: Optional[bool]
-    format: Optional[Literal["npy", "csv", "triples", "orlib", "mtx", "asn"]]
+    format: Optional[Literal["npy", "csv", "triples", "orlib", "assignp", "mtx", "asn"]]
     header: Optional[Literal["yes", "no"]]
     index: Optional[Literal["yes", "no"]]
     limit: Optional[Path]

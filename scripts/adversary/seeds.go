@@ -99,6 +99,7 @@ func parsers() []parser {
 			return fmt.Sprintf("%d,%d,%d\n", k/100, k%100*2+k/100%2, k%997)
 		}))},
 		{name: "assignment orlib", file: "a.txt", args: assignment("--format", "orlib"), seeds: texts("2\n1 2\n3 4\n", "1\n1.5", "120\n"+dense(" "))},
+		{name: "assignment assignp", file: "assignp.txt", args: assignment(), seeds: texts("2\n1 1 5\n2 2 -3.5\n", "# none\n0\n")},
 		{name: "assignment Matrix Market", file: "a.mtx", args: assignment(), seeds: matrix},
 		{name: "assignment DIMACS", file: "a.asn", args: assignment(), seeds: texts("c x\np asn 4 4\nn 1\nn 2\na 1 3 5\na 1 4 2\na 2 3 7\na 2 4 1\n")},
 		{name: "assignment npy", file: "a.npy", args: assignment(), seeds: [][]byte{square, array("<i4", "(2, 3)", []int32{4, 1, 9, 2, 2147483647, 3}), array("<i8", "(1, 2)", []int64{1, 2})}},

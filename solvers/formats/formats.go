@@ -1,5 +1,5 @@
 // Package formats has the code that the readers of all problems share: files that may be
-// compressed (packed), large text parsed on all cores (text), tables (csv), Matrix Market
+// compressed (packed), large text parsed on all cores (text), formats declared by their lines (lines), JSON read token by token (tokens), tables (csv), Matrix Market
 // (market), NumPy's arrays (npy) and the names of files of other kinds (foreign). The package itself has errors with positions, quoted
 // input, counted nouns, and the budget of memory, which all of these use.
 //
@@ -19,16 +19,20 @@ import (
 )
 
 // An Error is an error at a line of a file. Its text is `file:line: what was found, what was
-// expected`.
+// expected`, or `file:line:column: …`.
 type Error struct {
-	File string
-	Line int // from 1; 0: no line, the whole file
-	Err  error
+	File   string
+	Line   int // from 1; 0: no line, the whole file
+	Column int // in bytes, from 1; 0: the whole line
+	Err    error
 }
 
 func (e *Error) Error() string {
-	if e.Line == 0 {
+	switch {
+	case e.Line == 0:
 		return fmt.Sprintf("%s: %v", e.File, e.Err)
+	case e.Column > 0:
+		return fmt.Sprintf("%s:%d:%d: %v", e.File, e.Line, e.Column, e.Err)
 	}
 	return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err)
 }
@@ -38,7 +42,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Errorf is an Error of a file; line 0 is the whole file.
 func Errorf(file string, line int, format string, args ...any) error {
-	return &Error{file, line, fmt.Errorf(format, args...)}
+	return &Error{File: file, Line: line, Err: fmt.Errorf(format, args...)}
 }
 
 // Count is a number with the noun that it counts: "1 bid", "2 bids", "2 entries".

@@ -66,6 +66,7 @@ FILE is plain or compressed with gzip, xz or zstd; - is standard input:
   .mtx    Matrix Market; coordinates are sparse, with explicit zeros
   .asn    DIMACS assignment problems, sparse
   orlib   the number n, then n*n costs (OR-Library)
+  assignp the number n, then lines of row, column, cost, from 1 (OR-Library)
   triples lines of row, column, cost, sparse (--format triples); rows and columns
           are numbered from 0, or from 1 where none is 0, or have names
 

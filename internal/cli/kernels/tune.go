@@ -20,6 +20,7 @@ import (
 	"coalesce/autotune/report"
 	"coalesce/autotune/search"
 	"coalesce/autotune/subject"
+	"coalesce/autotune/t4"
 	"coalesce/autotune/trial"
 	"coalesce/autotune/tuned"
 	"coalesce/autotune/worker"
@@ -55,6 +56,7 @@ type tuneFlags struct {
 	space    string
 	points   string // folder of what space names; empty: none
 	from     string
+	fromT4   string
 	json     bool
 
 	given *pflag.FlagSet
@@ -129,6 +131,7 @@ func (s *tuneFlags) flags(a *run.App, cmd *cobra.Command) {
 	f.BoolVar(&s.asNew, "as-new", false, "ignore the winners that the binary carries for this class of device")
 	f.BoolVar(&s.between, "between", false, "tune only the sizes halfway between two tuned ones where the winner changes")
 	f.StringVar(&s.from, "from", "", "tune only what solve --record-untuned wrote to this file")
+	f.StringVar(&s.fromT4, "from-t4", "", "begin with the fastest configurations of this file of results in T4 form, of any tuner, where they fit a family")
 	f.StringVar(&s.space, "space", "", "full: try every point of --family's space, from a checkout of the sources, compiled on demand; or a folder of go run ./gen points")
 	f.StringVar(&s.strategy, "strategy", search.Halving, "halving, or exhaustive to measure every variant at every size")
 	f.StringVar(&s.part, "part", "", "K/N: tune the K-th of N parts of about equal work, with N devices at once")
@@ -225,6 +228,10 @@ func tuneHere(ctx context.Context, a *run.App, s *tuneFlags, subjects []subject.
 	if err != nil || len(tasks) == 0 {
 		return err
 	}
+	begin, err := run.Await(ctx, func() (*t4.Results, error) { return tuning.Begin(s.fromT4, tasks) })
+	if err != nil {
+		return err
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("start trials: %w", err)
@@ -240,6 +247,7 @@ func tuneHere(ctx context.Context, a *run.App, s *tuneFlags, subjects []subject.
 		Facts:    facts,
 		Database: old,
 		Known:    known,
+		Begin:    begin,
 		Trials:   s.trials,
 		Damaged:  damaged(a),
 		Keep:     func(db *tuned.Database) error { return autotune.Save(s.output, db, sums) },

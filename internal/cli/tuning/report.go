@@ -4,10 +4,15 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"coalesce/autotune"
 	"coalesce/autotune/page"
+	"coalesce/autotune/t4"
 	"coalesce/autotune/trial"
 	"coalesce/internal/cli/whole"
 	"coalesce/internal/ui"
@@ -15,7 +20,7 @@ import (
 )
 
 func (e Env) reportCommand() *cobra.Command {
-	var html, table, figures string
+	var html, table, figures, exchange string
 	cmd := &cobra.Command{
 		Use:   "report TRIALS…",
 		Short: "Make a page of recorded trials: winners, progress, and the worth of each parameter",
@@ -27,10 +32,10 @@ with one variant for all sizes, and the trials that failed, with reasons. Lists 
 top filter by family, size and device.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, files []string) error {
-			if html == "" && table == "" && figures == "" {
-				return e.Usage("nothing to write: expected --output, --csv or --svg")
+			if html == "" && table == "" && figures == "" && exchange == "" {
+				return e.Usage("nothing to write: expected --output, --csv, --svg or --t4")
 			}
-			return e.report(cmd.Context(), files, html, table, figures)
+			return e.report(cmd.Context(), files, html, table, figures, exchange)
 		},
 	}
 	f := cmd.Flags()
@@ -38,10 +43,11 @@ top filter by family, size and device.`,
 	f.StringVarP(&html, "output", "o", "", "write the page to this file")
 	f.StringVar(&table, "csv", "", "write a table to this file, a line a trial")
 	f.StringVar(&figures, "svg", "", "write every figure into this folder, a file each")
+	f.StringVar(&exchange, "t4", "", "write the trials to this file as results in T4 form, which other tuners read; of several families, devices or workloads a file each, FILE-1.json and so on")
 	return cmd
 }
 
-func (e Env) report(ctx context.Context, files []string, html, table, figures string) error {
+func (e Env) report(ctx context.Context, files []string, html, table, figures, exchange string) error {
 	var trials []trial.Trial
 	for _, path := range files {
 		found, err := trial.Load(path)
@@ -77,5 +83,38 @@ func (e Env) report(ctx context.Context, files []string, html, table, figures st
 		}
 		fmt.Fprintf(e.Out, "%s: %d figures\n", figures, n)
 	}
+	if exchange != "" {
+		spaces := t4.Of(trials)
+		for i, space := range spaces {
+			path := exchange
+			if len(spaces) > 1 {
+				path = fmt.Sprintf("%s-%d.json", strings.TrimSuffix(exchange, ".json"), i+1)
+			}
+			if err := whole.Write(ctx, path, space.Write); err != nil {
+				return err
+			}
+			fmt.Fprintf(e.Out, "%s: %s of %s on %s, workload %s\n", path, ui.Count(len(space.Results), "result"), space.Metadata["kernel"], space.Metadata["device"], space.Metadata["workload"])
+		}
+	}
 	return nil
+}
+
+// Begin reads the results in T4 form that tuning begins with; nil for no path. It is an error if they fit no task's family.
+func Begin(path string, tasks []autotune.Task) (*t4.Results, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	results, err := t4.Read(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if !slices.ContainsFunc(tasks, func(t autotune.Task) bool { return len(results.Fastest(t.Subject.Family())) > 0 }) {
+		return nil, fmt.Errorf("%s: no valid result is of a variant that is tuned, expected the parameters of its family", path)
+	}
+	return results, nil
 }

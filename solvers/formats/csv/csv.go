@@ -36,6 +36,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"sync"
 
 	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/text"
@@ -188,6 +189,7 @@ type RecordSink[T any] struct {
 	New   func() T
 	Line  func(part T, line int, cells [][]byte) error // line counts from 0 within the block: Keep adds the block's First
 	Keep  func(b *text.Block, part T) error
+	Reset func(part T) // empties a part that was kept
 }
 
 // ReadRecords reads lines of so many cells each, such as row, column and cost. o may say that the first line is a header,
@@ -228,12 +230,16 @@ func ReadRecords[T any](ctx context.Context, f *text.File, o Options, cells int,
 		of    T
 		count int
 	}
+	free := sync.Pool{New: func() any { return record.New() }}
 	keep := func(b *text.Block, p part) error {
 		l.Height += p.count
-		return record.Keep(b, p.of)
+		err := record.Keep(b, p.of)
+		record.Reset(p.of)
+		free.Put(p.of)
+		return err
 	}
 	parse := func(b *text.Block) (part, error) {
-		p := part{of: record.New()}
+		p := part{of: free.Get().(T)}
 		var row []cell
 		var list [][]byte
 		for {

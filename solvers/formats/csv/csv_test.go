@@ -269,6 +269,7 @@ func triples(t testing.TB, data string, o Options, block int) (string, error) {
 			}
 			return nil
 		},
+		Reset: func(p *list) { p.rows = p.rows[:0] },
 	})
 	if err == nil && l.Height != len(all) {
 		t.Errorf("%q: %d records, the layout says %d", data, len(all), l.Height)

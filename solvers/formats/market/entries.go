@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/lines"
 	"coalesce/solvers/formats/text"
 )
 
@@ -23,6 +24,7 @@ type EntrySink[T any] struct {
 	New   func() T                          // an empty part
 	Entry func(part T, e Entry) error       // errors get `file:line:`
 	Keep  func(b *text.Block, part T) error // the next part
+	Reset func(part T)                      // empties a part that was kept
 }
 
 // A part is a part of the caller's with two lines of the block, counted from 1: that of the first
@@ -38,27 +40,30 @@ type part[T any] struct {
 // files list one side, which stands for both. The caller adds the entries that a symmetry implies,
 // and decides about repeated ones.
 func ReadEntries[T any](ctx context.Context, f *text.File, h Header, body EntrySink[T]) error {
-	words, what := 3, "row, column and value"
-	if h.Field == Pattern {
-		words, what = 2, "row and column"
+	fields := []lines.Field{lines.Index("row", 1, int64(h.Rows)), lines.Index("column", 1, int64(h.Columns))}
+	if h.Field != Pattern {
+		fields = append(fields, lines.Word("value"))
 	}
 	above, below := 0, 0 // lines in the file
-	return text.ReadList(ctx, f, text.List[*part[T]]{
-		Lines: h.Entries, Words: words, Each: what, All: "entries",
-		New: func() *part[T] { return &part[T]{of: body.New()} },
-		Line: func(p *part[T], line int, words [][]byte) error {
-			e, err := h.entry(words)
+	_, err := lines.Read(ctx, f, lines.Body[*part[T]]{
+		Kinds: []lines.Kind{{Fields: fields}}, Noun: "entry", Count: h.Entries,
+		Take: func(p *part[T], r *lines.Record) error {
+			e, err := h.entry(r)
 			if err != nil {
 				return err
 			}
-			e.Line = line
 			switch {
 			case e.Row < e.Column && p.above == 0:
-				p.above = line + 1
+				p.above = e.Line + 1
 			case e.Row > e.Column && p.below == 0:
-				p.below = line + 1
+				p.below = e.Line + 1
 			}
 			return body.Entry(p.of, e)
+		},
+		New: func() *part[T] { return &part[T]{of: body.New()} },
+		Reset: func(p *part[T]) {
+			body.Reset(p.of)
+			p.above, p.below = 0, 0
 		},
 		Keep: func(b *text.Block, p *part[T]) error {
 			if above == 0 && p.above > 0 {
@@ -73,24 +78,17 @@ func ReadEntries[T any](ctx context.Context, f *text.File, h Header, body EntryS
 			return body.Keep(b, p.of)
 		},
 	})
+	return err
 }
 
-// entry reads the words of a line.
-func (h Header) entry(words [][]byte) (e Entry, err error) {
-	row, err := text.ParseWhole(words[0], "row", 1, int64(h.Rows))
-	if err != nil {
-		return e, err
-	}
-	column, err := text.ParseWhole(words[1], "column", 1, int64(h.Columns))
-	if err != nil {
-		return e, err
-	}
-	e.Row, e.Column = int32(row-1), int32(column-1)
+// entry is the entry of a line.
+func (h *Header) entry(r *lines.Record) (e Entry, err error) {
+	e = Entry{Row: int32(r.Int(0)), Column: int32(r.Int(1)), Line: r.Line}
 	if h.Symmetry == Skew && e.Row == e.Column {
 		return e, fmt.Errorf("found an entry on the diagonal, row %d, of a skew-symmetric matrix, expected none", e.Row+1)
 	}
 	if h.Field != Pattern {
-		e.Word = words[2]
+		e.Word = r.Words[2]
 		err = h.value(e.Word)
 	}
 	return e, err
@@ -107,28 +105,26 @@ func ReadArray(ctx context.Context, f *text.File, h Header, b *formats.Budget, n
 	if err := n.Reserve(b, int(h.Entries)); err != nil {
 		return f.Errorf("%d x %d values take %w", h.Rows, h.Columns, err)
 	}
-	parts := text.Pool(n.Infinite)
-	return text.ReadList(ctx, f, text.List[*text.Numbers]{
-		Lines: h.Entries, Words: 1, Each: "one value", All: "entries",
-		New: func() *text.Numbers { return parts.Get().(*text.Numbers) },
-		Line: func(part *text.Numbers, _ int, words [][]byte) error {
-			if err := h.value(words[0]); err != nil {
-				return err
+	_, err := lines.Read(ctx, f, lines.Body[*text.Numbers]{
+		Kinds: []lines.Kind{{Fields: []lines.Field{lines.Word("value")}, What: "one value"}}, Noun: "entry", Count: h.Entries,
+		Take: func(part *text.Numbers, r *lines.Record) error {
+			word, whole := r.Words[0], len(part.Whole)
+			added := part.Add(word)
+			if len(part.Whole) == whole { // what is added to Whole is a whole number or an infinity
+				if err := h.value(word); err != nil {
+					return err
+				}
 			}
-			if !part.Add(words[0]) {
-				return bad(words[0])
+			if !added {
+				return lines.Wrong(word, bad(word))
 			}
 			return nil
 		},
-		Keep: func(_ *text.Block, part *text.Numbers) error {
-			if err := n.Append(b, part); err != nil {
-				return err
-			}
-			part.Reset()
-			parts.Put(part)
-			return nil
-		},
+		New:   func() *text.Numbers { return &text.Numbers{Infinite: n.Infinite} },
+		Reset: (*text.Numbers).Reset,
+		Keep:  func(_ *text.Block, part *text.Numbers) error { return n.Append(b, part) },
 	})
+	return err
 }
 
 // ExpandSymmetric makes of the values of a symmetric or skew-symmetric array, as ReadArray returns them, those of the whole square, column
@@ -190,7 +186,7 @@ func fill[T int64 | float64](side, first int, half, square []T, negative func(T)
 }
 
 // value returns an error if a word of a matrix of integers is neither a whole number nor an infinity.
-func (h Header) value(word []byte) error {
+func (h *Header) value(word []byte) error {
 	if h.Field != Integer {
 		return nil
 	}
@@ -199,7 +195,7 @@ func (h Header) value(word []byte) error {
 	}
 	for k, c := range word {
 		if c-'0' > 9 && (k > 0 || c != '-' && c != '+' || len(word) == 1) {
-			return fmt.Errorf("found %s in a matrix of integers, expected a whole number", formats.Quote(word))
+			return lines.Wrong(word, fmt.Errorf("found %s in a matrix of integers, expected a whole number", formats.Quote(word)))
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/lines"
 	"coalesce/solvers/formats/text"
 )
 
@@ -87,28 +88,20 @@ func ReadHead(f *text.File, limit int) (Header, error) {
 }
 
 func (h *Header) readSizes(f *text.File, limit int) error {
-	count, what := 3, "rows, columns and entries"
-	if h.Array {
-		count, what = 2, "rows and columns"
+	kind := lines.Kind{What: "rows and columns", Fields: []lines.Field{lines.Int("number of rows", 0, int64(limit)), lines.Int("number of columns", 0, int64(limit))}}
+	if !h.Array {
+		kind = lines.Kind{What: "rows, columns and entries", Fields: append(kind.Fields, lines.Int("number of entries", 0, maxEntries))}
 	}
-	words, err := f.ExpectFields(count, what)
+	sizes, err := lines.Head(f, kind)
 	if err != nil {
 		return err
 	}
-	var sides [2]int64
-	for k, name := range []string{"number of rows", "number of columns"} {
-		if sides[k], err = text.ParseWhole(words[k], name, 0, int64(limit)); err != nil {
-			return f.Errorf("%w", err)
-		}
-	}
-	h.Rows, h.Columns = int(sides[0]), int(sides[1])
+	h.Rows, h.Columns = int(sizes.Int(0)), int(sizes.Int(1))
 	if h.Symmetry != General && h.Rows != h.Columns {
 		return f.Errorf("found a %s matrix of %d x %d, expected a square", h.Symmetry, h.Rows, h.Columns)
 	}
 	if !h.Array {
-		if h.Entries, err = text.ParseWhole(words[2], "number of entries", 0, maxEntries); err != nil {
-			return f.Errorf("%w", err)
-		}
+		h.Entries = sizes.Int(2)
 		return nil
 	}
 	if float64(h.Rows)*float64(h.Columns) > maxEntries {

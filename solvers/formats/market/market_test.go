@@ -1,6 +1,7 @@
 package market
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/lines"
 	"coalesce/solvers/formats/text"
 )
 
@@ -46,11 +48,13 @@ func read(t testing.TB, data string, block int, limit int64) (string, error) {
 		New: func() *list { return &list{} },
 		Entry: func(p *list, e Entry) error {
 			if e.Word != nil && !text.IsNumber(e.Word) {
-				return bad(e.Word)
+				return lines.Wrong(e.Word, bad(e.Word))
 			}
+			e.Word = bytes.Clone(e.Word)
 			p.of = append(p.of, e)
 			return nil
 		},
+		Reset: func(p *list) { p.of = p.of[:0] },
 		Keep: func(b *text.Block, p *list) error {
 			for _, e := range p.of {
 				out = append(out, fmt.Sprintf("%d:%d,%d=%s", e.Line+b.FirstLine(), e.Row, e.Column, e.Word))
@@ -91,27 +95,27 @@ var cases = []struct{ text, want string }{
 	{"%%MatrixMarket matrix array pattern general\n", "a.mtx:1: found a pattern of array, general"},
 	{coordinates + "real general\n", "a.mtx:1: found the end of the file, expected rows, columns and entries"},
 	{coordinates + "real general\n2 2\n", "a.mtx:2: found 2 words, expected rows, columns and entries"},
-	{coordinates + "real general\n2 -2 1\n", `a.mtx:2: found the number of columns "-2", expected a whole number from 0 to 2147483647`},
-	{coordinates + "real general\n2 2 99999999999999999\n", "a.mtx:2: found the number of entries"},
+	{coordinates + "real general\n2 -2 1\n", `a.mtx:2:3: found the number of columns "-2", expected a whole number from 0 to 2147483647`},
+	{coordinates + "real general\n2 2 99999999999999999\n", "a.mtx:2:5: found the number of entries"},
 	{coordinates + "real symmetric\n2 3 1\n", "a.mtx:2: found a symmetric matrix of 2 x 3, expected a square"},
-	{coordinates + "real general\n2 2 1\n", "a.mtx:2: found the end of the file after 0 of 1 entries: the file is truncated"},
+	{coordinates + "real general\n2 2 1\n", "a.mtx:2: found the end of the file after 0 of 1 entry: the file is truncated"},
 	{coordinates + "real general\n2 2 3\n1 1 5\n2 1 5", "a.mtx:4: found the end of the file after 2 of 3 entries"},
-	{coordinates + "real general\n2 2 1\n3 1 5\n", `a.mtx:3: found the row "3", expected a whole number from 1 to 2`},
-	{coordinates + "real general\n2 2 1\n1 0 5\n", `a.mtx:3: found the column "0", expected a whole number from 1 to 2`},
+	{coordinates + "real general\n2 2 1\n3 1 5\n", `a.mtx:3:1: found the row "3", expected a whole number from 1 to 2`},
+	{coordinates + "real general\n2 2 1\n1 0 5\n", `a.mtx:3:3: found the column "0", expected a whole number from 1 to 2`},
 	{coordinates + "real general\n2 2 1\n1 5\n", "a.mtx:3: found 2 words, expected row, column and value"},
 	{coordinates + "pattern general\n2 2 1\n1 1 5\n", "a.mtx:3: found 3 words, expected row and column"},
-	{coordinates + "real general\n2 2 1\n1 1 x\n", `a.mtx:3: value: found "x", expected a number`},
-	{coordinates + "integer general\n2 2 1\n1 1 1.5\n", `a.mtx:3: found "1.5" in a matrix of integers, expected a whole number`},
-	{coordinates + "integer general\n2 2 1\n1 1 -\n", `a.mtx:3: found "-" in a matrix of integers`},
-	{coordinates + "real general\n2 2 1\n1 1 5\n1 2 6\n", `a.mtx:4: found "1" after 1 entries, expected the end of the file`},
-	{coordinates + "real general\n2 2 1\n1 1 5\n\nend\n", `a.mtx:5: found "end" after 1 entries, expected the end of the file`},
+	{coordinates + "real general\n2 2 1\n1 1 x\n", `a.mtx:3:5: value: found "x", expected a number`},
+	{coordinates + "integer general\n2 2 1\n1 1 1.5\n", `a.mtx:3:5: found "1.5" in a matrix of integers, expected a whole number`},
+	{coordinates + "integer general\n2 2 1\n1 1 -\n", `a.mtx:3:5: found "-" in a matrix of integers`},
+	{coordinates + "real general\n2 2 1\n1 1 5\n1 2 6\n", `a.mtx:4:1: found "1" after 1 entry, expected the end of the file`},
+	{coordinates + "real general\n2 2 1\n1 1 5\n\nend\n", `a.mtx:5:1: found "end" after 1 entry, expected the end of the file`},
 	{coordinates + "real skew-symmetric\n2 2 2\n2 1 4\n2 2 0\n", "a.mtx:4: found an entry on the diagonal, row 2, of a skew-symmetric matrix, expected none"},
 	{coordinates + "real symmetric\n3 3 4\n3 1 4\n2 2 5\n3 2 4\n1 3 4\n", "a.mtx:6: found entries on both sides of the diagonal, that of line 3 on the other, expected one side"},
 	{coordinates + "real skew-symmetric\n2 2 2\n1 2 4\n2 1 -4\n", "a.mtx:4: found entries on both sides of the diagonal, that of line 3"},
 	{coordinates + "real skew-symmetric\n2 2 2\n1 2 4\n2 1 44\n2", "a.mtx:4: found entries on both sides of the diagonal, that of line 3"}, // before what is wrong behind
 	{coordinates + "pattern symmetric\n2 2 2\n1 2\n2 1\n", "a.mtx:4: found entries on both sides of the diagonal, that of line 3"},
 	{"%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n", "a.mtx:5: found the end of the file after 3 of 4 entries"},
-	{"%%MatrixMarket matrix array real general\n1 2\n1\n2\n3\n", `a.mtx:5: found "3" after 2 entries`},
+	{"%%MatrixMarket matrix array real general\n1 2\n1\n2\n3\n", `a.mtx:5:1: found "3" after 2 entries`},
 	{"%%MatrixMarket matrix array real general\n1 2\n1 2\n", "a.mtx:3: found 2 words, expected one value"},
 	{"%%MatrixMarket matrix array real general\n90000 90000\n", "a.mtx:2: 90000 x 90000 values take 60.3 GiB, more than the limit of 1 MiB"},
 	{"%%MatrixMarket matrix array real general\n2147483647 2147483647\n", "a.mtx:2: found an array of 2147483647 x 2147483647, expected at most 2^53 entries"},

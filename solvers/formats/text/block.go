@@ -11,7 +11,7 @@ import (
 // parses. The words and lines that it returns are valid during parse and during keep.
 type Block struct {
 	name    string
-	comment string
+	o       Options // those of Fields
 	data    []byte
 	at      int
 	first   int // the file's line in which the block begins; 0 during parse
@@ -20,6 +20,14 @@ type Block struct {
 	word    int // where the last word begins, whose line is not known yet; -1: none
 	last    int // line ends before the last line or word
 	words   [][]byte
+
+	comments []comment // that Fields passed over, for Options.ReadComment
+}
+
+// A comment is a comment's text and line, from 0 within the block.
+type comment struct {
+	text []byte
+	line int
 }
 
 // NewBlock is a block of text that begins at a line of a file, for lines that
@@ -27,6 +35,9 @@ type Block struct {
 func NewBlock(name string, line int, data []byte) *Block {
 	return &Block{name: name, data: data, first: line, word: -1}
 }
+
+// Name is what errors call the file.
+func (b *Block) Name() string { return b.name }
 
 // Line is the next line without its end.
 func (b *Block) Line() ([]byte, bool) {
@@ -56,37 +67,101 @@ func (b *Block) count(place int) {
 // Fields are the words of the next line that has any and is no comment, good
 // until the next call.
 func (b *Block) Fields() ([][]byte, bool) {
-	o := Options{Comment: b.comment}
-	data := b.data
-	for b.at < len(data) {
-		b.count(b.at)
-		at, words := b.at, b.words[:0]
-		for at < len(data) && data[at] != '\n' {
-			if isBlank(data[at]) {
-				at++
-				continue
+	for {
+		line, ok := b.Line()
+		if !ok {
+			return nil, false
+		}
+		b.words = SplitWords(b.words[:0], line)
+		switch words := b.words; {
+		case len(words) == 0:
+		case !b.o.isComment(words[0]):
+			return words, true
+		case b.o.ReadComment != nil && b.first == 0: // once, during parse
+			b.comments = append(b.comments, comment{line, b.last})
+		}
+	}
+}
+
+// A Shape is the form that most lines of a list have: a key or none, and fields, of which some are whole numbers.
+type Shape struct {
+	Key    string // first word; empty: none
+	Fields int    // words behind it
+	Whole  uint   // bit k: field k is a whole number
+}
+
+// PlainFields are Fields of the next line where that is plain and has a shape: the key stands first on its line, and whole numbers,
+// which go to numbers, have 1 to 15 digits and no sign. PlainFields does not read another line, and returns nil.
+func (b *Block) PlainFields(s *Shape, numbers []int64) [][]byte {
+	data, at, words := b.data, b.at, b.words[:0]
+	if s.Fields == 0 {
+		return nil
+	}
+	if s.Key != "" {
+		end := at + len(s.Key)
+		if end+1 >= len(data) || string(data[at:end]) != s.Key || data[end] != ' ' && data[end] != '\t' {
+			return nil
+		}
+		at = end + 1
+	}
+	for k := range s.Fields {
+		for at < len(data) && (data[at] == ' ' || data[at] == '\t') {
+			at++
+		}
+		if at+8 > len(data) {
+			return nil
+		}
+		from, x := at, loadWord(data, at)
+		if s.Whole>>k&1 != 0 {
+			count, value := leadingDigits(x)
+			if count == 8 && at+16 <= len(data) {
+				more, rest := leadingDigits(loadWord(data, at+8))
+				count, value = 8+more, value*powers[more]+rest
 			}
-			from := at
-			if at+8 <= len(data) { // most words are short: without a call
-				if low := markBlanks(loadWord(data, at)); low != 0 {
-					at += bits.TrailingZeros64(low) >> 3
-				}
+			if count&7 == 0 { // none, or perhaps more
+				return nil
+			}
+			numbers[k] = int64(value)
+			at += count
+		} else {
+			if low := markBlanks(x); low != 0 {
+				at += bits.TrailingZeros64(low) >> 3
 			}
 			if at == from || !isBlank(data[at]) {
 				at = WordEnd(data, at)
 			}
-			words = append(words, data[from:at])
+			if k == 0 && s.Key == "" && b.o.Comment != "" && data[from] == b.o.Comment[0] {
+				return nil
+			}
 		}
-		if at < len(data) {
-			at++
-			b.ended++
+		if at == from || at == len(data) || !isBlank(data[at]) || data[at] == '\n' && k < s.Fields-1 {
+			return nil
 		}
-		b.at, b.counted, b.words = at, at, words
-		if len(words) > 0 && !o.isComment(words[0]) {
-			return words, true
-		}
+		words = append(words, data[from:at])
 	}
-	return nil, false
+	for at < len(data) && data[at] != '\n' && isBlank(data[at]) {
+		at++
+	}
+	if at == len(data) || data[at] != '\n' {
+		return nil
+	}
+	b.count(b.at)
+	at++
+	b.ended++
+	b.at, b.counted, b.words = at, at, words
+	return words
+}
+
+// LineInside is the line of the last Fields, from 0 within the block.
+func (b *Block) LineInside() int { return b.last }
+
+// place is where a word begins.
+func (b *Block) place(word []byte) int { return cap(b.data) - cap(word) }
+
+// Column is the column of a word of the last Fields, from 1, in bytes.
+func (b *Block) Column(word []byte) int {
+	at := b.place(word)
+	return at - bytes.LastIndexByte(b.data[:at], '\n')
 }
 
 // Word is the next word, wherever lines end. Comments are not passed over.

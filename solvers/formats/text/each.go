@@ -133,10 +133,19 @@ func (f *File) keepOne(b *Block, failed error, lines int, keep func() error) err
 		at.Line += b.first
 	}
 	b.Rewind()
-	if err := keep(); err != nil {
-		if !errors.As(err, &at) {
-			return &formats.Error{File: f.name, Err: err}
+	err := keep()
+	if err != nil && !errors.As(err, &at) {
+		at = &formats.Error{File: f.name, Err: err}
+		err = at
+	}
+	for _, c := range b.comments {
+		if line := c.line + b.first; err == nil || at.Line == 0 || line < at.Line {
+			if err := f.readComment(line, c.text); err != nil {
+				return err
+			}
 		}
+	}
+	if err != nil {
 		return err
 	}
 	f.ended += lines
@@ -159,7 +168,7 @@ func cutAll[T any](ctx context.Context, c *cutter, jobs, order chan<- *job[T], f
 			return
 		}
 		b := NewBlock(c.f.name, 0, buf.data)
-		b.comment = c.f.o.Comment
+		b.o = c.f.o
 		j := &job[T]{block: b, buf: buf, err: err, done: make(chan struct{})}
 		for _, to := range []chan<- *job[T]{jobs, order} {
 			select {

@@ -23,13 +23,16 @@ const (
 
 // Options say how text is cut, and how long lines and words may be.
 type Options struct {
-	Comment string            // first word of lines to pass over begins with this; empty: there are no comments
-	Said    func(line []byte) // called with comments that File.Fields passes over; may be nil
-	Block   int               // bytes that a core parses at once; 0: DefaultBlock
-	Line    int               // longest line; 0: DefaultLine
-	Word    int               // longest word, where blocks are cut between words; 0: DefaultWord
-	Size    int64             // bytes of the file, where they are known, else 0 or less: what File.EstimateRest counts with
-	Budget  *formats.Budget   // for lines longer than a block; nil: no limit
+	Comment string          // first word of lines to pass over begins with this; empty: there are no comments
+	Block   int             // bytes that a core parses at once; 0: DefaultBlock
+	Line    int             // longest line; 0: DefaultLine
+	Word    int             // longest word, where blocks are cut between words; 0: DefaultWord
+	Size    int64           // bytes of the file, where they are known, else 0 or less: what File.EstimateRest counts with
+	Budget  *formats.Budget // for lines longer than a block; nil: no limit
+
+	// ReadComment gets the comments that Fields passes over, in the order of the file, without Comment and without blanks at
+	// both ends. Its errors get the comment's line. It may be nil.
+	ReadComment func(line int, comment string) error
 }
 
 // A File is text that is read from its beginning to its end: first line by line
@@ -42,6 +45,7 @@ type File struct {
 	last  int   // line of the last line or word, from 1
 	kept  int64 // bytes of the blocks that ParseBlocks has kept, with the one of keep
 	buf   []byte
+	line  []byte // the last line that Fields read
 	words [][]byte
 }
 
@@ -176,43 +180,33 @@ func (f *File) Fields() ([][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		f.words = SplitWords(f.words[:0], line)
+		f.line, f.words = line, SplitWords(f.words[:0], line)
 		switch {
 		case len(f.words) == 0:
 		case !f.o.isComment(f.words[0]):
 			return f.words, nil
-		case f.o.Said != nil:
-			f.o.Said(bytes.TrimSpace(line))
+		default:
+			if err := f.readComment(f.Number(), line); err != nil {
+				return nil, err
+			}
 		}
 	}
 }
 
-// ExpectFields returns the next Fields, or an error unless these are count words; the end of the file is an
-// error too. `what` names the words in errors.
-func (f *File) ExpectFields(count int, what string) ([][]byte, error) {
-	words, err := f.Fields()
-	switch {
-	case errors.Is(err, io.EOF):
-		return nil, f.Errorf("found the end of the file, expected %s", what)
-	case err != nil:
-		return nil, err
-	case len(words) != count:
-		return nil, f.Errorf("found %s, expected %s", formats.Count(len(words), "word"), what)
+// readComment passes a comment on.
+func (f *File) readComment(line int, comment []byte) error {
+	if f.o.ReadComment == nil {
+		return nil
 	}
-	return words, nil
+	comment = bytes.TrimSpace(comment)
+	if err := f.o.ReadComment(line, string(bytes.TrimSpace(comment[len(f.o.Comment):]))); err != nil {
+		return formats.Errorf(f.name, line, "%w", err)
+	}
+	return nil
 }
 
-// End returns an error unless only comments follow.
-func (f *File) End(after string) error {
-	words, err := f.Fields()
-	switch {
-	case errors.Is(err, io.EOF):
-		return nil
-	case err != nil:
-		return err
-	}
-	return f.Errorf("found %s after %s, expected the end of the file", formats.Quote(words[0]), after)
-}
+// Column is the column of a word of the last Fields, from 1, in bytes.
+func (f *File) Column(word []byte) int { return 1 + cap(f.line) - cap(word) }
 
 // Word is the next word, wherever lines end, good until the next call; io.EOF
 // at the end of the file. Comments are not passed over.

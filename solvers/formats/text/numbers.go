@@ -140,6 +140,7 @@ type Numbers struct {
 	Floats   bool      // Real holds the numbers
 	Rounded  int       // whole numbers that no float64 holds, among Real
 	Infinite float64   // +Inf, -Inf, or 0: none may come
+	Integral bool      // decimals of whole numbers below 2^53, such as 2.0 and 1e3, are those numbers
 }
 
 // Len is how many numbers there are.
@@ -153,6 +154,10 @@ func (n *Numbers) Add(word []byte) bool {
 		return true
 	}
 	if v, ok := ParseFloat(word); ok {
+		if n.Integral && v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			n.AddInt(int64(v))
+			return true
+		}
 		n.AddFloat(v)
 		if v >= 1<<63 || v <= -1<<63 {
 			n.Rounded += roundsWord(word, v)
@@ -238,7 +243,7 @@ func (n *Numbers) Reset() {
 		real := n.Real[:cap(n.Real)]
 		whole = unsafe.Slice((*int64)(unsafe.Pointer(&real[0])), len(real))
 	}
-	*n = Numbers{Whole: whole[:0], Infinite: n.Infinite}
+	*n = Numbers{Whole: whole[:0], Infinite: n.Infinite, Integral: n.Integral}
 }
 
 // widen converts the integers to floats in the same memory: both take 8 bytes.

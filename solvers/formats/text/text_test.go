@@ -168,15 +168,16 @@ func TestCancel(t *testing.T) {
 }
 
 func TestSequential(t *testing.T) {
-	f, err := New(strings.NewReader("% said\n\n  n 12\r\n7 8\n 9 "), "a.txt", Options{Comment: "%", Said: func(line []byte) {
-		if string(line) != "% said" {
-			t.Errorf("said %q", line)
+	f, err := New(strings.NewReader("% said\n\n  n 12\r\n7 8\n 9 "), "a.txt", Options{Comment: "%", ReadComment: func(line int, comment string) error {
+		if line != 1 || comment != "said" {
+			t.Errorf("line %d: comment %q", line, comment)
 		}
+		return nil
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	words, err := f.ExpectFields(2, "n")
+	words, err := f.Fields()
 	if err != nil || string(words[1]) != "12" || f.Number() != 3 {
 		t.Fatalf("%q %v, line %d", words, err, f.Number())
 	}
@@ -187,17 +188,6 @@ func TestSequential(t *testing.T) {
 	n := &Numbers{}
 	if err := CollectNumbers(t.Context(), f, n, 2, func([]byte) error { return errors.New("bad") }); err != nil || fmt.Sprint(n.Whole) != "[8 9]" || f.Number() != 5 {
 		t.Errorf("%v %v, line %d", n, err, f.Number())
-	}
-	for text, want := range map[string]string{
-		"":        "a.txt:1: found the end of the file, expected n",
-		"1 2 3\n": "a.txt:1: found 3 words, expected n",
-	} {
-		if f, err = New(strings.NewReader(text), "a.txt", Options{}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err = f.ExpectFields(2, "n"); err == nil || err.Error() != want {
-			t.Errorf("%q: %v", text, err)
-		}
 	}
 }
 

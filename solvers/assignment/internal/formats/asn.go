@@ -2,15 +2,13 @@ package formats
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"math"
 	"sync/atomic"
 
 	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/cores"
 	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/lines"
 	"coalesce/solvers/formats/text"
 )
 
@@ -23,110 +21,53 @@ func readASN(in source, o ReadOptions) (*problem.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	nodes, arcs, err := f.asnSize()
+	head, err := lines.Head(f.File, lines.Kind{Key: "p asn", Fields: []lines.Field{
+		lines.Int("number of nodes", 0, problem.MaxSide-1), lines.Int("number of arcs", 0, math.MaxInt64),
+	}})
 	if err != nil {
 		return nil, err
 	}
-	if err := f.budget.Take(int64(nodes) * 16); err != nil {
+	nodes, arcs := head.Int(0), head.Int(1)
+	if err := f.budget.Take(nodes * 16); err != nil {
 		return nil, f.Errorf("%d nodes take %w", nodes, err)
 	}
 	type block struct {
-		*part
+		*lines.Entries
 		sources []int32
 	}
 	p, source := f.newPairs(), make([]bool, nodes)
 	if err := p.reserve(arcs); err != nil {
 		return nil, f.Errorf("%w", err)
 	}
-	node := func(word []byte) (int32, error) {
-		v, err := text.ParseWhole(word, "node", 1, int64(nodes))
-		return int32(v - 1), err
-	}
-	err = text.ParseBlocks(context.Background(), f.File, text.Lines, func(b *text.Block) (block, error) {
-		part := block{part: p.newPart()}
-		for {
-			words, ok := b.Fields()
-			if !ok {
-				return part, nil
+	_, err = lines.Read(context.Background(), f.File, lines.Body[*block]{
+		Noun: "arc", Count: arcs,
+		Kinds: []lines.Kind{
+			{Key: "a", Fields: []lines.Field{lines.Index("source", 1, nodes), lines.Index("target", 1, nodes), lines.Word("cost")}},
+			{Key: "n", Fields: []lines.Field{lines.Index("node", 1, nodes)}},
+		},
+		Take: func(part *block, r *lines.Record) error {
+			if r.Kind == 0 {
+				return o.takePair(part.Entries, r)
 			}
-			if err := checkASN(words, false); err != nil {
-				return part, err
+			part.sources = append(part.sources, int32(r.Int(0)))
+			return nil
+		},
+		New: func() *block { return &block{Entries: p.newPart()} },
+		Reset: func(part *block) {
+			part.Entries.Reset()
+			part.sources = part.sources[:0]
+		},
+		Keep: func(b *text.Block, part *block) error {
+			for _, v := range part.sources {
+				source[v] = true
 			}
-			v, err := node(words[1])
-			if err != nil {
-				return part, err
-			}
-			if words[0][0] == 'n' {
-				part.sources = append(part.sources, v)
-				continue
-			}
-			w, err := node(words[2])
-			if err != nil {
-				return part, err
-			}
-			if err := part.add(b.Number(), pair{v, w}, words[3], o); err != nil {
-				return part, err
-			}
-		}
-	}, func(b *text.Block, part block) error {
-		for _, v := range part.sources {
-			source[v] = true
-		}
-		return p.addPart(b, part.part)
+			return p.addPart(b, part.Entries)
+		},
 	})
 	if err != nil {
 		return nil, err
 	}
-	if int64(len(p.list)) != arcs {
-		return nil, f.Errorf("found %d arcs, expected %d as in the line of p", len(p.list), arcs)
-	}
 	return p.bipartite(source)
-}
-
-// asnSize reads the line of p.
-func (f *file) asnSize() (nodes int, arcs int64, err error) {
-	words, err := f.Fields()
-	switch {
-	case errors.Is(err, io.EOF):
-		return 0, 0, f.Errorf("found the end of the file, expected a line \"p asn NODES ARCS\"")
-	case err != nil:
-		return 0, 0, err
-	}
-	if err := checkASN(words, true); err != nil {
-		return 0, 0, f.Errorf("%w", err)
-	}
-	if string(words[1]) != "asn" {
-		return 0, 0, f.Errorf("found %s, expected asn", formats.Quote(words[1]))
-	}
-	count, err := text.ParseWhole(words[2], "number of nodes", 0, problem.MaxSide-1)
-	if err == nil {
-		arcs, err = text.ParseWhole(words[3], "number of arcs", 0, math.MaxInt64)
-	}
-	if err != nil {
-		return 0, 0, f.Errorf("%w", err)
-	}
-	return int(count), arcs, nil
-}
-
-// checkASN wants a line of p first, then lines of n and a, with as many words as
-// they have.
-func checkASN(words [][]byte, first bool) error {
-	count := 0
-	switch string(words[0]) {
-	case "p", "a":
-		count = 4
-	case "n":
-		count = 2
-	}
-	switch {
-	case count == 0:
-		return fmt.Errorf("found %s, expected a line of c, p, n or a", formats.Quote(words[0]))
-	case len(words) != count:
-		return fmt.Errorf("found %s, expected %d after %s", formats.Count(len(words)-1, "word"), count-1, words[0])
-	case (words[0][0] == 'p') != first:
-		return fmt.Errorf("found %s, expected one line of p, before all others", words[0])
-	}
-	return nil
 }
 
 // bipartite numbers both sides, and makes an instance of the pairs of nodes.
@@ -142,20 +83,20 @@ func (p *pairs) bipartite(source []bool) (*problem.Instance, error) {
 		*side++
 	}
 	var wrong atomic.Int64 // the first arc that is wrong
-	wrong.Store(int64(len(p.list)))
-	cores.Split(len(p.list), 1<<16, func(from, to int) {
+	wrong.Store(int64(len(p.Row)))
+	cores.Split(len(p.Row), 1<<16, func(from, to int) {
 		for k := from; k < to; k++ {
-			x := p.list[k]
-			if !source[x.row] || source[x.col] {
+			row, col := p.Row[k], p.Column[k]
+			if !source[row] || source[col] {
 				for first := wrong.Load(); int64(k) < first && !wrong.CompareAndSwap(first, int64(k)); first = wrong.Load() {
 				}
 				return
 			}
-			p.list[k] = pair{number[x.row], number[x.col]}
+			p.Row[k], p.Column[k] = number[row], number[col]
 		}
 	})
-	if k := int(wrong.Load()); k < len(p.list) {
-		return nil, formats.Errorf(p.file.Name(), p.lines.Line(k), "found an arc from node %d to %d, expected one from a source (a line of n) to a node that is none", p.list[k].row+1, p.list[k].col+1)
+	if k := int(wrong.Load()); k < len(p.Row) {
+		return nil, formats.Errorf(p.file.Name(), p.Lines.Line(k), "found an arc from node %d to %d, expected one from a source (a line of n) to a node that is none", p.Row[k]+1, p.Column[k]+1)
 	}
 	return p.instance(int(rows), int(cols))
 }

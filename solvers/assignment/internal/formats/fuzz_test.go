@@ -60,6 +60,8 @@ func FuzzTriples(f *testing.F) {
 
 func FuzzOrlib(f *testing.F) { fuzz(f, "a.txt", "orlib", "2\n1 2\n3 4\n", "1\n1.5", "0") }
 
+func FuzzAssignP(f *testing.F) { fuzz(f, "assignp2.txt", "", "2\n1 1 5\n2 2 -3.5\n", "# none\n0\n") }
+
 func FuzzMarket(f *testing.F) {
 	fuzz(f, "a.mtx", "", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 5\n2 2 -3.5\n",
 		"%%MatrixMarket matrix array integer general\n2 1\n1\n2\n", "%%MatrixMarket matrix coordinate integer symmetric\n2 2 1\n2 1 4\n")

@@ -10,6 +10,7 @@ import (
 
 	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/lines"
 	"coalesce/solvers/formats/market"
 )
 
@@ -34,15 +35,16 @@ func readMarket(in source, o ReadOptions) (*problem.Instance, error) {
 	if err := p.reserve(h.Entries); err != nil {
 		return nil, f.Errorf("%w", err)
 	}
-	err = market.ReadEntries(context.Background(), f.File, h, market.EntrySink[*part]{
+	err = market.ReadEntries(context.Background(), f.File, h, market.EntrySink[*lines.Entries]{
 		New: p.newPart,
-		Entry: func(part *part, e market.Entry) error {
+		Entry: func(part *lines.Entries, e market.Entry) error {
 			if e.Word == nil {
-				return part.add(e.Line, pair{e.Row, e.Column}, []byte("1"), o)
+				e.Word = []byte("1")
 			}
-			return part.add(e.Line, pair{e.Row, e.Column}, e.Word, o)
+			return o.addPair(part, e.Line, e.Row, e.Column, e.Word)
 		},
-		Keep: p.addPart,
+		Keep:  p.addPart,
+		Reset: (*lines.Entries).Reset,
 	})
 	if err == nil && h.Symmetry != market.General {
 		err = p.mirror(h.Symmetry == market.Skew)
@@ -59,40 +61,38 @@ func readMarket(in source, o ReadOptions) (*problem.Instance, error) {
 
 // mirror adds the pairs on the other side of the diagonal, with the same costs or their negatives.
 // A pair that is forbidden on one side is forbidden on both.
-func (p *pairs) mirror(negative bool) (err error) {
-	listed := len(p.list)
-	for _, x := range p.list {
-		if x.row != x.col {
+func (p *pairs) mirror(negative bool) error {
+	listed := len(p.Row)
+	for k, row := range p.Row {
+		if row != p.Column[k] {
 			p.mirrored++
 		}
 	}
-	if p.list, err = formats.Grow(p.file.budget, p.list, p.mirrored); err == nil {
-		err = p.costs.Reserve(p.file.budget, p.mirrored)
-	}
-	if err != nil {
+	if err := p.Reserve(p.file.budget, p.mirrored); err != nil {
 		return formats.Errorf(p.file.Name(), 0, "%d pairs take %w", listed+p.mirrored, err)
 	}
-	for k, x := range p.list[:listed] {
-		if x.row == x.col {
+	for k := range listed {
+		row, col := p.Row[k], p.Column[k]
+		if row == col {
 			continue
 		}
-		p.list = append(p.list, pair{x.col, x.row})
-		if p.costs.Floats {
-			cost := p.costs.Real[k]
+		p.Row, p.Column = append(p.Row, col), append(p.Column, row)
+		if p.Numbers.Floats {
+			cost := p.Numbers.Real[k]
 			if negative && !math.IsInf(cost, 0) {
 				cost = -cost
 			}
-			p.costs.AddFloat(cost)
+			p.Numbers.AddFloat(cost)
 			continue
 		}
-		cost := p.costs.Whole[k]
+		cost := p.Numbers.Whole[k]
 		switch {
 		case negative && cost <= -math.MaxInt64:
-			return formats.Errorf(p.file.Name(), p.lines.Line(k), "%w: found %d in a skew-symmetric matrix, expected more than -2^63+1, so that its negative fits too", problem.ErrCost, cost)
+			return formats.Errorf(p.file.Name(), p.Lines.Line(k), "%w: found %d in a skew-symmetric matrix, expected more than -2^63+1, so that its negative fits too", problem.ErrCost, cost)
 		case negative && cost != math.MaxInt64:
 			cost = -cost
 		}
-		p.costs.AddInt(cost)
+		p.Numbers.AddInt(cost)
 	}
 	return nil
 }

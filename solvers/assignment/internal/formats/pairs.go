@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/cores"
 	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/csv"
+	"coalesce/solvers/formats/lines"
 	"coalesce/solvers/formats/text"
 )
 
@@ -81,132 +81,88 @@ func reordered[T any](list []T, order []int) []T {
 	return out
 }
 
-// A pair is a row and a column, from 0.
-type pair struct{ row, col int32 }
-
-// pairs collect those of a sparse file, with their costs and lines, in the order of
-// the file.
+// pairs are those of a sparse file, with their costs and lines, in the order of the file.
 type pairs struct {
+	lines.Entries
 	file     *file
-	list     []pair
-	costs    *text.Numbers
-	lines    text.Positions // of the pairs that the file lists
-	mirrored int            // pairs behind those, which symmetry implies
-	parts    sync.Pool
-}
-
-// A part is the pairs of a block.
-type part struct {
-	list  []pair
-	costs text.Numbers
-	lines text.Positions
+	mirrored int // pairs behind those that the file lists, which symmetry implies
 }
 
 func (f *file) newPairs() *pairs {
-	n := f.o.costNumbers()
-	return &pairs{file: f, costs: n, parts: sync.Pool{New: func() any { return &part{costs: text.Numbers{Infinite: n.Infinite}} }}}
+	return &pairs{file: f, Entries: lines.Entries{Numbers: *f.o.costNumbers()}}
 }
 
-// leastLine is the length of the shortest line of a pair, "1 1 1" and its end.
-const leastLine = 6
-
 // reserve allocates room for count pairs, but for no more than the file's size can hold.
-func (p *pairs) reserve(count int64) (err error) {
-	proven := int(max(0, min(count, p.file.size/leastLine)))
-	if p.list, err = formats.Grow(p.file.budget, p.list, proven); err == nil {
-		err = p.costs.Reserve(p.file.budget, proven)
-	}
-	if err != nil {
+func (p *pairs) reserve(count int64) error {
+	if err := p.Reserve(p.file.budget, int(lines.Proven(count, p.file.size))); err != nil {
 		return fmt.Errorf("%d pairs take %w", count, err)
 	}
 	return nil
 }
 
-// newPart is a part without pairs.
-func (p *pairs) newPart() *part { return p.parts.Get().(*part) }
+// newPart are no pairs of a block.
+func (p *pairs) newPart() *lines.Entries { return &lines.Entries{Numbers: *p.file.o.costNumbers()} }
 
-// add adds a pair, which stands on a line of the block.
-func (p *part) add(line int, x pair, cost []byte, o ReadOptions) error {
-	if !p.costs.Add(cost) {
-		return o.noCost(cost)
+// addPair adds a pair of a block, which stands on a line.
+func (o *ReadOptions) addPair(part *lines.Entries, line int, row, col int32, cost []byte) error {
+	if !part.Add(line, row, col, cost) {
+		return lines.Wrong(cost, o.noCost(cost))
 	}
-	p.list = append(p.list, x)
-	p.lines.Add(line)
 	return nil
 }
 
+// takePair adds the pair of a line of row, column and cost.
+func (o *ReadOptions) takePair(part *lines.Entries, r *lines.Record) error {
+	return o.addPair(part, r.Line, int32(r.Int(0)), int32(r.Int(1)), r.Words[2])
+}
+
 // addPart adds the pairs of a block.
-func (p *pairs) addPart(b *text.Block, part *part) (err error) {
-	budget, count := p.file.budget, len(p.list)+len(part.list)
-	follow := p.file.EstimateRest(count)
-	if p.list, err = formats.GrowAhead(budget, p.list, len(part.list), follow); err == nil {
-		p.list = append(p.list, part.list...)
-		err = p.costs.GrowAhead(budget, part.costs.Len(), follow)
-	}
-	if err == nil {
-		err = p.costs.Append(budget, &part.costs)
-	}
-	if err == nil {
-		err = p.lines.Append(budget, &part.lines, b.FirstLine())
-	}
-	if err != nil {
+func (p *pairs) addPart(b *text.Block, part *lines.Entries) error {
+	count := len(p.Row) + len(part.Row)
+	if err := p.Append(p.file.budget, part, b.FirstLine(), p.file.EstimateRest(count)); err != nil {
 		return fmt.Errorf("%d pairs and more take %w", count, err)
 	}
-	part.list = part.list[:0]
-	part.costs.Reset()
-	part.lines.Reset()
-	p.parts.Put(part)
 	return nil
 }
 
 // instance sorts the pairs into rows. One that comes twice is an error of its line.
 func (p *pairs) instance(rows, cols int) (*problem.Instance, error) {
-	name, count := p.file.Name(), len(p.list)
+	name, count := p.file.Name(), len(p.Row)
 	if err := p.file.o.roomSparse(rows, cols); err != nil {
 		return nil, formats.Errorf(name, 0, "%w", err)
 	}
-	sorted, held := p.sorted(), int64(4) // bytes a pair: its column
-	if !sorted {
-		held += 8 + 8 // its place, and its cost in another place
-	}
-	if err := p.file.budget.Take(int64(count) * held); err != nil {
-		return nil, formats.Errorf(name, 0, "%d pairs take %w", count, err)
-	}
-	s := &problem.Sparse{Start: make([]int64, rows+1), Col: make([]int32, count)}
-	for _, x := range p.list {
-		s.Start[x.row+1]++
+	s := &problem.Sparse{Start: make([]int64, rows+1), Col: p.Column}
+	for _, row := range p.Row {
+		s.Start[row+1]++
 	}
 	for i := range rows {
 		s.Start[i+1] += s.Start[i]
 	}
 	var order []int
-	if sorted {
-		cores.Split(count, 1<<16, func(from, to int) {
-			for k, x := range p.list[from:to] {
-				s.Col[from+k] = x.col
-			}
-		})
-	} else {
-		order = p.order(s.Start)
+	if !p.sorted() {
+		if err := p.file.budget.Take(int64(count) * (4 + 8 + 8)); err != nil { // a pair's column, place and cost
+			return nil, formats.Errorf(name, 0, "%d pairs take %w", count, err)
+		}
+		order, s.Col = p.order(s.Start), make([]int32, count)
 	}
 	for k, at := range order {
 		// Implied pairs that come twice are listed ones that do, elsewhere.
-		if k > 0 && at < count-p.mirrored && p.list[order[k-1]] == p.list[at] {
-			return nil, formats.Errorf(name, p.lines.Line(at), "found the pair of line %d again, expected each once", p.lines.Line(order[k-1]))
+		if k > 0 && at < count-p.mirrored && p.Row[order[k-1]] == p.Row[at] && p.Column[order[k-1]] == p.Column[at] {
+			return nil, formats.Errorf(name, p.Lines.Line(at), "found the pair of line %d again, expected each once", p.Lines.Line(order[k-1]))
 		}
-		s.Col[k] = p.list[at].col
+		s.Col[k] = p.Column[at]
 	}
 	inst := &problem.Instance{Rows: rows, Cols: cols, Sparse: s}
-	setCosts(inst, p.costs, order)
+	setCosts(inst, &p.Numbers, order)
 	return inst, nil
 }
 
 // sorted reports whether the pairs stand row by row, columns ascending, each once.
 func (p *pairs) sorted() bool {
 	var falls atomic.Bool
-	cores.Split(len(p.list), 1<<16, func(from, to int) {
+	cores.Split(len(p.Row), 1<<16, func(from, to int) {
 		for k := max(1, from); k < to; k++ {
-			if a, b := p.list[k-1], p.list[k]; a.row > b.row || a.row == b.row && a.col >= b.col {
+			if a, b := p.Row[k-1], p.Row[k]; a > b || a == b && p.Column[k-1] >= p.Column[k] {
 				falls.Store(true)
 				return
 			}
@@ -217,15 +173,15 @@ func (p *pairs) sorted() bool {
 
 // order is the pairs' order by row, by column, and by their places in the file.
 func (p *pairs) order(start []int64) []int {
-	order, at := make([]int, len(p.list)), slices.Clone(start)
-	for k, x := range p.list {
-		order[at[x.row]] = k
-		at[x.row]++
+	order, at := make([]int, len(p.Row)), slices.Clone(start)
+	for k, row := range p.Row {
+		order[at[row]] = k
+		at[row]++
 	}
 	cores.Split(len(start)-1, 1, func(from, to int) {
 		for i := from; i < to; i++ {
 			slices.SortFunc(order[start[i]:start[i+1]], func(a, b int) int {
-				return cmp.Or(cmp.Compare(p.list[a].col, p.list[b].col), cmp.Compare(a, b))
+				return cmp.Or(cmp.Compare(p.Column[a], p.Column[b]), cmp.Compare(a, b))
 			})
 		}
 	})

@@ -39,7 +39,7 @@ type ReadOptions struct {
 }
 
 // Formats are the formats that Read knows.
-func Formats() []string { return []string{"npy", "csv", "triples", "orlib", "mtx", "asn"} }
+func Formats() []string { return []string{"npy", "csv", "triples", "orlib", "assignp", "mtx", "asn"} }
 
 // A source is an open file, decompressed where it was compressed.
 type source struct {
@@ -58,6 +58,7 @@ type source struct {
 //   - triples: lines of row, column and cost, sparse; rows and columns have numbers from 0,
 //     or from 1 where none is 0, or names;
 //   - orlib: the number n, then n*n costs (OR-Library's assignment problems);
+//   - assignp: the number n, then lines of row, column and cost, sparse (OR-Library's assignp800 to assignp5000);
 //   - mtx: Matrix Market; coordinates are sparse, with explicit zeros; those of a
 //     pattern cost 1 each;
 //   - asn: DIMACS assignment problems, sparse; the sources are the rows.
@@ -113,6 +114,8 @@ func readPlain(in source, o ReadOptions) (inst *problem.Instance, err error) {
 		inst, err = readTriples(in, o)
 	case "orlib":
 		inst, err = readOrlib(in, o)
+	case "assignp":
+		inst, err = readAssignP(in, o)
 	case "mtx":
 		inst, err = readMarket(in, o)
 	case "asn":
@@ -159,6 +162,8 @@ func format(bare string, head []byte) string {
 		return "mtx"
 	case foreign.KindOf(head) == foreign.Asn || len(fields) > 0 && string(fields[0]) == "c":
 		return "asn"
+	case isAssignP(filepath.Base(bare)):
+		return "assignp"
 	case len(fields) == 1 && !bytes.ContainsAny(fields[0], ",;.") && text.IsNumber(fields[0]):
 		return "orlib"
 	}

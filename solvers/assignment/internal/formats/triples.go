@@ -10,6 +10,7 @@ import (
 	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/csv"
+	"coalesce/solvers/formats/lines"
 	"coalesce/solvers/formats/names"
 	"coalesce/solvers/formats/text"
 )
@@ -27,8 +28,8 @@ type axis struct {
 
 // A triplePart is a part whose named rows and columns are numbered as its own names are.
 type triplePart struct {
-	*part
-	axes *[2]axis
+	*lines.Entries
+	axes [2]axis
 }
 
 // readTriples reads lines of row, column and cost. Rows and columns are numbered from 0, or from 1 where none has the
@@ -40,14 +41,14 @@ func readTriples(in source, o ReadOptions) (*problem.Instance, error) {
 	}
 	p := f.newPairs()
 	axes := [2]axis{{what: "row"}, {what: "column"}}
-	layout, err := csv.ReadRecords(context.Background(), f.File, f.tableOptions(), 3, "row, column and cost", csv.RecordSink[triplePart]{
+	layout, err := csv.ReadRecords(context.Background(), f.File, f.tableOptions(), 3, "row, column and cost", csv.RecordSink[*triplePart]{
 		First: func(cells [][]byte) {
 			for k := range axes {
 				axes[k].named = !text.IsNumber(cells[k])
 			}
 		},
-		New: func() triplePart { return triplePart{p.newPart(), &[2]axis{axes[0].empty(), axes[1].empty()}} },
-		Line: func(part triplePart, line int, cells [][]byte) error {
+		New: func() *triplePart { return &triplePart{p.newPart(), [2]axis{axes[0].empty(), axes[1].empty()}} },
+		Line: func(part *triplePart, line int, cells [][]byte) error {
 			i, err := part.axes[0].number(cells[0])
 			if err != nil {
 				return err
@@ -56,26 +57,25 @@ func readTriples(in source, o ReadOptions) (*problem.Instance, error) {
 			if err != nil {
 				return err
 			}
-			return part.add(line, pair{i, j}, cells[2], o)
+			return o.addPair(part.Entries, line, i, j, cells[2])
 		},
-		Keep: func(b *text.Block, part triplePart) error {
-			for k := range axes {
+		Keep: func(b *text.Block, part *triplePart) error {
+			for k, numbers := range [][]int32{part.Row, part.Column} {
 				place, err := axes[k].join(f.budget, &part.axes[k])
-				switch {
-				case err != nil:
+				if err != nil {
 					return err
-				case place == nil:
-				case k == 0:
-					for x := range part.list {
-						part.list[x].row = place[part.list[x].row]
-					}
-				default:
-					for x := range part.list {
-						part.list[x].col = place[part.list[x].col]
+				}
+				if place != nil {
+					for x, v := range numbers {
+						numbers[x] = place[v]
 					}
 				}
 			}
-			return p.addPart(b, part.part)
+			return p.addPart(b, part.Entries)
+		},
+		Reset: func(part *triplePart) {
+			part.Entries.Reset()
+			part.axes = [2]axis{axes[0].empty(), axes[1].empty()}
 		},
 	})
 	if err != nil {
@@ -88,18 +88,16 @@ func readTriples(in source, o ReadOptions) (*problem.Instance, error) {
 	}
 	fromOne := (axes[0].named || axes[0].low > 0) && (axes[1].named || axes[1].low > 0) && !(axes[0].named && axes[1].named)
 	if fromOne {
-		var less [2]int32
-		for k := range axes {
-			if !axes[k].named {
-				less[k] = 1
-				if err := axes[k].numberFromOne(f.budget); err != nil {
-					return nil, formats.Errorf(f.Name(), 0, "%w", err)
-				}
+		for k, numbers := range [][]int32{p.Row, p.Column} {
+			if axes[k].named {
+				continue
 			}
-		}
-		for k := range p.list {
-			p.list[k].row -= less[0]
-			p.list[k].col -= less[1]
+			if err := axes[k].numberFromOne(f.budget); err != nil {
+				return nil, formats.Errorf(f.Name(), 0, "%w", err)
+			}
+			for x := range numbers {
+				numbers[x]--
+			}
 		}
 	}
 	inst, err := p.instance(axes[0].count, axes[1].count)

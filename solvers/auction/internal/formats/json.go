@@ -4,22 +4,19 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
 	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/names"
+	"coalesce/solvers/formats/tokens"
 )
 
 // A jsonReader reads a JSON file token by token.
 type jsonReader struct {
 	*builder
-	text []byte
-	dec  *json.Decoder
-	at   int // bytes whose lines are counted
-	line int
+	*tokens.Reader
 }
 
 // maxDepth is how many lists and objects may stand in one another; those of an auction are
@@ -33,7 +30,7 @@ var errListed = errors.New("the goods are listed")
 // list of goods, which may be behind their bids.
 func readJSON(in io.Reader, name string, memory *formats.Budget) (*problem.Auction, error) {
 	most := min(int64(maxObject), memory.Remaining())
-	text, err := formats.ReadAll(formats.JSONLiterals(in), name, most)
+	text, err := formats.ReadAll(in, name, most)
 	if errors.Is(err, formats.ErrLong) && most < maxObject {
 		err = formats.Errorf(name, 0, "the text takes %w", memory.Take(most+1))
 	}
@@ -41,8 +38,7 @@ func readJSON(in io.Reader, name string, memory *formats.Budget) (*problem.Aucti
 		return nil, err
 	}
 	memory.Take(int64(len(text))) // which is left
-	o := &jsonReader{builder: newBuilder(name, memory), text: text}
-	o.rewind()
+	o := &jsonReader{newBuilder(name, memory), tokens.New(bytes.NewReader(text), name)}
 	if err := o.fields("an object", func(key string) error {
 		if key != "goods" {
 			return o.skip()
@@ -54,123 +50,50 @@ func readJSON(in io.Reader, name string, memory *formats.Budget) (*problem.Aucti
 	}); err != nil && !errors.Is(err, errListed) {
 		return nil, err
 	}
-	o.rewind()
+	o.Reader = tokens.New(bytes.NewReader(text), name)
 	if err := o.fields("an object", o.readField); err != nil {
 		return nil, err
 	}
-	if _, err := o.dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, o.errorHere("found more after the object, expected the end of the file")
+	if err := o.End(); err != nil {
+		return nil, err
 	}
 	return o.auction()
 }
 
-func (o *jsonReader) rewind() {
-	o.dec, o.at, o.line = json.NewDecoder(bytes.NewReader(o.text)), 0, 1
-	o.dec.UseNumber()
-}
-
-// lineHere is the line of the last token.
-func (o *jsonReader) lineHere() int {
-	to := int(o.dec.InputOffset())
-	o.line += bytes.Count(o.text[o.at:to], []byte("\n"))
-	o.at = to
-	return o.line
-}
-
-func (o *jsonReader) errorHere(format string, args ...any) error {
-	return o.errorf(o.lineHere(), format, args...)
-}
-
-func (o *jsonReader) token(want string) (json.Token, error) {
-	token, err := o.dec.Token()
-	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
-	}
-	if err != nil {
-		line := o.lineHere()
-		var syntax *json.SyntaxError
-		if at := 0; errors.As(err, &syntax) {
-			if at = min(int(syntax.Offset), len(o.text)); at > o.at {
-				line += bytes.Count(o.text[o.at:at-1], []byte("\n"))
-			}
-		}
-		return nil, o.errorf(line, "found broken JSON, expected %s: %w", want, err)
-	}
-	return token, nil
-}
-
-// tokenText is the text for a token in errors.
-func tokenText(token json.Token) string {
-	switch token := token.(type) {
-	case string:
-		return formats.Quote(token)
-	case nil:
-		return "null"
-	}
-	return fmt.Sprint(token)
-}
-
-// fields reads an object and calls field with each key.
+// fields reads an object and calls field with each key, which comes once.
 func (o *jsonReader) fields(want string, field func(key string) error) error {
-	token, err := o.token(want)
-	if err != nil {
+	if err := o.Open('{', want); err != nil {
 		return err
 	}
-	if token != json.Delim('{') {
-		return o.errorHere("found %s, expected %s", tokenText(token), want)
-	}
 	seen := map[string]bool{}
-	for o.dec.More() {
-		if token, err = o.token("a key"); err != nil {
-			return err
-		}
-		key, _ := token.(string)
+	return o.Fields(want, func(key string) error {
 		if seen[key] {
-			return o.errorHere("found the key %s again, expected each once", formats.Quote(key))
+			return o.Errorf("found the key %s again, expected each once", formats.Quote(key))
 		}
 		seen[key] = true
-		if err := field(key); err != nil {
-			return err
-		}
-	}
-	_, err = o.token("the end of " + want)
-	return err
+		return field(key)
+	})
 }
 
 // list reads a list and calls item before each of its items.
 func (o *jsonReader) list(want string, item func() error) error {
-	token, err := o.token(want)
-	if err != nil {
+	if err := o.Open('[', want); err != nil {
 		return err
 	}
-	if token != json.Delim('[') {
-		return o.errorHere("found %s, expected %s", tokenText(token), want)
-	}
-	return o.restOfList(want, item)
-}
-
-// restOfList is list after the bracket.
-func (o *jsonReader) restOfList(want string, item func() error) error {
-	for o.dec.More() {
-		if err := item(); err != nil {
-			return err
-		}
-	}
-	_, err := o.token("the end of " + want)
-	return err
+	return o.Items(want, item)
 }
 
 // skip passes over a value.
 func (o *jsonReader) skip() error {
 	for depth := 0; ; {
-		token, err := o.token("a value")
+		token, err := o.Token("a value")
 		if err != nil {
 			return err
 		}
 		switch token {
 		case json.Delim('{'), json.Delim('['):
 			if depth++; depth > maxDepth {
-				return o.errorHere("found more than %d lists and objects in one another, expected an auction", maxDepth)
+				return o.Errorf("found more than %d lists and objects in one another, expected an auction", maxDepth)
 			}
 		case json.Delim('}'), json.Delim(']'):
 			depth--
@@ -183,7 +106,7 @@ func (o *jsonReader) skip() error {
 
 // readText reads a string or a number, as it is written.
 func (o *jsonReader) readText(want string) (string, error) {
-	token, err := o.token(want)
+	token, err := o.Token(want)
 	if err != nil {
 		return "", err
 	}
@@ -193,19 +116,19 @@ func (o *jsonReader) readText(want string) (string, error) {
 	case json.Number:
 		return names.Name(token.String()), nil
 	}
-	return "", o.errorHere("found %s, expected %s", tokenText(token), want)
+	return "", o.Wrong(token, want)
 }
 
 // readNumber reads a number.
 func (o *jsonReader) readNumber(want string) (string, error) {
-	token, err := o.token(want)
+	token, err := o.Token(want)
 	if err != nil {
 		return "", err
 	}
 	if n, ok := token.(json.Number); ok {
 		return n.String(), nil
 	}
-	return "", o.errorHere("found %s, expected %s", tokenText(token), want)
+	return "", o.Wrong(token, want)
 }
 
 // readTexts reads a list of strings and numbers, within the memory for them.
@@ -217,7 +140,7 @@ func (o *jsonReader) readTexts(want string) ([]string, error) {
 			return err
 		}
 		if list, err = formats.Append(o.memory, list, word); err != nil {
-			return o.errorHere("a list takes %w", err)
+			return o.Errorf("a list takes %w", err)
 		}
 		return nil
 	})
@@ -227,23 +150,23 @@ func (o *jsonReader) readTexts(want string) ([]string, error) {
 // goodsList reads the names of the goods, or how many there are.
 func (o *jsonReader) goodsList() error {
 	const want = "a list of goods, or their number"
-	token, err := o.token(want)
+	token, err := o.Token(want)
 	if err != nil {
 		return err
 	}
 	if n, ok := token.(json.Number); ok {
-		return o.setGoodsCount(n.String(), o.lineHere())
+		return o.setGoodsCount(n.String(), o.Line())
 	}
 	if token != json.Delim('[') {
-		return o.errorHere("found %s, expected %s", tokenText(token), want)
+		return o.Wrong(token, want)
 	}
 	o.listed = true
-	return o.restOfList(want, func() error {
+	return o.Items(want, func() error {
 		name, err := o.readText("the name of a good")
 		if err != nil {
 			return err
 		}
-		return o.addListedGood(name, o.lineHere())
+		return o.addListedGood(name, o.Line())
 	})
 }
 
@@ -253,13 +176,13 @@ func (o *jsonReader) readField(key string) error {
 	case "goods":
 		return o.skip()
 	case "free_disposal":
-		token, err := o.token("true or false")
+		token, err := o.Token("true or false")
 		if err != nil {
 			return err
 		}
 		yes, ok := token.(bool)
 		if !ok {
-			return o.errorHere("found %s, expected true or false", tokenText(token))
+			return o.Wrong(token, "true or false")
 		}
 		o.a.SellAll = !yes
 		return nil
@@ -277,7 +200,7 @@ func (o *jsonReader) readField(key string) error {
 			return o.addBid(b)
 		})
 	}
-	return o.errorHere("found the key %s, expected goods, free_disposal, reserves, bidders or bids", formats.Quote(key))
+	return o.Errorf("found the key %s, expected goods, free_disposal, reserves, bidders or bids", formats.Quote(key))
 }
 
 func (o *jsonReader) readReserve() error {
@@ -290,14 +213,14 @@ func (o *jsonReader) readReserve() error {
 		case "goods":
 			goods, err = o.readTexts("a list of goods")
 		default:
-			err = o.errorHere("found the key %s of a reserve, expected price or goods", formats.Quote(key))
+			err = o.Errorf("found the key %s of a reserve, expected price or goods", formats.Quote(key))
 		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return o.addReserve(price, goods, o.lineHere())
+	return o.addReserve(price, goods, o.Line())
 }
 
 // readBidder reads a bidder and its bids; seen are the names before.
@@ -315,26 +238,26 @@ func (o *jsonReader) readBidder(seen map[string]bool) error {
 				b, err := o.readBid()
 				if err == nil {
 					if bids, err = formats.Append(o.memory, bids, b); err != nil {
-						err = o.errorHere("%d bids and more take %w", len(bids), err)
+						err = o.Errorf("%d bids and more take %w", len(bids), err)
 					}
 				}
 				return err
 			})
 		default:
-			err = o.errorHere("found the key %s of a bidder, expected name, most or bids", formats.Quote(key))
+			err = o.Errorf("found the key %s of a bidder, expected name, most or bids", formats.Quote(key))
 		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	line := o.lineHere()
+	line := o.Line()
 	name = strings.TrimSpace(name)
 	if err := o.checkName("bidder", name, line); err != nil {
 		return err
 	}
 	if seen[name] {
-		return o.errorHere("found bidder %s again, expected each once", formats.Quote(name))
+		return o.Errorf("found bidder %s again, expected each once", formats.Quote(name))
 	}
 	seen[name] = true
 	for _, b := range bids {
@@ -365,11 +288,11 @@ func (o *jsonReader) readBid() (namedBid, error) {
 		case "bidder":
 			if b.bidder, err = o.readText("the name of a bidder"); err == nil {
 				b.bidder = strings.TrimSpace(b.bidder)
-				err = o.checkName("bidder", b.bidder, o.lineHere())
+				err = o.checkName("bidder", b.bidder, o.Line())
 			}
 		case "xor":
 			var token json.Token
-			if token, err = o.token("the name of a group"); err != nil {
+			if token, err = o.Token("the name of a group"); err != nil {
 				return err
 			}
 			switch token := token.(type) {
@@ -379,19 +302,19 @@ func (o *jsonReader) readBid() (namedBid, error) {
 				b.xor = []string{names.Name(token.String())}
 			default:
 				if token != json.Delim('[') {
-					return o.errorHere("found %s, expected the name of a group, or a list of them", tokenText(token))
+					return o.Wrong(token, "the name of a group, or a list of them")
 				}
-				err = o.restOfList("a list of groups", func() error {
+				err = o.Items("a list of groups", func() error {
 					label, err := o.readText("the name of a group")
 					b.xor = append(b.xor, label)
 					return err
 				})
 			}
 		default:
-			err = o.errorHere("found the key %s of a bid, expected bid, bidder, price, goods or xor", formats.Quote(key))
+			err = o.Errorf("found the key %s of a bid, expected bid, bidder, price, goods or xor", formats.Quote(key))
 		}
 		return err
 	})
-	b.line = o.lineHere()
+	b.line = o.Line()
 	return b, err
 }

@@ -119,10 +119,10 @@ func TestErrorsOfNamedFormats(t *testing.T) {
 		{head + "1,,9223372036854775808,a\n", "a.txt:2: found the price 9223372036854775808, expected less than 2^63 units"},
 
 		{"{", "a.txt:1: found broken JSON, expected the end of an object: unexpected EOF"},
-		{"{}{", "a.txt:1: found more after the object"},
+		{"{}{", "a.txt:1: found more after the JSON"},
 		{"{\n\n\"goods\": [}\n", "a.txt:3: found broken JSON"},
 		{`{"bids": ` + strings.Repeat("[", 101), "a.txt:1: found more than 100 lists and objects in one another, expected an auction"},
-		{"{\"goods\": 2, \"bids\": []}\n{}", "a.txt:2: found more after the object, expected the end of the file"},
+		{"{\"goods\": 2, \"bids\": []}\n{}", "a.txt:2: found more after the JSON, expected the end of the file"},
 		{"{\"goods\": true}", "a.txt:1: found true, expected a list of goods, or their number"},
 		{"{\"goods\": [1],\n\"goods\": [2]}", `a.txt:2: found the key "goods" again`},
 		{"{\"goods\": [\"a\",\n\"a\"]}", `a.txt:2: found good "a" again`},

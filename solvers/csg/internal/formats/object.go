@@ -2,62 +2,21 @@ package formats
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"sort"
 	"strconv"
 	"strings"
 
 	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/names"
+	"coalesce/solvers/formats/tokens"
 )
-
-// maxWord is the longest key or value of a JSON file, and the most blanks
-// between two, in bytes: the decoder holds as much.
-const maxWord = 1 << 20
-
-// lineReader remembers where the lines begin that the decoder has not passed.
-type lineReader struct {
-	r      io.Reader
-	at     int64
-	passed int          // line ends before the decoder's place, which are no longer kept
-	ends   []int64      // byte offsets of the line ends that are kept
-	offset func() int64 // of the decoder
-}
-
-// Read is io.Reader.
-func (l *lineReader) Read(p []byte) (int, error) {
-	if l.at-l.offset() > maxWord {
-		return 0, fmt.Errorf("found a word, or blanks, of more than %d bytes, expected shorter ones", maxWord)
-	}
-	k, err := l.r.Read(p)
-	for i, b := range p[:k] {
-		if b == '\n' {
-			l.ends = append(l.ends, l.at+int64(i))
-		}
-	}
-	l.at += int64(k)
-	return k, err
-}
-
-// line is the line of a byte that the decoder has not passed, from 1.
-func (l *lineReader) line(offset int64) int {
-	k := sort.Search(len(l.ends), func(i int) bool { return l.ends[i] >= offset })
-	if offset <= l.offset() && k > 0 {
-		l.passed += k
-		l.ends = append(l.ends[:0], l.ends[k:]...)
-		k = 0
-	}
-	return 1 + l.passed + k
-}
 
 // jsonTable reads a table from JSON, token by token.
 type jsonTable struct {
 	*table
-	dec   *json.Decoder
-	lines *lineReader
+	*tokens.Reader
 	// entries of the outer object, until it is known whether they are
 	// coalitions
 	loose []looseEntry
@@ -71,36 +30,30 @@ type looseEntry struct {
 }
 
 func readJSON(r io.Reader, name string, opts ReadOptions) (*problem.Instance, error) {
-	t := &jsonTable{table: newTable(name, opts), lines: &lineReader{r: formats.JSONLiterals(r)}}
-	t.dec = json.NewDecoder(t.lines)
-	t.lines.offset = t.dec.InputOffset
-	t.dec.UseNumber()
+	t := &jsonTable{table: newTable(name, opts), Reader: tokens.New(r, name)}
 	if opts.Names != nil {
 		if err := t.declare(opts.Names, 1); err != nil {
 			return nil, err
 		}
 	}
-	tok, err := t.dec.Token()
+	const want = "an object of coalitions and values, or a list of records"
+	tok, err := t.Token(want)
 	if err != nil {
-		return nil, t.fail(err)
+		return nil, err
 	}
 	switch tok {
 	case json.Delim('{'):
-		err = t.fields(t.outer)
+		err = t.Fields("the object", t.outer)
 	case json.Delim('['):
 		err = t.records()
 	default:
-		err = t.errorf(t.here(), "found %v, expected an object of coalitions and values, or a list of records", tok)
+		err = t.Wrong(tok, want)
 	}
 	if err != nil {
 		return nil, err
 	}
-	var syntax *json.SyntaxError
-	switch _, err := t.dec.Token(); {
-	case err == nil || errors.As(err, &syntax):
-		return nil, t.errorf(t.here(), "found something after the object, expected the end of the file")
-	case err != io.EOF:
-		return nil, t.fail(err)
+	if err := t.End(); err != nil {
+		return nil, err
 	}
 	for _, e := range t.loose {
 		if t.inner {
@@ -116,54 +69,17 @@ func readJSON(r io.Reader, name string, opts ReadOptions) (*problem.Instance, er
 	return t.instance()
 }
 
-func (t *jsonTable) here() int { return t.lines.line(t.dec.InputOffset()) }
-
-func (t *jsonTable) fail(err error) error {
-	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
-	}
-	line := t.here()
-	var syntax *json.SyntaxError
-	var long *formats.LimitError
-	switch {
-	case errors.As(err, &syntax):
-		line = max(line, t.lines.line(syntax.Offset-1))
-	case errors.As(err, &long):
-		return t.errorf(0, "%w", err)
-	case err != io.ErrUnexpectedEOF: // an error of reading, not of the JSON
-		return t.errorf(line, "%w", err)
-	}
-	return t.errorf(line, "found broken JSON, expected an object of coalitions and values: %w", err)
-}
-
-// fields calls field with each key of an object whose brace was read.
-func (t *jsonTable) fields(field func(key string) error) error {
-	for t.dec.More() {
-		key, err := t.key()
-		if err != nil {
-			return err
-		}
-		if err := field(key); err != nil {
-			return err
-		}
-	}
-	return t.close()
-}
-
 // records reads a list of objects, each a coalition and its value, as pandas writes the rows of a table.
 func (t *jsonTable) records() error {
-	for t.dec.More() {
-		tok, err := t.dec.Token()
-		if err != nil {
-			return t.fail(err)
+	t.inner = true
+	return t.Items("the list", func() error {
+		if err := t.Open('{', "an object of a coalition and its value"); err != nil {
+			return err
 		}
-		if tok != json.Delim('{') {
-			return t.errorf(t.here(), "found %v, expected an object of a coalition and its value", tok)
-		}
-		line := t.here()
+		line := t.Line()
 		mask, value := uint64(0), ""
 		coalition, valued := false, false
-		err = t.fields(func(key string) error {
+		err := t.Fields("the record", func(key string) error {
 			var err error
 			switch {
 			case headsCoalitions(key) && !coalition:
@@ -172,16 +88,10 @@ func (t *jsonTable) records() error {
 				return err
 			case headsValues(key) && !valued:
 				valued = true
-				if tok, err = t.dec.Token(); err != nil {
-					return t.fail(err)
-				}
-				line = t.here()
-				if value, valued = scalar(tok); !valued {
-					return t.errorf(t.here(), "found %v, expected the value of a coalition", tok)
-				}
-				return nil
+				value, line, err = t.value("the value of a coalition")
+				return err
 			}
-			return t.errorf(t.here(), "found the key %s of a record, expected coalition and value, each once", formats.Quote(key))
+			return t.Errorf("found the key %s of a record, expected coalition and value, each once", formats.Quote(key))
 		})
 		switch {
 		case err != nil:
@@ -189,84 +99,74 @@ func (t *jsonTable) records() error {
 		case !coalition || !valued:
 			return t.errorf(line, "found a record without a coalition or a value, expected both")
 		case value == "": // null: a coalition that is missing
-			continue
+			return nil
 		}
-		if err := t.enter(mask, value, line); err != nil {
-			return err
-		}
+		return t.enter(mask, value, line)
+	})
+}
+
+// value reads a number or text, and its line; null is "".
+func (t *jsonTable) value(want string) (string, int, error) {
+	tok, err := t.Token(want)
+	if err != nil {
+		return "", 0, err
 	}
-	t.inner = true
-	return t.close()
+	value, ok := scalar(tok)
+	if !ok {
+		return "", 0, t.Wrong(tok, want)
+	}
+	return value, t.Line(), nil
 }
 
 // members reads a coalition: a list of agents, or text.
 func (t *jsonTable) members() (uint64, error) {
-	tok, err := t.dec.Token()
+	const want = "the agents of a coalition"
+	tok, err := t.Token(want)
 	if err != nil {
-		return 0, t.fail(err)
+		return 0, err
 	}
 	if text, ok := scalar(tok); ok && text != "" {
-		return t.coalition(text, t.here())
+		return t.coalition(text, t.Line())
 	}
 	if tok != json.Delim('[') {
-		return 0, t.errorf(t.here(), "found %v, expected the agents of a coalition", tok)
+		return 0, t.Wrong(tok, want)
 	}
 	agents, err := t.list("an agent's name")
 	if err != nil {
 		return 0, err
 	}
-	return t.mask(agents, fmt.Sprint(agents), t.here())
+	return t.mask(agents, fmt.Sprint(agents), t.Line())
 }
 
 // list reads names up to the end of a list whose bracket was read.
-func (t *jsonTable) list(what string) ([]string, error) {
-	var list []string
-	for t.dec.More() {
-		tok, err := t.dec.Token()
+func (t *jsonTable) list(what string) (list []string, err error) {
+	err = t.Items("the list", func() error {
+		tok, err := t.Token(what)
 		if err != nil {
-			return nil, t.fail(err)
+			return err
 		}
 		word, ok := scalar(tok)
 		if _, number := tok.(json.Number); number {
 			word = names.Name(word)
 		}
 		if word = strings.TrimSpace(word); !ok || word == "" {
-			return nil, t.errorf(t.here(), "found %v, expected %s", tok, what)
+			return t.Wrong(tok, what)
 		}
-		list = append(list, word)
-		if len(list) > problem.MaxAgents {
-			return nil, t.errorf(t.here(), "found more than %d agents, expected at most that many", problem.MaxAgents)
+		if list = append(list, word); len(list) > problem.MaxAgents {
+			return t.Errorf("found more than %d agents, expected at most that many", problem.MaxAgents)
 		}
-	}
-	return list, t.close()
-}
-
-func (t *jsonTable) close() error {
-	if _, err := t.dec.Token(); err != nil {
-		return t.fail(err)
-	}
-	return nil
-}
-
-func (t *jsonTable) key() (string, error) {
-	tok, err := t.dec.Token()
-	if err != nil {
-		return "", t.fail(err)
-	}
-	s, ok := tok.(string)
-	if !ok {
-		return "", t.errorf(t.here(), "found %v, expected a coalition in quotes", tok)
-	}
-	return s, nil
+		return nil
+	})
+	return list, err
 }
 
 // outer reads what follows a key of the outer object.
 func (t *jsonTable) outer(key string) error {
-	tok, err := t.dec.Token()
+	tok, err := t.Token("a value")
 	if err != nil {
-		return t.fail(err)
+		return err
 	}
-	line := t.here()
+	line := t.Line()
 	switch {
 	case tok == json.Delim('[') && key == "agents":
 		if t.named {
@@ -324,7 +224,7 @@ func scalar(tok json.Token) (string, bool) {
 
 // names reads the agents' names.
 func (t *jsonTable) names() error {
-	line := t.here()
+	line := t.Line()
 	list, err := t.list("an agent's name")
 	if err != nil || t.opts.Names != nil {
 		return err
@@ -334,18 +234,11 @@ func (t *jsonTable) names() error {
 
 // values reads coalitions and their values.
 func (t *jsonTable) values() error {
-	return t.fields(func(key string) error {
-		tok, err := t.dec.Token()
-		if err != nil {
-			return t.fail(err)
+	return t.Fields("the values", func(key string) error {
+		value, line, err := t.value("the value of " + formats.Quote(key))
+		if err != nil || value == "" {
+			return err
 		}
-		value, ok := scalar(tok)
-		if !ok {
-			return t.errorf(t.here(), "found %v, expected the value of %s", tok, formats.Quote(key))
-		}
-		if value == "" {
-			return nil
-		}
-		return t.add(key, value, t.here())
+		return t.add(key, value, line)
 	})
 }

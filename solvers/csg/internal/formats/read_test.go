@@ -159,7 +159,7 @@ func TestReadTableErrors(t *testing.T) {
 		{"a.csv", "sep=|\n1|2\n", ReadOptions{}, `a.csv:1: found "sep=|", expected sep= and a comma`},
 		{"a.csv", "\"1 2,3\n", ReadOptions{}, "a.csv:1: found a quote that does not end"},
 		{"a.csv", "02,3\n", ReadOptions{Missing: "0"}, "a.csv:1: found agent 02, expected it to be written as 2"},
-		{"a.json", `{"1": 5} 6`, ReadOptions{}, "a.json:1: found something after the object"},
+		{"a.json", `{"1": 5} 6`, ReadOptions{}, "a.json:1: found more after the JSON"},
 		{"a.json", `{"agents": ["a"], "values": {"a": 1}, "b": 2}`, ReadOptions{}, `a.json:1: found "b", expected agents, n and values only`},
 		{"a.json", `{"values": {"a": 1}, "agents": ["a"]}`, ReadOptions{}, "found the agents' names after coalitions"},
 		{"a.json", "{\"agents\": [\"a\", \"b\"], \"values\": {\"a\": 1, \"b\": 2, \"a b\": 3},\n\"agents\": [\"b\", \"a\"]}", ReadOptions{}, "a.json:2: found agents again, expected them once"},

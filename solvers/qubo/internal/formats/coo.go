@@ -1,10 +1,7 @@
 package formats
 
 import (
-	"context"
-
 	"coalesce/solvers/formats"
-	"coalesce/solvers/formats/text"
 	"coalesce/solvers/qubo/problem"
 )
 
@@ -21,27 +18,7 @@ func readCOO(in source, o Options) (*problem.Instance, error) {
 		return nil, err
 	}
 	l := list{loops: true}
-	err = text.ParseBlocks(context.Background(), f.File, text.Lines, func(b *text.Block) (*part, error) {
-		p := e.newPart()
-		for {
-			words, ok := b.Fields()
-			if !ok {
-				return p, nil
-			}
-			if taken, err := f.readComment(p, b.Number(), words); err != nil {
-				return p, err
-			} else if taken {
-				continue
-			}
-			if len(words) != 3 {
-				return p, wrongNumber(words)
-			}
-			if err := l.readEntry(p, problem.MaxVariables, b.Number(), words); err != nil {
-				return p, err
-			}
-		}
-	}, e.addPart)
-	if err != nil {
+	if _, err := e.read(l, "", 0, false, l.kind("", problem.MaxVariables)); err != nil {
 		return nil, err
 	}
 	_, form := f.said[vartype]

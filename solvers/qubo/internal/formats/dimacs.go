@@ -1,13 +1,8 @@
 package formats
 
 import (
-	"bytes"
-	"context"
-	"errors"
-	"fmt"
-
 	"coalesce/solvers/formats"
-	"coalesce/solvers/formats/text"
+	"coalesce/solvers/formats/lines"
 	"coalesce/solvers/qubo/problem"
 )
 
@@ -19,69 +14,22 @@ func readDIMACS(in source, o Options) (*problem.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	header, err := f.readHeader(4, 4, "p edge, and the numbers of nodes and edges")
+	header, err := lines.Head(f.File, lines.Kind{Key: "p edge|edges|col", Fields: sizeFields})
 	if err != nil {
 		return nil, err
 	}
-	if string(header[0]) != "p" || !bytes.HasPrefix(header[1], []byte("edge")) && string(header[1]) != "col" {
-		return nil, f.Errorf("found %s, expected p edge", formats.Quote(bytes.Join(header[:2], []byte(" "))))
-	}
-	n, m, err := f.parseSizes(header[2:])
-	if err != nil {
-		return nil, err
-	}
+	n, m := int(header.Int(0)), header.Int(1)
 	e, err := f.newEntries(0)
 	if err != nil {
 		return nil, err
 	}
-	type block struct {
-		*part
-		bare, weighted, nodes int
-	}
-	l, all := list{from: 1}, block{}
-	err = text.ParseBlocks(context.Background(), f.File, text.Lines, func(b *text.Block) (block, error) {
-		p := block{part: e.newPart()}
-		for {
-			words, ok := b.Fields()
-			if !ok {
-				return p, nil
-			}
-			if taken, err := f.readComment(p.part, b.Number(), words); err != nil {
-				return p, err
-			} else if taken {
-				continue
-			}
-			switch kind := string(words[0]); {
-			case kind == "n" || kind == "d" || kind == "v" || kind == "x":
-				p.nodes++
-				continue
-			case kind != "e" && kind != "a":
-				return p, fmt.Errorf("found %s, expected a line of e: an edge", formats.Quote(words[0]))
-			case len(words) == 3:
-				p.bare++
-			case len(words) == 4:
-				p.weighted++
-			default:
-				return p, fmt.Errorf("found %s, expected e and two nodes, with a weight or without", formats.Count(len(words), "word"))
-			}
-			if p.bare > 0 && p.weighted > 0 {
-				return p, errMixed
-			}
-			if err := l.readEntry(p.part, n, b.Number(), words[1:]); err != nil {
-				return p, err
-			}
-		}
-	}, func(b *text.Block, p block) error {
-		if p.bare > 0 && all.weighted > 0 || p.weighted > 0 && all.bare > 0 {
-			return b.Errorf("%w", errMixed)
-		}
-		all.bare, all.weighted, all.nodes = all.bare+p.bare, all.weighted+p.weighted, all.nodes+p.nodes
-		return e.addPart(b, p.part)
-	})
+	l := list{from: 1, bare: true}
+	found, err := e.read(l, "", 0, false, l.kind("e|a", int64(n)), lines.Kind{Key: "n|d|v|x", Rest: true})
 	if err != nil {
 		return nil, err
 	}
-	inst, err := e.instance(n, all.bare > 0)
+	bare, nodes := found[0].Words == 2, found[1].Lines
+	inst, err := e.instance(n, bare)
 	if err != nil {
 		return nil, err
 	}
@@ -89,18 +37,15 @@ func readDIMACS(in source, o Options) (*problem.Instance, error) {
 	if pairs := inst.Pairs(); e.count != m && pairs != m && 2*e.count != m && 2*pairs != m {
 		return nil, f.Errorf("found %d edges, expected %d as the header says", e.count, m)
 	}
-	if again := e.count - inst.Pairs(); all.bare > 0 && again > 0 {
+	if again := e.count - inst.Pairs(); bare && again > 0 {
 		inst.Int = mapTerms(inst.Int, func(v int64) int64 { return min(v, 1) })
 		inst.Note("%d of %d edges were listed again, and count once", again, inst.Pairs())
 	}
-	if all.bare > 0 {
+	if bare {
 		inst.Note("the edges have no weights: each weighs 1")
 	}
-	if all.nodes > 0 {
-		inst.Note("%s of nodes were passed over", formats.Count(all.nodes, "line"))
+	if nodes > 0 {
+		inst.Note("%s of nodes were passed over", formats.Count(nodes, "line"))
 	}
 	return inst, nil
 }
-
-// errMixed is the error of edges with weights beside edges without.
-var errMixed = errors.New("found edges with weights and edges without, expected all the same")

@@ -1,12 +1,13 @@
 package formats
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 
 	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/lines"
 	"coalesce/solvers/formats/text"
 	"coalesce/solvers/qubo/problem"
 )
@@ -17,63 +18,33 @@ type file struct {
 	o      Options
 	size   int64 // bytes; negative: unknown
 	budget *formats.Budget
-	begin  string // of comments; empty: there are none, or File passes over them
 	said   statements
 }
 
 // maxLine is the longest line, in bytes: lines have a few words.
 const maxLine = 1 << 20
 
-// openText makes text of a source. Lines whose first word begins with comment are passed over; empty: there are none.
-func (in source) openText(comment string, o Options) (*file, error) {
-	budget := formats.NewBudget(o.memoryLimit())
-	f, err := text.New(in, in.name, text.Options{Comment: comment, Line: maxLine, Budget: budget})
-	return &file{File: f, o: o, size: in.Size, budget: budget, said: statements{}}, err
+// openText makes text of a source.
+func (in source) openText(o Options, how text.Options) (*file, error) {
+	f := &file{o: o, size: in.Size, budget: formats.NewBudget(o.memoryLimit())}
+	how.Line, how.Budget = maxLine, f.budget
+	var err error
+	f.File, err = text.New(in, in.name, how)
+	return f, err
 }
 
 // openList makes text of a source, in which lines whose first word begins with comment may state something.
 func (in source) openList(comment string, o Options) (*file, error) {
-	f, err := in.openText("", o)
-	if err == nil {
-		f.begin = comment
-	}
+	said := statements{}
+	f, err := in.openText(o, text.Options{Comment: comment, ReadComment: func(line int, text string) error {
+		s, ok, err := parseStatement(line, strings.TrimLeft(strings.Join(strings.Fields(text), " "), comment+" "))
+		if err != nil || !ok {
+			return err
+		}
+		return said.add(in.name, s)
+	}})
+	f.said = said
 	return f, err
-}
-
-// comments reports whether the words are those of a comment.
-func (f *file) comments(words [][]byte) bool {
-	return f.begin != "" && strings.HasPrefix(string(words[0][:min(len(words[0]), len(f.begin))]), f.begin)
-}
-
-// nextWords are those of the next line that has any and is no comment; io.EOF at the end of the file.
-func (f *file) nextWords() ([][]byte, error) {
-	for {
-		words, err := f.Fields()
-		if err != nil || !f.comments(words) {
-			return words, err
-		}
-		s, ok, err := parseStatement(f.Number(), commentText(words, f.begin))
-		if err != nil {
-			return nil, f.Errorf("%w", err)
-		}
-		if ok {
-			if err := f.said.add(f.Name(), s); err != nil {
-				return nil, err
-			}
-		}
-	}
-}
-
-// readComment takes a line that is a comment, and keeps its statement; false for other lines.
-func (f *file) readComment(p *part, line int, words [][]byte) (bool, error) {
-	if !f.comments(words) {
-		return false, nil
-	}
-	s, ok, err := parseStatement(line, commentText(words, f.begin))
-	if ok {
-		p.said = append(p.said, s)
-	}
-	return true, err
 }
 
 // entries collect the lines of coefficients of a file.
@@ -85,29 +56,29 @@ type entries struct {
 	loops     int64          // entries of a variable with itself
 	variables int            // the largest variable and one more
 	lines     text.Positions // of the entries
-	parts     sync.Pool
 }
 
 // A part is the entries of a block.
 type part struct {
-	i, j      []int32
-	values    text.Numbers
+	lines.Entries
 	loops     int64 // entries of a variable with itself
 	variables int   // the largest variable and one more
-	lines     text.Positions
-	said      []statement // with lines from 0 within the block
 }
 
-// leastLine is the length of the shortest line of an entry, "1 1 1" and its end.
-const leastLine = 6
+func newPart() *part { return &part{Entries: lines.Entries{Numbers: text.Numbers{Integral: true}}} }
+
+func (p *part) reset() {
+	p.Entries.Reset()
+	p.loops, p.variables = 0, 0
+}
 
 // newEntries makes room for m entries, as far as the file's size proves them.
 func (f *file) newEntries(m int64) (*entries, error) {
-	e := &entries{Entries: problem.NewEntries(f.o.memoryLimit()), file: f, parts: sync.Pool{New: func() any { return &part{} }}}
+	e := &entries{Entries: problem.NewEntries(f.o.memoryLimit()), file: f}
 	if err := e.reserve(m); err != nil {
 		return nil, f.Errorf("%w", err)
 	}
-	if err := e.Expect(m, f.size/leastLine); err != nil {
+	if err := e.Expect(m, lines.Proven(m, f.size)); err != nil {
 		return nil, f.Errorf("%w", err)
 	}
 	return e, nil
@@ -129,68 +100,59 @@ func (e *entries) reserve(count int64) error {
 	return nil
 }
 
-// newPart is a part without entries.
-func (e *entries) newPart() *part { return e.parts.Get().(*part) }
-
 // add adds a coefficient of two variables, which stands on a line of the block.
 func (p *part) add(line int, i, j int32, word []byte) error {
-	v, err := parseCoefficient(word)
-	if err != nil {
-		return err
+	if !p.Numbers.Add(word) {
+		return lines.Wrong(word, noNumber(word))
 	}
-	p.append(line, i, j, v)
+	p.place(line, i, j)
 	return nil
 }
 
-func (p *part) append(line int, i, j int32, v value) {
-	if v.float {
-		p.values.AddFloat(v.real)
-	} else {
-		p.values.AddInt(v.whole)
-	}
-	p.i, p.j = append(p.i, i), append(p.j, j)
+// place adds two variables whose coefficient was added.
+func (p *part) place(line int, i, j int32) {
+	p.Place(line, i, j)
 	if i == j {
 		p.loops++
 	}
 	p.variables = max(p.variables, int(i)+1, int(j)+1)
-	p.lines.Add(line)
 }
 
 // addNegative adds the negative of a coefficient.
 func (p *part) addNegative(line int, i, j int32, word []byte) error {
 	v, err := parseCoefficient(word)
 	if err != nil {
-		return err
+		return lines.Wrong(word, err)
 	}
-	p.append(line, i, j, v.negative())
+	if v = v.negative(); v.float {
+		p.Numbers.AddFloat(v.real)
+	} else {
+		p.Numbers.AddInt(v.whole)
+	}
+	p.place(line, i, j)
 	return nil
+}
+
+// read reads the lines of a file, of which those of the list come first; noun and count are of lines.Body.
+func (e *entries) read(l list, noun string, count int64, more bool, kinds ...lines.Kind) ([]lines.Total, error) {
+	return lines.Read(context.Background(), e.file.File, lines.Body[*part]{
+		Kinds: kinds, Noun: noun, Count: count, More: more,
+		New: newPart, Take: l.take, Keep: e.addPart, Reset: (*part).reset,
+	})
 }
 
 // addPart adds the entries of a block.
 func (e *entries) addPart(b *text.Block, p *part) error {
-	e.count += int64(len(p.i))
+	e.count += int64(len(p.Row))
 	if err := e.reserve(e.count); err != nil {
 		return err
 	}
-	if err := e.lines.Append(e.file.budget, &p.lines, b.FirstLine()); err != nil {
+	if err := e.lines.Append(e.file.budget, &p.Lines, b.FirstLine()); err != nil {
 		return fmt.Errorf("the lines of %d coefficients take %w", e.count, err)
-	}
-	if err := e.Append(p.i, p.j, p.values.Whole, p.values.Real); err != nil {
-		return err
-	}
-	for _, s := range p.said {
-		s.line += b.FirstLine()
-		if err := e.file.said.add(e.file.Name(), s); err != nil {
-			return err
-		}
 	}
 	e.loops += p.loops
 	e.variables = max(e.variables, p.variables)
-	p.i, p.j, p.loops, p.variables, p.said = p.i[:0], p.j[:0], 0, 0, nil
-	p.values.Reset()
-	p.lines.Reset()
-	e.parts.Put(p)
-	return nil
+	return e.Append(p.Row, p.Column, p.Numbers.Whole, p.Numbers.Real)
 }
 
 // newInstance makes an instance of n variables. A pair that comes twice is added up

@@ -1,14 +1,12 @@
 package formats
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 
 	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/lines"
 	"coalesce/solvers/formats/text"
 	"coalesce/solvers/qubo/problem"
 )
@@ -21,24 +19,35 @@ type list struct {
 	bare  bool // all lines may be without a coefficient, which is 1 then
 }
 
-// readEntry reads a line of two of n variables and a coefficient.
-func (l list) readEntry(p *part, n, line int, words [][]byte) error {
-	low, high := int64(l.from), int64(n-1+l.from)
-	i, err := text.ParseWhole(words[0], "variable", low, high)
-	if err != nil {
-		return err
+// one is the coefficient of lines without one.
+var one = []byte("1")
+
+// kind is a line of two of n variables and a coefficient, behind a key or none.
+func (l list) kind(key string, n int64) lines.Kind {
+	variable := lines.Index("variable", int64(l.from), n)
+	kind := lines.Kind{Key: key, Fields: []lines.Field{variable, variable, lines.Word("coefficient")}}
+	if key == "" {
+		kind.What, kind.Wrong = lineOf, wrongNumber
 	}
-	j, err := text.ParseWhole(words[1], "variable", low, high)
-	if err != nil {
-		return err
+	if l.bare {
+		kind.Optional = 1
 	}
+	return kind
+}
+
+// take takes a line; those of other kinds are passed over.
+func (l list) take(p *part, r *lines.Record) error {
+	if r.Kind > 0 {
+		return nil
+	}
+	i, j, word := int32(r.Int(0)), int32(r.Int(1)), one
 	if i == j && !l.loops {
-		return fmt.Errorf("found an edge from %d to itself, expected two different nodes", i)
+		return fmt.Errorf("found an edge from %s to itself, expected two different nodes", r.Words[0])
 	}
-	if len(words) == 2 {
-		return p.add(line, int32(i-low), int32(j-low), []byte("1"))
+	if r.Has(2) {
+		word = r.Words[2]
 	}
-	return p.add(line, int32(i-low), int32(j-low), words[2])
+	return p.add(r.Line, i, j, word)
 }
 
 // lineOf describes a line of an entry, in errors.
@@ -55,6 +64,9 @@ func wrongNumber(words [][]byte) error {
 	return fmt.Errorf("found %s, expected %s", formats.Count(len(words), "word"), lineOf)
 }
 
+// sizeFields are the fields of a header.
+var sizeFields = []lines.Field{lines.Int("number of variables", 0, problem.MaxVariables), lines.Int("number of coefficients", 0, math.MaxInt32)}
+
 // read reads m lines of coefficients of n variables; the file may go on behind
 // them where more says so.
 func (f *file) read(n int, m int64, l list, more bool) (*entries, error) {
@@ -63,49 +75,14 @@ func (f *file) read(n int, m int64, l list, more bool) (*entries, error) {
 		return nil, err
 	}
 	e.Twice = l.twice
-	how := text.List[*part]{
-		Lines: m, Words: 3, Each: lineOf, All: "lines of coefficients", More: more,
-		Comment: f.readComment, Number: wrongNumber,
-		New:  e.newPart,
-		Line: func(p *part, line int, words [][]byte) error { return l.readEntry(p, n, line, words) },
-		Keep: e.addPart,
-	}
-	if l.bare && m > 0 {
-		if how.Words, err = e.first(n, l); err != nil {
-			return nil, err
-		}
-		how.Past = 1
-	}
-	return e, text.ReadList(context.Background(), f.File, how)
-}
-
-// first reads the first of n lines, which says how many words the others have.
-func (e *entries) first(n int, l list) (words int, err error) {
-	f := e.file
-	line, err := f.nextWords()
-	switch {
-	case errors.Is(err, io.EOF):
-		return 0, f.Errorf("found the end of the file, expected %s", lineOf)
-	case err != nil:
-		return 0, err
-	case len(line) != 2 && len(line) != 3:
-		return 0, f.Errorf("%w", wrongNumber(line))
-	}
-	words = len(line)
-	p := e.newPart()
-	if err := l.readEntry(p, n, 0, line); err != nil {
-		return 0, f.Errorf("%w", err)
-	}
-	return words, e.addPart(text.NewBlock(f.Name(), f.Number(), nil), p)
+	_, err = e.read(l, "coefficient", m, more, l.kind("", int64(n)))
+	return e, err
 }
 
 // one reads the coefficients of a problem whose header was read.
-func (f *file) one(header [][]byte, l list, more bool) (*problem.Instance, error) {
-	n, m, err := f.parseSizes(header)
-	if err != nil {
-		return nil, err
-	}
-	e, err := f.read(n, m, l, more)
+func (f *file) one(header lines.Record, l list, more bool) (*problem.Instance, error) {
+	n := int(header.Int(0))
+	e, err := f.read(n, header.Int(1), l, more)
 	if err != nil {
 		return nil, err
 	}
@@ -114,38 +91,11 @@ func (f *file) one(header [][]byte, l list, more bool) (*problem.Instance, error
 
 // single reads a file of one problem: comments, `n m`, coefficients.
 func (f *file) single(l list) (*problem.Instance, error) {
-	header, err := f.readHeader(2, 2, "n and m")
+	header, err := lines.Head(f.File, lines.Kind{Fields: sizeFields, What: "n and m"})
 	if err != nil {
 		return nil, err
 	}
 	return f.one(header, l, false)
-}
-
-// parseSizes reads the words n and m of a header.
-func (f *file) parseSizes(words [][]byte) (n int, m int64, err error) {
-	variables, err := text.ParseWhole(words[0], "number of variables", 0, problem.MaxVariables)
-	if err == nil {
-		m, err = text.ParseWhole(words[1], "number of coefficients", 0, math.MaxInt32)
-	}
-	if err != nil {
-		return 0, 0, f.Errorf("%w", err)
-	}
-	return int(variables), m, nil
-}
-
-// readHeader reads the first line and returns its words, of which few to many are expected; errors say
-// what was expected.
-func (f *file) readHeader(few, many int, what string) ([][]byte, error) {
-	words, err := f.nextWords()
-	switch {
-	case errors.Is(err, io.EOF):
-		return nil, f.Errorf("found the end of the file, expected %s", what)
-	case err != nil:
-		return nil, err
-	case len(words) < few || len(words) > many:
-		return nil, f.Errorf("found %s, expected %s", formats.Count(len(words), "word"), what)
-	}
-	return words, nil
 }
 
 // readOrlib reads problems of J. E. Beasley's OR-Library
@@ -156,30 +106,27 @@ func readOrlib(in source, o Options) (*problem.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	header, err := f.readHeader(1, 2, "the number of problems, or n and m")
+	problem := lines.Kind{Fields: sizeFields, What: "n and m"}
+	header, err := lines.Head(f.File, lines.Kind{Fields: []lines.Field{lines.Int("number of problems", 1, 1<<20)}, What: "the number of problems"}, problem)
 	if err != nil {
 		return nil, err
 	}
 	l := list{from: 1, twice: true, loops: true}
-	if len(header) == 2 {
+	if header.Kind == 1 {
 		if o.Problem > 1 {
 			return nil, f.Errorf("found one problem, expected number %d", o.Problem)
 		}
 		return f.one(header, l, false)
 	}
-	problems, err := text.ParseWhole(header[0], "number of problems", 1, 1<<20)
-	count := int(problems)
+	count := int(header.Int(0))
 	switch {
-	case err != nil:
-		return nil, f.Errorf("%w", err)
 	case o.Problem > count:
 		return nil, f.Errorf("found %s, expected number %d", formats.Count(count, "problem"), o.Problem)
 	case o.Problem == 0 && count > 1:
 		return nil, f.Errorf("found %d problems, expected to be told which (--problem 1 to %d)", count, count)
 	}
 	for k := 1; ; k++ {
-		header, err := f.ExpectFields(2, "n and m")
-		if err != nil {
+		if header, err = lines.Head(f.File, problem); err != nil {
 			return nil, err
 		}
 		if k == max(1, o.Problem) {
@@ -189,12 +136,9 @@ func readOrlib(in source, o Options) (*problem.Instance, error) {
 			}
 			return inst, err
 		}
-		_, m, err := f.parseSizes(header)
-		if err != nil {
-			return nil, err
-		}
-		for range m {
-			if _, err := f.ExpectFields(3, lineOf); err != nil {
+		entry := l.kind("", header.Int(0))
+		for range header.Int(1) {
+			if _, err := lines.Head(f.File, entry); err != nil {
 				return nil, err
 			}
 		}
@@ -218,15 +162,12 @@ func readQubist(in source, o Options) (*problem.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	header, err := f.readHeader(2, 2, "the numbers of sites and lines")
+	header, err := lines.Head(f.File, lines.Kind{Fields: sizeFields, What: "the numbers of sites and lines"})
 	if err != nil {
 		return nil, err
 	}
-	n, m, err := f.parseSizes(header)
-	if err != nil {
-		return nil, err
-	}
-	e, err := f.read(n, m, list{loops: true}, false)
+	n := int(header.Int(0))
+	e, err := f.read(n, header.Int(1), list{loops: true}, false)
 	if err != nil {
 		return nil, err
 	}
@@ -258,13 +199,13 @@ func readRudy(in source, o Options) (*problem.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	header, err := f.readHeader(2, 3, "the numbers of nodes and edges")
+	header, err := lines.Head(f.File, lines.Kind{Fields: append(slices.Clip(sizeFields), lines.Word("third word")), Optional: 1, What: "the numbers of nodes and edges"})
 	if err != nil {
 		return nil, err
 	}
 	stray := ""
-	if len(header) == 3 {
-		stray = formats.Quote(header[2])
+	if header.Has(2) {
+		stray = formats.Quote(header.Words[2])
 	}
 	inst, err := f.one(header, list{from: 1, bare: true}, false)
 	if err != nil {
@@ -302,24 +243,12 @@ func readQUBO(in source, o Options) (*problem.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	words, err := f.readHeader(6, 6, "p qubo, 0, and the numbers of variables, nodes and couplers")
+	header, err := lines.Head(f.File, lines.Kind{Key: "p qubo 0|unconstrained", What: "p qubo, 0, and the numbers of variables, nodes and couplers",
+		Fields: []lines.Field{sizeFields[0], lines.Int("number of nodes", 0, math.MaxInt32), lines.Int("number of couplers", 0, math.MaxInt32)}})
 	if err != nil {
 		return nil, err
 	}
-	if string(words[0]) != "p" || string(words[1]) != "qubo" {
-		return nil, f.Errorf("found %s, expected p qubo", formats.Quote(words[0]))
-	}
-	if string(words[2]) != "0" && string(words[2]) != "unconstrained" {
-		return nil, f.Errorf("found the topology %s, expected 0: any couplers", formats.Quote(words[2]))
-	}
-	n, nodes, err := f.parseSizes(words[3:5])
-	if err != nil {
-		return nil, err
-	}
-	_, couplers, err := f.parseSizes([][]byte{words[3], words[5]})
-	if err != nil {
-		return nil, err
-	}
+	n, nodes, couplers := int(header.Int(0)), header.Int(1), header.Int(2)
 	e, err := f.read(n, nodes+couplers, list{loops: true}, false)
 	if err != nil {
 		return nil, err

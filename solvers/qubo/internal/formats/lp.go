@@ -54,7 +54,7 @@ var lpSections = map[string]string{
 
 // readLP reads a model in LP format without constraints, whose variables are all binary.
 func readLP(in source, o Options) (*problem.Instance, error) {
-	f, err := in.openText("", o)
+	f, err := in.openText(o, text.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -246,7 +246,7 @@ func checkMatrix[S int32 | int64 | float32 | float64](n int, q []S, form problem
 // or pattern (all 1); general, symmetric or skew-symmetric. Entries of a symmetric file stand for
 // two where they are off the diagonal; repeated entries are added up.
 func readMarket(in source, o Options) (*problem.Instance, error) {
-	f, err := in.openText("%", o)
+	f, err := in.openText(o, text.Options{Comment: "%"})
 	if err != nil {
 		return nil, err
 	}
@@ -266,24 +266,22 @@ func readMarket(in source, o Options) (*problem.Instance, error) {
 	cut, symmetric := o.Form == problem.MaxCut, h.Symmetry == market.Symmetric
 	e.Twice = symmetric && !cut
 	err = market.ReadEntries(context.Background(), f.File, h, market.EntrySink[*part]{
-		New: e.newPart,
+		New: newPart,
 		Entry: func(p *part, x market.Entry) error {
 			if cut && x.Row == x.Column {
 				return fmt.Errorf("found an edge from %d to itself, expected two different nodes", x.Row+1)
 			}
-			switch {
-			case x.Word == nil:
-				return p.add(x.Line, x.Row, x.Column, []byte("1"))
-			case h.Symmetry != market.Skew:
-				return p.add(x.Line, x.Row, x.Column, x.Word)
+			if x.Word == nil {
+				x.Word = one
 			}
 			err := p.add(x.Line, x.Row, x.Column, x.Word)
-			if err == nil {
+			if err == nil && h.Symmetry == market.Skew {
 				err = p.addNegative(x.Line, x.Column, x.Row, x.Word)
 			}
 			return err
 		},
-		Keep: e.addPart,
+		Keep:  e.addPart,
+		Reset: (*part).reset,
 	})
 	if err != nil {
 		return nil, err

@@ -110,7 +110,7 @@ func TestStatements(t *testing.T) {
 		{"a.qubo", "c scale : 1000000000000000000\n" + program, "expected at most 2^58"},
 		{"a.qubo", "p qubo 0 3 0 1\n0 1 2 5\n", "a.qubo:2: found 3 variables and a coefficient, a term of degree 3 (HUBO)"},
 		{"a.sparse", "3 1\n1 2 3 3 5\n", "a term of degree 4 (HUBO)"},
-		{"a.rud", "3 2\n1 2\n2 3 4\n", "a.rud:3: found 3 words, expected"},
+		{"a.rud", "3 2\n1 2\n2 3 4\n", "a.rud:3: found a line with a coefficient, expected none"},
 	} {
 		if _, err := ReadFrom(strings.NewReader(c.text), c.name, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %q: %v, expected %s", c.name, c.text, err, c.want)
@@ -131,12 +131,12 @@ func TestDIMACS(t *testing.T) {
 		{"p edge 3 2\nn 1 7\ne 1 2 4\ne 2 3 -1.5\n", 2, "2.5"},
 		{"p edge 0 0\n", 0, "0"},
 		{"p edge 3 5\ne 1 2\n", 0, "a.col:2: found 1 edges, expected 5 as the header says"},
-		{"p edge 3 2\ne 1 2\ne 2 3 1\n", 0, "a.col:3: found edges with weights and edges without"},
+		{"p edge 3 2\ne 1 2\ne 2 3 1\n", 0, "a.col:3: found a line with a coefficient, expected none"},
 		{"p edge 3 1\ne 1 1\n", 0, "a.col:2: found an edge from 1 to itself"},
-		{"p edge 3 1\ne 1 4\n", 0, `a.col:2: found the variable "4", expected a whole number from 1 to 3`},
+		{"p edge 3 1\ne 1 4\n", 0, `a.col:2:5: found the variable "4", expected a whole number from 1 to 3`},
 		{"p edge 3 2\ne 1 2 1\ne 2 1 1\n", 0, "a.col:3: found the variables of line 2 again"},
-		{"p edge 3 1\nq 1 2\n", 0, `a.col:2: found "q", expected a line of e`},
-		{"c x\n", 0, "expected p edge"},
+		{"p edge 3 1\nq 1 2\n", 0, `a.col:2:1: found "q", expected a line of e/a: variable, variable and coefficient, or a line of n/d/v/x`},
+		{"c x\n", 0, "expected a line of p edge"},
 	} {
 		inst, err := ReadFrom(strings.NewReader(c.text), "a.col", Options{})
 		if err != nil {

@@ -1,4 +1,4 @@
-package formats
+package tokens
 
 import (
 	"bufio"
@@ -6,11 +6,11 @@ import (
 	"io"
 )
 
-// JSONLiterals reads JSON as Python's json writes it: NaN, Infinity and -Infinity, which JSON lacks, become strings. Lines stay
+// literals reads JSON as Python's json writes it: NaN, Infinity and -Infinity, which JSON lacks, become strings. Lines stay
 // the same.
-func JSONLiterals(r io.Reader) io.Reader { return &literals{in: bufio.NewReader(r)} }
+func literals(r io.Reader) io.Reader { return &literalReader{in: bufio.NewReader(r)} }
 
-type literals struct {
+type literalReader struct {
 	in      *bufio.Reader
 	quoted  bool   // within a string
 	escaped bool   // behind a backslash
@@ -22,7 +22,7 @@ type literals struct {
 const longest = len("-Infinity")
 
 // Read is io.Reader.
-func (l *literals) Read(p []byte) (int, error) {
+func (l *literalReader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
@@ -60,7 +60,7 @@ func (l *literals) Read(p []byte) (int, error) {
 }
 
 // word is the word that a byte begins, nil where it begins none.
-func (l *literals) word(first byte) []byte {
+func (l *literalReader) word(first byte) []byte {
 	rest, _ := l.in.Peek(longest - 1) // the next read returns the error again
 	for _, word := range []string{"NaN", "Infinity", "-Infinity"} {
 		if word[0] == first && bytes.HasPrefix(rest, []byte(word[1:])) {

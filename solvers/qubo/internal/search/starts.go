@@ -61,7 +61,7 @@ func (s Starts) Check(engine string) error {
 }
 
 // ParseLambda parses Lambda: λ, nil for the default, and whether the paper's λ is meant. The error
-// names a λ that is neither a number nor "printed".
+// names lambda where it is neither a number nor "printed".
 func (s Starts) ParseLambda() (lambda *float64, printed bool, err error) {
 	switch s.Lambda {
 	case "":
@@ -71,7 +71,7 @@ func (s Starts) ParseLambda() (lambda *float64, printed bool, err error) {
 	}
 	x, err := strconv.ParseFloat(s.Lambda, 64)
 	if err != nil || !(x >= 0 && x < 1) {
-		return nil, false, fmt.Errorf("λ: found %q, expected a number from 0 to below 1, or %s", s.Lambda, Printed)
+		return nil, false, fmt.Errorf("lambda: found %q, expected a number from 0 to below 1, or %s", s.Lambda, Printed)
 	}
 	return &x, false, nil
 }

@@ -17,7 +17,7 @@ func TestStarts(t *testing.T) {
 	}
 	for want, s := range map[string]Starts{
 		"samples: found -1": {Samples: -1}, "batch: found 2097152": {Batch: 1 << 21}, "iterations: found": {Iterations: -2}, "max_flips: found -1": {Flips: -1},
-		`λ: found "1"`: {Lambda: "1"}, `λ: found "-0.1"`: {Lambda: "-0.1"}, `λ: found "NaN"`: {Lambda: "NaN"}, `λ: found "half"`: {Lambda: "half"}, `blend: found "worst"`: {Blend: "worst"}, `ascend: found "both"`: {Ascend: "both"},
+		`lambda: found "1"`: {Lambda: "1"}, `lambda: found "-0.1"`: {Lambda: "-0.1"}, `lambda: found "NaN"`: {Lambda: "NaN"}, `lambda: found "half"`: {Lambda: "half"}, `blend: found "worst"`: {Blend: "worst"}, `ascend: found "both"`: {Ascend: "both"},
 	} {
 		if err := cmp.Or(s.Fields().Check(), s.Check("multistart")); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, expected %s", s, err, want)

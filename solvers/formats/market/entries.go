@@ -134,7 +134,11 @@ func ExpandSymmetric(h Header, b *formats.Budget, n *text.Numbers) (*text.Number
 	if h.Symmetry == General {
 		return n, nil
 	}
-	whole := text.Numbers{Infinite: n.Infinite, Floats: n.Floats, Rounded: n.Rounded}
+	if h.Symmetry == Skew {
+		n.Sign()
+	}
+	whole := *n
+	whole.Whole, whole.Real = nil, nil
 	side := h.Rows
 	if err := b.Fits(uint64(side), uint64(side), 8); err != nil {
 		return nil, fmt.Errorf("%d x %d values take %w", side, side, err)
@@ -161,7 +165,7 @@ func ExpandSymmetric(h Header, b *formats.Budget, n *text.Numbers) (*text.Number
 	}
 	whole.Whole = whole.Whole[:side*side]
 	fill(side, first, n.Whole, whole.Whole, func(v int64) int64 {
-		if v == math.MaxInt64 && n.Infinite != 0 {
+		if v == math.MaxInt64 && n.Infinite != 0 && !n.Every {
 			return v
 		}
 		return -v

@@ -179,7 +179,7 @@ func (b *Block) Word() ([]byte, bool) {
 // all are numbers.
 func (b *Block) addNumbers(n *Numbers) (wrong []byte) {
 	for {
-		if !n.Floats {
+		if !n.Floats && !n.Unsigned {
 			b.at, n.Whole = wholes(b.data, b.at, n.Whole)
 		}
 		word, ok := b.Word()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"unsafe"
@@ -133,14 +134,19 @@ func ParseWhole(word []byte, what string, low, high int64) (int64, error) {
 // float64. At the first other number, the integers before it become floats in the same memory.
 //
 // Infinite, where it is not 0, is the infinity that may be among the numbers. The slice Whole holds
-// that infinity as math.MaxInt64; the number 2^63-1 itself then makes all numbers floats.
+// that infinity as math.MaxInt64. Integers of 2^63 to 2^64-1 are exact then too, where none is negative. The
+// largest number that Whole can hold and an infinity together make all numbers floats.
 type Numbers struct {
 	Whole    []int64   // all numbers, while they are whole
 	Real     []float64 // else all numbers
+	Unsigned bool      // Whole holds the numbers less 2^63
+	Every    bool      // math.MaxInt64 in Whole is a number, no infinity
 	Floats   bool      // Real holds the numbers
 	Rounded  int       // whole numbers that no float64 holds, among Real
 	Infinite float64   // +Inf, -Inf, or 0: none may come
 	Integral bool      // decimals of whole numbers below 2^53, such as 2.0 and 1e3, are those numbers
+
+	infinite bool // Whole holds an infinity
 }
 
 // Len is how many numbers there are.
@@ -151,6 +157,9 @@ func (n *Numbers) Len() int { return len(n.Whole) + len(n.Real) }
 func (n *Numbers) Add(word []byte) bool {
 	if v, ok := ParseInt(word); ok && (n.Infinite == 0 || v != math.MaxInt64) {
 		n.AddInt(v)
+		return true
+	}
+	if n.addLarge(word) {
 		return true
 	}
 	if v, ok := ParseFloat(word); ok {
@@ -165,22 +174,60 @@ func (n *Numbers) Add(word []byte) bool {
 		return true
 	}
 	if sign := ParseInfinity(word); sign != 0 && float64(sign)*n.Infinite > 0 {
+		if n.Every && (!n.unsign() || n.Every) {
+			n.widen()
+		}
 		if n.Floats {
 			n.Real = append(n.Real, n.Infinite)
 		} else {
 			n.Whole = append(n.Whole, math.MaxInt64)
+			n.infinite = true
 		}
 		return true
 	}
 	return false
 }
 
-// AddInt adds a whole number.
+// addLarge reads a whole number of 2^63-1 to 2^64-1 and adds it; false where the word is none, or the number
+// does not fit beside the others.
+func (n *Numbers) addLarge(word []byte) bool {
+	if n.Floats || n.Infinite == 0 {
+		return false
+	}
+	v, err := strconv.ParseUint(letters(bytes.TrimPrefix(word, []byte("+"))), 10, 64)
+	if err != nil || v < math.MaxInt64 {
+		return false
+	}
+	switch {
+	case v == math.MaxInt64 && !n.Unsigned && !n.infinite:
+		n.Every = true
+		n.Whole = append(n.Whole, math.MaxInt64)
+		return true
+	case v == math.MaxUint64 && n.infinite || !n.unsign():
+		return false
+	case v == math.MaxUint64:
+		n.Every = true
+	}
+	n.Whole = append(n.Whole, int64(v^1<<63))
+	return true
+}
+
+// AddInt adds a whole number, which is not the largest where an infinity may come.
 func (n *Numbers) AddInt(v int64) {
-	if !n.Floats {
+	if !n.Floats && !n.Unsigned {
 		n.Whole = append(n.Whole, v)
 		return
 	}
+	n.addConverted(v)
+}
+
+// addConverted is AddInt where Whole does not hold signed integers.
+func (n *Numbers) addConverted(v int64) {
+	if n.Unsigned && v >= 0 {
+		n.Whole = append(n.Whole, v^math.MinInt64)
+		return
+	}
+	n.widen()
 	n.Real = append(n.Real, float64(v))
 	n.Rounded += rounds(v)
 }
@@ -194,6 +241,9 @@ func (n *Numbers) AddFloat(v float64) {
 // Append adds the numbers of a part, whose Infinite is the same. Memory comes
 // from the budget.
 func (n *Numbers) Append(b *formats.Budget, part *Numbers) error {
+	if !n.Floats && !part.Floats {
+		n.align(part)
+	}
 	if part.Floats {
 		n.widen()
 		n.Rounded += part.Rounded
@@ -246,14 +296,52 @@ func (n *Numbers) Reset() {
 	*n = Numbers{Whole: whole[:0], Infinite: n.Infinite, Integral: n.Integral}
 }
 
+// align makes the integers of a part, and those before it, of one kind: signed, unsigned, or floats.
+func (n *Numbers) align(part *Numbers) {
+	clash := func() bool {
+		return n.Unsigned != part.Unsigned || n.Every && part.infinite || n.infinite && part.Every
+	}
+	if clash() && (!n.unsign() || !part.unsign() || clash()) {
+		n.widen()
+		part.widen()
+		return
+	}
+	n.Every, n.infinite = n.Every || part.Every, n.infinite || part.infinite
+}
+
+// unsign makes unsigned integers of signed ones, and reports whether it could: where none is negative.
+func (n *Numbers) unsign() bool {
+	if n.Unsigned {
+		return true
+	}
+	if n.Floats || slices.ContainsFunc(n.Whole, func(v int64) bool { return v < 0 }) {
+		return false
+	}
+	cores.Split(len(n.Whole), 1<<16, func(from, to int) {
+		for k := from; k < to; k++ {
+			if n.Whole[k] != math.MaxInt64 || n.Every {
+				n.Whole[k] ^= math.MinInt64
+			}
+		}
+	})
+	n.Unsigned, n.Every = true, false
+	return true
+}
+
+// Sign makes floats of unsigned integers, so that their negatives fit beside them.
+func (n *Numbers) Sign() {
+	if n.Unsigned {
+		n.widen()
+	}
+}
+
 // widen converts the integers to floats in the same memory: both take 8 bytes.
 func (n *Numbers) widen() {
 	if n.Floats {
 		return
 	}
-	n.Floats = true
-	whole := n.Whole
-	n.Whole = nil
+	whole, infinite, unsigned := n.Whole, n.Infinite != 0 && !n.Every, n.Unsigned
+	n.Floats, n.Whole, n.Every, n.Unsigned = true, nil, false, false
 	if cap(whole) == 0 {
 		return
 	}
@@ -263,9 +351,19 @@ func (n *Numbers) widen() {
 	cores.Split(len(whole), 1<<16, func(from, to int) {
 		count := 0
 		for k, v := range whole[from:to] {
-			if v == math.MaxInt64 && n.Infinite != 0 {
+			switch {
+			case v == math.MaxInt64 && infinite:
 				n.Real[from+k] = n.Infinite
 				continue
+			case unsigned && v >= 0:
+				u := uint64(v) ^ 1<<63
+				f := float64(u)
+				if n.Real[from+k] = f; f >= 1<<64 || uint64(f) != u {
+					count++
+				}
+				continue
+			case unsigned:
+				v ^= math.MinInt64
 			}
 			n.Real[from+k] = float64(v)
 			count += rounds(v)

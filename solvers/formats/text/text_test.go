@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -224,7 +225,10 @@ func TestCollect(t *testing.T) {
 		{"1 2\n3.5", 3, 0, "[] [1 2 3.5] 0"},
 		{"9007199254740993 2\n3.5", 3, 0, "[] [9.007199254740992e+15 2 3.5] 1"},
 		{"9223372036854775807 -9223372036854775808", 2, 0, "[9223372036854775807 -9223372036854775808] [] 0"},
-		{"9223372036854775807 1", 2, math.Inf(1), "[] [9.223372036854776e+18 1] 1"},
+		{"9223372036854775807 1", 2, math.Inf(1), "[9223372036854775807 1] [] 0"},
+		{"9223372036854775807 -1 inf", 3, math.Inf(1), "[] [9.223372036854776e+18 -1 +Inf] 1"},
+		{"18446744073709551616 1", 2, math.Inf(1), "[] [1.8446744073709552e+19 1] 0"},
+		{"18446744073709551615 -1", 2, math.Inf(1), "[] [1.8446744073709552e+19 -1] 1"},
 		{"9223372036854775808 9223372036854775809 1e30", 3, 0, "[] [9.223372036854776e+18 9.223372036854776e+18 1e+30] 1"},
 		{"inf 1", 2, math.Inf(1), "[9223372036854775807 1] [] 0"},
 		{"-inf 1 .5", 3, math.Inf(-1), "[] [-Inf 1 0.5] 0"},
@@ -255,6 +259,97 @@ func TestCollect(t *testing.T) {
 				t.Errorf("%q, blocks of %d:\n got %s\nwant %s", c.text, 1+block, got, c.want)
 			}
 		}
+	}
+}
+
+// Costs of 64 bits are exact, signed or unsigned, however blocks divide them. They become floats only
+// beside fractions, where no integer type holds all, or where an infinity and the largest number come together.
+func TestCollectLarge(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	ends := []string{"9223372036854775806", "9223372036854775807", "9223372036854775808", "+18446744073709551614", "18446744073709551615"}
+	others := []string{"0", "7", "123456789012", "inf", "-3", "-9223372036854775808", "0.5", "18446744073709551616"}
+	kinds := map[string]int{}
+	for range 20000 {
+		words := make([]string, 1+rng.IntN(6))
+		for k := range words {
+			if words[k] = ends[rng.IntN(len(ends))]; rng.IntN(2) == 0 {
+				words[k] = others[rng.IntN(2+rng.IntN(len(others)-1))]
+			}
+		}
+		negative, fraction, infinite, most := false, false, false, new(big.Int)
+		for _, w := range words {
+			v, ok := new(big.Int).SetString(w, 10)
+			switch {
+			case w == "inf":
+				infinite = true
+				continue
+			case !ok:
+				fraction = true
+				continue
+			}
+			negative = negative || v.Sign() < 0
+			if v.Cmp(most) > 0 {
+				most = v
+			}
+		}
+		room := func(bits uint) bool { // no larger number than 2^bits-1, less than that beside an infinity
+			return most.BitLen() <= int(bits) && !(infinite && new(big.Int).Add(most, big.NewInt(1)).BitLen() > int(bits))
+		}
+		want := "floats"
+		switch {
+		case fraction:
+		case room(63):
+			want = "signed"
+		case !negative && room(64):
+			want = "unsigned"
+		}
+		n := &Numbers{Infinite: math.Inf(1)}
+		f, err := New(strings.NewReader(strings.Join(words, " ")), "a.txt", Options{Block: 1 + rng.IntN(60), Budget: formats.NewBudget(1 << 22)})
+		if err == nil {
+			err = CollectNumbers(t.Context(), f, n, len(words), func(word []byte) error { return fmt.Errorf("bad %s", word) })
+		}
+		if err != nil || n.Len() != len(words) {
+			t.Fatalf("%v: %d numbers, %v", words, n.Len(), err)
+		}
+		kind := "signed"
+		if n.Floats {
+			kind = "floats"
+		} else if n.Unsigned {
+			kind = "unsigned"
+		}
+		kinds[kind]++
+		rounded := 0
+		for k, w := range words {
+			var got string
+			switch {
+			case n.Floats:
+				x, _ := strconv.ParseFloat(w, 64)
+				if whole, ok := new(big.Int).SetString(w, 10); ok {
+					if held, _ := new(big.Float).SetFloat64(x).Int(nil); held.Cmp(whole) != 0 {
+						rounded++
+					}
+				}
+				if n.Real[k] != x {
+					t.Fatalf("%v: found %v, want %v", words, n.Real, x)
+				}
+				continue
+			case n.Whole[k] == math.MaxInt64 && !n.Every:
+				got = "inf"
+			case n.Unsigned:
+				got = strconv.FormatUint(uint64(n.Whole[k])^1<<63, 10)
+			default:
+				got = strconv.FormatInt(n.Whole[k], 10)
+			}
+			if got != strings.TrimPrefix(w, "+") {
+				t.Fatalf("%v: found %s for %s, %+v", words, got, w, n)
+			}
+		}
+		if n.Rounded != rounded || kind != want {
+			t.Fatalf("%v: %s, %d rounded, want %s, %d: %+v", words, kind, n.Rounded, want, rounded, n)
+		}
+	}
+	if len(kinds) != 3 || min(kinds["floats"], kinds["signed"], kinds["unsigned"]) < 1000 {
+		t.Errorf("drawn were %v", kinds)
 	}
 }
 

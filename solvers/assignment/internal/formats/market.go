@@ -62,6 +62,9 @@ func readMarket(in source, o ReadOptions) (*problem.Instance, error) {
 // mirror adds the pairs on the other side of the diagonal, with the same costs or their negatives.
 // A pair that is forbidden on one side is forbidden on both.
 func (p *pairs) mirror(negative bool) error {
+	if negative {
+		p.Numbers.Sign()
+	}
 	listed := len(p.Row)
 	for k, row := range p.Row {
 		if row != p.Column[k] {
@@ -89,10 +92,10 @@ func (p *pairs) mirror(negative bool) error {
 		switch {
 		case negative && cost <= -math.MaxInt64:
 			return formats.Errorf(p.file.Name(), p.Lines.Line(k), "%w: found %d in a skew-symmetric matrix, expected more than -2^63+1, so that its negative fits too", problem.ErrCost, cost)
-		case negative && cost != math.MaxInt64:
+		case negative && (cost != math.MaxInt64 || p.Numbers.Every):
 			cost = -cost
 		}
-		p.Numbers.AddInt(cost)
+		p.Numbers.Whole = append(p.Numbers.Whole, cost)
 	}
 	return nil
 }
@@ -118,7 +121,10 @@ func WriteMarket(w io.Writer, inst *problem.Instance) error {
 		return errors.New("write matrix market: found no sparse instance")
 	}
 	field := "real"
-	if inst.Type.Integer() {
+	switch {
+	case inst.Unsigned:
+		field = "unsigned-integer"
+	case inst.Type.Integer():
 		field = "integer"
 	}
 	out := bufio.NewWriter(w)

@@ -149,6 +149,9 @@ func WriteNPY(w io.Writer, inst *problem.Instance) error {
 	if !inst.Dense() {
 		return errors.New("write npy: found a sparse instance or points, expected a matrix")
 	}
+	if inst.Every && slices.Contains(inst.I64, math.MaxInt64) {
+		return errors.New("write npy: found the largest number of its type as a cost, which forbids a pair in a .npy file")
+	}
 	descr, costs := map[problem.Value]string{problem.Int32: "<i4", problem.Int64: "<i8", problem.Float32: "<f4", problem.Float64: "<f8"}[inst.Type], inst.Bytes()
 	if inst.Unsigned {
 		descr, costs = "<u8", slices.Clone(costs)

@@ -60,11 +60,12 @@ func (o ReadOptions) noCost(word []byte) error {
 func setCosts(inst *problem.Instance, n *text.Numbers, order []int) {
 	if !n.Floats {
 		problem.SetCosts(inst, reordered(n.Whole, order))
+		inst.Unsigned, inst.Every = n.Unsigned, n.Every
 		return
 	}
 	problem.SetCosts(inst, reordered(n.Real, order))
 	if n.Rounded > 0 {
-		inst.Note("%d integers were rounded to float64, because there are fractions, or integers of 2^63-1 and more", n.Rounded)
+		inst.Note("%d integers were rounded to float64, because there are fractions, integers of 2^64 and more, or large and negative ones", n.Rounded)
 	}
 }
 

@@ -57,7 +57,9 @@ func coordinates(inst *problem.Instance) ([]float64, error) {
 		case problem.Int32:
 			list[k] = float64(inst.I32[k])
 		case problem.Int64:
-			list[k] = float64(inst.I64[k])
+			if list[k] = float64(inst.I64[k]); inst.Unsigned {
+				list[k] = float64(uint64(inst.I64[k]) ^ 1<<63)
+			}
 		case problem.Float32:
 			list[k] = float64(inst.F32[k])
 		default:

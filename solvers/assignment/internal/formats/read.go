@@ -65,7 +65,8 @@ type source struct {
 //
 // "inf" forbids a pair ("-inf" when maximising); in a .npy file of integers so
 // does the largest number of the type, with a note. In text that number is a cost
-// like any other. Text costs become int32 when they fit, else int64, else float64.
+// like any other. Text costs become int32 when they fit, else int64, else unsigned integers of 64 bits, else
+// float64, with a note where that rounds.
 // Errors say where in the file, what was found and what was expected; those of costs
 // unwrap to ErrCost.
 //
@@ -198,10 +199,10 @@ func (o ReadOptions) roomSparse(rows, cols int) error {
 	return nil
 }
 
-// narrow makes int64 costs int32 where they fit; of unsigned ones none do.
+// narrow makes int64 costs int32 where they fit; unsigned ones, and those of which the largest int64 is one, do not.
 func narrow(inst *problem.Instance) {
 	const limit = math.MaxInt32 - 1
-	if inst.Type != problem.Int64 || inst.Unsigned || inst.Points != nil {
+	if inst.Type != problem.Int64 || inst.Unsigned || inst.Every || inst.Points != nil {
 		return
 	}
 	s := problem.Scan(inst.I64, func(part []int64) problem.Span[int64] {
@@ -231,6 +232,9 @@ func narrow(inst *problem.Instance) {
 }
 
 func countForbidden(inst *problem.Instance) int {
+	if inst.Every {
+		return 0
+	}
 	if inst.Type == problem.Int32 {
 		return countEqual(inst.I32, math.MaxInt32)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -78,7 +79,23 @@ func TestReadText(t *testing.T) {
 		{"a.tsv", "1\t2.5\nInf\t4\n", "float64 2x2 | 1 2.5 | - 4"},
 		{"a.csv", "inf,9223372036854775806\n1,2\n", "int64 2x2 | - 9223372036854775806 | 1 2"},
 		{"a.csv", "2147483647,0\n1,+inf\n", "int64 2x2 | 2147483647 0 | 1 -"},
-		{"a.csv", "9223372036854775807,0\n", "float64 1x2 | 9223372036854776000 0"},
+		{"a.csv", "9223372036854775807,0\n", "int64 1x2 | 9223372036854775807 0"},
+		{"a.csv", "9223372036854775807,-1\n", "int64 1x2 | 9223372036854775807 -1"},
+		{"a.csv", "9223372036854775807,-1,inf\n", "float64 1x3 | 9223372036854776000 -1 -"},
+		{"a.csv", "9223372036854775807,1,inf\n", "int64 1x3 | 9223372036854775807 1 -"},
+		{"a.csv", "9223372036854775808,-1\n", "float64 1x2 | 9223372036854776000 -1"},
+		{"a.csv", "a,b\n9223372036854775809,7\n18446744073709551614,inf\n", "int64 2x2 | 9223372036854775809 7 | 18446744073709551614 -"},
+		{"a.csv", "18446744073709551615,inf\n", "float64 1x2 | 18446744073709552000 -"},
+		{"a.csv", "18446744073709551616,1\n", "float64 1x2 | 18446744073709552000 1"},
+		{"a.txt", "2\n1 18446744073709551615\n9223372036854775807 0\n", "int64 2x2 | 1 18446744073709551615 | 9223372036854775807 0"},
+		{"assignp2.txt", "2\n1 1 18446744073709551615\n2 1 5\n2 2 9223372036854775807\n", "int64 2x2 | 18446744073709551615 - | 5 9223372036854775807"},
+		{"a.asn", "p asn 4 3\nn 1\nn 2\na 1 3 18446744073709551615\na 2 4 9223372036854775808\na 2 3 1\n", "int64 2x2 | 18446744073709551615 - | 1 9223372036854775808"},
+		{"a.mtx", "%%MatrixMarket matrix array unsigned-integer symmetric\n2 2\n1\n9223372036854775809\n18446744073709551615\n", "int64 2x2 | 1 9223372036854775809 | 9223372036854775809 18446744073709551615"},
+		{"a.mtx", "%%MatrixMarket matrix coordinate unsigned-integer symmetric\n2 2 2\n1 1 5\n2 1 18446744073709551615\n", "int64 2x2 | 5 18446744073709551615 | 18446744073709551615 -"},
+		{"a.mtx", "%%MatrixMarket matrix coordinate integer skew-symmetric\n2 2 1\n2 1 18446744073709551615\n", "float64 2x2 | - -18446744073709552000 | 18446744073709552000 -"},
+		{"a.mtx", "%%MatrixMarket matrix coordinate integer skew-symmetric\n2 2 1\n2 1 9223372036854775807\n", "int64 2x2 | - -9223372036854775807 | 9223372036854775807 -"},
+		{"a.mtx", "%%MatrixMarket matrix array integer skew-symmetric\n2 2\n9223372036854775807\n", "int64 2x2 | 0 -9223372036854775807 | 9223372036854775807 0"},
+		{"a.mtx", "%%MatrixMarket matrix array integer skew-symmetric\n2 2\n9223372036854775808\n", "float64 2x2 | 0 -9223372036854776000 | 9223372036854776000 0"},
 		{"a.csv", "who,paint,\"cook, clean\"\nann,1,2\nbob,3,4\n", "int32 2x2 | 1 2 | 3 4"},
 		{"a.csv", "paint,cook\n1,2\n", "int32 1x2 | 1 2"},
 		{"a.csv", "ann,1,2\nbob,3,4\n", "int32 2x2 | 1 2 | 3 4"},
@@ -96,7 +113,7 @@ func TestReadText(t *testing.T) {
 		{"a.mtx", "%%MatrixMarket matrix array integer skew-symmetric\n2 2\n4\n", "int32 2x2 | 0 -4 | 4 0"},
 		{"a.mtx", "%%MatrixMarket matrix array unsigned-integer symmetric\n1 1\n9\n", "int32 1x1 | 9"},
 		{"a.mtx", "%%MatrixMarket matrix array real symmetric\n0 0\n", "int32 0x0"},
-		{"a.mtx", "%%MatrixMarket matrix coordinate unsigned-integer general\n%\n2 2 2\n1 1 5\n2 2 18446744073709551615\n", "float64 2x2 | 5 - | - 18446744073709552000"},
+		{"a.mtx", "%%MatrixMarket matrix coordinate unsigned-integer general\n%\n2 2 2\n1 1 5\n2 2 18446744073709551615\n", "int64 2x2 | 5 - | - 18446744073709551615"},
 		{"a.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 3\n1 1\n1 2\n2 2\n", "int32 2x2 | 1 1 | - 1"},
 		{"a.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n", "int32 2x2 | - 1 | 1 -"},
 		{"a.mtx", "%%MatrixMarket matrix coordinate integer general\n1 2 2\n1 2 2147483647\n1 1 inf\n", "int64 1x2 | - 2147483647"},
@@ -113,6 +130,10 @@ func TestReadText(t *testing.T) {
 		} else if got := shown(inst); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
 		}
+	}
+	list, err := formats.ReadFrom(strings.NewReader("0 0 18446744073709551615\n0 1 3\n1 1 9223372036854775807\n"), -1, "a.txt", formats.ReadOptions{Format: "triples"})
+	if err != nil || shown(list) != "int64 2x2 | 18446744073709551615 3 | - 9223372036854775807" {
+		t.Errorf("found %v, %v", list, err)
 	}
 	triples := "row,col,cost\n1,0,5\n0,2,4\n0,0,inf\n"
 	inst, err := formats.ReadFrom(strings.NewReader(triples), -1, "a.csv", formats.ReadOptions{Format: "triples", Header: csv.Yes})
@@ -362,6 +383,41 @@ func TestReadUnsigned(t *testing.T) {
 		if err != nil || inst.Exact(0, 0) != fmt.Sprint(least) || largest != 1<<63-1 && inst.Exact(0, 1) != fmt.Sprint(largest) || inst.Unsigned != (largest >= 1<<63) {
 			t.Errorf("%d: found %+v, %v", largest, inst, err)
 		}
+	}
+}
+
+// What text says of unsigned costs, files written of them say too, and points of them are where they stand.
+func TestWriteUnsigned(t *testing.T) {
+	read := func(name, text string) *problem.Instance {
+		inst, err := formats.ReadFrom(strings.NewReader(text), -1, name, formats.ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return inst
+	}
+	sparse := read("a.mtx", "%%MatrixMarket matrix coordinate integer general\n2 2 3\n1 1 18446744073709551615\n2 1 5\n1 2 9223372036854775808\n")
+	var b bytes.Buffer
+	if err := formats.WriteMarket(&b, sparse); err != nil || !strings.Contains(b.String(), " unsigned-integer ") || shown(read("b.mtx", b.String())) != shown(sparse) {
+		t.Errorf("found %s, %v", b.String(), err)
+	}
+	dense := read("a.csv", "18446744073709551614,inf\n2,1\n")
+	b.Reset()
+	if err := formats.WriteNPY(&b, dense); err != nil || shown(read("b.npy", b.String())) != shown(dense) {
+		t.Errorf("found %v", err)
+	}
+	for _, text := range []string{"18446744073709551615,1\n", "9223372036854775807,-1\n"} {
+		if err := formats.WriteNPY(io.Discard, read("a.csv", text)); err == nil || !strings.Contains(err.Error(), "largest number of its type") {
+			t.Errorf("%s: found %v", text, err)
+		}
+	}
+	rows, cols := filepath.Join(t.TempDir(), "rows.csv"), filepath.Join(t.TempDir(), "cols.csv")
+	for path, text := range map[string]string{rows: "9223372036854775808,2\n", cols: "1,2\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if inst, err := formats.ReadPoints(rows, cols, "manhattan", false, formats.ReadOptions{}); err != nil || inst.Float(0, 0) != 1<<63 {
+		t.Errorf("found %v, %v", inst, err)
 	}
 }
 

@@ -98,7 +98,7 @@ var rooms = []room{
 	{"solvers/qubo/problem", []string{"solvers/cores", "solvers/formats", "solvers/solve"}},
 	{"solvers/qubo/internal/draw", []string{"solvers/qubo/problem", "solvers/cores"}},
 	{"solvers/qubo/internal/formats", []string{"solvers/option", "solvers/qubo/problem", "solvers/cores", "solvers/formats/..."}},
-	{"solvers/qubo/internal/preprocess", []string{"solvers/qubo/problem", "solvers/cores"}},
+	{"solvers/qubo/internal/preprocess", []string{"solvers/qubo/problem", "solvers/qubo/internal/reference", "solvers/cores"}},
 	{"solvers/qubo/internal/elite", []string{"solvers/qubo/problem"}},
 	{"solvers/qubo/internal/evaluate", []string{"solvers/qubo/problem", "solvers/cores", "generated/qubo", "autotune/tuned", "runtime/device"}},
 	{"solvers/qubo/internal/search", []string{"solvers/qubo/problem", "solvers/solve", "solvers/option", "generated/qubo", "autotune/tuned", "runtime/device"}},

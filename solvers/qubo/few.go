@@ -10,11 +10,11 @@ import (
 )
 
 // isFew reports whether few finds the best solutions of part k: a part of few variables, which is
-// not proven, and whose coefficients are known without rounding.
+// not proven, and whose coefficients are known without rounding, or one whose variables mostly follow.
 func (r *run) isFew(k int) bool {
 	c := r.bests.red.Parts[k]
 	proven := r.bests.part[k].proven && r.p.Over == 0 && r.o.Solutions <= 1
-	return c.Problem.N <= problem.FewVariables && (c.True || r.p.Over == 0) && !proven
+	return c.Exact != nil || c.Problem.N <= problem.FewVariables && (c.True || r.p.Over == 0) && !proven
 }
 
 // nodesFirst is how many nodes of branch and bound are tried before a visit of all solutions,
@@ -28,15 +28,26 @@ const mostNear = 1 << 12
 // to prove them.
 func (r *run) few(k int) bool {
 	c, f := r.bests.red.Parts[k], (*problem.Few)(nil)
-	if r.p.Over > 0 {
+	switch {
+	case c.Exact != nil:
+	case r.p.Over > 0:
 		f = r.bests.red.PartObjective(k, r.inst)
-	} else {
+	default:
 		f = c.Problem.Few()
 	}
 	stop := func() bool { return false }
 	if r.o.Together() == 1 { // all ranks decide alike
 		end := r.until(0.5)
 		stop = func() bool { return r.ctx.Err() != nil || !end.IsZero() && time.Now().After(end) }
+	}
+	if c.Exact != nil {
+		x, complete := c.Exact.Solve(stop)
+		if complete {
+			r.settle(k, x)
+		} else {
+			r.improve(k, c.Problem.Value(x), x, r.elapsed())
+		}
+		return complete
 	}
 	if r.o.Solutions > 1 {
 		return r.fewSeveral(k, f, stop)

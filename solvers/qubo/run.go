@@ -49,7 +49,7 @@ func (r *run) solve() (variant string, err error) {
 	if r.o.Together() > 1 { // all ranks reduce alike
 		late = func() bool { return false }
 	}
-	red := preprocess.Reduce(r.p, r.inst.Fixed, r.o.Unreduced || r.o.Solutions > 1, late)
+	red := preprocess.Reduce(r.p, r.inst.Fixed, r.o.Unreduced || r.o.Solutions > 1, r.inst.Rows, late)
 	if r.o.Target != nil {
 		t := r.p.Objective(*r.o.Target)
 		r.target = &t

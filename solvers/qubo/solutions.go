@@ -102,7 +102,7 @@ func (r *run) diversify() error {
 			i := free[s.apart]
 			given[i] = int8(problem.Bit(from, i))
 		}
-		red := preprocess.Reduce(r.p, given, true, r.late)
+		red := preprocess.Reduce(r.p, given, true, nil, r.late)
 		if len(red.Parts) == 0 {
 			s.add(red.Constant, red.Restore(nil), r.elapsed())
 		}

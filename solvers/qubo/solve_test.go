@@ -210,7 +210,7 @@ func TestWrongSearchIsRefuted(t *testing.T) {
 	d := host.Open(1)
 	defer d.Close()
 	r := &run{limits: limits{ctx: t.Context(), began: time.Now()}, o: on(d, Options{}), inst: inst, p: p, out: &Result{}}
-	r.begin(preprocess.Reduce(p, nil, true, qubotest.NeverStop))
+	r.begin(preprocess.Reduce(p, nil, true, nil, qubotest.NeverStop))
 	r.improve(0, 12345, []uint64{1}, 0)
 	if err := r.Certify(t.Context(), "x"); !errors.Is(err, ErrCheck) {
 		t.Errorf("error %v, want one of a wrong answer", err)

@@ -49,21 +49,49 @@ func (p *Normal) Few() *Few {
 	return f
 }
 
-// Few is the exact objective of the variables in list, ascending, nil for all, where the others
-// are as in x. It is scaled so that all coefficients are integers.
+// Rows is Few in rows of the pairs that there are, for any number of variables.
+type Rows struct {
+	Diag   []*big.Int
+	Weight []map[int32]*big.Int // symmetric
+}
+
+// Few is the objective of the variables in list alone, with no pair to others.
+func (r *Rows) Few(list []int32) *Few {
+	f := &Few{N: len(list), Diag: make([]*big.Int, len(list)), Weight: make([][]*big.Int, len(list))}
+	for k, i := range list {
+		f.Diag[k], f.Weight[k] = r.Diag[i], make([]*big.Int, len(list))
+		for l, j := range list {
+			f.Weight[k][l] = r.Weight[i][j]
+		}
+	}
+	return f
+}
+
+// Few is the exact objective of the variables in list, as Rows has it.
 func (inst *Instance) Few(list []int32, x []uint64) *Few {
+	r := inst.Rows(list, x)
+	all := make([]int32, len(r.Diag))
+	for i := range all {
+		all[i] = int32(i)
+	}
+	return r.Few(all)
+}
+
+// Rows is the exact objective of the variables in list, ascending, nil for all, where the others
+// are as in x. It is scaled so that all coefficients are integers.
+func (inst *Instance) Rows(list []int32, x []uint64) *Rows {
 	if list == nil {
 		list = make([]int32, inst.N)
 		for i := range list {
 			list[i] = int32(i)
 		}
 	}
-	place := make(map[int32]int, len(list))
+	place := make(map[int32]int32, len(list))
 	for k, i := range list {
-		place[i] = k
+		place[i] = int32(k)
 	}
 	number := inst.numbers(list)
-	f := &Few{N: len(list), Diag: make([]*big.Int, len(list)), Weight: make([][]*big.Int, len(list))}
+	r := &Rows{make([]*big.Int, len(list)), make([]map[int32]*big.Int, len(list))}
 	// Of a pair with coefficient w: what it adds to the diagonal of both ends, and to the weight.
 	alone, both := int64(0), int64(1)
 	switch inst.Form {
@@ -76,27 +104,27 @@ func (inst *Instance) Few(list []int32, x []uint64) *Few {
 		alone, both = -alone, -both
 	}
 	for k, i := range list {
-		f.Diag[k], f.Weight[k] = new(big.Int), make([]*big.Int, len(list))
+		r.Diag[k], r.Weight[k] = new(big.Int), map[int32]*big.Int{}
 		switch linear := number(i, -1); {
 		case inst.Form == Ising:
-			f.Diag[k].Mul(linear, big.NewInt(-alone))
+			r.Diag[k].Mul(linear, big.NewInt(-alone))
 		case inst.Sense == Minimize:
-			f.Diag[k].Neg(linear)
+			r.Diag[k].Neg(linear)
 		default:
-			f.Diag[k].Set(linear)
+			r.Diag[k].Set(linear)
 		}
 		for at := inst.Start[i]; at < inst.Start[i+1]; at++ {
 			w, j := number(i, at), inst.Col[at]
-			f.Diag[k].Add(f.Diag[k], new(big.Int).Mul(w, big.NewInt(alone)))
+			r.Diag[k].Add(r.Diag[k], new(big.Int).Mul(w, big.NewInt(alone)))
 			switch l, ok := place[j]; {
 			case ok:
-				f.Weight[k][l] = new(big.Int).Mul(w, big.NewInt(both))
+				r.Weight[k][l] = new(big.Int).Mul(w, big.NewInt(both))
 			case Bit(x, int(j)) == 1:
-				f.Diag[k].Add(f.Diag[k], new(big.Int).Mul(w, big.NewInt(both)))
+				r.Diag[k].Add(r.Diag[k], new(big.Int).Mul(w, big.NewInt(both)))
 			}
 		}
 	}
-	return f
+	return r
 }
 
 // numbers returns a function of a variable in list, and of one of its pairs: the coefficient of

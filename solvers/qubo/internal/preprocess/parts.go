@@ -13,7 +13,7 @@ func (r *reducer) splitIntoParts(whole bool, stop func() bool) bool {
 	n := r.p.N
 	untouched := func(list []int32) bool { return whole || r.p.Over == 0 || r.held[list[0]] }
 	if !slices.Contains(r.gone, true) && (whole || r.connected(stop)) {
-		r.Parts = []Part{{Problem: r.p, Bound: r.bound, True: untouched([]int32{0})}}
+		r.Parts = []Part{{Problem: r.p, Bound: r.bound, True: untouched([]int32{0}), Exact: r.exact[0]}}
 		return true
 	}
 	lists := r.components(stop)
@@ -37,7 +37,7 @@ func (r *reducer) splitIntoParts(whole bool, stop func() bool) bool {
 		}
 		found := q.Measure()
 		q.Known = found.Spans()
-		r.Parts = append(r.Parts, Part{q, list, found.Bound(), untouched(list)})
+		r.Parts = append(r.Parts, Part{q, list, found.Bound(), untouched(list), r.exact[list[0]]})
 	}
 	return true
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"coalesce/solvers/cores"
+	"coalesce/solvers/qubo/internal/reference"
 	"coalesce/solvers/qubo/problem"
 )
 
@@ -22,8 +23,9 @@ import (
 //   - components: variables without a connection are solved separately.
 //
 // Where coefficients are rounded, the first rule alone, with a margin for what rounding may have
-// taken, keeps an optimal solution of the instance. It comes first, and components of few variables
-// that it leaves are left as they are: their best solutions are those of the instance.
+// taken, keeps an optimal solution of the instance. It comes first. Components that it leaves of few variables, and
+// those of few pairs whose variables mostly follow in exact arithmetic, are left as they are: their best solutions are those
+// of the instance.
 type Reduction struct {
 	p        *problem.Normal
 	Constant int64 // objective of the variables that were fixed and eliminated
@@ -48,6 +50,7 @@ type Part struct {
 	of      []int32
 	Bound   int64
 	True    bool
+	Exact   *reference.Elimination // the exact objective, from which most of the variables went; nil: not known
 }
 
 // PartObjective is the exact objective of part k, which is true.
@@ -58,6 +61,9 @@ func (r *Reduction) PartObjective(k int, inst *problem.Instance) *problem.Few {
 	}
 	return inst.Few(r.Parts[k].of, r.Restore(zeros))
 }
+
+// ExactRows is the exact objective of the variables in list, ascending, where the others are as in x.
+type ExactRows func(list []int32, x []uint64) *problem.Rows
 
 // An edge is a pair as one of its ends sees it.
 type edge struct {
@@ -78,19 +84,21 @@ type reducer struct {
 	low    []int64 // sum of the negative weights
 	high   []int64 // sum of the positive weights
 	degree []int32
-	bound  int64  // of p
-	margin bool   // the first rule alone is applied, with a margin for rounding
-	held   []bool // variables that the rules leave as they are; nil: none
+	bound  int64                            // of p
+	margin bool                             // the first rule alone is applied, with a margin for rounding
+	held   []bool                           // variables that the rules leave as they are; nil: none
+	exact  map[int32]*reference.Elimination // of components by their first variable
 	queue  []int32
 	queued []bool
 	adj    [][]edge // pairs of p and new ones, also with variables that are gone; nil: the rows of p are all
 }
 
 // Reduce fixes the variables for which given has 0 or 1 (nil: none) and then, unless plain is set,
-// applies the rules until none fits. stop ends it early: the variables that were fixed and
+// applies the rules until none fits. rows is the exact objective of some variables, where the others are as in x; nil: not known.
+// stop ends it early: the variables that were fixed and
 // eliminated until then stay so. Where given fixes nothing and even dividing the problem into
 // parts takes too long, the problem stays whole.
-func Reduce(p *problem.Normal, given []int8, plain bool, stop func() bool) *Reduction {
+func Reduce(p *problem.Normal, given []int8, plain bool, rows ExactRows, stop func() bool) *Reduction {
 	r := &reducer{Reduction: &Reduction{p: p}}
 	r.begin()
 	must := false
@@ -104,7 +112,7 @@ func Reduce(p *problem.Normal, given []int8, plain bool, stop func() bool) *Redu
 		r.margin = true
 		r.reduce(stop)
 		r.margin = false
-		r.hold(stop)
+		r.hold(rows, stop)
 	}
 	if r.True = true; !plain {
 		before := slices.Clone(r.gone)
@@ -132,12 +140,34 @@ func (r *reducer) reduce(stop func() bool) {
 	}
 }
 
-// hold keeps the rules from components of few variables.
-func (r *reducer) hold(stop func() bool) {
-	r.held = make([]bool, r.p.N)
+// mostExact is the most variables of a component that are eliminated in exact arithmetic, and the most pairs of each on
+// average.
+const (
+	mostExact      = 1 << 15
+	mostExactPairs = 8
+)
+
+// hold keeps the rules from components whose best solutions are found in exact arithmetic: those of few variables, and those of
+// which elimination leaves few.
+func (r *reducer) hold(rows ExactRows, stop func() bool) {
+	r.held, r.exact = make([]bool, r.p.N), map[int32]*reference.Elimination{}
+	fixed := r.Restore(nil)
 	for _, list := range r.components(stop) {
+		held := len(list) <= problem.FewVariables
+		if !held && rows != nil && len(list) <= mostExact && !stop() {
+			pairs := 0
+			for _, i := range list {
+				pairs += int(r.degree[i])
+			}
+			if pairs <= 2*mostExactPairs*len(list) {
+				var e *reference.Elimination
+				if e, held = reference.Eliminate(rows(list, fixed)); held {
+					r.exact[list[0]] = e
+				}
+			}
+		}
 		for _, i := range list {
-			r.held[i] = len(list) <= problem.FewVariables
+			r.held[i] = held
 		}
 	}
 }

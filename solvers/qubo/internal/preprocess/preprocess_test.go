@@ -56,7 +56,7 @@ func TestReduceKeepsTheOptimum(t *testing.T) {
 				given[i] = max(given[i], -1)
 			}
 		}
-		red := Reduce(p, given, r.IntN(5) == 0, qubotest.NeverStop)
+		red := Reduce(p, given, r.IntN(5) == 0, nil, qubotest.NeverStop)
 		best, total := qubotest.Optimum(p, given), red.Constant
 		solutions := make([][]uint64, len(red.Parts))
 		for k, c := range red.Parts {
@@ -121,7 +121,7 @@ func TestReduceSolvesCycles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	red := Reduce(p, nil, false, qubotest.NeverStop)
+	red := Reduce(p, nil, false, nil, qubotest.NeverStop)
 	if red.VariablesLeft() > 0 {
 		t.Fatalf("%d variables are left of a cycle", red.VariablesLeft())
 	}

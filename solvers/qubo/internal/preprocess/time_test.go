@@ -19,7 +19,7 @@ func TestReductionEndsWithTime(t *testing.T) {
 		stop := func() bool { left--; return left < 0 }
 		for _, given := range [][]int8{nil, append([]int8{1}, slices.Repeat([]int8{-1}, p.N-1)...)} {
 			left = calls
-			red := Reduce(p, given, false, stop)
+			red := Reduce(p, given, false, nil, stop)
 			var best [][]uint64
 			value := red.Constant
 			for _, c := range red.Parts {

@@ -413,11 +413,13 @@ class ReportFlags(TypedDict, total=False):
     output: write the page to this file.
     csv: write a table to this file, a line a trial.
     svg: write every figure into this folder, a file each.
+    t4: write the trials to this file as results in T4 form, which other tuners read; of several families, devices or workloads a file each, FILE-1.json and so on.
     """
 
     output: Optional[Path]
     csv: Optional[Path]
     svg: Optional[Path]
+    t4: Optional[Path]
 
 
 @keywords(ReportFlags)

@@ -87,7 +87,13 @@ func (r *run) bound() Amount {
 		return r.inst.Bound(r.bests.solution(-1, nil))
 	}
 	bound, _ := r.bests.bound()
-	return r.inst.BoundOf(r.p, bound)
+	least := r.inst.BoundOf(r.p, bound)
+	if r.p.Over > 0 && bound == r.bests.total() { // nothing but rounding is between them
+		if b := r.inst.SignBound(); r.inst.Better(least, b) {
+			return b
+		}
+	}
+	return least
 }
 
 // prove sets the bound, and whether it is met.

@@ -447,6 +447,126 @@ func TestProofsOfSparseReals(t *testing.T) {
 	}
 }
 
+// Where all terms can be as good as each may be, a search that finds this is proven, as with integers. Bounds
+// hold where they cannot.
+func TestSignBoundOfReals(t *testing.T) {
+	r := rand.New(rand.NewPCG(55, 23))
+	d := host.Open(2)
+	defer d.Close()
+	rounded := 0
+	for try := range 40 {
+		form, sense := []Form{Ising, MaxCut}[try%2], []Sense{Maximize, Minimize}[r.IntN(2)]
+		n, sign := 26+r.IntN(15), 1.0
+		if sense == Minimize {
+			sign = -1
+		}
+		b, side, best := problem.NewBuilder(n), make([]float64, n), new(big.Rat)
+		b.Form(form)
+		if b.Maximize(); sense == Minimize {
+			b.Minimize()
+		}
+		for i := range n {
+			side[i] = float64(2*r.IntN(2) - 1)
+			for j := range i {
+				v := sign * math.Abs(r.NormFloat64()) * side[i] * side[j]
+				if form == MaxCut {
+					v = -v
+				}
+				b.Pair(i, j, v)
+				if form == Ising || v*sign > 0 {
+					best.Add(best, new(big.Rat).Abs(new(big.Rat).SetFloat64(v)))
+				}
+			}
+		}
+		if best.Mul(best, new(big.Rat).SetFloat64(sign)); try%4 < 2 && form == Ising {
+			v := r.NormFloat64() // any sign: the mirror image is as good
+			b.Linear(0, v)
+			best.Add(best, new(big.Rat).SetFloat64(sign*math.Abs(v)))
+		}
+		inst, err := b.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := inst.Normal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Over > 0 {
+			rounded++
+		}
+		what := fmt.Sprintf("try %d, %s", try, form)
+		got, err := Solve(t.Context(), inst, on(d, Options{Work: 1 << 20}))
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		honest(t, what, inst, got, best)
+		if !got.Proven || rational(inst, got.Solution.Words()).Cmp(best) != 0 {
+			t.Errorf("%s: value %v, bound %v, proven %v: %s", what, got.Value, got.Bound, got.Proven, got.Proof)
+		}
+	}
+	if rounded < 30 {
+		t.Errorf("%d instances were rounded: too few to tell", rounded)
+	}
+	for _, k := range kinds() {
+		for try := range 12 {
+			inst := drawnReal(t, r, 1+r.IntN(7), k, []Form{QUBO, Ising, MaxCut}[try%3], []Sense{Maximize, Minimize}[try/3%2])
+			if inst.Real == nil {
+				continue
+			}
+			bound, best := inst.SignBound().Float(), allValues(inst)[0]
+			if math.IsInf(bound, 0) {
+				continue
+			}
+			if c := new(big.Rat).SetFloat64(bound).Cmp(best); inst.Sense == Maximize && c < 0 || inst.Sense == Minimize && c > 0 {
+				t.Fatalf("%s: the bound %v of %v", k.name, bound, best)
+			}
+		}
+	}
+}
+
+// Integers times a power of two are proven where the integers are, with the same bound.
+func TestScaledIntegersAreProvenAlike(t *testing.T) {
+	r := rand.New(rand.NewPCG(55, 24))
+	d := host.Open(2)
+	defer d.Close()
+	proven := 0
+	for try := range 60 {
+		n, shift := 26+r.IntN(15), []int{-1060, -40, -1, 7, 900}[try%5]
+		form := []Form{QUBO, Ising, MaxCut}[try%3]
+		whole, real := problem.NewBuilder(n), problem.NewBuilder(n)
+		whole.Form(form)
+		real.Form(form)
+		for range n + r.IntN(n) {
+			if i, j := r.IntN(n), r.IntN(n); i != j {
+				v := int64(r.IntN(2001) - 1000)
+				whole.PairInt(min(i, j), max(i, j), v)
+				real.Pair(min(i, j), max(i, j), math.Ldexp(float64(v), shift))
+			}
+		}
+		answers := make([]*Result, 2)
+		for k, b := range []*problem.Builder{whole, real} {
+			b.Maximize()
+			inst, err := b.Build()
+			if err == nil {
+				answers[k], err = Solve(t.Context(), inst, on(d, Options{Work: 20000}))
+			}
+			if err != nil {
+				t.Fatalf("try %d: %v", try, err)
+			}
+		}
+		a, b := answers[0], answers[1]
+		if a.Proven {
+			proven++
+		}
+		if b.Proven != a.Proven || b.Value.Float() != math.Ldexp(a.Value.Float(), shift) || b.Bound.Float() != math.Ldexp(a.Bound.Float(), shift) {
+			t.Errorf("try %d, %s times 2^%d: value %v, bound %v, proven %v, of integers %v, %v, %v", try, form, shift, b.Value, b.Bound, b.Proven, a.Value, a.Bound, a.Proven)
+		}
+	}
+	if proven < 20 {
+		t.Errorf("%d of the integers' answers were proven: too few to tell", proven)
+	}
+}
+
 // bestOfTrees is the best value where each variable from middle on has one pair, with its parent, to variables before it.
 func bestOfTrees(inst *Instance, parent []int, middle int) (best *big.Rat) {
 	better := func(a, b *big.Rat) bool {

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
+	"sync"
+
+	"coalesce/solvers/cores"
 )
 
 // An Amount is a value: every digit of an integer, or a float64.
@@ -131,6 +134,39 @@ func (inst *Instance) Bound(x []uint64) Amount {
 		return inst.Amount(x)
 	}
 	return Amount{f: outward(inst.Exact(x), inst.Sense == Maximize)}
+}
+
+// SignBound is a value of real coefficients that no solution beats, in exact arithmetic, a float64 rounded outward: the
+// sum of the best that each term may be worth.
+func (inst *Instance) SignBound() Amount {
+	var mu sync.Mutex
+	var sum Sum
+	sum.Add(inst.Real.Offset)
+	best := func(v float64) float64 {
+		switch {
+		case inst.Form == Ising && (v < 0) == (inst.Sense == Maximize):
+			return -v
+		case inst.Form != Ising && (v < 0) == (inst.Sense == Maximize):
+			return 0
+		}
+		return v
+	}
+	cores.Split(inst.N, RowsPerCore(1+len(inst.Col)/max(1, inst.N)), func(low, high int) {
+		var part Sum
+		for i := low; i < high; i++ {
+			if inst.Form != MaxCut {
+				part.Add(best(inst.Real.Linear[i]))
+			}
+			from, to := inst.before(i)
+			for _, v := range inst.Real.Pair[from:to] {
+				part.Add(best(v))
+			}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		sum.Join(&part)
+	})
+	return Amount{f: outward(sum.Exact(), inst.Sense == Maximize)}
 }
 
 // Better reports whether a is better than b.

@@ -143,7 +143,7 @@ func (a *adversary) signalJobs(count int) (jobs []job) {
 	return jobs
 }
 
-// starting is how long the loader may take with the driver's library, before a program takes signals.
+// starting is how long a program may take on a busy machine, loader and packages, before it takes signals.
 const starting = 500 * time.Millisecond
 
 // late is the longest time that a command may take to end after a signal.
@@ -165,6 +165,9 @@ func (a *adversary) trySignal(w *pool, row *figures, c command, args []string, r
 		most = 2500 * time.Millisecond
 	}
 	after, sent := time.Duration(r.Float64()*r.Float64()*float64(most)), []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGUSR1}[r.IntN(3)]
+	if sent == syscall.SIGUSR1 {
+		after += starting // Go ignores it until a program asks for it; SIGINT and SIGTERM end a program before
+	}
 	var got reply
 	var wrong *fault
 	for range 3 {

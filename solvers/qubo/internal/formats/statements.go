@@ -3,6 +3,7 @@ package formats
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"coalesce/solvers/formats"
@@ -30,6 +31,9 @@ const (
 // statements are those of a file, by subject. A repeated statement has to be the same.
 type statements map[string]statement
 
+// vartypeMark finds what a type of variables follows. A text in lower case would have other lengths where bytes are no UTF-8.
+var vartypeMark = regexp.MustCompile(`(?i)vartype[=:]`)
+
 // parseStatement reads a comment, without the word that begins comments; false where it states nothing, as most do.
 func parseStatement(line int, comment string) (s statement, ok bool, err error) {
 	s.line = line
@@ -43,9 +47,8 @@ func parseStatement(line int, comment string) (s statement, ok bool, err error) 
 	if sign {
 		rest = strings.TrimSpace(rest[1:])
 	}
-	lower := strings.ToLower(comment)
-	if at := max(strings.Index(lower, "vartype="), strings.Index(lower, "vartype:")); at >= 0 {
-		word := strings.TrimLeft(comment[at+len("vartype="):], " \t")
+	if at := vartypeMark.FindStringIndex(comment); at != nil {
+		word := strings.TrimLeft(comment[at[1]:], " \t")
 		if fields := strings.Fields(word); len(fields) > 0 {
 			word = fields[0]
 		}
@@ -55,7 +58,7 @@ func parseStatement(line int, comment string) (s statement, ok bool, err error) 
 		case "BINARY":
 			return statement{line: line, what: vartype, form: problem.QUBO}, true, nil
 		}
-		return s, false, fmt.Errorf("found %s, expected vartype=BINARY or vartype=SPIN", formats.Quote(comment[at:]))
+		return s, false, fmt.Errorf("found %s, expected vartype=BINARY or vartype=SPIN", formats.Quote(comment[at[0]:]))
 	}
 	switch key {
 	case offset, scale:

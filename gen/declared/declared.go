@@ -115,6 +115,18 @@ func Constants(of *types.TypeName) (words []string) {
 	return words
 }
 
+// path is the path of a file that types name: below the module's path where they were compiled with -trimpath.
+func (r *Reader) path(name string) string {
+	for _, p := range r.Packages {
+		if m := p.Module; m != nil && !filepath.IsAbs(name) {
+			if below, ok := strings.CutPrefix(name, m.Path+"/"); ok {
+				return filepath.Join(m.Dir, below)
+			}
+		}
+	}
+	return name
+}
+
 // find is the file that declares an object, and the object's place.
 func (r *Reader) find(o types.Object) (*file, token.Position, error) {
 	at := r.fset.Position(o.Pos())
@@ -122,7 +134,7 @@ func (r *Reader) find(o types.Object) (*file, token.Position, error) {
 		return f, at, nil
 	}
 	fset := token.NewFileSet()
-	syntax, err := parser.ParseFile(fset, at.Filename, nil, parser.ParseComments|parser.SkipObjectResolution)
+	syntax, err := parser.ParseFile(fset, r.path(at.Filename), nil, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
 		return nil, at, fmt.Errorf("the declaration of %s: %w", o.Name(), err)
 	}

@@ -12,8 +12,8 @@ import (
 // Poison is the byte that outputs and scratch buffers are filled with before a run.
 const Poison = 0xa5
 
-// A Binder allocates the buffers that an instance's launches take, each with what it is for. It keeps the first error,
-// so that Bind needs to look at none.
+// A Binder allocates an instance's buffers, each in a role: input, output, both, or scratch. It keeps the first error, so
+// Bind checks none.
 type Binder struct {
 	Variant // whose parameters decide sizes and grids
 
@@ -86,7 +86,7 @@ func InOut[T any](b *Binder, name string, data []T, check func(got []T) error) d
 	return device.Array[T]{Memory: b.add(buffer{name: name, data: raw, check: typed(len(data), check)}, len(raw))}
 }
 
-// Output is a buffer of n elements that launches write, and check whether what they wrote is right.
+// Output is a buffer of n elements that launches write. check returns an error where they are wrong.
 func Output[T any](b *Binder, name string, n int, check func(got []T) error) device.Array[T] {
 	size := n * sizeOf[T]()
 	b.moved += int64(size)

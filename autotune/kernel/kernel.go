@@ -1,7 +1,6 @@
-// Package kernel declares a family of kernels for the tuner. The author of a kernel says which buffers it takes and
-// what they are for, how it is launched, and which outputs are right. Verification from poisoned buffers between
-// canaries, checks, timing and the choice of a variant follow from that. The declaration needs no other package of this
-// module than runtime/device, whose streams the generated bindings take.
+// Package kernel declares a family of kernels for the tuner. The kernel's author declares its buffers with their roles, its
+// launches, and checks of its outputs. The package derives verification (from poisoned buffers, between canaries), timing
+// and the choice of a variant.
 package kernel
 
 import (
@@ -22,8 +21,8 @@ type Workload map[string]string
 // Bindings are the generated entry points of a loaded variant.
 type Bindings interface{ Close() error }
 
-// A Family declares a family of kernels. I is the type of its instances and K that of its generated bindings. It is a
-// subject.Subject. Family, Load, Draw, Size and Bind are required.
+// A Family declares a family of kernels: I is the type of its instances, K of its generated bindings. It implements
+// subject.Subject. Kernels, Load, Draw, Size and Bind are required.
 type Family[I any, K Bindings] struct {
 	// Kernels is the generated table of variants, such as &sum.Blocks, and Load its loader, such as sum.LoadBlocks.
 	Kernels *device.Family
@@ -171,7 +170,7 @@ func (i *instance[I]) Size() int { return i.size }
 
 func (k *Family[I, K]) instance(own I) *instance[I] { return &instance[I]{own, k.Size(own)} }
 
-// Open loads a variant, with the bindings of which instances are bound.
+// Open loads a variant.
 func (k *Family[I, K]) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
 	bindings, err := k.Load(d, v)
 	if err != nil {

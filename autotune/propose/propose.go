@@ -1,7 +1,7 @@
-// Package propose says which of many variants to time next, from the times of those that were tried.
+// Package propose picks the variant to time next, from the times of the variants tried so far.
 //
-// What is known to be good elsewhere comes first, and then the variant farthest from it. Where nothing is, the first is the
-// one nearest to the middle of the space, and four others are each the farthest from those before.
+// Winners of kin devices and sizes come first, then the variant farthest from them. Without winners the search begins with the
+// variant nearest to the middle of the space, and four others, each the farthest from those before.
 //
 // For each next one it grows two randomised regression trees on the logarithms of all times so far and takes the variant of
 // least mean prediction; of several, the nearest to the best so far. Trees are grown afresh for each proposal, which is all that makes

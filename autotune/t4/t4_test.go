@@ -26,7 +26,7 @@ func record(label string, size int, status trial.Status, ms float64, n int) tria
 	return t
 }
 
-// Trials written in T4 form are read again: the objective, what failed, and what a search begins with.
+// A file that Write made is read again: objectives, failures, and the variants that a search begins with.
 func TestThereAndBack(t *testing.T) {
 	files := Of([]trial.Trial{
 		record("x=1,mode=a", 20, trial.OK, 3.5, 5), record("x=1,mode=a", 20, trial.OK, 3, 20), record("x=2,mode=a", 20, trial.OK, 2, 5),

@@ -36,7 +36,7 @@ type evidence struct {
 // passed over, and the command that would tell more.
 func (c Choice) Reason() string { return c.ReasonOf("coalesce") }
 
-// ReasonOf is Reason, where the command is that of another program.
+// ReasonOf is Reason with the commands of another program.
 func (c Choice) ReasonOf(program string) string {
 	if c.Level == ByName {
 		return "asked for by name"

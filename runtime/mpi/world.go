@@ -292,6 +292,7 @@ func (w *World) EndProgram(code int, say func()) {
 		word, limit = int64(1<<20-w.rank)<<8|int64(code), grace
 	}
 	var pin runtime.Pinner
+	defer pin.Unpin() // never: it keeps pin, whose collection without an Unpin ends the program
 	pin.Pin(&word)
 	err := w.wait("end", limit, func(r *uintptr) int32 { return w.lib.agree(&word, r) })
 	if err != nil {

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"unsafe"
 
 	"coalesce/runtime/collective"
+	"coalesce/runtime/memory"
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/internal/families"
 	"coalesce/solvers/assignment/internal/refine"
@@ -21,6 +23,18 @@ import (
 // decided: each matching costs at most half a unit a row more or less than its rounded costs say.
 func nearWidth(p *problem.Normal) int64 { return int64(p.Rows) + 1 }
 
+// nearBytes are what a near pair takes while rounded costs are decided: in the list, in a share of it, and as a residual.
+const nearBytes = 56
+
+// mostListed is how many near pairs are listed: of points, whose distances nobody stores, those that a quarter of the free memory
+// holds. Of stored costs there are not many more than costs.
+func mostListed(inst *problem.Instance) int {
+	if free := memory.FreeNow().Bytes; inst.Points != nil && free > 0 {
+		return int(free / 4 / nearBytes)
+	}
+	return math.MaxInt
+}
+
 // checkNear is problem.CheckNear for a matching and duals of p, whose near pairs it returns in p's rows
 // and columns; costs that were not rounded need none.
 func checkNear(inst *problem.Instance, p *problem.Normal, column []int32, d problem.Duals) (problem.Certificate, []problem.Pair, error) {
@@ -28,7 +42,7 @@ func checkNear(inst *problem.Instance, p *problem.Normal, column []int32, d prob
 		cert, err := problem.Check(inst, column, d)
 		return cert, nil, err
 	}
-	cert, near, err := problem.CheckNear(inst, column, d, nearWidth(p))
+	cert, near, err := problem.CheckNear(inst, column, d, nearWidth(p), mostListed(inst))
 	if p.Transposed {
 		for k, x := range near {
 			near[k] = problem.Pair{Row: x.Col, Col: x.Row}
@@ -72,7 +86,7 @@ func (r *Result) decide(ctx context.Context, p *problem.Normal, sol *engine.Solu
 	if o.Together() > 1 {
 		column, err = decideTogether(ctx, p, sol, cert, near, o)
 	} else {
-		if near == nil && p.Source == nil {
+		if near == nil && p.Source == nil && p.Instance.Points == nil {
 			near = nearRows(p, sol, 0, p.Rows)
 		}
 		column, err = decide(ctx, p, sol, cert, near, o)

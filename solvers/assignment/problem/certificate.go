@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"coalesce/solvers/cores"
 	"coalesce/solvers/solve"
@@ -107,9 +108,10 @@ func Check(inst *Instance, column []int32, d Duals) (Certificate, error) {
 	return cert, err
 }
 
-// CheckNear is Check that lists the unmatched pairs whose slack is at most width units, in any order.
-func CheckNear(inst *Instance, column []int32, d Duals, width int64) (Certificate, []Pair, error) {
-	c := &check{inst: inst, column: column, Duals: d, cert: Certificate{By: "host", Scale: d.Scale}, width: width, lists: true, near: []Pair{}}
+// CheckNear is Check that lists the unmatched pairs whose slack is at most width units, in any order. The list is nil where there
+// are more than `most`.
+func CheckNear(inst *Instance, column []int32, d Duals, width int64, most int) (Certificate, []Pair, error) {
+	c := &check{inst: inst, column: column, Duals: d, cert: Certificate{By: "host", Scale: d.Scale}, width: width, lists: true, most: most, near: []Pair{}}
 	return c.run()
 }
 
@@ -139,7 +141,9 @@ type check struct {
 	cert  Certificate
 	lists bool // whether near pairs are wanted, whose slack is at most width
 	width int64
-	near  []Pair // of all goroutines' shares that are done
+	near  []Pair      // of all goroutines' shares that are done
+	most  int         // near pairs that are kept
+	full  atomic.Bool // there are more, and none is kept
 }
 
 // A scan is a goroutine's share of the pairs.
@@ -265,13 +269,24 @@ func (c *check) pairs() error {
 				mu.Unlock()
 				return
 			}
+			if c.full.Load() || len(own.near) > c.most {
+				c.full.Store(true)
+				own.near = own.near[:0]
+			}
 		}
 		mu.Lock()
 		c.cert.Pairs += own.pairs
 		c.cert.Rounded += own.rounded
+		if c.full.Load() || len(c.near)+len(own.near) > c.most {
+			c.full.Store(true)
+			own.near = nil
+		}
 		c.near = append(c.near, own.near...)
 		mu.Unlock()
 	})
+	if c.full.Load() {
+		c.near = nil
+	}
 	if len(faults) > 0 {
 		return slices.MinFunc(faults, func(a, b fault) int { return cmp.Compare(a.row, b.row) }).err
 	}

@@ -62,8 +62,8 @@ func TestRunsAreTheirPairs(t *testing.T) {
 			}
 			pairs.Sparse.Start = append(pairs.Sparse.Start, int64((i+1)*n))
 		}
-		want, wantNear, wrong := CheckNear(&pairs, column, d, width)
-		got, gotNear, err := CheckNear(inst, column, d, width)
+		want, wantNear, wrong := CheckNear(&pairs, column, d, width, math.MaxInt)
+		got, gotNear, err := CheckNear(inst, column, d, width, math.MaxInt)
 		order := func(a, b Pair) int { return cmp.Or(cmp.Compare(a.Row, b.Row), cmp.Compare(a.Col, b.Col)) }
 		slices.SortFunc(wantNear, order)
 		slices.SortFunc(gotNear, order)
@@ -73,6 +73,14 @@ func TestRunsAreTheirPairs(t *testing.T) {
 		plain, err := Check(inst, column, d)
 		if (err == nil) != (wrong == nil) || err == nil && plain != want {
 			t.Fatalf("turn %d, %d rows, %s: without a list found %+v, %v, expected %+v", turn, n, inst.Type, plain, err, want)
+		}
+		if most := len(wantNear); wrong == nil && most > 0 {
+			if _, kept, err := CheckNear(inst, column, d, width, most); err != nil || len(kept) != most {
+				t.Fatalf("turn %d: at most %d near pairs: %d, %v, expected all", turn, most, len(kept), err)
+			}
+			if few, none, err := CheckNear(inst, column, d, width, most-1); err != nil || none != nil || few != want {
+				t.Fatalf("turn %d: at most %d near pairs of %d: found %+v, %d, %v, expected %+v and no list", turn, most-1, most, few, len(none), err, want)
+			}
 		}
 	}
 }
@@ -101,7 +109,7 @@ func BenchmarkCheckNear(b *testing.B) {
 		}
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
-				if _, near, err := CheckNear(inst, column, d, int64(n)+1); err != nil || len(near) < n/2 {
+				if _, near, err := CheckNear(inst, column, d, int64(n)+1, math.MaxInt); err != nil || len(near) < n/2 {
 					b.Fatal(len(near), err)
 				}
 			}

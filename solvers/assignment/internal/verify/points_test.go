@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -40,7 +41,7 @@ func TestPointcheck(t *testing.T) {
 				t.Fatal(err)
 			}
 			cert, near, err := c.Check(context.Background(), s, p, nil, sol)
-			want, pairs, wrong := problem.CheckNear(p.Instance, sol.Column, problem.Duals{U: sol.U, V: sol.V, Scale: p.Scale}, int64(p.Rows)+1)
+			want, pairs, wrong := problem.CheckNear(p.Instance, sol.Column, problem.Duals{U: sol.U, V: sol.V, Scale: p.Scale}, int64(p.Rows)+1, math.MaxInt)
 			if p.Rows == p.Cols && p.Limit == problem.Infinity && len(onCycles(sol.Column, pairs)) == 0 {
 				pairs = nil
 			}

@@ -477,7 +477,7 @@ func TestCyclesAreFound(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, near, err := c.Check(context.Background(), c.s, p, &engine.Matrix{Costs: b, Rows: n, Cols: n}, sol)
-		_, want, wrong := problem.CheckNear(inst, sol.Column, problem.Duals{U: sol.U, V: sol.V, Scale: p.Unit()}, int64(n)+1)
+		_, want, wrong := problem.CheckNear(inst, sol.Column, problem.Duals{U: sol.U, V: sol.V, Scale: p.Unit()}, int64(n)+1, math.MaxInt)
 		if err != nil || wrong != nil || near == nil {
 			t.Fatal(near, err, wrong)
 		}
@@ -537,7 +537,7 @@ func TestNearPairs(t *testing.T) {
 					t.Fatal(err)
 				}
 				cert, near, err := c.Check(context.Background(), c.s, p, &engine.Matrix{Costs: b, Rows: p.Rows, Cols: p.Cols}, sol)
-				_, want, wrong := problem.CheckNear(inst, sol.Column, problem.Duals{U: sol.U, V: sol.V, Scale: p.Unit()}, int64(p.Rows)+1)
+				_, want, wrong := problem.CheckNear(inst, sol.Column, problem.Duals{U: sol.U, V: sol.V, Scale: p.Unit()}, int64(p.Rows)+1, math.MaxInt)
 				if err != nil || wrong != nil {
 					t.Fatal(err, wrong)
 				}

@@ -34,7 +34,7 @@ type space struct {
 	baseline [points]float64
 }
 
-// A hubRow is what was recorded of a configuration, in milliseconds.
+// A hubRow holds the recorded times of a configuration, in milliseconds.
 type hubRow struct {
 	fixed float64   // compiling, checking and framework
 	runs  []float64 // every run

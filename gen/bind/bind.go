@@ -31,10 +31,10 @@ const (
 	hashed     = "coalesce" + "/" // the path under which Go kernels are hashed, whatever the module's is
 )
 
-// IsOwn reports whether a path is that of the module that the compiler is part of.
+// IsOwn reports whether a path names this module.
 func IsOwn(path string) bool { return path == Module() }
 
-// Module is the path of the module that the compiler is part of.
+// Module is the path of this module.
 func Module() string { return strings.TrimSuffix(module, "/") }
 
 // PortableText is generated Go text as it would be if the module had kept its first

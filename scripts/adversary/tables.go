@@ -18,7 +18,7 @@ import (
 	"coalesce/solvers/qubo"
 )
 
-// A reader reads tables of one shape, or objects of JSON; what it read is returned as text.
+// A reader reads tables of one shape, or JSON objects, and returns their values as text.
 type reader struct {
 	name   string
 	table  func(r *rand.Rand) habits.Table
@@ -85,7 +85,7 @@ func (a *adversary) tableJobs(count int) (jobs []job) {
 	return jobs
 }
 
-// tryTable draws a table for a reader by name and a seed, and returns what is misread.
+// tryTable draws a table for a named reader from a seed, and returns the values that it misreads.
 func tryTable(name string, r *rand.Rand) (refused bool, wrong *fault) {
 	list := readers()
 	k := slices.IndexFunc(list, func(x reader) bool { return x.name == name })

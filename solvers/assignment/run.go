@@ -32,7 +32,7 @@ type finding struct {
 	proof []int32            // of the worst pair: rows that have too few better partners
 }
 
-// Plan implements solve.Work. Its work is that of Load, and a pass over the costs where there are duals to begin from.
+// Plan implements solve.Work: it loads the costs, and passes over them once more where the solve begins from duals.
 func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[finding]], error) {
 	if !r.again {
 		opening := ctx

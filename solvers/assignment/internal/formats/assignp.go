@@ -8,7 +8,7 @@ import (
 	"coalesce/solvers/formats/lines"
 )
 
-// isAssignP reports whether a file's name is that of a sparse assignment problem of OR-Library: assignp800 to assignp5000.
+// isAssignP recognises the file names of OR-Library's sparse assignment problems, assignp800 to assignp5000.
 func isAssignP(base string) bool { return strings.HasPrefix(strings.ToLower(base), "assignp") }
 
 // readAssignP reads the sparse assignment problems of OR-Library (Beasley 1990): the number of rows, as many columns, and a line

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"coalesce/autotune/kernel"
+	"coalesce/autotune/kernel/command"
 	"coalesce/autotune/kernel/kerneltest"
 	"coalesce/autotune/subject"
 	"coalesce/autotune/tuned"
@@ -115,6 +116,62 @@ func TestMistakes(t *testing.T) {
 		var failure *verify.Failure
 		if !errors.As(err, &failure) || !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("%v, expected a failure with %q", err, want)
+		}
+	}
+}
+
+// A launch may work in place, or through scratch memory.
+func TestRoles(t *testing.T) {
+	in := func(x []int64) (list []int32) {
+		for _, v := range x {
+			list = append(list, int32(v))
+		}
+		return list
+	}
+	times := func(factor int32, x []int64) func() []int32 {
+		return func() []int32 {
+			want := in(x)
+			for k := range want {
+				want[k] *= factor
+			}
+			return want
+		}
+	}
+	f := family(right)
+	f.Edges = nil
+	f.Bind = func(b *kernel.Binder, k *doubles, x []int64) kernel.Launches {
+		own := kernel.InOut(b, "own", in(x), kernel.Equal(times(2, x)))
+		from, through := kernel.Input(b, "from", in(x)), kernel.Scratch[int32](b, "through", len(x))
+		to := kernel.Output(b, "to", len(x), kernel.Equal(times(4, x)))
+		return func(s device.Stream) error {
+			grid := kernel.Grid(len(x), b.Int("block"), 1)
+			return errors.Join(
+				s.Launch(k.double, grid, device.Ptr(own.Memory), device.Ptr(own.Memory)),
+				s.Launch(k.double, grid, device.Ptr(from.Memory), device.Ptr(through.Memory)),
+				s.Launch(k.double, grid, device.Ptr(through.Memory), device.Ptr(to.Memory)))
+		}
+	}
+	kerneltest.Run(t, f)
+}
+
+// The program of a family has its commands, and the exit codes of a check.
+func TestCommand(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir()) // without winners of the user
+	for _, c := range []struct {
+		mistake, code int
+		args, want    string
+	}{
+		{right, 0, "verify --device host", "toy/double: 2 variants right"},
+		{wrongLast, 3, "verify --device host", "output y: element"},
+		{right, 0, "explain toy --size 100 --device host", "block=4,value=int32"},
+		{right, 2, "explain toy --size 1001 --device host", "expected 1 to 1000"},
+		{right, 2, "tune toys", "did you mean \"toy\""},
+		{right, 1, "verify --device cuda", "build with -tags cuda"},
+	} {
+		var out strings.Builder
+		code := command.Run("toy-tuner", []subject.Subject{family(c.mistake)}, strings.Fields(c.args), strings.NewReader(""), &out, &out)
+		if code != c.code || !strings.Contains(out.String(), c.want) {
+			t.Errorf("%s: exit code %d, expected %d with %q:\n%s", c.args, code, c.code, c.want, out.String())
 		}
 	}
 }

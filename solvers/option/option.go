@@ -433,7 +433,7 @@ func (l List) Without(names ...string) List {
 	return slices.DeleteFunc(slices.Clone(l), func(o Option) bool { return slices.Contains(names, o.Name) })
 }
 
-// Of are the options with their descriptions under a name, such as that of the problem that has them.
+// Of returns the options as a problem of a name describes them.
 func (l List) Of(name string) List {
 	l = slices.Clone(l)
 	for k := range l {

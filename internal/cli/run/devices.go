@@ -44,7 +44,7 @@ func (a *App) OpenDevices(name string, threads int) ([]device.Device, error) {
 		o.Turn = a.Team.LocalRank()
 	}
 	opened, err := a.Devices.Open(name, o)
-	if errors.Is(err, devices.ErrNoCUDA) {
+	if errors.Is(err, devices.ErrNoCUDA) && a.Name() == coalesce {
 		return nil, errNoCUDA
 	}
 	return opened, err

@@ -12,6 +12,7 @@ import (
 	"coalesce/internal/cli/ranks"
 	"coalesce/internal/ui"
 	"coalesce/runtime/memory"
+	"coalesce/runtime/mpi"
 )
 
 // Main runs one command line of a program, without the program's name, by the command that has all others, and returns
@@ -25,7 +26,11 @@ func Main(program string, root func(*App) *cobra.Command, args []string, stdin i
 	// A closed pipe is a write error like any other, not a silent death.
 	signal.Ignore(syscall.SIGPIPE)
 
-	team, err := ranks.Enter(args, stderr)
+	var team *mpi.World
+	var err error
+	if program == coalesce { // processes of another program work alone, also under a launcher of MPI
+		team, err = ranks.Enter(args, stderr)
+	}
 	if err != nil {
 		fmt.Fprintf(stderr, "%s: %s\n", program, ui.OneLine(err))
 		return ExitFailed

@@ -59,7 +59,11 @@ func Render(ctx context.Context, f *device.Family) (dir string, err error) {
 		return "", err
 	}
 	dir = filepath.Join(cache, "coalesce", "points", fmt.Sprintf("%s-%016x", strings.ReplaceAll(f.Name, "/", "-"), f.Hash))
-	cmd := exec.CommandContext(ctx, "go", "run", "./gen", "--only", f.Name, "--space", SpaceFull, "points", dir)
+	gen := []string{"run", "./gen"}
+	if _, missing := os.Stat(filepath.Join(root, "gen", "main.go")); missing != nil { // another module's tool
+		gen = []string{"tool", "gen"}
+	}
+	cmd := exec.CommandContext(ctx, "go", append(gen, "--only", f.Name, "--space", SpaceFull, "points", dir)...)
 	cmd.Dir = root
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%s: %w: %.2000s", cmd, err, said)

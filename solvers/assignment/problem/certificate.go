@@ -400,7 +400,7 @@ func checkFloats[T float32 | float64](c *check, i int, cols []int32, costs []T, 
 	return checkRow(c, i, cols, costs, s, func(x T) (int64, int64, bool) { return c.float(float64(x)) })
 }
 
-// A run counts consecutive costs: all, those of allowed pairs, and those that scaling rounds.
+// A run has three counts of consecutive costs: all, the allowed ones, and the rounded ones.
 type run struct {
 	costs          int
 	pairs, rounded int64

@@ -63,7 +63,7 @@ func report(t *testing.T, faults []string, err error) {
 	}
 }
 
-// Faults reads a table in all ways of writing it, and returns what is wrong, a text for each. read returns all that an
+// Faults reads a table in all habits of writing it, and returns a text for each fault. read returns all that an
 // instance holds, as text; errors begin with the file, and its line unless they are about the whole. err is that of the table
 // in its plainest form.
 func Faults(table Table, read func(data string) (string, error)) (list []string, err error) {

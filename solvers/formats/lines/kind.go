@@ -1,6 +1,6 @@
 // Package lines reads formats whose lines are words between blanks. A format is a declaration of its lines: keywords, fields with
 // their ranges, and how many lines come; and an action for each. Head reads the lines that stand first, one by one, and Read the rest, on all
-// cores. Both make the errors of what does not fit, with the line, the column, what was found and what was expected.
+// cores. Their errors name the line, the column, the words found and the words expected.
 //
 // What must not enter: what a field means. Tables, whose cells may have quotes and whose columns may have names, are read by package csv.
 package lines
@@ -47,7 +47,7 @@ type Kind struct {
 	Rest     bool    // more words may follow, which an action reads
 	What     string  // what the line is, for errors; empty: its key and the names of its fields
 
-	// Wrong, where it is set, is the error of a line of another number of words; nil: that of the package.
+	// Wrong makes the error of a line with another number of words; nil: the package makes one.
 	Wrong func(words [][]byte) error
 }
 

@@ -83,7 +83,7 @@ func (b *Block) Fields() ([][]byte, bool) {
 	}
 }
 
-// A Shape is the form that most lines of a list have: a key or none, and fields, of which some are whole numbers.
+// A Shape describes most lines of a list: a key or none, then fields, some of them whole numbers.
 type Shape struct {
 	Key    string // first word; empty: none
 	Fields int    // words behind it

@@ -73,7 +73,7 @@ func (r *Reader) Errorf(format string, args ...any) error {
 	return formats.Errorf(r.name, r.Line(), format, args...)
 }
 
-// Token is the next token; want is what it should be, for errors.
+// Token reads the next token. Errors say that want was expected.
 func (r *Reader) Token(want string) (json.Token, error) {
 	token, err := r.dec.Token()
 	if err == nil {

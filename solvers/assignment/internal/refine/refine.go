@@ -440,7 +440,7 @@ func (r *undecidedPart) setMatching(match []int32, d problem.Duals) {
 	}
 }
 
-// setOut computes what it costs to leave a row out beyond its dual. A limit that exceeds all costs together only asks for as many
+// setOut computes, for each row, the cost of leaving it out, less its dual. A limit that exceeds all costs together only asks for as many
 // matched rows as possible, and engines take a lower one with the same effect: the dual of the rows that they left out.
 func (r *undecidedPart) setOut(u []int64) {
 	bound := r.bound

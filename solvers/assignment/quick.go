@@ -13,8 +13,9 @@ import (
 // that it keeps, as the other work of Solve takes longer than a small solve. It belongs to one
 // goroutine at a time; the zero value is ready.
 type Quick struct {
-	space  paths.Workspace
-	column []int32
+	space    paths.Workspace
+	column   []int32
+	instance Instance // of Match
 }
 
 // Solve returns a matching of the least cost, its duals and the certificate of both, in q's

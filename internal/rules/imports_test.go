@@ -101,7 +101,7 @@ var rooms = []room{
 	{"solvers/qubo/internal/preprocess", []string{"solvers/qubo/problem", "solvers/qubo/internal/reference", "solvers/cores"}},
 	{"solvers/qubo/internal/elite", []string{"solvers/qubo/problem"}},
 	{"solvers/qubo/internal/evaluate", []string{"solvers/qubo/problem", "solvers/cores", "generated/qubo", "autotune/tuned", "runtime/device"}},
-	{"solvers/qubo/internal/search", []string{"solvers/qubo/problem", "solvers/solve", "solvers/option", "generated/qubo", "autotune/tuned", "runtime/device"}},
+	{"solvers/qubo/internal/search", []string{"solvers/qubo/problem", "solvers/solve", "solvers/option", "generated/qubo", "autotune/tuned", "runtime/device", "runtime/collective"}},
 	{"solvers/qubo/internal/reference", []string{"solvers/qubo/problem", "solvers/qubo/internal/draw", "solvers/qubo/internal/search"}},
 	{"solvers/qubo/internal/host", slices.Concat(quboSearch, []string{"solvers/cores", "runtime/host/kernels/qubo"})},
 	{"solvers/qubo/internal/tabu", slices.Concat(quboSearch, quboDevice, []string{"solvers/cores"})},

@@ -73,10 +73,9 @@ func (r *run) choose(p *problem.Normal) (tuned.Choice, engine, error) {
 		switch e := engineOf(v); {
 		case !slices.Contains(e.kinds, facts.Kind):
 			return fmt.Errorf("engine %s does not run on %s", e.name, facts)
-		case len(o.Devices) > 1 && !e.several:
-			return fmt.Errorf("engine %s runs on one device", e.name)
+		default:
+			return e.refuses(len(o.Devices), facts)
 		}
-		return nil
 	})
 	if err != nil {
 		return way, engine{}, err

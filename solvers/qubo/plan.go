@@ -23,28 +23,57 @@ type engine struct {
 	about   string
 	kinds   []string // of device that it runs on
 	variant bool     // takes Options.Variant
-	several bool     // takes several devices
+	cores   bool     // searches on the host's cores, whatever the device is
 	// open makes a search of one problem ready. The memory that it takes is freed by
 	// Close of search.OpenedEngine, which may be nil.
-	open func(p *problem.Normal, o search.Setup) (search.OpenedEngine, error)
+	open opener
 }
 
 // engines are all of them, the best first.
 func engines() []engine {
 	everywhere := []string{device.CUDA, device.Emulated, device.Host}
-	plain := func(s search.Searcher) func(*problem.Normal, search.Setup) (search.OpenedEngine, error) {
-		return func(*problem.Normal, search.Setup) (search.OpenedEngine, error) {
-			return search.OpenedEngine{Searcher: s}, nil
-		}
-	}
 	return []engine{
-		{name: "portfolio", about: "temper for sparse problems, bulk for others, and beside it a portfolio of searches on the host", kinds: everywhere[:1], variant: true, several: true, open: openTeam},
-		{name: "bulk", about: "hundreds of tabu searches that share a pool, a block or a cluster of blocks each", kinds: everywhere[:2], variant: true, several: true, open: tabu.Open},
-		{name: "temper", about: "replica exchange with cluster moves, 32 replicas a block, for sparse problems", kinds: everywhere[:2], variant: true, several: true, open: tempering.Open},
-		{name: "host", about: "a portfolio of searches that share a pool, on all cores", kinds: everywhere, open: host.Open},
-		{name: "multistart", about: "massive multi-start (Lewis 2017)", kinds: everywhere, open: multistart.Open},
-		{name: "reference", about: "one-flip tabu search as plainly as it can be written", kinds: everywhere, open: plain(reference.Search{})},
+		{name: "portfolio", about: "temper for sparse problems, bulk for others, and beside it a portfolio of searches on the host", kinds: everywhere[:1], variant: true, open: openTeam},
+		{name: "bulk", about: "hundreds of tabu searches that share a pool, a block or a cluster of blocks each", kinds: everywhere[:2], variant: true, open: tabu.Open},
+		{name: "temper", about: "replica exchange with cluster moves, 32 replicas a block, for sparse problems", kinds: everywhere[:2], variant: true, open: tempering.Open},
+		{name: "host", about: "a portfolio of searches that share a pool, on all cores", kinds: everywhere, cores: true, open: onEach(host.Open)},
+		{name: "multistart", about: "massive multi-start (Lewis 2017)", kinds: everywhere, open: onEach(multistart.Open)},
+		{name: "reference", about: "one-flip tabu search as plainly as it can be written", kinds: everywhere, cores: true, open: onEach(openReference)},
 	}
+}
+
+// An opener makes a search of one problem ready on the devices of a setup, an island a device.
+type opener func(p *problem.Normal, o search.Setup) (search.OpenedEngine, error)
+
+// onEach opens an engine that takes one device on every device.
+func onEach(open opener) opener {
+	return func(p *problem.Normal, o search.Setup) (all search.OpenedEngine, err error) {
+		for k := range o.Devices {
+			own := o
+			own.Devices = o.Devices[k : k+1]
+			e, err := open(p, own)
+			if err != nil {
+				return e, err
+			}
+			if k > 0 {
+				e.Members = append(all.Members, e.Members...)
+			}
+			all = e
+		}
+		return all, nil
+	}
+}
+
+func openReference(*problem.Normal, search.Setup) (search.OpenedEngine, error) {
+	return search.OpenedEngine{Islands: search.Islands{Members: []search.Searcher{reference.Search{}}}}, nil
+}
+
+// refuses returns an error where an engine has no use for several devices like facts.
+func (e engine) refuses(devices int, facts device.Facts) error {
+	if devices > 1 && e.cores && facts.Kind != device.Host {
+		return solve.Input("Devices", "engine %s searches on the host's cores, found %d like %s, expected one", e.name, devices, facts)
+	}
+	return nil
 }
 
 // Algorithms are the names that Options.Algorithm takes, the best first: those of all
@@ -66,11 +95,11 @@ type plan struct {
 // planFor plans for devices like facts: the engine asked for, or the best that runs
 // there.
 func planFor(facts device.Facts, o Options) (plan, error) {
-	asked, several := o.Algorithm, len(o.Devices) > 1
+	asked := o.Algorithm
 	for _, e := range engines() {
 		runs := slices.Contains(e.kinds, facts.Kind)
 		switch {
-		case asked == "" && (!runs || o.Variant != "" && !e.variant || several && !e.several):
+		case asked == "" && (!runs || o.Variant != "" && !e.variant || e.refuses(len(o.Devices), facts) != nil):
 		case asked == "":
 			return plan{e, fmt.Sprintf("the best on %s: %s", facts, e.about)}, nil
 		case asked != e.name:
@@ -78,17 +107,12 @@ func planFor(facts device.Facts, o Options) (plan, error) {
 			return plan{}, solve.Input("Algorithm", "engine %s runs on %s, not on %s", e.name, strings.Join(e.kinds, ", "), facts)
 		case o.Variant != "" && !e.variant:
 			return plan{}, o.Variantless(e.name)
-		case several && !e.several:
-			return plan{}, solve.Input("Devices", "engine %s runs on one device, found %d", e.name, len(o.Devices))
 		default:
-			return plan{e, "asked for by name"}, nil
+			return plan{e, "asked for by name"}, e.refuses(len(o.Devices), facts)
 		}
 	}
 	if asked != "" {
 		return plan{}, solve.Input("Algorithm", "engine %q: expected one of %s", asked, strings.Join(Algorithms(), ", "))
-	}
-	if several {
-		return plan{}, solve.Input("Devices", "no engine runs on several devices like %s", facts)
 	}
 	unnamed := o
 	unnamed.Variant = ""

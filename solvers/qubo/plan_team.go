@@ -17,7 +17,7 @@ func openTeam(p *problem.Normal, o search.Setup) (search.OpenedEngine, error) {
 	return openTeamOf(tempering.PrefersReplicaExchange(p), p, o)
 }
 
-// openTeamOf makes a search on the device and one on the host ready, or one of them
+// openTeamOf makes a search on every device and one on the host ready, or one of them
 // where the other is left out. The device's is qubo/temper if tempers, else, or where
 // that is left out, qubo/bulk.
 func openTeamOf(tempers bool, p *problem.Normal, o search.Setup) (search.OpenedEngine, error) {
@@ -25,7 +25,7 @@ func openTeamOf(tempers bool, p *problem.Normal, o search.Setup) (search.OpenedE
 	out := func(name string) bool { return slices.Contains(o.Without, name) }
 	temper := tempers && !out("temper") && (o.Variant == "" || tempering.HasVariant(o.Variant))
 	if !temper && out("bulk") {
-		return search.OpenedEngine{Searcher: portfolio, Used: map[string]Rules{"host": host.RulesFor(o.Rules, p.N)}}, nil
+		return search.OpenedEngine{Islands: search.Islands{Members: []search.Searcher{portfolio}}, Used: map[string]Rules{"host": host.RulesFor(o.Rules, p.N)}}, nil
 	}
 	e, err := search.OpenedEngine{}, search.ErrUnfit
 	if temper {
@@ -37,11 +37,7 @@ func openTeamOf(tempers bool, p *problem.Normal, o search.Setup) (search.OpenedE
 	if err != nil || out("host") {
 		return e, err
 	}
-	members, many := e.Searcher.(search.Team)
-	if !many {
-		members = search.Team{e.Searcher}
-	}
-	e.Searcher = append(members, portfolio)
+	e.Beside = portfolio
 	e.Used["host"] = host.RulesFor(o.Rules, p.N)
 	e.Reason = fmt.Sprintf("%s; beside it a search on the host", e.Reason)
 	return e, nil

@@ -85,7 +85,7 @@ func TestTeam(t *testing.T) {
 	target := p.Objective(solved(t, inst, Options{Work: 200000}).Value.Float())
 	last := int64(math.MinInt64)
 	start := time.Now()
-	did, err := search.Team{reference.Search{}, host.Companion{}}.Search(t.Context(), p, search.Options{Began: start, Deadline: start.Add(20 * time.Second), Target: &target, Elite: func(int64, []uint64) {}},
+	did, err := search.Islands{Members: []search.Searcher{reference.Search{}}, Beside: host.Companion{}}.Search(t.Context(), p, search.Options{Began: start, Deadline: start.Add(20 * time.Second), Target: &target, Elite: func(int64, []uint64) {}},
 		func(v int64, x []uint64, _ time.Duration) {
 			if v <= last || p.Value(x) != v {
 				t.Errorf("told %d after %d of a solution worth %d", v, last, p.Value(x))
@@ -124,7 +124,7 @@ func TestTemperEngine(t *testing.T) {
 			}
 			var values []int64
 			o := search.Options{Began: time.Now(), Target: &best, Seed: 3, Workers: 1, Deadline: time.Now().Add(time.Minute)}
-			if _, err := e.Searcher.Search(context.Background(), p, o, qubotest.CollectImprovements(t, p, &values)); err != nil || values[len(values)-1] != best {
+			if _, err := e.Search(context.Background(), p, o, qubotest.CollectImprovements(t, p, &values)); err != nil || values[len(values)-1] != best {
 				t.Errorf("%s, weights up to %d, %s: found %d (%v), the best is %d", name, size, e.Label, values, err, best)
 			}
 			if err := e.Close(); err != nil {
@@ -144,31 +144,30 @@ func TestTemperEngine(t *testing.T) {
 func TestEnginesWithout(t *testing.T) {
 	p := qubotest.DenseFor("int8", 30, 4)
 	e, err := host.Open(p, search.Setup{Without: []string{"tabu"}})
-	if h, ok := e.Searcher.(host.Search); err != nil || !ok || !slices.Equal(h.Without, []string{"tabu"}) {
-		t.Errorf("the host searches by %+v (%v)", e.Searcher, err)
+	if h, ok := e.Members[0].(host.Search); err != nil || !ok || !slices.Equal(h.Without, []string{"tabu"}) {
+		t.Errorf("the host searches by %+v (%v)", e.Members, err)
 	}
 	d := emulatedtest.Open(t)
 	for _, c := range []struct {
 		without []string
-		is      func(search.Searcher) bool
+		is      func(search.Islands) bool
 	}{
-		{nil, func(s search.Searcher) bool { t, ok := s.(search.Team); return ok && len(t) == 2 }},
-		{[]string{"host"}, func(s search.Searcher) bool { _, ok := s.(*tabu.Island); return ok }},
-		{[]string{"bulk", "reheat"}, func(s search.Searcher) bool {
-			b, ok := s.(host.Companion)
-			return ok && slices.Contains(b.Without, "reheat")
+		{nil, func(l search.Islands) bool { return len(l.Members) == 1 && l.Beside != nil }},
+		{[]string{"host"}, func(l search.Islands) bool { _, ok := l.Members[0].(*tabu.Island); return ok && l.Beside == nil }},
+		{[]string{"bulk", "reheat"}, func(l search.Islands) bool {
+			b, ok := l.Members[0].(host.Companion)
+			return ok && l.Beside == nil && slices.Contains(b.Without, "reheat")
 		}},
-		{[]string{"cross", "anneal"}, func(s search.Searcher) bool {
-			t := s.(search.Team)
-			return slices.Contains(t[0].(*tabu.Island).Without, "cross") && slices.Contains(t[1].(host.Companion).Without, "anneal")
+		{[]string{"cross", "anneal"}, func(l search.Islands) bool {
+			return slices.Contains(l.Members[0].(*tabu.Island).Without, "cross") && slices.Contains(l.Beside.(host.Companion).Without, "anneal")
 		}},
 	} {
 		e, err := openTeam(p, search.Setup{Settings: solve.Settings{Devices: []device.Device{d}}, Without: c.without})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !c.is(e.Searcher) {
-			t.Errorf("without %v: a search by %T", c.without, e.Searcher)
+		if !c.is(e.Islands) {
+			t.Errorf("without %v: a search by %+v", c.without, e.Islands)
 		}
 		if e.Close != nil {
 			if err := e.Close(); err != nil {

@@ -206,7 +206,7 @@ func (r *run) search(k int, share float64) (label string, err error) {
 		goal = min(goal, *r.target-(r.bests.total()-top.value))
 	}
 	before := r.told.work
-	o := search.Options{Began: r.began, Deadline: r.until(share), Target: &goal, Seed: r.o.Seed, Workers: r.workers(), Rules: r.o.Rules}
+	o := search.Options{Began: r.began, Deadline: r.until(share), Target: &goal, Seed: r.o.Seed, Workers: r.o.Threads, Rules: r.o.Rules}
 	if r.inst.Hint != nil {
 		o.Start = r.bests.red.Project(k, r.inst.Hint)
 	}
@@ -231,13 +231,8 @@ func (r *run) search(k int, share float64) (label string, err error) {
 	}
 	err = r.wait(func() error {
 		found := func(v int64, x []uint64, at time.Duration) { r.improve(k, v, x, at) }
-		var did Work
-		var err error
-		if r.o.Together() > 1 {
-			did, err = islands(r.ctx, r.o.Ranks, e.Searcher, p, o, found)
-		} else {
-			did, err = e.Searcher.Search(r.ctx, p, o, found)
-		}
+		e.Ranks = r.o.Ranks
+		did, err := e.Search(r.ctx, p, o, found)
 		if e.Close != nil {
 			err = errors.Join(err, e.Close())
 		}
@@ -297,14 +292,4 @@ func (r *run) wait(work func() error) error {
 		r.ended = true
 	}
 	return err
-}
-
-func (r *run) workers() int {
-	if r.o.Threads > 0 {
-		return r.o.Threads
-	}
-	if f := r.o.Devices[0].Facts(); f.Kind == device.Host {
-		return f.SMs
-	}
-	return 0
 }

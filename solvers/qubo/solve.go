@@ -37,7 +37,7 @@ type Options struct {
 	Memory int64 `option:"memory" min:"1" default:"no limit, in the command what is free"`
 
 	Threads  int      // goroutines of a search on the host; 0: the device's cores
-	Exchange Exchange // with another search of the same instance; nil: none. Solves with Work, and of several ranks, ignore it
+	Exchange Exchange // with another search of the same instance; nil: none. Solves with Work ignore it
 }
 
 func (o Options) check() error {

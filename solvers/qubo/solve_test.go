@@ -379,11 +379,15 @@ func TestSolveOnSeveral(t *testing.T) {
 		}
 		last = r
 	}
-	for _, engine := range []string{"host", "multistart", "reference"} {
+	for _, engine := range []string{"host", "reference"} {
 		o.Algorithm = engine
-		if _, err := Solve(context.Background(), inst, o); err == nil {
-			t.Errorf("engine %s on two devices: no error", engine)
+		if _, err := Solve(context.Background(), inst, o); err == nil || !strings.Contains(err.Error(), "Devices: engine "+engine+" searches on the host's cores") {
+			t.Errorf("engine %s on two devices: %v", engine, err)
 		}
+	}
+	o.Algorithm, o.Work, o.Starts = "multistart", 400, Starts{Samples: 4}
+	if r, err := Solve(context.Background(), inst, o); err != nil || r.Algorithm != "multistart" {
+		t.Errorf("multistart on two devices: %v", err)
 	}
 }
 

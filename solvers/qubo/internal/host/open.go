@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"time"
 
+	"coalesce/runtime/device"
 	"coalesce/solvers/qubo/internal/elite"
 	"coalesce/solvers/qubo/internal/search"
 	"coalesce/solvers/qubo/problem"
@@ -26,7 +27,7 @@ func (b Companion) Search(ctx context.Context, p *problem.Normal, o search.Optio
 	case <-time.After(headStart):
 	}
 	o.Workers = cmp.Or(o.Workers, max(1, runtime.GOMAXPROCS(0)-1))
-	return Search(b).Search(ctx, p, o, found)
+	return Search{Without: b.Without}.Search(ctx, p, o, found)
 }
 
 // RulesFor are the rules of a search on the host for n variables.
@@ -40,7 +41,11 @@ func RulesFor(r search.Rules, n int) search.Rules {
 	return search.Rules{Tenure: tenure, Spread: spread, Stall: cmp.Or(r.Stall, tabuStall*n), Pool: cmp.Or(r.Pool, elite.DefaultSize), Distance: cmp.Or(r.Distance, 1+n/500)}
 }
 
-// Open makes the host's portfolio ready.
+// Open makes the host's portfolio ready, on the cores of the first device where that is a host.
 func Open(p *problem.Normal, o search.Setup) (search.OpenedEngine, error) {
-	return search.OpenedEngine{Searcher: Search{o.Without}, Used: map[string]search.Rules{"host": RulesFor(o.Rules, p.N)}}, nil
+	s := Search{Without: o.Without}
+	if f := o.Weakest(); f.Kind == device.Host {
+		s.Cores = f.SMs
+	}
+	return search.OpenedEngine{Islands: search.Islands{Members: []search.Searcher{s}}, Used: map[string]search.Rules{"host": RulesFor(o.Rules, p.N)}}, nil
 }

@@ -4,6 +4,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"runtime"
@@ -29,13 +30,14 @@ const firstRound, lastRound = 5e5, 1e7
 //
 // Without names the methods (MethodNames) to leave out, to measure the worth of each. Tabu
 // search stays where all are named.
-type Search struct{ Without []string }
+type Search struct {
+	Without []string
+	Cores   int // searchers, unless Options.Workers says otherwise; 0: all cores
+}
 
 // Search implements search.Searcher.
 func (h Search) Search(ctx context.Context, p *problem.Normal, o search.Options, found func(int64, []uint64, time.Duration)) (search.Work, error) {
-	if o.Workers <= 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
+	o.Workers = cmp.Or(o.Workers, h.Cores, runtime.GOMAXPROCS(0))
 	if p.N <= reference.Tiny {
 		reference.SearchExhaustively(p, o, found)
 		return search.Work{}, nil

@@ -193,7 +193,7 @@ func TestEachMethodAlone(t *testing.T) {
 				without = append(without, m.String())
 			}
 		}
-		got := qubotest.RunSearch(t, Search{without}, p, search.Options{Seed: 1, Work: 3e7, Target: &target, Deadline: time.Now().Add(5 * time.Second)})
+		got := qubotest.RunSearch(t, Search{Without: without}, p, search.Options{Seed: 1, Work: 3e7, Target: &target, Deadline: time.Now().Add(5 * time.Second)})
 		if got.Best() < target {
 			t.Errorf("without %v: %d, want %d", without, got.Best(), target)
 		}
@@ -252,12 +252,12 @@ func TestStartIsTheFirstSolution(t *testing.T) {
 		}
 		for _, workers := range []int{1, 4} {
 			o := search.Options{Seed: 2, Work: 2e4, Workers: workers, Start: good.X}
-			if got := qubotest.RunSearch(t, Search{others}, p, o); got.Values[0] != good.Best() || got.Work.Flips == 0 {
+			if got := qubotest.RunSearch(t, Search{Without: others}, p, o); got.Values[0] != good.Best() || got.Work.Flips == 0 {
 				t.Errorf("%s, %d workers: began at %d, told %v after %d flips", m, workers, good.Best(), got.Values, got.Work.Flips)
 			}
 			target := good.Best()
 			o.Work, o.Target = 1e9, &target
-			if got := qubotest.RunSearch(t, Search{others}, p, o); got.Best() != target || got.Work.Flips != 0 {
+			if got := qubotest.RunSearch(t, Search{Without: others}, p, o); got.Best() != target || got.Work.Flips != 0 {
 				t.Errorf("%s, %d workers: began at the target %d, told %v after %d flips", m, workers, target, got.Values, got.Work.Flips)
 			}
 		}

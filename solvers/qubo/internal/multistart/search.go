@@ -79,7 +79,7 @@ func Open(_ *problem.Normal, o search.Setup) (search.OpenedEngine, error) {
 	if m.Lambda, m.Printed, err = s.ParseLambda(); err != nil {
 		return search.OpenedEngine{}, err
 	}
-	return search.OpenedEngine{Searcher: multistartSearch{d, m}, Label: m.label(), Reason: "one climbing solution a multiprocessor, unless said otherwise"}, nil
+	return search.OpenedEngine{Islands: search.Islands{Members: []search.Searcher{multistartSearch{d, m}}}, Label: m.label(), Reason: "one climbing solution a multiprocessor, unless said otherwise"}, nil
 }
 
 // label names the parameters of a run as the flags do.

@@ -13,7 +13,7 @@ type Setup struct {
 
 // An OpenedEngine is ready to search one problem.
 type OpenedEngine struct {
-	Searcher
+	Islands
 	Label  string           // the variant's; empty: there is none
 	Reason string           // why that variant
 	Used   map[string]Rules // of each engine that searches, the defaults filled in

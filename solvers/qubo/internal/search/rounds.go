@@ -84,7 +84,10 @@ func ChooseRounding(p *problem.Normal, o Setup, choose func(device.Facts, *probl
 // For makes an engine that was opened for q search p, of which q may be a rounded copy.
 func (e OpenedEngine) For(p, q *problem.Normal) OpenedEngine {
 	if q != p {
-		e.Searcher, e.Reason = Rounded{Inner: e.Searcher, Problem: q}, e.Reason+"; its coefficients are rounded"
+		e.Reason += "; its coefficients are rounded"
+		for k, s := range e.Members {
+			e.Members[k] = Rounded{Inner: s, Problem: q}
+		}
 	}
 	return e
 }

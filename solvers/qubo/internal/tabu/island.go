@@ -5,11 +5,9 @@ package tabu
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"math"
-	"time"
 
 	"coalesce/generated/qubo"
 	"coalesce/runtime/device"
@@ -54,9 +52,8 @@ type Island struct {
 	Without []string         // operators to leave out; random stays where all are named
 	streams [2]device.Stream // the searches' own, and one to stop them with
 
-	island int
-	life   int     // restarts so far
-	seen   []int64 // control words, as last read
+	life int     // restarts so far
+	seen []int64 // control words, as last read
 
 	scope device.Scope // holds the memory, the streams and the module
 
@@ -162,17 +159,12 @@ func (b *Island) enqueueRound(o search.Options, number, flips int64) error {
 	}
 	r, s := b.rules, b.streams[0]
 	g := device.Grid{Blocks: int64(r.searches * b.form.cluster), Threads: b.form.block, Cluster: b.form.cluster}
-	seed := o.Seed + uint64(b.island)*0x9e3779b97f4a7c15 + uint64(b.life)*0xd1342543de82ef95
+	seed := o.Seed + uint64(b.life)*0xd1342543de82ef95
 	return errors.Join(
 		b.kernels.Search(s, g, b.rows, b.diag, uint64(b.p.N), b.form.shiftArgument(), b.gains, b.now, b.kept, b.scores, b.elites,
 			b.control, uint64(flips), uint64(r.stall), uint64(r.tenure), uint64(r.spread), seed, uint64(number), target, mode),
 		b.kernels.Gather(s, device.Grid{Blocks: 1, Threads: qubo.BulkJudges}, b.kept, b.scores, b.elites, b.control,
 			uint64(r.searches), uint64(r.pool), uint64(r.distance), uint64(2*r.pool)))
-}
-
-// Search implements search.Searcher.
-func (b *Island) Search(ctx context.Context, p *problem.Normal, o search.Options, found func(int64, []uint64, time.Duration)) (search.Work, error) {
-	return islands{b}.Search(ctx, p, o, found)
 }
 
 // downloadControl downloads the control words, once all enqueued work is done.

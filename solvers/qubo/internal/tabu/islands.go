@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"sync"
 	"time"
 
 	"coalesce/generated/qubo"
@@ -15,20 +14,12 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// islands are bulk searches of one problem by one variant, one on each device. Each has its own
-// pool and its own stream of random numbers. They make their rounds together. Every exchangeEvery
-// rounds the elites of each island go to the next, and the last's to the first: the best of them
-// enter its pool by the same rules as a search's best, but earn no operator credit. Elites of
-// other searches enter by way of the first island. With a limit on work a run depends on the seed,
-// the variant and the numbers of islands and searches alone.
-//
-// Elites travel through the host, which reads the pools anyway: a pool is 32 records, by default,
-// of one bit a variable.
+// islands are bulk searches of one problem by one variant, one on each device, opened together. Each
+// has its own pool, and searches by itself (search.Islands).
 type islands []*Island
 
 const (
-	exchangeEvery = 4  // rounds between exchanges
-	migrantsLimit = 4  // elites of a neighbour that enter a pool, at most
+	migrantsLimit = 4  // elites of others that enter a pool at once, at most
 	idleLimit     = 10 // rounds without a better solution before the first restart; before each later one, 5 more
 )
 
@@ -45,12 +36,11 @@ func newIslands(devices []device.Device, v *device.Variant, p *problem.Normal, r
 	if err != nil {
 		return nil, err
 	}
-	for k, d := range devices {
+	for _, d := range devices {
 		b, err := takeIsland(d, v, form, p, rules)
 		if err != nil {
 			return l, err
 		}
-		b.island = k
 		l = append(l, b)
 	}
 	return l, l.upload(func(first, last int, room []byte) { form.rowsOf(p, first, last, room) })
@@ -86,28 +76,10 @@ func (l islands) Close() error {
 	return errors.Join(errs...)
 }
 
-// each calls work for all islands at once, and joins the errors.
-func (l islands) each(work func(b *Island) error) error {
-	errs := make([]error, len(l))
-	var wg sync.WaitGroup
-	for k, b := range l {
-		wg.Go(func() { errs[k] = work(b) })
-	}
-	wg.Wait()
-	return errors.Join(errs...)
-}
-
-// searchCount is the number of searches of all islands.
-func (l islands) searchCount() (sum int64) {
-	for _, b := range l {
-		sum += int64(b.rules.searches)
-	}
-	return sum
-}
-
-// Search implements search.Searcher.
-func (l islands) Search(ctx context.Context, p *problem.Normal, o search.Options, found func(int64, []uint64, time.Duration)) (did search.Work, err error) {
-	if p != l[0].p {
+// Search implements search.Searcher. With a limit on work a run depends on the seed, the variant and the
+// number of searches alone.
+func (b *Island) Search(ctx context.Context, p *problem.Normal, o search.Options, found func(int64, []uint64, time.Duration)) (did search.Work, err error) {
+	if p != b.p {
 		return did, fmt.Errorf("qubo/bulk: a problem of %d variables that it was not opened for", p.N)
 	}
 	if p.N <= reference.Tiny {
@@ -120,13 +92,11 @@ func (l islands) Search(ctx context.Context, p *problem.Normal, o search.Options
 	}
 	best := p.Value(x)
 	found(best, x, time.Since(o.Began))
-	if err := l.each(func(b *Island) error {
-		b.life = 0
-		return b.resetPool(o)
-	}); err != nil {
+	b.life = 0
+	if err := b.resetPool(o); err != nil {
 		return did, err
 	}
-	stop, end, finish := o.Until(ctx, func() error { return l.each((*Island).halt) })
+	stop, _, finish := o.Until(ctx, b.halt)
 	defer func() { err = errors.Join(err, finish()) }()
 	var (
 		stagnation search.Stagnation
@@ -134,8 +104,8 @@ func (l islands) Search(ctx context.Context, p *problem.Normal, o search.Options
 	)
 	stagnation.Reset()
 	for number := int64(0); o.Continues(stop, best, did.Flips); number++ {
-		if stagnation.RestartDue(l[0].rules.restart) {
-			if err := l.restart(o); err != nil {
+		if stagnation.RestartDue(b.rules.restart) {
+			if err := b.restart(o); err != nil {
 				return did, err
 			}
 			stagnation.Reset()
@@ -145,34 +115,27 @@ func (l islands) Search(ctx context.Context, p *problem.Normal, o search.Options
 				break // the restart may have cleared the word that stops the searches
 			}
 		}
-		if err := l.copyElites(o, number, best, x); err != nil {
-			return did, err
+		if o.Take != nil {
+			if y := o.Take(); y != nil {
+				if err := b.take(y, p.ValueFrom(x, best, y), best); err != nil {
+					return did, err
+				}
+			}
 		}
-		flips := int64(l[0].rules.flips)
+		flips := int64(b.rules.flips)
 		if o.Work > 0 {
-			flips = max(1, min(flips, (o.Work-did.Flips)/l.searchCount()))
+			flips = max(1, min(flips, (o.Work-did.Flips)/int64(b.rules.searches)))
 		}
-		err := l.each(func(b *Island) error {
-			err := errors.Join(b.enqueueRound(o, number, flips), b.downloadControl())
-			if err != nil || o.Work == 0 && b.seen[qubo.BulkControlCount] > 0 && o.TargetMet(b.seen[qubo.BulkControlBest]) {
-				end() // the others stop too
-			}
-			return err
-		})
-		if err != nil {
+		if err := errors.Join(b.enqueueRound(o, number, flips), b.downloadControl()); err != nil {
 			return did, err
 		}
-		did.Flips = before
-		did.Restarts += l.searchCount()
-		top := int64(math.MinInt64) // of the pools
-		for _, b := range l {
-			did.Flips += b.seen[qubo.BulkControlFlips]
-			if b.seen[qubo.BulkControlCount] == 0 {
-				continue
-			}
-			if top = max(top, b.seen[qubo.BulkControlBest]); b.seen[qubo.BulkControlBest] <= best {
-				continue
-			}
+		did.Flips = before + b.seen[qubo.BulkControlFlips]
+		did.Restarts += int64(b.rules.searches)
+		top := int64(math.MinInt64) // of the pool
+		if b.seen[qubo.BulkControlCount] > 0 {
+			top = b.seen[qubo.BulkControlBest]
+		}
+		if top > best {
 			if best, x, err = b.downloadBest(x, best); err != nil {
 				return did, err
 			}
@@ -187,71 +150,31 @@ func (l islands) Search(ctx context.Context, p *problem.Normal, o search.Options
 		}
 	}
 	if o.Elite != nil {
-		for _, b := range l {
-			if err := b.reportElites(o.Elite); err != nil {
-				return did, err
-			}
-		}
+		return did, b.reportElites(o.Elite)
 	}
 	return did, nil
 }
 
 // restart restarts the searches with other random numbers. Pools that no solution enters any more
 // have become alike.
-func (l islands) restart(o search.Options) error {
-	for _, b := range l {
-		if o.Elite != nil {
-			if err := b.reportElites(o.Elite); err != nil {
-				return err
-			}
-		}
-		b.life++
-		if err := b.resetPool(search.Options{}); err != nil {
+func (b *Island) restart(o search.Options) error {
+	if o.Elite != nil {
+		if err := b.reportElites(o.Elite); err != nil {
 			return err
 		}
 	}
-	return nil
+	b.life++
+	return b.resetPool(search.Options{})
 }
 
-// copyElites copies, before some rounds, the elites of every island to the next. The first also gets
-// the solutions of other searches that are better than the best. The host's copy of the pools is
-// out of date afterwards.
-func (l islands) copyElites(o search.Options, round, best int64, at []uint64) error {
-	if len(l) > 1 && round > 0 && round%exchangeEvery == 0 {
-		if err := l.pass(); err != nil {
-			return err
-		}
-	}
-	if o.Take == nil {
-		return nil
-	}
-	x := o.Take()
-	if x == nil {
-		return nil
-	}
-	b := l[0]
-	value := b.p.ValueFrom(at, best, x)
+// take lets a solution of another search into the pool where it is better than the best. It enters by
+// the same rules as a search's best, but earns no operator credit. The host's copy of the pool is out of
+// date afterwards.
+func (b *Island) take(x []uint64, value, best int64) error {
 	if value <= best {
 		return nil
 	}
 	return b.admit([]int64{value}, device.Bytes(b.form.pack(x, b.p.N)))
-}
-
-// pass brings the elites of every island to the next.
-func (l islands) pass() error {
-	pools := make([][]byte, len(l))
-	err := l.each(func(b *Island) error {
-		pools[b.island] = make([]byte, b.seen[qubo.BulkControlCount]*int64(4*b.form.record()))
-		return b.streams[0].Download(pools[b.island], b.elites, 0)
-	})
-	if err != nil {
-		return err
-	}
-	return l.each(func(b *Island) error {
-		before := (b.island + len(l) - 1) % len(l)
-		seen := l[before].seen
-		return b.admit(seen[qubo.BulkControlValues:][:seen[qubo.BulkControlCount]], pools[before])
-	})
 }
 
 // admit lets the best of some elites, whose values are given, into the pool.

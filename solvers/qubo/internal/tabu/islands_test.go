@@ -33,6 +33,15 @@ func startIslands(t *testing.T, devices []device.Device, label string, p *proble
 
 const smallBulk = "block=32,items=4,row=int8,cluster=1,searches=0,meet=barrier"
 
+// all are the islands as searches of one problem.
+func (l islands) all() search.Islands {
+	var all search.Islands
+	for _, b := range l {
+		all.Members = append(all.Members, b)
+	}
+	return all
+}
+
 // A run of so much work depends on the seed and the number of islands alone.
 func TestIslandsRepeat(t *testing.T) {
 	p := qubotest.DenseFor("int8", 97, 3)
@@ -43,14 +52,19 @@ func TestIslandsRepeat(t *testing.T) {
 		var did [2]search.Work
 		for k := range runs {
 			var err error
-			flips := int64(6 * l[0].rules.flips * int(l.searchCount())) // past an exchange
-			did[k], err = l.Search(context.Background(), p, search.Options{Began: time.Now(), Work: flips, Seed: 5}, qubotest.CollectImprovements(t, p, &runs[k]))
-			if err != nil {
-				t.Fatal(err)
+			flips := int64(6*l[0].rules.flips*l[0].rules.searches) * int64(count)
+			did[k], err = l.all().Search(context.Background(), p, search.Options{Began: time.Now(), Work: flips, Seed: 5}, qubotest.CollectImprovements(t, p, &runs[k]))
+			if err != nil || did[k].Flips < flips {
+				t.Fatalf("%d flips of %d: %v", did[k].Flips, flips, err)
 			}
-			for _, b := range l {
+			for number, b := range l {
 				if err := b.recompute(); err != nil {
-					t.Errorf("%d islands, number %d: %v", count, b.island, err)
+					t.Errorf("%d islands, number %d: %v", count, number, err)
+				}
+			}
+			for _, b := range l[1:] {
+				if slices.Equal(b.seen, l[0].seen) {
+					t.Error("two islands went the same way")
 				}
 			}
 		}
@@ -62,46 +76,42 @@ func TestIslandsRepeat(t *testing.T) {
 
 // A search that finds nothing better for some rounds begins anew, and its flips
 // and its best stay.
-func TestIslandsBeginAnew(t *testing.T) {
+func TestIslandBeginsAnew(t *testing.T) {
 	p := qubotest.DenseFor("int8", 97, 3)
-	l := startIslands(t, emulatedtest.OpenSeveral(t, 2), smallBulk, p)
-	flips := int64(4*idleLimit*l[0].rules.flips) * l.searchCount()
-	var told []int64
+	b := startBulk(t, emulatedtest.Open(t), qubo.Bulk.Variant(smallBulk), p)
+	flips := int64(4 * idleLimit * b.rules.flips * b.rules.searches)
+	var found []int64
 	elites := 0
-	did, err := l.Search(context.Background(), p, search.Options{Began: time.Now(), Work: flips, Seed: 5, Elite: func(v int64, x []uint64) {
+	did, err := b.Search(context.Background(), p, search.Options{Began: time.Now(), Work: flips, Seed: 5, Elite: func(v int64, x []uint64) {
 		elites++
 		if p.Value(x) != v {
 			t.Errorf("an elite of %d, expected %d", p.Value(x), v)
 		}
-	}}, qubotest.CollectImprovements(t, p, &told))
+	}}, qubotest.CollectImprovements(t, p, &found))
 	if err != nil || did.Flips < flips {
 		t.Fatalf("%d flips of %d (%v)", did.Flips, flips, err)
 	}
-	for _, b := range l {
-		if b.life == 0 || b.seen[qubo.BulkControlRounds] >= 4*idleLimit {
-			t.Errorf("island %d began anew %d times, its last life has %d rounds", b.island, b.life, b.seen[qubo.BulkControlRounds])
-		}
-		if err := b.recompute(); err != nil {
-			t.Error(err)
-		}
+	if b.life == 0 || b.seen[qubo.BulkControlRounds] >= 4*idleLimit {
+		t.Errorf("began anew %d times, its last life has %d rounds", b.life, b.seen[qubo.BulkControlRounds])
 	}
-	if best := told[len(told)-1]; !slices.IsSorted(told) || best < l[0].seen[qubo.BulkControlBest] || elites < 2*len(l) {
-		t.Errorf("best %v, %d elites", told, elites)
+	if err := b.recompute(); err != nil {
+		t.Error(err)
+	}
+	if best := found[len(found)-1]; !slices.IsSorted(found) || best < b.seen[qubo.BulkControlBest] || elites < 2 {
+		t.Errorf("best %v, %d elites", found, elites)
 	}
 }
 
-// Islands search apart: the first as it would alone, the others elsewhere. What
-// they exchange enters the next one's pool and no operator's credit.
-func TestIslandsExchange(t *testing.T) {
+// Elites of another search enter the pool, the best of them, and earn no operator's credit.
+func TestElitesOfOthers(t *testing.T) {
 	p := qubotest.DenseFor("int8", 128, 3)
-	l := startIslands(t, emulatedtest.OpenSeveral(t, 3), smallBulk, p)
-	alone := startIslands(t, []device.Device{emulatedtest.Open(t)}, smallBulk, p)
-	for _, b := range append(slices.Clone(l), alone[0]) {
+	l := startIslands(t, emulatedtest.OpenSeveral(t, 2), smallBulk, p)
+	for k, b := range l {
 		if err := b.resetPool(search.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		for number := range int64(3) {
-			if err := b.enqueueRound(search.Options{Seed: 7}, number, 25); err != nil {
+			if err := b.enqueueRound(search.Options{Seed: 7 + uint64(k)}, number, 25); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -109,38 +119,25 @@ func TestIslandsExchange(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if !slices.Equal(l[0].seen, alone[0].seen) {
-		t.Errorf("the first island is at %v, alone it is at %v", l[0].seen[:32], alone[0].seen[:32])
-	}
-	if slices.Equal(l[0].seen, l[1].seen) || slices.Equal(l[1].seen, l[2].seen) {
-		t.Error("two islands went the same way")
-	}
-	before := make([][]int64, len(l))
-	for k, b := range l {
-		before[k] = slices.Clone(b.seen)
-	}
-	if err := l.copyElites(search.Options{}, exchangeEvery, 0, make([]uint64, problem.Words(p.N))); err != nil {
+	b, before, from := l[0], slices.Clone(l[0].seen), l[1].seen
+	elites := make([]byte, from[qubo.BulkControlCount]*int64(4*b.form.record()))
+	if err := l[1].streams[0].Download(elites, l[1].elites, 0); err != nil {
 		t.Fatal(err)
 	}
-	entered := false
-	for k, b := range l {
-		if err := b.downloadControl(); err != nil {
-			t.Fatal(err)
-		}
-		if err := b.recompute(); err != nil {
-			t.Errorf("island %d after the exchange: %v", k, err)
-		}
-		from := before[(k+2)%3]
-		if got, most := b.seen[qubo.BulkControlBest], max(before[k][qubo.BulkControlBest], from[qubo.BulkControlBest]); got != most {
-			t.Errorf("island %d has %d at best, its neighbour's best was %d and its own %d", k, got, from[qubo.BulkControlBest], before[k][qubo.BulkControlBest])
-		}
-		if !slices.Equal(b.seen[qubo.BulkControlWeights:][:qubo.BulkOperatorOperators], before[k][qubo.BulkControlWeights:][:qubo.BulkOperatorOperators]) || b.seen[qubo.BulkControlFlips] != before[k][qubo.BulkControlFlips] {
-			t.Errorf("island %d: migrants changed the operators' weights or the flips", k)
-		}
-		entered = entered || b.seen[qubo.BulkControlEntered] > before[k][qubo.BulkControlEntered]
+	if err := b.admit(from[qubo.BulkControlValues:][:from[qubo.BulkControlCount]], elites); err != nil {
+		t.Fatal(err)
 	}
-	if !entered {
-		t.Error("no elite entered another pool")
+	if err := b.recompute(); err != nil {
+		t.Errorf("after the exchange: %v", err)
+	}
+	if got, most := b.seen[qubo.BulkControlBest], max(before[qubo.BulkControlBest], from[qubo.BulkControlBest]); got != most {
+		t.Errorf("%d at best, the other's best was %d and its own %d", got, from[qubo.BulkControlBest], before[qubo.BulkControlBest])
+	}
+	if !slices.Equal(b.seen[qubo.BulkControlWeights:][:qubo.BulkOperatorOperators], before[qubo.BulkControlWeights:][:qubo.BulkOperatorOperators]) || b.seen[qubo.BulkControlFlips] != before[qubo.BulkControlFlips] {
+		t.Error("migrants changed the operators' weights or the flips")
+	}
+	if b.seen[qubo.BulkControlEntered] == before[qubo.BulkControlEntered] {
+		t.Error("no elite entered the pool")
 	}
 }
 
@@ -162,7 +159,7 @@ func TestBulkGivesAndTakes(t *testing.T) {
 			gifts = gifts[1:]
 			return x
 		}}
-	if _, err := l.Search(context.Background(), p, o, qubotest.CollectImprovements(t, p, &values)); err != nil {
+	if _, err := l[0].Search(context.Background(), p, o, qubotest.CollectImprovements(t, p, &values)); err != nil {
 		t.Fatal(err)
 	}
 	if len(gifts) > 0 || values[len(values)-1] != best || !slices.Equal(given, values[1:]) {
@@ -173,24 +170,20 @@ func TestBulkGivesAndTakes(t *testing.T) {
 	}
 }
 
-// Islands that are given something before every round exchange it too.
-func TestIslandsTakeAndExchange(t *testing.T) {
+// A search that is given something before every round keeps its pool right.
+func TestBulkTakesEveryRound(t *testing.T) {
 	p := qubotest.DenseFor("int8", 128, 3)
-	l := startIslands(t, emulatedtest.OpenSeveral(t, 2), smallBulk, p)
+	b := startBulk(t, emulatedtest.Open(t), qubo.Bulk.Variant(smallBulk), p)
+	b.rules.flips = 20
 	r := rand.New(rand.NewPCG(1, 2))
 	var values []int64
-	o := search.Options{Began: time.Now(), Work: 14 * 20 * l.searchCount(), Seed: 1, Take: func() []uint64 { return draw.RandomSolution(r, p.N) }}
-	for _, b := range l {
-		b.rules.flips = 20
-	}
-	did, err := l.Search(context.Background(), p, o, qubotest.CollectImprovements(t, p, &values))
-	if err != nil || did.Restarts < 2*exchangeEvery*l.searchCount() {
+	o := search.Options{Began: time.Now(), Work: 14 * 20 * int64(b.rules.searches), Seed: 1, Take: func() []uint64 { return draw.RandomSolution(r, p.N) }}
+	did, err := b.Search(context.Background(), p, o, qubotest.CollectImprovements(t, p, &values))
+	if err != nil || did.Restarts < 8*int64(b.rules.searches) {
 		t.Fatalf("%+v: %v", did, err)
 	}
-	for _, b := range l {
-		if err := b.recompute(); err != nil {
-			t.Errorf("island %d: %v", b.island, err)
-		}
+	if err := b.recompute(); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -201,7 +194,7 @@ func TestIslandsEnd(t *testing.T) {
 	best, _ := reference.Exhaust(p)
 	var values []int64
 	o := search.Options{Began: time.Now(), Target: &best, Seed: 1, Deadline: time.Now().Add(time.Minute)}
-	if did, err := l.Search(context.Background(), p, o, qubotest.CollectImprovements(t, p, &values)); err != nil || values[len(values)-1] != best {
+	if did, err := l.all().Search(context.Background(), p, o, qubotest.CollectImprovements(t, p, &values)); err != nil || values[len(values)-1] != best {
 		t.Fatalf("found %d in %d flips (%v), the best is %d", values, did.Flips, err, best)
 	}
 	unreachable := best + 1
@@ -214,7 +207,7 @@ func TestIslandsEnd(t *testing.T) {
 		} else {
 			time.AfterFunc(50*time.Millisecond, cancel)
 		}
-		_, err := l.Search(ctx, p, o, func(int64, []uint64, time.Duration) {})
+		_, err := l.all().Search(ctx, p, o, func(int64, []uint64, time.Duration) {})
 		if late := time.Since(began); err != nil || late < 50*time.Millisecond || late > 5*time.Second {
 			t.Errorf("an end after 50 ms came after %v: %v", late, err)
 		}

@@ -22,12 +22,10 @@ func Open(p *problem.Normal, o search.Setup) (search.OpenedEngine, error) {
 	if err != nil {
 		return search.OpenedEngine{}, err
 	}
+	e := search.OpenedEngine{Label: c.Variant.Label, Reason: c.Reason(), Close: l.Close, Used: map[string]search.Rules{"bulk": l[0].rules.asRules(q.N)}}
 	for _, b := range l {
 		b.Without = o.Without
-	}
-	e := search.OpenedEngine{Searcher: l, Label: c.Variant.Label, Reason: c.Reason(), Close: l.Close, Used: map[string]search.Rules{"bulk": l[0].rules.asRules(q.N)}}
-	if len(l) == 1 {
-		e.Searcher = l[0]
+		e.Members = append(e.Members, b)
 	}
 	return e.For(p, q), nil
 }

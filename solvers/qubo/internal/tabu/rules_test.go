@@ -37,7 +37,7 @@ func ruledBulk(t *testing.T, d device.Device, p *problem.Normal, r search.Rules)
 			t.Error(err)
 		}
 	})
-	b := e.Searcher.(*Island)
+	b := e.Members[0].(*Island)
 	if used := e.Used["bulk"]; withRules(r, b.rules, p.N) != b.rules || withRules(used, parameters{}, p.N) != b.rules {
 		t.Errorf("%s: %+v are used, which are said to be %s", r, b.rules, used)
 	}

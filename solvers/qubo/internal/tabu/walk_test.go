@@ -106,7 +106,7 @@ func TestBulkRounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := e.Searcher.(search.Rounded).Problem
+	q := e.Members[0].(search.Rounded).Problem
 	if s := q.Spans(); s.Delta > float32s || s.Delta < float32s/4 {
 		t.Errorf("gains of up to %d, expected about %d", s.Delta, float32s)
 	}

@@ -1,20 +1,16 @@
 package tempering
 
 import (
-	"context"
 	"errors"
-	"time"
 
 	"coalesce/autotune/tuned"
 	"coalesce/generated/qubo"
 	"coalesce/runtime/device"
-	"coalesce/solvers/qubo/internal/draw"
 	"coalesce/solvers/qubo/internal/search"
 	"coalesce/solvers/qubo/problem"
 )
 
-// Open makes qubo/temper ready, on each of several devices with
-// random numbers of its own, with rounded coefficients where no variant holds
+// Open makes qubo/temper ready on every device, with rounded coefficients where no variant holds
 // those of p.
 func Open(p *problem.Normal, o search.Setup) (search.OpenedEngine, error) {
 	q, c, err := search.ChooseRounding(p, o, chooseVariant, search.NarrowDeltas)
@@ -22,7 +18,6 @@ func Open(p *problem.Normal, o search.Setup) (search.OpenedEngine, error) {
 		return search.OpenedEngine{}, err
 	}
 	e := search.OpenedEngine{Label: c.Variant.Label, Reason: c.Reason(), Used: map[string]search.Rules{"temper": withRules(o.Rules, q.N)}}
-	var members search.Team
 	var closes []func() error
 	e.Close = func() (err error) {
 		for _, give := range closes {
@@ -30,31 +25,14 @@ func Open(p *problem.Normal, o search.Setup) (search.OpenedEngine, error) {
 		}
 		return err
 	}
-	for k, each := range o.Devices {
+	for _, each := range o.Devices {
 		t, err := newTemper(each, c.Variant, q, settings{})
 		if err != nil {
 			return search.OpenedEngine{}, errors.Join(err, e.Close())
 		}
-		members, closes = append(members, seeded{t, uint64(k)}), append(closes, t.Close)
-	}
-	if e.Searcher = members; len(members) == 1 {
-		e.Searcher = members[0]
+		e.Members, closes = append(e.Members, t), append(closes, t.Close)
 	}
 	return e.For(p, q), nil
-}
-
-// seeded is a search whose random numbers are not those of others of the seed.
-type seeded struct {
-	inner  search.Searcher
-	stream uint64
-}
-
-// Search implements search.Searcher.
-func (s seeded) Search(ctx context.Context, p *problem.Normal, o search.Options, found func(int64, []uint64, time.Duration)) (search.Work, error) {
-	if s.stream > 0 {
-		o.Seed = draw.RandomWord(o.Seed, s.stream, 0)
-	}
-	return s.inner.Search(ctx, p, o, found)
 }
 
 // chooseVariant picks a variant: one with room for cluster moves where those may pay, unless

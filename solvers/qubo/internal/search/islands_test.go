@@ -26,8 +26,8 @@ func (k talker) Search(ctx context.Context, p *problem.Normal, o Options, found 
 	return Work{}, nil
 }
 
-// The members of a team give to one another and to those that the team gives to, and take from both.
-func TestTeamAmongOthers(t *testing.T) {
+// Islands give to one another and to the partner of all, and take from both.
+func TestIslandsAmongOthers(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
 	defer stop()
 	var own [2][]uint64
@@ -45,8 +45,8 @@ func TestTeamAmongOthers(t *testing.T) {
 		outside = nil
 		return x
 	}}
-	team := Team{talker{1, &own[0]}}
-	if _, err := append(team, talker{2, &own[1]}).Search(ctx, &problem.Normal{}, o, nil); err != nil {
+	team := Islands{Members: []Searcher{talker{1, &own[0]}, talker{2, &own[1]}}}
+	if _, err := team.Search(ctx, &problem.Normal{}, o, nil); err != nil {
 		t.Fatal(err)
 	}
 	if len(given) != 2 || len(own[0]) != 1 || len(own[1]) != 1 {

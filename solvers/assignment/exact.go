@@ -29,7 +29,10 @@ const nearBytes = 56
 // mostListed is how many near pairs are listed: of points, whose distances nobody stores, those that a quarter of the free memory
 // holds. Of stored costs there are not many more than costs.
 func mostListed(inst *problem.Instance) int {
-	if free := memory.FreeNow().Bytes; inst.Points != nil && free > 0 {
+	if inst.Points == nil {
+		return math.MaxInt // reading the free memory takes longer than a small solve
+	}
+	if free := memory.FreeNow().Bytes; free > 0 {
 		return int(free / 4 / nearBytes)
 	}
 	return math.MaxInt

@@ -122,7 +122,7 @@ var rooms = []room{
 	{"solvers/assignment/internal/enginetest", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/assignment/internal/draw", "runtime/device"}},
 	{"solvers/assignment/internal/reference", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine"}},
 	{"solvers/assignment/internal/refine", []string{"solvers/assignment/problem", "solvers/assignment/internal/bottleneck"}},
-	{"solvers/assignment/internal/paths", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine"}},
+	{"solvers/assignment/internal/paths", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/assignment/internal/refine", "runtime/host/kernels/assignment/lapjv"}},
 	{"solvers/assignment/internal/host", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "autotune/tuned", "runtime/device", "runtime/host", "generated/assignment"}},
 	{"solvers/assignment/internal/hungarian", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "runtime/device", "runtime/collective", "generated/assignment"}},
 	{"solvers/assignment/internal/coreprice", []string{"solvers/assignment/problem", "solvers/assignment/internal/engine", "solvers/assignment/internal/host", "autotune/tuned", "runtime/device", "runtime/collective", "generated/assignment", "solvers/cores"}},

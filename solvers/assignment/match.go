@@ -12,6 +12,7 @@ import (
 
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/internal/families"
+	"coalesce/solvers/assignment/internal/paths"
 	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/solve"
 )
@@ -35,6 +36,9 @@ type Shape struct{ Rows, Cols int }
 func Match[T Number](q *Quick, s Shape, costs []T, maximize bool, column []int32) (Matching, error) {
 	if err := s.check(len(costs), len(column)); err != nil {
 		return Matching{}, err
+	}
+	if value, ok := paths.Match(&q.matcher, s.Rows, s.Cols, costs, maximize, column); ok {
+		return Matching{Value: value, Matched: min(s.Rows, s.Cols), Proven: true}, nil
 	}
 	q.instance.Rows, q.instance.Cols, q.instance.Maximize, q.instance.Source = s.Rows, s.Cols, maximize, "costs"
 	problem.SetCosts(&q.instance, costs)

@@ -3,12 +3,14 @@ package assignment
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"coalesce/runtime/host"
+	"coalesce/solvers/assignment/internal/paths"
 	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/solve"
 )
@@ -100,4 +102,96 @@ func TestMatchRefuses(t *testing.T) {
 	if err := MatchBatch([]Shape{{1, 1}, {2, 1}}, []int32{1, 2, 3, 4}, false, 1, make([]int32, 3), make([]Matching, 2)); !errors.Is(err, solve.ErrInput) {
 		t.Errorf("4 of 3 costs: found %v, expected an error of input", err)
 	}
+}
+
+// Match is exact for costs of any range, and mostly decides by itself.
+func TestMatchOfWideFloats(t *testing.T) {
+	var q Quick
+	for kind, draw := range wideKinds {
+		decided, tries := 0, 60
+		for try := range tries {
+			r := rand.New(rand.NewPCG(uint64(try), 11))
+			rows, cols := 1+r.IntN(9), 1+r.IntN(9)
+			switch try % 4 {
+			case 0:
+				cols = rows
+			case 1:
+				rows, cols = 12+r.IntN(12), 12+r.IntN(24)
+			}
+			cost := draw(r)
+			inst := &Instance{Rows: rows, Cols: cols, Type: Float64, F64: make([]float64, rows*cols), Maximize: r.IntN(3) == 0}
+			for k := range inst.F64 {
+				if inst.F64[k] = cost(k/cols, k%cols); inst.Maximize {
+					inst.F64[k] = -inst.F64[k]
+				}
+			}
+			column := make([]int32, rows)
+			if _, ok := paths.Match(&q.matcher, rows, cols, inst.F64, inst.Maximize, column); ok {
+				decided++
+			}
+			m, err := matchOf(&q, inst, column)
+			isOptimal(t, fmt.Sprintf("%s, try %d, %d x %d", kind, try, rows, cols), inst, column, nil, err)
+			if err != nil {
+				continue
+			}
+			if sum, _ := sumOf(inst, column); !m.Proven || m.Gap != 0 {
+				t.Errorf("%s, try %d: found %+v, expected it proven", kind, try, m)
+			} else if want, _ := sum.Float64(); m.Value != want {
+				t.Errorf("%s, try %d: found the value %v, expected %v", kind, try, m.Value, want)
+			}
+		}
+		t.Logf("%s: %d of %d by the kernels alone", kind, decided, tries)
+		if kind == "uniform" && decided < tries {
+			t.Errorf("%s: %d of %d by the kernels alone", kind, decided, tries)
+		}
+	}
+}
+
+// FuzzMatch compares with the optimum in big integers.
+func FuzzMatch(f *testing.F) {
+	f.Add(uint8(3), uint8(4), uint8(0), []byte("0123456789abcdefghijklmnopqrstuvwxyz"))
+	f.Add(uint8(12), uint8(12), uint8(7), []byte{1, 0, 0, 0, 255, 255, 255, 127})
+	f.Add(uint8(20), uint8(14), uint8(2), []byte{0, 0, 0, 0, 0, 0, 240, 127, 1, 2})
+	var q Quick
+	f.Fuzz(func(t *testing.T, rows, cols, kind uint8, data []byte) {
+		inst := &Instance{Rows: 1 + int(rows)%24, Cols: 1 + int(cols)%24, Maximize: kind&4 > 0}
+		n := inst.Rows * inst.Cols
+		if len(data) == 0 {
+			return
+		}
+		word := func(k int) (x uint64) {
+			for b := range 8 {
+				x = x<<8 | uint64(data[(8*k+b)%len(data)])
+			}
+			return x ^ uint64(k)*uint64(kind>>3)
+		}
+		switch kind & 3 {
+		case 0:
+			problem.SetCosts(inst, make([]int32, n))
+			for k := range n {
+				inst.I32[k] = int32(word(k))
+			}
+		case 1:
+			problem.SetCosts(inst, make([]int64, n))
+			for k := range n {
+				inst.I64[k] = int64(word(k))
+			}
+		case 2:
+			problem.SetCosts(inst, make([]float32, n))
+			for k := range n {
+				inst.F32[k] = math.Float32frombits(uint32(word(k)))
+			}
+		default:
+			problem.SetCosts(inst, make([]float64, n))
+			for k := range n {
+				inst.F64[k] = math.Float64frombits(word(k))
+			}
+		}
+		column := make([]int32, inst.Rows)
+		m, err := matchOf(&q, inst, column)
+		if errors.Is(err, problem.ErrCost) {
+			return
+		}
+		isOptimal(t, fmt.Sprintf("%+v", m), inst, column, nil, err)
+	})
 }

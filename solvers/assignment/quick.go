@@ -15,7 +15,8 @@ import (
 type Quick struct {
 	space    paths.Workspace
 	column   []int32
-	instance Instance // of Match
+	matcher  paths.Matcher
+	instance Instance // of Match, where the matcher does not decide
 }
 
 // Solve returns a matching of the least cost, its duals and the certificate of both, in q's

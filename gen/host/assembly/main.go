@@ -20,17 +20,20 @@ import (
 	"coalesce/gen/host/assembly/arm64"
 	"coalesce/gen/host/assembly/assignment"
 	"coalesce/gen/host/assembly/csg"
+	"coalesce/gen/host/assembly/lapjv"
 	"coalesce/gen/host/assembly/qubo"
 )
 
 // What writes kernels, by the folder of a problem and the instructions they need.
 var (
 	amd64Kernels = map[string]func(*build.Context){
-		"csg/avx512":        csg.AVX512,
-		"csg/avx2":          csg.AVX2,
-		"csg/sse42":         csg.SSE42,
-		"assignment/avx512": assignment.Kernels,
-		"qubo/avx512":       qubo.Kernels,
+		"csg/avx512":              csg.AVX512,
+		"csg/avx2":                csg.AVX2,
+		"csg/sse42":               csg.SSE42,
+		"assignment/avx512":       assignment.Kernels,
+		"assignment/lapjv/avx512": lapjv.AVX512,
+		"assignment/lapjv/avx2":   lapjv.AVX2,
+		"qubo/avx512":             qubo.Kernels,
 	}
 	arm64Kernels = map[string]func(*arm64.File){
 		"csg/neon": csg.NEON,
@@ -74,7 +77,7 @@ func renderFiles() (map[string][]byte, error) {
 		if err := pass.Compile.Execute(file); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		config := printer.Config{Argv: strings.Fields(command), Pkg: path.Dir(name)}
+		config := printer.Config{Argv: strings.Fields(command), Pkg: path.Base(path.Dir(name))}
 		text, err := printer.NewGoAsm(config).Print(file)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)

@@ -24,7 +24,7 @@ func BenchmarkAcyclic(b *testing.B) {
 	p := &problem.Normal{Rows: n, Cols: n, Limit: problem.Infinity}
 	v := make([]int64, n)
 	for b.Loop() {
-		if !noAlternatingCycle(p, column, v, near) {
+		if !HasNoCycle(column, v, near, int64(p.Rows)) {
 			b.Fatal("found a cycle")
 		}
 	}

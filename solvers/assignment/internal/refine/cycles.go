@@ -45,26 +45,27 @@ func (r *undecidedPart) prune(near func(*residualPair) bool, reach float64, left
 	})
 }
 
-// noAlternatingCycle reports whether no alternating cycle of near pairs exists, for a problem without a limit:
-// the graph of prune has none, as rows that lead nowhere can be taken away until none is left. This
-// is the usual case, and the quick one.
-func noAlternatingCycle(p *problem.Normal, column []int32, v []int64, near []problem.Pair) bool {
-	if len(near) == 0 && p.Rows == p.Cols {
+// HasNoCycle reports whether a matching is the only one of its own pairs and the near ones, whose slack is at most width
+// units, as are the duals of columns that it could leave for another at no more cost; there is no limit. The graph of prune has
+// no cycle then, as rows that lead nowhere can be taken away until none is left. This is the usual case, and the quick one.
+func HasNoCycle(column []int32, v []int64, near []problem.Pair, width int64) bool {
+	rows, cols := len(column), len(v)
+	if len(near) == 0 && rows == cols {
 		return true
 	}
 	g := graphs.Get().(*graph)
 	defer graphs.Put(g)
 	const end = -1
-	nobody := int32(p.Rows)
-	owner := resized(&g.owner, p.Cols) // row of each column
+	nobody := int32(rows)
+	owner := resized(&g.owner, cols) // row of each column
 	for j := range owner {
 		owner[j] = nobody
 	}
 	for i, j := range column {
 		owner[j] = int32(i)
 	}
-	leads := resized(&g.leads, p.Rows+1)  // edges that leave a node
-	enter := resized(&g.enter, p.Rows+1)  // the last of the edges that enter it
+	leads := resized(&g.leads, rows+1)    // edges that leave a node
+	enter := resized(&g.enter, rows+1)    // the last of the edges that enter it
 	other := resized(&g.other, len(near)) // and of each edge the one before, into the same node
 	clear(leads)
 	for k := range enter {
@@ -75,13 +76,13 @@ func noAlternatingCycle(p *problem.Normal, column []int32, v []int64, near []pro
 		leads[x.Row]++
 		other[e], enter[k] = enter[k], int32(e)
 	}
-	freed := func(j int32) bool { return p.Rows < p.Cols && -v[j] <= int64(p.Rows) } // nobody leads to the rows of such columns
+	freed := func(j int32) bool { return rows < cols && -v[j] <= width } // nobody leads to the rows of such columns
 	for _, j := range column {
 		if freed(j) {
 			leads[nobody]++
 		}
 	}
-	done := resized(&g.done, p.Rows+1)[:0]
+	done := resized(&g.done, rows+1)[:0]
 	for k, n := range leads {
 		if n == 0 {
 			done = append(done, int32(k))
@@ -101,10 +102,10 @@ func noAlternatingCycle(p *problem.Normal, column []int32, v []int64, near []pro
 			}
 		}
 	}
-	return len(done) == p.Rows+1
+	return len(done) == rows+1
 }
 
-// A graph is the memory of noAlternatingCycle, which solves take again: of many rows the pages of new memory
+// A graph is the memory of HasNoCycle, which solves take again: of many rows the pages of new memory
 // take as long as the rest.
 type graph struct{ owner, leads, enter, other, done []int32 }
 

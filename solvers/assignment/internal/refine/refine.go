@@ -47,7 +47,7 @@ type Splitter func(i, j int) (units int64, rest float64)
 // then the best matching so far with its gap.
 func RefineExactly(ctx context.Context, p *problem.Normal, column []int32, duals problem.Prices, near []problem.Pair, split Splitter, solve Solver) (Outcome, error) {
 	out := Outcome{Column: column}
-	if p.Limit == problem.Infinity && noAlternatingCycle(p, column, duals.V, near) {
+	if p.Limit == problem.Infinity && HasNoCycle(column, duals.V, near, int64(p.Rows)) {
 		return out, nil
 	}
 	r := newRound(p, column, duals, near)

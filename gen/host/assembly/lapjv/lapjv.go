@@ -1,0 +1,1106 @@
+// Package lapjv writes the AVX-512 and AVX2 kernels of runtime/host/kernels/assignment/lapjv: the parts
+// of the algorithm of Jonker and Volgenant for dense linear assignment, and its check.
+package lapjv
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// Offsets of the fields of lapjv.Search, which a test compares with the struct.
+const (
+	costs    = 8 * iota // of the first row
+	stride              // bytes from row to row
+	rows                //
+	cols                //
+	price               // of columns
+	distance            // of columns in a search
+	shut                // price, or minus infinity in columns that a search has left
+	from                // the row that gave a column its distance
+	column              // of rows
+	row                 // of columns
+	free                // rows
+	left                // columns that a search has left
+	reach               // their distances
+	dualRow             // u in units
+	dualCol             // v in units
+	scale               // units in 1
+	turns               // most bids for each row looked at
+	slack               // sum of what matched pairs cost more than their duals, in units
+	rounded             // not 0: units rounded a cost
+	near                // columns
+)
+
+// AVX512 adds the kernels for processors with AVX-512 (F, DQ, BW, VL).
+func AVX512(w *build.Context) { kernels(w, true) }
+
+// AVX2 adds the kernels for processors with AVX2 and BMI1.
+func AVX2(w *build.Context) { kernels(w, false) }
+
+func kernels(w *build.Context, wide bool) {
+	for _, k := range []struct {
+		name string
+		size int
+	}{{"Float64", 8}, {"Float32", 4}, {"Int32", 4}} {
+		g := &writer{Context: w, wide: wide, elem: k.name, size: k.size, lanes: 4, suffix: k.name + "AVX2"}
+		if wide {
+			g.lanes, g.suffix = 8, k.name+"AVX512"
+		}
+		g.reduce()
+		g.bid()
+		g.path()
+		g.check()
+		g.close()
+		g.nearest()
+	}
+}
+
+// A writer writes the kernels of one type of costs for one set of instructions.
+type writer struct {
+	*build.Context
+	wide        bool // AVX-512
+	elem        string
+	size, lanes int
+	suffix      string
+	labels      int
+
+	s    reg.GPVirtual // the search
+	inf  reg.VecVirtual
+	tail reg.Register // lanes of the last block that are columns: an opmask, or a vector
+	half reg.VecVirtual
+}
+
+func (g *writer) label(name string) string {
+	g.labels++
+	return fmt.Sprintf("%s%d", name, g.labels)
+}
+
+func (g *writer) goTo(jump func(operand.Op), label string) { jump(operand.LabelRef(label)) }
+
+// function begins a kernel.
+func (g *writer) function(name, signature string, doc ...string) {
+	g.Function(name + g.suffix)
+	g.Attributes(attr.NOSPLIT)
+	g.SignatureExpr(signature)
+	g.Doc(append([]string{name + g.suffix + " " + doc[0]}, doc[1:]...)...)
+	g.Pragma("noescape")
+	g.s = g.Load(g.Param("s"), g.GP64()).(reg.GPVirtual)
+}
+
+// field loads a field of the search.
+func (g *writer) field(offset int) reg.GPVirtual {
+	x := g.GP64()
+	g.MOVQ(operand.Mem{Base: g.s, Disp: offset}, x)
+	return x
+}
+
+func (g *writer) vector() reg.VecVirtual {
+	if g.wide {
+		return g.ZMM()
+	}
+	return g.YMM()
+}
+
+func (g *writer) zero() reg.VecVirtual {
+	x := g.vector()
+	g.VXORPD(x.AsY(), x.AsY(), x.AsY())
+	return x
+}
+
+// infinity fills inf.
+func (g *writer) infinity() { g.inf = g.spread(0x7ff0000000000000) }
+
+// spread is a vector of a constant.
+func (g *writer) spread(bits uint64) reg.VecVirtual {
+	t, x := g.GP64(), g.vector()
+	g.MOVQ(operand.U64(bits), t)
+	g.VMOVQ(t, x.AsX())
+	g.VBROADCASTSD(x.AsX(), x)
+	return x
+}
+
+// broadcast is a vector of the low lane of x.
+func (g *writer) broadcast(x reg.VecVirtual) reg.VecVirtual {
+	y := g.vector()
+	g.VBROADCASTSD(x.AsX(), y)
+	return y
+}
+
+// broadcastInt is a vector of an integer.
+func (g *writer) broadcastInt(x reg.Register) reg.VecVirtual {
+	y := g.vector()
+	if g.wide {
+		g.VPBROADCASTQ(x, y)
+		return y
+	}
+	g.VMOVQ(x, y.AsX())
+	g.VPBROADCASTQ(y.AsX(), y)
+	return y
+}
+
+// iota is 0, 1, 2 and so on.
+func (g *writer) iota() reg.VecVirtual {
+	t, x := g.GP64(), g.vector()
+	g.MOVQ(operand.U64(0x0706050403020100), t)
+	g.VMOVQ(t, x.AsX())
+	g.VPMOVZXBQ(x.AsX(), x)
+	return x
+}
+
+// tails fills tail for m columns; infinity was called.
+func (g *writer) tails(m reg.Register) {
+	n := g.GP64()
+	g.MOVQ(m, n)
+	g.ANDQ(operand.Imm(uint64(g.lanes-1)), n)
+	if g.wide {
+		bits, k := g.GP64(), g.K()
+		g.MOVQ(n, reg.RCX)
+		g.MOVQ(operand.U64(1), bits)
+		g.SHLQ(reg.CL, bits)
+		g.DECQ(bits)
+		g.KMOVB(bits.As32(), k)
+		g.tail = k
+		return
+	}
+	x := g.broadcastInt(n)
+	mask := g.vector()
+	g.VPCMPGTQ(g.iota(), x, mask)
+	g.tail = mask
+	if g.size == 4 {
+		g.half = g.vector()
+		t := g.GP64()
+		y := g.vector()
+		g.MOVQ(operand.U64(0x03020100), t)
+		g.VMOVQ(t, y.AsX())
+		g.VPMOVZXBD(y.AsX(), y.AsX())
+		g.VMOVD(n.As32(), g.half.AsX())
+		g.VPSHUFD(operand.Imm(0), g.half.AsX(), g.half.AsX())
+		g.VPCMPGTD(y.AsX(), g.half.AsX(), g.half.AsX())
+	}
+}
+
+// load reads costs as float64s, infinity beyond the last column.
+func (g *writer) load(m operand.Mem, last bool) reg.VecVirtual {
+	x := g.vector()
+	if !last {
+		switch g.elem {
+		case "Float64":
+			g.VMOVUPD(m, x)
+		case "Float32":
+			g.VCVTPS2PD(m, x)
+		case "Int32":
+			g.VCVTDQ2PD(m, x)
+		}
+		return x
+	}
+	if g.wide {
+		g.VMOVAPD(g.inf, x)
+		y := g.YMM()
+		switch g.elem {
+		case "Float64":
+			g.VMOVUPD(m, g.tail, x)
+		case "Float32":
+			g.VMOVUPS_Z(m, g.tail, y)
+			g.VCVTPS2PD(y, g.tail, x)
+		case "Int32":
+			g.VMOVDQU32_Z(m, g.tail, y)
+			g.VCVTDQ2PD(y, g.tail, x)
+		}
+		return x
+	}
+	switch g.elem {
+	case "Float64":
+		g.VMASKMOVPD(m, g.tail, x)
+	case "Float32":
+		g.VMASKMOVPS(m, g.half.AsX(), x.AsX())
+		g.VCVTPS2PD(x.AsX(), x)
+	case "Int32":
+		g.VPMASKMOVD(m, g.half.AsX(), x.AsX())
+		g.VCVTDQ2PD(x.AsX(), x)
+	}
+	g.VBLENDVPD(g.tail, x, g.inf, x)
+	return x
+}
+
+// loadInts reads int32 costs as int64s, large ones beyond the last column.
+func (g *writer) loadInts(m operand.Mem, large reg.VecVirtual, last bool) reg.VecVirtual {
+	x := g.vector()
+	switch {
+	case !last:
+		g.VPMOVSXDQ(m, x)
+	case g.wide:
+		g.VMOVDQA64(large, x)
+		y := g.YMM()
+		g.VMOVDQU32_Z(m, g.tail, y)
+		g.VPMOVSXDQ(y, g.tail, x)
+	default:
+		g.VPMASKMOVD(m, g.half.AsX(), x.AsX())
+		g.VPMOVSXDQ(x.AsX(), x)
+		g.VBLENDVPD(g.tail, x, large, x)
+	}
+	return x
+}
+
+// at is column j's cost of a row as a float64, in the low lane.
+func (g *writer) at(row, j reg.Register) reg.VecVirtual {
+	x := g.vector()
+	m := operand.Mem{Base: row, Index: j, Scale: uint8(g.size)}
+	switch g.elem {
+	case "Float64":
+		g.VMOVSD(m, x.AsX())
+	case "Float32":
+		g.VXORPD(x.AsX(), x.AsX(), x.AsX())
+		g.VCVTSS2SD(m, x.AsX(), x.AsX())
+	case "Int32":
+		g.VXORPD(x.AsX(), x.AsX(), x.AsX())
+		g.VCVTSI2SDL(m, x.AsX(), x.AsX())
+	}
+	return x
+}
+
+func (g *writer) cost(row, j reg.Register, block int) operand.Mem {
+	return operand.Mem{Base: row, Index: j, Scale: uint8(g.size), Disp: block * g.lanes * g.size}
+}
+
+func (g *writer) eight(list, j reg.Register, block int) operand.Mem {
+	return operand.Mem{Base: list, Index: j, Scale: 8, Disp: block * g.lanes * 8}
+}
+
+func four(list, j reg.Register) operand.Mem { return operand.Mem{Base: list, Index: j, Scale: 4} }
+
+func (g *writer) sub(a, b, to operand.Op) { g.VSUBPD(b, a, to) } // to = a - b
+
+// bits are the lanes where a comparison of a with b holds.
+func (g *writer) bits(compare uint64, a reg.VecVirtual, b operand.Op) reg.GPVirtual {
+	x := g.GP64()
+	if g.wide {
+		k := g.K()
+		g.VCMPPD(operand.Imm(compare), b, a, k)
+		g.KMOVB(k, x.As32())
+		return x
+	}
+	y := g.vector()
+	g.VCMPPD(operand.Imm(compare), b, a, y)
+	g.VMOVMSKPD(y, x.As32())
+	return x
+}
+
+const (
+	equal   = 0  // EQ_OQ
+	lesser  = 17 // LT_OQ
+	unequal = 4  // NEQ_UQ
+)
+
+// low is the least lane of x.
+func (g *writer) low(x reg.VecVirtual) reg.VecVirtual {
+	y, z := g.vector(), g.vector()
+	if g.wide {
+		g.VEXTRACTF64X4(operand.Imm(1), x, y.AsY())
+		g.VMINPD(x.AsY(), y.AsY(), y.AsY())
+	} else {
+		g.VMOVAPD(x, y)
+	}
+	g.VEXTRACTF128(operand.Imm(1), y.AsY(), z.AsX())
+	g.VMINPD(y.AsX(), z.AsX(), y.AsX())
+	g.VUNPCKHPD(y.AsX(), y.AsX(), z.AsX())
+	g.VMINSD(y.AsX(), z.AsX(), y.AsX())
+	return y
+}
+
+// lowTwo are the two least lanes of two vectors, of which one has the least of each lane and two the second least.
+func (g *writer) lowTwo(one, two reg.VecVirtual) (first, second reg.VecVirtual) {
+	a, b := g.vector(), g.vector()
+	g.VMOVAPD(one, a)
+	g.VMOVAPD(two, b)
+	merge := func(h, t operand.Op, x, y func(reg.VecVirtual) reg.Register) {
+		p := g.vector()
+		g.VMAXPD(h, x(a), y(p))
+		g.VMINPD(h, x(a), x(a))
+		g.VMINPD(t, x(b), x(b))
+		g.VMINPD(y(p), x(b), x(b))
+	}
+	asY := func(v reg.VecVirtual) reg.Register { return v.AsY() }
+	asX := func(v reg.VecVirtual) reg.Register { return v.AsX() }
+	if g.wide {
+		c, d := g.vector(), g.vector()
+		g.VEXTRACTF64X4(operand.Imm(1), a, c.AsY())
+		g.VEXTRACTF64X4(operand.Imm(1), b, d.AsY())
+		merge(c.AsY(), d.AsY(), asY, asY)
+	}
+	c, d := g.vector(), g.vector()
+	g.VEXTRACTF128(operand.Imm(1), a.AsY(), c.AsX())
+	g.VEXTRACTF128(operand.Imm(1), b.AsY(), d.AsX())
+	merge(c.AsX(), d.AsX(), asX, asX)
+	g.VUNPCKHPD(a.AsX(), a.AsX(), c.AsX())
+	g.VUNPCKHPD(b.AsX(), b.AsX(), d.AsX())
+	merge(c.AsX(), d.AsX(), asX, asX)
+	return a, b
+}
+
+// lowInt is the least lane of a vector of int64s.
+func (g *writer) lowInt(x reg.VecVirtual) reg.GPVirtual {
+	y, z, out := g.vector(), g.vector(), g.GP64()
+	if g.wide {
+		g.VEXTRACTI64X4(operand.Imm(1), x, y.AsY())
+		g.VPMINSQ(x.AsY(), y.AsY(), y.AsY())
+		g.VEXTRACTI128(operand.Imm(1), y.AsY(), z.AsX())
+		g.VPMINSQ(y.AsX(), z.AsX(), y.AsX())
+		g.VPUNPCKHQDQ(y.AsX(), y.AsX(), z.AsX())
+		g.VPMINSQ(y.AsX(), z.AsX(), y.AsX())
+	} else {
+		g.VEXTRACTI128(operand.Imm(1), x, y.AsX())
+		a, m := g.vector(), g.vector()
+		g.VMOVDQU(x.AsX(), a.AsX())
+		g.VPCMPGTQ(y.AsX(), a.AsX(), m.AsX())
+		g.VBLENDVPD(m.AsX(), y.AsX(), a.AsX(), y.AsX())
+		g.VPUNPCKHQDQ(y.AsX(), y.AsX(), z.AsX())
+		g.VPCMPGTQ(z.AsX(), y.AsX(), m.AsX())
+		g.VBLENDVPD(m.AsX(), z.AsX(), y.AsX(), y.AsX())
+	}
+	g.VMOVQ(y.AsX(), out)
+	return out
+}
+
+// lessInt makes to the lesser of to and x.
+func (g *writer) lessInt(x, to reg.VecVirtual) {
+	if g.wide {
+		g.VPMINSQ(x, to, to)
+		return
+	}
+	m := g.vector()
+	g.VPCMPGTQ(x, to, m)
+	g.VBLENDVPD(m, x, to, to)
+}
+
+// set makes lane j of a list in memory the low lane of x: by a whole block, as loads of the block that follow a store
+// of one lane wait for the store.
+func (g *writer) set(list, j reg.Register, x reg.VecVirtual) {
+	block, y := g.GP64(), g.broadcast(x)
+	g.MOVQ(j, block)
+	g.ANDQ(operand.I32(-g.lanes), block)
+	m := operand.Mem{Base: list, Index: block, Scale: 8}
+	lane := g.GP64()
+	g.MOVQ(j, lane)
+	g.SUBQ(block, lane)
+	old := g.vector()
+	g.VMOVUPD(m, old)
+	mask := g.vector()
+	if g.wide {
+		k := g.K()
+		g.VPCMPEQQ(g.broadcastInt(lane), g.iota(), k)
+		g.VMOVAPD(y, k, old)
+	} else {
+		g.VPCMPEQQ(g.broadcastInt(lane), g.iota(), mask)
+		g.VBLENDVPD(mask, y, old, old)
+	}
+	g.VMOVUPD(old, m)
+}
+
+// blocks writes a loop over the blocks of m columns. body gets the column that a block is counted from, how many blocks
+// further it is, and whether it is the last one, which is short.
+func (g *writer) blocks(m reg.Register, unroll int, body func(j reg.Register, block int, last bool)) {
+	j, t := g.GP64(), g.GP64()
+	g.XORQ(j, j)
+	loop := func(n int, again bool) {
+		turn, end := g.label("turn"), g.label("end")
+		g.Label(turn)
+		g.LEAQ(operand.Mem{Base: j, Disp: n * g.lanes}, t)
+		g.CMPQ(t, m)
+		g.goTo(g.JGT, end)
+		for b := range n {
+			body(j, b, false)
+		}
+		g.MOVQ(t, j)
+		if again {
+			g.goTo(g.JMP, turn)
+		}
+		g.Label(end)
+	}
+	if unroll > 1 {
+		loop(unroll, true)
+	}
+	loop(1, unroll != 2)
+	end := g.label("whole")
+	g.CMPQ(j, m)
+	g.goTo(g.JGE, end)
+	body(j, 0, true)
+	g.Label(end)
+}
+
+// rowAt is the address of row i.
+func (g *writer) rowAt(i reg.Register) reg.GPVirtual {
+	x := g.GP64()
+	g.MOVQ(operand.Mem{Base: g.s, Disp: stride}, x)
+	g.IMULQ(i, x)
+	g.ADDQ(operand.Mem{Base: g.s, Disp: costs}, x)
+	return x
+}
+
+// lanesOf writes body for each lane of bits, with the column of that lane; body may jump out.
+func (g *writer) lanesOf(bits, j reg.Register, block int, body func(k reg.GPVirtual)) {
+	again, none := g.label("lane"), g.label("none")
+	b := bits.(reg.GPVirtual)
+	g.TESTL(b.As32(), b.As32())
+	g.goTo(g.JEQ, none)
+	g.Label(again)
+	k := g.GP64()
+	g.TZCNTL(b.As32(), k.As32())
+	g.LEAQ(operand.Mem{Base: k, Index: j, Scale: 1, Disp: block * g.lanes}, k)
+	body(k)
+	g.BLSRL(b.As32(), b.As32())
+	g.goTo(g.JNE, again)
+	g.Label(none)
+}
+
+// reduce writes column reduction and reduction transfer.
+func (g *writer) reduce() {
+	g.function("reduce", "func(s *byte) int",
+		"makes the prices of a square the least costs of their columns, gives each row the first free column that costs it so much,",
+		"and moves what the row could lose from its column's price. It lists the free rows, and returns how many they are,",
+		"-1 where a column is allowed to no row.")
+	m := g.field(cols)
+	g.infinity()
+	g.tails(m)
+	v := g.field(price)
+	first := g.field(costs)
+	g.blocks(m, 1, func(j reg.Register, b int, last bool) {
+		g.VMOVUPD(g.load(g.cost(first, j, b), last), g.eight(v, j, b))
+	})
+	i := g.GP64()
+	g.MOVQ(operand.U64(1), i)
+	turn, done := g.label("rows"), g.label("rows")
+	g.Label(turn)
+	g.CMPQ(i, m)
+	g.goTo(g.JGE, done)
+	c := g.rowAt(i)
+	g.blocks(m, 2, func(j reg.Register, b int, last bool) {
+		x := g.load(g.cost(c, j, b), last)
+		g.VMINPD(g.eight(v, j, b), x, x)
+		g.VMOVUPD(x, g.eight(v, j, b))
+	})
+	g.INCQ(i)
+	g.goTo(g.JMP, turn)
+	g.Label(done)
+
+	// Columns without a finite cost, and 0 beyond the last.
+	bad := g.label("bad")
+	g.blocks(m, 1, func(j reg.Register, b int, last bool) {
+		x := g.vector()
+		g.VMOVUPD(g.eight(v, j, b), x)
+		miss := g.bits(lesser, x, g.inf)
+		if !last {
+			g.CMPL(miss.As32(), operand.Imm(uint64(1<<g.lanes-1)))
+			g.goTo(g.JNE, bad)
+			return
+		}
+		n := g.GP64()
+		g.MOVQ(m, n)
+		g.SUBQ(j, n)
+		g.INCL(miss.As32()) // 2^n - 1 were finite
+		g.BTL(n.As32(), miss.As32())
+		g.goTo(g.JCC, bad)
+		if g.wide {
+			y := g.vector()
+			g.VMOVUPD_Z(x, g.tail, y)
+			g.VMOVUPD(y, g.eight(v, j, b))
+		} else {
+			g.VANDPD(g.tail, x, x)
+			g.VMOVUPD(x, g.eight(v, j, b))
+		}
+	})
+
+	list, n := g.field(free), g.GP64()
+	g.XORQ(n, n)
+	g.XORQ(i, i)
+	turn, done = g.label("rows"), g.label("rows")
+	g.Label(turn)
+	g.CMPQ(i, m)
+	g.goTo(g.JGE, done)
+	c = g.rowAt(i)
+	found := g.label("found")
+	owner, at := g.field(row), g.GP64()
+	g.blocks(m, 1, func(j reg.Register, b int, last bool) {
+		x := g.load(g.cost(c, j, b), last)
+		g.lanesOf(g.bits(equal, x, g.eight(v, j, b)), j, b, func(k reg.GPVirtual) {
+			g.MOVQ(k, at)
+			g.CMPL(four(owner, k), operand.Imm(0))
+			g.goTo(g.JLT, found)
+		})
+	})
+	g.MOVL(i.As32(), four(list, n))
+	g.INCQ(n)
+	next := g.label("next")
+	g.goTo(g.JMP, next)
+	g.Label(found)
+	g.MOVL(i.As32(), four(owner, at))
+	own := g.field(column)
+	g.MOVL(at.As32(), four(own, i))
+	before, minus := g.vector(), g.spread(0xfff0000000000000)
+	g.VMOVSD(operand.Mem{Base: v, Index: at, Scale: 8}, before.AsX())
+	g.set(v, at, minus)
+	least := [2]reg.VecVirtual{g.vector(), g.vector()}
+	g.VMOVAPD(g.inf, least[0])
+	g.VMOVAPD(g.inf, least[1])
+	g.blocks(m, 2, func(j reg.Register, b int, last bool) {
+		x := g.load(g.cost(c, j, b), last)
+		g.sub(x, g.eight(v, j, b), x)
+		g.VMINPD(x, least[b&1], least[b&1])
+	})
+	g.VMINPD(least[1], least[0], least[0])
+	second := g.low(least[0])
+	g.VUCOMISD(second.AsX(), g.inf.AsX())
+	keep := g.label("keep")
+	g.goTo(g.JLS, keep)
+	g.sub(before.AsX(), second.AsX(), before.AsX())
+	g.Label(keep)
+	g.set(v, at, before)
+	g.Label(next)
+	g.INCQ(i)
+	g.goTo(g.JMP, turn)
+	g.Label(done)
+	g.Store(n, g.ReturnIndex(0))
+	g.VZEROUPPER()
+	g.RET()
+	g.Label(bad)
+	g.MOVQ(operand.I32(-1), n)
+	g.Store(n, g.ReturnIndex(0))
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// bid writes augmenting row reduction.
+func (g *writer) bid() {
+	g.function("bid", "func(s *byte, n int) int",
+		"has n free rows bid for their nearest columns, and those that lost theirs at once while the price falls.",
+		"It lists the rows that are free in the end, and returns how many they are, -1 where nothing is allowed to a row.")
+	m := g.field(cols)
+	g.infinity()
+	g.tails(m)
+	v := g.field(price)
+	n := g.Load(g.Param("n"), g.GP64())
+	k, kept, bids := g.GP64(), g.GP64(), g.GP64()
+	for _, x := range []reg.GPVirtual{k, kept, bids} {
+		g.XORQ(x, x)
+	}
+	turn, done, bad := g.label("bids"), g.label("done"), g.label("bad")
+	g.Label(turn)
+	g.CMPQ(k, n)
+	g.goTo(g.JGE, done)
+	i, list := g.GP64(), g.field(free)
+	g.MOVLQSX(four(list, k), i)
+	g.INCQ(k)
+	g.INCQ(bids)
+	c := g.rowAt(i)
+	one := [2]reg.VecVirtual{g.vector(), g.vector()}
+	two := [2]reg.VecVirtual{g.vector(), g.vector()}
+	for b := range 2 {
+		g.VMOVAPD(g.inf, one[b])
+		g.VMOVAPD(g.inf, two[b])
+	}
+	g.blocks(m, 2, func(j reg.Register, b int, last bool) {
+		if last {
+			b = 0
+		}
+		x, y := g.load(g.cost(c, j, b), last), g.vector()
+		g.sub(x, g.eight(v, j, b), x)
+		g.VMAXPD(x, one[b], y)
+		g.VMINPD(x, one[b], one[b])
+		g.VMINPD(y, two[b], two[b])
+	})
+	top := g.vector()
+	g.VMAXPD(one[0], one[1], top)
+	g.VMINPD(one[0], one[1], one[0])
+	g.VMINPD(two[0], two[1], two[0])
+	g.VMINPD(top, two[0], two[0])
+	first, second := g.lowTwo(one[0], two[0])
+	g.VUCOMISD(first.AsX(), g.inf.AsX())
+	g.goTo(g.JLS, bad)
+
+	at, any, owner := g.GP64(), g.label("any"), g.field(row)
+	wanted := g.broadcast(first)
+	g.MOVQ(operand.I32(-1), at)
+	g.VUCOMISD(first.AsX(), second.AsX())
+	ties := g.label("ties")
+	g.goTo(g.JEQ, ties)
+	search := func(tied bool) {
+		g.blocks(m, 1, func(j reg.Register, b int, last bool) {
+			x := g.load(g.cost(c, j, b), last)
+			g.sub(x, g.eight(v, j, b), x)
+			g.lanesOf(g.bits(equal, x, wanted), j, b, func(k reg.GPVirtual) {
+				g.MOVQ(k, at)
+				if tied { // a free column ends the search
+					g.CMPL(four(owner, k), operand.Imm(0))
+					g.goTo(g.JLT, any)
+				} else {
+					g.goTo(g.JMP, any)
+				}
+			})
+		})
+	}
+	search(false)
+	g.goTo(g.JMP, bad) // costs that are no numbers
+	g.Label(ties)
+	search(true)
+	g.CMPQ(at, operand.Imm(0))
+	g.goTo(g.JLT, bad)
+	g.Label(any)
+
+	// Whether the price falls, within the budget.
+	falls, stays, next := g.GP64(), g.label("stays"), g.label("next")
+	budget := g.field(turns)
+	g.IMULQ(k, budget)
+	lower := g.vector()
+	g.VMOVSD(operand.Mem{Base: v, Index: at, Scale: 8}, lower.AsX())
+	g.sub(second.AsX(), first.AsX(), second.AsX())
+	fallen := g.vector()
+	g.sub(lower.AsX(), second.AsX(), fallen.AsX())
+	g.XORQ(falls, falls)
+	g.CMPQ(bids, budget)
+	g.goTo(g.JGE, stays)
+	g.VUCOMISD(second.AsX(), g.inf.AsX())
+	g.goTo(g.JLS, stays)
+	g.VUCOMISD(fallen.AsX(), lower.AsX())
+	g.goTo(g.JLS, stays)
+	g.INCQ(falls)
+	g.set(v, at, fallen)
+	g.Label(stays)
+	own, out := g.field(column), g.GP64()
+	g.MOVL(at.As32(), four(own, i))
+	g.MOVLQSX(four(owner, at), out)
+	g.MOVL(i.As32(), four(owner, at))
+	g.TESTQ(out, out)
+	g.goTo(g.JLT, turn)
+	g.MOVL(operand.I32(-1), four(own, out))
+	list2 := g.field(free)
+	g.TESTQ(falls, falls)
+	g.goTo(g.JEQ, next)
+	g.DECQ(k)
+	g.MOVL(out.As32(), four(list2, k))
+	g.goTo(g.JMP, turn)
+	g.Label(next)
+	g.MOVL(out.As32(), four(list2, kept))
+	g.INCQ(kept)
+	g.goTo(g.JMP, turn)
+
+	g.Label(done)
+	g.Store(kept, g.ReturnIndex(0))
+	g.VZEROUPPER()
+	g.RET()
+	g.Label(bad)
+	g.MOVQ(operand.I32(-1), kept)
+	g.Store(kept, g.ReturnIndex(0))
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// path writes the search of a shortest augmenting path.
+func (g *writer) path() {
+	g.function("path", "func(s *byte, root int) int",
+		"augments along a shortest path from the row root, which is free, to a free column, and lowers the prices of the columns",
+		"that the search has left. It returns 0, 1 where no free column can be reached.")
+	m := g.field(cols)
+	g.infinity()
+	g.tails(m)
+	root := g.Load(g.Param("root"), g.GP64()).(reg.GPVirtual)
+	c := g.rowAt(root)
+	least := [2]reg.VecVirtual{g.vector(), g.vector()}
+	g.VMOVAPD(g.inf, least[0])
+	g.VMOVAPD(g.inf, least[1])
+	d, s, f := g.field(distance), g.field(shut), g.field(from)
+	v := g.field(price)
+	giver := g.broadcastInt(root)
+	g.blocks(m, 2, func(j reg.Register, b int, last bool) {
+		x, y := g.load(g.cost(c, j, b), last), g.vector()
+		g.VMOVUPD(g.eight(v, j, b), y)
+		g.sub(x, y, x)
+		g.VMOVUPD(y, g.eight(s, j, b))
+		g.VMOVUPD(x, g.eight(d, j, b))
+		if g.wide {
+			g.VMOVDQU64(giver, g.eight(f, j, b))
+		} else {
+			g.VMOVDQU(giver, g.eight(f, j, b))
+		}
+		g.VMINPD(x, least[b], least[b])
+	})
+	n := g.GP64() // columns that were left
+	g.XORQ(n, n)
+	turn, end, bad := g.label("search"), g.label("end"), g.label("bad")
+	g.Label(turn)
+	g.VMINPD(least[1], least[0], least[0])
+	best := g.low(least[0])
+	g.VUCOMISD(best.AsX(), g.inf.AsX())
+	g.goTo(g.JLS, bad)
+	at, wanted := g.GP64(), g.broadcast(best)
+	owner := g.field(row)
+	g.MOVQ(operand.I32(-1), at)
+	g.blocks(m, 2, func(j reg.Register, b int, last bool) {
+		g.lanesOf(g.bits(equal, wanted, g.eight(d, j, b)), j, b, func(k reg.GPVirtual) {
+			g.MOVQ(k, at)
+			g.CMPL(four(owner, k), operand.Imm(0))
+			g.goTo(g.JLT, end)
+		})
+	})
+	g.CMPQ(at, operand.Imm(0))
+	g.goTo(g.JLT, bad)
+	list := g.field(left)
+	g.MOVL(at.As32(), four(list, n))
+	list = g.field(reach)
+	g.VMOVSD(best.AsX(), operand.Mem{Base: list, Index: n, Scale: 8})
+	g.INCQ(n)
+	g.set(d, at, g.inf)
+	g.set(s, at, g.spread(0xfff0000000000000))
+	i := g.GP64()
+	g.MOVLQSX(four(owner, at), i)
+	c2 := g.rowAt(i)
+	h := g.at(c2, at)
+	list = g.field(price)
+	g.VSUBSD(operand.Mem{Base: list, Index: at, Scale: 8}, h.AsX(), h.AsX())
+	g.VSUBSD(best.AsX(), h.AsX(), h.AsX())
+	hh := g.broadcast(h)
+	giver2 := g.broadcastInt(i)
+	g.VMOVAPD(g.inf, least[0])
+	g.VMOVAPD(g.inf, least[1])
+	g.blocks(m, 2, func(j reg.Register, b int, last bool) {
+		x, y := g.load(g.cost(c2, j, b), last), g.vector()
+		g.sub(x, g.eight(s, j, b), x)
+		g.sub(x, hh, x)
+		g.VMOVUPD(g.eight(d, j, b), y)
+		if g.wide {
+			k := g.K()
+			g.VCMPPD(operand.Imm(lesser), y, x, k)
+			g.VMINPD(x, y, y)
+			g.VMOVUPD(y, g.eight(d, j, b))
+			g.VMOVDQU64(giver2, k, g.eight(f, j, b))
+		} else {
+			k := g.vector()
+			g.VCMPPD(operand.Imm(lesser), y, x, k)
+			g.VMINPD(x, y, y)
+			g.VMOVUPD(y, g.eight(d, j, b))
+			g.VPMASKMOVQ(giver2, k, g.eight(f, j, b))
+		}
+		g.VMINPD(y, least[b], least[b])
+	})
+	g.goTo(g.JMP, turn)
+
+	g.Label(end)
+	{
+		v, cols, dist := g.field(price), g.field(left), g.field(reach)
+		again, none := g.label("lower"), g.label("lower")
+		g.Label(again)
+		g.SUBQ(operand.Imm(1), n)
+		g.goTo(g.JLT, none)
+		k, x := g.GP64(), g.vector()
+		g.MOVLQSX(four(cols, n), k)
+		g.VMOVSD(operand.Mem{Base: dist, Index: n, Scale: 8}, x.AsX())
+		g.VSUBSD(best.AsX(), x.AsX(), x.AsX())
+		m := operand.Mem{Base: v, Index: k, Scale: 8}
+		g.VADDSD(m, x.AsX(), x.AsX())
+		g.VMOVSD(x.AsX(), m)
+		g.goTo(g.JMP, again)
+		g.Label(none)
+		own, of, by := g.field(column), g.field(row), g.field(from)
+		walk := g.label("walk")
+		g.Label(walk)
+		i, before := g.GP64(), g.GP64()
+		g.MOVQ(operand.Mem{Base: by, Index: at, Scale: 8}, i)
+		g.MOVLQSX(four(own, i), before)
+		g.MOVL(at.As32(), four(own, i))
+		g.MOVL(i.As32(), four(of, at))
+		g.MOVQ(before, at)
+		g.CMPQ(i, g.Load(g.Param("root"), g.GP64()))
+		g.goTo(g.JNE, walk)
+	}
+	result := g.GP64()
+	g.XORQ(result, result)
+	g.Store(result, g.ReturnIndex(0))
+	g.VZEROUPPER()
+	g.RET()
+	g.Label(bad)
+	failed := g.GP64()
+	g.MOVQ(operand.U64(1), failed)
+	g.Store(failed, g.ReturnIndex(0))
+	g.VZEROUPPER()
+	g.RET()
+}
+
+const (
+	far    = 0x43c0000000000000 // 2^61
+	minus  = 1 << 63
+	magic  = 0x4338000000000000 // 1.5 * 2^52
+	down26 = 0x3e50000000000000 // 2^-26
+	up26   = 0x4190000000000000 // 2^26
+)
+
+// A rounding turns costs into units: integers, nearest, ties to even, at most 2^61 in magnitude. What is no number and what is
+// less becomes -2^61.
+type rounding struct {
+	scale, far, least reg.VecVirtual
+	magic, down, up   reg.VecVirtual
+}
+
+func (g *writer) rounding() rounding {
+	r := rounding{scale: g.vector(), far: g.spread(far), least: g.spread(far | minus)}
+	g.VBROADCASTSD(operand.Mem{Base: g.s, Disp: scale}, r.scale)
+	if !g.wide {
+		r.magic, r.down, r.up = g.spread(magic), g.spread(down26), g.spread(up26)
+	}
+	return r
+}
+
+// units are x in units; lost, unless it is nil, gets bits where that loses some.
+func (g *writer) units(r rounding, x reg.VecVirtual, lost reg.VecVirtual) {
+	g.VMULPD(r.scale, x, x)
+	g.VMAXPD(r.least, x, x) // the second operand where one is no number
+	g.VMINPD(r.far, x, x)
+	y := g.vector()
+	if lost != nil {
+		if g.wide {
+			g.VREDUCEPD(operand.Imm(8), x, y)
+		} else {
+			g.VROUNDPD(operand.Imm(8), x, y)
+			g.VSUBPD(y, x, y)
+		}
+		g.VORPD(y, lost, lost)
+	}
+	if g.wide {
+		g.VCVTPD2QQ(x, x)
+		return
+	}
+	high := g.vector()
+	g.VMULPD(r.down, x, y)
+	g.VADDPD(r.magic, y, y)
+	g.VPSUBQ(r.magic, y, high)
+	g.VPSLLQ(operand.Imm(26), high, high)
+	g.VSUBPD(r.magic, y, y)
+	g.VMULPD(r.up, y, y)
+	g.VSUBPD(y, x, x)
+	g.VADDPD(r.magic, x, x)
+	g.VPSUBQ(r.magic, x, x)
+	g.VPADDQ(high, x, x)
+}
+
+// check writes the pass that makes duals of the prices and compares each cost with them.
+func (g *writer) check() {
+	g.function("check", "func(s *byte) int",
+		"makes the duals v of the prices in units, and for each row u the least c - v, so that u + v is at most c for every pair.",
+		"Their slack at the matched pairs is summed up. It returns 0, 1 where the slack is too large.")
+	m := g.field(cols)
+	g.infinity()
+	g.tails(m)
+	r := g.rounding()
+	v, w := g.field(price), g.field(dualCol)
+	lost := g.zero()
+	all := g.GP64()
+	g.MOVQ(m, all)
+	g.ADDQ(operand.Imm(uint64(g.lanes-1)), all)
+	g.ANDQ(operand.I32(-g.lanes), all)
+	j := g.GP64()
+	g.XORQ(j, j)
+	again := g.label("prices")
+	g.Label(again)
+	x := g.vector()
+	g.VMOVUPD(g.eight(v, j, 0), x)
+	g.units(r, x, nil)
+	g.VMOVUPD(x, g.eight(w, j, 0))
+	g.ADDQ(operand.Imm(uint64(g.lanes)), j)
+	g.CMPQ(j, all)
+	g.goTo(g.JLT, again)
+
+	own, u := g.field(column), g.field(dualRow)
+	i, sum := g.GP64(), g.GP64()
+	g.XORQ(i, i)
+	g.XORQ(sum, sum)
+	c := g.field(costs)
+	turn, done, bad := g.label("rows"), g.label("done"), g.label("bad")
+	large := g.spread(1 << 61)
+	g.Label(turn)
+	g.CMPQ(i, operand.Mem{Base: g.s, Disp: rows})
+	g.goTo(g.JGE, done)
+	least := [2]reg.VecVirtual{g.vector(), g.vector()}
+	for b := range 2 {
+		g.VMOVAPD(large, least[b])
+	}
+	g.blocks(m, 2, func(j reg.Register, b int, last bool) {
+		var x reg.VecVirtual
+		if g.elem == "Int32" {
+			x = g.loadInts(g.cost(c, j, b), large, last)
+		} else {
+			x = g.load(g.cost(c, j, b), last)
+			g.units(r, x, lost)
+		}
+		g.VPSUBQ(g.eight(w, j, b), x, x)
+		g.lessInt(x, least[b])
+	})
+	g.lessInt(least[1], least[0])
+	low := g.lowInt(least[0])
+	g.MOVQ(low, operand.Mem{Base: u, Index: i, Scale: 8})
+	at, more := g.GP64(), g.GP64()
+	g.MOVLQSX(four(own, i), at)
+	if g.elem == "Int32" {
+		g.MOVLQSX(operand.Mem{Base: c, Index: at, Scale: 4}, more)
+	} else {
+		x := g.at(c, at)
+		g.VMULSD(r.scale.AsX(), x.AsX(), x.AsX())
+		g.VMAXSD(r.least.AsX(), x.AsX(), x.AsX())
+		g.VMINSD(r.far.AsX(), x.AsX(), x.AsX())
+		g.VCVTSD2SIQ(x.AsX(), more)
+	}
+	g.SUBQ(operand.Mem{Base: w, Index: at, Scale: 8}, more)
+	g.SUBQ(low, more)
+	g.ADDQ(more, sum)
+	most := g.GP64()
+	g.MOVQ(operand.U64(1<<55), most)
+	g.CMPQ(more, most)
+	g.goTo(g.JHI, bad)
+	g.CMPQ(sum, most)
+	g.goTo(g.JHI, bad)
+	g.ADDQ(operand.Mem{Base: g.s, Disp: stride}, c)
+	g.INCQ(i)
+	g.goTo(g.JMP, turn)
+	g.Label(done)
+	g.MOVQ(sum, operand.Mem{Base: g.s, Disp: slack})
+	y := g.vector()
+	if g.wide {
+		g.VEXTRACTF64X4(operand.Imm(1), lost, y.AsY())
+		g.VORPD(y.AsY(), lost.AsY(), lost.AsY())
+	}
+	g.VEXTRACTF128(operand.Imm(1), lost.AsY(), y.AsX())
+	g.VORPD(y.AsX(), lost.AsX(), lost.AsX())
+	g.VUNPCKHPD(lost.AsX(), lost.AsX(), y.AsX())
+	g.VORPD(y.AsX(), lost.AsX(), lost.AsX())
+	bits := g.GP64()
+	g.VMOVQ(lost.AsX(), bits)
+	g.ADDQ(bits, bits) // without the sign
+	g.MOVQ(bits, operand.Mem{Base: g.s, Disp: rounded})
+	result := g.GP64()
+	g.XORQ(result, result)
+	g.Store(result, g.ReturnIndex(0))
+	g.VZEROUPPER()
+	g.RET()
+	g.Label(bad)
+	failed := g.GP64()
+	g.MOVQ(operand.U64(1), failed)
+	g.Store(failed, g.ReturnIndex(0))
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// close writes the list of a row's pairs that rounding leaves open.
+func (g *writer) close() {
+	g.function("close", "func(s *byte, row int, width int) int",
+		"lists the columns of a row whose slack is at most width units, and returns how many they are.")
+	m := g.field(cols)
+	g.infinity()
+	g.tails(m)
+	r := g.rounding()
+	large := g.spread(1 << 61)
+	i := g.Load(g.Param("row"), g.GP64()).(reg.GPVirtual)
+	c := g.rowAt(i)
+	bar := g.field(dualRow)
+	g.MOVQ(operand.Mem{Base: bar, Index: i, Scale: 8}, bar)
+	g.ADDQ(g.Load(g.Param("width"), g.GP64()), bar)
+	b0 := g.broadcastInt(bar)
+	w, list, n := g.field(dualCol), g.field(near), g.GP64()
+	g.XORQ(n, n)
+	g.blocks(m, 1, func(j reg.Register, b int, last bool) {
+		var x reg.VecVirtual
+		if g.elem == "Int32" {
+			x = g.loadInts(g.cost(c, j, b), large, last)
+		} else {
+			x = g.load(g.cost(c, j, b), last)
+			g.units(r, x, nil)
+		}
+		g.VPSUBQ(g.eight(w, j, b), x, x)
+		bits := g.GP64()
+		if g.wide {
+			k := g.K()
+			g.VPCMPQ(operand.Imm(2), b0, x, k) // x <= bar
+			g.KMOVB(k, bits.As32())
+		} else {
+			y := g.vector()
+			g.VPCMPGTQ(b0, x, y)
+			g.VMOVMSKPD(y, bits.As32())
+			g.XORL(operand.Imm(15), bits.As32())
+		}
+		g.lanesOf(bits, j, b, func(k reg.GPVirtual) {
+			g.MOVL(k.As32(), four(list, n))
+			g.INCQ(n)
+		})
+	})
+	g.Store(n, g.ReturnIndex(0))
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// nearest writes the least cost of each row.
+func (g *writer) nearest() {
+	g.function("nearest", "func(s *byte) int",
+		"gives each row its nearest column where that is free, at prices of 0. It lists the free rows, and returns how many they are,",
+		"-1 where nothing is allowed to a row.")
+	m := g.field(cols)
+	g.infinity()
+	g.tails(m)
+	i, n := g.GP64(), g.GP64()
+	g.XORQ(i, i)
+	g.XORQ(n, n)
+	c := g.field(costs)
+	list, own, owner := g.field(free), g.field(column), g.field(row)
+	turn, done, bad, next := g.label("rows"), g.label("done"), g.label("bad"), g.label("next")
+	g.Label(turn)
+	g.CMPQ(i, operand.Mem{Base: g.s, Disp: rows})
+	g.goTo(g.JGE, done)
+	least := [4]reg.VecVirtual{g.vector(), g.vector(), g.vector(), g.vector()}
+	for b := range 4 {
+		g.VMOVAPD(g.inf, least[b])
+	}
+	g.blocks(m, 4, func(j reg.Register, b int, last bool) {
+		if g.elem == "Float64" && !last {
+			g.VMINPD(g.cost(c, j, b), least[b], least[b])
+			return
+		}
+		x := g.load(g.cost(c, j, b), last)
+		g.VMINPD(x, least[b], least[b])
+	})
+	g.VMINPD(least[2], least[0], least[0])
+	g.VMINPD(least[3], least[1], least[1])
+	g.VMINPD(least[1], least[0], least[0])
+	first := g.low(least[0])
+	g.VUCOMISD(first.AsX(), g.inf.AsX())
+	g.goTo(g.JLS, bad)
+	wanted, at, found := g.broadcast(first), g.GP64(), g.label("found")
+	g.blocks(m, 1, func(j reg.Register, b int, last bool) {
+		x := g.load(g.cost(c, j, b), last)
+		g.lanesOf(g.bits(equal, x, wanted), j, b, func(k reg.GPVirtual) {
+			g.MOVQ(k, at)
+			g.goTo(g.JMP, found)
+		})
+	})
+	g.goTo(g.JMP, bad) // costs that are no numbers
+	g.Label(found)
+	g.CMPL(four(owner, at), operand.Imm(0))
+	taken := g.label("taken")
+	g.goTo(g.JGE, taken)
+	g.MOVL(at.As32(), four(own, i))
+	g.MOVL(i.As32(), four(owner, at))
+	g.goTo(g.JMP, next)
+	g.Label(taken)
+	g.MOVL(i.As32(), four(list, n))
+	g.INCQ(n)
+	g.Label(next)
+	g.ADDQ(operand.Mem{Base: g.s, Disp: stride}, c)
+	g.INCQ(i)
+	g.goTo(g.JMP, turn)
+	g.Label(done)
+	g.Store(n, g.ReturnIndex(0))
+	g.VZEROUPPER()
+	g.RET()
+	g.Label(bad)
+	g.MOVQ(operand.I32(-1), n)
+	g.Store(n, g.ReturnIndex(0))
+	g.VZEROUPPER()
+	g.RET()
+}

@@ -1,0 +1,166 @@
+// Package lapjv holds the kernels of the algorithm of Jonker and Volgenant for dense linear assignment ("A shortest augmenting
+// path algorithm for dense and sparse linear assignment problems", Computing 38, 1987), on costs as they are, in float64, and of its
+// check, in integers: in Go, and in assembly for AVX-512 and AVX2.
+package lapjv
+
+import (
+	"math"
+	"unsafe"
+)
+
+// A Cost is a type of costs that the kernels read. An infinity forbids a pair; the largest int32 is a cost like others.
+type Cost interface{ int32 | float32 | float64 }
+
+// A Search is the memory of a solve: lists with room for a whole block of columns beyond the last. The
+// assembly knows where its fields are.
+type Search struct {
+	costs      unsafe.Pointer // of the first row
+	stride     int            // bytes from row to row
+	rows, cols int            // at most as many rows as columns
+	price      unsafe.Pointer // float64s, of columns
+	distance   unsafe.Pointer // float64s, of columns in a search
+	shut       unsafe.Pointer // float64s: price, or minus infinity in columns that the search has left
+	from       unsafe.Pointer // int64s: the row that gave a column its distance
+	column     unsafe.Pointer // int32s, of rows; -1: free
+	row        unsafe.Pointer // int32s, of columns; -1: free
+	free       unsafe.Pointer // int32s: free rows
+	left       unsafe.Pointer // int32s: columns that the search has left
+	reach      unsafe.Pointer // float64s: their distances
+	dualRow    unsafe.Pointer // int64s: u in units
+	dualCol    unsafe.Pointer // int64s: v in units
+	scale      float64        // units in 1
+	turns      int            // most bids for each row looked at
+	slack      int            // sum of what matched pairs cost more than their duals, in units
+	rounded    uint64         // not 0: units rounded a cost
+	near       unsafe.Pointer // int32s: columns
+
+	ints   []int32
+	floats []float64
+	longs  []int64
+	m, n   int // room for so many rows and columns
+}
+
+// block is more columns than a register holds, twice.
+const block = 16
+
+// Open makes room for a matrix whose rows follow one another stride costs apart, with no row matched and all prices 0. At most as
+// many rows as columns.
+func Open[T Cost](s *Search, costs []T, rows, cols, stride int) {
+	if rows > s.m || cols > s.n {
+		s.m, s.n = max(s.m, rows+rows/4), max(s.n, cols+cols/4)
+		n := (s.n + 2*block) / block * block
+		s.floats, s.longs, s.ints = make([]float64, 4*n), make([]int64, 2*n+s.m), make([]int32, 3*n+2*s.m)
+		float := func(k int) unsafe.Pointer { return unsafe.Pointer(&s.floats[k*n]) }
+		s.price, s.distance, s.shut, s.reach = float(0), float(1), float(2), float(3)
+		s.from, s.dualCol, s.dualRow = unsafe.Pointer(&s.longs[0]), unsafe.Pointer(&s.longs[n]), unsafe.Pointer(unsafe.SliceData(s.longs[2*n:]))
+		s.row, s.left, s.near = unsafe.Pointer(&s.ints[0]), unsafe.Pointer(&s.ints[n]), unsafe.Pointer(&s.ints[2*n])
+		s.column, s.free = unsafe.Pointer(unsafe.SliceData(s.ints[3*n:])), unsafe.Pointer(unsafe.SliceData(s.ints[3*n+s.m:]))
+	}
+	s.costs, s.stride, s.rows, s.cols = unsafe.Pointer(unsafe.SliceData(costs)), stride*int(unsafe.Sizeof(*new(T))), rows, cols
+	s.scale, s.turns = 1, 8
+	row := s.ints[:cols+block]
+	for j := range row {
+		row[j] = -1
+	}
+	column := s.Columns()
+	for i := range column {
+		column[i] = -1
+	}
+	clear(s.floats[:cols+block])
+}
+
+// Close lets go of the costs.
+func (s *Search) Close() { s.costs = nil }
+
+func list[T any](at unsafe.Pointer, n int) []T { return unsafe.Slice((*T)(at), n) }
+
+// Columns are those of the rows, -1 for free ones.
+func (s *Search) Columns() []int32 { return list[int32](s.column, s.rows) }
+
+// Owners are the rows of the columns, -1 for free ones.
+func (s *Search) Owners() []int32 { return list[int32](s.row, s.cols) }
+
+// Free are the first n of the list of free rows.
+func (s *Search) Free(n int) []int32 { return list[int32](s.free, n) }
+
+// Prices are those of the columns.
+func (s *Search) Prices() []float64 { return list[float64](s.price, s.cols) }
+
+// Duals are those of the rows and of the columns in units, after Check.
+func (s *Search) Duals() (u, v []int64) {
+	return list[int64](s.dualRow, s.rows), list[int64](s.dualCol, s.cols)
+}
+
+// Near are the first n columns that Close listed.
+func (s *Search) Near(n int) []int32 { return list[int32](s.near, n) }
+
+// costsOf is row i.
+func costsOf[T Cost](s *Search, i int) []T {
+	return list[T](unsafe.Add(s.costs, i*s.stride), s.cols)
+}
+
+// Kernels are the functions for one type of costs and one set of instructions. Those that return a number of free rows list these,
+// and return -1 where something is allowed to no row or to no column of a square. Costs that are no numbers may make them return
+// anything; Check finds them.
+type Kernels struct {
+	Name string // of the instructions
+
+	// Reduce makes the prices of a square the least costs of their columns, gives each row the first free column that costs it so
+	// much, and moves what the row could lose from its column's price.
+	Reduce func(*Search) (free int)
+	// Bid has n free rows bid for their nearest columns, and those that lost theirs at once while the price falls.
+	Bid func(s *Search, n int) (free int)
+	// Path augments along a shortest path from a free row to a free column, and lowers the prices of the columns that the search
+	// has left. It returns 0, or 1 where no free column can be reached.
+	Path func(s *Search, root int) (failed int)
+	// Nearest gives each row its nearest column where that is free, at prices of 0.
+	Nearest func(*Search) (free int)
+	// Check makes the duals v of the prices in units, and for each row u the least c - v, so that u + v is at most c for every
+	// pair. It sums up the slack of the matched pairs, and returns 1 where that is too large, as it is where a cost is no number or
+	// minus infinity.
+	Check func(*Search) (failed int)
+	// Close lists the columns of a row whose slack is at most width units, the matched one too.
+	Close func(s *Search, row, width int) (n int)
+}
+
+// Of is the fastest set of kernels of this processor.
+func Of[T Cost]() *Kernels {
+	switch any(*new(T)).(type) {
+	case int32:
+		return &int32s[0]
+	case float32:
+		return &float32s[0]
+	}
+	return &float64s[0]
+}
+
+// All are the sets of kernels that this processor can run, the fastest first.
+func All[T Cost]() []Kernels {
+	switch any(*new(T)).(type) {
+	case int32:
+		return int32s
+	case float32:
+		return float32s
+	}
+	return float64s
+}
+
+var (
+	int32s   = append(vectors[int32](), portable[int32]())
+	float32s = append(vectors[float32](), portable[float32]())
+	float64s = append(vectors[float64](), portable[float64]())
+)
+
+// SetScale makes units the finest for the prices and the costs of matched pairs, the largest of which is most: integers cost units.
+func (s *Search) SetScale(most float64, integer bool) {
+	s.scale = 1
+	if most > 0 && !integer {
+		_, e := math.Frexp(most)
+		s.scale = math.Ldexp(1, max(min(58-e, 1000), -1000))
+	}
+}
+
+// Slack is the sum of what the matched pairs cost more than their duals, in units of 1/scale, and whether units rounded costs.
+func (s *Search) Slack() (slack int64, scale float64, rounded bool) {
+	return int64(s.slack), s.scale, s.rounded != 0
+}

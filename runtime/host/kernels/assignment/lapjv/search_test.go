@@ -1,0 +1,214 @@
+package lapjv
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+)
+
+// The assembly knows the fields by their offsets.
+func TestFieldsOfSearch(t *testing.T) {
+	var s Search
+	for k, at := range []uintptr{unsafe.Offsetof(s.costs), unsafe.Offsetof(s.stride), unsafe.Offsetof(s.rows), unsafe.Offsetof(s.cols),
+		unsafe.Offsetof(s.price), unsafe.Offsetof(s.distance), unsafe.Offsetof(s.shut), unsafe.Offsetof(s.from), unsafe.Offsetof(s.column),
+		unsafe.Offsetof(s.row), unsafe.Offsetof(s.free), unsafe.Offsetof(s.left), unsafe.Offsetof(s.reach), unsafe.Offsetof(s.dualRow),
+		unsafe.Offsetof(s.dualCol), unsafe.Offsetof(s.scale), unsafe.Offsetof(s.turns), unsafe.Offsetof(s.slack), unsafe.Offsetof(s.rounded),
+		unsafe.Offsetof(s.near)} {
+		if at != uintptr(8*k) {
+			t.Errorf("field %d is at %d, expected %d", k, at, 8*k)
+		}
+	}
+}
+
+// solve is a solve by a set of kernels: 0, or the step that failed.
+func solve[T Cost](s *Search, k *Kernels, costs []T, rows, cols, stride int) int {
+	Open(s, costs, rows, cols, stride)
+	n := 0
+	if rows == cols {
+		n = k.Reduce(s)
+	} else {
+		n = k.Nearest(s)
+	}
+	if n < 0 {
+		return 1
+	}
+	if rows == cols {
+		for range 2 {
+			if n = k.Bid(s, n); n < 0 {
+				return 2
+			}
+		}
+	}
+	for _, i := range s.Free(n) {
+		if k.Path(s, int(i)) != 0 {
+			return 3
+		}
+	}
+	return 0
+}
+
+// draw makes costs whose sums are exact.
+func draw[T Cost](r *rand.Rand, n int, kind int) []T {
+	costs := make([]T, n)
+	for k := range costs {
+		switch kind {
+		case 0:
+			costs[k] = T(r.IntN(1 << 20))
+		case 1:
+			costs[k] = T(r.IntN(4) - 1)
+		case 2:
+			costs[k] = T(100)
+			if r.IntN(10) == 0 {
+				costs[k] = T(r.IntN(100))
+			}
+		case 3:
+			costs[k] = T(r.IntN(1<<10)) - 1<<9
+			if inf := math.Inf(1); r.IntN(2) == 0 && any(T(0)) != any(int32(0)) {
+				costs[k] = T(inf)
+			}
+		}
+	}
+	return costs
+}
+
+// Every set of kernels finds matchings of the same cost, with duals that prove it, in memory that it does not leave.
+func TestKernels(t *testing.T) {
+	t.Run("int32", testKernels[int32])
+	t.Run("float32", testKernels[float32])
+	t.Run("float64", testKernels[float64])
+}
+
+func testKernels[T Cost](t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 9))
+	searches := make([]Search, len(All[T]()))
+	for round := range 3000 {
+		rows := 1 + r.IntN(40)
+		if round%100 == 0 {
+			rows = 1 + r.IntN(200)
+		}
+		cols := rows
+		if round%3 == 1 {
+			cols += r.IntN(3 * rows)
+		}
+		stride := cols + r.IntN(3)
+		costs := draw[T](r, rows*stride, round/3%4)
+		want, failed := math.NaN(), 0
+		for q, k := range All[T]() {
+			s := &searches[len(searches)-1-q]
+			step := solve(s, &k, costs, rows, cols, stride)
+			if q == 0 {
+				failed = step
+			}
+			if (step == 0) != (failed == 0) {
+				t.Fatalf("round %d, %d x %d, %s: failed in step %d, another in %d", round, rows, cols, k.Name, step, failed)
+			}
+			if step != 0 {
+				continue
+			}
+			sum, taken := 0.0, make([]bool, cols)
+			for i, j := range s.Columns() {
+				if taken[j] || s.Owners()[j] != int32(i) {
+					t.Fatalf("round %d, %s: row %d has column %d, which row %d has", round, k.Name, i, j, s.Owners()[j])
+				}
+				taken[j] = true
+				sum += float64(costs[i*stride+int(j)])
+			}
+			if q == 0 {
+				want = sum
+			}
+			if sum != want {
+				t.Fatalf("round %d, %d x %d, %s: found %v, another %v", round, rows, cols, k.Name, sum, want)
+			}
+			s.SetScale(1<<22, any(T(0)) == any(int32(0)))
+			if k.Check(s) != 0 || s.slack != 0 || s.rounded != 0 {
+				t.Fatalf("round %d, %d x %d, %s: found a slack of %d units, rounded %x", round, rows, cols, k.Name, s.slack, s.rounded)
+			}
+			u, v := s.Duals()
+			bound := 0.0
+			for i, x := range u {
+				bound += float64(x) / s.scale
+				near := fmt.Sprint(s.Near(k.Close(s, i, 1)))
+				var pairs []int32
+				for j, y := range v {
+					c := float64(costs[i*stride+j]) * s.scale
+					if float64(x+y) > c {
+						t.Fatalf("round %d, %s: duals %d and %d of a cost of %v units", round, k.Name, x, y, c)
+					}
+					if c-float64(y)-float64(x) <= 1 {
+						pairs = append(pairs, int32(j))
+					}
+				}
+				if near != fmt.Sprint(pairs) {
+					t.Fatalf("round %d, %s, row %d: listed %s, expected %v", round, k.Name, i, near, pairs)
+				}
+			}
+			for j, y := range v {
+				bound += float64(y) / s.scale
+				if rows < cols && (y > 0 || y != 0 && !taken[j]) {
+					t.Fatalf("round %d, %s: column %d, which may stay free, has the dual %d", round, k.Name, j, y)
+				}
+			}
+			if bound != sum {
+				t.Fatalf("round %d, %s: found a sum of %v and duals of %v", round, k.Name, sum, bound)
+			}
+		}
+	}
+}
+
+// Check finds costs that are no numbers, and rounding.
+func TestCheckFinds(t *testing.T) {
+	for _, k := range All[float64]() {
+		for n := 1; n < 40; n++ {
+			for _, bad := range []float64{math.NaN(), math.Inf(-1)} {
+				costs := draw[float64](rand.New(rand.NewPCG(uint64(n), 1)), n*n, 0)
+				costs[n*n/2] = bad
+				var s Search
+				if solve(&s, &k, costs, n, n, n) == 0 {
+					if i := n * n / 2 / n; int(s.Columns()[i]) == n*n/2%n {
+						continue // a matched pair, whose cost the caller looks at
+					}
+					if s.SetScale(1<<20, false); k.Check(&s) == 0 {
+						t.Errorf("%s, %d rows: a cost of %v passed", k.Name, n, bad)
+					}
+				}
+			}
+			costs := draw[float64](rand.New(rand.NewPCG(uint64(n), 1)), n*n, 0)
+			costs[n*n/2] += 0x1p-30
+			var s Search
+			if failed := solve(&s, &k, costs, n, n, n); failed != 0 {
+				t.Fatalf("%s, %d rows: step %d failed", k.Name, n, failed)
+			}
+			if s.SetScale(1<<30, false); k.Check(&s) != 0 || s.rounded == 0 {
+				t.Errorf("%s, %d rows: found no cost that was rounded", k.Name, n)
+			}
+		}
+	}
+}
+
+func BenchmarkKernels(b *testing.B) {
+	for _, n := range []int{3, 10, 20, 50, 100, 200, 500} {
+		costs := make([]float64, n*n)
+		r := rand.New(rand.NewPCG(1, 1))
+		for i := range costs {
+			costs[i] = r.Float64()
+		}
+		for _, k := range All[float64]() {
+			b.Run(fmt.Sprintf("%s/%d", k.Name, n), func(b *testing.B) {
+				var s Search
+				for b.Loop() {
+					solve(&s, &k, costs, n, n, n)
+				}
+			})
+			b.Run(fmt.Sprintf("%s/%d/check", k.Name, n), func(b *testing.B) {
+				var s Search
+				solve(&s, &k, costs, n, n, n)
+				s.SetScale(1, false)
+				for b.Loop() {
+					k.Check(&s)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package lapjv
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
+
+// at is the address that the assembly takes.
+func (s *Search) at() *byte { return (*byte)(unsafe.Pointer(s)) }
+
+// vectors are the kernels in assembly that this processor can run.
+func vectors[T Cost]() (sets []Kernels) {
+	x := &cpu.X86
+	if x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL {
+		sets = append(sets, avx512[T]())
+	}
+	if x.HasAVX2 && x.HasBMI1 {
+		sets = append(sets, avx2[T]())
+	}
+	return sets
+}
+
+func avx512[T Cost]() Kernels {
+	switch any(*new(T)).(type) {
+	case int32:
+		return Kernels{"avx512", func(s *Search) int { return reduceInt32AVX512(s.at()) }, func(s *Search, n int) int { return bidInt32AVX512(s.at(), n) },
+			func(s *Search, root int) int { return pathInt32AVX512(s.at(), root) }, func(s *Search) int { return nearestInt32AVX512(s.at()) },
+			func(s *Search) int { return checkInt32AVX512(s.at()) }, func(s *Search, i, width int) int { return closeInt32AVX512(s.at(), i, width) }}
+	case float32:
+		return Kernels{"avx512", func(s *Search) int { return reduceFloat32AVX512(s.at()) }, func(s *Search, n int) int { return bidFloat32AVX512(s.at(), n) },
+			func(s *Search, root int) int { return pathFloat32AVX512(s.at(), root) }, func(s *Search) int { return nearestFloat32AVX512(s.at()) },
+			func(s *Search) int { return checkFloat32AVX512(s.at()) }, func(s *Search, i, width int) int { return closeFloat32AVX512(s.at(), i, width) }}
+	}
+	return Kernels{"avx512", func(s *Search) int { return reduceFloat64AVX512(s.at()) }, func(s *Search, n int) int { return bidFloat64AVX512(s.at(), n) },
+		func(s *Search, root int) int { return pathFloat64AVX512(s.at(), root) }, func(s *Search) int { return nearestFloat64AVX512(s.at()) },
+		func(s *Search) int { return checkFloat64AVX512(s.at()) }, func(s *Search, i, width int) int { return closeFloat64AVX512(s.at(), i, width) }}
+}
+
+func avx2[T Cost]() Kernels {
+	switch any(*new(T)).(type) {
+	case int32:
+		return Kernels{"avx2", func(s *Search) int { return reduceInt32AVX2(s.at()) }, func(s *Search, n int) int { return bidInt32AVX2(s.at(), n) },
+			func(s *Search, root int) int { return pathInt32AVX2(s.at(), root) }, func(s *Search) int { return nearestInt32AVX2(s.at()) },
+			func(s *Search) int { return checkInt32AVX2(s.at()) }, func(s *Search, i, width int) int { return closeInt32AVX2(s.at(), i, width) }}
+	case float32:
+		return Kernels{"avx2", func(s *Search) int { return reduceFloat32AVX2(s.at()) }, func(s *Search, n int) int { return bidFloat32AVX2(s.at(), n) },
+			func(s *Search, root int) int { return pathFloat32AVX2(s.at(), root) }, func(s *Search) int { return nearestFloat32AVX2(s.at()) },
+			func(s *Search) int { return checkFloat32AVX2(s.at()) }, func(s *Search, i, width int) int { return closeFloat32AVX2(s.at(), i, width) }}
+	}
+	return Kernels{"avx2", func(s *Search) int { return reduceFloat64AVX2(s.at()) }, func(s *Search, n int) int { return bidFloat64AVX2(s.at(), n) },
+		func(s *Search, root int) int { return pathFloat64AVX2(s.at(), root) }, func(s *Search) int { return nearestFloat64AVX2(s.at()) },
+		func(s *Search) int { return checkFloat64AVX2(s.at()) }, func(s *Search, i, width int) int { return closeFloat64AVX2(s.at(), i, width) }}
+}

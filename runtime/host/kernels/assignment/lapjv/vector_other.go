@@ -1,0 +1,5 @@
+//go:build !amd64
+
+package lapjv
+
+func vectors[T Cost]() []Kernels { return nil }

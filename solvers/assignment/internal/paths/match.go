@@ -1,0 +1,209 @@
+package paths
+
+import (
+	"math"
+	"unsafe"
+
+	"coalesce/runtime/host/kernels/assignment/lapjv"
+	"coalesce/solvers/assignment/internal/refine"
+	"coalesce/solvers/assignment/problem"
+)
+
+// A Matcher solves dense problems on costs as they are, in float64, and checks the answers in integers. It keeps its
+// memory, and belongs to one goroutine at a time; the zero value is ready.
+type Matcher struct {
+	search lapjv.Search
+	turned []float64 // costs that were negated, transposed or int64
+	near   []problem.Pair
+	own    []float64 // costs of matched pairs
+}
+
+// plain is the most columns for which the kernels in Go are faster than those with vectors.
+const plain = 11
+
+// Match finds a matching of the least sum, or of the largest, and writes the column of each row, -1 where a row stays
+// free. The matching is the best for the costs as they are, without any rounding: value is its sum, rounded once. It is false where it
+// cannot say so, and for costs that are no numbers: other solvers decide these.
+func Match[T problem.Number](s *Matcher, rows, cols int, costs []T, maximize bool, column []int32) (value float64, ok bool) {
+	if rows == 0 || cols == 0 {
+		return 0, false
+	}
+	defer s.search.Close()
+	tall := rows > cols
+	if tall || maximize {
+		if !turn(s, rows, cols, costs, maximize) {
+			return 0, false
+		}
+	} else {
+		switch c := any(costs).(type) {
+		case []int32:
+			value, ok = match(s, rows, cols, c, true)
+		case []float32:
+			value, ok = match(s, rows, cols, c, false)
+		case []float64:
+			value, ok = match(s, rows, cols, c, false)
+		case []int64:
+			if !turn(s, rows, cols, costs, maximize) {
+				return 0, false
+			}
+			value, ok = match(s, rows, cols, s.turned, true)
+		}
+		if ok {
+			copy(column, s.search.Columns())
+		}
+		return value, ok
+	}
+	m, n := rows, cols
+	if tall {
+		m, n = n, m
+	}
+	integer := T(1)/2 == 0
+	if value, ok = match(s, m, n, s.turned[:m*n], integer); !ok {
+		return 0, false
+	}
+	if maximize && value != 0 {
+		value = -value
+	}
+	if tall {
+		copy(column, s.search.Owners())
+	} else {
+		copy(column, s.search.Columns())
+	}
+	return value, true
+}
+
+// turn fills turned with costs, those of integers that forbid a pair infinite. It is false where sums of integers could be rounded.
+func turn[T problem.Number](s *Matcher, rows, cols int, costs []T, maximize bool) bool {
+	s.turned = resize(s.turned, rows*cols)
+	sign := 1.0
+	if maximize {
+		sign = -1
+	}
+	integer := T(1)/2 == 0
+	forbidden := problem.Forbidden[T](false)
+	bound := float64(int64(1) << 52 / int64(min(rows, cols)))
+	value := func(c T) float64 {
+		if integer && c == forbidden {
+			return math.Inf(1)
+		}
+		return sign * float64(c)
+	}
+	out := s.turned
+	if rows <= cols {
+		for k, c := range costs {
+			out[k] = value(c)
+		}
+	} else {
+		const tile = 8
+		for low := 0; low < rows; low += tile {
+			high := min(rows, low+tile)
+			for j := range cols {
+				to := out[j*rows : (j+1)*rows]
+				for i := low; i < high; i++ {
+					to[i] = value(costs[i*cols+j])
+				}
+			}
+		}
+	}
+	if integer && unsafe.Sizeof(forbidden) == 8 {
+		for _, x := range out {
+			if !(math.Abs(x) <= bound) && x != math.Inf(1) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// match is Match for at most as many rows as columns, of which the least sum is looked for.
+func match[T lapjv.Cost](s *Matcher, rows, cols int, costs []T, integer bool) (value float64, ok bool) {
+	kernels := lapjv.Of[T]()
+	if cols <= plain {
+		all := lapjv.All[T]()
+		kernels = &all[len(all)-1]
+	}
+	q := &s.search
+	lapjv.Open(q, costs, rows, cols, cols)
+	if !augment(q, kernels) {
+		return 0, false
+	}
+	s.own = resize(s.own, rows)
+	most, forbidden := 0.0, problem.Forbidden[T](false)
+	column := q.Columns()
+	for i, j := range column {
+		c := costs[i*cols+int(j)]
+		if c == forbidden {
+			return 0, false
+		}
+		s.own[i] = float64(c)
+		most = max(most, math.Abs(s.own[i]))
+	}
+	for _, x := range q.Prices() {
+		most = max(most, math.Abs(x))
+	}
+	if !(most < math.MaxFloat64/4) {
+		return 0, false
+	}
+	q.SetScale(most, integer)
+	if kernels.Check(q) != 0 {
+		return 0, false
+	}
+	if rows < cols {
+		_, v := q.Duals()
+		owner := q.Owners()
+		for j, x := range v {
+			if x > 0 || x != 0 && owner[j] < 0 {
+				return 0, false
+			}
+		}
+	}
+	slack, scale, rounded := q.Slack()
+	if slack > 0 || rounded || scale < 1 {
+		if integer || !s.alone(kernels, int(slack)+rows+1) {
+			return 0, false
+		}
+	}
+	return sum(s.own)
+}
+
+// augment finds the matching.
+func augment(q *lapjv.Search, k *lapjv.Kernels) bool {
+	column := q.Columns()
+	n := 0
+	if len(column) == len(q.Owners()) {
+		n = k.Reduce(q)
+		for turn := 0; turn < 2 && n > 0; turn++ {
+			n = k.Bid(q, n)
+		}
+	} else {
+		n = k.Nearest(q)
+	}
+	if n < 0 {
+		return false
+	}
+	for _, i := range q.Free(n) {
+		if k.Path(q, int(i)) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// alone reports whether the matching is the only one of the pairs whose slack is at most width units.
+func (s *Matcher) alone(k *lapjv.Kernels, width int) bool {
+	q := &s.search
+	column := q.Columns()
+	s.near = s.near[:0]
+	for i := range column {
+		for _, j := range q.Near(k.Close(q, i, width)) {
+			if j != column[i] {
+				s.near = append(s.near, problem.Pair{Row: int32(i), Col: j})
+			}
+		}
+		if len(s.near) > 16*len(q.Owners()) {
+			return false
+		}
+	}
+	_, v := q.Duals()
+	return refine.HasNoCycle(column, v, s.near, int64(width))
+}

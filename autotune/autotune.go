@@ -336,7 +336,7 @@ func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]stri
 		plan.Sizes = slices.Sorted(maps.Keys(plan.Only))
 	}
 	maps.DeleteFunc(plan.Previous, func(size int, _ string) bool { return !slices.Contains(plan.Sizes, size) })
-	_, plan.Varied = r.Subject.(subject.Varied)
+	_, plan.Varied = r.Subject.(subject.VaryingSubject)
 	if r.turn > 0 {
 		plan.Turn, plan.Screened, plan.Have = r.turn, r.past.screened(fixed), r.held(db, fixed)
 		if r.turn == 1 {
@@ -440,8 +440,8 @@ const (
 // nextInstance lies between the seeds of two instances of a size.
 const nextInstance = 0x9e3779b97f4a7c15
 
-// Do runs one trial for the search and writes it down.
-func (r *run) Do(ctx context.Context, a search.TrialRequest) (trial.Trial, error) {
+// RunExperiment runs one trial for the search and writes it down.
+func (r *run) RunExperiment(ctx context.Context, a search.TrialRequest) (trial.Trial, error) {
 	at := instance{a.Size, r.Seed + uint64(a.Instance)*nextInstance}
 	req := worker.Request{
 		Family: r.family.Name, Variant: a.Variant.Label, Hash: a.Variant.Hash,

@@ -181,7 +181,7 @@ var flaws = []flaw{
 func TestFlawsAreFound(t *testing.T) {
 	t.Parallel()
 	tried := map[string]int{}
-	subjects := problems.All().Subjects()
+	subjects := problems.List().Subjects()
 	for _, f := range flaws {
 		tried[f.family]++
 		t.Run(f.family+", "+f.kind, func(t *testing.T) {

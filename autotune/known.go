@@ -63,7 +63,7 @@ func (r *run) likely(db *tuned.Database) []string {
 func (r *run) promising(db *tuned.Database, fixed map[string]string) (map[int][]string, error) {
 	out := map[int][]string{}
 	for _, size := range r.Sizes {
-		labels, err := db.Over(r.Known).Promising(r.family, r.Facts, tuned.Workload{Fixed: fixed, Size: size})
+		labels, err := db.Over(r.Known).PromisingVariants(r.family, r.Facts, tuned.Workload{Fixed: fixed, Size: size})
 		if err != nil {
 			return nil, err
 		}

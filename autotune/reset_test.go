@@ -14,7 +14,7 @@ import (
 // left right answers in, Reset overwrites at least a part, the inputs or the outputs. That the rest is
 // poison before the first run is the guard's work.
 func TestResetOverwrites(t *testing.T) {
-	for _, sub := range problems.All().Subjects() {
+	for _, sub := range problems.List().Subjects() {
 		f := sub.Family()
 		if f.Target == "" || f.Name == "assignment/hostscan" || f.Name == "assignment/points" {
 			continue // their Reset forgets an answer in Go's memory, and nothing is uploaded

@@ -140,7 +140,7 @@ func compared(db *tuned.Database, t *Task, facts device.Facts) bool {
 		}
 		return n < 2
 	}
-	promising, err := db.Promising(f, facts, w)
+	promising, err := db.PromisingVariants(f, facts, w)
 	return err != nil || len(e.Results) >= tuned.Kept ||
 		!slices.ContainsFunc(promising, func(label string) bool { return runs(f.Variant(label)) })
 }

@@ -52,7 +52,7 @@ type Family struct {
 // these over the headers here. It reads and writes nothing else.
 func generate(bodies fs.FS, spaces []*space.Space, o Options) (*Output, error) {
 	out := &Output{Files: map[string][]byte{}, foreign: o.Module != "" && !bind.IsOwn(o.Module)}
-	o.Module = cmp.Or(o.Module, bind.Module())
+	o.Module = cmp.Or(o.Module, bind.ModulePath())
 	if out.foreign && slices.ContainsFunc(spaces, func(s *space.Space) bool { return s.Target != space.Host }) {
 		text, err := bind.Embed(bodies)
 		if err != nil {
@@ -209,7 +209,7 @@ func (out *Output) host(bodies fs.FS, f *Family) error {
 		if err := emitter.Kernels(file, p); err != nil {
 			return fmt.Errorf("%s: space %s: %w", s.Pos, s.Family, err)
 		}
-		bind.Guard(file, s.Family, f.Hash)
+		bind.AppendGuard(file, s.Family, f.Hash)
 		guarded, err := bind.Format(name, file)
 		if err != nil {
 			return err

@@ -130,7 +130,7 @@ func (c *command) explain(_ context.Context, name string) error {
 	w.Flush()
 	fmt.Fprintf(w, "\nparameter\tvalue\tvalues\n")
 	for j, q := range f.Space.Params {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", q.Name, p.Values[j], strings.Join(q.All(), " "))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", q.Name, p.Values[j], strings.Join(q.AllValues(), " "))
 	}
 	if err := w.Flush(); err != nil {
 		return err

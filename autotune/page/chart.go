@@ -106,7 +106,7 @@ func (a axis) ticks() []float64 {
 	return all
 }
 
-func plain(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
+func formatNumber(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
 
 // A curve is a line of a chart.
 type curve struct {
@@ -183,10 +183,10 @@ func sizeMark(size int) string {
 	return fmt.Sprintf(` data-size="%d"`, size)
 }
 
-// heatmap draws a table of slowdowns over the best, 1 or more, NaN for what is not known. The
+// drawHeatmap draws a table of slowdowns over the best, 1 or more, NaN for what is not known. The
 // nearer to the best, the stronger the colour; the slowest cell, and each that takes three
 // times as long as the best, has no colour.
-func heatmap(title, rowTitle, columnTitle string, rows, columns []string, cells [][]float64, notes [][]string) string {
+func drawHeatmap(title, rowTitle, columnTitle string, rows, columns []string, cells [][]float64, notes [][]string) string {
 	const wide, high = 52.0, 22.0
 	left := 16.0
 	for _, r := range rows {
@@ -270,17 +270,17 @@ func barChart(title string, list []ParameterEffect) string {
 		if w.Value != "" {
 			worst = "at worst, " + w.Value
 		}
-		d.text(left+max(1, wide*w.Worst/largest)+6, y+10, "start", "tick", fmt.Sprintf("%s (%s)", percent(w.Worst), worst))
+		d.text(left+max(1, wide*w.Worst/largest)+6, y+10, "start", "tick", fmt.Sprintf("%s (%s)", formatPercent(w.Worst), worst))
 		if math.IsNaN(w.Safe) {
 			continue
 		}
 		d.printf(`<rect x="%.1f" y="%.1f" width="%.1f" height="11" class="bar c1"/>`, left, y+13, max(1, wide*w.Safe/largest))
-		d.text(left+max(1, wide*w.Safe/largest)+6, y+23, "start", "tick", percent(w.Safe)+" (at the safe point's)")
+		d.text(left+max(1, wide*w.Safe/largest)+6, y+23, "start", "tick", formatPercent(w.Safe)+" (at the safe point's)")
 	}
 	return d.svg(left+wide+210, 14+high*float64(len(list)), title)
 }
 
-func percent(x float64) string {
+func formatPercent(x float64) string {
 	switch {
 	case math.IsNaN(x):
 		return "-"

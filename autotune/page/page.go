@@ -93,10 +93,10 @@ type sizeSection struct {
 func (w ParameterEffect) ExplainedShare() string { return fmt.Sprintf("%.0f %%", 100*w.Part) }
 
 // AtSafe and AtWorst write the losses.
-func (w ParameterEffect) AtSafe() string { return percent(w.Safe) }
+func (w ParameterEffect) AtSafe() string { return formatPercent(w.Safe) }
 
 // AtWorst writes the loss at the worst value.
-func (w ParameterEffect) AtWorst() string { return percent(w.Worst) }
+func (w ParameterEffect) AtWorst() string { return formatPercent(w.Worst) }
 
 func newSection(s *Study) section {
 	x := section{Study: s, Workload: cmp.Or(workloadName(s.Fixed), "all"), Time: s.Spent.Round(time.Second / 10).String(), Failures: s.Failed}
@@ -162,11 +162,11 @@ func (s *Study) overall() []Chart {
 	}
 	if len(sp.xs) > 0 {
 		sp.name = "fastest"
-		x := axis{title: "size", log: true, say: plain}
+		x := axis{title: "size", log: true, say: formatNumber}
 		if len(sp.xs) <= 8 {
 			x.marks = sp.xs
 		}
-		y := axis{title: "times as fast as the safe point", say: func(v float64) string { return plain(v) + "×" }}
+		y := axis{title: "times as fast as the safe point", say: func(v float64) string { return formatNumber(v) + "×" }}
 		charts = append(charts, Chart{"speedup", "Speed-up over the safe point", lineChart("Speed-up over the safe point, by size", x, y, false, []curve{sp})})
 	}
 	if rules := s.Rules(); len(rules) > 1 {
@@ -184,7 +184,7 @@ func (s *Study) overall() []Chart {
 			}
 			notes = append(notes, line)
 		}
-		charts = append(charts, Chart{"regret", "Regret", heatmap("Time of one variant over the best, by size", "", "size", names, columns, cells, notes)})
+		charts = append(charts, Chart{"regret", "Regret", drawHeatmap("Time of one variant over the best, by size", "", "size", names, columns, cells, notes)})
 	}
 	return charts
 }
@@ -213,8 +213,8 @@ func (s *Study) progress() string {
 		}
 		list = append(list, c)
 	}
-	x := axis{title: "time spent in trials, seconds", say: plain}
-	y := axis{title: "best so far ÷ best", log: true, say: func(v float64) string { return plain(v) + "×" }}
+	x := axis{title: "time spent in trials, seconds", say: formatNumber}
+	y := axis{title: "best so far ÷ best", log: true, say: func(v float64) string { return formatNumber(v) + "×" }}
 	return lineChart("Best so far against time", x, y, true, list)
 }
 
@@ -268,7 +268,7 @@ func (s *Study) pair(size *Size, rows, columns Param) string {
 		cells, notes = append(cells, line), append(notes, said)
 	}
 	title := fmt.Sprintf("Least time by %s and %s over the best, size %d", rows.Name, columns.Name, size.Size)
-	return heatmap(title, rows.Name, columns.Name, rows.Values, columns.Values, cells, notes)
+	return drawHeatmap(title, rows.Name, columns.Name, rows.Values, columns.Values, cells, notes)
 }
 
 // notName is what a file's name is better without.

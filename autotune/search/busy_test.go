@@ -16,8 +16,8 @@ import (
 // several times as long, all of its samples alike, and a glance has time for a single sample.
 type busyBench struct{ bench }
 
-func (b *busyBench) Do(ctx context.Context, a TrialRequest) (trial.Trial, error) {
-	t, err := b.bench.Do(ctx, a)
+func (b *busyBench) RunExperiment(ctx context.Context, a TrialRequest) (trial.Trial, error) {
+	t, err := b.bench.RunExperiment(ctx, a)
 	if s := t.Hot; s != nil && b.rng.IntN(2) == 0 {
 		slow := math.Exp(1.5 * b.rng.Float64())
 		for _, ns := range []*int64{&s.Median, &s.Q1, &s.Q3, &s.Min, &s.MAD} {
@@ -46,8 +46,8 @@ func drawnTimes(key uint64, variants int, scatter float64) ([]float64, *bench) {
 // the same processor: of half of the trials up to three quarters of the samples.
 type neighbourBench struct{ bench }
 
-func (b *neighbourBench) Do(ctx context.Context, a TrialRequest) (trial.Trial, error) {
-	t, err := b.bench.Do(ctx, a)
+func (b *neighbourBench) RunExperiment(ctx context.Context, a TrialRequest) (trial.Trial, error) {
+	t, err := b.bench.RunExperiment(ctx, a)
 	if s := t.Hot; s != nil && b.rng.IntN(2) == 0 {
 		slow := 1 + 0.6*b.rng.Float64()
 		for _, ns := range []*int64{&s.Median, &s.Q3} {
@@ -88,8 +88,8 @@ type unsteadyBench struct {
 	off func(*rand.Rand) float64
 }
 
-func (b *unsteadyBench) Do(ctx context.Context, a TrialRequest) (trial.Trial, error) {
-	t, err := b.bench.Do(ctx, a)
+func (b *unsteadyBench) RunExperiment(ctx context.Context, a TrialRequest) (trial.Trial, error) {
+	t, err := b.bench.RunExperiment(ctx, a)
 	if s := t.Hot; s != nil {
 		off := b.off(b.rng)
 		for _, ns := range []*int64{&s.Median, &s.Q1, &s.Q3, &s.Min, &s.MAD} {
@@ -229,8 +229,8 @@ func TestNoiseCrownsNone(t *testing.T) {
 // how much they do: samples scatter by far more than their median.
 type scatterBench struct{ bench }
 
-func (b *scatterBench) Do(ctx context.Context, a TrialRequest) (trial.Trial, error) {
-	t, err := b.bench.Do(ctx, a)
+func (b *scatterBench) RunExperiment(ctx context.Context, a TrialRequest) (trial.Trial, error) {
+	t, err := b.bench.RunExperiment(ctx, a)
 	if s := t.Hot; s != nil {
 		if s.N = 40; a.Brief {
 			s.N = 5

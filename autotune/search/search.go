@@ -75,7 +75,7 @@ type TrialRequest struct {
 
 // A Bench runs trials. An error ends the search; failed trials are no errors.
 type Bench interface {
-	Do(ctx context.Context, a TrialRequest) (trial.Trial, error)
+	RunExperiment(ctx context.Context, a TrialRequest) (trial.Trial, error)
 }
 
 // A Plan says what to search.
@@ -104,7 +104,7 @@ type Plan struct {
 	// Decided is called when the search of a size has ended and has a winner, which
 	// later trials of other sizes no longer change; may be nil.
 	Decided func(SizeOutcome)
-	// Varied says that times depend on the instance (subject.Varied).
+	// Varied says that times depend on the instance (subject.VaryingSubject).
 	Varied bool
 	// Alone says that no other process can have slowed a trial's samples unnoticed.
 	Alone bool
@@ -402,7 +402,7 @@ func (s *search) do(c *candidate, a TrialRequest) (trial.Trial, error) {
 	if err := s.check(); err != nil {
 		return trial.Trial{}, err
 	}
-	t, err := s.bench.Do(s.ctx, a)
+	t, err := s.bench.RunExperiment(s.ctx, a)
 	if err != nil {
 		return t, err
 	}

@@ -31,7 +31,7 @@ func newBench(truth func(*device.Variant, int) time.Duration) *bench {
 	return &bench{rng: rand.New(rand.NewPCG(1, 2)), clock: time.Unix(0, 0), truth: truth, noise: 0.002}
 }
 
-func (b *bench) Do(ctx context.Context, a TrialRequest) (trial.Trial, error) {
+func (b *bench) RunExperiment(ctx context.Context, a TrialRequest) (trial.Trial, error) {
 	if b.cancel != nil {
 		b.cancel(len(b.asked))
 	}
@@ -358,7 +358,9 @@ func TestBenchErrorEndsTheSearch(t *testing.T) {
 
 type failing struct{ err error }
 
-func (f failing) Do(context.Context, TrialRequest) (trial.Trial, error) { return trial.Trial{}, f.err }
+func (f failing) RunExperiment(context.Context, TrialRequest) (trial.Trial, error) {
+	return trial.Trial{}, f.err
+}
 
 func TestFeasible(t *testing.T) {
 	b := newBench(bowl)

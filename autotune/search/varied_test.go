@@ -24,7 +24,7 @@ type luckBench struct {
 	seed    uint64 // of the tune: other seeds draw other instances
 }
 
-func (b *luckBench) Do(ctx context.Context, a TrialRequest) (trial.Trial, error) {
+func (b *luckBench) RunExperiment(ctx context.Context, a TrialRequest) (trial.Trial, error) {
 	was := b.truth
 	defer func() { b.truth = was }()
 	b.truth = func(v *device.Variant, size int) time.Duration {
@@ -36,7 +36,7 @@ func (b *luckBench) Do(ctx context.Context, a TrialRequest) (trial.Trial, error)
 		}
 		return time.Duration(float64(was(v, size)) * sum)
 	}
-	return b.bench.Do(ctx, a)
+	return b.bench.RunExperiment(ctx, a)
 }
 
 // Two tunes that draw other instances agree on which algorithm is best, or on two that take about

@@ -75,7 +75,7 @@ func ByName(subjects []Subject) Problems {
 		name, _, _ := strings.Cut(s.Family().Name, "/")
 		at := slices.IndexFunc(all, func(p Problem) bool { return p.Name == name })
 		if at < 0 {
-			at, all = len(all), append(all, Problem{Name: name, Title: name, Unit: Unit{Name: "elements", Most: math.MaxInt32}.Of(s)})
+			at, all = len(all), append(all, Problem{Name: name, Title: name, Unit: Unit{Name: "elements", Most: math.MaxInt32}.ForSubject(s)})
 		}
 		all[at].Subjects = append(all[at].Subjects, s)
 		for _, w := range s.Workloads() {

@@ -40,10 +40,10 @@ type UnitCounted interface {
 	SizeUnit() (unit string, most int)
 }
 
-// A Varied subject has times that depend on the instance, or on a run's own chance, as whole
+// A VaryingSubject subject has times that depend on the instance, or on a run's own chance, as whole
 // solves have: each round of the final times another instance, and variants are compared round by
 // round.
-type Varied interface{ Varied() }
+type VaryingSubject interface{ Varied() }
 
 // A CaseDrawer is a subject whose instances to be timed have more work than it takes to verify a variant.
 type CaseDrawer interface {

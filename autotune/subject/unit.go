@@ -12,8 +12,8 @@ type Unit struct {
 	Most int
 }
 
-// Of is the unit of a family, whose problem counts in u.
-func (u Unit) Of(s Subject) Unit {
+// ForSubject is the unit of a family, whose problem counts in u.
+func (u Unit) ForSubject(s Subject) Unit {
 	if c, ok := s.(UnitCounted); ok {
 		if name, most := c.SizeUnit(); name != "" {
 			return Unit{name, most}
@@ -26,7 +26,7 @@ func (u Unit) Of(s Subject) Unit {
 func (u Unit) Largest(list []Subject) int {
 	most := u.Most
 	for _, s := range list {
-		most = max(most, u.Of(s).Most)
+		most = max(most, u.ForSubject(s).Most)
 	}
 	return most
 }
@@ -35,15 +35,15 @@ func (u Unit) Largest(list []Subject) int {
 func (u Unit) Names(list []Subject) string {
 	names := []string{u.Name}
 	for _, s := range list {
-		if own := u.Of(s); own != u {
+		if own := u.ForSubject(s); own != u {
 			names = append(names, fmt.Sprintf("of %s %s", s.Family().Name, own.Name))
 		}
 	}
 	return strings.Join(names, ", ")
 }
 
-// Taken are the sizes, of those asked for, that a family takes.
-func (u Unit) Taken(s Subject, sizes []int) []int {
-	most := u.Of(s).Most
+// SupportedSizes are the sizes, of those asked for, that a family takes.
+func (u Unit) SupportedSizes(s Subject, sizes []int) []int {
+	most := u.ForSubject(s).Most
 	return slices.DeleteFunc(slices.Clone(sizes), func(size int) bool { return size > most })
 }

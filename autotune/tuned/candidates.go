@@ -25,9 +25,9 @@ func (c Choice) Candidates(w Workload, feasible func(*device.Variant) error) []C
 		return nil
 	}
 	s := search{family: c.family, w: w, feasible: feasible}
-	x := w.spanning(c.here.sms, c.low, c.high)
+	x := w.interpolate(c.here.sms, c.low, c.high)
 	var list []Candidate
-	for r, log := range x.all() {
+	for r, log := range x.candidates() {
 		k := Candidate{Variant: r.variant, Size: w.Size, Time: time.Duration(math.Round(math.Exp(log))), Slowdown: log}
 		if c.low == c.high {
 			k.Size = c.low.measured

@@ -48,9 +48,9 @@ const (
 // ErrNoVariant is wrapped when no variant of the family can run the workload.
 var ErrNoVariant = errors.New("no variant fits")
 
-// Asked is the variant with a label, where it has the workload's fixed parameters
+// VariantByLabel is the variant with a label, where it has the workload's fixed parameters
 // and feasible, which may be nil, does not say why it cannot run.
-func Asked(f *device.Family, label string, w Workload, feasible func(*device.Variant) error) (Choice, error) {
+func VariantByLabel(f *device.Family, label string, w Workload, feasible func(*device.Variant) error) (Choice, error) {
 	v := f.Variant(label)
 	if v == nil {
 		return Choice{}, fmt.Errorf("%s has no variant %q; it has %d, such as %q", f.Name, label, len(f.Variants), f.Variants[0].Label)
@@ -78,7 +78,7 @@ type refused struct{ error }
 
 func (r refused) Unwrap() []error { return []error{r.error, ErrRefused} }
 
-// best picks the variant of f with the least predicted time, of those measured at the tuned sizes next to the workload's:
+// predictFastest picks the variant of f with the least predicted time, of those measured at the tuned sizes next to the workload's:
 // at this size, or at one on each side, or at the nearest where all lie on one side. Between two sizes times are
 // interpolated (span). A result counts where its variant can run and, at another size, is comparable.
 //
@@ -92,8 +92,8 @@ func (r refused) Unwrap() []error { return []error{r.error, ErrRefused} }
 // variant is in the binary with the same hash and compiled alike, take part; those that the
 // device cannot load (Facts.CheckLoadable) are passed over. feasible may be nil; else it says why a
 // variant cannot run. The error wraps ErrNoVariant.
-func (db *Database) best(f *device.Family, facts device.Facts, w Workload, feasible func(*device.Variant) error) (Choice, error) {
-	k, err := db.about(compiled{f, facts.Compiler})
+func (db *Database) predictFastest(f *device.Family, facts device.Facts, w Workload, feasible func(*device.Variant) error) (Choice, error) {
+	k, err := db.knowledgeOf(compiledFamily{f, facts.Compiler})
 	if err != nil {
 		return Choice{}, err
 	}
@@ -121,8 +121,8 @@ type search struct {
 	why     error // of the first
 }
 
-// runs says why a variant cannot run on the device, or cannot be loaded there.
-func (s *search) runs(v *device.Variant) error {
+// checkRunnable says why a variant cannot run on the device, or cannot be loaded there.
+func (s *search) checkRunnable(v *device.Variant) error {
 	if err := s.facts.CheckLoadable(s.family, v); err != nil || s.feasible == nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (s *search) runs(v *device.Variant) error {
 // counts reports whether a variant's result at a tuned size tells of the workload: the variant can run and, where that is
 // another size, is comparable.
 func (s *search) counts(v *device.Variant, t *tunedSize) bool {
-	err := s.runs(v)
+	err := s.checkRunnable(v)
 	if err == nil && t.size != s.w.Size && s.w.Comparable != nil {
 		err = s.w.Comparable(v, t.size)
 	}
@@ -174,12 +174,12 @@ func (s *search) fastest() (Choice, bool) {
 		return Choice{}, false
 	}
 	s.refused, s.why = 0, nil
-	x := s.w.spanning(s.facts.SMs, low, high)
+	x := s.w.interpolate(s.facts.SMs, low, high)
 	var best *device.Variant
 	least, n := math.Inf(1), 0
-	for c, t := range x.all() {
+	for c, t := range x.candidates() {
 		n++
-		t -= x.lead(c.variant)
+		t -= x.winnerBonus(c.variant)
 		if (t < least || t == least && c.variant.Label < best.Label) && s.eligible(c.variant, &x) {
 			best, least = c.variant, t
 		}
@@ -190,14 +190,14 @@ func (s *search) fastest() (Choice, bool) {
 		level = FamilyDefault
 	case low != high:
 		level = Interpolated
-	case low.size == s.w.Size && low.sound():
+	case low.size == s.w.Size && low.trusted():
 		level = Exact
 	}
 	return s.choice(best, level, evidence{low: low, high: high, won: low.winner == best, count: n}), true
 }
 
 // eligible reports whether one of a variant's results at the two sizes counts.
-func (s *search) eligible(v *device.Variant, x *span) bool {
+func (s *search) eligible(v *device.Variant, x *interpolation) bool {
 	return x.low.find(v) != nil && s.counts(v, x.low) || x.high != x.low && x.high.find(v) != nil && s.counts(v, x.high)
 }
 
@@ -211,15 +211,15 @@ func (s *search) choice(v *device.Variant, level string, e evidence) Choice {
 // untuned is what suits the problem's shape, or the safe point.
 func (s *search) untuned(k *knowledge) (Choice, error) {
 	f := s.family
-	if v := s.w.Prior.Variant; v != nil && s.runs(v) == nil {
+	if v := s.w.Prior.Variant; v != nil && s.checkRunnable(v) == nil {
 		return s.choice(v, Predicted, evidence{}), nil
 	}
 	var first error
 	for _, x := range k.order {
-		if !has(f, x.variant, s.w.Fixed) {
+		if !hasFixedParams(f, x.variant, s.w.Fixed) {
 			continue
 		}
-		if err := s.runs(x.variant); err != nil {
+		if err := s.checkRunnable(x.variant); err != nil {
 			if first == nil { // the safe point's tells most
 				first = fmt.Errorf("%s: %w", x.variant.Label, err)
 			}
@@ -241,8 +241,8 @@ func (s *search) untuned(k *knowledge) (Choice, error) {
 	return Choice{}, fmt.Errorf("%s: %w %sat size %d on %s: %w", f.Name, ErrNoVariant, workload, s.w.Size, s.facts, first)
 }
 
-// has reports whether a variant has the fixed parameters: device.Family.CheckWorkload without words.
-func has(f *device.Family, v *device.Variant, fixed map[string]string) bool {
+// hasFixedParams reports whether a variant has the fixed parameters: device.Family.CheckWorkload without words.
+func hasFixedParams(f *device.Family, v *device.Variant, fixed map[string]string) bool {
 	for i, p := range f.Params {
 		if want, ok := fixed[p]; ok && v.Values[i] != want {
 			return false

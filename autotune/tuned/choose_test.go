@@ -54,7 +54,7 @@ func tunedAt(size int, nanos ...int64) Entry {
 			e.Results = append(e.Results, Result{Variant: fmt.Sprintf("a=%d,value=int32", i+1), Hash: Hash(i + 1), Nanos: ns})
 		}
 	}
-	e = e.normal()
+	e = e.normalised()
 	e.Winner = e.Results[0].Variant
 	return e
 }
@@ -343,7 +343,7 @@ func TestNearestWorkload(t *testing.T) {
 		a, b string
 		want int
 	}{{"small", "wide", 2}, {"int32", "float32", 1}, {"int32", "int64", 2}, {"float32", "int64", 3}, {"int32", "small", 4}, {"unit", "int32", 4}, {"bits", "pairs", 4}} {
-		if got := steps(x.a, x.b); got != x.want || steps(x.b, x.a) != got {
+		if got := valueDistance(x.a, x.b); got != x.want || valueDistance(x.b, x.a) != got {
 			t.Errorf("from %s to %s: %d steps, expected %d", x.a, x.b, got, x.want)
 		}
 	}

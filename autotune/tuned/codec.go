@@ -27,10 +27,10 @@ var compressed = []byte{0x50, 0x2a, 0x4d, 0x18, sha256.Size, 0, 0, 0}
 
 // text is the document in embedded. It is unpacked once, when it is first asked for, since that takes
 // a millisecond.
-var text = sync.OnceValues(func() ([]byte, error) { return unpack(embedded) })
+var text = sync.OnceValues(func() ([]byte, error) { return decompress(embedded) })
 
-// unpack returns data, unpacked where they are compressed.
-func unpack(data []byte) ([]byte, error) {
+// decompress returns data, unpacked where they are compressed.
+func decompress(data []byte) ([]byte, error) {
 	if !bytes.HasPrefix(data, compressed) {
 		return data, nil
 	}
@@ -65,9 +65,9 @@ func Shipped() *Database { return shipped }
 
 var shipped = &Database{text: text}
 
-// of returns the entries of a family, and perhaps others. Text is what Encode writes:
+// entriesOf returns the entries of a family, and perhaps others. Text is what Encode writes:
 // a family's entries stand together.
-func (db *Database) of(family string) ([]Entry, error) {
+func (db *Database) entriesOf(family string) ([]Entry, error) {
 	if db.text == nil {
 		return db.entries, nil
 	}

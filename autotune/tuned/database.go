@@ -55,7 +55,7 @@ type Database struct {
 	entries []Entry                // in key order, each normal
 	text    func() ([]byte, error) // of Shipped, in place of entries: the document, decoded family by family when asked for
 	under   *Database              // asked where this database's entries are stale or missing
-	known   known                  // the entries in the form that Choose searches
+	known   knowledgeCache         // the entries in the form that Choose searches
 	policy  *Policy                // the user's rules for Choose; nil: none
 }
 
@@ -150,8 +150,8 @@ func (e *Entry) check() error {
 	return nil
 }
 
-// normal returns the entry in its one written form, sharing nothing.
-func (e Entry) normal() Entry {
+// normalised returns the entry in its one written form, sharing nothing.
+func (e Entry) normalised() Entry {
 	e.Fixed = maps.Clone(e.Fixed)
 	if e.Fixed == nil {
 		e.Fixed = map[string]string{}
@@ -192,11 +192,11 @@ func (db *Database) Put(e Entry) error {
 	if err := e.check(); err != nil {
 		return fmt.Errorf("entry %s: %w", e.describe(), err)
 	}
-	e = e.normal()
+	e = e.normalised()
 	i, found := slices.BinarySearchFunc(db.entries, e.Key(), func(a Entry, k string) int {
 		return cmp.Compare(a.Key(), k)
 	})
-	db.known.forget()
+	db.known.invalidate()
 	if !found {
 		db.entries = slices.Insert(db.entries, i, e)
 	} else if later(&db.entries[i], &e) {
@@ -246,7 +246,7 @@ func (db *Database) Drop(family, class, label string) int {
 			continue
 		}
 		n++
-		e = e.normal()
+		e = e.normalised()
 		e.Results = slices.DeleteFunc(e.Results, func(r Result) bool { return r.Variant == label })
 		if len(e.Results) == 0 {
 			continue
@@ -258,7 +258,7 @@ func (db *Database) Drop(family, class, label string) int {
 		kept = append(kept, e)
 	}
 	db.entries = kept
-	db.known.forget()
+	db.known.invalidate()
 	return n
 }
 
@@ -269,20 +269,20 @@ func (db *Database) Len() int { return len(db.entries) }
 func (db *Database) Entries() []Entry {
 	out := make([]Entry, len(db.entries))
 	for i, e := range db.entries {
-		out[i] = e.normal()
+		out[i] = e.normalised()
 	}
 	return out
 }
 
-// Without is the database and those under it without entries whose class contains a text, as if such devices
+// WithoutClass is the database and those under it without entries whose class contains a text, as if such devices
 // had never been tuned; the database itself where the text is empty. Entries are to be decoded, as Embedded's
 // are and Shipped's are not.
-func (db *Database) Without(text string) *Database {
+func (db *Database) WithoutClass(text string) *Database {
 	if db == nil || text == "" {
 		return db
 	}
 	gone := func(e Entry) bool { return strings.Contains(e.Class, text) }
-	return &Database{entries: slices.DeleteFunc(slices.Clone(db.entries), gone), under: db.under.Without(text), policy: db.policy}
+	return &Database{entries: slices.DeleteFunc(slices.Clone(db.entries), gone), under: db.under.WithoutClass(text), policy: db.policy}
 }
 
 // Lookup finds the entry for a family, device class, fixed workload and size
@@ -294,7 +294,7 @@ func (db *Database) Lookup(family, class string, w Workload) (Entry, bool) {
 	key := (&Entry{Family: family, Class: class, Fixed: w.Fixed, Size: w.Size, Protocol: Protocol}).Key()
 	for _, e := range db.entries {
 		if e.Key() == key {
-			return e.normal(), true
+			return e.normalised(), true
 		}
 	}
 	return Entry{}, false

@@ -32,7 +32,7 @@ func TestEmbedded(t *testing.T) {
 		families[e.Family] = true
 	}
 	for name := range families {
-		list, err := Shipped().of(name)
+		list, err := Shipped().entriesOf(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestUnpack(t *testing.T) {
 	sum := sha256.Sum256(embedded)
 	packed := z.EncodeAll(embedded, slices.Concat(compressed, sum[:]))
 	for _, data := range [][]byte{embedded, packed} {
-		if got, err := unpack(data); err != nil || !bytes.Equal(got, embedded) {
+		if got, err := decompress(data); err != nil || !bytes.Equal(got, embedded) {
 			t.Errorf("of %d bytes: %d, %v; want %d", len(data), len(got), err, len(embedded))
 		}
 		if got := fingerprint(data); got != hex.EncodeToString(sum[:]) {
@@ -61,7 +61,7 @@ func TestUnpack(t *testing.T) {
 		}
 	}
 	packed[len(packed)/2] ^= 1
-	if got, err := unpack(packed); err == nil && bytes.Equal(got, embedded) {
+	if got, err := decompress(packed); err == nil && bytes.Equal(got, embedded) {
 		t.Error("a bit that is flipped is not noticed")
 	} else if err == nil {
 		t.Error("no error of data whose check sum is wrong")
@@ -235,7 +235,7 @@ func TestWithout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, some := shipped.Without("").Entries(), shipped.Without("H100").Entries()
+	all, some := shipped.WithoutClass("").Entries(), shipped.WithoutClass("H100").Entries()
 	if len(all) != len(shipped.Entries()) || len(some) == 0 || len(some) == len(all) {
 		t.Errorf("%d of %d entries without those of an H100", len(some), len(all))
 	}
@@ -255,7 +255,7 @@ func TestWithout(t *testing.T) {
 	}
 	both := over.Over(under)
 	for text, want := range map[string]string{"": Exact, "another": Exact, facts.Name: Safe} {
-		if c, err := both.Without(text).Choose(family(), facts, Workload{Fixed: int32s, Size: 20}, nil); err != nil || c.Level != want {
+		if c, err := both.WithoutClass(text).Choose(family(), facts, Workload{Fixed: int32s, Size: 20}, nil); err != nil || c.Level != want {
 			t.Errorf("without %q: %s, %v, expected %s", text, c.Level, err, want)
 		}
 	}

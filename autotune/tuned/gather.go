@@ -9,9 +9,9 @@ import (
 	"coalesce/runtime/device"
 )
 
-// gathered are the results that serve a workload on a class of device.
-type gathered struct {
-	class  class
+// pooledResults are the results that serve a workload on a class of device.
+type pooledResults struct {
+	class  deviceClass
 	fixed  map[string]string
 	strict bool  // without those of other workloads and of devices that run other code
 	pool   *pool // nil: none
@@ -30,7 +30,7 @@ func (k *knowledge) resultsFor(f *device.Family, facts *device.Facts, fixed map[
 		}
 	}
 	k.mutex.RUnlock()
-	g := gathered{here, maps.Clone(fixed), strict, nil}
+	g := pooledResults{here, maps.Clone(fixed), strict, nil}
 	g.pool = k.gather(f, &g)
 	k.mutex.Lock()
 	k.gathered = append(k.gathered, g)
@@ -38,7 +38,7 @@ func (k *knowledge) resultsFor(f *device.Family, facts *device.Facts, fixed map[
 	return g.pool
 }
 
-func (k *knowledge) gather(f *device.Family, g *gathered) *pool {
+func (k *knowledge) gather(f *device.Family, g *pooledResults) *pool {
 	var found []*pool
 	for _, p := range k.pools {
 		if q := p.converted(f, g.fixed); q != nil && p.class.kind == g.class.kind && !(g.strict && (q.steps > 0 || !p.class.sameCode(g.class))) {
@@ -59,7 +59,7 @@ func (k *knowledge) gather(f *device.Family, g *gathered) *pool {
 
 // compare is below 0 where p tells more than q of a class of device: by whether it runs the same code, whether the workload
 // is the same, whether it is that class, the number of multiprocessors, and how much the workload differs.
-func (p *pool) compare(q *pool, here class) int {
+func (p *pool) compare(q *pool, here deviceClass) int {
 	order := func(yes func(*pool) bool) int {
 		switch of, other := yes(p), yes(q); {
 		case of == other:
@@ -74,12 +74,12 @@ func (p *pool) compare(q *pool, here class) int {
 		order(func(p *pool) bool { return p.class == here }), cmp.Compare(distance(p), distance(q)), cmp.Compare(p.steps, q.steps))
 }
 
-func classFor(f *device.Facts) class {
-	return class{f.Kind, f.Name, f.Major, f.Minor, f.Instructions, f.SMs, f.SharedPerBlock}
+func classFor(f *device.Facts) deviceClass {
+	return deviceClass{f.Kind, f.Name, f.Major, f.Minor, f.Instructions, f.SMs, f.SharedPerBlock}
 }
 
 // sameCode reports whether two classes run the same code: they have the same compute capability, or the same vector instructions.
-func (c class) sameCode(d class) bool {
+func (c deviceClass) sameCode(d deviceClass) bool {
 	return c.kind == d.kind && c.major == d.major && c.minor == d.minor && c.instructions == d.instructions
 }
 
@@ -104,7 +104,7 @@ func (p *pool) converted(f *device.Family, fixed map[string]string) *pool {
 		}
 	}
 	at := slices.Index(f.Params, differs)
-	q := &pool{class: p.class, fixed: fixed, stale: p.stale, other: differs + "=" + p.fixed[differs], steps: steps(p.fixed[differs], fixed[differs])}
+	q := &pool{class: p.class, fixed: fixed, stale: p.stale, other: differs + "=" + p.fixed[differs], steps: valueDistance(p.fixed[differs], fixed[differs])}
 	for _, t := range p.sizes {
 		var usable []candidate
 		var winner *device.Variant
@@ -135,7 +135,7 @@ func (p *pool) converted(f *device.Family, fixed map[string]string) *pool {
 // sound leaves out the sizes that are not sound, where there are others.
 func (p *pool) sound() *pool {
 	q := *p
-	q.sizes = slices.DeleteFunc(slices.Clone(p.sizes), func(t tunedSize) bool { return !t.sound() })
+	q.sizes = slices.DeleteFunc(slices.Clone(p.sizes), func(t tunedSize) bool { return !t.trusted() })
 	if len(q.sizes) == 0 {
 		return p
 	}
@@ -176,7 +176,7 @@ func (p *pool) joined(other *pool) *pool {
 	for i := range other.sizes {
 		t := &other.sizes[i]
 		if at := indexOf(t.size); at >= 0 && other.class.sms == p.class.sms {
-			scales = append(scales, scale{t.size, (&Workload{}).growth(t, &p.sizes[at])})
+			scales = append(scales, scale{t.size, (&Workload{}).timeGrowth(t, &p.sizes[at])})
 		}
 	}
 	q := *p
@@ -189,7 +189,7 @@ func (p *pool) joined(other *pool) *pool {
 		switch at := indexOf(t.size); {
 		case at < 0:
 			q.sizes = append(q.sizes, t)
-		case !p.sizes[at].sound() && t.sound():
+		case !p.sizes[at].trusted() && t.trusted():
 			q.sizes[at] = t
 		case len(scales) > 0:
 			q.sizes[at].usable = q.sizes[at].joined(&t)

@@ -17,11 +17,11 @@ type Policy struct {
 	Frozen bool
 	// Guessed is called with each guess, also where Frozen refuses it; nil: not wanted. It
 	// may be called by several goroutines at a time.
-	Guessed func(Guess)
+	Guessed func(UnmeasuredChoice)
 }
 
-// A Guess is a workload that a variant was chosen for without measurements of it.
-type Guess struct {
+// A UnmeasuredChoice is a workload that a variant was chosen for without measurements of it.
+type UnmeasuredChoice struct {
 	Family string            `json:"family"`
 	Class  string            `json:"class"` // device.Facts.Class
 	Fixed  map[string]string `json:"fixed"`
@@ -32,17 +32,17 @@ type Guess struct {
 // ErrNotTuned is wrapped where a frozen database would have to guess.
 var ErrNotTuned = errors.New("not tuned")
 
-// By returns a database that chooses from db as p says. db may be nil, which stands for
+// WithPolicy returns a database that chooses from db as p says. db may be nil, which stands for
 // none, and may not be changed afterwards.
-func (db *Database) By(p Policy) *Database {
+func (db *Database) WithPolicy(p Policy) *Database {
 	if len(p.Pinned) == 0 && !p.Frozen && p.Guessed == nil { // the choice is db's own, without the work of looking for guesses
 		return db
 	}
 	return &Database{under: db, policy: &p}
 }
 
-// Pinned returns the label that the policy of db pins for a family, "" for none.
-func (db *Database) Pinned(f *device.Family) string {
+// PinnedLabel returns the label that the policy of db pins for a family, "" for none.
+func (db *Database) PinnedLabel(f *device.Family) string {
 	if db == nil || db.policy == nil {
 		return ""
 	}
@@ -57,21 +57,21 @@ func (db *Database) Choose(f *device.Family, facts device.Facts, w Workload, fea
 	}
 	p := db.policy
 	if p == nil {
-		return db.best(f, facts, w, feasible)
+		return db.predictFastest(f, facts, w, feasible)
 	}
 	if label := p.Pinned[f.Name]; label != "" {
-		c, err := Asked(f, label, w, feasible)
+		c, err := VariantByLabel(f, label, w, feasible)
 		if err != nil {
 			err = fmt.Errorf("pinned for %s: %w", f.Name, err)
 		}
 		return c, err
 	}
-	c, err := db.best(f, facts, w, feasible)
+	c, err := db.predictFastest(f, facts, w, feasible)
 	if err != nil || !c.guessed() || db.lone(f, facts, w, feasible) {
 		return c, err
 	}
 	if p.Guessed != nil {
-		p.Guessed(Guess{f.Name, facts.Class(), w.Fixed, w.Size, c.Level})
+		p.Guessed(UnmeasuredChoice{f.Name, facts.Class(), w.Fixed, w.Size, c.Level})
 	}
 	if p.Frozen && f.Target != "" {
 		return Choice{}, fmt.Errorf("%s, %s, size %d: %w on this device (%s)", f.Name, fixedString(w.Fixed), w.Size, ErrNotTuned, c.Reason())
@@ -85,7 +85,7 @@ func (c Choice) guessed() bool {
 	if c.Level == ByName {
 		return false
 	}
-	return c.Level != Exact && c.Level != Interpolated || c.elsewhere()
+	return c.Level != Exact && c.Level != Interpolated || c.fromOtherClass()
 }
 
 // lone reports whether a single variant can run a workload, but for those that are there
@@ -93,7 +93,7 @@ func (c Choice) guessed() bool {
 func (db *Database) lone(f *device.Family, facts device.Facts, w Workload, feasible func(*device.Variant) error) bool {
 	s, n := search{family: f, facts: facts, feasible: feasible}, 0
 	for i := range f.Variants {
-		if v := &f.Variants[i]; !v.Study && has(f, v, w.Fixed) && s.runs(v) == nil {
+		if v := &f.Variants[i]; !v.Study && hasFixedParams(f, v, w.Fixed) && s.checkRunnable(v) == nil {
 			n++
 		}
 	}

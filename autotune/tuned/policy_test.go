@@ -42,8 +42,8 @@ func TestFrozen(t *testing.T) {
 			t.Fatalf("%s: %s, %v; want %s", c.name, plain.Level, err, c.level)
 		}
 		for _, frozen := range []bool{false, true} {
-			var met []Guess
-			got, err := c.db.By(Policy{Frozen: frozen, Guessed: func(g Guess) { met = append(met, g) }}).Choose(family(), c.facts, c.w, nil)
+			var met []UnmeasuredChoice
+			got, err := c.db.WithPolicy(Policy{Frozen: frozen, Guessed: func(g UnmeasuredChoice) { met = append(met, g) }}).Choose(family(), c.facts, c.w, nil)
 			if refused := errors.Is(err, ErrNotTuned); refused != (frozen && !c.ok) {
 				t.Errorf("%s, frozen %v: %v", c.name, frozen, err)
 			} else if refused && (got.Variant != nil || !strings.Contains(err.Error(), plain.Level) || !strings.Contains(err.Error(), "coalesce tune csg")) {
@@ -71,7 +71,7 @@ func TestPinned(t *testing.T) {
 	}
 	w := Workload{Fixed: int32s, Size: 20}
 	pin := func(label string) *Database {
-		return db.By(Policy{Pinned: map[string]string{family().Name: label, "other/family": "x"}, Frozen: true})
+		return db.WithPolicy(Policy{Pinned: map[string]string{family().Name: label, "other/family": "x"}, Frozen: true})
 	}
 	if c, err := pin("a=3,value=int32").Choose(family(), facts, w, nil); err != nil || c.Variant.Label != "a=3,value=int32" || c.Level != ByName {
 		t.Errorf("%v, %v", c.Variant, err)
@@ -98,7 +98,7 @@ func TestFrozenAlgorithms(t *testing.T) {
 	f := &device.Family{Name: "csg/algorithm", Params: []string{"algorithm"}, Variants: []device.Variant{
 		{Label: "algorithm=a", Values: []string{"a"}, Safe: true}, {Label: "algorithm=b", Values: []string{"b"}}}}
 	told := 0
-	db := (&Database{}).By(Policy{Frozen: true, Guessed: func(Guess) { told++ }})
+	db := (&Database{}).WithPolicy(Policy{Frozen: true, Guessed: func(UnmeasuredChoice) { told++ }})
 	c, err := db.Choose(f, device.Facts{Kind: device.Host}, Workload{Size: 9, Prior: Prior{Variant: &f.Variants[1]}}, nil)
 	if err != nil || c.Variant != &f.Variants[1] || told != 1 {
 		t.Errorf("%v, %v, told %d times; expected the predicted one, told once", c.Variant, err, told)
@@ -293,7 +293,7 @@ func TestPromising(t *testing.T) {
 		10: "4",
 		40: "",
 	} {
-		labels, err := db.Promising(f, facts, Workload{Fixed: int32s, Size: size})
+		labels, err := db.PromisingVariants(f, facts, Workload{Fixed: int32s, Size: size})
 		if err != nil {
 			t.Fatal(err)
 		}

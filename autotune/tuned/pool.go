@@ -19,7 +19,7 @@ type knowledge struct {
 	order []ordered // all variants, the safe points first, then by likeness to those
 
 	mutex    sync.RWMutex
-	gathered []gathered // what was gathered so far
+	gathered []pooledResults // what was gathered so far
 }
 
 // An ordered variant has the number of parameters in which it differs from the nearest safe point.
@@ -31,7 +31,7 @@ type ordered struct {
 // A pool is the results of a family on a class of device for the same fixed parameters, or what is gathered of several pools for
 // a workload on a device (resultsFor).
 type pool struct {
-	class class
+	class deviceClass
 	fixed map[string]string
 	sizes []tunedSize // ascending, each with something usable
 	stale int         // number of results of kernels that have changed since
@@ -58,8 +58,8 @@ type candidate struct {
 	elsewhere bool    // measured on another class of device than the others of its size
 }
 
-// sound reports whether the winner or what was about as fast may be used.
-func (t *tunedSize) sound() bool { return t.winner != nil || t.usable[0].log <= t.winnerLog+close }
+// trusted reports whether the winner or what was about as fast may be used.
+func (t *tunedSize) trusted() bool { return t.winner != nil || t.usable[0].log <= t.winnerLog+close }
 
 func (t *tunedSize) find(v *device.Variant) *candidate {
 	for i := range t.usable {
@@ -70,27 +70,27 @@ func (t *tunedSize) find(v *device.Variant) *candidate {
 	return nil
 }
 
-// known is the knowledge of all families that a database was asked about so far.
-type known struct {
+// knowledgeCache is the knowledge of all families that a database was asked about so far.
+type knowledgeCache struct {
 	sync.RWMutex
-	of map[compiled]*knowledge
+	of map[compiledFamily]*knowledge
 }
 
-// compiled is a family as a compiler made it; the compiler may be empty, not known.
-type compiled struct {
+// compiledFamily is a family as a compiler made it; the compiler may be empty, not known.
+type compiledFamily struct {
 	family   *device.Family
 	compiler string
 }
 
-// forget drops all knowledge, because the database changes.
-func (n *known) forget() {
+// invalidate drops all knowledge, because the database changes.
+func (n *knowledgeCache) invalidate() {
 	n.Lock()
 	n.of = nil
 	n.Unlock()
 }
 
-// about is the knowledge of a family from the database and those under it; it is computed once.
-func (db *Database) about(f compiled) (*knowledge, error) {
+// knowledgeOf is the knowledge of a family from the database and those under it; it is computed once.
+func (db *Database) knowledgeOf(f compiledFamily) (*knowledge, error) {
 	db.known.RLock()
 	k := db.known.of[f]
 	db.known.RUnlock()
@@ -104,7 +104,7 @@ func (db *Database) about(f compiled) (*knowledge, error) {
 	db.known.Lock()
 	defer db.known.Unlock()
 	if db.known.of == nil {
-		db.known.of = map[compiled]*knowledge{}
+		db.known.of = map[compiledFamily]*knowledge{}
 	}
 	db.known.of[f] = k
 	return k, nil
@@ -112,14 +112,14 @@ func (db *Database) about(f compiled) (*knowledge, error) {
 
 // learn decides which entry counts for a size: an entry whose winner is in this binary goes before one
 // whose winner is stale, then the upper database's entry goes before the lower one's.
-func (db *Database) learn(f compiled) (*knowledge, error) {
+func (db *Database) learn(f compiledFamily) (*knowledge, error) {
 	type place struct {
 		class, fixed string
 		size         int
 	}
 	found := map[place]*Entry{}
 	for layer := db; layer != nil; layer = layer.under {
-		entries, err := layer.of(f.family.Name)
+		entries, err := layer.entriesOf(f.family.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -154,7 +154,7 @@ func (db *Database) learn(f compiled) (*knowledge, error) {
 }
 
 // sound reports whether the binary has the entry's winner.
-func (e *Entry) sound(f compiled) bool {
+func (e *Entry) sound(f compiledFamily) bool {
 	r := e.Result(e.Winner)
 	if r == nil {
 		return false
@@ -166,12 +166,12 @@ func (e *Entry) sound(f compiled) bool {
 // anew reports whether the family was compiled by another compiler, or with other
 // flags, than what the entry was measured with. Where either is not known they count as
 // the same.
-func (f compiled) anew(e *Entry) bool {
+func (f compiledFamily) anew(e *Entry) bool {
 	return e.Compiler != "" && f.compiler != "" && e.Compiler != f.compiler
 }
 
 // add adds the usable results of an entry; entries come in the order of their sizes.
-func (p *pool) add(f compiled, e *Entry) {
+func (p *pool) add(f compiledFamily, e *Entry) {
 	t := tunedSize{size: e.Size, driver: e.Driver, measured: e.Size, on: p}
 	for i := range e.Results {
 		r := &e.Results[i]
@@ -197,10 +197,10 @@ func (p *pool) add(f compiled, e *Entry) {
 	}
 }
 
-// steps is the distance of two values of a parameter: of ranges the number of classes between them; of
+// valueDistance is the distance of two values of a parameter: of ranges the number of classes between them; of
 // types 1 for an integer and a float of one width, 2 for another width, 3 for both; 4 for values without
 // an order.
-func steps(a, b string) int {
+func valueDistance(a, b string) int {
 	ranges := [...]string{"small", "medium", "wide"}
 	if i, k := slices.Index(ranges[:], a), slices.Index(ranges[:], b); i >= 0 && k >= 0 {
 		return max(i-k, k-i)
@@ -263,8 +263,8 @@ func sibling(f *device.Family, v *device.Variant, param int, value string) *devi
 	return nil
 }
 
-// A class is device.Facts.Class in its parts.
-type class struct {
+// A deviceClass is device.Facts.Class in its parts.
+type deviceClass struct {
 	kind, name   string
 	major, minor int
 	instructions string // of a host
@@ -273,11 +273,11 @@ type class struct {
 }
 
 // classOf reads a class; what cannot be read is like no device.
-func classOf(text string) class {
-	var c class
+func classOf(text string) deviceClass {
+	var c deviceClass
 	parts := strings.Split(text, "|")
 	if len(parts) != 5 {
-		return class{}
+		return deviceClass{}
 	}
 	c.kind, c.name = parts[0], parts[1]
 	for i, format := range []string{"%d.%d", "%dsm", "smem%d"} {
@@ -288,7 +288,7 @@ func classOf(text string) class {
 		case i == 0 && c.kind == device.Host:
 			c.instructions = parts[2]
 		default:
-			return class{}
+			return deviceClass{}
 		}
 	}
 	return c

@@ -21,10 +21,10 @@ const (
 	lastWave = 0.7
 )
 
-// A span predicts times at a workload's size from those at the two tuned sizes around it, or at the one next to it. A
+// A interpolation predicts times at a workload's size from those at the two tuned sizes around it, or at the one next to it. A
 // variant's time is what all grow by from the lower size to the higher, times its own part, whose logarithm changes in
 // proportion to that of the size.
-type span struct {
+type interpolation struct {
 	w         *Workload
 	sms       int        // multiprocessors of the device
 	low, high *tunedSize // the same where one stands alone
@@ -32,18 +32,18 @@ type span struct {
 	growth    float64    // from low to high, a logarithm
 }
 
-func (w *Workload) spanning(sms int, low, high *tunedSize) span {
-	x := span{w: w, sms: sms, low: low, high: high}
+func (w *Workload) interpolate(sms int, low, high *tunedSize) interpolation {
+	x := interpolation{w: w, sms: sms, low: low, high: high}
 	if low != high {
 		x.at = logRatio(w.Size, low.size) / logRatio(high.size, low.size)
-		x.growth = w.growth(low, high)
+		x.growth = w.timeGrowth(low, high)
 	}
 	return x
 }
 
-// growth is the median logarithm of the times at one tuned size over those at another, of the variants measured at both:
+// timeGrowth is the median logarithm of the times at one tuned size over those at another, of the variants measured at both:
 // one of these may be far off, if a single sample was disturbed. Without such variants it is that of the fastest.
-func (w *Workload) growth(low, high *tunedSize) float64 {
+func (w *Workload) timeGrowth(low, high *tunedSize) float64 {
 	var room [4 * Kept]float64
 	grown := room[:0]
 	for i := range low.usable {
@@ -60,8 +60,8 @@ func (w *Workload) growth(low, high *tunedSize) float64 {
 	return (grown[(n-1)/2] + grown[n/2]) / 2
 }
 
-// all are the variants measured at either size, with the logarithms of their predicted times.
-func (x *span) all() iter.Seq2[*candidate, float64] {
+// candidates are the variants measured at either size, with the logarithms of their predicted times.
+func (x *interpolation) candidates() iter.Seq2[*candidate, float64] {
 	return func(yield func(*candidate, float64) bool) {
 		for i := range x.low.usable {
 			if c := &x.low.usable[i]; !yield(c, x.log(c, x.high.find(c.variant))) {
@@ -77,7 +77,7 @@ func (x *span) all() iter.Seq2[*candidate, float64] {
 }
 
 // log is the logarithm of a variant's predicted time, from its results at the two sizes, one of which may be nil.
-func (x *span) log(c, d *candidate) float64 {
+func (x *interpolation) log(c, d *candidate) float64 {
 	var v *device.Variant
 	var low, high float64
 	switch {
@@ -102,9 +102,11 @@ func (w *Workload) doubt(v *device.Variant, t *tunedSize) float64 {
 	return unseen
 }
 
-// lead is the logarithm of the part of its predicted time by which a variant goes before others for having won, at each
+// winnerBonus is the logarithm of the part of its predicted time by which a variant goes before others for having won, at each
 // of the two sizes.
-func (x *span) lead(v *device.Variant) float64 { return min(x.low.lead(v), x.high.lead(v)) }
+func (x *interpolation) winnerBonus(v *device.Variant) float64 {
+	return min(x.low.lead(v), x.high.lead(v))
+}
 
 // lead has a winner go before variants with lesser times, which their samples do not prove.
 func (t *tunedSize) lead(v *device.Variant) float64 {

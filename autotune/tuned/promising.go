@@ -8,11 +8,11 @@ import (
 	"coalesce/runtime/device"
 )
 
-// Promising lists the variants, the best first, without a result at a size on this class of device that, at
+// PromisingVariants lists the variants, the best first, without a result at a size on this class of device that, at
 // the nearest size that they have one of, here or on the class's nearest kin, took at most a tenth more
 // than the fastest there.
-func (db *Database) Promising(f *device.Family, facts device.Facts, w Workload) ([]string, error) {
-	k, err := db.about(compiled{f, facts.Compiler})
+func (db *Database) PromisingVariants(f *device.Family, facts device.Facts, w Workload) ([]string, error) {
+	k, err := db.knowledgeOf(compiledFamily{f, facts.Compiler})
 	if err != nil {
 		return nil, err
 	}

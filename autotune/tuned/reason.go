@@ -24,10 +24,10 @@ type evidence struct {
 	won       bool // level exact: the variant is the winner, not a runner-up; level safe: there are results, and none is usable
 	count     int  // number of variants, of classes, or of parameters that differ from the safe point
 	fixed     map[string]string
-	name      string // name of the device, where there is no pool
-	here      class  // of this device
-	prior     string // why the prior is
-	driver    string // driver of this device
+	name      string      // name of the device, where there is no pool
+	here      deviceClass // of this device
+	prior     string      // why the prior is
+	driver    string      // driver of this device
 	refused   int
 	why       error
 }
@@ -64,7 +64,7 @@ func (c Choice) ReasonOf(program string) string {
 	case c.only(): // there are no others to measure
 	case c.Level == Safe || c.Level == Predicted:
 		text += "; " + tune + " measures the others"
-	case c.Level != Exact || c.elsewhere():
+	case c.Level != Exact || c.fromOtherClass():
 		text += "; " + tune + " measures them here"
 	}
 	return text
@@ -74,7 +74,7 @@ func (c Choice) ReasonOf(program string) string {
 func (c Choice) only() bool {
 	n := 0
 	for i := range c.family.Variants {
-		if v := &c.family.Variants[i]; !v.Study && has(c.family, v, c.fixed) {
+		if v := &c.family.Variants[i]; !v.Study && hasFixedParams(c.family, v, c.fixed) {
 			n++
 		}
 	}
@@ -154,8 +154,8 @@ func (c Choice) where(t *tunedSize) string {
 	return text
 }
 
-// elsewhere reports whether results of another class or workload take part.
-func (e *evidence) elsewhere() bool {
+// fromOtherClass reports whether results of another class or workload take part.
+func (e *evidence) fromOtherClass() bool {
 	foreign := func(t *tunedSize) bool { return t != nil && (t.on.class != e.here || t.on.other != "") }
 	return foreign(e.low) || foreign(e.high)
 }

@@ -105,7 +105,7 @@ func BenchmarkFirstChoice(b *testing.B) {
 	}
 	packed := z.EncodeAll(embedded, append(bytes.Clone(compressed), make([]byte, 32)...))
 	for b.Loop() {
-		db := &Database{text: func() ([]byte, error) { return unpack(packed) }}
+		db := &Database{text: func() ([]byte, error) { return decompress(packed) }}
 		if _, err := db.Choose(&csg.Tiles, here, Workload{Fixed: int32s, Size: 20}, nil); err != nil {
 			b.Fatal(err)
 		}

@@ -69,8 +69,8 @@ func batchCases(small bool) []batchCase {
 	}
 }
 
-// batches runs many matrices in one launch. With -variant every, all variants.
-func (b *bench) batches() error {
+// raceBatches runs many matrices in one launch. With -variant every, all variants.
+func (b *bench) raceBatches() error {
 	for _, c := range batchCases(b.Facts.Kind != device.CUDA) {
 		for s := 1; s <= b.settings.seeds; s++ {
 			list, err := c.draw(s)
@@ -79,7 +79,7 @@ func (b *bench) batches() error {
 			}
 			optimum := ""
 			for _, label := range b.batchVariants(c.value) {
-				if b.Late() {
+				if b.OutOfTime() {
 					return experiment.ErrLate
 				}
 				b.batch(c, s, list, solver.Options{Settings: solve.Settings{Devices: []device.Device{b.Dev}, Variant: label}}, &optimum)
@@ -119,7 +119,7 @@ func (b *bench) batch(c batchCase, seed int, list []*solver.Instance, o solver.O
 		*optimum = row.Optimum
 	}
 	fmt.Printf("%-42s seed %d %9.3f ms of %2d  %s %s %s\n", c, seed, row.Median()*1e3, len(row.Runs), row.Variant, row.Counts, row.Failed)
-	b.add(row)
+	b.addRow(row)
 }
 
 func (b *bench) batchRuns(row *result.Solve, list []*solver.Instance, o solver.Options) (err error) {

@@ -12,25 +12,25 @@ import (
 type problem struct {
 	kind  string
 	n     int
-	spans span // the range of costs
+	spans costRange // the range of costs
 	value solver.Value
 	noise string // "", permuted, shift or jitter
 }
 
-// A span is a range of costs, fixed or in proportion to the side.
-type span struct {
+// A costRange is a range of costs, fixed or in proportion to the side.
+type costRange struct {
 	name string // "0.1n", "1e6"; empty where the kind has no range
 	of   func(n int) int64
 }
 
 var (
-	tenth   = span{"0.1n", func(n int) int64 { return int64(n) / 10 }}
-	side    = span{"n", func(n int) int64 { return int64(n) }}
-	tenfold = span{"10n", func(n int) int64 { return 10 * int64(n) }}
-	million = span{"1e6", func(int) int64 { return 1e6 }}
-	most32  = span{"2e9", func(int) int64 { return 2e9 }}
-	billion = span{"1e9", func(int) int64 { return 1e9 }}
-	natural = span{"", func(int) int64 { return 0 }}
+	tenth   = costRange{"0.1n", func(n int) int64 { return int64(n) / 10 }}
+	side    = costRange{"n", func(n int) int64 { return int64(n) }}
+	tenfold = costRange{"10n", func(n int) int64 { return 10 * int64(n) }}
+	million = costRange{"1e6", func(int) int64 { return 1e6 }}
+	most32  = costRange{"2e9", func(int) int64 { return 2e9 }}
+	billion = costRange{"1e9", func(int) int64 { return 1e9 }}
+	natural = costRange{"", func(int) int64 { return 0 }}
 )
 
 func (p problem) String() string {
@@ -79,8 +79,8 @@ var printed = map[string]string{
 	"machol 1000": "167167000", "machol 2000": "1335334000", "machol 5000": "20845835000",
 }
 
-// known is the printed optimum of a problem and seed, "" for none.
-func (p problem) known(s int) string {
+// knownOptimum is the printed optimum of a problem and seed, "" for none.
+func (p problem) knownOptimum(s int) string {
 	if p.kind != "machol" && s != 1 {
 		return ""
 	}
@@ -91,10 +91,10 @@ func (p problem) known(s int) string {
 	return printed[p.String()]
 }
 
-// targets are the instances that targets were set for, small ones first.
-func targets() []problem {
+// targetProblems are the instances that targets were set for, small ones first.
+func targetProblems() []problem {
 	var all []problem
-	add := func(kind string, n int, value solver.Value, spans ...span) {
+	add := func(kind string, n int, value solver.Value, spans ...costRange) {
 		for _, s := range spans {
 			all = append(all, problem{kind: kind, n: n, spans: s, value: value})
 		}
@@ -111,9 +111,9 @@ func targets() []problem {
 	return all
 }
 
-// wanted are the problems that the flags ask for: of the experiment's own, or
+// selectProblems are the problems that the flags ask for: of the experiment's own, or
 // at other sides, of each of its classes.
-func (b *bench) wanted(all []problem) []problem {
+func (b *bench) selectProblems(all []problem) []problem {
 	var list []problem
 	sizes := b.settings.sizes
 	for _, p := range all {

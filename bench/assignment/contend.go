@@ -31,28 +31,28 @@ type instance struct {
 // nowhere else.
 const drawnSide = 30000
 
-// remote reports whether the costs are not on the host.
-func (i *instance) remote() bool { return i.Len() == 0 && i.Points == nil && i.n > 0 }
+// isRemote reports whether the costs are not on the host.
+func (i *instance) isRemote() bool { return i.Len() == 0 && i.Points == nil && i.n > 0 }
 
-func (b *bench) draw(p problem, s int) (*instance, error) {
+func (b *bench) drawInstance(p problem, s int) (*instance, error) {
 	if b.Facts.Kind == device.CUDA && p.kind == "uniform" && p.noise == "" && p.n >= drawnSide {
-		return &instance{problem: p, Instance: &solver.Instance{Rows: p.n, Cols: p.n, Type: p.value}, seed: s, optimum: p.known(s)}, nil
+		return &instance{problem: p, Instance: &solver.Instance{Rows: p.n, Cols: p.n, Type: p.value}, seed: s, optimum: p.knownOptimum(s)}, nil
 	}
 	inst, err := solver.Draw(p.drawing(s))
-	return &instance{problem: p, Instance: inst, seed: s, optimum: p.known(s)}, err
+	return &instance{problem: p, Instance: inst, seed: s, optimum: p.knownOptimum(s)}, err
 }
 
-// row is an empty row for a contender.
-func (i *instance) row(name string) result.Solve {
+// newRow is an empty row for a contender.
+func (i *instance) newRow(name string) result.Solve {
 	return result.Solve{
 		Name: name, Kind: i.kind, Rows: i.Rows, Cols: i.Cols, Range: i.spans.of(i.n), Value: string(i.value), Noise: i.noise,
-		Seed: uint64(i.seed) << 40, Printed: i.known(i.seed),
+		Seed: uint64(i.seed) << 40, Printed: i.knownOptimum(i.seed),
 	}
 }
 
-// agree compares a row's optimum with the known one; gap is the possible error of the row's optimum by
+// checkOptimum compares a row's optimum with the known one; gap is the possible error of the row's optimum by
 // rounding.
-func (i *instance) agree(row *result.Solve, gap float64) error {
+func (i *instance) checkOptimum(row *result.Solve, gap float64) error {
 	i.gap = max(i.gap, gap)
 	if i.optimum == "" {
 		i.optimum = row.Optimum
@@ -69,28 +69,28 @@ func (i *instance) agree(row *result.Solve, gap float64) error {
 	return fmt.Errorf("found the optimum %s, expected %s", row.Optimum, i.optimum)
 }
 
-// note prints a row and keeps it.
-func (b *bench) note(i *instance, row result.Solve) {
+// recordRow prints a row and keeps it.
+func (b *bench) recordRow(i *instance, row result.Solve) {
 	if row.Failed != "" {
 		fmt.Printf("%-28s %-26s seed %d FAILED: %s\n", i.problem, row.Name, i.seed, row.Failed)
 	} else {
 		fmt.Printf("%-28s %-26s seed %d %10.3f ms of %2d  optimum %s %s\n", i.problem, row.Name, i.seed, row.Median()*1e3, len(row.Runs), row.Optimum, row.Counts)
 	}
-	b.add(row)
+	b.addRow(row)
 }
 
-// add keeps a row and writes the file.
-func (b *bench) add(row result.Solve) {
+// addRow keeps a row and writes the file.
+func (b *bench) addRow(row result.Solve) {
 	for _, list := range [][]float64{row.Runs, row.Checks} {
 		for k, x := range list {
 			list[k] = math.Round(x*1e7) / 1e7
 		}
 	}
-	b.Add(row)
+	b.AddRow(row)
 }
 
-// kept reports that an earlier run has a row's answer, which the instance then agrees with.
-func (b *bench) kept(i *instance, row result.Solve) bool {
+// hasRow reports that an earlier run has a row's answer, which the instance then agrees with.
+func (b *bench) hasRow(i *instance, row result.Solve) bool {
 	at := slices.IndexFunc(b.Kept, func(k result.Solve) bool {
 		return k.Name == row.Name && k.Kind == row.Kind && k.Rows == row.Rows && k.Range == row.Range && k.Value == row.Value &&
 			k.Noise == row.Noise && strings.HasSuffix(k.Variant, row.Variant) && k.Seed == row.Seed && k.Devices == row.Devices
@@ -99,30 +99,30 @@ func (b *bench) kept(i *instance, row result.Solve) bool {
 		return false
 	}
 	i.optimum = cmp.Or(i.optimum, b.Kept[at].Optimum)
-	b.history.keep(row.Name, i.problem, b.Kept[at].Median())
+	b.history.record(row.Name, i.problem, b.Kept[at].Median())
 	return true
 }
 
-// solve races one of our families, or a method of the host, on an instance.
+// raceOwn races one of our families, or a method of the host, on an instance.
 // label names its variant, "" for the fastest known.
-func (b *bench) solve(family, label string, i *instance) {
-	row := i.row(family)
+func (b *bench) raceOwn(family, label string, i *instance) {
+	row := i.newRow(family)
 	row.Variant = label
-	if b.kept(i, row) {
+	if b.hasRow(i, row) {
 		return
 	}
-	if why := b.history.slow(family+label, i.problem, b.settings.slow); why != "" {
+	if why := b.history.reasonToSkip(family+label, i.problem, b.settings.slow); why != "" {
 		fmt.Printf("%-28s %-26s left out: %s\n", i.problem, family, why)
 		return
 	}
 	ctx, stop := context.WithTimeout(b.Ctx, b.settings.slow)
 	defer stop()
-	gap, err := b.runs(ctx, &row, func() (*solver.Session, error) {
+	gap, err := b.timeRuns(ctx, &row, func() (*solver.Session, error) {
 		o := solver.Options{Settings: solve.Settings{Devices: []device.Device{b.Dev}, Algorithm: family, Variant: label}}
 		if family == auto {
 			o.Algorithm = ""
 		}
-		if i.remote() {
+		if i.isRemote() {
 			return solver.OpenDrawn(b.Ctx, i.drawing(i.seed), o)
 		}
 		s, err := solver.Open(o)
@@ -133,21 +133,21 @@ func (b *bench) solve(family, label string, i *instance) {
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
 		fmt.Printf("%-28s %-26s left out: stopped after %v\n", i.problem, family, b.settings.slow)
-		b.history.keep(family+label, i.problem, b.settings.slow.Seconds())
+		b.history.record(family+label, i.problem, b.settings.slow.Seconds())
 		return
 	}
 	if err == nil {
-		err = i.agree(&row, gap)
+		err = i.checkOptimum(&row, gap)
 	}
 	if err != nil {
 		row.Failed = err.Error()
 	}
-	b.history.keep(family+label, i.problem, row.Median())
-	b.note(i, row)
+	b.history.record(family+label, i.problem, row.Median())
+	b.recordRow(i, row)
 }
 
-// runs fills a row with the runs of open's solver.
-func (b *bench) runs(ctx context.Context, row *result.Solve, open func() (*solver.Session, error)) (gap float64, err error) {
+// timeRuns fills a row with the runs of open's solver.
+func (b *bench) timeRuns(ctx context.Context, row *result.Solve, open func() (*solver.Session, error)) (gap float64, err error) {
 	s, err := open()
 	if err != nil {
 		return 0, err
@@ -186,8 +186,8 @@ func (b *bench) runs(ctx context.Context, row *result.Solve, open func() (*solve
 	return gap, nil
 }
 
-// history has the times that contenders took, by which those that would take too long are left out.
-type history map[string][]timing
+// timings has the times that contenders took, by which those that would take too long are left out.
+type timings map[string][]timing
 
 type timing struct {
 	n       int
@@ -203,15 +203,15 @@ func (p problem) width() int64 {
 	return p.spans.of(p.n)
 }
 
-func (h history) keep(name string, p problem, seconds float64) {
+func (h timings) record(name string, p problem, seconds float64) {
 	key := name + " " + p.kind + " " + p.noise
 	h[key] = append(h[key], timing{p.n, p.width(), seconds})
 }
 
-// slow is the reason why a contender should not run, empty if it should: its expected time exceeds the
+// reasonToSkip is the reason why a contender should not run, empty if it should: its expected time exceeds the
 // limit. The expected time is one that it took at a side and a range at most as large, times the power
 // 2.5 of the ratio of the sides.
-func (h history) slow(name string, p problem, limit time.Duration) string {
+func (h timings) reasonToSkip(name string, p problem, limit time.Duration) string {
 	for _, t := range h[name+" "+p.kind+" "+p.noise] {
 		expected := t.seconds * math.Pow(float64(p.n)/float64(t.n), 2.5)
 		if t.n <= p.n && t.width <= p.width() && expected > limit.Seconds() {

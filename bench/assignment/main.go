@@ -30,7 +30,7 @@ type bench struct {
 	experiment.Bench[result.Solve]
 	settings settings
 	rivals   *rivals
-	history  history
+	history  timings
 }
 
 // settings are the flags.
@@ -51,23 +51,23 @@ type settings struct {
 
 func experiments() []experiment.Experiment[*bench] {
 	return []experiment.Experiment[*bench]{
-		{Name: "race", About: "every family, the host and the rivals on the instances of the targets", Run: (*bench).race},
-		{Name: "kinds", About: "every family and the host on every kind of costs, with noise added", Run: (*bench).kinds},
-		{Name: "paper", About: "the paper's table: costs up to n/10, n and 10n, both variants, and sequential references", Run: (*bench).paper},
+		{Name: "race", About: "every family, the host and the rivals on the instances of the targets", Run: (*bench).raceTargets},
+		{Name: "kinds", About: "every family and the host on every kind of costs, with noise added", Run: (*bench).raceKinds},
+		{Name: "paper", About: "the paper's table: costs up to n/10, n and 10n, both variants, and sequential references", Run: (*bench).racePaper},
 		{Name: "published", About: "the classical variant with the paper's own combination of parts", Run: (*bench).asPublished},
-		{Name: "paths", About: "many disjoint augmenting paths a phase against one", Run: (*bench).paths},
-		{Name: "batch", About: "many matrices in one launch", Run: (*bench).batches},
-		{Name: "scaling", About: "one GPU, two, four: the paper's weak and strong scaling, and what one GPU cannot hold", Run: (*bench).scaling},
-		{Name: "points", About: "costs that are distances of points: uniform, clustered and with ties, on the device and the host", Run: (*bench).points},
-		{Name: "verify", About: "every variant of every family on the tuner's cases; -sample for one of each kind", Run: (*bench).verify},
-		{Name: "host", About: "the host's solver against the rivals of one thread", Run: (*bench).host},
+		{Name: "paths", About: "many disjoint augmenting paths a phase against one", Run: (*bench).racePaths},
+		{Name: "batch", About: "many matrices in one launch", Run: (*bench).raceBatches},
+		{Name: "scaling", About: "one GPU, two, four: the paper's weak and strong scaling, and what one GPU cannot hold", Run: (*bench).raceDevices},
+		{Name: "points", About: "costs that are distances of points: uniform, clustered and with ties, on the device and the host", Run: (*bench).racePoints},
+		{Name: "verify", About: "every variant of every family on the tuner's cases; -sample for one of each kind", Run: (*bench).verifyVariants},
+		{Name: "host", About: "the host's solver against the rivals of one thread", Run: (*bench).raceHost},
 	}
 }
 
 func main() {
 	var s settings
 	var sizes experiment.List
-	var external externals
+	var external rivalCommands
 	experiment.Register(&s.Settings, "Races solvers of linear assignment.", "host", experiments())
 	flag.Var(&s.kinds, "kinds", "comma-separated kinds of costs (default: all of the experiment)")
 	flag.Var(&sizes, "sizes", "comma-separated sides (default: all of the experiment)")
@@ -93,7 +93,7 @@ func main() {
 	experiment.Main(&s.Settings, func(ctx context.Context, names []string) bool { return run(ctx, s, names, external) })
 }
 
-func run(ctx context.Context, s settings, names []string, external externals) bool {
+func run(ctx context.Context, s settings, names []string, external rivalCommands) bool {
 	common, err := experiment.New[result.Solve](ctx, "assignment", s.Settings)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "assignment:", err)
@@ -110,7 +110,7 @@ func run(ctx context.Context, s settings, names []string, external externals) bo
 		if b.Facts.Kind == device.Host && e.Name == "paper" {
 			suffix = "-host" // the sequential programs alone
 		}
-		b.history = history{}
-		b.Do(e.Name, suffix, func() error { return e.Run(b) })
+		b.history = timings{}
+		b.RunExperiment(e.Name, suffix, func() error { return e.Run(b) })
 	})
 }

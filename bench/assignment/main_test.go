@@ -64,45 +64,45 @@ func TestPointsWriteRows(t *testing.T) {
 // A contender with another optimum than the known one fails.
 func TestOptimaAreCompared(t *testing.T) {
 	p := problem{kind: "uniform", n: 1000, spans: side, value: solver.Int32}
-	if got := p.known(1); got != "1171" || p.known(2) != "" {
+	if got := p.knownOptimum(1); got != "1171" || p.knownOptimum(2) != "" {
 		t.Errorf("%s is known to have the optimum %q", p, got)
 	}
-	i := &instance{problem: p, seed: 1, optimum: p.known(1)}
+	i := &instance{problem: p, seed: 1, optimum: p.knownOptimum(1)}
 	row := result.Solve{Optimum: "1172"}
-	if err := i.agree(&row, 0); err == nil || !strings.Contains(err.Error(), "found the optimum 1172, expected 1171") {
+	if err := i.checkOptimum(&row, 0); err == nil || !strings.Contains(err.Error(), "found the optimum 1172, expected 1171") {
 		t.Errorf("found %v", err)
 	}
-	if row.Optimum = "1171"; i.agree(&row, 0) != nil {
+	if row.Optimum = "1171"; i.checkOptimum(&row, 0) != nil {
 		t.Error("the known optimum is refused")
 	}
 	i.value, i.optimum, row.Optimum = solver.Float64, "1.5", "1.5000000001"
-	if err := i.agree(&row, 0); err != nil {
+	if err := i.checkOptimum(&row, 0); err != nil {
 		t.Errorf("floats a rounding apart: %v", err)
 	}
 }
 
 func TestSlowContendersAreLeftOut(t *testing.T) {
-	h := history{}
+	h := timings{}
 	p := problem{kind: "uniform", n: 1000, spans: side, value: solver.Int32}
-	h.keep("x", p, 1)
+	h.record("x", p, 1)
 	p.n = 10000
-	if why := h.slow("x", p, 100*time.Second); !strings.Contains(why, "expected to take 316 s or more") {
+	if why := h.reasonToSkip("x", p, 100*time.Second); !strings.Contains(why, "expected to take 316 s or more") {
 		t.Errorf("found %q", why)
 	}
-	if why := h.slow("x", p, 1000*time.Second); why != "" {
+	if why := h.reasonToSkip("x", p, 1000*time.Second); why != "" {
 		t.Errorf("left out: %s", why)
 	}
-	if p.spans = million; h.slow("x", p, 100*time.Second) == "" {
+	if p.spans = million; h.reasonToSkip("x", p, 100*time.Second) == "" {
 		t.Error("a wider range is expected to be faster")
 	}
-	p.spans = span{"2", func(int) int64 { return 2 }}
-	if h.slow("x", p, time.Second) != "" {
+	p.spans = costRange{"2", func(int) int64 { return 2 }}
+	if h.reasonToSkip("x", p, time.Second) != "" {
 		t.Error("left out for a wider range's time")
 	}
 }
 
 func TestExternalRivals(t *testing.T) {
-	var list externals
+	var list rivalCommands
 	if list.Set("name") == nil || list.Set("=command") == nil {
 		t.Error("a rival without a name or command is taken")
 	}

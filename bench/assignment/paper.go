@@ -11,34 +11,34 @@ import (
 	solver "coalesce/solvers/assignment"
 )
 
-// sequential reports whether a method is the paper's sequential program.
-func sequential(name string) bool { return strings.HasPrefix(name, "sequential") }
+// isSequential reports whether a method is the paper's sequential program.
+func isSequential(name string) bool { return strings.HasPrefix(name, "sequential") }
 
-// paper draws the table of Date and Nagi (2016): both variants at 5,000 to
+// racePaper draws the table of Date and Nagi (2016): both variants at 5,000 to
 // 20,000 and costs up to n/10, n and 10n, against the same methods on one core.
-func (b *bench) paper() error {
-	b.Resume()
+func (b *bench) racePaper() error {
+	b.ResumeRows()
 	var all []problem
 	for _, n := range []int{5000, 10000, 15000, 20000} {
-		for _, s := range []span{tenth, side, tenfold} {
+		for _, s := range []costRange{tenth, side, tenfold} {
 			all = append(all, problem{kind: "uniform", n: n, spans: s, value: solver.Int32})
 		}
 	}
 	list := b.settings.families
 	if len(list) == 0 {
 		for _, name := range solver.Algorithms() {
-			if b.Facts.Kind != device.Host && (name == "classical" || name == "tree") || sequential(name) {
+			if b.Facts.Kind != device.Host && (name == "classical" || name == "tree") || isSequential(name) {
 				list = append(list, name)
 			}
 		}
 	}
-	return b.each(all, list, nil)
+	return b.raceEach(all, list, nil)
 }
 
 // asPublished runs the classical variant with the paper's own combination: slacks stored, forests grown
 // anew, many paths a phase, a launch a step.
 func (b *bench) asPublished() error {
-	b.Resume()
+	b.ResumeRows()
 	f := &assignment.Classical
 	at := slices.IndexFunc(f.Variants, func(v device.Variant) bool {
 		return f.Value(&v, "barrier") == "host" && f.Value(&v, "slack") == "stored" && f.Value(&v, "forest") == "anew" && f.Value(&v, "paths") == "many"
@@ -48,38 +48,38 @@ func (b *bench) asPublished() error {
 	}
 	var all []problem
 	for _, n := range []int{5000, 10000, 15000, 20000} {
-		for _, s := range []span{tenth, side, tenfold} {
+		for _, s := range []costRange{tenth, side, tenfold} {
 			all = append(all, problem{kind: "uniform", n: n, spans: s, value: solver.Int32})
 		}
 	}
-	for _, p := range b.wanted(all) {
+	for _, p := range b.selectProblems(all) {
 		for s := 1; s <= b.settings.seeds; s++ {
-			if b.Late() {
+			if b.OutOfTime() {
 				return experiment.ErrLate
 			}
-			i, err := b.draw(p, s)
+			i, err := b.drawInstance(p, s)
 			if err != nil {
 				return err
 			}
-			b.solve("classical", f.Variants[at].Label, i)
+			b.raceOwn("classical", f.Variants[at].Label, i)
 		}
 	}
 	return nil
 }
 
-// paths runs each variant of the published methods that finds one augmenting
+// racePaths runs each variant of the published methods that finds one augmenting
 // path a phase, and the one that finds many and is like it in all else.
-func (b *bench) paths() error {
-	b.Resume()
+func (b *bench) racePaths() error {
+	b.ResumeRows()
 	var all []problem
 	for _, n := range []int{1000, 5000, 10000} {
-		for _, s := range []span{tenth, side, tenfold} {
+		for _, s := range []costRange{tenth, side, tenfold} {
 			all = append(all, problem{kind: "uniform", n: n, spans: s, value: solver.Int32})
 		}
 	}
-	for _, p := range b.wanted(all) {
+	for _, p := range b.selectProblems(all) {
 		for s := 1; s <= b.settings.seeds; s++ {
-			i, err := b.draw(p, s)
+			i, err := b.drawInstance(p, s)
 			if err != nil {
 				return err
 			}
@@ -91,11 +91,11 @@ func (b *bench) paths() error {
 						continue
 					}
 					for _, label := range []string{v.Label, many(f, v)} {
-						if b.Late() {
+						if b.OutOfTime() {
 							return experiment.ErrLate
 						}
 						if label != "" {
-							b.solve(name, label, i)
+							b.raceOwn(name, label, i)
 						}
 					}
 				}

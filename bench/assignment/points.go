@@ -53,9 +53,9 @@ func uniformPoints(r *rand.Rand, n int) []float64 {
 	return x
 }
 
-// points solves instances of two point sets, whose costs are never stored, on
+// racePoints solves instances of two point sets, whose costs are never stored, on
 // the device and on the host.
-func (b *bench) points() error {
+func (b *bench) racePoints() error {
 	sizes, families := b.settings.sizes, b.settings.families
 	if len(sizes) == 0 {
 		sizes = []int{2000, 20000, 100000, 250000}
@@ -82,10 +82,10 @@ func (b *bench) points() error {
 					return err
 				}
 				for _, name := range families {
-					if b.Late() {
+					if b.OutOfTime() {
 						return experiment.ErrLate
 					}
-					b.solve(name, b.settings.Variant, i)
+					b.raceOwn(name, b.settings.Variant, i)
 				}
 			}
 		}

@@ -22,41 +22,43 @@ func (b *bench) families() []string {
 	}
 	list := []string{auto}
 	for _, name := range solver.Algorithms() {
-		if name == "host" || b.Facts.Kind != device.Host && !slices.Contains(onHost, name) && !sequential(name) {
+		if name == "host" || b.Facts.Kind != device.Host && !slices.Contains(onHost, name) && !isSequential(name) {
 			list = append(list, name)
 		}
 	}
 	return list
 }
 
-// race runs all contenders on the instances of the targets.
-func (b *bench) race() error { return b.each(targets(), b.families(), b.rivals.names()) }
+// raceTargets runs all contenders on the instances of the targets.
+func (b *bench) raceTargets() error {
+	return b.raceEach(targetProblems(), b.families(), b.rivals.names())
+}
 
-// each runs families and rivals on every instance of the problems wanted.
-func (b *bench) each(all []problem, families, others []string) error {
-	for _, p := range b.wanted(all) {
+// raceEach runs families and rivals on every instance of the problems wanted.
+func (b *bench) raceEach(all []problem, families, others []string) error {
+	for _, p := range b.selectProblems(all) {
 		for s := 1; s <= b.settings.seeds; s++ {
-			if b.Late() {
+			if b.OutOfTime() {
 				return experiment.ErrLate
 			}
-			i, err := b.draw(p, s)
+			i, err := b.drawInstance(p, s)
 			if err != nil {
 				return err
 			}
 			for _, name := range families {
-				if b.Late() {
+				if b.OutOfTime() {
 					return experiment.ErrLate
 				}
-				if !i.remote() || !slices.Contains(onHost, name) && !sequential(name) {
-					b.solve(name, b.settings.Variant, i)
+				if !i.isRemote() || !slices.Contains(onHost, name) && !isSequential(name) {
+					b.raceOwn(name, b.settings.Variant, i)
 				}
 			}
 			for _, name := range others {
-				if b.Late() {
+				if b.OutOfTime() {
 					return experiment.ErrLate
 				}
-				if p.n <= b.settings.rivalSize && !i.remote() {
-					b.contend(name, i, 0, b.settings.spend)
+				if p.n <= b.settings.rivalSize && !i.isRemote() {
+					b.raceRival(name, i, 0, b.settings.spend)
 				}
 			}
 		}
@@ -64,15 +66,15 @@ func (b *bench) each(all []problem, families, others []string) error {
 	return nil
 }
 
-// kinds runs every kind of costs, and those with structure again permuted,
+// raceKinds runs every kind of costs, and those with structure again permuted,
 // with r_i + c_j added and with -1, 0 or 1 added.
-func (b *bench) kinds() error {
+func (b *bench) raceKinds() error {
 	n := 2000
 	if b.Facts.Kind != device.CUDA {
 		n = 500
 	}
 	var all []problem
-	for _, s := range []span{tenth, side, tenfold, million, most32} {
+	for _, s := range []costRange{tenth, side, tenfold, million, most32} {
 		all = append(all, problem{kind: "uniform", n: n, spans: s, value: solver.Int32})
 	}
 	for _, value := range []solver.Value{solver.Int64, solver.Float32, solver.Float64} {
@@ -80,8 +82,8 @@ func (b *bench) kinds() error {
 	}
 	for _, k := range []struct {
 		kind  string
-		spans span
-	}{{"geom", million}, {"disjoint", span{"1e4", func(int) int64 { return 1e4 }}}, {"spatial", span{"1e4", func(int) int64 { return 1e4 }}}, {"machol", natural},
+		spans costRange
+	}{{"geom", million}, {"disjoint", costRange{"1e4", func(int) int64 { return 1e4 }}}, {"spatial", costRange{"1e4", func(int) int64 { return 1e4 }}}, {"machol", natural},
 		{"lowrank", million}, {"twocost", natural}, {"equal", million}, {"planted_identity", million}, {"integer", million}, {"binary", natural}} {
 		for _, noise := range []string{"", "permuted", "shift", "jitter"} {
 			all = append(all, problem{kind: k.kind, n: n, spans: k.spans, value: solver.Int32, noise: noise})
@@ -90,23 +92,23 @@ func (b *bench) kinds() error {
 	for _, kind := range []string{"logarithmic", "signed"} {
 		all = append(all, problem{kind: kind, n: n, spans: natural, value: solver.Float64})
 	}
-	return b.each(all, b.families(), b.rivals.names())
+	return b.raceEach(all, b.families(), b.rivals.names())
 }
 
-// host races the host's solver against rivals of one thread.
-func (b *bench) host() error {
+// raceHost races the host's solver against rivals of one thread.
+func (b *bench) raceHost() error {
 	var all []problem
 	for _, n := range []int{1000, 2000, 5000} {
-		for _, s := range []span{tenth, side, tenfold, million} {
+		for _, s := range []costRange{tenth, side, tenfold, million} {
 			all = append(all, problem{kind: "uniform", n: n, spans: s, value: solver.Int32})
 		}
 		all = append(all, problem{kind: "uniform", n: n, spans: natural, value: solver.Float32})
 		for _, k := range []struct {
 			kind  string
-			spans span
+			spans costRange
 		}{{"geom", million}, {"machol", natural}, {"lowrank", million}, {"twocost", natural}, {"equal", million}, {"binary", natural}} {
 			all = append(all, problem{kind: k.kind, n: n, spans: k.spans, value: solver.Int32})
 		}
 	}
-	return b.each(all, []string{"host"}, b.rivals.names())
+	return b.raceEach(all, []string{"host"}, b.rivals.names())
 }

@@ -28,14 +28,14 @@ type rivals struct {
 	requests io.WriteCloser
 	replies  *bufio.Scanner
 	packages []string
-	external externals
+	external rivalCommands
 	folder   string // for matrices
 	held     string // name of the instance whose matrix is in the folder
 }
 
 // startRivals asks the interpreter what it has. Rivals that are missing are no
 // error, and the rivals returned beside an error are those that there are.
-func startRivals(ctx context.Context, python string, external externals) (*rivals, error) {
+func startRivals(ctx context.Context, python string, external rivalCommands) (*rivals, error) {
 	p := &rivals{external: external}
 	var err error
 	if p.folder, err = os.MkdirTemp(ramFolder(), "assignment"); err != nil {
@@ -113,7 +113,7 @@ func (p *rivals) solve(name string, i *instance, devices, runs int, limit time.D
 	var r reply
 	at, file := slices.IndexFunc(p.external, func(e external) bool { return e.name == name }), ""
 	if at < 0 || p.external[at].reads() {
-		if i.remote() {
+		if i.isRemote() {
 			return r, errors.New("reads a file of costs, which are on devices only")
 		}
 		var err error
@@ -145,22 +145,22 @@ func (p *rivals) solve(name string, i *instance, devices, runs int, limit time.D
 	return r, nil
 }
 
-// externals are commands: NAME=COMMAND, words separated by spaces, of which
+// rivalCommands are commands: NAME=COMMAND, words separated by spaces, of which
 // {file} {rows} {cols} {type} {range} {seed} {devices} {runs} are replaced; one
 // without {file} draws the costs itself. A command prints a line "seconds" or
 // "seconds total" for each run, the costs resident on its devices; other lines
 // are passed over.
-type externals []external
+type rivalCommands []external
 
 type external struct {
 	name    string
 	command []string
 }
 
-func (e *externals) String() string { return "" }
+func (e *rivalCommands) String() string { return "" }
 
 // Set adds a rival.
-func (e *externals) Set(text string) error {
+func (e *rivalCommands) Set(text string) error {
 	name, command, ok := strings.Cut(text, "=")
 	if words := strings.Fields(command); ok && name != "" && len(words) > 0 {
 		*e = append(*e, external{name, words})
@@ -206,24 +206,24 @@ func (e external) solve(file string, i *instance, devices, runs int) (reply, err
 	return r, nil
 }
 
-// contend races a rival on an instance, a command on so many devices.
-func (b *bench) contend(name string, i *instance, devices int, limit time.Duration) {
-	if why := b.history.slow(name, i.problem, b.settings.slow); why != "" {
+// raceRival races a rival on an instance, a command on so many devices.
+func (b *bench) raceRival(name string, i *instance, devices int, limit time.Duration) {
+	if why := b.history.reasonToSkip(name, i.problem, b.settings.slow); why != "" {
 		fmt.Printf("%-28s %-26s left out: %s\n", i.problem, name, why)
 		return
 	}
-	row := i.row(name)
-	if row.Devices = devices; b.kept(i, row) {
+	row := i.newRow(name)
+	if row.Devices = devices; b.hasRow(i, row) {
 		return
 	}
 	r, err := b.rivals.solve(name, i, max(1, devices), b.settings.runs, limit)
 	row.Runs, row.Optimum = r.Seconds, r.Total
 	if err == nil && r.Total != "" {
-		err = i.agree(&row, 0)
+		err = i.checkOptimum(&row, 0)
 	}
 	if err != nil {
 		row.Failed = err.Error()
 	}
-	b.history.keep(name, i.problem, row.Median())
-	b.note(i, row)
+	b.history.record(name, i.problem, row.Median())
+	b.recordRow(i, row)
 }

@@ -26,7 +26,7 @@ var published = []string{"classical", "tree"}
 // root of the number of devices, and strong scaling; its largest point; weak
 // scaling up to two devices' memory; and what one GPU cannot hold.
 func steps() []step {
-	uniform := func(n int, s span) problem {
+	uniform := func(n int, s costRange) problem {
 		return problem{kind: "uniform", n: n, spans: s, value: solver.Int32}
 	}
 	all := append(slices.Clone(published), "core")
@@ -40,12 +40,12 @@ func steps() []step {
 	}
 }
 
-// scaling runs the steps on as many devices as there are. Costs are drawn where
+// raceDevices runs the steps on as many devices as there are. Costs are drawn where
 // they stay. On one device the engines are those of the race; core runs there
 // as it would on several, too, because only that engine times its passes. Rivals
 // that are commands draw the same costs themselves.
-func (b *bench) scaling() (err error) {
-	b.Resume()
+func (b *bench) raceDevices() (err error) {
+	b.ResumeRows()
 	group := []device.Device{b.Dev}
 	defer func() { err = errors.Join(err, devices.Close(group[1:])) }()
 	for len(group) < b.settings.devices {
@@ -63,7 +63,7 @@ func (b *bench) scaling() (err error) {
 		if own && !has(t) {
 			continue
 		}
-		asked := b.wanted([]problem{t.problem})
+		asked := b.selectProblems([]problem{t.problem})
 		if len(asked) == 0 {
 			continue
 		}
@@ -84,13 +84,13 @@ func (b *bench) scaling() (err error) {
 
 // grow runs a step's instance on every number of devices, rivals behind the families.
 func (b *bench) grow(t step, s int, devices []device.Device) error {
-	i := &instance{problem: t.problem, Instance: &solver.Instance{Rows: t.n, Cols: t.n, Type: t.value}, seed: s, optimum: t.known(s)}
+	i := &instance{problem: t.problem, Instance: &solver.Instance{Rows: t.n, Cols: t.n, Type: t.value}, seed: s, optimum: t.knownOptimum(s)}
 	for _, n := range t.devices {
 		if n > len(devices) {
 			continue
 		}
 		for _, family := range t.families {
-			if b.Late() {
+			if b.OutOfTime() {
 				return experiment.ErrLate
 			}
 			if len(b.settings.families) > 0 && !slices.Contains(b.settings.families, family) {
@@ -106,10 +106,10 @@ func (b *bench) grow(t step, s int, devices []device.Device) error {
 			}
 		}
 		for _, rival := range b.rivals.external {
-			if b.Late() {
+			if b.OutOfTime() {
 				return experiment.ErrLate
 			}
-			b.contend(rival.name, i, n, 0)
+			b.raceRival(rival.name, i, n, 0)
 		}
 	}
 	return nil
@@ -117,17 +117,17 @@ func (b *bench) grow(t step, s int, devices []device.Device) error {
 
 // share runs a family on some devices, by its engine for several or for one.
 func (b *bench) share(i *instance, s int, family string, devices []device.Device, sharded bool) error {
-	row := i.row(family)
+	row := i.newRow(family)
 	row.Devices = len(devices)
 	if sharded && len(devices) == 1 {
 		row.Name += ", sharded"
 	}
-	if b.kept(i, row) {
+	if b.hasRow(i, row) {
 		return nil
 	}
 	ctx, stop := context.WithTimeout(b.Ctx, b.settings.slow)
 	defer stop()
-	gap, err := b.runs(ctx, &row, func() (*solver.Session, error) {
+	gap, err := b.timeRuns(ctx, &row, func() (*solver.Session, error) {
 		o := solver.Options{Settings: solve.Settings{Devices: devices, Algorithm: family, Variant: b.settings.Variant}}
 		d := solver.Drawing{Kind: i.kind, Rows: i.n, Cols: i.n, Range: i.spans.of(i.n), Seed: uint64(s) << 40, Type: i.value}
 		if sharded {
@@ -140,12 +140,12 @@ func (b *bench) share(i *instance, s int, family string, devices []device.Device
 		return nil
 	}
 	if err == nil {
-		err = i.agree(&row, gap)
+		err = i.checkOptimum(&row, gap)
 	}
 	if err != nil {
 		row.Failed = err.Error()
 	}
 	fmt.Printf("%d devices: ", len(devices))
-	b.note(i, row)
+	b.recordRow(i, row)
 	return nil
 }

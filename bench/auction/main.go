@@ -43,10 +43,10 @@ type settings struct {
 
 func experiments() []experiment.Experiment[*bench] {
 	return []experiment.Experiment[*bench]{
-		{Name: "verify", About: "every variant against the reference, on small cases; with -sample one of each kind", Run: (*bench).verify},
-		{Name: "tables", About: "winners and VCG's payments bidder by bidder, checked by branch and cut", Run: (*bench).tables},
-		{Name: "rivals", About: "branch and cut beside HiGHS, SCIP and CBC on the auctions of -data", Run: (*bench).rivals},
-		{Name: "beside", About: "branch and cut alone, and with the device working for it, on the auctions of -data", Run: (*bench).beside},
+		{Name: "verify", About: "every variant against the reference, on small cases; with -sample one of each kind", Run: (*bench).verifyVariants},
+		{Name: "tables", About: "winners and VCG's payments bidder by bidder, checked by branch and cut", Run: (*bench).timeTables},
+		{Name: "rivals", About: "branch and cut beside HiGHS, SCIP and CBC on the auctions of -data", Run: (*bench).raceRivals},
+		{Name: "beside", About: "branch and cut alone, and with the device working for it, on the auctions of -data", Run: (*bench).timeCompanion},
 	}
 }
 
@@ -81,6 +81,6 @@ func run(ctx context.Context, s settings, names []string) bool {
 	defer common.Close()
 	b := &bench{Bench: *common, settings: s}
 	return experiment.Run(&b.Bench, names, experiments(), func(e experiment.Experiment[*bench]) {
-		b.Do(e.Name, s.suffix, func() error { return e.Run(b) })
+		b.RunExperiment(e.Name, s.suffix, func() error { return e.Run(b) })
 	})
 }

@@ -30,7 +30,7 @@ func TestExperiments(t *testing.T) {
 			t.Errorf("%s: %d rows, expected %d; unfinished %v", name, len(f.Rows), rows, f.Unfinished)
 		}
 		for _, r := range f.Rows {
-			if !r.Right() || name == "tables" && (len(r.Solve) != 2 || len(r.Pay) != 2 || r.Bytes == 0 && r.Name == "OR") || name == "verify" && r.Cases == 0 {
+			if !r.Succeeded() || name == "tables" && (len(r.Solve) != 2 || len(r.Pay) != 2 || r.Bytes == 0 && r.Name == "OR") || name == "verify" && r.Cases == 0 {
 				t.Errorf("row %+v", r)
 			}
 		}
@@ -40,7 +40,7 @@ func TestExperiments(t *testing.T) {
 // Every bid is for three goods at least, and a bidder's bids share a dummy.
 func TestDrawn(t *testing.T) {
 	for _, each := range alternatives {
-		a := drawn(30, 200, each, 1)
+		a := drawAuction(30, 200, each, 1)
 		for i, b := range a.Bids {
 			if id, ok := a.Bidder(b); ok != (each > 1) || ok && id != int64(30+i/each) {
 				t.Errorf("bid %d of bidders of %d has the dummy %d, %v", i, each, id, ok)
@@ -50,7 +50,7 @@ func TestDrawn(t *testing.T) {
 			}
 		}
 	}
-	if difference(answer("3", 1), answer("3", 1)) != "" || difference(answer("3", 1), answer("3", 2)) == "" || difference(answer("3", 1), answer("4", 1)) == "" {
+	if describeDifference(answer("3", 1), answer("3", 1)) != "" || describeDifference(answer("3", 1), answer("3", 2)) == "" || describeDifference(answer("3", 1), answer("4", 1)) == "" {
 		t.Error("differences are not told apart")
 	}
 }

@@ -71,9 +71,9 @@ func ask(ctx context.Context, python string, q request) (reply, error) {
 // ours is the name of branch and cut in the rows.
 const ours = "Coalesce"
 
-// rivals times branch and cut and others on the auctions of a folder, one after the other.
-func (b *bench) rivals() error {
-	paths, known, err := b.auctions()
+// raceRivals times branch and cut and others on the auctions of a folder, one after the other.
+func (b *bench) raceRivals() error {
+	paths, known, err := b.auctionFiles()
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (b *bench) rivals() error {
 			fmt.Printf("%s cannot be run: %s\n", name, why)
 		}
 	}
-	b.Resume()
+	b.ResumeRows()
 	for _, path := range paths {
 		name := strings.TrimSuffix(filepath.Base(path), ".txt")
 		a, err := solver.Read(path)
@@ -102,19 +102,19 @@ func (b *bench) rivals() error {
 			if slices.ContainsFunc(b.Kept, func(r result.Auction) bool { return r.Instance == name && r.Name == who }) {
 				continue
 			}
-			if b.Short(b.settings.limit) {
+			if b.LacksTimeFor(b.settings.limit) {
 				return nil
 			}
 			row := result.Auction{Instance: name, Name: who, Goods: int(a.Goods), Bids: len(a.Bids), Threads: b.settings.threads, Limit: b.settings.limit.Seconds(), Known: known[name]}
 			if who == ours {
-				_, err = b.own(a, []device.Device{b.Dev}, &row)
+				_, err = b.timeBranchAndCut(a, []device.Device{b.Dev}, &row)
 			} else {
 				err = b.other(a, &row)
 			}
 			if err != nil {
 				row.Failed = err.Error()
 			}
-			b.Add(row)
+			b.AddRow(row)
 			fmt.Printf("%-30s %-14s %10s of %s, bound %.10g, %8.2f s, %8.2f s of processors, %d nodes, primal integral %.3g s %s\n",
 				name, who, row.Value, row.Known, row.Bound, row.Took, row.CPU, row.Nodes, row.Primal, row.Failed)
 		}
@@ -122,8 +122,8 @@ func (b *bench) rivals() error {
 	return nil
 }
 
-// auctions are the files of the folder that were asked for, and the best known values.
-func (b *bench) auctions() (paths []string, known map[string]string, err error) {
+// auctionFiles are the files of the folder that were asked for, and the best known values.
+func (b *bench) auctionFiles() (paths []string, known map[string]string, err error) {
 	all, err := filepath.Glob(filepath.Join(b.settings.data, "*.txt"))
 	if err != nil || len(all) == 0 {
 		return nil, nil, fmt.Errorf("found no auctions in %q, expected -data FOLDER with files *.txt", b.settings.data)
@@ -173,9 +173,9 @@ func used() float64 {
 	return float64(u.Utime.Sec+u.Stime.Sec) + 1e-6*float64(u.Utime.Usec+u.Stime.Usec)
 }
 
-// own times branch and cut, from the auction in memory to the checked answer, with devices
+// timeBranchAndCut times branch and cut, from the auction in memory to the checked answer, with devices
 // that search beside it.
-func (b *bench) own(a *solver.Auction, devices []device.Device, row *result.Auction) (*solver.Result, error) {
+func (b *bench) timeBranchAndCut(a *solver.Auction, devices []device.Device, row *result.Auction) (*solver.Result, error) {
 	runtime.GOMAXPROCS(b.settings.threads)
 	var history [][2]float64
 	o := solver.Options{Settings: solve.Settings{Algorithm: solver.Branch, Devices: devices, TimeLimit: b.settings.limit, Progress: func(i solve.Incumbent) {
@@ -194,7 +194,7 @@ func (b *bench) own(a *solver.Auction, devices []device.Device, row *result.Auct
 	if v, ok := res.Bound.Rat(); ok {
 		row.Bound, _ = v.Float64()
 	}
-	row.Primal = primal(history, row)
+	row.Primal = primalIntegral(history, row)
 	row.Reached = row.Took
 	for k, h := range history {
 		if k == 0 || h[1] > history[k-1][1] {
@@ -224,14 +224,14 @@ func (b *bench) other(a *solver.Auction, row *result.Auction) error {
 	if r.Bound != nil {
 		row.Bound = *r.Bound
 	}
-	row.Primal = primal(r.History, row)
+	row.Primal = primalIntegral(r.History, row)
 	return wrong(row)
 }
 
-// primal is the primal integral in seconds (Berthold, Operations Research Letters 41, 2013): the
+// primalIntegral is the primal integral in seconds (Berthold, Operations Research Letters 41, 2013): the
 // integral, over the time to the end, of the share by which the best bids are below the best known
 // value, or below their last value where that is more or none is known.
-func primal(history [][2]float64, row *result.Auction) float64 {
+func primalIntegral(history [][2]float64, row *result.Auction) float64 {
 	best := amount(row.Value)
 	if known := amount(row.Known); known > best {
 		best = known

@@ -81,7 +81,7 @@ func TestPrimal(t *testing.T) {
 		{[][2]float64{{1, 5}, {3, 8}}, result.Auction{Value: "8", Known: "10", Took: 4}, 1 + 2*0.5 + 0.2},
 		{[][2]float64{{1, 10}, {2, 8}, {9, 10}}, result.Auction{Value: "10", Took: 4}, 1},
 	} {
-		if got := primal(c.history, &c.row); math.Abs(got-c.want) > 1e-12 {
+		if got := primalIntegral(c.history, &c.row); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("%v: found %v, expected %v", c.history, got, c.want)
 		}
 	}

@@ -17,9 +17,9 @@ import (
 // alternatives are how many bids a bidder has: 1 is OR.
 var alternatives = []int{1, 2, 5, 20, 100}
 
-// drawn is an auction of bids for three to five goods, at prices that grow with them, so many
+// drawAuction is an auction of bids for three to five goods, at prices that grow with them, so many
 // of a bidder, who wins one.
-func drawn(goods, bids, each int, seed uint64) *solver.Auction {
+func drawAuction(goods, bids, each int, seed uint64) *solver.Auction {
 	r := rand.New(rand.NewPCG(seed, uint64(goods)))
 	a := &solver.Auction{Goods: int64(goods), Dummies: int64(bids), Source: "drawn"}
 	for i := range bids {
@@ -38,21 +38,21 @@ func drawn(goods, bids, each int, seed uint64) *solver.Auction {
 	return a
 }
 
-// tables times winners and VCG's payments by tables, and holds both against branch and cut
+// timeTables times winners and VCG's payments by tables, and holds both against branch and cut
 // on the host.
-func (b *bench) tables() error {
+func (b *bench) timeTables() error {
 	for _, text := range b.settings.goods {
 		goods, err := strconv.Atoi(text)
 		if err != nil || goods < 1 {
 			return fmt.Errorf("found %q goods, expected a number above 0", text)
 		}
 		for _, each := range alternatives {
-			if b.Late() {
+			if b.OutOfTime() {
 				fmt.Println("the budget is spent")
 				return nil
 			}
-			row := b.measure(drawn(goods, b.settings.bids, each, 1), goods, each)
-			b.Add(row)
+			row := b.measure(drawAuction(goods, b.settings.bids, each, 1), goods, each)
+			b.AddRow(row)
 			solve, pay := result.Median(row.Solve), result.Median(row.Pay)
 			fmt.Printf("%-24s %d goods %8.1f ms to the winners, %8.1f ms to %d payments, %d passes, %.3g bytes, %.3g a second  %s %s\n",
 				row.Name, goods, solve*1e3, pay*1e3, row.Winners, row.Passes, row.Bytes, row.Bytes/(solve+pay), row.Variant, row.Failed)
@@ -79,7 +79,7 @@ func (b *bench) measure(a *solver.Auction, goods, each int) result.Auction {
 			return row
 		}
 		row.Variant, row.Value, row.Winners, row.Passes, row.Bytes = got.Variant, got.Value.String(), len(got.Payments.Winners), got.Tables.Passes, got.Tables.Bytes
-		if differ := difference(got, want); differ != "" {
+		if differ := describeDifference(got, want); differ != "" {
 			row.Failed = differ
 			return row
 		}
@@ -108,9 +108,9 @@ func solved(ctx context.Context, a *solver.Auction, o solver.Options, row *resul
 	return r, nil
 }
 
-// difference describes the difference of two answers: in the value or, if the same bids win, in the
+// describeDifference describes the difference of two answers: in the value or, if the same bids win, in the
 // payments. It is empty if there is none.
-func difference(got, want *solver.Result) string {
+func describeDifference(got, want *solver.Result) string {
 	if got.Value != want.Value || !got.Proven {
 		return fmt.Sprintf("found %s, proven %v; branch and cut finds %s", got.Value, got.Proven, want.Value)
 	}

@@ -6,8 +6,8 @@ import (
 	solver "coalesce/solvers/auction"
 )
 
-// verify runs variants on the small cases of their subjects, where the reference is the judge.
-func (b *bench) verify() error {
+// verifyVariants runs variants on the small cases of their subjects, where the reference is the judge.
+func (b *bench) verifyVariants() error {
 	return experiment.Verify(&b.Bench, b.settings.Verification, solver.Subjects(), nil, func(v experiment.Verdict) result.Auction {
 		return result.Auction{Name: v.Family.Name, Variant: v.Variant.Label, Cases: v.Cases, Failed: v.Failed}
 	})

@@ -83,11 +83,11 @@ func (b *bench) chosen(f *device.Family, fixed map[string]string) func(n int) (*
 	}
 }
 
-// figures runs what the papers' figures show, size by size: ten samples of a point that takes
+// timeFigures runs what the papers' figures show, size by size: ten samples of a point that takes
 // less than a second, as the paper has it, and one of others. A point that would not end
 // within the budget is left out; -resume goes on with it.
-func (b *bench) figures() error {
-	b.Resume()
+func (b *bench) timeFigures() error {
+	b.ResumeRows()
 	all := b.allCurves()
 	last := make([]result.Row, len(all)) // of each curve
 	for n := cmp.Or(b.from, 10); n <= b.agents; n++ {
@@ -104,7 +104,7 @@ func (b *bench) figures() error {
 			if m := last[i]; m.Agents > 0 {
 				expected = m.Median() * math.Pow(c.grows, float64(n-m.Agents))
 			}
-			if b.Short(time.Duration(expected * float64(time.Second))) {
+			if b.LacksTimeFor(time.Duration(expected * float64(time.Second))) {
 				fmt.Printf("%-34s n=%d left out: some %.0f s, more than the budget has\n", c.name, n, expected)
 				continue
 			}
@@ -120,8 +120,8 @@ func (b *bench) figures() error {
 			if expected >= 1 {
 				runs, warm = 1, false
 			}
-			row := b.measure(c.subject, v, c.name, n, runs, warm, inst)
-			b.Add(row)
+			row := b.measureVariant(c.subject, v, c.name, n, runs, warm, inst)
+			b.AddRow(row)
 			last[i] = row
 		}
 	}
@@ -138,24 +138,24 @@ func (b *bench) kept(name string, n int) (result.Row, bool) {
 	return result.Row{}, false
 }
 
-// sequential times the papers' sequential programs on one core of the machine, ten samples of
+// timeSequential times the papers' sequential programs on one core of the machine, ten samples of
 // what takes less than a second.
-func (b *bench) sequential() error {
-	b.Resume()
+func (b *bench) timeSequential() error {
+	b.ResumeRows()
 	for n := cmp.Or(b.from, 10); n <= b.agents; n++ {
 		for _, m := range []solver.Method{solver.DP, solver.IDP} {
 			if _, ok := b.kept(sequentialName(m), n); ok {
 				continue
 			}
 			expected := time.Duration(0.8 * math.Pow(3, float64(n))) // ns: a splitting takes about 1.6
-			if b.Short(expected) {
+			if b.LacksTimeFor(expected) {
 				return nil
 			}
 			runs := 1
 			if expected < time.Second {
 				runs = 10
 			}
-			b.Add(reference(m, n, runs))
+			b.AddRow(timeReference(m, n, runs))
 		}
 	}
 	return nil
@@ -165,10 +165,10 @@ func sequentialName(m solver.Method) string {
 	return map[solver.Method]string{solver.DP: "sequential DP, one core", solver.IDP: "sequential IDP, one core"}[m]
 }
 
-// reference times a sequential program: of DP the reference's, of IDP the host's with one worker, which
+// timeReference times a sequential program: of DP the reference's, of IDP the host's with one worker, which
 // does not look at what IDP leaves out.
-func reference(m solver.Method, n, runs int) result.Row {
-	values := scattered(n)
+func timeReference(m solver.Method, n, runs int) result.Row {
+	values := scatteredValues(n)
 	if m == solver.IDP {
 		return oneWorker(values, n, runs)
 	}

@@ -29,7 +29,7 @@ func TestFigures(t *testing.T) {
 	names := map[string]bool{}
 	for _, r := range first.Rows {
 		names[r.Name] = true
-		if r.Agents != 5 || len(r.Runs) != 10 || !r.Right() {
+		if r.Agents != 5 || len(r.Runs) != 10 || !r.Succeeded() {
 			t.Errorf("row %+v", r)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 type instances map[string]subject.Instance
 
 func (m instances) get(s subject.Subject, v *device.Variant, n int) (subject.Instance, error) {
-	f := fixed(s.Family(), v)
+	f := fixedParams(s.Family(), v)
 	key := fmt.Sprint(f, n)
 	if m[key] == nil {
 		inst, err := s.Instance(f, n, 1)
@@ -58,9 +58,9 @@ func differs(f *device.Family, v, w *device.Variant, params ...string) bool {
 	return true
 }
 
-// sweep times every variant of the product at 22 agents, the best ten at 24, the
+// timeVariants times every variant of the product at 22 agents, the best ten at 24, the
 // best three at the size asked for.
-func (b *bench) sweep() error {
+func (b *bench) timeVariants() error {
 	s := subjectOf(&csg.Splits)
 	f := s.Family()
 	left := product(f)
@@ -68,7 +68,7 @@ func (b *bench) sweep() error {
 	for _, round := range []struct{ agents, keep, runs int }{{min(22, b.agents), 10, 3}, {min(24, b.agents), 4, 3}, {b.agents, 3, 5}} {
 		rate := map[*device.Variant]float64{}
 		for _, v := range left {
-			if b.Late() {
+			if b.OutOfTime() {
 				fmt.Println("the budget is spent")
 				return nil
 			}
@@ -76,8 +76,8 @@ func (b *bench) sweep() error {
 			if err != nil {
 				return err
 			}
-			row := b.measure(s, v, "sweep", round.agents, round.runs, true, inst)
-			b.Add(row)
+			row := b.measureVariant(s, v, "sweep", round.agents, round.runs, true, inst)
+			b.AddRow(row)
 			if row.Failed == "" {
 				rate[v] = row.Rate()
 			}
@@ -88,9 +88,9 @@ func (b *bench) sweep() error {
 	return nil
 }
 
-// effects times every variant outside the product, next to the safe point
+// timeStudyVariants times every variant outside the product, next to the safe point
 // and the point as printed.
-func (b *bench) effects() error {
+func (b *bench) timeStudyVariants() error {
 	s := subjectOf(&csg.Splits)
 	f := s.Family()
 	safe := safeOf(f)
@@ -107,22 +107,22 @@ func (b *bench) effects() error {
 			if f.Value(v, "construct") == "integer" && n > 18 || f.Value(v, "origin") == "launch" && n > 22 {
 				continue // 4^n/2 splittings made; a launch for every 32 coalitions
 			}
-			if b.Late() {
+			if b.OutOfTime() {
 				return nil
 			}
 			inst, err := known.get(s, v, n)
 			if err != nil {
 				return err
 			}
-			b.Add(b.measure(s, v, name, n, 3, true, inst))
+			b.AddRow(b.measureVariant(s, v, name, n, 3, true, inst))
 		}
 	}
 	return nil
 }
 
-// repeat runs one variant of each kind 1,000 times on one instance: the whole
+// checkRepeats runs one variant of each kind 1,000 times on one instance: the whole
 // table f must be the same every time.
-func (b *bench) repeat() error {
+func (b *bench) checkRepeats() error {
 	s := subjectOf(&csg.Splits)
 	f := s.Family()
 	safe := safeOf(f)
@@ -132,7 +132,7 @@ func (b *bench) repeat() error {
 		if v != safe && differs(f, v, safe, "lambda", "alpha", "beta", "block") {
 			continue
 		}
-		if b.Late() {
+		if b.OutOfTime() {
 			return nil
 		}
 		const runs = 1000
@@ -149,7 +149,7 @@ func (b *bench) repeat() error {
 			row.Failed = err.Error()
 		}
 		fmt.Printf("repeat %s: %s\n", v.Label, strings.TrimSpace("1000 equal tables "+row.Failed))
-		b.Add(row)
+		b.AddRow(row)
 	}
 	return nil
 }

@@ -15,11 +15,11 @@ import (
 // searchTime is the time of each search of a graph.
 const searchTime = 5 * time.Second
 
-// graphs races the search of graphs against GCS-Q (Venkatesh, Macaluso and Klusch, ICCS 2023), ours as
+// raceGraphs races the search of graphs against GCS-Q (Venkatesh, Macaluso and Klusch, ICCS 2023), ours as
 // published, on the same device for the same time: the instances of its paper, complete graphs
 // with weights of normal and Laplace distributions, and sparse and planted ones, seed 1.
 // Best cuts are searched for by package qubo, as the paper does by quantum annealing.
-func (b *bench) graphs() error {
+func (b *bench) raceGraphs() error {
 	for _, n := range []int{40, 100, 200, 500, 1000} {
 		for _, c := range []struct {
 			weights string
@@ -28,7 +28,7 @@ func (b *bench) graphs() error {
 			if n > b.agents {
 				return nil
 			}
-			if b.Short(2 * searchTime) {
+			if b.LacksTimeFor(2 * searchTime) {
 				fmt.Println("the budget is spent")
 				return nil
 			}
@@ -69,8 +69,8 @@ func (b *bench) graphs() error {
 			}
 			fmt.Printf("%-16s n=%-5d gcs-q %12s after %.2f s (%s), anytime %12s after %.2f s, bound %s; gcs-q's value %s\n", name, n,
 				peer.Value, peer.Runs[0], peer.Variant, row.Value, row.Runs[0], row.Bound, reached)
-			b.Add(peer)
-			b.Add(row)
+			b.AddRow(peer)
+			b.AddRow(row)
 		}
 	}
 	return nil

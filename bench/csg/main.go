@@ -41,15 +41,15 @@ type bench struct {
 func experiments() []experiment.Experiment[*bench] {
 	return []experiment.Experiment[*bench]{
 		{Name: "host", About: "the host kernels, and the reference where it is not too slow", Run: (*bench).host},
-		{Name: "sweep", About: "every variant of csg/splits' product of lambda, alpha, beta and block, the best of them with more agents", Run: (*bench).sweep},
-		{Name: "effects", About: "every other variant of csg/splits, beside the safe point and the point as printed", Run: (*bench).effects},
-		{Name: "figures", About: "what the papers' figures show: the published kernels, their checkpoints, the best variants beside them", Run: (*bench).figures},
-		{Name: "sequential", About: "the sequential programs of the papers, DP and IDP, on one core", Run: (*bench).sequential},
-		{Name: "repeat", About: "one variant many times", Run: (*bench).repeat},
-		{Name: "tiles", About: "csg/tiles and its ceiling", Run: (*bench).tiles},
-		{Name: "price", About: "every distribution by prices, by tiles, and by the solver's choice", Run: (*bench).price},
-		{Name: "graphs", About: "graphs of 40 to 1,000 agents: the search and GCS-Q, for the same time", Run: (*bench).graphs},
-		{Name: "several", About: "the same values on one device, on two, and so on", Run: (*bench).several},
+		{Name: "sweep", About: "every variant of csg/splits' product of lambda, alpha, beta and block, the best of them with more agents", Run: (*bench).timeVariants},
+		{Name: "effects", About: "every other variant of csg/splits, beside the safe point and the point as printed", Run: (*bench).timeStudyVariants},
+		{Name: "figures", About: "what the papers' figures show: the published kernels, their checkpoints, the best variants beside them", Run: (*bench).timeFigures},
+		{Name: "sequential", About: "the sequential programs of the papers, DP and IDP, on one core", Run: (*bench).timeSequential},
+		{Name: "repeat", About: "one variant many times", Run: (*bench).checkRepeats},
+		{Name: "tiles", About: "csg/tiles and its ceiling", Run: (*bench).timeTiles},
+		{Name: "price", About: "every distribution by prices, by tiles, and by the solver's choice", Run: (*bench).timePrices},
+		{Name: "graphs", About: "graphs of 40 to 1,000 agents: the search and GCS-Q, for the same time", Run: (*bench).raceGraphs},
+		{Name: "several", About: "the same values on one device, on two, and so on", Run: (*bench).timeDevices},
 	}
 }
 
@@ -77,7 +77,7 @@ func run(ctx context.Context, s experiment.Settings, names []string, from, agent
 	defer common.Close()
 	b := &bench{Bench: *common, from: from, agents: agents, curves: curves, types: types, drawn: drawn}
 	if b.stream, err = b.Dev.NewStream(); err != nil {
-		b.Fail(err)
+		b.ReportError(err)
 		return false
 	}
 	return experiment.Run(&b.Bench, names, experiments(), func(e experiment.Experiment[*bench]) {
@@ -85,7 +85,7 @@ func run(ctx context.Context, s experiment.Settings, names []string, from, agent
 		if b.Facts.Kind == device.Host && e.Name == "figures" {
 			suffix = "-host"
 		}
-		b.Do(e.Name, suffix, func() error { return e.Run(b) })
+		b.RunExperiment(e.Name, suffix, func() error { return e.Run(b) })
 	})
 }
 
@@ -94,9 +94,9 @@ type checkpoints interface {
 	Checkpoints(device.Stream) ([]uint64, error)
 }
 
-// measure runs one variant of a subject runs times on one instance, after a
+// measureVariant runs one variant of a subject runs times on one instance, after a
 // run that is not counted when warm is set.
-func (b *bench) measure(s subject.Subject, v *device.Variant, name string, agents, runs int, warm bool, inst subject.Instance) result.Row {
+func (b *bench) measureVariant(s subject.Subject, v *device.Variant, name string, agents, runs int, warm bool, inst subject.Instance) result.Row {
 	f := s.Family()
 	row := result.Row{Name: name, Variant: v.Label, Method: f.Value(v, "method"), Agents: agents}
 	fail := func(err error) result.Row {
@@ -163,8 +163,8 @@ func subjectOf(f *device.Family) subject.Subject {
 	return all[slices.IndexFunc(all, func(s subject.Subject) bool { return s.Family() == f })]
 }
 
-// fixed is the compile-time workload of a variant.
-func fixed(f *device.Family, v *device.Variant) map[string]string {
+// fixedParams is the compile-time workload of a variant.
+func fixedParams(f *device.Family, v *device.Variant) map[string]string {
 	return map[string]string{"value": f.Value(v, "value"), "method": f.Value(v, "method")}
 }
 
@@ -178,15 +178,15 @@ func (b *bench) host() error {
 			if n > 20 && !v.Safe || n > 22 && f.Value(v, "value") != "int32" {
 				continue
 			}
-			inst, err := s.Instance(fixed(f, v), n, 1)
+			inst, err := s.Instance(fixedParams(f, v), n, 1)
 			if err != nil {
 				return err
 			}
-			b.Add(b.measure(s, v, "host", n, 5, true, inst))
+			b.AddRow(b.measureVariant(s, v, "host", n, 5, true, inst))
 		}
 	}
 	for _, n := range []int{12, 14, 16, 18} {
-		b.Add(reference(solver.DP, n, 3))
+		b.AddRow(timeReference(solver.DP, n, 3))
 	}
 	return nil
 }

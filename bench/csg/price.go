@@ -11,13 +11,13 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// price solves every distribution of the literature, or those of -distributions, at 20, 22, 24, 28, 30 and 32 agents, as
+// timePrices solves every distribution of the literature, or those of -distributions, at 20, 22, 24, 28, 30 and 32 agents, as
 // far as asked: by prices, seeds 1 to 3; by tiles and by the solver's choice, seed 1. The
 // values are int32 and drawn by the device. Seconds are those of the device's work once it
 // is open; in "sent" stand those of drawing. All algorithms find the same value. Of 30
 // agents and more each runs once, and tiles run for the first distribution alone: their time
 // does not depend on the values.
-func (b *bench) price() error {
+func (b *bench) timePrices() error {
 	least := 20
 	if b.from > 0 {
 		least = b.from
@@ -32,7 +32,7 @@ func (b *bench) price() error {
 		}
 		var tiles, chosen, better float64
 		for _, name := range names {
-			if b.Late() {
+			if b.OutOfTime() {
 				fmt.Println("the budget is spent")
 				return nil
 			}
@@ -98,6 +98,6 @@ func (b *bench) priceRow(name string, n int, seed uint64, algorithm solver.Metho
 		row.Sent = append(row.Sent, r.Seconds.Prepare)
 	}
 	fmt.Printf("%-26s n=%d seed %d %-14s %10.2f ms (%.2f of them drawing values) %s %s\n", name, n, seed, row.Method, row.Median()*1e3, result.Median(row.Sent)*1e3, row.Value, row.Failed)
-	b.Add(row)
+	b.AddRow(row)
 	return row, nil
 }

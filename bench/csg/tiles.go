@@ -11,9 +11,9 @@ import (
 	"coalesce/runtime/device"
 )
 
-// tiles measures the ceiling of add-max, every variant of csg/tiles at 22 and 26 agents,
+// timeTiles measures the ceiling of add-max, every variant of csg/tiles at 22 and 26 agents,
 // but of 64-bit types the best four of those at 28, and the best at 29 and 30.
-func (b *bench) tiles() error {
+func (b *bench) timeTiles() error {
 	if err := b.ceilings(); err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (b *bench) tiles() error {
 			}
 			rate := map[*device.Variant]float64{}
 			for _, v := range left[value] {
-				if b.Late() {
+				if b.OutOfTime() {
 					fmt.Println("the budget is spent")
 					return nil
 				}
@@ -49,8 +49,8 @@ func (b *bench) tiles() error {
 				if err != nil {
 					return err
 				}
-				row := b.measure(s, v, "tiles", round.agents, round.runs, true, inst)
-				b.Add(row)
+				row := b.measureVariant(s, v, "tiles", round.agents, round.runs, true, inst)
+				b.AddRow(row)
 				rate[v] = row.Rate()
 			}
 			slices.SortStableFunc(left[value], func(v, w *device.Variant) int { return cmp.Compare(rate[w], rate[v]) })
@@ -114,7 +114,7 @@ func (b *bench) ceilings() error {
 			}
 		}
 		fmt.Printf("%-34s      %10.4f ms %10.3e add-max/s     %s\n", row.Name, row.Median()*1e3, row.Rate(), v.Label)
-		b.Add(row)
+		b.AddRow(row)
 		if err := cmp.Or(out.Free(), k.Close()); err != nil {
 			return err
 		}

@@ -49,7 +49,7 @@ func Register[B any](s *Settings, about, first string, all []Experiment[B]) {
 // Main runs the experiments that the command line names, after the program has parsed its flags, and
 // exits with code 1 if one failed. Ctrl-C and SIGTERM end ctx.
 func Main(s *Settings, run func(ctx context.Context, names []string) bool) {
-	s.given = given(flag.CommandLine)
+	s.given = changedFlags(flag.CommandLine)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if !run(ctx, s.names) {
@@ -61,8 +61,8 @@ func Main(s *Settings, run func(ctx context.Context, names []string) bool) {
 // command shows in its place; a flag with an empty word is left out.
 var places = map[string]string{"data": "DIR", "python": "python3", "mqlib": "MQLIB", "device": "", "experiment": "", "out": "", "commit": "", "resume": "", "rival": ""}
 
-// given are the flags of a set whose values differ from the defaults, as a command line has them.
-func given(flags *flag.FlagSet) (text string) {
+// changedFlags are the flags of a set whose values differ from the defaults, as a command line has them.
+func changedFlags(flags *flag.FlagSet) (text string) {
 	flags.VisitAll(func(f *flag.Flag) {
 		value := f.Value.String()
 		if value == f.DefValue {
@@ -116,10 +116,10 @@ func list[B any](all []Experiment[B]) string {
 type Bench[R result.Measured] struct {
 	Ctx    context.Context
 	Dev    device.Device
-	Others []device.Device // that work beside it
-	Facts  device.Facts    // of Dev
-	File   *result.Of[R]   // of the experiment that runs
-	Kept   []R             // its rows that an earlier run measured
+	Others []device.Device       // that work beside it
+	Facts  device.Facts          // of Dev
+	File   *result.Experiment[R] // of the experiment that runs
+	Kept   []R                   // its rows that an earlier run measured
 	Failed bool
 
 	name string // of the file
@@ -152,17 +152,17 @@ func (b *Bench[R]) Close() {
 	}
 }
 
-// Late reports that the budget is spent, or the program interrupted. A program asks before a
+// OutOfTime reports that the budget is spent, or the program interrupted. A program asks before a
 // row that it then leaves out: the experiment's file says that it is not finished.
-func (b *Bench[R]) Late() bool {
+func (b *Bench[R]) OutOfTime() bool {
 	late := b.Ctx.Err() != nil || time.Since(b.Start) > b.Settings.Budget
 	b.late = b.late || late
 	return late
 }
 
-// Short reports that what is left of the budget is less than a row is expected to take.
-func (b *Bench[R]) Short(expected time.Duration) bool {
-	if b.Late() {
+// LacksTimeFor reports that what is left of the budget is less than a row is expected to take.
+func (b *Bench[R]) LacksTimeFor(expected time.Duration) bool {
+	if b.OutOfTime() {
 		return true
 	}
 	short := time.Since(b.Start)+expected > b.Settings.Budget
@@ -170,29 +170,29 @@ func (b *Bench[R]) Short(expected time.Duration) bool {
 	return short
 }
 
-// Fail prints an error, after which the program's exit code is 1.
-func (b *Bench[R]) Fail(err error) {
+// ReportError prints an error, after which the program's exit code is 1.
+func (b *Bench[R]) ReportError(err error) {
 	fmt.Fprintf(os.Stderr, "%s: %v\n", b.Program, err)
 	b.Failed, b.bad = true, true
 }
 
-// Do runs an experiment into the file program-NAME with a suffix.
-func (b *Bench[R]) Do(name, suffix string, run func() error) {
+// RunExperiment runs an experiment into the file program-NAME with a suffix.
+func (b *Bench[R]) RunExperiment(name, suffix string, run func() error) {
 	on := b.Facts.Name
 	if len(b.Others) > 0 {
 		on = fmt.Sprintf("%d x %s", 1+len(b.Others), on)
 	}
 	b.name, b.late, b.bad, b.Kept = b.Program+"-"+name+suffix, false, false, nil
-	b.File = &result.Of[R]{Experiment: name, Device: on, Driver: b.Facts.Driver, Commit: b.Settings.Commit, Command: b.command(name), Unfinished: true}
+	b.File = &result.Experiment[R]{Experiment: name, Device: on, Driver: b.Facts.Driver, Commit: b.Settings.Commit, Command: b.commandLine(name), Unfinished: true}
 	if err := run(); err != nil {
-		b.Fail(fmt.Errorf("%s: %w", name, err))
+		b.ReportError(fmt.Errorf("%s: %w", name, err))
 	}
 	b.File.Unfinished = b.late || b.bad || b.Ctx.Err() != nil
 	b.write()
 }
 
-// command is the command line that repeats an experiment.
-func (b *Bench[R]) command(name string) string {
+// commandLine is the command line that repeats an experiment.
+func (b *Bench[R]) commandLine(name string) string {
 	tags := ""
 	if b.Facts.Kind == device.CUDA {
 		tags = "-tags cuda "
@@ -200,9 +200,9 @@ func (b *Bench[R]) command(name string) string {
 	return fmt.Sprintf("go run %s./bench/%s -device %s -experiment %s%s", tags, b.Program, b.Settings.Device, name, b.Settings.given)
 }
 
-// Resume reads the right rows of the experiment's file into Kept, with -resume and if the file is of
+// ResumeRows reads the right rows of the experiment's file into Kept, with -resume and if the file is of
 // this device and commit. The experiment then leaves these rows out.
-func (b *Bench[R]) Resume() {
+func (b *Bench[R]) ResumeRows() {
 	if !b.Settings.Resume {
 		return
 	}
@@ -210,23 +210,23 @@ func (b *Bench[R]) Resume() {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		b.Fail(err)
+		b.ReportError(err)
 	case old.Device == b.File.Device && old.Commit == b.Settings.Commit:
-		b.Kept = slices.DeleteFunc(old.Rows, func(r R) bool { return !r.Right() })
+		b.Kept = slices.DeleteFunc(old.Rows, func(r R) bool { return !r.Succeeded() })
 		b.File.Rows = slices.Clone(b.Kept)
 	}
 }
 
-// Add adds a row and writes the file, so that a program that is killed loses no row.
-func (b *Bench[R]) Add(row R) {
+// AddRow adds a row and writes the file, so that a program that is killed loses no row.
+func (b *Bench[R]) AddRow(row R) {
 	b.File.Rows = append(b.File.Rows, row)
-	b.Failed, b.bad = b.Failed || !row.Right(), b.bad || !row.Right()
+	b.Failed, b.bad = b.Failed || !row.Succeeded(), b.bad || !row.Succeeded()
 	b.write()
 }
 
 func (b *Bench[R]) write() {
 	if err := b.File.Write(b.Settings.Out, b.name); err != nil {
-		b.Fail(err)
+		b.ReportError(err)
 	}
 }
 
@@ -235,7 +235,7 @@ func Run[R result.Measured, B any](b *Bench[R], names []string, all []Experiment
 	for _, name := range names {
 		at := slices.IndexFunc(all, func(e Experiment[B]) bool { return e.Name == name })
 		if at < 0 {
-			b.Fail(fmt.Errorf("no experiment %q, expected %s", name, list(all)))
+			b.ReportError(fmt.Errorf("no experiment %q, expected %s", name, list(all)))
 			return false
 		}
 		do(all[at])
@@ -248,15 +248,15 @@ type List []string
 
 // Set implements flag.Value.
 func (l *List) Set(text string) error {
-	*l = Split(text)
+	*l = SplitList(text)
 	return nil
 }
 
 // String implements flag.Value.
 func (l List) String() string { return strings.Join(l, ",") }
 
-// Split is a list of the command line, nil where it is empty.
-func Split(text string) []string {
+// SplitList is a list of the command line, nil where it is empty.
+func SplitList(text string) []string {
 	if text == "" {
 		return nil
 	}

@@ -20,16 +20,16 @@ func TestCommandRepeatsWhatIsUnusual(t *testing.T) {
 		flags.String(name, usual, "")
 	}
 	flags.Bool("sample", false, "")
-	if got := given(flags); got != "" {
+	if got := changedFlags(flags); got != "" {
 		t.Errorf("flags %s of an empty command line", got)
 	}
 	err := flags.Parse([]string{"-agents=24", "-seeds=3", "-instances=G5*,a b", "-sample", "-data=/tmp/here", "-rival=x=/tmp/x", "-device=cuda:0", "-out=there"})
-	b := &Bench[result.Row]{Program: "csg", Facts: device.Facts{Kind: device.CUDA}, Settings: Settings{Device: "cuda:0", given: given(flags)}}
-	if got, want := b.command("sweep"), "go run -tags cuda ./bench/csg -device cuda:0 -experiment sweep -agents 24 -data DIR -instances 'G5*,a b' -sample"; got != want || err != nil {
+	b := &Bench[result.Row]{Program: "csg", Facts: device.Facts{Kind: device.CUDA}, Settings: Settings{Device: "cuda:0", given: changedFlags(flags)}}
+	if got, want := b.commandLine("sweep"), "go run -tags cuda ./bench/csg -device cuda:0 -experiment sweep -agents 24 -data DIR -instances 'G5*,a b' -sample"; got != want || err != nil {
 		t.Errorf("command %s\nwant    %s, %v", got, want, err)
 	}
 	b = &Bench[result.Row]{Program: "qubo", Facts: device.Facts{Kind: device.Host}, Settings: Settings{Device: "host"}}
-	if got, want := b.command("target"), "go run ./bench/qubo -device host -experiment target"; got != want {
+	if got, want := b.commandLine("target"), "go run ./bench/qubo -device host -experiment target"; got != want {
 		t.Errorf("command %s, want %s", got, want)
 	}
 }
@@ -56,8 +56,8 @@ func TestRunWritesFiles(t *testing.T) {
 	all := []Experiment[string]{{Name: "one"}, {Name: "two"}}
 	do := func(e Experiment[string]) {
 		ran = append(ran, e.Name)
-		b.Do(e.Name, "-x2", func() error {
-			b.Add(result.Row{Name: e.Name})
+		b.RunExperiment(e.Name, "-x2", func() error {
+			b.AddRow(result.Row{Name: e.Name})
 			return nil
 		})
 	}
@@ -76,14 +76,14 @@ func TestRunWritesFiles(t *testing.T) {
 func TestLate(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	b := &Bench[result.Row]{Ctx: ctx, Settings: Settings{Budget: time.Hour}, Start: time.Now()}
-	if b.Late() {
+	if b.OutOfTime() {
 		t.Error("late at the start")
 	}
-	if stop(); !b.Late() {
+	if stop(); !b.OutOfTime() {
 		t.Error("an interrupted program goes on")
 	}
 	b.Ctx, b.Start = t.Context(), time.Now().Add(-2*time.Hour)
-	if !b.Late() {
+	if !b.OutOfTime() {
 		t.Error("the budget is spent, and it goes on")
 	}
 }
@@ -96,10 +96,10 @@ func TestResume(t *testing.T) {
 			Settings: Settings{Out: t.TempDir(), Commit: commit, Budget: time.Hour, Resume: resume}}
 	}
 	first := at("c", false)
-	first.Do("e", "-host", func() error {
-		first.Add(result.Row{Name: "right"})
-		first.Add(result.Row{Name: "wrong", Failed: "why"})
-		if first.Short(2 * time.Hour); !first.File.Unfinished {
+	first.RunExperiment("e", "-host", func() error {
+		first.AddRow(result.Row{Name: "right"})
+		first.AddRow(result.Row{Name: "wrong", Failed: "why"})
+		if first.LacksTimeFor(2 * time.Hour); !first.File.Unfinished {
 			t.Error("an experiment that runs is finished")
 		}
 		return nil
@@ -116,12 +116,12 @@ func TestResume(t *testing.T) {
 		if err := first.File.Write(b.Settings.Out, "x-e-host"); err != nil {
 			t.Fatal(err)
 		}
-		b.Do("e", "-host", func() error {
-			b.Resume()
+		b.RunExperiment("e", "-host", func() error {
+			b.ResumeRows()
 			if len(b.Kept) != c.kept || len(b.File.Rows) != c.kept {
 				t.Errorf("%+v: kept %+v of rows %+v", c, b.Kept, b.File.Rows)
 			}
-			b.Add(result.Row{Name: "more"})
+			b.AddRow(result.Row{Name: "more"})
 			return nil
 		})
 		f, err := result.Load[result.Row](b.Settings.Out + "/x-e-host.json")

@@ -58,7 +58,7 @@ func Verify[R result.Measured](b *Bench[R], of Verification, subjects []subject.
 		}
 		variants, right := of.Variants(f), 0
 		for _, v := range variants {
-			if b.Late() {
+			if b.OutOfTime() {
 				return ErrLate
 			}
 			start := time.Now()
@@ -71,7 +71,7 @@ func Verify[R result.Measured](b *Bench[R], of Verification, subjects []subject.
 				right++
 				fmt.Printf("%s %s: %d cases right in %.1f s\n", f.Name, v.Label, cases, found.Seconds)
 			}
-			b.Add(row(found))
+			b.AddRow(row(found))
 		}
 		fmt.Printf("%s: %d of %d variants right\n", f.Name, right, len(variants))
 	}

@@ -8,11 +8,11 @@ import (
 	solver "coalesce/solvers/qubo"
 )
 
-// ablation runs the device's best engine, or those of -engines, to the best
+// timeAblations runs the device's best engine, or those of -engines, to the best
 // known value with nothing left out and with each of its parts left out in turn:
 // the searches of the host, the operators of qubo/bulk, the members of the team.
 // Runs that differ in that alone follow one another.
-func (b *bench) ablation() error {
+func (b *bench) timeAblations() error {
 	engines := b.settings.engines
 	if len(engines) == 0 {
 		engines = []string{map[string]string{device.CUDA: "portfolio", device.Emulated: "bulk"}[b.Facts.Kind]}
@@ -20,14 +20,14 @@ func (b *bench) ablation() error {
 			engines[0] = "host"
 		}
 	}
-	return b.each(b.telling(), "ablation", func(p problem, inst *solver.Instance) error {
+	return b.eachProblem(b.telling(), "ablation", func(p problem, inst *solver.Instance) error {
 		for seed := uint64(1); seed <= uint64(b.settings.seeds); seed++ {
 			for _, engine := range engines {
 				for _, part := range append([]string{""}, solver.Parts(engine)...) {
-					if b.Late() {
+					if b.OutOfTime() {
 						return experiment.ErrLate
 					}
-					b.solve(p, inst, engine, part, seed)
+					b.addRun(p, inst, engine, part, seed)
 				}
 			}
 		}
@@ -37,7 +37,7 @@ func (b *bench) ablation() error {
 
 // telling are instances that take a while on the device, dense and sparse.
 func (b *bench) telling() []problem {
-	all := targets()
+	all := targetProblems()
 	if len(b.settings.instances) > 0 {
 		return all
 	}

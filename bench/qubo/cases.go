@@ -18,9 +18,9 @@ import (
 // A problem names an instance, with its best known objective and the published results.
 type problem struct {
 	name    string
-	known   float64        // best known objective
-	printed result.Printed // results of massive multi-start that the paper prints
-	drawn   drawing        // of Palubeckis' generator; zero: a file
+	known   float64          // best known objective
+	printed result.Published // results of massive multi-start that the paper prints
+	drawn   drawing          // of Palubeckis' generator; zero: a file
 }
 
 type drawing struct {
@@ -31,46 +31,46 @@ type drawing struct {
 // errNotGiven says that an instance is neither a file nor can be drawn.
 var errNotGiven = errors.New("not given")
 
-func of(name string, known, value, seconds float64) problem {
-	return problem{name: name, known: known, printed: result.Printed{Value: value, Seconds: seconds}}
+func newProblem(name string, known, value, seconds float64) problem {
+	return problem{name: name, known: known, printed: result.Published{Value: value, Seconds: seconds}}
 }
 
-func (p problem) as(n, density int, seed int64) problem {
+func (p problem) withDrawing(n, density int, seed int64) problem {
 	p.drawn = drawing{n, density, seed}
 	return p
 }
 
-// orlib are the ten instances of the paper's first table of results.
-func orlib() []problem {
+// orlibProblems are the ten instances of the paper's first table of results.
+func orlibProblems() []problem {
 	return []problem{
-		of("bqp2500-1", 1515944, 1513037, 4.7), of("bqp2500-2", 1471392, 1466791, 2.1), of("bqp2500-3", 1414192, 1409367, 2.1),
-		of("bqp2500-4", 1507701, 1504452, 3.7), of("bqp2500-5", 1491816, 1487296, 3.9), of("bqp2500-6", 1469162, 1464082, 2.2),
-		of("bqp2500-7", 1479040, 1474810, 4.2), of("bqp2500-8", 1484199, 1481496, 3.9), of("bqp2500-9", 1482413, 1478841, 1.9),
-		of("bqp2500-10", 1483355, 1479214, 6.7),
+		newProblem("bqp2500-1", 1515944, 1513037, 4.7), newProblem("bqp2500-2", 1471392, 1466791, 2.1), newProblem("bqp2500-3", 1414192, 1409367, 2.1),
+		newProblem("bqp2500-4", 1507701, 1504452, 3.7), newProblem("bqp2500-5", 1491816, 1487296, 3.9), newProblem("bqp2500-6", 1469162, 1464082, 2.2),
+		newProblem("bqp2500-7", 1479040, 1474810, 4.2), newProblem("bqp2500-8", 1484199, 1481496, 3.9), newProblem("bqp2500-9", 1482413, 1478841, 1.9),
+		newProblem("bqp2500-10", 1483355, 1479214, 6.7),
 	}
 }
 
-// palubeckis are the eleven of its second. Of p6000.2 and p7000.3 the
+// palubeckisProblems are the eleven of its second. Of p6000.2 and p7000.3 the
 // generator's first state is not given.
-func palubeckis() []problem {
+func palubeckisProblems() []problem {
 	return []problem{
-		of("p5000.1", 8559680, 8538223, 32).as(5000, 50, 51000), of("p5000.2", 10836019, 10811401, 35).as(5000, 80, 52000),
-		of("p5000.3", 10489137, 10455640, 21).as(5000, 80, 53000), of("p5000.4", 12252318, 12185665, 315).as(5000, 100, 54000),
-		of("p5000.5", 12731803, 12693206, 12).as(5000, 100, 55000), of("p6000.1", 11384976, 11338236, 15).as(6000, 50, 61000),
-		of("p6000.2", 14333855, 14253558, 16), of("p6000.3", 16132915, 16086325, 19).as(6000, 100, 64000),
-		of("p7000.1", 14478676, 14442479, 34).as(7000, 50, 71000), of("p7000.2", 18249948, 18198092, 41).as(7000, 80, 72000),
-		of("p7000.3", 20446407, 20354280, 45),
+		newProblem("p5000.1", 8559680, 8538223, 32).withDrawing(5000, 50, 51000), newProblem("p5000.2", 10836019, 10811401, 35).withDrawing(5000, 80, 52000),
+		newProblem("p5000.3", 10489137, 10455640, 21).withDrawing(5000, 80, 53000), newProblem("p5000.4", 12252318, 12185665, 315).withDrawing(5000, 100, 54000),
+		newProblem("p5000.5", 12731803, 12693206, 12).withDrawing(5000, 100, 55000), newProblem("p6000.1", 11384976, 11338236, 15).withDrawing(6000, 50, 61000),
+		newProblem("p6000.2", 14333855, 14253558, 16), newProblem("p6000.3", 16132915, 16086325, 19).withDrawing(6000, 100, 64000),
+		newProblem("p7000.1", 14478676, 14442479, 34).withDrawing(7000, 50, 71000), newProblem("p7000.2", 18249948, 18198092, 41).withDrawing(7000, 80, 72000),
+		newProblem("p7000.3", 20446407, 20354280, 45),
 	}
 }
 
-// smaller are Palubeckis' instances that the paper does not use.
-func smaller() []problem {
+// smallPalubeckisProblems are Palubeckis' instances that the paper does not use.
+func smallPalubeckisProblems() []problem {
 	return []problem{
-		of("p3000.1", 3931583, 0, 0).as(3000, 50, 31000), of("p3000.2", 5193073, 0, 0).as(3000, 80, 32000),
-		of("p3000.3", 5111533, 0, 0).as(3000, 80, 33000), of("p3000.4", 5761822, 0, 0).as(3000, 100, 34000),
-		of("p3000.5", 5675625, 0, 0).as(3000, 100, 35000), of("p4000.1", 6181830, 0, 0).as(4000, 50, 41000),
-		of("p4000.2", 7801355, 0, 0).as(4000, 80, 42000), of("p4000.3", 7741685, 0, 0).as(4000, 80, 43000),
-		of("p4000.4", 8711822, 0, 0).as(4000, 100, 44000), of("p4000.5", 8908979, 0, 0).as(4000, 100, 45000),
+		newProblem("p3000.1", 3931583, 0, 0).withDrawing(3000, 50, 31000), newProblem("p3000.2", 5193073, 0, 0).withDrawing(3000, 80, 32000),
+		newProblem("p3000.3", 5111533, 0, 0).withDrawing(3000, 80, 33000), newProblem("p3000.4", 5761822, 0, 0).withDrawing(3000, 100, 34000),
+		newProblem("p3000.5", 5675625, 0, 0).withDrawing(3000, 100, 35000), newProblem("p4000.1", 6181830, 0, 0).withDrawing(4000, 50, 41000),
+		newProblem("p4000.2", 7801355, 0, 0).withDrawing(4000, 80, 42000), newProblem("p4000.3", 7741685, 0, 0).withDrawing(4000, 80, 43000),
+		newProblem("p4000.4", 8711822, 0, 0).withDrawing(4000, 100, 44000), newProblem("p4000.5", 8908979, 0, 0).withDrawing(4000, 100, 45000),
 	}
 }
 
@@ -87,17 +87,17 @@ var gset = map[int]float64{
 	65: 5562, 66: 6364, 67: 6950, 70: 9595, 72: 7008, 77: 9940, 81: 14060,
 }
 
-// cuts are maximum cuts of graphs.
-func cuts() []problem {
-	list := []problem{of("WK2000_1", 33337, 0, 0)}
+// cutProblems are maximum cuts of graphs.
+func cutProblems() []problem {
+	list := []problem{newProblem("WK2000_1", 33337, 0, 0)}
 	for _, k := range slices.Sorted(maps.Keys(gset)) {
-		list = append(list, of(fmt.Sprintf("G%d", k), gset[k], 0, 0))
+		list = append(list, newProblem(fmt.Sprintf("G%d", k), gset[k], 0, 0))
 	}
-	return append(list, of("G23-20002", 13344, 0, 0))
+	return append(list, newProblem("G23-20002", 13344, 0, 0))
 }
 
-// read opens an instance; errNotGiven where there is none.
-func (b *bench) read(p problem) (*solver.Instance, error) {
+// openInstance opens an instance; errNotGiven where there is none.
+func (b *bench) openInstance(p problem) (*solver.Instance, error) {
 	if d := p.drawn; d.n > 0 {
 		inst, err := solver.Palubeckis(d.n, d.density, d.seed)
 		return inst, err
@@ -121,22 +121,22 @@ func (b *bench) read(p problem) (*solver.Instance, error) {
 	return nil, fmt.Errorf("%s: %w", p.name, errors.Join(errNotGiven, fs.ErrNotExist))
 }
 
-// asked reports whether -instances has an instance, by its name or a pattern.
-func (b *bench) asked(name string) bool {
+// isSelected reports whether -instances has an instance, by its name or a pattern.
+func (b *bench) isSelected(name string) bool {
 	return len(b.settings.instances) == 0 || slices.ContainsFunc(b.settings.instances, func(pattern string) bool {
 		match, err := path.Match(pattern, name)
 		return err == nil && match
 	})
 }
 
-// each runs f on the problems that the flags ask for, and adds a row that says
+// eachProblem runs f on the problems that the flags ask for, and adds a row that says
 // so where an instance is not given.
-func (b *bench) each(all []problem, name string, f func(p problem, inst *solver.Instance) error) error {
+func (b *bench) eachProblem(all []problem, name string, f func(p problem, inst *solver.Instance) error) error {
 	for _, p := range all {
-		if !b.asked(p.name) {
+		if !b.isSelected(p.name) {
 			continue
 		}
-		if b.Late() {
+		if b.OutOfTime() {
 			return experiment.ErrLate
 		}
 		if slices.ContainsFunc(b.Kept, func(k result.Binary) bool {
@@ -144,9 +144,9 @@ func (b *bench) each(all []problem, name string, f func(p problem, inst *solver.
 		}) {
 			continue // an earlier run of the program has all its rows
 		}
-		inst, err := b.read(p)
+		inst, err := b.openInstance(p)
 		if errors.Is(err, errNotGiven) {
-			b.add(result.Binary{Name: name, Instance: p.name, Known: p.known, Printed: p.printed, NotGiven: true})
+			b.addRow(result.Binary{Name: name, Instance: p.name, Known: p.known, Printed: p.printed, NotGiven: true})
 			continue
 		}
 		if err == nil {
@@ -159,8 +159,8 @@ func (b *bench) each(all []problem, name string, f func(p problem, inst *solver.
 	return nil
 }
 
-// describe is a row in a line.
-func describe(r result.Binary) string {
+// describeRow is a row in a line.
+func describeRow(r result.Binary) string {
 	line := fmt.Sprintf("%-12s %-10s", r.Instance, r.Name)
 	if r.Without != "" {
 		line += " without " + r.Without

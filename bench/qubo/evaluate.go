@@ -12,8 +12,8 @@ import (
 	solver "coalesce/solvers/qubo"
 )
 
-// sizes are the numbers among -instances: of variables of problems to be drawn.
-func (b *bench) sizes() (list []int) {
+// drawnSizes are the numbers among -instances: of variables of problems to be drawn.
+func (b *bench) drawnSizes() (list []int) {
 	for _, text := range b.settings.instances {
 		if n, err := strconv.Atoi(text); err == nil && n > 0 {
 			list = append(list, n)
@@ -22,13 +22,13 @@ func (b *bench) sizes() (list []int) {
 	return list
 }
 
-// evaluate draws the paper's first table, 1,000 random solutions at 2,500 to
+// timeEvaluation draws the paper's first table, 1,000 random solutions at 2,500 to
 // 7,000 variables, or at the sizes of -instances, on the device and on one core.
-func (b *bench) evaluate() error {
-	b.Resume()
+func (b *bench) timeEvaluation() error {
+	b.ResumeRows()
 	sizes := []int{2500, 5000, 6000, 7000}
 	if len(b.settings.instances) > 0 {
-		sizes = b.sizes()
+		sizes = b.drawnSizes()
 	}
 	for _, n := range sizes {
 		inst, err := solver.Palubeckis(n, 100, int64(10*n))
@@ -42,7 +42,7 @@ func (b *bench) evaluate() error {
 			}
 		}
 		for k, label := range labels {
-			if b.Late() {
+			if b.OutOfTime() {
 				return experiment.ErrLate
 			}
 			if slices.ContainsFunc(b.Kept, func(k result.Binary) bool {
@@ -71,7 +71,7 @@ func (b *bench) rates(inst *solver.Instance, n int, label string, core bool) (er
 		if err != nil {
 			return err
 		}
-		b.add(result.Binary{Name: "evaluate", Instance: inst.Source, N: n, Count: 1, What: "host", Work: e.Multiplications() / float64(e.Count), Runs: []float64{t.Seconds()}})
+		b.addRow(result.Binary{Name: "evaluate", Instance: inst.Source, N: n, Count: 1, What: "host", Work: e.Multiplications() / float64(e.Count), Runs: []float64{t.Seconds()}})
 	}
 	for _, what := range []struct {
 		name  string
@@ -91,7 +91,7 @@ func (b *bench) rates(inst *solver.Instance, n int, label string, core bool) (er
 		if err := e.Check(5); err != nil {
 			row.Failed = err.Error()
 		}
-		b.add(row)
+		b.addRow(row)
 	}
 	return nil
 }

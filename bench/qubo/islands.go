@@ -14,25 +14,25 @@ import (
 // window is how long searches run for a count of their flips, their start counted in.
 const window = 3 * time.Second
 
-// islands sets all devices together beside one each, which run at the same time: the flips of
+// compareIslands sets all devices together beside one each, which run at the same time: the flips of
 // a window, and the time to the best known value of every seed.
-func (b *bench) islands() error {
-	b.Resume()
+func (b *bench) compareIslands() error {
+	b.ResumeRows()
 	all := append([]device.Device{b.Dev}, b.Others...)
-	return b.each(targets(), "solve", func(p problem, inst *solver.Instance) error {
+	return b.eachProblem(targetProblems(), "solve", func(p problem, inst *solver.Instance) error {
 		for _, each := range [][][]device.Device{alone(all), {all}} {
-			if b.Late() {
+			if b.OutOfTime() {
 				return experiment.ErrLate
 			}
-			b.attempts(p, inst, each, try{seed: 1, limit: window})
+			b.attempts(p, inst, each, runSettings{seed: 1, limit: window})
 		}
 		limit := b.settings.limitFor(inst.N)
 		for _, each := range [][][]device.Device{{all}, alone(all)} {
 			for first := 1; first <= b.settings.seeds; first += len(each) {
-				if b.Late() {
+				if b.OutOfTime() {
 					return experiment.ErrLate
 				}
-				b.attempts(p, inst, each[:min(len(each), b.settings.seeds-first+1)], try{seed: uint64(first), limit: limit, target: true})
+				b.attempts(p, inst, each[:min(len(each), b.settings.seeds-first+1)], runSettings{seed: uint64(first), limit: limit, target: true})
 			}
 		}
 		return nil
@@ -44,7 +44,7 @@ func alone(all []device.Device) [][]device.Device { return slices.Collect(slices
 
 // attempts makes runs at the same time, each on its own devices and with the next seed, and adds
 // their rows; runs whose rows an earlier call measured are left out.
-func (b *bench) attempts(p problem, inst *solver.Instance, each [][]device.Device, t try) {
+func (b *bench) attempts(p problem, inst *solver.Instance, each [][]device.Device, t runSettings) {
 	rows := make([]*result.Binary, len(each))
 	var group sync.WaitGroup
 	for k, devices := range each {
@@ -56,7 +56,7 @@ func (b *bench) attempts(p problem, inst *solver.Instance, each [][]device.Devic
 			continue
 		}
 		group.Go(func() {
-			row := b.attempt(p, inst, one)
+			row := b.runOnce(p, inst, one)
 			if !t.target {
 				row.What = "flips"
 			}
@@ -66,7 +66,7 @@ func (b *bench) attempts(p problem, inst *solver.Instance, each [][]device.Devic
 	group.Wait()
 	for _, row := range rows {
 		if row != nil {
-			b.add(*row)
+			b.addRow(*row)
 		}
 	}
 }

@@ -52,7 +52,7 @@ type settings struct {
 	runs      int
 	count     int
 	limit     time.Duration
-	limits    limits
+	limits    timeLimits
 	iteration int
 	python    string
 	mqlib     string
@@ -60,16 +60,16 @@ type settings struct {
 
 func experiments() []experiment.Experiment[*bench] {
 	return []experiment.Experiment[*bench]{
-		{Name: "verify", About: "every variant against the reference, on small instances; with -sample one of each kind", Run: (*bench).verify},
-		{Name: "evaluate", About: "rates of qubo/evaluate, every variant with -variant all, beside one core: the paper's first table", Run: (*bench).evaluate},
+		{Name: "verify", About: "every variant against the reference, on small instances; with -sample one of each kind", Run: (*bench).verifyVariants},
+		{Name: "evaluate", About: "rates of qubo/evaluate, every variant with -variant all, beside one core: the paper's first table", Run: (*bench).timeEvaluation},
 		{Name: "rates", About: "flips a second of qubo/bulk on drawn dense problems of the sizes in -instances, every variant with -variant all", Run: (*bench).flipRates},
-		{Name: "paper", About: "massive multi-start, serially, on the paper's 21 instances: its two tables of results and its figures of progress", Run: (*bench).paper},
-		{Name: "lambda", About: "massive multi-start over λ", Run: (*bench).lambda},
-		{Name: "division", About: "massive multi-start with ascents on the host, as the paper divides its tasks, and on the device", Run: (*bench).division},
-		{Name: "batch", About: "massive multi-start over the iterations at once", Run: (*bench).batch},
-		{Name: "target", About: "time to the best known value, of the device's best engine or of -engines, every seed", Run: (*bench).target},
-		{Name: "islands", About: "all devices together beside one each: flips a second, and time to the best known value", Run: (*bench).islands},
-		{Name: "ablation", About: "time to the best known value with each part of the engine left out in turn", Run: (*bench).ablation},
+		{Name: "paper", About: "massive multi-start, serially, on the paper's 21 instances: its two tables of results and its figures of progress", Run: (*bench).timePaper},
+		{Name: "lambda", About: "massive multi-start over λ", Run: (*bench).timeLambdas},
+		{Name: "division", About: "massive multi-start with ascents on the host, as the paper divides its tasks, and on the device", Run: (*bench).timeDivision},
+		{Name: "batch", About: "massive multi-start over the iterations at once", Run: (*bench).timeBatches},
+		{Name: "target", About: "time to the best known value, of the device's best engine or of -engines, every seed", Run: (*bench).timeToTarget},
+		{Name: "islands", About: "all devices together beside one each: flips a second, and time to the best known value", Run: (*bench).compareIslands},
+		{Name: "ablation", About: "time to the best known value with each part of the engine left out in turn", Run: (*bench).timeAblations},
 		{Name: "rivals", About: "time to the best known value of dwave-samplers, simulated-bifurcation and MQLib, where they are installed", Run: (*bench).rivalTarget},
 	}
 }
@@ -107,9 +107,9 @@ func run(ctx context.Context, s settings, names []string) bool {
 	defer common.Close()
 	b := &bench{Bench: *common, settings: s, rivals: &rivals{python: s.python, mqlib: mqlib{s.mqlib}}}
 	return experiment.Run(&b.Bench, names, experiments(), func(e experiment.Experiment[*bench]) {
-		b.Do(e.Name, b.suffix(), func() error {
+		b.RunExperiment(e.Name, b.suffix(), func() error {
 			err := e.Run(b)
-			b.summarize()
+			b.printSummary()
 			return err
 		})
 	})
@@ -127,22 +127,22 @@ func (b *bench) suffix() string {
 	return suffix
 }
 
-// add keeps a row and prints it.
-func (b *bench) add(row result.Binary) {
-	b.Add(row)
-	fmt.Println(describe(row))
+// addRow keeps a row and prints it.
+func (b *bench) addRow(row result.Binary) {
+	b.AddRow(row)
+	fmt.Println(describeRow(row))
 }
 
-// limits are other time limits, from so many variables on.
-type limits []struct {
+// timeLimits are other time limits, from so many variables on.
+type timeLimits []struct {
 	from int
 	time time.Duration
 }
 
 // Set implements flag.Value.
-func (l *limits) Set(text string) error {
+func (l *timeLimits) Set(text string) error {
 	*l = nil
-	for _, pair := range experiment.Split(text) {
+	for _, pair := range experiment.SplitList(text) {
 		from, limit, _ := strings.Cut(pair, "=")
 		n, wrong := strconv.Atoi(from)
 		d, err := time.ParseDuration(limit)
@@ -158,7 +158,7 @@ func (l *limits) Set(text string) error {
 }
 
 // String implements flag.Value.
-func (l limits) String() string {
+func (l timeLimits) String() string {
 	var list []string
 	for _, one := range l {
 		list = append(list, fmt.Sprintf("%d=%s", one.from, one.time))

@@ -185,7 +185,7 @@ func TestLimits(t *testing.T) {
 		t.Errorf("printed as %q", text)
 	}
 	for _, bad := range []string{"5000", "x=1s", "5000=0s", "5000=1"} {
-		if new(limits).Set(bad) == nil {
+		if new(timeLimits).Set(bad) == nil {
 			t.Errorf("%q is taken", bad)
 		}
 	}
@@ -193,13 +193,13 @@ func TestLimits(t *testing.T) {
 
 // Every cut of the G-set has a value that can be, and a class.
 func TestCuts(t *testing.T) {
-	list := targets()
+	list := targetProblems()
 	groups := map[string]int{}
 	for _, p := range list {
 		if p.known <= 0 || p.known != float64(int(p.known)) {
 			t.Errorf("%s: best known %v", p.name, p.known)
 		}
-		groups[result.Group(p.name)]++
+		groups[result.InstanceClass(p.name)]++
 	}
 	for group, count := range map[string]int{"bqp2500": 10, "Palubeckis": 21, "K2000": 1, "G-set, tori": 17, "G-set, planar": 23, "G-set, random": 30} {
 		if groups[group] != count {
@@ -207,7 +207,7 @@ func TestCuts(t *testing.T) {
 		}
 	}
 	b := &bench{settings: settings{instances: []string{"G5*", "bqp2500-1"}}}
-	if !b.asked("G55") || !b.asked("bqp2500-1") || b.asked("G6") || b.asked("bqp2500-10") {
+	if !b.isSelected("G55") || !b.isSelected("bqp2500-1") || b.isSelected("G6") || b.isSelected("bqp2500-10") {
 		t.Error("patterns of instances do not choose what they say")
 	}
 }
@@ -223,12 +223,12 @@ func TestGap(t *testing.T) {
 func TestPaperInstances(t *testing.T) {
 	b := &bench{}
 	var missing []string
-	for _, p := range append(orlib(), palubeckis()...) {
+	for _, p := range append(orlibProblems(), palubeckisProblems()...) {
 		if p.printed.Value >= p.known || p.printed.Value < 0.99*p.known {
 			t.Errorf("%s: printed %v, best known %v", p.name, p.printed.Value, p.known)
 		}
 		if strings.HasPrefix(p.name, "p") && p.drawn.n == 0 {
-			if _, err := b.read(p); !errors.Is(err, errNotGiven) {
+			if _, err := b.openInstance(p); !errors.Is(err, errNotGiven) {
 				t.Errorf("%s: %v", p.name, err)
 			}
 			missing = append(missing, p.name)

@@ -24,8 +24,8 @@ type mqlib struct{ command string }
 // instances, and the one that the search of qubo/bulk is taken from.
 var mqlibHeuristics = []string{"BURER2002", "PALUBECKIS2004bMST2", "GLOVER2010", "LU2010"}
 
-// missing says why MQLib cannot be run, or is empty.
-func (m mqlib) missing() string {
+// reasonMissing says why MQLib cannot be run, or is empty.
+func (m mqlib) reasonMissing() string {
 	if m.command == "" {
 		return "its command is not named: -mqlib"
 	}

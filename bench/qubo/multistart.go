@@ -9,21 +9,21 @@ import (
 	solver "coalesce/solvers/qubo"
 )
 
-// paper remakes the tables of results of Lewis (2017), and the histories from
+// timePaper remakes the tables of results of Lewis (2017), and the histories from
 // which its figures 3 and 4 are drawn: one solution an iteration. Numbers in -instances are sizes
 // of problems drawn in place of them.
-func (b *bench) paper() error {
-	b.Resume()
-	return b.each(slices.Concat(orlib(), palubeckis(), b.drawn()), "multistart", func(p problem, inst *solver.Instance) error {
+func (b *bench) timePaper() error {
+	b.ResumeRows()
+	return b.eachProblem(slices.Concat(orlibProblems(), palubeckisProblems(), b.drawn()), "multistart", func(p problem, inst *solver.Instance) error {
 		return b.multistart(p, inst, solver.MultistartOptions{Iterations: b.settings.iteration, Seed: 1})
 	})
 }
 
-// division runs massive multi-start as the paper divides its tasks, the device evaluating and a core of
+// timeDivision runs massive multi-start as the paper divides its tasks, the device evaluating and a core of
 // the host ascending, and all on the device.
-func (b *bench) division() error {
-	b.Resume()
-	return b.each(append(b.swept(), b.drawn()...), "multistart", func(p problem, inst *solver.Instance) error {
+func (b *bench) timeDivision() error {
+	b.ResumeRows()
+	return b.eachProblem(append(b.swept(), b.drawn()...), "multistart", func(p problem, inst *solver.Instance) error {
 		for _, at := range solver.Ascents() {
 			if err := b.multistart(p, inst, solver.MultistartOptions{Iterations: b.settings.iteration, Seed: 1, Ascend: at}); err != nil {
 				return err
@@ -35,16 +35,16 @@ func (b *bench) division() error {
 
 // drawn are problems of the sizes among -instances.
 func (b *bench) drawn() (list []problem) {
-	for _, n := range b.sizes() {
-		list = append(list, of(strconv.Itoa(n), 0, 0, 0).as(n, 100, int64(10*n)))
+	for _, n := range b.drawnSizes() {
+		list = append(list, newProblem(strconv.Itoa(n), 0, 0, 0).withDrawing(n, 100, int64(10*n)))
 	}
 	return list
 }
 
-// lambda runs massive multi-start over λ, and with λ as printed.
-func (b *bench) lambda() error {
-	b.Resume()
-	return b.each(b.swept(), "multistart", func(p problem, inst *solver.Instance) error {
+// timeLambdas runs massive multi-start over λ, and with λ as printed.
+func (b *bench) timeLambdas() error {
+	b.ResumeRows()
+	return b.eachProblem(b.swept(), "multistart", func(p problem, inst *solver.Instance) error {
 		for _, lambda := range []float64{0, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 0.99} {
 			if err := b.multistart(p, inst, solver.MultistartOptions{Iterations: b.settings.iteration, Seed: 1, Lambda: &lambda}); err != nil {
 				return err
@@ -54,10 +54,10 @@ func (b *bench) lambda() error {
 	})
 }
 
-// batch runs massive multi-start over the number of iterations at once, ten
+// timeBatches runs massive multi-start over the number of iterations at once, ten
 // rounds at least.
-func (b *bench) batch() error {
-	return b.each(b.swept(), "multistart", func(p problem, inst *solver.Instance) error {
+func (b *bench) timeBatches() error {
+	return b.eachProblem(b.swept(), "multistart", func(p problem, inst *solver.Instance) error {
 		for _, at := range []int{1, 16, 132, 1056} {
 			o := solver.MultistartOptions{Iterations: max(b.settings.iteration, 10*at), Seed: 1, Batch: at}
 			if err := b.multistart(p, inst, o); err != nil {
@@ -70,7 +70,7 @@ func (b *bench) batch() error {
 
 // swept are the problems over which parameters are swept.
 func (b *bench) swept() []problem {
-	all := slices.Concat(orlib(), smaller(), palubeckis())
+	all := slices.Concat(orlibProblems(), smallPalubeckisProblems(), palubeckisProblems())
 	if len(b.settings.instances) > 0 {
 		return all
 	}
@@ -112,6 +112,6 @@ func (b *bench) multistart(p problem, inst *solver.Instance, o solver.Multistart
 			row.Met, row.Success = row.Best, true
 		}
 	}
-	b.add(row)
+	b.addRow(row)
 	return nil
 }

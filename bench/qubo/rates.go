@@ -36,7 +36,7 @@ func (b *bench) flipRates() error {
 			}
 		}
 		for _, label := range labels {
-			if b.Late() {
+			if b.OutOfTime() {
 				return errors.Join(append(errs, experiment.ErrLate)...)
 			}
 			if err := b.flipRate(n, row, label); err != nil {
@@ -84,7 +84,7 @@ func (b *bench) flipRate(n int, row, label string) (err error) {
 	if err := f.Check(3); err != nil {
 		out.Failed = err.Error()
 	}
-	b.add(out)
+	b.addRow(out)
 	m := result.Median(out.Runs)
 	fmt.Printf("    a step takes %.3f µs; rows are read at %.3g TB/s; a search has %d threads of %d registers and %d bytes of local memory\n",
 		1e6*m/float64(flips), out.Work*float64(f.Row)/m/1e12, f.Threads, f.Registers, f.Local)

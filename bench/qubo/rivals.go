@@ -73,8 +73,8 @@ type rival struct {
 	run   func(ctx context.Context, file string, q request) (reply, error)
 }
 
-// find lists the rivals that can be run here, and those that cannot with why.
-func (p *rivals) find(ctx context.Context) (list []rival, missing map[string]string) {
+// available lists the rivals that can be run here, and those that cannot with why.
+func (p *rivals) available(ctx context.Context) (list []rival, missing map[string]string) {
 	there, err := p.ask(ctx, request{})
 	if missing = there.Missing; missing == nil {
 		missing = map[string]string{}
@@ -83,12 +83,12 @@ func (p *rivals) find(ctx context.Context) (list []rival, missing map[string]str
 		missing["the packages of "+p.python] = err.Error()
 	}
 	for _, name := range there.Solvers {
-		list = append(list, rival{name, terms, func(ctx context.Context, file string, q request) (reply, error) {
+		list = append(list, rival{name, writeTerms, func(ctx context.Context, file string, q request) (reply, error) {
 			q.Solver, q.File = name, file
 			return p.ask(ctx, q)
 		}})
 	}
-	if why := p.mqlib.missing(); why != "" {
+	if why := p.mqlib.reasonMissing(); why != "" {
 		missing["MQLib"] = why
 		return list, missing
 	}
@@ -103,9 +103,9 @@ func (p *rivals) find(ctx context.Context) (list []rival, missing map[string]str
 // rivalTarget times the rivals to the best known value, as far as their
 // parameters allow: the clock begins with the model in memory, theirs.
 func (b *bench) rivalTarget() error {
-	list, missing := b.rivals.find(b.Ctx)
+	list, missing := b.rivals.available(b.Ctx)
 	for _, name := range slices.Sorted(maps.Keys(missing)) {
-		b.add(result.Binary{Name: name, Missing: missing[name]})
+		b.addRow(result.Binary{Name: name, Missing: missing[name]})
 	}
 	list = slices.DeleteFunc(list, func(p rival) bool {
 		return len(b.settings.engines) > 0 && !slices.Contains(b.settings.engines, p.name)
@@ -113,7 +113,7 @@ func (b *bench) rivalTarget() error {
 	if len(list) == 0 {
 		return errors.New("no rival can be run here")
 	}
-	return b.each(targets(), "rivals", func(p problem, inst *solver.Instance) error {
+	return b.eachProblem(targetProblems(), "rivals", func(p problem, inst *solver.Instance) error {
 		for _, contender := range list {
 			file, err := contender.write(inst)
 			if err != nil {
@@ -131,24 +131,24 @@ func (b *bench) rivalTarget() error {
 // rivalRuns adds the rows of a rival on an instance.
 func (b *bench) rivalRuns(p problem, inst *solver.Instance, contender rival, file string) error {
 	for seed := uint64(1); seed <= uint64(b.settings.seeds); seed++ {
-		if b.Late() {
+		if b.OutOfTime() {
 			return experiment.ErrLate
 		}
 		row := result.Binary{Name: contender.name, Instance: p.name, N: inst.N, Seed: seed, Known: p.known, Limit: b.settings.limitFor(inst.N).Seconds()}
 		r, err := contender.run(b.Ctx, file, request{N: inst.N, Limit: row.Limit, Target: p.known, Seed: seed})
 		if err == nil {
-			err = take(&row, inst, r)
+			err = checkRival(&row, inst, r)
 		}
 		if err != nil {
 			row.Failed = err.Error()
 		}
-		b.add(row)
+		b.addRow(row)
 	}
 	return nil
 }
 
-// take recomputes a rival's objective.
-func take(row *result.Binary, inst *solver.Instance, r reply) error {
+// checkRival recomputes a rival's objective.
+func checkRival(row *result.Binary, inst *solver.Instance, r reply) error {
 	x, ok := solver.ParseBits(r.Solution)
 	if !ok || x.Len() != inst.N {
 		return fmt.Errorf("a solution of %d characters, expected %d of 0 and 1", len(r.Solution), inst.N)
@@ -177,9 +177,9 @@ func take(row *result.Binary, inst *solver.Instance, r reply) error {
 	return nil
 }
 
-// terms writes an instance, as one to maximise over x in {0,1}^n, to a file in a
+// writeTerms writes an instance, as one to maximise over x in {0,1}^n, to a file in a
 // folder of its own for the packages, less its offset.
-func terms(inst *solver.Instance) (string, error) {
+func writeTerms(inst *solver.Instance) (string, error) {
 	var b []byte
 	put := func(i, j int, w float64) {
 		b = binary.LittleEndian.AppendUint32(b, uint32(i))

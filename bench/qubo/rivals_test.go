@@ -32,24 +32,24 @@ func small(t *testing.T) (qubo, cut *solver.Instance) {
 func TestRivalsAreChecked(t *testing.T) {
 	inst, _ := small(t)
 	row := result.Binary{Known: 1}
-	if err := take(&row, inst, reply{Seconds: 2, Solution: "10"}); err != nil || row.Value != 1 || row.Met != 2 || !row.Success {
+	if err := checkRival(&row, inst, reply{Seconds: 2, Solution: "10"}); err != nil || row.Value != 1 || row.Met != 2 || !row.Success {
 		t.Errorf("%+v, %v", row, err)
 	}
 	row = result.Binary{Known: 1}
 	history := []result.Improvement{{Seconds: 0.1, Value: 0}, {Seconds: 0.5, Value: 1}}
-	if err := take(&row, inst, reply{Seconds: 2, Solution: "01", History: history}); err != nil || row.Met != 0.5 || row.Best != 0.5 {
+	if err := checkRival(&row, inst, reply{Seconds: 2, Solution: "01", History: history}); err != nil || row.Met != 0.5 || row.Best != 0.5 {
 		t.Errorf("%+v, %v", row, err)
 	}
 	row = result.Binary{Known: 2}
-	if err := take(&row, inst, reply{Seconds: 2, Solution: "01"}); err != nil || row.Success || row.Met != 0 {
+	if err := checkRival(&row, inst, reply{Seconds: 2, Solution: "01"}); err != nil || row.Success || row.Met != 0 {
 		t.Errorf("%+v, %v", row, err)
 	}
 	for _, bad := range []reply{{Solution: "1"}, {Solution: "102"}, {Solution: "1x"}, {Solution: "11", History: history}} {
-		if take(&row, inst, bad) == nil {
+		if checkRival(&row, inst, bad) == nil {
 			t.Errorf("%+v is taken", bad)
 		}
 	}
-	file, err := terms(inst)
+	file, err := writeTerms(inst)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestRivalsAreChecked(t *testing.T) {
 
 // Rivals that are not there are named, with why.
 func TestMissingRivalsAreNamed(t *testing.T) {
-	list, missing := (&rivals{python: "no-such-python"}).find(t.Context())
+	list, missing := (&rivals{python: "no-such-python"}).available(t.Context())
 	if len(list) != 0 || !strings.Contains(missing["the packages of no-such-python"], "not found") || !strings.Contains(missing["MQLib"], "-mqlib") {
 		t.Errorf("%d rivals, missing %v", len(list), missing)
 	}
@@ -98,9 +98,9 @@ func TestMQLibIsRun(t *testing.T) {
 	if err := os.WriteFile(command, []byte(answer), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{Bench: experiment.Bench[result.Binary]{Ctx: context.Background(), Start: time.Now(), Settings: experiment.Settings{Budget: time.Hour}, File: &result.Of[result.Binary]{}},
+	b := &bench{Bench: experiment.Bench[result.Binary]{Ctx: context.Background(), Start: time.Now(), Settings: experiment.Settings{Budget: time.Hour}, File: &result.Experiment[result.Binary]{}},
 		rivals: &rivals{python: "no-such-python", mqlib: mqlib{command}}, settings: settings{seeds: 1, limit: time.Second}}
-	list, _ := b.rivals.find(b.Ctx)
+	list, _ := b.rivals.available(b.Ctx)
 	if len(list) != len(mqlibHeuristics) {
 		t.Fatalf("%d rivals, expected %d", len(list), len(mqlibHeuristics))
 	}

@@ -13,40 +13,40 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// targets are the instances of which the time to the best known value counts.
-func targets() []problem {
-	return slices.Concat(orlib(), smaller(), palubeckis(), cuts())
+// targetProblems are the instances of which the time to the best known value counts.
+func targetProblems() []problem {
+	return slices.Concat(orlibProblems(), smallPalubeckisProblems(), palubeckisProblems(), cutProblems())
 }
 
-// target times engines, or the device's best, to the best known value, seeds 1
+// timeToTarget times engines, or the device's best, to the best known value, seeds 1
 // on: from the coefficients in memory until the search has it.
-func (b *bench) target() error {
-	return b.each(targets(), "solve", func(p problem, inst *solver.Instance) error {
+func (b *bench) timeToTarget() error {
+	return b.eachProblem(targetProblems(), "solve", func(p problem, inst *solver.Instance) error {
 		engines := b.settings.engines
 		if len(engines) == 0 {
 			engines = []string{""}
 		}
 		for _, engine := range engines {
 			for seed := uint64(1); seed <= uint64(b.settings.seeds); seed++ {
-				if b.Late() {
+				if b.OutOfTime() {
 					return experiment.ErrLate
 				}
-				b.solve(p, inst, engine, "", seed)
+				b.addRun(p, inst, engine, "", seed)
 			}
 		}
 		return nil
 	})
 }
 
-// solve adds the row of a run of an engine, or the device's best, with a part
+// addRun adds the row of a run of an engine, or the device's best, with a part
 // left out where one is named.
-func (b *bench) solve(p problem, inst *solver.Instance, engine, without string, seed uint64) {
-	b.add(b.attempt(p, inst, try{devices: append([]device.Device{b.Dev}, b.Others...), engine: engine, without: without, seed: seed,
+func (b *bench) addRun(p problem, inst *solver.Instance, engine, without string, seed uint64) {
+	b.addRow(b.runOnce(p, inst, runSettings{devices: append([]device.Device{b.Dev}, b.Others...), engine: engine, without: without, seed: seed,
 		limit: b.settings.limitFor(inst.N), target: true}))
 }
 
-// A try has the settings of a run.
-type try struct {
+// A runSettings has the settings of a run.
+type runSettings struct {
 	devices         []device.Device
 	engine, without string
 	seed            uint64
@@ -54,8 +54,8 @@ type try struct {
 	target          bool // it ends at the best known value
 }
 
-// attempt is the row of a run.
-func (b *bench) attempt(p problem, inst *solver.Instance, t try) result.Binary {
+// runOnce is the row of a run.
+func (b *bench) runOnce(p problem, inst *solver.Instance, t runSettings) result.Binary {
 	row := result.Binary{Name: t.engine, Instance: p.name, N: inst.N, Seed: t.seed, Known: p.known, Limit: t.limit.Seconds(), Without: t.without}
 	if len(t.devices) > 1 {
 		row.Devices = len(t.devices)
@@ -89,9 +89,9 @@ func (b *bench) attempt(p problem, inst *solver.Instance, t try) result.Binary {
 	return row
 }
 
-// summarize prints the runs to a target of each instance in a line: how many,
+// printSummary prints the runs to a target of each instance in a line: how many,
 // how many reached it, and when.
-func (b *bench) summarize() {
+func (b *bench) printSummary() {
 	var rows []result.Binary
 	for _, r := range b.File.Rows {
 		if r.Limit > 0 && r.What == "" {

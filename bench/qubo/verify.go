@@ -6,8 +6,8 @@ import (
 	solver "coalesce/solvers/qubo"
 )
 
-// verify runs variants on the small cases of their subjects, where the reference is the judge.
-func (b *bench) verify() error {
+// verifyVariants runs variants on the small cases of their subjects, where the reference is the judge.
+func (b *bench) verifyVariants() error {
 	return experiment.Verify(&b.Bench, b.settings.Verification, solver.Subjects(), b.settings.engines, func(v experiment.Verdict) result.Binary {
 		return result.Binary{Name: v.Family.Name, Variant: v.Variant.Label, What: "verify", Count: v.Cases, Seconds: v.Seconds, Failed: v.Failed}
 	})

@@ -48,7 +48,7 @@ func main() {
 	flag.Parse()
 	err := error(nil)
 	if *hub != "" {
-		f := result.Of[result.Replay]{Experiment: "replay", Device: "recorded GPUs", Commit: *commit, Command: fmt.Sprintf("go run ./bench/replay -hub FOLDER -seeds %d", *seeds)}
+		f := result.Experiment[result.Replay]{Experiment: "replay", Device: "recorded GPUs", Commit: *commit, Command: fmt.Sprintf("go run ./bench/replay -hub FOLDER -seeds %d", *seeds)}
 		if f.Rows, err = replayHub(os.Stdout, *hub, *seeds, *kin); err == nil && *out != "" {
 			err = f.Write(*out, "tuning-replay")
 		}
@@ -145,8 +145,8 @@ type bench struct {
 	found    int // of them, until one was near the best; 0: not yet
 }
 
-// Do draws the samples of a trial; verifying costs nothing and succeeds.
-func (b *bench) Do(ctx context.Context, a search.TrialRequest) (trial.Trial, error) {
+// RunExperiment draws the samples of a trial; verifying costs nothing and succeeds.
+func (b *bench) RunExperiment(ctx context.Context, a search.TrialRequest) (trial.Trial, error) {
 	t := trial.Trial{Status: trial.OK, Variant: a.Variant.Label, Size: a.Size, Action: a.Action}
 	if a.Action != trial.ActionMeasure {
 		return t, ctx.Err()

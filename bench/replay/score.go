@@ -39,8 +39,8 @@ type hubBench struct {
 
 var errOver = errors.New("the replay is over")
 
-// Do answers a trial. What does not compile or launch fails when it is verified, which costs its compilation.
-func (b *hubBench) Do(_ context.Context, a search.TrialRequest) (trial.Trial, error) {
+// RunExperiment answers a trial. What does not compile or launch fails when it is verified, which costs its compilation.
+func (b *hubBench) RunExperiment(_ context.Context, a search.TrialRequest) (trial.Trial, error) {
 	i := b.at[a.Variant.Label]
 	t := trial.Trial{Status: trial.OK, Variant: a.Variant.Label, Size: a.Size, Action: a.Action}
 	switch {

@@ -11,13 +11,13 @@ import (
 	"coalesce/bench/result"
 )
 
-// solves are the experiments of linear assignment that have results, by name.
-type solves map[string]*result.Of[result.Solve]
+// solveResults are the experiments of linear assignment that have results, by name.
+type solveResults map[string]*result.Experiment[result.Solve]
 
 var assignmentExperiments = []string{"race", "kinds", "paper", "paths", "host", "scaling", "scaling-x2", "scaling-passes", "batch", "points", "paper-host", "published"}
 
-// An event is an instance that contenders raced on, all seeds together.
-type event struct {
+// An race is an instance that contenders raced on, all seeds together.
+type race struct {
 	result.Solve                    // of the first row: kind, sides, range, value
 	names        []string           // of contenders, in order of appearance
 	by           map[string]*timing // contender
@@ -52,15 +52,15 @@ func (t *timing) cell() string {
 	case t.failed != "":
 		return "failed"
 	}
-	least, longest := ms(slices.Min(t.runs)), ms(slices.Max(t.runs))
+	least, longest := formatMilliseconds(slices.Min(t.runs)), formatMilliseconds(slices.Max(t.runs))
 	if least == longest {
 		return longest
 	}
-	return fmt.Sprintf("%s (%s–%s)", ms(result.Median(t.runs)), least, longest)
+	return fmt.Sprintf("%s (%s–%s)", formatMilliseconds(result.Median(t.runs)), least, longest)
 }
 
-// ms prints seconds as milliseconds with three digits.
-func ms(seconds float64) string {
+// formatMilliseconds prints seconds as milliseconds with three digits.
+func formatMilliseconds(seconds float64) string {
 	x := seconds * 1e3
 	if x >= 100 {
 		return fmt.Sprintf("%.0f", x)
@@ -68,15 +68,15 @@ func ms(seconds float64) string {
 	return fmt.Sprintf("%.3g", x)
 }
 
-// events groups rows; named tells contenders apart.
-func events(f *result.Of[result.Solve], named func(r result.Solve) string) []*event {
-	var list []*event
-	at := map[string]*event{}
+// groupRaces groups rows; named tells contenders apart.
+func groupRaces(f *result.Experiment[result.Solve], named func(r result.Solve) string) []*race {
+	var list []*race
+	at := map[string]*race{}
 	for _, r := range f.Rows {
-		key := key(r)
+		key := instanceKey(r)
 		e := at[key]
 		if e == nil {
-			e = &event{Solve: r, by: map[string]*timing{}}
+			e = &race{Solve: r, by: map[string]*timing{}}
 			at[key] = e
 			list = append(list, e)
 		}
@@ -101,8 +101,8 @@ func events(f *result.Of[result.Solve], named func(r result.Solve) string) []*ev
 
 func byName(r result.Solve) string { return r.Name }
 
-// key tells instances apart: "uniform 1000x1000 R=1000 int32 permuted".
-func key(r result.Solve) string {
+// instanceKey tells instances apart: "uniform 1000x1000 R=1000 int32 permuted".
+func instanceKey(r result.Solve) string {
 	s := fmt.Sprintf("%s %dx%d", r.Kind, r.Rows, r.Cols)
 	if r.Range > 0 {
 		s += fmt.Sprintf(" R=%d", r.Range)
@@ -117,7 +117,7 @@ func key(r result.Solve) string {
 }
 
 // contenders of all events, in order of appearance.
-func contenders(list []*event) []string {
+func contenders(list []*race) []string {
 	var names []string
 	for _, e := range list {
 		for _, n := range e.names {
@@ -129,31 +129,31 @@ func contenders(list []*event) []string {
 	return names
 }
 
-func heads(columns ...string) string {
+func tableHead(columns ...string) string {
 	return "| " + strings.Join(columns, " | ") + " |\n|---" + strings.Repeat("|---:", len(columns)-1) + "|\n"
 }
 
-func line(cells ...string) string { return "| " + strings.Join(cells, " | ") + " |\n" }
+func tableLine(cells ...string) string { return "| " + strings.Join(cells, " | ") + " |\n" }
 
 // times is a table of every contender's time at every event, and more columns.
-func times(list []*event, more []string, extra func(e *event) []string) string {
+func times(list []*race, more []string, extra func(e *race) []string) string {
 	names := contenders(list)
-	out := heads(append(append([]string{"instance"}, names...), more...)...)
+	out := tableHead(append(append([]string{"instance"}, names...), more...)...)
 	for _, e := range list {
-		cells := []string{key(e.Solve)}
+		cells := []string{instanceKey(e.Solve)}
 		for _, n := range names {
 			cells = append(cells, e.by[n].cell())
 		}
 		if extra != nil {
 			cells = append(cells, extra(e)...)
 		}
-		out += line(cells...)
+		out += tableLine(cells...)
 	}
 	return out
 }
 
 // best is the fastest of some contenders.
-func (e *event) best(names ...string) (name string, seconds float64) {
+func (e *race) best(names ...string) (name string, seconds float64) {
 	for _, n := range names {
 		if t := e.by[n].median(); t > 0 && (seconds == 0 || t < seconds) {
 			name, seconds = n, t
@@ -162,7 +162,7 @@ func (e *event) best(names ...string) (name string, seconds float64) {
 	return name, seconds
 }
 
-func quotient(a, b float64) string {
+func formatQuotient(a, b float64) string {
 	if a <= 0 || b <= 0 {
 		return "none"
 	}
@@ -203,8 +203,8 @@ var goals = map[string]goal{
 }
 
 // against adds the target and the rival measured apart.
-func against(e *event, ours []string) []string {
-	g, ok := goals[key(e.Solve)]
+func against(e *race, ours []string) []string {
+	g, ok := goals[instanceKey(e.Solve)]
 	_, seconds := e.best(ours...)
 	if !ok {
 		return []string{"none", "none", "none", "none"}
@@ -213,11 +213,11 @@ func against(e *event, ours []string) []string {
 	if g.rival > 0 {
 		rival = fmt.Sprintf("%v, %s", g.rival, g.name)
 	}
-	return []string{fmt.Sprint(g.target), quotient(g.target, seconds*1e3), rival, quotient(g.rival, seconds*1e3)}
+	return []string{fmt.Sprint(g.target), formatQuotient(g.target, seconds*1e3), rival, formatQuotient(g.rival, seconds*1e3)}
 }
 
 // ours are the contenders that are not rivals: those that have variants.
-func ours(list []*event) []string {
+func ours(list []*race) []string {
 	var names []string
 	for _, e := range list {
 		for _, n := range e.names {
@@ -229,29 +229,29 @@ func ours(list []*event) []string {
 	return names
 }
 
-func raceTable(f *result.Of[result.Solve]) string {
-	list := events(f, byName)
+func raceTable(f *result.Experiment[result.Solve]) string {
+	list := groupRaces(f, byName)
 	mine := ours(list)
 	return "Milliseconds on " + f.Device + ": the median, the least and the largest run over all seeds.\n\n" +
-		times(list, []string{"target", "target ÷ best", "best GPU rival, another run", "rival ÷ best"}, func(e *event) []string { return against(e, mine) })
+		times(list, []string{"target", "target ÷ best", "best GPU rival, another run", "rival ÷ best"}, func(e *race) []string { return against(e, mine) })
 }
 
 // countTable has the counts of the families' work, of the first seed.
-func countTable(f *result.Of[result.Solve]) string {
+func countTable(f *result.Experiment[result.Solve]) string {
 	fields := []string{"passes", "steps", "phases", "paths", "updates", "repairs", "edges"}
-	out := heads(append(append([]string{"instance", "family", "optimum, first seed"}, fields...), "went on as")...)
-	for _, e := range events(f, byName) {
+	out := tableHead(append(append([]string{"instance", "family", "optimum, first seed"}, fields...), "went on as")...)
+	for _, e := range groupRaces(f, byName) {
 		for _, n := range e.names {
 			t := e.by[n]
 			if t.counts == nil {
 				continue
 			}
-			cells := []string{key(e.Solve), n, e.Optimum}
+			cells := []string{instanceKey(e.Solve), n, e.Optimum}
 			for _, name := range fields {
 				cells = append(cells, count(t.counts[name]))
 			}
 			next, _ := t.counts["switch"].(string)
-			out += line(append(cells, cmp.Or(next, "none"))...)
+			out += tableLine(append(cells, cmp.Or(next, "none"))...)
 		}
 	}
 	return out
@@ -266,16 +266,16 @@ func count(x any) string {
 }
 
 // kindTable holds the solver's choice against the best family alone.
-func kindTable(f *result.Of[result.Solve]) string {
+func kindTable(f *result.Experiment[result.Solve]) string {
 	worst, where := 0.0, ""
-	list := events(f, byName)
-	out := times(list, []string{"auto ÷ the best family alone"}, func(e *event) []string {
+	list := groupRaces(f, byName)
+	out := times(list, []string{"auto ÷ the best family alone"}, func(e *race) []string {
 		_, alone := e.best("core", "classical", "tree")
 		own := e.by["auto"].median()
 		if alone > 0 && own/alone > worst {
-			worst, where = own/alone, key(e.Solve)
+			worst, where = own/alone, instanceKey(e.Solve)
 		}
-		return []string{quotient(own, alone)}
+		return []string{formatQuotient(own, alone)}
 	})
 	if where != "" {
 		out += fmt.Sprintf("\nThe largest quotient is %.2f, on %s.", worst, where)
@@ -291,22 +291,22 @@ var k20x = map[string][2]float64{
 	"20000 2000": {1.41, 2.05}, "20000 20000": {5.69, 4.22}, "20000 200000": {30.05, 12.81},
 }
 
-func paperTable(f *result.Of[result.Solve]) string {
+func paperTable(f *result.Experiment[result.Solve]) string {
 	more := []string{"K20X classical, printed", "K20X tree, printed", "classical: printed ÷ ours", "tree: printed ÷ ours", "classical: one core ÷ ours", "tree: one core ÷ ours"}
-	return times(events(f, byName), more, func(e *event) []string {
+	return times(groupRaces(f, byName), more, func(e *race) []string {
 		p := k20x[fmt.Sprint(e.Rows, e.Range)]
 		classical, tree := e.by["classical"].median(), e.by["tree"].median()
 		return []string{
-			ms(p[0]), ms(p[1]), quotient(p[0], classical), quotient(p[1], tree),
-			quotient(e.by["sequential-classical"].median(), classical), quotient(e.by["sequential-tree"].median(), tree),
+			formatMilliseconds(p[0]), formatMilliseconds(p[1]), formatQuotient(p[0], classical), formatQuotient(p[1], tree),
+			formatQuotient(e.by["sequential-classical"].median(), classical), formatQuotient(e.by["sequential-tree"].median(), tree),
 		}
 	})
 }
 
 // pathTable sets variants with one path a phase beside those with many.
-func pathTable(f *result.Of[result.Solve]) string {
-	out := heads("instance", "family", "phases, many", "phases, one", "paths, many", "paths, one", "many, ms", "one, ms", "one ÷ many")
-	for _, e := range events(f, func(r result.Solve) string { return r.Variant }) {
+func pathTable(f *result.Experiment[result.Solve]) string {
+	out := tableHead("instance", "family", "phases, many", "phases, one", "paths, many", "paths, one", "many, ms", "one, ms", "one ÷ many")
+	for _, e := range groupRaces(f, func(r result.Solve) string { return r.Variant }) {
 		for _, label := range e.names {
 			if !strings.Contains(label, "paths=one") {
 				continue
@@ -315,33 +315,33 @@ func pathTable(f *result.Of[result.Solve]) string {
 			if many == nil {
 				continue
 			}
-			out += line(key(e.Solve), one.row.Name, count(many.counts["phases"]), count(one.counts["phases"]), count(many.counts["paths"]), count(one.counts["paths"]),
-				many.cell(), one.cell(), quotient(one.median(), many.median()))
+			out += tableLine(instanceKey(e.Solve), one.row.Name, count(many.counts["phases"]), count(one.counts["phases"]), count(many.counts["paths"]), count(one.counts["paths"]),
+				many.cell(), one.cell(), formatQuotient(one.median(), many.median()))
 		}
 	}
 	return out
 }
 
 // hostSolveTable ends with how many times slower one thread of lapjv is.
-func hostSolveTable(f *result.Of[result.Solve]) string {
-	return "Milliseconds on " + f.Device + ".\n\n" + times(events(f, byName), []string{"lapjv ÷ host"}, func(e *event) []string {
-		return []string{quotient(e.by["lapjv"].median(), e.by["host"].median())}
+func hostSolveTable(f *result.Experiment[result.Solve]) string {
+	return "Milliseconds on " + f.Device + ".\n\n" + times(groupRaces(f, byName), []string{"lapjv ÷ host"}, func(e *race) []string {
+		return []string{formatQuotient(e.by["lapjv"].median(), e.by["host"].median())}
 	})
 }
 
-func batchTable(f *result.Of[result.Solve]) string {
-	list := events(f, byName)
+func batchTable(f *result.Experiment[result.Solve]) string {
+	list := groupRaces(f, byName)
 	mine := ours(list)
-	return times(list, []string{"target", "target ÷ best", "best GPU rival, another run", "rival ÷ best"}, func(e *event) []string { return against(e, mine) })
+	return times(list, []string{"target", "target ÷ best", "best GPU rival, another run", "rival ÷ best"}, func(e *race) []string { return against(e, mine) })
 }
 
 // pointTable is the time of every solver, and the counts of core's work.
-func pointTable(f *result.Of[result.Solve]) string {
-	out := heads("instance", "family", "time, s", "bids a row", "steps of searches", "rounds of pricing")
-	for _, e := range events(f, byName) {
+func pointTable(f *result.Experiment[result.Solve]) string {
+	out := tableHead("instance", "family", "time, s", "bids a row", "steps of searches", "rounds of pricing")
+	for _, e := range groupRaces(f, byName) {
 		for _, n := range e.names {
 			t := e.by[n]
-			out += line(key(e.Solve), n, fmt.Sprintf("%.2f", t.median()), fmt.Sprintf("%.0f", t.count("bids")/float64(max(1, e.Rows))),
+			out += tableLine(instanceKey(e.Solve), n, fmt.Sprintf("%.2f", t.median()), fmt.Sprintf("%.0f", t.count("bids")/float64(max(1, e.Rows))),
 				fmt.Sprintf("%.0f", t.count("steps")), fmt.Sprintf("%.0f", 1+t.count("repairs")))
 		}
 	}
@@ -350,20 +350,20 @@ func pointTable(f *result.Of[result.Solve]) string {
 
 // assignmentTables are the regions of linear assignment. An experiment without
 // results says so.
-func assignmentTables(all solves) map[string]string {
-	region := func(name string, table func(*result.Of[result.Solve]) string) string {
+func assignmentTables(all solveResults) map[string]string {
+	region := func(name string, table func(*result.Experiment[result.Solve]) string) string {
 		if f := all[name]; f != nil {
 			return table(f)
 		}
 		return fmt.Sprintf("There is no bench/results/assignment-%s.json: nothing was measured yet.", name)
 	}
 	return map[string]string{
-		"assignment-sources":        sources("assignment", assignmentExperiments, all, "none", recorded),
+		"assignment-sources":        sourceTable("assignment", assignmentExperiments, all, "none", recordedCommand),
 		"assignment-race":           region("race", raceTable),
 		"assignment-counts":         region("race", countTable),
-		"assignment-growth":         region("race", func(*result.Of[result.Solve]) string { return growthPicture(all) }),
+		"assignment-growth":         region("race", func(*result.Experiment[result.Solve]) string { return growthPicture(all) }),
 		"assignment-kinds":          region("kinds", kindTable),
-		"assignment-paper":          region("paper", func(*result.Of[result.Solve]) string { return hungarianTable(measured{solves: all}) }),
+		"assignment-paper":          region("paper", func(*result.Experiment[result.Solve]) string { return hungarianTable(paperResults{solves: all}) }),
 		"assignment-paths":          region("paths", pathTable),
 		"assignment-host":           region("host", hostSolveTable),
 		"assignment-scaling":        region("scaling", scalingTable),
@@ -379,22 +379,22 @@ func assignmentTables(all solves) map[string]string {
 }
 
 // readmeRace is the fastest of ours on a few instances.
-func readmeRace(f *result.Of[result.Solve]) string {
-	out := heads("instance", "device", "time, ms", "solver", "best GPU rival on the same matrices, another run, ms")
-	list := events(f, byName)
+func readmeRace(f *result.Experiment[result.Solve]) string {
+	out := tableHead("instance", "device", "time, ms", "solver", "best GPU rival on the same matrices, another run, ms")
+	list := groupRaces(f, byName)
 	mine := ours(list)
 	for _, e := range list {
-		g, ok := goals[key(e.Solve)]
+		g, ok := goals[instanceKey(e.Solve)]
 		name, seconds := e.best(mine...)
 		if ok && seconds > 0 && g.rival > 0 && (e.Rows >= 20000 || e.Kind != "uniform") {
-			out += line(key(e.Solve), f.Device, ms(seconds), name, fmt.Sprintf("%v (%s)", g.rival, g.name))
+			out += tableLine(instanceKey(e.Solve), f.Device, formatMilliseconds(seconds), name, fmt.Sprintf("%v (%s)", g.rival, g.name))
 		}
 	}
 	return out
 }
 
 // growthPicture shows the figure where it is drawn.
-func growthPicture(all solves) string {
+func growthPicture(all solveResults) string {
 	if assignmentFigures(all)["assignment-race"] == "" {
 		return "assignment-race.json has no contender at two sides or more."
 	}
@@ -402,23 +402,23 @@ func growthPicture(all solves) string {
 }
 
 // assignmentFigures are drawn from what there is.
-func assignmentFigures(all solves) map[string]string {
+func assignmentFigures(all solveResults) map[string]string {
 	out := map[string]string{}
 	f := all["race"]
 	if f == nil {
 		return out
 	}
-	list := events(f, byName)
+	list := groupRaces(f, byName)
 	c := chart{title: "Linear assignment, uniform costs below 10^6", x: "rows and columns", y: "seconds (log)", log: true,
 		note: f.Device + ". Medians over all seeds.\nbench/results/assignment-race.json, by " + f.Command}
 	for _, name := range contenders(list) {
 		s := series{name: name}
 		for _, e := range list {
 			if t := e.by[name].median(); t > 0 && e.Kind == "uniform" && e.Range == 1e6 && e.Value == "int32" {
-				s.points = append(s.points, point{x: float64(e.Rows), y: t})
+				s.points = append(s.points, chartPoint{x: float64(e.Rows), y: t})
 			}
 		}
-		slices.SortFunc(s.points, func(a, b point) int { return int(a.x - b.x) })
+		slices.SortFunc(s.points, func(a, b chartPoint) int { return int(a.x - b.x) })
 		if len(s.points) > 1 {
 			c.lines = append(c.lines, s)
 		}

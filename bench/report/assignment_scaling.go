@@ -10,9 +10,9 @@ import (
 // scalingTable is by devices: time, and how often faster than on one; of
 // engines that time their passes over the matrix, those too. What is left of the
 // time, the passes of others taken as long as core's, is told a step or level.
-func scalingTable(f *result.Of[result.Solve]) string {
-	out := heads("instance", "family", "devices", "time, ms", "one ÷ this", "of ideal", "passes, ms", "passes: one ÷ this", "steps and levels", "the rest, µs each")
-	for _, e := range events(f, func(r result.Solve) string { return fmt.Sprintf("%s on %d", r.Name, max(1, r.Devices)) }) {
+func scalingTable(f *result.Experiment[result.Solve]) string {
+	out := tableHead("instance", "family", "devices", "time, ms", "one ÷ this", "of ideal", "passes, ms", "passes: one ÷ this", "steps and levels", "the rest, µs each")
+	for _, e := range groupRaces(f, func(r result.Solve) string { return fmt.Sprintf("%s on %d", r.Name, max(1, r.Devices)) }) {
 		for _, n := range e.names {
 			t := e.by[n]
 			devices := max(1, t.row.Devices)
@@ -22,14 +22,14 @@ func scalingTable(f *result.Of[result.Solve]) string {
 				share = fmt.Sprintf("%.0f %%", 100*one/m/float64(devices))
 			}
 			if p := t.passes(); p > 0 {
-				passes = ms(p)
+				passes = formatMilliseconds(p)
 			}
 			steps, read := t.count("steps")+t.count("levels"), t.count("passes")*e.pass(devices)
 			if rest := t.median() - read; steps > 0 && read > 0 && rest > 0 {
 				each = fmt.Sprintf("%.2f", 1e6*rest/steps)
 			}
-			out += line(key(e.Solve), t.row.Name, fmt.Sprint(devices), t.cell(), quotient(one, t.median()), share, passes,
-				quotient(e.by[t.row.Name+", sharded on 1"].passes(), t.passes()), fmt.Sprint(int(steps)), each)
+			out += tableLine(instanceKey(e.Solve), t.row.Name, fmt.Sprint(devices), t.cell(), formatQuotient(one, t.median()), share, passes,
+				formatQuotient(e.by[t.row.Name+", sharded on 1"].passes(), t.passes()), fmt.Sprint(int(steps)), each)
 		}
 	}
 	return out
@@ -38,9 +38,9 @@ func scalingTable(f *result.Of[result.Solve]) string {
 // grownTable is weak scaling: how much longer several devices take for a side that
 // has grown with the root of their number, against one device with the side before,
 // the range in the same proportion to the side or the same.
-func grownTable(f *result.Of[result.Solve]) string {
-	out := heads("family", "on one", "devices", "on them", "one, ms", "them, ms", "one ÷ them")
-	all := events(f, func(r result.Solve) string { return fmt.Sprintf("%s on %d", r.Name, max(1, r.Devices)) })
+func grownTable(f *result.Experiment[result.Solve]) string {
+	out := tableHead("family", "on one", "devices", "on them", "one, ms", "them, ms", "one ÷ them")
+	all := groupRaces(f, func(r result.Solve) string { return fmt.Sprintf("%s on %d", r.Name, max(1, r.Devices)) })
 	for _, small := range all {
 		for _, n := range small.names {
 			one := small.by[n]
@@ -56,7 +56,7 @@ func grownTable(f *result.Of[result.Solve]) string {
 				if them == nil || math.Round(devices) < 2 || math.Abs(devices-math.Round(devices)) > 0.001*devices {
 					continue
 				}
-				out += line(one.row.Name, key(small.Solve), fmt.Sprintf("%.0f", devices), key(large.Solve), one.cell(), them.cell(), quotient(one.median(), them.median()))
+				out += tableLine(one.row.Name, instanceKey(small.Solve), fmt.Sprintf("%.0f", devices), instanceKey(large.Solve), one.cell(), them.cell(), formatQuotient(one.median(), them.median()))
 			}
 		}
 	}
@@ -65,7 +65,7 @@ func grownTable(f *result.Of[result.Solve]) string {
 
 // pass is the seconds that core takes for a pass over the matrix on so many devices, 0 where
 // that was not timed.
-func (e *event) pass(devices int) float64 {
+func (e *race) pass(devices int) float64 {
 	for _, name := range []string{"core, sharded", "core"} {
 		if t := e.by[fmt.Sprintf("%s on %d", name, devices)]; t.passes() > 0 {
 			return t.passes() / t.count("passes")

@@ -17,7 +17,7 @@ func TestRaceTableMergesSeeds(t *testing.T) {
 	rival.Variant, rival.Checks, rival.Counts = "", nil, nil
 	failed := solveRow("tree", 1000)
 	failed.Failed = "wrong"
-	f := &result.Of[result.Solve]{Device: "a GPU", Rows: []result.Solve{
+	f := &result.Experiment[result.Solve]{Device: "a GPU", Rows: []result.Solve{
 		solveRow("core", 1000, 0.002, 0.004), rival, failed, solveRow("core", 1000, 0.001, 0.003), solveRow("core", 5000, 0.012),
 	}}
 	got := raceTable(f)
@@ -36,7 +36,7 @@ func TestRaceTableMergesSeeds(t *testing.T) {
 	if counts := countTable(f); !strings.Contains(counts, "| core | 7 | 2.5 | 30 | 0 | 0 | 0 | 0 | 0 | ties |") {
 		t.Errorf("counts:\n%s", counts)
 	}
-	if svg := assignmentFigures(solves{"race": f})["assignment-race"]; !strings.Contains(svg, "core") || strings.Contains(svg, "lapjv") {
+	if svg := assignmentFigures(solveResults{"race": f})["assignment-race"]; !strings.Contains(svg, "core") || strings.Contains(svg, "lapjv") {
 		t.Error("the figure draws what has two sides or more: core")
 	}
 }
@@ -47,7 +47,7 @@ func TestScalingTable(t *testing.T) {
 	one.Devices, two.Devices, other.Devices = 1, 2, 2
 	one.Counts, two.Counts = []byte(`{"passes":3,"steps":1000,"stages":{"passes":0.3}}`), []byte(`{"passes":3,"steps":500,"stages":{"passes":0.15}}`)
 	other.Counts = []byte(`{"passes":2,"steps":1000,"levels":3000}`)
-	got := scalingTable(&result.Of[result.Solve]{Rows: []result.Solve{solveRow("core", 40000, 0.4), one, two, other}})
+	got := scalingTable(&result.Experiment[result.Solve]{Rows: []result.Solve{solveRow("core", 40000, 0.4), one, two, other}})
 	for _, want := range []string{"| core | 2 | 250 | 1.60 | 80 % | 150 | 2.00 | 500 | 200.00 |", "| classical | 2 | 300 | none | none | none | none | 4000 | 50.00 |"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("found\n%s\nwithout %s", got, want)
@@ -59,7 +59,7 @@ func TestGrownTable(t *testing.T) {
 	one, two, far := solveRow("core", 10000, 0.5), solveRow("core", 14142, 0.6), solveRow("core", 28284, 0.9)
 	one.Devices, two.Devices, far.Devices = 1, 2, 4
 	one.Range, two.Range, far.Range = 100000, 141420, 282840
-	got := grownTable(&result.Of[result.Solve]{Rows: []result.Solve{one, two, far}})
+	got := grownTable(&result.Experiment[result.Solve]{Rows: []result.Solve{one, two, far}})
 	if want := "| core | uniform 10000x10000 R=100000 int32 | 2 | uniform 14142x14142 R=141420 int32 | 500 | 600 | 0.83 |"; !strings.Contains(got, want) || strings.Contains(got, "28284") {
 		t.Errorf("found\n%s", got)
 	}
@@ -68,7 +68,7 @@ func TestGrownTable(t *testing.T) {
 func TestPointTable(t *testing.T) {
 	r := solveRow("core", 1000, 1.5)
 	r.Kind, r.Counts = "points, grid", []byte(`{"bids":50000,"steps":70,"repairs":2}`)
-	got := pointTable(&result.Of[result.Solve]{Rows: []result.Solve{r}})
+	got := pointTable(&result.Experiment[result.Solve]{Rows: []result.Solve{r}})
 	if !strings.Contains(got, "| core | 1.50 | 50 | 70 | 3 |") {
 		t.Errorf("found\n%s", got)
 	}
@@ -78,14 +78,14 @@ func TestPathTable(t *testing.T) {
 	one, many := solveRow("tree", 100, 0.8), solveRow("tree", 100, 0.2)
 	one.Variant, many.Variant = "assignment/tree a=1,paths=one", "assignment/tree a=1,paths=many"
 	one.Counts, many.Counts = []byte(`{"phases":40,"paths":40}`), []byte(`{"phases":5,"paths":42}`)
-	got := pathTable(&result.Of[result.Solve]{Rows: []result.Solve{one, many}})
+	got := pathTable(&result.Experiment[result.Solve]{Rows: []result.Solve{one, many}})
 	if !strings.Contains(got, "| tree | 5 | 40 | 42 | 40 | 200 | 800 | 4.00 |") {
 		t.Errorf("found\n%s", got)
 	}
 }
 
 func TestMissingResultsAreSaid(t *testing.T) {
-	for name, text := range assignmentTables(solves{}) {
+	for name, text := range assignmentTables(solveResults{}) {
 		if name != "assignment-sources" && !strings.Contains(text, "nothing was measured yet") {
 			t.Errorf("%s: %q", name, text)
 		}

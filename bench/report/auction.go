@@ -15,7 +15,7 @@ import (
 // auctionTables are the regions of auctions: tables of few goods, and solvers side by side.
 func auctionTables(root string) (map[string]string, error) {
 	regions := map[string]string{}
-	for name, table := range map[string]func(*result.Of[result.Auction]) string{"auction-tables": fewGoods, "auction-rivals": rivalsTable, "auction-rivals-hard": rivalsTable, "auction-rivals-cores": rivalsTable, "auction-beside": besideTable} {
+	for name, table := range map[string]func(*result.Experiment[result.Auction]) string{"auction-tables": fewGoods, "auction-rivals": rivalsTable, "auction-rivals-hard": rivalsTable, "auction-rivals-cores": rivalsTable, "auction-beside": besideTable} {
 		f, err := result.Load[result.Auction](filepath.Join(root, "bench", "results", name+".json"))
 		if errors.Is(err, fs.ErrNotExist) {
 			regions[name] = "Not measured.\n"
@@ -30,12 +30,12 @@ func auctionTables(root string) (map[string]string, error) {
 }
 
 // fewGoods is the medians of the times to the winners and from there to VCG's payments, bidder by bidder.
-func fewGoods(f *result.Of[result.Auction]) string {
+func fewGoods(f *result.Experiment[result.Auction]) string {
 	median := func(runs []float64) float64 { return result.Row{Runs: runs}.Median() }
-	out := heads("auction of 1,000 bids", "goods", "winners", "ms to them", "ms more to the payments", "GB by count", "TB a second")
+	out := tableHead("auction of 1,000 bids", "goods", "winners", "ms to them", "ms more to the payments", "GB by count", "TB a second")
 	for _, r := range f.Rows {
 		solve, pay := median(r.Solve), median(r.Pay)
-		out += line(r.Name, fmt.Sprint(r.Goods), fmt.Sprint(r.Winners), fmt.Sprintf("%.3g", 1e3*solve), fmt.Sprintf("%.3g", 1e3*pay), fmt.Sprintf("%.3g", r.Bytes/1e9), fmt.Sprintf("%.2f", r.Bytes/1e12/(solve+pay)))
+		out += tableLine(r.Name, fmt.Sprint(r.Goods), fmt.Sprint(r.Winners), fmt.Sprintf("%.3g", 1e3*solve), fmt.Sprintf("%.3g", 1e3*pay), fmt.Sprintf("%.3g", r.Bytes/1e9), fmt.Sprintf("%.2f", r.Bytes/1e12/(solve+pay)))
 	}
 	return out + fmt.Sprintf("\n%s, commit %s, %s, medians of %d: `%s`.\n", f.Device, f.Commit, f.Date, len(f.Rows[0].Solve), f.Command)
 }
@@ -70,11 +70,11 @@ const branchAndCut = "Coalesce"
 
 // rivalsTable is seconds to the proof, how many times those of the fastest other solver has, by
 // the clock and by processors, and primal integrals.
-func rivalsTable(f *result.Of[result.Auction]) string {
+func rivalsTable(f *result.Experiment[result.Auction]) string {
 	list, names := sides(f.Rows)
 	head := []string{"auction", "best known"}
 	head = append(head, names...)
-	out := heads(append(append(head, "others ÷ ours", "in processors' time"), "primal integral: "+strings.Join(names, ", "))...)
+	out := tableHead(append(append(head, "others ÷ ours", "in processors' time"), "primal integral: "+strings.Join(names, ", "))...)
 	for _, s := range list {
 		cells := []string{s.name, s.known}
 		var integrals []string
@@ -86,8 +86,8 @@ func rivalsTable(f *result.Of[result.Auction]) string {
 				continue
 			}
 			cells = append(cells, proofTime(r))
-			integrals = append(integrals, took(r.Primal))
-			if n != branchAndCut && r.Right() {
+			integrals = append(integrals, formatTimeToTarget(r.Primal))
+			if n != branchAndCut && r.Succeeded() {
 				clock.see(r.Took, r.Proven)
 				work.see(r.CPU, r.Proven)
 			}
@@ -96,7 +96,7 @@ func rivalsTable(f *result.Of[result.Auction]) string {
 		if !own.Proven {
 			clock, work = least{}, least{}
 		}
-		out += line(append(cells, clock.over(own.Took), work.over(own.CPU), strings.Join(integrals, ", "))...)
+		out += tableLine(append(cells, clock.over(own.Took), work.over(own.CPU), strings.Join(integrals, ", "))...)
 	}
 	out += fmt.Sprintf("\n%s, %d threads, limit %.0f s, commit %s, %s: `%s`", f.Device, f.Rows[0].Threads, f.Rows[0].Limit, cmp.Or(f.Commit, "not recorded"), f.Date, f.Command)
 	if f.Unfinished {
@@ -107,14 +107,14 @@ func rivalsTable(f *result.Of[result.Auction]) string {
 
 // besideTable is how soon branch and cut has its best bids and their proof, alone and with a device
 // that works for it.
-func besideTable(f *result.Of[result.Auction]) string {
-	out := heads("auction", "best known", "solver", "best found", "after, s", "proof, s", "s of processors", "primal integral", "better allocations of the device", "the last after, s", "nodes", "nodes whose children it bounded", "children")
+func besideTable(f *result.Experiment[result.Auction]) string {
+	out := tableHead("auction", "best known", "solver", "best found", "after, s", "proof, s", "s of processors", "primal integral", "better allocations of the device", "the last after, s", "nodes", "nodes whose children it bounded", "children")
 	for _, r := range f.Rows {
 		last := "-"
 		if r.Found > 0 {
-			last = took(r.Last)
+			last = formatTimeToTarget(r.Last)
 		}
-		out += line(r.Instance, r.Known, r.Name, r.Value, took(r.Reached), proofTime(r), took(r.CPU), took(r.Primal), fmt.Sprint(r.Found), last, fmt.Sprint(r.Nodes), fmt.Sprint(r.Bounded), fmt.Sprint(r.Children))
+		out += tableLine(r.Instance, r.Known, r.Name, r.Value, formatTimeToTarget(r.Reached), proofTime(r), formatTimeToTarget(r.CPU), formatTimeToTarget(r.Primal), fmt.Sprint(r.Found), last, fmt.Sprint(r.Nodes), fmt.Sprint(r.Bounded), fmt.Sprint(r.Children))
 	}
 	return out + fmt.Sprintf("\n%s, %d threads, limit %.0f s, commit %s, %s: `%s`.\n", f.Device, f.Rows[0].Threads, f.Rows[0].Limit, cmp.Or(f.Commit, "not recorded"), f.Date, f.Command)
 }
@@ -144,17 +144,17 @@ func (l least) over(seconds float64) string {
 
 // proofTime is the seconds to the proof, or what was not proven in the limit.
 func proofTime(r result.Auction) string {
-	if !r.Right() {
+	if !r.Succeeded() {
 		return "failed"
 	}
 	if r.Proven {
-		return took(r.Took)
+		return formatTimeToTarget(r.Took)
 	}
 	gap := "no bound"
 	if v := number(r.Value); r.Bound > 0 && v > 0 {
 		gap = fmt.Sprintf("gap %.2f %%", 100*(r.Bound-v)/v)
 	}
-	return fmt.Sprintf("%s: %s", took(r.Took), gap)
+	return fmt.Sprintf("%s: %s", formatTimeToTarget(r.Took), gap)
 }
 
 func number(text string) float64 {

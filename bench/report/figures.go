@@ -20,7 +20,7 @@ const (
 
 const largest = 29 // agents, where the paper's figure 5 ends
 
-func figures(r results) map[string]string {
+func drawFigures(r results) map[string]string {
 	f := r["figures"]
 	from := f.Device + "; sequential: one core. " + origin(f)
 	if r["sequential"] != nil {
@@ -32,20 +32,20 @@ func figures(r results) map[string]string {
 		"paper-4": checkpoints(f, shared, "Paper, figure 4: cycles at the checkpoints, 22 agents, splittings shared"),
 		"paper-5": chart{
 			title: "Paper, figure 5: time against agents", x: "agents", y: "seconds (log)", log: true,
-			lines: lines5(r),
+			lines: figure5Curves(r),
 			note:  open + from,
 		}.svg(),
 		"report-1": chart{
 			title: "Report, figure 1: time against agents", x: "agents", y: "seconds (log)", log: true,
-			lines: []series{curve(sequentialFile(r), sequential, 25), curve(f, integer, 25)},
+			lines: []series{timeCurve(sequentialFile(r), sequential, 25), timeCurve(f, integer, 25)},
 			note:  open + from,
 		}.svg(),
 	}
 	mended := series{name: "ψ = 0 … C, the range that reaches every splitting"}
 	printed := series{name: "ψ < 2^(|C|-1), the range as printed"}
 	for n := 4; n <= 14; n++ {
-		mended.points = append(mended.points, point{x: float64(n), y: wrongCardinality(n, false)})
-		printed.points = append(printed.points, point{x: float64(n), y: wrongCardinality(n, true)})
+		mended.points = append(mended.points, chartPoint{x: float64(n), y: wrongCardinality(n, false)})
+		printed.points = append(printed.points, chartPoint{x: float64(n), y: wrongCardinality(n, true)})
 	}
 	out["report-2"] = chart{
 		title: "Report, figure 2: generated subsets of wrong cardinality", x: "assets", y: "share of all generated",
@@ -54,24 +54,24 @@ func figures(r results) map[string]string {
 	return out
 }
 
-// lines5 are the curves of figure 5: the paper's four, carried on where they were not run, and
+// figure5Curves are the curves of figure 5: the paper's four, carried on where they were not run, and
 // beside them IDP and this project's best where they were.
-func lines5(all results) []series {
+func figure5Curves(all results) []series {
 	f, seq := all["figures"], sequentialFile(all)
-	list := []series{curve(seq, sequential, largest), curve(f, integer, largest), curve(f, plain, largest), curve(f, shared, largest)}
-	more := []series{curve(f, idpShared, largest), curve(seq, idpOneCore, 0), curve(f, splitsBest, 0), curve(f, tilesCurve, 0), curve(f, "csg/hosttiles", 0)}
+	list := []series{timeCurve(seq, sequential, largest), timeCurve(f, integer, largest), timeCurve(f, plain, largest), timeCurve(f, shared, largest)}
+	more := []series{timeCurve(f, idpShared, largest), timeCurve(seq, idpOneCore, 0), timeCurve(f, splitsBest, 0), timeCurve(f, tilesCurve, 0), timeCurve(f, "csg/hosttiles", 0)}
 	for k, name := range map[int]string{2: "sweep", 3: "tiles"} { // their own experiments, where figures has none
-		for n := 1; n <= largest && len(rows(f, more[k].name)) == 0 && all[name] != nil; n++ {
-			if r := best(ofType(all[name], "int32"), n); len(r) > 0 {
-				more[k].points = append(more[k].points, point{x: float64(n), y: r[0].Median()})
+		for n := 1; n <= largest && len(measuredRows(f, more[k].name)) == 0 && all[name] != nil; n++ {
+			if r := fastestRows(ofType(all[name], "int32"), n); len(r) > 0 {
+				more[k].points = append(more[k].points, chartPoint{x: float64(n), y: r[0].Median()})
 			}
 		}
 	}
 	return slices.DeleteFunc(append(list, more...), func(s series) bool { return len(s.points) == 0 })
 }
 
-// rows are the measured rows of a name by rising agents.
-func rows(f *result.File, name string) []result.Row {
+// measuredRows are the measured rows of a name by rising agents.
+func measuredRows(f *result.File, name string) []result.Row {
 	var list []result.Row
 	if f == nil {
 		return nil
@@ -85,12 +85,12 @@ func rows(f *result.File, name string) []result.Row {
 	return list
 }
 
-// growth is by how much a curve's time grows an agent: in its last measured
+// growthPerAgent is by how much a curve's time grows an agent: in its last measured
 // pair, and as it is carried on. The sequential program grows by 3; a kernel
 // whose launches double with every agent by no less than 2, whatever noise the
 // last pair has.
-func growth(f *result.File, name string) (measured, used float64) {
-	list := rows(f, name)
+func growthPerAgent(f *result.File, name string) (measured, used float64) {
+	list := measuredRows(f, name)
 	if len(list) < 2 {
 		return 0, 0
 	}
@@ -102,18 +102,18 @@ func growth(f *result.File, name string) (measured, used float64) {
 	return measured, max(measured, 2)
 }
 
-// curve is a row's median time by agents, carried on to the last size.
-func curve(f *result.File, name string, last int) series {
+// timeCurve is a row's median time by agents, carried on to the last size.
+func timeCurve(f *result.File, name string, last int) series {
 	s := series{name: name}
-	for _, r := range rows(f, name) {
-		s.points = append(s.points, point{x: float64(r.Agents), y: r.Median()})
+	for _, r := range measuredRows(f, name) {
+		s.points = append(s.points, chartPoint{x: float64(r.Agents), y: r.Median()})
 	}
 	if len(s.points) < 2 {
 		return s
 	}
-	_, grows := growth(f, name)
+	_, grows := growthPerAgent(f, name)
 	for z := s.points[len(s.points)-1]; z.x < float64(last); {
-		z = point{z.x + 1, z.y * grows, true}
+		z = chartPoint{z.x + 1, z.y * grows, true}
 		s.points = append(s.points, z)
 	}
 	return s
@@ -121,7 +121,7 @@ func curve(f *result.File, name string, last int) series {
 
 // origin is where a figure's numbers come from.
 func origin(f *result.File) string {
-	return "\nbench/results/csg-" + f.Experiment + ".json, by " + command(f, f.Experiment)
+	return "\nbench/results/csg-" + f.Experiment + ".json, by " + repeatCommand(f, f.Experiment)
 }
 
 // checkpointNames are what each checkpoint ends, as printed, or as rows of earlier commits have it.
@@ -133,7 +133,7 @@ var checkpointNames = map[string][]string{
 // cyclesOf are a profiled row's cycles, at 22 agents as in the paper where it was run there, their sum,
 // and the names of their checkpoints.
 func cyclesOf(f *result.File, name string) (cycles []uint64, sum float64, names []string) {
-	for _, r := range rows(f, name+profiled) {
+	for _, r := range measuredRows(f, name+profiled) {
 		if names := checkpointNames[r.Bounds]; r.Agents <= 22 && len(r.Cycles) == len(names) {
 			sum = 0
 			for _, c := range r.Cycles {

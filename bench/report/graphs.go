@@ -18,11 +18,11 @@ func graphTable(f *result.File) string {
 		}
 		found, reached := f.Rows[at], "never"
 		if found.Reached != nil {
-			reached = seconds(*found.Reached)
+			reached = formatSeconds(*found.Reached)
 		}
 		peer := solve.Number(r.Value).Float()
 		out += fmt.Sprintf("| %s | %d | %s | %s | %.2f | %s | %s, %s | %s |\n", r.Name, r.Agents, r.Value, found.Value,
-			100*(solve.Number(found.Value).Float()-peer)/peer, found.Bound, seconds(r.Median()), r.Variant, reached)
+			100*(solve.Number(found.Value).Float()-peer)/peer, found.Bound, formatSeconds(r.Median()), r.Variant, reached)
 	}
 	return out
 }

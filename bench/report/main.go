@@ -38,7 +38,7 @@ func main() {
 }
 
 func run(root string) error {
-	files, err := build(root)
+	files, err := buildFiles(root)
 	if err != nil {
 		return err
 	}
@@ -70,8 +70,8 @@ func load(root string) (results, error) {
 }
 
 // measuredOf loads those experiments of a program that have results.
-func measuredOf[R any](root, program string, names []string) (map[string]*result.Of[R], error) {
-	all := map[string]*result.Of[R]{}
+func measuredOf[R any](root, program string, names []string) (map[string]*result.Experiment[R], error) {
+	all := map[string]*result.Experiment[R]{}
 	for _, name := range names {
 		f, err := result.Load[R](filepath.Join(root, "bench", "results", program+"-"+name+".json"))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -85,14 +85,14 @@ func measuredOf[R any](root, program string, names []string) (map[string]*result
 	return all, nil
 }
 
-// build makes the content of every file that run writes, by its path below
+// buildFiles makes the content of every file that run writes, by its path below
 // root. It writes nothing.
-func build(root string) (map[string]string, error) {
+func buildFiles(root string) (map[string]string, error) {
 	r, err := load(root)
 	if err != nil {
 		return nil, err
 	}
-	regions := tables(r)
+	regions := buildRegions(r)
 	solved, err := measuredOf[result.Solve](root, "assignment", assignmentExperiments)
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func build(root string) (map[string]string, error) {
 		return nil, err
 	}
 	maps.Copy(regions, searched)
-	m := measured{r, solved, binary}
+	m := paperResults{r, solved, binary}
 	maps.Copy(regions, paperTables(m))
 	pictures := paperFigures(m)
 	maps.Copy(pictures, assignmentFigures(solved))
@@ -129,7 +129,7 @@ func build(root string) (map[string]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if files[path], err = fill(string(text), regions, used); err != nil {
+		if files[path], err = fillRegions(string(text), regions, used); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
@@ -145,8 +145,8 @@ func build(root string) (map[string]string, error) {
 var documents = []string{"docs/results/csg.md", "docs/results/assignment.md", "docs/results/qubo.md", "docs/results/auction.md", "docs/results/search.md", "README.md",
 	"docs/papers.md", "docs/papers/report.md", "docs/papers/gpu-csg.md", "docs/papers/hungarian.md", "docs/papers/multistart.md"}
 
-// fill replaces what lies between <!-- begin NAME --> and <!-- end NAME -->.
-func fill(text string, regions map[string]string, used map[string]bool) (string, error) {
+// fillRegions replaces what lies between <!-- begin NAME --> and <!-- end NAME -->.
+func fillRegions(text string, regions map[string]string, used map[string]bool) (string, error) {
 	var out strings.Builder
 	for {
 		before, rest, found := strings.Cut(text, "<!-- begin ")

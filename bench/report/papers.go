@@ -12,19 +12,19 @@ import (
 	"coalesce/bench/result"
 )
 
-// An item is a row of a paper's page: an algorithm, a data structure, a table, a figure or a
+// An paperRow is a row of a paper's page: an algorithm, a data structure, a table, a figure or a
 // piece of further work. Every cell says something, if only why there is nothing to say.
-type item struct{ what, printed, ours, where, command string }
+type paperRow struct{ what, printed, ours, where, command string }
 
-// measured has the files of results that pages of papers are made of; a missing file is nil.
-type measured struct {
+// paperResults has the files of results that pages of papers are made of; a missing file is nil.
+type paperResults struct {
 	csg      results
-	solves   solves
-	binaries binaries
+	solves   solveResults
+	binaries binaryResults
 }
 
 // paperTables are the regions of the papers' pages.
-func paperTables(m measured) map[string]string {
+func paperTables(m paperResults) map[string]string {
 	regions := map[string]string{"papers": paperList()}
 	for name, items := range paperItems(m) {
 		regions["paper-"+name] = strings.TrimSpace(origins(m)[name] + "\n\n" + itemTable(items))
@@ -35,12 +35,12 @@ func paperTables(m measured) map[string]string {
 }
 
 // paperItems are the rows of each paper.
-func paperItems(m measured) map[string][]item {
-	return map[string][]item{"report": reportItems(m), "gpu-csg": gpuCSGItems(m), "hungarian": hungarianItems(m), "multistart": lewisItems(m)}
+func paperItems(m paperResults) map[string][]paperRow {
+	return map[string][]paperRow{"report": reportItems(m), "gpu-csg": gpuCSGItems(m), "hungarian": hungarianItems(m), "multistart": lewisItems(m)}
 }
 
 // origins say where the numbers of each paper's page were measured.
-func origins(m measured) map[string]string {
+func origins(m paperResults) map[string]string {
 	from := func(list []string) string {
 		if len(list) == 0 {
 			return ""
@@ -57,7 +57,7 @@ func origins(m measured) map[string]string {
 }
 
 // devicesOf names files of results with their devices.
-func devicesOf[R any](program string, files map[string]*result.Of[R], names []string) (list []string) {
+func devicesOf[R any](program string, files map[string]*result.Experiment[R], names []string) (list []string) {
 	for _, name := range names {
 		if f := files[name]; f != nil {
 			list = append(list, fmt.Sprintf("%s-%s.json (%s)", program, name, f.Device))
@@ -66,10 +66,10 @@ func devicesOf[R any](program string, files map[string]*result.Of[R], names []st
 	return list
 }
 
-func itemTable(items []item) string {
+func itemTable(items []paperRow) string {
 	out := "| of the paper | printed | ours | where it is made | the command that repeats it |\n|---|---|---|---|---|\n"
 	for _, i := range items {
-		out += line(i.what, i.printed, i.ours, i.where, i.command)
+		out += tableLine(i.what, i.printed, i.ours, i.where, i.command)
 	}
 	return out
 }
@@ -78,18 +78,20 @@ func itemTable(items []item) string {
 func paperList() string {
 	out := "| authors | title | published | every table and figure | all of its experiments |\n|---|---|---|---|---|\n"
 	for _, p := range paper.All() {
-		out += line(p.Authors, p.Title, p.Where, fmt.Sprintf("[papers/%s.md](papers/%s.md)", p.Name, p.Name), fmt.Sprintf("`go run ./bench/reproduce %s`", p.Name))
+		out += tableLine(p.Authors, p.Title, p.Where, fmt.Sprintf("[papers/%s.md](papers/%s.md)", p.Name, p.Name), fmt.Sprintf("`go run ./bench/reproduce %s`", p.Name))
 	}
 	return out
 }
 
-// reproduce is the command that repeats a paper's experiments on a GPU.
-func reproduce(name string) string {
+// reproduceCommand is the command that repeats a paper's experiments on a GPU.
+func reproduceCommand(name string) string {
 	return fmt.Sprintf("`go run ./bench/reproduce %s --device cuda:0`", name)
 }
 
-// tests is the command that runs a test of a package.
-func tests(path, name string) string { return fmt.Sprintf("`go test ./%s -run %s`", path, name) }
+// goTestCommand is the command that runs a test of a package.
+func goTestCommand(path, name string) string {
+	return fmt.Sprintf("`go test ./%s -run %s`", path, name)
+}
 
 // orWhy is the text of a cell, or the reason why there is none.
 func orWhy(cell, why string) string {
@@ -101,9 +103,9 @@ func orWhy(cell, why string) string {
 
 // atAgents is the median time of a row and where it was measured, "" where it was not.
 func atAgents(f *result.File, name string, agents int) string {
-	for _, r := range rows(f, name) {
+	for _, r := range measuredRows(f, name) {
 		if r.Agents == agents {
-			return seconds(r.Median()) + ", " + f.Device
+			return formatSeconds(r.Median()) + ", " + f.Device
 		}
 	}
 	return ""
@@ -111,15 +113,15 @@ func atAgents(f *result.File, name string, agents int) string {
 
 // lastOf is the largest measured row of a name.
 func lastOf(f *result.File, name string) (r result.Row, ok bool) {
-	if list := rows(f, name); len(list) > 0 {
+	if list := measuredRows(f, name); len(list) > 0 {
 		return list[len(list)-1], true
 	}
 	return r, false
 }
 
-// pages makes the page of one paper of the results in a folder, with the figures that belong to
+// paperPages makes the page of one paper of the results in a folder, with the figures that belong to
 // it: what bench/reproduce shows.
-func pages(name, folder string) (map[string]string, error) {
+func paperPages(name, folder string) (map[string]string, error) {
 	p, ok := paper.Find(name)
 	if !ok {
 		return nil, fmt.Errorf("there is no paper %q", name)
@@ -158,7 +160,7 @@ func pages(name, folder string) (map[string]string, error) {
 	return files, nil
 }
 
-func region(f *result.Of[result.Binary], table func([]result.Binary) string) string {
+func region(f *result.Experiment[result.Binary], table func([]result.Binary) string) string {
 	if f == nil {
 		return "Nothing was measured yet."
 	}
@@ -166,14 +168,14 @@ func region(f *result.Of[result.Binary], table func([]result.Binary) string) str
 }
 
 // loadMeasured reads the results in a folder: those of a host where there are none of a device.
-func loadMeasured(folder string) (m measured, err error) {
-	m = measured{results{}, solves{}, binaries{}}
+func loadMeasured(folder string) (m paperResults, err error) {
+	m = paperResults{results{}, solveResults{}, binaryResults{}}
 	return m, errors.Join(
 		readAll(folder, "csg", m.csg), readAll(folder, "assignment", m.solves), readAll(folder, "qubo", m.binaries))
 }
 
 // readAll reads the files of a program by the names of their experiments.
-func readAll[R any, M ~map[string]*result.Of[R]](folder, program string, into M) error {
+func readAll[R any, M ~map[string]*result.Experiment[R]](folder, program string, into M) error {
 	files, err := filepath.Glob(filepath.Join(folder, program+"-*.json"))
 	for _, path := range files {
 		f, wrong := result.Load[R](path)
@@ -190,10 +192,10 @@ func readAll[R any, M ~map[string]*result.Of[R]](folder, program string, into M)
 }
 
 // paperFigures are all figures of the papers that there are results for.
-func paperFigures(m measured) map[string]string {
+func paperFigures(m paperResults) map[string]string {
 	out := map[string]string{}
 	if m.csg["figures"] != nil {
-		maps.Copy(out, figures(m.csg))
+		maps.Copy(out, drawFigures(m.csg))
 	}
 	maps.Copy(out, quboFigures(m.binaries))
 	if svg := weakFigure(m); svg != "" {
@@ -204,7 +206,7 @@ func paperFigures(m measured) map[string]string {
 
 // writePages writes a paper's page and figures into a folder.
 func writePages(name, from, into string) error {
-	files, err := pages(name, from)
+	files, err := paperPages(name, from)
 	if err != nil {
 		return err
 	}

@@ -27,8 +27,8 @@ func sequentialFile(all results) *result.File {
 
 // growthCell says by how much a curve grows an agent in its last measured pair.
 func growthCell(f *result.File, name string) string {
-	if r, ok := lastOf(f, name); ok && len(rows(f, name)) > 1 {
-		measured, _ := growth(f, name)
+	if r, ok := lastOf(f, name); ok && len(measuredRows(f, name)) > 1 {
+		measured, _ := growthPerAgent(f, name)
 		return fmt.Sprintf("%.2f at %d agents", measured, r.Agents)
 	}
 	return "not measured here"
@@ -37,7 +37,7 @@ func growthCell(f *result.File, name string) string {
 // timeAt is a curve's time at a size, measured or carried on, and which of them it is; 0 where the
 // curve was not measured.
 func timeAt(f *result.File, name string, agents int) (t float64, carried bool) {
-	for _, p := range curve(f, name, agents).points {
+	for _, p := range timeCurve(f, name, agents).points {
 		if int(p.x) == agents {
 			return p.y, p.extrapolated
 		}
@@ -52,9 +52,9 @@ func timeCell(f *result.File, name string, agents int) string {
 	case t == 0:
 		return "not measured here"
 	case carried && ok:
-		return fmt.Sprintf("%s at %d agents; at %d *%s extrapolated*", seconds(last.Median()), last.Agents, agents, seconds(t))
+		return fmt.Sprintf("%s at %d agents; at %d *%s extrapolated*", formatSeconds(last.Median()), last.Agents, agents, formatSeconds(t))
 	}
-	return seconds(t)
+	return formatSeconds(t)
 }
 
 // effect is the time of a variant that departs from the safe point in one parameter, relative to it.
@@ -64,13 +64,13 @@ func effect(f *result.File, parameter, value string, agents int) string {
 	}
 	base := ""
 	for _, r := range f.Rows {
-		if len(difference(r.Variant)) == 0 {
+		if len(changedParams(r.Variant)) == 0 {
 			base = r.Variant
 		}
 	}
 	for _, r := range f.Rows {
-		if d := difference(r.Variant); len(d) == 1 && d[0] == parameter && params(r.Variant)[parameter] == value && r.Agents == agents {
-			if s, ok := find(f, base, agents); ok && r.Median() > 0 {
+		if d := changedParams(r.Variant); len(d) == 1 && d[0] == parameter && labelParams(r.Variant)[parameter] == value && r.Agents == agents {
+			if s, ok := findRow(f, base, agents); ok && r.Median() > 0 {
 				return fmt.Sprintf("%.2f", r.Median()/s.Median())
 			}
 		}
@@ -112,25 +112,25 @@ func fetchingShare(f *result.File, name string) string {
 	return orWhy(checkpointShare(f, name, numbers...), "not measured here") + note
 }
 
-func reportItems(m measured) []item {
+func reportItems(m paperResults) []paperRow {
 	f, seq := m.csg["figures"], sequentialFile(m.csg)
-	again := reproduce("report")
+	again := reproduceCommand("report")
 	const kernel = "templates/csg/splits, `construct=integer`"
 	fewer, more := missing(10, 1), missing(10, 0)
-	return []item{
-		{"tables 1 and 2, three assets", "13 = {♥} + {♣, ♦}; the others 9, 7, 6 and 11", "the same five structures and sums", "solvers/csg/internal/splits/papers_test.go", tests("solvers/csg/internal/splits", "TestReportExample")},
-		{"algorithm 1, DP", "every splitting of every set, O(3ⁿ)", fmt.Sprintf("the same; (3ⁿ+1)/2 − 2ⁿ splittings, counted; one core: %s", timeCell(seq, sequential, 25)), "solvers/csg/reference.go", tests("solvers/csg", "TestSplittings")},
-		{"algorithm 1, line 5: ties in O", "a set that is worth as much split is split", "rebuilt from f the same, of all four value types; with the table kept (`table=keep`, int32) it stays whole; values are the same", "templates/csg/splits/table.cuh", tests("solvers/csg/internal/splits", "TestTies")},
+	return []paperRow{
+		{"tables 1 and 2, three assets", "13 = {♥} + {♣, ♦}; the others 9, 7, 6 and 11", "the same five structures and sums", "solvers/csg/internal/splits/papers_test.go", goTestCommand("solvers/csg/internal/splits", "TestReportExample")},
+		{"algorithm 1, DP", "every splitting of every set, O(3ⁿ)", fmt.Sprintf("the same; (3ⁿ+1)/2 − 2ⁿ splittings, counted; one core: %s", timeCell(seq, sequential, 25)), "solvers/csg/reference.go", goTestCommand("solvers/csg", "TestSplittings")},
+		{"algorithm 1, line 5: ties in O", "a set that is worth as much split is split", "rebuilt from f the same, of all four value types; with the table kept (`table=keep`, int32) it stays whole; values are the same", "templates/csg/splits/table.cuh", goTestCommand("solvers/csg/internal/splits", "TestTies")},
 		{"0.4.1, the GPU kernel", "listing of 35 lines", "the listing, mended where the notes say; " + timeCell(f, integer, 25), kernel, again},
-		{"the kernel, line 4: (¬C + ψ) ∩ C", "ψ below the number of splittings", fmt.Sprintf("ψ up to C: below 2^(\\|C\\|-1), %d of the 1,013 sets of two of 10 assets or more miss a splitting, below 2^\\|C\\| %d", fewer, more), kernel, tests("solvers/csg/internal/splits", "TestIntegerConstruction")},
+		{"the kernel, line 4: (¬C + ψ) ∩ C", "ψ below the number of splittings", fmt.Sprintf("ψ up to C: below 2^(\\|C\\|-1), %d of the 1,013 sets of two of 10 assets or more miss a splitting, below 2^\\|C\\| %d", fewer, more), kernel, goTestCommand("solvers/csg/internal/splits", "TestIntegerConstruction")},
 		{"the kernel, lines 16–25: reduction", "a tree in shared memory", "`reduce=shared`; time ÷ that of the warp's instruction at 20 agents: " + orWhy(effectsCell(m.csg["effects"], "reduce", "shared"), "not measured here"), "templates/csg/splits/reduce.cuh", "`go run -tags cuda ./bench/csg -device cuda -experiment effects`"},
-		{"the kernel, lines 29–32: O and f", "an atomic maximum, then two plain stores", "one 64-bit atomic maximum of value and splitting: the stores race between blocks", "templates/csg/splits/table.cuh", tests("solvers/csg", "TestEmulatedVariants")},
+		{"the kernel, lines 29–32: O and f", "an atomic maximum, then two plain stores", "one 64-bit atomic maximum of value and splitting: the stores race between blocks", "templates/csg/splits/table.cuh", goTestCommand("solvers/csg", "TestEmulatedVariants")},
 		{"figure 1: growth with an asset more, CPU", "3", growthCell(seq, sequential), "bench/csg/figures.go", again},
 		{"figure 1: growth, GPU", "2, rising to 2.42 at 25", growthCell(f, integer) + "; launches double with an asset, and do not fill this chip", "bench/csg/figures.go", again},
 		{"figure 1: times", "a picture without numbers", "[a picture](../figures/report-1.svg) and [a table](../results/csg.md#gpu-csg-figure-5-time-against-agents)", "docs/figures/report-1.svg", again},
 		{"figure 2: subsets of wrong cardinality", "18 % to 8 %", fmt.Sprintf("%.0f %% to %.0f %% for 6 to 14 assets with ψ as printed; %.0f %% with ψ up to C", wrongCardinality(6, true), wrongCardinality(14, true), wrongCardinality(14, false)), "bench/report/subsets.go", "`go run ./bench/report`"},
 		{"figures 3 to 5", "a timetable of two semesters, and risks", "none: they show no result", "none", "none: there is nothing to repeat"},
-		{"further work: IDP", "to be translated", "on the GPU and on one core: see [GPU-CSG](gpu-csg.md)", "templates/csg/splits/sizes.cuh", reproduce("gpu-csg")},
+		{"further work: IDP", "to be translated", "on the GPU and on one core: see [GPU-CSG](gpu-csg.md)", "templates/csg/splits/sizes.cuh", reproduceCommand("gpu-csg")},
 		{"further work: auctions over many goods (CABOB)", "to be implemented, branches being independent", "branch and cut on the host's cores; not on the GPU", "solvers/auction/internal/packing", "`go test ./solvers/auction/...`"},
 		{"further work: robust testing", "to be programmed", "every variant against a reference on cases of ties, negative values and extremes", "solvers/csg/variants_test.go", "`COALESCE_VARIANTS=every go test ./solvers/csg`"},
 	}
@@ -154,17 +154,17 @@ func missing(n, less int) (count int) {
 	return count
 }
 
-func gpuCSGItems(m measured) []item {
+func gpuCSGItems(m paperResults) []paperRow {
 	f, seq, tiles := m.csg["figures"], sequentialFile(m.csg), ofType(m.csg["tiles"], "int32")
-	again := reproduce("gpu-csg")
+	again := reproduceCommand("gpu-csg")
 	const splits = "templates/csg/splits"
 	const header = "templates/csg/coalitions.cuh"
-	walk := tests("solvers/csg/internal/splits", "TestWalkThrough")
+	walk := goTestCommand("solvers/csg/internal/splits", "TestWalkThrough")
 	members := 29 * math.Pow(2, 28)
 	fast := ""
-	if r := best(orEmpty(tiles), 29); len(r) > 0 {
+	if r := fastestRows(orEmpty(tiles), 29); len(r) > 0 {
 		one, _ := timeAt(seq, sequential, 29)
-		fast = fmt.Sprintf("`csg/tiles` %s: 5,400 s are %s times that, one core here %s times (*extrapolated*)", seconds(r[0].Median()), thousands(5400/r[0].Median()), thousands(one/r[0].Median()))
+		fast = fmt.Sprintf("`csg/tiles` %s: 5,400 s are %s times that, one core here %s times (*extrapolated*)", formatSeconds(r[0].Median()), formatThousands(5400/r[0].Median()), formatThousands(one/r[0].Median()))
 	}
 	gain := ""
 	if a, ok := lastOf(f, plain); ok {
@@ -179,27 +179,27 @@ func gpuCSGItems(m measured) []item {
 		if carried {
 			note = " (*extrapolated*)"
 		}
-		idp = fmt.Sprintf("%s at %d agents, one core by DP %s%s: %.1f times", seconds(r.Median()), r.Agents, seconds(one), note, one/r.Median())
+		idp = fmt.Sprintf("%s at %d agents, one core by DP %s%s: %.1f times", formatSeconds(r.Median()), r.Agents, formatSeconds(one), note, one/r.Median())
 	}
 	same := ""
 	if a, b := atAgents(f, idpShared, 20), atAgents(f, plain, 20); a != "" && b != "" {
 		same = fmt.Sprintf("%s; DP %s. IDP leaves splittings out within a launch, and few launches: each still takes as long as its slowest block", strings.Split(a, ",")[0], strings.Split(b, ",")[0])
 	}
-	return []item{
-		{"algorithm 1, DP", "every splitting, O(3ⁿ)", "the same, " + timeCell(seq, sequential, 29) + " on one core", "solvers/csg/reference.go", tests("solvers/csg", "TestReference")},
-		{"algorithm 1, line 5: ties in O", "a coalition that is worth as much split is split", "rebuilt on a device the same, of all four value types; the reference, which has v, leaves it whole; values are the same", "templates/csg/splits/attain.cuh", tests("solvers/csg/internal/splits", "TestTies")},
-		{"algorithm 2, O rebuilt from f", "at most n − 1 coalitions looked at", "the same, on the device, counted", "templates/csg/splits/attain.cuh", tests("solvers/csg/internal/splits", "TestRebuilding")},
-		{"3.1, coalitions as integers", "2ⁿ − 1 entries in place of Σ i·C(n, i)", fmt.Sprintf("2ⁿ values by coalition's number: at 29 agents 5.4e8, in place of %s members", rate(members)), "solvers/csg/problem/instance.go", tests("solvers/csg/internal/splits", "TestPaperCoalition")},
-		{"3.1, {f0, f2, f3} = 1101", "13", "13", "solvers/csg/internal/splits/papers_test.go", tests("solvers/csg/internal/splits", "TestPaperCoalition")},
+	return []paperRow{
+		{"algorithm 1, DP", "every splitting, O(3ⁿ)", "the same, " + timeCell(seq, sequential, 29) + " on one core", "solvers/csg/reference.go", goTestCommand("solvers/csg", "TestReference")},
+		{"algorithm 1, line 5: ties in O", "a coalition that is worth as much split is split", "rebuilt on a device the same, of all four value types; the reference, which has v, leaves it whole; values are the same", "templates/csg/splits/attain.cuh", goTestCommand("solvers/csg/internal/splits", "TestTies")},
+		{"algorithm 2, O rebuilt from f", "at most n − 1 coalitions looked at", "the same, on the device, counted", "templates/csg/splits/attain.cuh", goTestCommand("solvers/csg/internal/splits", "TestRebuilding")},
+		{"3.1, coalitions as integers", "2ⁿ − 1 entries in place of Σ i·C(n, i)", fmt.Sprintf("2ⁿ values by coalition's number: at 29 agents 5.4e8, in place of %s members", formatRate(members)), "solvers/csg/problem/instance.go", goTestCommand("solvers/csg/internal/splits", "TestPaperCoalition")},
+		{"3.1, {f0, f2, f3} = 1101", "13", "13", "solvers/csg/internal/splits/papers_test.go", goTestCommand("solvers/csg/internal/splits", "TestPaperCoalition")},
 		{"table 1, memories", "registers, shared, global: fastest to slow", "no experiment: a description of CUDA; best splittings are kept in registers, a warp's in shared memory, f in global memory", splits + "/splits.cuh", "none: there is nothing to measure"},
 		{"table 2, splittings of 1101", "0001 1100, 0100 1001, 1000 0101", "the same three", "solvers/csg/internal/splits/papers_test.go", walk},
 		{"algorithm 3, initShift", "1101 gives 0, 2, 3", "the same, by the kernel's own text", header, walk},
 		{"algorithm 4, nextSplit", "(S − C) ∩ C", "the same", header, walk},
 		{"algorithm 5, initialSplit", "ψ = 0011 gives 0101", "the same", header, walk},
-		{"3.1, how many splittings collide", "2ⁿ − 1 of n common members", "counted for every two coalitions of 7 agents: the same parts", "solvers/csg/internal/splits/papers_test.go", tests("solvers/csg/internal/splits", "TestCollisions")},
+		{"3.1, how many splittings collide", "2ⁿ − 1 of n common members", "counted for every two coalitions of 7 agents: the same parts", "solvers/csg/internal/splits/papers_test.go", goTestCommand("solvers/csg/internal/splits", "TestCollisions")},
 		{"algorithm 6, sharing by two coalitions", "fewer fetches", "`collision=pair`, `batch`, `warp`; time ÷ that without at 20 agents: " + orWhy(effectsCell(m.csg["effects"], "collision", "pair", "batch", "warp"), "not measured here"), splits + "/fetch.cuh", "`go run -tags cuda ./bench/csg -device cuda -experiment effects`"},
 		{"algorithm 7, GPU-CSG", "256 threads, λ = 2, α = 32, β = 8", "the same point, mended where [the notes](../notes/csg.md#where-the-papers-were-mended) say: " + timeCell(f, plain, 29), splits + "/level.cuh", again},
-		{"figure 1, reduction in four scopes", "a picture: thread, warp, block, kernel", "a best splitting is found in each; by shuffles, the warp's instruction, shared memory, atomics: time ÷ the instruction's " + orWhy(effectsCell(m.csg["effects"], "reduce", "shuffle", "shared", "atomic"), "not measured here"), splits + "/reduce.cuh", tests("solvers/csg/internal/splits", "TestReductionScopes")},
+		{"figure 1, reduction in four scopes", "a picture: thread, warp, block, kernel", "a best splitting is found in each; by shuffles, the warp's instruction, shared memory, atomics: time ÷ the instruction's " + orWhy(effectsCell(m.csg["effects"], "reduce", "shuffle", "shared", "atomic"), "not measured here"), splits + "/reduce.cuh", goTestCommand("solvers/csg/internal/splits", "TestReductionScopes")},
 		{"figure 2, initShift and initialSplit", "a picture of 1101 and ψ = 0011", "each of its steps", "solvers/csg/internal/splits/papers_test.go", walk},
 		{"figure 3, checkpoint 4, no sharing", "almost 60 %, initialSplit in it", fetchingShare(f, plain), splits + "/clock.cuh", again},
 		{"figure 3, checkpoint 1", "around 20 %", orWhy(checkpointShare(f, plain, 1), "not measured here"), splits + "/clock.cuh", again},
@@ -226,8 +226,8 @@ func orEmpty(f *result.File) *result.File {
 	return f
 }
 
-// thousands writes a number with commas between them, and no digits after the point.
-func thousands(x float64) string {
+// formatThousands writes a number with commas between them, and no digits after the point.
+func formatThousands(x float64) string {
 	text := fmt.Sprintf("%.0f", x)
 	for k := len(text) - 3; k > 0; k -= 3 {
 		text = text[:k] + "," + text[k:]

@@ -16,8 +16,8 @@ var rivals = map[string]float64{
 	"p5000.1": 387, "p5000.2": 609, "p5000.3": 967, "p5000.4": 767, "p5000.5": 726, "p6000.1": 1136, "p6000.2": 1076, "p6000.3": 1053, "p7000.1": 1917, "p7000.2": 1591, "p7000.3": 1503,
 }
 
-// rival is what the paper prints of its rival on an instance.
-func rival(instance string) string {
+// printedRival is what the paper prints of its rival on an instance.
+func printedRival(instance string) string {
 	if t := rivals[instance]; t > 0 {
 		return fmt.Sprint(t)
 	}
@@ -33,8 +33,8 @@ var lewisGroups = []struct {
 	{"table 2, averages of eleven", "p", "0.35", "53", "1067"},
 }
 
-// averages of a group's runs: gap in percent, seconds to the best and of the run, and their number.
-func averages(rows []result.Binary, begins string) (gap, best, run float64, count int) {
+// averageRuns of a group's runs: gap in percent, seconds to the best and of the run, and their number.
+func averageRuns(rows []result.Binary, begins string) (gap, best, run float64, count int) {
 	for _, r := range rows {
 		if r.NotGiven || !strings.HasPrefix(r.Instance, begins) {
 			continue
@@ -46,7 +46,7 @@ func averages(rows []result.Binary, begins string) (gap, best, run float64, coun
 }
 
 // lewisTable is the paper's two tables of results, its rivals' printed seconds and the averages.
-func lewisTable(m measured) string {
+func lewisTable(m paperResults) string {
 	f := m.binaries["paper"]
 	if f == nil {
 		return "Nothing was measured yet."
@@ -54,12 +54,12 @@ func lewisTable(m measured) string {
 	return multistartTable(f.Rows)
 }
 
-func lewisItems(m measured) []item {
+func lewisItems(m paperResults) []paperRow {
 	again := "`go run ./bench/reproduce multistart --device cuda:0 --data DIR`"
 	const package1 = "solvers/qubo/internal/multistart"
 	kernels := "templates/qubo/multistart"
-	unit := tests(package1, "TestMultistart")
-	var list []item
+	unit := goTestCommand(package1, "TestMultistart")
+	var list []paperRow
 	core := map[int]float64{}
 	values := map[int]result.Binary{}
 	device := ""
@@ -82,9 +82,9 @@ func lewisItems(m measured) []item {
 	}{{2500, "0.7", "46"}, {5000, "2.0", "235"}, {6000, "3.0", "357"}, {7000, "3.5", "512"}} {
 		ours := "not measured here"
 		if v, ok := values[p.n]; ok {
-			ours = fmt.Sprintf("%s ms on %s; one core %.3g s, one solution's time times 1,000", ms(result.Median(v.Runs)), device, 1000*core[p.n])
+			ours = fmt.Sprintf("%s ms on %s; one core %.3g s, one solution's time times 1,000", formatMilliseconds(result.Median(v.Runs)), device, 1000*core[p.n])
 		}
-		list = append(list, item{fmt.Sprintf("table 1 (evaluation), %d variables", p.n), fmt.Sprintf("GPU %s s, CPU %s s", p.gpu, p.cpu), ours, "templates/qubo/evaluate", again})
+		list = append(list, paperRow{fmt.Sprintf("table 1 (evaluation), %d variables", p.n), fmt.Sprintf("GPU %s s, CPU %s s", p.gpu, p.cpu), ours, "templates/qubo/evaluate", again})
 	}
 	f := m.binaries["paper"]
 	rows := []result.Binary(nil)
@@ -93,26 +93,26 @@ func lewisItems(m measured) []item {
 	}
 	for _, g := range lewisGroups {
 		ours := "not measured here"
-		if gap, best, run, count := averages(rows, g.begins); count > 0 {
+		if gap, best, run, count := averageRuns(rows, g.begins); count > 0 {
 			ours = fmt.Sprintf("%.2f %%, %.2g s, the whole run %.2g s: of the %d instances given", gap, best, run, count)
 		}
-		list = append(list, item{g.title, fmt.Sprintf("%s %% below the best known, %s s; rivals %s s", g.gap, g.seconds, g.them), ours, package1, again})
+		list = append(list, paperRow{g.title, fmt.Sprintf("%s %% below the best known, %s s; rivals %s s", g.gap, g.seconds, g.them), ours, package1, again})
 	}
 	first, within := firstWithin(rows)
 	whole := ""
-	if _, _, run, count := averages(rows, "bqp2500"); count > 0 {
+	if _, _, run, count := averageRuns(rows, "bqp2500"); count > 0 {
 		whole = fmt.Sprintf("%.2f s", run)
 	}
-	list = append(list, []item{
+	list = append(list, []paperRow{
 		{"tables 1 and 2, every row", "21 rows", "17 rows [below](#the-tables-of-results); of 4 the instance is not given", "bench/qubo/cases.go", again},
 		{"figure 1, division of tasks", "CPU ascends, GPU evaluates", "a mode, `--ascend host`; by default all on the GPU: " + orWhy(divisionCell(m.binaries["division"]), "not measured here"), package1 + "/device.go", "`go run -tags cuda ./bench/qubo -device cuda:0 -experiment division -data DIR -instances bqp2500-1,bqp2500-3,bqp2500-6,bqp2500-9,p3000.1`"},
 		{"figure 2, pseudocode", "nine steps", "the same steps, in `run`", package1 + "/multistart.go", unit},
 		{"EvaluateRandomStarts", "1,000 samples", "`--samples 1000`, one launch to draw, one to evaluate, one to reduce", kernels, unit},
-		{"CalculateFirstDerivativeSolution", "x = 1 where a row sums to more than zero", "the same, of the full symmetric row", package1 + "/multistart.go", tests(package1, "TestFirstDerivative")},
-		{"CalculateT", "λ = max / mean", "λ in [0, 1), 0.2 unless said, the best of our own sweep; as printed nothing passes, or of a negative mean everything (`--lambda printed`)", package1 + "/multistart.go", tests(package1, "TestMultistartPrintedLambda")},
-		{"Diversify", "after Glover (1998), the number of changes by the counter", "a blend with the best, then every h-th variable; `--blend start` blends with the first solution, `none` leaves the blend out", kernels, tests(package1, "TestMultistartDiversify")},
+		{"CalculateFirstDerivativeSolution", "x = 1 where a row sums to more than zero", "the same, of the full symmetric row", package1 + "/multistart.go", goTestCommand(package1, "TestFirstDerivative")},
+		{"CalculateT", "λ = max / mean", "λ in [0, 1), 0.2 unless said, the best of our own sweep; as printed nothing passes, or of a negative mean everything (`--lambda printed`)", package1 + "/multistart.go", goTestCommand(package1, "TestMultistartPrintedLambda")},
+		{"Diversify", "after Glover (1998), the number of changes by the counter", "a blend with the best, then every h-th variable; `--blend start` blends with the first solution, `none` leaves the blend out", kernels, goTestCommand(package1, "TestMultistartDiversify")},
 		{"PerformSteepestAscent", "one-flip moves, at most max_its", "the same, at most `--max-flips`", kernels, unit},
-		{"UpdateBestAndT", "T follows the best; how λ does is not said", "T follows the best, λ stays", package1 + "/multistart.go", tests(package1, "TestMultistartMeans")},
+		{"UpdateBestAndT", "T follows the best; how λ does is not said", "T follows the best, λ stays", package1 + "/multistart.go", goTestCommand(package1, "TestMultistartMeans")},
 		{"figure 3, first solutions of ORLIB", "within about 1 % in under one second", orWhy(first, "not measured here"), "docs/figures/qubo-paper-3.svg", again},
 		{"2,500 iterations of ORLIB", "120 s", orWhy(whole, "not measured here"), package1, again},
 		{"figure 4, p5000.4", "within 0.8 % after 10 s, 0.54 % after 315 s", orWhy(within, "not measured here"), "docs/figures/qubo-paper-4.svg", again},
@@ -122,7 +122,7 @@ func lewisItems(m measured) []item {
 }
 
 // divisionCell is how much longer runs take whose solutions ascend on the host.
-func divisionCell(f *result.Of[result.Binary]) string {
+func divisionCell(f *result.Experiment[result.Binary]) string {
 	if f == nil {
 		return ""
 	}
@@ -161,14 +161,14 @@ func firstWithin(rows []result.Binary) (orlib, p5000 string) {
 					return (result.Binary{Known: r.Known, Value: h.Value}).Gap() <= goal
 				})
 				if at >= 0 {
-					p5000 += fmt.Sprintf("within %.2g %% after %s; ", goal, seconds(r.History[at].Seconds))
+					p5000 += fmt.Sprintf("within %.2g %% after %s; ", goal, formatSeconds(r.History[at].Seconds))
 				}
 			}
-			p5000 += fmt.Sprintf("%.2f %% after %s", r.Gap(), seconds(r.Best))
+			p5000 += fmt.Sprintf("%.2f %% after %s", r.Gap(), formatSeconds(r.Best))
 		}
 	}
 	if count > 0 {
-		orlib = fmt.Sprintf("within 1 %% after %s at the latest, of %d instances", seconds(worst), count)
+		orlib = fmt.Sprintf("within 1 %% after %s at the latest, of %d instances", formatSeconds(worst), count)
 	}
 	return orlib, p5000
 }
@@ -187,7 +187,7 @@ var strong = map[string][2]float64{"classical": {28.50, 12.03}, "tree": {38.30, 
 
 // scaled is a family's median time at a size on some devices, costs up to 10n, in the first file
 // that has it; 0 where none has.
-func scaled(m measured, family string, n, devices int) float64 {
+func scaled(m paperResults, family string, n, devices int) float64 {
 	for _, name := range []string{"scaling", "scaling-x2"} {
 		f := m.solves[name]
 		if f == nil {
@@ -195,7 +195,7 @@ func scaled(m measured, family string, n, devices int) float64 {
 		}
 		var runs []float64
 		for _, r := range f.Rows {
-			if r.Name == family && r.Rows == n && r.Range == int64(10*n) && max(1, r.Devices) == devices && r.Right() {
+			if r.Name == family && r.Rows == n && r.Range == int64(10*n) && max(1, r.Devices) == devices && r.Succeeded() {
 				runs = append(runs, r.Runs...)
 			}
 		}
@@ -207,9 +207,9 @@ func scaled(m measured, family string, n, devices int) float64 {
 }
 
 // scaledCell is scaled in milliseconds, or why it is empty.
-func scaledCell(m measured, family string, n, devices int) string {
+func scaledCell(m paperResults, family string, n, devices int) string {
 	if t := scaled(m, family, n, devices); t > 0 {
-		return ms(t)
+		return formatMilliseconds(t)
 	}
 	if devices > 4 {
 		return fmt.Sprintf("%d GPUs were not to be had", devices)
@@ -218,25 +218,25 @@ func scaledCell(m measured, family string, n, devices int) string {
 }
 
 // weakTable has printed seconds beside ours.
-func weakTable(m measured) string {
-	out := heads("rows and columns", "GPUs", "classical, printed, s", "classical, ours, ms", "tree, printed, s", "tree, ours, ms")
+func weakTable(m paperResults) string {
+	out := tableHead("rows and columns", "GPUs", "classical, printed, s", "classical, ours, ms", "tree, printed, s", "tree, ours, ms")
 	for _, p := range weak {
-		out += line(fmt.Sprint(p.n), fmt.Sprint(p.devices), fmt.Sprint(p.printed[0]), scaledCell(m, "classical", p.n, p.devices), fmt.Sprint(p.printed[1]), scaledCell(m, "tree", p.n, p.devices))
+		out += tableLine(fmt.Sprint(p.n), fmt.Sprint(p.devices), fmt.Sprint(p.printed[0]), scaledCell(m, "classical", p.n, p.devices), fmt.Sprint(p.printed[1]), scaledCell(m, "tree", p.n, p.devices))
 	}
 	return out
 }
 
 // weakFigure draws it; "" without a time of ours.
-func weakFigure(m measured) string {
+func weakFigure(m paperResults) string {
 	c := chart{title: "Date and Nagi: weak scaling, costs up to 10n", x: "GPUs", y: "seconds (log)", log: true,
 		note: "Printed: K20X, up to 16 GPUs. Ours: H200.\nbench/results/assignment-scaling.json"}
 	ours := 0
 	for k, family := range published {
 		there, here := series{name: family + ", printed"}, series{name: family + ", ours"}
 		for _, p := range weak {
-			there.points = append(there.points, point{x: float64(p.devices), y: p.printed[k]})
+			there.points = append(there.points, chartPoint{x: float64(p.devices), y: p.printed[k]})
 			if t := scaled(m, family, p.n, p.devices); t > 0 {
-				here.points = append(here.points, point{x: float64(p.devices), y: t})
+				here.points = append(here.points, chartPoint{x: float64(p.devices), y: t})
 			}
 		}
 		ours += len(here.points)
@@ -255,10 +255,10 @@ func weakFigure(m measured) string {
 var published = []string{"classical", "tree"}
 
 // hungarianTable is the paper's second table, with the sequential programs where they were measured.
-func hungarianTable(m measured) string {
+func hungarianTable(m paperResults) string {
 	f := m.solves["paper"]
 	if f == nil {
-		f = &result.Of[result.Solve]{}
+		f = &result.Experiment[result.Solve]{}
 	}
 	whole := *f
 	if host := m.solves["paper-host"]; host != nil {
@@ -267,19 +267,19 @@ func hungarianTable(m measured) string {
 	return paperTable(&whole)
 }
 
-func hungarianItems(m measured) []item {
-	again := reproduce("hungarian")
+func hungarianItems(m paperResults) []paperRow {
+	again := reproduceCommand("hungarian")
 	const home = "solvers/assignment/internal/hungarian"
 	unit := "`go test ./" + home + "`"
-	var all []*event
+	var all []*race
 	if f := m.solves["paper"]; f != nil {
-		all = events(f, byName)
+		all = groupRaces(f, byName)
 	}
 	combined := "one variant has them; not measured here"
 	if f := m.solves["published"]; f != nil {
 		var times []string
-		for _, e := range events(f, byName) {
-			times = append(times, fmt.Sprintf("%s², costs up to %d: %s ms", thousands(float64(e.Rows)), e.Range, ms(e.by["classical"].median())))
+		for _, e := range groupRaces(f, byName) {
+			times = append(times, fmt.Sprintf("%s², costs up to %d: %s ms", formatThousands(float64(e.Rows)), e.Range, formatMilliseconds(e.by["classical"].median())))
 		}
 		combined = cmp.Or(strings.Join(times, "; "), combined)
 	}
@@ -295,7 +295,7 @@ func hungarianItems(m measured) []item {
 		if t == 0 {
 			return "not measured here"
 		}
-		return ms(t) + " ms"
+		return formatMilliseconds(t) + " ms"
 	}
 	oneCore := func(family string) string {
 		f := m.solves["paper-host"]
@@ -303,14 +303,14 @@ func hungarianItems(m measured) []item {
 			return "not measured here"
 		}
 		var list []string
-		for _, e := range events(f, byName) {
+		for _, e := range groupRaces(f, byName) {
 			if t := e.by["sequential-"+family].median(); t > 0 && e.Rows == 5000 {
-				list = append(list, fmt.Sprintf("costs up to %d %s", e.Range, seconds(t)))
+				list = append(list, fmt.Sprintf("costs up to %d %s", e.Range, formatSeconds(t)))
 			}
 		}
 		return cmp.Or(strings.Join(list, ", "), "not measured here")
 	}
-	list := []item{
+	list := []paperRow{
 		{"2, classical Hungarian method, sequential", "a CPU counterpart, up to 25 million variables", "one core, 5,000 × 5,000: " + oneCore("classical"), home + "/classical_sequential.go", "`go run ./bench/assignment -device host -experiment paper -sizes 5000 -seeds 1 -runs 1 -slow 5m`"},
 		{"2, alternating tree, sequential", "a CPU counterpart, up to 25 million variables", "one core, 5,000 × 5,000: " + oneCore("tree"), home + "/tree_sequential.go", "`go run ./bench/assignment -device host -experiment paper -sizes 5000 -seeds 1 -runs 1 -slow 5m`"},
 		{"4, classical on one GPU", "stages as kernels", "the same stages in one launch", "templates/assignment/classical", unit},
@@ -322,7 +322,7 @@ func hungarianItems(m measured) []item {
 	for _, n := range []int{5000, 10000, 15000, 20000} {
 		for k, costs := range []int64{int64(n / 10), int64(n), int64(10 * n)} {
 			p := k20x[fmt.Sprint(n, costs)]
-			list = append(list, item{fmt.Sprintf("table 2, %s², costs up to %s", thousands(float64(n)), []string{"n/10", "n", "10n"}[k]), fmt.Sprintf("classical %.2f s, tree %.2f s", p[0], p[1]),
+			list = append(list, paperRow{fmt.Sprintf("table 2, %s², costs up to %s", formatThousands(float64(n)), []string{"n/10", "n", "10n"}[k]), fmt.Sprintf("classical %.2f s, tree %.2f s", p[0], p[1]),
 				fmt.Sprintf("%s, %s", cell(median("classical", n, costs)), cell(median("tree", n, costs))), "bench/assignment/paper.go", again})
 		}
 	}
@@ -331,9 +331,9 @@ func hungarianItems(m measured) []item {
 		sum += median("classical", 20000, costs) / 3
 		printed += k20x[fmt.Sprint(20000, costs)][0] / 3
 	}
-	list = append(list, item{"abstract: 400 million variables", fmt.Sprintf("within 13 s on average (classical: %.1f s)", printed), cell(sum), "bench/assignment/paper.go", again})
+	list = append(list, paperRow{"abstract: 400 million variables", fmt.Sprintf("within 13 s on average (classical: %.1f s)", printed), cell(sum), "bench/assignment/paper.go", again})
 	for _, p := range weak {
-		list = append(list, item{fmt.Sprintf("weak scaling, %s² on %d", thousands(float64(p.n)), p.devices), fmt.Sprintf("classical %.2f s, tree %.2f s", p.printed[0], p.printed[1]),
+		list = append(list, paperRow{fmt.Sprintf("weak scaling, %s² on %d", formatThousands(float64(p.n)), p.devices), fmt.Sprintf("classical %.2f s, tree %.2f s", p.printed[0], p.printed[1]),
 			oneOrBoth(scaledCell(m, "classical", p.n, p.devices), scaledCell(m, "tree", p.n, p.devices)), "bench/assignment/scaling.go", again})
 	}
 	for _, family := range published {
@@ -341,15 +341,15 @@ func hungarianItems(m measured) []item {
 		var times []string
 		for _, devices := range []int{1, 2, 4} {
 			if t := scaled(m, family, 20000, devices); t > 0 {
-				times = append(times, fmt.Sprintf("%s ms on %d", ms(t), devices))
+				times = append(times, fmt.Sprintf("%s ms on %d", formatMilliseconds(t), devices))
 			}
 		}
-		list = append(list, item{"strong scaling, 20,000², " + family, fmt.Sprintf("%.2f s on 1, %.2f s on 16", p[0], p[1]), cmp.Or(strings.Join(times, ", "), "not measured here") + "; 16 GPUs were not to be had", "bench/assignment/scaling.go", again})
+		list = append(list, paperRow{"strong scaling, 20,000², " + family, fmt.Sprintf("%.2f s on 1, %.2f s on 16", p[0], p[1]), cmp.Or(strings.Join(times, ", "), "not measured here") + "; 16 GPUs were not to be had", "bench/assignment/scaling.go", again})
 	}
 	return append(list,
-		item{"largest, 1.6 billion variables", "23.59 s on 16 GPUs", "on one: classical " + scaledCell(m, "classical", 40000, 1) + " ms, tree " + scaledCell(m, "tree", 40000, 1) + " ms", "bench/assignment/scaling.go", again},
-		item{"largest of one GPU", "about 24,000 rows, tree 35,000", "100,000 rows on one H200, as its memory allows", "docs/results/assignment.md", "`go run -tags cuda ./bench/assignment -device cuda:0 -experiment race`"},
-		item{"1, problems solved again and again (TSP, QAP, GAP)", "asked for, no example", "bounds of shortest tours: of 30 places, by the classical method on one core, warm duals read the costs half as often as none or less", "solvers/assignment/tour_test.go", tests("solvers/assignment", "ExampleSolve_tour")})
+		paperRow{"largest, 1.6 billion variables", "23.59 s on 16 GPUs", "on one: classical " + scaledCell(m, "classical", 40000, 1) + " ms, tree " + scaledCell(m, "tree", 40000, 1) + " ms", "bench/assignment/scaling.go", again},
+		paperRow{"largest of one GPU", "about 24,000 rows, tree 35,000", "100,000 rows on one H200, as its memory allows", "docs/results/assignment.md", "`go run -tags cuda ./bench/assignment -device cuda:0 -experiment race`"},
+		paperRow{"1, problems solved again and again (TSP, QAP, GAP)", "asked for, no example", "bounds of shortest tours: of 30 places, by the classical method on one core, warm duals read the costs half as often as none or less", "solvers/assignment/tour_test.go", goTestCommand("solvers/assignment", "ExampleSolve_tour")})
 }
 
 func oneOrBoth(a, b string) string {
@@ -360,12 +360,12 @@ func oneOrBoth(a, b string) string {
 }
 
 // pathsCell is by how much many paths are faster than one, at the least and at the most.
-func pathsCell(f *result.Of[result.Solve]) string {
+func pathsCell(f *result.Experiment[result.Solve]) string {
 	if f == nil {
 		return ""
 	}
 	var list []float64
-	for _, e := range events(f, func(r result.Solve) string { return r.Variant }) {
+	for _, e := range groupRaces(f, func(r result.Solve) string { return r.Variant }) {
 		for _, label := range e.names {
 			many := e.by[strings.ReplaceAll(label, "paths=one", "paths=many")]
 			if one := e.by[label]; strings.Contains(label, "paths=one") && many.median() > 0 && one.median() > 0 {

@@ -17,7 +17,7 @@ func TestPapersHaveNoEmptyCell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for about, m := range map[string]measured{"committed results": run, "no results": {results{}, solves{}, binaries{}}} {
+	for about, m := range map[string]paperResults{"committed results": run, "no results": {results{}, solveResults{}, binaryResults{}}} {
 		items := paperItems(m)
 		for _, p := range paper.All() {
 			if len(items[p.Name]) < 10 {
@@ -38,7 +38,7 @@ func TestPapersHaveNoEmptyCell(t *testing.T) {
 var testCommand = regexp.MustCompile(`go test \./(\S+) -run (\w+)`)
 
 // named looks for the test that a row's command runs, and for the first file that it names.
-func named(t *testing.T, i item) {
+func named(t *testing.T, i paperRow) {
 	if m := testCommand.FindStringSubmatch(i.command); m != nil {
 		files, err := filepath.Glob(filepath.Join(root, m[1], "*_test.go"))
 		if err != nil {
@@ -68,12 +68,12 @@ func named(t *testing.T, i item) {
 // A page of results that are not there says so, and is a page.
 func TestPagesWithoutResults(t *testing.T) {
 	for _, p := range paper.All() {
-		files, err := pages(p.Name, t.TempDir())
+		files, err := paperPages(p.Name, t.TempDir())
 		if err != nil || !strings.Contains(files[p.Name+".md"], "not measured here") {
 			t.Errorf("%s: %v, %.200s", p.Name, err, files[p.Name+".md"])
 		}
 	}
-	if _, err := pages("nothing", t.TempDir()); err == nil {
+	if _, err := paperPages("nothing", t.TempDir()); err == nil {
 		t.Error("a page of no paper")
 	}
 }

@@ -52,13 +52,13 @@ func priceTable(f *result.File) string {
 				prices = append(prices, "none")
 				continue
 			}
-			prices, total.prices = append(prices, seconds(solving(x))), append(total.prices, solving(x))
+			prices, total.prices = append(prices, formatSeconds(solving(x))), append(total.prices, solving(x))
 			if seed == 1 {
 				best = min(best, solving(x))
 			}
 		}
-		out += fmt.Sprintf("| %s | %d | %s | %s | %s | %s, %s | %.2f |\n", r.Name, r.Agents, seconds(result.Median(choice.Sent)), strings.Join(prices, ", "), seconds(solving(tiles)),
-			strings.TrimPrefix(choice.Method, "choice: "), seconds(solving(choice)), solving(choice)/best)
+		out += fmt.Sprintf("| %s | %d | %s | %s | %s | %s, %s | %.2f |\n", r.Name, r.Agents, formatSeconds(result.Median(choice.Sent)), strings.Join(prices, ", "), formatSeconds(solving(tiles)),
+			strings.TrimPrefix(choice.Method, "choice: "), formatSeconds(solving(choice)), solving(choice)/best)
 		total.chosen += solving(choice)
 		total.better += best
 	}
@@ -67,7 +67,7 @@ func priceTable(f *result.File) string {
 		if len(total.prices) == 0 {
 			continue
 		}
-		out += fmt.Sprintf("| all of these | %d | | median %s, worst %s | | %s | %.3f |\n", n, seconds(result.Median(total.prices)), seconds(slices.Max(total.prices)), seconds(total.chosen), total.chosen/total.better)
+		out += fmt.Sprintf("| all of these | %d | | median %s, worst %s | | %s | %.3f |\n", n, formatSeconds(result.Median(total.prices)), formatSeconds(slices.Max(total.prices)), formatSeconds(total.chosen), total.chosen/total.better)
 	}
 	return out
 }
@@ -80,8 +80,8 @@ func groupTable(f *result.File) string {
 		if one < 0 || r.Failed != "" || len(r.Runs) == 0 {
 			continue
 		}
-		out += fmt.Sprintf("| %d | %d | %s | %s, %s | %s | %.2f |\n", r.Agents, r.Devices, seconds(r.Median()), seconds(slices.Min(r.Runs)), seconds(slices.Max(r.Runs)),
-			rate(r.Rate()), f.Rows[one].Median()/r.Median())
+		out += fmt.Sprintf("| %d | %d | %s | %s, %s | %s | %.2f |\n", r.Agents, r.Devices, formatSeconds(r.Median()), formatSeconds(slices.Min(r.Runs)), formatSeconds(slices.Max(r.Runs)),
+			formatRate(r.Rate()), f.Rows[one].Median()/r.Median())
 	}
 	return out
 }
@@ -92,9 +92,9 @@ func largeTable(f *result.File) string {
 	for _, r := range f.Rows {
 		solving, pace := r.Median()-result.Median(r.Sent), ""
 		if r.Splittings > 0 {
-			pace = rate(r.Splittings / solving)
+			pace = formatRate(r.Splittings / solving)
 		}
-		out += fmt.Sprintf("| %d | %s | `%s` | %d | %s | %s | %s |\n", r.Agents, r.Name, r.Method, r.Devices, seconds(result.Median(r.Sent)), seconds(solving), pace)
+		out += fmt.Sprintf("| %d | %s | `%s` | %d | %s | %s | %s |\n", r.Agents, r.Name, r.Method, r.Devices, formatSeconds(result.Median(r.Sent)), formatSeconds(solving), pace)
 	}
 	return out
 }

@@ -10,9 +10,9 @@ import (
 	"coalesce/bench/result"
 )
 
-// binaries are the experiments of binary quadratic programs that have results,
+// binaryResults are the experiments of binary quadratic programs that have results,
 // by name.
-type binaries map[string]*result.Of[result.Binary]
+type binaryResults map[string]*result.Experiment[result.Binary]
 
 // quboExperiments by the names of their files; those of a host stand apart.
 var quboExperiments = []string{"evaluate", "rates", "paper", "lambda", "lambda-host", "batch", "division", "target", "target-x2", "target-x4", "islands-x2", "islands-x4", "target-host",
@@ -20,7 +20,7 @@ var quboExperiments = []string{"evaluate", "rates", "paper", "lambda", "lambda-h
 
 // quboTables are the regions of binary quadratic programs. An experiment
 // without results says so.
-func quboTables(all binaries) map[string]string {
+func quboTables(all binaryResults) map[string]string {
 	region := func(name string, table func([]result.Binary) string) string {
 		if f := all[name]; f != nil {
 			return table(f.Rows)
@@ -28,7 +28,7 @@ func quboTables(all binaries) map[string]string {
 		return fmt.Sprintf("There is no bench/results/qubo-%s.json: nothing was measured yet.", name)
 	}
 	regions := map[string]string{
-		"qubo-sources":    sources("qubo", quboExperiments, all, "none", recorded),
+		"qubo-sources":    sourceTable("qubo", quboExperiments, all, "none", recordedCommand),
 		"qubo-evaluate":   region("evaluate", evaluateTable),
 		"qubo-paper":      region("paper", multistartTable),
 		"qubo-progress":   region("paper", progressPictures),
@@ -56,7 +56,7 @@ func quboTables(all binaries) map[string]string {
 // evaluateTable is the paper's first: 1,000 random solutions, and one core,
 // whose time is that of one solution times as many.
 func evaluateTable(rows []result.Binary) string {
-	out := heads("n", "solutions", "variant", "objectives, ms", "and gains, ms", "drawn, evaluated, reduced, ms", "one core, s (one solution's time times as many)", "products/s")
+	out := tableHead("n", "solutions", "variant", "objectives, ms", "and gains, ms", "drawn, evaluated, reduced, ms", "one core, s (one solution's time times as many)", "products/s")
 	type key struct {
 		n       int
 		variant string
@@ -82,7 +82,7 @@ func evaluateTable(rows []result.Binary) string {
 			if r := by[k][what]; r.Failed != "" {
 				return "failed"
 			} else if len(r.Runs) > 0 {
-				return ms(result.Median(r.Runs))
+				return formatMilliseconds(result.Median(r.Runs))
 			}
 			return "-"
 		}
@@ -93,36 +93,36 @@ func evaluateTable(rows []result.Binary) string {
 		if m := result.Median(values.Runs); m > 0 {
 			speed = fmt.Sprintf("%.3g", values.Work/m)
 		}
-		out += line(fmt.Sprint(k.n), fmt.Sprint(values.Count), k.variant, cell("values"), cell("gains"), cell("samples"), each, speed)
+		out += tableLine(fmt.Sprint(k.n), fmt.Sprint(values.Count), k.variant, cell("values"), cell("gains"), cell("samples"), each, speed)
 	}
 	return out
 }
 
 // multistartTable is the paper's two tables of results.
 func multistartTable(rows []result.Binary) string {
-	out := heads("instance", "best known", "MMS, paper", "gap, %", "s", "its rival, printed, s", "MMS, here", "gap, %", "s to it", "s of the run", "flips")
+	out := tableHead("instance", "best known", "MMS, paper", "gap, %", "s", "its rival, printed, s", "MMS, here", "gap, %", "s to it", "s of the run", "flips")
 	for _, r := range rows {
 		printed := result.Binary{Known: r.Known, Value: r.Printed.Value}
-		cells := []string{r.Instance, fmt.Sprintf("%.0f", r.Known), fmt.Sprintf("%.0f", r.Printed.Value), fmt.Sprintf("%.2f", printed.Gap()), fmt.Sprint(r.Printed.Seconds), rival(r.Instance)}
+		cells := []string{r.Instance, fmt.Sprintf("%.0f", r.Known), fmt.Sprintf("%.0f", r.Printed.Value), fmt.Sprintf("%.2f", printed.Gap()), fmt.Sprint(r.Printed.Seconds), printedRival(r.Instance)}
 		if r.NotGiven {
-			out += line(append(cells, "not given", "not run", "not run", "not run", "not run")...)
+			out += tableLine(append(cells, "not given", "not run", "not run", "not run", "not run")...)
 			continue
 		}
-		out += line(append(cells, fmt.Sprintf("%.0f", r.Value), fmt.Sprintf("%.3f", r.Gap()), fmt.Sprintf("%.3g", r.Best), fmt.Sprintf("%.3g", r.Seconds), fmt.Sprint(r.Flips))...)
+		out += tableLine(append(cells, fmt.Sprintf("%.0f", r.Value), fmt.Sprintf("%.3f", r.Gap()), fmt.Sprintf("%.3g", r.Best), fmt.Sprintf("%.3g", r.Seconds), fmt.Sprint(r.Flips))...)
 	}
 	for _, g := range lewisGroups {
-		if gap, best, run, count := averages(rows, g.begins); count > 0 {
-			out += line(g.title, "none", "none", g.gap, g.seconds, g.them, fmt.Sprintf("of the %d given", count), fmt.Sprintf("%.3f", gap), fmt.Sprintf("%.3g", best), fmt.Sprintf("%.3g", run), "none")
+		if gap, best, run, count := averageRuns(rows, g.begins); count > 0 {
+			out += tableLine(g.title, "none", "none", g.gap, g.seconds, g.them, fmt.Sprintf("of the %d given", count), fmt.Sprintf("%.3f", gap), fmt.Sprintf("%.3g", best), fmt.Sprintf("%.3g", run), "none")
 		}
 	}
 	return out
 }
 
 func lambdaTable(rows []result.Binary) string {
-	out := heads("instance", "mean of samples", "start", "λ", "passed", "gap, %", "s to it", "s of the run")
+	out := tableHead("instance", "mean of samples", "start", "λ", "passed", "gap, %", "s to it", "s of the run")
 	for _, r := range rows {
 		if !r.NotGiven && r.Lambda != nil {
-			out += line(r.Instance, fmt.Sprintf("%.0f", r.Mean), fmt.Sprintf("%.0f", r.Start), fmt.Sprintf("%.3g", *r.Lambda),
+			out += tableLine(r.Instance, fmt.Sprintf("%.0f", r.Mean), fmt.Sprintf("%.0f", r.Start), fmt.Sprintf("%.3g", *r.Lambda),
 				fmt.Sprintf("%d of %d", r.Searched, r.Iterations), fmt.Sprintf("%.3f", r.Gap()), fmt.Sprintf("%.3g", r.Best), fmt.Sprintf("%.3g", r.Seconds))
 		}
 	}
@@ -130,10 +130,10 @@ func lambdaTable(rows []result.Binary) string {
 }
 
 func batchedTable(rows []result.Binary) string {
-	out := heads("instance", "iterations at once", "iterations", "gap, %", "s to it", "s of the run", "iterations/s")
+	out := tableHead("instance", "iterations at once", "iterations", "gap, %", "s to it", "s of the run", "iterations/s")
 	for _, r := range rows {
 		if !r.NotGiven && r.Seconds > 0 {
-			out += line(r.Instance, fmt.Sprint(r.Batch), fmt.Sprint(r.Iterations), fmt.Sprintf("%.3f", r.Gap()), fmt.Sprintf("%.3g", r.Best),
+			out += tableLine(r.Instance, fmt.Sprint(r.Batch), fmt.Sprint(r.Iterations), fmt.Sprintf("%.3f", r.Gap()), fmt.Sprintf("%.3g", r.Best),
 				fmt.Sprintf("%.3g", r.Seconds), fmt.Sprintf("%.3g", float64(r.Iterations)/r.Seconds))
 		}
 	}
@@ -142,20 +142,20 @@ func batchedTable(rows []result.Binary) string {
 
 // ratesTable is the cost of a flip.
 func ratesTable(rows []result.Binary) string {
-	out := heads("instance", "n", "variant", "searches", "flips/s", "a search's step, µs")
+	out := tableHead("instance", "n", "variant", "searches", "flips/s", "a search's step, µs")
 	for _, r := range rows {
 		rate, step := "failed", "-"
 		if m := result.Median(r.Runs); m > 0 && r.Failed == "" {
 			rate, step = fmt.Sprintf("%.3g", r.Work/m), fmt.Sprintf("%.3g", 1e6*m*float64(r.Count)/r.Work)
 		}
-		out += line(r.Instance, fmt.Sprint(r.N), r.Variant, fmt.Sprint(r.Count), rate, step)
+		out += tableLine(r.Instance, fmt.Sprint(r.N), r.Variant, fmt.Sprint(r.Count), rate, step)
 	}
 	return out
 }
 
 // severalTable is the time to the best known value on one device and on several,
 // of the instances that were run on several.
-func severalTable(all binaries) string {
+func severalTable(all binaryResults) string {
 	var rows []result.Binary
 	some := map[string]bool{}
 	for _, count := range []int{2, 4} {
@@ -188,7 +188,7 @@ func severalTable(all binaries) string {
 // islandsTable sets devices together beside one each, at the same time: flips a second, and
 // the time to the best known value.
 func islandsTable(rows []result.Binary) string {
-	out := heads("instance", "n", "one each, flips/s", "their sum", "together, flips/s", "÷ the sum", "one: reached", "one: median s", "together: reached", "together: median s")
+	out := tableHead("instance", "n", "one each, flips/s", "their sum", "together, flips/s", "÷ the sum", "one: reached", "one: median s", "together: reached", "together: median s")
 	rate := func(r result.Binary) float64 { return float64(r.Flips) / r.Seconds }
 	var met []result.Binary
 	for _, r := range rows {
@@ -219,12 +219,12 @@ func islandsTable(rows []result.Binary) string {
 			reached, median := "not run", "-"
 			for _, s := range sums {
 				if s.Instance == first.Instance && several == (s.Name != "0") {
-					reached, median = fmt.Sprintf("%d of %d", s.Hits, s.Runs+s.Failed), took(s.Median)
+					reached, median = fmt.Sprintf("%d of %d", s.Hits, s.Runs+s.Failed), formatTimeToTarget(s.Median)
 				}
 			}
 			cells = append(cells, reached, median)
 		}
-		out += line(cells...)
+		out += tableLine(cells...)
 	}
 	return out
 }
@@ -239,12 +239,12 @@ func progress(rows []result.Binary, title, note string) string {
 		s := series{name: r.Instance}
 		for _, h := range r.History {
 			gap := (result.Binary{Known: r.Known, Value: h.Value}).Gap()
-			s.points = append(s.points, point{x: math.Log10(max(1, 1e3*h.Seconds)), y: max(leastGap, gap)})
+			s.points = append(s.points, chartPoint{x: math.Log10(max(1, 1e3*h.Seconds)), y: max(leastGap, gap)})
 		}
 		if n := len(s.points); n > 0 {
 			last := s.points[n-1]
 			last.x = math.Log10(max(1, 1e3*r.Seconds))
-			s.points = append([]point{{x: 0, y: s.points[0].y}}, append(s.points, last)...)
+			s.points = append([]chartPoint{{x: 0, y: s.points[0].y}}, append(s.points, last)...)
 			c.lines = append(c.lines, s)
 		}
 	}
@@ -254,7 +254,7 @@ func progress(rows []result.Binary, title, note string) string {
 	return c.svg()
 }
 
-func quboFigures(all binaries) map[string]string {
+func quboFigures(all binaryResults) map[string]string {
 	out := map[string]string{}
 	for _, where := range []string{"", "-host"} {
 		if f := all["target"+where]; f != nil {
@@ -288,7 +288,7 @@ func quboFigures(all binaries) map[string]string {
 // progressPictures shows the figures where they are drawn.
 func progressPictures(rows []result.Binary) string {
 	out := ""
-	drawn := quboFigures(binaries{"paper": {Rows: rows}})
+	drawn := quboFigures(binaryResults{"paper": {Rows: rows}})
 	for k, about := range []string{"Improvement over time, ORLIB", "Improvement over time, p5000.4"} {
 		if name := fmt.Sprintf("qubo-paper-%d", 3+k); drawn[name] != "" {
 			out += fmt.Sprintf("![%s](../figures/%s.svg)\n", about, name)

@@ -10,8 +10,8 @@ import (
 	"coalesce/bench/result"
 )
 
-// took is a time to a target in three digits, - where there is none.
-func took(s float64) string {
+// formatTimeToTarget is a time to a target in three digits, - where there is none.
+func formatTimeToTarget(s float64) string {
 	if s <= 0 || math.IsInf(s, 1) {
 		return "-"
 	}
@@ -20,18 +20,18 @@ func took(s float64) string {
 
 // targetTable is the time to the best known value over the seeds.
 func targetTable(rows []result.Binary) string {
-	out := heads("instance", "best known", "solver", "runs that reach it", "median s", "mean s", "worst s", "worst gap, %", "flips/s")
+	out := tableHead("instance", "best known", "solver", "runs that reach it", "median s", "mean s", "worst s", "worst gap, %", "flips/s")
 	for _, s := range result.Summarize(rows) {
 		known := fmt.Sprintf("%.0f", s.Known)
 		if s.NotGiven {
-			out += line(s.Instance, known, s.Name, "not given", "-", "-", "-", "-", "-")
+			out += tableLine(s.Instance, known, s.Name, "not given", "-", "-", "-", "-", "-")
 			continue
 		}
 		speed := "-"
 		if s.Speed > 0 {
 			speed = fmt.Sprintf("%.3g", s.Speed)
 		}
-		out += line(s.Instance, known, s.Name, fmt.Sprintf("%d of %d", s.Hits, s.Runs+s.Failed), took(s.Median), took(s.Mean), took(s.Worst), fmt.Sprintf("%.4f", s.Gap), speed)
+		out += tableLine(s.Instance, known, s.Name, fmt.Sprintf("%d of %d", s.Hits, s.Runs+s.Failed), formatTimeToTarget(s.Median), formatTimeToTarget(s.Mean), formatTimeToTarget(s.Worst), fmt.Sprintf("%.4f", s.Gap), speed)
 	}
 	return out
 }
@@ -75,7 +75,7 @@ func classes(rows []result.Binary) []class {
 		if r.NotGiven {
 			continue
 		}
-		group := result.Group(r.Instance)
+		group := result.InstanceClass(r.Instance)
 		at := slices.IndexFunc(list, func(c class) bool { return c.group == group && c.name == r.Name })
 		if at < 0 {
 			at = len(list)
@@ -102,7 +102,7 @@ func (c class) met() []float64 {
 
 // successTable has the number of runs that reached the best known value, by group.
 func successTable(rows []result.Binary) string {
-	out := heads("group", "solver", "instances", "runs", "that reach it", "%", "instances reached by every run", "by none", "worst gap, %")
+	out := tableHead("group", "solver", "instances", "runs", "that reach it", "%", "instances reached by every run", "by none", "worst gap, %")
 	for _, c := range classes(rows) {
 		list := result.Summarize(c.rows)
 		every, none, gap := 0, 0, 0.0
@@ -116,15 +116,15 @@ func successTable(rows []result.Binary) string {
 			gap = max(gap, s.Gap)
 		}
 		met := len(c.met())
-		out += line(c.group, c.name, fmt.Sprint(len(list)), fmt.Sprint(len(c.rows)), fmt.Sprint(met), fmt.Sprintf("%.1f", 100*float64(met)/float64(len(c.rows))),
+		out += tableLine(c.group, c.name, fmt.Sprint(len(list)), fmt.Sprint(len(c.rows)), fmt.Sprint(met), fmt.Sprintf("%.1f", 100*float64(met)/float64(len(c.rows))),
 			fmt.Sprint(every), fmt.Sprint(none), fmt.Sprintf("%.4f", gap))
 	}
 	return out
 }
 
 // readmeTargets is a line a group, of the runs on one device.
-func readmeTargets(f *result.Of[result.Binary]) string {
-	out := heads("instances", "device", "runs that reach the best known value", "median, s", "slowest of those, s", "worst gap of the others, %")
+func readmeTargets(f *result.Experiment[result.Binary]) string {
+	out := tableHead("instances", "device", "runs that reach the best known value", "median, s", "slowest of those, s", "worst gap of the others, %")
 	for _, c := range classes(f.Rows) {
 		met, list := c.met(), result.Summarize(c.rows)
 		gap := 0.0
@@ -134,8 +134,8 @@ func readmeTargets(f *result.Of[result.Binary]) string {
 		if len(met) == 0 {
 			continue
 		}
-		out += line(fmt.Sprintf("%s, %d of them", c.group, len(list)), f.Device, fmt.Sprintf("%d of %d", len(met), len(c.rows)),
-			took(met[(len(met)-1)/2]), took(met[len(met)-1]), fmt.Sprintf("%.3f", gap))
+		out += tableLine(fmt.Sprintf("%s, %d of them", c.group, len(list)), f.Device, fmt.Sprintf("%d of %d", len(met), len(c.rows)),
+			formatTimeToTarget(met[(len(met)-1)/2]), formatTimeToTarget(met[len(met)-1]), fmt.Sprintf("%.3f", gap))
 	}
 	return out
 }
@@ -143,14 +143,14 @@ func readmeTargets(f *result.Of[result.Binary]) string {
 // successFigures draws, for each group, the share of its runs that have reached
 // the best known value, over time (R. M. Aiex, M. G. C. Resende and C. C.
 // Ribeiro, "TTT plots", Optimization Letters 1, 2007, over several instances).
-func successFigures(out map[string]string, f *result.Of[result.Binary], where string) {
+func successFigures(out map[string]string, f *result.Experiment[result.Binary], where string) {
 	all := classes(f.Rows)
 	for _, group := range drawn(all) {
 		picture := chart{title: group + ": runs that have reached the best known value", x: "log10 of milliseconds", y: "runs", end: 105, plain: true,
 			note: f.Device + ".\nbench/results/qubo-target" + where + ".json"}
 		last := 0.0
 		for _, r := range f.Rows {
-			if result.Group(r.Instance) == group {
+			if result.InstanceClass(r.Instance) == group {
 				last = max(last, r.Seconds)
 			}
 		}
@@ -163,7 +163,7 @@ func successFigures(out map[string]string, f *result.Of[result.Binary], where st
 			share := 0.0
 			add := func(seconds, percent float64) {
 				x := math.Log10(max(1e-2, 1e3*seconds))
-				s.points = append(s.points, point{x: x, y: share}, point{x: x, y: percent})
+				s.points = append(s.points, chartPoint{x: x, y: share}, chartPoint{x: x, y: percent})
 				share = percent
 			}
 			for k, at := range met {
@@ -216,17 +216,17 @@ func ablationTable(rows []result.Binary) string {
 	for _, i := range instances {
 		head = append(head, i+": median s (worst), runs")
 	}
-	out := heads(head...)
+	out := tableHead(head...)
 	for _, k := range order {
 		cells := []string{k.name, cmp.Or(k.without, "none")}
 		for _, i := range instances {
 			cell := "-"
 			if s, ok := by[k][i]; ok {
-				cell = fmt.Sprintf("%s (%s), %d of %d", took(s.Median), took(s.Worst), s.Hits, s.Runs+s.Failed)
+				cell = fmt.Sprintf("%s (%s), %d of %d", formatTimeToTarget(s.Median), formatTimeToTarget(s.Worst), s.Hits, s.Runs+s.Failed)
 			}
 			cells = append(cells, cell)
 		}
-		out += line(cells...)
+		out += tableLine(cells...)
 	}
 	return out
 }

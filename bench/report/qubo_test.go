@@ -10,8 +10,8 @@ import (
 // A row that was not run says so, beside what the paper printed.
 func TestMultistartTable(t *testing.T) {
 	rows := []result.Binary{
-		{Instance: "a", Known: 200, Printed: result.Printed{Value: 198, Seconds: 4.7}, Value: 199, Best: 0.5, Seconds: 2, Flips: 7},
-		{Instance: "b", Known: 100, Printed: result.Printed{Value: 99, Seconds: 3}, NotGiven: true},
+		{Instance: "a", Known: 200, Printed: result.Published{Value: 198, Seconds: 4.7}, Value: 199, Best: 0.5, Seconds: 2, Flips: 7},
+		{Instance: "b", Known: 100, Printed: result.Published{Value: 99, Seconds: 3}, NotGiven: true},
 	}
 	out := multistartTable(rows)
 	for _, want := range []string{"| a | 200 | 198 | 1.00 | 4.7 | none | 199 | 0.500 | 0.5 | 2 | 7 |", "| b | 100 | 99 | 1.00 | 3 | none | not given |"} {
@@ -40,7 +40,7 @@ func TestReadmeTargets(t *testing.T) {
 	}
 	miss := row("G14", 0)
 	miss.Value = 99
-	out := readmeTargets(&result.Of[result.Binary]{Device: "a GPU", Rows: []result.Binary{row("G14", 3), row("G15", 1), miss}})
+	out := readmeTargets(&result.Experiment[result.Binary]{Device: "a GPU", Rows: []result.Binary{row("G14", 3), row("G15", 1), miss}})
 	if !strings.Contains(out, ", 2 of them | a GPU | 2 of 3 | 1 | 3 | 1.000 |") {
 		t.Errorf("found\n%s", out)
 	}
@@ -57,7 +57,7 @@ func TestEvaluateTable(t *testing.T) {
 }
 
 func TestProgressOfRuns(t *testing.T) {
-	all := binaries{"paper": {Device: "D", Rows: []result.Binary{{Instance: "bqp2500-1", Known: 100, Value: 100, Seconds: 1,
+	all := binaryResults{"paper": {Device: "D", Rows: []result.Binary{{Instance: "bqp2500-1", Known: 100, Value: 100, Seconds: 1,
 		History: []result.Improvement{{Seconds: 0.01, Value: 90}, {Seconds: 0.1, Value: 100}}}, {Instance: "p5000.4", NotGiven: true}}}}
 	drawn := quboFigures(all)
 	if len(drawn) != 1 || !strings.Contains(drawn["qubo-paper-3"], "bqp2500-1") {
@@ -83,7 +83,7 @@ func TestSuccessByGroup(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	all := binaries{"target": {Device: "D", Rows: rows}, "target-host": {Device: "H", Rows: rows[:1]}}
+	all := binaryResults{"target": {Device: "D", Rows: rows}, "target-host": {Device: "H", Rows: rows[:1]}}
 	pictures := quboFigures(all)
 	svg := pictures["qubo-target-g-set-random"]
 	if len(pictures) != 2 || !strings.Contains(svg, "x, 3 of 4 runs") || !strings.Contains(svg, "y, 0 of 1 runs") || strings.Contains(svg, "<circle") {
@@ -124,7 +124,7 @@ func TestSeveralTable(t *testing.T) {
 	row := func(instance string, devices int, met float64) result.Binary {
 		return result.Binary{Name: "x", Instance: instance, Devices: devices, Known: 9, Value: 9, Met: met, Seconds: met}
 	}
-	all := binaries{"target": {Rows: []result.Binary{row("a", 0, 4), row("b", 0, 5)}}, "target-x2": {Rows: []result.Binary{row("a", 2, 3)}}}
+	all := binaryResults{"target": {Rows: []result.Binary{row("a", 0, 4), row("b", 0, 5)}}, "target-x2": {Rows: []result.Binary{row("a", 2, 3)}}}
 	out := severalTable(all)
 	one, two := strings.Index(out, "| a | 9 | x | 1 of 1 | 4 |"), strings.Index(out, "| a | 9 | x on 2 | 1 of 1 | 3 |")
 	if one < 0 || two < one || strings.Contains(out, "| b |") {

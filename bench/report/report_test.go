@@ -13,7 +13,7 @@ import (
 const root = "../.."
 
 func TestDocumentsAreWhatTheResultsGive(t *testing.T) {
-	files, err := build(root)
+	files, err := buildFiles(root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,12 +39,12 @@ func TestDocumentsAreWhatTheResultsGive(t *testing.T) {
 func TestFill(t *testing.T) {
 	regions := map[string]string{"a": "new\n"}
 	used := map[string]bool{}
-	got, err := fill("x <!-- begin a -->\nold\n<!-- end a --> y", regions, used)
+	got, err := fillRegions("x <!-- begin a -->\nold\n<!-- end a --> y", regions, used)
 	if want := "x <!-- begin a -->\nnew\n<!-- end a --> y"; err != nil || got != want || !used["a"] {
 		t.Errorf("fill gave %q, %v, want %q", got, err, want)
 	}
 	for _, bad := range []string{"<!-- begin a", "<!-- begin a -->\n", "<!-- begin b --><!-- end b -->"} {
-		if _, err := fill(bad, regions, used); err == nil {
+		if _, err := fillRegions(bad, regions, used); err == nil {
 			t.Errorf("fill(%q) found no error", bad)
 		}
 	}
@@ -56,7 +56,7 @@ func TestSplittingsCountsEveryCoalition(t *testing.T) {
 		for c := 1; c < 1<<n; c++ {
 			want += float64(int(1)<<(bits.OnesCount(uint(c))-1) - 1)
 		}
-		if got := splittings(n); got != want {
+		if got := splittingCount(n); got != want {
 			t.Errorf("splittings(%d) = %v, counted %v", n, got, want)
 		}
 	}
@@ -96,7 +96,7 @@ func TestLinesAgainstEnumeration(t *testing.T) {
 		}
 		sum, count = sum+len(seen), count+1
 	}
-	if got, want := lines(n, k), float64(sum)/float64(count); got < want-1e-9 || got > want+1e-9 {
+	if got, want := linesPerLoad(n, k), float64(sum)/float64(count); got < want-1e-9 || got > want+1e-9 {
 		t.Errorf("lines(%d, %d) = %v, counted %v", n, k, got, want)
 	}
 }
@@ -105,8 +105,8 @@ func TestCurveMarksWhatWasNotRun(t *testing.T) {
 	f := &result.File{Rows: []result.Row{
 		{Name: "a", Agents: 11, Runs: []float64{6}}, {Name: "a", Agents: 10, Runs: []float64{3, 2, 9}}, {Name: "a", Agents: 12, Failed: "no"},
 	}}
-	got := curve(f, "a", 13).points
-	want := []point{{10, 3, false}, {11, 6, false}, {12, 12, true}, {13, 24, true}}
+	got := timeCurve(f, "a", 13).points
+	want := []chartPoint{{10, 3, false}, {11, 6, false}, {12, 12, true}, {13, 24, true}}
 	if len(got) != len(want) {
 		t.Fatalf("%d points, want %d", len(got), len(want))
 	}
@@ -118,7 +118,7 @@ func TestCurveMarksWhatWasNotRun(t *testing.T) {
 }
 
 func TestChartEscapesAndDraws(t *testing.T) {
-	svg := chart{title: "a < b", log: true, lines: []series{{"s", []point{{1, 1, false}, {2, 10, true}}}}}.svg()
+	svg := chart{title: "a < b", log: true, lines: []series{{"s", []chartPoint{{1, 1, false}, {2, 10, true}}}}}.svg()
 	for _, want := range []string{"a &lt; b", "stroke-dasharray", `class="hole"`, "prefers-color-scheme"} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("the chart lacks %q", want)
@@ -128,11 +128,11 @@ func TestChartEscapesAndDraws(t *testing.T) {
 
 func TestUnits(t *testing.T) {
 	for give, want := range map[float64]string{2e-5: "20 µs", 0.25: "250 ms", 20: "20.00 s", 7200: "2.0 h"} {
-		if got := seconds(give); got != want {
+		if got := formatSeconds(give); got != want {
 			t.Errorf("seconds(%v) = %q, want %q", give, got, want)
 		}
 	}
-	if got := rate(3.6e11); got != "3.60e11" {
+	if got := formatRate(3.6e11); got != "3.60e11" {
 		t.Errorf("rate = %q", got)
 	}
 }

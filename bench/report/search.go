@@ -16,7 +16,7 @@ func searchTables(root string) (map[string]string, error) {
 		return nil, fmt.Errorf("load results: %w", err)
 	}
 	names := []string{"adaptive_tabu_greywolf", "genetic_algorithm", "simulated_annealing", "random_sample"}
-	out := heads(append([]string{"space", "variants", "from nothing", "stopped early", "trials to within 5 %", "with kin's winners", "stopped early", "trials to within 5 %"}, names...)...)
+	out := tableHead(append([]string{"space", "variants", "from nothing", "stopped early", "trials to within 5 %", "with kin's winners", "stopped early", "trials to within 5 %"}, names...)...)
 	var means [4]result.Scored
 	of := map[string]float64{}
 	for _, r := range f.Rows {
@@ -43,7 +43,7 @@ func searchTables(root string) (map[string]string, error) {
 			cells = append(cells, fmt.Sprintf("%.2f", r.Peers[name]))
 			of[name] += r.Peers[name] / float64(len(f.Rows))
 		}
-		out += line(cells...)
+		out += tableLine(cells...)
 	}
 	cells := []string{"**mean**", ""}
 	for k, s := range means {
@@ -55,5 +55,5 @@ func searchTables(root string) (map[string]string, error) {
 	for _, name := range names {
 		cells = append(cells, fmt.Sprintf("%.2f", of[name]))
 	}
-	return map[string]string{"tuning-replay": out + line(cells...) + fmt.Sprintf("\n%d seeds, commit %s, %s: `%s`.\n", f.Rows[0].Nothing.Seeds, f.Commit, f.Date, f.Command)}, nil
+	return map[string]string{"tuning-replay": out + tableLine(cells...) + fmt.Sprintf("\n%d seeds, commit %s, %s: `%s`.\n", f.Rows[0].Nothing.Seeds, f.Commit, f.Date, f.Command)}, nil
 }

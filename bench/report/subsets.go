@@ -5,9 +5,9 @@ import (
 	"math/bits"
 )
 
-// splittings is the number of splittings that DP evaluates for n agents:
+// splittingCount is the number of splittings that DP evaluates for n agents:
 // 2^(|C|-1) - 1 of every coalition C.
-func splittings(n int) float64 {
+func splittingCount(n int) float64 {
 	three := new(big.Int).Exp(big.NewInt(3), big.NewInt(int64(n)), nil)
 	three.Sub(three, big.NewInt(1)).Rsh(three, 1)
 	two := new(big.Int).Lsh(big.NewInt(1), uint(n))
@@ -24,9 +24,9 @@ func choose(n, k int) int64 {
 	return new(big.Int).Binomial(int64(n), int64(k)).Int64()
 }
 
-// launches is how many a run takes that evaluates alpha coalitions of one
+// launchCount is how many a run takes that evaluates alpha coalitions of one
 // size a launch.
-func launches(n, alpha int) int64 {
+func launchCount(n, alpha int) int64 {
 	var sum int64
 	for k := 2; k <= n; k++ {
 		sum += (choose(n, k) + int64(alpha) - 1) / int64(alpha)
@@ -60,11 +60,11 @@ func wrongCardinality(n int, printed bool) float64 {
 	return 100 * float64(wrong) / float64(made)
 }
 
-// lines is the expected number of 128-byte lines that a warp of neighbours
+// linesPerLoad is the expected number of 128-byte lines that a warp of neighbours
 // reads in one load of 4-byte values, over coalitions of size k of n agents:
 // the lanes number the 5 lowest members, and 2^(5-m) lines hold them when m of
 // the 5 lowest agents are members.
-func lines(n, k int) float64 {
+func linesPerLoad(n, k int) float64 {
 	var sum float64
 	for m := 0; m <= 5; m++ {
 		sum += float64(choose(5, m)) * float64(choose(n-5, k-m)) * float64(int(1)<<(5-m))
@@ -77,7 +77,7 @@ func meanLines(n int) float64 {
 	var sum, weight float64
 	for k := 6; k <= n; k++ {
 		w := float64(choose(n, k)) * float64(int64(1)<<(k-1)-1)
-		sum, weight = sum+w*lines(n, k), weight+w
+		sum, weight = sum+w*linesPerLoad(n, k), weight+w
 	}
 	return sum / weight
 }

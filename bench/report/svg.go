@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// A point is one mark of a line; an extrapolated one was not run.
-type point struct {
+// A chartPoint is one mark of a line; an extrapolated one was not run.
+type chartPoint struct {
 	x, y         float64
 	extrapolated bool
 }
 
 type series struct {
 	name   string
-	points []point
+	points []chartPoint
 }
 
 // A chart is a picture with lines over a numeric axis, or with bars.

@@ -20,10 +20,10 @@ const (
 	host24 = 20
 )
 
-// tables are the bodies of all regions.
-func tables(r results) map[string]string {
+// buildRegions are the bodies of all regions.
+func buildRegions(r results) map[string]string {
 	return map[string]string{
-		"sources":     sources("csg", slices.Sorted(maps.Keys(r)), r, "not recorded", command),
+		"sources":     sourceTable("csg", slices.Sorted(maps.Keys(r)), r, "not recorded", repeatCommand),
 		"headline":    headline(r["sweep"]),
 		"bound":       bound(r["sweep"]),
 		"sweep":       sweep(r["sweep"]),
@@ -47,8 +47,8 @@ func tables(r results) map[string]string {
 	}
 }
 
-// sources is the table of a program's files: where each was measured, and by which command.
-func sources[R any](program string, names []string, files map[string]*result.Of[R], unknown string, command func(f *result.Of[R], name string) string) string {
+// sourceTable is the table of a program's files: where each was measured, and by which command.
+func sourceTable[R any](program string, names []string, files map[string]*result.Experiment[R], unknown string, command func(f *result.Experiment[R], name string) string) string {
 	out := "| JSON in bench/results | device | driver | commit | date | command |\n|---|---|---|---|---|---|\n"
 	for _, name := range names {
 		if f := files[name]; f != nil {
@@ -58,19 +58,19 @@ func sources[R any](program string, names []string, files map[string]*result.Of[
 	return out
 }
 
-// recorded is the command that a file of results names.
-func recorded[R any](f *result.Of[R], _ string) string { return f.Command }
+// recordedCommand is the command that a file of results names.
+func recordedCommand[R any](f *result.Experiment[R], _ string) string { return f.Command }
 
-// command is how to repeat an experiment from the repository's root.
-func command(f *result.File, name string) string {
+// repeatCommand is how to repeat an experiment from the repository's root.
+func repeatCommand(f *result.File, name string) string {
 	if name == "host" {
 		return "go run ./bench/csg -device host -experiment host"
 	}
 	return cmp.Or(f.Command, "go run -tags cuda ./bench/csg -device cuda -experiment "+name)
 }
 
-// best are the rows of one size that did not fail, the fastest first.
-func best(f *result.File, agents int) []result.Row {
+// fastestRows are the rows of one size that did not fail, the fastest first.
+func fastestRows(f *result.File, agents int) []result.Row {
 	var list []result.Row
 	for _, r := range f.Rows {
 		if r.Agents == agents && r.Failed == "" && r.Median() > 0 {
@@ -82,7 +82,7 @@ func best(f *result.File, agents int) []result.Row {
 }
 
 func headline(f *result.File) string {
-	list := best(f, 26)
+	list := fastestRows(f, 26)
 	if len(list) == 0 {
 		return "csg-sweep.json has no run at 26 agents."
 	}
@@ -94,12 +94,12 @@ func headline(f *result.File) string {
 | naive kernel of the published structure, float32, an H200 (another run) | %s | 10.6 s | %.2f |
 
 The variant is %s; it evaluated %.0f splittings, counted, and is named by what departs from the safe point below.`,
-		f.Device, rate(r.Rate()), seconds(r.Median()), r.Rate()/target, rate(target), seconds(r.Splittings/target), rate(naive), naive/target, short(r.Variant), r.Splittings)
+		f.Device, formatRate(r.Rate()), formatSeconds(r.Median()), r.Rate()/target, formatRate(target), formatSeconds(r.Splittings/target), formatRate(naive), naive/target, short(r.Variant), r.Splittings)
 }
 
 func bound(f *result.File) string {
 	const ceiling, l = 1.2e12, 3.0
-	list := best(f, 26)
+	list := fastestRows(f, 26)
 	if len(list) == 0 {
 		return "csg-sweep.json has no run at 26 agents."
 	}
@@ -109,25 +109,25 @@ func bound(f *result.File) string {
 | predicted: about 3 lines at 17 of 26 members | 3.0 | %s | %.0f %% |
 | the same, lines counted exactly at 17 members | %.2f | %s | %.0f %% |
 | the same, mean over all sizes, each weighed by its splittings | %.2f | %s | %.0f %% |`,
-		rate(ceiling), 100*list[0].Rate()/ceiling,
-		lines(26, 17), rate(ceiling*l/lines(26, 17)), 100*list[0].Rate()/(ceiling*l/lines(26, 17)),
-		mean, rate(ceiling*l/mean), 100*list[0].Rate()/(ceiling*l/mean))
+		formatRate(ceiling), 100*list[0].Rate()/ceiling,
+		linesPerLoad(26, 17), formatRate(ceiling*l/linesPerLoad(26, 17)), 100*list[0].Rate()/(ceiling*l/linesPerLoad(26, 17)),
+		mean, formatRate(ceiling*l/mean), 100*list[0].Rate()/(ceiling*l/mean))
 }
 
 func sweep(f *result.File) string {
 	out := "| agents | lambda | alpha | beta | block | time | splittings/s |\n|---:|---:|---:|---:|---:|---:|---:|\n"
 	for _, n := range []int{22, 24, 26} {
-		list := best(f, n)
+		list := fastestRows(f, n)
 		for _, r := range list[:min(10, len(list))] {
-			p := params(r.Variant)
-			out += fmt.Sprintf("| %d | %s | %s | %s | %s | %s | %s |\n", n, p["lambda"], p["alpha"], p["beta"], p["block"], seconds(r.Median()), rate(r.Rate()))
+			p := labelParams(r.Variant)
+			out += fmt.Sprintf("| %d | %s | %s | %s | %s | %s | %s |\n", n, p["lambda"], p["alpha"], p["beta"], p["block"], formatSeconds(r.Median()), formatRate(r.Rate()))
 		}
 	}
 	return out
 }
 
-// params takes a label apart.
-func params(label string) map[string]string {
+// labelParams takes a label apart.
+func labelParams(label string) map[string]string {
 	m := map[string]string{}
 	for part := range strings.SplitSeq(label, ",") {
 		name, value, _ := strings.Cut(part, "=")
@@ -141,10 +141,10 @@ func safe(f *device.Family) *device.Variant {
 	return &f.Variants[i]
 }
 
-// difference lists the parameters in which a label departs from the safe point.
-func difference(label string) []string {
+// changedParams lists the parameters in which a label departs from the safe point.
+func changedParams(label string) []string {
 	f := &csg.Splits
-	p, s := params(label), safe(f)
+	p, s := labelParams(label), safe(f)
 	var list []string
 	for _, name := range f.Params {
 		if p[name] != f.Value(s, name) {
@@ -154,7 +154,7 @@ func difference(label string) []string {
 	return list
 }
 
-func find(f *result.File, label string, agents int) (result.Row, bool) {
+func findRow(f *result.File, label string, agents int) (result.Row, bool) {
 	for _, r := range f.Rows {
 		if r.Variant == label && r.Agents == agents && r.Failed == "" && r.Median() > 0 {
 			return r, true
@@ -169,7 +169,7 @@ func effects(f *result.File) string {
 	base := safe(family)
 	labels := map[string][]string{} // by parameter
 	for _, r := range f.Rows {
-		d := difference(r.Variant)
+		d := changedParams(r.Variant)
 		name := ""
 		switch {
 		case len(d) == 1:
@@ -187,13 +187,13 @@ func effects(f *result.File) string {
 	row := func(name, value, label string) {
 		out += fmt.Sprintf("| %s | %s |", name, value)
 		for _, n := range []int{20, 24} {
-			r, ok := find(f, label, n)
-			s, sane := find(f, base.Label, n)
+			r, ok := findRow(f, label, n)
+			s, sane := findRow(f, base.Label, n)
 			if !ok || !sane {
 				out += " not run | | |"
 				continue
 			}
-			out += fmt.Sprintf(" %s | %s | %.2f |", seconds(r.Median()), rate(r.Rate()), r.Median()/s.Median())
+			out += fmt.Sprintf(" %s | %s | %.2f |", formatSeconds(r.Median()), formatRate(r.Rate()), r.Median()/s.Median())
 		}
 		out += "\n"
 	}
@@ -201,11 +201,11 @@ func effects(f *result.File) string {
 	for _, name := range family.Params {
 		list := labels[name]
 		slices.SortFunc(list, func(a, b string) int {
-			x, y := params(a)[name], params(b)[name]
+			x, y := labelParams(a)[name], labelParams(b)[name]
 			return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y))
 		})
 		for _, label := range list {
-			value := params(label)[name]
+			value := labelParams(label)[name]
 			if name == "order" {
 				value += ", construct shift"
 			}
@@ -219,9 +219,9 @@ func effects(f *result.File) string {
 func asPrinted(f *result.File) string {
 	out := "| variant | 20 agents: time | splittings/s |\n|---|---:|---:|\n"
 	for _, r := range f.Rows {
-		p := params(r.Variant)
+		p := labelParams(r.Variant)
 		if r.Agents == 20 && p["origin"] == "launch" && r.Failed == "" && r.Median() > 0 {
-			out += fmt.Sprintf("| %s | %s | %s |\n", short(r.Variant), seconds(r.Median()), rate(r.Rate()))
+			out += fmt.Sprintf("| %s | %s | %s |\n", short(r.Variant), formatSeconds(r.Median()), formatRate(r.Rate()))
 		}
 	}
 	return out
@@ -229,15 +229,15 @@ func asPrinted(f *result.File) string {
 
 func launchTable(f *result.File) string {
 	out := "| agents | launches of 32 coalitions | initialSplit: time | µs a launch | shared by pair: time | µs a launch | gain |\n|---:|---:|---:|---:|---:|---:|---:|\n"
-	pairs := rows(f, shared)
-	for _, r := range rows(f, plain) {
+	pairs := measuredRows(f, shared)
+	for _, r := range measuredRows(f, plain) {
 		i := slices.IndexFunc(pairs, func(q result.Row) bool { return q.Agents == r.Agents })
 		if i < 0 || r.Agents < 16 {
 			continue
 		}
-		count, q := float64(launches(r.Agents, 32)), pairs[i]
-		out += fmt.Sprintf("| %d | %.0f | %s | %.1f | %s | %.1f | %.1f %% |\n", r.Agents, count, seconds(r.Median()), 1e6*r.Median()/count,
-			seconds(q.Median()), 1e6*q.Median()/count, 100*(1-q.Median()/r.Median()))
+		count, q := float64(launchCount(r.Agents, 32)), pairs[i]
+		out += fmt.Sprintf("| %d | %.0f | %s | %.1f | %s | %.1f | %.1f %% |\n", r.Agents, count, formatSeconds(r.Median()), 1e6*r.Median()/count,
+			formatSeconds(q.Median()), 1e6*q.Median()/count, 100*(1-q.Median()/r.Median()))
 	}
 	return out
 }
@@ -254,7 +254,7 @@ func checkpointTable(f *result.File) string {
 
 // figureTable gives what figure 5 draws; extrapolated times are in italics.
 func figureTable(all results) string {
-	list := lines5(all)
+	list := figure5Curves(all)
 	out := "| agents |"
 	for _, s := range list {
 		out += " " + s.name + " |"
@@ -266,7 +266,7 @@ func figureTable(all results) string {
 			cell := "not run"
 			for _, p := range s.points {
 				if int(p.x) == n {
-					cell, any = seconds(p.y), true
+					cell, any = formatSeconds(p.y), true
 					if p.extrapolated {
 						cell = "*" + cell + " extrapolated*"
 					}
@@ -288,8 +288,8 @@ func growthTable(all results) string {
 		if name == sequential {
 			f = sequentialFile(all)
 		}
-		if list := rows(f, name); len(list) > 0 {
-			measured, used := growth(f, name)
+		if list := measuredRows(f, name); len(list) > 0 {
+			measured, used := growthPerAgent(f, name)
 			out += fmt.Sprintf("| %s | %d | %.2f | %.2f |\n", name, list[len(list)-1].Agents, measured, used)
 		}
 	}
@@ -306,8 +306,8 @@ func subsetTable() string {
 
 // hostBest is the fastest int32 row of a size, of one unit ("" for any).
 func hostBest(f *result.File, agents int, unit string) (result.Row, bool) {
-	for _, r := range best(f, agents) {
-		if p := params(r.Variant); r.Name == "host" && p["value"] == "int32" && (unit == "" || p["unit"] == unit) {
+	for _, r := range fastestRows(f, agents) {
+		if p := labelParams(r.Variant); r.Name == "host" && p["value"] == "int32" && (unit == "" || p["unit"] == unit) {
 			return r, true
 		}
 	}
@@ -315,7 +315,7 @@ func hostBest(f *result.File, agents int, unit string) (result.Row, bool) {
 }
 
 func hostTable(f *result.File) string {
-	ref := rows(f, sequential)
+	ref := measuredRows(f, sequential)
 	if len(ref) == 0 {
 		return "csg-host.json has no run of the reference."
 	}
@@ -329,12 +329,12 @@ func hostTable(f *result.File) string {
 			}
 			goal := "none"
 			if n == 20 {
-				goal = seconds(host20)
+				goal = formatSeconds(host20)
 			} else if n == 24 {
-				goal = seconds(host24)
+				goal = formatSeconds(host24)
 			}
-			slow := splittings(n) / last.Rate()
-			out += fmt.Sprintf("| %d | %s | %s | %s | %s | *%s* | %.0f |\n", n, strings.ReplaceAll(r.Variant, ",", " "), seconds(r.Median()), rate(r.Rate()), goal, seconds(slow), slow/r.Median())
+			slow := splittingCount(n) / last.Rate()
+			out += fmt.Sprintf("| %d | %s | %s | %s | %s | *%s* | %.0f |\n", n, strings.ReplaceAll(r.Variant, ",", " "), formatSeconds(r.Median()), formatRate(r.Rate()), goal, formatSeconds(slow), slow/r.Median())
 		}
 	}
 	return out
@@ -350,7 +350,7 @@ func repeatTable(f *result.File) string {
 			failed++
 		}
 		name := "the safe point"
-		if len(difference(r.Variant)) > 0 {
+		if len(changedParams(r.Variant)) > 0 {
 			name = short(r.Variant)
 		}
 		out += fmt.Sprintf("| %s | %d | %s |\n", name, r.Agents, verdict)
@@ -361,18 +361,18 @@ func repeatTable(f *result.File) string {
 func readme(r results) string {
 	out := "| device | instance | time | splittings a second |\n|---|---|---:|---:|\n"
 	if h, ok := hostBest(r["host"], 24, ""); ok {
-		out += fmt.Sprintf("| host, %s, 2 cores | 24 agents, int32, DP | %s | %s |\n", r["host"].Device, seconds(h.Median()), rate(h.Rate()))
+		out += fmt.Sprintf("| host, %s, 2 cores | 24 agents, int32, DP | %s | %s |\n", r["host"].Device, formatSeconds(h.Median()), formatRate(h.Rate()))
 	}
-	if list := best(r["sweep"], 26); len(list) > 0 {
-		out += fmt.Sprintf("| %s, the published kernel, tuned | 26 agents, int32, DP | %s | %s |\n", r["sweep"].Device, seconds(list[0].Median()), rate(list[0].Rate()))
+	if list := fastestRows(r["sweep"], 26); len(list) > 0 {
+		out += fmt.Sprintf("| %s, the published kernel, tuned | 26 agents, int32, DP | %s | %s |\n", r["sweep"].Device, formatSeconds(list[0].Median()), formatRate(list[0].Rate()))
 	}
 	for _, value := range []string{"int32", "int16"} {
 		for _, n := range []int{26, 30} {
-			list := best(ofType(r["tiles"], value), n)
+			list := fastestRows(ofType(r["tiles"], value), n)
 			if len(list) == 0 {
 				continue
 			}
-			out += fmt.Sprintf("| %s, tiles | %d agents, %s | %s | %s |\n", r["tiles"].Device, n, value, seconds(list[0].Median()), rate(list[0].Rate()))
+			out += fmt.Sprintf("| %s, tiles | %d agents, %s | %s | %s |\n", r["tiles"].Device, n, value, formatSeconds(list[0].Median()), formatRate(list[0].Rate()))
 		}
 	}
 	return out
@@ -380,9 +380,9 @@ func readme(r results) string {
 
 // short names a variant by what it has other than the safe point.
 func short(label string) string {
-	p := params(label)
+	p := labelParams(label)
 	var parts []string
-	for _, name := range difference(label) {
+	for _, name := range changedParams(label) {
 		parts = append(parts, name+"="+p[name])
 	}
 	if len(parts) == 0 {
@@ -391,8 +391,8 @@ func short(label string) string {
 	return "`" + strings.Join(parts, " ") + "`"
 }
 
-// rate prints splittings a second with three digits: 7.84e11.
-func rate(r float64) string {
+// formatRate prints splittings a second with three digits: 7.84e11.
+func formatRate(r float64) string {
 	if r <= 0 {
 		return "none"
 	}
@@ -400,8 +400,8 @@ func rate(r float64) string {
 	return fmt.Sprintf("%.2fe%d", r/math.Pow10(e), e)
 }
 
-// seconds prints a time in the unit that suits it.
-func seconds(t float64) string {
+// formatSeconds prints a time in the unit that suits it.
+func formatSeconds(t float64) string {
 	switch {
 	case t >= 3600*24:
 		return fmt.Sprintf("%.1f days", t/(3600*24))

@@ -16,7 +16,7 @@ func ofType(f *result.File, value string) *result.File {
 		return nil
 	}
 	own := *f
-	own.Rows = slices.DeleteFunc(slices.Clone(f.Rows), func(r result.Row) bool { return params(r.Variant)["value"] != value })
+	own.Rows = slices.DeleteFunc(slices.Clone(f.Rows), func(r result.Row) bool { return labelParams(r.Variant)["value"] != value })
 	return &own
 }
 
@@ -25,7 +25,7 @@ func ceilings(f *result.File) map[string]float64 {
 	m := map[string]float64{}
 	for _, r := range f.Rows {
 		if r.Name == "ceiling" && r.Failed == "" {
-			p := params(r.Variant)
+			p := labelParams(r.Variant)
 			m[p["value"]+" "+p["adder"]] = r.Rate()
 		}
 	}
@@ -39,11 +39,11 @@ func tilesTable(f *result.File) string {
 	out := "| value | agents | time | fastest, slowest run | splittings/s | of the ceiling | variant |\n|---|---:|---:|---:|---:|---:|---|\n"
 	for _, value := range valueTypes {
 		for _, n := range []int{22, 26, 28, 29, 30} {
-			for _, r := range best(f, n) {
-				if params(r.Variant)["value"] != value {
+			for _, r := range fastestRows(f, n) {
+				if labelParams(r.Variant)["value"] != value {
 					continue
 				}
-				out += fmt.Sprintf("| %s | %d | %s | %s, %s | %s | %.2f | %s |\n", value, n, seconds(r.Median()), seconds(slices.Min(r.Runs)), seconds(slices.Max(r.Runs)), rate(r.Rate()), r.Rate()/ceiling[value+" fused"], tilesLabel(r.Variant))
+				out += fmt.Sprintf("| %s | %d | %s | %s, %s | %s | %.2f | %s |\n", value, n, formatSeconds(r.Median()), formatSeconds(slices.Min(r.Runs)), formatSeconds(slices.Max(r.Runs)), formatRate(r.Rate()), r.Rate()/ceiling[value+" fused"], tilesLabel(r.Variant))
 				break
 			}
 		}
@@ -56,8 +56,8 @@ func ceilingTable(f *result.File) string {
 	out := "| value | adder | add-max a second |\n|---|---|---:|\n"
 	for _, r := range f.Rows {
 		if r.Name == "ceiling" {
-			p := params(r.Variant)
-			out += fmt.Sprintf("| %s | %s | %s |\n", p["value"], p["adder"], rate(r.Rate()))
+			p := labelParams(r.Variant)
+			out += fmt.Sprintf("| %s | %s | %s |\n", p["value"], p["adder"], formatRate(r.Rate()))
 		}
 	}
 	return out
@@ -66,10 +66,10 @@ func ceilingTable(f *result.File) string {
 // tilesEffects has every int32 variant at 26 agents, the fastest first.
 func tilesEffects(f *result.File) string {
 	out := "| chunk | slot | each | block | stages | pairs | adder | least | time | splittings/s |\n|---:|---:|---:|---:|---:|---:|---|---:|---:|---:|\n"
-	for _, r := range best(f, 26) {
-		p := params(r.Variant)
+	for _, r := range fastestRows(f, 26) {
+		p := labelParams(r.Variant)
 		if p["value"] == "int32" {
-			out += fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", p["chunk"], p["slot"], p["each"], p["block"], p["stages"], p["pairs"], p["adder"], p["least"], seconds(r.Median()), rate(r.Rate()))
+			out += fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", p["chunk"], p["slot"], p["each"], p["block"], p["stages"], p["pairs"], p["adder"], p["least"], formatSeconds(r.Median()), formatRate(r.Rate()))
 		}
 	}
 	return out
@@ -77,7 +77,7 @@ func tilesEffects(f *result.File) string {
 
 // tilesLabel is a variant without its value type and what has one value for all.
 func tilesLabel(label string) string {
-	p := params(label)
+	p := labelParams(label)
 	s := fmt.Sprintf("%s+%s bits, %s × %s", p["chunk"], p["slot"], p["block"], p["each"])
 	if p["adder"] == "mixed" {
 		s += ", mixed"

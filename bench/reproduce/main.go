@@ -47,7 +47,7 @@ type settings struct {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	s, err := parse(os.Args[1:])
+	s, err := parseArgs(os.Args[1:])
 	if errors.Is(err, flag.ErrHelp) {
 		return
 	}
@@ -55,14 +55,14 @@ func main() {
 		fmt.Fprintln(os.Stderr, "reproduce:", err)
 		os.Exit(2)
 	}
-	if err := s.run(ctx, os.Stdout); err != nil {
+	if err := s.runPaper(ctx, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "reproduce:", err)
 		os.Exit(1)
 	}
 }
 
-// parse reads the command line: the paper's name before or after the flags.
-func parse(args []string) (s settings, err error) {
+// parseArgs reads the command line: the paper's name before or after the flags.
+func parseArgs(args []string) (s settings, err error) {
 	var names []string
 	for _, p := range paper.All() {
 		names = append(names, p.Name)
@@ -94,14 +94,14 @@ func parse(args []string) (s settings, err error) {
 	return s, nil
 }
 
-// kind of the device that is asked for.
-func (s settings) kind() string {
+// deviceKind of the device that is asked for.
+func (s settings) deviceKind() string {
 	kind, _, _ := strings.Cut(s.device, ":")
 	return kind
 }
 
-// run runs the paper's steps and then makes its page.
-func (s settings) run(ctx context.Context, w io.Writer) error {
+// runPaper runs the paper's steps and then makes its page.
+func (s settings) runPaper(ctx context.Context, w io.Writer) error {
 	begun := time.Now()
 	if s.commit == "" {
 		s.commit = head(ctx)
@@ -113,13 +113,13 @@ func (s settings) run(ctx context.Context, w io.Writer) error {
 		}
 		defer os.RemoveAll(folder)
 		s.programs = folder
-		if err := s.build(ctx, w); err != nil {
+		if err := s.buildPrograms(ctx, w); err != nil {
 			return err
 		}
 	}
 	fmt.Fprintf(w, "%s: %s\n", s.paper.Authors, s.paper.Title)
 	for _, step := range s.paper.Steps {
-		if !slices.Contains(step.Kinds, s.kind()) || s.small && step.Small == nil {
+		if !slices.Contains(step.Kinds, s.deviceKind()) || s.small && step.Small == nil {
 			continue
 		}
 		left := s.budget - time.Since(begun)
@@ -165,14 +165,14 @@ func (s settings) start(ctx context.Context, w io.Writer, program string, args .
 	return c.Run()
 }
 
-// build makes the programs of the paper's steps, and report, in the folder of their module.
-func (s settings) build(ctx context.Context, w io.Writer) error {
+// buildPrograms makes the programs of the paper's steps, and report, in the folder of their module.
+func (s settings) buildPrograms(ctx context.Context, w io.Writer) error {
 	programs, err := filepath.Abs(s.programs)
 	if err != nil {
 		return err
 	}
 	args := []string{"-C", "bench", "build", "-o", programs + string(filepath.Separator)}
-	if s.kind() == device.CUDA {
+	if s.deviceKind() == device.CUDA {
 		args = append(args, "-tags", "cuda")
 	}
 	packages := []string{"./report"}

@@ -14,13 +14,13 @@ import (
 
 func TestParse(t *testing.T) {
 	for _, args := range [][]string{{"gpu-csg", "--device", "emulated:1", "--small"}, {"--device", "emulated:1", "--small", "gpu-csg"}} {
-		s, err := parse(args)
-		if err != nil || s.paper.Name != "gpu-csg" || s.kind() != "emulated" || !s.small || s.out != filepath.Join(".build", "reproduce", "gpu-csg") {
+		s, err := parseArgs(args)
+		if err != nil || s.paper.Name != "gpu-csg" || s.deviceKind() != "emulated" || !s.small || s.out != filepath.Join(".build", "reproduce", "gpu-csg") {
 			t.Errorf("%v: %+v, %v", args, s, err)
 		}
 	}
 	for _, args := range [][]string{nil, {"nothing"}, {"report", "more"}, {"report", "--device"}} {
-		if s, err := parse(args); err == nil {
+		if s, err := parseArgs(args); err == nil {
 			t.Errorf("%v: %+v", args, s)
 		}
 	}
@@ -46,7 +46,7 @@ func TestSmall(t *testing.T) {
 	for _, p := range paper.All() {
 		s.paper.Steps = append(s.paper.Steps, p.Steps...)
 	}
-	if err := s.build(t.Context(), os.Stderr); err != nil {
+	if err := s.buildPrograms(t.Context(), os.Stderr); err != nil {
 		t.Fatal(err)
 	}
 	for _, s.device = range kinds {
@@ -54,7 +54,7 @@ func TestSmall(t *testing.T) {
 			t.Run(s.device+" "+s.paper.Name, func(t *testing.T) {
 				s.out = t.TempDir()
 				var said strings.Builder
-				if err := s.run(t.Context(), &said); err != nil {
+				if err := s.runPaper(t.Context(), &said); err != nil {
 					t.Fatalf("%v\n%s", err, said.String())
 				}
 				page, err := os.ReadFile(filepath.Join(s.out, s.paper.Name+".md"))
@@ -63,7 +63,7 @@ func TestSmall(t *testing.T) {
 				}
 				first := measuredRows(t, s.out)
 				said.Reset()
-				if err := s.run(t.Context(), &said); err != nil {
+				if err := s.runPaper(t.Context(), &said); err != nil {
 					t.Fatalf("again: %v\n%s", err, said.String())
 				}
 				for name, text := range measuredRows(t, s.out) {

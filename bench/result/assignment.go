@@ -27,8 +27,8 @@ type Solve struct {
 	Failed string          `json:"failed,omitempty"`
 }
 
-// Right reports that nothing went wrong.
-func (s Solve) Right() bool { return s.Failed == "" }
+// Succeeded reports that nothing went wrong.
+func (s Solve) Succeeded() bool { return s.Failed == "" }
 
 // Median of the runs, in seconds; 0 when there are none.
 func (s Solve) Median() float64 { return Median(s.Runs) }

@@ -38,5 +38,5 @@ type Auction struct {
 	Children int64 `json:"children,omitempty"`
 }
 
-// Right reports that nothing went wrong.
-func (a Auction) Right() bool { return a.Failed == "" }
+// Succeeded reports that nothing went wrong.
+func (a Auction) Succeeded() bool { return a.Failed == "" }

@@ -11,12 +11,12 @@ type Choice struct {
 	Best     string            `json:"best,omitempty"`    // variant
 	Seconds  float64           `json:"seconds,omitempty"` // the best's
 	Noise    float64           `json:"noise"`             // between the best and itself, timed twice in each round
-	Chosen   []Chosen          `json:"chosen,omitempty"`
+	Chosen   []MeasuredChoice  `json:"chosen,omitempty"`
 	Failed   string            `json:"failed,omitempty"`
 }
 
-// Chosen is one choice.
-type Chosen struct {
+// MeasuredChoice is one choice.
+type MeasuredChoice struct {
 	By      string  `json:"by"`    // "shipped", "safe", or a file of winners
 	Level   string  `json:"level"` // that the choice rests on
 	Variant string  `json:"variant"`
@@ -25,5 +25,5 @@ type Chosen struct {
 	Noise   float64 `json:"noise,omitempty"` // two standard errors of the regret, where instances differ in what suits them
 }
 
-// Right reports that nothing went wrong.
-func (c Choice) Right() bool { return c.Failed == "" }
+// Succeeded reports that nothing went wrong.
+func (c Choice) Succeeded() bool { return c.Failed == "" }

@@ -10,24 +10,24 @@ import (
 // A Binary is one contender on one binary quadratic program and one seed.
 // Objectives are the instance's own, exact.
 type Binary struct {
-	Name     string  `json:"name"` // a family, an engine, or a rival
-	Variant  string  `json:"variant,omitempty"`
-	Devices  int     `json:"devices,omitempty"` // more than one
-	Without  string  `json:"without,omitempty"` // the part of the engine that was left out
-	Instance string  `json:"instance"`
-	N        int     `json:"n,omitempty"`
-	Missing  string  `json:"missing,omitempty"`   // why a rival could not be run: there is no instance
-	NotGiven bool    `json:"not_given,omitempty"` // the instance is not there: nothing was run
-	Seed     uint64  `json:"seed,omitempty"`
-	Known    float64 `json:"known,omitempty"`   // best known objective
-	Printed  Printed `json:"printed,omitzero"`  // the paper's
-	Value    float64 `json:"value,omitempty"`   // best found
-	Success  bool    `json:"success,omitempty"` // the best known objective was reached
-	Met      float64 `json:"met,omitempty"`     // seconds to it, or 0
-	Limit    float64 `json:"limit,omitempty"`   // seconds that the run was given
-	Best     float64 `json:"best,omitempty"`    // seconds to Value
-	Seconds  float64 `json:"seconds,omitempty"` // of the whole run
-	Flips    int64   `json:"flips,omitempty"`
+	Name     string    `json:"name"` // a family, an engine, or a rival
+	Variant  string    `json:"variant,omitempty"`
+	Devices  int       `json:"devices,omitempty"` // more than one
+	Without  string    `json:"without,omitempty"` // the part of the engine that was left out
+	Instance string    `json:"instance"`
+	N        int       `json:"n,omitempty"`
+	Missing  string    `json:"missing,omitempty"`   // why a rival could not be run: there is no instance
+	NotGiven bool      `json:"not_given,omitempty"` // the instance is not there: nothing was run
+	Seed     uint64    `json:"seed,omitempty"`
+	Known    float64   `json:"known,omitempty"`   // best known objective
+	Printed  Published `json:"printed,omitzero"`  // the paper's
+	Value    float64   `json:"value,omitempty"`   // best found
+	Success  bool      `json:"success,omitempty"` // the best known objective was reached
+	Met      float64   `json:"met,omitempty"`     // seconds to it, or 0
+	Limit    float64   `json:"limit,omitempty"`   // seconds that the run was given
+	Best     float64   `json:"best,omitempty"`    // seconds to Value
+	Seconds  float64   `json:"seconds,omitempty"` // of the whole run
+	Flips    int64     `json:"flips,omitempty"`
 
 	// Of massive multi-start.
 	Lambda     *float64 `json:"lambda,omitempty"`
@@ -51,8 +51,8 @@ type Binary struct {
 	Failed string `json:"failed,omitempty"`
 }
 
-// Printed are a paper's numbers for an instance.
-type Printed struct {
+// Published are a paper's numbers for an instance.
+type Published struct {
 	Value   float64 `json:"value,omitempty"`
 	Seconds float64 `json:"seconds,omitempty"`
 }
@@ -63,8 +63,8 @@ type Improvement struct {
 	Value   float64 `json:"value"`
 }
 
-// Right reports that nothing went wrong.
-func (b Binary) Right() bool { return b.Failed == "" }
+// Succeeded reports that nothing went wrong.
+func (b Binary) Succeeded() bool { return b.Failed == "" }
 
 // Gap is how far below the best known objective a run ended, in percent of it.
 func (b Binary) Gap() float64 {
@@ -142,10 +142,10 @@ func Summarize(rows []Binary) []Summary {
 	return list
 }
 
-// Group is the class of an instance of the literature, by its name: bqp2500 of
+// InstanceClass is the class of an instance of the literature, by its name: bqp2500 of
 // OR-Library, Palubeckis', the complete graph K2000, and of the G-set random
 // graphs, tori, unions of planar graphs.
-func Group(instance string) string {
+func InstanceClass(instance string) string {
 	switch {
 	case strings.HasPrefix(instance, "bqp"):
 		return "bqp2500"

@@ -14,10 +14,10 @@ import (
 )
 
 // A File is one experiment of coalition structures on one device.
-type File = Of[Row]
+type File = Experiment[Row]
 
-// Of is one experiment on one device, with rows of some form.
-type Of[R any] struct {
+// Experiment is one experiment on one device, with rows of some form.
+type Experiment[R any] struct {
 	Experiment string `json:"experiment"`
 	Device     string `json:"device"` // the device's name
 	Driver     string `json:"driver"`
@@ -30,11 +30,11 @@ type Of[R any] struct {
 
 // Measured is a row of any form.
 type Measured interface {
-	Right() bool // nothing went wrong
+	Succeeded() bool // nothing went wrong
 }
 
-// Right reports that nothing went wrong.
-func (r Row) Right() bool { return r.Failed == "" }
+// Succeeded reports that nothing went wrong.
+func (r Row) Succeeded() bool { return r.Failed == "" }
 
 // A Row is one variant at one size. Seconds cover the whole launch sequence,
 // values resident on the device.
@@ -77,7 +77,7 @@ func (r Row) Rate() float64 {
 }
 
 // Write stores f as dir/NAME.json.
-func (f *Of[R]) Write(dir, name string) error {
+func (f *Experiment[R]) Write(dir, name string) error {
 	f.Date = cmp.Or(f.Date, time.Now().UTC().Format(time.DateOnly))
 	text, err := json.MarshalIndent(f, "", " ")
 	if err != nil {
@@ -90,12 +90,12 @@ func (f *Of[R]) Write(dir, name string) error {
 }
 
 // Load loads a file that Write stored, with rows of some form.
-func Load[R any](path string) (*Of[R], error) {
+func Load[R any](path string) (*Experiment[R], error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	var f Of[R]
+	var f Experiment[R]
 	if err := json.Unmarshal(text, &f); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -23,5 +23,5 @@ type Scored struct {
 	Trials int     `json:"trials"` // until then, in the median; 0 where most did not
 }
 
-// Right reports that nothing went wrong.
-func (r Replay) Right() bool { return true }
+// Succeeded reports that nothing went wrong.
+func (r Replay) Succeeded() bool { return true }

@@ -36,7 +36,7 @@ func TestDrawn(t *testing.T) {
 		facts := device.Facts{Kind: device.CUDA, Name: c.name, Major: 9, SMs: 132, SharedPerBlock: 227 << 10, ThreadsPerBlock: 1024, Memory: c.memory, Free: c.memory - 2<<30}
 		b := &bench{sources: []source{{name: "shipped", db: shipped}}}
 		if !c.own {
-			b.sources[0].db = shipped.Without(c.name)
+			b.sources[0].db = shipped.WithoutClass(c.name)
 		}
 		b.Facts = facts
 		known, unknown, over5, over10 := 0, 0, 0, 0
@@ -52,7 +52,7 @@ func TestDrawn(t *testing.T) {
 				continue
 			}
 			if picked.Variant != row.Best {
-				same := slices.IndexFunc(row.Chosen, func(x result.Chosen) bool { return x.Variant == picked.Variant })
+				same := slices.IndexFunc(row.Chosen, func(x result.MeasuredChoice) bool { return x.Variant == picked.Variant })
 				if same < 0 {
 					unknown++
 					continue

@@ -89,16 +89,16 @@ func run(ctx context.Context, s settings, names []string) bool {
 	b := &bench{Bench: *common, settings: s}
 	shipped, err := tuned.Embedded()
 	if err != nil {
-		b.Fail(err)
+		b.ReportError(err)
 		return false
 	}
-	shipped = shipped.Without(s.without)
+	shipped = shipped.WithoutClass(s.without)
 	b.shipped = shipped.Entries()
 	b.sources = []source{{"shipped", shipped, nil}}
 	for _, path := range s.files {
 		own, err := tuned.Load(path)
 		if err != nil {
-			b.Fail(err)
+			b.ReportError(err)
 			return false
 		}
 		b.sources = append(b.sources, source{filepath.Base(path), own.Over(shipped), own})
@@ -110,8 +110,8 @@ func run(ctx context.Context, s settings, names []string) bool {
 		}
 	}
 	return experiment.Run(&b.Bench, names, experiments(), func(e experiment.Experiment[*bench]) {
-		b.Do(e.Name, "", func() error {
-			b.Resume()
+		b.RunExperiment(e.Name, "", func() error {
+			b.ResumeRows()
 			return e.Run(b)
 		})
 		fmt.Print(summary(b.File.Rows))
@@ -120,5 +120,5 @@ func run(ctx context.Context, s settings, names []string) bool {
 
 // subjects are all that is tuned.
 func subjects() []subject.Subject {
-	return problems.All().Subjects()
+	return problems.List().Subjects()
 }

@@ -233,8 +233,8 @@ func (c closing) Close() error {
 }
 
 func TestSummary(t *testing.T) {
-	rows := []result.Choice{{Noise: 0.01, Chosen: []result.Chosen{{By: "safe", Regret: 0.5}, {By: "shipped", Regret: 0.11, Noise: 0.12}}},
-		{Noise: 0.03, Chosen: []result.Chosen{{By: "safe", Regret: 0.04}, {By: "shipped", Regret: 0}}}}
+	rows := []result.Choice{{Noise: 0.01, Chosen: []result.MeasuredChoice{{By: "safe", Regret: 0.5}, {By: "shipped", Regret: 0.11, Noise: 0.12}}},
+		{Noise: 0.03, Chosen: []result.MeasuredChoice{{By: "safe", Regret: 0.04}, {By: "shipped", Regret: 0}}}}
 	want := "safe             regret: median 27.0 %, worst 50.0 %; within 3 %: 0, within 10 %: 1 of 2\n" +
 		"shipped          regret: median 5.5 %, worst 11.0 %; within 3 %: 2, within 10 %: 2 of 2\n" +
 		"                 noise of one variant timed twice: median 2.0 %, worst 3.0 %\n"

@@ -82,7 +82,7 @@ func (b *bench) measured(w workload) bool {
 	}) {
 		return true
 	}
-	if b.Late() {
+	if b.OutOfTime() {
 		return false
 	}
 	row := result.Choice{Family: f.Name, Fixed: w.fixed, Size: w.size}
@@ -92,7 +92,7 @@ func (b *bench) measured(w workload) bool {
 		}
 		row.Failed = err.Error()
 	}
-	b.Add(row)
+	b.AddRow(row)
 	fmt.Printf("%s %v, size %d: best %s %.4g s, noise %.1f %% %s\n", row.Family, row.Fixed, row.Size, row.Best, row.Seconds, 100*row.Noise, row.Failed)
 	for _, c := range row.Chosen {
 		fmt.Printf("    %-16s %+6.1f %%  %s: %s\n", c.By, 100*c.Regret, c.Level, c.Variant)
@@ -106,7 +106,7 @@ func (b *bench) regrets(w workload, row *result.Choice) (err error) {
 	if err != nil {
 		return err
 	}
-	_, varied := w.subject.(subject.Varied)
+	_, varied := w.subject.(subject.VaryingSubject)
 	instances, rounds, seconds := 2, (b.settings.rounds+1)/2*2, total
 	if varied {
 		instances, rounds, seconds = patience*b.settings.rounds, b.settings.rounds, typical // each round has its own
@@ -146,7 +146,7 @@ func (b *bench) regrets(w workload, row *result.Choice) (err error) {
 				return regret > noisy && noise(times[c.variant], times[best]) > regret
 			})
 		}
-		if unsure && rounds < most && !b.Late() {
+		if unsure && rounds < most && !b.OutOfTime() {
 			rounds += 2 // of kernels one of each instance
 		}
 	}
@@ -158,7 +158,7 @@ func (b *bench) regrets(w workload, row *result.Choice) (err error) {
 		if varied {
 			c.Noise = noise(times[c.variant], times[best])
 		}
-		row.Chosen = append(row.Chosen, c.Chosen)
+		row.Chosen = append(row.Chosen, c.MeasuredChoice)
 	}
 	return nil
 }
@@ -179,7 +179,7 @@ func apart(x, y float64) float64 { return max(x, y)/min(x, y) - 1 }
 func (b *bench) field(w workload, chosen []pick) (field []*device.Variant, variants int, err error) {
 	first := map[*device.Variant]float64{}
 	least := 0.0
-	_, varied := w.subject.(subject.Varied) // whose runs are whole solves
+	_, varied := w.subject.(subject.VaryingSubject) // whose runs are whole solves
 	jobs := bound{b: b, w: w, check: true}
 	for _, v := range w.candidates(b.Facts) {
 		took, err := jobs.time(v, 0, measure.Options{Cap: glance, MinSamples: 1, Samples: 5, Bound: time.Duration(hopeless * least * 1e9)})
@@ -242,7 +242,7 @@ func noise(x, y [][]float64) float64 {
 
 // A pick is the choice of a source.
 type pick struct {
-	result.Chosen
+	result.MeasuredChoice
 	variant *device.Variant
 }
 
@@ -263,7 +263,7 @@ func (b *bench) choices(w workload) ([]pick, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, pick{result.Chosen{By: s.name, Level: c.Level, Variant: c.Variant.Label}, c.Variant})
+		list = append(list, pick{result.MeasuredChoice{By: s.name, Level: c.Level, Variant: c.Variant.Label}, c.Variant})
 	}
 	return list, nil
 }
@@ -271,7 +271,7 @@ func (b *bench) choices(w workload) ([]pick, error) {
 // summary is a line for each source: regret's median and worst, and how many rows lie
 // within 3 and 10 %, or within their noise where that is more.
 func summary(rows []result.Choice) string {
-	of := map[string][]result.Chosen{}
+	of := map[string][]result.MeasuredChoice{}
 	var names []string
 	var noise []float64
 	for _, r := range rows {
@@ -281,12 +281,12 @@ func summary(rows []result.Choice) string {
 			}
 			of[c.By] = append(of[c.By], c)
 		}
-		if r.Right() {
+		if r.Succeeded() {
 			noise = append(noise, r.Noise)
 		}
 	}
 	var text strings.Builder
-	within := func(list []result.Chosen, limit float64) (n int) {
+	within := func(list []result.MeasuredChoice, limit float64) (n int) {
 		for _, c := range list {
 			if c.Regret <= max(limit, c.Noise) {
 				n++

@@ -73,7 +73,7 @@ func goTuned(path *C.char) C.int32_t {
 
 // subjects are the families of a problem, or of all where it is empty.
 func subjects(problem string) ([]subject.Subject, error) {
-	all := problems.All()
+	all := problems.List()
 	if problem == "" {
 		return all.Subjects(), nil
 	}

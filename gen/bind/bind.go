@@ -32,10 +32,10 @@ const (
 )
 
 // IsOwn reports whether a path names this module.
-func IsOwn(path string) bool { return path == Module() }
+func IsOwn(path string) bool { return path == ModulePath() }
 
-// Module is the path of this module.
-func Module() string { return strings.TrimSuffix(module, "/") }
+// ModulePath is the path of this module.
+func ModulePath() string { return strings.TrimSuffix(module, "/") }
 
 // PortableText is generated Go text as it would be if the module had kept its first
 // path: its hash stays when scripts/rename-module changes the path, and the
@@ -153,9 +153,9 @@ func Bindings(f *Family) ([]byte, error) {
 	return Format(problem+"/"+kernel+".go", file)
 }
 
-// Guard appends to a file of host kernels the proof that it was generated
+// AppendGuard appends to a file of host kernels the proof that it was generated
 // together with the family's bindings.
-func Guard(file *jen.File, family string, hash uint64) {
+func AppendGuard(file *jen.File, family string, hash uint64) {
 	_, kernel := splitFamily(family)
 	file.Line()
 	file.Comment("Compiles only beside the bindings it was generated with.")

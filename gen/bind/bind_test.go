@@ -84,7 +84,7 @@ func TestBindingErrors(t *testing.T) {
 // TestGuard: the array index of the guard is the family's hash less itself.
 func TestGuard(t *testing.T) {
 	file := NewFile("toy")
-	Guard(file, "toy/scale", 0xabc)
+	AppendGuard(file, "toy/scale", 0xabc)
 	text, err := Format("x.go", file)
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +99,7 @@ func TestLists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := AllFamilies(Module(), []string{"toy", "more"})
+	all, err := AllFamilies(ModulePath(), []string{"toy", "more"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -125,7 +125,7 @@ func (b *bodies) text(p space.Point, files []string) string {
 			continue
 		}
 		var words []string
-		for _, w := range q.All() {
+		for _, w := range q.AllValues() {
 			words = append(words, fmt.Sprintf("%s_%s = %t", q.Name, w, v == w))
 		}
 		fmt.Fprintf(&t, "    static constexpr bool %s;\n", strings.Join(words, ", "))
@@ -191,7 +191,7 @@ func (b *bodies) check(file, text string) error {
 			names = append(names, p.Name)
 		}
 		if !p.Numeric() {
-			for _, w := range p.All() {
+			for _, w := range p.AllValues() {
 				names = append(names, p.Name+"_"+w)
 			}
 		}

@@ -259,8 +259,8 @@ func (r *reader) words(s *space.Space) {
 	}
 	for _, c := range list {
 		for _, pair := range c.ComparedWords() {
-			if p := s.Param(pair[0]); !p.Numeric() && !slices.Contains(p.All(), pair[1]) {
-				r.addError(c.Pos, "%q: %s is never %s, expected one of %s", c.Expr, pair[0], pair[1], strings.Join(p.All(), " "))
+			if p := s.Param(pair[0]); !p.Numeric() && !slices.Contains(p.AllValues(), pair[1]) {
+				r.addError(c.Pos, "%q: %s is never %s, expected one of %s", c.Expr, pair[0], pair[1], strings.Join(p.AllValues(), " "))
 			}
 		}
 	}
@@ -339,9 +339,9 @@ func (r *reader) assignment(s *space.Space, directive string, pairs []string, po
 			a.Values[name] = value
 			continue
 		}
-		if !slices.Contains(p.All(), value) && len(p.Values) > 0 {
+		if !slices.Contains(p.AllValues(), value) && len(p.Values) > 0 {
 			r.addError(pos, "%s: %s=%s is outside the space, expected one of %s%s", directive, name, value,
-				strings.Join(p.All(), " "), didYouMean(value, p.All()))
+				strings.Join(p.AllValues(), " "), didYouMean(value, p.AllValues()))
 			continue
 		}
 		a.Values[name] = value
@@ -353,7 +353,7 @@ func (r *reader) assignment(s *space.Space, directive string, pairs []string, po
 // parameter, a word that is not a near miss of another for the rest. It
 // reports whether the value stands in p now.
 func (r *reader) extra(p *space.Param, value string) bool {
-	if slices.Contains(p.All(), value) {
+	if slices.Contains(p.AllValues(), value) {
 		return true
 	}
 	n, err := strconv.Atoi(value)
@@ -361,7 +361,7 @@ func (r *reader) extra(p *space.Param, value string) bool {
 	switch {
 	case p.Name == space.ValueParam || p.Numeric() != number:
 		return false
-	case !number && (!wordValue.MatchString(value) || editDistance(value, Nearest(value, p.All())) <= 2):
+	case !number && (!wordValue.MatchString(value) || editDistance(value, Nearest(value, p.AllValues())) <= 2):
 		return false
 	}
 	p.Extra = append(p.Extra, value)

@@ -40,10 +40,10 @@ func TestParse(t *testing.T) {
 	if got := strings.Join(s.ParamNames(), " "); got != "factor block mode value" {
 		t.Errorf("parameters %q", got)
 	}
-	if got := strings.Join(s.Param("block").All(), " "); got != "32 64 128" {
+	if got := strings.Join(s.Param("block").AllValues(), " "); got != "32 64 128" {
 		t.Errorf("block has %q, want the point's 128 too", got)
 	}
-	if got := strings.Join(s.Param("mode").All(), " "); got != "plain fancy odd" {
+	if got := strings.Join(s.Param("mode").AllValues(), " "); got != "plain fancy odd" {
 		t.Errorf("mode has %q", got)
 	}
 	if s.Safe.Values["factor"] != "2" || len(s.Points) != 1 || len(s.Where) != 1 {

@@ -38,13 +38,13 @@ type Param struct {
 	Pos    string   // "go.generate:4" of the plain line
 }
 
-// All returns every value: plain, varied, extra.
-func (p Param) All() []string { return slices.Concat(p.Values, p.Vary, p.Extra) }
+// AllValues returns every value: plain, varied, extra.
+func (p Param) AllValues() []string { return slices.Concat(p.Values, p.Vary, p.Extra) }
 
 // Numeric reports whether every value is an integer; constraints and
 // kernels see such a parameter as a number.
 func (p Param) Numeric() bool {
-	for _, v := range p.All() {
+	for _, v := range p.AllValues() {
 		if _, err := strconv.Atoi(v); err != nil {
 			return false
 		}
@@ -259,7 +259,7 @@ func (s *Space) EnumerateFull(also ...*Constraint) ([]Point, error) {
 	set := &pointSet{space: s, limit: maxFull, seen: map[string]bool{}}
 	all := make([][]string, len(s.Params))
 	for i, p := range s.Params {
-		all[i] = p.All()
+		all[i] = p.AllValues()
 	}
 	if err := narrow.product(all, set.add); err != nil {
 		return nil, err
@@ -397,7 +397,7 @@ func (t *pointSet) points() ([]Point, error) {
 	rank := make([]map[string]int, len(t.space.Params))
 	for i, p := range t.space.Params {
 		rank[i] = map[string]int{}
-		for j, v := range p.All() {
+		for j, v := range p.AllValues() {
 			rank[i][v] = j
 		}
 	}

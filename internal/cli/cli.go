@@ -25,7 +25,7 @@ import (
 // Main runs one command line, without the program's name, and returns the
 // process's exit code.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return run.Main("coalesce", root, args, stdin, stdout, stderr)
+	return run.Main("coalesce", rootCommand, args, stdin, stdout, stderr)
 }
 
 // Call is Main within another program: it ends with ctx, and neither waits for signals, nor starts the CUDA binary, nor
@@ -33,14 +33,14 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 func Call(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := run.New(ctx, args, stdin, stdout, stderr)
 	a.Within = true
-	return a.Execute(ctx, root(a))
+	return a.Execute(ctx, rootCommand(a))
 }
 
 // Commands are all commands with their flags, to be described. They do not run.
-func Commands() *cobra.Command { return root(new(run.App)) }
+func Commands() *cobra.Command { return rootCommand(new(run.App)) }
 
-func root(a *run.App) *cobra.Command {
-	root := a.Root(&cobra.Command{
+func rootCommand(a *run.App) *cobra.Command {
+	root := a.PrepareRoot(&cobra.Command{
 		Use:   "coalesce",
 		Short: "Solve combinatorial-optimisation problems with generated, tuned kernels",
 		Long: `Coalesce solves combinatorial-optimisation problems with kernels generated for
@@ -49,18 +49,18 @@ problem size.
 
 Results go to standard output, everything else to standard error. Exit codes:
 0 ok, 1 failed, 2 the command line was wrong, 3 a check of the answer failed.`,
-		RunE: run.Group("devices, solve, verify, query, convert, generate, tune or explain"),
+		RunE: run.GroupAction("devices, solve, verify, query, convert, generate, tune or explain"),
 		Args: cobra.ArbitraryArgs,
 	})
 	convert := qubocli.ConvertCommand(a)
 	convert.AddCommand(auctioncli.ConvertCommand(a))
 	root.AddCommand(solveCommand(a), convert, generateCommand(a))
-	root.AddCommand(kernels.Tune(a, problems.All())...)
-	root.AddCommand(run.Ending(verifyCommand(a), queryCommand(a), versionCommand(a), manual.Command(run.Usagef("expected a folder, DIR")))...)
-	root.AddCommand(run.Ending(kernels.Others(a, problems.All())...)...)
+	root.AddCommand(kernels.TuneCommands(a, problems.List())...)
+	root.AddCommand(run.EndWithContext(verifyCommand(a), queryCommand(a), versionCommand(a), manual.Command(run.Usagef("expected a folder, DIR")))...)
+	root.AddCommand(run.EndWithContext(kernels.OtherCommands(a, problems.List())...)...)
 	versionFlag(a, root)
 	kernels.BundleHelp(a, root)
-	complete.Flags(root)
-	complete.Shells(root, run.Usagef)
+	complete.RegisterFlags(root)
+	complete.ShellCommand(root, run.Usagef)
 	return root
 }

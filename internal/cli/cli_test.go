@@ -211,7 +211,7 @@ func TestMemoryGuard(t *testing.T) {
 			}
 			var out, talk bytes.Buffer
 			a := &run.App{In: bytes.NewReader(bids), Out: bufio.NewWriter(&out), Raw: &out, Err: &talk, Devices: devices.Kinds(), Free: func() memory.Free { return memory.Free{Bytes: c.free, By: "`ulimit -v`"} }}
-			root := root(a)
+			root := rootCommand(a)
 			root.SetArgs(slices.Concat([]string{"solve"}, args, []string{"--device", "host"}))
 			code := a.Exit(t.Context(), root.ExecuteContext(t.Context()))
 			if code != c.code {
@@ -250,7 +250,7 @@ func TestEndsDuringRead(t *testing.T) {
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		a := &run.App{Out: bufio.NewWriter(io.Discard), Raw: io.Discard, Err: io.Discard, Devices: devices.Kinds(), Free: func() memory.Free { return memory.Free{} }}
-		root := root(a)
+		root := rootCommand(a)
 		root.SetArgs(line)
 		done := make(chan error, 1)
 		go func() { done <- root.ExecuteContext(ctx) }()

@@ -54,7 +54,7 @@ func TestMemoryOfEndlessInput(t *testing.T) {
 		var out, talk bytes.Buffer
 		a := &run.App{In: io.LimitReader(in, most), Out: bufio.NewWriter(&out), Raw: &out, Err: &talk, Devices: devices.Kinds(),
 			Free: func() memory.Free { return memory.Free{Bytes: 4 << 20, By: "`ulimit -v`"} }}
-		root := root(a)
+		root := rootCommand(a)
 		args := strings.Fields(c.command)
 		if args[0] == "solve" {
 			args = append(args, "--device", "host")

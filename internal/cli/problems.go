@@ -14,7 +14,7 @@ func solveCommand(a *run.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "solve",
 		Short: "Solve an instance",
-		RunE:  run.Group("csg, auction, qubo or assignment"),
+		RunE:  run.GroupAction("csg, auction, qubo or assignment"),
 		Args:  cobra.ArbitraryArgs,
 	}
 	for _, problem := range []*cobra.Command{csgcli.SolveCommand(a), auctioncli.SolveCommand(a), qubocli.SolveCommand(a), assignmentcli.SolveCommand(a)} {
@@ -27,7 +27,7 @@ func generateCommand(a *run.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "generate",
 		Short: "Write a drawn instance to a file",
-		RunE:  run.Group("csg, qubo, assignment or auction"),
+		RunE:  run.GroupAction("csg, qubo, assignment or auction"),
 		Args:  cobra.ArbitraryArgs,
 	}
 	cmd.AddCommand(csgcli.GenerateCommand(a), qubocli.GenerateCommand(a), assignmentcli.GenerateCommand(a), auctioncli.GenerateCommand(a))
@@ -38,7 +38,7 @@ func queryCommand(a *run.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "query",
 		Short: "Ask a table that a solve has kept",
-		RunE:  run.Group("csg"),
+		RunE:  run.GroupAction("csg"),
 		Args:  cobra.ArbitraryArgs,
 	}
 	cmd.AddCommand(csgcli.QueryCommand(a))

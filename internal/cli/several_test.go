@@ -36,7 +36,7 @@ func TestLargeMatrixIsSpread(t *testing.T) {
 		var out, talk bytes.Buffer
 		a := &run.App{Out: bufio.NewWriter(&out), Raw: &out, Err: &talk, Free: func() memory.Free { return memory.Free{} },
 			Devices: devices.List{{Name: device.Emulated, Open: open, Count: func() (int, error) { return c.devices, nil }}}}
-		root := root(a)
+		root := rootCommand(a)
 		root.SetArgs([]string{"solve", "assignment", "--kind", "uniform", "--rows", "640", "--type", "int64", "--device", c.name, "--family", "classical"})
 		code := a.Exit(t.Context(), root.ExecuteContext(t.Context()))
 		a.Out.Flush()

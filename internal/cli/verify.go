@@ -86,7 +86,7 @@ func verifyAnswer(ctx context.Context, a *run.App, s *verifyFlags, args []string
 		return fmt.Errorf("%s: %w", run.NameOf(args[0]), err)
 	}
 	s.csg.Format = s.format
-	if err := effect.Mistake(s.given, s.effects(problem, args[1:])); err != nil {
+	if err := effect.CheckFlags(s.given, s.effects(problem, args[1:])); err != nil {
 		return run.AsUsage(err)
 	}
 	p.Set("checking an answer of the problem %s", problem)
@@ -175,9 +175,9 @@ func (s *verifyFlags) effects(problem string, args []string) []effect.Rule {
 	}
 	switch problem {
 	case "assignment":
-		table = append(table, s.assignment.Effects(args)...)
+		table = append(table, s.assignment.EffectRules(args)...)
 	case "csg":
-		table = append(table, s.csg.Effects(args[0])...)
+		table = append(table, s.csg.EffectRules(args[0])...)
 	}
 	return table
 }

@@ -325,7 +325,7 @@ func TestVerifyCommand(t *testing.T) {
 		var code int
 		if strings.Contains(c.want, "`ulimit -v`") { // a bound on memory
 			a := &run.App{In: strings.NewReader(c.stdin), Out: bufio.NewWriter(&out), Raw: &out, Err: &talk, Free: func() memory.Free { return memory.Free{Bytes: 8000, By: "`ulimit -v`"} }}
-			root := root(a)
+			root := rootCommand(a)
 			root.SetArgs(append([]string{"verify"}, c.args...))
 			code = a.Exit(t.Context(), root.ExecuteContext(t.Context()))
 		} else {

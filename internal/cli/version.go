@@ -34,8 +34,8 @@ type version struct {
 	Tuning        string   `json:"tuning"`        // first 12 digits of the SHA-256 of the embedded tuning data
 }
 
-// about reads the version from the build information and the bundle.
-func about() (version, error) {
+// readVersion reads the version from the build information and the bundle.
+func readVersion() (version, error) {
 	v := version{Version: "devel", Commit: "unknown", Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
 		CUDA: "none", Architectures: []string{}, Driver: "none", Families: []string{}, OwnTuning: "none", Tuning: tuned.Fingerprint()[:12]}
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -110,7 +110,7 @@ func versionFlag(a *run.App, root *cobra.Command) {
 }
 
 func printVersion(a *run.App, asJSON bool) error {
-	v, err := about()
+	v, err := readVersion()
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func printVersion(a *run.App, asJSON bool) error {
 	t.Row("go", fmt.Sprintf("%s %s", v.Go, v.System))
 	t.Row("cuda", v.CUDA)
 	if b, err := bundle.Open(); err == nil {
-		for _, row := range kernels.Contents(b) {
+		for _, row := range kernels.ContentRows(b) {
 			t.Row(row[0], row[1])
 		}
 	}

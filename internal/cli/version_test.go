@@ -37,7 +37,7 @@ func TestTuningHash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := about()
+	v, err := readVersion()
 	if want := fmt.Sprintf("%x", sha256.Sum256(text))[:12]; err != nil || v.Tuning != want {
 		t.Errorf("tuning data %s, %v; want %s", v.Tuning, err, want)
 	}

@@ -112,8 +112,8 @@ func reportOf(objects []*object) *object {
 	return report
 }
 
-// all chooses every member.
-func all(*member) bool { return true }
+// everyMember chooses every member.
+func everyMember(*member) bool { return true }
 
 // member is the member of a name, nil where there is none.
 func (o *object) member(name string) *member {

@@ -48,7 +48,7 @@ func TestMembers(t *testing.T) {
 		list, err := r.members(found.Packages[0].Types.Scope().Lookup("Result").Type().Underlying().(*types.Struct))
 		got := ""
 		if err == nil && len(list) == 1 {
-			got = list[0].shape.text() + ": " + list[0].sentence(list[0].missing())
+			got = list[0].shape.describe() + ": " + list[0].sentence(list[0].nullForm())
 		} else if err != nil && strings.Contains(err.Error(), "s.go:") {
 			got = err.Error()
 		}

@@ -26,7 +26,7 @@ func (q *auctionRequest) options() option.List { return q.solver.Fields() }
 func (q *auctionRequest) settings() *solve.Settings { return &q.solver.Settings }
 
 func (q *auctionRequest) run(ctx context.Context, a arrays) (any, error) {
-	text, err := array[byte](a, "text")
+	text, err := typedArray[byte](a, "text")
 	if err != nil {
 		return nil, err
 	}
@@ -34,5 +34,5 @@ func (q *auctionRequest) run(ctx context.Context, a arrays) (any, error) {
 	if err != nil {
 		return nil, solve.Refuse(err)
 	}
-	return answered(auction.Solve(ctx, bids, q.solver))
+	return resultOrNil(auction.Solve(ctx, bids, q.solver))
 }

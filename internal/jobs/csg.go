@@ -37,7 +37,7 @@ func (q *CSGRequest) run(ctx context.Context, a arrays) (any, error) {
 			return nil, solve.Refuse(err)
 		}
 	}
-	return answered(csg.Solve(ctx, inst, q.solver))
+	return resultOrNil(csg.Solve(ctx, inst, q.solver))
 }
 
 // source is what messages call an instance that a program gave.

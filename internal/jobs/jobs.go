@@ -119,12 +119,12 @@ func (r Resources) Apply(place *placement.Placement, families []subject.Subject,
 	if err != nil {
 		return err
 	}
-	s.Devices, s.Tuning = []device.Device{d}, db.By(policy)
+	s.Devices, s.Tuning = []device.Device{d}, db.WithPolicy(policy)
 	return nil
 }
 
-// answered is a result that run returns: nil where the pointer is nil.
-func answered[R any](r *R, err error) (any, error) {
+// resultOrNil is a result that run returns: nil where the pointer is nil.
+func resultOrNil[R any](r *R, err error) (any, error) {
 	if r == nil {
 		return nil, err
 	}
@@ -134,8 +134,8 @@ func answered[R any](r *R, err error) (any, error) {
 // arrays are the arrays of a job, by name.
 type arrays map[string]any
 
-// array is the array of a name, which has to have a type.
-func array[T any](a arrays, name string) ([]T, error) {
+// typedArray is the array of a name, which has to have a type.
+func typedArray[T any](a arrays, name string) ([]T, error) {
 	found, ok := a[name]
 	if !ok {
 		return nil, solve.Input(name, "found no array, expected one of %T", *new(T))

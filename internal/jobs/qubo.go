@@ -35,18 +35,18 @@ func (q *QUBORequest) run(ctx context.Context, a arrays) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return answered(qubo.Solve(ctx, inst, q.solver))
+	return resultOrNil(qubo.Solve(ctx, inst, q.solver))
 }
 
 func (q *QUBORequest) instance(a arrays) (*qubo.Instance, error) {
 	if q.Variables > qubo.MaxVariables {
 		return nil, solve.Input("variables", "found %d, expected at most %d", q.Variables, qubo.MaxVariables)
 	}
-	rows, err := array[int32](a, "i")
+	rows, err := typedArray[int32](a, "i")
 	if err != nil {
 		return nil, err
 	}
-	cols, err := array[int32](a, "j")
+	cols, err := typedArray[int32](a, "j")
 	if err != nil {
 		return nil, err
 	}

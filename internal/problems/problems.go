@@ -14,8 +14,8 @@ import (
 	"coalesce/solvers/qubo"
 )
 
-// All are the problems, with the families that the tuner, the command, the library and the tests of all families take.
-func All() subject.Problems {
+// List are the problems, with the families that the tuner, the command, the library and the tests of all families take.
+func List() subject.Problems {
 	return subject.Problems{
 		{Name: "csg", Title: "coalition structure generation", Unit: subject.Unit{Name: "agents", Most: csg.MaxAgents}, Subjects: csg.Subjects(), Params: []string{"value", "method"}, Families: gencsg.Families()},
 		{Name: "auction", Title: "combinatorial auctions", Unit: subject.Unit{Name: "contested goods", Most: auction.MaxContested}, Subjects: auction.Subjects(), Params: []string{"value"}, Families: genauction.Families()},

@@ -39,7 +39,7 @@ func (r *recorder) Load(f *device.Family, v *device.Variant) (device.Module, err
 // subjects are all families that are tuned, by their names.
 func subjects() map[string]subject.Subject {
 	all := map[string]subject.Subject{}
-	for _, s := range problems.All().Subjects() {
+	for _, s := range problems.List().Subjects() {
 		all[s.Family().Name] = s
 	}
 	return all
@@ -184,14 +184,14 @@ func frozen(t *testing.T, name string, subjects map[string]subject.Subject, r *r
 	facts := r.Facts()
 	db, last := &tuned.Database{}, 0
 	for range 10 { // each solve comes as far as the next guess
-		var met []tuned.Guess
+		var met []tuned.UnmeasuredChoice
 		var mutex sync.Mutex
-		policy := tuned.Policy{Frozen: true, Guessed: func(g tuned.Guess) {
+		policy := tuned.Policy{Frozen: true, Guessed: func(g tuned.UnmeasuredChoice) {
 			mutex.Lock()
 			defer mutex.Unlock()
 			met = append(met, g)
 		}}
-		err := run(solve.Settings{Devices: []device.Device{r}, Tuning: tuned.Merge(db, nil).By(policy)})
+		err := run(solve.Settings{Devices: []device.Device{r}, Tuning: tuned.Merge(db, nil).WithPolicy(policy)})
 		if len(met) == 0 {
 			if err != nil || last == 0 {
 				t.Errorf("%s, frozen, with %d winners: %v, and guessed nothing", name, last, err)
@@ -203,7 +203,7 @@ func frozen(t *testing.T, name string, subjects map[string]subject.Subject, r *r
 			return
 		}
 		for k, g := range met {
-			if slices.ContainsFunc(met[:k], func(o tuned.Guess) bool { return reflect.DeepEqual(o, g) }) {
+			if slices.ContainsFunc(met[:k], func(o tuned.UnmeasuredChoice) bool { return reflect.DeepEqual(o, g) }) {
 				continue
 			}
 			s := subjects[g.Family]

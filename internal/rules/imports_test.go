@@ -37,7 +37,7 @@ var csgFamily = []string{"solvers/csg/problem", "solvers/csg/internal/engine", "
 
 // cliProblem is what the commands of a problem import, besides the rooms named.
 func cliProblem(more ...string) []string {
-	return append(more, "internal/cli/run", "internal/cli/effect", "internal/cli/whole", "internal/ui", "solvers/option", "solvers/solve", "autotune/tuned", "runtime/device", "runtime/memory")
+	return append(more, "internal/cli/run", "internal/cli/effect", "internal/cli/atomicfile", "internal/ui", "solvers/option", "solvers/solve", "autotune/tuned", "runtime/device", "runtime/memory")
 }
 
 // rooms are matched in order: the first that a package lies in binds it.
@@ -64,14 +64,14 @@ var rooms = []room{
 	{"internal/cli/assignment", cliProblem("solvers/assignment", "solvers/formats/csv", "runtime/collective", "runtime/devices")},
 	{"internal/cli/qubo", cliProblem("solvers/qubo", "solvers/formats/csv")},
 	{"internal/cli/complete", []string{"internal/cli/run", "solvers/...", "autotune/search"}},
-	{"internal/cli/run", []string{"internal/cli/effect", "internal/cli/ranks", "internal/cli/tuning", "internal/cli/whole", "internal/placement", "internal/ui",
+	{"internal/cli/run", []string{"internal/cli/effect", "internal/cli/ranks", "internal/cli/tuning", "internal/cli/atomicfile", "internal/placement", "internal/ui",
 		"solvers/formats", "solvers/option", "solvers/solve", "autotune/subject", "autotune/tuned", "runtime/..."}},
-	{"internal/cli/ranks", []string{"internal/cli/whole", "internal/ui", "autotune", "runtime/..."}},
-	{"internal/cli/tuning", []string{"internal/cli/whole", "internal/ui", "solvers/formats", "autotune/...", "runtime/device", "runtime/ondemand"}},
+	{"internal/cli/ranks", []string{"internal/cli/atomicfile", "internal/ui", "autotune", "runtime/..."}},
+	{"internal/cli/tuning", []string{"internal/cli/atomicfile", "internal/ui", "solvers/formats", "autotune/...", "runtime/device", "runtime/ondemand"}},
 	{"internal/cli/kernels", []string{"internal/cli/effect", "internal/cli/ranks", "internal/cli/run", "internal/cli/tuning", "internal/placement", "internal/ui",
 		"solvers/algorithms", "solvers/formats", "autotune/...", "runtime/..."}},
-	{"internal/cli/manual", []string{"internal/cli/whole"}},
-	{"internal/cli/whole", []string{"solvers/formats/packed", "runtime/disk"}},
+	{"internal/cli/manual", []string{"internal/cli/atomicfile"}},
+	{"internal/cli/atomicfile", []string{"solvers/formats/packed", "runtime/disk"}},
 	{"internal/cli/effect", nil},
 	{"bench/...", []string{"bench/...", "internal/problems", "solvers/...", "autotune/...", "runtime/...", "generated/...", "templates"}},
 	{"gen/...", []string{"gen/...", "templates"}},

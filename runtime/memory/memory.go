@@ -61,7 +61,7 @@ func Read() (total int64, free Free) {
 	groups, _ := os.ReadFile("/proc/self/cgroup")
 	total, free = freeWithin(string(text), controlGroups(string(groups)))
 	left, by := addressSpace()
-	return total, free.lesser(left, by)
+	return total, free.atMost(left, by)
 }
 
 // freeWithin is the memory that the text of /proc/meminfo tells, and what is free of the memory within control groups.
@@ -77,13 +77,13 @@ func freeWithin(text string, groups []controlGroup) (total int64, free Free) {
 			used -= fileCacheBytes(string(stat))
 		}
 		total = min(total, limit)
-		free = free.lesser(max(1, limit-used), "the control group's limit ("+g.folder+"/"+g.limit+")")
+		free = free.atMost(max(1, limit-used), "the control group's limit ("+g.folder+"/"+g.limit+")")
 	}
 	return total, free
 }
 
-// lesser is the smaller one of f and what another limit leaves; by is empty where there is no such limit.
-func (f Free) lesser(left int64, by string) Free {
+// atMost is the smaller one of f and what another limit leaves; by is empty where there is no such limit.
+func (f Free) atMost(left int64, by string) Free {
 	if by != "" && left < f.Bytes {
 		return Free{left, by}
 	}

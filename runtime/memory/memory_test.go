@@ -51,7 +51,7 @@ func TestLeast(t *testing.T) {
 		{nil, 1, "`ulimit -d`", 8 * gib, "`ulimit -d` leaves none"},
 	} {
 		total, free := freeWithin(machine, c.groups)
-		if free = free.lesser(c.left, c.by); total != c.total || free.String() != c.want {
+		if free = free.atMost(c.left, c.by); total != c.total || free.String() != c.want {
 			t.Errorf("found %d and %q, expected %d and %q", total, free, c.total, c.want)
 		}
 		err := free.CheckFits("9 agents", 16*gib)

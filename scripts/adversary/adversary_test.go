@@ -77,7 +77,7 @@ func TestJudgeFile(t *testing.T) {
 			class = f.class
 		}
 		if class != c.want {
-			t.Errorf("exit %d, %q, %q: found %q, want %q", c.code, c.out, short(c.said), class, c.want)
+			t.Errorf("exit %d, %q, %q: found %q, want %q", c.code, c.out, shorten(c.said), class, c.want)
 		}
 	}
 }
@@ -85,7 +85,7 @@ func TestJudgeFile(t *testing.T) {
 // planted is an instance with solutions 0 to 3 that are worth 1, 5, 4.5 and 0.1 +
 // 0.2, and is maximised.
 func planted() instance {
-	third := new(big.Rat).Add(float(0.1).exact, float(0.2).exact)
+	third := new(big.Rat).Add(floatNumber(0.1).exact, floatNumber(0.2).exact)
 	worth := []*big.Rat{big.NewRat(1, 1), big.NewRat(5, 1), big.NewRat(9, 2), third}
 	return instance{file: "a", value: func(solution json.RawMessage, _ bool) (*big.Rat, *big.Rat, error) {
 		var k int
@@ -119,7 +119,7 @@ func TestJudge(t *testing.T) {
 		{0, `{`, "wrong"},
 	} {
 		inst, class := planted(), ""
-		if f := inst.judge(reply{Code: c.code, Out: []byte(c.out)}); f != nil {
+		if f := inst.checkReply(reply{Code: c.code, Out: []byte(c.out)}); f != nil {
 			class = f.class
 		}
 		if class != c.want {
@@ -128,7 +128,7 @@ func TestJudge(t *testing.T) {
 	}
 	inst := planted()
 	inst.sure = true
-	if f := inst.judge(reply{Out: []byte(`{"value":5,"bound":5,"gap":0,"proven":false,"solution":1}`)}); f == nil {
+	if f := inst.checkReply(reply{Out: []byte(`{"value":5,"bound":5,"gap":0,"proven":false,"solution":1}`)}); f == nil {
 		t.Error("an answer that should be proven is not, and nothing counts")
 	}
 }
@@ -193,7 +193,7 @@ func TestPrograms(t *testing.T) {
 }
 
 func TestTables(t *testing.T) {
-	for _, x := range readers() {
+	for _, x := range tableReaders() {
 		for seed := range uint64(3) {
 			if _, wrong := tryTable(x.name, rand.New(rand.NewPCG(seed, 0))); wrong != nil {
 				t.Errorf("%s: %v", x.name, wrong)
@@ -207,7 +207,7 @@ func TestInterruptIsHeard(t *testing.T) {
 	signal.Ignore(os.Interrupt)
 	defer signal.Reset(os.Interrupt)
 	a := &adversary{Device: "host", program: "sleep"}
-	if r, wrong := a.signal(command{}, []string{"5"}, syscall.SIGINT, 50*time.Millisecond); wrong != nil || r.Code != 1 || r.Seconds > 4 {
+	if r, wrong := a.sendSignal(command{}, []string{"5"}, syscall.SIGINT, 50*time.Millisecond); wrong != nil || r.Code != 1 || r.Seconds > 4 {
 		t.Errorf("found %+v, %+v", r, wrong)
 	}
 }
@@ -218,7 +218,7 @@ func TestIsing(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 20 {
 		const n = 8
-		inst := ising(r, "host", families[r.IntN(len(families))], n)
+		inst := isingInstance(r, "host", families[r.IntN(len(families))], n)
 		met := false
 		for x := range 1 << n {
 			var spins [n]byte
@@ -237,7 +237,7 @@ func TestIsing(t *testing.T) {
 	}
 }
 
-// Rows by columns, the columns in all orders: what match finds.
+// Rows by columns, the columns in all orders: what matchBySubsets finds.
 func TestMatch(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -270,9 +270,9 @@ func TestMatch(t *testing.T) {
 			}
 			try(0, 0, new(big.Int))
 			for _, turned := range []bool{false, true} { // with more rows than columns too
-				got := match(rows, cols, least, free, func(i, j int) *big.Int { return cost[i*cols+j] })
+				got := matchBySubsets(rows, cols, least, free, func(i, j int) *big.Int { return cost[i*cols+j] })
 				if turned {
-					got = match(cols, rows, least, free, func(i, j int) *big.Int { return cost[j*cols+i] })
+					got = matchBySubsets(cols, rows, least, free, func(i, j int) *big.Int { return cost[j*cols+i] })
 				}
 				if fmt.Sprint(got) != fmt.Sprint(best) {
 					t.Fatalf("%d x %d %v: found %v, want %v", rows, cols, cost, got, best)
@@ -286,9 +286,9 @@ func TestMatch(t *testing.T) {
 func TestNumbers(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, f := range families {
-		list := f.numbers(r, 50)
-		exact := reading(list, false)
-		whole, scale := units(append(exact, nil))
+		list := f.drawNumbers(r, 50)
+		exact := exactValues(list, false)
+		whole, scale := commonUnits(append(exact, nil))
 		for i, v := range list {
 			if back := new(big.Rat).SetFrac(whole[i], scale); back.Cmp(exact[i]) != 0 {
 				t.Errorf("%s: %s became %s", f.name, v.text, back)

@@ -16,13 +16,13 @@ import (
 // Of floats one value in eight may be forbidden.
 func drawCSG(r *rand.Rand, f family) instance {
 	n := 1 + r.IntN(5)
-	list := f.numbers(r, 1<<n)
-	list[0] = integer(0)
+	list := f.drawNumbers(r, 1<<n)
+	list[0] = integerNumber(0)
 	inst := instance{args: []string{"solve", "csg", "FILE"}, sure: true}
 	kind := r.IntN(3) // CSV, or .npy of the wide or the narrow type
 	if !f.whole && kind == 2 {
 		for i, v := range list {
-			list[i] = v.narrow()
+			list[i] = v.toFloat32()
 		}
 	}
 	if f.whole && kind == 2 && f.name != "small" && f.name != "ties" {
@@ -35,12 +35,12 @@ func drawCSG(r *rand.Rand, f family) instance {
 			}
 		}
 	}
-	inst.whole = f.whole && !beyond(list, 1, new(big.Rat).SetInt64(math.MaxInt64))
+	inst.whole = f.whole && !exceeds(list, 1, new(big.Rat).SetInt64(math.MaxInt64))
 	largest := new(big.Rat).SetFloat64(math.MaxFloat64)
 	if f.whole {
 		largest = new(big.Rat).SetInt64(math.MaxInt64)
 	}
-	inst.may = beyond(list, int64(n), largest)
+	inst.may = exceeds(list, int64(n), largest)
 	if kind == 0 {
 		inst.file = "a.csv"
 		var b strings.Builder
@@ -59,7 +59,7 @@ func drawCSG(r *rand.Rand, f family) instance {
 	}
 	// best[mask] is the best partition of mask, in units.
 	inst.value = func(solution json.RawMessage, decimal bool) (*big.Rat, *big.Rat, error) {
-		value, scale := units(reading(rounded(list), decimal && kind == 0))
+		value, scale := commonUnits(exactValues(roundToFloats(list), decimal && kind == 0))
 		best := make([]*big.Int, len(list))
 		best[0] = new(big.Int)
 		for mask := 1; mask < len(list); mask++ {
@@ -121,7 +121,7 @@ func arrayOf(list []number, whole, narrow bool, shape string) []byte {
 	if slices.ContainsFunc(list, func(v number) bool { return whole && v.exact.Num().Cmp(big.NewInt(math.MaxInt64)) > 0 }) {
 		descr = "<u8"
 	}
-	return array(descr, shape, data)
+	return npyArray(descr, shape, data)
 }
 
 // drawAuction draws an auction of up to six goods, two dummies and nine bids, whose
@@ -131,7 +131,7 @@ func drawAuction(r *rand.Rand, f family) instance {
 	var b strings.Builder
 	fmt.Fprintf(&b, "goods %d\nbids %d\ndummy %d\n", goods, bids, dummies)
 	price, wants := make([]*big.Rat, bids), make([]int, bids)
-	for k, v := range f.numbers(r, bids) {
+	for k, v := range f.drawNumbers(r, bids) {
 		price[k] = v.digits
 		fmt.Fprintf(&b, "%d\t%s", k, v.text)
 		wants[k] = 1 << r.IntN(goods)
@@ -148,7 +148,7 @@ func drawAuction(r *rand.Rand, f family) instance {
 	inst := instance{file: "a.txt", data: []byte(b.String()), args: []string{"solve", "auction", "FILE"}, whole: true, sure: true}
 	// Prices are whole numbers of the least power of ten that makes them so, and their
 	// sums over goods are int64.
-	unit, most := big.NewInt(1), power(63)
+	unit, most := big.NewInt(1), powerOfTwo(63)
 	for _, v := range price {
 		for !inst.may && !new(big.Rat).Mul(v, new(big.Rat).SetInt(unit)).IsInt() {
 			unit.Mul(unit, big.NewInt(10))

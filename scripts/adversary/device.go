@@ -13,8 +13,8 @@ import (
 	"coalesce/runtime/device"
 )
 
-// kind is the kind of device that a name such as cuda:0 stands for.
-func kind(name string) string {
+// deviceKind is the kind of device that a name such as cuda:0 stands for.
+func deviceKind(name string) string {
 	kind, _, _ := strings.Cut(name, ":")
 	return kind
 }
@@ -28,14 +28,14 @@ var algorithms = map[string][]string{
 	"qubo":       {"", "bulk", "temper", "multistart"},
 }
 
-// turned is an instance that an algorithm with kernels solves, in turns by chance; what
+// kernelInstance is an instance that an algorithm with kernels solves, in turns by chance; what
 // multistart takes is narrower than its problem, and sparse costs and limits one family takes.
-func turned(r *rand.Rand, problem, on string, inst instance) instance {
+func kernelInstance(r *rand.Rand, problem, on string, inst instance) instance {
 	list := algorithms[problem]
 	algorithm := list[r.IntN(len(list))]
 	narrow := inst.file == "a.mtx" || inst.other || slices.Contains(inst.args, "--density")
 	switch {
-	case kind(on) == device.Host || algorithm == "":
+	case deviceKind(on) == device.Host || algorithm == "":
 		return inst
 	case narrow:
 		algorithm = "core"
@@ -46,13 +46,13 @@ func turned(r *rand.Rand, problem, on string, inst instance) instance {
 	return inst
 }
 
-// references are instances of a size that kernels are made for, of every value type. The
+// referenceProblems are instances of a size that kernels are made for, of every value type. The
 // command draws those of coalition structures and assignments itself, and compares with
 // its sequential reference; binary programs have a planted optimum. limit is how large
 // they are, in rows; the references' time grows fast.
-func references(on string) []problem {
+func referenceProblems(on string) []problem {
 	agents, limit := 14, 200
-	if kind(on) == device.Emulated {
+	if deviceKind(on) == device.Emulated {
 		agents, limit = 9, 24
 	}
 	var list []problem
@@ -63,7 +63,7 @@ func references(on string) []problem {
 	}
 	for _, f := range families {
 		if slices.Contains([]string{"small", "int32", "uniform", "cents", "spread"}, f.name) {
-			list = append(list, problem{"qubo " + f.name, func(r *rand.Rand) instance { return ising(r, on, f, 30+r.IntN(limit)) }})
+			list = append(list, problem{"qubo " + f.name, func(r *rand.Rand) instance { return isingInstance(r, on, f, 30+r.IntN(limit)) }})
 		}
 	}
 	return list
@@ -74,10 +74,10 @@ func referenceCSG(r *rand.Rand, on, values string, limit int) instance {
 	n := 1 + r.IntN(limit)
 	args := []string{"solve", "csg", "--verify", "--distribution", kinds[r.IntN(len(kinds))], "--type", values,
 		"--agents", fmt.Sprint(n), "--seed", fmt.Sprint(r.Uint32())}
-	if kind(on) != device.Host && n >= 12 && r.IntN(4) == 0 {
+	if deviceKind(on) != device.Host && n >= 12 && r.IntN(4) == 0 {
 		return instance{args: append(args, "--algorithm", "price"), sure: true}
 	}
-	return turned(r, "csg", on, instance{args: args, sure: true})
+	return kernelInstance(r, "csg", on, instance{args: args, sure: true})
 }
 
 func referenceAssignment(r *rand.Rand, on, values string, limit int) instance {
@@ -96,13 +96,13 @@ func referenceAssignment(r *rand.Rand, on, values string, limit int) instance {
 	if r.IntN(3) == 0 {
 		args = append(args, "--maximize")
 	}
-	return turned(r, "assignment", on, instance{args: args, sure: true})
+	return kernelInstance(r, "assignment", on, instance{args: args, sure: true})
 }
 
-// ising is a binary program of n spins whose best solution is known: each weight of a pair
+// isingInstance is a binary program of n spins whose best solution is known: each weight of a pair
 // has the sign that makes its term negative where the spins are those of a drawn solution.
 // Searches find that within a moment, but need not prove it.
-func ising(r *rand.Rand, on string, f family, n int) instance {
+func isingInstance(r *rand.Rand, on string, f family, n int) instance {
 	hidden := make([]int64, n)
 	for i := range hidden {
 		hidden[i] = int64(2*r.IntN(2) - 1)
@@ -120,13 +120,13 @@ func ising(r *rand.Rand, on string, f family, n int) instance {
 			if j != i-1 && r.IntN(max(1, n/8)) > 0 {
 				continue
 			}
-			v := f.numbers(r, 1)[0]
+			v := f.drawNumbers(r, 1)[0]
 			positive := v.exact.Sign() > 0
 			if positive != (hidden[i]*hidden[j] < 0) { // the sign that the hidden solution likes
 				if f.whole {
-					v = whole(new(big.Int).Neg(v.exact.Num()))
+					v = wholeNumber(new(big.Int).Neg(v.exact.Num()))
 				} else {
-					v = float(-v.float)
+					v = floatNumber(-v.float)
 				}
 			}
 			pairs = append(pairs, pair{i, j, v.exact})
@@ -152,22 +152,22 @@ func ising(r *rand.Rand, on string, f family, n int) instance {
 		}
 		return sum, best, nil
 	}
-	return turned(r, "qubo", on, inst)
+	return kernelInstance(r, "qubo", on, inst)
 }
 
 // judgeReference judges an answer that the command has compared with its reference.
 func judgeReference(r reply, sure bool) *fault {
 	var x answer
 	switch {
-	case infeasible(r):
+	case saysInfeasible(r):
 		return nil
 	case r.Code == 3:
-		return &fault{"wrong", short(string(r.Err))}
+		return &fault{"wrong", shorten(string(r.Err))}
 	case r.Code != 0:
-		return &fault{"refused", fmt.Sprintf("exit %d: %s", r.Code, short(string(r.Err)))}
+		return &fault{"refused", fmt.Sprintf("exit %d: %s", r.Code, shorten(string(r.Err)))}
 	}
 	err := json.Unmarshal(r.Out, &x)
-	switch value := printed(x.Value); {
+	switch value := parseValue(x.Value); {
 	case err == nil && value == nil:
 		err = errors.New("no value")
 		fallthrough

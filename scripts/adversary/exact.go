@@ -17,15 +17,15 @@ type number struct {
 	digits *big.Rat // of the text
 }
 
-func integer(v int64) number { return whole(big.NewInt(v)) }
+func integerNumber(v int64) number { return wholeNumber(big.NewInt(v)) }
 
-func whole(v *big.Int) number {
+func wholeNumber(v *big.Int) number {
 	exact := new(big.Rat).SetInt(v)
 	near, _ := exact.Float64()
 	return number{v.String(), near, exact, exact}
 }
 
-func float(v float64) number {
+func floatNumber(v float64) number {
 	n := number{text: strconv.FormatFloat(v, 'g', -1, 64), float: v}
 	n.exact, n.digits = new(big.Rat), new(big.Rat)
 	n.exact.SetFloat64(v)
@@ -33,13 +33,13 @@ func float(v float64) number {
 	return n
 }
 
-// narrow is the float32 nearest to a number, as a number.
-func (v number) narrow() number {
+// toFloat32 is the float32 nearest to a number, as a number.
+func (v number) toFloat32() number {
 	near := float64(float32(v.float))
 	if math.IsInf(near, 0) {
 		near = math.Copysign(math.MaxFloat32, near)
 	}
-	return float(near)
+	return floatNumber(near)
 }
 
 // A family of numbers is hard on arithmetic in one way.
@@ -50,11 +50,11 @@ type family struct {
 }
 
 func wholes(name string, draw func(r *rand.Rand) int64) family {
-	return family{name, true, func(r *rand.Rand) number { return integer(draw(r)) }}
+	return family{name, true, func(r *rand.Rand) number { return integerNumber(draw(r)) }}
 }
 
 func floats(name string, draw func(r *rand.Rand) float64) family {
-	return family{name, false, func(r *rand.Rand) number { return float(draw(r)) }}
+	return family{name, false, func(r *rand.Rand) number { return floatNumber(draw(r)) }}
 }
 
 // among is a family of some floats.
@@ -79,11 +79,11 @@ var families = []family{
 		return []int64{math.MaxInt64 - 1, math.MaxInt64 - 2, math.MinInt64 + 1, math.MinInt64 + 2, r.Int64() - 1<<62, 1}[r.IntN(6)]
 	}),
 	{"uint64's ends", true, func(r *rand.Rand) number {
-		return whole(new(big.Int).SetUint64([]uint64{math.MaxUint64 - 1, math.MaxUint64 - 2, 1 << 63, 1<<63 + 1, r.Uint64(), 1, 0}[r.IntN(7)]))
+		return wholeNumber(new(big.Int).SetUint64([]uint64{math.MaxUint64 - 1, math.MaxUint64 - 2, 1 << 63, 1<<63 + 1, r.Uint64(), 1, 0}[r.IntN(7)]))
 	}},
 	{"decimals", false, func(r *rand.Rand) number { // up to 19 digits, of which up to three follow the point
 		v := float64(r.Int64N(int64(math.Pow10(1+r.IntN(16))))) * float64(1-2*r.IntN(8)/7)
-		return float(v / math.Pow10(r.IntN(4)))
+		return floatNumber(v / math.Pow10(r.IntN(4)))
 	}},
 	floats("uniform", func(r *rand.Rand) float64 { return r.Float64()*2 - 1 }),
 	floats("cents", func(r *rand.Rand) float64 { return float64(r.IntN(2001)-1000) / 100 }),
@@ -129,8 +129,8 @@ func finite(r *rand.Rand) float64 {
 	}
 }
 
-// rounded are numbers that a program reads as floats, where integers exceed int64.
-func rounded(list []number) []number {
+// roundToFloats are numbers that a program reads as floats, where integers exceed int64.
+func roundToFloats(list []number) []number {
 	if !slices.ContainsFunc(list, func(v number) bool { return v.exact != nil && v.exact.IsInt() && !v.exact.Num().IsInt64() }) {
 		return list
 	}
@@ -141,8 +141,8 @@ func rounded(list []number) []number {
 	return list
 }
 
-// numbers draws so many of one family.
-func (f *family) numbers(r *rand.Rand, count int) []number {
+// drawNumbers draws so many of one family.
+func (f *family) drawNumbers(r *rand.Rand, count int) []number {
 	list := make([]number, count)
 	for i := range list {
 		list[i] = f.draw(r)
@@ -150,9 +150,9 @@ func (f *family) numbers(r *rand.Rand, count int) []number {
 	return list
 }
 
-// units are rationals as whole numbers of one unit, 1/scale: sums of those are
+// commonUnits are rationals as whole numbers of one unit, 1/scale: sums of those are
 // quick.
-func units(list []*big.Rat) (whole []*big.Int, scale *big.Int) {
+func commonUnits(list []*big.Rat) (whole []*big.Int, scale *big.Int) {
 	scale = big.NewInt(1)
 	for _, v := range list {
 		if v != nil {

@@ -29,12 +29,12 @@ const bombed = 64 << 20
 func (a *adversary) fileJobs(count int) (jobs []job) {
 	list := parsers()
 	for i, p := range list {
-		jobs = append(jobs, a.batches("file", p.name, count, batch, func(w *pool, r *rand.Rand, row *figures, k int) error {
-			if err := w.within(limits[(i+k/batch)%len(limits)]); err != nil {
+		jobs = append(jobs, a.addBatches("file", p.name, count, batch, func(w *pool, r *rand.Rand, row *figures, k int) error {
+			if err := w.limitMemory(limits[(i+k/batch)%len(limits)]); err != nil {
 				return err
 			}
 			if k == 0 {
-				return a.tryFile(w, row, p, bomb(r, p.seeds[0], bombed))
+				return a.tryFile(w, row, p, decompressionBomb(r, p.seeds[0], bombed))
 			}
 			seed, other := p.seeds[r.IntN(len(p.seeds))], list[r.IntN(len(list))].seeds[0]
 			if r.IntN(2) == 0 {
@@ -71,7 +71,7 @@ func (a *adversary) tryFile(w *pool, row *figures, p parser, data []byte) error 
 		}
 	}
 	r, err := w.run(args)
-	return a.count(row, w, args, r, err, judgeFile(r, p.file, silent))
+	return a.countReply(row, w, args, r, err, judgeFile(r, p.file, silent))
 }
 
 // judgeFile returns the fault of a reply to a damaged file, nil if there is none. Any answer is right
@@ -82,34 +82,34 @@ func judgeFile(r reply, file string, silent bool) *fault {
 	for i, c := range said {
 		_, size := utf8.DecodeRuneInString(said[i:])
 		if unicode.IsControl(c) && c != '\n' || c == utf8.RuneError && size == 1 {
-			return &fault{"raw", fmt.Sprintf("%q holds a character that a terminal obeys", short(said))}
+			return &fault{"raw", fmt.Sprintf("%q holds a character that a terminal obeys", shorten(said))}
 		}
 	}
 	for line := range strings.Lines(said) {
 		if len(line) > longest {
-			return &fault{"long", fmt.Sprintf("a line of %d bytes: %s", len(line), short(line))}
+			return &fault{"long", fmt.Sprintf("a line of %d bytes: %s", len(line), shorten(line))}
 		}
 	}
 	switch {
 	case r.Code == 0 && !silent && !bytes.HasPrefix(r.Out, []byte("{")):
-		return &fault{"silent", fmt.Sprintf("exit 0 and no answer: %q", short(string(r.Out)))}
+		return &fault{"silent", fmt.Sprintf("exit 0 and no answer: %q", shorten(string(r.Out)))}
 	case r.Code == 0:
 		return nil
 	case r.Code != 1:
-		return &fault{"check", fmt.Sprintf("exit %d: %s", r.Code, short(said))}
-	case !strings.Contains(said, file) && !strings.Contains(said, aside) && !infeasible(r):
-		return &fault{"unnamed", short(said)}
+		return &fault{"check", fmt.Sprintf("exit %d: %s", r.Code, shorten(said))}
+	case !strings.Contains(said, file) && !strings.Contains(said, aside) && !saysInfeasible(r):
+		return &fault{"unnamed", shorten(said)}
 	}
 	return nil
 }
 
-// infeasible reports whether a problem was read and is said to have no solution.
-func infeasible(r reply) bool {
+// saysInfeasible reports whether a problem was read and is said to have no solution.
+func saysInfeasible(r reply) bool {
 	return r.Code == 1 && bytes.Contains(r.Out, []byte(`"value":null`)) && bytes.Contains(r.Out, []byte(`"proven":true`))
 }
 
-// short is the beginning of a text, for a table.
-func short(text string) string {
+// shorten is the beginning of a text, for a table.
+func shorten(text string) string {
 	text = strings.TrimSpace(text)
 	if len(text) > 300 {
 		text = text[:300] + "…"

@@ -33,7 +33,7 @@ var fillers = []struct {
 // programJobs are count instances for each problem.
 func (a *adversary) programJobs(count int) (jobs []job) {
 	for _, x := range fillers {
-		jobs = append(jobs, a.batches("program", x.name, count, 50, func(w *pool, r *rand.Rand, row *figures, _ int) error {
+		jobs = append(jobs, a.addBatches("program", x.name, count, 50, func(w *pool, r *rand.Rand, row *figures, _ int) error {
 			return a.tryInside(w, row, "program", x.name, r)
 		})...)
 	}

@@ -25,7 +25,7 @@ func problems(on string) (list []problem) {
 		draw func(*rand.Rand, family) instance
 	}{{"csg", drawCSG}, {"auction", drawAuction}, {"assignment", drawAssignment}, {"qubo", drawQUBO}} {
 		for _, f := range families {
-			list = append(list, problem{p.name + ", " + f.name, func(r *rand.Rand) instance { return turned(r, p.name, on, p.draw(r, f)) }})
+			list = append(list, problem{p.name + ", " + f.name, func(r *rand.Rand) instance { return kernelInstance(r, p.name, on, p.draw(r, f)) }})
 		}
 	}
 	return list
@@ -57,13 +57,13 @@ func (a *adversary) instanceJobs(count int) []job {
 }
 
 func (a *adversary) referenceJobs(count int) []job {
-	return a.solveJobs("reference", references(a.Device), count)
+	return a.solveJobs("reference", referenceProblems(a.Device), count)
 }
 
 func (a *adversary) solveJobs(kind string, list []problem, count int) (jobs []job) {
 	for _, p := range list {
-		jobs = append(jobs, a.batches(kind, p.name, count, 100, func(w *pool, r *rand.Rand, row *figures, _ int) error {
-			if err := w.within(0); err != nil {
+		jobs = append(jobs, a.addBatches(kind, p.name, count, 100, func(w *pool, r *rand.Rand, row *figures, _ int) error {
+			if err := w.limitMemory(0); err != nil {
 				return err
 			}
 			return a.tryInstance(w, row, p.draw(r))
@@ -86,9 +86,9 @@ func (a *adversary) tryInstance(w *pool, row *figures, inst instance) error {
 	args = append(args, "--device", a.Device, "--json")
 	r, err := w.run(args)
 	if err != nil {
-		return a.count(row, w, args, r, err, nil)
+		return a.countReply(row, w, args, r, err, nil)
 	}
-	return a.count(row, w, args, r, nil, inst.judge(r))
+	return a.countReply(row, w, args, r, nil, inst.checkReply(r))
 }
 
 // An answer is what --json says of every problem.
@@ -102,22 +102,22 @@ type answer struct {
 	Notes    []string        `json:"notes"`
 }
 
-// judge compares the command's answer with all solutions, and returns its fault, nil if there is none.
-func (inst *instance) judge(r reply) *fault {
+// checkReply compares the command's answer with all solutions, and returns its fault, nil if there is none.
+func (inst *instance) checkReply(r reply) *fault {
 	if inst.value == nil {
 		return judgeReference(r, inst.sure)
 	}
-	if r.Code == 1 && !infeasible(r) {
+	if r.Code == 1 && !saysInfeasible(r) {
 		switch {
 		case !inst.may:
-			return &fault{"refused", short(string(r.Err))}
+			return &fault{"refused", shorten(string(r.Err))}
 		case !strings.Contains(string(r.Err), inst.file):
-			return &fault{"unnamed", short(string(r.Err))}
+			return &fault{"unnamed", shorten(string(r.Err))}
 		}
 		return nil
 	}
-	if r.Code != 0 && !infeasible(r) {
-		return &fault{"check", fmt.Sprintf("exit %d: %s", r.Code, short(string(r.Err)))}
+	if r.Code != 0 && !saysInfeasible(r) {
+		return &fault{"check", fmt.Sprintf("exit %d: %s", r.Code, shorten(string(r.Err)))}
 	}
 	var x answer
 	if err := json.Unmarshal(r.Out, &x); err != nil {
@@ -133,7 +133,7 @@ func (inst *instance) judge(r reply) *fault {
 // hold judges an answer in one reading of the file's numbers.
 func (inst *instance) hold(x *answer, decimal bool) *fault {
 	sum, best, err := inst.value(x.Solution, decimal)
-	switch value := printed(x.Value); {
+	switch value := parseValue(x.Value); {
 	case best == nil && value == nil && x.Proven:
 		return nil
 	case best == nil:
@@ -146,7 +146,7 @@ func (inst *instance) hold(x *answer, decimal bool) *fault {
 		return &fault{"wrong", fmt.Sprintf("the value %s of a solution that is worth %s", text(value), text(sum))}
 	}
 	// From here on more is better.
-	bound := printed(x.Bound)
+	bound := parseValue(x.Bound)
 	if inst.least {
 		sum, best = new(big.Rat).Neg(sum), new(big.Rat).Neg(best)
 		if bound != nil {
@@ -192,8 +192,8 @@ func near(value, sum *big.Rat, whole bool, size *big.Rat) bool {
 	return apart.Cmp(room) <= 0
 }
 
-// printed is a value in JSON, a number or a string of one; nil: there is none.
-func printed(raw json.RawMessage) *big.Rat {
+// parseValue is a value in JSON, a number or a string of one; nil: there is none.
+func parseValue(raw json.RawMessage) *big.Rat {
 	x, ok := new(big.Rat).SetString(string(bytes.Trim(raw, `"`)))
 	if !ok {
 		return nil
@@ -213,8 +213,8 @@ func text(x *big.Rat) string {
 	return fmt.Sprintf("%v", f)
 }
 
-// reading are numbers exactly, in one of the two readings of floats.
-func reading(list []number, decimal bool) []*big.Rat {
+// exactValues are numbers exactly, in one of the two readings of floats.
+func exactValues(list []number, decimal bool) []*big.Rat {
 	exact := make([]*big.Rat, len(list))
 	for i, v := range list {
 		if exact[i] = v.exact; decimal {
@@ -224,8 +224,8 @@ func reading(list []number, decimal bool) []*big.Rat {
 	return exact
 }
 
-// magnitudes is the sum of absolute values.
-func magnitudes(list []number) *big.Rat {
+// sumMagnitudes is the sum of absolute values.
+func sumMagnitudes(list []number) *big.Rat {
 	sum := new(big.Rat)
 	for _, v := range list {
 		if v.exact != nil {
@@ -235,8 +235,8 @@ func magnitudes(list []number) *big.Rat {
 	return sum
 }
 
-// beyond reports whether times the largest magnitude is more than limit.
-func beyond(list []number, times int64, limit *big.Rat) bool {
+// exceeds reports whether times the largest magnitude is more than limit.
+func exceeds(list []number, times int64, limit *big.Rat) bool {
 	for _, v := range list {
 		if v.exact != nil && new(big.Rat).Mul(new(big.Rat).Abs(v.exact), big.NewRat(times, 1)).Cmp(limit) > 0 {
 			return true
@@ -245,5 +245,5 @@ func beyond(list []number, times int64, limit *big.Rat) bool {
 	return false
 }
 
-// power is 2^k.
-func power(k uint) *big.Rat { return new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), k)) }
+// powerOfTwo is 2^k.
+func powerOfTwo(k uint) *big.Rat { return new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), k)) }

@@ -58,7 +58,7 @@ import (
 )
 
 func main() {
-	children := map[string]func(string) error{"worker": serve, "hold": keep}
+	children := map[string]func(string) error{"worker": serveWorker, "hold": holdMemory}
 	if len(os.Args) == 3 && children[os.Args[1]] != nil {
 		if err := children[os.Args[1]](os.Args[2]); err != nil {
 			fmt.Fprintf(os.Stderr, "adversary: %s: %v\n", os.Args[1], err)
@@ -217,7 +217,7 @@ func (a *adversary) fuzz(each string) error {
 	err := command.Run()
 	a.Fuzz = strings.Split(strings.TrimSpace(said.String()), "\n")
 	if failed := new(exec.ExitError); errors.As(err, &failed) {
-		a.Found = append(a.Found, finding{Name: "fuzz targets", Class: "fuzz", Text: short(a.Fuzz[len(a.Fuzz)-1]), Command: "bash .ci/fuzz " + each})
+		a.Found = append(a.Found, finding{Name: "fuzz targets", Class: "fuzz", Text: shorten(a.Fuzz[len(a.Fuzz)-1]), Command: "bash .ci/fuzz " + each})
 		return nil
 	}
 	return err
@@ -267,12 +267,12 @@ var attacks = []attack{
 // A job tries some of an attack, in the worker of a pool.
 type job func(*pool) error
 
-// batches are jobs that draw count of a row in batches, each with random numbers of its own.
-func (a *adversary) batches(kind, name string, count, batch int, try func(w *pool, r *rand.Rand, row *figures, k int) error) (jobs []job) {
+// addBatches are jobs that draw count of a row in batches, each with random numbers of its own.
+func (a *adversary) addBatches(kind, name string, count, batch int, try func(w *pool, r *rand.Rand, row *figures, k int) error) (jobs []job) {
 	if !strings.Contains(name, a.only) {
 		return nil
 	}
-	row, own := a.row(kind, name), fnv.New64a()
+	row, own := a.figuresOf(kind, name), fnv.New64a()
 	io.WriteString(own, kind+" "+name)
 	for from := 0; from < count; from += batch {
 		jobs = append(jobs, func(w *pool) error {
@@ -311,7 +311,7 @@ type finding struct {
 	Files map[string][]byte `json:"files,omitempty"` // those of the command, by name, packed with xz
 }
 
-func (a *adversary) row(kind, name string) *figures {
+func (a *adversary) figuresOf(kind, name string) *figures {
 	row := &figures{Kind: kind, Name: name, Faults: map[string]int{}}
 	a.Rows = append(a.Rows, row)
 	return row
@@ -350,9 +350,9 @@ func (a *adversary) work(jobs []job) error {
 	return errors.Join(failed...)
 }
 
-// count adds one command to the figures: err is how it ended, wrong what is to be said
+// countReply adds one command to the figures: err is how it ended, wrong what is to be said
 // against its reply. An error that is no fault is returned.
-func (a *adversary) count(row *figures, w *pool, args []string, r reply, err error, wrong *fault) error {
+func (a *adversary) countReply(row *figures, w *pool, args []string, r reply, err error, wrong *fault) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	row.Tried++
@@ -362,7 +362,7 @@ func (a *adversary) count(row *figures, w *pool, args []string, r reply, err err
 	}
 	switch {
 	case wrong != nil:
-	case r.Code == 0 || infeasible(r):
+	case r.Code == 0 || saysInfeasible(r):
 		row.Solved++
 		return nil
 	default:

@@ -16,12 +16,12 @@ import (
 // maximised, with a limit or without.
 func drawAssignment(r *rand.Rand, f family) instance {
 	rows, cols := 1+r.IntN(5), 1+r.IntN(5)
-	list := f.numbers(r, rows*cols)
+	list := f.drawNumbers(r, rows*cols)
 	inst := instance{args: []string{"solve", "assignment", "FILE"}, sure: true, least: r.IntN(3) > 0}
 	kind, narrow := r.IntN(3), !f.whole && r.IntN(2) == 0 // of an array: float32
 	if kind == 1 && narrow {
 		for i, v := range list {
-			list[i] = v.narrow()
+			list[i] = v.toFloat32()
 		}
 	}
 	forbidden, sign := "inf", 1
@@ -38,7 +38,7 @@ func drawAssignment(r *rand.Rand, f family) instance {
 	}
 	var limit *number
 	if r.IntN(4) == 0 {
-		limit = &f.numbers(r, 1)[0]
+		limit = &f.drawNumbers(r, 1)[0]
 		if new(big.Rat).SetFloat64(limit.float).Cmp(limit.exact) == 0 {
 			inst.args = append(inst.args, "--limit="+limit.text)
 			inst.other = true
@@ -73,22 +73,22 @@ func drawAssignment(r *rand.Rand, f family) instance {
 		fmt.Fprintf(&b, "%%%%MatrixMarket matrix coordinate %s general\n%d %d %d\n%s", map[bool]string{true: "integer", false: "real"}[f.whole], rows, cols, count, text)
 	}
 	inst.data = []byte(b.String())
-	inst.size = magnitudes(list)
-	inst.whole = f.whole && inst.size.Cmp(power(53)) < 0 // larger sums may be rounded, once
+	inst.size = sumMagnitudes(list)
+	inst.whole = f.whole && inst.size.Cmp(powerOfTwo(53)) < 0 // larger sums may be rounded, once
 	everything := slices.Clone(list)
 	if limit != nil {
 		everything = append(everything, *limit)
 	}
 	// Sums of floats stay finite.
-	inst.may = !f.whole && beyond(everything, 2*int64(max(rows, cols)+1), new(big.Rat).SetFloat64(math.MaxFloat64))
+	inst.may = !f.whole && exceeds(everything, 2*int64(max(rows, cols)+1), new(big.Rat).SetFloat64(math.MaxFloat64))
 	inst.exact = true
 	inst.value = func(solution json.RawMessage, decimal bool) (*big.Rat, *big.Rat, error) {
 		all := everything
 		if kind != 1 { // of text
-			all = rounded(all)
+			all = roundToFloats(all)
 		}
-		exact := reading(all, decimal && kind != 1)
-		cost, scale := units(exact)
+		exact := exactValues(all, decimal && kind != 1)
+		cost, scale := commonUnits(exact)
 		price := new(big.Int)
 		if limit != nil {
 			price = cost[len(cost)-1]
@@ -100,7 +100,7 @@ func drawAssignment(r *rand.Rand, f family) instance {
 			}
 			return new(big.Int).Sub(cost[i*cols+j], price)
 		}
-		best := match(rows, cols, inst.least, limit != nil, cell)
+		best := matchBySubsets(rows, cols, inst.least, limit != nil, cell)
 		if best == nil {
 			return nil, nil, nil
 		}
@@ -130,9 +130,9 @@ func drawAssignment(r *rand.Rand, f family) instance {
 	return inst
 }
 
-// match is what the best matching is worth, row by row over sets of columns: a full
+// matchBySubsets is what the best matching is worth, row by row over sets of columns: a full
 // one, or with free any; nil: there is none.
-func match(rows, cols int, least, free bool, cell func(i, j int) *big.Int) *big.Int {
+func matchBySubsets(rows, cols int, least, free bool, cell func(i, j int) *big.Int) *big.Int {
 	at := map[[2]int]*big.Int{{0, 0}: new(big.Int)} // by columns taken and rows skipped
 	better := func(to map[[2]int]*big.Int, key [2]int, v *big.Int) {
 		if old := to[key]; old == nil || least && v.Cmp(old) < 0 || !least && v.Cmp(old) > 0 {

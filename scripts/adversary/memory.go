@@ -57,7 +57,7 @@ func (a *adversary) prepare(s filling, folder string) ([]string, error) {
 func (a *adversary) memoryJobs(count int) (jobs []job) {
 	rows, list := map[string]*figures{}, full()
 	for _, s := range list {
-		rows[s.problem] = a.row("no memory", s.problem)
+		rows[s.problem] = a.figuresOf("no memory", s.problem)
 	}
 	for range count {
 		jobs = append(jobs, a.memoryJob(rows, list))
@@ -67,7 +67,7 @@ func (a *adversary) memoryJobs(count int) (jobs []job) {
 
 func (a *adversary) memoryJob(rows map[string]*figures, list []filling) job {
 	return func(w *pool) error {
-		if err := w.within(0); err != nil {
+		if err := w.limitMemory(0); err != nil {
 			return err
 		}
 		if _, err := w.run([]string{"version"}); err != nil { // opens the GPU
@@ -93,7 +93,7 @@ func (a *adversary) memoryJob(rows map[string]*figures, list []filling) job {
 				}
 				args := commands[s.problem]
 				r, err := w.run(args)
-				if err := a.count(rows[s.problem], w, args, r, err, judgeMemory(r, held)); err != nil {
+				if err := a.countReply(rows[s.problem], w, args, r, err, judgeMemory(r, held)); err != nil {
 					return err
 				}
 			}
@@ -111,9 +111,9 @@ func judgeMemory(r reply, held bool) *fault {
 	case r.Code == 0:
 		return nil
 	case !held:
-		return &fault{"refused", fmt.Sprintf("with all memory: exit %d: %s", r.Code, short(said))}
+		return &fault{"refused", fmt.Sprintf("with all memory: exit %d: %s", r.Code, shorten(said))}
 	case r.Code != 1 || strings.Count(said, "\n") != 1 || !strings.Contains(said, "memory"):
-		return &fault{"wrong", fmt.Sprintf("expected a line about memory: exit %d: %s", r.Code, short(said))}
+		return &fault{"wrong", fmt.Sprintf("expected a line about memory: exit %d: %s", r.Code, shorten(said))}
 	}
 	return nil
 }
@@ -151,8 +151,8 @@ func (a *adversary) hold() (release func() error, err error) {
 	return release, nil
 }
 
-// keep is the process that hold starts: it takes memory until its input ends.
-func keep(on string) error {
+// holdMemory is the process that hold starts: it takes memory until its input ends.
+func holdMemory(on string) error {
 	opened, err := devices.Open(on, devices.Options{})
 	if err != nil {
 		return err

@@ -116,9 +116,9 @@ func compress(kind int, data []byte) []byte {
 	return b.Bytes()
 }
 
-// bomb is a small file that unpacks to so many bytes: a line of the seed, or its
+// decompressionBomb is a small file that unpacks to so many bytes: a line of the seed, or its
 // last byte where it has one line, over and over.
-func bomb(r *rand.Rand, seed []byte, bytesOut int) []byte {
+func decompressionBomb(r *rand.Rand, seed []byte, bytesOut int) []byte {
 	lines := bytes.SplitAfter(seed, []byte("\n"))
 	k := r.IntN(len(lines))
 	again := lines[k]

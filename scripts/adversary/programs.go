@@ -42,7 +42,7 @@ func drawQUBO(r *rand.Rand, f family) instance {
 			}
 		}
 	}
-	list := rounded(f.numbers(r, len(terms)))
+	list := roundToFloats(f.drawNumbers(r, len(terms)))
 	var b strings.Builder
 	b.WriteString(head)
 	if from == 1 {
@@ -52,11 +52,11 @@ func drawQUBO(r *rand.Rand, f family) instance {
 		fmt.Fprintf(&b, "%d %d %s\n", t.i+from, t.j+from, list[k].text)
 	}
 	inst.data = []byte(b.String())
-	inst.size = magnitudes(list)
+	inst.size = sumMagnitudes(list)
 	inst.size.Mul(inst.size, big.NewRat(twice, 1))
 	// Sums of floats, 64 times as large, stay finite. Integers whose sums exceed 2^56 are floats, where these hold them.
-	inst.may = inst.size.Cmp(power(1018)) > 0
-	if f.whole && inst.size.Cmp(power(56)) > 0 {
+	inst.may = inst.size.Cmp(powerOfTwo(1018)) > 0
+	if f.whole && inst.size.Cmp(powerOfTwo(56)) > 0 {
 		inst.may, inst.whole = true, false
 	}
 	value := func(x int, cost []*big.Int, sum *big.Int) *big.Int {
@@ -81,7 +81,7 @@ func drawQUBO(r *rand.Rand, f family) instance {
 		return sum
 	}
 	inst.value = func(solution json.RawMessage, decimal bool) (*big.Rat, *big.Rat, error) {
-		cost, scale := units(reading(list, decimal))
+		cost, scale := commonUnits(exactValues(list, decimal))
 		best, sum := new(big.Int), new(big.Int)
 		for x := range 1 << n {
 			if value(x, cost, sum); x == 0 || inst.least && sum.Cmp(best) < 0 || !inst.least && sum.Cmp(best) > 0 {

@@ -25,8 +25,8 @@ func texts(list ...string) (seeds [][]byte) {
 	return seeds
 }
 
-// array is a .npy file of a shape such as "(2, 2)".
-func array(descr, shape string, values any) []byte {
+// npyArray is a .npy file of a shape such as "(2, 2)".
+func npyArray(descr, shape string, values any) []byte {
 	header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descr, shape)
 	header += strings.Repeat(" ", 63-(10+len(header))%64) + "\n"
 	var b bytes.Buffer
@@ -61,7 +61,7 @@ func parsers() []parser {
 			return fmt.Sprintf("%d %d %d\n", k%200+from, (k/200+k%200+1)%200+from, r.IntN(9)-4)
 		})
 	}
-	square := array("<f8", "(3, 3)", []float64{1, -2, 3, 4, 5.5, 6, -7, 8, 9})
+	square := npyArray("<f8", "(3, 3)", []float64{1, -2, 3, 4, 5.5, 6, -7, 8, 9})
 	matrix := texts("%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 3\n2 1 2\n1 2 0.5\n3 3 -1\n",
 		"%%MatrixMarket matrix coordinate integer symmetric\n3 3 3\n2 1 4\n3 2 -5\n3 3 1\n", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n")
 	quboOrlib := texts("2 3\n1 1 5\n2 2 4\n1 2 -6\n", "1\n2 3\n 1 1 5 \n 1 2 -3 \n2 2 1\n", "2\n2 1\n1 2 3\n2 1\n1 1 0.5\n", edges(1))
@@ -82,8 +82,8 @@ func parsers() []parser {
 		{name: "csg JSON", file: "a.json", args: csg, seeds: texts(`{"1": 5, "2": 6.5, "1,2": "-Infinity"}`,
 			`{"agents": ["ann", "bob"], "values": {"bob": 6, "ann": null}}`, `{"n": 2, "values": {"[1, 2]": 6}}`,
 			`[{"coalition": ["ann"], "value": 3}, {"coalition": "bob", "value": -Infinity}, {"coalition": ["ann", "bob"], "value": 4}]`)},
-		{name: "csg npy", file: "a.npy", args: csg[:3], seeds: [][]byte{array("<i4", "(8,)", []int32{0, 1, 2, 3, 4, 9, 6, 7}), array("<f8", "(4,)", []float64{0, 1, 2.5, 3}),
-			array("|u1", "(4,)", []uint8{0, 1, 2, 4}), array("<f4", "(2,)", []float32{0, 1})}},
+		{name: "csg npy", file: "a.npy", args: csg[:3], seeds: [][]byte{npyArray("<i4", "(8,)", []int32{0, 1, 2, 3, 4, 9, 6, 7}), npyArray("<f8", "(4,)", []float64{0, 1, 2.5, 3}),
+			npyArray("|u1", "(4,)", []uint8{0, 1, 2, 4}), npyArray("<f4", "(2,)", []float32{0, 1})}},
 		{name: "auction CATS", file: "a.txt", args: []string{"solve", "auction", "FILE"}, seeds: texts("% x\ngoods 3\nbids 4\ndummy 1\n0 4.5 0 #\n1 5 1 3 #\n2 8 0 1 #\n3 2 2 3 #\n",
 			"goods 2\nbids 1\ndummy 0\n\n0\t1e3\t0\t1\t#\n")},
 		{name: "auction CSV", file: "a.csv", args: []string{"solve", "auction", "FILE", "--payments", "vcg"}, seeds: texts(
@@ -102,7 +102,7 @@ func parsers() []parser {
 		{name: "assignment assignp", file: "assignp.txt", args: assignment(), seeds: texts("2\n1 1 5\n2 2 -3.5\n", "# none\n0\n")},
 		{name: "assignment Matrix Market", file: "a.mtx", args: assignment(), seeds: matrix},
 		{name: "assignment DIMACS", file: "a.asn", args: assignment(), seeds: texts("c x\np asn 4 4\nn 1\nn 2\na 1 3 5\na 1 4 2\na 2 3 7\na 2 4 1\n")},
-		{name: "assignment npy", file: "a.npy", args: assignment(), seeds: [][]byte{square, array("<i4", "(2, 3)", []int32{4, 1, 9, 2, 2147483647, 3}), array("<i8", "(1, 2)", []int64{1, 2})}},
+		{name: "assignment npy", file: "a.npy", args: assignment(), seeds: [][]byte{square, npyArray("<i4", "(2, 3)", []int32{4, 1, 9, 2, 2147483647, 3}), npyArray("<i8", "(1, 2)", []int64{1, 2})}},
 		{name: "assignment points", file: "a.csv", args: []string{"solve", "assignment", "--points", "FILE,FILE"}, seeds: texts("0.5,1\n2,3.25\n4,4\n", "x,y\n1,2\n3,4\n")},
 		{name: "assignment duals", file: "a.json", args: []string{"solve", "assignment", "ASIDE", "--start", "FILE"}, aside: []byte("4,1,9\n2,7,3\n"), seeds: texts(`{"u": [1, 2], "v": [0, 0, 0]}`,
 			`{"duals": {"u": [1.5, 2], "v": [0, -1, 0]}}`)},
@@ -120,7 +120,7 @@ func parsers() []parser {
 		{name: "qubo table", file: "a.csv", args: qubo(), seeds: texts("-1,3\n0,-1\n", ",a,b\na,-2,3\nb,0,-1.5\n")},
 		{name: "qubo MQLib", file: "a.txt", args: qubo("--format", "mqlib"), seeds: texts("# a comment\n2 2\n1 1 3\n1 2 2\n", edges(1))},
 		{name: "qubo Matrix Market", file: "a.mtx", args: qubo(), seeds: matrix},
-		{name: "qubo npy", file: "a.npy", args: qubo(), seeds: [][]byte{square, array("<i8", "(2, 2)", []int64{4, 1, 9, 2}), array("<f4", "(1, 1)", []float32{1})}},
+		{name: "qubo npy", file: "a.npy", args: qubo(), seeds: [][]byte{square, npyArray("<i8", "(2, 2)", []int64{4, 1, 9, 2}), npyArray("<f4", "(1, 1)", []float32{1})}},
 		{name: "qubo start", file: "a.txt", args: []string{"solve", "qubo", "ASIDE", "--work", "300", "--start", "FILE"}, aside: []byte("1\n3 3\n1 1 5\n2 2 4\n1 2 -6\n"),
 			seeds: texts("010\n", "+-+", `{"solution": "011", "value": 4}`)},
 		{name: "convert", file: "a.coo", args: []string{"convert", "FILE", "--to", "bqm", "--output", "OUTPUT"}, seeds: quboCOO},

@@ -27,7 +27,7 @@ type command struct {
 // given are the command lines that make the given files.
 func given(on string) []string {
 	variables := "500"
-	if kind(on) == device.CUDA {
+	if deviceKind(on) == device.CUDA {
 		variables = "5000"
 	}
 	return []string{
@@ -44,7 +44,7 @@ func given(on string) []string {
 // others, at work and while they wait for pipes.
 func commands(on string) []command {
 	agents, rows := "24", "3000"
-	switch kind(on) {
+	switch deviceKind(on) {
 	case device.CUDA:
 		agents, rows = "29", "20000"
 	case device.Emulated:
@@ -56,7 +56,7 @@ func commands(on string) []command {
 		{"solve qubo GIVEN/q.txt --format orlib --time-limit 1m", false},
 		{"solve auction GIVEN/bids.txt", false},
 	}
-	if kind(on) != device.Host {
+	if deviceKind(on) != device.Host {
 		return list
 	}
 	for _, line := range []string{
@@ -116,7 +116,7 @@ func (a *adversary) signalJobs(count int) (jobs []job) {
 		return nil
 	})
 	for _, c := range commands(a.Device) {
-		jobs = append(jobs, a.batches("signal", c.line, count, 10, func(w *pool, r *rand.Rand, row *figures, _ int) error {
+		jobs = append(jobs, a.addBatches("signal", c.line, count, 10, func(w *pool, r *rand.Rand, row *figures, _ int) error {
 			if err := files(); err != nil {
 				return err
 			}
@@ -148,7 +148,7 @@ const starting = 500 * time.Millisecond
 
 // late is the longest time that a command may take to end after a signal.
 func late(on string) time.Duration {
-	switch kind(on) {
+	switch deviceKind(on) {
 	case device.Emulated:
 		return 2 * time.Second
 	case device.CUDA:
@@ -161,7 +161,7 @@ func late(on string) time.Duration {
 // machine may be busy.
 func (a *adversary) trySignal(w *pool, row *figures, c command, args []string, r *rand.Rand) error {
 	most := 600 * time.Millisecond
-	if kind(a.Device) == device.CUDA {
+	if deviceKind(a.Device) == device.CUDA {
 		most = 2500 * time.Millisecond
 	}
 	after, sent := time.Duration(r.Float64()*r.Float64()*float64(most)), []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGUSR1}[r.IntN(3)]
@@ -171,7 +171,7 @@ func (a *adversary) trySignal(w *pool, row *figures, c command, args []string, r
 	var got reply
 	var wrong *fault
 	for range 3 {
-		if got, wrong = a.signal(c, args, sent, after); wrong == nil || wrong.class != "late" {
+		if got, wrong = a.sendSignal(c, args, sent, after); wrong == nil || wrong.class != "late" {
 			break
 		}
 	}
@@ -185,15 +185,15 @@ func (a *adversary) trySignal(w *pool, row *figures, c command, args []string, r
 			line = append(line, "--format", "orlib")
 		}
 		if v, err := w.run(line); err != nil || v.Code != 0 {
-			wrong = &fault{"false proof", fmt.Sprintf("verify: exit %d: %s%s", v.Code, short(string(v.Err)), short(string(v.Out)))}
+			wrong = &fault{"false proof", fmt.Sprintf("verify: exit %d: %s%s", v.Code, shorten(string(v.Err)), shorten(string(v.Out)))}
 		}
 	}
-	return a.count(row, w, args, got, nil, wrong)
+	return a.countReply(row, w, args, got, nil, wrong)
 }
 
-// signal runs a command line and sends it a signal; the reply's seconds are those it took
+// sendSignal runs a command line and sends it a signal; the reply's seconds are those it took
 // to end then. One that ends before is no fault.
-func (a *adversary) signal(c command, args []string, sent syscall.Signal, after time.Duration) (reply, *fault) {
+func (a *adversary) sendSignal(c command, args []string, sent syscall.Signal, after time.Duration) (reply, *fault) {
 	var out, said bytes.Buffer
 	command := exec.Command(a.program, args...)
 	command.Stdout, command.Stderr = &out, &said
@@ -241,7 +241,7 @@ func (a *adversary) signal(c command, args []string, sent syscall.Signal, after 
 		return r, nil
 	}
 	if c.waits && early {
-		return r, &fault{"wrong", fmt.Sprintf("exit %d before its pipe: %s", r.Code, short(string(r.Err)))}
+		return r, &fault{"wrong", fmt.Sprintf("exit %d before its pipe: %s", r.Code, shorten(string(r.Err)))}
 	}
 	return r, judgeEnd(r, args[0] == "solve", fmt.Sprintf("%v at %v", sent, after), late(a.Device))
 }
@@ -253,18 +253,18 @@ func judgeEnd(r reply, solves bool, met string, limit time.Duration) *fault {
 	var x answer
 	switch said := string(r.Err); {
 	case r.Code != 0 && r.Code != 1:
-		return &fault{"crash", fmt.Sprintf("%s: exit %d: %s", met, r.Code, short(said))}
+		return &fault{"crash", fmt.Sprintf("%s: exit %d: %s", met, r.Code, shorten(said))}
 	case r.Seconds > limit.Seconds():
 		return &fault{"late", fmt.Sprintf("%.2f s after %s", r.Seconds, met)}
 	case r.Code == 1 && solves && len(r.Out) > 0:
-		return &fault{"wrong", met + ": exit 1 and an answer: " + short(string(r.Out))}
+		return &fault{"wrong", met + ": exit 1 and an answer: " + shorten(string(r.Out))}
 	case r.Code == 1 && (strings.Count("\n"+said, "\ncoalesce: ") != 1 || solves && strings.Count(said, "\n") != 1):
-		return &fault{"wrong", met + ": expected one line: " + short(said)}
+		return &fault{"wrong", met + ": expected one line: " + shorten(said)}
 	case r.Code == 1 || !solves:
-	case json.Unmarshal(r.Out, &x) != nil || printed(x.Value) == nil:
-		return &fault{"wrong", met + ": exit 0 and no answer: " + short(string(r.Out))}
+	case json.Unmarshal(r.Out, &x) != nil || parseValue(x.Value) == nil:
+		return &fault{"wrong", met + ": exit 0 and no answer: " + shorten(string(r.Out))}
 	case !x.Proven && !x.Stopped:
-		return &fault{"wrong", met + ": an answer that is neither proven nor marked as stopped: " + short(string(r.Out))}
+		return &fault{"wrong", met + ": an answer that is neither proven nor marked as stopped: " + shorten(string(r.Out))}
 	}
 	return nil
 }

@@ -26,8 +26,8 @@ type reader struct {
 	read   func(data string) (string, error)
 }
 
-// readers are all readers of tables, with each shape that they take.
-func readers() []reader {
+// tableReaders are all readers of tables, with each shape that they take.
+func tableReaders() []reader {
 	const n, w, l = habits.Number, habits.Name, habits.List
 	costs := func(header, index bool) func(r *rand.Rand) habits.Table {
 		return func(r *rand.Rand) habits.Table { return matrix(r, 2+r.IntN(4), 2+r.IntN(4), header, index) }
@@ -77,8 +77,8 @@ func readers() []reader {
 
 // tableJobs are count random tables for each reader.
 func (a *adversary) tableJobs(count int) (jobs []job) {
-	for _, x := range readers() {
-		jobs = append(jobs, a.batches("table", x.name, count, 20, func(w *pool, r *rand.Rand, row *figures, _ int) error {
+	for _, x := range tableReaders() {
+		jobs = append(jobs, a.addBatches("table", x.name, count, 20, func(w *pool, r *rand.Rand, row *figures, _ int) error {
 			return a.tryInside(w, row, "table", x.name, r)
 		})...)
 	}
@@ -87,7 +87,7 @@ func (a *adversary) tableJobs(count int) (jobs []job) {
 
 // tryTable draws a table for a named reader from a seed, and returns the values that it misreads.
 func tryTable(name string, r *rand.Rand) (refused bool, wrong *fault) {
-	list := readers()
+	list := tableReaders()
 	k := slices.IndexFunc(list, func(x reader) bool { return x.name == name })
 	if k < 0 {
 		return false, &fault{"wrong", fmt.Sprintf("found the reader %q, expected one of the table", name)}

@@ -31,11 +31,11 @@ type (
 	}
 )
 
-// serve is the worker's side: it runs command lines, one after the other, by the
+// serveWorker is the worker's side: it runs command lines, one after the other, by the
 // entry that the command itself has. A GPU stays open from one to the next, which is
 // most of what a small instance takes.
-func serve(on string) error {
-	if kind(on) == device.CUDA {
+func serveWorker(on string) error {
+	if deviceKind(on) == device.CUDA {
 		opened, err := devices.Open(on, devices.Options{})
 		if err != nil {
 			return err
@@ -66,15 +66,15 @@ func serve(on string) error {
 }
 
 // inside are what the worker does besides commands: each is called with a name and a seed.
-var inside = map[string]within{"table": tryTable, "program": tryProgram}
+var inside = map[string]limitedAction{"table": tryTable, "program": tryProgram}
 
-type within func(name string, r *rand.Rand) (refused bool, wrong *fault)
+type limitedAction func(name string, r *rand.Rand) (refused bool, wrong *fault)
 
 // faulty is the exit code of a fault, which is printed.
 const faulty = 4
 
 // run runs what its arguments name.
-func (act within) run(args []string, said io.Writer) int {
+func (act limitedAction) run(args []string, said io.Writer) int {
 	seed, err := strconv.ParseUint(args[1], 10, 64)
 	if err != nil {
 		fmt.Fprintln(said, err)
@@ -93,7 +93,7 @@ func (act within) run(args []string, said io.Writer) int {
 
 // tryInside has a worker do what is no command.
 func (a *adversary) tryInside(w *pool, row *figures, act, name string, r *rand.Rand) error {
-	if err := w.within(0); err != nil {
+	if err := w.limitMemory(0); err != nil {
 		return err
 	}
 	args := []string{act, name, fmt.Sprint(r.Uint64())}
@@ -101,9 +101,9 @@ func (a *adversary) tryInside(w *pool, row *figures, act, name string, r *rand.R
 	var wrong *fault
 	if got.Code > 1 {
 		class, text, _ := strings.Cut(string(got.Err), ": ")
-		wrong = &fault{class, short(text)}
+		wrong = &fault{class, shorten(text)}
 	}
-	return a.count(row, w, args, got, err, wrong)
+	return a.countReply(row, w, args, got, err, wrong)
 }
 
 // mapped is this process's address space in bytes, 0 where the system does not tell.
@@ -176,8 +176,8 @@ func (p *pool) start() error {
 	return nil
 }
 
-// within sets the limit on the address space of what runs next.
-func (p *pool) within(limit int64) error {
+// limitMemory sets the limit on the address space of what runs next.
+func (p *pool) limitMemory(limit int64) error {
 	if p.limit == limit {
 		return nil
 	}

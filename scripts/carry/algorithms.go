@@ -11,17 +11,17 @@ import (
 	"strings"
 )
 
-// A way is a result of an algorithm in tuning data: its hash is that of its label and of the safe points
+// A algorithmResult is a result of an algorithm in tuning data: its hash is that of its label and of the safe points
 // of the kernels that the algorithm runs.
-type way struct {
+type algorithmResult struct {
 	name     string   // family and label
 	hash     string   // with the old texts
 	old, new []string // the safe points of its kernels, by family and label
 }
 
-// algorithms are the results of algorithms whose hash is that of the old texts, each once. points are the
+// algorithmResults are the results of algorithms whose hash is that of the old texts, each once. points are the
 // safe points of each family at the old commit, whose texts olds are, and now.
-func algorithms(data []byte, olds map[string]text, points [2]map[string][]string) ([]way, error) {
+func algorithmResults(data []byte, olds map[string]variantText, points [2]map[string][]string) ([]algorithmResult, error) {
 	var db struct {
 		Entries []struct {
 			Family  string
@@ -37,7 +37,7 @@ func algorithms(data []byte, olds map[string]text, points [2]map[string][]string
 			families[hash] = family
 		}
 	}
-	var list []way
+	var list []algorithmResult
 	seen := map[string]bool{}
 	for _, e := range db.Entries {
 		for _, r := range e.Results {
@@ -45,16 +45,16 @@ func algorithms(data []byte, olds map[string]text, points [2]map[string][]string
 			name := e.Family + " " + r.Variant
 			if family := families[hash^labelHash(name)]; err == nil && strings.HasSuffix(e.Family, "/algorithm") && family != "" && !seen[name] {
 				seen[name] = true
-				list = append(list, way{name, r.Hash, points[0][family], points[1][family]})
+				list = append(list, algorithmResult{name, r.Hash, points[0][family], points[1][family]})
 			}
 		}
 	}
 	return list, nil
 }
 
-// carried is the hash of a way with the new texts. It reports the point whose machine code is another one,
+// hashWithNewTexts is the hash of a way with the new texts. It reports the point whose machine code is another one,
 // if there is one.
-func (w *way) carried(news map[string]text, differs map[string]bool) (hash, changed string) {
+func (w *algorithmResult) hashWithNewTexts(news map[string]variantText, differs map[string]bool) (hash, changed string) {
 	for _, p := range w.old {
 		if differs[p] || news[p].hash == "" {
 			return "", p
@@ -72,7 +72,7 @@ func labelHash(name string) uint64 {
 }
 
 // joined is the hash of the texts of some points (algorithms.Family).
-func joined(points []string, texts map[string]text) (hash uint64) {
+func joined(points []string, texts map[string]variantText) (hash uint64) {
 	for _, p := range points {
 		one, _ := strconv.ParseUint(texts[p].hash, 16, 64)
 		hash ^= one

@@ -26,7 +26,7 @@ func TestAlgorithms(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	rename, err := renaming("")
+	rename, err := parseRenaming("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,22 +35,22 @@ func TestAlgorithms(t *testing.T) {
 		t.Fatalf("found %v, %v", points, err)
 	}
 	names := points["toy/scale"]
-	olds := map[string]text{names[0]: {hash: "0000000000000010"}, names[1]: {hash: "0000000000000300"}}
-	news := map[string]text{names[0]: {hash: "0000000000005000"}, names[1]: {hash: "0000000000000300"}}
+	olds := map[string]variantText{names[0]: {hash: "0000000000000010"}, names[1]: {hash: "0000000000000300"}}
+	news := map[string]variantText{names[0]: {hash: "0000000000005000"}, names[1]: {hash: "0000000000000300"}}
 	const name = "toy/algorithm algorithm=scale,bound=1"
 	data := fmt.Appendf(nil, `{"entries":[{"family":"toy/algorithm","results":[{"variant":"algorithm=scale,bound=1","hash":"%016x"},{"variant":"algorithm=host,bound=1","hash":"%016x"}]}]}`,
 		labelHash(name)^0x310, labelHash("toy/algorithm algorithm=host,bound=1")) // the latter runs no kernel of CUDA
-	ways, err := algorithms(data, olds, [2]map[string][]string{points, points})
+	ways, err := algorithmResults(data, olds, [2]map[string][]string{points, points})
 	if err != nil || len(ways) != 1 || ways[0].name != name {
 		t.Fatalf("found %v, %v", ways, err)
 	}
-	if hash, changed := ways[0].carried(news, nil); changed != "" || hash != fmt.Sprintf("%016x", labelHash(name)^0x5300) {
+	if hash, changed := ways[0].hashWithNewTexts(news, nil); changed != "" || hash != fmt.Sprintf("%016x", labelHash(name)^0x5300) {
 		t.Errorf("carried to %s, %q", hash, changed)
 	}
-	if hash, changed := ways[0].carried(news, map[string]bool{names[1]: true}); hash != "" || changed != names[1] {
+	if hash, changed := ways[0].hashWithNewTexts(news, map[string]bool{names[1]: true}); hash != "" || changed != names[1] {
 		t.Errorf("carried to %s, %q, expected that %s differs", hash, changed, names[1])
 	}
-	if _, err := algorithms([]byte("{"), olds, [2]map[string][]string{points, points}); err == nil {
+	if _, err := algorithmResults([]byte("{"), olds, [2]map[string][]string{points, points}); err == nil {
 		t.Error("half an object is tuning data")
 	}
 }

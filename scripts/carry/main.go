@@ -55,15 +55,15 @@ func main() {
 	}
 }
 
-// A text is a variant's, in a tree of generated/ and templates/.
-type text struct {
+// A variantText is a variant's, in a tree of generated/ and templates/.
+type variantText struct {
 	root, file, hash string
 }
 
 // A change is a variant of which the text has changed.
 type change struct {
 	name     string // family and label
-	old, new text
+	old, new variantText
 	differs  string // where the machine code differs; empty: nowhere
 	err      error
 }
@@ -80,15 +80,15 @@ func run(from, nvcc, also, renamed, equal string, jobs int, write bool) error {
 	if err := checkout(from, before); err != nil {
 		return err
 	}
-	rename, err := renaming(renamed)
+	rename, err := parseRenaming(renamed)
 	if err != nil {
 		return err
 	}
-	olds, err := texts(before, rename)
+	olds, err := variantTexts(before, rename)
 	if err != nil {
 		return err
 	}
-	news, err := texts(".", rename)
+	news, err := variantTexts(".", rename)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func run(from, nvcc, also, renamed, equal string, jobs int, write bool) error {
 		return err
 	}
 	data = []byte(rename(string(data)))
-	hashes, err := named(data)
+	hashes, err := namedVariants(data)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func run(from, nvcc, also, renamed, equal string, jobs int, write bool) error {
 			return err
 		}
 	}
-	ways, err := algorithms(data, olds, points)
+	ways, err := algorithmResults(data, olds, points)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func run(from, nvcc, also, renamed, equal string, jobs int, write bool) error {
 			hashes[p] = true
 		}
 	}
-	same, err := known(equal)
+	same, err := readEqualVariants(equal)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func run(from, nvcc, also, renamed, equal string, jobs int, write bool) error {
 		}
 	}
 	for _, w := range ways {
-		hash, changed := w.carried(news, differs)
+		hash, changed := w.hashWithNewTexts(news, differs)
 		if changed != "" {
 			fmt.Printf("%s: the machine code of %s differs\n", w.name, changed)
 			continue
@@ -198,8 +198,8 @@ var (
 	hashed   = regexp.MustCompile(`_hash = 0x([0-9a-f]{16})ull;\n$`)
 )
 
-// renaming gives a parameter of labels its new name, of "old=new"; none where that is empty.
-func renaming(renamed string) (func(string) string, error) {
+// parseRenaming gives a parameter of labels its new name, of "old=new"; none where that is empty.
+func parseRenaming(renamed string) (func(string) string, error) {
 	if renamed == "" {
 		return func(s string) string { return s }, nil
 	}
@@ -211,9 +211,9 @@ func renaming(renamed string) (func(string) string, error) {
 	return func(s string) string { return parameter.ReplaceAllString(s, now+"=") }, nil
 }
 
-// texts are the variants of a tree, by family and label as it is now.
-func texts(root string, rename func(string) string) (map[string]text, error) {
-	found := map[string]text{}
+// variantTexts are the variants of a tree, by family and label as it is now.
+func variantTexts(root string, rename func(string) string) (map[string]variantText, error) {
+	found := map[string]variantText{}
 	files, err := filepath.Glob(filepath.Join(root, "generated/*/*/*.cu"))
 	if err != nil {
 		return nil, err
@@ -227,13 +227,13 @@ func texts(root string, rename func(string) string) (map[string]text, error) {
 		if label == nil || hash == nil {
 			continue // a pack
 		}
-		found[rename(string(label[1]))] = text{root, file, string(hash[1])}
+		found[rename(string(label[1]))] = variantText{root, file, string(hash[1])}
 	}
 	return found, nil
 }
 
-// named are the variants that tuning data has results of.
-func named(data []byte) (map[string]bool, error) {
+// namedVariants are the variants that tuning data has results of.
+func namedVariants(data []byte) (map[string]bool, error) {
 	var db struct {
 		Entries []struct {
 			Family  string
@@ -252,8 +252,8 @@ func named(data []byte) (map[string]bool, error) {
 	return all, nil
 }
 
-// known reads the variants that a list has: family, label, old hash and new hash, a line each.
-func known(file string) (map[string]bool, error) {
+// readEqualVariants reads the variants that a list has: family, label, old hash and new hash, a line each.
+func readEqualVariants(file string) (map[string]bool, error) {
 	lines := map[string]bool{}
 	if file == "" {
 		return lines, nil
@@ -286,7 +286,7 @@ func compare(nvcc string, changes []*change, jobs int) {
 			if now, c.err = compile(nvcc, c.new); c.err != nil {
 				return
 			}
-			c.differs = differ(old, now)
+			c.differs = firstDifference(old, now)
 		})
 	}
 	wait.Wait()
@@ -294,7 +294,7 @@ func compare(nvcc string, changes []*change, jobs int) {
 
 // compile is the machine code of a text, by section. What was compiled once stays in
 // .build/carry, by the text's hash.
-func compile(nvcc string, t text) (map[string][]byte, error) {
+func compile(nvcc string, t variantText) (map[string][]byte, error) {
 	const cache = ".build/carry"
 	if err := os.MkdirAll(cache, 0o777); err != nil {
 		return nil, err
@@ -342,8 +342,8 @@ func code(f *elf.File, symbol string) (map[string][]byte, error) {
 	return sections, nil
 }
 
-// differ says where two are not alike; empty: nowhere.
-func differ(old, now map[string][]byte) string {
+// firstDifference says where two are not alike; empty: nowhere.
+func firstDifference(old, now map[string][]byte) string {
 	var where []string
 	for _, name := range sorted(old) {
 		if b, ok := now[name]; !ok {

@@ -23,22 +23,22 @@ func TestTexts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	rename, err := renaming("block=threads")
+	rename, err := parseRenaming("block=threads")
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := texts(root, rename)
+	found, err := variantTexts(root, rename)
 	if v := found["toy/scale factor=2,threads=32"]; err != nil || len(found) != 1 || v.hash != "0123456789abcdef" {
 		t.Errorf("found %v, %v", found, err)
 	}
-	if _, err := renaming("block"); err == nil {
+	if _, err := parseRenaming("block"); err == nil {
 		t.Error("a name without another renames")
 	}
-	hashes, err := named([]byte(`{"entries":[{"family":"toy/scale","results":[{"variant":"factor=2,block=32","hash":"0123456789abcdef"}]}]}`))
+	hashes, err := namedVariants([]byte(`{"entries":[{"family":"toy/scale","results":[{"variant":"factor=2,block=32","hash":"0123456789abcdef"}]}]}`))
 	if err != nil || len(hashes) != 1 || !hashes["toy/scale factor=2,block=32"] {
 		t.Errorf("found %v, %v", hashes, err)
 	}
-	if _, err := named([]byte("{")); err == nil {
+	if _, err := namedVariants([]byte("{")); err == nil {
 		t.Error("half an object is tuning data")
 	}
 }
@@ -46,10 +46,10 @@ func TestTexts(t *testing.T) {
 // Code is alike where all sections are; each difference is named.
 func TestDiffer(t *testing.T) {
 	a := map[string][]byte{".text.k": {1, 2}, ".nv.info": {3}}
-	if got := differ(a, map[string][]byte{".text.k": {1, 2}, ".nv.info": {3}}); got != "" {
+	if got := firstDifference(a, map[string][]byte{".text.k": {1, 2}, ".nv.info": {3}}); got != "" {
 		t.Errorf("found %q", got)
 	}
-	if got := differ(a, map[string][]byte{".text.k": {1, 3}, ".text.f": {}}); got != ".nv.info is gone; .text.k, 2 bytes and 2; .text.f is new" {
+	if got := firstDifference(a, map[string][]byte{".text.k": {1, 3}, ".text.f": {}}); got != ".nv.info is gone; .text.k, 2 bytes and 2; .text.f is new" {
 		t.Errorf("found %q", got)
 	}
 }
@@ -64,12 +64,12 @@ func TestKnown(t *testing.T) {
 		}
 	}
 	write("toy/scale factor=2 01 02\ntoy/scale factor=3 03 04\n")
-	same, err := known(file)
+	same, err := readEqualVariants(file)
 	if err != nil || len(same) != 2 || !same["toy/scale factor=3 03 04"] {
 		t.Errorf("found %v, %v", same, err)
 	}
 	write("toy/scale factor=2 01 02\ntoy/scale factor=3 03\n")
-	if _, err := known(file); err == nil || !strings.Contains(err.Error(), ":2: found") {
+	if _, err := readEqualVariants(file); err == nil || !strings.Contains(err.Error(), ":2: found") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -91,7 +91,7 @@ func notices(root string) ([]byte, error) {
 		list = append(list, found[path])
 	}
 	for _, m := range list {
-		if err := section(&b, m); err != nil {
+		if err := writeSection(&b, m); err != nil {
 			return nil, err
 		}
 	}
@@ -131,8 +131,8 @@ func linked(root, system, tags string) ([]module, error) {
 	}
 }
 
-// section writes a module's licence files, word for word.
-func section(b *bytes.Buffer, m module) error {
+// writeSection writes a module's licence files, word for word.
+func writeSection(b *bytes.Buffer, m module) error {
 	entries, err := os.ReadDir(m.Dir)
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ func TestNoticesAreFresh(t *testing.T) {
 
 func TestModuleWithoutLicence(t *testing.T) {
 	var b bytes.Buffer
-	err := section(&b, module{Path: "example.org/bare", Dir: t.TempDir()})
+	err := writeSection(&b, module{Path: "example.org/bare", Dir: t.TempDir()})
 	if err == nil || !strings.Contains(err.Error(), "example.org/bare has no licence file") {
 		t.Errorf("a module without a licence: %v", err)
 	}

@@ -36,7 +36,7 @@ func main() {
 	var g errgroup.Group
 	for _, platform := range os.Args[2:] {
 		g.Go(func() error {
-			count, err := check(".", os.Args[1], platform)
+			count, err := checkPackage(".", os.Args[1], platform)
 			if err != nil {
 				return fmt.Errorf("%s:\n%w", platform, err)
 			}
@@ -59,8 +59,8 @@ type source struct {
 	Module          *struct{ GoVersion string }
 }
 
-// check checks a package and all that it imports, and counts them.
-func check(dir, path, platform string) (int, error) {
+// checkPackage checks a package and all that it imports, and counts them.
+func checkPackage(dir, path, platform string) (int, error) {
 	goos, goarch, ok := strings.Cut(platform, "/")
 	if !ok {
 		return 0, fmt.Errorf("found %q, expected OS/ARCH", platform)

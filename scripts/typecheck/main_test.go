@@ -39,7 +39,7 @@ func TestCheck(t *testing.T) {
 					}
 				}
 			}
-			count, err := check(dir, ".", c.platform)
+			count, err := checkPackage(dir, ".", c.platform)
 			switch {
 			case c.want == "" && (err != nil || count < 2):
 				t.Errorf("%d packages, %v; expected all, without an error", count, err)

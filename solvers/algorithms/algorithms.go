@@ -274,7 +274,7 @@ func (c contest[I]) Open(d device.Device, v *device.Variant) (subject.Runner, er
 		db = tuned.Shipped()
 	}
 	pin := tuned.Policy{Pinned: map[string]string{c.p.Family.Name: v.Label}}
-	settings := solve.Settings{Devices: []device.Device{d}, Tuning: db.By(pin)}
+	settings := solve.Settings{Devices: []device.Device{d}, Tuning: db.WithPolicy(pin)}
 	return subject.Open(c.p.Family, v, func(x *lot[I]) (subject.Job, error) {
 		j := &job[I]{}
 		for _, one := range x.all {

@@ -177,7 +177,7 @@ func (s *Settings) Choose(f *device.Family, facts device.Facts, w tuned.Workload
 	if label == c.Variant.Label {
 		return c, nil
 	}
-	return tuned.Asked(f, label, w, feasible)
+	return tuned.VariantByLabel(f, label, w, feasible)
 }
 
 // ChooseAlgorithm is Choose for a table of algorithms (package algorithms), whose
@@ -191,7 +191,7 @@ func (s *Settings) ChooseAlgorithm(f *device.Family, facts device.Facts, w tuned
 
 func (s *Settings) chooseAlone(f *device.Family, facts device.Facts, w tuned.Workload, feasible func(*device.Variant) error) (tuned.Choice, error) {
 	if s.Variant != "" {
-		c, err := tuned.Asked(f, s.Variant, w, feasible)
+		c, err := tuned.VariantByLabel(f, s.Variant, w, feasible)
 		return c, Refuse(err)
 	}
 	db := s.Tuning

@@ -33,14 +33,14 @@ func Run(name string, families []subject.Subject, args []string, stdin io.Reader
 }
 
 func root(a *run.App, name string, all subject.Problems) *cobra.Command {
-	root := a.Root(&cobra.Command{
+	root := a.PrepareRoot(&cobra.Command{
 		Use:   name,
 		Short: "Tune, verify and explain kernels",
-		RunE:  run.Group("tune, explain, verify, report or devices"),
+		RunE:  run.GroupAction("tune, explain, verify, report or devices"),
 		Args:  cobra.ArbitraryArgs,
 	})
-	root.AddCommand(kernels.Tune(a, all)...)
-	root.AddCommand(run.Ending(append(kernels.Others(a, all), kernels.Verify(a, all))...)...)
+	root.AddCommand(kernels.TuneCommands(a, all)...)
+	root.AddCommand(run.EndWithContext(append(kernels.OtherCommands(a, all), kernels.VerifyCommand(a, all))...)...)
 	kernels.BundleHelp(a, root)
 	return root
 }

@@ -26,8 +26,8 @@ func newDrawing() drawing {
 	return drawing{assignment.Drawing{Seed: 1 << 40, Type: assignment.Int32}}
 }
 
-// effects say what these flags have an effect on; source is where the costs come from.
-func (w *drawing) effects(source string) []effect.Rule {
+// effectRules say what these flags have an effect on; source is where the costs come from.
+func (w *drawing) effectRules(source string) []effect.Rule {
 	drawn := w.Kind != ""
 	random := assignment.Random(w.Kind) || w.Permuted || w.Shift > 0 || w.Jitter || w.Density > 0
 	return []effect.Rule{

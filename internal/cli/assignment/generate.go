@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coalesce/internal/cli/atomicfile"
 	"coalesce/internal/cli/effect"
 	"coalesce/internal/cli/run"
-	"coalesce/internal/cli/whole"
 	"coalesce/solvers/assignment"
 )
 
@@ -28,7 +28,7 @@ Matrix Market coordinates. The kinds are:
 			if output == "" {
 				return run.Usagef("expected --output FILE")
 			}
-			if err := cmp.Or(w.check(), effect.Mistake(cmd.Flags(), w.effects("--kind "+w.Kind)), run.CheckPlain(output), w.checkOutput(output)); err != nil {
+			if err := cmp.Or(w.check(), effect.CheckFlags(cmd.Flags(), w.effectRules("--kind "+w.Kind)), run.CheckPlain(output), w.checkOutput(output)); err != nil {
 				return run.AsUsage(err)
 			}
 			p := a.Progress()
@@ -38,7 +38,7 @@ Matrix Market coordinates. The kinds are:
 			if err != nil {
 				return err
 			}
-			return whole.Write(cmd.Context(), output, func(w io.Writer) error { return writeCosts(w, inst) })
+			return atomicfile.Write(cmd.Context(), output, func(w io.Writer) error { return writeCosts(w, inst) })
 		},
 	}
 	f := cmd.Flags()

@@ -35,8 +35,8 @@ type waiting struct {
 	failed  error
 }
 
-// next solves the next file and prints its answer.
-func (q *queue) next(ctx context.Context) error {
+// solveNext solves the next file and prints its answer.
+func (q *queue) solveNext(ctx context.Context) error {
 	if len(q.ahead) == 0 {
 		q.read(ctx)
 	}
@@ -126,9 +126,9 @@ func (x *waiting) close(ctx context.Context) {
 
 // solveOne solves an instance, unless a batch has solved it, and prints the answer.
 func solveOne(ctx context.Context, a *run.App, s *solveFlags, x *waiting, o assignment.Options) error {
-	if a.Single() {
+	if a.HasOneInstance() {
 		if x.inst.Sparse != nil {
-			return a.Alone("sparse costs are solved by one process", func() error { return answer(ctx, a, s, x, o) })
+			return a.OnRankZero("sparse costs are solved by one process", func() error { return answer(ctx, a, s, x, o) })
 		}
 		if s.Kind != "" && s.rowsByRank(s.ranks) != nil {
 			o.Rows = s.Rows
@@ -139,7 +139,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, x *waiting, o assi
 			shape += fmt.Sprint(*inst.Points)
 		}
 		var err error
-		if o.Ranks, err = a.Together(o.Devices, true, []byte(shape)); err != nil {
+		if o.Ranks, err = a.JoinRanks(o.Devices, true, []byte(shape)); err != nil {
 			return err
 		}
 	}
@@ -177,7 +177,7 @@ func answer(ctx context.Context, a *run.App, s *solveFlags, x *waiting, o assign
 	}
 	r.Seconds.Read = x.seconds
 	verified, err := s.CompareWithReference(a, p, r.Stopped, err, func() (string, error) { return compareWithReference(ctx, d, inst, r) })
-	if run.Refuted(err) {
+	if run.IsRefuted(err) {
 		return err
 	}
 	p.Close()

@@ -108,10 +108,10 @@ instance:
 }
 
 func (s *solveFlags) validate(a *run.App, args []string) error {
-	if err := s.source(args); err != nil {
+	if err := s.checkSource(args); err != nil {
 		return err
 	}
-	if err := s.CheckEffects(append(s.effects(args), s.solveEffects()...)); err != nil {
+	if err := s.CheckEffects(append(s.effectRules(args), s.solveEffects()...)); err != nil {
 		return err
 	}
 	if s.options.Bottleneck {
@@ -125,8 +125,8 @@ func (s *solveFlags) validate(a *run.App, args []string) error {
 	return s.SolveFlags.Check(a)
 }
 
-// source checks the flags that say where the costs are and how they are read.
-func (s *solveFlags) source(args []string) error {
+// checkSource checks the flags that say where the costs are and how they are read.
+func (s *solveFlags) checkSource(args []string) error {
 	sources := 0
 	for _, given := range []bool{len(args) > 0, s.costs.points != nil, s.Kind != ""} {
 		if given {
@@ -196,11 +196,11 @@ func solveFiles(ctx context.Context, a *run.App, s *solveFlags, args []string) e
 		o.KeepLoaded(&held)
 		q := queue{a: a, s: s, options: o, left: args}
 		defer q.close(ctx)
-		return a.Each(ctx, s.JSON, args, func(path string) error {
+		return a.SolveEach(ctx, s.JSON, args, func(path string) error {
 			if a.Team != nil || a.Folder != "" {
 				q.left = []string{path} // ranks and folders take files in any order
 			}
-			err := q.next(ctx)
+			err := q.solveNext(ctx)
 			if s.costs.points != nil && err != nil && ctx.Err() == nil && !strings.Contains(err.Error(), s.costs.points[0]) {
 				err = fmt.Errorf("%s: %w", strings.Join(s.costs.points, ","), err)
 			}
@@ -211,13 +211,13 @@ func solveFiles(ctx context.Context, a *run.App, s *solveFlags, args []string) e
 		switch {
 		case a.Team == nil || len(args) > 1 || a.Folder != "":
 		case devices[0].Facts().Kind == device.Host:
-			return a.Alone("hosts solve one assignment in one process", func() error {
+			return a.OnRankZero("hosts solve one assignment in one process", func() error {
 				return a.WithDevices(s.Device, s.Threads, func(own []device.Device) error { return each(db, own) })
 			})
 		case s.start != "":
-			return a.Alone("duals to begin from are for one process", func() error { return each(db, devices) })
+			return a.OnRankZero("duals to begin from are for one process", func() error { return each(db, devices) })
 		case s.options.KBest > 1 || s.options.Bottleneck:
-			return a.Alone("the k best matchings and the worst pair are for one process", func() error { return each(db, devices) })
+			return a.OnRankZero("the k best matchings and the worst pair are for one process", func() error { return each(db, devices) })
 		case !s.Verify:
 			s.ranks = a.Team
 		}
@@ -249,10 +249,10 @@ func compareWithReference(ctx context.Context, d device.Device, inst *assignment
 		return assignment.Solve(ctx, inst, assignment.Options{Settings: solve.Settings{Devices: []device.Device{d}, Algorithm: "reference"}})
 	})
 	if err != nil {
-		return "", run.Unverified(err)
+		return "", run.UnverifiedError(err)
 	}
 	if !ref.Proven { // the best so far
-		return "", run.Unverified(context.Canceled)
+		return "", run.UnverifiedError(context.Canceled)
 	}
 	if gap := math.Abs(r.Value.Float() - ref.Value.Float()); r.Value.String() != ref.Value.String() && !(gap <= 2*ref.Certificate.Gap) {
 		return "", run.AsCheck(fmt.Errorf("the answer is worth %s, the reference finds %s", r.Value.String(), ref.Value.String()))
@@ -265,8 +265,8 @@ func compareWithReference(ctx context.Context, d device.Device, inst *assignment
 		ref.Value.String(), same, ui.Seconds(ref.Seconds.Solve), ref.Seconds.Solve/r.Seconds.Solve), nil
 }
 
-// effects is the table of the flags of `solve assignment` and `verify` that say where the costs are and how they are read.
-func (s *solveFlags) effects(args []string) []effect.Rule {
+// effectRules is the table of the flags of `solve assignment` and `verify` that say where the costs are and how they are read.
+func (s *solveFlags) effectRules(args []string) []effect.Rule {
 	source := "--points"
 	switch {
 	case s.Kind != "":
@@ -279,7 +279,7 @@ func (s *solveFlags) effects(args []string) []effect.Rule {
 		{Flags: "format header index", For: "files", Found: effect.Unless(s.Kind == "", source)},
 		{Flags: "header index", For: "CSV files", Found: effect.Unless(text, "--format "+s.reading.Format)},
 		{Flags: "metric floor", For: "--points", Found: effect.Unless(s.costs.points != nil, source)},
-	}, s.drawing.effects(source)...)
+	}, s.drawing.effectRules(source)...)
 }
 
 // solveEffects is the table of the other flags of `solve assignment`.

@@ -37,8 +37,8 @@ func (v *Verification) Tables() (header, index csv.Answer) {
 	return v.flags.reading.Header, v.flags.reading.Index
 }
 
-// Effects is the table of the flags for an INSTANCE, or for points.
-func (v *Verification) Effects(args []string) []effect.Rule { return v.flags.effects(args) }
+// EffectRules is the table of the flags for an INSTANCE, or for points.
+func (v *Verification) EffectRules(args []string) []effect.Rule { return v.flags.effectRules(args) }
 
 // Verdict checks a result against the costs in a FILE, or of points.
 func (v *Verification) Verdict(a *run.App, result []byte, args []string) (*solve.Verdict, error) {
@@ -46,7 +46,7 @@ func (v *Verification) Verdict(a *run.App, result []byte, args []string) (*solve
 	if err := run.CheckOptions(v.flags.reading.Fields()); err != nil {
 		return nil, err
 	}
-	if err := v.flags.source(args); err != nil {
+	if err := v.flags.checkSource(args); err != nil {
 		return nil, err
 	}
 	inst, err := v.flags.instance(a, args)

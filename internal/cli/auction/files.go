@@ -23,8 +23,8 @@ type drawing struct {
 	seed uint64 `option:"seed"`
 }
 
-// fits returns an error if the bids exceed the free memory.
-func (d *drawing) fits(free memory.Free) error {
+// checkMemory returns an error if the bids exceed the free memory.
+func (d *drawing) checkMemory(free memory.Free) error {
 	return free.CheckFits(fmt.Sprintf("%d bids for %s", d.bids, ui.Count(d.goods, "good")), float64(auction.Footprint(d.distribution, d.goods, d.bids)))
 }
 
@@ -55,9 +55,9 @@ func formatFor(to, output string) (string, error) {
 	return to, nil
 }
 
-// encode writes an auction, in CATS after a comment with its source, and returns texts about the parts
+// encodeAuction writes an auction, in CATS after a comment with its source, and returns texts about the parts
 // that the format does not hold.
-func encode(w io.Writer, a *auction.Auction, format string) ([]string, error) {
+func encodeAuction(w io.Writer, a *auction.Auction, format string) ([]string, error) {
 	if format == auction.CATS {
 		if _, err := fmt.Fprintf(w, "%% %s\n\n", strings.Join(strings.Fields(a.Source), " ")); err != nil {
 			return nil, err

@@ -83,11 +83,11 @@ func solveFiles(ctx context.Context, a *run.App, s *solveFlags, paths []string) 
 		s.options.Tuning, s.options.Devices = db, devices
 		each := func() error {
 			return solve.With(auction.Open, s.options, func(session *auction.Session) error {
-				return a.Each(ctx, s.JSON, paths, func(path string) error { return solveOne(ctx, a, s, session, path) })
+				return a.SolveEach(ctx, s.JSON, paths, func(path string) error { return solveOne(ctx, a, s, session, path) })
 			})
 		}
 		if a.Team != nil && len(paths) == 1 && a.Folder == "" && s.options.Payments != "" {
-			return a.Alone("payments are computed by one process", each)
+			return a.OnRankZero("payments are computed by one process", each)
 		}
 		return each()
 	})
@@ -99,13 +99,13 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *auction.S
 	defer p.Close()
 	start := time.Now()
 	p.Set("reading %s", run.NameOf(path))
-	auc, err := run.Await(ctx, func() (*auction.Auction, error) { return read(a, path) })
+	auc, err := run.Await(ctx, func() (*auction.Auction, error) { return readAuction(a, path) })
 	if err != nil {
 		return err
 	}
 	read := time.Since(start).Seconds()
-	if a.Single() {
-		if session.Ranks, err = a.Together(session.Devices, true, fmt.Appendf(nil, "%v", *auc)); err != nil {
+	if a.HasOneInstance() {
+		if session.Ranks, err = a.JoinRanks(session.Devices, true, fmt.Appendf(nil, "%v", *auc)); err != nil {
 			return err
 		}
 	}
@@ -125,7 +125,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *auction.S
 	}
 	r.Seconds.Read = read
 	verified, err := s.CompareWithReference(a, p, r.Stopped, err, func() (string, error) { return compareWithReference(ctx, auc, r) })
-	if run.Refuted(err) {
+	if run.IsRefuted(err) {
 		return err
 	}
 	p.Close()
@@ -142,7 +142,7 @@ func compareWithReference(ctx context.Context, auc *auction.Auction, r *auction.
 	start := time.Now()
 	ref, err := run.Await(ctx, func() (*auction.Result, error) { return auction.Reference(auc) })
 	if err != nil {
-		return "", run.Unverified(err)
+		return "", run.UnverifiedError(err)
 	}
 	r.Seconds.Verify = time.Since(start).Seconds()
 	if r.Value != ref.Value {
@@ -178,8 +178,8 @@ func (s *solveFlags) effects() []effect.Rule {
 	}
 }
 
-// read reads FILE, which may be standard input.
-func read(a *run.App, path string) (*auction.Auction, error) {
+// readAuction reads FILE, which may be standard input.
+func readAuction(a *run.App, path string) (*auction.Auction, error) {
 	if path == run.Dash {
 		return auction.ReadFromWithin(a.In, run.StandardInput, a.Free().Bytes)
 	}
@@ -188,7 +188,7 @@ func read(a *run.App, path string) (*auction.Auction, error) {
 
 // Verdict checks a result against the auction in FILE.
 func Verdict(a *run.App, result []byte, path string) (*solve.Verdict, error) {
-	auc, err := read(a, path)
+	auc, err := readAuction(a, path)
 	if err != nil {
 		return nil, err
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coalesce/internal/cli/atomicfile"
 	"coalesce/internal/cli/run"
-	"coalesce/internal/cli/whole"
 	"coalesce/internal/ui"
 	"coalesce/solvers/auction"
 )
@@ -33,7 +33,7 @@ CSV or JSON. The same seed draws the same auction. The distributions are
 			if d.distribution == "" || d.goods == 0 {
 				return run.Usagef("expected --distribution NAME --goods N")
 			}
-			if err := d.fits(a.Free()); err != nil {
+			if err := d.checkMemory(a.Free()); err != nil {
 				return err
 			}
 			p := a.Progress()
@@ -67,13 +67,13 @@ Bidders known by a dummy alone get its number for a name.`,
 			if len(args) == 0 || output == "" {
 				return run.Usagef("expected a FILE and --output FILE")
 			}
-			if err := whole.Check(output, args, run.Usagef); err != nil {
+			if err := atomicfile.CheckOutput(output, args, run.Usagef); err != nil {
 				return err
 			}
 			p := a.Progress()
 			defer p.Close()
 			p.Set("reading %s", run.NameOf(args[0]))
-			auc, err := run.Await(cmd.Context(), func() (*auction.Auction, error) { return read(a, args[0]) })
+			auc, err := run.Await(cmd.Context(), func() (*auction.Auction, error) { return readAuction(a, args[0]) })
 			if err != nil {
 				return err
 			}
@@ -103,8 +103,8 @@ func write(ctx context.Context, a *run.App, p *ui.Progress, auc *auction.Auction
 		return err
 	}
 	var notes []string
-	err = whole.Write(ctx, path, func(w io.Writer) (err error) {
-		notes, err = encode(w, auc, format)
+	err = atomicfile.Write(ctx, path, func(w io.Writer) (err error) {
+		notes, err = encodeAuction(w, auc, format)
 		return err
 	})
 	for _, note := range notes {

@@ -67,13 +67,13 @@ func words() map[string]map[string][]string {
 	}
 }
 
-// Flags registers the words of the flags of a command and of those below it. No file's name is
+// RegisterFlags registers the words of the flags of a command and of those below it. No file's name is
 // offered where a flag takes a number or a time.
-func Flags(cmd *cobra.Command) { flags(cmd, words()) }
+func RegisterFlags(cmd *cobra.Command) { flags(cmd, words()) }
 
-// Shells makes the command that prints a shell's completions, and says which shells there are where it gets no
+// ShellCommand makes the command that prints a shell's completions, and says which shells there are where it gets no
 // name of one.
-func Shells(root *cobra.Command, mistake func(format string, args ...any) error) {
+func ShellCommand(root *cobra.Command, mistake func(format string, args ...any) error) {
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
 		if cmd.Name() != "completion" {

@@ -16,8 +16,8 @@ func drawnOnDevices(o *csg.Options, held bool) bool {
 	return !held && o.Devices[0].Facts().Kind != device.Host
 }
 
-// drawn is the instance of a distribution. This machine holds its values unless GPUs draw them.
-func drawn(name string, n int, seed uint64, as csg.Value, there bool) (*csg.Instance, error) {
+// newDrawnInstance is the instance of a distribution. This machine holds its values unless GPUs draw them.
+func newDrawnInstance(name string, n int, seed uint64, as csg.Value, there bool) (*csg.Instance, error) {
 	inst, err := csg.Drawn(name, n, seed, as)
 	if err == nil && !there {
 		inst.Hold()
@@ -36,8 +36,8 @@ func withLargest(n int, takes func(n int) error) error {
 	return err
 }
 
-// fits returns an error if the values of n agents exceed the free memory. Go
+// checkMemory returns an error if the values of n agents exceed the free memory. Go
 // ends the program when an allocation fails, so the check comes first.
-func fits(n int, value csg.Value, free memory.Free) error {
+func checkMemory(n int, value csg.Value, free memory.Free) error {
 	return free.CheckFits(fmt.Sprintf("the %s values of %s", value, ui.Count(n, "agent")), float64(csg.Footprint(n, value)))
 }

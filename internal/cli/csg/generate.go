@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coalesce/internal/cli/atomicfile"
 	"coalesce/internal/cli/run"
-	"coalesce/internal/cli/whole"
 	"coalesce/internal/ui"
 	"coalesce/runtime/memory"
 	"coalesce/solvers/csg/anytime"
@@ -35,7 +35,7 @@ func GenerateCommand(a *run.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return whole.Write(cmd.Context(), output, g.Write)
+			return atomicfile.Write(cmd.Context(), output, g.Write)
 		},
 	}
 	f := cmd.Flags()

@@ -29,8 +29,8 @@ func (s *searchFlags) isGraph(path string) bool {
 	return s.reading.Format != "" || anytime.FormatOf(path) != ""
 }
 
-// read reads FILE, which may be standard input, as a graph.
-func (s *searchFlags) read(a *run.App, path string) (*anytime.Instance, error) {
+// readGraph reads FILE, which may be standard input, as a graph.
+func (s *searchFlags) readGraph(a *run.App, path string) (*anytime.Instance, error) {
 	o := s.reading
 	o.Memory = a.Free().Bytes
 	if path == run.Dash {
@@ -39,15 +39,15 @@ func (s *searchFlags) read(a *run.App, path string) (*anytime.Instance, error) {
 	return anytime.Read(path, o)
 }
 
-// searches reports whether the search solves so many agents, in place of a table of all coalitions: if
+// isSearched reports whether the search solves so many agents, in place of a table of all coalitions: if
 // the flags ask for the search, or the agents are more than TableAgents.
-func searches(algorithm string, agents, table int) bool {
+func isSearched(algorithm string, agents, table int) bool {
 	return algorithm == anytime.Algorithm || algorithm == "" && agents > table
 }
 
 // mostAgents is the most agents of a distribution.
 func mostAgents(algorithm string) int {
-	if searches(algorithm, anytime.MostDrawn, csg.MaxAgents) {
+	if isSearched(algorithm, anytime.MostDrawn, csg.MaxAgents) {
 		return anytime.MostDrawn
 	}
 	return csg.MaxAgents
@@ -70,12 +70,12 @@ func tableOf(ctx context.Context, g *anytime.Instance, free memory.Free) (*csg.I
 // solveGraph searches a graph or a distribution, and prints.
 func solveGraph(ctx context.Context, a *run.App, s *solveFlags, session *csg.Session, path string, g *anytime.Instance, read time.Duration) error {
 	switch {
-	case a.Single():
-		return a.Alone("a search is one process's", func() error { return solveGraph(ctx, a, s, session, path, g, read) })
+	case a.HasOneInstance():
+		return a.OnRankZero("a search is one process's", func() error { return solveGraph(ctx, a, s, session, path, g, read) })
 	case s.Device != "auto" && s.Device != "host":
 		return run.Usagef("--device is %s: the search runs on a host", s.Device)
 	}
-	if err := s.CheckEffects(s.effects(path, bySearch)); err != nil {
+	if err := s.CheckEffects(s.effectRules(path, bySearch)); err != nil {
 		return err
 	}
 	p := a.Progress()

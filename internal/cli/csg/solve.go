@@ -16,10 +16,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"coalesce/autotune/tuned"
+	"coalesce/internal/cli/atomicfile"
 	"coalesce/internal/cli/effect"
 	"coalesce/internal/cli/ranks"
 	"coalesce/internal/cli/run"
-	"coalesce/internal/cli/whole"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/runtime/memory"
@@ -80,7 +80,7 @@ func (s *solveFlags) check(a *run.App, args []string) error {
 		return run.Usagef("expected a FILE or --distribution, found both")
 	case s.distribution != "" && (s.agents < 1 || s.agents > mostAgents(s.options.Algorithm)):
 		return run.Usagef("--agents is %d, expected 1 to %d", s.agents, mostAgents(s.options.Algorithm))
-	case s.distribution != "" && searches(s.options.Algorithm, s.agents, csg.MaxAgents) && s.value != csg.Float64:
+	case s.distribution != "" && isSearched(s.options.Algorithm, s.agents, csg.MaxAgents) && s.value != csg.Float64:
 		return run.Usagef("--type is %s: a search draws values as %s", s.value, csg.Float64)
 	case s.values != "" && len(args) > 1:
 		return run.Usagef("--values is for one instance, found %d files", len(args))
@@ -94,7 +94,7 @@ func (s *solveFlags) check(a *run.App, args []string) error {
 		return run.Usagef("--checkpoint is kept by --algorithm %s alone", csg.Apart)
 	}
 	for _, path := range args {
-		if err := s.CheckEffects(s.effects(path, s.method(path))); err != nil {
+		if err := s.CheckEffects(s.effectRules(path, s.method(path))); err != nil {
 			return err
 		}
 	}
@@ -117,14 +117,14 @@ func solveFiles(ctx context.Context, a *run.App, s *solveFlags, args []string) e
 		return run.Usagef("--values is for one process, found %d ranks", a.Team.Size())
 	}
 	if s.values != "" {
-		if err := whole.Ready(s.values); err != nil {
+		if err := atomicfile.CheckWritable(s.values); err != nil {
 			return err
 		}
 	}
 	return a.OpenToSolve(ctx, &s.SolveFlags, func(db *tuned.Database, devices []device.Device) error {
 		s.options.Tuning, s.options.Devices = db, devices
 		return solve.With(csg.Open, s.options, func(session *csg.Session) error {
-			return a.Each(ctx, s.JSON, args, func(path string) error { return solveOne(ctx, a, s, session, path) })
+			return a.SolveEach(ctx, s.JSON, args, func(path string) error { return solveOne(ctx, a, s, session, path) })
 		})
 	})
 }
@@ -134,7 +134,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 	p := a.Progress()
 	defer p.Close()
 	facts := session.Weakest()
-	if s.distribution != "" && searches(s.options.Algorithm, s.agents, csg.MaxAgents) {
+	if s.distribution != "" && isSearched(s.options.Algorithm, s.agents, csg.MaxAgents) {
 		inst, err := anytime.Drawn(s.distribution, s.agents, s.seed)
 		if err != nil {
 			return run.AsUsage(err)
@@ -148,7 +148,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 			free = memory.Free{} // no limit: this machine holds no values
 		}
 		takes := func(n int) error {
-			return cmp.Or(fits(n, value, free), csg.Takes(facts, n, value, ranks.Members(a.Team, session.Devices)))
+			return cmp.Or(checkMemory(n, value, free), csg.Takes(facts, n, value, ranks.CountDevices(a.Team, session.Devices)))
 		}
 		if err := withLargest(s.agents, takes); err != nil {
 			return err
@@ -159,11 +159,11 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 	inst, err := run.Await(ctx, func() (inst *csg.Instance, err error) {
 		if s.distribution != "" {
 			p.Set("drawing %s from %s", ui.Count(s.agents, "agent"), s.distribution)
-			return drawn(s.distribution, s.agents, s.seed, s.value, there)
+			return newDrawnInstance(s.distribution, s.agents, s.seed, s.value, there)
 		}
 		p.Set("reading %s", run.NameOf(path))
 		if s.search.isGraph(path) {
-			if graph, err = s.search.read(a, path); err != nil || searches(s.options.Algorithm, graph.N, tableAgents) {
+			if graph, err = s.search.readGraph(a, path); err != nil || isSearched(s.options.Algorithm, graph.N, tableAgents) {
 				return nil, err
 			}
 			return tableOf(ctx, graph, a.Free())
@@ -180,7 +180,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 	if s.options.Algorithm == anytime.Algorithm {
 		return run.Usagef("--algorithm %s is for graphs: %s is a table of all coalitions", anytime.Algorithm, inst.Source)
 	}
-	if err := s.CheckEffects(s.effects(path, byTable)); err != nil { // of a graph, whose agents are known now
+	if err := s.CheckEffects(s.effectRules(path, byTable)); err != nil { // of a graph, whose agents are known now
 		return err
 	}
 	if s.sizes != 0 {
@@ -189,7 +189,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 		}
 	}
 	read := time.Since(start).Seconds()
-	if session.Ranks, err = a.Together(session.Devices, true, inst.Bytes()); err != nil {
+	if session.Ranks, err = a.JoinRanks(session.Devices, true, inst.Bytes()); err != nil {
 		return err
 	}
 	p.Set("solving %s on %s", ui.Count(inst.N, "agent"), session.Where())
@@ -202,7 +202,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 	}
 	r.Seconds.Read = read
 	verified, err := s.CompareWithReference(a, p, r.Stopped, err, func() (string, error) { return compareWithReference(ctx, inst, r) })
-	if run.Refuted(err) {
+	if run.IsRefuted(err) {
 		return err
 	}
 	p.Close()
@@ -218,7 +218,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 func compareWithReference(ctx context.Context, inst *csg.Instance, r *csg.Result) (string, error) {
 	ref, err := run.Await(ctx, func() (*csg.Result, error) { return csg.Reference(inst, csg.DP) })
 	if err != nil {
-		return "", run.Unverified(err)
+		return "", run.UnverifiedError(err)
 	}
 	r.Seconds.Verify = ref.Seconds.Solve
 	if gap := math.Abs(r.Value.Float() - ref.Value.Float()); r.Value != ref.Value && !(gap <= max(*r.Gap, *ref.Gap)) {
@@ -244,7 +244,7 @@ func (s *solveFlags) solve(ctx context.Context, inst *csg.Instance, session *csg
 		}
 		return r, err
 	}
-	return r, errors.Join(err, whole.Write(ctx, s.values, func(w io.Writer) error { return csg.WriteCover(w, inst, cover) }))
+	return r, errors.Join(err, atomicfile.Write(ctx, s.values, func(w io.Writer) error { return csg.WriteCover(w, inst, cover) }))
 }
 
 // How a coalition structure is solved, as far as that is known.
@@ -258,7 +258,7 @@ const (
 func (s *solveFlags) method(path string) int {
 	graph := s.distribution == "" && s.search.isGraph(path)
 	switch {
-	case s.options.Algorithm == anytime.Algorithm || s.distribution != "" && searches(s.options.Algorithm, s.agents, csg.MaxAgents):
+	case s.options.Algorithm == anytime.Algorithm || s.distribution != "" && isSearched(s.options.Algorithm, s.agents, csg.MaxAgents):
 		return bySearch
 	case graph && s.options.Algorithm == "":
 		return eitherMethod
@@ -266,8 +266,8 @@ func (s *solveFlags) method(path string) int {
 	return byTable
 }
 
-// effects is the table of `solve csg` for a FILE that is solved in such a way.
-func (s *solveFlags) effects(path string, method int) []effect.Rule {
+// effectRules is the table of `solve csg` for a FILE that is solved in such a way.
+func (s *solveFlags) effectRules(path string, method int) []effect.Rule {
 	drawn := s.distribution != ""
 	source := run.NameOf(path)
 	if drawn {

@@ -23,8 +23,8 @@ func (v *Verification) Register(f *pflag.FlagSet) {
 	run.AddOptions(f, v.reading.Fields().Of("csg"))
 }
 
-// Effects is the table of the flags for an INSTANCE.
-func (v *Verification) Effects(path string) []effect.Rule {
+// EffectRules is the table of the flags for an INSTANCE.
+func (v *Verification) EffectRules(path string) []effect.Rule {
 	search := searchFlags{reading: anytime.ReadOptions{Format: v.Format}}
 	return []effect.Rule{{Flags: "missing names", For: "tables", Found: effect.Unless(!search.isGraph(path), run.NameOf(path)+", a graph")}}
 }
@@ -42,7 +42,7 @@ func (v *Verification) Verdict(a *run.App, result []byte, path string) (*solve.V
 	if err := run.CheckOptions(search.reading.Fields()); err != nil {
 		return nil, err
 	}
-	g, err := search.read(a, path)
+	g, err := search.readGraph(a, path)
 	if err != nil {
 		return nil, err
 	}

@@ -16,9 +16,9 @@ type Rule struct {
 	Found string // what was asked for instead; empty: what they are for
 }
 
-// Mistake is an error that names the first flag that was given and has no effect, what it is for, and what was asked for
+// CheckFlags is an error that names the first flag that was given and has no effect, what it is for, and what was asked for
 // instead; nil where all flags have an effect. The table has no flags but those of the set.
-func Mistake(set *pflag.FlagSet, table []Rule) error {
+func CheckFlags(set *pflag.FlagSet, table []Rule) error {
 	for _, r := range table {
 		if r.Found == "" {
 			continue

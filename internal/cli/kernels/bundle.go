@@ -199,14 +199,14 @@ func (f *bundleFlags) wanted(db *tuned.Database) (map[string]bool, error) {
 // printContents prints the contents of a bundle.
 func printContents(a *run.App, b *bundle.Bundle) error {
 	var t ui.Table
-	for _, row := range Contents(b) {
+	for _, row := range ContentRows(b) {
 		t.Row(row[0], row[1])
 	}
 	return t.Write(a.Out)
 }
 
-// Contents are the rows, name and value, that describe a bundle.
-func Contents(b *bundle.Bundle) [][2]string {
+// ContentRows are the rows, name and value, that describe a bundle.
+func ContentRows(b *bundle.Bundle) [][2]string {
 	families := "all"
 	if len(b.Families) > 0 {
 		families = strings.Join(b.Families, ", ")
@@ -254,7 +254,7 @@ func verifyBundle(ctx context.Context, a *run.App, args []string, all subject.Pr
 		fmt.Fprintln(a.Out, "no kernel was run: only a bundle that runs on a GPU verifies its own")
 		return nil
 	}
-	d, err := gpus.Open(0, devices.Options{Say: a.Say})
+	d, err := gpus.Open(0, devices.Options{Say: a.PrintNotice})
 	if err != nil {
 		fmt.Fprintf(a.Out, "no kernel was run: %v\n", err)
 		return nil
@@ -309,7 +309,7 @@ func BundleHelp(a *run.App, root *cobra.Command) {
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if b, err := bundle.Open(); cmd == root && err == nil && b.Program != nil {
 			root.Long += "\n\nThis executable carries kernels for GPUs:"
-			for _, row := range Contents(b) {
+			for _, row := range ContentRows(b) {
 				root.Long += fmt.Sprintf("\n  %-14s %s", row[0], row[1])
 			}
 		}

@@ -41,12 +41,12 @@ func listDevices(a *run.App, asJSON bool) error {
 	for _, k := range a.Devices {
 		n, err := k.Count()
 		if err != nil {
-			a.Say(fmt.Sprintf("no %s device: %v", k.Name, err))
+			a.PrintNotice(fmt.Sprintf("no %s device: %v", k.Name, err))
 		}
 		for i := range n {
-			d, err := k.Open(i, devices.Options{Say: a.Say})
+			d, err := k.Open(i, devices.Options{Say: a.PrintNotice})
 			if err != nil {
-				a.Say(fmt.Sprintf("no %s device: %v", k.Name, err))
+				a.PrintNotice(fmt.Sprintf("no %s device: %v", k.Name, err))
 				continue
 			}
 			found = append(found, d.Facts())

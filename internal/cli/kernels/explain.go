@@ -21,7 +21,7 @@ type explainFlags struct {
 	problem *subject.Problem
 	size    int
 	family  string
-	asked   asked
+	asked   paramFlags
 	json    bool
 }
 
@@ -29,7 +29,7 @@ func explainCommand(a *run.App, all subject.Problems) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain",
 		Short: "Show which variant solve would run at a size, and why",
-		RunE:  run.Group(all.Names()),
+		RunE:  run.GroupAction(all.Names()),
 		Args:  cobra.ArbitraryArgs,
 	}
 	for k := range all {
@@ -41,7 +41,7 @@ func explainCommand(a *run.App, all subject.Problems) *cobra.Command {
 // explainProblemCommand explains the choice among variants of one problem, for each workload or those with some
 // values of the problem's parameters.
 func explainProblemCommand(a *run.App, p *subject.Problem) *cobra.Command {
-	s := explainFlags{problem: p, asked: asked{}}
+	s := explainFlags{problem: p, asked: paramFlags{}}
 	cmd := &cobra.Command{
 		Use:   p.Name,
 		Short: "Explain the choice among the variants of " + p.Name,
@@ -58,14 +58,14 @@ predicted. The command runs and measures nothing.`,
 	run.AddPlacement(f, &s.Placement, "device", "threads")
 	f.IntVar(&s.size, "size", 0, "number of "+p.Names(p.Subjects))
 	f.StringVar(&s.family, "family", "", "family to explain (default: all that run on the device)")
-	s.asked.register(cmd, p, "")
+	s.asked.registerFlags(cmd, p, "")
 	run.AddOptions(f, s.Fields().Select("tuned"))
 	f.BoolVar(&s.json, "json", false, "print one JSON object a choice")
 	return cmd
 }
 
 func explain(ctx context.Context, a *run.App, s *explainFlags, given *pflag.FlagSet) error {
-	if err := effect.Mistake(given, []effect.Rule{run.ThreadsRule(s.Device)}); err != nil {
+	if err := effect.CheckFlags(given, []effect.Rule{run.ThreadsRule(s.Device)}); err != nil {
 		return run.AsUsage(err)
 	}
 	if most := s.problem.Largest(s.problem.Subjects); s.size < 1 || s.size > most {
@@ -86,18 +86,18 @@ func explain(ctx context.Context, a *run.App, s *explainFlags, given *pflag.Flag
 	if err != nil {
 		return err
 	}
-	picked, err := tuning.Families(s.problem.Subjects, s.family, facts)
+	picked, err := tuning.FindFamilies(s.problem.Subjects, s.family, facts)
 	if err != nil {
 		return run.AsUsage(err)
 	}
 	n, beyond := 0, subject.Unit{}
 	for _, sub := range picked {
-		if unit := s.problem.Of(sub); s.size > unit.Most {
+		if unit := s.problem.ForSubject(sub); s.size > unit.Most {
 			beyond = unit // which solves leave to other families
 			continue
 		}
-		for _, fixed := range tuning.Workloads(sub, s.asked.values()) {
-			x := tuning.Explain(a.Name(), db, sub, facts, fixed, s.size, s.problem.Of(sub).Name)
+		for _, fixed := range tuning.SelectWorkloads(sub, s.asked.requestedValues()) {
+			x := tuning.Explain(a.Name(), db, sub, facts, fixed, s.size, s.problem.ForSubject(sub).Name)
 			if x == nil {
 				continue
 			}

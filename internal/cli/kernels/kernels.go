@@ -16,18 +16,18 @@ import (
 	"coalesce/runtime/device"
 )
 
-// An asked is the flags that ask for values of parameters, by parameter.
-type asked map[string]*[]string
+// An paramFlags is the flags that ask for values of parameters, by parameter.
+type paramFlags map[string]*[]string
 
-// register adds a flag for each parameter of a problem, whose name is the parameter's with an ending.
-func (q asked) register(cmd *cobra.Command, p *subject.Problem, ending string) {
+// registerFlags adds a flag for each parameter of a problem, whose name is the parameter's with an ending.
+func (q paramFlags) registerFlags(cmd *cobra.Command, p *subject.Problem, ending string) {
 	for _, param := range p.Params {
 		q[param] = cmd.Flags().StringSlice(param+ending, nil, fmt.Sprintf("only workloads with these values of %s: %s (default: all)", param, strings.Join(p.Values(param), ", ")))
 	}
 }
 
-// values are those that the user asked for.
-func (q asked) values() map[string][]string {
+// requestedValues are those that the user asked for.
+func (q paramFlags) requestedValues() map[string][]string {
 	all := map[string][]string{}
 	for param, values := range q {
 		all[param] = *values
@@ -35,8 +35,8 @@ func (q asked) values() map[string][]string {
 	return all
 }
 
-// given are the flags of tune that the user gave, as one would write them.
-func (q asked) given() (flags []string) {
+// givenFlags are the flags of tune that the user gave, as one would write them.
+func (q paramFlags) givenFlags() (flags []string) {
 	for param, values := range q {
 		if len(*values) > 0 {
 			flags = append(flags, fmt.Sprintf("--%ss %s", param, strings.Join(*values, ",")))
@@ -46,13 +46,13 @@ func (q asked) given() (flags []string) {
 	return flags
 }
 
-// Tune is the command that tunes, with one for each problem, and the hidden one that runs its trials.
-func Tune(a *run.App, all subject.Problems) []*cobra.Command {
+// TuneCommands is the command that tunes, with one for each problem, and the hidden one that runs its trials.
+func TuneCommands(a *run.App, all subject.Problems) []*cobra.Command {
 	return []*cobra.Command{tuneCommand(a, all), workerCommand(a, all)}
 }
 
-// Others are the commands that tune nothing: devices, explain, bundle, merge, compare, report and doctor.
-func Others(a *run.App, all subject.Problems) []*cobra.Command {
+// OtherCommands are the commands that tune nothing: devices, explain, bundle, merge, compare, report and doctor.
+func OtherCommands(a *run.App, all subject.Problems) []*cobra.Command {
 	env := tuning.Env{
 		Program: a.Name(),
 		Out:     a.Out,
@@ -63,7 +63,7 @@ func Others(a *run.App, all subject.Problems) []*cobra.Command {
 			return a.WithDevice(name, threads, work)
 		},
 		Path:     a.DatabasePath,
-		Damaged:  damaged(a),
+		Damaged:  warnOfDamage(a),
 		Subjects: all.Subjects(),
 		Usage:    run.Usagef,
 	}

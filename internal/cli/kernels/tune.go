@@ -44,7 +44,7 @@ type tuneFlags struct {
 	limit    float64 // noise, as a part of 1
 	sizes    []int
 	problem  *subject.Problem // whose families are tuned; nil: those of all
-	asked    asked
+	asked    paramFlags
 	strategy string
 	part     string
 	seed     uint64
@@ -64,7 +64,7 @@ type tuneFlags struct {
 
 func tuneCommand(a *run.App, all subject.Problems) *cobra.Command {
 	var s tuneFlags
-	unknown := run.Group(all.Names() + ", or nothing for all of them")
+	unknown := run.GroupAction(all.Names() + ", or nothing for all of them")
 	cmd := &cobra.Command{
 		Use:   "tune",
 		Short: "Measure the variants of the kernels and keep the fastest",
@@ -103,7 +103,7 @@ variant of a family failed.`
 
 // tuneProblemCommand tunes the families of one problem.
 func tuneProblemCommand(a *run.App, p *subject.Problem) *cobra.Command {
-	s := &tuneFlags{problem: p, asked: asked{}}
+	s := &tuneFlags{problem: p, asked: paramFlags{}}
 	cmd := &cobra.Command{
 		Use:   p.Name,
 		Short: "Tune the kernels of " + p.Title + " on a device",
@@ -115,7 +115,7 @@ func tuneProblemCommand(a *run.App, p *subject.Problem) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&s.family, "family", "", "family to tune (default: all that run on the device)")
 	f.IntSliceVar(&s.sizes, "sizes", nil, "numbers of "+p.Names(p.Subjects)+" to tune for (default: those that suit the device)")
-	s.asked.register(cmd, p, "s")
+	s.asked.registerFlags(cmd, p, "s")
 	return cmd
 }
 
@@ -167,12 +167,12 @@ func tune(ctx context.Context, a *run.App, s *tuneFlags, subjects []subject.Subj
 	if s.part != "" {
 		return run.Usagef("--part is %s: ranks share the work among themselves", s.part)
 	}
-	if s.part, err = ranks.Tune(a.Team, a.Err, facts); err != nil {
+	if s.part, err = ranks.AnnouncePart(a.Team, a.Err, facts); err != nil {
 		return err
 	}
 	s.trials += strings.TrimPrefix(fmt.Sprintf(".%d", a.Team.Rank()), ".0")
 	worst := run.ExitOK
-	err = ranks.Collect(a.Team, func() (t ranks.Tuned) {
+	err = ranks.Collect(a.Team, func() (t ranks.TuneResult) {
 		if s.part == "" {
 			return t
 		}
@@ -191,9 +191,9 @@ func tune(ctx context.Context, a *run.App, s *tuneFlags, subjects []subject.Subj
 		t.Code = max(t.Code, a.Exit(ctx, err))
 		t.Text, t.Talk = text.Bytes(), talk.String()
 		return t
-	}, func(rank int, t ranks.Tuned) error {
+	}, func(rank int, t ranks.TuneResult) error {
 		worst = max(worst, t.Code)
-		return tuning.Join(s.output, rank, t.Winners, t.Sums, a.Out, t.Text, a.Err, t.Talk)
+		return tuning.MergeRank(s.output, rank, t.Winners, t.Sums, a.Out, t.Text, a.Err, t.Talk)
 	})
 	if err == nil && worst != run.ExitOK {
 		err = run.ExitError(worst) // which was told
@@ -210,25 +210,25 @@ func tuneHere(ctx context.Context, a *run.App, s *tuneFlags, subjects []subject.
 	}
 	without := ""
 	if s.asNew {
-		known, without = known.Without(facts.Class()), facts.Class()
+		known, without = known.WithoutClass(facts.Class()), facts.Class()
 	}
 	tasks, err := run.Await(ctx, func() ([]autotune.Task, error) { return s.tasks(a, subjects, facts) })
 	if err != nil || len(tasks) == 0 {
 		return err
 	}
-	old, err := run.Await(ctx, func() (*tuned.Database, error) { return tuning.Earlier(s.output, s.refresh) })
+	old, err := run.Await(ctx, func() (*tuned.Database, error) { return tuning.EarlierWinners(s.output, s.refresh) })
 	if err == nil && s.between {
-		tasks = tuning.Between(a.Say, tasks, tuned.Merge(known, old), facts)
+		tasks = tuning.CrossoverSizes(a.PrintNotice, tasks, tuned.Merge(known, old), facts)
 	}
 	if err == nil && s.part != "" {
-		if tasks, err = tuning.Part(s.part, tasks, known, facts); err != nil {
+		if tasks, err = tuning.SelectPart(s.part, tasks, known, facts); err != nil {
 			return run.AsUsage(err)
 		}
 	}
 	if err != nil || len(tasks) == 0 {
 		return err
 	}
-	begin, err := run.Await(ctx, func() (*t4.Results, error) { return tuning.Begin(s.fromT4, tasks) })
+	begin, err := run.Await(ctx, func() (*t4.Results, error) { return tuning.ReadT4(s.fromT4, tasks) })
 	if err != nil {
 		return err
 	}
@@ -249,34 +249,34 @@ func tuneHere(ctx context.Context, a *run.App, s *tuneFlags, subjects []subject.
 		Known:    known,
 		Begin:    begin,
 		Trials:   s.trials,
-		Damaged:  damaged(a),
+		Damaged:  warnOfDamage(a),
 		Keep:     func(db *tuned.Database) error { return autotune.Save(s.output, db, sums) },
 		Refresh:  s.refresh,
 		Budget:   s.budget,
 		Noise:    s.limit,
 		Strategy: s.strategy,
 		Seed:     s.seed,
-		Progress: func(e autotune.Event) { p.Set("%s", tuning.Line(e)) },
+		Progress: func(e autotune.Event) { p.Set("%s", tuning.ProgressLine(e)) },
 	}, func(sum autotune.Summary, _ error) { sums = append(sums, sum) })
 	p.Close()
 	if kept != nil {
 		*kept = sums
 	}
 	if a.Points != nil {
-		tuning.Advise(a.Say, a.Points, sums, subjects)
+		tuning.Advise(a.PrintNotice, a.Points, sums, subjects)
 	}
-	return finish(a, s.output, db, sums, s.json, failed)
+	return saveWinners(a, s.output, db, sums, s.json, failed)
 }
 
-// damaged tells of a line of trials that is left out.
-func damaged(a *run.App) func(trial.DamagedLine) {
-	return func(d trial.DamagedLine) { a.Say(fmt.Sprint(d)) }
+// warnOfDamage tells of a line of trials that is left out.
+func warnOfDamage(a *run.App) func(trial.DamagedLine) {
+	return func(d trial.DamagedLine) { a.PrintNotice(fmt.Sprint(d)) }
 }
 
 // tasks are the families asked for that run on the device, or the workloads of --from;
 // none where that file has none for the device, which is told.
 func (s *tuneFlags) tasks(a *run.App, subjects []subject.Subject, facts device.Facts) ([]autotune.Task, error) {
-	picked, err := tuning.Families(subjects, s.family, facts)
+	picked, err := tuning.FindFamilies(subjects, s.family, facts)
 	if err != nil {
 		return nil, run.AsUsage(err)
 	}
@@ -284,14 +284,14 @@ func (s *tuneFlags) tasks(a *run.App, subjects []subject.Subject, facts device.F
 		return nil, run.Usagef("--between finds the sizes, expected it without --refresh and --sizes")
 	}
 	if s.from != "" {
-		if s.refresh || s.between || len(s.sizes) > 0 || len(s.asked.given()) > 0 {
+		if s.refresh || s.between || len(s.sizes) > 0 || len(s.asked.givenFlags()) > 0 {
 			return nil, run.Usagef("--from names what is tuned, expected it without --refresh, --between and --sizes, and without parameters")
 		}
-		tasks, others, err := tuning.From(s.from, picked, facts)
+		tasks, others, err := tuning.ReadTasks(s.from, picked, facts)
 		if err == nil && len(tasks)+others == 0 {
-			a.Say(s.from + " holds nothing to tune")
+			a.PrintNotice(s.from + " holds nothing to tune")
 		} else if err == nil && others > 0 {
-			a.Say(fmt.Sprintf("%s of %s left out: for other devices than %s", ui.Count(others, "workload"), s.from, facts.Class()))
+			a.PrintNotice(fmt.Sprintf("%s of %s left out: for other devices than %s", ui.Count(others, "workload"), s.from, facts.Class()))
 		}
 		return tasks, err
 	}
@@ -300,12 +300,12 @@ func (s *tuneFlags) tasks(a *run.App, subjects []subject.Subject, facts device.F
 	beyond := subject.Unit{}
 	for _, sub := range picked {
 		names = append(names, sub.Family().Name)
-		sizes := s.unit().Taken(sub, s.sizes)
+		sizes := s.unit().SupportedSizes(sub, s.sizes)
 		if len(sizes) == 0 && len(s.sizes) > 0 {
-			beyond = s.unit().Of(sub)
+			beyond = s.unit().ForSubject(sub)
 			continue
 		}
-		fixed := tuning.Workloads(sub, s.asked.values())
+		fixed := tuning.SelectWorkloads(sub, s.asked.requestedValues())
 		if len(fixed) > 0 {
 			tasks = append(tasks, autotune.Task{Subject: sub, Fixed: fixed, Sizes: sizes})
 		}
@@ -314,18 +314,18 @@ func (s *tuneFlags) tasks(a *run.App, subjects []subject.Subject, facts device.F
 		return nil, run.Usagef("--sizes has %d, expected 1 to %d %s", s.sizes[0], beyond.Most, beyond.Name)
 	}
 	if len(tasks) == 0 {
-		return nil, run.Usagef("%s has no variants for %s", strings.Join(names, ", "), strings.Join(s.asked.given(), " "))
+		return nil, run.Usagef("%s has no variants for %s", strings.Join(names, ", "), strings.Join(s.asked.givenFlags(), " "))
 	}
 	return tasks, nil
 }
 
-// finish keeps the winners and prints the summaries, which stand also where
+// saveWinners keeps the winners and prints the summaries, which stand also where
 // they could not be kept. failed is the error that tuning ended with.
-func finish(a *run.App, path string, db *tuned.Database, sums []autotune.Summary, asJSON bool, failed error) error {
+func saveWinners(a *run.App, path string, db *tuned.Database, sums []autotune.Summary, asJSON bool, failed error) error {
 	var unkept error
 	if slices.ContainsFunc(sums, func(s autotune.Summary) bool { return len(s.Winners)+s.Wrong > 0 }) {
 		if unkept = autotune.Save(path, db, sums); unkept == nil {
-			a.Say("winners kept in " + path)
+			a.PrintNotice("winners kept in " + path)
 		}
 	}
 	if errors.Is(failed, autotune.ErrWrongVariant) {
@@ -337,7 +337,7 @@ func finish(a *run.App, path string, db *tuned.Database, sums []autotune.Summary
 	if asJSON {
 		print = report.JSON
 	}
-	tuning.Undecided(a.Say, sums)
+	tuning.ReportUndecided(a.PrintNotice, sums)
 	errs := []error{unkept, failed}
 	for i := range sums {
 		if i > 0 && !asJSON {
@@ -351,7 +351,7 @@ func finish(a *run.App, path string, db *tuned.Database, sums []autotune.Summary
 // tuneDevice reads the facts of the device that trials will run on, which
 // also shows that it can be opened.
 func tuneDevice(ctx context.Context, a *run.App, s *tuneFlags, subjects []subject.Subject) (facts device.Facts, err error) {
-	if err := effect.Mistake(s.given, []effect.Rule{run.ThreadsRule(s.Device)}); err != nil {
+	if err := effect.CheckFlags(s.given, []effect.Rule{run.ThreadsRule(s.Device)}); err != nil {
 		return facts, run.AsUsage(err)
 	}
 	if s.strategy != search.Halving && s.strategy != search.Exhaustive {
@@ -402,19 +402,19 @@ func extend(ctx context.Context, a *run.App, s *tuneFlags, subjects []subject.Su
 		return nil
 	}
 	if s.space == tuning.SpaceFull {
-		picked, err := tuning.Families(subjects, s.family, device.Facts{Kind: device.CUDA})
+		picked, err := tuning.FindFamilies(subjects, s.family, device.Facts{Kind: device.CUDA})
 		if err != nil {
 			return run.AsUsage(err)
 		}
 		if s.family == "" || len(picked) != 1 {
 			return run.Usagef("--space full renders one family, expected its name with --family")
 		}
-		if s.points, err = tuning.Render(ctx, picked[0].Family()); err != nil {
+		if s.points, err = tuning.RenderSpace(ctx, picked[0].Family()); err != nil {
 			return err
 		}
 	}
-	if a.Points, err = tuning.Extend(s.points, subjects); err == nil {
-		a.Say(fmt.Sprintf("%s has %s beside the binary's, compiled when they are tried", a.Points.Family(), ui.Count(a.Points.Len(), "variant")))
+	if a.Points, err = tuning.ExtendFamily(s.points, subjects); err == nil {
+		a.PrintNotice(fmt.Sprintf("%s has %s beside the binary's, compiled when they are tried", a.Points.Family(), ui.Count(a.Points.Len(), "variant")))
 	}
 	return err
 }
@@ -435,7 +435,7 @@ func workerCommand(a *run.App, all subject.Problems) *cobra.Command {
 			}
 			list := algorithms.Using(all.Subjects(), db)
 			if points != "" {
-				if a.Points, err = tuning.Extend(points, list); err != nil {
+				if a.Points, err = tuning.ExtendFamily(points, list); err != nil {
 					return err
 				}
 			}
@@ -461,7 +461,7 @@ func winnersSoFar(a *run.App, path, without string) (*tuned.Database, error) {
 		db, err = a.WithBundledTuning(db)
 	}
 	if err == nil {
-		db, err = tuning.Kept(path, db.Without(without))
+		db, err = tuning.WinnersOver(path, db.WithoutClass(without))
 	}
 	return db, err
 }

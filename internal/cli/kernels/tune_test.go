@@ -41,9 +41,9 @@ func TestReportWithoutRoom(t *testing.T) {
 	sums := []autotune.Summary{{Family: "toy/k", Winners: []autotune.Winner{{Size: 6, Variant: "best", Time: 5}}}}
 	var out, talk bytes.Buffer
 	a := &run.App{Out: bufio.NewWriter(&out), Err: &talk}
-	err := finish(a, path, database(t, entry(6, "best")), sums, false, autotune.ErrWrongVariant)
+	err := saveWinners(a, path, database(t, entry(6, "best")), sums, false, autotune.ErrWrongVariant)
 	a.Out.Flush()
-	if !errors.Is(err, os.ErrNotExist) || !run.Refuted(err) {
+	if !errors.Is(err, os.ErrNotExist) || !run.IsRefuted(err) {
 		t.Errorf("error %v, want that of the file and that of tuning", err)
 	}
 	if !strings.Contains(out.String(), "best") || talk.Len() > 0 {

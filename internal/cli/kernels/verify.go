@@ -17,8 +17,8 @@ import (
 	"coalesce/runtime/guard"
 )
 
-// Verify is the command that runs all variants on their cases.
-func Verify(a *run.App, all subject.Problems) *cobra.Command {
+// VerifyCommand is the command that runs all variants on their cases.
+func VerifyCommand(a *run.App, all subject.Problems) *cobra.Command {
 	var family string
 	var p placement.Placement
 	cmd := &cobra.Command{
@@ -30,7 +30,7 @@ exit code is 3 if a variant answers wrongly or writes past an end of a buffer.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.WithDevice(p.Device, p.Threads, func(d device.Device) error {
-				picked, err := tuning.Families(all.Subjects(), family, d.Facts())
+				picked, err := tuning.FindFamilies(all.Subjects(), family, d.Facts())
 				if err != nil {
 					return run.AsUsage(err)
 				}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"coalesce/internal/cli/whole"
+	"coalesce/internal/cli/atomicfile"
 )
 
 // Command is the command that writes the manual pages of its program; missing is its error if no
@@ -37,7 +37,7 @@ func write(ctx context.Context, root *cobra.Command, dir string) error {
 		return fmt.Errorf("make a folder for manual pages: %w", err)
 	}
 	for _, p := range pages(root) {
-		err := whole.Write(ctx, filepath.Join(dir, p.Name+".1"), func(w io.Writer) error {
+		err := atomicfile.Write(ctx, filepath.Join(dir, p.Name+".1"), func(w io.Writer) error {
 			_, err := io.WriteString(w, p.Text)
 			return err
 		})

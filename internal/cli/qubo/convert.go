@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coalesce/internal/cli/atomicfile"
 	"coalesce/internal/cli/run"
-	"coalesce/internal/cli/whole"
 	"coalesce/solvers/qubo"
 )
 
@@ -38,7 +38,7 @@ formats:
 			case qubo.About(to) == "":
 				return run.Usagef("--to is %q, expected one of the formats", to)
 			}
-			if err := whole.Check(output, args, run.Usagef); err != nil {
+			if err := atomicfile.CheckOutput(output, args, run.Usagef); err != nil {
 				return err
 			}
 			p := a.Progress()
@@ -67,7 +67,7 @@ formats:
 // write writes a file, and prints what the format changes in the program.
 func write(ctx context.Context, a *run.App, say func(string, ...any), inst *qubo.Instance, path, format string) error {
 	var notes []string
-	err := whole.Write(ctx, path, func(w io.Writer) (err error) {
+	err := atomicfile.Write(ctx, path, func(w io.Writer) (err error) {
 		notes, err = qubo.Write(w, inst, format)
 		return err
 	})

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"coalesce/internal/cli/whole"
+	"coalesce/internal/cli/atomicfile"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/qubo"
@@ -95,7 +95,7 @@ func plot(ctx context.Context, path string, r *qubo.Result) error {
 		points[k] = ui.Point{Seconds: h.Seconds, Value: h.Value.Float()}
 	}
 	title := fmt.Sprintf("%s: %s %s after %s", r.Instance, r.Sense, r.Value, ui.Seconds(points[len(points)-1].Seconds))
-	return whole.Finish(ctx, path, func(w io.Writer) error { return ui.Plot(w, title, points, r.Seconds.Solve) })
+	return atomicfile.Finish(ctx, path, func(w io.Writer) error { return ui.Plot(w, title, points, r.Seconds.Solve) })
 }
 
 // byName is a solution as names and values, of at most so many characters.

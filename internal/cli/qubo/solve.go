@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"coalesce/autotune/tuned"
+	"coalesce/internal/cli/atomicfile"
 	"coalesce/internal/cli/effect"
 	"coalesce/internal/cli/run"
-	"coalesce/internal/cli/whole"
 	"coalesce/runtime/device"
 	"coalesce/runtime/memory"
 	"coalesce/solvers/qubo"
@@ -103,7 +103,7 @@ func (s *solveFlags) validate(a *run.App, args []string) error {
 	case s.plot != "" && len(args) > 1:
 		return run.Usagef("--plot is for one FILE, found %d", len(args))
 	case s.plot != "":
-		return whole.Ready(s.plot)
+		return atomicfile.CheckWritable(s.plot)
 	}
 	return nil
 }
@@ -169,7 +169,7 @@ func solveFiles(ctx context.Context, a *run.App, s *solveFlags, paths []string) 
 	return a.OpenToSolve(ctx, &s.SolveFlags, func(db *tuned.Database, devices []device.Device) error {
 		s.options.Tuning, s.options.Devices = db, devices
 		return solve.With(qubo.Open, s.options, func(session *qubo.Session) error {
-			return a.Each(ctx, s.JSON, paths, func(path string) error { return solveOne(ctx, a, s, session, path) })
+			return a.SolveEach(ctx, s.JSON, paths, func(path string) error { return solveOne(ctx, a, s, session, path) })
 		})
 	})
 }
@@ -189,7 +189,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *qubo.Sess
 	if need := inst.Memory(); need > 1<<30 {
 		p.PrintLine("%s: solving takes about %s besides the instance", path, device.Size(need))
 	}
-	if session.Ranks, err = a.Together(session.Devices, false, qubo.Digest(inst)); err != nil {
+	if session.Ranks, err = a.JoinRanks(session.Devices, false, qubo.Digest(inst)); err != nil {
 		return err
 	}
 	session.Log = func(line string) { p.Set("%s: %s", path, line) }
@@ -206,7 +206,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *qubo.Sess
 	}
 	r.Seconds.Read = read
 	verified, failed := s.CompareWithReference(a, p, ctx.Err() != nil, failed, func() (string, error) { return compareWithReference(ctx, inst, r, s.options) })
-	if run.Refuted(failed) {
+	if run.IsRefuted(failed) {
 		return failed
 	}
 	if s.JSON && verified != "" {
@@ -229,7 +229,7 @@ func compareWithReference(ctx context.Context, inst *qubo.Instance, r *qubo.Resu
 	o.Algorithm, o.Variant, o.Rules, o.Devices, o.Unreduced, o.Solutions = "reference", "", qubo.Rules{}, o.Devices[:1], true, 0
 	ref, err := qubo.Solve(ctx, inst, o)
 	if err != nil {
-		return "", run.Unverified(err)
+		return "", run.UnverifiedError(err)
 	}
 	better := ref.Value.Float() > r.Value.Float()
 	if inst.Sense == qubo.Minimize {

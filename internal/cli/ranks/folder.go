@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"coalesce/internal/cli/whole"
+	"coalesce/internal/cli/atomicfile"
 )
 
 // A Folder keeps the results of several instances, a file each: the result of FILE has the name of
@@ -33,8 +33,8 @@ func (f Folder) file(path string) string {
 	return filepath.Join(string(f), filepath.Base(path)+".json")
 }
 
-// Has reports whether the result of an instance is there, and no older than the instance.
-func (f Folder) Has(path string) bool {
+// HasResult reports whether the result of an instance is there, and no older than the instance.
+func (f Folder) HasResult(path string) bool {
 	result, err := os.Stat(f.file(path))
 	if err != nil || !result.Mode().IsRegular() || result.Size() == 0 {
 		return false
@@ -45,7 +45,7 @@ func (f Folder) Has(path string) bool {
 
 // Write writes the result of an instance, also where the context has ended: the result exists.
 func (f Folder) Write(ctx context.Context, path string, text []byte) error {
-	return whole.Finish(ctx, f.file(path), func(w io.Writer) error {
+	return atomicfile.Finish(ctx, f.file(path), func(w io.Writer) error {
 		_, err := w.Write(text)
 		return err
 	})

@@ -34,7 +34,7 @@ func (j *Job) Run(ctx context.Context, paths []string, solve func(path string) O
 			}
 		}
 		for _, k := range LongestFirst(paths) {
-			if j.Folder == "" || !j.Folder.Has(paths[k]) {
+			if j.Folder == "" || !j.Folder.HasResult(paths[k]) {
 				items = append(items, k)
 			}
 		}
@@ -52,7 +52,7 @@ func (j *Job) Run(ctx context.Context, paths []string, solve func(path string) O
 	p := ui.StartProgress(j.Talk)
 	defer p.Close()
 	came := 0
-	err := Share(ctx, j.Team, items, func(k int) Outcome { return solve(paths[k]) }, func(k int, o Outcome) error {
+	err := ShareItems(ctx, j.Team, items, func(k int) Outcome { return solve(paths[k]) }, func(k int, o Outcome) error {
 		came++
 		p.Set("%d of %d solved", came, len(items))
 		if o.Talk != "" {
@@ -88,9 +88,9 @@ func (j *Job) write(ctx context.Context, path string, text []byte, later bool) e
 	return errors.Join(failed, err, j.Out.Flush())
 }
 
-// Leave ends the program on all ranks with the exit code of the lowest rank that failed. That rank
+// ExitWorld ends the program on all ranks with the exit code of the lowest rank that failed. That rank
 // prints its error: run writes the error and returns the code.
-func Leave(w *mpi.World, stderr *os.File, run func(talk io.Writer) int) {
+func ExitWorld(w *mpi.World, stderr *os.File, run func(talk io.Writer) int) {
 	var talk strings.Builder
 	code := run(&talk)
 	w.EndProgram(code, func() {

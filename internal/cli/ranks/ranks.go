@@ -21,11 +21,11 @@ import (
 	"coalesce/runtime/mpi"
 )
 
-// Enter joins the other processes if a launcher has started several of a command that ranks do
+// JoinWorld joins the other processes if a launcher has started several of a command that ranks do
 // together. If this binary has no MPI, coalesce-mpi beside it takes the process over. Enter returns
 // nil for a process that works alone. It prints errors itself, and ends the process after an error and
 // where processes cannot work together.
-func Enter(args []string, stderr io.Writer) (*mpi.World, error) {
+func JoinWorld(args []string, stderr io.Writer) (*mpi.World, error) {
 	l := mpi.LaunchFromEnv(os.Getenv)
 	does := command(args)
 	if l.Size < 2 || does != "solve" && does != "tune" {
@@ -84,7 +84,7 @@ type cores struct{ own, host, list, name uint64 }
 func share(w *mpi.World, stderr io.Writer) error {
 	own := cores{own: uint64(runtime.NumCPU())}
 	if text, err := os.ReadFile("/sys/devices/system/cpu/online"); err == nil {
-		own.host = uint64(online(strings.TrimSpace(string(text))))
+		own.host = uint64(countCores(strings.TrimSpace(string(text))))
 	}
 	if text, err := os.ReadFile("/proc/self/status"); err == nil {
 		_, list, _ := strings.Cut(string(text), "Cpus_allowed_list:")
@@ -102,7 +102,7 @@ func share(w *mpi.World, stderr io.Writer) error {
 	for k, x := range words {
 		all[k] = cores{x[0], x[1], x[2], x[3]}
 	}
-	if w.Rank() == 0 && bound(all) {
+	if w.Rank() == 0 && boundToCores(all) {
 		fmt.Fprintf(stderr, "coalesce: %s bound rank 0 to %d of %d cores: what ranks do on the host takes longer; mpirun --bind-to none (MPICH: -bind-to none) leaves them all\n", w.Launch.Launcher, own.own, own.host)
 	}
 	if own.own >= own.host && own.host > 0 {
@@ -112,9 +112,9 @@ func share(w *mpi.World, stderr io.Writer) error {
 	return nil
 }
 
-// bound reports whether a launcher bound the ranks of rank 0's host to different cores, and rank 0 to fewer
+// boundToCores reports whether a launcher bound the ranks of rank 0's host to different cores, and rank 0 to fewer
 // than its part of the host. Ranks that may use the same few cores are in a container of so many.
-func bound(ranks []cores) bool {
+func boundToCores(ranks []cores) bool {
 	first, here, different := ranks[0], uint64(0), false
 	for _, c := range ranks {
 		if c.name == first.name {
@@ -125,8 +125,8 @@ func bound(ranks []cores) bool {
 	return different && first.own*here < first.host
 }
 
-// online counts the cores of a list such as 0-3,8.
-func online(list string) (n int) {
+// countCores counts the cores of a list such as 0-3,8.
+func countCores(list string) (n int) {
 	for part := range strings.SplitSeq(list, ",") {
 		var low, high int
 		if k, _ := fmt.Sscanf(part, "%d-%d", &low, &high); k == 2 {
@@ -144,14 +144,14 @@ func sameProgram(w *mpi.World, args []string) error {
 	if err == nil {
 		binary, err = os.ReadFile(path)
 	}
-	return errors.Join(err, Same(w, "another binary", crc(binary)), Same(w, "other arguments", crc([]byte(strings.Join(args, "\x00")))))
+	return errors.Join(err, CheckSame(w, "another binary", crc(binary)), CheckSame(w, "other arguments", crc([]byte(strings.Join(args, "\x00")))))
 }
 
 func crc(p []byte) uint32 { return crc32.Checksum(p, crc32.MakeTable(crc32.Castagnoli)) }
 
-// Same returns an error on all ranks if a rank's sum differs from rank 0's; the error names one
+// CheckSame returns an error on all ranks if a rank's sum differs from rank 0's; the error names one
 // such rank. Nil ranks are one process.
-func Same(r collective.Ranks, what string, sum uint32) error {
+func CheckSame(r collective.Ranks, what string, sum uint32) error {
 	if r == nil || r.Size() == 1 {
 		return nil
 	}
@@ -167,25 +167,25 @@ func Same(r collective.Ranks, what string, sum uint32) error {
 	return nil
 }
 
-// Members is the number of devices that solve an instance together: this rank's devices times the
+// CountDevices is the number of devices that solve an instance together: this rank's devices times the
 // number of ranks, all of which have equally many.
-func Members(w *mpi.World, devices []device.Device) int {
+func CountDevices(w *mpi.World, devices []device.Device) int {
 	if w == nil {
 		return len(devices)
 	}
 	return w.Size() * len(devices)
 }
 
-// Together prints a line about the ranks that solve an instance together, each on its own devices. It
+// Announce prints a line about the ranks that solve an instance together, each on its own devices. It
 // returns an error if a rank has another instance than rank 0. linked says that devices exchange data
 // with those of other ranks.
-func Together(w *mpi.World, talk io.Writer, devices []device.Device, linked bool, inst []byte) error {
+func Announce(w *mpi.World, talk io.Writer, devices []device.Device, linked bool, inst []byte) error {
 	line, err := Describe(w, devices, linked)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(talk, "coalesce: %s\n", line)
-	return Same(w, "another instance", crc(inst))
+	return CheckSame(w, "another instance", crc(inst))
 }
 
 // Describe is the first line that rank 0 prints: "4 of 4 ranks on 1 host, Open MPI v5.0.11", or "16 of

@@ -27,11 +27,11 @@ type Outcome struct {
 	Talk string // why it failed
 }
 
-// Share gives items, in their order, to ranks as these become free, and calls done on rank 0 with each
+// ShareItems gives items, in their order, to ranks as these become free, and calls done on rank 0 with each
 // outcome as it comes, one call at a time. On rank 0 it returns when all items are done, on the other
 // ranks when no item is left for them. An error of done and the end of ctx end it. Without a world
 // this process does all items.
-func Share(ctx context.Context, w *mpi.World, items []int, do func(item int) Outcome, done func(item int, o Outcome) error) error {
+func ShareItems(ctx context.Context, w *mpi.World, items []int, do func(item int) Outcome, done func(item int, o Outcome) error) error {
 	if w != nil && w.Rank() > 0 {
 		return work(ctx, w, do)
 	}
@@ -92,9 +92,9 @@ func (h *workList) solve(ctx context.Context, do func(int) Outcome) error {
 	}
 }
 
-// Alone calls do on rank 0, with all cores of its host, while the other ranks wait, and prints the
+// OnRankZero calls do on rank 0, with all cores of its host, while the other ranks wait, and prints the
 // reason.
-func Alone(w *mpi.World, talk io.Writer, why string, do func() error) error {
+func OnRankZero(w *mpi.World, talk io.Writer, why string, do func() error) error {
 	line, err := Describe(w, nil, false)
 	if err != nil {
 		return err

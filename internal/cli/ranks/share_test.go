@@ -74,7 +74,7 @@ func TestJob(t *testing.T) {
 func TestSame(t *testing.T) {
 	for k, sums := range [][]uint32{{7, 7, 7}, {7, 7, 8}} {
 		ranks := collectivetest.Ranks(3)
-		err := collective.OnAll(3, func(r int) error { return Same(ranks[r], "another file", sums[r]) })
+		err := collective.OnAll(3, func(r int) error { return CheckSame(ranks[r], "another file", sums[r]) })
 		if k == 0 && err != nil || k == 1 && (err == nil || strings.Count(err.Error(), "rank 2 has another file than rank 0") != 3) {
 			t.Errorf("%v: %v", sums, err)
 		}
@@ -83,7 +83,7 @@ func TestSame(t *testing.T) {
 
 func TestOnline(t *testing.T) {
 	for list, want := range map[string]int{"0": 1, "0-3": 4, "0-3,8": 5, "0,2-3": 3} {
-		if got := online(list); got != want {
+		if got := countCores(list); got != want {
 			t.Errorf("%s: %d cores, want %d", list, got, want)
 		}
 	}
@@ -106,7 +106,7 @@ func TestBound(t *testing.T) {
 		{[]cores{{4, 64, 7, 5}, {4, 64, 9, 6}, {4, 64, 8, 5}, {4, 64, 7, 6}}, true},
 		{[]cores{{32, 64, 7, 5}, {32, 64, 9, 6}, {32, 64, 8, 5}, {32, 64, 7, 6}}, false},
 	} {
-		if got := bound(c.ranks); got != c.bound {
+		if got := boundToCores(c.ranks); got != c.bound {
 			t.Errorf("%v: bound %t, expected %t", c.ranks, got, c.bound)
 		}
 	}

@@ -31,11 +31,11 @@ func PlaceOf(f device.Facts) (Place, error) {
 	return Place{host + " " + f.String(), f.Class()}, err
 }
 
-// Part is the part of the work that a rank tunes, K/N. The devices of one class share the work of that
+// TuningPart is the part of the work that a rank tunes, K/N. The devices of one class share the work of that
 // class. Of several ranks on one device, which would disturb each other's measurements, the first
 // alone tunes; the part of the others is empty. classes and devices are the numbers of classes and of
 // devices.
-func Part(r collective.Ranks, own Place) (part string, classes, devices int, err error) {
+func TuningPart(r collective.Ranks, own Place) (part string, classes, devices int, err error) {
 	places, err := gather(r, own)
 	if err != nil {
 		return "", 0, 0, err
@@ -57,13 +57,13 @@ func Part(r collective.Ranks, own Place) (part string, classes, devices int, err
 	return part, len(alike), len(seen), nil
 }
 
-// Tune returns the part of the work that this rank tunes, and prints a line about all ranks.
-func Tune(w *mpi.World, talk io.Writer, f device.Facts) (part string, err error) {
+// AnnouncePart returns the part of the work that this rank tunes, and prints a line about all ranks.
+func AnnouncePart(w *mpi.World, talk io.Writer, f device.Facts) (part string, err error) {
 	own, err := PlaceOf(f)
 	if err != nil {
 		return "", err
 	}
-	part, classes, devices, err := Part(w, own)
+	part, classes, devices, err := TuningPart(w, own)
 	if err != nil {
 		return "", err
 	}
@@ -93,8 +93,8 @@ func gather[T any](r collective.Ranks, own T) ([]T, error) {
 	return all, err
 }
 
-// A Tuned is the result of one rank's tuning.
-type Tuned struct {
+// A TuneResult is the result of one rank's tuning.
+type TuneResult struct {
 	Outcome
 	Winners []byte             // what its file of winners holds then; empty: nothing
 	Sums    []autotune.Summary // of the families
@@ -102,7 +102,7 @@ type Tuned struct {
 
 // Collect runs every rank's part, however long that takes, and calls take on rank 0 with the result of
 // each rank, in their order.
-func Collect(w *mpi.World, do func() Tuned, take func(rank int, t Tuned) error) error {
+func Collect(w *mpi.World, do func() TuneResult, take func(rank int, t TuneResult) error) error {
 	if w.Rank() > 0 {
 		text, err := json.Marshal(do())
 		if err == nil {
@@ -116,7 +116,7 @@ func Collect(w *mpi.World, do func() Tuned, take func(rank int, t Tuned) error) 
 			return from >= 0, err
 		})
 	}
-	all := make([]Tuned, w.Size())
+	all := make([]TuneResult, w.Size())
 	var errs []error
 	var others sync.WaitGroup
 	var failed error

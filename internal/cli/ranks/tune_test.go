@@ -15,7 +15,7 @@ func TestPart(t *testing.T) {
 	want := []string{"1/3", "2/3", "", "1/1", "3/3", ""}
 	ranks, got := collectivetest.Ranks(len(places)), make([]string, len(places))
 	err := collective.OnAll(len(places), func(k int) error {
-		part, classes, devices, err := Part(ranks[k], places[k])
+		part, classes, devices, err := TuningPart(ranks[k], places[k])
 		if classes != 2 || devices != 4 {
 			t.Errorf("rank %d: %d classes, %d devices, expected 2 and 4", k, classes, devices)
 		}

@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coalesce/internal/cli/atomicfile"
 	"coalesce/internal/cli/ranks"
-	"coalesce/internal/cli/whole"
 	"coalesce/internal/ui"
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
@@ -55,7 +55,7 @@ type App struct {
 
 // New is a run on this machine's devices, of a command line without the program's name. Its output ends with ctx.
 func New(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) *App {
-	return &App{args: args, In: stdin, Raw: stdout, Out: bufio.NewWriter(whole.Until(ctx, stdout)), Err: stderr, Devices: devices.Kinds(), Free: memory.FreeNow}
+	return &App{args: args, In: stdin, Raw: stdout, Out: bufio.NewWriter(atomicfile.ContextWriter(ctx, stdout)), Err: stderr, Devices: devices.Kinds(), Free: memory.FreeNow}
 }
 
 // Name is the program's name.
@@ -64,8 +64,8 @@ func (a *App) Name() string { return cmp.Or(a.Program, coalesce) }
 // coalesce is the program that solves.
 const coalesce = "coalesce"
 
-// Root makes a command, which has all others, report its errors by Exit.
-func (a *App) Root(root *cobra.Command) *cobra.Command {
+// PrepareRoot makes a command, which has all others, report its errors by Exit.
+func (a *App) PrepareRoot(root *cobra.Command) *cobra.Command {
 	root.SetFlagErrorFunc(FlagError)
 	root.SilenceUsage, root.SilenceErrors = true, true
 	root.PersistentPreRun = func(*cobra.Command, []string) { a.Started = true }
@@ -87,7 +87,7 @@ func (a *App) Execute(ctx context.Context, root *cobra.Command) int {
 		err = errors.Join(fmt.Errorf("standard output is incomplete: %w", flush), err)
 	}
 	if a.Team != nil {
-		ranks.Leave(a.Team, os.Stderr, func(talk io.Writer) int {
+		ranks.ExitWorld(a.Team, os.Stderr, func(talk io.Writer) int {
 			a.Err = talk
 			return a.Exit(ctx, err)
 		})
@@ -95,23 +95,23 @@ func (a *App) Execute(ctx context.Context, root *cobra.Command) int {
 	return a.Exit(ctx, err)
 }
 
-// Together returns the ranks that solve one instance together, each on its own devices; inst must be
+// JoinRanks returns the ranks that solve one instance together, each on its own devices; inst must be
 // equal on all ranks. It returns nil if this process solves alone or if ranks share files out. linked
 // says that the devices exchange data with those of other ranks.
-func (a *App) Together(devices []device.Device, linked bool, inst []byte) (collective.Ranks, error) {
-	if !a.Single() {
+func (a *App) JoinRanks(devices []device.Device, linked bool, inst []byte) (collective.Ranks, error) {
+	if !a.HasOneInstance() {
 		return nil, nil
 	}
-	return a.Team, ranks.Together(a.Team, a.Err, devices, linked, inst)
+	return a.Team, ranks.Announce(a.Team, a.Err, devices, linked, inst)
 }
 
-// Single reports whether ranks have one instance, which they may solve together.
-func (a *App) Single() bool { return a.Team != nil && !a.shared && !a.waited }
+// HasOneInstance reports whether ranks have one instance, which they may solve together.
+func (a *App) HasOneInstance() bool { return a.Team != nil && !a.shared && !a.waited }
 
-// Alone calls do on rank 0 alone, as in a single process, and prints the reason.
-func (a *App) Alone(why string, do func() error) error {
+// OnRankZero calls do on rank 0 alone, as in a single process, and prints the reason.
+func (a *App) OnRankZero(why string, do func() error) error {
 	a.waited = true
-	return ranks.Alone(a.Team, a.Err, why, do)
+	return ranks.OnRankZero(a.Team, a.Err, why, do)
 }
 
 // usageError is a mistake in the command line.
@@ -171,16 +171,16 @@ func (a *App) Exit(ctx context.Context, err error) int {
 	case errors.As(err, &code):
 		return int(code)
 	case errors.As(err, &some):
-		a.Say(a.line(err))
+		a.PrintNotice(a.line(err))
 		return some.code
 	case errors.As(err, &usage) || errors.As(err, new(*formats.OptionError)) || errors.As(err, new(*solve.VariantError)) || !a.Started:
 		fmt.Fprintf(a.Err, "%[1]s: %[2]s\nSee \"%[1]s --help\" and \"%[1]s COMMAND --help\".\n", a.Name(), a.line(err))
 		return ExitUsage
 	case errors.As(err, &check):
-		a.Say("check failed: " + a.line(err))
+		a.PrintNotice("check failed: " + a.line(err))
 		return ExitCheck
 	default:
-		a.Say(a.line(err))
+		a.PrintNotice(a.line(err))
 	}
 	return ExitFailed
 }

@@ -44,7 +44,7 @@ func (a *App) Database(named string) (*tuned.Database, error) {
 	case named != "":
 		return nil, err
 	case !errors.Is(err, os.ErrNotExist):
-		a.Say(fmt.Sprintf("going on without the user's tuning: %v", err))
+		a.PrintNotice(fmt.Sprintf("going on without the user's tuning: %v", err))
 	}
 	return db, nil
 }
@@ -56,7 +56,7 @@ func (a *App) WithBundledTuning(db *tuned.Database) (*tuned.Database, error) {
 		return db, nil
 	}
 	if err != nil {
-		a.Say(fmt.Sprintf("going on without the bundle's tuning: %v", err))
+		a.PrintNotice(fmt.Sprintf("going on without the bundle's tuning: %v", err))
 		return db, nil
 	}
 	text, err := b.TuningData()

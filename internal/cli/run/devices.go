@@ -36,7 +36,7 @@ func (a *App) OpenDevices(name string, threads int) ([]device.Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := devices.Options{Threads: threads, Say: a.Say, Points: a.Points}
+	o := devices.Options{Threads: threads, Say: a.PrintNotice, Points: a.Points}
 	if a.Team != nil {
 		if !n.IsSingle() {
 			return nil, Usagef("--device is %s: under a launcher each rank has one device", name)
@@ -50,8 +50,8 @@ func (a *App) OpenDevices(name string, threads int) ([]device.Device, error) {
 	return opened, err
 }
 
-// Say prints to standard error why a command waits, or what happened to a device.
-func (a *App) Say(line string) { fmt.Fprintf(a.Err, "%s: %s\n", a.Name(), line) }
+// PrintNotice prints to standard error why a command waits, or what happened to a device.
+func (a *App) PrintNotice(line string) { fmt.Fprintf(a.Err, "%s: %s\n", a.Name(), line) }
 
 // HandOver replaces the plain binary by the CUDA binary if the work may want a GPU. It does not return
 // where the system can replace a process.
@@ -78,7 +78,7 @@ func (a *App) HandOver(name string) error {
 	case kind == device.CUDA:
 		return err
 	case err != nil:
-		a.Say(fmt.Sprintf("going on without a GPU: %v", err))
+		a.PrintNotice(fmt.Sprintf("going on without a GPU: %v", err))
 	}
 	return nil
 }

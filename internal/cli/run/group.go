@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Group is the action of a command that only holds others.
-func Group(expected string) func(*cobra.Command, []string) error {
+// GroupAction is the action of a command that only holds others.
+func GroupAction(expected string) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return Usagef("%q needs a command: expected %s", cmd.CommandPath(), expected)

@@ -29,7 +29,7 @@ func Main(program string, root func(*App) *cobra.Command, args []string, stdin i
 	var team *mpi.World
 	var err error
 	if program == coalesce { // processes of another program work alone, also under a launcher of MPI
-		team, err = ranks.Enter(args, stderr)
+		team, err = ranks.JoinWorld(args, stderr)
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "%s: %s\n", program, ui.OneLine(err))
@@ -43,10 +43,10 @@ func Main(program string, root func(*App) *cobra.Command, args []string, stdin i
 	return a.Execute(ctx, root(a))
 }
 
-// Ending makes commands, and those below them, end with their context, also in the middle of a read.
-func Ending(commands ...*cobra.Command) []*cobra.Command {
+// EndWithContext makes commands, and those below them, end with their context, also in the middle of a read.
+func EndWithContext(commands ...*cobra.Command) []*cobra.Command {
 	for _, cmd := range commands {
-		Ending(cmd.Commands()...)
+		EndWithContext(cmd.Commands()...)
 		if act := cmd.RunE; act != nil {
 			cmd.RunE = func(cmd *cobra.Command, args []string) error {
 				_, err := Await(cmd.Context(), func() (struct{}, error) { return struct{}{}, act(cmd, args) })

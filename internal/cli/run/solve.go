@@ -46,7 +46,7 @@ func (s *SolveFlags) Register(f *pflag.FlagSet) {
 
 // CheckEffects returns an error if a flag of the command has no effect by a table.
 func (s *SolveFlags) CheckEffects(table []effect.Rule) error {
-	if err := effect.Mistake(s.given, table); err != nil {
+	if err := effect.CheckFlags(s.given, table); err != nil {
 		return AsUsage(err)
 	}
 	return nil
@@ -65,11 +65,11 @@ func (a *App) tuningData(ctx context.Context, s *SolveFlags) (*tuned.Database, e
 			return nil, valueError(err)
 		}
 		if s.untuned != "" && (a.Team == nil || a.Team.Rank() == 0) { // one records, of several that solve together
-			if policy.Guessed, err = tuning.Recorder(s.untuned, a.Say); err != nil {
+			if policy.Guessed, err = tuning.OpenRecorder(s.untuned, a.PrintNotice); err != nil {
 				return nil, err
 			}
 		}
-		return db.By(policy), nil
+		return db.WithPolicy(policy), nil
 	})
 }
 
@@ -146,8 +146,8 @@ func Await[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	}
 }
 
-// Unverified is why an answer could not be compared with a reference's. Such an answer is printed.
-func Unverified(err error) error { return fmt.Errorf("the answer was not verified: %w", err) }
+// UnverifiedError is why an answer could not be compared with a reference's. Such an answer is printed.
+func UnverifiedError(err error) error { return fmt.Errorf("the answer was not verified: %w", err) }
 
 // CompareWithReference compares an answer with a reference's where --verify asks for that, unless err tells of an earlier
 // failure. An answer of a solve that was stopped is not compared.
@@ -167,14 +167,14 @@ func (s *SolveFlags) CompareWithReference(a *App, p *ui.Progress, stopped bool, 
 // undone, such as a check or a file, is said.
 func (a *App) AnswerError(ctx context.Context, err error) error {
 	if solve.Ended(ctx, err) {
-		a.Say(ui.OneLine(err))
+		a.PrintNotice(ui.OneLine(err))
 		return nil
 	}
 	return err
 }
 
-// Refuted reports a check that an answer has failed.
-func Refuted(err error) bool { return errors.As(err, new(checkError)) }
+// IsRefuted reports a check that an answer has failed.
+func IsRefuted(err error) bool { return errors.As(err, new(checkError)) }
 
 // AwaitBest is Await for work that takes ctx: when that ends the work has 0.65 s to give the
 // best so far. A command ends within a second, and the driver took 0.26 s to end one of 32

@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coalesce/internal/cli/atomicfile"
 	"coalesce/internal/cli/ranks"
-	"coalesce/internal/cli/whole"
 	"coalesce/internal/ui"
 	"coalesce/solvers/formats"
 	"coalesce/solvers/solve"
@@ -65,7 +65,7 @@ func (a *App) WithOutput(cmd *cobra.Command) *cobra.Command {
 			a.Folder = ranks.Folder(path)
 			return errors.Join(cmd.Flags().Set("json", "true"), run(cmd, args))
 		}
-		if err := whole.Check(path, args, Usagef); err != nil {
+		if err := atomicfile.CheckOutput(path, args, Usagef); err != nil {
 			return err
 		}
 		if a.Team != nil && a.Team.Rank() > 0 {
@@ -119,7 +119,7 @@ func (a *App) intoFile(ctx context.Context, path string, work func() error) erro
 		return err
 	}
 	if err == nil || errors.Is(err, solve.ErrInfeasible) {
-		failed := whole.Finish(ctx, path, func(w io.Writer) error {
+		failed := atomicfile.Finish(ctx, path, func(w io.Writer) error {
 			_, err := w.Write(text.Bytes())
 			return err
 		})
@@ -153,7 +153,7 @@ func (a *App) ReadWhole(path string, most int64) (text []byte, err error) {
 
 // CheckPlain returns an error for the name of a compressed file: files are written plain.
 func CheckPlain(path string) error {
-	return whole.Plain(path, Usagef)
+	return atomicfile.CheckUncompressed(path, Usagef)
 }
 
 // MaxAnswer is the largest file of an answer, in bytes.

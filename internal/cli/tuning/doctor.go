@@ -31,7 +31,7 @@ have sizes without a winner, with the command that tunes them. The command chang
 nothing.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return e.Device(name, threads, func(d device.Device) error { return e.doctor(cmd.Context(), d, db) })
+			return e.Device(name, threads, func(d device.Device) error { return e.diagnose(cmd.Context(), d, db) })
 		},
 	}
 	f := cmd.Flags()
@@ -42,7 +42,7 @@ nothing.`,
 	return cmd
 }
 
-func (e Env) doctor(ctx context.Context, d device.Device, named string) error {
+func (e Env) diagnose(ctx context.Context, d device.Device, named string) error {
 	facts := d.Facts()
 	var t ui.Table
 	t.Row("device", fmt.Sprintf("%s (%s)", facts, facts.Name))
@@ -54,7 +54,7 @@ func (e Env) doctor(ctx context.Context, d device.Device, named string) error {
 	case device.Host:
 		others = new(measure.OtherLoad)
 	}
-	var s steady
+	var s timingScatter
 	taken, err := others.RunUndisturbed(facts.SMs, 1, 0, func() (err error) {
 		s, err = steadiness(d)
 		return err
@@ -75,13 +75,13 @@ func (e Env) doctor(ctx context.Context, d device.Device, named string) error {
 	if err := t.Write(e.Out); err != nil {
 		return err
 	}
-	db, err := e.own(named)
+	db, err := e.ownEntries(named)
 	if err != nil {
 		return err
 	}
 	var rows ui.Table
 	rows.Row("family", "untuned", "command")
-	for _, sub := range e.here("", facts) {
+	for _, sub := range e.subjectsOn("", facts) {
 		untuned, all := autotune.Untuned(db, sub, facts)
 		command := "-"
 		if untuned > 0 {
@@ -124,8 +124,8 @@ func gpu(ctx context.Context, t *ui.Table, facts device.Facts) {
 	t.Row("other processes", ui.EscapeControl(strings.ReplaceAll(answer, "\n", "; ")))
 }
 
-// steady is how the same work scatters on a device.
-type steady struct {
+// timingScatter is how the same work scatters on a device.
+type timingScatter struct {
 	n      int
 	noise  float64 // relative median deviation of all
 	spread float64 // relative distance of the slowest tenth of a second's median from the fastest's
@@ -133,7 +133,7 @@ type steady struct {
 }
 
 // verdict says whether a tune would crown winners now.
-func (s *steady) verdict() string {
+func (s *timingScatter) verdict() string {
 	switch limit := search.NoiseLimit; {
 	case s.others > limit:
 		return fmt.Sprintf("no: other processes take more than the %.0f %% above which tune crowns no winner; end what else computes", 100*limit)
@@ -149,7 +149,7 @@ func (s *steady) verdict() string {
 const fillBytes = 16 << 20
 
 // steadiness fills memory for two seconds.
-func steadiness(d device.Device) (out steady, err error) {
+func steadiness(d device.Device) (out timingScatter, err error) {
 	buf, err := d.Alloc(fillBytes)
 	if err != nil {
 		return out, err
@@ -189,5 +189,5 @@ func steadiness(d device.Device) (out steady, err error) {
 	}
 	least := slices.Min(medians)
 	stat := measure.Statistics(all, 1)
-	return steady{n: len(all), noise: stat.Noise(), spread: slices.Max(medians)/least - 1}, nil
+	return timingScatter{n: len(all), noise: stat.Noise(), spread: slices.Max(medians)/least - 1}, nil
 }

@@ -14,18 +14,18 @@ import (
 // and where the clock moves by as much it hardly is.
 func TestVerdict(t *testing.T) {
 	for _, c := range []struct {
-		steady
+		timingScatter
 		want string
 	}{
-		{steady{spread: 0.02}, "yes"},
-		{steady{noise: 0.02, spread: 0.3}, "hardly"},
-		{steady{noise: 0.2, spread: 0.3}, "no:"},
-		{steady{noise: 0.2}, "no:"},
-		{steady{others: 0.04}, "yes"},
-		{steady{others: 0.4}, "no: other processes"},
+		{timingScatter{spread: 0.02}, "yes"},
+		{timingScatter{noise: 0.02, spread: 0.3}, "hardly"},
+		{timingScatter{noise: 0.2, spread: 0.3}, "no:"},
+		{timingScatter{noise: 0.2}, "no:"},
+		{timingScatter{others: 0.04}, "yes"},
+		{timingScatter{others: 0.4}, "no: other processes"},
 	} {
 		if got := c.verdict(); !strings.HasPrefix(got, c.want) {
-			t.Errorf("%+v: %q, expected %q", c.steady, got, c.want)
+			t.Errorf("%+v: %q, expected %q", c.timingScatter, got, c.want)
 		}
 	}
 }
@@ -36,7 +36,7 @@ func TestDoctorOfAHost(t *testing.T) {
 	defer d.Close()
 	var out bytes.Buffer
 	e := Env{Out: &out, Path: func() (string, error) { return "", errors.New("no folder") }}
-	if err := e.doctor(context.Background(), d, ""); err != nil {
+	if err := e.diagnose(context.Background(), d, ""); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"noise floor", "other processes  ", "clock spread", "fit to tune"} {

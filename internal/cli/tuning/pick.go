@@ -10,9 +10,9 @@ import (
 	"coalesce/runtime/device"
 )
 
-// Families finds the named family, "csg/tiles" or "tiles" for short, or all for the
+// FindFamilies finds the named family, "csg/tiles" or "tiles" for short, or all for the
 // device. Its errors are mistakes in the command line.
-func Families(subjects []subject.Subject, name string, facts device.Facts) ([]subject.Subject, error) {
+func FindFamilies(subjects []subject.Subject, name string, facts device.Facts) ([]subject.Subject, error) {
 	var names []string
 	var picked []subject.Subject
 	for _, s := range subjects {
@@ -34,10 +34,10 @@ func Families(subjects []subject.Subject, name string, facts device.Facts) ([]su
 	return picked, nil
 }
 
-// Workloads are the compile-time workloads of a family whose parameters are among those
+// SelectWorkloads are the compile-time workloads of a family whose parameters are among those
 // asked for; a parameter that a workload lacks, or nobody asked for, is free. Who asks
 // means kernels: algorithms are left out then.
-func Workloads(s subject.Subject, asked map[string][]string) []map[string]string {
+func SelectWorkloads(s subject.Subject, asked map[string][]string) []map[string]string {
 	return slices.DeleteFunc(slices.Clone(s.Workloads()), func(fixed map[string]string) bool {
 		for param, values := range asked {
 			if len(values) > 0 && s.Family().Target == "" {

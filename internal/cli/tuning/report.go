@@ -14,7 +14,7 @@ import (
 	"coalesce/autotune/page"
 	"coalesce/autotune/t4"
 	"coalesce/autotune/trial"
-	"coalesce/internal/cli/whole"
+	"coalesce/internal/cli/atomicfile"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 )
@@ -65,13 +65,13 @@ func (e Env) report(ctx context.Context, files []string, html, table, figures, e
 	}
 	studies := page.Studies(trials, families)
 	if html != "" {
-		if err := whole.Write(ctx, html, func(w io.Writer) error { return page.HTML(w, studies) }); err != nil {
+		if err := atomicfile.Write(ctx, html, func(w io.Writer) error { return page.HTML(w, studies) }); err != nil {
 			return err
 		}
 		fmt.Fprintf(e.Out, "%s: %s of %s\n", html, ui.Count(len(trials), "trial"), ui.Count(len(studies), "workload"))
 	}
 	if table != "" {
-		if err := whole.Write(ctx, table, func(w io.Writer) error { return page.CSV(w, trials) }); err != nil {
+		if err := atomicfile.Write(ctx, table, func(w io.Writer) error { return page.CSV(w, trials) }); err != nil {
 			return err
 		}
 		fmt.Fprintf(e.Out, "%s: %s\n", table, ui.Count(len(trials), "trial"))
@@ -90,7 +90,7 @@ func (e Env) report(ctx context.Context, files []string, html, table, figures, e
 			if len(spaces) > 1 {
 				path = fmt.Sprintf("%s-%d.json", strings.TrimSuffix(exchange, ".json"), i+1)
 			}
-			if err := whole.Write(ctx, path, space.Write); err != nil {
+			if err := atomicfile.Write(ctx, path, space.Write); err != nil {
 				return err
 			}
 			fmt.Fprintf(e.Out, "%s: %s of %s on %s, workload %s\n", path, ui.Count(len(space.Results), "result"), space.Metadata["kernel"], space.Metadata["device"], space.Metadata["workload"])
@@ -99,8 +99,8 @@ func (e Env) report(ctx context.Context, files []string, html, table, figures, e
 	return nil
 }
 
-// Begin reads the results in T4 form that tuning begins with; nil for no path. It is an error if they fit no task's family.
-func Begin(path string, tasks []autotune.Task) (*t4.Results, error) {
+// ReadT4 reads the results in T4 form that tuning begins with; nil for no path. It is an error if they fit no task's family.
+func ReadT4(path string, tasks []autotune.Task) (*t4.Results, error) {
 	if path == "" {
 		return nil, nil
 	}

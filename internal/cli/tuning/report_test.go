@@ -47,13 +47,13 @@ func TestReport(t *testing.T) {
 		t.Errorf("the page: %v\n%s", err, text)
 	}
 	fit, other := &device.Family{Name: "toy/k", Params: []string{"a"}, Variants: []device.Variant{{Label: "a=2", Values: []string{"2"}}}}, &device.Family{Params: []string{"b"}}
-	if f, err := Begin(exchange, []autotune.Task{{Subject: named{family: other}}, {Subject: named{family: fit}}}); err != nil || !slices.Equal(f.Fastest(fit), []string{"a=2"}) {
+	if f, err := ReadT4(exchange, []autotune.Task{{Subject: named{family: other}}, {Subject: named{family: fit}}}); err != nil || !slices.Equal(f.Fastest(fit), []string{"a=2"}) {
 		t.Errorf("tuning begins with %+v, %v", f, err)
 	}
-	if _, err := Begin(exchange, []autotune.Task{{Subject: named{family: other}}}); err == nil || !strings.Contains(err.Error(), "no valid result") {
+	if _, err := ReadT4(exchange, []autotune.Task{{Subject: named{family: other}}}); err == nil || !strings.Contains(err.Error(), "no valid result") {
 		t.Errorf("results of another space: %v", err)
 	}
-	if f, err := Begin("", nil); f != nil || err != nil {
+	if f, err := ReadT4("", nil); f != nil || err != nil {
 		t.Errorf("no file: %+v, %v", f, err)
 	}
 	if _, err := run(in); err == nil || !strings.Contains(err.Error(), "expected --output, --csv, --svg or --t4") {

@@ -16,8 +16,8 @@ import (
 	"coalesce/runtime/device"
 )
 
-// Line is the progress line of tuning.
-func Line(e autotune.Event) string {
+// ProgressLine is the progress line of tuning.
+func ProgressLine(e autotune.Event) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s size %d: %s %d/%d", e.Family, e.Fixed["value"], e.Size, e.Phase, e.Done, e.Total)
 	if e.Failed > 0 {
@@ -35,8 +35,8 @@ func Line(e autotune.Event) string {
 	return b.String()
 }
 
-// Undecided counts the sizes that a budget did not reach, and estimates the budget that would.
-func Undecided(say func(string), sums []autotune.Summary) {
+// ReportUndecided counts the sizes that a budget did not reach, and estimates the budget that would.
+func ReportUndecided(say func(string), sums []autotune.Summary) {
 	open, all, missing := 0, 0, time.Duration(0)
 	for i := range sums {
 		open += len(sums[i].Undecided)
@@ -53,10 +53,10 @@ func Undecided(say func(string), sums []autotune.Summary) {
 	say(line)
 }
 
-// Earlier returns the winners that a file has, which those of a tune will go to; nil where the file does not
+// EarlierWinners returns the winners that a file has, which those of a tune will go to; nil where the file does not
 // exist, which is an error if there must be one. It makes the folder, and tries to write there: an hour of
 // tuning must not end in finding out.
-func Earlier(path string, must bool) (*tuned.Database, error) {
+func EarlierWinners(path string, must bool) (*tuned.Database, error) {
 	if err := writable(path); err != nil {
 		return nil, err
 	}
@@ -82,8 +82,8 @@ func writable(path string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// Between are autotune.Between of tasks; say is told where there are none.
-func Between(say func(string), tasks []autotune.Task, known *tuned.Database, facts device.Facts) []autotune.Task {
+// CrossoverSizes are autotune.Between of tasks; say is told where there are none.
+func CrossoverSizes(say func(string), tasks []autotune.Task, known *tuned.Database, facts device.Facts) []autotune.Task {
 	some := autotune.Between(tasks, known, facts)
 	if len(some) == 0 {
 		say(fmt.Sprintf("nothing to tune: no winner of %s overtakes another between two tuned sizes", facts.Class()))
@@ -91,9 +91,9 @@ func Between(say func(string), tasks []autotune.Task, known *tuned.Database, fac
 	return some
 }
 
-// Part is the part of the tasks that text names, K/N. Its errors are mistakes in the
+// SelectPart is the part of the tasks that text names, K/N. Its errors are mistakes in the
 // command line.
-func Part(text string, tasks []autotune.Task, known *tuned.Database, facts device.Facts) ([]autotune.Task, error) {
+func SelectPart(text string, tasks []autotune.Task, known *tuned.Database, facts device.Facts) ([]autotune.Task, error) {
 	k, n, err := autotune.ParsePart(text)
 	if err != nil {
 		return nil, fmt.Errorf("--part is %w", err)
@@ -101,8 +101,8 @@ func Part(text string, tasks []autotune.Task, known *tuned.Database, facts devic
 	return autotune.Part(tasks, known, facts, k, n), nil
 }
 
-// Kept returns the winners of a file over others; the file may not exist yet.
-func Kept(path string, under *tuned.Database) (*tuned.Database, error) {
+// WinnersOver returns the winners of a file over others; the file may not exist yet.
+func WinnersOver(path string, under *tuned.Database) (*tuned.Database, error) {
 	own, err := tuned.Load(path)
 	switch {
 	case err == nil:
@@ -113,9 +113,9 @@ func Kept(path string, under *tuned.Database) (*tuned.Database, error) {
 	return nil, err
 }
 
-// Join takes over what a rank tuned: winners into the file at path, its report to out and
+// MergeRank takes over what a rank tuned: winners into the file at path, its report to out and
 // its errors to talk. Rank 0's winners are there, and its errors were told.
-func Join(path string, rank int, winners []byte, sums []autotune.Summary, out io.Writer, text []byte, talk io.Writer, errs string) error {
+func MergeRank(path string, rank int, winners []byte, sums []autotune.Summary, out io.Writer, text []byte, talk io.Writer, errs string) error {
 	if rank > 0 && len(text) > 0 && text[0] != '{' { // a report for people
 		text = append([]byte{'\n'}, text...)
 	}

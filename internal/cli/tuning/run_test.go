@@ -65,7 +65,7 @@ func TestJoin(t *testing.T) {
 	sums := []autotune.Summary{{Family: "toy/k", Class: "host", Failures: []autotune.Failure{{Variant: "wrong", Status: trial.Verify}}}}
 	var out, talk strings.Builder
 	for rank := range 2 {
-		if err := Join(path, rank, database(t, entry(6, "best")).Encode(), sums, &out, []byte("report\n"), &talk, "coalesce: a reason\n"); err != nil {
+		if err := MergeRank(path, rank, database(t, entry(6, "best")).Encode(), sums, &out, []byte("report\n"), &talk, "coalesce: a reason\n"); err != nil {
 			t.Fatal(err)
 		}
 		db, err := tuned.Load(path)
@@ -79,7 +79,7 @@ func TestJoin(t *testing.T) {
 	if out.String() != "report\n\nreport\n" || talk.String() != "coalesce: rank 1: a reason\n" {
 		t.Errorf("told %q and %q", out.String(), talk.String())
 	}
-	if err := Join(path, 1, []byte("{"), nil, &out, nil, &talk, ""); err == nil || !strings.Contains(err.Error(), "winners of rank 1") {
+	if err := MergeRank(path, 1, []byte("{"), nil, &out, nil, &talk, ""); err == nil || !strings.Contains(err.Error(), "winners of rank 1") {
 		t.Errorf("damaged winners: %v", err)
 	}
 }
@@ -95,7 +95,7 @@ func TestUndecided(t *testing.T) {
 			"4 of 9 sizes not decided for lack of time; the same command again goes on, and takes about 8s for them"},
 	} {
 		var lines []string
-		if Undecided(func(line string) { lines = append(lines, line) }, c.sums); strings.Join(lines, "\n") != c.want {
+		if ReportUndecided(func(line string) { lines = append(lines, line) }, c.sums); strings.Join(lines, "\n") != c.want {
 			t.Errorf("%+v: told %q, expected %q", c.sums, lines, c.want)
 		}
 	}

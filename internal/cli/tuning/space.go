@@ -19,8 +19,8 @@ import (
 // SpaceFull is the value of --space that has every point of a family rendered.
 const SpaceFull = "full"
 
-// Extend adds the points of a folder to their family, before a device is opened.
-func Extend(dir string, subjects []subject.Subject) (*ondemand.Points, error) {
+// ExtendFamily adds the points of a folder to their family, before a device is opened.
+func ExtendFamily(dir string, subjects []subject.Subject) (*ondemand.Points, error) {
 	p, err := ondemand.Open(dir)
 	if err != nil {
 		return nil, err
@@ -41,9 +41,9 @@ func family(subjects []subject.Subject, name string) *device.Family {
 	return subjects[at].Family()
 }
 
-// Render has the kernel compiler of the checkout, in whose folders the program was
+// RenderSpace has the kernel compiler of the checkout, in whose folders the program was
 // started, write every point of a family's space into the user's cache.
-func Render(ctx context.Context, f *device.Family) (dir string, err error) {
+func RenderSpace(ctx context.Context, f *device.Family) (dir string, err error) {
 	root, err := os.Getwd()
 	for err == nil {
 		if _, missing := os.Stat(filepath.Join(root, "go.generate")); missing == nil {

@@ -33,7 +33,7 @@ func TestAdvice(t *testing.T) {
 		t.Fatal(err)
 	}
 	var text string
-	p, err := Extend(dir, []subject.Subject{s})
+	p, err := ExtendFamily(dir, []subject.Subject{s})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -128,7 +128,7 @@ func (e Env) compare(a, b *tuned.Database) error {
 		if p.b != nil {
 			some = p.b
 		}
-		t.Row(some.Family, some.Class, fixed(some.Fixed), fmt.Sprint(some.Size), verdict, took(p.a), took(p.b), winner(p.a, p.b))
+		t.Row(some.Family, some.Class, formatWorkload(some.Fixed), fmt.Sprint(some.Size), verdict, took(p.a), took(p.b), winner(p.a, p.b))
 	}
 	if err := t.Write(e.Out); err != nil {
 		return err
@@ -188,8 +188,8 @@ func winner(a, b *tuned.Entry) string {
 	return b.Winner
 }
 
-// fixed writes a workload in a stable order.
-func fixed(w map[string]string) string {
+// formatWorkload writes a workload in a stable order.
+func formatWorkload(w map[string]string) string {
 	var parts []string
 	for _, k := range slices.Sorted(maps.Keys(w)) {
 		parts = append(parts, k+"="+w[k])
@@ -200,8 +200,8 @@ func fixed(w map[string]string) string {
 	return strings.Join(parts, ",")
 }
 
-// own are the user's entries beside those of the binary.
-func (e Env) own(named string) (*tuned.Database, error) {
+// ownEntries are the user's entries beside those of the binary.
+func (e Env) ownEntries(named string) (*tuned.Database, error) {
 	shipped, err := tuned.Embedded()
 	if err != nil {
 		return nil, err
@@ -222,8 +222,8 @@ func (e Env) own(named string) (*tuned.Database, error) {
 	return tuned.Merge(shipped, db), nil
 }
 
-// here are the subjects of a problem, "" for all, that run on a device.
-func (e Env) here(problem string, facts device.Facts) []subject.Subject {
+// subjectsOn are the subjects of a problem, "" for all, that run on a device.
+func (e Env) subjectsOn(problem string, facts device.Facts) []subject.Subject {
 	return slices.DeleteFunc(slices.Clone(e.Subjects), func(s subject.Subject) bool {
 		return !autotune.Here(s, facts) || problem != "" && !strings.HasPrefix(s.Family().Name, problem+"/")
 	})

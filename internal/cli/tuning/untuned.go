@@ -19,14 +19,14 @@ import (
 	"coalesce/solvers/formats"
 )
 
-// Recorder opens a file of untuned workloads, and returns a function that appends what a variant was guessed for. The
+// OpenRecorder opens a file of untuned workloads, and returns a function that appends what a variant was guessed for. The
 // function tells say that a guess could not be recorded.
-func Recorder(path string, say func(string)) (func(tuned.Guess), error) {
+func OpenRecorder(path string, say func(string)) (func(tuned.UnmeasuredChoice), error) {
 	r, err := openUntuned(path)
 	if err != nil {
 		return nil, err
 	}
-	return func(g tuned.Guess) {
+	return func(g tuned.UnmeasuredChoice) {
 		if err := r.add(g); err != nil {
 			say(fmt.Sprintf("an untuned workload was not recorded: %v", err))
 		}
@@ -43,7 +43,7 @@ const untunedSchema = "untuned/1"
 // An untuned is one line of such a file.
 type untuned struct {
 	Schema string `json:"schema"`
-	tuned.Guess
+	tuned.UnmeasuredChoice
 }
 
 // same reports whether two are of one workload; what the guess rested on does not count.
@@ -74,7 +74,7 @@ func openUntuned(path string) (*untunedFile, error) {
 	return &untunedFile{path: path, known: known}, err
 }
 
-func (r *untunedFile) add(g tuned.Guess) error {
+func (r *untunedFile) add(g tuned.UnmeasuredChoice) error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	u := untuned{untunedSchema, g}
@@ -118,9 +118,9 @@ func readUntuned(path string) ([]untuned, error) {
 	return list, nil
 }
 
-// From are the tasks that a file of untuned workloads holds for a device, one for each
+// ReadTasks are the tasks that a file of untuned workloads holds for a device, one for each
 // workload with all its sizes, and how many of its lines are for other devices.
-func From(path string, families []subject.Subject, facts device.Facts) (tasks []autotune.Task, others int, err error) {
+func ReadTasks(path string, families []subject.Subject, facts device.Facts) (tasks []autotune.Task, others int, err error) {
 	list, err := readUntuned(path)
 	if err != nil {
 		return nil, 0, err
@@ -136,7 +136,7 @@ func From(path string, families []subject.Subject, facts device.Facts) (tasks []
 		}
 		s := families[at]
 		if !slices.ContainsFunc(s.Workloads(), func(w map[string]string) bool { return maps.Equal(w, u.Fixed) }) {
-			return nil, 0, fmt.Errorf("%s: %s has no workload %s", path, u.Family, fixed(u.Fixed))
+			return nil, 0, fmt.Errorf("%s: %s has no workload %s", path, u.Family, formatWorkload(u.Fixed))
 		}
 		k := slices.IndexFunc(tasks, func(t autotune.Task) bool {
 			return t.Subject.Family().Name == u.Family && maps.Equal(t.Fixed[0], u.Fixed)

@@ -40,7 +40,7 @@ func Recast(ctx context.Context, inst *problem.Instance, types ...problem.Value)
 // Two sums of int16 take one instruction from compute capability 9.0 on. Tiles of GPUs alone have
 // int16; a checkpoint goes on on any device unless the instance is of int16.
 func solvedTypes(f *device.Family, facts device.Facts, inst *problem.Instance, o *solve.Settings, kept bool) []problem.Value {
-	if v := f.Variant(cmp.Or(o.Variant, o.Tuning.Pinned(f))); v != nil {
+	if v := f.Variant(cmp.Or(o.Variant, o.Tuning.PinnedLabel(f))); v != nil {
 		return []problem.Value{problem.Value(f.Value(v, "value"))}
 	}
 	if inst.Type != problem.Int16 && !hasRoomForCopy(inst.N) {

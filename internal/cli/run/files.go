@@ -12,11 +12,11 @@ import (
 	"coalesce/internal/ui"
 )
 
-// Each solves files one after the other, in their order. It prints an empty line between two answers
+// SolveEach solves files one after the other, in their order. It prints an empty line between two answers
 // for people; JSON objects have a line each. Every error names its file. If one of several files
 // fails, each prints the error, goes on with the next file, and returns a someFailed at the end. A
 // mistake in the command line and an interruption end it.
-func (a *App) Each(ctx context.Context, json bool, paths []string, solve func(path string) error) error {
+func (a *App) SolveEach(ctx context.Context, json bool, paths []string, solve func(path string) error) error {
 	if a.Folder != "" || a.Team != nil && len(paths) > 1 {
 		return a.share(ctx, json, paths, solve)
 	}
@@ -27,7 +27,7 @@ func (a *App) Each(ctx context.Context, json bool, paths []string, solve func(pa
 			return err
 		}
 		if ctx.Err() == nil {
-			err = named(path, err)
+			err = withFileName(path, err)
 		}
 		if len(paths) == 1 {
 			return err
@@ -52,15 +52,15 @@ func (a *App) Each(ctx context.Context, json bool, paths []string, solve func(pa
 	return nil
 }
 
-// named adds the name of its file to an error. Drawn instances have no file.
-func named(path string, err error) error {
+// withFileName adds the name of its file to an error. Drawn instances have no file.
+func withFileName(path string, err error) error {
 	if name := NameOf(path); err != nil && path != "" && !strings.Contains(err.Error(), name+":") {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return err
 }
 
-// share is Each for several ranks, or with results in a folder: it prints answers in the order in
+// share is SolveEach for several ranks, or with results in a folder: it prints answers in the order in
 // which they are found, and skips instances whose result the folder has.
 func (a *App) share(ctx context.Context, json bool, paths []string, solve func(path string) error) error {
 	some, stdout, stderr := someFailed{all: len(paths)}, a.Out, a.Err
@@ -69,7 +69,7 @@ func (a *App) share(ctx context.Context, json bool, paths []string, solve func(p
 	err := job.Run(ctx, paths, func(path string) ranks.Outcome {
 		var text, talk bytes.Buffer
 		a.Out, a.Err = bufio.NewWriter(&text), &talk
-		err := errors.Join(named(path, solve(path)), a.Out.Flush())
+		err := errors.Join(withFileName(path, solve(path)), a.Out.Flush())
 		code := a.Exit(ctx, err)
 		return ranks.Outcome{Code: code, Text: text.Bytes(), Talk: talk.String()}
 	}, func(path string, code int) {

@@ -1,5 +1,5 @@
-// Package whole writes files whole or not at all.
-package whole
+// Package atomicfile writes files whole or not at all.
+package atomicfile
 
 import (
 	"bufio"
@@ -23,9 +23,9 @@ func Write(ctx context.Context, path string, write func(io.Writer) error) error 
 	return put(ctx, path, write)
 }
 
-// Ready returns the error with which Write of a file would begin: a folder that is not there or takes no files, or a
+// CheckWritable returns the error with which Write of a file would begin: a folder that is not there or takes no files, or a
 // directory in the file's place. Solves of hours ask before they begin.
-func Ready(path string) error {
+func CheckWritable(path string) error {
 	switch info, err := os.Stat(path); {
 	case err == nil && info.IsDir():
 		return fmt.Errorf("write %s: a directory, expected a file", path)
@@ -46,13 +46,13 @@ func Ready(path string) error {
 	return nil
 }
 
-// Check is Ready for --output, which must not be one of a command's inputs either; mistake makes an error of the
+// CheckOutput is CheckWritable for --output, which must not be one of a command's inputs either; mistake makes an error of the
 // command line.
-func Check(path string, inputs []string, mistake func(format string, args ...any) error) error {
+func CheckOutput(path string, inputs []string, mistake func(format string, args ...any) error) error {
 	if path == "" {
 		return mistake("--output is empty, expected a FILE")
 	}
-	if err := Plain(path, mistake); err != nil {
+	if err := CheckUncompressed(path, mistake); err != nil {
 		return err
 	}
 	if folder, err := os.Stat(filepath.Dir(path)); err != nil {
@@ -60,7 +60,7 @@ func Check(path string, inputs []string, mistake func(format string, args ...any
 	} else if !folder.IsDir() {
 		return fmt.Errorf("write %s: %s is no directory", path, filepath.Dir(path))
 	}
-	if err := Ready(path); err != nil {
+	if err := CheckWritable(path); err != nil {
 		return err
 	}
 	info, err := os.Stat(path)
@@ -75,8 +75,8 @@ func Check(path string, inputs []string, mistake func(format string, args ...any
 	return nil
 }
 
-// Plain returns an error if a file's name promises compression, which no command writes.
-func Plain(path string, mistake func(format string, args ...any) error) error {
+// CheckUncompressed returns an error if a file's name promises compression, which no command writes.
+func CheckUncompressed(path string, mistake func(format string, args ...any) error) error {
 	if bare := packed.Bare(path); bare != path {
 		return mistake("--output is %s: files are written plain, without %s", path, strings.ToLower(path[len(bare):]))
 	}
@@ -116,11 +116,11 @@ func put(ctx context.Context, path string, write func(io.Writer) error) (err err
 	if err != nil {
 		return err
 	}
-	if err = kept(ctx, onDisk{f}, write); err == nil {
+	if err = writeSynced(ctx, onDisk{f}, write); err == nil {
 		err = os.Rename(part, path)
 	}
 	if err != nil {
-		return errors.Join(err, soon(func() error { return os.Remove(part) }))
+		return errors.Join(err, waitBriefly(func() error { return os.Remove(part) }))
 	}
 	return nil
 }
@@ -135,10 +135,10 @@ type onDisk struct{ *os.File }
 
 func (f onDisk) settle(ctx context.Context) error { return disk.WaitWritten(ctx, f.File, 0) }
 
-// kept writes a file, waits until its bytes are on the disk, and closes it. Both waits end with the context, whatever holds the
+// writeSynced writes a file, waits until its bytes are on the disk, and closes it. Both waits end with the context, whatever holds the
 // system up: the first one with the context's error; the second one without an error, as the system has all bytes then, and
 // writes them after the process has ended.
-func kept(ctx context.Context, f file, write func(io.Writer) error) error {
+func writeSynced(ctx context.Context, f file, write func(io.Writer) error) error {
 	written, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
 		err := writeAll(ctx, f, write)
@@ -161,8 +161,8 @@ func kept(ctx context.Context, f file, write func(io.Writer) error) error {
 	}
 }
 
-// soon calls do, and waits for its end a tenth of a second at most.
-func soon(do func() error) error {
+// waitBriefly calls do, and waits for its end a tenth of a second at most.
+func waitBriefly(do func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- do() }()
 	select {
@@ -216,9 +216,9 @@ func (u *until) Write(p []byte) (int, error) {
 	return u.w.Write(p)
 }
 
-// Until returns a writer to w, such as standard output, that does not wait for a reader any longer once the context has ended
+// ContextWriter returns a writer to w, such as standard output, that does not wait for a reader any longer once the context has ended
 // and a little time for the answer is over. Its error is then the context's.
-func Until(ctx context.Context, w io.Writer) io.Writer { return patient{ctx, w} }
+func ContextWriter(ctx context.Context, w io.Writer) io.Writer { return patient{ctx, w} }
 
 type patient struct {
 	ctx context.Context

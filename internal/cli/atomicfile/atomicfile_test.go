@@ -1,4 +1,4 @@
-package whole
+package atomicfile
 
 import (
 	"bytes"
@@ -147,7 +147,7 @@ func TestSlowDisk(t *testing.T) {
 		c.disk.waits = make(chan struct{}, 1)
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		go func() { ended <- kept(ctx, c.disk, text) }()
+		go func() { ended <- writeSynced(ctx, c.disk, text) }()
 		select {
 		case err := <-ended:
 			t.Errorf("%s: ended with %v before the interruption", name, err)
@@ -163,12 +163,12 @@ func TestSlowDisk(t *testing.T) {
 			t.Errorf("%s: no end within a second of the interruption", name)
 		}
 	}
-	if err := soon(func() error { <-never; return nil }); err != nil {
+	if err := waitBriefly(func() error { <-never; return nil }); err != nil {
 		t.Errorf("a removal that waits for the disk: %v", err)
 	}
 	fast := &slow{syncs: make(chan struct{}), waits: make(chan struct{}, 1)}
 	close(fast.syncs)
-	if err := kept(t.Context(), fast, text); err != nil || fast.taken.Len() != 1<<20 {
+	if err := writeSynced(t.Context(), fast, text); err != nil || fast.taken.Len() != 1<<20 {
 		t.Errorf("%d bytes, %v", fast.taken.Len(), err)
 	}
 }

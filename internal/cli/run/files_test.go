@@ -30,7 +30,7 @@ func TestEach(t *testing.T) {
 	} {
 		var out, talk bytes.Buffer
 		a := &App{Out: bufio.NewWriter(&out), Err: &talk, Started: true}
-		err := a.Each(t.Context(), c.json, []string{"a", "b", "c"}, func(path string) error {
+		err := a.SolveEach(t.Context(), c.json, []string{"a", "b", "c"}, func(path string) error {
 			if err := c.fails[path]; err != nil {
 				return err
 			}
@@ -45,7 +45,7 @@ func TestEach(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var out, talk bytes.Buffer
 	a := &App{Out: bufio.NewWriter(&out), Err: &talk, Started: true}
-	err := a.Each(ctx, true, []string{"a", "b", "c"}, func(path string) error {
+	err := a.SolveEach(ctx, true, []string{"a", "b", "c"}, func(path string) error {
 		cancel()
 		fmt.Fprintln(a.Out, path)
 		return nil
@@ -60,11 +60,11 @@ func TestNamed(t *testing.T) {
 	for _, c := range []struct{ path, err, want string }{
 		{"a.csv", "no rows", "a.csv: no rows"}, {"a.csv", "a.csv:3: found x", "a.csv:3: found x"}, {"", "no room", "no room"}, {"-", "no rows", StandardInput + ": no rows"},
 	} {
-		if got := named(c.path, errors.New(c.err)).Error(); got != c.want {
+		if got := withFileName(c.path, errors.New(c.err)).Error(); got != c.want {
 			t.Errorf("%q of %q: got %q, want %q", c.err, c.path, got, c.want)
 		}
 	}
-	if err := named("a.csv", nil); err != nil {
+	if err := withFileName("a.csv", nil); err != nil {
 		t.Error(err)
 	}
 }

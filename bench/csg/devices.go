@@ -11,11 +11,11 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// several solves the same int32 values, drawn by the devices, on one device, two, four and
+// timeDevices solves the same int32 values, drawn by the devices, on one device, two, four and
 // eight: 26, 30 and 33 agents by tiles, 34 by prices, as far as asked. Seconds are those of
 // the solve once the values lie on the devices; every answer is certified, and all devices'
 // values are the same.
-func (b *bench) several() error {
+func (b *bench) timeDevices() error {
 	all := append([]device.Device{b.Dev}, b.Others...)
 	for _, asked := range []struct {
 		agents, runs int
@@ -25,7 +25,7 @@ func (b *bench) several() error {
 			break
 		}
 		value := ""
-		for count := 1; count <= len(all) && !b.Late(); count *= 2 {
+		for count := 1; count <= len(all) && !b.OutOfTime(); count *= 2 {
 			row := result.Row{Name: "several", Agents: asked.agents, Devices: count}
 			for run := range asked.runs + 1 {
 				inst, err := solver.Drawn("uniform", asked.agents, 1, solver.Int32)
@@ -50,15 +50,15 @@ func (b *bench) several() error {
 				}
 			}
 			fmt.Printf("%-12s n=%d on %d %10.4f ms %10.3e splittings/s, values drawn in %.3f s, worth %s, %s\n", row.Name, asked.agents, count, row.Median()*1e3, row.Rate(), result.Median(row.Sent), value, row.Variant)
-			b.Add(row)
+			b.AddRow(row)
 		}
 	}
 	return nil
 }
 
-// scattered are values that are quickly drawn: those of the coalitions' numbers
+// scatteredValues are values that are quickly drawn: those of the coalitions' numbers
 // times the golden ratio, modulo 2^32.
-func scattered(n int) []int32 {
+func scatteredValues(n int) []int32 {
 	values := make([]int32, 1<<n)
 	cores.Split(len(values), 1<<16, func(from, to int) {
 		for c := from; c < to; c++ {

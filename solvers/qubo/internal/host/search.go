@@ -53,35 +53,34 @@ func (h Search) Search(ctx context.Context, p *problem.Normal, o search.Options,
 	width := s.Weight >> shift
 	switch {
 	case s.Delta < math.MaxInt16 && width <= math.MaxInt8:
-		return searchRows(h, p, s, layOutRows[int8, int16](p, shift, o.Workers, end), o, end, found)
+		return searchRows(ctx, h, p, s, layOutRows[int8, int16](p, shift, o.Workers, end), o, end, found)
 	case s.Delta < math.MaxInt16:
-		return searchRows(h, p, s, layOutRows[int16, int16](p, shift, o.Workers, end), o, end, found)
+		return searchRows(ctx, h, p, s, layOutRows[int16, int16](p, shift, o.Workers, end), o, end, found)
 	case s.Delta < math.MaxInt32 && width <= math.MaxInt8:
-		return searchRows(h, p, s, layOutRows[int8, int32](p, shift, o.Workers, end), o, end, found)
+		return searchRows(ctx, h, p, s, layOutRows[int8, int32](p, shift, o.Workers, end), o, end, found)
 	case s.Delta < math.MaxInt32 && width <= math.MaxInt16:
-		return searchRows(h, p, s, layOutRows[int16, int32](p, shift, o.Workers, end), o, end, found)
+		return searchRows(ctx, h, p, s, layOutRows[int16, int32](p, shift, o.Workers, end), o, end, found)
 	case s.Delta < math.MaxInt32:
-		return searchRows(h, p, s, layOutRows[int32, int32](p, shift, o.Workers, end), o, end, found)
+		return searchRows(ctx, h, p, s, layOutRows[int32, int32](p, shift, o.Workers, end), o, end, found)
 	default:
-		return searchRows(h, p, s, layOutRows[int64, int64](p, shift, o.Workers, end), o, end, found)
+		return searchRows(ctx, h, p, s, layOutRows[int64, int64](p, shift, o.Workers, end), o, end, found)
 	}
 }
 
 // searchRows searches with rows m, nil where time was over before they
 // were laid out.
-func searchRows[S qubo.Sum](h Search, p *problem.Normal, s problem.Spans, m matrix[S], o search.Options, end *deadline, found func(int64, []uint64, time.Duration)) (search.Work, error) {
-	var did search.Work
-	var best int64
-	told, first := false, o.Start
-	if first == nil && m == nil {
+func searchRows[S qubo.Sum](ctx context.Context, h Search, p *problem.Normal, s problem.Spans, m matrix[S], o search.Options, end *deadline, found func(int64, []uint64, time.Duration)) (search.Work, error) {
+	r := o.NewRounds(ctx, found)
+	defer r.End()
+	first := o.Start
+	if first == nil && (m == nil || r.Over()) {
 		first = make([]uint64, problem.Words(p.N))
 	}
 	if first != nil { // a walk may leave the start for a worse solution before its first report
-		best, told = p.Value(first), true
-		found(best, first, time.Since(o.Began))
+		r.Improve(p.Value(first), first)
 	}
-	if m == nil || told && o.TargetMet(best) {
-		return did, nil
+	if m == nil || r.Over() {
+		return r.Did, nil
 	}
 	team := make([]*searcher[S], o.Workers)
 	step, add := m.flipCosts()
@@ -90,8 +89,8 @@ func searchRows[S qubo.Sum](h Search, p *problem.Normal, s problem.Spans, m matr
 		without = append(slices.Clip(without), eliminateWalk.String())
 	}
 	portfolio := newPortfolio(p, step, add, without, o)
-	if told {
-		portfolio.offer(best, first)
+	if first != nil {
+		portfolio.offer(r.Best, first)
 	}
 	table, width := newLogs(), fieldSpread(p, end)
 	for k := range team {
@@ -108,50 +107,49 @@ func searchRows[S qubo.Sum](h Search, p *problem.Normal, s problem.Spans, m matr
 		go s.run()
 		defer close(s.grant)
 	}
-	shown := time.Now()
-	for quota := firstRound; ; quota = min(lastRound, quota*1.1) {
-		flips := int64(math.MaxInt64)
-		if o.Work > 0 {
-			flips = max(1, (o.Work-did.Flips)/int64(len(team)))
-		}
-		for _, s := range team {
-			s.grant <- grant{quota, flips}
-		}
-		for _, s := range team {
-			<-s.report
-		}
-		did.Flips = 0
-		for _, s := range team {
-			did.Flips += s.flips
-			if !told || s.best > best {
-				best, told = s.best, true
-				found(best, s.bestX[:problem.Words(p.N)], time.Since(o.Began))
+	quota := firstRound
+	did, err := r.Run(search.Method{
+		Take: func(x []uint64) error {
+			portfolio.Add(p.Value(x), x)
+			return nil
+		},
+		Round: func() error {
+			round(r, team, portfolio, quota)
+			quota = min(lastRound, quota*1.1)
+			return nil
+		},
+	})
+	for _, s := range team {
+		portfolio.offer(s.best, s.bestX)
+	}
+	return did, err
+}
+
+// round grants all searchers work for a quota, waits for them, and takes the results of their walks.
+func round[S qubo.Sum](r *search.Rounds, team []*searcher[S], portfolio *portfolio, quota float64) {
+	flips := int64(math.MaxInt64)
+	if r.Work > 0 {
+		flips = max(1, (r.Work-r.Spent)/int64(len(team)))
+	}
+	for _, s := range team {
+		s.grant <- grant{quota, flips}
+	}
+	for _, s := range team {
+		<-s.report
+	}
+	r.Spent = 0
+	for _, s := range team {
+		r.Spent += s.flips
+		r.Improve(s.best, s.bestX[:problem.Words(s.p.N)])
+		if s.ended {
+			s.ended = false
+			r.Did.Restarts++
+			portfolio.recordWalk(s.course, s.best, s.bestX, s.cost)
+			if v, x := portfolio.crossWithBest(s.bestX); x != nil {
+				r.Improve(v, x)
 			}
-			if s.ended {
-				s.ended = false
-				did.Restarts++
-				portfolio.recordWalk(s.course, s.best, s.bestX, s.cost)
-				if v, x := portfolio.crossWithBest(s.bestX); v > best {
-					best = v
-					found(best, x, time.Since(o.Began))
-				}
-				s.course, s.cost = portfolio.planWalk(), 0
-			}
-		}
-		if o.Take != nil {
-			if x := o.Take(); x != nil {
-				portfolio.Add(p.Value(x), x)
-			}
-		}
-		if end.passed() || o.TargetMet(best) || o.Work > 0 && did.Flips >= o.Work {
-			for _, s := range team {
-				portfolio.offer(s.best, s.bestX)
-			}
-			return did, nil
-		}
-		if o.Progress != nil && time.Since(shown) > 250*time.Millisecond {
-			shown = time.Now()
-			o.Progress(did)
+			s.course, s.cost = portfolio.planWalk(), 0
 		}
 	}
+	r.Did.Flips = r.Spent
 }

@@ -144,8 +144,13 @@ func screenThreshold(mean, lambda, largest float64) float64 { return mean + lamb
 // printedLambda is λ as printed: max/mean.
 func printedLambda(largest, mean float64) float64 { return largest / mean }
 
-// run is the pseudocode of Figure 2.
-func (o Options) run(ctx context.Context, p *problem.Normal, on backend, found func(value int64, x []uint64, at time.Duration)) (*Run, error) {
+// limits are the options of a search that are part of o.
+func (o Options) limits() search.Options {
+	return search.Options{Began: time.Now(), Seed: o.Seed, Target: o.Target, Deadline: o.Deadline}
+}
+
+// run is the pseudocode of Figure 2, within limits.
+func (o Options) run(ctx context.Context, p *problem.Normal, on backend, limits search.Options, found func(value int64, x []uint64, at time.Duration)) (*Run, error) {
 	began := time.Now()
 	samples, iterations, batch := orElse(o.Samples, DefaultSamples), orElse(o.Iterations, 2500), orElse(o.Batch, 1)
 	r := &Run{Lambda: DefaultLambda}
@@ -160,7 +165,7 @@ func (o Options) run(ctx context.Context, p *problem.Normal, on backend, found f
 	if o.Ascend != "" && !slices.Contains(search.AscentNames(), o.Ascend) {
 		return nil, fmt.Errorf("ascend %q, expected one of %v", o.Ascend, search.AscentNames())
 	}
-	sum, err := on.sample(samples, o.Seed)
+	sum, err := on.sample(samples, limits.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -172,12 +177,11 @@ func (o Options) run(ctx context.Context, p *problem.Normal, on backend, found f
 	if o.Printed {
 		r.Lambda = printedLambda(float64(r.Start), r.Mean)
 	}
+	rounds := limits.NewRounds(ctx, found)
+	defer rounds.End()
 	report := func(iteration int) {
-		at := time.Since(began)
-		r.History = append(r.History, Step{iteration, r.Value, p.Original(r.Value), at})
-		if found != nil {
-			found(r.Value, r.X, at)
-		}
+		r.History = append(r.History, Step{iteration, r.Value, p.Original(r.Value), time.Since(began)})
+		rounds.Improve(r.Value, r.X)
 	}
 	report(0)
 	if err := on.begin(r.X); err != nil {
@@ -187,23 +191,24 @@ func (o Options) run(ctx context.Context, p *problem.Normal, on backend, found f
 	if o.MaxFlips > 0 {
 		limit = o.MaxFlips
 	}
-	for r.Iterations < iterations && ctx.Err() == nil && !(o.Target != nil && r.Value >= *o.Target) && (o.Deadline.IsZero() || time.Now().Before(o.Deadline)) {
+	_, err = rounds.Run(search.Method{Round: func() error {
 		r.Threshold = screenThreshold(r.Mean, r.Lambda, float64(r.Value))
 		if !o.Printed && !(r.Mean < float64(r.Value)) {
 			r.Threshold = math.Inf(-1)
 		}
 		count := min(batch, iterations-r.Iterations)
-		list, err := on.runBatch(count, uint64(r.Iterations), draw.StrideCount(p.N), ^o.Seed, r.Threshold, limit)
+		list, err := on.runBatch(count, uint64(r.Iterations), draw.StrideCount(p.N), ^limits.Seed, r.Threshold, limit)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		best := -1
 		for s, c := range list {
+			rounds.Spent += max(1, c.flips) // a rejected iteration counts, or a screen that rejects all would not end
 			if c.flips < 0 {
 				continue
 			}
-			r.Searched++
-			r.Flips += c.flips
+			rounds.Did.Restarts++
+			rounds.Did.Flips += c.flips
 			if c.value > r.Value && (best < 0 || c.value > list[best].value) {
 				best = s
 			}
@@ -211,19 +216,26 @@ func (o Options) run(ctx context.Context, p *problem.Normal, on backend, found f
 		if best >= 0 {
 			x, err := on.solution(best)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			if v := p.Value(x); v != list[best].value {
-				return nil, fmt.Errorf("multistart: iteration %d says %d, its solution's objective is %d: %w", r.Iterations+best, list[best].value, v, problem.ErrCheck)
+				return fmt.Errorf("multistart: iteration %d says %d, its solution's objective is %d: %w", r.Iterations+best, list[best].value, v, problem.ErrCheck)
 			}
 			r.X, r.Value = x, list[best].value
 			if err := on.makeBest(best); err != nil {
-				return nil, err
+				return err
 			}
 			report(r.Iterations + best)
 		}
-		r.Iterations += count
+		if r.Iterations += count; r.Iterations >= iterations {
+			rounds.End()
+		}
+		return nil
+	}})
+	if err != nil {
+		return nil, err
 	}
+	r.Searched, r.Flips = int(rounds.Did.Restarts), rounds.Did.Flips
 	r.Seconds = time.Since(began).Seconds()
 	return r, nil
 }

@@ -23,7 +23,7 @@ import (
 
 func multistart(t *testing.T, p *problem.Normal, on backend, o Options) *Run {
 	t.Helper()
-	r, err := o.run(context.Background(), p, on, nil)
+	r, err := o.run(context.Background(), p, on, o.limits(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestMultistartMeans(t *testing.T) {
 	}
 	for _, lambda := range []float64{1, -0.1, math.NaN(), math.Inf(1)} {
 		o.Lambda = &lambda
-		if _, err := o.run(context.Background(), flat, newHostStarter(t.Context(), flat, 1), nil); err == nil {
+		if _, err := o.run(context.Background(), flat, newHostStarter(t.Context(), flat, 1), o.limits(), nil); err == nil {
 			t.Errorf("λ = %v is accepted", lambda)
 		}
 	}
@@ -236,7 +236,7 @@ func TestMultistartEnds(t *testing.T) {
 	cancel(errors.New("enough"))
 	// Sampling and ascents end too: a solution of these samples takes a microsecond.
 	began := time.Now()
-	if r, err := (Options{Samples: math.MaxInt}).run(ctx, p, newHostStarter(ctx, p, 1), nil); err != nil || r.Iterations != 0 || len(r.History) != 1 || time.Since(began) > 10*time.Second {
+	if r, err := (Options{Samples: math.MaxInt}).run(ctx, p, newHostStarter(ctx, p, 1), search.Options{}, nil); err != nil || r.Iterations != 0 || len(r.History) != 1 || time.Since(began) > 10*time.Second {
 		t.Errorf("cancelled: %+v, %v", r, err)
 	}
 	zero := outcome{}

@@ -31,7 +31,7 @@ func Solve(ctx context.Context, d device.Device, inst *problem.Instance, o Optio
 		return nil, fmt.Errorf("multistart: %w", err)
 	}
 	defer func() { err = errors.Join(err, closing()) }()
-	return o.run(ctx, p, on, nil)
+	return o.run(ctx, p, on, o.limits(), nil)
 }
 
 // openFor opens the kernels that o needs on a device, with a stream of its own, or the host's code
@@ -113,37 +113,14 @@ type multistartSearch struct {
 // Search implements search.Searcher.
 func (m multistartSearch) Search(ctx context.Context, p *problem.Normal, o search.Options, found func(value int64, x []uint64, at time.Duration)) (search.Work, error) {
 	options := m.options
-	options.Seed, options.Target, options.Deadline = o.Seed, o.Target, o.Deadline
+	options.Deadline = o.Deadline // of sampling
 	on, closing, err := openFor(ctx, m.device, p, options)
 	if err != nil {
 		return search.Work{}, err
 	}
-	limit := &limited{backend: on, left: o.Work, bounded: o.Work > 0}
-	ctx, limit.stop = context.WithCancel(ctx)
-	defer limit.stop()
-	r, err := options.run(ctx, p, limit, func(v int64, x []uint64, _ time.Duration) { found(v, x, time.Since(o.Began)) })
+	r, err := options.run(ctx, p, on, o, found)
 	if err = errors.Join(err, closing()); err != nil {
 		return search.Work{}, err
 	}
 	return search.Work{Flips: r.Flips, Restarts: int64(r.Searched)}, nil
-}
-
-// limited ends a run after a number of flips: after the round in which they are
-// spent.
-type limited struct {
-	backend
-	left    int64
-	bounded bool
-	stop    func()
-}
-
-func (l *limited) runBatch(count int, counter, strides, seed uint64, threshold float64, limit int64) ([]outcome, error) {
-	list, err := l.backend.runBatch(count, counter, strides, seed, threshold, limit)
-	for _, c := range list {
-		l.left -= max(1, c.flips) // a rejected iteration counts, or a screen that rejects all would not end
-	}
-	if l.bounded && l.left <= 0 {
-		l.stop()
-	}
-	return list, err
 }

@@ -137,52 +137,55 @@ type Search struct{}
 
 // Search implements search.Searcher.
 func (Search) Search(ctx context.Context, p *problem.Normal, o search.Options, found func(int64, []uint64, time.Duration)) (search.Work, error) {
-	var did search.Work
-	r := rand.New(rand.NewPCG(o.Seed, 0))
+	r := o.NewRounds(ctx, found)
+	defer r.End()
+	random := rand.New(rand.NewPCG(o.Seed, 0))
 	delta, until := make([]int64, p.N), make([]int64, p.N)
-	var best int64
-	told := false
-	tell := func(value int64, x []uint64) {
-		if !told || value > best {
-			best, told = value, true
-			found(value, x, time.Since(o.Began))
-		}
+	x := draw.RandomSolution(random, p.N)
+	if o.Start != nil {
+		x = slices.Clone(o.Start)
 	}
-	over := func() bool {
-		return ctx.Err() != nil || o.TargetMet(best) && told || o.Work > 0 && did.Flips >= o.Work ||
-			!o.Deadline.IsZero() && !time.Now().Before(o.Deadline)
+	r.Improve(p.Value(x), x)
+	if p.N == 0 {
+		return r.Did, nil
 	}
-	for first := true; first || !over() && p.N > 0; first = false {
-		x := draw.RandomSolution(r, p.N)
-		if first && o.Start != nil {
-			x = slices.Clone(o.Start)
+	return r.Run(search.Method{Round: func() error {
+		if r.Number > 0 {
+			x = draw.RandomSolution(random, p.N)
 		}
-		p.Deltas(x, delta)
-		clear(until)
-		value := p.Value(x)
-		tell(value, x)
-		did.Restarts++
-		top, stall := value, 0
-		for step := int64(1); stall < 5*p.N && !over(); step++ {
-			at := -1
-			for i, d := range delta {
-				if (until[i] < step || value+d > top) && (at < 0 || d > delta[at]) {
-					at = i
-				}
-			}
-			stall++
-			if at < 0 {
-				continue
-			}
-			value += delta[at]
-			problem.Flip(p, x, delta, at)
-			did.Flips++
-			until[at] = step + int64(p.N/100) + 1 + r.Int64N(10)
-			if value > top {
-				top, stall = value, 0
-				tell(value, x)
+		walk(r, p, random, x, delta, until)
+		return nil
+	}})
+}
+
+// walk searches from x. delta and until are memory for a number a variable.
+func walk(r *search.Rounds, p *problem.Normal, random *rand.Rand, x []uint64, delta, until []int64) {
+	p.Deltas(x, delta)
+	until = until[:len(delta)]
+	clear(until)
+	value := p.Value(x)
+	r.Improve(value, x)
+	r.Did.Restarts++
+	top, stall := value, 0
+	for step := int64(1); stall < 5*p.N && !r.Over(); step++ {
+		at := -1
+		for i, d := range delta {
+			if (until[i] < step || value+d > top) && (at < 0 || d > delta[at]) {
+				at = i
 			}
 		}
+		stall++
+		if at < 0 {
+			continue
+		}
+		value += delta[at]
+		problem.Flip(p, x, delta, at)
+		r.Did.Flips++
+		r.Spent++
+		until[at] = step + int64(p.N/100) + 1 + random.Int64N(10)
+		if value > top {
+			top, stall = value, 0
+			r.Improve(value, x)
+		}
 	}
-	return did, nil
 }

@@ -90,69 +90,62 @@ func (b *Island) Search(ctx context.Context, p *problem.Normal, o search.Options
 	if x == nil {
 		x = make([]uint64, problem.Words(p.N))
 	}
-	best := p.Value(x)
-	found(best, x, time.Since(o.Began))
+	r := o.NewRounds(ctx, found)
+	defer r.End()
+	r.Improve(p.Value(x), x)
 	b.life = 0
 	if err := b.resetPool(o); err != nil {
 		return did, err
 	}
-	stop, _, finish := o.Until(ctx, b.halt)
-	defer func() { err = errors.Join(err, finish()) }()
-	var (
-		stagnation search.Stagnation
-		before     int64 // flips until the last restart
-	)
-	stagnation.Reset()
-	for number := int64(0); o.Continues(stop, best, did.Flips); number++ {
-		if stagnation.RestartDue(b.rules.restart) {
-			if err := b.restart(o); err != nil {
-				return did, err
+	before := int64(0) // flips until the last restart
+	did, err = r.Run(search.Method{
+		Halt: b.halt, Patience: b.rules.restart,
+		Restart: func() error {
+			before = r.Did.Flips
+			return b.restart(o)
+		},
+		Take: func(x []uint64) error { return b.take(x, p.ValueFrom(r.X, r.Best, x), r.Best) },
+		Round: func() error {
+			if err := b.round(r, before); err != nil {
+				return err
 			}
-			stagnation.Reset()
-			stagnation.Restarts++
-			number, before = 0, did.Flips
-			if stop.Err() != nil {
-				break // the restart may have cleared the word that stops the searches
+			if b.seen[qubo.BulkControlCount] == 0 || b.seen[qubo.BulkControlBest] <= r.Best {
+				return nil
 			}
-		}
-		if o.Take != nil {
-			if y := o.Take(); y != nil {
-				if err := b.take(y, p.ValueFrom(x, best, y), best); err != nil {
-					return did, err
-				}
+			value, x, err := b.downloadBest(r.X, r.Best)
+			if err != nil {
+				return err
 			}
-		}
-		flips := int64(b.rules.flips)
-		if o.Work > 0 {
-			flips = max(1, min(flips, (o.Work-did.Flips)/int64(b.rules.searches)))
-		}
-		if err := errors.Join(b.enqueueRound(o, number, flips), b.downloadControl()); err != nil {
-			return did, err
-		}
-		did.Flips = before + b.seen[qubo.BulkControlFlips]
-		did.Restarts += int64(b.rules.searches)
-		top := int64(math.MinInt64) // of the pool
-		if b.seen[qubo.BulkControlCount] > 0 {
-			top = b.seen[qubo.BulkControlBest]
-		}
-		if top > best {
-			if best, x, err = b.downloadBest(x, best); err != nil {
-				return did, err
-			}
-			found(best, x, time.Since(o.Began))
-			if o.Give != nil {
+			if r.Improve(value, x); o.Give != nil {
 				o.Give(x)
 			}
-		}
-		stagnation.EndRound(top)
-		if o.Progress != nil {
-			o.Progress(did)
-		}
+			return nil
+		},
+	})
+	if err == nil && o.Elite != nil {
+		err = b.reportElites(o.Elite)
 	}
-	if o.Elite != nil {
-		return did, b.reportElites(o.Elite)
+	return did, err
+}
+
+// round makes a round and reads its result. Searches before the last restart made before flips.
+func (b *Island) round(r *search.Rounds, before int64) error {
+	searches, flips := int64(b.rules.searches), int64(b.rules.flips)
+	if r.Work > 0 {
+		flips = max(1, min(flips, (r.Work-r.Spent)/searches))
 	}
-	return did, nil
+	if err := errors.Join(b.enqueueRound(r.Options, r.Number, flips), b.downloadControl()); err != nil {
+		return err
+	}
+	r.Did.Flips = before + b.seen[qubo.BulkControlFlips]
+	r.Did.Restarts += searches
+	r.Spent = r.Did.Flips
+	top := int64(math.MinInt64) // of the pool
+	if b.seen[qubo.BulkControlCount] > 0 {
+		top = b.seen[qubo.BulkControlBest]
+	}
+	r.EndRound(top)
+	return nil
 }
 
 // restart restarts the searches with other random numbers. Pools that no solution enters any more

@@ -68,11 +68,11 @@ func (g *migrants) next(l *temperLayout) []uint64 {
 // climbs from migrants: until the device is about to end its round, or, where a run depends on the
 // seed alone, from a few.
 func (r *temperingRun) combineMigrants(number int64, until time.Time) {
-	x, value, gained := slices.Clone(r.x), r.best, int64(0)
+	x, value, gained := slices.Clone(r.X), r.Best, int64(0)
 	for k := 0; r.migrants.left > 0; k++ {
 		began := time.Now()
 		late := began.Add(r.cost).After(until) && (k > 0 || number%migrantBests != 0)
-		if r.o.Work > 0 && k == migrantsWork || r.o.Work == 0 && late {
+		if r.Work > 0 && k == migrantsWork || r.Work == 0 && late {
 			break
 		}
 		migrant := r.migrants.next(r.layout)
@@ -82,7 +82,7 @@ func (r *temperingRun) combineMigrants(number int64, until time.Time) {
 		}
 		r.cost = time.Since(began)
 	}
-	if r.o.Work > 0 {
+	if r.Work > 0 {
 		r.migrants.left = 0
 	}
 	if gained > 0 {

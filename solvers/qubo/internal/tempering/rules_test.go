@@ -32,7 +32,7 @@ func TestTemperByRules(t *testing.T) {
 	}
 	walk := func(r search.Rules) (out run) {
 		o := search.Options{Began: time.Now(), Seed: 9, Work: 40000, Rules: r, Start: make([]uint64, 1),
-			Progress: func(search.Work) { out.rounds++ },
+			Take: func() []uint64 { out.rounds++; return nil }, // before every round
 			Elite: func(v int64, x []uint64) {
 				if out.elites++; p.Value(x) != v {
 					t.Errorf("an elite of %d, recomputed %d", v, p.Value(x))
@@ -64,20 +64,21 @@ func TestTemperByRules(t *testing.T) {
 	if never := walk(search.Rules{Round: 2, Restart: search.Never}); never.did.Restarts != 0 {
 		t.Errorf("%d restarts, expected none", never.did.Restarts)
 	}
-	twice := temperingRun{temper: new(temper), incumbents: incumbents{pool: elite.NewPool(p, elite.DefaultSize, 1+p.N/500)}, o: search.Options{Seed: 9, Start: []uint64{1}}}
-	seeds := []uint64{twice.o.Seed}
+	twice := temperingRun{temper: new(temper), pool: elite.NewPool(p, elite.DefaultSize, 1+p.N/500), Rounds: search.Options{Seed: 9, Start: []uint64{1}}.NewRounds(t.Context(), nil)}
+	seeds := []uint64{twice.Seed}
 	for range 2 {
-		if err := twice.restart(); err != nil || slices.Contains(seeds, twice.o.Seed) || twice.o.Start != nil {
-			t.Errorf("begins anew with seed %d after %d, at %x (%v)", twice.o.Seed, seeds, twice.o.Start, err)
+		twice.Restarts++
+		if err := twice.restart(); err != nil || slices.Contains(seeds, twice.Seed) || twice.Start != nil {
+			t.Errorf("begins anew with seed %d after %d, at %x (%v)", twice.Seed, seeds, twice.Start, err)
 		}
-		seeds = append(seeds, twice.o.Seed)
+		seeds = append(seeds, twice.Seed)
 	}
 	// Rounds of so many sweeps also where time is the limit, and no longer than that.
-	r := temperingRun{temper: m, sweepRates: sweepRates{pace: 1e-3}, o: search.Options{Deadline: time.Now().Add(time.Hour), Rules: search.Rules{Round: 7}}}
+	r := temperingRun{temper: m, sweepRates: sweepRates{pace: 1e-3}, Rounds: search.Options{Deadline: time.Now().Add(time.Hour), Rules: search.Rules{Round: 7}}.NewRounds(t.Context(), nil)}
 	if most, _ := r.roundLength(1); most != 7 {
 		t.Errorf("a round of %d sweeps, expected 7", most)
 	}
-	r.o.Deadline = time.Now()
+	r.Deadline = time.Now()
 	if most, _ := r.roundLength(1); most != 1 {
 		t.Errorf("a round of %d sweeps when time is over, expected 1", most)
 	}

@@ -29,46 +29,48 @@ func (t *temper) Search(ctx context.Context, p *problem.Normal, o search.Options
 	}
 	own := *t // a search may end cluster moves
 	o.Rules = withRules(o.Rules, p.N)
-	r := &temperingRun{temper: &own, o: o, found: found, incumbents: incumbents{pool: elite.NewPool(p, o.Rules.Pool, o.Rules.Distance)},
+	r := &temperingRun{temper: &own, Rounds: o.NewRounds(ctx, found), pool: elite.NewPool(p, o.Rules.Pool, o.Rules.Distance),
 		blockScores: blockScores{top: make([]int64, t.blocks), seen: make([]int64, qubo.TemperScoreScores*t.blocks)}, clusterMoves: clusterMoves{clusters: t.every}}
+	defer r.End()
 	r.forget()
 	x := o.Start
 	if x == nil {
 		x = make([]uint64, problem.Words(p.N))
 	}
-	r.best, r.x = p.Value(x), slices.Clone(x)
 	r.crosser, r.delta = elite.NewCrosser(p, r.pool.Mirror), make([]int64, p.N)
-	found(r.best, x, time.Since(o.Began))
+	r.Improve(p.Value(x), x)
 	if err := t.streams[0].Fill(t.control, 0, 8, 0); err != nil {
 		return did, err
 	}
-	stop, _, finish := o.Until(ctx, func() error {
-		return errors.Join(t.streams[1].Fill(t.control, 0, 8, 1), t.streams[1].Sync())
+	did, err = r.Run(search.Method{
+		Halt:     func() error { return errors.Join(t.streams[1].Fill(t.control, 0, 8, 1), t.streams[1].Sync()) },
+		Patience: o.Rules.Restart, Restart: r.restart,
+		Take: func(x []uint64) error {
+			r.taken = x
+			return nil
+		},
+		Round: r.round,
 	})
-	defer func() { err = errors.Join(err, finish()) }()
-	return r.run(stop)
+	if err == nil && r.pace > 0 { // there were rounds
+		err = r.look(true)
+	}
+	if err == nil {
+		r.reportElites()
+	}
+	return did, err
 }
 
 // A temperingRun is one search under way.
 type temperingRun struct {
 	*temper
-	o     search.Options
-	found func(int64, []uint64, time.Duration)
-	did   search.Work
-	incumbents
+	*search.Rounds
+	pool  *elite.Pool
+	taken []uint64 // a solution of another search that no block has got yet; nil: none
 	blockScores
 	sweepRates
 	recombination
 	clusterMoves
-	stagnation search.Stagnation // of the values of the blocks
-	course     temperCourse
-}
-
-// incumbents are the best solution and the elites, which offer writes.
-type incumbents struct {
-	best int64
-	x    []uint64 // the best
-	pool *elite.Pool
+	course temperCourse
 }
 
 // blockScores are what the host has read of the blocks, which look writes.
@@ -82,7 +84,6 @@ type blockScores struct {
 
 // sweepRates are how fast sweeps are, which measure writes after each round.
 type sweepRates struct {
-	spent int64   // of o.Work
 	pace  float64 // seconds of a sweep
 	flips float64 // of a sweep
 }
@@ -109,72 +110,59 @@ func (r *temperingRun) roundLength(number int64) (limit, left int) {
 	if number == 0 {
 		return 1, 0
 	}
-	if r.o.Work > 0 {
-		return max(1, min(cmp.Or(r.o.Rules.Round, workRound), int(float64(r.o.Work-r.spent)/max(1, r.flips)))), 0
+	if r.Work > 0 {
+		return max(1, min(cmp.Or(r.Rules.Round, workRound), int(float64(r.Work-r.Spent)/max(1, r.flips)))), 0
 	}
 	round := max(temperRound, min(migrantsWork*r.cost, temperLong)).Seconds()
-	if !r.o.Deadline.IsZero() {
-		time := time.Until(r.o.Deadline).Seconds()
+	if !r.Deadline.IsZero() {
+		time := time.Until(r.Deadline).Seconds()
 		left = max(1, int(time/r.pace))
 		round = min(round, time)
 	}
 	limit = max(1, min(1<<16, int(round/r.pace)))
-	if r.o.Rules.Round > 0 {
-		if limit = r.o.Rules.Round; left > 0 {
+	if r.Rules.Round > 0 {
+		if limit = r.Rules.Round; left > 0 {
 			limit = min(limit, left)
 		}
 	}
 	return limit, left
 }
 
-// run makes rounds until a limit is met.
-func (r *temperingRun) run(stop context.Context) (search.Work, error) {
-	for number := int64(0); number == 0 || r.o.Continues(stop, r.best, r.spent); number++ {
-		if r.stagnation.RestartDue(r.o.Rules.Restart) {
-			if err := r.restart(); err != nil {
-				return r.did, err
-			}
-			number = 0
-		}
-		sweeps, left := r.roundLength(number)
-		var words []int64
-		if r.anneals > 0 {
-			sweeps, words = r.course.advance(r.temper, sweeps, left)
-		}
-		if number == 0 || r.anneals > 0 {
-			if err := r.uploadLadders(words); err != nil {
-				return r.did, err
-			}
-		}
-		began := time.Now()
-		if err := r.enqueueRound(r.o, number, sweeps); err != nil {
-			return r.did, err
-		}
-		r.combineMigrants(number, began.Add(time.Duration(float64(sweeps)*r.pace*float64(time.Second))))
-		if err := r.streams[0].Download(device.Bytes(r.seen), r.scores, 0); err != nil {
-			return r.did, err
-		}
-		r.measure(time.Since(began), sweeps)
-		if err := r.look(false); err != nil {
-			return r.did, err
-		}
-		r.since += sweeps
-		if err := errors.Join(r.fetchMigrants(number), r.seedBlocks(number)); err != nil {
-			return r.did, err
-		}
-		if r.o.Progress != nil {
-			r.o.Progress(r.did)
+// round makes a round of sweeps.
+func (r *temperingRun) round() error {
+	sweeps, left := r.roundLength(r.Number)
+	var words []int64
+	if r.anneals > 0 {
+		sweeps, words = r.course.advance(r.temper, sweeps, left)
+	}
+	if r.Number == 0 || r.anneals > 0 {
+		if err := r.uploadLadders(words); err != nil {
+			return err
 		}
 	}
-	if err := r.look(true); err != nil {
-		return r.did, err
+	began := time.Now()
+	if err := r.enqueueRound(r.Options, r.Number, sweeps); err != nil {
+		return err
 	}
-	if r.o.Elite != nil {
-		for _, e := range r.pool.Elites {
-			r.o.Elite(e.Value, e.X)
+	r.combineMigrants(r.Number, began.Add(time.Duration(float64(sweeps)*r.pace*float64(time.Second))))
+	if err := r.streams[0].Download(device.Bytes(r.seen), r.scores, 0); err != nil {
+		return err
+	}
+	r.measure(time.Since(began), sweeps)
+	if err := r.look(false); err != nil {
+		return err
+	}
+	r.since += sweeps
+	return errors.Join(r.fetchMigrants(r.Number), r.seedBlocks(r.Number))
+}
+
+// reportElites calls Elite with the pool.
+func (r *temperingRun) reportElites() {
+	for _, e := range r.pool.Elites {
+		if r.Elite != nil {
+			r.Elite(e.Value, e.X)
 		}
 	}
-	return r.did, nil
 }
 
 // restart restarts all blocks with other random numbers. The best solution stays and is combined with
@@ -183,14 +171,9 @@ func (r *temperingRun) restart() error {
 	if err := r.look(true); err != nil {
 		return err
 	}
-	if r.o.Elite != nil {
-		for _, e := range r.pool.Elites {
-			r.o.Elite(e.Value, e.X)
-		}
-	}
-	r.stagnation.Restarts++
-	r.did.Restarts += int64(r.blocks)
-	r.o.Seed, r.o.Start = draw.RandomWord(r.o.Seed, uint64(r.stagnation.Restarts), 1), nil
+	r.reportElites()
+	r.Did.Restarts += int64(r.blocks)
+	r.Seed, r.Start = draw.RandomWord(r.Seed, uint64(r.Restarts), 1), nil
 	r.pool.Elites, r.migrants, r.course = nil, migrants{}, temperCourse{}
 	r.every, r.since, r.grown, r.combined = r.clusters, 0, [2]int64{}, false
 	r.forget()
@@ -202,7 +185,6 @@ func (r *temperingRun) forget() {
 	for k := range r.top {
 		r.top[k] = math.MinInt64
 	}
-	r.stagnation.Reset()
 }
 
 // ascend flips variables of x whose flip raises the value until none is left, and returns the rise.
@@ -228,9 +210,9 @@ func (r *temperingRun) measure(took time.Duration, sweeps int) {
 		flips += r.seen[b*qubo.TemperScoreScores+qubo.TemperScoreFlips]
 		top = max(top, r.seen[b*qubo.TemperScoreScores+qubo.TemperScoreKept])
 	}
-	r.stagnation.EndRound(top)
-	r.did.Flips += flips
-	r.spent += max(flips, int64(sweeps)) // so that a search without flips ends too
+	r.EndRound(top)
+	r.Did.Flips += flips
+	r.Spent += max(flips, int64(sweeps)) // so that a search without flips ends too
 	r.flips = float64(flips) / float64(sweeps)
 	pace := took.Seconds() / float64(sweeps)
 	r.pace = cmp.Or(r.pace, pace)
@@ -249,7 +231,7 @@ const (
 // except at the end.
 func (r *temperingRun) look(last bool) error {
 	began := time.Now()
-	if r.o.Work == 0 && !last && began.Sub(r.looked) < lookShare*r.looking {
+	if r.Work == 0 && !last && began.Sub(r.looked) < lookShare*r.looking {
 		return nil
 	}
 	defer func() { r.looked, r.looking = time.Now(), time.Since(began) }()
@@ -264,7 +246,7 @@ func (r *temperingRun) look(last bool) error {
 	for _, b := range better[:min(len(better), eliteLooks)] {
 		value := r.top[b] >> r.form.shift
 		full := len(r.pool.Elites) == r.pool.Size
-		if value <= r.best && full && value <= r.pool.Elites[r.pool.Size-1].Value {
+		if value <= r.Best && full && value <= r.pool.Elites[r.pool.Size-1].Value {
 			break
 		}
 		x, err := r.temper.downloadBest(b, value)
@@ -278,14 +260,10 @@ func (r *temperingRun) look(last bool) error {
 
 // offer offers a solution to the pool, and reports it where it is the best so far.
 func (r *temperingRun) offer(value int64, x []uint64) {
-	if taken, _ := r.pool.Add(value, x); taken && r.o.Give != nil {
-		r.o.Give(x)
+	if taken, _ := r.pool.Add(value, x); taken && r.Give != nil {
+		r.Give(x)
 	}
-	if value > r.best {
-		r.best = value
-		copy(r.x, x)
-		r.found(value, x, time.Since(r.o.Began))
-	}
+	r.Improve(value, x)
 }
 
 // seedBlocks writes solutions to blocks with ladders: the start, the best solution where the host
@@ -302,22 +280,21 @@ func (r *temperingRun) seedBlocks(number int64) error {
 	switch {
 	case ladders == 0:
 		return nil
-	case number == 0 && r.o.Start != nil:
-		return r.setReplicas(r.o.Start, 0, 1)
+	case number == 0 && r.Start != nil:
+		return r.setReplicas(r.Start, 0, 1)
 	case r.every > 0 && r.since >= clusterLook && float64(r.grown[0]) > clusterShare*float64(r.grown[1]):
 		r.every = 0
 		return r.uploadLadders(make([]int64, qubo.TemperLadderRungs))
 	case r.combined:
 		r.combined = false
-		return r.setReplicas(r.x, int(number)%ladders, 1)
+		return r.setReplicas(r.X, int(number)%ladders, 1)
 	case r.every > 0 && r.since >= migrateEvery && ladders > 1:
 		r.since, r.grown = 0, [2]int64{}
-		return r.migrate(r.o.Seed, number)
+		return r.migrate(r.Seed, number)
 	}
-	if r.o.Take != nil {
-		if x := r.o.Take(); x != nil {
-			return r.setReplicas(x, int(number)%ladders, 1)
-		}
+	if x := r.taken; x != nil {
+		r.taken = nil
+		return r.setReplicas(x, int(number)%ladders, 1)
 	}
 	return nil
 }

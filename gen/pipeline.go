@@ -220,6 +220,8 @@ func (out *Output) host(bodies fs.FS, f *Family) error {
 		b.Variants[i].Hash = hash
 	}
 	b.Kernel = func(v bind.Variant, entry string) string { return host.FuncName(byLabel[v.Label], entry) }
+	b.Functions = emitter.Functions
+	b.Function = func(v bind.Variant, name string) string { return host.FunctionName(byLabel[v.Label], name) }
 	return out.bind(f, b)
 }
 

@@ -55,6 +55,9 @@ type Family struct {
 	Headers  string // CUDA: import path of the package whose Files are the bodies; empty: this module's templates
 	// Kernel names the Go function of an entry of a host variant.
 	Kernel func(v Variant, entry string) string
+	// Functions are the names of a host variant's other functions, and Function names the Go function of one.
+	Functions []string
+	Function  func(v Variant, name string) string
 }
 
 // An Entry, Param, Variant and Pack are those of runtime/device.

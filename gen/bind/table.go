@@ -85,6 +85,9 @@ func (f *Family) variants() jen.Code {
 			fields = append(fields, field("Pack", jen.Lit(v.Pack)))
 		} else {
 			fields = append(fields, field("Kernels", f.kernels(v)))
+			if len(f.Functions) > 0 {
+				fields = append(fields, field("Functions", f.functions(v)))
+			}
 		}
 		lines = append(lines, jen.Custom(single, fields...))
 	}
@@ -97,6 +100,14 @@ func (f *Family) kernels(v Variant) jen.Code {
 		pairs = append(pairs, jen.Lit(e.Name).Op(":").Id(f.Kernel(v, e.Name)))
 	}
 	return jen.Map(jen.String()).Qual(devicePath, "HostKernel").Custom(single, pairs...)
+}
+
+func (f *Family) functions(v Variant) jen.Code {
+	var pairs []jen.Code
+	for _, name := range f.Functions {
+		pairs = append(pairs, jen.Lit(name).Op(":").Id(f.Function(v, name)))
+	}
+	return jen.Map(jen.String()).Any().Custom(single, pairs...)
 }
 
 func (f *Family) packs() jen.Code {

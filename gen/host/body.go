@@ -20,10 +20,11 @@ import (
 )
 
 // bodyVersion changes whenever the text made of a body may.
-const bodyVersion = "1"
+const bodyVersion = "2"
 
 // A body is a Go file that variants are made of: templates/<family>/<kernel>.go, a package of its own that the Go
-// compiler checks. A parameter of the space is a constant of its name there, and the parameter value a type alias:
+// compiler checks. A parameter of the space is a constant of its name there, and one whose values are types, as value is, a type
+// alias:
 //
 //	const rows = 4
 //	type value = float32
@@ -33,12 +34,14 @@ const bodyVersion = "1"
 //
 // A variant is the file with the point's values in their place and the variant's symbol before each name. Exported
 // functions that begin with block and blocks are the entry points. Their other parameters are slices, which are
-// buffers, uint64, int64 and float64.
+// buffers, uint64, int64 and float64. Other exported functions stand in device.Variant.Functions, for programs that call them
+// themselves.
 type body struct {
 	name    string // below templates/
 	text    string
 	fset    *token.FileSet
 	entries []Entry
+	others  []string              // exported functions that are no entry points
 	slices  map[string][]ast.Expr // by entry: the element types of its parameters, nil for numbers
 	edits   []edit
 	from    int // offset behind the imports
@@ -48,6 +51,7 @@ type body struct {
 type edit struct {
 	from, to int
 	param    string   // by the value of a parameter
+	alias    bool     // which is a type
 	own      string   // by the variant's name of a declaration
 	used     jen.Code // by the name of an imported package, with what is taken from it
 }
@@ -66,7 +70,7 @@ func ReadBody(fsys fs.FS, s *space.Space) (_ Emitter, ok bool, err error) {
 	if err := b.read(s); err != nil {
 		return Emitter{}, false, err
 	}
-	return Emitter{Version: bodyVersion + b.text, Entries: b.entries, Kernels: b.kernels}, true, nil
+	return Emitter{Version: bodyVersion + b.text, Entries: b.entries, Functions: b.others, Kernels: b.kernels}, true, nil
 }
 
 func (b *body) errorf(at token.Pos, format string, args ...any) error {
@@ -157,6 +161,7 @@ func (b *body) parameter(s *space.Space, tok token.Token, spec ast.Spec, found m
 	}
 	var name *ast.Ident
 	var value ast.Expr
+	alias := false
 	switch x := spec.(type) {
 	case *ast.ValueSpec:
 		if tok != token.CONST || len(x.Names) != 1 || len(x.Values) != 1 {
@@ -164,7 +169,7 @@ func (b *body) parameter(s *space.Space, tok token.Token, spec ast.Spec, found m
 		}
 		name, value = x.Names[0], x.Values[0]
 	case *ast.TypeSpec:
-		if name, value = x.Name, x.Type; is(name.Name) && !x.Assign.IsValid() {
+		if name, value, alias = x.Name, x.Type, true; is(name.Name) && !x.Assign.IsValid() {
 			return b.errorf(x.Pos(), "type %s is a parameter, expected an alias: type %s = …", name.Name, name.Name)
 		}
 	default:
@@ -174,7 +179,7 @@ func (b *body) parameter(s *space.Space, tok token.Token, spec ast.Spec, found m
 		found[name.Name] = true
 		from, to := b.offset(value.Pos()), b.offset(value.End())
 		b.edits = slices.DeleteFunc(b.edits, func(e edit) bool { return e.from >= from && e.to <= to })
-		b.edits = append(b.edits, edit{from: from, to: to, param: name.Name})
+		b.edits = append(b.edits, edit{from: from, to: to, param: name.Name, alias: alias})
 	}
 	return nil
 }
@@ -191,12 +196,13 @@ func (b *body) entry(d *ast.FuncDecl) error {
 			names, kinds = append(names, n), append(kinds, f.Type)
 		}
 	}
-	if len(names) < 2 || names[0].Name != "block" || names[1].Name != "blocks" {
-		return nil
-	}
 	first := []rune(d.Name.Name)
 	first[0] = unicode.ToLower(first[0])
 	e := Entry{Name: string(first)}
+	if len(names) < 2 || names[0].Name != "block" || names[1].Name != "blocks" {
+		b.others = append(b.others, e.Name)
+		return nil
+	}
 	var elements []ast.Expr
 	for k := range names {
 		number, _ := kinds[k].(*ast.Ident)
@@ -239,7 +245,7 @@ func (b *body) kernels(file *jen.File, p space.Point) error {
 			text.Add(e.used)
 		case e.param != "":
 			value, _ := p.Get(e.param)
-			if _, err := strconv.Atoi(value); err != nil && e.param != space.ValueParam {
+			if _, err := strconv.Atoi(value); err != nil && !e.alias {
 				value = strconv.Quote(value)
 			}
 			text.Op(value)
@@ -249,7 +255,6 @@ func (b *body) kernels(file *jen.File, p space.Point) error {
 	}
 	file.Add(text.Op(b.text[at:]))
 	for _, e := range b.entries {
-		exported := strings.ToUpper(e.Name[:1]) + e.Name[1:]
 		args := []jen.Code{jen.Id("block"), jen.Id("blocks")}
 		for i, param := range e.Params {
 			bits := jen.Id("args").Index(jen.Lit(i)).Dot("Bits")
@@ -264,7 +269,7 @@ func (b *body) kernels(file *jen.File, p space.Point) error {
 				args = append(args, bits)
 			}
 		}
-		tilePoint{symbol: p.Symbol()}.declareEntry(file, e.Name, jen.Id(p.Symbol()+"_"+exported).Call(args...))
+		tilePoint{symbol: p.Symbol()}.declareEntry(file, e.Name, jen.Id(FunctionName(p, e.Name)).Call(args...))
 	}
 	return nil
 }

@@ -5,6 +5,8 @@
 package host
 
 import (
+	"strings"
+
 	"github.com/dave/jennifer/jen"
 
 	"coalesce/gen/space"
@@ -33,6 +35,8 @@ type Emitter struct {
 	Version string
 	// Entries are the entry points; every point has all of them.
 	Entries []Entry
+	// Functions are the other functions that the variant table has, by FunctionName; every point has all of them.
+	Functions []string
 	// Kernels appends to file the kernels of the point. For each entry e it
 	// declares the function FuncName(p, e.Name), of type device.HostKernel; other
 	// declarations start with p.Symbol() too, so that many points fit in one
@@ -42,6 +46,11 @@ type Emitter struct {
 
 // FuncName is the name of the function for an entry of a point, which the variant table refers to.
 func FuncName(p space.Point, entry string) string { return p.Symbol() + "_" + entry }
+
+// FunctionName is the name of a body's exported function for a point.
+func FunctionName(p space.Point, name string) string {
+	return p.Symbol() + "_" + strings.ToUpper(name[:1]) + name[1:]
+}
 
 // Lookup finds the emitter of a family such as "csg/hosttiles"; false where it has none.
 func Lookup(family string) (Emitter, bool) {

@@ -47,6 +47,8 @@ type Variant struct {
 	Pack   int      // index into Family.Packs
 	// Kernels of a host variant by entry name.
 	Kernels map[string]HostKernel
+	// Functions of a host variant by name, which programs call themselves, each of a type that its family decides.
+	Functions map[string]any
 }
 
 // A HostKernel runs one block of a grid of blocks.

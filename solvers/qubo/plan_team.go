@@ -21,13 +21,17 @@ func openTeam(p *problem.Normal, o search.Setup) (search.OpenedEngine, error) {
 // where the other is left out. The device's is qubo/temper if tempers, else, or where
 // that is left out, qubo/bulk.
 func openTeamOf(tempers bool, p *problem.Normal, o search.Setup) (search.OpenedEngine, error) {
-	portfolio := host.Companion{Without: o.Without}
+	portfolio, err := host.CompanionOf(p, o)
+	if err != nil {
+		return search.OpenedEngine{}, err
+	}
 	out := func(name string) bool { return slices.Contains(o.Without, name) }
 	temper := tempers && !out("temper") && (o.Variant == "" || tempering.HasVariant(o.Variant))
 	if !temper && out("bulk") {
 		return search.OpenedEngine{Islands: search.Islands{Members: []search.Searcher{portfolio}}, Used: map[string]Rules{"host": host.RulesFor(o.Rules, p.N)}}, nil
 	}
-	e, err := search.OpenedEngine{}, search.ErrUnfit
+	e := search.OpenedEngine{}
+	err = search.ErrUnfit
 	if temper {
 		e, err = tempering.Open(p, o)
 	}

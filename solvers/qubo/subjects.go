@@ -1,7 +1,10 @@
 package qubo
 
 import (
+	"slices"
+
 	"coalesce/autotune/subject"
+	"coalesce/solvers/qubo/internal/host"
 	"coalesce/solvers/qubo/internal/multistart"
 	"coalesce/solvers/qubo/internal/tabu"
 	"coalesce/solvers/qubo/internal/tempering"
@@ -9,5 +12,5 @@ import (
 
 // Subjects are the families of this problem that the tuner covers.
 func Subjects() []subject.Subject {
-	return append([]subject.Subject{tabu.Subject{}, tempering.Subject{}, waysSubject()}, multistart.Subjects()...)
+	return slices.Concat([]subject.Subject{tabu.Subject{}, tempering.Subject{}, waysSubject()}, multistart.Subjects(), host.Subjects())
 }

@@ -9,7 +9,10 @@
 // variables that only fill it up keep x and free 0 and the field FillerField.
 package qubo
 
-import "math/bits"
+import (
+	"math/bits"
+	"unsafe"
+)
 
 // Turn is the number of variables looked at together; n is a multiple of it.
 const Turn = 64
@@ -82,6 +85,12 @@ func AddRow[R Row, S Sum](row []R, shift int, negate bool, field []S) {
 }
 
 func addPlain[R Row, S Sum](row []R, shift int, negate bool, field []S) {
+	if r, ok := any(row).([]int16); ok {
+		if f, ok := any(field).([]int16); ok {
+			addLanes(r[:len(f)], shift, negate, f)
+			return
+		}
+	}
 	for len(field) >= 8 && len(row) >= 8 {
 		r, f := (*[8]R)(row), (*[8]S)(field)
 		if negate {
@@ -97,6 +106,34 @@ func addPlain[R Row, S Sum](row []R, shift int, negate bool, field []S) {
 	}
 }
 
+// addLanes is addPlain of four fields at a time, in the lanes of a word: the sign bits of lanes are added without their carries.
+func addLanes(row []int16, shift int, negate bool, field []int16) {
+	const signs = 0x8000800080008000
+	r, f := words(row), words(field)
+	r = r[:len(f)]
+	kept := uint64(0xffff) << shift & 0xffff * 0x0001000100010001 // bits that a shift leaves in their lane
+	for k, b := range r {
+		a := f[k]
+		b = b << (shift & 15) & kept
+		if negate {
+			f[k] = (a | signs) - (b &^ signs) ^ (a^^b)&signs
+		} else {
+			f[k] = (a &^ signs) + (b &^ signs) ^ (a^b)&signs
+		}
+	}
+}
+
+// words are the numbers, a multiple of four, four in a word.
+func words(x []int16) []uint64 {
+	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(x))), len(x)/4)
+}
+
+// gain is a field, negated where the lowest bit is set.
+func gain[S Sum](field S, bit uint64) S {
+	sign := -S(bit & 1)
+	return (field ^ sign) - sign
+}
+
 // pickPlain finds the answer of the vector kernels: of each of the 64 places
 // within a turn the first of the largest counts, and rotate chooses a place.
 func pickPlain[S Sum](field []S, x, free []uint64, rotate int) Best {
@@ -105,21 +142,26 @@ func pickPlain[S Sum](field []S, x, free []uint64, rotate int) Best {
 	top, any := low, low
 	var places uint64
 	for turn := range len(field) / Turn {
-		ones, frees := x[turn], free[turn]
-		for place, gain := range (*[Turn]S)(field[turn*Turn:]) {
-			if ones>>place&1 != 0 {
-				gain = -gain
-			}
-			any = max(any, gain)
-			if gain < top || frees>>place&1 == 0 {
+		f, ones, frees := (*[Turn]S)(field[turn*Turn:]), x[turn], free[turn]
+		for four := 0; four < Turn; four += 4 {
+			gains := [4]S{gain(f[four], ones>>four), gain(f[four+1], ones>>four>>1), gain(f[four+2], ones>>four>>2), gain(f[four+3], ones>>four>>3)}
+			most := max(max(gains[0], gains[1]), max(gains[2], gains[3]))
+			any = max(any, most)
+			if most < top {
 				continue
 			}
-			if gain > top {
-				top, places = gain, 0
-			}
-			if places>>place&1 == 0 {
-				places |= 1 << place
-				first[place] = turn
+			for k, gain := range gains {
+				place := four + k
+				if gain < top || frees>>place&1 == 0 {
+					continue
+				}
+				if gain > top {
+					top, places = gain, 0
+				}
+				if places>>place&1 == 0 {
+					places |= 1 << place
+					first[place] = turn
+				}
 			}
 		}
 	}

@@ -26,6 +26,7 @@ func check[R Row, S Sum](t *testing.T, few int64) {
 	for _, n := range []int{64, 128, 192, 704, 2560} {
 		for range 50 {
 			row, field, x, free := random[R, S](r, n, few)
+			row[0], row[n-1] = R(-128), R(127) // the ends of int8, as neighbours of others in a word
 			rotate, negate, shift := r.IntN(64), r.IntN(2) == 1, r.IntN(2)
 			want := slices.Clone(field)
 			for i := range want {
@@ -44,7 +45,9 @@ func check[R Row, S Sum](t *testing.T, few int64) {
 				t.Fatalf("n %d: Pick is %v, want %v", n, b, expected)
 			}
 			AddRow(row, shift, negate, other)
-			if !slices.Equal(got, want) || !slices.Equal(other, want) {
+			plain := slices.Clone(field)
+			addPlain(row, shift, negate, plain)
+			if !slices.Equal(got, want) || !slices.Equal(other, want) || !slices.Equal(plain, want) {
 				t.Fatalf("n %d: fields differ from field by field addition", n)
 			}
 			gain := func(i int) int {

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"unsafe"
 
+	genqubo "coalesce/generated/qubo"
+	"coalesce/runtime/device"
 	"coalesce/runtime/host/kernels/qubo"
 	"coalesce/solvers/cores"
 	"coalesce/solvers/qubo/problem"
@@ -23,34 +25,50 @@ type matrix[S qubo.Sum] interface {
 	sparse() *sparseRows[S]
 }
 
-// denseRows hold all pairs, row i from i*stride on, the rest of a row zeros.
-type denseRows[R qubo.Row, S qubo.Sum] struct {
-	weight []R
-	stride int
-	shift  int // bits by which the weights are to be shifted to the left
+// denseRows hold the weights of a problem that is not sparse, row i from start[i] to start[i+1]: all, zeros too, or those at the
+// columns col.
+type denseRows[W qubo.Row, S qubo.Sum] struct {
+	flipper[W, S]
+	weight []W
+	start  []int64
+	col    []int32 // nil: all
+	shift  int     // bits by which the weights are to be shifted to the left
+	costs  [2]float64
 }
 
-func (m *denseRows[R, S]) row(i int) []R { return m.weight[i*m.stride : (i+1)*m.stride] }
-
-func (m *denseRows[R, S]) add(i int, negate bool, field []S) {
-	qubo.AddRow(m.row(i), m.shift, negate, field)
+func (m *denseRows[W, S]) row(i int) (row []W, at []int32) {
+	low, high := m.start[i], m.start[i+1]
+	if m.col != nil {
+		at = m.col[low:high:high]
+	}
+	return m.weight[low:high:high], at
 }
 
-func (m *denseRows[R, S]) step(i int, negate bool, field []S, x, free []uint64, rotate int) qubo.Best {
-	return qubo.AddRowPickFlip(m.row(i), m.shift, negate, field, x, free, rotate)
+func (m *denseRows[W, S]) add(i int, negate bool, field []S) {
+	row, at := m.row(i)
+	m.flipper.add(row, at, m.shift, negate, field)
 }
 
-// Rows come at 48 bytes a nanosecond from a cache, at 5 from memory.
-func (m *denseRows[R, S]) flipCosts() (step, add float64) {
-	row, field := float64(int(unsafe.Sizeof(R(0)))*m.stride), float64(int(unsafe.Sizeof(S(0)))*m.stride)
+func (m *denseRows[W, S]) step(i int, negate bool, field []S, x, free []uint64, rotate int) qubo.Best {
+	row, at := m.row(i)
+	return m.flipper.step(row, at, m.shift, negate, field, x, free, rotate)
+}
+
+// flipCosts are the same for all variants, so that answers are.
+func (m *denseRows[W, S]) flipCosts() (step, add float64) { return m.costs[0], m.costs[1] }
+
+// denseCosts are those of rows with all weights, of the narrowest type: these come at 48 bytes a nanosecond from a cache, at 5
+// from memory.
+func denseCosts[R qubo.Row, S qubo.Sum](stride int) [2]float64 {
+	row, field := float64(int(unsafe.Sizeof(R(0)))*stride), float64(int(unsafe.Sizeof(S(0)))*stride)
 	rate := 48.0
-	if row*float64(m.stride) > cacheBytes {
+	if row*float64(stride) > cacheBytes {
 		rate = 5
 	}
-	return 20 + row/rate + field/64, 10 + row/rate + field/128
+	return [2]float64{20 + row/rate + field/64, 10 + row/rate + field/128}
 }
 
-func (m *denseRows[R, S]) sparse() *sparseRows[S] { return nil }
+func (m *denseRows[W, S]) sparse() *sparseRows[S] { return nil }
 
 // sparseRows are the pairs of row i at start[i] to start[i+1].
 type sparseRows[S qubo.Sum] struct {
@@ -97,33 +115,66 @@ const denseBytes = 8 << 30
 // cacheBytes is the size up to which a matrix is taken to stay in the caches.
 const cacheBytes = 16 << 20
 
-// layOutRows lays out the weights of p, which fit in S and, halved shift times, in R.
-// It gives up, with nil, when time is over.
-func layOutRows[R qubo.Row, S qubo.Sum](p *problem.Normal, shift, workers int, end *deadline) matrix[S] {
-	stride := (p.N + qubo.Turn - 1) &^ (qubo.Turn - 1)
-	if float64(len(p.Col)) < problem.DenseFrom*float64(p.N)*float64(p.N) || int64(unsafe.Sizeof(R(0)))*int64(stride)*int64(p.N) > denseBytes {
-		m := &sparseRows[S]{n: p.N, start: p.Start, col: p.Col, weight: make([]S, len(p.Weight))}
-		cores.Split(p.N, 64, func(from, to int) {
-			for i := from; i < to && !end.passed(); i++ {
-				for k := p.Start[i]; k < p.Start[i+1]; k++ {
-					m.weight[k] = S(p.Weight[k])
-				}
-			}
-		})
-		if end.passed() {
+// layOutRows lays out the weights of p, which fit in S and, halved shift times, in R, as a variant of qubo/hostflips has them
+// (nil: the safe one). It gives up, with nil, when time is over.
+func layOutRows[R qubo.Row, S qubo.Sum](p *problem.Normal, shift, workers int, end *deadline, v *device.Variant) matrix[S] {
+	if isSparse(p, int(unsafe.Sizeof(R(0)))) {
+		m := &sparseRows[S]{n: p.N, start: p.Start, col: p.Col}
+		if m.weight = pairWeights[S](p, 0, end); m.weight == nil {
 			return nil
 		}
 		return m
 	}
-	m := &denseRows[R, S]{weight: make([]R, p.N*stride), stride: stride, shift: shift}
+	costs := denseCosts[R, S]((p.N + qubo.Turn - 1) &^ (qubo.Turn - 1))
+	if f, ok := flipperOf[R, S](v); ok {
+		return layOutDense(p, f, shift, workers, end, v, costs)
+	}
+	if f, ok := flipperOf[S, S](v); ok {
+		return layOutDense(p, f, shift, workers, end, v, costs)
+	}
+	f, _ := flipperOf[int16, S](v) // of bytes
+	return layOutDense(p, f, shift, workers, end, v, costs)
+}
+
+// pairWeights are the weights of the pairs, shifted to the right; nil where time is over.
+func pairWeights[W qubo.Row](p *problem.Normal, shift int, end *deadline) []W {
+	weight := make([]W, len(p.Weight))
+	cores.Split(p.N, 64, func(from, to int) {
+		for i := from; i < to && !end.passed(); i++ {
+			for k := p.Start[i]; k < p.Start[i+1]; k++ {
+				weight[k] = W(p.Weight[k] >> shift)
+			}
+		}
+	})
+	if end.passed() {
+		return nil
+	}
+	return weight
+}
+
+// layOutDense lays out rows for the flips of a variant.
+func layOutDense[W qubo.Row, S qubo.Sum](p *problem.Normal, f flipper[W, S], shift, workers int, end *deadline, v *device.Variant, costs [2]float64) matrix[S] {
+	m := &denseRows[W, S]{flipper: f, shift: shift, costs: costs}
+	if v != nil && genqubo.Hostflips.Value(v, "rows") != allWeights {
+		m.start, m.col = p.Start, p.Col
+		if m.weight = pairWeights[W](p, shift, end); m.weight == nil {
+			return nil
+		}
+		return m
+	}
+	stride := (p.N + qubo.Turn - 1) &^ (qubo.Turn - 1)
+	m.weight, m.start = make([]W, p.N*stride), make([]int64, p.N+1)
+	for i := range m.start {
+		m.start[i] = int64(i) * int64(stride)
+	}
 	var team sync.WaitGroup
 	for k := range workers {
 		team.Go(func() {
 			for i := k; i < p.N && !end.passed(); i += workers {
 				col, weight := p.Row(i)
-				row := m.row(i)
+				row, _ := m.row(i)
 				for k, j := range col {
-					row[j] = R(weight[k] >> m.shift)
+					row[j] = W(weight[k] >> shift)
 				}
 			}
 		})

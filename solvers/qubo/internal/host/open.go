@@ -15,7 +15,7 @@ import (
 // Companion is a host search that runs at the same time as one on a device, on all cores but
 // one. It begins after a delay, within which the device solves easy problems alone: with all
 // cores busy, the thread that drives the device would have to wait for one.
-type Companion struct{ Without []string }
+type Companion Search
 
 const headStart = 30 * time.Millisecond
 
@@ -43,9 +43,17 @@ func RulesFor(r search.Rules, n int) search.Rules {
 
 // Open makes the host's portfolio ready, on the cores of the first device where that is a host.
 func Open(p *problem.Normal, o search.Setup) (search.OpenedEngine, error) {
-	s := Search{Without: o.Without}
+	c, err := chooseFlips(p, o)
+	if err != nil {
+		return search.OpenedEngine{}, err
+	}
+	s := Search{Without: o.Without, Flips: c.Variant}
 	if f := o.Weakest(); f.Kind == device.Host {
 		s.Cores = f.SMs
 	}
-	return search.OpenedEngine{Islands: search.Islands{Members: []search.Searcher{s}}, Used: map[string]search.Rules{"host": RulesFor(o.Rules, p.N)}}, nil
+	e := search.OpenedEngine{Islands: search.Islands{Members: []search.Searcher{s}}, Used: map[string]search.Rules{"host": RulesFor(o.Rules, p.N)}}
+	if c.Variant != nil {
+		e.Label, e.Reason = c.Variant.Label, c.Reason()
+	}
+	return e, nil
 }

@@ -24,7 +24,7 @@ func TestHostRules(t *testing.T) {
 	for _, c := range []search.Rules{{Tenure: 3, Spread: 1}, {Tenure: 20, Spread: 1}, {Tenure: 3, Spread: 18}, {Tenure: 48, Spread: 48}} {
 		var low int64
 		for stall := range 120 {
-			s := endless(p, layOutRows[int8, int16](p, 0, 1, new(deadline)))
+			s := endless(p, layOutRows[int8, int16](p, 0, 1, new(deadline), nil))
 			s.rules = RulesFor(c, p.N)
 			s.tabu(stall)
 			s.consistent(t, "tabu")
@@ -38,7 +38,7 @@ func TestHostRules(t *testing.T) {
 		}
 	}
 	for _, stall := range []int{1, 50} {
-		s := endless(p, layOutRows[int8, int16](p, 0, 1, new(deadline)))
+		s := endless(p, layOutRows[int8, int16](p, 0, 1, new(deadline), nil))
 		s.rules, s.course = RulesFor(search.Rules{Stall: stall}, p.N), walkPlan{from: make([]uint64, problem.Words(p.N)), length: 1}
 		if s.makeWalk(); s.flips != int64(4*stall) {
 			t.Errorf("stall %d: a walk of length 1 makes %d flips", stall, s.flips)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"coalesce/runtime/device"
 	"coalesce/runtime/host/kernels/qubo"
 	"coalesce/solvers/qubo/internal/reference"
 	"coalesce/solvers/qubo/internal/search"
@@ -32,7 +33,8 @@ const firstRound, lastRound = 5e5, 1e7
 // search stays where all are named.
 type Search struct {
 	Without []string
-	Cores   int // searchers, unless Options.Workers says otherwise; 0: all cores
+	Cores   int             // searchers, unless Options.Workers says otherwise; 0: all cores
+	Flips   *device.Variant // of qubo/hostflips, nil for the safe one; answers do not depend on it
 }
 
 // Search implements search.Searcher.
@@ -45,25 +47,20 @@ func (h Search) Search(ctx context.Context, p *problem.Normal, o search.Options,
 	end := &deadline{deadline: o.Deadline}
 	stop := context.AfterFunc(ctx, end.expire)
 	defer stop()
-	// Symmetric matrices have even weights: halved, more of them fit in a byte.
-	s, shift := p.Spans(), 1
-	if s.Grain < 2 {
-		shift = 0
-	}
-	width := s.Weight >> shift
-	switch {
-	case s.Delta < math.MaxInt16 && width <= math.MaxInt8:
-		return searchRows(ctx, h, p, s, layOutRows[int8, int16](p, shift, o.Workers, end), o, end, found)
-	case s.Delta < math.MaxInt16:
-		return searchRows(ctx, h, p, s, layOutRows[int16, int16](p, shift, o.Workers, end), o, end, found)
-	case s.Delta < math.MaxInt32 && width <= math.MaxInt8:
-		return searchRows(ctx, h, p, s, layOutRows[int8, int32](p, shift, o.Workers, end), o, end, found)
-	case s.Delta < math.MaxInt32 && width <= math.MaxInt16:
-		return searchRows(ctx, h, p, s, layOutRows[int16, int32](p, shift, o.Workers, end), o, end, found)
-	case s.Delta < math.MaxInt32:
-		return searchRows(ctx, h, p, s, layOutRows[int32, int32](p, shift, o.Workers, end), o, end, found)
+	s := p.Spans()
+	switch w := widthsOf(s); {
+	case w.sum == "int16" && w.least == "int8":
+		return searchRows(ctx, h, p, s, layOutRows[int8, int16](p, w.shift, o.Workers, end, h.Flips), o, end, found)
+	case w.sum == "int16":
+		return searchRows(ctx, h, p, s, layOutRows[int16, int16](p, w.shift, o.Workers, end, h.Flips), o, end, found)
+	case w.sum == "int32" && w.least == "int8":
+		return searchRows(ctx, h, p, s, layOutRows[int8, int32](p, w.shift, o.Workers, end, h.Flips), o, end, found)
+	case w.sum == "int32" && w.least == "int16":
+		return searchRows(ctx, h, p, s, layOutRows[int16, int32](p, w.shift, o.Workers, end, h.Flips), o, end, found)
+	case w.sum == "int32":
+		return searchRows(ctx, h, p, s, layOutRows[int32, int32](p, w.shift, o.Workers, end, h.Flips), o, end, found)
 	default:
-		return searchRows(ctx, h, p, s, layOutRows[int64, int64](p, shift, o.Workers, end), o, end, found)
+		return searchRows(ctx, h, p, s, layOutRows[int64, int64](p, w.shift, o.Workers, end, h.Flips), o, end, found)
 	}
 }
 

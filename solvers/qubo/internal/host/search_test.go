@@ -113,19 +113,19 @@ func TestMovesAgainstRecomputation(t *testing.T) {
 	for _, n := range []int{5, 63, 64, 130, 300} {
 		for _, density := range []float64{0.02, 0.5} {
 			small := qubotest.RandomProblem(r, n, density, 50, 1)
-			walks(t, small, layOutRows[int8, int16](small, 0, 2, end))
-			walks(t, small, layOutRows[int16, int16](small, 0, 2, end))
-			walks(t, small, layOutRows[int8, int32](small, 0, 2, end))
-			walks(t, small, layOutRows[int64, int64](small, 0, 2, end))
+			walks(t, small, layOutRows[int8, int16](small, 0, 2, end, nil))
+			walks(t, small, layOutRows[int16, int16](small, 0, 2, end, nil))
+			walks(t, small, layOutRows[int8, int32](small, 0, 2, end, nil))
+			walks(t, small, layOutRows[int64, int64](small, 0, 2, end, nil))
 			middle := qubotest.RandomProblem(r, n, density, 30000, 1)
-			walks(t, middle, layOutRows[int16, int32](middle, 0, 2, end))
-			walks(t, middle, layOutRows[int32, int32](middle, 0, 2, end))
+			walks(t, middle, layOutRows[int16, int32](middle, 0, 2, end, nil))
+			walks(t, middle, layOutRows[int32, int32](middle, 0, 2, end, nil))
 		}
 	}
 	even := qubotest.RandomProblem(r, 200, 0.5, 250, 2)
-	walks(t, even, layOutRows[int8, int32](even, 1, 2, end))
+	walks(t, even, layOutRows[int8, int32](even, 1, 2, end, nil))
 	torus := qubotest.Torus(r, 12)
-	walks(t, torus, layOutRows[int8, int16](torus, 1, 2, end))
+	walks(t, torus, layOutRows[int8, int16](torus, 1, 2, end, nil))
 }
 
 // A tree, and any graph that width covers, is solved by one exact move.
@@ -135,7 +135,7 @@ func TestEliminationIsExact(t *testing.T) {
 		p := qubotest.RandomProblem(r, 1+r.IntN(15), r.Float64(), 9, 1)
 		best, _ := reference.Exhaust(p)
 		end := new(deadline)
-		rows := layOutRows[int8, int32](p, 0, 1, end)
+		rows := layOutRows[int8, int32](p, 0, 1, end, nil)
 		sparse := rows.sparse()
 		if sparse == nil { // few variables may be stored as dense rows
 			sparse = &sparseRows[int32]{n: p.N, start: p.Start, col: p.Col}
@@ -270,10 +270,10 @@ func TestWorkEndsWithTime(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 1))
 	p := qubotest.RandomProblem(r, 3000, 0.2, 50, 1)
 	end := &deadline{deadline: time.Now().Add(-time.Second)}
-	if m := layOutRows[int8, int32](p, 0, 2, end); m != nil {
+	if m := layOutRows[int8, int32](p, 0, 2, end, nil); m != nil {
 		t.Error("rows were laid out after the end of time")
 	}
-	m := layOutRows[int8, int32](p, 0, 2, new(deadline))
+	m := layOutRows[int8, int32](p, 0, 2, new(deadline), nil)
 	s := endless(p, m)
 	s.end = end
 	if flips := s.flipTowards(draw.RandomSolution(r, p.N)); flips != 0 {

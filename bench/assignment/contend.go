@@ -155,7 +155,7 @@ func (b *bench) timeRuns(ctx context.Context, row *result.Solve, open func() (*s
 	defer func() { err = errors.Join(err, s.Close()) }()
 	begin := time.Now()
 	for run := 0; len(row.Runs) < b.settings.runs; run++ {
-		r, err := s.Again(ctx)
+		r, err := s.SolveAgain(ctx)
 		if err == nil && r.Certificate == nil { // the best so far, of a run that ctx ended
 			err = ctx.Err()
 		}

@@ -42,7 +42,7 @@ func TestDrawn(t *testing.T) {
 	for _, each := range alternatives {
 		a := drawAuction(30, 200, each, 1)
 		for i, b := range a.Bids {
-			if id, ok := a.Bidder(b); ok != (each > 1) || ok && id != int64(30+i/each) {
+			if id, ok := a.BidderDummy(b); ok != (each > 1) || ok && id != int64(30+i/each) {
 				t.Errorf("bid %d of bidders of %d has the dummy %d, %v", i, each, id, ok)
 			}
 			if each == 1 && len(b.Goods) < 3 || len(b.Goods) > 6 {

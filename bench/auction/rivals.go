@@ -208,7 +208,7 @@ func (b *bench) timeBranchAndCut(a *solver.Auction, devices []device.Device, row
 func (b *bench) other(a *solver.Auction, row *result.Auction) error {
 	q := request{Solver: row.Name, Limit: b.settings.limit.Seconds(), Threads: b.settings.threads}
 	for _, bid := range a.Bids {
-		f, _ := new(big.Rat).SetString(a.Price(big.NewInt(bid.Price)))
+		f, _ := new(big.Rat).SetString(a.FormatPrice(big.NewInt(bid.Price)))
 		price, _ := f.Float64()
 		q.Prices, q.Goods = append(q.Prices, price), append(q.Goods, bid.Goods)
 	}

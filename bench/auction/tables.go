@@ -98,7 +98,7 @@ func solved(ctx context.Context, a *solver.Auction, o solver.Options, row *resul
 		return nil, err
 	}
 	between := time.Now()
-	if err := solver.Pay(ctx, r, solver.VCG, o); err != nil {
+	if err := solver.ComputePayments(ctx, r, solver.VCG, o); err != nil {
 		return nil, err
 	}
 	if r.Payments == nil {

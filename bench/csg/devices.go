@@ -28,7 +28,7 @@ func (b *bench) timeDevices() error {
 		for count := 1; count <= len(all) && !b.OutOfTime(); count *= 2 {
 			row := result.Row{Name: "several", Agents: asked.agents, Devices: count}
 			for run := range asked.runs + 1 {
-				inst, err := solver.Drawn("uniform", asked.agents, 1, solver.Int32)
+				inst, err := solver.NewDrawn("uniform", asked.agents, 1, solver.Int32)
 				if err != nil {
 					return err
 				}

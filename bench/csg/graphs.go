@@ -48,7 +48,7 @@ func (b *bench) raceGraphs() error {
 				return err
 			}
 			peer.Runs = []float64{time.Since(start).Seconds()}
-			worth, err := inst.Worth(blocks)
+			worth, err := inst.ValueOf(blocks)
 			if err != nil {
 				return err
 			}

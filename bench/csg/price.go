@@ -77,7 +77,7 @@ func (b *bench) priceRow(name string, n int, seed uint64, algorithm solver.Metho
 		runs = 1
 	}
 	for range runs {
-		inst, err := solver.Drawn(name, n, seed, solver.Int32)
+		inst, err := solver.NewDrawn(name, n, seed, solver.Int32)
 		if err != nil {
 			return row, err
 		}

@@ -57,7 +57,7 @@ func hubSpaces(dir string) (list []*space, err error) {
 			return err
 		}
 		s := &space{family: device.Family{Name: "hub"}, at: map[string]int{}}
-		bare := packed.Bare(d.Name())
+		bare := packed.TrimExtension(d.Name())
 		var read func(io.Reader) error
 		if name, ok := strings.CutSuffix(bare, "_T4.json"); ok {
 			s.kernel, s.device, read = filepath.Base(filepath.Dir(path)), name, s.readT4

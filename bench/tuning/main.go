@@ -104,7 +104,7 @@ func run(ctx context.Context, s settings, names []string) bool {
 		b.sources = append(b.sources, source{filepath.Base(path), own.Over(shipped), own})
 	}
 	all := subjects()
-	for _, sub := range algorithms.Using(all, b.sources[len(b.sources)-1].db) {
+	for _, sub := range algorithms.WithDatabase(all, b.sources[len(b.sources)-1].db) {
 		if autotune.Here(sub, b.Facts) {
 			b.subjects = append(b.subjects, sub)
 		}

@@ -46,23 +46,23 @@ func goAssign(p *C.coalesce_assignment) C.int32_t {
 			return err
 		}
 		if p.rows*p.cols <= onThread {
-			err = guarded(work)
+			err = recoverPanic(work)
 		} else {
-			err = <-aside(work)
+			err = <-runOnGoThread(work)
 		}
 	}
 	whole := func() error { return assign(context.Background(), p, nil, report) }
 	switch {
 	case err != nil || done:
-	case bare(p):
-		err = guarded(whole)
+	case wantsColumnsOnly(p):
+		err = recoverPanic(whole)
 	default:
-		err = <-aside(whole)
+		err = <-runOnGoThread(whole)
 	}
 	switch {
 	case p == nil || p.text == nil || p.text_size <= 0:
 	case err != nil:
-		text = clean(err)
+		text = errorLine(err)
 		fallthrough
 	case report != nil:
 		if len(text) >= int(p.text_size) && err == nil {
@@ -70,14 +70,14 @@ func goAssign(p *C.coalesce_assignment) C.int32_t {
 		}
 		text = append(text, 0)[:min(len(text)+1, int(p.text_size))]
 		text[len(text)-1] = 0
-		write(text, p.text, p.text_size)
+		copyText(text, p.text, p.text_size)
 	}
 	return codeOf(err)
 }
 
 //export goStartAssignment
 func goStartAssignment(p *C.coalesce_assignment, handle *C.int64_t) C.int32_t {
-	return start(handle, func(ctx context.Context, stop func()) (text []byte, err error) {
+	return startJob(handle, func(ctx context.Context, stop func()) (text []byte, err error) {
 		err = assign(ctx, p, stop, &text)
 		return text, err
 	})
@@ -88,15 +88,15 @@ func goStartAssignment(p *C.coalesce_assignment, handle *C.int64_t) C.int32_t {
 // solve when the caller's progress function asks for that.
 func assign(ctx context.Context, p *C.coalesce_assignment, stop func(), report *[]byte) error {
 	if p == nil {
-		return bad("no struct")
+		return argumentError("no struct")
 	}
-	if err := sized(p.size, unsafe.Sizeof(*p)); err != nil {
+	if err := checkSize(p.size, unsafe.Sizeof(*p)); err != nil {
 		return err
 	}
 	o := assignment.Options{Duals: p.u != nil || p.v != nil, Unchecked: p.flags&C.COALESCE_UNCHECKED != 0,
 		KBest: int(p.k_best), Bottleneck: p.flags&C.COALESCE_BOTTLENECK != 0}
 	var err error
-	if o.Settings, err = settings(p.device, p.time_limit, p.algorithm); err != nil {
+	if o.Settings, err = solveSettings(p.device, p.time_limit, p.algorithm); err != nil {
 		return err
 	}
 	if p.options != nil {
@@ -105,23 +105,23 @@ func assign(ctx context.Context, p *C.coalesce_assignment, stop func(), report *
 		}
 	}
 	if stop != nil {
-		o.Progress = progress(p.progress, p.user, stop)
+		o.Progress = progressCallback(p.progress, p.user, stop)
 	}
 	if o.Start, err = starting(p); err != nil {
 		return err
 	}
 	if p.flags&C.COALESCE_RESIDENT != 0 {
 		if o.KBest > 1 || o.Bottleneck {
-			return bad("costs on a device: expected the best matching alone, by the sum of its costs")
+			return argumentError("costs on a device: expected the best matching alone, by the sum of its costs")
 		}
-		return resident(ctx, p, o, report)
+		return solveResident(ctx, p, o, report)
 	}
 	list, err := instances(p)
 	if err != nil {
 		return err
 	}
 	if o.KBest > 1 && (len(list) > 1 || report == nil) {
-		return bad("the %d best matchings of %d matrices: expected those of one matrix, by a job", p.k_best, len(list))
+		return argumentError("the %d best matchings of %d matrices: expected those of one matrix, by a job", p.k_best, len(list))
 	}
 	var results []*assignment.Result
 	if len(list) == 1 {
@@ -135,10 +135,10 @@ func assign(ctx context.Context, p *C.coalesce_assignment, stop func(), report *
 		return err
 	}
 	for k, r := range results {
-		put(p, k, r)
+		writeAnswer(p, k, r)
 	}
 	if report != nil {
-		return errors.Join(err, reports(results, report))
+		return errors.Join(err, writeSummaries(results, report))
 	}
 	return err
 }
@@ -148,12 +148,12 @@ func further(p *C.coalesce_assignment, s *solve.Settings) error {
 	place := placement.Placement{Device: device.Host}
 	list := append(s.Fields().Select("variant"), place.Fields().Select("threads", "tuned", "pin", "frozen")...)
 	if err := list.Decode([]byte(C.GoString(p.options))); err != nil {
-		return solve.Refuse(err)
+		return solve.AsInputError(err)
 	}
 	if p.device != C.COALESCE_HOST {
 		place.Device = fmt.Sprintf("%s:%d", device.CUDA, p.device)
 	}
-	return jobs.Resources{Open: openNamed, Tuning: tuning}.Apply(&place, assignment.Subjects(), s)
+	return jobs.Resources{Open: openNamed, Tuning: openTuning}.Apply(&place, assignment.Subjects(), s)
 }
 
 // plain reports whether quick may solve what a struct describes.
@@ -164,39 +164,39 @@ func plain(p *C.coalesce_assignment) bool {
 }
 
 // quicks are solvers for small instances.
-var quicks = sync.Pool{New: func() any { return new(assignment.Quick) }}
+var quicks = sync.Pool{New: func() any { return new(assignment.QuickSolver) }}
 
 // quick solves a small instance on the calling thread, or leaves it to assign.
 func quick(p *C.coalesce_assignment, report *[]byte) (done bool, err error) {
-	if err := sized(p.size, unsafe.Sizeof(*p)); err != nil {
+	if err := checkSize(p.size, unsafe.Sizeof(*p)); err != nil {
 		return false, err
 	}
 	list, err := instances(p)
 	if err != nil {
 		return false, err
 	}
-	q := quicks.Get().(*assignment.Quick)
+	q := quicks.Get().(*assignment.QuickSolver)
 	defer quicks.Put(q)
 	if report != nil || p.value != nil {
 		r, err := q.Result(list[0])
 		if r == nil {
 			return false, err
 		}
-		put(p, 0, r)
+		writeAnswer(p, 0, r)
 		if report != nil {
-			return true, reports([]*assignment.Result{r}, report)
+			return true, writeSummaries([]*assignment.Result{r}, report)
 		}
 		return true, nil
 	}
 	column, duals, certificate, done, err := q.Solve(list[0])
 	if done {
-		put(p, 0, &assignment.Result{Column: column, Duals: &duals, Certificate: &certificate, Report: solve.Report{Proven: true}})
+		writeAnswer(p, 0, &assignment.Result{Column: column, Duals: &duals, Certificate: &certificate, Report: solve.Report{Proven: true}})
 	}
 	return done, err
 }
 
-// put writes an answer where the struct asks for it.
-func put(p *C.coalesce_assignment, k int, r *assignment.Result) {
+// writeAnswer writes an answer where the struct asks for it.
+func writeAnswer(p *C.coalesce_assignment, k int, r *assignment.Result) {
 	rows, cols := int(p.rows), int(p.cols)
 	if p.column != nil {
 		column := unsafe.Slice((*int32)(unsafe.Pointer(p.column)), (k+1)*rows)[k*rows:]
@@ -212,7 +212,7 @@ func put(p *C.coalesce_assignment, k int, r *assignment.Result) {
 		if p.v != nil {
 			copy(unsafe.Slice((*int64)(unsafe.Pointer(p.v)), (k+1)*cols)[k*cols:], d.V)
 		}
-		set(p.scale, k, C.double(d.Scale))
+		setItem(p.scale, k, C.double(d.Scale))
 	}
 	value, gap, code := r.Value.Float(), math.NaN(), C.int32_t(C.COALESCE_OK)
 	if r.Proven && r.Certificate != nil {
@@ -221,20 +221,20 @@ func put(p *C.coalesce_assignment, k int, r *assignment.Result) {
 	if r.Column == nil {
 		value, gap, code = math.NaN(), math.NaN(), C.COALESCE_INFEASIBLE
 	}
-	set(p.value, k, C.double(value))
-	set(p.gap, k, C.double(gap))
-	set(p.code, k, code)
+	setItem(p.value, k, C.double(value))
+	setItem(p.gap, k, C.double(gap))
+	setItem(p.code, k, code)
 }
 
-// set writes the k-th of a list of C that may be missing.
-func set[T any](list *T, k int, x T) {
+// setItem writes the k-th of a list of C that may be missing.
+func setItem[T any](list *T, k int, x T) {
 	if list != nil {
 		*(*T)(unsafe.Add(unsafe.Pointer(list), k*int(unsafe.Sizeof(x)))) = x
 	}
 }
 
-// reports writes the summaries of results.
-func reports(results []*assignment.Result, text *[]byte) error {
+// writeSummaries writes the summaries of results.
+func writeSummaries(results []*assignment.Result, text *[]byte) error {
 	list := make([]assignment.Summary, len(results))
 	for k, r := range results {
 		list[k] = r.Summary()
@@ -249,16 +249,16 @@ func instances(p *C.coalesce_assignment) ([]*assignment.Instance, error) {
 	const limit = math.MaxInt32
 	switch {
 	case p.batch < 1 || p.batch > limit:
-		return nil, bad("a batch of %d: expected 1 to %d", p.batch, limit)
+		return nil, argumentError("a batch of %d: expected 1 to %d", p.batch, limit)
 	case p.rows < 0 || p.cols < 0 || p.rows > limit || p.cols > limit:
-		return nil, bad("%d x %d costs: expected 0 to %d rows and columns", p.rows, p.cols, limit)
+		return nil, argumentError("%d x %d costs: expected 0 to %d rows and columns", p.rows, p.cols, limit)
 	case p.dimensions != 0:
 		inst, err := places(p)
 		return []*assignment.Instance{inst}, err
 	case p.costs == nil && p.rows > 0 && p.cols > 0:
-		return nil, bad("no costs")
+		return nil, argumentError("no costs")
 	case p.start != nil && p.batch > 1:
-		return nil, bad("sparse costs come one at a time")
+		return nil, argumentError("sparse costs come one at a time")
 	}
 	list := make([]*assignment.Instance, p.batch)
 	for k := range list {
@@ -278,13 +278,13 @@ func instance(p *C.coalesce_assignment, v view) (*assignment.Instance, error) {
 		first := unsafe.Slice((*int64)(unsafe.Pointer(p.start)), v.rows+1)
 		count := first[v.rows]
 		if count < 0 || count > math.MaxInt64/8 || count > 0 && p.col == nil {
-			return nil, bad("%d pairs, or no columns", count)
+			return nil, argumentError("%d pairs, or no columns", count)
 		}
 		sparse = &assignment.Sparse{Start: first, Col: unsafe.Slice((*int32)(unsafe.Pointer(p.col)), count)}
 		size := int(p.col_stride)
 		v = view{p.costs, 1, int(count), int(count) * size, size}
 	}
-	numbers, err := costs(v, p._type)
+	numbers, err := narrowCosts(v, p._type)
 	if err != nil {
 		return nil, err
 	}
@@ -294,7 +294,7 @@ func instance(p *C.coalesce_assignment, v view) (*assignment.Instance, error) {
 		inst.Type, inst.I32 = assignment.Int32, c
 	case []int64:
 		inst.Type, inst.I64, inst.Every = assignment.Int64, c, slices.Contains(c, math.MaxInt64)
-	case offset:
+	case offsetUnsigned:
 		inst.Type, inst.I64, inst.Every, inst.Unsigned = assignment.Int64, c, true, true
 	case []float32:
 		inst.Type, inst.F32 = assignment.Float32, c
@@ -321,11 +321,11 @@ func places(p *C.coalesce_assignment) (*assignment.Instance, error) {
 	dim := int64(p.dimensions)
 	rows, cols := int64(p.rows), int64(p.cols)
 	if dim < 0 || dim > math.MaxInt32 || rows > 0 && p.row_points == nil || cols > 0 && p.col_points == nil || p.batch > 1 || p.start != nil {
-		return nil, bad("points of %d coordinates: expected one or more, of one instance, and no other costs", dim)
+		return nil, argumentError("points of %d coordinates: expected one or more, of one instance, and no other costs", dim)
 	}
 	metric, ok := map[C.int32_t]assignment.Metric{C.COALESCE_EUCLIDEAN: assignment.Euclidean, C.COALESCE_SQUARED: assignment.Squared, C.COALESCE_MANHATTAN: assignment.Manhattan}[p.metric]
 	if !ok {
-		return nil, bad("metric %d", p.metric)
+		return nil, argumentError("metric %d", p.metric)
 	}
 	inst, err := assignment.NewPoints(assignment.Points{
 		Dim:    int(dim),
@@ -347,11 +347,11 @@ func starting(p *C.coalesce_assignment) (*assignment.Duals, error) {
 	case scale == 0:
 		return nil, nil
 	case p.batch != 1 || p.rows < 0 || p.cols < 0 || p.rows > math.MaxInt32 || p.cols > math.MaxInt32:
-		return nil, bad("duals to begin from: expected one matrix")
+		return nil, argumentError("duals to begin from: expected one matrix")
 	case p.start_u == nil && p.rows > 0 || p.start_v == nil && p.cols > 0:
-		return nil, bad("duals to begin from: expected those of rows and of columns")
+		return nil, argumentError("duals to begin from: expected those of rows and of columns")
 	case (scale < 0) != (p.flags&C.COALESCE_MAXIMIZE != 0) || scale-scale != 0:
-		return nil, bad("duals to begin from: found the scale %v, expected one below 0 where it maximises, above 0 else", scale)
+		return nil, argumentError("duals to begin from: found the scale %v, expected one below 0 where it maximises, above 0 else", scale)
 	}
 	return &assignment.Duals{
 		U:     unsafe.Slice((*int64)(unsafe.Pointer(p.start_u)), p.rows),

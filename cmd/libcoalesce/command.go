@@ -27,9 +27,9 @@ func goStartCommand(list **C.char, count C.int32_t, handle *C.int64_t) C.int32_t
 			args = append(args, C.GoString(arg))
 		}
 	}
-	return start(handle, func(ctx context.Context, _ func()) ([]byte, error) {
+	return startJob(handle, func(ctx context.Context, _ func()) ([]byte, error) {
 		if len(args) == 0 || slices.Contains(notHere, args[0]) {
-			return nil, bad("found the command %.80q, expected one of the program's besides %s", args, strings.Join(notHere, ", "))
+			return nil, argumentError("found the command %.80q, expected one of the program's besides %s", args, strings.Join(notHere, ", "))
 		}
 		var output, messages bytes.Buffer
 		code := cli.Call(ctx, args, strings.NewReader(""), &output, &messages)

@@ -26,8 +26,8 @@ var (
 	latest    int64
 )
 
-// start begins a job. work returns the text of its answer, which may stand beside an error.
-func start(handle *C.int64_t, work func(ctx context.Context, stop func()) ([]byte, error)) C.int32_t {
+// startJob begins a job. work returns the text of its answer, which may stand beside an error.
+func startJob(handle *C.int64_t, work func(ctx context.Context, stop func()) ([]byte, error)) C.int32_t {
 	if handle == nil {
 		return C.COALESCE_INVALID
 	}
@@ -42,12 +42,12 @@ func start(handle *C.int64_t, work func(ctx context.Context, stop func()) ([]byt
 	go func() {
 		defer close(j.done)
 		defer cancel()
-		j.err = guarded(func() (err error) {
+		j.err = recoverPanic(func() (err error) {
 			j.text, err = work(ctx, cancel)
 			return err
 		})
 		if j.err != nil && (j.text == nil || codeOf(j.err) != C.COALESCE_INFEASIBLE) {
-			j.text = clean(j.err)
+			j.text = errorLine(j.err)
 		}
 	}()
 	return C.COALESCE_OK
@@ -93,7 +93,7 @@ func goText(handle C.int64_t, buffer *C.char, size C.int64_t) C.int64_t {
 	}
 	select {
 	case <-j.done:
-		return write(j.text, buffer, size)
+		return copyText(j.text, buffer, size)
 	default:
 		return -1
 	}
@@ -113,15 +113,15 @@ func goClose(handle C.int64_t) C.int32_t {
 	return C.COALESCE_OK
 }
 
-// bad is an error of an argument.
-func bad(format string, args ...any) error {
+// argumentError is an error of an argument.
+func argumentError(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", errInvalid, fmt.Sprintf(format, args...))
 }
 
-// aside runs work on a goroutine that Go made. A goroutine that C called is bound to its thread, so
+// runOnGoThread runs work on a goroutine that Go made. A goroutine that C called is bound to its thread, so
 // that each wait for other goroutines would switch threads.
-func aside(work func() error) <-chan error {
+func runOnGoThread(work func() error) <-chan error {
 	done := make(chan error, 1)
-	go func() { done <- guarded(work) }()
+	go func() { done <- recoverPanic(work) }()
 	return done
 }

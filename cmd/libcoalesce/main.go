@@ -66,8 +66,8 @@ func codeOf(err error) C.int32_t {
 	return C.COALESCE_INTERNAL
 }
 
-// guarded runs work and returns a panic as an error.
-func guarded(work func() error) (err error) {
+// recoverPanic runs work and returns a panic as an error.
+func recoverPanic(work func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v", r)
@@ -139,30 +139,30 @@ func countGPUs() (int, error) {
 	return 0, nil
 }
 
-// settings are those of all solvers.
-func settings(index C.int32_t, seconds C.double, algorithm *C.char) (solve.Settings, error) {
+// solveSettings are those of all solvers.
+func solveSettings(index C.int32_t, seconds C.double, algorithm *C.char) (solve.Settings, error) {
 	var s solve.Settings
 	limit := float64(seconds)
 	if math.IsNaN(limit) || limit < 0 || limit > math.MaxInt64/float64(time.Second)/2 {
 		return s, fmt.Errorf("%w: time limit: found %v seconds, expected 0 or more", errInvalid, limit)
 	}
 	d, err := openDevice(int(index), 0)
-	s.Devices, s.Tuning = []device.Device{d}, winners()
+	s.Devices, s.Tuning = []device.Device{d}, userWinners()
 	s.TimeLimit = time.Duration(limit * float64(time.Second))
 	if limit > 0 {
 		s.TimeLimit = max(s.TimeLimit, 1)
 	}
 	if algorithm != nil {
 		if s.Algorithm = C.GoString(algorithm); s.Algorithm == "" {
-			return s, bad("algorithm: found no letters, expected a name, or none at all")
+			return s, argumentError("algorithm: found no letters, expected a name, or none at all")
 		}
 	}
 	return s, err
 }
 
-// progress returns a function that passes incumbents to a C function. Where that returns another
+// progressCallback returns a function that passes incumbents to a C function. Where that returns another
 // number than 0 the solve ends.
-func progress(f C.coalesce_progress, user unsafe.Pointer, stop func()) func(solve.Incumbent) {
+func progressCallback(f C.coalesce_progress, user unsafe.Pointer, stop func()) func(solve.Incumbent) {
 	if f == nil {
 		return nil
 	}
@@ -173,16 +173,16 @@ func progress(f C.coalesce_progress, user unsafe.Pointer, stop func()) func(solv
 	}
 }
 
-// sized compares the size of a struct that the caller passed with this library's.
-func sized(found C.uint32_t, expected uintptr) error {
+// checkSize compares the size of a struct that the caller passed with this library's.
+func checkSize(found C.uint32_t, expected uintptr) error {
 	if uintptr(found) < expected {
 		return fmt.Errorf("%w: a struct of %d bytes: expected %d, as this version's header has", errInvalid, found, expected)
 	}
 	return nil
 }
 
-// write copies text to a buffer of C, as far as there is room, and returns its length.
-func write(text []byte, buffer *C.char, size C.int64_t) C.int64_t {
+// copyText copies text to a buffer of C, as far as there is room, and returns its length.
+func copyText(text []byte, buffer *C.char, size C.int64_t) C.int64_t {
 	if buffer != nil && size > 0 {
 		copy(unsafe.Slice((*byte)(unsafe.Pointer(buffer)), size), text)
 	}
@@ -192,7 +192,7 @@ func write(text []byte, buffer *C.char, size C.int64_t) C.int64_t {
 //export goDevices
 func goDevices(buffer *C.char, size C.int64_t) C.int64_t {
 	var text []byte
-	err := guarded(func() error {
+	err := recoverPanic(func() error {
 		found := []device.Facts{}
 		n, err := countGPUs()
 		if err != nil {
@@ -211,11 +211,11 @@ func goDevices(buffer *C.char, size C.int64_t) C.int64_t {
 	if err != nil {
 		return -C.int64_t(codeOf(err))
 	}
-	return write(text, buffer, size)
+	return copyText(text, buffer, size)
 }
 
-// clean is an error's text in one line, bounded.
-func clean(err error) []byte {
+// errorLine is an error's text in one line, bounded.
+func errorLine(err error) []byte {
 	const limit = 4000
 	text := bytes.ReplaceAll([]byte(err.Error()), []byte("\n"), []byte("; "))
 	return text[:min(len(text), limit)]

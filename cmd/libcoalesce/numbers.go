@@ -23,9 +23,9 @@ type view struct {
 	down, over int // bytes from a row to the next, and from a column to the next
 }
 
-// viewed returns a view's numbers row by row: the caller's memory itself where the numbers lie in
+// viewSlice returns a view's numbers row by row: the caller's memory itself where the numbers lie in
 // this order, else a copy.
-func viewed[T number](v view) []T {
+func viewSlice[T number](v view) []T {
 	size := int(unsafe.Sizeof(T(0)))
 	count := v.rows * v.cols
 	if count == 0 {
@@ -55,12 +55,12 @@ func converted[S, T number](v view) []T {
 	return out
 }
 
-// An offset is unsigned integers less 2^63.
-type offset []int64
+// An offsetUnsigned is unsigned integers less 2^63.
+type offsetUnsigned []int64
 
-// costs returns a view's numbers in the narrowest of the solver's types that holds them all:
+// narrowCosts returns a view's numbers in the narrowest of the solver's types that holds them all:
 // int32, int64, an offset or a float.
-func costs(v view, kind C.int32_t) (any, error) {
+func narrowCosts(v view, kind C.int32_t) (any, error) {
 	switch kind {
 	case C.COALESCE_INT8:
 		return converted[int8, int32](v), nil
@@ -71,14 +71,14 @@ func costs(v view, kind C.int32_t) (any, error) {
 	case C.COALESCE_UINT16:
 		return converted[uint16, int32](v), nil
 	case C.COALESCE_INT32:
-		if c := viewed[int32](v); largest(c) < math.MaxInt32 {
+		if c := viewSlice[int32](v); largest(c) < math.MaxInt32 {
 			return c, nil
 		}
 		return converted[int32, int64](v), nil
 	case C.COALESCE_UINT32:
 		return converted[uint32, int64](v), nil
 	case C.COALESCE_INT64:
-		return viewed[int64](v), nil
+		return viewSlice[int64](v), nil
 	case C.COALESCE_UINT64:
 		c := converted[uint64, int64](v)
 		if !slices.ContainsFunc(c, func(x int64) bool { return x < 0 }) {
@@ -87,13 +87,13 @@ func costs(v view, kind C.int32_t) (any, error) {
 		for k := range c {
 			c[k] ^= math.MinInt64
 		}
-		return offset(c), nil
+		return offsetUnsigned(c), nil
 	case C.COALESCE_FLOAT32:
-		return viewed[float32](v), nil
+		return viewSlice[float32](v), nil
 	case C.COALESCE_FLOAT64:
-		return viewed[float64](v), nil
+		return viewSlice[float64](v), nil
 	}
-	return nil, bad("numbers of type %d", kind)
+	return nil, argumentError("numbers of type %d", kind)
 }
 
 // largest is the largest of a list, or 0.

@@ -37,19 +37,19 @@ var (
 
 type keptSolver struct {
 	shape
-	*assignment.Resident
+	*assignment.ResidentSolver
 }
 
 // maxKept is how many solvers are kept.
 const maxKept = 8
 
 // taken removes a solver of a shape from the list and returns it, nil where there is none.
-func taken(s shape) *assignment.Resident {
+func taken(s shape) *assignment.ResidentSolver {
 	keptMu.Lock()
 	defer keptMu.Unlock()
 	for k := len(kept) - 1; k >= 0; k-- {
 		if kept[k].shape == s {
-			r := kept[k].Resident
+			r := kept[k].ResidentSolver
 			kept = append(kept[:k], kept[k+1:]...)
 			return r
 		}
@@ -59,14 +59,14 @@ func taken(s shape) *assignment.Resident {
 
 // keep adds a solver to the list. Where the list is full it closes the solver that was unused for
 // longest.
-func keep(s shape, r *assignment.Resident) error {
+func keep(s shape, r *assignment.ResidentSolver) error {
 	keptMu.Lock()
 	defer keptMu.Unlock()
 	kept = append(kept, keptSolver{s, r})
 	if len(kept) <= maxKept {
 		return nil
 	}
-	old := kept[0].Resident
+	old := kept[0].ResidentSolver
 	kept = append(kept[:0], kept[1:]...)
 	return old.Close()
 }
@@ -86,47 +86,47 @@ func layout(p *C.coalesce_assignment, bare bool) (l assignment.Layout, err error
 	case C.COALESCE_FLOAT64:
 		l.Type = assignment.Float64
 	default:
-		return l, bad("costs of type %d on a GPU: expected int32, int64, float32 or float64", p._type)
+		return l, argumentError("costs of type %d on a GPU: expected int32, int64, float32 or float64", p._type)
 	}
 	switch {
 	case p.batch < 1 || p.batch > limit || p.rows < 0 || p.cols < 0 || p.rows > limit || p.cols > limit:
-		return l, bad("%d of %d x %d costs on a GPU", p.batch, p.rows, p.cols)
+		return l, argumentError("%d of %d x %d costs on a GPU", p.batch, p.rows, p.cols)
 	case p.device < 0 || p.start != nil || p.dimensions != 0 || p.k_best > 1 || p.start_scale != 0 || p.flags&others != 0:
-		return l, bad("costs on a GPU: expected a GPU, and dense costs without a limit, ranks or duals to begin from")
+		return l, argumentError("costs on a GPU: expected a GPU, and dense costs without a limit, ranks or duals to begin from")
 	case p.costs == nil && p.rows > 0 && p.cols > 0:
-		return l, bad("no costs")
+		return l, argumentError("no costs")
 	}
 	return l, nil
 }
 
-// bare reports whether a struct asks only for the columns of matrices on a GPU, each small enough
+// wantsColumnsOnly reports whether a struct asks only for the columns of matrices on a GPU, each small enough
 // for one block: such a solve does not wait for goroutines.
-func bare(p *C.coalesce_assignment) bool {
+func wantsColumnsOnly(p *C.coalesce_assignment) bool {
 	if p == nil || p.flags&C.COALESCE_RESIDENT == 0 || p.column == nil || p.u != nil || p.v != nil || p.scale != nil || p.value != nil || p.gap != nil {
 		return false
 	}
 	l, err := layout(p, true)
-	return err == nil && !l.Alone() && p.flags&C.COALESCE_REPORT == 0
+	return err == nil && !l.IsSingle() && p.flags&C.COALESCE_REPORT == 0
 }
 
-// resident solves matrices that are in the memory of a GPU.
-func resident(ctx context.Context, p *C.coalesce_assignment, o assignment.Options, report *[]byte) error {
-	l, err := layout(p, report == nil && bare(p))
+// solveResident solves matrices that are in the memory of a GPU.
+func solveResident(ctx context.Context, p *C.coalesce_assignment, o assignment.Options, report *[]byte) error {
+	l, err := layout(p, report == nil && wantsColumnsOnly(p))
 	if err != nil {
 		return err
 	}
-	d, err := o.First()
+	d, err := o.LeadDevice()
 	if err != nil {
 		return err
 	}
 	lender, ok := d.(device.Lender)
 	if !ok {
-		return bad("%s works on no memory of others", d.Facts())
+		return argumentError("%s works on no memory of others", d.Facts())
 	}
 	size := int64(l.Count) * int64(l.Rows) * int64(l.Cols) * int64(l.Type.Size())
 	costs, err := lender.Lend(uintptr(p.costs), size)
 	if err != nil {
-		return bad("%v", err)
+		return argumentError("%v", err)
 	}
 	s := shape{int(p.device), l.Count, l.Rows, l.Cols, l.Type, l.Maximize, o.Duals, !o.Unchecked, l.Bare, o.Algorithm}
 	r := taken(s)
@@ -137,7 +137,7 @@ func resident(ctx context.Context, p *C.coalesce_assignment, o assignment.Option
 			return err
 		}
 	}
-	ctx, cancel := o.Limited(ctx)
+	ctx, cancel := o.WithTimeLimit(ctx)
 	defer cancel()
 	none, err := solved(ctx, p, r, l, costs, report)
 	if err != nil && !errors.Is(err, assignment.ErrCost) {
@@ -153,7 +153,7 @@ func resident(ctx context.Context, p *C.coalesce_assignment, o assignment.Option
 }
 
 // solved has a solver solve, and writes the answers; none: some have no full matching.
-func solved(ctx context.Context, p *C.coalesce_assignment, r *assignment.Resident, l assignment.Layout, costs device.Buffer, report *[]byte) (none bool, err error) {
+func solved(ctx context.Context, p *C.coalesce_assignment, r *assignment.ResidentSolver, l assignment.Layout, costs device.Buffer, report *[]byte) (none bool, err error) {
 	follow := func(s device.Stream) error {
 		if f, ok := s.(device.Follower); ok {
 			return f.Follow(uintptr(p.stream))
@@ -162,11 +162,11 @@ func solved(ctx context.Context, p *C.coalesce_assignment, r *assignment.Residen
 	}
 	if l.Bare {
 		full := make([]bool, l.Count)
-		err := r.Columns(ctx, costs, follow, unsafe.Slice((*int32)(unsafe.Pointer(p.column)), l.Count*l.Rows), full)
+		err := r.SolveColumns(ctx, costs, follow, unsafe.Slice((*int32)(unsafe.Pointer(p.column)), l.Count*l.Rows), full)
 		for k, whole := range full {
-			if set(p.code, k, C.COALESCE_OK); !whole {
+			if setItem(p.code, k, C.COALESCE_OK); !whole {
 				none = true
-				set(p.code, k, C.COALESCE_INFEASIBLE)
+				setItem(p.code, k, C.COALESCE_INFEASIBLE)
 			}
 		}
 		return none, err
@@ -176,11 +176,11 @@ func solved(ctx context.Context, p *C.coalesce_assignment, r *assignment.Residen
 		return false, err
 	}
 	for k, one := range results {
-		put(p, k, one)
+		writeAnswer(p, k, one)
 		none = none || one.Column == nil
 	}
 	if report != nil {
-		return none, reports(results, report)
+		return none, writeSummaries(results, report)
 	}
 	return none, nil
 }

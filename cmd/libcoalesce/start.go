@@ -21,20 +21,20 @@ import (
 //export goStart
 func goStart(problem, options *C.char, list *C.coalesce_array, count C.int32_t, tell C.coalesce_progress, user unsafe.Pointer, handle *C.int64_t) C.int32_t {
 	job := jobs.Job{Problem: C.GoString(problem), Options: []byte(C.GoString(options)), Arrays: map[string]any{}}
-	failed := guarded(func() error { return gather(job.Arrays, list, count) })
-	return start(handle, func(ctx context.Context, stop func()) ([]byte, error) {
+	failed := recoverPanic(func() error { return gather(job.Arrays, list, count) })
+	return startJob(handle, func(ctx context.Context, stop func()) ([]byte, error) {
 		if failed != nil {
 			return nil, failed
 		}
-		job.Progress = progress(tell, user, stop)
-		return jobs.Solve(ctx, jobs.Resources{Open: openNamed, Tuning: tuning}, job)
+		job.Progress = progressCallback(tell, user, stop)
+		return jobs.Solve(ctx, jobs.Resources{Open: openNamed, Tuning: openTuning}, job)
 	})
 }
 
 // gather adds arrays of C by their names.
 func gather(to map[string]any, list *C.coalesce_array, count C.int32_t) error {
 	if count < 0 || count > 0 && list == nil {
-		return bad("%d arrays, or no list of them", count)
+		return argumentError("%d arrays, or no list of them", count)
 	}
 	for k, a := range unsafe.Slice(list, count) {
 		numbers, err := numbersOf(a)
@@ -49,27 +49,27 @@ func gather(to map[string]any, list *C.coalesce_array, count C.int32_t) error {
 // numbersOf are the numbers of an array, in place where they are aligned.
 func numbersOf(a C.coalesce_array) (any, error) {
 	if a.name == nil || a.length < 0 || a.length > math.MaxInt64/8 || a.length > 0 && a.data == nil {
-		return nil, bad("found %d numbers, or no name or data, expected all of them", a.length)
+		return nil, argumentError("found %d numbers, or no name or data, expected all of them", a.length)
 	}
 	v := view{data: a.data, rows: 1, cols: int(a.length)}
 	switch a._type {
 	case C.COALESCE_UINT8:
 		v.over = 1
-		return viewed[uint8](v), nil
+		return viewSlice[uint8](v), nil
 	case C.COALESCE_INT32:
 		v.over = 4
-		return viewed[int32](v), nil
+		return viewSlice[int32](v), nil
 	case C.COALESCE_INT64:
 		v.over = 8
-		return viewed[int64](v), nil
+		return viewSlice[int64](v), nil
 	case C.COALESCE_FLOAT32:
 		v.over = 4
-		return viewed[float32](v), nil
+		return viewSlice[float32](v), nil
 	case C.COALESCE_FLOAT64:
 		v.over = 8
-		return viewed[float64](v), nil
+		return viewSlice[float64](v), nil
 	}
-	return nil, bad("found the type %d, expected uint8, int32, int64, float32 or float64", a._type)
+	return nil, argumentError("found the type %d, expected uint8, int32, int64, float32 or float64", a._type)
 }
 
 // openNamed opens a device by its name; auto is the first GPU, or the host.
@@ -82,11 +82,11 @@ func openNamed(name string, threads int) (device.Device, error) {
 		}
 		return openDevice(C.COALESCE_HOST, threads)
 	case err != nil || !n.IsSingle() || n.Kind != device.Host && n.Kind != device.CUDA:
-		return nil, bad("device: found %.40q, expected auto, host, cuda or cuda:INDEX", name)
+		return nil, argumentError("device: found %.40q, expected auto, host, cuda or cuda:INDEX", name)
 	case n.Kind == device.Host:
 		return openDevice(C.COALESCE_HOST, threads)
 	case threads > 0:
-		return nil, bad("threads: found %d with the device %s, expected a number for the host alone", threads, name)
+		return nil, argumentError("threads: found %d with the device %s, expected a number for the host alone", threads, name)
 	}
 	index := 0
 	if len(n.Indices) > 0 {
@@ -95,10 +95,10 @@ func openNamed(name string, threads int) (device.Device, error) {
 	return openDevice(index, 0)
 }
 
-// tuning is what variants are chosen from: a file over what the library carries, or without a path what coalesce_tuned said.
-func tuning(path string) (*tuned.Database, error) {
+// openTuning is what variants are chosen from: a file over what the library carries, or without a path what coalesce_tuned said.
+func openTuning(path string) (*tuned.Database, error) {
 	if path == "" {
-		return winners(), nil
+		return userWinners(), nil
 	}
 	own, err := tuned.Load(path)
 	if err != nil {

@@ -33,9 +33,9 @@ var (
 	chosenBy  *tuned.Database
 )
 
-// winners returns the user's own winners, if there is a readable file of them, laid over those that
+// userWinners returns the user's own winners, if there is a readable file of them, laid over those that
 // the library carries.
-func winners() *tuned.Database {
+func userWinners() *tuned.Database {
 	winnersMu.Lock()
 	defer winnersMu.Unlock()
 	if chosenBy != nil {
@@ -56,7 +56,7 @@ func chooseBy(path string) error {
 	if path != "" {
 		own, err := tuned.Load(path)
 		if err != nil {
-			return bad("%v", err)
+			return argumentError("%v", err)
 		}
 		db = own.Over(db)
 	}
@@ -68,7 +68,7 @@ func chooseBy(path string) error {
 
 //export goTuned
 func goTuned(path *C.char) C.int32_t {
-	return codeOf(guarded(func() error { return chooseBy(C.GoString(path)) }))
+	return codeOf(recoverPanic(func() error { return chooseBy(C.GoString(path)) }))
 }
 
 // subjects are the families of a problem, or of all where it is empty.
@@ -82,12 +82,12 @@ func subjects(problem string) ([]subject.Subject, error) {
 			return p.Subjects, nil
 		}
 	}
-	return nil, bad("problem: found %.40q, expected %s", problem, all.Names())
+	return nil, argumentError("problem: found %.40q, expected %s", problem, all.Names())
 }
 
 //export goTuneWorker
 func goTuneWorker(index C.int32_t) C.int32_t {
-	return codeOf(guarded(func() error {
+	return codeOf(recoverPanic(func() error {
 		d, err := openDevice(int(index), 0)
 		if err != nil {
 			return err
@@ -102,16 +102,16 @@ func goTuneWorker(index C.int32_t) C.int32_t {
 
 //export goStartTune
 func goStartTune(p *C.coalesce_tune, handle *C.int64_t) C.int32_t {
-	return start(handle, func(ctx context.Context, stop func()) ([]byte, error) {
+	return startJob(handle, func(ctx context.Context, stop func()) ([]byte, error) {
 		if p == nil {
-			return nil, bad("no struct")
+			return nil, argumentError("no struct")
 		}
-		if err := sized(p.size, unsafe.Sizeof(*p)); err != nil {
+		if err := checkSize(p.size, unsafe.Sizeof(*p)); err != nil {
 			return nil, err
 		}
 		budget := float64(p.budget)
 		if !(budget > 0) || budget > math.MaxInt32 || p.arguments < 1 || p.worker == nil || p.output == nil {
-			return nil, bad("tune: expected a budget of some seconds, a worker and a file")
+			return nil, argumentError("tune: expected a budget of some seconds, a worker and a file")
 		}
 		var args []string
 		for _, arg := range unsafe.Slice(p.worker, p.arguments) {
@@ -129,7 +129,7 @@ func goStartTune(p *C.coalesce_tune, handle *C.int64_t) C.int32_t {
 			Worker: func() *exec.Cmd { return exec.Command(args[0], args[1:]...) },
 			Facts:  d.Facts(), Budget: time.Duration(budget * float64(time.Second)), Seed: uint64(p.seed),
 		}
-		began, tell := time.Now(), progress(p.progress, p.user, stop)
+		began, tell := time.Now(), progressCallback(p.progress, p.user, stop)
 		o.Progress = func(e autotune.Event) {
 			if tell != nil {
 				now := time.Since(began).Seconds()
@@ -159,7 +159,7 @@ func tasks(problem, family string, facts device.Facts) ([]autotune.Task, error) 
 		}
 	}
 	if len(tasks) == 0 {
-		return nil, bad("tune: found the family %.40q on %s, expected one of %v", family, facts, names)
+		return nil, argumentError("tune: found the family %.40q on %s, expected one of %v", family, facts, names)
 	}
 	return tasks, nil
 }
@@ -168,11 +168,11 @@ func tasks(problem, family string, facts device.Facts) ([]autotune.Task, error) 
 // choose by the file.
 func tuneInto(ctx context.Context, path string, tasks []autotune.Task, o autotune.Options) ([]byte, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, bad("%v", err)
+		return nil, argumentError("%v", err)
 	}
 	old, err := tuned.Load(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, bad("%v", err)
+		return nil, argumentError("%v", err)
 	}
 	known, err := tuned.Embedded()
 	if err != nil {

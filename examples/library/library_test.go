@@ -80,7 +80,7 @@ func Example_auction() {
 		log.Fatal(err)
 	}
 	fmt.Println(winners.Value)
-	for _, b := range winners.Accepted() {
+	for _, b := range winners.AcceptedBids() {
 		fmt.Println(b.Number, b.Goods)
 	}
 	// Output:

@@ -99,7 +99,7 @@ func lacking() (map[string]bool, error) {
 			}
 		}
 		command.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			same := func(name string) bool { return options.Named(name).FlagName() == f.Name }
+			same := func(name string) bool { return options.Find(name).FlagName() == f.Name }
 			if !f.Hidden && f.Name != "help" && !slices.ContainsFunc(options.Names(), same) {
 				found[byArrays+" "+d.problem+" "+strings.ReplaceAll(f.Name, "-", "_")] = true
 			}

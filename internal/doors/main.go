@@ -190,7 +190,7 @@ func pythonType(o *option.Option) (kind, check string) {
 
 // sentence is an option's description with its unit and its default.
 func sentence(options option.List, o *option.Option, name func(*option.Declaration) string) string {
-	text := options.Refer(o.About, name)
+	text := options.ReplaceReferences(o.About, name)
 	if o.Only != "" {
 		text = o.Only + ": " + text
 	}
@@ -198,7 +198,7 @@ func sentence(options option.List, o *option.Option, name func(*option.Declarati
 		text += ", in seconds"
 	}
 	if o.Default != "" {
-		text += "; default: " + options.Refer(o.Default, name)
+		text += "; default: " + options.ReplaceReferences(o.Default, name)
 	}
 	return text
 }
@@ -246,7 +246,7 @@ func table(named string, options option.List) string {
 	name := func(d *option.Declaration) string { return "`" + d.Name + "`" }
 	for k := range options {
 		o := &options[k]
-		about := options.Refer(o.About, name)
+		about := options.ReplaceReferences(o.About, name)
 		if len(o.Words) > 0 {
 			about += ": " + strings.Join(o.Words, ", ")
 		}
@@ -267,5 +267,5 @@ func defaultOf(options option.List, o *option.Option, name func(*option.Declarat
 	if o.Default == "" && o.Kind() == option.Boolean {
 		return "false"
 	}
-	return options.Refer(o.Default, name)
+	return options.ReplaceReferences(o.Default, name)
 }

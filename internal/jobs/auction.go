@@ -32,7 +32,7 @@ func (q *auctionRequest) run(ctx context.Context, a arrays) (any, error) {
 	}
 	bids, err := auction.ReadFrom(bytes.NewReader(text), "bids")
 	if err != nil {
-		return nil, solve.Refuse(err)
+		return nil, solve.AsInputError(err)
 	}
 	return resultOrNil(auction.Solve(ctx, bids, q.solver))
 }

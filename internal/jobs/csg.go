@@ -34,7 +34,7 @@ func (q *CSGRequest) run(ctx context.Context, a arrays) (any, error) {
 	}
 	if q.Sizes != 0 {
 		if err := inst.Restrict(q.Sizes); err != nil {
-			return nil, solve.Refuse(err)
+			return nil, solve.AsInputError(err)
 		}
 	}
 	return resultOrNil(csg.Solve(ctx, inst, q.solver))
@@ -61,7 +61,7 @@ func (q *CSGRequest) instance(a arrays) (*csg.Instance, error) {
 
 func newGame[T int32 | int64 | float32 | float64](values []T) (*csg.Instance, error) {
 	if n := uint64(len(values)); n < 2 || bits.OnesCount64(n) != 1 || n > 1<<csg.MaxAgents {
-		return nil, solve.Input("values", "found %d numbers, expected 2 to the power of the agents, of whom there are at most %d", n, csg.MaxAgents)
+		return nil, solve.InvalidInput("values", "found %d numbers, expected 2 to the power of the agents, of whom there are at most %d", n, csg.MaxAgents)
 	}
 	return csg.NewInstance(slices.Clone(values), source)
 }

@@ -65,7 +65,7 @@ func named(name string) (problem, error) {
 			return p, nil
 		}
 	}
-	return problem{}, solve.Input("problem", "found %.40q, expected one of %v", name, Problems())
+	return problem{}, solve.InvalidInput("problem", "found %.40q, expected one of %v", name, Problems())
 }
 
 // Options are the options of a problem's jobs: those of the solver, then those of placement.Placement.
@@ -87,7 +87,7 @@ func Solve(ctx context.Context, r Resources, job Job) ([]byte, error) {
 	var place placement.Placement
 	q := p.request()
 	if err := slices.Concat(q.options(), place.Fields()).Decode(job.Options); err != nil {
-		return nil, solve.Refuse(err)
+		return nil, solve.AsInputError(err)
 	}
 	s := q.settings()
 	if err := r.Apply(&place, p.families(), s); err != nil {
@@ -109,7 +109,7 @@ func Solve(ctx context.Context, r Resources, job Job) ([]byte, error) {
 func (r Resources) Apply(place *placement.Placement, families []subject.Subject, s *solve.Settings) error {
 	policy, err := place.Policy(families)
 	if err != nil {
-		return solve.Refuse(err)
+		return solve.AsInputError(err)
 	}
 	d, err := r.Open(place.Device, place.Threads)
 	if err != nil {
@@ -138,11 +138,11 @@ type arrays map[string]any
 func typedArray[T any](a arrays, name string) ([]T, error) {
 	found, ok := a[name]
 	if !ok {
-		return nil, solve.Input(name, "found no array, expected one of %T", *new(T))
+		return nil, solve.InvalidInput(name, "found no array, expected one of %T", *new(T))
 	}
 	list, ok := found.([]T)
 	if !ok {
-		return nil, solve.Input(name, "found an array of the type %T, expected []%T", found, *new(T))
+		return nil, solve.InvalidInput(name, "found an array of the type %T, expected []%T", found, *new(T))
 	}
 	return list, nil
 }
@@ -150,7 +150,7 @@ func typedArray[T any](a arrays, name string) ([]T, error) {
 // unknownType is the error of an array of another type than those that a problem takes.
 func unknownType(name string, found any, expected string) error {
 	if found == nil {
-		return solve.Input(name, "found no array, expected one of %s", expected)
+		return solve.InvalidInput(name, "found no array, expected one of %s", expected)
 	}
-	return solve.Input(name, "found an array of the type %s, expected one of %s", fmt.Sprintf("%T", found), expected)
+	return solve.InvalidInput(name, "found an array of the type %s, expected one of %s", fmt.Sprintf("%T", found), expected)
 }

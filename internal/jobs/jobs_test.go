@@ -18,7 +18,7 @@ func onHost(t *testing.T) Resources {
 	return Resources{
 		Open: func(name string, threads int) (device.Device, error) {
 			if name != "host" && name != "" {
-				return nil, solve.Input("device", "found %q, expected host", name)
+				return nil, solve.InvalidInput("device", "found %q, expected host", name)
 			}
 			d := host.Open(max(1, threads))
 			t.Cleanup(func() { d.Close() })

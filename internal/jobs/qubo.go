@@ -40,7 +40,7 @@ func (q *QUBORequest) run(ctx context.Context, a arrays) (any, error) {
 
 func (q *QUBORequest) instance(a arrays) (*qubo.Instance, error) {
 	if q.Variables > qubo.MaxVariables {
-		return nil, solve.Input("variables", "found %d, expected at most %d", q.Variables, qubo.MaxVariables)
+		return nil, solve.InvalidInput("variables", "found %d, expected at most %d", q.Variables, qubo.MaxVariables)
 	}
 	rows, err := typedArray[int32](a, "i")
 	if err != nil {
@@ -52,7 +52,7 @@ func (q *QUBORequest) instance(a arrays) (*qubo.Instance, error) {
 	}
 	for k := range min(len(rows), len(cols)) {
 		if i, j := int(rows[k]), int(cols[k]); i < 0 || j < 0 || i >= q.Variables || j >= q.Variables {
-			return nil, solve.Input("i, j", "found the variables %d and %d in entry %d, expected 0 to %d", i, j, k, q.Variables-1)
+			return nil, solve.InvalidInput("i, j", "found the variables %d and %d in entry %d, expected 0 to %d", i, j, k, q.Variables-1)
 		}
 	}
 	b := qubo.NewBuilder(q.Variables)
@@ -78,7 +78,7 @@ func (q *QUBORequest) instance(a arrays) (*qubo.Instance, error) {
 		return nil, unknownType("coefficients", c, "int64 and float64")
 	}
 	if count != len(rows) || count != len(cols) {
-		return nil, solve.Input("i, j, coefficients", "found %d, %d and %d numbers, expected as many of each", len(rows), len(cols), count)
+		return nil, solve.InvalidInput("i, j, coefficients", "found %d, %d and %d numbers, expected as many of each", len(rows), len(cols), count)
 	}
 	return b.Build()
 }

@@ -31,7 +31,7 @@ func (p *Placement) Policy(families []subject.Subject) (tuned.Policy, error) {
 	policy := tuned.Policy{Frozen: p.Frozen, Pinned: map[string]string{}}
 	for _, pin := range p.Pin {
 		wrong := func(expected string, args ...any) error {
-			return &option.ValueError{Declaration: p.Fields().Named("pin").Declaration, Found: fmt.Sprintf("%.80q", pin), Expected: fmt.Sprintf(expected, args...)}
+			return &option.ValueError{Declaration: p.Fields().Find("pin").Declaration, Found: fmt.Sprintf("%.80q", pin), Expected: fmt.Sprintf(expected, args...)}
 		}
 		name, label, ok := strings.Cut(pin, ":")
 		at := slices.IndexFunc(families, func(s subject.Subject) bool { return s.Family().Name == name })

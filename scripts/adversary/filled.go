@@ -75,23 +75,23 @@ func (o *outcome) add(class, format string, args ...any) {
 func (o *outcome) spoil(r *rand.Rand, every int, inst, options any) {
 	for range r.IntN(3) {
 		if r.IntN(every) == 0 {
-			o.how = append(o.how, inputtest.Spoil(r, options))
+			o.how = append(o.how, inputtest.SpoilField(r, options))
 		} else {
-			o.how = append(o.how, inputtest.Spoil(r, inst))
+			o.how = append(o.how, inputtest.SpoilField(r, inst))
 		}
 	}
 }
 
 // call runs a function of a problem, whose error may be one of those, or must name a field of the structs.
 func (o *outcome) call(name string, work func() error, may func(err error) bool, structs ...any) {
-	panicked, err := inputtest.Call(work)
+	panicked, err := inputtest.RecoverPanic(work)
 	switch {
 	case panicked != nil:
 		o.add("panic", "%s: %v", name, panicked)
 	case slices.ContainsFunc([]error{csg.ErrCheck, auction.ErrCheck, assignment.ErrCheck, qubo.ErrCheck}, func(check error) bool { return errors.Is(err, check) }):
 		o.add("check", "%s: %v", name, err)
 	case err == nil || errors.Is(err, solve.ErrInfeasible) || may(err):
-	case !errors.Is(err, solve.ErrInput) || !inputtest.Names(err.Error(), structs...):
+	case !errors.Is(err, solve.ErrInput) || !inputtest.NamesField(err.Error(), structs...):
 		o.add("unnamed", "%s: found the error %v, expected one that names a field", name, err)
 	default:
 		o.refused++
@@ -128,7 +128,7 @@ func fillCSG(r *rand.Rand, d device.Device) *outcome {
 			if err != nil || cover == nil {
 				return err
 			}
-			_, err = csg.BestFew(ctx, inst, cover, inst.Grand(), 2)
+			_, err = csg.BestFew(ctx, inst, cover, inst.GrandCoalition(), 2)
 			return err
 		},
 		"Reference": func() error { _, err := csg.Reference(inst, csg.DP); return err },
@@ -151,7 +151,7 @@ func fillCSG(r *rand.Rand, d device.Device) *outcome {
 		return c
 	}
 	c.solved = true
-	want := bestPartition(inst, inst.Grand())
+	want := bestPartition(inst, inst.GrandCoalition())
 	if got := answer.Value.Float(); answer.Value == "" && !math.IsInf(want, -1) || answer.Value != "" && math.Abs(got-want) > 1e-6*math.Abs(want) {
 		c.add("wrong", "found %q, expected %v", answer.Value, want)
 	}
@@ -234,7 +234,7 @@ func fillAuction(r *rand.Rand, d device.Device) *outcome {
 				return err
 			}
 			if err == nil && len(a.Bids) < 8 {
-				if err := auction.Pay(ctx, res, rule, o); err != nil {
+				if err := auction.ComputePayments(ctx, res, rule, o); err != nil {
 					return err
 				}
 			}
@@ -257,7 +257,7 @@ func fillAuction(r *rand.Rand, d device.Device) *outcome {
 		"Pay": func() error {
 			wrong := auction.NewResult(other)
 			wrong.Auction, wrong.Winners, wrong.Proven, wrong.Gap = a, won, true, new(float64)
-			return auction.Pay(ctx, wrong, auction.VCG, o)
+			return auction.ComputePayments(ctx, wrong, auction.VCG, o)
 		},
 	} {
 		c.call(name, work, func(err error) bool {
@@ -271,8 +271,8 @@ func fillAuction(r *rand.Rand, d device.Device) *outcome {
 	switch want := revenue(a); {
 	case want == nil && (!errors.Is(failed, solve.ErrInfeasible) || answer == nil || answer.Value != ""):
 		c.add("wrong", "found %+v, %v, expected that no bids sell all goods", answer, failed)
-	case want != nil && (failed != nil || answer.Value.String() != a.Price(want)):
-		c.add("wrong", "found %v, %v, expected %s", answer, failed, a.Price(want))
+	case want != nil && (failed != nil || answer.Value.String() != a.FormatPrice(want)):
+		c.add("wrong", "found %v, %v, expected %s", answer, failed, a.FormatPrice(want))
 	}
 	return c
 }
@@ -362,7 +362,7 @@ func fillAssignment(r *rand.Rand, d device.Device) *outcome {
 		"Batch":      func() error { _, err := assignment.SolveBatch(ctx, []*assignment.Instance{inst, inst}, o); return err },
 		"Bottleneck": func() error { _, err := assignment.Solve(ctx, inst, bottlenecks(o)); return err },
 		"Ranking":    func() error { o := o; o.KBest = 3; _, err := assignment.Solve(ctx, inst, o); return err },
-		"Quick":      func() error { _, _, _, _, err := new(assignment.Quick).Solve(inst); return err },
+		"Quick":      func() error { _, _, _, _, err := new(assignment.QuickSolver).Solve(inst); return err },
 		"Verify":     func() error { _, err := assignment.Verify(inst, []byte(`{"problem":"assignment"}`), nil); return err },
 	} {
 		c.call(name, work, func(err error) bool { return errors.Is(err, assignment.ErrCost) || errors.Is(err, device.ErrMemory) }, assignment.Instance{}, o)
@@ -496,7 +496,7 @@ func bestMatching(inst *assignment.Instance) float64 {
 		for j := range inst.Cols {
 			if !taken[j] && inst.Allowed(i, j) {
 				taken[j] = true
-				place(i+1, matched+1, sum+sign*inst.Float(i, j))
+				place(i+1, matched+1, sum+sign*inst.CostFloat(i, j))
 				taken[j] = false
 			}
 		}

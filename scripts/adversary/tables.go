@@ -298,7 +298,7 @@ func readCosts(o assignment.ReadOptions) func(data string) (string, error) {
 		fmt.Fprintf(&b, "%d x %d %q %q", inst.Rows, inst.Cols, inst.RowNames, inst.ColNames)
 		for i := range inst.Rows {
 			for j := range inst.Cols {
-				b.WriteString(" " + inst.Exact(i, j))
+				b.WriteString(" " + inst.CostDecimals(i, j))
 			}
 		}
 		return b.String(), nil
@@ -331,10 +331,10 @@ func readBids(name string) func(data string) (string, error) {
 		var b strings.Builder
 		fmt.Fprintf(&b, "%d %q %d %v", a.Goods, a.Names, a.Dummies, a.Limits)
 		for _, bid := range a.Bids {
-			fmt.Fprintf(&b, " | %d %q %s %d", bid.Number, bid.Bidder, a.Price(big.NewInt(bid.Price)), bid.Goods)
+			fmt.Fprintf(&b, " | %d %q %s %d", bid.Number, bid.Bidder, a.FormatPrice(big.NewInt(bid.Price)), bid.Goods)
 		}
 		for _, x := range a.Reserves {
-			fmt.Fprintf(&b, " | %s %d", a.Price(big.NewInt(x.Price)), x.Goods)
+			fmt.Fprintf(&b, " | %s %d", a.FormatPrice(big.NewInt(x.Price)), x.Goods)
 		}
 		return b.String(), nil
 	}
@@ -349,7 +349,7 @@ func readGame(name string) func(data string) (string, error) {
 		var b strings.Builder
 		fmt.Fprintf(&b, "%q", inst.Names)
 		for mask := range uint64(inst.Len()) {
-			b.WriteString(" " + inst.Exact(mask))
+			b.WriteString(" " + inst.ValueDecimals(mask))
 		}
 		return b.String(), nil
 	}

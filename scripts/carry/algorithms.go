@@ -71,7 +71,7 @@ func labelHash(name string) uint64 {
 	return h.Sum64()
 }
 
-// joined is the hash of the texts of some points (algorithms.Family).
+// joined is the hash of the texts of some points (algorithms.NewFamily).
 func joined(points []string, texts map[string]variantText) (hash uint64) {
 	for _, p := range points {
 		one, _ := strconv.ParseUint(texts[p].hash, 16, 64)

@@ -26,9 +26,9 @@ type Algorithm struct {
 	Kernels *device.Family // that do the work: results are stale when the text of their safe points changes; nil: Go code
 }
 
-// Family is the table of a problem's algorithms; the first is the safe one. The parameters
+// NewFamily is the table of a problem's algorithms; the first is the safe one. The parameters
 // are the algorithm's name and its thresholds.
-func Family(name string, params []string, list ...Algorithm) *device.Family {
+func NewFamily(name string, params []string, list ...Algorithm) *device.Family {
 	f := &device.Family{Name: name, Params: params}
 	for k, a := range list {
 		parts := make([]string, len(params))
@@ -94,8 +94,8 @@ type Problem[I any] struct {
 	Work func(I) float64 // basic operations
 }
 
-// Subject is the problem as the tuner knows it: a run is a whole solve, with its check.
-func Subject[I any](p Problem[I]) subject.Subject { return contest[I]{p: p} }
+// NewSubject is the problem as the tuner knows it: a run is a whole solve, with its check.
+func NewSubject[I any](p Problem[I]) subject.Subject { return contest[I]{p: p} }
 
 // A contest is a subject whose variants are algorithms.
 type contest[I any] struct {
@@ -103,8 +103,8 @@ type contest[I any] struct {
 	tuning *tuned.Database // of the variants that algorithms use; nil: the binary's
 }
 
-// Using are the subjects, those of algorithms with db to choose their kernels' variants from.
-func Using(list []subject.Subject, db *tuned.Database) []subject.Subject {
+// WithDatabase are the subjects, those of algorithms with db to choose their kernels' variants from.
+func WithDatabase(list []subject.Subject, db *tuned.Database) []subject.Subject {
 	out := make([]subject.Subject, len(list))
 	for k, s := range list {
 		out[k] = s
@@ -144,12 +144,12 @@ func (c contest[I]) Feasible(v *device.Variant, f device.Facts, size int) error 
 
 // Workload is a workload with what its shape predicts.
 func (c contest[I]) Workload(fixed map[string]string, f device.Facts, size int) (tuned.Workload, error) {
-	return Workload(fixed, size, func(n int) (*device.Variant, string) { return c.p.Predicted(fixed, f, n) }), nil
+	return PredictedWorkload(fixed, size, func(n int) (*device.Variant, string) { return c.p.Predicted(fixed, f, n) }), nil
 }
 
-// Workload describes a size for which a rule predicts the algorithm, and why. Measurements at
+// PredictedWorkload describes a size for which a rule predicts the algorithm, and why. Measurements at
 // another size count for this one where the rule names the same algorithm for both.
-func Workload(fixed map[string]string, size int, rule func(size int) (v *device.Variant, why string)) tuned.Workload {
+func PredictedWorkload(fixed map[string]string, size int, rule func(size int) (v *device.Variant, why string)) tuned.Workload {
 	w := tuned.Workload{Fixed: fixed, Size: size}
 	w.Prior.Variant, w.Prior.Why = rule(size)
 	w.Comparable = func(_ *device.Variant, other int) error {
@@ -161,9 +161,9 @@ func Workload(fixed map[string]string, size int, rule func(size int) (v *device.
 	return w
 }
 
-// Before is what a measured choice among the algorithms f puts before the reason of what it
+// PrefixReason is what a measured choice among the algorithms f puts before the reason of what it
 // runs.
-func Before(f *device.Family, c tuned.Choice, reason string) string {
+func PrefixReason(f *device.Family, c tuned.Choice, reason string) string {
 	if c.Variant == nil || c.Level == tuned.Predicted {
 		return reason
 	}
@@ -190,8 +190,8 @@ type lot[I any] struct {
 // Size is that which was drawn.
 func (x *lot[I]) Size() int { return x.size }
 
-// agree holds an answer against what is known of the instance.
-func (x *instance[I]) agree(r *solve.Report) error {
+// checkAnswer holds an answer against what is known of the instance.
+func (x *instance[I]) checkAnswer(r *solve.Report) error {
 	if r == nil {
 		return fmt.Errorf("%w: no answer", errWrong)
 	}
@@ -200,7 +200,7 @@ func (x *instance[I]) agree(r *solve.Report) error {
 		if r.Value != best && !(x.timed && r.Value.Float() < best.Float()) {
 			return fmt.Errorf("%w: found the value %s, expected %s", errWrong, r.Value, best)
 		}
-		return r.Claims()
+		return r.CheckClaims()
 	}
 	x.once.Do(func() {
 		if x.value = r.Value; x.reference != nil {
@@ -215,7 +215,7 @@ func (x *instance[I]) agree(r *solve.Report) error {
 	case r.Value != x.value:
 		return fmt.Errorf("%w: found the value %s, expected %s", errWrong, r.Value, x.value)
 	}
-	return r.Claims()
+	return r.CheckClaims()
 }
 
 // errWrong is wrapped by what Check finds.
@@ -332,7 +332,7 @@ func cannot(err error) error {
 // Check holds the answers against the known values, the reference's, or the first of each instance.
 func (j *job[I]) Check(device.Stream) error {
 	for k := range j.parts {
-		if err := j.parts[k].x.agree(j.parts[k].report); err != nil {
+		if err := j.parts[k].x.checkAnswer(j.parts[k].report); err != nil {
 			return fmt.Errorf("instance %d of %d: %w", k+1, len(j.parts), err)
 		}
 	}

@@ -19,11 +19,11 @@ import (
 
 // toy is a problem whose algorithms return twice a number, or do not.
 func toy() (*device.Family, subject.Subject) {
-	f := algorithms.Family("toy/algorithm", []string{"algorithm"},
+	f := algorithms.NewFamily("toy/algorithm", []string{"algorithm"},
 		algorithms.Algorithm{Values: []string{"right"}}, algorithms.Algorithm{Values: []string{"wrong"}},
 		algorithms.Algorithm{Values: []string{"unproven"}}, algorithms.Algorithm{Values: []string{"silent"}}, algorithms.Algorithm{Values: []string{"failing"}},
 		algorithms.Algorithm{Values: []string{"picky"}}, algorithms.Algorithm{Values: []string{"boundless"}})
-	return f, algorithms.Subject(algorithms.Problem[int]{
+	return f, algorithms.NewSubject(algorithms.Problem[int]{
 		Family:    f,
 		Fixed:     []map[string]string{{"shape": "square"}},
 		Sizes:     func(device.Facts) []int { return []int{3} },
@@ -58,7 +58,7 @@ func toy() (*device.Family, subject.Subject) {
 				case "failing":
 					return nil, errors.New("no memory")
 				}
-				r.Prove(r.Value)
+				r.SetProvenBound(r.Value)
 				return r, nil
 			}}, nil
 		},
@@ -72,7 +72,7 @@ func TestTrialsOfAlgorithms(t *testing.T) {
 	f, s := toy()
 	d := host.Open(1)
 	defer d.Close()
-	b := worker.Bench{Device: d, Subjects: algorithms.Using([]subject.Subject{s}, &tuned.Database{})}
+	b := worker.Bench{Device: d, Subjects: algorithms.WithDatabase([]subject.Subject{s}, &tuned.Database{})}
 	// The safe algorithm comes first, as when tuning: its value of the instance timed is held against the others'.
 	for _, c := range []struct {
 		name string
@@ -97,7 +97,7 @@ func TestTrialsOfAlgorithms(t *testing.T) {
 // it. Neither another point nor a header that the points do not include makes them stale.
 func TestHashes(t *testing.T) {
 	of := func(family uint64, variants ...device.Variant) uint64 {
-		return algorithms.Family("toy/algorithm", []string{"algorithm", "bound"},
+		return algorithms.NewFamily("toy/algorithm", []string{"algorithm", "bound"},
 			algorithms.Algorithm{Values: []string{"a", "1"}, Kernels: &device.Family{Hash: family, Variants: variants}}).Variants[0].Hash
 	}
 	one, two, other := device.Variant{Hash: 1, Safe: true}, device.Variant{Hash: 2, Safe: true}, device.Variant{Hash: 4}
@@ -135,8 +135,8 @@ func TestLots(t *testing.T) {
 	var drawn []int
 	var seeds []uint64
 	several := 5
-	s := algorithms.Subject(algorithms.Problem[int]{
-		Family: algorithms.Family("toy/algorithm", []string{"algorithm"}, algorithms.Algorithm{Values: []string{"a"}}),
+	s := algorithms.NewSubject(algorithms.Problem[int]{
+		Family: algorithms.NewFamily("toy/algorithm", []string{"algorithm"}, algorithms.Algorithm{Values: []string{"a"}}),
 		Small:  []int{1, 2},
 		Draw: func(_ map[string]string, size, kind int, seed uint64) (int, error) {
 			drawn, seeds = append(drawn, kind), append(seeds, seed)
@@ -206,12 +206,12 @@ func TestResetForgets(t *testing.T) {
 func TestTrialsUseTunedKernels(t *testing.T) {
 	kernels := &device.Family{Name: "toy/kernels", Params: []string{"block"}, Target: device.Host, Variants: []device.Variant{
 		{Label: "block=32", Values: []string{"32"}, Hash: 1, Safe: true}, {Label: "block=64", Values: []string{"64"}, Hash: 2}}}
-	f := algorithms.Family("toy/algorithm", []string{"algorithm"}, algorithms.Algorithm{Values: []string{"a"}, Kernels: kernels})
+	f := algorithms.NewFamily("toy/algorithm", []string{"algorithm"}, algorithms.Algorithm{Values: []string{"a"}, Kernels: kernels})
 	d := host.Open(1)
 	defer d.Close()
 	facts := d.Facts()
 	ran := ""
-	s := algorithms.Subject(algorithms.Problem[int]{
+	s := algorithms.NewSubject(algorithms.Problem[int]{
 		Family: f, Small: []int{1}, Kinds: 1,
 		Draw: func(map[string]string, int, int, uint64) (int, error) { return 1, nil },
 		Work: func(int) float64 { return 1 },
@@ -229,7 +229,7 @@ func TestTrialsUseTunedKernels(t *testing.T) {
 		t.Fatal(err)
 	}
 	for db, want := range map[*tuned.Database]string{{}: "block=32", won: "block=64"} {
-		using := algorithms.Using([]subject.Subject{s}, db)[0]
+		using := algorithms.WithDatabase([]subject.Subject{s}, db)[0]
 		r, err := using.Open(d, &f.Variants[0])
 		if err != nil {
 			t.Fatal(err)

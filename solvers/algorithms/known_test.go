@@ -16,7 +16,7 @@ func TestKnown(t *testing.T) {
 		right bool
 	}{{"7", false, true}, {"7", true, true}, {"6", false, false}, {"6", true, true}, {"8", false, false}, {"8", true, false}, {"", true, false}} {
 		x := &instance[int]{known: func(int) solve.Number { return "7" }, timed: c.timed}
-		if err := x.agree(&solve.Report{Value: c.value}); (err == nil) != c.right || err != nil && !errors.Is(err, errWrong) {
+		if err := x.checkAnswer(&solve.Report{Value: c.value}); (err == nil) != c.right || err != nil && !errors.Is(err, errWrong) {
 			t.Errorf("value %q, timed %v: %v", c.value, c.timed, err)
 		}
 	}
@@ -25,9 +25,9 @@ func TestKnown(t *testing.T) {
 // Measurements at another size count where the rule names the same algorithm there, whatever its
 // thresholds.
 func TestComparable(t *testing.T) {
-	f := Family("toy/algorithm", []string{"algorithm", "bound"},
+	f := NewFamily("toy/algorithm", []string{"algorithm", "bound"},
 		Algorithm{Values: []string{"a", "1"}}, Algorithm{Values: []string{"a", "2"}}, Algorithm{Values: []string{"b", "1"}})
-	w := Workload(nil, 50, func(size int) (*device.Variant, string) {
+	w := PredictedWorkload(nil, 50, func(size int) (*device.Variant, string) {
 		switch {
 		case size < 10:
 			return &f.Variants[2], "small"

@@ -21,7 +21,7 @@ import (
 // device, may begin. bound is the number of passes after which the classical variant hands over to
 // core, 0 for none. probe is the number of steps that the tree variant gets where core found many
 // equal costs, before the classical variant takes over, 0 for none.
-var ways = algorithms.Family("assignment/algorithm", []string{"algorithm", "bound", "probe"},
+var ways = algorithms.NewFamily("assignment/algorithm", []string{"algorithm", "bound", "probe"},
 	algorithms.Algorithm{Values: []string{"core", "0", "50"}, Kernels: &assignment.Core},
 	algorithms.Algorithm{Values: []string{"core", "0", "0"}, Kernels: &assignment.Core},
 	algorithms.Algorithm{Values: []string{"tree", "0", "0"}, Kernels: &assignment.Tree},
@@ -66,14 +66,14 @@ func shapeOf(p *problem.Normal) string {
 	return "square"
 }
 
-// predicted is the algorithm to begin with where nothing was measured. Where costs have few values,
+// predictAlgorithm is the algorithm to begin with where nothing was measured. Where costs have few values,
 // a row has many pairs of slack 0 and little is left to do beyond a matching of these: the zero
 // lists of the classical variant are best then, and the tree variant where all costs are equal.
 // Uniform costs with as many values as columns take the classical variant 3 to 5 passes after the
 // reductions, fewer with bounds: 0.47 to 0.73 of core's time at 1,000 to 40,000 rows
 // (bench/results/assignment-race.json, an H200). Other costs may take many passes. Fewer than 512
 // rows were not compared.
-func predicted(costs string, rows int) (*device.Variant, string) {
+func predictAlgorithm(costs string, rows int) (*device.Variant, string) {
 	const least = 512
 	switch {
 	case costs == equalCosts:
@@ -86,11 +86,11 @@ func predicted(costs string, rows int) (*device.Variant, string) {
 	return &ways.Variants[0], "as a rule the fastest"
 }
 
-// begin returns the algorithm to begin with, among those that can solve the problem on the device:
+// firstAlgorithm returns the algorithm to begin with, among those that can solve the problem on the device:
 // the one that measurements of problems like this one favour, else the predicted one.
-func begin(facts device.Facts, p *problem.Normal, o Options) (tuned.Choice, error) {
+func firstAlgorithm(facts device.Facts, p *problem.Normal, o Options) (tuned.Choice, error) {
 	costs := costClass(p)
-	w := algorithms.Workload(map[string]string{"costs": costs, "shape": shapeOf(p)}, p.Rows, func(rows int) (*device.Variant, string) { return predicted(costs, rows) })
+	w := algorithms.PredictedWorkload(map[string]string{"costs": costs, "shape": shapeOf(p)}, p.Rows, func(rows int) (*device.Variant, string) { return predictAlgorithm(costs, rows) })
 	return o.ChooseAlgorithm(ways, facts, w, func(v *device.Variant) error {
 		if ways.Value(v, "algorithm") != "host" {
 			return nil // whether its kernels fit is asked when one is chosen
@@ -115,7 +115,7 @@ func waysSubject() subject.Subject {
 			workloads = append(workloads, map[string]string{"costs": costs, "shape": shape})
 		}
 	}
-	return algorithms.Subject(algorithms.Problem[*problem.Instance]{
+	return algorithms.NewSubject(algorithms.Problem[*problem.Instance]{
 		Family: ways,
 		Fixed:  workloads,
 		Sizes: func(f device.Facts) []int {
@@ -134,7 +134,7 @@ func waysSubject() subject.Subject {
 			return nil
 		},
 		Predicted: func(fixed map[string]string, _ device.Facts, size int) (*device.Variant, string) {
-			return predicted(fixed["costs"], size)
+			return predictAlgorithm(fixed["costs"], size)
 		},
 		Small: []int{2, 9, 40},
 		Draw:  drawWay, Kinds: len(wayKinds), Several: severalWays,
@@ -162,7 +162,7 @@ func waysSubject() subject.Subject {
 				return algorithms.Solver{}, errors.Join(err, session.Close())
 			}
 			return algorithms.Solver{Close: session.Close, Solve: func(ctx context.Context) (*solve.Report, error) {
-				r, err := session.Again(ctx)
+				r, err := session.SolveAgain(ctx)
 				if err != nil {
 					return nil, err
 				}

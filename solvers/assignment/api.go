@@ -150,31 +150,31 @@ type Drawing = draw.Drawing
 // Kinds are the names of the literature's instances.
 func Kinds() []string { return draw.Kinds() }
 
-// About describes a kind in a sentence; empty for a name that no kind has.
-func About(kind string) string { return draw.Describe(kind) }
+// DescribeKind describes a kind in a sentence; empty for a name that no kind has.
+func DescribeKind(kind string) string { return draw.DescribeKind(kind) }
 
-// Ranged reports whether the range of a Drawing is part of the costs of a kind.
-func Ranged(kind string) bool { return draw.UsesRange(kind) }
+// DependsOnRange reports whether the range of a Drawing is part of the costs of a kind.
+func DependsOnRange(kind string) bool { return draw.UsesRange(kind) }
 
-// Random reports whether the costs of a kind depend on the seed of a Drawing.
-func Random(kind string) bool { return draw.IsRandom(kind) }
+// DependsOnSeed reports whether the costs of a kind depend on the seed of a Drawing.
+func DependsOnSeed(kind string) bool { return draw.IsRandom(kind) }
 
 // Draw makes an instance.
 func Draw(d Drawing) (*Instance, error) {
 	inst, err := draw.Draw(d)
-	return inst, solve.Refuse(err)
+	return inst, solve.AsInputError(err)
 }
 
 // DrawRows makes rows low to high-1 of a drawing, as an instance of high-low rows.
 func DrawRows(d Drawing, low, high int) (*Instance, error) {
 	inst, err := draw.DrawRows(d, low, high)
-	return inst, solve.Refuse(err)
+	return inst, solve.AsInputError(err)
 }
 
 // Generate is Draw with the fields that most drawings need.
 func Generate(kind string, rows, cols int, spread int64, seed uint64, value Value) (*Instance, error) {
 	inst, err := draw.Generate(kind, rows, cols, spread, seed, value)
-	return inst, solve.Refuse(err)
+	return inst, solve.AsInputError(err)
 }
 
 // Algorithms are the names of the algorithms, best first.

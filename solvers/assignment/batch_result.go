@@ -19,12 +19,12 @@ func (b *Batch) Results() ([]*Result, error) {
 	results := make([]*Result, len(b.list))
 	errs := make([]error, len(b.list))
 	for _, part := range b.parts {
-		spread(len(part.members), func(at int) {
+		forEachOnAllCores(len(part.members), func(at int) {
 			k := part.members[at]
 			results[k], errs[k] = b.resultOf(part, at)
 		})
 	}
-	spread(len(b.host), func(at int) {
+	forEachOnAllCores(len(b.host), func(at int) {
 		k := b.host[at]
 		results[k], errs[k] = b.hosted(k, b.found[at])
 	})
@@ -56,7 +56,7 @@ func (b *Batch) resultOf(part *batchPart, at int) (*Result, error) {
 		return r, r.refuse(b.list[k], batch.HallViolator(p, s.Column))
 	}
 	s.Column, s.U, s.V = slices.Clone(s.Column), slices.Clone(s.U), slices.Clone(s.V)
-	d, err := r.keep(b.list[k], p, s)
+	d, err := r.setSolution(b.list[k], p, s)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (b *Batch) resultOf(part *batchPart, at int) (*Result, error) {
 	}
 	c := part.Certificate(at, p, fmt.Sprintf("%s, %s", b.facts, r.Variant))
 	if c.Rounded == 0 {
-		r.prove(c)
+		r.setCertificate(c)
 		return r, nil
 	}
 	_, near, err := checkNear(b.list[k], p, r.Column, *d)
@@ -78,19 +78,19 @@ func (b *Batch) resultOf(part *batchPart, at int) (*Result, error) {
 // prove decides a checked answer and keeps the certificate. err is the error of the check.
 func (b *Batch) prove(r *Result, p *problem.Normal, s *engine.Solution, c *problem.Certificate, near []problem.Pair, err error) error {
 	if err == nil {
-		err = r.decide(context.Background(), p, s, c, near, b.options)
+		err = r.decideExactly(context.Background(), p, s, c, near, b.options)
 	}
 	if err == nil {
-		_, err = r.keep(r.inst, p, s)
+		_, err = r.setSolution(r.inst, p, s)
 	}
 	if err == nil {
-		r.prove(c)
+		r.setCertificate(c)
 	}
 	return err
 }
 
 // hosted is the result of an instance that the host solved.
-func (b *Batch) hosted(k int, f found) (*Result, error) {
+func (b *Batch) hosted(k int, f hostAnswer) (*Result, error) {
 	reason := fmt.Sprintf("%s has kernels for batches of dense instances without a limit", b.facts)
 	if len(b.parts) == 0 {
 		reason = "the method of a host, which needs no kernels of a device"
@@ -100,13 +100,13 @@ func (b *Batch) hosted(k int, f found) (*Result, error) {
 	if errors.As(f.err, &none) {
 		return r, r.refuse(b.list[k], none.Rows)
 	}
-	if b.ended != nil && solve.Ended(b.ended, f.err) {
+	if b.ended != nil && solve.IsInterrupted(b.ended, f.err) {
 		return b.soFar(k, f.solution)
 	}
 	if f.err != nil {
 		return nil, f.err
 	}
-	d, err := r.keep(b.list[k], b.problems[k], f.solution)
+	d, err := r.setSolution(b.list[k], b.problems[k], f.solution)
 	if err != nil {
 		return nil, err
 	}
@@ -123,14 +123,14 @@ func (b *Batch) hosted(k int, f found) (*Result, error) {
 // soFar is the result of an instance that the end of the run left unsolved: part of a matching, or none, completed greedily.
 func (b *Batch) soFar(k int, part *engine.Solution) (*Result, error) {
 	r := b.result(k, "assignment/greedy", "the solves ended before the instance was solved")
-	answer, err := r.interrupted(b.list[k], b.problems[k], part, nil)
+	answer, err := r.setInterrupted(b.list[k], b.problems[k], part, nil)
 	if err == nil && answer == "" {
-		err = solve.Unanswered(b.ended)
+		err = solve.NoAnswerError(b.ended)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("solve assignment: %s: %w", r.Variant, err)
 	}
-	solve.Stop(context.Cause(b.ended), &r.Stopped, &r.Notes, answer)
+	solve.MarkStopped(context.Cause(b.ended), &r.Stopped, &r.Notes, answer)
 	return r, nil
 }
 

@@ -28,7 +28,7 @@ import (
 // Column, and its certificate holds the proof. Where ctx or the time limit ends the solves, instances that are not
 // solved have greedy matchings, which are not proven; Stopped says so.
 func SolveBatch(ctx context.Context, list []*problem.Instance, o Options) ([]*Result, error) {
-	ctx, cancel := o.Limited(ctx)
+	ctx, cancel := o.WithTimeLimit(ctx)
 	defer cancel()
 	if o.Bottleneck || o.KBest > 1 {
 		return solveInTurn(ctx, list, o)
@@ -67,7 +67,7 @@ type Batch struct {
 	parts    []*batchPart // of one cost type each
 	host     []int        // instances that the host solves
 	method   *families.Method
-	found    []found // answers of the host, in the order of host
+	found    []hostAnswer // answers of the host, in the order of host
 	stream   device.Stream
 	held     device.Scope    // holds the stream, and the engines and costs of the parts
 	prepare  float64         // seconds
@@ -84,7 +84,7 @@ type batchPart struct {
 	ended   bool // the last run ended before its launch was done
 }
 
-type found struct {
+type hostAnswer struct {
 	solution *engine.Solution
 	err      error
 }
@@ -97,7 +97,7 @@ func OpenBatch(ctx context.Context, list []*problem.Instance, o Options) (_ *Bat
 		checked.Algorithm = ""
 	}
 	if err = checked.checkBest(); err == nil && len(o.Devices) > 1 {
-		err = solve.Input("Devices", "found %d, expected one: many instances are solved on one", len(o.Devices))
+		err = solve.InvalidInput("Devices", "found %d, expected one: many instances are solved on one", len(o.Devices))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("solve assignments: %w", err)
@@ -129,7 +129,7 @@ func OpenBatch(ctx context.Context, list []*problem.Instance, o Options) (_ *Bat
 // sort normalises the instances and says which are solved where.
 func (b *Batch) sort() error {
 	errs := make([]error, len(b.list))
-	spread(len(b.list), func(k int) {
+	forEachOnAllCores(len(b.list), func(k int) {
 		p, err := problem.Normalise(b.list[k])
 		if b.problems[k] = p; err != nil {
 			errs[k] = fmt.Errorf("instance %d: %w", k, err)
@@ -149,12 +149,12 @@ func (b *Batch) sort() error {
 	}
 	for k, p := range b.problems {
 		if p.Limit != problem.Infinity && !b.method.Limits {
-			return fmt.Errorf("instance %d: %w", k, solve.Input("Algorithm", "family %s takes no limit", b.method.Name))
+			return fmt.Errorf("instance %d: %w", k, solve.InvalidInput("Algorithm", "family %s takes no limit", b.method.Name))
 		}
 	}
 	device := b.facts.Kind != device.Host && (b.options.Algorithm == "" || b.options.Algorithm == batch.Name)
 	if !device && b.options.Algorithm != "" && b.options.Algorithm != b.method.Name {
-		return solve.Input("Algorithm", "family %s takes one instance at a time, or does not run on %s", b.options.Algorithm, b.facts)
+		return solve.InvalidInput("Algorithm", "family %s takes one instance at a time, or does not run on %s", b.options.Algorithm, b.facts)
 	}
 	parts := map[problem.Value]*batchPart{}
 	for k, p := range b.problems {
@@ -170,7 +170,7 @@ func (b *Batch) sort() error {
 		}
 		part.members = append(part.members, k)
 	}
-	b.found = make([]found, len(b.host))
+	b.found = make([]hostAnswer, len(b.host))
 	return nil
 }
 
@@ -196,7 +196,7 @@ func (b *Batch) load(ctx context.Context, d device.Device, part *batchPart) erro
 		return err
 	}
 	b.held.Keep(part.Engine)
-	b.options.Say("%d instances on %s, %s %s: %s", len(shapes), b.facts, assignment.Batch.Name, c.Variant.Label, c.Reason())
+	b.options.Logf("%d instances on %s, %s %s: %s", len(shapes), b.facts, assignment.Batch.Name, c.Variant.Label, c.Reason())
 	size := int64(b.list[largest].Type.Size())
 	if part.costs, err = b.held.Alloc(d, first*size); err != nil {
 		return fmt.Errorf("costs of %d instances: %w", len(shapes), err)
@@ -224,12 +224,12 @@ func (b *Batch) choose(p *problem.Normal, shared int) (tuned.Choice, error) {
 // matchings and duals are in the host's memory. The end of ctx or of the time limit is no error: Results completes
 // what is not solved.
 func (b *Batch) Run(ctx context.Context) error {
-	ctx, cancel := b.options.Limited(ctx)
+	ctx, cancel := b.options.WithTimeLimit(ctx)
 	defer cancel()
 	clock := time.Now()
 	for _, part := range b.parts {
 		err := part.Solve(ctx, b.stream, part.costs)
-		if part.ended = solve.Ended(ctx, err); part.ended {
+		if part.ended = solve.IsInterrupted(ctx, err); part.ended {
 			continue
 		}
 		if err != nil {
@@ -245,7 +245,7 @@ func (b *Batch) Run(ctx context.Context) error {
 			}
 		}
 	}
-	spread(len(b.host), func(at int) {
+	forEachOnAllCores(len(b.host), func(at int) {
 		f := &b.found[at]
 		p := b.problems[b.host[at]]
 		if f.err = ctx.Err(); f.err != nil {
@@ -263,8 +263,8 @@ func (b *Batch) Run(ctx context.Context) error {
 	return nil
 }
 
-// spread calls work for 0 to n-1 on all cores, one number at a time.
-func spread(n int, work func(k int)) {
+// forEachOnAllCores calls work for 0 to n-1 on all cores, one number at a time.
+func forEachOnAllCores(n int, work func(k int)) {
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range min(n, runtime.GOMAXPROCS(0)) {

@@ -74,7 +74,7 @@ func agreesWithReference(inst *problem.Instance, r *Result) error {
 		return err
 	}
 	expected := newResult(inst)
-	if _, err := expected.keep(inst, p, want); err != nil {
+	if _, err := expected.setSolution(inst, p, want); err != nil {
 		return err
 	}
 	units := func(r *Result) string { return r.Certificate.Primal }
@@ -161,7 +161,7 @@ func TestSessionsRank(t *testing.T) {
 			for again := range 2 {
 				r, err := s.Solve(t.Context(), inst)
 				if again > 0 {
-					r, err = s.Again(t.Context())
+					r, err = s.SolveAgain(t.Context())
 				}
 				if errors.Is(err, solve.ErrInfeasible) != errors.Is(failed, solve.ErrInfeasible) || r.Value.String() != want.Value.String() || len(r.Best) != len(want.Best) || r.Complete != want.Complete {
 					t.Errorf("found %+v, %v, expected %+v, %v", r, err, want, failed)

@@ -14,17 +14,17 @@ import (
 func (o *Options) checkBottleneck() error {
 	switch {
 	case o.KBest > 1:
-		return solve.Input("KBest", "found %d with Bottleneck, expected 1: sums of costs are ranked", o.KBest)
+		return solve.InvalidInput("KBest", "found %d with Bottleneck, expected 1: sums of costs are ranked", o.KBest)
 	case o.Duals:
-		return solve.Input("Duals", "found true with Bottleneck, expected false: duals prove sums of costs")
+		return solve.InvalidInput("Duals", "found true with Bottleneck, expected false: duals prove sums of costs")
 	case o.Start != nil:
-		return solve.Input("Start", "found duals with Bottleneck, expected none: they are for sums of costs")
+		return solve.InvalidInput("Start", "found duals with Bottleneck, expected none: they are for sums of costs")
 	case o.Algorithm != "":
-		return solve.Input("Algorithm", "found %s with Bottleneck, expected none: one method looks for the worst pair", o.Algorithm)
-	case o.Together() > 1:
-		return solve.Input("Bottleneck", "found true on %d ranks, expected false: one process looks for the worst pair", o.Together())
+		return solve.InvalidInput("Algorithm", "found %s with Bottleneck, expected none: one method looks for the worst pair", o.Algorithm)
+	case o.RankCount() > 1:
+		return solve.InvalidInput("Bottleneck", "found true on %d ranks, expected false: one process looks for the worst pair", o.RankCount())
 	}
-	return o.Variantless("bottleneck")
+	return o.RefuseVariant("bottleneck")
 }
 
 // solvedOn names the devices of a solve: the worst pair is looked for on the host.
@@ -32,13 +32,13 @@ func (o *Options) solvedOn() string {
 	if o.Bottleneck {
 		return device.Host
 	}
-	return o.Where()
+	return o.DeviceNames()
 }
 
 // checkComparable refuses an instance whose worst pair cannot be looked for.
 func checkComparable(inst *problem.Instance) error {
 	if inst.Limit != nil {
-		return solve.Input("Limit", "found %v, expected none: a limit is for sums of costs, and not for the worst of them", *inst.Limit)
+		return solve.InvalidInput("Limit", "found %v, expected none: a limit is for sums of costs, and not for the worst of them", *inst.Limit)
 	}
 	return nil
 }
@@ -60,7 +60,7 @@ func (r *Result) certifyWorst(s *Session, sol *engine.Solution, proof []int32) e
 		return err
 	}
 	r.Value = solve.Number(r.Cost(row))
-	r.prove(&problem.Certificate{By: device.Host, Hall: &h, Row: row})
+	r.setCertificate(&problem.Certificate{By: device.Host, Hall: &h, Row: row})
 	return nil
 }
 
@@ -73,7 +73,7 @@ func CheckBottleneck(inst *Instance, column []int32, members []int32) (Hall, int
 	if err := inst.Check(); err != nil {
 		return Hall{}, -1, err
 	}
-	if err := matching(inst, column); err != nil {
+	if err := checkMatching(inst, column); err != nil {
 		return Hall{}, -1, fmt.Errorf("%w: %w", ErrCheck, err)
 	}
 	worst := worstRow(inst, column)
@@ -106,7 +106,7 @@ func better(inst *Instance, i, j, k, l int) bool {
 	if inst.Points != nil {
 		return inst.Points.Cost(i, j) < inst.Points.Cost(k, l)
 	}
-	a, b := inst.Find(i, j), inst.Find(k, l)
+	a, b := inst.CostIndex(i, j), inst.CostIndex(k, l)
 	switch inst.Type {
 	case problem.Int32:
 		return inst.I32[a] < inst.I32[b]

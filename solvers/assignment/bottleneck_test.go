@@ -81,7 +81,7 @@ func worstOf(inst *Instance, column []int32) float64 {
 		if j < 0 {
 			continue
 		}
-		c := solve.Number(inst.Exact(i, int(j))).Float()
+		c := solve.Number(inst.CostDecimals(i, int(j))).Float()
 		if inst.Maximize {
 			w = min(w, c)
 		} else {
@@ -160,7 +160,7 @@ func TestBottleneckOfEveryInteger(t *testing.T) {
 		if err != nil {
 			t.Fatalf("instance %d: %v", n, err)
 		}
-		if got := worst(r.Column); !found || got != best || !r.Proven || r.Value.String() != inst.Exact(r.Certificate.Row, int(r.Column[r.Certificate.Row])) {
+		if got := worst(r.Column); !found || got != best || !r.Proven || r.Value.String() != inst.CostDecimals(r.Certificate.Row, int(r.Column[r.Certificate.Row])) {
 			t.Fatalf("instance %d, %s: found the worst cost %d (%s, proven %t), expected %d", n, inst.Type, got, r.Value.String(), r.Proven, best)
 		}
 	}
@@ -256,7 +256,7 @@ func TestRankAgainstAllMatchings(t *testing.T) {
 		inst := small(rng)
 		var want []float64
 		matchings(inst, func(column []int32) {
-			sum, _ := total(inst, column)
+			sum, _ := totalCost(inst, column)
 			value := sum.Float()
 			want = append(want, value)
 		})
@@ -276,8 +276,8 @@ func TestRankAgainstAllMatchings(t *testing.T) {
 		}
 		var got []float64
 		for _, m := range r.Best {
-			if value, _ := total(inst, m.Column); value.Float() != m.Value || matching(inst, m.Column) != nil {
-				t.Fatalf("instance %d: %v is worth %v, found %v, %v", n, m.Column, value, m.Value, matching(inst, m.Column))
+			if value, _ := totalCost(inst, m.Column); value.Float() != m.Value || checkMatching(inst, m.Column) != nil {
+				t.Fatalf("instance %d: %v is worth %v, found %v, %v", n, m.Column, value, m.Value, checkMatching(inst, m.Column))
 			}
 			got = append(got, m.Value)
 		}

@@ -94,8 +94,8 @@ func TestSwapIsFound(t *testing.T) {
 			swapped := slices.Clone(column)
 			swapped[i], swapped[k] = swapped[k], swapped[i]
 			if _, err := problem.Check(inst, swapped, d); err == nil {
-				before, _ := total(inst, column)
-				if after, _ := total(inst, swapped); after != before {
+				before, _ := totalCost(inst, column)
+				if after, _ := totalCost(inst, swapped); after != before {
 					t.Errorf("rows %d and %d swapped: not found", i, k)
 				}
 			}

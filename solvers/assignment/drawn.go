@@ -38,15 +38,15 @@ func openDrawn(ctx context.Context, d draw.Drawing, o Options, prepare func(cont
 	return s, nil
 }
 
-// draw draws the rows of all devices at once.
-func (c *spreading) draw(d *draw.Drawing) error {
+// drawRows draws the rows of all devices at once.
+func (c *shardedCosts) drawRows(d *draw.Drawing) error {
 	return collective.OnAll(len(c.costs), func(k int) error {
 		return d.DrawOnDevice(c.group.Devices[k], c.group.Streams[k], c.costs[k], c.first[k])
 	})
 }
 
-// sourced adds the matched costs up that the source of p computes.
-func (r *Result) sourced(p *problem.Normal) (value solve.Number, matched int) {
+// sumFromSource adds the matched costs up that the source of p computes.
+func (r *Result) sumFromSource(p *problem.Normal) (value solve.Number, matched int) {
 	sum := new(big.Float).SetPrec(exactBits)
 	for i, j := range r.Column {
 		if j >= 0 {
@@ -54,5 +54,5 @@ func (r *Result) sourced(p *problem.Normal) (value solve.Number, matched int) {
 			matched++
 		}
 	}
-	return decimals(sum, p.Instance.Type.Integer()), matched
+	return formatValue(sum, p.Instance.Type.Integer()), matched
 }

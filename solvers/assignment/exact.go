@@ -76,27 +76,27 @@ func nearRows(p *problem.Normal, sol *engine.Solution, low, high int) []problem.
 	return near
 }
 
-// decide makes sol optimal for the costs as given. sol is an optimal solution of p's rounded costs, cert
+// decideExactly makes sol optimal for the costs as given. sol is an optimal solution of p's rounded costs, cert
 // its certificate, and near its near pairs in p's rows and columns, nil where they are not known. The
 // certificate gets the number of rounds and the gap. Where ctx ends the work, sol stays the best matching
 // so far, with its gap.
-func (r *Result) decide(ctx context.Context, p *problem.Normal, sol *engine.Solution, cert *problem.Certificate, near []problem.Pair, o Options) error {
+func (r *Result) decideExactly(ctx context.Context, p *problem.Normal, sol *engine.Solution, cert *problem.Certificate, near []problem.Pair, o Options) error {
 	if cert.Rounded == 0 {
 		return nil
 	}
 	var column []int32
 	var err error
-	if o.Together() > 1 {
+	if o.RankCount() > 1 {
 		column, err = decideTogether(ctx, p, sol, cert, near, o)
 	} else {
 		if near == nil && p.Source == nil && p.Instance.Points == nil {
 			near = nearRows(p, sol, 0, p.Rows)
 		}
-		column, err = decide(ctx, p, sol, cert, near, o)
+		column, err = decideExactly(ctx, p, sol, cert, near, o)
 	}
 	switch {
-	case solve.Ended(ctx, err):
-		solve.Stop(context.Cause(ctx), &r.Stopped, &r.Notes, "the matching is optimal for rounded costs")
+	case solve.IsInterrupted(ctx, err):
+		solve.MarkStopped(context.Cause(ctx), &r.Stopped, &r.Notes, "the matching is optimal for rounded costs")
 	case err != nil:
 		r.Notes = append(r.Notes[:len(r.Notes):len(r.Notes)], fmt.Sprintf("the matching is optimal for rounded costs: %v", err))
 	}
@@ -110,9 +110,9 @@ func (r *Result) decide(ctx context.Context, p *problem.Normal, sol *engine.Solu
 // errOpen is the error of near pairs that are too many to be listed.
 var errOpen = errors.New("too many pairs are within rounding")
 
-// decide returns the column of each row of p in an optimal matching of the costs as given. Beside an
+// decideExactly returns the column of each row of p in an optimal matching of the costs as given. Beside an
 // error it returns the best matching so far. The certificate gets the number of rounds and the gap.
-func decide(ctx context.Context, p *problem.Normal, sol *engine.Solution, cert *problem.Certificate, near []problem.Pair, o Options) ([]int32, error) {
+func decideExactly(ctx context.Context, p *problem.Normal, sol *engine.Solution, cert *problem.Certificate, near []problem.Pair, o Options) ([]int32, error) {
 	if near == nil {
 		return sol.Column, errOpen
 	}

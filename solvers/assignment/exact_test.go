@@ -200,7 +200,7 @@ func exactSum(inst *Instance, column []int32) *big.Int {
 }
 
 func exactCost(inst *Instance, i, j int) *big.Int {
-	k := inst.Find(i, j)
+	k := inst.CostIndex(i, j)
 	if k < 0 || !inst.Allowed(i, j) {
 		return nil
 	}
@@ -357,7 +357,7 @@ func TestWideFloats(t *testing.T) {
 				}
 			}
 			isOptimal(t, what, inst, column, res, err)
-			var q Quick
+			var q QuickSolver
 			if column, _, _, ok, err := q.Solve(inst); ok {
 				isOptimal(t, what+", small", inst, column, nil, err)
 			}
@@ -396,18 +396,18 @@ func TestStoppedRefinement(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	res := newResult(inst)
-	duals, err := res.keep(inst, s.p, sol)
+	duals, err := res.setSolution(inst, s.p, sol)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cert, near, err := checkNear(inst, s.p, res.Column, *duals)
 	if err == nil {
-		err = res.decide(ctx, s.p, sol, &cert, near, s.Options)
+		err = res.decideExactly(ctx, s.p, sol, &cert, near, s.Options)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res.prove(&cert); res.Proven || !res.Stopped || cert.Gap == 0 || len(res.Notes) == 0 {
+	if res.setCertificate(&cert); res.Proven || !res.Stopped || cert.Gap == 0 || len(res.Notes) == 0 {
 		t.Errorf("found proven %t, stopped %t, gap %v, notes %v", res.Proven, res.Stopped, cert.Gap, res.Notes)
 	}
 	want, _ := best(inst)

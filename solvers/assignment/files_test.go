@@ -110,7 +110,7 @@ func TestTextOfLargeIntegers(t *testing.T) {
 				t.Fatalf("%s: %v\n%s", format, err, text)
 			}
 			for k, c := range costs {
-				if got := inst.Exact(k/side, k%side); got != c {
+				if got := inst.CostDecimals(k/side, k%side); got != c {
 					t.Fatalf("%s: read %s, expected %s\n%s", format, got, c, text)
 				}
 			}

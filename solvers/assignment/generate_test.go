@@ -96,8 +96,8 @@ func TestPointsAreTheirDistances(t *testing.T) {
 			points := drawn(t, d)
 			for i := range d.Rows {
 				for j := range d.Cols {
-					if dense.Exact(i, j) != points.Exact(i, j) {
-						t.Fatalf("%s as %s, %d and %d: %s kept as points, %s", kind, value, i, j, points.Exact(i, j), dense.Exact(i, j))
+					if dense.CostDecimals(i, j) != points.CostDecimals(i, j) {
+						t.Fatalf("%s as %s, %d and %d: %s kept as points, %s", kind, value, i, j, points.CostDecimals(i, j), dense.CostDecimals(i, j))
 					}
 				}
 			}

@@ -51,7 +51,7 @@ func TestWrongCalls(t *testing.T) {
 			_, err := OpenResident(t.Context(), Layout{Type: Int32, Count: 1, Rows: 1, Cols: 1}, on(Options{Bottleneck: true}, d))
 			return err
 		},
-		"Quick":     func() error { _, _, _, _, err := new(Quick).Solve(nil); return err },
+		"Quick":     func() error { _, _, _, _, err := new(QuickSolver).Solve(nil); return err },
 		"Verify":    func() error { _, err := Verify(nil, []byte(`{"problem":"assignment"}`), nil); return err },
 		"Check":     func() error { _, err := Check(nil, nil, Duals{}); return err },
 		"CheckHall": func() error { _, err := CheckHall(nil, nil); return err },
@@ -72,7 +72,7 @@ func TestWrongCalls(t *testing.T) {
 			return err
 		},
 	} {
-		if panicked, err := inputtest.Call(work); panicked != nil || !errors.Is(err, solve.ErrInput) {
+		if panicked, err := inputtest.RecoverPanic(work); panicked != nil || !errors.Is(err, solve.ErrInput) {
 			t.Errorf("%s: found %v, %v, expected an error of the input", name, err, panicked)
 		}
 	}

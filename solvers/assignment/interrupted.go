@@ -20,12 +20,12 @@ const grace = 400 * time.Millisecond
 // greedily describes a partial matching that was completed.
 const greedily = "the matching is the best so far, its last rows matched greedily"
 
-// interrupted makes r the best answer so far of a solve that was ended. It
+// setInterrupted makes r the best answer so far of a solve that was ended. It
 // completes the partial matching of part greedily, and takes the bound from the duals of part's
 // columns. part may be nil: start, feasible duals, takes its place, and zeros where start is nil
 // too. It describes the answer, with no words where there is none: a row has neither a column nor, under a
 // limit, a reason to be left unmatched.
-func (r *Result) interrupted(inst *problem.Instance, p *problem.Normal, part *engine.Solution, start *problem.Prices) (answer string, err error) {
+func (r *Result) setInterrupted(inst *problem.Instance, p *problem.Normal, part *engine.Solution, start *problem.Prices) (answer string, err error) {
 	c := newCompletion(p, part, start)
 	bound, known := c.bound(time.Now().Add(grace))
 	if !c.complete(time.Now().Add(grace)) {
@@ -35,7 +35,7 @@ func (r *Result) interrupted(inst *problem.Instance, p *problem.Normal, part *en
 	if part != nil {
 		sol.Counts = part.Counts
 	}
-	if _, err := r.keep(inst, p, sol); err != nil {
+	if _, err := r.setSolution(inst, p, sol); err != nil {
 		return "", err
 	}
 	r.boundedBy(p, bound, known)
@@ -47,7 +47,7 @@ func (r *Result) boundedBy(p *problem.Normal, bound *big.Int, known bool) {
 	// Under a limit the duals bound what pairs and unmatched rows cost together, and
 	// the value is that of the pairs alone.
 	if known && p.Limit == problem.Infinity {
-		r.Bounded(boundOf(p, bound))
+		r.SetBound(boundOf(p, bound))
 	}
 }
 

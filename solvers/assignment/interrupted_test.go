@@ -63,12 +63,12 @@ func TestInterrupted(t *testing.T) {
 				got := newResult(inst)
 				sol, err := s.job.solve(ctx, nil)
 				if err == nil {
-					_, err = got.keep(inst, s.p, sol)
-					got.Report.Bounded(got.Value)
+					_, err = got.setSolution(inst, s.p, sol)
+					got.Report.SetBound(got.Value)
 				} else {
 					var answer string
-					answer, err = got.interrupted(inst, s.p, sol, nil)
-					solve.Stop(solve.Cause(ctx), &got.Stopped, &got.Notes, answer)
+					answer, err = got.setInterrupted(inst, s.p, sol, nil)
+					solve.MarkStopped(solve.Cause(ctx), &got.Stopped, &got.Notes, answer)
 				}
 				if err != nil {
 					t.Fatalf("%+v, %s, ended at look %d: %v", c, method, end, err)
@@ -90,7 +90,7 @@ func TestInterrupted(t *testing.T) {
 // holds checks an answer against the optimum.
 func holds(got, best *Result) error {
 	report := got.Report
-	if err := report.Claims(); err != nil {
+	if err := report.CheckClaims(); err != nil {
 		return err
 	}
 	if got.Matched != min(got.Rows, got.Cols) {
@@ -126,7 +126,7 @@ func TestTimeLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	clock := time.Now()
-	got, err := s.Again(t.Context())
+	got, err := s.SolveAgain(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestCompletion(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := newResult(inst)
-		answer, err := r.interrupted(inst, p, nil, nil)
+		answer, err := r.setInterrupted(inst, p, nil, nil)
 		found := answer != ""
 		if err != nil || found != c.want || found && r.Matched != 3 {
 			t.Errorf("%v: found %t, %d pairs, %v, expected %t", c.costs, found, r.Matched, err, c.want)
@@ -177,7 +177,7 @@ func TestCompletion(t *testing.T) {
 	}
 	r := newResult(inst)
 	part := &engine.Solution{Column: []int32{1, -1}, Prices: problem.Prices{V: []int64{0, 0}}}
-	if found, err := r.interrupted(inst, p, part, nil); found == "" || err != nil || r.Value.String() != "101" || r.Bound != "2" {
+	if found, err := r.setInterrupted(inst, p, part, nil); found == "" || err != nil || r.Value.String() != "101" || r.Bound != "2" {
 		t.Errorf("found %q, %v, the value %s and the bound %s, expected 101 and 2", found, err, r.Value.String(), r.Bound)
 	}
 }

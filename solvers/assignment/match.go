@@ -33,7 +33,7 @@ type Shape struct{ Rows, Cols int }
 // unmatched, and takes no memory beyond what q keeps. Costs forbid pairs as those of an Instance do.
 // Errors are those of Solve: of costs that are no numbers (ErrCost), and an InfeasibleError with its
 // proof where no full matching exists.
-func Match[T Number](q *Quick, s Shape, costs []T, maximize bool, column []int32) (Matching, error) {
+func Match[T Number](q *QuickSolver, s Shape, costs []T, maximize bool, column []int32) (Matching, error) {
 	if err := s.check(len(costs), len(column)); err != nil {
 		return Matching{}, err
 	}
@@ -49,17 +49,17 @@ func Match[T Number](q *Quick, s Shape, costs []T, maximize bool, column []int32
 func (s Shape) check(costs, column int) error {
 	switch {
 	case s.Rows < 0 || s.Cols < 0 || s.Rows > MaxSide || s.Cols > MaxSide:
-		return solve.Input("shape", "found %d x %d pairs, expected 0 to %d rows and columns", s.Rows, s.Cols, MaxSide)
+		return solve.InvalidInput("shape", "found %d x %d pairs, expected 0 to %d rows and columns", s.Rows, s.Cols, MaxSide)
 	case costs != s.Rows*s.Cols:
-		return solve.Input("costs", "found %d, expected %d x %d", costs, s.Rows, s.Cols)
+		return solve.InvalidInput("costs", "found %d, expected %d x %d", costs, s.Rows, s.Cols)
 	case column != s.Rows:
-		return solve.Input("column", "found room for %d rows, expected %d", column, s.Rows)
+		return solve.InvalidInput("column", "found room for %d rows, expected %d", column, s.Rows)
 	}
 	return nil
 }
 
 // match is Match for q.instance.
-func (q *Quick) match(column []int32) (m Matching, err error) {
+func (q *QuickSolver) match(column []int32) (m Matching, err error) {
 	found, _, c, ok, err := q.Solve(&q.instance)
 	if err != nil {
 		return m, err
@@ -104,21 +104,21 @@ func solveByHost(ctx context.Context, inst *Instance) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := r.keep(inst, p, sol)
+	d, err := r.setSolution(inst, p, sol)
 	if err != nil {
 		return nil, err
 	}
 	c, near, err := checkNear(inst, p, r.Column, *d)
 	if err == nil {
-		err = r.decide(ctx, p, sol, &c, near, Options{})
+		err = r.decideExactly(ctx, p, sol, &c, near, Options{})
 	}
 	if err == nil {
-		_, err = r.keep(inst, p, sol)
+		_, err = r.setSolution(inst, p, sol)
 	}
 	if err != nil {
 		return nil, err
 	}
-	r.prove(&c)
+	r.setCertificate(&c)
 	return r, nil
 }
 
@@ -129,7 +129,7 @@ func solveByHost(ctx context.Context, inst *Instance) (*Result, error) {
 func MatchBatch[T Number](shapes []Shape, costs []T, maximize bool, threads int, column []int32, found []Matching) error {
 	n := len(found)
 	if len(shapes) != n && len(shapes) != 1 {
-		return solve.Input("shapes", "found %d of %d matrices, expected 1 or %d", len(shapes), n, n)
+		return solve.InvalidInput("shapes", "found %d of %d matrices, expected 1 or %d", len(shapes), n, n)
 	}
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
@@ -152,9 +152,9 @@ func MatchBatch[T Number](shapes []Shape, costs []T, maximize bool, threads int,
 		return err
 	}
 	if total != len(costs) {
-		return solve.Input("costs", "found %d, expected %d", len(costs), total)
+		return solve.InvalidInput("costs", "found %d, expected %d", len(costs), total)
 	}
-	one := func(q *Quick, k int) error {
+	one := func(q *QuickSolver, k int) error {
 		s, at := shapes[0], Shape{}
 		if same {
 			at = Shape{k * s.Rows, k * s.Rows * s.Cols}
@@ -178,7 +178,7 @@ func MatchBatch[T Number](shapes []Shape, costs []T, maximize bool, threads int,
 	const part = 1 << 12 // costs that a goroutine takes at once
 	grain := max(1, part*n/max(1, total))
 	if threads = min(threads, (n+grain-1)/grain); threads <= 1 {
-		q := quicks.Get().(*Quick)
+		q := quicks.Get().(*QuickSolver)
 		defer quicks.Put(q)
 		for k := range n {
 			if err := one(q, k); err != nil {
@@ -192,7 +192,7 @@ func MatchBatch[T Number](shapes []Shape, costs []T, maximize bool, threads int,
 	var wg sync.WaitGroup
 	for t := range threads {
 		wg.Go(func() {
-			q := quicks.Get().(*Quick)
+			q := quicks.Get().(*QuickSolver)
 			defer quicks.Put(q)
 			for low := int(next.Add(int64(grain))) - grain; low < n && errs[t] == nil; low = int(next.Add(int64(grain))) - grain {
 				for k := low; k < min(n, low+grain) && errs[t] == nil; k++ {
@@ -209,4 +209,4 @@ func MatchBatch[T Number](shapes []Shape, costs []T, maximize bool, threads int,
 }
 
 // quicks are solvers that batches use again.
-var quicks = sync.Pool{New: func() any { return new(Quick) }}
+var quicks = sync.Pool{New: func() any { return new(QuickSolver) }}

@@ -16,7 +16,7 @@ import (
 )
 
 // matchOf is Match for an instance.
-func matchOf(q *Quick, inst *Instance, column []int32) (Matching, error) {
+func matchOf(q *QuickSolver, inst *Instance, column []int32) (Matching, error) {
 	s := Shape{inst.Rows, inst.Cols}
 	switch inst.Type {
 	case Int32:
@@ -34,7 +34,7 @@ func TestMatch(t *testing.T) {
 	d := host.Open(1)
 	defer d.Close()
 	r := rand.New(rand.NewPCG(7, 1))
-	var q Quick
+	var q QuickSolver
 	for round := range 400 {
 		l := span{Layout{Type: []Value{Int32, Int64, Float32, Float64}[r.IntN(4)], Count: 3, Rows: r.IntN(12), Cols: r.IntN(12),
 			Maximize: r.IntN(2) == 1}, -float64(r.IntN(20)), math.Pow(10, float64(r.IntN(5)))}
@@ -57,7 +57,7 @@ func TestMatch(t *testing.T) {
 				t.Fatalf("round %d, %+v: found %+v, %v, expected %s", round, l, m, err, want.Value)
 			}
 			if failed == nil {
-				if sum, n := sumOf(inst, column); n != m.Matched || decimals(sum, inst.Type.Integer()) != want.Value {
+				if sum, n := sumOf(inst, column); n != m.Matched || formatValue(sum, inst.Type.Integer()) != want.Value {
 					t.Fatalf("round %d, %+v: the columns' costs add up to %v, expected %s", round, l, sum, want.Value)
 				}
 			}
@@ -86,7 +86,7 @@ func TestMatch(t *testing.T) {
 }
 
 func TestMatchRefuses(t *testing.T) {
-	var q Quick
+	var q QuickSolver
 	for _, x := range []float64{math.NaN(), math.Inf(-1)} {
 		for n := 1; n < 90; n += 11 {
 			costs := make([]float64, n*n)
@@ -106,7 +106,7 @@ func TestMatchRefuses(t *testing.T) {
 
 // Match is exact for costs of any range, and mostly decides by itself.
 func TestMatchOfWideFloats(t *testing.T) {
-	var q Quick
+	var q QuickSolver
 	for kind, draw := range wideKinds {
 		decided, tries := 0, 60
 		for try := range tries {
@@ -152,7 +152,7 @@ func FuzzMatch(f *testing.F) {
 	f.Add(uint8(3), uint8(4), uint8(0), []byte("0123456789abcdefghijklmnopqrstuvwxyz"))
 	f.Add(uint8(12), uint8(12), uint8(7), []byte{1, 0, 0, 0, 255, 255, 255, 127})
 	f.Add(uint8(20), uint8(14), uint8(2), []byte{0, 0, 0, 0, 0, 0, 240, 127, 1, 2})
-	var q Quick
+	var q QuickSolver
 	f.Fuzz(func(t *testing.T, rows, cols, kind uint8, data []byte) {
 		inst := &Instance{Rows: 1 + int(rows)%24, Cols: 1 + int(cols)%24, Maximize: kind&4 > 0}
 		n := inst.Rows * inst.Cols

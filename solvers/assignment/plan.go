@@ -37,23 +37,23 @@ func (c plan) String() string {
 func planFor(facts device.Facts, p *problem.Normal, o Options) (plan, error) {
 	all, hosts := families.DeviceFamilies(), families.HostMethods()
 	if o.Algorithm != "" && !slices.Contains(families.AlgorithmNames(), o.Algorithm) {
-		return plan{}, solve.Input("Algorithm", "found %.40q, expected one of %s", o.Algorithm, strings.Join(families.AlgorithmNames(), ", "))
+		return plan{}, solve.InvalidInput("Algorithm", "found %.40q, expected one of %s", o.Algorithm, strings.Join(families.AlgorithmNames(), ", "))
 	}
 	if at := slices.IndexFunc(hosts, func(m families.Method) bool { return m.Name == o.Algorithm }); at >= 0 {
 		if p.Limit != problem.Infinity && !hosts[at].Limits {
-			return plan{}, solve.Input("Algorithm", "family %s takes no limit", o.Algorithm)
+			return plan{}, solve.InvalidInput("Algorithm", "family %s takes no limit", o.Algorithm)
 		}
-		return plan{method: &hosts[at], reason: "asked for by name"}, errors.Join(o.Variantless(o.Algorithm), hostFits(facts, p))
+		return plan{method: &hosts[at], reason: "asked for by name"}, errors.Join(o.RefuseVariant(o.Algorithm), hostFits(facts, p))
 	}
 	if facts.Kind == device.Host {
 		if o.Algorithm != "" {
-			return plan{}, solve.Input("Algorithm", "family %s runs on a GPU or the emulated device, not on %s", o.Algorithm, facts)
+			return plan{}, solve.InvalidInput("Algorithm", "family %s runs on a GPU or the emulated device, not on %s", o.Algorithm, facts)
 		}
-		return plan{method: &hosts[0], reason: "the fastest method of a host"}, errors.Join(o.Variantless(hosts[0].Name), hostFits(facts, p))
+		return plan{method: &hosts[0], reason: "the fastest method of a host"}, errors.Join(o.RefuseVariant(hosts[0].Name), hostFits(facts, p))
 	}
 	first, reason := plan{probe: probe}, ""
 	if o.Algorithm == "" && o.Variant == "" && p.Instance.Dense() && p.Limit == problem.Infinity { // others core alone takes
-		way, err := begin(facts, p, o)
+		way, err := firstAlgorithm(facts, p, o)
 		if err != nil {
 			return plan{}, err
 		}
@@ -76,10 +76,10 @@ func planFor(facts device.Facts, p *problem.Normal, o Options) (plan, error) {
 		case o.Variant != "" && o.Algorithm == "" && f.Kernels.Variant(o.Variant) == nil:
 			continue
 		case !p.Instance.Dense() && f.Implicit == nil:
-			refused = append(refused, solve.Input("Algorithm", "family %s takes neither sparse costs nor points", f.Name))
+			refused = append(refused, solve.InvalidInput("Algorithm", "family %s takes neither sparse costs nor points", f.Name))
 			continue
 		case p.Limit != problem.Infinity && !f.Limits:
-			refused = append(refused, solve.Input("Algorithm", "family %s takes no limit", f.Name))
+			refused = append(refused, solve.InvalidInput("Algorithm", "family %s takes no limit", f.Name))
 			continue
 		}
 		c, err := variant(f, facts, p, o)
@@ -95,7 +95,7 @@ func planFor(facts device.Facts, p *problem.Normal, o Options) (plan, error) {
 		refused = append(refused, err)
 	}
 	if o.Variant != "" && len(refused) == 0 {
-		refused = append(refused, solve.Input("Variant", "no family has a variant %q", o.Variant))
+		refused = append(refused, solve.InvalidInput("Variant", "no family has a variant %q", o.Variant))
 	}
 	if o.Algorithm != "" || o.Variant != "" {
 		return plan{}, errors.Join(refused...)

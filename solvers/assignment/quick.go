@@ -9,10 +9,10 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// A Quick solves small dense instances one after the other, on the calling goroutine and in memory
+// A QuickSolver solves small dense instances one after the other, on the calling goroutine and in memory
 // that it keeps, as the other work of Solve takes longer than a small solve. It belongs to one
 // goroutine at a time; the zero value is ready.
-type Quick struct {
+type QuickSolver struct {
 	space    paths.Workspace
 	column   []int32
 	matcher  paths.Matcher
@@ -23,7 +23,7 @@ type Quick struct {
 // memory, which the next solve overwrites. ok is false for instances that q does not take, which
 // the package's Solve does: sparse ones, points, a limit, no full matching. Errors of costs wrap
 // ErrCost.
-func (q *Quick) Solve(inst *Instance) (column []int32, d Duals, c Certificate, ok bool, err error) {
+func (q *QuickSolver) Solve(inst *Instance) (column []int32, d Duals, c Certificate, ok bool, err error) {
 	p, err := quickly(inst)
 	if err != nil || !inst.Dense() || inst.Limit != nil || p.Rows == 0 {
 		return nil, d, c, false, err
@@ -39,7 +39,7 @@ func (q *Quick) Solve(inst *Instance) (column []int32, d Duals, c Certificate, o
 		return nil, d, c, false, nil
 	}
 	if c.Rounded > 0 {
-		found, err := decide(context.Background(), p, sol, &c, near, Options{})
+		found, err := decideExactly(context.Background(), p, sol, &c, near, Options{})
 		if err != nil {
 			return nil, d, c, false, nil
 		}
@@ -49,7 +49,7 @@ func (q *Quick) Solve(inst *Instance) (column []int32, d Duals, c Certificate, o
 }
 
 // columns are those of an instance's rows, given those of the normal problem's.
-func (q *Quick) columns(inst *Instance, p *problem.Normal, found []int32) []int32 {
+func (q *QuickSolver) columns(inst *Instance, p *problem.Normal, found []int32) []int32 {
 	if !p.Transposed {
 		return found
 	}
@@ -68,7 +68,7 @@ func (q *Quick) columns(inst *Instance, p *problem.Normal, found []int32) []int3
 
 // Result solves as q.Solve does, and returns the result that the package's Solve would return; nil
 // without an error for instances that q does not take. Column and Duals are in q's memory.
-func (q *Quick) Result(inst *Instance) (*Result, error) {
+func (q *QuickSolver) Result(inst *Instance) (*Result, error) {
 	clock := time.Now()
 	column, d, c, ok, err := q.Solve(inst)
 	if !ok {
@@ -78,10 +78,10 @@ func (q *Quick) Result(inst *Instance) (*Result, error) {
 	r.solvedBy("host", "assignment/paths", "few costs, for which no goroutine is started")
 	r.Column, r.Duals = column, &d
 	r.Seconds.Solve = time.Since(clock).Seconds()
-	if r.Value, r.Matched = total(inst, column); math.IsInf(r.Value.Float(), 0) {
+	if r.Value, r.Matched = totalCost(inst, column); math.IsInf(r.Value.Float(), 0) {
 		return nil, nil // Solve says so
 	}
-	r.prove(&c)
+	r.setCertificate(&c)
 	return r, nil
 }
 

@@ -20,7 +20,7 @@ func TestQuick(t *testing.T) {
 	d := host.Open(1)
 	defer d.Close()
 	r := rand.New(rand.NewPCG(6, 1))
-	var q Quick
+	var q QuickSolver
 	left := 0
 	const rounds = 1500
 	for round := range rounds {
@@ -49,7 +49,7 @@ func TestQuick(t *testing.T) {
 			left++
 			continue
 		}
-		if found, _ := total(inst, column); found != want.Value {
+		if found, _ := totalCost(inst, column); found != want.Value {
 			t.Fatalf("round %d, %+v: found %s, expected %s", round, l, found, want.Value.String())
 		}
 		if told, err := q.Result(inst); err != nil || told.Value.String() != want.Value.String() || told.Value.Float() != want.Value.Float() || !told.Proven || told.Matched != min(l.Rows, l.Cols) {
@@ -65,7 +65,7 @@ func TestQuick(t *testing.T) {
 }
 
 func TestQuickLeavesAndRefuses(t *testing.T) {
-	var q Quick
+	var q QuickSolver
 	limit := 3.0
 	sparse := &Instance{Rows: 1, Cols: 1, Type: Int32, I32: []int32{4}, Sparse: &Sparse{Start: []int64{0, 1}, Col: []int32{0}}}
 	for name, inst := range map[string]*Instance{
@@ -102,7 +102,7 @@ func BenchmarkQuick(b *testing.B) {
 			c[i] = r.Float64()
 		}
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			var q Quick
+			var q QuickSolver
 			for b.Loop() {
 				if _, _, _, ok, err := q.Solve(&Instance{Rows: n, Cols: n, Type: Float64, F64: c}); !ok || err != nil {
 					b.Fatal(ok, err)

@@ -40,10 +40,10 @@ func RankingBytes(inst *Instance, k int) float64 {
 	return min(count, float64(k)) * (subspace*rows + 12*rows + 8*cols)
 }
 
-// rank adds the best few matchings to the result of the best one. Each after the first is proven best among those left
+// rankMatchings adds the best few matchings to the result of the best one. Each after the first is proven best among those left
 // by duals of its own, which are checked against every cost and not kept. The order is that of exact
 // sums: where costs were rounded, matchings that rounding leaves as good are ranked by these.
-func (s *Session) rank(ctx context.Context, r *Result) error {
+func (s *Session) rankMatchings(ctx context.Context, r *Result) error {
 	r.Best = []Ranked{r.ranked()}
 	if r.Duals == nil { // the solve was ended
 		return nil
@@ -54,8 +54,8 @@ func (s *Session) rank(ctx context.Context, r *Result) error {
 	if !s.Options.Duals {
 		r.Duals = nil
 	}
-	if solve.Ended(ctx, err) {
-		solve.Stop(context.Cause(ctx), &r.Stopped, &r.Notes, fmt.Sprintf("the ranking has %d of %d matchings", len(r.Best), s.KBest))
+	if solve.IsInterrupted(ctx, err) {
+		solve.MarkStopped(context.Cause(ctx), &r.Stopped, &r.Notes, fmt.Sprintf("the ranking has %d of %d matchings", len(r.Best), s.KBest))
 		err = nil
 	}
 	return err
@@ -104,7 +104,7 @@ func (r *Result) rank(ctx context.Context, inst *problem.Instance, p *problem.No
 	order := make([]int, len(matchings))
 	for k, column := range matchings {
 		one := newResult(inst)
-		if _, err := one.keep(inst, p, &engine.Solution{Column: column}); err != nil {
+		if _, err := one.setSolution(inst, p, &engine.Solution{Column: column}); err != nil {
 			return err
 		}
 		list[k], values[k], order[k] = one.ranked(), objective(p, inst, one.Column), k

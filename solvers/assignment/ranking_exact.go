@@ -104,7 +104,7 @@ func (r *exactRanking) add(s *subspace) error {
 	}
 	cert, near, err := checkNear(inst, p, sol.Column, dualsOf(p, sol))
 	if s.column = sol.Column; err == nil && cert.Rounded > 0 {
-		s.column, err = decide(r.ctx, p, sol, &cert, near, Options{})
+		s.column, err = decideExactly(r.ctx, p, sol, &cert, near, Options{})
 	}
 	if err != nil {
 		return err
@@ -150,12 +150,12 @@ func (r *exactRanking) restricted(s *subspace) (*problem.Instance, error) {
 				continue
 			}
 			out.Sparse.Col = append(out.Sparse.Col, j)
-			k := whole.Find(int(i), int(j))
+			k := whole.CostIndex(int(i), int(j))
 			switch {
 			case asFloats:
-				c := whole.Float(int(i), int(j))
+				c := whole.CostFloat(int(i), int(j))
 				if whole.Type.Integer() && math.Abs(c) > 1<<53 {
-					return nil, fmt.Errorf("%w: rank with a limit: found the integer %s, expected at most 2^53", ErrCost, whole.Exact(int(i), int(j)))
+					return nil, fmt.Errorf("%w: rank with a limit: found the integer %s, expected at most 2^53", ErrCost, whole.CostDecimals(int(i), int(j)))
 				}
 				out.F64 = append(out.F64, c)
 			case whole.Type == problem.Int32:

@@ -116,7 +116,7 @@ func TestWideIntegers(t *testing.T) {
 			inst.Limit = &far
 		}
 		isOptimal(t, fmt.Sprintf("try %d: %+v", try, inst), inst, column, res, err)
-		var q Quick
+		var q QuickSolver
 		if column, _, _, ok, err := q.Solve(inst); ok {
 			isOptimal(t, fmt.Sprintf("try %d, small", try), inst, column, nil, err)
 		}

@@ -42,7 +42,7 @@ func (o *Options) ownRows(inst *problem.Instance) (whole *problem.Instance, p *p
 	if inst.Sparse != nil || o.Start != nil {
 		return nil, nil, errors.New("ranks take dense costs and points only, and no duals to begin from")
 	}
-	whole = inst.Part(0, 0)
+	whole = inst.RowRange(0, 0)
 	whole.Rows, whole.Points = max(inst.Rows, o.Rows), nil
 	rows, cols := whole.Rows, whole.Cols
 	transposed := rows > cols
@@ -64,9 +64,9 @@ func (o *Options) ownRows(inst *problem.Instance) (whole *problem.Instance, p *p
 			return nil, nil, err
 		}
 	case transposed:
-		own = inst.Columns(low, high)
+		own = inst.ColumnRange(low, high)
 	default:
-		own = inst.Part(low, high)
+		own = inst.RowRange(low, high)
 	}
 	p, err = problem.NormalisePart(own, rows, func(words []uint64) ([][]uint64, error) { return collective.GatherLists(o.Ranks, words) })
 	var entry *problem.EntryError
@@ -120,8 +120,8 @@ func (j *job) checkParts(ctx context.Context, sol *engine.Solution) (problem.Cer
 	return cert, near, err
 }
 
-// matched returns an instance that has the costs of the matched pairs only, which all ranks gather.
-func (s *Session) matched(sol *engine.Solution) (*problem.Instance, error) {
+// matchedInstance returns an instance that has the costs of the matched pairs only, which all ranks gather.
+func (s *Session) matchedInstance(sol *engine.Solution) (*problem.Instance, error) {
 	p, ranks := s.p, s.Ranks
 	low, high := OwnRows(p.Rows, ranks)
 	size, first := p.Instance.Type.Size(), collective.SplitRows(p.Rows, ranks.Size())
@@ -138,7 +138,7 @@ func (s *Session) matched(sol *engine.Solution) (*problem.Instance, error) {
 	if err := ranks.AllGather(costs, bounds); err != nil {
 		return nil, err
 	}
-	m := s.inst.Part(0, 0)
+	m := s.inst.RowRange(0, 0)
 	m.Rows, m.Cols, m.Sparse = p.Rows, p.Cols, &problem.Sparse{Start: make([]int64, 1+p.Rows)}
 	var held []byte
 	for i, j := range sol.Column {
@@ -183,7 +183,7 @@ func (s *Session) refuteParts(r *Result, e *engine.Infeasible) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.Variant, err)
 	}
-	return r.infeasible(h)
+	return r.setInfeasible(h)
 }
 
 // interruptedTogether is interrupted where each rank has some rows. In its turn each gives its rows
@@ -235,10 +235,10 @@ func (r *Result) interruptedTogether(s *Session) (answer string, err error) {
 			bound.Add(bound, part)
 		}
 	}
-	if r.inst, err = s.matched(sol); err != nil {
+	if r.inst, err = s.matchedInstance(sol); err != nil {
 		return "", err
 	}
-	if _, err := r.keep(r.inst, p, sol); err != nil {
+	if _, err := r.setSolution(r.inst, p, sol); err != nil {
 		return "", err
 	}
 	r.boundedBy(p, bound, known)
@@ -310,7 +310,7 @@ func (j *job) alone(ctx context.Context, whole *problem.Instance) message {
 	}
 	var sol *engine.Solution
 	if err == nil {
-		sol, err = families.HostMethods()[0].Solve(ctx, p, nil, engine.Host{Tuning: j.options.Tuning, Telling: j.telling()})
+		sol, err = families.HostMethods()[0].Solve(ctx, p, nil, engine.Host{Tuning: j.options.Tuning, Telling: j.reporter()})
 	}
 	if err != nil {
 		return message{Failed: err.Error(), Ended: ctx.Err() != nil}

@@ -43,7 +43,7 @@ func onRanks(t *testing.T, devices []device.Device, o Options, give func(r colle
 				if open != nil {
 					open(s)
 				}
-				results[k], err = s.Again(context.Background())
+				results[k], err = s.SolveAgain(context.Background())
 				err = errors.Join(err, s.Close())
 			}
 		}
@@ -72,8 +72,8 @@ func agreeOnRanks(t *testing.T, name string, whole *Instance, results []*Result)
 			t.Errorf("%s: rank %d: %v: the host certifies %+v, ranks %+v", name, k, err, cert, r.Certificate)
 		}
 		for i, j := range r.Column {
-			if j >= 0 && r.Cost(i) != want.inst.Exact(i, int(j)) {
-				t.Errorf("%s: rank %d: row %d costs %s, expected %s", name, k, i, r.Cost(i), want.inst.Exact(i, int(j)))
+			if j >= 0 && r.Cost(i) != want.inst.CostDecimals(i, int(j)) {
+				t.Errorf("%s: rank %d: row %d costs %s, expected %s", name, k, i, r.Cost(i), want.inst.CostDecimals(i, int(j)))
 			}
 		}
 	}
@@ -339,7 +339,7 @@ func TestRanksEnd(t *testing.T) {
 					t.Errorf("%s: column %d twice", name, j)
 				}
 				seen[j] = true
-				cost, _ := strconv.ParseFloat(whole.Exact(i, int(j)), 64)
+				cost, _ := strconv.ParseFloat(whole.CostDecimals(i, int(j)), 64)
 				sum += cost
 			}
 			if r.Matched != len(seen) || math.Abs(sum-r.Value.Float()) > 1e-9*math.Abs(sum) || c.change == nil && r.Matched != best.Matched {
@@ -372,7 +372,7 @@ func endedOnRanks(t *testing.T, whole *Instance, algorithm string) []*Result {
 		if k == 1 {
 			end()
 		}
-		results[k], err = s.Again(ctx)
+		results[k], err = s.SolveAgain(ctx)
 		return errors.Join(err, s.Close())
 	})
 	if err != nil {
@@ -404,7 +404,7 @@ func TestRanksEndAlone(t *testing.T) {
 		if k == 0 {
 			end()
 		}
-		results[k], err = s.Again(ctx)
+		results[k], err = s.SolveAgain(ctx)
 		return errors.Join(err, s.Close())
 	})
 	if err != nil {

@@ -25,12 +25,12 @@ type Layout struct {
 	Type              Value
 	Count, Rows, Cols int
 	Maximize          bool
-	Bare              bool // columns alone are asked for, by Columns; no duals and no values
+	Bare              bool // columns alone are asked for, by SolveColumns; no duals and no values
 }
 
-// A Resident solves instances whose costs are on a device only. Costs that rounding to units leaves
+// A ResidentSolver solves instances whose costs are on a device only. Costs that rounding to units leaves
 // open, and integers beyond 2^60 over the rows, are copied to the host; no others are. It keeps its memory from solve to solve, and belongs to one goroutine at a time.
-type Resident struct {
+type ResidentSolver struct {
 	layout  Layout
 	options Options
 	inst    *problem.Instance
@@ -52,9 +52,9 @@ type Resident struct {
 // on they are faster was not measured.
 const singleBlockRows = 256
 
-// Alone reports whether the layout is one instance for all blocks of the device, which
+// IsSingle reports whether the layout is one instance for all blocks of the device, which
 // needs rows <= columns. Else a block solves an instance.
-func (l Layout) Alone() bool {
+func (l Layout) IsSingle() bool {
 	return l.Count == 1 && min(l.Rows, l.Cols) > singleBlockRows && l.Rows <= l.Cols
 }
 
@@ -62,7 +62,7 @@ func (l Layout) Alone() bool {
 func (l Layout) normal(source problem.CostSource) (*problem.Instance, *problem.Normal, error) {
 	inst := &problem.Instance{Rows: l.Rows, Cols: l.Cols, Type: l.Type, Maximize: l.Maximize, Source: "memory of a device"}
 	if l.Count < 0 || l.Rows < 0 || l.Cols < 0 || l.Rows > MaxSide || l.Cols > MaxSide || l.Type.Size() == 0 {
-		return nil, nil, solve.Input("layout", "%d of %d x %d costs of type %q on a device: expected sides from 0 to %d, and int32, int64, float32 or float64", l.Count, l.Rows, l.Cols, l.Type, MaxSide)
+		return nil, nil, solve.InvalidInput("layout", "%d of %d x %d costs of type %q on a device: expected sides from 0 to %d, and int32, int64, float32 or float64", l.Count, l.Rows, l.Cols, l.Type, MaxSide)
 	}
 	p := &problem.Normal{Instance: inst, Rows: l.Rows, Cols: l.Cols, Scale: 1, Limit: problem.Infinity, Source: source}
 	if p.Transposed = l.Rows > l.Cols; p.Transposed {
@@ -78,28 +78,28 @@ func (l Layout) normal(source problem.CostSource) (*problem.Instance, *problem.N
 
 // OpenResident plans for a layout and takes the memory that solving needs besides the
 // costs, on one device.
-func OpenResident(ctx context.Context, l Layout, o Options) (_ *Resident, err error) {
-	r := &Resident{layout: l, options: o}
+func OpenResident(ctx context.Context, l Layout, o Options) (_ *ResidentSolver, err error) {
+	r := &ResidentSolver{layout: l, options: o}
 	defer func() {
 		if err != nil {
 			err = errors.Join(fmt.Errorf("open costs on a device: %w", err), r.Close())
 		}
 	}()
 	if err = o.checkBest(); err == nil && len(o.Devices) > 1 {
-		err = solve.Input("Devices", "found %d, expected one: the costs are on it", len(o.Devices))
+		err = solve.InvalidInput("Devices", "found %d, expected one: the costs are on it", len(o.Devices))
 	}
 	if err != nil {
 		return nil, err
 	}
 	r.device = o.Devices[0]
 	if o.Start != nil {
-		return nil, solve.Input("Start", "duals to begin from are for costs of the host")
+		return nil, solve.InvalidInput("Start", "duals to begin from are for costs of the host")
 	}
-	r.options.lent, r.where = true, o.Where()
+	r.options.lent, r.where = true, o.DeviceNames()
 	if r.inst, r.p, err = l.normal(r); err != nil || r.p.Rows == 0 || l.Count == 0 {
 		return r, err
 	}
-	if l.Alone() {
+	if l.IsSingle() {
 		err = r.openFit()
 	} else {
 		err = r.openBatch()
@@ -112,7 +112,7 @@ func OpenResident(ctx context.Context, l Layout, o Options) (_ *Resident, err er
 }
 
 // openFit takes the kernels that find the range of a large instance.
-func (r *Resident) openFit() (err error) {
+func (r *ResidentSolver) openFit() (err error) {
 	if r.fit, err = batch.OpenFit(r.device, r.layout.Type); err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (r *Resident) openFit() (err error) {
 }
 
 // openBatch takes the kernels of batches.
-func (r *Resident) openBatch() (err error) {
+func (r *ResidentSolver) openBatch() (err error) {
 	facts := r.device.Facts()
 	shared := int(batch.StateBytes(int64(r.p.Rows), int64(r.p.Cols)))
 	c, err := r.options.Choose(&assignment.Batch, facts, batch.Workload(engine.Workload(r.p), facts), func(v *device.Variant) error { return batch.CheckFits(v, facts, shared) })
@@ -137,7 +137,7 @@ func (r *Resident) openBatch() (err error) {
 }
 
 // ready calls before, which makes the stream wait for other work, and then takes the costs.
-func (r *Resident) ready(costs device.Buffer, before func(device.Stream) error) error {
+func (r *ResidentSolver) ready(costs device.Buffer, before func(device.Stream) error) error {
 	l := r.layout
 	if need := int64(l.Count) * int64(l.Rows) * int64(l.Cols) * int64(l.Type.Size()); costs.Len() < need {
 		return fmt.Errorf("costs on a device: found %d bytes, expected %d", costs.Len(), need)
@@ -152,10 +152,10 @@ func (r *Resident) ready(costs device.Buffer, before func(device.Stream) error) 
 	return nil
 }
 
-// Columns solves the instances of a bare layout like Solve. It writes to column, for each instance,
+// SolveColumns solves the instances of a bare layout like Solve. It writes to column, for each instance,
 // Rows columns, -1 for an unmatched row, and to full whether the instance has a full matching.
-func (r *Resident) Columns(ctx context.Context, costs device.Buffer, before func(device.Stream) error, column []int32, full []bool) error {
-	ctx, cancel := r.options.Limited(ctx)
+func (r *ResidentSolver) SolveColumns(ctx context.Context, costs device.Buffer, before func(device.Stream) error, column []int32, full []bool) error {
+	ctx, cancel := r.options.WithTimeLimit(ctx)
 	defer cancel()
 	for i := range column {
 		column[i] = -1
@@ -208,12 +208,12 @@ func (r *Resident) Columns(ctx context.Context, costs device.Buffer, before func
 }
 
 // isWide reports whether err says that integers are too large for the kernels.
-func (r *Resident) isWide(err error) bool {
+func (r *ResidentSolver) isWide(err error) bool {
 	return errors.Is(err, problem.ErrCost) && r.layout.Type.Integer()
 }
 
 // wide solves instance k, whose integers are too large for the kernels, with costs of the host.
-func (r *Resident) wide(ctx context.Context, one *Result, k int) (*Result, error) {
+func (r *ResidentSolver) wide(ctx context.Context, one *Result, k int) (*Result, error) {
 	inst, err := r.download(k)
 	if err != nil {
 		return nil, err
@@ -238,7 +238,7 @@ func (r *Resident) wide(ctx context.Context, one *Result, k int) (*Result, error
 }
 
 // download copies the costs of instance k to the host.
-func (r *Resident) download(k int) (*problem.Instance, error) {
+func (r *ResidentSolver) download(k int) (*problem.Instance, error) {
 	inst := *r.inst
 	makeCosts(&inst, inst.Rows*inst.Cols)
 	size := int64(len(inst.Bytes()))
@@ -250,7 +250,7 @@ func (r *Resident) download(k int) (*problem.Instance, error) {
 
 // decided is the result of instance k whose costs were rounded: they come to the host, where they
 // decide. near are the near pairs, nil where they are not known.
-func (r *Resident) decided(ctx context.Context, one *Result, k int, p *problem.Normal, sol *engine.Solution, c *problem.Certificate, near []problem.Pair) (*Result, error) {
+func (r *ResidentSolver) decided(ctx context.Context, one *Result, k int, p *problem.Normal, sol *engine.Solution, c *problem.Certificate, near []problem.Pair) (*Result, error) {
 	inst, err := r.download(k)
 	if err != nil {
 		return nil, err
@@ -260,7 +260,7 @@ func (r *Resident) decided(ctx context.Context, one *Result, k int, p *problem.N
 		own.Instance = inst.Transpose()
 	}
 	one.inst = inst
-	d, err := one.keep(inst, &own, sol)
+	d, err := one.setSolution(inst, &own, sol)
 	if err != nil {
 		return nil, fmt.Errorf("solve assignments: instance %d: %w", k, err)
 	}
@@ -268,10 +268,10 @@ func (r *Resident) decided(ctx context.Context, one *Result, k int, p *problem.N
 		_, near, err = checkNear(inst, &own, one.Column, *d)
 	}
 	if err == nil {
-		err = one.decide(ctx, &own, sol, c, near, Options{Settings: solve.Settings{Tuning: r.options.Tuning}})
+		err = one.decideExactly(ctx, &own, sol, c, near, Options{Settings: solve.Settings{Tuning: r.options.Tuning}})
 	}
 	if err == nil {
-		_, err = one.keep(inst, &own, sol)
+		_, err = one.setSolution(inst, &own, sol)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("solve assignments: instance %d: %w", k, err)
@@ -280,13 +280,13 @@ func (r *Resident) decided(ctx context.Context, one *Result, k int, p *problem.N
 		one.Duals = d
 	}
 	one.inst = r.inst
-	one.prove(c)
+	one.setCertificate(c)
 	return one, nil
 }
 
 // place writes the columns of a problem's rows as those of its instance's, where there is
 // -1 for each.
-func (r *Resident) place(found, column []int32) {
+func (r *ResidentSolver) place(found, column []int32) {
 	if !r.p.Transposed {
 		copy(column, found)
 		return
@@ -298,7 +298,7 @@ func (r *Resident) place(found, column []int32) {
 
 // answer is the checked answer to instance k, and its problem; nil where no full matching
 // exists.
-func (r *Resident) answer(k int) (*engine.Solution, *problem.Normal, error) {
+func (r *ResidentSolver) answer(k int) (*engine.Solution, *problem.Normal, error) {
 	p := *r.p
 	err := r.engine.SetFittedRange(k, &p)
 	var sol *engine.Solution
@@ -322,8 +322,8 @@ func (r *Resident) answer(k int) (*engine.Solution, *problem.Normal, error) {
 // the stream wait for other work first. The result of an instance without a full matching has
 // neither Column nor Certificate; values are those of the certificates. Costs that cannot be solved
 // are an ErrCost.
-func (r *Resident) Solve(ctx context.Context, costs device.Buffer, before func(device.Stream) error) ([]*Result, error) {
-	ctx, cancel := r.options.Limited(ctx)
+func (r *ResidentSolver) Solve(ctx context.Context, costs device.Buffer, before func(device.Stream) error) ([]*Result, error) {
+	ctx, cancel := r.options.WithTimeLimit(ctx)
 	defer cancel()
 	l := r.layout
 	if l.Bare {
@@ -340,7 +340,7 @@ func (r *Resident) Solve(ctx context.Context, costs device.Buffer, before func(d
 			if r.options.Duals {
 				results[k].Duals = &problem.Duals{U: make([]int64, l.Rows), V: make([]int64, l.Cols), Scale: r.p.Scale}
 			}
-			results[k].prove(&problem.Certificate{By: "host", Primal: "0", Dual: "0", Scale: r.p.Scale, Exact: true})
+			results[k].setCertificate(&problem.Certificate{By: "host", Primal: "0", Dual: "0", Scale: r.p.Scale, Exact: true})
 		}
 		return results, nil
 	}
@@ -359,7 +359,7 @@ func (r *Resident) Solve(ctx context.Context, costs device.Buffer, before func(d
 	variant := assignment.Batch.Name + " " + r.engine.Variant.Label
 	errs, rounded, wide := make([]error, l.Count), make([]bool, l.Count), make([]bool, l.Count)
 	solutions, problems, certificates := make([]*engine.Solution, l.Count), make([]*problem.Normal, l.Count), make([]*problem.Certificate, l.Count)
-	spread(l.Count, func(k int) {
+	forEachOnAllCores(l.Count, func(k int) {
 		one := r.result(variant, r.reason)
 		one.Seconds.Solve = seconds
 		results[k] = one
@@ -376,7 +376,7 @@ func (r *Resident) Solve(ctx context.Context, costs device.Buffer, before func(d
 		}
 		r.take(one, p, sol)
 		if !r.options.Unchecked {
-			one.prove(c)
+			one.setCertificate(c)
 		}
 	})
 	for k := range results { // one after the other, as they use the stream
@@ -392,7 +392,7 @@ func (r *Resident) Solve(ctx context.Context, costs device.Buffer, before func(d
 
 // plan makes the job of a large instance, and a new one where the class of the costs, by which
 // algorithms are chosen, has changed since the last.
-func (r *Resident) plan(ctx context.Context, p *problem.Normal) (err error) {
+func (r *ResidentSolver) plan(ctx context.Context, p *problem.Normal) (err error) {
 	if class := costClass(p); r.job == nil || class != r.class {
 		if r.job != nil {
 			err = r.job.Close()
@@ -414,7 +414,7 @@ func (r *Resident) plan(ctx context.Context, p *problem.Normal) (err error) {
 }
 
 // solveOne solves a large instance.
-func (r *Resident) solveOne(ctx context.Context) (*Result, error) {
+func (r *ResidentSolver) solveOne(ctx context.Context) (*Result, error) {
 	p := *r.p
 	err := r.fit.FindRange(r.device, r.stream, &p, r.costs)
 	if r.isWide(err) {
@@ -440,7 +440,7 @@ func (r *Resident) solveOne(ctx context.Context) (*Result, error) {
 	}
 	var cert problem.Certificate
 	var near []problem.Pair
-	if j.checks() {
+	if j.checksOnDevice() {
 		clock = time.Now()
 		if cert, near, err = j.check(ctx, sol); err != nil {
 			return nil, fmt.Errorf("solve assignment: %s: %w", one.Variant, err)
@@ -451,13 +451,13 @@ func (r *Resident) solveOne(ctx context.Context) (*Result, error) {
 		return r.decided(ctx, one, 0, &p, sol, &cert, near)
 	}
 	r.take(one, &p, sol)
-	if j.checks() {
-		one.prove(&cert)
+	if j.checksOnDevice() {
+		one.setCertificate(&cert)
 	}
 	return one, nil
 }
 
-func (r *Resident) result(variant, reason string) *Result {
+func (r *ResidentSolver) result(variant, reason string) *Result {
 	one := newResult(r.inst)
 	one.solvedBy(r.where, variant, reason)
 	return one
@@ -465,7 +465,7 @@ func (r *Resident) result(variant, reason string) *Result {
 
 // take writes a solution into a result. The sum of optimal duals is that of the matched
 // costs; it stays below 2^60, so that sums on the way may wrap.
-func (r *Resident) take(one *Result, p *problem.Normal, sol *engine.Solution) {
+func (r *ResidentSolver) take(one *Result, p *problem.Normal, sol *engine.Solution) {
 	one.Counts, one.Column, one.Matched = sol.Counts, sol.Column, p.Rows
 	d := &problem.Duals{U: sol.U, V: sol.V, Scale: p.Scale}
 	sum := int64(0)
@@ -497,7 +497,7 @@ func unmatched(rows int) []int32 {
 
 // Scaled returns the scaled cost of a pair for the error of a check; it reads this cost from the
 // device.
-func (r *Resident) Scaled(scale float64, i, j int) int64 {
+func (r *ResidentSolver) Scaled(scale float64, i, j int) int64 {
 	cell := r.cell(i, j)
 	switch {
 	case cell == nil:
@@ -509,7 +509,7 @@ func (r *Resident) Scaled(scale float64, i, j int) int64 {
 }
 
 // Cost is the cost of a pair, read from the device, not a number where that fails.
-func (r *Resident) Cost(i, j int) float64 {
+func (r *ResidentSolver) Cost(i, j int) float64 {
 	if cell := r.cell(i, j); cell != nil {
 		return r.costOf(cell)
 	}
@@ -517,7 +517,7 @@ func (r *Resident) Cost(i, j int) float64 {
 }
 
 // cell is the memory of the cost of a pair, nil where it cannot be read.
-func (r *Resident) cell(i, j int) []byte {
+func (r *ResidentSolver) cell(i, j int) []byte {
 	if r.p.Transposed {
 		i, j = j, i
 	}
@@ -529,7 +529,7 @@ func (r *Resident) cell(i, j int) []byte {
 	return cell
 }
 
-func (r *Resident) costOf(cell []byte) float64 {
+func (r *ResidentSolver) costOf(cell []byte) float64 {
 	switch r.layout.Type {
 	case Int32:
 		return float64(int32(binary.NativeEndian.Uint32(cell)))
@@ -542,7 +542,7 @@ func (r *Resident) costOf(cell []byte) float64 {
 }
 
 // Close gives back the memory; not the costs, which are the caller's.
-func (r *Resident) Close() error {
+func (r *ResidentSolver) Close() error {
 	var err error
 	if r.job != nil {
 		err = r.job.Close()

@@ -128,7 +128,7 @@ func TestResident(t *testing.T) {
 					t.Fatalf("waited for the caller: %v; %d results, expected %d", waited, len(got), l.Count)
 				}
 				column, full := make([]int32, l.Count*l.Rows), make([]bool, l.Count)
-				if err := bare.Columns(context.Background(), costs, nil, column, full); err != nil {
+				if err := bare.SolveColumns(context.Background(), costs, nil, column, full); err != nil {
 					t.Fatal(err)
 				}
 				for k, inst := range list {
@@ -190,7 +190,7 @@ func TestResidentRefuses(t *testing.T) {
 	if _, err := res.Solve(context.Background(), small, nil); err == nil {
 		t.Error("too little memory: expected an error")
 	}
-	if err := res.Columns(context.Background(), small, nil, make([]int32, 4), make([]bool, 2)); err == nil {
+	if err := res.SolveColumns(context.Background(), small, nil, make([]int32, 4), make([]bool, 2)); err == nil {
 		t.Error("too little memory: expected an error")
 	}
 }

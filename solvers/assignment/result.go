@@ -60,10 +60,10 @@ func (r *Result) solvedBy(device, variant, reason string) {
 	r.Algorithm, _, _ = strings.Cut(strings.TrimPrefix(variant, "assignment/"), " ")
 }
 
-// keep takes over a solution of the instance's normal problem, in the
+// setSolution takes over a solution of the instance's normal problem, in the
 // instance's own rows and columns, and adds its costs up. A sum that no float64
 // holds is an ErrCost.
-func (r *Result) keep(inst *problem.Instance, p *problem.Normal, s *engine.Solution) (*problem.Duals, error) {
+func (r *Result) setSolution(inst *problem.Instance, p *problem.Normal, s *engine.Solution) (*problem.Duals, error) {
 	r.Counts, r.Column = s.Counts, s.Column
 	if p.Transposed {
 		r.Column = slices.Repeat([]int32{-1}, inst.Rows)
@@ -74,7 +74,7 @@ func (r *Result) keep(inst *problem.Instance, p *problem.Normal, s *engine.Solut
 		}
 	}
 	d := dualsOf(p, s)
-	r.Value, r.Matched = total(inst, r.Column)
+	r.Value, r.Matched = totalCost(inst, r.Column)
 	if math.IsInf(r.Value.Float(), 0) {
 		return nil, fmt.Errorf("%w: the best matching's add up to more than the largest float64", problem.ErrCost)
 	}
@@ -89,15 +89,15 @@ func dualsOf(p *problem.Normal, s *engine.Solution) problem.Duals {
 	return problem.Duals{U: s.U, V: s.V, Scale: p.Unit()}
 }
 
-// total adds the costs of matched pairs up without rounding; of floats, the
+// totalCost adds the costs of matched pairs up without rounding; of floats, the
 // sum is rounded once, to float64.
-func total(inst *problem.Instance, column []int32) (value solve.Number, matched int) {
+func totalCost(inst *problem.Instance, column []int32) (value solve.Number, matched int) {
 	sum, matched := sumOf(inst, column)
-	return decimals(sum, inst.Type.Integer() && inst.Points == nil), matched
+	return formatValue(sum, inst.Type.Integer() && inst.Points == nil), matched
 }
 
-// decimals are those of a sum of integers, or the shortest of the float64 next to a sum of floats.
-func decimals(sum *big.Float, whole bool) solve.Number {
+// formatValue are those of a sum of integers, or the shortest of the float64 next to a sum of floats.
+func formatValue(sum *big.Float, whole bool) solve.Number {
 	if whole {
 		return solve.Number(sum.Text('f', 0))
 	}
@@ -108,13 +108,13 @@ func decimals(sum *big.Float, whole bool) solve.Number {
 // provenGap is the largest gap of a proven answer, as a part of its value.
 const provenGap = 0x1p-50
 
-// prove keeps a certificate and sets Proven by it.
-func (r *Result) prove(c *problem.Certificate) {
+// setCertificate keeps a certificate and sets Proven by it.
+func (r *Result) setCertificate(c *problem.Certificate) {
 	r.Certificate = c
 	if r.Column == nil {
 		r.ProveInfeasible()
 	} else {
-		r.Prove(r.leastBound())
+		r.SetProvenBound(r.leastBound())
 	}
 	r.Proven = r.Proven && (c.Gap == 0 || !r.Stopped && c.Gap <= provenGap*math.Abs(r.Value.Float()))
 }
@@ -145,7 +145,7 @@ func (r *Result) Pairs() (rows, cols []int) {
 }
 
 // Cost is the cost of row i's pair in decimals, for matched rows, while the instance is open.
-func (r *Result) Cost(i int) string { return r.inst.Exact(i, int(r.Column[i])) }
+func (r *Result) Cost(i int) string { return r.inst.CostDecimals(i, int(r.Column[i])) }
 
 // RowName is the name of row i, counted from 0, or its number where rows have no names.
 func (r *Result) RowName(i int) string { return nameOf(r.RowNames, i) }

@@ -36,11 +36,11 @@ type finding struct {
 func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[finding]], error) {
 	if !r.again {
 		opening := ctx
-		if r.Together() > 1 { // ranks end a solve together, which is then under way on all
+		if r.RankCount() > 1 { // ranks end a solve together, which is then under way on all
 			opening = context.WithoutCancel(ctx)
 		}
 		err := r.load(opening, r.next)
-		if solve.Ended(ctx, err) {
+		if solve.IsInterrupted(ctx, err) {
 			return r.unopened(err)
 		}
 		if err != nil {
@@ -50,14 +50,14 @@ func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[finding
 		if c := r.job.spread; c != nil {
 			where += ", which talk by " + c.group.Method()
 		}
-		r.Say("%s on %s: %s", r.job.plan, where, r.job.plan.reason)
+		r.Logf("%s on %s: %s", r.job.plan, where, r.job.plan.reason)
 	}
 	if r.job == nil {
 		return nil, nil, errors.New("the session has no instance")
 	}
 	r.begin(r.solvedOn(), r.job.plan.String(), r.job.plan.reason)
 	var err error
-	if r.from, err = warm(r.p, r.Start); err != nil {
+	if r.from, err = warmPrices(r.p, r.Start); err != nil {
 		return nil, nil, err
 	}
 	attempt := solve.Attempt[finding]{Name: r.result.Algorithm, Run: func() (finding, error) { return r.attempt(ctx) }}
@@ -71,7 +71,7 @@ func (r *run) unopened(err error) (*Result, iter.Seq[solve.Attempt[finding]], er
 		return nil, nil, failed
 	}
 	r.inst, r.p = r.next, p
-	r.begin(r.Where(), "assignment/greedy", "the solve ended before an algorithm was ready")
+	r.begin(r.DeviceNames(), "assignment/greedy", "the solve ended before an algorithm was ready")
 	return r.result, nil, err
 }
 
@@ -102,7 +102,7 @@ func (r *run) attempt(ctx context.Context) (finding, error) {
 	if err != nil {
 		return finding{sol: sol}, r.failed(ctx, err)
 	}
-	if r.Together() > 1 {
+	if r.RankCount() > 1 {
 		sol.Counts.Sent = r.job.spread.group.BytesSent()
 	}
 	return finding{sol: sol}, nil
@@ -112,7 +112,7 @@ func (r *run) attempt(ctx context.Context) (finding, error) {
 func (r *run) failed(ctx context.Context, err error) error {
 	if errors.Is(err, collective.ErrEnded) {
 		r.met = true
-		return solve.Cut(solve.Cause(ctx))
+		return solve.InterruptedError(solve.Cause(ctx))
 	}
 	return fmt.Errorf("%s: %w", r.result.Variant, err)
 }
@@ -122,7 +122,7 @@ func (r *run) failed(ctx context.Context, err error) error {
 func (r *run) Certify(ctx context.Context, found finding) error {
 	res, sol := r.result, found.sol
 	switch {
-	case found.none != nil && r.Together() > 1:
+	case found.none != nil && r.RankCount() > 1:
 		return r.refuteParts(res, found.none)
 	case found.none != nil:
 		return res.refute(r.inst, found.none)
@@ -132,7 +132,7 @@ func (r *run) Certify(ctx context.Context, found finding) error {
 	var cert problem.Certificate
 	var near []problem.Pair
 	var err error
-	checked := r.job.checks()
+	checked := r.job.checksOnDevice()
 	place := sync.OnceValues(func() (*problem.Duals, error) { return res.place(r.Session, sol) })
 	if checked && !r.Unchecked {
 		if c := r.job.checker; c != nil {
@@ -158,13 +158,13 @@ func (r *run) Certify(ctx context.Context, found finding) error {
 		}
 	}
 	decided := *sol
-	if err = res.decide(ctx, r.p, &decided, &cert, near, r.Options); err == nil && !slices.Equal(decided.Column, sol.Column) {
+	if err = res.decideExactly(ctx, r.p, &decided, &cert, near, r.Options); err == nil && !slices.Equal(decided.Column, sol.Column) {
 		_, err = res.place(r.Session, &decided)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", res.Variant, err)
 	}
-	res.prove(&cert)
+	res.setCertificate(&cert)
 	return nil
 }
 
@@ -172,17 +172,17 @@ func (r *run) Certify(ctx context.Context, found finding) error {
 func (r *Result) place(s *Session, sol *engine.Solution) (*problem.Duals, error) {
 	if s.p.Source != nil {
 		r.Column, r.Counts = sol.Column, sol.Counts
-		r.Value, r.Matched = r.sourced(s.p)
+		r.Value, r.Matched = r.sumFromSource(s.p)
 		duals := dualsOf(s.p, sol)
 		return &duals, nil
 	}
-	if s.Together() > 1 {
+	if s.RankCount() > 1 {
 		var err error
-		if r.inst, err = s.matched(sol); err != nil {
+		if r.inst, err = s.matchedInstance(sol); err != nil {
 			return nil, err
 		}
 	}
-	return r.keep(r.inst, s.p, sol)
+	return r.setSolution(r.inst, s.p, sol)
 }
 
 // Best implements solve.Work. There is no answer for the worst pair, none of ranks before they all solve, and none where no host
@@ -191,8 +191,8 @@ func (r *run) Best(_ context.Context, found finding) (string, error) {
 	switch {
 	case r.met:
 		return r.result.interruptedTogether(r.Session)
-	case r.Bottleneck || r.Together() > 1 || r.p.Source != nil:
+	case r.Bottleneck || r.RankCount() > 1 || r.p.Source != nil:
 		return "", nil
 	}
-	return r.result.interrupted(r.inst, r.p, found.sol, r.from)
+	return r.result.setInterrupted(r.inst, r.p, found.sol, r.from)
 }

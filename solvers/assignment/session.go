@@ -13,7 +13,7 @@ import (
 )
 
 // A Session solves instances one after the other and loads kernels once. The last instance stays loaded, its costs and the
-// workspace of its algorithms on the devices: Again solves it without taking memory. The Options may be changed
+// workspace of its algorithms on the devices: SolveAgain solves it without taking memory. The Options may be changed
 // between solves, except for Devices, which the caller closes after the session. A session belongs to one goroutine at a time.
 type Session struct {
 	Options
@@ -25,7 +25,7 @@ type Session struct {
 
 // Open begins a session on o's devices.
 func Open(o Options) (*Session, error) {
-	if _, err := o.First(); err != nil && !(o.Bottleneck && len(o.Devices) == 0) {
+	if _, err := o.LeadDevice(); err != nil && !(o.Bottleneck && len(o.Devices) == 0) {
 		return nil, fmt.Errorf("open assignment: %w", err)
 	}
 	s := &Session{Options: o}
@@ -38,17 +38,17 @@ func (s *Session) Solve(ctx context.Context, inst *Instance) (*Result, error) {
 	return s.solve(ctx, &run{Session: s, next: inst})
 }
 
-// Again solves the instance that Load or Solve has loaded.
-func (s *Session) Again(ctx context.Context) (*Result, error) {
+// SolveAgain solves the instance that Load or Solve has loaded.
+func (s *Session) SolveAgain(ctx context.Context) (*Result, error) {
 	return s.solve(ctx, &run{Session: s, again: true})
 }
 
 func (s *Session) solve(ctx context.Context, r *run) (*Result, error) {
-	ctx, cancel := s.Limited(ctx)
+	ctx, cancel := s.WithTimeLimit(ctx)
 	defer cancel()
 	found, err := solve.Run(ctx, &s.Settings, r)
 	if err == nil && s.KBest > 1 {
-		err = s.rank(ctx, found)
+		err = s.rankMatchings(ctx, found)
 	}
 	if err != nil && !errors.Is(err, solve.ErrInfeasible) {
 		err = fmt.Errorf("solve assignment: %w", err)
@@ -74,7 +74,7 @@ func (s *Session) load(ctx context.Context, inst *Instance) error {
 	}
 	var p *problem.Normal
 	var err error
-	if s.Together() > 1 {
+	if s.RankCount() > 1 {
 		inst, p, err = s.ownRows(inst)
 	} else {
 		p, err = problem.Normalise(inst)
@@ -87,7 +87,7 @@ func (s *Session) load(ctx context.Context, inst *Instance) error {
 	case s.Bottleneck:
 		j, err = &job{p: p, options: s.Options, plan: plan{method: &families.Method{Name: "bottleneck"}, reason: "the method for the worst pair"}}, checkComparable(inst)
 	case len(s.Devices) > 1 && !inst.Dense():
-		err = solve.Input("Devices", "found %d, expected one: several devices take dense costs only", len(s.Devices))
+		err = solve.InvalidInput("Devices", "found %d, expected one: several devices take dense costs only", len(s.Devices))
 	default:
 		j, err = prepare(ctx, p, s.Options, nil)
 	}

@@ -75,11 +75,11 @@ func prepareSharded(ctx context.Context, p *problem.Normal, o Options, drawing *
 	if err := distinct(devices); err != nil {
 		return nil, err
 	}
-	first := collective.SplitRows(p.Rows, max(len(devices), o.Together()))
+	first := collective.SplitRows(p.Rows, max(len(devices), o.RankCount()))
 	if err := fitsTogether(devices, p, first[o.rank():]); err != nil {
 		return nil, err
 	}
-	j := &job{device: devices[0], options: o, p: p, facts: o.Weakest()}
+	j := &job{device: devices[0], options: o, p: p, facts: o.WeakestFacts()}
 	if j.plan, err = planSharded(j.facts, p, "", o); err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func prepareSharded(ctx context.Context, p *problem.Normal, o Options, drawing *
 	if err != nil {
 		return nil, err
 	}
-	j.spread = &spreading{group: group, first: first[group.FirstMember():]}
+	j.spread = &shardedCosts{group: group, first: first[group.FirstMember():]}
 	j.spread.held.Keep(group)
 	j.held.Keep(j.spread)
 	defer func() {
@@ -102,11 +102,11 @@ func prepareSharded(ctx context.Context, p *problem.Normal, o Options, drawing *
 		return nil, err
 	}
 	j.spread.held.Keep(j.spread.engine)
-	if err := j.spread.take(p, o); err != nil {
+	if err := j.spread.allocate(p, o); err != nil {
 		return nil, err
 	}
 	if drawing != nil {
-		return j, j.spread.draw(drawing)
+		return j, j.spread.drawRows(drawing)
 	}
 	return j, j.spread.upload(ctx, p.Instance.Bytes())
 }
@@ -144,9 +144,9 @@ func fitsTogether(devices []device.Device, p *problem.Normal, first []int) error
 	return nil
 }
 
-// A spreading is a cost matrix whose rows are spread over a group's devices,
+// A shardedCosts is a cost matrix whose rows are spread over a group's devices,
 // with an engine and the kernels that check there.
-type spreading struct {
+type shardedCosts struct {
 	group  *collective.Group
 	engine engine.Sharded
 	first  []int // row of each part of this process, and the one after the last's
@@ -155,8 +155,8 @@ type spreading struct {
 	held   device.Scope // all of these
 }
 
-// take allocates memory for p's costs.
-func (c *spreading) take(p *problem.Normal, o Options) (err error) {
+// allocate allocates memory for p's costs.
+func (c *shardedCosts) allocate(p *problem.Normal, o Options) (err error) {
 	for k, d := range c.group.Devices {
 		m := &engine.Matrix{Rows: c.first[k+1] - c.first[k], Cols: p.Cols}
 		if m.Costs, err = c.held.Alloc(d, int64(m.Rows)*int64(m.Cols)*int64(p.Instance.Type.Size())); err != nil {
@@ -181,7 +181,7 @@ func (c *spreading) take(p *problem.Normal, o Options) (err error) {
 }
 
 // upload copies costs to all devices at once, in parts so that ctx can end it.
-func (c *spreading) upload(ctx context.Context, costs []byte) error {
+func (c *shardedCosts) upload(ctx context.Context, costs []byte) error {
 	const part = 1 << 28
 	at := make([]int64, len(c.first))
 	for k, m := range c.costs {
@@ -202,7 +202,7 @@ func (c *spreading) upload(ctx context.Context, costs []byte) error {
 }
 
 // Close gives back the memory and the group, not its devices.
-func (c *spreading) Close() error { return c.held.Close() }
+func (c *shardedCosts) Close() error { return c.held.Close() }
 
 // solveSharded is solve for several devices. Where an engine has met the bound
 // on its steps, the next family goes on from the beginning.
@@ -210,7 +210,7 @@ func (j *job) solveSharded(ctx context.Context, start *problem.Prices) (*engine.
 	c := j.spread
 	attempt := func(p plan, e engine.Sharded, end func() error) solve.Attempt[*engine.Solution] {
 		return solve.Attempt[*engine.Solution]{Name: p.String(), Run: func() (*engine.Solution, error) {
-			e.SetReporter(j.telling())
+			e.SetReporter(j.reporter())
 			sol, err := e.Solve(ctx, j.p, c.costs, start)
 			return sol, errors.Join(err, end())
 		}}

@@ -58,10 +58,10 @@ func shardsAgree(t *testing.T, n int, f *device.Family, value problem.Value, ope
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		c := &spreading{group: g, engine: e, first: collective.SplitRows(p.Rows, n)}
+		c := &shardedCosts{group: g, engine: e, first: collective.SplitRows(p.Rows, n)}
 		c.held.Keep(g)
 		c.held.Keep(e)
-		if err := c.take(p, Options{Settings: solve.Settings{Tuning: db}}); err != nil {
+		if err := c.allocate(p, Options{Settings: solve.Settings{Tuning: db}}); err != nil {
 			t.Fatal(name, err)
 		}
 		if err := c.upload(context.Background(), p.Instance.Bytes()); err != nil {
@@ -209,7 +209,7 @@ func TestDrawnOnDevices(t *testing.T) {
 			}
 			at += len(costs)
 		}
-		r, err := d.Again(context.Background())
+		r, err := d.SolveAgain(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,7 +220,7 @@ func TestDrawnOnDevices(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r, err = alone.Again(context.Background()); err != nil || r.Value.String() != want.Value.String() {
+		if r, err = alone.SolveAgain(context.Background()); err != nil || r.Value.String() != want.Value.String() {
 			t.Errorf("%s: %v: one device found %s, want %s", value, err, r.Value.String(), want.Value.String())
 		}
 		if err := errors.Join(d.Close(), alone.Close()); err != nil {
@@ -249,7 +249,7 @@ func TestShardedSuccessor(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.job.spread.engine.(*coreprice.CoreShards).Schedule.Rounds = 0
-		r, err := s.Again(context.Background())
+		r, err := s.SolveAgain(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}

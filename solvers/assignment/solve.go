@@ -45,14 +45,14 @@ type Options struct {
 
 // check refuses options that are not as they are declared, or do not go together.
 func (o *Options) check() error {
-	if _, err := o.First(); err != nil && !(o.Bottleneck && len(o.Devices) == 0) {
+	if _, err := o.LeadDevice(); err != nil && !(o.Bottleneck && len(o.Devices) == 0) {
 		return err
 	}
 	if err := solve.CheckOptions(o.Fields()); err != nil {
 		return err
 	}
-	if o.KBest > 1 && o.Together() > 1 {
-		return solve.Input("KBest", "found %d on %d ranks, expected 1: one process ranks matchings", o.KBest, o.Together())
+	if o.KBest > 1 && o.RankCount() > 1 {
+		return solve.InvalidInput("KBest", "found %d on %d ranks, expected 1: one process ranks matchings", o.KBest, o.RankCount())
 	}
 	if o.Bottleneck {
 		return o.checkBottleneck()
@@ -64,9 +64,9 @@ func (o *Options) check() error {
 func (o *Options) checkBest() error {
 	switch {
 	case o.Bottleneck:
-		return solve.Input("Bottleneck", "found true, expected false: Solve, Session and SolveBatch look for the worst pair")
+		return solve.InvalidInput("Bottleneck", "found true, expected false: Solve, Session and SolveBatch look for the worst pair")
 	case o.KBest > 1:
-		return solve.Input("KBest", "found %d, expected 1: Solve, Session and SolveBatch rank matchings", o.KBest)
+		return solve.InvalidInput("KBest", "found %d, expected 1: Solve, Session and SolveBatch rank matchings", o.KBest)
 	}
 	return o.check()
 }
@@ -96,7 +96,7 @@ func (o *Options) checkBest() error {
 // device.ErrMemory, and name the size that fits on several devices; those of a wrong
 // answer wrap ErrCheck.
 func Solve(ctx context.Context, inst *problem.Instance, o Options) (r *Result, err error) {
-	err = solve.With(Open, o, func(s *Session) error {
+	err = solve.WithSession(Open, o, func(s *Session) error {
 		r, err = s.Solve(ctx, inst)
 		return err
 	})
@@ -109,12 +109,12 @@ func (r *Result) refute(inst *problem.Instance, e *engine.Infeasible) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.Variant, err)
 	}
-	return r.infeasible(h)
+	return r.setInfeasible(h)
 }
 
-// infeasible keeps a proof that was checked.
-func (r *Result) infeasible(h problem.Hall) error {
-	r.prove(&problem.Certificate{By: "host", Hall: &h})
+// setInfeasible keeps a proof that was checked.
+func (r *Result) setInfeasible(h problem.Hall) error {
+	r.setCertificate(&problem.Certificate{By: "host", Hall: &h})
 	return &problem.InfeasibleError{Hall: h}
 }
 
@@ -131,17 +131,17 @@ type job struct {
 	engine  engine.Engine
 	relays  map[string]relay // by family
 	checker *verify.Checker
-	spread  *spreading // instead of matrix, engine and checker where several devices share the costs
+	spread  *shardedCosts // instead of matrix, engine and checker where several devices share the costs
 	held    device.Scope
 }
 
 // prepare plans, allocates the memory that solving needs on one device or on several, and copies
 // the costs there, or draws a drawing there.
 func prepare(ctx context.Context, p *problem.Normal, o Options, drawing *draw.Drawing) (*job, error) {
-	if len(o.Devices) > 1 || o.Together() > 1 {
+	if len(o.Devices) > 1 || o.RankCount() > 1 {
 		return prepareSharded(ctx, p, o, drawing)
 	}
-	d, err := o.First()
+	d, err := o.LeadDevice()
 	if err != nil {
 		return nil, err
 	}
@@ -242,15 +242,15 @@ func (j *job) solve(ctx context.Context, start *problem.Prices) (*engine.Solutio
 	case j.spread != nil:
 		return j.solveSharded(ctx, start)
 	case j.plan.method != nil:
-		return j.plan.method.Solve(ctx, j.p, start, engine.Host{Threads: max(1, j.facts.SMs), Tuning: j.options.Tuning, Telling: j.telling()})
+		return j.plan.method.Solve(ctx, j.p, start, engine.Host{Threads: max(1, j.facts.SMs), Tuning: j.options.Tuning, Telling: j.reporter()})
 	}
 	if j.plan.bound > 0 {
 		j.engine.LimitSteps(j.plan.bound)
 	}
-	var gaveUp *engine.Exhausted
+	var gaveUp *engine.ExhaustedError
 	attempt := func(e engine.Engine, c plan) solve.Attempt[*engine.Solution] {
 		return solve.Attempt[*engine.Solution]{Name: c.String(), Run: func() (*engine.Solution, error) {
-			e.SetReporter(j.telling())
+			e.SetReporter(j.reporter())
 			sol, err := e.Solve(ctx, j.stream, j.p, j.matrix, start)
 			errors.As(err, &gaveUp)
 			return sol, err
@@ -287,7 +287,7 @@ func (j *job) relay(attempts iter.Seq[solve.Attempt[*engine.Solution]]) (*engine
 }
 
 // apart reports whether no host has all costs.
-func (j *job) apart() bool { return j.p.Source != nil || j.options.Together() > 1 }
+func (j *job) apart() bool { return j.p.Source != nil || j.options.RankCount() > 1 }
 
 // byHost yields the host's first method, which needs the costs there.
 func (j *job) byHost(ctx context.Context, start *problem.Prices, yield func(solve.Attempt[*engine.Solution]) bool) {
@@ -296,16 +296,16 @@ func (j *job) byHost(ctx context.Context, start *problem.Prices, yield func(solv
 	}
 	host := families.HostMethods()[0]
 	yield(solve.Attempt[*engine.Solution]{Name: host.Name, Run: func() (*engine.Solution, error) {
-		return host.Solve(ctx, j.p, start, engine.Host{Tuning: j.options.Tuning, Telling: j.telling()})
+		return host.Solve(ctx, j.p, start, engine.Host{Tuning: j.options.Tuning, Telling: j.reporter()})
 	}})
 }
 
 // tellEvery is the time between two tellings of Progress.
 const tellEvery = 250 * time.Millisecond
 
-// telling calls the user's Progress with the share of matched rows and, on a host, with a bound on
+// reporter calls the user's Progress with the share of matched rows and, on a host, with a bound on
 // the value of all full matchings. No value is known before the end.
-func (j *job) telling() engine.Reporter {
+func (j *job) reporter() engine.Reporter {
 	if j.options.Progress == nil {
 		return engine.Reporter{}
 	}
@@ -336,7 +336,7 @@ type successor struct {
 // others are the families to go on with where one gave up: after core found
 // ties, a short try of the tree variant, then the classical one; after a short
 // try of that, core, and then what it takes.
-func (j *job) others(gaveUp *engine.Exhausted) []successor {
+func (j *job) others(gaveUp *engine.ExhaustedError) []successor {
 	switch {
 	case gaveUp.Tied && j.plan.probe == 0:
 		return []successor{{"classical", 0}}
@@ -384,15 +384,15 @@ type relay struct {
 	plan   plan
 }
 
-// checks reports whether kernels check solutions, where the costs are.
-func (j *job) checks() bool {
+// checksOnDevice reports whether kernels check solutions, where the costs are.
+func (j *job) checksOnDevice() bool {
 	return j.checker != nil || j.spread != nil && (len(j.spread.checks) > 0 || j.spread.group.SpansProcesses())
 }
 
 // check holds a solution against the costs where they are, and lists the near pairs of rounded ones.
 func (j *job) check(ctx context.Context, sol *engine.Solution) (problem.Certificate, []problem.Pair, error) {
 	switch {
-	case j.options.Together() > 1:
+	case j.options.RankCount() > 1:
 		return j.checkParts(context.WithoutCancel(ctx), sol)
 	case j.spread != nil:
 		return verify.CheckShards(ctx, j.p, j.spread.checks, sol)
@@ -403,10 +403,10 @@ func (j *job) check(ctx context.Context, sol *engine.Solution) (problem.Certific
 // Close gives back what prepare took.
 func (j *job) Close() error { return j.held.Close() }
 
-// warm makes given duals feasible for p: v is kept, but lowered to at most 0 where columns may
+// warmPrices makes given duals feasible for p: v is kept, but lowered to at most 0 where columns may
 // stay unmatched, and u is each row's least reduced cost. Duals of costs with another scale are
 // rounded. Errors name duals of another size, and values beyond 2^60 units.
-func warm(p *problem.Normal, d *problem.Duals) (*problem.Prices, error) {
+func warmPrices(p *problem.Normal, d *problem.Duals) (*problem.Prices, error) {
 	if d == nil {
 		return nil, nil
 	}
@@ -415,7 +415,7 @@ func warm(p *problem.Normal, d *problem.Duals) (*problem.Prices, error) {
 		given = d.U
 	}
 	if len(given) != p.Cols || !(d.Scale*p.Unit() > 0) {
-		return nil, solve.Input("Start", "duals to begin from: found %d of scale %v, expected %d for this instance's longer side", len(given), d.Scale, p.Cols)
+		return nil, solve.InvalidInput("Start", "duals to begin from: found %d of scale %v, expected %d for this instance's longer side", len(given), d.Scale, p.Cols)
 	}
 	s := &problem.Prices{U: make([]int64, p.Rows), V: make([]int64, p.Cols)}
 	bound := float64(int64(1) << 60)
@@ -425,7 +425,7 @@ func warm(p *problem.Normal, d *problem.Duals) (*problem.Prices, error) {
 			s.V[j] = int64(math.RoundToEven(float64(v) / d.Scale * p.Unit()))
 		}
 		if x := float64(v) / d.Scale * p.Unit(); math.Abs(x) > bound {
-			return nil, solve.Input("Start", "duals to begin from: column %d: found %v units, expected at most 2^60", j, x)
+			return nil, solve.InvalidInput("Start", "duals to begin from: column %d: found %v units, expected at most 2^60", j, x)
 		}
 		if p.Rows < p.Cols || p.Limit != problem.Infinity {
 			s.V[j] = min(s.V[j], 0)

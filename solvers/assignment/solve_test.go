@@ -378,7 +378,7 @@ func TestPredictedAlgorithm(t *testing.T) {
 		bound  uint64
 	}{{1 << 13, 1, "tree", 0}, {1 << 13, 800, "classical", 0}, {1 << 13, 1 << 13, "classical", 8}, {1 << 13, 1<<13 + 1, "core", 0}, {2000, 2000, "classical", 8}, {2000, 400, "classical", 0}, {1000, 1000, "classical", 8}, {500, 500, "core", 0}} {
 		p := &problem.Normal{Rows: c.rows, Cols: c.rows, Limit: problem.Infinity, Min: 5, Max: 4 + c.values}
-		v, _ := predicted(costClass(p), p.Rows)
+		v, _ := predictAlgorithm(costClass(p), p.Rows)
 		bound, _ := thresholds(v)
 		if name := ways.Value(v, "algorithm"); name != c.name || bound != c.bound {
 			t.Errorf("%d values, %d rows: %q, bound %d; want %q, %d", c.values, c.rows, name, bound, c.name, c.bound)

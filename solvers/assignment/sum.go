@@ -27,7 +27,7 @@ func sumOf(inst *problem.Instance, column []int32) (sum *big.Float, matched int)
 				continue // Check says so
 			}
 			matched++
-			switch k := inst.Find(i, int(j)); {
+			switch k := inst.CostIndex(i, int(j)); {
 			case inst.Points != nil:
 				all.addFloat(inst.Points.Cost(i, int(j)))
 			case inst.Type == problem.Int32:

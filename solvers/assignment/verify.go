@@ -41,8 +41,8 @@ func Verify(inst *Instance, result, duals []byte) (*solve.Verdict, error) {
 	if !v.SameSize(map[string]int{"rows": inst.Rows, "columns": inst.Cols}) {
 		return v, nil
 	}
-	sense := solve.Same(v, "sense", x.Sense, senseOf(inst.Maximize), " (--maximize says so)")
-	same := solve.Same(v, "type", x.Type, inst.Type, "")
+	sense := solve.CheckEqual(v, "sense", x.Sense, senseOf(inst.Maximize), " (--maximize says so)")
+	same := solve.CheckEqual(v, "type", x.Type, inst.Type, "")
 	if !slices.Equal(x.RowNames, inst.RowNames) || !slices.Equal(x.ColNames, inst.ColNames) {
 		v.Refute("the names of rows or columns differ from the instance's")
 	}
@@ -53,7 +53,7 @@ func Verify(inst *Instance, result, duals []byte) (*solve.Verdict, error) {
 	case "":
 	case worstCost:
 		if inst.Limit != nil || duals != nil {
-			return nil, solve.Input("result", "found the worst cost of a pair as its value, expected neither a limit nor duals: they are for sums of costs")
+			return nil, solve.InvalidInput("result", "found the worst cost of a pair as its value, expected neither a limit nor duals: they are for sums of costs")
 		}
 		if x.Best != nil || x.Duals != nil {
 			v.Refute("the value is the worst cost of a pair, beside a ranking or duals of sums")
@@ -79,14 +79,14 @@ func Verify(inst *Instance, result, duals []byte) (*solve.Verdict, error) {
 		x.infeasible(inst, v)
 		return v, nil
 	}
-	if err := matching(inst, x.Column); err != nil {
+	if err := checkMatching(inst, x.Column); err != nil {
 		v.Refute("%w", err)
 		return v, nil
 	}
-	value, matched := total(inst, x.Column)
+	value, matched := totalCost(inst, x.Column)
 	v.Note("feasible: a matching of %d allowed pairs", matched)
-	solve.Same(v, "number of matched pairs", x.Matched, matched, "")
-	v.Recomputed(value, inst.Maximize)
+	solve.CheckEqual(v, "number of matched pairs", x.Matched, matched, "")
+	v.CheckValue(value, inst.Maximize)
 	if err := x.ranking(inst, v); err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func Verify(inst *Instance, result, duals []byte) (*solve.Verdict, error) {
 		if x.Proven || duals != nil {
 			v.Refute("the result has no certificate: nothing is proven, and duals have no unit")
 		}
-		v.Unchecked()
+		v.NoteUnchecked()
 		return v, nil
 	}
 	if duals == nil {
@@ -104,8 +104,8 @@ func Verify(inst *Instance, result, duals []byte) (*solve.Verdict, error) {
 		if c := x.certificate; c.Primal != c.Dual || c.Exact != (c.Rounded == 0) || c.Exact && (c.Gap != 0 || c.Rounds != 0) {
 			v.Refute("the certificate contradicts itself: costs of %s and duals of %s units, exact %t, gap %v", c.Primal, c.Dual, c.Exact, c.Gap)
 		}
-		v.Certified((&Result{Report: solve.Report{Value: value}, Maximize: inst.Maximize, Certificate: x.certificate}).leastBound())
-		v.Unchecked()
+		v.CheckBound((&Result{Report: solve.Report{Value: value}, Maximize: inst.Maximize, Certificate: x.certificate}).leastBound())
+		v.NoteUnchecked()
 		return v, nil
 	}
 	d, err := formats.ParseDuals(duals, "the duals", inst, x.certificate.Scale)
@@ -127,7 +127,7 @@ func Verify(inst *Instance, result, duals []byte) (*solve.Verdict, error) {
 	if c.By = x.certificate.By; c != *x.certificate {
 		v.Refute("the certificate differs from that of the duals, which leave a gap of %v with %d costs rounded", c.Gap, c.Rounded)
 	}
-	v.Certified((&Result{Report: solve.Report{Value: value}, Maximize: inst.Maximize, Certificate: &c}).leastBound())
+	v.CheckBound((&Result{Report: solve.Report{Value: value}, Maximize: inst.Maximize, Certificate: &c}).leastBound())
 	v.BoundChecked = true
 	v.Note("bound: proof carried: duals that bound %d costs add up to %s units of %v", c.Pairs, c.Dual, 1/c.Scale)
 	if c.Rounded > 0 {
@@ -148,11 +148,11 @@ func (x *readBack) decided(inst *Instance, d problem.Duals, c *Certificate) erro
 	if d.Scale != p.Unit() {
 		return fmt.Errorf("%w: found units of 1/%v, expected 1/%v", ErrCheck, d.Scale, p.Unit())
 	}
-	start, err := warm(p, &d)
+	start, err := warmPrices(p, &d)
 	if err != nil {
 		return err
 	}
-	given, sum := problem.Prices{U: d.U, V: d.V}, problem.Wide{}
+	given, sum := problem.Prices{U: d.U, V: d.V}, problem.Int128{}
 	if p.Transposed {
 		given.U, given.V = d.V, d.U
 	}
@@ -171,16 +171,16 @@ func (x *readBack) decided(inst *Instance, d problem.Duals, c *Certificate) erro
 		return err
 	}
 	r := newResult(inst)
-	duals, err := r.keep(inst, p, sol)
+	duals, err := r.setSolution(inst, p, sol)
 	if err != nil {
 		return err
 	}
 	found, near, err := checkNear(inst, p, r.Column, *duals)
 	if err == nil {
-		err = r.decide(ctx, p, sol, &found, near, Options{})
+		err = r.decideExactly(ctx, p, sol, &found, near, Options{})
 	}
 	if err == nil {
-		_, err = r.keep(inst, p, sol)
+		_, err = r.setSolution(inst, p, sol)
 	}
 	if err != nil {
 		return err
@@ -226,7 +226,7 @@ func (x *readBack) ranking(inst *Instance, v *solve.Verdict) error {
 	failures, place := len(v.Failures), map[string]int{} // of each matching
 	var before *big.Float
 	for k, m := range x.Best {
-		if err := matching(inst, m.Column); err != nil {
+		if err := checkMatching(inst, m.Column); err != nil {
 			v.Refute("matching %d of the ranking: %w", k+1, err)
 			return nil
 		}
@@ -235,7 +235,7 @@ func (x *readBack) ranking(inst *Instance, v *solve.Verdict) error {
 			v.Refute("matchings %d and %d of the ranking are the same", at+1, k+1)
 		}
 		place[text] = k
-		exact, _ := total(inst, m.Column)
+		exact, _ := totalCost(inst, m.Column)
 		if found, ok := exact.Rat(); ok {
 			if stated, ok := m.Exact.Rat(); !ok || stated.Cmp(found) != 0 {
 				v.Refute("matching %d of the ranking: the stated value is %s, recomputed from the instance it is %s", k+1, m.Exact, exact)
@@ -258,28 +258,28 @@ func (x *readBack) ranking(inst *Instance, v *solve.Verdict) error {
 
 // worstPair checks a result whose value is the worst cost of a pair.
 func (x *readBack) worstPair(inst *Instance, certificate json.RawMessage, v *solve.Verdict) error {
-	if err := matching(inst, x.Column); err != nil {
+	if err := checkMatching(inst, x.Column); err != nil {
 		v.Refute("%w", err)
 		return nil
 	}
 	_, matched := sumOf(inst, x.Column)
 	v.Note("feasible: a matching of %d allowed pairs", matched)
-	solve.Same(v, "number of matched pairs", x.Matched, matched, "")
+	solve.CheckEqual(v, "number of matched pairs", x.Matched, matched, "")
 	if matched == 0 {
 		if v.Feasible = true; x.Value != "" || x.Bound != "" || x.Proven || certificate != nil {
 			v.Refute("found a value or a proof, expected none of no pairs")
 		}
-		v.Unchecked()
+		v.NoteUnchecked()
 		return nil
 	}
 	row := worstRow(inst, x.Column)
-	exact := solve.Number(inst.Exact(row, int(x.Column[row])))
-	v.Recomputed(exact, inst.Maximize)
+	exact := solve.Number(inst.CostDecimals(row, int(x.Column[row])))
+	v.CheckValue(exact, inst.Maximize)
 	if certificate == nil {
 		if x.Proven {
 			v.Refute("the result has no certificate: nothing is proven")
 		}
-		v.Unchecked()
+		v.NoteUnchecked()
 		return nil
 	}
 	var stated Hall
@@ -295,7 +295,7 @@ func (x *readBack) worstPair(inst *Instance, certificate json.RawMessage, v *sol
 		v.Refute("the certificate names other %s or partners than the instance: %d members have %d partners at better costs", h.Side, len(h.Members), len(h.Partners))
 		return nil
 	}
-	v.Certified(exact)
+	v.CheckBound(exact)
 	v.BoundChecked = true
 	v.Note("bound: proof carried: %d of the %s have together %d partners at better costs", len(h.Members), h.Side, len(h.Partners))
 	return nil
@@ -349,8 +349,8 @@ func sameHall(a, b *Hall) bool {
 	return a.Side == b.Side && slices.Equal(a.Members, b.Members) && slices.Equal(a.Partners, b.Partners)
 }
 
-// matching checks the columns of all rows, -1 where one is unmatched.
-func matching(inst *Instance, column []int32) error {
+// checkMatching checks the columns of all rows, -1 where one is unmatched.
+func checkMatching(inst *Instance, column []int32) error {
 	if len(column) != inst.Rows {
 		return fmt.Errorf("found %d columns, one a row, expected %d", len(column), inst.Rows)
 	}

@@ -115,7 +115,7 @@ func TestVerifyReadsRankingsAndWorstPairs(t *testing.T) {
 		matchings(inst, func(column []int32) {
 			row := worstRow(inst, column)
 			x := *worst
-			if x.Column, x.Value = column, solve.Number(inst.Exact(row, int(column[row]))); x.Value == worst.Value {
+			if x.Column, x.Value = column, solve.Number(inst.CostDecimals(row, int(column[row]))); x.Value == worst.Value {
 				return
 			}
 			worse++

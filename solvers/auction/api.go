@@ -85,7 +85,7 @@ func ReadFromWithin(r io.Reader, name string, limit int64) (*Auction, error) {
 // reserves and no goods that have to be sold.
 func Write(w io.Writer, a *Auction, format string) (notes []string, err error) {
 	if err := formats.CheckName(format); err != nil {
-		return nil, solve.Input("format", "%w", err)
+		return nil, solve.InvalidInput("format", "%w", err)
 	}
 	return formats.Write(w, a, format)
 }

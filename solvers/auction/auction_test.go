@@ -127,7 +127,7 @@ func TestAgainstEverySetOfBids(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := a.Price(everySet(a))
+		want := a.FormatPrice(everySet(a))
 		ref, err := Reference(a)
 		if err != nil {
 			t.Fatal(err)
@@ -210,7 +210,7 @@ func TestToCSG(t *testing.T) {
 		t.Fatal(err)
 	}
 	var s csg.Structure
-	left := inst.Grand()
+	left := inst.GrandCoalition()
 	for _, w := range ref.Winners {
 		mask := uint64(0)
 		for k, goods := range r.Items {
@@ -289,7 +289,7 @@ func TestHazards(t *testing.T) {
 		bidder int64
 		named  bool
 	}{{[]int64{0, 2, 5}, 5, true}, {[]int64{-3, 0, 1}, -3, true}, {[]int64{0, 1}, 1, false}, {nil, 0, false}} {
-		if id, ok := a.Bidder(Bid{Goods: test.goods}); id != test.bidder || ok != test.named {
+		if id, ok := a.BidderDummy(Bid{Goods: test.goods}); id != test.bidder || ok != test.named {
 			t.Errorf("bidder of %v: %d %v", test.goods, id, ok)
 		}
 	}

@@ -56,8 +56,8 @@ func (t *progress) report(value, bound, nodes int64) {
 	t.to(solve.NewIncumbent(time.Since(t.start).Seconds(), best, most, nodes))
 }
 
-// branch solves the auction by branch and cut. Where it was cut short, the result is the best so far, with a bound.
-func (r *run) branch(ctx context.Context, o Options, reason string) (_ *Result, err error) {
+// solveByBranch solves the auction by branch and cut. Where it was cut short, the result is the best so far, with a bound.
+func (r *run) solveByBranch(ctx context.Context, o Options, reason string) (_ *Result, err error) {
 	p := r.atomic
 	set := packing.Settings{Log: o.Proof, Ranks: o.Ranks}
 	searching, stop := context.WithCancel(ctx)
@@ -69,37 +69,37 @@ func (r *run) branch(ctx context.Context, o Options, reason string) (_ *Result, 
 	defer func() { err = errors.Join(err, companion.Close()) }()
 	solved, err := packing.Solve(searching, packing.New(p.Auction), set)
 	if err == nil {
-		err = companion.Refused()
+		err = companion.CheckAllowed()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.Source, err)
 	}
 	res := NewResult(p.Auction)
 	res.Algorithm, res.Variant, res.Reason = Branch, "packing/branch", reason
-	if res.Device = "host"; o.Together() > 1 {
-		res.Device = fmt.Sprintf("host on each of %d ranks", o.Together())
+	if res.Device = "host"; o.RankCount() > 1 {
+		res.Device = fmt.Sprintf("host on each of %d ranks", o.RankCount())
 	}
-	res.Items, res.Nodes = r.items(), solved.Nodes
+	res.Items, res.Nodes = r.itemCount(), solved.Nodes
 	for _, price := range solved.Prices {
 		price.Amount = (price.Amount + p.Multiplier - 1) / p.Multiplier
 		res.prices = append(res.prices, price)
 	}
 	res.proof = replay.New(solved)
-	res.LPBound = solve.Number(p.Price(big.NewInt(solved.LPBound)))
+	res.LPBound = solve.Number(p.FormatPrice(big.NewInt(solved.LPBound)))
 	if err := res.Accept(solved.Winners); err != nil {
 		return nil, err
 	}
 	res.Notes = append(slices.Clone(p.Notes), fmt.Sprintf("%d of %s left when dominated ones are gone, in %s; they conflict in %s", solved.Bids, formats.Count(len(p.Bids), "bid"), formats.Count(solved.Parts, "part"), formats.Count(solved.Cliques, "clique")),
 		fmt.Sprintf("%s; the linear relaxation's bound is %s", formats.Count(solved.Nodes, "node"), p.OriginalPrice(big.NewInt(solved.LPBound))))
 	res.Search = companion.Report(&res.Report)
-	bound := solve.Number(p.Price(big.NewInt(solved.Bound)))
+	bound := solve.Number(p.FormatPrice(big.NewInt(solved.Bound)))
 	if solved.Proven() {
-		res.Prove(bound)
+		res.SetProvenBound(bound)
 		return res, nil
 	}
-	res.Bounded(bound)
+	res.SetBound(bound)
 	if o.Target != nil && p.OriginalNumber(res.Value).Float() >= *o.Target {
 		return res, nil
 	}
-	return res, solve.Cut(solve.Cause(ctx))
+	return res, solve.InterruptedError(solve.Cause(ctx))
 }

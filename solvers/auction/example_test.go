@@ -24,9 +24,9 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Println(r.Value, r.Proven)
-	for _, b := range r.Accepted() {
+	for _, b := range r.AcceptedBids() {
 		for _, g := range b.Goods {
-			fmt.Print(cards.Good(g), " ")
+			fmt.Print(cards.GoodName(g), " ")
 		}
 		fmt.Println(b.Price)
 	}
@@ -64,7 +64,7 @@ func ExampleAuction_CheckWinners() {
 		for _, i := range r.bids {
 			fmt.Print(" ")
 			for _, g := range cards.Bids[i].Goods {
-				fmt.Print(cards.Good(g))
+				fmt.Print(cards.GoodName(g))
 			}
 		}
 		fmt.Println()

@@ -128,10 +128,10 @@ func TestWriteAndRead(t *testing.T) {
 				}
 				continue
 			}
-			before, after := a.Bidders(), back.Bidders()
+			before, after := a.BidderNumbers(), back.BidderNumbers()
 			for i, b := range a.Bids {
 				k := order[b.Number]
-				if back.Price(big.NewInt(back.Bids[k].Price)) != a.Price(big.NewInt(b.Price)) {
+				if back.FormatPrice(big.NewInt(back.Bids[k].Price)) != a.FormatPrice(big.NewInt(b.Price)) {
 					t.Fatalf("%s\nbid %d has another price", text.String(), b.Number)
 				}
 				for j, other := range a.Bids {
@@ -165,7 +165,7 @@ func TestConversionsOfCATS(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := paid(t, back, VCG); got.Value != want.Value || got.Payments.Revenue().Cmp(want.Payments.Revenue()) != 0 {
-				t.Errorf("%s as %s: %s, %s paid", name, format, got.Value, back.Price(got.Payments.Revenue()))
+				t.Errorf("%s as %s: %s, %s paid", name, format, got.Value, back.FormatPrice(got.Payments.Revenue()))
 			}
 		}
 	}

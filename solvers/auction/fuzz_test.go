@@ -60,10 +60,10 @@ func checkNamed(t *testing.T, text, format string) {
 	}
 	prices := map[int64]string{}
 	for _, b := range a.Bids {
-		prices[b.Number] = a.Price(big.NewInt(b.Price))
+		prices[b.Number] = a.FormatPrice(big.NewInt(b.Price))
 	}
 	for _, b := range back.Bids {
-		if got := back.Price(big.NewInt(b.Price)); prices[b.Number] != got {
+		if got := back.FormatPrice(big.NewInt(b.Price)); prices[b.Number] != got {
 			t.Fatalf("%q: bid %d for %s, read again for %s", text, b.Number, prices[b.Number], got)
 		}
 	}

@@ -42,7 +42,7 @@ func Footprint(distribution string, goods, bids int) int64 {
 func Generate(distribution string, goods, bids int, seed uint64) (*Auction, error) {
 	drawn, err := draw.Draw(distribution, goods, bids, seed)
 	if err != nil {
-		return nil, solve.Refuse(err)
+		return nil, solve.AsInputError(err)
 	}
 	a := &Auction{Goods: int64(drawn.Goods), Dummies: int64(drawn.Groups), Source: fmt.Sprintf("%s, %d goods, %d bids, seed %d", distribution, goods, bids, seed)}
 	var prices []problem.Amount

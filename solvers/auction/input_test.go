@@ -31,9 +31,9 @@ func TestWrongCalls(t *testing.T) {
 		},
 		"Reference":  func() error { _, err := Reference(nil); return err },
 		"Verify":     func() error { _, err := Verify(nil, []byte(`{"problem":"auction"}`)); return err },
-		"Pay":        func() error { return Pay(ctx, nil, FirstPrice, Options{}) },
-		"no auction": func() error { return Pay(ctx, &Result{}, FirstPrice, Options{}) },
-		"rule":       func() error { return Pay(ctx, NewResult(&Auction{}), "x", Options{}) },
+		"Pay":        func() error { return ComputePayments(ctx, nil, FirstPrice, Options{}) },
+		"no auction": func() error { return ComputePayments(ctx, &Result{}, FirstPrice, Options{}) },
+		"rule":       func() error { return ComputePayments(ctx, NewResult(&Auction{}), "x", Options{}) },
 		"Write":      func() error { _, err := Write(nil, nil, CSV); return err },
 		"format":     func() error { _, err := Write(&bytes.Buffer{}, &Auction{}, "x"); return err },
 		"Reduction":  func() error { _, err := NewReduction(nil); return err },
@@ -41,7 +41,7 @@ func TestWrongCalls(t *testing.T) {
 		"name":       func() error { _, err := Generate("x", 3, 3, 1); return err },
 		"JSON":       func() error { _, err := json.Marshal(&Result{}); return err },
 	} {
-		if panicked, err := inputtest.Call(work); panicked != nil || !errors.Is(err, solve.ErrInput) {
+		if panicked, err := inputtest.RecoverPanic(work); panicked != nil || !errors.Is(err, solve.ErrInput) {
 			t.Errorf("%s: found %v, %v, expected an error of the input", name, err, panicked)
 		}
 	}

@@ -117,7 +117,7 @@ func TestLanguagesAgainstEverySet(t *testing.T) {
 			t.Fatalf("%+v: %v", a, err)
 		}
 		if !a.SellAll {
-			if err := Pay(context.Background(), tables, VCG, Options{}); err != nil || !reflect.DeepEqual(tables.Payments, paidAs(t, tables)) {
+			if err := ComputePayments(context.Background(), tables, VCG, Options{}); err != nil || !reflect.DeepEqual(tables.Payments, paidAs(t, tables)) {
 				t.Fatalf("%+v: %v, by tables %s", a, err, tables)
 			}
 		}
@@ -126,10 +126,10 @@ func TestLanguagesAgainstEverySet(t *testing.T) {
 			t.Fatalf("%+v: %v", a, err)
 		}
 		for _, found := range []*Result{ref, res, structures, tables} {
-			if value := a.Price(a.Revenue(found.Winners).Add(a.Revenue(found.Winners), a.Kept(found.Kept))); found.Value.String() != value || !found.Proven || found.Bound != found.Value {
+			if value := a.FormatPrice(a.Revenue(found.Winners).Add(a.Revenue(found.Winners), a.KeptPrice(found.Kept))); found.Value.String() != value || !found.Proven || found.Bound != found.Value {
 				t.Fatalf("%+v: %s, its bids are worth %s, bound %s", a, found, value, found.Bound)
 			}
-			if got := a.Revenue(found.Winners).Int64() + a.Kept(found.Kept).Int64(); got != want {
+			if got := a.Revenue(found.Winners).Int64() + a.KeptPrice(found.Kept).Int64(); got != want {
 				t.Fatalf("%+v: %s finds %d, every set %d", a, found.Device, got, want)
 			}
 			if fewest := keepsFewest(a, want); fewest != len(found.Kept) && !a.SellAll {
@@ -156,7 +156,7 @@ func TestLanguagesAgainstEverySet(t *testing.T) {
 func paidAs(t *testing.T, res *Result) *Payments {
 	again := *res
 	again.Algorithm, again.Payments = Branch, nil
-	if err := Pay(context.Background(), &again, VCG, Options{}); err != nil {
+	if err := ComputePayments(context.Background(), &again, VCG, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	return again.Payments
@@ -180,7 +180,7 @@ func keepsFewest(a *Auction, value int64) int {
 				kept = append(kept, i-len(a.Bids))
 			}
 		}
-		if len(kept) < fewest && a.CheckKept(winners, kept) == nil && a.Revenue(winners).Int64()+a.Kept(kept).Int64() == value {
+		if len(kept) < fewest && a.CheckKept(winners, kept) == nil && a.Revenue(winners).Int64()+a.KeptPrice(kept).Int64() == value {
 			fewest = len(kept)
 		}
 	}
@@ -284,11 +284,11 @@ func TestBiddersOfCATS(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := Pay(context.Background(), got, VCG, Options{}); err != nil {
+		if err := ComputePayments(context.Background(), got, VCG, Options{}); err != nil {
 			t.Fatal(err)
 		}
 		if got.Value != want.Value || !got.Proven || got.Payments.Revenue().Cmp(want.Payments.Revenue()) != 0 {
-			t.Errorf("%s: %s and %s paid, branch and cut finds %s and %s", name, got.Value, a.Price(got.Payments.Revenue()), want.Value, a.Price(want.Payments.Revenue()))
+			t.Errorf("%s: %s and %s paid, branch and cut finds %s and %s", name, got.Value, a.FormatPrice(got.Payments.Revenue()), want.Value, a.FormatPrice(want.Payments.Revenue()))
 		}
 		verifyResult(t, got)
 	}

@@ -36,7 +36,7 @@ const (
 // Rules are all rules of payments.
 func Rules() []string { return payments.Rules() }
 
-// Pay computes the payments of a result's winners and sets r.Payments. Rules other than FirstPrice
+// ComputePayments computes the payments of a result's winners and sets r.Payments. Rules other than FirstPrice
 // need winners that are proven to be the best. Where the proof is missing, where the rule is not
 // defined for the auction, and where ctx ends before the payments are known, the result gets a note
 // with the reason in place of payments.
@@ -47,9 +47,9 @@ func Rules() []string { return payments.Rules() }
 // bidder is left out with all its bids; reserves are bids of the seller, who is in every
 // coalition and pays nothing. Without free disposal VCG needs allocations of all goods
 // without each winner, and Core is not defined. Errors of too many bids wrap ErrSize.
-func Pay(ctx context.Context, res *Result, rule Rule, o Options) error {
+func ComputePayments(ctx context.Context, res *Result, rule Rule, o Options) error {
 	if !slices.Contains(Rules(), string(rule)) {
-		return fmt.Errorf("payments: %w", solve.Input("rule", "found the rule %.40q, expected one of %v", rule, Rules()))
+		return fmt.Errorf("payments: %w", solve.InvalidInput("rule", "found the rule %.40q, expected one of %v", rule, Rules()))
 	}
 	if err := res.checkWinners(); err != nil {
 		return fmt.Errorf("payments: %w", err)
@@ -58,11 +58,11 @@ func Pay(ctx context.Context, res *Result, rule Rule, o Options) error {
 		res.notePayments(rule, "the winners are not proven to be the best")
 		return nil
 	}
-	c, err := payments.New(res.outcome(), o.Settings)
+	c, err := payments.New(res.paymentOutcome(), o.Settings)
 	if err != nil {
 		return fmt.Errorf("payments: %w", err)
 	}
-	var undefined payments.Undefined
+	var undefined payments.UndefinedError
 	switch err := c.Compute(ctx, rule); {
 	case errors.As(err, &undefined):
 		res.notePayments(rule, string(undefined))
@@ -71,15 +71,15 @@ func Pay(ctx context.Context, res *Result, rule Rule, o Options) error {
 		return fmt.Errorf("payments: %s: %w", res.Auction.Source, err)
 	}
 	if ctx.Err() != nil && rule != FirstPrice {
-		solve.Stop(context.Cause(ctx), &res.Stopped, &res.Notes, fmt.Sprintf("no payments by the rule %s", rule))
+		solve.MarkStopped(context.Cause(ctx), &res.Stopped, &res.Notes, fmt.Sprintf("no payments by the rule %s", rule))
 		return nil
 	}
 	res.Payments = c.Result()
 	return nil
 }
 
-// outcome has what payments depend on.
-func (res *Result) outcome() payments.Outcome {
+// paymentOutcome has what payments depend on.
+func (res *Result) paymentOutcome() payments.Outcome {
 	return payments.Outcome{Auction: res.Auction, Winners: res.Winners, Kept: res.Kept, Prices: res.prices, Tables: res.Algorithm == Bidders, Work: &res.Tables}
 }
 
@@ -87,13 +87,13 @@ func (res *Result) outcome() payments.Outcome {
 // gives no such result.
 func (res *Result) checkWinners() error {
 	if res == nil {
-		return solve.Input("result", "found nil, expected one of a solve")
+		return solve.InvalidInput("result", "found nil, expected one of a solve")
 	}
 	if err := res.Auction.Check(); err != nil {
 		return err
 	}
 	if err := res.Auction.CheckKept(res.Winners, res.Kept); err != nil {
-		return solve.Input("Winners, Kept", "%w", err)
+		return solve.InvalidInput("Winners, Kept", "%w", err)
 	}
 	return nil
 }

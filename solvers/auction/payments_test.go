@@ -24,7 +24,7 @@ func paid(t *testing.T, a *Auction, rule Rule) *Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Pay(context.Background(), res, rule, Options{}); err != nil {
+	if err := ComputePayments(context.Background(), res, rule, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if res.Payments == nil {
@@ -154,12 +154,12 @@ func compareVCG(t *testing.T, path string, want map[string]string) {
 		}
 		sum.Add(sum, amount)
 		for _, w := range res.Payments.Winners {
-			if got, _ := new(big.Rat).SetString(a.Price(big.NewInt(w.Pays))); fmt.Sprint(a.Bids[w.Bids[0]].Number) == number && got.Cmp(amount) != 0 {
+			if got, _ := new(big.Rat).SetString(a.FormatPrice(big.NewInt(w.Pays))); fmt.Sprint(a.Bids[w.Bids[0]].Number) == number && got.Cmp(amount) != 0 {
 				t.Errorf("%s: bid %s pays %s, expected %s", path, number, got.FloatString(9), pays)
 			}
 		}
 	}
-	if got, _ := new(big.Rat).SetString(a.Price(res.Payments.Revenue())); got.Cmp(sum) != 0 || len(res.Payments.Winners) != len(want) {
+	if got, _ := new(big.Rat).SetString(a.FormatPrice(res.Payments.Revenue())); got.Cmp(sum) != 0 || len(res.Payments.Winners) != len(want) {
 		t.Errorf("%s: %d winners pay %s, expected %d and %s", path, len(res.Payments.Winners), got.FloatString(9), len(want), sum.FloatString(9))
 	}
 	if len(want) > 50 { // the core of so many winners takes minutes
@@ -172,7 +172,7 @@ func compareVCG(t *testing.T, path string, want map[string]string) {
 			t.Errorf("%s: bid %d pays %d in the core, by VCG %d, and bids %d", path, a.Bids[w.Bids[0]].Number, w.Pays, vcg, w.Value)
 		}
 	}
-	t.Logf("%s: %s, by VCG %s, in the core %s, %d coalitions", path, res.Value, a.Price(res.Payments.Revenue()), a.Price(core.Payments.Revenue()), len(core.Payments.Coalitions))
+	t.Logf("%s: %s, by VCG %s, in the core %s, %d coalitions", path, res.Value, a.FormatPrice(res.Payments.Revenue()), a.FormatPrice(core.Payments.Revenue()), len(core.Payments.Coalitions))
 }
 
 // drawn is a small auction of bidders with one to three XOR bids, in ten-thousandths.
@@ -226,7 +226,7 @@ func worths(a *Auction, bidder []int, bidders int) []int64 {
 			}
 		}
 		if a.CheckKept(winners, kept) == nil {
-			best[coalition] = max(best[coalition], a.Revenue(winners).Int64()+a.Kept(kept).Int64())
+			best[coalition] = max(best[coalition], a.Revenue(winners).Int64()+a.KeptPrice(kept).Int64())
 		}
 	}
 	for c := range best {
@@ -288,7 +288,7 @@ func TestPaymentsAgainstEveryCoalition(t *testing.T) {
 // those of VCG.
 func payEveryCoalition(t *testing.T, a *Auction) bool {
 	t.Helper()
-	bidder := a.Bidders()
+	bidder := a.BidderNumbers()
 	bidders := 0
 	for _, b := range bidder {
 		bidders = max(bidders, b+1)
@@ -332,7 +332,7 @@ func payEveryCoalition(t *testing.T, a *Auction) bool {
 	result = paid(t, a, Core)
 	verifyResult(t, result)
 	selected := result.Payments
-	kept := a.Kept(result.Kept).Int64()
+	kept := a.KeptPrice(result.Kept).Int64()
 	gain := make([]int64, bidders)
 	for b, k := range place {
 		if k >= 0 {
@@ -369,7 +369,7 @@ func payEveryCoalition(t *testing.T, a *Auction) bool {
 	least := new(big.Rat).SetInt(vcg.Revenue())
 	for k := range upper {
 		least.Add(least, point.Value(k))
-		if off := selected.Winners[k].Pays - vcg.Winners[k].Pays - point.Up(k); off > 20 || off < -20 {
+		if off := selected.Winners[k].Pays - vcg.Winners[k].Pays - point.Ceil(k); off > 20 || off < -20 {
 			t.Fatalf("%+v: winner %d pays %d units more than the nearest payment", a, k, off)
 		}
 	}
@@ -387,7 +387,7 @@ func unpaid(t *testing.T, a *Auction, rule Rule, why string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Pay(context.Background(), res, rule, Options{}); err != nil || res.Payments != nil || !strings.Contains(fmt.Sprint(res.Notes), why) {
+	if err := ComputePayments(context.Background(), res, rule, Options{}); err != nil || res.Payments != nil || !strings.Contains(fmt.Sprint(res.Notes), why) {
 		t.Fatalf("%+v: payments %v, error %v, notes %v", a, res.Payments, err, res.Notes)
 	}
 }
@@ -399,7 +399,7 @@ func TestVCGFromScratch(t *testing.T) {
 	for range 4 {
 		a := regional(r, 30, 160)
 		res := paid(t, a, VCG)
-		bidder := a.Bidders()
+		bidder := a.BidderNumbers()
 		for _, w := range res.Payments.Winners {
 			less := *a
 			less.Bids = nil
@@ -429,20 +429,20 @@ func TestPaymentsOfNothingProven(t *testing.T) {
 		t.Fatal(err)
 	}
 	res.Proven = false
-	if err := Pay(context.Background(), res, Core, Options{}); err != nil || res.Payments != nil || !strings.Contains(fmt.Sprint(res.Notes), "not proven to be the best") {
+	if err := ComputePayments(context.Background(), res, Core, Options{}); err != nil || res.Payments != nil || !strings.Contains(fmt.Sprint(res.Notes), "not proven to be the best") {
 		t.Errorf("%v, notes %v", err, res.Notes)
 	}
-	if err := Pay(ctx, res, FirstPrice, Options{}); err != nil || res.Payments == nil {
+	if err := ComputePayments(ctx, res, FirstPrice, Options{}); err != nil || res.Payments == nil {
 		t.Errorf("first price: %v", err)
 	}
 	whole, err := Solve(context.Background(), a, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Pay(ctx, whole, VCG, Options{}); err != nil || whole.Payments != nil || !whole.Stopped || !strings.Contains(fmt.Sprint(whole.Notes), "interrupted: no payments") {
+	if err := ComputePayments(ctx, whole, VCG, Options{}); err != nil || whole.Payments != nil || !whole.Stopped || !strings.Contains(fmt.Sprint(whole.Notes), "interrupted: no payments") {
 		t.Errorf("cancelled: %v, notes %v", err, whole.Notes)
 	}
-	if err := Pay(ctx, whole, "second", Options{}); err == nil || !strings.Contains(err.Error(), `found the rule "second"`) {
+	if err := ComputePayments(ctx, whole, "second", Options{}); err == nil || !strings.Contains(err.Error(), `found the rule "second"`) {
 		t.Errorf("an unknown rule: %v", err)
 	}
 }

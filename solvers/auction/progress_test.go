@@ -65,7 +65,7 @@ func TestProgressOfBranch(t *testing.T) {
 		copied.Number, copied.Goods = int64(i+len(a.Bids)), nil
 		b.Goods = nil
 		for _, g := range a.Bids[i].Goods {
-			if a.Dummy(g) {
+			if a.IsDummy(g) {
 				b.Goods, copied.Goods = append(b.Goods, g+a.Goods), append(copied.Goods, g+a.Goods+1000)
 			} else {
 				b.Goods, copied.Goods = append(b.Goods, g), append(copied.Goods, g+a.Goods)
@@ -145,7 +145,7 @@ func TestTarget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Stopped || r.Proven == c.ends || r.Value.Float() < min(target, whole.Value.Float()) || r.Claims() != nil || r.Nodes > whole.Nodes && c.ends {
+		if r.Stopped || r.Proven == c.ends || r.Value.Float() < min(target, whole.Value.Float()) || r.CheckClaims() != nil || r.Nodes > whole.Nodes && c.ends {
 			t.Errorf("target %v: found %s, proven %t, stopped %t, %d nodes of %d", target, r.Value, r.Proven, r.Stopped, r.Nodes, whole.Nodes)
 		}
 	}

@@ -108,7 +108,7 @@ func (r *Reduction) toCSG(maxItems int) (*csg.Instance, error) {
 	if n > maxItems {
 		goods := 0
 		for _, ids := range r.Items {
-			if slices.ContainsFunc(ids, func(g int64) bool { return !r.atomic.Dummy(g) }) {
+			if slices.ContainsFunc(ids, func(g int64) bool { return !r.atomic.IsDummy(g) }) {
 				goods++
 			}
 		}
@@ -148,9 +148,9 @@ func valued[T int32 | int64](r *Reduction) []T {
 	return values
 }
 
-// winners are the atomic bids, by place, ascending, that a structure of the reduced
+// winnersOf are the atomic bids, by place, ascending, that a structure of the reduced
 // instance accepts. Blocks that no bid asks for stay unsold.
-func (r *Reduction) winners(s csg.Structure) []int {
+func (r *Reduction) winnersOf(s csg.Structure) []int {
 	winners := slices.Clone(r.Always)
 	for _, block := range s {
 		if i, ok := r.best[block]; ok {
@@ -178,7 +178,7 @@ func (r *Reduction) atomicResult(solved *csg.Result) (*Result, error) {
 	res.Items, res.Splittings = len(r.Items), solved.Splittings
 	res.Device, res.Algorithm, res.Variant, res.Reason, res.Seconds = solved.Device, solved.Algorithm, solved.Variant, solved.Reason, solved.Seconds
 	res.Notes = append(append([]string(nil), r.atomic.Notes...), solved.Notes...)
-	if err := res.Accept(r.winners(solved.Structure)); err != nil {
+	if err := res.Accept(r.winnersOf(solved.Structure)); err != nil {
 		return nil, err
 	}
 	claimed, ok := new(big.Int).SetString(solved.Value.String(), 10)
@@ -187,16 +187,16 @@ func (r *Reduction) atomicResult(solved *csg.Result) (*Result, error) {
 	}
 	claimed.Add(claimed, r.atomic.Revenue(r.Always))
 	if sum := r.atomic.Revenue(res.Winners); sum.Cmp(claimed) != 0 {
-		return nil, fmt.Errorf("%w: the winning bids pay %s, the solver claims %s", ErrCheck, res.Value, r.atomic.Price(claimed))
+		return nil, fmt.Errorf("%w: the winning bids pay %s, the solver claims %s", ErrCheck, res.Value, r.atomic.FormatPrice(claimed))
 	}
 	if solved.Proven { // of integers: the gap is 0
-		res.Prove(res.Value)
+		res.SetProvenBound(res.Value)
 	}
 	return res, nil
 }
 
-// incumbent converts an incumbent of the reduced instance to one of the auction.
-func (r *Reduction) incumbent(now solve.Incumbent) solve.Incumbent {
+// convertIncumbent converts an incumbent of the reduced instance to one of the auction.
+func (r *Reduction) convertIncumbent(now solve.Incumbent) solve.Incumbent {
 	always := r.atomic.Revenue(r.Always)
 	units := func(n solve.Number) (*big.Int, bool) {
 		x, ok := n.Rat()

@@ -33,7 +33,7 @@ func Reference(a *Auction) (*Result, error) {
 		first[i] = append(first[i], mask)
 	}
 	if !total.IsInt64() {
-		return nil, fmt.Errorf("%s: %w: prices that add up to %s, expected less than 2^63 units of 10^-%d", a.Source, ErrSize, a.Price(total), a.Scale)
+		return nil, fmt.Errorf("%s: %w: prices that add up to %s, expected less than 2^63 units of 10^-%d", a.Source, ErrSize, a.FormatPrice(total), a.Scale)
 	}
 	for _, masks := range first {
 		slices.Sort(masks)
@@ -92,9 +92,9 @@ func Reference(a *Auction) (*Result, error) {
 	}
 	res := NewResult(r.atomic.Auction)
 	res.Items, res.Device, res.Variant, res.Reason = n, "reference", "sets", "one core, one set of unsold goods after the other"
-	if err := res.Accept(r.winners(sold)); err != nil {
+	if err := res.Accept(r.winnersOf(sold)); err != nil {
 		return nil, err
 	}
-	res.Prove(res.Value)
+	res.SetProvenBound(res.Value)
 	return originalResult(r.atomic, res)
 }

@@ -82,12 +82,12 @@ func originalResult(p *problem.AtomicBids, atomic *Result) (*Result, error) {
 	}
 	switch {
 	case atomic.Proven && atomic.Bound == atomic.Value:
-		res.Prove(res.Value)
+		res.SetProvenBound(res.Value)
 	case atomic.Bound != "":
 		if bound := p.OriginalNumber(atomic.Bound); bound == res.Value {
-			res.Prove(bound)
+			res.SetProvenBound(bound)
 		} else {
-			res.Bounded(bound)
+			res.SetBound(bound)
 		}
 	}
 	return res, nil
@@ -104,12 +104,12 @@ func (res *Result) AcceptKept(winners, kept []int) error {
 		return fmt.Errorf("%w: %w", ErrCheck, err)
 	}
 	res.Winners, res.Kept = winners, kept
-	res.Value = solve.Number(a.Price(a.Value(winners, kept)))
+	res.Value = solve.Number(a.FormatPrice(a.Value(winners, kept)))
 	return nil
 }
 
-// Accepted are the winning bids.
-func (res *Result) Accepted() []Bid {
+// AcceptedBids are the winning bids.
+func (res *Result) AcceptedBids() []Bid {
 	bids := make([]Bid, len(res.Winners))
 	for i, w := range res.Winners {
 		bids[i] = res.Auction.Bids[w]
@@ -122,19 +122,19 @@ func (res *Result) Accepted() []Bid {
 func (res *Result) String() string {
 	var b strings.Builder
 	a := res.Auction
-	for _, bid := range res.Accepted() {
+	for _, bid := range res.AcceptedBids() {
 		who := ""
 		if bid.Bidder != "" {
 			who = " of " + bid.Bidder
 		}
-		fmt.Fprintf(&b, "bid %d%s\t%s\t", bid.Number, who, a.Price(big.NewInt(bid.Price)))
+		fmt.Fprintf(&b, "bid %d%s\t%s\t", bid.Number, who, a.FormatPrice(big.NewInt(bid.Price)))
 		for _, g := range a.GoodNames(bid.Goods) {
 			fmt.Fprintf(&b, " %s", g)
 		}
 		b.WriteByte('\n')
 	}
 	for _, k := range res.Kept {
-		fmt.Fprintf(&b, "kept\t%s\t %s\n", a.Price(big.NewInt(a.Reserves[k].Price)), strings.Join(a.GoodNames(a.Reserves[k].Goods), " "))
+		fmt.Fprintf(&b, "kept\t%s\t %s\n", a.FormatPrice(big.NewInt(a.Reserves[k].Price)), strings.Join(a.GoodNames(a.Reserves[k].Goods), " "))
 	}
 	fmt.Fprintf(&b, "revenue\t%s\n", res.Value)
 	if res.Payments != nil {
@@ -183,7 +183,7 @@ type written struct {
 // MarshalJSON writes the object of docs/result.schema.json.
 func (res *Result) MarshalJSON() ([]byte, error) {
 	if res.Auction == nil {
-		return nil, solve.Input("Auction", "found nil, expected that of a solve")
+		return nil, solve.InvalidInput("Auction", "found nil, expected that of a solve")
 	}
 	var numbers []int64 // nil: there is no solution
 	var found *problem.Certificate
@@ -192,7 +192,7 @@ func (res *Result) MarshalJSON() ([]byte, error) {
 			return nil, err
 		}
 		numbers = []int64{}
-		for _, b := range res.Accepted() {
+		for _, b := range res.AcceptedBids() {
 			numbers = append(numbers, b.Number)
 		}
 		c := res.Auction.Certify(res.Winners, res.Kept)

@@ -44,12 +44,12 @@ func (s *Session) solveCSG(ctx context.Context, inst *csg.Instance, progress fun
 
 // Solve is the package's Solve.
 func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
-	ctx, cancel := s.Limited(ctx)
+	ctx, cancel := s.WithTimeLimit(ctx)
 	defer cancel()
 	res, err := solve.Run(ctx, &s.Settings, &run{Session: s, auction: a})
 	if err == nil && s.Payments != "" {
 		start := time.Now()
-		err = Pay(ctx, res, Rule(s.Payments), s.Options)
+		err = ComputePayments(ctx, res, Rule(s.Payments), s.Options)
 		res.Seconds.Solve += time.Since(start).Seconds()
 	}
 	if err != nil {

@@ -50,7 +50,7 @@ func Algorithms() []string {
 // device.ErrMemory, those of a wrong answer ErrCheck, and those of an auction without
 // free disposal whose goods no bids sell solve.ErrInfeasible.
 func Solve(ctx context.Context, a *Auction, o Options) (r *Result, err error) {
-	err = solve.With(Open, o, func(s *Session) error {
+	err = solve.WithSession(Open, o, func(s *Session) error {
 		r, err = s.Solve(ctx, a)
 		return err
 	})
@@ -67,7 +67,7 @@ func checkOptions(o *Options) error {
 		return err
 	}
 	if o.Algorithm == Branch {
-		return o.Variantless(Branch)
+		return o.RefuseVariant(Branch)
 	}
 	return nil
 }
@@ -94,8 +94,8 @@ func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[*Result
 		return nil, nil, err
 	}
 	r.reduced = newReduction(r.atomic)
-	r.Say("%d items are left to compete for", r.items())
-	if r.plan, err = plan.New(&r.Settings, r.atomic, r.items()); err != nil {
+	r.Logf("%d items are left to compete for", r.itemCount())
+	if r.plan, err = plan.New(&r.Settings, r.atomic, r.itemCount()); err != nil {
 		return nil, nil, err
 	}
 	r.result = NewResult(r.auction)
@@ -115,15 +115,15 @@ func (r *run) attempts(ctx context.Context) iter.Seq[solve.Attempt[*Result]] {
 		if r.plan.Algorithm != Branch && !attempt(plan.Coalitions, r.byStructures) {
 			return
 		}
-		attempt(Branch, func(ctx context.Context) (*Result, error) { return r.branch(ctx, r.Options, r.plan.Reason) })
+		attempt(Branch, func(ctx context.Context) (*Result, error) { return r.solveByBranch(ctx, r.Options, r.plan.Reason) })
 	}
 }
 
-// items is the number of items that bids compete for.
-func (r *run) items() int { return len(r.reduced.Items) }
+// itemCount is the number of items that bids compete for.
+func (r *run) itemCount() int { return len(r.reduced.Items) }
 
-// leave gives up an algorithm that ctx has ended: branch and cut has bids at once.
-func (r *run) leave() error {
+// giveUp gives up an algorithm that ctx has ended: branch and cut has bids at once.
+func (r *run) giveUp() error {
 	r.plan.Algorithm, r.plan.Reason = Branch, "the bids are those that branch and cut begins with"
 	return solve.GaveUp("ended too early")
 }
@@ -138,11 +138,11 @@ func (r *run) byStructures(ctx context.Context) (*Result, error) {
 	prepared := time.Since(start).Seconds()
 	var progress func(solve.Incumbent)
 	if r.Progress != nil {
-		progress = func(now solve.Incumbent) { r.Progress(r.reduced.incumbent(now)) }
+		progress = func(now solve.Incumbent) { r.Progress(r.reduced.convertIncumbent(now)) }
 	}
 	solved, err := r.solveCSG(ctx, inst, progress)
-	if solve.Ended(ctx, err) || err == nil && solved.Stopped {
-		return nil, r.leave()
+	if solve.IsInterrupted(ctx, err) || err == nil && solved.Stopped {
+		return nil, r.giveUp()
 	}
 	if err != nil {
 		return nil, err
@@ -178,7 +178,7 @@ func (r *run) Best(ctx context.Context, found *Result) (string, error) {
 func (r *run) refute(ctx context.Context) {
 	o, res := r.Options, r.result
 	o.Proof, o.Progress = true, nil
-	proved, err := r.branch(ctx, o, "")
+	proved, err := r.solveByBranch(ctx, o, "")
 	if err == nil {
 		proved, err = originalResult(r.atomic, proved)
 	}

@@ -33,5 +33,5 @@ func Subjects() []subject.Subject {
 			return &r.Report, nil
 		}}, nil
 	}
-	return append(append(bidders.Subjects(), bounds.Subjects()...), plan.Subject(reference, open))
+	return append(append(bidders.Subjects(), bounds.Subjects()...), plan.NewSubject(reference, open))
 }

@@ -32,11 +32,11 @@ func (r *run) byTables(ctx context.Context) (*Result, error) {
 	p, t := r.atomic, r.plan.Tables
 	on := t.On
 	res := NewResult(p.Auction)
-	res.Items, res.Device, res.Algorithm, res.Variant, res.Reason = r.items(), device.Host, Bidders, "bidders/tables", r.plan.WithChoice(t.Reason)
+	res.Items, res.Device, res.Algorithm, res.Variant, res.Reason = r.itemCount(), device.Host, Bidders, "bidders/tables", r.plan.WithChoice(t.Reason)
 	if on.Variant != nil {
 		res.Device, res.Variant = on.Device.Facts().String(), genauction.Bidders.Name+" "+on.Variant.Label
 	}
-	r.Say("%s on %s: %s", res.Variant, res.Device, res.Reason)
+	r.Logf("%s on %s: %s", res.Variant, res.Device, res.Reason)
 	on.Work = &res.Tables
 	if r.Progress != nil {
 		on.Share = func(share float64) {
@@ -45,10 +45,10 @@ func (r *run) byTables(ctx context.Context) (*Result, error) {
 	}
 	winners, value, err := on.Solve(ctx, t.Problem)
 	switch {
-	case solve.Ended(ctx, err):
-		return nil, r.leave()
+	case solve.IsInterrupted(ctx, err):
+		return nil, r.giveUp()
 	case errors.Is(err, device.ErrMemory) && !r.plan.Asked:
-		r.plan.AfterTables(r.items())
+		r.plan.AfterTables(r.itemCount())
 		return nil, solve.GaveUp(err.Error())
 	case err != nil:
 		return nil, err
@@ -58,9 +58,9 @@ func (r *run) byTables(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	if sum := p.Revenue(winners); sum.Cmp(big.NewInt(value)) != 0 {
-		return nil, fmt.Errorf("%w: the winning bids pay %s, the tables claim %s", ErrCheck, p.Price(sum), p.Price(big.NewInt(value)))
+		return nil, fmt.Errorf("%w: the winning bids pay %s, the tables claim %s", ErrCheck, p.FormatPrice(sum), p.FormatPrice(big.NewInt(value)))
 	}
-	res.Prove(solve.Number(p.Price(big.NewInt(value))))
+	res.SetProvenBound(solve.Number(p.FormatPrice(big.NewInt(value))))
 	res.Notes = append(slices.Clone(p.Notes), fmt.Sprintf("tables of the 2^%d sets of contested goods, for %d bidders of alternatives or of a bid alone", t.Items, len(t.Bidders)))
 	return res, nil
 }

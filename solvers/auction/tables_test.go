@@ -31,7 +31,7 @@ func onTables(t *testing.T, d device.Device, a *Auction) *Result {
 	if !res.Proven || !strings.HasPrefix(res.Variant, "auction/bidders block") {
 		t.Fatalf("%+v: proven %v by %s", a, res.Proven, res.Variant)
 	}
-	if err := Pay(context.Background(), res, VCG, o); err != nil || !reflect.DeepEqual(res.Payments, paidAs(t, res)) {
+	if err := ComputePayments(context.Background(), res, VCG, o); err != nil || !reflect.DeepEqual(res.Payments, paidAs(t, res)) {
 		t.Fatalf("%+v: %v, by tables %s", a, err, res)
 	}
 	verifyResult(t, res)
@@ -50,7 +50,7 @@ func TestLanguagesOnDevice(t *testing.T) {
 			continue
 		}
 		res := onTables(t, d, a)
-		if got := a.Revenue(res.Winners).Int64() + a.Kept(res.Kept).Int64(); got != want {
+		if got := a.Revenue(res.Winners).Int64() + a.KeptPrice(res.Kept).Int64(); got != want {
 			t.Fatalf("%+v: tables find %d, every set %d", a, got, want)
 		}
 	}
@@ -202,7 +202,7 @@ func TestPaymentsWithoutRoom(t *testing.T) {
 	}
 	got := *want
 	got.Algorithm, got.Payments = Bidders, nil
-	if err := Pay(context.Background(), &got, VCG, Options{}); err != nil || !reflect.DeepEqual(got.Payments, want.Payments) {
+	if err := ComputePayments(context.Background(), &got, VCG, Options{}); err != nil || !reflect.DeepEqual(got.Payments, want.Payments) {
 		t.Errorf("%v, %v", err, got.Payments)
 	}
 }

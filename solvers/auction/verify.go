@@ -67,19 +67,19 @@ func Verify(a *Auction, result []byte) (*solve.Verdict, error) {
 		return v, nil
 	}
 	v.Note("%s", feasible(a))
-	v.Recomputed(r.Value, true)
+	v.CheckValue(r.Value, true)
 	if found := a.Certify(r.Winners, r.Kept); !reflect.DeepEqual(x.Certificate, found) {
 		v.Refute("the certificate differs from that of the auction's bids, whose prices add up to %s", found.Sum)
 	}
 	if x.Payments != nil {
-		if note, err := payments.Check(r.outcome(), x.Payments, places); err != nil {
+		if note, err := payments.Check(r.paymentOutcome(), x.Payments, places); err != nil {
 			v.Refute("payments: %w", err)
 		} else {
 			v.Note("payments: by the rule %s, computed again from the auction%s", x.Payments.Rule, note)
 		}
 	}
 	if x.Proof == nil {
-		v.Unchecked()
+		v.NoteUnchecked()
 	} else if err := r.checkProof(v, x.Proof, x.Bound); err != nil {
 		v.Refute("the proof: %w", err)
 	}

@@ -120,7 +120,7 @@ func ParseCoalition(inst *Instance, text string) (uint64, error) {
 		return 0, err
 	}
 	mask, err := formats.ParseCoalition(inst, text)
-	return mask, solve.Refuse(err)
+	return mask, solve.AsInputError(err)
 }
 
 // WriteNPY writes an instance as a version 1 .npy file, little-endian.
@@ -128,7 +128,7 @@ func WriteNPY(w io.Writer, inst *Instance) error {
 	if err := inst.Check(); err != nil {
 		return err
 	}
-	inst.Hold()
+	inst.DrawValues()
 	return formats.WriteNPY(w, inst)
 }
 
@@ -157,27 +157,27 @@ func Distributions() []string { return draw.Distributions() }
 // and seed always the same.
 func Generate(name string, n int, seed uint64) (*Instance, error) {
 	inst, err := draw.Generate(name, n, seed)
-	return inst, solve.Refuse(err)
+	return inst, solve.AsInputError(err)
 }
 
 // GenerateAs makes an instance of another value type: float32 rounds the float64
 // values, integers scale them (ScaleInt16, ScaleInt32, ScaleInt64). It makes values on all cores.
 func GenerateAs(name string, n int, seed uint64, as Value) (*Instance, error) {
 	inst, err := draw.GenerateAs(name, n, seed, as)
-	return inst, solve.Refuse(err)
+	return inst, solve.AsInputError(err)
 }
 
-// Drawn is the instance of GenerateAs without its values. For Apart and ByPrices a GPU draws
+// NewDrawn is the instance of GenerateAs without its values. For Apart and ByPrices a GPU draws
 // them, bit by bit the same; anything else that needs the values calls Hold, which draws them
 // into this machine's memory.
-func Drawn(name string, n int, seed uint64, as Value) (*Instance, error) {
-	inst, err := draw.Drawn(name, n, seed, as)
-	return inst, solve.Refuse(err)
+func NewDrawn(name string, n int, seed uint64, as Value) (*Instance, error) {
+	inst, err := draw.NewDrawn(name, n, seed, as)
+	return inst, solve.AsInputError(err)
 }
 
-// Takes says why no kernel solves n agents with values of a type on some devices, the weakest
+// CheckSize says why no kernel solves n agents with values of a type on some devices, the weakest
 // of which has these facts, before anything is read or drawn; nil where one may. A host holds
 // the instance in the same memory that the kernels work in.
-func Takes(facts device.Facts, n int, value Value, devices int) error {
-	return variants.Takes(facts, n, value, devices)
+func CheckSize(facts device.Facts, n int, value Value, devices int) error {
+	return variants.CheckSize(facts, n, value, devices)
 }

@@ -28,7 +28,7 @@ func optimum(inst *Instance) *big.Float {
 			}
 		}
 	}
-	return best[inst.Grand()]
+	return best[inst.GrandCoalition()]
 }
 
 // What is proven holds in exact arithmetic: no structure is worth more than Bound,

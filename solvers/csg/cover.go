@@ -40,24 +40,24 @@ func (c *coverRun) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[*a
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, err := c.First(); err != nil {
+	if _, err := c.LeadDevice(); err != nil {
 		return nil, nil, err
 	}
 	if err := c.check(); err != nil {
 		return nil, nil, err
 	}
 	if c.Checkpoint != "" {
-		return nil, nil, solve.Input("Checkpoint", "found %.40q, expected none: the table of all coalitions keeps no checkpoint", c.Checkpoint)
+		return nil, nil, solve.InvalidInput("Checkpoint", "found %.40q, expected none: the table of all coalitions keeps no checkpoint", c.Checkpoint)
 	}
 	if c.Algorithm != "" && c.Algorithm != string(Apart) {
-		return nil, nil, solve.Input("Algorithm", "found %.40q, expected %s, which makes the table of all coalitions", c.Algorithm, Apart)
+		return nil, nil, solve.InvalidInput("Algorithm", "found %.40q, expected %s, which makes the table of all coalitions", c.Algorithm, Apart)
 	}
-	facts := c.Weakest()
+	facts := c.WeakestFacts()
 	family, _, err := variants.FamilyFor(facts.Kind, Apart, c.Variant)
 	if err != nil {
 		return nil, nil, err
 	}
-	c.as = inst.Widened().Instance
+	c.as = inst.Widen().Instance
 	whole := *c.as
 	whole.N++ // memory is that of one agent more
 	choice, err := variants.Choose(family, facts, &whole, &c.Settings, Apart)
@@ -65,18 +65,18 @@ func (c *coverRun) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[*a
 		return nil, nil, err
 	}
 	c.begin(inst, facts)
-	cover := attempt.Cover{Instance: c.as, Family: family, Choice: choice, Table: &c.table}
+	cover := attempt.CoverAlgorithm{Instance: c.as, Family: family, Choice: choice, Table: &c.table}
 	return c.result, c.attempts(ctx, func(yield func(Method, attempt.Algorithm) bool) { yield(Apart, cover) }), nil
 }
 
 // Certify implements solve.Work.
 func (c *coverRun) Certify(ctx context.Context, found *attempt.Outcome) error {
-	c.result.Structure = ranking.Restore(c.as, c.table, c.inst.Grand())
+	c.result.Structure = ranking.Restore(c.as, c.table, c.inst.GrandCoalition())
 	return c.run.Certify(ctx, found)
 }
 
 // A Ranked structure is one of BestFew.
-type Ranked = ranking.Ranked
+type Ranked = ranking.RankedStructure
 
 // BestFew returns the k best structures of some of an instance's agents, the best first, or all of
 // them where fewer than k have only allowed blocks. Sums of floats are rounded, so that structures
@@ -88,11 +88,11 @@ func BestFew(ctx context.Context, inst, cover *Instance, coalition uint64, k int
 	}
 	switch {
 	case cover == nil:
-		return nil, solve.Input("cover", "found nil, expected the table of SolveCover")
-	case coalition > inst.Grand():
-		return nil, solve.Input("coalition", "found %#x, expected some of the agents 1 to %d", coalition, inst.N)
+		return nil, solve.InvalidInput("cover", "found nil, expected the table of SolveCover")
+	case coalition > inst.GrandCoalition():
+		return nil, solve.InvalidInput("coalition", "found %#x, expected some of the agents 1 to %d", coalition, inst.N)
 	case k < 1:
-		return nil, solve.Input("k", "found %d structures, expected 1 or more", k)
+		return nil, solve.InvalidInput("k", "found %d structures, expected 1 or more", k)
 	}
-	return ranking.Best(ctx, inst.Widened().Instance, cover, coalition, k)
+	return ranking.Best(ctx, inst.Widen().Instance, cover, coalition, k)
 }

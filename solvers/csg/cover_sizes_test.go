@@ -24,10 +24,10 @@ import (
 func exactly(inst *Instance, sizes Sizes, blocks Structure) *big.Float {
 	sum := new(big.Float).SetPrec(2000)
 	for _, b := range blocks {
-		if !sizes.Allow(b) || math.IsInf(inst.Value64(b), -1) {
+		if !sizes.Allows(b) || math.IsInf(inst.Value64(b), -1) {
 			return nil
 		}
-		x, _, _ := big.ParseFloat(inst.Exact(b), 10, 2000, big.ToNearestEven)
+		x, _, _ := big.ParseFloat(inst.ValueDecimals(b), 10, 2000, big.ToNearestEven)
 		sum.Add(sum, x)
 	}
 	return sum
@@ -132,14 +132,14 @@ func coverUnderSizes(t *testing.T, name string, draw func() *Instance, sizes Siz
 			}
 		}
 		for k, f := range []*Instance{cover, read, table} {
-			if coalition != 0 && f.Exact(coalition) != want {
-				t.Fatalf("%s: table %d has %s for coalition %#x, expected %s", name, k, f.Exact(coalition), coalition, want)
+			if coalition != 0 && f.ValueDecimals(coalition) != want {
+				t.Fatalf("%s: table %d has %s for coalition %#x, expected %s", name, k, f.ValueDecimals(coalition), coalition, want)
 			}
 		}
-		if coalition == free.Grand() && (len(all) == 0) != (result.Structure == nil) || coalition == free.Grand() && len(all) > 0 && string(result.Value) != want {
+		if coalition == free.GrandCoalition() && (len(all) == 0) != (result.Structure == nil) || coalition == free.GrandCoalition() && len(all) > 0 && string(result.Value) != want {
 			t.Fatalf("%s: found %s, expected %s", name, result.Value, want)
 		}
-		if coalition != asked && coalition != free.Grand() {
+		if coalition != asked && coalition != free.GrandCoalition() {
 			continue
 		}
 		k := 1 + r.IntN(20)

@@ -41,7 +41,7 @@ func TestCover(t *testing.T) {
 				t.Errorf("%s, %d agents as %s: found %s, expected %s (%v)", name, n, value, r.Value, ref.Value, err)
 			}
 			for c := range min(inst.Len(), 64) {
-				if _, err := BestFew(context.Background(), inst, cover, inst.Grand()&^c, 1); err != nil {
+				if _, err := BestFew(context.Background(), inst, cover, inst.GrandCoalition()&^c, 1); err != nil {
 					t.Errorf("%s, %d agents as %s, coalition %#x: %v", name, n, value, c, err)
 				}
 			}
@@ -103,7 +103,7 @@ func TestBestFew(t *testing.T) {
 		if err != nil && !errors.Is(err, solve.ErrInfeasible) {
 			t.Fatal(err)
 		}
-		coalition := r.Uint64() & inst.Grand()
+		coalition := r.Uint64() & inst.GrandCoalition()
 		var all []float64
 		partitions(coalition, nil, func(s Structure) {
 			sum := 0.0
@@ -158,10 +158,10 @@ func TestCoverRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := BestFew(context.Background(), other, cover, other.Grand(), 1); !errors.Is(err, ErrCheck) {
+	if _, err := BestFew(context.Background(), other, cover, other.GrandCoalition(), 1); !errors.Is(err, ErrCheck) {
 		t.Errorf("another instance's table: %v", err)
 	}
-	if _, err := BestFew(context.Background(), inst, inst, inst.Grand(), 3); !errors.Is(err, ErrCheck) {
+	if _, err := BestFew(context.Background(), inst, inst, inst.GrandCoalition(), 3); !errors.Is(err, ErrCheck) {
 		t.Errorf("the values as their own cover: %v", err)
 	}
 	if _, err := BestFew(context.Background(), inst, cover, 1<<5, 1); err == nil {

@@ -21,11 +21,11 @@ func TestDrawnOnDevice(t *testing.T) {
 	for k, name := range Distributions() {
 		for _, as := range []Value{Float64, []Value{Int32, Float32, Int64, Int16}[k%4]} {
 			const n, first = 12, 1 << 10
-			inst, err := Drawn(name, n, 5+1<<40, as)
+			inst, err := NewDrawn(name, n, 5+1<<40, as)
 			if err != nil {
 				t.Fatal(err)
 			}
-			on, err := inst.Law.On(d)
+			on, err := inst.Law.OpenDrawer(d)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -39,13 +39,13 @@ func TestDrawnOnDevice(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := make([]byte, v.Len())
-			if err := on.Into(s, v, first, 1<<n-first); err != nil {
+			if err := on.DrawInto(s, v, first, 1<<n-first); err != nil {
 				t.Fatal(err)
 			}
 			if err := s.Download(got, v, 0); err != nil {
 				t.Fatal(err)
 			}
-			inst.Hold()
+			inst.DrawValues()
 			if want := inst.Bytes()[first*size:]; !bytes.Equal(got, want) {
 				for c := range int64(1<<n - first) {
 					if a, b := got[c*size:(c+1)*size], want[c*size:(c+1)*size]; !bytes.Equal(a, b) {
@@ -70,7 +70,7 @@ func TestSolveDrawn(t *testing.T) {
 	for k, name := range []string{"uniform", "uct-ndcs", "planted", "infeasible"} {
 		as := []Value{Int32, Float32, Float64, Int64}[k]
 		for _, algorithm := range []Method{Apart, ByPrices} {
-			inst, err := Drawn(name, 13, 9, as)
+			inst, err := NewDrawn(name, 13, 9, as)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +80,7 @@ func TestSolveDrawn(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s, %s: %v", name, algorithm, err)
 			}
-			if inst.Held() {
+			if inst.HoldsValues() {
 				t.Errorf("%s, %s: this machine holds the values", name, algorithm)
 			}
 			want, err := Reference(inst, Apart)
@@ -100,11 +100,11 @@ func TestSolveDrawn(t *testing.T) {
 // A law's bounds hold.
 func TestLawsLeast(t *testing.T) {
 	for _, name := range Distributions() {
-		inst, err := Drawn(name, 12, 2, Float64)
+		inst, err := NewDrawn(name, 12, 2, Float64)
 		if err != nil {
 			t.Fatal(err)
 		}
-		least := inst.Law.Least()
+		least := inst.Law.LeastValue()
 		for mask := range inst.Len() {
 			if x := inst.Value64(mask); x < least && problem.FormatFloat(x, 64) != "-inf" {
 				t.Errorf("%s: coalition %d is worth %v, expected at least %v", name, mask, x, least)
@@ -116,7 +116,7 @@ func TestLawsLeast(t *testing.T) {
 // Several devices, and several ranks, draw the values each for itself.
 func TestDrawnBySeveral(t *testing.T) {
 	devices := emulatedtest.OpenSeveral(t, 2)
-	inst, err := Drawn("planted", 13, 5, Int32)
+	inst, err := NewDrawn("planted", 13, 5, Int32)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestDrawnBySeveral(t *testing.T) {
 	if want := "130000"; string(one.Value) != want || string(two.Value) != want {
 		t.Errorf("planted: two devices find %s, two ranks %s, expected %s", one.Value, two.Value, want)
 	}
-	if inst.Held() {
+	if inst.HoldsValues() {
 		t.Error("this machine holds the values")
 	}
 }
@@ -137,7 +137,7 @@ func TestDrawnBySeveral(t *testing.T) {
 // more each.
 func TestPricesDrawnBySeveral(t *testing.T) {
 	for _, n := range []int{13, 16} {
-		inst, err := Drawn("planted", n, 5, Int32)
+		inst, err := NewDrawn("planted", n, 5, Int32)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +148,7 @@ func TestPricesDrawnBySeveral(t *testing.T) {
 		if want := fmt.Sprint(10000 * n); string(r.Value) != want || r.Algorithm != string(ByPrices) || !r.Proven {
 			t.Errorf("%d agents: found %s by %s, proven %v, expected %s", n, r.Value, r.Algorithm, r.Proven, want)
 		}
-		if inst.Held() {
+		if inst.HoldsValues() {
 			t.Error("this machine holds the values")
 		}
 	}

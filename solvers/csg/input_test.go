@@ -46,11 +46,11 @@ func TestWrongCalls(t *testing.T) {
 		"values":     func() error { _, err := NewInstance(make([]int32, 3), ""); return err },
 		"none":       func() error { _, err := NewInstance([]float64(nil), ""); return err },
 		"agents":     func() error { _, err := Generate("uniform", -1, 1); return err },
-		"name":       func() error { _, err := Drawn("x", 4, 1, Int32); return err },
+		"name":       func() error { _, err := NewDrawn("x", 4, 1, Int32); return err },
 		"type":       func() error { _, err := GenerateAs("uniform", 4, 1, "x"); return err },
 		"sizes":      func() error { _, err := ParseSizes("x"); return err },
 	} {
-		if panicked, err := inputtest.Call(work); panicked != nil || !errors.Is(err, solve.ErrInput) {
+		if panicked, err := inputtest.RecoverPanic(work); panicked != nil || !errors.Is(err, solve.ErrInput) {
 			t.Errorf("%s: found %v, %v, expected an error of the input", name, err, panicked)
 		}
 	}

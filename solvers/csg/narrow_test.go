@@ -91,15 +91,15 @@ func TestSolveInt16OnSeveral(t *testing.T) {
 			t.Errorf("solved by %s", r.Variant)
 		}
 	}
-	inst, err := Drawn("planted", 13, 5, Int16)
+	inst, err := NewDrawn("planted", 13, 5, Int16)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, two := onRanks(t, inst, devices[:2], Options{Settings: solve.Settings{Algorithm: string(Apart)}})
 	for _, algorithm := range []Method{Apart, ByPrices} {
 		one, err := Solve(context.Background(), inst, Options{Settings: solve.Settings{Devices: devices[:1], Algorithm: string(algorithm)}})
-		if err != nil || one.Value != "130" || two.Value != "130" || inst.Held() {
-			t.Errorf("planted, %s: found %v, %v, ranks %s, held %v, expected 130", algorithm, one, err, two.Value, inst.Held())
+		if err != nil || one.Value != "130" || two.Value != "130" || inst.HoldsValues() {
+			t.Errorf("planted, %s: found %v, %v, ranks %s, held %v, expected 130", algorithm, one, err, two.Value, inst.HoldsValues())
 		}
 	}
 	sized := small16(t, 11)

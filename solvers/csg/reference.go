@@ -37,8 +37,8 @@ func Reference(inst *Instance, m Method) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reference: %w", err)
 	}
-	if err := reference.Check(m); err != nil {
-		return nil, fmt.Errorf("reference: %w", solve.Refuse(err))
+	if err := reference.CheckMethod(m); err != nil {
+		return nil, fmt.Errorf("reference: %w", solve.AsInputError(err))
 	}
 	start := time.Now()
 	s, exact, count := reference.Solve(inst, m)

@@ -76,7 +76,7 @@ func TestReferenceFloats(t *testing.T) {
 				for i := range wide {
 					wide[i] = inst.Value64(uint64(i))
 				}
-				want := bestPartition(wide, inst.Grand())
+				want := bestPartition(wide, inst.GrandCoalition())
 				for _, m := range Methods() {
 					r, err := Reference(inst, m)
 					if err != nil {

@@ -75,7 +75,7 @@ func (r *Result) Certify(inst *Instance, claimed string) error {
 	if r.Prices != nil && bound != r.Value {
 		bound = solve.NumberOf(r.Prices.Ceiling())
 	}
-	r.Prove(bound)
+	r.SetProvenBound(bound)
 	return nil
 }
 
@@ -95,14 +95,14 @@ func (r *Result) takeOutcome(inst *Instance, out *attempt.Outcome) {
 func (r *Result) certifyInfeasible(inst *Instance) error {
 	r.Structure = nil
 	r.ProveInfeasible()
-	switch found, known := inst.Feasible(); {
+	switch found, known := inst.FindFeasible(); {
 	case found != nil:
 		return fmt.Errorf("%w: every structure was said to have a forbidden block, found %v", ErrCheck, found.Lists())
 	case !known:
 		r.Proven = false
 		r.Notes = append(r.Notes, "that every structure has a forbidden block is not proven: to look at all of them takes too long")
 	}
-	if !inst.Sizes.Divide(inst.N) {
+	if !inst.Sizes.CanDivide(inst.N) {
 		return fmt.Errorf("the number of agents, %d, is no sum of the sizes %s: %w", inst.N, inst.Sizes, solve.ErrInfeasible)
 	}
 	return fmt.Errorf("every structure of %s has a forbidden block: %w", formats.Count(inst.N, "agent"), solve.ErrInfeasible)

@@ -23,7 +23,7 @@ type Session struct {
 
 // Open begins a session on o's devices.
 func Open(o Options) (*Session, error) {
-	if _, err := o.First(); err != nil {
+	if _, err := o.LeadDevice(); err != nil {
 		return nil, fmt.Errorf("open csg: %w", err)
 	}
 	s := &Session{Options: o}

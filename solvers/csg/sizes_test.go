@@ -19,13 +19,13 @@ import (
 // bruteForce is the best sum of blocks of sizes, nil where there is none.
 func bruteForce(inst *Instance, sizes Sizes) *big.Float {
 	var best *big.Float
-	partitions(inst.Grand(), nil, func(blocks Structure) {
+	partitions(inst.GrandCoalition(), nil, func(blocks Structure) {
 		sum := new(big.Float).SetPrec(2000)
 		for _, b := range blocks {
-			if !sizes.Allow(b) || math.IsInf(inst.Value64(b), -1) {
+			if !sizes.Allows(b) || math.IsInf(inst.Value64(b), -1) {
 				return
 			}
-			x, _, _ := big.ParseFloat(inst.Exact(b), 10, 2000, big.ToNearestEven)
+			x, _, _ := big.ParseFloat(inst.ValueDecimals(b), 10, 2000, big.ToNearestEven)
 			sum.Add(sum, x)
 		}
 		if best == nil || sum.Cmp(best) > 0 {
@@ -92,7 +92,7 @@ func TestSizes(t *testing.T) {
 				t.Fatal(err)
 			}
 			v, err := Verify(draw(), text)
-			if err != nil || v.Err() != nil || got.Prices != nil && !v.BoundChecked || want == nil && sizes.Divide(n) == v.BoundChecked {
+			if err != nil || v.Err() != nil || got.Prices != nil && !v.BoundChecked || want == nil && sizes.CanDivide(n) == v.BoundChecked {
 				t.Fatalf("%v: verify found %v, %v, bound checked %v", at, err, v.Err(), v.BoundChecked)
 			}
 		}
@@ -147,8 +147,8 @@ func TestParseSizes(t *testing.T) {
 		want  bool
 	}{{"3", 7, false}, {"3,2", 7, true}, {"40", 40, true}, {"7", 40, false}, {"5", 0, true}, {"2-", 1, false}} {
 		s, err := ParseSizes(c.sizes)
-		if err != nil || s.Divide(c.n) != c.want {
-			t.Errorf("%d agents in blocks of %s: found %v, %v", c.n, c.sizes, s.Divide(c.n), err)
+		if err != nil || s.CanDivide(c.n) != c.want {
+			t.Errorf("%d agents in blocks of %s: found %v, %v", c.n, c.sizes, s.CanDivide(c.n), err)
 		}
 	}
 }

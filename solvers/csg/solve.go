@@ -31,7 +31,7 @@ func Algorithms() []string { return []string{string(ByPrices), string(Apart), st
 // check returns an error of options that no solve takes.
 func (o *Options) check() error {
 	if o.Resume && o.Checkpoint == "" {
-		return solve.Input("Resume", "found no checkpoint to go on with, expected its file in Checkpoint")
+		return solve.InvalidInput("Resume", "found no checkpoint to go on with, expected its file in Checkpoint")
 	}
 	return solve.CheckOptions(o.Fields())
 }
@@ -54,7 +54,7 @@ func (o *Options) checkpoint() *checkpoint.Spec {
 // ErrCheckpoint, those of memory
 // device.ErrMemory, those of a wrong answer ErrCheck.
 func Solve(ctx context.Context, inst *Instance, o Options) (r *Result, err error) {
-	err = solve.With(Open, o, func(s *Session) error {
+	err = solve.WithSession(Open, o, func(s *Session) error {
 		r, err = s.Solve(ctx, inst)
 		return err
 	})
@@ -78,7 +78,7 @@ type run struct {
 // Plan implements solve.Work.
 func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[*attempt.Outcome]], error) {
 	o := &r.Settings
-	d, err := o.First()
+	d, err := o.LeadDevice()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -99,7 +99,7 @@ func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[*attemp
 	}
 	r.begin(inst, r.plan.Facts)
 	r.result.Algorithm = string(r.plan.Method)
-	if !inst.Sizes.Divide(inst.N) {
+	if !inst.Sizes.CanDivide(inst.N) {
 		r.result.Reason = "sums of the sizes that blocks may have"
 		return r.result, nil, r.result.certifyInfeasible(inst)
 	}
@@ -117,17 +117,17 @@ func (r *run) algorithms() iter.Seq2[Method, attempt.Algorithm] {
 	return func(yield func(Method, attempt.Algorithm) bool) {
 		p := r.plan
 		if r.inst.N == 0 {
-			yield(p.Method, attempt.Nothing{})
+			yield(p.Method, attempt.EmptyInstance{})
 			return
 		}
-		if p.Prices != nil && (!yield(ByPrices, attempt.Prices{Limits: *p.Prices}) || p.Asked) {
+		if p.Prices != nil && (!yield(ByPrices, attempt.PriceAlgorithm{Limits: *p.Prices}) || p.Asked) {
 			return
 		}
 		if p.Family == nil {
 			yield(p.Method, attempt.HostDP{Method: p.Method})
 			return
 		}
-		yield(p.Method, attempt.Kernels{Family: p.Family, Method: p.Method, Pool: &r.pool, Checkpoint: r.checkpoint()})
+		yield(p.Method, attempt.KernelAlgorithm{Family: p.Family, Method: p.Method, Pool: &r.pool, Checkpoint: r.checkpoint()})
 	}
 }
 
@@ -139,9 +139,9 @@ func (r *run) attempts(ctx context.Context, algorithms iter.Seq2[Method, attempt
 				out := &attempt.Outcome{Algorithm: m}
 				err := a.Solve(ctx, r.task, out)
 				if errors.Is(err, solve.ErrGaveUp) {
-					r.Say("%v", err)
+					r.Logf("%v", err)
 				}
-				if over := ctx.Err(); over != nil && err != nil && r.Together() > 1 && !errors.Is(err, ErrCheck) {
+				if over := ctx.Err(); over != nil && err != nil && r.RankCount() > 1 && !errors.Is(err, ErrCheck) {
 					err = errors.Join(over, err) // exchanges fail where other ranks have ended
 				}
 				if r.plan != nil {
@@ -178,7 +178,7 @@ func (r *run) Best(context.Context, *attempt.Outcome) (answer string, err error)
 		return "", err
 	}
 	res.Value = best.Value
-	res.Bounded(best.Bound)
+	res.SetBound(best.Bound)
 	return "the structure is the best so far", nil
 }
 
@@ -187,6 +187,6 @@ func inMemory(inst *Instance) (*Instance, error) {
 	if err := inst.Check(); err != nil {
 		return nil, err
 	}
-	inst.Hold()
+	inst.DrawValues()
 	return inst.Prepared()
 }

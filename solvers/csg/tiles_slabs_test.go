@@ -90,17 +90,17 @@ func TestSlabs(t *testing.T) {
 // docs/notes/cluster.md predicts.
 func TestSlabsDrawn(t *testing.T) {
 	devices := narrow(t, 2, 72<<10)
-	inst, err := Drawn("planted", 14, 5, Int32)
+	inst, err := NewDrawn("planted", 14, 5, Int32)
 	if err != nil {
 		t.Fatal(err)
 	}
 	v := gencsg.Tiles.Variant("chunk=4,slot=4,each=1,block=128,stages=3,pairs=1,adder=fused,least=1,value=int32")
 	o := Options{Settings: solve.Settings{Variant: v.Label}}
 	_, got := onRanks(t, inst, devices, o)
-	if inst.Held() {
+	if inst.HoldsValues() {
 		t.Error("this machine has drawn the values")
 	}
-	inst.Hold()
+	inst.DrawValues()
 	if want, err := Reference(inst, Apart); err != nil || got.Value != want.Value {
 		t.Errorf("found %s, expected %s: %v", got.Value, want.Value, err)
 	}
@@ -127,7 +127,7 @@ func TestSlabsRefused(t *testing.T) {
 	if err == nil || !errors.Is(err, device.ErrMemory) {
 		t.Errorf("found %v, expected too little memory", err)
 	}
-	if err := Takes(devices[0].Facts(), 14, Int32, 2); err == nil {
+	if err := CheckSize(devices[0].Facts(), 14, Int32, 2); err == nil {
 		t.Errorf("found %v before anything is read", err)
 	}
 }

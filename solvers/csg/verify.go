@@ -49,8 +49,8 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 			v.Refute("the result was solved in %s, which does not hold the instance's sums", x.Solved)
 		}
 	}
-	solve.Same(v, "sizes", x.Sizes, inst.Sizes, "")
-	solve.Same(v, "type", x.Type, inst.Type, "")
+	solve.CheckEqual(v, "sizes", x.Sizes, inst.Sizes, "")
+	solve.CheckEqual(v, "type", x.Type, inst.Type, "")
 	if !slices.Equal(x.Names, inst.Names) {
 		v.Refute("the result's agents are %.80q, the instance's %.80q", x.Names, inst.Names)
 	}
@@ -78,18 +78,18 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 		return v, nil
 	}
 	v.Note("feasible: the blocks are a partition of the agents")
-	v.Recomputed(solve.Number(r.Certificate.Sum), true)
+	v.CheckValue(solve.Number(r.Certificate.Sum), true)
 	if err != nil {
 		return v, nil
 	}
-	v.Certified(r.Bound)
+	v.CheckBound(r.Bound)
 	if !reflect.DeepEqual(x.Certificate, r.Certificate) {
 		v.Refute("the certificate differs from that of the instance's values, which add up to %s", r.Certificate.Sum)
 	}
 	if r.Prices != nil {
 		verifyPrices(v, inst, r)
 	} else {
-		v.Unchecked()
+		v.NoteUnchecked()
 	}
 	return v, nil
 }
@@ -114,7 +114,7 @@ func verifyInfeasible(v *solve.Verdict, inst *Instance, stated *solve.Report) {
 		v.Refute("the result has a value and no solution")
 		return
 	}
-	switch found, known := inst.Feasible(); {
+	switch found, known := inst.FindFeasible(); {
 	case !stated.Proven && known && found == nil:
 		v.Refute("the result does not say that no structure is feasible, which a search of all shows")
 	case !stated.Proven:
@@ -127,7 +127,7 @@ func verifyInfeasible(v *solve.Verdict, inst *Instance, stated *solve.Report) {
 		v.Refute("a structure is feasible: %s", strings.Join(names, ", "))
 	case !known:
 		v.Refute("that no structure is feasible takes longer to check than a proven result may")
-	case !inst.Sizes.Divide(inst.N):
+	case !inst.Sizes.CanDivide(inst.N):
 		v.BoundChecked = true
 		v.Note("no structure is feasible: the number of agents, %d, is no sum of the sizes %s", inst.N, inst.Sizes)
 	default:
@@ -141,7 +141,7 @@ func verifyPrices(v *solve.Verdict, inst *Instance, r *Result) {
 	limits := price.Settings{Steps: 1 << 36, Columns: 1 << 25}
 	var steps int64
 	var err error
-	inst = inst.Widened().Instance
+	inst = inst.Widen().Instance
 	switch inst.Type {
 	case Int32:
 		steps, err = price.Verify(context.Background(), inst.I32, r.Structure, &r.Prices.Proof, limits)

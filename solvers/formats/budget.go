@@ -44,9 +44,9 @@ func (b *Budget) Take(bytes int64) error {
 	}
 }
 
-// Fits reports whether the budget has rows times columns items of so many bytes each. It is false
+// CheckFits reports whether the budget has rows times columns items of so many bytes each. It is false
 // where the product exceeds 64 bits.
-func (b *Budget) Fits(rows, columns uint64, size int) error {
+func (b *Budget) CheckFits(rows, columns uint64, size int) error {
 	need := float64(rows) * float64(columns) * float64(size)
 	switch {
 	case b != nil && need > float64(b.Remaining()):

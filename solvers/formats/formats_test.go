@@ -88,14 +88,14 @@ func TestBudget(t *testing.T) {
 	if _, err := Grow[int64](b, nil, 1<<62); !errors.As(err, &full) {
 		t.Error(err)
 	}
-	if err := b.Fits(1<<40, 1<<40, 8); err == nil || err.Error() != "4096 PiB, more than the limit of 100 B" {
+	if err := b.CheckFits(1<<40, 1<<40, 8); err == nil || err.Error() != "4096 PiB, more than the limit of 100 B" {
 		t.Error(err)
 	}
-	if b.Fits(3, 4, 8) != nil || b.Fits(4, 4, 8) == nil {
+	if b.CheckFits(3, 4, 8) != nil || b.CheckFits(4, 4, 8) == nil {
 		t.Error("96 bytes fit, 128 do not")
 	}
 	var none *Budget
-	if NewBudget(0) != none || none.Take(1<<60) != nil || none.Fits(1<<20, 1<<20, 8) != nil || none.Fits(1<<40, 1<<40, 8) == nil {
+	if NewBudget(0) != none || none.Take(1<<60) != nil || none.CheckFits(1<<20, 1<<20, 8) != nil || none.CheckFits(1<<40, 1<<40, 8) == nil {
 		t.Error("without a limit")
 	}
 }

@@ -423,7 +423,7 @@ func (l List) Names() []string {
 func (l List) Select(names ...string) List {
 	some := make(List, 0, len(names))
 	for _, name := range names {
-		some = append(some, *l.Named(name))
+		some = append(some, *l.Find(name))
 	}
 	return some
 }
@@ -433,8 +433,8 @@ func (l List) Without(names ...string) List {
 	return slices.DeleteFunc(slices.Clone(l), func(o Option) bool { return slices.Contains(names, o.Name) })
 }
 
-// Of returns the options as a problem of a name describes them.
-func (l List) Of(name string) List {
+// ForProblem returns the options as a problem of a name describes them.
+func (l List) ForProblem(name string) List {
 	l = slices.Clone(l)
 	for k := range l {
 		d := *l[k].Declaration
@@ -444,8 +444,8 @@ func (l List) Of(name string) List {
 	return l
 }
 
-// Named is the option of a name, nil where there is none.
-func (l List) Named(name string) *Option {
+// Find is the option of a name, nil where there is none.
+func (l List) Find(name string) *Option {
 	for k := range l {
 		if l[k].Name == name {
 			return &l[k]
@@ -457,7 +457,7 @@ func (l List) Named(name string) *Option {
 // Describe is one sentence on an option, with its words and its default, if there are any. name is how a door calls
 // options, such as Declaration.FlagName after two dashes.
 func (l List) Describe(o *Option, name func(*Declaration) string) string {
-	text := l.Refer(o.About, name)
+	text := l.ReplaceReferences(o.About, name)
 	if o.Only != "" {
 		text = o.Only + ": " + text
 	}
@@ -465,13 +465,13 @@ func (l List) Describe(o *Option, name func(*Declaration) string) string {
 		text += ": " + strings.Join(o.Words, ", ")
 	}
 	if o.Default != "" {
-		text += " (default: " + l.Refer(o.Default, name) + ")"
+		text += " (default: " + l.ReplaceReferences(o.Default, name) + ")"
 	}
 	return text
 }
 
-// Refer writes the names of other options into a text.
-func (l List) Refer(text string, name func(*Declaration) string) string {
+// ReplaceReferences writes the names of other options into a text.
+func (l List) ReplaceReferences(text string, name func(*Declaration) string) string {
 	for k := range l {
 		text = strings.ReplaceAll(text, "{"+l[k].Name+"}", name(l[k].Declaration))
 	}

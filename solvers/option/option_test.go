@@ -71,7 +71,7 @@ func TestValues(t *testing.T) {
 		{"rules", "abc", `"abc"`, ""}, {"rules", "a1", `"a1"`, "found a digit"},
 	} {
 		for door, set := range map[string]func(l List) error{
-			"flag": func(l List) error { return l.Named(c.name).Set(c.flag) },
+			"flag": func(l List) error { return l.Find(c.name).Set(c.flag) },
 			"JSON": func(l List) error { return l.Decode([]byte(`{"` + c.name + `":` + c.json + "}")) },
 		} {
 			var s settings
@@ -110,7 +110,7 @@ func TestNegated(t *testing.T) {
 	for text, rough := range map[string]bool{"true": false, "false": true, "null": false} {
 		var s settings
 		l := s.fields()
-		if o := l.Named("exact"); o.String() != "true" {
+		if o := l.Find("exact"); o.String() != "true" {
 			t.Errorf("by default the option is %s, expected true", o)
 		}
 		if err := l.Decode([]byte(`{"exact": ` + text + "}")); err != nil || s.rough != rough {
@@ -120,7 +120,7 @@ func TestNegated(t *testing.T) {
 			continue
 		}
 		s = settings{rough: !rough}
-		if err := s.fields().Named("exact").Set(text); err != nil || s.rough != rough || s.fields().Named("exact").String() != text {
+		if err := s.fields().Find("exact").Set(text); err != nil || s.rough != rough || s.fields().Find("exact").String() != text {
 			t.Errorf("flag %s: found %t, %v, expected %t", text, s.rough, err, rough)
 		}
 	}
@@ -149,7 +149,7 @@ func TestDescribe(t *testing.T) {
 		"time_limit": " (default: 10s, or none with --work)",
 		"parts":      ": x, y",
 	} {
-		if text := l.Describe(l.Named(name), dashes); text != want {
+		if text := l.Describe(l.Find(name), dashes); text != want {
 			t.Errorf("%s: found %q, expected %q", name, text, want)
 		}
 	}
@@ -160,7 +160,7 @@ func TestRefined(t *testing.T) {
 	var s settings
 	outer := table.WithDefault("count", "4").WithWords("name", []string{"c"}).WithAbout("work", "flips")
 	l := outer.Bind([]any{&s.count, &s.work, &s.seed, &s.limit, &s.target, &s.name, &s.parts, &s.quiet, &s.rough, &s.share, &s.rules})
-	if l.Named("count").Default != "4" || l.Named("work").About != "flips" || l.Named("name").Words[0] != "c" || l.Named("rules").Set("abc") != nil || s.rules != "abc" {
+	if l.Find("count").Default != "4" || l.Find("work").About != "flips" || l.Find("name").Words[0] != "c" || l.Find("rules").Set("abc") != nil || s.rules != "abc" {
 		t.Errorf("found %+v", l)
 	}
 	if table[0].Default != "3" {
@@ -172,7 +172,7 @@ func TestRefined(t *testing.T) {
 func TestViews(t *testing.T) {
 	var o struct{ names, files []string }
 	l := Table{{Name: "names", About: "names"}, {Name: "files", Whole: true}}.Bind([]any{&o.names, &o.files})
-	view := l.Without("files").Of("csg")
+	view := l.Without("files").ForProblem("csg")
 	if len(view) != 1 || view.Describe(&view[0], func(d *Declaration) string { return d.Name }) != "csg: names" || l[0].Only != "" {
 		t.Errorf("found %d options, the first %q", len(view), view.Describe(&view[0], func(d *Declaration) string { return d.Name }))
 	}

@@ -21,7 +21,7 @@ import (
 
 // ways are the engines that a search on a GPU, or on the emulated device, may run. The parameter
 // kernels names the kernels on the device, of which the portfolio may run either.
-var ways = algorithms.Family("qubo/algorithm", []string{"algorithm", "kernels"},
+var ways = algorithms.NewFamily("qubo/algorithm", []string{"algorithm", "kernels"},
 	algorithms.Algorithm{Values: []string{"host", "none"}},
 	algorithms.Algorithm{Values: []string{"portfolio", "bulk"}, Kernels: &qubo.Bulk},
 	algorithms.Algorithm{Values: []string{"portfolio", "temper"}, Kernels: &qubo.Temper},
@@ -68,7 +68,7 @@ func (r *run) choose(p *problem.Normal) (tuned.Choice, engine, error) {
 	if tempering.PrefersReplicaExchange(p) {
 		density = sparse
 	}
-	w := algorithms.Workload(map[string]string{"density": density}, p.N, func(int) (*device.Variant, string) { return predicted(density, facts) })
+	w := algorithms.PredictedWorkload(map[string]string{"density": density}, p.N, func(int) (*device.Variant, string) { return predicted(density, facts) })
 	way, err := o.ChooseAlgorithm(ways, facts, w, func(v *device.Variant) error {
 		switch e := engineOf(v); {
 		case !slices.Contains(e.kinds, facts.Kind):
@@ -97,7 +97,7 @@ const (
 
 // waysSubject is the choice among the engines, for the tuner: the time to the planted value.
 func waysSubject() subject.Subject {
-	return algorithms.Subject(algorithms.Problem[planted]{
+	return algorithms.NewSubject(algorithms.Problem[planted]{
 		Family: ways,
 		Fixed:  []map[string]string{{"density": sparse}, {"density": dense}},
 		Sizes: func(f device.Facts) []int {

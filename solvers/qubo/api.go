@@ -84,7 +84,7 @@ func ParseBits(text string) (Bits, bool) { return problem.ParseBits(text) }
 // generator's first state; p3000.1 is Palubeckis(3000, 50, 31000).
 func Palubeckis(n, density int, seed int64) (*Instance, error) {
 	inst, err := draw.Palubeckis(n, density, seed)
-	return inst, solve.Refuse(err)
+	return inst, solve.AsInputError(err)
 }
 
 // ReadOptions say how to read an instance.
@@ -178,7 +178,7 @@ func Multistart(ctx context.Context, d device.Device, inst *Instance, o Multista
 // onDevice returns an error for no device and for a malformed instance.
 func onDevice(d device.Device, inst *Instance) error {
 	if d == nil {
-		return solve.Input("device", "found nil, expected one")
+		return solve.InvalidInput("device", "found nil, expected one")
 	}
 	if err := inst.Check(); err != nil {
 		return fmt.Errorf("a malformed instance: %w", err)
@@ -197,7 +197,7 @@ func OpenEvaluation(d device.Device, inst *Instance, label string, count int) (*
 		return nil, err
 	}
 	if count < 0 {
-		return nil, solve.Input("count", "found %d solutions, expected at least 0", count)
+		return nil, solve.InvalidInput("count", "found %d solutions, expected at least 0", count)
 	}
 	return multistart.OpenEvaluation(d, inst, label, count)
 }
@@ -219,7 +219,7 @@ type Flipping = tabu.Flipping
 // label; an empty label stands for the variant that is chosen where nothing is tuned.
 func OpenFlipping(d device.Device, n int, row, label string) (*Flipping, error) {
 	if d == nil {
-		return nil, solve.Input("device", "found nil, expected one")
+		return nil, solve.InvalidInput("device", "found nil, expected one")
 	}
 	return tabu.OpenFlipping(d, n, row, label)
 }

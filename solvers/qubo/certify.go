@@ -103,11 +103,11 @@ func (r *run) prove(out *Result) {
 		out.Proof = "no bound within the range of float64 is known"
 		return
 	}
-	out.Bounded(solve.Number(value.String()))
+	out.SetBound(solve.Number(value.String()))
 	bound, visited := r.bests.bound()
 	met := bound == out.objective
 	if met && near(&out.Report) {
-		out.Prove(out.Bound)
+		out.SetProvenBound(out.Bound)
 	}
 	switch {
 	case !met:

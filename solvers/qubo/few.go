@@ -36,7 +36,7 @@ func (r *run) few(k int) bool {
 		f = c.Problem.Few()
 	}
 	stop := func() bool { return false }
-	if r.o.Together() == 1 { // all ranks decide alike
+	if r.o.RankCount() == 1 { // all ranks decide alike
 		end := r.until(0.5)
 		stop = func() bool { return r.ctx.Err() != nil || !end.IsZero() && time.Now().After(end) }
 	}

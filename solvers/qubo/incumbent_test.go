@@ -85,7 +85,7 @@ func TestLeft(t *testing.T) {
 			time.AfterFunc(c.end, cancel)
 			defer cancel()
 			began, onward := time.Now(), make(chan struct{})
-			ctx, release := (&solve.Settings{TimeLimit: c.limit}).Limited(ctx)
+			ctx, release := (&solve.Settings{TimeLimit: c.limit}).WithTimeLimit(ctx)
 			defer release()
 			l := limitsOf(ctx, began, 0)
 			ended, err := l.await(func() error {

@@ -36,7 +36,7 @@ func TestWrongCalls(t *testing.T) {
 		"itself":     func() error { b := NewBuilder(2); b.Maximize(); b.PairInt(1, 1, 1); _, err := b.Build(); return err },
 		"Palubeckis": func() error { _, err := Palubeckis(-1, 3, 1); return err },
 	} {
-		if panicked, err := inputtest.Call(work); panicked != nil || !errors.Is(err, solve.ErrInput) {
+		if panicked, err := inputtest.RecoverPanic(work); panicked != nil || !errors.Is(err, solve.ErrInput) {
 			t.Errorf("%s: found %v, %v, expected an error of the input", name, err, panicked)
 		}
 	}

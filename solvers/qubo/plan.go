@@ -71,7 +71,7 @@ func openReference(*problem.Normal, search.Setup) (search.OpenedEngine, error) {
 // refuses returns an error where an engine has no use for several devices like facts.
 func (e engine) refuses(devices int, facts device.Facts) error {
 	if devices > 1 && e.cores && facts.Kind != device.Host {
-		return solve.Input("Devices", "engine %s searches on the host's cores, found %d like %s, expected one", e.name, devices, facts)
+		return solve.InvalidInput("Devices", "engine %s searches on the host's cores, found %d like %s, expected one", e.name, devices, facts)
 	}
 	return nil
 }
@@ -104,20 +104,20 @@ func planFor(facts device.Facts, o Options) (plan, error) {
 			return plan{e, fmt.Sprintf("the best on %s: %s", facts, e.about)}, nil
 		case asked != e.name:
 		case !runs:
-			return plan{}, solve.Input("Algorithm", "engine %s runs on %s, not on %s", e.name, strings.Join(e.kinds, ", "), facts)
+			return plan{}, solve.InvalidInput("Algorithm", "engine %s runs on %s, not on %s", e.name, strings.Join(e.kinds, ", "), facts)
 		case o.Variant != "" && !e.variant:
-			return plan{}, o.Variantless(e.name)
+			return plan{}, o.RefuseVariant(e.name)
 		default:
 			return plan{e, "asked for by name"}, e.refuses(len(o.Devices), facts)
 		}
 	}
 	if asked != "" {
-		return plan{}, solve.Input("Algorithm", "engine %q: expected one of %s", asked, strings.Join(Algorithms(), ", "))
+		return plan{}, solve.InvalidInput("Algorithm", "engine %q: expected one of %s", asked, strings.Join(Algorithms(), ", "))
 	}
 	unnamed := o
 	unnamed.Variant = ""
 	runs, err := planFor(facts, unnamed)
-	return plan{}, cmp.Or(err, o.Variantless(runs.engine.name))
+	return plan{}, cmp.Or(err, o.RefuseVariant(runs.engine.name))
 }
 
 // setup are the settings with which engines are opened.

@@ -11,7 +11,7 @@ import (
 // alike returns rank 0's word on all ranks. Decisions by the clock, which differs among ranks, go
 // through it.
 func (r *run) alike(word uint64) (uint64, error) {
-	if r.o.Together() == 1 {
+	if r.o.RankCount() == 1 {
 		return word, nil
 	}
 	all, err := collective.GatherLists(r.o.Ranks, []uint64{word})

@@ -184,7 +184,7 @@ func honest(t *testing.T, what string, inst *Instance, r *Result, best *big.Rat)
 		f, _ := best.Float64()
 		t.Fatalf("%s: the bound %v, the best is %v", what, r.Bound, f)
 	}
-	if err := report.Claims(); err != nil {
+	if err := report.CheckClaims(); err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
 	if r.Proven && *report.Gap > math.Ldexp(math.Abs(r.Value.Float()), -50) {

@@ -46,7 +46,7 @@ func (r *run) solve() (variant string, err error) {
 		return "", err
 	}
 	late := r.late
-	if r.o.Together() > 1 { // all ranks reduce alike
+	if r.o.RankCount() > 1 { // all ranks reduce alike
 		late = func() bool { return false }
 	}
 	red := preprocess.Reduce(r.p, r.inst.Fixed, r.o.Unreduced || r.o.Solutions > 1, r.inst.Rows, late)
@@ -55,7 +55,7 @@ func (r *run) solve() (variant string, err error) {
 		r.target = &t
 	}
 	r.several = solutions{limit: r.o.Solutions, apart: max(1, r.o.Distance), n: r.inst.N, mirror: r.inst.Mirrored()}
-	r.o.Say("%d of %d variables are left in %d components: the others are fixed or follow", red.VariablesLeft(), r.inst.N, len(red.Parts))
+	r.o.Logf("%d of %d variables are left in %d components: the others are fixed or follow", red.VariablesLeft(), r.inst.N, len(red.Parts))
 	r.begin(red)
 	var lost error // the end of a device
 	ended := false // before a part was searched
@@ -80,7 +80,7 @@ func (r *run) solve() (variant string, err error) {
 			}
 			label, err := r.search(k, share)
 			switch {
-			case errors.Is(err, device.ErrLost) && label != "" && r.o.Together() == 1:
+			case errors.Is(err, device.ErrLost) && label != "" && r.o.RankCount() == 1:
 				lost = err
 			case err != nil:
 				return "", err
@@ -112,7 +112,7 @@ func (r *run) cut() error {
 	if over == nil || r.bests.finished() || r.reached() {
 		return nil
 	}
-	return solve.Cut(over)
+	return solve.InterruptedError(over)
 }
 
 // Best implements solve.Work.
@@ -200,7 +200,7 @@ func (r *run) search(k int, share float64) (label string, err error) {
 	if err != nil {
 		return "", err
 	}
-	r.o.Say("%s: %s", label, r.plan.reason)
+	r.o.Logf("%s: %s", label, r.plan.reason)
 	goal := part.Bound
 	if r.target != nil {
 		goal = min(goal, *r.target-(r.bests.total()-top.value))
@@ -268,21 +268,21 @@ func (r *run) open(p *problem.Normal) (e search.OpenedEngine, label string, err 
 		return e, "", err
 	}
 	if r.told.used = e.Used; r.o.Rules.ForSize(p.N) != r.o.Rules {
-		r.o.Say("a component of %d variables has the default tenure, spread or distance: %s is for more", p.N, r.o.Rules)
+		r.o.Logf("a component of %d variables has the default tenure, spread or distance: %s is for more", p.N, r.o.Rules)
 	}
 	label = "qubo/" + name
 	if e.Label != "" {
 		label += " " + e.Label
 		r.plan.reason = e.Reason
 	}
-	r.plan.reason = algorithms.Before(ways, way, r.plan.reason)
+	r.plan.reason = algorithms.PrefixReason(ways, way, r.plan.reason)
 	return e, label, nil
 }
 
 // wait runs a search and waits for its end. A search on the host that goes on after the limit is
 // left running, and its later solutions are ignored.
 func (r *run) wait(work func() error) error {
-	if r.o.Devices[0].Facts().Kind != device.Host || r.o.Together() > 1 {
+	if r.o.Devices[0].Facts().Kind != device.Host || r.o.RankCount() > 1 {
 		return work()
 	}
 	ended, err := r.await(work)

@@ -45,13 +45,13 @@ func (o Options) check() error {
 		return err
 	}
 	if o.Threads < 0 {
-		return solve.Input("Threads", "found %d, expected at least 0", o.Threads)
+		return solve.InvalidInput("Threads", "found %d, expected at least 0", o.Threads)
 	}
-	if o.Together() > 1 && o.Solutions > 1 {
-		return solve.Input("Solutions", "found %d on %d ranks, expected 1: several are looked for by one process", o.Solutions, o.Together())
+	if o.RankCount() > 1 && o.Solutions > 1 {
+		return solve.InvalidInput("Solutions", "found %d on %d ranks, expected 1: several are looked for by one process", o.Solutions, o.RankCount())
 	}
 	if err := o.Rules.Check(); err != nil {
-		return solve.Refuse(err)
+		return solve.AsInputError(err)
 	}
 	return o.checkWithout()
 }
@@ -67,7 +67,7 @@ func (o Options) check() error {
 // those of a wrong answer ErrCheck. Those of a device that was lost on the way wrap
 // device.ErrLost, and the result, where it is not nil, is the best until then.
 func Solve(ctx context.Context, inst *Instance, o Options) (r *Result, err error) {
-	err = solve.With(Open, o, func(s *Session) error {
+	err = solve.WithSession(Open, o, func(s *Session) error {
 		r, err = s.Solve(ctx, inst)
 		return err
 	})
@@ -84,7 +84,7 @@ type Session struct {
 
 // Open begins a session on o's devices.
 func Open(o Options) (*Session, error) {
-	if _, err := o.First(); err != nil {
+	if _, err := o.LeadDevice(); err != nil {
 		return nil, err
 	}
 	s := &Session{Options: o}
@@ -107,7 +107,7 @@ func (s *Session) Solve(ctx context.Context, inst *Instance) (*Result, error) {
 // Plan implements solve.Work.
 func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[string]], error) {
 	o, inst := &r.o, r.inst
-	d, err := o.First()
+	d, err := o.LeadDevice()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -124,18 +124,18 @@ func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[string]
 		return nil, nil, err
 	}
 	if err := o.Starts.Check(r.plan.engine.name); err != nil {
-		return nil, nil, solve.Refuse(err)
+		return nil, nil, solve.AsInputError(err)
 	}
 	if err := o.Rules.CheckFor(r.plan.engine.name, o.Without, inst.N); err != nil {
-		return nil, nil, solve.Refuse(err)
+		return nil, nil, solve.AsInputError(err)
 	}
 	for _, other := range o.Devices[1:] {
 		if kind := other.Facts().Kind; kind != d.Facts().Kind {
-			return nil, nil, solve.Input("Devices", "found two kinds, %s and %s, expected one", d.Facts(), other.Facts())
+			return nil, nil, solve.InvalidInput("Devices", "found two kinds, %s and %s, expected one", d.Facts(), other.Facts())
 		}
 	}
 	need := inst.Memory()
-	if o.Say("takes about %s of memory besides the instance", device.Size(need)); o.Memory > 0 && need > o.Memory {
+	if o.Logf("takes about %s of memory besides the instance", device.Size(need)); o.Memory > 0 && need > o.Memory {
 		return nil, nil, fmt.Errorf("besides the instance solving would take %w: %w", formats.MemoryShortage(float64(need), o.Memory), device.ErrMemory)
 	}
 	r.out = newResult(inst, *o)

@@ -49,8 +49,8 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
-	form := solve.Same(v, "form", x.Form, inst.Form, " (--form says how to read it)")
-	sense := solve.Same(v, "sense", x.Sense, inst.Sense, " (--sense says how to read it)")
+	form := solve.CheckEqual(v, "form", x.Form, inst.Form, " (--form says how to read it)")
+	sense := solve.CheckEqual(v, "sense", x.Sense, inst.Sense, " (--sense says how to read it)")
 	if !form || !sense {
 		return v, nil
 	}
@@ -73,12 +73,12 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 		value := solve.Number(inst.Amount(bits.Words()).String())
 		if k == 0 {
 			v.Note("feasible: %d variables have a value, %d of them the one that they are fixed to", inst.N, len(x.Fixed))
-			v.Recomputed(value, inst.Sense == Maximize)
+			v.CheckValue(value, inst.Sense == Maximize)
 		} else if !equal(s.Value, value) {
 			v.Refute("the stated value of solution %d of several is %s, recomputed from the instance it is %s", k, s.Value, value)
 		}
 	}
-	v.Unchecked()
+	v.NoteUnchecked()
 	return v, nil
 }
 

@@ -35,11 +35,11 @@ func Parts(engine string) []string {
 func (o Options) checkWithout() error {
 	for _, name := range o.Without {
 		if !slices.Contains(Parts(""), name) {
-			return solve.Refuse(fmt.Errorf("without %q: expected some of %s", name, strings.Join(Parts(""), ", ")))
+			return solve.AsInputError(fmt.Errorf("without %q: expected some of %s", name, strings.Join(Parts(""), ", ")))
 		}
 	}
 	if slices.Contains(o.Without, "bulk") && slices.Contains(o.Without, "host") {
-		return solve.Refuse(fmt.Errorf("without %s: nothing is left to search", strings.Join(o.Without, ", ")))
+		return solve.AsInputError(fmt.Errorf("without %s: nothing is left to search", strings.Join(o.Without, ", ")))
 	}
 	return nil
 }
@@ -48,7 +48,7 @@ func (o Options) checkWithout() error {
 func (o Options) checkParts(engine string) error {
 	for _, name := range o.Without {
 		if parts := Parts(engine); !slices.Contains(parts, name) {
-			return solve.Refuse(fmt.Errorf("without %q: the engine %s has no such part, only %s", name, engine, cmp.Or(strings.Join(parts, ", "), "itself")))
+			return solve.AsInputError(fmt.Errorf("without %q: the engine %s has no such part, only %s", name, engine, cmp.Or(strings.Join(parts, ", "), "itself")))
 		}
 	}
 	return nil

@@ -7,19 +7,19 @@ import (
 )
 
 // One rule of ending holds for every solver. The end of a solve's context ends the solve, whether the caller, a signal or
-// the time limit ended it. With an answer in hand the solve returns that and no error: Stop marks the answer, and it is
-// proven only where its own certificate proves it. Without an answer the solve returns the error Unanswered. Other errors
+// the time limit ended it. With an answer in hand the solve returns that and no error: MarkStopped marks the answer, and it is
+// proven only where its own certificate proves it. Without an answer the solve returns NoAnswerError. Other errors
 // are failures, that of a lost device among them, beside which a result may have the best so far.
 
-// Ended reports whether err comes from the end of ctx, and is not an error of the work itself.
-func Ended(ctx context.Context, err error) bool {
+// IsInterrupted reports whether err comes from the end of ctx, and is not an error of the work itself.
+func IsInterrupted(ctx context.Context, err error) bool {
 	return err != nil && ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx)))
 }
 
-// Stop marks an answer that cause has cut short: stopped becomes true, and a note says what ended the solve and which
-// answer it left, such as "the matching is the best so far". A nil cause ended nothing, and Stop changes nothing.
-// The cause is mostly context.Cause of a solve's context, whose time limit is part of it (Settings.Limited).
-func Stop[N ~[]string](cause error, stopped *bool, notes *N, answer string) {
+// MarkStopped marks an answer that cause has cut short: stopped becomes true, and a note says what ended the solve and which
+// answer it left, such as "the matching is the best so far". A nil cause ended nothing, and MarkStopped changes nothing.
+// The cause is mostly context.Cause of a solve's context, whose time limit is part of it (Settings.WithTimeLimit).
+func MarkStopped[N ~[]string](cause error, stopped *bool, notes *N, answer string) {
 	if cause == nil {
 		return
 	}
@@ -27,9 +27,9 @@ func Stop[N ~[]string](cause error, stopped *bool, notes *N, answer string) {
 	*notes = append(slices.Clip(*notes), ending(cause)+": "+answer)
 }
 
-// Cut is the error of an attempt that cause ended before its work was done, and that has left what it found so far. The
+// InterruptedError is the error of an attempt that cause ended before its work was done, and that has left what it found so far. The
 // context may go on: another rank may have ended the attempt, or a search before the last of its time was over.
-func Cut(cause error) error { return cut{cause} }
+func InterruptedError(cause error) error { return cut{cause} }
 
 type cut struct{ cause error }
 
@@ -41,7 +41,7 @@ func cutBy(ctx context.Context, err error) error {
 	switch {
 	case errors.As(err, &c):
 		return c.cause
-	case Ended(ctx, err):
+	case IsInterrupted(ctx, err):
 		return context.Cause(ctx)
 	}
 	return nil
@@ -55,8 +55,8 @@ func Cause(ctx context.Context) error {
 	return context.Canceled
 }
 
-// Unanswered is the error of a solve that the end of ctx ended before there was an answer. It wraps ctx's error.
-func Unanswered(ctx context.Context) error {
+// NoAnswerError is the error of a solve that the end of ctx ended before there was an answer. It wraps ctx's error.
+func NoAnswerError(ctx context.Context) error {
 	return &unanswered{ending(context.Cause(ctx)), ctx.Err()}
 }
 

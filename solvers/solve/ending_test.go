@@ -16,7 +16,7 @@ func TestEndings(t *testing.T) {
 	caused, end := context.WithCancelCause(t.Context())
 	end(errors.New("nobody reads the answer"))
 	s := Settings{TimeLimit: time.Nanosecond}
-	limited, stop := s.Limited(t.Context())
+	limited, stop := s.WithTimeLimit(t.Context())
 	defer stop()
 	<-limited.Done()
 	late, over := context.WithTimeout(t.Context(), time.Nanosecond)
@@ -32,19 +32,19 @@ func TestEndings(t *testing.T) {
 		{late, "the time limit ended the solve"},
 	} {
 		r := Report{Notes: slices.Clip(Notes{"of the instance"})}
-		Stop(context.Cause(c.ctx), &r.Stopped, &r.Notes, "the best so far")
+		MarkStopped(context.Cause(c.ctx), &r.Stopped, &r.Notes, "the best so far")
 		if !r.Stopped || len(r.Notes) != 2 || r.Notes[1] != c.says+": the best so far" {
 			t.Errorf("%v: found stopped %t and the notes %q, expected %q", context.Cause(c.ctx), r.Stopped, r.Notes, c.says)
 		}
-		if err := Unanswered(c.ctx); err.Error() != c.says+" before there was an answer" || !errors.Is(err, c.ctx.Err()) {
+		if err := NoAnswerError(c.ctx); err.Error() != c.says+" before there was an answer" || !errors.Is(err, c.ctx.Err()) {
 			t.Errorf("%v: found the error %v", context.Cause(c.ctx), err)
 		}
 		for _, err := range []error{c.ctx.Err(), context.Cause(c.ctx), fmt.Errorf("solve: %w", c.ctx.Err())} {
-			if !Ended(c.ctx, err) || Ended(t.Context(), err) {
+			if !IsInterrupted(c.ctx, err) || IsInterrupted(t.Context(), err) {
 				t.Errorf("%v is the end of a context that has ended, and of no other", err)
 			}
 		}
-		if Ended(c.ctx, errors.New("a wrong answer")) || Ended(c.ctx, nil) {
+		if IsInterrupted(c.ctx, errors.New("a wrong answer")) || IsInterrupted(c.ctx, nil) {
 			t.Errorf("%v: found an end in errors of other kinds", context.Cause(c.ctx))
 		}
 	}
@@ -52,7 +52,7 @@ func TestEndings(t *testing.T) {
 		t.Errorf("found the causes %v and %v", Cause(t.Context()), Cause(limited))
 	}
 	var r Report
-	if Stop(context.Cause(t.Context()), &r.Stopped, &r.Notes, "the best so far"); r.Stopped || r.Notes != nil {
+	if MarkStopped(context.Cause(t.Context()), &r.Stopped, &r.Notes, "the best so far"); r.Stopped || r.Notes != nil {
 		t.Errorf("a context that goes on: found stopped %t and the notes %q", r.Stopped, r.Notes)
 	}
 }

@@ -11,11 +11,11 @@ type Incumbent struct {
 	Work    int64    // done so far, in the problem's unit: flips of binary quadratic programs
 }
 
-// NewIncumbent computes the gap as Report.Bounded does: without a finite value and a
+// NewIncumbent computes the gap as Report.SetBound does: without a finite value and a
 // finite bound, the bound and the gap stay empty.
 func NewIncumbent(seconds float64, value, bound Number, work int64) Incumbent {
 	r := Report{Value: value}
-	r.Bounded(bound)
+	r.SetBound(bound)
 	return Incumbent{Seconds: seconds, Value: value, Bound: r.Bound, Gap: r.Gap, Work: work}
 }
 

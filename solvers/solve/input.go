@@ -11,9 +11,9 @@ import (
 // wrongly. No solve has begun then.
 var ErrInput = errors.New("wrong input")
 
-// Input is the error of a field, or of an argument, with an invalid value. The text begins with
+// InvalidInput is the error of a field, or of an argument, with an invalid value. The text begins with
 // the field's name, such as Bids[2].Goods[0], and says what was found and what was expected.
-func Input(field, format string, args ...any) error {
+func InvalidInput(field, format string, args ...any) error {
 	return refused{fmt.Errorf("%s: "+format, append([]any{field}, args...)...)}
 }
 
@@ -21,13 +21,13 @@ func Input(field, format string, args ...any) error {
 func CheckOptions(options option.List) error {
 	err := options.Check()
 	if wrong := new(option.ValueError); errors.As(err, &wrong) {
-		return Input(wrong.Field, "found %s, expected %s", wrong.Found, wrong.Expected)
+		return InvalidInput(wrong.Field, "found %s, expected %s", wrong.Found, wrong.Expected)
 	}
-	return Refuse(err)
+	return AsInputError(err)
 }
 
-// Refuse makes an error one that wraps ErrInput, with the same text; nil stays nil.
-func Refuse(err error) error {
+// AsInputError makes an error one that wraps ErrInput, with the same text; nil stays nil.
+func AsInputError(err error) error {
 	if err == nil || errors.Is(err, ErrInput) {
 		return err
 	}

@@ -110,7 +110,7 @@ func TestAllEndAlike(t *testing.T) {
 				}
 				r, err := p.run(ctx, s)
 				cancel()
-				switch claims := r.Claims(); {
+				switch claims := r.CheckClaims(); {
 				case err != nil:
 					t.Errorf("%s, %s after %v: %v", p.name, how, after, err)
 				case r.Value == "" || claims != nil:

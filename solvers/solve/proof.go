@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// Bounded sets the bound, a value that no solution beats, and the gap, which follows
+// SetBound sets the bound, a value that no solution beats, and the gap, which follows
 // from the bound and from Value, set before: the least float64 whose decimals are at
 // least |Bound - Value|. Without a finite value and a finite bound neither is set.
-func (r *Report) Bounded(bound Number) {
+func (r *Report) SetBound(bound Number) {
 	apart, err := distance(r.Value, bound)
 	if err != nil {
 		return
@@ -30,11 +30,11 @@ func (r *Report) Bounded(bound Number) {
 	}
 }
 
-// Prove is Bounded for a solution whose certificate proves bound. Proven becomes true
-// where Claims finds no fault: it stays false without a finite value, bound and gap.
-func (r *Report) Prove(bound Number) {
-	r.Bounded(bound)
-	r.Proven = r.Bound != "" && r.Claims() == nil
+// SetProvenBound is SetBound for a solution whose certificate proves bound. Proven becomes true
+// where CheckClaims finds no fault: it stays false without a finite value, bound and gap.
+func (r *Report) SetProvenBound(bound Number) {
+	r.SetBound(bound)
+	r.Proven = r.Bound != "" && r.CheckClaims() == nil
 }
 
 // ProveInfeasible sets the report of an instance whose certificate proves that no solution is feasible.
@@ -42,12 +42,12 @@ func (r *Report) ProveInfeasible() {
 	r.Value, r.Bound, r.Gap, r.Proven = "", "", nil, true
 }
 
-// Claims returns the fault in the claims of a report, whoever wrote it; nil: none. Proven
+// CheckClaims returns the fault in the claims of a report, whoever wrote it; nil: none. Proven
 // needs a finite value and a bound; proven without both claims that no solution is
 // feasible. A bound needs a finite value and a gap, and a gap a bound. The gap is
 // finite and at least |Bound - Value|, computed without rounding from the decimals
 // that the report prints, and no larger than the least float64 which is.
-func (r *Report) Claims() error {
+func (r *Report) CheckClaims() error {
 	switch {
 	case r.Proven && (r.Value == "") != (r.Bound == ""):
 		return fmt.Errorf("proven with the value %s and the bound %s: expected both, or neither where no solution is feasible", cmp.Or(r.Value, "null"), cmp.Or(r.Bound, "null"))
@@ -59,7 +59,7 @@ func (r *Report) Claims() error {
 		return fmt.Errorf("the gap is %v: expected a finite number of at least 0", *r.Gap)
 	}
 	expected := Report{Value: r.Value}
-	expected.Bounded(r.Bound)
+	expected.SetBound(r.Bound)
 	if expected.Gap == nil {
 		_, err := distance(r.Value, r.Bound)
 		return errors.Join(err, fmt.Errorf("the bound %s and the value %s are not a finite number apart", cmp.Or(r.Bound, "null"), cmp.Or(r.Value, "null")))

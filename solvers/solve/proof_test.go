@@ -33,17 +33,17 @@ func TestProofs(t *testing.T) {
 		{"0x10", "16", 0, false},
 	} {
 		r := Report{Value: c.value}
-		r.Prove(c.bound)
+		r.SetProvenBound(c.bound)
 		if r.Proven != c.proven || c.proven && (r.Gap == nil || *r.Gap != c.gap || r.Bound != c.bound) || !c.proven && (r.Gap != nil || r.Bound != "") {
 			t.Errorf("value %q, bound %q: found proven %t, bound %q, gap %s, expected %t and %v", c.value, c.bound, r.Proven, r.Bound, r.gapText(), c.proven, c.gap)
 		}
-		if err := r.Claims(); err != nil {
+		if err := r.CheckClaims(); err != nil {
 			t.Errorf("value %q, bound %q: %v", c.value, c.bound, err)
 		}
 	}
 	var none Report
 	none.ProveInfeasible()
-	if err := none.Claims(); err != nil || !none.Proven {
+	if err := none.CheckClaims(); err != nil || !none.Proven {
 		t.Errorf("no solution is feasible: proven %t, %v", none.Proven, err)
 	}
 }
@@ -67,11 +67,11 @@ func TestWrongClaims(t *testing.T) {
 		{Report{Value: "-inf", Bound: "4", Gap: gap(1), Proven: true}, "expected finite numbers"},
 		{Report{Value: "3", Bound: "1e999999999", Gap: gap(1), Proven: true}, "expected finite numbers"},
 	} {
-		if err := c.r.Claims(); err == nil || !strings.Contains(err.Error(), c.want) {
+		if err := c.r.CheckClaims(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: found %v, expected %q", c.r, err, c.want)
 		}
 	}
-	if err := (&Report{Value: "3"}).Claims(); err != nil {
+	if err := (&Report{Value: "3"}).CheckClaims(); err != nil {
 		t.Errorf("no claim is wrong: %v", err)
 	}
 }

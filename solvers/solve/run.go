@@ -39,14 +39,14 @@ type Work[R Answer, F any] interface {
 }
 
 // Run solves one instance within the time limit: it plans, runs the attempts in turn until one does not give up, has
-// the answer certified, and completes the result's report. Every solve ends by the one rule above Ended. Seconds.Prepare
+// the answer certified, and completes the result's report. Every solve ends by the one rule above IsInterrupted. Seconds.Prepare
 // grows by the time of Plan, Seconds.Solve is the time of all attempts without what these have added to Prepare, and
 // Seconds.Verify that of Certify or Best.
 func Run[R Answer, F any](ctx context.Context, s *Settings, w Work[R, F]) (R, error) {
 	var none R
 	var tried Relayed[F]
 	began := time.Now()
-	ctx, cancel := s.Limited(ctx)
+	ctx, cancel := s.WithTimeLimit(ctx)
 	defer cancel()
 	r, attempts, err := w.Plan(ctx)
 	if r == none {
@@ -69,14 +69,14 @@ func Run[R Answer, F any](ctx context.Context, s *Settings, w Work[R, F]) (R, er
 		case cause == nil:
 			err = failure
 		case answer == "":
-			err = Unanswered(ctx)
+			err = NoAnswerError(ctx)
 		}
 	}
 	if err != nil && answer == "" && !errors.Is(err, ErrInfeasible) {
 		return none, err
 	}
 	head := r.Head()
-	head.Device = cmp.Or(head.Device, s.Where())
+	head.Device = cmp.Or(head.Device, s.DeviceNames())
 	head.Seconds.Solve = solved.Sub(planned).Seconds() - head.Seconds.Prepare
 	head.Seconds.Prepare += planned.Sub(began).Seconds()
 	head.Seconds.Verify = time.Since(solved).Seconds()
@@ -88,7 +88,7 @@ func Run[R Answer, F any](ctx context.Context, s *Settings, w Work[R, F]) (R, er
 	case cause == nil:
 		head.Notes = append(slices.Clip(head.Notes), "a device was lost: "+answer)
 	default:
-		Stop(cause, &head.Stopped, &head.Notes, answer)
+		MarkStopped(cause, &head.Stopped, &head.Notes, answer)
 	}
 	return r, err
 }

@@ -38,7 +38,7 @@ func (c *counting) Certify(_ context.Context, found int) error {
 		return ErrInfeasible
 	case 3:
 		c.result.Value = "3"
-		c.result.Prove("3")
+		c.result.SetProvenBound("3")
 		return nil
 	}
 	return errors.New("found a wrong count")
@@ -52,7 +52,7 @@ func (c *counting) Best(_ context.Context, found int) (string, error) {
 		return "the count is the best so far", c.Certify(context.Background(), best)
 	}
 	c.result.Value = "2"
-	c.result.Bounded("3")
+	c.result.SetBound("3")
 	return "the count is the best so far", nil
 }
 
@@ -81,7 +81,7 @@ func TestRunEnds(t *testing.T) {
 		{"cancelled, without", counting{open: opens, end: late}, true, "", false, "", context.Canceled},
 		{"cancelled, with a proof", counting{open: opens, end: late, best: 3}, true, "3", true, "", nil},
 		{"cancelled before an algorithm ran", counting{open: waits, best: 2}, true, "2", false, "the solve was interrupted: the count", nil},
-		{"cut by itself", counting{open: opens, end: ends(2, Cut(ErrTimeLimit))}, false, "2", false, "the time limit ended the solve: the count", nil},
+		{"cut by itself", counting{open: opens, end: ends(2, InterruptedError(ErrTimeLimit))}, false, "2", false, "the time limit ended the solve: the count", nil},
 		{"lost, with an answer", counting{open: opens, end: ends(0, device.ErrLost), best: 2}, false, "2", false, "", device.ErrLost},
 		{"lost, without", counting{open: opens, end: ends(0, device.ErrLost)}, false, "", false, "", device.ErrLost},
 		{"refuted", counting{open: opens, end: ends(4, nil), best: 2}, false, "", false, "", errors.New("found a wrong count")},
@@ -104,7 +104,7 @@ func TestRunEnds(t *testing.T) {
 			continue
 		}
 		notes := strings.Join(r.Notes, "; ")
-		if r.Value != c.value || r.Proven != c.proven || r.Stopped != (c.stopped != "") || !strings.Contains(notes, c.stopped) || r.Claims() != nil {
+		if r.Value != c.value || r.Proven != c.proven || r.Stopped != (c.stopped != "") || !strings.Contains(notes, c.stopped) || r.CheckClaims() != nil {
 			t.Errorf("%s: found %+v", c.name, r.Report)
 		}
 		if c.err == device.ErrLost && !strings.Contains(notes, "a device was lost: the count is the best so far") {

@@ -6,12 +6,12 @@ import (
 	"coalesce/runtime/device"
 )
 
-// With opens a session, hands it to work and closes it. An error of work is returned in place
+// WithSession opens a session, hands it to work and closes it. An error of work is returned in place
 // of one of closing, which it may have caused.
 //
 // The sessions of all problems are used alike: Open with a problem's Options, Solve any
 // number of instances, Close.
-func With[O any, S interface{ Close() error }](open func(O) (S, error), o O, work func(S) error) error {
+func WithSession[O any, S interface{ Close() error }](open func(O) (S, error), o O, work func(S) error) error {
 	s, err := open(o)
 	if err != nil {
 		return err

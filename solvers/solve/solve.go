@@ -60,30 +60,30 @@ type Settings struct {
 func (s *Settings) Check() error {
 	for k, d := range s.Devices {
 		if d == nil {
-			return Input(fmt.Sprintf("Devices[%d]", k), "found nil, expected a device")
+			return InvalidInput(fmt.Sprintf("Devices[%d]", k), "found nil, expected a device")
 		}
 	}
 	if s.TimeLimit < 0 {
-		return Input("TimeLimit", "found %v, expected at least 0", s.TimeLimit)
+		return InvalidInput("TimeLimit", "found %v, expected at least 0", s.TimeLimit)
 	}
 	return nil
 }
 
-// First is the device that leads the others. Its errors are those of Check, or of settings without a device.
-func (s *Settings) First() (device.Device, error) {
+// LeadDevice is the device that leads the others. Its errors are those of Check, or of settings without a device.
+func (s *Settings) LeadDevice() (device.Device, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	if len(s.Devices) == 0 {
-		return nil, Input("Devices", "found none, expected a device to solve on")
+		return nil, InvalidInput("Devices", "found none, expected a device to solve on")
 	}
 	return s.Devices[0], nil
 }
 
-// Weakest are the facts that variants for all devices are chosen by: those of the device
+// WeakestFacts are the facts that variants for all devices are chosen by: those of the device
 // of the least compute capability and, of such, with the fewest multiprocessors; with
 // the least that any has of free memory, and of shared memory and threads of a block.
-func (s *Settings) Weakest() device.Facts {
+func (s *Settings) WeakestFacts() device.Facts {
 	var least device.Facts
 	for k, d := range s.Devices {
 		f := d.Facts()
@@ -101,36 +101,36 @@ func (s *Settings) Weakest() device.Facts {
 	return least
 }
 
-// Where names the devices, separated by commas.
-func (s *Settings) Where() string {
+// DeviceNames names the devices, separated by commas.
+func (s *Settings) DeviceNames() string {
 	names := make([]string, len(s.Devices))
 	for k, d := range s.Devices {
 		names[k] = d.Facts().String()
 	}
 	where := strings.Join(names, ",")
-	if s.Together() > 1 {
-		where = fmt.Sprintf("%s on each of %d ranks", where, s.Together())
+	if s.RankCount() > 1 {
+		where = fmt.Sprintf("%s on each of %d ranks", where, s.RankCount())
 	}
 	return where
 }
 
-// Together is the number of processes that solve together, 1 without Ranks.
-func (s *Settings) Together() int {
+// RankCount is the number of processes that solve together, 1 without Ranks.
+func (s *Settings) RankCount() int {
 	if s.Ranks == nil {
 		return 1
 	}
 	return s.Ranks.Size()
 }
 
-// Say writes a sentence to the log.
-func (s *Settings) Say(format string, args ...any) {
+// Logf writes a sentence to the log.
+func (s *Settings) Logf(format string, args ...any) {
 	if s.Log != nil {
 		s.Log(fmt.Sprintf(format, args...))
 	}
 }
 
-// Limited is ctx with the time limit on it. The caller calls cancel in the end.
-func (s *Settings) Limited(ctx context.Context) (context.Context, context.CancelFunc) {
+// WithTimeLimit is ctx with the time limit on it. The caller calls cancel in the end.
+func (s *Settings) WithTimeLimit(ctx context.Context) (context.Context, context.CancelFunc) {
 	if s.TimeLimit > 0 {
 		return context.WithTimeoutCause(ctx, s.TimeLimit, ErrTimeLimit)
 	}
@@ -147,8 +147,8 @@ func (e *VariantError) Error() string {
 // Unwrap is ErrInput.
 func (e *VariantError) Unwrap() error { return ErrInput }
 
-// Variantless returns a VariantError where the settings name a variant, for an algorithm without any.
-func (s *Settings) Variantless(algorithm string) error {
+// RefuseVariant returns a VariantError where the settings name a variant, for an algorithm without any.
+func (s *Settings) RefuseVariant(algorithm string) error {
 	if s.Variant == "" {
 		return nil
 	}
@@ -163,7 +163,7 @@ func (s *Settings) Variantless(algorithm string) error {
 // Of several ranks the first chooses for all.
 func (s *Settings) Choose(f *device.Family, facts device.Facts, w tuned.Workload, feasible func(*device.Variant) error) (tuned.Choice, error) {
 	c, err := s.chooseAlone(f, facts, w, feasible)
-	if s.Together() == 1 {
+	if s.RankCount() == 1 {
 		return c, err
 	}
 	var name [512]byte // of rank 0's choice, empty where it has none
@@ -192,7 +192,7 @@ func (s *Settings) ChooseAlgorithm(f *device.Family, facts device.Facts, w tuned
 func (s *Settings) chooseAlone(f *device.Family, facts device.Facts, w tuned.Workload, feasible func(*device.Variant) error) (tuned.Choice, error) {
 	if s.Variant != "" {
 		c, err := tuned.VariantByLabel(f, s.Variant, w, feasible)
-		return c, Refuse(err)
+		return c, AsInputError(err)
 	}
 	db := s.Tuning
 	if db == nil {

@@ -49,7 +49,7 @@ func TestReports(t *testing.T) {
 	if want := `"value":3,"bound":null,"gap":null,"proven":false`; err != nil || !contains(text, want) || !contains(text, `"notes":[]`) {
 		t.Errorf("found %s, %v, expected %s", text, err, want)
 	}
-	r.Prove("4")
+	r.SetProvenBound("4")
 	if text, err = json.Marshal(r); err != nil || !contains(text, `"value":3,"bound":4,"gap":1,"proven":true`) {
 		t.Errorf("found %s, %v", text, err)
 	}
@@ -59,25 +59,25 @@ func contains(text []byte, part string) bool { return bytes.Contains(text, []byt
 
 func TestSettings(t *testing.T) {
 	var s Settings
-	if _, err := s.First(); err == nil {
+	if _, err := s.LeadDevice(); err == nil {
 		t.Error("no device is no error")
 	}
-	ctx, cancel := s.Limited(context.Background())
+	ctx, cancel := s.WithTimeLimit(context.Background())
 	if _, limited := ctx.Deadline(); limited {
 		t.Error("no limit is one")
 	}
 	cancel()
 	s.TimeLimit = time.Nanosecond
-	ctx, cancel = s.Limited(context.Background())
+	ctx, cancel = s.WithTimeLimit(context.Background())
 	defer cancel()
 	<-ctx.Done()
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		t.Errorf("found %v, expected the limit", ctx.Err())
 	}
-	s.Say("nobody listens")
+	s.Logf("nobody listens")
 	said := ""
 	s.Log = func(line string) { said = line }
-	if s.Say("%d agents", 3); said != "3 agents" {
+	if s.Logf("%d agents", 3); said != "3 agents" {
 		t.Errorf("said %q", said)
 	}
 }
@@ -112,7 +112,7 @@ func TestWeakest(t *testing.T) {
 			for _, f := range c.all {
 				s.Devices = append(s.Devices, described{facts: f})
 			}
-			if got := s.Weakest(); got.Name != c.name || got.Free != c.free || got.SharedPerBlock != c.shared || got.ThreadsPerBlock != c.threads {
+			if got := s.WeakestFacts(); got.Name != c.name || got.Free != c.free || got.SharedPerBlock != c.shared || got.ThreadsPerBlock != c.threads {
 				t.Errorf("of %v: %+v, expected %s with %d free, %d shared, %d threads", c.all, got, c.name, c.free, c.shared, c.threads)
 			}
 			slices.Reverse(c.all)

@@ -30,7 +30,7 @@ func NewVerdict(problem string, stated *Report) (*Verdict, error) {
 		return nil, fmt.Errorf("found a result of the problem %.20q, expected %q", stated.Problem, problem)
 	}
 	v := &Verdict{Problem: problem, Stated: stated.Value, Proven: stated.Proven, Messages: []string{}, Failures: []string{}, stated: stated}
-	if err := stated.Claims(); err != nil {
+	if err := stated.CheckClaims(); err != nil {
 		v.Refute("%w", err)
 	}
 	return v, nil
@@ -46,9 +46,9 @@ func (v *Verdict) Refute(format string, args ...any) {
 	v.Failures, v.Proven = append(v.Failures, fmt.Errorf(format, args...).Error()), false
 }
 
-// Same refutes a part of the result that differs from the instance's, and says
+// CheckEqual refutes a part of the result that differs from the instance's, and says
 // whether it is the same. hint says how it may have come about; empty: nothing.
-func Same[T comparable](v *Verdict, what string, stated, found T, hint string) bool {
+func CheckEqual[T comparable](v *Verdict, what string, stated, found T, hint string) bool {
 	if stated != found {
 		v.Refute("the result's %s is %v, the instance's %v%s", what, stated, found, hint)
 	}
@@ -69,9 +69,9 @@ func text(size map[string]int) string {
 	return string(s)
 }
 
-// Recomputed holds the value of a feasible solution, computed from the instance,
+// CheckValue holds the value of a feasible solution, computed from the instance,
 // against the stated value, and that against the bound, which no solution beats.
-func (v *Verdict) Recomputed(value Number, maximize bool) {
+func (v *Verdict) CheckValue(value Number, maximize bool) {
 	v.Feasible, v.Value = true, value
 	x, ok := value.Rat()
 	stated, too := v.Stated.Rat()
@@ -89,8 +89,8 @@ func (v *Verdict) Recomputed(value Number, maximize bool) {
 	v.Note("value: %s, as recomputed from the instance", value)
 }
 
-// Certified holds the bound that a certificate gives against the stated bound.
-func (v *Verdict) Certified(bound Number) {
+// CheckBound holds the bound that a certificate gives against the stated bound.
+func (v *Verdict) CheckBound(bound Number) {
 	if v.stated.Bound == "" {
 		return
 	}
@@ -101,8 +101,8 @@ func (v *Verdict) Certified(bound Number) {
 	}
 }
 
-// Unchecked notes the part of the bound that could not be checked.
-func (v *Verdict) Unchecked() {
+// NoteUnchecked notes the part of the bound that could not be checked.
+func (v *Verdict) NoteUnchecked() {
 	switch {
 	case v.stated.Bound != "":
 		v.Note("bound not checked: the result carries no proof")

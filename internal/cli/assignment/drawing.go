@@ -29,11 +29,11 @@ func newDrawing() drawing {
 // effectRules say what these flags have an effect on; source is where the costs come from.
 func (w *drawing) effectRules(source string) []effect.Rule {
 	drawn := w.Kind != ""
-	random := assignment.Random(w.Kind) || w.Permuted || w.Shift > 0 || w.Jitter || w.Density > 0
+	random := assignment.DependsOnSeed(w.Kind) || w.Permuted || w.Shift > 0 || w.Jitter || w.Density > 0
 	return []effect.Rule{
 		{Flags: "rows cols range seed type rank permuted shift jitter density keep-points", For: "--kind", Found: effect.Unless(drawn, source)},
 		{Flags: "rank", For: "--kind lowrank", Found: effect.Unless(w.Kind == "lowrank", source)},
-		{Flags: "range", For: "kinds with an R", Found: effect.Unless(assignment.Ranged(w.Kind), source)},
+		{Flags: "range", For: "kinds with an R", Found: effect.Unless(assignment.DependsOnRange(w.Kind), source)},
 		{Flags: "seed", For: "kinds that are drawn at random", Found: effect.Unless(random, source)},
 	}
 }
@@ -84,7 +84,7 @@ func (w *drawing) rowsByRank(own collective.Ranks) collective.Ranks {
 func describeKinds() string {
 	var b strings.Builder
 	for _, name := range assignment.Kinds() {
-		fmt.Fprintf(&b, "  %-18s%s\n", name, ui.Wrap(assignment.About(name), 58, "\n"+strings.Repeat(" ", 20)))
+		fmt.Fprintf(&b, "  %-18s%s\n", name, ui.Wrap(assignment.DescribeKind(name), 58, "\n"+strings.Repeat(" ", 20)))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

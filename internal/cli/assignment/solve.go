@@ -101,7 +101,7 @@ instance:
 	}
 	options := s.options.Fields()
 	run.AddOptions(f, options)
-	run.AddFormerName(f, "family", options.Named("algorithm"))
+	run.AddFormerName(f, "family", options.Find("algorithm"))
 	run.AddOptions(f, s.Fields())
 	s.SolveFlags.Register(f)
 	return cmd

@@ -21,19 +21,19 @@ type Verification struct {
 
 // Register adds the flags.
 func (v *Verification) Register(f *pflag.FlagSet) {
-	run.AddOptions(f, v.Fields().Of("assignment"))
+	run.AddOptions(f, v.Fields().ForProblem("assignment"))
 	reading := v.flags.reading.Fields()
-	run.AddOptions(f, reading.Select("maximize").Of("assignment"))
-	run.AddOptions(f, reading.Select("header", "index").Of("assignment, qubo"))
+	run.AddOptions(f, reading.Select("maximize").ForProblem("assignment"))
+	run.AddOptions(f, reading.Select("header", "index").ForProblem("assignment, qubo"))
 	v.flags.costs.metric = assignment.Euclidean
-	run.AddOptions(f, v.flags.costs.Fields().Of("assignment"))
+	run.AddOptions(f, v.flags.costs.Fields().ForProblem("assignment"))
 }
 
 // ByPoints reports whether points give the costs.
 func (v *Verification) ByPoints() bool { return v.flags.costs.points != nil }
 
 // Tables says whether a CSV file's first line and first column are names: yes, no or empty.
-func (v *Verification) Tables() (header, index csv.Answer) {
+func (v *Verification) Tables() (header, index csv.YesOrNo) {
 	return v.flags.reading.Header, v.flags.reading.Index
 }
 

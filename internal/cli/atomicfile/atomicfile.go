@@ -77,7 +77,7 @@ func CheckOutput(path string, inputs []string, mistake func(format string, args 
 
 // CheckUncompressed returns an error if a file's name promises compression, which no command writes.
 func CheckUncompressed(path string, mistake func(format string, args ...any) error) error {
-	if bare := packed.Bare(path); bare != path {
+	if bare := packed.TrimExtension(path); bare != path {
 		return mistake("--output is %s: files are written plain, without %s", path, strings.ToLower(path[len(bare):]))
 	}
 	return nil

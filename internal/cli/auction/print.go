@@ -61,8 +61,8 @@ func writeWinners(w io.Writer, r *auction.Result) error {
 	goods := func(ids []int64) string {
 		var names []string
 		for _, g := range ids {
-			if !a.Dummy(g) {
-				names = append(names, a.Good(g))
+			if !a.IsDummy(g) {
+				names = append(names, a.GoodName(g))
 			}
 		}
 		if a.Names != nil {
@@ -71,15 +71,15 @@ func writeWinners(w io.Writer, r *auction.Result) error {
 		return strings.Join(names, " ")
 	}
 	row("price", "bid", "bidder", "goods")
-	for _, b := range r.Accepted() {
-		row(a.Price(big.NewInt(b.Price)), fmt.Sprint(b.Number), b.Bidder, goods(b.Goods))
+	for _, b := range r.AcceptedBids() {
+		row(a.FormatPrice(big.NewInt(b.Price)), fmt.Sprint(b.Number), b.Bidder, goods(b.Goods))
 	}
 	for _, k := range r.Kept {
-		row(a.Price(big.NewInt(a.Reserves[k].Price)), "", "kept, a reserve", goods(a.Reserves[k].Goods))
+		row(a.FormatPrice(big.NewInt(a.Reserves[k].Price)), "", "kept, a reserve", goods(a.Reserves[k].Goods))
 	}
 	sum := fmt.Sprintf("revenue of %s", ui.Count(len(r.Winners), "bid"))
 	if len(r.Kept) > 0 {
-		sum = fmt.Sprintf("revenue %s of %s, and %s kept", a.Price(a.Revenue(r.Winners)), ui.Count(len(r.Winners), "bid"), ui.Count(len(r.Kept), "reserve"))
+		sum = fmt.Sprintf("revenue %s of %s, and %s kept", a.FormatPrice(a.Revenue(r.Winners)), ui.Count(len(r.Winners), "bid"), ui.Count(len(r.Kept), "reserve"))
 	}
 	t.Row(r.Value.String(), "", sum)
 	if err := t.Write(w); err != nil {
@@ -109,13 +109,13 @@ func writePayments(w io.Writer, r *auction.Result, named bool) error {
 		for k, i := range x.Bids {
 			numbers[k] = fmt.Sprint(a.Bids[i].Number)
 		}
-		row := []string{a.Price(big.NewInt(x.Pays)), strings.Join(numbers, " ")}
+		row := []string{a.FormatPrice(big.NewInt(x.Pays)), strings.Join(numbers, " ")}
 		if named {
 			row = []string{row[0], x.Bidder, row[1]}
 		}
 		t.Row(row...)
 	}
-	t.Row(a.Price(p.Revenue()), "", fmt.Sprintf("paid by %s, rule %s", ui.Count(len(p.Winners), "winner"), p.Rule))
+	t.Row(a.FormatPrice(p.Revenue()), "", fmt.Sprintf("paid by %s, rule %s", ui.Count(len(p.Winners), "winner"), p.Rule))
 	if err := t.Write(w); err != nil {
 		return err
 	}

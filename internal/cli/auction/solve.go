@@ -67,7 +67,7 @@ one bidder, and so do bids that share a dummy; every other bid has its own.`, au
 	cmd.Flags().SortFlags = false
 	options := s.options.Fields()
 	run.AddOptions(cmd.Flags(), options)
-	run.AddFormerName(cmd.Flags(), "method", options.Named("algorithm"))
+	run.AddFormerName(cmd.Flags(), "method", options.Find("algorithm"))
 	s.Register(cmd.Flags())
 	return cmd
 }
@@ -82,7 +82,7 @@ func solveFiles(ctx context.Context, a *run.App, s *solveFlags, paths []string) 
 	return a.OpenToSolve(ctx, &s.SolveFlags, func(db *tuned.Database, devices []device.Device) error {
 		s.options.Tuning, s.options.Devices = db, devices
 		each := func() error {
-			return solve.With(auction.Open, s.options, func(session *auction.Session) error {
+			return solve.WithSession(auction.Open, s.options, func(session *auction.Session) error {
 				return a.SolveEach(ctx, s.JSON, paths, func(path string) error { return solveOne(ctx, a, s, session, path) })
 			})
 		}

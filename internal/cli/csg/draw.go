@@ -18,9 +18,9 @@ func drawnOnDevices(o *csg.Options, held bool) bool {
 
 // newDrawnInstance is the instance of a distribution. This machine holds its values unless GPUs draw them.
 func newDrawnInstance(name string, n int, seed uint64, as csg.Value, there bool) (*csg.Instance, error) {
-	inst, err := csg.Drawn(name, n, seed, as)
+	inst, err := csg.NewDrawn(name, n, seed, as)
 	if err == nil && !there {
-		inst.Hold()
+		inst.DrawValues()
 	}
 	return inst, err
 }

@@ -54,7 +54,7 @@ func query(ctx context.Context, a *run.App, s *queryFlags, args []string) error 
 	if err != nil {
 		return err
 	}
-	coalition := inst.Grand()
+	coalition := inst.GrandCoalition()
 	if s.coalition != "" {
 		if coalition, err = csg.ParseCoalition(inst, s.coalition); err != nil {
 			return run.Usagef("--%w", err)

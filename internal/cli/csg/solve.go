@@ -65,9 +65,9 @@ func SolveCommand(a *run.App) *cobra.Command {
 		run.AddOptions(f, options)
 	}
 	options := s.options.Fields()
-	options.Named("algorithm").Extend(anytime.Algorithm, anytime.Algorithm+" searches a graph")
+	options.Find("algorithm").Extend(anytime.Algorithm, anytime.Algorithm+" searches a graph")
 	run.AddOptions(f, options)
-	run.AddFormerName(f, "method", options.Named("algorithm"))
+	run.AddFormerName(f, "method", options.Find("algorithm"))
 	s.Register(f)
 	return cmd
 }
@@ -123,7 +123,7 @@ func solveFiles(ctx context.Context, a *run.App, s *solveFlags, args []string) e
 	}
 	return a.OpenToSolve(ctx, &s.SolveFlags, func(db *tuned.Database, devices []device.Device) error {
 		s.options.Tuning, s.options.Devices = db, devices
-		return solve.With(csg.Open, s.options, func(session *csg.Session) error {
+		return solve.WithSession(csg.Open, s.options, func(session *csg.Session) error {
 			return a.SolveEach(ctx, s.JSON, args, func(path string) error { return solveOne(ctx, a, s, session, path) })
 		})
 	})
@@ -133,9 +133,9 @@ func solveFiles(ctx context.Context, a *run.App, s *solveFlags, args []string) e
 func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Session, path string) error {
 	p := a.Progress()
 	defer p.Close()
-	facts := session.Weakest()
+	facts := session.WeakestFacts()
 	if s.distribution != "" && isSearched(s.options.Algorithm, s.agents, csg.MaxAgents) {
-		inst, err := anytime.Drawn(s.distribution, s.agents, s.seed)
+		inst, err := anytime.NewDrawn(s.distribution, s.agents, s.seed)
 		if err != nil {
 			return run.AsUsage(err)
 		}
@@ -148,7 +148,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 			free = memory.Free{} // no limit: this machine holds no values
 		}
 		takes := func(n int) error {
-			return cmp.Or(checkMemory(n, value, free), csg.Takes(facts, n, value, ranks.CountDevices(a.Team, session.Devices)))
+			return cmp.Or(checkMemory(n, value, free), csg.CheckSize(facts, n, value, ranks.CountDevices(a.Team, session.Devices)))
 		}
 		if err := withLargest(s.agents, takes); err != nil {
 			return err
@@ -192,7 +192,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 	if session.Ranks, err = a.JoinRanks(session.Devices, true, inst.Bytes()); err != nil {
 		return err
 	}
-	p.Set("solving %s on %s", ui.Count(inst.N, "agent"), session.Where())
+	p.Set("solving %s on %s", ui.Count(inst.N, "agent"), session.DeviceNames())
 	session.Log = func(line string) { p.Set("solving %s: %s", ui.Count(inst.N, "agent"), line) }
 	estimate := describeProgress()
 	session.Progress = func(now solve.Incumbent) { p.Set("solving %s: %s", ui.Count(inst.N, "agent"), estimate(now)) }

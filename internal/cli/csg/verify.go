@@ -20,7 +20,7 @@ type Verification struct {
 
 // Register adds the flags.
 func (v *Verification) Register(f *pflag.FlagSet) {
-	run.AddOptions(f, v.reading.Fields().Of("csg"))
+	run.AddOptions(f, v.reading.Fields().ForProblem("csg"))
 }
 
 // EffectRules is the table of the flags for an INSTANCE.

@@ -433,7 +433,7 @@ func workerCommand(a *run.App, all subject.Problems) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list := algorithms.Using(all.Subjects(), db)
+			list := algorithms.WithDatabase(all.Subjects(), db)
 			if points != "" {
 				if a.Points, err = tuning.ExtendFamily(points, list); err != nil {
 					return err

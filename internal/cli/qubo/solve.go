@@ -71,7 +71,7 @@ the best that they find.`,
 	s.options.Seed = 1
 	options := s.options.Fields()
 	run.AddOptions(f, options)
-	run.AddFormerName(f, "engine", options.Named("algorithm"))
+	run.AddFormerName(f, "engine", options.Find("algorithm"))
 	run.AddOptions(f, s.Fields())
 	s.SolveFlags.Register(f)
 	return cmd
@@ -168,7 +168,7 @@ func solveFiles(ctx context.Context, a *run.App, s *solveFlags, paths []string) 
 	}
 	return a.OpenToSolve(ctx, &s.SolveFlags, func(db *tuned.Database, devices []device.Device) error {
 		s.options.Tuning, s.options.Devices = db, devices
-		return solve.With(qubo.Open, s.options, func(session *qubo.Session) error {
+		return solve.WithSession(qubo.Open, s.options, func(session *qubo.Session) error {
 			return a.SolveEach(ctx, s.JSON, paths, func(path string) error { return solveOne(ctx, a, s, session, path) })
 		})
 	})

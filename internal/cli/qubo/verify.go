@@ -13,15 +13,15 @@ import (
 // file's first line and column are names.
 type Verification struct {
 	Format        string
-	Header, Index csv.Answer
+	Header, Index csv.YesOrNo
 
 	flags solveFlags
 }
 
 // Register adds the flags.
 func (v *Verification) Register(f *pflag.FlagSet) {
-	run.AddOptions(f, v.flags.reading.Fields().Select("form", "sense", "problem").Of("qubo"))
-	run.AddOptions(f, v.flags.Fields().Select("fix").Of("qubo"))
+	run.AddOptions(f, v.flags.reading.Fields().Select("form", "sense", "problem").ForProblem("qubo"))
+	run.AddOptions(f, v.flags.Fields().Select("fix").ForProblem("qubo"))
 }
 
 // Verdict checks a result against the program in FILE.

@@ -166,7 +166,7 @@ func (s *SolveFlags) CompareWithReference(a *App, p *ui.Progress, stopped bool, 
 // AnswerError is the error of a command that prints an answer. The end of ctx is none (package solve has the rule): what it left
 // undone, such as a check or a file, is said.
 func (a *App) AnswerError(ctx context.Context, err error) error {
-	if solve.Ended(ctx, err) {
+	if solve.IsInterrupted(ctx, err) {
 		a.PrintNotice(ui.OneLine(err))
 		return nil
 	}

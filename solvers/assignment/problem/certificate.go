@@ -104,18 +104,18 @@ func short(list []int) string {
 // without rounding, and looks at every allowed pair. Errors wrap ErrCheck and name the first row
 // or pair at fault.
 func Check(inst *Instance, column []int32, d Duals) (Certificate, error) {
-	cert, _, err := (&check{inst: inst, column: column, Duals: d, cert: Certificate{By: "host", Scale: d.Scale}}).run()
+	cert, _, err := (&certificateCheck{inst: inst, column: column, Duals: d, cert: Certificate{By: "host", Scale: d.Scale}}).run()
 	return cert, err
 }
 
 // CheckNear is Check that lists the unmatched pairs whose slack is at most width units, in any order. The list is nil where there
 // are more than `most`.
 func CheckNear(inst *Instance, column []int32, d Duals, width int64, most int) (Certificate, []Pair, error) {
-	c := &check{inst: inst, column: column, Duals: d, cert: Certificate{By: "host", Scale: d.Scale}, width: width, lists: true, most: most, near: []Pair{}}
+	c := &certificateCheck{inst: inst, column: column, Duals: d, cert: Certificate{By: "host", Scale: d.Scale}, width: width, lists: true, most: most, near: []Pair{}}
 	return c.run()
 }
 
-func (c *check) run() (Certificate, []Pair, error) {
+func (c *certificateCheck) run() (Certificate, []Pair, error) {
 	if err := c.inst.Check(); err != nil {
 		return c.cert, nil, err
 	}
@@ -127,8 +127,8 @@ func (c *check) run() (Certificate, []Pair, error) {
 	return c.cert, c.near, nil
 }
 
-// A check is one certificate in the making.
-type check struct {
+// A certificateCheck is one certificate in the making.
+type certificateCheck struct {
 	inst   *Instance
 	column []int32
 	row    []int32 // of each column, -1: none
@@ -156,7 +156,7 @@ type scan struct {
 // most magnitude of a dual: sums of two, less a cost, stay within int64.
 const MaxDual = 1 << 61
 
-func (c *check) shape() error {
+func (c *certificateCheck) shape() error {
 	inst := c.inst
 	if len(c.column) != inst.Rows || len(c.U) != inst.Rows || len(c.V) != inst.Cols {
 		return fmt.Errorf("found %d columns of rows, %d and %d duals, expected %d, %d and %d", len(c.column), len(c.U), len(c.V), inst.Rows, inst.Rows, inst.Cols)
@@ -183,7 +183,7 @@ func (c *check) shape() error {
 }
 
 // matching checks that no column is taken twice and counts the matched.
-func (c *check) matching() error {
+func (c *certificateCheck) matching() error {
 	c.row, c.price = slices.Repeat([]int32{-1}, c.inst.Cols), make([]int64, c.inst.Rows)
 	matched := 0
 	for i, j := range c.column {
@@ -205,7 +205,7 @@ func (c *check) matching() error {
 }
 
 // sides checks the duals of the rows and columns that may stay unmatched.
-func (c *check) sides() error {
+func (c *certificateCheck) sides() error {
 	names, partners, duals := [2]string{"row", "column"}, [2][]int32{c.column, c.row}, [2][]int64{c.U, c.V}
 	lesser := 0
 	if c.inst.Rows > c.inst.Cols {
@@ -237,20 +237,20 @@ func (c *check) sides() error {
 }
 
 // fitLimit sets the units of the limit, or of the number that replaces one that is very large or
-// small: see Instance.limit.
-func (c *check) fitLimit() error {
-	least, largest := c.inst.span()
-	limit, err := c.inst.limit(min(c.inst.Rows, c.inst.Cols), least, largest)
+// small: see Instance.scaledLimit.
+func (c *certificateCheck) fitLimit() error {
+	least, largest := c.inst.costRange()
+	limit, err := c.inst.scaledLimit(min(c.inst.Rows, c.inst.Cols), least, largest)
 	if err != nil {
 		return err
 	}
 	units, rest := Split(limit, c.shift)
-	c.limit, c.cut = units-c.sign*int64(math.Ldexp(c.inst.base(), c.shift)), rest != 0
+	c.limit, c.cut = units-c.sign*int64(math.Ldexp(c.inst.costBase(), c.shift)), rest != 0
 	return nil
 }
 
 // pairs checks the duals of every allowed pair, on all cores.
-func (c *check) pairs() error {
+func (c *certificateCheck) pairs() error {
 	type fault struct {
 		row int
 		err error
@@ -301,7 +301,7 @@ func (c *check) pairs() error {
 
 // pairsOf checks one row and counts the pairs that are allowed, and those whose
 // costs were rounded.
-func (c *check) pairsOf(i int, s *scan) error {
+func (c *certificateCheck) pairsOf(i int, s *scan) error {
 	inst := c.inst
 	if inst.Points != nil {
 		inst.Points.Costs(i, s.room)
@@ -326,7 +326,7 @@ func (c *check) pairsOf(i int, s *scan) error {
 
 // checkIntegers checks a row; where it is dense and its costs have all their bits, by its least
 // slack first.
-func checkIntegers[T int32 | int64](c *check, i int, cols []int32, costs []T, s *scan) error {
+func checkIntegers[T int32 | int64](c *certificateCheck, i int, cols []int32, costs []T, s *scan) error {
 	forbidden := Forbidden[T](false)
 	if j := c.column[i]; cols == nil && c.shift == 0 && !c.lists && !c.inst.Every {
 		v, flip := c.V[:len(costs)], (c.sign-1)/2 // -1 to negate
@@ -350,7 +350,7 @@ func checkIntegers[T int32 | int64](c *check, i int, cols []int32, costs []T, s 
 	}
 	lost := uint(-c.shift)
 	return checkRow(c, i, cols, costs, s, func(x T) (int64, int64, bool) {
-		units := shifted(int64(x), lost)
+		units := roundedShift(int64(x), lost)
 		rounded := int64(0)
 		if units<<lost != int64(x) {
 			rounded = 1
@@ -361,7 +361,7 @@ func checkIntegers[T int32 | int64](c *check, i int, cols []int32, costs []T, s 
 
 // checkFloats checks a row; where it is dense by its least slack first, with
 // costs made integers by arithmetic. What that cannot do is beyond all duals.
-func checkFloats[T float32 | float64](c *check, i int, cols []int32, costs []T, s *scan) error {
+func checkFloats[T float32 | float64](c *certificateCheck, i int, cols []int32, costs []T, s *scan) error {
 	forbidden := Forbidden[T](c.inst.Maximize)
 	if j := c.column[i]; cols == nil && (j < 0 || costs[j] != forbidden) {
 		v, worst := c.V[:len(costs)], int64(math.MinInt64)
@@ -442,7 +442,7 @@ func wholeUnits[T float32 | float64](x T, scale float64) (whole float64, rounded
 
 // checkRow checks the pairs of row i one by one, whose columns are cols, nil
 // for all. The matched pair has to be among the allowed ones.
-func checkRow[T Number](c *check, i int, cols []int32, costs []T, s *scan, scaled func(T) (cost, rounded int64, allowed bool)) error {
+func checkRow[T Number](c *certificateCheck, i int, cols []int32, costs []T, s *scan, scaled func(T) (cost, rounded int64, allowed bool)) error {
 	u, v, match := c.U[i], c.V, int(c.column[i])
 	tight := match < 0
 	for k, x := range costs {
@@ -472,17 +472,17 @@ func checkRow[T Number](c *check, i int, cols []int32, costs []T, s *scan, scale
 	return nil
 }
 
-func (c *check) fault(i, j int, cost int64) error {
+func (c *certificateCheck) fault(i, j int, cost int64) error {
 	want := "at most"
 	if int(c.column[i]) == j {
 		want = "exactly, as they are matched,"
 	}
-	return fmt.Errorf("row %d, column %d: found duals %d and %d, expected them to add up to %s the cost %s (%d units)", i, j, c.U[i], c.V[j], want, c.inst.Exact(i, j), cost)
+	return fmt.Errorf("row %d, column %d: found duals %d and %d, expected them to add up to %s the cost %s (%d units)", i, j, c.U[i], c.V[j], want, c.inst.CostDecimals(i, j), cost)
 }
 
 // float is a cost in units, whether it was rounded (1), and whether it is
 // allowed. Not a number is a cost below all duals, which no answer passes.
-func (c *check) float(x float64) (units, rounded int64, allowed bool) {
+func (c *certificateCheck) float(x float64) (units, rounded int64, allowed bool) {
 	if math.IsInf(x, 1) && c.sign > 0 || math.IsInf(x, -1) && c.sign < 0 {
 		return 0, 0, false
 	}
@@ -492,7 +492,7 @@ func (c *check) float(x float64) (units, rounded int64, allowed bool) {
 
 // units is x * Scale rounded to an integer, ties to even, from x's bits, and 1
 // where that rounded. What is beyond 2^62 is less than any sum of duals.
-func (c *check) units(x float64) (units, rounded int64) {
+func (c *certificateCheck) units(x float64) (units, rounded int64) {
 	b := math.Float64bits(x)
 	mantissa, exponent := b&(1<<52-1), int(b>>52&0x7ff)
 	if exponent > 0 {
@@ -529,8 +529,8 @@ func (c *check) units(x float64) (units, rounded int64) {
 }
 
 // sums adds both sides up.
-func (c *check) sums() error {
-	var primal, dual Wide
+func (c *certificateCheck) sums() error {
+	var primal, dual Int128
 	lesser, partners := c.U, c.column
 	if c.inst.Rows > c.inst.Cols {
 		lesser, partners = c.V, c.row
@@ -556,18 +556,18 @@ func (c *check) sums() error {
 	return nil
 }
 
-// A Wide is a sum of int64 in 128 bits, two's complement.
-type Wide struct{ high, low uint64 }
+// A Int128 is a sum of int64 in 128 bits, two's complement.
+type Int128 struct{ high, low uint64 }
 
 // Add adds x.
-func (w *Wide) Add(x int64) {
+func (w *Int128) Add(x int64) {
 	var carry uint64
 	w.low, carry = bits.Add64(w.low, uint64(x), 0)
 	w.high, _ = bits.Add64(w.high, uint64(x>>63), carry)
 }
 
 // String is the sum in decimals.
-func (w *Wide) String() string {
+func (w *Int128) String() string {
 	x := new(big.Int).Lsh(big.NewInt(int64(w.high)), 64)
 	return x.Add(x, new(big.Int).SetUint64(w.low)).String()
 }

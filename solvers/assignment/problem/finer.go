@@ -4,18 +4,18 @@ import (
 	"math/bits"
 )
 
-// Approaches reports whether a problem of points is solved from coarse to fine: a square one of at
+// IsCoarseToFine reports whether a problem of points is solved from coarse to fine: a square one of at
 // least 64 rows, without a limit. Costs of fewer rows may have so many bits that prices have no
 // room to fall.
-func (p *Normal) Approaches() bool {
+func (p *Normal) IsCoarseToFine() bool {
 	const minRows = 64
 	return p.Rows == p.Cols && p.Limit == Infinity && p.Rows >= minRows
 }
 
-// Finer is a problem of whole costs multiplied by as large a power of two as
+// Refined is a problem of whole costs multiplied by as large a power of two as
 // there is room for, so that auctions tell ties apart; shift is the power.
-func (p *Normal) Finer() (_ *Normal, shift uint) {
-	if !p.Instance.Points.Floor || !p.Approaches() {
+func (p *Normal) Refined() (_ *Normal, shift uint) {
+	if !p.Instance.Points.Floor || !p.IsCoarseToFine() {
 		return p, 0
 	}
 	room := bits.Len64(uint64(MaxScaled(p.Rows))) - bits.Len64(uint64(max(p.Max, -p.Min, 1)))

@@ -66,7 +66,7 @@ func (inst *Instance) Allowed(i, j int) bool {
 	if inst.Points != nil {
 		return true
 	}
-	k := inst.Find(i, j)
+	k := inst.CostIndex(i, j)
 	switch {
 	case k < 0:
 		return false

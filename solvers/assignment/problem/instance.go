@@ -143,9 +143,9 @@ func (inst *Instance) Bytes() []byte {
 	return device.Bytes(inst.F64)
 }
 
-// Find is the index of the cost of a pair in the slice, -1 for a pair that a
+// CostIndex is the index of the cost of a pair in the slice, -1 for a pair that a
 // sparse instance does not have.
-func (inst *Instance) Find(i, j int) int {
+func (inst *Instance) CostIndex(i, j int) int {
 	if inst.Sparse == nil {
 		return i*inst.Cols + j
 	}
@@ -167,13 +167,13 @@ func (inst *Instance) Pair(index int) (i, j int) {
 	return i, int(inst.Sparse.Col[index])
 }
 
-// Exact is the cost of a pair in decimals: every digit of an integer, the
+// CostDecimals is the cost of a pair in decimals: every digit of an integer, the
 // shortest decimals that give the same float; "forbidden" of a forbidden pair.
-func (inst *Instance) Exact(i, j int) string {
+func (inst *Instance) CostDecimals(i, j int) string {
 	if inst.Points != nil {
 		return FormatFloat(inst.Points.Cost(i, j), 64)
 	}
-	k := inst.Find(i, j)
+	k := inst.CostIndex(i, j)
 	switch {
 	case k < 0:
 		return "forbidden"
@@ -191,24 +191,24 @@ func (inst *Instance) Exact(i, j int) string {
 	return FormatFloat(inst.F64[k], 64)
 }
 
-// base is the number that the costs are kept less of.
-func (inst *Instance) base() float64 {
+// costBase is the number that the costs are kept less of.
+func (inst *Instance) costBase() float64 {
 	if inst.Unsigned {
 		return 1 << 63
 	}
 	return 0
 }
 
-// Float is the cost of an allowed pair as the nearest float64.
-func (inst *Instance) Float(i, j int) float64 {
+// CostFloat is the cost of an allowed pair as the nearest float64.
+func (inst *Instance) CostFloat(i, j int) float64 {
 	if inst.Points != nil {
 		return inst.Points.Cost(i, j)
 	}
-	switch k := inst.Find(i, j); inst.Type {
+	switch k := inst.CostIndex(i, j); inst.Type {
 	case Int32:
 		return float64(inst.I32[k])
 	case Int64:
-		return float64(inst.I64[k]) + inst.base()
+		return float64(inst.I64[k]) + inst.costBase()
 	case Float32:
 		return float64(inst.F32[k])
 	default:
@@ -266,31 +266,31 @@ var fields = map[Value]string{Int32: "I32", Int64: "I64", Float32: "F32", Float6
 // field and wraps solve.ErrInput. Check does not look at the costs.
 func (inst *Instance) Check() error {
 	if inst == nil {
-		return solve.Input("instance", "found nil, expected one")
+		return solve.InvalidInput("instance", "found nil, expected one")
 	}
 	if inst.Rows < 0 || inst.Cols < 0 || inst.Rows > MaxSide || inst.Cols > MaxSide {
-		return solve.Input("Rows, Cols", "found %d x %d pairs, expected 0 to %d rows and columns", inst.Rows, inst.Cols, MaxSide)
+		return solve.InvalidInput("Rows, Cols", "found %d x %d pairs, expected 0 to %d rows and columns", inst.Rows, inst.Cols, MaxSide)
 	}
 	if inst.Type.Size() == 0 {
-		return solve.Input("Type", "found %.20q, expected int32, int64, float32 or float64", string(inst.Type))
+		return solve.InvalidInput("Type", "found %.20q, expected int32, int64, float32 or float64", string(inst.Type))
 	}
 	if l := inst.Limit; l != nil && math.IsNaN(*l) {
-		return solve.Input("Limit", "found %v, expected a number", *l)
+		return solve.InvalidInput("Limit", "found %v, expected a number", *l)
 	}
 	if inst.Type != Int64 || inst.Points != nil {
 		switch {
 		case inst.Unsigned:
-			return solve.Input("Unsigned", "found true with costs of type %s, expected int64", inst.Type)
+			return solve.InvalidInput("Unsigned", "found true with costs of type %s, expected int64", inst.Type)
 		case inst.Every:
-			return solve.Input("Every", "found true with costs of type %s, expected int64", inst.Type)
+			return solve.InvalidInput("Every", "found true with costs of type %s, expected int64", inst.Type)
 		}
 	}
 	field := fields[inst.Type]
 	if len(inst.Bytes()) != inst.Len()*inst.Type.Size() {
-		return solve.Input("I32, I64, F32, F64", "found costs in another slice than %s, that of the type %s", field, inst.Type)
+		return solve.InvalidInput("I32, I64, F32, F64", "found costs in another slice than %s, that of the type %s", field, inst.Type)
 	}
 	if inst.Sparse != nil && inst.Points != nil {
-		return solve.Input("Sparse, Points", "found both, expected one of them")
+		return solve.InvalidInput("Sparse, Points", "found both, expected one of them")
 	}
 	for _, names := range []struct {
 		of    string
@@ -298,7 +298,7 @@ func (inst *Instance) Check() error {
 		want  int
 	}{{"RowNames", inst.RowNames, inst.Rows}, {"ColNames", inst.ColNames, inst.Cols}} {
 		if names.found != nil && len(names.found) != names.want {
-			return solve.Input(names.of, "found %d, expected %d", len(names.found), names.want)
+			return solve.InvalidInput(names.of, "found %d, expected %d", len(names.found), names.want)
 		}
 	}
 	want := inst.Rows * inst.Cols // both below 2^31
@@ -315,23 +315,23 @@ func (inst *Instance) Check() error {
 		want = 0
 	}
 	if inst.Len() != want {
-		return solve.Input(field, "found %d costs, expected %d", inst.Len(), want)
+		return solve.InvalidInput(field, "found %d costs, expected %d", inst.Len(), want)
 	}
 	return nil
 }
 
 func (s *Sparse) check(rows, cols int) error {
 	if len(s.Start) != rows+1 || s.Start[0] != 0 || s.Start[rows] != int64(len(s.Col)) {
-		return solve.Input("Sparse.Start", "found %d numbers, expected %d, from 0 to %d", len(s.Start), rows+1, len(s.Col))
+		return solve.InvalidInput("Sparse.Start", "found %d numbers, expected %d, from 0 to %d", len(s.Start), rows+1, len(s.Col))
 	}
 	for i := range rows {
 		if s.Start[i] > s.Start[i+1] || s.Start[i+1] > int64(len(s.Col)) {
-			return solve.Input(fmt.Sprintf("Sparse.Start[%d]", i+1), "found %d after %d, expected numbers that rise up to %d", s.Start[i+1], s.Start[i], len(s.Col))
+			return solve.InvalidInput(fmt.Sprintf("Sparse.Start[%d]", i+1), "found %d after %d, expected numbers that rise up to %d", s.Start[i+1], s.Start[i], len(s.Col))
 		}
 		last := int32(-1)
 		for k, j := range s.Col[s.Start[i]:s.Start[i+1]] {
 			if j <= last || int(j) >= cols {
-				return solve.Input(fmt.Sprintf("Sparse.Col[%d]", s.Start[i]+int64(k)), "row %d: found column %d after %d, expected ascending columns below %d", i, j, last, cols)
+				return solve.InvalidInput(fmt.Sprintf("Sparse.Col[%d]", s.Start[i]+int64(k)), "row %d: found column %d after %d, expected ascending columns below %d", i, j, last, cols)
 			}
 			last = j
 		}
@@ -339,8 +339,8 @@ func (s *Sparse) check(rows, cols int) error {
 	return nil
 }
 
-// span is the least and the largest cost of an allowed pair, 0 and 0 where none is allowed.
-func (inst *Instance) span() (least, largest float64) {
+// costRange is the least and the largest cost of an allowed pair, 0 and 0 where none is allowed.
+func (inst *Instance) costRange() (least, largest float64) {
 	switch {
 	case inst.Points != nil:
 		return 0, inst.Points.largest()
@@ -372,8 +372,8 @@ func spanOf[T Number](inst *Instance, costs []T) (least, largest float64) {
 	return float64(s.least), float64(s.largest)
 }
 
-// Part is rows low to high-1 of a dense instance, whose costs it shares.
-func (inst *Instance) Part(low, high int) *Instance {
+// RowRange is rows low to high-1 of a dense instance, whose costs it shares.
+func (inst *Instance) RowRange(low, high int) *Instance {
 	part := *inst
 	part.Rows, part.Unmap = high-low, nil
 	if part.RowNames != nil {
@@ -393,8 +393,8 @@ func (inst *Instance) Part(low, high int) *Instance {
 	return &part
 }
 
-// Columns are columns low to high-1 of a dense instance as rows, in memory of their own.
-func (inst *Instance) Columns(low, high int) *Instance {
+// ColumnRange are columns low to high-1 of a dense instance as rows, in memory of their own.
+func (inst *Instance) ColumnRange(low, high int) *Instance {
 	part := *inst
 	part.Cols, part.Unmap = high-low, nil
 	if part.ColNames != nil {

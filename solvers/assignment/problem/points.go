@@ -49,25 +49,25 @@ func NewPoints(p Points, source string) (*Instance, error) {
 
 func (p *Points) check(inst *Instance) error {
 	if !slices.Contains(Metrics(), string(p.Metric)) {
-		return solve.Input("Points.Metric", "found the metric %.40q, expected one of %s", string(p.Metric), strings.Join(Metrics(), ", "))
+		return solve.InvalidInput("Points.Metric", "found the metric %.40q, expected one of %s", string(p.Metric), strings.Join(Metrics(), ", "))
 	}
 	if p.Dim < 1 {
-		return solve.Input("Points.Dim", "found points of %d coordinates, expected 1 or more", p.Dim)
+		return solve.InvalidInput("Points.Dim", "found points of %d coordinates, expected 1 or more", p.Dim)
 	}
 	if len(p.Row) != inst.Rows*p.Dim || len(p.Col) != inst.Cols*p.Dim {
-		return solve.Input("Points.Row, Points.Col", "found %d and %d coordinates, expected %d and %d", len(p.Row), len(p.Col), inst.Rows*p.Dim, inst.Cols*p.Dim)
+		return solve.InvalidInput("Points.Row, Points.Col", "found %d and %d coordinates, expected %d and %d", len(p.Row), len(p.Col), inst.Rows*p.Dim, inst.Cols*p.Dim)
 	}
 	if p.Floor != (inst.Type == Int64) || !p.Floor && inst.Type != Float64 {
-		return solve.Input("Type", "found %s for distances, expected float64, or int64 with Floor", inst.Type)
+		return solve.InvalidInput("Type", "found %s for distances, expected float64, or int64 with Floor", inst.Type)
 	}
 	for k, x := range p.Row {
 		if x-x != 0 {
-			return solve.Input(fmt.Sprintf("Points.Row[%d]", k), "%w: point of row %d: found the coordinate %v, expected a number", ErrCost, k/p.Dim, x)
+			return solve.InvalidInput(fmt.Sprintf("Points.Row[%d]", k), "%w: point of row %d: found the coordinate %v, expected a number", ErrCost, k/p.Dim, x)
 		}
 	}
 	for k, x := range p.Col {
 		if x-x != 0 {
-			return solve.Input(fmt.Sprintf("Points.Col[%d]", k), "%w: point of column %d: found the coordinate %v, expected a number", ErrCost, k/p.Dim, x)
+			return solve.InvalidInput(fmt.Sprintf("Points.Col[%d]", k), "%w: point of column %d: found the coordinate %v, expected a number", ErrCost, k/p.Dim, x)
 		}
 	}
 	return nil
@@ -75,7 +75,7 @@ func (p *Points) check(inst *Instance) error {
 
 // Cost is the distance of row i's point and column j's.
 func (p *Points) Cost(i, j int) float64 {
-	return p.Finish(p.Sum(p.Row[i*p.Dim:(i+1)*p.Dim], p.Col[j*p.Dim:(j+1)*p.Dim]))
+	return p.FromSum(p.Sum(p.Row[i*p.Dim:(i+1)*p.Dim], p.Col[j*p.Dim:(j+1)*p.Dim]))
 }
 
 // Costs writes the distances of row i from the first len(to) columns, each as Cost has it. Points of the
@@ -126,9 +126,9 @@ func (p *Points) Sum(a, b []float64) float64 {
 	return sum
 }
 
-// Finish makes a Sum a distance: a root, where the metric has one, then cut
+// FromSum makes a Sum a distance: a root, where the metric has one, then cut
 // where Floor says so.
-func (p *Points) Finish(c float64) float64 {
+func (p *Points) FromSum(c float64) float64 {
 	if p.Metric == Euclidean {
 		c = math.Sqrt(c)
 	}
@@ -153,5 +153,5 @@ func (p *Points) largest() float64 {
 			high[k%p.Dim] = max(high[k%p.Dim], x)
 		}
 	}
-	return p.Finish(p.Sum(low, high))
+	return p.FromSum(p.Sum(low, high))
 }

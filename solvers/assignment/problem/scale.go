@@ -65,7 +65,7 @@ func dropped[T int32 | int64](inst *Instance, costs []T, shift uint, lost *atomi
 		for k, c := range costs[low:high] {
 			out[low+k] = c
 			if c != forbidden || inst.Every {
-				q := shifted(int64(c), shift)
+				q := roundedShift(int64(c), shift)
 				if out[low+k] = T(q); q<<shift != int64(c) {
 					n++
 				}
@@ -201,17 +201,17 @@ func (p *Normal) FitIntegers(least, largest int64) error {
 	bound, limit := MaxScaled(p.Rows), 0.0
 	if p.Instance.Limit != nil {
 		var err error
-		if limit, err = p.Instance.limit(p.Rows, float64(least), float64(largest)); err != nil {
+		if limit, err = p.Instance.scaledLimit(p.Rows, float64(least), float64(largest)); err != nil {
 			return err
 		}
 		p.limit, p.Exact = limit, limit == math.Trunc(limit)
-		limit -= math.Copysign(p.Instance.base(), p.sign())
+		limit -= math.Copysign(p.Instance.costBase(), p.sign())
 	}
-	for shifted(least, p.Dropped) < -bound || shifted(largest, p.Dropped) > bound || math.Ldexp(math.Abs(limit), -int(p.Dropped)) > float64(bound) {
+	for roundedShift(least, p.Dropped) < -bound || roundedShift(largest, p.Dropped) > bound || math.Ldexp(math.Abs(limit), -int(p.Dropped)) > float64(bound) {
 		p.Dropped++
 	}
 	p.Exact = p.Exact && p.Dropped == 0
-	p.Min, p.Max = shifted(least, p.Dropped), shifted(largest, p.Dropped)
+	p.Min, p.Max = roundedShift(least, p.Dropped), roundedShift(largest, p.Dropped)
 	p.orient()
 	return nil
 }
@@ -226,13 +226,13 @@ func (p *Normal) orient() {
 	}
 }
 
-// limit is the cost of leaving a row unmatched that has the same optimal matchings as the
+// scaledLimit is the cost of leaving a row unmatched that has the same optimal matchings as the
 // instance's Limit, in the same order, of costs from least to largest, negated where the instance
 // maximises. Where the limit is so far beyond the costs that every row that can be matched is, or
 // that none is, a nearer number does the same. An infinite one that no float64 replaces is an ErrCost.
-func (inst *Instance) limit(rows int, least, largest float64) (float64, error) {
+func (inst *Instance) scaledLimit(rows int, least, largest float64) (float64, error) {
 	l := *inst.Limit
-	least, largest = least+inst.base(), largest+inst.base()
+	least, largest = least+inst.costBase(), largest+inst.costBase()
 	if inst.Maximize {
 		l, least, largest = -l, -largest, -least
 	}
@@ -326,7 +326,7 @@ func (p *Normal) FitFloats(least, largest float64, grain int) error {
 	size := max(math.Abs(least), math.Abs(largest))
 	if p.Instance.Limit != nil {
 		var err error
-		if p.limit, err = p.Instance.limit(p.Rows, least, largest); err != nil {
+		if p.limit, err = p.Instance.scaledLimit(p.Rows, least, largest); err != nil {
 			return err
 		}
 		size = max(size, math.Abs(p.limit))
@@ -405,7 +405,7 @@ func (p *Normal) Cost(i, j int) int64 {
 	if inst.Points != nil {
 		return ToScaled(inst.Points.Cost(i, j), p.Scale)
 	}
-	k := inst.Find(i, j)
+	k := inst.CostIndex(i, j)
 	if k < 0 {
 		return Infinity
 	}
@@ -425,7 +425,7 @@ func (p *Normal) Row(i int, buf []int64) []int64 {
 		q := inst.Points
 		point := q.Row[i*q.Dim : (i+1)*q.Dim]
 		for j := range buf {
-			buf[j] = ToScaled(q.Finish(q.Sum(point, q.Col[j*q.Dim:(j+1)*q.Dim])), p.Scale)
+			buf[j] = ToScaled(q.FromSum(q.Sum(point, q.Col[j*q.Dim:(j+1)*q.Dim])), p.Scale)
 		}
 	case inst.Sparse != nil:
 		for j := range buf {

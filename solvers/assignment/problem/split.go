@@ -26,12 +26,12 @@ func (p *Normal) Split(i, j int) (units int64, rest float64) {
 	if inst.Points != nil {
 		return p.split(inst.Points.Cost(i, j))
 	}
-	switch k := inst.Find(i, j); inst.Type {
+	switch k := inst.CostIndex(i, j); inst.Type {
 	case Int32:
 		return int64(p.Scale) * int64(inst.I32[k]), 0
 	case Int64:
 		c := inst.I64[k]
-		q := shifted(c, p.Dropped)
+		q := roundedShift(c, p.Dropped)
 		return int64(p.Scale) * q, p.Scale * float64(c-q<<p.Dropped)
 	case Float32:
 		return p.split(float64(inst.F32[k]))
@@ -89,8 +89,8 @@ func (p *Normal) Original() *Instance {
 	return p.Instance
 }
 
-// shifted is c / 2^shift, rounded to the nearest integer, ties to even.
-func shifted(c int64, shift uint) int64 {
+// roundedShift is c / 2^shift, rounded to the nearest integer, ties to even.
+func roundedShift(c int64, shift uint) int64 {
 	if shift == 0 {
 		return c
 	}

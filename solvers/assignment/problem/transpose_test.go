@@ -14,8 +14,8 @@ func TestTranspose(t *testing.T) {
 		}
 		for i := range inst.Rows {
 			for j := range inst.Cols {
-				if inst.Exact(i, j) != other.Exact(j, i) {
-					t.Fatalf("%s: row %d, column %d: found %s, expected %s", inst.Source, i, j, other.Exact(j, i), inst.Exact(i, j))
+				if inst.CostDecimals(i, j) != other.CostDecimals(j, i) {
+					t.Fatalf("%s: row %d, column %d: found %s, expected %s", inst.Source, i, j, other.CostDecimals(j, i), inst.CostDecimals(i, j))
 				}
 			}
 		}

@@ -11,7 +11,7 @@ func TestUnits(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 100000 {
 		shift := r.IntN(120) - 60
-		c := &check{shift: shift, sign: 1}
+		c := &certificateCheck{shift: shift, sign: 1}
 		x := math.Ldexp(float64(r.Int64N(1<<53)-1<<52), r.IntN(130)-90)
 		scaled := math.Ldexp(x, shift)
 		if math.Abs(scaled) >= 1<<61 {

@@ -18,10 +18,10 @@ import (
 
 // tunableBatch is the family of batches, with the instances of the others,
 // many at once.
-type tunableBatch struct{ tunable }
+type tunableBatch struct{ tunableFamily }
 
 func newTunableBatch() tunableBatch {
-	return tunableBatch{tunable{families.Family{Name: batch.Name, Kernels: &assignment.Batch}}}
+	return tunableBatch{tunableFamily{families.Family{Name: batch.Name, Kernels: &assignment.Batch}}}
 }
 
 // Sizes are sides of the instances of a batch.
@@ -51,7 +51,7 @@ func (t *trialBatch) Size() int { return t.size }
 
 // Cases are those of the other families: each alone, and all at once.
 func (t tunableBatch) Cases(fixed map[string]string) ([]subject.Case, error) {
-	cases, err := t.tunable.Cases(fixed)
+	cases, err := t.tunableFamily.Cases(fixed)
 	all := &trialBatch{}
 	for k, c := range cases {
 		trial := c.Instance.(*trialInstance)
@@ -68,7 +68,7 @@ func (t tunableBatch) Instance(fixed map[string]string, size int, seed uint64) (
 	const limit = 264
 	b := &trialBatch{make([]*trialInstance, min(limit, 1+1<<28/(size*size*8))), size}
 	return b, onCores(len(b.members), func(k int) error {
-		inst, err := t.tunable.Instance(fixed, size, seed*limit+uint64(k))
+		inst, err := t.tunableFamily.Instance(fixed, size, seed*limit+uint64(k))
 		if err == nil {
 			b.members[k] = inst.(*trialInstance)
 		}
@@ -149,7 +149,7 @@ func (j *batchJob) Check(device.Stream) error {
 		if !full {
 			failed = &engine.Infeasible{Rows: batch.HallViolator(trial.p, sol.Column)}
 		}
-		if err := trial.agree(sol, failed, nil); err != nil {
+		if err := trial.checkAnswer(sol, failed, nil); err != nil {
 			return fmt.Errorf("instance %d of %d x %d: %w", k, trial.p.Rows, trial.p.Cols, err)
 		}
 		return nil

@@ -31,7 +31,7 @@ func (tunableCheck) Workloads() []map[string]string {
 func (tunableCheck) Sizes(f device.Facts) []int { return sides(f) }
 
 func (tunableCheck) Feasible(v *device.Variant, f device.Facts, size int) error {
-	return feasible(&assignment.Check, v, f, size)
+	return checkFeasible(&assignment.Check, v, f, size)
 }
 
 // Cases are sound certificates and spoiled ones: a dual too large or too small

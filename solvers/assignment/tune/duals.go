@@ -25,7 +25,7 @@ func (tunableDuals) Workloads() []map[string]string { return tunableCheck{}.Work
 func (tunableDuals) Sizes(f device.Facts) []int { return sides(f) }
 
 func (tunableDuals) Feasible(v *device.Variant, f device.Facts, size int) error {
-	return feasible(&assignment.Duals, v, f, size)
+	return checkFeasible(&assignment.Duals, v, f, size)
 }
 
 // Workload is the description by which a variant is chosen.

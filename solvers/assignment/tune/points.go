@@ -119,7 +119,7 @@ func (j *pointJob) Run(s device.Stream) (err error) {
 
 // Check proves the answer, of many points on the device with the points as the host has them.
 func (j *pointJob) Check(s device.Stream) error {
-	return j.trial.agree(j.sol, nil, func() error {
+	return j.trial.checkAnswer(j.sol, nil, func() error {
 		return certify(s, j.trial.p, nil, j.sol, func() (*verify.Checker, error) { return verify.OpenPoints(j.device, nil, j.trial.p) })
 	})
 }

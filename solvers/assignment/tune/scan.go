@@ -15,10 +15,10 @@ import (
 // tunableScan is the host's family, assignment/hostscan: the pass that the
 // host's solver begins with, column minima and the least reduced costs of
 // every row.
-type tunableScan struct{ tunable }
+type tunableScan struct{ tunableFamily }
 
 func newTunableScan() tunableScan {
-	return tunableScan{tunable{families.Family{Name: "hostscan", Kernels: &assignment.Hostscan}}}
+	return tunableScan{tunableFamily{families.Family{Name: "hostscan", Kernels: &assignment.Hostscan}}}
 }
 
 // Workloads: a pass takes its time whatever the costs.

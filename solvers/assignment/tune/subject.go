@@ -25,7 +25,7 @@ import (
 func Subjects() []subject.Subject {
 	var list []subject.Subject
 	for _, f := range families.DeviceFamilies() {
-		list = append(list, tunable{f})
+		list = append(list, tunableFamily{f})
 	}
 	return append(list, newTunableBatch(), tunableCheck{}, tunablePoints{}, tunablePointcheck{}, tunableDuals{}, newTunableScan())
 }
@@ -45,12 +45,12 @@ func rangeOf(class string, side int, value problem.Value, turn uint64) int64 {
 	return 0
 }
 
-// tunable is a family with instances.
-type tunable struct{ family families.Family }
+// tunableFamily is a family with instances.
+type tunableFamily struct{ family families.Family }
 
-func (t tunable) Family() *device.Family { return t.family.Kernels }
+func (t tunableFamily) Family() *device.Family { return t.family.Kernels }
 
-func (t tunable) Workloads() []map[string]string {
+func (t tunableFamily) Workloads() []map[string]string {
 	var all []map[string]string
 	for _, value := range []problem.Value{problem.Int32, problem.Int64, problem.Float32, problem.Float64} {
 		for _, class := range []string{engine.SmallRange, engine.MediumRange, engine.WideRange} {
@@ -60,7 +60,7 @@ func (t tunable) Workloads() []map[string]string {
 	return all
 }
 
-func (t tunable) Sizes(f device.Facts) []int { return sides(f) }
+func (t tunableFamily) Sizes(f device.Facts) []int { return sides(f) }
 
 // sides to tune at.
 func sides(f device.Facts) []int {
@@ -73,13 +73,13 @@ func sides(f device.Facts) []int {
 	return []int{8, 40}
 }
 
-func (t tunable) Feasible(v *device.Variant, f device.Facts, size int) error {
-	return feasible(t.family.Kernels, v, f, size)
+func (t tunableFamily) Feasible(v *device.Variant, f device.Facts, size int) error {
+	return checkFeasible(t.family.Kernels, v, f, size)
 }
 
-// feasible holds a variant's block and the costs of a square instance against
+// checkFeasible holds a variant's block and the costs of a square instance against
 // a device.
-func feasible(k *device.Family, v *device.Variant, f device.Facts, side int) error {
+func checkFeasible(k *device.Family, v *device.Variant, f device.Facts, side int) error {
 	if k.Target != device.Host {
 		if err := f.BlockFits(k.Int(v, "block"), 0); err != nil {
 			return err
@@ -128,7 +128,7 @@ func (t *trialInstance) optimum() (string, error) {
 		case err != nil:
 			t.err = err
 		default:
-			var sum problem.Wide
+			var sum problem.Int128
 			for _, list := range [][]int64{s.U, s.V} {
 				for _, x := range list {
 					sum.Add(x)
@@ -140,9 +140,9 @@ func (t *trialInstance) optimum() (string, error) {
 	return t.optima, t.err
 }
 
-// agree holds an answer against the costs and, of few rows and columns, against
+// checkAnswer holds an answer against the costs and, of few rows and columns, against
 // the reference; certify, where it is not nil, does the former for more of them.
-func (t *trialInstance) agree(sol *engine.Solution, failed error, certify func() error) error {
+func (t *trialInstance) checkAnswer(sol *engine.Solution, failed error, certify func() error) error {
 	var none *engine.Infeasible
 	switch {
 	case errors.As(failed, &none):
@@ -170,7 +170,7 @@ func (t *trialInstance) agree(sol *engine.Solution, failed error, certify func()
 // Cases cover the empty and the smallest, ties, negative and extreme costs,
 // forbidden pairs with and without a full matching, both rectangles, both
 // senses, and costs with structure.
-func (t tunable) Cases(fixed map[string]string) ([]subject.Case, error) {
+func (t tunableFamily) Cases(fixed map[string]string) ([]subject.Case, error) {
 	value := problem.Value(fixed["value"])
 	var cases []subject.Case
 	add := func(name string, inst *problem.Instance, err error) error {
@@ -267,13 +267,13 @@ func forbid(one uint64, whole bool) func(inst *problem.Instance, seed uint64) {
 	}
 }
 
-func (t tunable) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
+func (t tunableFamily) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
 	value := problem.Value(fixed["value"])
 	turn := seed >> 63 // the seeds of successive instances are spread over all 64 bits
 	return newTrial(draw.Generate("uniform", size, size, rangeOf(fixed["range"], size, value, turn), seed<<40, value))
 }
 
-func (t tunable) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
+func (t tunableFamily) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
 	return subject.Open(t.family.Kernels, v, func(x *trialInstance) (subject.Job, error) {
 		e, err := t.family.Open(d, nil, v, x.p.Rows, x.p.Cols)
 		if err != nil {
@@ -322,9 +322,9 @@ func (j *trialJob) Run(s device.Stream) error {
 // Check proves the answer, of many rows and columns on the device, to which the costs are copied anew.
 func (j *trialJob) Check(s device.Stream) error {
 	if j.inputs.second == nil {
-		return j.trial.agree(j.sol, j.failed, nil)
+		return j.trial.checkAnswer(j.sol, j.failed, nil)
 	}
-	return j.trial.agree(j.sol, j.failed, func() error {
+	return j.trial.checkAnswer(j.sol, j.failed, func() error {
 		if err := j.inputs.reset(s, j.trial.p.Instance); err != nil {
 			return err
 		}

@@ -101,7 +101,7 @@ func TestSubjectsCoverFamilies(t *testing.T) {
 // The cases hold what they are named for.
 func TestCasesAreWhatTheySay(t *testing.T) {
 	for _, value := range []problem.Value{problem.Int32, problem.Int64, problem.Float32, problem.Float64} {
-		cases, err := tunable{}.Cases(map[string]string{"value": string(value)})
+		cases, err := tunableFamily{}.Cases(map[string]string{"value": string(value)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +115,7 @@ func TestCasesAreWhatTheySay(t *testing.T) {
 			if errors.As(err, new(*engine.Infeasible)) {
 				refused++
 			}
-			if err := trial.agree(s, err, nil); err != nil {
+			if err := trial.checkAnswer(s, err, nil); err != nil {
 				t.Errorf("%s, %s: the reference: %v", value, c.Name, err)
 			}
 		}
@@ -145,14 +145,14 @@ func TestTrialsNoticeWrongAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := trial.agree(right, nil, nil); err != nil {
+	if err := trial.checkAnswer(right, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	right.Column[0], right.Column[1] = right.Column[1], right.Column[0]
-	if err := trial.agree(right, nil, nil); !errors.Is(err, problem.ErrCheck) {
+	if err := trial.checkAnswer(right, nil, nil); !errors.Is(err, problem.ErrCheck) {
 		t.Errorf("two columns exchanged: found %v", err)
 	}
-	if err := trial.agree(nil, &engine.Infeasible{Rows: []int32{0, 1}}, nil); !errors.Is(err, problem.ErrCheck) {
+	if err := trial.checkAnswer(nil, &engine.Infeasible{Rows: []int32{0, 1}}, nil); !errors.Is(err, problem.ErrCheck) {
 		t.Errorf("no full matching: found %v", err)
 	}
 }
@@ -225,11 +225,11 @@ func TestLargeAnswers(t *testing.T) {
 			j.sol = sol
 		}
 		full := func() error { return fmt.Errorf("no room: %w", device.ErrMemory) } // where the host looks
-		if err := cmp.Or(job.Check(stream), inst.(*trialInstance).agree(sol, nil, full)); err != nil {
+		if err := cmp.Or(job.Check(stream), inst.(*trialInstance).checkAnswer(sol, nil, full)); err != nil {
 			t.Errorf("%s: %v", f.Name, err)
 		}
 		sol.U[3]++
-		if err := inst.(*trialInstance).agree(sol, nil, full); !errors.Is(err, problem.ErrCheck) {
+		if err := inst.(*trialInstance).checkAnswer(sol, nil, full); !errors.Is(err, problem.ErrCheck) {
 			t.Errorf("%s: a dual too large passed where the device is full: %v", f.Name, err)
 		}
 		if err := job.Check(stream); !errors.Is(err, problem.ErrCheck) {

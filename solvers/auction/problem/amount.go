@@ -59,8 +59,8 @@ func ParseAmount(s string) (Amount, bool) {
 	return Amount{n, scale}, true
 }
 
-// In is the amount in units of 10^-scale; scale is at least the amount's own.
-func (x Amount) In(scale int) *big.Int {
+// InUnits is the amount in units of 10^-scale; scale is at least the amount's own.
+func (x Amount) InUnits(scale int) *big.Int {
 	up := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale-x.Scale)), nil)
 	return up.Mul(up, x.Whole)
 }
@@ -88,7 +88,7 @@ func (a *Auction) SetPrices(name string, bids, reserves []Amount) error {
 		a.Scale = max(a.Scale, p.Scale)
 	}
 	units := func(p Amount, line int) (int64, error) {
-		up := p.In(a.Scale)
+		up := p.InUnits(a.Scale)
 		if !up.IsInt64() {
 			return 0, formats.Errorf(name, line, "found the price %s, expected less than 2^63 units of 10^-%d, the smallest that some price needs", p, a.Scale)
 		}

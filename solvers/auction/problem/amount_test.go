@@ -29,7 +29,7 @@ func TestParseAmount(t *testing.T) {
 		if !ok || x.String() != want {
 			t.Errorf("%s: found %v, %t, expected %s", text, x, ok, want)
 		}
-		if up := x.In(x.Scale + 2); ok && new(big.Int).Mul(x.Whole, big.NewInt(100)).Cmp(up) != 0 {
+		if up := x.InUnits(x.Scale + 2); ok && new(big.Int).Mul(x.Whole, big.NewInt(100)).Cmp(up) != 0 {
 			t.Errorf("%s: %s in units of 10^-%d", text, up, x.Scale+2)
 		}
 	}

@@ -103,7 +103,7 @@ func NewAtomicBids(a *Auction, bidsWinTies bool) (*AtomicBids, error) {
 func (p *AtomicBids) add(original int, b Bid, price, lowered int64) error {
 	real := 0
 	for _, g := range b.Goods {
-		if !p.Dummy(g) {
+		if !p.IsDummy(g) {
 			real++
 		}
 	}
@@ -133,7 +133,7 @@ func (a *Auction) sellingPrice() (amount int64, ceiling *big.Int, err error) {
 	count := func(goods []int64, price int64) {
 		real := int64(0)
 		for _, g := range goods {
-			if !a.Dummy(g) {
+			if !a.IsDummy(g) {
 				real++
 			}
 		}
@@ -151,7 +151,7 @@ func (a *Auction) sellingPrice() (amount int64, ceiling *big.Int, err error) {
 			up++
 		}
 		for _, g := range goods {
-			if !a.Dummy(g) {
+			if !a.IsDummy(g) {
 				highest[g], lowest[g] = max(highest[g], up), min(lowest[g], down)
 			}
 		}
@@ -236,7 +236,7 @@ func (p *AtomicBids) OriginalAmount(units *big.Int) *big.Int {
 
 // OriginalPrice is OriginalAmount as a decimal.
 func (p *AtomicBids) OriginalPrice(units *big.Int) solve.Number {
-	return solve.Number(p.Original.Price(p.OriginalAmount(units)))
+	return solve.Number(p.Original.FormatPrice(p.OriginalAmount(units)))
 }
 
 // OriginalValue is OriginalPrice of bids that win together; empty if atomic bids of that value leave a
@@ -264,7 +264,7 @@ func (p *AtomicBids) GoodsSold(bids []int) int64 {
 	sold := int64(0)
 	for _, i := range bids {
 		for _, g := range p.Bids[i].Goods {
-			if !p.Dummy(g) {
+			if !p.IsDummy(g) {
 				sold++
 			}
 		}

@@ -20,7 +20,7 @@ type Bid struct {
 	Number int64   // as the file numbers it: no two bids have one number
 	Price  int64   // in units of 10^-Scale of the auction
 	Goods  []int64 // ids, ascending, each once, dummies too
-	Bidder string  // the bidder's name; empty: Auction.Bidder identifies the bidder
+	Bidder string  // the bidder's name; empty: Auction.BidderDummy identifies the bidder
 	Line   int     // of the file
 }
 
@@ -64,11 +64,11 @@ func NewAuction(goods int64, bids []Bid, reserves []Reserve) (*Auction, error) {
 	return a, nil
 }
 
-// Dummy reports whether an id is a dummy good.
-func (a *Auction) Dummy(id int64) bool { return id < 0 || id >= a.Goods }
+// IsDummy reports whether an id is a dummy good.
+func (a *Auction) IsDummy(id int64) bool { return id < 0 || id >= a.Goods }
 
-// Good is the name of a good, or its number where goods have no names.
-func (a *Auction) Good(id int64) string {
+// GoodName is the name of a good, or its number where goods have no names.
+func (a *Auction) GoodName(id int64) string {
 	if id >= 0 && id < int64(len(a.Names)) {
 		return a.Names[id]
 	}
@@ -79,17 +79,17 @@ func (a *Auction) Good(id int64) string {
 func (a *Auction) GoodNames(ids []int64) []string {
 	names := []string{}
 	for _, g := range ids {
-		if !a.Dummy(g) {
-			names = append(names, a.Good(g))
+		if !a.IsDummy(g) {
+			names = append(names, a.GoodName(g))
 		}
 	}
 	return names
 }
 
-// Bidder is the dummy that identifies the bidder of a bid without a bidder's name: the lowest
+// BidderDummy is the dummy that identifies the bidder of a bid without a bidder's name: the lowest
 // negative id, else the highest id that is no real good. For a bid without dummies, which has a
 // bidder of its own, it returns false.
-func (a *Auction) Bidder(b Bid) (int64, bool) {
+func (a *Auction) BidderDummy(b Bid) (int64, bool) {
 	if len(b.Goods) == 0 {
 		return 0, false
 	}
@@ -100,8 +100,8 @@ func (a *Auction) Bidder(b Bid) (int64, bool) {
 	return last, last >= a.Goods
 }
 
-// Bidders numbers the bidder of each bid, by place, from 0 in the order of first bids.
-func (a *Auction) Bidders() []int {
+// BidderNumbers numbers the bidder of each bid, by place, from 0 in the order of first bids.
+func (a *Auction) BidderNumbers() []int {
 	type key struct {
 		name  string
 		dummy int64
@@ -113,7 +113,7 @@ func (a *Auction) Bidders() []int {
 		who := key{name: b.Bidder}
 		identified := b.Bidder != ""
 		if !identified {
-			who.dummy, identified = a.Bidder(b)
+			who.dummy, identified = a.BidderDummy(b)
 		}
 		k, seen := number[who]
 		if !identified || !seen {
@@ -146,7 +146,7 @@ func (a *Auction) BindingLimits() map[string]int {
 		if _, ok := a.Limits[b.Bidder]; !ok || b.Bidder == "" {
 			continue
 		}
-		if id, ok := a.Bidder(b); ok {
+		if id, ok := a.BidderDummy(b); ok {
 			g := group{b.Bidder, id}
 			if seen[g] {
 				continue
@@ -164,8 +164,8 @@ func (a *Auction) BindingLimits() map[string]int {
 	return limits
 }
 
-// Price writes an amount of 10^-Scale as a decimal, without zeros at the end.
-func (a *Auction) Price(amount *big.Int) string { return Amount{amount, a.Scale}.String() }
+// FormatPrice writes an amount of 10^-Scale as a decimal, without zeros at the end.
+func (a *Auction) FormatPrice(amount *big.Int) string { return Amount{amount, a.Scale}.String() }
 
 // Revenue is the sum of the prices of bids, given by their places in Bids, in units of 10^-Scale.
 func (a *Auction) Revenue(winners []int) *big.Int {
@@ -176,8 +176,8 @@ func (a *Auction) Revenue(winners []int) *big.Int {
 	return sum
 }
 
-// Kept is the sum of the prices of reserves, given by their places in Reserves, in units of 10^-Scale.
-func (a *Auction) Kept(reserves []int) *big.Int {
+// KeptPrice is the sum of the prices of reserves, given by their places in Reserves, in units of 10^-Scale.
+func (a *Auction) KeptPrice(reserves []int) *big.Int {
 	sum := new(big.Int)
 	for _, r := range reserves {
 		sum.Add(sum, big.NewInt(a.Reserves[r].Price))
@@ -188,5 +188,5 @@ func (a *Auction) Kept(reserves []int) *big.Int {
 // Value is the revenue of winning bids and the sum of kept reserves, given by their places.
 func (a *Auction) Value(winners, kept []int) *big.Int {
 	sum := a.Revenue(winners)
-	return sum.Add(sum, a.Kept(kept))
+	return sum.Add(sum, a.KeptPrice(kept))
 }

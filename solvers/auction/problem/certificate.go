@@ -32,7 +32,7 @@ type KeptReserve struct {
 
 // Certify checks winning bids and kept reserves, given by their places, of a checked auction.
 func (a *Auction) Certify(winners, kept []int) Certificate {
-	c := Certificate{Accepted: []AcceptedBid{}, Disjoint: a.CheckKept(winners, kept) == nil, Sum: a.Price(a.Value(winners, kept))}
+	c := Certificate{Accepted: []AcceptedBid{}, Disjoint: a.CheckKept(winners, kept) == nil, Sum: a.FormatPrice(a.Value(winners, kept))}
 	names := func(goods []int64) []string {
 		list := a.GoodNames(goods)
 		if a.Names == nil || len(list) == 0 { // as JSON reads it back
@@ -42,11 +42,11 @@ func (a *Auction) Certify(winners, kept []int) Certificate {
 	}
 	for _, w := range winners {
 		b := a.Bids[w]
-		c.Accepted = append(c.Accepted, AcceptedBid{b.Number, b.Bidder, a.Price(big.NewInt(b.Price)), append([]int64{}, b.Goods...), names(b.Goods)})
+		c.Accepted = append(c.Accepted, AcceptedBid{b.Number, b.Bidder, a.FormatPrice(big.NewInt(b.Price)), append([]int64{}, b.Goods...), names(b.Goods)})
 	}
 	for _, k := range kept {
 		r := a.Reserves[k]
-		c.Kept = append(c.Kept, KeptReserve{a.Price(big.NewInt(r.Price)), append([]int64{}, r.Goods...), names(r.Goods)})
+		c.Kept = append(c.Kept, KeptReserve{a.FormatPrice(big.NewInt(r.Price)), append([]int64{}, r.Goods...), names(r.Goods)})
 	}
 	return c
 }
@@ -56,7 +56,7 @@ func (a *Auction) FindReserves(listed []KeptReserve) ([]int, error) {
 	var places []int
 	for _, s := range listed {
 		k := slices.IndexFunc(a.Reserves, func(r Reserve) bool {
-			return a.Price(big.NewInt(r.Price)) == s.Price && slices.Equal(r.Goods, s.Goods)
+			return a.FormatPrice(big.NewInt(r.Price)) == s.Price && slices.Equal(r.Goods, s.Goods)
 		})
 		if k < 0 {
 			return nil, fmt.Errorf("found goods kept for %.60s, for which the auction has no such reserve", s.Price)

@@ -20,32 +20,32 @@ const (
 func (a *Auction) Check() error {
 	switch {
 	case a == nil:
-		return solve.Input("auction", "found nil, expected one")
+		return solve.InvalidInput("auction", "found nil, expected one")
 	case a.Goods < 0 || a.Goods > maxGoods:
-		return solve.Input("Goods", "found %d, expected 0 to %d", a.Goods, maxGoods)
+		return solve.InvalidInput("Goods", "found %d, expected 0 to %d", a.Goods, maxGoods)
 	case a.Dummies < 0 || a.Dummies > maxGoods:
-		return solve.Input("Dummies", "found %d, expected 0 to %d", a.Dummies, maxGoods)
+		return solve.InvalidInput("Dummies", "found %d, expected 0 to %d", a.Dummies, maxGoods)
 	case a.Scale < 0 || a.Scale > maxScale:
-		return solve.Input("Scale", "found %d, expected 0 to %d", a.Scale, maxScale)
+		return solve.InvalidInput("Scale", "found %d, expected 0 to %d", a.Scale, maxScale)
 	case a.Names != nil && int64(len(a.Names)) != a.Goods:
-		return solve.Input("Names", "found %d names of %d goods, expected one each", len(a.Names), a.Goods)
+		return solve.InvalidInput("Names", "found %d names of %d goods, expected one each", len(a.Names), a.Goods)
 	}
 	named := make(map[string]int, len(a.Names))
 	for k, name := range a.Names {
 		if other, ok := named[name]; ok {
-			return solve.Input(fmt.Sprintf("Names[%d]", k), "found %.40q, which Names[%d] is too, expected different names", name, other)
+			return solve.InvalidInput(fmt.Sprintf("Names[%d]", k), "found %.40q, which Names[%d] is too, expected different names", name, other)
 		}
 		named[name] = k
 	}
 	for name, allowed := range a.Limits {
 		if allowed < 0 || name == "" {
-			return solve.Input(fmt.Sprintf("Limits[%.40q]", name), "found that the bidder wins at most %d bids, expected a name and at least 0", allowed)
+			return solve.InvalidInput(fmt.Sprintf("Limits[%.40q]", name), "found that the bidder wins at most %d bids, expected a name and at least 0", allowed)
 		}
 	}
 	numbered := make(map[int64]int, len(a.Bids))
 	for k, b := range a.Bids {
 		if other, ok := numbered[b.Number]; ok {
-			return solve.Input(fmt.Sprintf("Bids[%d].Number", k), "found %d, which Bids[%d] has too, expected different numbers", b.Number, other)
+			return solve.InvalidInput(fmt.Sprintf("Bids[%d].Number", k), "found %d, which Bids[%d] has too, expected different numbers", b.Number, other)
 		}
 		numbered[b.Number] = k
 		if err := a.checkGoods(fmt.Sprintf("Bids[%d]", k), b.Goods, lowestDummy, a.Goods+a.Dummies); err != nil {
@@ -55,10 +55,10 @@ func (a *Auction) Check() error {
 	for k, r := range a.Reserves {
 		name := fmt.Sprintf("Reserves[%d]", k)
 		if r.Price < 0 {
-			return solve.Input(name+".Price", "found %s, expected at least 0", a.Price(big.NewInt(r.Price)))
+			return solve.InvalidInput(name+".Price", "found %s, expected at least 0", a.FormatPrice(big.NewInt(r.Price)))
 		}
 		if len(r.Goods) == 0 {
-			return solve.Input(name+".Goods", "found none, expected one or more")
+			return solve.InvalidInput(name+".Goods", "found none, expected one or more")
 		}
 		if err := a.checkGoods(name, r.Goods, 0, a.Goods); err != nil {
 			return err
@@ -76,11 +76,11 @@ func (a *Auction) checkGoods(of string, ids []int64, low, high int64) error {
 		name := func() string { return fmt.Sprintf("%s.Goods[%d]", of, i) }
 		switch {
 		case g < low || g >= high:
-			return solve.Input(name(), "found good %d, expected one below %d, of %s", g, high, formats.Count(a.Goods, "good"))
+			return solve.InvalidInput(name(), "found good %d, expected one below %d, of %s", g, high, formats.Count(a.Goods, "good"))
 		case i > 0 && g == ids[i-1]:
-			return solve.Input(name(), "found good %d twice, expected each once", g)
+			return solve.InvalidInput(name(), "found good %d twice, expected each once", g)
 		case i > 0 && g < ids[i-1]:
-			return solve.Input(name(), "found good %d after %d, expected them to ascend", g, ids[i-1])
+			return solve.InvalidInput(name(), "found good %d after %d, expected them to ascend", g, ids[i-1])
 		}
 	}
 	return nil
@@ -96,7 +96,7 @@ func (a *Auction) CheckKept(winners, kept []int) error {
 	hold := func(who string, goods []int64) error {
 		for _, g := range goods {
 			if other, ok := holder[g]; ok {
-				return fmt.Errorf("good %s is sold twice, to %s and %s", a.Good(g), other, who)
+				return fmt.Errorf("good %s is sold twice, to %s and %s", a.GoodName(g), other, who)
 			}
 			holder[g] = who
 		}
@@ -133,7 +133,7 @@ func (a *Auction) CheckKept(winners, kept []int) error {
 	if a.SellAll {
 		for g := range a.Goods {
 			if _, ok := holder[g]; !ok {
-				return fmt.Errorf("good %s is not sold, and the auction has no free disposal", a.Good(g))
+				return fmt.Errorf("good %s is not sold, and the auction has no free disposal", a.GoodName(g))
 			}
 		}
 	}

@@ -197,8 +197,8 @@ func TestUnits(t *testing.T) {
 		if u != c.unit || exact != c.exact {
 			t.Errorf("%v: found %v, exact %t, expected %v", c.weights, u, exact, c.unit)
 		}
-		for k, count := range u.count(c.weights) {
-			if got := u.float(count); got < c.weights[k] && c.exact || exact && got != c.weights[k] {
+		for k, count := range u.toUnits(c.weights) {
+			if got := u.toFloat(count); got < c.weights[k] && c.exact || exact && got != c.weights[k] {
 				t.Errorf("%v: weight %v became %d units, %v", c.weights, c.weights[k], count, got)
 			}
 		}

@@ -22,11 +22,11 @@ func Weights() []string { return []string{"normal", "laplace", "uniform", "sign"
 func Draw(weights string, n int, density float64, seed uint64) (*Instance, error) {
 	switch {
 	case !slices.Contains(Weights(), weights):
-		return nil, solve.Input("weights", "found %.40q, expected one of %s", weights, strings.Join(Weights(), ", "))
+		return nil, solve.InvalidInput("weights", "found %.40q, expected one of %s", weights, strings.Join(Weights(), ", "))
 	case n < 0 || n > qubo.MaxVariables:
-		return nil, solve.Input("n", "found %d agents, expected 0 to %d", n, qubo.MaxVariables)
+		return nil, solve.InvalidInput("n", "found %d agents, expected 0 to %d", n, qubo.MaxVariables)
 	case !(density >= 0 && density <= 1):
-		return nil, solve.Input("density", "found %v, expected 0 to 1", density)
+		return nil, solve.InvalidInput("density", "found %v, expected 0 to 1", density)
 	}
 	r := rand.New(rand.NewPCG(seed, uint64(n)))
 	groups := max(1, int(math.Sqrt(float64(n))/2)) // of planted

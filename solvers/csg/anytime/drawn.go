@@ -16,16 +16,16 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// MostDrawn is the most agents of Drawn.
+// MostDrawn is the most agents of NewDrawn.
 const MostDrawn = draw.MostFunction
 
-// Drawn is an instance of a distribution of the literature, one of csg.Distributions. Its float64 values
+// NewDrawn is an instance of a distribution of the literature, one of csg.Distributions. Its float64 values
 // are computed when they are asked for; for numbers of agents that csg.Generate takes, they are the same
 // as there.
-func Drawn(name string, n int, seed uint64) (*Instance, error) {
+func NewDrawn(name string, n int, seed uint64) (*Instance, error) {
 	law, err := draw.NewFunction(name, n, seed)
 	if err != nil {
-		return nil, solve.Refuse(err)
+		return nil, solve.AsInputError(err)
 	}
 	return &Instance{N: n, Type: problem.Float64, Source: law.String(), law: law}, nil
 }
@@ -123,9 +123,9 @@ func (x *Result) certifyDrawn(inst *Instance) error {
 	}
 	x.Certificate.Unit, x.Certificate.Prices = "1", inst.law.Prices()
 	if bound := drawnBound(x.Certificate.Prices); bound == x.Value {
-		x.Prove(bound)
+		x.SetProvenBound(bound)
 	} else if bound != "" {
-		x.Bounded(bound)
+		x.SetBound(bound)
 	}
 	return nil
 }
@@ -137,13 +137,13 @@ func verifyDrawn(v *solve.Verdict, inst *Instance, r *Result, x *Result) {
 		return
 	}
 	v.Note("feasible: the blocks are a partition of the agents")
-	v.Recomputed(r.Value, true)
-	v.Certified(r.Bound)
+	v.CheckValue(r.Value, true)
+	v.CheckBound(r.Bound)
 	if !reflect.DeepEqual(x.Certificate, r.Certificate) || x.Proven != r.Proven {
 		v.Refute("the certificate differs from that of the distribution, by which the blocks add up to %s", r.Certificate.Sum)
 	}
 	if r.Bound == "" {
-		v.Unchecked()
+		v.NoteUnchecked()
 		return
 	}
 	v.BoundChecked = true

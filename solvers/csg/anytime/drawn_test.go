@@ -13,7 +13,7 @@ import (
 // optimum of the reference, which no bound is below.
 func TestDrawn(t *testing.T) {
 	for _, name := range csg.Distributions() {
-		inst, err := Drawn(name, 12, 3)
+		inst, err := NewDrawn(name, 12, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func TestDrawn(t *testing.T) {
 // Distributions of the most agents: some are proven, and others have no bound.
 func TestDrawnLarge(t *testing.T) {
 	for name, proven := range map[string]bool{"superadditive": true, "ties": true, "uniform": false, "cauchy": false} {
-		inst, err := Drawn(name, MostDrawn, 1)
+		inst, err := NewDrawn(name, MostDrawn, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,11 +75,11 @@ func TestDrawnLarge(t *testing.T) {
 		name   string
 		agents int
 	}{{"uniform", 64}, {"planted", 54}, {"uniform", -1}, {"nosuch", 5}} {
-		if _, err := Drawn(c.name, c.agents, 1); err == nil {
+		if _, err := NewDrawn(c.name, c.agents, 1); err == nil {
 			t.Errorf("%s of %d agents was drawn", c.name, c.agents)
 		}
 	}
-	inst, err := Drawn("infeasible", 45, 2)
+	inst, err := NewDrawn("infeasible", 45, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

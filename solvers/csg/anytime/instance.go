@@ -46,8 +46,8 @@ type Instance struct {
 	heavy bool    // sums of weights may exceed 2^54
 }
 
-// Edges is how many edges have a weight, 0 of a distribution.
-func (inst *Instance) Edges() int {
+// EdgeCount is how many edges have a weight, 0 of a distribution.
+func (inst *Instance) EdgeCount() int {
 	if inst.terms == nil {
 		return 0
 	}
@@ -75,7 +75,7 @@ func FormatOf(path string) string {
 	}
 }
 
-func formatOf(path string) string { return qubo.FormatOf(packed.Bare(path)) }
+func formatOf(path string) string { return qubo.FormatOf(packed.TrimExtension(path)) }
 
 // ReadOptions say how to read a graph.
 type ReadOptions struct {
@@ -115,24 +115,24 @@ func ReadFrom(r io.Reader, name string, o ReadOptions) (*Instance, error) {
 	return newInstance(terms)
 }
 
-// check returns an error if an instance is none that Read, Draw or Drawn has made, or was changed since.
+// check returns an error if an instance is none that Read, Draw or NewDrawn has made, or was changed since.
 func (inst *Instance) check() error {
 	agents := 0
 	switch {
 	case inst == nil:
-		return solve.Input("instance", "found nil, expected one")
+		return solve.InvalidInput("instance", "found nil, expected one")
 	case inst.law != nil:
 		agents = inst.law.N
 	case inst.graph != nil:
 		agents = inst.graph.N
 	default:
-		return solve.Input("instance", "found neither a graph nor a distribution, expected one that Read, Draw or Drawn makes")
+		return solve.InvalidInput("instance", "found neither a graph nor a distribution, expected one that Read, Draw or Drawn makes")
 	}
 	switch {
 	case inst.N != agents:
-		return solve.Input("N", "found %d agents, expected the %d of the instance when it was made", inst.N, agents)
+		return solve.InvalidInput("N", "found %d agents, expected the %d of the instance when it was made", inst.N, agents)
 	case inst.Names != nil && len(inst.Names) != agents:
-		return solve.Input("Names", "found %d, expected %d, one for each agent", len(inst.Names), agents)
+		return solve.InvalidInput("Names", "found %d, expected %d, one for each agent", len(inst.Names), agents)
 	}
 	return nil
 }
@@ -172,7 +172,7 @@ func newInstance(terms *qubo.Instance) (*Instance, error) {
 		}
 		inst.Type = problem.Float64
 		inst.unit, inst.exact = unitOf(t.Pair, t.Linear)
-		inst.graph.Weight, inst.own = inst.unit.count(t.Pair), inst.unit.count(t.Linear)
+		inst.graph.Weight, inst.own = inst.unit.toUnits(t.Pair), inst.unit.toUnits(t.Linear)
 	}
 	sum := 0.0
 	for _, list := range [][]int64{inst.graph.Weight, inst.own} {
@@ -230,8 +230,8 @@ func decimals(w float64, places int) bool {
 	return math.Abs(whole) < 0x1p53 && whole/math.Pow10(places) == w
 }
 
-// count converts a list of weights to units, rounded up.
-func (u weightUnit) count(weights []float64) []int64 {
+// toUnits converts a list of weights to units, rounded up.
+func (u weightUnit) toUnits(weights []float64) []int64 {
 	out := make([]int64, len(weights))
 	for k, w := range weights {
 		if u.places > 0 {
@@ -243,13 +243,13 @@ func (u weightUnit) count(weights []float64) []int64 {
 	return out
 }
 
-// float is the float64 nearest to so many units.
-func (u weightUnit) float(units int64) float64 {
+// toFloat is the float64 nearest to so many units.
+func (u weightUnit) toFloat(units int64) float64 {
 	return math.Ldexp(float64(units)/math.Pow10(u.places), -u.bits)
 }
 
-// number is so many units, exactly.
-func (u weightUnit) number(units int64) *big.Rat {
+// toRat is so many units, exactly.
+func (u weightUnit) toRat(units int64) *big.Rat {
 	x := new(big.Float).SetMantExp(new(big.Float).SetInt64(units), -u.bits)
 	exact, _ := x.Rat(nil)
 	return exact.Quo(exact, new(big.Rat).SetFloat64(math.Pow10(u.places)))
@@ -268,7 +268,7 @@ func (inst *Instance) blockValues(label []int32, count int) []*big.Rat {
 		sums := make([]int64, count)
 		each(inst.terms, inst.own, inst.graph.Weight, label, func(c int32, w int64) { sums[c] += w })
 		for c, sum := range sums {
-			out[c] = inst.unit.number(sum)
+			out[c] = inst.unit.toRat(sum)
 		}
 		return out
 	}
@@ -334,11 +334,11 @@ func (inst *Instance) Table(ctx context.Context) (*problem.Instance, error) {
 	var table *problem.Instance
 	var err error
 	largest, _ := problem.LargestInt(values)
-	switch sum, ok := problem.Times(largest, max(1, n)); {
+	switch sum, ok := problem.MultiplyWithin64(largest, max(1, n)); {
 	case inst.Type == problem.Float64:
 		reals := make([]float64, len(values))
 		for m, v := range values {
-			reals[m] = inst.unit.float(v)
+			reals[m] = inst.unit.toFloat(v)
 		}
 		table, err = problem.NewInstance(reals, inst.Source)
 	case ok && sum <= math.MaxInt32:

@@ -89,15 +89,15 @@ func (r *graphRun) certify(x *Result) error {
 
 // newResult is a result with the facts of its instance and no answer.
 func newResult(inst *Instance) *Result {
-	report := solve.Report{Problem: "csg", Instance: inst.Source, Size: inst.size(), Notes: inst.Notes}
+	report := solve.Report{Problem: "csg", Instance: inst.Source, Size: inst.sizeFields(), Notes: inst.Notes}
 	return &Result{Report: report, Names: inst.Names, Type: inst.Type}
 }
 
-func (inst *Instance) size() map[string]int {
+func (inst *Instance) sizeFields() map[string]int {
 	if inst.law != nil {
 		return map[string]int{"agents": inst.N}
 	}
-	return map[string]int{"agents": inst.N, "edges": inst.Edges()}
+	return map[string]int{"agents": inst.N, "edges": inst.EdgeCount()}
 }
 
 // certify recomputes the value of Blocks, and the bound that a proof gives. Errors wrap
@@ -108,17 +108,17 @@ func (x *Result) certify(inst *Instance, p proof) error {
 		return err
 	}
 	c := &x.Certificate
-	c.Own, c.Unit, c.Prices = decimalNumber(inst.unit.number(inst.fixed)), decimalNumber(inst.unit.number(1)), p.prices
-	c.Positive, c.Conflicts = roundedUp(inst.unit.number(inst.graph.Positive())), decimalNumber(inst.unit.number(p.losses))
+	c.Own, c.Unit, c.Prices = decimalNumber(inst.unit.toRat(inst.fixed)), decimalNumber(inst.unit.toRat(1)), p.prices
+	c.Positive, c.Conflicts = roundedUp(inst.unit.toRat(inst.graph.PositiveSum())), decimalNumber(inst.unit.toRat(p.losses))
 	most := p.bound(inst.graph)
-	bound := roundedUp(inst.unit.number(inst.fixed + most))
+	bound := roundedUp(inst.unit.toRat(inst.fixed + most))
 	if inst.graph.Value(label) == most {
 		if inst.exact {
 			bound = x.Value
 		}
-		x.Prove(bound)
+		x.SetProvenBound(bound)
 	} else {
-		x.Bounded(bound)
+		x.SetBound(bound)
 	}
 	return nil
 }
@@ -150,9 +150,9 @@ func (x *Result) checkBlocks(inst *Instance) ([]int32, error) {
 	return label, nil
 }
 
-// Worth is the sum of the values of blocks of agents 1..N, which have to be a partition. Errors wrap
+// ValueOf is the sum of the values of blocks of agents 1..N, which have to be a partition. Errors wrap
 // problem.ErrCheck.
-func (inst *Instance) Worth(blocks [][]int) (solve.Number, error) {
+func (inst *Instance) ValueOf(blocks [][]int) (solve.Number, error) {
 	if err := inst.check(); err != nil {
 		return "", err
 	}

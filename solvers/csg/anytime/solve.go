@@ -54,20 +54,20 @@ type searcher interface {
 // Plan implements solve.Work.
 func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[searcher]], error) {
 	o, inst := &r.o, r.inst
-	d, err := o.First()
+	d, err := o.LeadDevice()
 	switch {
 	case err != nil:
 		return nil, nil, err
 	case inst.check() != nil:
 		return nil, nil, inst.check()
-	case d.Facts().Kind != device.Host || len(o.Devices)*o.Together() > 1:
-		return nil, nil, solve.Input("Devices", "found %s, expected a host, on which algorithm %s runs", o.Where(), Algorithm)
+	case d.Facts().Kind != device.Host || len(o.Devices)*o.RankCount() > 1:
+		return nil, nil, solve.InvalidInput("Devices", "found %s, expected a host, on which algorithm %s runs", o.DeviceNames(), Algorithm)
 	case o.Algorithm != "" && o.Algorithm != Algorithm:
-		return nil, nil, solve.Input("Algorithm", "found %.40q, expected %s", o.Algorithm, Algorithm)
+		return nil, nil, solve.InvalidInput("Algorithm", "found %.40q, expected %s", o.Algorithm, Algorithm)
 	case o.Variant != "":
-		return nil, nil, o.Variantless(Algorithm)
+		return nil, nil, o.RefuseVariant(Algorithm)
 	case o.Target != nil && math.IsNaN(*o.Target):
-		return nil, nil, solve.Input("Target", "found NaN, expected a number")
+		return nil, nil, solve.InvalidInput("Target", "found NaN, expected a number")
 	}
 	r.result = newResult(inst)
 	r.result.Algorithm, r.result.Seed, r.result.Target = Algorithm, o.Seed, o.Target
@@ -80,12 +80,12 @@ func (r *run) search(ctx context.Context, cores int) (searcher, error) {
 	p := &progress{o: r.o, start: time.Now()}
 	var s searcher = &drawnRun{progress: p, inst: r.inst}
 	if r.inst.law == nil {
-		s = &graphRun{progress: p, inst: r.inst, limit: r.inst.graph.Positive(), tried: math.MinInt64}
+		s = &graphRun{progress: p, inst: r.inst, limit: r.inst.graph.PositiveSum(), tried: math.MinInt64}
 	}
 	defer context.AfterFunc(ctx, func() { p.over.Store(true) })()
 	err := s.search(ctx, cores)
 	if err == nil && p.met == nil && ctx.Err() != nil {
-		err = solve.Cut(context.Cause(ctx))
+		err = solve.InterruptedError(context.Cause(ctx))
 	}
 	r.result.Met, r.result.History = p.met, p.history
 	return s, err
@@ -166,7 +166,7 @@ type proof struct {
 
 // bound is the lesser of the two bounds.
 func (p *proof) bound(g *cliques.Graph) int64 {
-	bound := g.Positive() - p.losses
+	bound := g.PositiveSum() - p.losses
 	if p.prices == nil {
 		return bound
 	}
@@ -188,10 +188,10 @@ func (r *graphRun) search(ctx context.Context, cores int) (err error) {
 	r.offerProof(proof{})
 	r.offerValue(first)
 	bounds := []func(*rand.Rand) proof{
-		func(*rand.Rand) proof { return proof{losses: g.Conflicts(boundWork, r.over.Load)} },
+		func(*rand.Rand) proof { return proof{losses: g.ConflictBound(boundWork, r.over.Load)} },
 		func(random *rand.Rand) proof { return proof{prices: g.Prices(random, r.over.Load)} },
 	}
-	if r.inst.Edges() > g.N*g.N/8 { // prices are the better bound of dense graphs
+	if r.inst.EdgeCount() > g.N*g.N/8 { // prices are the better bound of dense graphs
 		slices.Reverse(bounds)
 	}
 	var wait sync.WaitGroup
@@ -220,7 +220,7 @@ func (r *graphRun) search(ctx context.Context, cores int) (err error) {
 func (r *graphRun) offerValue(value int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.addImprovement(decimalNumber(r.inst.unit.number(r.inst.fixed + value)))
+	r.addImprovement(decimalNumber(r.inst.unit.toRat(r.inst.fixed + value)))
 }
 
 // offerProof takes another proof of a bound, and keeps it if it is the better one.
@@ -228,7 +228,7 @@ func (r *graphRun) offerProof(p proof) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if limit := p.bound(r.inst.graph); limit < r.limit || r.bound == "" {
-		r.limit, r.proof, r.bound = limit, p, roundedUp(r.inst.unit.number(r.inst.fixed+limit))
+		r.limit, r.proof, r.bound = limit, p, roundedUp(r.inst.unit.toRat(r.inst.fixed+limit))
 		r.report()
 	}
 }

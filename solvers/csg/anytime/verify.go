@@ -25,10 +25,10 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	if err := inst.check(); err != nil {
 		return nil, err
 	}
-	if !v.SameSize(inst.size()) {
+	if !v.SameSize(inst.sizeFields()) {
 		return v, nil
 	}
-	solve.Same(v, "type", x.Type, inst.Type, "")
+	solve.CheckEqual(v, "type", x.Type, inst.Type, "")
 	if !slices.Equal(x.Names, inst.Names) {
 		v.Refute("the result's agents are %.80q, the instance's %.80q", x.Names, inst.Names)
 	}
@@ -39,20 +39,20 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 		return v, nil
 	}
 	p := proof{prices: x.Certificate.Prices}
-	if p.prices != nil && !inst.graph.Proves(p.prices) {
+	if p.prices != nil && !inst.graph.ProvesBound(p.prices) {
 		v.Refute("the prices do not prove that no coalition's edges weigh more than its agents' prices")
 		return v, nil
 	}
 	if x.Certificate.Conflicts != "0" {
-		p.losses = inst.graph.Conflicts(boundWork, func() bool { return false })
+		p.losses = inst.graph.ConflictBound(boundWork, func() bool { return false })
 	}
 	if err := r.certify(inst, p); err != nil {
 		v.Refute("%w", err)
 		return v, nil
 	}
 	v.Note("feasible: the blocks are a partition of the agents")
-	v.Recomputed(r.Value, true)
-	v.Certified(r.Bound)
+	v.CheckValue(r.Value, true)
+	v.CheckBound(r.Bound)
 	if !reflect.DeepEqual(x.Certificate, r.Certificate) {
 		v.Refute("the certificate differs from that of the instance, whose blocks add up to %s", r.Certificate.Sum)
 	}

@@ -29,17 +29,17 @@ func Ceiling(inst *Instance, claimed, sum string) (solve.Number, error) {
 	if inst.Type == Float32 {
 		u = 0x1p-24
 	}
-	var s span
+	var s valueRange
 	switch {
-	case !inst.Held():
-		s = span{least: inst.Law.Least(), unit: -1074}
+	case !inst.HoldsValues():
+		s = valueRange{least: inst.Law.LeastValue(), unit: -1074}
 		s.largest[1] = 1 // sums may be rounded
 	case inst.Type == Float32:
 		s = spanOf(inst.F32, inst.Sizes)
 	default:
 		s = spanOf(inst.F64, inst.Sizes)
 	}
-	if s.units(inst.N) < 1/u {
+	if s.largestSumInUnits(inst.N) < 1/u {
 		return solve.Number(sum), nil
 	}
 	total, ok := ParseExact(claimed, inst.Type)

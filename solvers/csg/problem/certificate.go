@@ -91,7 +91,7 @@ func Check(inst *Instance, s Structure, claimed string) (Certificate, error) {
 		for _, a := range Agents(b) {
 			names = append(names, inst.Name(a))
 		}
-		c.Blocks = append(c.Blocks, Block{b, names, inst.Exact(b)})
+		c.Blocks = append(c.Blocks, Block{b, names, inst.ValueDecimals(b)})
 		x := ExactValue(inst, b)
 		if x == nil {
 			infinite = true
@@ -150,14 +150,14 @@ func partition(inst *Instance, s Structure) error {
 		switch {
 		case b == 0:
 			return fmt.Errorf("%w: found an empty block", ErrCheck)
-		case b > inst.Grand():
+		case b > inst.GrandCoalition():
 			return fmt.Errorf("%w: found block %#x, expected agents 1 to %d", ErrCheck, b, inst.N)
 		case b&seen != 0:
 			return fmt.Errorf("%w: found %s in two blocks", ErrCheck, inst.Coalition(b&seen))
 		}
 		seen |= b
 	}
-	if left := inst.Grand() &^ seen; left != 0 {
+	if left := inst.GrandCoalition() &^ seen; left != 0 {
 		return fmt.Errorf("%w: found %s in no block", ErrCheck, inst.Coalition(left))
 	}
 	return nil
@@ -185,10 +185,10 @@ func NewExact() *big.Float { return new(big.Float).SetPrec(exactBits) }
 
 // ExactValue is a coalition's value, nil for minus infinity.
 func ExactValue(inst *Instance, mask uint64) *big.Float {
-	if !inst.Sizes.Allow(mask) {
+	if !inst.Sizes.Allows(mask) {
 		return nil
 	}
-	if inst.Type == Int64 && inst.Held() {
+	if inst.Type == Int64 && inst.HoldsValues() {
 		return NewExact().SetInt64(inst.I64[mask])
 	}
 	x := inst.Value64(mask)

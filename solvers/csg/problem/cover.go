@@ -1,14 +1,14 @@
 package problem
 
-// Covers turns an instance that holds a table into the table of the best partitions of another
+// SetCover turns an instance that holds a table into the table of the best partitions of another
 // instance's coalitions, under the sizes that the other's blocks may have. It forbids coalitions that
 // cannot be divided into such blocks (Sizes), and gives them the value of the other's forbidden blocks,
 // so that the optimum of the table is that of the other instance.
-func (f *Instance) Covers(inst *Instance) {
-	f.Sizes = inst.Sizes.Sums()
+func (f *Instance) SetCover(inst *Instance) {
+	f.Sizes = inst.Sizes.ReachableSums()
 	for k := range inst.N {
 		block := uint64(2)<<k - 1
-		if f.Sizes.Allow(block) {
+		if f.Sizes.Allows(block) {
 			continue
 		}
 		var x int64
@@ -20,19 +20,19 @@ func (f *Instance) Covers(inst *Instance) {
 		case Int64:
 			x = inst.I64[block]
 		}
-		f.forbid(x)
+		f.forbidValue(x)
 		return
 	}
 }
 
-// Divide restricts an instance whose values are a table of best partitions under sizes of blocks: it
+// RestrictCover restricts an instance whose values are a table of best partitions under sizes of blocks: it
 // forbids coalitions that cannot be divided into such blocks, whatever their values.
-func (f *Instance) Divide(sizes Sizes) error {
-	f.Sizes = sizes.Sums()
-	f.forbid(0)
+func (f *Instance) RestrictCover(sizes Sizes) error {
+	f.Sizes = sizes.ReachableSums()
+	f.forbidValue(0)
 	f.Sizes = 0
 	if err := f.Promote(); err != nil {
 		return err
 	}
-	return f.Restrict(sizes.Sums())
+	return f.Restrict(sizes.ReachableSums())
 }

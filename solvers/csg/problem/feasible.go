@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Limits of Feasible: steps are coalitions that it looks at, some seconds of them; failed sets of agents take a bit
+// Limits of FindFeasible: steps are coalitions that it looks at, some seconds of them; failed sets of agents take a bit
 // each; lists of allowed coalitions take 8 bytes each, twice.
 const (
 	feasibleSteps  = 1 << 31
@@ -14,22 +14,22 @@ const (
 	feasibleLists  = 1 << 20
 )
 
-// Feasible looks for a structure without a forbidden block. It returns nil and true where there is none, and
+// FindFeasible looks for a structure without a forbidden block. It returns nil and true where there is none, and
 // false where it gave up: with the same instance always after as many steps. Agents are covered one after the
 // other, those that the fewest coalitions allow first, and sets of agents that cannot be covered are
 // remembered.
-func (inst *Instance) Feasible() (s Structure, known bool) {
+func (inst *Instance) FindFeasible() (s Structure, known bool) {
 	switch {
 	case inst.N == 0:
 		return Structure{}, true
-	case !inst.Sizes.Divide(inst.N):
+	case !inst.Sizes.CanDivide(inst.N):
 		return nil, true
-	case !inst.Held() || inst.N > feasibleAgents:
+	case !inst.HoldsValues() || inst.N > feasibleAgents:
 		return nil, false
 	}
 	c := &cover{inst: inst, failed: make([]uint64, inst.Len()/64+1)}
 	c.order(c.allowed())
-	ok, known := c.search(inst.Grand())
+	ok, known := c.search(inst.GrandCoalition())
 	if !ok || !known {
 		return nil, known
 	}

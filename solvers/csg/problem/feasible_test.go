@@ -43,8 +43,8 @@ func TestFeasible(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		want := partitionable(inst, inst.Grand())
-		s, known := inst.Feasible()
+		want := partitionable(inst, inst.GrandCoalition())
+		s, known := inst.FindFeasible()
 		if !known || (s != nil) != want {
 			t.Fatalf("round %d: found %v, known %t, expected %t", round, s, known, want)
 		}
@@ -73,11 +73,11 @@ func TestFeasibleOfMany(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, known := inst.Feasible(); s != nil || !known {
+	if s, known := inst.FindFeasible(); s != nil || !known {
 		t.Errorf("found %v, known %t", s, known)
 	}
 	values[1<<7] = 0
-	if s, known := inst.Feasible(); s == nil || !known {
+	if s, known := inst.FindFeasible(); s == nil || !known {
 		t.Errorf("alone: found %v, known %t", s, known)
 	}
 }

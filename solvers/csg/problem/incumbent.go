@@ -22,7 +22,7 @@ func NewIncumbent(inst *Instance) *Incumbent {
 	}
 	b := &Incumbent{Instance: inst}
 	b.Offer(single, "")
-	b.Offer(Structure{inst.Grand()}, "")
+	b.Offer(Structure{inst.GrandCoalition()}, "")
 	return b
 }
 

@@ -78,7 +78,7 @@ func (inst *Instance) prepared() preparedState {
 func NewInstance[T Number](values []T, source string) (*Instance, error) {
 	n, err := AgentsOf(uint64(len(values)))
 	if err != nil {
-		return nil, solve.Input("values", "found %w", err)
+		return nil, solve.InvalidInput("values", "found %w", err)
 	}
 	inst := &Instance{N: n, Source: source}
 	SetValues(inst, values)
@@ -129,17 +129,17 @@ func Footprint(n int, as Value) int64 {
 	return int64(as.Size()) << n
 }
 
-// Grand is the coalition of all agents.
-func (inst *Instance) Grand() uint64 { return inst.Len() - 1 }
+// GrandCoalition is the coalition of all agents.
+func (inst *Instance) GrandCoalition() uint64 { return inst.Len() - 1 }
 
 // Value64 is a coalition's value as a float64: exact unless it is an int64
 // beyond 2^53. It is minus infinity for a coalition that Sizes forbids.
 func (inst *Instance) Value64(mask uint64) float64 {
-	if !inst.Sizes.Allow(mask) {
+	if !inst.Sizes.Allows(mask) {
 		return math.Inf(-1)
 	}
 	switch {
-	case !inst.Held():
+	case !inst.HoldsValues():
 		return inst.Law.Value(mask)
 	case inst.Type == Int16:
 		return float64(inst.I16[mask])
@@ -153,14 +153,14 @@ func (inst *Instance) Value64(mask uint64) float64 {
 	return inst.F64[mask]
 }
 
-// Exact is a coalition's value in decimals: every digit of an integer, the
+// ValueDecimals is a coalition's value in decimals: every digit of an integer, the
 // shortest decimals that give the same float, -inf of a coalition that Sizes forbids.
-func (inst *Instance) Exact(mask uint64) string {
-	if !inst.Sizes.Allow(mask) {
+func (inst *Instance) ValueDecimals(mask uint64) string {
+	if !inst.Sizes.Allows(mask) {
 		return "-inf"
 	}
 	switch {
-	case inst.Type == Int64 && inst.Held():
+	case inst.Type == Int64 && inst.HoldsValues():
 		return strconv.FormatInt(inst.I64[mask], 10)
 	case inst.Type.Integer():
 		return strconv.FormatInt(int64(inst.Value64(mask)), 10)
@@ -273,30 +273,30 @@ var fields = map[Value]string{Int16: "I16", Int32: "I32", Int64: "I64", Float32:
 func (inst *Instance) Check() error {
 	switch {
 	case inst == nil:
-		return solve.Input("instance", "found nil, expected one")
+		return solve.InvalidInput("instance", "found nil, expected one")
 	case inst.N < 0 || inst.N > MaxAgents:
-		return solve.Input("N", "found %d agents, expected 0 to %d", inst.N, MaxAgents)
+		return solve.InvalidInput("N", "found %d agents, expected 0 to %d", inst.N, MaxAgents)
 	case inst.Type.Size() == 0:
-		return solve.Input("Type", "found %.20q, expected int16, int32, int64, float32 or float64", string(inst.Type))
+		return solve.InvalidInput("Type", "found %.20q, expected int16, int32, int64, float32 or float64", string(inst.Type))
 	case inst.Sizes&1 != 0 || inst.Sizes>>(MaxAgents+1) != 0:
-		return solve.Input("Sizes", "found sizes beyond 1 to %d, expected what ParseSizes gives", MaxAgents)
+		return solve.InvalidInput("Sizes", "found sizes beyond 1 to %d, expected what ParseSizes gives", MaxAgents)
 	}
 	if err := inst.checkNames(); err != nil {
 		return err
 	}
-	if inst.Law != nil && !inst.Held() {
+	if inst.Law != nil && !inst.HoldsValues() {
 		return nil
 	}
 	for of, length := range map[Value]int{Int16: len(inst.I16), Int32: len(inst.I32), Int64: len(inst.I64), Float32: len(inst.F32), Float64: len(inst.F64)} {
 		switch {
 		case of != inst.Type && length > 0:
-			return solve.Input(fields[of], "found %d values, expected none: Type is %s", length, inst.Type)
+			return solve.InvalidInput(fields[of], "found %d values, expected none: Type is %s", length, inst.Type)
 		case of == inst.Type && uint64(length) != inst.Len():
-			return solve.Input(fields[of], "found %d values, expected 2^%d, one for each coalition of N agents", length, inst.N)
+			return solve.InvalidInput(fields[of], "found %d values, expected 2^%d, one for each coalition of N agents", length, inst.N)
 		}
 	}
 	if inst.Value64(0) != 0 {
-		return &EntryError{0, "{}", inst.Exact(0), "0"}
+		return &EntryError{0, "{}", inst.ValueDecimals(0), "0"}
 	}
 	return nil
 }
@@ -306,12 +306,12 @@ func (inst *Instance) checkNames() error {
 		return nil
 	}
 	if len(inst.Names) != inst.N {
-		return solve.Input("Names", "found %d, expected %d, one for each agent", len(inst.Names), inst.N)
+		return solve.InvalidInput("Names", "found %d, expected %d, one for each agent", len(inst.Names), inst.N)
 	}
 	seen := map[string]int{}
 	for k, name := range inst.Names {
 		if other, ok := seen[name]; ok {
-			return solve.Input(fmt.Sprintf("Names[%d]", k), "found %.40q, which Names[%d] is too, expected different names", name, other)
+			return solve.InvalidInput(fmt.Sprintf("Names[%d]", k), "found %.40q, which Names[%d] is too, expected different names", name, other)
 		}
 		seen[name] = k
 	}

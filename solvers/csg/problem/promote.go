@@ -24,7 +24,7 @@ import (
 //
 // It checks the instance's shape too, and may be called again.
 func (inst *Instance) Promote() error {
-	if inst != nil && inst.Held() {
+	if inst != nil && inst.HoldsValues() {
 		inst.clearEmpty()
 	}
 	if err := inst.Check(); err != nil {
@@ -52,7 +52,7 @@ func (inst *Instance) Prepared() (*Instance, error) {
 		return inst, nil
 	}
 	if inst.Sizes != 0 {
-		return nil, solve.Input("Sizes", "found %s for values that are not restricted to them, expected none, and a call of Restrict", inst.Sizes)
+		return nil, solve.InvalidInput("Sizes", "found %s for values that are not restricted to them, expected none, and a call of Restrict", inst.Sizes)
 	}
 	whole := *inst
 	whole.Notes = slices.Clip(whole.Notes)
@@ -77,7 +77,7 @@ func (inst *Instance) CheckUnchanged() error {
 		return err
 	}
 	if again.Type != inst.Type {
-		return solve.Input(fields[inst.Type], "found values that were changed in place, whose sums need %s", again.Type)
+		return solve.InvalidInput(fields[inst.Type], "found values that were changed in place, whose sums need %s", again.Type)
 	}
 	return nil
 }
@@ -86,19 +86,19 @@ func (inst *Instance) CheckUnchanged() error {
 func (inst *Instance) widen() error {
 	switch inst.Type {
 	case Int16:
-		if most := spanOf(inst.I16, 0).most(inst.N); most > math.MaxInt16 {
+		if most := spanOf(inst.I16, 0).largestSum(inst.N); most > math.MaxInt16 {
 			inst.Note("values are promoted from int16 to int32: those of a structure could add up to %v, beyond 2^15-1", most)
 			SetValues(inst, Convert[int16, int32](inst.I16))
 		}
 	case Int32:
 		largest, at := LargestInt(inst.I32)
-		if sum, ok := Times(largest, inst.N); !ok || sum > math.MaxInt32 {
+		if sum, ok := MultiplyWithin64(largest, inst.N); !ok || sum > math.MaxInt32 {
 			inst.Note("values are promoted from int32 to int64: up to %d values as large as %d, that of coalition %d, could exceed 2^31-1", inst.N, inst.I32[at], at)
 			SetValues(inst, Convert[int32, int64](inst.I32))
 		}
 	case Int64:
 		largest, at := LargestInt(inst.I64)
-		if sum, ok := Times(largest, inst.N); !ok || sum > math.MaxInt64 {
+		if sum, ok := MultiplyWithin64(largest, inst.N); !ok || sum > math.MaxInt64 {
 			return &EntryError{at, inst.Coalition(at), fmt.Sprint(inst.I64[at]), fmt.Sprintf("values whose sum over %d agents stays below 2^63", inst.N)}
 		}
 	case Float32:
@@ -116,7 +116,7 @@ func (inst *Instance) widen() error {
 			return err
 		}
 		if largest*float64(inst.N) > math.MaxFloat64 {
-			return &EntryError{at, inst.Coalition(at), inst.Exact(at), fmt.Sprintf("values whose sum over %d agents stays finite", inst.N)}
+			return &EntryError{at, inst.Coalition(at), inst.ValueDecimals(at), fmt.Sprintf("values whose sum over %d agents stays finite", inst.N)}
 		}
 	}
 	return nil
@@ -126,15 +126,15 @@ func (inst *Instance) clearEmpty() {
 	if inst.Type.Size() == 0 || len(inst.Bytes()) == 0 {
 		return // Check says so
 	}
-	old := inst.Exact(0)
+	old := inst.ValueDecimals(0)
 	clear(inst.Bytes()[:inst.Type.Size()])
 	if old != "0" && old != "-0" {
 		inst.Note("the empty coalition's value, %s, is taken as 0", old)
 	}
 }
 
-// Times is largest*n, false when that is beyond 64 bits.
-func Times(largest uint64, n int) (uint64, bool) {
+// MultiplyWithin64 is largest*n, false when that is beyond 64 bits.
+func MultiplyWithin64(largest uint64, n int) (uint64, bool) {
 	hi, lo := bits.Mul64(largest, uint64(n))
 	return lo, hi == 0
 }
@@ -194,7 +194,7 @@ func largestFloat[T float32 | float64](inst *Instance, values []T) (float64, uin
 	for _, x := range found {
 		if x.bad {
 			want := "a number, or -inf for a forbidden coalition"
-			return 0, 0, &EntryError{x.at, inst.Coalition(x.at), inst.Exact(x.at), want}
+			return 0, 0, &EntryError{x.at, inst.Coalition(x.at), inst.ValueDecimals(x.at), want}
 		}
 		if x.largest > b.largest {
 			b = x

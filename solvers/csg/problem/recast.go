@@ -31,11 +31,11 @@ type Recast struct {
 // the coalition's own.
 func (inst *Instance) As(types ...Value) *Recast {
 	switch {
-	case !inst.Held() && inst.Type == Int16 && types[0] != Int16:
+	case !inst.HoldsValues() && inst.Type == Int16 && types[0] != Int16:
 		x := *inst
-		x.Type, x.Law, x.Notes = types[0], inst.Law.In(types[0]), nil
+		x.Type, x.Law, x.Notes = types[0], inst.Law.AsType(types[0]), nil
 		return &Recast{Instance: &x, of: inst, least: math.Inf(-1)}
-	case !inst.Held():
+	case !inst.HoldsValues():
 		return unchanged(inst)
 	case inst.Type == Int16:
 		return recast(inst, inst.I16, types)
@@ -49,8 +49,8 @@ func (inst *Instance) As(types ...Value) *Recast {
 	return recast(inst, inst.F64, types)
 }
 
-// Widened is the instance as a type that all algorithms have, which int16 is not.
-func (inst *Instance) Widened() *Recast {
+// Widen is the instance as a type that all algorithms have, which int16 is not.
+func (inst *Instance) Widen() *Recast {
 	if inst.Type != Int16 {
 		return inst.As(inst.Type)
 	}
@@ -73,7 +73,7 @@ func recast[T Number](inst *Instance, values []T, types []Value) *Recast {
 		switch {
 		case t == inst.Type:
 			return true
-		case !t.Integer() || t.Size() > inst.Type.Size() && inst.Type != Int16 || t == Int64 && s.units(inst.N) < 1<<53:
+		case !t.Integer() || t.Size() > inst.Type.Size() && inst.Type != Int16 || t == Int64 && s.largestSumInUnits(inst.N) < 1<<53:
 			return false
 		}
 		return s.fits(inst.N, t)
@@ -81,7 +81,7 @@ func recast[T Number](inst *Instance, values []T, types []Value) *Recast {
 	if k < 0 || types[k] == inst.Type {
 		return unchanged(inst)
 	}
-	r := &Recast{Instance: &Instance{N: inst.N, Names: inst.Names, Source: inst.Source, Sizes: inst.Sizes}, of: inst, unit: s.unit, least: -s.units(inst.N)}
+	r := &Recast{Instance: &Instance{N: inst.N, Names: inst.Names, Source: inst.Source, Sizes: inst.Sizes}, of: inst, unit: s.unit, least: -s.largestSumInUnits(inst.N)}
 	switch types[k] {
 	case Int16:
 		SetValues(r.Instance, units[T, int16](values, s, inst.Sizes))
@@ -94,13 +94,13 @@ func recast[T Number](inst *Instance, values []T, types []Value) *Recast {
 }
 
 // units are values in units, and in a fourth of the type's range below 0 what is forbidden.
-func units[F Number, T int16 | int32 | int64](values []F, s span, sizes Sizes) []T {
+func units[F Number, T int16 | int32 | int64](values []F, s valueRange, sizes Sizes) []T {
 	to := make([]T, len(values))
 	scale := math.Ldexp(1, -s.unit)
 	forbidden := T(math.Ldexp(-1, int(8*unsafe.Sizeof(to[0]))-2))
 	InParallel(uint64(len(values)), func(_ int, a, b uint64) {
 		for mask := a; mask < b; mask++ {
-			if x := float64(values[mask]); math.IsInf(x, -1) || !sizes.Allow(mask) {
+			if x := float64(values[mask]); math.IsInf(x, -1) || !sizes.Allows(mask) {
 				to[mask] = forbidden
 			} else {
 				to[mask] = T(x * scale)
@@ -136,8 +136,8 @@ func (r *Recast) Reason() string {
 // Changed reports whether the values are not those that the instance had.
 func (r *Recast) Changed() bool { return r.Instance != r.of }
 
-// A span is what is known of the finite values of allowed coalitions.
-type span struct {
+// A valueRange is what is known of the finite values of allowed coalitions.
+type valueRange struct {
 	least   float64                // of them and 0
 	largest [MaxAgents + 1]float64 // magnitude, by the members of a coalition
 	unit    int                    // all are multiples of 2^unit; 0 of integers
@@ -145,17 +145,17 @@ type span struct {
 }
 
 // spanOf reads all values, on all cores.
-func spanOf[T Number](values []T, sizes Sizes) span {
-	found := make([]span, ParallelRanges(uint64(len(values))))
+func spanOf[T Number](values []T, sizes Sizes) valueRange {
+	found := make([]valueRange, ParallelRanges(uint64(len(values))))
 	InParallel(uint64(len(values)), func(part int, from, to uint64) {
-		var s span
+		var s valueRange
 		grains := 1.0 // 2^-unit, where that is a number
 		if T(1)/2 != 0 {
 			s.unit, grains = math.MaxInt32, math.NaN()
 		}
 		for mask := from; mask < to; mask++ {
 			x := float64(values[mask])
-			if math.IsInf(x, 0) || !sizes.Allow(mask) {
+			if math.IsInf(x, 0) || !sizes.Allows(mask) {
 				s.forbids = true
 				continue
 			}
@@ -185,8 +185,8 @@ func spanOf[T Number](values []T, sizes Sizes) span {
 	return s
 }
 
-// most is no less than the magnitude of any sum of the values of disjoint coalitions.
-func (s span) most(n int) float64 {
+// largestSum is no less than the magnitude of any sum of the values of disjoint coalitions.
+func (s valueRange) largestSum(n int) float64 {
 	var most [MaxAgents + 1]float64 // of so many agents
 	for m := 1; m <= n; m++ {
 		for k := 1; k <= m; k++ {
@@ -196,11 +196,11 @@ func (s span) most(n int) float64 {
 	return most[n]
 }
 
-// units is most as multiples of 2^unit.
-func (s span) units(n int) float64 { return math.Ldexp(s.most(n), -s.unit) }
+// largestSumInUnits is most as multiples of 2^unit.
+func (s valueRange) largestSumInUnits(n int) float64 { return math.Ldexp(s.largestSum(n), -s.unit) }
 
 // fits reports whether a type holds every sum of values in units.
-func (s span) fits(n int, t Value) bool {
+func (s valueRange) fits(n int, t Value) bool {
 	room := 8*t.Size() - 1
 	if s.forbids {
 		room -= 2
@@ -208,7 +208,7 @@ func (s span) fits(n int, t Value) bool {
 	if t == Int64 { // most is rounded
 		room--
 	}
-	return s.unit > -1000 && s.units(n) < math.Ldexp(1, room)
+	return s.unit > -1000 && s.largestSumInUnits(n) < math.Ldexp(1, room)
 }
 
 // lowestBit is the exponent of the lowest bit that is set in x, which is not 0.

@@ -28,7 +28,7 @@ func ParseSizes(text string) (Sizes, error) {
 			}
 		}
 		if err != nil || from < 1 || to < from || to > MaxAgents {
-			return 0, solve.Refuse(fmt.Errorf("found the sizes %q, expected numbers from 1 to %d and ranges of them, such as 1-3,5", part, MaxAgents))
+			return 0, solve.AsInputError(fmt.Errorf("found the sizes %q, expected numbers from 1 to %d and ranges of them, such as 1-3,5", part, MaxAgents))
 		}
 		s |= (1<<(to-from+1) - 1) << from
 	}
@@ -67,13 +67,13 @@ func (s *Sizes) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Allow reports whether a block may be a coalition.
-func (s Sizes) Allow(mask uint64) bool {
+// Allows reports whether a block may be a coalition.
+func (s Sizes) Allows(mask uint64) bool {
 	return s == 0 || mask == 0 || s>>bits.OnesCount64(mask)&1 == 1
 }
 
-// Sums are how many agents can be divided into blocks of these sizes.
-func (s Sizes) Sums() Sizes {
+// ReachableSums are how many agents can be divided into blocks of these sizes.
+func (s Sizes) ReachableSums() Sizes {
 	reached := Sizes(1)
 	for k := range MaxAgents + 1 {
 		if reached>>k&1 == 1 {
@@ -83,8 +83,8 @@ func (s Sizes) Sums() Sizes {
 	return reached &^ 1 & (1<<(MaxAgents+1) - 1)
 }
 
-// Divide reports whether n agents can be divided into blocks of these sizes.
-func (s Sizes) Divide(n int) bool { return s == 0 || n == 0 || s.Sums()>>n&1 == 1 }
+// CanDivide reports whether n agents can be divided into blocks of these sizes.
+func (s Sizes) CanDivide(n int) bool { return s == 0 || n == 0 || s.ReachableSums()>>n&1 == 1 }
 
 // List are the sizes, ascending.
 func (s Sizes) List() []uint8 {
@@ -110,19 +110,19 @@ func (inst *Instance) Restrict(s Sizes) error {
 		return inst.Check()
 	}
 	if inst.Sizes != 0 {
-		return solve.Input("Sizes", "found %s, to which blocks are restricted already, expected none", inst.Sizes)
+		return solve.InvalidInput("Sizes", "found %s, to which blocks are restricted already, expected none", inst.Sizes)
 	}
 	if s == 0 {
 		return nil
 	}
 	if s&1 != 0 || s>>(MaxAgents+1) != 0 {
-		return solve.Input("sizes", "found some beyond 1 to %d, expected what ParseSizes gives", MaxAgents)
+		return solve.InvalidInput("sizes", "found some beyond 1 to %d, expected what ParseSizes gives", MaxAgents)
 	}
 	if err := inst.Check(); err != nil {
 		return err
 	}
-	if !inst.Held() {
-		return solve.Refuse(errors.New("values that are not held cannot be restricted"))
+	if !inst.HoldsValues() {
+		return solve.AsInputError(errors.New("values that are not held cannot be restricted"))
 	}
 	x, fits := int64(0), true
 	switch inst.Type {
@@ -143,7 +143,7 @@ func (inst *Instance) Restrict(s Sizes) error {
 		return errRestricted
 	}
 	inst.Law, inst.Sizes = nil, s
-	inst.forbid(x)
+	inst.forbidValue(x)
 	inst.Note("blocks have %s members: no other coalition is allowed", s)
 	return nil
 }
@@ -158,7 +158,7 @@ func forbidding[T int16 | int32 | int64](values []T, s Sizes, n int) (int64, boo
 	InParallel(uint64(len(values)), func(part int, from, to uint64) {
 		e := &found[part]
 		for mask := from; mask < to; mask++ {
-			if s.Allow(mask) {
+			if s.Allows(mask) {
 				k, v := bits.OnesCount64(mask), int64(values[mask])
 				e.least[k], e.largest[k] = min(e.least[k], v), max(e.largest[k], v)
 			}
@@ -178,8 +178,8 @@ func forbidding[T int16 | int32 | int64](values []T, s Sizes, n int) (int64, boo
 	return -int64(below), below <= 1<<62
 }
 
-// forbid gives the coalitions that Sizes forbids a value, among floats minus infinity.
-func (inst *Instance) forbid(x int64) {
+// forbidValue gives the coalitions that Sizes forbids a value, among floats minus infinity.
+func (inst *Instance) forbidValue(x int64) {
 	switch inst.Type {
 	case Int16:
 		forbid(inst.I16, inst.Sizes, int16(x))
@@ -198,7 +198,7 @@ func (inst *Instance) forbid(x int64) {
 func forbid[T Number](values []T, s Sizes, x T) {
 	InParallel(uint64(len(values)), func(_ int, from, to uint64) {
 		for mask := from; mask < to; mask++ {
-			if !s.Allow(mask) {
+			if !s.Allows(mask) {
 				values[mask] = x
 			}
 		}

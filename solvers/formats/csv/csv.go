@@ -42,18 +42,18 @@ import (
 	"coalesce/solvers/formats/text"
 )
 
-// An Answer is a caller's yes or no to a question that a file may leave open.
-type Answer string
+// An YesOrNo is a caller's yes or no to a question that a file may leave open.
+type YesOrNo string
 
 // Ask leaves the answer to the file.
 const (
-	Ask Answer = ""
-	Yes Answer = "yes"
-	No  Answer = "no"
+	Ask YesOrNo = ""
+	Yes YesOrNo = "yes"
+	No  YesOrNo = "no"
 )
 
 // NamesOption is the flag that was given of two that only tables have; empty where neither was.
-func NamesOption(header, index Answer) string {
+func NamesOption(header, index YesOrNo) string {
 	switch {
 	case header != Ask:
 		return "--header"
@@ -65,8 +65,8 @@ func NamesOption(header, index Answer) string {
 
 // Options answer for a file.
 type Options struct {
-	Header    Answer          // the first line is names of columns
-	Index     Answer          // the first column is names of rows
+	Header    YesOrNo         // the first line is names of columns
+	Index     YesOrNo         // the first column is names of rows
 	Delimiter byte            // ',', ';', '\t' or ' ', which is any run of blanks; 0: told by the first lines
 	Budget    *formats.Budget // for the names of rows; nil: no limit
 }
@@ -262,7 +262,7 @@ func ReadRecords[T any](ctx context.Context, f *text.File, o Options, cells int,
 			if len(list) != before+cells {
 				return p, fmt.Errorf("found %s, expected %d: %s", formats.Count(len(list), "cell"), before+cells, what)
 			}
-			if err := record.Line(p.of, b.Number(), list[before:]); err != nil {
+			if err := record.Line(p.of, b.LineNumber(), list[before:]); err != nil {
 				return p, err
 			}
 			p.count++

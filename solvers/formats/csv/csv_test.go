@@ -338,7 +338,7 @@ func check(t *testing.T, data string, o Options, block int) {
 	}
 }
 
-var answers = []Answer{Ask, Yes, No}
+var answers = []YesOrNo{Ask, Yes, No}
 
 func TestEditedTables(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))

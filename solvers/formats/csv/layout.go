@@ -33,7 +33,7 @@ func readHead(f *text.File, o *Options) (head, error) {
 			return h, err
 		}
 		h.text = append(h.text, bytes.Clone(line))
-		h.line = append(h.line, f.Number())
+		h.line = append(h.line, f.LineNumber())
 	}
 	h.aside = rows.Aside
 	if o.Delimiter == 0 {

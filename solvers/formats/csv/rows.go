@@ -43,7 +43,7 @@ func (r *Rows) Next(above bool) ([]byte, error) {
 			return line, nil
 		}
 		if !IsBlankOrComment(line, r.marks, false) {
-			r.lastLine, r.lastAt = bytes.Clone(line), r.in.Number()
+			r.lastLine, r.lastAt = bytes.Clone(line), r.in.LineNumber()
 			if r.Aside == "" {
 				r.Aside = string(bytes.TrimSpace(line))
 			}

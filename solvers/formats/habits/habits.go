@@ -49,11 +49,11 @@ type text struct {
 func Check(t *testing.T, table Table, read func(data string) (string, error)) {
 	t.Helper()
 	faults, err := Faults(table, read)
-	report(t, faults, err)
+	failOnFaults(t, faults, err)
 }
 
-// report fails a test for what Faults or FaultsJSON returned.
-func report(t *testing.T, faults []string, err error) {
+// failOnFaults fails a test for what Faults or FaultsJSON returned.
+func failOnFaults(t *testing.T, faults []string, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func Faults(table Table, read func(data string) (string, error)) (list []string,
 	}
 	for _, x := range slices.Concat(table.files(), table.lines(), table.cells(), table.items()) {
 		found, err := read(x.data)
-		if fault := x.fault(plain, found, err); fault != "" {
+		if fault := x.compareReading(plain, found, err); fault != "" {
 			list = append(list, fault)
 		}
 		if x.want == kept && err == nil {
@@ -90,8 +90,8 @@ func Faults(table Table, read func(data string) (string, error)) (list []string,
 // position is the beginning of an error; one about a whole file has no line.
 var position = regexp.MustCompile(`^[^:\n]+:(?:(\d+):)? `)
 
-// fault compares the reading of a text with the permitted ones, and returns what is wrong.
-func (x text) fault(plain, found string, err error) string {
+// compareReading compares the reading of a text with the permitted ones, and returns what is wrong.
+func (x text) compareReading(plain, found string, err error) string {
 	if err == nil {
 		switch {
 		case x.want == refused:

@@ -20,7 +20,7 @@ type value struct {
 func CheckJSON(t *testing.T, object string, read func(data string) (string, error)) {
 	t.Helper()
 	faults, err := FaultsJSON(object, read)
-	report(t, faults, err)
+	failOnFaults(t, faults, err)
 }
 
 // FaultsJSON reads an object in all ways of writing it, as Faults does; names are strings with a letter.
@@ -67,7 +67,7 @@ func FaultsJSON(object string, read func(data string) (string, error)) (faults [
 	}
 	for _, x := range list {
 		found, err := read(x.data)
-		if fault := x.fault(plain, found, err); fault != "" {
+		if fault := x.compareReading(plain, found, err); fault != "" {
 			faults = append(faults, fault)
 		}
 	}

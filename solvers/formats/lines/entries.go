@@ -15,8 +15,8 @@ type Entries struct {
 // leastLine is the length in bytes of the shortest line of an entry, "1 1 1" and its end.
 const leastLine = 6
 
-// Proven is how many of count entries a file of so many bytes can hold; a size below 0 is not known.
-func Proven(count, size int64) int64 { return max(0, min(count, size/leastLine)) }
+// MaxEntries is how many of count entries a file of so many bytes can hold; a size below 0 is not known.
+func MaxEntries(count, size int64) int64 { return max(0, min(count, size/leastLine)) }
 
 // Reserve makes room for count entries.
 func (e *Entries) Reserve(b *formats.Budget, count int) (err error) {

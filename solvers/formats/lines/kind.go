@@ -83,8 +83,8 @@ func whatAll(kinds []Kind) string {
 	return strings.Join(list, ", or ")
 }
 
-// mixed is the error of a line of another number of fields than the first of its kind.
-func (k *Kind) mixed(found, want int) error {
+// mixedError is the error of a line of another number of fields than the first of its kind.
+func (k *Kind) mixedError(found, want int) error {
 	if found < want {
 		return fmt.Errorf("found a line without a %s, expected one as in the lines before it", k.Fields[found].name)
 	}
@@ -102,8 +102,8 @@ func parseKey(text string) key {
 	return k
 }
 
-// begins reports whether a line begins with the key.
-func (k key) begins(words [][]byte) bool {
+// matches reports whether a line begins with the key.
+func (k key) matches(words [][]byte) bool {
 	if len(words) < len(k) {
 		return false
 	}
@@ -133,7 +133,7 @@ func (k *Kind) wrongCount(words [][]byte) error {
 
 // A Record is a line.
 type Record struct {
-	Line  int      // from 1 in Head; in Read from 0 within the block: Keep adds the block's FirstLine
+	Line  int      // from 1 in ReadHead; in Read from 0 within the block: Keep adds the block's FirstLine
 	Kind  int      // which of the kinds it is of
 	Words [][]byte // the fields, good during the call
 
@@ -160,15 +160,15 @@ func (k *Kind) read(r *Record, words [][]byte) error {
 		v, ok := text.ParseInt(word)
 		if !ok || v < f.low || v > f.high {
 			_, err := text.ParseWhole(word, f.name, f.low, f.high)
-			return Wrong(word, err)
+			return WordError(word, err)
 		}
 		r.ints[n] = v - f.from
 	}
 	return nil
 }
 
-// shape is that of plain lines; without fields where none can be plain.
-func (k *Kind) shape() text.Shape {
+// plainShape is that of plain lines; without fields where none can be plain.
+func (k *Kind) plainShape() text.Shape {
 	first, _, _ := strings.Cut(k.Key, "|")
 	if k.Rest || strings.Contains(first, " ") {
 		return text.Shape{}
@@ -207,8 +207,8 @@ type wordError struct {
 func (e *wordError) Error() string { return e.err.Error() }
 func (e *wordError) Unwrap() error { return e.err }
 
-// Wrong is an error of a word of a record. What reads the record adds the word's line and column.
-func Wrong(word []byte, err error) error {
+// WordError is an error of a word of a record. What reads the record adds the word's line and column.
+func WordError(word []byte, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -218,17 +218,17 @@ func Wrong(word []byte, err error) error {
 // A place is a file or a block, which knows where its last line is.
 type place interface {
 	Name() string
-	Number() int
+	LineNumber() int
 	Column(word []byte) int
 }
 
-// at adds the line, and the column where it is known, to an error that has none.
-func at(p place, err error) error {
+// withPlace adds the line, and the column where it is known, to an error that has none.
+func withPlace(p place, err error) error {
 	var placed *formats.Error
 	if errors.As(err, &placed) {
 		return err
 	}
-	placed = &formats.Error{File: p.Name(), Line: p.Number(), Err: err}
+	placed = &formats.Error{File: p.Name(), Line: p.LineNumber(), Err: err}
 	var of *wordError
 	if errors.As(err, &of) {
 		placed.Column = p.Column(of.word)
@@ -239,8 +239,8 @@ func at(p place, err error) error {
 	return placed
 }
 
-// Head reads the next line, which is of one of some kinds. The record is good until the next line is read.
-func Head(f *text.File, kinds ...Kind) (Record, error) {
+// ReadHead reads the next line, which is of one of some kinds. The record is good until the next line is read.
+func ReadHead(f *text.File, kinds ...Kind) (Record, error) {
 	expected := func() string { return whatAll(kinds) }
 	words, err := f.Fields()
 	switch {
@@ -249,24 +249,24 @@ func Head(f *text.File, kinds ...Kind) (Record, error) {
 	case err != nil:
 		return Record{}, err
 	}
-	r := Record{Line: f.Number()}
+	r := Record{Line: f.LineNumber()}
 	known := false
 	for n := range kinds {
 		k := parseKey(kinds[n].Key)
-		if !k.begins(words) {
+		if !k.matches(words) {
 			continue
 		}
 		if known = true; kinds[n].fits(len(words) - len(k)) {
 			r.Kind = n
 			if err := kinds[n].read(&r, words[len(k):]); err != nil {
-				return r, at(f, err)
+				return r, withPlace(f, err)
 			}
 			return r, nil
 		}
 	}
 	if !known {
 		found := bytes.Join(words[:min(len(parseKey(kinds[0].Key)), len(words))], []byte(" "))
-		return r, at(f, Wrong(words[0], fmt.Errorf("found %s, expected %s", formats.Quote(found), expected())))
+		return r, withPlace(f, WordError(words[0], fmt.Errorf("found %s, expected %s", formats.Quote(found), expected())))
 	}
 	return r, f.Errorf("found %s, expected %s", formats.Count(len(words), "word"), expected())
 }

@@ -16,7 +16,7 @@ func grammar(t testing.TB, data string, o text.Options, more bool) (string, erro
 	if err != nil {
 		return "", err
 	}
-	head, err := Head(f, Kind{Key: "p list", Fields: []Field{Int("number of pairs", 0, 9)}}, Kind{Key: "p", Fields: []Field{Word("name"), Int("number of pairs", 0, 9)}})
+	head, err := ReadHead(f, Kind{Key: "p list", Fields: []Field{Int("number of pairs", 0, 9)}}, Kind{Key: "p", Fields: []Field{Word("name"), Int("number of pairs", 0, 9)}})
 	if err != nil {
 		return "", err
 	}
@@ -35,7 +35,7 @@ func grammar(t testing.TB, data string, o text.Options, more bool) (string, erro
 			case r.Kind == 1:
 				*part = append(*part, fmt.Sprintf("%d:node%d", r.Line, r.Int(0)))
 			case r.Has(2) && string(r.Words[2]) == "x":
-				return Wrong(r.Words[2], fmt.Errorf("found a weight x"))
+				return WordError(r.Words[2], fmt.Errorf("found a weight x"))
 			default:
 				*part = append(*part, fmt.Sprintf("%d:%c%d%s", r.Line, 'A'+rune(r.Int(0)), r.Int(1), r.Words[2:]))
 			}
@@ -169,7 +169,7 @@ func TestEntries(t *testing.T) {
 	if err := all.Append(formats.NewBudget(1), &part, 0, 0); err == nil {
 		t.Error("found no error, expected more than the limit of 1")
 	}
-	if Proven(1e9, 60) != 10 || Proven(5, 60) != 5 || Proven(5, -1) != 0 {
-		t.Error(Proven(1e9, 60), Proven(5, 60), Proven(5, -1))
+	if MaxEntries(1e9, 60) != 10 || MaxEntries(5, 60) != 5 || MaxEntries(5, -1) != 0 {
+		t.Error(MaxEntries(1e9, 60), MaxEntries(5, 60), MaxEntries(5, -1))
 	}
 }

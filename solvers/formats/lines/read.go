@@ -58,7 +58,7 @@ func Read[T any](ctx context.Context, f *text.File, d Body[T]) ([]Total, error) 
 		d.keys = append(d.keys, parseKey(k.Key))
 	}
 	d.free = &sync.Pool{New: func() any {
-		return &part[T]{of: d.New(), kinds: make([]kindLines, len(d.Kinds)), shape: d.Kinds[0].shape()}
+		return &part[T]{of: d.New(), kinds: make([]kindLines, len(d.Kinds)), shape: d.Kinds[0].plainShape()}
 	}}
 	all, counted := make([]Total, len(d.Kinds)), d.Noun != ""
 	keep := func(b *text.Block, p *part[T]) error {
@@ -70,7 +70,7 @@ func Read[T any](ctx context.Context, f *text.File, d Body[T]) ([]Total, error) 
 		}
 		for k, more := range p.kinds {
 			if line := more.first + b.FirstLine(); all[k].Lines > 0 && more.Lines > 0 && more.Words != all[k].Words {
-				return formats.Errorf(f.Name(), line, "%w", d.Kinds[k].mixed(more.Words, all[k].Words))
+				return formats.Errorf(f.Name(), line, "%w", d.Kinds[k].mixedError(more.Words, all[k].Words))
 			}
 			all[k] = Total{all[k].Lines + more.Lines, max(all[k].Words, more.Words)}
 		}
@@ -112,7 +112,7 @@ func (d *Body[T]) parse(b *text.Block, limit int64) (*part[T], error) {
 			r.Line, r.Kind, r.Words = b.LineInside(), 0, words
 			if err := d.Take(p.of, &r); err != nil {
 				p.wrong = true
-				return p, at(b, err)
+				return p, withPlace(b, err)
 			}
 			have.Lines++
 			continue
@@ -122,20 +122,20 @@ func (d *Body[T]) parse(b *text.Block, limit int64) (*part[T], error) {
 			if words, ok = b.Fields(); !ok {
 				return p, nil
 			}
-			for r.Kind < len(d.keys) && !d.keys[r.Kind].begins(words) {
+			for r.Kind < len(d.keys) && !d.keys[r.Kind].matches(words) {
 				r.Kind++
 			}
 			switch {
 			case r.Kind == 0 && have.Lines == limit:
-				return p, at(b, Wrong(words[0], fmt.Errorf("found %s after %s, expected the end of the file", formats.Quote(words[0]), formats.Count(d.Count, d.Noun))))
+				return p, withPlace(b, WordError(words[0], fmt.Errorf("found %s after %s, expected the end of the file", formats.Quote(words[0]), formats.Count(d.Count, d.Noun))))
 			case r.Kind == len(d.keys):
-				return p, at(b, Wrong(words[0], fmt.Errorf("found %s, expected %s", formats.Quote(words[0]), whatAll(d.Kinds))))
+				return p, withPlace(b, WordError(words[0], fmt.Errorf("found %s, expected %s", formats.Quote(words[0]), whatAll(d.Kinds))))
 			}
 			words = words[len(d.keys[r.Kind]):]
 		}
 		r.Line = b.LineInside()
 		if err := d.take(p, &r, words); err != nil {
-			return p, at(b, err)
+			return p, withPlace(b, err)
 		}
 	}
 	return p, nil
@@ -154,7 +154,7 @@ func (d *Body[T]) take(p *part[T], r *Record, words [][]byte) error {
 			p.shape.Fields = len(words)
 		}
 	} else if k.Optional > 0 && have.Words != len(words) {
-		return k.mixed(len(words), have.Words)
+		return k.mixedError(len(words), have.Words)
 	}
 	if err := d.Take(p.of, r); err != nil {
 		return err

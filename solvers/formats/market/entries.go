@@ -99,7 +99,7 @@ func (h *Header) entry(r *lines.Record) (e Entry, err error) {
 // one. n holds them in the order of the file; bad is the error of a word that is
 // no number. Memory comes from the budget, for all values at once.
 func ReadArray(ctx context.Context, f *text.File, h Header, b *formats.Budget, n *text.Numbers, bad func(word []byte) error) error {
-	if err := b.Fits(uint64(h.Entries), 1, 8); err != nil {
+	if err := b.CheckFits(uint64(h.Entries), 1, 8); err != nil {
 		return f.Errorf("%d x %d values take %w", h.Rows, h.Columns, err)
 	}
 	if err := n.Reserve(b, int(h.Entries)); err != nil {
@@ -116,7 +116,7 @@ func ReadArray(ctx context.Context, f *text.File, h Header, b *formats.Budget, n
 				}
 			}
 			if !added {
-				return lines.Wrong(word, bad(word))
+				return lines.WordError(word, bad(word))
 			}
 			return nil
 		},
@@ -135,12 +135,12 @@ func ExpandSymmetric(h Header, b *formats.Budget, n *text.Numbers) (*text.Number
 		return n, nil
 	}
 	if h.Symmetry == Skew {
-		n.Sign()
+		n.MakeFloats()
 	}
 	whole := *n
 	whole.Whole, whole.Real = nil, nil
 	side := h.Rows
-	if err := b.Fits(uint64(side), uint64(side), 8); err != nil {
+	if err := b.CheckFits(uint64(side), uint64(side), 8); err != nil {
 		return nil, fmt.Errorf("%d x %d values take %w", side, side, err)
 	}
 	if err := whole.Reserve(b, side*side); err != nil {
@@ -199,7 +199,7 @@ func (h *Header) value(word []byte) error {
 	}
 	for k, c := range word {
 		if c-'0' > 9 && (k > 0 || c != '-' && c != '+' || len(word) == 1) {
-			return lines.Wrong(word, fmt.Errorf("found %s in a matrix of integers, expected a whole number", formats.Quote(word)))
+			return lines.WordError(word, fmt.Errorf("found %s in a matrix of integers, expected a whole number", formats.Quote(word)))
 		}
 	}
 	return nil

@@ -92,7 +92,7 @@ func (h *Header) readSizes(f *text.File, limit int) error {
 	if !h.Array {
 		kind = lines.Kind{What: "rows, columns and entries", Fields: append(kind.Fields, lines.Int("number of entries", 0, maxEntries))}
 	}
-	sizes, err := lines.Head(f, kind)
+	sizes, err := lines.ReadHead(f, kind)
 	if err != nil {
 		return err
 	}

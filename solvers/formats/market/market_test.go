@@ -48,7 +48,7 @@ func read(t testing.TB, data string, block int, limit int64) (string, error) {
 		New: func() *list { return &list{} },
 		Entry: func(p *list, e Entry) error {
 			if e.Word != nil && !text.IsNumber(e.Word) {
-				return lines.Wrong(e.Word, bad(e.Word))
+				return lines.WordError(e.Word, bad(e.Word))
 			}
 			e.Word = bytes.Clone(e.Word)
 			p.of = append(p.of, e)

@@ -11,9 +11,9 @@ import (
 	"coalesce/solvers/formats"
 )
 
-// Name is a name as it is compared and shown: without blanks round it, and valid UTF-8. A whole number that a table of
+// Clean is a name as it is compared and shown: without blanks round it, and valid UTF-8. A whole number that a table of
 // floats holds, such as 3.0, is the number.
-func Name(word string) string {
+func Clean(word string) string {
 	word = strings.ToValidUTF8(strings.TrimSpace(word), "�")
 	if whole, zeros, ok := strings.Cut(word, "."); ok && digits(strings.TrimPrefix(whole, "-")) && len(zeros) > 0 && strings.Trim(zeros, "0") == "" {
 		return whole
@@ -206,7 +206,7 @@ func plain(rest string, within bool) (item, behind string, err error) {
 	if end < 0 {
 		end = len(rest)
 	}
-	switch item = Name(rest[:end]); {
+	switch item = Clean(rest[:end]); {
 	case end == 0 && strings.ContainsRune(separators, rune(rest[0])):
 		return "", "", fmt.Errorf("no name stands before a %q", rest[0])
 	case end < len(rest) && strings.IndexByte(brackets, rest[end]) >= 0 && !(within && rest[end] == ')' && end > 0):

@@ -40,7 +40,7 @@ func ReadArray(r io.Reader, size int64, b *formats.Budget, check func(Header) (c
 	if err := h.CheckSize(size, a.Kind, count, shape+" values"); err != nil {
 		return a, err
 	}
-	if err := b.Fits(count, 1, a.Held); err != nil {
+	if err := b.CheckFits(count, 1, a.Held); err != nil {
 		return a, fmt.Errorf("%s values of type %s take %w", shape, h.Descr, err)
 	}
 	a.Values, err = a.Kind.Read(r, count, size >= 0)

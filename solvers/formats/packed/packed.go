@@ -31,8 +31,8 @@ type Stream struct {
 // reading, Close returns at once and that read ends by itself.
 func (s *Stream) Close() { s.body.Close() }
 
-// Bare is the name of a file without the ending of a compression, if it has one.
-func Bare(name string) string {
+// TrimExtension is the name of a file without the ending of a compression, if it has one.
+func TrimExtension(name string) string {
 	for _, ext := range []string{".gz", ".xz", ".zst", ".zstd"} {
 		if bare, ok := cutFold(name, ext); ok {
 			return bare
@@ -57,7 +57,7 @@ func OpenLimited(r io.Reader, size int64, name string, limit int64) (*Stream, er
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	bare := Bare(name)
+	bare := TrimExtension(name)
 	b := &body{limit: limit}
 	out := &Stream{Name: bare, Size: -1, body: b}
 	switch {

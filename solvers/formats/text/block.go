@@ -215,9 +215,9 @@ func wholes(text []byte, at int, list []int64) (int, []int64) {
 	return at, list
 }
 
-// Number is the line of the last line or word: counted from 0 within the block
+// LineNumber is the line of the last line or word: counted from 0 within the block
 // during parse, from 1 within the file during keep.
-func (b *Block) Number() int {
+func (b *Block) LineNumber() int {
 	if b.word >= 0 {
 		b.count(b.word)
 	}
@@ -230,7 +230,7 @@ func (b *Block) FirstLine() int { return b.first }
 
 // Errorf is an error at the last line or word.
 func (b *Block) Errorf(format string, args ...any) error {
-	return formats.Errorf(b.name, b.Number(), format, args...)
+	return formats.Errorf(b.name, b.LineNumber(), format, args...)
 }
 
 // Rewind goes back to the beginning of the block.

@@ -115,7 +115,7 @@ func (j *job[T]) parse(parse func(*Block) (T, error)) {
 	j.part, j.err = parse(j.block)
 	var at *formats.Error
 	if j.err != nil && !errors.As(j.err, &at) {
-		j.err = &formats.Error{File: j.block.name, Line: j.block.Number(), Err: j.err}
+		j.err = &formats.Error{File: j.block.name, Line: j.block.LineNumber(), Err: j.err}
 	}
 	j.lines = bytes.Count(j.block.data, []byte("\n"))
 }

@@ -93,13 +93,13 @@ func orElse(value, other int) int {
 // Name is what errors call the file.
 func (f *File) Name() string { return f.name }
 
-// Number is the line of the last line or word read, from 1; after ParseBlocks, the
+// LineNumber is the line of the last line or word read, from 1; after ParseBlocks, the
 // last line of the file.
-func (f *File) Number() int { return max(1, f.last) }
+func (f *File) LineNumber() int { return max(1, f.last) }
 
 // Errorf is an error at the last line or word read.
 func (f *File) Errorf(format string, args ...any) error {
-	return formats.Errorf(f.name, f.Number(), format, args...)
+	return formats.Errorf(f.name, f.LineNumber(), format, args...)
 }
 
 // streamFailure is an error of the stream at a line. Streams that are too long have no
@@ -186,7 +186,7 @@ func (f *File) Fields() ([][]byte, error) {
 		case !f.o.isComment(f.words[0]):
 			return f.words, nil
 		default:
-			if err := f.readComment(f.Number(), line); err != nil {
+			if err := f.readComment(f.LineNumber(), line); err != nil {
 				return nil, err
 			}
 		}

@@ -328,8 +328,8 @@ func (n *Numbers) unsign() bool {
 	return true
 }
 
-// Sign makes floats of unsigned integers, so that their negatives fit beside them.
-func (n *Numbers) Sign() {
+// MakeFloats makes floats of unsigned integers, so that their negatives fit beside them.
+func (n *Numbers) MakeFloats() {
 	if n.Unsigned {
 		n.widen()
 	}

@@ -44,7 +44,7 @@ func numbers(ctx context.Context, r io.Reader, o Options, cut BlockBoundary) ([]
 			if !ok {
 				return part, fmt.Errorf("found %s, expected a number", formats.Quote(word))
 			}
-			part = append(part, found{v, b.Number()})
+			part = append(part, found{v, b.LineNumber()})
 		}
 	}, func(b *Block, part []found) error {
 		for _, x := range part {
@@ -179,16 +179,16 @@ func TestSequential(t *testing.T) {
 		t.Fatal(err)
 	}
 	words, err := f.Fields()
-	if err != nil || string(words[1]) != "12" || f.Number() != 3 {
-		t.Fatalf("%q %v, line %d", words, err, f.Number())
+	if err != nil || string(words[1]) != "12" || f.LineNumber() != 3 {
+		t.Fatalf("%q %v, line %d", words, err, f.LineNumber())
 	}
 	word, err := f.Word()
-	if err != nil || string(word) != "7" || f.Number() != 4 {
-		t.Fatalf("%q %v, line %d", word, err, f.Number())
+	if err != nil || string(word) != "7" || f.LineNumber() != 4 {
+		t.Fatalf("%q %v, line %d", word, err, f.LineNumber())
 	}
 	n := &Numbers{}
-	if err := CollectNumbers(t.Context(), f, n, 2, func([]byte) error { return errors.New("bad") }); err != nil || fmt.Sprint(n.Whole) != "[8 9]" || f.Number() != 5 {
-		t.Errorf("%v %v, line %d", n, err, f.Number())
+	if err := CollectNumbers(t.Context(), f, n, 2, func([]byte) error { return errors.New("bad") }); err != nil || fmt.Sprint(n.Whole) != "[8 9]" || f.LineNumber() != 5 {
+		t.Errorf("%v %v, line %d", n, err, f.LineNumber())
 	}
 }
 

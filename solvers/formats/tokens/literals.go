@@ -6,9 +6,9 @@ import (
 	"io"
 )
 
-// literals reads JSON as Python's json writes it: NaN, Infinity and -Infinity, which JSON lacks, become strings. Lines stay
+// quoteLiterals reads JSON as Python's json writes it: NaN, Infinity and -Infinity, which JSON lacks, become strings. Lines stay
 // the same.
-func literals(r io.Reader) io.Reader { return &literalReader{in: bufio.NewReader(r)} }
+func quoteLiterals(r io.Reader) io.Reader { return &literalReader{in: bufio.NewReader(r)} }
 
 type literalReader struct {
 	in      *bufio.Reader

@@ -19,17 +19,17 @@ func TestLiterals(t *testing.T) {
 		whole := func(r io.Reader) io.Reader { return r }
 		for _, in := range []func(io.Reader) io.Reader{whole, iotest.OneByteReader, iotest.DataErrReader} {
 			for _, out := range []func(io.Reader) io.Reader{whole, iotest.OneByteReader} {
-				if got, err := io.ReadAll(out(literals(in(strings.NewReader(text))))); err != nil || string(got) != want {
+				if got, err := io.ReadAll(out(quoteLiterals(in(strings.NewReader(text))))); err != nil || string(got) != want {
 					t.Errorf("%s: %s %v, want %s", text, got, err, want)
 				}
 			}
 		}
 	}
-	if _, err := io.ReadAll(literals(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("[1]"))))); err != iotest.ErrTimeout {
+	if _, err := io.ReadAll(quoteLiterals(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("[1]"))))); err != iotest.ErrTimeout {
 		t.Errorf("a stream that fails: %v", err)
 	}
 	var list []any
-	if err := json.NewDecoder(literals(strings.NewReader("[NaN, -Infinity, -2]"))).Decode(&list); err != nil || len(list) != 3 {
+	if err := json.NewDecoder(quoteLiterals(strings.NewReader("[NaN, -Infinity, -2]"))).Decode(&list); err != nil || len(list) != 3 {
 		t.Errorf("%v %v", list, err)
 	}
 }

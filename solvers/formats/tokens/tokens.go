@@ -29,7 +29,7 @@ type Reader struct {
 
 // New reads from a stream; name is what errors call it.
 func New(in io.Reader, name string) *Reader {
-	r := &Reader{name: name, in: literals(in)}
+	r := &Reader{name: name, in: quoteLiterals(in)}
 	r.dec = json.NewDecoder(lineReader{r})
 	r.dec.UseNumber()
 	return r
@@ -96,8 +96,8 @@ func (r *Reader) Token(want string) (json.Token, error) {
 	return nil, formats.Errorf(r.name, line, "found broken JSON, expected %s: %w", want, err)
 }
 
-// Wrong is the error of the last token.
-func (r *Reader) Wrong(token json.Token, want string) error {
+// TokenError is the error of the last token.
+func (r *Reader) TokenError(token json.Token, want string) error {
 	found := fmt.Sprint(token)
 	switch token := token.(type) {
 	case string:
@@ -108,11 +108,11 @@ func (r *Reader) Wrong(token json.Token, want string) error {
 	return r.Errorf("found %s, expected %s", found, want)
 }
 
-// Open reads a brace or a bracket, which begins what want says.
-func (r *Reader) Open(bracket json.Delim, want string) error {
+// ExpectOpen reads a brace or a bracket, which begins what want says.
+func (r *Reader) ExpectOpen(bracket json.Delim, want string) error {
 	token, err := r.Token(want)
 	if err == nil && token != bracket {
-		err = r.Wrong(token, want)
+		err = r.TokenError(token, want)
 	}
 	return err
 }
@@ -140,8 +140,8 @@ func (r *Reader) Items(want string, item func() error) error {
 	return err
 }
 
-// End is an error unless the text ends.
-func (r *Reader) End() error {
+// ExpectEnd is an error unless the text ends.
+func (r *Reader) ExpectEnd() error {
 	var syntax *json.SyntaxError
 	switch _, err := r.dec.Token(); {
 	case err == nil || errors.As(err, &syntax):

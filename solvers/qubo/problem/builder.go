@@ -24,7 +24,7 @@ type Builder struct {
 func NewBuilder(n int) *Builder {
 	b := &Builder{n: n, form: QUBO, entries: NewEntries(math.MaxInt64)}
 	if n < 0 || n > MaxVariables {
-		b.err = solve.Input("n", "found %d variables, expected 0 to %d", n, MaxVariables)
+		b.err = solve.InvalidInput("n", "found %d variables, expected 0 to %d", n, MaxVariables)
 	}
 	return b
 }
@@ -67,7 +67,7 @@ func (b *Builder) Build() (*Instance, error) {
 		return nil, b.err
 	}
 	if b.sense == "" {
-		return nil, solve.Input("sense", "neither Maximize nor Minimize was called")
+		return nil, solve.InvalidInput("sense", "neither Maximize nor Minimize was called")
 	}
 	inst, err := b.entries.Instance(b.n, true)
 	if err != nil {
@@ -81,7 +81,7 @@ func (b *Builder) Build() (*Instance, error) {
 func (b *Builder) add(i, j int, entry func() error) {
 	for _, v := range []int{i, j} {
 		if b.err == nil && (v < 0 || v >= b.n) {
-			b.err = solve.Input("variable", "found variable %d, expected 0 to %d", v, b.n-1)
+			b.err = solve.InvalidInput("variable", "found variable %d, expected 0 to %d", v, b.n-1)
 		}
 	}
 	if b.err == nil {
@@ -91,13 +91,13 @@ func (b *Builder) add(i, j int, entry func() error) {
 
 func (b *Builder) two(i, j int) {
 	if b.err == nil && i == j {
-		b.err = solve.Input("variable", "found a pair of variable %d with itself, expected two variables: Linear is for one", i)
+		b.err = solve.InvalidInput("variable", "found a pair of variable %d with itself, expected two variables: Linear is for one", i)
 	}
 }
 
 func (b *Builder) real(i, j int, c float64) error {
 	if !finite(c) {
-		return solve.Input("c", "%w: found %v for variables %d and %d, expected a number", ErrCoefficient, c, i, j)
+		return solve.InvalidInput("c", "%w: found %v for variables %d and %d, expected a number", ErrCoefficient, c, i, j)
 	}
 	return b.entries.AddReal(i, j, c)
 }

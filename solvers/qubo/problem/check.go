@@ -18,29 +18,29 @@ import (
 // with the field and wraps solve.ErrInput. Check takes one pass over the pairs, on all cores.
 func (inst *Instance) Check() error {
 	if inst == nil {
-		return solve.Input("instance", "found nil, expected one")
+		return solve.InvalidInput("instance", "found nil, expected one")
 	}
 	if inst.N < 0 || inst.N > MaxVariables {
-		return solve.Input("N", "found %d variables, expected 0 to %d", inst.N, MaxVariables)
+		return solve.InvalidInput("N", "found %d variables, expected 0 to %d", inst.N, MaxVariables)
 	}
 	switch inst.Form {
 	case QUBO, Ising, MaxCut:
 	default:
-		return solve.Input("Form", "found %.40q, expected %s, %s or %s", string(inst.Form), QUBO, Ising, MaxCut)
+		return solve.InvalidInput("Form", "found %.40q, expected %s, %s or %s", string(inst.Form), QUBO, Ising, MaxCut)
 	}
 	switch inst.Sense {
 	case Maximize, Minimize:
 	default:
-		return solve.Input("Sense", "found %.40q, expected %s or %s", string(inst.Sense), Maximize, Minimize)
+		return solve.InvalidInput("Sense", "found %.40q, expected %s or %s", string(inst.Sense), Maximize, Minimize)
 	}
 	if err := inst.checkExtras(); err != nil {
 		return err
 	}
 	switch {
 	case inst.Int == nil && inst.Real == nil:
-		return solve.Input("Int, Real", "found neither integer nor real terms, expected one of the two")
+		return solve.InvalidInput("Int, Real", "found neither integer nor real terms, expected one of the two")
 	case inst.Int != nil && inst.Real != nil:
-		return solve.Input("Int, Real", "found both integer and real terms, expected one of the two")
+		return solve.InvalidInput("Int, Real", "found both integer and real terms, expected one of the two")
 	case inst.Int != nil:
 		return checkTerms(inst, inst.Int)
 	}
@@ -51,21 +51,21 @@ func (inst *Instance) Check() error {
 // variables.
 func (inst *Instance) checkExtras() error {
 	if inst.Fixed != nil && len(inst.Fixed) != inst.N {
-		return solve.Input("Fixed", "found %d numbers, expected one for each of %d variables", len(inst.Fixed), inst.N)
+		return solve.InvalidInput("Fixed", "found %d numbers, expected one for each of %d variables", len(inst.Fixed), inst.N)
 	}
 	if i := slices.IndexFunc(inst.Fixed, func(v int8) bool { return v < -1 || v > 1 }); i >= 0 {
-		return solve.Input(fmt.Sprintf("Fixed[%d]", i), "found %d, expected 0, 1 or -1 where the variable is free", inst.Fixed[i])
+		return solve.InvalidInput(fmt.Sprintf("Fixed[%d]", i), "found %d, expected 0, 1 or -1 where the variable is free", inst.Fixed[i])
 	}
 	if inst.Hint != nil {
 		if len(inst.Hint) < Words(inst.N) {
-			return solve.Input("Hint", "found %d words, expected %d for %d variables", len(inst.Hint), Words(inst.N), inst.N)
+			return solve.InvalidInput("Hint", "found %d words, expected %d for %d variables", len(inst.Hint), Words(inst.N), inst.N)
 		}
 		if n := inst.N; n%64 != 0 && inst.Hint[n/64]>>(n%64) != 0 {
-			return solve.Input("Hint", "found bits that are 1 beyond those of %d variables, expected 0", n)
+			return solve.InvalidInput("Hint", "found bits that are 1 beyond those of %d variables, expected 0", n)
 		}
 	}
 	if inst.Names != nil && len(inst.Names) != inst.N {
-		return solve.Input("Names", "found %d names, expected one for each of %d variables", len(inst.Names), inst.N)
+		return solve.InvalidInput("Names", "found %d names, expected one for each of %d variables", len(inst.Names), inst.N)
 	}
 	return nil
 }
@@ -75,22 +75,22 @@ func checkTerms[T Number](inst *Instance, t *Terms[T]) error {
 	n, stored := inst.N, int64(len(inst.Col))
 	switch {
 	case len(inst.Start) != n+1:
-		return solve.Input("Start", "found %d numbers, expected %d: one more than there are variables", len(inst.Start), n+1)
+		return solve.InvalidInput("Start", "found %d numbers, expected %d: one more than there are variables", len(inst.Start), n+1)
 	case inst.Start[0] != 0 || inst.Start[n] != stored:
-		return solve.Input("Start", "found numbers from %d to %d, expected 0 to %d, the length of Col", inst.Start[0], inst.Start[n], stored)
+		return solve.InvalidInput("Start", "found numbers from %d to %d, expected 0 to %d, the length of Col", inst.Start[0], inst.Start[n], stored)
 	case len(t.Linear) != n:
-		return solve.Input("Linear", "found %d terms, expected %d: one for each variable", len(t.Linear), n)
+		return solve.InvalidInput("Linear", "found %d terms, expected %d: one for each variable", len(t.Linear), n)
 	case int64(len(t.Pair)) != stored:
-		return solve.Input("Pair", "found %d coefficients, expected %d: one for each entry of Col", len(t.Pair), stored)
+		return solve.InvalidInput("Pair", "found %d coefficients, expected %d: one for each entry of Col", len(t.Pair), stored)
 	case !finite(t.Offset):
-		return solve.Input("Offset", "%w: found %v, expected a number", ErrCoefficient, t.Offset)
+		return solve.InvalidInput("Offset", "%w: found %v, expected a number", ErrCoefficient, t.Offset)
 	}
 	for i, v := range t.Linear {
 		if !finite(v) {
-			return solve.Input(fmt.Sprintf("Linear[%d]", i), "%w: found %v, expected a number", ErrCoefficient, v)
+			return solve.InvalidInput(fmt.Sprintf("Linear[%d]", i), "%w: found %v, expected a number", ErrCoefficient, v)
 		}
 		if inst.Form == MaxCut && v != 0 {
-			return solve.Input(fmt.Sprintf("Linear[%d]", i), "found %v, expected 0: a maximum cut has no linear terms", v)
+			return solve.InvalidInput(fmt.Sprintf("Linear[%d]", i), "found %v, expected 0: a maximum cut has no linear terms", v)
 		}
 	}
 	var mu sync.Mutex
@@ -124,7 +124,7 @@ func checkTerms[T Number](inst *Instance, t *Terms[T]) error {
 func checkRow[T Number](inst *Instance, t *Terms[T], i int) (sum uint64, err error) {
 	low, high := inst.Start[i], inst.Start[i+1]
 	if low < 0 || high < low || high > int64(len(inst.Col)) {
-		return 0, solve.Input(fmt.Sprintf("Start[%d]", i+1), "found %d after %d, expected numbers that rise up to %d, the length of Col", high, low, len(inst.Col))
+		return 0, solve.InvalidInput(fmt.Sprintf("Start[%d]", i+1), "found %d after %d, expected numbers that rise up to %d, the length of Col", high, low, len(inst.Col))
 	}
 	if low == high {
 		return 0, nil
@@ -134,7 +134,7 @@ func checkRow[T Number](inst *Instance, t *Terms[T], i int) (sum uint64, err err
 		return sum, nil
 	}
 	at := func(k int, format string, args ...any) error {
-		return solve.Input(fmt.Sprintf("Col[%d]", low+int64(k)), format, args...)
+		return solve.InvalidInput(fmt.Sprintf("Col[%d]", low+int64(k)), format, args...)
 	}
 	last := int32(-1)
 	for k, j := range col {
@@ -146,11 +146,11 @@ func checkRow[T Number](inst *Instance, t *Terms[T], i int) (sum uint64, err err
 		case j <= last:
 			return 0, at(k, "variable %d has a pair with variable %d after one with %d, expected each once and in ascending order", i, j, last)
 		case !finite(v):
-			return 0, solve.Input(fmt.Sprintf("Pair[%d]", low+int64(k)), "%w: found %v for variables %d and %d, expected a number", ErrCoefficient, v, i, j)
+			return 0, solve.InvalidInput(fmt.Sprintf("Pair[%d]", low+int64(k)), "%w: found %v for variables %d and %d, expected a number", ErrCoefficient, v, i, j)
 		}
 		last = j
 	}
-	return 0, solve.Input("Col", "the pairs of variable %d are malformed", i)
+	return 0, solve.InvalidInput("Col", "the pairs of variable %d are malformed", i)
 }
 
 // fingerprints adds up those of row i, whose coefficients have these bits; false
@@ -205,12 +205,12 @@ func oneSided[T Number](inst *Instance, t *Terms[T]) error {
 			first := inst.Start[j]
 			at, found := slices.BinarySearchFunc(inst.Col[first:inst.Start[j+1]], int32(i), cmp.Compare[int32])
 			if !found {
-				return solve.Input("Col", "the pair of variables %d and %d is stored with variable %d alone, expected it with both", i, j, i)
+				return solve.InvalidInput("Col", "the pair of variables %d and %d is stored with variable %d alone, expected it with both", i, j, i)
 			}
 			if other := t.Pair[first+int64(at)]; other != t.Pair[k] {
-				return solve.Input("Pair", "the pair of variables %d and %d has the coefficient %v with variable %d and %v with variable %d, expected the same", i, j, t.Pair[k], i, other, j)
+				return solve.InvalidInput("Pair", "the pair of variables %d and %d has the coefficient %v with variable %d and %v with variable %d, expected the same", i, j, t.Pair[k], i, other, j)
 			}
 		}
 	}
-	return solve.Input("Col, Pair", "the pairs are not stored from both ends alike")
+	return solve.InvalidInput("Col, Pair", "the pairs are not stored from both ends alike")
 }

@@ -10,9 +10,9 @@ import (
 	"slices"
 )
 
-// Spoil changes a random exported field, or an element, of the struct that p points to, and returns its
+// SpoilField changes a random exported field, or an element, of the struct that p points to, and returns its
 // path. The change may leave the struct as good as it was.
-func Spoil(r *rand.Rand, p any) string {
+func SpoilField(r *rand.Rand, p any) string {
 	v := reflect.ValueOf(p).Elem()
 	return spoil(r, v, v.Type().Name())
 }
@@ -111,8 +111,8 @@ func scalar(r *rand.Rand, v reflect.Value) {
 	}
 }
 
-// Names reports whether a text names an exported field of the structs, at any depth, in small letters or large.
-func Names(text string, structs ...any) bool {
+// NamesField reports whether a text names an exported field of the structs, at any depth, in small letters or large.
+func NamesField(text string, structs ...any) bool {
 	for _, s := range structs {
 		if names(text, reflect.TypeOf(s), map[reflect.Type]bool{}) {
 			return true
@@ -142,8 +142,8 @@ func names(text string, t reflect.Type, seen map[reflect.Type]bool) bool {
 	return false
 }
 
-// Call runs work and returns its error, or what it panicked with.
-func Call(work func() error) (panicked any, err error) {
+// RecoverPanic runs work and returns its error, or what it panicked with.
+func RecoverPanic(work func() error) (panicked any, err error) {
 	defer func() { panicked = recover() }()
 	return nil, work()
 }

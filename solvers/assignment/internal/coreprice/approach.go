@@ -114,12 +114,12 @@ func (r *pointPasses) solve(ctx context.Context, start *problem.Prices) (*engine
 				return nil, err
 			}
 		case assignment.CoreStatusStalled:
-			return nil, &engine.Exhausted{Why: fmt.Sprintf("%d steps", words[assignment.CoreWordSteps])}
+			return nil, &engine.ExhaustedError{Why: fmt.Sprintf("%d steps", words[assignment.CoreWordSteps])}
 		default:
-			return nil, &engine.Exhausted{Why: "labels or edges beyond their memory"}
+			return nil, &engine.ExhaustedError{Why: "labels or edges beyond their memory"}
 		}
 	}
-	return nil, &engine.Exhausted{Why: fmt.Sprintf("%d rounds of pricing", r.Schedule.Rounds)}
+	return nil, &engine.ExhaustedError{Why: fmt.Sprintf("%d rounds of pricing", r.Schedule.Rounds)}
 }
 
 // approach leaves column duals near optimal ones, and a matching for them.

@@ -34,7 +34,7 @@ import (
 //
 // A core without a perfect matching grows: rows that the search reached get their best
 // edges to columns that the search did not reach. Where no such edge exists, these rows
-// violate Hall's condition. Rounds and steps are bounded: an *engine.Exhausted error says
+// violate Hall's condition. Rounds and steps are bounded: an *engine.ExhaustedError says
 // which bound was met, and another family goes on.
 type coreEngine struct {
 	engine.Reporter
@@ -190,7 +190,7 @@ func (r *coreRun) solve(ctx context.Context, start *problem.Prices) (*engine.Sol
 		case status == assignment.CoreStatusSolved && words[assignment.CoreWordViolations] == 0:
 			return r.downloadSolution(words)
 		case status == assignment.CoreStatusTied:
-			return nil, &engine.Exhausted{Why: "ties", Tied: true}
+			return nil, &engine.ExhaustedError{Why: "ties", Tied: true}
 		case mode&assignment.CoreModeWary != 0 && status != assignment.CoreStatusSolved:
 			if mode, err = r.initialise(); err != nil {
 				return nil, err
@@ -198,9 +198,9 @@ func (r *coreRun) solve(ctx context.Context, start *problem.Prices) (*engine.Sol
 			limit = words[assignment.CoreWordSteps] + r.Schedule.steps
 			continue
 		case status == assignment.CoreStatusStalled:
-			return nil, &engine.Exhausted{Why: fmt.Sprintf("%d steps", words[assignment.CoreWordSteps])}
+			return nil, &engine.ExhaustedError{Why: fmt.Sprintf("%d steps", words[assignment.CoreWordSteps])}
 		case status == assignment.CoreStatusOverflowed:
-			return nil, &engine.Exhausted{Why: "labels or edges beyond their memory"}
+			return nil, &engine.ExhaustedError{Why: "labels or edges beyond their memory"}
 		}
 		mode, limit = 0, words[assignment.CoreWordSteps]+r.Schedule.steps
 		r.counts.Repairs++
@@ -217,7 +217,7 @@ func (r *coreRun) solve(ctx context.Context, start *problem.Prices) (*engine.Sol
 			}
 		}
 	}
-	return nil, &engine.Exhausted{Why: fmt.Sprintf("%d rounds of pricing", r.Schedule.Rounds)}
+	return nil, &engine.ExhaustedError{Why: fmt.Sprintf("%d rounds of pricing", r.Schedule.Rounds)}
 }
 
 // initialise begins the solve again where the columns' minima are bad first prices: with prices by
@@ -374,7 +374,7 @@ func (r *coreRun) addEdges() error {
 		return err
 	}
 	if words[assignment.CoreWordStatus] == assignment.CoreStatusOverflowed {
-		return &engine.Exhausted{Why: "memory of edges"}
+		return &engine.ExhaustedError{Why: "memory of edges"}
 	}
 	if words[assignment.CoreWordGrown] > 0 {
 		return nil

@@ -44,7 +44,7 @@ func TestCoreVariants(t *testing.T) {
 					}
 				}
 				err := coreAgrees(t, d, v, p, enginetest.FeasibleDuals(p, r), want)
-				var gave *engine.Exhausted
+				var gave *engine.ExhaustedError
 				if errors.As(err, &gave) {
 					t.Logf("%s: %v", name, err)
 				} else if err != nil {

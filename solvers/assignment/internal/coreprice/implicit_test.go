@@ -41,7 +41,7 @@ func implicitAgrees(t *testing.T, d device.Device, p *problem.Normal, start *pro
 		err := enginetest.CheckLeastCost(p, from, func(p *problem.Normal, start *problem.Prices) (*engine.Solution, error) {
 			return e.Solve(context.Background(), s, p, nil, start)
 		}, want)
-		var gave *engine.Exhausted
+		var gave *engine.ExhaustedError
 		if errors.As(err, &gave) {
 			t.Logf("%s: %v", p.Instance.Source, err)
 		} else if err != nil {
@@ -197,7 +197,7 @@ func TestFinerDualsRound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	finer, shift := p.Finer()
+	finer, shift := p.Refined()
 	if shift == 0 || finer.Scale != p.Scale*float64(int64(1)<<shift) {
 		t.Fatalf("a shift of %d and the scale %v", shift, finer.Scale)
 	}

@@ -97,7 +97,7 @@ func OpenPoints(d device.Device, v, w *device.Variant, p *problem.Normal) (_ eng
 	if e.peak, err = e.allocate(d, 8*int64(tilesOf(p.Cols))); err != nil {
 		return nil, err
 	}
-	if !p.Approaches() {
+	if !p.IsCoarseToFine() {
 		return e, nil
 	}
 	if e.bound, err = e.allocate(d, 8*int64(p.Rows)); err != nil {
@@ -179,7 +179,7 @@ func (e *pointCore) Solve(ctx context.Context, s device.Stream, p *problem.Norma
 	if p.Rows == 0 {
 		return &engine.Solution{Prices: problem.Prices{V: make([]int64, p.Cols)}}, nil
 	}
-	finer, shift := e.local.Finer()
+	finer, shift := e.local.Refined()
 	if start != nil {
 		local := &problem.Prices{U: make([]int64, p.Rows), V: make([]int64, p.Cols)}
 		for i, k := range e.row {
@@ -194,7 +194,7 @@ func (e *pointCore) Solve(ctx context.Context, s device.Stream, p *problem.Norma
 	passes := &pointPasses{r, e}
 	r.over = passes
 	solve := r.solve
-	if p.Approaches() {
+	if p.IsCoarseToFine() {
 		solve = passes.solve
 	}
 	found, err := solve(ctx, start)

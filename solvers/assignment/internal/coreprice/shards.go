@@ -340,7 +340,7 @@ func (r *coreShardRun) seek(launch func(*coreRun) error, word int) ([]uint64, er
 		return words, err
 	}
 	if h.p.Rows+r.used+found > h.pool {
-		return nil, &engine.Exhausted{Why: "memory of edges"}
+		return nil, &engine.ExhaustedError{Why: "memory of edges"}
 	}
 	return words, r.adopt(all)
 }

@@ -109,11 +109,11 @@ func disjointPoints(d *Drawing) *problem.Points {
 	return p
 }
 
-func machol(*Drawing) func(i, j int) int64 {
+func drawMachol(*Drawing) func(i, j int) int64 {
 	return func(i, j int) int64 { return int64(i+1) * int64(j+1) }
 }
 
-func lowrank(d *Drawing) func(i, j int) float64 {
+func drawLowRank(d *Drawing) func(i, j int) float64 {
 	rank := cmp.Or(d.Rank, 4)
 	v := make([]float64, max(d.Rows, d.Cols)*rank)
 	for k := range v {
@@ -129,7 +129,7 @@ func lowrank(d *Drawing) func(i, j int) float64 {
 	}
 }
 
-func twocost(d *Drawing) func(i, j int) int64 {
+func drawTwoCost(d *Drawing) func(i, j int) int64 {
 	return func(i, j int) int64 {
 		if d.pair(i, j)>>63 == 0 {
 			return 100
@@ -138,7 +138,7 @@ func twocost(d *Drawing) func(i, j int) int64 {
 	}
 }
 
-func constant(d *Drawing) func(i, j int) int64 {
+func drawConstant(d *Drawing) func(i, j int) int64 {
 	r := int64(d.valueRange())
 	return func(int, int) int64 { return r }
 }
@@ -165,15 +165,15 @@ func plantedReal(d *Drawing) func(i, j int) float64 {
 	}
 }
 
-func logarithmic(d *Drawing) func(i, j int) float64 {
+func drawLogarithmic(d *Drawing) func(i, j int) float64 {
 	return func(i, j int) float64 { return math.Pow(10, 40*unit(d.pair(i, j))-20) }
 }
 
-func signed(d *Drawing) func(i, j int) float64 {
+func drawSigned(d *Drawing) func(i, j int) float64 {
 	return func(i, j int) float64 { return 40*unit(d.pair(i, j)) - 20 }
 }
 
-func integer(d *Drawing) func(i, j int) int64 {
+func drawInteger(d *Drawing) func(i, j int) int64 {
 	r := max(1000, int64(d.valueRange()))
 	if d.Range > 0 {
 		r = d.Range

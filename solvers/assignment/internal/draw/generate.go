@@ -72,14 +72,14 @@ func kinds() []kind {
 		{name: "geom", about: "distance of points in [0, R)², integers cut (Buš and Tvrdík 2009)", points: geomPoints},
 		{name: "disjoint", about: "squared distance of points in [0, R)², half of each side shifted by R, as in Algorithm 1015's tests", points: disjointPoints},
 		{name: "spatial", about: "squared distance of points in [-R, R)², as in SciPy's benchmark", points: spatialPoints},
-		{name: "machol", about: "i·j, from 1 (Machol and Wien 1976): many dual updates for every Hungarian method", fixed: true, known: true, whole: machol},
-		{name: "lowrank", about: "R times the mean of v_k(i)·v_k(j) over k up to the rank, as in Algorithm 1015's tests", real: lowrank},
-		{name: "twocost", about: "100 or 10^8, each half of the time (Goldberg and Kennedy 1995)", fixed: true, whole: twocost},
-		{name: "equal", about: "R everywhere", known: true, whole: constant},
+		{name: "machol", about: "i·j, from 1 (Machol and Wien 1976): many dual updates for every Hungarian method", fixed: true, known: true, whole: drawMachol},
+		{name: "lowrank", about: "R times the mean of v_k(i)·v_k(j) over k up to the rank, as in Algorithm 1015's tests", real: drawLowRank},
+		{name: "twocost", about: "100 or 10^8, each half of the time (Goldberg and Kennedy 1995)", fixed: true, whole: drawTwoCost},
+		{name: "equal", about: "R everywhere", known: true, whole: drawConstant},
 		{name: "planted_identity", about: "r(i) + c(j), and off the diagonal a tenth more (integers: 1 more): the identity is optimal", whole: plantedWhole, real: plantedReal},
-		{name: "logarithmic", about: "10 to a power uniform in [-20, 20); floats only", floats: true, fixed: true, real: logarithmic},
-		{name: "signed", about: "uniform in [-20, 20), as in SciPy's benchmark; floats only", floats: true, fixed: true, real: signed},
-		{name: "integer", about: "integers in [-R, R)", whole: integer},
+		{name: "logarithmic", about: "10 to a power uniform in [-20, 20); floats only", floats: true, fixed: true, real: drawLogarithmic},
+		{name: "signed", about: "uniform in [-20, 20), as in SciPy's benchmark; floats only", floats: true, fixed: true, real: drawSigned},
+		{name: "integer", about: "integers in [-R, R)", whole: drawInteger},
 		{name: "binary", about: "0 or 1", fixed: true, whole: zeroOne},
 	}
 }
@@ -93,8 +93,8 @@ func Kinds() []string {
 	return names
 }
 
-// Describe describes a kind in a sentence; empty for a name that no kind has.
-func Describe(name string) string {
+// DescribeKind describes a kind in a sentence; empty for a name that no kind has.
+func DescribeKind(name string) string {
 	k, _ := kindOf(name)
 	return k.about
 }

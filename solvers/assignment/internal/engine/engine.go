@@ -67,17 +67,17 @@ type Infeasible struct {
 // Error says that no full matching exists.
 func (e *Infeasible) Error() string { return "no full matching exists" }
 
-// Exhausted says that an engine gave up, and why.
-type Exhausted struct {
+// ExhaustedError says that an engine gave up, and why.
+type ExhaustedError struct {
 	Why  string // which bound was met
 	Tied bool   // costs have few levels
 }
 
 // Error says why the engine gave up.
-func (e *Exhausted) Error() string { return e.Why }
+func (e *ExhaustedError) Error() string { return e.Why }
 
 // Unwrap lets a relay go on with another algorithm.
-func (e *Exhausted) Unwrap() error { return solve.ErrGaveUp }
+func (e *ExhaustedError) Unwrap() error { return solve.ErrGaveUp }
 
 // An Engine is a variant of a family with its workspace on a device.
 type Engine interface {

@@ -21,7 +21,7 @@ func readASN(in source, o ReadOptions) (*problem.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	head, err := lines.Head(f.File, lines.Kind{Key: "p asn", Fields: []lines.Field{
+	head, err := lines.ReadHead(f.File, lines.Kind{Key: "p asn", Fields: []lines.Field{
 		lines.Int("number of nodes", 0, problem.MaxSide-1), lines.Int("number of arcs", 0, math.MaxInt64),
 	}})
 	if err != nil {

@@ -18,7 +18,7 @@ func readAssignP(in source, o ReadOptions) (*problem.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	head, err := lines.Head(f.File, lines.Kind{Fields: []lines.Field{lines.Int("number of rows", 0, problem.MaxSide)}})
+	head, err := lines.ReadHead(f.File, lines.Kind{Fields: []lines.Field{lines.Int("number of rows", 0, problem.MaxSide)}})
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ func readMarket(in source, o ReadOptions) (*problem.Instance, error) {
 // A pair that is forbidden on one side is forbidden on both.
 func (p *pairs) mirror(negative bool) error {
 	if negative {
-		p.Numbers.Sign()
+		p.Numbers.MakeFloats()
 	}
 	listed := len(p.Row)
 	for k, row := range p.Row {
@@ -131,7 +131,7 @@ func WriteMarket(w io.Writer, inst *problem.Instance) error {
 	fmt.Fprintf(out, "%%%%MatrixMarket matrix coordinate %s general\n%d %d %d\n", field, inst.Rows, inst.Cols, len(inst.Sparse.Col))
 	for i := range inst.Rows {
 		for k := inst.Sparse.Start[i]; k < inst.Sparse.Start[i+1]; k++ {
-			cost := inst.Exact(i, int(inst.Sparse.Col[k]))
+			cost := inst.CostDecimals(i, int(inst.Sparse.Col[k]))
 			switch {
 			case cost == "forbidden":
 				cost = fmt.Sprint(problem.Forbidden[float64](inst.Maximize))

@@ -95,7 +95,7 @@ func (f *file) newPairs() *pairs {
 
 // reserve allocates room for count pairs, but for no more than the file's size can hold.
 func (p *pairs) reserve(count int64) error {
-	if err := p.Reserve(p.file.budget, int(lines.Proven(count, p.file.size))); err != nil {
+	if err := p.Reserve(p.file.budget, int(lines.MaxEntries(count, p.file.size))); err != nil {
 		return fmt.Errorf("%d pairs take %w", count, err)
 	}
 	return nil
@@ -107,7 +107,7 @@ func (p *pairs) newPart() *lines.Entries { return &lines.Entries{Numbers: *p.fil
 // addPair adds a pair of a block, which stands on a line.
 func (o *ReadOptions) addPair(part *lines.Entries, line int, row, col int32, cost []byte) error {
 	if !part.Add(line, row, col, cost) {
-		return lines.Wrong(cost, o.noCost(cost))
+		return lines.WordError(cost, o.noCost(cost))
 	}
 	return nil
 }

@@ -32,10 +32,10 @@ type ReadOptions struct {
 	// format of the file
 	Format string `option:"format" words:"Formats()" default:"told by name and content"`
 	// whether the first line of a CSV file is names; of triples, whether it is left out
-	Header csv.Answer `option:"header" default:"told by the file, an error where it can be read either way"`
+	Header csv.YesOrNo `option:"header" default:"told by the file, an error where it can be read either way"`
 	// whether the first column of a CSV file is names
-	Index  csv.Answer `option:"index" default:"told by the file, an error where it can be read either way"`
-	Memory int64      // most bytes of costs to hold; 0: DefaultMemory where the file does not prove its size
+	Index  csv.YesOrNo `option:"index" default:"told by the file, an error where it can be read either way"`
+	Memory int64       // most bytes of costs to hold; 0: DefaultMemory where the file does not prove its size
 }
 
 // Formats are the formats that Read knows.

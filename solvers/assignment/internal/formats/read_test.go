@@ -27,7 +27,7 @@ func shown(inst *problem.Instance) string {
 	for i := range inst.Rows {
 		b.WriteString(" |")
 		for j := range inst.Cols {
-			s := inst.Exact(i, j)
+			s := inst.CostDecimals(i, j)
 			if s == "forbidden" {
 				s = "-"
 			}
@@ -380,7 +380,7 @@ func TestReadUnsigned(t *testing.T) {
 		least, largest := c[0], c[1]
 		data := file("<u8", "(1, 2)", false, c[:], binary.LittleEndian)
 		inst, err := formats.ReadFrom(bytes.NewReader(data), int64(len(data)), "a.npy", formats.ReadOptions{})
-		if err != nil || inst.Exact(0, 0) != fmt.Sprint(least) || largest != 1<<63-1 && inst.Exact(0, 1) != fmt.Sprint(largest) || inst.Unsigned != (largest >= 1<<63) {
+		if err != nil || inst.CostDecimals(0, 0) != fmt.Sprint(least) || largest != 1<<63-1 && inst.CostDecimals(0, 1) != fmt.Sprint(largest) || inst.Unsigned != (largest >= 1<<63) {
 			t.Errorf("%d: found %+v, %v", largest, inst, err)
 		}
 	}
@@ -416,7 +416,7 @@ func TestWriteUnsigned(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if inst, err := formats.ReadPoints(rows, cols, "manhattan", false, formats.ReadOptions{}); err != nil || inst.Float(0, 0) != 1<<63 {
+	if inst, err := formats.ReadPoints(rows, cols, "manhattan", false, formats.ReadOptions{}); err != nil || inst.CostFloat(0, 0) != 1<<63 {
 		t.Errorf("found %v, %v", inst, err)
 	}
 }

@@ -152,7 +152,7 @@ func (a *axis) number(word []byte) (int32, error) {
 	if place, ok := a.place[string(word)]; ok {
 		return place, nil
 	}
-	name := names.Name(string(word))
+	name := names.Clean(string(word))
 	switch {
 	case names.IsMissing(name):
 		return 0, fmt.Errorf("found the %s %s, expected a name", a.what, formats.Quote(word))

@@ -17,7 +17,7 @@ const (
 
 // solvePoints solves a square problem of points from coarse to fine.
 func solvePoints(ctx context.Context, p *problem.Normal, start *problem.Prices, on engine.Host) (*engine.Solution, error) {
-	finer, shift := p.Finer()
+	finer, shift := p.Refined()
 	src := newPlaces(finer)
 	h := newCore(p.Rows, p.Cols, problem.Infinity, src, on.Threads)
 	h.enableReports(on, p.Rows, shift)

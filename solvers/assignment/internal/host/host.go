@@ -53,7 +53,7 @@ func Solve(ctx context.Context, p *problem.Normal, start *problem.Prices, on eng
 	if p.Rows == 0 {
 		return &engine.Solution{Column: []int32{}, Prices: problem.Prices{U: []int64{}, V: make([]int64, p.Cols)}}, nil
 	}
-	if p.Instance.Points != nil && p.Approaches() {
+	if p.Instance.Points != nil && p.IsCoarseToFine() {
 		return solvePoints(ctx, p, start, on)
 	}
 	src, err := sourceOf(p, on.Tuning)

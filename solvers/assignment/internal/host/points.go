@@ -193,7 +193,7 @@ func (t *PlaceTree) atLeast(point []float64, id int32) int64 {
 		}
 		sum += float64(gap)
 	}
-	return problem.ToScaled(t.q.Finish(sum), t.scale)
+	return problem.ToScaled(t.q.FromSum(sum), t.scale)
 }
 
 // appendLeast appends to out the points with the least cost - weight, below limit,
@@ -235,7 +235,7 @@ func (s *placeSearch) visit(id int32) {
 	}
 	dim := s.q.Dim
 	for _, j := range s.Order[n.from:n.to] {
-		c := problem.ToScaled(s.q.Finish(s.q.Sum(s.point, s.coords[int(j)*dim:(int(j)+1)*dim])), s.scale)
+		c := problem.ToScaled(s.q.FromSum(s.q.Sum(s.point, s.coords[int(j)*dim:(int(j)+1)*dim])), s.scale)
 		if d := c - s.weights[j]; d < s.limit {
 			s.found = append(s.found, Edge{c, d, j})
 		}

@@ -11,7 +11,7 @@ import (
 type progressReport struct {
 	engine.Reporter
 	rows  int  // of the problem, without rows that the solver added
-	shift uint // duals are 2^shift times the problem's: see problem.Normal.Finer
+	shift uint // duals are 2^shift times the problem's: see problem.Normal.Refined
 }
 
 // enableReports lets h report the progress of the solve of a problem of rows rows, where the caller asks

@@ -343,7 +343,7 @@ func (r *classicalRun) persistent(ctx context.Context) (*classicalControl, error
 		}
 		r.reportMatched(x)
 		if r.passLimit > 0 && x.Scanned > r.passLimit*uint64(r.rows) {
-			return nil, &engine.Exhausted{Why: fmt.Sprintf("%d passes", r.passLimit)}
+			return nil, &engine.ExhaustedError{Why: fmt.Sprintf("%d passes", r.passLimit)}
 		}
 	}
 }

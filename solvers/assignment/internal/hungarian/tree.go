@@ -243,7 +243,7 @@ func (t *tree) run(ctx context.Context, s device.Stream, p *problem.Normal, m *e
 			return head, err
 		}
 		if t.limit < treeSteps {
-			return nil, &engine.Exhausted{Why: fmt.Sprintf("%d steps", t.limit)}
+			return nil, &engine.ExhaustedError{Why: fmt.Sprintf("%d steps", t.limit)}
 		}
 	}
 }

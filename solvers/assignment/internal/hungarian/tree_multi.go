@@ -195,7 +195,7 @@ func (t *TreePeers) run(ctx context.Context, p *problem.Normal, start *problem.P
 			return heads, nil
 		}
 		if t.limit < treeSteps {
-			return nil, &engine.Exhausted{Why: fmt.Sprintf("%d steps", t.limit)}
+			return nil, &engine.ExhaustedError{Why: fmt.Sprintf("%d steps", t.limit)}
 		}
 	}
 }

@@ -44,7 +44,7 @@ func KBest(ctx context.Context, p *problem.Normal, first *engine.Solution, k int
 	if p.Limit != problem.Infinity {
 		r.width += p.Rows
 	}
-	root := &space{row: -1, best: r.extended(first)}
+	root := &subspace{row: -1, best: r.extended(first)}
 	fixed := r.pairsKept(root)
 	if err := r.checkOptimal(root, root.best, fixed); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func KBest(ctx context.Context, p *problem.Normal, first *engine.Solution, k int
 		if err := ctx.Err(); err != nil {
 			return &r.found, err
 		}
-		s := heap.Pop(&r.left).(*space)
+		s := heap.Pop(&r.left).(*subspace)
 		if s.best == nil {
 			if err := r.solveSpace(s); err != nil {
 				return nil, err
@@ -78,13 +78,13 @@ func KBest(ctx context.Context, p *problem.Normal, first *engine.Solution, k int
 	return &r.found, nil
 }
 
-// A space is a set of matchings: those that keep the pairs that the space it was cut from keeps,
+// A subspace is a set of matchings: those that keep the pairs that the space it was cut from keeps,
 // and the pairs of that space's best matching in the first rows of its order; and that give one
 // row none of some columns.
-type space struct {
-	from   *space // nil: all matchings
-	first  int    // rows of from's order whose pairs are kept
-	row    int32  // the row that may take none of the barred columns; -1: no such row
+type subspace struct {
+	from   *subspace // nil: all matchings
+	first  int       // rows of from's order whose pairs are kept
+	row    int32     // the row that may take none of the barred columns; -1: no such row
 	barred []int32
 	bound  int64   // lower bound on the values of the space's matchings; the value of best, where best is known
 	best   *answer // nil: not searched for yet
@@ -102,7 +102,7 @@ type answer struct {
 
 // queue is a heap of spaces, the least bound first; of equal ones those whose best
 // matching is known, then the oldest.
-type queue []*space
+type queue []*subspace
 
 func (q queue) Len() int { return len(q) }
 
@@ -120,7 +120,7 @@ func (q queue) Less(a, b int) bool {
 func (q queue) Swap(a, b int) { q[a], q[b] = q[b], q[a] }
 
 // Push is for package heap.
-func (q *queue) Push(s any) { *q = append(*q, s.(*space)) }
+func (q *queue) Push(s any) { *q = append(*q, s.(*subspace)) }
 
 // Pop is for package heap.
 func (q *queue) Pop() any {
@@ -181,7 +181,7 @@ func (r *ranker) spare() bool { return r.width > r.p.Rows }
 // keptPairs are the rows and columns whose pairs a space keeps.
 type keptPairs struct{ rows, cols []bool }
 
-func (r *ranker) pairsKept(s *space) keptPairs {
+func (r *ranker) pairsKept(s *subspace) keptPairs {
 	h := keptPairs{make([]bool, r.p.Rows), make([]bool, r.width)}
 	for ; s.from != nil; s = s.from {
 		for _, i := range s.from.order[:s.first] {
@@ -192,7 +192,7 @@ func (r *ranker) pairsKept(s *space) keptPairs {
 }
 
 // rowCosts are those of row i in a space: barred pairs are forbidden.
-func (r *ranker) rowCosts(s *space, i int, buf []int64) []int64 {
+func (r *ranker) rowCosts(s *subspace, i int, buf []int64) []int64 {
 	buf = r.p.Row(i, buf[:0:r.width])[:r.width]
 	for j := r.p.Cols; j < r.width; j++ {
 		buf[j] = problem.Infinity
@@ -213,7 +213,7 @@ func (r *ranker) rowCosts(s *space, i int, buf []int64) []int64 {
 // row with barred columns comes first, so that no space bars columns to two rows; then
 // those whose other columns cost the most, since spaces that keep few pairs take the
 // longest to search and should not be worth it.
-func (r *ranker) cut(s *space) {
+func (r *ranker) cut(s *subspace) {
 	fixed, best := r.pairsKept(s), s.best
 	dearer := r.dearer(s, fixed)
 	for i := range int32(r.p.Rows) {
@@ -234,7 +234,7 @@ func (r *ranker) cut(s *space) {
 		if dearer[i] == problem.Infinity {
 			continue // the row has no other column
 		}
-		t := &space{from: s, first: at, row: i, barred: []int32{best.column[i]}, bound: s.bound + dearer[i], number: r.found.Subspaces}
+		t := &subspace{from: s, first: at, row: i, barred: []int32{best.column[i]}, bound: s.bound + dearer[i], number: r.found.Subspaces}
 		if i == s.row {
 			t.barred = append(t.barred, s.barred...)
 		}
@@ -247,7 +247,7 @@ func (r *ranker) cut(s *space) {
 // costs in which that row leaves its pair: the row takes another column, and its column takes
 // another row or, where some columns stay unmatched, none. Reduced costs are at least 0, and a
 // matching costs their sum more than the best. It is Infinity for a row without another column.
-func (r *ranker) dearer(s *space, fixed keptPairs) []int64 {
+func (r *ranker) dearer(s *subspace, fixed keptPairs) []int64 {
 	a := s.best
 	byRow, byCol := make([]int64, r.p.Rows), make([]int64, r.width)
 	for j := range byCol {
@@ -289,7 +289,7 @@ func fault(format string, args ...any) error {
 // checkOptimal holds the best matching of a space against the duals that prove it: pairs that
 // the space leaves free cost at least the sum of their duals, matched ones exactly;
 // columns have duals of at most 0 where some stay without a row, and those 0.
-func (r *ranker) checkOptimal(s *space, a *answer, fixed keptPairs) error {
+func (r *ranker) checkOptimal(s *subspace, a *answer, fixed keptPairs) error {
 	taken := make([]bool, r.width)
 	buf := make([]int64, r.width)
 	for i, j := range a.column {

@@ -25,7 +25,7 @@ type pathSearch struct {
 // space was cut from, which stay feasible because a space only bars pairs. One row is without a
 // pair and one column free; a shortest path between them completes the matching. A space without a
 // matching is dropped.
-func (r *ranker) solveSpace(s *space) error {
+func (r *ranker) solveSpace(s *subspace) error {
 	old := s.from.best
 	a := &answer{column: slices.Clone(old.column), u: slices.Clone(old.u), v: slices.Clone(old.v)}
 	fixed := r.pairsKept(s)
@@ -61,7 +61,7 @@ func (r *ranker) solveSpace(s *space) error {
 
 // shortest searches from the row of a space for a free column, in the manner of Dijkstra; false
 // where no path exists.
-func (r *ranker) shortest(s *space, a *answer, fixed keptPairs, rowOf []int32, free int32) (*pathSearch, bool) {
+func (r *ranker) shortest(s *subspace, a *answer, fixed keptPairs, rowOf []int32, free int32) (*pathSearch, bool) {
 	d := &pathSearch{dist: slices.Repeat([]int64{problem.Infinity}, r.width), from: make([]int32, r.width), done: slices.Clone(fixed.cols)}
 	buf := make([]int64, r.width)
 	reached := false // columns without a row

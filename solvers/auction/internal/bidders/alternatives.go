@@ -13,7 +13,7 @@ import (
 // the problem has the number of items alone. New also returns the list of each bid, -1 for bids that
 // pay nothing.
 func New(a *problem.Auction) (*Problem, []int) {
-	bids, bidder := a.Bids, a.Bidders()
+	bids, bidder := a.Bids, a.BidderNumbers()
 	dummies := make([]int, len(bids))
 	list := map[int64]int{} // dummies that make alternatives
 	holders := map[int64][]int{}
@@ -23,7 +23,7 @@ func New(a *problem.Auction) (*Problem, []int) {
 			continue
 		}
 		for _, g := range b.Goods {
-			if a.Dummy(g) {
+			if a.IsDummy(g) {
 				dummies[i]++
 			}
 			if holders[g] == nil {
@@ -38,7 +38,7 @@ func New(a *problem.Auction) (*Problem, []int) {
 	known := map[string]bool{}
 	for _, g := range goods {
 		who := holders[g]
-		if a.Dummy(g) && !slices.ContainsFunc(who, func(i int) bool { return dummies[i] > 1 || bidder[i] != bidder[who[0]] }) {
+		if a.IsDummy(g) && !slices.ContainsFunc(who, func(i int) bool { return dummies[i] > 1 || bidder[i] != bidder[who[0]] }) {
 			list[g] = len(list)
 			continue
 		}

@@ -33,9 +33,9 @@ type Problem struct {
 	Bidders [][]Bid
 }
 
-// bound is a value that no allocation exceeds: the sum of each bidder's highest price, or, if that is
+// valueBound is a value that no allocation exceeds: the sum of each bidder's highest price, or, if that is
 // lower, the sum over all items of the highest share of an item in the price of a bid.
-func (p *Problem) bound() int64 {
+func (p *Problem) valueBound() int64 {
 	add := func(a, b int64) int64 { return a + min(b, math.MaxInt64-a) }
 	byBidder, byItem := int64(0), int64(0)
 	shares := make([]int64, p.Items)
@@ -60,12 +60,12 @@ func (p *Problem) bound() int64 {
 	return min(byBidder, byItem)
 }
 
-// Narrow reports whether the worth of every allocation fits 32 bits, in units of the prices'
+// FitsInt32 reports whether the worth of every allocation fits 32 bits, in units of the prices'
 // greatest common divisor.
-func (p *Problem) Narrow() bool { return p.bound()/p.unit() <= math.MaxInt32 }
+func (p *Problem) FitsInt32() bool { return p.valueBound()/p.priceUnit() <= math.MaxInt32 }
 
-// unit is the greatest common divisor of all prices.
-func (p *Problem) unit() int64 {
+// priceUnit is the greatest common divisor of all prices.
+func (p *Problem) priceUnit() int64 {
 	unit := int64(0)
 	for _, bids := range p.Bidders {
 		for _, b := range bids {
@@ -86,10 +86,10 @@ func itemsOf(bids []Bid) uint32 {
 	return all
 }
 
-// peel renumbers the items so that few bidders ask for the high ones, and orders the bidders by their
+// orderItems renumbers the items so that few bidders ask for the high ones, and orders the bidders by their
 // highest item: the last item is one that the fewest bidders ask for, the item before it one that the
 // fewest of the remaining bidders ask for, and so on. It also returns the former place of each bidder.
-func (p *Problem) peel() (*Problem, []int) {
+func (p *Problem) orderItems() (*Problem, []int) {
 	asked := make([]uint32, len(p.Bidders))
 	holders := make([]int, p.Items) // by item, how many of the remaining bidders ask for it
 	for k, bids := range p.Bidders {
@@ -166,7 +166,7 @@ func (p *Problem) solveByHalves(ctx context.Context, by, then splitter) ([]int, 
 		}
 		return []int{best.ID}, best.Price, nil
 	}
-	peeled, _ := p.peel()
+	peeled, _ := p.orderItems()
 	half := len(p.Bidders) / 2
 	best, value, err := by.split(ctx, peeled, half)
 	if err != nil {
@@ -219,7 +219,7 @@ func squeeze(set, mask uint32) uint32 {
 // splitOffGroups divides a problem's bidders, peeled, into those outside of all groups and the groups,
 // which are lists of places in Bidders.
 func (p *Problem) splitOffGroups(groups [][]int) (base [][]Bid, left [][][]Bid) {
-	peeled, order := p.peel()
+	peeled, order := p.orderItems()
 	left = make([][][]Bid, len(groups))
 	of := make([]int, len(p.Bidders)) // by bidder, one more than the number of its group; 0: none
 	for g, list := range groups {

@@ -87,7 +87,7 @@ func TestAgainstEveryChoice(t *testing.T) {
 			}
 			groups = append(groups, list)
 		}
-		worth, err := p.Without(context.Background(), groups)
+		worth, err := p.ValuesWithout(context.Background(), groups)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func TestAgainstEveryChoice(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if w.computeWithout(all.extended(p.Items), 0, len(groups), 1); !slices.Equal(w.worth, worth) {
+			if w.computeWithout(all.extendTo(p.Items), 0, len(groups), 1); !slices.Equal(w.worth, worth) {
 				t.Fatalf("%+v without %v: %v with one table, %v with several", p, groups, w.worth, worth)
 			}
 		}
@@ -141,7 +141,7 @@ func TestRefusedAndEnded(t *testing.T) {
 	if _, _, err := p.Solve(context.Background()); err == nil {
 		t.Error("too many items are solved")
 	}
-	if _, err := p.Without(context.Background(), nil); err == nil {
+	if _, err := p.ValuesWithout(context.Background(), nil); err == nil {
 		t.Error("too many items are solved")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -150,7 +150,7 @@ func TestRefusedAndEnded(t *testing.T) {
 	if _, _, err := p.Solve(ctx); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if _, err := p.Without(ctx, [][]int{{0}}); !errors.Is(err, context.Canceled) {
+	if _, err := p.ValuesWithout(ctx, [][]int{{0}}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -14,9 +14,9 @@ import (
 // MaxItemsOnDevice is the most items of a device's tables. The device's memory may set a lower limit.
 const MaxItemsOnDevice = 32
 
-// On names what makes the tables: a device, with a variant of auction/bidders whose values hold the
-// value of every allocation (Problem.Narrow), or without a variant the host.
-type On struct {
+// DeviceTables names what makes the tables: a device, with a variant of auction/bidders whose values hold the
+// value of every allocation (Problem.FitsInt32), or without a variant the host.
+type DeviceTables struct {
 	Device  device.Device
 	Variant *device.Variant
 	Work    *Work               // counts the work; may be nil
@@ -54,7 +54,7 @@ func checkFits(v *device.Variant, facts device.Facts, items int) error {
 }
 
 // Solve is Problem.Solve with tables on a device. Errors of memory wrap device.ErrMemory.
-func (on On) Solve(ctx context.Context, p *Problem) (ids []int, value int64, err error) {
+func (on DeviceTables) Solve(ctx context.Context, p *Problem) (ids []int, value int64, err error) {
 	if on.Variant == nil {
 		return p.Solve(ctx)
 	}
@@ -66,10 +66,10 @@ func (on On) Solve(ctx context.Context, p *Problem) (ids []int, value int64, err
 	return p.solveByHalves(ctx, d, hostOrDevice{d})
 }
 
-// Without is Problem.Without with tables on a device. Errors of memory wrap device.ErrMemory.
-func (on On) Without(ctx context.Context, p *Problem, groups [][]int) (worth []int64, err error) {
+// ValuesWithout is Problem.ValuesWithout with tables on a device. Errors of memory wrap device.ErrMemory.
+func (on DeviceTables) ValuesWithout(ctx context.Context, p *Problem, groups [][]int) (worth []int64, err error) {
 	if on.Variant == nil {
-		return p.Without(ctx, groups)
+		return p.ValuesWithout(ctx, groups)
 	}
 	d, err := on.openTables(p)
 	if err != nil {
@@ -90,7 +90,7 @@ func (on On) Without(ctx context.Context, p *Problem, groups [][]int) (worth []i
 
 // A deviceTables makes tables on a device.
 type deviceTables struct {
-	on      On
+	on      DeviceTables
 	kernels *auction.BiddersKernels
 	stream  device.Stream
 	unit    int64 // divides all prices; values are multiples of this unit
@@ -111,14 +111,14 @@ type deviceTable struct {
 	items int
 }
 
-func (on On) openTables(p *Problem) (*deviceTables, error) {
+func (on DeviceTables) openTables(p *Problem) (*deviceTables, error) {
 	if err := tooMany(p.Items, MaxItemsOnDevice); err != nil {
 		return nil, err
 	}
-	if valueSize(on.Variant) == 4 && !p.Narrow() {
-		return nil, fmt.Errorf("variant %s: allocations may be worth %d units, expected less than 2^31", on.Variant.Label, p.bound()/p.unit())
+	if valueSize(on.Variant) == 4 && !p.FitsInt32() {
+		return nil, fmt.Errorf("variant %s: allocations may be worth %d units, expected less than 2^31", on.Variant.Label, p.valueBound()/p.priceUnit())
 	}
-	d := &deviceTables{on: on, unit: p.unit(), tile: tileItems(on.Variant)}
+	d := &deviceTables{on: on, unit: p.priceUnit(), tile: tileItems(on.Variant)}
 	d.most = valueSize(on.Variant) << max(p.Items, d.tile)
 	var err error
 	if d.kernels, err = auction.LoadBidders(on.Device, on.Variant); err != nil {
@@ -231,7 +231,7 @@ func (d *deviceTables) enqueuePass(t *deviceTable, p *pass, first int) error {
 	}
 	tiles, have, to := uint64(1)<<(t.items-d.tile), uint32(0), t.room
 	if p.alone {
-		have = p.common() >> d.tile
+		have = p.commonItems() >> d.tile
 		tiles >>= bits.OnesCount32(have)
 	} else {
 		var err error

@@ -32,7 +32,7 @@ func worthOf(p *Problem, ids []int) int64 {
 }
 
 // agree holds a variant against the host's tables, with every bidder left out.
-func agree(t *testing.T, on On, p *Problem) {
+func agree(t *testing.T, on DeviceTables, p *Problem) {
 	t.Helper()
 	ctx := context.Background()
 	_, want, err := p.Solve(ctx)
@@ -47,11 +47,11 @@ func agree(t *testing.T, on On, p *Problem) {
 	for k := range p.Bidders {
 		groups = append(groups, []int{k})
 	}
-	left, err := p.Without(ctx, groups)
+	left, err := p.ValuesWithout(ctx, groups)
 	if err != nil {
 		t.Fatal(err)
 	}
-	worth, err := on.Without(ctx, p, groups)
+	worth, err := on.ValuesWithout(ctx, p, groups)
 	if err != nil || !slices.Equal(worth, left) {
 		t.Errorf("%d items, %d bidders: found %v without each, %v, expected %v", p.Items, len(p.Bidders), worth, err, left)
 	}
@@ -79,7 +79,7 @@ func TestEmulatedVariants(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, v := range emulatedtest.Variants(&auction.Bidders) {
 		t.Run(v.Label, func(t *testing.T) {
-			on := On{Device: d, Variant: v}
+			on := DeviceTables{Device: d, Variant: v}
 			tile := tileItems(v)
 			agree(t, on, &Problem{})
 			agree(t, on, &Problem{Items: 1, Bidders: [][]Bid{{{1, 5, 0}}, {{1, 7, 1}}}})
@@ -95,7 +95,7 @@ func TestEmulatedVariants(t *testing.T) {
 // among those above a tile; others go through all tiles.
 func TestPassesOnDevice(t *testing.T) {
 	d := emulatedtest.Open(t)
-	on := On{Device: d, Variant: auction.Bidders.Variant("block=128,items=8,bids=256,value=int32")}
+	on := DeviceTables{Device: d, Variant: auction.Bidders.Variant("block=128,items=8,bids=256,value=int32")}
 	r := rand.New(rand.NewPCG(11, 12))
 	for _, above := range [][]int{{0}, {4}, {0, 1}, {1, 3}, {0, 2, 4}, {1, 2, 3}, {}} {
 		p := &Problem{Items: tileItems(on.Variant) + 5}
@@ -125,7 +125,7 @@ func TestPassesOnDevice(t *testing.T) {
 			t.Fatal(err)
 		}
 		values, err := maker.downloadValues(got.room, 1<<p.Items)
-		if err != nil || !slices.Equal(values, want.extended(p.Items)) {
+		if err != nil || !slices.Equal(values, want.extendTo(p.Items)) {
 			t.Errorf("items %v above a tile in all bids: %v, or other values", above, err)
 		}
 		if err := maker.scope.Close(); err != nil {
@@ -141,20 +141,20 @@ func TestWidths(t *testing.T) {
 	two := func(a, b int64) *Problem {
 		return &Problem{Items: 2, Bidders: [][]Bid{{{1, a, 0}, {2, 1, 1}}, {{2, b, 2}, {3, 1, 3}}}}
 	}
-	agree(t, On{Device: d, Variant: narrow}, two(math.MaxInt32-1, 1))
-	agree(t, On{Device: d, Variant: wide}, two(math.MaxInt32, 1))
-	agree(t, On{Device: d, Variant: wide}, two(1<<61, 1<<61))
-	agree(t, On{Device: d, Variant: narrow}, &Problem{Items: 2, Bidders: [][]Bid{{{1, 3 << 40, 0}}, {{3, 5 << 40, 1}}, {{2, 1 << 40, 2}}}})
-	if _, _, err := (On{Device: d, Variant: narrow}).Solve(context.Background(), two(math.MaxInt32, 1)); err == nil {
+	agree(t, DeviceTables{Device: d, Variant: narrow}, two(math.MaxInt32-1, 1))
+	agree(t, DeviceTables{Device: d, Variant: wide}, two(math.MaxInt32, 1))
+	agree(t, DeviceTables{Device: d, Variant: wide}, two(1<<61, 1<<61))
+	agree(t, DeviceTables{Device: d, Variant: narrow}, &Problem{Items: 2, Bidders: [][]Bid{{{1, 3 << 40, 0}}, {{3, 5 << 40, 1}}, {{2, 1 << 40, 2}}}})
+	if _, _, err := (DeviceTables{Device: d, Variant: narrow}).Solve(context.Background(), two(math.MaxInt32, 1)); err == nil {
 		t.Error("32 bits take more than they hold")
 	}
 	many := &Problem{Items: MaxItemsOnDevice + 1}
-	if _, _, err := (On{Device: d, Variant: narrow}).Solve(context.Background(), many); err == nil {
+	if _, _, err := (DeviceTables{Device: d, Variant: narrow}).Solve(context.Background(), many); err == nil {
 		t.Error("too many items are solved")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := (On{Device: d, Variant: narrow}).Solve(ctx, two(1, 1)); err == nil {
+	if _, _, err := (DeviceTables{Device: d, Variant: narrow}).Solve(ctx, two(1, 1)); err == nil {
 		t.Error("what was ended goes on")
 	}
 }

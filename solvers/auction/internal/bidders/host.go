@@ -62,7 +62,7 @@ const copyLeast = 1 << 16
 // addBidder adds a bidder to the table. A single bid changes values of sets that contain it, from values
 // of sets that do not, so the table changes in place; several bids read a copy of the old values.
 func (t table) addBidder(scratch table, asked []Bid) table {
-	t = t.extended(bits.Len32(itemsOf(asked)))
+	t = t.extendTo(bits.Len32(itemsOf(asked)))
 	old := t
 	if len(asked) > 1 {
 		old = scratch[:len(t)]
@@ -80,9 +80,9 @@ func (t table) addBidder(scratch table, asked []Bid) table {
 	return t
 }
 
-// extended extends a table to at least so many items. No bidder so far asks for the added ones: they add
+// extendTo extends a table to at least so many items. No bidder so far asks for the added ones: they add
 // nothing to the value of a set.
-func (t table) extended(items int) table {
+func (t table) extendTo(items int) table {
 	for len(t) < 1<<items {
 		t = append(t, t...)
 	}
@@ -118,9 +118,9 @@ func (t table) addBidToSets(old table, b Bid, from, count uint32) {
 	}
 }
 
-// Without returns, for each of some groups of bidders (lists of places in Bidders), the value of the
+// ValuesWithout returns, for each of some groups of bidders (lists of places in Bidders), the value of the
 // best bids of all other bidders. Errors are those of Solve.
-func (p *Problem) Without(ctx context.Context, groups [][]int) ([]int64, error) {
+func (p *Problem) ValuesWithout(ctx context.Context, groups [][]int) ([]int64, error) {
 	if err := tooMany(p.Items, MaxItems); err != nil {
 		return nil, err
 	}
@@ -130,11 +130,11 @@ func (p *Problem) Without(ctx context.Context, groups [][]int) ([]int64, error) 
 	if err != nil {
 		return nil, err
 	}
-	w.computeWithout(t.extended(p.Items), 0, len(groups), max(1, maxTableValues>>p.Items-2))
+	w.computeWithout(t.extendTo(p.Items), 0, len(groups), max(1, maxTableValues>>p.Items-2))
 	return w.worth, ctx.Err()
 }
 
-// maxTableValues is the most values that the tables of Without have together, unless the least number of
+// maxTableValues is the most values that the tables of ValuesWithout have together, unless the least number of
 // tables needs more.
 const maxTableValues = 1 << 27
 

@@ -44,8 +44,8 @@ func effort(items uint32) float64 {
 // itemCount is the number of items of the table after the pass.
 func (p *pass) itemCount() int { return bits.Len32(itemsOf(p.bids)) }
 
-// common are the items that all bids have.
-func (p *pass) common() uint32 {
+// commonItems are the items that all bids have.
+func (p *pass) commonItems() uint32 {
 	all := ^uint32(0)
 	for _, b := range p.bids {
 		all &= b.Items
@@ -68,12 +68,12 @@ func (p *pass) cost() float64 {
 	for _, b := range p.bids {
 		sum += effort(b.Items)
 	}
-	return cost(passBase(p.alone, p.common()), sum, len(p.bids), p.itemCount())
+	return cost(passBase(p.alone, p.commonItems()), sum, len(p.bids), p.itemCount())
 }
 
 // share is the part of a table that a pass reads and writes.
 func (p *pass) share() float64 {
-	sum := passBase(p.alone, p.common())
+	sum := passBase(p.alone, p.commonItems())
 	for _, b := range p.bids {
 		sum += share(b.Items)
 	}
@@ -95,7 +95,7 @@ func cost(base, effort float64, bids, items int) float64 {
 // newPlanner begins with a bidder.
 func newPlanner(bids []Bid) *planner {
 	p := &planner{pass: pass{bids: slices.Clone(bids)}}
-	p.common = p.pass.common()
+	p.common = p.pass.commonItems()
 	p.alone = true
 	for k, b := range bids {
 		p.effort += effort(b.Items)

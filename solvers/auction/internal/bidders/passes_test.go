@@ -25,7 +25,7 @@ func passed(t *testing.T, r *rand.Rand, items int, list []pass) table {
 		}
 		for _, s := range r.Perm(len(made)) {
 			for _, b := range p.bids {
-				if b.Items&^uint32(s) == 0 && p.common()&^uint32(s) == 0 {
+				if b.Items&^uint32(s) == 0 && p.commonItems()&^uint32(s) == 0 {
 					made[s] = max(made[s], old[uint32(s)&^b.Items]+b.Price)
 				}
 			}
@@ -40,13 +40,13 @@ func TestPasses(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	together, inPlace := 0, 0
 	for range 300 {
-		p, _ := drawn(r, 1+r.IntN(8), r.IntN(12), 1+r.IntN(4)).peel()
+		p, _ := drawn(r, 1+r.IntN(8), r.IntN(12), 1+r.IntN(4)).orderItems()
 		want, err := makeTable(context.Background(), p.Items, make(table, 1<<p.Items), p.Bidders)
 		if err != nil {
 			t.Fatal(err)
 		}
 		list := makePasses(p.Bidders)
-		if got := passed(t, r, p.Items, list); !slices.Equal(got, want.extended(p.Items)) {
+		if got := passed(t, r, p.Items, list); !slices.Equal(got, want.extendTo(p.Items)) {
 			t.Fatalf("%+v in passes %+v: found %v, expected %v", p, list, got, want)
 		}
 		if len(list) < len(p.Bidders) {
@@ -66,7 +66,7 @@ func TestPasses(t *testing.T) {
 func TestPassesOfManyItems(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	moved := func(p *Problem) (sum float64, list []pass) {
-		p, _ = p.peel()
+		p, _ = p.orderItems()
 		list = makePasses(p.Bidders)
 		for _, x := range list {
 			sum += x.share() * float64(uint64(1)<<x.itemCount())
@@ -88,7 +88,7 @@ func TestPassesOfManyItems(t *testing.T) {
 // their highest.
 func TestPeel(t *testing.T) {
 	p := &Problem{Items: 3, Bidders: [][]Bid{{{0b001, 1, 0}, {0b010, 1, 1}}, {{0b001, 1, 2}}, {{0b100, 1, 3}}, {{0b001, 1, 4}}}}
-	q, order := p.peel()
+	q, order := p.orderItems()
 	if !slices.Equal(order, []int{1, 3, 0, 2}) && !slices.Equal(order, []int{1, 3, 2, 0}) {
 		t.Errorf("bidders come in the order %v", order)
 	}

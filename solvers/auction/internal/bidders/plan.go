@@ -23,14 +23,14 @@ func OnKernels(o solve.Settings) bool {
 // itemLimit is the most items of which a solve makes tables. Settings that tables do not support are
 // an error.
 func itemLimit(o solve.Settings) (int, error) {
-	all := len(o.Devices) * o.Together()
+	all := len(o.Devices) * o.RankCount()
 	switch {
 	case all > 1:
-		return 0, solve.Input("Devices", "found %d, expected one: it makes the tables", all)
+		return 0, solve.InvalidInput("Devices", "found %d, expected one: it makes the tables", all)
 	case OnKernels(o):
 		return MaxItemsOnDevice, nil
 	case o.Variant != "":
-		return 0, o.Variantless("bidders on a host")
+		return 0, o.RefuseVariant("bidders on a host")
 	}
 	return MaxItems, nil
 }
@@ -39,7 +39,7 @@ func itemLimit(o solve.Settings) (int, error) {
 type TablePlan struct {
 	*Problem
 	List   []int // of each atomic bid; -1: the bid cannot win
-	On     On
+	On     DeviceTables
 	Reason string // for the variant
 }
 
@@ -55,7 +55,7 @@ func NewTablePlan(p *problem.AtomicBids, o solve.Settings) (*TablePlan, error) {
 		sum.Add(sum, big.NewInt(max(0, b.Price)))
 	}
 	if !sum.IsInt64() {
-		return nil, fmt.Errorf("%s: %w: prices that add up to %s, expected less than 2^63 units of 10^-%d", p.Source, problem.ErrSize, p.Price(sum), p.Scale)
+		return nil, fmt.Errorf("%s: %w: prices that add up to %s, expected less than 2^63 units of 10^-%d", p.Source, problem.ErrSize, p.FormatPrice(sum), p.Scale)
 	}
 	x, list := New(p.Auction)
 	if x.Items > limit {
@@ -70,40 +70,40 @@ func NewTablePlan(p *problem.AtomicBids, o solve.Settings) (*TablePlan, error) {
 
 // place decides whether the device, with a chosen variant, or the host makes a problem's tables, and
 // gives the reason.
-func (p *Problem) place(o solve.Settings) (on On, reason string, err error) {
+func (p *Problem) place(o solve.Settings) (on DeviceTables, reason string, err error) {
 	if !OnKernels(o) {
-		return On{}, "asked for", nil
+		return DeviceTables{}, "asked for", nil
 	}
 	facts := o.Devices[0].Facts()
 	choice, err := o.Choose(&auction.Bidders, facts, p.Workload(), func(v *device.Variant) error { return checkFits(v, facts, p.Items) })
 	if err != nil {
-		return On{}, "", err
+		return DeviceTables{}, "", err
 	}
-	return On{Device: o.Devices[0], Variant: choice.Variant}, choice.Reason(), nil
+	return DeviceTables{Device: o.Devices[0], Variant: choice.Variant}, choice.Reason(), nil
 }
 
 // Workload has the parameters by which variants for the problem are tuned.
 func (p *Problem) Workload() tuned.Workload {
 	w := tuned.Workload{Fixed: map[string]string{"value": string(device.Int64)}, Size: p.Items}
-	if p.Narrow() {
+	if p.FitsInt32() {
 		w.Fixed["value"] = string(device.Int32)
 	}
 	return w
 }
 
-// Seconds is an upper estimate of a device's time for a table of all bidders: the time of bidders
+// EstimateSeconds is an upper estimate of a device's time for a table of all bidders: the time of bidders
 // that are added one by one, with values of 4 bytes, at so many sets a second.
-func (p *Problem) Seconds(f device.Facts) float64 {
+func (p *Problem) EstimateSeconds(f device.Facts) float64 {
 	rate := 1e12
 	if f.Kind == device.Host {
 		rate = hostRate * float64(f.SMs)
 	}
-	peeled, _ := p.peel()
+	peeled, _ := p.orderItems()
 	sum := 0.0
 	for _, bids := range peeled.Bidders {
 		sum += newPlanner(bids).cost()
 	}
-	if !p.Narrow() {
+	if !p.FitsInt32() {
 		sum *= 2
 	}
 	return sum / rate

@@ -71,7 +71,7 @@ func (tunable) Instance(fixed map[string]string, size int, seed uint64) (subject
 }
 
 func (tunable) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
-	on := On{Device: d, Variant: v}
+	on := DeviceTables{Device: d, Variant: v}
 	return subject.Open(&auction.Bidders, v, func(t *Trial) (subject.Job, error) {
 		j, err := on.newTrialJob(t)
 		if err != nil {

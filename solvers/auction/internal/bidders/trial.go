@@ -28,7 +28,7 @@ type Trial struct {
 
 // newTrial is a trial of a problem.
 func newTrial(p *Problem) *Trial {
-	peeled, _ := p.peel()
+	peeled, _ := p.orderItems()
 	return &Trial{p: peeled}
 }
 
@@ -65,7 +65,7 @@ func (t *Trial) computeExpected() error {
 			if made, t.err = makeTable(context.Background(), t.p.Items, scratch, t.biddersOf(k)); t.err != nil {
 				return
 			}
-			halves[k] = made.extended(t.p.Items)
+			halves[k] = made.extendTo(t.p.Items)
 			for _, s := range t.comparedSets() {
 				t.want.looked[k] = append(t.want.looked[k], halves[k][s])
 			}
@@ -99,7 +99,7 @@ type trialJob struct {
 }
 
 // newTrialJob uploads the bids of all passes.
-func (on On) newTrialJob(t *Trial) (_ *trialJob, err error) {
+func (on DeviceTables) newTrialJob(t *Trial) (_ *trialJob, err error) {
 	d, err := on.openTables(t.p)
 	if err != nil {
 		return nil, err

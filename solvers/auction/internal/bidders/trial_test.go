@@ -15,7 +15,7 @@ import (
 // found, by the comparison that is there for that part.
 func TestCheckFindsSpoiledMemory(t *testing.T) {
 	d := emulatedtest.Open(t)
-	on := On{Device: d, Variant: auction.Bidders.Variant("block=128,items=8,bids=256,value=int32")}
+	on := DeviceTables{Device: d, Variant: auction.Bidders.Variant("block=128,items=8,bids=256,value=int32")}
 	for _, c := range []struct {
 		name, want string
 		items      int

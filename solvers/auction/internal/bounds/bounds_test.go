@@ -62,7 +62,7 @@ func check(t *testing.T, c *packing.Children, got *packing.Bounds, gap float64) 
 
 // drawn is draw, where one child in three may stop at its optimum and a percent more.
 func drawn(seed uint64, columns, rows, children int) *packing.Children {
-	c := draw(seed, columns, rows, children)
+	c := drawChildren(seed, columns, rows, children)
 	for k := 2; k < children; k += 3 {
 		c.Enough[k] = float32(1.01 * optimum(c, k))
 	}
@@ -73,7 +73,7 @@ func drawn(seed uint64, columns, rows, children int) *packing.Children {
 func TestHost(t *testing.T) {
 	for seed, size := range [][3]int{{1, 1, 2}, {1, 0, 1}, {5, 3, 4}, {40, 20, 9}, {150, 60, 10}, {300, 120, 6}, {33, 300, 5}} {
 		c := drawn(uint64(seed), size[0], size[1], size[2])
-		check(t, c, Host(t.Context(), c), near)
+		check(t, c, BoundOnHost(t.Context(), c), near)
 	}
 }
 

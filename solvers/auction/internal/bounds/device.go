@@ -28,14 +28,14 @@ type launchBuffers struct {
 	words, lists, reals, prices device.Buffer
 }
 
-// Takes returns an error if a variant cannot bound children of so many columns and rows on a device.
-func Takes(v *device.Variant, f device.Facts, columns, rows int) error {
+// CheckFits returns an error if a variant cannot bound children of so many columns and rows on a device.
+func CheckFits(v *device.Variant, f device.Facts, columns, rows int) error {
 	return f.BlockFits(auction.Bounds.Int(v, "block"), sharedBytes(columns, rows)+1024)
 }
 
-// Takes reports whether the device has room for the children.
-func (b *Bounder) Takes(c *packing.Children) bool {
-	return Takes(b.variant, b.device.Facts(), len(c.Prices), len(c.Rows)) == nil
+// HasRoom reports whether the device has room for the children.
+func (b *Bounder) HasRoom(c *packing.Children) bool {
+	return CheckFits(b.variant, b.device.Facts(), len(c.Prices), len(c.Rows)) == nil
 }
 
 // sharedBytes is the dynamic shared memory of a block.

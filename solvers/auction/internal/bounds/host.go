@@ -7,9 +7,9 @@ import (
 	"coalesce/solvers/auction/internal/packing"
 )
 
-// Host is a packing.Bounder in plain Go, one child after the other. Tests and the tuner compare the
+// BoundOnHost is a packing.Bounder in plain Go, one child after the other. Tests and the tuner compare the
 // kernels with it.
-func Host(ctx context.Context, c *packing.Children) *packing.Bounds {
+func BoundOnHost(ctx context.Context, c *packing.Children) *packing.Bounds {
 	columns := rowsOfColumns(c)
 	b := &packing.Bounds{}
 	weight := initialWeight(c)

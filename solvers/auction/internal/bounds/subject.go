@@ -17,7 +17,7 @@ import (
 )
 
 // Subjects are the families of bounds, for the tuner.
-func Subjects() []subject.Subject { return []subject.Subject{tunable{}} }
+func Subjects() []subject.Subject { return []subject.Subject{tunableFamily{}} }
 
 // Workload is the description by which a variant is chosen for problems of so many bids. A block's groups of
 // lanes pass over the bids in waves.
@@ -27,18 +27,18 @@ func Workload(bids int) tuned.Workload {
 	}}
 }
 
-// tunable is auction/bounds for the tuner, which times the children of a node.
-type tunable struct{}
+// tunableFamily is auction/bounds for the tuner, which times the children of a node.
+type tunableFamily struct{}
 
-func (tunable) Family() *device.Family { return &auction.Bounds }
+func (tunableFamily) Family() *device.Family { return &auction.Bounds }
 
-func (tunable) Workloads() []map[string]string { return []map[string]string{{}} }
+func (tunableFamily) Workloads() []map[string]string { return []map[string]string{{}} }
 
 // SizeUnit are bids: a child's program has a column for each. More than 2^20 fit no device's shared
 // memory.
-func (tunable) SizeUnit() (unit string, most int) { return "bids", 1 << 20 }
+func (tunableFamily) SizeUnit() (unit string, most int) { return "bids", 1 << 20 }
 
-func (tunable) Sizes(f device.Facts) []int {
+func (tunableFamily) Sizes(f device.Facts) []int {
 	if f.Kind == device.CUDA {
 		return []int{200, 250, 300, 450, 540, 640, 700} // blocks of 256 or 512 threads take fewer passes over the bids by turns
 	}
@@ -46,31 +46,31 @@ func (tunable) Sizes(f device.Facts) []int {
 }
 
 // Workload is the description by which solves choose.
-func (tunable) Workload(_ map[string]string, _ device.Facts, size int) (tuned.Workload, error) {
+func (tunableFamily) Workload(_ map[string]string, _ device.Facts, size int) (tuned.Workload, error) {
 	return Workload(size), nil
 }
 
-func (tunable) Feasible(v *device.Variant, f device.Facts, size int) error {
-	return Takes(v, f, size, size/2)
+func (tunableFamily) Feasible(v *device.Variant, f device.Facts, size int) error {
+	return CheckFits(v, f, size, size/2)
 }
 
 // Cases have one column, no rows, rows that allow two, and children without columns.
-func (tunable) Cases(map[string]string) ([]subject.Case, error) {
+func (tunableFamily) Cases(map[string]string) ([]subject.Case, error) {
 	return []subject.Case{
-		{Name: "one column", Instance: newTrial(draw(1, 1, 1, 2))},
-		{Name: "no rows", Instance: newTrial(draw(2, 3, 0, 2))},
-		{Name: "few columns", Instance: newTrial(draw(3, 5, 3, 4))},
-		{Name: "more rows than columns", Instance: newTrial(draw(4, 33, 50, 3))},
-		{Name: "children without columns", Instance: newTrial(draw(5, 70, 30, 9))},
+		{Name: "one column", Instance: newTrial(drawChildren(1, 1, 1, 2))},
+		{Name: "no rows", Instance: newTrial(drawChildren(2, 3, 0, 2))},
+		{Name: "few columns", Instance: newTrial(drawChildren(3, 5, 3, 4))},
+		{Name: "more rows than columns", Instance: newTrial(drawChildren(4, 33, 50, 3))},
+		{Name: "children without columns", Instance: newTrial(drawChildren(5, 70, 30, 9))},
 	}, nil
 }
 
 // Instance has half as many rows as columns, and children as strong branching on a third of them.
-func (tunable) Instance(_ map[string]string, size int, seed uint64) (subject.Instance, error) {
-	return newTrial(draw(seed, size, size/2, max(2, 2*size/3))), nil
+func (tunableFamily) Instance(_ map[string]string, size int, seed uint64) (subject.Instance, error) {
+	return newTrial(drawChildren(seed, size, size/2, max(2, 2*size/3))), nil
 }
 
-func (tunable) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
+func (tunableFamily) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
 	return subject.Open(&auction.Bounds, v, func(t *trial) (subject.Job, error) {
 		b, err := Open(d, v)
 		if err != nil {
@@ -106,7 +106,7 @@ func newTrial(c *packing.Children) *trial {
 		cores.Pieces(n, func(k int) { // a child's steps depend on no other child
 			one := *c
 			one.Live, one.Enough = c.Live[k*stride:][:1], c.Enough[k*stride:][:1]
-			b := Host(context.Background(), &one)
+			b := BoundOnHost(context.Background(), &one)
 			all.Values[k], all.Y[k] = b.Values[0], b.Y[0]
 		})
 		return all
@@ -194,9 +194,9 @@ func (j *job) Work() float64 {
 // Close frees the device's memory.
 func (j *job) Close() error { return j.bounder.Close() }
 
-// draw draws children of a linear program of so many columns and rows: a column is in about ten
+// drawChildren draws children of a linear program of so many columns and rows: a column is in about ten
 // rows, some of which allow two, or in none; some children have no columns.
-func draw(seed uint64, columns, rows, children int) *packing.Children {
+func drawChildren(seed uint64, columns, rows, children int) *packing.Children {
 	r := rand.New(rand.NewPCG(seed, uint64(columns)))
 	c := &packing.Children{}
 	for range columns {

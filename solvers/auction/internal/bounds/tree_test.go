@@ -35,20 +35,20 @@ func TestTrees(t *testing.T) {
 	var calls atomic.Int64
 	counted := func(ctx context.Context, c *packing.Children) *packing.Bounds {
 		calls.Add(1)
-		return Host(ctx, c)
+		return BoundOnHost(ctx, c)
 	}
 	failing := func(ctx context.Context, c *packing.Children) *packing.Bounds {
 		switch calls.Add(1) % 3 {
 		case 0:
 			return nil
 		case 1:
-			b := Host(ctx, c) // of less than all rows' prices
+			b := BoundOnHost(ctx, c) // of less than all rows' prices
 			for k := range b.Y {
 				clear(b.Y[k][:len(b.Y[k])/2])
 			}
 			return b
 		}
-		return Host(ctx, c)
+		return BoundOnHost(ctx, c)
 	}
 	nodes := [2]int64{}
 	for k := range 3 {

@@ -20,7 +20,7 @@ func TestCheckFindsSpoiledMemory(t *testing.T) {
 			v = auction.Bounds.Variants[i]
 		}
 	}
-	c := draw(3, 70, 30, 9)
+	c := drawChildren(3, 70, 30, 9)
 	for _, x := range []struct {
 		name, want string
 		spoil      func(y []float32) // of the first child; its bound follows
@@ -30,7 +30,7 @@ func TestCheckFindsSpoiledMemory(t *testing.T) {
 		{"another bound", "its prices give", func([]float32) {}, 0.5},
 		{"a weak bound", "expected about", func(y []float32) { y[0] += 5 }, 0},
 	} {
-		r, err := tunable{}.Open(d, &v)
+		r, err := tunableFamily{}.Open(d, &v)
 		if err != nil {
 			t.Fatal(err)
 		}

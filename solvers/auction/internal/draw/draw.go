@@ -113,8 +113,8 @@ func newDrawer(goods int) *drawer {
 	return &drawer{rand: rand.New(rand.NewPCG(0, 0)), goods: goods, words: (goods + 63) / 64, made: Auction{Goods: goods}}
 }
 
-// enough reports whether there are enough bids, or returns an error if further bidders add none.
-func (d *drawer) enough() (bool, error) {
+// hasEnough reports whether there are enough bids, or returns an error if further bidders add none.
+func (d *drawer) hasEnough() (bool, error) {
 	if len(d.made.Bids) >= d.want {
 		return true, nil
 	}
@@ -181,10 +181,10 @@ func (d *drawer) drawLegacy(which int) error {
 		return fmt.Errorf("found %d goods, expected at least 3", d.goods)
 	}
 	for {
-		if full, err := d.enough(); full || err != nil {
+		if full, err := d.hasEnough(); full || err != nil {
 			return err
 		}
-		count := d.size(which)
+		count := d.bundleSize(which)
 		price := 0.0
 		switch which {
 		case 1, 3:
@@ -198,8 +198,8 @@ func (d *drawer) drawLegacy(which int) error {
 	}
 }
 
-// size is the number of goods in a bid of a legacy distribution.
-func (d *drawer) size(which int) int {
+// bundleSize is the number of goods in a bid of a legacy distribution.
+func (d *drawer) bundleSize(which int) int {
 	for {
 		count := 0
 		switch which {
@@ -234,7 +234,7 @@ func (d *drawer) size(which int) int {
 func (d *drawer) drawScheduling() error {
 	const longest, deviation, again, additivity = 10, 0.5, 0.7, 0.2
 	for {
-		if full, err := d.enough(); full || err != nil {
+		if full, err := d.hasEnough(); full || err != nil {
 			return err
 		}
 		length := 1 + d.rand.IntN(min(longest, d.goods))
@@ -283,7 +283,7 @@ func (d *drawer) drawMatching() error {
 		cost[k] = d.uniform(0, dearest)
 	}
 	for {
-		if full, err := d.enough(); full || err != nil {
+		if full, err := d.hasEnough(); full || err != nil {
 			return err
 		}
 		from, to := d.rand.IntN(len(airports)), d.rand.IntN(len(airports))

@@ -89,7 +89,7 @@ func TestSizesOfLegacy(t *testing.T) {
 	for which, want := range map[int]float64{1: 20.5, 2: 20.5, 3: 3, 4: 1 / (1 - 0.55), 5: 4, 6: 5.52, 7: 8, 8: 3} {
 		sum := 0
 		for range tries {
-			sum += d.size(which)
+			sum += d.bundleSize(which)
 		}
 		between(t, "the mean size of L"+string(rune('0'+which)), float64(sum)/tries, 0.97*want, 1.03*want)
 	}

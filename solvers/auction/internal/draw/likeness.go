@@ -56,7 +56,7 @@ func (d *drawer) drawLikeness(arbitrary, normal bool) error {
 		m.common[g] = d.uniform(1, maxCommonValue)
 	}
 	for {
-		if full, err := d.enough(); full || err != nil {
+		if full, err := d.hasEnough(); full || err != nil {
 			return err
 		}
 		m.opinion(normal)

@@ -140,7 +140,7 @@ func (n *builder) goodIDs(names []string, line int) ([]int64, error) {
 	slices.Sort(ids)
 	for k := 1; k < len(ids); k++ {
 		if ids[k] == ids[k-1] {
-			return nil, n.errorf(line, "found good %s twice, expected each once", formats.Quote(n.a.Good(ids[k])))
+			return nil, n.errorf(line, "found good %s twice, expected each once", formats.Quote(n.a.GoodName(ids[k])))
 		}
 	}
 	return ids, nil

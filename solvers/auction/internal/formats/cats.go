@@ -215,7 +215,7 @@ func (c *catsReader) auction() (*problem.Auction, error) {
 	for _, b := range a.Bids {
 		dummies := 0
 		for _, g := range b.Goods {
-			if a.Dummy(g) {
+			if a.IsDummy(g) {
 				dummies++
 			}
 		}
@@ -241,7 +241,7 @@ func (c *catsReader) record(a *problem.Auction, word []byte) (problem.Bid, probl
 	if !ok {
 		return problem.Bid{}, problem.Amount{}, c.errorf("found %s, expected the number of a bid", quoteToken(word))
 	}
-	b := problem.Bid{Line: c.in.Number(), Number: number}
+	b := problem.Bid{Line: c.in.LineNumber(), Number: number}
 	word, err := c.token()
 	if err != nil {
 		return b, problem.Amount{}, err
@@ -285,7 +285,7 @@ func (c *catsReader) numberFromOne(a *problem.Auction) error {
 
 // priceRow reads a bid whose price has been read, up to the end of its line.
 func (c *catsReader) priceRow(a *problem.Auction, word []byte) (problem.Bid, problem.Amount, error) {
-	b := problem.Bid{Line: c.in.Number(), Number: int64(len(a.Bids)) + 1}
+	b := problem.Bid{Line: c.in.LineNumber(), Number: int64(len(a.Bids)) + 1}
 	price, ok := problem.ParseAmount(string(word))
 	if !ok {
 		return b, problem.Amount{}, c.errorf("found %s, expected a price in at most %d digits", quoteToken(word), problem.MaxDigits)

@@ -84,7 +84,7 @@ func readCSV(f *text.File, memory *formats.Budget) (*problem.Auction, error) {
 
 // readSetting reads a line before the header.
 func (t *csvReader) readSetting(name string, cells []string) error {
-	line := t.in.Number()
+	line := t.in.LineNumber()
 	want := map[string]int{"goods:": 1, "count:": 1, "reserve:": 2, "most:": 2, "disposal:": 1}
 	n, ok := want[name]
 	if !ok {
@@ -165,14 +165,14 @@ func (t *csvReader) readRow(cells []string) error {
 		}
 		return ""
 	}
-	number := names.Name(cell(columnBid))
+	number := names.Clean(cell(columnBid))
 	if _, ok := text.ParseInt([]byte(strings.TrimPrefix(number, "#"))); ok {
 		number = strings.TrimPrefix(number, "#")
 	}
 	if number == "" && t.header[columnBid] >= 0 {
 		return t.in.Errorf("column %d: found an empty cell, expected the number of a bid", t.header[columnBid]+1)
 	}
-	b := namedBid{number: number, bidder: cell(columnBidder), price: cell(columnPrice), line: t.in.Number()}
+	b := namedBid{number: number, bidder: cell(columnBidder), price: cell(columnPrice), line: t.in.LineNumber()}
 	if b.bidder != "" && names.IsMissing(b.bidder) {
 		return t.in.Errorf("column %d: found %s for a bidder, expected a name, or an empty cell", t.header[columnBidder]+1, formats.Quote(b.bidder))
 	}

@@ -46,10 +46,10 @@ func reader(name string) func(data string) (string, error) {
 		var b strings.Builder
 		fmt.Fprintf(&b, "%d %q %d %v", a.Goods, a.Names, a.Dummies, a.Limits)
 		for _, bid := range a.Bids {
-			fmt.Fprintf(&b, " | %d %q %s %d", bid.Number, bid.Bidder, a.Price(big.NewInt(bid.Price)), bid.Goods)
+			fmt.Fprintf(&b, " | %d %q %s %d", bid.Number, bid.Bidder, a.FormatPrice(big.NewInt(bid.Price)), bid.Goods)
 		}
 		for _, r := range a.Reserves {
-			fmt.Fprintf(&b, " | %s %d", a.Price(big.NewInt(r.Price)), r.Goods)
+			fmt.Fprintf(&b, " | %s %d", a.FormatPrice(big.NewInt(r.Price)), r.Goods)
 		}
 		return b.String(), nil
 	}

@@ -54,7 +54,7 @@ func readJSON(in io.Reader, name string, memory *formats.Budget) (*problem.Aucti
 	if err := o.fields("an object", o.readField); err != nil {
 		return nil, err
 	}
-	if err := o.End(); err != nil {
+	if err := o.ExpectEnd(); err != nil {
 		return nil, err
 	}
 	return o.auction()
@@ -62,7 +62,7 @@ func readJSON(in io.Reader, name string, memory *formats.Budget) (*problem.Aucti
 
 // fields reads an object and calls field with each key, which comes once.
 func (o *jsonReader) fields(want string, field func(key string) error) error {
-	if err := o.Open('{', want); err != nil {
+	if err := o.ExpectOpen('{', want); err != nil {
 		return err
 	}
 	seen := map[string]bool{}
@@ -77,7 +77,7 @@ func (o *jsonReader) fields(want string, field func(key string) error) error {
 
 // list reads a list and calls item before each of its items.
 func (o *jsonReader) list(want string, item func() error) error {
-	if err := o.Open('[', want); err != nil {
+	if err := o.ExpectOpen('[', want); err != nil {
 		return err
 	}
 	return o.Items(want, item)
@@ -114,9 +114,9 @@ func (o *jsonReader) readText(want string) (string, error) {
 	case string:
 		return token, nil
 	case json.Number:
-		return names.Name(token.String()), nil
+		return names.Clean(token.String()), nil
 	}
-	return "", o.Wrong(token, want)
+	return "", o.TokenError(token, want)
 }
 
 // readNumber reads a number.
@@ -128,7 +128,7 @@ func (o *jsonReader) readNumber(want string) (string, error) {
 	if n, ok := token.(json.Number); ok {
 		return n.String(), nil
 	}
-	return "", o.Wrong(token, want)
+	return "", o.TokenError(token, want)
 }
 
 // readTexts reads a list of strings and numbers, within the memory for them.
@@ -158,7 +158,7 @@ func (o *jsonReader) goodsList() error {
 		return o.setGoodsCount(n.String(), o.Line())
 	}
 	if token != json.Delim('[') {
-		return o.Wrong(token, want)
+		return o.TokenError(token, want)
 	}
 	o.listed = true
 	return o.Items(want, func() error {
@@ -182,7 +182,7 @@ func (o *jsonReader) readField(key string) error {
 		}
 		yes, ok := token.(bool)
 		if !ok {
-			return o.Wrong(token, "true or false")
+			return o.TokenError(token, "true or false")
 		}
 		o.a.SellAll = !yes
 		return nil
@@ -299,10 +299,10 @@ func (o *jsonReader) readBid() (namedBid, error) {
 			case string:
 				b.xor = []string{token}
 			case json.Number:
-				b.xor = []string{names.Name(token.String())}
+				b.xor = []string{names.Clean(token.String())}
 			default:
 				if token != json.Delim('[') {
-					return o.Wrong(token, "the name of a group, or a list of them")
+					return o.TokenError(token, "the name of a group, or a list of them")
 				}
 				err = o.Items("a list of groups", func() error {
 					label, err := o.readText("the name of a group")

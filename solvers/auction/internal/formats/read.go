@@ -39,7 +39,7 @@ func CheckName(format string) error {
 // OfPath is the format that the ending of a file's name stands for, before the ending of a
 // compression if there is one; empty where it stands for none.
 func OfPath(path string) string {
-	switch strings.ToLower(filepath.Ext(packed.Bare(path))) {
+	switch strings.ToLower(filepath.Ext(packed.TrimExtension(path))) {
 	case ".csv", ".tsv":
 		return CSV
 	case ".json":

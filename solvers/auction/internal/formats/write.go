@@ -62,7 +62,7 @@ func writeCATS(w *bufio.Writer, a *problem.Auction) ([]string, error) {
 			b := &written.Bids[i]
 			b.Goods = slices.Clone(b.Goods)
 			for k, g := range b.Goods {
-				if !a.Dummy(g) {
+				if !a.IsDummy(g) {
 					continue
 				}
 				id, ok := number[g]
@@ -79,7 +79,7 @@ func writeCATS(w *bufio.Writer, a *problem.Auction) ([]string, error) {
 	fmt.Fprintf(w, "goods %d\nbids %d\ndummy %d\n\n", a.Goods, len(a.Bids), dummies)
 	for i := range written.Bids {
 		b := &written.Bids[i]
-		fmt.Fprintf(w, "%d\t%s", b.Number, a.Price(big.NewInt(b.Price)))
+		fmt.Fprintf(w, "%d\t%s", b.Number, a.FormatPrice(big.NewInt(b.Price)))
 		for _, g := range b.Goods {
 			fmt.Fprintf(w, "\t%d", g)
 		}
@@ -90,7 +90,7 @@ func writeCATS(w *bufio.Writer, a *problem.Auction) ([]string, error) {
 	if a.Names != nil || a.HasBidderNames() {
 		notes = append(notes, "the names of goods and bidders are left out")
 	}
-	if !slices.Equal(written.Bidders(), a.Bidders()) {
+	if !slices.Equal(written.BidderNumbers(), a.BidderNumbers()) {
 		notes = append(notes, "bidders whose bids are no alternatives are not told apart: each of these bids has a bidder of its own")
 	}
 	return notes, nil
@@ -109,7 +109,7 @@ const maxNames = 1 << 20
 // nameAuction names the bidders, by dummies where bids have no bidder's name. A dummy that several bids of
 // one bidder share becomes the name of alternatives, one that several bidders share becomes a good.
 func nameAuction(a *problem.Auction) (*namedAuction, error) {
-	bidder := a.Bidders()
+	bidder := a.BidderNumbers()
 	type use struct {
 		bids, bidder int
 		shared       bool
@@ -119,7 +119,7 @@ func nameAuction(a *problem.Auction) (*namedAuction, error) {
 	for i, b := range a.Bids {
 		taken[b.Bidder] = true
 		for _, g := range b.Goods {
-			if !a.Dummy(g) {
+			if !a.IsDummy(g) {
 				continue
 			}
 			u := uses[g]
@@ -149,8 +149,8 @@ func nameAuction(a *problem.Auction) (*namedAuction, error) {
 		s.goods = nil
 		used := map[string]bool{}
 		for g := range a.Goods {
-			used[a.Good(g)] = true
-			s.goods = append(s.goods, a.Good(g))
+			used[a.GoodName(g)] = true
+			s.goods = append(s.goods, a.GoodName(g))
 		}
 		for _, g := range extra {
 			name := strconv.FormatInt(g, 10)
@@ -163,8 +163,8 @@ func nameAuction(a *problem.Auction) (*namedAuction, error) {
 	}
 	bidderNames := map[int]string{}
 	for i, b := range a.Bids {
-		named := namedBid{number: strconv.FormatInt(b.Number, 10), bidder: b.Bidder, price: a.Price(big.NewInt(b.Price)), goods: a.GoodNames(b.Goods)}
-		if id, ok := a.Bidder(b); ok && b.Bidder == "" {
+		named := namedBid{number: strconv.FormatInt(b.Number, 10), bidder: b.Bidder, price: a.FormatPrice(big.NewInt(b.Price)), goods: a.GoodNames(b.Goods)}
+		if id, ok := a.BidderDummy(b); ok && b.Bidder == "" {
 			name, known := bidderNames[bidder[i]]
 			if !known {
 				for name = strconv.FormatInt(id, 10); taken[name]; {
@@ -211,7 +211,7 @@ func (s *namedAuction) writeCSV(w *bufio.Writer) error {
 		line("disposal:", "no")
 	}
 	for _, r := range s.Reserves {
-		line("reserve:", s.Price(big.NewInt(r.Price)), names.FormatList(s.GoodNames(r.Goods)))
+		line("reserve:", s.FormatPrice(big.NewInt(r.Price)), names.FormatList(s.GoodNames(r.Goods)))
 	}
 	for _, limit := range s.limits() {
 		line("most:", limit.bidder, strconv.Itoa(limit.limit))
@@ -278,7 +278,7 @@ func (s *namedAuction) writeJSON(w *bufio.Writer) error {
 		x.Goods = s.Goods
 	}
 	for _, r := range s.Reserves {
-		x.Reserves = append(x.Reserves, jsonReserve{s.Price(big.NewInt(r.Price)), s.GoodNames(r.Goods)})
+		x.Reserves = append(x.Reserves, jsonReserve{s.FormatPrice(big.NewInt(r.Price)), s.GoodNames(r.Goods)})
 	}
 	place := map[string]int{}
 	for _, b := range s.bids {

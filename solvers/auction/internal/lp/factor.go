@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// factor inverts the basis from scratch: from the basis of slacks, one column after
+// refactor inverts the basis from scratch: from the basis of slacks, one column after
 // the other enters, in the row of its largest entry. A column that depends on those
 // before it is left out, and its row's slack stays.
-func (s *Solver) factor() {
+func (s *Solver) refactor() {
 	enter := make([]int32, 0, s.m)
 	for _, j := range s.head {
 		if int(j) < s.n {
@@ -47,7 +47,7 @@ func (s *Solver) factor() {
 		open[at] = false
 		s.place[s.n+at] = -1
 		s.upper[s.n+at] = false
-		s.replace(at)
+		s.updateInverse(at)
 		s.head[at], s.place[j] = j, int32(at)
 	}
 	s.age = 0

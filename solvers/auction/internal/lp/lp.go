@@ -77,7 +77,7 @@ func New(a *Matrix, prices []float64) *Solver {
 		s.up[n+i] = math.Inf(1)
 		s.head[i], s.place[n+i] = int32(n+i), int32(i)
 	}
-	s.factor()
+	s.refactor()
 	return s
 }
 
@@ -102,8 +102,8 @@ func (s *Solver) Value(j int) float64 {
 // Price is the dual price of a row, at least 0.
 func (s *Solver) Price(i int) float64 { return max(0, s.d[s.n+i]) }
 
-// Slack reports whether the slack of a row is in the basis: the row binds nothing.
-func (s *Solver) Slack(i int) bool { return s.place[s.n+i] >= 0 }
+// SlackIsBasic reports whether the slack of a row is in the basis: the row binds nothing.
+func (s *Solver) SlackIsBasic(i int) bool { return s.place[s.n+i] >= 0 }
 
 // Objective is the value of the current basis: an upper bound, but for rounding,
 // before the optimum is reached, and the optimum then.
@@ -141,8 +141,8 @@ func (s *Solver) enterColumn(j int) {
 	}
 }
 
-// replace updates the inverse and its weights for a pivot in row r of s.column.
-func (s *Solver) replace(r int) {
+// updateInverse updates the inverse and its weights for a pivot in row r of s.column.
+func (s *Solver) updateInverse(r int) {
 	pivot := s.inverse[r*s.m : (r+1)*s.m]
 	s.touched = s.touched[:0]
 	turn := 1 / s.column[r]
@@ -221,7 +221,7 @@ func (s *Solver) restart() {
 // use in any case.
 func (s *Solver) Solve(ctx context.Context, cutoff float64, limit int) bool {
 	if s.age > refactor/2 && limit == 0 {
-		s.factor()
+		s.refactor()
 	}
 	if s.changed {
 		s.restart()
@@ -233,7 +233,7 @@ func (s *Solver) Solve(ctx context.Context, cutoff float64, limit int) bool {
 	fresh := s.age == 0
 	for count := 1; count <= most; count++ {
 		if s.age > refactor {
-			s.factor()
+			s.refactor()
 			s.restart()
 			fresh = true
 		}
@@ -248,7 +248,7 @@ func (s *Solver) Solve(ctx context.Context, cutoff float64, limit int) bool {
 			if fresh {
 				return false // rounding prevents further pivots; the prices are valid proposals
 			}
-			s.factor()
+			s.refactor()
 			s.restart()
 			fresh = true
 			continue
@@ -373,7 +373,7 @@ func (s *Solver) pivot(r int, sign float64) bool {
 		s.x[k] -= move * v
 	}
 	s.x[r] = at
-	s.replace(r)
+	s.updateInverse(r)
 	s.head[r], s.place[q] = int32(q), int32(r)
 	s.place[leaving], s.upper[leaving] = -1, sign > 0
 	s.age++

@@ -126,7 +126,7 @@ func TestLarge(t *testing.T) {
 		}
 	}
 	next := New(more, prices)
-	next.Warm(s, kept, nil)
+	next.WarmStart(s, kept, nil)
 	if !next.Solve(context.Background(), math.Inf(-1), 0) {
 		t.Fatal("not solved with one more row")
 	}

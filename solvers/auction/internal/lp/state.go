@@ -34,10 +34,10 @@ func (s *Solver) Load(t *State) {
 	s.age, s.changed = t.age, true
 }
 
-// Warm begins near the basis of another solver: columns lists the old numbers of the columns
+// WarmStart begins near the basis of another solver: columns lists the old numbers of the columns
 // (nil: they are the same), kept the rows that the two share, as pairs of the old and the new
 // number. The slacks of other rows are in the basis, and of rows that would have prices below 0.
-func (s *Solver) Warm(old *Solver, kept [][2]int, columns []int32) {
+func (s *Solver) WarmStart(old *Solver, kept [][2]int, columns []int32) {
 	tight := make([]bool, s.m)
 	for _, pair := range kept {
 		tight[pair[1]] = old.place[old.n+pair[0]] < 0
@@ -66,7 +66,7 @@ func (s *Solver) Warm(old *Solver, kept [][2]int, columns []int32) {
 		}
 	}
 	for tries := 0; ; tries++ {
-		s.factor()
+		s.refactor()
 		good := true
 		for i := range s.m {
 			if k := s.n + i; s.place[k] < 0 && (s.d[k] < -feasible || tries > 3) {

@@ -29,7 +29,7 @@ func (s *Companion) openBounder(bids int) *bounds.Bounder {
 	}
 	d := s.o.Devices[0]
 	chosen := solve.Settings{Tuning: s.o.Tuning}
-	choice, err := chosen.Choose(&auction.Bounds, d.Facts(), bounds.Workload(bids), func(v *device.Variant) error { return bounds.Takes(v, d.Facts(), 0, 0) })
+	choice, err := chosen.Choose(&auction.Bounds, d.Facts(), bounds.Workload(bids), func(v *device.Variant) error { return bounds.CheckFits(v, d.Facts(), 0, 0) })
 	if err == nil {
 		s.bounder, err = bounds.Open(d, choice.Variant)
 	}
@@ -42,7 +42,7 @@ func (s *Companion) openBounder(bids int) *bounds.Bounder {
 // bound is a packing.Bounder. It bounds nothing while searches run.
 func (s *Companion) bound(ctx context.Context, c *packing.Children) *packing.Bounds {
 	b := s.idle.Load()
-	if b == nil || !b.Takes(c) {
+	if b == nil || !b.HasRoom(c) {
 		return nil
 	}
 	if s.isEmulated() {

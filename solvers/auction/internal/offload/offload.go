@@ -62,7 +62,7 @@ type Companion struct {
 // tree and bound children. It does so where the devices are not a host and one process solves.
 func Attach(set *packing.Settings, o solve.Settings, start time.Time) *Companion {
 	s := &Companion{o: o, start: start, quiet: maxQuiet}
-	if len(o.Devices) > 0 && o.Devices[0].Facts().Kind != device.Host && o.Together() == 1 {
+	if len(o.Devices) > 0 && o.Devices[0].Facts().Kind != device.Host && o.RankCount() == 1 {
 		set.Heuristic, set.HeuristicDelay, set.Bounds = s.heuristic, heuristicDelay, s.bound
 		if s.isEmulated() {
 			set.HeuristicDelay, s.quiet = 0, time.Minute // an emulated device takes long for a round: it starts at once and has a minute
@@ -191,7 +191,7 @@ func toQUBO(ctx context.Context, c *packing.Conflicts) (*qubo.Instance, error) {
 // Report adds notes about the work of the devices to a report: none where no search began and no
 // error occurred.
 func (s *Companion) Report(r *solve.Report) Work {
-	where, note := s.o.Where(), ""
+	where, note := s.o.DeviceNames(), ""
 	if s.searched {
 		r.Device += "," + where
 	}
@@ -219,8 +219,8 @@ func (s *Companion) Report(r *solve.Report) Work {
 // oneLine is the text of an error, on one line.
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
-// Refused returns an error if the settings do not allow the devices to search.
-func (s *Companion) Refused() error {
+// CheckAllowed returns an error if the settings do not allow the devices to search.
+func (s *Companion) CheckAllowed() error {
 	if err := errors.Join(s.searchErr, s.boundErr); errors.Is(err, tuned.ErrNotTuned) {
 		return err
 	}

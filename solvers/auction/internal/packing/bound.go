@@ -5,22 +5,22 @@ import (
 	"math/bits"
 )
 
-// A scale takes prices of the linear program to integers: a price unit is 2^shift, so
+// A priceScale takes prices of the linear program to integers: a price unit is 2^shift, so
 // that sums over all rows and columns stay below 2^62.
-type scale struct {
+type priceScale struct {
 	unit  float64 // price units of 1 in the linear program
 	most  int64   // the largest price
 	shift uint
 }
 
-func newScale(prices []int64, rows int) scale {
+func newScale(prices []int64, rows int) priceScale {
 	most := int64(1)
 	sum := uint64(0)
 	for _, p := range prices {
 		most = max(most, p)
 		sum += uint64(p)
 	}
-	s := scale{unit: float64(most), most: most}
+	s := priceScale{unit: float64(most), most: most}
 	hi, lo := bits.Mul64(uint64(most), uint64(rows+1))
 	lo, carry := bits.Add64(lo, sum, 0)
 	if hi+carry == 0 {
@@ -29,10 +29,10 @@ func newScale(prices []int64, rows int) scale {
 	return s
 }
 
-// integers converts the prices of rows to integers. The sum of the prices, each counted as often as
+// toUnits converts the prices of rows to integers. The sum of the prices, each counted as often as
 // its row allows bids, stays below 2^62: larger prices are lowered, which weakens the bound and keeps
 // it valid.
-func (s scale) integers(price func(row int) float64, rows []row, into []int64) []int64 {
+func (s priceScale) toUnits(price func(row int) float64, rows []row, into []int64) []int64 {
 	into = into[:0]
 	room := int64(1) << 61
 	for i := range rows {

@@ -12,9 +12,9 @@ type neighbourhood struct {
 	size int // bids that are searched, at most
 }
 
-// around removes winners near a random one from the best packing, one after the other, and makes a
+// neighbourhoodOf removes winners near a random one from the best packing, one after the other, and makes a
 // node of the bids that do not conflict with the remaining winners: at most size bids.
-func (w *worker) around(h *neighbourhood) *node {
+func (w *worker) neighbourhoodOf(h *neighbourhood) *node {
 	w.mu.Lock()
 	chosen := w.chosen
 	w.mu.Unlock()
@@ -82,7 +82,7 @@ func (w *worker) searchNeighbourhoods(ctx context.Context) {
 		w.near = &neighbourhood{rand.New(rand.NewPCG(uint64(w.id), 1)), w.g.n / 8}
 	}
 	before := w.incumbent()
-	n := w.around(w.near)
+	n := w.neighbourhoodOf(w.near)
 	w.aside = true
 	done := len(w.explore(ctx, n)) == 0
 	w.aside = false

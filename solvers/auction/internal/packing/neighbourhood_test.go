@@ -22,7 +22,7 @@ func TestAround(t *testing.T) {
 			live.add(j)
 		}
 		newImprover(g, p.Prices, 1).start(context.Background(), live, 1, tr.offer)
-		n := newWorker(tr, 0).around(&neighbourhood{r, 10 + r.IntN(20)})
+		n := newWorker(tr, 0).neighbourhoodOf(&neighbourhood{r, 10 + r.IntN(20)})
 		value := n.fixed
 		for _, j := range n.taken {
 			if n.live.has(int(j)) || n.live.intersects(g.conflict[j]) {

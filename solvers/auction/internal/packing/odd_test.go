@@ -114,7 +114,7 @@ func TestOddRowsBoundPairs(t *testing.T) {
 func rooted(t *testing.T, p *Problem) (*tree, *node) {
 	t.Helper()
 	n := len(p.Prices)
-	tr := &tree{scale: newScale(p.Prices, 200), g: newGraph(n, p.Cliques), prices: p.Prices, best: -1, key: make([]float64, n)}
+	tr := &tree{priceScale: newScale(p.Prices, 200), g: newGraph(n, p.Cliques), prices: p.Prices, best: -1, key: make([]float64, n)}
 	top := &node{live: tr.g.empty(), bound: p.shareBound()}
 	for j := range n {
 		top.live.add(j)

@@ -102,9 +102,9 @@ type Result struct {
 // Proven reports whether the packing is optimal.
 func (r *Result) Proven() bool { return r.Value == r.Bound }
 
-// Live lists the bids that can win, those of prices above 0. Where they are too many for Solve, or
+// LiveBids lists the bids that can win, those of prices above 0. Where they are too many for Solve, or
 // their prices too large, the error wraps problem.ErrSize.
-func Live(bids int, price func(bid int) int64) (live []int32, err error) {
+func LiveBids(bids int, price func(bid int) int64) (live []int32, err error) {
 	sum := uint64(0)
 	for j := range bids {
 		if price := price(j); price > 0 {
@@ -126,7 +126,7 @@ func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 	if set.Workers <= 0 {
 		set.Workers = runtime.GOMAXPROCS(0)
 	}
-	live, err := Live(len(p.Prices), func(j int) int64 { return p.Prices[j] })
+	live, err := LiveBids(len(p.Prices), func(j int) int64 { return p.Prices[j] })
 	if err != nil {
 		return nil, err
 	}

@@ -152,7 +152,7 @@ func TestBoundHoldsForAnyPrices(t *testing.T) {
 		}
 		want := enumerated(p)
 		g := newGraph(len(p.Prices), p.Cliques)
-		tr := &tree{g: g, prices: p.Prices, scale: newScale(p.Prices, len(p.Cliques))}
+		tr := &tree{g: g, prices: p.Prices, priceScale: newScale(p.Prices, len(p.Cliques))}
 		live := g.empty()
 		for j := range g.n {
 			live.add(j)

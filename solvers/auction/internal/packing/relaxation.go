@@ -11,7 +11,7 @@ import (
 
 // A relaxation is a linear program of a node's live bids.
 type relaxation struct {
-	scale
+	priceScale
 	*lp.Matrix
 	bids    []int32 // of its columns
 	at      []int32 // column of each bid
@@ -27,7 +27,7 @@ type relaxation struct {
 }
 
 func (t *tree) newRelaxation(n *node, bids []int32, rows []row) *relaxation {
-	r := &relaxation{scale: t.scale, bids: bids, at: make([]int32, t.g.n), rows: rows, base: len(n.taken), fixed: n.fixed,
+	r := &relaxation{priceScale: t.priceScale, bids: bids, at: make([]int32, t.g.n), rows: rows, base: len(n.taken), fixed: n.fixed,
 		worth: t.prices, used: make([]bool, len(rows)), reduced: make([]int64, t.g.n)}
 	r.Matrix = &lp.Matrix{Columns: make([][]int32, len(bids)), Rows: len(rows), Most: make([]float64, len(rows))}
 	prices := make([]float64, len(bids))
@@ -67,7 +67,7 @@ func (r *relaxation) cutoff(best int64) float64 { return (float64(best-r.fixed) 
 // bound is a value that no packing of the live bids beats, together with fixed, by the
 // prices at hand. It is in units of 2^-shift.
 func (r *relaxation) bound(live set, fixed int64) int64 {
-	r.y = r.integers(r.solver.Price, r.rows, r.y)
+	r.y = r.toUnits(r.solver.Price, r.rows, r.y)
 	return r.boundOfPrices(live, fixed)
 }
 
@@ -156,7 +156,7 @@ func (t *tree) solveWithCuts(ctx context.Context, n *node, rows []row, above *re
 		}
 		r := t.newRelaxation(n, bids, rows)
 		if old != nil {
-			r.solver.Warm(old.solver, kept, columns)
+			r.solver.WarmStart(old.solver, kept, columns)
 			if columns = nil; old != above {
 				r.solver.Pivots = old.solver.Pivots
 			}
@@ -213,7 +213,7 @@ func (t *tree) solveWithCuts(ctx context.Context, n *node, rows []row, above *re
 		var next []row
 		kept = kept[:0]
 		for i, c := range rows {
-			if !r.solver.Slack(i) {
+			if !r.solver.SlackIsBasic(i) {
 				kept = append(kept, [2]int{i, len(next)})
 				next = append(next, c)
 			}

@@ -42,7 +42,7 @@ func solveComponent(ctx context.Context, p *Problem, set Settings) (*Result, err
 	}
 	proof := top.step
 	t.top.Store(top.bound)
-	t.scale = newScale(t.prices, len(p.Cliques)+(maxRounds+1)*cutsARound)
+	t.priceScale = newScale(t.prices, len(p.Cliques)+(maxRounds+1)*cutsARound)
 	value := int64(0)
 	if set.Start != nil {
 		begun := make([]int32, len(set.Start))

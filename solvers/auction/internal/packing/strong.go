@@ -64,7 +64,7 @@ func (w *worker) branchWithBounder(ctx context.Context, n *node, r *relaxation, 
 			}
 		}
 		if useless >= 0 {
-			w.decide(n, r, c.j, useless)
+			w.decideChild(n, r, c.j, useless)
 			changed = true
 		} else if s := branchScore(fall[0], fall[1]); s > top {
 			pick, top = c.j, s
@@ -77,7 +77,7 @@ func (w *worker) branchWithBounder(ctx context.Context, n *node, r *relaxation, 
 // them at hand.
 func (w *worker) closedBy(n *node, r *relaxation, j, side int, best int64, place []int, y []float32) bool {
 	fixed := w.childBids(n, j, side)
-	r.y = r.integers(func(i int) float64 {
+	r.y = r.toUnits(func(i int) float64 {
 		if place[i] < 0 {
 			return 0
 		}

@@ -42,7 +42,7 @@ type gain struct {
 
 // A tree is a search, shared by its workers.
 type tree struct {
-	scale
+	priceScale
 	g          *graph
 	prices     []int64
 	set        Settings

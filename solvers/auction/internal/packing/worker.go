@@ -262,7 +262,7 @@ func (w *worker) chooseBranch(ctx context.Context, n *node, r *relaxation, best 
 				continue
 			}
 			changed = true
-			w.decide(n, r, c.j, side)
+			w.decideChild(n, r, c.j, side)
 			break
 		}
 		if changed {
@@ -306,9 +306,9 @@ func (w *worker) childBids(n *node, j, side int) (fixed int64) {
 // branchDistance is the distance by which a child moves its bid's x from the node's solution.
 func (w *worker) branchDistance(j, side int) float64 { return math.Abs(float64(side) - w.x[j]) }
 
-// decide turns a node into one of its children, where the prices at hand show that the other,
+// decideChild turns a node into one of its children, where the prices at hand show that the other,
 // which it notes, is of no use.
-func (w *worker) decide(n *node, r *relaxation, j, useless int) {
+func (w *worker) decideChild(n *node, r *relaxation, j, useless int) {
 	in, out := n.step.branchOn(j)
 	if useless == 0 {
 		out.recordStage(r)

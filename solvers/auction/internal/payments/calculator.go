@@ -13,10 +13,10 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// Undefined is the error of a rule that is not defined for an auction: the reason.
-type Undefined string
+// UndefinedError is the error of a rule that is not defined for an auction: the reason.
+type UndefinedError string
 
-func (u Undefined) Error() string { return string(u) }
+func (u UndefinedError) Error() string { return string(u) }
 
 // An Outcome has the winners whose payments are computed, and what their solve knows.
 type Outcome struct {
@@ -51,14 +51,14 @@ func New(of Outcome, o solve.Settings) (*Calculator, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Calculator{atomic: p, known: of.Prices, tables: of.Tables, work: of.Work, won: p.Places(of.Winners, of.Kept), o: o, whole: packing.New(p.Auction), bidder: p.Bidders()}
+	c := &Calculator{atomic: p, known: of.Prices, tables: of.Tables, work: of.Work, won: p.Places(of.Winners, of.Kept), o: o, whole: packing.New(p.Auction), bidder: p.BidderNumbers()}
 	for i, b := range c.bidder {
 		if b == len(c.of) {
 			c.of = append(c.of, nil)
 		}
 		c.of[b] = append(c.of[b], i)
 	}
-	c.part = parts(len(p.Bids), c.whole.Cliques, c.of)
+	c.part = partition(len(p.Bids), c.whole.Cliques, c.of)
 	place := map[int]int{}
 	for _, i := range c.won {
 		if p.IsReserve(i) {
@@ -92,8 +92,8 @@ func (c *Calculator) Result() *Payments {
 	return result
 }
 
-// parts numbers the parts of the bids that neither a clique nor a bidder joins.
-func parts(bids int, cliques [][]int32, of [][]int) []int {
+// partition numbers the parts of the bids that neither a clique nor a bidder joins.
+func partition(bids int, cliques [][]int32, of [][]int) []int {
 	root := make([]int, bids)
 	for i := range root {
 		root[i] = i
@@ -122,14 +122,14 @@ func parts(bids int, cliques [][]int32, of [][]int) []int {
 }
 
 // Compute computes the payments of a rule. If ctx ends first, they are not valid, and there may be no error.
-// Errors wrap problem.ErrCheck or the error of a solve, or are Undefined.
+// Errors wrap problem.ErrCheck or the error of a solve, or are an UndefinedError.
 func (c *Calculator) Compute(ctx context.Context, rule Rule) error {
 	c.Rule = rule
 	if rule == FirstPrice {
 		return nil
 	}
 	if rule == Core && c.atomic.GoodPrice > 0 {
-		return Undefined("coalitions of bidders may be unable to sell every good, and the auction has no free disposal")
+		return UndefinedError("coalitions of bidders may be unable to sell every good, and the auction has no free disposal")
 	}
 	byTables := c.tables && c.atomic.GoodPrice == 0 && len(c.Winners) > 0
 	if byTables {
@@ -178,7 +178,7 @@ func (c *Calculator) reportProgress() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.done++
-	c.o.Say("payments of %d winners: %d auctions solved", len(c.Winners), c.done)
+	c.o.Logf("payments of %d winners: %d auctions solved", len(c.Winners), c.done)
 }
 
 // pricesOf is the sum of the prices of bids.

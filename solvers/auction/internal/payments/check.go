@@ -92,9 +92,9 @@ func (c *Calculator) checkStated(stated *Stated) error {
 		if !ok || pays.Scale > c.atomic.Scale {
 			return fmt.Errorf("found the payment %.60s, expected decimals of the auction", stated.Winners[k].Pays)
 		}
-		units := pays.In(c.atomic.Scale)
+		units := pays.InUnits(c.atomic.Scale)
 		if !units.IsInt64() || units.Int64() < w.Pays || units.Int64() > w.Value {
-			return fmt.Errorf("found the payment %.60s, expected %s at least and %s at most", stated.Winners[k].Pays, c.atomic.Price(big.NewInt(w.Pays)), c.atomic.Price(big.NewInt(w.Value)))
+			return fmt.Errorf("found the payment %.60s, expected %s at least and %s at most", stated.Winners[k].Pays, c.atomic.FormatPrice(big.NewInt(w.Pays)), c.atomic.FormatPrice(big.NewInt(w.Value)))
 		}
 		w.Pays = units.Int64()
 	}
@@ -135,7 +135,7 @@ func (c *Calculator) computeCore() error {
 			}
 		}
 		for n, k := range winners {
-			c.Winners[k].Pays = base[n] + point.Up(n)
+			c.Winners[k].Pays = base[n] + point.Ceil(n)
 		}
 		if err := c.checkUnblocked(winners); err != nil {
 			return err

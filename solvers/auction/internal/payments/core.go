@@ -20,7 +20,7 @@ func (c *Calculator) coreOfPart(ctx context.Context, winners []int) ([][]int, er
 	var found [][]int
 	for {
 		for n, k := range winners {
-			c.Winners[k].Pays = base[n] + point.Up(n)
+			c.Winners[k].Pays = base[n] + point.Ceil(n)
 		}
 		solved, blocking, err := c.blockingCoalition(ctx, winners, known)
 		if err != nil || ctx.Err() != nil || blocking == nil {
@@ -32,7 +32,7 @@ func (c *Calculator) coreOfPart(ctx context.Context, winners []int) ([][]int, er
 			members, least := c.coreConstraint(in, winners, base)
 			now := int64(0)
 			for _, n := range members {
-				now += point.Up(n)
+				now += point.Ceil(n)
 			}
 			if now >= least {
 				continue
@@ -128,7 +128,7 @@ func (c *Calculator) splitCoalition(coalition []int) [][]int {
 	}
 	number := map[int]int{}
 	var groups [][]int
-	for k, part := range parts(len(in), cliques, nil) {
+	for k, part := range partition(len(in), cliques, nil) {
 		n, ok := number[part]
 		if !ok {
 			n = len(groups)

@@ -83,9 +83,9 @@ func (p *Payments) State(a *problem.Auction) *Stated {
 		}
 		return list
 	}
-	stated := &Stated{Rule: p.Rule, Revenue: a.Price(p.Revenue()), Winners: []StatedWinner{}, Coalitions: [][]int64{}}
+	stated := &Stated{Rule: p.Rule, Revenue: a.FormatPrice(p.Revenue()), Winners: []StatedWinner{}, Coalitions: [][]int64{}}
 	for _, w := range p.Winners {
-		stated.Winners = append(stated.Winners, StatedWinner{w.Bidder, numbers(w.Bids), a.Price(big.NewInt(w.Value)), a.Price(big.NewInt(w.Pays))})
+		stated.Winners = append(stated.Winners, StatedWinner{w.Bidder, numbers(w.Bids), a.FormatPrice(big.NewInt(w.Value)), a.FormatPrice(big.NewInt(w.Pays))})
 	}
 	for _, c := range p.Coalitions {
 		stated.Coalitions = append(stated.Coalitions, numbers(c))

@@ -66,8 +66,8 @@ func (p *Point) Add(members []int, least int64) bool {
 // Value is what a winner pays beyond the Vickrey payment.
 func (p *Point) Value(i int) *big.Rat { return p.x[i].base }
 
-// Up is Value, rounded up to a whole number.
-func (p *Point) Up(i int) int64 {
+// Ceil is Value, rounded up to a whole number.
+func (p *Point) Ceil(i int) int64 {
 	v := p.Value(i)
 	up := new(big.Int).Add(v.Num(), v.Denom())
 	up.Sub(up, big.NewInt(1))

@@ -132,7 +132,7 @@ func TestAgainstVertices(t *testing.T) {
 			if !x[i].IsInt() {
 				fractions++
 			}
-			if up := big.NewRat(p.Up(i), 1); up.Cmp(x[i]) < 0 || new(big.Rat).Sub(up, x[i]).Cmp(big.NewRat(1, 1)) >= 0 {
+			if up := big.NewRat(p.Ceil(i), 1); up.Cmp(x[i]) < 0 || new(big.Rat).Sub(up, x[i]).Cmp(big.NewRat(1, 1)) >= 0 {
 				t.Fatalf("%s is rounded to %s", x[i], up)
 			}
 		}

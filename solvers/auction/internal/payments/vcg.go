@@ -50,7 +50,7 @@ func (c *Calculator) revenueWithout(ctx context.Context, k int) (int64, error) {
 		return 0, err
 	}
 	if c.atomic.GoodPrice > 0 && ctx.Err() == nil && c.atomic.GoodsSold(solved.Winners) < c.atomic.GoodsSold(c.winningBids(w)) {
-		return 0, Undefined(fmt.Sprintf("no other bids sell every good without bid %d and what else its bidder bids for, and the auction has no free disposal", c.atomic.Bids[w.Bids[0]].Number))
+		return 0, UndefinedError(fmt.Sprintf("no other bids sell every good without bid %d and what else its bidder bids for, and the auction has no free disposal", c.atomic.Bids[w.Bids[0]].Number))
 	}
 	return solved.Value, nil
 }
@@ -72,7 +72,7 @@ func (c *Calculator) vcgByTables(ctx context.Context) error {
 	}
 	on := t.On
 	on.Work = c.work
-	worth, err := on.Without(ctx, t.Problem, groups)
+	worth, err := on.ValuesWithout(ctx, t.Problem, groups)
 	if err != nil {
 		return err
 	}

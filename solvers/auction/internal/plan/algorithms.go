@@ -32,7 +32,7 @@ const MaxItems = 25
 
 // Table lists the algorithms with which a solve on one device may begin. A solve begins with Bidders
 // if its tables are expected to take at most `seconds`.
-var Table = algorithms.Family("auction/algorithm", []string{"algorithm", "seconds"},
+var Table = algorithms.NewFamily("auction/algorithm", []string{"algorithm", "seconds"},
 	algorithms.Algorithm{Values: []string{Branch, "0"}},
 	algorithms.Algorithm{Values: []string{Coalitions, "0"}, Kernels: &gencsg.Tiles},
 	algorithms.Algorithm{Values: []string{Bidders, "0.5"}, Kernels: &genauction.Bidders},
@@ -52,15 +52,15 @@ const mostDummies = 4
 // alternatives names auctions with dummies among the items, which the tables of Bidders leave out.
 const alternatives = "alternatives"
 
-// quick is Bidders with the least threshold.
-func quick() *device.Variant { return Table.Variant("algorithm=bidders,seconds=0.5") }
+// leastBidders is Bidders with the least threshold.
+func leastBidders() *device.Variant { return Table.Variant("algorithm=bidders,seconds=0.5") }
 
 // predicted is the algorithm to begin with where nothing was measured. soon is whether a
 // device makes the tables within half a second.
 func predicted(soon bool, items int) (*device.Variant, string) {
 	switch {
 	case soon:
-		return quick(), "a device makes the tables in half a second at most"
+		return leastBidders(), "a device makes the tables in half a second at most"
 	case items <= MaxItems:
 		return Table.Variant("algorithm=coalitions,seconds=0"), fmt.Sprintf("coalition structures take up to %d items", MaxItems)
 	}
@@ -80,19 +80,19 @@ func Choose(o *solve.Settings, items, bids int, tables *bidders.Problem, refused
 		refused = errors.New("no items")
 	}
 	runs := func(v *device.Variant) error {
-		switch name := Name(v); {
+		switch name := AlgorithmName(v); {
 		case name == Coalitions && items > MaxItems:
 			return fmt.Errorf("more than %d items", MaxItems)
 		case name == Branch && items <= MaxItems:
 			return large // with more items Branch stays, the only algorithm for most of them, and its own error tells
 		case name == Bidders && refused != nil:
 			return refused
-		case name == Bidders && tables.Seconds(facts) > seconds(v):
+		case name == Bidders && tables.EstimateSeconds(facts) > seconds(v):
 			return fmt.Errorf("tables take more than %s s", Table.Value(v, "seconds"))
 		}
 		return nil
 	}
-	soon := bidders.OnKernels(*o) && runs(quick()) == nil
+	soon := bidders.OnKernels(*o) && runs(leastBidders()) == nil
 	fixed := map[string]string{"bids": "few"}
 	switch {
 	case tables != nil && tables.Items < items:
@@ -100,12 +100,12 @@ func Choose(o *solve.Settings, items, bids int, tables *bidders.Problem, refused
 	case bids >= manyBids*items:
 		fixed["bids"] = "many"
 	}
-	w := algorithms.Workload(fixed, items, func(items int) (*device.Variant, string) { return predicted(soon, items) })
+	w := algorithms.PredictedWorkload(fixed, items, func(items int) (*device.Variant, string) { return predicted(soon, items) })
 	return o.ChooseAlgorithm(Table, facts, w, runs)
 }
 
-// Name is an algorithm's.
-func Name(v *device.Variant) string { return Table.Value(v, "algorithm") }
+// AlgorithmName is an algorithm's.
+func AlgorithmName(v *device.Variant) string { return Table.Value(v, "algorithm") }
 
 // seconds is the threshold of an algorithm.
 func seconds(v *device.Variant) float64 {
@@ -116,9 +116,9 @@ func seconds(v *device.Variant) float64 {
 	return x
 }
 
-// Subject compares the algorithms on drawn auctions, which reference and open solve.
-func Subject(reference func(*problem.Auction) (solve.Number, error), open func(*problem.Auction, solve.Settings) (algorithms.Solver, error)) subject.Subject {
-	return algorithms.Subject(algorithms.Problem[*problem.Auction]{
+// NewSubject compares the algorithms on drawn auctions, which reference and open solve.
+func NewSubject(reference func(*problem.Auction) (solve.Number, error), open func(*problem.Auction, solve.Settings) (algorithms.Solver, error)) subject.Subject {
+	return algorithms.NewSubject(algorithms.Problem[*problem.Auction]{
 		Family: Table,
 		Fixed:  []map[string]string{{"bids": "few"}, {"bids": "many"}, {"bids": alternatives}},
 		Sizes: func(f device.Facts) []int {
@@ -133,22 +133,22 @@ func Subject(reference func(*problem.Auction) (solve.Number, error), open func(*
 		Unit: "items",
 		Most: 1 << 16, // which branching alone takes
 		Feasible: func(v *device.Variant, f device.Facts, items int) error {
-			name := Name(v)
+			name := AlgorithmName(v)
 			if name == Coalitions && items > MaxItems || name == Bidders && f.Kind == device.Host && items > bidders.MaxItems {
 				return fmt.Errorf("%s: more than %d items", name, MaxItems)
 			}
-			if name == Bidders && items > cases[len(cases)-1] && seconds(v) > seconds(quick()) && !slow(f, items) {
-				return fmt.Errorf("%s: tables take at most %g s, with which %s does the same", v.Label, seconds(quick()), quick().Label)
+			if name == Bidders && items > cases[len(cases)-1] && seconds(v) > seconds(leastBidders()) && !slow(f, items) {
+				return fmt.Errorf("%s: tables take at most %g s, with which %s does the same", v.Label, seconds(leastBidders()), leastBidders().Label)
 			}
 			return nil
 		},
 		Predicted: func(fixed map[string]string, f device.Facts, items int) (*device.Variant, string) {
 			took, ok := estimate(f, fixed["bids"], items, 0)
-			return predicted(f.Kind != device.Host && ok && took <= seconds(quick()), items)
+			return predicted(f.Kind != device.Host && ok && took <= seconds(leastBidders()), items)
 		},
 		Small: cases,
 		Draw: func(fixed map[string]string, items, kind int, seed uint64) (*problem.Auction, error) {
-			return draw(fixed["bids"], items, kind, seed), nil
+			return drawAuction(fixed["bids"], items, kind, seed), nil
 		},
 		Kinds:     len(bundles),
 		Reference: reference,
@@ -164,11 +164,11 @@ func estimate(f device.Facts, bids string, items, kind int) (seconds float64, ok
 	if items > bidders.MaxItemsOnDevice+mostDummies {
 		return 0, false
 	}
-	p, lists := bidders.New(draw(bids, items, kind, 1))
+	p, lists := bidders.New(drawAuction(bids, items, kind, 1))
 	if lists == nil {
 		return 0, false
 	}
-	return p.Seconds(f), true
+	return p.EstimateSeconds(f), true
 }
 
 // slow reports whether the tables of some drawn auction of so many items take longer than the least
@@ -176,7 +176,7 @@ func estimate(f device.Facts, bids string, items, kind int) (seconds float64, ok
 func slow(f device.Facts, items int) bool {
 	for _, bids := range []string{"few", "many", alternatives} {
 		for kind := range bundles {
-			if took, ok := estimate(f, bids, items, kind); ok && took > seconds(quick()) {
+			if took, ok := estimate(f, bids, items, kind); ok && took > seconds(leastBidders()) {
 				return true
 			}
 		}
@@ -207,9 +207,9 @@ var bundles = [...]func(r *rand.Rand, goods int) int{
 	},
 }
 
-// draw draws bids worth 100 to 199 a good: twice as many as divide few from many, or half as many.
+// drawAuction draws bids worth 100 to 199 a good: twice as many as divide few from many, or half as many.
 // Alternatives are those of up to four bidders, each of whom has a dummy among the items.
-func draw(bids string, items, kind int, seed uint64) *problem.Auction {
+func drawAuction(bids string, items, kind int, seed uint64) *problem.Auction {
 	r := rand.New(rand.NewPCG(seed, uint64(items)))
 	goods, dummies, count := items, 0, manyBids/2*items
 	switch bids {

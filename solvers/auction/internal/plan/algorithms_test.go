@@ -16,7 +16,7 @@ import (
 func TestPredicted(t *testing.T) {
 	s := &solve.Settings{Devices: emulatedtest.OpenSeveral(t, 1)}
 	facts := s.Devices[0].Facts()
-	sub := Subject(nil, nil)
+	sub := NewSubject(nil, nil)
 	for _, fixed := range sub.Workloads() {
 		for _, items := range []int{2, 14, 25, 26, 30, 36, 37, 1000} {
 			want := Branch
@@ -24,13 +24,13 @@ func TestPredicted(t *testing.T) {
 				want = Bidders
 			}
 			w, err := sub.(autotune.Predictor).Workload(fixed, facts, items)
-			if err != nil || Name(w.Prior.Variant) != want {
+			if err != nil || AlgorithmName(w.Prior.Variant) != want {
 				t.Errorf("%v, %d items: predicted %v, %v, expected %s", fixed, items, w.Prior.Variant, err, want)
 			}
 			if items > 100 {
 				continue
 			}
-			a := draw(fixed["bids"], items, 0, 1)
+			a := drawAuction(fixed["bids"], items, 0, 1)
 			tables, lists := bidders.New(a)
 			var refused error
 			if lists == nil {
@@ -46,7 +46,7 @@ func TestPredicted(t *testing.T) {
 
 // A larger threshold is tried only where it makes a difference.
 func TestThreshold(t *testing.T) {
-	sub := Subject(nil, nil)
+	sub := NewSubject(nil, nil)
 	larger := Table.Variant("algorithm=bidders,seconds=5")
 	card, host, slow := device.Facts{Kind: device.CUDA, SMs: 132}, device.Facts{Kind: device.Host, SMs: 16}, device.Facts{Kind: device.Host, SMs: 1}
 	for _, c := range []struct {
@@ -57,7 +57,7 @@ func TestThreshold(t *testing.T) {
 		if err := sub.Feasible(larger, c.facts, c.items); (err == nil) != c.larger {
 			t.Errorf("%s, %d items: %v", c.facts.Kind, c.items, err)
 		}
-		if err := sub.Feasible(quick(), c.facts, c.items); err != nil && c.items < 100 {
+		if err := sub.Feasible(leastBidders(), c.facts, c.items); err != nil && c.items < 100 {
 			t.Errorf("%s, %d items: %v", c.facts.Kind, c.items, err)
 		}
 	}

@@ -1,6 +1,6 @@
 // Package plan decides with which algorithm a solve begins: the one that was asked for, else the one that
 // measurements of auctions like this one favour, else the predicted one. The tuner compares the algorithms
-// as its Subject.
+// as one subject.
 package plan
 
 import (
@@ -33,7 +33,7 @@ func New(o *solve.Settings, p *problem.AtomicBids, items int) (*Plan, error) {
 	switch {
 	case x.Asked:
 		x.Tables, err = bidders.NewTablePlan(p, *o)
-	case o.Algorithm == "" && o.Variant == "" && o.Together() == 1 && len(o.Devices) <= 1:
+	case o.Algorithm == "" && o.Variant == "" && o.RankCount() == 1 && len(o.Devices) <= 1:
 		err = x.choose(o, p, items)
 	case o.Algorithm == "" && o.Variant == "" && items > MaxItems:
 		x.Algorithm, x.Reason = Branch, tooManyItems(items)
@@ -51,15 +51,15 @@ func (x *Plan) choose(o *solve.Settings, p *problem.AtomicBids, items int) error
 	if refused == nil {
 		lists = tables.Problem
 	}
-	_, large := packing.Live(len(p.Bids), func(j int) int64 { return p.Bids[j].Price })
+	_, large := packing.LiveBids(len(p.Bids), func(j int) int64 { return p.Bids[j].Price })
 	var err error
 	if x.choice, err = Choose(o, items, len(p.Bids), lists, refused, large); err != nil {
 		return err
 	}
-	if x.Algorithm, x.Reason = Name(x.choice.Variant), x.choice.Reason(); x.Algorithm == Bidders {
+	if x.Algorithm, x.Reason = AlgorithmName(x.choice.Variant), x.choice.Reason(); x.Algorithm == Bidders {
 		x.Tables = tables
 	}
-	o.Say("auction/%s begins: %s", x.Algorithm, x.Reason)
+	o.Logf("auction/%s begins: %s", x.Algorithm, x.Reason)
 	return nil
 }
 
@@ -75,4 +75,6 @@ func tooManyItems(items int) string {
 }
 
 // WithChoice puts the reason of a measured choice among the algorithms before that of a variant.
-func (x *Plan) WithChoice(reason string) string { return algorithms.Before(Table, x.choice, reason) }
+func (x *Plan) WithChoice(reason string) string {
+	return algorithms.PrefixReason(Table, x.choice, reason)
+}

@@ -19,11 +19,11 @@ type Algorithm interface {
 	Solve(ctx context.Context, t *Task, out *Outcome) error
 }
 
-// Nothing is the algorithm of no agents.
-type Nothing struct{}
+// EmptyInstance is the algorithm of no agents.
+type EmptyInstance struct{}
 
 // Solve implements Algorithm.
-func (Nothing) Solve(_ context.Context, _ *Task, out *Outcome) error {
+func (EmptyInstance) Solve(_ context.Context, _ *Task, out *Outcome) error {
 	out.Structure, out.Claimed, out.Reason = problem.Structure{}, "0", "no agents, nothing to solve"
 	return nil
 }

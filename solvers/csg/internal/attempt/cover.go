@@ -13,9 +13,9 @@ import (
 	"coalesce/solvers/csg/problem"
 )
 
-// A Cover is an algorithm that computes the superadditive cover of an instance by a variant, and downloads it: the
+// A CoverAlgorithm is an algorithm that computes the superadditive cover of an instance by a variant, and downloads it: the
 // value of every coalition's best partition. Its outcome has no structure, which follows from the cover.
-type Cover struct {
+type CoverAlgorithm struct {
 	Instance *problem.Instance // the task's, widened
 	Family   *device.Family
 	Choice   tuned.Choice
@@ -23,21 +23,21 @@ type Cover struct {
 }
 
 // Solve implements Algorithm.
-func (a Cover) Solve(ctx context.Context, t *Task, out *Outcome) error {
+func (a CoverAlgorithm) Solve(ctx context.Context, t *Task, out *Outcome) error {
 	out.Variant, out.Reason = a.Family.Name+" "+a.Choice.Variant.Label, a.Choice.Reason()
-	t.Settings.Say("%s on %s: %s", out.Variant, t.Facts, out.Reason)
+	t.Settings.Logf("%s on %s: %s", out.Variant, t.Facts, out.Reason)
 	table, err := a.compute(ctx, t, out)
 	if err != nil {
 		return err
 	}
 	*a.Table = table
-	table.Covers(a.Instance)
-	out.Claimed = table.Exact(table.Grand())
+	table.SetCover(a.Instance)
+	out.Claimed = table.ValueDecimals(table.GrandCoalition())
 	return nil
 }
 
 // compute computes and downloads the table.
-func (a Cover) compute(ctx context.Context, t *Task, out *Outcome) (*problem.Instance, error) {
+func (a CoverAlgorithm) compute(ctx context.Context, t *Task, out *Outcome) (*problem.Instance, error) {
 	start, inst := time.Now(), a.Instance
 	loaded, err := kernels.Load(t.Settings, a.Family, a.Choice.Variant)
 	if err != nil {

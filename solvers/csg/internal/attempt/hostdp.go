@@ -19,7 +19,7 @@ func (a HostDP) Solve(ctx context.Context, t *Task, out *Outcome) error {
 	out.Variant = "levels on all cores"
 	out.Reason = "the dynamic program as the papers have it, a coalition by a core"
 	facts := t.Settings.Devices[0].Facts()
-	t.Settings.Say("%s on %s: %s", out.Variant, facts, out.Reason)
+	t.Settings.Logf("%s on %s: %s", out.Variant, facts, out.Reason)
 	as, err := variants.Recast(ctx, t.Instance, problem.Int32, problem.Int64)
 	if err != nil {
 		return err

@@ -19,8 +19,8 @@ import (
 	"coalesce/solvers/csg/problem"
 )
 
-// Kernels is a method by a family of kernels.
-type Kernels struct {
+// KernelAlgorithm is a method by a family of kernels.
+type KernelAlgorithm struct {
 	Family     *device.Family
 	Method     reference.Method
 	Pool       *kernels.Pool
@@ -28,14 +28,14 @@ type Kernels struct {
 }
 
 // Solve implements Algorithm.
-func (a Kernels) Solve(ctx context.Context, t *Task, out *Outcome) error {
+func (a KernelAlgorithm) Solve(ctx context.Context, t *Task, out *Outcome) error {
 	if err := a.Pool.FreeOthers(t.Instance.N); err != nil {
 		return err
 	}
 	start := time.Now()
 	as, choice, err := a.choose(ctx, t)
 	if err != nil && a.hasNoRoom(t) {
-		t.Settings.Say("%v", err)
+		t.Settings.Logf("%v", err)
 		a.Family, a.Method = &gencsg.Splits, variants.QuickerMethod(t.Facts, t.Instance.N, t.Settings)
 		out.Algorithm = a.Method
 		as, choice, err = a.choose(ctx, t)
@@ -45,7 +45,7 @@ func (a Kernels) Solve(ctx context.Context, t *Task, out *Outcome) error {
 	}
 	out.Variant, out.Reason = a.Family.Name+" "+choice.Variant.Label, choice.Reason()
 	out.Refuted = out.Variant
-	t.Settings.Say("%s on %s: %s", out.Variant, t.Facts, out.Reason)
+	t.Settings.Logf("%s on %s: %s", out.Variant, t.Facts, out.Reason)
 	chosen := time.Since(start).Seconds()
 	claimed, err := a.run(ctx, t, as.Instance, choice.Variant, out)
 	if err != nil {
@@ -56,29 +56,29 @@ func (a Kernels) Solve(ctx context.Context, t *Task, out *Outcome) error {
 	return nil
 }
 
-func (a Kernels) choose(ctx context.Context, t *Task) (*problem.Recast, tuned.Choice, error) {
+func (a KernelAlgorithm) choose(ctx context.Context, t *Task) (*problem.Recast, tuned.Choice, error) {
 	return variants.ChooseNarrowest(ctx, a.Family, t.Facts, t.Instance, t.Settings, a.Method, a.Checkpoint != nil)
 }
 
 // hasNoRoom reports whether tiles, which nobody asked for, need more shared memory than the one GPU has.
-func (a Kernels) hasNoRoom(t *Task) bool {
+func (a KernelAlgorithm) hasNoRoom(t *Task) bool {
 	o := t.Settings
-	if a.Family != &gencsg.Tiles || o.Algorithm != "" || o.Variant != "" || len(o.Devices)*o.Together() > 1 || a.Checkpoint != nil {
+	if a.Family != &gencsg.Tiles || o.Algorithm != "" || o.Variant != "" || len(o.Devices)*o.RankCount() > 1 || a.Checkpoint != nil {
 		return false
 	}
 	return !slices.ContainsFunc(a.Family.Variants, func(v device.Variant) bool {
-		return variants.Feasible(a.Family, &v, t.Facts, t.Instance.N, 1) == nil
+		return variants.CheckFeasible(a.Family, &v, t.Facts, t.Instance.N, 1) == nil
 	})
 }
 
 // run runs one variant on one device or several, and returns the total that the kernels claim.
-func (a Kernels) run(ctx context.Context, t *Task, inst *problem.Instance, v *device.Variant, out *Outcome) (string, error) {
+func (a KernelAlgorithm) run(ctx context.Context, t *Task, inst *problem.Instance, v *device.Variant, out *Outcome) (string, error) {
 	start := time.Now()
-	j, err := a.Pool.Take(t.Settings, a.Family, v, inst)
+	j, err := a.Pool.Acquire(t.Settings, a.Family, v, inst)
 	if err != nil {
 		return "", err
 	}
-	if err := engine.Send(ctx, j.Engine, j.Stream, inst); err != nil {
+	if err := engine.UploadValues(ctx, j.Engine, j.Stream, inst); err != nil {
 		a.Pool.GiveBack(j, err)
 		return "", err
 	}
@@ -94,22 +94,22 @@ func (a Kernels) run(ctx context.Context, t *Task, inst *problem.Instance, v *de
 			return "", err
 		}
 		file.Start(ctx, t.Incumbent)
-		progress = file.Follow(progress)
+		progress = file.WriteFinished(progress)
 	}
 	out.Prepare = time.Since(start).Seconds()
 	own := Outcome{} // apart from out, as the run may go on writing to it after ctx has ended
-	before := engine.Sent(j.Engine)
+	before := engine.BytesSent(j.Engine)
 	if n, ok := j.Engine.(engine.Noter); ok {
 		own.Notes = append(own.Notes, n.Note())
 	}
 	work := func() (err error) {
 		defer func() { a.Pool.GiveBack(j, err) }()
 		own.Structure, own.Claimed, err = engine.Solve(ctx, j.Engine, j.Stream, inst, progress)
-		own.Splittings, own.Sent = j.Splittings(), engine.Sent(j.Engine)-before
+		own.Splittings, own.Sent = j.Splittings(), engine.BytesSent(j.Engine)-before
 		if file != nil {
-			own.Splittings *= file.Left()
+			own.Splittings *= file.RemainingWork()
 			note := ""
-			if note, err = file.End(err); note != "" {
+			if note, err = file.Finish(err); note != "" {
 				own.Notes = append(own.Notes, note)
 			}
 		}
@@ -121,7 +121,7 @@ func (a Kernels) run(ctx context.Context, t *Task, inst *problem.Instance, v *de
 		_, err = cancel.WithGrace(ctx, work)
 	}
 	if err != nil && file != nil {
-		holds := file.Holds(a.Checkpoint.Path)
+		holds := file.DescribeContents(a.Checkpoint.Path)
 		out.Notes, err = append(out.Notes, holds), fmt.Errorf("%w (%s)", err, holds)
 	}
 	if err != nil {
@@ -133,7 +133,7 @@ func (a Kernels) run(ctx context.Context, t *Task, inst *problem.Instance, v *de
 
 // openCheckpoint opens the checkpoint for a job, which it gives back to the pool if it fails. On a host it returns at the
 // end of ctx: the digest of all values, and the reading of an earlier run's levels, then go on.
-func (a Kernels) openCheckpoint(ctx context.Context, t *Task, j *kernels.Job) (*checkpoint.Writer, error) {
+func (a KernelAlgorithm) openCheckpoint(ctx context.Context, t *Task, j *kernels.Job) (*checkpoint.Writer, error) {
 	seen := &problem.Incumbent{Instance: j.Instance} // that of the task may be read while an opening goes on
 	open := func() (*checkpoint.Writer, error) {
 		return a.Checkpoint.Writer(j.Engine, j.Instance, seen, t.Settings.Ranks)

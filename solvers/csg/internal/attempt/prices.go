@@ -14,14 +14,14 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// Prices is the algorithm ByPrices, within limits.
-type Prices struct{ Limits price.Settings }
+// PriceAlgorithm is the algorithm ByPrices, within limits.
+type PriceAlgorithm struct{ Limits price.Settings }
 
 // Solve implements Algorithm. Where the limits do not suffice the error wraps price.ErrCostly.
-func (a Prices) Solve(ctx context.Context, t *Task, out *Outcome) error {
+func (a PriceAlgorithm) Solve(ctx context.Context, t *Task, out *Outcome) error {
 	start := time.Now()
 	inst, o, limits := t.Instance, t.Settings, a.Limits
-	as := inst.Widened()
+	as := inst.Widen()
 	out.Variant, out.Refuted = "price on all cores", "prices"
 	if t.Facts.Kind != device.Host {
 		choice, err := variants.Choose(&gencsg.Price, t.Facts, as.Instance, o, "")
@@ -30,10 +30,10 @@ func (a Prices) Solve(ctx context.Context, t *Task, out *Outcome) error {
 		} else if err != nil {
 			return err
 		}
-		limits.On = &price.On{Devices: o.Devices, Variant: choice.Variant}
+		limits.On = &price.DevicePasses{Devices: o.Devices, Variant: choice.Variant}
 		out.Variant = gencsg.Price.Name + " " + choice.Variant.Label
 	}
-	o.Say("%s on %s", out.Variant, t.Facts)
+	o.Logf("%s on %s", out.Variant, t.Facts)
 	limits.Improved = func(blocks []uint64, value, bound float64) {
 		// A float64 may be less than an integer bound of 64 bits.
 		t.Incumbent.Offer(blocks, solve.NumberOf(math.Nextafter(bound, math.Inf(1))))
@@ -41,7 +41,7 @@ func (a Prices) Solve(ctx context.Context, t *Task, out *Outcome) error {
 			o.Progress(solve.NewIncumbent(time.Since(start).Seconds(), t.Incumbent.Value, solve.NumberOf(bound), 0))
 		}
 	}
-	if !inst.Held() {
+	if !inst.HoldsValues() {
 		limits.On.Law, limits.On.N = as.Law, inst.N
 	}
 	var found *price.Result

@@ -68,7 +68,7 @@ func (c *Spec) Writer(e engine.Engine, inst *problem.Instance, best *problem.Inc
 	}
 	if !c.Resume {
 		k.file, err = Create(c.Path, id)
-		return k, solve.Refuse(err)
+		return k, solve.AsInputError(err)
 	}
 	done := Levels{}
 	at := int64(0)
@@ -76,21 +76,21 @@ func (c *Spec) Writer(e engine.Engine, inst *problem.Instance, best *problem.Inc
 		if r.Level == Best {
 			return DecodeBest(payload, best)
 		}
-		if r.Bits > m || r.Level > m-r.Bits || r.First != at || r.First+r.Count > levels.Binomial(m-r.Bits, r.Level) || done.Until(r.Bits) < r.Level-1 {
+		if r.Bits > m || r.Level > m-r.Bits || r.First != at || r.First+r.Count > levels.Binomial(m-r.Bits, r.Level) || done.LastFinished(r.Bits) < r.Level-1 {
 			return fmt.Errorf("%w: found tiles %d to %d of level %d, expected those from %d on of a level no later than %d",
-				ErrRefused, r.First, r.First+r.Count, r.Level, at, done.Until(r.Bits)+1)
+				ErrRefused, r.First, r.First+r.Count, r.Level, at, done.LastFinished(r.Bits)+1)
 		}
 		if at += r.Count; at == levels.Binomial(m-r.Bits, r.Level) {
 			done[r.Bits], at = r.Level, 0
 		}
 		return k.carrier.Put(r, payload)
 	})
-	k.from = done.Until(k.bits) + 1
+	k.from = done.LastFinished(k.bits) + 1
 	k.written.Store(int64(k.from))
 	return k, err
 }
 
-// Start makes a goroutine that writes levels, in the order in which they are finished, until End.
+// Start makes a goroutine that writes levels, in the order in which they are finished, until Finish.
 func (k *Writer) Start(ctx context.Context, best *problem.Incumbent) {
 	go func() {
 		defer close(k.ended)
@@ -129,8 +129,8 @@ func (k *Writer) write(ctx context.Context, level int) error {
 	return nil
 }
 
-// Follow returns progress with a function that hands finished levels to the goroutine that writes.
-func (k *Writer) Follow(progress engine.Progress) engine.Progress {
+// WriteFinished returns progress with a function that hands finished levels to the goroutine that writes.
+func (k *Writer) WriteFinished(progress engine.Progress) engine.Progress {
 	progress.From = k.from
 	progress.Level = func(level int) error {
 		k.levels <- level
@@ -139,9 +139,9 @@ func (k *Writer) Follow(progress engine.Progress) engine.Progress {
 	return progress
 }
 
-// End waits until the pending levels are written. err is the error that ended the run. After a run without one, a failure
+// Finish waits until the pending levels are written. err is the error that ended the run. After a run without one, a failure
 // to write is a note, for the result.
-func (k *Writer) End(err error) (note string, _ error) {
+func (k *Writer) Finish(err error) (note string, _ error) {
 	close(k.levels)
 	<-k.ended
 	failed := errors.Join(k.failed, k.Close())
@@ -160,12 +160,12 @@ func (k *Writer) End(err error) (note string, _ error) {
 // Close closes the file, and gives back the memory and the kernels. End calls it.
 func (k *Writer) Close() error { return errors.Join(k.file.Close(), k.carrier.Close()) }
 
-// Left is the share of the work, 0 to 1, that the file did not hold when it was opened.
-func (k *Writer) Left() float64 {
+// RemainingWork is the share of the work, 0 to 1, that the file did not hold when it was opened.
+func (k *Writer) RemainingWork() float64 {
 	return 1 - levels.ShareOf(levels.PairsBefore(k.high, k.from), k.high)
 }
 
-// Holds says what the file of a run that ended early holds.
-func (k *Writer) Holds(path string) string {
+// DescribeContents says what the file of a run that ended early holds.
+func (k *Writer) DescribeContents(path string) string {
 	return fmt.Sprintf("checkpoint %s holds %d of %d levels; --resume goes on with them", path, k.written.Load(), k.high+1)
 }

@@ -31,14 +31,14 @@ type state struct {
 // newState begins with a partition; the state takes the label slice over and changes it.
 func newState(g *Graph, label []int32, random *rand.Rand) *state {
 	s := &state{g: g, label: label, size: make([]int32, g.N), value: g.Value(label), random: random,
-		order: identity(g.N), gain: make([]int64, g.N), met: make([]int32, g.N)}
+		order: singletons(g.N), gain: make([]int64, g.N), met: make([]int32, g.N)}
 	s.number()
 	return s
 }
 
 // number renumbers the blocks from 0 on, so that the next new block gets the least free number.
 func (s *state) number() {
-	blocks := canonical(s.label)
+	blocks := renumberBlocks(s.label)
 	clear(s.size)
 	for _, c := range s.label {
 		s.size[c]++
@@ -211,7 +211,7 @@ func (s *state) descend(stop func() bool) {
 		s.number()
 		s.kept = false
 		count := s.g.N - len(s.empty)
-		merged := newState(s.g.contract(s.label, count), identity(count), s.random)
+		merged := newState(s.g.contract(s.label, count), singletons(count), s.random)
 		before := merged.value
 		for merged.sweep(0, stop) {
 		}
@@ -225,8 +225,8 @@ func (s *state) descend(stop func() bool) {
 	}
 }
 
-// identity puts every node into a block of its own.
-func identity(n int) []int32 {
+// singletons puts every node into a block of its own.
+func singletons(n int) []int32 {
 	label := make([]int32, n)
 	for i := range label {
 		label[i] = int32(i)

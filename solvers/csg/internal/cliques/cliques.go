@@ -2,14 +2,14 @@
 // edges inside blocks add up to the most: clique partitioning, or correlation clustering.
 // Weights have either sign.
 //
-// A Search anneals and recombines partitions; Conflicts bounds what any partition is worth.
+// A Search anneals and recombines partitions; ConflictBound bounds what any partition is worth.
 // The package knows neither files nor coalitions.
 package cliques
 
 import "slices"
 
 // A Graph lists each edge at both of its nodes: the neighbours of node i are
-// Col[Start[i]:Start[i+1]], without i itself; Conflicts needs them in ascending order. The
+// Col[Start[i]:Start[i+1]], without i itself; ConflictBound needs them in ascending order. The
 // absolute values of all weights add up to less than 2^60.
 type Graph struct {
 	N      int
@@ -39,8 +39,8 @@ func (g *Graph) Value(label []int32) int64 {
 	return twice / 2
 }
 
-// Positive is the sum of the positive weights, which no partition exceeds.
-func (g *Graph) Positive() int64 {
+// PositiveSum is the sum of the positive weights, which no partition exceeds.
+func (g *Graph) PositiveSum() int64 {
 	var twice int64
 	for _, w := range g.Weight {
 		twice += max(w, 0)
@@ -48,9 +48,9 @@ func (g *Graph) Positive() int64 {
 	return twice / 2
 }
 
-// canonical renumbers blocks in the order of their first nodes, in place, and returns the number
+// renumberBlocks renumbers blocks in the order of their first nodes, in place, and returns the number
 // of blocks.
-func canonical(label []int32) int {
+func renumberBlocks(label []int32) int {
 	number := slices.Repeat([]int32{-1}, len(label))
 	count := int32(0)
 	for i, c := range label {

@@ -35,7 +35,7 @@ func random(n int, chance float64, least, most int64, seed uint64) *Graph {
 // best is the most that a partition is worth, of all.
 func best(g *Graph) int64 {
 	label := make([]int32, g.N)
-	most := g.Value(identity(g.N))
+	most := g.Value(singletons(g.N))
 	var place func(i int, blocks int32)
 	place = func(i int, blocks int32) {
 		if i == g.N {
@@ -78,11 +78,11 @@ func TestSearchFindsTheBest(t *testing.T) {
 					for _, x := range p {
 						sum += x
 					}
-					if sum < float64(want) || !g.Proves(p) {
+					if sum < float64(want) || !g.ProvesBound(p) {
 						t.Fatalf("n = %d, %+v, seed %d: the prices %v are below %d", n, c, seed, p, want)
 					}
 				}
-				if bound := g.Positive() - g.Conflicts(1<<20, never); bound < want {
+				if bound := g.PositiveSum() - g.ConflictBound(1<<20, never); bound < want {
 					t.Fatalf("n = %d, %+v, seed %d: the bound %d is below %d", n, c, seed, bound, want)
 				}
 			}
@@ -103,13 +103,13 @@ func TestConflictsProve(t *testing.T) {
 		}
 		g.Start[i+1] = int64(len(g.Col))
 	}
-	if lost := g.Conflicts(1<<20, never); lost != 4+2 || g.Positive()-lost != best(g) {
-		t.Errorf("found conflicts of %d and the best %d of %d, expected 6 to be lost", lost, best(g), g.Positive())
+	if lost := g.ConflictBound(1<<20, never); lost != 4+2 || g.PositiveSum()-lost != best(g) {
+		t.Errorf("found conflicts of %d and the best %d of %d, expected 6 to be lost", lost, best(g), g.PositiveSum())
 	}
-	if lost := g.Conflicts(1<<20, func() bool { return true }); lost != 0 {
+	if lost := g.ConflictBound(1<<20, func() bool { return true }); lost != 0 {
 		t.Errorf("ended at once, found conflicts of %d", lost)
 	}
-	if lost := g.Conflicts(1, never); lost > 6 {
+	if lost := g.ConflictBound(1, never); lost > 6 {
 		t.Errorf("ended early, found conflicts of %d", lost)
 	}
 }
@@ -123,12 +123,12 @@ func TestProves(t *testing.T) {
 		proves bool
 	}{{[]float64{6.001, 6.001, 6.001}, true}, {[]float64{5.999, 5.999, 5.999}, false}, {[]float64{6, 6, 6}, false}, {[]float64{100, 100, 1}, true},
 		{[]float64{100, 100, -1}, false}, {[]float64{math.NaN(), 9, 9}, false}, {[]float64{math.Inf(1), 9, 9}, false}, {[]float64{9, 9}, false}} {
-		if got := g.Proves(c.prices); got != c.proves {
+		if got := g.ProvesBound(c.prices); got != c.proves {
 			t.Errorf("%v: proven %t", c.prices, got)
 		}
 	}
 	g.Weight = []int64{1 << 53, 0, 1 << 53, 0, 0, 0}
-	if g.Proves([]float64{0x1p53, 0x1p53, 1}) {
+	if g.ProvesBound([]float64{0x1p53, 0x1p53, 1}) {
 		t.Error("weights that float64 rounds were proven")
 	}
 	found := random(60, 1, -9, 9, 3).Prices(rand.New(rand.NewPCG(1, 1)), never)
@@ -146,7 +146,7 @@ func TestStates(t *testing.T) {
 		for i := range label {
 			label[i] = r.Int32N(5)
 		}
-		count := canonical(label)
+		count := renumberBlocks(label)
 		inside := g.Value(label)
 		small := g.contract(label, count)
 		merged := make([]int32, count)
@@ -180,7 +180,7 @@ func TestStates(t *testing.T) {
 func TestSweepsStop(t *testing.T) {
 	g := random(200, 1, 1, 5, 9) // every node gains by joining others
 	moved := func(run func(s *state, stop func() bool)) (count int) {
-		s := newState(g, identity(g.N), rand.New(rand.NewPCG(1, 2)))
+		s := newState(g, singletons(g.N), rand.New(rand.NewPCG(1, 2)))
 		calls := 0
 		run(s, func() bool { calls++; return calls > 2 })
 		if s.value != g.Value(s.label) {

@@ -2,7 +2,7 @@ package cliques
 
 import "slices"
 
-// Conflicts is a number by which the value of every partition is less than Positive. A cycle of
+// ConflictBound is a number by which the value of every partition is less than PositiveSum. A cycle of
 // positive edges and one negative edge is a conflict: a partition either cuts one of the positive
 // edges or has the negative edge inside a block, and so loses at least the least absolute weight
 // of the cycle. Conflicts are taken greedily, the shortest first. Each subtracts its least weight
@@ -10,7 +10,7 @@ import "slices"
 //
 // At most work edges are looked at; the result depends on the graph and on work alone. If stop
 // ends the search early, the result is 0.
-func (g *Graph) Conflicts(work int64, stop func() bool) int64 {
+func (g *Graph) ConflictBound(work int64, stop func() bool) int64 {
 	p := packing{g: g, left: make([]int64, len(g.Weight)), work: work, from: make([]int64, g.N), met: make([]int32, g.N),
 		last: make([]int64, g.N), near: make([]int32, g.N)}
 	for k, w := range g.Weight {

@@ -12,7 +12,7 @@ import (
 // such prices is the value of the semidefinite program max ½ Σ w(i,j) v(i)·v(j) over unit vectors,
 // solved one vector after the other (the mixing method of Wang, Chang and Kolter, 2017): v(i)
 // becomes the direction of Σ w(i,j) v(j), and half of the length of that sum is node i's price in
-// the end. The prices are then raised until Proves accepts them. The result is nil where stop came
+// the end. The prices are then raised until ProvesBound accepts them. The result is nil where stop came
 // before that, or where the graph has too many nodes.
 func (g *Graph) Prices(random *rand.Rand, stop func() bool) []float64 {
 	if g.N == 0 || g.N > mostPriced {
@@ -85,17 +85,17 @@ func normalize(v []float64) float64 {
 	return length
 }
 
-// Proves reports whether diag(prices) - weights/2 is proven positive semidefinite. Cholesky's method in
+// ProvesBound reports whether diag(prices) - weights/2 is proven positive semidefinite. Cholesky's method in
 // float64 ends with a matrix A whose eigenvalues are then at least -γ/(1-γ) times its trace, γ =
 // (n+1)u/(1-(n+1)u) and u = 2^-53 (Higham, Accuracy and Stability of Numerical Algorithms, 2nd
 // edition, theorems 10.3 and 10.5). The factorization is therefore made of a matrix whose diagonal
 // is smaller by four times that error. Weights have to be below 2^52, so that float64 holds their
 // halves.
-func (g *Graph) Proves(prices []float64) bool {
+func (g *Graph) ProvesBound(prices []float64) bool {
 	return g.proves(prices, func() bool { return false })
 }
 
-// proves is Proves, or false where stop ends it early.
+// proves is ProvesBound, or false where stop ends it early.
 func (g *Graph) proves(prices []float64, stop func() bool) bool {
 	n := g.N
 	if len(prices) != n {

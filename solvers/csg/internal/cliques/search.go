@@ -39,7 +39,7 @@ const (
 
 // NewSearch begins with every node alone.
 func NewSearch(g *Graph) *Search {
-	return &Search{g: g, scale: g.scale(), elite: []partition{{g.Value(identity(g.N)), identity(g.N)}}}
+	return &Search{g: g, scale: g.scale(), elite: []partition{{g.Value(singletons(g.N)), singletons(g.N)}}}
 }
 
 // Best is the best partition so far, as blocks numbered by their first nodes, and how many
@@ -52,7 +52,7 @@ func (s *Search) Best() (value int64, label []int32, runs int64) {
 
 // Offer adds a partition of the graph to the elites, unless it is among them or worse than all.
 func (s *Search) Offer(label []int32) {
-	canonical(label)
+	renumberBlocks(label)
 	p := partition{s.g.Value(label), label}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,7 +109,7 @@ func (w *Worker) Run(stop func() bool) {
 		w.s.Offer(w.recombine(a, b, stop))
 		return
 	}
-	one := newState(w.s.g, identity(w.s.g.N), w.random)
+	one := newState(w.s.g, singletons(w.s.g.N), w.random)
 	half := one.anneal(w.sweeps, w.heat, w.least, stop)
 	w.s.Offer(one.label)
 	if w.runs == 1 {

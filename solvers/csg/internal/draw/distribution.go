@@ -241,14 +241,14 @@ const (
 // float64 values, integers scale them (ScaleInt16, ScaleInt32, ScaleInt64). It makes
 // values on all cores.
 func GenerateAs(name string, n int, seed uint64, as problem.Value) (*problem.Instance, error) {
-	inst, err := Drawn(name, n, seed, as)
+	inst, err := NewDrawn(name, n, seed, as)
 	if err != nil {
 		return nil, err
 	}
 	if n > 36 {
 		return nil, fmt.Errorf("generate %s: 2^%d values of type %s do not fit in memory: expected at most 36 agents", name, n, as)
 	}
-	inst.Law.Hold(inst)
+	inst.Law.SetValues(inst)
 	inst.Law = nil // the caller may change values
 	return inst, inst.Promote()
 }

@@ -22,8 +22,8 @@ type law struct {
 	scale, largest float64
 }
 
-// Drawn makes the instance of GenerateAs without its values: its Law has them.
-func Drawn(name string, n int, seed uint64, as problem.Value) (*problem.Instance, error) {
+// NewDrawn makes the instance of GenerateAs without its values: its Law has them.
+func NewDrawn(name string, n int, seed uint64, as problem.Value) (*problem.Instance, error) {
 	s, err := newSource(name, n, seed)
 	if err != nil {
 		return nil, err
@@ -56,19 +56,19 @@ func (l *law) rounded(x float64) float64 {
 	return x
 }
 
-// Least is below every finite value of every distribution: normal ones lie within nine
+// LeastValue is below every finite value of every distribution: normal ones lie within nine
 // deviations, as no uniform draw is nearer to 0 than 2^-53.
-func (l *law) Least() float64 { return -float64(max(l.n, 20)) }
+func (l *law) LeastValue() float64 { return -float64(max(l.n, 20)) }
 
-// In returns the law with values of another type, at the same scale.
-func (l *law) In(as problem.Value) problem.Law {
+// AsType returns the law with values of another type, at the same scale.
+func (l *law) AsType(as problem.Value) problem.Law {
 	x := *l
 	x.as = as
 	return &x
 }
 
-// Hold draws all values into an instance's memory.
-func (l *law) Hold(inst *problem.Instance) {
+// SetValues draws all values into an instance's memory.
+func (l *law) SetValues(inst *problem.Instance) {
 	switch l.as {
 	case problem.Float64:
 		problem.SetValues(inst, hold[float64](l))
@@ -96,8 +96,8 @@ func hold[T problem.Number](l *law) []T {
 	return values
 }
 
-// On loads the drawing kernel on a device.
-func (l *law) On(d device.Device) (_ problem.Drawer, err error) {
+// OpenDrawer loads the drawing kernel on a device.
+func (l *law) OpenDrawer(d device.Device) (_ problem.Drawer, err error) {
 	f := &gencsg.Draw
 	var v *device.Variant
 	for i := range f.Variants {
@@ -136,8 +136,8 @@ type drawer struct {
 
 func (d *drawer) Close() error { return d.scope.Close() }
 
-// Into waits for the device now and then, so that a guarded stream can end it with its context.
-func (d *drawer) Into(s device.Stream, v device.Buffer, first, count uint64) error {
+// DrawInto waits for the device now and then, so that a guarded stream can end it with its context.
+func (d *drawer) DrawInto(s device.Stream, v device.Buffer, first, count uint64) error {
 	const step = 1 << 28
 	for at := uint64(0); at < count; at += step {
 		part := min(step, count-at)

@@ -13,8 +13,8 @@ import (
 	"coalesce/solvers/csg/problem"
 )
 
-// A Loaded variant is one that is loaded on its devices. Each family has a Loaded of its own.
-type Loaded interface {
+// A LoadedVariant is a variant that is loaded on its devices. Each family has one of its own.
+type LoadedVariant interface {
 	// Engine is an engine for n agents, which has no memory yet.
 	Engine(n int) Engine
 	Close() error
@@ -68,8 +68,8 @@ type Coverer interface {
 // A Sender counts the bytes that it has sent to other devices or ranks.
 type Sender interface{ BytesSent() int64 }
 
-// Sent is the number of bytes that an engine, or a group of ranks, has sent to other devices or ranks so far.
-func Sent(e any) int64 {
+// BytesSent is the number of bytes that an engine, or a group of ranks, has sent to other devices or ranks so far.
+func BytesSent(e any) int64 {
 	if s, ok := e.(Sender); ok {
 		return s.BytesSent()
 	}
@@ -96,13 +96,13 @@ func FreeAll(all ...device.Buffer) error {
 	return first
 }
 
-// Send puts an instance's values into an engine's memory. Where this machine does not hold them
+// UploadValues puts an instance's values into an engine's memory. Where this machine does not hold them
 // and the engine can draw, the devices draw them.
-func Send(ctx context.Context, e Engine, s device.Stream, inst *problem.Instance) error {
-	if on, ok := e.(Drawing); ok && !inst.Held() {
+func UploadValues(ctx context.Context, e Engine, s device.Stream, inst *problem.Instance) error {
+	if on, ok := e.(Drawing); ok && !inst.HoldsValues() {
 		return on.Draw(ctx, s, inst.Law)
 	}
-	inst.Hold()
+	inst.DrawValues()
 	return e.Upload(ctx, s, inst.Bytes())
 }
 
@@ -116,7 +116,7 @@ func Solve(ctx context.Context, e Engine, s device.Stream, inst *problem.Instanc
 		return nil, "", err
 	}
 	p.Report(1)
-	claimed, err := Claimed(e, s, inst.Type)
+	claimed, err := DownloadTotal(e, s, inst.Type)
 	if err != nil {
 		return nil, "", err
 	}
@@ -124,15 +124,15 @@ func Solve(ctx context.Context, e Engine, s device.Stream, inst *problem.Instanc
 	return blocks, claimed, err
 }
 
-// Claimed downloads f(A) after a run, in decimals.
-func Claimed(e Engine, s device.Stream, t problem.Value) (string, error) {
+// DownloadTotal downloads f(A) after a run, in decimals.
+func DownloadTotal(e Engine, s device.Stream, t problem.Value) (string, error) {
 	b, off := e.Total()
 	size := t.Size()
 	var word [8]byte
 	if err := s.Download(word[:size], b, off*int64(size)); err != nil {
 		return "", err
 	}
-	_, claimed := Decode(t, Word(word))
+	_, claimed := Decode(t, DecodeWord(word))
 	return claimed, nil
 }
 
@@ -143,7 +143,7 @@ func Structure(e Engine, s device.Stream, inst *problem.Instance) (problem.Struc
 	if inst.N == 0 {
 		return blocks, nil
 	}
-	open := []uint64{inst.Grand()}
+	open := []uint64{inst.GrandCoalition()}
 	for len(open) > 0 {
 		c := open[len(open)-1]
 		open = open[:len(open)-1]

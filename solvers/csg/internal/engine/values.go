@@ -8,8 +8,8 @@ import (
 	"coalesce/solvers/csg/problem"
 )
 
-// Word is the number that eight bytes of a device hold.
-func Word(b [8]byte) uint64 { return binary.NativeEndian.Uint64(b[:]) }
+// DecodeWord is the number that eight bytes of a device hold.
+func DecodeWord(b [8]byte) uint64 { return binary.NativeEndian.Uint64(b[:]) }
 
 // Decode reads the bits of a value of a type as a float64 and as decimals.
 func Decode(t problem.Value, word uint64) (float64, string) {

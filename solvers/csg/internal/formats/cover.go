@@ -49,7 +49,7 @@ func writeMarked[T problem.Number](w io.Writer, values []T, sizes problem.Sizes,
 	for at := 0; at < len(values); at += len(piece) {
 		copy(piece, values[at:])
 		for k := range piece {
-			if !sizes.Allow(uint64(at + k)) {
+			if !sizes.Allows(uint64(at + k)) {
 				piece[k] = mark
 			}
 		}
@@ -100,6 +100,6 @@ func checkCover(table, inst *problem.Instance, sizes problem.Sizes) error {
 	if inst.Sizes != sizes {
 		return fmt.Errorf("%w: found a table of blocks of sizes %q, expected %q", problem.ErrCheck, sizes, inst.Sizes)
 	}
-	table.Covers(inst)
+	table.SetCover(inst)
 	return table.Check()
 }

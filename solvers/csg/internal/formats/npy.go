@@ -47,7 +47,7 @@ func readNPY(r *bufio.Reader, size int64, name string, opts ReadOptions) (*probl
 	if of := opts.CoverOf; of != nil {
 		check = func() error { return checkCover(inst, of, blocks) }
 	} else if blocks != 0 {
-		check = func() error { return inst.Divide(blocks) }
+		check = func() error { return inst.RestrictCover(blocks) }
 	}
 	if err := check(); err != nil {
 		var entry *problem.EntryError

@@ -136,8 +136,8 @@ func TestWriteNPY(t *testing.T) {
 				t.Fatal(err)
 			}
 			for mask := range inst.Len() {
-				if got.Exact(mask) != inst.Exact(mask) {
-					t.Errorf("%s: coalition %d became %s, was %s", as, mask, got.Exact(mask), inst.Exact(mask))
+				if got.ValueDecimals(mask) != inst.ValueDecimals(mask) {
+					t.Errorf("%s: coalition %d became %s, was %s", as, mask, got.ValueDecimals(mask), inst.ValueDecimals(mask))
 				}
 			}
 		}

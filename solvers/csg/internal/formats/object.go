@@ -47,12 +47,12 @@ func readJSON(r io.Reader, name string, opts ReadOptions) (*problem.Instance, er
 	case json.Delim('['):
 		err = t.records()
 	default:
-		err = t.Wrong(tok, want)
+		err = t.TokenError(tok, want)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := t.End(); err != nil {
+	if err := t.ExpectEnd(); err != nil {
 		return nil, err
 	}
 	for _, e := range t.loose {
@@ -73,7 +73,7 @@ func readJSON(r io.Reader, name string, opts ReadOptions) (*problem.Instance, er
 func (t *jsonTable) records() error {
 	t.inner = true
 	return t.Items("the list", func() error {
-		if err := t.Open('{', "an object of a coalition and its value"); err != nil {
+		if err := t.ExpectOpen('{', "an object of a coalition and its value"); err != nil {
 			return err
 		}
 		line := t.Line()
@@ -113,7 +113,7 @@ func (t *jsonTable) value(want string) (string, int, error) {
 	}
 	value, ok := scalar(tok)
 	if !ok {
-		return "", 0, t.Wrong(tok, want)
+		return "", 0, t.TokenError(tok, want)
 	}
 	return value, t.Line(), nil
 }
@@ -129,13 +129,13 @@ func (t *jsonTable) members() (uint64, error) {
 		return t.coalition(text, t.Line())
 	}
 	if tok != json.Delim('[') {
-		return 0, t.Wrong(tok, want)
+		return 0, t.TokenError(tok, want)
 	}
 	agents, err := t.list("an agent's name")
 	if err != nil {
 		return 0, err
 	}
-	return t.mask(agents, fmt.Sprint(agents), t.Line())
+	return t.coalitionOf(agents, fmt.Sprint(agents), t.Line())
 }
 
 // list reads names up to the end of a list whose bracket was read.
@@ -147,10 +147,10 @@ func (t *jsonTable) list(what string) (list []string, err error) {
 		}
 		word, ok := scalar(tok)
 		if _, number := tok.(json.Number); number {
-			word = names.Name(word)
+			word = names.Clean(word)
 		}
 		if word = strings.TrimSpace(word); !ok || word == "" {
-			return t.Wrong(tok, what)
+			return t.TokenError(tok, what)
 		}
 		if list = append(list, word); len(list) > problem.MaxAgents {
 			return t.Errorf("found more than %d agents, expected at most that many", problem.MaxAgents)
@@ -184,7 +184,7 @@ func (t *jsonTable) outer(key string) error {
 				if err != nil {
 					return t.errorf(e.line, "found %s, expected the number of agents", formats.Quote(e.value))
 				}
-				if err := t.number(n, e.line); err != nil {
+				if err := t.numberAgents(n, e.line); err != nil {
 					return err
 				}
 			}

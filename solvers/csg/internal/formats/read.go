@@ -105,7 +105,7 @@ func readPlain(plain *packed.Stream, name string, opts ReadOptions) (inst *probl
 // them: "1 3", "{ann, bob}".
 func ParseCoalition(inst *problem.Instance, text string) (uint64, error) {
 	t := newTable("coalition", ReadOptions{})
-	err := t.number(inst.N, 0)
+	err := t.numberAgents(inst.N, 0)
 	if inst.Names != nil {
 		err = t.declare(inst.Names, 0)
 	}
@@ -165,7 +165,7 @@ func (o ReadOptions) setNames(inst *problem.Instance, name string) error {
 // setIntegers stores integers in the narrowest type that holds their sums.
 func setIntegers(inst *problem.Instance, values []int64) {
 	largest, _ := problem.LargestInt(values)
-	if sum, ok := problem.Times(largest, max(1, inst.N)); ok && sum <= 1<<31-1 {
+	if sum, ok := problem.MultiplyWithin64(largest, max(1, inst.N)); ok && sum <= 1<<31-1 {
 		problem.SetValues(inst, problem.Convert[int64, int32](values))
 		return
 	}

@@ -25,7 +25,7 @@ func readText(name, text string, opts ReadOptions) (*problem.Instance, error) {
 func shown(inst *problem.Instance) string {
 	values := make([]string, inst.Len())
 	for i := range values {
-		values[i] = inst.Exact(uint64(i))
+		values[i] = inst.ValueDecimals(uint64(i))
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s %s %s", inst.Type, strings.Join(values, " "), strings.Join(inst.Names, ",")))
 }

@@ -77,13 +77,13 @@ func readCSV(r io.Reader, name string, opts ReadOptions) (*problem.Instance, err
 		row = bytes.TrimLeft(bytes.TrimRight(row, " \t\r"), " ") // nothing may stand before a first tab
 		is := false
 		if first {
-			if is, err = t.head(row, in.Number()); err != nil {
+			if is, err = t.head(row, in.LineNumber()); err != nil {
 				return nil, err
 			}
 			first = false
 		}
 		if !is {
-			err = t.row(row, in.Number())
+			err = t.row(row, in.LineNumber())
 		}
 		if err != nil {
 			return nil, err
@@ -226,7 +226,7 @@ func (t *sheet) maskRow(cells []string, value string, line int) error {
 	if len(cells) != 1 {
 		return t.errorf(line, "found %s, expected %d as in the header", formats.Count(len(t.cells), "cell"), t.width)
 	}
-	word, base := names.Name(cells[0]), 10
+	word, base := names.Clean(cells[0]), 10
 	if strings.HasPrefix(word, "0b") || strings.HasPrefix(word, "0x") {
 		base = 0
 	}
@@ -244,7 +244,7 @@ func (t *sheet) memberRow(cells []string, value string, line int) error {
 	}
 	mask := uint64(0)
 	for k, cell := range cells {
-		switch strings.ToLower(names.Name(cell)) {
+		switch strings.ToLower(names.Clean(cell)) {
 		case "1", "true":
 			mask |= 1 << k
 		case "0", "false":

@@ -71,8 +71,8 @@ func (t *table) declare(agents []string, line int) error {
 	return nil
 }
 
-// number declares agents 1..n.
-func (t *table) number(n, line int) error {
+// numberAgents declares agents 1..n.
+func (t *table) numberAgents(n, line int) error {
 	if n < 0 || n > problem.MaxAgents {
 		return t.errorf(line, "found %d agents, expected 0 to %d", n, problem.MaxAgents)
 	}
@@ -132,11 +132,11 @@ func (t *table) coalition(list string, line int) (uint64, error) {
 	if err != nil {
 		return 0, t.errorf(line, "coalition: %w", err)
 	}
-	return t.mask(agents, list, line)
+	return t.coalitionOf(agents, list, line)
 }
 
-// mask is the coalition of agents, which the file writes so.
-func (t *table) mask(agents []string, written string, line int) (uint64, error) {
+// coalitionOf is the coalition of agents, which the file writes so.
+func (t *table) coalitionOf(agents []string, written string, line int) (uint64, error) {
 	var mask uint64
 	for _, agent := range agents {
 		i, err := t.agent(agent, line)

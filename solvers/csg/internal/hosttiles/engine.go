@@ -29,7 +29,7 @@ type Engine struct {
 }
 
 // Load loads a variant on a host, which shares the work with those of other ranks unless ranks is nil.
-func Load(d device.Device, v *device.Variant, ranks collective.Ranks) (engine.Loaded, error) {
+func Load(d device.Device, v *device.Variant, ranks collective.Ranks) (engine.LoadedVariant, error) {
 	k, err := gencsg.LoadHosttiles(d, v)
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (r *Engine) Run(ctx context.Context, s device.Stream, progress engine.Progr
 }
 
 // BytesSent implements engine.Sender.
-func (r *Engine) BytesSent() int64 { return engine.Sent(r.ranks) }
+func (r *Engine) BytesSent() int64 { return engine.BytesSent(r.ranks) }
 
 func (r *Engine) TileBits() int { return gencsg.Hosttiles.Int(r.variant, "k") }
 
@@ -123,7 +123,7 @@ func splitOf[T problem.Number](r *Engine, c uint64) uint64 {
 	f := host.Slice[T](device.Ptr(r.f))
 	last := uint64(1) << (r.n - 1)
 	if c&last == 0 {
-		return reference.Attaining(f, c)
+		return reference.AttainingPart(f, c)
 	}
 	if bits.OnesCount64(c) < r.n {
 		return 0 // the last agent's block, which the splitting of all agents found

@@ -16,9 +16,9 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// A Loaded variant is one on the devices of a solve.
-type Loaded struct {
-	engine.Loaded
+// A LoadedVariant is one on the devices of a solve.
+type LoadedVariant struct {
+	engine.LoadedVariant
 	Device  device.Device // the first
 	Family  *device.Family
 	Variant *device.Variant
@@ -26,22 +26,22 @@ type Loaded struct {
 }
 
 // Load loads a variant on the devices and the ranks of a solve.
-func Load(o *solve.Settings, f *device.Family, v *device.Variant) (*Loaded, error) {
+func Load(o *solve.Settings, f *device.Family, v *device.Variant) (*LoadedVariant, error) {
 	ranks := o.Ranks
-	if o.Together() == 1 {
+	if o.RankCount() == 1 {
 		ranks = nil
 	}
-	l := &Loaded{Device: o.Devices[0], Family: f, Variant: v, ranks: o.Ranks}
+	l := &LoadedVariant{Device: o.Devices[0], Family: f, Variant: v, ranks: o.Ranks}
 	var err error
 	switch {
 	case f.Target == device.Host:
-		l.Loaded, err = hosttiles.Load(l.Device, v, ranks)
+		l.LoadedVariant, err = hosttiles.Load(l.Device, v, ranks)
 	case f != &gencsg.Tiles:
-		l.Loaded, err = splits.Load(l.Device, v)
+		l.LoadedVariant, err = splits.Load(l.Device, v)
 	case len(o.Devices) > 1 || ranks != nil:
-		l.Loaded, err = tiles.LoadGroup(o.Devices, o.Ranks, v)
+		l.LoadedVariant, err = tiles.LoadGroup(o.Devices, o.Ranks, v)
 	default:
-		l.Loaded, err = tiles.Load(l.Device, v)
+		l.LoadedVariant, err = tiles.Load(l.Device, v)
 	}
 	if err != nil {
 		return nil, err
@@ -52,13 +52,13 @@ func Load(o *solve.Settings, f *device.Family, v *device.Variant) (*Loaded, erro
 // A Job is a variant with the memory of one instance.
 type Job struct {
 	engine.Engine
-	Kernels  *Loaded
+	Kernels  *LoadedVariant
 	Instance *problem.Instance
 	Stream   device.Stream // closed with the job
 }
 
 // Prepare takes the memory for an instance.
-func (l *Loaded) Prepare(inst *problem.Instance) (*Job, error) {
+func (l *LoadedVariant) Prepare(inst *problem.Instance) (*Job, error) {
 	s, err := l.Device.NewStream()
 	if err != nil {
 		return nil, err

@@ -13,9 +13,9 @@ import (
 // A Pool keeps the variant of the last solve loaded, and its memory for the next solve of as many agents.
 // One goroutine at a time takes memory; GiveBack may be called by others too.
 type Pool struct {
-	loaded *Loaded    // of the last solve; nil: none yet
-	mu     sync.Mutex // of idle and closed: a solve that outlived its context may give memory back late
-	idle   *Job       // a job of an earlier solve, whose memory the next one may take; nil: none
+	loaded *LoadedVariant // of the last solve; nil: none yet
+	mu     sync.Mutex     // of idle and closed: a solve that outlived its context may give memory back late
+	idle   *Job           // a job of an earlier solve, whose memory the next one may take; nil: none
 	closed bool
 }
 
@@ -23,9 +23,9 @@ type Pool struct {
 // longer to fill than to take.
 const idleBytes = 256 << 20
 
-// Take returns memory for a solve: the idle memory where it fits the variant and the number of
+// Acquire returns memory for a solve: the idle memory where it fits the variant and the number of
 // agents, else new memory.
-func (p *Pool) Take(o *solve.Settings, f *device.Family, v *device.Variant, inst *problem.Instance) (*Job, error) {
+func (p *Pool) Acquire(o *solve.Settings, f *device.Family, v *device.Variant, inst *problem.Instance) (*Job, error) {
 	if l := p.loaded; l == nil || l.Variant != v || l.ranks != o.Ranks {
 		if err := p.unload(); err != nil {
 			return nil, err

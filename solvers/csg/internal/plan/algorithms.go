@@ -15,7 +15,7 @@ import (
 
 // Table lists the algorithms that a solve on one device may begin with. share is the part of
 // the tiles' time that prices may take before the tiles get their turn.
-var Table = algorithms.Family("csg/algorithm", []string{"algorithm", "share"},
+var Table = algorithms.NewFamily("csg/algorithm", []string{"algorithm", "share"},
 	algorithms.Algorithm{Values: []string{"apart", "0"}, Kernels: &gencsg.Tiles},
 	algorithms.Algorithm{Values: []string{"price", "0.05"}, Kernels: &gencsg.Price},
 	algorithms.Algorithm{Values: []string{"price", "0.2"}, Kernels: &gencsg.Price},
@@ -31,8 +31,8 @@ const (
 	pricesFromGPU = 28
 )
 
-// Predicted is the algorithm to begin with where nothing was measured.
-func Predicted(kind string, n int) (*device.Variant, string) {
+// Predict is the algorithm to begin with where nothing was measured.
+func Predict(kind string, n int) (*device.Variant, string) {
 	from := pricesFromGPU
 	if kind == device.Host {
 		from = pricesFrom
@@ -47,8 +47,8 @@ func Predicted(kind string, n int) (*device.Variant, string) {
 // measurements on the device favour, else the predicted one. Values of all types share the measurements:
 // times depend far more on the number of agents than on the type.
 func chooseAlgorithm(o *solve.Settings, facts device.Facts, n int) (Choice, error) {
-	w := algorithms.Workload(map[string]string{}, n, func(n int) (*device.Variant, string) { return Predicted(facts.Kind, n) })
-	c, err := o.ChooseAlgorithm(Table, facts, w, func(v *device.Variant) error { return Runs(v, facts, n) })
+	w := algorithms.PredictedWorkload(map[string]string{}, n, func(n int) (*device.Variant, string) { return Predict(facts.Kind, n) })
+	c, err := o.ChooseAlgorithm(Table, facts, w, func(v *device.Variant) error { return CheckRunnable(v, facts, n) })
 	return Choice{c}, err
 }
 
@@ -73,11 +73,13 @@ func (c Choice) Share() float64 {
 }
 
 // ReasonOf is the reason of the variant that runs, after that of a measured choice.
-func (c Choice) ReasonOf(reason string) string { return algorithms.Before(Table, c.Choice, reason) }
+func (c Choice) ReasonOf(reason string) string {
+	return algorithms.PrefixReason(Table, c.Choice, reason)
+}
 
-// Runs returns an error where a device does not run an algorithm. A host does not run its dynamic
+// CheckRunnable returns an error where a device does not run an algorithm. A host does not run its dynamic
 // programs by levels, because its tiles give the same answer in less time.
-func Runs(v *device.Variant, facts device.Facts, n int) error {
+func CheckRunnable(v *device.Variant, facts device.Facts, n int) error {
 	switch m := reference.Method(Table.Value(v, "algorithm")); {
 	case m != reference.DP && m != reference.IDP:
 		return nil
@@ -86,7 +88,7 @@ func Runs(v *device.Variant, facts device.Facts, n int) error {
 	}
 	var refused error
 	for k := range gencsg.Splits.Variants {
-		if refused = variants.Feasible(&gencsg.Splits, &gencsg.Splits.Variants[k], facts, n, 1); refused == nil {
+		if refused = variants.CheckFeasible(&gencsg.Splits, &gencsg.Splits.Variants[k], facts, n, 1); refused == nil {
 			break
 		}
 	}

@@ -34,9 +34,9 @@ type Plan struct {
 // New makes the plan of a solve, whose levels go to a checkpoint unless that is nil. Errors say which
 // setting the devices, the instance or the checkpoint do not go with.
 func New(o *solve.Settings, inst *problem.Instance, kept *checkpoint.Spec) (*Plan, error) {
-	p := &Plan{Facts: o.Weakest(), Asked: o.Algorithm != "" || o.Variant != ""}
+	p := &Plan{Facts: o.WeakestFacts(), Asked: o.Algorithm != "" || o.Variant != ""}
 	method := reference.Method(o.Algorithm)
-	if !p.Asked && o.Together() == 1 {
+	if !p.Asked && o.RankCount() == 1 {
 		var err error
 		if p.First, err = chooseAlgorithm(o, p.Facts, inst.N); err != nil {
 			return nil, err
@@ -47,7 +47,7 @@ func New(o *solve.Settings, inst *problem.Instance, kept *checkpoint.Spec) (*Pla
 	}
 	prices, err := limitsOfPrices(p.Facts, inst.N, inst.Type, o, p.First)
 	if err != nil {
-		return nil, solve.Refuse(err)
+		return nil, solve.AsInputError(err)
 	}
 	if kept == nil || !kept.Resume {
 		p.Prices = prices
@@ -60,16 +60,16 @@ func New(o *solve.Settings, inst *problem.Instance, kept *checkpoint.Spec) (*Pla
 	}
 	if p.Family == nil {
 		if err := checkHostDP(o, inst.N, p.Method, kept); err != nil {
-			return nil, solve.Refuse(err)
+			return nil, solve.AsInputError(err)
 		}
 	} else if len(o.Devices) > 1 && p.Family != &gencsg.Tiles {
-		return nil, solve.Input("Devices", "found %d: %s runs on one, several GPUs run %s (algorithm %s)", len(o.Devices), p.Family.Name, gencsg.Tiles.Name, reference.Apart)
+		return nil, solve.InvalidInput("Devices", "found %d: %s runs on one, several GPUs run %s (algorithm %s)", len(o.Devices), p.Family.Name, gencsg.Tiles.Name, reference.Apart)
 	}
-	if o.Together() > 1 && p.Family != nil && p.Family != &gencsg.Tiles && p.Family != &gencsg.Hosttiles {
-		return nil, solve.Input("Ranks", "found %d: %s runs on one, several run %s or %s (algorithm %s)", o.Together(), p.Family.Name, gencsg.Tiles.Name, gencsg.Hosttiles.Name, reference.Apart)
+	if o.RankCount() > 1 && p.Family != nil && p.Family != &gencsg.Tiles && p.Family != &gencsg.Hosttiles {
+		return nil, solve.InvalidInput("Ranks", "found %d: %s runs on one, several run %s or %s (algorithm %s)", o.RankCount(), p.Family.Name, gencsg.Tiles.Name, gencsg.Hosttiles.Name, reference.Apart)
 	}
 	if kept != nil && (o.Algorithm == string(ByPrices) || p.Family == &gencsg.Splits) {
-		p.refusal = solve.Input("Algorithm", "found %s: a checkpoint is kept by %s alone", p.Method, reference.Apart)
+		p.refusal = solve.InvalidInput("Algorithm", "found %s: a checkpoint is kept by %s alone", p.Method, reference.Apart)
 	}
 	return p, nil
 }
@@ -79,7 +79,7 @@ func (p *Plan) CheckCheckpoint() error { return p.refusal }
 
 // checkHostDP returns an error where the dynamic program on a host's cores cannot do a solve.
 func checkHostDP(o *solve.Settings, n int, m reference.Method, kept *checkpoint.Spec) error {
-	switch all := len(o.Devices) * o.Together(); {
+	switch all := len(o.Devices) * o.RankCount(); {
 	case all > 1:
 		return fmt.Errorf("%d devices or ranks: method %s runs on one host, several run %s", all, m, reference.Apart)
 	case kept != nil:

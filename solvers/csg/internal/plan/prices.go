@@ -37,14 +37,14 @@ func limitsOfPrices(facts device.Facts, n int, value problem.Value, o *solve.Set
 		limits.Cores = facts.SMs
 	}
 	if o.Algorithm == string(ByPrices) || gencsg.Price.Variant(o.Variant) != nil {
-		if all := o.Together(); all > 1 {
+		if all := o.RankCount(); all > 1 {
 			return nil, fmt.Errorf("%d ranks: algorithm %s runs on the devices of one", all, ByPrices)
 		}
 		if len(o.Devices) > 1 && facts.Kind == device.Host {
 			return nil, fmt.Errorf("%d hosts: algorithm %s runs on one", len(o.Devices), ByPrices)
 		}
 		if facts.Kind == device.Host && o.Variant != "" {
-			return nil, o.Variantless(string(ByPrices) + " on a host")
+			return nil, o.RefuseVariant(string(ByPrices) + " on a host")
 		}
 		return limits, nil
 	}

@@ -9,24 +9,24 @@ import (
 	"sync/atomic"
 )
 
-// A cover is a search for the partition of all agents into coalitions whose losses add up
+// A partitionSearch is a search for the partition of all agents into coalitions whose losses add up
 // to the least: depth first, the block of the first agent not yet covered next, blocks
 // of small losses first.
-type cover struct {
+type partitionSearch struct {
 	n      int
 	cores  int
-	order  []int        // agents, rarest first
-	groups [][]item     // by first agent, ascending by loss; of their masks bit k is agent order[k]
-	best   atomic.Int64 // partitions below this total are looked for
-	steps  atomic.Int64 // items looked at
+	order  []int               // agents, rarest first
+	groups [][]pricedCoalition // by first agent, ascending by loss; of their masks bit k is agent order[k]
+	best   atomic.Int64        // partitions below this total are looked for
+	steps  atomic.Int64        // items looked at
 	limit  int64
 	lock   sync.Mutex
 	blocks []uint64 // of the best so far, nil while none is found
 }
 
 // sort sorts items by loss, then by mask. No loss is below least.
-func (b *buffers) sort(cores int, items []item, least int64) {
-	sortByKey(cores, items, resize(&b.spare, len(items)), func(x item) int64 { return x.loss - least })
+func (b *buffers) sort(cores int, items []pricedCoalition, least int64) {
+	sortByKey(cores, items, resize(&b.spare, len(items)), func(x pricedCoalition) int64 { return x.loss - least })
 	starts := make([]int, (len(items)+piece-1)/piece+1) // of the first runs of one loss that begin in each piece
 	forEach(cores, len(starts), func(k int) {
 		from := min(k*piece, len(items))
@@ -36,7 +36,7 @@ func (b *buffers) sort(cores int, items []item, least int64) {
 		starts[k] = from
 	})
 	var lock sync.Mutex
-	var long [][]item // runs for all cores
+	var long [][]pricedCoalition // runs for all cores
 	forEach(cores, len(starts)-1, func(k int) {
 		for from, end := starts[k], starts[k+1]; from < end; {
 			to := from + 1
@@ -48,21 +48,21 @@ func (b *buffers) sort(cores int, items []item, least int64) {
 				long = append(long, run)
 				lock.Unlock()
 			} else if len(run) > 1 {
-				slices.SortFunc(run, func(a, b item) int { return cmp.Compare(a.mask, b.mask) })
+				slices.SortFunc(run, func(a, b pricedCoalition) int { return cmp.Compare(a.mask, b.mask) })
 			}
 			from = to
 		}
 	})
 	for _, run := range long {
-		sortByKey(cores, run, b.spare[:len(run)], func(x item) int64 { return int64(x.mask) })
+		sortByKey(cores, run, b.spare[:len(run)], func(x pricedCoalition) int64 { return int64(x.mask) })
 	}
 }
 
 // newCover groups the items of losses below a budget, which ascend by loss. The last cover is lost.
-func (b *buffers) newCover(items []item, n int, budget int64, cores int) *cover {
+func (b *buffers) newCover(items []pricedCoalition, n int, budget int64, cores int) *partitionSearch {
 	items = items[:countBelow(items, budget)]
-	c := &cover{n: n, cores: cores, order: make([]int, n)}
-	count := memberships(items, 1+len(items)>>16, n) // a sample shows which agents are rare
+	c := &partitionSearch{n: n, cores: cores, order: make([]int, n)}
+	count := countMemberships(items, 1+len(items)>>16, n) // a sample shows which agents are rare
 	for i := range c.order {
 		c.order[i] = i
 	}
@@ -73,18 +73,18 @@ func (b *buffers) newCover(items []item, n int, budget int64, cores int) *cover 
 			spread[i/8][own] |= uint64(own>>(i%8)&1) << k
 		}
 	}
-	c.groups = intoBuckets(cores, items, resize(&b.spare, len(items)), n, func(x item) (item, int) {
+	c.groups = intoBuckets(cores, items, resize(&b.spare, len(items)), n, func(x pricedCoalition) (pricedCoalition, int) {
 		mask := uint64(0)
 		for k := range (n + 7) / 8 {
 			mask |= spread[k][x.mask>>(8*k)&255]
 		}
-		return item{mask, x.loss}, bits.TrailingZeros64(mask)
+		return pricedCoalition{mask, x.loss}, bits.TrailingZeros64(mask)
 	})
 	return c
 }
 
-// memberships counts, by agent, those coalitions of every step-th item that the agent is in.
-func memberships(items []item, step, n int) []int {
+// countMemberships counts, by agent, those coalitions of every step-th item that the agent is in.
+func countMemberships(items []pricedCoalition, step, n int) []int {
 	var of [8][256]int // by byte of a mask and its value
 	for k := 0; k < len(items); k += step {
 		for b, m := 0, items[k].mask; m != 0; b, m = b+1, m>>8 {
@@ -101,14 +101,14 @@ func memberships(items []item, step, n int) []int {
 }
 
 // countBelow counts the items of losses below a budget.
-func countBelow(items []item, budget int64) int {
-	end, _ := slices.BinarySearchFunc(items, budget, func(x item, b int64) int { return cmp.Compare(x.loss, b) })
+func countBelow(items []pricedCoalition, budget int64) int {
+	end, _ := slices.BinarySearchFunc(items, budget, func(x pricedCoalition, b int64) int { return cmp.Compare(x.loss, b) })
 	return end
 }
 
 // search looks for partitions of a total loss below budget, and reports whether all
 // were looked at, before `limit` items were. The best is in blocks, in agents' own bits.
-func (c *cover) search(ctx context.Context, budget, limit int64) bool {
+func (c *partitionSearch) search(ctx context.Context, budget, limit int64) bool {
 	const alone = 1 << 12 // items that one core looks at before others would begin
 	c.best.Store(budget)
 	c.steps.Store(0)
@@ -117,7 +117,7 @@ func (c *cover) search(ctx context.Context, budget, limit int64) bool {
 }
 
 // attempt is a search on some cores for partitions of losses below the best.
-func (c *cover) attempt(ctx context.Context, cores int, limit int64) bool {
+func (c *partitionSearch) attempt(ctx context.Context, cores int, limit int64) bool {
 	c.limit = limit
 	first := c.groups[0]
 	end := countBelow(first, c.best.Load())
@@ -130,7 +130,7 @@ func (c *cover) attempt(ctx context.Context, cores int, limit int64) bool {
 		if stopped.Load() {
 			return
 		}
-		w := walk{cover: c, ctx: ctx}
+		w := walk{partitionSearch: c, ctx: ctx}
 		w.begin(first[k/parts], k%parts, parts)
 		if c.steps.Add(w.steps+1) > limit || w.over || ctx.Err() != nil {
 			stopped.Store(true)
@@ -141,7 +141,7 @@ func (c *cover) attempt(ctx context.Context, cores int, limit int64) bool {
 
 // A walk is one core's part of a search.
 type walk struct {
-	*cover
+	*partitionSearch
 	ctx   context.Context
 	depth int
 	stack [40]uint64
@@ -151,7 +151,7 @@ type walk struct {
 
 // begin looks at the partitions with a given first block and with every parts-th of the second
 // blocks that go with the first.
-func (w *walk) begin(x item, part, parts int) {
+func (w *walk) begin(x pricedCoalition, part, parts int) {
 	w.stack[0], w.depth = x.mask, 1
 	if x.mask == 1<<w.n-1 {
 		w.arrive(x.loss)
@@ -198,7 +198,7 @@ func (w *walk) down(covered uint64, loss int64) {
 		limit = w.best.Load() - loss
 	}
 	if w.steps += int64(looked) + 1; w.steps > 1<<12 {
-		w.over = w.cover.steps.Add(w.steps) > w.limit || w.ctx.Err() != nil
+		w.over = w.partitionSearch.steps.Add(w.steps) > w.limit || w.ctx.Err() != nil
 		w.steps = 0
 	}
 }
@@ -222,7 +222,7 @@ func (w *walk) arrive(loss int64) {
 
 // quantiles are 1023 losses that divide the ascending items into parts of equal numbers, or all
 // losses where there are fewer.
-func quantiles(items []item) []int64 {
+func quantiles(items []pricedCoalition) []int64 {
 	var all []int64
 	for i := 0; i < len(items); i += 1 + len(items)/1024 {
 		all = append(all, items[i].loss)

@@ -14,10 +14,10 @@ import (
 	"coalesce/solvers/csg/problem"
 )
 
-// On names the devices that make the passes in place of this machine's cores, and the variant of
+// DevicePasses names the devices that make the passes in place of this machine's cores, and the variant of
 // csg/price, whose values have the instance's type. Each device holds the values of its shares of
 // the coalitions.
-type On struct {
+type DevicePasses struct {
 	Devices []device.Device
 	Variant *device.Variant
 	// Law draws the values of N agents on the devices; nil: this machine holds the values.
@@ -60,7 +60,7 @@ func columnRoom(n int) int64 { return 1 << max(22, min(n-7, 25)) }
 // machine's memory, or drawn on this machine.
 type onDevices[T device.Number] struct {
 	onHost[T]
-	on     *On
+	on     *DevicePasses
 	shares []*deviceShare[T]
 }
 
@@ -146,11 +146,11 @@ func (s *deviceShare[T]) upload(ctx context.Context, values []byte) error {
 
 // draw draws the share's values on the device.
 func (s *deviceShare[T]) draw(ctx context.Context, law problem.Law) error {
-	by, err := law.On(s.device)
+	by, err := law.OpenDrawer(s.device)
 	if err != nil {
 		return err
 	}
-	return errors.Join(by.Into(s.stream, s.v, s.first, 1<<s.n), ctx.Err(), by.Close())
+	return errors.Join(by.DrawInto(s.stream, s.v, s.first, 1<<s.n), ctx.Err(), by.Close())
 }
 
 // valueAt is the value of one coalition, from this machine's memory or from the law.
@@ -177,17 +177,17 @@ func (d *onDevices[T]) setUnit(unit int) {
 	}
 }
 
-// extent is the extent of the values, over all shares.
-func (d *onDevices[T]) extent() (float64, error) {
+// largestMagnitude is the extent of the values, over all shares.
+func (d *onDevices[T]) largestMagnitude() (float64, error) {
 	of := make([]float64, len(d.shares))
 	err := d.all(func(k int, s *deviceShare[T]) (err error) {
-		of[k], err = s.extent()
+		of[k], err = s.largestMagnitude()
 		return err
 	})
 	return slices.Max(of), err
 }
 
-func (s *deviceShare[T]) extent() (float64, error) {
+func (s *deviceShare[T]) largestMagnitude() (float64, error) {
 	if err := s.stream.Fill(s.count, 0, 8, 0); err != nil {
 		return 0, err
 	}
@@ -198,7 +198,7 @@ func (s *deviceShare[T]) extent() (float64, error) {
 	if err := s.stream.Download(device.Bytes(word), s.count, 0); err != nil {
 		return 0, err
 	}
-	if integer[T]() {
+	if isInteger[T]() {
 		return float64(word[0]), nil
 	}
 	return math.Float64frombits(word[0]), nil
@@ -245,7 +245,7 @@ func (d *onDevices[T]) pass(ctx context.Context, prices []int64, limit int64, ke
 		return passResult{}, err
 	}
 	y := sumsOf(prices)
-	var list []item
+	var list []pricedCoalition
 	for {
 		if err := ctx.Err(); err != nil {
 			return passResult{}, err
@@ -257,10 +257,10 @@ func (d *onDevices[T]) pass(ctx context.Context, prices []int64, limit int64, ke
 		list = slices.Grow(list[:0], count)
 		for _, s := range d.shares {
 			out := list[len(list) : len(list)+len(s.masks)]
-			list = append(list, filterMap(d.cores, s.masks, out, func(k int, mask uint64) (item, bool) {
+			list = append(list, filterMap(d.cores, s.masks, out, func(k int, mask uint64) (pricedCoalition, bool) {
 				mask += s.first
 				value := inUnits(s.worth[k], d.unit)
-				x := item{mask, y.of(mask) - value}
+				x := pricedCoalition{mask, y.sumOf(mask) - value}
 				return x, mask != 0 && value != forbidden && x.loss <= limit
 			})...)
 		}
@@ -307,12 +307,12 @@ func (d *onDevices[T]) useExactSums() error {
 // largestLoss is the largest loss that the kernels can compare: limit, or less where narrow integers
 // do not hold the limit.
 func (d *onDevices[T]) largestLoss(prices []int64, limit int64) (int64, error) {
-	if !hasNarrowSums(d.on.Variant) || !integer[T]() {
+	if !hasNarrowSums(d.on.Variant) || !isInteger[T]() {
 		return limit, nil
 	}
-	limit = min(limit, 1<<(30+d.unit)-int64(magnitude(prices)))
+	limit = min(limit, 1<<(30+d.unit)-int64(sumMagnitudes(prices)))
 	if limit < 0 {
-		return 0, fmt.Errorf("prices up to %g: %w", magnitude(prices), ErrCostly)
+		return 0, fmt.Errorf("prices up to %g: %w", sumMagnitudes(prices), ErrCostly)
 	}
 	return limit, nil
 }
@@ -349,13 +349,13 @@ func (s *deviceShare[T]) launch(prices []int64, limit int64, room int) error {
 	if err := s.sums(s.low, 0, prices[:s.bits], 1<<s.bits); err != nil {
 		return err
 	}
-	least := sum(prices, s.first) - limit - 1
-	if !integer[T]() {
-		least = sum(prices, s.first) - roundUp(limit+1)
+	least := sumPrices(prices, s.first) - limit - 1
+	if !isInteger[T]() {
+		least = sumPrices(prices, s.first) - roundUp(limit+1)
 	}
-	if hasNarrowSums(s.variant) && !integer[T]() {
+	if hasNarrowSums(s.variant) && !isInteger[T]() {
 		// Both sums of a pair are rounded down, and their own sum may be rounded down again.
-		least -= roundUp(int64(math.Ldexp(magnitude(prices)+math.Abs(float64(limit)), -23)))
+		least -= roundUp(int64(math.Ldexp(sumMagnitudes(prices)+math.Abs(float64(limit)), -23)))
 	}
 	if err := s.sums(s.high, least, prices[s.bits:s.n], s.tiles()); err != nil {
 		return err
@@ -373,7 +373,7 @@ func hasNarrowSums(v *device.Variant) bool { return gencsg.Price.Value(v, "sums"
 func (s *deviceShare[T]) sums(out device.Buffer, first int64, prices []int64, count int) error {
 	var words []byte
 	list := append([]int64{first}, prices...)
-	if integer[T]() {
+	if isInteger[T]() {
 		words = device.Bytes(list)
 	} else {
 		floats := make([]float64, len(list))

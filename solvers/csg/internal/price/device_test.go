@@ -18,13 +18,13 @@ func onDevice[T device.Number](t *testing.T, name string, d device.Device, v *de
 	t.Helper()
 	want := holds(t, name, values)
 	o := plenty
-	o.On = &price.On{Devices: []device.Device{d}, Variant: v}
+	o.On = &price.DevicePasses{Devices: []device.Device{d}, Variant: v}
 	r, err := price.Solve(context.Background(), values, o)
 	if err != nil {
 		t.Errorf("%s by %s: %v", name, v.Label, err)
 		return
 	}
-	if want == nil || sum(values, r.Blocks) != sum(values, want.Blocks) {
+	if want == nil || sumPrices(values, r.Blocks) != sumPrices(values, want.Blocks) {
 		t.Errorf("%s by %s: found %v, a host %v", name, v.Label, r.Blocks, want)
 	}
 	if _, err := price.Verify(context.Background(), values, r.Blocks, &r.Proof, plenty); err != nil {
@@ -72,7 +72,7 @@ func TestOnDeviceOverflow(t *testing.T) {
 			})
 			o := plenty
 			o.Columns = 64
-			o.On = &price.On{Devices: []device.Device{d}, Variant: &f.Variants[at]}
+			o.On = &price.DevicePasses{Devices: []device.Device{d}, Variant: &f.Variants[at]}
 			var r *price.Result
 			if as == csg.Int32 {
 				r, err = price.Solve(context.Background(), inst.I32, o)
@@ -95,7 +95,7 @@ func TestOnDeviceRefuses(t *testing.T) {
 	f := &gencsg.Price
 	at := slices.IndexFunc(f.Variants, func(v device.Variant) bool { return v.Safe && f.Value(&v, "value") == "int32" })
 	o := plenty
-	o.On = &price.On{Devices: []device.Device{d}, Variant: &f.Variants[at]}
+	o.On = &price.DevicePasses{Devices: []device.Device{d}, Variant: &f.Variants[at]}
 	if _, err := price.Solve(context.Background(), make([]int32, 4), o); err == nil || errors.Is(err, price.ErrCostly) {
 		t.Errorf("found the error %v of 2 agents", err)
 	}
@@ -115,7 +115,7 @@ func TestOnSeveral(t *testing.T) {
 				t.Fatal(err)
 			}
 			o := plenty
-			o.On = &price.On{Devices: devices[:c.devices], Variant: v}
+			o.On = &price.DevicePasses{Devices: devices[:c.devices], Variant: v}
 			var got, want *price.Result
 			var wrong error
 			switch as {

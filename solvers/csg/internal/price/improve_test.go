@@ -16,11 +16,11 @@ import (
 
 func drawn(t *testing.T, name string, n int, seed uint64) []int32 {
 	t.Helper()
-	inst, err := draw.Drawn(name, n, seed, problem.Int32)
+	inst, err := draw.NewDrawn(name, n, seed, problem.Int32)
 	if err != nil {
 		t.Fatal(err)
 	}
-	inst.Hold()
+	inst.DrawValues()
 	return inst.I32
 }
 
@@ -42,7 +42,7 @@ func TestImprove(t *testing.T) {
 		s.value = forbidden
 		worst := int64(0)
 		for _, b := range best.Blocks {
-			worst = max(worst, sum(best.Prices, b)-s.valueAt(b))
+			worst = max(worst, sumPrices(best.Prices, b)-s.valueAt(b))
 		}
 		if worst >= best.Gap {
 			t.Fatalf("%s: a block's loss is %d, the structure's %d: expected several blocks of some loss", name, worst, best.Gap)
@@ -112,7 +112,7 @@ func TestHalves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.items = slices.DeleteFunc(f.items, func(x item) bool { return x.mask == 1<<n-1-half })
+	f.items = slices.DeleteFunc(f.items, func(x pricedCoalition) bool { return x.mask == 1<<n-1-half })
 	s.lists.sort(3, f.items, 0)
 	s.offerHalves(f.items, prices)
 	if slices.Sort(s.Blocks); len(s.Blocks) != 2 || s.value != n<<s.Unit {

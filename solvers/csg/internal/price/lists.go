@@ -13,7 +13,7 @@ const piece = 1 << 12
 // buffers are lists of a solve that each pass writes anew. A large list costs more to allocate than to write,
 // as one core clears memory that was in use before, and fresh memory costs a fault of some microseconds a page.
 type buffers struct {
-	spare          []item
+	spare          []pricedCoalition
 	columns, other []column
 }
 

@@ -14,15 +14,15 @@ type column struct {
 	value int64
 }
 
-// An item is a coalition and its loss, y(S) - v(S), in units: below 0 where the prices are too low.
-type item struct {
+// An pricedCoalition is a coalition and its loss, y(S) - v(S), in units: below 0 where the prices are too low.
+type pricedCoalition struct {
 	mask uint64
 	loss int64
 }
 
 // passResult is the result of a pass: all coalitions of a loss of at most limit, and perhaps others.
 type passResult struct {
-	items []item
+	items []pricedCoalition
 	limit int64
 }
 
@@ -50,7 +50,7 @@ func scan[T device.Number, A int64 | float64](ctx context.Context, h *onHost[T],
 	run := max(1, blocks>>10) // blocks that a core takes at a time
 	var lock sync.Mutex
 	all := passResult{limit: limit}
-	spare := make(chan []item, h.cores) // lists of pieces that are done, for the pieces that follow
+	spare := make(chan []pricedCoalition, h.cores) // lists of pieces that are done, for the pieces that follow
 	forEach(h.cores, int(blocks/run), func(piece int) {
 		if ctx.Err() != nil {
 			return
@@ -64,7 +64,7 @@ func scan[T device.Number, A int64 | float64](ctx context.Context, h *onHost[T],
 		}
 		for b := uint64(piece) * run; b < uint64(piece+1)*run; b++ {
 			base := b << k
-			high := y.of(base)
+			high := y.sumOf(base)
 			least := price(high - roundUp(own.limit+1))
 			for j, v := range h.values[base:][:len(table)] {
 				if A(v)*scale <= least+table[j] {
@@ -72,10 +72,10 @@ func scan[T device.Number, A int64 | float64](ctx context.Context, h *onHost[T],
 				}
 				mask := base + uint64(j)
 				value := inUnits(v, h.unit)
-				if mask == 0 || value == forbidden || y.of(mask)-value > own.limit {
+				if mask == 0 || value == forbidden || y.sumOf(mask)-value > own.limit {
 					continue
 				}
-				if own.items = append(own.items, item{mask, y.of(mask) - value}); len(own.items) >= 2*keep {
+				if own.items = append(own.items, pricedCoalition{mask, y.sumOf(mask) - value}); len(own.items) >= 2*keep {
 					own.lowerLimit(1, keep)
 					least = price(high - roundUp(own.limit+1))
 				}
@@ -108,5 +108,5 @@ func (f *passResult) lowerLimit(cores, keep int) {
 	}
 	slices.Sort(sample)
 	f.limit = max(min(sample[min(len(sample)/2, len(sample)*keep/len(f.items))]-1, f.limit), -largest)
-	f.items = filterMap(cores, f.items, f.items, func(_ int, x item) (item, bool) { return x, x.loss <= f.limit })
+	f.items = filterMap(cores, f.items, f.items, func(_ int, x pricedCoalition) (pricedCoalition, bool) { return x, x.loss <= f.limit })
 }

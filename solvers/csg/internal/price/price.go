@@ -88,8 +88,8 @@ type Settings struct {
 	Steps   int64
 	Columns int
 	Time    time.Duration
-	Cores   int // that work at once; 0: all of this machine
-	On      *On // where passes are made; nil: on the cores
+	Cores   int           // that work at once; 0: all of this machine
+	On      *DevicePasses // where passes are made; nil: on the cores
 	// Improved, which may be nil, is called with each better structure and its value, and with each
 	// better upper bound on the value of all structures; both numbers are rounded to float64.
 	Improved func(blocks []uint64, value, bound float64)
@@ -101,8 +101,8 @@ func (o *Settings) cores() int {
 
 // A source is the values of all coalitions of n agents, on this machine or on devices.
 type source interface {
-	// extent is the largest magnitude of the finite values.
-	extent() (float64, error)
+	// largestMagnitude is the largest magnitude of the finite values.
+	largestMagnitude() (float64, error)
 	// setUnit sets the unit of prices, losses and bounds from now on.
 	setUnit(unit int)
 	// valueAt is one value in units.
@@ -117,7 +117,7 @@ type source interface {
 
 // fixUnit fixes the unit of a source, and returns the extent too.
 func fixUnit[T device.Number](s source, n int) (unit int, most float64, err error) {
-	if most, err = s.extent(); err != nil {
+	if most, err = s.largestMagnitude(); err != nil {
 		return 0, 0, err
 	}
 	if unit, err = unitFor[T](most, n); err != nil {
@@ -135,7 +135,7 @@ func newSolver[T device.Number](from source, n int, o Settings) (*solver, error)
 	_, exponent := math.Frexp(most)
 	s := &solver{source: from, limits: o, n: n, grain: grainOf[T](), scale: math.Ldexp(1, -unit-exponent)}
 	s.Unit, s.Multiple = unit, 1
-	if integer[T]() {
+	if isInteger[T]() {
 		s.Multiple = 1 << unit
 	}
 	return s, nil

@@ -18,8 +18,8 @@ import (
 
 var plenty = price.Settings{Steps: 1 << 40, Columns: 1 << 24}
 
-// sum is the value of blocks, added in float64: exact for integers below 2^53.
-func sum[T device.Number](values []T, blocks []uint64) float64 {
+// sumPrices is the value of blocks, added in float64: exact for integers below 2^53.
+func sumPrices[T device.Number](values []T, blocks []uint64) float64 {
 	total := 0.0
 	for _, b := range blocks {
 		total += float64(values[b])
@@ -58,7 +58,7 @@ func holds[T device.Number](t *testing.T, name string, values []T) *price.Result
 	if seen != 1<<n-1 {
 		t.Errorf("%s, %T, %d agents: blocks %b do not cover the agents", name, values, n, r.Blocks)
 	}
-	got, tolerance, most := sum(values, r.Blocks), 0.0, 0.0
+	got, tolerance, most := sumPrices(values, r.Blocks), 0.0, 0.0
 	for _, v := range values {
 		if x := math.Abs(float64(v)); !math.IsInf(x, 0) {
 			most = max(most, x)
@@ -200,7 +200,7 @@ func TestVerifyRefutes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	value := func(blocks []uint64) int64 { return int64(sum(values, blocks)) << r.Unit }
+	value := func(blocks []uint64) int64 { return int64(sumPrices(values, blocks)) << r.Unit }
 	for name, change := range map[string]func(p *price.Proof, blocks *[]uint64){
 		"a price too low": func(p *price.Proof, _ *[]uint64) {
 			by := p.Gap + 1

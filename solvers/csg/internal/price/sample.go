@@ -45,10 +45,10 @@ func (s *solver) sampleColumns() {
 }
 
 // addToMaster adds what a pass has found to the master; the losses are those at some prices.
-func (s *solver) addToMaster(items []item, prices []int64) {
+func (s *solver) addToMaster(items []pricedCoalition, prices []int64) {
 	y := sumsOf(prices)
-	columns := filterMap(s.limits.Cores, items, resize(&s.lists.columns, len(items)), func(_ int, x item) (column, bool) {
-		return column{x.mask, y.of(x.mask) - x.loss}, true
+	columns := filterMap(s.limits.Cores, items, resize(&s.lists.columns, len(items)), func(_ int, x pricedCoalition) (column, bool) {
+		return column{x.mask, y.sumOf(x.mask) - x.loss}, true
 	})
 	sortByKey(s.limits.Cores, columns, resize(&s.lists.other, len(columns)), func(x column) int64 { return int64(x.mask) })
 	s.master.add(columns, s.scale)
@@ -71,7 +71,7 @@ func (s *solver) losses(prices []int64) []int64 {
 	y := sumsOf(prices)
 	losses := make([]int64, len(s.random))
 	for k, x := range s.random {
-		losses[k] = min(y.of(x.mask)-x.value, largest/2)
+		losses[k] = min(y.sumOf(x.mask)-x.value, largest/2)
 	}
 	return losses
 }

@@ -25,9 +25,9 @@ type solver struct {
 	by     passResult // the coalitions that the last pass at Prices found, which prove this bound
 	random []column   // some coalitions, each as likely as another, from which losses are estimated
 	lists  buffers
-	last   *cover // of the items of the last pass, with losses below a budget
-	below  int64  // the budget of last
-	likely bool   // the best structure is likely optimal: at these prices all of its blocks' losses are small
+	last   *partitionSearch // of the items of the last pass, with losses below a budget
+	below  int64            // the budget of last
+	likely bool             // the best structure is likely optimal: at these prices all of its blocks' losses are small
 	lap    time.Time
 }
 
@@ -192,7 +192,7 @@ func (s *solver) solveSample() {
 // search looks for structures worth more than the best so far, made of coalitions that a pass has
 // found. It searches with a growing budget of losses, because most of the work within a budget is
 // spent on losses near its end. It reports whether it finished within the allowed steps.
-func (s *solver) search(ctx context.Context, items []item, total int64, f passResult, prices []int64, allowed int64) (bool, error) {
+func (s *solver) search(ctx context.Context, items []pricedCoalition, total int64, f passResult, prices []int64, allowed int64) (bool, error) {
 	losses := quantiles(items)
 	rank := 8
 	if s.likely {
@@ -227,18 +227,18 @@ func (s *solver) search(ctx context.Context, items []item, total int64, f passRe
 
 // offerHalves offers the best structure of a coalition that loses less than Multiple and all other agents. Where many
 // values are ties there are many such coalitions, and their losses do not guide a search.
-func (s *solver) offerHalves(items []item, prices []int64) {
+func (s *solver) offerHalves(items []pricedCoalition, prices []int64) {
 	const most, few = 1 << 16, 1 << 8 // to draw a value takes up to a microsecond
 	grand := uint64(1)<<s.n - 1
 	items = items[:min(most, countBelow(items, s.Multiple))]
-	pairs := make([]item, (len(items)+few-1)/few) // by part of the items: the best pair's first coalition and loss
+	pairs := make([]pricedCoalition, (len(items)+few-1)/few) // by part of the items: the best pair's first coalition and loss
 	y := sumsOf(prices)
 	forEach(s.limits.Cores, len(pairs), func(k int) {
 		pairs[k].loss = largest
 		for _, x := range items[k*few : min((k+1)*few, len(items))] {
 			if v := s.valueAt(grand ^ x.mask); x.mask != grand && v != forbidden {
-				if loss := x.loss + y.of(grand^x.mask) - v; loss < pairs[k].loss {
-					pairs[k] = item{x.mask, loss}
+				if loss := x.loss + y.sumOf(grand^x.mask) - v; loss < pairs[k].loss {
+					pairs[k] = pricedCoalition{x.mask, loss}
 				}
 			}
 		}
@@ -246,7 +246,7 @@ func (s *solver) offerHalves(items []item, prices []int64) {
 	if len(pairs) == 0 {
 		return
 	}
-	best := slices.MinFunc(pairs, func(a, b item) int { return cmp.Compare(a.loss, b.loss) })
+	best := slices.MinFunc(pairs, func(a, b pricedCoalition) int { return cmp.Compare(a.loss, b.loss) })
 	if best.mask != 0 {
 		s.offer([]uint64{best.mask, grand ^ best.mask})
 	}
@@ -254,7 +254,7 @@ func (s *solver) offerHalves(items []item, prices []int64) {
 
 // covers is the search among the items of losses below a budget at least: the last one again where that suffices,
 // else one of up to `ahead` as many items, for budgets that follow.
-func (s *solver) covers(items []item, budget int64) *cover {
+func (s *solver) covers(items []pricedCoalition, budget int64) *partitionSearch {
 	const ahead = 16
 	if s.last != nil && s.below >= budget {
 		return s.last
@@ -276,7 +276,7 @@ func (s *solver) covers(items []item, budget int64) *cover {
 // no other within its budget loses less; the budget before, if the search was cut short after it found one;
 // and where no structure was found the last budget. Where the limit is below 0, as there
 // were too many coalitions of no loss for a pass to keep them all, nothing is searched.
-func (s *solver) improve(ctx context.Context, items []item, total, limit int64) (reached int64, err error) {
+func (s *solver) improve(ctx context.Context, items []pricedCoalition, total, limit int64) (reached int64, err error) {
 	if limit < 0 {
 		return limit + 1, nil
 	}
@@ -356,7 +356,7 @@ func (s *solver) reportIncumbent() {
 
 func (s *solver) finish() *Result {
 	s.Gap, s.Pivots = s.Bound-s.value, s.master.pivots
-	s.Survivors = countWhere(s.limits.Cores, s.by.items, func(x item) bool { return x.loss <= s.Gap-s.Multiple })
+	s.Survivors = countWhere(s.limits.Cores, s.by.items, func(x pricedCoalition) bool { return x.loss <= s.Gap-s.Multiple })
 	return &s.Result
 }
 
@@ -380,13 +380,13 @@ func sumOfPrices(prices []int64) (int64, error) {
 	for _, y := range prices {
 		sum += y
 	}
-	if x := magnitude(prices); x >= largest {
+	if x := sumMagnitudes(prices); x >= largest {
 		return 0, fmt.Errorf("prices of magnitudes up to %g: %w", x, ErrCostly)
 	}
 	return sum, nil
 }
 
-func magnitude(prices []int64) float64 {
+func sumMagnitudes(prices []int64) float64 {
 	sum := 0.0
 	for _, y := range prices {
 		sum += math.Abs(float64(y))
@@ -407,11 +407,11 @@ func (s *solver) repair(prices []int64, f passResult) int {
 		copy(before, prices)
 	}
 	list := s.violated(f.items)
-	in := memberships(list, 1, s.n)
+	in := countMemberships(list, 1, s.n)
 	// The agent in the most coalitions that are worth more than their prices gets the higher price.
 	was, now := sumsOf(before), sumsOf(prices)
 	for _, x := range list {
-		by := was.of(x.mask) - x.loss - now.of(x.mask) // its value, less its agents' prices by now
+		by := was.sumOf(x.mask) - x.loss - now.sumOf(x.mask) // its value, less its agents' prices by now
 		if by <= 0 {
 			continue
 		}
@@ -434,11 +434,11 @@ func (s *solver) repair(prices []int64, f passResult) int {
 }
 
 // violated are the items of losses below 0, by loss, then by mask.
-func (s *solver) violated(items []item) []item {
-	var list []item
+func (s *solver) violated(items []pricedCoalition) []pricedCoalition {
+	var list []pricedCoalition
 	var lock sync.Mutex
 	forEach(s.limits.Cores, (len(items)+piece-1)/piece, func(k int) {
-		var own []item
+		var own []pricedCoalition
 		for _, x := range items[k*piece : min((k+1)*piece, len(items))] {
 			if x.loss < 0 {
 				own = append(own, x)
@@ -457,7 +457,7 @@ func (s *solver) violated(items []item) []item {
 }
 
 // shift turns losses at some prices into those at others.
-func (s *solver) shift(items []item, from, to []int64) {
+func (s *solver) shift(items []pricedCoalition, from, to []int64) {
 	by := make([]int64, s.n)
 	for i := range by {
 		by[i] = to[i] - from[i]
@@ -465,7 +465,7 @@ func (s *solver) shift(items []item, from, to []int64) {
 	y := sumsOf(by)
 	forEach(s.limits.Cores, (len(items)+piece-1)/piece, func(k int) {
 		for i := k * piece; i < min((k+1)*piece, len(items)); i++ {
-			items[i].loss += y.of(items[i].mask)
+			items[i].loss += y.sumOf(items[i].mask)
 		}
 	})
 }

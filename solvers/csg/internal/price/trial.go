@@ -23,7 +23,7 @@ type Trial[T device.Number] struct {
 const trialKeep = 1 << 10
 
 // NewTrial uploads the values.
-func NewTrial[T device.Number](values []T, on On) (*Trial[T], error) {
+func NewTrial[T device.Number](values []T, on DevicePasses) (*Trial[T], error) {
 	n := bits.Len(uint(len(values))) - 1
 	o := Settings{On: &on}
 	o.Cores = o.cores()
@@ -78,7 +78,7 @@ func (t *Trial[T]) Check(ctx context.Context, s device.Stream) error {
 	if !all {
 		return fmt.Errorf("a pass found more than %d coalitions, expected about %d", room, trialKeep)
 	}
-	var got []item
+	var got []pricedCoalition
 	for k, mask := range own.masks {
 		if mask >= uint64(len(t.device.values)) {
 			return fmt.Errorf("a pass found coalition %d, expected less than %d", mask, len(t.device.values))
@@ -87,7 +87,7 @@ func (t *Trial[T]) Check(ctx context.Context, s device.Stream) error {
 			return fmt.Errorf("a pass found coalition %d of the value %v, expected %v", mask, own.worth[k], t.device.values[mask])
 		}
 		value := t.device.valueAt(mask)
-		if x := (item{mask, sum(t.prices, mask) - value}); mask != 0 && value != forbidden && x.loss <= t.limit {
+		if x := (pricedCoalition{mask, sumPrices(t.prices, mask) - value}); mask != 0 && value != forbidden && x.loss <= t.limit {
 			got = append(got, x)
 		}
 	}
@@ -95,14 +95,14 @@ func (t *Trial[T]) Check(ctx context.Context, s device.Stream) error {
 	if err != nil {
 		return err
 	}
-	byMask := func(a, b item) int { return cmp.Compare(a.mask, b.mask) }
+	byMask := func(a, b pricedCoalition) int { return cmp.Compare(a.mask, b.mask) }
 	slices.SortFunc(got, byMask)
 	slices.SortFunc(f.items, byMask)
 	if !slices.Equal(got, f.items) {
 		return fmt.Errorf("a pass found %d coalitions, expected %d, or others", len(got), len(f.items))
 	}
-	most, err := own.extent()
-	if want, _ := t.device.onHost.extent(); err == nil && most != want {
+	most, err := own.largestMagnitude()
+	if want, _ := t.device.onHost.largestMagnitude(); err == nil && most != want {
 		return fmt.Errorf("the largest magnitude is %g, expected %g", most, want)
 	}
 	if err != nil {

@@ -76,7 +76,7 @@ func unitFor[T device.Number](most float64, n int) (int, error) {
 	}
 	_, exponent := math.Frexp(most)
 	unit := bits.Len64(largest) - 1 - exponent - bits.Len(uint(32*n))
-	if integer[T]() {
+	if isInteger[T]() {
 		unit = min(unit, 30)
 		if unit < 0 {
 			if exponent > 62 {
@@ -88,14 +88,14 @@ func unitFor[T device.Number](most float64, n int) (int, error) {
 	return unit, nil
 }
 
-func integer[T device.Number]() bool {
+func isInteger[T device.Number]() bool {
 	var half T = 1
 	return half/2 == 0
 }
 
 // inUnits returns a value in units, rounded down; forbidden for minus infinity.
 func inUnits[T device.Number](v T, unit int) int64 {
-	if integer[T]() {
+	if isInteger[T]() {
 		return int64(v) << unit
 	}
 	x := float64(v)
@@ -105,11 +105,11 @@ func inUnits[T device.Number](v T, unit int) int64 {
 	return int64(math.Floor(math.Ldexp(x, unit)))
 }
 
-// A sums is a table of the sums of some prices: [k] of the agents 8k to 8k+7, by their subset.
-type sums [][256]int64
+// A priceSums is a table of the sums of some prices: [k] of the agents 8k to 8k+7, by their subset.
+type priceSums [][256]int64
 
-func sumsOf(prices []int64) sums {
-	t := make(sums, (len(prices)+7)/8)
+func sumsOf(prices []int64) priceSums {
+	t := make(priceSums, (len(prices)+7)/8)
 	for k := range t {
 		t.fill(k, prices)
 	}
@@ -117,7 +117,7 @@ func sumsOf(prices []int64) sums {
 }
 
 // fill makes row k of the table.
-func (t sums) fill(k int, prices []int64) {
+func (t priceSums) fill(k int, prices []int64) {
 	for i, y := range prices[8*k : min(8*k+8, len(prices))] {
 		for s := range 1 << i {
 			t[k][1<<i|s] = t[k][s] + y
@@ -125,8 +125,8 @@ func (t sums) fill(k int, prices []int64) {
 	}
 }
 
-// of is y(S).
-func (t sums) of(mask uint64) int64 {
+// sumOf is y(S).
+func (t priceSums) sumOf(mask uint64) int64 {
 	y := int64(0)
 	for k := range t {
 		y += t[k][mask&255]
@@ -135,8 +135,8 @@ func (t sums) of(mask uint64) int64 {
 	return y
 }
 
-// sum is y(S): the prices of a coalition's agents.
-func sum(prices []int64, mask uint64) int64 {
+// sumPrices is y(S): the prices of a coalition's agents.
+func sumPrices(prices []int64, mask uint64) int64 {
 	y := int64(0)
 	for ; mask != 0; mask &= mask - 1 {
 		y += prices[bits.TrailingZeros64(mask)]
@@ -146,7 +146,7 @@ func sum(prices []int64, mask uint64) int64 {
 
 // grainOf divides all prices of values of a type.
 func grainOf[T device.Number]() int64 {
-	if integer[T]() {
+	if isInteger[T]() {
 		return 1
 	}
 	return grain
@@ -161,13 +161,13 @@ type onHost[T device.Number] struct {
 
 func (h *onHost[T]) valueAt(mask uint64) int64 { return inUnits(h.values[mask], h.unit) }
 
-func (h *onHost[T]) extent() (float64, error) { return extent(h.values, h.cores), nil }
+func (h *onHost[T]) largestMagnitude() (float64, error) { return extent(h.values, h.cores), nil }
 
 // setUnit sets the unit of prices, losses and bounds from now on.
 func (h *onHost[T]) setUnit(unit int) { h.unit = unit }
 
 func (h *onHost[T]) pass(ctx context.Context, prices []int64, limit int64, keep int) (passResult, error) {
-	if integer[T]() {
+	if isInteger[T]() {
 		return scan(ctx, h, prices, limit, keep, int64(1)<<h.unit, func(x int64) int64 { return x })
 	}
 	return scan(ctx, h, prices, limit, keep, 1.0, func(x int64) float64 { return math.Ldexp(float64(x), -h.unit) })
@@ -199,7 +199,7 @@ func (m multiple) divides(x int64) bool {
 // inValues converts a number of units to what findNonMultiple divides. An integer value v is v * 2^unit units, and these are a
 // multiple of `units` where v is one of the result. A float is converted to units, and the result is `units`.
 func inValues[T device.Number](units int64, unit int) int64 {
-	if integer[T]() {
+	if isInteger[T]() {
 		return units >> min(unit, bits.TrailingZeros64(uint64(units)))
 	}
 	return units
@@ -216,7 +216,7 @@ func (h *onHost[T]) findNonMultiple(units int64) (uint64, error) {
 	// Two factors, as 2^unit may be above the largest float64.
 	first, second := math.Ldexp(1, h.unit/2), math.Ldexp(1, h.unit-h.unit/2)
 	even := func(v T) bool {
-		if integer[T]() {
+		if isInteger[T]() {
 			return m.divides(int64(v))
 		}
 		x := float64(v) * first * second

@@ -102,10 +102,10 @@ func unevenOn[T device.Number](t *testing.T, devices []device.Device, value stri
 		for _, s := range odd {
 			values[s]++
 		}
-		if !integer[T]() {
+		if !isInteger[T]() {
 			values[5] = T(math.Inf(-1))
 		}
-		o := Settings{On: &On{Devices: devices, Variant: v}, Cores: 2}
+		o := Settings{On: &DevicePasses{Devices: devices, Variant: v}, Cores: 2}
 		d, err := newOnDevices(t.Context(), values, n, &o)
 		if err != nil {
 			t.Fatal(err)

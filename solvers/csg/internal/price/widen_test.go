@@ -26,7 +26,7 @@ func TestWiden(t *testing.T) {
 		k := slices.IndexFunc(f.Variants, func(v device.Variant) bool {
 			return hasNarrowSums(&v) && f.Value(&v, "value") == "float32" && f.Value(&v, "block") == block && f.Value(&v, "items") == "8"
 		})
-		o := Settings{On: &On{Devices: devices, Variant: &f.Variants[k]}, Cores: 2}
+		o := Settings{On: &DevicePasses{Devices: devices, Variant: &f.Variants[k]}, Cores: 2}
 		d, err := newOnDevices(context.Background(), values, n, &o)
 		if err != nil {
 			t.Fatal(err)
@@ -45,8 +45,8 @@ func TestWiden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sorted := func(f passResult) []item {
-			slices.SortFunc(f.items, func(a, b item) int { return int(a.mask) - int(b.mask) })
+		sorted := func(f passResult) []pricedCoalition {
+			slices.SortFunc(f.items, func(a, b pricedCoalition) int { return int(a.mask) - int(b.mask) })
 			return f.items
 		}
 		for _, wide := range []bool{false, true} {
@@ -93,11 +93,11 @@ func withinAGrain[T device.Number](t *testing.T, devices []device.Device, value 
 	prices := make([]int64, n)
 	for i := range prices {
 		prices[i] = 1000 << unit
-		if integer[T]() {
+		if isInteger[T]() {
 			prices[i]++
 		}
 	}
-	if !integer[T]() {
+	if !isInteger[T]() {
 		for c := 1; c < len(values)-1; c++ {
 			values[c] -= T(math.Ldexp(100, -unit))
 		}
@@ -105,7 +105,7 @@ func withinAGrain[T device.Number](t *testing.T, devices []device.Device, value 
 	k := slices.IndexFunc(f.Variants, func(v device.Variant) bool {
 		return !hasNarrowSums(&v) && f.Value(&v, "value") == value && TileBits(&v) <= n
 	})
-	o := Settings{On: &On{Devices: devices, Variant: &f.Variants[k]}, Cores: 2}
+	o := Settings{On: &DevicePasses{Devices: devices, Variant: &f.Variants[k]}, Cores: 2}
 	d, err := newOnDevices(context.Background(), values, n, &o)
 	if err != nil {
 		t.Fatal(err)
@@ -121,8 +121,8 @@ func withinAGrain[T device.Number](t *testing.T, devices []device.Device, value 
 	if err != nil || got.limit > limit {
 		t.Fatal(got.limit, err)
 	}
-	for _, list := range [][]item{got.items, all.items} {
-		slices.SortFunc(list, func(a, b item) int { return int(a.mask) - int(b.mask) })
+	for _, list := range [][]pricedCoalition{got.items, all.items} {
+		slices.SortFunc(list, func(a, b pricedCoalition) int { return int(a.mask) - int(b.mask) })
 	}
 	if !slices.Equal(got.items, all.items) {
 		t.Errorf("found %d coalitions of losses of at most %d, the cores %d", len(got.items), got.limit, len(all.items))

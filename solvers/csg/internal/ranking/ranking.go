@@ -11,8 +11,8 @@ import (
 	"coalesce/solvers/csg/problem"
 )
 
-// A Ranked structure is one of the best.
-type Ranked struct {
+// A RankedStructure is one of the best.
+type RankedStructure struct {
 	Structure problem.Structure
 	Value     float64 // the sum of its blocks' values, in float64
 }
@@ -41,8 +41,8 @@ type query struct {
 // f of these; it closes the one with the best bound by each block of its lowest agent left.
 // Partial structures have no completion in common and each has one that attains its bound,
 // so that no more than k of them are kept.
-func searchBest[T problem.Number, S int64 | float64](ctx context.Context, v, f []T, a query) ([]Ranked, error) {
-	var found []Ranked
+func searchBest[T problem.Number, S int64 | float64](ctx context.Context, v, f []T, a query) ([]RankedStructure, error) {
+	var found []RankedStructure
 	var kept []*partial[S] // best first
 	push := func(o *partial[S]) {
 		at, _ := slices.BinarySearchFunc(kept, o, func(a, b *partial[S]) int { return cmp.Compare(b.bound, a.bound) })
@@ -54,7 +54,7 @@ func searchBest[T problem.Number, S int64 | float64](ctx context.Context, v, f [
 			kept = kept[:min(len(kept), a.k-len(found))]
 		}
 	}
-	if a.sums.Allow(a.coalition) {
+	if a.sums.Allows(a.coalition) {
 		push(&partial[S]{bound: S(f[a.coalition]), left: a.coalition})
 	}
 	for len(kept) > 0 && len(found) < a.k {
@@ -72,7 +72,7 @@ func searchBest[T problem.Number, S int64 | float64](ctx context.Context, v, f [
 				s = append(s, x.block)
 			}
 			s.Sort()
-			found = append(found, Ranked{s, float64(o.sum)})
+			found = append(found, RankedStructure{s, float64(o.sum)})
 			continue
 		}
 		lowest := o.left & -o.left
@@ -84,7 +84,7 @@ func searchBest[T problem.Number, S int64 | float64](ctx context.Context, v, f [
 			if left != 0 {
 				bound += S(f[left])
 			}
-			allowed := a.sizes.Allow(block) && a.sums.Allow(left) // other entries of the tables are marks, whose sums may overflow
+			allowed := a.sizes.Allows(block) && a.sums.Allows(left) // other entries of the tables are marks, whose sums may overflow
 			if allowed && (len(kept) < a.k-len(found) || bound > kept[len(kept)-1].bound) {
 				push(&partial[S]{bound, sum, left, block, o})
 			}

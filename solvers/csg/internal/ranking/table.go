@@ -12,7 +12,7 @@ import (
 
 // Best returns the k best structures of some of an instance's agents by a table of the values of
 // all coalitions' best partitions, the best first.
-func Best(ctx context.Context, inst, cover *problem.Instance, coalition uint64, k int) ([]Ranked, error) {
+func Best(ctx context.Context, inst, cover *problem.Instance, coalition uint64, k int) ([]RankedStructure, error) {
 	if err := checkTable(inst, cover, coalition); err != nil {
 		return nil, err
 	}
@@ -55,8 +55,8 @@ func checkTable(inst, cover *problem.Instance, coalition uint64) error {
 	switch {
 	case inst.N != cover.N || inst.Type != cover.Type:
 		return fmt.Errorf("%w: found a table of %d agents as %s, the instance has %d as %s", problem.ErrCheck, cover.N, cover.Type, inst.N, inst.Type)
-	case cover.Sizes != inst.Sizes.Sums():
-		return fmt.Errorf("%w: found a table of coalitions of sizes %q, the instance's blocks add up to %q", problem.ErrCheck, cover.Sizes, inst.Sizes.Sums())
+	case cover.Sizes != inst.Sizes.ReachableSums():
+		return fmt.Errorf("%w: found a table of coalitions of sizes %q, the instance's blocks add up to %q", problem.ErrCheck, cover.Sizes, inst.Sizes.ReachableSums())
 	}
 	below, found := uint64(0), false
 	switch inst.Type {
@@ -70,7 +70,7 @@ func checkTable(inst, cover *problem.Instance, coalition uint64) error {
 		below, found = notAbove(inst.F64, cover.F64, cover.Sizes)
 	}
 	if found {
-		return fmt.Errorf("%w: the table's value of %s, %s, is below that of a structure", problem.ErrCheck, inst.Coalition(below), cover.Exact(below))
+		return fmt.Errorf("%w: the table's value of %s, %s, is below that of a structure", problem.ErrCheck, inst.Coalition(below), cover.ValueDecimals(below))
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func notAbove[T problem.Number](v, f []T, sizes problem.Sizes) (uint64, bool) {
 	worst := make([]uint64, problem.ParallelRanges(uint64(len(v))))
 	problem.InParallel(uint64(len(v)), func(part int, from, to uint64) {
 		for c := max(1, from); c < to; c++ {
-			if first := c & -c; sizes.Allow(c) && (f[c] < v[c] || first != c && f[c] < f[first]+f[c^first]) {
+			if first := c & -c; sizes.Allows(c) && (f[c] < v[c] || first != c && f[c] < f[first]+f[c^first]) {
 				worst[part] = c
 				return
 			}
@@ -105,7 +105,7 @@ func checkBest(inst, cover *problem.Instance, s problem.Structure, coalition uin
 			if problem.ExactValue(cover, coalition) == nil {
 				return nil // every structure of these agents has a forbidden block
 			}
-			return fmt.Errorf("%w: the table's value of %s, %s, is that of no structure", problem.ErrCheck, inst.Coalition(coalition), cover.Exact(coalition))
+			return fmt.Errorf("%w: the table's value of %s, %s, is that of no structure", problem.ErrCheck, inst.Coalition(coalition), cover.ValueDecimals(coalition))
 		}
 		sum.Add(sum, x)
 		magnitude += math.Abs(inst.Value64(b))
@@ -116,7 +116,7 @@ func checkBest(inst, cover *problem.Instance, s problem.Structure, coalition uin
 	}
 	off := new(big.Float).Sub(sum, claimed)
 	if off.Abs(off).Cmp(big.NewFloat(problem.Tolerance(inst.Type, len(s), magnitude))) > 0 {
-		return fmt.Errorf("%w: the table's value of %s is %s, its best blocks add up to %s", problem.ErrCheck, inst.Coalition(coalition), cover.Exact(coalition), problem.Decimal(sum))
+		return fmt.Errorf("%w: the table's value of %s is %s, its best blocks add up to %s", problem.ErrCheck, inst.Coalition(coalition), cover.ValueDecimals(coalition), problem.Decimal(sum))
 	}
 	return nil
 }

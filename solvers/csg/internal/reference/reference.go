@@ -40,7 +40,7 @@ func Splittings(m Method, n int) (*big.Int, error) {
 	three := func(e int) *big.Int { return new(big.Int).Exp(big.NewInt(3), big.NewInt(int64(e)), nil) }
 	two := func(e int) *big.Int { return new(big.Int).Lsh(big.NewInt(1), uint(e)) }
 	if n < 2 {
-		return new(big.Int), Check(m)
+		return new(big.Int), CheckMethod(m)
 	}
 	switch m {
 	case DP: // (3^n + 1)/2 - 2^n
@@ -69,7 +69,7 @@ func Splittings(m Method, n int) (*big.Int, error) {
 		}
 		return total, nil
 	}
-	return nil, Check(m)
+	return nil, CheckMethod(m)
 }
 
 // SplittingCount is Splittings as a float64, 0 for a name that is no method.
@@ -82,8 +82,8 @@ func SplittingCount(m Method, n int) float64 {
 	return x
 }
 
-// Check returns an error unless m is one of Methods.
-func Check(m Method) error {
+// CheckMethod returns an error unless m is one of Methods.
+func CheckMethod(m Method) error {
 	if slices.Contains(Methods(), m) {
 		return nil
 	}
@@ -177,7 +177,7 @@ func Restore[T problem.Number](v, f []T, coalition uint64) problem.Structure {
 		todo = todo[:len(todo)-1]
 		t := uint64(0)
 		if v == nil || v[c] != f[c] {
-			t = Attaining(f, c)
+			t = AttainingPart(f, c)
 		}
 		if t == 0 {
 			s = append(s, c)
@@ -189,8 +189,8 @@ func Restore[T problem.Number](v, f []T, coalition uint64) problem.Structure {
 	return s
 }
 
-// Attaining is a part of c whose splitting attains f[c], 0 when there is none.
-func Attaining[T problem.Number](f []T, c uint64) uint64 {
+// AttainingPart is a part of c whose splitting attains f[c], 0 when there is none.
+func AttainingPart[T problem.Number](f []T, c uint64) uint64 {
 	pivot := c & -c
 	rest := c ^ pivot
 	if rest == 0 {

@@ -45,7 +45,7 @@ type Engine struct {
 func (r *Engine) is(param, value string) bool { return gencsg.Splits.Value(r.variant, param) == value }
 
 // Load loads a variant on a device.
-func Load(d device.Device, v *device.Variant) (engine.Loaded, error) {
+func Load(d device.Device, v *device.Variant) (engine.LoadedVariant, error) {
 	k, err := gencsg.LoadSplits(d, v)
 	if err != nil {
 		return nil, err
@@ -211,7 +211,7 @@ func (r *Engine) Split(s device.Stream, c uint64) (uint64, error) {
 		if err := s.Download(word[:], r.kept, int64(c)*8); err != nil {
 			return 0, err
 		}
-		split := uint64(uint32(engine.Word(word)))
+		split := uint64(uint32(engine.DecodeWord(word)))
 		if split == 1<<32-1 {
 			split = 0
 		}
@@ -230,7 +230,7 @@ func (r *Engine) Split(s device.Stream, c uint64) (uint64, error) {
 	if err := s.Download(word[:], r.found, 0); err != nil {
 		return 0, err
 	}
-	number := engine.Word(word)
+	number := engine.DecodeWord(word)
 	if number == 1<<64-1 {
 		return 0, nil
 	}

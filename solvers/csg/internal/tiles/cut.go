@@ -42,7 +42,7 @@ func CutTable(agents, tileBits int, width int64, members int, free int64) Cut {
 // CutFor is the cut for n agents and a variant: how so many members hold its table, the least free
 // memory of which is given.
 func CutFor(v *device.Variant, n, members int, free int64) Cut {
-	return CutTable(max(0, n-1), Bits(v), int64(value(v).Size()), members, free)
+	return CutTable(max(0, n-1), TileBits(v), int64(valueType(v).Size()), members, free)
 }
 
 // Bytes is the memory that each of so many members takes for values of width bytes: its part

@@ -40,7 +40,7 @@ type Group struct {
 const gatherBytes = 256 << 20
 
 // LoadGroup loads a variant on several devices, of this process or of several ranks.
-func LoadGroup(devices []device.Device, ranks collective.Ranks, v *device.Variant) (_ engine.Loaded, err error) {
+func LoadGroup(devices []device.Device, ranks collective.Ranks, v *device.Variant) (_ engine.LoadedVariant, err error) {
 	g, err := collective.Join(devices, ranks)
 	if err != nil {
 		return nil, err
@@ -337,7 +337,7 @@ func (r *Group) shareLargestTotal() error {
 		if err := r.group.Streams[k].Download(word[:t.valueSize()], t.best, 0); err != nil {
 			return err
 		}
-		if x := engine.Word(word); k == 0 || exceeds(t.value(), x, best) {
+		if x := engine.DecodeWord(word); k == 0 || exceeds(t.value(), x, best) {
 			best = x
 		}
 	}

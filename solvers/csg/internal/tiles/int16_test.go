@@ -25,7 +25,7 @@ func TestTilesOfInt16(t *testing.T) {
 	d := emulatedtest.Open(t)
 	for i := range gencsg.Tiles.Variants {
 		v := &gencsg.Tiles.Variants[i]
-		if value(v) != problem.Int16 {
+		if valueType(v) != problem.Int16 {
 			continue
 		}
 		run, err := Load(d, v)
@@ -33,9 +33,9 @@ func TestTilesOfInt16(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer run.Close()
-		for n := 1; n <= Bits(v)+4; n++ {
+		for n := 1; n <= TileBits(v)+4; n++ {
 			if n == 6 { // tile 0 alone does the sizes between, as those before
-				n = Bits(v)
+				n = TileBits(v)
 			}
 			most := uint64((1<<13 - 1) / n)
 			for name, of := range map[string]func(mask uint64) int16{
@@ -52,7 +52,7 @@ func TestTilesOfInt16(t *testing.T) {
 		}
 		// Fifteen pairs of a target fill every stage again while others are read. Of few agents no
 		// coalition is worth anything, so that most best structures are those of a single pair.
-		n := Bits(v) + 6
+		n := TileBits(v) + 6
 		for _, blocks := range []int64{1, 3} {
 			checkInt16(t, d, run, n, blocks, v.Label+" many pairs", func(mask uint64) int16 {
 				if bits.OnesCount64(mask) < 5 {
@@ -72,7 +72,7 @@ func forbidAll(mask uint64, value int16) int16 {
 	return value
 }
 
-func checkInt16(t *testing.T, d device.Device, run engine.Loaded, n int, blocks int64, name string, of func(mask uint64) int16) {
+func checkInt16(t *testing.T, d device.Device, run engine.LoadedVariant, n int, blocks int64, name string, of func(mask uint64) int16) {
 	t.Helper()
 	values := make([]int16, 1<<n)
 	for mask := range values[1:] {

@@ -68,7 +68,7 @@ func (r *Slabs) Upload(ctx context.Context, _ device.Stream, values []byte) erro
 // Draw has each device draw its parts.
 func (r *Slabs) Draw(ctx context.Context, _ device.Stream, law problem.Law) error {
 	return r.loadValues(ctx, func(t *Engine) error {
-		by, err := law.On(t.own)
+		by, err := law.OpenDrawer(t.own)
 		if err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func (r *Slabs) eachPiece(k int, s device.Stream, slab uint64, visit func(first,
 		count, from := min(t.piece, t.end-first), slab<<r.Low+first
 		var err error
 		if t.drawn != nil {
-			err = t.drawn.Into(s, t.with, from, count)
+			err = t.drawn.DrawInto(s, t.with, from, count)
 		} else {
 			err = s.Upload(t.with, 0, r.values[int64(from)*t.valueSize():][:int64(count)*t.valueSize()])
 		}

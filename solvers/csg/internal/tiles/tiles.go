@@ -59,23 +59,25 @@ type Engine struct {
 // where the device has no room for all of them.
 const withBytes = 256 << 20
 
-func (r *Engine) value() problem.Value { return value(r.variant) }
+func (r *Engine) value() problem.Value { return valueType(r.variant) }
 func (r *Engine) valueSize() int64     { return int64(r.value().Size()) }
 func (r *Engine) half() uint64         { return 1 << (r.n - 1) }
 func (r *Engine) threads() int         { return gencsg.Tiles.Int(r.variant, "block") }
-func (r *Engine) TileBits() int        { return Bits(r.variant) }
+func (r *Engine) TileBits() int        { return TileBits(r.variant) }
 
-// Bits is the number of agents of a variant's tiles.
-func Bits(v *device.Variant) int { return gencsg.Tiles.Int(v, "chunk") + gencsg.Tiles.Int(v, "slot") }
+// TileBits is the number of agents of a variant's tiles.
+func TileBits(v *device.Variant) int {
+	return gencsg.Tiles.Int(v, "chunk") + gencsg.Tiles.Int(v, "slot")
+}
 
-// value is the type of a variant's values.
-func value(v *device.Variant) problem.Value { return problem.Value(gencsg.Tiles.Value(v, "value")) }
+// valueType is the type of a variant's values.
+func valueType(v *device.Variant) problem.Value { return problem.Value(gencsg.Tiles.Value(v, "value")) }
 
-// Shared is the shared memory of a variant's block, in bytes: for the stages of the
+// SharedMemory is the shared memory of a variant's block, in bytes: for the stages of the
 // pipeline, whose chunks are followed by 16 bytes, and then for the bests of all slots.
-func Shared(v *device.Variant) int {
+func SharedMemory(v *device.Variant) int {
 	f := &gencsg.Tiles
-	size := value(v).Size()
+	size := valueType(v).Size()
 	chunks := 1 << f.Int(v, "slot")
 	slots := int(math.Pow(3, float64(f.Int(v, "slot"))))
 	chunk := max(4, size) << f.Int(v, "chunk") // of words, which two values of int16 share
@@ -84,13 +86,13 @@ func Shared(v *device.Variant) int {
 
 // Memory is the least memory of a device for n agents, in bytes.
 func Memory(v *device.Variant, n int) int64 {
-	size := int64(value(v).Size())
+	size := int64(valueType(v).Size())
 	half := size << max(0, n-1)
 	return half + min(half, withBytes)
 }
 
 // Load loads a variant on a GPU.
-func Load(d device.Device, v *device.Variant) (engine.Loaded, error) {
+func Load(d device.Device, v *device.Variant) (engine.LoadedVariant, error) {
 	k, err := gencsg.LoadTiles(d, v)
 	if err != nil {
 		return nil, err
@@ -110,7 +112,7 @@ func (l *loaded) Engine(n int) engine.Engine {
 func (r *Engine) Alloc(d device.Device, _ device.Stream) (err error) {
 	r.own = d
 	facts := d.Facts()
-	r.shared = Shared(r.variant)
+	r.shared = SharedMemory(r.variant)
 	r.blocks = int64(max(1, facts.SMs) * r.resident(facts))
 	if r.f, err = d.Alloc(r.valueSize() * int64(r.half())); err != nil {
 		return err
@@ -169,15 +171,15 @@ func (r *Engine) setDrawer(by problem.Drawer) (err error) {
 // Draw has the device draw a law's values. Those of the last agent's coalitions are drawn now if
 // they all fit, else a piece at a time when they are needed.
 func (r *Engine) Draw(ctx context.Context, s device.Stream, law problem.Law) error {
-	on, err := law.On(r.own)
+	on, err := law.OpenDrawer(r.own)
 	if err = errors.Join(err, r.setDrawer(on)); err != nil {
 		return err
 	}
 	s = cancel.Stream{Stream: s, Context: ctx}
-	if err := on.Into(s, r.f, 0, r.half()); err != nil || r.piece < r.end-r.from {
+	if err := on.DrawInto(s, r.f, 0, r.half()); err != nil || r.piece < r.end-r.from {
 		return err
 	}
-	return on.Into(s, r.with, r.half()+r.from, r.end-r.from)
+	return on.DrawInto(s, r.with, r.half()+r.from, r.end-r.from)
 }
 
 func (r *Engine) Upload(ctx context.Context, s device.Stream, values []byte) error {
@@ -319,7 +321,7 @@ func (r *Engine) eachPiece(s device.Stream, visit func(number, first, count uint
 				return err
 			}
 		} else if r.drawn != nil && r.piece < r.end-r.from {
-			if err := r.drawn.Into(s, r.with, r.half()+first, count); err != nil {
+			if err := r.drawn.DrawInto(s, r.with, r.half()+first, count); err != nil {
 				return err
 			}
 		}
@@ -389,5 +391,5 @@ const noSplitting = math.MaxUint64
 func (r *Engine) foundAt(s device.Stream) (uint64, error) {
 	var word [8]byte
 	err := s.Download(word[:], r.found, 0)
-	return engine.Word(word), err
+	return engine.DecodeWord(word), err
 }

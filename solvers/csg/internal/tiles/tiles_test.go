@@ -25,7 +25,7 @@ func small(t *testing.T) *device.Variant {
 }
 
 // load loads a variant until the end of the test.
-func load(t *testing.T, d device.Device, v *device.Variant) engine.Loaded {
+func load(t *testing.T, d device.Device, v *device.Variant) engine.LoadedVariant {
 	t.Helper()
 	l, err := Load(d, v)
 	if err != nil {
@@ -43,7 +43,7 @@ func solve(t *testing.T, name string, d device.Device, e engine.Engine, inst *pr
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if err := errors.Join(e.Alloc(d, s), engine.Send(t.Context(), e, s, inst)); err != nil {
+	if err := errors.Join(e.Alloc(d, s), engine.UploadValues(t.Context(), e, s, inst)); err != nil {
 		t.Fatal(err)
 	}
 	blocks, claimed, err := engine.Solve(t.Context(), e, s, inst, progress)
@@ -86,7 +86,7 @@ func TestInPieces(t *testing.T) {
 // Values that the device draws a piece at a time.
 func TestDrawnInPieces(t *testing.T) {
 	d := emulatedtest.Open(t)
-	inst, err := draw.Drawn("planted", 12, 3, problem.Int32)
+	inst, err := draw.NewDrawn("planted", 12, 3, problem.Int32)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestDrawnInPieces(t *testing.T) {
 func TestInt16PieceVariants(t *testing.T) {
 	d := emulatedtest.Open(t)
 	for _, v := range emulatedtest.Variants(&gencsg.Tiles) {
-		if value(v) != problem.Int16 {
+		if valueType(v) != problem.Int16 {
 			continue
 		}
 		l := load(t, d, v)

@@ -23,7 +23,7 @@ type Opener func(solve.Settings) (solver func(context.Context, *problem.Instance
 
 // algorithmSubject compares the algorithms on values of all kinds.
 func algorithmSubject(open Opener) subject.Subject {
-	return algorithms.Subject(algorithms.Problem[*problem.Instance]{
+	return algorithms.NewSubject(algorithms.Problem[*problem.Instance]{
 		Family: plan.Table,
 		Fixed:  []map[string]string{{}},
 		Sizes: func(f device.Facts) []int {
@@ -35,9 +35,9 @@ func algorithmSubject(open Opener) subject.Subject {
 			}
 			return []int{8, 12}
 		},
-		Feasible: plan.Runs,
+		Feasible: plan.CheckRunnable,
 		Predicted: func(_ map[string]string, f device.Facts, n int) (*device.Variant, string) {
-			return plan.Predicted(f.Kind, n)
+			return plan.Predict(f.Kind, n)
 		},
 		Small: []int{2, 5, 9},
 		Draw: func(_ map[string]string, n, kind int, seed uint64) (*problem.Instance, error) {

@@ -44,7 +44,7 @@ func (t passSubject) Cases(fixed map[string]string) ([]subject.Case, error) {
 }
 
 func (t passSubject) Open(d device.Device, v *device.Variant) (subject.Runner, error) {
-	on := price.On{Devices: []device.Device{d}, Variant: v}
+	on := price.DevicePasses{Devices: []device.Device{d}, Variant: v}
 	return subject.Open(&gencsg.Price, v, func(t *trialInstance) (subject.Job, error) {
 		switch t.Type {
 		case problem.Int32:
@@ -63,7 +63,7 @@ type passJob[T problem.Number] struct {
 	values float64
 }
 
-func newPassJob[T problem.Number](values []T, on price.On) (subject.Job, error) {
+func newPassJob[T problem.Number](values []T, on price.DevicePasses) (subject.Job, error) {
 	t, err := price.NewTrial(values, on)
 	if err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ func (t familySubject) Workloads() []map[string]string {
 			continue
 		}
 		for _, m := range variants.Methods(t.family) {
-			all = append(all, variants.Fixed(t.family, value, m))
+			all = append(all, variants.FixedParams(t.family, value, m))
 		}
 	}
 	return all
@@ -62,7 +62,7 @@ func (t familySubject) Sizes(f device.Facts) []int {
 }
 
 func (t familySubject) Feasible(v *device.Variant, f device.Facts, size int) error {
-	return variants.Feasible(t.family, v, f, size, 1)
+	return variants.CheckFeasible(t.family, v, f, size, 1)
 }
 
 // A trialInstance is an instance with what is known of its answer.
@@ -105,7 +105,7 @@ func certify(inst *problem.Instance, blocks problem.Structure, claimed string) (
 		return "", 0, err
 	}
 	if c.Sum == "-inf" {
-		if found, _ := inst.Feasible(); found != nil {
+		if found, _ := inst.FindFeasible(); found != nil {
 			return "", 0, fmt.Errorf("%w: every structure was said to have a forbidden block, found %v", problem.ErrCheck, found.Lists())
 		}
 		return "", c.Tolerance, nil
@@ -204,14 +204,14 @@ func (t familySubject) Open(d device.Device, v *device.Variant) (subject.Runner,
 	return trialRunner{l}, nil
 }
 
-type trialRunner struct{ *kernels.Loaded }
+type trialRunner struct{ *kernels.LoadedVariant }
 
 func (r trialRunner) Prepare(inst subject.Instance) (subject.Job, error) {
 	t, ok := inst.(*trialInstance)
 	if !ok {
 		return nil, fmt.Errorf("prepare %s: an instance of another subject", r.Family.Name)
 	}
-	j, err := r.Loaded.Prepare(t.Instance)
+	j, err := r.LoadedVariant.Prepare(t.Instance)
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +242,7 @@ func (t *trialJob) Check(s device.Stream) error {
 	if err := s.Sync(); err != nil {
 		return err
 	}
-	claimed, err := engine.Claimed(t.job.Engine, s, t.trial.Type)
+	claimed, err := engine.DownloadTotal(t.job.Engine, s, t.trial.Type)
 	if err != nil {
 		return err
 	}
@@ -307,8 +307,8 @@ func (t *trialJob) compareTable(s device.Stream) error {
 		var g, w [8]byte
 		copy(g[:], got[c*size:(c+1)*size])
 		copy(w[:], want[c*size:(c+1)*size])
-		x, xs := engine.Decode(t.trial.Type, engine.Word(g))
-		if y, ys := engine.Decode(t.trial.Type, engine.Word(w)); x != y {
+		x, xs := engine.Decode(t.trial.Type, engine.DecodeWord(g))
+		if y, ys := engine.Decode(t.trial.Type, engine.DecodeWord(w)); x != y {
 			return fmt.Errorf("%w: f of coalition %d %s is %s, expected %s", problem.ErrCheck, c, t.trial.Coalition(uint64(c)), xs, ys)
 		}
 	}

@@ -75,7 +75,7 @@ func QuickerMethod(facts device.Facts, n int, o *solve.Settings) reference.Metho
 		if err != nil {
 			continue
 		}
-		w := tuned.Workload{Fixed: Fixed(&gencsg.Splits, inst.Type, m), Size: n}
+		w := tuned.Workload{Fixed: FixedParams(&gencsg.Splits, inst.Type, m), Size: n}
 		for _, c := range choice.Candidates(w, nil) {
 			if c.Variant == choice.Variant && c.Time > 0 && (least == 0 || c.Time < least) {
 				best, least = m, c.Time
@@ -92,12 +92,12 @@ const pairedFrom = 24
 // Choose picks the variant for an instance and a method. One that was asked for
 // by its label brings its own method.
 func Choose(f *device.Family, facts device.Facts, inst *problem.Instance, o *solve.Settings, method reference.Method) (tuned.Choice, error) {
-	w := tuned.Workload{Fixed: Fixed(f, inst.Type, method), Size: inst.N}
+	w := tuned.Workload{Fixed: FixedParams(f, inst.Type, method), Size: inst.N}
 	if f == &gencsg.Tiles && inst.Type == problem.Int16 && inst.N >= pairedFrom {
 		w.Prior = tuned.Prior{Variant: f.Variant("chunk=5,slot=5,each=2,block=128,stages=3,pairs=1,adder=fused,least=1,value=int16"), Why: "large tiles of int16 keep most additions in registers"}
 	}
 	if o.Variant != "" {
 		w.Fixed = map[string]string{"value": string(inst.Type)}
 	}
-	return o.Choose(f, facts, w, func(v *device.Variant) error { return Feasible(f, v, facts, inst.N, len(o.Devices)*o.Together()) })
+	return o.Choose(f, facts, w, func(v *device.Variant) error { return CheckFeasible(f, v, facts, inst.N, len(o.Devices)*o.RankCount()) })
 }

@@ -56,10 +56,10 @@ func FamilyFor(kind string, asked reference.Method, label string) (*device.Famil
 	if kind == device.Host && (asked == reference.DP || asked == reference.IDP) && label == "" {
 		return nil, asked, nil
 	}
-	if err := reference.Check(asked); err != nil {
-		return nil, "", solve.Input("Algorithm", "%w", err)
+	if err := reference.CheckMethod(asked); err != nil {
+		return nil, "", solve.InvalidInput("Algorithm", "%w", err)
 	}
-	return nil, "", solve.Input("Algorithm", "found %s, which does not run on a %s device, where %s", asked, kind, names(all))
+	return nil, "", solve.InvalidInput("Algorithm", "found %s, which does not run on a %s device, where %s", asked, kind, names(all))
 }
 
 // names lists families with their methods.
@@ -74,9 +74,9 @@ func names(all []*device.Family) string {
 // MethodOf returns the method that a parameter names. Families without that parameter use Apart.
 func MethodOf(name string) reference.Method { return cmp.Or(reference.Method(name), reference.Apart) }
 
-// Fixed returns the parameters that a workload prescribes: variants with other values cannot solve
+// FixedParams returns the parameters that a workload prescribes: variants with other values cannot solve
 // it.
-func Fixed(f *device.Family, value problem.Value, method reference.Method) map[string]string {
+func FixedParams(f *device.Family, value problem.Value, method reference.Method) map[string]string {
 	if f != &gencsg.Splits {
 		return map[string]string{"value": string(value)}
 	}

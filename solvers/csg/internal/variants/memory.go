@@ -26,9 +26,9 @@ func Memory(f *device.Family, v *device.Variant, n, devices int) int64 {
 	return splits.Memory(v, n)
 }
 
-// Feasible returns an error where a variant cannot solve n agents on some devices, the
+// CheckFeasible returns an error where a variant cannot solve n agents on some devices, the
 // weakest of which has these facts.
-func Feasible(f *device.Family, v *device.Variant, facts device.Facts, n, devices int) error {
+func CheckFeasible(f *device.Family, v *device.Variant, facts device.Facts, n, devices int) error {
 	if f == &gencsg.Splits && n > splits.MaxAgents {
 		return fmt.Errorf("%s: %d agents, at most %d", f.Name, n, splits.MaxAgents)
 	}
@@ -47,15 +47,15 @@ func Feasible(f *device.Family, v *device.Variant, facts device.Facts, n, device
 	}
 	shared := int64(0)
 	if f == &gencsg.Tiles {
-		shared = int64(tiles.Shared(v))
+		shared = int64(tiles.SharedMemory(v))
 	}
 	return facts.BlockFits(f.Int(v, "block"), shared)
 }
 
-// Takes says why no kernel solves n agents with values of a type on some devices, the weakest
+// CheckSize says why no kernel solves n agents with values of a type on some devices, the weakest
 // of which has these facts, before anything is read or drawn; nil where one may. A host holds
 // the instance in the same memory that the kernels work in.
-func Takes(facts device.Facts, n int, value problem.Value, devices int) error {
+func CheckSize(facts device.Facts, n int, value problem.Value, devices int) error {
 	if facts.Kind == device.Host {
 		need := 2 * problem.Footprint(n, value)
 		if value == problem.Int16 { // solved in int32
@@ -73,7 +73,7 @@ func Takes(facts device.Facts, n int, value problem.Value, devices int) error {
 			if f.Value(v, "value") != string(value) {
 				continue
 			}
-			err := Feasible(f, v, facts, n, devices)
+			err := CheckFeasible(f, v, facts, n, devices)
 			if err == nil {
 				return nil
 			}

@@ -49,7 +49,7 @@ func TestMemoryOfSeveral(t *testing.T) {
 		t.Errorf("found %d, %d and %d bytes for one, two and three devices of 34 agents", one, two, three)
 	}
 	small := device.Facts{Kind: device.CUDA, Free: 20 << 30}
-	if Takes(small, 34, problem.Int32, 1) == nil || Takes(small, 34, problem.Int32, 4) != nil {
-		t.Errorf("found %v, %v: expected 34 agents on four devices of 20 GiB, and not on one", Takes(small, 34, problem.Int32, 1), Takes(small, 34, problem.Int32, 4))
+	if CheckSize(small, 34, problem.Int32, 1) == nil || CheckSize(small, 34, problem.Int32, 4) != nil {
+		t.Errorf("found %v, %v: expected 34 agents on four devices of 20 GiB, and not on one", CheckSize(small, 34, problem.Int32, 1), CheckSize(small, 34, problem.Int32, 4))
 	}
 }

@@ -14,7 +14,7 @@ func readDIMACS(in source, o Options) (*problem.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	header, err := lines.Head(f.File, lines.Kind{Key: "p edge|edges|col", Fields: sizeFields})
+	header, err := lines.ReadHead(f.File, lines.Kind{Key: "p edge|edges|col", Fields: sizeFields})
 	if err != nil {
 		return nil, err
 	}

@@ -78,7 +78,7 @@ func (f *file) newEntries(m int64) (*entries, error) {
 	if err := e.reserve(m); err != nil {
 		return nil, f.Errorf("%w", err)
 	}
-	if err := e.Expect(m, lines.Proven(m, f.size)); err != nil {
+	if err := e.Expect(m, lines.MaxEntries(m, f.size)); err != nil {
 		return nil, f.Errorf("%w", err)
 	}
 	return e, nil
@@ -103,7 +103,7 @@ func (e *entries) reserve(count int64) error {
 // add adds a coefficient of two variables, which stands on a line of the block.
 func (p *part) add(line int, i, j int32, word []byte) error {
 	if !p.Numbers.Add(word) {
-		return lines.Wrong(word, noNumber(word))
+		return lines.WordError(word, noNumber(word))
 	}
 	p.place(line, i, j)
 	return nil
@@ -122,7 +122,7 @@ func (p *part) place(line int, i, j int32) {
 func (p *part) addNegative(line int, i, j int32, word []byte) error {
 	v, err := parseCoefficient(word)
 	if err != nil {
-		return lines.Wrong(word, err)
+		return lines.WordError(word, err)
 	}
 	if v = v.negative(); v.float {
 		p.Numbers.AddFloat(v.real)

@@ -91,7 +91,7 @@ func (f *file) one(header lines.Record, l list, more bool) (*problem.Instance, e
 
 // single reads a file of one problem: comments, `n m`, coefficients.
 func (f *file) single(l list) (*problem.Instance, error) {
-	header, err := lines.Head(f.File, lines.Kind{Fields: sizeFields, What: "n and m"})
+	header, err := lines.ReadHead(f.File, lines.Kind{Fields: sizeFields, What: "n and m"})
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func readOrlib(in source, o Options) (*problem.Instance, error) {
 		return nil, err
 	}
 	problem := lines.Kind{Fields: sizeFields, What: "n and m"}
-	header, err := lines.Head(f.File, lines.Kind{Fields: []lines.Field{lines.Int("number of problems", 1, 1<<20)}, What: "the number of problems"}, problem)
+	header, err := lines.ReadHead(f.File, lines.Kind{Fields: []lines.Field{lines.Int("number of problems", 1, 1<<20)}, What: "the number of problems"}, problem)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func readOrlib(in source, o Options) (*problem.Instance, error) {
 		return nil, f.Errorf("found %d problems, expected to be told which (--problem 1 to %d)", count, count)
 	}
 	for k := 1; ; k++ {
-		if header, err = lines.Head(f.File, problem); err != nil {
+		if header, err = lines.ReadHead(f.File, problem); err != nil {
 			return nil, err
 		}
 		if k == max(1, o.Problem) {
@@ -138,7 +138,7 @@ func readOrlib(in source, o Options) (*problem.Instance, error) {
 		}
 		entry := l.kind("", header.Int(0))
 		for range header.Int(1) {
-			if _, err := lines.Head(f.File, entry); err != nil {
+			if _, err := lines.ReadHead(f.File, entry); err != nil {
 				return nil, err
 			}
 		}
@@ -162,7 +162,7 @@ func readQubist(in source, o Options) (*problem.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	header, err := lines.Head(f.File, lines.Kind{Fields: sizeFields, What: "the numbers of sites and lines"})
+	header, err := lines.ReadHead(f.File, lines.Kind{Fields: sizeFields, What: "the numbers of sites and lines"})
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +199,7 @@ func readRudy(in source, o Options) (*problem.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	header, err := lines.Head(f.File, lines.Kind{Fields: append(slices.Clip(sizeFields), lines.Word("third word")), Optional: 1, What: "the numbers of nodes and edges"})
+	header, err := lines.ReadHead(f.File, lines.Kind{Fields: append(slices.Clip(sizeFields), lines.Word("third word")), Optional: 1, What: "the numbers of nodes and edges"})
 	if err != nil {
 		return nil, err
 	}
@@ -243,7 +243,7 @@ func readQUBO(in source, o Options) (*problem.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	header, err := lines.Head(f.File, lines.Kind{Key: "p qubo 0|unconstrained", What: "p qubo, 0, and the numbers of variables, nodes and couplers",
+	header, err := lines.ReadHead(f.File, lines.Kind{Key: "p qubo 0|unconstrained", What: "p qubo, 0, and the numbers of variables, nodes and couplers",
 		Fields: []lines.Field{sizeFields[0], lines.Int("number of nodes", 0, math.MaxInt32), lines.Int("number of couplers", 0, math.MaxInt32)}})
 	if err != nil {
 		return nil, err

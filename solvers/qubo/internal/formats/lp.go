@@ -125,7 +125,7 @@ func (f *file) tokens() ([]token, error) {
 			if err := f.budget.Take(int64(end) + 40); err != nil {
 				return nil, f.Errorf("the words of this model take %w", err)
 			}
-			list = append(list, token{string(line[:end]), f.Number()})
+			list = append(list, token{string(line[:end]), f.LineNumber()})
 			line = line[end:]
 		}
 	}

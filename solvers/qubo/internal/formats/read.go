@@ -31,10 +31,10 @@ type Options struct {
 	// problem of a file of several, from 1
 	Problem int `option:"problem" min:"1" default:"the only one"`
 	// whether the first line of a CSV file is names
-	Header csv.Answer `option:"header" default:"told by the file, an error where it can be read either way"`
+	Header csv.YesOrNo `option:"header" default:"told by the file, an error where it can be read either way"`
 	// whether the first column of a CSV file is names
-	Index  csv.Answer `option:"index" default:"told by the file, an error where it can be read either way"`
-	Memory int64      // most bytes to take; 0: DefaultMemory
+	Index  csv.YesOrNo `option:"index" default:"told by the file, an error where it can be read either way"`
+	Memory int64       // most bytes to take; 0: DefaultMemory
 
 	cut bool // the file's name is that of a graph to be cut
 }

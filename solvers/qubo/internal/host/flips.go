@@ -98,7 +98,7 @@ func chooseFlips(p *problem.Normal, o search.Setup) (tuned.Choice, error) {
 		return tuned.Choice{}, nil
 	}
 	facts := hostFacts()
-	if f := o.Weakest(); f.Kind == device.Host {
+	if f := o.WeakestFacts(); f.Kind == device.Host {
 		facts = f
 	}
 	return o.ChooseAlgorithm(&genqubo.Hostflips, facts, flipsWorkload(p, w), func(v *device.Variant) error { return flipsFit(v, p.N) })

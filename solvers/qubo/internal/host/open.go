@@ -48,7 +48,7 @@ func Open(p *problem.Normal, o search.Setup) (search.OpenedEngine, error) {
 		return search.OpenedEngine{}, err
 	}
 	s := Search{Without: o.Without, Flips: c.Variant}
-	if f := o.Weakest(); f.Kind == device.Host {
+	if f := o.WeakestFacts(); f.Kind == device.Host {
 		s.Cores = f.SMs
 	}
 	e := search.OpenedEngine{Islands: search.Islands{Members: []search.Searcher{s}}, Used: map[string]search.Rules{"host": RulesFor(o.Rules, p.N)}}

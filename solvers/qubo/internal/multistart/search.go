@@ -65,7 +65,7 @@ func openFor(ctx context.Context, d device.Device, p *problem.Normal, o Options)
 // Open is massive multi-start for Solve: on a device as many
 // iterations at once as it has multiprocessors, unless the parameters say otherwise.
 func Open(_ *problem.Normal, o search.Setup) (search.OpenedEngine, error) {
-	d, err := o.First()
+	d, err := o.LeadDevice()
 	if err != nil {
 		return search.OpenedEngine{}, err
 	}

@@ -149,18 +149,18 @@ func (s *Stagnation) RestartDue(limit int) bool {
 // rounded: a Roundable problem to Int32Deltas, and others to the first of the limits with which a
 // variant holds it. q is p or the copy. The error wraps ErrUnfit where no variant holds any of them.
 func ChooseRounding(p *problem.Normal, o Setup, choose func(device.Facts, *problem.Normal, Setup) (tuned.Choice, error), limits ...int64) (q *problem.Normal, c tuned.Choice, err error) {
-	if _, err := o.First(); err != nil {
+	if _, err := o.LeadDevice(); err != nil {
 		return nil, c, err
 	}
 	q = p
 	if p.Roundable() { // coefficients are rounded already: fewer bits, which the fast types hold
 		q = p.Coarse(Int32Deltas)
 	}
-	c, err = choose(o.Weakest(), q, o)
+	c, err = choose(o.WeakestFacts(), q, o)
 	for _, limit := range limits {
 		if err != nil && p.Spans().Delta > limit {
 			q = p.Coarse(limit)
-			c, err = choose(o.Weakest(), q, o)
+			c, err = choose(o.WeakestFacts(), q, o)
 		}
 	}
 	if err != nil {

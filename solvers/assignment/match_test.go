@@ -195,3 +195,21 @@ func FuzzMatch(f *testing.F) {
 		isOptimal(t, fmt.Sprintf("%+v", m), inst, column, nil, err)
 	})
 }
+
+func BenchmarkMatch(b *testing.B) {
+	for _, s := range []Shape{{2, 2}, {3, 3}, {5, 5}, {8, 8}, {10, 10}, {12, 12}, {16, 16}, {20, 20}, {30, 30}, {50, 50}, {100, 100}, {200, 200}, {50, 200}, {200, 2000}, {2000, 200}} {
+		costs, column := make([]float64, s.Rows*s.Cols), make([]int32, s.Rows)
+		r := rand.New(rand.NewPCG(1, 1))
+		for i := range costs {
+			costs[i] = r.Float64()
+		}
+		b.Run(fmt.Sprintf("%dx%d", s.Rows, s.Cols), func(b *testing.B) {
+			var q Quick
+			for b.Loop() {
+				if _, err := Match(&q, s, costs, false, column); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

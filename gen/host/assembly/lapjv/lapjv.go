@@ -50,12 +50,14 @@ func kernels(w *build.Context, wide bool) {
 		if wide {
 			g.lanes, g.suffix = 8, k.name+"AVX512"
 		}
-		g.reduce()
+		g.minima()
+		g.transfer()
 		g.bid()
 		g.path()
 		g.check()
 		g.close()
 		g.nearest()
+		g.below()
 	}
 }
 
@@ -290,9 +292,10 @@ func (g *writer) bits(compare uint64, a reg.VecVirtual, b operand.Op) reg.GPVirt
 }
 
 const (
-	equal   = 0  // EQ_OQ
-	lesser  = 17 // LT_OQ
-	unequal = 4  // NEQ_UQ
+	equal     = 0  // EQ_OQ
+	lesser    = 17 // LT_OQ
+	unordered = 3  // UNORD_Q
+	notAbove  = 25 // NGE_UQ: less, or no number
 )
 
 // low is the least lane of x.
@@ -456,12 +459,10 @@ func (g *writer) lanesOf(bits, j reg.Register, block int, body func(k reg.GPVirt
 	g.Label(none)
 }
 
-// reduce writes column reduction and reduction transfer.
-func (g *writer) reduce() {
-	g.function("reduce", "func(s *byte) int",
-		"makes the prices of a square the least costs of their columns, gives each row the first free column that costs it so much,",
-		"and moves what the row could lose from its column's price. It lists the free rows, and returns how many they are,",
-		"-1 where a column is allowed to no row.")
+// minima writes column reduction.
+func (g *writer) minima() {
+	g.function("minima", "func(s *byte) int",
+		"makes the prices the least costs of their columns. It returns 0, 1 where a column is allowed to no row.")
 	m := g.field(cols)
 	g.infinity()
 	g.tails(m)
@@ -474,7 +475,7 @@ func (g *writer) reduce() {
 	g.MOVQ(operand.U64(1), i)
 	turn, done := g.label("rows"), g.label("rows")
 	g.Label(turn)
-	g.CMPQ(i, m)
+	g.CMPQ(i, operand.Mem{Base: g.s, Disp: rows})
 	g.goTo(g.JGE, done)
 	c := g.rowAt(i)
 	g.blocks(m, 2, func(j reg.Register, b int, last bool) {
@@ -513,14 +514,37 @@ func (g *writer) reduce() {
 		}
 	})
 
-	list, n := g.field(free), g.GP64()
+	g.result(0)
+	g.Label(bad)
+	g.result(1)
+}
+
+// result returns a number.
+func (g *writer) result(x int32) {
+	n := g.GP64()
+	g.MOVQ(operand.I32(x), n)
+	g.Store(n, g.ReturnIndex(0))
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// transfer writes the first matching and reduction transfer.
+func (g *writer) transfer() {
+	g.function("transfer", "func(s *byte) int",
+		"gives each row the first free column that costs it as much as the price, and moves what the row could lose from",
+		"that. It lists the free rows, and returns how many they are.")
+	m := g.field(cols)
+	g.infinity()
+	g.tails(m)
+	v := g.field(price)
+	list, n, i := g.field(free), g.GP64(), g.GP64()
 	g.XORQ(n, n)
 	g.XORQ(i, i)
-	turn, done = g.label("rows"), g.label("rows")
+	turn, done := g.label("rows"), g.label("rows")
 	g.Label(turn)
 	g.CMPQ(i, m)
 	g.goTo(g.JGE, done)
-	c = g.rowAt(i)
+	c := g.rowAt(i)
 	found := g.label("found")
 	owner, at := g.field(row), g.GP64()
 	g.blocks(m, 1, func(j reg.Register, b int, last bool) {
@@ -562,11 +586,6 @@ func (g *writer) reduce() {
 	g.INCQ(i)
 	g.goTo(g.JMP, turn)
 	g.Label(done)
-	g.Store(n, g.ReturnIndex(0))
-	g.VZEROUPPER()
-	g.RET()
-	g.Label(bad)
-	g.MOVQ(operand.I32(-1), n)
 	g.Store(n, g.ReturnIndex(0))
 	g.VZEROUPPER()
 	g.RET()
@@ -691,10 +710,7 @@ func (g *writer) bid() {
 	g.VZEROUPPER()
 	g.RET()
 	g.Label(bad)
-	g.MOVQ(operand.I32(-1), kept)
-	g.Store(kept, g.ReturnIndex(0))
-	g.VZEROUPPER()
-	g.RET()
+	g.result(-1)
 }
 
 // path writes the search of a shortest augmenting path.
@@ -814,17 +830,9 @@ func (g *writer) path() {
 		g.CMPQ(i, g.Load(g.Param("root"), g.GP64()))
 		g.goTo(g.JNE, walk)
 	}
-	result := g.GP64()
-	g.XORQ(result, result)
-	g.Store(result, g.ReturnIndex(0))
-	g.VZEROUPPER()
-	g.RET()
+	g.result(0)
 	g.Label(bad)
-	failed := g.GP64()
-	g.MOVQ(operand.U64(1), failed)
-	g.Store(failed, g.ReturnIndex(0))
-	g.VZEROUPPER()
-	g.RET()
+	g.result(1)
 }
 
 const (
@@ -886,8 +894,8 @@ func (g *writer) units(r rounding, x reg.VecVirtual, lost reg.VecVirtual) {
 // check writes the pass that makes duals of the prices and compares each cost with them.
 func (g *writer) check() {
 	g.function("check", "func(s *byte) int",
-		"makes the duals v of the prices in units, and for each row u the least c - v, so that u + v is at most c for every pair.",
-		"Their slack at the matched pairs is summed up. It returns 0, 1 where the slack is too large.")
+		"makes the duals v of the prices in units, and for each row whose u is not known the least c - v, so that u + v is at most c for",
+		"every pair. Their slack at the matched pairs is summed up. It returns 0, 1 where the slack is too large.")
 	m := g.field(cols)
 	g.infinity()
 	g.tails(m)
@@ -920,6 +928,11 @@ func (g *writer) check() {
 	g.Label(turn)
 	g.CMPQ(i, operand.Mem{Base: g.s, Disp: rows})
 	g.goTo(g.JGE, done)
+	low, open, known := g.GP64(), g.GP64(), g.label("known")
+	g.MOVQ(operand.U64(minus), open)
+	g.MOVQ(operand.Mem{Base: u, Index: i, Scale: 8}, low)
+	g.CMPQ(low, open)
+	g.goTo(g.JNE, known)
 	least := [2]reg.VecVirtual{g.vector(), g.vector()}
 	for b := range 2 {
 		g.VMOVAPD(large, least[b])
@@ -936,8 +949,9 @@ func (g *writer) check() {
 		g.lessInt(x, least[b])
 	})
 	g.lessInt(least[1], least[0])
-	low := g.lowInt(least[0])
+	g.MOVQ(g.lowInt(least[0]), low)
 	g.MOVQ(low, operand.Mem{Base: u, Index: i, Scale: 8})
+	g.Label(known)
 	at, more := g.GP64(), g.GP64()
 	g.MOVLQSX(four(own, i), at)
 	if g.elem == "Int32" {
@@ -976,17 +990,9 @@ func (g *writer) check() {
 	g.VMOVQ(lost.AsX(), bits)
 	g.ADDQ(bits, bits) // without the sign
 	g.MOVQ(bits, operand.Mem{Base: g.s, Disp: rounded})
-	result := g.GP64()
-	g.XORQ(result, result)
-	g.Store(result, g.ReturnIndex(0))
-	g.VZEROUPPER()
-	g.RET()
+	g.result(0)
 	g.Label(bad)
-	failed := g.GP64()
-	g.MOVQ(operand.U64(1), failed)
-	g.Store(failed, g.ReturnIndex(0))
-	g.VZEROUPPER()
-	g.RET()
+	g.result(1)
 }
 
 // close writes the list of a row's pairs that rounding leaves open.
@@ -1039,8 +1045,8 @@ func (g *writer) close() {
 // nearest writes the least cost of each row.
 func (g *writer) nearest() {
 	g.function("nearest", "func(s *byte) int",
-		"gives each row its nearest column where that is free, at prices of 0. It lists the free rows, and returns how many they are,",
-		"-1 where nothing is allowed to a row.")
+		"gives each row its nearest column where that is free, at prices of 0, and writes the costs as float64s where u is to be. It lists the",
+		"free rows, and returns how many they are, -1 where nothing is allowed to a row, or a cost is no number.")
 	m := g.field(cols)
 	g.infinity()
 	g.tails(m)
@@ -1048,7 +1054,8 @@ func (g *writer) nearest() {
 	g.XORQ(i, i)
 	g.XORQ(n, n)
 	c := g.field(costs)
-	list, own, owner := g.field(free), g.field(column), g.field(row)
+	list, own, owner, u := g.field(free), g.field(column), g.field(row), g.field(dualRow)
+	sum := g.zero()
 	turn, done, bad, next := g.label("rows"), g.label("done"), g.label("bad"), g.label("next")
 	g.Label(turn)
 	g.CMPQ(i, operand.Mem{Base: g.s, Disp: rows})
@@ -1058,12 +1065,11 @@ func (g *writer) nearest() {
 		g.VMOVAPD(g.inf, least[b])
 	}
 	g.blocks(m, 4, func(j reg.Register, b int, last bool) {
-		if g.elem == "Float64" && !last {
-			g.VMINPD(g.cost(c, j, b), least[b], least[b])
-			return
-		}
 		x := g.load(g.cost(c, j, b), last)
 		g.VMINPD(x, least[b], least[b])
+		if g.elem != "Int32" {
+			g.VADDPD(x, sum, sum)
+		}
 	})
 	g.VMINPD(least[2], least[0], least[0])
 	g.VMINPD(least[3], least[1], least[1])
@@ -1071,6 +1077,7 @@ func (g *writer) nearest() {
 	first := g.low(least[0])
 	g.VUCOMISD(first.AsX(), g.inf.AsX())
 	g.goTo(g.JLS, bad)
+	g.VMOVSD(first.AsX(), operand.Mem{Base: u, Index: i, Scale: 8})
 	wanted, at, found := g.broadcast(first), g.GP64(), g.label("found")
 	g.blocks(m, 1, func(j reg.Register, b int, last bool) {
 		x := g.load(g.cost(c, j, b), last)
@@ -1095,11 +1102,39 @@ func (g *writer) nearest() {
 	g.INCQ(i)
 	g.goTo(g.JMP, turn)
 	g.Label(done)
+	broken := g.bits(unordered, sum, sum)
+	g.TESTL(broken.As32(), broken.As32())
+	g.goTo(g.JNE, bad)
 	g.Store(n, g.ReturnIndex(0))
 	g.VZEROUPPER()
 	g.RET()
 	g.Label(bad)
-	g.MOVQ(operand.I32(-1), n)
+	g.result(-1)
+}
+
+// below writes the list of a row's nearest pairs.
+func (g *writer) below() {
+	g.function("below", "func(s *byte, row, bar int, columns *int32, costs *float64) int",
+		"lists the columns of a row whose cost less the price is not bar or more, and their costs. bar has the bits of a float64.",
+		"It returns how many they are.")
+	m := g.field(cols)
+	g.infinity()
+	g.tails(m)
+	c := g.rowAt(g.Load(g.Param("row"), g.GP64()))
+	bar := g.broadcastInt(g.Load(g.Param("bar"), g.GP64()))
+	v, n := g.field(price), g.GP64()
+	at := g.Load(g.Param("columns"), g.GP64())
+	to := g.Load(g.Param("costs"), g.GP64())
+	g.XORQ(n, n)
+	g.blocks(m, 4, func(j reg.Register, b int, last bool) {
+		x := g.load(g.cost(c, j, b), last)
+		g.sub(x, g.eight(v, j, b), x)
+		g.lanesOf(g.bits(notAbove, x, bar), j, b, func(k reg.GPVirtual) {
+			g.MOVL(k.As32(), four(at, n))
+			g.VMOVSD(g.at(c, k).AsX(), operand.Mem{Base: to, Index: n, Scale: 8})
+			g.INCQ(n)
+		})
+	})
 	g.Store(n, g.ReturnIndex(0))
 	g.VZEROUPPER()
 	g.RET()

@@ -145,6 +145,12 @@ func match[T lapjv.Cost](s *Matcher, rows, cols int, costs []T, integer bool) (v
 		return 0, false
 	}
 	q.SetScale(most, integer)
+	if rows < cols { // rows whose nearest column is theirs, at the price 0
+		prices := q.Prices()
+		for i, x := range q.Least() {
+			q.SetDual(i, x, s.own[i] == x && prices[column[i]] == 0)
+		}
+	}
 	if kernels.Check(q) != 0 {
 		return 0, false
 	}
@@ -171,7 +177,10 @@ func augment(q *lapjv.Search, k *lapjv.Kernels) bool {
 	column := q.Columns()
 	n := 0
 	if len(column) == len(q.Owners()) {
-		n = k.Reduce(q)
+		if k.Minima(q) != 0 {
+			return false
+		}
+		n = k.Transfer(q)
 		for turn := 0; turn < 2 && n > 0; turn++ {
 			n = k.Bid(q, n)
 		}

@@ -2,12 +2,16 @@
 
 package lapjv
 
-// reduceFloat64AVX2 makes the prices of a square the least costs of their columns, gives each row the first free column that costs it so much,
-// and moves what the row could lose from its column's price. It lists the free rows, and returns how many they are,
-// -1 where a column is allowed to no row.
+// minimaFloat64AVX2 makes the prices the least costs of their columns. It returns 0, 1 where a column is allowed to no row.
 //
 //go:noescape
-func reduceFloat64AVX2(s *byte) int
+func minimaFloat64AVX2(s *byte) int
+
+// transferFloat64AVX2 gives each row the first free column that costs it as much as the price, and moves what the row could lose from
+// that. It lists the free rows, and returns how many they are.
+//
+//go:noescape
+func transferFloat64AVX2(s *byte) int
 
 // bidFloat64AVX2 has n free rows bid for their nearest columns, and those that lost theirs at once while the price falls.
 // It lists the rows that are free in the end, and returns how many they are, -1 where nothing is allowed to a row.
@@ -21,8 +25,8 @@ func bidFloat64AVX2(s *byte, n int) int
 //go:noescape
 func pathFloat64AVX2(s *byte, root int) int
 
-// checkFloat64AVX2 makes the duals v of the prices in units, and for each row u the least c - v, so that u + v is at most c for every pair.
-// Their slack at the matched pairs is summed up. It returns 0, 1 where the slack is too large.
+// checkFloat64AVX2 makes the duals v of the prices in units, and for each row whose u is not known the least c - v, so that u + v is at most c for
+// every pair. Their slack at the matched pairs is summed up. It returns 0, 1 where the slack is too large.
 //
 //go:noescape
 func checkFloat64AVX2(s *byte) int
@@ -32,18 +36,28 @@ func checkFloat64AVX2(s *byte) int
 //go:noescape
 func closeFloat64AVX2(s *byte, row int, width int) int
 
-// nearestFloat64AVX2 gives each row its nearest column where that is free, at prices of 0. It lists the free rows, and returns how many they are,
-// -1 where nothing is allowed to a row.
+// nearestFloat64AVX2 gives each row its nearest column where that is free, at prices of 0, and writes the costs as float64s where u is to be. It lists the
+// free rows, and returns how many they are, -1 where nothing is allowed to a row, or a cost is no number.
 //
 //go:noescape
 func nearestFloat64AVX2(s *byte) int
 
-// reduceFloat32AVX2 makes the prices of a square the least costs of their columns, gives each row the first free column that costs it so much,
-// and moves what the row could lose from its column's price. It lists the free rows, and returns how many they are,
-// -1 where a column is allowed to no row.
+// belowFloat64AVX2 lists the columns of a row whose cost less the price is not bar or more, and their costs. bar has the bits of a float64.
+// It returns how many they are.
 //
 //go:noescape
-func reduceFloat32AVX2(s *byte) int
+func belowFloat64AVX2(s *byte, row int, bar int, columns *int32, costs *float64) int
+
+// minimaFloat32AVX2 makes the prices the least costs of their columns. It returns 0, 1 where a column is allowed to no row.
+//
+//go:noescape
+func minimaFloat32AVX2(s *byte) int
+
+// transferFloat32AVX2 gives each row the first free column that costs it as much as the price, and moves what the row could lose from
+// that. It lists the free rows, and returns how many they are.
+//
+//go:noescape
+func transferFloat32AVX2(s *byte) int
 
 // bidFloat32AVX2 has n free rows bid for their nearest columns, and those that lost theirs at once while the price falls.
 // It lists the rows that are free in the end, and returns how many they are, -1 where nothing is allowed to a row.
@@ -57,8 +71,8 @@ func bidFloat32AVX2(s *byte, n int) int
 //go:noescape
 func pathFloat32AVX2(s *byte, root int) int
 
-// checkFloat32AVX2 makes the duals v of the prices in units, and for each row u the least c - v, so that u + v is at most c for every pair.
-// Their slack at the matched pairs is summed up. It returns 0, 1 where the slack is too large.
+// checkFloat32AVX2 makes the duals v of the prices in units, and for each row whose u is not known the least c - v, so that u + v is at most c for
+// every pair. Their slack at the matched pairs is summed up. It returns 0, 1 where the slack is too large.
 //
 //go:noescape
 func checkFloat32AVX2(s *byte) int
@@ -68,18 +82,28 @@ func checkFloat32AVX2(s *byte) int
 //go:noescape
 func closeFloat32AVX2(s *byte, row int, width int) int
 
-// nearestFloat32AVX2 gives each row its nearest column where that is free, at prices of 0. It lists the free rows, and returns how many they are,
-// -1 where nothing is allowed to a row.
+// nearestFloat32AVX2 gives each row its nearest column where that is free, at prices of 0, and writes the costs as float64s where u is to be. It lists the
+// free rows, and returns how many they are, -1 where nothing is allowed to a row, or a cost is no number.
 //
 //go:noescape
 func nearestFloat32AVX2(s *byte) int
 
-// reduceInt32AVX2 makes the prices of a square the least costs of their columns, gives each row the first free column that costs it so much,
-// and moves what the row could lose from its column's price. It lists the free rows, and returns how many they are,
-// -1 where a column is allowed to no row.
+// belowFloat32AVX2 lists the columns of a row whose cost less the price is not bar or more, and their costs. bar has the bits of a float64.
+// It returns how many they are.
 //
 //go:noescape
-func reduceInt32AVX2(s *byte) int
+func belowFloat32AVX2(s *byte, row int, bar int, columns *int32, costs *float64) int
+
+// minimaInt32AVX2 makes the prices the least costs of their columns. It returns 0, 1 where a column is allowed to no row.
+//
+//go:noescape
+func minimaInt32AVX2(s *byte) int
+
+// transferInt32AVX2 gives each row the first free column that costs it as much as the price, and moves what the row could lose from
+// that. It lists the free rows, and returns how many they are.
+//
+//go:noescape
+func transferInt32AVX2(s *byte) int
 
 // bidInt32AVX2 has n free rows bid for their nearest columns, and those that lost theirs at once while the price falls.
 // It lists the rows that are free in the end, and returns how many they are, -1 where nothing is allowed to a row.
@@ -93,8 +117,8 @@ func bidInt32AVX2(s *byte, n int) int
 //go:noescape
 func pathInt32AVX2(s *byte, root int) int
 
-// checkInt32AVX2 makes the duals v of the prices in units, and for each row u the least c - v, so that u + v is at most c for every pair.
-// Their slack at the matched pairs is summed up. It returns 0, 1 where the slack is too large.
+// checkInt32AVX2 makes the duals v of the prices in units, and for each row whose u is not known the least c - v, so that u + v is at most c for
+// every pair. Their slack at the matched pairs is summed up. It returns 0, 1 where the slack is too large.
 //
 //go:noescape
 func checkInt32AVX2(s *byte) int
@@ -104,8 +128,14 @@ func checkInt32AVX2(s *byte) int
 //go:noescape
 func closeInt32AVX2(s *byte, row int, width int) int
 
-// nearestInt32AVX2 gives each row its nearest column where that is free, at prices of 0. It lists the free rows, and returns how many they are,
-// -1 where nothing is allowed to a row.
+// nearestInt32AVX2 gives each row its nearest column where that is free, at prices of 0, and writes the costs as float64s where u is to be. It lists the
+// free rows, and returns how many they are, -1 where nothing is allowed to a row, or a cost is no number.
 //
 //go:noescape
 func nearestInt32AVX2(s *byte) int
+
+// belowInt32AVX2 lists the columns of a row whose cost less the price is not bar or more, and their costs. bar has the bits of a float64.
+// It returns how many they are.
+//
+//go:noescape
+func belowInt32AVX2(s *byte, row int, bar int, columns *int32, costs *float64) int

@@ -2,9 +2,9 @@
 
 #include "textflag.h"
 
-// func reduceFloat64AVX2(s *byte) int
-// Requires: AVX, AVX2, BMI
-TEXT ·reduceFloat64AVX2(SB), NOSPLIT, $0-16
+// func minimaFloat64AVX2(s *byte) int
+// Requires: AVX, AVX2
+TEXT ·minimaFloat64AVX2(SB), NOSPLIT, $0-16
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), CX
 	MOVQ         $0x7ff0000000000000, DX
@@ -42,7 +42,7 @@ whole3:
 	MOVQ $0x0000000000000001, BX
 
 rows4:
-	CMPQ  BX, CX
+	CMPQ  BX, 16(AX)
 	JGE   rows5
 	MOVQ  8(AX), SI
 	IMULQ BX, SI
@@ -84,44 +84,71 @@ whole10:
 	JMP  rows4
 
 rows5:
-	XORQ BX, BX
+	XORQ AX, AX
 
 turn12:
-	LEAQ      4(BX), SI
-	CMPQ      SI, CX
+	LEAQ      4(AX), BX
+	CMPQ      BX, CX
 	JGT       end13
-	VMOVUPD   (DX)(BX*8), Y2
+	VMOVUPD   (DX)(AX*8), Y2
 	VCMPPD    $0x11, Y0, Y2, Y2
-	VMOVMSKPD Y2, BX
-	CMPL      BX, $0x0f
+	VMOVMSKPD Y2, AX
+	CMPL      AX, $0x0f
 	JNE       bad11
-	MOVQ      SI, BX
+	MOVQ      BX, AX
 	JMP       turn12
 
 end13:
-	CMPQ      BX, CX
+	CMPQ      AX, CX
 	JGE       whole14
-	VMOVUPD   (DX)(BX*8), Y2
-	VCMPPD    $0x11, Y0, Y2, Y3
-	VMOVMSKPD Y3, SI
-	MOVQ      CX, DI
-	SUBQ      BX, DI
-	INCL      SI
-	BTL       DI, SI
+	VMOVUPD   (DX)(AX*8), Y2
+	VCMPPD    $0x11, Y0, Y2, Y0
+	VMOVMSKPD Y0, BX
+	SUBQ      AX, CX
+	INCL      BX
+	BTL       CX, BX
 	JCC       bad11
 	VANDPD    Y1, Y2, Y2
-	VMOVUPD   Y2, (DX)(BX*8)
+	VMOVUPD   Y2, (DX)(AX*8)
 
 whole14:
-	MOVQ 80(AX), SI
-	XORQ DI, DI
-	XORQ BX, BX
+	MOVQ $+0, AX
+	MOVQ AX, ret+8(FP)
+	VZEROUPPER
+	RET
+
+bad11:
+	MOVQ $+1, AX
+	MOVQ AX, ret+8(FP)
+	VZEROUPPER
+	RET
+
+// func transferFloat64AVX2(s *byte) int
+// Requires: AVX, AVX2, BMI
+TEXT ·transferFloat64AVX2(SB), NOSPLIT, $0-16
+	MOVQ         s+0(FP), AX
+	MOVQ         24(AX), CX
+	MOVQ         $0x7ff0000000000000, DX
+	VMOVQ        DX, X0
+	VBROADCASTSD X0, Y0
+	MOVQ         CX, DX
+	ANDQ         $0x03, DX
+	VMOVQ        DX, X1
+	VPBROADCASTQ X1, Y1
+	MOVQ         $0x0706050403020100, DX
+	VMOVQ        DX, X2
+	VPMOVZXBQ    X2, Y2
+	VPCMPGTQ     Y2, Y1, Y1
+	MOVQ         32(AX), DX
+	MOVQ         80(AX), BX
+	XORQ         SI, SI
+	XORQ         DI, DI
 
 rows15:
-	CMPQ  BX, CX
+	CMPQ  DI, CX
 	JGE   rows16
 	MOVQ  8(AX), R8
-	IMULQ BX, R8
+	IMULQ DI, R8
 	ADDQ  (AX), R8
 	MOVQ  72(AX), R9
 	XORQ  R11, R11
@@ -170,14 +197,14 @@ lane23:
 
 none24:
 whole22:
-	MOVL BX, (SI)(DI*4)
-	INCQ DI
+	MOVL DI, (BX)(SI*4)
+	INCQ SI
 	JMP  next25
 
 found17:
-	MOVL         BX, (R9)(R10*4)
+	MOVL         DI, (R9)(R10*4)
 	MOVQ         64(AX), R9
-	MOVL         R10, (R9)(BX*4)
+	MOVL         R10, (R9)(DI*4)
 	MOVQ         $0xfff0000000000000, R9
 	VMOVQ        R9, X3
 	VBROADCASTSD X3, Y3
@@ -258,17 +285,11 @@ keep31:
 	VMOVUPD      Y3, (DX)(R8*8)
 
 next25:
-	INCQ BX
+	INCQ DI
 	JMP  rows15
 
 rows16:
-	MOVQ DI, ret+8(FP)
-	VZEROUPPER
-	RET
-
-bad11:
-	MOVQ $-1, DI
-	MOVQ DI, ret+8(FP)
+	MOVQ SI, ret+8(FP)
 	VZEROUPPER
 	RET
 
@@ -529,8 +550,8 @@ done33:
 	RET
 
 bad34:
-	MOVQ $-1, DI
-	MOVQ DI, ret+16(FP)
+	MOVQ $-1, AX
+	MOVQ AX, ret+16(FP)
 	VZEROUPPER
 	RET
 
@@ -843,13 +864,13 @@ walk86:
 	MOVQ    root+8(FP), DI
 	CMPQ    SI, DI
 	JNE     walk86
-	XORQ    AX, AX
+	MOVQ    $+0, AX
 	MOVQ    AX, ret+16(FP)
 	VZEROUPPER
 	RET
 
 bad65:
-	MOVQ $0x0000000000000001, AX
+	MOVQ $+1, AX
 	MOVQ AX, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -925,14 +946,18 @@ prices87:
 rows88:
 	CMPQ    DI, 16(AX)
 	JGE     done89
+	MOVQ    $0x8000000000000000, R11
+	MOVQ    (SI)(DI*8), R10
+	CMPQ    R10, R11
+	JNE     known91
 	VMOVAPD Y9, Y10
 	VMOVAPD Y9, Y11
 	XORQ    R10, R10
 
-turn91:
+turn92:
 	LEAQ      8(R10), R11
 	CMPQ      R11, CX
-	JGT       end92
+	JGT       end93
 	VMOVUPD   (R9)(R10*8), Y12
 	VMULPD    Y2, Y12, Y12
 	VMAXPD    Y4, Y12, Y12
@@ -974,12 +999,12 @@ turn91:
 	VPCMPGTQ  Y12, Y11, Y13
 	VBLENDVPD Y13, Y12, Y11, Y11
 	MOVQ      R11, R10
-	JMP       turn91
+	JMP       turn92
 
-end92:
+end93:
 	LEAQ      4(R10), R11
 	CMPQ      R11, CX
-	JGT       end94
+	JGT       end95
 	VMOVUPD   (R9)(R10*8), Y12
 	VMULPD    Y2, Y12, Y12
 	VMAXPD    Y4, Y12, Y12
@@ -1002,9 +1027,9 @@ end92:
 	VBLENDVPD Y13, Y12, Y10, Y10
 	MOVQ      R11, R10
 
-end94:
+end95:
 	CMPQ       R10, CX
-	JGE        whole95
+	JGE        whole96
 	VMASKMOVPD (R9)(R10*8), Y1, Y12
 	VBLENDVPD  Y1, Y12, Y0, Y12
 	VMULPD     Y2, Y12, Y12
@@ -1027,7 +1052,7 @@ end94:
 	VPCMPGTQ   Y12, Y10, Y13
 	VBLENDVPD  Y13, Y12, Y10, Y10
 
-whole95:
+whole96:
 	VPCMPGTQ     Y11, Y10, Y12
 	VBLENDVPD    Y12, Y11, Y10, Y10
 	VEXTRACTI128 $0x01, Y10, X11
@@ -1039,23 +1064,25 @@ whole95:
 	VBLENDVPD    X12, X10, X11, X11
 	VMOVQ        X11, R10
 	MOVQ         R10, (SI)(DI*8)
-	MOVLQSX      (DX)(DI*4), R11
-	VMOVSD       (R9)(R11*8), X10
-	VMULSD       X2, X10, X10
-	VMAXSD       X4, X10, X10
-	VMINSD       X3, X10, X10
-	VCVTSD2SIQ   X10, R12
-	SUBQ         (BX)(R11*8), R12
-	SUBQ         R10, R12
-	ADDQ         R12, R8
-	MOVQ         $0x0080000000000000, R10
-	CMPQ         R12, R10
-	JHI          bad90
-	CMPQ         R8, R10
-	JHI          bad90
-	ADDQ         8(AX), R9
-	INCQ         DI
-	JMP          rows88
+
+known91:
+	MOVLQSX    (DX)(DI*4), R11
+	VMOVSD     (R9)(R11*8), X10
+	VMULSD     X2, X10, X10
+	VMAXSD     X4, X10, X10
+	VMINSD     X3, X10, X10
+	VCVTSD2SIQ X10, R12
+	SUBQ       (BX)(R11*8), R12
+	SUBQ       R10, R12
+	ADDQ       R12, R8
+	MOVQ       $0x0080000000000000, R10
+	CMPQ       R12, R10
+	JHI        bad90
+	CMPQ       R8, R10
+	JHI        bad90
+	ADDQ       8(AX), R9
+	INCQ       DI
+	JMP        rows88
 
 done89:
 	MOVQ         R8, 136(AX)
@@ -1066,13 +1093,13 @@ done89:
 	VMOVQ        X8, CX
 	ADDQ         CX, CX
 	MOVQ         CX, 144(AX)
-	XORQ         AX, AX
+	MOVQ         $+0, AX
 	MOVQ         AX, ret+8(FP)
 	VZEROUPPER
 	RET
 
 bad90:
-	MOVQ $0x0000000000000001, AX
+	MOVQ $+1, AX
 	MOVQ AX, ret+8(FP)
 	VZEROUPPER
 	RET
@@ -1127,10 +1154,10 @@ TEXT ·closeFloat64AVX2(SB), NOSPLIT, $0-32
 	XORQ         SI, SI
 	XORQ         DI, DI
 
-turn96:
+turn97:
 	LEAQ      4(DI), R8
 	CMPQ      R8, CX
-	JGT       end97
+	JGT       end98
 	VMOVUPD   (BX)(DI*8), Y9
 	VMULPD    Y2, Y9, Y9
 	VMAXPD    Y4, Y9, Y9
@@ -1150,23 +1177,23 @@ turn96:
 	VMOVMSKPD Y9, R9
 	XORL      $0x0f, R9
 	TESTL     R9, R9
-	JEQ       none99
+	JEQ       none100
 
-lane98:
+lane99:
 	TZCNTL R9, R10
 	LEAQ   (R10)(DI*1), R10
 	MOVL   R10, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  R9, R9
-	JNE    lane98
+	JNE    lane99
 
-none99:
+none100:
 	MOVQ R8, DI
-	JMP  turn96
+	JMP  turn97
 
-end97:
+end98:
 	CMPQ       DI, CX
-	JGE        whole100
+	JGE        whole101
 	VMASKMOVPD (BX)(DI*8), Y1, Y9
 	VBLENDVPD  Y1, Y9, Y0, Y9
 	VMULPD     Y2, Y9, Y9
@@ -1187,18 +1214,18 @@ end97:
 	VMOVMSKPD  Y0, CX
 	XORL       $0x0f, CX
 	TESTL      CX, CX
-	JEQ        none102
+	JEQ        none103
 
-lane101:
+lane102:
 	TZCNTL CX, DX
 	LEAQ   (DX)(DI*1), DX
 	MOVL   DX, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  CX, CX
-	JNE    lane101
+	JNE    lane102
 
-none102:
-whole100:
+none103:
+whole101:
 	MOVQ SI, ret+24(FP)
 	VZEROUPPER
 	RET
@@ -1225,131 +1252,310 @@ TEXT ·nearestFloat64AVX2(SB), NOSPLIT, $0-16
 	MOVQ         80(AX), DI
 	MOVQ         64(AX), R8
 	MOVQ         72(AX), R9
+	MOVQ         104(AX), R10
+	VXORPD       Y2, Y2, Y2
 
-rows103:
+rows104:
 	CMPQ    DX, 16(AX)
-	JGE     done104
-	VMOVAPD Y0, Y2
+	JGE     done105
 	VMOVAPD Y0, Y3
 	VMOVAPD Y0, Y4
 	VMOVAPD Y0, Y5
-	XORQ    R10, R10
+	VMOVAPD Y0, Y6
+	XORQ    R11, R11
 
-turn107:
-	LEAQ   16(R10), R11
-	CMPQ   R11, CX
-	JGT    end108
-	VMINPD (SI)(R10*8), Y2, Y2
-	VMINPD 32(SI)(R10*8), Y3, Y3
-	VMINPD 64(SI)(R10*8), Y4, Y4
-	VMINPD 96(SI)(R10*8), Y5, Y5
-	MOVQ   R11, R10
-	JMP    turn107
+turn108:
+	LEAQ    16(R11), R12
+	CMPQ    R12, CX
+	JGT     end109
+	VMOVUPD (SI)(R11*8), Y7
+	VMINPD  Y7, Y3, Y3
+	VADDPD  Y7, Y2, Y2
+	VMOVUPD 32(SI)(R11*8), Y7
+	VMINPD  Y7, Y4, Y4
+	VADDPD  Y7, Y2, Y2
+	VMOVUPD 64(SI)(R11*8), Y7
+	VMINPD  Y7, Y5, Y5
+	VADDPD  Y7, Y2, Y2
+	VMOVUPD 96(SI)(R11*8), Y7
+	VMINPD  Y7, Y6, Y6
+	VADDPD  Y7, Y2, Y2
+	MOVQ    R12, R11
+	JMP     turn108
 
-end108:
-turn109:
-	LEAQ   4(R10), R11
-	CMPQ   R11, CX
-	JGT    end110
-	VMINPD (SI)(R10*8), Y2, Y2
-	MOVQ   R11, R10
-	JMP    turn109
+end109:
+turn110:
+	LEAQ    4(R11), R12
+	CMPQ    R12, CX
+	JGT     end111
+	VMOVUPD (SI)(R11*8), Y7
+	VMINPD  Y7, Y3, Y3
+	VADDPD  Y7, Y2, Y2
+	MOVQ    R12, R11
+	JMP     turn110
 
-end110:
-	CMPQ       R10, CX
-	JGE        whole111
-	VMASKMOVPD (SI)(R10*8), Y1, Y6
-	VBLENDVPD  Y1, Y6, Y0, Y6
-	VMINPD     Y6, Y2, Y2
+end111:
+	CMPQ       R11, CX
+	JGE        whole112
+	VMASKMOVPD (SI)(R11*8), Y1, Y7
+	VBLENDVPD  Y1, Y7, Y0, Y7
+	VMINPD     Y7, Y3, Y3
+	VADDPD     Y7, Y2, Y2
 
-whole111:
-	VMINPD       Y4, Y2, Y2
+whole112:
 	VMINPD       Y5, Y3, Y3
-	VMINPD       Y3, Y2, Y2
-	VMOVAPD      Y2, Y2
-	VEXTRACTF128 $0x01, Y2, X3
-	VMINPD       X2, X3, X2
-	VUNPCKHPD    X2, X2, X3
-	VMINSD       X2, X3, X2
-	VUCOMISD     X2, X0
-	JLS          bad105
-	VBROADCASTSD X2, Y2
-	XORQ         R10, R10
+	VMINPD       Y6, Y4, Y4
+	VMINPD       Y4, Y3, Y3
+	VMOVAPD      Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X4
+	VMINPD       X3, X4, X3
+	VUNPCKHPD    X3, X3, X4
+	VMINSD       X3, X4, X3
+	VUCOMISD     X3, X0
+	JLS          bad106
+	VMOVSD       X3, (R10)(DX*8)
+	VBROADCASTSD X3, Y3
+	XORQ         R11, R11
 
-turn113:
-	LEAQ      4(R10), R11
-	CMPQ      R11, CX
-	JGT       end114
-	VMOVUPD   (SI)(R10*8), Y3
-	VCMPPD    $0x00, Y2, Y3, Y3
-	VMOVMSKPD Y3, R12
-	TESTL     R12, R12
-	JEQ       none116
+turn114:
+	LEAQ      4(R11), R12
+	CMPQ      R12, CX
+	JGT       end115
+	VMOVUPD   (SI)(R11*8), Y4
+	VCMPPD    $0x00, Y3, Y4, Y4
+	VMOVMSKPD Y4, R13
+	TESTL     R13, R13
+	JEQ       none117
 
-lane115:
-	TZCNTL R12, R11
-	LEAQ   (R11)(R10*1), R11
-	MOVQ   R11, R10
-	JMP    found112
+lane116:
+	TZCNTL R13, R12
+	LEAQ   (R12)(R11*1), R12
+	MOVQ   R12, R11
+	JMP    found113
+	BLSRL R13, R13
+	JNE   lane116
+
+none117:
+	MOVQ R12, R11
+	JMP  turn114
+
+end115:
+	CMPQ       R11, CX
+	JGE        whole118
+	VMASKMOVPD (SI)(R11*8), Y1, Y4
+	VBLENDVPD  Y1, Y4, Y0, Y4
+	VCMPPD     $0x00, Y3, Y4, Y3
+	VMOVMSKPD  Y3, R12
+	TESTL      R12, R12
+	JEQ        none120
+
+lane119:
+	TZCNTL R12, R12
+	LEAQ   (R12)(R11*1), R12
+	MOVQ   R12, R11
+	JMP    found113
 	BLSRL R12, R12
-	JNE   lane115
+	JNE   lane119
 
-none116:
-	MOVQ R11, R10
-	JMP  turn113
+none120:
+whole118:
+	JMP bad106
 
-end114:
-	CMPQ       R10, CX
-	JGE        whole117
-	VMASKMOVPD (SI)(R10*8), Y1, Y3
-	VBLENDVPD  Y1, Y3, Y0, Y3
-	VCMPPD     $0x00, Y2, Y3, Y2
-	VMOVMSKPD  Y2, R11
-	TESTL      R11, R11
-	JEQ        none119
+found113:
+	CMPL (R9)(R11*4), $0x00
+	JGE  taken121
+	MOVL R11, (R8)(DX*4)
+	MOVL DX, (R9)(R11*4)
+	JMP  next107
 
-lane118:
-	TZCNTL R11, R11
-	LEAQ   (R11)(R10*1), R11
-	MOVQ   R11, R10
-	JMP    found112
-	BLSRL R11, R11
-	JNE   lane118
-
-none119:
-whole117:
-	JMP bad105
-
-found112:
-	CMPL (R9)(R10*4), $0x00
-	JGE  taken120
-	MOVL R10, (R8)(DX*4)
-	MOVL DX, (R9)(R10*4)
-	JMP  next106
-
-taken120:
+taken121:
 	MOVL DX, (DI)(BX*4)
 	INCQ BX
 
-next106:
+next107:
 	ADDQ 8(AX), SI
 	INCQ DX
-	JMP  rows103
+	JMP  rows104
 
-done104:
-	MOVQ BX, ret+8(FP)
+done105:
+	VCMPPD    $0x03, Y2, Y2, Y0
+	VMOVMSKPD Y0, AX
+	TESTL     AX, AX
+	JNE       bad106
+	MOVQ      BX, ret+8(FP)
 	VZEROUPPER
 	RET
 
-bad105:
-	MOVQ $-1, BX
-	MOVQ BX, ret+8(FP)
+bad106:
+	MOVQ $-1, AX
+	MOVQ AX, ret+8(FP)
 	VZEROUPPER
 	RET
 
-// func reduceFloat32AVX2(s *byte) int
+// func belowFloat64AVX2(s *byte, row int, bar int, columns *int32, costs *float64) int
 // Requires: AVX, AVX2, BMI
-TEXT ·reduceFloat32AVX2(SB), NOSPLIT, $0-16
+TEXT ·belowFloat64AVX2(SB), NOSPLIT, $0-48
+	MOVQ         s+0(FP), AX
+	MOVQ         24(AX), CX
+	MOVQ         $0x7ff0000000000000, DX
+	VMOVQ        DX, X0
+	VBROADCASTSD X0, Y0
+	MOVQ         CX, DX
+	ANDQ         $0x03, DX
+	VMOVQ        DX, X1
+	VPBROADCASTQ X1, Y1
+	MOVQ         $0x0706050403020100, DX
+	VMOVQ        DX, X2
+	VPMOVZXBQ    X2, Y2
+	VPCMPGTQ     Y2, Y1, Y1
+	MOVQ         row+8(FP), DX
+	MOVQ         8(AX), BX
+	IMULQ        DX, BX
+	ADDQ         (AX), BX
+	MOVQ         bar+16(FP), DX
+	VMOVQ        DX, X2
+	VPBROADCASTQ X2, Y2
+	MOVQ         32(AX), AX
+	MOVQ         columns+24(FP), SI
+	MOVQ         costs+32(FP), DI
+	XORQ         DX, DX
+	XORQ         R8, R8
+
+turn122:
+	LEAQ      16(R8), R9
+	CMPQ      R9, CX
+	JGT       end123
+	VMOVUPD   (BX)(R8*8), Y3
+	VSUBPD    (AX)(R8*8), Y3, Y3
+	VCMPPD    $0x19, Y2, Y3, Y3
+	VMOVMSKPD Y3, R10
+	TESTL     R10, R10
+	JEQ       none125
+
+lane124:
+	TZCNTL R10, R11
+	LEAQ   (R11)(R8*1), R11
+	MOVL   R11, (SI)(DX*4)
+	VMOVSD (BX)(R11*8), X3
+	VMOVSD X3, (DI)(DX*8)
+	INCQ   DX
+	BLSRL  R10, R10
+	JNE    lane124
+
+none125:
+	VMOVUPD   32(BX)(R8*8), Y3
+	VSUBPD    32(AX)(R8*8), Y3, Y3
+	VCMPPD    $0x19, Y2, Y3, Y3
+	VMOVMSKPD Y3, R10
+	TESTL     R10, R10
+	JEQ       none127
+
+lane126:
+	TZCNTL R10, R11
+	LEAQ   4(R11)(R8*1), R11
+	MOVL   R11, (SI)(DX*4)
+	VMOVSD (BX)(R11*8), X3
+	VMOVSD X3, (DI)(DX*8)
+	INCQ   DX
+	BLSRL  R10, R10
+	JNE    lane126
+
+none127:
+	VMOVUPD   64(BX)(R8*8), Y3
+	VSUBPD    64(AX)(R8*8), Y3, Y3
+	VCMPPD    $0x19, Y2, Y3, Y3
+	VMOVMSKPD Y3, R10
+	TESTL     R10, R10
+	JEQ       none129
+
+lane128:
+	TZCNTL R10, R11
+	LEAQ   8(R11)(R8*1), R11
+	MOVL   R11, (SI)(DX*4)
+	VMOVSD (BX)(R11*8), X3
+	VMOVSD X3, (DI)(DX*8)
+	INCQ   DX
+	BLSRL  R10, R10
+	JNE    lane128
+
+none129:
+	VMOVUPD   96(BX)(R8*8), Y3
+	VSUBPD    96(AX)(R8*8), Y3, Y3
+	VCMPPD    $0x19, Y2, Y3, Y3
+	VMOVMSKPD Y3, R10
+	TESTL     R10, R10
+	JEQ       none131
+
+lane130:
+	TZCNTL R10, R11
+	LEAQ   12(R11)(R8*1), R11
+	MOVL   R11, (SI)(DX*4)
+	VMOVSD (BX)(R11*8), X3
+	VMOVSD X3, (DI)(DX*8)
+	INCQ   DX
+	BLSRL  R10, R10
+	JNE    lane130
+
+none131:
+	MOVQ R9, R8
+	JMP  turn122
+
+end123:
+turn132:
+	LEAQ      4(R8), R9
+	CMPQ      R9, CX
+	JGT       end133
+	VMOVUPD   (BX)(R8*8), Y3
+	VSUBPD    (AX)(R8*8), Y3, Y3
+	VCMPPD    $0x19, Y2, Y3, Y3
+	VMOVMSKPD Y3, R10
+	TESTL     R10, R10
+	JEQ       none135
+
+lane134:
+	TZCNTL R10, R11
+	LEAQ   (R11)(R8*1), R11
+	MOVL   R11, (SI)(DX*4)
+	VMOVSD (BX)(R11*8), X3
+	VMOVSD X3, (DI)(DX*8)
+	INCQ   DX
+	BLSRL  R10, R10
+	JNE    lane134
+
+none135:
+	MOVQ R9, R8
+	JMP  turn132
+
+end133:
+	CMPQ       R8, CX
+	JGE        whole136
+	VMASKMOVPD (BX)(R8*8), Y1, Y3
+	VBLENDVPD  Y1, Y3, Y0, Y3
+	VSUBPD     (AX)(R8*8), Y3, Y3
+	VCMPPD     $0x19, Y2, Y3, Y0
+	VMOVMSKPD  Y0, AX
+	TESTL      AX, AX
+	JEQ        none138
+
+lane137:
+	TZCNTL AX, CX
+	LEAQ   (CX)(R8*1), CX
+	MOVL   CX, (SI)(DX*4)
+	VMOVSD (BX)(CX*8), X0
+	VMOVSD X0, (DI)(DX*8)
+	INCQ   DX
+	BLSRL  AX, AX
+	JNE    lane137
+
+none138:
+whole136:
+	MOVQ DX, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func minimaFloat32AVX2(s *byte) int
+// Requires: AVX, AVX2
+TEXT ·minimaFloat32AVX2(SB), NOSPLIT, $0-16
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), CX
 	MOVQ         $0x7ff0000000000000, DX
@@ -1394,7 +1600,7 @@ whole3:
 	MOVQ $0x0000000000000001, BX
 
 rows4:
-	CMPQ  BX, CX
+	CMPQ  BX, 16(AX)
 	JGE   rows5
 	MOVQ  8(AX), SI
 	IMULQ BX, SI
@@ -1437,44 +1643,77 @@ whole10:
 	JMP  rows4
 
 rows5:
-	XORQ BX, BX
+	XORQ AX, AX
 
 turn12:
-	LEAQ      4(BX), SI
-	CMPQ      SI, CX
+	LEAQ      4(AX), BX
+	CMPQ      BX, CX
 	JGT       end13
-	VMOVUPD   (DX)(BX*8), Y3
-	VCMPPD    $0x11, Y0, Y3, Y3
-	VMOVMSKPD Y3, BX
-	CMPL      BX, $0x0f
+	VMOVUPD   (DX)(AX*8), Y2
+	VCMPPD    $0x11, Y0, Y2, Y2
+	VMOVMSKPD Y2, AX
+	CMPL      AX, $0x0f
 	JNE       bad11
-	MOVQ      SI, BX
+	MOVQ      BX, AX
 	JMP       turn12
 
 end13:
-	CMPQ      BX, CX
+	CMPQ      AX, CX
 	JGE       whole14
-	VMOVUPD   (DX)(BX*8), Y3
-	VCMPPD    $0x11, Y0, Y3, Y4
-	VMOVMSKPD Y4, SI
-	MOVQ      CX, DI
-	SUBQ      BX, DI
-	INCL      SI
-	BTL       DI, SI
+	VMOVUPD   (DX)(AX*8), Y2
+	VCMPPD    $0x11, Y0, Y2, Y0
+	VMOVMSKPD Y0, BX
+	SUBQ      AX, CX
+	INCL      BX
+	BTL       CX, BX
 	JCC       bad11
-	VANDPD    Y1, Y3, Y3
-	VMOVUPD   Y3, (DX)(BX*8)
+	VANDPD    Y1, Y2, Y2
+	VMOVUPD   Y2, (DX)(AX*8)
 
 whole14:
-	MOVQ 80(AX), SI
-	XORQ DI, DI
-	XORQ BX, BX
+	MOVQ $+0, AX
+	MOVQ AX, ret+8(FP)
+	VZEROUPPER
+	RET
+
+bad11:
+	MOVQ $+1, AX
+	MOVQ AX, ret+8(FP)
+	VZEROUPPER
+	RET
+
+// func transferFloat32AVX2(s *byte) int
+// Requires: AVX, AVX2, BMI
+TEXT ·transferFloat32AVX2(SB), NOSPLIT, $0-16
+	MOVQ         s+0(FP), AX
+	MOVQ         24(AX), CX
+	MOVQ         $0x7ff0000000000000, DX
+	VMOVQ        DX, X0
+	VBROADCASTSD X0, Y0
+	MOVQ         CX, DX
+	ANDQ         $0x03, DX
+	VMOVQ        DX, X1
+	VPBROADCASTQ X1, Y1
+	MOVQ         $0x0706050403020100, BX
+	VMOVQ        BX, X2
+	VPMOVZXBQ    X2, Y2
+	VPCMPGTQ     Y2, Y1, Y1
+	MOVQ         $0x0000000003020100, BX
+	VMOVQ        BX, X3
+	VPMOVZXBD    X3, X3
+	VMOVD        DX, X2
+	VPSHUFD      $0x00, X2, X2
+	VPCMPGTD     X3, X2, X2
+	MOVQ         32(AX), DX
+	MOVQ         80(AX), BX
+	XORQ         SI, SI
+	XORQ         DI, DI
 
 rows15:
-	CMPQ  BX, CX
+	CMPQ  DI, CX
 	JGE   rows16
 	MOVQ  8(AX), R8
-	IMULQ BX, R8
+	IMULQ DI, R8
 	ADDQ  (AX), R8
 	MOVQ  72(AX), R9
 	XORQ  R11, R11
@@ -1524,14 +1763,14 @@ lane23:
 
 none24:
 whole22:
-	MOVL BX, (SI)(DI*4)
-	INCQ DI
+	MOVL DI, (BX)(SI*4)
+	INCQ SI
 	JMP  next25
 
 found17:
-	MOVL         BX, (R9)(R10*4)
+	MOVL         DI, (R9)(R10*4)
 	MOVQ         64(AX), R9
-	MOVL         R10, (R9)(BX*4)
+	MOVL         R10, (R9)(DI*4)
 	MOVQ         $0xfff0000000000000, R9
 	VMOVQ        R9, X4
 	VBROADCASTSD X4, Y4
@@ -1613,17 +1852,11 @@ keep31:
 	VMOVUPD      Y4, (DX)(R8*8)
 
 next25:
-	INCQ BX
+	INCQ DI
 	JMP  rows15
 
 rows16:
-	MOVQ DI, ret+8(FP)
-	VZEROUPPER
-	RET
-
-bad11:
-	MOVQ $-1, DI
-	MOVQ DI, ret+8(FP)
+	MOVQ SI, ret+8(FP)
 	VZEROUPPER
 	RET
 
@@ -1893,8 +2126,8 @@ done33:
 	RET
 
 bad34:
-	MOVQ $-1, DI
-	MOVQ DI, ret+16(FP)
+	MOVQ $-1, AX
+	MOVQ AX, ret+16(FP)
 	VZEROUPPER
 	RET
 
@@ -2216,13 +2449,13 @@ walk86:
 	MOVQ    root+8(FP), DI
 	CMPQ    SI, DI
 	JNE     walk86
-	XORQ    AX, AX
+	MOVQ    $+0, AX
 	MOVQ    AX, ret+16(FP)
 	VZEROUPPER
 	RET
 
 bad65:
-	MOVQ $0x0000000000000001, AX
+	MOVQ $+1, AX
 	MOVQ AX, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -2304,14 +2537,18 @@ prices87:
 rows88:
 	CMPQ    DI, 16(AX)
 	JGE     done89
+	MOVQ    $0x8000000000000000, R11
+	MOVQ    (SI)(DI*8), R10
+	CMPQ    R10, R11
+	JNE     known91
 	VMOVAPD Y10, Y11
 	VMOVAPD Y10, Y12
 	XORQ    R10, R10
 
-turn91:
+turn92:
 	LEAQ      8(R10), R11
 	CMPQ      R11, CX
-	JGT       end92
+	JGT       end93
 	VCVTPS2PD (R9)(R10*4), Y13
 	VMULPD    Y3, Y13, Y13
 	VMAXPD    Y5, Y13, Y13
@@ -2353,12 +2590,12 @@ turn91:
 	VPCMPGTQ  Y13, Y12, Y14
 	VBLENDVPD Y14, Y13, Y12, Y12
 	MOVQ      R11, R10
-	JMP       turn91
+	JMP       turn92
 
-end92:
+end93:
 	LEAQ      4(R10), R11
 	CMPQ      R11, CX
-	JGT       end94
+	JGT       end95
 	VCVTPS2PD (R9)(R10*4), Y13
 	VMULPD    Y3, Y13, Y13
 	VMAXPD    Y5, Y13, Y13
@@ -2381,9 +2618,9 @@ end92:
 	VBLENDVPD Y14, Y13, Y11, Y11
 	MOVQ      R11, R10
 
-end94:
+end95:
 	CMPQ       R10, CX
-	JGE        whole95
+	JGE        whole96
 	VMASKMOVPS (R9)(R10*4), X2, X13
 	VCVTPS2PD  X13, Y13
 	VBLENDVPD  Y1, Y13, Y0, Y13
@@ -2407,7 +2644,7 @@ end94:
 	VPCMPGTQ   Y13, Y11, Y14
 	VBLENDVPD  Y14, Y13, Y11, Y11
 
-whole95:
+whole96:
 	VPCMPGTQ     Y12, Y11, Y13
 	VBLENDVPD    Y13, Y12, Y11, Y11
 	VEXTRACTI128 $0x01, Y11, X12
@@ -2419,24 +2656,26 @@ whole95:
 	VBLENDVPD    X13, X11, X12, X12
 	VMOVQ        X12, R10
 	MOVQ         R10, (SI)(DI*8)
-	MOVLQSX      (DX)(DI*4), R11
-	VXORPD       X11, X11, X11
-	VCVTSS2SD    (R9)(R11*4), X11, X11
-	VMULSD       X3, X11, X11
-	VMAXSD       X5, X11, X11
-	VMINSD       X4, X11, X11
-	VCVTSD2SIQ   X11, R12
-	SUBQ         (BX)(R11*8), R12
-	SUBQ         R10, R12
-	ADDQ         R12, R8
-	MOVQ         $0x0080000000000000, R10
-	CMPQ         R12, R10
-	JHI          bad90
-	CMPQ         R8, R10
-	JHI          bad90
-	ADDQ         8(AX), R9
-	INCQ         DI
-	JMP          rows88
+
+known91:
+	MOVLQSX    (DX)(DI*4), R11
+	VXORPD     X11, X11, X11
+	VCVTSS2SD  (R9)(R11*4), X11, X11
+	VMULSD     X3, X11, X11
+	VMAXSD     X5, X11, X11
+	VMINSD     X4, X11, X11
+	VCVTSD2SIQ X11, R12
+	SUBQ       (BX)(R11*8), R12
+	SUBQ       R10, R12
+	ADDQ       R12, R8
+	MOVQ       $0x0080000000000000, R10
+	CMPQ       R12, R10
+	JHI        bad90
+	CMPQ       R8, R10
+	JHI        bad90
+	ADDQ       8(AX), R9
+	INCQ       DI
+	JMP        rows88
 
 done89:
 	MOVQ         R8, 136(AX)
@@ -2447,13 +2686,13 @@ done89:
 	VMOVQ        X9, CX
 	ADDQ         CX, CX
 	MOVQ         CX, 144(AX)
-	XORQ         AX, AX
+	MOVQ         $+0, AX
 	MOVQ         AX, ret+8(FP)
 	VZEROUPPER
 	RET
 
 bad90:
-	MOVQ $0x0000000000000001, AX
+	MOVQ $+1, AX
 	MOVQ AX, ret+8(FP)
 	VZEROUPPER
 	RET
@@ -2514,10 +2753,10 @@ TEXT ·closeFloat32AVX2(SB), NOSPLIT, $0-32
 	XORQ         SI, SI
 	XORQ         DI, DI
 
-turn96:
+turn97:
 	LEAQ      4(DI), R8
 	CMPQ      R8, CX
-	JGT       end97
+	JGT       end98
 	VCVTPS2PD (BX)(DI*4), Y10
 	VMULPD    Y3, Y10, Y10
 	VMAXPD    Y5, Y10, Y10
@@ -2537,23 +2776,23 @@ turn96:
 	VMOVMSKPD Y10, R9
 	XORL      $0x0f, R9
 	TESTL     R9, R9
-	JEQ       none99
+	JEQ       none100
 
-lane98:
+lane99:
 	TZCNTL R9, R10
 	LEAQ   (R10)(DI*1), R10
 	MOVL   R10, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  R9, R9
-	JNE    lane98
+	JNE    lane99
 
-none99:
+none100:
 	MOVQ R8, DI
-	JMP  turn96
+	JMP  turn97
 
-end97:
+end98:
 	CMPQ       DI, CX
-	JGE        whole100
+	JGE        whole101
 	VMASKMOVPS (BX)(DI*4), X2, X2
 	VCVTPS2PD  X2, Y2
 	VBLENDVPD  Y1, Y2, Y0, Y2
@@ -2575,18 +2814,18 @@ end97:
 	VMOVMSKPD  Y0, CX
 	XORL       $0x0f, CX
 	TESTL      CX, CX
-	JEQ        none102
+	JEQ        none103
 
-lane101:
+lane102:
 	TZCNTL CX, DX
 	LEAQ   (DX)(DI*1), DX
 	MOVL   DX, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  CX, CX
-	JNE    lane101
+	JNE    lane102
 
-none102:
-whole100:
+none103:
+whole101:
 	MOVQ SI, ret+24(FP)
 	VZEROUPPER
 	RET
@@ -2619,138 +2858,325 @@ TEXT ·nearestFloat32AVX2(SB), NOSPLIT, $0-16
 	MOVQ         80(AX), DI
 	MOVQ         64(AX), R8
 	MOVQ         72(AX), R9
+	MOVQ         104(AX), R10
+	VXORPD       Y3, Y3, Y3
 
-rows103:
+rows104:
 	CMPQ    DX, 16(AX)
-	JGE     done104
-	VMOVAPD Y0, Y3
+	JGE     done105
 	VMOVAPD Y0, Y4
 	VMOVAPD Y0, Y5
 	VMOVAPD Y0, Y6
-	XORQ    R10, R10
+	VMOVAPD Y0, Y7
+	XORQ    R11, R11
 
-turn107:
-	LEAQ      16(R10), R11
-	CMPQ      R11, CX
-	JGT       end108
-	VCVTPS2PD (SI)(R10*4), Y7
-	VMINPD    Y7, Y3, Y3
-	VCVTPS2PD 16(SI)(R10*4), Y7
-	VMINPD    Y7, Y4, Y4
-	VCVTPS2PD 32(SI)(R10*4), Y7
-	VMINPD    Y7, Y5, Y5
-	VCVTPS2PD 48(SI)(R10*4), Y7
-	VMINPD    Y7, Y6, Y6
-	MOVQ      R11, R10
-	JMP       turn107
+turn108:
+	LEAQ      16(R11), R12
+	CMPQ      R12, CX
+	JGT       end109
+	VCVTPS2PD (SI)(R11*4), Y8
+	VMINPD    Y8, Y4, Y4
+	VADDPD    Y8, Y3, Y3
+	VCVTPS2PD 16(SI)(R11*4), Y8
+	VMINPD    Y8, Y5, Y5
+	VADDPD    Y8, Y3, Y3
+	VCVTPS2PD 32(SI)(R11*4), Y8
+	VMINPD    Y8, Y6, Y6
+	VADDPD    Y8, Y3, Y3
+	VCVTPS2PD 48(SI)(R11*4), Y8
+	VMINPD    Y8, Y7, Y7
+	VADDPD    Y8, Y3, Y3
+	MOVQ      R12, R11
+	JMP       turn108
 
-end108:
-turn109:
-	LEAQ      4(R10), R11
-	CMPQ      R11, CX
-	JGT       end110
-	VCVTPS2PD (SI)(R10*4), Y7
-	VMINPD    Y7, Y3, Y3
-	MOVQ      R11, R10
-	JMP       turn109
+end109:
+turn110:
+	LEAQ      4(R11), R12
+	CMPQ      R12, CX
+	JGT       end111
+	VCVTPS2PD (SI)(R11*4), Y8
+	VMINPD    Y8, Y4, Y4
+	VADDPD    Y8, Y3, Y3
+	MOVQ      R12, R11
+	JMP       turn110
 
-end110:
-	CMPQ       R10, CX
-	JGE        whole111
-	VMASKMOVPS (SI)(R10*4), X2, X7
-	VCVTPS2PD  X7, Y7
-	VBLENDVPD  Y1, Y7, Y0, Y7
-	VMINPD     Y7, Y3, Y3
+end111:
+	CMPQ       R11, CX
+	JGE        whole112
+	VMASKMOVPS (SI)(R11*4), X2, X8
+	VCVTPS2PD  X8, Y8
+	VBLENDVPD  Y1, Y8, Y0, Y8
+	VMINPD     Y8, Y4, Y4
+	VADDPD     Y8, Y3, Y3
 
-whole111:
-	VMINPD       Y5, Y3, Y3
+whole112:
 	VMINPD       Y6, Y4, Y4
-	VMINPD       Y4, Y3, Y3
-	VMOVAPD      Y3, Y3
-	VEXTRACTF128 $0x01, Y3, X4
-	VMINPD       X3, X4, X3
-	VUNPCKHPD    X3, X3, X4
-	VMINSD       X3, X4, X3
-	VUCOMISD     X3, X0
-	JLS          bad105
-	VBROADCASTSD X3, Y3
-	XORQ         R10, R10
+	VMINPD       Y7, Y5, Y5
+	VMINPD       Y5, Y4, Y4
+	VMOVAPD      Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X5
+	VMINPD       X4, X5, X4
+	VUNPCKHPD    X4, X4, X5
+	VMINSD       X4, X5, X4
+	VUCOMISD     X4, X0
+	JLS          bad106
+	VMOVSD       X4, (R10)(DX*8)
+	VBROADCASTSD X4, Y4
+	XORQ         R11, R11
 
-turn113:
-	LEAQ      4(R10), R11
-	CMPQ      R11, CX
-	JGT       end114
-	VCVTPS2PD (SI)(R10*4), Y4
-	VCMPPD    $0x00, Y3, Y4, Y4
-	VMOVMSKPD Y4, R12
-	TESTL     R12, R12
-	JEQ       none116
+turn114:
+	LEAQ      4(R11), R12
+	CMPQ      R12, CX
+	JGT       end115
+	VCVTPS2PD (SI)(R11*4), Y5
+	VCMPPD    $0x00, Y4, Y5, Y5
+	VMOVMSKPD Y5, R13
+	TESTL     R13, R13
+	JEQ       none117
 
-lane115:
-	TZCNTL R12, R11
-	LEAQ   (R11)(R10*1), R11
-	MOVQ   R11, R10
-	JMP    found112
+lane116:
+	TZCNTL R13, R12
+	LEAQ   (R12)(R11*1), R12
+	MOVQ   R12, R11
+	JMP    found113
+	BLSRL R13, R13
+	JNE   lane116
+
+none117:
+	MOVQ R12, R11
+	JMP  turn114
+
+end115:
+	CMPQ       R11, CX
+	JGE        whole118
+	VMASKMOVPS (SI)(R11*4), X2, X5
+	VCVTPS2PD  X5, Y5
+	VBLENDVPD  Y1, Y5, Y0, Y5
+	VCMPPD     $0x00, Y4, Y5, Y4
+	VMOVMSKPD  Y4, R12
+	TESTL      R12, R12
+	JEQ        none120
+
+lane119:
+	TZCNTL R12, R12
+	LEAQ   (R12)(R11*1), R12
+	MOVQ   R12, R11
+	JMP    found113
 	BLSRL R12, R12
-	JNE   lane115
+	JNE   lane119
 
-none116:
-	MOVQ R11, R10
-	JMP  turn113
+none120:
+whole118:
+	JMP bad106
 
-end114:
-	CMPQ       R10, CX
-	JGE        whole117
-	VMASKMOVPS (SI)(R10*4), X2, X4
-	VCVTPS2PD  X4, Y4
-	VBLENDVPD  Y1, Y4, Y0, Y4
-	VCMPPD     $0x00, Y3, Y4, Y3
-	VMOVMSKPD  Y3, R11
-	TESTL      R11, R11
-	JEQ        none119
+found113:
+	CMPL (R9)(R11*4), $0x00
+	JGE  taken121
+	MOVL R11, (R8)(DX*4)
+	MOVL DX, (R9)(R11*4)
+	JMP  next107
 
-lane118:
-	TZCNTL R11, R11
-	LEAQ   (R11)(R10*1), R11
-	MOVQ   R11, R10
-	JMP    found112
-	BLSRL R11, R11
-	JNE   lane118
-
-none119:
-whole117:
-	JMP bad105
-
-found112:
-	CMPL (R9)(R10*4), $0x00
-	JGE  taken120
-	MOVL R10, (R8)(DX*4)
-	MOVL DX, (R9)(R10*4)
-	JMP  next106
-
-taken120:
+taken121:
 	MOVL DX, (DI)(BX*4)
 	INCQ BX
 
-next106:
+next107:
 	ADDQ 8(AX), SI
 	INCQ DX
-	JMP  rows103
+	JMP  rows104
 
-done104:
-	MOVQ BX, ret+8(FP)
+done105:
+	VCMPPD    $0x03, Y3, Y3, Y0
+	VMOVMSKPD Y0, AX
+	TESTL     AX, AX
+	JNE       bad106
+	MOVQ      BX, ret+8(FP)
 	VZEROUPPER
 	RET
 
-bad105:
-	MOVQ $-1, BX
-	MOVQ BX, ret+8(FP)
+bad106:
+	MOVQ $-1, AX
+	MOVQ AX, ret+8(FP)
 	VZEROUPPER
 	RET
 
-// func reduceInt32AVX2(s *byte) int
+// func belowFloat32AVX2(s *byte, row int, bar int, columns *int32, costs *float64) int
 // Requires: AVX, AVX2, BMI
-TEXT ·reduceInt32AVX2(SB), NOSPLIT, $0-16
+TEXT ·belowFloat32AVX2(SB), NOSPLIT, $0-48
+	MOVQ         s+0(FP), AX
+	MOVQ         24(AX), CX
+	MOVQ         $0x7ff0000000000000, DX
+	VMOVQ        DX, X0
+	VBROADCASTSD X0, Y0
+	MOVQ         CX, DX
+	ANDQ         $0x03, DX
+	VMOVQ        DX, X1
+	VPBROADCASTQ X1, Y1
+	MOVQ         $0x0706050403020100, BX
+	VMOVQ        BX, X2
+	VPMOVZXBQ    X2, Y2
+	VPCMPGTQ     Y2, Y1, Y1
+	MOVQ         $0x0000000003020100, BX
+	VMOVQ        BX, X3
+	VPMOVZXBD    X3, X3
+	VMOVD        DX, X2
+	VPSHUFD      $0x00, X2, X2
+	VPCMPGTD     X3, X2, X2
+	MOVQ         row+8(FP), DX
+	MOVQ         8(AX), BX
+	IMULQ        DX, BX
+	ADDQ         (AX), BX
+	MOVQ         bar+16(FP), DX
+	VMOVQ        DX, X3
+	VPBROADCASTQ X3, Y3
+	MOVQ         32(AX), AX
+	MOVQ         columns+24(FP), SI
+	MOVQ         costs+32(FP), DI
+	XORQ         DX, DX
+	XORQ         R8, R8
+
+turn122:
+	LEAQ      16(R8), R9
+	CMPQ      R9, CX
+	JGT       end123
+	VCVTPS2PD (BX)(R8*4), Y4
+	VSUBPD    (AX)(R8*8), Y4, Y4
+	VCMPPD    $0x19, Y3, Y4, Y4
+	VMOVMSKPD Y4, R10
+	TESTL     R10, R10
+	JEQ       none125
+
+lane124:
+	TZCNTL    R10, R11
+	LEAQ      (R11)(R8*1), R11
+	MOVL      R11, (SI)(DX*4)
+	VXORPD    X4, X4, X4
+	VCVTSS2SD (BX)(R11*4), X4, X4
+	VMOVSD    X4, (DI)(DX*8)
+	INCQ      DX
+	BLSRL     R10, R10
+	JNE       lane124
+
+none125:
+	VCVTPS2PD 16(BX)(R8*4), Y4
+	VSUBPD    32(AX)(R8*8), Y4, Y4
+	VCMPPD    $0x19, Y3, Y4, Y4
+	VMOVMSKPD Y4, R10
+	TESTL     R10, R10
+	JEQ       none127
+
+lane126:
+	TZCNTL    R10, R11
+	LEAQ      4(R11)(R8*1), R11
+	MOVL      R11, (SI)(DX*4)
+	VXORPD    X4, X4, X4
+	VCVTSS2SD (BX)(R11*4), X4, X4
+	VMOVSD    X4, (DI)(DX*8)
+	INCQ      DX
+	BLSRL     R10, R10
+	JNE       lane126
+
+none127:
+	VCVTPS2PD 32(BX)(R8*4), Y4
+	VSUBPD    64(AX)(R8*8), Y4, Y4
+	VCMPPD    $0x19, Y3, Y4, Y4
+	VMOVMSKPD Y4, R10
+	TESTL     R10, R10
+	JEQ       none129
+
+lane128:
+	TZCNTL    R10, R11
+	LEAQ      8(R11)(R8*1), R11
+	MOVL      R11, (SI)(DX*4)
+	VXORPD    X4, X4, X4
+	VCVTSS2SD (BX)(R11*4), X4, X4
+	VMOVSD    X4, (DI)(DX*8)
+	INCQ      DX
+	BLSRL     R10, R10
+	JNE       lane128
+
+none129:
+	VCVTPS2PD 48(BX)(R8*4), Y4
+	VSUBPD    96(AX)(R8*8), Y4, Y4
+	VCMPPD    $0x19, Y3, Y4, Y4
+	VMOVMSKPD Y4, R10
+	TESTL     R10, R10
+	JEQ       none131
+
+lane130:
+	TZCNTL    R10, R11
+	LEAQ      12(R11)(R8*1), R11
+	MOVL      R11, (SI)(DX*4)
+	VXORPD    X4, X4, X4
+	VCVTSS2SD (BX)(R11*4), X4, X4
+	VMOVSD    X4, (DI)(DX*8)
+	INCQ      DX
+	BLSRL     R10, R10
+	JNE       lane130
+
+none131:
+	MOVQ R9, R8
+	JMP  turn122
+
+end123:
+turn132:
+	LEAQ      4(R8), R9
+	CMPQ      R9, CX
+	JGT       end133
+	VCVTPS2PD (BX)(R8*4), Y4
+	VSUBPD    (AX)(R8*8), Y4, Y4
+	VCMPPD    $0x19, Y3, Y4, Y4
+	VMOVMSKPD Y4, R10
+	TESTL     R10, R10
+	JEQ       none135
+
+lane134:
+	TZCNTL    R10, R11
+	LEAQ      (R11)(R8*1), R11
+	MOVL      R11, (SI)(DX*4)
+	VXORPD    X4, X4, X4
+	VCVTSS2SD (BX)(R11*4), X4, X4
+	VMOVSD    X4, (DI)(DX*8)
+	INCQ      DX
+	BLSRL     R10, R10
+	JNE       lane134
+
+none135:
+	MOVQ R9, R8
+	JMP  turn132
+
+end133:
+	CMPQ       R8, CX
+	JGE        whole136
+	VMASKMOVPS (BX)(R8*4), X2, X2
+	VCVTPS2PD  X2, Y2
+	VBLENDVPD  Y1, Y2, Y0, Y2
+	VSUBPD     (AX)(R8*8), Y2, Y2
+	VCMPPD     $0x19, Y3, Y2, Y0
+	VMOVMSKPD  Y0, AX
+	TESTL      AX, AX
+	JEQ        none138
+
+lane137:
+	TZCNTL    AX, CX
+	LEAQ      (CX)(R8*1), CX
+	MOVL      CX, (SI)(DX*4)
+	VXORPD    X0, X0, X0
+	VCVTSS2SD (BX)(CX*4), X0, X0
+	VMOVSD    X0, (DI)(DX*8)
+	INCQ      DX
+	BLSRL     AX, AX
+	JNE       lane137
+
+none138:
+whole136:
+	MOVQ DX, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func minimaInt32AVX2(s *byte) int
+// Requires: AVX, AVX2
+TEXT ·minimaInt32AVX2(SB), NOSPLIT, $0-16
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), CX
 	MOVQ         $0x7ff0000000000000, DX
@@ -2795,7 +3221,7 @@ whole3:
 	MOVQ $0x0000000000000001, BX
 
 rows4:
-	CMPQ  BX, CX
+	CMPQ  BX, 16(AX)
 	JGE   rows5
 	MOVQ  8(AX), SI
 	IMULQ BX, SI
@@ -2838,44 +3264,77 @@ whole10:
 	JMP  rows4
 
 rows5:
-	XORQ BX, BX
+	XORQ AX, AX
 
 turn12:
-	LEAQ      4(BX), SI
-	CMPQ      SI, CX
+	LEAQ      4(AX), BX
+	CMPQ      BX, CX
 	JGT       end13
-	VMOVUPD   (DX)(BX*8), Y3
-	VCMPPD    $0x11, Y0, Y3, Y3
-	VMOVMSKPD Y3, BX
-	CMPL      BX, $0x0f
+	VMOVUPD   (DX)(AX*8), Y2
+	VCMPPD    $0x11, Y0, Y2, Y2
+	VMOVMSKPD Y2, AX
+	CMPL      AX, $0x0f
 	JNE       bad11
-	MOVQ      SI, BX
+	MOVQ      BX, AX
 	JMP       turn12
 
 end13:
-	CMPQ      BX, CX
+	CMPQ      AX, CX
 	JGE       whole14
-	VMOVUPD   (DX)(BX*8), Y3
-	VCMPPD    $0x11, Y0, Y3, Y4
-	VMOVMSKPD Y4, SI
-	MOVQ      CX, DI
-	SUBQ      BX, DI
-	INCL      SI
-	BTL       DI, SI
+	VMOVUPD   (DX)(AX*8), Y2
+	VCMPPD    $0x11, Y0, Y2, Y0
+	VMOVMSKPD Y0, BX
+	SUBQ      AX, CX
+	INCL      BX
+	BTL       CX, BX
 	JCC       bad11
-	VANDPD    Y1, Y3, Y3
-	VMOVUPD   Y3, (DX)(BX*8)
+	VANDPD    Y1, Y2, Y2
+	VMOVUPD   Y2, (DX)(AX*8)
 
 whole14:
-	MOVQ 80(AX), SI
-	XORQ DI, DI
-	XORQ BX, BX
+	MOVQ $+0, AX
+	MOVQ AX, ret+8(FP)
+	VZEROUPPER
+	RET
+
+bad11:
+	MOVQ $+1, AX
+	MOVQ AX, ret+8(FP)
+	VZEROUPPER
+	RET
+
+// func transferInt32AVX2(s *byte) int
+// Requires: AVX, AVX2, BMI
+TEXT ·transferInt32AVX2(SB), NOSPLIT, $0-16
+	MOVQ         s+0(FP), AX
+	MOVQ         24(AX), CX
+	MOVQ         $0x7ff0000000000000, DX
+	VMOVQ        DX, X0
+	VBROADCASTSD X0, Y0
+	MOVQ         CX, DX
+	ANDQ         $0x03, DX
+	VMOVQ        DX, X1
+	VPBROADCASTQ X1, Y1
+	MOVQ         $0x0706050403020100, BX
+	VMOVQ        BX, X2
+	VPMOVZXBQ    X2, Y2
+	VPCMPGTQ     Y2, Y1, Y1
+	MOVQ         $0x0000000003020100, BX
+	VMOVQ        BX, X3
+	VPMOVZXBD    X3, X3
+	VMOVD        DX, X2
+	VPSHUFD      $0x00, X2, X2
+	VPCMPGTD     X3, X2, X2
+	MOVQ         32(AX), DX
+	MOVQ         80(AX), BX
+	XORQ         SI, SI
+	XORQ         DI, DI
 
 rows15:
-	CMPQ  BX, CX
+	CMPQ  DI, CX
 	JGE   rows16
 	MOVQ  8(AX), R8
-	IMULQ BX, R8
+	IMULQ DI, R8
 	ADDQ  (AX), R8
 	MOVQ  72(AX), R9
 	XORQ  R11, R11
@@ -2925,14 +3384,14 @@ lane23:
 
 none24:
 whole22:
-	MOVL BX, (SI)(DI*4)
-	INCQ DI
+	MOVL DI, (BX)(SI*4)
+	INCQ SI
 	JMP  next25
 
 found17:
-	MOVL         BX, (R9)(R10*4)
+	MOVL         DI, (R9)(R10*4)
 	MOVQ         64(AX), R9
-	MOVL         R10, (R9)(BX*4)
+	MOVL         R10, (R9)(DI*4)
 	MOVQ         $0xfff0000000000000, R9
 	VMOVQ        R9, X4
 	VBROADCASTSD X4, Y4
@@ -3014,17 +3473,11 @@ keep31:
 	VMOVUPD      Y4, (DX)(R8*8)
 
 next25:
-	INCQ BX
+	INCQ DI
 	JMP  rows15
 
 rows16:
-	MOVQ DI, ret+8(FP)
-	VZEROUPPER
-	RET
-
-bad11:
-	MOVQ $-1, DI
-	MOVQ DI, ret+8(FP)
+	MOVQ SI, ret+8(FP)
 	VZEROUPPER
 	RET
 
@@ -3294,8 +3747,8 @@ done33:
 	RET
 
 bad34:
-	MOVQ $-1, DI
-	MOVQ DI, ret+16(FP)
+	MOVQ $-1, AX
+	MOVQ AX, ret+16(FP)
 	VZEROUPPER
 	RET
 
@@ -3617,13 +4070,13 @@ walk86:
 	MOVQ    root+8(FP), DI
 	CMPQ    SI, DI
 	JNE     walk86
-	XORQ    AX, AX
+	MOVQ    $+0, AX
 	MOVQ    AX, ret+16(FP)
 	VZEROUPPER
 	RET
 
 bad65:
-	MOVQ $0x0000000000000001, AX
+	MOVQ $+1, AX
 	MOVQ AX, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -3705,14 +4158,18 @@ prices87:
 rows88:
 	CMPQ    DI, 16(AX)
 	JGE     done89
+	MOVQ    $0x8000000000000000, R11
+	MOVQ    (SI)(DI*8), R10
+	CMPQ    R10, R11
+	JNE     known91
 	VMOVAPD Y2, Y3
 	VMOVAPD Y2, Y4
 	XORQ    R10, R10
 
-turn91:
+turn92:
 	LEAQ      8(R10), R11
 	CMPQ      R11, CX
-	JGT       end92
+	JGT       end93
 	VPMOVSXDQ (R9)(R10*4), Y5
 	VPSUBQ    (BX)(R10*8), Y5, Y5
 	VPCMPGTQ  Y5, Y3, Y6
@@ -3722,21 +4179,21 @@ turn91:
 	VPCMPGTQ  Y5, Y4, Y6
 	VBLENDVPD Y6, Y5, Y4, Y4
 	MOVQ      R11, R10
-	JMP       turn91
+	JMP       turn92
 
-end92:
+end93:
 	LEAQ      4(R10), R11
 	CMPQ      R11, CX
-	JGT       end94
+	JGT       end95
 	VPMOVSXDQ (R9)(R10*4), Y5
 	VPSUBQ    (BX)(R10*8), Y5, Y5
 	VPCMPGTQ  Y5, Y3, Y6
 	VBLENDVPD Y6, Y5, Y3, Y3
 	MOVQ      R11, R10
 
-end94:
+end95:
 	CMPQ       R10, CX
-	JGE        whole95
+	JGE        whole96
 	VPMASKMOVD (R9)(R10*4), X1, X5
 	VPMOVSXDQ  X5, Y5
 	VBLENDVPD  Y0, Y5, Y2, Y5
@@ -3744,7 +4201,7 @@ end94:
 	VPCMPGTQ   Y5, Y3, Y6
 	VBLENDVPD  Y6, Y5, Y3, Y3
 
-whole95:
+whole96:
 	VPCMPGTQ     Y4, Y3, Y5
 	VBLENDVPD    Y5, Y4, Y3, Y3
 	VEXTRACTI128 $0x01, Y3, X4
@@ -3756,19 +4213,21 @@ whole95:
 	VBLENDVPD    X5, X3, X4, X4
 	VMOVQ        X4, R10
 	MOVQ         R10, (SI)(DI*8)
-	MOVLQSX      (DX)(DI*4), R11
-	MOVLQSX      (R9)(R11*4), R12
-	SUBQ         (BX)(R11*8), R12
-	SUBQ         R10, R12
-	ADDQ         R12, R8
-	MOVQ         $0x0080000000000000, R10
-	CMPQ         R12, R10
-	JHI          bad90
-	CMPQ         R8, R10
-	JHI          bad90
-	ADDQ         8(AX), R9
-	INCQ         DI
-	JMP          rows88
+
+known91:
+	MOVLQSX (DX)(DI*4), R11
+	MOVLQSX (R9)(R11*4), R12
+	SUBQ    (BX)(R11*8), R12
+	SUBQ    R10, R12
+	ADDQ    R12, R8
+	MOVQ    $0x0080000000000000, R10
+	CMPQ    R12, R10
+	JHI     bad90
+	CMPQ    R8, R10
+	JHI     bad90
+	ADDQ    8(AX), R9
+	INCQ    DI
+	JMP     rows88
 
 done89:
 	MOVQ         R8, 136(AX)
@@ -3779,13 +4238,13 @@ done89:
 	VMOVQ        X8, CX
 	ADDQ         CX, CX
 	MOVQ         CX, 144(AX)
-	XORQ         AX, AX
+	MOVQ         $+0, AX
 	MOVQ         AX, ret+8(FP)
 	VZEROUPPER
 	RET
 
 bad90:
-	MOVQ $0x0000000000000001, AX
+	MOVQ $+1, AX
 	MOVQ AX, ret+8(FP)
 	VZEROUPPER
 	RET
@@ -3846,33 +4305,33 @@ TEXT ·closeInt32AVX2(SB), NOSPLIT, $0-32
 	XORQ         SI, SI
 	XORQ         DI, DI
 
-turn96:
+turn97:
 	LEAQ      4(DI), R8
 	CMPQ      R8, CX
-	JGT       end97
+	JGT       end98
 	VPMOVSXDQ (BX)(DI*4), Y4
 	VPSUBQ    (DX)(DI*8), Y4, Y4
 	VPCMPGTQ  Y3, Y4, Y4
 	VMOVMSKPD Y4, R9
 	XORL      $0x0f, R9
 	TESTL     R9, R9
-	JEQ       none99
+	JEQ       none100
 
-lane98:
+lane99:
 	TZCNTL R9, R10
 	LEAQ   (R10)(DI*1), R10
 	MOVL   R10, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  R9, R9
-	JNE    lane98
+	JNE    lane99
 
-none99:
+none100:
 	MOVQ R8, DI
-	JMP  turn96
+	JMP  turn97
 
-end97:
+end98:
 	CMPQ       DI, CX
-	JGE        whole100
+	JGE        whole101
 	VPMASKMOVD (BX)(DI*4), X1, X1
 	VPMOVSXDQ  X1, Y1
 	VBLENDVPD  Y0, Y1, Y2, Y1
@@ -3881,18 +4340,18 @@ end97:
 	VMOVMSKPD  Y0, CX
 	XORL       $0x0f, CX
 	TESTL      CX, CX
-	JEQ        none102
+	JEQ        none103
 
-lane101:
+lane102:
 	TZCNTL CX, DX
 	LEAQ   (DX)(DI*1), DX
 	MOVL   DX, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  CX, CX
-	JNE    lane101
+	JNE    lane102
 
-none102:
-whole100:
+none103:
+whole101:
 	MOVQ SI, ret+24(FP)
 	VZEROUPPER
 	RET
@@ -3925,131 +4384,312 @@ TEXT ·nearestInt32AVX2(SB), NOSPLIT, $0-16
 	MOVQ         80(AX), DI
 	MOVQ         64(AX), R8
 	MOVQ         72(AX), R9
+	MOVQ         104(AX), R10
+	VXORPD       Y3, Y3, Y3
 
-rows103:
+rows104:
 	CMPQ    DX, 16(AX)
-	JGE     done104
-	VMOVAPD Y0, Y3
+	JGE     done105
 	VMOVAPD Y0, Y4
 	VMOVAPD Y0, Y5
 	VMOVAPD Y0, Y6
-	XORQ    R10, R10
+	VMOVAPD Y0, Y7
+	XORQ    R11, R11
 
-turn107:
-	LEAQ      16(R10), R11
-	CMPQ      R11, CX
-	JGT       end108
-	VCVTDQ2PD (SI)(R10*4), Y7
-	VMINPD    Y7, Y3, Y3
-	VCVTDQ2PD 16(SI)(R10*4), Y7
-	VMINPD    Y7, Y4, Y4
-	VCVTDQ2PD 32(SI)(R10*4), Y7
-	VMINPD    Y7, Y5, Y5
-	VCVTDQ2PD 48(SI)(R10*4), Y7
-	VMINPD    Y7, Y6, Y6
-	MOVQ      R11, R10
-	JMP       turn107
+turn108:
+	LEAQ      16(R11), R12
+	CMPQ      R12, CX
+	JGT       end109
+	VCVTDQ2PD (SI)(R11*4), Y8
+	VMINPD    Y8, Y4, Y4
+	VCVTDQ2PD 16(SI)(R11*4), Y8
+	VMINPD    Y8, Y5, Y5
+	VCVTDQ2PD 32(SI)(R11*4), Y8
+	VMINPD    Y8, Y6, Y6
+	VCVTDQ2PD 48(SI)(R11*4), Y8
+	VMINPD    Y8, Y7, Y7
+	MOVQ      R12, R11
+	JMP       turn108
 
-end108:
-turn109:
-	LEAQ      4(R10), R11
-	CMPQ      R11, CX
-	JGT       end110
-	VCVTDQ2PD (SI)(R10*4), Y7
-	VMINPD    Y7, Y3, Y3
-	MOVQ      R11, R10
-	JMP       turn109
+end109:
+turn110:
+	LEAQ      4(R11), R12
+	CMPQ      R12, CX
+	JGT       end111
+	VCVTDQ2PD (SI)(R11*4), Y8
+	VMINPD    Y8, Y4, Y4
+	MOVQ      R12, R11
+	JMP       turn110
 
-end110:
-	CMPQ       R10, CX
-	JGE        whole111
-	VPMASKMOVD (SI)(R10*4), X2, X7
-	VCVTDQ2PD  X7, Y7
-	VBLENDVPD  Y1, Y7, Y0, Y7
-	VMINPD     Y7, Y3, Y3
+end111:
+	CMPQ       R11, CX
+	JGE        whole112
+	VPMASKMOVD (SI)(R11*4), X2, X8
+	VCVTDQ2PD  X8, Y8
+	VBLENDVPD  Y1, Y8, Y0, Y8
+	VMINPD     Y8, Y4, Y4
 
-whole111:
-	VMINPD       Y5, Y3, Y3
+whole112:
 	VMINPD       Y6, Y4, Y4
-	VMINPD       Y4, Y3, Y3
-	VMOVAPD      Y3, Y3
-	VEXTRACTF128 $0x01, Y3, X4
-	VMINPD       X3, X4, X3
-	VUNPCKHPD    X3, X3, X4
-	VMINSD       X3, X4, X3
-	VUCOMISD     X3, X0
-	JLS          bad105
-	VBROADCASTSD X3, Y3
-	XORQ         R10, R10
+	VMINPD       Y7, Y5, Y5
+	VMINPD       Y5, Y4, Y4
+	VMOVAPD      Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X5
+	VMINPD       X4, X5, X4
+	VUNPCKHPD    X4, X4, X5
+	VMINSD       X4, X5, X4
+	VUCOMISD     X4, X0
+	JLS          bad106
+	VMOVSD       X4, (R10)(DX*8)
+	VBROADCASTSD X4, Y4
+	XORQ         R11, R11
 
-turn113:
-	LEAQ      4(R10), R11
-	CMPQ      R11, CX
-	JGT       end114
-	VCVTDQ2PD (SI)(R10*4), Y4
-	VCMPPD    $0x00, Y3, Y4, Y4
-	VMOVMSKPD Y4, R12
-	TESTL     R12, R12
-	JEQ       none116
+turn114:
+	LEAQ      4(R11), R12
+	CMPQ      R12, CX
+	JGT       end115
+	VCVTDQ2PD (SI)(R11*4), Y5
+	VCMPPD    $0x00, Y4, Y5, Y5
+	VMOVMSKPD Y5, R13
+	TESTL     R13, R13
+	JEQ       none117
 
-lane115:
-	TZCNTL R12, R11
-	LEAQ   (R11)(R10*1), R11
-	MOVQ   R11, R10
-	JMP    found112
+lane116:
+	TZCNTL R13, R12
+	LEAQ   (R12)(R11*1), R12
+	MOVQ   R12, R11
+	JMP    found113
+	BLSRL R13, R13
+	JNE   lane116
+
+none117:
+	MOVQ R12, R11
+	JMP  turn114
+
+end115:
+	CMPQ       R11, CX
+	JGE        whole118
+	VPMASKMOVD (SI)(R11*4), X2, X5
+	VCVTDQ2PD  X5, Y5
+	VBLENDVPD  Y1, Y5, Y0, Y5
+	VCMPPD     $0x00, Y4, Y5, Y4
+	VMOVMSKPD  Y4, R12
+	TESTL      R12, R12
+	JEQ        none120
+
+lane119:
+	TZCNTL R12, R12
+	LEAQ   (R12)(R11*1), R12
+	MOVQ   R12, R11
+	JMP    found113
 	BLSRL R12, R12
-	JNE   lane115
+	JNE   lane119
 
-none116:
-	MOVQ R11, R10
-	JMP  turn113
+none120:
+whole118:
+	JMP bad106
 
-end114:
-	CMPQ       R10, CX
-	JGE        whole117
-	VPMASKMOVD (SI)(R10*4), X2, X4
-	VCVTDQ2PD  X4, Y4
-	VBLENDVPD  Y1, Y4, Y0, Y4
-	VCMPPD     $0x00, Y3, Y4, Y3
-	VMOVMSKPD  Y3, R11
-	TESTL      R11, R11
-	JEQ        none119
+found113:
+	CMPL (R9)(R11*4), $0x00
+	JGE  taken121
+	MOVL R11, (R8)(DX*4)
+	MOVL DX, (R9)(R11*4)
+	JMP  next107
 
-lane118:
-	TZCNTL R11, R11
-	LEAQ   (R11)(R10*1), R11
-	MOVQ   R11, R10
-	JMP    found112
-	BLSRL R11, R11
-	JNE   lane118
-
-none119:
-whole117:
-	JMP bad105
-
-found112:
-	CMPL (R9)(R10*4), $0x00
-	JGE  taken120
-	MOVL R10, (R8)(DX*4)
-	MOVL DX, (R9)(R10*4)
-	JMP  next106
-
-taken120:
+taken121:
 	MOVL DX, (DI)(BX*4)
 	INCQ BX
 
-next106:
+next107:
 	ADDQ 8(AX), SI
 	INCQ DX
-	JMP  rows103
+	JMP  rows104
 
-done104:
-	MOVQ BX, ret+8(FP)
+done105:
+	VCMPPD    $0x03, Y3, Y3, Y0
+	VMOVMSKPD Y0, AX
+	TESTL     AX, AX
+	JNE       bad106
+	MOVQ      BX, ret+8(FP)
 	VZEROUPPER
 	RET
 
-bad105:
-	MOVQ $-1, BX
-	MOVQ BX, ret+8(FP)
+bad106:
+	MOVQ $-1, AX
+	MOVQ AX, ret+8(FP)
+	VZEROUPPER
+	RET
+
+// func belowInt32AVX2(s *byte, row int, bar int, columns *int32, costs *float64) int
+// Requires: AVX, AVX2, BMI
+TEXT ·belowInt32AVX2(SB), NOSPLIT, $0-48
+	MOVQ         s+0(FP), AX
+	MOVQ         24(AX), CX
+	MOVQ         $0x7ff0000000000000, DX
+	VMOVQ        DX, X0
+	VBROADCASTSD X0, Y0
+	MOVQ         CX, DX
+	ANDQ         $0x03, DX
+	VMOVQ        DX, X1
+	VPBROADCASTQ X1, Y1
+	MOVQ         $0x0706050403020100, BX
+	VMOVQ        BX, X2
+	VPMOVZXBQ    X2, Y2
+	VPCMPGTQ     Y2, Y1, Y1
+	MOVQ         $0x0000000003020100, BX
+	VMOVQ        BX, X3
+	VPMOVZXBD    X3, X3
+	VMOVD        DX, X2
+	VPSHUFD      $0x00, X2, X2
+	VPCMPGTD     X3, X2, X2
+	MOVQ         row+8(FP), DX
+	MOVQ         8(AX), BX
+	IMULQ        DX, BX
+	ADDQ         (AX), BX
+	MOVQ         bar+16(FP), DX
+	VMOVQ        DX, X3
+	VPBROADCASTQ X3, Y3
+	MOVQ         32(AX), AX
+	MOVQ         columns+24(FP), SI
+	MOVQ         costs+32(FP), DI
+	XORQ         DX, DX
+	XORQ         R8, R8
+
+turn122:
+	LEAQ      16(R8), R9
+	CMPQ      R9, CX
+	JGT       end123
+	VCVTDQ2PD (BX)(R8*4), Y4
+	VSUBPD    (AX)(R8*8), Y4, Y4
+	VCMPPD    $0x19, Y3, Y4, Y4
+	VMOVMSKPD Y4, R10
+	TESTL     R10, R10
+	JEQ       none125
+
+lane124:
+	TZCNTL     R10, R11
+	LEAQ       (R11)(R8*1), R11
+	MOVL       R11, (SI)(DX*4)
+	VXORPD     X4, X4, X4
+	VCVTSI2SDL (BX)(R11*4), X4, X4
+	VMOVSD     X4, (DI)(DX*8)
+	INCQ       DX
+	BLSRL      R10, R10
+	JNE        lane124
+
+none125:
+	VCVTDQ2PD 16(BX)(R8*4), Y4
+	VSUBPD    32(AX)(R8*8), Y4, Y4
+	VCMPPD    $0x19, Y3, Y4, Y4
+	VMOVMSKPD Y4, R10
+	TESTL     R10, R10
+	JEQ       none127
+
+lane126:
+	TZCNTL     R10, R11
+	LEAQ       4(R11)(R8*1), R11
+	MOVL       R11, (SI)(DX*4)
+	VXORPD     X4, X4, X4
+	VCVTSI2SDL (BX)(R11*4), X4, X4
+	VMOVSD     X4, (DI)(DX*8)
+	INCQ       DX
+	BLSRL      R10, R10
+	JNE        lane126
+
+none127:
+	VCVTDQ2PD 32(BX)(R8*4), Y4
+	VSUBPD    64(AX)(R8*8), Y4, Y4
+	VCMPPD    $0x19, Y3, Y4, Y4
+	VMOVMSKPD Y4, R10
+	TESTL     R10, R10
+	JEQ       none129
+
+lane128:
+	TZCNTL     R10, R11
+	LEAQ       8(R11)(R8*1), R11
+	MOVL       R11, (SI)(DX*4)
+	VXORPD     X4, X4, X4
+	VCVTSI2SDL (BX)(R11*4), X4, X4
+	VMOVSD     X4, (DI)(DX*8)
+	INCQ       DX
+	BLSRL      R10, R10
+	JNE        lane128
+
+none129:
+	VCVTDQ2PD 48(BX)(R8*4), Y4
+	VSUBPD    96(AX)(R8*8), Y4, Y4
+	VCMPPD    $0x19, Y3, Y4, Y4
+	VMOVMSKPD Y4, R10
+	TESTL     R10, R10
+	JEQ       none131
+
+lane130:
+	TZCNTL     R10, R11
+	LEAQ       12(R11)(R8*1), R11
+	MOVL       R11, (SI)(DX*4)
+	VXORPD     X4, X4, X4
+	VCVTSI2SDL (BX)(R11*4), X4, X4
+	VMOVSD     X4, (DI)(DX*8)
+	INCQ       DX
+	BLSRL      R10, R10
+	JNE        lane130
+
+none131:
+	MOVQ R9, R8
+	JMP  turn122
+
+end123:
+turn132:
+	LEAQ      4(R8), R9
+	CMPQ      R9, CX
+	JGT       end133
+	VCVTDQ2PD (BX)(R8*4), Y4
+	VSUBPD    (AX)(R8*8), Y4, Y4
+	VCMPPD    $0x19, Y3, Y4, Y4
+	VMOVMSKPD Y4, R10
+	TESTL     R10, R10
+	JEQ       none135
+
+lane134:
+	TZCNTL     R10, R11
+	LEAQ       (R11)(R8*1), R11
+	MOVL       R11, (SI)(DX*4)
+	VXORPD     X4, X4, X4
+	VCVTSI2SDL (BX)(R11*4), X4, X4
+	VMOVSD     X4, (DI)(DX*8)
+	INCQ       DX
+	BLSRL      R10, R10
+	JNE        lane134
+
+none135:
+	MOVQ R9, R8
+	JMP  turn132
+
+end133:
+	CMPQ       R8, CX
+	JGE        whole136
+	VPMASKMOVD (BX)(R8*4), X2, X2
+	VCVTDQ2PD  X2, Y2
+	VBLENDVPD  Y1, Y2, Y0, Y2
+	VSUBPD     (AX)(R8*8), Y2, Y2
+	VCMPPD     $0x19, Y3, Y2, Y0
+	VMOVMSKPD  Y0, AX
+	TESTL      AX, AX
+	JEQ        none138
+
+lane137:
+	TZCNTL     AX, CX
+	LEAQ       (CX)(R8*1), CX
+	MOVL       CX, (SI)(DX*4)
+	VXORPD     X0, X0, X0
+	VCVTSI2SDL (BX)(CX*4), X0, X0
+	VMOVSD     X0, (DI)(DX*8)
+	INCQ       DX
+	BLSRL      AX, AX
+	JNE        lane137
+
+none138:
+whole136:
+	MOVQ DX, ret+40(FP)
 	VZEROUPPER
 	RET

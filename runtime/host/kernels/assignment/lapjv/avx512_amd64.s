@@ -2,9 +2,9 @@
 
 #include "textflag.h"
 
-// func reduceFloat64AVX512(s *byte) int
-// Requires: AVX, AVX512DQ, AVX512F, BMI
-TEXT ·reduceFloat64AVX512(SB), NOSPLIT, $0-16
+// func minimaFloat64AVX512(s *byte) int
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·minimaFloat64AVX512(SB), NOSPLIT, $0-16
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), DX
 	MOVQ         $0x7ff0000000000000, CX
@@ -40,7 +40,7 @@ whole3:
 	MOVQ $0x0000000000000001, BX
 
 rows4:
-	CMPQ  BX, DX
+	CMPQ  BX, 16(AX)
 	JGE   rows5
 	MOVQ  8(AX), SI
 	IMULQ BX, SI
@@ -82,44 +82,69 @@ whole10:
 	JMP  rows4
 
 rows5:
-	XORQ BX, BX
+	XORQ AX, AX
 
 turn12:
-	LEAQ    8(BX), SI
-	CMPQ    SI, DX
+	LEAQ    8(AX), BX
+	CMPQ    BX, DX
 	JGT     end13
-	VMOVUPD (CX)(BX*8), Z1
+	VMOVUPD (CX)(AX*8), Z1
 	VCMPPD  $0x11, Z0, Z1, K2
-	KMOVB   K2, BX
-	CMPL    BX, $0xff
+	KMOVB   K2, AX
+	CMPL    AX, $0xff
 	JNE     bad11
-	MOVQ    SI, BX
+	MOVQ    BX, AX
 	JMP     turn12
 
 end13:
-	CMPQ      BX, DX
+	CMPQ      AX, DX
 	JGE       whole14
-	VMOVUPD   (CX)(BX*8), Z1
+	VMOVUPD   (CX)(AX*8), Z1
 	VCMPPD    $0x11, Z0, Z1, K2
-	KMOVB     K2, SI
-	MOVQ      DX, DI
-	SUBQ      BX, DI
-	INCL      SI
-	BTL       DI, SI
+	KMOVB     K2, BX
+	SUBQ      AX, DX
+	INCL      BX
+	BTL       DX, BX
 	JCC       bad11
-	VMOVUPD.Z Z1, K1, Z1
-	VMOVUPD   Z1, (CX)(BX*8)
+	VMOVUPD.Z Z1, K1, Z0
+	VMOVUPD   Z0, (CX)(AX*8)
 
 whole14:
-	MOVQ 80(AX), SI
-	XORQ DI, DI
-	XORQ BX, BX
+	MOVQ $+0, AX
+	MOVQ AX, ret+8(FP)
+	VZEROUPPER
+	RET
+
+bad11:
+	MOVQ $+1, AX
+	MOVQ AX, ret+8(FP)
+	VZEROUPPER
+	RET
+
+// func transferFloat64AVX512(s *byte) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI
+TEXT ·transferFloat64AVX512(SB), NOSPLIT, $0-16
+	MOVQ         s+0(FP), AX
+	MOVQ         24(AX), DX
+	MOVQ         $0x7ff0000000000000, CX
+	VMOVQ        CX, X0
+	VBROADCASTSD X0, Z0
+	MOVQ         DX, CX
+	ANDQ         $0x07, CX
+	MOVQ         $0x0000000000000001, BX
+	SHLQ         CL, BX
+	DECQ         BX
+	KMOVB        BX, K1
+	MOVQ         32(AX), CX
+	MOVQ         80(AX), BX
+	XORQ         SI, SI
+	XORQ         DI, DI
 
 rows15:
-	CMPQ  BX, DX
+	CMPQ  DI, DX
 	JGE   rows16
 	MOVQ  8(AX), R8
-	IMULQ BX, R8
+	IMULQ DI, R8
 	ADDQ  (AX), R8
 	MOVQ  72(AX), R9
 	XORQ  R11, R11
@@ -168,14 +193,14 @@ lane23:
 
 none24:
 whole22:
-	MOVL BX, (SI)(DI*4)
-	INCQ DI
+	MOVL DI, (BX)(SI*4)
+	INCQ SI
 	JMP  next25
 
 found17:
-	MOVL         BX, (R9)(R10*4)
+	MOVL         DI, (R9)(R10*4)
 	MOVQ         64(AX), R9
-	MOVL         R10, (R9)(BX*4)
+	MOVL         R10, (R9)(DI*4)
 	MOVQ         $0xfff0000000000000, R9
 	VMOVQ        R9, X2
 	VBROADCASTSD X2, Z2
@@ -255,17 +280,11 @@ keep31:
 	VMOVUPD      Z2, (CX)(R8*8)
 
 next25:
-	INCQ BX
+	INCQ DI
 	JMP  rows15
 
 rows16:
-	MOVQ DI, ret+8(FP)
-	VZEROUPPER
-	RET
-
-bad11:
-	MOVQ $-1, DI
-	MOVQ DI, ret+8(FP)
+	MOVQ SI, ret+8(FP)
 	VZEROUPPER
 	RET
 
@@ -529,8 +548,8 @@ done33:
 	RET
 
 bad34:
-	MOVQ $-1, DI
-	MOVQ DI, ret+16(FP)
+	MOVQ $-1, AX
+	MOVQ AX, ret+16(FP)
 	VZEROUPPER
 	RET
 
@@ -838,13 +857,13 @@ walk86:
 	MOVQ    root+8(FP), DI
 	CMPQ    SI, DI
 	JNE     walk86
-	XORQ    AX, AX
+	MOVQ    $+0, AX
 	MOVQ    AX, ret+16(FP)
 	VZEROUPPER
 	RET
 
 bad65:
-	MOVQ $0x0000000000000001, AX
+	MOVQ $+1, AX
 	MOVQ AX, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -900,14 +919,18 @@ prices87:
 rows88:
 	CMPQ    DI, 16(AX)
 	JGE     done89
+	MOVQ    $0x8000000000000000, R11
+	MOVQ    (SI)(DI*8), R10
+	CMPQ    R10, R11
+	JNE     known91
 	VMOVAPD Z5, Z6
 	VMOVAPD Z5, Z7
 	XORQ    R10, R10
 
-turn91:
+turn92:
 	LEAQ      16(R10), R11
 	CMPQ      R11, DX
-	JGT       end92
+	JGT       end93
 	VMOVUPD   (R9)(R10*8), Z8
 	VMULPD    Z1, Z8, Z8
 	VMAXPD    Z3, Z8, Z8
@@ -927,12 +950,12 @@ turn91:
 	VPSUBQ    64(BX)(R10*8), Z8, Z8
 	VPMINSQ   Z8, Z7, Z7
 	MOVQ      R11, R10
-	JMP       turn91
+	JMP       turn92
 
-end92:
+end93:
 	LEAQ      8(R10), R11
 	CMPQ      R11, DX
-	JGT       end94
+	JGT       end95
 	VMOVUPD   (R9)(R10*8), Z8
 	VMULPD    Z1, Z8, Z8
 	VMAXPD    Z3, Z8, Z8
@@ -944,9 +967,9 @@ end92:
 	VPMINSQ   Z8, Z6, Z6
 	MOVQ      R11, R10
 
-end94:
+end95:
 	CMPQ      R10, DX
-	JGE       whole95
+	JGE       whole96
 	VMOVAPD   Z0, Z8
 	VMOVUPD   (R9)(R10*8), K1, Z8
 	VMULPD    Z1, Z8, Z8
@@ -958,7 +981,7 @@ end94:
 	VPSUBQ    (BX)(R10*8), Z8, Z8
 	VPMINSQ   Z8, Z6, Z6
 
-whole95:
+whole96:
 	VPMINSQ       Z7, Z6, Z6
 	VEXTRACTI64X4 $0x01, Z6, Y7
 	VPMINSQ       Y6, Y7, Y7
@@ -968,23 +991,25 @@ whole95:
 	VPMINSQ       X7, X6, X7
 	VMOVQ         X7, R10
 	MOVQ          R10, (SI)(DI*8)
-	MOVLQSX       (CX)(DI*4), R11
-	VMOVSD        (R9)(R11*8), X6
-	VMULSD        X1, X6, X6
-	VMAXSD        X3, X6, X6
-	VMINSD        X2, X6, X6
-	VCVTSD2SIQ    X6, R12
-	SUBQ          (BX)(R11*8), R12
-	SUBQ          R10, R12
-	ADDQ          R12, R8
-	MOVQ          $0x0080000000000000, R10
-	CMPQ          R12, R10
-	JHI           bad90
-	CMPQ          R8, R10
-	JHI           bad90
-	ADDQ          8(AX), R9
-	INCQ          DI
-	JMP           rows88
+
+known91:
+	MOVLQSX    (CX)(DI*4), R11
+	VMOVSD     (R9)(R11*8), X6
+	VMULSD     X1, X6, X6
+	VMAXSD     X3, X6, X6
+	VMINSD     X2, X6, X6
+	VCVTSD2SIQ X6, R12
+	SUBQ       (BX)(R11*8), R12
+	SUBQ       R10, R12
+	ADDQ       R12, R8
+	MOVQ       $0x0080000000000000, R10
+	CMPQ       R12, R10
+	JHI        bad90
+	CMPQ       R8, R10
+	JHI        bad90
+	ADDQ       8(AX), R9
+	INCQ       DI
+	JMP        rows88
 
 done89:
 	MOVQ          R8, 136(AX)
@@ -997,13 +1022,13 @@ done89:
 	VMOVQ         X4, CX
 	ADDQ          CX, CX
 	MOVQ          CX, 144(AX)
-	XORQ          AX, AX
+	MOVQ          $+0, AX
 	MOVQ          AX, ret+8(FP)
 	VZEROUPPER
 	RET
 
 bad90:
-	MOVQ $0x0000000000000001, AX
+	MOVQ $+1, AX
 	MOVQ AX, ret+8(FP)
 	VZEROUPPER
 	RET
@@ -1046,10 +1071,10 @@ TEXT ·closeFloat64AVX512(SB), NOSPLIT, $0-32
 	XORQ         SI, SI
 	XORQ         DI, DI
 
-turn96:
+turn97:
 	LEAQ      8(DI), R8
 	CMPQ      R8, DX
-	JGT       end97
+	JGT       end98
 	VMOVUPD   (BX)(DI*8), Z5
 	VMULPD    Z1, Z5, Z5
 	VMAXPD    Z3, Z5, Z5
@@ -1059,23 +1084,23 @@ turn96:
 	VPCMPQ    $0x02, Z4, Z5, K2
 	KMOVB     K2, R9
 	TESTL     R9, R9
-	JEQ       none99
+	JEQ       none100
 
-lane98:
+lane99:
 	TZCNTL R9, R10
 	LEAQ   (R10)(DI*1), R10
 	MOVL   R10, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  R9, R9
-	JNE    lane98
+	JNE    lane99
 
-none99:
+none100:
 	MOVQ R8, DI
-	JMP  turn96
+	JMP  turn97
 
-end97:
+end98:
 	CMPQ      DI, DX
-	JGE       whole100
+	JGE       whole101
 	VMOVAPD   Z0, Z0
 	VMOVUPD   (BX)(DI*8), K1, Z0
 	VMULPD    Z1, Z0, Z0
@@ -1086,18 +1111,18 @@ end97:
 	VPCMPQ    $0x02, Z4, Z0, K1
 	KMOVB     K1, CX
 	TESTL     CX, CX
-	JEQ       none102
+	JEQ       none103
 
-lane101:
+lane102:
 	TZCNTL CX, DX
 	LEAQ   (DX)(DI*1), DX
 	MOVL   DX, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  CX, CX
-	JNE    lane101
+	JNE    lane102
 
-none102:
-whole100:
+none103:
+whole101:
 	MOVQ SI, ret+24(FP)
 	VZEROUPPER
 	RET
@@ -1122,132 +1147,308 @@ TEXT ·nearestFloat64AVX512(SB), NOSPLIT, $0-16
 	MOVQ         80(AX), DI
 	MOVQ         64(AX), R8
 	MOVQ         72(AX), R9
+	MOVQ         104(AX), R10
+	VXORPD       Y1, Y1, Y1
 
-rows103:
+rows104:
 	CMPQ    CX, 16(AX)
-	JGE     done104
-	VMOVAPD Z0, Z1
+	JGE     done105
 	VMOVAPD Z0, Z2
 	VMOVAPD Z0, Z3
 	VMOVAPD Z0, Z4
-	XORQ    R10, R10
-
-turn107:
-	LEAQ   32(R10), R11
-	CMPQ   R11, DX
-	JGT    end108
-	VMINPD (SI)(R10*8), Z1, Z1
-	VMINPD 64(SI)(R10*8), Z2, Z2
-	VMINPD 128(SI)(R10*8), Z3, Z3
-	VMINPD 192(SI)(R10*8), Z4, Z4
-	MOVQ   R11, R10
-	JMP    turn107
-
-end108:
-turn109:
-	LEAQ   8(R10), R11
-	CMPQ   R11, DX
-	JGT    end110
-	VMINPD (SI)(R10*8), Z1, Z1
-	MOVQ   R11, R10
-	JMP    turn109
-
-end110:
-	CMPQ    R10, DX
-	JGE     whole111
 	VMOVAPD Z0, Z5
-	VMOVUPD (SI)(R10*8), K1, Z5
-	VMINPD  Z5, Z1, Z1
+	XORQ    R11, R11
 
-whole111:
-	VMINPD        Z3, Z1, Z1
-	VMINPD        Z4, Z2, Z2
-	VMINPD        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VMINPD        Y1, Y2, Y2
-	VEXTRACTF128  $0x01, Y2, X1
-	VMINPD        X2, X1, X2
-	VUNPCKHPD     X2, X2, X1
-	VMINSD        X2, X1, X2
-	VUCOMISD      X2, X0
-	JLS           bad105
-	VBROADCASTSD  X2, Z1
-	XORQ          R10, R10
+turn108:
+	LEAQ    32(R11), R12
+	CMPQ    R12, DX
+	JGT     end109
+	VMOVUPD (SI)(R11*8), Z6
+	VMINPD  Z6, Z2, Z2
+	VADDPD  Z6, Z1, Z1
+	VMOVUPD 64(SI)(R11*8), Z6
+	VMINPD  Z6, Z3, Z3
+	VADDPD  Z6, Z1, Z1
+	VMOVUPD 128(SI)(R11*8), Z6
+	VMINPD  Z6, Z4, Z4
+	VADDPD  Z6, Z1, Z1
+	VMOVUPD 192(SI)(R11*8), Z6
+	VMINPD  Z6, Z5, Z5
+	VADDPD  Z6, Z1, Z1
+	MOVQ    R12, R11
+	JMP     turn108
 
-turn113:
-	LEAQ    8(R10), R11
+end109:
+turn110:
+	LEAQ    8(R11), R12
+	CMPQ    R12, DX
+	JGT     end111
+	VMOVUPD (SI)(R11*8), Z6
+	VMINPD  Z6, Z2, Z2
+	VADDPD  Z6, Z1, Z1
+	MOVQ    R12, R11
+	JMP     turn110
+
+end111:
 	CMPQ    R11, DX
-	JGT     end114
-	VMOVUPD (SI)(R10*8), Z2
-	VCMPPD  $0x00, Z1, Z2, K2
+	JGE     whole112
+	VMOVAPD Z0, Z6
+	VMOVUPD (SI)(R11*8), K1, Z6
+	VMINPD  Z6, Z2, Z2
+	VADDPD  Z6, Z1, Z1
+
+whole112:
+	VMINPD        Z4, Z2, Z2
+	VMINPD        Z5, Z3, Z3
+	VMINPD        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VMINPD        Y2, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X2
+	VMINPD        X3, X2, X3
+	VUNPCKHPD     X3, X3, X2
+	VMINSD        X3, X2, X3
+	VUCOMISD      X3, X0
+	JLS           bad106
+	VMOVSD        X3, (R10)(CX*8)
+	VBROADCASTSD  X3, Z2
+	XORQ          R11, R11
+
+turn114:
+	LEAQ    8(R11), R12
+	CMPQ    R12, DX
+	JGT     end115
+	VMOVUPD (SI)(R11*8), Z3
+	VCMPPD  $0x00, Z2, Z3, K2
+	KMOVB   K2, R13
+	TESTL   R13, R13
+	JEQ     none117
+
+lane116:
+	TZCNTL R13, R12
+	LEAQ   (R12)(R11*1), R12
+	MOVQ   R12, R11
+	JMP    found113
+	BLSRL R13, R13
+	JNE   lane116
+
+none117:
+	MOVQ R12, R11
+	JMP  turn114
+
+end115:
+	CMPQ    R11, DX
+	JGE     whole118
+	VMOVAPD Z0, Z3
+	VMOVUPD (SI)(R11*8), K1, Z3
+	VCMPPD  $0x00, Z2, Z3, K2
 	KMOVB   K2, R12
 	TESTL   R12, R12
-	JEQ     none116
+	JEQ     none120
 
-lane115:
-	TZCNTL R12, R11
-	LEAQ   (R11)(R10*1), R11
-	MOVQ   R11, R10
-	JMP    found112
+lane119:
+	TZCNTL R12, R12
+	LEAQ   (R12)(R11*1), R12
+	MOVQ   R12, R11
+	JMP    found113
 	BLSRL R12, R12
-	JNE   lane115
+	JNE   lane119
 
-none116:
-	MOVQ R11, R10
-	JMP  turn113
+none120:
+whole118:
+	JMP bad106
 
-end114:
-	CMPQ    R10, DX
-	JGE     whole117
-	VMOVAPD Z0, Z2
-	VMOVUPD (SI)(R10*8), K1, Z2
-	VCMPPD  $0x00, Z1, Z2, K2
-	KMOVB   K2, R11
-	TESTL   R11, R11
-	JEQ     none119
+found113:
+	CMPL (R9)(R11*4), $0x00
+	JGE  taken121
+	MOVL R11, (R8)(CX*4)
+	MOVL CX, (R9)(R11*4)
+	JMP  next107
 
-lane118:
-	TZCNTL R11, R11
-	LEAQ   (R11)(R10*1), R11
-	MOVQ   R11, R10
-	JMP    found112
-	BLSRL R11, R11
-	JNE   lane118
-
-none119:
-whole117:
-	JMP bad105
-
-found112:
-	CMPL (R9)(R10*4), $0x00
-	JGE  taken120
-	MOVL R10, (R8)(CX*4)
-	MOVL CX, (R9)(R10*4)
-	JMP  next106
-
-taken120:
+taken121:
 	MOVL CX, (DI)(BX*4)
 	INCQ BX
 
-next106:
+next107:
 	ADDQ 8(AX), SI
 	INCQ CX
-	JMP  rows103
+	JMP  rows104
 
-done104:
-	MOVQ BX, ret+8(FP)
+done105:
+	VCMPPD $0x03, Z1, Z1, K1
+	KMOVB  K1, AX
+	TESTL  AX, AX
+	JNE    bad106
+	MOVQ   BX, ret+8(FP)
 	VZEROUPPER
 	RET
 
-bad105:
-	MOVQ $-1, BX
-	MOVQ BX, ret+8(FP)
+bad106:
+	MOVQ $-1, AX
+	MOVQ AX, ret+8(FP)
 	VZEROUPPER
 	RET
 
-// func reduceFloat32AVX512(s *byte) int
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI
-TEXT ·reduceFloat32AVX512(SB), NOSPLIT, $0-16
+// func belowFloat64AVX512(s *byte, row int, bar int, columns *int32, costs *float64) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI
+TEXT ·belowFloat64AVX512(SB), NOSPLIT, $0-48
+	MOVQ         s+0(FP), AX
+	MOVQ         24(AX), DX
+	MOVQ         $0x7ff0000000000000, CX
+	VMOVQ        CX, X0
+	VBROADCASTSD X0, Z0
+	MOVQ         DX, CX
+	ANDQ         $0x07, CX
+	MOVQ         $0x0000000000000001, BX
+	SHLQ         CL, BX
+	DECQ         BX
+	KMOVB        BX, K1
+	MOVQ         row+8(FP), CX
+	MOVQ         8(AX), BX
+	IMULQ        CX, BX
+	ADDQ         (AX), BX
+	MOVQ         bar+16(FP), CX
+	VPBROADCASTQ CX, Z1
+	MOVQ         32(AX), AX
+	MOVQ         columns+24(FP), SI
+	MOVQ         costs+32(FP), DI
+	XORQ         CX, CX
+	XORQ         R8, R8
+
+turn122:
+	LEAQ    32(R8), R9
+	CMPQ    R9, DX
+	JGT     end123
+	VMOVUPD (BX)(R8*8), Z2
+	VSUBPD  (AX)(R8*8), Z2, Z2
+	VCMPPD  $0x19, Z1, Z2, K2
+	KMOVB   K2, R10
+	TESTL   R10, R10
+	JEQ     none125
+
+lane124:
+	TZCNTL R10, R11
+	LEAQ   (R11)(R8*1), R11
+	MOVL   R11, (SI)(CX*4)
+	VMOVSD (BX)(R11*8), X2
+	VMOVSD X2, (DI)(CX*8)
+	INCQ   CX
+	BLSRL  R10, R10
+	JNE    lane124
+
+none125:
+	VMOVUPD 64(BX)(R8*8), Z2
+	VSUBPD  64(AX)(R8*8), Z2, Z2
+	VCMPPD  $0x19, Z1, Z2, K2
+	KMOVB   K2, R10
+	TESTL   R10, R10
+	JEQ     none127
+
+lane126:
+	TZCNTL R10, R11
+	LEAQ   8(R11)(R8*1), R11
+	MOVL   R11, (SI)(CX*4)
+	VMOVSD (BX)(R11*8), X2
+	VMOVSD X2, (DI)(CX*8)
+	INCQ   CX
+	BLSRL  R10, R10
+	JNE    lane126
+
+none127:
+	VMOVUPD 128(BX)(R8*8), Z2
+	VSUBPD  128(AX)(R8*8), Z2, Z2
+	VCMPPD  $0x19, Z1, Z2, K2
+	KMOVB   K2, R10
+	TESTL   R10, R10
+	JEQ     none129
+
+lane128:
+	TZCNTL R10, R11
+	LEAQ   16(R11)(R8*1), R11
+	MOVL   R11, (SI)(CX*4)
+	VMOVSD (BX)(R11*8), X2
+	VMOVSD X2, (DI)(CX*8)
+	INCQ   CX
+	BLSRL  R10, R10
+	JNE    lane128
+
+none129:
+	VMOVUPD 192(BX)(R8*8), Z2
+	VSUBPD  192(AX)(R8*8), Z2, Z2
+	VCMPPD  $0x19, Z1, Z2, K2
+	KMOVB   K2, R10
+	TESTL   R10, R10
+	JEQ     none131
+
+lane130:
+	TZCNTL R10, R11
+	LEAQ   24(R11)(R8*1), R11
+	MOVL   R11, (SI)(CX*4)
+	VMOVSD (BX)(R11*8), X2
+	VMOVSD X2, (DI)(CX*8)
+	INCQ   CX
+	BLSRL  R10, R10
+	JNE    lane130
+
+none131:
+	MOVQ R9, R8
+	JMP  turn122
+
+end123:
+turn132:
+	LEAQ    8(R8), R9
+	CMPQ    R9, DX
+	JGT     end133
+	VMOVUPD (BX)(R8*8), Z2
+	VSUBPD  (AX)(R8*8), Z2, Z2
+	VCMPPD  $0x19, Z1, Z2, K2
+	KMOVB   K2, R10
+	TESTL   R10, R10
+	JEQ     none135
+
+lane134:
+	TZCNTL R10, R11
+	LEAQ   (R11)(R8*1), R11
+	MOVL   R11, (SI)(CX*4)
+	VMOVSD (BX)(R11*8), X2
+	VMOVSD X2, (DI)(CX*8)
+	INCQ   CX
+	BLSRL  R10, R10
+	JNE    lane134
+
+none135:
+	MOVQ R9, R8
+	JMP  turn132
+
+end133:
+	CMPQ    R8, DX
+	JGE     whole136
+	VMOVAPD Z0, Z0
+	VMOVUPD (BX)(R8*8), K1, Z0
+	VSUBPD  (AX)(R8*8), Z0, Z0
+	VCMPPD  $0x19, Z1, Z0, K1
+	KMOVB   K1, AX
+	TESTL   AX, AX
+	JEQ     none138
+
+lane137:
+	TZCNTL AX, DX
+	LEAQ   (DX)(R8*1), DX
+	MOVL   DX, (SI)(CX*4)
+	VMOVSD (BX)(DX*8), X0
+	VMOVSD X0, (DI)(CX*8)
+	INCQ   CX
+	BLSRL  AX, AX
+	JNE    lane137
+
+none138:
+whole136:
+	MOVQ CX, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func minimaFloat32AVX512(s *byte) int
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL
+TEXT ·minimaFloat32AVX512(SB), NOSPLIT, $0-16
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), DX
 	MOVQ         $0x7ff0000000000000, CX
@@ -1284,7 +1485,7 @@ whole3:
 	MOVQ $0x0000000000000001, BX
 
 rows4:
-	CMPQ  BX, DX
+	CMPQ  BX, 16(AX)
 	JGE   rows5
 	MOVQ  8(AX), SI
 	IMULQ BX, SI
@@ -1327,44 +1528,69 @@ whole10:
 	JMP  rows4
 
 rows5:
-	XORQ BX, BX
+	XORQ AX, AX
 
 turn12:
-	LEAQ    8(BX), SI
-	CMPQ    SI, DX
+	LEAQ    8(AX), BX
+	CMPQ    BX, DX
 	JGT     end13
-	VMOVUPD (CX)(BX*8), Z1
+	VMOVUPD (CX)(AX*8), Z1
 	VCMPPD  $0x11, Z0, Z1, K2
-	KMOVB   K2, BX
-	CMPL    BX, $0xff
+	KMOVB   K2, AX
+	CMPL    AX, $0xff
 	JNE     bad11
-	MOVQ    SI, BX
+	MOVQ    BX, AX
 	JMP     turn12
 
 end13:
-	CMPQ      BX, DX
+	CMPQ      AX, DX
 	JGE       whole14
-	VMOVUPD   (CX)(BX*8), Z1
+	VMOVUPD   (CX)(AX*8), Z1
 	VCMPPD    $0x11, Z0, Z1, K2
-	KMOVB     K2, SI
-	MOVQ      DX, DI
-	SUBQ      BX, DI
-	INCL      SI
-	BTL       DI, SI
+	KMOVB     K2, BX
+	SUBQ      AX, DX
+	INCL      BX
+	BTL       DX, BX
 	JCC       bad11
-	VMOVUPD.Z Z1, K1, Z1
-	VMOVUPD   Z1, (CX)(BX*8)
+	VMOVUPD.Z Z1, K1, Z0
+	VMOVUPD   Z0, (CX)(AX*8)
 
 whole14:
-	MOVQ 80(AX), SI
-	XORQ DI, DI
-	XORQ BX, BX
+	MOVQ $+0, AX
+	MOVQ AX, ret+8(FP)
+	VZEROUPPER
+	RET
+
+bad11:
+	MOVQ $+1, AX
+	MOVQ AX, ret+8(FP)
+	VZEROUPPER
+	RET
+
+// func transferFloat32AVX512(s *byte) int
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI
+TEXT ·transferFloat32AVX512(SB), NOSPLIT, $0-16
+	MOVQ         s+0(FP), AX
+	MOVQ         24(AX), DX
+	MOVQ         $0x7ff0000000000000, CX
+	VMOVQ        CX, X0
+	VBROADCASTSD X0, Z0
+	MOVQ         DX, CX
+	ANDQ         $0x07, CX
+	MOVQ         $0x0000000000000001, BX
+	SHLQ         CL, BX
+	DECQ         BX
+	KMOVB        BX, K1
+	MOVQ         32(AX), CX
+	MOVQ         80(AX), BX
+	XORQ         SI, SI
+	XORQ         DI, DI
 
 rows15:
-	CMPQ  BX, DX
+	CMPQ  DI, DX
 	JGE   rows16
 	MOVQ  8(AX), R8
-	IMULQ BX, R8
+	IMULQ DI, R8
 	ADDQ  (AX), R8
 	MOVQ  72(AX), R9
 	XORQ  R11, R11
@@ -1414,14 +1640,14 @@ lane23:
 
 none24:
 whole22:
-	MOVL BX, (SI)(DI*4)
-	INCQ DI
+	MOVL DI, (BX)(SI*4)
+	INCQ SI
 	JMP  next25
 
 found17:
-	MOVL         BX, (R9)(R10*4)
+	MOVL         DI, (R9)(R10*4)
 	MOVQ         64(AX), R9
-	MOVL         R10, (R9)(BX*4)
+	MOVL         R10, (R9)(DI*4)
 	MOVQ         $0xfff0000000000000, R9
 	VMOVQ        R9, X2
 	VBROADCASTSD X2, Z2
@@ -1502,17 +1728,11 @@ keep31:
 	VMOVUPD      Z2, (CX)(R8*8)
 
 next25:
-	INCQ BX
+	INCQ DI
 	JMP  rows15
 
 rows16:
-	MOVQ DI, ret+8(FP)
-	VZEROUPPER
-	RET
-
-bad11:
-	MOVQ $-1, DI
-	MOVQ DI, ret+8(FP)
+	MOVQ SI, ret+8(FP)
 	VZEROUPPER
 	RET
 
@@ -1779,8 +1999,8 @@ done33:
 	RET
 
 bad34:
-	MOVQ $-1, DI
-	MOVQ DI, ret+16(FP)
+	MOVQ $-1, AX
+	MOVQ AX, ret+16(FP)
 	VZEROUPPER
 	RET
 
@@ -2091,13 +2311,13 @@ walk86:
 	MOVQ    root+8(FP), DI
 	CMPQ    SI, DI
 	JNE     walk86
-	XORQ    AX, AX
+	MOVQ    $+0, AX
 	MOVQ    AX, ret+16(FP)
 	VZEROUPPER
 	RET
 
 bad65:
-	MOVQ $0x0000000000000001, AX
+	MOVQ $+1, AX
 	MOVQ AX, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -2153,14 +2373,18 @@ prices87:
 rows88:
 	CMPQ    DI, 16(AX)
 	JGE     done89
+	MOVQ    $0x8000000000000000, R11
+	MOVQ    (SI)(DI*8), R10
+	CMPQ    R10, R11
+	JNE     known91
 	VMOVAPD Z5, Z6
 	VMOVAPD Z5, Z7
 	XORQ    R10, R10
 
-turn91:
+turn92:
 	LEAQ      16(R10), R11
 	CMPQ      R11, DX
-	JGT       end92
+	JGT       end93
 	VCVTPS2PD (R9)(R10*4), Z8
 	VMULPD    Z1, Z8, Z8
 	VMAXPD    Z3, Z8, Z8
@@ -2180,12 +2404,12 @@ turn91:
 	VPSUBQ    64(BX)(R10*8), Z8, Z8
 	VPMINSQ   Z8, Z7, Z7
 	MOVQ      R11, R10
-	JMP       turn91
+	JMP       turn92
 
-end92:
+end93:
 	LEAQ      8(R10), R11
 	CMPQ      R11, DX
-	JGT       end94
+	JGT       end95
 	VCVTPS2PD (R9)(R10*4), Z8
 	VMULPD    Z1, Z8, Z8
 	VMAXPD    Z3, Z8, Z8
@@ -2197,9 +2421,9 @@ end92:
 	VPMINSQ   Z8, Z6, Z6
 	MOVQ      R11, R10
 
-end94:
+end95:
 	CMPQ      R10, DX
-	JGE       whole95
+	JGE       whole96
 	VMOVAPD   Z0, Z8
 	VMOVUPS.Z (R9)(R10*4), K1, Y9
 	VCVTPS2PD Y9, K1, Z8
@@ -2212,7 +2436,7 @@ end94:
 	VPSUBQ    (BX)(R10*8), Z8, Z8
 	VPMINSQ   Z8, Z6, Z6
 
-whole95:
+whole96:
 	VPMINSQ       Z7, Z6, Z6
 	VEXTRACTI64X4 $0x01, Z6, Y7
 	VPMINSQ       Y6, Y7, Y7
@@ -2222,24 +2446,26 @@ whole95:
 	VPMINSQ       X7, X6, X7
 	VMOVQ         X7, R10
 	MOVQ          R10, (SI)(DI*8)
-	MOVLQSX       (CX)(DI*4), R11
-	VXORPD        X6, X6, X6
-	VCVTSS2SD     (R9)(R11*4), X6, X6
-	VMULSD        X1, X6, X6
-	VMAXSD        X3, X6, X6
-	VMINSD        X2, X6, X6
-	VCVTSD2SIQ    X6, R12
-	SUBQ          (BX)(R11*8), R12
-	SUBQ          R10, R12
-	ADDQ          R12, R8
-	MOVQ          $0x0080000000000000, R10
-	CMPQ          R12, R10
-	JHI           bad90
-	CMPQ          R8, R10
-	JHI           bad90
-	ADDQ          8(AX), R9
-	INCQ          DI
-	JMP           rows88
+
+known91:
+	MOVLQSX    (CX)(DI*4), R11
+	VXORPD     X6, X6, X6
+	VCVTSS2SD  (R9)(R11*4), X6, X6
+	VMULSD     X1, X6, X6
+	VMAXSD     X3, X6, X6
+	VMINSD     X2, X6, X6
+	VCVTSD2SIQ X6, R12
+	SUBQ       (BX)(R11*8), R12
+	SUBQ       R10, R12
+	ADDQ       R12, R8
+	MOVQ       $0x0080000000000000, R10
+	CMPQ       R12, R10
+	JHI        bad90
+	CMPQ       R8, R10
+	JHI        bad90
+	ADDQ       8(AX), R9
+	INCQ       DI
+	JMP        rows88
 
 done89:
 	MOVQ          R8, 136(AX)
@@ -2252,13 +2478,13 @@ done89:
 	VMOVQ         X4, CX
 	ADDQ          CX, CX
 	MOVQ          CX, 144(AX)
-	XORQ          AX, AX
+	MOVQ          $+0, AX
 	MOVQ          AX, ret+8(FP)
 	VZEROUPPER
 	RET
 
 bad90:
-	MOVQ $0x0000000000000001, AX
+	MOVQ $+1, AX
 	MOVQ AX, ret+8(FP)
 	VZEROUPPER
 	RET
@@ -2301,10 +2527,10 @@ TEXT ·closeFloat32AVX512(SB), NOSPLIT, $0-32
 	XORQ         SI, SI
 	XORQ         DI, DI
 
-turn96:
+turn97:
 	LEAQ      8(DI), R8
 	CMPQ      R8, DX
-	JGT       end97
+	JGT       end98
 	VCVTPS2PD (BX)(DI*4), Z5
 	VMULPD    Z1, Z5, Z5
 	VMAXPD    Z3, Z5, Z5
@@ -2314,23 +2540,23 @@ turn96:
 	VPCMPQ    $0x02, Z4, Z5, K2
 	KMOVB     K2, R9
 	TESTL     R9, R9
-	JEQ       none99
+	JEQ       none100
 
-lane98:
+lane99:
 	TZCNTL R9, R10
 	LEAQ   (R10)(DI*1), R10
 	MOVL   R10, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  R9, R9
-	JNE    lane98
+	JNE    lane99
 
-none99:
+none100:
 	MOVQ R8, DI
-	JMP  turn96
+	JMP  turn97
 
-end97:
+end98:
 	CMPQ      DI, DX
-	JGE       whole100
+	JGE       whole101
 	VMOVAPD   Z0, Z0
 	VMOVUPS.Z (BX)(DI*4), K1, Y5
 	VCVTPS2PD Y5, K1, Z0
@@ -2342,18 +2568,18 @@ end97:
 	VPCMPQ    $0x02, Z4, Z0, K1
 	KMOVB     K1, CX
 	TESTL     CX, CX
-	JEQ       none102
+	JEQ       none103
 
-lane101:
+lane102:
 	TZCNTL CX, DX
 	LEAQ   (DX)(DI*1), DX
 	MOVL   DX, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  CX, CX
-	JNE    lane101
+	JNE    lane102
 
-none102:
-whole100:
+none103:
+whole101:
 	MOVQ SI, ret+24(FP)
 	VZEROUPPER
 	RET
@@ -2378,139 +2604,317 @@ TEXT ·nearestFloat32AVX512(SB), NOSPLIT, $0-16
 	MOVQ         80(AX), DI
 	MOVQ         64(AX), R8
 	MOVQ         72(AX), R9
+	MOVQ         104(AX), R10
+	VXORPD       Y1, Y1, Y1
 
-rows103:
+rows104:
 	CMPQ    CX, 16(AX)
-	JGE     done104
-	VMOVAPD Z0, Z1
+	JGE     done105
 	VMOVAPD Z0, Z2
 	VMOVAPD Z0, Z3
 	VMOVAPD Z0, Z4
-	XORQ    R10, R10
+	VMOVAPD Z0, Z5
+	XORQ    R11, R11
 
-turn107:
-	LEAQ      32(R10), R11
+turn108:
+	LEAQ      32(R11), R12
+	CMPQ      R12, DX
+	JGT       end109
+	VCVTPS2PD (SI)(R11*4), Z6
+	VMINPD    Z6, Z2, Z2
+	VADDPD    Z6, Z1, Z1
+	VCVTPS2PD 32(SI)(R11*4), Z6
+	VMINPD    Z6, Z3, Z3
+	VADDPD    Z6, Z1, Z1
+	VCVTPS2PD 64(SI)(R11*4), Z6
+	VMINPD    Z6, Z4, Z4
+	VADDPD    Z6, Z1, Z1
+	VCVTPS2PD 96(SI)(R11*4), Z6
+	VMINPD    Z6, Z5, Z5
+	VADDPD    Z6, Z1, Z1
+	MOVQ      R12, R11
+	JMP       turn108
+
+end109:
+turn110:
+	LEAQ      8(R11), R12
+	CMPQ      R12, DX
+	JGT       end111
+	VCVTPS2PD (SI)(R11*4), Z6
+	VMINPD    Z6, Z2, Z2
+	VADDPD    Z6, Z1, Z1
+	MOVQ      R12, R11
+	JMP       turn110
+
+end111:
 	CMPQ      R11, DX
-	JGT       end108
-	VCVTPS2PD (SI)(R10*4), Z5
-	VMINPD    Z5, Z1, Z1
-	VCVTPS2PD 32(SI)(R10*4), Z5
-	VMINPD    Z5, Z2, Z2
-	VCVTPS2PD 64(SI)(R10*4), Z5
-	VMINPD    Z5, Z3, Z3
-	VCVTPS2PD 96(SI)(R10*4), Z5
-	VMINPD    Z5, Z4, Z4
-	MOVQ      R11, R10
-	JMP       turn107
+	JGE       whole112
+	VMOVAPD   Z0, Z6
+	VMOVUPS.Z (SI)(R11*4), K1, Y7
+	VCVTPS2PD Y7, K1, Z6
+	VMINPD    Z6, Z2, Z2
+	VADDPD    Z6, Z1, Z1
 
-end108:
-turn109:
-	LEAQ      8(R10), R11
-	CMPQ      R11, DX
-	JGT       end110
-	VCVTPS2PD (SI)(R10*4), Z5
-	VMINPD    Z5, Z1, Z1
-	MOVQ      R11, R10
-	JMP       turn109
-
-end110:
-	CMPQ      R10, DX
-	JGE       whole111
-	VMOVAPD   Z0, Z5
-	VMOVUPS.Z (SI)(R10*4), K1, Y6
-	VCVTPS2PD Y6, K1, Z5
-	VMINPD    Z5, Z1, Z1
-
-whole111:
-	VMINPD        Z3, Z1, Z1
+whole112:
 	VMINPD        Z4, Z2, Z2
-	VMINPD        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VMINPD        Y1, Y2, Y2
-	VEXTRACTF128  $0x01, Y2, X1
-	VMINPD        X2, X1, X2
-	VUNPCKHPD     X2, X2, X1
-	VMINSD        X2, X1, X2
-	VUCOMISD      X2, X0
-	JLS           bad105
-	VBROADCASTSD  X2, Z1
-	XORQ          R10, R10
+	VMINPD        Z5, Z3, Z3
+	VMINPD        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VMINPD        Y2, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X2
+	VMINPD        X3, X2, X3
+	VUNPCKHPD     X3, X3, X2
+	VMINSD        X3, X2, X3
+	VUCOMISD      X3, X0
+	JLS           bad106
+	VMOVSD        X3, (R10)(CX*8)
+	VBROADCASTSD  X3, Z2
+	XORQ          R11, R11
 
-turn113:
-	LEAQ      8(R10), R11
+turn114:
+	LEAQ      8(R11), R12
+	CMPQ      R12, DX
+	JGT       end115
+	VCVTPS2PD (SI)(R11*4), Z3
+	VCMPPD    $0x00, Z2, Z3, K2
+	KMOVB     K2, R13
+	TESTL     R13, R13
+	JEQ       none117
+
+lane116:
+	TZCNTL R13, R12
+	LEAQ   (R12)(R11*1), R12
+	MOVQ   R12, R11
+	JMP    found113
+	BLSRL R13, R13
+	JNE   lane116
+
+none117:
+	MOVQ R12, R11
+	JMP  turn114
+
+end115:
 	CMPQ      R11, DX
-	JGT       end114
-	VCVTPS2PD (SI)(R10*4), Z2
-	VCMPPD    $0x00, Z1, Z2, K2
+	JGE       whole118
+	VMOVAPD   Z0, Z3
+	VMOVUPS.Z (SI)(R11*4), K1, Y4
+	VCVTPS2PD Y4, K1, Z3
+	VCMPPD    $0x00, Z2, Z3, K2
 	KMOVB     K2, R12
 	TESTL     R12, R12
-	JEQ       none116
+	JEQ       none120
 
-lane115:
-	TZCNTL R12, R11
-	LEAQ   (R11)(R10*1), R11
-	MOVQ   R11, R10
-	JMP    found112
+lane119:
+	TZCNTL R12, R12
+	LEAQ   (R12)(R11*1), R12
+	MOVQ   R12, R11
+	JMP    found113
 	BLSRL R12, R12
-	JNE   lane115
+	JNE   lane119
 
-none116:
-	MOVQ R11, R10
-	JMP  turn113
+none120:
+whole118:
+	JMP bad106
 
-end114:
-	CMPQ      R10, DX
-	JGE       whole117
-	VMOVAPD   Z0, Z2
-	VMOVUPS.Z (SI)(R10*4), K1, Y3
-	VCVTPS2PD Y3, K1, Z2
-	VCMPPD    $0x00, Z1, Z2, K2
-	KMOVB     K2, R11
-	TESTL     R11, R11
-	JEQ       none119
+found113:
+	CMPL (R9)(R11*4), $0x00
+	JGE  taken121
+	MOVL R11, (R8)(CX*4)
+	MOVL CX, (R9)(R11*4)
+	JMP  next107
 
-lane118:
-	TZCNTL R11, R11
-	LEAQ   (R11)(R10*1), R11
-	MOVQ   R11, R10
-	JMP    found112
-	BLSRL R11, R11
-	JNE   lane118
-
-none119:
-whole117:
-	JMP bad105
-
-found112:
-	CMPL (R9)(R10*4), $0x00
-	JGE  taken120
-	MOVL R10, (R8)(CX*4)
-	MOVL CX, (R9)(R10*4)
-	JMP  next106
-
-taken120:
+taken121:
 	MOVL CX, (DI)(BX*4)
 	INCQ BX
 
-next106:
+next107:
 	ADDQ 8(AX), SI
 	INCQ CX
-	JMP  rows103
+	JMP  rows104
 
-done104:
-	MOVQ BX, ret+8(FP)
+done105:
+	VCMPPD $0x03, Z1, Z1, K1
+	KMOVB  K1, AX
+	TESTL  AX, AX
+	JNE    bad106
+	MOVQ   BX, ret+8(FP)
 	VZEROUPPER
 	RET
 
-bad105:
-	MOVQ $-1, BX
-	MOVQ BX, ret+8(FP)
+bad106:
+	MOVQ $-1, AX
+	MOVQ AX, ret+8(FP)
 	VZEROUPPER
 	RET
 
-// func reduceInt32AVX512(s *byte) int
+// func belowFloat32AVX512(s *byte, row int, bar int, columns *int32, costs *float64) int
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI
-TEXT ·reduceInt32AVX512(SB), NOSPLIT, $0-16
+TEXT ·belowFloat32AVX512(SB), NOSPLIT, $0-48
+	MOVQ         s+0(FP), AX
+	MOVQ         24(AX), DX
+	MOVQ         $0x7ff0000000000000, CX
+	VMOVQ        CX, X0
+	VBROADCASTSD X0, Z0
+	MOVQ         DX, CX
+	ANDQ         $0x07, CX
+	MOVQ         $0x0000000000000001, BX
+	SHLQ         CL, BX
+	DECQ         BX
+	KMOVB        BX, K1
+	MOVQ         row+8(FP), CX
+	MOVQ         8(AX), BX
+	IMULQ        CX, BX
+	ADDQ         (AX), BX
+	MOVQ         bar+16(FP), CX
+	VPBROADCASTQ CX, Z1
+	MOVQ         32(AX), AX
+	MOVQ         columns+24(FP), SI
+	MOVQ         costs+32(FP), DI
+	XORQ         CX, CX
+	XORQ         R8, R8
+
+turn122:
+	LEAQ      32(R8), R9
+	CMPQ      R9, DX
+	JGT       end123
+	VCVTPS2PD (BX)(R8*4), Z2
+	VSUBPD    (AX)(R8*8), Z2, Z2
+	VCMPPD    $0x19, Z1, Z2, K2
+	KMOVB     K2, R10
+	TESTL     R10, R10
+	JEQ       none125
+
+lane124:
+	TZCNTL    R10, R11
+	LEAQ      (R11)(R8*1), R11
+	MOVL      R11, (SI)(CX*4)
+	VXORPD    X2, X2, X2
+	VCVTSS2SD (BX)(R11*4), X2, X2
+	VMOVSD    X2, (DI)(CX*8)
+	INCQ      CX
+	BLSRL     R10, R10
+	JNE       lane124
+
+none125:
+	VCVTPS2PD 32(BX)(R8*4), Z2
+	VSUBPD    64(AX)(R8*8), Z2, Z2
+	VCMPPD    $0x19, Z1, Z2, K2
+	KMOVB     K2, R10
+	TESTL     R10, R10
+	JEQ       none127
+
+lane126:
+	TZCNTL    R10, R11
+	LEAQ      8(R11)(R8*1), R11
+	MOVL      R11, (SI)(CX*4)
+	VXORPD    X2, X2, X2
+	VCVTSS2SD (BX)(R11*4), X2, X2
+	VMOVSD    X2, (DI)(CX*8)
+	INCQ      CX
+	BLSRL     R10, R10
+	JNE       lane126
+
+none127:
+	VCVTPS2PD 64(BX)(R8*4), Z2
+	VSUBPD    128(AX)(R8*8), Z2, Z2
+	VCMPPD    $0x19, Z1, Z2, K2
+	KMOVB     K2, R10
+	TESTL     R10, R10
+	JEQ       none129
+
+lane128:
+	TZCNTL    R10, R11
+	LEAQ      16(R11)(R8*1), R11
+	MOVL      R11, (SI)(CX*4)
+	VXORPD    X2, X2, X2
+	VCVTSS2SD (BX)(R11*4), X2, X2
+	VMOVSD    X2, (DI)(CX*8)
+	INCQ      CX
+	BLSRL     R10, R10
+	JNE       lane128
+
+none129:
+	VCVTPS2PD 96(BX)(R8*4), Z2
+	VSUBPD    192(AX)(R8*8), Z2, Z2
+	VCMPPD    $0x19, Z1, Z2, K2
+	KMOVB     K2, R10
+	TESTL     R10, R10
+	JEQ       none131
+
+lane130:
+	TZCNTL    R10, R11
+	LEAQ      24(R11)(R8*1), R11
+	MOVL      R11, (SI)(CX*4)
+	VXORPD    X2, X2, X2
+	VCVTSS2SD (BX)(R11*4), X2, X2
+	VMOVSD    X2, (DI)(CX*8)
+	INCQ      CX
+	BLSRL     R10, R10
+	JNE       lane130
+
+none131:
+	MOVQ R9, R8
+	JMP  turn122
+
+end123:
+turn132:
+	LEAQ      8(R8), R9
+	CMPQ      R9, DX
+	JGT       end133
+	VCVTPS2PD (BX)(R8*4), Z2
+	VSUBPD    (AX)(R8*8), Z2, Z2
+	VCMPPD    $0x19, Z1, Z2, K2
+	KMOVB     K2, R10
+	TESTL     R10, R10
+	JEQ       none135
+
+lane134:
+	TZCNTL    R10, R11
+	LEAQ      (R11)(R8*1), R11
+	MOVL      R11, (SI)(CX*4)
+	VXORPD    X2, X2, X2
+	VCVTSS2SD (BX)(R11*4), X2, X2
+	VMOVSD    X2, (DI)(CX*8)
+	INCQ      CX
+	BLSRL     R10, R10
+	JNE       lane134
+
+none135:
+	MOVQ R9, R8
+	JMP  turn132
+
+end133:
+	CMPQ      R8, DX
+	JGE       whole136
+	VMOVAPD   Z0, Z0
+	VMOVUPS.Z (BX)(R8*4), K1, Y2
+	VCVTPS2PD Y2, K1, Z0
+	VSUBPD    (AX)(R8*8), Z0, Z0
+	VCMPPD    $0x19, Z1, Z0, K1
+	KMOVB     K1, AX
+	TESTL     AX, AX
+	JEQ       none138
+
+lane137:
+	TZCNTL    AX, DX
+	LEAQ      (DX)(R8*1), DX
+	MOVL      DX, (SI)(CX*4)
+	VXORPD    X0, X0, X0
+	VCVTSS2SD (BX)(DX*4), X0, X0
+	VMOVSD    X0, (DI)(CX*8)
+	INCQ      CX
+	BLSRL     AX, AX
+	JNE       lane137
+
+none138:
+whole136:
+	MOVQ CX, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func minimaInt32AVX512(s *byte) int
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL
+TEXT ·minimaInt32AVX512(SB), NOSPLIT, $0-16
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), DX
 	MOVQ         $0x7ff0000000000000, CX
@@ -2547,7 +2951,7 @@ whole3:
 	MOVQ $0x0000000000000001, BX
 
 rows4:
-	CMPQ  BX, DX
+	CMPQ  BX, 16(AX)
 	JGE   rows5
 	MOVQ  8(AX), SI
 	IMULQ BX, SI
@@ -2590,44 +2994,69 @@ whole10:
 	JMP  rows4
 
 rows5:
-	XORQ BX, BX
+	XORQ AX, AX
 
 turn12:
-	LEAQ    8(BX), SI
-	CMPQ    SI, DX
+	LEAQ    8(AX), BX
+	CMPQ    BX, DX
 	JGT     end13
-	VMOVUPD (CX)(BX*8), Z1
+	VMOVUPD (CX)(AX*8), Z1
 	VCMPPD  $0x11, Z0, Z1, K2
-	KMOVB   K2, BX
-	CMPL    BX, $0xff
+	KMOVB   K2, AX
+	CMPL    AX, $0xff
 	JNE     bad11
-	MOVQ    SI, BX
+	MOVQ    BX, AX
 	JMP     turn12
 
 end13:
-	CMPQ      BX, DX
+	CMPQ      AX, DX
 	JGE       whole14
-	VMOVUPD   (CX)(BX*8), Z1
+	VMOVUPD   (CX)(AX*8), Z1
 	VCMPPD    $0x11, Z0, Z1, K2
-	KMOVB     K2, SI
-	MOVQ      DX, DI
-	SUBQ      BX, DI
-	INCL      SI
-	BTL       DI, SI
+	KMOVB     K2, BX
+	SUBQ      AX, DX
+	INCL      BX
+	BTL       DX, BX
 	JCC       bad11
-	VMOVUPD.Z Z1, K1, Z1
-	VMOVUPD   Z1, (CX)(BX*8)
+	VMOVUPD.Z Z1, K1, Z0
+	VMOVUPD   Z0, (CX)(AX*8)
 
 whole14:
-	MOVQ 80(AX), SI
-	XORQ DI, DI
-	XORQ BX, BX
+	MOVQ $+0, AX
+	MOVQ AX, ret+8(FP)
+	VZEROUPPER
+	RET
+
+bad11:
+	MOVQ $+1, AX
+	MOVQ AX, ret+8(FP)
+	VZEROUPPER
+	RET
+
+// func transferInt32AVX512(s *byte) int
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI
+TEXT ·transferInt32AVX512(SB), NOSPLIT, $0-16
+	MOVQ         s+0(FP), AX
+	MOVQ         24(AX), DX
+	MOVQ         $0x7ff0000000000000, CX
+	VMOVQ        CX, X0
+	VBROADCASTSD X0, Z0
+	MOVQ         DX, CX
+	ANDQ         $0x07, CX
+	MOVQ         $0x0000000000000001, BX
+	SHLQ         CL, BX
+	DECQ         BX
+	KMOVB        BX, K1
+	MOVQ         32(AX), CX
+	MOVQ         80(AX), BX
+	XORQ         SI, SI
+	XORQ         DI, DI
 
 rows15:
-	CMPQ  BX, DX
+	CMPQ  DI, DX
 	JGE   rows16
 	MOVQ  8(AX), R8
-	IMULQ BX, R8
+	IMULQ DI, R8
 	ADDQ  (AX), R8
 	MOVQ  72(AX), R9
 	XORQ  R11, R11
@@ -2677,14 +3106,14 @@ lane23:
 
 none24:
 whole22:
-	MOVL BX, (SI)(DI*4)
-	INCQ DI
+	MOVL DI, (BX)(SI*4)
+	INCQ SI
 	JMP  next25
 
 found17:
-	MOVL         BX, (R9)(R10*4)
+	MOVL         DI, (R9)(R10*4)
 	MOVQ         64(AX), R9
-	MOVL         R10, (R9)(BX*4)
+	MOVL         R10, (R9)(DI*4)
 	MOVQ         $0xfff0000000000000, R9
 	VMOVQ        R9, X2
 	VBROADCASTSD X2, Z2
@@ -2765,17 +3194,11 @@ keep31:
 	VMOVUPD      Z2, (CX)(R8*8)
 
 next25:
-	INCQ BX
+	INCQ DI
 	JMP  rows15
 
 rows16:
-	MOVQ DI, ret+8(FP)
-	VZEROUPPER
-	RET
-
-bad11:
-	MOVQ $-1, DI
-	MOVQ DI, ret+8(FP)
+	MOVQ SI, ret+8(FP)
 	VZEROUPPER
 	RET
 
@@ -3042,8 +3465,8 @@ done33:
 	RET
 
 bad34:
-	MOVQ $-1, DI
-	MOVQ DI, ret+16(FP)
+	MOVQ $-1, AX
+	MOVQ AX, ret+16(FP)
 	VZEROUPPER
 	RET
 
@@ -3354,13 +3777,13 @@ walk86:
 	MOVQ    root+8(FP), DI
 	CMPQ    SI, DI
 	JNE     walk86
-	XORQ    AX, AX
+	MOVQ    $+0, AX
 	MOVQ    AX, ret+16(FP)
 	VZEROUPPER
 	RET
 
 bad65:
-	MOVQ $0x0000000000000001, AX
+	MOVQ $+1, AX
 	MOVQ AX, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -3416,14 +3839,18 @@ prices87:
 rows88:
 	CMPQ    DI, 16(AX)
 	JGE     done89
+	MOVQ    $0x8000000000000000, R11
+	MOVQ    (SI)(DI*8), R10
+	CMPQ    R10, R11
+	JNE     known91
 	VMOVAPD Z0, Z2
 	VMOVAPD Z0, Z3
 	XORQ    R10, R10
 
-turn91:
+turn92:
 	LEAQ      16(R10), R11
 	CMPQ      R11, DX
-	JGT       end92
+	JGT       end93
 	VPMOVSXDQ (R9)(R10*4), Z4
 	VPSUBQ    (BX)(R10*8), Z4, Z4
 	VPMINSQ   Z4, Z2, Z2
@@ -3431,27 +3858,27 @@ turn91:
 	VPSUBQ    64(BX)(R10*8), Z4, Z4
 	VPMINSQ   Z4, Z3, Z3
 	MOVQ      R11, R10
-	JMP       turn91
+	JMP       turn92
 
-end92:
+end93:
 	LEAQ      8(R10), R11
 	CMPQ      R11, DX
-	JGT       end94
+	JGT       end95
 	VPMOVSXDQ (R9)(R10*4), Z4
 	VPSUBQ    (BX)(R10*8), Z4, Z4
 	VPMINSQ   Z4, Z2, Z2
 	MOVQ      R11, R10
 
-end94:
+end95:
 	CMPQ        R10, DX
-	JGE         whole95
+	JGE         whole96
 	VMOVDQA64   Z0, Z4
 	VMOVDQU32.Z (R9)(R10*4), K1, Y5
 	VPMOVSXDQ   Y5, K1, Z4
 	VPSUBQ      (BX)(R10*8), Z4, Z4
 	VPMINSQ     Z4, Z2, Z2
 
-whole95:
+whole96:
 	VPMINSQ       Z3, Z2, Z2
 	VEXTRACTI64X4 $0x01, Z2, Y3
 	VPMINSQ       Y2, Y3, Y3
@@ -3461,19 +3888,21 @@ whole95:
 	VPMINSQ       X3, X2, X3
 	VMOVQ         X3, R10
 	MOVQ          R10, (SI)(DI*8)
-	MOVLQSX       (CX)(DI*4), R11
-	MOVLQSX       (R9)(R11*4), R12
-	SUBQ          (BX)(R11*8), R12
-	SUBQ          R10, R12
-	ADDQ          R12, R8
-	MOVQ          $0x0080000000000000, R10
-	CMPQ          R12, R10
-	JHI           bad90
-	CMPQ          R8, R10
-	JHI           bad90
-	ADDQ          8(AX), R9
-	INCQ          DI
-	JMP           rows88
+
+known91:
+	MOVLQSX (CX)(DI*4), R11
+	MOVLQSX (R9)(R11*4), R12
+	SUBQ    (BX)(R11*8), R12
+	SUBQ    R10, R12
+	ADDQ    R12, R8
+	MOVQ    $0x0080000000000000, R10
+	CMPQ    R12, R10
+	JHI     bad90
+	CMPQ    R8, R10
+	JHI     bad90
+	ADDQ    8(AX), R9
+	INCQ    DI
+	JMP     rows88
 
 done89:
 	MOVQ          R8, 136(AX)
@@ -3486,13 +3915,13 @@ done89:
 	VMOVQ         X1, CX
 	ADDQ          CX, CX
 	MOVQ          CX, 144(AX)
-	XORQ          AX, AX
+	MOVQ          $+0, AX
 	MOVQ          AX, ret+8(FP)
 	VZEROUPPER
 	RET
 
 bad90:
-	MOVQ $0x0000000000000001, AX
+	MOVQ $+1, AX
 	MOVQ AX, ret+8(FP)
 	VZEROUPPER
 	RET
@@ -3535,32 +3964,32 @@ TEXT ·closeInt32AVX512(SB), NOSPLIT, $0-32
 	XORQ         SI, SI
 	XORQ         DI, DI
 
-turn96:
+turn97:
 	LEAQ      8(DI), R8
 	CMPQ      R8, DX
-	JGT       end97
+	JGT       end98
 	VPMOVSXDQ (BX)(DI*4), Z2
 	VPSUBQ    (CX)(DI*8), Z2, Z2
 	VPCMPQ    $0x02, Z1, Z2, K2
 	KMOVB     K2, R9
 	TESTL     R9, R9
-	JEQ       none99
+	JEQ       none100
 
-lane98:
+lane99:
 	TZCNTL R9, R10
 	LEAQ   (R10)(DI*1), R10
 	MOVL   R10, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  R9, R9
-	JNE    lane98
+	JNE    lane99
 
-none99:
+none100:
 	MOVQ R8, DI
-	JMP  turn96
+	JMP  turn97
 
-end97:
+end98:
 	CMPQ        DI, DX
-	JGE         whole100
+	JGE         whole101
 	VMOVDQA64   Z0, Z0
 	VMOVDQU32.Z (BX)(DI*4), K1, Y2
 	VPMOVSXDQ   Y2, K1, Z0
@@ -3568,18 +3997,18 @@ end97:
 	VPCMPQ      $0x02, Z1, Z0, K1
 	KMOVB       K1, CX
 	TESTL       CX, CX
-	JEQ         none102
+	JEQ         none103
 
-lane101:
+lane102:
 	TZCNTL CX, DX
 	LEAQ   (DX)(DI*1), DX
 	MOVL   DX, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  CX, CX
-	JNE    lane101
+	JNE    lane102
 
-none102:
-whole100:
+none103:
+whole101:
 	MOVQ SI, ret+24(FP)
 	VZEROUPPER
 	RET
@@ -3604,132 +4033,304 @@ TEXT ·nearestInt32AVX512(SB), NOSPLIT, $0-16
 	MOVQ         80(AX), DI
 	MOVQ         64(AX), R8
 	MOVQ         72(AX), R9
+	MOVQ         104(AX), R10
+	VXORPD       Y1, Y1, Y1
 
-rows103:
+rows104:
 	CMPQ    CX, 16(AX)
-	JGE     done104
-	VMOVAPD Z0, Z1
+	JGE     done105
 	VMOVAPD Z0, Z2
 	VMOVAPD Z0, Z3
 	VMOVAPD Z0, Z4
-	XORQ    R10, R10
+	VMOVAPD Z0, Z5
+	XORQ    R11, R11
 
-turn107:
-	LEAQ      32(R10), R11
-	CMPQ      R11, DX
-	JGT       end108
-	VCVTDQ2PD (SI)(R10*4), Z5
-	VMINPD    Z5, Z1, Z1
-	VCVTDQ2PD 32(SI)(R10*4), Z5
-	VMINPD    Z5, Z2, Z2
-	VCVTDQ2PD 64(SI)(R10*4), Z5
-	VMINPD    Z5, Z3, Z3
-	VCVTDQ2PD 96(SI)(R10*4), Z5
-	VMINPD    Z5, Z4, Z4
-	MOVQ      R11, R10
-	JMP       turn107
+turn108:
+	LEAQ      32(R11), R12
+	CMPQ      R12, DX
+	JGT       end109
+	VCVTDQ2PD (SI)(R11*4), Z6
+	VMINPD    Z6, Z2, Z2
+	VCVTDQ2PD 32(SI)(R11*4), Z6
+	VMINPD    Z6, Z3, Z3
+	VCVTDQ2PD 64(SI)(R11*4), Z6
+	VMINPD    Z6, Z4, Z4
+	VCVTDQ2PD 96(SI)(R11*4), Z6
+	VMINPD    Z6, Z5, Z5
+	MOVQ      R12, R11
+	JMP       turn108
 
-end108:
-turn109:
-	LEAQ      8(R10), R11
-	CMPQ      R11, DX
-	JGT       end110
-	VCVTDQ2PD (SI)(R10*4), Z5
-	VMINPD    Z5, Z1, Z1
-	MOVQ      R11, R10
-	JMP       turn109
+end109:
+turn110:
+	LEAQ      8(R11), R12
+	CMPQ      R12, DX
+	JGT       end111
+	VCVTDQ2PD (SI)(R11*4), Z6
+	VMINPD    Z6, Z2, Z2
+	MOVQ      R12, R11
+	JMP       turn110
 
-end110:
-	CMPQ        R10, DX
-	JGE         whole111
-	VMOVAPD     Z0, Z5
-	VMOVDQU32.Z (SI)(R10*4), K1, Y6
-	VCVTDQ2PD   Y6, K1, Z5
-	VMINPD      Z5, Z1, Z1
+end111:
+	CMPQ        R11, DX
+	JGE         whole112
+	VMOVAPD     Z0, Z6
+	VMOVDQU32.Z (SI)(R11*4), K1, Y7
+	VCVTDQ2PD   Y7, K1, Z6
+	VMINPD      Z6, Z2, Z2
 
-whole111:
-	VMINPD        Z3, Z1, Z1
+whole112:
 	VMINPD        Z4, Z2, Z2
-	VMINPD        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VMINPD        Y1, Y2, Y2
-	VEXTRACTF128  $0x01, Y2, X1
-	VMINPD        X2, X1, X2
-	VUNPCKHPD     X2, X2, X1
-	VMINSD        X2, X1, X2
-	VUCOMISD      X2, X0
-	JLS           bad105
-	VBROADCASTSD  X2, Z1
-	XORQ          R10, R10
+	VMINPD        Z5, Z3, Z3
+	VMINPD        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VMINPD        Y2, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X2
+	VMINPD        X3, X2, X3
+	VUNPCKHPD     X3, X3, X2
+	VMINSD        X3, X2, X3
+	VUCOMISD      X3, X0
+	JLS           bad106
+	VMOVSD        X3, (R10)(CX*8)
+	VBROADCASTSD  X3, Z2
+	XORQ          R11, R11
 
-turn113:
-	LEAQ      8(R10), R11
-	CMPQ      R11, DX
-	JGT       end114
-	VCVTDQ2PD (SI)(R10*4), Z2
-	VCMPPD    $0x00, Z1, Z2, K2
-	KMOVB     K2, R12
-	TESTL     R12, R12
-	JEQ       none116
+turn114:
+	LEAQ      8(R11), R12
+	CMPQ      R12, DX
+	JGT       end115
+	VCVTDQ2PD (SI)(R11*4), Z3
+	VCMPPD    $0x00, Z2, Z3, K2
+	KMOVB     K2, R13
+	TESTL     R13, R13
+	JEQ       none117
 
-lane115:
-	TZCNTL R12, R11
-	LEAQ   (R11)(R10*1), R11
-	MOVQ   R11, R10
-	JMP    found112
+lane116:
+	TZCNTL R13, R12
+	LEAQ   (R12)(R11*1), R12
+	MOVQ   R12, R11
+	JMP    found113
+	BLSRL R13, R13
+	JNE   lane116
+
+none117:
+	MOVQ R12, R11
+	JMP  turn114
+
+end115:
+	CMPQ        R11, DX
+	JGE         whole118
+	VMOVAPD     Z0, Z3
+	VMOVDQU32.Z (SI)(R11*4), K1, Y4
+	VCVTDQ2PD   Y4, K1, Z3
+	VCMPPD      $0x00, Z2, Z3, K2
+	KMOVB       K2, R12
+	TESTL       R12, R12
+	JEQ         none120
+
+lane119:
+	TZCNTL R12, R12
+	LEAQ   (R12)(R11*1), R12
+	MOVQ   R12, R11
+	JMP    found113
 	BLSRL R12, R12
-	JNE   lane115
+	JNE   lane119
 
-none116:
-	MOVQ R11, R10
-	JMP  turn113
+none120:
+whole118:
+	JMP bad106
 
-end114:
-	CMPQ        R10, DX
-	JGE         whole117
-	VMOVAPD     Z0, Z2
-	VMOVDQU32.Z (SI)(R10*4), K1, Y3
-	VCVTDQ2PD   Y3, K1, Z2
-	VCMPPD      $0x00, Z1, Z2, K2
-	KMOVB       K2, R11
-	TESTL       R11, R11
-	JEQ         none119
+found113:
+	CMPL (R9)(R11*4), $0x00
+	JGE  taken121
+	MOVL R11, (R8)(CX*4)
+	MOVL CX, (R9)(R11*4)
+	JMP  next107
 
-lane118:
-	TZCNTL R11, R11
-	LEAQ   (R11)(R10*1), R11
-	MOVQ   R11, R10
-	JMP    found112
-	BLSRL R11, R11
-	JNE   lane118
-
-none119:
-whole117:
-	JMP bad105
-
-found112:
-	CMPL (R9)(R10*4), $0x00
-	JGE  taken120
-	MOVL R10, (R8)(CX*4)
-	MOVL CX, (R9)(R10*4)
-	JMP  next106
-
-taken120:
+taken121:
 	MOVL CX, (DI)(BX*4)
 	INCQ BX
 
-next106:
+next107:
 	ADDQ 8(AX), SI
 	INCQ CX
-	JMP  rows103
+	JMP  rows104
 
-done104:
-	MOVQ BX, ret+8(FP)
+done105:
+	VCMPPD $0x03, Z1, Z1, K1
+	KMOVB  K1, AX
+	TESTL  AX, AX
+	JNE    bad106
+	MOVQ   BX, ret+8(FP)
 	VZEROUPPER
 	RET
 
-bad105:
-	MOVQ $-1, BX
-	MOVQ BX, ret+8(FP)
+bad106:
+	MOVQ $-1, AX
+	MOVQ AX, ret+8(FP)
+	VZEROUPPER
+	RET
+
+// func belowInt32AVX512(s *byte, row int, bar int, columns *int32, costs *float64) int
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI
+TEXT ·belowInt32AVX512(SB), NOSPLIT, $0-48
+	MOVQ         s+0(FP), AX
+	MOVQ         24(AX), DX
+	MOVQ         $0x7ff0000000000000, CX
+	VMOVQ        CX, X0
+	VBROADCASTSD X0, Z0
+	MOVQ         DX, CX
+	ANDQ         $0x07, CX
+	MOVQ         $0x0000000000000001, BX
+	SHLQ         CL, BX
+	DECQ         BX
+	KMOVB        BX, K1
+	MOVQ         row+8(FP), CX
+	MOVQ         8(AX), BX
+	IMULQ        CX, BX
+	ADDQ         (AX), BX
+	MOVQ         bar+16(FP), CX
+	VPBROADCASTQ CX, Z1
+	MOVQ         32(AX), AX
+	MOVQ         columns+24(FP), SI
+	MOVQ         costs+32(FP), DI
+	XORQ         CX, CX
+	XORQ         R8, R8
+
+turn122:
+	LEAQ      32(R8), R9
+	CMPQ      R9, DX
+	JGT       end123
+	VCVTDQ2PD (BX)(R8*4), Z2
+	VSUBPD    (AX)(R8*8), Z2, Z2
+	VCMPPD    $0x19, Z1, Z2, K2
+	KMOVB     K2, R10
+	TESTL     R10, R10
+	JEQ       none125
+
+lane124:
+	TZCNTL     R10, R11
+	LEAQ       (R11)(R8*1), R11
+	MOVL       R11, (SI)(CX*4)
+	VXORPD     X2, X2, X2
+	VCVTSI2SDL (BX)(R11*4), X2, X2
+	VMOVSD     X2, (DI)(CX*8)
+	INCQ       CX
+	BLSRL      R10, R10
+	JNE        lane124
+
+none125:
+	VCVTDQ2PD 32(BX)(R8*4), Z2
+	VSUBPD    64(AX)(R8*8), Z2, Z2
+	VCMPPD    $0x19, Z1, Z2, K2
+	KMOVB     K2, R10
+	TESTL     R10, R10
+	JEQ       none127
+
+lane126:
+	TZCNTL     R10, R11
+	LEAQ       8(R11)(R8*1), R11
+	MOVL       R11, (SI)(CX*4)
+	VXORPD     X2, X2, X2
+	VCVTSI2SDL (BX)(R11*4), X2, X2
+	VMOVSD     X2, (DI)(CX*8)
+	INCQ       CX
+	BLSRL      R10, R10
+	JNE        lane126
+
+none127:
+	VCVTDQ2PD 64(BX)(R8*4), Z2
+	VSUBPD    128(AX)(R8*8), Z2, Z2
+	VCMPPD    $0x19, Z1, Z2, K2
+	KMOVB     K2, R10
+	TESTL     R10, R10
+	JEQ       none129
+
+lane128:
+	TZCNTL     R10, R11
+	LEAQ       16(R11)(R8*1), R11
+	MOVL       R11, (SI)(CX*4)
+	VXORPD     X2, X2, X2
+	VCVTSI2SDL (BX)(R11*4), X2, X2
+	VMOVSD     X2, (DI)(CX*8)
+	INCQ       CX
+	BLSRL      R10, R10
+	JNE        lane128
+
+none129:
+	VCVTDQ2PD 96(BX)(R8*4), Z2
+	VSUBPD    192(AX)(R8*8), Z2, Z2
+	VCMPPD    $0x19, Z1, Z2, K2
+	KMOVB     K2, R10
+	TESTL     R10, R10
+	JEQ       none131
+
+lane130:
+	TZCNTL     R10, R11
+	LEAQ       24(R11)(R8*1), R11
+	MOVL       R11, (SI)(CX*4)
+	VXORPD     X2, X2, X2
+	VCVTSI2SDL (BX)(R11*4), X2, X2
+	VMOVSD     X2, (DI)(CX*8)
+	INCQ       CX
+	BLSRL      R10, R10
+	JNE        lane130
+
+none131:
+	MOVQ R9, R8
+	JMP  turn122
+
+end123:
+turn132:
+	LEAQ      8(R8), R9
+	CMPQ      R9, DX
+	JGT       end133
+	VCVTDQ2PD (BX)(R8*4), Z2
+	VSUBPD    (AX)(R8*8), Z2, Z2
+	VCMPPD    $0x19, Z1, Z2, K2
+	KMOVB     K2, R10
+	TESTL     R10, R10
+	JEQ       none135
+
+lane134:
+	TZCNTL     R10, R11
+	LEAQ       (R11)(R8*1), R11
+	MOVL       R11, (SI)(CX*4)
+	VXORPD     X2, X2, X2
+	VCVTSI2SDL (BX)(R11*4), X2, X2
+	VMOVSD     X2, (DI)(CX*8)
+	INCQ       CX
+	BLSRL      R10, R10
+	JNE        lane134
+
+none135:
+	MOVQ R9, R8
+	JMP  turn132
+
+end133:
+	CMPQ        R8, DX
+	JGE         whole136
+	VMOVAPD     Z0, Z0
+	VMOVDQU32.Z (BX)(R8*4), K1, Y2
+	VCVTDQ2PD   Y2, K1, Z0
+	VSUBPD      (AX)(R8*8), Z0, Z0
+	VCMPPD      $0x19, Z1, Z0, K1
+	KMOVB       K1, AX
+	TESTL       AX, AX
+	JEQ         none138
+
+lane137:
+	TZCNTL     AX, DX
+	LEAQ       (DX)(R8*1), DX
+	MOVL       DX, (SI)(CX*4)
+	VXORPD     X0, X0, X0
+	VCVTSI2SDL (BX)(DX*4), X0, X0
+	VMOVSD     X0, (DI)(CX*8)
+	INCQ       CX
+	BLSRL      AX, AX
+	JNE        lane137
+
+none138:
+whole136:
+	MOVQ CX, ret+40(FP)
 	VZEROUPPER
 	RET

@@ -4,16 +4,15 @@ import "math"
 
 // portable are the kernels in Go.
 func portable[T Cost]() Kernels {
-	return Kernels{"go", reduce[T], bid[T], path[T], nearest[T], check[T], closePairs[T]}
+	return Kernels{"go", minima[T], transfer[T], bid[T], path[T], nearest[T], below[T], check[T], closePairs[T]}
 }
 
-func reduce[T Cost](s *Search) int {
-	n := s.cols
-	v, column, owner, free := s.Prices(), s.Columns(), s.Owners(), s.Free(s.rows)
+func minima[T Cost](s *Search) int {
+	v := s.Prices()
 	for j, c := range costsOf[T](s, 0) {
 		v[j] = float64(c)
 	}
-	for i := 1; i < n; i++ {
+	for i := 1; i < s.rows; i++ {
 		for j, c := range costsOf[T](s, i)[:len(v)] {
 			if x := float64(c); x < v[j] {
 				v[j] = x
@@ -22,11 +21,16 @@ func reduce[T Cost](s *Search) int {
 	}
 	for _, x := range v {
 		if !(x < math.Inf(1)) {
-			return -1
+			return 1
 		}
 	}
+	return 0
+}
+
+func transfer[T Cost](s *Search) int {
+	v, column, owner, free := s.Prices(), s.Columns(), s.Owners(), s.Free(s.rows)
 	left := 0
-	for i := range n {
+	for i := range s.rows {
 		row := costsOf[T](s, i)[:len(v)]
 		at := -1
 		for j, c := range row {
@@ -160,15 +164,18 @@ func path[T Cost](s *Search, root int) int {
 }
 
 func nearest[T Cost](s *Search) int {
-	column, owner, free := s.Columns(), s.Owners(), s.Free(s.rows)
+	column, owner, free, least := s.Columns(), s.Owners(), s.Free(s.rows), s.Least()
 	n := 0
 	for i := range s.rows {
 		first, at := math.Inf(1), -1
 		for j, c := range costsOf[T](s, i) {
 			if x := float64(c); x < first {
 				first, at = x, j
+			} else if x != x {
+				return -1
 			}
 		}
+		least[i] = first
 		switch {
 		case at < 0:
 			return -1
@@ -176,6 +183,17 @@ func nearest[T Cost](s *Search) int {
 			column[i], owner[at] = int32(at), int32(i)
 		default:
 			free[n] = int32(i)
+			n++
+		}
+	}
+	return n
+}
+
+func below[T Cost](s *Search, i int, bar float64, columns []int32, costs []float64) int {
+	v, n := s.Prices(), 0
+	for j, c := range costsOf[T](s, i)[:len(v)] {
+		if x := float64(c); !(x-v[j] >= bar) {
+			columns[n], costs[n] = int32(j), x
 			n++
 		}
 	}
@@ -206,15 +224,18 @@ func check[T Cost](s *Search) int {
 	s.rounded, s.slack = 0, 0
 	for i, j := range s.Columns() {
 		row := costsOf[T](s, i)[:len(v)]
-		least := int64(far)
-		for k, c := range row {
-			x, lost := units(float64(c), s.scale)
-			if lost {
-				s.rounded = 1
+		least := u[i]
+		if least == unset {
+			least = far
+			for k, c := range row {
+				x, lost := units(float64(c), s.scale)
+				if lost {
+					s.rounded = 1
+				}
+				least = min(least, x-v[k])
 			}
-			least = min(least, x-v[k])
+			u[i] = least
 		}
-		u[i] = least
 		own, _ := units(float64(row[j]), s.scale)
 		more := own - v[j] - least
 		if s.slack += int(more); uint64(more) > 1<<55 || s.slack > 1<<55 {

@@ -67,6 +67,25 @@ func Open[T Cost](s *Search, costs []T, rows, cols, stride int) {
 		column[i] = -1
 	}
 	clear(s.floats[:cols+block])
+	u := list[int64](s.dualRow, rows)
+	for i := range u {
+		u[i] = unset
+	}
+}
+
+// unset is the u of rows for which Check is to find it.
+const unset = math.MinInt64
+
+// Least are the costs of the rows' nearest columns, after Nearest. They lie where the duals are to be: SetDual overwrites them.
+func (s *Search) Least() []float64 { return list[float64](s.dualRow, s.rows) }
+
+// SetDual sets the dual of a row, which is to be at most each of its costs less the prices, or leaves it to Check.
+func (s *Search) SetDual(i int, u float64, known bool) {
+	x := int64(unset)
+	if known {
+		x, _ = units(u, s.scale)
+	}
+	list[int64](s.dualRow, s.rows)[i] = x
 }
 
 // Close lets go of the costs.
@@ -100,23 +119,28 @@ func costsOf[T Cost](s *Search, i int) []T {
 }
 
 // Kernels are the functions for one type of costs and one set of instructions. Those that return a number of free rows list these,
-// and return -1 where something is allowed to no row or to no column of a square. Costs that are no numbers may make them return
+// and return -1 where nothing is allowed to a row. Costs that are no numbers may make them return
 // anything; Check finds them.
 type Kernels struct {
 	Name string // of the instructions
 
-	// Reduce makes the prices of a square the least costs of their columns, gives each row the first free column that costs it so
-	// much, and moves what the row could lose from its column's price.
-	Reduce func(*Search) (free int)
+	// Minima makes the prices the least costs of their columns. It returns 1 where a column is allowed to no row.
+	Minima func(*Search) (failed int)
+	// Transfer gives each row of a square the first free column that costs it as much as the price, and moves what the row could
+	// lose from that.
+	Transfer func(*Search) (free int)
 	// Bid has n free rows bid for their nearest columns, and those that lost theirs at once while the price falls.
 	Bid func(s *Search, n int) (free int)
 	// Path augments along a shortest path from a free row to a free column, and lowers the prices of the columns that the search
 	// has left. It returns 0, or 1 where no free column can be reached.
 	Path func(s *Search, root int) (failed int)
-	// Nearest gives each row its nearest column where that is free, at prices of 0.
+	// Nearest gives each row its nearest column where that is free, at prices of 0. The costs of the nearest are in Least. It
+	// finds costs that are no numbers.
 	Nearest func(*Search) (free int)
-	// Check makes the duals v of the prices in units, and for each row u the least c - v, so that u + v is at most c for every
-	// pair. It sums up the slack of the matched pairs, and returns 1 where that is too large, as it is where a cost is no number or
+	// Below lists the columns of a row whose cost less the price is not bar or more, and their costs.
+	Below func(s *Search, row int, bar float64, columns []int32, costs []float64) (n int)
+	// Check makes the duals v of the prices in units, and for each row whose u nobody set the least c - v, so that u + v is at
+	// most c for every pair. It sums up the slack of the matched pairs, and returns 1 where that is too large, as it is where a cost is no number or
 	// minus infinity.
 	Check func(*Search) (failed int)
 	// Close lists the columns of a row whose slack is at most width units, the matched one too.

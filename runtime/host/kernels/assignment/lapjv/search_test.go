@@ -27,7 +27,10 @@ func solve[T Cost](s *Search, k *Kernels, costs []T, rows, cols, stride int) int
 	Open(s, costs, rows, cols, stride)
 	n := 0
 	if rows == cols {
-		n = k.Reduce(s)
+		if k.Minima(s) != 0 {
+			return 1
+		}
+		n = k.Transfer(s)
 	} else {
 		n = k.Nearest(s)
 	}
@@ -39,6 +42,10 @@ func solve[T Cost](s *Search, k *Kernels, costs []T, rows, cols, stride int) int
 			if n = k.Bid(s, n); n < 0 {
 				return 2
 			}
+		}
+	} else {
+		for i, x := range s.Least() {
+			s.SetDual(i, x, false)
 		}
 	}
 	for _, i := range s.Free(n) {

@@ -13,9 +13,18 @@ import (
 // memory, and belongs to one goroutine at a time; the zero value is ready.
 type Matcher struct {
 	search lapjv.Search
+	lists  lists
 	turned []float64 // costs that were negated, transposed or int64
 	near   []problem.Pair
 	own    []float64 // costs of matched pairs
+}
+
+// byLists reports whether lists of near pairs are faster than whole rows.
+func byLists(rows, cols int) bool {
+	if rows == cols {
+		return rows >= 700
+	}
+	return cols < 2*rows && rows*cols >= 100_000
 }
 
 // plain is the most columns for which the kernels in Go are faster than those with vectors.
@@ -37,16 +46,16 @@ func Match[T problem.Number](s *Matcher, rows, cols int, costs []T, maximize boo
 	} else {
 		switch c := any(costs).(type) {
 		case []int32:
-			value, ok = match(s, rows, cols, c, true)
+			value, ok = match(s, rows, cols, c, true, byLists(rows, cols))
 		case []float32:
-			value, ok = match(s, rows, cols, c, false)
+			value, ok = match(s, rows, cols, c, false, byLists(rows, cols))
 		case []float64:
-			value, ok = match(s, rows, cols, c, false)
+			value, ok = match(s, rows, cols, c, false, byLists(rows, cols))
 		case []int64:
 			if !turn(s, rows, cols, costs, maximize) {
 				return 0, false
 			}
-			value, ok = match(s, rows, cols, s.turned, true)
+			value, ok = match(s, rows, cols, s.turned, true, byLists(rows, cols))
 		}
 		if ok {
 			copy(column, s.search.Columns())
@@ -58,7 +67,7 @@ func Match[T problem.Number](s *Matcher, rows, cols int, costs []T, maximize boo
 		m, n = n, m
 	}
 	integer := T(1)/2 == 0
-	if value, ok = match(s, m, n, s.turned[:m*n], integer); !ok {
+	if value, ok = match(s, m, n, s.turned[:m*n], integer, byLists(m, n)); !ok {
 		return 0, false
 	}
 	if maximize && value != 0 {
@@ -115,8 +124,9 @@ func turn[T problem.Number](s *Matcher, rows, cols int, costs []T, maximize bool
 	return true
 }
 
-// match is Match for at most as many rows as columns, of which the least sum is looked for.
-func match[T lapjv.Cost](s *Matcher, rows, cols int, costs []T, integer bool) (value float64, ok bool) {
+// match is Match for at most as many rows as columns, of which the least sum is looked for, by lists of near pairs or by
+// whole rows.
+func match[T lapjv.Cost](s *Matcher, rows, cols int, costs []T, integer, listed bool) (value float64, ok bool) {
 	kernels := lapjv.Of[T]()
 	if cols <= plain {
 		all := lapjv.All[T]()
@@ -124,7 +134,13 @@ func match[T lapjv.Cost](s *Matcher, rows, cols int, costs []T, integer bool) (v
 	}
 	q := &s.search
 	lapjv.Open(q, costs, rows, cols, cols)
-	if !augment(q, kernels) {
+	if listed {
+		s.lists.open(q, kernels, rows, cols)
+		ok = augmentLists(&s.lists, costs)
+	} else {
+		ok = augment(q, kernels)
+	}
+	if !ok {
 		return 0, false
 	}
 	s.own = resize(s.own, rows)
@@ -145,10 +161,18 @@ func match[T lapjv.Cost](s *Matcher, rows, cols int, costs []T, integer bool) (v
 		return 0, false
 	}
 	q.SetScale(most, integer)
-	if rows < cols { // rows whose nearest column is theirs, at the price 0
+	lost := false
+	if listed {
+		if lost, ok = s.lists.duals(s.own); !ok {
+			return 0, false
+		}
+	} else if rows < cols { // rows whose nearest column is theirs, at the price 0
 		prices := q.Prices()
+		_, scale, _ := q.Slack()
 		for i, x := range q.Least() {
-			q.SetDual(i, x, s.own[i] == x && prices[column[i]] == 0)
+			known := s.own[i] == x && prices[column[i]] == 0
+			u, _ := lapjv.Units(x, scale)
+			q.SetDual(i, u, known)
 		}
 	}
 	if kernels.Check(q) != 0 {
@@ -164,7 +188,7 @@ func match[T lapjv.Cost](s *Matcher, rows, cols int, costs []T, integer bool) (v
 		}
 	}
 	slack, scale, rounded := q.Slack()
-	if slack > 0 || rounded || scale < 1 {
+	if slack > 0 || rounded || lost || scale < 1 {
 		if integer || !s.alone(kernels, int(slack)+rows+1) {
 			return 0, false
 		}

@@ -203,8 +203,9 @@ func below[T Cost](s *Search, i int, bar float64, columns []int32, costs []float
 // far is more units than any cost of a matched pair has.
 const far = 1 << 61
 
-// units are x in units, and whether that loses bits.
-func units(x, scale float64) (whole int64, lost bool) {
+// Units are x in units of 1/scale: the nearest integer, ties to even, at most 2^61 in magnitude, and whether that loses bits of x. What
+// is no number becomes -2^61.
+func Units(x, scale float64) (whole int64, lost bool) {
 	x *= scale
 	switch {
 	case x >= far:
@@ -219,7 +220,7 @@ func units(x, scale float64) (whole int64, lost bool) {
 func check[T Cost](s *Search) int {
 	u, v := s.Duals()
 	for j, x := range s.Prices() {
-		v[j], _ = units(x, s.scale)
+		v[j], _ = Units(x, s.scale)
 	}
 	s.rounded, s.slack = 0, 0
 	for i, j := range s.Columns() {
@@ -228,7 +229,7 @@ func check[T Cost](s *Search) int {
 		if least == unset {
 			least = far
 			for k, c := range row {
-				x, lost := units(float64(c), s.scale)
+				x, lost := Units(float64(c), s.scale)
 				if lost {
 					s.rounded = 1
 				}
@@ -236,7 +237,7 @@ func check[T Cost](s *Search) int {
 			}
 			u[i] = least
 		}
-		own, _ := units(float64(row[j]), s.scale)
+		own, _ := Units(float64(row[j]), s.scale)
 		more := own - v[j] - least
 		if s.slack += int(more); uint64(more) > 1<<55 || s.slack > 1<<55 {
 			return 1
@@ -250,7 +251,7 @@ func closePairs[T Cost](s *Search, i, width int) int {
 	near := list[int32](s.near, s.cols)
 	n := 0
 	for j, c := range costsOf[T](s, i)[:len(v)] {
-		if x, _ := units(float64(c), s.scale); x-v[j] <= u[i]+int64(width) {
+		if x, _ := Units(float64(c), s.scale); x-v[j] <= u[i]+int64(width) {
 			near[n] = int32(j)
 			n++
 		}

@@ -79,13 +79,12 @@ const unset = math.MinInt64
 // Least are the costs of the rows' nearest columns, after Nearest. They lie where the duals are to be: SetDual overwrites them.
 func (s *Search) Least() []float64 { return list[float64](s.dualRow, s.rows) }
 
-// SetDual sets the dual of a row, which is to be at most each of its costs less the prices, or leaves it to Check.
-func (s *Search) SetDual(i int, u float64, known bool) {
-	x := int64(unset)
-	if known {
-		x, _ = units(u, s.scale)
+// SetDual sets the dual of a row in units, which is to be at most each of its costs less the prices, or leaves it to Check.
+func (s *Search) SetDual(i int, u int64, known bool) {
+	if !known {
+		u = unset
 	}
-	list[int64](s.dualRow, s.rows)[i] = x
+	list[int64](s.dualRow, s.rows)[i] = u
 }
 
 // Close lets go of the costs.

@@ -44,8 +44,8 @@ func solve[T Cost](s *Search, k *Kernels, costs []T, rows, cols, stride int) int
 			}
 		}
 	} else {
-		for i, x := range s.Least() {
-			s.SetDual(i, x, false)
+		for i := range rows {
+			s.SetDual(i, 0, false)
 		}
 	}
 	for _, i := range s.Free(n) {

@@ -1,0 +1,475 @@
+package paths
+
+import (
+	"math"
+
+	"coalesce/runtime/host/kernels/assignment/lapjv"
+)
+
+// A lists solves matrices of many rows by the nearest pairs of each: those whose cost less the first price of the column is below a
+// threshold of the row. Prices only fall, so that the others keep costing the threshold at least: a search that
+// does not come to it needs no others, and one that comes to it has the row list more. The answers are exact.
+type lists struct {
+	search  *lapjv.Search
+	kernels *lapjv.Kernels
+	rows    int
+	cols    int
+	start   []int     // of each row: its list in column and cost
+	length  []int     // of each row
+	beyond  []float64 // of each row: what the pairs not listed cost at least, less their prices
+	grown   []bool    // of each row: it listed again, when prices had fallen
+	column  []int32
+	cost    []float64
+	used    int
+	own     []float64 // of each row: the cost of its pair
+	first   []float64 // prices that lists were made for
+	tau     float64   // threshold to try first
+	least   float64   // positive
+	more    int       // rows that listed again
+
+	base    []float64 // of rows in a search: a pair's distance is base + cost - price
+	reach   []float64 // of rows in a search: the distance from which on others could matter
+	from    []int32   // of columns: the row before it
+	paid    []float64 // of columns: the cost of the pair with it
+	at      []int32   // of columns: the place in front, or one of these
+	front   []int32   // columns with a distance, not yet left
+	dist    []float64 // theirs
+	tree    []int32   // rows of the search
+	seen    []int32   // columns of the search
+	done    []int32   // columns that were left
+	reached []float64 // their distances
+}
+
+// Places of columns.
+const (
+	unseen  = -1
+	over    = -2 // left by the search
+	reached = -3 // free
+)
+
+// listed is how many pairs a row lists at least, in the beginning.
+func (l *lists) listed() int {
+	if l.rows < l.cols {
+		return 6
+	}
+	return 10
+}
+
+// open makes room.
+func (l *lists) open(q *lapjv.Search, k *lapjv.Kernels, rows, cols int) {
+	l.search, l.kernels, l.rows, l.cols, l.used, l.more = q, k, rows, cols, 0, 0
+	l.start, l.length, l.beyond, l.grown = resize(l.start, rows), resize(l.length, rows), resize(l.beyond, rows), resize(l.grown, rows)
+	l.own, l.base, l.reach, l.tree = resize(l.own, rows), resize(l.base, rows), resize(l.reach, rows), resize(l.tree, rows)
+	l.from, l.paid, l.at, l.seen = resize(l.from, cols), resize(l.paid, cols), resize(l.at, cols), resize(l.seen, cols)
+	l.front, l.dist, l.done, l.reached = resize(l.front, cols), resize(l.dist, cols), resize(l.done, cols), resize(l.reached, cols)
+	clear(l.grown)
+	for j := range l.at {
+		l.at[j] = unseen
+	}
+}
+
+// room makes room for another list of a whole row.
+func (l *lists) room() {
+	if n := l.used + l.cols + 64; len(l.column) < n {
+		n += n/2 + 24*l.rows
+		column, cost := make([]int32, n), make([]float64, n)
+		copy(column, l.column[:l.used])
+		copy(cost, l.cost[:l.used])
+		l.column, l.cost = column, cost
+	}
+}
+
+// guess sets tau by the 16 nearest pairs of three rows.
+func guess[T lapjv.Cost](l *lists, costs []T) {
+	v := l.search.Prices()
+	sum, best := 0.0, math.Inf(1)
+	const rows, near = 3, 16
+	for q := range rows {
+		var least [near]float64
+		k := 0
+		for j, c := range costs[q*(l.rows-1)/2*l.cols:][:l.cols] {
+			h := float64(c) - v[j]
+			if k == near && !(h < least[near-1]) {
+				continue
+			}
+			p := min(k, near-1)
+			k = p + 1
+			for ; p > 0 && least[p-1] > h; p-- {
+				least[p] = least[p-1]
+			}
+			least[p] = h
+		}
+		sum += least[near-1]
+		best = min(best, least[near-1])
+	}
+	if l.tau = sum / rows; !(l.tau < math.Inf(1)) {
+		l.tau = best
+	}
+	if l.least = l.tau; !(l.least > 0) {
+		l.least = 1e-9
+	}
+}
+
+// list lists a row's pairs below a threshold: at least want, or all. need is what they have to exceed, minus infinity in the beginning.
+// It is false for costs that are no numbers.
+func (l *lists) list(i, want int, need float64) bool {
+	first := math.IsInf(need, -1)
+	t := l.tau
+	if !first {
+		t += need
+	}
+	l.room()
+	column, cost := l.column[l.used:], l.cost[l.used:]
+	n := 0
+	for tries := 0; ; tries++ {
+		n = l.kernels.Below(l.search, i, t, column, cost)
+		if n >= want || t > math.MaxFloat64 {
+			break
+		}
+		switch {
+		case tries > 40:
+			t = math.Inf(1)
+		case n > want/4 && t > 0:
+			t *= 1.5
+		case t > 0:
+			t *= 3
+		default:
+			t = l.least
+		}
+	}
+	column, cost = column[:n], cost[:n]
+	v := l.search.Prices()
+	if first {
+		for _, c := range cost {
+			if c-c != 0 {
+				return false
+			}
+		}
+		for round := 0; round < 12 && n > 3*want; round++ { // keep about 1.5 * want of the least
+			sum, least := 0.0, math.Inf(1)
+			for k, j := range column {
+				h := cost[k] - v[j]
+				sum += min(h, 1e300)
+				least = min(least, h)
+			}
+			part := 0.8
+			if n > 8*want {
+				part = 0.5
+			}
+			bar := least + (sum/float64(n)-least)*part
+			kept := 0
+			for k, j := range column {
+				if cost[k]-v[j] < bar {
+					kept++
+				}
+			}
+			if kept < want {
+				break
+			}
+			kept = 0
+			for k, j := range column {
+				if cost[k]-v[j] < bar {
+					column[kept], cost[kept] = j, cost[k]
+					kept++
+				}
+			}
+			n, t = kept, bar
+			column, cost = column[:n], cost[:n]
+		}
+		next := t
+		switch {
+		case n > 2*want:
+			next = t * 0.8
+		case !(t < 1e300):
+			next = l.tau
+		}
+		l.tau = 0.9*l.tau + 0.1*next
+	} else {
+		l.grown[i] = true
+	}
+	l.start[i], l.length[i], l.beyond[i] = l.used, n, t
+	l.used += n
+	return true
+}
+
+// augmentLists finds the matching by lists. It is false where there is none, and for costs that are no numbers.
+func augmentLists[T lapjv.Cost](l *lists, costs []T) bool {
+	q := l.search
+	v, column, owner := q.Prices(), q.Columns(), q.Owners()
+	square := l.rows == l.cols
+	if square && l.kernels.Minima(q) != 0 {
+		return false
+	}
+	guess(l, costs)
+	l.first = append(l.first[:0], v...)
+	free, nf := q.Free(l.rows), 0
+	for i := range column {
+		if !l.list(i, l.listed(), math.Inf(-1)) {
+			return false
+		}
+		at := -1
+		if square {
+			for k, j := range l.column[l.start[i]:l.used] {
+				if c := l.cost[l.start[i]+k]; c == v[j] && owner[j] < 0 {
+					at = k
+					break
+				}
+			}
+		}
+		if at < 0 {
+			free[nf] = int32(i)
+			nf++
+			continue
+		}
+		j := l.column[l.start[i]+at]
+		column[i], owner[j], l.own[i] = j, int32(i), l.cost[l.start[i]+at]
+	}
+	if square { // reduction transfer
+		for i, own := range column {
+			if own < 0 {
+				continue
+			}
+			second := l.beyond[i]
+			for k, j := range l.column[l.start[i] : l.start[i]+l.length[i]] {
+				if j != own {
+					second = min(second, l.cost[l.start[i]+k]-v[j])
+				}
+			}
+			if second > 0 && second < math.Inf(1) {
+				v[own] -= second
+			}
+		}
+	}
+	for turn := 0; turn < 2 && nf > 0; turn++ {
+		if nf = l.bid(nf); nf < 0 {
+			return false
+		}
+	}
+	for k, i := range free[:nf] {
+		if l.more > l.rows/8+16 { // lists do not help
+			for _, i := range free[k:nf] {
+				if l.kernels.Path(q, int(i)) != 0 {
+					return false
+				}
+			}
+			return true
+		}
+		if !l.path(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// bid is augmenting row reduction by lists.
+func (l *lists) bid(n int) int {
+	q := l.search
+	v, column, owner, free := q.Prices(), q.Columns(), q.Owners(), q.Free(l.rows)
+	kept, bids := 0, 0
+	for k := 0; k < n; {
+		i := int(free[k])
+		k++
+		bids++
+		first, second, at, cost := math.Inf(1), math.Inf(1), int32(-1), 0.0
+		low := l.start[i]
+		costs := l.cost[low : low+l.length[i]]
+		for e, j := range l.column[low : low+l.length[i]] {
+			h := costs[e] - v[j]
+			if h > second || h == second && (h != first || owner[j] >= 0) {
+				continue
+			}
+			if h < first || h == first && owner[j] < 0 {
+				first, second, at, cost = h, first, j, costs[e]
+			} else {
+				second = h
+			}
+		}
+		if at < 0 || first > l.beyond[i] { // others could be nearer
+			if l.length[i] >= l.cols || l.beyond[i] > math.MaxFloat64 {
+				return -1
+			}
+			need := first
+			if at < 0 {
+				need = l.beyond[i]
+			}
+			l.list(i, 4, need)
+			l.more++
+			k--
+			bids--
+			continue
+		}
+		second = min(second, l.beyond[i])
+		fallen := v[at] - (second - first)
+		falls := bids < 8*k && second < math.Inf(1) && fallen < v[at]
+		if falls {
+			v[at] = fallen
+		}
+		out := owner[at]
+		column[i], owner[at], l.own[i] = at, int32(i), cost
+		if out < 0 {
+			continue
+		}
+		column[out] = -1
+		if falls {
+			k--
+			free[k] = out
+		} else {
+			free[kept] = out
+			kept++
+		}
+	}
+	return kept
+}
+
+// path augments along a shortest path from a free row.
+func (l *lists) path(root int32) bool {
+	q := l.search
+	v, column, owner := q.Prices(), q.Columns(), q.Owners()
+	at, front, dist := l.at, l.front, l.dist
+	done, rows, columns, n := 0, 0, 0, 0 // of the lists done, tree and seen; n: of front
+	end, ends := int32(-1), math.Inf(1)  // the nearest free column and its distance
+	i, best, dual, least := root, 0.0, 0.0, math.Inf(1)
+	for {
+		l.base[i] = best - dual
+		l.tree[rows] = i
+		rows++
+		next := -1 // the nearest of front, where that is nearer than any free column
+		for {
+			base, low := l.base[i], l.start[i]
+			costs := l.cost[low : low+l.length[i]]
+			for e, j := range l.column[low : low+l.length[i]] {
+				d := base + (costs[e] - v[j])
+				if !(d < ends) || at[j] == over {
+					continue
+				}
+				p := at[j]
+				if p == unseen {
+					l.seen[columns] = j
+					columns++
+				}
+				if owner[j] < 0 {
+					at[j], ends, end = reached, d, j
+				} else if p < 0 {
+					p = int32(n)
+					at[j], front[n], dist[n] = p, j, d
+					n++
+				} else if d < dist[p] {
+					dist[p] = d
+				} else {
+					continue
+				}
+				l.from[j], l.paid[j] = i, costs[e]
+			}
+			l.reach[i] = base + l.beyond[i]
+			least = min(least, l.reach[i])
+			best, next = ends, -1
+			for p, d := range dist[:n] {
+				if d < best {
+					best, next = d, p
+				}
+			}
+			if !(least < best) {
+				break
+			}
+			if i, least = l.grow(rows, least, best); i < 0 {
+				return false
+			}
+		}
+		if next < 0 {
+			break
+		}
+		j := front[next]
+		l.done[done], l.reached[done] = j, best
+		done++
+		n--
+		front[next], dist[next] = front[n], dist[n]
+		at[front[next]] = int32(next)
+		at[j] = over
+		i = owner[j]
+		dual = l.own[i] - v[j]
+	}
+	if end < 0 {
+		return false
+	}
+	for k, j := range l.done[:done] {
+		v[j] += l.reached[k] - ends
+	}
+	for _, j := range l.seen[:columns] {
+		at[j] = unseen
+	}
+	for j := end; ; {
+		r := l.from[j]
+		before := column[r]
+		column[r], owner[j], l.own[r] = j, r, l.paid[j]
+		if r == root {
+			return true
+		}
+		j = before
+	}
+}
+
+// grow has the row of a search list more, of which pairs without a place in its list come least far, and returns it with the
+// distance from which on others could matter.
+func (l *lists) grow(rows int, least, best float64) (int32, float64) {
+	at := -1
+	for _, k := range l.tree[:rows] {
+		if l.reach[k] == least {
+			at = int(k)
+			break
+		}
+	}
+	switch {
+	case at < 0:
+		return -1, 0
+	case l.length[at] >= l.cols:
+		l.beyond[at] = math.Inf(1)
+	default:
+		need := best - l.base[at]
+		if !(need < math.Inf(1)) {
+			need = l.beyond[at] + l.tau
+		}
+		l.list(at, 4, need)
+		l.more++
+	}
+	l.reach[at], least = math.Inf(1), math.Inf(1)
+	for _, k := range l.tree[:rows] {
+		least = min(least, l.reach[k])
+	}
+	return int32(at), least
+}
+
+// duals sets the duals of rows whose list suffices for that, given the costs of the matched pairs, and reports whether units rounded a listed cost of these. The scale
+// is set. It is false where a price has risen, for which lists are not made.
+func (l *lists) duals(costs []float64) (rounded, ok bool) {
+	q := l.search
+	v := q.Prices()
+	for j, x := range v {
+		if x > l.first[j] {
+			return false, false
+		}
+	}
+	_, scale, _ := q.Slack()
+	reduced := func(c float64, j int32) (units int64, lost bool) {
+		units, lost = lapjv.Units(c, scale)
+		price, _ := lapjv.Units(v[j], scale)
+		return units - price, lost
+	}
+	for i, j := range q.Columns() {
+		if l.grown[i] {
+			q.SetDual(i, 0, false)
+			continue
+		}
+		own, lost := reduced(costs[i], j)
+		beyond := l.beyond[i] * scale
+		beyond -= math.Abs(beyond)*0x1p-50 + 4
+		known := float64(own) <= beyond*(1-0x1p-50)
+		low := l.start[i]
+		for k, j := range l.column[low : low+l.length[i]] {
+			c, cut := reduced(l.cost[low+k], j)
+			known, lost = known && c >= own, lost || cut
+		}
+		q.SetDual(i, own, known)
+		rounded = rounded || known && lost
+	}
+	return rounded, true
+}

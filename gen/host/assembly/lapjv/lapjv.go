@@ -58,6 +58,9 @@ func kernels(w *build.Context, wide bool) {
 		g.close()
 		g.nearest()
 		g.below()
+		if k.name == "Float64" {
+			g.least()
+		}
 	}
 }
 
@@ -1136,6 +1139,73 @@ func (g *writer) below() {
 		})
 	})
 	g.Store(n, g.ReturnIndex(0))
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// least writes the search of a list for its least number.
+func (g *writer) least() {
+	g.Function("least" + map[bool]string{true: "AVX512", false: "AVX2"}[g.wide])
+	g.Attributes(attr.NOSPLIT)
+	g.SignatureExpr("func(list *float64, n int) int")
+	g.Doc("least" + map[bool]string{true: "AVX512", false: "AVX2"}[g.wide] + " is the place of the least of n numbers, which are a multiple of 8.")
+	g.Pragma("noescape")
+	at := g.Load(g.Param("list"), g.GP64())
+	n := g.Load(g.Param("n"), g.GP64())
+	g.infinity()
+	var least []reg.VecVirtual
+	for range 8 / g.lanes * 2 {
+		x := g.vector()
+		g.VMOVAPD(g.inf, x)
+		least = append(least, x)
+	}
+	j, t := g.GP64(), g.GP64()
+	g.XORQ(j, j)
+	turn, one, search := g.label("turn"), g.label("one"), g.label("search")
+	g.Label(turn)
+	g.LEAQ(operand.Mem{Base: j, Disp: 16}, t)
+	g.CMPQ(t, n)
+	g.goTo(g.JGT, one)
+	for k, x := range least {
+		g.VMINPD(g.eight(at, j, k), x, x)
+	}
+	g.MOVQ(t, j)
+	g.goTo(g.JMP, turn)
+	g.Label(one)
+	g.CMPQ(j, n)
+	g.goTo(g.JGE, search)
+	for k, x := range least[:8/g.lanes] {
+		g.VMINPD(g.eight(at, j, k), x, x)
+	}
+	g.Label(search)
+	for k := len(least) - 1; k > 0; k-- {
+		g.VMINPD(least[k], least[0], least[0])
+	}
+	wanted := g.broadcast(g.low(least[0]))
+	g.XORQ(j, j)
+	turn, found, none := g.label("turn"), g.label("found"), g.label("none")
+	bits := g.GP64()
+	g.Label(turn)
+	g.CMPQ(j, n)
+	g.goTo(g.JGE, none)
+	if g.wide {
+		k := g.K()
+		g.VCMPPD(operand.Imm(equal), g.eight(at, j, 0), wanted, k)
+		g.KMOVB(k, bits.As32())
+	} else {
+		y := g.vector()
+		g.VCMPPD(operand.Imm(equal), g.eight(at, j, 0), wanted, y)
+		g.VMOVMSKPD(y, bits.As32())
+	}
+	g.TESTL(bits.As32(), bits.As32())
+	g.goTo(g.JNE, found)
+	g.ADDQ(operand.Imm(uint64(g.lanes)), j)
+	g.goTo(g.JMP, turn)
+	g.Label(found)
+	g.TZCNTL(bits.As32(), bits.As32())
+	g.ADDQ(bits, j)
+	g.Label(none)
+	g.Store(j, g.ReturnIndex(0))
 	g.VZEROUPPER()
 	g.RET()
 }

@@ -61,7 +61,7 @@ func (l *lists) open(q *lapjv.Search, k *lapjv.Kernels, rows, cols int) {
 	l.start, l.length, l.beyond, l.grown = resize(l.start, rows), resize(l.length, rows), resize(l.beyond, rows), resize(l.grown, rows)
 	l.own, l.base, l.reach, l.tree = resize(l.own, rows), resize(l.base, rows), resize(l.reach, rows), resize(l.tree, rows)
 	l.from, l.paid, l.at, l.seen = resize(l.from, cols), resize(l.paid, cols), resize(l.at, cols), resize(l.seen, cols)
-	l.front, l.dist, l.done, l.reached = resize(l.front, cols), resize(l.dist, cols), resize(l.done, cols), resize(l.reached, cols)
+	l.front, l.dist, l.done, l.reached = resize(l.front, cols), resize(l.dist, cols+8), resize(l.done, cols), resize(l.reached, cols)
 	clear(l.grown)
 	for j := range l.at {
 		l.at[j] = unseen
@@ -363,10 +363,12 @@ func (l *lists) path(root int32) bool {
 			l.reach[i] = base + l.beyond[i]
 			least = min(least, l.reach[i])
 			best, next = ends, -1
-			for p, d := range dist[:n] {
-				if d < best {
-					best, next = d, p
-				}
+			padded := (n + 7) &^ 7
+			for p := n; p < padded; p++ {
+				dist[p] = math.Inf(1)
+			}
+			if p := l.kernels.Least(dist[:padded]); p < n && dist[p] < best {
+				best, next = dist[p], p
 			}
 			if !(least < best) {
 				break

@@ -1553,6 +1553,68 @@ whole136:
 	VZEROUPPER
 	RET
 
+// func leastAVX2(list *float64, n int) int
+// Requires: AVX, AVX2, BMI
+TEXT ·leastAVX2(SB), NOSPLIT, $0-24
+	MOVQ         list+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         $0x7ff0000000000000, DX
+	VMOVQ        DX, X0
+	VBROADCASTSD X0, Y0
+	VMOVAPD      Y0, Y1
+	VMOVAPD      Y0, Y2
+	VMOVAPD      Y0, Y3
+	VMOVAPD      Y0, Y0
+	XORQ         DX, DX
+
+turn139:
+	LEAQ   16(DX), BX
+	CMPQ   BX, CX
+	JGT    one140
+	VMINPD (AX)(DX*8), Y1, Y1
+	VMINPD 32(AX)(DX*8), Y2, Y2
+	VMINPD 64(AX)(DX*8), Y3, Y3
+	VMINPD 96(AX)(DX*8), Y0, Y0
+	MOVQ   BX, DX
+	JMP    turn139
+
+one140:
+	CMPQ   DX, CX
+	JGE    search141
+	VMINPD (AX)(DX*8), Y1, Y1
+	VMINPD 32(AX)(DX*8), Y2, Y2
+
+search141:
+	VMINPD       Y0, Y1, Y1
+	VMINPD       Y3, Y1, Y1
+	VMINPD       Y2, Y1, Y1
+	VMOVAPD      Y1, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VMINPD       X0, X1, X0
+	VUNPCKHPD    X0, X0, X1
+	VMINSD       X0, X1, X0
+	VBROADCASTSD X0, Y0
+	XORQ         DX, DX
+
+turn142:
+	CMPQ      DX, CX
+	JGE       none144
+	VCMPPD    $0x00, (AX)(DX*8), Y0, Y1
+	VMOVMSKPD Y1, BX
+	TESTL     BX, BX
+	JNE       found143
+	ADDQ      $0x04, DX
+	JMP       turn142
+
+found143:
+	TZCNTL BX, BX
+	ADDQ   BX, DX
+
+none144:
+	MOVQ DX, ret+16(FP)
+	VZEROUPPER
+	RET
+
 // func minimaFloat32AVX2(s *byte) int
 // Requires: AVX, AVX2
 TEXT ·minimaFloat32AVX2(SB), NOSPLIT, $0-16

@@ -48,6 +48,11 @@ func nearestFloat64AVX512(s *byte) int
 //go:noescape
 func belowFloat64AVX512(s *byte, row int, bar int, columns *int32, costs *float64) int
 
+// leastAVX512 is the place of the least of n numbers, which are a multiple of 8.
+//
+//go:noescape
+func leastAVX512(list *float64, n int) int
+
 // minimaFloat32AVX512 makes the prices the least costs of their columns. It returns 0, 1 where a column is allowed to no row.
 //
 //go:noescape

@@ -1446,6 +1446,62 @@ whole136:
 	VZEROUPPER
 	RET
 
+// func leastAVX512(list *float64, n int) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI
+TEXT ·leastAVX512(SB), NOSPLIT, $0-24
+	MOVQ         list+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         $0x7ff0000000000000, DX
+	VMOVQ        DX, X0
+	VBROADCASTSD X0, Z0
+	VMOVAPD      Z0, Z1
+	VMOVAPD      Z0, Z0
+	XORQ         DX, DX
+
+turn139:
+	LEAQ   16(DX), BX
+	CMPQ   BX, CX
+	JGT    one140
+	VMINPD (AX)(DX*8), Z1, Z1
+	VMINPD 64(AX)(DX*8), Z0, Z0
+	MOVQ   BX, DX
+	JMP    turn139
+
+one140:
+	CMPQ   DX, CX
+	JGE    search141
+	VMINPD (AX)(DX*8), Z1, Z1
+
+search141:
+	VMINPD        Z0, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VMINPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VMINPD        X0, X1, X0
+	VUNPCKHPD     X0, X0, X1
+	VMINSD        X0, X1, X0
+	VBROADCASTSD  X0, Z0
+	XORQ          DX, DX
+
+turn142:
+	CMPQ   DX, CX
+	JGE    none144
+	VCMPPD $0x00, (AX)(DX*8), Z0, K1
+	KMOVB  K1, BX
+	TESTL  BX, BX
+	JNE    found143
+	ADDQ   $0x08, DX
+	JMP    turn142
+
+found143:
+	TZCNTL BX, BX
+	ADDQ   BX, DX
+
+none144:
+	MOVQ DX, ret+16(FP)
+	VZEROUPPER
+	RET
+
 // func minimaFloat32AVX512(s *byte) int
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL
 TEXT ·minimaFloat32AVX512(SB), NOSPLIT, $0-16

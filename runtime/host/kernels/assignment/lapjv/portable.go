@@ -4,7 +4,7 @@ import "math"
 
 // portable are the kernels in Go.
 func portable[T Cost]() Kernels {
-	return Kernels{"go", minima[T], transfer[T], bid[T], path[T], nearest[T], below[T], check[T], closePairs[T]}
+	return Kernels{"go", minima[T], transfer[T], bid[T], path[T], nearest[T], below[T], check[T], closePairs[T], least}
 }
 
 func minima[T Cost](s *Search) int {
@@ -257,4 +257,14 @@ func closePairs[T Cost](s *Search, i, width int) int {
 		}
 	}
 	return n
+}
+
+func least(list []float64) int {
+	best, at := math.Inf(1), len(list)
+	for k, x := range list {
+		if x < best {
+			best, at = x, k
+		}
+	}
+	return at
 }

@@ -144,6 +144,8 @@ type Kernels struct {
 	Check func(*Search) (failed int)
 	// Close lists the columns of a row whose slack is at most width units, the matched one too.
 	Close func(s *Search, row, width int) (n int)
+	// Least is the place of the least of some numbers, a multiple of 8.
+	Least func(list []float64) int
 }
 
 // Of is the fastest set of kernels of this processor.

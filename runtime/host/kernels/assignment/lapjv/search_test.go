@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"unsafe"
 )
@@ -159,6 +160,22 @@ func testKernels[T Cost](t *testing.T) {
 			}
 			if bound != sum {
 				t.Fatalf("round %d, %s: found a sum of %v and duals of %v", round, k.Name, sum, bound)
+			}
+		}
+	}
+}
+
+// Least finds the place of the least.
+func TestLeast(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	for _, k := range All[float64]() {
+		for n := 0; n < 200; n += 8 {
+			list := make([]float64, n)
+			for q := range list {
+				list[q] = float64(r.IntN(50))
+			}
+			if at := k.Least(list); n > 0 && list[at] != slices.Min(list) || n == 0 && at != 0 {
+				t.Errorf("%s: found place %d of %v", k.Name, at, list)
 			}
 		}
 	}

@@ -30,21 +30,24 @@ func avx512[T Cost]() Kernels {
 			func(s *Search, row int, bar float64, columns []int32, costs []float64) int {
 				return belowInt32AVX512(s.at(), row, int(math.Float64bits(bar)), unsafe.SliceData(columns), unsafe.SliceData(costs))
 			},
-			func(s *Search) int { return checkInt32AVX512(s.at()) }, func(s *Search, i, width int) int { return closeInt32AVX512(s.at(), i, width) }}
+			func(s *Search) int { return checkInt32AVX512(s.at()) }, func(s *Search, i, width int) int { return closeInt32AVX512(s.at(), i, width) },
+			func(list []float64) int { return leastAVX512(unsafe.SliceData(list), len(list)) }}
 	case float32:
 		return Kernels{"avx512", func(s *Search) int { return minimaFloat32AVX512(s.at()) }, func(s *Search) int { return transferFloat32AVX512(s.at()) }, func(s *Search, n int) int { return bidFloat32AVX512(s.at(), n) },
 			func(s *Search, root int) int { return pathFloat32AVX512(s.at(), root) }, func(s *Search) int { return nearestFloat32AVX512(s.at()) },
 			func(s *Search, row int, bar float64, columns []int32, costs []float64) int {
 				return belowFloat32AVX512(s.at(), row, int(math.Float64bits(bar)), unsafe.SliceData(columns), unsafe.SliceData(costs))
 			},
-			func(s *Search) int { return checkFloat32AVX512(s.at()) }, func(s *Search, i, width int) int { return closeFloat32AVX512(s.at(), i, width) }}
+			func(s *Search) int { return checkFloat32AVX512(s.at()) }, func(s *Search, i, width int) int { return closeFloat32AVX512(s.at(), i, width) },
+			func(list []float64) int { return leastAVX512(unsafe.SliceData(list), len(list)) }}
 	}
 	return Kernels{"avx512", func(s *Search) int { return minimaFloat64AVX512(s.at()) }, func(s *Search) int { return transferFloat64AVX512(s.at()) }, func(s *Search, n int) int { return bidFloat64AVX512(s.at(), n) },
 		func(s *Search, root int) int { return pathFloat64AVX512(s.at(), root) }, func(s *Search) int { return nearestFloat64AVX512(s.at()) },
 		func(s *Search, row int, bar float64, columns []int32, costs []float64) int {
 			return belowFloat64AVX512(s.at(), row, int(math.Float64bits(bar)), unsafe.SliceData(columns), unsafe.SliceData(costs))
 		},
-		func(s *Search) int { return checkFloat64AVX512(s.at()) }, func(s *Search, i, width int) int { return closeFloat64AVX512(s.at(), i, width) }}
+		func(s *Search) int { return checkFloat64AVX512(s.at()) }, func(s *Search, i, width int) int { return closeFloat64AVX512(s.at(), i, width) },
+		func(list []float64) int { return leastAVX512(unsafe.SliceData(list), len(list)) }}
 }
 
 func avx2[T Cost]() Kernels {
@@ -55,19 +58,22 @@ func avx2[T Cost]() Kernels {
 			func(s *Search, row int, bar float64, columns []int32, costs []float64) int {
 				return belowInt32AVX2(s.at(), row, int(math.Float64bits(bar)), unsafe.SliceData(columns), unsafe.SliceData(costs))
 			},
-			func(s *Search) int { return checkInt32AVX2(s.at()) }, func(s *Search, i, width int) int { return closeInt32AVX2(s.at(), i, width) }}
+			func(s *Search) int { return checkInt32AVX2(s.at()) }, func(s *Search, i, width int) int { return closeInt32AVX2(s.at(), i, width) },
+			func(list []float64) int { return leastAVX2(unsafe.SliceData(list), len(list)) }}
 	case float32:
 		return Kernels{"avx2", func(s *Search) int { return minimaFloat32AVX2(s.at()) }, func(s *Search) int { return transferFloat32AVX2(s.at()) }, func(s *Search, n int) int { return bidFloat32AVX2(s.at(), n) },
 			func(s *Search, root int) int { return pathFloat32AVX2(s.at(), root) }, func(s *Search) int { return nearestFloat32AVX2(s.at()) },
 			func(s *Search, row int, bar float64, columns []int32, costs []float64) int {
 				return belowFloat32AVX2(s.at(), row, int(math.Float64bits(bar)), unsafe.SliceData(columns), unsafe.SliceData(costs))
 			},
-			func(s *Search) int { return checkFloat32AVX2(s.at()) }, func(s *Search, i, width int) int { return closeFloat32AVX2(s.at(), i, width) }}
+			func(s *Search) int { return checkFloat32AVX2(s.at()) }, func(s *Search, i, width int) int { return closeFloat32AVX2(s.at(), i, width) },
+			func(list []float64) int { return leastAVX2(unsafe.SliceData(list), len(list)) }}
 	}
 	return Kernels{"avx2", func(s *Search) int { return minimaFloat64AVX2(s.at()) }, func(s *Search) int { return transferFloat64AVX2(s.at()) }, func(s *Search, n int) int { return bidFloat64AVX2(s.at(), n) },
 		func(s *Search, root int) int { return pathFloat64AVX2(s.at(), root) }, func(s *Search) int { return nearestFloat64AVX2(s.at()) },
 		func(s *Search, row int, bar float64, columns []int32, costs []float64) int {
 			return belowFloat64AVX2(s.at(), row, int(math.Float64bits(bar)), unsafe.SliceData(columns), unsafe.SliceData(costs))
 		},
-		func(s *Search) int { return checkFloat64AVX2(s.at()) }, func(s *Search, i, width int) int { return closeFloat64AVX2(s.at(), i, width) }}
+		func(s *Search) int { return checkFloat64AVX2(s.at()) }, func(s *Search, i, width int) int { return closeFloat64AVX2(s.at(), i, width) },
+		func(list []float64) int { return leastAVX2(unsafe.SliceData(list), len(list)) }}
 }

@@ -58,6 +58,7 @@ func kernels(w *build.Context, wide bool) {
 		g.close()
 		g.nearest()
 		g.below()
+		g.turn()
 		if k.name == "Float64" {
 			g.least()
 		}
@@ -1206,6 +1207,91 @@ func (g *writer) least() {
 	g.ADDQ(bits, j)
 	g.Label(none)
 	g.Store(j, g.ReturnIndex(0))
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// turn writes the transposition of a band of rows, as many as a register has lanes.
+func (g *writer) turn() {
+	g.Function("turn" + g.suffix)
+	g.Attributes(attr.NOSPLIT)
+	g.SignatureExpr("func(from *" + map[string]string{"Float64": "float64", "Float32": "float32", "Int32": "int32"}[g.elem] +
+		", fromStride, cols int, to *float64, toStride int, sign int)")
+	g.Doc("turn"+g.suffix+" writes the first cols costs of "+fmt.Sprint(g.lanes)+" rows, a multiple of that, as float64s in columns. sign is 0, or the bit that",
+		"negates them. Strides are in bytes. The largest int32 becomes infinite.")
+	g.Pragma("noescape")
+	from := g.Load(g.Param("from"), g.GP64())
+	stride := g.Load(g.Param("fromStride"), g.GP64())
+	n := g.Load(g.Param("cols"), g.GP64())
+	to := g.Load(g.Param("to"), g.GP64())
+	other := g.Load(g.Param("toStride"), g.GP64())
+	sign := g.broadcastInt(g.Load(g.Param("sign"), g.GP64()))
+	var most reg.VecVirtual
+	if g.elem == "Int32" {
+		g.infinity()
+		most = g.spread(0x41dfffffffc00000) // 2^31 - 1
+	}
+	j := g.GP64()
+	g.XORQ(j, j)
+	turn, done := g.label("turn"), g.label("done")
+	g.Label(turn)
+	g.CMPQ(j, n)
+	g.goTo(g.JGE, done)
+	at := g.GP64()
+	g.MOVQ(from, at)
+	rows := make([]reg.VecVirtual, g.lanes)
+	for k := range rows {
+		x := g.load(g.cost(at, j, 0), false)
+		if g.elem != "Int32" {
+			g.VXORPD(sign, x, x)
+		} else if g.wide {
+			mask := g.K()
+			g.VCMPPD(operand.Imm(equal), most, x, mask)
+			g.VXORPD(sign, x, x)
+			g.VMOVAPD(g.inf, mask, x)
+		} else {
+			mask := g.vector()
+			g.VCMPPD(operand.Imm(equal), most, x, mask)
+			g.VXORPD(sign, x, x)
+			g.VBLENDVPD(mask, g.inf, x, x)
+		}
+		rows[k] = x
+		if k+1 < len(rows) {
+			g.ADDQ(stride, at)
+		}
+	}
+	pairs := make([]reg.VecVirtual, g.lanes)
+	for k := 0; k < g.lanes; k += 2 {
+		pairs[k], pairs[k+1] = g.vector(), g.vector()
+		g.VUNPCKLPD(rows[k+1], rows[k], pairs[k])
+		g.VUNPCKHPD(rows[k+1], rows[k], pairs[k+1])
+	}
+	columns := make([]reg.VecVirtual, g.lanes)
+	for odd := range 2 {
+		p := func(k int) reg.VecVirtual { return pairs[2*k+odd] }
+		if !g.wide {
+			columns[odd], columns[2+odd] = g.vector(), g.vector()
+			g.VPERM2F128(operand.Imm(0x20), p(1), p(0), columns[odd])
+			g.VPERM2F128(operand.Imm(0x31), p(1), p(0), columns[2+odd])
+			continue
+		}
+		for half := range 2 {
+			choose := operand.Imm(uint64([]int{0x88, 0xdd}[half]))
+			a, b := g.vector(), g.vector()
+			g.VSHUFF64X2(choose, p(1), p(0), a)
+			g.VSHUFF64X2(choose, p(3), p(2), b)
+			columns[2*half+odd], columns[4+2*half+odd] = g.vector(), g.vector()
+			g.VSHUFF64X2(operand.Imm(0x88), b, a, columns[2*half+odd])
+			g.VSHUFF64X2(operand.Imm(0xdd), b, a, columns[4+2*half+odd])
+		}
+	}
+	for _, x := range columns {
+		g.VMOVUPD(x, operand.Mem{Base: to})
+		g.ADDQ(other, to)
+	}
+	g.ADDQ(operand.Imm(uint64(g.lanes)), j)
+	g.goTo(g.JMP, turn)
+	g.Label(done)
 	g.VZEROUPPER()
 	g.RET()
 }

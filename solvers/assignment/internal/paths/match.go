@@ -98,6 +98,19 @@ func turn[T problem.Number](s *Matcher, rows, cols int, costs []T, maximize bool
 		return sign * float64(c)
 	}
 	out := s.turned
+	if rows > cols {
+		switch c := any(costs).(type) {
+		case []int32:
+			lapjv.Turn(c, rows, cols, out, maximize)
+			return true
+		case []float32:
+			lapjv.Turn(c, rows, cols, out, maximize)
+			return true
+		case []float64:
+			lapjv.Turn(c, rows, cols, out, maximize)
+			return true
+		}
+	}
 	if rows <= cols {
 		for k, c := range costs {
 			out[k] = value(c)

@@ -48,6 +48,12 @@ func nearestFloat64AVX2(s *byte) int
 //go:noescape
 func belowFloat64AVX2(s *byte, row int, bar int, columns *int32, costs *float64) int
 
+// turnFloat64AVX2 writes the first cols costs of 4 rows, a multiple of that, as float64s in columns. sign is 0, or the bit that
+// negates them. Strides are in bytes. The largest int32 becomes infinite.
+//
+//go:noescape
+func turnFloat64AVX2(from *float64, fromStride int, cols int, to *float64, toStride int, sign int)
+
 // leastAVX2 is the place of the least of n numbers, which are a multiple of 8.
 //
 //go:noescape
@@ -99,6 +105,12 @@ func nearestFloat32AVX2(s *byte) int
 //go:noescape
 func belowFloat32AVX2(s *byte, row int, bar int, columns *int32, costs *float64) int
 
+// turnFloat32AVX2 writes the first cols costs of 4 rows, a multiple of that, as float64s in columns. sign is 0, or the bit that
+// negates them. Strides are in bytes. The largest int32 becomes infinite.
+//
+//go:noescape
+func turnFloat32AVX2(from *float32, fromStride int, cols int, to *float64, toStride int, sign int)
+
 // minimaInt32AVX2 makes the prices the least costs of their columns. It returns 0, 1 where a column is allowed to no row.
 //
 //go:noescape
@@ -144,3 +156,9 @@ func nearestInt32AVX2(s *byte) int
 //
 //go:noescape
 func belowInt32AVX2(s *byte, row int, bar int, columns *int32, costs *float64) int
+
+// turnInt32AVX2 writes the first cols costs of 4 rows, a multiple of that, as float64s in columns. sign is 0, or the bit that
+// negates them. Strides are in bytes. The largest int32 becomes infinite.
+//
+//go:noescape
+func turnInt32AVX2(from *int32, fromStride int, cols int, to *float64, toStride int, sign int)

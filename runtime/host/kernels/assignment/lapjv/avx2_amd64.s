@@ -1553,6 +1553,57 @@ whole136:
 	VZEROUPPER
 	RET
 
+// func turnFloat64AVX2(from *float64, fromStride int, cols int, to *float64, toStride int, sign int)
+// Requires: AVX, AVX2
+TEXT ·turnFloat64AVX2(SB), NOSPLIT, $0-48
+	MOVQ         from+0(FP), AX
+	MOVQ         fromStride+8(FP), CX
+	MOVQ         cols+16(FP), DX
+	MOVQ         to+24(FP), BX
+	MOVQ         toStride+32(FP), SI
+	MOVQ         sign+40(FP), DI
+	VMOVQ        DI, X0
+	VPBROADCASTQ X0, Y0
+	XORQ         DI, DI
+
+turn139:
+	CMPQ       DI, DX
+	JGE        done140
+	MOVQ       AX, R8
+	VMOVUPD    (R8)(DI*8), Y1
+	VXORPD     Y0, Y1, Y1
+	ADDQ       CX, R8
+	VMOVUPD    (R8)(DI*8), Y2
+	VXORPD     Y0, Y2, Y2
+	ADDQ       CX, R8
+	VMOVUPD    (R8)(DI*8), Y3
+	VXORPD     Y0, Y3, Y3
+	ADDQ       CX, R8
+	VMOVUPD    (R8)(DI*8), Y4
+	VXORPD     Y0, Y4, Y4
+	VUNPCKLPD  Y2, Y1, Y5
+	VUNPCKHPD  Y2, Y1, Y1
+	VUNPCKLPD  Y4, Y3, Y2
+	VUNPCKHPD  Y4, Y3, Y3
+	VPERM2F128 $0x20, Y2, Y5, Y4
+	VPERM2F128 $0x31, Y2, Y5, Y2
+	VPERM2F128 $0x20, Y3, Y1, Y5
+	VPERM2F128 $0x31, Y3, Y1, Y1
+	VMOVUPD    Y4, (BX)
+	ADDQ       SI, BX
+	VMOVUPD    Y5, (BX)
+	ADDQ       SI, BX
+	VMOVUPD    Y2, (BX)
+	ADDQ       SI, BX
+	VMOVUPD    Y1, (BX)
+	ADDQ       SI, BX
+	ADDQ       $0x04, DI
+	JMP        turn139
+
+done140:
+	VZEROUPPER
+	RET
+
 // func leastAVX2(list *float64, n int) int
 // Requires: AVX, AVX2, BMI
 TEXT ·leastAVX2(SB), NOSPLIT, $0-24
@@ -1567,24 +1618,24 @@ TEXT ·leastAVX2(SB), NOSPLIT, $0-24
 	VMOVAPD      Y0, Y0
 	XORQ         DX, DX
 
-turn139:
+turn141:
 	LEAQ   16(DX), BX
 	CMPQ   BX, CX
-	JGT    one140
+	JGT    one142
 	VMINPD (AX)(DX*8), Y1, Y1
 	VMINPD 32(AX)(DX*8), Y2, Y2
 	VMINPD 64(AX)(DX*8), Y3, Y3
 	VMINPD 96(AX)(DX*8), Y0, Y0
 	MOVQ   BX, DX
-	JMP    turn139
+	JMP    turn141
 
-one140:
+one142:
 	CMPQ   DX, CX
-	JGE    search141
+	JGE    search143
 	VMINPD (AX)(DX*8), Y1, Y1
 	VMINPD 32(AX)(DX*8), Y2, Y2
 
-search141:
+search143:
 	VMINPD       Y0, Y1, Y1
 	VMINPD       Y3, Y1, Y1
 	VMINPD       Y2, Y1, Y1
@@ -1596,21 +1647,21 @@ search141:
 	VBROADCASTSD X0, Y0
 	XORQ         DX, DX
 
-turn142:
+turn144:
 	CMPQ      DX, CX
-	JGE       none144
+	JGE       none146
 	VCMPPD    $0x00, (AX)(DX*8), Y0, Y1
 	VMOVMSKPD Y1, BX
 	TESTL     BX, BX
-	JNE       found143
+	JNE       found145
 	ADDQ      $0x04, DX
-	JMP       turn142
+	JMP       turn144
 
-found143:
+found145:
 	TZCNTL BX, BX
 	ADDQ   BX, DX
 
-none144:
+none146:
 	MOVQ DX, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -3236,6 +3287,57 @@ whole136:
 	VZEROUPPER
 	RET
 
+// func turnFloat32AVX2(from *float32, fromStride int, cols int, to *float64, toStride int, sign int)
+// Requires: AVX, AVX2
+TEXT ·turnFloat32AVX2(SB), NOSPLIT, $0-48
+	MOVQ         from+0(FP), AX
+	MOVQ         fromStride+8(FP), CX
+	MOVQ         cols+16(FP), DX
+	MOVQ         to+24(FP), BX
+	MOVQ         toStride+32(FP), SI
+	MOVQ         sign+40(FP), DI
+	VMOVQ        DI, X0
+	VPBROADCASTQ X0, Y0
+	XORQ         DI, DI
+
+turn139:
+	CMPQ       DI, DX
+	JGE        done140
+	MOVQ       AX, R8
+	VCVTPS2PD  (R8)(DI*4), Y1
+	VXORPD     Y0, Y1, Y1
+	ADDQ       CX, R8
+	VCVTPS2PD  (R8)(DI*4), Y2
+	VXORPD     Y0, Y2, Y2
+	ADDQ       CX, R8
+	VCVTPS2PD  (R8)(DI*4), Y3
+	VXORPD     Y0, Y3, Y3
+	ADDQ       CX, R8
+	VCVTPS2PD  (R8)(DI*4), Y4
+	VXORPD     Y0, Y4, Y4
+	VUNPCKLPD  Y2, Y1, Y5
+	VUNPCKHPD  Y2, Y1, Y1
+	VUNPCKLPD  Y4, Y3, Y2
+	VUNPCKHPD  Y4, Y3, Y3
+	VPERM2F128 $0x20, Y2, Y5, Y4
+	VPERM2F128 $0x31, Y2, Y5, Y2
+	VPERM2F128 $0x20, Y3, Y1, Y5
+	VPERM2F128 $0x31, Y3, Y1, Y1
+	VMOVUPD    Y4, (BX)
+	ADDQ       SI, BX
+	VMOVUPD    Y5, (BX)
+	ADDQ       SI, BX
+	VMOVUPD    Y2, (BX)
+	ADDQ       SI, BX
+	VMOVUPD    Y1, (BX)
+	ADDQ       SI, BX
+	ADDQ       $0x04, DI
+	JMP        turn139
+
+done140:
+	VZEROUPPER
+	RET
+
 // func minimaInt32AVX2(s *byte) int
 // Requires: AVX, AVX2
 TEXT ·minimaInt32AVX2(SB), NOSPLIT, $0-16
@@ -4753,5 +4855,70 @@ lane137:
 none138:
 whole136:
 	MOVQ DX, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func turnInt32AVX2(from *int32, fromStride int, cols int, to *float64, toStride int, sign int)
+// Requires: AVX, AVX2
+TEXT ·turnInt32AVX2(SB), NOSPLIT, $0-48
+	MOVQ         from+0(FP), AX
+	MOVQ         fromStride+8(FP), CX
+	MOVQ         cols+16(FP), DX
+	MOVQ         to+24(FP), BX
+	MOVQ         toStride+32(FP), SI
+	MOVQ         sign+40(FP), DI
+	VMOVQ        DI, X0
+	VPBROADCASTQ X0, Y0
+	MOVQ         $0x7ff0000000000000, DI
+	VMOVQ        DI, X1
+	VBROADCASTSD X1, Y1
+	MOVQ         $0x41dfffffffc00000, DI
+	VMOVQ        DI, X2
+	VBROADCASTSD X2, Y2
+	XORQ         DI, DI
+
+turn139:
+	CMPQ       DI, DX
+	JGE        done140
+	MOVQ       AX, R8
+	VCVTDQ2PD  (R8)(DI*4), Y3
+	VCMPPD     $0x00, Y2, Y3, Y4
+	VXORPD     Y0, Y3, Y3
+	VBLENDVPD  Y4, Y1, Y3, Y3
+	ADDQ       CX, R8
+	VCVTDQ2PD  (R8)(DI*4), Y4
+	VCMPPD     $0x00, Y2, Y4, Y5
+	VXORPD     Y0, Y4, Y4
+	VBLENDVPD  Y5, Y1, Y4, Y4
+	ADDQ       CX, R8
+	VCVTDQ2PD  (R8)(DI*4), Y5
+	VCMPPD     $0x00, Y2, Y5, Y6
+	VXORPD     Y0, Y5, Y5
+	VBLENDVPD  Y6, Y1, Y5, Y5
+	ADDQ       CX, R8
+	VCVTDQ2PD  (R8)(DI*4), Y6
+	VCMPPD     $0x00, Y2, Y6, Y7
+	VXORPD     Y0, Y6, Y6
+	VBLENDVPD  Y7, Y1, Y6, Y6
+	VUNPCKLPD  Y4, Y3, Y7
+	VUNPCKHPD  Y4, Y3, Y3
+	VUNPCKLPD  Y6, Y5, Y4
+	VUNPCKHPD  Y6, Y5, Y5
+	VPERM2F128 $0x20, Y4, Y7, Y6
+	VPERM2F128 $0x31, Y4, Y7, Y4
+	VPERM2F128 $0x20, Y5, Y3, Y7
+	VPERM2F128 $0x31, Y5, Y3, Y3
+	VMOVUPD    Y6, (BX)
+	ADDQ       SI, BX
+	VMOVUPD    Y7, (BX)
+	ADDQ       SI, BX
+	VMOVUPD    Y4, (BX)
+	ADDQ       SI, BX
+	VMOVUPD    Y3, (BX)
+	ADDQ       SI, BX
+	ADDQ       $0x04, DI
+	JMP        turn139
+
+done140:
 	VZEROUPPER
 	RET

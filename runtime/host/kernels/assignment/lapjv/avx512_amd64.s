@@ -1446,6 +1446,92 @@ whole136:
 	VZEROUPPER
 	RET
 
+// func turnFloat64AVX512(from *float64, fromStride int, cols int, to *float64, toStride int, sign int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·turnFloat64AVX512(SB), NOSPLIT, $0-48
+	MOVQ         from+0(FP), AX
+	MOVQ         fromStride+8(FP), CX
+	MOVQ         cols+16(FP), DX
+	MOVQ         to+24(FP), BX
+	MOVQ         toStride+32(FP), SI
+	MOVQ         sign+40(FP), DI
+	VPBROADCASTQ DI, Z0
+	XORQ         DI, DI
+
+turn139:
+	CMPQ       DI, DX
+	JGE        done140
+	MOVQ       AX, R8
+	VMOVUPD    (R8)(DI*8), Z1
+	VXORPD     Z0, Z1, Z1
+	ADDQ       CX, R8
+	VMOVUPD    (R8)(DI*8), Z2
+	VXORPD     Z0, Z2, Z2
+	ADDQ       CX, R8
+	VMOVUPD    (R8)(DI*8), Z3
+	VXORPD     Z0, Z3, Z3
+	ADDQ       CX, R8
+	VMOVUPD    (R8)(DI*8), Z4
+	VXORPD     Z0, Z4, Z4
+	ADDQ       CX, R8
+	VMOVUPD    (R8)(DI*8), Z5
+	VXORPD     Z0, Z5, Z5
+	ADDQ       CX, R8
+	VMOVUPD    (R8)(DI*8), Z6
+	VXORPD     Z0, Z6, Z6
+	ADDQ       CX, R8
+	VMOVUPD    (R8)(DI*8), Z7
+	VXORPD     Z0, Z7, Z7
+	ADDQ       CX, R8
+	VMOVUPD    (R8)(DI*8), Z8
+	VXORPD     Z0, Z8, Z8
+	VUNPCKLPD  Z2, Z1, Z9
+	VUNPCKHPD  Z2, Z1, Z1
+	VUNPCKLPD  Z4, Z3, Z2
+	VUNPCKHPD  Z4, Z3, Z3
+	VUNPCKLPD  Z6, Z5, Z4
+	VUNPCKHPD  Z6, Z5, Z5
+	VUNPCKLPD  Z8, Z7, Z6
+	VUNPCKHPD  Z8, Z7, Z7
+	VSHUFF64X2 $0x88, Z2, Z9, Z8
+	VSHUFF64X2 $0x88, Z6, Z4, Z10
+	VSHUFF64X2 $0x88, Z10, Z8, Z11
+	VSHUFF64X2 $0xdd, Z10, Z8, Z8
+	VSHUFF64X2 $0xdd, Z2, Z9, Z2
+	VSHUFF64X2 $0xdd, Z6, Z4, Z4
+	VSHUFF64X2 $0x88, Z4, Z2, Z6
+	VSHUFF64X2 $0xdd, Z4, Z2, Z2
+	VSHUFF64X2 $0x88, Z3, Z1, Z4
+	VSHUFF64X2 $0x88, Z7, Z5, Z9
+	VSHUFF64X2 $0x88, Z9, Z4, Z10
+	VSHUFF64X2 $0xdd, Z9, Z4, Z4
+	VSHUFF64X2 $0xdd, Z3, Z1, Z1
+	VSHUFF64X2 $0xdd, Z7, Z5, Z3
+	VSHUFF64X2 $0x88, Z3, Z1, Z5
+	VSHUFF64X2 $0xdd, Z3, Z1, Z1
+	VMOVUPD    Z11, (BX)
+	ADDQ       SI, BX
+	VMOVUPD    Z10, (BX)
+	ADDQ       SI, BX
+	VMOVUPD    Z6, (BX)
+	ADDQ       SI, BX
+	VMOVUPD    Z5, (BX)
+	ADDQ       SI, BX
+	VMOVUPD    Z8, (BX)
+	ADDQ       SI, BX
+	VMOVUPD    Z4, (BX)
+	ADDQ       SI, BX
+	VMOVUPD    Z2, (BX)
+	ADDQ       SI, BX
+	VMOVUPD    Z1, (BX)
+	ADDQ       SI, BX
+	ADDQ       $0x08, DI
+	JMP        turn139
+
+done140:
+	VZEROUPPER
+	RET
+
 // func leastAVX512(list *float64, n int) int
 // Requires: AVX, AVX512DQ, AVX512F, BMI
 TEXT ·leastAVX512(SB), NOSPLIT, $0-24
@@ -1458,21 +1544,21 @@ TEXT ·leastAVX512(SB), NOSPLIT, $0-24
 	VMOVAPD      Z0, Z0
 	XORQ         DX, DX
 
-turn139:
+turn141:
 	LEAQ   16(DX), BX
 	CMPQ   BX, CX
-	JGT    one140
+	JGT    one142
 	VMINPD (AX)(DX*8), Z1, Z1
 	VMINPD 64(AX)(DX*8), Z0, Z0
 	MOVQ   BX, DX
-	JMP    turn139
+	JMP    turn141
 
-one140:
+one142:
 	CMPQ   DX, CX
-	JGE    search141
+	JGE    search143
 	VMINPD (AX)(DX*8), Z1, Z1
 
-search141:
+search143:
 	VMINPD        Z0, Z1, Z1
 	VEXTRACTF64X4 $0x01, Z1, Y0
 	VMINPD        Y1, Y0, Y0
@@ -1483,21 +1569,21 @@ search141:
 	VBROADCASTSD  X0, Z0
 	XORQ          DX, DX
 
-turn142:
+turn144:
 	CMPQ   DX, CX
-	JGE    none144
+	JGE    none146
 	VCMPPD $0x00, (AX)(DX*8), Z0, K1
 	KMOVB  K1, BX
 	TESTL  BX, BX
-	JNE    found143
+	JNE    found145
 	ADDQ   $0x08, DX
-	JMP    turn142
+	JMP    turn144
 
-found143:
+found145:
 	TZCNTL BX, BX
 	ADDQ   BX, DX
 
-none144:
+none146:
 	MOVQ DX, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -2968,6 +3054,92 @@ whole136:
 	VZEROUPPER
 	RET
 
+// func turnFloat32AVX512(from *float32, fromStride int, cols int, to *float64, toStride int, sign int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·turnFloat32AVX512(SB), NOSPLIT, $0-48
+	MOVQ         from+0(FP), AX
+	MOVQ         fromStride+8(FP), CX
+	MOVQ         cols+16(FP), DX
+	MOVQ         to+24(FP), BX
+	MOVQ         toStride+32(FP), SI
+	MOVQ         sign+40(FP), DI
+	VPBROADCASTQ DI, Z0
+	XORQ         DI, DI
+
+turn139:
+	CMPQ       DI, DX
+	JGE        done140
+	MOVQ       AX, R8
+	VCVTPS2PD  (R8)(DI*4), Z1
+	VXORPD     Z0, Z1, Z1
+	ADDQ       CX, R8
+	VCVTPS2PD  (R8)(DI*4), Z2
+	VXORPD     Z0, Z2, Z2
+	ADDQ       CX, R8
+	VCVTPS2PD  (R8)(DI*4), Z3
+	VXORPD     Z0, Z3, Z3
+	ADDQ       CX, R8
+	VCVTPS2PD  (R8)(DI*4), Z4
+	VXORPD     Z0, Z4, Z4
+	ADDQ       CX, R8
+	VCVTPS2PD  (R8)(DI*4), Z5
+	VXORPD     Z0, Z5, Z5
+	ADDQ       CX, R8
+	VCVTPS2PD  (R8)(DI*4), Z6
+	VXORPD     Z0, Z6, Z6
+	ADDQ       CX, R8
+	VCVTPS2PD  (R8)(DI*4), Z7
+	VXORPD     Z0, Z7, Z7
+	ADDQ       CX, R8
+	VCVTPS2PD  (R8)(DI*4), Z8
+	VXORPD     Z0, Z8, Z8
+	VUNPCKLPD  Z2, Z1, Z9
+	VUNPCKHPD  Z2, Z1, Z1
+	VUNPCKLPD  Z4, Z3, Z2
+	VUNPCKHPD  Z4, Z3, Z3
+	VUNPCKLPD  Z6, Z5, Z4
+	VUNPCKHPD  Z6, Z5, Z5
+	VUNPCKLPD  Z8, Z7, Z6
+	VUNPCKHPD  Z8, Z7, Z7
+	VSHUFF64X2 $0x88, Z2, Z9, Z8
+	VSHUFF64X2 $0x88, Z6, Z4, Z10
+	VSHUFF64X2 $0x88, Z10, Z8, Z11
+	VSHUFF64X2 $0xdd, Z10, Z8, Z8
+	VSHUFF64X2 $0xdd, Z2, Z9, Z2
+	VSHUFF64X2 $0xdd, Z6, Z4, Z4
+	VSHUFF64X2 $0x88, Z4, Z2, Z6
+	VSHUFF64X2 $0xdd, Z4, Z2, Z2
+	VSHUFF64X2 $0x88, Z3, Z1, Z4
+	VSHUFF64X2 $0x88, Z7, Z5, Z9
+	VSHUFF64X2 $0x88, Z9, Z4, Z10
+	VSHUFF64X2 $0xdd, Z9, Z4, Z4
+	VSHUFF64X2 $0xdd, Z3, Z1, Z1
+	VSHUFF64X2 $0xdd, Z7, Z5, Z3
+	VSHUFF64X2 $0x88, Z3, Z1, Z5
+	VSHUFF64X2 $0xdd, Z3, Z1, Z1
+	VMOVUPD    Z11, (BX)
+	ADDQ       SI, BX
+	VMOVUPD    Z10, (BX)
+	ADDQ       SI, BX
+	VMOVUPD    Z6, (BX)
+	ADDQ       SI, BX
+	VMOVUPD    Z5, (BX)
+	ADDQ       SI, BX
+	VMOVUPD    Z8, (BX)
+	ADDQ       SI, BX
+	VMOVUPD    Z4, (BX)
+	ADDQ       SI, BX
+	VMOVUPD    Z2, (BX)
+	ADDQ       SI, BX
+	VMOVUPD    Z1, (BX)
+	ADDQ       SI, BX
+	ADDQ       $0x08, DI
+	JMP        turn139
+
+done140:
+	VZEROUPPER
+	RET
+
 // func minimaInt32AVX512(s *byte) int
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL
 TEXT ·minimaInt32AVX512(SB), NOSPLIT, $0-16
@@ -4388,5 +4560,113 @@ lane137:
 none138:
 whole136:
 	MOVQ CX, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func turnInt32AVX512(from *int32, fromStride int, cols int, to *float64, toStride int, sign int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·turnInt32AVX512(SB), NOSPLIT, $0-48
+	MOVQ         from+0(FP), AX
+	MOVQ         fromStride+8(FP), CX
+	MOVQ         cols+16(FP), DX
+	MOVQ         to+24(FP), BX
+	MOVQ         toStride+32(FP), SI
+	MOVQ         sign+40(FP), DI
+	VPBROADCASTQ DI, Z0
+	MOVQ         $0x7ff0000000000000, DI
+	VMOVQ        DI, X1
+	VBROADCASTSD X1, Z1
+	MOVQ         $0x41dfffffffc00000, DI
+	VMOVQ        DI, X2
+	VBROADCASTSD X2, Z2
+	XORQ         DI, DI
+
+turn139:
+	CMPQ       DI, DX
+	JGE        done140
+	MOVQ       AX, R8
+	VCVTDQ2PD  (R8)(DI*4), Z3
+	VCMPPD     $0x00, Z2, Z3, K1
+	VXORPD     Z0, Z3, Z3
+	VMOVAPD    Z1, K1, Z3
+	ADDQ       CX, R8
+	VCVTDQ2PD  (R8)(DI*4), Z4
+	VCMPPD     $0x00, Z2, Z4, K1
+	VXORPD     Z0, Z4, Z4
+	VMOVAPD    Z1, K1, Z4
+	ADDQ       CX, R8
+	VCVTDQ2PD  (R8)(DI*4), Z5
+	VCMPPD     $0x00, Z2, Z5, K1
+	VXORPD     Z0, Z5, Z5
+	VMOVAPD    Z1, K1, Z5
+	ADDQ       CX, R8
+	VCVTDQ2PD  (R8)(DI*4), Z6
+	VCMPPD     $0x00, Z2, Z6, K1
+	VXORPD     Z0, Z6, Z6
+	VMOVAPD    Z1, K1, Z6
+	ADDQ       CX, R8
+	VCVTDQ2PD  (R8)(DI*4), Z7
+	VCMPPD     $0x00, Z2, Z7, K1
+	VXORPD     Z0, Z7, Z7
+	VMOVAPD    Z1, K1, Z7
+	ADDQ       CX, R8
+	VCVTDQ2PD  (R8)(DI*4), Z8
+	VCMPPD     $0x00, Z2, Z8, K1
+	VXORPD     Z0, Z8, Z8
+	VMOVAPD    Z1, K1, Z8
+	ADDQ       CX, R8
+	VCVTDQ2PD  (R8)(DI*4), Z9
+	VCMPPD     $0x00, Z2, Z9, K1
+	VXORPD     Z0, Z9, Z9
+	VMOVAPD    Z1, K1, Z9
+	ADDQ       CX, R8
+	VCVTDQ2PD  (R8)(DI*4), Z10
+	VCMPPD     $0x00, Z2, Z10, K1
+	VXORPD     Z0, Z10, Z10
+	VMOVAPD    Z1, K1, Z10
+	VUNPCKLPD  Z4, Z3, Z11
+	VUNPCKHPD  Z4, Z3, Z3
+	VUNPCKLPD  Z6, Z5, Z4
+	VUNPCKHPD  Z6, Z5, Z5
+	VUNPCKLPD  Z8, Z7, Z6
+	VUNPCKHPD  Z8, Z7, Z7
+	VUNPCKLPD  Z10, Z9, Z8
+	VUNPCKHPD  Z10, Z9, Z9
+	VSHUFF64X2 $0x88, Z4, Z11, Z10
+	VSHUFF64X2 $0x88, Z8, Z6, Z12
+	VSHUFF64X2 $0x88, Z12, Z10, Z13
+	VSHUFF64X2 $0xdd, Z12, Z10, Z10
+	VSHUFF64X2 $0xdd, Z4, Z11, Z4
+	VSHUFF64X2 $0xdd, Z8, Z6, Z6
+	VSHUFF64X2 $0x88, Z6, Z4, Z8
+	VSHUFF64X2 $0xdd, Z6, Z4, Z4
+	VSHUFF64X2 $0x88, Z5, Z3, Z6
+	VSHUFF64X2 $0x88, Z9, Z7, Z11
+	VSHUFF64X2 $0x88, Z11, Z6, Z12
+	VSHUFF64X2 $0xdd, Z11, Z6, Z6
+	VSHUFF64X2 $0xdd, Z5, Z3, Z3
+	VSHUFF64X2 $0xdd, Z9, Z7, Z5
+	VSHUFF64X2 $0x88, Z5, Z3, Z7
+	VSHUFF64X2 $0xdd, Z5, Z3, Z3
+	VMOVUPD    Z13, (BX)
+	ADDQ       SI, BX
+	VMOVUPD    Z12, (BX)
+	ADDQ       SI, BX
+	VMOVUPD    Z8, (BX)
+	ADDQ       SI, BX
+	VMOVUPD    Z7, (BX)
+	ADDQ       SI, BX
+	VMOVUPD    Z10, (BX)
+	ADDQ       SI, BX
+	VMOVUPD    Z6, (BX)
+	ADDQ       SI, BX
+	VMOVUPD    Z4, (BX)
+	ADDQ       SI, BX
+	VMOVUPD    Z3, (BX)
+	ADDQ       SI, BX
+	ADDQ       $0x08, DI
+	JMP        turn139
+
+done140:
 	VZEROUPPER
 	RET

@@ -146,6 +146,50 @@ type Kernels struct {
 	Close func(s *Search, row, width int) (n int)
 	// Least is the place of the least of some numbers, a multiple of 8.
 	Least func(list []float64) int
+
+	lanes int // rows that turn transposes at once, 0 without it
+	turn  func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int)
+}
+
+// Turn writes costs, row after row, as float64s column after column, negated where that is asked for. The largest int32 becomes infinite, which
+// forbids the pair.
+func Turn[T Cost](costs []T, rows, cols int, to []float64, negate bool) {
+	if costs, to = costs[:rows*cols], to[:rows*cols]; len(costs) == 0 {
+		return
+	}
+	k := Of[T]()
+	sign, band, whole := 0, 0, 0
+	if negate {
+		sign = math.MinInt64
+	}
+	if k.lanes > 0 {
+		band, whole = rows/k.lanes*k.lanes, cols/k.lanes*k.lanes
+	}
+	size := int(unsafe.Sizeof(costs[0]))
+	for i := 0; i < band && whole > 0; i += k.lanes {
+		k.turn(unsafe.Pointer(&costs[i*cols]), cols*size, whole, &to[i], rows*8, sign)
+	}
+	forbidden, integer := any(costs[0]).(int32)
+	if forbidden = math.MaxInt32; !integer {
+		forbidden = 0
+	}
+	for i := range rows {
+		first := 0
+		if i < band {
+			first = whole
+		}
+		for j := first; j < cols; j++ {
+			c := costs[i*cols+j]
+			x := float64(c)
+			if negate {
+				x = -x
+			}
+			if integer && c == T(forbidden) {
+				x = math.Inf(1)
+			}
+			to[j*rows+i] = x
+		}
+	}
 }
 
 // Of is the fastest set of kernels of this processor.

@@ -165,6 +165,32 @@ func testKernels[T Cost](t *testing.T) {
 	}
 }
 
+// Turn transposes, negates, and knows what forbids an int32.
+func TestTurn(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	for range 300 {
+		rows, cols, negate := 1+r.IntN(40), 1+r.IntN(40), r.IntN(2) == 1
+		ints, singles, doubles := draw[int32](r, rows*cols, 0), draw[float32](r, rows*cols, 3), draw[float64](r, rows*cols, 3)
+		ints[r.IntN(len(ints))] = math.MaxInt32
+		a, b, c := make([]float64, rows*cols), make([]float64, rows*cols), make([]float64, rows*cols)
+		Turn(ints, rows, cols, a, negate)
+		Turn(singles, rows, cols, b, negate)
+		Turn(doubles, rows, cols, c, negate)
+		for k := range ints {
+			x, y, z, to := float64(ints[k]), float64(singles[k]), doubles[k], k%cols*rows+k/cols
+			if negate {
+				x, y, z = -x, -y, -z
+			}
+			if ints[k] == math.MaxInt32 {
+				x = math.Inf(1)
+			}
+			if a[to] != x || b[to] != y || c[to] != z {
+				t.Fatalf("%d x %d, pair %d: found %v, %v and %v, expected %v, %v and %v", rows, cols, k, a[to], b[to], c[to], x, y, z)
+			}
+		}
+	}
+}
+
 // Least finds the place of the least.
 func TestLeast(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))

@@ -31,7 +31,9 @@ func avx512[T Cost]() Kernels {
 				return belowInt32AVX512(s.at(), row, int(math.Float64bits(bar)), unsafe.SliceData(columns), unsafe.SliceData(costs))
 			},
 			func(s *Search) int { return checkInt32AVX512(s.at()) }, func(s *Search, i, width int) int { return closeInt32AVX512(s.at(), i, width) },
-			func(list []float64) int { return leastAVX512(unsafe.SliceData(list), len(list)) }}
+			func(list []float64) int { return leastAVX512(unsafe.SliceData(list), len(list)) }, 8, func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int) {
+				turnInt32AVX512((*int32)(from), fromStride, cols, to, toStride, sign)
+			}}
 	case float32:
 		return Kernels{"avx512", func(s *Search) int { return minimaFloat32AVX512(s.at()) }, func(s *Search) int { return transferFloat32AVX512(s.at()) }, func(s *Search, n int) int { return bidFloat32AVX512(s.at(), n) },
 			func(s *Search, root int) int { return pathFloat32AVX512(s.at(), root) }, func(s *Search) int { return nearestFloat32AVX512(s.at()) },
@@ -39,7 +41,9 @@ func avx512[T Cost]() Kernels {
 				return belowFloat32AVX512(s.at(), row, int(math.Float64bits(bar)), unsafe.SliceData(columns), unsafe.SliceData(costs))
 			},
 			func(s *Search) int { return checkFloat32AVX512(s.at()) }, func(s *Search, i, width int) int { return closeFloat32AVX512(s.at(), i, width) },
-			func(list []float64) int { return leastAVX512(unsafe.SliceData(list), len(list)) }}
+			func(list []float64) int { return leastAVX512(unsafe.SliceData(list), len(list)) }, 8, func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int) {
+				turnFloat32AVX512((*float32)(from), fromStride, cols, to, toStride, sign)
+			}}
 	}
 	return Kernels{"avx512", func(s *Search) int { return minimaFloat64AVX512(s.at()) }, func(s *Search) int { return transferFloat64AVX512(s.at()) }, func(s *Search, n int) int { return bidFloat64AVX512(s.at(), n) },
 		func(s *Search, root int) int { return pathFloat64AVX512(s.at(), root) }, func(s *Search) int { return nearestFloat64AVX512(s.at()) },
@@ -47,7 +51,9 @@ func avx512[T Cost]() Kernels {
 			return belowFloat64AVX512(s.at(), row, int(math.Float64bits(bar)), unsafe.SliceData(columns), unsafe.SliceData(costs))
 		},
 		func(s *Search) int { return checkFloat64AVX512(s.at()) }, func(s *Search, i, width int) int { return closeFloat64AVX512(s.at(), i, width) },
-		func(list []float64) int { return leastAVX512(unsafe.SliceData(list), len(list)) }}
+		func(list []float64) int { return leastAVX512(unsafe.SliceData(list), len(list)) }, 8, func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int) {
+			turnFloat64AVX512((*float64)(from), fromStride, cols, to, toStride, sign)
+		}}
 }
 
 func avx2[T Cost]() Kernels {
@@ -59,7 +65,9 @@ func avx2[T Cost]() Kernels {
 				return belowInt32AVX2(s.at(), row, int(math.Float64bits(bar)), unsafe.SliceData(columns), unsafe.SliceData(costs))
 			},
 			func(s *Search) int { return checkInt32AVX2(s.at()) }, func(s *Search, i, width int) int { return closeInt32AVX2(s.at(), i, width) },
-			func(list []float64) int { return leastAVX2(unsafe.SliceData(list), len(list)) }}
+			func(list []float64) int { return leastAVX2(unsafe.SliceData(list), len(list)) }, 4, func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int) {
+				turnInt32AVX2((*int32)(from), fromStride, cols, to, toStride, sign)
+			}}
 	case float32:
 		return Kernels{"avx2", func(s *Search) int { return minimaFloat32AVX2(s.at()) }, func(s *Search) int { return transferFloat32AVX2(s.at()) }, func(s *Search, n int) int { return bidFloat32AVX2(s.at(), n) },
 			func(s *Search, root int) int { return pathFloat32AVX2(s.at(), root) }, func(s *Search) int { return nearestFloat32AVX2(s.at()) },
@@ -67,7 +75,9 @@ func avx2[T Cost]() Kernels {
 				return belowFloat32AVX2(s.at(), row, int(math.Float64bits(bar)), unsafe.SliceData(columns), unsafe.SliceData(costs))
 			},
 			func(s *Search) int { return checkFloat32AVX2(s.at()) }, func(s *Search, i, width int) int { return closeFloat32AVX2(s.at(), i, width) },
-			func(list []float64) int { return leastAVX2(unsafe.SliceData(list), len(list)) }}
+			func(list []float64) int { return leastAVX2(unsafe.SliceData(list), len(list)) }, 4, func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int) {
+				turnFloat32AVX2((*float32)(from), fromStride, cols, to, toStride, sign)
+			}}
 	}
 	return Kernels{"avx2", func(s *Search) int { return minimaFloat64AVX2(s.at()) }, func(s *Search) int { return transferFloat64AVX2(s.at()) }, func(s *Search, n int) int { return bidFloat64AVX2(s.at(), n) },
 		func(s *Search, root int) int { return pathFloat64AVX2(s.at(), root) }, func(s *Search) int { return nearestFloat64AVX2(s.at()) },
@@ -75,5 +85,7 @@ func avx2[T Cost]() Kernels {
 			return belowFloat64AVX2(s.at(), row, int(math.Float64bits(bar)), unsafe.SliceData(columns), unsafe.SliceData(costs))
 		},
 		func(s *Search) int { return checkFloat64AVX2(s.at()) }, func(s *Search, i, width int) int { return closeFloat64AVX2(s.at(), i, width) },
-		func(list []float64) int { return leastAVX2(unsafe.SliceData(list), len(list)) }}
+		func(list []float64) int { return leastAVX2(unsafe.SliceData(list), len(list)) }, 4, func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int) {
+			turnFloat64AVX2((*float64)(from), fromStride, cols, to, toStride, sign)
+		}}
 }

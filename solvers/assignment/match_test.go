@@ -204,7 +204,7 @@ func BenchmarkMatch(b *testing.B) {
 			costs[i] = r.Float64()
 		}
 		b.Run(fmt.Sprintf("%dx%d", s.Rows, s.Cols), func(b *testing.B) {
-			var q Quick
+			var q QuickSolver
 			for b.Loop() {
 				if _, err := Match(&q, s, costs, false, column); err != nil {
 					b.Fatal(err)

@@ -299,6 +299,7 @@ const (
 	equal     = 0  // EQ_OQ
 	lesser    = 17 // LT_OQ
 	unordered = 3  // UNORD_Q
+	unequal   = 4  // NEQ_UQ
 	notAbove  = 25 // NGE_UQ: less, or no number
 )
 
@@ -897,9 +898,10 @@ func (g *writer) units(r rounding, x reg.VecVirtual, lost reg.VecVirtual) {
 
 // check writes the pass that makes duals of the prices and compares each cost with them.
 func (g *writer) check() {
-	g.function("check", "func(s *byte) int",
+	g.function("check", "func(s *byte, raise int) int",
 		"makes the duals v of the prices in units, and for each row whose u is not known the least c - v, so that u + v is at most c for",
-		"every pair. Their slack at the matched pairs is summed up. It returns 0, 1 where the slack is too large.")
+		"every pair. Their slack at the matched pairs is summed up. With raise it takes the duals v as they are, and raises those of pairs",
+		"with slack. It returns 0, 1 where the slack is too large.")
 	m := g.field(cols)
 	g.infinity()
 	g.tails(m)
@@ -910,9 +912,12 @@ func (g *writer) check() {
 	g.MOVQ(m, all)
 	g.ADDQ(operand.Imm(uint64(g.lanes-1)), all)
 	g.ANDQ(operand.I32(-g.lanes), all)
-	j := g.GP64()
+	j, raise := g.GP64(), g.GP64()
+	again, skip := g.label("prices"), g.label("raises")
+	g.MOVQ(g.Load(g.Param("raise"), g.GP64()), raise)
+	g.TESTQ(raise, raise)
+	g.goTo(g.JNE, skip)
 	g.XORQ(j, j)
-	again := g.label("prices")
 	g.Label(again)
 	x := g.vector()
 	g.VMOVUPD(g.eight(v, j, 0), x)
@@ -921,6 +926,7 @@ func (g *writer) check() {
 	g.ADDQ(operand.Imm(uint64(g.lanes)), j)
 	g.CMPQ(j, all)
 	g.goTo(g.JLT, again)
+	g.Label(skip)
 
 	own, u := g.field(column), g.field(dualRow)
 	i, sum := g.GP64(), g.GP64()
@@ -976,6 +982,13 @@ func (g *writer) check() {
 	g.goTo(g.JHI, bad)
 	g.CMPQ(sum, most)
 	g.goTo(g.JHI, bad)
+	still := g.label("still")
+	g.TESTQ(more, more)
+	g.goTo(g.JEQ, still)
+	g.CMPQ(g.Load(g.Param("raise"), g.GP64()), operand.Imm(0))
+	g.goTo(g.JEQ, still)
+	g.ADDQ(more, operand.Mem{Base: w, Index: at, Scale: 8})
+	g.Label(still)
 	g.ADDQ(operand.Mem{Base: g.s, Disp: stride}, c)
 	g.INCQ(i)
 	g.goTo(g.JMP, turn)
@@ -1001,8 +1014,9 @@ func (g *writer) check() {
 
 // close writes the list of a row's pairs that rounding leaves open.
 func (g *writer) close() {
-	g.function("close", "func(s *byte, row int, width int) int",
-		"lists the columns of a row whose slack is at most width units, and returns how many they are.")
+	g.function("close", "func(s *byte, row int, width int, lost int) int",
+		"lists the columns of a row whose slack is at most width units, with lost those alone whose costs units round, and returns how",
+		"many they are.")
 	m := g.field(cols)
 	g.infinity()
 	g.tails(m)
@@ -1018,11 +1032,12 @@ func (g *writer) close() {
 	g.XORQ(n, n)
 	g.blocks(m, 1, func(j reg.Register, b int, last bool) {
 		var x reg.VecVirtual
+		cut := g.zero()
 		if g.elem == "Int32" {
 			x = g.loadInts(g.cost(c, j, b), large, last)
 		} else {
 			x = g.load(g.cost(c, j, b), last)
-			g.units(r, x, nil)
+			g.units(r, x, cut)
 		}
 		g.VPSUBQ(g.eight(w, j, b), x, x)
 		bits := g.GP64()
@@ -1036,6 +1051,11 @@ func (g *writer) close() {
 			g.VMOVMSKPD(y, bits.As32())
 			g.XORL(operand.Imm(15), bits.As32())
 		}
+		all := g.label("all")
+		g.CMPQ(g.Load(g.Param("lost"), g.GP64()), operand.Imm(0))
+		g.goTo(g.JEQ, all)
+		g.ANDL(g.bits(unequal, cut, g.zero()).As32(), bits.As32())
+		g.Label(all)
 		g.lanesOf(bits, j, b, func(k reg.GPVirtual) {
 			g.MOVL(k.As32(), four(list, n))
 			g.INCQ(n)

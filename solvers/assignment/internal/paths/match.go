@@ -188,25 +188,65 @@ func match[T lapjv.Cost](s *Matcher, rows, cols int, costs []T, integer, listed 
 			q.SetDual(i, u, known)
 		}
 	}
-	if kernels.Check(q) != 0 {
+	if kernels.Check(q, 0) != 0 {
 		return 0, false
 	}
-	if rows < cols {
-		_, v := q.Duals()
-		owner := q.Owners()
-		for j, x := range v {
-			if x > 0 || x != 0 && owner[j] < 0 {
-				return 0, false
-			}
-		}
-	}
 	slack, scale, rounded := q.Slack()
-	if slack > 0 || rounded || lost || scale < 1 {
-		if integer || !s.alone(kernels, int(slack)+rows+1) {
+	rounded = rounded || lost
+	if slack > 0 {
+		if integer || !tighten(q, kernels) {
 			return 0, false
 		}
+		slack, _, rounded = q.Slack()
+	}
+	if !feasible(q) {
+		return 0, false
+	}
+	exact := slack == 0 && scale >= 1 && (!rounded || s.close(kernels, rows+1, 1) && len(s.near) == 0)
+	if !exact && !(s.close(kernels, int(slack)+rows+1, 0) && s.alone(int(slack)+rows+1)) {
+		return 0, false
 	}
 	return sum(s.own)
+}
+
+// feasible reports whether the duals of columns that may stay free are at most 0, and of those that do just that.
+func feasible(q *lapjv.Search) bool {
+	owner := q.Owners()
+	if len(q.Columns()) == len(owner) {
+		return true
+	}
+	_, v := q.Duals()
+	for j, x := range v {
+		if x > 0 || x != 0 && owner[j] < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// tighten raises the duals v, which rounding in the search left some units too low, until no matched pair has slack. Where a few
+// passes do not do that, the duals stay as they were. It is false for costs that are no numbers.
+func tighten(q *lapjv.Search, k *lapjv.Kernels) bool {
+	unset := func() {
+		for i := range q.Columns() {
+			q.SetDual(i, 0, false)
+		}
+	}
+	const passes = 10
+	for range passes {
+		unset()
+		if k.Check(q, 1) != 0 {
+			return false
+		}
+		if slack, _, _ := q.Slack(); slack == 0 {
+			if !feasible(q) {
+				break
+			}
+			return true
+		}
+	}
+	unset()
+	return k.Check(q, 0) == 0
 }
 
 // augment finds the matching.
@@ -235,21 +275,26 @@ func augment(q *lapjv.Search, k *lapjv.Kernels) bool {
 	return true
 }
 
-// alone reports whether the matching is the only one of the pairs whose slack is at most width units.
-func (s *Matcher) alone(k *lapjv.Kernels, width int) bool {
+// close lists the unmatched pairs whose slack is at most width units, with lost 1 all pairs of these whose costs units round. It is false
+// where they are too many.
+func (s *Matcher) close(k *lapjv.Kernels, width, lost int) bool {
 	q := &s.search
-	column := q.Columns()
 	s.near = s.near[:0]
-	for i := range column {
-		for _, j := range q.Near(k.Close(q, i, width)) {
-			if j != column[i] {
+	for i, own := range q.Columns() {
+		for _, j := range q.Near(k.Close(q, i, width, lost)) {
+			if j != own || lost > 0 {
 				s.near = append(s.near, problem.Pair{Row: int32(i), Col: j})
 			}
 		}
-		if len(s.near) > 16*len(q.Owners()) {
-			return false
+		if len(s.near) > 16*len(q.Owners()) || lost > 0 && len(s.near) > 0 {
+			return lost > 0
 		}
 	}
-	_, v := q.Duals()
-	return refine.HasNoCycle(column, v, s.near, int64(width))
+	return true
+}
+
+// alone reports whether the matching is the only one of its own pairs and those listed.
+func (s *Matcher) alone(width int) bool {
+	_, v := s.search.Duals()
+	return refine.HasNoCycle(s.search.Columns(), v, s.near, int64(width))
 }

@@ -26,15 +26,17 @@ func bidFloat64AVX2(s *byte, n int) int
 func pathFloat64AVX2(s *byte, root int) int
 
 // checkFloat64AVX2 makes the duals v of the prices in units, and for each row whose u is not known the least c - v, so that u + v is at most c for
-// every pair. Their slack at the matched pairs is summed up. It returns 0, 1 where the slack is too large.
+// every pair. Their slack at the matched pairs is summed up. With raise it takes the duals v as they are, and raises those of pairs
+// with slack. It returns 0, 1 where the slack is too large.
 //
 //go:noescape
-func checkFloat64AVX2(s *byte) int
+func checkFloat64AVX2(s *byte, raise int) int
 
-// closeFloat64AVX2 lists the columns of a row whose slack is at most width units, and returns how many they are.
+// closeFloat64AVX2 lists the columns of a row whose slack is at most width units, with lost those alone whose costs units round, and returns how
+// many they are.
 //
 //go:noescape
-func closeFloat64AVX2(s *byte, row int, width int) int
+func closeFloat64AVX2(s *byte, row int, width int, lost int) int
 
 // nearestFloat64AVX2 gives each row its nearest column where that is free, at prices of 0, and writes the costs as float64s where u is to be. It lists the
 // free rows, and returns how many they are, -1 where nothing is allowed to a row, or a cost is no number.
@@ -83,15 +85,17 @@ func bidFloat32AVX2(s *byte, n int) int
 func pathFloat32AVX2(s *byte, root int) int
 
 // checkFloat32AVX2 makes the duals v of the prices in units, and for each row whose u is not known the least c - v, so that u + v is at most c for
-// every pair. Their slack at the matched pairs is summed up. It returns 0, 1 where the slack is too large.
+// every pair. Their slack at the matched pairs is summed up. With raise it takes the duals v as they are, and raises those of pairs
+// with slack. It returns 0, 1 where the slack is too large.
 //
 //go:noescape
-func checkFloat32AVX2(s *byte) int
+func checkFloat32AVX2(s *byte, raise int) int
 
-// closeFloat32AVX2 lists the columns of a row whose slack is at most width units, and returns how many they are.
+// closeFloat32AVX2 lists the columns of a row whose slack is at most width units, with lost those alone whose costs units round, and returns how
+// many they are.
 //
 //go:noescape
-func closeFloat32AVX2(s *byte, row int, width int) int
+func closeFloat32AVX2(s *byte, row int, width int, lost int) int
 
 // nearestFloat32AVX2 gives each row its nearest column where that is free, at prices of 0, and writes the costs as float64s where u is to be. It lists the
 // free rows, and returns how many they are, -1 where nothing is allowed to a row, or a cost is no number.
@@ -135,15 +139,17 @@ func bidInt32AVX2(s *byte, n int) int
 func pathInt32AVX2(s *byte, root int) int
 
 // checkInt32AVX2 makes the duals v of the prices in units, and for each row whose u is not known the least c - v, so that u + v is at most c for
-// every pair. Their slack at the matched pairs is summed up. It returns 0, 1 where the slack is too large.
+// every pair. Their slack at the matched pairs is summed up. With raise it takes the duals v as they are, and raises those of pairs
+// with slack. It returns 0, 1 where the slack is too large.
 //
 //go:noescape
-func checkInt32AVX2(s *byte) int
+func checkInt32AVX2(s *byte, raise int) int
 
-// closeInt32AVX2 lists the columns of a row whose slack is at most width units, and returns how many they are.
+// closeInt32AVX2 lists the columns of a row whose slack is at most width units, with lost those alone whose costs units round, and returns how
+// many they are.
 //
 //go:noescape
-func closeInt32AVX2(s *byte, row int, width int) int
+func closeInt32AVX2(s *byte, row int, width int, lost int) int
 
 // nearestInt32AVX2 gives each row its nearest column where that is free, at prices of 0, and writes the costs as float64s where u is to be. It lists the
 // free rows, and returns how many they are, -1 where nothing is allowed to a row, or a cost is no number.

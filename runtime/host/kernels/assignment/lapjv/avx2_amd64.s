@@ -875,9 +875,9 @@ bad65:
 	VZEROUPPER
 	RET
 
-// func checkFloat64AVX2(s *byte) int
+// func checkFloat64AVX2(s *byte, raise int) int
 // Requires: AVX, AVX2
-TEXT ·checkFloat64AVX2(SB), NOSPLIT, $0-16
+TEXT ·checkFloat64AVX2(SB), NOSPLIT, $0-24
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), CX
 	MOVQ         $0x7ff0000000000000, DX
@@ -913,27 +913,32 @@ TEXT ·checkFloat64AVX2(SB), NOSPLIT, $0-16
 	MOVQ         CX, SI
 	ADDQ         $0x03, SI
 	ANDQ         $-4, SI
+	MOVQ         raise+8(FP), DI
+	TESTQ        DI, DI
+	JNE          raises88
 	XORQ         DI, DI
 
 prices87:
-	VMOVUPD      (DX)(DI*8), Y9
-	VMULPD       Y2, Y9, Y9
-	VMAXPD       Y4, Y9, Y9
-	VMINPD       Y3, Y9, Y9
-	VMULPD       Y6, Y9, Y10
-	VADDPD       Y5, Y10, Y10
-	VPSUBQ       Y5, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y5, Y10, Y10
-	VMULPD       Y7, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y5, Y9, Y9
-	VPSUBQ       Y5, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VMOVUPD      Y9, (BX)(DI*8)
-	ADDQ         $0x04, DI
-	CMPQ         DI, SI
-	JLT          prices87
+	VMOVUPD (DX)(DI*8), Y9
+	VMULPD  Y2, Y9, Y9
+	VMAXPD  Y4, Y9, Y9
+	VMINPD  Y3, Y9, Y9
+	VMULPD  Y6, Y9, Y10
+	VADDPD  Y5, Y10, Y10
+	VPSUBQ  Y5, Y10, Y11
+	VPSLLQ  $0x1a, Y11, Y11
+	VSUBPD  Y5, Y10, Y10
+	VMULPD  Y7, Y10, Y10
+	VSUBPD  Y10, Y9, Y9
+	VADDPD  Y5, Y9, Y9
+	VPSUBQ  Y5, Y9, Y9
+	VPADDQ  Y11, Y9, Y9
+	VMOVUPD Y9, (BX)(DI*8)
+	ADDQ    $0x04, DI
+	CMPQ    DI, SI
+	JLT     prices87
+
+raises88:
 	MOVQ         64(AX), DX
 	MOVQ         104(AX), SI
 	XORQ         DI, DI
@@ -943,21 +948,21 @@ prices87:
 	VMOVQ        R10, X9
 	VBROADCASTSD X9, Y9
 
-rows88:
+rows89:
 	CMPQ    DI, 16(AX)
-	JGE     done89
+	JGE     done90
 	MOVQ    $0x8000000000000000, R11
 	MOVQ    (SI)(DI*8), R10
 	CMPQ    R10, R11
-	JNE     known91
+	JNE     known92
 	VMOVAPD Y9, Y10
 	VMOVAPD Y9, Y11
 	XORQ    R10, R10
 
-turn92:
+turn93:
 	LEAQ      8(R10), R11
 	CMPQ      R11, CX
-	JGT       end93
+	JGT       end94
 	VMOVUPD   (R9)(R10*8), Y12
 	VMULPD    Y2, Y12, Y12
 	VMAXPD    Y4, Y12, Y12
@@ -999,12 +1004,12 @@ turn92:
 	VPCMPGTQ  Y12, Y11, Y13
 	VBLENDVPD Y13, Y12, Y11, Y11
 	MOVQ      R11, R10
-	JMP       turn92
+	JMP       turn93
 
-end93:
+end94:
 	LEAQ      4(R10), R11
 	CMPQ      R11, CX
-	JGT       end95
+	JGT       end96
 	VMOVUPD   (R9)(R10*8), Y12
 	VMULPD    Y2, Y12, Y12
 	VMAXPD    Y4, Y12, Y12
@@ -1027,9 +1032,9 @@ end93:
 	VBLENDVPD Y13, Y12, Y10, Y10
 	MOVQ      R11, R10
 
-end95:
+end96:
 	CMPQ       R10, CX
-	JGE        whole96
+	JGE        whole97
 	VMASKMOVPD (R9)(R10*8), Y1, Y12
 	VBLENDVPD  Y1, Y12, Y0, Y12
 	VMULPD     Y2, Y12, Y12
@@ -1052,7 +1057,7 @@ end95:
 	VPCMPGTQ   Y12, Y10, Y13
 	VBLENDVPD  Y13, Y12, Y10, Y10
 
-whole96:
+whole97:
 	VPCMPGTQ     Y11, Y10, Y12
 	VBLENDVPD    Y12, Y11, Y10, Y10
 	VEXTRACTI128 $0x01, Y10, X11
@@ -1065,7 +1070,7 @@ whole96:
 	VMOVQ        X11, R10
 	MOVQ         R10, (SI)(DI*8)
 
-known91:
+known92:
 	MOVLQSX    (DX)(DI*4), R11
 	VMOVSD     (R9)(R11*8), X10
 	VMULSD     X2, X10, X10
@@ -1077,14 +1082,22 @@ known91:
 	ADDQ       R12, R8
 	MOVQ       $0x0080000000000000, R10
 	CMPQ       R12, R10
-	JHI        bad90
+	JHI        bad91
 	CMPQ       R8, R10
-	JHI        bad90
-	ADDQ       8(AX), R9
-	INCQ       DI
-	JMP        rows88
+	JHI        bad91
+	TESTQ      R12, R12
+	JEQ        still98
+	MOVQ       raise+8(FP), R10
+	CMPQ       R10, $0x00
+	JEQ        still98
+	ADDQ       R12, (BX)(R11*8)
 
-done89:
+still98:
+	ADDQ 8(AX), R9
+	INCQ DI
+	JMP  rows89
+
+done90:
 	MOVQ         R8, 136(AX)
 	VEXTRACTF128 $0x01, Y8, X0
 	VORPD        X0, X8, X8
@@ -1094,19 +1107,19 @@ done89:
 	ADDQ         CX, CX
 	MOVQ         CX, 144(AX)
 	MOVQ         $+0, AX
-	MOVQ         AX, ret+8(FP)
+	MOVQ         AX, ret+16(FP)
 	VZEROUPPER
 	RET
 
-bad90:
+bad91:
 	MOVQ $+1, AX
-	MOVQ AX, ret+8(FP)
+	MOVQ AX, ret+16(FP)
 	VZEROUPPER
 	RET
 
-// func closeFloat64AVX2(s *byte, row int, width int) int
+// func closeFloat64AVX2(s *byte, row int, width int, lost int) int
 // Requires: AVX, AVX2, BMI
-TEXT ·closeFloat64AVX2(SB), NOSPLIT, $0-32
+TEXT ·closeFloat64AVX2(SB), NOSPLIT, $0-40
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), CX
 	MOVQ         $0x7ff0000000000000, DX
@@ -1154,79 +1167,105 @@ TEXT ·closeFloat64AVX2(SB), NOSPLIT, $0-32
 	XORQ         SI, SI
 	XORQ         DI, DI
 
-turn97:
+turn99:
 	LEAQ      4(DI), R8
 	CMPQ      R8, CX
-	JGT       end98
-	VMOVUPD   (BX)(DI*8), Y9
-	VMULPD    Y2, Y9, Y9
-	VMAXPD    Y4, Y9, Y9
-	VMINPD    Y3, Y9, Y9
-	VMULPD    Y6, Y9, Y10
+	JGT       end100
+	VXORPD    Y9, Y9, Y9
+	VMOVUPD   (BX)(DI*8), Y10
+	VMULPD    Y2, Y10, Y10
+	VMAXPD    Y4, Y10, Y10
+	VMINPD    Y3, Y10, Y10
+	VROUNDPD  $0x08, Y10, Y11
+	VSUBPD    Y11, Y10, Y11
+	VORPD     Y11, Y9, Y9
+	VMULPD    Y6, Y10, Y11
+	VADDPD    Y5, Y11, Y11
+	VPSUBQ    Y5, Y11, Y12
+	VPSLLQ    $0x1a, Y12, Y12
+	VSUBPD    Y5, Y11, Y11
+	VMULPD    Y7, Y11, Y11
+	VSUBPD    Y11, Y10, Y10
 	VADDPD    Y5, Y10, Y10
-	VPSUBQ    Y5, Y10, Y11
-	VPSLLQ    $0x1a, Y11, Y11
-	VSUBPD    Y5, Y10, Y10
-	VMULPD    Y7, Y10, Y10
-	VSUBPD    Y10, Y9, Y9
-	VADDPD    Y5, Y9, Y9
-	VPSUBQ    Y5, Y9, Y9
-	VPADDQ    Y11, Y9, Y9
-	VPSUBQ    (DX)(DI*8), Y9, Y9
-	VPCMPGTQ  Y8, Y9, Y9
-	VMOVMSKPD Y9, R9
+	VPSUBQ    Y5, Y10, Y10
+	VPADDQ    Y12, Y10, Y10
+	VPSUBQ    (DX)(DI*8), Y10, Y10
+	VPCMPGTQ  Y8, Y10, Y10
+	VMOVMSKPD Y10, R9
 	XORL      $0x0f, R9
-	TESTL     R9, R9
-	JEQ       none100
+	MOVQ      lost+24(FP), R10
+	CMPQ      R10, $0x00
+	JEQ       all101
+	VXORPD    Y10, Y10, Y10
+	VCMPPD    $0x04, Y10, Y9, Y9
+	VMOVMSKPD Y9, R10
+	ANDL      R10, R9
 
-lane99:
+all101:
+	TESTL R9, R9
+	JEQ   none103
+
+lane102:
 	TZCNTL R9, R10
 	LEAQ   (R10)(DI*1), R10
 	MOVL   R10, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  R9, R9
-	JNE    lane99
+	JNE    lane102
 
-none100:
+none103:
 	MOVQ R8, DI
-	JMP  turn97
+	JMP  turn99
 
-end98:
+end100:
 	CMPQ       DI, CX
-	JGE        whole101
-	VMASKMOVPD (BX)(DI*8), Y1, Y9
-	VBLENDVPD  Y1, Y9, Y0, Y9
-	VMULPD     Y2, Y9, Y9
-	VMAXPD     Y4, Y9, Y9
-	VMINPD     Y3, Y9, Y9
-	VMULPD     Y6, Y9, Y0
+	JGE        whole104
+	VXORPD     Y9, Y9, Y9
+	VMASKMOVPD (BX)(DI*8), Y1, Y10
+	VBLENDVPD  Y1, Y10, Y0, Y10
+	VMULPD     Y2, Y10, Y10
+	VMAXPD     Y4, Y10, Y10
+	VMINPD     Y3, Y10, Y10
+	VROUNDPD   $0x08, Y10, Y0
+	VSUBPD     Y0, Y10, Y0
+	VORPD      Y0, Y9, Y9
+	VMULPD     Y6, Y10, Y0
 	VADDPD     Y5, Y0, Y0
 	VPSUBQ     Y5, Y0, Y1
 	VPSLLQ     $0x1a, Y1, Y1
 	VSUBPD     Y5, Y0, Y0
 	VMULPD     Y7, Y0, Y0
-	VSUBPD     Y0, Y9, Y9
-	VADDPD     Y5, Y9, Y9
-	VPSUBQ     Y5, Y9, Y9
-	VPADDQ     Y1, Y9, Y9
-	VPSUBQ     (DX)(DI*8), Y9, Y9
-	VPCMPGTQ   Y8, Y9, Y0
+	VSUBPD     Y0, Y10, Y10
+	VADDPD     Y5, Y10, Y10
+	VPSUBQ     Y5, Y10, Y10
+	VPADDQ     Y1, Y10, Y10
+	VPSUBQ     (DX)(DI*8), Y10, Y10
+	VPCMPGTQ   Y8, Y10, Y0
 	VMOVMSKPD  Y0, CX
 	XORL       $0x0f, CX
-	TESTL      CX, CX
-	JEQ        none103
+	MOVQ       lost+24(FP), DX
+	CMPQ       DX, $0x00
+	JEQ        all105
+	VXORPD     Y0, Y0, Y0
+	VCMPPD     $0x04, Y0, Y9, Y0
+	VMOVMSKPD  Y0, DX
+	ANDL       DX, CX
 
-lane102:
+all105:
+	TESTL CX, CX
+	JEQ   none107
+
+lane106:
 	TZCNTL CX, DX
 	LEAQ   (DX)(DI*1), DX
 	MOVL   DX, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  CX, CX
-	JNE    lane102
+	JNE    lane106
 
-none103:
-whole101:
-	MOVQ SI, ret+24(FP)
+none107:
+whole104:
+	MOVQ SI, ret+32(FP)
 	VZEROUPPER
 	RET
 
@@ -1255,19 +1294,19 @@ TEXT ·nearestFloat64AVX2(SB), NOSPLIT, $0-16
 	MOVQ         104(AX), R10
 	VXORPD       Y2, Y2, Y2
 
-rows104:
+rows108:
 	CMPQ    DX, 16(AX)
-	JGE     done105
+	JGE     done109
 	VMOVAPD Y0, Y3
 	VMOVAPD Y0, Y4
 	VMOVAPD Y0, Y5
 	VMOVAPD Y0, Y6
 	XORQ    R11, R11
 
-turn108:
+turn112:
 	LEAQ    16(R11), R12
 	CMPQ    R12, CX
-	JGT     end109
+	JGT     end113
 	VMOVUPD (SI)(R11*8), Y7
 	VMINPD  Y7, Y3, Y3
 	VADDPD  Y7, Y2, Y2
@@ -1281,28 +1320,28 @@ turn108:
 	VMINPD  Y7, Y6, Y6
 	VADDPD  Y7, Y2, Y2
 	MOVQ    R12, R11
-	JMP     turn108
+	JMP     turn112
 
-end109:
-turn110:
+end113:
+turn114:
 	LEAQ    4(R11), R12
 	CMPQ    R12, CX
-	JGT     end111
+	JGT     end115
 	VMOVUPD (SI)(R11*8), Y7
 	VMINPD  Y7, Y3, Y3
 	VADDPD  Y7, Y2, Y2
 	MOVQ    R12, R11
-	JMP     turn110
+	JMP     turn114
 
-end111:
+end115:
 	CMPQ       R11, CX
-	JGE        whole112
+	JGE        whole116
 	VMASKMOVPD (SI)(R11*8), Y1, Y7
 	VBLENDVPD  Y1, Y7, Y0, Y7
 	VMINPD     Y7, Y3, Y3
 	VADDPD     Y7, Y2, Y2
 
-whole112:
+whole116:
 	VMINPD       Y5, Y3, Y3
 	VMINPD       Y6, Y4, Y4
 	VMINPD       Y4, Y3, Y3
@@ -1312,81 +1351,81 @@ whole112:
 	VUNPCKHPD    X3, X3, X4
 	VMINSD       X3, X4, X3
 	VUCOMISD     X3, X0
-	JLS          bad106
+	JLS          bad110
 	VMOVSD       X3, (R10)(DX*8)
 	VBROADCASTSD X3, Y3
 	XORQ         R11, R11
 
-turn114:
+turn118:
 	LEAQ      4(R11), R12
 	CMPQ      R12, CX
-	JGT       end115
+	JGT       end119
 	VMOVUPD   (SI)(R11*8), Y4
 	VCMPPD    $0x00, Y3, Y4, Y4
 	VMOVMSKPD Y4, R13
 	TESTL     R13, R13
-	JEQ       none117
+	JEQ       none121
 
-lane116:
+lane120:
 	TZCNTL R13, R12
 	LEAQ   (R12)(R11*1), R12
 	MOVQ   R12, R11
-	JMP    found113
+	JMP    found117
 	BLSRL R13, R13
-	JNE   lane116
+	JNE   lane120
 
-none117:
+none121:
 	MOVQ R12, R11
-	JMP  turn114
+	JMP  turn118
 
-end115:
+end119:
 	CMPQ       R11, CX
-	JGE        whole118
+	JGE        whole122
 	VMASKMOVPD (SI)(R11*8), Y1, Y4
 	VBLENDVPD  Y1, Y4, Y0, Y4
 	VCMPPD     $0x00, Y3, Y4, Y3
 	VMOVMSKPD  Y3, R12
 	TESTL      R12, R12
-	JEQ        none120
+	JEQ        none124
 
-lane119:
+lane123:
 	TZCNTL R12, R12
 	LEAQ   (R12)(R11*1), R12
 	MOVQ   R12, R11
-	JMP    found113
+	JMP    found117
 	BLSRL R12, R12
-	JNE   lane119
+	JNE   lane123
 
-none120:
-whole118:
-	JMP bad106
+none124:
+whole122:
+	JMP bad110
 
-found113:
+found117:
 	CMPL (R9)(R11*4), $0x00
-	JGE  taken121
+	JGE  taken125
 	MOVL R11, (R8)(DX*4)
 	MOVL DX, (R9)(R11*4)
-	JMP  next107
+	JMP  next111
 
-taken121:
+taken125:
 	MOVL DX, (DI)(BX*4)
 	INCQ BX
 
-next107:
+next111:
 	ADDQ 8(AX), SI
 	INCQ DX
-	JMP  rows104
+	JMP  rows108
 
-done105:
+done109:
 	VCMPPD    $0x03, Y2, Y2, Y0
 	VMOVMSKPD Y0, AX
 	TESTL     AX, AX
-	JNE       bad106
+	JNE       bad110
 	MOVQ      BX, ret+8(FP)
 	VZEROUPPER
 	RET
 
-bad106:
+bad110:
 	MOVQ $-1, AX
 	MOVQ AX, ret+8(FP)
 	VZEROUPPER
@@ -1421,48 +1460,12 @@ TEXT ·belowFloat64AVX2(SB), NOSPLIT, $0-48
 	XORQ         DX, DX
 	XORQ         R8, R8
 
-turn122:
+turn126:
 	LEAQ      16(R8), R9
 	CMPQ      R9, CX
-	JGT       end123
+	JGT       end127
 	VMOVUPD   (BX)(R8*8), Y3
 	VSUBPD    (AX)(R8*8), Y3, Y3
-	VCMPPD    $0x19, Y2, Y3, Y3
-	VMOVMSKPD Y3, R10
-	TESTL     R10, R10
-	JEQ       none125
-
-lane124:
-	TZCNTL R10, R11
-	LEAQ   (R11)(R8*1), R11
-	MOVL   R11, (SI)(DX*4)
-	VMOVSD (BX)(R11*8), X3
-	VMOVSD X3, (DI)(DX*8)
-	INCQ   DX
-	BLSRL  R10, R10
-	JNE    lane124
-
-none125:
-	VMOVUPD   32(BX)(R8*8), Y3
-	VSUBPD    32(AX)(R8*8), Y3, Y3
-	VCMPPD    $0x19, Y2, Y3, Y3
-	VMOVMSKPD Y3, R10
-	TESTL     R10, R10
-	JEQ       none127
-
-lane126:
-	TZCNTL R10, R11
-	LEAQ   4(R11)(R8*1), R11
-	MOVL   R11, (SI)(DX*4)
-	VMOVSD (BX)(R11*8), X3
-	VMOVSD X3, (DI)(DX*8)
-	INCQ   DX
-	BLSRL  R10, R10
-	JNE    lane126
-
-none127:
-	VMOVUPD   64(BX)(R8*8), Y3
-	VSUBPD    64(AX)(R8*8), Y3, Y3
 	VCMPPD    $0x19, Y2, Y3, Y3
 	VMOVMSKPD Y3, R10
 	TESTL     R10, R10
@@ -1470,7 +1473,7 @@ none127:
 
 lane128:
 	TZCNTL R10, R11
-	LEAQ   8(R11)(R8*1), R11
+	LEAQ   (R11)(R8*1), R11
 	MOVL   R11, (SI)(DX*4)
 	VMOVSD (BX)(R11*8), X3
 	VMOVSD X3, (DI)(DX*8)
@@ -1479,8 +1482,8 @@ lane128:
 	JNE    lane128
 
 none129:
-	VMOVUPD   96(BX)(R8*8), Y3
-	VSUBPD    96(AX)(R8*8), Y3, Y3
+	VMOVUPD   32(BX)(R8*8), Y3
+	VSUBPD    32(AX)(R8*8), Y3, Y3
 	VCMPPD    $0x19, Y2, Y3, Y3
 	VMOVMSKPD Y3, R10
 	TESTL     R10, R10
@@ -1488,7 +1491,7 @@ none129:
 
 lane130:
 	TZCNTL R10, R11
-	LEAQ   12(R11)(R8*1), R11
+	LEAQ   4(R11)(R8*1), R11
 	MOVL   R11, (SI)(DX*4)
 	VMOVSD (BX)(R11*8), X3
 	VMOVSD X3, (DI)(DX*8)
@@ -1497,16 +1500,26 @@ lane130:
 	JNE    lane130
 
 none131:
-	MOVQ R9, R8
-	JMP  turn122
+	VMOVUPD   64(BX)(R8*8), Y3
+	VSUBPD    64(AX)(R8*8), Y3, Y3
+	VCMPPD    $0x19, Y2, Y3, Y3
+	VMOVMSKPD Y3, R10
+	TESTL     R10, R10
+	JEQ       none133
 
-end123:
-turn132:
-	LEAQ      4(R8), R9
-	CMPQ      R9, CX
-	JGT       end133
-	VMOVUPD   (BX)(R8*8), Y3
-	VSUBPD    (AX)(R8*8), Y3, Y3
+lane132:
+	TZCNTL R10, R11
+	LEAQ   8(R11)(R8*1), R11
+	MOVL   R11, (SI)(DX*4)
+	VMOVSD (BX)(R11*8), X3
+	VMOVSD X3, (DI)(DX*8)
+	INCQ   DX
+	BLSRL  R10, R10
+	JNE    lane132
+
+none133:
+	VMOVUPD   96(BX)(R8*8), Y3
+	VSUBPD    96(AX)(R8*8), Y3, Y3
 	VCMPPD    $0x19, Y2, Y3, Y3
 	VMOVMSKPD Y3, R10
 	TESTL     R10, R10
@@ -1514,7 +1527,7 @@ turn132:
 
 lane134:
 	TZCNTL R10, R11
-	LEAQ   (R11)(R8*1), R11
+	LEAQ   12(R11)(R8*1), R11
 	MOVL   R11, (SI)(DX*4)
 	VMOVSD (BX)(R11*8), X3
 	VMOVSD X3, (DI)(DX*8)
@@ -1524,20 +1537,46 @@ lane134:
 
 none135:
 	MOVQ R9, R8
-	JMP  turn132
+	JMP  turn126
 
-end133:
+end127:
+turn136:
+	LEAQ      4(R8), R9
+	CMPQ      R9, CX
+	JGT       end137
+	VMOVUPD   (BX)(R8*8), Y3
+	VSUBPD    (AX)(R8*8), Y3, Y3
+	VCMPPD    $0x19, Y2, Y3, Y3
+	VMOVMSKPD Y3, R10
+	TESTL     R10, R10
+	JEQ       none139
+
+lane138:
+	TZCNTL R10, R11
+	LEAQ   (R11)(R8*1), R11
+	MOVL   R11, (SI)(DX*4)
+	VMOVSD (BX)(R11*8), X3
+	VMOVSD X3, (DI)(DX*8)
+	INCQ   DX
+	BLSRL  R10, R10
+	JNE    lane138
+
+none139:
+	MOVQ R9, R8
+	JMP  turn136
+
+end137:
 	CMPQ       R8, CX
-	JGE        whole136
+	JGE        whole140
 	VMASKMOVPD (BX)(R8*8), Y1, Y3
 	VBLENDVPD  Y1, Y3, Y0, Y3
 	VSUBPD     (AX)(R8*8), Y3, Y3
 	VCMPPD     $0x19, Y2, Y3, Y0
 	VMOVMSKPD  Y0, AX
 	TESTL      AX, AX
-	JEQ        none138
+	JEQ        none142
 
-lane137:
+lane141:
 	TZCNTL AX, CX
 	LEAQ   (CX)(R8*1), CX
 	MOVL   CX, (SI)(DX*4)
@@ -1545,10 +1584,10 @@ lane137:
 	VMOVSD X0, (DI)(DX*8)
 	INCQ   DX
 	BLSRL  AX, AX
-	JNE    lane137
+	JNE    lane141
 
-none138:
-whole136:
+none142:
+whole140:
 	MOVQ DX, ret+40(FP)
 	VZEROUPPER
 	RET
@@ -1566,9 +1605,9 @@ TEXT ·turnFloat64AVX2(SB), NOSPLIT, $0-48
 	VPBROADCASTQ X0, Y0
 	XORQ         DI, DI
 
-turn139:
+turn143:
 	CMPQ       DI, DX
-	JGE        done140
+	JGE        done144
 	MOVQ       AX, R8
 	VMOVUPD    (R8)(DI*8), Y1
 	VXORPD     Y0, Y1, Y1
@@ -1598,9 +1637,9 @@ turn139:
 	VMOVUPD    Y1, (BX)
 	ADDQ       SI, BX
 	ADDQ       $0x04, DI
-	JMP        turn139
+	JMP        turn143
 
-done140:
+done144:
 	VZEROUPPER
 	RET
 
@@ -1618,24 +1657,24 @@ TEXT ·leastAVX2(SB), NOSPLIT, $0-24
 	VMOVAPD      Y0, Y0
 	XORQ         DX, DX
 
-turn141:
+turn145:
 	LEAQ   16(DX), BX
 	CMPQ   BX, CX
-	JGT    one142
+	JGT    one146
 	VMINPD (AX)(DX*8), Y1, Y1
 	VMINPD 32(AX)(DX*8), Y2, Y2
 	VMINPD 64(AX)(DX*8), Y3, Y3
 	VMINPD 96(AX)(DX*8), Y0, Y0
 	MOVQ   BX, DX
-	JMP    turn141
+	JMP    turn145
 
-one142:
+one146:
 	CMPQ   DX, CX
-	JGE    search143
+	JGE    search147
 	VMINPD (AX)(DX*8), Y1, Y1
 	VMINPD 32(AX)(DX*8), Y2, Y2
 
-search143:
+search147:
 	VMINPD       Y0, Y1, Y1
 	VMINPD       Y3, Y1, Y1
 	VMINPD       Y2, Y1, Y1
@@ -1647,21 +1686,21 @@ search143:
 	VBROADCASTSD X0, Y0
 	XORQ         DX, DX
 
-turn144:
+turn148:
 	CMPQ      DX, CX
-	JGE       none146
+	JGE       none150
 	VCMPPD    $0x00, (AX)(DX*8), Y0, Y1
 	VMOVMSKPD Y1, BX
 	TESTL     BX, BX
-	JNE       found145
+	JNE       found149
 	ADDQ      $0x04, DX
-	JMP       turn144
+	JMP       turn148
 
-found145:
+found149:
 	TZCNTL BX, BX
 	ADDQ   BX, DX
 
-none146:
+none150:
 	MOVQ DX, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -2573,9 +2612,9 @@ bad65:
 	VZEROUPPER
 	RET
 
-// func checkFloat32AVX2(s *byte) int
+// func checkFloat32AVX2(s *byte, raise int) int
 // Requires: AVX, AVX2
-TEXT ·checkFloat32AVX2(SB), NOSPLIT, $0-16
+TEXT ·checkFloat32AVX2(SB), NOSPLIT, $0-24
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), CX
 	MOVQ         $0x7ff0000000000000, DX
@@ -2617,27 +2656,32 @@ TEXT ·checkFloat32AVX2(SB), NOSPLIT, $0-16
 	MOVQ         CX, SI
 	ADDQ         $0x03, SI
 	ANDQ         $-4, SI
+	MOVQ         raise+8(FP), DI
+	TESTQ        DI, DI
+	JNE          raises88
 	XORQ         DI, DI
 
 prices87:
-	VMOVUPD      (DX)(DI*8), Y10
-	VMULPD       Y3, Y10, Y10
-	VMAXPD       Y5, Y10, Y10
-	VMINPD       Y4, Y10, Y10
-	VMULPD       Y7, Y10, Y11
-	VADDPD       Y6, Y11, Y11
-	VPSUBQ       Y6, Y11, Y12
-	VPSLLQ       $0x1a, Y12, Y12
-	VSUBPD       Y6, Y11, Y11
-	VMULPD       Y8, Y11, Y11
-	VSUBPD       Y11, Y10, Y10
-	VADDPD       Y6, Y10, Y10
-	VPSUBQ       Y6, Y10, Y10
-	VPADDQ       Y12, Y10, Y10
-	VMOVUPD      Y10, (BX)(DI*8)
-	ADDQ         $0x04, DI
-	CMPQ         DI, SI
-	JLT          prices87
+	VMOVUPD (DX)(DI*8), Y10
+	VMULPD  Y3, Y10, Y10
+	VMAXPD  Y5, Y10, Y10
+	VMINPD  Y4, Y10, Y10
+	VMULPD  Y7, Y10, Y11
+	VADDPD  Y6, Y11, Y11
+	VPSUBQ  Y6, Y11, Y12
+	VPSLLQ  $0x1a, Y12, Y12
+	VSUBPD  Y6, Y11, Y11
+	VMULPD  Y8, Y11, Y11
+	VSUBPD  Y11, Y10, Y10
+	VADDPD  Y6, Y10, Y10
+	VPSUBQ  Y6, Y10, Y10
+	VPADDQ  Y12, Y10, Y10
+	VMOVUPD Y10, (BX)(DI*8)
+	ADDQ    $0x04, DI
+	CMPQ    DI, SI
+	JLT     prices87
+
+raises88:
 	MOVQ         64(AX), DX
 	MOVQ         104(AX), SI
 	XORQ         DI, DI
@@ -2647,21 +2691,21 @@ prices87:
 	VMOVQ        R10, X10
 	VBROADCASTSD X10, Y10
 
-rows88:
+rows89:
 	CMPQ    DI, 16(AX)
-	JGE     done89
+	JGE     done90
 	MOVQ    $0x8000000000000000, R11
 	MOVQ    (SI)(DI*8), R10
 	CMPQ    R10, R11
-	JNE     known91
+	JNE     known92
 	VMOVAPD Y10, Y11
 	VMOVAPD Y10, Y12
 	XORQ    R10, R10
 
-turn92:
+turn93:
 	LEAQ      8(R10), R11
 	CMPQ      R11, CX
-	JGT       end93
+	JGT       end94
 	VCVTPS2PD (R9)(R10*4), Y13
 	VMULPD    Y3, Y13, Y13
 	VMAXPD    Y5, Y13, Y13
@@ -2703,12 +2747,12 @@ turn92:
 	VPCMPGTQ  Y13, Y12, Y14
 	VBLENDVPD Y14, Y13, Y12, Y12
 	MOVQ      R11, R10
-	JMP       turn92
+	JMP       turn93
 
-end93:
+end94:
 	LEAQ      4(R10), R11
 	CMPQ      R11, CX
-	JGT       end95
+	JGT       end96
 	VCVTPS2PD (R9)(R10*4), Y13
 	VMULPD    Y3, Y13, Y13
 	VMAXPD    Y5, Y13, Y13
@@ -2731,9 +2775,9 @@ end93:
 	VBLENDVPD Y14, Y13, Y11, Y11
 	MOVQ      R11, R10
 
-end95:
+end96:
 	CMPQ       R10, CX
-	JGE        whole96
+	JGE        whole97
 	VMASKMOVPS (R9)(R10*4), X2, X13
 	VCVTPS2PD  X13, Y13
 	VBLENDVPD  Y1, Y13, Y0, Y13
@@ -2757,7 +2801,7 @@ end95:
 	VPCMPGTQ   Y13, Y11, Y14
 	VBLENDVPD  Y14, Y13, Y11, Y11
 
-whole96:
+whole97:
 	VPCMPGTQ     Y12, Y11, Y13
 	VBLENDVPD    Y13, Y12, Y11, Y11
 	VEXTRACTI128 $0x01, Y11, X12
@@ -2770,7 +2814,7 @@ whole96:
 	VMOVQ        X12, R10
 	MOVQ         R10, (SI)(DI*8)
 
-known91:
+known92:
 	MOVLQSX    (DX)(DI*4), R11
 	VXORPD     X11, X11, X11
 	VCVTSS2SD  (R9)(R11*4), X11, X11
@@ -2783,14 +2827,22 @@ known91:
 	ADDQ       R12, R8
 	MOVQ       $0x0080000000000000, R10
 	CMPQ       R12, R10
-	JHI        bad90
+	JHI        bad91
 	CMPQ       R8, R10
-	JHI        bad90
-	ADDQ       8(AX), R9
-	INCQ       DI
-	JMP        rows88
+	JHI        bad91
+	TESTQ      R12, R12
+	JEQ        still98
+	MOVQ       raise+8(FP), R10
+	CMPQ       R10, $0x00
+	JEQ        still98
+	ADDQ       R12, (BX)(R11*8)
 
-done89:
+still98:
+	ADDQ 8(AX), R9
+	INCQ DI
+	JMP  rows89
+
+done90:
 	MOVQ         R8, 136(AX)
 	VEXTRACTF128 $0x01, Y9, X0
 	VORPD        X0, X9, X9
@@ -2800,19 +2852,19 @@ done89:
 	ADDQ         CX, CX
 	MOVQ         CX, 144(AX)
 	MOVQ         $+0, AX
-	MOVQ         AX, ret+8(FP)
+	MOVQ         AX, ret+16(FP)
 	VZEROUPPER
 	RET
 
-bad90:
+bad91:
 	MOVQ $+1, AX
-	MOVQ AX, ret+8(FP)
+	MOVQ AX, ret+16(FP)
 	VZEROUPPER
 	RET
 
-// func closeFloat32AVX2(s *byte, row int, width int) int
+// func closeFloat32AVX2(s *byte, row int, width int, lost int) int
 // Requires: AVX, AVX2, BMI
-TEXT ·closeFloat32AVX2(SB), NOSPLIT, $0-32
+TEXT ·closeFloat32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), CX
 	MOVQ         $0x7ff0000000000000, DX
@@ -2866,52 +2918,69 @@ TEXT ·closeFloat32AVX2(SB), NOSPLIT, $0-32
 	XORQ         SI, SI
 	XORQ         DI, DI
 
-turn97:
+turn99:
 	LEAQ      4(DI), R8
 	CMPQ      R8, CX
-	JGT       end98
-	VCVTPS2PD (BX)(DI*4), Y10
-	VMULPD    Y3, Y10, Y10
-	VMAXPD    Y5, Y10, Y10
-	VMINPD    Y4, Y10, Y10
-	VMULPD    Y7, Y10, Y11
+	JGT       end100
+	VXORPD    Y10, Y10, Y10
+	VCVTPS2PD (BX)(DI*4), Y11
+	VMULPD    Y3, Y11, Y11
+	VMAXPD    Y5, Y11, Y11
+	VMINPD    Y4, Y11, Y11
+	VROUNDPD  $0x08, Y11, Y12
+	VSUBPD    Y12, Y11, Y12
+	VORPD     Y12, Y10, Y10
+	VMULPD    Y7, Y11, Y12
+	VADDPD    Y6, Y12, Y12
+	VPSUBQ    Y6, Y12, Y13
+	VPSLLQ    $0x1a, Y13, Y13
+	VSUBPD    Y6, Y12, Y12
+	VMULPD    Y8, Y12, Y12
+	VSUBPD    Y12, Y11, Y11
 	VADDPD    Y6, Y11, Y11
-	VPSUBQ    Y6, Y11, Y12
-	VPSLLQ    $0x1a, Y12, Y12
-	VSUBPD    Y6, Y11, Y11
-	VMULPD    Y8, Y11, Y11
-	VSUBPD    Y11, Y10, Y10
-	VADDPD    Y6, Y10, Y10
-	VPSUBQ    Y6, Y10, Y10
-	VPADDQ    Y12, Y10, Y10
-	VPSUBQ    (DX)(DI*8), Y10, Y10
-	VPCMPGTQ  Y9, Y10, Y10
-	VMOVMSKPD Y10, R9
+	VPSUBQ    Y6, Y11, Y11
+	VPADDQ    Y13, Y11, Y11
+	VPSUBQ    (DX)(DI*8), Y11, Y11
+	VPCMPGTQ  Y9, Y11, Y11
+	VMOVMSKPD Y11, R9
 	XORL      $0x0f, R9
-	TESTL     R9, R9
-	JEQ       none100
+	MOVQ      lost+24(FP), R10
+	CMPQ      R10, $0x00
+	JEQ       all101
+	VXORPD    Y11, Y11, Y11
+	VCMPPD    $0x04, Y11, Y10, Y10
+	VMOVMSKPD Y10, R10
+	ANDL      R10, R9
 
-lane99:
+all101:
+	TESTL R9, R9
+	JEQ   none103
+
+lane102:
 	TZCNTL R9, R10
 	LEAQ   (R10)(DI*1), R10
 	MOVL   R10, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  R9, R9
-	JNE    lane99
+	JNE    lane102
 
-none100:
+none103:
 	MOVQ R8, DI
-	JMP  turn97
+	JMP  turn99
 
-end98:
+end100:
 	CMPQ       DI, CX
-	JGE        whole101
+	JGE        whole104
+	VXORPD     Y10, Y10, Y10
 	VMASKMOVPS (BX)(DI*4), X2, X2
 	VCVTPS2PD  X2, Y2
 	VBLENDVPD  Y1, Y2, Y0, Y2
 	VMULPD     Y3, Y2, Y2
 	VMAXPD     Y5, Y2, Y2
 	VMINPD     Y4, Y2, Y2
+	VROUNDPD   $0x08, Y2, Y0
+	VSUBPD     Y0, Y2, Y0
+	VORPD      Y0, Y10, Y10
 	VMULPD     Y7, Y2, Y0
 	VADDPD     Y6, Y0, Y0
 	VPSUBQ     Y6, Y0, Y1
@@ -2926,20 +2995,29 @@ end98:
 	VPCMPGTQ   Y9, Y2, Y0
 	VMOVMSKPD  Y0, CX
 	XORL       $0x0f, CX
-	TESTL      CX, CX
-	JEQ        none103
+	MOVQ       lost+24(FP), DX
+	CMPQ       DX, $0x00
+	JEQ        all105
+	VXORPD     Y0, Y0, Y0
+	VCMPPD     $0x04, Y0, Y10, Y0
+	VMOVMSKPD  Y0, DX
+	ANDL       DX, CX
 
-lane102:
+all105:
+	TESTL CX, CX
+	JEQ   none107
+
+lane106:
 	TZCNTL CX, DX
 	LEAQ   (DX)(DI*1), DX
 	MOVL   DX, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  CX, CX
-	JNE    lane102
+	JNE    lane106
 
-none103:
-whole101:
-	MOVQ SI, ret+24(FP)
+none107:
+whole104:
+	MOVQ SI, ret+32(FP)
 	VZEROUPPER
 	RET
 
@@ -2974,19 +3052,19 @@ TEXT ·nearestFloat32AVX2(SB), NOSPLIT, $0-16
 	MOVQ         104(AX), R10
 	VXORPD       Y3, Y3, Y3
 
-rows104:
+rows108:
 	CMPQ    DX, 16(AX)
-	JGE     done105
+	JGE     done109
 	VMOVAPD Y0, Y4
 	VMOVAPD Y0, Y5
 	VMOVAPD Y0, Y6
 	VMOVAPD Y0, Y7
 	XORQ    R11, R11
 
-turn108:
+turn112:
 	LEAQ      16(R11), R12
 	CMPQ      R12, CX
-	JGT       end109
+	JGT       end113
 	VCVTPS2PD (SI)(R11*4), Y8
 	VMINPD    Y8, Y4, Y4
 	VADDPD    Y8, Y3, Y3
@@ -3000,29 +3078,29 @@ turn108:
 	VMINPD    Y8, Y7, Y7
 	VADDPD    Y8, Y3, Y3
 	MOVQ      R12, R11
-	JMP       turn108
+	JMP       turn112
 
-end109:
-turn110:
+end113:
+turn114:
 	LEAQ      4(R11), R12
 	CMPQ      R12, CX
-	JGT       end111
+	JGT       end115
 	VCVTPS2PD (SI)(R11*4), Y8
 	VMINPD    Y8, Y4, Y4
 	VADDPD    Y8, Y3, Y3
 	MOVQ      R12, R11
-	JMP       turn110
+	JMP       turn114
 
-end111:
+end115:
 	CMPQ       R11, CX
-	JGE        whole112
+	JGE        whole116
 	VMASKMOVPS (SI)(R11*4), X2, X8
 	VCVTPS2PD  X8, Y8
 	VBLENDVPD  Y1, Y8, Y0, Y8
 	VMINPD     Y8, Y4, Y4
 	VADDPD     Y8, Y3, Y3
 
-whole112:
+whole116:
 	VMINPD       Y6, Y4, Y4
 	VMINPD       Y7, Y5, Y5
 	VMINPD       Y5, Y4, Y4
@@ -3032,82 +3110,82 @@ whole112:
 	VUNPCKHPD    X4, X4, X5
 	VMINSD       X4, X5, X4
 	VUCOMISD     X4, X0
-	JLS          bad106
+	JLS          bad110
 	VMOVSD       X4, (R10)(DX*8)
 	VBROADCASTSD X4, Y4
 	XORQ         R11, R11
 
-turn114:
+turn118:
 	LEAQ      4(R11), R12
 	CMPQ      R12, CX
-	JGT       end115
+	JGT       end119
 	VCVTPS2PD (SI)(R11*4), Y5
 	VCMPPD    $0x00, Y4, Y5, Y5
 	VMOVMSKPD Y5, R13
 	TESTL     R13, R13
-	JEQ       none117
+	JEQ       none121
 
-lane116:
+lane120:
 	TZCNTL R13, R12
 	LEAQ   (R12)(R11*1), R12
 	MOVQ   R12, R11
-	JMP    found113
+	JMP    found117
 	BLSRL R13, R13
-	JNE   lane116
+	JNE   lane120
 
-none117:
+none121:
 	MOVQ R12, R11
-	JMP  turn114
+	JMP  turn118
 
-end115:
+end119:
 	CMPQ       R11, CX
-	JGE        whole118
+	JGE        whole122
 	VMASKMOVPS (SI)(R11*4), X2, X5
 	VCVTPS2PD  X5, Y5
 	VBLENDVPD  Y1, Y5, Y0, Y5
 	VCMPPD     $0x00, Y4, Y5, Y4
 	VMOVMSKPD  Y4, R12
 	TESTL      R12, R12
-	JEQ        none120
+	JEQ        none124
 
-lane119:
+lane123:
 	TZCNTL R12, R12
 	LEAQ   (R12)(R11*1), R12
 	MOVQ   R12, R11
-	JMP    found113
+	JMP    found117
 	BLSRL R12, R12
-	JNE   lane119
+	JNE   lane123
 
-none120:
-whole118:
-	JMP bad106
+none124:
+whole122:
+	JMP bad110
 
-found113:
+found117:
 	CMPL (R9)(R11*4), $0x00
-	JGE  taken121
+	JGE  taken125
 	MOVL R11, (R8)(DX*4)
 	MOVL DX, (R9)(R11*4)
-	JMP  next107
+	JMP  next111
 
-taken121:
+taken125:
 	MOVL DX, (DI)(BX*4)
 	INCQ BX
 
-next107:
+next111:
 	ADDQ 8(AX), SI
 	INCQ DX
-	JMP  rows104
+	JMP  rows108
 
-done105:
+done109:
 	VCMPPD    $0x03, Y3, Y3, Y0
 	VMOVMSKPD Y0, AX
 	TESTL     AX, AX
-	JNE       bad106
+	JNE       bad110
 	MOVQ      BX, ret+8(FP)
 	VZEROUPPER
 	RET
 
-bad106:
+bad110:
 	MOVQ $-1, AX
 	MOVQ AX, ret+8(FP)
 	VZEROUPPER
@@ -3148,50 +3226,12 @@ TEXT ·belowFloat32AVX2(SB), NOSPLIT, $0-48
 	XORQ         DX, DX
 	XORQ         R8, R8
 
-turn122:
+turn126:
 	LEAQ      16(R8), R9
 	CMPQ      R9, CX
-	JGT       end123
+	JGT       end127
 	VCVTPS2PD (BX)(R8*4), Y4
 	VSUBPD    (AX)(R8*8), Y4, Y4
-	VCMPPD    $0x19, Y3, Y4, Y4
-	VMOVMSKPD Y4, R10
-	TESTL     R10, R10
-	JEQ       none125
-
-lane124:
-	TZCNTL    R10, R11
-	LEAQ      (R11)(R8*1), R11
-	MOVL      R11, (SI)(DX*4)
-	VXORPD    X4, X4, X4
-	VCVTSS2SD (BX)(R11*4), X4, X4
-	VMOVSD    X4, (DI)(DX*8)
-	INCQ      DX
-	BLSRL     R10, R10
-	JNE       lane124
-
-none125:
-	VCVTPS2PD 16(BX)(R8*4), Y4
-	VSUBPD    32(AX)(R8*8), Y4, Y4
-	VCMPPD    $0x19, Y3, Y4, Y4
-	VMOVMSKPD Y4, R10
-	TESTL     R10, R10
-	JEQ       none127
-
-lane126:
-	TZCNTL    R10, R11
-	LEAQ      4(R11)(R8*1), R11
-	MOVL      R11, (SI)(DX*4)
-	VXORPD    X4, X4, X4
-	VCVTSS2SD (BX)(R11*4), X4, X4
-	VMOVSD    X4, (DI)(DX*8)
-	INCQ      DX
-	BLSRL     R10, R10
-	JNE       lane126
-
-none127:
-	VCVTPS2PD 32(BX)(R8*4), Y4
-	VSUBPD    64(AX)(R8*8), Y4, Y4
 	VCMPPD    $0x19, Y3, Y4, Y4
 	VMOVMSKPD Y4, R10
 	TESTL     R10, R10
@@ -3199,7 +3239,7 @@ none127:
 
 lane128:
 	TZCNTL    R10, R11
-	LEAQ      8(R11)(R8*1), R11
+	LEAQ      (R11)(R8*1), R11
 	MOVL      R11, (SI)(DX*4)
 	VXORPD    X4, X4, X4
 	VCVTSS2SD (BX)(R11*4), X4, X4
@@ -3209,8 +3249,8 @@ lane128:
 	JNE       lane128
 
 none129:
-	VCVTPS2PD 48(BX)(R8*4), Y4
-	VSUBPD    96(AX)(R8*8), Y4, Y4
+	VCVTPS2PD 16(BX)(R8*4), Y4
+	VSUBPD    32(AX)(R8*8), Y4, Y4
 	VCMPPD    $0x19, Y3, Y4, Y4
 	VMOVMSKPD Y4, R10
 	TESTL     R10, R10
@@ -3218,7 +3258,7 @@ none129:
 
 lane130:
 	TZCNTL    R10, R11
-	LEAQ      12(R11)(R8*1), R11
+	LEAQ      4(R11)(R8*1), R11
 	MOVL      R11, (SI)(DX*4)
 	VXORPD    X4, X4, X4
 	VCVTSS2SD (BX)(R11*4), X4, X4
@@ -3228,16 +3268,27 @@ lane130:
 	JNE       lane130
 
 none131:
-	MOVQ R9, R8
-	JMP  turn122
+	VCVTPS2PD 32(BX)(R8*4), Y4
+	VSUBPD    64(AX)(R8*8), Y4, Y4
+	VCMPPD    $0x19, Y3, Y4, Y4
+	VMOVMSKPD Y4, R10
+	TESTL     R10, R10
+	JEQ       none133
 
-end123:
-turn132:
-	LEAQ      4(R8), R9
-	CMPQ      R9, CX
-	JGT       end133
-	VCVTPS2PD (BX)(R8*4), Y4
-	VSUBPD    (AX)(R8*8), Y4, Y4
+lane132:
+	TZCNTL    R10, R11
+	LEAQ      8(R11)(R8*1), R11
+	MOVL      R11, (SI)(DX*4)
+	VXORPD    X4, X4, X4
+	VCVTSS2SD (BX)(R11*4), X4, X4
+	VMOVSD    X4, (DI)(DX*8)
+	INCQ      DX
+	BLSRL     R10, R10
+	JNE       lane132
+
+none133:
+	VCVTPS2PD 48(BX)(R8*4), Y4
+	VSUBPD    96(AX)(R8*8), Y4, Y4
 	VCMPPD    $0x19, Y3, Y4, Y4
 	VMOVMSKPD Y4, R10
 	TESTL     R10, R10
@@ -3245,7 +3296,7 @@ turn132:
 
 lane134:
 	TZCNTL    R10, R11
-	LEAQ      (R11)(R8*1), R11
+	LEAQ      12(R11)(R8*1), R11
 	MOVL      R11, (SI)(DX*4)
 	VXORPD    X4, X4, X4
 	VCVTSS2SD (BX)(R11*4), X4, X4
@@ -3256,11 +3307,38 @@ lane134:
 
 none135:
 	MOVQ R9, R8
-	JMP  turn132
+	JMP  turn126
 
-end133:
+end127:
+turn136:
+	LEAQ      4(R8), R9
+	CMPQ      R9, CX
+	JGT       end137
+	VCVTPS2PD (BX)(R8*4), Y4
+	VSUBPD    (AX)(R8*8), Y4, Y4
+	VCMPPD    $0x19, Y3, Y4, Y4
+	VMOVMSKPD Y4, R10
+	TESTL     R10, R10
+	JEQ       none139
+
+lane138:
+	TZCNTL    R10, R11
+	LEAQ      (R11)(R8*1), R11
+	MOVL      R11, (SI)(DX*4)
+	VXORPD    X4, X4, X4
+	VCVTSS2SD (BX)(R11*4), X4, X4
+	VMOVSD    X4, (DI)(DX*8)
+	INCQ      DX
+	BLSRL     R10, R10
+	JNE       lane138
+
+none139:
+	MOVQ R9, R8
+	JMP  turn136
+
+end137:
 	CMPQ       R8, CX
-	JGE        whole136
+	JGE        whole140
 	VMASKMOVPS (BX)(R8*4), X2, X2
 	VCVTPS2PD  X2, Y2
 	VBLENDVPD  Y1, Y2, Y0, Y2
@@ -3268,9 +3346,9 @@ end133:
 	VCMPPD     $0x19, Y3, Y2, Y0
 	VMOVMSKPD  Y0, AX
 	TESTL      AX, AX
-	JEQ        none138
+	JEQ        none142
 
-lane137:
+lane141:
 	TZCNTL    AX, CX
 	LEAQ      (CX)(R8*1), CX
 	MOVL      CX, (SI)(DX*4)
@@ -3279,10 +3357,10 @@ lane137:
 	VMOVSD    X0, (DI)(DX*8)
 	INCQ      DX
 	BLSRL     AX, AX
-	JNE       lane137
+	JNE       lane141
 
-none138:
-whole136:
+none142:
+whole140:
 	MOVQ DX, ret+40(FP)
 	VZEROUPPER
 	RET
@@ -3300,9 +3378,9 @@ TEXT ·turnFloat32AVX2(SB), NOSPLIT, $0-48
 	VPBROADCASTQ X0, Y0
 	XORQ         DI, DI
 
-turn139:
+turn143:
 	CMPQ       DI, DX
-	JGE        done140
+	JGE        done144
 	MOVQ       AX, R8
 	VCVTPS2PD  (R8)(DI*4), Y1
 	VXORPD     Y0, Y1, Y1
@@ -3332,9 +3410,9 @@ turn139:
 	VMOVUPD    Y1, (BX)
 	ADDQ       SI, BX
 	ADDQ       $0x04, DI
-	JMP        turn139
+	JMP        turn143
 
-done140:
+done144:
 	VZEROUPPER
 	RET
 
@@ -4245,9 +4323,9 @@ bad65:
 	VZEROUPPER
 	RET
 
-// func checkInt32AVX2(s *byte) int
+// func checkInt32AVX2(s *byte, raise int) int
 // Requires: AVX, AVX2
-TEXT ·checkInt32AVX2(SB), NOSPLIT, $0-16
+TEXT ·checkInt32AVX2(SB), NOSPLIT, $0-24
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), CX
 	MOVQ         $0x7ff0000000000000, DX
@@ -4289,27 +4367,32 @@ TEXT ·checkInt32AVX2(SB), NOSPLIT, $0-16
 	MOVQ         CX, SI
 	ADDQ         $0x03, SI
 	ANDQ         $-4, SI
+	MOVQ         raise+8(FP), DI
+	TESTQ        DI, DI
+	JNE          raises88
 	XORQ         DI, DI
 
 prices87:
-	VMOVUPD      (DX)(DI*8), Y9
-	VMULPD       Y2, Y9, Y9
-	VMAXPD       Y4, Y9, Y9
-	VMINPD       Y3, Y9, Y9
-	VMULPD       Y6, Y9, Y10
-	VADDPD       Y5, Y10, Y10
-	VPSUBQ       Y5, Y10, Y11
-	VPSLLQ       $0x1a, Y11, Y11
-	VSUBPD       Y5, Y10, Y10
-	VMULPD       Y7, Y10, Y10
-	VSUBPD       Y10, Y9, Y9
-	VADDPD       Y5, Y9, Y9
-	VPSUBQ       Y5, Y9, Y9
-	VPADDQ       Y11, Y9, Y9
-	VMOVUPD      Y9, (BX)(DI*8)
-	ADDQ         $0x04, DI
-	CMPQ         DI, SI
-	JLT          prices87
+	VMOVUPD (DX)(DI*8), Y9
+	VMULPD  Y2, Y9, Y9
+	VMAXPD  Y4, Y9, Y9
+	VMINPD  Y3, Y9, Y9
+	VMULPD  Y6, Y9, Y10
+	VADDPD  Y5, Y10, Y10
+	VPSUBQ  Y5, Y10, Y11
+	VPSLLQ  $0x1a, Y11, Y11
+	VSUBPD  Y5, Y10, Y10
+	VMULPD  Y7, Y10, Y10
+	VSUBPD  Y10, Y9, Y9
+	VADDPD  Y5, Y9, Y9
+	VPSUBQ  Y5, Y9, Y9
+	VPADDQ  Y11, Y9, Y9
+	VMOVUPD Y9, (BX)(DI*8)
+	ADDQ    $0x04, DI
+	CMPQ    DI, SI
+	JLT     prices87
+
+raises88:
 	MOVQ         64(AX), DX
 	MOVQ         104(AX), SI
 	XORQ         DI, DI
@@ -4319,21 +4402,21 @@ prices87:
 	VMOVQ        R10, X2
 	VBROADCASTSD X2, Y2
 
-rows88:
+rows89:
 	CMPQ    DI, 16(AX)
-	JGE     done89
+	JGE     done90
 	MOVQ    $0x8000000000000000, R11
 	MOVQ    (SI)(DI*8), R10
 	CMPQ    R10, R11
-	JNE     known91
+	JNE     known92
 	VMOVAPD Y2, Y3
 	VMOVAPD Y2, Y4
 	XORQ    R10, R10
 
-turn92:
+turn93:
 	LEAQ      8(R10), R11
 	CMPQ      R11, CX
-	JGT       end93
+	JGT       end94
 	VPMOVSXDQ (R9)(R10*4), Y5
 	VPSUBQ    (BX)(R10*8), Y5, Y5
 	VPCMPGTQ  Y5, Y3, Y6
@@ -4343,21 +4426,21 @@ turn92:
 	VPCMPGTQ  Y5, Y4, Y6
 	VBLENDVPD Y6, Y5, Y4, Y4
 	MOVQ      R11, R10
-	JMP       turn92
+	JMP       turn93
 
-end93:
+end94:
 	LEAQ      4(R10), R11
 	CMPQ      R11, CX
-	JGT       end95
+	JGT       end96
 	VPMOVSXDQ (R9)(R10*4), Y5
 	VPSUBQ    (BX)(R10*8), Y5, Y5
 	VPCMPGTQ  Y5, Y3, Y6
 	VBLENDVPD Y6, Y5, Y3, Y3
 	MOVQ      R11, R10
 
-end95:
+end96:
 	CMPQ       R10, CX
-	JGE        whole96
+	JGE        whole97
 	VPMASKMOVD (R9)(R10*4), X1, X5
 	VPMOVSXDQ  X5, Y5
 	VBLENDVPD  Y0, Y5, Y2, Y5
@@ -4365,7 +4448,7 @@ end95:
 	VPCMPGTQ   Y5, Y3, Y6
 	VBLENDVPD  Y6, Y5, Y3, Y3
 
-whole96:
+whole97:
 	VPCMPGTQ     Y4, Y3, Y5
 	VBLENDVPD    Y5, Y4, Y3, Y3
 	VEXTRACTI128 $0x01, Y3, X4
@@ -4378,7 +4461,7 @@ whole96:
 	VMOVQ        X4, R10
 	MOVQ         R10, (SI)(DI*8)
 
-known91:
+known92:
 	MOVLQSX (DX)(DI*4), R11
 	MOVLQSX (R9)(R11*4), R12
 	SUBQ    (BX)(R11*8), R12
@@ -4386,14 +4469,22 @@ known91:
 	ADDQ    R12, R8
 	MOVQ    $0x0080000000000000, R10
 	CMPQ    R12, R10
-	JHI     bad90
+	JHI     bad91
 	CMPQ    R8, R10
-	JHI     bad90
-	ADDQ    8(AX), R9
-	INCQ    DI
-	JMP     rows88
+	JHI     bad91
+	TESTQ   R12, R12
+	JEQ     still98
+	MOVQ    raise+8(FP), R10
+	CMPQ    R10, $0x00
+	JEQ     still98
+	ADDQ    R12, (BX)(R11*8)
 
-done89:
+still98:
+	ADDQ 8(AX), R9
+	INCQ DI
+	JMP  rows89
+
+done90:
 	MOVQ         R8, 136(AX)
 	VEXTRACTF128 $0x01, Y8, X0
 	VORPD        X0, X8, X8
@@ -4403,19 +4494,19 @@ done89:
 	ADDQ         CX, CX
 	MOVQ         CX, 144(AX)
 	MOVQ         $+0, AX
-	MOVQ         AX, ret+8(FP)
+	MOVQ         AX, ret+16(FP)
 	VZEROUPPER
 	RET
 
-bad90:
+bad91:
 	MOVQ $+1, AX
-	MOVQ AX, ret+8(FP)
+	MOVQ AX, ret+16(FP)
 	VZEROUPPER
 	RET
 
-// func closeInt32AVX2(s *byte, row int, width int) int
+// func closeInt32AVX2(s *byte, row int, width int, lost int) int
 // Requires: AVX, AVX2, BMI
-TEXT ·closeInt32AVX2(SB), NOSPLIT, $0-32
+TEXT ·closeInt32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), CX
 	MOVQ         $0x7ff0000000000000, DX
@@ -4469,33 +4560,44 @@ TEXT ·closeInt32AVX2(SB), NOSPLIT, $0-32
 	XORQ         SI, SI
 	XORQ         DI, DI
 
-turn97:
+turn99:
 	LEAQ      4(DI), R8
 	CMPQ      R8, CX
-	JGT       end98
-	VPMOVSXDQ (BX)(DI*4), Y4
-	VPSUBQ    (DX)(DI*8), Y4, Y4
-	VPCMPGTQ  Y3, Y4, Y4
-	VMOVMSKPD Y4, R9
+	JGT       end100
+	VXORPD    Y4, Y4, Y4
+	VPMOVSXDQ (BX)(DI*4), Y5
+	VPSUBQ    (DX)(DI*8), Y5, Y5
+	VPCMPGTQ  Y3, Y5, Y5
+	VMOVMSKPD Y5, R9
 	XORL      $0x0f, R9
-	TESTL     R9, R9
-	JEQ       none100
+	MOVQ      lost+24(FP), R10
+	CMPQ      R10, $0x00
+	JEQ       all101
+	VXORPD    Y5, Y5, Y5
+	VCMPPD    $0x04, Y5, Y4, Y4
+	VMOVMSKPD Y4, R10
+	ANDL      R10, R9
 
-lane99:
+all101:
+	TESTL R9, R9
+	JEQ   none103
+
+lane102:
 	TZCNTL R9, R10
 	LEAQ   (R10)(DI*1), R10
 	MOVL   R10, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  R9, R9
-	JNE    lane99
+	JNE    lane102
 
-none100:
+none103:
 	MOVQ R8, DI
-	JMP  turn97
+	JMP  turn99
 
-end98:
+end100:
 	CMPQ       DI, CX
-	JGE        whole101
+	JGE        whole104
+	VXORPD     Y4, Y4, Y4
 	VPMASKMOVD (BX)(DI*4), X1, X1
 	VPMOVSXDQ  X1, Y1
 	VBLENDVPD  Y0, Y1, Y2, Y1
@@ -4503,20 +4605,29 @@ end98:
 	VPCMPGTQ   Y3, Y1, Y0
 	VMOVMSKPD  Y0, CX
 	XORL       $0x0f, CX
-	TESTL      CX, CX
-	JEQ        none103
+	MOVQ       lost+24(FP), DX
+	CMPQ       DX, $0x00
+	JEQ        all105
+	VXORPD     Y0, Y0, Y0
+	VCMPPD     $0x04, Y0, Y4, Y0
+	VMOVMSKPD  Y0, DX
+	ANDL       DX, CX
 
-lane102:
+all105:
+	TESTL CX, CX
+	JEQ   none107
+
+lane106:
 	TZCNTL CX, DX
 	LEAQ   (DX)(DI*1), DX
 	MOVL   DX, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  CX, CX
-	JNE    lane102
+	JNE    lane106
 
-none103:
-whole101:
-	MOVQ SI, ret+24(FP)
+none107:
+whole104:
+	MOVQ SI, ret+32(FP)
 	VZEROUPPER
 	RET
 
@@ -4551,19 +4662,19 @@ TEXT ·nearestInt32AVX2(SB), NOSPLIT, $0-16
 	MOVQ         104(AX), R10
 	VXORPD       Y3, Y3, Y3
 
-rows104:
+rows108:
 	CMPQ    DX, 16(AX)
-	JGE     done105
+	JGE     done109
 	VMOVAPD Y0, Y4
 	VMOVAPD Y0, Y5
 	VMOVAPD Y0, Y6
 	VMOVAPD Y0, Y7
 	XORQ    R11, R11
 
-turn108:
+turn112:
 	LEAQ      16(R11), R12
 	CMPQ      R12, CX
-	JGT       end109
+	JGT       end113
 	VCVTDQ2PD (SI)(R11*4), Y8
 	VMINPD    Y8, Y4, Y4
 	VCVTDQ2PD 16(SI)(R11*4), Y8
@@ -4573,27 +4684,27 @@ turn108:
 	VCVTDQ2PD 48(SI)(R11*4), Y8
 	VMINPD    Y8, Y7, Y7
 	MOVQ      R12, R11
-	JMP       turn108
+	JMP       turn112
 
-end109:
-turn110:
+end113:
+turn114:
 	LEAQ      4(R11), R12
 	CMPQ      R12, CX
-	JGT       end111
+	JGT       end115
 	VCVTDQ2PD (SI)(R11*4), Y8
 	VMINPD    Y8, Y4, Y4
 	MOVQ      R12, R11
-	JMP       turn110
+	JMP       turn114
 
-end111:
+end115:
 	CMPQ       R11, CX
-	JGE        whole112
+	JGE        whole116
 	VPMASKMOVD (SI)(R11*4), X2, X8
 	VCVTDQ2PD  X8, Y8
 	VBLENDVPD  Y1, Y8, Y0, Y8
 	VMINPD     Y8, Y4, Y4
 
-whole112:
+whole116:
 	VMINPD       Y6, Y4, Y4
 	VMINPD       Y7, Y5, Y5
 	VMINPD       Y5, Y4, Y4
@@ -4603,82 +4714,82 @@ whole112:
 	VUNPCKHPD    X4, X4, X5
 	VMINSD       X4, X5, X4
 	VUCOMISD     X4, X0
-	JLS          bad106
+	JLS          bad110
 	VMOVSD       X4, (R10)(DX*8)
 	VBROADCASTSD X4, Y4
 	XORQ         R11, R11
 
-turn114:
+turn118:
 	LEAQ      4(R11), R12
 	CMPQ      R12, CX
-	JGT       end115
+	JGT       end119
 	VCVTDQ2PD (SI)(R11*4), Y5
 	VCMPPD    $0x00, Y4, Y5, Y5
 	VMOVMSKPD Y5, R13
 	TESTL     R13, R13
-	JEQ       none117
+	JEQ       none121
 
-lane116:
+lane120:
 	TZCNTL R13, R12
 	LEAQ   (R12)(R11*1), R12
 	MOVQ   R12, R11
-	JMP    found113
+	JMP    found117
 	BLSRL R13, R13
-	JNE   lane116
+	JNE   lane120
 
-none117:
+none121:
 	MOVQ R12, R11
-	JMP  turn114
+	JMP  turn118
 
-end115:
+end119:
 	CMPQ       R11, CX
-	JGE        whole118
+	JGE        whole122
 	VPMASKMOVD (SI)(R11*4), X2, X5
 	VCVTDQ2PD  X5, Y5
 	VBLENDVPD  Y1, Y5, Y0, Y5
 	VCMPPD     $0x00, Y4, Y5, Y4
 	VMOVMSKPD  Y4, R12
 	TESTL      R12, R12
-	JEQ        none120
+	JEQ        none124
 
-lane119:
+lane123:
 	TZCNTL R12, R12
 	LEAQ   (R12)(R11*1), R12
 	MOVQ   R12, R11
-	JMP    found113
+	JMP    found117
 	BLSRL R12, R12
-	JNE   lane119
+	JNE   lane123
 
-none120:
-whole118:
-	JMP bad106
+none124:
+whole122:
+	JMP bad110
 
-found113:
+found117:
 	CMPL (R9)(R11*4), $0x00
-	JGE  taken121
+	JGE  taken125
 	MOVL R11, (R8)(DX*4)
 	MOVL DX, (R9)(R11*4)
-	JMP  next107
+	JMP  next111
 
-taken121:
+taken125:
 	MOVL DX, (DI)(BX*4)
 	INCQ BX
 
-next107:
+next111:
 	ADDQ 8(AX), SI
 	INCQ DX
-	JMP  rows104
+	JMP  rows108
 
-done105:
+done109:
 	VCMPPD    $0x03, Y3, Y3, Y0
 	VMOVMSKPD Y0, AX
 	TESTL     AX, AX
-	JNE       bad106
+	JNE       bad110
 	MOVQ      BX, ret+8(FP)
 	VZEROUPPER
 	RET
 
-bad106:
+bad110:
 	MOVQ $-1, AX
 	MOVQ AX, ret+8(FP)
 	VZEROUPPER
@@ -4719,50 +4830,12 @@ TEXT ·belowInt32AVX2(SB), NOSPLIT, $0-48
 	XORQ         DX, DX
 	XORQ         R8, R8
 
-turn122:
+turn126:
 	LEAQ      16(R8), R9
 	CMPQ      R9, CX
-	JGT       end123
+	JGT       end127
 	VCVTDQ2PD (BX)(R8*4), Y4
 	VSUBPD    (AX)(R8*8), Y4, Y4
-	VCMPPD    $0x19, Y3, Y4, Y4
-	VMOVMSKPD Y4, R10
-	TESTL     R10, R10
-	JEQ       none125
-
-lane124:
-	TZCNTL     R10, R11
-	LEAQ       (R11)(R8*1), R11
-	MOVL       R11, (SI)(DX*4)
-	VXORPD     X4, X4, X4
-	VCVTSI2SDL (BX)(R11*4), X4, X4
-	VMOVSD     X4, (DI)(DX*8)
-	INCQ       DX
-	BLSRL      R10, R10
-	JNE        lane124
-
-none125:
-	VCVTDQ2PD 16(BX)(R8*4), Y4
-	VSUBPD    32(AX)(R8*8), Y4, Y4
-	VCMPPD    $0x19, Y3, Y4, Y4
-	VMOVMSKPD Y4, R10
-	TESTL     R10, R10
-	JEQ       none127
-
-lane126:
-	TZCNTL     R10, R11
-	LEAQ       4(R11)(R8*1), R11
-	MOVL       R11, (SI)(DX*4)
-	VXORPD     X4, X4, X4
-	VCVTSI2SDL (BX)(R11*4), X4, X4
-	VMOVSD     X4, (DI)(DX*8)
-	INCQ       DX
-	BLSRL      R10, R10
-	JNE        lane126
-
-none127:
-	VCVTDQ2PD 32(BX)(R8*4), Y4
-	VSUBPD    64(AX)(R8*8), Y4, Y4
 	VCMPPD    $0x19, Y3, Y4, Y4
 	VMOVMSKPD Y4, R10
 	TESTL     R10, R10
@@ -4770,7 +4843,7 @@ none127:
 
 lane128:
 	TZCNTL     R10, R11
-	LEAQ       8(R11)(R8*1), R11
+	LEAQ       (R11)(R8*1), R11
 	MOVL       R11, (SI)(DX*4)
 	VXORPD     X4, X4, X4
 	VCVTSI2SDL (BX)(R11*4), X4, X4
@@ -4780,8 +4853,8 @@ lane128:
 	JNE        lane128
 
 none129:
-	VCVTDQ2PD 48(BX)(R8*4), Y4
-	VSUBPD    96(AX)(R8*8), Y4, Y4
+	VCVTDQ2PD 16(BX)(R8*4), Y4
+	VSUBPD    32(AX)(R8*8), Y4, Y4
 	VCMPPD    $0x19, Y3, Y4, Y4
 	VMOVMSKPD Y4, R10
 	TESTL     R10, R10
@@ -4789,7 +4862,7 @@ none129:
 
 lane130:
 	TZCNTL     R10, R11
-	LEAQ       12(R11)(R8*1), R11
+	LEAQ       4(R11)(R8*1), R11
 	MOVL       R11, (SI)(DX*4)
 	VXORPD     X4, X4, X4
 	VCVTSI2SDL (BX)(R11*4), X4, X4
@@ -4799,16 +4872,27 @@ lane130:
 	JNE        lane130
 
 none131:
-	MOVQ R9, R8
-	JMP  turn122
+	VCVTDQ2PD 32(BX)(R8*4), Y4
+	VSUBPD    64(AX)(R8*8), Y4, Y4
+	VCMPPD    $0x19, Y3, Y4, Y4
+	VMOVMSKPD Y4, R10
+	TESTL     R10, R10
+	JEQ       none133
 
-end123:
-turn132:
-	LEAQ      4(R8), R9
-	CMPQ      R9, CX
-	JGT       end133
-	VCVTDQ2PD (BX)(R8*4), Y4
-	VSUBPD    (AX)(R8*8), Y4, Y4
+lane132:
+	TZCNTL     R10, R11
+	LEAQ       8(R11)(R8*1), R11
+	MOVL       R11, (SI)(DX*4)
+	VXORPD     X4, X4, X4
+	VCVTSI2SDL (BX)(R11*4), X4, X4
+	VMOVSD     X4, (DI)(DX*8)
+	INCQ       DX
+	BLSRL      R10, R10
+	JNE        lane132
+
+none133:
+	VCVTDQ2PD 48(BX)(R8*4), Y4
+	VSUBPD    96(AX)(R8*8), Y4, Y4
 	VCMPPD    $0x19, Y3, Y4, Y4
 	VMOVMSKPD Y4, R10
 	TESTL     R10, R10
@@ -4816,7 +4900,7 @@ turn132:
 
 lane134:
 	TZCNTL     R10, R11
-	LEAQ       (R11)(R8*1), R11
+	LEAQ       12(R11)(R8*1), R11
 	MOVL       R11, (SI)(DX*4)
 	VXORPD     X4, X4, X4
 	VCVTSI2SDL (BX)(R11*4), X4, X4
@@ -4827,11 +4911,38 @@ lane134:
 
 none135:
 	MOVQ R9, R8
-	JMP  turn132
+	JMP  turn126
 
-end133:
+end127:
+turn136:
+	LEAQ      4(R8), R9
+	CMPQ      R9, CX
+	JGT       end137
+	VCVTDQ2PD (BX)(R8*4), Y4
+	VSUBPD    (AX)(R8*8), Y4, Y4
+	VCMPPD    $0x19, Y3, Y4, Y4
+	VMOVMSKPD Y4, R10
+	TESTL     R10, R10
+	JEQ       none139
+
+lane138:
+	TZCNTL     R10, R11
+	LEAQ       (R11)(R8*1), R11
+	MOVL       R11, (SI)(DX*4)
+	VXORPD     X4, X4, X4
+	VCVTSI2SDL (BX)(R11*4), X4, X4
+	VMOVSD     X4, (DI)(DX*8)
+	INCQ       DX
+	BLSRL      R10, R10
+	JNE        lane138
+
+none139:
+	MOVQ R9, R8
+	JMP  turn136
+
+end137:
 	CMPQ       R8, CX
-	JGE        whole136
+	JGE        whole140
 	VPMASKMOVD (BX)(R8*4), X2, X2
 	VCVTDQ2PD  X2, Y2
 	VBLENDVPD  Y1, Y2, Y0, Y2
@@ -4839,9 +4950,9 @@ end133:
 	VCMPPD     $0x19, Y3, Y2, Y0
 	VMOVMSKPD  Y0, AX
 	TESTL      AX, AX
-	JEQ        none138
+	JEQ        none142
 
-lane137:
+lane141:
 	TZCNTL     AX, CX
 	LEAQ       (CX)(R8*1), CX
 	MOVL       CX, (SI)(DX*4)
@@ -4850,10 +4961,10 @@ lane137:
 	VMOVSD     X0, (DI)(DX*8)
 	INCQ       DX
 	BLSRL      AX, AX
-	JNE        lane137
+	JNE        lane141
 
-none138:
-whole136:
+none142:
+whole140:
 	MOVQ DX, ret+40(FP)
 	VZEROUPPER
 	RET
@@ -4877,9 +4988,9 @@ TEXT ·turnInt32AVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSD X2, Y2
 	XORQ         DI, DI
 
-turn139:
+turn143:
 	CMPQ       DI, DX
-	JGE        done140
+	JGE        done144
 	MOVQ       AX, R8
 	VCVTDQ2PD  (R8)(DI*4), Y3
 	VCMPPD     $0x00, Y2, Y3, Y4
@@ -4917,8 +5028,8 @@ turn139:
 	VMOVUPD    Y3, (BX)
 	ADDQ       SI, BX
 	ADDQ       $0x04, DI
-	JMP        turn139
+	JMP        turn143
 
-done140:
+done144:
 	VZEROUPPER
 	RET

@@ -868,9 +868,9 @@ bad65:
 	VZEROUPPER
 	RET
 
-// func checkFloat64AVX512(s *byte) int
+// func checkFloat64AVX512(s *byte, raise int) int
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL
-TEXT ·checkFloat64AVX512(SB), NOSPLIT, $0-16
+TEXT ·checkFloat64AVX512(SB), NOSPLIT, $0-24
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), DX
 	MOVQ         $0x7ff0000000000000, CX
@@ -895,18 +895,23 @@ TEXT ·checkFloat64AVX512(SB), NOSPLIT, $0-16
 	MOVQ         DX, SI
 	ADDQ         $0x07, SI
 	ANDQ         $-8, SI
+	MOVQ         raise+8(FP), DI
+	TESTQ        DI, DI
+	JNE          raises88
 	XORQ         DI, DI
 
 prices87:
-	VMOVUPD      (CX)(DI*8), Z5
-	VMULPD       Z1, Z5, Z5
-	VMAXPD       Z3, Z5, Z5
-	VMINPD       Z2, Z5, Z5
-	VCVTPD2QQ    Z5, Z5
-	VMOVUPD      Z5, (BX)(DI*8)
-	ADDQ         $0x08, DI
-	CMPQ         DI, SI
-	JLT          prices87
+	VMOVUPD   (CX)(DI*8), Z5
+	VMULPD    Z1, Z5, Z5
+	VMAXPD    Z3, Z5, Z5
+	VMINPD    Z2, Z5, Z5
+	VCVTPD2QQ Z5, Z5
+	VMOVUPD   Z5, (BX)(DI*8)
+	ADDQ      $0x08, DI
+	CMPQ      DI, SI
+	JLT       prices87
+
+raises88:
 	MOVQ         64(AX), CX
 	MOVQ         104(AX), SI
 	XORQ         DI, DI
@@ -916,21 +921,21 @@ prices87:
 	VMOVQ        R10, X5
 	VBROADCASTSD X5, Z5
 
-rows88:
+rows89:
 	CMPQ    DI, 16(AX)
-	JGE     done89
+	JGE     done90
 	MOVQ    $0x8000000000000000, R11
 	MOVQ    (SI)(DI*8), R10
 	CMPQ    R10, R11
-	JNE     known91
+	JNE     known92
 	VMOVAPD Z5, Z6
 	VMOVAPD Z5, Z7
 	XORQ    R10, R10
 
-turn92:
+turn93:
 	LEAQ      16(R10), R11
 	CMPQ      R11, DX
-	JGT       end93
+	JGT       end94
 	VMOVUPD   (R9)(R10*8), Z8
 	VMULPD    Z1, Z8, Z8
 	VMAXPD    Z3, Z8, Z8
@@ -950,12 +955,12 @@ turn92:
 	VPSUBQ    64(BX)(R10*8), Z8, Z8
 	VPMINSQ   Z8, Z7, Z7
 	MOVQ      R11, R10
-	JMP       turn92
+	JMP       turn93
 
-end93:
+end94:
 	LEAQ      8(R10), R11
 	CMPQ      R11, DX
-	JGT       end95
+	JGT       end96
 	VMOVUPD   (R9)(R10*8), Z8
 	VMULPD    Z1, Z8, Z8
 	VMAXPD    Z3, Z8, Z8
@@ -967,9 +972,9 @@ end93:
 	VPMINSQ   Z8, Z6, Z6
 	MOVQ      R11, R10
 
-end95:
+end96:
 	CMPQ      R10, DX
-	JGE       whole96
+	JGE       whole97
 	VMOVAPD   Z0, Z8
 	VMOVUPD   (R9)(R10*8), K1, Z8
 	VMULPD    Z1, Z8, Z8
@@ -981,7 +986,7 @@ end95:
 	VPSUBQ    (BX)(R10*8), Z8, Z8
 	VPMINSQ   Z8, Z6, Z6
 
-whole96:
+whole97:
 	VPMINSQ       Z7, Z6, Z6
 	VEXTRACTI64X4 $0x01, Z6, Y7
 	VPMINSQ       Y6, Y7, Y7
@@ -992,7 +997,7 @@ whole96:
 	VMOVQ         X7, R10
 	MOVQ          R10, (SI)(DI*8)
 
-known91:
+known92:
 	MOVLQSX    (CX)(DI*4), R11
 	VMOVSD     (R9)(R11*8), X6
 	VMULSD     X1, X6, X6
@@ -1004,14 +1009,22 @@ known91:
 	ADDQ       R12, R8
 	MOVQ       $0x0080000000000000, R10
 	CMPQ       R12, R10
-	JHI        bad90
+	JHI        bad91
 	CMPQ       R8, R10
-	JHI        bad90
-	ADDQ       8(AX), R9
-	INCQ       DI
-	JMP        rows88
+	JHI        bad91
+	TESTQ      R12, R12
+	JEQ        still98
+	MOVQ       raise+8(FP), R10
+	CMPQ       R10, $0x00
+	JEQ        still98
+	ADDQ       R12, (BX)(R11*8)
 
-done89:
+still98:
+	ADDQ 8(AX), R9
+	INCQ DI
+	JMP  rows89
+
+done90:
 	MOVQ          R8, 136(AX)
 	VEXTRACTF64X4 $0x01, Z4, Y0
 	VORPD         Y0, Y4, Y4
@@ -1023,19 +1036,19 @@ done89:
 	ADDQ          CX, CX
 	MOVQ          CX, 144(AX)
 	MOVQ          $+0, AX
-	MOVQ          AX, ret+8(FP)
+	MOVQ          AX, ret+16(FP)
 	VZEROUPPER
 	RET
 
-bad90:
+bad91:
 	MOVQ $+1, AX
-	MOVQ AX, ret+8(FP)
+	MOVQ AX, ret+16(FP)
 	VZEROUPPER
 	RET
 
-// func closeFloat64AVX512(s *byte, row int, width int) int
+// func closeFloat64AVX512(s *byte, row int, width int, lost int) int
 // Requires: AVX, AVX512DQ, AVX512F, BMI
-TEXT ·closeFloat64AVX512(SB), NOSPLIT, $0-32
+TEXT ·closeFloat64AVX512(SB), NOSPLIT, $0-40
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), DX
 	MOVQ         $0x7ff0000000000000, CX
@@ -1071,59 +1084,83 @@ TEXT ·closeFloat64AVX512(SB), NOSPLIT, $0-32
 	XORQ         SI, SI
 	XORQ         DI, DI
 
-turn97:
+turn99:
 	LEAQ      8(DI), R8
 	CMPQ      R8, DX
-	JGT       end98
-	VMOVUPD   (BX)(DI*8), Z5
-	VMULPD    Z1, Z5, Z5
-	VMAXPD    Z3, Z5, Z5
-	VMINPD    Z2, Z5, Z5
-	VCVTPD2QQ Z5, Z5
-	VPSUBQ    (CX)(DI*8), Z5, Z5
-	VPCMPQ    $0x02, Z4, Z5, K2
+	JGT       end100
+	VXORPD    Y5, Y5, Y5
+	VMOVUPD   (BX)(DI*8), Z7
+	VMULPD    Z1, Z7, Z7
+	VMAXPD    Z3, Z7, Z7
+	VMINPD    Z2, Z7, Z7
+	VREDUCEPD $0x08, Z7, Z8
+	VORPD     Z8, Z5, Z5
+	VCVTPD2QQ Z7, Z7
+	VPSUBQ    (CX)(DI*8), Z7, Z7
+	VPCMPQ    $0x02, Z4, Z7, K2
 	KMOVB     K2, R9
-	TESTL     R9, R9
-	JEQ       none100
+	MOVQ      lost+24(FP), R10
+	CMPQ      R10, $0x00
+	JEQ       all101
+	VXORPD    Y6, Y6, Y6
+	VCMPPD    $0x04, Z6, Z5, K2
+	KMOVB     K2, R10
+	ANDL      R10, R9
 
-lane99:
+all101:
+	TESTL R9, R9
+	JEQ   none103
+
+lane102:
 	TZCNTL R9, R10
 	LEAQ   (R10)(DI*1), R10
 	MOVL   R10, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  R9, R9
-	JNE    lane99
+	JNE    lane102
 
-none100:
+none103:
 	MOVQ R8, DI
-	JMP  turn97
+	JMP  turn99
 
-end98:
+end100:
 	CMPQ      DI, DX
-	JGE       whole101
+	JGE       whole104
+	VXORPD    Y6, Y6, Y6
 	VMOVAPD   Z0, Z0
 	VMOVUPD   (BX)(DI*8), K1, Z0
 	VMULPD    Z1, Z0, Z0
 	VMAXPD    Z3, Z0, Z0
 	VMINPD    Z2, Z0, Z0
+	VREDUCEPD $0x08, Z0, Z1
+	VORPD     Z1, Z6, Z6
 	VCVTPD2QQ Z0, Z0
 	VPSUBQ    (CX)(DI*8), Z0, Z0
 	VPCMPQ    $0x02, Z4, Z0, K1
 	KMOVB     K1, CX
-	TESTL     CX, CX
-	JEQ       none103
+	MOVQ      lost+24(FP), DX
+	CMPQ      DX, $0x00
+	JEQ       all105
+	VXORPD    Y9, Y9, Y9
+	VCMPPD    $0x04, Z9, Z6, K1
+	KMOVB     K1, DX
+	ANDL      DX, CX
 
-lane102:
+all105:
+	TESTL CX, CX
+	JEQ   none107
+
+lane106:
 	TZCNTL CX, DX
 	LEAQ   (DX)(DI*1), DX
 	MOVL   DX, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  CX, CX
-	JNE    lane102
+	JNE    lane106
 
-none103:
-whole101:
-	MOVQ SI, ret+24(FP)
+none107:
+whole104:
+	MOVQ SI, ret+32(FP)
 	VZEROUPPER
 	RET
 
@@ -1150,19 +1187,19 @@ TEXT ·nearestFloat64AVX512(SB), NOSPLIT, $0-16
 	MOVQ         104(AX), R10
 	VXORPD       Y1, Y1, Y1
 
-rows104:
+rows108:
 	CMPQ    CX, 16(AX)
-	JGE     done105
+	JGE     done109
 	VMOVAPD Z0, Z2
 	VMOVAPD Z0, Z3
 	VMOVAPD Z0, Z4
 	VMOVAPD Z0, Z5
 	XORQ    R11, R11
 
-turn108:
+turn112:
 	LEAQ    32(R11), R12
 	CMPQ    R12, DX
-	JGT     end109
+	JGT     end113
 	VMOVUPD (SI)(R11*8), Z6
 	VMINPD  Z6, Z2, Z2
 	VADDPD  Z6, Z1, Z1
@@ -1176,28 +1213,28 @@ turn108:
 	VMINPD  Z6, Z5, Z5
 	VADDPD  Z6, Z1, Z1
 	MOVQ    R12, R11
-	JMP     turn108
+	JMP     turn112
 
-end109:
-turn110:
+end113:
+turn114:
 	LEAQ    8(R11), R12
 	CMPQ    R12, DX
-	JGT     end111
+	JGT     end115
 	VMOVUPD (SI)(R11*8), Z6
 	VMINPD  Z6, Z2, Z2
 	VADDPD  Z6, Z1, Z1
 	MOVQ    R12, R11
-	JMP     turn110
+	JMP     turn114
 
-end111:
+end115:
 	CMPQ    R11, DX
-	JGE     whole112
+	JGE     whole116
 	VMOVAPD Z0, Z6
 	VMOVUPD (SI)(R11*8), K1, Z6
 	VMINPD  Z6, Z2, Z2
 	VADDPD  Z6, Z1, Z1
 
-whole112:
+whole116:
 	VMINPD        Z4, Z2, Z2
 	VMINPD        Z5, Z3, Z3
 	VMINPD        Z3, Z2, Z2
@@ -1208,81 +1245,81 @@ whole112:
 	VUNPCKHPD     X3, X3, X2
 	VMINSD        X3, X2, X3
 	VUCOMISD      X3, X0
-	JLS           bad106
+	JLS           bad110
 	VMOVSD        X3, (R10)(CX*8)
 	VBROADCASTSD  X3, Z2
 	XORQ          R11, R11
 
-turn114:
+turn118:
 	LEAQ    8(R11), R12
 	CMPQ    R12, DX
-	JGT     end115
+	JGT     end119
 	VMOVUPD (SI)(R11*8), Z3
 	VCMPPD  $0x00, Z2, Z3, K2
 	KMOVB   K2, R13
 	TESTL   R13, R13
-	JEQ     none117
+	JEQ     none121
 
-lane116:
+lane120:
 	TZCNTL R13, R12
 	LEAQ   (R12)(R11*1), R12
 	MOVQ   R12, R11
-	JMP    found113
+	JMP    found117
 	BLSRL R13, R13
-	JNE   lane116
+	JNE   lane120
 
-none117:
+none121:
 	MOVQ R12, R11
-	JMP  turn114
+	JMP  turn118
 
-end115:
+end119:
 	CMPQ    R11, DX
-	JGE     whole118
+	JGE     whole122
 	VMOVAPD Z0, Z3
 	VMOVUPD (SI)(R11*8), K1, Z3
 	VCMPPD  $0x00, Z2, Z3, K2
 	KMOVB   K2, R12
 	TESTL   R12, R12
-	JEQ     none120
+	JEQ     none124
 
-lane119:
+lane123:
 	TZCNTL R12, R12
 	LEAQ   (R12)(R11*1), R12
 	MOVQ   R12, R11
-	JMP    found113
+	JMP    found117
 	BLSRL R12, R12
-	JNE   lane119
+	JNE   lane123
 
-none120:
-whole118:
-	JMP bad106
+none124:
+whole122:
+	JMP bad110
 
-found113:
+found117:
 	CMPL (R9)(R11*4), $0x00
-	JGE  taken121
+	JGE  taken125
 	MOVL R11, (R8)(CX*4)
 	MOVL CX, (R9)(R11*4)
-	JMP  next107
+	JMP  next111
 
-taken121:
+taken125:
 	MOVL CX, (DI)(BX*4)
 	INCQ BX
 
-next107:
+next111:
 	ADDQ 8(AX), SI
 	INCQ CX
-	JMP  rows104
+	JMP  rows108
 
-done105:
+done109:
 	VCMPPD $0x03, Z1, Z1, K1
 	KMOVB  K1, AX
 	TESTL  AX, AX
-	JNE    bad106
+	JNE    bad110
 	MOVQ   BX, ret+8(FP)
 	VZEROUPPER
 	RET
 
-bad106:
+bad110:
 	MOVQ $-1, AX
 	MOVQ AX, ret+8(FP)
 	VZEROUPPER
@@ -1314,48 +1351,12 @@ TEXT ·belowFloat64AVX512(SB), NOSPLIT, $0-48
 	XORQ         CX, CX
 	XORQ         R8, R8
 
-turn122:
+turn126:
 	LEAQ    32(R8), R9
 	CMPQ    R9, DX
-	JGT     end123
+	JGT     end127
 	VMOVUPD (BX)(R8*8), Z2
 	VSUBPD  (AX)(R8*8), Z2, Z2
-	VCMPPD  $0x19, Z1, Z2, K2
-	KMOVB   K2, R10
-	TESTL   R10, R10
-	JEQ     none125
-
-lane124:
-	TZCNTL R10, R11
-	LEAQ   (R11)(R8*1), R11
-	MOVL   R11, (SI)(CX*4)
-	VMOVSD (BX)(R11*8), X2
-	VMOVSD X2, (DI)(CX*8)
-	INCQ   CX
-	BLSRL  R10, R10
-	JNE    lane124
-
-none125:
-	VMOVUPD 64(BX)(R8*8), Z2
-	VSUBPD  64(AX)(R8*8), Z2, Z2
-	VCMPPD  $0x19, Z1, Z2, K2
-	KMOVB   K2, R10
-	TESTL   R10, R10
-	JEQ     none127
-
-lane126:
-	TZCNTL R10, R11
-	LEAQ   8(R11)(R8*1), R11
-	MOVL   R11, (SI)(CX*4)
-	VMOVSD (BX)(R11*8), X2
-	VMOVSD X2, (DI)(CX*8)
-	INCQ   CX
-	BLSRL  R10, R10
-	JNE    lane126
-
-none127:
-	VMOVUPD 128(BX)(R8*8), Z2
-	VSUBPD  128(AX)(R8*8), Z2, Z2
 	VCMPPD  $0x19, Z1, Z2, K2
 	KMOVB   K2, R10
 	TESTL   R10, R10
@@ -1363,7 +1364,7 @@ none127:
 
 lane128:
 	TZCNTL R10, R11
-	LEAQ   16(R11)(R8*1), R11
+	LEAQ   (R11)(R8*1), R11
 	MOVL   R11, (SI)(CX*4)
 	VMOVSD (BX)(R11*8), X2
 	VMOVSD X2, (DI)(CX*8)
@@ -1372,8 +1373,8 @@ lane128:
 	JNE    lane128
 
 none129:
-	VMOVUPD 192(BX)(R8*8), Z2
-	VSUBPD  192(AX)(R8*8), Z2, Z2
+	VMOVUPD 64(BX)(R8*8), Z2
+	VSUBPD  64(AX)(R8*8), Z2, Z2
 	VCMPPD  $0x19, Z1, Z2, K2
 	KMOVB   K2, R10
 	TESTL   R10, R10
@@ -1381,7 +1382,7 @@ none129:
 
 lane130:
 	TZCNTL R10, R11
-	LEAQ   24(R11)(R8*1), R11
+	LEAQ   8(R11)(R8*1), R11
 	MOVL   R11, (SI)(CX*4)
 	VMOVSD (BX)(R11*8), X2
 	VMOVSD X2, (DI)(CX*8)
@@ -1390,16 +1391,26 @@ lane130:
 	JNE    lane130
 
 none131:
-	MOVQ R9, R8
-	JMP  turn122
+	VMOVUPD 128(BX)(R8*8), Z2
+	VSUBPD  128(AX)(R8*8), Z2, Z2
+	VCMPPD  $0x19, Z1, Z2, K2
+	KMOVB   K2, R10
+	TESTL   R10, R10
+	JEQ     none133
 
-end123:
-turn132:
-	LEAQ    8(R8), R9
-	CMPQ    R9, DX
-	JGT     end133
-	VMOVUPD (BX)(R8*8), Z2
-	VSUBPD  (AX)(R8*8), Z2, Z2
+lane132:
+	TZCNTL R10, R11
+	LEAQ   16(R11)(R8*1), R11
+	MOVL   R11, (SI)(CX*4)
+	VMOVSD (BX)(R11*8), X2
+	VMOVSD X2, (DI)(CX*8)
+	INCQ   CX
+	BLSRL  R10, R10
+	JNE    lane132
+
+none133:
+	VMOVUPD 192(BX)(R8*8), Z2
+	VSUBPD  192(AX)(R8*8), Z2, Z2
 	VCMPPD  $0x19, Z1, Z2, K2
 	KMOVB   K2, R10
 	TESTL   R10, R10
@@ -1407,7 +1418,7 @@ turn132:
 
 lane134:
 	TZCNTL R10, R11
-	LEAQ   (R11)(R8*1), R11
+	LEAQ   24(R11)(R8*1), R11
 	MOVL   R11, (SI)(CX*4)
 	VMOVSD (BX)(R11*8), X2
 	VMOVSD X2, (DI)(CX*8)
@@ -1417,20 +1428,46 @@ lane134:
 
 none135:
 	MOVQ R9, R8
-	JMP  turn132
+	JMP  turn126
 
-end133:
+end127:
+turn136:
+	LEAQ    8(R8), R9
+	CMPQ    R9, DX
+	JGT     end137
+	VMOVUPD (BX)(R8*8), Z2
+	VSUBPD  (AX)(R8*8), Z2, Z2
+	VCMPPD  $0x19, Z1, Z2, K2
+	KMOVB   K2, R10
+	TESTL   R10, R10
+	JEQ     none139
+
+lane138:
+	TZCNTL R10, R11
+	LEAQ   (R11)(R8*1), R11
+	MOVL   R11, (SI)(CX*4)
+	VMOVSD (BX)(R11*8), X2
+	VMOVSD X2, (DI)(CX*8)
+	INCQ   CX
+	BLSRL  R10, R10
+	JNE    lane138
+
+none139:
+	MOVQ R9, R8
+	JMP  turn136
+
+end137:
 	CMPQ    R8, DX
-	JGE     whole136
+	JGE     whole140
 	VMOVAPD Z0, Z0
 	VMOVUPD (BX)(R8*8), K1, Z0
 	VSUBPD  (AX)(R8*8), Z0, Z0
 	VCMPPD  $0x19, Z1, Z0, K1
 	KMOVB   K1, AX
 	TESTL   AX, AX
-	JEQ     none138
+	JEQ     none142
 
-lane137:
+lane141:
 	TZCNTL AX, DX
 	LEAQ   (DX)(R8*1), DX
 	MOVL   DX, (SI)(CX*4)
@@ -1438,10 +1475,10 @@ lane137:
 	VMOVSD X0, (DI)(CX*8)
 	INCQ   CX
 	BLSRL  AX, AX
-	JNE    lane137
+	JNE    lane141
 
-none138:
-whole136:
+none142:
+whole140:
 	MOVQ CX, ret+40(FP)
 	VZEROUPPER
 	RET
@@ -1458,9 +1495,9 @@ TEXT ·turnFloat64AVX512(SB), NOSPLIT, $0-48
 	VPBROADCASTQ DI, Z0
 	XORQ         DI, DI
 
-turn139:
+turn143:
 	CMPQ       DI, DX
-	JGE        done140
+	JGE        done144
 	MOVQ       AX, R8
 	VMOVUPD    (R8)(DI*8), Z1
 	VXORPD     Z0, Z1, Z1
@@ -1526,9 +1563,9 @@ turn139:
 	VMOVUPD    Z1, (BX)
 	ADDQ       SI, BX
 	ADDQ       $0x08, DI
-	JMP        turn139
+	JMP        turn143
 
-done140:
+done144:
 	VZEROUPPER
 	RET
 
@@ -1544,21 +1581,21 @@ TEXT ·leastAVX512(SB), NOSPLIT, $0-24
 	VMOVAPD      Z0, Z0
 	XORQ         DX, DX
 
-turn141:
+turn145:
 	LEAQ   16(DX), BX
 	CMPQ   BX, CX
-	JGT    one142
+	JGT    one146
 	VMINPD (AX)(DX*8), Z1, Z1
 	VMINPD 64(AX)(DX*8), Z0, Z0
 	MOVQ   BX, DX
-	JMP    turn141
+	JMP    turn145
 
-one142:
+one146:
 	CMPQ   DX, CX
-	JGE    search143
+	JGE    search147
 	VMINPD (AX)(DX*8), Z1, Z1
 
-search143:
+search147:
 	VMINPD        Z0, Z1, Z1
 	VEXTRACTF64X4 $0x01, Z1, Y0
 	VMINPD        Y1, Y0, Y0
@@ -1569,21 +1606,21 @@ search143:
 	VBROADCASTSD  X0, Z0
 	XORQ          DX, DX
 
-turn144:
+turn148:
 	CMPQ   DX, CX
-	JGE    none146
+	JGE    none150
 	VCMPPD $0x00, (AX)(DX*8), Z0, K1
 	KMOVB  K1, BX
 	TESTL  BX, BX
-	JNE    found145
+	JNE    found149
 	ADDQ   $0x08, DX
-	JMP    turn144
+	JMP    turn148
 
-found145:
+found149:
 	TZCNTL BX, BX
 	ADDQ   BX, DX
 
-none146:
+none150:
 	MOVQ DX, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -2464,9 +2501,9 @@ bad65:
 	VZEROUPPER
 	RET
 
-// func checkFloat32AVX512(s *byte) int
+// func checkFloat32AVX512(s *byte, raise int) int
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL
-TEXT ·checkFloat32AVX512(SB), NOSPLIT, $0-16
+TEXT ·checkFloat32AVX512(SB), NOSPLIT, $0-24
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), DX
 	MOVQ         $0x7ff0000000000000, CX
@@ -2491,18 +2528,23 @@ TEXT ·checkFloat32AVX512(SB), NOSPLIT, $0-16
 	MOVQ         DX, SI
 	ADDQ         $0x07, SI
 	ANDQ         $-8, SI
+	MOVQ         raise+8(FP), DI
+	TESTQ        DI, DI
+	JNE          raises88
 	XORQ         DI, DI
 
 prices87:
-	VMOVUPD      (CX)(DI*8), Z5
-	VMULPD       Z1, Z5, Z5
-	VMAXPD       Z3, Z5, Z5
-	VMINPD       Z2, Z5, Z5
-	VCVTPD2QQ    Z5, Z5
-	VMOVUPD      Z5, (BX)(DI*8)
-	ADDQ         $0x08, DI
-	CMPQ         DI, SI
-	JLT          prices87
+	VMOVUPD   (CX)(DI*8), Z5
+	VMULPD    Z1, Z5, Z5
+	VMAXPD    Z3, Z5, Z5
+	VMINPD    Z2, Z5, Z5
+	VCVTPD2QQ Z5, Z5
+	VMOVUPD   Z5, (BX)(DI*8)
+	ADDQ      $0x08, DI
+	CMPQ      DI, SI
+	JLT       prices87
+
+raises88:
 	MOVQ         64(AX), CX
 	MOVQ         104(AX), SI
 	XORQ         DI, DI
@@ -2512,21 +2554,21 @@ prices87:
 	VMOVQ        R10, X5
 	VBROADCASTSD X5, Z5
 
-rows88:
+rows89:
 	CMPQ    DI, 16(AX)
-	JGE     done89
+	JGE     done90
 	MOVQ    $0x8000000000000000, R11
 	MOVQ    (SI)(DI*8), R10
 	CMPQ    R10, R11
-	JNE     known91
+	JNE     known92
 	VMOVAPD Z5, Z6
 	VMOVAPD Z5, Z7
 	XORQ    R10, R10
 
-turn92:
+turn93:
 	LEAQ      16(R10), R11
 	CMPQ      R11, DX
-	JGT       end93
+	JGT       end94
 	VCVTPS2PD (R9)(R10*4), Z8
 	VMULPD    Z1, Z8, Z8
 	VMAXPD    Z3, Z8, Z8
@@ -2546,12 +2588,12 @@ turn92:
 	VPSUBQ    64(BX)(R10*8), Z8, Z8
 	VPMINSQ   Z8, Z7, Z7
 	MOVQ      R11, R10
-	JMP       turn92
+	JMP       turn93
 
-end93:
+end94:
 	LEAQ      8(R10), R11
 	CMPQ      R11, DX
-	JGT       end95
+	JGT       end96
 	VCVTPS2PD (R9)(R10*4), Z8
 	VMULPD    Z1, Z8, Z8
 	VMAXPD    Z3, Z8, Z8
@@ -2563,9 +2605,9 @@ end93:
 	VPMINSQ   Z8, Z6, Z6
 	MOVQ      R11, R10
 
-end95:
+end96:
 	CMPQ      R10, DX
-	JGE       whole96
+	JGE       whole97
 	VMOVAPD   Z0, Z8
 	VMOVUPS.Z (R9)(R10*4), K1, Y9
 	VCVTPS2PD Y9, K1, Z8
@@ -2578,7 +2620,7 @@ end95:
 	VPSUBQ    (BX)(R10*8), Z8, Z8
 	VPMINSQ   Z8, Z6, Z6
 
-whole96:
+whole97:
 	VPMINSQ       Z7, Z6, Z6
 	VEXTRACTI64X4 $0x01, Z6, Y7
 	VPMINSQ       Y6, Y7, Y7
@@ -2589,7 +2631,7 @@ whole96:
 	VMOVQ         X7, R10
 	MOVQ          R10, (SI)(DI*8)
 
-known91:
+known92:
 	MOVLQSX    (CX)(DI*4), R11
 	VXORPD     X6, X6, X6
 	VCVTSS2SD  (R9)(R11*4), X6, X6
@@ -2602,14 +2644,22 @@ known91:
 	ADDQ       R12, R8
 	MOVQ       $0x0080000000000000, R10
 	CMPQ       R12, R10
-	JHI        bad90
+	JHI        bad91
 	CMPQ       R8, R10
-	JHI        bad90
-	ADDQ       8(AX), R9
-	INCQ       DI
-	JMP        rows88
+	JHI        bad91
+	TESTQ      R12, R12
+	JEQ        still98
+	MOVQ       raise+8(FP), R10
+	CMPQ       R10, $0x00
+	JEQ        still98
+	ADDQ       R12, (BX)(R11*8)
 
-done89:
+still98:
+	ADDQ 8(AX), R9
+	INCQ DI
+	JMP  rows89
+
+done90:
 	MOVQ          R8, 136(AX)
 	VEXTRACTF64X4 $0x01, Z4, Y0
 	VORPD         Y0, Y4, Y4
@@ -2621,19 +2671,19 @@ done89:
 	ADDQ          CX, CX
 	MOVQ          CX, 144(AX)
 	MOVQ          $+0, AX
-	MOVQ          AX, ret+8(FP)
+	MOVQ          AX, ret+16(FP)
 	VZEROUPPER
 	RET
 
-bad90:
+bad91:
 	MOVQ $+1, AX
-	MOVQ AX, ret+8(FP)
+	MOVQ AX, ret+16(FP)
 	VZEROUPPER
 	RET
 
-// func closeFloat32AVX512(s *byte, row int, width int) int
+// func closeFloat32AVX512(s *byte, row int, width int, lost int) int
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI
-TEXT ·closeFloat32AVX512(SB), NOSPLIT, $0-32
+TEXT ·closeFloat32AVX512(SB), NOSPLIT, $0-40
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), DX
 	MOVQ         $0x7ff0000000000000, CX
@@ -2669,60 +2719,84 @@ TEXT ·closeFloat32AVX512(SB), NOSPLIT, $0-32
 	XORQ         SI, SI
 	XORQ         DI, DI
 
-turn97:
+turn99:
 	LEAQ      8(DI), R8
 	CMPQ      R8, DX
-	JGT       end98
-	VCVTPS2PD (BX)(DI*4), Z5
-	VMULPD    Z1, Z5, Z5
-	VMAXPD    Z3, Z5, Z5
-	VMINPD    Z2, Z5, Z5
-	VCVTPD2QQ Z5, Z5
-	VPSUBQ    (CX)(DI*8), Z5, Z5
-	VPCMPQ    $0x02, Z4, Z5, K2
+	JGT       end100
+	VXORPD    Y5, Y5, Y5
+	VCVTPS2PD (BX)(DI*4), Z7
+	VMULPD    Z1, Z7, Z7
+	VMAXPD    Z3, Z7, Z7
+	VMINPD    Z2, Z7, Z7
+	VREDUCEPD $0x08, Z7, Z8
+	VORPD     Z8, Z5, Z5
+	VCVTPD2QQ Z7, Z7
+	VPSUBQ    (CX)(DI*8), Z7, Z7
+	VPCMPQ    $0x02, Z4, Z7, K2
 	KMOVB     K2, R9
-	TESTL     R9, R9
-	JEQ       none100
+	MOVQ      lost+24(FP), R10
+	CMPQ      R10, $0x00
+	JEQ       all101
+	VXORPD    Y6, Y6, Y6
+	VCMPPD    $0x04, Z6, Z5, K2
+	KMOVB     K2, R10
+	ANDL      R10, R9
 
-lane99:
+all101:
+	TESTL R9, R9
+	JEQ   none103
+
+lane102:
 	TZCNTL R9, R10
 	LEAQ   (R10)(DI*1), R10
 	MOVL   R10, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  R9, R9
-	JNE    lane99
+	JNE    lane102
 
-none100:
+none103:
 	MOVQ R8, DI
-	JMP  turn97
+	JMP  turn99
 
-end98:
+end100:
 	CMPQ      DI, DX
-	JGE       whole101
+	JGE       whole104
+	VXORPD    Y6, Y6, Y6
 	VMOVAPD   Z0, Z0
 	VMOVUPS.Z (BX)(DI*4), K1, Y5
 	VCVTPS2PD Y5, K1, Z0
 	VMULPD    Z1, Z0, Z0
 	VMAXPD    Z3, Z0, Z0
 	VMINPD    Z2, Z0, Z0
+	VREDUCEPD $0x08, Z0, Z1
+	VORPD     Z1, Z6, Z6
 	VCVTPD2QQ Z0, Z0
 	VPSUBQ    (CX)(DI*8), Z0, Z0
 	VPCMPQ    $0x02, Z4, Z0, K1
 	KMOVB     K1, CX
-	TESTL     CX, CX
-	JEQ       none103
+	MOVQ      lost+24(FP), DX
+	CMPQ      DX, $0x00
+	JEQ       all105
+	VXORPD    Y9, Y9, Y9
+	VCMPPD    $0x04, Z9, Z6, K1
+	KMOVB     K1, DX
+	ANDL      DX, CX
 
-lane102:
+all105:
+	TESTL CX, CX
+	JEQ   none107
+
+lane106:
 	TZCNTL CX, DX
 	LEAQ   (DX)(DI*1), DX
 	MOVL   DX, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  CX, CX
-	JNE    lane102
+	JNE    lane106
 
-none103:
-whole101:
-	MOVQ SI, ret+24(FP)
+none107:
+whole104:
+	MOVQ SI, ret+32(FP)
 	VZEROUPPER
 	RET
 
@@ -2749,19 +2823,19 @@ TEXT ·nearestFloat32AVX512(SB), NOSPLIT, $0-16
 	MOVQ         104(AX), R10
 	VXORPD       Y1, Y1, Y1
 
-rows104:
+rows108:
 	CMPQ    CX, 16(AX)
-	JGE     done105
+	JGE     done109
 	VMOVAPD Z0, Z2
 	VMOVAPD Z0, Z3
 	VMOVAPD Z0, Z4
 	VMOVAPD Z0, Z5
 	XORQ    R11, R11
 
-turn108:
+turn112:
 	LEAQ      32(R11), R12
 	CMPQ      R12, DX
-	JGT       end109
+	JGT       end113
 	VCVTPS2PD (SI)(R11*4), Z6
 	VMINPD    Z6, Z2, Z2
 	VADDPD    Z6, Z1, Z1
@@ -2775,29 +2849,29 @@ turn108:
 	VMINPD    Z6, Z5, Z5
 	VADDPD    Z6, Z1, Z1
 	MOVQ      R12, R11
-	JMP       turn108
+	JMP       turn112
 
-end109:
-turn110:
+end113:
+turn114:
 	LEAQ      8(R11), R12
 	CMPQ      R12, DX
-	JGT       end111
+	JGT       end115
 	VCVTPS2PD (SI)(R11*4), Z6
 	VMINPD    Z6, Z2, Z2
 	VADDPD    Z6, Z1, Z1
 	MOVQ      R12, R11
-	JMP       turn110
+	JMP       turn114
 
-end111:
+end115:
 	CMPQ      R11, DX
-	JGE       whole112
+	JGE       whole116
 	VMOVAPD   Z0, Z6
 	VMOVUPS.Z (SI)(R11*4), K1, Y7
 	VCVTPS2PD Y7, K1, Z6
 	VMINPD    Z6, Z2, Z2
 	VADDPD    Z6, Z1, Z1
 
-whole112:
+whole116:
 	VMINPD        Z4, Z2, Z2
 	VMINPD        Z5, Z3, Z3
 	VMINPD        Z3, Z2, Z2
@@ -2808,82 +2882,82 @@ whole112:
 	VUNPCKHPD     X3, X3, X2
 	VMINSD        X3, X2, X3
 	VUCOMISD      X3, X0
-	JLS           bad106
+	JLS           bad110
 	VMOVSD        X3, (R10)(CX*8)
 	VBROADCASTSD  X3, Z2
 	XORQ          R11, R11
 
-turn114:
+turn118:
 	LEAQ      8(R11), R12
 	CMPQ      R12, DX
-	JGT       end115
+	JGT       end119
 	VCVTPS2PD (SI)(R11*4), Z3
 	VCMPPD    $0x00, Z2, Z3, K2
 	KMOVB     K2, R13
 	TESTL     R13, R13
-	JEQ       none117
+	JEQ       none121
 
-lane116:
+lane120:
 	TZCNTL R13, R12
 	LEAQ   (R12)(R11*1), R12
 	MOVQ   R12, R11
-	JMP    found113
+	JMP    found117
 	BLSRL R13, R13
-	JNE   lane116
+	JNE   lane120
 
-none117:
+none121:
 	MOVQ R12, R11
-	JMP  turn114
+	JMP  turn118
 
-end115:
+end119:
 	CMPQ      R11, DX
-	JGE       whole118
+	JGE       whole122
 	VMOVAPD   Z0, Z3
 	VMOVUPS.Z (SI)(R11*4), K1, Y4
 	VCVTPS2PD Y4, K1, Z3
 	VCMPPD    $0x00, Z2, Z3, K2
 	KMOVB     K2, R12
 	TESTL     R12, R12
-	JEQ       none120
+	JEQ       none124
 
-lane119:
+lane123:
 	TZCNTL R12, R12
 	LEAQ   (R12)(R11*1), R12
 	MOVQ   R12, R11
-	JMP    found113
+	JMP    found117
 	BLSRL R12, R12
-	JNE   lane119
+	JNE   lane123
 
-none120:
-whole118:
-	JMP bad106
+none124:
+whole122:
+	JMP bad110
 
-found113:
+found117:
 	CMPL (R9)(R11*4), $0x00
-	JGE  taken121
+	JGE  taken125
 	MOVL R11, (R8)(CX*4)
 	MOVL CX, (R9)(R11*4)
-	JMP  next107
+	JMP  next111
 
-taken121:
+taken125:
 	MOVL CX, (DI)(BX*4)
 	INCQ BX
 
-next107:
+next111:
 	ADDQ 8(AX), SI
 	INCQ CX
-	JMP  rows104
+	JMP  rows108
 
-done105:
+done109:
 	VCMPPD $0x03, Z1, Z1, K1
 	KMOVB  K1, AX
 	TESTL  AX, AX
-	JNE    bad106
+	JNE    bad110
 	MOVQ   BX, ret+8(FP)
 	VZEROUPPER
 	RET
 
-bad106:
+bad110:
 	MOVQ $-1, AX
 	MOVQ AX, ret+8(FP)
 	VZEROUPPER
@@ -2915,50 +2989,12 @@ TEXT ·belowFloat32AVX512(SB), NOSPLIT, $0-48
 	XORQ         CX, CX
 	XORQ         R8, R8
 
-turn122:
+turn126:
 	LEAQ      32(R8), R9
 	CMPQ      R9, DX
-	JGT       end123
+	JGT       end127
 	VCVTPS2PD (BX)(R8*4), Z2
 	VSUBPD    (AX)(R8*8), Z2, Z2
-	VCMPPD    $0x19, Z1, Z2, K2
-	KMOVB     K2, R10
-	TESTL     R10, R10
-	JEQ       none125
-
-lane124:
-	TZCNTL    R10, R11
-	LEAQ      (R11)(R8*1), R11
-	MOVL      R11, (SI)(CX*4)
-	VXORPD    X2, X2, X2
-	VCVTSS2SD (BX)(R11*4), X2, X2
-	VMOVSD    X2, (DI)(CX*8)
-	INCQ      CX
-	BLSRL     R10, R10
-	JNE       lane124
-
-none125:
-	VCVTPS2PD 32(BX)(R8*4), Z2
-	VSUBPD    64(AX)(R8*8), Z2, Z2
-	VCMPPD    $0x19, Z1, Z2, K2
-	KMOVB     K2, R10
-	TESTL     R10, R10
-	JEQ       none127
-
-lane126:
-	TZCNTL    R10, R11
-	LEAQ      8(R11)(R8*1), R11
-	MOVL      R11, (SI)(CX*4)
-	VXORPD    X2, X2, X2
-	VCVTSS2SD (BX)(R11*4), X2, X2
-	VMOVSD    X2, (DI)(CX*8)
-	INCQ      CX
-	BLSRL     R10, R10
-	JNE       lane126
-
-none127:
-	VCVTPS2PD 64(BX)(R8*4), Z2
-	VSUBPD    128(AX)(R8*8), Z2, Z2
 	VCMPPD    $0x19, Z1, Z2, K2
 	KMOVB     K2, R10
 	TESTL     R10, R10
@@ -2966,7 +3002,7 @@ none127:
 
 lane128:
 	TZCNTL    R10, R11
-	LEAQ      16(R11)(R8*1), R11
+	LEAQ      (R11)(R8*1), R11
 	MOVL      R11, (SI)(CX*4)
 	VXORPD    X2, X2, X2
 	VCVTSS2SD (BX)(R11*4), X2, X2
@@ -2976,8 +3012,8 @@ lane128:
 	JNE       lane128
 
 none129:
-	VCVTPS2PD 96(BX)(R8*4), Z2
-	VSUBPD    192(AX)(R8*8), Z2, Z2
+	VCVTPS2PD 32(BX)(R8*4), Z2
+	VSUBPD    64(AX)(R8*8), Z2, Z2
 	VCMPPD    $0x19, Z1, Z2, K2
 	KMOVB     K2, R10
 	TESTL     R10, R10
@@ -2985,7 +3021,7 @@ none129:
 
 lane130:
 	TZCNTL    R10, R11
-	LEAQ      24(R11)(R8*1), R11
+	LEAQ      8(R11)(R8*1), R11
 	MOVL      R11, (SI)(CX*4)
 	VXORPD    X2, X2, X2
 	VCVTSS2SD (BX)(R11*4), X2, X2
@@ -2995,16 +3031,27 @@ lane130:
 	JNE       lane130
 
 none131:
-	MOVQ R9, R8
-	JMP  turn122
+	VCVTPS2PD 64(BX)(R8*4), Z2
+	VSUBPD    128(AX)(R8*8), Z2, Z2
+	VCMPPD    $0x19, Z1, Z2, K2
+	KMOVB     K2, R10
+	TESTL     R10, R10
+	JEQ       none133
 
-end123:
-turn132:
-	LEAQ      8(R8), R9
-	CMPQ      R9, DX
-	JGT       end133
-	VCVTPS2PD (BX)(R8*4), Z2
-	VSUBPD    (AX)(R8*8), Z2, Z2
+lane132:
+	TZCNTL    R10, R11
+	LEAQ      16(R11)(R8*1), R11
+	MOVL      R11, (SI)(CX*4)
+	VXORPD    X2, X2, X2
+	VCVTSS2SD (BX)(R11*4), X2, X2
+	VMOVSD    X2, (DI)(CX*8)
+	INCQ      CX
+	BLSRL     R10, R10
+	JNE       lane132
+
+none133:
+	VCVTPS2PD 96(BX)(R8*4), Z2
+	VSUBPD    192(AX)(R8*8), Z2, Z2
 	VCMPPD    $0x19, Z1, Z2, K2
 	KMOVB     K2, R10
 	TESTL     R10, R10
@@ -3012,7 +3059,7 @@ turn132:
 
 lane134:
 	TZCNTL    R10, R11
-	LEAQ      (R11)(R8*1), R11
+	LEAQ      24(R11)(R8*1), R11
 	MOVL      R11, (SI)(CX*4)
 	VXORPD    X2, X2, X2
 	VCVTSS2SD (BX)(R11*4), X2, X2
@@ -3023,11 +3070,38 @@ lane134:
 
 none135:
 	MOVQ R9, R8
-	JMP  turn132
+	JMP  turn126
 
-end133:
+end127:
+turn136:
+	LEAQ      8(R8), R9
+	CMPQ      R9, DX
+	JGT       end137
+	VCVTPS2PD (BX)(R8*4), Z2
+	VSUBPD    (AX)(R8*8), Z2, Z2
+	VCMPPD    $0x19, Z1, Z2, K2
+	KMOVB     K2, R10
+	TESTL     R10, R10
+	JEQ       none139
+
+lane138:
+	TZCNTL    R10, R11
+	LEAQ      (R11)(R8*1), R11
+	MOVL      R11, (SI)(CX*4)
+	VXORPD    X2, X2, X2
+	VCVTSS2SD (BX)(R11*4), X2, X2
+	VMOVSD    X2, (DI)(CX*8)
+	INCQ      CX
+	BLSRL     R10, R10
+	JNE       lane138
+
+none139:
+	MOVQ R9, R8
+	JMP  turn136
+
+end137:
 	CMPQ      R8, DX
-	JGE       whole136
+	JGE       whole140
 	VMOVAPD   Z0, Z0
 	VMOVUPS.Z (BX)(R8*4), K1, Y2
 	VCVTPS2PD Y2, K1, Z0
@@ -3035,9 +3109,9 @@ end133:
 	VCMPPD    $0x19, Z1, Z0, K1
 	KMOVB     K1, AX
 	TESTL     AX, AX
-	JEQ       none138
+	JEQ       none142
 
-lane137:
+lane141:
 	TZCNTL    AX, DX
 	LEAQ      (DX)(R8*1), DX
 	MOVL      DX, (SI)(CX*4)
@@ -3046,10 +3120,10 @@ lane137:
 	VMOVSD    X0, (DI)(CX*8)
 	INCQ      CX
 	BLSRL     AX, AX
-	JNE       lane137
+	JNE       lane141
 
-none138:
-whole136:
+none142:
+whole140:
 	MOVQ CX, ret+40(FP)
 	VZEROUPPER
 	RET
@@ -3066,9 +3140,9 @@ TEXT ·turnFloat32AVX512(SB), NOSPLIT, $0-48
 	VPBROADCASTQ DI, Z0
 	XORQ         DI, DI
 
-turn139:
+turn143:
 	CMPQ       DI, DX
-	JGE        done140
+	JGE        done144
 	MOVQ       AX, R8
 	VCVTPS2PD  (R8)(DI*4), Z1
 	VXORPD     Z0, Z1, Z1
@@ -3134,9 +3208,9 @@ turn139:
 	VMOVUPD    Z1, (BX)
 	ADDQ       SI, BX
 	ADDQ       $0x08, DI
-	JMP        turn139
+	JMP        turn143
 
-done140:
+done144:
 	VZEROUPPER
 	RET
 
@@ -4016,9 +4090,9 @@ bad65:
 	VZEROUPPER
 	RET
 
-// func checkInt32AVX512(s *byte) int
+// func checkInt32AVX512(s *byte, raise int) int
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL
-TEXT ·checkInt32AVX512(SB), NOSPLIT, $0-16
+TEXT ·checkInt32AVX512(SB), NOSPLIT, $0-24
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), DX
 	MOVQ         $0x7ff0000000000000, CX
@@ -4043,18 +4117,23 @@ TEXT ·checkInt32AVX512(SB), NOSPLIT, $0-16
 	MOVQ         DX, SI
 	ADDQ         $0x07, SI
 	ANDQ         $-8, SI
+	MOVQ         raise+8(FP), DI
+	TESTQ        DI, DI
+	JNE          raises88
 	XORQ         DI, DI
 
 prices87:
-	VMOVUPD      (CX)(DI*8), Z4
-	VMULPD       Z0, Z4, Z4
-	VMAXPD       Z3, Z4, Z4
-	VMINPD       Z2, Z4, Z4
-	VCVTPD2QQ    Z4, Z4
-	VMOVUPD      Z4, (BX)(DI*8)
-	ADDQ         $0x08, DI
-	CMPQ         DI, SI
-	JLT          prices87
+	VMOVUPD   (CX)(DI*8), Z4
+	VMULPD    Z0, Z4, Z4
+	VMAXPD    Z3, Z4, Z4
+	VMINPD    Z2, Z4, Z4
+	VCVTPD2QQ Z4, Z4
+	VMOVUPD   Z4, (BX)(DI*8)
+	ADDQ      $0x08, DI
+	CMPQ      DI, SI
+	JLT       prices87
+
+raises88:
 	MOVQ         64(AX), CX
 	MOVQ         104(AX), SI
 	XORQ         DI, DI
@@ -4064,21 +4143,21 @@ prices87:
 	VMOVQ        R10, X0
 	VBROADCASTSD X0, Z0
 
-rows88:
+rows89:
 	CMPQ    DI, 16(AX)
-	JGE     done89
+	JGE     done90
 	MOVQ    $0x8000000000000000, R11
 	MOVQ    (SI)(DI*8), R10
 	CMPQ    R10, R11
-	JNE     known91
+	JNE     known92
 	VMOVAPD Z0, Z2
 	VMOVAPD Z0, Z3
 	XORQ    R10, R10
 
-turn92:
+turn93:
 	LEAQ      16(R10), R11
 	CMPQ      R11, DX
-	JGT       end93
+	JGT       end94
 	VPMOVSXDQ (R9)(R10*4), Z4
 	VPSUBQ    (BX)(R10*8), Z4, Z4
 	VPMINSQ   Z4, Z2, Z2
@@ -4086,27 +4165,27 @@ turn92:
 	VPSUBQ    64(BX)(R10*8), Z4, Z4
 	VPMINSQ   Z4, Z3, Z3
 	MOVQ      R11, R10
-	JMP       turn92
+	JMP       turn93
 
-end93:
+end94:
 	LEAQ      8(R10), R11
 	CMPQ      R11, DX
-	JGT       end95
+	JGT       end96
 	VPMOVSXDQ (R9)(R10*4), Z4
 	VPSUBQ    (BX)(R10*8), Z4, Z4
 	VPMINSQ   Z4, Z2, Z2
 	MOVQ      R11, R10
 
-end95:
+end96:
 	CMPQ        R10, DX
-	JGE         whole96
+	JGE         whole97
 	VMOVDQA64   Z0, Z4
 	VMOVDQU32.Z (R9)(R10*4), K1, Y5
 	VPMOVSXDQ   Y5, K1, Z4
 	VPSUBQ      (BX)(R10*8), Z4, Z4
 	VPMINSQ     Z4, Z2, Z2
 
-whole96:
+whole97:
 	VPMINSQ       Z3, Z2, Z2
 	VEXTRACTI64X4 $0x01, Z2, Y3
 	VPMINSQ       Y2, Y3, Y3
@@ -4117,7 +4196,7 @@ whole96:
 	VMOVQ         X3, R10
 	MOVQ          R10, (SI)(DI*8)
 
-known91:
+known92:
 	MOVLQSX (CX)(DI*4), R11
 	MOVLQSX (R9)(R11*4), R12
 	SUBQ    (BX)(R11*8), R12
@@ -4125,14 +4204,22 @@ known91:
 	ADDQ    R12, R8
 	MOVQ    $0x0080000000000000, R10
 	CMPQ    R12, R10
-	JHI     bad90
+	JHI     bad91
 	CMPQ    R8, R10
-	JHI     bad90
-	ADDQ    8(AX), R9
-	INCQ    DI
-	JMP     rows88
+	JHI     bad91
+	TESTQ   R12, R12
+	JEQ     still98
+	MOVQ    raise+8(FP), R10
+	CMPQ    R10, $0x00
+	JEQ     still98
+	ADDQ    R12, (BX)(R11*8)
 
-done89:
+still98:
+	ADDQ 8(AX), R9
+	INCQ DI
+	JMP  rows89
+
+done90:
 	MOVQ          R8, 136(AX)
 	VEXTRACTF64X4 $0x01, Z1, Y0
 	VORPD         Y0, Y1, Y1
@@ -4144,19 +4231,19 @@ done89:
 	ADDQ          CX, CX
 	MOVQ          CX, 144(AX)
 	MOVQ          $+0, AX
-	MOVQ          AX, ret+8(FP)
+	MOVQ          AX, ret+16(FP)
 	VZEROUPPER
 	RET
 
-bad90:
+bad91:
 	MOVQ $+1, AX
-	MOVQ AX, ret+8(FP)
+	MOVQ AX, ret+16(FP)
 	VZEROUPPER
 	RET
 
-// func closeInt32AVX512(s *byte, row int, width int) int
+// func closeInt32AVX512(s *byte, row int, width int, lost int) int
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI
-TEXT ·closeInt32AVX512(SB), NOSPLIT, $0-32
+TEXT ·closeInt32AVX512(SB), NOSPLIT, $0-40
 	MOVQ         s+0(FP), AX
 	MOVQ         24(AX), DX
 	MOVQ         $0x7ff0000000000000, CX
@@ -4186,58 +4273,78 @@ TEXT ·closeInt32AVX512(SB), NOSPLIT, $0-32
 	MOVQ         (SI)(CX*8), SI
 	MOVQ         width+16(FP), CX
 	ADDQ         CX, SI
-	VPBROADCASTQ SI, Z1
+	VPBROADCASTQ SI, Z3
 	MOVQ         112(AX), CX
 	MOVQ         152(AX), AX
 	XORQ         SI, SI
 	XORQ         DI, DI
 
-turn97:
+turn99:
 	LEAQ      8(DI), R8
 	CMPQ      R8, DX
-	JGT       end98
-	VPMOVSXDQ (BX)(DI*4), Z2
-	VPSUBQ    (CX)(DI*8), Z2, Z2
-	VPCMPQ    $0x02, Z1, Z2, K2
+	JGT       end100
+	VXORPD    Y1, Y1, Y1
+	VPMOVSXDQ (BX)(DI*4), Z4
+	VPSUBQ    (CX)(DI*8), Z4, Z4
+	VPCMPQ    $0x02, Z3, Z4, K2
 	KMOVB     K2, R9
-	TESTL     R9, R9
-	JEQ       none100
+	MOVQ      lost+24(FP), R10
+	CMPQ      R10, $0x00
+	JEQ       all101
+	VXORPD    Y2, Y2, Y2
+	VCMPPD    $0x04, Z2, Z1, K2
+	KMOVB     K2, R10
+	ANDL      R10, R9
 
-lane99:
+all101:
+	TESTL R9, R9
+	JEQ   none103
+
+lane102:
 	TZCNTL R9, R10
 	LEAQ   (R10)(DI*1), R10
 	MOVL   R10, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  R9, R9
-	JNE    lane99
+	JNE    lane102
 
-none100:
+none103:
 	MOVQ R8, DI
-	JMP  turn97
+	JMP  turn99
 
-end98:
+end100:
 	CMPQ        DI, DX
-	JGE         whole101
+	JGE         whole104
+	VXORPD      Y1, Y1, Y1
 	VMOVDQA64   Z0, Z0
 	VMOVDQU32.Z (BX)(DI*4), K1, Y2
 	VPMOVSXDQ   Y2, K1, Z0
 	VPSUBQ      (CX)(DI*8), Z0, Z0
-	VPCMPQ      $0x02, Z1, Z0, K1
+	VPCMPQ      $0x02, Z3, Z0, K1
 	KMOVB       K1, CX
-	TESTL       CX, CX
-	JEQ         none103
+	MOVQ        lost+24(FP), DX
+	CMPQ        DX, $0x00
+	JEQ         all105
+	VXORPD      Y2, Y2, Y2
+	VCMPPD      $0x04, Z2, Z1, K1
+	KMOVB       K1, DX
+	ANDL        DX, CX
 
-lane102:
+all105:
+	TESTL CX, CX
+	JEQ   none107
+
+lane106:
 	TZCNTL CX, DX
 	LEAQ   (DX)(DI*1), DX
 	MOVL   DX, (AX)(SI*4)
 	INCQ   SI
 	BLSRL  CX, CX
-	JNE    lane102
+	JNE    lane106
 
-none103:
-whole101:
-	MOVQ SI, ret+24(FP)
+none107:
+whole104:
+	MOVQ SI, ret+32(FP)
 	VZEROUPPER
 	RET
 
@@ -4264,19 +4371,19 @@ TEXT ·nearestInt32AVX512(SB), NOSPLIT, $0-16
 	MOVQ         104(AX), R10
 	VXORPD       Y1, Y1, Y1
 
-rows104:
+rows108:
 	CMPQ    CX, 16(AX)
-	JGE     done105
+	JGE     done109
 	VMOVAPD Z0, Z2
 	VMOVAPD Z0, Z3
 	VMOVAPD Z0, Z4
 	VMOVAPD Z0, Z5
 	XORQ    R11, R11
 
-turn108:
+turn112:
 	LEAQ      32(R11), R12
 	CMPQ      R12, DX
-	JGT       end109
+	JGT       end113
 	VCVTDQ2PD (SI)(R11*4), Z6
 	VMINPD    Z6, Z2, Z2
 	VCVTDQ2PD 32(SI)(R11*4), Z6
@@ -4286,27 +4393,27 @@ turn108:
 	VCVTDQ2PD 96(SI)(R11*4), Z6
 	VMINPD    Z6, Z5, Z5
 	MOVQ      R12, R11
-	JMP       turn108
+	JMP       turn112
 
-end109:
-turn110:
+end113:
+turn114:
 	LEAQ      8(R11), R12
 	CMPQ      R12, DX
-	JGT       end111
+	JGT       end115
 	VCVTDQ2PD (SI)(R11*4), Z6
 	VMINPD    Z6, Z2, Z2
 	MOVQ      R12, R11
-	JMP       turn110
+	JMP       turn114
 
-end111:
+end115:
 	CMPQ        R11, DX
-	JGE         whole112
+	JGE         whole116
 	VMOVAPD     Z0, Z6
 	VMOVDQU32.Z (SI)(R11*4), K1, Y7
 	VCVTDQ2PD   Y7, K1, Z6
 	VMINPD      Z6, Z2, Z2
 
-whole112:
+whole116:
 	VMINPD        Z4, Z2, Z2
 	VMINPD        Z5, Z3, Z3
 	VMINPD        Z3, Z2, Z2
@@ -4317,82 +4424,82 @@ whole112:
 	VUNPCKHPD     X3, X3, X2
 	VMINSD        X3, X2, X3
 	VUCOMISD      X3, X0
-	JLS           bad106
+	JLS           bad110
 	VMOVSD        X3, (R10)(CX*8)
 	VBROADCASTSD  X3, Z2
 	XORQ          R11, R11
 
-turn114:
+turn118:
 	LEAQ      8(R11), R12
 	CMPQ      R12, DX
-	JGT       end115
+	JGT       end119
 	VCVTDQ2PD (SI)(R11*4), Z3
 	VCMPPD    $0x00, Z2, Z3, K2
 	KMOVB     K2, R13
 	TESTL     R13, R13
-	JEQ       none117
+	JEQ       none121
 
-lane116:
+lane120:
 	TZCNTL R13, R12
 	LEAQ   (R12)(R11*1), R12
 	MOVQ   R12, R11
-	JMP    found113
+	JMP    found117
 	BLSRL R13, R13
-	JNE   lane116
+	JNE   lane120
 
-none117:
+none121:
 	MOVQ R12, R11
-	JMP  turn114
+	JMP  turn118
 
-end115:
+end119:
 	CMPQ        R11, DX
-	JGE         whole118
+	JGE         whole122
 	VMOVAPD     Z0, Z3
 	VMOVDQU32.Z (SI)(R11*4), K1, Y4
 	VCVTDQ2PD   Y4, K1, Z3
 	VCMPPD      $0x00, Z2, Z3, K2
 	KMOVB       K2, R12
 	TESTL       R12, R12
-	JEQ         none120
+	JEQ         none124
 
-lane119:
+lane123:
 	TZCNTL R12, R12
 	LEAQ   (R12)(R11*1), R12
 	MOVQ   R12, R11
-	JMP    found113
+	JMP    found117
 	BLSRL R12, R12
-	JNE   lane119
+	JNE   lane123
 
-none120:
-whole118:
-	JMP bad106
+none124:
+whole122:
+	JMP bad110
 
-found113:
+found117:
 	CMPL (R9)(R11*4), $0x00
-	JGE  taken121
+	JGE  taken125
 	MOVL R11, (R8)(CX*4)
 	MOVL CX, (R9)(R11*4)
-	JMP  next107
+	JMP  next111
 
-taken121:
+taken125:
 	MOVL CX, (DI)(BX*4)
 	INCQ BX
 
-next107:
+next111:
 	ADDQ 8(AX), SI
 	INCQ CX
-	JMP  rows104
+	JMP  rows108
 
-done105:
+done109:
 	VCMPPD $0x03, Z1, Z1, K1
 	KMOVB  K1, AX
 	TESTL  AX, AX
-	JNE    bad106
+	JNE    bad110
 	MOVQ   BX, ret+8(FP)
 	VZEROUPPER
 	RET
 
-bad106:
+bad110:
 	MOVQ $-1, AX
 	MOVQ AX, ret+8(FP)
 	VZEROUPPER
@@ -4424,50 +4531,12 @@ TEXT ·belowInt32AVX512(SB), NOSPLIT, $0-48
 	XORQ         CX, CX
 	XORQ         R8, R8
 
-turn122:
+turn126:
 	LEAQ      32(R8), R9
 	CMPQ      R9, DX
-	JGT       end123
+	JGT       end127
 	VCVTDQ2PD (BX)(R8*4), Z2
 	VSUBPD    (AX)(R8*8), Z2, Z2
-	VCMPPD    $0x19, Z1, Z2, K2
-	KMOVB     K2, R10
-	TESTL     R10, R10
-	JEQ       none125
-
-lane124:
-	TZCNTL     R10, R11
-	LEAQ       (R11)(R8*1), R11
-	MOVL       R11, (SI)(CX*4)
-	VXORPD     X2, X2, X2
-	VCVTSI2SDL (BX)(R11*4), X2, X2
-	VMOVSD     X2, (DI)(CX*8)
-	INCQ       CX
-	BLSRL      R10, R10
-	JNE        lane124
-
-none125:
-	VCVTDQ2PD 32(BX)(R8*4), Z2
-	VSUBPD    64(AX)(R8*8), Z2, Z2
-	VCMPPD    $0x19, Z1, Z2, K2
-	KMOVB     K2, R10
-	TESTL     R10, R10
-	JEQ       none127
-
-lane126:
-	TZCNTL     R10, R11
-	LEAQ       8(R11)(R8*1), R11
-	MOVL       R11, (SI)(CX*4)
-	VXORPD     X2, X2, X2
-	VCVTSI2SDL (BX)(R11*4), X2, X2
-	VMOVSD     X2, (DI)(CX*8)
-	INCQ       CX
-	BLSRL      R10, R10
-	JNE        lane126
-
-none127:
-	VCVTDQ2PD 64(BX)(R8*4), Z2
-	VSUBPD    128(AX)(R8*8), Z2, Z2
 	VCMPPD    $0x19, Z1, Z2, K2
 	KMOVB     K2, R10
 	TESTL     R10, R10
@@ -4475,7 +4544,7 @@ none127:
 
 lane128:
 	TZCNTL     R10, R11
-	LEAQ       16(R11)(R8*1), R11
+	LEAQ       (R11)(R8*1), R11
 	MOVL       R11, (SI)(CX*4)
 	VXORPD     X2, X2, X2
 	VCVTSI2SDL (BX)(R11*4), X2, X2
@@ -4485,8 +4554,8 @@ lane128:
 	JNE        lane128
 
 none129:
-	VCVTDQ2PD 96(BX)(R8*4), Z2
-	VSUBPD    192(AX)(R8*8), Z2, Z2
+	VCVTDQ2PD 32(BX)(R8*4), Z2
+	VSUBPD    64(AX)(R8*8), Z2, Z2
 	VCMPPD    $0x19, Z1, Z2, K2
 	KMOVB     K2, R10
 	TESTL     R10, R10
@@ -4494,7 +4563,7 @@ none129:
 
 lane130:
 	TZCNTL     R10, R11
-	LEAQ       24(R11)(R8*1), R11
+	LEAQ       8(R11)(R8*1), R11
 	MOVL       R11, (SI)(CX*4)
 	VXORPD     X2, X2, X2
 	VCVTSI2SDL (BX)(R11*4), X2, X2
@@ -4504,16 +4573,27 @@ lane130:
 	JNE        lane130
 
 none131:
-	MOVQ R9, R8
-	JMP  turn122
+	VCVTDQ2PD 64(BX)(R8*4), Z2
+	VSUBPD    128(AX)(R8*8), Z2, Z2
+	VCMPPD    $0x19, Z1, Z2, K2
+	KMOVB     K2, R10
+	TESTL     R10, R10
+	JEQ       none133
 
-end123:
-turn132:
-	LEAQ      8(R8), R9
-	CMPQ      R9, DX
-	JGT       end133
-	VCVTDQ2PD (BX)(R8*4), Z2
-	VSUBPD    (AX)(R8*8), Z2, Z2
+lane132:
+	TZCNTL     R10, R11
+	LEAQ       16(R11)(R8*1), R11
+	MOVL       R11, (SI)(CX*4)
+	VXORPD     X2, X2, X2
+	VCVTSI2SDL (BX)(R11*4), X2, X2
+	VMOVSD     X2, (DI)(CX*8)
+	INCQ       CX
+	BLSRL      R10, R10
+	JNE        lane132
+
+none133:
+	VCVTDQ2PD 96(BX)(R8*4), Z2
+	VSUBPD    192(AX)(R8*8), Z2, Z2
 	VCMPPD    $0x19, Z1, Z2, K2
 	KMOVB     K2, R10
 	TESTL     R10, R10
@@ -4521,7 +4601,7 @@ turn132:
 
 lane134:
 	TZCNTL     R10, R11
-	LEAQ       (R11)(R8*1), R11
+	LEAQ       24(R11)(R8*1), R11
 	MOVL       R11, (SI)(CX*4)
 	VXORPD     X2, X2, X2
 	VCVTSI2SDL (BX)(R11*4), X2, X2
@@ -4532,11 +4612,38 @@ lane134:
 
 none135:
 	MOVQ R9, R8
-	JMP  turn132
+	JMP  turn126
 
-end133:
+end127:
+turn136:
+	LEAQ      8(R8), R9
+	CMPQ      R9, DX
+	JGT       end137
+	VCVTDQ2PD (BX)(R8*4), Z2
+	VSUBPD    (AX)(R8*8), Z2, Z2
+	VCMPPD    $0x19, Z1, Z2, K2
+	KMOVB     K2, R10
+	TESTL     R10, R10
+	JEQ       none139
+
+lane138:
+	TZCNTL     R10, R11
+	LEAQ       (R11)(R8*1), R11
+	MOVL       R11, (SI)(CX*4)
+	VXORPD     X2, X2, X2
+	VCVTSI2SDL (BX)(R11*4), X2, X2
+	VMOVSD     X2, (DI)(CX*8)
+	INCQ       CX
+	BLSRL      R10, R10
+	JNE        lane138
+
+none139:
+	MOVQ R9, R8
+	JMP  turn136
+
+end137:
 	CMPQ        R8, DX
-	JGE         whole136
+	JGE         whole140
 	VMOVAPD     Z0, Z0
 	VMOVDQU32.Z (BX)(R8*4), K1, Y2
 	VCVTDQ2PD   Y2, K1, Z0
@@ -4544,9 +4651,9 @@ end133:
 	VCMPPD      $0x19, Z1, Z0, K1
 	KMOVB       K1, AX
 	TESTL       AX, AX
-	JEQ         none138
+	JEQ         none142
 
-lane137:
+lane141:
 	TZCNTL     AX, DX
 	LEAQ       (DX)(R8*1), DX
 	MOVL       DX, (SI)(CX*4)
@@ -4555,10 +4662,10 @@ lane137:
 	VMOVSD     X0, (DI)(CX*8)
 	INCQ       CX
 	BLSRL      AX, AX
-	JNE        lane137
+	JNE        lane141
 
-none138:
-whole136:
+none142:
+whole140:
 	MOVQ CX, ret+40(FP)
 	VZEROUPPER
 	RET
@@ -4581,9 +4688,9 @@ TEXT ·turnInt32AVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSD X2, Z2
 	XORQ         DI, DI
 
-turn139:
+turn143:
 	CMPQ       DI, DX
-	JGE        done140
+	JGE        done144
 	MOVQ       AX, R8
 	VCVTDQ2PD  (R8)(DI*4), Z3
 	VCMPPD     $0x00, Z2, Z3, K1
@@ -4665,8 +4772,8 @@ turn139:
 	VMOVUPD    Z3, (BX)
 	ADDQ       SI, BX
 	ADDQ       $0x08, DI
-	JMP        turn139
+	JMP        turn143
 
-done140:
+done144:
 	VZEROUPPER
 	RET

@@ -217,10 +217,12 @@ func Units(x, scale float64) (whole int64, lost bool) {
 	return int64(y), y != x
 }
 
-func check[T Cost](s *Search) int {
+func check[T Cost](s *Search, raise int) int {
 	u, v := s.Duals()
-	for j, x := range s.Prices() {
-		v[j], _ = Units(x, s.scale)
+	if raise == 0 {
+		for j, x := range s.Prices() {
+			v[j], _ = Units(x, s.scale)
+		}
 	}
 	s.rounded, s.slack = 0, 0
 	for i, j := range s.Columns() {
@@ -242,16 +244,19 @@ func check[T Cost](s *Search) int {
 		if s.slack += int(more); uint64(more) > 1<<55 || s.slack > 1<<55 {
 			return 1
 		}
+		if raise > 0 {
+			v[j] += more
+		}
 	}
 	return 0
 }
 
-func closePairs[T Cost](s *Search, i, width int) int {
+func closePairs[T Cost](s *Search, i, width, lost int) int {
 	u, v := s.Duals()
 	near := list[int32](s.near, s.cols)
 	n := 0
 	for j, c := range costsOf[T](s, i)[:len(v)] {
-		if x, _ := Units(float64(c), s.scale); x-v[j] <= u[i]+int64(width) {
+		if x, cut := Units(float64(c), s.scale); x-v[j] <= u[i]+int64(width) && (cut || lost == 0) {
 			near[n] = int32(j)
 			n++
 		}

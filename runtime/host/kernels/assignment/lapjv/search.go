@@ -141,9 +141,12 @@ type Kernels struct {
 	// Check makes the duals v of the prices in units, and for each row whose u nobody set the least c - v, so that u + v is at
 	// most c for every pair. It sums up the slack of the matched pairs, and returns 1 where that is too large, as it is where a cost is no number or
 	// minus infinity.
-	Check func(*Search) (failed int)
-	// Close lists the columns of a row whose slack is at most width units, the matched one too.
-	Close func(s *Search, row, width int) (n int)
+	// With raise 1 it takes the duals v as they are, and raises those of pairs with slack by that: a further
+	// pass that finds no slack proves the duals.
+	Check func(s *Search, raise int) (failed int)
+	// Close lists the columns of a row whose slack is at most width units, the matched one too; with lost 1 those alone whose costs
+	// units round.
+	Close func(s *Search, row, width, lost int) (n int)
 	// Least is the place of the least of some numbers, a multiple of 8.
 	Least func(list []float64) int
 
@@ -225,7 +228,7 @@ func (s *Search) SetScale(most float64, integer bool) {
 	s.scale = 1
 	if most > 0 && !integer {
 		_, e := math.Frexp(most)
-		s.scale = math.Ldexp(1, max(min(58-e, 1000), -1000))
+		s.scale = math.Ldexp(1, max(min(59-e, 1000), -1000))
 	}
 }
 

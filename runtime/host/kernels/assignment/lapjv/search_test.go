@@ -130,14 +130,14 @@ func testKernels[T Cost](t *testing.T) {
 				t.Fatalf("round %d, %d x %d, %s: found %v, another %v", round, rows, cols, k.Name, sum, want)
 			}
 			s.SetScale(1<<22, any(T(0)) == any(int32(0)))
-			if k.Check(s) != 0 || s.slack != 0 || s.rounded != 0 {
+			if k.Check(s, 0) != 0 || s.slack != 0 || s.rounded != 0 {
 				t.Fatalf("round %d, %d x %d, %s: found a slack of %d units, rounded %x", round, rows, cols, k.Name, s.slack, s.rounded)
 			}
 			u, v := s.Duals()
 			bound := 0.0
 			for i, x := range u {
 				bound += float64(x) / s.scale
-				near := fmt.Sprint(s.Near(k.Close(s, i, 1)))
+				near := fmt.Sprint(s.Near(k.Close(s, i, 1, 0)))
 				var pairs []int32
 				for j, y := range v {
 					c := float64(costs[i*stride+j]) * s.scale
@@ -219,7 +219,7 @@ func TestCheckFinds(t *testing.T) {
 					if i := n * n / 2 / n; int(s.Columns()[i]) == n*n/2%n {
 						continue // a matched pair, whose cost the caller looks at
 					}
-					if s.SetScale(1<<20, false); k.Check(&s) == 0 {
+					if s.SetScale(1<<20, false); k.Check(&s, 0) == 0 {
 						t.Errorf("%s, %d rows: a cost of %v passed", k.Name, n, bad)
 					}
 				}
@@ -230,7 +230,7 @@ func TestCheckFinds(t *testing.T) {
 			if failed := solve(&s, &k, costs, n, n, n); failed != 0 {
 				t.Fatalf("%s, %d rows: step %d failed", k.Name, n, failed)
 			}
-			if s.SetScale(1<<30, false); k.Check(&s) != 0 || s.rounded == 0 {
+			if s.SetScale(1<<30, false); k.Check(&s, 0) != 0 || s.rounded == 0 {
 				t.Errorf("%s, %d rows: found no cost that was rounded", k.Name, n)
 			}
 		}
@@ -256,7 +256,7 @@ func BenchmarkKernels(b *testing.B) {
 				solve(&s, &k, costs, n, n, n)
 				s.SetScale(1, false)
 				for b.Loop() {
-					k.Check(&s)
+					k.Check(&s, 0)
 				}
 			})
 		}

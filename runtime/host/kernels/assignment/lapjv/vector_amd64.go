@@ -30,7 +30,7 @@ func avx512[T Cost]() Kernels {
 			func(s *Search, row int, bar float64, columns []int32, costs []float64) int {
 				return belowInt32AVX512(s.at(), row, int(math.Float64bits(bar)), unsafe.SliceData(columns), unsafe.SliceData(costs))
 			},
-			func(s *Search) int { return checkInt32AVX512(s.at()) }, func(s *Search, i, width int) int { return closeInt32AVX512(s.at(), i, width) },
+			func(s *Search, raise int) int { return checkInt32AVX512(s.at(), raise) }, func(s *Search, i, width, lost int) int { return closeInt32AVX512(s.at(), i, width, lost) },
 			func(list []float64) int { return leastAVX512(unsafe.SliceData(list), len(list)) }, 8, func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int) {
 				turnInt32AVX512((*int32)(from), fromStride, cols, to, toStride, sign)
 			}}
@@ -40,7 +40,7 @@ func avx512[T Cost]() Kernels {
 			func(s *Search, row int, bar float64, columns []int32, costs []float64) int {
 				return belowFloat32AVX512(s.at(), row, int(math.Float64bits(bar)), unsafe.SliceData(columns), unsafe.SliceData(costs))
 			},
-			func(s *Search) int { return checkFloat32AVX512(s.at()) }, func(s *Search, i, width int) int { return closeFloat32AVX512(s.at(), i, width) },
+			func(s *Search, raise int) int { return checkFloat32AVX512(s.at(), raise) }, func(s *Search, i, width, lost int) int { return closeFloat32AVX512(s.at(), i, width, lost) },
 			func(list []float64) int { return leastAVX512(unsafe.SliceData(list), len(list)) }, 8, func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int) {
 				turnFloat32AVX512((*float32)(from), fromStride, cols, to, toStride, sign)
 			}}
@@ -50,7 +50,7 @@ func avx512[T Cost]() Kernels {
 		func(s *Search, row int, bar float64, columns []int32, costs []float64) int {
 			return belowFloat64AVX512(s.at(), row, int(math.Float64bits(bar)), unsafe.SliceData(columns), unsafe.SliceData(costs))
 		},
-		func(s *Search) int { return checkFloat64AVX512(s.at()) }, func(s *Search, i, width int) int { return closeFloat64AVX512(s.at(), i, width) },
+		func(s *Search, raise int) int { return checkFloat64AVX512(s.at(), raise) }, func(s *Search, i, width, lost int) int { return closeFloat64AVX512(s.at(), i, width, lost) },
 		func(list []float64) int { return leastAVX512(unsafe.SliceData(list), len(list)) }, 8, func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int) {
 			turnFloat64AVX512((*float64)(from), fromStride, cols, to, toStride, sign)
 		}}
@@ -64,7 +64,7 @@ func avx2[T Cost]() Kernels {
 			func(s *Search, row int, bar float64, columns []int32, costs []float64) int {
 				return belowInt32AVX2(s.at(), row, int(math.Float64bits(bar)), unsafe.SliceData(columns), unsafe.SliceData(costs))
 			},
-			func(s *Search) int { return checkInt32AVX2(s.at()) }, func(s *Search, i, width int) int { return closeInt32AVX2(s.at(), i, width) },
+			func(s *Search, raise int) int { return checkInt32AVX2(s.at(), raise) }, func(s *Search, i, width, lost int) int { return closeInt32AVX2(s.at(), i, width, lost) },
 			func(list []float64) int { return leastAVX2(unsafe.SliceData(list), len(list)) }, 4, func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int) {
 				turnInt32AVX2((*int32)(from), fromStride, cols, to, toStride, sign)
 			}}
@@ -74,7 +74,7 @@ func avx2[T Cost]() Kernels {
 			func(s *Search, row int, bar float64, columns []int32, costs []float64) int {
 				return belowFloat32AVX2(s.at(), row, int(math.Float64bits(bar)), unsafe.SliceData(columns), unsafe.SliceData(costs))
 			},
-			func(s *Search) int { return checkFloat32AVX2(s.at()) }, func(s *Search, i, width int) int { return closeFloat32AVX2(s.at(), i, width) },
+			func(s *Search, raise int) int { return checkFloat32AVX2(s.at(), raise) }, func(s *Search, i, width, lost int) int { return closeFloat32AVX2(s.at(), i, width, lost) },
 			func(list []float64) int { return leastAVX2(unsafe.SliceData(list), len(list)) }, 4, func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int) {
 				turnFloat32AVX2((*float32)(from), fromStride, cols, to, toStride, sign)
 			}}
@@ -84,7 +84,7 @@ func avx2[T Cost]() Kernels {
 		func(s *Search, row int, bar float64, columns []int32, costs []float64) int {
 			return belowFloat64AVX2(s.at(), row, int(math.Float64bits(bar)), unsafe.SliceData(columns), unsafe.SliceData(costs))
 		},
-		func(s *Search) int { return checkFloat64AVX2(s.at()) }, func(s *Search, i, width int) int { return closeFloat64AVX2(s.at(), i, width) },
+		func(s *Search, raise int) int { return checkFloat64AVX2(s.at(), raise) }, func(s *Search, i, width, lost int) int { return closeFloat64AVX2(s.at(), i, width, lost) },
 		func(list []float64) int { return leastAVX2(unsafe.SliceData(list), len(list)) }, 4, func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int) {
 			turnFloat64AVX2((*float64)(from), fromStride, cols, to, toStride, sign)
 		}}

@@ -11,8 +11,8 @@ import (
 	"coalesce/autotune/tuned"
 )
 
-// account adds a search's outcome to the summary and turns it into entries.
-func (r *run) account(out search.Outcome, db *tuned.Database, fixed map[string]string) []tuned.Entry {
+// recordOutcome adds a search's outcome to the summary and turns it into entries.
+func (r *run) recordOutcome(out search.Outcome, db *tuned.Database, fixed map[string]string) []tuned.Entry {
 	s := &r.sum
 	s.Points += out.Points
 	s.Infeasible += out.Infeasible
@@ -148,9 +148,9 @@ func (w *Winner) against(safe int64) {
 	}
 }
 
-// Save puts winners into the file at path, beside those that another run has put there
+// SaveWinners puts winners into the file at path, beside those that another run has put there
 // meanwhile. A variant that answered wrongly, as sums tell, does not come back with them.
-func Save(path string, db *tuned.Database, sums []Summary) error {
+func SaveWinners(path string, db *tuned.Database, sums []Summary) error {
 	return trial.WithFolderLock(filepath.Dir(path), func() error {
 		if now, err := tuned.Load(path); err == nil {
 			db = tuned.Merge(now, db)

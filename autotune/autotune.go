@@ -186,7 +186,7 @@ type run struct {
 	begin  time.Time
 	family *device.Family
 	local  *worker.Bench // where Device is used
-	past   past          // trials of a run that was cut short, or of an earlier search of this one
+	past   pastTrials    // trials of a run that was cut short, or of an earlier search of this one
 	unkept error         // the first that Keep returned
 	sum    Summary
 
@@ -220,7 +220,7 @@ func (r *run) all(ctx context.Context, db **tuned.Database) (err error) {
 		return err
 	}
 	r.sum.Device, r.sum.Class = r.Facts.Name, r.Facts.Class()
-	r.past = unfinished(r.shared.records, r.family.Name, r.Facts, r.Seed, r.begin)
+	r.past = unfinishedTrials(r.shared.records, r.family.Name, r.Facts, r.Seed, r.begin)
 	if r.Sizes == nil && !r.Refresh {
 		r.Sizes = r.Subject.Sizes(r.Facts)
 	}
@@ -231,12 +231,12 @@ func (r *run) all(ctx context.Context, db **tuned.Database) (err error) {
 		r.Fixed = slices.DeleteFunc(slices.Clone(r.Fixed), func(fixed map[string]string) bool { return len(r.kept(*db, fixed)) == 0 })
 	}
 	if r.Budget > 0 && !r.Refresh {
-		r.Fixed = choices(r.family, r.Facts, r.Fixed)
+		r.Fixed = workloadsWithChoice(r.family, r.Facts, r.Fixed)
 	}
 	for i, fixed := range r.Fixed {
 		budget := time.Duration(0)
 		if r.Budget > 0 {
-			budget = time.Duration(float64(r.Budget-r.Now().Sub(r.begin)) * share(r.family, r.Facts, r.Fixed[i:]))
+			budget = time.Duration(float64(r.Budget-r.Now().Sub(r.begin)) * timeShare(r.family, r.Facts, r.Fixed[i:]))
 			if budget <= 0 {
 				r.sum.Stopped = search.OverBudget
 				return nil
@@ -257,21 +257,21 @@ func (r *run) all(ctx context.Context, db **tuned.Database) (err error) {
 	return nil
 }
 
-// choices are the workloads that leave a choice of variants, or all where none does.
-func choices(f *device.Family, facts device.Facts, fixed []map[string]string) []map[string]string {
-	some := slices.DeleteFunc(slices.Clone(fixed), func(w map[string]string) bool { return claim(f, facts, w) == 0 })
+// workloadsWithChoice are the workloads that leave a choice of variants, or all where none does.
+func workloadsWithChoice(f *device.Family, facts device.Facts, fixed []map[string]string) []map[string]string {
+	some := slices.DeleteFunc(slices.Clone(fixed), func(w map[string]string) bool { return timeClaim(f, facts, w) == 0 })
 	if len(some) == 0 {
 		return fixed
 	}
 	return some
 }
 
-// share is the part of the remaining time that the first of several workloads gets, in proportion
+// timeShare is the part of the remaining time that the first of several workloads gets, in proportion
 // to its claim; 0 without any workload.
-func share(f *device.Family, facts device.Facts, fixed []map[string]string) float64 {
+func timeShare(f *device.Family, facts device.Facts, fixed []map[string]string) float64 {
 	first, all := 0, 0
 	for i, w := range fixed {
-		c := max(1, claim(f, facts, w))
+		c := max(1, timeClaim(f, facts, w))
 		all += c
 		if i == 0 {
 			first = c
@@ -302,9 +302,9 @@ func (r *run) open(ctx context.Context) error {
 
 // one searches one compile-time workload and puts the winners into db.
 func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]string, budget time.Duration) error {
-	r.fixed, r.first, r.since = fixed, map[instance]string{}, r.past.begin(fixed)
+	r.fixed, r.first, r.since = fixed, map[instance]string{}, r.past.firstTrialTime(fixed)
 	known := r.before(db)
-	promising, err := r.promising(known, fixed)
+	promising, err := r.promisingVariants(known, fixed)
 	if err != nil {
 		return err
 	}
@@ -318,8 +318,8 @@ func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]stri
 			}
 			return r.Subject.Feasible(v, r.Facts, size)
 		},
-		Previous:  r.previous(known, fixed),
-		Likely:    r.likely(known),
+		Previous:  r.previousWinners(known, fixed),
+		Likely:    r.likelyWinners(known),
 		Promising: promising,
 		Strategy:  r.Strategy,
 		Seed:      r.Seed,
@@ -328,7 +328,7 @@ func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]stri
 		Budget:    budget,
 		Timeout:   r.Timeout,
 		Now:       r.Now,
-		Observe:   r.observe,
+		Observe:   r.reportProgress,
 		Decided:   func(o search.SizeOutcome) { r.keep(db, fixed, o) },
 	}
 	if r.Refresh {
@@ -338,7 +338,7 @@ func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]stri
 	maps.DeleteFunc(plan.Previous, func(size int, _ string) bool { return !slices.Contains(plan.Sizes, size) })
 	_, plan.Varied = r.Subject.(subject.VaryingSubject)
 	if r.turn > 0 {
-		plan.Turn, plan.Screened, plan.Have = r.turn, r.past.screened(fixed), r.held(db, fixed)
+		plan.Turn, plan.Screened, plan.Have = r.turn, r.past.screenedCount(fixed), r.held(db, fixed)
 		if r.turn == 1 {
 			plan.Screened = 0
 		}
@@ -353,7 +353,7 @@ func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]stri
 		defer cancel()
 	}
 	out, err := search.Run(inner, r, plan)
-	for _, e := range r.account(out, db, fixed) {
+	for _, e := range r.recordOutcome(out, db, fixed) {
 		err = errors.Join(err, db.Put(e))
 	}
 	if err != nil || out.Stopped != search.Done || r.turn > 0 || r.shared.file == nil {
@@ -364,7 +364,7 @@ func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]stri
 			return err
 		}
 	}
-	return r.shared.add(ended(r.family, r.Facts, fixed, r.sum.Session, r.Now()))
+	return r.shared.add(endRecord(r.family, r.Facts, fixed, r.sum.Session, r.Now()))
 }
 
 // keep passes the winner of a size to Options.Keep as soon as it is decided.
@@ -455,7 +455,7 @@ func (r *run) RunExperiment(ctx context.Context, a search.TrialRequest) (trial.T
 	}
 	var t trial.Trial
 	var err error
-	if old, ok := r.past.take(&req, a.Phase); ok {
+	if old, ok := r.past.takeAnswer(&req, a.Phase); ok {
 		r.sum.Resumed++
 		r.note(at, &old)
 		return old, nil

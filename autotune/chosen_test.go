@@ -30,7 +30,7 @@ func TestChosen(t *testing.T) {
 		s := simulatedFamilies(1, 1)
 		s.tasks[0].Subject, s.tasks[0].Sizes = odd{s.tasks[0].Subject.(named)}, asked
 		d := &fake.Device{F: device.Facts{Kind: device.Host, Name: "fake"}}
-		untuned, known := autotune.Untuned(&tuned.Database{}, s.tasks[0].Subject, d.F)
+		untuned, known := autotune.CountUntuned(&tuned.Database{}, s.tasks[0].Subject, d.F)
 		if untuned != 1 || known != 1 {
 			t.Errorf("%d of %d sizes are untuned, expected one", untuned, known)
 		}

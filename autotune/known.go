@@ -9,10 +9,10 @@ import (
 
 // What a search begins with, from results of other runs, sizes, workloads and devices.
 
-// previous lists the earlier winners whose label this build still has; those whose text has changed
+// previousWinners lists the earlier winners whose label this build still has; those whose text has changed
 // count only where entries are refreshed. Without any, previous lists the variant that a solve
 // would choose.
-func (r *run) previous(db *tuned.Database, fixed map[string]string) map[int]string {
+func (r *run) previousWinners(db *tuned.Database, fixed map[string]string) map[int]string {
 	out := map[int]string{}
 	for _, e := range db.Entries() {
 		if e.Family != r.family.Name || e.Class != r.Facts.Class() || e.Protocol != tuned.Protocol || !maps.Equal(e.Fixed, fixed) {
@@ -37,7 +37,7 @@ func (r *run) previous(db *tuned.Database, fixed map[string]string) map[int]stri
 
 // chosen is what solves would run at a size; nil where nothing can.
 func (r *run) chosen(db *tuned.Database, fixed map[string]string, size int) *device.Variant {
-	w, _, _ := Describe(r.Subject, fixed, r.Facts, size) // without its shape where there is an error
+	w, _, _ := DescribeWorkload(r.Subject, fixed, r.Facts, size) // without its shape where there is an error
 	c, err := db.Choose(r.family, r.Facts, w, func(v *device.Variant) error { return r.Subject.Feasible(v, r.Facts, size) })
 	if err != nil {
 		return nil
@@ -45,8 +45,8 @@ func (r *run) chosen(db *tuned.Database, fixed map[string]string, size int) *dev
 	return c.Variant
 }
 
-// likely lists what won at any size, on any device and whatever its text was, and what is fast in Options.Begin.
-func (r *run) likely(db *tuned.Database) []string {
+// likelyWinners lists what won at any size, on any device and whatever its text was, and what is fast in Options.Begin.
+func (r *run) likelyWinners(db *tuned.Database) []string {
 	var labels []string
 	for _, e := range tuned.Merge(r.Known, db).Entries() {
 		if e.Family == r.family.Name {
@@ -59,8 +59,8 @@ func (r *run) likely(db *tuned.Database) []string {
 	return labels
 }
 
-// promising lists for each size the variants that were fast at the nearest size where they were tried.
-func (r *run) promising(db *tuned.Database, fixed map[string]string) (map[int][]string, error) {
+// promisingVariants lists for each size the variants that were fast at the nearest size where they were tried.
+func (r *run) promisingVariants(db *tuned.Database, fixed map[string]string) (map[int][]string, error) {
 	out := map[int][]string{}
 	for _, size := range r.Sizes {
 		labels, err := db.Over(r.Known).PromisingVariants(r.family, r.Facts, tuned.Workload{Fixed: fixed, Size: size})

@@ -27,8 +27,8 @@ type Event struct {
 	Trial     trial.Trial          `json:"trial"`        // that just ended
 }
 
-// observe tells Options.Progress of a trial.
-func (r *run) observe(p search.Progress) {
+// reportProgress tells Options.Progress of a trial.
+func (r *run) reportProgress(p search.Progress) {
 	if r.Progress == nil {
 		return
 	}

@@ -17,15 +17,15 @@ import (
 // other have to be of one state of the device.
 const resumeWithin = 24 * time.Hour
 
-// past holds the trials of searches that were cut short, by the question that each answers, in the
+// pastTrials holds the trials of searches that were cut short, by the question that each answers, in the
 // order in which they were made. A search asks in an order that depends only on the answers, so
 // that it repeats its steps up to the point where it was cut, without running a trial.
-type past map[string][]trial.Trial
+type pastTrials map[string][]trial.Trial
 
-// unfinished finds, among the records of a file, the trials of a family on this card
+// unfinishedTrials finds, among the records of a file, the trials of a family on this card
 // that a run with this seed may go on from.
-func unfinished(records []trial.Trial, family string, facts device.Facts, seed uint64, now time.Time) past {
-	p := past{}
+func unfinishedTrials(records []trial.Trial, family string, facts device.Facts, seed uint64, now time.Time) pastTrials {
+	p := pastTrials{}
 	for i := range records {
 		t := &records[i]
 		if t.Family != family || t.Class != facts.Class() || t.UUID != facts.UUID || t.Driver != facts.Driver {
@@ -58,8 +58,8 @@ func drawn(of, seed uint64) bool {
 	return false
 }
 
-// take removes and returns the next answer to a request, if there is one.
-func (p past) take(r *worker.Request, phase string) (trial.Trial, bool) {
+// takeAnswer removes and returns the next answer to a request, if there is one.
+func (p pastTrials) takeAnswer(r *worker.Request, phase string) (trial.Trial, bool) {
 	key := question(r.Variant, fmt.Sprintf("%016x", r.Hash), r.Fixed, r.Size, r.Seed, r.Action, phase)
 	ts := p[key]
 	if len(ts) == 0 {
@@ -71,8 +71,8 @@ func (p past) take(r *worker.Request, phase string) (trial.Trial, bool) {
 	return ts[0], true
 }
 
-// screened is how many variants of a workload have been screened.
-func (p past) screened(fixed map[string]string) int {
+// screenedCount is how many variants of a workload have been screened.
+func (p pastTrials) screenedCount(fixed map[string]string) int {
 	seen := map[string]bool{}
 	for _, ts := range p {
 		for i := range ts {
@@ -84,8 +84,8 @@ func (p past) screened(fixed map[string]string) int {
 	return len(seen)
 }
 
-// begin is when the first trial of a workload ran; the zero time for none.
-func (p past) begin(fixed map[string]string) (first time.Time) {
+// firstTrialTime is when the first trial of a workload ran; the zero time for none.
+func (p pastTrials) firstTrialTime(fixed map[string]string) (first time.Time) {
 	for _, ts := range p {
 		for i := range ts {
 			if t := &ts[i]; maps.Equal(t.Fixed, fixed) && (first.IsZero() || t.Time.Before(first)) {
@@ -96,9 +96,9 @@ func (p past) begin(fixed map[string]string) (first time.Time) {
 	return first
 }
 
-// decided reports whether an entry is of trials that a run goes on from: nothing was measured of
+// includesEntry reports whether an entry is of trials that a run goes on from: nothing was measured of
 // its size in a final after it was kept. Entries keep whole seconds.
-func (p past) decided(e *tuned.Entry) bool {
+func (p pastTrials) includesEntry(e *tuned.Entry) bool {
 	finals := 0
 	for _, ts := range p {
 		for i := range ts {
@@ -125,9 +125,9 @@ func question(variant, hash string, fixed map[string]string, size int, seed uint
 	return fmt.Sprint(variant, " ", hash, " ", string(text), " ", size, " ", seed, " ", action, " ", phase)
 }
 
-// ended is the record that a workload's search came to its end: a later run does not use the trials
+// endRecord is the record that a workload's search came to its end: a later run does not use the trials
 // before it.
-func ended(f *device.Family, facts device.Facts, fixed map[string]string, session string, now time.Time) *trial.Trial {
+func endRecord(f *device.Family, facts device.Facts, fixed map[string]string, session string, now time.Time) *trial.Trial {
 	t := trial.New(f, &device.Variant{}, facts)
 	t.Session, t.Time, t.Fixed, t.Action, t.Status = session, now.UTC(), fixed, trial.ActionDone, trial.OK
 	return &t

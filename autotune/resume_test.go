@@ -166,7 +166,7 @@ func TestMemoryIsTriedAgain(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var sum autotune.Summary
-		db, err := autotune.All(ctx, []autotune.Task{{Subject: s, Sizes: []int{size, 60}}}, autotune.Options{
+		db, err := autotune.TuneAll(ctx, []autotune.Task{{Subject: s, Sizes: []int{size, 60}}}, autotune.Options{
 			Device: d, Facts: d.F, Database: db, Seed: 3, Trials: trials, Now: s.Clock.Now, Budget: time.Hour,
 			Progress: func(e autotune.Event) {
 				if cut--; cut == 0 {

@@ -16,7 +16,7 @@ import (
 	"coalesce/runtime/device"
 )
 
-// A Task is one family to tune within All.
+// A Task is one family to tune within TuneAll.
 type Task struct {
 	Subject subject.Subject
 	Fixed   []map[string]string // default Subject.Workloads
@@ -28,13 +28,13 @@ type Task struct {
 // gets: an incumbent and its neighbours are tried first, and little is to be won.
 const knownWeight = 0.25
 
-// All tunes several families within one budget: first what users asked for, then what is
+// TuneAll tunes several families within one budget: first what users asked for, then what is
 // untuned, and algorithms last, because they run what the tuning of their kernels found.
 // A budget is shared by the sizes of all workloads (see budget). Options' Subject, Fixed and Sizes
 // are ignored, Facts are required. ended is called for each family, with the error that it
 // ended with. All goes on after ErrWrongVariant and ErrNoneRan, and returns the first other error, with
 // the database beside it.
-func All(ctx context.Context, tasks []Task, o Options, ended func(Summary, error)) (*tuned.Database, error) {
+func TuneAll(ctx context.Context, tasks []Task, o Options, ended func(Summary, error)) (*tuned.Database, error) {
 	db := tuned.Merge(o.Database, nil)
 	tasks = slices.Clone(tasks)
 	if o.Refresh {
@@ -50,7 +50,7 @@ func All(ctx context.Context, tasks []Task, o Options, ended func(Summary, error
 		o.Now = time.Now
 	}
 	if o.Budget > 0 && !o.Refresh {
-		return within(ctx, tasks, o, ended)
+		return tuneWithinBudget(ctx, tasks, o, ended)
 	}
 	begin := o.Now()
 	var errs []error
@@ -69,7 +69,7 @@ func All(ctx context.Context, tasks []Task, o Options, ended func(Summary, error
 		if err != nil {
 			errs = append(errs, err)
 		}
-		if err != nil && !told(err) || sum.Stopped == search.Interrupted {
+		if err != nil && !isSummarised(err) || sum.Stopped == search.Interrupted {
 			break
 		}
 	}
@@ -78,7 +78,7 @@ func All(ctx context.Context, tasks []Task, o Options, ended func(Summary, error
 
 // urgency orders tasks: what users asked for first, then what is untuned, algorithms last.
 func urgency(have *tuned.Database, t *Task, facts device.Facts) int {
-	untuned, _ := open(have, t, facts)
+	untuned, _ := countOpenSizes(have, t, facts)
 	switch {
 	case t.Wanted:
 		return 0
@@ -94,9 +94,9 @@ func urgency(have *tuned.Database, t *Task, facts device.Facts) int {
 // fall behind cost little.
 const alike = 10
 
-// claim is a workload's claim on the time at one size: the more, the more variants the
+// timeClaim is a workload's claim on the time at one size: the more, the more variants the
 // device loads; 0 where they leave no choice.
-func claim(f *device.Family, facts device.Facts, fixed map[string]string) int {
+func timeClaim(f *device.Family, facts device.Facts, fixed map[string]string) int {
 	n := 0
 	for i := range f.Variants {
 		if v := &f.Variants[i]; f.CheckWorkload(v, fixed) == nil && facts.CheckLoadable(f, v) == nil {
@@ -124,27 +124,27 @@ func (t *Task) sizes(fixed map[string]string, facts device.Facts) []int {
 		return t.Sizes
 	}
 	return slices.DeleteFunc(slices.Clone(t.Subject.Sizes(facts)), func(size int) bool {
-		_, chosen, err := Describe(t.Subject, fixed, facts, size)
+		_, chosen, err := DescribeWorkload(t.Subject, fixed, facts, size)
 		return err == nil && !chosen
 	})
 }
 
-// weight is a task's claim on the time.
-func weight(db *tuned.Database, t *Task, facts device.Facts) (sum float64) {
+// taskClaim is a task's claim on the time.
+func taskClaim(db *tuned.Database, t *Task, facts device.Facts) (sum float64) {
 	for _, w := range t.workloads() {
 		one := Task{Subject: t.Subject, Fixed: []map[string]string{w}, Sizes: t.Sizes}
-		untuned, known := open(db, &one, facts)
-		sum += (float64(untuned) + knownWeight*float64(known)) * float64(claim(t.Subject.Family(), facts, w))
+		untuned, known := countOpenSizes(db, &one, facts)
+		sum += (float64(untuned) + knownWeight*float64(known)) * float64(timeClaim(t.Subject.Family(), facts, w))
 	}
 	return sum
 }
 
-// open counts the sizes of a task without and with a winner that is valid here, where there
+// countOpenSizes counts the sizes of a task without and with a winner that is valid here, where there
 // is a choice.
-func open(db *tuned.Database, t *Task, facts device.Facts) (untuned, known int) {
+func countOpenSizes(db *tuned.Database, t *Task, facts device.Facts) (untuned, known int) {
 	f := t.Subject.Family()
 	for _, w := range t.workloads() {
-		if claim(f, facts, w) == 0 {
+		if timeClaim(f, facts, w) == 0 {
 			continue
 		}
 		for _, size := range t.sizes(w, facts) {
@@ -173,9 +173,9 @@ func ParsePart(text string) (k, n int, err error) {
 	return k - 1, n, nil
 }
 
-// Part is part k, from 0, of the workloads of tasks cut into n parts that claim about as
+// PartOfTasks is part k, from 0, of the workloads of tasks cut into n parts that claim about as
 // much time each, for as many devices that tune at once. db has what is known.
-func Part(tasks []Task, db *tuned.Database, facts device.Facts, k, n int) []Task {
+func PartOfTasks(tasks []Task, db *tuned.Database, facts device.Facts, k, n int) []Task {
 	type unit struct {
 		Task
 		of     int // index into tasks
@@ -186,7 +186,7 @@ func Part(tasks []Task, db *tuned.Database, facts device.Facts, k, n int) []Task
 		for _, w := range t.workloads() {
 			one := t
 			one.Fixed = []map[string]string{w}
-			units = append(units, unit{one, i, weight(db, &one, facts)})
+			units = append(units, unit{one, i, taskClaim(db, &one, facts)})
 		}
 	}
 	slices.SortStableFunc(units, func(a, b unit) int { return cmp.Compare(b.weight, a.weight) })
@@ -212,8 +212,8 @@ func Part(tasks []Task, db *tuned.Database, facts device.Facts, k, n int) []Task
 	return mine
 }
 
-// Here reports whether a family runs on a device: algorithms do where they have sizes to tune.
-func Here(s subject.Subject, facts device.Facts) bool {
+// RunsOn reports whether a family runs on a device: algorithms do where they have sizes to tune.
+func RunsOn(s subject.Subject, facts device.Facts) bool {
 	switch s.Family().Target {
 	case "":
 		return len(s.Sizes(facts)) > 0
@@ -223,9 +223,9 @@ func Here(s subject.Subject, facts device.Facts) bool {
 	return facts.Kind != device.Host
 }
 
-// Untuned counts the sizes of a family's default workloads that have no winner for a
+// CountUntuned counts the sizes of a family's default workloads that have no winner for a
 // device in db which this binary can use, and all of them.
-func Untuned(db *tuned.Database, s subject.Subject, facts device.Facts) (untuned, all int) {
-	n, known := open(db, &Task{Subject: s}, facts)
+func CountUntuned(db *tuned.Database, s subject.Subject, facts device.Facts) (untuned, all int) {
+	n, known := countOpenSizes(db, &Task{Subject: s}, facts)
 	return n, n + known
 }

@@ -46,23 +46,23 @@ func TestAll(t *testing.T) {
 		order = append(order, s.Family)
 	}
 	o := autotune.Options{Device: d, Facts: d.F, Seed: 1, Budget: 30 * time.Second, Now: clock.Now}
-	known, err := autotune.All(t.Context(), tasks[:1], o, ended)
+	known, err := autotune.TuneAll(t.Context(), tasks[:1], o, ended)
 	if err != nil || known.Len() != 1 {
 		t.Fatalf("%d entries, %v", known.Len(), err)
 	}
 	order, o.Database = nil, known
-	all, err := autotune.All(t.Context(), tasks, o, ended)
+	all, err := autotune.TuneAll(t.Context(), tasks, o, ended)
 	if want := []string{"toy/asked", "toy/new", "toy/known"}; err != nil || !slices.Equal(order, want) || all.Len() != 3 {
 		t.Errorf("%v with %d entries, %v; want %v", order, all.Len(), err, want)
 	}
 	if known.Len() != 1 {
 		t.Error("the database passed in was changed")
 	}
-	if n, of := autotune.Untuned(all, tasks[0].Subject, d.F); n != 2 || of != 3 { // sizes 100 and 1000
+	if n, of := autotune.CountUntuned(all, tasks[0].Subject, d.F); n != 2 || of != 3 { // sizes 100 and 1000
 		t.Errorf("%d of %d sizes are untuned, want 2 of 3", n, of)
 	}
 	order, o.Refresh = nil, true
-	if _, err := autotune.All(t.Context(), tasks, o, ended); err != nil || !slices.Equal(order, []string{"toy/known"}) {
+	if _, err := autotune.TuneAll(t.Context(), tasks, o, ended); err != nil || !slices.Equal(order, []string{"toy/known"}) {
 		t.Errorf("refreshed %v, %v, want toy/known alone", order, err)
 	}
 }
@@ -74,7 +74,7 @@ func TestAllShareTheBudget(t *testing.T) {
 	tasks := []autotune.Task{{Subject: rename("toy/a", 200, clock)}, {Subject: rename("toy/b", 200, clock)}}
 	begin := clock.Now()
 	var sums []autotune.Summary
-	_, err := autotune.All(t.Context(), tasks, autotune.Options{Device: d, Facts: d.F, Budget: 4 * time.Second, Now: clock.Now}, func(s autotune.Summary, _ error) {
+	_, err := autotune.TuneAll(t.Context(), tasks, autotune.Options{Device: d, Facts: d.F, Budget: 4 * time.Second, Now: clock.Now}, func(s autotune.Summary, _ error) {
 		sums = append(sums, s)
 	})
 	if err != nil || len(sums) != 2 || clock.Now().Sub(begin) > 5*time.Second {
@@ -92,7 +92,7 @@ func TestPart(t *testing.T) {
 	tasks := []autotune.Task{{Subject: rename("toy/a", 40, nil)}, {Subject: rename("toy/b", 20, nil)}, {Subject: rename("toy/c", 20, nil)}, {Subject: rename("toy/alone", 1, nil)}}
 	for k, want := range [][]string{{"toy/a", "toy/alone"}, {"toy/b", "toy/c"}} {
 		var names []string
-		for _, task := range autotune.Part(tasks, &tuned.Database{}, device.Facts{}, k, 2) {
+		for _, task := range autotune.PartOfTasks(tasks, &tuned.Database{}, device.Facts{}, k, 2) {
 			names = append(names, task.Subject.Family().Name)
 		}
 		if !slices.Equal(names, want) {
@@ -107,13 +107,13 @@ func TestRefreshWithoutChoice(t *testing.T) {
 	d := &fake.Device{F: device.Facts{Kind: device.Host, Name: "fake"}, Clock: clock}
 	tasks := []autotune.Task{{Subject: rename("toy/a", 4, clock), Sizes: []int{10}}, {Subject: rename("toy/alone", 1, clock), Sizes: []int{10}}}
 	o := autotune.Options{Device: d, Facts: d.F, Seed: 1, Now: clock.Now}
-	kept, err := autotune.All(t.Context(), tasks, o, func(autotune.Summary, error) {})
+	kept, err := autotune.TuneAll(t.Context(), tasks, o, func(autotune.Summary, error) {})
 	if err != nil || kept.Len() != 2 {
 		t.Fatalf("%d entries, %v", kept.Len(), err)
 	}
 	o.Database, o.Refresh, o.Budget = kept, true, 30*time.Second
 	tried := map[string]int{}
-	_, err = autotune.All(t.Context(), tasks, o, func(s autotune.Summary, _ error) { tried[s.Family] = s.Tried })
+	_, err = autotune.TuneAll(t.Context(), tasks, o, func(s autotune.Summary, _ error) { tried[s.Family] = s.Tried })
 	if err != nil || tried["toy/a"] == 0 || tried["toy/alone"] == 0 {
 		t.Errorf("tried %v, %v", tried, err)
 	}

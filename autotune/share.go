@@ -46,8 +46,8 @@ type Key struct {
 	Size  int               `json:"size"`
 }
 
-// A unit is a workload among those that share a budget.
-type unit struct {
+// A budgetedWorkload is a workload among those that share a budget.
+type budgetedWorkload struct {
 	Task
 	of     int       // its task's place
 	order  []int     // sizes, in the order in which they are decided
@@ -60,19 +60,19 @@ type unit struct {
 	whole  bool      // the last of sums is of all sizes
 }
 
-// A sharing is a run of All within a budget.
-type sharing struct {
+// A budgetedRun is a run of TuneAll within a budget.
+type budgetedRun struct {
 	Options
 	db    *tuned.Database
-	units []*unit
+	units []*budgetedWorkload
 	end   time.Time
 	spent time.Duration // by searches that decided a size
 	count int           // of those
 }
 
-// within tunes tasks within a budget.
-func within(ctx context.Context, tasks []Task, o Options, ended func(Summary, error)) (db *tuned.Database, err error) {
-	s := &sharing{Options: o, db: tuned.Merge(o.Database, nil), end: o.Now().Add(o.Budget)}
+// tuneWithinBudget tunes tasks within a budget.
+func tuneWithinBudget(ctx context.Context, tasks []Task, o Options, ended func(Summary, error)) (db *tuned.Database, err error) {
+	s := &budgetedRun{Options: o, db: tuned.Merge(o.Database, nil), end: o.Now().Add(o.Budget)}
 	if s.shared, err = openResources(&o); err != nil {
 		return s.db, err
 	}
@@ -94,11 +94,11 @@ func within(ctx context.Context, tasks []Task, o Options, ended func(Summary, er
 }
 
 // units are the workloads of tasks that leave a choice, or all where none does.
-func units(tasks []Task, have *tuned.Database, facts device.Facts) []*unit {
-	var all, some []*unit
+func units(tasks []Task, have *tuned.Database, facts device.Facts) []*budgetedWorkload {
+	var all, some []*budgetedWorkload
 	for i := range tasks {
 		for _, w := range tasks[i].workloads() {
-			u := &unit{Task: tasks[i], of: i}
+			u := &budgetedWorkload{Task: tasks[i], of: i}
 			u.Fixed = []map[string]string{w}
 			if u.Sizes = u.sizes(w, facts); len(u.Sizes) == 0 {
 				continue
@@ -107,12 +107,12 @@ func units(tasks []Task, have *tuned.Database, facts device.Facts) []*unit {
 			u.done = make([]bool, len(u.order))
 			for _, size := range u.order {
 				one := Task{Subject: u.Subject, Fixed: u.Fixed, Sizes: []int{size}}
-				_, known := open(have, &one, facts)
+				_, known := countOpenSizes(have, &one, facts)
 				u.known = append(u.known, known > 0 && compared(have, &one, facts))
-				u.claims = append(u.claims, max(1, weight(have, &one, facts)))
+				u.claims = append(u.claims, max(1, taskClaim(have, &one, facts)))
 			}
 			all = append(all, u)
-			if claim(u.Subject.Family(), facts, w) > 0 {
+			if timeClaim(u.Subject.Family(), facts, w) > 0 {
 				some = append(some, u)
 			}
 		}
@@ -146,18 +146,18 @@ func compared(db *tuned.Database, t *Task, facts device.Facts) bool {
 }
 
 // goOn notes which sizes an earlier run decided, from which this one goes on.
-func (s *sharing) goOn() {
-	pasts := map[string]past{} // by family
+func (s *budgetedRun) goOn() {
+	pasts := map[string]pastTrials{} // by family
 	for _, u := range s.units {
 		f := u.Subject.Family()
 		p, ok := pasts[f.Name]
 		if !ok {
-			p = unfinished(s.shared.records, f.Name, s.Facts, s.Seed, s.Now())
+			p = unfinishedTrials(s.shared.records, f.Name, s.Facts, s.Seed, s.Now())
 			pasts[f.Name] = p
 		}
 		for at, size := range u.order {
 			e, ok := s.entry(u, size)
-			if u.done[at] = ok && p.decided(&e) && !s.lacked(u, size); u.done[at] {
+			if u.done[at] = ok && p.includesEntry(&e) && !s.lacked(u, size); u.done[at] {
 				u.cut = true
 			} else {
 				u.open = append(u.open, Key{u.Fixed[0], size})
@@ -167,7 +167,7 @@ func (s *sharing) goOn() {
 }
 
 // lacked reports whether a variant that would run at a unit's size failed lately for lack of memory.
-func (s *sharing) lacked(u *unit, size int) bool {
+func (s *budgetedRun) lacked(u *budgetedWorkload, size int) bool {
 	f, now := u.Subject.Family(), s.Now()
 	return slices.ContainsFunc(s.shared.lacked, func(t trial.Trial) bool {
 		return s.here(&t, f, now) && maps.Equal(t.Fixed, u.Fixed[0]) && f.Variant(t.Variant) != nil &&
@@ -176,12 +176,12 @@ func (s *sharing) lacked(u *unit, size int) bool {
 }
 
 // here reports whether a trial is of a family on this card lately.
-func (s *sharing) here(t *trial.Trial, f *device.Family, now time.Time) bool {
+func (s *budgetedRun) here(t *trial.Trial, f *device.Family, now time.Time) bool {
 	return t.Family == f.Name && t.Class == s.Facts.Class() && t.UUID == s.Facts.UUID && t.Driver == s.Facts.Driver && now.Sub(t.Time) <= resumeWithin
 }
 
 // entry is what is kept of a unit's size; false where nothing is whose winner is in this binary.
-func (s *sharing) entry(u *unit, size int) (tuned.Entry, bool) {
+func (s *budgetedRun) entry(u *budgetedWorkload, size int) (tuned.Entry, bool) {
 	f := u.Subject.Family()
 	e, ok := s.db.Lookup(f.Name, s.Facts.Class(), tuned.Workload{Fixed: u.Fixed[0], Size: size})
 	if ok {
@@ -191,7 +191,7 @@ func (s *sharing) entry(u *unit, size int) (tuned.Entry, bool) {
 }
 
 // finished reports whether a search of all of a unit's sizes came to its end lately.
-func (s *sharing) finished(u *unit) bool {
+func (s *budgetedRun) finished(u *budgetedWorkload) bool {
 	f, now := u.Subject.Family(), s.Now()
 	done := false
 	for i := range s.shared.records {
@@ -208,12 +208,12 @@ func (s *sharing) finished(u *unit) bool {
 
 // A step of a sharing decides one size of a unit.
 type step struct {
-	*unit
+	*budgetedWorkload
 	at int // place of the size in the unit's order
 }
 
 // steps are the sizes of all units, those of a family in the order in which they are decided.
-func (s *sharing) steps() (steps []step) {
+func (s *budgetedRun) steps() (steps []step) {
 	for at, left := 0, true; left; at++ {
 		left = false
 		for _, u := range s.units {
@@ -241,9 +241,9 @@ func heads(steps []step) (list []int) {
 	return list
 }
 
-// next is the place in steps of the one that comes next: of the family that took least. algorithms says that
+// nextStep is the place in steps of the one that comes next: of the family that took least. algorithms says that
 // the last one was of algorithms.
-func next(steps []step, took map[string]time.Duration, algorithms bool) int {
+func nextStep(steps []step, took map[string]time.Duration, algorithms bool) int {
 	behind := func(i int) time.Duration {
 		f := steps[i].Subject.Family()
 		t := took[f.Name]
@@ -259,7 +259,7 @@ func next(steps []step, took map[string]time.Duration, algorithms bool) int {
 }
 
 // took is how long trials took on this card lately, by family.
-func (s *sharing) took() map[string]time.Duration {
+func (s *budgetedRun) took() map[string]time.Duration {
 	sum := map[string]time.Duration{}
 	class, now := s.Facts.Class(), s.Now()
 	for i := range s.shared.records {
@@ -288,11 +288,11 @@ func falseFirst(a, b bool) int {
 func ofAlgorithms(f *device.Family) bool { return f.Target == "" }
 
 // all decides sizes, and then searches on where searches were cut short.
-func (s *sharing) all(ctx context.Context) error {
+func (s *budgetedRun) all(ctx context.Context) error {
 	algorithms := false
 	stale := false // the worker does not know all winners of kernels
 	for steps := s.steps(); len(steps) > 0; {
-		i := next(steps, s.took(), algorithms)
+		i := nextStep(steps, s.took(), algorithms)
 		one, firsts, sum := steps[i], heads(steps), 0.0
 		for k, other := range steps {
 			claim := other.claims[other.at]
@@ -308,13 +308,13 @@ func (s *sharing) all(ctx context.Context) error {
 			s.shared.client.Close() // the next worker reads them
 			stale = false
 		}
-		if stop, err := s.search(ctx, one.unit, one.at+1, one.claims[one.at]/sum); stop {
+		if stop, err := s.search(ctx, one.budgetedWorkload, one.at+1, one.claims[one.at]/sum); stop {
 			return err
 		}
 	}
 	for _, cut := range []bool{false, true} { // the end of a search that is through costs little
 		left := 0.0
-		var list []*unit
+		var list []*budgetedWorkload
 		for _, u := range s.units {
 			if u.cut == cut {
 				list = append(list, u)
@@ -322,7 +322,7 @@ func (s *sharing) all(ctx context.Context) error {
 			}
 		}
 		screened := s.screened()
-		slices.SortStableFunc(list, func(a, b *unit) int { return cmp.Compare(screened[a], screened[b]) })
+		slices.SortStableFunc(list, func(a, b *budgetedWorkload) int { return cmp.Compare(screened[a], screened[b]) })
 		for _, u := range list {
 			mine := u.weight()
 			if time.Duration(mine/left*float64(s.end.Sub(s.Now()))) < leastPart {
@@ -340,7 +340,7 @@ func (s *sharing) all(ctx context.Context) error {
 
 // screened is the part of each unit's variants that were tried, by this run and those that it goes on
 // from.
-func (s *sharing) screened() map[*unit]float64 {
+func (s *budgetedRun) screened() map[*budgetedWorkload]float64 {
 	type variant struct{ workload, label string }
 	tried, n := map[variant]bool{}, map[string]int{}
 	for i := range s.shared.records {
@@ -351,16 +351,16 @@ func (s *sharing) screened() map[*unit]float64 {
 			n[v.workload]++
 		}
 	}
-	out := map[*unit]float64{}
+	out := map[*budgetedWorkload]float64{}
 	for _, u := range s.units {
 		f := u.Subject.Family()
-		out[u] = float64(n[f.Name+fmt.Sprint(u.Fixed[0])]) / float64(max(1, claim(f, s.Facts, u.Fixed[0])))
+		out[u] = float64(n[f.Name+fmt.Sprint(u.Fixed[0])]) / float64(max(1, timeClaim(f, s.Facts, u.Fixed[0])))
 	}
 	return out
 }
 
 // weight is the claim of all sizes.
-func (u *unit) weight() float64 {
+func (u *budgetedWorkload) weight() float64 {
 	sum := 0.0
 	for _, c := range u.claims {
 		sum += c
@@ -370,7 +370,7 @@ func (u *unit) weight() float64 {
 
 // search gives a unit a part of the time left, for the size of a turn or, with turn 0, for all. It
 // reports whether the run ends.
-func (s *sharing) search(ctx context.Context, u *unit, turn int, part float64) (stop bool, err error) {
+func (s *budgetedRun) search(ctx context.Context, u *budgetedWorkload, turn int, part float64) (stop bool, err error) {
 	left := s.end.Sub(s.Now())
 	if left <= 0 {
 		return true, nil
@@ -399,11 +399,13 @@ func (s *sharing) search(ctx context.Context, u *unit, turn int, part float64) (
 			u.open = slices.DeleteFunc(u.open, func(k Key) bool { return k.Size == size })
 		}
 	}
-	if told(err) {
+	if isSummarised(err) {
 		err = nil
 	}
 	return err != nil || sum.Stopped == search.Interrupted, err
 }
 
-// told reports whether an error is one that a summary tells of, after which other families are tuned.
-func told(err error) bool { return errors.Is(err, ErrWrongVariant) || errors.Is(err, ErrNoneRan) }
+// isSummarised reports whether an error is one that a summary tells of, after which other families are tuned.
+func isSummarised(err error) bool {
+	return errors.Is(err, ErrWrongVariant) || errors.Is(err, ErrNoneRan)
+}

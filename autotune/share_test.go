@@ -32,7 +32,7 @@ func TestShare(t *testing.T) {
 		{[]map[string]string{w("float32"), w("float32")}, 0.5},
 		{nil, 0},
 	} {
-		if got := share(f, device.Facts{}, c.fixed); got != c.want {
+		if got := timeShare(f, device.Facts{}, c.fixed); got != c.want {
 			t.Errorf("share of %v: %v, expected %v", c.fixed, got, c.want)
 		}
 	}
@@ -44,10 +44,10 @@ func TestChoices(t *testing.T) {
 		f.Variants = append(f.Variants, device.Variant{Values: []string{v}})
 	}
 	w := func(v string) map[string]string { return map[string]string{"value": v} }
-	if got := choices(f, device.Facts{}, []map[string]string{w("float32"), w("int32")}); len(got) != 1 || got[0]["value"] != "int32" {
+	if got := workloadsWithChoice(f, device.Facts{}, []map[string]string{w("float32"), w("int32")}); len(got) != 1 || got[0]["value"] != "int32" {
 		t.Errorf("one of two workloads leaves a choice: %v", got)
 	}
-	if got := choices(f, device.Facts{}, []map[string]string{w("float32")}); len(got) != 1 {
+	if got := workloadsWithChoice(f, device.Facts{}, []map[string]string{w("float32")}); len(got) != 1 {
 		t.Errorf("the only workload, which leaves no choice: %v", got)
 	}
 }
@@ -63,14 +63,14 @@ func (o ofFamily) Family() *device.Family { return o.f }
 // The family on which least was spent comes next, with what has no winner first; algorithms take part
 // when every family of kernels has had its time, and several at once.
 func TestNext(t *testing.T) {
-	s := &sharing{}
+	s := &budgetedRun{}
 	for _, of := range []struct {
 		name, target     string
 		workloads, sizes int
 	}{{"many", "cuda", 3, 2}, {"choice", "", 1, 2}, {"one", "cuda", 1, 5}} {
 		f := &device.Family{Name: of.name, Target: of.target}
 		for w := range of.workloads {
-			s.units = append(s.units, &unit{
+			s.units = append(s.units, &budgetedWorkload{
 				Task:  Task{Subject: ofFamily{f: f}, Fixed: []map[string]string{{"value": fmt.Sprint(w)}}},
 				order: slices.Repeat([]int{1}, of.sizes),
 				known: make([]bool, of.sizes),
@@ -84,7 +84,7 @@ func TestNext(t *testing.T) {
 	var got []string
 	algorithms := false
 	for steps := s.steps(); len(steps) > 0; {
-		i := next(steps, took, algorithms)
+		i := nextStep(steps, took, algorithms)
 		one, f := steps[i], steps[i].Subject.Family()
 		got = append(got, fmt.Sprintf("%s/%s.%d", f.Name, one.Fixed[0]["value"], one.at))
 		took[f.Name] += cost[f.Name] * time.Second
@@ -133,7 +133,7 @@ func TestCrossedResultsJoin(t *testing.T) {
 		r := &run{Options: Options{Now: func() time.Time { return begin.Add(time.Hour) }}, family: f, sum: Summary{Counts: map[trial.Status]int{}}}
 		unknown := c.crossed
 		c.crossed.Size, unknown.Size = 20, 30
-		for _, e := range r.account(search.Outcome{Stopped: search.Done, Crossed: []search.SizeOutcome{c.crossed, unknown}}, db, have.Fixed) {
+		for _, e := range r.recordOutcome(search.Outcome{Stopped: search.Done, Crossed: []search.SizeOutcome{c.crossed, unknown}}, db, have.Fixed) {
 			if err := db.Put(e); err != nil {
 				t.Fatal(err)
 			}
@@ -166,7 +166,7 @@ func TestKeptResultsStay(t *testing.T) {
 		}
 		r := &run{Options: Options{Now: func() time.Time { return begin.Add(time.Hour) }}, family: f, since: since, sum: Summary{Counts: map[trial.Status]int{}}}
 		var got []string
-		for _, e := range r.account(search.Outcome{Stopped: search.OverBudget,
+		for _, e := range r.recordOutcome(search.Outcome{Stopped: search.OverBudget,
 			Sizes: []search.SizeOutcome{{Size: 20, Winner: &f.Variants[1], Results: []search.Measured{fresh}}}}, db, have.Fixed) {
 			for _, have := range e.Results {
 				got = append(got, have.Variant)

@@ -52,12 +52,12 @@ func simulatedFamilies(n int, seed uint64) *simulation {
 	return s
 }
 
-// tune is one call of All with a budget, on what those before found.
+// tune is one call of TuneAll with a budget, on what those before found.
 func (s *simulation) tune(t *testing.T, seed uint64, budget time.Duration, trials string) (elapsed time.Duration) {
 	d := &fake.Device{F: device.Facts{Kind: device.Host, Name: "fake", UUID: s.card}, Clock: s.clock}
 	begin := s.clock.T
 	s.sums = nil
-	db, err := autotune.All(t.Context(), s.tasks, autotune.Options{
+	db, err := autotune.TuneAll(t.Context(), s.tasks, autotune.Options{
 		Device: d, Facts: d.F, Seed: seed, Budget: budget, Now: s.clock.Now, Database: s.db, Trials: trials,
 	}, func(sum autotune.Summary, _ error) { s.sums = append(s.sums, sum) })
 	if err != nil {

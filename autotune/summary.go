@@ -10,7 +10,7 @@ import (
 )
 
 // summary joins those of a task's units. It reports false where the task has none to search.
-func (s *sharing) summary(task int) (out Summary, ok bool) {
+func (s *budgetedRun) summary(task int) (out Summary, ok bool) {
 	for _, u := range s.units {
 		if u.of != task {
 			continue
@@ -46,7 +46,7 @@ func (s *sharing) summary(task int) (out Summary, ok bool) {
 }
 
 // joined is the summary of a unit's searches, of which the later repeat the trials of those before.
-func (u *unit) joined() Summary {
+func (u *budgetedWorkload) joined() Summary {
 	out := u.sums[len(u.sums)-1]
 	out.Elapsed, out.Workers = 0, 0
 	for i := len(u.sums) - 1; i >= 0; i-- { // a later search may have decided a size again

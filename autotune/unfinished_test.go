@@ -39,7 +39,7 @@ func TestUnfinished(t *testing.T) {
 		"ended before":         {[]trial.Trial{at(func(x *trial.Trial) { x.Action = trial.ActionDone }), at(func(*trial.Trial) {})}, 1},
 		"verified, other seed": {[]trial.Trial{at(func(x *trial.Trial) { x.Action, x.Seed = trial.ActionVerify, nextInstance })}, 0},
 	} {
-		if got := len(unfinished(c.records, f.Name, facts, 3, now)); got != c.want {
+		if got := len(unfinishedTrials(c.records, f.Name, facts, 3, now)); got != c.want {
 			t.Errorf("%s: %d trials are taken over, expected %d", name, got, c.want)
 		}
 	}

@@ -159,9 +159,9 @@ func Equal[T comparable](reference func() []T) func([]T) error {
 	return compared(reference, func(got, want T) bool { return got == want })
 }
 
-// Near checks that each element differs from the reference's by at most tolerance times the larger magnitude of the
+// AllClose checks that each element differs from the reference's by at most tolerance times the larger magnitude of the
 // element expected and 1. NaN equals NaN alone.
-func Near[T float32 | float64](tolerance float64, reference func() []T) func([]T) error {
+func AllClose[T float32 | float64](tolerance float64, reference func() []T) func([]T) error {
 	return compared(reference, func(got, want T) bool {
 		g, w := float64(got), float64(want)
 		if g == w || math.IsNaN(g) && math.IsNaN(w) {

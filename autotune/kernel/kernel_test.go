@@ -229,7 +229,7 @@ func TestNear(t *testing.T) {
 		got, want float64
 		same      bool
 	}{{1, 1 + 1e-7, true}, {1, 1.1, false}, {1e9, 1e9 + 1, true}, {nan, nan, true}, {nan, 0, false}, {inf, inf, true}, {1, inf, false}, {inf, 1, false}, {0, 1e-7, true}} {
-		if err := kernel.Near(1e-6, func() []float64 { return []float64{c.want} })([]float64{c.got}); (err == nil) != c.same {
+		if err := kernel.AllClose(1e-6, func() []float64 { return []float64{c.want} })([]float64{c.got}); (err == nil) != c.same {
 			t.Errorf("%v for %v: %v", c.got, c.want, err)
 		}
 	}

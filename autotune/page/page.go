@@ -121,7 +121,7 @@ func newSection(s *Study) section {
 		x.Marks += " " + strconv.Itoa(size.Size)
 		b := size.Best()
 		r := row{
-			Size: size.Size, Variant: b.Variant, Time: report.Duration(time.Duration(b.Nanos)), Noise: fmt.Sprintf("%.1f %%", 100*b.Sample.Noise()),
+			Size: size.Size, Variant: b.Variant, Time: report.FormatDuration(time.Duration(b.Nanos)), Noise: fmt.Sprintf("%.1f %%", 100*b.Sample.Noise()),
 			VsSafe: "-", Measured: len(size.Points), Tied: strconv.Itoa(size.CountTied()),
 		}
 		if v := size.Speedup(); v > 0 {
@@ -206,7 +206,7 @@ func (s *Study) progress() string {
 			}
 			best = p.Nanos
 			c.xs, c.ys = append(c.xs, p.Since.Seconds()), append(c.ys, size.slowdown(p))
-			c.notes = append(c.notes, fmt.Sprintf("size %d, after %s: %s in %s", size.Size, p.Since.Round(time.Millisecond), p.Variant, report.Duration(time.Duration(p.Nanos))))
+			c.notes = append(c.notes, fmt.Sprintf("size %d, after %s: %s in %s", size.Size, p.Since.Round(time.Millisecond), p.Variant, report.FormatDuration(time.Duration(p.Nanos))))
 		}
 		if n := len(c.xs); n > 0 {
 			c.xs, c.ys = append(c.xs, s.Spent.Seconds()), append(c.ys, c.ys[n-1])
@@ -261,7 +261,7 @@ func (s *Study) pair(size *Size, rows, columns Param) string {
 			if p := least[[2]string{r, c}]; p != nil {
 				x = size.slowdown(p)
 				note = fmt.Sprintf("%s=%s, %s=%s: at best %s, %.3f times the best time, by %s", rows.Name, r, columns.Name, c,
-					report.Duration(time.Duration(p.Nanos)), x, p.Variant)
+					report.FormatDuration(time.Duration(p.Nanos)), x, p.Variant)
 			}
 			line, said = append(line, x), append(said, note)
 		}

@@ -64,7 +64,7 @@ func New(values [][]string, more [][]float64, rng *rand.Rand) *Proposer {
 	}
 	var logs [][]float64
 	for k := range values[0] {
-		place, log := column(values, k)
+		place, log := featureColumn(values, k)
 		if place == nil {
 			continue
 		}
@@ -87,9 +87,9 @@ func New(values [][]string, more [][]float64, rng *rand.Rand) *Proposer {
 	return p
 }
 
-// column is a parameter by variant: the places of its values from 0 to 1, in numeric order where all are numbers, else in
+// featureColumn is a parameter by variant: the places of its values from 0 to 1, in numeric order where all are numbers, else in
 // the order in which they come, and their logarithms where all are positive. It is nil for a parameter of one value.
-func column(values [][]string, k int) (place, log []float64) {
+func featureColumn(values [][]string, k int) (place, log []float64) {
 	number, all, numeric, positive := map[string]float64{}, []string{}, true, true
 	for _, v := range values {
 		if _, ok := number[v[k]]; !ok {
@@ -146,8 +146,8 @@ func (p *Proposer) Remove(variant int) {
 	}
 }
 
-// Left is how many variants are left to propose.
-func (p *Proposer) Left() int { return len(p.left) }
+// Remaining is how many variants are left to propose.
+func (p *Proposer) Remaining() int { return len(p.left) }
 
 // Next is the variant to try next; -1 where none is left.
 func (p *Proposer) Next() (variant int) {

@@ -92,14 +92,14 @@ func TestEachOnce(t *testing.T) {
 // Numbers are ordered as numbers, and texts as they come.
 func TestColumn(t *testing.T) {
 	values := [][]string{{"16", "b", "x"}, {"128", "2", "x"}, {"2", "a", "x"}}
-	place, log := column(values, 0)
+	place, log := featureColumn(values, 0)
 	if !slices.Equal(place, []float64{0.5, 1, 0}) || math.Abs(log[1]-math.Log(128)) > 1e-12 {
 		t.Errorf("numbers at %v, logarithms %v", place, log)
 	}
-	if place, log = column(values, 1); !slices.Equal(place, []float64{0, 0.5, 1}) || log != nil {
+	if place, log = featureColumn(values, 1); !slices.Equal(place, []float64{0, 0.5, 1}) || log != nil {
 		t.Errorf("texts at %v, logarithms %v", place, log)
 	}
-	if place, _ = column(values, 2); place != nil {
+	if place, _ = featureColumn(values, 2); place != nil {
 		t.Errorf("one value at %v", place)
 	}
 }

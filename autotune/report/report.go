@@ -27,9 +27,9 @@ func JSON(w io.Writer, s *autotune.Summary) error {
 	return nil
 }
 
-// Text writes a table of winners with their speed-up over the safe point, and
+// WriteText writes a table of winners with their speed-up over the safe point, and
 // one of failures with their reasons.
-func Text(w io.Writer, s *autotune.Summary) error {
+func WriteText(w io.Writer, s *autotune.Summary) error {
 	p := &printer{w: w}
 	p.printf("%s on %s: %s\n", s.Family, s.Device, stopped(s))
 	p.printf("%d variants, %d not feasible, %d tried; trials: %s\n", s.Points, s.Infeasible, s.Tried, counts(s.Counts))
@@ -135,7 +135,7 @@ func (p *printer) winners(ws []autotune.Winner) {
 			why += " (not complete)"
 		}
 		rows = append(rows, fmt.Sprintf("%s\t%d\t%s\t%s\t%.1f%%\t%s\t%s\t%d\t%s",
-			fixed(w.Fixed), w.Size, w.Variant, Duration(w.Time), 100*w.Noise, vs, rate, w.Measured, why))
+			fixed(w.Fixed), w.Size, w.Variant, FormatDuration(w.Time), 100*w.Noise, vs, rate, w.Measured, why))
 	}
 	p.printf("\n")
 	p.table(rows)
@@ -191,8 +191,8 @@ func oneLine(s string) string {
 	return s
 }
 
-// Duration writes a time with four digits.
-func Duration(d time.Duration) string {
+// FormatDuration writes a time with four digits.
+func FormatDuration(d time.Duration) string {
 	switch {
 	case d >= time.Second:
 		return fmt.Sprintf("%.4g s", d.Seconds())

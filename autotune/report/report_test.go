@@ -47,18 +47,18 @@ verify  24    lambda=8,block=64  case ties: total 5, expected 6
 
 func TestText(t *testing.T) {
 	var b bytes.Buffer
-	if err := Text(&b, summary()); err != nil {
+	if err := WriteText(&b, summary()); err != nil {
 		t.Fatal(err)
 	}
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", &b, want)
 	}
 	b.Reset()
-	if err := Text(&b, &autotune.Summary{}); err != nil || !strings.Contains(b.String(), "no winner") {
+	if err := WriteText(&b, &autotune.Summary{}); err != nil || !strings.Contains(b.String(), "no winner") {
 		t.Errorf("empty summary: %v\n%s", err, &b)
 	}
 	b.Reset()
-	if err := Text(&b, &autotune.Summary{Noisy: summary().Noisy}); err != nil || strings.Contains(b.String(), "too little was measured") {
+	if err := WriteText(&b, &autotune.Summary{Noisy: summary().Noisy}); err != nil || strings.Contains(b.String(), "too little was measured") {
 		t.Errorf("scattered samples alone: %v\n%s", err, &b)
 	}
 }
@@ -79,7 +79,7 @@ type full struct{}
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
 func TestWriteErrors(t *testing.T) {
-	if Text(full{}, summary()) == nil || JSON(full{}, summary()) == nil {
+	if WriteText(full{}, summary()) == nil || JSON(full{}, summary()) == nil {
 		t.Error("a write error was lost")
 	}
 }

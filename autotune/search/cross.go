@@ -150,7 +150,7 @@ func (s *search) contest(size int, winner *candidate, faster []*candidate) (done
 	}
 	_, err = s.runFinalRounds(size, append([]*candidate{winner}, faster...), s.budgetShareEnd(1))
 	m, ok = winner.timeAt(size)
-	return err == nil && (!ok || m.proven()), err
+	return err == nil && (!ok || m.isProven()), err
 }
 
 // of is the candidate of a variant; nil for none.

@@ -38,8 +38,8 @@ const (
 	steady         = 0.03 // relative difference that rounds alone prove, where they do not
 )
 
-// proven reports whether enough was measured of a variant for it to win.
-func (m *Measured) proven() bool {
+// isProven reports whether enough was measured of a variant for it to win.
+func (m *Measured) isProven() bool {
 	return m.Sample.N >= leastSamples && m.Instances >= leastInstances && (!m.Varied || len(m.Rounds) >= leastRounds)
 }
 

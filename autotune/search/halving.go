@@ -79,7 +79,7 @@ func (s *search) screen() ([]*candidate, error) {
 	mid := s.Sizes[len(s.Sizes)/2]
 	end := s.budgetShareEnd(screenShare)
 	s.phase, s.done, s.total = PhaseScreen, 0, 0
-	err := s.glance(mid, func() (bool, error) {
+	err := s.measureBriefly(mid, func() (bool, error) {
 		if s.Screened > 0 && s.done >= s.Screened || s.Screened == 0 && s.timeIsUp(end, s.done < leastScreened) {
 			return false, nil
 		}
@@ -175,7 +175,7 @@ func (s *search) one(size int, survivors []*candidate, end time.Time) error {
 		}
 	}
 	if s.Strategy != Exhaustive && s.Only == nil && !briefEnd.IsZero() { // as planned: these are beyond what halving promises
-		if err := s.glance(size, func() (bool, error) { return s.Now().Before(briefEnd), nil }); err != nil {
+		if err := s.measureBriefly(size, func() (bool, error) { return s.Now().Before(briefEnd), nil }); err != nil {
 			return err
 		}
 	}
@@ -387,14 +387,14 @@ func (s *search) pickWinner(o *SizeOutcome, incumbent string) bool {
 	list := contenders(o.Results, incumbent)
 	o.Winner, o.Why, o.Noisy = PickWinner(list, incumbent, s.Noise)
 	winner := &list[slices.IndexFunc(list, func(m Measured) bool { return m.Variant == o.Winner })]
-	proven, open := len(o.Results) == 1 && o.Complete || winner.proven(), o.undecidedVariants(s.Noise)
+	proven, open := len(o.Results) == 1 && o.Complete || winner.isProven(), o.undecidedVariants(s.Noise)
 	if len(winner.Rounds) < leastRounds { // more of them may prove it
 		proven, open = proven && open == nil, nil
 	}
 	if o.Noisy = o.Noisy || open != nil || proven && winner.Scatter > s.Noise || machineBusy(o.Results, o.Winner, s.Noise); o.Noisy || !proven {
 		return false
 	}
-	return o.Complete || !slices.ContainsFunc(o.Results, func(m Measured) bool { return !m.proven() && faster(&m.Sample, &winner.Sample) })
+	return o.Complete || !slices.ContainsFunc(o.Results, func(m Measured) bool { return !m.isProven() && faster(&m.Sample, &winner.Sample) })
 }
 
 // contenders are the incumbent and the results that are proven; all where neither is
@@ -402,7 +402,7 @@ func (s *search) pickWinner(o *SizeOutcome, incumbent string) bool {
 func contenders(results []Measured, incumbent string) []Measured {
 	held := slices.ContainsFunc(results, func(m Measured) bool { return m.Variant.Label == incumbent })
 	list := slices.DeleteFunc(slices.Clone(results), func(m Measured) bool {
-		return !m.proven() && (!held || m.Variant.Label != incumbent)
+		return !m.isProven() && (!held || m.Variant.Label != incumbent)
 	})
 	if len(list) == 0 {
 		return results

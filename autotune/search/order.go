@@ -8,9 +8,9 @@ import (
 	"coalesce/autotune/propose"
 )
 
-// glance measures variants briefly at a size while more allows it, in the order of package propose: the safe point and earlier winners,
+// measureBriefly measures variants briefly at a size while more allows it, in the order of package propose: the safe point and earlier winners,
 // what won elsewhere, the most often first, then what the times at this size and the others promise.
-func (s *search) glance(size int, more func() (bool, error)) error {
+func (s *search) measureBriefly(size int, more func() (bool, error)) error {
 	values, wins := make([][]string, len(s.order)), make([]float64, len(s.order))
 	var first, winners []int
 	for i, c := range s.order {
@@ -43,7 +43,7 @@ func (s *search) glance(size int, more func() (bool, error)) error {
 			p.Remove(i)
 		}
 	}
-	s.total += p.Left()
+	s.total += p.Remaining()
 	for at := p.Next(); at >= 0; at = p.Next() {
 		if ok, err := more(); err != nil || !ok {
 			return err

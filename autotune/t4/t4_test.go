@@ -28,7 +28,7 @@ func record(label string, size int, status trial.Status, ms float64, n int) tria
 
 // A file that Write made is read again: objectives, failures, and the variants that a search begins with.
 func TestThereAndBack(t *testing.T) {
-	files := Of([]trial.Trial{
+	files := FromTrials([]trial.Trial{
 		record("x=1,mode=a", 20, trial.OK, 3.5, 5), record("x=1,mode=a", 20, trial.OK, 3, 20), record("x=2,mode=a", 20, trial.OK, 2, 5),
 		record("x=4,mode=b", 20, trial.OK, 1, 5), record("x=4,mode=b", 20, trial.Verify, 0, 0), record("x=8,mode=b", 20, trial.Compile, 0, 0),
 		record("x=1,mode=a", 24, trial.OK, 9, 5), {Action: trial.ActionDone, Family: family.Name},
@@ -72,7 +72,7 @@ func TestThereAndBack(t *testing.T) {
 // Written results have what the schema requires of each: configuration, times, invalidity, correctness.
 func TestSchema(t *testing.T) {
 	var text bytes.Buffer
-	if err := Of([]trial.Trial{record("x=1,mode=a", 20, trial.Timeout, 0, 0)})[0].Write(&text); err != nil {
+	if err := FromTrials([]trial.Trial{record("x=1,mode=a", 20, trial.Timeout, 0, 0)})[0].Write(&text); err != nil {
 		t.Fatal(err)
 	}
 	var f struct {

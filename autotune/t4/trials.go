@@ -19,10 +19,10 @@ const sizeName = "size"
 // best is how many configurations of a size a search begins with.
 const best = 3
 
-// Of turns recorded trials into results, a file for each family, class of devices and workload, in the order of their first trials. A
+// FromTrials turns recorded trials into results, a file for each family, class of devices and workload, in the order of their first trials. A
 // variant has one result for each size: its failure, or the last time of its final rounds, or else of a glance. All that its trials took
 // stands as time of the framework, because trials keep no single runs.
-func Of(trials []trial.Trial) []*Results {
+func FromTrials(trials []trial.Trial) []*Results {
 	type variant struct {
 		space, label string
 		size         int

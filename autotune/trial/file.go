@@ -47,10 +47,10 @@ var errCut = errors.New("found a trial that is cut off, expected it whole")
 // Decode reads JSON Lines; name is the file's name in errors. Lines that are no trials are left out, and
 // Records.Damaged tells of them. It is an error where the file has trials of another version of the schema, more than
 // 256 MiB or a thousand such lines, or lines of something else and no trial at all: then it is another file.
-func Decode(name string, r io.Reader) (Records, error) { return decode(name, r, maxBytes) }
+func Decode(name string, r io.Reader) (Records, error) { return decodeLimited(name, r, maxBytes) }
 
-// decode is Decode for a file of at most so many bytes.
-func decode(name string, r io.Reader, most int64) (found Records, err error) {
+// decodeLimited is Decode for a file of at most so many bytes.
+func decodeLimited(name string, r io.Reader, most int64) (found Records, err error) {
 	found.ended = true
 	in := bufio.NewReaderSize(r, maxLine)
 	var foreign error // the first line of something else
@@ -222,7 +222,7 @@ func Open(path string) (*File, Records, error) {
 	if err != nil {
 		return nil, Records{}, fmt.Errorf("open trials: %w", err)
 	}
-	if err := lock(f, false); err != nil {
+	if err := lockFile(f, false); err != nil {
 		f.Close()
 		return nil, Records{}, fmt.Errorf("open trials %s: %w", path, err)
 	}
@@ -280,7 +280,7 @@ func WithFolderLock(folder string, do func() error) error {
 		return err
 	}
 	defer f.Close()
-	if err := lock(f, true); err != nil {
+	if err := lockFile(f, true); err != nil {
 		return fmt.Errorf("lock %s: %w", folder, err)
 	}
 	return do()

@@ -4,5 +4,5 @@ package trial
 
 import "os"
 
-// lock does nothing: these systems have no lock that ends with its process.
-func lock(*os.File, bool) error { return nil }
+// lockFile does nothing: these systems have no lock that ends with its process.
+func lockFile(*os.File, bool) error { return nil }

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// lock takes the file, or the folder, for this process until it is closed. Where
+// lockFile takes the file, or the folder, for this process until it is closed. Where
 // another process holds it, lock waits, or else returns ErrLocked.
-func lock(f *os.File, wait bool) error {
+func lockFile(f *os.File, wait bool) error {
 	how := syscall.LOCK_EX
 	if !wait {
 		how |= syscall.LOCK_NB

@@ -54,7 +54,7 @@ func (k *knowledge) gather(f *device.Family, g *pooledResults) *pool {
 	if next >= 0 && first.class.kind != device.Host { // hosts with the same instructions differ more than GPUs of one compute capability
 		first = first.joined(found[1+next])
 	}
-	return first.sound()
+	return first.withTrustedSizes()
 }
 
 // compare is below 0 where p tells more than q of a class of device: by whether it runs the same code, whether the workload
@@ -132,8 +132,8 @@ func (p *pool) converted(f *device.Family, fixed map[string]string) *pool {
 	return q
 }
 
-// sound leaves out the sizes that are not sound, where there are others.
-func (p *pool) sound() *pool {
+// withTrustedSizes leaves out the sizes that are not sound, where there are others.
+func (p *pool) withTrustedSizes() *pool {
 	q := *p
 	q.sizes = slices.DeleteFunc(slices.Clone(p.sizes), func(t tunedSize) bool { return !t.trusted() })
 	if len(q.sizes) == 0 {

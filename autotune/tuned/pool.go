@@ -129,7 +129,7 @@ func (db *Database) learn(f compiledFamily) (*knowledge, error) {
 				continue
 			}
 			at := place{e.Class, fixedString(e.Fixed), e.Size}
-			if old := found[at]; old == nil || !old.sound(f) && e.sound(f) {
+			if old := found[at]; old == nil || !old.hasWinner(f) && e.hasWinner(f) {
 				found[at] = e
 			}
 		}
@@ -153,8 +153,8 @@ func (db *Database) learn(f compiledFamily) (*knowledge, error) {
 	return k, nil
 }
 
-// sound reports whether the binary has the entry's winner.
-func (e *Entry) sound(f compiledFamily) bool {
+// hasWinner reports whether the binary has the entry's winner.
+func (e *Entry) hasWinner(f compiledFamily) bool {
 	r := e.Result(e.Winner)
 	if r == nil {
 		return false

@@ -112,7 +112,7 @@ func (b *bench) timeFigures() error {
 			if err != nil {
 				return err
 			}
-			inst, err := known.get(c.subject, v, n)
+			inst, err := known.instanceFor(c.subject, v, n)
 			if err != nil {
 				return err
 			}

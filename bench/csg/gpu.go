@@ -17,7 +17,7 @@ import (
 // variants answer the same one and are held against each other.
 type instances map[string]subject.Instance
 
-func (m instances) get(s subject.Subject, v *device.Variant, n int) (subject.Instance, error) {
+func (m instances) instanceFor(s subject.Subject, v *device.Variant, n int) (subject.Instance, error) {
 	f := fixedParams(s.Family(), v)
 	key := fmt.Sprint(f, n)
 	if m[key] == nil {
@@ -72,7 +72,7 @@ func (b *bench) timeVariants() error {
 				fmt.Println("the budget is spent")
 				return nil
 			}
-			inst, err := known.get(s, v, round.agents)
+			inst, err := known.instanceFor(s, v, round.agents)
 			if err != nil {
 				return err
 			}
@@ -110,7 +110,7 @@ func (b *bench) timeStudyVariants() error {
 			if b.OutOfTime() {
 				return nil
 			}
-			inst, err := known.get(s, v, n)
+			inst, err := known.instanceFor(s, v, n)
 			if err != nil {
 				return err
 			}
@@ -140,7 +140,7 @@ func (b *bench) checkRepeats() error {
 		if f.Value(v, "construct") == "integer" {
 			n = 10 // a launch for each coalition
 		}
-		inst, err := known.get(s, v, n)
+		inst, err := known.instanceFor(s, v, n)
 		if err != nil {
 			return err
 		}

@@ -45,7 +45,7 @@ func (b *bench) timeTiles() error {
 				if err := s.Feasible(v, b.Facts, round.agents); err != nil {
 					return err
 				}
-				inst, err := known.get(s, v, round.agents)
+				inst, err := known.instanceFor(s, v, round.agents)
 				if err != nil {
 					return err
 				}

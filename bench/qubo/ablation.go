@@ -23,7 +23,7 @@ func (b *bench) timeAblations() error {
 	return b.eachProblem(b.telling(), "ablation", func(p problem, inst *solver.Instance) error {
 		for seed := uint64(1); seed <= uint64(b.settings.seeds); seed++ {
 			for _, engine := range engines {
-				for _, part := range append([]string{""}, solver.Parts(engine)...) {
+				for _, part := range append([]string{""}, solver.PartNames(engine)...) {
 					if b.OutOfTime() {
 						return experiment.ErrLate
 					}

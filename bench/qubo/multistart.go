@@ -14,7 +14,7 @@ import (
 // of problems drawn in place of them.
 func (b *bench) timePaper() error {
 	b.ResumeRows()
-	return b.eachProblem(slices.Concat(orlibProblems(), palubeckisProblems(), b.drawn()), "multistart", func(p problem, inst *solver.Instance) error {
+	return b.eachProblem(slices.Concat(orlibProblems(), palubeckisProblems(), b.drawnProblems()), "multistart", func(p problem, inst *solver.Instance) error {
 		return b.multistart(p, inst, solver.MultistartOptions{Iterations: b.settings.iteration, Seed: 1})
 	})
 }
@@ -23,7 +23,7 @@ func (b *bench) timePaper() error {
 // the host ascending, and all on the device.
 func (b *bench) timeDivision() error {
 	b.ResumeRows()
-	return b.eachProblem(append(b.swept(), b.drawn()...), "multistart", func(p problem, inst *solver.Instance) error {
+	return b.eachProblem(append(b.swept(), b.drawnProblems()...), "multistart", func(p problem, inst *solver.Instance) error {
 		for _, at := range solver.Ascents() {
 			if err := b.multistart(p, inst, solver.MultistartOptions{Iterations: b.settings.iteration, Seed: 1, Ascend: at}); err != nil {
 				return err
@@ -33,8 +33,8 @@ func (b *bench) timeDivision() error {
 	})
 }
 
-// drawn are problems of the sizes among -instances.
-func (b *bench) drawn() (list []problem) {
+// drawnProblems are problems of the sizes among -instances.
+func (b *bench) drawnProblems() (list []problem) {
 	for _, n := range b.drawnSizes() {
 		list = append(list, newProblem(strconv.Itoa(n), 0, 0, 0).withDrawing(n, 100, int64(10*n)))
 	}

@@ -211,7 +211,7 @@ func (s *space) prepare() error {
 	for range orders {
 		c := &clock{space: s, best: math.Inf(1)}
 		for _, i := range rng.Perm(len(s.rows)) {
-			if c.over() {
+			if c.expired() {
 				break
 			}
 			c.charge(i, 0)
@@ -245,8 +245,8 @@ const nearOptimum = 1.05
 // up is the same for it and for the best.
 const warmup = 3
 
-// over reports whether the cutoff has come, or nothing better can.
-func (c *clock) over() bool { return c.now >= c.cutoff || c.best <= c.optimum }
+// expired reports whether the cutoff has come, or nothing better can.
+func (c *clock) expired() bool { return c.now >= c.cutoff || c.best <= c.optimum }
 
 // charge runs a configuration, all recorded runs or, where the run after the warm-up takes longer than bound,
 // these. It returns what it is taken to take; 0 where it failed.

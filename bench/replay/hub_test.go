@@ -45,7 +45,7 @@ func TestScoreOfRandom(t *testing.T) {
 		for seed := range uint64(seeds) {
 			c := clock{space: s, best: math.Inf(1)}
 			for _, i := range rand.New(rand.NewPCG(seed, 3)).Perm(len(s.rows)) {
-				if c.over() {
+				if c.expired() {
 					break
 				}
 				c.charge(i, 0)
@@ -77,8 +77,8 @@ func TestClock(t *testing.T) {
 			t.Errorf("bound %v: took %v, at %v; expected %v at %v", step.bound, took, c.now, step.took, step.after)
 		}
 	}
-	if !c.over() || c.near != 1 {
-		t.Errorf("over %t, near after %d", c.over(), c.near)
+	if !c.expired() || c.near != 1 {
+		t.Errorf("over %t, near after %d", c.expired(), c.near)
 	}
 }
 

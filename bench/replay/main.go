@@ -53,7 +53,7 @@ func main() {
 			err = f.Write(*out, "tuning-replay")
 		}
 	} else {
-		err = run(os.Stdout, *dir, *seeds)
+		err = replayAll(os.Stdout, *dir, *seeds)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "replay:", err)
@@ -200,15 +200,15 @@ func inOrder(r *record, order []int) outcome {
 	return outcome{}
 }
 
-// A way is how the variants of a record were tried, with an outcome for each seed.
-type way struct {
+// A searchOrder is how the variants of a record were tried, with an outcome for each seed.
+type searchOrder struct {
 	name     string
 	outcomes []outcome
 }
 
-// ways are the tuner's search and the orders that it is compared with.
-func ways(r *record, all []*record, seeds int) ([]way, error) {
-	list := []way{{name: "search"}}
+// compareOrders are the tuner's search and the orders that it is compared with.
+func compareOrders(r *record, all []*record, seeds int) ([]searchOrder, error) {
+	list := []searchOrder{{name: "search"}}
 	var known []string
 	for _, other := range all {
 		if other.file == r.file && other.value == r.value && other.size != r.size {
@@ -216,7 +216,7 @@ func ways(r *record, all []*record, seeds int) ([]way, error) {
 		}
 	}
 	if known != nil {
-		list = append(list, way{name: "search, winner of another size known"})
+		list = append(list, searchOrder{name: "search, winner of another size known"})
 	}
 	for seed := range uint64(seeds) {
 		for k := range list {
@@ -231,12 +231,12 @@ func ways(r *record, all []*record, seeds int) ([]way, error) {
 			list[k].outcomes = append(list[k].outcomes, o)
 		}
 	}
-	random := way{name: "random order"}
+	random := searchOrder{name: "random order"}
 	order := make([]int, len(r.family.Variants))
 	for i := range order {
 		order[i] = i
 	}
-	list = append(list, way{"the record's order", []outcome{inOrder(r, order)}})
+	list = append(list, searchOrder{"the record's order", []outcome{inOrder(r, order)}})
 	for seed := range uint64(seeds) {
 		rand.New(rand.NewPCG(seed, 2)).Shuffle(len(order), func(i, k int) { order[i], order[k] = order[k], order[i] })
 		random.outcomes = append(random.outcomes, inOrder(r, order))
@@ -257,7 +257,7 @@ func (r *record) winner() string {
 }
 
 // quantile of the trials until one was near the best.
-func (w *way) quantile(q float64) int {
+func (w *searchOrder) quantile(q float64) int {
 	var list []int
 	for _, o := range w.outcomes {
 		list = append(list, o.found)
@@ -267,7 +267,7 @@ func (w *way) quantile(q float64) int {
 }
 
 // worst is the largest regret of a winner.
-func (w *way) worst() float64 {
+func (w *searchOrder) worst() float64 {
 	x := 0.0
 	for _, o := range w.outcomes {
 		x = max(x, o.regret)
@@ -275,7 +275,7 @@ func (w *way) worst() float64 {
 	return x
 }
 
-func run(out io.Writer, dir string, seeds int) error {
+func replayAll(out io.Writer, dir string, seeds int) error {
 	list, err := records(dir)
 	if err != nil {
 		return err
@@ -283,7 +283,7 @@ func run(out io.Writer, dir string, seeds int) error {
 	fmt.Fprintln(out, "| record | values | size | variants | tried by | trials to within 3 %: median | nine of ten | winner's worst regret |")
 	fmt.Fprintln(out, "|---|---|---|---|---|---|---|---|")
 	for _, r := range list {
-		found, err := ways(r, list, seeds)
+		found, err := compareOrders(r, list, seeds)
 		if err != nil {
 			return err
 		}

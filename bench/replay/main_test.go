@@ -19,11 +19,11 @@ func TestSearchBeatsChance(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range list {
-		found, err := ways(r, list, 30)
+		found, err := compareOrders(r, list, 30)
 		if err != nil {
 			t.Fatal(err)
 		}
-		by := map[string]*way{}
+		by := map[string]*searchOrder{}
 		for k := range found {
 			by[found[k].name] = &found[k]
 		}
@@ -57,7 +57,7 @@ func TestInOrder(t *testing.T) {
 }
 
 func TestQuantile(t *testing.T) {
-	w := way{outcomes: []outcome{{found: 5}, {found: 1, regret: 0.25}, {found: 9}, {found: 7, regret: 0.125}, {found: 3}}}
+	w := searchOrder{outcomes: []outcome{{found: 5}, {found: 1, regret: 0.25}, {found: 9}, {found: 7, regret: 0.125}, {found: 3}}}
 	if w.quantile(0) != 1 || w.quantile(0.5) != 5 || w.quantile(0.9) != 9 || w.quantile(1) != 9 || w.worst() != 0.25 {
 		t.Errorf("quantiles %d %d %d, worst %v", w.quantile(0), w.quantile(0.5), w.quantile(1), w.worst())
 	}
@@ -86,7 +86,7 @@ func TestPageIsFresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := run(&out, "../results", 200); err != nil {
+	if err := replayAll(&out, "../results", 200); err != nil {
 		t.Fatal(err)
 	}
 	_, rest, _ := strings.Cut(string(page), "<!-- begin replay -->\n")

@@ -44,7 +44,7 @@ func (b *hubBench) RunExperiment(_ context.Context, a search.TrialRequest) (tria
 	i := b.at[a.Variant.Label]
 	t := trial.Trial{Status: trial.OK, Variant: a.Variant.Label, Size: a.Size, Action: a.Action}
 	switch {
-	case b.over():
+	case b.expired():
 		return t, errOver
 	case a.Action != trial.ActionMeasure && b.rows[i].value > 0: // charged when it is measured
 		return t, nil

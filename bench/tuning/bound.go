@@ -10,18 +10,18 @@ import (
 	"coalesce/runtime/device"
 )
 
-// bound are variants bound to instances of one workload, to be timed.
-type bound struct {
+// boundVariants are variants bound to instances of one workload, to be timed.
+type boundVariants struct {
 	b     *bench
 	w     workload
 	check bool // outputs are checked where they are those of one run
 	keep  bool // jobs keep the device's memory until close, as far as there is room, for other times
 	kept  map[pair]job
-	drawn []drawn // the last two instances
+	drawn []drawnInstance // the last two instances
 }
 
-// A drawn instance and its place among all.
-type drawn struct {
+// A drawnInstance instance and its place among all.
+type drawnInstance struct {
 	at       int
 	instance subject.Instance
 }
@@ -39,7 +39,7 @@ type job struct {
 
 // time is the median time of a variant on the instance at that place, in seconds, from a cold cache where
 // the device tells its size.
-func (j *bound) time(v *device.Variant, at int, o measure.Options) (float64, error) {
+func (j *boundVariants) time(v *device.Variant, at int, o measure.Options) (float64, error) {
 	seconds, err := j.once(v, at, o)
 	if errors.Is(err, device.ErrMemory) && len(j.kept) > 0 { // there is room without the others
 		if err = j.close(); err == nil {
@@ -52,7 +52,7 @@ func (j *bound) time(v *device.Variant, at int, o measure.Options) (float64, err
 	return seconds, nil
 }
 
-func (j *bound) once(v *device.Variant, at int, o measure.Options) (seconds float64, err error) {
+func (j *boundVariants) once(v *device.Variant, at int, o measure.Options) (seconds float64, err error) {
 	if err := j.b.Ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -83,7 +83,7 @@ func (j *bound) once(v *device.Variant, at int, o measure.Options) (seconds floa
 }
 
 // job is a kept job or a new one.
-func (j *bound) job(v *device.Variant, at int) (job, error) {
+func (j *boundVariants) job(v *device.Variant, at int) (job, error) {
 	key := pair{v, at}
 	if kept, ok := j.kept[key]; ok {
 		return kept, nil
@@ -111,8 +111,8 @@ func (j *bound) job(v *device.Variant, at int) (job, error) {
 }
 
 // instance is the instance at that place, which is drawn unless it is one of the last two.
-func (j *bound) instance(at int) (subject.Instance, error) {
-	if k := slices.IndexFunc(j.drawn, func(d drawn) bool { return d.at == at }); k >= 0 {
+func (j *boundVariants) instance(at int) (subject.Instance, error) {
+	if k := slices.IndexFunc(j.drawn, func(d drawnInstance) bool { return d.at == at }); k >= 0 {
 		return j.drawn[k].instance, nil
 	}
 	instance, err := j.w.subject.Instance(j.w.fixed, j.w.size, 1+uint64(at)*nextRandom)
@@ -122,12 +122,12 @@ func (j *bound) instance(at int) (subject.Instance, error) {
 	if len(j.drawn) == 2 {
 		j.drawn = slices.Delete(j.drawn, 0, 1)
 	}
-	j.drawn = append(j.drawn, drawn{at, instance})
+	j.drawn = append(j.drawn, drawnInstance{at, instance})
 	return instance, nil
 }
 
 // close closes the jobs that are kept.
-func (j *bound) close() (err error) {
+func (j *boundVariants) close() (err error) {
 	for _, kept := range j.kept {
 		err = errors.Join(err, kept.close())
 	}

@@ -22,10 +22,10 @@ type workload struct {
 	size    int
 }
 
-// draw draws workloads, the problems by turns, at sizes between the least and the largest
+// drawWorkloads draws workloads, the problems by turns, at sizes between the least and the largest
 // that a family is tuned at by default, as logarithms, and at none of those nor of those
 // that entries have, nor such as solves choose no variant for. share lowers the largest.
-func draw(subjects []subject.Subject, entries []tuned.Entry, facts device.Facts, seed string, n int, share float64) []workload {
+func drawWorkloads(subjects []subject.Subject, entries []tuned.Entry, facts device.Facts, seed string, n int, share float64) []workload {
 	h := fnv.New64a()
 	h.Write([]byte(seed)) // never fails
 	rng := rand.New(rand.NewPCG(h.Sum64(), uint64(n)))
@@ -53,10 +53,10 @@ func draw(subjects []subject.Subject, entries []tuned.Entry, facts device.Facts,
 		known := slices.ContainsFunc(entries, func(e tuned.Entry) bool {
 			return e.Family == s.Family().Name && maps.Equal(e.Fixed, w.fixed) && e.Size == w.size
 		})
-		if again := slices.ContainsFunc(list, w.same); known || again || w.size < 1 || slices.Contains(sizes, w.size) || len(w.candidates(facts)) < 2 {
+		if again := slices.ContainsFunc(list, w.equals); known || again || w.size < 1 || slices.Contains(sizes, w.size) || len(w.candidates(facts)) < 2 {
 			continue
 		}
-		if _, chosen, err := autotune.Describe(s, w.fixed, facts, w.size); err == nil && !chosen {
+		if _, chosen, err := autotune.DescribeWorkload(s, w.fixed, facts, w.size); err == nil && !chosen {
 			continue
 		}
 		list = append(list, w)
@@ -65,8 +65,8 @@ func draw(subjects []subject.Subject, entries []tuned.Entry, facts device.Facts,
 	return list
 }
 
-// dealt are the workloads of a part, K/N, to which they are dealt by turns; all where part is empty.
-func dealt(list []workload, part string) ([]workload, error) {
+// partOf are the workloads of a part, K/N, to which they are dealt by turns; all where part is empty.
+func partOf(list []workload, part string) ([]workload, error) {
 	if part == "" {
 		return list, nil
 	}
@@ -81,7 +81,7 @@ func dealt(list []workload, part string) ([]workload, error) {
 	return mine, nil
 }
 
-func (w workload) same(x workload) bool {
+func (w workload) equals(x workload) bool {
 	return w.subject.Family() == x.subject.Family() && maps.Equal(w.fixed, x.fixed) && w.size == x.size
 }
 
@@ -91,15 +91,15 @@ func (w workload) candidates(facts device.Facts) []*device.Variant {
 	f := w.subject.Family()
 	for i := range f.Variants {
 		v := &f.Variants[i]
-		if !v.Study && f.CheckWorkload(v, w.fixed) == nil && w.runs(v, facts) == nil {
+		if !v.Study && f.CheckWorkload(v, w.fixed) == nil && w.checkRunnable(v, facts) == nil {
 			list = append(list, v)
 		}
 	}
 	return list
 }
 
-// runs says why a variant does not run.
-func (w workload) runs(v *device.Variant, facts device.Facts) error {
+// checkRunnable says why a variant does not run.
+func (w workload) checkRunnable(v *device.Variant, facts device.Facts) error {
 	if err := facts.CheckLoadable(w.subject.Family(), v); err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func TestDrawn(t *testing.T) {
 		b.Facts = facts
 		known, unknown, over5, over10 := 0, 0, 0, 0
 		for _, row := range drawnFor(t, facts) {
-			choices, err := b.choices(row.workload)
+			choices, err := b.sourceChoices(row.workload)
 			if err != nil {
 				t.Errorf("%s %v, size %d: %v", row.Family, row.Fixed, row.Size, err)
 				continue
@@ -87,7 +87,7 @@ func drawnFor(t *testing.T, facts device.Facts) (rows []drawnRow) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	subjects := subjects()
+	subjects := tunedSubjects()
 	for _, path := range files {
 		var file struct {
 			Device string
@@ -109,7 +109,7 @@ func drawnFor(t *testing.T, facts device.Facts) (rows []drawnRow) {
 				continue
 			}
 			w := workload{subjects[at], row.Fixed, row.Size}
-			if _, chosen, err := autotune.Describe(w.subject, w.fixed, facts, w.size); err == nil && chosen { // others were drawn before such sizes were left out
+			if _, chosen, err := autotune.DescribeWorkload(w.subject, w.fixed, facts, w.size); err == nil && chosen { // others were drawn before such sizes were left out
 				rows = append(rows, drawnRow{row, w})
 			}
 		}

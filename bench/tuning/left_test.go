@@ -39,7 +39,7 @@ func TestBothClasses(t *testing.T) {
 // (--between), are predicted from those that it takes.
 func TestOtherSizes(t *testing.T) {
 	usual := map[string][]int{}
-	for _, s := range subjects() {
+	for _, s := range tunedSubjects() {
 		usual[s.Family().Name] = s.Sizes(device.Facts{Kind: device.CUDA})
 	}
 	predicted(t, func(f *device.Family, of, other *tuned.Entry) bool {
@@ -65,8 +65,8 @@ func TestHosts(t *testing.T) {
 		sizes := 0
 		for _, name := range []string{"AMD EPYC", "another"} {
 			facts := device.Facts{Kind: device.Host, Name: name, Instructions: instructions, SMs: 2, ThreadsPerBlock: 1, Memory: 16 << 30, Free: 16 << 30}
-			for _, s := range subjects() {
-				if !autotune.Here(s, facts) {
+			for _, s := range tunedSubjects() {
+				if !autotune.RunsOn(s, facts) {
 					continue
 				}
 				for _, fixed := range s.Workloads() {
@@ -74,7 +74,7 @@ func TestHosts(t *testing.T) {
 						if len(workload{s, fixed, n}.candidates(facts)) < 2 {
 							continue
 						}
-						w, chosen, err := autotune.Describe(s, fixed, facts, n)
+						w, chosen, err := autotune.DescribeWorkload(s, fixed, facts, n)
 						if err != nil || !chosen {
 							t.Fatalf("%s %v, size %d: %v", s.Family().Name, fixed, n, err)
 						}
@@ -110,7 +110,7 @@ func predicted(t *testing.T, known func(f *device.Family, of, other *tuned.Entry
 		t.Fatal(err)
 	}
 	entries := shipped.Entries()
-	subjects := subjects()
+	subjects := tunedSubjects()
 	for i := range entries {
 		e := &entries[i]
 		at := slices.IndexFunc(subjects, func(s subject.Subject) bool { return s.Family().Name == e.Family })
@@ -132,7 +132,7 @@ func predicted(t *testing.T, known func(f *device.Family, of, other *tuned.Entry
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, _, err := autotune.Describe(subjects[at], e.Fixed, facts, e.Size)
+		w, _, err := autotune.DescribeWorkload(subjects[at], e.Fixed, facts, e.Size)
 		if err != nil {
 			t.Fatal(err)
 		}

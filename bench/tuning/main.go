@@ -56,9 +56,9 @@ type settings struct {
 
 func experiments() []experiment.Experiment[*bench] {
 	return []experiment.Experiment[*bench]{
-		{Name: "workloads", About: "20 workloads over all problems, each at a size that no data has", Run: func(b *bench) error { return b.drawn(20) }},
-		{Name: "sizes", About: "40 sizes that no data has, drawn in the same way", Run: func(b *bench) error { return b.drawn(40) }},
-		{Name: "agree", About: "winners of two files where these differ: the second's regret beside the first's", Run: (*bench).agree},
+		{Name: "workloads", About: "20 workloads over all problems, each at a size that no data has", Run: func(b *bench) error { return b.measureDrawn(20) }},
+		{Name: "sizes", About: "40 sizes that no data has, drawn in the same way", Run: func(b *bench) error { return b.measureDrawn(40) }},
+		{Name: "agree", About: "winners of two files where these differ: the second's regret beside the first's", Run: (*bench).compareWinners},
 	}
 }
 
@@ -103,9 +103,9 @@ func run(ctx context.Context, s settings, names []string) bool {
 		}
 		b.sources = append(b.sources, source{filepath.Base(path), own.Over(shipped), own})
 	}
-	all := subjects()
+	all := tunedSubjects()
 	for _, sub := range algorithms.WithDatabase(all, b.sources[len(b.sources)-1].db) {
-		if autotune.Here(sub, b.Facts) {
+		if autotune.RunsOn(sub, b.Facts) {
 			b.subjects = append(b.subjects, sub)
 		}
 	}
@@ -114,11 +114,11 @@ func run(ctx context.Context, s settings, names []string) bool {
 			b.ResumeRows()
 			return e.Run(b)
 		})
-		fmt.Print(summary(b.File.Rows))
+		fmt.Print(summaryLines(b.File.Rows))
 	})
 }
 
-// subjects are all that is tuned.
-func subjects() []subject.Subject {
+// tunedSubjects are all that is tuned.
+func tunedSubjects() []subject.Subject {
 	return problems.List().Subjects()
 }

@@ -25,8 +25,8 @@ import (
 func TestDraw(t *testing.T) {
 	facts := device.Facts{Kind: device.CUDA, Name: "card", Major: 9, SMs: 132, SharedPerBlock: 227 << 10, ThreadsPerBlock: 1024}
 	var here []subject.Subject
-	for _, s := range subjects() {
-		if autotune.Here(s, facts) {
+	for _, s := range tunedSubjects() {
+		if autotune.RunsOn(s, facts) {
 			here = append(here, s)
 		}
 	}
@@ -34,14 +34,14 @@ func TestDraw(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := draw(here, shipped.Entries(), facts, "a", 40, 1)
-	again, other := draw(here, shipped.Entries(), facts, "a", 40, 1), draw(here, shipped.Entries(), facts, "b", 40, 1)
-	if len(list) != 40 || !slices.EqualFunc(list, again, workload.same) || slices.EqualFunc(list, other, workload.same) {
+	list := drawWorkloads(here, shipped.Entries(), facts, "a", 40, 1)
+	again, other := drawWorkloads(here, shipped.Entries(), facts, "a", 40, 1), drawWorkloads(here, shipped.Entries(), facts, "b", 40, 1)
+	if len(list) != 40 || !slices.EqualFunc(list, again, workload.equals) || slices.EqualFunc(list, other, workload.equals) {
 		t.Errorf("%d workloads, expected 40, the same for one seed and others for another", len(list))
 	}
 	for seed := range 10 { // no solve chooses variants of rows of bits, pairs or float32 at sizes that are tuned
-		for _, w := range draw(here, shipped.Entries(), facts, fmt.Sprint(seed), 40, 1) {
-			if _, chosen, err := autotune.Describe(w.subject, w.fixed, facts, w.size); err != nil || !chosen {
+		for _, w := range drawWorkloads(here, shipped.Entries(), facts, fmt.Sprint(seed), 40, 1) {
+			if _, chosen, err := autotune.DescribeWorkload(w.subject, w.fixed, facts, w.size); err != nil || !chosen {
 				t.Errorf("%s %v, size %d: solves choose no variant for it, %v", w.subject.Family().Name, w.fixed, w.size, err)
 			}
 		}
@@ -50,7 +50,7 @@ func TestDraw(t *testing.T) {
 	for k, w := range list {
 		name, _, _ := strings.Cut(w.subject.Family().Name, "/")
 		problems[name]++
-		if slices.ContainsFunc(list[:k], w.same) {
+		if slices.ContainsFunc(list[:k], w.equals) {
 			t.Errorf("%s %v, size %d twice", w.subject.Family().Name, w.fixed, w.size)
 		}
 		for _, e := range shipped.Entries() {
@@ -72,7 +72,7 @@ func TestDealt(t *testing.T) {
 	}
 	seen := map[int]int{}
 	for _, part := range []string{"1/3", "2/3", "3/3"} {
-		mine, err := dealt(list, part)
+		mine, err := partOf(list, part)
 		if err != nil || len(mine) < 3 {
 			t.Fatalf("part %s: %d workloads, %v", part, len(mine), err)
 		}
@@ -85,11 +85,11 @@ func TestDealt(t *testing.T) {
 			t.Errorf("workload %d is in %d parts", k, seen[k])
 		}
 	}
-	if all, err := dealt(list, ""); err != nil || len(all) != len(list) {
+	if all, err := partOf(list, ""); err != nil || len(all) != len(list) {
 		t.Errorf("%d workloads without a part, %v", len(all), err)
 	}
 	for _, part := range []string{"0/3", "4/3", "1", "x/3", "-1/3"} {
-		if _, err := dealt(list, part); err == nil {
+		if _, err := partOf(list, part); err == nil {
 			t.Errorf("part %s is taken", part)
 		}
 	}
@@ -99,16 +99,16 @@ func TestDealt(t *testing.T) {
 // the noise says so.
 func TestTypical(t *testing.T) {
 	a, b := [][]float64{{1}, {100}, {2}, {8}}, [][]float64{{2}, {50}, {4}, {4}}
-	if x, y := typical(a), typical(b); math.Abs(x/y-1) > 1e-12 || total(a) <= total(b) {
-		t.Errorf("typical %v and %v, total %v and %v", x, y, total(a), total(b))
+	if x, y := typicalTime(a), typicalTime(b); math.Abs(x/y-1) > 1e-12 || totalTime(a) <= totalTime(b) {
+		t.Errorf("typical %v and %v, total %v and %v", x, y, totalTime(a), totalTime(b))
 	}
-	if x, y := apart(2, 3), apart(3, 2); x != 0.5 || x != y {
+	if x, y := relativeGap(2, 3), relativeGap(3, 2); x != 0.5 || x != y {
 		t.Errorf("apart %v and %v, expected a half", x, y)
 	}
-	if x := noise(a, a); x != 0 {
+	if x := ratioNoise(a, a); x != 0 {
 		t.Errorf("noise %v of one variant's times", x)
 	}
-	if x := noise(a, b); math.Abs(x-(math.Exp(2*math.Ln2/math.Sqrt(3))-1)) > 1e-12 { // the logarithm's deviation is 2 ln 2/√3
+	if x := ratioNoise(a, b); math.Abs(x-(math.Exp(2*math.Ln2/math.Sqrt(3))-1)) > 1e-12 { // the logarithm's deviation is 2 ln 2/√3
 		t.Errorf("noise %v", x)
 	}
 }
@@ -131,7 +131,7 @@ func TestRegret(t *testing.T) {
 	}
 	b.sources = []source{{"forced", forced, forced}}
 	var row result.Choice
-	if err := b.regrets(w, &row); err != nil {
+	if err := b.timeRegrets(w, &row); err != nil {
 		t.Fatal(err)
 	}
 	if len(row.Chosen) != 2 || row.Chosen[0].Variant != slow.Label || row.Chosen[0].Level != tuned.Exact || row.Chosen[1].Level != tuned.Safe || row.Variants != len(all) {
@@ -154,7 +154,7 @@ func TestRegretOfVaried(t *testing.T) {
 	b := &bench{settings: settings{rounds: rounds}, sources: []source{{name: "none", db: &tuned.Database{}}}}
 	b.Bench = experiment.Bench[result.Choice]{Ctx: t.Context(), Dev: d, Facts: d.Facts(), Start: time.Now()}
 	var row result.Choice
-	if err := b.regrets(workload{sub, map[string]string{"value": "int32"}, 10}, &row); err != nil {
+	if err := b.timeRegrets(workload{sub, map[string]string{"value": "int32"}, 10}, &row); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(sub.seeds); n < rounds || n > patience*rounds || row.Best == "" || len(row.Chosen) != 2 {
@@ -185,7 +185,7 @@ func TestKeptJobs(t *testing.T) {
 	w.subject = room
 	b := &bench{Bench: experiment.Bench[result.Choice]{Ctx: t.Context(), Dev: d, Facts: d.Facts()}}
 	v := w.candidates(b.Facts)[0]
-	jobs := bound{b: b, w: w, keep: true}
+	jobs := boundVariants{b: b, w: w, keep: true}
 	for k, made := range []int{1, 2, 2, 2, 3, 3, 4} { // the third instance has no room beside two
 		if _, err := jobs.time(v, []int{0, 1, 0, 1, 2, 2, 0}[k], measure.Options{Cap: time.Millisecond, MinSamples: 1}); err != nil || room.made != made {
 			t.Fatalf("time %d: %d jobs made, expected %d, %v", k, room.made, made, err)
@@ -238,7 +238,7 @@ func TestSummary(t *testing.T) {
 	want := "safe             regret: median 27.0 %, worst 50.0 %; within 3 %: 0, within 10 %: 1 of 2\n" +
 		"shipped          regret: median 5.5 %, worst 11.0 %; within 3 %: 2, within 10 %: 2 of 2\n" +
 		"                 noise of one variant timed twice: median 2.0 %, worst 3.0 %\n"
-	if got := summary(rows); got != want {
+	if got := summaryLines(rows); got != want {
 		t.Errorf("%s\nexpected\n%s", got, want)
 	}
 }

@@ -30,15 +30,15 @@ const (
 	nextRandom = 0x9e3779b97f4a7c15     // between the seeds of two instances
 )
 
-// drawn measures drawn workloads.
-func (b *bench) drawn(n int) error {
+// measureDrawn measures drawn workloads.
+func (b *bench) measureDrawn(n int) error {
 	entries := slices.Clone(b.shipped)
 	for _, s := range b.sources {
 		if s.own != nil {
 			entries = append(entries, s.own.Entries()...)
 		}
 	}
-	list, err := dealt(draw(b.subjects, entries, b.Facts, b.settings.seed, n, b.settings.largest), b.settings.part)
+	list, err := partOf(drawWorkloads(b.subjects, entries, b.Facts, b.settings.seed, n, b.settings.largest), b.settings.part)
 	if err != nil {
 		return err
 	}
@@ -50,8 +50,8 @@ func (b *bench) drawn(n int) error {
 	return nil
 }
 
-// agree measures where two files have different winners of one key.
-func (b *bench) agree() error {
+// compareWinners measures where two files have different winners of one key.
+func (b *bench) compareWinners() error {
 	if len(b.sources) != 3 {
 		return errors.New("expected two files to compare")
 	}
@@ -86,7 +86,7 @@ func (b *bench) measured(w workload) bool {
 		return false
 	}
 	row := result.Choice{Family: f.Name, Fixed: w.fixed, Size: w.size}
-	if err := b.regrets(w, &row); err != nil {
+	if err := b.timeRegrets(w, &row); err != nil {
 		if b.Ctx.Err() != nil {
 			return false
 		}
@@ -100,18 +100,18 @@ func (b *bench) measured(w workload) bool {
 	return true
 }
 
-// regrets times what is chosen beside the best.
-func (b *bench) regrets(w workload, row *result.Choice) (err error) {
-	chosen, err := b.choices(w)
+// timeRegrets times what is chosen beside the best.
+func (b *bench) timeRegrets(w workload, row *result.Choice) (err error) {
+	chosen, err := b.sourceChoices(w)
 	if err != nil {
 		return err
 	}
 	_, varied := w.subject.(subject.VaryingSubject)
-	instances, rounds, seconds := 2, (b.settings.rounds+1)/2*2, total
+	instances, rounds, seconds := 2, (b.settings.rounds+1)/2*2, totalTime
 	if varied {
-		instances, rounds, seconds = patience*b.settings.rounds, b.settings.rounds, typical // each round has its own
+		instances, rounds, seconds = patience*b.settings.rounds, b.settings.rounds, typicalTime // each round has its own
 	}
-	jobs := bound{b: b, w: w, keep: !varied}
+	jobs := boundVariants{b: b, w: w, keep: !varied}
 	defer func() { err = errors.Join(err, jobs.close()) }()
 	field, variants, err := b.field(w, chosen)
 	if err != nil {
@@ -139,11 +139,11 @@ func (b *bench) regrets(w workload, row *result.Choice) (err error) {
 			continue
 		}
 		best = slices.MinFunc(field, func(x, y *device.Variant) int { return cmp.Compare(seconds(times[x]), seconds(times[y])) })
-		unsure := apart(seconds(times[field[0]]), seconds(twice)) > noisy
+		unsure := relativeGap(seconds(times[field[0]]), seconds(twice)) > noisy
 		if varied {
 			unsure = slices.ContainsFunc(chosen, func(c pick) bool {
 				regret := seconds(times[c.variant])/seconds(times[best]) - 1
-				return regret > noisy && noise(times[c.variant], times[best]) > regret
+				return regret > noisy && ratioNoise(times[c.variant], times[best]) > regret
 			})
 		}
 		if unsure && rounds < most && !b.OutOfTime() {
@@ -151,12 +151,12 @@ func (b *bench) regrets(w workload, row *result.Choice) (err error) {
 		}
 	}
 	row.Best, row.Seconds = best.Label, seconds(times[best])
-	row.Noise = apart(seconds(times[field[0]]), seconds(twice))
+	row.Noise = relativeGap(seconds(times[field[0]]), seconds(twice))
 	for _, c := range chosen {
 		c.Seconds = seconds(times[c.variant])
 		c.Regret = c.Seconds/row.Seconds - 1
 		if varied {
-			c.Noise = noise(times[c.variant], times[best])
+			c.Noise = ratioNoise(times[c.variant], times[best])
 		}
 		row.Chosen = append(row.Chosen, c.MeasuredChoice)
 	}
@@ -172,15 +172,15 @@ func add(of [][]float64, at int, took float64) [][]float64 {
 	return of
 }
 
-// apart is how much longer the longer of two times takes.
-func apart(x, y float64) float64 { return max(x, y)/min(x, y) - 1 }
+// relativeGap is how much longer the longer of two times takes.
+func relativeGap(x, y float64) float64 { return max(x, y)/min(x, y) - 1 }
 
 // field are the variants that the rounds time: the first of a glance at all that run, and what is chosen.
 func (b *bench) field(w workload, chosen []pick) (field []*device.Variant, variants int, err error) {
 	first := map[*device.Variant]float64{}
 	least := 0.0
 	_, varied := w.subject.(subject.VaryingSubject) // whose runs are whole solves
-	jobs := bound{b: b, w: w, check: true}
+	jobs := boundVariants{b: b, w: w, check: true}
 	for _, v := range w.candidates(b.Facts) {
 		took, err := jobs.time(v, 0, measure.Options{Cap: glance, MinSamples: 1, Samples: 5, Bound: time.Duration(hopeless * least * 1e9)})
 		if errors.Is(err, device.ErrMemory) {
@@ -210,17 +210,17 @@ func (b *bench) field(w workload, chosen []pick) (field []*device.Variant, varia
 	return field, variants, nil
 }
 
-// total is the sum of the medians of each instance's times.
-func total(of [][]float64) (sum float64) {
+// totalTime is the sum of the medians of each instance's times.
+func totalTime(of [][]float64) (sum float64) {
 	for _, times := range of {
 		sum += result.Median(times)
 	}
 	return sum
 }
 
-// typical is the geometric mean of the medians of each instance's times, in which an instance that takes
+// typicalTime is the geometric mean of the medians of each instance's times, in which an instance that takes
 // long counts as much as others. The tuner compares algorithms so.
-func typical(of [][]float64) float64 {
+func typicalTime(of [][]float64) float64 {
 	sum := 0.0
 	for _, times := range of {
 		sum += math.Log(result.Median(times))
@@ -228,9 +228,9 @@ func typical(of [][]float64) float64 {
 	return math.Exp(sum / float64(len(of)))
 }
 
-// noise is two standard errors of the ratio of two variants' times on an instance, each instance an
+// ratioNoise is two standard errors of the ratio of two variants' times on an instance, each instance an
 // observation.
-func noise(x, y [][]float64) float64 {
+func ratioNoise(x, y [][]float64) float64 {
 	var sum, squares float64
 	n := float64(len(x))
 	for k := range x {
@@ -246,13 +246,13 @@ type pick struct {
 	variant *device.Variant
 }
 
-// choices are those of each source, and the safe variant.
-func (b *bench) choices(w workload) ([]pick, error) {
-	work, _, err := autotune.Describe(w.subject, w.fixed, b.Facts, w.size)
+// sourceChoices are those of each source, and the safe variant.
+func (b *bench) sourceChoices(w workload) ([]pick, error) {
+	work, _, err := autotune.DescribeWorkload(w.subject, w.fixed, b.Facts, w.size)
 	if err != nil {
 		return nil, err
 	}
-	runs := func(v *device.Variant) error { return w.runs(v, b.Facts) }
+	runs := func(v *device.Variant) error { return w.checkRunnable(v, b.Facts) }
 	var list []pick
 	for _, s := range append(slices.Clone(b.sources), source{"safe", &tuned.Database{}, nil}) {
 		asked := work
@@ -268,9 +268,9 @@ func (b *bench) choices(w workload) ([]pick, error) {
 	return list, nil
 }
 
-// summary is a line for each source: regret's median and worst, and how many rows lie
+// summaryLines is a line for each source: regret's median and worst, and how many rows lie
 // within 3 and 10 %, or within their noise where that is more.
-func summary(rows []result.Choice) string {
+func summaryLines(rows []result.Choice) string {
 	of := map[string][]result.MeasuredChoice{}
 	var names []string
 	var noise []float64

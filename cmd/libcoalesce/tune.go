@@ -150,7 +150,7 @@ func tasks(problem, family string, facts device.Facts) ([]autotune.Task, error) 
 	var names []string
 	for _, s := range list {
 		f := s.Family()
-		if !autotune.Here(s, facts) {
+		if !autotune.RunsOn(s, facts) {
 			continue
 		}
 		names = append(names, f.Name)
@@ -180,8 +180,8 @@ func tuneInto(ctx context.Context, path string, tasks []autotune.Task, o autotun
 	}
 	sums := []autotune.Summary{}
 	o.Database, o.Known = old, known
-	o.Keep = func(db *tuned.Database) error { return autotune.Save(path, db, sums) }
-	db, failed := autotune.All(ctx, tasks, o, func(sum autotune.Summary, _ error) { sums = append(sums, sum) })
+	o.Keep = func(db *tuned.Database) error { return autotune.SaveWinners(path, db, sums) }
+	db, failed := autotune.TuneAll(ctx, tasks, o, func(sum autotune.Summary, _ error) { sums = append(sums, sum) })
 	if failed != nil && !errors.Is(failed, autotune.ErrWrongVariant) && !errors.Is(failed, autotune.ErrNoneRan) { // which the summaries tell
 		return nil, failed
 	}

@@ -43,7 +43,7 @@ var heated = &kernel.Family[*plate, *heat.StepKernels]{
 		n, rows := p.side, b.Int("rows")
 		from := kernel.InputValues(b, "first", p.cells)
 		one := kernel.ScratchValues(b, "one", n*n)
-		last := kernel.OutputValues(b, "last", n*n, kernel.Near(1e-5, p.reference))
+		last := kernel.OutputValues(b, "last", n*n, kernel.AllClose(1e-5, p.reference))
 		strips := (n + b.Int("block") - 1) / b.Int("block")
 		grid := kernel.Grid(strips*((n+rows-1)/rows), 1, b.Int("block"))
 		return func(s device.Stream) error {

@@ -166,12 +166,12 @@ func verdict(a *run.App, s *verifyFlags, problem string, result []byte, args []s
 
 // effects is the table of `verify` for an answer of a problem.
 func (s *verifyFlags) effects(problem string, args []string) []effect.Rule {
-	other := func(name string) string { return effect.Unless(problem == name, "an answer of "+problem) }
+	other := func(name string) string { return effect.UnlessRequested(problem == name, "an answer of "+problem) }
 	table := []effect.Rule{
 		{Flags: "duals maximize limit header index points metric floor", For: "answers of assignment", Found: other("assignment")},
 		{Flags: "missing names", For: "answers of csg", Found: other("csg")},
 		{Flags: "form sense problem fix", For: "answers of qubo", Found: other("qubo")},
-		{Flags: "format", For: "answers of assignment, qubo and csg", Found: effect.Unless(problem != "auction", "an answer of "+problem)},
+		{Flags: "format", For: "answers of assignment, qubo and csg", Found: effect.UnlessRequested(problem != "auction", "an answer of "+problem)},
 	}
 	switch problem {
 	case "assignment":

@@ -162,6 +162,6 @@ func TestLeave(t *testing.T) {
 			t.Error("a broadcast from a rank that has left: no error")
 		}
 	})
-	r[1].(interface{ Leave() }).Leave()
+	r[1].(interface{ FailAll() }).FailAll()
 	wait.Wait()
 }

@@ -47,12 +47,12 @@ func (s *Scope) NewStream(d Device) (Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Keep(stream)
+	s.CloseLater(stream)
 	return stream, nil
 }
 
-// Keep makes the scope close c.
-func (s *Scope) Keep(c interface{ Close() error }) { s.held = append(s.held, c.Close) }
+// CloseLater makes the scope close c.
+func (s *Scope) CloseLater(c interface{ Close() error }) { s.held = append(s.held, c.Close) }
 
 // Close frees everything in the scope, the last first, and joins the errors. The scope is empty
 // then.

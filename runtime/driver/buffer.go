@@ -36,7 +36,7 @@ func (g *gpu) Alloc(n int64) (device.Buffer, error) {
 	if err := g.enter(); err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer unlockThread()
 	ptr, err := cu.MemAlloc(n)
 	if err != nil {
 		if err == cu.OutOfMemory {
@@ -63,7 +63,7 @@ func (b *buffer) Free() error {
 	if err := b.g.enter(); err != nil {
 		return err
 	}
-	defer leave()
+	defer unlockThread()
 	if err := cu.MemFree(b.ptr); err != nil {
 		return fmt.Errorf("free %d bytes on %s: %w", b.n, b.g.facts, explain(err))
 	}
@@ -75,8 +75,8 @@ var (
 	errFreed   = errors.New("the buffer was freed")
 )
 
-// own checks that a buffer is this device's and alive.
-func (g *gpu) own(x device.Buffer) (*buffer, error) {
+// checkOwned checks that a buffer is this device's and alive.
+func (g *gpu) checkOwned(x device.Buffer) (*buffer, error) {
 	b, ok := x.(*buffer)
 	if !ok || b.g != g {
 		return nil, errForeign
@@ -89,7 +89,7 @@ func (g *gpu) own(x device.Buffer) (*buffer, error) {
 
 // span checks n bytes at off of a buffer and returns their address.
 func (g *gpu) span(x device.Buffer, off, n int64) (cu.DevicePtr, error) {
-	b, err := g.own(x)
+	b, err := g.checkOwned(x)
 	if err != nil {
 		return 0, err
 	}

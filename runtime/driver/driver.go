@@ -102,7 +102,7 @@ func (g *gpu) enter() error {
 	return nil
 }
 
-func leave() { runtime.UnlockOSThread() }
+func unlockThread() { runtime.UnlockOSThread() }
 
 func (g *gpu) Facts() device.Facts {
 	g.mu.Lock()
@@ -111,7 +111,7 @@ func (g *gpu) Facts() device.Facts {
 	if g.closed || g.enter() != nil {
 		return f
 	}
-	defer leave()
+	defer unlockThread()
 	if free, _, err := cu.MemInfo(); err == nil {
 		f.Free = free
 	}
@@ -131,7 +131,7 @@ func (g *gpu) Close() error {
 	free := g.enter()
 	if free == nil {
 		free = errors.Join(g.freeHalves(), g.unload())
-		leave()
+		unlockThread()
 	}
 	if err := errors.Join(free, g.dev.ReleasePrimaryCtx()); err != nil {
 		return fmt.Errorf("close %s: %w", g.facts, explain(err))

@@ -45,7 +45,7 @@ func (g *gpu) Lend(address uintptr, n int64) (device.Buffer, error) {
 	if err := g.enter(); err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer unlockThread()
 	ordinal := C.int(-1)
 	if err := outcome(C.ordinalOf(&ordinal, C.uintptr_t(address))); err != nil {
 		return nil, fmt.Errorf("lend %d bytes at address %#x: no memory that CUDA knows: %w", n, address, explain(err))
@@ -61,7 +61,7 @@ func (s *stream) Follow(caller uintptr) error {
 	if err := s.enter(); err != nil {
 		return err
 	}
-	defer leave()
+	defer unlockThread()
 	ev, err := s.g.takeEvent()
 	if err != nil {
 		return fmt.Errorf("make an event: %w", explain(err))

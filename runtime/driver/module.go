@@ -47,7 +47,7 @@ func (g *gpu) Load(f *device.Family, v *device.Variant) (device.Module, error) {
 	if err := g.enter(); err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer unlockThread()
 	img, err := g.image(f, v)
 	if err != nil {
 		return nil, fmt.Errorf("load %s %s: %w", f.Name, v.Label, err)
@@ -133,7 +133,7 @@ func (m *module) Kernel(entry string) (device.Kernel, error) {
 	if err := m.g.enter(); err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer unlockThread()
 	name := m.v.Symbol + "_" + entry
 	fn, err := m.img.Function(name)
 	if err == cu.NotFound {
@@ -189,7 +189,7 @@ func (k *kernel) BlocksPerSM(threads, shared int) (int, error) {
 	if err := k.g.enter(); err != nil {
 		return 0, err
 	}
-	defer leave()
+	defer unlockThread()
 	n, err := k.fn.MaxActiveBlocksPerMultiProcessor(threads, int64(shared))
 	if err != nil {
 		return 0, fmt.Errorf("occupancy of %s: %w", k.name, explain(err))

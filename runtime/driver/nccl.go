@@ -130,7 +130,7 @@ func (g *gpu) Join(id []byte, rank, size int) (collective.Transport, error) {
 	if err := g.enter(); err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer unlockThread()
 	if err := ncclError(C.ncclJoin(&l.comms[0], C.int(size), unsafe.Pointer(&id[0]), C.int(rank))); err != nil {
 		return nil, fmt.Errorf("%s does not start: %w", name, err)
 	}
@@ -160,7 +160,7 @@ func (g *gpu) Link(devices []device.Device) (collective.Transport, error) {
 	if err := g.enter(); err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer unlockThread()
 	if err := ncclError(C.ncclInit(&l.comms[0], C.int(len(ids)), &ids[0])); err != nil {
 		return nil, fmt.Errorf("%s does not start: %w", name, err)
 	}
@@ -219,7 +219,7 @@ func (l *ncclLink) together(streams []device.Stream, enqueue func(i int, stream 
 	if err := l.gpus[0].enter(); err != nil {
 		return err
 	}
-	defer leave()
+	defer unlockThread()
 	if err := ncclError(C.ncclStart()); err != nil {
 		return err
 	}
@@ -241,7 +241,7 @@ func (l *ncclLink) Close() error {
 	if err := l.gpus[0].enter(); err != nil {
 		return err
 	}
-	defer leave()
+	defer unlockThread()
 	var errs []error
 	for _, c := range l.comms {
 		errs = append(errs, ncclError(C.ncclDestroy(c)))

@@ -45,7 +45,7 @@ func (s *stream) Copy(dst device.Buffer, dstOff int64, src device.Buffer, srcOff
 	if err := s.enter(); err != nil {
 		return err
 	}
-	defer leave()
+	defer unlockThread()
 	if to.dev == from.dev {
 		err = cu.MemcpyDtoDAsync(toPtr, fromPtr, n, s.s)
 	} else {
@@ -86,7 +86,7 @@ func (g *gpu) reach(other *gpu) error {
 		if err := g.enter(); err != nil {
 			return err
 		}
-		defer leave()
+		defer unlockThread()
 		if err := other.ctx.EnablePeerAccess(0); err != nil && err != cu.PeerAccessAlreadyEnabled {
 			return fmt.Errorf("give %s access to %s: %w", g.facts, other.facts, explain(err))
 		}
@@ -118,7 +118,7 @@ func (s *stream) Wait(x device.Event) error {
 	if err := s.enter(); err != nil {
 		return err
 	}
-	defer leave()
+	defer unlockThread()
 	// The stream waits for the event as it stands now: that its driver object
 	// may be recorded again later is no harm.
 	err := s.s.Wait(e.ev, 0)

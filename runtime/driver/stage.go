@@ -134,7 +134,7 @@ func (s *stream) Upload(dst device.Buffer, off int64, src []byte) error {
 	if err := s.enter(); err != nil {
 		return err
 	}
-	defer leave()
+	defer unlockThread()
 	t := &s.stage
 	if err := t.readyFor(s.g, len(src)); err != nil {
 		return fmt.Errorf("upload %d bytes: %w", len(src), err)
@@ -180,7 +180,7 @@ func (s *stream) Stage(dst device.Buffer, off int64, n int, fill func(room []byt
 	if err == nil && t.used+n > chunk {
 		err = t.next(s.s)
 	}
-	leave()
+	unlockThread()
 	if err != nil {
 		return fmt.Errorf("upload %d bytes: %w", n, explain(err))
 	}
@@ -190,7 +190,7 @@ func (s *stream) Stage(dst device.Buffer, off int64, n int, fill func(room []byt
 	if err := s.enter(); err != nil {
 		return err
 	}
-	defer leave()
+	defer unlockThread()
 	if err := cu.MemcpyHtoDAsync(ptr, unsafe.Pointer(&room[0]), int64(n), s.s); err != nil {
 		return fmt.Errorf("upload %d bytes: %w", n, explain(err))
 	}
@@ -210,7 +210,7 @@ func (s *stream) Download(dst []byte, src device.Buffer, off int64) error {
 	if err := s.enter(); err != nil {
 		return err
 	}
-	defer leave()
+	defer unlockThread()
 	if err := s.download(dst, ptr); err != nil {
 		return fmt.Errorf("download %d bytes: %w", len(dst), explain(err))
 	}

@@ -32,7 +32,7 @@ func (g *gpu) NewStream() (device.Stream, error) {
 	if err := g.enter(); err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer unlockThread()
 	s, err := cu.MakeStream(cu.NonBlocking)
 	if err != nil {
 		return nil, fmt.Errorf("make a stream on %s: %w", g.facts, explain(err))
@@ -82,7 +82,7 @@ func (s *stream) Launch(x device.Kernel, grid device.Grid, args ...device.Arg) e
 		}
 		slots[i] = a.Bits
 		if a.Buffer != nil {
-			b, err := s.g.own(a.Buffer)
+			b, err := s.g.checkOwned(a.Buffer)
 			if err != nil {
 				return fmt.Errorf("launch %s: argument %s: %w", k.name, k.params[i].Name, err)
 			}
@@ -92,7 +92,7 @@ func (s *stream) Launch(x device.Kernel, grid device.Grid, args ...device.Arg) e
 	if err := s.enter(); err != nil {
 		return err
 	}
-	defer leave()
+	defer unlockThread()
 	if err := launch(k.fn, grid, s.s, slots); err != nil {
 		return fmt.Errorf("launch %s, %d blocks of %d threads: %w", k.name, grid.Blocks, grid.Threads, explain(err))
 	}
@@ -110,7 +110,7 @@ func (s *stream) Fill(dst device.Buffer, off, n int64, value byte) error {
 	if err := s.enter(); err != nil {
 		return err
 	}
-	defer leave()
+	defer unlockThread()
 	if err := cu.MemsetD8Async(ptr, value, n, s.s); err != nil {
 		return fmt.Errorf("fill %d bytes: %w", n, explain(err))
 	}
@@ -121,7 +121,7 @@ func (s *stream) Sync() error {
 	if err := s.enter(); err != nil {
 		return err
 	}
-	defer leave()
+	defer unlockThread()
 	if err := s.s.Synchronize(); err != nil {
 		return fmt.Errorf("wait for %s: %w", s.g.facts, explain(err))
 	}
@@ -143,7 +143,7 @@ func (s *stream) Close() error {
 	if err := s.g.enter(); err != nil {
 		return err
 	}
-	defer leave()
+	defer unlockThread()
 	first := s.s.Synchronize()
 	s.g.leaveHalves(&s.stage)
 	if err := s.s.Destroy(); first == nil {
@@ -166,7 +166,7 @@ func (s *stream) Record() (device.Event, error) {
 	if err := s.enter(); err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer unlockThread()
 	ev, err := s.g.takeEvent()
 	if err != nil {
 		return nil, fmt.Errorf("make an event: %w", explain(err))
@@ -204,7 +204,7 @@ func (e *event) Since(x device.Event) (time.Duration, error) {
 	if err := e.g.enter(); err != nil {
 		return 0, err
 	}
-	defer leave()
+	defer unlockThread()
 	ms, err := start.ev.Elapsed(e.ev)
 	runtime.KeepAlive(start)
 	runtime.KeepAlive(e)

@@ -123,15 +123,15 @@ func (inst *instance) checkReply(r reply) *fault {
 	if err := json.Unmarshal(r.Out, &x); err != nil {
 		return &fault{"wrong", fmt.Sprintf("no answer: %v", err)}
 	}
-	wrong := inst.hold(&x, false)
-	if wrong != nil && inst.hold(&x, true) == nil {
+	wrong := inst.checkAnswer(&x, false)
+	if wrong != nil && inst.checkAnswer(&x, true) == nil {
 		return nil
 	}
 	return wrong
 }
 
-// hold judges an answer in one reading of the file's numbers.
-func (inst *instance) hold(x *answer, decimal bool) *fault {
+// checkAnswer judges an answer in one reading of the file's numbers.
+func (inst *instance) checkAnswer(x *answer, decimal bool) *fault {
 	sum, best, err := inst.value(x.Solution, decimal)
 	switch value := parseValue(x.Value); {
 	case best == nil && value == nil && x.Proven:

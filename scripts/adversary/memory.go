@@ -73,7 +73,7 @@ func (a *adversary) memoryJob(rows map[string]*figures, list []filling) job {
 		if _, err := w.run([]string{"version"}); err != nil { // opens the GPU
 			return err
 		}
-		release, err := a.hold()
+		release, err := a.occupyMemory()
 		if err != nil {
 			return err
 		}
@@ -121,8 +121,8 @@ func judgeMemory(r reply, held bool) *fault {
 // left is how much of a GPU's memory hold leaves, in bytes.
 const left = 96 << 20
 
-// hold starts a process that takes the GPU's memory; release ends it, once.
-func (a *adversary) hold() (release func() error, err error) {
+// occupyMemory starts a process that takes the GPU's memory; release ends it, once.
+func (a *adversary) occupyMemory() (release func() error, err error) {
 	command := exec.Command(a.program, "hold", a.Device)
 	command.Stderr = os.Stderr
 	in, err := command.StdinPipe()

@@ -195,7 +195,7 @@ func (b *Batch) load(ctx context.Context, d device.Device, part *batchPart) erro
 	if part.Engine, err = batch.Open(d, c.Variant, shapes, !b.options.Unchecked); err != nil {
 		return err
 	}
-	b.held.Keep(part.Engine)
+	b.held.CloseLater(part.Engine)
 	b.options.Logf("%d instances on %s, %s %s: %s", len(shapes), b.facts, assignment.Batch.Name, c.Variant.Label, c.Reason())
 	size := int64(b.list[largest].Type.Size())
 	if part.costs, err = b.held.Alloc(d, first*size); err != nil {

@@ -48,7 +48,7 @@ func onRanks(t *testing.T, devices []device.Device, o Options, give func(r colle
 			}
 		}
 		if err != nil && !errors.Is(err, solve.ErrInfeasible) {
-			ranks[k].(interface{ Leave() }).Leave()
+			ranks[k].(interface{ FailAll() }).FailAll()
 		}
 		return err
 	})

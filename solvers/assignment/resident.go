@@ -116,7 +116,7 @@ func (r *ResidentSolver) openFit() (err error) {
 	if r.fit, err = batch.OpenFit(r.device, r.layout.Type); err != nil {
 		return err
 	}
-	r.held.Keep(r.fit)
+	r.held.CloseLater(r.fit)
 	return nil
 }
 
@@ -132,7 +132,7 @@ func (r *ResidentSolver) openBatch() (err error) {
 	if r.engine, err = batch.OpenFitted(r.device, c.Variant, r.p, r.layout.Count, !r.options.Unchecked, !r.layout.Bare); err != nil {
 		return err
 	}
-	r.held.Keep(r.engine)
+	r.held.CloseLater(r.engine)
 	return nil
 }
 
@@ -195,7 +195,7 @@ func (r *ResidentSolver) SolveColumns(ctx context.Context, costs device.Buffer, 
 			continue
 		}
 		if c := r.engine.Certificate(k, p, ""); c.Rounded > 0 && !r.options.Unchecked {
-			one, err := r.decided(ctx, r.result("", ""), k, p, sol, c, nil)
+			one, err := r.decideOnHost(ctx, r.result("", ""), k, p, sol, c, nil)
 			if err != nil {
 				return err
 			}
@@ -248,9 +248,9 @@ func (r *ResidentSolver) download(k int) (*problem.Instance, error) {
 	return &inst, nil
 }
 
-// decided is the result of instance k whose costs were rounded: they come to the host, where they
+// decideOnHost is the result of instance k whose costs were rounded: they come to the host, where they
 // decide. near are the near pairs, nil where they are not known.
-func (r *ResidentSolver) decided(ctx context.Context, one *Result, k int, p *problem.Normal, sol *engine.Solution, c *problem.Certificate, near []problem.Pair) (*Result, error) {
+func (r *ResidentSolver) decideOnHost(ctx context.Context, one *Result, k int, p *problem.Normal, sol *engine.Solution, c *problem.Certificate, near []problem.Pair) (*Result, error) {
 	inst, err := r.download(k)
 	if err != nil {
 		return nil, err
@@ -384,7 +384,7 @@ func (r *ResidentSolver) Solve(ctx context.Context, costs device.Buffer, before 
 		case wide[k]:
 			_, errs[k] = r.wide(ctx, results[k], k)
 		case rounded[k]:
-			_, errs[k] = r.decided(ctx, results[k], k, problems[k], solutions[k], certificates[k], nil)
+			_, errs[k] = r.decideOnHost(ctx, results[k], k, problems[k], solutions[k], certificates[k], nil)
 		}
 	}
 	return results, errors.Join(errs...)
@@ -448,7 +448,7 @@ func (r *ResidentSolver) solveOne(ctx context.Context) (*Result, error) {
 		one.Seconds.Verify = time.Since(clock).Seconds()
 	}
 	if cert.Rounded > 0 {
-		return r.decided(ctx, one, 0, &p, sol, &cert, near)
+		return r.decideOnHost(ctx, one, 0, &p, sol, &cert, near)
 	}
 	r.take(one, &p, sol)
 	if j.checksOnDevice() {

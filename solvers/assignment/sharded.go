@@ -88,8 +88,8 @@ func prepareSharded(ctx context.Context, p *problem.Normal, o Options, drawing *
 		return nil, err
 	}
 	j.spread = &shardedCosts{group: group, first: first[group.FirstMember():]}
-	j.spread.held.Keep(group)
-	j.held.Keep(j.spread)
+	j.spread.held.CloseLater(group)
+	j.held.CloseLater(j.spread)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, j.Close())
@@ -101,7 +101,7 @@ func prepareSharded(ctx context.Context, p *problem.Normal, o Options, drawing *
 	if j.spread.engine, err = j.plan.family.Sharded(group, o.Tuning, j.plan.variant, p.Rows, p.Cols); err != nil {
 		return nil, err
 	}
-	j.spread.held.Keep(j.spread.engine)
+	j.spread.held.CloseLater(j.spread.engine)
 	if err := j.spread.allocate(p, o); err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func (c *shardedCosts) allocate(p *problem.Normal, o Options) (err error) {
 		if err != nil {
 			return err
 		}
-		c.held.Keep(check)
+		c.held.CloseLater(check)
 		c.checks = append(c.checks, verify.Shard{Checker: check, Stream: c.group.Streams[k], M: m, First: c.first[k]})
 	}
 	return nil

@@ -59,8 +59,8 @@ func shardsAgree(t *testing.T, n int, f *device.Family, value problem.Value, ope
 			t.Fatal(name, err)
 		}
 		c := &shardedCosts{group: g, engine: e, first: collective.SplitRows(p.Rows, n)}
-		c.held.Keep(g)
-		c.held.Keep(e)
+		c.held.CloseLater(g)
+		c.held.CloseLater(e)
 		if err := c.allocate(p, Options{Settings: solve.Settings{Tuning: db}}); err != nil {
 			t.Fatal(name, err)
 		}

@@ -174,7 +174,7 @@ func prepareOne(ctx context.Context, d device.Device, p *problem.Normal, c plan,
 	if err != nil {
 		return nil, err
 	}
-	j.held.Keep(j.engine)
+	j.held.CloseLater(j.engine)
 	if j.stream, err = j.held.NewStream(d); err != nil {
 		return nil, err
 	}
@@ -189,7 +189,7 @@ func prepareOne(ctx context.Context, d device.Device, p *problem.Normal, c plan,
 	if j.checker, err = openChecker(d, p, o); err != nil {
 		return nil, err
 	}
-	j.held.Keep(j.checker)
+	j.held.CloseLater(j.checker)
 	return j, nil
 }
 
@@ -373,7 +373,7 @@ func (j *job) other(name string) (engine.Engine, plan, error) {
 	if j.relays == nil {
 		j.relays = map[string]relay{}
 	}
-	j.held.Keep(e)
+	j.held.CloseLater(e)
 	j.relays[name] = relay{e, c}
 	return e, c, nil
 }

@@ -117,7 +117,7 @@ func Verify(inst *Instance, result, duals []byte) (*solve.Verdict, error) {
 		if c = *x.certificate; c.Exact {
 			c, err = problem.Check(inst, x.Column, *d)
 		} else {
-			err = x.decided(inst, *d, &c)
+			err = x.proveRounded(inst, *d, &c)
 		}
 	}
 	if err != nil {
@@ -136,10 +136,10 @@ func Verify(inst *Instance, result, duals []byte) (*solve.Verdict, error) {
 	return v, nil
 }
 
-// decided proves a matching of rounded costs optimal by duals that are feasible for these. It solves
+// proveRounded proves a matching of rounded costs optimal by duals that are feasible for these. It solves
 // the instance again from the duals, decides as Solve does, and compares. c is the stated
 // certificate; it becomes the one that was found. Errors wrap ErrCheck.
-func (x *readBack) decided(inst *Instance, d problem.Duals, c *Certificate) error {
+func (x *readBack) proveRounded(inst *Instance, d problem.Duals, c *Certificate) error {
 	ctx := context.Background()
 	p, err := problem.Normalise(inst)
 	if err != nil {

@@ -25,7 +25,7 @@ func onRanks(t *testing.T, inst *Instance, devices []device.Device, o Options) (
 		own := o
 		own.Devices, own.Ranks = devices[k:k+1], ranks[k]
 		if results[k], err = Solve(context.Background(), inst, own); err != nil {
-			ranks[k].(interface{ Leave() }).Leave()
+			ranks[k].(interface{ FailAll() }).FailAll()
 		}
 		return err
 	})

@@ -45,7 +45,7 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 		return v, nil
 	}
 	if x.Solved != "" {
-		if as := inst.As(x.Solved); !as.Changed() || as.Type != x.Solved {
+		if as := inst.ConvertTo(x.Solved); !as.Changed() || as.Type != x.Solved {
 			v.Refute("the result was solved in %s, which does not hold the instance's sums", x.Solved)
 		}
 	}

@@ -28,8 +28,8 @@ func NewBudget(limit int64) *Budget {
 // arena is the number of bytes that Go's heap maps at a time.
 const arena = 64 << 20
 
-// Take takes bytes, or none and returns a MemoryError.
-func (b *Budget) Take(bytes int64) error {
+// Reserve takes bytes, or none and returns a MemoryError.
+func (b *Budget) Reserve(bytes int64) error {
 	if b == nil {
 		return nil
 	}
@@ -117,9 +117,9 @@ func Grow[T any](b *Budget, list []T, more int) ([]T, error) {
 		return list, &MemoryError{1 << 62, 0, 1<<62 - 1}
 	}
 	wide := max(need, cap(list)+cap(list)/2)
-	if b.Take(int64(wide)*size) != nil {
+	if b.Reserve(int64(wide)*size) != nil {
 		wide = need + int(max(0, b.Remaining()/size-int64(need))/2)
-		if err := b.Take(int64(wide) * size); err != nil {
+		if err := b.Reserve(int64(wide) * size); err != nil {
 			return list, err
 		}
 	}

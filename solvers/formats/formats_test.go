@@ -95,7 +95,7 @@ func TestBudget(t *testing.T) {
 		t.Error("96 bytes fit, 128 do not")
 	}
 	var none *Budget
-	if NewBudget(0) != none || none.Take(1<<60) != nil || none.CheckFits(1<<20, 1<<20, 8) != nil || none.CheckFits(1<<40, 1<<40, 8) == nil {
+	if NewBudget(0) != none || none.Reserve(1<<60) != nil || none.CheckFits(1<<20, 1<<20, 8) != nil || none.CheckFits(1<<40, 1<<40, 8) == nil {
 		t.Error("without a limit")
 	}
 }

@@ -428,8 +428,8 @@ func (l List) Select(names ...string) List {
 	return some
 }
 
-// Without are all options but those of some names.
-func (l List) Without(names ...string) List {
+// Except are all options but those of some names.
+func (l List) Except(names ...string) List {
 	return slices.DeleteFunc(slices.Clone(l), func(o Option) bool { return slices.Contains(names, o.Name) })
 }
 

@@ -172,7 +172,7 @@ func TestRefined(t *testing.T) {
 func TestViews(t *testing.T) {
 	var o struct{ names, files []string }
 	l := Table{{Name: "names", About: "names"}, {Name: "files", Whole: true}}.Bind([]any{&o.names, &o.files})
-	view := l.Without("files").ForProblem("csg")
+	view := l.Except("files").ForProblem("csg")
 	if len(view) != 1 || view.Describe(&view[0], func(d *Declaration) string { return d.Name }) != "csg: names" || l[0].Only != "" {
 		t.Errorf("found %d options, the first %q", len(view), view.Describe(&view[0], func(d *Declaration) string { return d.Name }))
 	}

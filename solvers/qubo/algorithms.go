@@ -56,10 +56,10 @@ func engineOf(v *device.Variant) engine {
 	return e
 }
 
-// choose returns the engine to search p with: the plan's, unless the user leaves the choice open
+// chooseEngine returns the engine to search p with: the plan's, unless the user leaves the choice open
 // and measurements of problems like p favour another engine. The plan's engine stays on a host,
 // which has no other, and under a limit on work, as flips of two engines are of different worth.
-func (r *run) choose(p *problem.Normal) (tuned.Choice, engine, error) {
+func (r *run) chooseEngine(p *problem.Normal) (tuned.Choice, engine, error) {
 	o, facts := r.o.setup(), r.o.Devices[0].Facts()
 	if o.Algorithm != "" || o.Variant != "" || len(o.Without) > 0 || o.Rules != (Rules{}) || r.o.Work > 0 || facts.Kind == device.Host {
 		return tuned.Choice{}, r.plan.engine, nil

@@ -96,8 +96,8 @@ const DefaultMemory = formats.DefaultMemory
 // Formats are the names of the formats that are read and written.
 func Formats() []string { return formats.FormatNames() }
 
-// About describes a format in one sentence.
-func About(format string) string { return formats.Describe(format) }
+// DescribeFormat describes a format in one sentence.
+func DescribeFormat(format string) string { return formats.DescribeFormat(format) }
 
 // FormatOf is the format that a file's name promises, empty where it promises none.
 func FormatOf(path string) string { return formats.OfPath(path) }

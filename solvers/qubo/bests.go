@@ -7,8 +7,8 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// bests are the best solutions of the parts that preprocessing left.
-type bests struct {
+// bestSolutions are the best solutions of the parts that preprocessing left.
+type bestSolutions struct {
 	red  *preprocess.Reduction
 	part []partBest
 }
@@ -23,8 +23,8 @@ type partBest struct {
 }
 
 // newBests begins with all zeros, or with the parts of a hint that are better.
-func newBests(red *preprocess.Reduction, hint []uint64) *bests {
-	b := &bests{red, make([]partBest, len(red.Parts))}
+func newBests(red *preprocess.Reduction, hint []uint64) *bestSolutions {
+	b := &bestSolutions{red, make([]partBest, len(red.Parts))}
 	for k, c := range red.Parts {
 		p := &b.part[k]
 		p.x = make([]uint64, problem.Words(c.Problem.N))
@@ -41,12 +41,12 @@ func newBests(red *preprocess.Reduction, hint []uint64) *bests {
 }
 
 // finished reports whether the best solutions of all parts are proven: nothing is left to search.
-func (b *bests) finished() bool {
+func (b *bestSolutions) finished() bool {
 	return !slices.ContainsFunc(b.part, func(p partBest) bool { return !p.proven })
 }
 
-// open is the number of variables of those of the parts 0 to k that are not proven, at least 1.
-func (b *bests) open(k int) (n int) {
+// openVariables is the number of variables of those of the parts 0 to k that are not proven, at least 1.
+func (b *bestSolutions) openVariables(k int) (n int) {
 	for l, c := range b.red.Parts[:k+1] {
 		if !b.part[l].proven {
 			n += c.Problem.N
@@ -56,7 +56,7 @@ func (b *bests) open(k int) (n int) {
 }
 
 // total is the objective of the whole.
-func (b *bests) total() int64 {
+func (b *bestSolutions) total() int64 {
 	sum := b.red.Constant
 	for _, p := range b.part {
 		sum += p.value
@@ -66,7 +66,7 @@ func (b *bests) total() int64 {
 
 // solution joins the best solutions of all parts. Where x is not nil, it takes the place of the
 // best of part k.
-func (b *bests) solution(k int, x []uint64) []uint64 {
+func (b *bestSolutions) solution(k int, x []uint64) []uint64 {
 	parts := make([][]uint64, len(b.part))
 	for l, p := range b.part {
 		parts[l] = p.x
@@ -77,14 +77,14 @@ func (b *bests) solution(k int, x []uint64) []uint64 {
 	return b.red.Restore(parts)
 }
 
-// exact reports whether the best solution of the whole is proven without rounding.
-func (b *bests) exact() bool {
+// isExact reports whether the best solution of the whole is proven without rounding.
+func (b *bestSolutions) isExact() bool {
 	return b.red.True && !slices.ContainsFunc(b.part, func(p partBest) bool { return !p.exact })
 }
 
 // bound is an upper bound on the objective of the whole. visited reports whether every solution of
 // every proven part was visited.
-func (b *bests) bound() (bound int64, visited bool) {
+func (b *bestSolutions) bound() (bound int64, visited bool) {
 	bound, visited = b.red.Constant, true
 	for k, c := range b.red.Parts {
 		if p := b.part[k]; p.proven {

@@ -83,7 +83,7 @@ func (r *run) revalue(value Amount) {
 
 // bound is a value that no solution beats.
 func (r *run) bound() Amount {
-	if r.p.Over > 0 && r.bests.exact() {
+	if r.p.Over > 0 && r.bests.isExact() {
 		return r.inst.Bound(r.bests.solution(-1, nil))
 	}
 	bound, _ := r.bests.bound()
@@ -106,7 +106,7 @@ func (r *run) prove(out *Result) {
 	out.SetBound(solve.Number(value.String()))
 	bound, visited := r.bests.bound()
 	met := bound == out.objective
-	if met && near(&out.Report) {
+	if met && isGapClosed(&out.Report) {
 		out.SetProvenBound(out.Bound)
 	}
 	switch {
@@ -126,7 +126,7 @@ func (r *run) prove(out *Result) {
 // proofGap is the largest gap, as a share of a real value, with which the value is proven.
 const proofGap = 0x1p-50
 
-// near reports whether a report's gap is none, or that of a proven real value.
-func near(r *solve.Report) bool {
+// isGapClosed reports whether a report's gap is none, or that of a proven real value.
+func isGapClosed(r *solve.Report) bool {
 	return r.Gap != nil && *r.Gap <= proofGap*math.Abs(r.Value.Float())
 }

@@ -9,8 +9,8 @@ import (
 // An Exchange passes solutions between a solve and another search of the same instance,
 // while both run. Its methods are called by one goroutine at a time and must return quickly.
 type Exchange interface {
-	Give(x Bits) // called with good solutions of the solve, in any order of value
-	Take() Bits  // a solution that the other search found since the last call; without variables where there is none
+	Send(x Bits)   // called with good solutions of the solve, in any order of value
+	Receive() Bits // a solution that the other search found since the last call; without variables where there is none
 }
 
 // exchange gives solutions of part k to another search of the instance, completed by the best of
@@ -24,12 +24,12 @@ func (r *run) exchange(k int) (give func(x []uint64), take func() []uint64) {
 		r.mu.Unlock()
 		mu.Lock()
 		defer mu.Unlock()
-		r.o.Exchange.Give(problem.NewBits(whole, r.inst.N))
+		r.o.Exchange.Send(problem.NewBits(whole, r.inst.N))
 	}
 	take = func() []uint64 {
 		mu.Lock()
 		defer mu.Unlock()
-		if x := r.o.Exchange.Take(); x.Len() == r.inst.N {
+		if x := r.o.Exchange.Receive(); x.Len() == r.inst.N {
 			return r.bests.red.Project(k, x.Words())
 		}
 		return nil

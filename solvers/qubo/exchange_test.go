@@ -23,7 +23,7 @@ type other struct {
 	wrong        bool // some solution was not of all variables
 }
 
-func (o *other) Give(x Bits) {
+func (o *other) Send(x Bits) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.given++
@@ -31,7 +31,7 @@ func (o *other) Give(x Bits) {
 	o.over()
 }
 
-func (o *other) Take() Bits {
+func (o *other) Receive() Bits {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.taken++

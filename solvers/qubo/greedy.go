@@ -6,9 +6,9 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// ascend gives each part that a search has not improved beyond all zeros the solution of one pass over its coefficients: a
+// ascendParts gives each part that a search has not improved beyond all zeros the solution of one pass over its coefficients: a
 // solve that ended before its search found anything has an answer then. It takes half of grace at most.
-func (r *run) ascend() {
+func (r *run) ascendParts() {
 	end := time.Now().Add(grace / 2)
 	for k, c := range r.bests.red.Parts {
 		r.mu.Lock()

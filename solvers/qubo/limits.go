@@ -34,8 +34,8 @@ func limitsOf(ctx context.Context, began time.Time, entries int) limits {
 // elapsed is the time since the solve began.
 func (l *limits) elapsed() time.Duration { return time.Since(l.began) }
 
-// over is the cause that ended searches: the context's cause, or the time limit; nil: none yet.
-func (l *limits) over() error {
+// endCause is the cause that ended searches: the context's cause, or the time limit; nil: none yet.
+func (l *limits) endCause() error {
 	switch {
 	case l.ctx.Err() != nil:
 		return context.Cause(l.ctx)
@@ -45,21 +45,21 @@ func (l *limits) over() error {
 	return nil
 }
 
-// late reports whether searches should have ended.
-func (l *limits) late() bool { return l.over() != nil }
+// isOverdue reports whether searches should have ended.
+func (l *limits) isOverdue() bool { return l.endCause() != nil }
 
-// until is the deadline of a search that gets a share of the time left; zero where there is no
+// deadlineFor is the deadline of a search that gets a share of the time left; zero where there is no
 // limit.
-func (l *limits) until(share float64) time.Time {
+func (l *limits) deadlineFor(share float64) time.Time {
 	if l.deadline.IsZero() {
 		return l.deadline
 	}
 	return time.Now().Add(time.Duration(share * float64(time.Until(l.deadline))))
 }
 
-// exhaustible reports whether there is time to visit every solution of p: each takes some
+// canExhaust reports whether there is time to visit every solution of p: each takes some
 // nanoseconds.
-func (l *limits) exhaustible(p *problem.Normal) bool {
+func (l *limits) canExhaust(p *problem.Normal) bool {
 	if p.N > reference.ExhaustLimit {
 		return false
 	}

@@ -44,7 +44,7 @@ var OptionsTable = sync.OnceValue(func() option.Table {
 				Default: "none",
 				Field:   "Without",
 				Name:    "without",
-				Words:   Parts(""),
+				Words:   PartNames(""),
 			},
 			{
 				About:   "parameters of the search, as in tenure=20,stall=10000, which docs/qubo.md describes",

@@ -8,9 +8,9 @@ import (
 	"coalesce/runtime/device"
 )
 
-// alike returns rank 0's word on all ranks. Decisions by the clock, which differs among ranks, go
+// broadcastWord returns rank 0's word on all ranks. Decisions by the clock, which differs among ranks, go
 // through it.
-func (r *run) alike(word uint64) (uint64, error) {
+func (r *run) broadcastWord(word uint64) (uint64, error) {
 	if r.o.RankCount() == 1 {
 		return word, nil
 	}

@@ -146,7 +146,7 @@ func rational(inst *Instance, x []uint64) *big.Rat {
 func allValues(inst *Instance) (list []*big.Rat) {
 	fixed := slices.ContainsFunc(inst.Fixed, func(v int8) bool { return v >= 0 })
 	for x := range uint64(1) << inst.N {
-		agrees := fixed || !inst.Mirrored() || x&1 == 0
+		agrees := fixed || !inst.IsSymmetric() || x&1 == 0
 		for i, v := range inst.Fixed {
 			agrees = agrees && (v < 0 || x>>i&1 == uint64(v))
 		}
@@ -296,8 +296,8 @@ func TestRoundingIsBounded(t *testing.T) {
 					t.Fatalf("%s, %v: %b is worth %v, its objective says %v to %v", k.name, inst, x, nearest, least, most)
 				}
 			}
-			if of < top-p.Window() {
-				t.Fatalf("%s, %v: the best has the objective %d, another %d, the window is %d", k.name, inst, of, top, p.Window())
+			if of < top-p.RoundingWindow() {
+				t.Fatalf("%s, %v: the best has the objective %d, another %d, the window is %d", k.name, inst, of, top, p.RoundingWindow())
 			}
 		}
 	}

@@ -27,13 +27,13 @@ type run struct {
 
 	mu      sync.Mutex // guards the fields below, which a running search changes
 	ended   bool       // solutions that come now are ignored
-	bests   *bests
-	told    told
+	bests   *bestSolutions
+	told    solveProgress
 	several solutions
 }
 
-// told is the progress of a solve, from which its incumbents and its result are made.
-type told struct {
+// solveProgress is the progress of a solve, from which its incumbents and its result are made.
+type solveProgress struct {
 	history []Improvement
 	met     *float64 // seconds to the target; nil: not met yet
 	work    Work
@@ -45,7 +45,7 @@ func (r *run) solve() (variant string, err error) {
 	if r.p, err = r.inst.Normal(); err != nil {
 		return "", err
 	}
-	late := r.late
+	late := r.isOverdue
 	if r.o.RankCount() > 1 { // all ranks reduce alike
 		late = func() bool { return false }
 	}
@@ -54,16 +54,16 @@ func (r *run) solve() (variant string, err error) {
 		t := r.p.Objective(*r.o.Target)
 		r.target = &t
 	}
-	r.several = solutions{limit: r.o.Solutions, apart: max(1, r.o.Distance), n: r.inst.N, mirror: r.inst.Mirrored()}
+	r.several = solutions{limit: r.o.Solutions, apart: max(1, r.o.Distance), n: r.inst.N, mirror: r.inst.IsSymmetric()}
 	r.o.Logf("%d of %d variables are left in %d components: the others are fixed or follow", red.VariablesLeft(), r.inst.N, len(red.Parts))
-	r.begin(red)
+	r.setZeros(red)
 	var lost error // the end of a device
 	ended := false // before a part was searched
 
 	for k := len(red.Parts) - 1; k >= 0; k-- { // small ones first
 		c, top := red.Parts[k], &r.bests.part[k]
-		way, err := r.alike(r.way())
-		if err == nil && way == searching && r.isFew(k) && r.few(k) {
+		way, err := r.broadcastWord(r.way())
+		if err == nil && way == searching && r.isFew(k) && r.solveExactly(k) {
 			continue
 		}
 		switch {
@@ -74,7 +74,7 @@ func (r *run) solve() (variant string, err error) {
 		case way == over:
 			ended = true
 		default:
-			share := float64(c.Problem.N) / float64(r.bests.open(k))
+			share := float64(c.Problem.N) / float64(r.bests.openVariables(k))
 			if r.o.Solutions > 1 {
 				share /= 2 // the other half is for solutions unlike the best
 			}
@@ -105,7 +105,7 @@ func (r *run) solve() (variant string, err error) {
 
 // cut is the error of a search that the limits have cut short.
 func (r *run) cut() error {
-	over := r.over()
+	over := r.endCause()
 	if over == nil && r.o.Work == 0 && r.o.Starts.Iterations == 0 { // searches on devices end before a launch that would be late
 		over = solve.ErrTimeLimit
 	}
@@ -120,7 +120,7 @@ func (r *run) Best(ctx context.Context, variant string) (string, error) {
 	if r.bests == nil {
 		return "", nil
 	}
-	r.ascend()
+	r.ascendParts()
 	return "the solution is the best so far", r.Certify(ctx, variant)
 }
 
@@ -132,15 +132,15 @@ const (
 
 // way decides how to go on with a part.
 func (r *run) way() uint64 {
-	if r.late() || r.reached() {
+	if r.isOverdue() || r.reached() {
 		return over
 	}
 	return searching
 }
 
-// begin sets the best solution of every part to all zeros, or to the part's share of the hint
+// setZeros sets the best solution of every part to all zeros, or to the part's share of the hint
 // where that is better.
-func (r *run) begin(red *preprocess.Reduction) {
+func (r *run) setZeros(red *preprocess.Reduction) {
 	r.bests = newBests(red, r.inst.Hint)
 	r.record(r.elapsed())
 }
@@ -206,7 +206,7 @@ func (r *run) search(k int, share float64) (label string, err error) {
 		goal = min(goal, *r.target-(r.bests.total()-top.value))
 	}
 	before := r.told.work
-	o := search.Options{Began: r.began, Deadline: r.until(share), Target: &goal, Seed: r.o.Seed, Workers: r.o.Threads, Rules: r.o.Rules}
+	o := search.Options{Began: r.began, Deadline: r.deadlineFor(share), Target: &goal, Seed: r.o.Seed, Workers: r.o.Threads, Rules: r.o.Rules}
 	if r.inst.Hint != nil {
 		o.Start = r.bests.red.Project(k, r.inst.Hint)
 	}
@@ -247,7 +247,7 @@ func (r *run) search(k int, share float64) (label string, err error) {
 // the plan's, or the one that tuning favours for p. Where it cannot hold p and the user named
 // nothing, open takes the host's engine.
 func (r *run) open(p *problem.Normal) (e search.OpenedEngine, label string, err error) {
-	way, chosen, err := r.choose(p)
+	way, chosen, err := r.chooseEngine(p)
 	if err != nil {
 		return e, "", err
 	}

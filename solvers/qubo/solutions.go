@@ -86,8 +86,8 @@ func (r *run) diversify() error {
 		}
 		return r.o.Work - r.told.work.Flips
 	}
-	end := r.until(0.75) // fill needs some time too
-	late := func() bool { return r.late() || !end.IsZero() && time.Now().After(end) }
+	end := r.deadlineFor(0.75) // fill needs some time too
+	late := func() bool { return r.isOverdue() || !end.IsZero() && time.Now().After(end) }
 	for rounds := 0; rounds < 8*s.limit && len(s.list) < s.limit && len(free) >= s.apart && left() > 0 && !late(); rounds++ {
 		from := s.list[random.IntN(len(s.list))].Bits.Words()
 		given := slices.Clone(r.inst.Fixed)
@@ -102,7 +102,7 @@ func (r *run) diversify() error {
 			i := free[s.apart]
 			given[i] = int8(problem.Bit(from, i))
 		}
-		red := preprocess.Reduce(r.p, given, true, nil, r.late)
+		red := preprocess.Reduce(r.p, given, true, nil, r.isOverdue)
 		if len(red.Parts) == 0 {
 			s.add(red.Constant, red.Restore(nil), r.elapsed())
 		}
@@ -130,7 +130,7 @@ func (r *run) fill(free []int) {
 	for k := 0; k < len(known) && len(free) >= s.apart; k++ {
 		from := known[k]
 		for at := range free {
-			if len(s.list) >= s.limit || r.late() {
+			if len(s.list) >= s.limit || r.isOverdue() {
 				return
 			}
 			x := slices.Clone(from.Bits.Words())

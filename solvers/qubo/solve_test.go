@@ -171,7 +171,7 @@ func TestTargetAndSeed(t *testing.T) {
 	if r.Met == nil || r.Work.Flips > 0 {
 		t.Errorf("a hint that meets the target: %+v", r.Work)
 	}
-	negative := inst.To(Minimize)
+	negative := inst.WithSense(Minimize)
 	target = -target
 	if r := solved(t, negative, Options{Settings: solve.Settings{TimeLimit: 30 * time.Second, Target: &target}}); r.Value.Float() > target || r.Met == nil {
 		t.Errorf("minimised: %v, target %v", r.Value, target)
@@ -210,7 +210,7 @@ func TestWrongSearchIsRefuted(t *testing.T) {
 	d := host.Open(1)
 	defer d.Close()
 	r := &run{limits: limits{ctx: t.Context(), began: time.Now()}, o: on(d, Options{}), inst: inst, p: p, out: &Result{}}
-	r.begin(preprocess.Reduce(p, nil, true, nil, qubotest.NeverStop))
+	r.setZeros(preprocess.Reduce(p, nil, true, nil, qubotest.NeverStop))
 	r.improve(0, 12345, []uint64{1}, 0)
 	if err := r.Certify(t.Context(), "x"); !errors.Is(err, ErrCheck) {
 		t.Errorf("error %v, want one of a wrong answer", err)
@@ -283,7 +283,7 @@ func TestRounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	var value int64
-	coarse := search.Rounded{Inner: reference.Search{}, Problem: p.Coarse(1000)}
+	coarse := search.Rounded{Inner: reference.Search{}, Problem: p.Coarsened(1000)}
 	_, err = coarse.Search(t.Context(), p, search.Options{Began: time.Now(), Work: 50000}, func(v int64, x []uint64, _ time.Duration) {
 		if value = v; p.Value(x) != v {
 			t.Errorf("told %d of a solution worth %d", v, p.Value(x))

@@ -60,7 +60,7 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	if x.Certificate.Exact != p.Exact {
 		v.Refute("the result says %t of whether the search's coefficients were exact, the instance's are: %t", x.Certificate.Exact, p.Exact)
 	}
-	if x.Proven && x.Gap != nil && (inst.Int != nil && *x.Gap != 0 || !near(&x.Report)) {
+	if x.Proven && x.Gap != nil && (inst.Int != nil && *x.Gap != 0 || !isGapClosed(&x.Report)) {
 		v.Refute("proven optimal, with the gap %v: expected none, or of a real value at most 2^-50 of it", *x.Gap)
 	}
 	x.Solutions = append([]solution{{x.Value, x.Solution}}, x.Solutions...)

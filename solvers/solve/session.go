@@ -33,7 +33,7 @@ func (s *Settings) KeepLoaded(held *device.Scope) {
 			continue
 		}
 		c := device.Cache(d)
-		held.Keep(c)
+		held.CloseLater(c)
 		kept[k] = c
 	}
 	s.Devices = kept

@@ -31,10 +31,10 @@ func (w *drawing) effectRules(source string) []effect.Rule {
 	drawn := w.Kind != ""
 	random := assignment.DependsOnSeed(w.Kind) || w.Permuted || w.Shift > 0 || w.Jitter || w.Density > 0
 	return []effect.Rule{
-		{Flags: "rows cols range seed type rank permuted shift jitter density keep-points", For: "--kind", Found: effect.Unless(drawn, source)},
-		{Flags: "rank", For: "--kind lowrank", Found: effect.Unless(w.Kind == "lowrank", source)},
-		{Flags: "range", For: "kinds with an R", Found: effect.Unless(assignment.DependsOnRange(w.Kind), source)},
-		{Flags: "seed", For: "kinds that are drawn at random", Found: effect.Unless(random, source)},
+		{Flags: "rows cols range seed type rank permuted shift jitter density keep-points", For: "--kind", Found: effect.UnlessRequested(drawn, source)},
+		{Flags: "rank", For: "--kind lowrank", Found: effect.UnlessRequested(w.Kind == "lowrank", source)},
+		{Flags: "range", For: "kinds with an R", Found: effect.UnlessRequested(assignment.DependsOnRange(w.Kind), source)},
+		{Flags: "seed", For: "kinds that are drawn at random", Found: effect.UnlessRequested(random, source)},
 	}
 }
 

@@ -44,6 +44,6 @@ Matrix Market coordinates. The kinds are:
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVarP(&output, "output", "o", "", "the file to write")
-	run.AddOptions(f, w.Fields().Without("keep_points"))
+	run.AddOptions(f, w.Fields().Except("keep_points"))
 	return cmd
 }

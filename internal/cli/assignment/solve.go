@@ -276,18 +276,18 @@ func (s *solveFlags) effectRules(args []string) []effect.Rule {
 	}
 	text := s.reading.Format == "" || s.reading.Format == "csv" || s.reading.Format == "triples"
 	return append([]effect.Rule{
-		{Flags: "format header index", For: "files", Found: effect.Unless(s.Kind == "", source)},
-		{Flags: "header index", For: "CSV files", Found: effect.Unless(text, "--format "+s.reading.Format)},
-		{Flags: "metric floor", For: "--points", Found: effect.Unless(s.costs.points != nil, source)},
+		{Flags: "format header index", For: "files", Found: effect.UnlessRequested(s.Kind == "", source)},
+		{Flags: "header index", For: "CSV files", Found: effect.UnlessRequested(text, "--format "+s.reading.Format)},
+		{Flags: "metric floor", For: "--points", Found: effect.UnlessRequested(s.costs.points != nil, source)},
 	}, s.drawing.effectRules(source)...)
 }
 
 // solveEffects is the table of the other flags of `solve assignment`.
 func (s *solveFlags) solveEffects() []effect.Rule {
 	return []effect.Rule{
-		{Flags: "k-best duals limit start check algorithm variant threads pin frozen tuned record-untuned verify", For: "sums of costs", Found: effect.Unless(!s.options.Bottleneck, "--bottleneck")},
-		{Flags: "device", For: "sums of costs", Found: effect.Unless(!s.options.Bottleneck || s.Device == devices.Auto || s.Device == device.Host, "--bottleneck, which the host looks for")},
-		{Flags: "duals", For: "--json, which holds them", Found: effect.Unless(s.JSON, "no --json")},
+		{Flags: "k-best duals limit start check algorithm variant threads pin frozen tuned record-untuned verify", For: "sums of costs", Found: effect.UnlessRequested(!s.options.Bottleneck, "--bottleneck")},
+		{Flags: "device", For: "sums of costs", Found: effect.UnlessRequested(!s.options.Bottleneck || s.Device == devices.Auto || s.Device == device.Host, "--bottleneck, which the host looks for")},
+		{Flags: "duals", For: "--json, which holds them", Found: effect.UnlessRequested(s.JSON, "no --json")},
 		run.ThreadsRule(s.Device),
 	}
 }

@@ -172,8 +172,8 @@ func writeResult(a *run.App, r *auction.Result, facts device.Facts, verified str
 func (s *solveFlags) effects() []effect.Rule {
 	algorithm := "--algorithm " + s.options.Algorithm
 	return []effect.Rule{
-		{Flags: "proof", For: "--json, which holds it", Found: effect.Unless(s.JSON, "no --json")},
-		{Flags: "proof", For: "--algorithm " + auction.Branch, Found: effect.Unless(s.options.Algorithm == "" || s.options.Algorithm == auction.Branch, algorithm)},
+		{Flags: "proof", For: "--json, which holds it", Found: effect.UnlessRequested(s.JSON, "no --json")},
+		{Flags: "proof", For: "--algorithm " + auction.Branch, Found: effect.UnlessRequested(s.options.Algorithm == "" || s.options.Algorithm == auction.Branch, algorithm)},
 		run.ThreadsRule(s.Device),
 	}
 }

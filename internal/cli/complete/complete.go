@@ -62,7 +62,7 @@ func words() map[string]map[string][]string {
 			"format":  qubo.Formats(),
 			"sense":   {"maximize", "minimize"},
 			"to":      qubo.Formats(),
-			"without": qubo.Parts(""),
+			"without": qubo.PartNames(""),
 		},
 	}
 }

@@ -273,20 +273,20 @@ func (s *solveFlags) effectRules(path string, method int) []effect.Rule {
 	if drawn {
 		source = "--distribution " + s.distribution
 	}
-	table, search := effect.Unless(method != byTable, source+", a table of all coalitions"), effect.Unless(method != bySearch, source+", which is searched")
+	table, search := effect.UnlessRequested(method != byTable, source+", a table of all coalitions"), effect.UnlessRequested(method != bySearch, source+", which is searched")
 	seed := table
 	if drawn {
 		seed = ""
 	}
 	return []effect.Rule{
-		{Flags: "agents type", For: "--distribution", Found: effect.Unless(drawn, source)},
+		{Flags: "agents type", For: "--distribution", Found: effect.UnlessRequested(drawn, source)},
 		{Flags: "seed", For: "--distribution and searches", Found: seed},
 		{Flags: "target", For: "searches", Found: table},
-		{Flags: "format missing names", For: "files", Found: effect.Unless(!drawn, source)},
-		{Flags: "missing names", For: "tables", Found: effect.Unless(drawn || !s.search.isGraph(path), source+", a graph")},
+		{Flags: "format missing names", For: "files", Found: effect.UnlessRequested(!drawn, source)},
+		{Flags: "missing names", For: "tables", Found: effect.UnlessRequested(drawn || !s.search.isGraph(path), source+", a graph")},
 		{Flags: "sizes values checkpoint resume verify", For: "tables of all coalitions", Found: search},
 		{Flags: "variant pin frozen tuned record-untuned", For: "algorithms with kernels", Found: search},
-		{Flags: "resume", For: "--checkpoint FILE", Found: effect.Unless(s.options.Checkpoint != "", "no --checkpoint")},
+		{Flags: "resume", For: "--checkpoint FILE", Found: effect.UnlessRequested(s.options.Checkpoint != "", "no --checkpoint")},
 		run.ThreadsRule(s.Device),
 	}
 }

@@ -32,8 +32,8 @@ func CheckFlags(set *pflag.FlagSet, table []Rule) error {
 	return nil
 }
 
-// Unless is found where what the flags are for was not asked for.
-func Unless(asked bool, found string) string {
+// UnlessRequested is found where what the flags are for was not asked for.
+func UnlessRequested(asked bool, found string) string {
 	if asked {
 		return ""
 	}

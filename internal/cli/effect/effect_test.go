@@ -24,7 +24,7 @@ func TestMistakes(t *testing.T) {
 		{false, false, "--floor is for --points, found costs.csv: it would have no effect"},
 	} {
 		said := ""
-		if err := CheckFlags(set, []Rule{{"metric floor", "--points", Unless(c.points, "costs.csv")}, {"rows", "--kind", Unless(c.drawn, "costs.csv")}}); err != nil {
+		if err := CheckFlags(set, []Rule{{"metric floor", "--points", UnlessRequested(c.points, "costs.csv")}, {"rows", "--kind", UnlessRequested(c.drawn, "costs.csv")}}); err != nil {
 			said = err.Error()
 		}
 		if said != c.want {

@@ -240,7 +240,7 @@ func tuneHere(ctx context.Context, a *run.App, s *tuneFlags, subjects []subject.
 	defer p.Close()
 	p.Set("tuning on %s", facts)
 	var sums []autotune.Summary
-	db, failed := autotune.All(ctx, tasks, autotune.Options{
+	db, failed := autotune.TuneAll(ctx, tasks, autotune.Options{
 		Worker: func() *exec.Cmd {
 			return exec.Command(self, "tune-worker", "--device", facts.String(), "--threads", strconv.Itoa(s.Threads), "--tuned", s.output, "--without", without, "--space", s.points)
 		},
@@ -250,7 +250,7 @@ func tuneHere(ctx context.Context, a *run.App, s *tuneFlags, subjects []subject.
 		Begin:    begin,
 		Trials:   s.trials,
 		Damaged:  warnOfDamage(a),
-		Keep:     func(db *tuned.Database) error { return autotune.Save(s.output, db, sums) },
+		Keep:     func(db *tuned.Database) error { return autotune.SaveWinners(s.output, db, sums) },
 		Refresh:  s.refresh,
 		Budget:   s.budget,
 		Noise:    s.limit,
@@ -324,7 +324,7 @@ func (s *tuneFlags) tasks(a *run.App, subjects []subject.Subject, facts device.F
 func saveWinners(a *run.App, path string, db *tuned.Database, sums []autotune.Summary, asJSON bool, failed error) error {
 	var unkept error
 	if slices.ContainsFunc(sums, func(s autotune.Summary) bool { return len(s.Winners)+s.Wrong > 0 }) {
-		if unkept = autotune.Save(path, db, sums); unkept == nil {
+		if unkept = autotune.SaveWinners(path, db, sums); unkept == nil {
 			a.PrintNotice("winners kept in " + path)
 		}
 	}
@@ -333,7 +333,7 @@ func saveWinners(a *run.App, path string, db *tuned.Database, sums []autotune.Su
 	} else if failed != nil && !errors.Is(failed, autotune.ErrNoneRan) {
 		return errors.Join(unkept, failed)
 	}
-	print := report.Text
+	print := report.WriteText
 	if asJSON {
 		print = report.JSON
 	}

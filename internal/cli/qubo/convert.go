@@ -35,7 +35,7 @@ formats:
 			switch {
 			case to == "":
 				return run.Usagef("--output is %s, whose name tells no format: --to names one", output)
-			case qubo.About(to) == "":
+			case qubo.DescribeFormat(to) == "":
 				return run.Usagef("--to is %q, expected one of the formats", to)
 			}
 			if err := atomicfile.CheckOutput(output, args, run.Usagef); err != nil {

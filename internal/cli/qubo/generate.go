@@ -42,7 +42,7 @@ with coefficients from -100 to 100. The instances of the literature are
 				return run.Usagef("expected --output FILE")
 			}
 			to = cmp.Or(to, qubo.FormatOf(output), "orlib")
-			if qubo.About(to) == "" {
+			if qubo.DescribeFormat(to) == "" {
 				return run.Usagef("--to is %q, expected one of the formats of coalesce convert", to)
 			}
 			if d.variables == 0 {

@@ -118,7 +118,7 @@ func byName(r *qubo.Result, most int) string {
 func describeFormats() string {
 	var b strings.Builder
 	for _, name := range qubo.Formats() {
-		fmt.Fprintf(&b, "  %-8s%s\n", name, ui.Wrap(qubo.About(name), 68, "\n"+strings.Repeat(" ", 10)))
+		fmt.Fprintf(&b, "  %-8s%s\n", name, ui.Wrap(qubo.DescribeFormat(name), 68, "\n"+strings.Repeat(" ", 10)))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

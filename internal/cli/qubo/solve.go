@@ -245,7 +245,7 @@ func compareWithReference(ctx context.Context, inst *qubo.Instance, r *qubo.Resu
 func (s *solveFlags) effects() []effect.Rule {
 	o := &s.options
 	return append(run.AlgorithmRules(o.Fields(), o.Algorithm),
-		effect.Rule{Flags: "min-distance", For: "--solutions of 2 or more", Found: effect.Unless(o.Solutions > 1, fmt.Sprint(max(1, o.Solutions)))},
+		effect.Rule{Flags: "min-distance", For: "--solutions of 2 or more", Found: effect.UnlessRequested(o.Solutions > 1, fmt.Sprint(max(1, o.Solutions)))},
 		run.ThreadsRule(s.Device))
 }
 

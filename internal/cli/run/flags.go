@@ -65,7 +65,7 @@ func warnOfFormerNames(w io.Writer, given *pflag.FlagSet) {
 func AlgorithmRules(options option.List, algorithm string) (rules []effect.Rule) {
 	for _, o := range options {
 		if o.Only != "" {
-			rules = append(rules, effect.Rule{Flags: o.FlagName(), For: "--algorithm " + o.Only, Found: effect.Unless(algorithm == o.Only, cmp.Or(algorithm, "none"))})
+			rules = append(rules, effect.Rule{Flags: o.FlagName(), For: "--algorithm " + o.Only, Found: effect.UnlessRequested(algorithm == o.Only, cmp.Or(algorithm, "none"))})
 		}
 	}
 	return rules
@@ -122,5 +122,5 @@ func FlagError(_ *cobra.Command, err error) error {
 func ThreadsRule(name string) effect.Rule {
 	n, err := devices.Parse(name)
 	host := err != nil || n.Kind == devices.Auto || n.Kind == device.Host
-	return effect.Rule{Flags: "threads", For: "--device host", Found: effect.Unless(host, "--device "+name)}
+	return effect.Rule{Flags: "threads", For: "--device host", Found: effect.UnlessRequested(host, "--device "+name)}
 }

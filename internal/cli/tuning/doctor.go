@@ -82,7 +82,7 @@ func (e Env) diagnose(ctx context.Context, d device.Device, named string) error 
 	var rows ui.Table
 	rows.Row("family", "untuned", "command")
 	for _, sub := range e.subjectsOn("", facts) {
-		untuned, all := autotune.Untuned(db, sub, facts)
+		untuned, all := autotune.CountUntuned(db, sub, facts)
 		command := "-"
 		if untuned > 0 {
 			problem, family, _ := strings.Cut(sub.Family().Name, "/")

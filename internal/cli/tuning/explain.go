@@ -42,7 +42,7 @@ type candidate struct {
 func Explain(program string, db *tuned.Database, sub subject.Subject, facts device.Facts, fixed map[string]string, size int, unit string) *Explanation {
 	f := sub.Family()
 	x := &Explanation{Family: f.Name, Fixed: fixed, Size: size, Unit: unit, Device: facts.String(), Candidates: []candidate{}}
-	w, chosen, err := autotune.Describe(sub, fixed, facts, size)
+	w, chosen, err := autotune.DescribeWorkload(sub, fixed, facts, size)
 	if err == nil && !chosen {
 		return nil
 	}

@@ -17,7 +17,7 @@ func FindFamilies(subjects []subject.Subject, name string, facts device.Facts) (
 	var picked []subject.Subject
 	for _, s := range subjects {
 		f := s.Family()
-		if !autotune.Here(s, facts) {
+		if !autotune.RunsOn(s, facts) {
 			continue
 		}
 		if name == "" || name == f.Name || strings.HasSuffix(f.Name, "/"+name) {

@@ -84,7 +84,7 @@ func (e Env) report(ctx context.Context, files []string, html, table, figures, e
 		fmt.Fprintf(e.Out, "%s: %d figures\n", figures, n)
 	}
 	if exchange != "" {
-		spaces := t4.Of(trials)
+		spaces := t4.FromTrials(trials)
 		for i, space := range spaces {
 			path := exchange
 			if len(spaces) > 1 {

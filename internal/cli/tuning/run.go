@@ -82,9 +82,9 @@ func writable(path string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// CrossoverSizes are autotune.Between of tasks; say is told where there are none.
+// CrossoverSizes are autotune.CrossoverSizes of tasks; say is told where there are none.
 func CrossoverSizes(say func(string), tasks []autotune.Task, known *tuned.Database, facts device.Facts) []autotune.Task {
-	some := autotune.Between(tasks, known, facts)
+	some := autotune.CrossoverSizes(tasks, known, facts)
 	if len(some) == 0 {
 		say(fmt.Sprintf("nothing to tune: no winner of %s overtakes another between two tuned sizes", facts.Class()))
 	}
@@ -98,7 +98,7 @@ func SelectPart(text string, tasks []autotune.Task, known *tuned.Database, facts
 	if err != nil {
 		return nil, fmt.Errorf("--part is %w", err)
 	}
-	return autotune.Part(tasks, known, facts, k, n), nil
+	return autotune.PartOfTasks(tasks, known, facts, k, n), nil
 }
 
 // WinnersOver returns the winners of a file over others; the file may not exist yet.
@@ -132,5 +132,5 @@ func MergeRank(path string, rank int, winners []byte, sums []autotune.Summary, o
 	if err != nil {
 		return err
 	}
-	return autotune.Save(path, db, sums)
+	return autotune.SaveWinners(path, db, sums)
 }

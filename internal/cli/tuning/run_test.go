@@ -40,7 +40,7 @@ func TestSaveBesideOthers(t *testing.T) {
 		Family: "toy/k", Class: "host",
 		Failures: []autotune.Failure{{Variant: "wrong", Status: trial.Verify}, {Variant: "fast", Status: trial.Timeout}},
 	}}
-	if err := autotune.Save(path, database(t, entry(6, "best")), sums); err != nil {
+	if err := autotune.SaveWinners(path, database(t, entry(6, "best")), sums); err != nil {
 		t.Fatal(err)
 	}
 	db, err := tuned.Load(path)

@@ -225,6 +225,6 @@ func (e Env) ownEntries(named string) (*tuned.Database, error) {
 // subjectsOn are the subjects of a problem, "" for all, that run on a device.
 func (e Env) subjectsOn(problem string, facts device.Facts) []subject.Subject {
 	return slices.DeleteFunc(slices.Clone(e.Subjects), func(s subject.Subject) bool {
-		return !autotune.Here(s, facts) || problem != "" && !strings.HasPrefix(s.Family().Name, problem+"/")
+		return !autotune.RunsOn(s, facts) || problem != "" && !strings.HasPrefix(s.Family().Name, problem+"/")
 	})
 }

@@ -42,8 +42,8 @@ func (t *thread) Size() int { return len(t.all.parts) }
 // BytesSent is how many bytes this rank brought to operations: see mpi.World.BytesSent.
 func (t *thread) BytesSent() int64 { return t.sent }
 
-// Leave fails the operations of all ranks, as the end of a process does.
-func (t *thread) Leave() {
+// FailAll fails the operations of all ranks, as the end of a process does.
+func (t *thread) FailAll() {
 	t.all.mu.Lock()
 	defer t.all.mu.Unlock()
 	t.all.gone = true

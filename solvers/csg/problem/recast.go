@@ -18,7 +18,7 @@ type Recast struct {
 	least float64 // in units: totals below are those of structures with a forbidden block
 }
 
-// As is the instance with its values as integers of the first of some types that is no
+// ConvertTo is the instance with its values as integers of the first of some types that is no
 // wider than its own and proven to hold every sum; values of floats must be multiples of a
 // power of two. It is the instance itself where there is none, where its own type comes
 // first, and where float64 holds every sum and int64 alone would. Values of int16 become
@@ -29,7 +29,7 @@ type Recast struct {
 // to 2^(w-3)-1: a structure with a forbidden block is worth less than every one without,
 // and two values of a solver's table add up to -2^(w-1) at least, as none is less than
 // the coalition's own.
-func (inst *Instance) As(types ...Value) *Recast {
+func (inst *Instance) ConvertTo(types ...Value) *Recast {
 	switch {
 	case !inst.HoldsValues() && inst.Type == Int16 && types[0] != Int16:
 		x := *inst
@@ -52,9 +52,9 @@ func (inst *Instance) As(types ...Value) *Recast {
 // Widen is the instance as a type that all algorithms have, which int16 is not.
 func (inst *Instance) Widen() *Recast {
 	if inst.Type != Int16 {
-		return inst.As(inst.Type)
+		return inst.ConvertTo(inst.Type)
 	}
-	return inst.As(Int32)
+	return inst.ConvertTo(Int32)
 }
 
 func unchanged(inst *Instance) *Recast {

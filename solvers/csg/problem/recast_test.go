@@ -38,7 +38,7 @@ func TestAs(t *testing.T) {
 		{"and that it rounds", held([]float64{0, 1, 0x1p-52, 0}), Int64, -52},
 		{"the last value too fine", held(append(make([]float64, 1<<13-1), math.Pi)), Float64, 0},
 	} {
-		as := c.inst.As(all...)
+		as := c.inst.ConvertTo(all...)
 		if as.Type != c.want || as.unit != c.unit || as.Changed() != (c.want != c.inst.Type) {
 			t.Errorf("%s: found %s in units of 2^%d, expected %s of 2^%d", c.name, as.Type, as.unit, c.want, c.unit)
 		}
@@ -70,7 +70,7 @@ func held[T Number](values []T) *Instance {
 // Totals are those of the values before, and tell structures with a forbidden block.
 func TestTotal(t *testing.T) {
 	inst := held([]float64{0, 1.5, math.Inf(-1), 2})
-	as := inst.As(Int16)
+	as := inst.ConvertTo(Int16)
 	for claimed, want := range map[string]string{"7": "3.5", "-6": "-3", "-7": "-inf", "-16384": "-inf"} {
 		if got := as.Total(claimed); got != want {
 			t.Errorf("%s: found %s, expected %s", claimed, got, want)
@@ -80,7 +80,7 @@ func TestTotal(t *testing.T) {
 	if err := sized.Restrict(1 << 1); err != nil {
 		t.Fatal(err)
 	}
-	if as := sized.As(Int16); as.I16[3] != -1<<14 || as.Total("7") != "7" || as.Total("-16384") != "-inf" {
+	if as := sized.ConvertTo(Int16); as.I16[3] != -1<<14 || as.Total("7") != "7" || as.Total("-16384") != "-inf" {
 		t.Errorf("found %v", as.I16)
 	}
 }

@@ -122,7 +122,7 @@ func (t *table[T]) addBlock(b *text.Block, p part[T]) error {
 		for _, name := range p.names {
 			size += int64(len(name))
 		}
-		err := t.o.Budget.Take(size)
+		err := t.o.Budget.Reserve(size)
 		if err == nil {
 			t.Rows, err = formats.Append(t.o.Budget, t.Rows, p.names...)
 		}

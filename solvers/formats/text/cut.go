@@ -34,9 +34,9 @@ func newCutter(f *File, cut BlockBoundary, cores int) *cutter {
 	return &cutter{f: f, cut: cut, size: size}
 }
 
-// next reads a block into a buffer. Errors are io.EOF at the end of the file, and a streamError where
+// nextBlock reads a block into a buffer. Errors are io.EOF at the end of the file, and a streamError where
 // the stream fails or a line or word is too long.
-func (c *cutter) next(buf *buffer) error {
+func (c *cutter) nextBlock(buf *buffer) error {
 	if c.err != nil && len(c.tail) == 0 {
 		return c.failure()
 	}
@@ -132,7 +132,7 @@ func (c *cutter) grow(buf *buffer, size int) error {
 		return nil
 	}
 	if extra := int64(size-c.size) - buf.held; extra > 0 {
-		if err := c.f.o.Budget.Take(extra); err != nil {
+		if err := c.f.o.Budget.Reserve(extra); err != nil {
 			return &streamError{fmt.Errorf("found a line that takes %w", err)}
 		}
 		buf.held += extra

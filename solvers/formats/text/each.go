@@ -163,7 +163,7 @@ func cutAll[T any](ctx context.Context, c *cutter, jobs, order chan<- *job[T], f
 		case <-ctx.Done():
 			return
 		}
-		err := c.next(buf)
+		err := c.nextBlock(buf)
 		if err == io.EOF {
 			return
 		}

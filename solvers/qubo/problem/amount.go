@@ -114,7 +114,7 @@ func (inst *Instance) AmountOf(p *Normal, objective int64) Amount {
 	case inst.Int != nil:
 		return Amount{whole: true, i: p.constant + int64(p.Sense)*objective}
 	case p.Over > 0:
-		return Amount{f: outward(p.exact(objective, -p.scale.under), p.Sense < 0)}
+		return Amount{f: roundOutward(p.exactValue(objective, -p.scale.under), p.Sense < 0)}
 	}
 	return Amount{f: p.Original(objective)}
 }
@@ -125,7 +125,7 @@ func (inst *Instance) BoundOf(p *Normal, bound int64) Amount {
 	if inst.Int != nil {
 		return inst.AmountOf(p, bound)
 	}
-	return Amount{f: outward(p.exact(bound, p.Over), p.Sense > 0)}
+	return Amount{f: roundOutward(p.exactValue(bound, p.Over), p.Sense > 0)}
 }
 
 // Bound is the value of x, as a bound: a float64 rounded outward.
@@ -133,7 +133,7 @@ func (inst *Instance) Bound(x []uint64) Amount {
 	if inst.Int != nil {
 		return inst.Amount(x)
 	}
-	return Amount{f: outward(inst.Exact(x), inst.Sense == Maximize)}
+	return Amount{f: roundOutward(inst.Exact(x), inst.Sense == Maximize)}
 }
 
 // SignBound is a value of real coefficients that no solution beats, in exact arithmetic, a float64 rounded outward: the
@@ -157,7 +157,7 @@ func (inst *Instance) SignBound() Amount {
 			if inst.Form != MaxCut {
 				part.Add(best(inst.Real.Linear[i]))
 			}
-			from, to := inst.before(i)
+			from, to := inst.lowerRange(i)
 			for _, v := range inst.Real.Pair[from:to] {
 				part.Add(best(v))
 			}
@@ -166,7 +166,7 @@ func (inst *Instance) SignBound() Amount {
 		defer mu.Unlock()
 		sum.Join(&part)
 	})
-	return Amount{f: outward(sum.Exact(), inst.Sense == Maximize)}
+	return Amount{f: roundOutward(sum.Exact(), inst.Sense == Maximize)}
 }
 
 // Better reports whether a is better than b.

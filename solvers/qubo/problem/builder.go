@@ -96,7 +96,7 @@ func (b *Builder) two(i, j int) {
 }
 
 func (b *Builder) real(i, j int, c float64) error {
-	if !finite(c) {
+	if !isFinite(c) {
 		return solve.InvalidInput("c", "%w: found %v for variables %d and %d, expected a number", ErrCoefficient, c, i, j)
 	}
 	return b.entries.AddReal(i, j, c)

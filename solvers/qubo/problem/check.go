@@ -82,11 +82,11 @@ func checkTerms[T Number](inst *Instance, t *Terms[T]) error {
 		return solve.InvalidInput("Linear", "found %d terms, expected %d: one for each variable", len(t.Linear), n)
 	case int64(len(t.Pair)) != stored:
 		return solve.InvalidInput("Pair", "found %d coefficients, expected %d: one for each entry of Col", len(t.Pair), stored)
-	case !finite(t.Offset):
+	case !isFinite(t.Offset):
 		return solve.InvalidInput("Offset", "%w: found %v, expected a number", ErrCoefficient, t.Offset)
 	}
 	for i, v := range t.Linear {
-		if !finite(v) {
+		if !isFinite(v) {
 			return solve.InvalidInput(fmt.Sprintf("Linear[%d]", i), "%w: found %v, expected a number", ErrCoefficient, v)
 		}
 		if inst.Form == MaxCut && v != 0 {
@@ -145,7 +145,7 @@ func checkRow[T Number](inst *Instance, t *Terms[T], i int) (sum uint64, err err
 			return 0, at(k, "variable %d has a pair with itself, expected that coefficient among the linear terms", i)
 		case j <= last:
 			return 0, at(k, "variable %d has a pair with variable %d after one with %d, expected each once and in ascending order", i, j, last)
-		case !finite(v):
+		case !isFinite(v):
 			return 0, solve.InvalidInput(fmt.Sprintf("Pair[%d]", low+int64(k)), "%w: found %v for variables %d and %d, expected a number", ErrCoefficient, v, i, j)
 		}
 		last = j
@@ -193,8 +193,8 @@ func fingerprint(i, j, v uint64) uint64 {
 	return high ^ low
 }
 
-// finite reports whether v is neither infinite nor NaN.
-func finite[T Number](v T) bool { return v-v == 0 }
+// isFinite reports whether v is neither infinite nor NaN.
+func isFinite[T Number](v T) bool { return v-v == 0 }
 
 // oneSided finds a pair that is stored from one end alone, or with two
 // coefficients.

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// As brings an instance to another form, in a copy: the value of every
+// InForm brings an instance to another form, in a copy: the value of every
 // solution stays the same. An instance with linear terms becomes a maximum cut
 // by one more node, the last: x(i) is 1 where node i is on the same side as
 // that node; hint and fixed variables are dropped then. Coefficients stay
 // integers where no halves and quarters arise.
-func (inst *Instance) As(form Form) (*Instance, error) {
+func (inst *Instance) InForm(form Form) (*Instance, error) {
 	if form == inst.Form {
 		return inst, nil
 	}
@@ -26,7 +26,7 @@ func (inst *Instance) As(form Form) (*Instance, error) {
 // convert sets the terms of to, whose form is to be reached, from t of from.
 // On the way all are four times as large, so that integers stay integers.
 func convert[T Number](from, to *Instance, t *Terms[T]) error {
-	sum := magnitude(t) + math.Abs(float64(t.Offset))
+	sum := sumMagnitudes(t) + math.Abs(float64(t.Offset))
 	if from.Int != nil && sum > SumLimit/64 || sum > math.MaxFloat64/64 {
 		return fmt.Errorf("%w: absolute values add up to %.3g, too much to convert", ErrCoefficient, sum)
 	}
@@ -188,9 +188,9 @@ func isInt[T Number](v T) bool {
 	return ok
 }
 
-// To gives an instance the other sense by negating it, in a copy: the values
+// WithSense gives an instance the other sense by negating it, in a copy: the values
 // of its solutions are negated.
-func (inst *Instance) To(sense Sense) *Instance {
+func (inst *Instance) WithSense(sense Sense) *Instance {
 	if sense == inst.Sense {
 		return inst
 	}

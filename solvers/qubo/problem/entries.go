@@ -9,8 +9,8 @@ import (
 	"coalesce/solvers/formats"
 )
 
-// trailing is the number of zero bits at the end of m's magnitude.
-func trailing(m int64) int { return bits.TrailingZeros64(uint64(m)) }
+// trailingZeros is the number of zero bits at the end of m's magnitude.
+func trailingZeros(m int64) int { return bits.TrailingZeros64(uint64(m)) }
 
 // Entries collect the coefficients of an instance in any order: as integers
 // while all are, then as floats.
@@ -177,7 +177,7 @@ func (e *Entries) large() error {
 func (inst *Instance) overflow() error {
 	for _, list := range [][]float64{inst.Real.Linear, inst.Real.Pair} {
 		for _, v := range list {
-			if !finite(v) {
+			if !isFinite(v) {
 				return fmt.Errorf("%w: the sum of a pair's entries is beyond the range of float64", ErrCoefficient)
 			}
 		}

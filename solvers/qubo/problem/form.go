@@ -35,7 +35,7 @@ func (inst *Instance) Normal() (*Normal, error) {
 		if inst.Form == Ising { // its products have either sign
 			worse = 0
 		}
-		t, p.scale = scaled(inst.Real, worse)
+		t, p.scale = scaleToIntegers(inst.Real, worse)
 		s := &p.scale
 		if inst.Form == Ising || s.ten > 1 { // rounded to the nearest
 			s.over += s.under
@@ -46,7 +46,7 @@ func (inst *Instance) Normal() (*Normal, error) {
 		p.Exact, p.Apart = s.over+s.under == 0 || s.ten > 1, len(s.bands) > 0
 		p.Over, p.Lost = s.over, s.lost
 	}
-	if sum := magnitude(t); sum > SumLimit/64 {
+	if sum := sumMagnitudes(t); sum > SumLimit/64 {
 		return nil, fmt.Errorf("%w: absolute values add up to %.3g, expected at most 2^56", ErrCoefficient, sum)
 	}
 	var offset int64
@@ -104,8 +104,8 @@ func (inst *Instance) Normal() (*Normal, error) {
 	return p, nil
 }
 
-// magnitude is the sum of the absolute values, the same on any number of cores.
-func magnitude[T Number](t *Terms[T]) float64 {
+// sumMagnitudes is the sum of the absolute values, the same on any number of cores.
+func sumMagnitudes[T Number](t *Terms[T]) float64 {
 	total := func(list []T) (sum float64) {
 		const piece = 1 << 14
 		sums := make([]float64, (len(list)+piece-1)/piece)
@@ -176,8 +176,8 @@ func (inst *Instance) sum(x []uint64) *Sum {
 	return &sum
 }
 
-// before is the part of row i whose columns are below i.
-func (inst *Instance) before(i int) (from, to int64) {
+// lowerRange is the part of row i whose columns are below i.
+func (inst *Instance) lowerRange(i int) (from, to int64) {
 	from = inst.Start[i]
 	row := inst.Col[from:inst.Start[i+1]]
 	at, _ := slices.BinarySearch(row, int32(i))
@@ -187,7 +187,7 @@ func (inst *Instance) before(i int) (from, to int64) {
 // valueOf is the share of the value of x that variable i, and its pairs with variables before it,
 // have.
 func valueOf(inst *Instance, t *Terms[int64], x []uint64, i int) (sum int64) {
-	from, to := inst.before(i)
+	from, to := inst.lowerRange(i)
 	xi := Bit(x, i)
 	switch inst.Form {
 	case QUBO:
@@ -215,7 +215,7 @@ func valueOf(inst *Instance, t *Terms[int64], x []uint64, i int) (sum int64) {
 // terms calls add with every term of the value of x of variable i, and of its pairs with variables
 // before it.
 func terms(inst *Instance, t *Terms[float64], x []uint64, i int, add func(float64)) {
-	from, to := inst.before(i)
+	from, to := inst.lowerRange(i)
 	xi := Bit(x, i)
 	switch {
 	case inst.Form == QUBO && xi == 0:

@@ -83,7 +83,7 @@ func TestForms(t *testing.T) {
 			}
 		}
 		for _, to := range []problem.Form{problem.QUBO, problem.Ising, problem.MaxCut} {
-			other, err := inst.As(to)
+			other, err := inst.InForm(to)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,10 +94,10 @@ func TestForms(t *testing.T) {
 			if got := other.Value(y); got != want {
 				t.Fatalf("%v as %s: value %v, want %v", inst, to, got, want)
 			}
-			if negative := other.To(problem.Maximize).To(problem.Minimize); negative.Value(y) != other.To(problem.Minimize).Value(y) {
+			if negative := other.WithSense(problem.Maximize).WithSense(problem.Minimize); negative.Value(y) != other.WithSense(problem.Minimize).Value(y) {
 				t.Fatalf("%v: negating twice changes values", inst)
 			}
-			back, err := other.As(form)
+			back, err := other.InForm(form)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -281,11 +281,11 @@ func TestCoarse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := p.Coarse(1 << 20)
+	q := p.Coarsened(1 << 20)
 	if d := q.Spans().Delta; d > 1<<20 || d < 1<<17 {
 		t.Errorf("delta up to %d, want at most 2^20 and not far below", d)
 	}
-	if p.Coarse(math.MaxInt64) != p {
+	if p.Coarsened(math.MaxInt64) != p {
 		t.Error("what fits was rounded")
 	}
 }

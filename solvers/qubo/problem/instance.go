@@ -113,8 +113,8 @@ func (inst *Instance) Note(format string, args ...any) {
 	inst.Notes = append(inst.Notes, fmt.Sprintf(format, args...))
 }
 
-// Mirrored reports whether flipping all variables changes no value.
-func (inst *Instance) Mirrored() bool {
+// IsSymmetric reports whether flipping all variables changes no value.
+func (inst *Instance) IsSymmetric() bool {
 	switch {
 	case inst.Form == MaxCut:
 		return true

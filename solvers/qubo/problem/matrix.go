@@ -55,7 +55,7 @@ func (inst *Instance) setTerms(t any) {
 // PreferIntegers makes real coefficients that are all whole numbers integers.
 func (inst *Instance) PreferIntegers() {
 	t := inst.Real
-	if takeCensus(t).grain < 0 || magnitude(t)+math.Abs(t.Offset) > 1<<53 || t.Offset != math.Trunc(t.Offset) {
+	if takeCensus(t).grain < 0 || sumMagnitudes(t)+math.Abs(t.Offset) > 1<<53 || t.Offset != math.Trunc(t.Offset) {
 		return
 	}
 	u := &Terms[int64]{Offset: int64(t.Offset), Pair: make([]int64, len(t.Pair)), Linear: make([]int64, len(t.Linear))}

@@ -113,16 +113,16 @@ func (p *Normal) Deltas(x []uint64, d []int64) {
 	}
 }
 
-// Roundable reports whether an engine may take fewer bits of the coefficients: they are rounded
+// IsRoundable reports whether an engine may take fewer bits of the coefficients: they are rounded
 // already.
-func (p *Normal) Roundable() bool { return !p.Exact && !p.Apart }
+func (p *Normal) IsRoundable() bool { return !p.Exact && !p.Apart }
 
-// Window is how far below the best objective that of the best solution may be, by rounding.
-func (p *Normal) Window() int64 { return int64(math.Ceil(p.Over + p.scale.under)) }
+// RoundingWindow is how far below the best objective that of the best solution may be, by rounding.
+func (p *Normal) RoundingWindow() int64 { return int64(math.Ceil(p.Over + p.scale.under)) }
 
-// exact is the value, in the instance's own terms, of an objective and of extra units of it, which
+// exactValue is the value, in the instance's own terms, of an objective and of extra units of it, which
 // may be fractions.
-func (p *Normal) exact(objective int64, extra float64) *big.Float {
+func (p *Normal) exactValue(objective int64, extra float64) *big.Float {
 	sum := p.scale.value(int64(p.Sense)*p.constant + objective)
 	sum.Add(sum, p.scale.units(newExact().SetFloat64(extra)))
 	if p.Sense < 0 {
@@ -133,7 +133,7 @@ func (p *Normal) exact(objective int64, extra float64) *big.Float {
 
 // Original is the value, in the instance's own terms, of an objective: the nearest float64.
 func (p *Normal) Original(objective int64) float64 {
-	f, _ := p.exact(objective, 0).Float64()
+	f, _ := p.exactValue(objective, 0).Float64()
 	return f
 }
 
@@ -147,7 +147,7 @@ func (p *Normal) Objective(original float64) int64 {
 	}
 	const infinity = 1 << 61 // beyond every objective
 	reached := func(v int) bool {
-		return p.exact(int64(v)-infinity, -p.scale.under).Cmp(target)*int(p.Sense) >= 0
+		return p.exactValue(int64(v)-infinity, -p.scale.under).Cmp(target)*int(p.Sense) >= 0
 	}
 	return int64(sort.Search(2*infinity, reached)) - infinity
 }
@@ -167,10 +167,10 @@ func Flip(p *Normal, x []uint64, delta []int64, i int) {
 	x[i>>6] ^= 1 << (i & 63)
 }
 
-// Coarse is p with coefficients divided by a power of two and rounded, so that
+// Coarsened is p with coefficients divided by a power of two and rounded, so that
 // no delta exceeds limit, for engines of narrow types; p itself where they fit.
 // Values found with it are recomputed with p.
-func (p *Normal) Coarse(limit int64) *Normal {
+func (p *Normal) Coarsened(limit int64) *Normal {
 	shift := 0
 	for d := p.Spans().Delta + int64(p.N); d>>shift > limit; shift++ {
 	}

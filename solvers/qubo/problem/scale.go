@@ -66,9 +66,9 @@ func times(unit float64, a int64) *big.Float {
 // that is rounded.
 const scaleBits = 54
 
-// scaled makes integers of real coefficients. The offset stays behind. What is not exact is
+// scaleToIntegers makes integers of real coefficients. The offset stays behind. What is not exact is
 // rounded down where worse is 1, up where worse is -1, and to the nearest where worse is 0.
-func scaled(t *Terms[float64], worse float64) (*Terms[int64], scale) {
+func scaleToIntegers(t *Terms[float64], worse float64) (*Terms[int64], scale) {
 	s := scale{ten: 1}
 	c := takeCensus(t)
 	switch {
@@ -256,7 +256,7 @@ func (c *census) count(v, share float64) {
 	fraction, e := math.Frexp(v)
 	c.terms += share
 	c.top = max(c.top, e)
-	c.grain = min(c.grain, e-53+trailing(int64(math.Ldexp(fraction, 53))))
+	c.grain = min(c.grain, e-53+trailingZeros(int64(math.Ldexp(fraction, 53))))
 	c.octave[e-firstOctave].join(octave{v, v, fraction * share})
 }
 

@@ -73,8 +73,8 @@ func (s *Sum) Float() float64 {
 // newExact is 0 with room for every bit of such a sum.
 func newExact() *big.Float { return new(big.Float).SetPrec(2240) }
 
-// outward rounds to a float64: to the next above where up is set, else below.
-func outward(x *big.Float, up bool) float64 {
+// roundOutward rounds to a float64: to the next above where up is set, else below.
+func roundOutward(x *big.Float, up bool) float64 {
 	f, accuracy := x.Float64()
 	switch {
 	case up && accuracy == big.Below:

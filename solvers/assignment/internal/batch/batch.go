@@ -86,7 +86,7 @@ func Open(d device.Device, v *device.Variant, shapes []DenseLayout, checked bool
 	if b.kernels, err = assignment.LoadBatch(d, v); err != nil {
 		return nil, err
 	}
-	b.scope.Keep(b.kernels)
+	b.scope.CloseLater(b.kernels)
 	defer func() {
 		if err != nil {
 			err = errors.Join(fmt.Errorf("%d problems at once: %w", len(shapes), err), b.Close())

@@ -42,7 +42,7 @@ func OpenFit(d device.Device, value problem.Value) (*RangeFinder, error) {
 			return nil, err
 		}
 		fit := &RangeFinder{variant: v, kernels: kernels}
-		fit.scope.Keep(kernels)
+		fit.scope.CloseLater(kernels)
 		return fit, nil
 	}
 	return nil, fmt.Errorf("assignment/fit has no variant for costs of type %q", value)
@@ -160,7 +160,7 @@ func OpenFitted(d device.Device, v *device.Variant, p *problem.Normal, count int
 	if f.RangeFinder, err = OpenFit(d, p.Instance.Type); err != nil {
 		return nil, err
 	}
-	b.scope.Keep(f.RangeFinder)
+	b.scope.CloseLater(f.RangeFinder)
 	if duals {
 		f.step += int64(p.Rows + p.Cols)
 	}

@@ -105,7 +105,7 @@ func Open(d device.Device, t *tuned.Database, v *device.Variant, rows, cols int)
 	if err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
-	e.scope.Keep(e.initialiser)
+	e.scope.CloseLater(e.initialiser)
 	return e, nil
 }
 
@@ -120,7 +120,7 @@ func openCore(d device.Device, v *device.Variant, rows, cols, chunks int) (*core
 		cluster: f.Int(v, "cluster"), resident: f.Int(v, "resident"), shared: int(d.Facts().SharedPerBlock), sms: max(1, d.Facts().SMs),
 		pool: chunks, capacity: 8*rows + 1<<12}}
 	width := int64(rows + cols)
-	e.scope.Keep(kernels)
+	e.scope.CloseLater(kernels)
 	if err = e.scope.AllocAll(d, device.BufferFor(&e.col, 4*int64(e.pool*e.k)), device.BufferFor(&e.cost, 8*int64(e.pool*e.k)), device.BufferFor(&e.next, 4*int64(e.pool)), device.BufferFor(&e.rest, 8*int64(e.pool*e.k)),
 		device.BufferFor(&e.u, 8*int64(rows)), device.BufferFor(&e.v, 8*width), device.BufferFor(&e.match, 4*int64(rows)), device.BufferFor(&e.owner, 4*width),
 		device.BufferFor(&e.word, 8*width), device.BufferFor(&e.lists, 16*int64(e.capacity)), device.BufferFor(&e.reached, 4*width), device.BufferFor(&e.claim, 4*int64(rows)),

@@ -78,7 +78,7 @@ func OpenInitialiser(d device.Device, v *device.Variant, rows, cols int) (*Initi
 	e := &Initialiser{kernels: kernels, Rows: rows, Cols: cols, Schedule: defaultAnnealing()}
 	blocks := max(1, min(d.Facts().SMs, rows))
 	e.grid = device.Grid{Blocks: int64(blocks), Threads: assignment.Duals.Int(v, "block"), Cooperative: true}
-	e.scope.Keep(kernels)
+	e.scope.CloseLater(kernels)
 	m, n := int64(rows), int64(cols)
 	if err = e.scope.AllocAll(d, device.BufferFor(&e.u, 8*m), device.BufferFor(&e.v, 8*n), device.BufferFor(&e.sums, 16*n), device.BufferFor(&e.partial, 32*int64(blocks)), device.BufferFor(&e.control, 8*assignment.DualsWordWords)); err != nil {
 		return nil, errors.Join(fmt.Errorf("first prices of %d x %d pairs: %w", rows, cols, err), e.Close())

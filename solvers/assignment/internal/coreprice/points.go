@@ -81,7 +81,7 @@ func OpenPoints(d device.Device, v, w *device.Variant, p *problem.Normal) (_ eng
 	if e.kernels, err = assignment.LoadPoints(d, w); err != nil {
 		return nil, err
 	}
-	e.scope.Keep(e.kernels)
+	e.scope.CloseLater(e.kernels)
 	e.renumber()
 	s, err := d.NewStream()
 	if err != nil {

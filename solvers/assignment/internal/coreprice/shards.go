@@ -50,13 +50,13 @@ func OpenShards(g *collective.Group, t *tuned.Database, v *device.Variant, rows,
 		return nil, err
 	}
 	e.coreEngine = head.(*coreEngine)
-	e.held.Keep(head)
+	e.held.CloseLater(head)
 	for k, d := range g.Devices {
 		part, err := Open(d, t, v, e.first[g.FirstMember()+k+1]-e.first[g.FirstMember()+k], cols)
 		if err != nil {
 			return nil, err
 		}
-		e.held.Keep(part)
+		e.held.CloseLater(part)
 		e.parts = append(e.parts, part.(*coreEngine))
 	}
 	merge := &assignment.Shard
@@ -65,7 +65,7 @@ func OpenShards(g *collective.Group, t *tuned.Database, v *device.Variant, rows,
 	if e.merge, err = assignment.LoadShard(d, safe); err != nil {
 		return nil, err
 	}
-	e.held.Keep(e.merge)
+	e.held.CloseLater(e.merge)
 	return e, e.held.AllocAll(d, device.BufferFor(&e.given, 4*int64(rows)), device.BufferFor(&e.fell, 8*int64(rows)))
 }
 

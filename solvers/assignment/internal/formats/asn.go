@@ -28,7 +28,7 @@ func readASN(in source, o ReadOptions) (*problem.Instance, error) {
 		return nil, err
 	}
 	nodes, arcs := head.Int(0), head.Int(1)
-	if err := f.budget.Take(nodes * 16); err != nil {
+	if err := f.budget.Reserve(nodes * 16); err != nil {
 		return nil, f.Errorf("%d nodes take %w", nodes, err)
 	}
 	type block struct {

@@ -141,7 +141,7 @@ func (p *pairs) instance(rows, cols int) (*problem.Instance, error) {
 	}
 	var order []int
 	if !p.sorted() {
-		if err := p.file.budget.Take(int64(count) * (4 + 8 + 8)); err != nil { // a pair's column, place and cost
+		if err := p.file.budget.Reserve(int64(count) * (4 + 8 + 8)); err != nil { // a pair's column, place and cost
 			return nil, formats.Errorf(name, 0, "%d pairs take %w", count, err)
 		}
 		order, s.Col = p.order(s.Start), make([]int32, count)

@@ -186,7 +186,7 @@ func (a *axis) join(budget *formats.Budget, part *axis) ([]int32, error) {
 	for k, name := range part.names {
 		at, ok := a.place[name]
 		if !ok {
-			if err := budget.Take(bytesPerName + int64(len(name))); err != nil {
+			if err := budget.Reserve(bytesPerName + int64(len(name))); err != nil {
 				return nil, fmt.Errorf("the names of %ss take %w", a.what, err)
 			}
 			at = int32(len(a.names))
@@ -210,7 +210,7 @@ func (a *axis) take(low int32, count int) {
 // numberFromOne counts from 1: the names are the numbers of the file.
 func (a *axis) numberFromOne(budget *formats.Budget) error {
 	a.count--
-	if err := budget.Take(int64(a.count) * bytesPerName / 2); err != nil {
+	if err := budget.Reserve(int64(a.count) * bytesPerName / 2); err != nil {
 		return fmt.Errorf("the numbers of %d %ss take %w", a.count, a.what, err)
 	}
 	a.names = slices.Grow(a.names, a.count)

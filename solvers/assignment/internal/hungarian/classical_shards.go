@@ -69,7 +69,7 @@ func NewClassicalParts(g *collective.Group, v *device.Variant, rows, cols int, f
 	if e.classical, err = OpenClassical(g.Devices[0], v, rows, cols); err != nil {
 		return nil, err
 	}
-	e.held.Keep(e.classical)
+	e.held.CloseLater(e.classical)
 	for k, d := range g.Devices {
 		own := e.first[g.FirstMember()+k+1] - e.first[g.FirstMember()+k]
 		part, err := OpenClassical(d, v, own, cols)
@@ -77,7 +77,7 @@ func NewClassicalParts(g *collective.Group, v *device.Variant, rows, cols int, f
 			return nil, err
 		}
 		part.Grid.Cooperative = false
-		e.held.Keep(part)
+		e.held.CloseLater(part)
 		e.parts = append(e.parts, part)
 		var edges, messages device.Buffer
 		if err := e.held.AllocAll(d, device.BufferFor(&edges, assignment.ClassicalEdgeSize*part.words*int64(own)),
@@ -93,7 +93,7 @@ func NewClassicalParts(g *collective.Group, v *device.Variant, rows, cols int, f
 		if e.Peers, err = newClassicalPeers(g.Devices); err != nil {
 			return nil, err
 		}
-		e.held.Keep(e.Peers)
+		e.held.CloseLater(e.Peers)
 		// All members have the same number of blocks, which wait for one another: as many
 		// as the smallest device runs at once, divided among the members that share a device.
 		for k, d := range g.Devices {

@@ -76,7 +76,7 @@ func newTreePeers(devices []device.Device, streams []device.Stream, v *device.Va
 		if err != nil {
 			return nil, errors.Join(err, t.Close())
 		}
-		t.held.Keep(own)
+		t.held.CloseLater(own)
 		m := &treeMember{tree: own, first: first[k], count: first[k+1] - first[k]}
 		t.Members = append(t.Members, m)
 		var table device.Buffer

@@ -140,7 +140,7 @@ func turn[T problem.Number](s *Matcher, rows, cols int, costs []T, maximize bool
 // match is Match for at most as many rows as columns, of which the least sum is looked for, by lists of near pairs or by
 // whole rows.
 func match[T lapjv.Cost](s *Matcher, rows, cols int, costs []T, integer, listed bool) (value float64, ok bool) {
-	kernels := lapjv.Of[T]()
+	kernels := lapjv.FastestKernels[T]()
 	if cols <= plain {
 		all := lapjv.All[T]()
 		kernels = &all[len(all)-1]
@@ -281,7 +281,7 @@ func (s *Matcher) close(k *lapjv.Kernels, width, lost int) bool {
 	q := &s.search
 	s.near = s.near[:0]
 	for i, own := range q.Columns() {
-		for _, j := range q.Near(k.Close(q, i, width, lost)) {
+		for _, j := range q.Closest(k.Close(q, i, width, lost)) {
 			if j != own || lost > 0 {
 				s.near = append(s.near, problem.Pair{Row: int32(i), Col: j})
 			}

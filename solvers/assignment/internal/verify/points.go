@@ -40,7 +40,7 @@ func OpenPointsVariant(d device.Device, v *device.Variant, p *problem.Normal) (_
 		return nil, err
 	}
 	c.points = w
-	c.scope.Keep(w.kernels)
+	c.scope.CloseLater(w.kernels)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.Close())

@@ -53,7 +53,7 @@ func Open(d device.Device, v *device.Variant, rows, cols int) (*Checker, error) 
 		return nil, err
 	}
 	c := &Checker{kernels: k, variant: v, name: fmt.Sprintf("%s, %s %s", d.Facts(), assignment.Check.Name, v.Label), Rows: rows, Cols: cols}
-	c.scope.Keep(k)
+	c.scope.CloseLater(k)
 	if err := c.allocate(d); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}

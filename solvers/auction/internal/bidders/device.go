@@ -124,7 +124,7 @@ func (on DeviceTables) openTables(p *Problem) (*deviceTables, error) {
 	if d.kernels, err = auction.LoadBidders(on.Device, on.Variant); err != nil {
 		return nil, err
 	}
-	d.scope.Keep(d.kernels)
+	d.scope.CloseLater(d.kernels)
 	if d.stream, err = d.scope.NewStream(on.Device); err != nil {
 		return nil, errors.Join(err, d.scope.Close())
 	}

@@ -48,7 +48,7 @@ func Open(d device.Device, v *device.Variant) (*Bounder, error) {
 	if b.kernels, err = auction.LoadBounds(d, v); err != nil {
 		return nil, err
 	}
-	b.scope.Keep(b.kernels)
+	b.scope.CloseLater(b.kernels)
 	return b, nil
 }
 

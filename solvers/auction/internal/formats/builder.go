@@ -114,7 +114,7 @@ func (n *builder) goodID(name string, line int) (int64, error) {
 	if err := n.checkName("good", name, line); err != nil {
 		return 0, err
 	}
-	if err := n.memory.Take(bytesPerName + int64(len(name))); err != nil {
+	if err := n.memory.Reserve(bytesPerName + int64(len(name))); err != nil {
 		return 0, n.errorf(line, "the names of goods take %w", err)
 	}
 	id := int64(len(n.ids))
@@ -126,7 +126,7 @@ func (n *builder) goodID(name string, line int) (int64, error) {
 
 // goodIDs are the ids of goods, ascending.
 func (n *builder) goodIDs(names []string, line int) ([]int64, error) {
-	if err := n.memory.Take(8 * int64(len(names))); err != nil {
+	if err := n.memory.Reserve(8 * int64(len(names))); err != nil {
 		return nil, n.errorf(line, "goods take %w", err)
 	}
 	ids := make([]int64, 0, len(names))
@@ -156,7 +156,7 @@ func (n *builder) parsePrice(what, price string, line int) (problem.Amount, erro
 
 // addBid adds a bid.
 func (n *builder) addBid(b namedBid) error {
-	if err := n.memory.Take(bytesPerBid); err != nil {
+	if err := n.memory.Reserve(bytesPerBid); err != nil {
 		return n.errorf(b.line, "%d bids and more take %w", len(n.a.Bids), err)
 	}
 	made := problem.Bid{Number: int64(len(n.a.Bids)), Line: b.line}
@@ -187,7 +187,7 @@ func (n *builder) addBid(b namedBid) error {
 			if err := n.checkName("bidder", b.bidder, b.line); err != nil {
 				return err
 			}
-			if err := n.memory.Take(bytesPerName + int64(len(b.bidder))); err != nil {
+			if err := n.memory.Reserve(bytesPerName + int64(len(b.bidder))); err != nil {
 				return n.errorf(b.line, "the names of bidders take %w", err)
 			}
 			known = strings.Clone(b.bidder)
@@ -207,7 +207,7 @@ func (n *builder) addBid(b namedBid) error {
 		g := group{made.Bidder, label}
 		id, ok := n.dummies[g]
 		if !ok {
-			if err := n.memory.Take(bytesPerName + int64(len(label))); err != nil {
+			if err := n.memory.Reserve(bytesPerName + int64(len(label))); err != nil {
 				return n.errorf(b.line, "the names of groups take %w", err)
 			}
 			id = int64(-1 - len(n.dummies))
@@ -222,7 +222,7 @@ func (n *builder) addBid(b namedBid) error {
 
 // addReserve adds a reserve.
 func (n *builder) addReserve(price string, names []string, line int) error {
-	if err := n.memory.Take(bytesPerBid); err != nil {
+	if err := n.memory.Reserve(bytesPerBid); err != nil {
 		return n.errorf(line, "%d reserves and more take %w", len(n.a.Reserves), err)
 	}
 	x, err := n.parsePrice("a reserve price", price, line)

@@ -193,7 +193,7 @@ func (c *catsReader) auction() (*problem.Auction, error) {
 		if line, ok := seen[b.Number]; ok {
 			return nil, formats.Errorf(c.in.Name(), b.Line, "found bid %d again, expected each once: it is on line %d", b.Number, line)
 		}
-		if err := c.memory.Take(bytesPerBid); err != nil {
+		if err := c.memory.Reserve(bytesPerBid); err != nil {
 			return nil, c.errorf("%d bids and more take %w", len(a.Bids), err)
 		}
 		seen[b.Number] = b.Line
@@ -274,7 +274,7 @@ func (c *catsReader) record(a *problem.Auction, word []byte) (problem.Bid, probl
 // numberFromOne names the goods by their numbers in the file, and says so.
 func (c *catsReader) numberFromOne(a *problem.Auction) error {
 	a.Notes = append(a.Notes, "rows of a price and its goods; goods and bids are numbered from 1")
-	if err := c.memory.Take(bytesPerName * a.Goods); err != nil {
+	if err := c.memory.Reserve(bytesPerName * a.Goods); err != nil {
 		return c.errorf("the numbers of %s take %w", formats.Count(a.Goods, "good"), err)
 	}
 	for g := range a.Goods {

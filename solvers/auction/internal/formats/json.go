@@ -32,12 +32,12 @@ func readJSON(in io.Reader, name string, memory *formats.Budget) (*problem.Aucti
 	most := min(int64(maxObject), memory.Remaining())
 	text, err := formats.ReadAll(in, name, most)
 	if errors.Is(err, formats.ErrLong) && most < maxObject {
-		err = formats.Errorf(name, 0, "the text takes %w", memory.Take(most+1))
+		err = formats.Errorf(name, 0, "the text takes %w", memory.Reserve(most+1))
 	}
 	if err != nil {
 		return nil, err
 	}
-	memory.Take(int64(len(text))) // which is left
+	memory.Reserve(int64(len(text))) // which is left
 	o := &jsonReader{newBuilder(name, memory), tokens.New(bytes.NewReader(text), name)}
 	if err := o.fields("an object", func(key string) error {
 		if key != "goods" {

@@ -106,7 +106,7 @@ func (s *Companion) heuristic(ctx context.Context, c *packing.Conflicts, x packi
 		})
 		if res != nil {
 			s.work.Flips += res.Work.Flips
-			e.Give(res.Solution)
+			e.Send(res.Solution)
 		}
 	}
 	if err != nil && ctx.Err() == nil {
@@ -121,8 +121,8 @@ type quboExchange struct {
 	n    int // bids
 }
 
-// Give implements qubo.Exchange.
-func (e quboExchange) Give(x qubo.Bits) {
+// Send implements qubo.Exchange.
+func (e quboExchange) Send(x qubo.Bits) {
 	var bids []int32
 	for j := range e.n {
 		if x.At(j) == 1 {
@@ -137,8 +137,8 @@ func (e quboExchange) Give(x qubo.Bits) {
 	}
 }
 
-// Take implements qubo.Exchange.
-func (e quboExchange) Take() qubo.Bits {
+// Receive implements qubo.Exchange.
+func (e quboExchange) Receive() qubo.Bits {
 	bids := e.tree.Take()
 	if bids == nil {
 		return qubo.Bits{}

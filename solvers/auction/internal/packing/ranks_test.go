@@ -21,7 +21,7 @@ func onRanks(ctx context.Context, p *Problem, n int, set Settings) ([]*Result, e
 		own := set
 		own.Ranks = ranks[k]
 		if results[k], err = Solve(ctx, p, own); err != nil {
-			ranks[k].(interface{ Leave() }).Leave()
+			ranks[k].(interface{ FailAll() }).FailAll()
 		}
 		return err
 	})
@@ -122,7 +122,7 @@ func TestRanksFail(t *testing.T) {
 	err := collective.OnAll(2, func(k int) error {
 		_, err := Solve(context.Background(), problems[k], Settings{Ranks: ranks[k]})
 		if err != nil {
-			ranks[k].(interface{ Leave() }).Leave()
+			ranks[k].(interface{ FailAll() }).FailAll()
 		}
 		return err
 	})
@@ -135,7 +135,7 @@ func TestRanksFail(t *testing.T) {
 	err = collective.OnAll(2, func(k int) error {
 		_, err := Solve(context.Background(), hard, Settings{Ranks: ranks[k], Workers: 1, Progress: func(_, _, nodes int64) {
 			if k == 1 && nodes > 0 { // in the middle of the tree
-				leaves.Do(ranks[1].(interface{ Leave() }).Leave)
+				leaves.Do(ranks[1].(interface{ FailAll() }).FailAll)
 			}
 		}})
 		return err

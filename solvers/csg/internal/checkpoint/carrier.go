@@ -81,8 +81,8 @@ func (c *Carrier) Fetch(r Record, to []byte) error {
 	return c.streams[0].Download(to, c.rooms[0], 0)
 }
 
-// Put copies the tiles of a record into all tables.
-func (c *Carrier) Put(r Record, from []byte) error {
+// Restore copies the tiles of a record into all tables.
+func (c *Carrier) Restore(r Record, from []byte) error {
 	if len(c.rooms) == 0 {
 		return c.onHost(r, from, func(table, part []byte) { copy(table, part) })
 	}

@@ -83,7 +83,7 @@ func (c *Spec) Writer(e engine.Engine, inst *problem.Instance, best *problem.Inc
 		if at += r.Count; at == levels.Binomial(m-r.Bits, r.Level) {
 			done[r.Bits], at = r.Level, 0
 		}
-		return k.carrier.Put(r, payload)
+		return k.carrier.Restore(r, payload)
 	})
 	k.from = done.LastFinished(k.bits) + 1
 	k.written.Store(int64(k.from))

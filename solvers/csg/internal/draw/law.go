@@ -114,7 +114,7 @@ func (l *law) OpenDrawer(d device.Device) (_ problem.Drawer, err error) {
 	if on.kernels, err = gencsg.LoadDraw(d, v); err != nil {
 		return nil, err
 	}
-	on.scope.Keep(on.kernels)
+	on.scope.CloseLater(on.kernels)
 	if err = on.scope.AllocAll(d, device.BufferFor(&on.own, int64(8*max(1, l.n)))); err != nil {
 		return nil, err
 	}

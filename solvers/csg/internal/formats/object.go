@@ -199,7 +199,7 @@ func (t *jsonTable) outer(key string) error {
 	if value == "" {
 		return nil
 	}
-	if err := t.memory.Take(int64(len(key) + len(value))); err != nil {
+	if err := t.memory.Reserve(int64(len(key) + len(value))); err != nil {
 		return t.errorf(line, "coalitions take %w", err)
 	}
 	if t.loose, err = formats.Append(t.memory, t.loose, looseEntry{key, value, line}); err != nil {

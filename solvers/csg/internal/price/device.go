@@ -121,7 +121,7 @@ func (s *deviceShare[T]) open() (err error) {
 	if s.kernels, err = gencsg.LoadPrice(s.device, s.variant); err != nil {
 		return err
 	}
-	s.scope.Keep(s.kernels)
+	s.scope.CloseLater(s.kernels)
 	if s.stream, err = s.scope.NewStream(s.device); err != nil {
 		return err
 	}
@@ -299,7 +299,7 @@ func (d *onDevices[T]) useExactSums() error {
 		if s.kernels, err = gencsg.LoadPrice(s.device, s.variant); err != nil {
 			return err
 		}
-		s.scope.Keep(s.kernels)
+		s.scope.CloseLater(s.kernels)
 		return s.scope.AllocAll(s.device, device.BufferFor(&s.low, 8<<s.bits), device.BufferFor(&s.high, 8<<(s.n-s.bits)))
 	})
 }

@@ -127,7 +127,7 @@ func enumeration(t *testing.T, d device.Device, c uint64, count int) [][4]uint32
 		t.Fatal(err)
 	}
 	var scope device.Scope
-	scope.Keep(m)
+	scope.CloseLater(m)
 	defer scope.Close()
 	s, err := scope.NewStream(d)
 	if err != nil {

@@ -24,7 +24,7 @@ func ChooseNarrowest(ctx context.Context, f *device.Family, facts device.Facts, 
 	}
 	c, err := Choose(f, facts, as.Instance, o, method)
 	if err != nil && as.Changed() && inst.Type != problem.Int16 {
-		as = inst.As(inst.Type)
+		as = inst.ConvertTo(inst.Type)
 		c, err = Choose(f, facts, inst, o, method)
 	}
 	return as, c, err
@@ -32,7 +32,7 @@ func ChooseNarrowest(ctx context.Context, f *device.Family, facts device.Facts, 
 
 // Recast is inst.As, or at the end of ctx that one's error: passes over 2^28 values take seconds.
 func Recast(ctx context.Context, inst *problem.Instance, types ...problem.Value) (*problem.Recast, error) {
-	return cancel.AtOnce(ctx, func() (*problem.Recast, error) { return inst.As(types...), nil }, nil)
+	return cancel.AtOnce(ctx, func() (*problem.Recast, error) { return inst.ConvertTo(types...), nil }, nil)
 }
 
 // solvedTypes are those that a family's kernels may solve an instance in, of which the first that holds

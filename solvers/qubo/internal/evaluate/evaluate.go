@@ -238,7 +238,7 @@ func OpenLaid(d device.Device, s device.Stream, v *device.Variant, m *SquareMatr
 	if e.kernels, err = qubo.LoadEvaluate(d, v); err != nil {
 		return e, err
 	}
-	e.scope.Keep(e.kernels)
+	e.scope.CloseLater(e.kernels)
 	if err = e.scope.AllocAll(d, device.BufferFor(&e.Rows, int64(len(m.rows))), device.BufferFor(&e.diag, int64(len(m.diag)))); err != nil {
 		return e, err
 	}

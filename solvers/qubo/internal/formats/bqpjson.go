@@ -98,7 +98,7 @@ func readBQPJSON(in source, o Options) (*problem.Instance, error) {
 			return wrong("the scale "+string(m.Scale), "0 or more")
 		}
 		if err == nil {
-			err = multiply(inst, by)
+			err = multiplyBy(inst, by)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: scale: %w", in.name, err)

@@ -17,7 +17,7 @@ func readCOO(in source, o Options) (*problem.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := list{loops: true}
+	l := coefficientList{loops: true}
 	if _, err := e.read(l, "", 0, false, l.kind("", problem.MaxVariables)); err != nil {
 		return nil, err
 	}

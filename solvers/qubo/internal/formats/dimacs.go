@@ -23,7 +23,7 @@ func readDIMACS(in source, o Options) (*problem.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := list{from: 1, bare: true}
+	l := coefficientList{from: 1, bare: true}
 	found, err := e.read(l, "", 0, false, l.kind("e|a", int64(n)), lines.Kind{Key: "n|d|v|x", Rest: true})
 	if err != nil {
 		return nil, err

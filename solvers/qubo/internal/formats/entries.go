@@ -89,7 +89,7 @@ func (e *entries) reserve(count int64) error {
 	if count <= e.reserved {
 		return nil
 	}
-	if err := e.file.budget.Take((count - e.reserved) * problem.EntryBytes); err != nil {
+	if err := e.file.budget.Reserve((count - e.reserved) * problem.EntryBytes); err != nil {
 		var short *formats.MemoryError
 		if held := e.reserved * problem.EntryBytes; errors.As(err, &short) { // of all coefficients
 			err = &formats.MemoryError{Need: short.Need + held, Used: short.Used - held, Limit: short.Limit}
@@ -134,10 +134,10 @@ func (p *part) addNegative(line int, i, j int32, word []byte) error {
 }
 
 // read reads the lines of a file, of which those of the list come first; noun and count are of lines.Body.
-func (e *entries) read(l list, noun string, count int64, more bool, kinds ...lines.Kind) ([]lines.Total, error) {
+func (e *entries) read(l coefficientList, noun string, count int64, more bool, kinds ...lines.Kind) ([]lines.Total, error) {
 	return lines.Read(context.Background(), e.file.File, lines.Body[*part]{
 		Kinds: kinds, Noun: noun, Count: count, More: more,
-		New: newPart, Take: l.take, Keep: e.addPart, Reset: (*part).reset,
+		New: newPart, Take: l.takeLine, Keep: e.addPart, Reset: (*part).reset,
 	})
 }
 

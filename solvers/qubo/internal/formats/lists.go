@@ -11,8 +11,8 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// A list is how a format lists coefficients.
-type list struct {
+// A coefficientList is how a format lists coefficients.
+type coefficientList struct {
 	from  int  // number of the first variable
 	twice bool // an off-diagonal coefficient counts twice
 	loops bool // i j may be the same
@@ -23,7 +23,7 @@ type list struct {
 var one = []byte("1")
 
 // kind is a line of two of n variables and a coefficient, behind a key or none.
-func (l list) kind(key string, n int64) lines.Kind {
+func (l coefficientList) kind(key string, n int64) lines.Kind {
 	variable := lines.Index("variable", int64(l.from), n)
 	kind := lines.Kind{Key: key, Fields: []lines.Field{variable, variable, lines.Word("coefficient")}}
 	if key == "" {
@@ -35,8 +35,8 @@ func (l list) kind(key string, n int64) lines.Kind {
 	return kind
 }
 
-// take takes a line; those of other kinds are passed over.
-func (l list) take(p *part, r *lines.Record) error {
+// takeLine takes a line; those of other kinds are passed over.
+func (l coefficientList) takeLine(p *part, r *lines.Record) error {
 	if r.Kind > 0 {
 		return nil
 	}
@@ -69,7 +69,7 @@ var sizeFields = []lines.Field{lines.Int("number of variables", 0, problem.MaxVa
 
 // read reads m lines of coefficients of n variables; the file may go on behind
 // them where more says so.
-func (f *file) read(n int, m int64, l list, more bool) (*entries, error) {
+func (f *file) read(n int, m int64, l coefficientList, more bool) (*entries, error) {
 	e, err := f.newEntries(m)
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (f *file) read(n int, m int64, l list, more bool) (*entries, error) {
 }
 
 // one reads the coefficients of a problem whose header was read.
-func (f *file) one(header lines.Record, l list, more bool) (*problem.Instance, error) {
+func (f *file) one(header lines.Record, l coefficientList, more bool) (*problem.Instance, error) {
 	n := int(header.Int(0))
 	e, err := f.read(n, header.Int(1), l, more)
 	if err != nil {
@@ -90,7 +90,7 @@ func (f *file) one(header lines.Record, l list, more bool) (*problem.Instance, e
 }
 
 // single reads a file of one problem: comments, `n m`, coefficients.
-func (f *file) single(l list) (*problem.Instance, error) {
+func (f *file) single(l coefficientList) (*problem.Instance, error) {
 	header, err := lines.ReadHead(f.File, lines.Kind{Fields: sizeFields, What: "n and m"})
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func readOrlib(in source, o Options) (*problem.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := list{from: 1, twice: true, loops: true}
+	l := coefficientList{from: 1, twice: true, loops: true}
 	if header.Kind == 1 {
 		if o.Problem > 1 {
 			return nil, f.Errorf("found one problem, expected number %d", o.Problem)
@@ -152,7 +152,7 @@ func readSparse(in source, o Options) (*problem.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.single(list{from: 1, twice: true, loops: true})
+	return f.single(coefficientList{from: 1, twice: true, loops: true})
 }
 
 // readQubist reads the .qh files of Qubist: the number of sites and of lines, then lines `i j J` from 0, of an Ising model; fields
@@ -167,7 +167,7 @@ func readQubist(in source, o Options) (*problem.Instance, error) {
 		return nil, err
 	}
 	n := int(header.Int(0))
-	e, err := f.read(n, header.Int(1), list{loops: true}, false)
+	e, err := f.read(n, header.Int(1), coefficientList{loops: true}, false)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func readSpinGlass(in source, o Options) (*problem.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	inst, err := f.single(list{from: 1})
+	inst, err := f.single(coefficientList{from: 1})
 	if err == nil {
 		inst.Form = problem.Ising
 	}
@@ -207,7 +207,7 @@ func readRudy(in source, o Options) (*problem.Instance, error) {
 	if header.Has(2) {
 		stray = formats.Quote(header.Words[2])
 	}
-	inst, err := f.one(header, list{from: 1, bare: true}, false)
+	inst, err := f.one(header, coefficientList{from: 1, bare: true}, false)
 	if err != nil {
 		return nil, err
 	}
@@ -225,9 +225,9 @@ func readMQLib(in source, o Options) (*problem.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := list{from: 1, twice: true, loops: true}
+	l := coefficientList{from: 1, twice: true, loops: true}
 	if o.Form == problem.MaxCut {
-		l = list{from: 1, bare: true}
+		l = coefficientList{from: 1, bare: true}
 	}
 	inst, err := f.single(l)
 	if err == nil && o.Form == problem.MaxCut {
@@ -249,7 +249,7 @@ func readQUBO(in source, o Options) (*problem.Instance, error) {
 		return nil, err
 	}
 	n, nodes, couplers := int(header.Int(0)), header.Int(1), header.Int(2)
-	e, err := f.read(n, nodes+couplers, list{loops: true}, false)
+	e, err := f.read(n, nodes+couplers, coefficientList{loops: true}, false)
 	if err != nil {
 		return nil, err
 	}

@@ -122,7 +122,7 @@ func (f *file) tokens() ([]token, error) {
 				continue
 			}
 			end := tokenEnd(line)
-			if err := f.budget.Take(int64(end) + 40); err != nil {
+			if err := f.budget.Reserve(int64(end) + 40); err != nil {
 				return nil, f.Errorf("the words of this model take %w", err)
 			}
 			list = append(list, token{string(line[:end]), f.LineNumber()})
@@ -434,7 +434,7 @@ func writeLP(w io.Writer, inst *problem.Instance) error {
 		eachEntry(inst, false, func(i, j int, text []byte) {
 			if i != j {
 				v, _ := parseCoefficient(text) // a coefficient of this instance
-				fmt.Fprintf(w, "%s %s * %s\n", sign([]byte(v.double().String())), name(i), name(j))
+				fmt.Fprintf(w, "%s %s * %s\n", sign([]byte(v.timesTwo().String())), name(i), name(j))
 			}
 		})
 		fmt.Fprint(w, " ] / 2\n")

@@ -64,8 +64,8 @@ func (v value) half() value {
 	return value{real: v.float64() / 2, float: true}
 }
 
-// double is twice a coefficient of an instance, which is less than 2^58.
-func (v value) double() value { return value{2 * v.whole, 2 * v.real, v.float} }
+// timesTwo is twice a coefficient of an instance, which is less than 2^58.
+func (v value) timesTwo() value { return value{2 * v.whole, 2 * v.real, v.float} }
 
 // addTo adds a coefficient to entries.
 func (v value) addTo(d *problem.Entries, i, j int) error {

@@ -96,8 +96,8 @@ func FormatNames() []string {
 	return names
 }
 
-// Describe describes a format in one sentence.
-func Describe(format string) string {
+// DescribeFormat describes a format in one sentence.
+func DescribeFormat(format string) string {
 	l, _ := layoutOf(format)
 	return l.about
 }

@@ -10,9 +10,9 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// multiply multiplies all coefficients and the offset by a number from 0. Integers by an integer stay integers; all else is
+// multiplyBy multiplies all coefficients and the offset by a number from 0. Integers by an integer stay integers; all else is
 // multiplied as the decimals that are written, and rounded once.
-func multiply(inst *problem.Instance, by value) error {
+func multiplyBy(inst *problem.Instance, by value) error {
 	if t := inst.Int; t != nil && !by.float {
 		if sum := absolute(t) * by.float64(); sum > problem.SumLimit/16 {
 			return fmt.Errorf("%w: absolute values add up to %.3g with the scale, expected at most 2^58", problem.ErrCoefficient, sum)

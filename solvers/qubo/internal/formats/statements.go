@@ -117,7 +117,7 @@ func (e *entries) instance(n int, sum bool) (*problem.Instance, error) {
 		inst.LastAsOffset()
 	}
 	if s, ok := said[scale]; ok {
-		if err := multiply(inst, s.v); err != nil {
+		if err := multiplyBy(inst, s.v); err != nil {
 			return nil, formats.Errorf(name, s.line, "%w", err)
 		}
 		inst.Note("all coefficients and the offset were multiplied by the scale %s, as a comment says", s.v)

@@ -36,7 +36,7 @@ func Write(w io.Writer, inst *problem.Instance, format string) (notes []string, 
 	if inst.Form == problem.Ising && slices.Contains(l.forms, problem.Ising) && l.sense == problem.Minimize {
 		form = problem.Ising
 	}
-	out, err := inst.As(form)
+	out, err := inst.InForm(form)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func Write(w io.Writer, inst *problem.Instance, format string) (notes []string, 
 	}
 	if l.sense != "" && l.sense != inst.Sense {
 		note("the coefficients were negated: the format is one to %s", l.sense)
-		out = out.To(l.sense)
+		out = out.WithSense(l.sense)
 	}
 	if slices.Contains([]string{"orlib", "sparse", "qs", "mqlib"}, l.name) {
 		note("a coefficient off the diagonal is written as half of what the product counts")

@@ -20,7 +20,7 @@ func TestHostDefaults(t *testing.T) {
 }
 
 func TestHostRules(t *testing.T) {
-	p := qubotest.Downhill(97)
+	p := qubotest.NewDownhill(97)
 	for _, c := range []search.Rules{{Tenure: 3, Spread: 1}, {Tenure: 20, Spread: 1}, {Tenure: 3, Spread: 18}, {Tenure: 48, Spread: 48}} {
 		var low int64
 		for stall := range 120 {

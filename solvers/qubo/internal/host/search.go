@@ -70,13 +70,13 @@ func searchRows[S qubo.Sum](ctx context.Context, h Search, p *problem.Normal, s 
 	r := o.NewRounds(ctx, found)
 	defer r.End()
 	first := o.Start
-	if first == nil && (m == nil || r.Over()) {
+	if first == nil && (m == nil || r.Done()) {
 		first = make([]uint64, problem.Words(p.N))
 	}
 	if first != nil { // a walk may leave the start for a worse solution before its first report
 		r.Improve(p.Value(first), first)
 	}
-	if m == nil || r.Over() {
+	if m == nil || r.Done() {
 		return r.Did, nil
 	}
 	team := make([]*searcher[S], o.Workers)

@@ -123,11 +123,11 @@ func openStarterWith(d device.Device, s device.Stream, p *problem.Normal, e *eva
 			err = errors.Join(err, g.Close())
 		}
 	}()
-	g.scope.Keep(e)
+	g.scope.CloseLater(e)
 	if g.kernels, err = qubo.LoadMultistart(d, w); err != nil {
 		return nil, err
 	}
-	g.scope.Keep(g.kernels)
+	g.scope.CloseLater(g.kernels)
 	room, slot := int64(max(samples, batch)), int64(8*e.Words())
 	if err := g.scope.AllocAll(d, device.BufferFor(&g.x, room*slot), device.BufferFor(&g.best, slot), device.BufferFor(&g.twice, 8*room), device.BufferFor(&g.flips, 8*int64(batch)), device.BufferFor(&g.sums, 16),
 		device.BufferFor(&g.gain, int64(batch)*int64(e.Side)*int64(e.GainBytes()))); err != nil {

@@ -54,12 +54,12 @@ type Part struct {
 }
 
 // PartObjective is the exact objective of part k, which is true.
-func (r *Reduction) PartObjective(k int, inst *problem.Instance) *problem.Few {
+func (r *Reduction) PartObjective(k int, inst *problem.Instance) *problem.SmallProblem {
 	zeros := make([][]uint64, len(r.Parts))
 	for l, c := range r.Parts {
 		zeros[l] = make([]uint64, problem.Words(c.Problem.N))
 	}
-	return inst.Few(r.Parts[k].of, r.Restore(zeros))
+	return inst.SmallProblem(r.Parts[k].of, r.Restore(zeros))
 }
 
 // ExactRows is the exact objective of the variables in list, ascending, where the others are as in x.

@@ -244,9 +244,9 @@ func RunSearch(t *testing.T, s search.Searcher, p *problem.Normal, o search.Opti
 	return out
 }
 
-// Downhill is a problem in which 0 is best, and each variable that is 1 costs 1:
+// NewDownhill is a problem in which 0 is best, and each variable that is 1 costs 1:
 // a tabu search from 0 goes down as far as its list is long.
-func Downhill(n int) *problem.Normal {
+func NewDownhill(n int) *problem.Normal {
 	p := Dense(n, 1, 1, 0, 0, 1)
 	for i := range p.Diag {
 		p.Diag[i] = -1

@@ -11,7 +11,7 @@ import (
 // A branching finds the best solutions of a few variables by branch and bound, in exact
 // arithmetic.
 type branching struct {
-	few   *problem.Few
+	few   *problem.SmallProblem
 	order []int // of variables: those with large coefficients first
 	stop  func() bool
 	fits  func(x uint64) bool // nil: every solution counts
@@ -40,7 +40,7 @@ const NodesPerCheck = 1 << 10
 // BestSolutions returns the best limit solutions of a few variables, the best first, bit i for variable i.
 // Where fits is not nil those alone count for which it is true. complete is false where stop ended
 // the visit: solutions that are better may be missing then.
-func BestSolutions(f *problem.Few, limit int, fits func(x uint64) bool, stop func() bool) (list []uint64, complete bool) {
+func BestSolutions(f *problem.SmallProblem, limit int, fits func(x uint64) bool, stop func() bool) (list []uint64, complete bool) {
 	b := &branching{few: f, limit: limit, fits: fits, stop: stop}
 	b.prepare()
 	b.visit(0, 0)

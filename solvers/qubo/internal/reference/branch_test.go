@@ -13,12 +13,12 @@ import (
 
 // drawnFew draws the objective of a few variables, with numbers that take several words and many
 // ties.
-func drawnFew(r *rand.Rand, n int) *problem.Few {
+func drawnFew(r *rand.Rand, n int) *problem.SmallProblem {
 	number := func() *big.Int {
 		x := big.NewInt(r.Int64N(7) - 3)
 		return x.Lsh(x, uint(70*r.IntN(3)))
 	}
-	f := &problem.Few{N: n}
+	f := &problem.SmallProblem{N: n}
 	for i := range n {
 		f.Diag = append(f.Diag, number())
 		f.Weight = append(f.Weight, make([]*big.Int, n))
@@ -115,7 +115,7 @@ func BenchmarkBest(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.Run(name, func(b *testing.B) {
-			f := inst.Few(nil, nil)
+			f := inst.SmallProblem(nil, nil)
 			for b.Loop() {
 				reference.BestSolutions(f, 1, nil, qubotest.NeverStop)
 			}

@@ -154,7 +154,7 @@ func (e *Elimination) Solve(stop func() bool) (x []uint64, complete bool) {
 	x = make([]uint64, problem.Words(len(e.gone)))
 	complete = true
 	for _, core := range e.cores {
-		list, all := BestSolutions(e.rows.Few(core), 1, nil, stop)
+		list, all := BestSolutions(e.rows.SmallProblem(core), 1, nil, stop)
 		complete = complete && all
 		for k, i := range core {
 			if len(list) > 0 {

@@ -30,7 +30,7 @@ func TestEliminate(t *testing.T) {
 			}
 		}
 		// The elimination takes the rows over.
-		f := rows.Few(all)
+		f := rows.SmallProblem(all)
 		for i := range f.Diag {
 			f.Diag[i] = new(big.Int).Set(f.Diag[i])
 		}

@@ -167,7 +167,7 @@ func walk(r *search.Rounds, p *problem.Normal, random *rand.Rand, x []uint64, de
 	r.Improve(value, x)
 	r.Did.Restarts++
 	top, stall := value, 0
-	for step := int64(1); stall < 5*p.N && !r.Over(); step++ {
+	for step := int64(1); stall < 5*p.N && !r.Done(); step++ {
 		at := -1
 		for i, d := range delta {
 			if (until[i] < step || value+d > top) && (at < 0 || d > delta[at]) {

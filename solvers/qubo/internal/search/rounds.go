@@ -73,8 +73,8 @@ func (r *Rounds) Improve(value int64, x []uint64) (better bool) {
 	return true
 }
 
-// Over reports whether the search is to end. Timers alone can be late where goroutines compute without a pause.
-func (r *Rounds) Over() bool {
+// Done reports whether the search is to end. Timers alone can be late where goroutines compute without a pause.
+func (r *Rounds) Done() bool {
 	return r.stop.Err() != nil || r.X != nil && r.TargetMet(r.Best) || r.Work > 0 && r.Spent >= r.Work ||
 		!r.Deadline.IsZero() && !time.Now().Before(r.Deadline)
 }
@@ -91,7 +91,7 @@ func (r *Rounds) Run(m Method) (did Work, err error) {
 		}()
 	}
 	var shown time.Time
-	for ; !r.Over(); r.Number++ {
+	for ; !r.Done(); r.Number++ {
 		if m.Restart != nil && r.RestartDue(m.Patience) {
 			r.Restarts++
 			if err := m.Restart(); err != nil {
@@ -153,13 +153,13 @@ func ChooseRounding(p *problem.Normal, o Setup, choose func(device.Facts, *probl
 		return nil, c, err
 	}
 	q = p
-	if p.Roundable() { // coefficients are rounded already: fewer bits, which the fast types hold
-		q = p.Coarse(Int32Deltas)
+	if p.IsRoundable() { // coefficients are rounded already: fewer bits, which the fast types hold
+		q = p.Coarsened(Int32Deltas)
 	}
 	c, err = choose(o.WeakestFacts(), q, o)
 	for _, limit := range limits {
 		if err != nil && p.Spans().Delta > limit {
-			q = p.Coarse(limit)
+			q = p.Coarsened(limit)
 			c, err = choose(o.WeakestFacts(), q, o)
 		}
 	}

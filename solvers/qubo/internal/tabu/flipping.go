@@ -114,7 +114,7 @@ func OpenFlipping(d device.Device, n int, row, label string) (f *Flipping, err e
 	}
 	f = &Flipping{Variant: v.Label, Searches: b.rules.searches, Threads: form.threads(), Row: form.rowBytes(),
 		Resources: b.kernels.Resources("search"), on: b, draw: draw}
-	if err := errors.Join(islands{b}.upload(f.rows), b.resetPool(search.Options{}), b.streams[0].Sync()); err != nil {
+	if err := errors.Join(islandGroup{b}.upload(f.rows), b.resetPool(search.Options{}), b.streams[0].Sync()); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
 	return f, nil

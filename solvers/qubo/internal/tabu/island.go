@@ -106,7 +106,7 @@ func takeIsland(d device.Device, v *device.Variant, form layout, p *problem.Norm
 	if b.kernels, err = qubo.LoadBulk(d, v); err != nil {
 		return b, err
 	}
-	b.scope.Keep(b.kernels)
+	b.scope.CloseLater(b.kernels)
 	for k := range b.streams {
 		if b.streams[k], err = b.scope.NewStream(d); err != nil {
 			return b, err

@@ -14,9 +14,9 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// islands are bulk searches of one problem by one variant, one on each device, opened together. Each
+// islandGroup are bulk searches of one problem by one variant, one on each device, opened together. Each
 // has its own pool, and searches by itself (search.Islands).
-type islands []*Island
+type islandGroup []*Island
 
 const (
 	migrantsLimit = 4  // elites of others that enter a pool at once, at most
@@ -26,7 +26,7 @@ const (
 // newIslands loads a variant on every device, allocates memory and uploads the matrix. Every piece
 // of the matrix is laid out once for all devices, and the host holds one piece at a time. rules
 // may be nil.
-func newIslands(devices []device.Device, v *device.Variant, p *problem.Normal, rules func(*Island) parameters) (l islands, err error) {
+func newIslands(devices []device.Device, v *device.Variant, p *problem.Normal, rules func(*Island) parameters) (l islandGroup, err error) {
 	defer func() {
 		if err != nil {
 			err, l = errors.Join(err, l.Close()), nil
@@ -48,7 +48,7 @@ func newIslands(devices []device.Device, v *device.Variant, p *problem.Normal, r
 
 // upload brings the matrix to all devices, in pieces: rows lays rows first to last-1 out in room,
 // and writes every byte of it.
-func (l islands) upload(rows func(first, last int, room []byte)) error {
+func (l islandGroup) upload(rows func(first, last int, room []byte)) error {
 	n, rowBytes := l[0].p.N, l[0].form.rowBytes()
 	piece := max(1, (8<<20)/rowBytes)
 	for first := 0; first < n; first += piece {
@@ -68,7 +68,7 @@ func (l islands) upload(rows func(first, last int, room []byte)) error {
 }
 
 // Close frees the memory of all islands.
-func (l islands) Close() error {
+func (l islandGroup) Close() error {
 	var errs []error
 	for _, b := range l {
 		errs = append(errs, b.Close())

@@ -17,7 +17,7 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-func startIslands(t *testing.T, devices []device.Device, label string, p *problem.Normal) islands {
+func startIslands(t *testing.T, devices []device.Device, label string, p *problem.Normal) islandGroup {
 	t.Helper()
 	l, err := newIslands(devices, qubo.Bulk.Variant(label), p, fewSearches)
 	if err != nil {
@@ -34,7 +34,7 @@ func startIslands(t *testing.T, devices []device.Device, label string, p *proble
 const smallBulk = "block=32,items=4,row=int8,cluster=1,searches=0,meet=barrier"
 
 // all are the islands as searches of one problem.
-func (l islands) all() search.Islands {
+func (l islandGroup) all() search.Islands {
 	var all search.Islands
 	for _, b := range l {
 		all.Members = append(all.Members, b)

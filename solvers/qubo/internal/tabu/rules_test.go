@@ -81,7 +81,7 @@ func deepest(t *testing.T, b *Island) (low int64, operators int) {
 
 func TestBulkRules(t *testing.T) {
 	d := emulatedtest.Open(t)
-	p := qubotest.Downhill(97)
+	p := qubotest.NewDownhill(97)
 	endless := 1 << 20
 	for _, c := range []struct{ tenure, spread, above int }{{3, 1, 0}, {24, 1, 5}, {3, 30, 5}} {
 		low, operators := deepest(t, ruledBulk(t, d, p, search.Rules{Tenure: c.tenure, Spread: c.spread, Stall: endless}))

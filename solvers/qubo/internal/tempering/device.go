@@ -18,7 +18,7 @@ import (
 	"coalesce/solvers/qubo/problem"
 )
 
-// temper runs qubo/temper: replica exchange (K. Hukushima and K. Nemoto, J.
+// tempering runs qubo/temper: replica exchange (K. Hukushima and K. Nemoto, J.
 // Phys. Soc. Jpn. 65, 1996) for sparse problems, a ladder of temperatures a
 // block, with isoenergetic cluster moves where clusters do not percolate (J.
 // Houdayer, Eur. Phys. J. B 22, 2001; Z. Zhu, A. J. Ochoa and H. G. Katzgraber,
@@ -37,7 +37,7 @@ import (
 //
 // Some blocks of a large problem anneal instead, all replicas alike. The host
 // looks at the blocks' best after each round of sweeps.
-type temper struct {
+type tempering struct {
 	temperSetup
 	temperBuffers
 	kernels *qubo.TemperKernels
@@ -89,8 +89,8 @@ type settings struct {
 }
 
 // newTemper loads a variant, lays a problem out, uploads it and takes memory.
-func newTemper(d device.Device, v *device.Variant, p *problem.Normal, rules settings) (t *temper, err error) {
-	t = &temper{temperSetup: temperSetup{variant: v, p: p, needs: needsOf(p), blocks: rules.blocks}, every: max(0, rules.every)}
+func newTemper(d device.Device, v *device.Variant, p *problem.Normal, rules settings) (t *tempering, err error) {
+	t = &tempering{temperSetup: temperSetup{variant: v, p: p, needs: needsOf(p), blocks: rules.blocks}, every: max(0, rules.every)}
 	if t.form, err = t.needs.layoutFor(v); err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func newTemper(d device.Device, v *device.Variant, p *problem.Normal, rules sett
 	if t.kernels, err = qubo.LoadTemper(d, v); err != nil {
 		return t, err
 	}
-	t.scope.Keep(t.kernels)
+	t.scope.CloseLater(t.kernels)
 	if rules.every == 0 && t.needs.clusters() && t.form.checkFits(d.Facts(), p.N, true) == nil {
 		t.every = clusterEvery
 	}
@@ -132,7 +132,7 @@ func newTemper(d device.Device, v *device.Variant, p *problem.Normal, rules sett
 }
 
 // resident is how many blocks a device runs at once, or has memory for.
-func (t *temper) resident(f device.Facts) int {
+func (t *tempering) resident(f device.Facts) int {
 	const registers, threads, blocks, reserved = 65536, 2048, 32, 1024 // of a multiprocessor
 	each := (max(32, t.kernels.Resources("sweep").Registers) + 7) / 8 * 8
 	many := min(registers/(each*t.form.block), threads/t.form.block, blocks)
@@ -148,7 +148,7 @@ func (t *temper) resident(f device.Facts) int {
 
 // copies are the words a variable and block in global memory: of the replicas,
 // and of clusters and their queues.
-func (t *temper) copies() int {
+func (t *tempering) copies() int {
 	switch {
 	case t.every == 0:
 		return 1
@@ -159,7 +159,7 @@ func (t *temper) copies() int {
 }
 
 // uploadProblem takes memory and uploads the problem.
-func (t *temper) uploadProblem(d device.Device) error {
+func (t *tempering) uploadProblem(d device.Device) error {
 	l, n, blocks := t.layout, int64(t.p.N), int64(t.blocks)
 	spare := int64(t.copies()-1) * 4 * n * blocks
 	record := 4 * ((n + 31) / 32)
@@ -188,10 +188,10 @@ func (t *temper) uploadProblem(d device.Device) error {
 }
 
 // Close gives back the memory and the module.
-func (t *temper) Close() error { return t.scope.Close() }
+func (t *tempering) Close() error { return t.scope.Close() }
 
 // enqueueRound enqueues sweeps sweeps of every block.
-func (t *temper) enqueueRound(o search.Options, number int64, sweeps int) error {
+func (t *tempering) enqueueRound(o search.Options, number int64, sweeps int) error {
 	target, mode := int64(math.MaxInt64), uint64(0)
 	if o.Work == 0 {
 		mode = qubo.TemperModeStops
@@ -209,18 +209,18 @@ func (t *temper) enqueueRound(o search.Options, number int64, sweeps int) error 
 }
 
 // setReplicas sets replicas of a block, a bit each of mask, to x.
-func (t *temper) setReplicas(x []uint64, block int, mask uint32) error {
+func (t *tempering) setReplicas(x []uint64, block int, mask uint32) error {
 	return errors.Join(t.streams[0].Upload(t.record, 0, device.Bytes(t.layout.pack(x))), t.sow(block, mask))
 }
 
-func (t *temper) sow(block int, mask uint32) error {
+func (t *tempering) sow(block int, mask uint32) error {
 	g := device.Grid{Blocks: int64(max(1, min(1<<10, t.p.N/qubo.TemperPlanters))), Threads: qubo.TemperPlanters}
 	return t.kernels.Plant(t.streams[0], g, t.now, t.record, uint64(t.p.N), uint64(block), uint64(mask))
 }
 
 // migrate gives blocks with ladders, about maxMigrants at a time and in turn, the best solution of
 // another block, drawn at random, in place of one of their two coldest replicas.
-func (t *temper) migrate(seed uint64, number int64) error {
+func (t *tempering) migrate(seed uint64, number int64) error {
 	size := int64(4 * ((t.p.N + 31) / 32))
 	many := uint64(t.blocks - t.anneals)
 	step := (many + maxMigrants - 1) / maxMigrants
@@ -234,7 +234,7 @@ func (t *temper) migrate(seed uint64, number int64) error {
 }
 
 // uploadLadders sets the ladders: annealing blocks have one in common.
-func (t *temper) uploadLadders(annealing []int64) error {
+func (t *tempering) uploadLadders(annealing []int64) error {
 	words := make([]int64, 0, qubo.TemperLadderRungs*t.blocks)
 	for b := range t.blocks {
 		if b < t.blocks-t.anneals {
@@ -247,7 +247,7 @@ func (t *temper) uploadLadders(annealing []int64) error {
 }
 
 // downloadBest brings a block's best, its value recomputed.
-func (t *temper) downloadBest(block int, value int64) ([]uint64, error) {
+func (t *tempering) downloadBest(block int, value int64) ([]uint64, error) {
 	record := make([]uint32, (t.p.N+31)/32)
 	if err := t.streams[0].Download(device.Bytes(record), t.kept, int64(block*4*len(record))); err != nil {
 		return nil, err

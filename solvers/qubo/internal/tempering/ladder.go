@@ -24,13 +24,13 @@ const (
 
 // deviceTemperature is a temperature as the device takes it: the loss of gain, on the device's scale, that 2^32
 // units of lcg.cost allow.
-func (t *temper) deviceTemperature(temperature float64) int64 {
+func (t *tempering) deviceTemperature(temperature float64) int64 {
 	return int64(math.RoundToEven(temperature * math.Ln2 * math.Ldexp(64, t.form.shift)))
 }
 
 // ladder has fixed temperatures in even steps, one for each replica, or for each pair of replicas
 // where there are cluster moves.
-func (t *temper) ladder(block int) []int64 {
+func (t *tempering) ladder(block int) []int64 {
 	words, each, span := make([]int64, qubo.TemperLadderRungs), 1, temperSpans[1][block%4]
 	if t.every > 0 {
 		each, span = 2, temperSpans[0][block%4]
@@ -57,7 +57,7 @@ type temperCourse struct{ length, done int }
 // these. left is the number of sweeps that there is time for, 0 where unknown. A course after
 // which the time would not suffice for another takes all of the time; after the last one replicas
 // stay cold, which leaves time to combine their solutions.
-func (c *temperCourse) advance(t *temper, limit, left int) (int, []int64) {
+func (c *temperCourse) advance(t *tempering, limit, left int) (int, []int64) {
 	if c.done == c.length && left > 0 && left < c.length/5 {
 		words := make([]int64, qubo.TemperLadderRungs)
 		for k := range replicas {

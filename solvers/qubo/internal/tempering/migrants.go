@@ -78,7 +78,7 @@ func (r *temperingRun) combineMigrants(number int64, until time.Time) {
 		migrant := r.migrants.next(r.layout)
 		gained += r.crosser.Cross(x, migrant)
 		if !r.elitesDiffer() {
-			r.offer(r.p.Value(migrant)+ascend(r.p, migrant, r.delta), migrant)
+			r.offer(r.p.Value(migrant)+climb(r.p, migrant, r.delta), migrant)
 		}
 		r.cost = time.Since(began)
 	}
@@ -86,7 +86,7 @@ func (r *temperingRun) combineMigrants(number int64, until time.Time) {
 		r.migrants.left = 0
 	}
 	if gained > 0 {
-		r.offer(value+gained+ascend(r.p, x, r.delta), x)
+		r.offer(value+gained+climb(r.p, x, r.delta), x)
 		r.combined = true
 	}
 }

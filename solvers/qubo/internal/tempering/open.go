@@ -66,7 +66,7 @@ func (s requirements) workload(facts device.Facts) (tuned.Workload, error) {
 
 // Workload is the description by which a variant is chosen for lattices with weights of a type.
 func (Subject) Workload(fixed map[string]string, f device.Facts, size int) (tuned.Workload, error) {
-	s := needsOf(torus(fixed["weight"], size, 1))
+	s := needsOf(drawTorus(fixed["weight"], size, 1))
 	s.n = size
 	return s.workload(f)
 }

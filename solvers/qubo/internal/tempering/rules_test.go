@@ -64,7 +64,7 @@ func TestTemperByRules(t *testing.T) {
 	if never := walk(search.Rules{Round: 2, Restart: search.Never}); never.did.Restarts != 0 {
 		t.Errorf("%d restarts, expected none", never.did.Restarts)
 	}
-	twice := temperingRun{temper: new(temper), pool: elite.NewPool(p, elite.DefaultSize, 1+p.N/500), Rounds: search.Options{Seed: 9, Start: []uint64{1}}.NewRounds(t.Context(), nil)}
+	twice := temperingRun{tempering: new(tempering), pool: elite.NewPool(p, elite.DefaultSize, 1+p.N/500), Rounds: search.Options{Seed: 9, Start: []uint64{1}}.NewRounds(t.Context(), nil)}
 	seeds := []uint64{twice.Seed}
 	for range 2 {
 		twice.Restarts++
@@ -74,7 +74,7 @@ func TestTemperByRules(t *testing.T) {
 		seeds = append(seeds, twice.Seed)
 	}
 	// Rounds of so many sweeps also where time is the limit, and no longer than that.
-	r := temperingRun{temper: m, sweepRates: sweepRates{pace: 1e-3}, Rounds: search.Options{Deadline: time.Now().Add(time.Hour), Rules: search.Rules{Round: 7}}.NewRounds(t.Context(), nil)}
+	r := temperingRun{tempering: m, sweepRates: sweepRates{pace: 1e-3}, Rounds: search.Options{Deadline: time.Now().Add(time.Hour), Rules: search.Rules{Round: 7}}.NewRounds(t.Context(), nil)}
 	if most, _ := r.roundLength(1); most != 7 {
 		t.Errorf("a round of %d sweeps, expected 7", most)
 	}

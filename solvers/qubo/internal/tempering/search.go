@@ -19,7 +19,7 @@ import (
 )
 
 // Search implements search.Searcher.
-func (t *temper) Search(ctx context.Context, p *problem.Normal, o search.Options, found func(int64, []uint64, time.Duration)) (did search.Work, err error) {
+func (t *tempering) Search(ctx context.Context, p *problem.Normal, o search.Options, found func(int64, []uint64, time.Duration)) (did search.Work, err error) {
 	if p != t.p {
 		return did, fmt.Errorf("qubo/temper: a problem of %d variables that it was not opened for", p.N)
 	}
@@ -29,7 +29,7 @@ func (t *temper) Search(ctx context.Context, p *problem.Normal, o search.Options
 	}
 	own := *t // a search may end cluster moves
 	o.Rules = withRules(o.Rules, p.N)
-	r := &temperingRun{temper: &own, Rounds: o.NewRounds(ctx, found), pool: elite.NewPool(p, o.Rules.Pool, o.Rules.Distance),
+	r := &temperingRun{tempering: &own, Rounds: o.NewRounds(ctx, found), pool: elite.NewPool(p, o.Rules.Pool, o.Rules.Distance),
 		blockScores: blockScores{top: make([]int64, t.blocks), seen: make([]int64, qubo.TemperScoreScores*t.blocks)}, clusterMoves: clusterMoves{clusters: t.every}}
 	defer r.End()
 	r.forget()
@@ -62,7 +62,7 @@ func (t *temper) Search(ctx context.Context, p *problem.Normal, o search.Options
 
 // A temperingRun is one search under way.
 type temperingRun struct {
-	*temper
+	*tempering
 	*search.Rounds
 	pool  *elite.Pool
 	taken []uint64 // a solution of another search that no block has got yet; nil: none
@@ -133,7 +133,7 @@ func (r *temperingRun) round() error {
 	sweeps, left := r.roundLength(r.Number)
 	var words []int64
 	if r.anneals > 0 {
-		sweeps, words = r.course.advance(r.temper, sweeps, left)
+		sweeps, words = r.course.advance(r.tempering, sweeps, left)
 	}
 	if r.Number == 0 || r.anneals > 0 {
 		if err := r.uploadLadders(words); err != nil {
@@ -187,9 +187,9 @@ func (r *temperingRun) forget() {
 	}
 }
 
-// ascend flips variables of x whose flip raises the value until none is left, and returns the rise.
+// climb flips variables of x whose flip raises the value until none is left, and returns the rise.
 // delta is updated.
-func ascend(p *problem.Normal, x []uint64, delta []int64) (gained int64) {
+func climb(p *problem.Normal, x []uint64, delta []int64) (gained int64) {
 	p.Deltas(x, delta)
 	for more := true; more; {
 		more = false
@@ -249,11 +249,11 @@ func (r *temperingRun) look(last bool) error {
 		if value <= r.Best && full && value <= r.pool.Elites[r.pool.Size-1].Value {
 			break
 		}
-		x, err := r.temper.downloadBest(b, value)
+		x, err := r.tempering.downloadBest(b, value)
 		if err != nil {
 			return err
 		}
-		r.offer(value+ascend(r.p, x, r.delta), x)
+		r.offer(value+climb(r.p, x, r.delta), x)
 	}
 	return nil
 }

@@ -101,7 +101,7 @@ func TestTemperLayout(t *testing.T) {
 
 func about(f temperForm) string { return fmt.Sprintf("%+v", f) }
 
-func startTemper(t *testing.T, d device.Device, label string, p *problem.Normal, rules settings) *temper {
+func startTemper(t *testing.T, d device.Device, label string, p *problem.Normal, rules settings) *tempering {
 	t.Helper()
 	v := qubo.Temper.Variant(label)
 	if v == nil {
@@ -233,7 +233,7 @@ func TestTemperSearch(t *testing.T) {
 
 // TestTemperCourse holds annealing against what a course is.
 func TestTemperCourse(t *testing.T) {
-	m := &temper{temperSetup: temperSetup{needs: requirements{temperature: 2}, form: temperForm{shift: 8}}}
+	m := &tempering{temperSetup: temperSetup{needs: requirements{temperature: 2}, form: temperForm{shift: 8}}}
 	var c temperCourse
 	last, done := int64(1)<<60, 0
 	for c.done < c.length || done == 0 {
@@ -342,7 +342,7 @@ func TestTemperWorkload(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c, err := chooseVariant(facts, torus(fixed["weight"], side*side, 1), search.Setup{Settings: solve.Settings{Tuning: &tuned.Database{}}})
+			c, err := chooseVariant(facts, drawTorus(fixed["weight"], side*side, 1), search.Setup{Settings: solve.Settings{Tuning: &tuned.Database{}}})
 			if err != nil || c.Variant != w.Prior.Variant || w.Size != side*side || w.Fixed["weight"] != fixed["weight"] {
 				t.Errorf("%v, %d variables: %v with %s, chosen %v, %v", fixed, side*side, w.Fixed, w.Prior.Variant.Label, c.Variant, err)
 			}

@@ -55,9 +55,9 @@ type trial struct {
 // Size is the number of variables.
 func (t *trial) Size() int { return t.p.N }
 
-// torus draws a square lattice with periodic ends of about n variables, whose
+// drawTorus draws a square lattice with periodic ends of about n variables, whose
 // pairs weigh 2 or -2, or something between -200 and 200.
-func torus(weight string, n int, seed uint64) *problem.Normal {
+func drawTorus(weight string, n int, seed uint64) *problem.Normal {
 	side := max(3, int(math.Round(math.Sqrt(float64(n)))))
 	p := &problem.Normal{N: side * side, Start: make([]int64, 1, side*side+1), Diag: make([]int64, side*side), Sense: 1, Exact: true}
 	for i := range p.N {
@@ -91,19 +91,19 @@ func (Subject) Cases(fixed map[string]string) ([]subject.Case, error) {
 	}
 	cases := []subject.Case{{Name: "1 variable", Instance: &trial{one, true}}, {Name: "a star", Instance: &trial{star, true}}}
 	for _, n := range []int{9, 121} {
-		cases = append(cases, subject.Case{Name: fmt.Sprintf("a torus of %d", n), Instance: &trial{torus(fixed["weight"], n, 1), true}})
+		cases = append(cases, subject.Case{Name: fmt.Sprintf("a torus of %d", n), Instance: &trial{drawTorus(fixed["weight"], n, 1), true}})
 	}
 	return cases, nil
 }
 
 // Instance draws a problem to be timed.
 func (Subject) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
-	return &trial{p: torus(fixed["weight"], size, seed<<40)}, nil
+	return &trial{p: drawTorus(fixed["weight"], size, seed<<40)}, nil
 }
 
 // DrawCase draws a lattice that the host follows.
 func (Subject) DrawCase(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
-	return &trial{torus(fixed["weight"], size, seed<<40), true}, nil
+	return &trial{drawTorus(fixed["weight"], size, seed<<40), true}, nil
 }
 
 // Open takes a variant; a trial takes the memory.
@@ -136,7 +136,7 @@ func newTrialJob(d device.Device, v *device.Variant, t *trial) (subject.Job, err
 }
 
 type trialJob struct {
-	on     *temper
+	on     *tempering
 	own    device.Stream
 	sweeps int
 }

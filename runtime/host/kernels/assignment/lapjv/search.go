@@ -109,8 +109,8 @@ func (s *Search) Duals() (u, v []int64) {
 	return list[int64](s.dualRow, s.rows), list[int64](s.dualCol, s.cols)
 }
 
-// Near are the first n columns that Close listed.
-func (s *Search) Near(n int) []int32 { return list[int32](s.near, n) }
+// Closest are the first n columns that Close listed.
+func (s *Search) Closest(n int) []int32 { return list[int32](s.near, n) }
 
 // costsOf is row i.
 func costsOf[T Cost](s *Search, i int) []T {
@@ -160,7 +160,7 @@ func Turn[T Cost](costs []T, rows, cols int, to []float64, negate bool) {
 	if costs, to = costs[:rows*cols], to[:rows*cols]; len(costs) == 0 {
 		return
 	}
-	k := Of[T]()
+	k := FastestKernels[T]()
 	sign, band, whole := 0, 0, 0
 	if negate {
 		sign = math.MinInt64
@@ -195,8 +195,8 @@ func Turn[T Cost](costs []T, rows, cols int, to []float64, negate bool) {
 	}
 }
 
-// Of is the fastest set of kernels of this processor.
-func Of[T Cost]() *Kernels {
+// FastestKernels is the fastest set of kernels of this processor.
+func FastestKernels[T Cost]() *Kernels {
 	switch any(*new(T)).(type) {
 	case int32:
 		return &int32s[0]

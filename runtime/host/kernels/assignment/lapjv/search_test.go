@@ -137,7 +137,7 @@ func testKernels[T Cost](t *testing.T) {
 			bound := 0.0
 			for i, x := range u {
 				bound += float64(x) / s.scale
-				near := fmt.Sprint(s.Near(k.Close(s, i, 1, 0)))
+				near := fmt.Sprint(s.Closest(k.Close(s, i, 1, 0)))
 				var pairs []int32
 				for j, y := range v {
 					c := float64(costs[i*stride+j]) * s.scale

@@ -11,12 +11,12 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// Parts are the names that Options.Without takes: the members of the team that engine portfolio
+// PartNames are the names that Options.Without takes: the members of the team that engine portfolio
 // is, the methods of the host's portfolio, and the operators of qubo/bulk. For the name of an
 // engine they are the parts of that engine, for the empty name all. Where all methods are left out
 // tabu search stays, and where all operators are, random; a bulk search begins by random while its
 // pool is empty.
-func Parts(engine string) []string {
+func PartNames(engine string) []string {
 	var members []string
 	walks, operators := host.MethodNames(), tabu.Operators()
 	switch engine {
@@ -34,8 +34,8 @@ func Parts(engine string) []string {
 
 func (o Options) checkWithout() error {
 	for _, name := range o.Without {
-		if !slices.Contains(Parts(""), name) {
-			return solve.AsInputError(fmt.Errorf("without %q: expected some of %s", name, strings.Join(Parts(""), ", ")))
+		if !slices.Contains(PartNames(""), name) {
+			return solve.AsInputError(fmt.Errorf("without %q: expected some of %s", name, strings.Join(PartNames(""), ", ")))
 		}
 	}
 	if slices.Contains(o.Without, "bulk") && slices.Contains(o.Without, "host") {
@@ -47,7 +47,7 @@ func (o Options) checkWithout() error {
 // checkParts returns an error where Without names a part that the engine lacks.
 func (o Options) checkParts(engine string) error {
 	for _, name := range o.Without {
-		if parts := Parts(engine); !slices.Contains(parts, name) {
+		if parts := PartNames(engine); !slices.Contains(parts, name) {
 			return solve.AsInputError(fmt.Errorf("without %q: the engine %s has no such part, only %s", name, engine, cmp.Or(strings.Join(parts, ", "), "itself")))
 		}
 	}

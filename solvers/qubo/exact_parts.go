@@ -24,20 +24,20 @@ const nodesFirst = 1 << 19
 // mostNear is the most solutions that are compared one by one.
 const mostNear = 1 << 12
 
-// few finds the best solutions of part k in exact arithmetic. It is false where there is no time
+// solveExactly finds the best solutions of part k in exact arithmetic. It is false where there is no time
 // to prove them.
-func (r *run) few(k int) bool {
-	c, f := r.bests.red.Parts[k], (*problem.Few)(nil)
+func (r *run) solveExactly(k int) bool {
+	c, f := r.bests.red.Parts[k], (*problem.SmallProblem)(nil)
 	switch {
 	case c.Exact != nil:
 	case r.p.Over > 0:
 		f = r.bests.red.PartObjective(k, r.inst)
 	default:
-		f = c.Problem.Few()
+		f = c.Problem.SmallProblem()
 	}
 	stop := func() bool { return false }
 	if r.o.RankCount() == 1 { // all ranks decide alike
-		end := r.until(0.5)
+		end := r.deadlineFor(0.5)
 		stop = func() bool { return r.ctx.Err() != nil || !end.IsZero() && time.Now().After(end) }
 	}
 	if c.Exact != nil {
@@ -57,9 +57,9 @@ func (r *run) few(k int) bool {
 		checks++
 		return checks > nodesFirst/reference.NodesPerCheck || stop()
 	})
-	if !proven && r.exhaustible(c.Problem) {
+	if !proven && r.canExhaust(c.Problem) {
 		var near []uint64
-		if near, proven = reference.SolutionsWithin(c.Problem, r.p.Window(), mostNear, stop); proven {
+		if near, proven = reference.SolutionsWithin(c.Problem, r.p.RoundingWindow(), mostNear, stop); proven {
 			list = []uint64{bestOf(f, near)}
 		}
 	}
@@ -87,7 +87,7 @@ func (r *run) settle(k int, x []uint64) {
 }
 
 // bestOf is the best of solutions, the first of equals.
-func bestOf(f *problem.Few, list []uint64) (best uint64) {
+func bestOf(f *problem.SmallProblem, list []uint64) (best uint64) {
 	var value *big.Int
 	for _, x := range list {
 		if v := f.Value(x); value == nil || v.Cmp(value) > 0 {
@@ -99,7 +99,7 @@ func bestOf(f *problem.Few, list []uint64) (best uint64) {
 
 // fewSeveral finds the best solutions of the only part, as many as asked for. Where they have to
 // differ in more than one variable, each is the best of those unlike the ones before.
-func (r *run) fewSeveral(k int, f *problem.Few, stop func() bool) (complete bool) {
+func (r *run) fewSeveral(k int, f *problem.SmallProblem, stop func() bool) (complete bool) {
 	s := &r.several
 	var list []uint64
 	unlike := func(x uint64) bool {

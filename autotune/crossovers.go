@@ -10,12 +10,12 @@ import (
 	"coalesce/runtime/device"
 )
 
-// Between are the sizes of tasks' workloads at which one winner overtakes another: of each two sizes next to
+// CrossoverSizes are the sizes of tasks' workloads at which one winner overtakes another: of each two sizes next to
 // each other that db has different winners of, for the device's class, the one halfway, as logarithms. Choices
 // there rest on predicted times alone. Left out are pairs where one of the two winners takes at most alikeTime
 // longer than the fastest at both sizes, sizes closer than nearby, and sizes at which solves choose no variant.
-// Each task that Between returns has one workload, its Sizes ascending.
-func Between(tasks []Task, db *tuned.Database, facts device.Facts) []Task {
+// Each task that CrossoverSizes returns has one workload, its Sizes ascending.
+func CrossoverSizes(tasks []Task, db *tuned.Database, facts device.Facts) []Task {
 	entries := db.Entries()
 	var all []Task
 	for _, t := range tasks {
@@ -37,7 +37,7 @@ func Between(tasks []Task, db *tuned.Database, facts device.Facts) []Task {
 				size := int(math.Round(math.Sqrt(float64(low.Size) * float64(high.Size))))
 				close := size <= low.Size || size >= high.Size || float64(high.Size) < nearby*float64(low.Size)
 				alike := slower(low, high.Winner) <= alikeTime || slower(high, low.Winner) <= alikeTime
-				if _, chosen, err := Describe(t.Subject, w, facts, size); !close && !alike && err == nil && chosen {
+				if _, chosen, err := DescribeWorkload(t.Subject, w, facts, size); !close && !alike && err == nil && chosen {
 					sizes = append(sizes, size)
 				}
 			}
@@ -50,7 +50,7 @@ func Between(tasks []Task, db *tuned.Database, facts device.Facts) []Task {
 	return all
 }
 
-// What Between leaves out.
+// What CrossoverSizes leaves out.
 const (
 	alikeTime = 0.02 // of the fastest variant's time
 	nearby    = 1.05 // one size over the other

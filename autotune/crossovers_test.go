@@ -30,12 +30,12 @@ func TestBetween(t *testing.T) {
 	}
 	o := autotune.Options{Device: d, Facts: d.F, Seed: 1, Budget: 30 * time.Second, Now: clock.Now}
 	var err error
-	if o.Database, err = autotune.All(t.Context(), []autotune.Task{task}, o, ended); err != nil {
+	if o.Database, err = autotune.TuneAll(t.Context(), []autotune.Task{task}, o, ended); err != nil {
 		t.Fatal(err)
 	}
 	var sizes []int
 	for range 20 {
-		tasks := autotune.Between([]autotune.Task{{Subject: s}}, o.Database, d.F)
+		tasks := autotune.CrossoverSizes([]autotune.Task{{Subject: s}}, o.Database, d.F)
 		if len(tasks) == 0 {
 			break
 		}
@@ -43,7 +43,7 @@ func TestBetween(t *testing.T) {
 			t.Fatalf("after %v: %d tasks, the first %v at %v; want one size of one workload", sizes, len(tasks), tasks[0].Fixed, tasks[0].Sizes)
 		}
 		sizes = append(sizes, tasks[0].Sizes...)
-		if o.Database, err = autotune.All(t.Context(), tasks, o, ended); err != nil {
+		if o.Database, err = autotune.TuneAll(t.Context(), tasks, o, ended); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -51,7 +51,7 @@ func TestBetween(t *testing.T) {
 		t.Errorf("tuned %v, want %v", sizes, want)
 	}
 	for size, want := range map[int]int{490: 0, 505: 1} {
-		w, _, err := autotune.Describe(s, task.Fixed[0], d.F, size)
+		w, _, err := autotune.DescribeWorkload(s, task.Fixed[0], d.F, size)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,13 +97,13 @@ func TestNothingBetween(t *testing.T) {
 			return time.Millisecond + c.loss
 		}}
 		o := autotune.Options{Device: d, Facts: d.F, Seed: 1, Budget: 30 * time.Second, Now: clock.Now}
-		db, err := autotune.All(t.Context(), []autotune.Task{{Subject: s, Fixed: s.Workloads()[:1], Sizes: c.sizes}}, o, ended)
+		db, err := autotune.TuneAll(t.Context(), []autotune.Task{{Subject: s, Fixed: s.Workloads()[:1], Sizes: c.sizes}}, o, ended)
 		if err != nil || db.Len() != 2 {
 			t.Fatalf("%s: %d entries, %v", name, db.Len(), err)
 		}
 		facts := d.F
 		facts.Name = c.class
-		if got := autotune.Between([]autotune.Task{{Subject: s}}, db, facts); len(got) != c.want {
+		if got := autotune.CrossoverSizes([]autotune.Task{{Subject: s}}, db, facts); len(got) != c.want {
 			t.Errorf("%s: %d tasks, want %d: %v", name, len(got), c.want, got)
 		}
 	}

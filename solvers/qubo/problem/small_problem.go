@@ -8,19 +8,19 @@ import (
 // FewVariables is the most variables whose best solutions are found in exact arithmetic.
 const FewVariables = 25
 
-// Few is the objective of a few variables, the others of its instance being given: maximise
+// SmallProblem is the objective of a few variables, the others of its instance being given: maximise
 //
 //	Σ Diag(i) x(i) + Σ{i<j} Weight(i,j) x(i) x(j)
 //
 // It is Normal without rounding, in integers of any length.
-type Few struct {
+type SmallProblem struct {
 	N      int
 	Diag   []*big.Int
 	Weight [][]*big.Int // symmetric; nil where there is no pair
 }
 
 // Value is the objective of x, bit i for variable i.
-func (f *Few) Value(x uint64) *big.Int {
+func (f *SmallProblem) Value(x uint64) *big.Int {
 	sum := new(big.Int)
 	for i := range f.N {
 		if x>>i&1 == 0 {
@@ -36,9 +36,9 @@ func (f *Few) Value(x uint64) *big.Int {
 	return sum
 }
 
-// Few is the objective of a problem of few variables.
-func (p *Normal) Few() *Few {
-	f := &Few{N: p.N, Diag: make([]*big.Int, p.N), Weight: make([][]*big.Int, p.N)}
+// SmallProblem is the objective of a problem of few variables.
+func (p *Normal) SmallProblem() *SmallProblem {
+	f := &SmallProblem{N: p.N, Diag: make([]*big.Int, p.N), Weight: make([][]*big.Int, p.N)}
 	for i := range p.N {
 		f.Diag[i], f.Weight[i] = big.NewInt(p.Diag[i]), make([]*big.Int, p.N)
 		col, weight := p.Row(i)
@@ -49,15 +49,15 @@ func (p *Normal) Few() *Few {
 	return f
 }
 
-// Rows is Few in rows of the pairs that there are, for any number of variables.
+// Rows is a SmallProblem in rows of the pairs that there are, for any number of variables.
 type Rows struct {
 	Diag   []*big.Int
 	Weight []map[int32]*big.Int // symmetric
 }
 
-// Few is the objective of the variables in list alone, with no pair to others.
-func (r *Rows) Few(list []int32) *Few {
-	f := &Few{N: len(list), Diag: make([]*big.Int, len(list)), Weight: make([][]*big.Int, len(list))}
+// SmallProblem is the objective of the variables in list alone, with no pair to others.
+func (r *Rows) SmallProblem(list []int32) *SmallProblem {
+	f := &SmallProblem{N: len(list), Diag: make([]*big.Int, len(list)), Weight: make([][]*big.Int, len(list))}
 	for k, i := range list {
 		f.Diag[k], f.Weight[k] = r.Diag[i], make([]*big.Int, len(list))
 		for l, j := range list {
@@ -67,14 +67,14 @@ func (r *Rows) Few(list []int32) *Few {
 	return f
 }
 
-// Few is the exact objective of the variables in list, as Rows has it.
-func (inst *Instance) Few(list []int32, x []uint64) *Few {
+// SmallProblem is the exact objective of the variables in list, as Rows has it.
+func (inst *Instance) SmallProblem(list []int32, x []uint64) *SmallProblem {
 	r := inst.Rows(list, x)
 	all := make([]int32, len(r.Diag))
 	for i := range all {
 		all[i] = int32(i)
 	}
-	return r.Few(all)
+	return r.SmallProblem(all)
 }
 
 // Rows is the exact objective of the variables in list, ascending, nil for all, where the others

@@ -16,6 +16,7 @@ type Matcher struct {
 	lists  lists
 	turned []float64 // costs that were negated, transposed or int64
 	near   []problem.Pair
+	graph  graph
 	own    []float64 // costs of matched pairs
 }
 
@@ -191,22 +192,41 @@ func match[T lapjv.Cost](s *Matcher, rows, cols int, costs []T, integer, listed 
 	if kernels.Check(q, 0) != 0 {
 		return 0, false
 	}
-	slack, scale, rounded := q.Slack()
-	rounded = rounded || lost
-	if slack > 0 {
-		if integer || !tighten(q, kernels) {
-			return 0, false
-		}
-		slack, _, rounded = q.Slack()
-	}
-	if !feasible(q) {
-		return 0, false
-	}
-	exact := slack == 0 && scale >= 1 && (!rounded || s.close(kernels, rows+1, 1) && len(s.near) == 0)
-	if !exact && !(s.close(kernels, int(slack)+rows+1, 0) && s.alone(int(slack)+rows+1)) {
+	if !feasible(q) || !decide(s, kernels, costs, integer, lost) {
 		return 0, false
 	}
 	return sum(s.own)
+}
+
+// decide reports whether the matching that Check has looked at is the best for the costs as they are; lost says that units rounded costs
+// that Check did not look at.
+func decide[T lapjv.Cost](s *Matcher, k *lapjv.Kernels, costs []T, integer, lost bool) bool {
+	q := &s.search
+	slack, scale, rounded := q.Slack()
+	if rounded = rounded || lost; slack == 0 && !rounded && scale >= 1 {
+		return true
+	}
+	const few, many = 4, 64 // near pairs a column
+	width := int(slack) + len(q.Columns()) + 1
+	switch {
+	case integer:
+		return false
+	case s.close(k, width, 0, few) && s.alone(width):
+		return true
+	case scale < 1:
+		return false
+	}
+	if slack > 0 {
+		if !tighten(q, k) {
+			return false
+		}
+		slack, _, rounded = q.Slack()
+		width = int(slack) + len(q.Columns()) + 1
+	}
+	if slack == 0 && (!rounded || s.close(k, width, 1, 0) && len(s.near) == 0) {
+		return true
+	}
+	return s.close(k, width, 0, many) && isBest(s, costs, int64(width))
 }
 
 // feasible reports whether the duals of columns that may stay free are at most 0, and of those that do just that.
@@ -276,8 +296,8 @@ func augment(q *lapjv.Search, k *lapjv.Kernels) bool {
 }
 
 // close lists the unmatched pairs whose slack is at most width units, with lost 1 all pairs of these whose costs units round. It is false
-// where they are too many.
-func (s *Matcher) close(k *lapjv.Kernels, width, lost int) bool {
+// where they are more than most for each column; the list has some then.
+func (s *Matcher) close(k *lapjv.Kernels, width, lost, most int) bool {
 	q := &s.search
 	s.near = s.near[:0]
 	for i, own := range q.Columns() {
@@ -286,8 +306,8 @@ func (s *Matcher) close(k *lapjv.Kernels, width, lost int) bool {
 				s.near = append(s.near, problem.Pair{Row: int32(i), Col: j})
 			}
 		}
-		if len(s.near) > 16*len(q.Owners()) || lost > 0 && len(s.near) > 0 {
-			return lost > 0
+		if len(s.near) > most*len(q.Owners()) {
+			return false
 		}
 	}
 	return true

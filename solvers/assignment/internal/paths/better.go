@@ -1,0 +1,107 @@
+package paths
+
+import (
+	"coalesce/runtime/host/kernels/assignment/lapjv"
+)
+
+// fine is how many parts of a unit residual costs are counted in.
+const fine = 1 << 24
+
+// A graph is one of rows, in whose cycles of negative weight another matching is better: row i leads to the row that has the
+// column of a near pair of i, or to nobody where it is free, and nobody leads to the rows whose column may become free.
+type graph struct {
+	start  []int32 // of each row: its edges
+	to     []int32
+	weight []int64 // residual cost of the pair, less that of the other row's own, in 1/fine of a unit
+	own    []int64 // residual cost of each row's pair
+	dist   []int64
+	hops   []int32 // edges of the path that gave the distance
+	queue  []int32
+	queued []bool
+}
+
+// isBest reports whether no matching of the near pairs is better than that of the search, by exact residual costs: the search for
+// shortest paths of Bellman, Ford and Moore finds no negative cycle. It is false where it cannot say so.
+func isBest[T lapjv.Cost](s *Matcher, costs []T, width int64) bool {
+	q, g := &s.search, &s.graph
+	column, owner := q.Columns(), q.Owners()
+	u, v := q.Duals()
+	_, scale, _ := q.Slack()
+	rows, cols := len(column), len(owner)
+	residual := func(i, j int32) (int64, bool) {
+		c := float64(costs[int(i)*cols+int(j)])
+		x, _ := lapjv.Units(c, scale)
+		rest := (c*scale - float64(x)) * fine
+		part := int64(rest)
+		return (x-u[i]-v[j])*fine + part, float64(part) == rest
+	}
+	g.own, g.start = resize(g.own, rows), resize(g.start, rows+2)
+	for i, j := range column {
+		var ok bool
+		if g.own[i], ok = residual(int32(i), j); !ok {
+			return false
+		}
+	}
+	g.to, g.weight = g.to[:0], g.weight[:0]
+	nobody := int32(rows)
+	i := int32(0)
+	for _, x := range s.near {
+		for ; i <= x.Row; i++ {
+			g.start[i] = int32(len(g.to))
+		}
+		e, ok := residual(x.Row, x.Col)
+		if !ok {
+			return false
+		}
+		k := owner[x.Col]
+		if k < 0 {
+			k = nobody
+		} else {
+			e -= g.own[k]
+		}
+		g.to, g.weight = append(g.to, k), append(g.weight, e)
+	}
+	for ; i <= nobody; i++ {
+		g.start[i] = int32(len(g.to))
+	}
+	if rows < cols {
+		for i, j := range column {
+			if -v[j] <= width {
+				g.to, g.weight = append(g.to, int32(i)), append(g.weight, -v[j]*fine-g.own[i])
+			}
+		}
+	}
+	g.start[rows+1] = int32(len(g.to))
+	n := rows + 1
+	g.dist, g.hops, g.queued = resize(g.dist, n), resize(g.hops, n), resize(g.queued, n)
+	g.queue = g.queue[:0]
+	for k := range n {
+		g.dist[k], g.hops[k], g.queued[k] = 0, 0, true
+		g.queue = append(g.queue, int32(k))
+	}
+	budget := 40*len(g.to) + 100
+	for at := 0; at < len(g.queue); at++ {
+		k := g.queue[at]
+		g.queued[k] = false
+		d := g.dist[k]
+		low, high := g.start[k], g.start[k+1]
+		if budget -= int(high - low); budget < 0 {
+			return false
+		}
+		for e, to := range g.to[low:high] {
+			x := d + g.weight[int(low)+e]
+			if x >= g.dist[to] {
+				continue
+			}
+			g.dist[to] = x
+			if g.hops[to] = g.hops[k] + 1; int(g.hops[to]) >= n {
+				return false
+			}
+			if !g.queued[to] {
+				g.queued[to] = true
+				g.queue = append(g.queue, to)
+			}
+		}
+	}
+	return true
+}

@@ -33,14 +33,27 @@ const onThread, byPaths = 1 << 15, 1 << 17
 
 //export goAssign
 func goAssign(p *C.coalesce_assignment) C.int32_t {
+	var err error
+	if matchable(p) {
+		var done bool
+		if done, err = match(p); err == nil && done {
+			return C.COALESCE_OK
+		}
+	}
+	return assignHere(p, err)
+}
+
+// assignHere is goAssign for all that match did not solve, err being its error.
+func assignHere(p *C.coalesce_assignment, err error) C.int32_t {
 	var text []byte
 	var report *[]byte
 	if p != nil && p.flags&C.COALESCE_REPORT != 0 {
 		report = &text
 	}
-	var err error
 	done := false
-	if plain(p) {
+	switch {
+	case err != nil || done:
+	case plain(p):
 		work := func() (err error) {
 			done, err = quick(p, report)
 			return err

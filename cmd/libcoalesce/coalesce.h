@@ -12,7 +12,7 @@
  * A solve is a job: coalesce_start or coalesce_start_assignment gives its handle, coalesce_wait waits for its end,
  * coalesce_text is its answer (JSON, as the command prints with --json) or its error,
  * coalesce_close gives it back. coalesce_assign is an assignment without a job, on the
- * calling thread, for small problems that are called often.
+ * calling thread, for small problems that are called often, and coalesce_solve the same of other problems.
  */
 #ifndef COALESCE_H
 #define COALESCE_H
@@ -178,6 +178,12 @@ int32_t coalesce_start_tune(coalesce_tune *p, int64_t *job);
  *            exclude each other. */
 int32_t coalesce_start(const char *problem, const char *options, const coalesce_array *arrays, int32_t count,
                        coalesce_progress progress, void *user, int64_t *job);
+
+/* coalesce_solve is coalesce_start, coalesce_wait and coalesce_text in one, for small problems that are called often. It
+ * returns the length of the text in bytes, of which it copies as many to buffer as fit, and sets the job's code. Nothing
+ * ends it before its time. */
+int64_t coalesce_solve(const char *problem, const char *options, const coalesce_array *arrays, int32_t count,
+                       int32_t *code, char *buffer, int64_t size);
 
 /* coalesce_start_command starts a job of a command, such as "verify", "answer.json", "costs.npy": the arguments of the
  * program coalesce, without its name. Its text is a JSON object of the exit code, the standard output and the messages:

@@ -46,11 +46,17 @@ func startJob(handle *C.int64_t, work func(ctx context.Context, stop func()) ([]
 			j.text, err = work(ctx, cancel)
 			return err
 		})
-		if j.err != nil && (j.text == nil || codeOf(j.err) != C.COALESCE_INFEASIBLE) {
-			j.text = errorLine(j.err)
-		}
+		j.text = answerText(j.text, j.err)
 	}()
 	return C.COALESCE_OK
+}
+
+// answerText is the text of an answer, or of the error: an infeasible instance may have an answer, with the proof.
+func answerText(text []byte, err error) []byte {
+	if err != nil && (text == nil || codeOf(err) != C.COALESCE_INFEASIBLE) {
+		return errorLine(err)
+	}
+	return text
 }
 
 func jobOf(handle C.int64_t) *job {

@@ -21,6 +21,9 @@ int32_t coalesce_start(const char *problem, const char *options, const coalesce_
                        coalesce_progress progress, void *user, int64_t *job) {
     return forked ? COALESCE_FORKED : goStart((char *)problem, (char *)options, (coalesce_array *)arrays, count, progress, user, job);
 }
+int64_t coalesce_solve(const char *problem, const char *options, const coalesce_array *arrays, int32_t count, int32_t *code, char *buffer, int64_t size) {
+    return forked ? -COALESCE_FORKED : goSolve((char *)problem, (char *)options, (coalesce_array *)arrays, count, code, buffer, size);
+}
 int32_t coalesce_start_command(const char *const *arguments, int32_t count, int64_t *job) {
     return forked ? COALESCE_FORKED : goStartCommand((char **)arguments, count, job);
 }

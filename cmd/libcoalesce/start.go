@@ -31,6 +31,20 @@ func goStart(problem, options *C.char, list *C.coalesce_array, count C.int32_t, 
 	})
 }
 
+//export goSolve
+func goSolve(problem, options *C.char, list *C.coalesce_array, count C.int32_t, code *C.int32_t, buffer *C.char, size C.int64_t) C.int64_t {
+	var text []byte
+	err := <-runOnGoThread(func() (err error) {
+		job := jobs.Job{Problem: C.GoString(problem), Options: []byte(C.GoString(options)), Arrays: map[string]any{}}
+		if err = gather(job.Arrays, list, count); err == nil {
+			text, err = jobs.Solve(context.Background(), jobs.Resources{Open: openNamed, Tuning: openTuning}, job)
+		}
+		return err
+	})
+	setItem(code, 0, codeOf(err))
+	return copyText(answerText(text, err), buffer, size)
+}
+
 // gather adds arrays of C by their names.
 func gather(to map[string]any, list *C.coalesce_array, count C.int32_t) error {
 	if count < 0 || count > 0 && list == nil {

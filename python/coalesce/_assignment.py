@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import math
+import numbers
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Optional, Union, cast, overload
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Literal, Optional, TypeVar, Union, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +28,14 @@ if TYPE_CHECKING:
 # A solve of at most so many costs keeps its thread: ctrl-C comes after it.
 _DIRECT = 1 << 17
 
+# The same of allowed pairs, with a limit, or times k best matchings, whose solvers take longer.
+_DIRECT_LISTED = 1 << 12
+
+A = TypeVar("A")
+
+_Sparse = tuple[NDArray[np.int64], NDArray[np.int32], tuple[int, int]]
+"""Where each row's allowed pairs begin, their columns, and the shape."""
+
 
 class _Small(threading.local):
     """A thread's struct and answers, kept open from call to call."""
@@ -42,7 +53,7 @@ class _Reported(threading.local):
     """The same for answers with duals and a report, which are copied out."""
 
     def __init__(self) -> None:
-        self.text, self.scale = ctypes.create_string_buffer(4096), ctypes.c_double()
+        self.text, self.scale = ctypes.create_string_buffer(1 << 14), ctypes.c_double()
         self.problem = lib.Assignment(size=ctypes.sizeof(lib.Assignment), batch=1, device=-1, text=ctypes.addressof(self.text),
                                       text_size=len(self.text), scale=ctypes.addressof(self.scale))
         self.address = ctypes.addressof(self.problem)
@@ -63,16 +74,40 @@ _small, _reported = _Small(), _Reported()
 
 def _matrix(cost: ArrayLike) -> NDArray[Any]:
     """An array of a type that the library reads, in memory as it is where that can be."""
-    a = np.asarray(cost)
+    a = _device.on_host(cost) if type(cost) is not np.ndarray else cost
     if a.ndim not in (2, 3):
         raise ValueError(f"expected a matrix (2-D array) or a batch of them (3-D array), got a {a.ndim} array")
     if a.dtype.char in lib.TYPES:
         return a if a.dtype.isnative else a.astype(a.dtype.newbyteorder("="))
     if a.dtype == np.float16:
         return a.astype(np.float32)
-    if a.dtype.kind in "iuf" and a.dtype.itemsize <= 8:
-        return a.astype(a.dtype.newbyteorder("="))
+    if a.dtype.kind == "O":
+        a = _of_objects(a)
+        if a.dtype.char in lib.TYPES:
+            return a
+    elif a.dtype.itemsize < 4 and np.can_cast(a.dtype, np.float32):  # of ml_dtypes
+        return a.astype(np.float32)
     raise TypeError(f"Cannot cast array data from {a.dtype!r} to dtype('float64') according to the rule 'safe'")
+
+
+def _of_objects(a: NDArray[Any]) -> NDArray[Any]:
+    """Objects, such as integers of any length and pandas' nullable numbers, as numbers; the same array where some are none."""
+    if not all(isinstance(x, (numbers.Real, np.number, np.bool_, Decimal)) for x in a.flat):
+        return a
+    found = np.array(a.tolist())
+    return found.reshape(a.shape) if found.dtype.char in lib.TYPES else a.astype(np.float64)
+
+
+@overload
+def linear_sum_assignment(cost_matrix: Any, maximize: bool = False, *, tensors: Literal[False] = False) -> tuple[NDArray[np.intp], NDArray[np.intp]]: ...
+
+
+@overload
+def linear_sum_assignment(cost_matrix: A, maximize: bool = False, *, tensors: Literal[True]) -> tuple[A, A]: ...
+
+
+@overload
+def linear_sum_assignment(cost_matrix: Any, maximize: bool = False, *, tensors: bool) -> tuple[Any, Any]: ...
 
 
 def linear_sum_assignment(cost_matrix: Any, maximize: bool = False, *, tensors: bool = False) -> tuple[Any, Any]:
@@ -81,7 +116,7 @@ def linear_sum_assignment(cost_matrix: Any, maximize: bool = False, *, tensors: 
     cost_matrix: an array (n, m) of any real type, order and stride, read in place where it can be. Infinite costs
     forbid pairs (minus infinite ones, with maximize). A batch (B, n, m) gives arrays (B, min(n, m)). Arrays of torch,
     CuPy and JAX that are on a GPU are solved there, and no cost goes through the host; tensors=True gives the answer as
-    int64 arrays of the same kind on the same GPU.
+    int64 arrays of the same package on the same device, of the host's arrays of torch and JAX too.
     Returns row indices, ascending, and their columns. Integers are solved exactly, and floats to the rounding that
     solve_assignment's gap tells. Of several optimal matchings it may give another than SciPy.
     Raises ValueError, as SciPy: not a matrix, invalid numeric entries, infeasible.
@@ -94,7 +129,8 @@ def linear_sum_assignment(cost_matrix: Any, maximize: bool = False, *, tensors: 
             pairs = _pairs_of_gpu(cost_matrix, maximize)
             return (_device.like(cost_matrix, pairs[0]), _device.like(cost_matrix, pairs[1])) if tensors else pairs
         if tensors:
-            raise TypeError(f"tensors: found an array of {type(cost_matrix)} that is on no GPU")
+            pairs = by_ctypes(_matrix(cost_matrix), maximize)
+            return _device.like(cost_matrix, pairs[0]), _device.like(cost_matrix, pairs[1])
     a = _matrix(cost_matrix)
     if a.ndim == 3 or a.size > _DIRECT or a.size == 0 or _small.busy:
         try:
@@ -125,6 +161,29 @@ def linear_sum_assignment(cost_matrix: Any, maximize: bool = False, *, tensors: 
     if code:
         raise _failed(lib.error(code, small.text.value.decode(errors="replace")))
     return _pair(small.column[:rows], cols)
+
+
+by_ctypes = linear_sum_assignment
+
+if not TYPE_CHECKING and lib.DOOR is not None:
+    lib.DOOR.otherwise(by_ctypes)
+    linear_sum_assignment = lib.DOOR.linear_sum_assignment
+
+
+def columns(a: NDArray[Any], limit: Optional[float] = None, maximize: bool = False) -> NDArray[np.int32]:
+    """The column of each row, (n,) or of a batch (B, n), -1 where it is unmatched; limit as in solve_assignment, of minimising.
+
+    Raises CostError of an invalid cost, InfeasibleError where no full matching exists.
+    """
+    if lib.DOOR is not None:
+        found: Optional[NDArray[np.int32]] = lib.DOOR.columns(a, maximize, limit)
+        if found is not None:
+            return found
+    if a.ndim == 2:
+        return cast("NDArray[np.int32]", _solve(_matrix(a), maximize, limit=limit).column[0])
+    if limit is None:
+        return _solve(_matrix(a), maximize).column
+    return np.array([_solve(_matrix(one), maximize, limit=limit).column[0] for one in a], np.int32).reshape(a.shape[:2])
 
 
 def _failed(e: Exception) -> Exception:
@@ -208,7 +267,7 @@ class _Answer:
             p.u, p.v = large + 24 * batch, large + 8 * (3 + rows) * batch
 
 
-def _solve(a: NDArray[Any], maximize: bool, *, sparse: Optional[tuple[NDArray[np.int64], NDArray[np.int32], tuple[int, int]]] = None,
+def _solve(a: NDArray[Any], maximize: bool, *, sparse: Optional[_Sparse] = None,
            limit: Optional[float] = None, duals: bool = False, device: int = -1, algorithm: Optional[str] = None,
            time_limit: Optional[float] = None, check: bool = True, infeasible: bool = False, k_best: int = 1,
            bottleneck: bool = False, points: Optional[Points] = None, start: Optional[Duals] = None, progress: Progress = None,
@@ -344,7 +403,7 @@ def _pairs_of_gpu(x: Any, maximize: bool) -> tuple[NDArray[np.intp], NDArray[np.
             return _pairs(_turned(column, cols) if found.turned else column, tuple(x.shape))
     finally:
         kept.busy = False
-    return cast("tuple[NDArray[np.intp], NDArray[np.intp]]", linear_sum_assignment(_device.to_host(x), maximize))
+    return linear_sum_assignment(_device.to_host(x), maximize)
 
 
 def _turned(column: NDArray[np.int32], rows: int) -> NDArray[np.int32]:
@@ -383,26 +442,32 @@ class AssignmentResult(Report, AssignmentFields):
 
     @property
     def best(self) -> list[RankedMatching]:
+        """The matchings of k_best, the best first."""
         return [RankedMatching(float(m["value"]), np.array(m["solution"], np.int32)) for m in self.report.get("best", [])]
 
     @property
     def complete(self) -> bool:
+        """Whether the matrix has no other matchings than those in best."""
         return bool(self.report.get("complete", False))
 
     @property
     def row_ind(self) -> NDArray[np.intp]:
+        """The matched rows, ascending."""
         return np.flatnonzero(self.column >= 0)
 
     @property
     def col_ind(self) -> NDArray[np.intp]:
+        """The columns of row_ind."""
         return self.column[self.column >= 0].astype(np.intp)
 
     @property
     def u(self) -> Optional[NDArray[Any]]:
+        """The duals of rows, in the costs' unit; None where there are none."""
         return self._dual(0)
 
     @property
     def v(self) -> Optional[NDArray[Any]]:
+        """The duals of columns, in the costs' unit; None where there are none."""
         return self._dual(1)
 
     def _dual(self, side: int) -> Optional[NDArray[Any]]:
@@ -426,6 +491,10 @@ class _Keywords(AssignmentOptions, total=False):
     bottleneck: bool
     start: Optional[Duals]
     progress: Progress
+
+
+@overload
+def solve_assignment(cost: np.ndarray[tuple[int, int], Any], maximize: bool = False, **options: Unpack[_Keywords]) -> AssignmentResult: ...
 
 
 @overload
@@ -510,10 +579,12 @@ def solve_assignment(cost: Any, maximize: bool = False, *, forbidden: Optional[A
                 a = np.where(mask, -np.inf if maximize else np.inf, a if a.dtype.kind == "f" else a.astype(np.float64))
     batch = not sparse and a.ndim == 3
     index = lib.device_index(device)
-    if index < 0 and 0 < a.size <= _DIRECT and algorithm is None and time_limit is None and start is None and further is None and not (batch or sparse or points or bottleneck or progress) and check and limit is None and k_best == 1:
-        result = _direct(a, bool(maximize), duals)
-        if result is not None:
-            return result
+    if index < 0 and 0 < a.size <= _DIRECT and algorithm is None and time_limit is None and start is None and further is None and not (batch or points or bottleneck or progress) and check:
+        plain = sparse is None and limit is None and k_best == 1
+        if plain or a.size * k_best <= _DIRECT_LISTED:
+            result = _direct(a, maximize, duals, sparse, limit, k_best)
+            if result is not None:
+                return result
     if k_best > 1 and (batch or bottleneck):
         raise ValueError(f"k_best: found {k_best}, expected 1 of batches and with bottleneck")
     if start is not None and batch:
@@ -527,24 +598,30 @@ def solve_assignment(cost: Any, maximize: bool = False, *, forbidden: Optional[A
     return _results(answer, batch)
 
 
-def _direct(a: NDArray[Any], maximize: bool, duals: bool) -> Optional[AssignmentResult]:
+def _direct(a: NDArray[Any], maximize: bool, duals: bool, sparse: Optional[_Sparse], limit: Optional[float], k_best: int) -> Optional[AssignmentResult]:
     """solve_assignment of one small matrix on the host, on this thread; None where a job has to tell what is wrong."""
     kept = _reported
     if kept.busy:
         return None
-    rows, cols = a.shape
+    rows, cols = sparse[2] if sparse else a.shape
     kept.fit(rows, cols)
     p = kept.problem
     p.flags = lib.REPORT | (lib.MAXIMIZE if maximize else 0)
     p.type = lib.TYPES[a.dtype.char]
-    p.rows, p.cols = rows, cols
+    p.rows, p.cols, p.k_best = rows, cols, k_best
     p.row_stride, p.col_stride = a.strides
     p.costs = a.__array_interface__["data"][0]
-    kept.busy = True
+    if limit is not None:
+        p.flags, p.limit = p.flags | lib.LIMIT, limit
+    if sparse:
+        p.start, p.col = sparse[0].ctypes.data, sparse[1].ctypes.data
+    else:
+        p.start = p.col = None
+    kept.busy, kept.scale.value = True, math.nan
     try:
         if lib.LIB.coalesce_assign(kept.address):
             return None
-        raw = (kept.u[:rows].copy(), kept.v[:cols].copy(), kept.scale.value) if duals else None
+        raw = (kept.u[:rows].copy(), kept.v[:cols].copy(), kept.scale.value) if duals and kept.scale.value == kept.scale.value else None
         return AssignmentResult(kept.text.value, kept.column[:rows].copy(), raw, False)
     finally:
         kept.busy = False

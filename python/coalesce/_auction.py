@@ -25,6 +25,10 @@ Price = Union[int, float, str, Decimal]
 Bid = Union[tuple[Price, Iterable[Hashable]], tuple[Price, Iterable[Hashable], Hashable]]
 
 
+# An auction whose JSON has at most so many bytes, some ten bids, is solved in less than a millisecond: it has no history to keep.
+_DIRECT = 1 << 10
+
+
 @dataclass(frozen=True)
 class Payment:
     """What a winning bidder pays. bids: the places of its winning bids. value: what it bid for them. pays: what it pays."""
@@ -107,7 +111,8 @@ def solve_auction(bids: Iterable[Bid], *, most: Optional[Mapping[Hashable, int]]
         keeps = [[labels[g] for g in reserve["goods"]] for reserve in held]
         return AuctionResult(report, sorted(int(w) for w in report.pop("solution")), value, keeps, pay)
 
-    result: AuctionResult = start("auction", given, {"text": text}, finish, Told(progress, options.get("time_limit"), keep=True))
+    small = len(text) <= _DIRECT
+    result: AuctionResult = start("auction", given, {"text": text}, finish, Told(progress, options.get("time_limit"), keep=not small), small)
     return result
 
 

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
+# A game of at most so many coalitions is solved in less than a millisecond: it has no history to keep.
+_DIRECT = 1 << 8
+
+
 @dataclass(repr=False, eq=False)
 class CSGResult(Report, CSGFields):
     """The coalition structure of the largest value. structure: lists of agents, numbers from 0."""
@@ -76,5 +80,5 @@ def solve_csg(values: Any, agents: Optional[int] = None, *, device: Union[str, i
         blocks: Iterable[Iterable[int]] = report.pop("solution")
         return CSGResult(report, [[agent - 1 for agent in block] for block in blocks])
 
-    result: CSGResult = start("csg", text, {"values": a}, finish, Told(progress, options.get("time_limit"), keep=True))
+    result: CSGResult = start("csg", text, {"values": a}, finish, Told(progress, options.get("time_limit"), keep=a.size > _DIRECT), small=a.size <= _DIRECT and checkpoint is None)
     return result

@@ -276,8 +276,18 @@ def to_host(x: Any) -> NDArray[Any]:
     return np.asarray(x)
 
 
+def on_host(x: Any) -> NDArray[Any]:
+    """An array of the host's memory as one of NumPy, in place where it can be."""
+    if _plain_torch(x):
+        x = x.detach().resolve_neg()
+        return np.asarray((x.float() if _name(x) == "bfloat16" else x).numpy())
+    if hasattr(x, "__dlpack__") and not hasattr(x, "__array__") and not hasattr(x, "__array_interface__"):
+        return np.from_dlpack(x)
+    return np.asarray(x)
+
+
 def like(x: Any, array: NDArray[Any]) -> Any:
-    """An array of x's package, on x's GPU."""
+    """An array of x's package, on x's device."""
     home = _home(x)
     if hasattr(home, "from_numpy"):
         return home.from_numpy(array).to(x.device)

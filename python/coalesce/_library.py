@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 import json
 import pathlib
+import sys
+import threading
 from typing import Any, Callable, Optional, Union
 
 from ._arguments import whole
@@ -18,6 +21,19 @@ METRICS = {"euclidean": 0, "squared": 1, "manhattan": 2}
 TYPES = {"b": 1, "h": 2, "i": 3, "B": 5, "H": 6, "I": 7, "f": 9, "d": 10, "?": 5}
 TYPES["l"], TYPES["L"] = (4, 8) if ctypes.sizeof(ctypes.c_long) == 8 else (3, 7)
 TYPES["q"], TYPES["Q"] = 4, 8
+
+
+def _door() -> Any:
+    """The extension for small matrices, where this Python has the stable ABI of 3.10 and the package was built with it."""
+    if sys.version_info < (3, 10) or sys.implementation.name != "cpython":
+        return None
+    try:
+        return importlib.import_module("._door", __package__)
+    except ImportError:
+        return None
+
+
+DOOR = _door()
 
 
 class CoalesceError(Exception):
@@ -105,6 +121,7 @@ def _load() -> ctypes.CDLL:
     for name in ("assignment", "tune"):
         getattr(lib, "coalesce_start_" + name).argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.c_int64)]
     lib.coalesce_start.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int32, Progress, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int64)]
+    lib.coalesce_solve.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int32, ctypes.POINTER(ctypes.c_int32), ctypes.c_char_p, ctypes.c_int64]
     lib.coalesce_start_command.argtypes = [ctypes.POINTER(ctypes.c_char_p), ctypes.c_int32, ctypes.POINTER(ctypes.c_int64)]
     lib.coalesce_assign.argtypes = [ctypes.c_void_p]
     lib.coalesce_tuned.argtypes, lib.coalesce_tune_worker.argtypes = [ctypes.c_char_p], [ctypes.c_int32]
@@ -112,11 +129,26 @@ def _load() -> ctypes.CDLL:
     lib.coalesce_cancel.argtypes = lib.coalesce_close.argtypes = [ctypes.c_int64]
     lib.coalesce_text.argtypes = [ctypes.c_int64, ctypes.c_char_p, ctypes.c_int64]
     lib.coalesce_devices.argtypes = [ctypes.c_char_p, ctypes.c_int64]
-    lib.coalesce_text.restype = lib.coalesce_devices.restype = ctypes.c_int64
+    lib.coalesce_text.restype = lib.coalesce_devices.restype = lib.coalesce_solve.restype = ctypes.c_int64
+    if DOOR is not None:
+        DOOR.bind(ctypes.cast(lib.coalesce_assign, ctypes.c_void_p).value)
     return lib
 
 
-LIB = _load()
+class _Lazy:
+    """The library, which the first use of one of its functions loads. A process that has not used it may fork."""
+
+    def __getattr__(self, name: str) -> Any:
+        with _loading:
+            if "loaded" not in self.__dict__:
+                self.loaded = _load()
+        found = getattr(self.loaded, name)
+        setattr(self, name, found)
+        return found
+
+
+_loading = threading.Lock()
+LIB: Any = _Lazy()
 
 
 def error(code: int, text: str) -> Exception:
@@ -132,8 +164,8 @@ def error(code: int, text: str) -> Exception:
     if code == CANCELLED:
         return CancelledError("the time limit ended the solve before there was an answer")
     if code == FORKED:
-        return ForkedError("this process was forked after coalesce was imported, and the library's threads stayed in the "
-                           "parent: start processes by the methods spawn or forkserver, or import coalesce in the child alone")
+        return ForkedError("this process was forked after coalesce had solved in its parent, where the library's threads stayed: "
+                           "start processes by the methods spawn or forkserver, or before the first solve")
     return InternalError(text)
 
 
@@ -189,11 +221,16 @@ def wait_for(start: Callable[[Any], int], finish: Callable[[str], Any]) -> Any:
         return result
     if interrupted:
         raise Interrupted()
+    raise failure(code, text)
+
+
+def failure(code: int, text: str) -> Exception:
+    """The exception of a solve that ended with a code and a text, which may be an infeasible instance's report."""
     if code == INFEASIBLE and text.startswith(("{", "[")):
         failed = InfeasibleError("no solution is feasible")
         failed.report = json.loads(text)
-        raise failed
-    raise error(code, text)
+        return failed
+    return error(code, text)
 
 
 def device_name(device: Union[str, int, None]) -> str:

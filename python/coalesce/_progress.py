@@ -75,14 +75,8 @@ class Told:
         """A job that tells: what finish makes of its report, or its list of reports, with the history, or the exception that the
         function raised."""
 
-        def remember(text: str) -> Any:
-            reports = json.loads(text)
-            for report in reports if isinstance(reports, list) else [reports]:
-                report.setdefault("history", self.entries())
-            return finish(reports)
-
         try:
-            result = lib.wait_for(start, remember)
+            result = lib.wait_for(start, lambda text: self.finished(finish, text))
         except (lib.CoalesceError, MemoryError, ValueError, KeyboardInterrupt) as e:
             if self.failed is not None:  # it ended the solve
                 e = self.failed  # type: ignore[assignment]
@@ -91,6 +85,13 @@ class Told:
             raise e
         self.end()
         return result
+
+    def finished(self, finish: Callable[[Any], Any], text: str) -> Any:
+        """What finish makes of a report, or of a list of them, with the history."""
+        reports = json.loads(text)
+        for report in reports if isinstance(reports, list) else [reports]:
+            report.setdefault("history", self.entries())
+        return finish(reports)
 
     def entries(self) -> list[dict[str, float]]:
         """The history in the words of the library's JSON."""

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
+# A program of at most so many variables is solved by looking at all, in less than a millisecond.
+_DIRECT = 12
+
+
 @dataclass(frozen=True)
 class Solution:
     """One of several solutions: x as in QUBOResult, its value, and the seconds after which it was found."""
@@ -44,10 +48,12 @@ class QUBOResult(Report, QUBOFields):
 
     @property
     def sample(self) -> dict[Hashable, int]:
+        """The value of each variable, by its label."""
         return {label: int(x) for label, x in zip(self.variables, self.x)}
 
     @property
     def history(self) -> list[tuple[float, float]]:
+        """The seconds after which each better solution was found, and its value."""
         return [(h["seconds"], float(h["value"])) for h in self.report["history"]]
 
 
@@ -121,5 +127,5 @@ def solve_entries(n: int, i: NDArray[Any], j: NDArray[Any], c: NDArray[Any], lab
         return QUBOResult(report, x, labels, several)
 
     told = Told(progress, options.get("time_limit") or (None if options.get("work") else 10.0))
-    result: QUBOResult = start("qubo", text, {"i": i, "j": j, "coefficients": c}, finish, told)
+    result: QUBOResult = start("qubo", text, {"i": i, "j": j, "coefficients": c}, finish, told, small=n <= _DIRECT and not any(options.values()))
     return result

@@ -37,6 +37,32 @@ def test_fork_is_refused():
     assert done.returncode == 0 and done.stdout == "[0]\n", done.stderr
 
 
+def test_the_import_loads_little():
+    done = run("""
+        import sys, time
+        began = time.process_time()
+        import coalesce
+        assert time.process_time() - began < 0.1
+        assert not {"numpy", "dimod", "ctypes", "coalesce._library"} & set(sys.modules), sorted(sys.modules)
+        assert set(coalesce.__all__) <= set(dir(coalesce))
+        for name in coalesce.__all__:
+            getattr(coalesce, name)
+        coalesce.no_such_name
+    """)
+    assert done.returncode == 1 and done.stderr.endswith("AttributeError: module 'coalesce' has no attribute 'no_such_name'\n"), done.stderr
+
+
+def test_a_parent_that_only_imported_may_fork():
+    done = run("""
+        import multiprocessing
+        from concurrent.futures import ProcessPoolExecutor
+        from coalesce import linear_sum_assignment, solve_assignment, solve_qubo
+        with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
+            print(*(cols.tolist() for _, cols in pool.map(linear_sum_assignment, [[[1, 2], [1, 3]], [[3, 1], [1, 3]]])), *(r.value for r in pool.map(solve_qubo, [[[-1]]])))
+    """)
+    assert done.returncode == 0 and done.stdout == "[1, 0] [1, 0] -1.0\n", done.stderr
+
+
 def test_a_child_alone_may_import_it():
     done = run("""
         import os

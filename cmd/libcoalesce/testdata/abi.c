@@ -121,6 +121,19 @@ static void matrices(void) {
             EXPECT(!p.gap || p.gap[k] == 0);
             EXPECT(!p.value || p.value[k] == sum);
         }
+        if (round % 2 == 0) { /* and with a limit that no cost reaches, or that all do */
+            coalesce_assignment q = p;
+            int most = p.flags & COALESCE_MAXIMIZE ? -1 : 1;
+            q.flags |= COALESCE_LIMIT, q.limit = 1000 * most;
+            EXPECT(coalesce_assign(&q) == COALESCE_OK);
+            for (int64_t i = 0, matched = 0; i < rows; i++) {
+                matched += q.column[i] >= 0;
+                EXPECT(i < rows - 1 || matched == (rows < cols ? rows : cols));
+            }
+            q.limit = -1000 * most;
+            EXPECT(coalesce_assign(&q) == COALESCE_OK);
+            for (int64_t i = 0; i < batch * rows; i++) EXPECT(q.column[i] == -1);
+        }
         if (batch == 1 && p.u) { /* and from its duals */
             coalesce_assignment q = p;
             q.start_u = copy(p.u, rows * 8), q.start_v = copy(p.v, cols * 8), q.start_scale = p.scale[0];
@@ -202,7 +215,14 @@ static void problems(void) {
     const char *limited = "{\"variables\": 20, \"device\": \"host\", \"time_limit\": 1}";
     EXPECT(coalesce_start("qubo", limited, terms, 3, ignore, &told, &job) == COALESCE_OK);
     free(ended(job, COALESCE_OK));
+    int32_t code;
+    int64_t length = coalesce_solve("qubo", limited, terms, 3, &code, NULL, 0);
+    EXPECT(length > 0 && code == COALESCE_OK);
+    char *cut = malloc(length - 1); /* one byte too few */
+    EXPECT(coalesce_solve("qubo", limited, terms, 3, &code, cut, length - 1) > 0 && code == COALESCE_OK && cut[0] == '{');
+    free(cut);
     i[5] = n;
+    EXPECT(coalesce_solve("qubo", limited, terms, 3, &code, NULL, 0) > 0 && code == COALESCE_INVALID);
     EXPECT(coalesce_start("qubo", limited, terms, 3, ignore, &told, &job) == COALESCE_OK);
     free(ended(job, COALESCE_INVALID));
     i[5] = 0;

@@ -63,7 +63,7 @@ def start(problem: str, options: bytes, arrays: Mapping[str, Any], finish: Calla
     small: the solve takes some milliseconds at most, and none waits for ctrl-C so long: it needs no job.
     """
     given = (_Array * len(arrays))(*(_Array(name.encode(), a.ctypes.data, len(a), lib.TYPES[a.dtype.char]) for name, a in arrays.items()))
-    if small and not told.function and not _direct.busy:
+    if small and not told.function and told.ask is None and not _direct.busy:
         _direct.busy = True
         try:
             length = lib.LIB.coalesce_solve(problem.encode(), options, given, len(given), ctypes.byref(_direct.code), _direct.text, len(_direct.text))

@@ -188,8 +188,10 @@ def solve(kind: str, problem: ctypes.Structure, finish: Callable[[str], Any]) ->
     return wait_for(lambda handle: getattr(LIB, "coalesce_start_" + kind)(ctypes.addressof(problem), ctypes.byref(handle)), finish)
 
 
-def wait_for(start: Callable[[Any], int], finish: Callable[[str], Any]) -> Any:
+def wait_for(start: Callable[[Any], int], finish: Callable[[str], Any], ask: Optional[Callable[[], Any]] = None) -> Any:
     """Starts a job, waits for its end with the GIL released, and makes finish's result of its text.
+
+    ask: called every 50 ms; the job ends with what it has found once that is true.
 
     Ctrl-C ends the job with what it has found by then, and the result says so. Interrupted is raised where there is no result,
     where it was whole before the job heard of ctrl-C, and after a second one.
@@ -207,6 +209,9 @@ def wait_for(start: Callable[[Any], int], finish: Callable[[str], Any]) -> Any:
                 if code != RUNNING:
                     break
                 wait = min(2 * wait, 50)
+                if ask is not None and ask():
+                    ask = None
+                    LIB.coalesce_cancel(handle)
             except KeyboardInterrupt:
                 interrupted += 1
                 LIB.coalesce_cancel(handle)

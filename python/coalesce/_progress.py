@@ -29,14 +29,14 @@ class Told:
     """A callback of Python that C calls: the exception that it raised, and in `history` what it was told.
 
     progress: a function, or True for a bar of tqdm, which runs to the end of the work or, where that is not known, of the
-    time limit. keep: remember what is told where there is no function too.
+    time limit. keep: remember what is told where there is no function too. ask: as wait_for has it.
     """
 
-    def __init__(self, progress: Progress, time_limit: Optional[float] = None, *, keep: bool = False) -> None:
+    def __init__(self, progress: Progress, time_limit: Optional[float] = None, *, keep: bool = False, ask: Optional[Callable[[], Any]] = None) -> None:
         self.failed: Optional[BaseException] = None
         self.history: list[Incumbent] = []
         self.bar: Any = None
-        self.limit = time_limit
+        self.limit, self.ask = time_limit, ask
         if progress is not None and not isinstance(progress, bool) and not callable(progress):
             raise TypeError(f"progress: found {progress!r}, expected a function, True, or None")
         tell = self.show if progress is True else progress or None
@@ -76,7 +76,7 @@ class Told:
         function raised."""
 
         try:
-            result = lib.wait_for(start, lambda text: self.finished(finish, text))
+            result = lib.wait_for(start, lambda text: self.finished(finish, text), self.ask)
         except (lib.CoalesceError, MemoryError, ValueError, KeyboardInterrupt) as e:
             if self.failed is not None:  # it ended the solve
                 e = self.failed  # type: ignore[assignment]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Hashable, Union
+from typing import TYPE_CHECKING, Any, Callable, Hashable, Optional, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,8 +109,9 @@ def solve_qubo(Q: Any, maximize: bool = False, *, ising: bool = False, device: U
 
 
 def solve_entries(n: int, i: NDArray[Any], j: NDArray[Any], c: NDArray[Any], labels: list[Hashable], *, maximize: bool = False,
-                  ising: bool = False, device: Union[str, int, None] = None, progress: Progress = None, **options: Unpack[QUBOOptions]) -> QUBOResult:
-    """solve_qubo for n variables and coefficients c[k] of the variables i[k] and j[k]."""
+                  ising: bool = False, device: Union[str, int, None] = None, progress: Progress = None, ask: Optional[Callable[[], Any]] = None,
+                  **options: Unpack[QUBOOptions]) -> QUBOResult:
+    """solve_qubo for n variables and coefficients c[k] of the variables i[k] and j[k]. ask: called every 50 ms; the search ends once it is true."""
     if c.dtype.kind in "bi" or c.dtype.kind == "u" and c.dtype.itemsize < 8:
         c = np.ascontiguousarray(c, np.int64)
     elif c.dtype.kind in "fuO":
@@ -126,6 +127,6 @@ def solve_entries(n: int, i: NDArray[Any], j: NDArray[Any], c: NDArray[Any], lab
         x = _bits(report.pop("solution"), ising)
         return QUBOResult(report, x, labels, several)
 
-    told = Told(progress, options.get("time_limit") or (None if options.get("work") else 10.0))
+    told = Told(progress, options.get("time_limit") or (None if options.get("work") else 10.0), ask=ask)
     result: QUBOResult = start("qubo", text, {"i": i, "j": j, "coefficients": c}, finish, told, small=n <= _DIRECT and not any(options.values()))
     return result

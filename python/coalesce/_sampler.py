@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _library as lib
-from ._arguments import whole
+from ._arguments import real, whole
 from ._options import QUBO
 from ._qubo import solve_entries
 
@@ -23,8 +24,14 @@ else:
 class Sampler(_Base):  # type: ignore[misc]
     """A dimod.Sampler of binary quadratic models, by the search of solve_qubo. Needs dimod.
 
-    sample(bqm, num_reads=1, seed=None, **parameters): at most num_reads distinct samples, best first. Parameters are the
-    options of solve_qubo but for solutions. info of the sample set: timing, bound, gap, proven, seed, device, reason.
+    sample(bqm, num_reads=1, seed=None, **parameters) gives num_reads samples, best first: the best distinct ones that were
+    found, and the best again where there are fewer. Parameters are the options of solve_qubo but for solutions, and of
+    D-Wave's samplers:
+    initial_states: states that the samples must not be worse than: all that dimod.as_samples takes. One that is better
+    than what was found is among the samples.
+    timeout: milliseconds, as time_limit is seconds. energy_threshold: the search ends at this energy or a lower one.
+    interrupt_function: called every 50 ms; the search ends with what it has found once that is true.
+    info of the sample set: timing, bound, gap, proven, interrupted, seed, device, reason.
     """
 
     def __init__(self) -> None:
@@ -33,31 +40,65 @@ class Sampler(_Base):  # type: ignore[misc]
 
     @property
     def properties(self) -> dict[str, Any]:
+        """Nothing: the sampler has no properties of its own."""
         return {}
 
     @property
     def parameters(self) -> dict[str, Any]:
-        return {name: [] for name in ("num_reads", "device", "progress", *QUBO) if name != "solutions"}
+        """The keywords of sample."""
+        return {name: [] for name in ("num_reads", "device", "progress", "initial_states", "timeout", "energy_threshold", "interrupt_function", *QUBO)
+                if name != "solutions"}
 
     def sample(self, bqm: Any, **parameters: Any) -> Any:
         """Samples of a binary quadratic model: a dimod.SampleSet."""
         import dimod
 
         sample_set: Any = dimod.SampleSet
-        parameters = self.remove_unknown_kwargs(**parameters)
-        seed = parameters.get("seed")
-        seed = int(np.random.default_rng().integers(1 << 32)) if seed is None else whole("seed", seed, 0, 2**64 - 1)
-        reads = parameters.pop("num_reads", None)
-        reads = 1 if reads is None else whole("num_reads", reads, 1, lib.MOST)
+        given = {name: value for name, value in self.remove_unknown_kwargs(**parameters).items() if value is not None}
+        seed = int(np.random.default_rng().integers(1 << 32)) if "seed" not in given else whole("seed", given.pop("seed"), 0, 2**64 - 1)
+        reads = whole("num_reads", given.pop("num_reads", 1), 1, lib.MOST)
+        ask = given.pop("interrupt_function", None)
+        if ask is not None and not callable(ask):
+            raise TypeError(f"interrupt_function: found {ask!r}, expected a function")
+        offset = float(bqm.offset)
+        for name, other in (("timeout", "time_limit"), ("energy_threshold", "target")):
+            if name in given:
+                if other in given:
+                    raise ValueError(f"{name}: found {other} too, expected one of them")
+                found = real(name, given.pop(name))
+                given[other] = found / 1000 if name == "timeout" else found - offset
         labels = list(bqm.variables)
+        states = self._states(bqm, labels, given.pop("initial_states", None))
         linear, (i, j, quadratic), _ = bqm.to_numpy_vectors(variable_order=labels)
         diagonal = np.arange(len(labels), dtype=np.int32)
         result = solve_entries(
             len(labels), np.concatenate([diagonal, i]), np.concatenate([diagonal, j]), np.concatenate([linear, quadratic]), labels,
-            ising=bqm.vartype is dimod.SPIN, seed=seed, solutions=reads if reads > 1 else None,
-            **{name: value for name, value in parameters.items() if name != "seed" and value is not None})
-        found = [s.x for s in result.solutions] or [result.x]
-        offset = float(bqm.offset)
+            ising=bqm.vartype is dimod.SPIN, seed=seed, solutions=reads if reads > 1 else None, ask=ask, **given)
+        samples = np.array([s.x for s in result.solutions] or [result.x])
+        value = math.inf if result.value is None else result.value + offset
+        samples = np.concatenate([states[bqm.energies((states, labels)) < value], samples]) if len(states) else samples
+        samples = samples[np.argsort(bqm.energies((samples, labels)), kind="stable")][:reads] if labels else samples[:reads]
+        samples = np.concatenate([samples, np.repeat(samples[:1], reads - len(samples), axis=0)])
         info = {"timing": result.seconds, "bound": None if result.bound is None else result.bound + offset, "gap": result.gap,
-                "proven": result.proven, "seed": seed, "device": result.device, "reason": result.reason}
-        return sample_set.from_samples_bqm((np.array(found), labels), bqm, info=info)
+                "proven": result.proven, "interrupted": result.interrupted, "seed": seed, "device": result.device, "reason": result.reason}
+        return sample_set.from_samples_bqm((samples, labels), bqm, info=info)
+
+    @staticmethod
+    def _states(bqm: Any, labels: list[Any], states: Any) -> Any:
+        """Initial states, one a row, in the order of labels and in the model's values."""
+        import dimod
+
+        if states is None:
+            return np.empty((0, len(labels)), np.int8)
+        if isinstance(states, dimod.SampleSet):
+            known: Any = states
+            states = known.change_vartype(bqm.vartype, inplace=False)
+        values, names = dimod.as_samples(states)
+        place = {name: k for k, name in enumerate(names)}
+        missing = [label for label in labels if label not in place]
+        if missing:
+            raise ValueError(f"initial_states: found no value of {missing[0]!r}")
+        found = np.asarray(values)[:, [place[label] for label in labels]]
+        if not np.isin(found, tuple(bqm.vartype.value)).all():
+            raise ValueError(f"initial_states: expected values of {sorted(bqm.vartype.value)}")
+        return found.astype(np.int8)

@@ -1,5 +1,6 @@
 """coalesce.Sampler against dimod's own tests."""
 
+import time
 import unittest
 
 import dimod
@@ -30,7 +31,7 @@ def test_energies_are_the_least(vartype):
             found = coalesce.Sampler().sample(bqm, seed=seed, num_reads=reads)
             dimod.testing.assert_response_energies(found, bqm)
             assert found.first.energy == pytest.approx(best) and found.info["seed"] == seed
-            assert len(found) <= reads and found.info["bound"] <= best + 1e-9
+            assert len(found) == reads and found.info["bound"] <= best + 1e-9
             if reads == 1:
                 assert found.info["proven"] and found.info["bound"] == pytest.approx(best)
 
@@ -51,3 +52,55 @@ def test_arguments():
             coalesce.Sampler().sample(bqm, **options)
     sampled = coalesce.Sampler().sample(bqm, seed=2**64 - 1)
     assert sampled.info["seed"] == 2**64 - 1
+
+
+def test_reads():
+    """As many rows as were asked for, the best first, more than there are solutions too."""
+    bqm = dimod.BQM.from_ising({"a": 1}, {"ab": 1})
+    found = coalesce.Sampler().sample(bqm, num_reads=57, seed=1)
+    energies = found.record.energy
+    assert len(found) == 57 and found.record.num_occurrences.sum() == 57 and energies[0] == energies.min()
+    assert len({tuple(x) for x in found.record.sample}) == 4
+
+
+def test_initial_states():
+    rng = np.random.default_rng(3)
+    q = np.triu(rng.integers(-50, 51, (200, 200)))
+    bqm = dimod.BQM.from_qubo({(i, j): int(q[i, j]) for i in range(200) for j in range(i, 200)})
+    best = coalesce.Sampler().sample(bqm, time_limit=0.5, seed=1)
+    found = coalesce.Sampler().sample(bqm, initial_states=best, work=1, seed=2)
+    assert found.first.energy <= best.first.energy
+    spins = dimod.BQM.from_ising({"a": 1.5}, {"ab": 1})
+    assert coalesce.Sampler().sample(spins, initial_states={"a": 1, "b": -1}).first.energy == -2.5
+    for wrong in ({"a": 1}, {"a": 0, "b": 1}):
+        with pytest.raises(ValueError, match="initial_states"):
+            coalesce.Sampler().sample(spins, initial_states=wrong)
+
+
+def test_ends():
+    rng = np.random.default_rng(4)
+    q = np.triu(rng.integers(-50, 51, (300, 300)))
+    bqm = dimod.BQM.from_qubo({(i, j): int(q[i, j]) for i in range(300) for j in range(i, 300)}, 7.0)
+    asked = []
+
+    def interrupt():
+        asked.append(time.monotonic())
+        return len(asked) > 3
+
+    began = time.monotonic()
+    found = coalesce.Sampler().sample(bqm, interrupt_function=interrupt, time_limit=60)
+    assert found.info["interrupted"] and 4 <= len(asked) <= 5 and time.monotonic() - began < 20
+    began = time.monotonic()
+    best = coalesce.Sampler().sample(bqm, timeout=300).first.energy
+    assert time.monotonic() - began < 8
+    began = time.monotonic()
+    assert coalesce.Sampler().sample(bqm, energy_threshold=best * 0.9, time_limit=60).first.energy <= best * 0.9 and time.monotonic() - began < 20
+    for wrong in (dict(timeout=-1), dict(timeout=5, time_limit=1), dict(interrupt_function=3), dict(energy_threshold=1, target=1)):
+        with pytest.raises((ValueError, TypeError)):
+            coalesce.Sampler().sample(bqm, **wrong)
+
+
+def test_a_failing_interrupt_function():
+    bqm = dimod.BQM.from_ising({}, {(i, j): (-1) ** (i * j) for i in range(60) for j in range(i)})
+    with pytest.raises(ZeroDivisionError):
+        coalesce.Sampler().sample(bqm, interrupt_function=lambda: 1 / 0, time_limit=30)

@@ -16,8 +16,8 @@ import (
 
 // A matcher is what a thread of C solves small matrices with, and no memory is made for a call.
 type matcher struct {
-	quick assignment.QuickSolver
-	found []assignment.Matching
+	solver assignment.QuickSolver
+	found  []assignment.Matching
 }
 
 var matchers = sync.Pool{New: func() any { return new(matcher) }}
@@ -162,7 +162,7 @@ func matchAll[T assignment.Number](p *C.coalesce_assignment, costs []T) error {
 	column := unsafe.Slice((*int32)(unsafe.Pointer(p.column)), n*s.Rows)
 	maximize := p.flags&C.COALESCE_MAXIMIZE != 0
 	if n == 1 {
-		one, err := assignment.Match(&m.quick, s, costs, maximize, column)
+		one, err := assignment.Match(&m.solver, s, costs, maximize, column)
 		if err == nil {
 			putMatching(p, 0, one)
 		}

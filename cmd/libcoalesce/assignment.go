@@ -120,8 +120,12 @@ func assign(ctx context.Context, p *C.coalesce_assignment, stop func(), report *
 	if stop != nil {
 		o.Progress = progressCallback(p.progress, p.user, stop)
 	}
-	if o.Start, err = starting(p); err != nil {
+	start, err := starting(p)
+	if err != nil {
 		return err
+	}
+	if start != nil {
+		o.Start = start
 	}
 	if p.flags&C.COALESCE_RESIDENT != 0 {
 		if o.KBest > 1 || o.Bottleneck {

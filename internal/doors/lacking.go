@@ -41,7 +41,6 @@ var lacks = []lack{
 	{byArrays, "assignment", "kind rows cols range seed type rank permuted shift jitter density keep_points", "drawn costs are the command's", "`commands.generate_assignment`"},
 	{byArrays, "csg", "target", "a search of graphs is of files", "`commands.solve_csg`"},
 	{byArrays, "csg", "values", "the table of all coalitions is a file", "`commands.solve_csg`, `commands.query_csg`"},
-	{byArrays, "qubo", "start fix", "they name variables of a file", "`commands.solve_qubo`"},
 	{byArrays, "qubo", "plot", "a result draws itself", "`result.plot()`"},
 	{byArrays, allProblems, "json output", "a result is an object", "`result.report`"},
 	{byArrays, allProblems, "verify", "the sequential reference is slow, and a result has its certificate", "`commands.solve_…`, `commands.verify`"},

@@ -57,13 +57,19 @@ var QUBORequestTable = sync.OnceValue(func() option.Table {
 				Flag:  "-",
 				Name:  "ising",
 			},
+			{
+				About:   "begin with this solution: a digit 0 or 1 for each variable, a sign for each spin, or the JSON of an earlier result; the flag names a file of it",
+				Default: "none",
+				Field:   "Start",
+				Name:    "start",
+			},
 		},
 	)
 })
 
 // Pointers appends where o holds the options, in the order of their declarations.
 func (o *QUBORequest) Pointers(at []any) []any {
-	at = append(at, &o.Variables, &o.Maximize, &o.Ising)
+	at = append(at, &o.Variables, &o.Maximize, &o.Ising, &o.Start)
 	return at
 }
 

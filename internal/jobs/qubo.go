@@ -19,6 +19,10 @@ type QUBORequest struct {
 	// variables are spins, -1 and +1
 	Ising bool `option:"ising" flag:"-"`
 
+	// begin with this solution: a digit 0 or 1 for each variable, a sign for each spin, or the JSON of an earlier result; the
+	// flag names a file of it
+	Start string `option:"start" default:"none"`
+
 	solver qubo.Options
 }
 
@@ -34,6 +38,11 @@ func (q *QUBORequest) run(ctx context.Context, a arrays) (any, error) {
 	inst, err := q.instance(a)
 	if err != nil {
 		return nil, err
+	}
+	if q.Start != "" {
+		if q.solver.Start, err = qubo.ParseStart([]byte(q.Start), "start", inst.N); err != nil {
+			return nil, err
+		}
 	}
 	return resultOrNil(qubo.Solve(ctx, inst, q.solver))
 }

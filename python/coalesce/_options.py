@@ -10,6 +10,7 @@ from ._arguments import Check, checked_real, checked_seconds, checked_text, chec
 class QUBOOptions(TypedDict, total=False):
     """The options of solve_qubo. None stands for the default.
 
+    start: begin with this solution: a digit 0 or 1 for each variable, a sign for each spin, or the JSON of an earlier result; the flag names a file of it; default: none.
     algorithm: search with; default: the solver's choice.
     variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known; default: the fastest known.
     time_limit: end the solve of an instance after this time, with the best so far, in seconds; default: 10s, or none with work.
@@ -27,6 +28,7 @@ class QUBOOptions(TypedDict, total=False):
     screen: multistart: screen at mean + lambda (max - mean), a number from 0 to below 1, or printed for max / mean; default: 0.2.
     blend: multistart: blend solutions with this one; default: best.
     ascend: multistart: place where solutions ascend; default: device.
+    fix: fix variables: 0=1,7=0 makes the first 1 and the eighth 0; north=0 names one where variables have names; default: those that the instance fixes.
     unreduced: search all variables but those that the instance fixes, without preprocessing.
     memory: bytes that the host may take besides the instance; default: no limit, in the command what is free.
     threads: cores that the host device uses; default: all.
@@ -35,6 +37,7 @@ class QUBOOptions(TypedDict, total=False):
     frozen: refuse to solve with a variant that was tuned neither at this size nor on both sides of it on this class of device.
     """
 
+    start: Optional[str]
     algorithm: Optional[Literal["portfolio", "bulk", "temper", "host", "multistart", "reference"]]
     variant: Optional[str]
     time_limit: Optional[float]
@@ -52,6 +55,7 @@ class QUBOOptions(TypedDict, total=False):
     screen: Optional[str]
     blend: Optional[Literal["best", "start", "none"]]
     ascend: Optional[Literal["device", "host"]]
+    fix: Optional[Sequence[str]]
     unreduced: Optional[bool]
     memory: Optional[int]
     threads: Optional[int]
@@ -61,6 +65,7 @@ class QUBOOptions(TypedDict, total=False):
 
 
 QUBO: dict[str, Check] = {
+    "start": checked_text(),
     "algorithm": checked_text("portfolio", "bulk", "temper", "host", "multistart", "reference"),
     "variant": checked_text(),
     "time_limit": checked_seconds(),
@@ -78,6 +83,7 @@ QUBO: dict[str, Check] = {
     "screen": checked_text(),
     "blend": checked_text("best", "start", "none"),
     "ascend": checked_text("device", "host"),
+    "fix": checked_texts(),
     "unreduced": checked_truth(),
     "memory": checked_whole(1, 9223372036854775807),
     "threads": checked_whole(0, 2147483647),

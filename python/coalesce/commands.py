@@ -651,10 +651,10 @@ class SolveQuboFlags(TypedDict, total=False):
     lambda_: multistart: screen at mean + lambda (max - mean), a number from 0 to below 1, or printed for max / mean (default: 0.2).
     blend: multistart: blend solutions with this one: best, start, none (default: best).
     ascend: multistart: place where solutions ascend: device, host (default: device).
+    fix: fix variables: 0=1,7=0 makes the first 1 and the eighth 0; north=0 names one where variables have names (default: those that the instance fixes).
     no_preprocessing: search all variables but those that the instance fixes, without preprocessing.
     memory: bytes that the host may take besides the instance (default: no limit, in the command what is free).
     start: begin with the solution in this file: a digit a variable, or an earlier result's JSON.
-    fix: fix variables: 0=1,7=0 makes the first 1 and the eighth 0; north=0 names one where variables have names.
     plot: draw the best value over time into this SVG file, of one instance alone.
     device: compute there: auto, host, emulated, cuda or cuda:INDEX (default: auto).
     threads: cores that the host device uses (default: all).
@@ -689,10 +689,10 @@ class SolveQuboFlags(TypedDict, total=False):
     lambda_: Optional[Path]
     blend: Optional[Literal["best", "start", "none"]]
     ascend: Optional[Literal["device", "host"]]
+    fix: Optional[Sequence[Path]]
     no_preprocessing: Optional[bool]
     memory: Optional[int]
     start: Optional[Path]
-    fix: Optional[Sequence[Path]]
     plot: Optional[Path]
     device: Optional[Path]
     threads: Optional[int]
@@ -730,7 +730,7 @@ class VerifyFlags(TypedDict, total=False):
     form: qubo: form of the coefficients; npy, mtx, csv and mqlib can hold any: qubo, ising, maxcut (default: the format's).
     sense: qubo: direction of the objective: maximize, minimize (default: the format's).
     problem: qubo: problem of a file of several, from 1 (default: the only one).
-    fix: qubo: fix variables: 0=1,7=0 makes the first 1 and the eighth 0; north=0 names one where variables have names.
+    fix: qubo: fix variables: 0=1,7=0 makes the first 1 and the eighth 0; north=0 names one where variables have names (default: those that the instance fixes).
     """
 
     format: Optional[Path]

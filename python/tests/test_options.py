@@ -104,6 +104,8 @@ def test_commands(tmp_path):
     assert commands.solve_csg(graph, device="host")["value"] == 5
     fixed = commands.solve_qubo(graph, device="host", form="maxcut", fix=["0=1"])
     assert fixed["solution"][0] == "1"
+    arrays = coalesce.solve_qubo({(0, 0): -3, (1, 1): -2, (0, 1): 4}, device="host", fix=["0=0"], start="01")
+    assert arrays.value == -2
     commands.convert(graph, output=tmp_path / "cut.coo")
     assert (tmp_path / "cut.coo").exists()
     assert commands.explain_assignment(device="host", size=100)

@@ -277,7 +277,7 @@ func TestRanksRefuse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	warm := Options{Start: &Duals{U: make([]int64, 20), V: make([]int64, 20), Scale: 1}}
+	warm := Options{Settings: solve.Settings{Start: &Duals{U: make([]int64, 20), V: make([]int64, 20), Scale: 1}}}
 	for _, c := range []struct {
 		inst *Instance
 		o    Options

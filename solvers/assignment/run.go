@@ -57,7 +57,11 @@ func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[finding
 	}
 	r.begin(r.solvedOn(), r.job.plan.String(), r.job.plan.reason)
 	var err error
-	if r.from, err = warmPrices(r.p, r.Start); err != nil {
+	given, err := r.start()
+	if err != nil {
+		return nil, nil, err
+	}
+	if r.from, err = warmPrices(r.p, given); err != nil {
 		return nil, nil, err
 	}
 	attempt := solve.Attempt[finding]{Name: r.result.Algorithm, Run: func() (finding, error) { return r.attempt(ctx) }}

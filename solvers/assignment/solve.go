@@ -33,8 +33,6 @@ type Options struct {
 	// make the worst cost of a matched pair as good as possible, in place of the sum
 	Bottleneck bool `option:"bottleneck"`
 
-	Start *problem.Duals // to begin from, of this instance before its costs changed; nil: a cold start
-
 	// Rows is set where the instance that a rank of Ranks gives has that rank's rows alone
 	// (OwnRows): those of the whole instance. 0: each rank gives the whole instance, and of
 	// dense costs with at most as many rows as columns looks at its own rows alone.
@@ -49,6 +47,9 @@ func (o *Options) check() error {
 		return err
 	}
 	if err := solve.CheckOptions(o.Fields()); err != nil {
+		return err
+	}
+	if _, err := o.start(); err != nil {
 		return err
 	}
 	if o.KBest > 1 && o.RankCount() > 1 {
@@ -403,7 +404,10 @@ func (j *job) check(ctx context.Context, sol *engine.Solution) (problem.Certific
 // Close gives back what prepare took.
 func (j *job) Close() error { return j.held.Close() }
 
-// warmPrices makes given duals feasible for p: v is kept, but lowered to at most 0 where columns may
+// start is Settings.Start: duals to begin from, nil: a cold start.
+func (o *Options) start() (*problem.Duals, error) { return solve.StartAs[*problem.Duals](&o.Settings) }
+
+// warm makes given duals feasible for p: v is kept, but lowered to at most 0 where columns may
 // stay unmatched, and u is each row's least reduced cost. Duals of costs with another scale are
 // rounded. Errors name duals of another size, and values beyond 2^60 units.
 func warmPrices(p *problem.Normal, d *problem.Duals) (*problem.Prices, error) {

@@ -208,7 +208,7 @@ func TestWarmStart(t *testing.T) {
 				inst.F64[7] += 0.25
 			}
 			cold := solved(t, inst, Options{})
-			warm := solved(t, inst, Options{Start: before.Duals})
+			warm := solved(t, inst, Options{Settings: solve.Settings{Start: before.Duals}})
 			if cold.Value.String() != warm.Value.String() {
 				t.Errorf("%s: found %s warm, %s cold", inst.Source, warm.Value.String(), cold.Value.String())
 			}
@@ -301,7 +301,7 @@ func TestExtremes(t *testing.T) {
 		for j := range start.V {
 			start.V[j] = far + int64(draw.SplitMix64(uint64(j))%1000)
 		}
-		if got := solved(t, inst, Options{Start: &start}).Value.String(); got != want {
+		if got := solved(t, inst, Options{Settings: solve.Settings{Start: &start}}).Value.String(); got != want {
 			t.Errorf("from duals of about %d: %s, want %s", far, got, want)
 		}
 	}

@@ -63,7 +63,7 @@ var ErrUnsold = errors.New("the bids found do not sell every good, and the aucti
 
 // checkOptions returns an error of options that no solve of an auction takes.
 func checkOptions(o *Options) error {
-	if err := cmp.Or(solve.CheckOptions(o.Fields()), o.Check()); err != nil {
+	if err := cmp.Or(solve.CheckOptions(o.Fields()), o.RefuseStart("branch and cut rounds its first allocations from the linear relaxation"), o.Check()); err != nil {
 		return err
 	}
 	if o.Algorithm == Branch {

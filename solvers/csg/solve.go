@@ -33,6 +33,9 @@ func (o *Options) check() error {
 	if o.Resume && o.Checkpoint == "" {
 		return solve.InvalidInput("Resume", "found no checkpoint to go on with, expected its file in Checkpoint")
 	}
+	if err := o.RefuseStart("a table of all coalitions is solved to the end, from its values alone"); err != nil {
+		return err
+	}
 	return solve.CheckOptions(o.Fields())
 }
 

@@ -79,6 +79,13 @@ func NewBuilder(n int) *Builder { return problem.NewBuilder(n) }
 // holds anything else.
 func ParseBits(text string) (Bits, bool) { return problem.ParseBits(text) }
 
+// ParseStart reads a solution of n variables to begin with (Options.Start): a digit 0 or 1 for each variable, a sign for each
+// spin, or the JSON object of a result. name is what errors call the text.
+func ParseStart(text []byte, name string, n int) (Bits, error) {
+	x, err := problem.ParseStart(text, name, n)
+	return x, solve.AsInputError(err)
+}
+
 // Palubeckis draws an instance of n variables with G. Palubeckis' generator of
 // 2002-03-21: density is the percentage of pairs with a coefficient, seed the
 // generator's first state; p3000.1 is Palubeckis(3000, 50, 31000).

@@ -22,14 +22,14 @@ type partBest struct {
 	exact   bool // proven in exact arithmetic: also where coefficients were rounded
 }
 
-// newBests begins with all zeros, or with the parts of a hint that are better.
-func newBests(red *preprocess.Reduction, hint []uint64) *bestSolutions {
+// newBests begins with all zeros, or with the parts of a solution to begin with that are better.
+func newBests(red *preprocess.Reduction, start []uint64) *bestSolutions {
 	b := &bestSolutions{red, make([]partBest, len(red.Parts))}
 	for k, c := range red.Parts {
 		p := &b.part[k]
 		p.x = make([]uint64, problem.Words(c.Problem.N))
-		if hint != nil {
-			x := red.Project(k, hint)
+		if start != nil {
+			x := red.Project(k, start)
 			if v := c.Problem.Value(x); v > 0 {
 				p.value = v
 				copy(p.x, x)

@@ -56,6 +56,12 @@ var OptionsTable = sync.OnceValue(func() option.Table {
 		search.StartsTable(),
 		option.Table{
 			{
+				About:   "fix variables: 0=1,7=0 makes the first 1 and the eighth 0; north=0 names one where variables have names",
+				Default: "those that the instance fixes",
+				Field:   "Fix",
+				Name:    "fix",
+			},
+			{
 				About: "search all variables but those that the instance fixes, without preprocessing",
 				Field: "Unreduced",
 				Flag:  "no-preprocessing",
@@ -77,7 +83,7 @@ func (o *Options) Pointers(at []any) []any {
 	at = o.Settings.Pointers(at)
 	at = append(at, &o.Work, &o.Solutions, &o.Distance, &o.Without, &o.Rules)
 	at = o.Starts.Pointers(at)
-	at = append(at, &o.Unreduced, &o.Memory)
+	at = append(at, &o.Fix, &o.Unreduced, &o.Memory)
 	return at
 }
 

@@ -21,11 +21,11 @@ func (r *run) broadcastWord(word uint64) (uint64, error) {
 	return all[0][0], nil
 }
 
-// Digest is a checksum of an instance's form and numbers, by which ranks notice that their
-// instances differ.
-func Digest(inst *Instance) []byte {
+// Digest is a checksum of an instance's form and numbers and of the solution to begin with, by which ranks notice that these
+// differ.
+func Digest(inst *Instance, start Bits) []byte {
 	h := crc32.New(crc32.MakeTable(crc32.Castagnoli))
-	fmt.Fprintln(h, inst.N, inst.Form, inst.Sense, inst.Fixed, inst.Hint)
+	fmt.Fprintln(h, inst.N, inst.Form, inst.Sense, inst.Fixed, start.Words())
 	for _, list := range [][]byte{device.Bytes(inst.Start), device.Bytes(inst.Col)} {
 		h.Write(list)
 	}

@@ -20,6 +20,7 @@ type run struct {
 	limits
 	inst   *Instance
 	o      Options
+	start  []uint64 // a solution to begin with; nil: none
 	plan   plan
 	p      *problem.Normal
 	target *int64 // objective of p; nil: none
@@ -138,10 +139,10 @@ func (r *run) way() uint64 {
 	return searching
 }
 
-// setZeros sets the best solution of every part to all zeros, or to the part's share of the hint
+// setZeros sets the best solution of every part to all zeros, or to the part's share of the solution to begin with
 // where that is better.
 func (r *run) setZeros(red *preprocess.Reduction) {
-	r.bests = newBests(red, r.inst.Hint)
+	r.bests = newBests(red, r.start)
 	r.record(r.elapsed())
 }
 
@@ -207,8 +208,8 @@ func (r *run) search(k int, share float64) (label string, err error) {
 	}
 	before := r.told.work
 	o := search.Options{Began: r.began, Deadline: r.deadlineFor(share), Target: &goal, Seed: r.o.Seed, Workers: r.o.Threads, Rules: r.o.Rules}
-	if r.inst.Hint != nil {
-		o.Start = r.bests.red.Project(k, r.inst.Hint)
+	if r.start != nil {
+		o.Start = r.bests.red.Project(k, r.start)
 	}
 	if r.o.Work > 0 {
 		o.Work = max(1, int64(min(share*float64(max(0, r.o.Work-before.Flips)), 1<<62)))

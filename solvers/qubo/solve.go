@@ -30,6 +30,8 @@ type Options struct {
 	// parameters of the search, as in tenure=20,stall=10000, which docs/qubo.md describes
 	Rules  Rules  `option:"rules" default:"each engine's own"`
 	Starts Starts `option:""`
+	// fix variables: 0=1,7=0 makes the first 1 and the eighth 0; north=0 names one where variables have names
+	Fix []string `option:"fix" default:"those that the instance fixes"`
 	// search all variables but those that the instance fixes, without preprocessing
 	Unreduced bool `option:"unreduced" flag:"no-preprocessing"`
 
@@ -104,6 +106,16 @@ func (s *Session) Solve(ctx context.Context, inst *Instance) (*Result, error) {
 	return solve.Run(ctx, &o.Settings, &run{inst: inst, o: o})
 }
 
+// takeStart takes the solution to begin with from the settings.
+func (r *run) takeStart() error {
+	start, err := solve.StartAs[Bits](&r.o.Settings)
+	if err != nil || r.o.Start == nil {
+		return err
+	}
+	r.start = start.Words()
+	return start.CheckFor(r.inst.N)
+}
+
 // Plan implements solve.Work.
 func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[string]], error) {
 	o, inst := &r.o, r.inst
@@ -117,6 +129,13 @@ func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[string]
 	if err := onDevice(d, inst); err != nil {
 		return nil, nil, err
 	}
+	if inst, err = inst.Fixing(o.Fix); err != nil {
+		return nil, nil, solve.InvalidInput("Fix", "%w", err)
+	}
+	if err := r.takeStart(); err != nil {
+		return nil, nil, err
+	}
+	r.inst = inst
 	if r.plan, err = planFor(d.Facts(), *o); err != nil {
 		return nil, nil, err
 	}

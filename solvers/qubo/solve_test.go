@@ -166,10 +166,9 @@ func TestTargetAndSeed(t *testing.T) {
 		t.Errorf("target 1e300: %+v", r.Work)
 	}
 	target = first.Value.Float()
-	inst.Hint = first.Solution.Words()
-	r = solved(t, inst, Options{Settings: solve.Settings{Target: &target}})
+	r = solved(t, inst, Options{Settings: solve.Settings{Target: &target, Start: first.Solution}})
 	if r.Met == nil || r.Work.Flips > 0 {
-		t.Errorf("a hint that meets the target: %+v", r.Work)
+		t.Errorf("a start that meets the target: %+v", r.Work)
 	}
 	negative := inst.WithSense(Minimize)
 	target = -target

@@ -145,6 +145,8 @@ func TestMeaninglessSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	bits, _ := qubo.ParseBits("01011")
+	starts := map[string]solve.Start{"csg": bits, "auction": bits, "qubo": bits, "assignment": &assignment.Duals{U: []int64{1}, V: []int64{0}, Scale: 1}}
 	for name, p := range map[string]struct {
 		solve   func(s solve.Settings) error
 		refused string
@@ -152,11 +154,11 @@ func TestMeaninglessSettings(t *testing.T) {
 		"csg": {func(s solve.Settings) error {
 			_, err := csg.Solve(t.Context(), table, csg.Options{Settings: s})
 			return err
-		}, "Target Seed"},
+		}, "Target Seed Start"},
 		"auction": {func(s solve.Settings) error {
 			_, err := auction.Solve(t.Context(), bids, auction.Options{Settings: s})
 			return err
-		}, "Seed"},
+		}, "Seed Start"},
 		"assignment": {func(s solve.Settings) error {
 			_, err := assignment.Solve(t.Context(), costs, assignment.Options{Settings: s})
 			return err
@@ -166,12 +168,19 @@ func TestMeaninglessSettings(t *testing.T) {
 			return err
 		}, ""},
 	} {
-		for field, s := range map[string]solve.Settings{"Target": {Target: new(float64)}, "Seed": {Seed: 1}} {
+		for field, s := range map[string]solve.Settings{"Target": {Target: new(float64)}, "Seed": {Seed: 1}, "Start": {Start: starts[name]}} {
 			s.Devices = []device.Device{d}
 			err := p.solve(s)
 			if refused := strings.Contains(p.refused, field); refused != errors.Is(err, solve.ErrInput) || refused != (err != nil) || refused && !strings.Contains(err.Error(), field+": found a value, expected none: ") {
 				t.Errorf("%s, %s: found the error %v, expected one: %t", name, field, err, refused)
 			}
+		}
+		other := map[string]solve.Start{"qubo": starts["assignment"], "assignment": bits}[name]
+		if other == nil {
+			continue
+		}
+		if err := p.solve(solve.Settings{Devices: []device.Device{d}, Start: other}); !errors.Is(err, solve.ErrInput) || !strings.Contains(err.Error(), "Start: found one of problem "+other.StartOf()) {
+			t.Errorf("%s with a start of %s: %v", name, other.StartOf(), err)
 		}
 	}
 }

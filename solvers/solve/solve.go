@@ -42,6 +42,10 @@ type Settings struct {
 	// number that the random numbers of the searches depend on
 	Seed uint64 `option:"seed"`
 
+	// Start is a solution to begin with: qubo.Bits of all variables, or *assignment.Duals of the instance before its
+	// costs changed. Nil: none. Coalition structures and auctions refuse one.
+	Start Start
+
 	// Ranks are the processes that solve an instance together, each with Devices of its
 	// own: all of them call the solver, with the same instance and settings, and each gets
 	// the answer. Nil: this process alone.

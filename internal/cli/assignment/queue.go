@@ -158,7 +158,9 @@ func answer(ctx context.Context, a *run.App, s *solveFlags, x *waiting, o assign
 	}
 	r, err := x.result, error(nil)
 	if r == nil {
-		o.Start = x.start
+		if x.start != nil {
+			o.Start = x.start
+		}
 		o.Log = func(line string) { p.Set("solving %d x %d: %s", inst.Rows, inst.Cols, line) }
 		o.Progress = func(now solve.Incumbent) {
 			p.Set("solving %d x %d: %.1f %% of the rows are matched, %s", inst.Rows, inst.Cols, 100*now.Share, now)

@@ -57,11 +57,6 @@ var solveFlagsTable = sync.OnceValue(func() option.Table {
 				Name:  "start",
 			},
 			{
-				About: "fix variables: 0=1,7=0 makes the first 1 and the eighth 0; north=0 names one where variables have names",
-				Field: "fix",
-				Name:  "fix",
-			},
-			{
 				About: "draw the best value over time into this SVG file, of one instance alone",
 				Field: "plot",
 				Name:  "plot",
@@ -72,7 +67,7 @@ var solveFlagsTable = sync.OnceValue(func() option.Table {
 
 // Pointers appends where o holds the options, in the order of their declarations.
 func (o *solveFlags) Pointers(at []any) []any {
-	at = append(at, &o.start, &o.fix, &o.plot)
+	at = append(at, &o.start, &o.plot)
 	return at
 }
 

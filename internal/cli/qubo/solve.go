@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,8 +27,6 @@ type solveFlags struct {
 	reading qubo.ReadOptions
 	// begin with the solution in this file: a digit a variable, or an earlier result's JSON
 	start string `option:"start"`
-	// fix variables: 0=1,7=0 makes the first 1 and the eighth 0; north=0 names one where variables have names
-	fix []string `option:"fix"`
 	// draw the best value over time into this SVG file, of one instance alone
 	plot string `option:"plot"`
 
@@ -112,54 +109,24 @@ func (s *solveFlags) validate(a *run.App, args []string) error {
 // result of the largest instance.
 const maxStart = 1 << 28
 
-// instance reads a file, and sets the variables of --fix and the solution of --start.
-func (s *solveFlags) instance(a *run.App, path string) (*qubo.Instance, error) {
+// instance reads a file, fixes the variables of --fix, and reads the solution of --start, which has no variables where there is none.
+func (s *solveFlags) instance(a *run.App, path string) (*qubo.Instance, qubo.Bits, error) {
 	inst, err := read(a, path, s.reading)
 	if err != nil {
-		return nil, err
+		return nil, qubo.Bits{}, err
 	}
-	fixed := map[int]string{}
-	for _, pair := range s.fix {
-		if inst.N == 0 {
-			return nil, fmt.Errorf("--fix: found %q, and no variables to fix", pair)
-		}
-		at := strings.LastIndexByte(pair, '=')
-		name, value := pair[:max(at, 0)], pair[at+1:]
-		i, ok := inst.Variable(name)
-		if !ok || value != "0" && value != "1" {
-			return nil, fmt.Errorf("--fix: found %q, expected a variable %s, = and 0 or 1", pair, variablesOf(inst))
-		}
-		if before, ok := fixed[i]; ok && before != value {
-			return nil, fmt.Errorf("--fix: found %q after %s=%s, expected one value for a variable", pair, name, before)
-		}
-		fixed[i] = value
-		inst.Fix(i, value == "1")
+	if inst, err = inst.Fixing(s.options.Fix); err != nil {
+		return nil, qubo.Bits{}, fmt.Errorf("--fix: %w", err)
 	}
 	if s.start == "" {
-		return inst, nil
+		return inst, qubo.Bits{}, nil
 	}
 	text, err := a.ReadWhole(s.start, maxStart)
 	if err != nil {
-		return nil, fmt.Errorf("read the solution to begin with: %w", err)
+		return nil, qubo.Bits{}, fmt.Errorf("read the solution to begin with: %w", err)
 	}
-	return inst, inst.Begin(text, s.start)
-}
-
-// variablesOf says, in an error, which names variables have: some of them, and whether their numbers are taken too.
-func variablesOf(inst *qubo.Instance) string {
-	numbers := fmt.Sprintf("from 0 to %d", inst.N-1)
-	if inst.Names == nil {
-		return numbers
-	}
-	some := inst.Names[:min(len(inst.Names), 5)]
-	list := "of " + strings.Join(some, ", ")
-	if len(some) < len(inst.Names) {
-		list += ", …"
-	}
-	if _, ok := inst.Variable("0"); ok {
-		list += ", or a number " + numbers
-	}
-	return list
+	start, err := qubo.ParseStart(text, s.start, inst.N)
+	return inst, start, err
 }
 
 func solveFiles(ctx context.Context, a *run.App, s *solveFlags, paths []string) error {
@@ -179,17 +146,24 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *qubo.Sess
 	path := run.NameOf(file)
 	p := a.Progress()
 	defer p.Close()
-	start := time.Now()
+	began := time.Now()
 	p.Set("reading %s", path)
-	inst, err := run.Await(ctx, func() (*qubo.Instance, error) { return s.instance(a, file) })
+	var start qubo.Bits
+	inst, err := run.Await(ctx, func() (inst *qubo.Instance, err error) {
+		inst, start, err = s.instance(a, file)
+		return inst, err
+	})
 	if err != nil {
 		return err
 	}
-	read := time.Since(start).Seconds()
+	if s.start != "" {
+		session.Start = start
+	}
+	read := time.Since(began).Seconds()
 	if need := inst.Memory(); need > 1<<30 {
 		p.PrintLine("%s: solving takes about %s besides the instance", path, device.Size(need))
 	}
-	if session.Ranks, err = a.JoinRanks(session.Devices, false, qubo.Digest(inst)); err != nil {
+	if session.Ranks, err = a.JoinRanks(session.Devices, false, qubo.Digest(inst, start)); err != nil {
 		return err
 	}
 	session.Log = func(line string) { p.Set("%s: %s", path, line) }

@@ -21,7 +21,7 @@ type Verification struct {
 // Register adds the flags.
 func (v *Verification) Register(f *pflag.FlagSet) {
 	run.AddOptions(f, v.flags.reading.Fields().Select("form", "sense", "problem").ForProblem("qubo"))
-	run.AddOptions(f, v.flags.Fields().Select("fix").ForProblem("qubo"))
+	run.AddOptions(f, v.flags.options.Fields().Select("fix").ForProblem("qubo"))
 }
 
 // Verdict checks a result against the program in FILE.
@@ -31,7 +31,7 @@ func (v *Verification) Verdict(a *run.App, result []byte, path string) (*solve.V
 	if err := run.CheckOptions(o.Fields()); err != nil {
 		return nil, err
 	}
-	inst, err := v.flags.instance(a, path)
+	inst, _, err := v.flags.instance(a, path)
 	if err != nil {
 		return nil, err
 	}

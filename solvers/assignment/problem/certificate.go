@@ -35,6 +35,9 @@ type Duals struct {
 	Scale float64
 }
 
+// StartOf implements solve.Start.
+func (*Duals) StartOf() string { return "assignment" }
+
 // A Certificate is the result of checking an answer. Primal and Dual are equal sums in units of
 // 1/Scale: Primal of the matched costs, with the limit for every row left unmatched, and Dual of
 // the duals. Their equality proves the matching optimal for the scaled costs. Where scaling

@@ -66,6 +66,8 @@ func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[searche
 		return nil, nil, solve.InvalidInput("Algorithm", "found %.40q, expected %s", o.Algorithm, Algorithm)
 	case o.Variant != "":
 		return nil, nil, o.RefuseVariant(Algorithm)
+	case o.Start != nil:
+		return nil, nil, o.RefuseStart("the search begins with single agents")
 	case o.Target != nil && math.IsNaN(*o.Target):
 		return nil, nil, solve.InvalidInput("Target", "found NaN, expected a number")
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"coalesce/solvers/cores"
+	"coalesce/solvers/solve"
 )
 
 // An Amount is a value: every digit of an integer, or a float64.
@@ -65,6 +66,20 @@ func NewBits(words []uint64, n int) Bits { return Bits{words, n} }
 
 // At is variable i.
 func (b Bits) At(i int) int { return int(Bit(b.words, i)) }
+
+// StartOf implements solve.Start.
+func (Bits) StartOf() string { return "qubo" }
+
+// CheckFor returns an error, which wraps solve.ErrInput, unless b are the values of n variables.
+func (b Bits) CheckFor(n int) error {
+	switch {
+	case b.n != n || len(b.words) < Words(n):
+		return solve.InvalidInput("Start", "found %d variables, expected %d", min(b.n, 64*len(b.words)), n)
+	case n%64 != 0 && b.words[n/64]>>(n%64) != 0:
+		return solve.InvalidInput("Start", "found bits that are 1 beyond those of %d variables, expected 0", n)
+	}
+	return nil
+}
 
 // Len is the number of variables.
 func (b Bits) Len() int { return b.n }

@@ -47,22 +47,13 @@ func (inst *Instance) Check() error {
 	return checkTerms(inst, inst.Real)
 }
 
-// checkExtras is an error where names, fixed variables or a hint are given for another number of
-// variables.
+// checkExtras is an error where names or fixed variables are given for another number of variables.
 func (inst *Instance) checkExtras() error {
 	if inst.Fixed != nil && len(inst.Fixed) != inst.N {
 		return solve.InvalidInput("Fixed", "found %d numbers, expected one for each of %d variables", len(inst.Fixed), inst.N)
 	}
 	if i := slices.IndexFunc(inst.Fixed, func(v int8) bool { return v < -1 || v > 1 }); i >= 0 {
 		return solve.InvalidInput(fmt.Sprintf("Fixed[%d]", i), "found %d, expected 0, 1 or -1 where the variable is free", inst.Fixed[i])
-	}
-	if inst.Hint != nil {
-		if len(inst.Hint) < Words(inst.N) {
-			return solve.InvalidInput("Hint", "found %d words, expected %d for %d variables", len(inst.Hint), Words(inst.N), inst.N)
-		}
-		if n := inst.N; n%64 != 0 && inst.Hint[n/64]>>(n%64) != 0 {
-			return solve.InvalidInput("Hint", "found bits that are 1 beyond those of %d variables, expected 0", n)
-		}
 	}
 	if inst.Names != nil && len(inst.Names) != inst.N {
 		return solve.InvalidInput("Names", "found %d names, expected one for each of %d variables", len(inst.Names), inst.N)

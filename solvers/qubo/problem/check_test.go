@@ -60,8 +60,6 @@ func TestCheck(t *testing.T) {
 		"linear cut":     {func(i *problem.Instance) { i.Form = problem.MaxCut }, "a maximum cut has no linear terms"},
 		"short fixed":    {func(i *problem.Instance) { i.Fixed = []int8{0} }, "Fixed: found 1 numbers, expected one for each of 3"},
 		"wrong fixed":    {func(i *problem.Instance) { i.Fixed = []int8{0, 2, -1} }, "Fixed[1]: found 2"},
-		"short hint":     {func(i *problem.Instance) { i.Hint = []uint64{} }, "Hint: found 0 words, expected 1"},
-		"long hint":      {func(i *problem.Instance) { i.Hint = []uint64{8} }, "Hint: found bits that are 1 beyond"},
 		"short names":    {func(i *problem.Instance) { i.Names = []string{"a"} }, "found 1 name"},
 		"pair of NaN":    {func(i *problem.Instance) { real(i, math.NaN()) }, "found NaN for variables 1 and 2"},
 		"infinite pair":  {func(i *problem.Instance) { real(i, math.Inf(-1)) }, "found -Inf for variables 1 and 2"},

@@ -132,7 +132,7 @@ func join[T Number](inst *Instance, s *Terms[T]) *Terms[T] {
 		col, out.Pair = append(col, i), append(out.Pair, s.Linear[i])
 	}
 	inst.N, inst.Start, inst.Col = n+1, append(start, int64(len(col))), col
-	inst.Fixed, inst.Hint, inst.Names = nil, nil, nil
+	inst.Fixed, inst.Names = nil, nil
 	inst.Note("node %d was added for the linear terms: x(i) is 1 where node i is on its side", n)
 	return out
 }

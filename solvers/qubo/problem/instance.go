@@ -55,7 +55,6 @@ type Instance struct {
 	Real *Terms[float64]
 
 	Fixed  []int8   // nil, or of every variable: 0 or 1 where it is fixed, -1 where free
-	Hint   []uint64 // nil, or a solution to begin from, bit i%64 of word i/64
 	Names  []string // nil where the variables are 0 ... N-1
 	Source string   // the file, or the drawing
 	Format string   // the name of the file format

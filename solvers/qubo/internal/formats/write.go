@@ -57,8 +57,8 @@ func Write(w io.Writer, inst *problem.Instance, format string) (notes []string, 
 	if out.Names != nil && l.name != "bqm" && l.name != "lp" {
 		note("the variables' names are left out")
 	}
-	if inst.Fixed != nil || inst.Hint != nil {
-		note("fixed variables and the solution to begin from are left out")
+	if inst.Fixed != nil {
+		note("fixed variables are left out")
 	}
 	b := bufio.NewWriterSize(w, 1<<16)
 	return notes, errors.Join(l.write(b, out), b.Flush())

@@ -29,7 +29,7 @@ func byLists(rows, cols int) bool {
 }
 
 // plain is the most columns for which the kernels in Go are faster than those with vectors.
-const plain = 11
+const plain = 5
 
 // Match finds a matching of the least sum, or of the largest, and writes the column of each row, -1 where a row stays
 // free. The matching is the best for the costs as they are, without any rounding: value is its sum, rounded once. It is false where it

@@ -46,6 +46,11 @@ type Options struct {
 	// Device runs trials in this process instead. Nothing guards against
 	// crashes and hangs then; tests use it.
 	Device device.Device
+	// Compile compiles a variant of a CUDA family to where the device loads it from, unless it is there; several goroutines call it.
+	// nil where devices load only what they hold, or compile it themselves. The search picks Compilers variants, default 1, ahead
+	// of the one that it tries, for them to be compiled meanwhile.
+	Compile   func(ctx context.Context, f *device.Family, v *device.Variant) error
+	Compilers int
 	// Facts of the device. The zero value asks the worker; otherwise a worker on
 	// another class of device is an error.
 	Facts device.Facts
@@ -108,6 +113,8 @@ type Summary struct {
 	Missing   time.Duration `json:"missing_ns,omitempty"`
 	// Earlier is how many other sizes an earlier run decided, from which this one goes on.
 	Earlier int `json:"earlier,omitempty"`
+	// Compiled counts what Options.Compile was asked for.
+	Compiled Compilation `json:"compiled,omitzero"`
 
 	fresh map[trial.Status]int // trials that this call ran
 }
@@ -337,6 +344,9 @@ func (r *run) one(ctx context.Context, db *tuned.Database, fixed map[string]stri
 	}
 	maps.DeleteFunc(plan.Previous, func(size int, _ string) bool { return !slices.Contains(plan.Sizes, size) })
 	_, plan.Varied = r.Subject.(subject.VaryingSubject)
+	if c := r.shared.compilers; c != nil {
+		plan.Ahead, plan.Prepare = cap(c.busy), func(v *device.Variant) { c.begin(r.family, v) }
+	}
 	if r.turn > 0 {
 		plan.Turn, plan.Screened, plan.Have = r.turn, r.past.screenedCount(fixed), r.held(db, fixed)
 		if r.turn == 1 {
@@ -453,18 +463,19 @@ func (r *run) RunExperiment(ctx context.Context, a search.TrialRequest) (trial.T
 	} else {
 		req.Effort.Cap = fullCap / time.Duration(max(1, a.Rounds))
 	}
-	var t trial.Trial
-	var err error
 	if old, ok := r.past.takeAnswer(&req, a.Phase); ok {
 		r.sum.Resumed++
 		r.note(at, &old)
 		return old, nil
 	}
-	if r.local != nil {
+	t, ready, err := r.compile(ctx, a.Variant, &req)
+	switch {
+	case !ready:
+	case r.local != nil:
 		if t = r.local.RunTrial(ctx, req); ctx.Err() != nil {
 			err = ctx.Err()
 		}
-	} else {
+	default:
 		t, err = r.shared.client.RunTrial(ctx, req, a.Timeout)
 	}
 	if t.Status == "" { // no worker

@@ -11,6 +11,8 @@ type resources struct {
 	records []trial.Trial  // trials in the file but those of lacked, and those that were run since
 	lacked  []trial.Trial  // trials in the file that failed for lack of memory, which may be there now: they are tried again
 	client  *worker.Client // nil when Options.Device is used
+	// compilers are nil where nothing is compiled.
+	compilers *compilers
 }
 
 // openResources opens the file of trials, and lets a worker be started.
@@ -18,6 +20,9 @@ func openResources(o *Options) (*resources, error) {
 	d := &resources{}
 	if o.Device == nil {
 		d.client = &worker.Client{Command: o.Worker}
+	}
+	if o.Compile != nil {
+		d.compilers = newCompilers(max(1, o.Compilers), o.Compile)
 	}
 	if o.Trials == "" {
 		return d, nil
@@ -53,6 +58,9 @@ func (d *resources) add(t *trial.Trial) error {
 
 // close ends the worker and closes the file.
 func (d *resources) close() error {
+	if d.compilers != nil {
+		d.compilers.close()
+	}
 	if d.client != nil {
 		d.client.Close()
 	}

@@ -48,10 +48,11 @@ func (s *budgetedRun) summary(task int) (out Summary, ok bool) {
 // joined is the summary of a unit's searches, of which the later repeat the trials of those before.
 func (u *budgetedWorkload) joined() Summary {
 	out := u.sums[len(u.sums)-1]
-	out.Elapsed, out.Workers = 0, 0
+	out.Elapsed, out.Workers, out.Compiled = 0, 0, Compilation{}
 	for i := len(u.sums) - 1; i >= 0; i-- { // a later search may have decided a size again
 		sum := &u.sums[i]
 		out.Elapsed, out.Workers, out.Drift = out.Elapsed+sum.Elapsed, out.Workers+sum.Workers, max(out.Drift, sum.Drift)
+		out.Compiled.add(sum.Compiled)
 		if sum.Tried > out.Tried {
 			out.Points, out.Infeasible, out.Tried, out.Wrong = sum.Points, sum.Infeasible, sum.Tried, sum.Wrong
 		}
@@ -107,6 +108,7 @@ func (s *Summary) add(o *Summary) {
 	s.Wrong += o.Wrong
 	s.Workers += o.Workers
 	s.Resumed += o.Resumed
+	s.Compiled.add(o.Compiled)
 	s.Drift = max(s.Drift, o.Drift)
 	s.Counts = maps.Clone(s.Counts)
 	for status, n := range o.Counts {

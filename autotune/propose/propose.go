@@ -39,6 +39,7 @@ type Proposer struct {
 	openers  int
 	vain     int   // of them, the last trials that were not faster than all before
 	left     []int // neither proposed nor learnt yet
+	pending  []int // proposed and not learnt yet
 	tried    []int
 	times    []float64 // their logarithms; +Inf where they failed
 
@@ -136,6 +137,9 @@ func (p *Proposer) Learn(variant int, time float64) {
 	}
 	p.tried, p.times = append(p.tried, variant), append(p.times, y)
 	p.Remove(variant)
+	if at := slices.Index(p.pending, variant); at >= 0 {
+		p.pending = slices.Delete(p.pending, at, at+1)
+	}
 }
 
 // Remove takes a variant out of those to propose.
@@ -149,34 +153,43 @@ func (p *Proposer) Remove(variant int) {
 // Remaining is how many variants are left to propose.
 func (p *Proposer) Remaining() int { return len(p.left) }
 
-// Next is the variant to try next; -1 where none is left.
-func (p *Proposer) Next() (variant int) {
-	if variant, ok := p.known(); ok {
-		return variant
+// Next is the variant to try next; -1 where none is left. It may be called again before the time of the last one is learnt: openers
+// are far from those too, and the trees do without them.
+func (p *Proposer) Next() int {
+	variant, ok := p.known()
+	if !ok {
+		variant = p.unknown()
 	}
+	if variant >= 0 {
+		p.Remove(variant)
+		p.pending = append(p.pending, variant)
+	}
+	return variant
+}
+
+// unknown is the next one where nothing of what Begin took is left.
+func (p *Proposer) unknown() int {
+	before := slices.Concat(p.tried, p.pending)
 	switch {
 	case len(p.left) == 0:
 		return -1
-	case len(p.tried) == 0:
-		variant = p.opener(func(i int) (d float64) {
+	case len(before) == 0:
+		return p.opener(func(i int) (d float64) {
 			for _, x := range p.places[i] {
 				d += math.Abs(x - 0.5)
 			}
 			return d
 		})
-	case len(p.tried) < p.openers:
-		variant = p.opener(func(i int) float64 {
+	case len(before) < p.openers || len(p.tried) == 0:
+		return p.opener(func(i int) float64 {
 			near := math.Inf(1)
-			for _, j := range p.tried {
+			for _, j := range before {
 				near = min(near, p.distance(i, j))
 			}
 			return -near
 		})
-	default:
-		variant = p.promising()
 	}
-	p.Remove(variant)
-	return variant
+	return p.promising()
 }
 
 // known is the next of what Begin took.
@@ -184,14 +197,12 @@ func (p *Proposer) known() (variant int, ok bool) {
 	for len(p.first) > 0 {
 		variant, p.first, p.vain = p.first[0], p.first[1:], 0
 		if slices.Contains(p.left, variant) {
-			p.Remove(variant)
 			return variant, true
 		}
 	}
 	for len(p.winners) > 0 && p.vain < misled {
 		variant, p.winners = p.winners[0], p.winners[1:]
 		if slices.Contains(p.left, variant) {
-			p.Remove(variant)
 			return variant, true
 		}
 	}

@@ -36,6 +36,9 @@ func WriteText(w io.Writer, s *autotune.Summary) error {
 	if s.Resumed > 0 {
 		p.printf("%d of the trials are of a run that was cut short\n", s.Resumed)
 	}
+	if c := s.Compiled; c.Time >= time.Second {
+		p.printf("%d variants compiled in %v, of which the device waited %v\n", c.Variants, c.Time.Round(time.Second/10), c.Waited.Round(time.Second/10))
+	}
 	if s.Drift > 0 {
 		p.printf("warning: the safe point's time changed by up to %.0f %% while screening; the device was not at rest\n", 100*s.Drift)
 	}

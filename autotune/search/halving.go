@@ -162,6 +162,9 @@ func (s *search) one(size int, survivors []*candidate, end time.Time) error {
 	complete, tried := true, 0
 	for i, c := range list {
 		s.done = i + 1
+		for _, next := range list[i:min(len(list), i+1+s.Ahead)] {
+			s.prepare(next)
+		}
 		if _, ok := c.brief[size]; ok || c.dead || c.barred[size] {
 			continue
 		}

@@ -44,10 +44,22 @@ func (s *search) measureBriefly(size int, more func() (bool, error)) error {
 		}
 	}
 	s.total += p.Remaining()
-	for at := p.Next(); at >= 0; at = p.Next() {
+	for next := []int(nil); ; next = next[1:] {
+		for len(next) <= s.Ahead {
+			at := p.Next()
+			if at < 0 {
+				break
+			}
+			s.prepare(s.order[at])
+			next = append(next, at)
+		}
+		if len(next) == 0 {
+			return nil
+		}
 		if ok, err := more(); err != nil || !ok {
 			return err
 		}
+		at := next[0]
 		s.done++
 		if err := s.runTrial(s.order[at], size, TrialRequest{Brief: true, Bound: s.hopelessTime(size)}); err != nil {
 			return err
@@ -55,7 +67,13 @@ func (s *search) measureBriefly(size int, more func() (bool, error)) error {
 		m, _ := s.order[at].timeAt(size)
 		p.Learn(at, float64(m.Sample.Median))
 	}
-	return nil
+}
+
+// prepare has a candidate made ready, unless it was.
+func (s *search) prepare(c *candidate) {
+	if s.Prepare != nil && !c.tried && !c.dead {
+		s.Prepare(c.v)
+	}
 }
 
 // timesAt are the times of all candidates at a size, 0 where there is none.

@@ -101,6 +101,10 @@ type Plan struct {
 	Timeout        time.Duration // least time a trial is given; default 1 minute
 	Now            func() time.Time
 	Observe        func(Progress) // called after each trial; may be nil
+	// Prepare is called with each variant some time before its first trial at a size, for it to be compiled meanwhile, and
+	// Ahead is how many variants are picked before those before them have been tried; may be nil and 0.
+	Prepare func(v *device.Variant)
+	Ahead   int
 	// Decided is called when the search of a size has ended and has a winner, which
 	// later trials of other sizes no longer change; may be nil.
 	Decided func(SizeOutcome)

@@ -16,6 +16,7 @@ import (
 
 	"coalesce/autotune/trial"
 	"coalesce/runtime/device"
+	"coalesce/runtime/group"
 )
 
 // ErrStart is wrapped when a worker does not come up: there is no use in going
@@ -130,7 +131,7 @@ func (c *Client) drop() {
 	select {
 	case <-p.exited: // the process ended: its number may belong to another one by now
 	default:
-		killGroup(p.cmd)
+		group.Kill(p.cmd)
 	}
 	for range p.lines { // let the reader come to its end
 	}
@@ -184,7 +185,7 @@ func spawn(cmd *exec.Cmd) (*process, error) {
 	p := &process{cmd: cmd, lines: make(chan []byte), exited: make(chan struct{})}
 	cmd.Stderr = &p.stderr
 	cmd.WaitDelay = 2 * time.Second // a process that the worker started may hold stderr open
-	setProcessGroup(cmd)
+	group.Lead(cmd)                 // ctrl-C reaches the tuner alone
 	var err error
 	if p.stdin, err = cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -203,7 +204,7 @@ func spawn(cmd *exec.Cmd) (*process, error) {
 			p.lines <- bytes.Clone(in.Bytes())
 		}
 		// Whatever ended the reading, the worker's answers cannot be read any more.
-		killGroup(cmd)
+		group.Kill(cmd)
 		p.err = cmd.Wait()
 		close(p.exited)
 		close(p.lines)

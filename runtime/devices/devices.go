@@ -3,6 +3,7 @@
 package devices
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -43,12 +44,17 @@ type Options struct {
 	Points  *ondemand.Points // variants that GPUs load beside the binary's; nil: none
 }
 
+// A Compile compiles a variant to where devices load it from, unless it is there. Several goroutines may call it.
+type Compile func(ctx context.Context, f *device.Family, v *device.Variant) error
+
 // A Kind is one kind of device.
 type Kind struct {
 	Name  string                                            // device.CUDA, device.Host or device.Emulated
 	Auto  bool                                              // the name auto may stand for this kind
 	Count func() (int, error)                               // how many there are to open
 	Open  func(index int, o Options) (device.Device, error) // opens one; the index counts from 0
+	// Compiler compiles what such devices else compile when they load it. It is nil, or returns nil, where there is no such thing.
+	Compiler func(facts device.Facts, o Options) (Compile, error)
 }
 
 // A List is kinds of devices in the order in which auto tries them.
@@ -74,6 +80,13 @@ func Kinds() List {
 					return nil, err
 				}
 				return emulated.Open(emulated.Options{Index: index, Files: templates.Files, Memory: memory})
+			},
+			Compiler: func(device.Facts, Options) (Compile, error) {
+				c, err := emulated.NewCompiler(emulated.Options{Files: templates.Files})
+				if err != nil {
+					return nil, err
+				}
+				return c.Compile, nil
 			},
 		},
 	)

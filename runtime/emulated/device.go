@@ -1,18 +1,16 @@
 package emulated
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"coalesce/runtime/device"
-	"coalesce/runtime/emulated/texts"
-	"coalesce/templates"
 )
 
 // The machine that is emulated.
@@ -106,43 +104,11 @@ func (d *Device) Load(f *device.Family, v *device.Variant) (device.Module, error
 }
 
 func (d *Device) load(f *device.Family, v *device.Variant) (*module, error) {
-	file, own, err := d.entries(f, v)
+	so, own, err := d.compile(context.Background(), f, v)
 	if err != nil {
 		return nil, err
 	}
 	m := &module{dev: d, symbol: v.Symbol, family: f, threads: own}
-	unit := []*device.Variant{v}
-	if d.opts.Whole {
-		file, unit = f.Packs[v.Pack].File, nil
-		for i := range f.Variants {
-			if f.Variants[i].Pack == v.Pack {
-				unit = append(unit, &f.Variants[i])
-			}
-		}
-	}
-	var spaces []string
-	params := map[string]int{} // of entry points, by name
-	for _, u := range unit {
-		_, entries, err := d.entries(f, u)
-		if err != nil {
-			return nil, err
-		}
-		spaces = append(spaces, u.Symbol)
-		for _, e := range f.Entries {
-			if _, ok := entries[e.Name]; ok {
-				params[u.Symbol+"_"+e.Name] = len(e.Params)
-			}
-		}
-	}
-	tree, err := d.gathered(f, file)
-	if err != nil {
-		return nil, err
-	}
-	tree["unit.cc"] = trampolines(file, spaces, params)
-	so, err := d.tools.compileUnit(tree)
-	if err != nil {
-		return nil, err
-	}
 	l, err := readLayout(so)
 	if err != nil {
 		return nil, err
@@ -164,50 +130,6 @@ func (d *Device) load(f *device.Family, v *device.Variant) (*module, error) {
 	}
 	return m, nil
 }
-
-// gathered are a file and all that it includes, by path.
-func (d *Device) gathered(f *device.Family, file string) (map[string]string, error) {
-	tree := map[string]string{}
-	return tree, gatherSources(tree, texts.Files{FS: f.Source}, texts.Files{FS: templates.Layers{f.Headers, d.opts.Files}}, file)
-}
-
-// entries are the entry points of a variant, with the most threads of a block, and the variant's file. They
-// stand there, or in bodies that the file includes, with the names ENTRY(name) and param::name in them.
-func (d *Device) entries(f *device.Family, v *device.Variant) (file string, threads map[string]int, err error) {
-	file, text, err := variantFile(f, v)
-	if err != nil {
-		return "", nil, err
-	}
-	tree, err := d.gathered(f, file)
-	if err != nil {
-		return "", nil, err
-	}
-	for _, name := range slices.Sorted(maps.Keys(tree)) {
-		if strings.Contains(tree[name], "ENTRY(") {
-			text += tree[name]
-		}
-	}
-	text = named.ReplaceAllString(text, v.Symbol+"_$1")
-	text = parameter.ReplaceAllStringFunc(text, func(name string) string {
-		if k := slices.Index(f.Params, strings.TrimPrefix(name, "param::")); k >= 0 {
-			return v.Values[k]
-		}
-		return name
-	})
-	threads = map[string]int{}
-	for _, e := range f.Entries {
-		if n, ok := entryPoint(text, v.Symbol, e.Name); ok {
-			threads[e.Name] = n
-		}
-	}
-	return file, threads, nil
-}
-
-// named is the name of an entry point of a body, parameter a parameter there.
-var (
-	named     = regexp.MustCompile(`\bENTRY\((\w+)\)`)
-	parameter = regexp.MustCompile(`\bparam::\w+`)
-)
 
 func (m *module) find(symbol string) (uint64, error) {
 	return parseWord(m.dev.child.request(0, nil, []byte(symbol), opSymbol, m.handle))

@@ -342,7 +342,7 @@ func TestHalfRemoved(t *testing.T) {
 	}
 	build := func() string {
 		t.Helper()
-		dir, err := tools.build("unit", map[string]string{"a.c": "int a;\n", "rest/b.h": ""}, "a.o", []string{"-c", "a.c"})
+		dir, err := tools.build(t.Context(), "unit", map[string]string{"a.c": "int a;\n", "rest/b.h": ""}, "a.o", []string{"-c", "a.c"})
 		if err != nil {
 			t.Fatal(err)
 		}

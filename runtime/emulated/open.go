@@ -84,8 +84,7 @@ type Options struct {
 
 // Device is the emulated device.
 type Device struct {
-	opts  Options
-	tools *toolchain
+	*Compiler
 	child *child
 
 	mu       sync.Mutex
@@ -102,15 +101,10 @@ func Open(opts Options) (device.Device, error) {
 	return d, nil
 }
 
-func open(opts Options) (*Device, error) {
+// NewCompiler makes a compiler; of the options it ignores those of launches and memory.
+func NewCompiler(opts Options) (*Compiler, error) {
 	if runtime.GOOS != "linux" {
 		return nil, fmt.Errorf("%w: emulation needs Linux, this is %s", ErrNoCompiler, runtime.GOOS)
-	}
-	if opts.Timeout <= 0 {
-		opts.Timeout = time.Minute
-	}
-	if opts.Memory <= 0 {
-		opts.Memory = 1 << 30
 	}
 	if opts.Cache == "" {
 		dir, err := os.UserCacheDir()
@@ -129,18 +123,29 @@ func open(opts Options) (*Device, error) {
 		return nil, err
 	}
 	server, err := tools.compileServer()
+	if err == nil {
+		err = tools.precompile()
+	}
+	return &Compiler{opts, tools, server}, err
+}
+
+func open(opts Options) (*Device, error) {
+	if opts.Timeout <= 0 {
+		opts.Timeout = time.Minute
+	}
+	if opts.Memory <= 0 {
+		opts.Memory = 1 << 30
+	}
+	compiler, err := NewCompiler(opts)
 	if err != nil {
 		return nil, err
 	}
-	if err := tools.precompile(); err != nil {
-		return nil, err
-	}
-	pruneCache(opts.Cache, 4096)
-	c, err := startChild(server)
+	pruneCache(compiler.opts.Cache, 4096)
+	c, err := startChild(compiler.server)
 	if err != nil {
 		return nil, err
 	}
-	return &Device{opts: opts, tools: tools, child: c}, nil
+	return &Device{Compiler: compiler, child: c}, nil
 }
 
 // Facts describes a small machine of compute capability 9.0.

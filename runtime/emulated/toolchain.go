@@ -1,6 +1,7 @@
 package emulated
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -14,6 +15,8 @@ import (
 	"sort"
 	"strings"
 	"time"
+
+	"coalesce/runtime/group"
 )
 
 // A toolchain compiles into a cache: every result is a folder named by the
@@ -111,11 +114,11 @@ func (t *toolchain) compileServer() (string, error) {
 	// Old compilers do not know the last flag of units; the first compilation
 	// finds out, and the server's folder remembers.
 	pattern := "-ftrivial-auto-var-init=pattern"
-	dir, err := t.build("server", tree, "server", append(flags, "server.cc", pattern, "-ldl"))
+	dir, err := t.build(context.Background(), "server", tree, "server", append(flags, "server.cc", pattern, "-ldl"))
 	if err == nil {
 		t.flags = append(t.flags, pattern)
 	} else if errors.Is(err, errCompile) && strings.Contains(err.Error(), pattern) {
-		dir, err = t.build("server", tree, "server", append(flags, "server.cc", "-ldl"))
+		dir, err = t.build(context.Background(), "server", tree, "server", append(flags, "server.cc", "-ldl"))
 	}
 	if err != nil {
 		return "", fmt.Errorf("%w: the server does not compile: %w", ErrNoCompiler, err)
@@ -135,7 +138,7 @@ func (t *toolchain) precompile() error {
 		return nil // takes them by another flag, and not of another folder's files
 	}
 	args := append(slices.Clone(t.flags), "-x", "c++-header", "emulated.h")
-	dir, err := t.build("header", tree, "emulated.h.gch", args)
+	dir, err := t.build(context.Background(), "header", tree, "emulated.h.gch", args)
 	if errors.Is(err, errCompile) {
 		return nil
 	}
@@ -158,7 +161,7 @@ func (t *toolchain) addHeaders(tree map[string]string) error {
 }
 
 // compileUnit compiles tree["unit.cc"] to a shared object and returns its path.
-func (t *toolchain) compileUnit(tree map[string]string) (string, error) {
+func (t *toolchain) compileUnit(ctx context.Context, tree map[string]string) (string, error) {
 	if err := t.addHeaders(tree); err != nil {
 		return "", err
 	}
@@ -173,7 +176,7 @@ func (t *toolchain) compileUnit(tree map[string]string) (string, error) {
 		}
 		args = append(args, "-lm", "-lgcc")
 	}
-	dir, err := t.build("unit", tree, "unit.so", args)
+	dir, err := t.build(ctx, "unit", tree, "unit.so", args)
 	if err != nil {
 		return "", err
 	}
@@ -185,7 +188,7 @@ var errCompile = errors.New("compilation failed")
 // build writes tree into a fresh folder, runs the compiler there with
 // "-o output" and moves the folder to its name by content. It returns at once
 // where that name exists.
-func (t *toolchain) build(kind string, tree map[string]string, output string, args []string) (string, error) {
+func (t *toolchain) build(ctx context.Context, kind string, tree map[string]string, output string, args []string) (string, error) {
 	names := make([]string, 0, len(tree))
 	for n := range tree {
 		names = append(names, n)
@@ -220,9 +223,12 @@ func (t *toolchain) build(kind string, tree map[string]string, output string, ar
 			return "", err
 		}
 	}
-	cmd := exec.Command(t.compiler, append([]string{"-ffile-prefix-map=" + tmp + "=.", "-o", output}, args...)...)
+	cmd := group.Command(ctx, t.compiler, append([]string{"-ffile-prefix-map=" + tmp + "=.", "-o", output}, args...)...)
 	cmd.Dir = tmp
 	out, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
 	if err != nil {
 		return "", fmt.Errorf("%w: %s: %v\n%s", errCompile, path.Base(t.compiler), err, firstLines(string(out), 30))
 	}

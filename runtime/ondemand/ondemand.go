@@ -3,7 +3,7 @@
 //
 //	go run ./gen --only FAMILY --space full points DIR
 //
-// and compiled when they are loaded: by nvcc for a GPU, by the emulated device's own compiler
+// and compiled when they are loaded or before: by nvcc for a GPU, by the emulated device's own compiler
 // there. The tuner tries them; what solves holds their images, and is built with them.
 package ondemand
 
@@ -24,6 +24,7 @@ import (
 
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/texts"
+	"coalesce/runtime/group"
 	"coalesce/templates"
 )
 
@@ -155,7 +156,7 @@ func (c *compiling) Image(variant uint64, major, minor int) (string, []byte, boo
 const compileLimit = 5 * time.Minute
 
 // Compile returns the file of the image of an added variant for an architecture, "90" for sm_90.
-// The image is the one in the folder, or nvcc makes it there now.
+// The image is the one in the folder, or nvcc makes it there now. Several goroutines and processes may call it.
 func (p *Points) Compile(ctx context.Context, variant uint64, arch string) (name string, code []byte, err error) {
 	name = fmt.Sprintf("%016x.sm_%s.fatbin", variant, arch)
 	image := filepath.Join(p.dir, name)
@@ -182,7 +183,7 @@ func (p *Points) Compile(ctx context.Context, variant uint64, arch string) (name
 	ctx, cancel := context.WithTimeout(ctx, compileLimit)
 	defer cancel()
 	made := filepath.Join(work, name)
-	cmd := exec.CommandContext(ctx, nvcc, "-fatbin", "-O3", "-std=c++17", "-gencode", "arch=compute_"+arch+",code=sm_"+arch,
+	cmd := group.Command(ctx, nvcc, "-fatbin", "-O3", "-std=c++17", "-gencode", "arch=compute_"+arch+",code=sm_"+arch,
 		"-I", filepath.Join(work, "templates"), "-o", made, filepath.Join(p.dir, filepath.FromSlash(p.files[variant])))
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return "", nil, fmt.Errorf("compile %s: %w: %.2000s", p.files[variant], errors.Join(err, ctx.Err()), said)
@@ -190,11 +191,18 @@ func (p *Points) Compile(ctx context.Context, variant uint64, arch string) (name
 	if code, err = os.ReadFile(made); err != nil {
 		return "", nil, err
 	}
-	half := image + ".half" // of this process alone: one worker compiles at a time
-	if err := os.WriteFile(half, code, 0o644); err != nil {
+	half, err := os.CreateTemp(p.dir, name+".*.half")
+	if err != nil {
 		return "", nil, err
 	}
-	return name, code, os.Rename(half, image)
+	_, err = half.Write(code)
+	if err = errors.Join(err, half.Chmod(0o644), half.Close()); err == nil {
+		err = os.Rename(half.Name(), image)
+	}
+	if err != nil {
+		os.Remove(half.Name())
+	}
+	return name, code, err
 }
 
 // unpackTexts writes texts, of which some may be packed, into a folder.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +32,8 @@ import (
 	"coalesce/internal/placement"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
+	"coalesce/runtime/devices"
+	"coalesce/runtime/memory"
 	"coalesce/solvers/algorithms"
 	"coalesce/solvers/formats"
 )
@@ -236,6 +239,10 @@ func tuneHere(ctx context.Context, a *run.App, s *tuneFlags, subjects []subject.
 	if err != nil {
 		return fmt.Errorf("start trials: %w", err)
 	}
+	compile, err := compiler(a, facts)
+	if err != nil {
+		return err
+	}
 	p := a.Progress()
 	defer p.Close()
 	p.Set("tuning on %s", facts)
@@ -244,19 +251,21 @@ func tuneHere(ctx context.Context, a *run.App, s *tuneFlags, subjects []subject.
 		Worker: func() *exec.Cmd {
 			return exec.Command(self, "tune-worker", "--device", facts.String(), "--threads", strconv.Itoa(s.Threads), "--tuned", s.output, "--without", without, "--space", s.points)
 		},
-		Facts:    facts,
-		Database: old,
-		Known:    known,
-		Begin:    begin,
-		Trials:   s.trials,
-		Damaged:  warnOfDamage(a),
-		Keep:     func(db *tuned.Database) error { return autotune.SaveWinners(s.output, db, sums) },
-		Refresh:  s.refresh,
-		Budget:   s.budget,
-		Noise:    s.limit,
-		Strategy: s.strategy,
-		Seed:     s.seed,
-		Progress: func(e autotune.Event) { p.Set("%s", tuning.ProgressLine(e)) },
+		Compile:   compile,
+		Compilers: compilers(),
+		Facts:     facts,
+		Database:  old,
+		Known:     known,
+		Begin:     begin,
+		Trials:    s.trials,
+		Damaged:   warnOfDamage(a),
+		Keep:      func(db *tuned.Database) error { return autotune.SaveWinners(s.output, db, sums) },
+		Refresh:   s.refresh,
+		Budget:    s.budget,
+		Noise:     s.limit,
+		Strategy:  s.strategy,
+		Seed:      s.seed,
+		Progress:  func(e autotune.Event) { p.Set("%s", tuning.ProgressLine(e)) },
 	}, func(sum autotune.Summary, _ error) { sums = append(sums, sum) })
 	p.Close()
 	if kept != nil {
@@ -266,6 +275,27 @@ func tuneHere(ctx context.Context, a *run.App, s *tuneFlags, subjects []subject.
 		tuning.Advise(a.PrintNotice, a.Points, sums, subjects)
 	}
 	return saveWinners(a, s.output, db, sums, s.json, failed)
+}
+
+// compiler compiles what trials on a device load; nil where there is nothing to compile.
+func compiler(a *run.App, facts device.Facts) (devices.Compile, error) {
+	k := a.Devices.Kind(facts.Kind)
+	if k == nil || k.Compiler == nil {
+		return nil, nil
+	}
+	return k.Compiler(facts, devices.Options{Points: a.Points})
+}
+
+// compilerBytes is the memory that nvcc takes for the largest variants.
+const compilerBytes = 2 << 30
+
+// compilers is how many compilers may run beside a trial: on all cores but the one on which the trial runs, within half of the free memory.
+func compilers() int {
+	n := runtime.GOMAXPROCS(0) - 1
+	if free := memory.FreeNow().Bytes; free > 0 {
+		n = min(n, int(free/2/compilerBytes))
+	}
+	return max(1, n)
 }
 
 // warnOfDamage tells of a line of trials that is left out.

@@ -13,8 +13,8 @@ import (
 	"coalesce/runtime/device"
 )
 
-// sizeName is the parameter that has a trial's size. Within one file it is as much a constant as the filter's size in files of the hub.
-const sizeName = "size"
+// Size is the parameter that has a trial's size. Within one file it is as much a constant as the filter's size in files of the hub.
+const Size = "size"
 
 // best is how many configurations of a size a search begins with.
 const best = 3
@@ -63,7 +63,7 @@ func FromTrials(trials []trial.Trial) []*Results {
 // resultOf is the result of a trial, whose variant took so many milliseconds in all.
 func resultOf(t *trial.Trial, cost float64) Result {
 	r := Result{
-		Timestamp: t.Time.UTC().Format("2006-01-02 15:04:05.000000+00:00"), Configuration: map[string]any{sizeName: json.Number(strconv.Itoa(t.Size))},
+		Timestamp: t.Time.UTC().Format("2006-01-02 15:04:05.000000+00:00"), Configuration: map[string]any{Size: json.Number(strconv.Itoa(t.Size))},
 		Times: Times{Framework: cost, Runs: []float64{}}, Invalidity: Correct, Correctness: 1, Objectives: []string{"time"}, Measurements: []Measurement{},
 	}
 	for part := range strings.SplitSeq(t.Variant, ",") {

@@ -56,14 +56,13 @@ func hubSpaces(dir string) (list []*space, err error) {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		s := &space{family: device.Family{Name: "hub"}, at: map[string]int{}}
 		bare := packed.TrimExtension(d.Name())
-		var read func(io.Reader) error
+		var read func(io.Reader) ([]*space, error)
 		if name, ok := strings.CutSuffix(bare, "_T4.json"); ok {
-			s.kernel, s.device, read = filepath.Base(filepath.Dir(path)), name, s.readT4
+			read = func(r io.Reader) ([]*space, error) { return readT4(r, filepath.Base(filepath.Dir(path)), name) }
 		} else if name, ok := strings.CutSuffix(bare, ".txt"); ok && bare != d.Name() {
-			s.kernel, s.device, _ = strings.Cut(name, "-")
-			read = s.readCompact
+			s := newSpace(strings.Cut(name, "-"))
+			read = func(r io.Reader) ([]*space, error) { return []*space{s}, s.readCompact(r) }
 		} else {
 			return nil
 		}
@@ -72,13 +71,16 @@ func hubSpaces(dir string) (list []*space, err error) {
 			return err
 		}
 		defer f.Close()
-		if err := read(f); err != nil {
+		found, err := read(f)
+		for _, s := range found {
+			if err == nil {
+				err = s.prepare()
+			}
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		if err := s.prepare(); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		list = append(list, s)
+		list = append(list, found...)
 		return nil
 	})
 	if err == nil && len(list) == 0 {
@@ -86,6 +88,11 @@ func hubSpaces(dir string) (list []*space, err error) {
 	}
 	slices.SortStableFunc(list, func(a, b *space) int { return cmp.Compare(a.name(), b.name()) })
 	return list, err
+}
+
+// newSpace is empty.
+func newSpace(kernel, on string, _ bool) *space {
+	return &space{kernel: kernel, device: on, family: device.Family{Name: "hub"}, at: map[string]int{}}
 }
 
 func (s *space) name() string { return s.kernel + "-" + s.device }
@@ -106,31 +113,39 @@ func (s *space) add(values []string, row hubRow) error {
 	return nil
 }
 
-// readT4 reads results in T4 form.
-func (s *space) readT4(r io.Reader) error {
+// readT4 reads results in T4 form: of each size a space, where they are a tune's of several sizes.
+func readT4(r io.Reader, kernel, on string) (list []*space, err error) {
 	f, err := t4.Read(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	bySize := map[string]*space{}
 	for i := range f.Results {
 		result := &f.Results[i]
-		if i == 0 {
+		at := on
+		if size, ok := result.Text(t4.Size); ok && f.Metadata["workload"] != "" {
+			at += ", " + size
+			delete(result.Configuration, t4.Size)
+		}
+		s := bySize[at]
+		if s == nil {
+			s = newSpace(kernel, at, true)
 			s.family.Params = slices.Sorted(maps.Keys(result.Configuration))
+			bySize[at], list = s, append(list, s)
 		}
 		var values []string
 		for _, param := range s.family.Params {
 			v, ok := result.Text(param)
 			if !ok || len(result.Configuration) != len(s.family.Params) {
-				return fmt.Errorf("result %d has other parameters than the first", i+1)
+				return nil, fmt.Errorf("result %d has other parameters than the first", i+1)
 			}
 			values = append(values, v)
 		}
-		row := hubRow{fixed: result.Cost(), runs: result.Times.Runs, value: result.Time()}
-		if err := s.add(values, row); err != nil {
-			return err
+		if err := s.add(values, hubRow{fixed: result.Cost(), runs: result.Times.Runs, value: result.Time()}); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return list, nil
 }
 
 // readCompact reads a line of JSON with the parameters, their values and the cutoff, then a line for each configuration: indices of the

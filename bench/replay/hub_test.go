@@ -94,7 +94,7 @@ func TestHubErrors(t *testing.T) {
 		head + "0 1 2 x\n1 1 2 3\n":     "line 2",
 		head + "0 1 2 3\n1 1 nothing 3": "line 3",
 	} {
-		s := &space{at: map[string]int{}}
+		s := newSpace("", "", true)
 		err := s.readCompact(strings.NewReader(text))
 		if err == nil {
 			err = s.prepare()

@@ -60,7 +60,7 @@ func (b *hubBench) RunExperiment(_ context.Context, a search.TrialRequest) (tria
 		return t, nil
 	}
 	ns := int64(math.Round(1e6 * took))
-	t.Hot = &trial.Sample{N: len(b.rows[i].runs), Median: ns, Q1: ns, Q3: ns, Min: ns, Repeat: 1}
+	t.Hot = &trial.Sample{N: max(1, len(b.rows[i].runs)), Median: ns, Q1: ns, Q3: ns, Min: ns, Repeat: 1}
 	return t, nil
 }
 

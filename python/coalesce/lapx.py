@@ -106,21 +106,29 @@ def _listed(a: _Costs, column: _Columns, return_cost: bool, kind: type[Any]) -> 
     return (_sum(a, rows, cols), pairs) if return_cost else pairs
 
 
+def _batch_pairs(a: _Costs, column: _Columns, return_cost: bool) -> tuple[NDArray[np.int64], NDArray[np.int64], list[slice], Optional[NDArray[np.float64]]]:
+    """Rows and columns of the pairs of all matrices, one after the other, where those of each are, and the sums of their costs."""
+    matrix, rows = np.nonzero(column >= 0)
+    cols = column[matrix, rows].astype(np.int64)
+    ends = np.cumsum(np.bincount(matrix, minlength=len(column))).tolist()
+    places = [slice(start, end) for start, end in zip([0, *ends], ends)]
+    sums = np.bincount(matrix, a[matrix, rows, cols].astype(np.float64), len(column)).astype(np.float64) if return_cost else None  # without pairs bincount counts
+    return rows, cols, places, sums
+
+
 def _batch_indexed(a: _Costs, column: _Columns, return_cost: bool) -> Any:
     """(costs, list of rows, list of cols)."""
-    found = [_pairs(one) for one in column]
-    rows, cols = [r for r, _ in found], [c.astype(np.int64) for _, c in found]
-    return (_sums(a, rows, cols), rows, cols) if return_cost else (rows, cols)
+    rows, cols, places, sums = _batch_pairs(a, column, return_cost)
+    r, c = [rows[p] for p in places], [cols[p] for p in places]
+    return (sums, r, c) if return_cost else (r, c)
 
 
-def _batch_listed(a: _Costs, column: _Columns, return_cost: bool, kind: type[Any]) -> Any:
+def _batch_listed(a: _Costs, column: _Columns, return_cost: bool) -> Any:
     """(costs, list of pairs)."""
-    pairs = [_listed(one, x, False, kind) for one, x in zip(a, column)]
-    return (_sums(a, [p[:, 0] for p in pairs], [p[:, 1] for p in pairs]), pairs) if return_cost else pairs
-
-
-def _sums(a: _Costs, rows: Iterable[NDArray[Any]], cols: Iterable[NDArray[Any]]) -> NDArray[np.float64]:
-    return np.array([_sum(one, r, c) for one, r, c in zip(a, rows, cols)], np.float64)
+    rows, cols, places, sums = _batch_pairs(a, column, return_cost)
+    both = np.column_stack((rows, cols))
+    pairs = [both[p] for p in places]
+    return (sums, pairs) if return_cost else pairs
 
 
 @overload
@@ -220,7 +228,7 @@ def lapjvr_batch(costs: ArrayLike, extend_cost: bool = False, cost_limit: float 
     _precision(precision)
     pairs = _output(output)
     a, column = _many(costs, extend_cost, cost_limit)
-    return _batch_listed(a, column, return_cost, np.int64) if pairs else _batch_indexed(a, column, return_cost)
+    return _batch_listed(a, column, return_cost) if pairs else _batch_indexed(a, column, return_cost)
 
 
 lapjvh, lapjvh_batch = lapjvr, lapjvr_batch
@@ -233,7 +241,7 @@ def lapjvx_batch(costs: ArrayLike, extend_cost: bool = False, cost_limit: float 
 
 def lapjvxa_batch(costs: ArrayLike, extend_cost: bool = False, cost_limit: float = math.inf, return_cost: bool = True, n_threads: Optional[int] = 0) -> Any:
     """(costs, pairs): an array (B,) and a list of int64 arrays (k, 2)."""
-    return _batch_listed(*_many(costs, extend_cost, cost_limit), return_cost, np.int64)
+    return _batch_listed(*_many(costs, extend_cost, cost_limit), return_cost)
 
 
 def lapjvs_batch(costs: ArrayLike, extend_cost: bool = False, return_cost: bool = True, n_threads: Optional[int] = 0, prefer_float32: bool = True) -> Any:
@@ -243,7 +251,7 @@ def lapjvs_batch(costs: ArrayLike, extend_cost: bool = False, return_cost: bool 
 
 def lapjvsa_batch(costs: ArrayLike, extend_cost: bool = False, return_cost: bool = True, n_threads: Optional[int] = 0, prefer_float32: bool = True) -> Any:
     """(costs, pairs): an array (B,) and a list of int64 arrays (k, 2)."""
-    return _batch_listed(*_many(costs, extend_cost), return_cost, np.int64)
+    return _batch_listed(*_many(costs, extend_cost), return_cost)
 
 
 class _Rows:

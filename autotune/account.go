@@ -130,6 +130,7 @@ func winner(o *search.SizeOutcome, fixed map[string]string) Winner {
 			w.Time, w.Noise = time.Duration(m.Sample.Median), m.Scatter
 			if m.Sample.Median > 0 {
 				w.Rate = m.Work / w.Time.Seconds()
+				w.Share, w.Ceiling = m.Ceiling.Share(float64(m.Sample.Median))
 			}
 		}
 	}

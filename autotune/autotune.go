@@ -128,8 +128,10 @@ type Winner struct {
 	Time     time.Duration     `json:"ns"`
 	Noise    float64           `json:"noise"` // relative MAD of the samples of one instance
 	SafeTime time.Duration     `json:"safe_ns"`
-	Speedup  float64           `json:"speedup"` // SafeTime/Time, 0 if the safe point has no time
-	Rate     float64           `json:"rate"`    // basic operations a second, 0 if not counted
+	Speedup  float64           `json:"speedup"`           // SafeTime/Time, 0 if the safe point has no time
+	Rate     float64           `json:"rate"`              // basic operations a second, 0 if not counted
+	Share    float64           `json:"share,omitempty"`   // of the device's ceiling, 0 if not known; above 1 where data stay in caches
+	Ceiling  string            `json:"ceiling,omitempty"` // "bandwidth", or the type of arithmetic
 	Complete bool              `json:"complete"`
 	Measured int               `json:"measured"` // variants at this size
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"coalesce/autotune/subject"
 	"coalesce/runtime/device"
 )
 
@@ -60,7 +61,7 @@ func Scratch[T any](b *Binder, name string, n int) device.Array[T] {
 
 // ScratchValues is Scratch of n numbers of the type that the variant's parameter value names.
 func ScratchValues(b *Binder, name string, n int) device.Values {
-	return device.Values{Memory: b.add(buffer{name: name}, n*device.Value(b.Text("value")).Size())}
+	return device.Values{Memory: b.add(buffer{name: name}, n*b.Number().Size())}
 }
 
 // Input is a buffer that launches read: a run that changes it fails its check.
@@ -107,7 +108,7 @@ func typed[T any](n int, check func([]T) error) func([]byte) error {
 
 // values converts integers to the type that the variant's parameter value names.
 func (b *Binder) values(data []int64) []byte {
-	switch device.Value(b.Text("value")) {
+	switch b.Number() {
 	case device.Int16:
 		return converted[int16](data)
 	case device.Int32:
@@ -131,7 +132,7 @@ func converted[T device.Number](data []int64) []byte {
 // OutputValues is Output of n numbers of the type that the variant's parameter value names, checked as float64: int64
 // beyond 2^53 are rounded.
 func OutputValues(b *Binder, name string, n int, check func(got []float64) error) device.Values {
-	switch device.Value(b.Text("value")) {
+	switch b.Number() {
 	case device.Int16:
 		return outputAs[int16](b, name, n, check)
 	case device.Int32:
@@ -196,6 +197,7 @@ type job struct {
 	scope   *device.Scope
 	run     Launches
 	work    float64
+	needs   subject.Demand
 }
 
 // Reset uploads what runs read, and poisons the rest.
@@ -241,8 +243,11 @@ func (j *job) Check(s device.Stream) error {
 	return nil
 }
 
-// Work is the count of Family.Operations, or the bytes of inputs and outputs.
+// Work is the count of Family.Operations, or of Family.Bytes.
 func (j *job) Work() float64 { return j.work }
+
+// Demand is what the family counts.
+func (j *job) Demand() subject.Demand { return j.needs }
 
 // Close frees the buffers.
 func (j *job) Close() error { return j.scope.Close() }

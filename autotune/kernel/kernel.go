@@ -42,12 +42,22 @@ type Family[I any, K Bindings] struct {
 	CaseSizes []int
 	// Bind declares an instance's buffers and returns the launches, which are timed together.
 	Bind func(b *Binder, kernels K, inst I) Launches
-	// Operations counts the basic operations of a run; nil: the bytes that inputs and outputs have.
+	// Bytes counts those that a run moves between device memory and processors at the least; nil: those of inputs and outputs,
+	// once each, and of InOut twice. The report gives their time at the device's bandwidth as a share of the run's.
+	Bytes func(v Variant, inst I) float64
+	// Operations counts the additions and multiplications of a run, or whatever its rate is to be given in; nil: the rate is that
+	// of Bytes. With Arithmetic the report gives their time at the device's rate likewise, and takes the longer of the two.
 	Operations func(inst I) float64
+	// Arithmetic is the type of Operations, where these are additions and multiplications: a type, or Number for the type that the
+	// parameter value names.
+	Arithmetic device.Value
 	// Fits says why a variant cannot run at a size on a device; nil: it runs if the device loads it and a block has room for
 	// the variant's parameter block, if it has one.
 	Fits func(v Variant, f device.Facts, size int) error
 }
+
+// Number is the type that a variant's parameter value names.
+const Number device.Value = "value"
 
 // Launches enqueues all launches of a run on a stream.
 type Launches func(device.Stream) error
@@ -68,6 +78,9 @@ func (v Variant) Int(param string) int {
 
 // Text is a parameter as go.generate has it; empty if the family has none of that name.
 func (v Variant) Text(param string) string { return v.family.Value(v.Variant, param) }
+
+// Number is the type that the parameter value names; empty if the family has none.
+func (v Variant) Number() device.Value { return device.Value(v.Text("value")) }
 
 // Family returns the table of variants.
 func (k *Family[I, K]) Family() *device.Family { return k.Kernels }
@@ -206,9 +219,20 @@ func (r *runner[I, K]) Prepare(inst subject.Instance) (subject.Job, error) {
 	if b.err != nil {
 		return nil, errors.Join(b.err, b.scope.Close())
 	}
-	j := &job{buffers: b.buffers, scope: &b.scope, run: launches, work: float64(b.moved)}
+	j := &job{buffers: b.buffers, scope: &b.scope, run: launches}
+	j.needs.Bytes = float64(b.moved)
+	if r.of.Bytes != nil {
+		j.needs.Bytes = r.of.Bytes(b.Variant, own.own)
+	}
+	j.work = j.needs.Bytes
 	if r.of.Operations != nil {
 		j.work = r.of.Operations(own.own)
+	}
+	if r.of.Arithmetic != "" && r.of.Operations != nil {
+		j.needs.Operations, j.needs.Arithmetic = j.work, r.of.Arithmetic
+		if j.needs.Arithmetic == Number {
+			j.needs.Arithmetic = b.Number()
+		}
 	}
 	return j, nil
 }

@@ -221,6 +221,19 @@ func TestFamily(t *testing.T) {
 	if j.Work() != 24 {
 		t.Errorf("work %v, expected the 24 bytes of three numbers in and out", j.Work())
 	}
+	if needs := j.(subject.Counted).Demand(); needs != (subject.Demand{Bytes: 24}) {
+		t.Errorf("a run needs %+v", needs)
+	}
+	f.Bytes = func(v kernel.Variant, x []int64) float64 { return 5 * float64(v.Number().Size()*len(x)) }
+	f.Operations, f.Arithmetic = func(x []int64) float64 { return float64(len(x)) }, kernel.Number
+	counted, err := r.Prepare(cases[0].Instance)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer counted.Close()
+	if needs := counted.(subject.Counted).Demand(); needs != (subject.Demand{Bytes: 60, Operations: 3, Arithmetic: device.Int32}) || counted.Work() != 3 {
+		t.Errorf("a run needs %+v, and its work is %v", needs, counted.Work())
+	}
 }
 
 func TestNear(t *testing.T) {

@@ -79,6 +79,7 @@ type section struct {
 type row struct {
 	Size                               int
 	Variant, Time, Noise, VsSafe, Tied string
+	Ceiling                            string
 	Measured                           int
 }
 
@@ -99,7 +100,7 @@ func (w ParameterEffect) AtSafe() string { return formatPercent(w.Safe) }
 func (w ParameterEffect) AtWorst() string { return formatPercent(w.Worst) }
 
 func newSection(s *Study) section {
-	x := section{Study: s, Workload: cmp.Or(workloadName(s.Fixed), "all"), Time: s.Spent.Round(time.Second / 10).String(), Failures: s.Failed}
+	x := section{Study: s, Workload: s.Workload(), Time: s.Spent.Round(time.Second / 10).String(), Failures: s.Failed}
 	var parts []string
 	for _, status := range trial.Statuses {
 		if n := s.Counts[status]; n > 0 {
@@ -124,6 +125,7 @@ func newSection(s *Study) section {
 			Size: size.Size, Variant: b.Variant, Time: report.FormatDuration(time.Duration(b.Nanos)), Noise: fmt.Sprintf("%.1f %%", 100*b.Sample.Noise()),
 			VsSafe: "-", Measured: len(size.Points), Tied: strconv.Itoa(size.CountTied()),
 		}
+		r.Ceiling = trial.ShareText(b.Ceiling.Share(b.Nanos))
 		if v := size.Speedup(); v > 0 {
 			r.VsSafe = fmt.Sprintf("%.2f×", v)
 		}
@@ -327,7 +329,8 @@ func CSV(w io.Writer, trials []trial.Trial) error {
 	}
 	out := csv.NewWriter(w)
 	head := []string{"time", "session", "family", "class", "workload", "size", "variant", "action", "phase", "status", "error",
-		"cache", "seconds", "q1_seconds", "q3_seconds", "least_seconds", "samples", "work", "trial_seconds"}
+		"cache", "seconds", "q1_seconds", "q3_seconds", "least_seconds", "samples", "work",
+		"bytes", "operations", "ceiling_share", "ceiling", "trial_seconds"}
 	for _, p := range params {
 		head = append(head, "param_"+p)
 	}
@@ -348,7 +351,8 @@ func CSV(w io.Writer, trials []trial.Trial) error {
 		} else {
 			line = append(line, "", "", "", "", "", "")
 		}
-		line = append(line, strconv.FormatFloat(t.Work, 'g', -1, 64), seconds(t.Wall))
+		line = append(line, strconv.FormatFloat(t.Work, 'g', -1, 64))
+		line = append(append(line, ceiling(t)...), seconds(t.Wall))
 		have := labelParameters(t.Variant)
 		for _, p := range params {
 			line = append(line, have[p])
@@ -359,6 +363,22 @@ func CSV(w io.Writer, trials []trial.Trial) error {
 		return fmt.Errorf("report: %w", err)
 	}
 	return nil
+}
+
+// ceiling are the columns about the device's ceiling, empty where nothing is known.
+func ceiling(t *trial.Trial) []string {
+	best := t.Best()
+	if best == nil || t.Ceiling == nil {
+		return []string{"", "", "", ""}
+	}
+	number := func(x float64) string {
+		if x == 0 {
+			return ""
+		}
+		return strconv.FormatFloat(x, 'g', -1, 64)
+	}
+	part, of := t.Ceiling.Share(float64(best.Median))
+	return []string{number(t.Ceiling.Bytes), number(t.Ceiling.Operations), strconv.FormatFloat(part, 'g', 4, 64), of}
 }
 
 func seconds(nanos int64) string { return strconv.FormatFloat(float64(nanos)/1e9, 'g', -1, 64) }

@@ -37,7 +37,8 @@ func (p *htmlPage) writeHead(families []string, sizes []int, classes []string) {
 </head>
 <body>
 <h1>Trials of the tuner</h1>
-<p class="note">Times are medians of one run of a variant's launches. Those of different families, devices and workloads are not compared.</p>
+<p class="note">Times are medians of one run of a variant's launches. Those of different families, devices and workloads are not compared. `+
+		`The ceiling is the device's bandwidth or rate of arithmetic; more than 100 %% of it is reached where data stay in caches.</p>
 <form>
 `, markup(chartStyle), markup(pageStyle))
 	choice(p, "Family", "family", families)
@@ -97,12 +98,12 @@ func (p *htmlPage) winners(rows []row) {
 	p.printf(`
 <h3>Fastest</h3>
 <div class="scroll"><table>
-<tr><th class="number">size</th><th class="number">time</th><th class="number">noise</th><th class="number">over safe</th>` +
+<tr><th class="number">size</th><th class="number">time</th><th class="number">noise</th><th class="number">over safe</th><th class="number">of the ceiling</th>` +
 		`<th class="number">measured</th><th class="number">tied with it</th><th>variant</th></tr>
 `)
 	for _, r := range rows {
-		p.printf(`<tr data-size="%v"><td class="number">%v</td><td class="number">%v</td><td class="number">%v</td><td class="number">%v</td>`,
-			r.Size, r.Size, r.Time, r.Noise, r.VsSafe)
+		p.printf(`<tr data-size="%v"><td class="number">%v</td><td class="number">%v</td><td class="number">%v</td><td class="number">%v</td><td class="number">%v</td>`,
+			r.Size, r.Size, r.Time, r.Noise, r.VsSafe, r.Ceiling)
 		p.printf("<td class=\"number\">%v</td><td class=\"number\">%v</td><td><code>%v</code></td></tr>\n", r.Measured, r.Tied, r.Variant)
 	}
 	p.printf("</table></div>\n")

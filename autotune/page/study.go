@@ -48,8 +48,9 @@ type Point struct {
 	Variant string
 	Values  map[string]string
 	Nanos   float64
-	Sample  trial.Sample // of the last trial
-	Rounds  int          // final rounds; 0: measured briefly only
+	Sample  trial.Sample   // of the last trial
+	Ceiling *trial.Ceiling // of the last trial that has one
+	Rounds  int            // final rounds; 0: measured briefly only
 	Since   time.Duration
 	medians []float64
 }
@@ -133,6 +134,9 @@ func (b *builder) add(t *trial.Trial) {
 		b.sizes[t.Size][t.Variant] = p
 	}
 	p.Sample = *best
+	if t.Ceiling != nil {
+		p.Ceiling = t.Ceiling
+	}
 	if t.Phase == search.PhaseFinal {
 		p.medians = append(p.medians, float64(best.Median))
 		p.Rounds = len(p.medians)
@@ -260,6 +264,9 @@ func labelParameters(label string) map[string]string {
 	}
 	return m
 }
+
+// Workload writes the workload's parameters, "all" where there is none.
+func (s *Study) Workload() string { return cmp.Or(workloadName(s.Fixed), "all") }
 
 // workloadName writes fixed parameters in a stable order.
 func workloadName(fixed map[string]string) string {

@@ -43,6 +43,7 @@ func (r *recorder) add(label string, size int, change func(*trial.Trial)) {
 func (r *recorder) time(label string, size int, millis float64, phase string) {
 	r.add(label, size, func(t *trial.Trial) {
 		ns := int64(millis * 1e6)
+		t.Ceiling = &trial.Ceiling{Bytes: 1e6, Bandwidth: 1e9}
 		t.Phase, t.Hot = phase, &trial.Sample{N: 5, Median: ns, Q1: ns, Q3: ns, Min: ns, MAD: ns / 1000, Repeat: 1}
 	})
 }
@@ -203,6 +204,9 @@ func TestPageIsClosed(t *testing.T) {
 			t.Errorf("the page holds %q", bad)
 		}
 	}
+	if !strings.Contains(text, `<td class="number">48 % of bandwidth</td>`) {
+		t.Error("the page has no share of the ceiling: 2.1 ms for 1 ms at the bandwidth")
+	}
 	if !strings.Contains(text, "default-src 'none'") {
 		t.Error("the page may load from elsewhere")
 	}
@@ -248,7 +252,8 @@ func TestCSV(t *testing.T) {
 	for k, name := range rows[0] {
 		column[name] = k
 	}
-	for k, want := range map[string]string{"seconds": "0.004", "param_a": "1", "param_b": "1", "status": "ok", "workload": "value=int32", "cache": "hot", "trial_seconds": "1"} {
+	for k, want := range map[string]string{"seconds": "0.004", "param_a": "1", "param_b": "1", "status": "ok", "workload": "value=int32", "cache": "hot", "trial_seconds": "1",
+		"bytes": "1e+06", "operations": "", "ceiling_share": "0.25", "ceiling": "bandwidth"} {
 		if got := rows[1][column[k]]; got != want {
 			t.Errorf("%s is %q, want %q", k, got, want)
 		}

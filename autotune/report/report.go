@@ -123,7 +123,7 @@ func (p *printer) winners(ws []autotune.Winner) {
 		p.printf("\nno winner: too little was measured to prove one\n")
 		return
 	}
-	rows := []string{"fixed\tsize\twinner\ttime\t±\tvs safe\trate\tof\twhy"}
+	rows := []string{"fixed\tsize\twinner\ttime\t±\tvs safe\trate\tceiling\tof\twhy"}
 	for _, w := range ws {
 		vs := "-"
 		if w.Speedup > 0 {
@@ -137,8 +137,8 @@ func (p *printer) winners(ws []autotune.Winner) {
 		if !w.Complete {
 			why += " (not complete)"
 		}
-		rows = append(rows, fmt.Sprintf("%s\t%d\t%s\t%s\t%.1f%%\t%s\t%s\t%d\t%s",
-			fixed(w.Fixed), w.Size, w.Variant, FormatDuration(w.Time), 100*w.Noise, vs, rate, w.Measured, why))
+		rows = append(rows, fmt.Sprintf("%s\t%d\t%s\t%s\t%.1f%%\t%s\t%s\t%s\t%d\t%s",
+			fixed(w.Fixed), w.Size, w.Variant, FormatDuration(w.Time), 100*w.Noise, vs, rate, trial.ShareText(w.Share, w.Ceiling), w.Measured, why))
 	}
 	p.printf("\n")
 	p.table(rows)

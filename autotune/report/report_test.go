@@ -19,7 +19,7 @@ func summary() *autotune.Summary {
 		Points: 12, Infeasible: 2, Tried: 10, Wrong: 1, Drift: 0.031,
 		Counts: map[trial.Status]int{trial.Verify: 1, trial.OK: 40},
 		Winners: []autotune.Winner{
-			{Fixed: int32s, Size: 24, Variant: "lambda=4,block=256", Why: "fastest", Time: 812345, Noise: 0.002, SafeTime: 1624690, Speedup: 2, Rate: 3.456e11, Complete: true, Measured: 9},
+			{Fixed: int32s, Size: 24, Variant: "lambda=4,block=256", Why: "fastest", Time: 812345, Noise: 0.002, SafeTime: 1624690, Speedup: 2, Rate: 3.456e11, Share: 0.634, Ceiling: "int32", Complete: true, Measured: 9},
 			{Fixed: int32s, Size: 26, Variant: "lambda=2,block=128", Why: "fastest", Time: 1812345678, Measured: 2},
 		},
 		Failures:  []autotune.Failure{{Fixed: int32s, Size: 24, Variant: "lambda=8,block=64", Status: trial.Verify, Error: "case ties:\n total 5, expected 6"}},
@@ -33,9 +33,9 @@ const want = `csg/splits on NVIDIA X: budget after 1m1.2s
 12 variants, 2 not feasible, 10 tried; trials: ok 40, verify 1
 warning: the safe point's time changed by up to 3 % while screening; the device was not at rest
 
-fixed        size  winner              time      ±     vs safe  rate        of  why
-value=int32  24    lambda=4,block=256  812.3 µs  0.2%  2.00×    3.46e+11/s  9   fastest
-value=int32  26    lambda=2,block=128  1.812 s   0.0%  -        -           2   fastest (not complete)
+fixed        size  winner              time      ±     vs safe  rate        ceiling        of  why
+value=int32  24    lambda=4,block=256  812.3 µs  0.2%  2.00×    3.46e+11/s  63 % of int32  9   fastest
+value=int32  26    lambda=2,block=128  1.812 s   0.0%  -        -           -              2   fastest (not complete)
 
 sizes not decided, as samples scatter, or other processes computed, by more than --noise allows: 1; value=int32 22
 

@@ -17,8 +17,9 @@ type Measured struct {
 	// Scatter is the relative MAD of the samples of one instance, by which Plan.Noise judges the variant: that of Sample,
 	// where times depend on the instance the median of the rounds'.
 	Scatter float64
-	Work    float64 // basic operations a run does
-	Final   bool    // measured in the final rounds, not in screening alone
+	Work    float64        // basic operations a run does
+	Ceiling *trial.Ceiling // nil: not known
+	Final   bool           // measured in the final rounds, not in screening alone
 	// Instances is how many random instances the samples are of.
 	Instances int
 	// Rounds are the medians of the final's rounds, in nanoseconds; nil where there was none.

@@ -211,6 +211,7 @@ type candidate struct {
 	brief    map[int]trial.Sample
 	rounds   map[int][]trial.Sample
 	work     map[int]float64
+	ceilings map[int]*trial.Ceiling
 }
 
 // timeAt is the time at a size.
@@ -218,7 +219,7 @@ func (c *candidate) timeAt(size int) (Measured, bool) {
 	if c.dead || !c.tried {
 		return Measured{}, false
 	}
-	m := Measured{Variant: c.v, Work: c.work[size]}
+	m := Measured{Variant: c.v, Work: c.work[size], Ceiling: c.ceilings[size]}
 	if r := c.rounds[size]; len(r) > 0 {
 		var within []float64
 		m.Sample, m.Final, m.Varied, m.Instances = poolSamples(r), true, c.varied, min(len(r), leastInstances)
@@ -295,7 +296,7 @@ func (s *search) enumerate() {
 			continue
 		}
 		s.out.Points++
-		c := &candidate{v: v, varied: s.Varied, barred: map[int]bool{}, brief: map[int]trial.Sample{}, rounds: map[int][]trial.Sample{}, work: map[int]float64{}}
+		c := &candidate{v: v, varied: s.Varied, barred: map[int]bool{}, brief: map[int]trial.Sample{}, rounds: map[int][]trial.Sample{}, work: map[int]float64{}, ceilings: map[int]*trial.Ceiling{}}
 		for _, size := range s.Sizes {
 			c.barred[size] = s.Only != nil && !slices.Contains(s.Only[size], v.Label) ||
 				s.Feasible != nil && s.Feasible(v, size) != nil
@@ -395,7 +396,7 @@ func (s *search) runTrial(c *candidate, size int, a TrialRequest) error {
 	} else {
 		c.rounds[size] = append(c.rounds[size], sample)
 	}
-	c.work[size] = t.Work
+	c.work[size], c.ceilings[size] = t.Work, t.Ceiling
 	s.slowest[size] = max(s.slowest[size], time.Duration(t.Wall))
 	s.timed[size] = walls{s.timed[size].n + 1, s.timed[size].wall + time.Duration(t.Wall)}
 	return nil

@@ -86,6 +86,16 @@ type Job interface {
 	Close() error
 }
 
+// A Counted job knows what a run needs of a device at the least, which the report compares with the device's peaks.
+type Counted interface{ Demand() Demand }
+
+// A Demand is what a run needs at the least. Zero means not known.
+type Demand struct {
+	Bytes      float64      // moved between device memory and processors
+	Operations float64      // additions and multiplications
+	Arithmetic device.Value // their type
+}
+
 // Open is a Runner of a family's variant that has nothing to close: prepare takes what an
 // instance, of the subject's own type, needs.
 func Open[I Instance](f *device.Family, v *device.Variant, prepare func(I) (Job, error)) (Runner, error) {

@@ -72,7 +72,46 @@ type Trial struct {
 	Hot         *Sample           `json:"hot,omitempty"`   // caches as the run before left them
 	Stop        string            `json:"stop,omitempty"`  // why sampling ended
 	Work        float64           `json:"work,omitempty"`  // basic operations a run does
-	Wall        int64             `json:"wall_ns"`         // of the whole trial
+	Ceiling     *Ceiling          `json:"ceiling,omitempty"`
+	Wall        int64             `json:"wall_ns"` // of the whole trial
+}
+
+// A Ceiling bounds the speed of a run by what it needs at the least and what its device does in a second at most. Zero
+// means not known.
+type Ceiling struct {
+	Bytes      float64      `json:"bytes,omitempty"`      // moved between device memory and processors
+	Bandwidth  float64      `json:"bandwidth,omitempty"`  // bytes a second
+	Operations float64      `json:"operations,omitempty"` // additions and multiplications
+	Arithmetic device.Value `json:"arithmetic,omitempty"` // their type
+	Rate       float64      `json:"rate,omitempty"`       // operations of the type a second
+}
+
+// Share is the part of the ceiling that a run of so many nanoseconds reaches, and which peak is the ceiling: "bandwidth", or the type of the
+// arithmetic. It exceeds 1 where data stay in caches. 0 means not known.
+func (c *Ceiling) Share(nanos float64) (part float64, of string) {
+	if c == nil || nanos <= 0 {
+		return 0, ""
+	}
+	if c.Bytes > 0 && c.Bandwidth > 0 {
+		part, of = c.Bytes/c.Bandwidth*1e9/nanos, "bandwidth"
+	}
+	if c.Operations > 0 && c.Rate > 0 {
+		if x := c.Operations / c.Rate * 1e9 / nanos; x > part {
+			part, of = x, string(c.Arithmetic)
+		}
+	}
+	return part, of
+}
+
+// ShareText writes a share of Ceiling.Share: "63 % of bandwidth", or "-" where it is not known.
+func ShareText(part float64, of string) string {
+	if of == "" {
+		return "-"
+	}
+	if part >= 0.1 {
+		return fmt.Sprintf("%.0f %% of %s", 100*part, of)
+	}
+	return fmt.Sprintf("%.2g %% of %s", 100*part, of)
 }
 
 // New begins a record of a variant on a device.

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"coalesce/autotune/measure"
+	"coalesce/autotune/roofline"
 	"coalesce/autotune/subject"
 	"coalesce/autotune/trial"
 	"coalesce/autotune/verify"
@@ -156,6 +157,7 @@ type Bench struct {
 	cases   []subject.Case
 	kept    []cachedInstance // the one used last at the end
 
+	peak  *roofline.Peak  // of Device; nil: not looked at yet
 	timed time.Time       // when the last measurement ended
 	fresh uint64          // instances drawn to verify what was timed
 	held  map[string]bool // family, variant and fixed parameters whose cases were answered after timing too
@@ -354,6 +356,9 @@ func (b *Bench) measure(ctx context.Context, t *trial.Trial, s device.Stream, su
 		}
 	}
 	t.Cold, t.Hot, t.Stop, t.Work = m.Cold, m.Hot, m.Stop, job.Work()
+	if counted, ok := job.(subject.Counted); ok {
+		t.Ceiling = b.ceiling(counted.Demand())
+	}
 	if !m.Clean {
 		if err := verify.RunPoisoned(s, job); err != nil {
 			return err
@@ -363,6 +368,22 @@ func (b *Bench) measure(ctx context.Context, t *trial.Trial, s device.Stream, su
 		return &verify.Failure{Case: fmt.Sprintf("of the instance timed, size %d, seed %d", r.Size, r.Seed), Run: 1, Err: err}
 	}
 	return nil
+}
+
+// ceiling compares what a run needs with the device's peaks; nil where nothing is known.
+func (b *Bench) ceiling(needs subject.Demand) *trial.Ceiling {
+	if b.peak == nil {
+		peak := roofline.Of(b.Device)
+		b.peak = &peak
+	}
+	c := trial.Ceiling{
+		Bytes: needs.Bytes, Bandwidth: b.peak.Bandwidth,
+		Operations: needs.Operations, Arithmetic: needs.Arithmetic, Rate: b.peak.Operations(needs.Arithmetic),
+	}
+	if _, of := c.Share(1); of == "" {
+		return nil
+	}
+	return &c
 }
 
 func (b *Bench) casesFor(sub subject.Subject, fixed map[string]string) ([]subject.Case, error) {

@@ -61,7 +61,11 @@ var heated = &kernel.Family[*plate, *heat.StepKernels]{
 			return nil
 		}
 	},
-	Operations: func(p *plate) float64 { return stepsOf * float64(p.side) * float64(p.side) },
+	Bytes: func(v kernel.Variant, p *plate) float64 { // each step reads and writes all cells
+		return stepsOf * 2 * float64(len(p.cells)) * float64(v.Number().Size())
+	},
+	Operations: func(p *plate) float64 { return stepsOf * 4 * float64(len(p.cells)) }, // three additions and a multiplication a cell
+	Arithmetic: kernel.Number,
 }
 
 // reference is the plainest way to the temperatures after all steps.

@@ -42,6 +42,8 @@ type Facts struct {
 	Free            int64  `json:"free"`             // free when the facts were read
 	SharedPerBlock  int64  `json:"shared_per_block"` // most shared memory a block may use
 	L2              int64  `json:"l2"`
+	Clock           int64  `json:"clock,omitempty"`     // of multiprocessors in Hz, the highest
+	Bandwidth       int64  `json:"bandwidth,omitempty"` // of device memory in bytes a second, the most
 	ThreadsPerSM    int    `json:"threads_per_sm"`
 	ThreadsPerBlock int    `json:"threads_per_block"`
 	Driver          string `json:"driver"`

@@ -175,11 +175,23 @@ func readFacts(index int) (device.Facts, error) {
 		}
 	}
 	f.SharedPerBlock, f.L2 = int64(shared), int64(l2)
+	clock, memoryClock, busWidth := attributeOf(d, cu.ClockRate), attributeOf(d, cu.MemoryClockRate), attributeOf(d, cu.GlobalMemoryBusWidth)
+	f.Clock = 1000 * clock
+	f.Bandwidth = 2 * 1000 * memoryClock * busWidth / 8 // two transfers a clock
 	f.Driver = driverVersion()
 	if id, err := d.UUID(); err == nil {
 		f.UUID = "GPU-" + id.String()
 	}
 	return f, nil
+}
+
+// attributeOf is an attribute that a driver may leave out: 0 where it does.
+func attributeOf(d cu.Device, attribute cu.DeviceAttribute) int64 {
+	n, err := d.Attribute(attribute)
+	if err != nil {
+		return 0
+	}
+	return int64(n)
 }
 
 var kernelModule = regexp.MustCompile(`Kernel Module.*?\s(\d+(?:\.\d+)+)`)

@@ -14,6 +14,7 @@ import (
 
 	"coalesce/autotune"
 	"coalesce/autotune/measure"
+	"coalesce/autotune/roofline"
 	"coalesce/autotune/search"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
@@ -71,6 +72,7 @@ func (e Env) diagnose(ctx context.Context, d device.Device, named string) error 
 	}
 	t.Row("clock spread", fmt.Sprintf("%.1f %% between tenths of a second", 100*s.spread))
 	t.Row("noise floor", fmt.Sprintf("%.1f %% (median deviation of %d fills of %s)", 100*s.noise, s.n, device.Size(fillBytes)))
+	t.Row("ceiling", ceiling(roofline.Of(d)))
 	t.Row("fit to tune", s.verdict())
 	if err := t.Write(e.Out); err != nil {
 		return err
@@ -92,6 +94,15 @@ func (e Env) diagnose(ctx context.Context, d device.Device, named string) error 
 	}
 	fmt.Fprintln(e.Out)
 	return rows.Write(e.Out)
+}
+
+// ceiling writes a device's peaks, with which the report compares runs.
+func ceiling(p roofline.Peak) string {
+	if p.Bandwidth == 0 {
+		return "not known"
+	}
+	return fmt.Sprintf("%.3g GB/s of memory, %.3g G operations of float32 a second, %.3g of float64, %.3g of int32",
+		p.Bandwidth/1e9, p.Operations(device.Float32)/1e9, p.Operations(device.Float64)/1e9, p.Operations(device.Int32)/1e9)
 }
 
 // gpu asks the driver's own tool, which may be absent, for what the runtime does not know.

@@ -39,7 +39,7 @@ func TestDoctorOfAHost(t *testing.T) {
 	if err := e.diagnose(context.Background(), d, ""); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"noise floor", "other processes  ", "clock spread", "fit to tune"} {
+	for _, want := range []string{"noise floor", "other processes  ", "clock spread", "ceiling ", "fit to tune"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, &out)
 		}

@@ -6,12 +6,15 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"coalesce/autotune"
 	"coalesce/autotune/page"
+	"coalesce/autotune/report"
 	"coalesce/autotune/t4"
 	"coalesce/autotune/trial"
 	"coalesce/internal/cli/atomicfile"
@@ -23,18 +26,18 @@ func (e Env) reportCommand() *cobra.Command {
 	var html, table, figures, exchange string
 	cmd := &cobra.Command{
 		Use:   "report TRIALS…",
-		Short: "Make a page of recorded trials: winners, progress, and the worth of each parameter",
-		Long: `Make one self-contained HTML page of the trials that coalesce tune has recorded.
-For each family, device and workload it shows the fastest variant of each size, the
+		Short: "Print or chart recorded trials: winners, progress, and the worth of each parameter",
+		Long: `Print the fastest variant of each size of the trials that tune has recorded, with its
+share of the device's ceiling: the bandwidth of its memory or its rate of arithmetic,
+whichever a run needs longer for. A share above 100 % means that data stay in caches.
+
+With --output the command makes one self-contained HTML page of them. For each family, device and workload it shows the fastest variant of each size, the
 best time so far against the time spent, the speed-up over the safe variant, the loss
 with each parameter at another value, a heat map for each pair of parameters, the loss
 with one variant for all sizes, and the trials that failed, with reasons. Lists at its
 top filter by family, size and device.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, files []string) error {
-			if html == "" && table == "" && figures == "" && exchange == "" {
-				return e.Usage("nothing to write: expected --output, --csv, --svg or --t4")
-			}
 			return e.report(cmd.Context(), files, html, table, figures, exchange)
 		},
 	}
@@ -64,6 +67,9 @@ func (e Env) report(ctx context.Context, files []string, html, table, figures, e
 		families = append(families, s.Family())
 	}
 	studies := page.Studies(trials, families)
+	if html == "" && table == "" && figures == "" && exchange == "" {
+		return e.fastest(studies)
+	}
 	if html != "" {
 		if err := atomicfile.Write(ctx, html, func(w io.Writer) error { return page.HTML(w, studies) }); err != nil {
 			return err
@@ -95,6 +101,29 @@ func (e Env) report(ctx context.Context, files []string, html, table, figures, e
 			}
 			fmt.Fprintf(e.Out, "%s: %s of %s on %s, workload %s\n", path, ui.Count(len(space.Results), "result"), space.Metadata["kernel"], space.Metadata["device"], space.Metadata["workload"])
 		}
+	}
+	return nil
+}
+
+// fastest prints the fastest variant of each size.
+func (e Env) fastest(studies []*page.Study) error {
+	for _, s := range studies {
+		var t ui.Table
+		t.AlignRight(0, 1, 2, 3)
+		t.Row("size", "time", "vs safe", "measured", "ceiling", "variant")
+		for _, size := range s.Sizes {
+			best, versus := size.Best(), "-"
+			if x := size.Speedup(); x > 0 {
+				versus = fmt.Sprintf("%.2f×", x)
+			}
+			t.Row(strconv.Itoa(size.Size), report.FormatDuration(time.Duration(best.Nanos)), versus, strconv.Itoa(len(size.Points)),
+				trial.ShareText(best.Ceiling.Share(best.Nanos)), best.Variant)
+		}
+		fmt.Fprintf(e.Out, "%s on %s, workload %s\n", s.Family, ui.EscapeControl(s.Class), s.Workload())
+		if err := t.Write(e.Out); err != nil {
+			return err
+		}
+		fmt.Fprintln(e.Out)
 	}
 	return nil
 }

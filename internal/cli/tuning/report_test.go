@@ -35,7 +35,7 @@ func TestReport(t *testing.T) {
 		err := cmd.ExecuteContext(t.Context())
 		return out.String(), err
 	}
-	line := `{"schema":"trial/1","family":"toy/k","variant":"a=%d","class":"host","fixed":{},"size":4,"action":"measure","status":"ok","hot":{"n":3,"med_ns":%d}}` + "\n"
+	line := `{"schema":"trial/1","family":"toy/k","variant":"a=%d","class":"host","fixed":{},"size":4,"action":"measure","status":"ok","hot":{"n":3,"med_ns":%d},"ceiling":{"bytes":63,"bandwidth":1e10}}` + "\n"
 	if err := os.WriteFile(in, fmt.Appendf(nil, line+line, 1, 20, 2, 10), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -56,8 +56,13 @@ func TestReport(t *testing.T) {
 	if f, err := ReadT4("", nil); f != nil || err != nil {
 		t.Errorf("no file: %+v, %v", f, err)
 	}
-	if _, err := run(in); err == nil || !strings.Contains(err.Error(), "expected --output, --csv, --svg or --t4") {
-		t.Errorf("nothing to write: %v", err)
+	want := `toy/k on host, workload all
+size     time  vs safe  measured  ceiling            variant
+   4  0.01 µs        -         2  63 % of bandwidth  a=2
+
+`
+	if said, err := run(in); err != nil || said != want {
+		t.Errorf("%v, printed %q, expected %q", err, said, want)
 	}
 	if err := os.WriteFile(in, []byte("\n{}\n"), 0o644); err != nil {
 		t.Fatal(err)

@@ -141,4 +141,9 @@ func (j *checkJob) Check(s device.Stream) error {
 // Work is the number of pairs.
 func (j *checkJob) Work() float64 { return float64(j.Rows) * float64(j.Cols) }
 
+// Demand is a reading of the costs.
+func (j *checkJob) Demand() subject.Demand {
+	return subject.Demand{Bytes: float64(j.inputs.costs.Len())}
+}
+
 func (j *checkJob) Close() error { return errors.Join(j.inputs.free(), j.Checker.Close()) }

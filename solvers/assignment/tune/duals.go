@@ -162,6 +162,11 @@ func dualBound(p *problem.Normal, v []int64) (sum int64) {
 // Work is the number of pairs.
 func (j *dualsJob) Work() float64 { return float64(j.Rows) * float64(j.Cols) }
 
+// Demand is a reading of the costs, which the prices need at the least.
+func (j *dualsJob) Demand() subject.Demand {
+	return subject.Demand{Bytes: float64(j.inputs.costs.Len())}
+}
+
 func (j *dualsJob) Close() error {
 	return errors.Join(j.prices.Free(), j.inputs.free(), j.Initialiser.Close())
 }

@@ -116,4 +116,9 @@ func (j *scanJob) Check(device.Stream) error {
 // Work is the number of pairs, read twice.
 func (j *scanJob) Work() float64 { return 2 * float64(j.p.Rows) * float64(j.p.Cols) }
 
+// Demand is two readings of the costs.
+func (j *scanJob) Demand() subject.Demand {
+	return subject.Demand{Bytes: 2 * float64(len(j.p.Instance.Bytes()))}
+}
+
 func (j *scanJob) Close() error { return nil }

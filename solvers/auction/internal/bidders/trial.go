@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 
+	"coalesce/autotune/subject"
+	"coalesce/generated/auction"
 	"coalesce/runtime/device"
 	"coalesce/solvers/cores"
 )
@@ -230,6 +232,11 @@ func (j *trialJob) Work() float64 {
 		}
 	}
 	return sum
+}
+
+// Demand is an addition for each of them.
+func (j *trialJob) Demand() subject.Demand {
+	return subject.Demand{Operations: j.Work(), Arithmetic: device.Value(auction.Bidders.Value(j.d.on.Variant, "value"))}
 }
 
 // drawProblem is a problem of so many bids, each of at least three items as far as there are so

@@ -191,6 +191,11 @@ func (j *job) Work() float64 {
 	return 2 * float64(j.packed.steps) * float64(j.packed.entries) * float64(j.packed.children)
 }
 
+// Demand is an addition for each of them: the lists and sums stay in shared memory.
+func (j *job) Demand() subject.Demand {
+	return subject.Demand{Operations: j.Work(), Arithmetic: device.Float32}
+}
+
 // Close frees the device's memory.
 func (j *job) Close() error { return j.bounder.Close() }
 

@@ -80,3 +80,8 @@ func (j passJob[T]) Check(s device.Stream) error {
 
 // Work is the number of values.
 func (j passJob[T]) Work() float64 { return j.values }
+
+// Demand is a reading of the values.
+func (j passJob[T]) Demand() subject.Demand {
+	return subject.Demand{Bytes: j.values * float64(len(device.Bytes(make([]T, 1))))}
+}

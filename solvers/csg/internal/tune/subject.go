@@ -234,6 +234,11 @@ func (t *trialJob) Run(s device.Stream) error {
 
 func (t *trialJob) Work() float64 { return t.job.Splittings() }
 
+// Demand is a reading and a writing of the table of values, and an addition a splitting.
+func (t *trialJob) Demand() subject.Demand {
+	return subject.Demand{Bytes: 2 * float64(len(t.trial.Bytes())), Operations: t.job.Splittings(), Arithmetic: t.trial.Type}
+}
+
 func (t *trialJob) Close() error { return t.job.Close() }
 
 // Check certifies the structure and compares its value with the reference;

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"coalesce/autotune/subject"
 	"coalesce/runtime/device"
@@ -28,6 +29,31 @@ type Binder struct {
 // Facts are those of the device.
 func (b *Binder) Facts() device.Facts { return b.device.Facts() }
 
+// Int is an integer parameter of the variant.
+func (b *Binder) Int(param string) int {
+	if err := b.check(param); err != nil {
+		b.fail(err)
+		return 1
+	}
+	return b.Variant.Int(param)
+}
+
+// Text is a parameter of the variant as go.generate has it.
+func (b *Binder) Text(param string) string {
+	if err := b.check(param); err != nil {
+		b.fail(err)
+		return ""
+	}
+	return b.Variant.Text(param)
+}
+
+// fail keeps the first error.
+func (b *Binder) fail(err error) {
+	if b.err == nil {
+		b.err = err
+	}
+}
+
 // Grid has a block for every perBlock of n items, at least one and at most 2^31-1, of so many threads.
 func Grid(n, perBlock, threads int) device.Grid {
 	return device.Grid{Blocks: min(max(1, (int64(n)+int64(perBlock)-1)/int64(perBlock)), math.MaxInt32), Threads: threads}
@@ -44,6 +70,9 @@ type buffer struct {
 
 // add allocates a buffer.
 func (b *Binder) add(x buffer, size int) device.Buffer {
+	if slices.ContainsFunc(b.buffers, func(have buffer) bool { return have.name == x.name }) {
+		b.fail(fmt.Errorf("the buffer %s twice, expected a name of its own for each", x.name))
+	}
 	if b.err == nil {
 		x.memory, b.err = b.scope.Alloc(b.device, int64(size))
 	}
@@ -82,6 +111,7 @@ func (b *Binder) input(name string, raw []byte) device.Buffer {
 
 // InOut is a buffer that launches read and write: it has data before each run.
 func InOut[T any](b *Binder, name string, data []T, check func(got []T) error) device.Array[T] {
+	b.needsCheck(name, check == nil)
 	raw := bytes.Clone(device.Bytes(data))
 	b.moved += 2 * int64(len(raw))
 	return device.Array[T]{Memory: b.add(buffer{name: name, data: raw, check: typed(len(data), check)}, len(raw))}
@@ -89,9 +119,17 @@ func InOut[T any](b *Binder, name string, data []T, check func(got []T) error) d
 
 // Output is a buffer of n elements that launches write. check returns an error where they are wrong.
 func Output[T any](b *Binder, name string, n int, check func(got []T) error) device.Array[T] {
+	b.needsCheck(name, check == nil)
 	size := n * sizeOf[T]()
 	b.moved += int64(size)
 	return device.Array[T]{Memory: b.add(buffer{name: name, check: typed(n, check)}, size)}
+}
+
+// needsCheck fails where an output has no check.
+func (b *Binder) needsCheck(name string, none bool) {
+	if none {
+		b.fail(fmt.Errorf("the output %s has no check, expected Equal, Near or a function", name))
+	}
 }
 
 // sizeOf is the number of bytes of an element.
@@ -99,6 +137,9 @@ func sizeOf[T any]() int { return len(device.Bytes(make([]T, 1))) }
 
 // typed is a check of elements as one of bytes.
 func typed[T any](n int, check func([]T) error) func([]byte) error {
+	if check == nil {
+		return nil
+	}
 	return func(raw []byte) error {
 		got := make([]T, n)
 		copy(device.Bytes(got), raw)
@@ -146,6 +187,7 @@ func OutputValues(b *Binder, name string, n int, check func(got []float64) error
 }
 
 func outputAs[T device.Number](b *Binder, name string, n int, check func([]float64) error) device.Values {
+	b.needsCheck(name, check == nil)
 	return device.Values(Output(b, name, n, func(got []T) error {
 		wide := make([]float64, len(got))
 		for i, x := range got {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"coalesce/autotune/subject"
 	"coalesce/autotune/tuned"
@@ -22,7 +23,7 @@ type Workload map[string]string
 type Bindings interface{ Close() error }
 
 // A Family declares a family of kernels: I is the type of its instances, K of its generated bindings. It implements
-// subject.Subject. Kernels, Load, Draw, Size and Bind are required.
+// subject.Subject. Kernels, Load, SizesOn, Draw, Size and Bind are required.
 type Family[I any, K Bindings] struct {
 	// Kernels is the generated table of variants, such as &sum.Blocks, and Load its loader, such as sum.LoadBlocks.
 	Kernels *device.Family
@@ -68,19 +69,54 @@ type Variant struct {
 	*device.Variant
 }
 
-// Int is an integer parameter; 0 if the family has none of that name.
+// Int is an integer parameter. It panics with the names that there are if the family has none of that name.
 func (v Variant) Int(param string) int {
-	if !slices.Contains(v.family.Params, param) {
-		return 0
+	if err := v.check(param); err != nil {
+		panic(err)
 	}
 	return v.family.Int(v.Variant, param)
 }
 
-// Text is a parameter as go.generate has it; empty if the family has none of that name.
-func (v Variant) Text(param string) string { return v.family.Value(v.Variant, param) }
+// Text is a parameter as go.generate has it. It panics as Int does.
+func (v Variant) Text(param string) string {
+	if err := v.check(param); err != nil {
+		panic(err)
+	}
+	return v.family.Value(v.Variant, param)
+}
+
+// check is an error if the family has no parameter of a name.
+func (v Variant) check(param string) error {
+	if slices.Contains(v.family.Params, param) {
+		return nil
+	}
+	return fmt.Errorf("%s has no parameter %q, expected one of %s", v.family.Name, param, strings.Join(v.family.Params, " "))
+}
 
 // Number is the type that the parameter value names; empty if the family has none.
-func (v Variant) Number() device.Value { return device.Value(v.Text("value")) }
+func (v Variant) Number() device.Value { return device.Value(v.family.Value(v.Variant, "value")) }
+
+// CheckDeclaration says which required field is missing.
+func (k *Family[I, K]) CheckDeclaration() error {
+	if k.Kernels == nil {
+		return errors.New("a kernel.Family without Kernels, expected the generated table of variants, such as &sum.Blocks")
+	}
+	for _, field := range []struct {
+		name, want string
+		missing    bool
+	}{
+		{"Load", "the generated loader, such as sum.LoadBlocks", k.Load == nil},
+		{"SizesOn", "sizes to tune on a kind of device", len(k.SizesOn) == 0},
+		{"Draw", "a function that draws an instance of a size", k.Draw == nil},
+		{"Size", "a function that counts the size of an instance", k.Size == nil},
+		{"Bind", "a function that declares buffers and returns launches", k.Bind == nil},
+	} {
+		if field.missing {
+			return fmt.Errorf("the kernel.Family of %s has no %s, expected %s", k.Kernels.Name, field.name, field.want)
+		}
+	}
+	return nil
+}
 
 // Family returns the table of variants.
 func (k *Family[I, K]) Family() *device.Family { return k.Kernels }
@@ -121,8 +157,8 @@ func (k *Family[I, K]) Feasible(v *device.Variant, f device.Facts, size int) err
 	if err := f.CheckLoadable(k.Kernels, v); err != nil {
 		return err
 	}
-	if block := own.Int("block"); block > 0 && k.Kernels.Target == device.CUDA {
-		if err := f.BlockFits(block, 0); err != nil {
+	if own.check("block") == nil && k.Kernels.Target == device.CUDA {
+		if err := f.BlockFits(own.Int("block"), 0); err != nil {
 			return err
 		}
 	}
@@ -169,7 +205,11 @@ func (k *Family[I, K]) Cases(fixed map[string]string) ([]subject.Case, error) {
 
 // Instance draws an instance.
 func (k *Family[I, K]) Instance(fixed map[string]string, size int, seed uint64) (subject.Instance, error) {
-	return k.instance(k.Draw(fixed, size, rand.New(rand.NewPCG(seed, uint64(size))))), nil
+	inst := k.instance(k.Draw(fixed, size, rand.New(rand.NewPCG(seed, uint64(size)))))
+	if inst.size != size {
+		return nil, fmt.Errorf("%s: Draw was asked for an instance of size %d, and Size counts %d", k.Kernels.Name, size, inst.size)
+	}
+	return inst, nil
 }
 
 // An instance is one with its size.
@@ -216,6 +256,13 @@ func (r *runner[I, K]) Prepare(inst subject.Instance) (subject.Job, error) {
 	}
 	b := &Binder{Variant: Variant{r.of.Kernels, r.variant}, device: r.device}
 	launches := r.of.Bind(b, r.bindings, own.own)
+	switch checked := slices.ContainsFunc(b.buffers, func(x buffer) bool { return x.check != nil }); {
+	case b.err != nil:
+	case !checked:
+		b.err = fmt.Errorf("%s: Bind declares neither Output nor InOut, by which runs are checked", r.of.Kernels.Name)
+	case launches == nil:
+		b.err = fmt.Errorf("%s: Bind returns no launches", r.of.Kernels.Name)
+	}
 	if b.err != nil {
 		return nil, errors.Join(b.err, b.scope.Close())
 	}

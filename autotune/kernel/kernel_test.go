@@ -120,6 +120,74 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
+// Mistakes of declarations are named: by the test, the program and each trial.
+func TestDeclarations(t *testing.T) {
+	d := host.Open(1)
+	defer d.Close()
+	s, err := d.NewStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	type declared = kernel.Family[[]int64, *doubles]
+	bind := func(change func(b *kernel.Binder, k *doubles, x []int64) kernel.Launches) func(*declared) {
+		return func(f *declared) { f.Bind = change }
+	}
+	nothing := func(device.Stream) error { return nil }
+	always := func([]float64) error { return nil }
+	for want, change := range map[string]func(*declared){
+		"without Kernels": func(f *declared) { f.Kernels = nil },
+		"the kernel.Family of toy/double has no Load, expected the generated loader": func(f *declared) { f.Load = nil },
+		"has no SizesOn": func(f *declared) { f.SizesOn = nil },
+		"has no Draw":    func(f *declared) { f.Draw = nil },
+		"has no Size,":   func(f *declared) { f.Size = nil },
+		"has no Bind":    func(f *declared) { f.Bind = nil },
+		"Draw was asked for an instance of size 1, and Size counts 7": func(f *declared) {
+			f.Draw = func(kernel.Workload, int, *rand.Rand) []int64 { return make([]int64, 7) }
+		},
+		"declares neither Output nor InOut": bind(func(b *kernel.Binder, _ *doubles, x []int64) kernel.Launches {
+			kernel.ScratchValues(b, "y", len(x))
+			return nothing
+		}),
+		"the output y has no check, expected Equal, Near or a function": bind(func(b *kernel.Binder, _ *doubles, x []int64) kernel.Launches {
+			kernel.OutputValues(b, "y", len(x), nil)
+			return nothing
+		}),
+		"the buffer y twice": bind(func(b *kernel.Binder, _ *doubles, x []int64) kernel.Launches {
+			kernel.OutputValues(b, "y", len(x), always)
+			kernel.ScratchValues(b, "y", len(x))
+			return nothing
+		}),
+		"toy/double has no parameter \"blok\", expected one of block value": bind(func(b *kernel.Binder, _ *doubles, x []int64) kernel.Launches {
+			kernel.OutputValues(b, "y", len(x)/b.Int("blok"), always)
+			return nothing
+		}),
+		"Bind returns no launches": bind(func(b *kernel.Binder, _ *doubles, x []int64) kernel.Launches {
+			kernel.OutputValues(b, "y", len(x), always)
+			return nil
+		}),
+	} {
+		f := family(right)
+		f.Edges = nil
+		change(f)
+		err := subject.Check([]subject.Subject{f})
+		if err == nil {
+			_, err = verify.Variant(t.Context(), d, s, f, &f.Kernels.Variants[0], 0)
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("found %v, expected %q", err, want)
+		}
+	}
+	f := family(right)
+	if err := subject.Check([]subject.Subject{f, f}); err == nil || !strings.Contains(err.Error(), "the family toy/double twice") {
+		t.Errorf("a family twice: %v", err)
+	}
+	var out strings.Builder
+	if code := command.Run("toy-tuner", []subject.Subject{f, f}, []string{"verify"}, strings.NewReader(""), &out, &out); code != 1 || !strings.Contains(out.String(), "twice") {
+		t.Errorf("exit code %d: %s", code, out.String())
+	}
+}
+
 // A launch may work in place, or through scratch memory.
 func TestRoles(t *testing.T) {
 	in := func(x []int64) (list []int32) {

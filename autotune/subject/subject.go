@@ -40,6 +40,30 @@ type UnitCounted interface {
 	SizeUnit() (unit string, most int)
 }
 
+// A Declared subject is made of a declaration, which may have mistakes.
+type Declared interface {
+	// CheckDeclaration says what the declaration lacks.
+	CheckDeclaration() error
+}
+
+// Check says what is wrong with declarations: fields that are missing, a family that stands there twice.
+func Check(list []Subject) error {
+	names := map[string]bool{}
+	for _, s := range list {
+		if d, ok := s.(Declared); ok {
+			if err := d.CheckDeclaration(); err != nil {
+				return err
+			}
+		}
+		name := s.Family().Name
+		if names[name] {
+			return fmt.Errorf("the family %s twice, expected each once", name)
+		}
+		names[name] = true
+	}
+	return nil
+}
+
 // A VaryingSubject subject has times that depend on the instance, or on a run's own chance, as whole
 // solves have: each round of the final times another instance, and variants are compared round by
 // round.

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -145,10 +146,13 @@ func (b *bodies) text(p space.Point, files []string) string {
 func (b *bodies) reach(text string) ([]Include, error) {
 	var found []Include
 	seen := map[string]bool{}
-	var follow func(text, from string) error
-	follow = func(text, from string) error {
+	var follow func(text, by string) error
+	follow = func(text, by string) error {
 		for _, inc := range includedNames(text) {
-			name, body, err := b.find(inc, from)
+			name, body, err := b.find(inc, path.Dir(by))
+			if errors.Is(err, fs.ErrNotExist) {
+				return b.missing(inc, text, by)
+			}
 			if err != nil {
 				return err
 			}
@@ -156,7 +160,7 @@ func (b *bodies) reach(text string) ([]Include, error) {
 				continue
 			}
 			seen[name] = true
-			if err := follow(body, path.Dir(name)); err != nil {
+			if err := follow(body, name); err != nil {
 				return err
 			}
 			found = append(found, Include{name, body})
@@ -180,7 +184,20 @@ func (b *bodies) find(name, from string) (at, text string, err error) {
 			return at, b.texts[at], nil
 		}
 	}
-	return "", "", fmt.Errorf("includes %q, which is not below templates/", name)
+	return "", "", fs.ErrNotExist
+}
+
+// missing says which line includes a file that is not there, or that a body is missing, and which files there are.
+func (b *bodies) missing(name, text, by string) error {
+	list := ""
+	if there, err := fs.Glob(b.fsys, path.Join(path.Dir(name), "*.cuh")); err == nil && there != nil {
+		list = ", expected one of " + strings.Join(there, " ")
+	}
+	if by == "" {
+		return fmt.Errorf("there is no body templates/%s%s", name, list)
+	}
+	line := 1 + strings.Count(text[:strings.Index(text, strconv.Quote(name))], "\n")
+	return fmt.Errorf("templates/%s:%d: includes %q, which is not below templates/%s", by, line, name, list)
 }
 
 // check finds parameters, and values of parameters, that the space does not have.
@@ -200,6 +217,9 @@ func (b *bodies) check(file, text string) error {
 	for line := range strings.Lines(text) {
 		n++
 		code, _, _ := strings.Cut(line, "//")
+		if m := braces.FindString(code); m != "" {
+			return fmt.Errorf("templates/%s:%d: found %s, expected param::NAME, where NAME is one of %s", file, n, m, strings.Join(names, " "))
+		}
 		for _, m := range parameter.FindAllStringSubmatch(code, -1) {
 			if !slices.Contains(names, m[1]) {
 				return fmt.Errorf("templates/%s:%d: found %s, which space %s does not have, expected one of %s", file, n, m[0], b.space.Family, strings.Join(names, " "))
@@ -210,6 +230,8 @@ func (b *bodies) check(file, text string) error {
 }
 
 var (
+	// braces are those of Go's templates, which C++ has too, but with other names behind the dot.
+	braces    = regexp.MustCompile(`\{\{-?\s*\.(N|Type|Symbol)\b[^}]*\}\}`)
 	parameter = regexp.MustCompile(`\bparam::(\w+)`)
 	macro     = regexp.MustCompile(`(?m)^#[ \t]*define[ \t]+(\w+)[ \t]+((?:.*\\\n)*.*)$`)
 	// directive is a line that only says which texts are read, and how often.

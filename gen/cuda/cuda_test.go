@@ -190,10 +190,12 @@ func TestRenderErrors(t *testing.T) {
 		{"unknown parameter", swap("param::factor", "param::facter"), "templates/toy/scale/scale.cuh:4: found param::facter, which space toy/scale does not have, expected one of factor mode_even"},
 		{"unknown value", swap("mode_odd", "mode_add"), "templates/toy/scale/scale.cuh:6: found param::mode_add"},
 		{"no number", swap("param::factor", "param::mode"), "found param::mode,"},
-		{"unknown header", swap("variant.cuh\"", "variant.cuh\"\n#include \"none.cuh\""), `includes "none.cuh"`},
+		{"unknown header", swap("variant.cuh\"", "variant.cuh\"\n#include \"none.cuh\""), `templates/toy/scale/scale.cuh:2: includes "none.cuh", which is not below templates/`},
 		{"no entry", swap("extern", "// extern"), "no entry point"},
-		{"not extern", swap(`extern "C" __global__`, "__global__"), "templates/toy/scale/scale.cuh: 1 __global__ functions of which 0 read as"},
-		{"no ENTRY", swap("ENTRY(scale)", "scale"), "1 __global__ functions of which 0 read as"},
+		{"not extern", swap(`extern "C" __global__`, "__global__"), "templates/toy/scale/scale.cuh:5: a __global__ function that does not read as"},
+		{"no ENTRY", swap("ENTRY(scale)", "scale"), "templates/toy/scale/scale.cuh:5: a __global__ function that does not read as"},
+		{"no namespace", swap("namespace VARIANT", "namespace mine"), "templates/toy/scale/scale.cuh:5: an entry point outside of namespace VARIANT"},
+		{"braces", swap("param::factor", "{{.N.factor}}"), "templates/toy/scale/scale.cuh:4: found {{.N.factor}}, expected param::NAME, where NAME is one of factor mode_even"},
 		{"entry name", swap("(scale)", "(Scale)"), "templates/toy/scale/scale.cuh:5: entry Scale, expected a lower-case name"},
 		{"reserved entry", swap("(scale)", "(close)"), "a lower-case name that is not hash, close, has or resources"},
 		{"entry again", toyBody + toyBody[strings.Index(toyBody, "extern"):], "entry scale again"},
@@ -220,7 +222,7 @@ func TestRenderErrors(t *testing.T) {
 		fsys := files(nil)
 		delete(fsys, "toy/scale/scale.cuh")
 		_, err = Render(fsys, s, points)
-		if err == nil || !strings.Contains(err.Error(), `m:1: space toy/scale: render scale/toy_scale_factor1_modeeven_int32.cu: includes "toy/scale/scale.cuh", which is not below templates/`) {
+		if err == nil || !strings.Contains(err.Error(), `m:1: space toy/scale: render scale/toy_scale_factor1_modeeven_int32.cu: there is no body templates/toy/scale/scale.cuh`) {
 			t.Errorf("error %v", err)
 		}
 	})
@@ -248,6 +250,7 @@ func TestRenderErrors(t *testing.T) {
 
 func TestEntries(t *testing.T) {
 	text := `#include "cuda/variant.cuh"
+namespace VARIANT {
 // extern "C" __global__ void ENTRY(old)(int x) {
 extern "C" __global__ void __launch_bounds__(256, 2)
 ENTRY(one)(const float* __restrict__ a, unsigned long long* b, // why

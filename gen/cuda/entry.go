@@ -107,8 +107,13 @@ func (x Include) entries() ([]entry, error) {
 	}
 	var out []entry
 	found := kernel.FindAllStringSubmatchIndex(code, -1)
-	if n := len(global.FindAllString(code, -1)); n != len(found) {
-		return nil, fmt.Errorf("templates/%s: %d __global__ functions of which %d read as: extern \"C\" __global__ void __launch_bounds__(N) ENTRY(name)(…) {", x.Name, n, len(found))
+	for _, g := range global.FindAllStringIndex(code, -1) {
+		if !slices.ContainsFunc(found, func(m []int) bool { return m[0] <= g[0] && g[0] < m[1] }) {
+			return nil, fail(g[0], "a __global__ function that does not read as: extern \"C\" __global__ void __launch_bounds__(N) ENTRY(name)(…) {")
+		}
+		if !strings.Contains(code[:g[0]], "namespace VARIANT") {
+			return nil, fail(g[0], "an entry point outside of namespace VARIANT { … }, expected all code of a body within it")
+		}
 	}
 	for _, m := range found {
 		e, at := entry{name: code[m[4]:m[5]]}, m[0]

@@ -303,7 +303,7 @@ func (r *reader) safe(s *space.Space, entries []entry) {
 		r.addError(entries[0].pos, "safe names %s, expected the other parameters: it holds for every value type", space.ValueParam)
 	}
 	for _, p := range s.Params {
-		if _, named := s.Safe.Values[p.Name]; !named && len(p.Values) > 1 && p.Numeric() {
+		if _, named := s.Safe.Values[p.Name]; !named && len(p.Values) > 1 && p.Name != space.ValueParam {
 			r.addError(entries[0].pos, "safe names no value of %s, expected one of %s", p.Name, strings.Join(p.Values, " "))
 		}
 	}

@@ -97,6 +97,9 @@ type module struct {
 // cache has it, and loads it into the child.
 func (d *Device) Load(f *device.Family, v *device.Variant) (device.Module, error) {
 	m, err := d.load(f, v)
+	if errors.Is(err, errCompile) {
+		return nil, err // which names a place
+	}
 	if err != nil {
 		return nil, d.child.explainFailure("load "+v.Symbol, err)
 	}

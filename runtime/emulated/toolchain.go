@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -185,6 +186,9 @@ func (t *toolchain) compileUnit(ctx context.Context, tree map[string]string) (st
 
 var errCompile = errors.New("compilation failed")
 
+// compilerError is a line of the compiler with a place and an error.
+var compilerError = regexp.MustCompile(`(?m)^\S+:\d+:(\d+:)? (fatal )?error: .*`)
+
 // build writes tree into a fresh folder, runs the compiler there with
 // "-o output" and moves the folder to its name by content. It returns at once
 // where that name exists.
@@ -230,7 +234,11 @@ func (t *toolchain) build(ctx context.Context, kind string, tree map[string]stri
 		return "", ctx.Err()
 	}
 	if err != nil {
-		return "", fmt.Errorf("%w: %s: %v\n%s", errCompile, path.Base(t.compiler), err, firstLines(string(out), 30))
+		first := fmt.Sprintf("%s: %v", path.Base(t.compiler), err)
+		if at := compilerError.FindString(string(out)); at != "" { // tables of failures have room for one line
+			first = at
+		}
+		return "", fmt.Errorf("%w: %s\n%s", errCompile, first, firstLines(string(out), 30))
 	}
 	err = os.Rename(tmp, final)
 	if err == nil {

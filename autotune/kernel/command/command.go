@@ -8,6 +8,7 @@
 package command
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -29,6 +30,10 @@ func Main(families ...subject.Subject) {
 
 // Run is Main of a program of a name, with its arguments and streams, and returns the exit code.
 func Run(name string, families []subject.Subject, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if err := subject.Check(families); err != nil {
+		fmt.Fprintf(stderr, "%s: %v\n", name, err)
+		return 1
+	}
 	return run.Main(name, func(a *run.App) *cobra.Command { return root(a, name, subject.ByName(families)) }, args, stdin, stdout, stderr)
 }
 

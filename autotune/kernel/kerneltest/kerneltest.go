@@ -16,6 +16,9 @@ import (
 // COALESCE_VARIANTS says how many variants: unset, of each value of a parameter one; pairs; or every.
 func Run(t *testing.T, families ...subject.Subject) {
 	t.Helper()
+	if err := subject.Check(families); err != nil {
+		t.Fatal(err)
+	}
 	for _, sub := range families {
 		f := sub.Family()
 		var d device.Device

@@ -112,7 +112,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.StringVar(&c.images, "images", "", "`folder` for the images (default: "+images+", in another module "+other+")")
 	flags.StringVar(&c.ptxas, "ptxas", "", "`path` of the ptxas of CUDA 12.9, to make images for drivers from 525 on")
 	flags.Usage = func() {
-		fmt.Fprintf(stderr, "usage: go run ./gen [flags] [generate | list [FAMILY…] | diff | explain [FAMILY] VARIANT | occupancy | points FOLDER]\n\n%s", flags.FlagUsages())
+		fmt.Fprintf(stderr, "usage: go run ./gen, in another module go tool gen, [flags] [generate | list [FAMILY…] | diff | explain [FAMILY] VARIANT | occupancy | points FOLDER]\n\n%s", flags.FlagUsages())
 	}
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {

@@ -195,9 +195,9 @@ func find(out *Output, name string) (*Family, int, error) {
 	case count == 1:
 		return found, at, nil
 	case count > 1:
-		return nil, 0, fmt.Errorf("%w: %d variants have %s, expected a label that names one (go run ./gen list shows them)", errUsage, count, wanted)
+		return nil, 0, fmt.Errorf("%w: %d variants have %s, expected a label that names one (gen list shows them)", errUsage, count, wanted)
 	}
-	return nil, 0, fmt.Errorf("%w: no variant %q (go run ./gen list shows them)%s", errUsage, name, didYouMean(wanted, labels))
+	return nil, 0, fmt.Errorf("%w: no variant %q (gen list shows them)%s", errUsage, name, didYouMean(wanted, labels))
 }
 
 // matches reports whether p has every name=value of a list, "safe" standing

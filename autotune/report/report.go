@@ -42,7 +42,10 @@ func WriteText(w io.Writer, s *autotune.Summary) error {
 	if s.Drift > 0 {
 		p.printf("warning: the safe point's time changed by up to %.0f %% while screening; the device was not at rest\n", 100*s.Drift)
 	}
-	if len(s.Winners) > 0 || len(s.Noisy) == 0 {
+	switch {
+	case s.Tried > 0 && len(s.Counts) > 0 && s.Counts[trial.OK] == 0:
+		p.printf("\nno winner: no variant ran to its end\n")
+	case len(s.Winners) > 0 || len(s.Noisy) == 0:
 		p.winners(s.Winners)
 	}
 	p.undecided(s)

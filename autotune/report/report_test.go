@@ -58,6 +58,10 @@ func TestText(t *testing.T) {
 		t.Errorf("empty summary: %v\n%s", err, &b)
 	}
 	b.Reset()
+	if err := WriteText(&b, &autotune.Summary{Tried: 2, Counts: map[trial.Status]int{trial.Compile: 2}}); err != nil || !strings.Contains(b.String(), "no winner: no variant ran") {
+		t.Errorf("nothing compiled: %v\n%s", err, &b)
+	}
+	b.Reset()
 	if err := WriteText(&b, &autotune.Summary{Noisy: summary().Noisy}); err != nil || strings.Contains(b.String(), "too little was measured") {
 		t.Errorf("scattered samples alone: %v\n%s", err, &b)
 	}

@@ -424,7 +424,7 @@ class ReportFlags(TypedDict, total=False):
 
 @keywords(ReportFlags)
 def report(*files: Path, **flags: Unpack[ReportFlags]) -> Any:
-    """Make a page of recorded trials: winners, progress, and the worth of each parameter.
+    """Print or chart recorded trials: winners, progress, and the worth of each parameter.
 
     coalesce report TRIALS… [flags]
     """

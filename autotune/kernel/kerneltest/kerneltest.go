@@ -2,6 +2,7 @@
 package kerneltest
 
 import (
+	"errors"
 	"testing"
 
 	"coalesce/autotune/subject"
@@ -21,24 +22,34 @@ func Run(t *testing.T, families ...subject.Subject) {
 	}
 	for _, sub := range families {
 		f := sub.Family()
-		var d device.Device
-		if f.Target == device.Host {
-			d = host.Open(0)
-			t.Cleanup(func() { d.Close() })
-		} else {
-			d = emulatedtest.Open(t)
+		open := func() (device.Device, device.Stream) {
+			var d device.Device
+			if f.Target == device.Host {
+				d = host.Open(0)
+				t.Cleanup(func() { d.Close() })
+			} else {
+				d = emulatedtest.Open(t)
+			}
+			s, err := d.NewStream()
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { s.Close() })
+			return d, s
 		}
-		s, err := d.NewStream()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
+		d, s := open()
 		for _, v := range emulatedtest.Variants(f) {
+			lost := false
 			t.Run(f.Name+"/"+v.Label, func(t *testing.T) {
-				if _, err := verify.Variant(t.Context(), d, s, sub, v, 0); err != nil {
+				_, err := verify.Variant(t.Context(), d, s, sub, v, 0)
+				if err != nil {
 					t.Error(err)
 				}
+				lost = errors.Is(err, device.ErrLost)
 			})
+			if lost { // by a crash or a hang; the other variants have a device of their own
+				d, s = open()
+			}
 		}
 	}
 }

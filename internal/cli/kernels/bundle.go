@@ -47,7 +47,7 @@ driver. Name problems (csg) or single families (csg/tiles).`,
 	cmd.Flags().StringSliceVar(&f.archs, "arch", nil, "`architectures` to hold, such as sm_90 (default all that are there)")
 	cmd.Flags().StringVar(&f.tuned, "tuned", "", "`file` of tuning data to carry and to choose winners by, beside those in the binary")
 	cmd.Flags().StringVar(&f.from, "from", "", "`executable` to make it of")
-	cmd.Flags().StringVar(&f.images, "images", "", "`folder` of images to take instead of those of the executable, as go run ./gen leaves it")
+	cmd.Flags().StringVar(&f.images, "images", "", "`folder` of images to take instead of those of the executable, as go run ./gen or another module's go generate leaves it")
 	cmd.Flags().BoolVar(&f.all, "all", false, "hold every image, as a binary for tuning does")
 	cmd.AddCommand(&cobra.Command{
 		Use:   "verify [FILE]",
@@ -131,7 +131,9 @@ func makeBundle(a *run.App, f bundleFlags) error {
 		if !i.PTX && !slices.Contains(index.Architectures, i.Arch) {
 			continue
 		}
-		if slices.ContainsFunc(i.Variants, func(v string) bool { w, known := wanted[v]; return known && (f.all || i.Held || w) }) {
+		known := func(v string) bool { _, known := wanted[v]; return known }
+		anothers := f.images != "" && f.families == nil && !slices.ContainsFunc(i.Variants, known) // of a module with kernels of its own
+		if anothers && (f.all || i.Held) || slices.ContainsFunc(i.Variants, func(v string) bool { return known(v) && (f.all || i.Held || wanted[v]) }) {
 			index.Images = append(index.Images, i)
 		}
 	}

@@ -346,6 +346,9 @@ func (s *tuneFlags) tasks(a *run.App, subjects []subject.Subject, facts device.F
 	if len(tasks) == 0 {
 		return nil, run.Usagef("%s has no variants for %s", strings.Join(names, ", "), strings.Join(s.asked.givenFlags(), " "))
 	}
+	if !s.refresh && !s.between && len(s.sizes) == 0 && !slices.ContainsFunc(tasks, func(t autotune.Task) bool { return len(t.Subject.Sizes(facts)) > 0 }) {
+		return nil, run.Usagef("%s: no sizes to tune on %s are declared, expected --sizes after the problem's name", strings.Join(names, ", "), facts)
+	}
 	return tasks, nil
 }
 

@@ -21,9 +21,9 @@ type Peak struct {
 	facts     device.Facts
 }
 
-// Of is the peak of a device. A host's is measured, which takes a quarter of a second and two pieces of memory, each a
+// FindPeak is the peak of a device. A host's is measured, which takes a quarter of a second and two pieces of memory, each a
 // 32nd of what is free and at most 256 MiB.
-func Of(d device.Device) Peak {
+func FindPeak(d device.Device) Peak {
 	f := d.Facts()
 	switch f.Kind {
 	case device.CUDA:

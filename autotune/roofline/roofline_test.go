@@ -16,7 +16,7 @@ func (d named) Facts() device.Facts { return d.facts }
 
 // The data sheet of the H200 states 4.8 TB/s, 67 Tflop/s of float32 and 34 of float64.
 func TestPeakOfGPU(t *testing.T) {
-	p := Of(named{facts: device.Facts{Kind: device.CUDA, Major: 9, SMs: 132, Clock: 1_980_000_000, Bandwidth: 4_916_736_000_000}})
+	p := FindPeak(named{facts: device.Facts{Kind: device.CUDA, Major: 9, SMs: 132, Clock: 1_980_000_000, Bandwidth: 4_916_736_000_000}})
 	for v, want := range map[device.Value]float64{
 		device.Float32: 67e12, device.Float64: 34e12, device.Int32: 16.7e12, device.Int16: 33.5e12, device.Int64: 8.4e12,
 	} {
@@ -32,7 +32,7 @@ func TestPeakOfGPU(t *testing.T) {
 func TestPeakOfHost(t *testing.T) {
 	d := host.Open(2)
 	defer d.Close()
-	p := Of(d)
+	p := FindPeak(d)
 	if p.Bandwidth < 1e8 || p.Bandwidth > 1e13 {
 		t.Errorf("found the bandwidth %g bytes a second", p.Bandwidth)
 	}
@@ -43,7 +43,7 @@ func TestPeakOfHost(t *testing.T) {
 }
 
 func TestEmulatedHasNone(t *testing.T) {
-	p := Of(named{facts: device.Facts{Kind: device.Emulated, Major: 9, SMs: 4}})
+	p := FindPeak(named{facts: device.Facts{Kind: device.Emulated, Major: 9, SMs: 4}})
 	if p.Bandwidth != 0 || p.Operations(device.Float32) != 0 {
 		t.Errorf("found %+v, expected nothing known", p)
 	}

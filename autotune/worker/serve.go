@@ -373,7 +373,7 @@ func (b *Bench) measure(ctx context.Context, t *trial.Trial, s device.Stream, su
 // ceiling compares what a run needs with the device's peaks; nil where nothing is known.
 func (b *Bench) ceiling(needs subject.Demand) *trial.Ceiling {
 	if b.peak == nil {
-		peak := roofline.Of(b.Device)
+		peak := roofline.FindPeak(b.Device)
 		b.peak = &peak
 	}
 	c := trial.Ceiling{

@@ -72,7 +72,7 @@ func (e Env) diagnose(ctx context.Context, d device.Device, named string) error 
 	}
 	t.Row("clock spread", fmt.Sprintf("%.1f %% between tenths of a second", 100*s.spread))
 	t.Row("noise floor", fmt.Sprintf("%.1f %% (median deviation of %d fills of %s)", 100*s.noise, s.n, device.Size(fillBytes)))
-	t.Row("ceiling", ceiling(roofline.Of(d)))
+	t.Row("ceiling", ceiling(roofline.FindPeak(d)))
 	t.Row("fit to tune", s.verdict())
 	if err := t.Write(e.Out); err != nil {
 		return err

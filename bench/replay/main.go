@@ -45,9 +45,15 @@ func main() {
 	kin := flag.Bool("kin", false, "with -hub: the last line is of searches that begin with the winners of the kernel's other GPUs")
 	out := flag.String("out", "", "with -hub: folder to write tuning-replay.json to")
 	commit := flag.String("commit", "", "with -out: what is replayed")
+	export := flag.String("t4", "", "folder to write the records to instead, as T4 results")
 	flag.Parse()
 	err := error(nil)
-	if *hub != "" {
+	if *export != "" {
+		var list []*record
+		if list, err = records(*dir); err == nil {
+			err = exportT4(*export, list)
+		}
+	} else if *hub != "" {
 		f := result.Experiment[result.Replay]{Experiment: "replay", Device: "recorded GPUs", Commit: *commit, Command: fmt.Sprintf("go run ./bench/replay -hub FOLDER -seeds %d", *seeds)}
 		if f.Rows, err = replayHub(os.Stdout, *hub, *seeds, *kin); err == nil && *out != "" {
 			err = f.Write(*out, "tuning-replay")

@@ -34,10 +34,10 @@ type compilers struct {
 
 // compiled is a variant that is compiled or will be.
 type compiled struct {
-	ended   chan struct{} // closed when took and err are set
-	took    time.Duration
-	err     error
-	counted bool
+	ended    chan struct{} // closed when duration and err are set
+	duration time.Duration
+	err      error
+	counted  bool
 }
 
 // newCompilers has so many at work at a time.
@@ -66,7 +66,7 @@ func (c *compilers) begin(f *device.Family, v *device.Variant) *compiled {
 		case c.busy <- struct{}{}:
 			begin := time.Now()
 			one.err = c.compile(c.ctx, f, v)
-			one.took = time.Since(begin)
+			one.duration = time.Since(begin)
 			<-c.busy
 		}
 	})
@@ -97,7 +97,7 @@ func (r *run) compile(ctx context.Context, v *device.Variant, req *worker.Reques
 	waited := time.Since(begin)
 	if r.sum.Compiled.Waited += waited; !one.counted {
 		one.counted = true
-		r.sum.Compiled.add(Compilation{Variants: 1, Time: one.took})
+		r.sum.Compiled.add(Compilation{Variants: 1, Time: one.duration})
 	}
 	if one.err == nil {
 		return t, true, nil

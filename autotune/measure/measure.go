@@ -17,6 +17,9 @@
 // the fastest so far: the clock was low, or another process computed. Where no flush serves as the probe, the
 // second of two fills does, which finds its memory in the cache whatever the run before left there. On a host, where
 // a process is seldom stopped for as short a time as the probe takes, OtherLoad asks the system what others compute.
+//
+// Kernels of a host share their work out evenly, so the processor time that this process takes, over its threads, is their
+// time whatever others compute (Options.Threads). It leaves out waits for a core, which the clock has.
 package measure
 
 import (
@@ -41,6 +44,7 @@ type Options struct {
 	Bound      time.Duration    // stop after one sample slower than this; 0 for never
 	Now        func() time.Time // the clock that Warmup and Cap are read from; default time.Now
 	NoiseFloor float64          // relative MAD at which samples agree; default 0.005
+	Threads    int              // above 0, on a host: times are the processor time of this process over so many threads
 }
 
 // The fixed numbers of mp1.
@@ -253,54 +257,84 @@ func (m *meter) sample() (time.Duration, error) {
 	if m.flush == nil {
 		fills = 2
 	}
-	var probed device.Event
+	var probed moment
 	for range fills {
 		var err error
-		if probed, err = m.s.Record(); err != nil {
-			return 0, fmt.Errorf("record: %w", err)
+		if probed, err = m.now(); err != nil {
+			return 0, err
 		}
 		if err := m.s.Fill(m.probe, 0, m.probe.Len(), 0x5a); err != nil {
 			return 0, fmt.Errorf("flush: %w", err)
 		}
 	}
-	filled, err := m.s.Record()
+	filled, err := m.now()
 	if err != nil {
-		return 0, fmt.Errorf("record: %w", err)
+		return 0, err
 	}
 	if m.warm {
 		if err := m.job.Run(m.s); err != nil {
 			return 0, fmt.Errorf("run: %w", err)
 		}
 	}
-	start, err := m.s.Record()
+	start, err := m.now()
 	if err != nil {
-		return 0, fmt.Errorf("record: %w", err)
+		return 0, err
 	}
 	for range m.repeat {
 		if err := m.job.Run(m.s); err != nil {
 			return 0, fmt.Errorf("run: %w", err)
 		}
 	}
-	end, err := m.s.Record()
+	end, err := m.now()
 	if err != nil {
-		return 0, fmt.Errorf("record: %w", err)
+		return 0, err
 	}
 	if err := m.s.Sync(); err != nil {
 		return 0, fmt.Errorf("run: %w", err)
 	}
-	t, err := end.Since(start)
+	t, err := m.between(start, end, max(1, m.opts.Threads))
 	if err != nil {
-		return 0, fmt.Errorf("elapsed time: %w", err)
+		return 0, err
 	}
-	fill, err := filled.Since(probed)
+	fill, err := m.between(probed, filled, 1)
 	if err != nil {
-		return 0, fmt.Errorf("elapsed time: %w", err)
+		return 0, err
 	}
 	if m.quiet == 0 || fill < m.quiet {
 		m.quiet = fill
 	}
 	m.disturbed = fill > time.Duration(probeSlack*float64(m.quiet))+probeError
 	return max(t/time.Duration(m.repeat), 1), nil
+}
+
+// A moment is an event, or, where samples are processor time, how much of that this process has taken. A host's stream
+// has nothing under way when it is asked.
+type moment struct {
+	event device.Event
+	taken time.Duration
+}
+
+func (m *meter) now() (at moment, err error) {
+	if m.opts.Threads > 0 {
+		at.taken = ProcessorTime()
+		return at, nil
+	}
+	if at.event, err = m.s.Record(); err != nil {
+		return at, fmt.Errorf("record: %w", err)
+	}
+	return at, nil
+}
+
+// between is the time between two moments, of so many threads at once where it is processor time.
+func (m *meter) between(start, end moment, threads int) (time.Duration, error) {
+	if m.opts.Threads > 0 {
+		return (end.taken - start.taken) / time.Duration(threads), nil
+	}
+	t, err := end.event.Since(start.event)
+	if err != nil {
+		return 0, fmt.Errorf("elapsed time: %w", err)
+	}
+	return t, nil
 }
 
 // Statistics summarises samples (nanoseconds a run); nil for none.

@@ -235,3 +235,23 @@ func TestStatistics(t *testing.T) {
 		t.Error("statistics of nothing")
 	}
 }
+
+// On a host times may be the processor time of this process: a run that waits takes none.
+func TestProcessorTime(t *testing.T) {
+	if measure.ProcessorTime() == 0 {
+		t.Skip("this system does not tell the processor time")
+	}
+	const computes, waits = 4 * time.Millisecond, 30 * time.Millisecond
+	d, job, _, _ := bed(t, device.Facts{Kind: device.Host}, func(int) time.Duration {
+		for begin := measure.ProcessorTime(); measure.ProcessorTime()-begin < computes; {
+		}
+		time.Sleep(waits)
+		return 0
+	})
+	for threads, most := range map[int]time.Duration{1: 2 * computes, 2: computes} {
+		r := run(t, d, job, measure.Options{Threads: threads, Samples: 5, Warmup: 1})
+		if got := time.Duration(r.Hot.Median); got < computes/time.Duration(threads) || got > most {
+			t.Errorf("%d threads: %v, expected about %v", threads, got, computes/time.Duration(threads))
+		}
+	}
+}

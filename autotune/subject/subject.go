@@ -120,6 +120,9 @@ type Demand struct {
 	Arithmetic device.Value // their type
 }
 
+// Sequential is implemented by subjects whose runs compute on one thread of a host.
+type Sequential interface{ Sequential() }
+
 // Open is a Runner of a family's variant that has nothing to close: prepare takes what an
 // instance, of the subject's own type, needs.
 func Open[I Instance](f *device.Family, v *device.Variant, prepare func(I) (Job, error)) (Runner, error) {

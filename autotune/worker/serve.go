@@ -339,10 +339,17 @@ func (b *Bench) measure(ctx context.Context, t *trial.Trial, s device.Stream, su
 	if warmup == 0 && b.Device.Facts().Kind == device.CUDA && now().Sub(b.timed) < warmFor {
 		warmup = shortWarmup
 	}
+	threads, load := 0, b.Others
+	if sub.Family().Target == device.Host && measure.ProcessorTime() > 0 {
+		threads, load = b.Device.Facts().SMs, nil // processor time, which others do not add to
+		if _, one := sub.(subject.Sequential); one {
+			threads = 1
+		}
+	}
 	var m measure.Result
-	others, err := b.Others.RunUndisturbed(b.Device.Facts().SMs, r.Effort.Others, r.Effort.Wait, func() (err error) {
+	others, err := load.RunUndisturbed(b.Device.Facts().SMs, r.Effort.Others, r.Effort.Wait, func() (err error) {
 		m, err = measure.Run(ctx, b.Device, s, job, measure.Options{
-			Warmup: warmup, Cap: r.Effort.Cap, Samples: r.Effort.Samples, MinSamples: r.Effort.MinSamples, Bound: r.Effort.Bound, Now: now,
+			Warmup: warmup, Cap: r.Effort.Cap, Samples: r.Effort.Samples, MinSamples: r.Effort.MinSamples, Bound: r.Effort.Bound, Now: now, Threads: threads,
 		})
 		return err
 	})

@@ -66,6 +66,9 @@ func Subjects() []subject.Subject {
 	}}}
 }
 
+// Sequential says that one thread makes the flips.
+func (flipsSubject) Sequential() {}
+
 // SizeUnit leaves what sizes count to the problem.
 func (flipsSubject) SizeUnit() (unit string, most int) { return "", 0 }
 

@@ -55,7 +55,8 @@ func TestLargerSizes(t *testing.T) {
 	}).expect(t, 450, 0.87, 0.055)
 }
 
-// Whatever a host is tuned for has a winner for each set of vector instructions, from which other hosts choose.
+// Whatever a host is tuned for has a winner for each set of vector instructions, from which other hosts choose. Of qubo/hostflips
+// none ships: the density predicts its variants.
 func TestHosts(t *testing.T) {
 	shipped, err := tuned.Embedded()
 	if err != nil {
@@ -79,7 +80,7 @@ func TestHosts(t *testing.T) {
 							t.Fatalf("%s %v, size %d: %v", s.Family().Name, fixed, n, err)
 						}
 						c, err := shipped.Choose(s.Family(), facts, w, func(*device.Variant) error { return nil })
-						if err != nil || c.Level != tuned.Exact {
+						if ships := s.Family().Name != "qubo/hostflips"; err != nil || ships && c.Level != tuned.Exact {
 							t.Errorf("%s %v, size %d on %s: %s, %v", s.Family().Name, fixed, n, facts.Class(), c.Level, err)
 						}
 						sizes++

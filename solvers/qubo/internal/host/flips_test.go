@@ -28,7 +28,7 @@ func TestVariantsAgree(t *testing.T) {
 				}
 				return 2 * (int64(u>>8%uint64(2*most+1)) - most)
 			}, func(i int) int64 { return int64(i%7) - 3 })
-			w := flipsWorkload(p, widthsOf(p.Spans()))
+			w := flipsWorkload(p.N, shareOf(p), widthsOf(p.Spans()), hostFacts())
 			var first qubotest.Report
 			tried := 0
 			for i := range genqubo.Hostflips.Variants {
@@ -54,7 +54,7 @@ func TestVariantsAgree(t *testing.T) {
 // The variant that a user pins lays the weights out, of the host's search and of that beside a device; sparse problems have none.
 func TestChosenFlips(t *testing.T) {
 	p := qubotest.Dense(500, 100, 1, 1<<20, 0.9, 3)
-	w := flipsWorkload(p, widthsOf(p.Spans()))
+	w := flipsWorkload(p.N, shareOf(p), widthsOf(p.Spans()), hostFacts())
 	tried := 0
 	for i := range genqubo.Hostflips.Variants {
 		v := &genqubo.Hostflips.Variants[i]

@@ -8,6 +8,7 @@ import (
 
 	"coalesce/autotune/kernel"
 	"coalesce/autotune/subject"
+	"coalesce/autotune/tuned"
 	genqubo "coalesce/generated/qubo"
 	"coalesce/runtime/device"
 	"coalesce/runtime/host/kernels/qubo"
@@ -71,6 +72,15 @@ func (flipsSubject) Sequential() {}
 
 // SizeUnit leaves what sizes count to the problem.
 func (flipsSubject) SizeUnit() (unit string, most int) { return "", 0 }
+
+// Workload is that of the problems drawn.
+func (flipsSubject) Workload(fixed map[string]string, f device.Facts, size int) (tuned.Workload, error) {
+	share := 0.5
+	if fixed["density"] == thin {
+		share = 0.05
+	}
+	return flipsWorkload(size, share, widths{least: fixed["least"], sum: fixed["sum"]}, f), nil
+}
 
 // Workloads are the widths that variants are for, each for both densities.
 func (flipsSubject) Workloads() []map[string]string {

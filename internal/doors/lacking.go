@@ -39,7 +39,7 @@ var lacks = []lack{
 	{byArrays, "assignment", "maximize limit start points metric floor", "they are arguments of the function, in C members of the struct", "`maximize`, `limit`, `start`, `Points`"},
 	{byArrays, "csg", "distribution agents seed type", "a drawn table is the command's, which draws it on the device", "`commands.solve_csg`"},
 	{byArrays, "assignment", "kind rows cols range seed type rank permuted shift jitter density keep_points", "drawn costs are the command's", "`commands.generate_assignment`"},
-	{byArrays, "csg", "target", "a search of graphs is of files", "`commands.solve_csg`"},
+	{byArrays, "csg", "target", "a table of all coalitions is solved to the end; searches of graphs and distributions stop at it", "`commands.solve_csg`"},
 	{byArrays, "csg", "values", "the table of all coalitions is a file", "`commands.solve_csg`, `commands.query_csg`"},
 	{byArrays, "qubo", "plot", "a result draws itself", "`result.plot()`"},
 	{byArrays, allProblems, "json output", "a result is an object", "`result.report`"},

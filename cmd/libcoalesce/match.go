@@ -120,13 +120,13 @@ func stacked[T number](p *C.coalesce_assignment, read func(view) []T) []T {
 }
 
 // matchWithin solves matrices with a limit. A row and a column that stay unmatched cost the limit together, so the best
-// partial matching is that of all of the shorter side by costs of at most the limit, without its pairs that cost as much.
+// partial matching is that of all of the shorter side by costs of at most the limit, without its pairs that cost more.
 func matchWithin(p *C.coalesce_assignment, costs []float64) error {
 	limit, maximize := float64(p.limit), p.flags&C.COALESCE_MAXIMIZE != 0
 	if math.IsNaN(limit) {
 		return argumentError("limit: found NaN, expected a number")
 	}
-	beyond := func(c float64) bool { return c >= limit && !maximize || c <= limit && maximize }
+	beyond := func(c float64) bool { return c > limit && !maximize || c < limit && maximize }
 	within := make([]float64, len(costs))
 	for k, c := range costs {
 		if within[k] = c; beyond(c) {

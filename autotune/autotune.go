@@ -427,8 +427,8 @@ func (r *run) held(db *tuned.Database, fixed map[string]string) map[int]search.D
 	return out
 }
 
-// before is db as it was when the first of the trials ran that the search under way repeats: what was
-// kept since would change the order in which variants are tried, and with it which trials are repeated.
+// before is db as it was when the first of the trials ran that the search under way repeats: later
+// entries would change the order of the variants, and with it the trials that are repeated.
 func (r *run) before(db *tuned.Database) *tuned.Database {
 	if r.since.IsZero() {
 		return db

@@ -14,10 +14,10 @@ import (
 	"coalesce/solvers/csg"
 )
 
-// TestSkippedKernelsAreFound lets every family of every problem run with kernels that do
-// nothing: outputs are poison then, and Check must say so. Cases that need no kernel, whose
-// answer stands in what is uploaded, may be right. On a GPU the sequence of launches is left
-// out, because some wait for what kernels write.
+// TestSkippedKernelsAreFound lets every family of every problem run with kernels that do nothing:
+// outputs are poison then, and Check must say so. A case may be right without a kernel if the
+// upload already has its answer. On a GPU the sequence of launches is left out, because some wait
+// for what kernels write.
 func TestSkippedKernelsAreFound(t *testing.T) {
 	for _, sub := range problems.List().Subjects() {
 		f := sub.Family()

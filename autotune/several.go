@@ -28,12 +28,11 @@ type Task struct {
 // gets: an incumbent and its neighbours are tried first, and little is to be won.
 const knownWeight = 0.25
 
-// TuneAll tunes several families within one budget: first what users asked for, then what is
-// untuned, and algorithms last, because they run what the tuning of their kernels found.
-// A budget is shared by the sizes of all workloads (see budget). Options' Subject, Fixed and Sizes
-// are ignored, Facts are required. ended is called for each family, with the error that it
-// ended with. All goes on after ErrWrongVariant and ErrNoneRan, and returns the first other error, with
-// the database beside it.
+// TuneAll tunes several families within one budget: first the users' requests, then untuned sizes, and
+// algorithms last, because they run the winners of their kernels. A budget is shared by the sizes of
+// all workloads (see budget). Options' Subject, Fixed and Sizes are ignored, Facts are required. ended
+// is called for each family, with the error that it ended with. TuneAll goes on after ErrWrongVariant and
+// ErrNoneRan, and returns the first other error, with the database beside it.
 func TuneAll(ctx context.Context, tasks []Task, o Options, ended func(Summary, error)) (*tuned.Database, error) {
 	db := tuned.Merge(o.Database, nil)
 	tasks = slices.Clone(tasks)

@@ -15,16 +15,16 @@ import (
 	"coalesce/runtime/device"
 )
 
-// A budget is shared among families by time: next comes a size of the family whose trials took least, in
-// this run and in those that it goes on from. Families whose trials take long leave the others their time, and
-// one size of each family comes before two of any. Within a family the middle size of the first workload comes
+// A budget is shared among families by time: next comes a size of the family whose trials took least, in this
+// run and in those that it goes on from. Families whose trials take long leave the others their time, and one
+// size of each family comes before two of any. Within a family the middle size of the first workload comes
 // first, then that of the second workload, and so on; when all workloads have had one size, the second sizes
-// follow. Sizes that have a winner for this class of device, which was measured beside another variant and what
-// was fast at the nearest size, wait until all others are decided.
-// Whatever the budget, the decided sizes are spread over all families, and two runs decide nearly the same
-// sizes. A size has a part of the time in proportion to its claim, those that are not their family's next
-// counting half; once begun it is decided, also where the decision takes longer. When all are decided, the
-// rest of the time goes to workloads whose search was cut short.
+// follow. A size waits until all others are decided if its winner for this class of device was measured beside
+// another variant and beside the fast ones of the nearest size. Whatever the budget, the decided sizes are
+// spread over all families, and two runs decide nearly the same sizes. A size has a part of the time in
+// proportion to its claim, those that are not their family's next counting half; once begun it is decided, also
+// where the decision takes longer. When all are decided, the rest of the time goes to workloads whose search
+// was cut short.
 
 // laterWeight is the part of a size's claim that counts while another size of its family comes first.
 const laterWeight = 0.5

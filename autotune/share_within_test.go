@@ -250,7 +250,8 @@ func TestLoneWinnersGoFirst(t *testing.T) {
 	}
 }
 
-// So is a winner that was not compared with what is the fastest at the nearest size, and that is tried.
+// So is a winner that was never compared with the fastest variant of the nearest size, which is then
+// tried.
 func TestPromisingGoFirst(t *testing.T) {
 	fastest := ""
 	e := again(t, "toy/07", 400, func(e *tuned.Entry) {

@@ -28,8 +28,8 @@ extern "C" __global__ void ENTRY(run)(param::value* f) {
 }
 `
 
-// shared generates a family of two variants whose body is the one above with old
-// replaced by new, in the header where it is there, and returns what Go has of it.
+// shared generates a family of two variants and returns its Go. The body is the one above with old
+// replaced by new, in the header if it has old.
 func shared(t *testing.T, old, new string) (layout, talk string, code int) {
 	t.Helper()
 	dir := root(t)

@@ -44,10 +44,9 @@ func (m *Measured) isProven() bool {
 	return m.Sample.N >= leastSamples && m.Instances >= leastInstances && (!m.Varied || len(m.Rounds) >= leastRounds)
 }
 
-// Margin is the least relative difference of two medians that is taken for
-// real: 1 %, or, where the samples scatter more, twice the pooled relative MAD, or
-// four standard errors of that difference where so many samples make that less. The
-// median of n normal samples has a standard error of 1.86 MAD/√n.
+// Margin is the least relative difference of two medians that is taken for real: 1 %, or, where the
+// samples scatter more, the lesser of twice the pooled relative MAD and four standard errors of the
+// difference. The median of n normal samples has a standard error of 1.86 MAD/√n.
 func Margin(a, b *trial.Sample) float64 {
 	va, vb := a.Noise()*a.Noise(), b.Noise()*b.Noise()
 	errors := 4 * 1.86 * math.Sqrt(va/float64(max(1, a.N))+vb/float64(max(1, b.N)))

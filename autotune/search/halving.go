@@ -380,9 +380,9 @@ func (s *search) decideSize(size int) (SizeOutcome, bool) {
 }
 
 // pickWinner picks the winner of an outcome's results, which are of more variants than one unless no other can run. It reports
-// false where they prove none: the winner, or what was faster at a first glance, has too few measurements, it was
-// not compared with what is as fast, its samples scatter, scattered samples alone keep the incumbent or leave open whether
-// another is faster, or other processes took the cores. Outcome.Noisy says that more of the same measurements may not help.
+// false where they prove none: the winner, or a variant that was faster when measured briefly, has too few measurements; it
+// was not compared with variants as fast; its samples scatter; only scattered samples keep the incumbent, or leave open if
+// another is faster; or other processes took the cores. Outcome.Noisy says that more of the same measurements may not help.
 func (s *search) pickWinner(o *SizeOutcome, incumbent string) bool {
 	if len(o.Results) == 0 {
 		return false

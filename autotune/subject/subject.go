@@ -2,8 +2,7 @@
 // instances to run it on, and a reference to check it against; the tuner knows no more of a solver.
 //
 // Package autotune/kernel makes a subject of a declaration of buffers and launches. The families of this module implement
-// Subject themselves: what is timed is a run of the engine that solves with the kernel, whose buffers and launches the engine
-// owns, so that the tuner times what users run.
+// Subject themselves: the tuner times a run of the engine, which owns the kernel's buffers and launches, as users run it.
 package subject
 
 import (

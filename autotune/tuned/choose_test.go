@@ -446,8 +446,7 @@ func TestKin(t *testing.T) {
 	}
 }
 
-// Candidates are what a choice was made among, and the fastest that can run is what was
-// chosen.
+// A choice is made among its candidates: the fastest that can run.
 func TestCandidates(t *testing.T) {
 	no2 := func(v *device.Variant) error {
 		if strings.HasPrefix(v.Label, "a=2") {

@@ -32,8 +32,8 @@ type evidence struct {
 	why       error
 }
 
-// Reason is one sentence for the user: the level, what was measured where, what was
-// passed over, and the command that would tell more.
+// Reason is one sentence for the user: the level, the measurements behind it, the variants passed
+// over, and the command that measures more.
 func (c Choice) Reason() string { return c.ReasonOf("coalesce") }
 
 // ReasonOf is Reason with the commands of another program.

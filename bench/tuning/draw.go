@@ -22,9 +22,9 @@ type workload struct {
 	size    int
 }
 
-// drawWorkloads draws workloads, the problems by turns, at sizes between the least and the largest
-// that a family is tuned at by default, as logarithms, and at none of those nor of those
-// that entries have, nor such as solves choose no variant for. share lowers the largest.
+// drawWorkloads draws workloads, the problems by turns. Their sizes are uniform in the logarithm,
+// between the least and the largest default size of a family. It leaves out default sizes, sizes of
+// entries, and sizes for which solves choose no variant. share lowers the largest.
 func drawWorkloads(subjects []subject.Subject, entries []tuned.Entry, facts device.Facts, seed string, n int, share float64) []workload {
 	h := fnv.New64a()
 	h.Write([]byte(seed)) // never fails

@@ -14,9 +14,9 @@ import (
 	"coalesce/runtime/device"
 )
 
-// At the sizes and workloads that were drawn for a class of GPU, whose best variants bench/results has, the data of the
-// other class choose these or others that were measured to be nearly as fast, and more often those of both. Of choices that
-// nobody measured there, and of families without data, nothing is known.
+// bench/results has the best variants of sizes and workloads drawn for a class of GPU. The data of the other class choose
+// them, or variants measured as nearly as fast; the data of both classes do so more often. Of choices that nobody measured
+// there, and of families without data, nothing is known.
 func TestDrawn(t *testing.T) {
 	shipped, err := tuned.Embedded()
 	if err != nil {

@@ -35,8 +35,8 @@ func TestBothClasses(t *testing.T) {
 	}).expect(t, 700, 0.96, 0.02)
 }
 
-// Sizes that tune does not take by default, of which most lie where one winner overtakes another
-// (--between), are predicted from those that it takes.
+// The sizes of tune's default predict the others, most of which lie where one winner overtakes
+// another (--between).
 func TestOtherSizes(t *testing.T) {
 	usual := map[string][]int{}
 	for _, s := range tunedSubjects() {

@@ -41,8 +41,8 @@ func byLibrary(code []byte) ([]byte, error) {
 	return z.EncodeAll(code, nil), nil
 }
 
-// byProgram compresses with a program that takes zstd's flags, and unpacks what it wrote with the library, which is
-// what loads images.
+// byProgram compresses with a program that takes zstd's flags, and unpacks the output with the library that loads
+// images.
 func byProgram(ctx context.Context, program string, code []byte) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, program, "-q", "-c", fmt.Sprint("-", zstdLevel))
 	var out, talk bytes.Buffer

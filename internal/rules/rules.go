@@ -1,4 +1,3 @@
-// Package rules holds no code: its tests keep the rules of the whole
-// repository that no compiler keeps, which room may import which, what may be
-// called what, what generated files look like, that all modules are tested.
+// Package rules holds no code: its tests keep the rules that no compiler keeps: imports between
+// rooms, names, the form of generated files, tests in all modules.
 package rules

@@ -237,8 +237,8 @@ type function struct {
 }
 
 // A callGraph finds the calls of functions in the types and the code of a program. A call by an interface counts as one of the
-// interface's own method. Functions that are used as values, and the methods of a value that becomes an interface of this
-// repository, count as called where they are handed on, after the function that takes them.
+// interface's own method. A function passed as a value counts as called there, after the function that takes it. So do the
+// methods of a value that becomes an interface of this repository.
 type callGraph struct {
 	program   *ssa.Program
 	functions map[types.Object]*function // declared

@@ -115,9 +115,9 @@ func read(path string, f *os.File) (*Bundle, error) {
 	return b, nil
 }
 
-// Write makes an executable at path of that of the file base, the images of b that
-// index lists, and tuning data, which may be empty. The file appears whole or not at
-// all. A bundle behind base is left out.
+// Write makes an executable at path from the executable in base, the images of b that index lists,
+// and tuning data, which may be empty. The file appears whole or not at all. A bundle behind base
+// is left out.
 func (b *Bundle) Write(path, base string, index Index, tuning []byte) (err error) {
 	from, err := os.Open(base)
 	if err != nil {

@@ -83,9 +83,8 @@ func (d *hostDevice) Facts() device.Facts {
 	return f
 }
 
-// Alloc fails with an error that wraps device.ErrMemory when n bytes are more
-// than the system has available, counting what this device already handed out
-// (which the system may not yet have counted, for it gives pages on first use).
+// Alloc fails with an error that wraps device.ErrMemory when the system has fewer than n bytes
+// left. It counts this device's own buffers: the system counts pages only from their first use.
 func (d *hostDevice) Alloc(n int64) (device.Buffer, error) {
 	if n < 0 {
 		return nil, fmt.Errorf("host: a buffer of %d bytes", n)

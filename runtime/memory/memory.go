@@ -14,8 +14,8 @@ import (
 	"coalesce/runtime/device"
 )
 
-// Free is the memory that this process may still take: the least of what the machine has free, of what the control groups
-// allow and of what the process's own limits leave.
+// Free is the memory that this process may still take: the least of the machine's free memory, the allowance of the
+// control groups and the rest of the process's own limits.
 type Free struct {
 	Bytes int64  // 0: not known; 1: none
 	By    string // the limit that leaves the least, as a user knows the limit; empty: the machine has no more

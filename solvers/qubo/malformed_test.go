@@ -10,8 +10,8 @@ import (
 	"coalesce/runtime/host"
 )
 
-// Malformed instances are refused by all that takes one, with a text that says
-// what is wrong: neither a panic nor a value.
+// Every function that takes an instance refuses a malformed one, with a text that names the fault:
+// neither a panic nor a value.
 func TestMalformedInstances(t *testing.T) {
 	d := host.Open(1)
 	defer d.Close()

@@ -26,7 +26,7 @@ func TestLargest(t *testing.T) {
 	}
 }
 
-// The time left is that of the pace since the solve went on, not of what was done before.
+// The time left follows the pace since the solve went on, and leaves out earlier work.
 func TestEstimate(t *testing.T) {
 	say := describeProgress()
 	if got := say(solve.Incumbent{Seconds: 1, Share: 0.5}); got != "50 % done" {

@@ -16,8 +16,8 @@ type Rule struct {
 	Found string // what was asked for instead; empty: what they are for
 }
 
-// CheckFlags is an error that names the first flag that was given and has no effect, what it is for, and what was asked for
-// instead; nil where all flags have an effect. The table has no flags but those of the set.
+// CheckFlags returns an error for the first given flag without effect: its name, its use, and the request that excludes it;
+// nil where all flags have an effect. The table has no flags but those of the set.
 func CheckFlags(set *pflag.FlagSet, table []Rule) error {
 	for _, r := range table {
 		if r.Found == "" {

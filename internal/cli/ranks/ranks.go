@@ -22,7 +22,7 @@ import (
 )
 
 // JoinWorld joins the other processes if a launcher has started several of a command that ranks do
-// together. If this binary has no MPI, coalesce-mpi beside it takes the process over. Enter returns
+// together. If this binary has no MPI, coalesce-mpi beside it takes the process over. JoinWorld returns
 // nil for a process that works alone. It prints errors itself, and ends the process after an error and
 // where processes cannot work together.
 func JoinWorld(args []string, stderr io.Writer) (*mpi.World, error) {

@@ -1,5 +1,5 @@
-// Package run has what the commands share: a run of the program with its streams and devices, the ends of a command and their
-// exit codes, the flags of all solves, files that are solved one after the other, and what is printed of every answer.
+// Package run has what the commands share: a run of the program with its streams and devices, exit codes, the flags of all
+// solves, solves of several files, and the lines printed with every answer.
 package run
 
 import (

@@ -1,8 +1,7 @@
-// Package market reads Matrix Market's exchange format (Boisvert, Pozo and
-// Remington, NISTIR 5935, 1996) on all cores: coordinates and arrays; of whole
-// numbers, real ones, or a pattern; general, symmetric or skew-symmetric. It
-// says where an entry stands and leaves to its callers what an entry is worth,
-// what a repeated one means, and whether a matrix has to be square.
+// Package market reads Matrix Market's exchange format (Boisvert, Pozo and Remington, NISTIR 5935,
+// 1996) on all cores: coordinates and arrays; of whole numbers, real ones, or a pattern; general,
+// symmetric or skew-symmetric. It finds entries. Callers decide on values, on repeated entries, and
+// on matrices that are not square.
 package market
 
 import (

@@ -18,7 +18,7 @@ func triangle() *problem.Instance {
 		Int: &problem.Terms[int64]{Linear: []int64{1, -2, 3}, Pair: []int64{4, 5, 4, -6, 5, -6}}}
 }
 
-// Malformed instances are errors that say what is wrong and where.
+// Malformed instances are errors that name the fault and its place.
 func TestCheck(t *testing.T) {
 	if err := triangle().Check(); err != nil {
 		t.Fatal(err)

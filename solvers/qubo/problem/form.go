@@ -16,14 +16,13 @@ import (
 // do not overflow.
 const SumLimit = 1 << 62
 
-// Normal brings an instance to the form that engines see. Real coefficients
-// become integers: exactly where all are multiples of one power of two, or of
-// one power of ten, in a span that int64 holds, or where bringing magnitudes nearer to
-// each other makes them so (scale); otherwise rounded to multiples
-// of the smallest power of two that fits, and Exact is false. Those of a QUBO or
-// a maximum cut are rounded to what is worse, so that every objective is at most
-// the true value, and a solution whose objective is 0 or more is at least as good as
-// all zeros. Over bounds what rounding takes from a solution.
+// Normal brings an instance to the form that engines see. Real coefficients become integers:
+// exactly where all are multiples of one power of two, or of one power of ten, in a span that int64
+// holds, or where bringing magnitudes nearer to each other makes them so (scale); otherwise rounded
+// to multiples of the smallest power of two that fits, and Exact is false. Those of a QUBO or a
+// maximum cut are rounded to the worse side. Every objective is then at most the true value, and a
+// solution with an objective of 0 or more is at least as good as all zeros. Over bounds what
+// rounding takes from a solution.
 func (inst *Instance) Normal() (*Normal, error) {
 	p := &Normal{N: inst.N, Start: inst.Start, Col: inst.Col, Sense: 1, Exact: true, whole: inst.Int != nil, scale: scale{ten: 1}}
 	if inst.Sense == Minimize {

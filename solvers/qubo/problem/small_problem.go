@@ -127,9 +127,9 @@ func (inst *Instance) Rows(list []int32, x []uint64) *Rows {
 	return r
 }
 
-// numbers returns a function of a variable in list, and of one of its pairs: the coefficient of
-// the pair, or that of the variable alone where the pair is -1, as a multiple of a power of two of
-// which all these are multiples.
+// numbers returns a function of a variable in list, and of one of its pairs: the coefficient of the
+// pair, or of the variable alone if the pair is -1, in units of a power of two that divides all of
+// them.
 func (inst *Instance) numbers(list []int32) func(i int32, at int64) *big.Int {
 	if t := inst.Int; t != nil {
 		return func(i int32, at int64) *big.Int {

@@ -27,8 +27,8 @@ type machine struct {
 	// inPlace: instructions overwrite one of their operands, so that a sum takes the place of
 	// a register of a or b where that is the last to need it.
 	inPlace bool
-	// vectors are the registers in four parts of `group`: what conv keeps of d, of a, of b,
-	// and scratch, of which the last is that of max.
+	// vectors are the registers in four parts of `group`: conv's registers of d, a and b, and
+	// scratch registers, the last of them for max.
 	vectors []reg.VecPhysical
 	group   int
 }

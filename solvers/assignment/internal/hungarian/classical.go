@@ -49,14 +49,13 @@ import (
 // reduction left (slack=stored), in 32 bits where they fit: no entry is ever
 // rewritten.
 //
-// With slack=bounded the pass reads only what can matter. The duals v of columns
-// never rise, so that the least c - v of a part of a row, 256 columns, is not
-// above what it is later: less the row's u, it bounds the part's slacks from
-// below. A part is read where that bound is not above the least slack that any
-// block has found so far, which tightens it again; d is the same. Of 20,000 rows
-// and costs up to 10n all dual updates together read the matrix 1.1 to 1.5 times, not 38
-// (bench/results/assignment-race.json, an H200; the same at commit 7608d43). Where rows
-// have many zeros, bounds are 0 and rule out little.
+// With slack=bounded the pass reads only what can matter. The duals v of columns never rise, so
+// that the least c - v of a part of a row, 256 columns, is not above what it is later: less the
+// row's u, it bounds the part's slacks from below. A block reads a part unless the bound exceeds
+// the least slack found by any block so far; reading tightens the bound again; d is the same. Of
+// 20,000 rows and costs up to 10n all dual updates together read the matrix 1.1 to 1.5 times, not
+// 38 (bench/results/assignment-race.json, an H200; the same at commit 7608d43). Where rows have
+// many zeros, bounds are 0 and rule out little.
 //
 // Zeros are a bit an entry, or lists of 31 a row (zeros=lists). What a list has no
 // room for is left out: an uncovered zero that the search does not know of is the

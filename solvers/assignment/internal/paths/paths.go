@@ -88,9 +88,9 @@ func (s *Workspace) scale(p *problem.Normal, m, n int) {
 	}
 }
 
-// reduceColumns has the columns' least costs for prices, gives each row the first column that is
-// free and costs it the least that it costs any, and moves what the row could lose from
-// its column's price (reduction transfer). false: a column is allowed to no row.
+// reduceColumns has each column's least cost for its price. A row gets the first free column whose least
+// cost is in that row. The column's price then falls by the least reduced cost of the row's other
+// columns (reduction transfer). false: a column is allowed to no row.
 func (s *Workspace) reduceColumns(n int) bool {
 	v := s.v
 	for _, c := range v {

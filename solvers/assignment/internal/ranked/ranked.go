@@ -78,9 +78,9 @@ func KBest(ctx context.Context, p *problem.Normal, first *engine.Solution, k int
 	return &r.found, nil
 }
 
-// A subspace is a set of matchings: those that keep the pairs that the space it was cut from keeps,
-// and the pairs of that space's best matching in the first rows of its order; and that give one
-// row none of some columns.
+// A subspace is a set of matchings: they keep the pairs of the parent space, and the pairs of the
+// parent's best matching in the first rows of its order; and that give one row none of some
+// columns.
 type subspace struct {
 	from   *subspace // nil: all matchings
 	first  int       // rows of from's order whose pairs are kept

@@ -289,8 +289,8 @@ func (r *undecidedPart) hasWholeResiduals() bool {
 	return (!r.limit || r.rest == 0) && !slices.ContainsFunc(r.pairs, func(x residualPair) bool { return x.rest != 0 })
 }
 
-// residual makes the instance of the next round, in the finest units for which residuals fit, and
-// that round, whose pairs have as slack what they cost there.
+// residual makes the next round and its instance, in the finest units in which residuals fit. A
+// pair's cost in the instance is its slack.
 //
 // A column of a dual below -most is in every optimal matching: there it makes its pairs cheaper by
 // most alone, and so does a row that no optimal matching leaves out. The limit becomes an integer

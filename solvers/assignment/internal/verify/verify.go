@@ -81,10 +81,9 @@ func (c *Checker) ownersOffset() int64 {
 // Close gives back the memory and the module.
 func (c *Checker) Close() error { return c.scope.Close() }
 
-// Check certifies that sol is an optimal solution of p's scaled costs and that its duals
-// prove it. Where scaling rounded costs it lists the pairs whose slack is at most p.Rows+1 units, nil where
-// they are more than there is room for, and none where the device found that they have no alternating cycle. Otherwise the error wraps ErrCheck, counts what is wrong and names
-// the first row, column and pair at fault. m are p's costs.
+// Check certifies that sol is an optimal solution of p's scaled costs and that its duals prove it. If scaling rounded costs, it lists the pairs with a slack of at most
+// p.Rows+1 units: nil if there is no room for them, none if the device found no alternating cycle among them. Otherwise the error wraps ErrCheck, counts what is wrong and
+// names the first row, column and pair at fault. m are p's costs.
 func (c *Checker) Check(ctx context.Context, s device.Stream, p *problem.Normal, m *engine.Matrix, sol *engine.Solution) (problem.Certificate, []problem.Pair, error) {
 	return CheckShards(ctx, p, []Shard{{c, s, m, 0}}, sol)
 }

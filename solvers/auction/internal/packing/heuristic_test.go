@@ -92,8 +92,8 @@ func TestHeuristicIsHeard(t *testing.T) {
 	}
 }
 
-// Of bids that are given, those that stay are worth what all are less the lesser price of
-// each pair that conflicts, or more.
+// The bids that stay are worth at least the sum of all prices, less the lesser price of each
+// conflicting pair.
 func TestGivenBidsLoseNoMoreThanTheirConflicts(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	for range 300 {

@@ -157,7 +157,7 @@ func (k *Writer) Finish(err error) (note string, _ error) {
 	return note, nil
 }
 
-// Close closes the file, and gives back the memory and the kernels. End calls it.
+// Close closes the file, and gives back the memory and the kernels. Finish calls it.
 func (k *Writer) Close() error { return errors.Join(k.file.Close(), k.carrier.Close()) }
 
 // RemainingWork is the share of the work, 0 to 1, that the file did not hold when it was opened.

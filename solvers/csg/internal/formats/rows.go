@@ -44,12 +44,11 @@ type sheet struct {
 	cells   []string
 }
 
-// readCSV reads rows of a coalition and its value. Under a header whose last word heads values, cells stand between that
-// header's delimiters, the first column is passed over where nothing stands above it, and the header says whether
-// coalitions are agents, coalition numbers (mask), or a column for each agent. Without a header values stand after the last
-// comma, or after the last semicolon or tab where the first row has no comma; rows that all have a decimal comma behind a
-// semicolon or a tab could be read in two ways, and are an error. Rows of a value alone are all 2^n of them. Delimiters in
-// quotes do not count.
+// readCSV reads rows of a coalition and its value. If a header's last word names the values, its delimiters separate the
+// cells, and a first column without a heading is skipped. The header also says how coalitions are written: as agents, as
+// numbers (mask), or with a column for each agent. Without a header values stand after the last comma, or after the last
+// semicolon or tab where the first row has no comma; rows that all have a decimal comma behind a semicolon or a tab could
+// be read in two ways, and are an error. Rows of a value alone are all 2^n of them. Delimiters in quotes do not count.
 func readCSV(r io.Reader, name string, opts ReadOptions) (*problem.Instance, error) {
 	t := &sheet{table: newTable(name, opts)}
 	if opts.Names != nil {

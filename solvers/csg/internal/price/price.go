@@ -81,9 +81,9 @@ type Times struct {
 	Search  float64 `json:"search" unit:"s"`  // the searches
 }
 
-// Settings of a solve. A search is given up beyond Steps coalitions looked at, where more than
-// Columns would have to be kept, or after Time, which counts from the upload on, or sooner where
-// the next pass and the search of what it finds would exceed Time; 0: no limit.
+// Settings of a solve. A search gives up after Steps coalitions, when it would keep more than
+// Columns, or after Time, counted from the upload. It gives up sooner if the next pass and its
+// search would exceed Time; 0: no limit.
 type Settings struct {
 	Steps   int64
 	Columns int

@@ -35,7 +35,7 @@ func Recast(ctx context.Context, inst *problem.Instance, types ...problem.Value)
 	return cancel.AtOnce(ctx, func() (*problem.Recast, error) { return inst.ConvertTo(types...), nil }, nil)
 }
 
-// solvedTypes are those that a family's kernels may solve an instance in, of which the first that holds
+// solvedTypes are the types in which a family's kernels may solve an instance; the first that holds
 // every sum is taken: the type of the variant that is asked for or pinned, else the narrowest first.
 // Two sums of int16 take one instruction from compute capability 9.0 on. Tiles of GPUs alone have
 // int16; a checkpoint goes on on any device unless the instance is of int16.

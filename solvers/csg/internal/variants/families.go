@@ -1,5 +1,5 @@
-// Package variants chooses the variant that solves an instance: which families of kernels a kind of device
-// runs, with which methods, what their variants take, and which of them is expected to be the quickest.
+// Package variants chooses the variant that solves an instance: the families of kernels of a kind of
+// device, their methods, the needs of their variants, and the variant expected to be the fastest.
 package variants
 
 import (

@@ -146,9 +146,9 @@ func noteUnknownKeys(inst *problem.Instance, unknown []string) {
 	}
 }
 
-// checkKeys refuses a key that comes twice in one object, wherever that is, and a
-// key that differs in its case alone from one of the struct that `of` points to, which
-// encoding/json would take for that. Other keys are returned, for a note.
+// checkKeys refuses a key that comes twice in one object at any depth. It also refuses a key that
+// differs in case alone from a key of the struct behind `of`: encoding/json would take one for the
+// other. Other keys are returned, for a note.
 func checkKeys(data []byte, of any) (unknown []string, err error) {
 	known := reflect.VisibleFields(reflect.TypeOf(of).Elem())
 	name := func(f reflect.StructField) string { name, _, _ := strings.Cut(f.Tag.Get("json"), ","); return name }

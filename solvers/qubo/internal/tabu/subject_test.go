@@ -113,8 +113,8 @@ func (w *wavering) Download(dst []byte, src device.Buffer, off int64) error {
 	return err
 }
 
-// TestBulkChoice pins what is chosen by shape, and that winners of tuning come
-// first where they have little room to spare.
+// TestBulkChoice pins the choice by shape. Winners of tuning come first if they leave little room
+// unused.
 func TestBulkChoice(t *testing.T) {
 	p := newTrial("int8", 2500, 1).p
 	shape := func(n int, row string) requirements {

@@ -91,9 +91,9 @@ func joined(fresh, earlier []tuned.Result) []tuned.Result {
 	return all
 }
 
-// entry is the outcome at one size in the form of the database. others are the labels of winners at
-// other sizes, whose results are kept too, and so are those that this run kept of the size before, or one that it goes on
-// from: where time runs out, a search may repeat less than these had measured.
+// entry is the outcome at one size in the form of the database. others are the labels of winners at other sizes. Their
+// results are kept too, as are the results of the size before that this run, or an earlier one that it goes on from,
+// kept: where time runs out, a search may repeat less than these had measured.
 func (r *run) entry(o *search.SizeOutcome, db *tuned.Database, fixed map[string]string, others map[string]bool) tuned.Entry {
 	e := tuned.Entry{
 		Family: r.family.Name, Class: r.Facts.Class(), Fixed: fixed, Size: o.Size, Protocol: trial.Protocol,

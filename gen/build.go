@@ -15,8 +15,8 @@ import (
 	"coalesce/templates"
 )
 
-// images, other and cache are folders that git ignores: images that this module's CUDA binary embeds, those of
-// another module, and what was compiled before.
+// images, other and cache are folders that git ignores: images that this module's CUDA binary embeds, another
+// module's images, and the cache of compiled images.
 const (
 	images = "runtime/bundle/images"
 	other  = ".build/images"

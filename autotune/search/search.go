@@ -84,7 +84,7 @@ type Plan struct {
 	Fixed    map[string]string
 	Sizes    []int // ascending
 	Feasible func(v *device.Variant, size int) error
-	Previous map[int]string // labels of earlier winners by size, or of what would run there
+	Previous map[int]string // labels of earlier winners by size, or of the variants that would run there
 	Likely   []string       // labels of what won elsewhere, once for each win
 	// Promising are the labels that each size tries first, the best first, after the safe point and earlier winners.
 	Promising map[int][]string
@@ -157,8 +157,8 @@ type Failure struct {
 type Outcome struct {
 	Sizes []SizeOutcome // where something is proven, ascending
 	Noisy []int         // sizes not decided, as times are not what Plan.Noise allows
-	// Crossed are, with Turn, times of what is fast at the size of the turn at the sizes of Plan.Have next to it,
-	// with a winner where such a size was decided again.
+	// Crossed are, with Turn, times at the sizes of Plan.Have next to the turn's, of the variants that are fast
+	// at the turn's size. They have a winner where such a size was decided again.
 	Crossed    []SizeOutcome
 	Failures   []Failure
 	Counts     map[trial.Status]int // trials

@@ -201,7 +201,7 @@ func (s *search) eligible(v *device.Variant, x *interpolation) bool {
 	return x.low.find(v) != nil && s.counts(v, x.low) || x.high != x.low && x.high.find(v) != nil && s.counts(v, x.high)
 }
 
-// choice tells of a candidate and of what was passed over.
+// choice explains a candidate, and the variants passed over.
 func (s *search) choice(v *device.Variant, level string, e evidence) Choice {
 	e.family, e.refused, e.why, e.pool = s.family, s.refused, s.why, s.pool
 	e.asked, e.prior, e.driver, e.here = s.w.Size, s.w.Prior.Why, s.facts.Driver, classFor(&s.facts)

@@ -201,7 +201,7 @@ func located(name string, data []byte, err error) error {
 // maxBytes is the size in bytes of the largest database that is read.
 const maxBytes = 64 << 20
 
-// maxStream is the most that is read of what is no regular file, in bytes: a device may go on without end.
+// maxStream is the most bytes read from anything but a regular file: a device may go on without end.
 const maxStream = 4 << 20
 
 // Load reads a file. The error is os.ErrNotExist's when there is none.

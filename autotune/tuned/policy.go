@@ -10,10 +10,10 @@ import (
 // A Policy is what a user decides about choices from a database.
 type Policy struct {
 	Pinned map[string]string // the label to take, by the family's name, whatever was measured
-	// Frozen refuses guesses: what was tuned neither at this size nor on both sides of it,
-	// for this workload and this class of device. A family with one variant that can run
-	// leaves nothing to guess. Choices of an algorithm pass; those of the kernels that it
-	// runs are what is refused. The error wraps ErrNotTuned.
+	// Frozen refuses guesses: what was tuned neither at this size nor on both sides of it, for this
+	// workload and this class of device. A family with one variant that can run leaves nothing to
+	// guess. Choices of an algorithm pass; the variants of its kernels are refused instead. The
+	// error wraps ErrNotTuned.
 	Frozen bool
 	// Guessed is called with each guess, also where Frozen refuses it; nil: not wanted. It
 	// may be called by several goroutines at a time.

@@ -22,8 +22,8 @@ const (
 )
 
 // A interpolation predicts times at a workload's size from those at the two tuned sizes around it, or at the one next to it. A
-// variant's time is what all grow by from the lower size to the higher, times its own part, whose logarithm changes in
-// proportion to that of the size.
+// variant's time is the common growth from the lower size to the higher, times the variant's own factor. The factor's
+// logarithm changes in proportion to the size's logarithm.
 type interpolation struct {
 	w         *Workload
 	sms       int        // multiprocessors of the device

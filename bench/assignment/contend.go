@@ -186,7 +186,7 @@ func (b *bench) timeRuns(ctx context.Context, row *result.Solve, open func() (*s
 	return gap, nil
 }
 
-// timings has the times that contenders took, by which those that would take too long are left out.
+// timings has the contenders' times. A contender that would take too long is left out.
 type timings map[string][]timing
 
 type timing struct {

@@ -138,8 +138,8 @@ func (b *bench) kept(name string, n int) (result.Row, bool) {
 	return result.Row{}, false
 }
 
-// timeSequential times the papers' sequential programs on one core of the machine, ten samples of
-// what takes less than a second.
+// timeSequential times the papers' sequential programs on one core, with ten samples of runs under
+// a second.
 func (b *bench) timeSequential() error {
 	b.ResumeRows()
 	for n := cmp.Or(b.from, 10); n <= b.agents; n++ {

@@ -14,8 +14,8 @@ import (
 	"coalesce/runtime/device"
 )
 
-// Each size that the binary's data have of kernels is left out in turn and predicted from the others of the same class: what
-// is chosen takes little more than the fastest of those measured there. -v prints the counts by level, family and device, and
+// Each size that the binary's data have of kernels is left out in turn and predicted from the others of the same class: the
+// choice takes little longer than the fastest variant measured there. -v prints the counts by level, family and device, and
 // the worst.
 func TestLeftOut(t *testing.T) {
 	predicted(t, func(f *device.Family, of, other *tuned.Entry) bool {

@@ -97,8 +97,8 @@ func goStartAssignment(p *C.coalesce_assignment, handle *C.int64_t) C.int32_t {
 }
 
 // assign solves the instances that a struct describes and writes the answers there. Unless report
-// is nil, it becomes a JSON list of what the command would print, without solutions. stop ends the
-// solve when the caller's progress function asks for that.
+// is nil, it becomes a JSON list of the command's objects, without solutions. stop ends the solve
+// when the caller's progress function asks for that.
 func assign(ctx context.Context, p *C.coalesce_assignment, stop func(), report *[]byte) error {
 	if p == nil {
 		return argumentError("no struct")

@@ -224,7 +224,7 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// TestUnits: which images a job has, of which variants, and which carry PTX.
+// TestUnits: the images of a job, their variants, and the images that carry PTX.
 func TestUnits(t *testing.T) {
 	p := Pack{Hash: 1, Variants: []Variant{
 		{Label: "safe", Safe: true, Held: true}, {Label: "winner", Held: true}, {Label: "cluster", Held: true, Least: 90}, {Label: "study"},

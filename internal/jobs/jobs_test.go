@@ -88,7 +88,7 @@ func TestSolveRefuses(t *testing.T) {
 	}
 }
 
-// Every problem has options of where to solve and of what all solvers have, each once.
+// Every problem has the options of placement and of all solvers, each once.
 func TestOptions(t *testing.T) {
 	for _, name := range Problems() {
 		list, err := Options(name)

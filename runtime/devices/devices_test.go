@@ -72,7 +72,7 @@ func TestOpen(t *testing.T) {
 		gpus, broken  int
 		turn          int
 		kind, indices string // what is opened, or
-		err, said     string // words of the error, and of what is said
+		err, said     string // words of the error, and of the notices
 	}{
 		{name: "auto", gpus: 2, broken: 9, kind: "cuda", indices: "0"},
 		{name: "auto", gpus: 2, broken: 9, turn: 3, kind: "cuda", indices: "1"},

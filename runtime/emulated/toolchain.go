@@ -127,8 +127,8 @@ func (t *toolchain) compileServer() (string, error) {
 	return filepath.Join(dir, "server"), nil
 }
 
-// precompile makes units include a precompiled emulated.h, which is half of what
-// a small one takes to compile. A compiler that does not do so reads the text.
+// precompile makes units include a precompiled emulated.h, whose compilation takes half of a small
+// unit's time. A compiler that does not do so reads the text.
 func (t *toolchain) precompile() error {
 	tree := map[string]string{}
 	if err := t.addHeaders(tree); err != nil {

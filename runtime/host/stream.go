@@ -57,7 +57,7 @@ func (s *stream) Fill(dst device.Buffer, off, n int64, value byte) error {
 		clear(w)
 		return nil
 	}
-	// Bytes one by one take ten times as long as a copy of those that are filled.
+	// Writing bytes one by one takes ten times as long as copying the filled ones.
 	filled := w[:min(len(w), 4<<10)]
 	for i := range filled {
 		filled[i] = value

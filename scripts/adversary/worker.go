@@ -31,9 +31,9 @@ type (
 	}
 )
 
-// serveWorker is the worker's side: it runs command lines, one after the other, by the
-// entry that the command itself has. A GPU stays open from one to the next, which is
-// most of what a small instance takes.
+// serveWorker is the worker's side: it runs command lines, one after the other, by the entry that
+// the command itself has. A GPU stays open from one to the next: opening it takes most of a small
+// instance's time.
 func serveWorker(on string) error {
 	if deviceKind(on) == device.CUDA {
 		opened, err := devices.Open(on, devices.Options{})

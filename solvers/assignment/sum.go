@@ -81,7 +81,7 @@ const (
 // exact summation using small and large superaccumulators", 2015): it is the sum of parts[k] * 2^(32k + lowest).
 type accumulator struct {
 	parts    [sumParts]int64
-	infinite float64 // sum of infinities, and of what is not a number
+	infinite float64 // sum of infinities and NaNs
 }
 
 // add adds x * 2^exponent, or takes it away.

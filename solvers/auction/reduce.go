@@ -21,9 +21,8 @@ const (
 	MaxItemsAsked = 30
 )
 
-// A Reduction is an auction as a coalition structure. Its agents are items:
-// goods and dummies that two or more bids ask for, where those that the same bids
-// ask for are taken as one.
+// A Reduction is an auction as a coalition structure. Its agents are items: goods and dummies that
+// two or more bids ask for; those asked for by the same bids become one.
 type Reduction struct {
 	Items  [][]int64      // the goods of each item
 	Always []int          // atomic bids that nothing competes with, by place

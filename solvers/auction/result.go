@@ -44,8 +44,7 @@ func NewResult(a *Auction) *Result {
 }
 
 // originalResult converts a result of atomic bids to one of the auction that they express. If no bids sell all goods that
-// have to be sold, the error wraps solve.ErrInfeasible, and the result beside it is proven where it carries a
-// proof of that.
+// must be sold, the error wraps solve.ErrInfeasible. The result beside it is proven if it carries a proof.
 func originalResult(p *problem.AtomicBids, atomic *Result) (*Result, error) {
 	if p.Auction == p.Original {
 		return atomic, nil

@@ -133,7 +133,7 @@ func Grow[T any](b *Budget, list []T, more int) ([]T, error) {
 }
 
 // GrowAhead is Grow for need items, where so many more are likely to follow: it makes room for those too, unless they take
-// more than a quarter of what is left of the budget.
+// more than a quarter of the remaining budget.
 func GrowAhead[T any](b *Budget, list []T, need, follow int) ([]T, error) {
 	var item T
 	if len(list)+need <= cap(list) || int64(follow) > b.Remaining()/int64(4*max(1, unsafe.Sizeof(item))) {

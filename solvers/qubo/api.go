@@ -2,11 +2,10 @@
 // that xᵀQx is largest or smallest. Ising models (spins of -1 and +1) and
 // maximum cuts are the same problem in other words.
 //
-// An Instance is read from a file (Read), built (NewBuilder) or drawn
-// (Palubeckis). Solve checks it, brings it to one form, maximise with int64
-// coefficients, fixes what can be fixed provably, hands the rest to a search on a
-// device or on the host, and recomputes the value of what comes back from the
-// instance's own coefficients.
+// An Instance is read from a file (Read), built (NewBuilder) or drawn (Palubeckis). Solve checks it
+// and brings it to one form: maximise, with int64 coefficients. It fixes the variables that it can
+// prove, hands the rest to a search on a device or on the host, and recomputes the value of the
+// solution from the instance's own coefficients.
 //
 // The rooms: problem, the instance and its normal form; internal/formats, files;
 // internal/preprocess, reductions and bounds; internal/search, what all searches

@@ -122,8 +122,8 @@ func (r *run) diversify() error {
 	return nil
 }
 
-// fill takes solutions around those that are known, which differ from them in as few variables as
-// they have to, where searches have not found enough.
+// fill adds solutions if searches have not found enough: neighbours of the known ones, at the least
+// permitted distance.
 func (r *run) fill(free []int) {
 	s := &r.several
 	known := slices.Clone(s.list)

@@ -26,7 +26,7 @@ type Options struct {
 	// variables in which those of [Options.Solutions] differ at least
 	Distance int `option:"distance" flag:"min-distance" min:"1" max:"2147483647" default:"1"`
 	// parts of the search to leave out, to measure their worth
-	Without []string `option:"without" words:"Parts(\"\")" default:"none"`
+	Without []string `option:"without" words:"PartNames(\"\")" default:"none"`
 	// parameters of the search, as in tenure=20,stall=10000, which docs/qubo.md describes
 	Rules  Rules  `option:"rules" default:"each engine's own"`
 	Starts Starts `option:""`
@@ -58,10 +58,9 @@ func (o Options) check() error {
 	return o.checkWithout()
 }
 
-// Solve looks for the best solution of an instance on o's devices until a limit is
-// met, or until its best is proven: by fixing every variable, by visiting every
-// solution of what is left, or by meeting a bound. The end of ctx and the time limit
-// end it with the best so far; Stopped says so.
+// Solve looks for the best solution of an instance on o's devices until a limit is met, or until
+// its best is proven: by fixing every variable, by visiting every solution of the rest, or by
+// meeting a bound. The end of ctx and the time limit end it with the best so far; Stopped says so.
 //
 // The instance is checked first (Instance.Check): a malformed one is an error.
 // The value in the result was recomputed from the instance's coefficients.

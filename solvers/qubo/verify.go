@@ -9,12 +9,10 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// Verify holds a result, the JSON object that MarshalJSON writes, against an instance:
-// every variable has a value, those that are fixed the value that they are fixed to,
-// and the solution, and each of several, is worth what the result says. The result
-// has no proof of its bound, which is not checked.
-// Variables that the result says are fixed count as the instance's. Errors are those
-// of an object that cannot be read.
+// Verify holds a result, the JSON object that MarshalJSON writes, against an instance: every
+// variable has a value, each fixed variable its own, and every solution has the value stated in the
+// result. The result has no proof of its bound, which is not checked. Variables that the result
+// says are fixed count as the instance's. Errors are those of an object that cannot be read.
 func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	type solution struct {
 		Value solve.Number `json:"value"`

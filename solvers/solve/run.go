@@ -38,10 +38,10 @@ type Work[R Answer, F any] interface {
 	Best(ctx context.Context, found F) (answer string, err error)
 }
 
-// Run solves one instance within the time limit: it plans, runs the attempts in turn until one does not give up, has
-// the answer certified, and completes the result's report. Every solve ends by the one rule above IsInterrupted. Seconds.Prepare
-// grows by the time of Plan, Seconds.Solve is the time of all attempts without what these have added to Prepare, and
-// Seconds.Verify that of Certify or Best.
+// Run solves one instance within the time limit: it plans, runs the attempts in turn until one does not give up, has the answer
+// certified, and completes the result's report. Every solve ends by the one rule above IsInterrupted. Seconds.Prepare grows by
+// the time of Plan. Seconds.Solve is the time of all attempts, less their additions to Prepare. Seconds.Verify is the time of
+// Certify or Best.
 func Run[R Answer, F any](ctx context.Context, s *Settings, w Work[R, F]) (R, error) {
 	var none R
 	var tried Relayed[F]

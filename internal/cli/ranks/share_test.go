@@ -89,8 +89,8 @@ func TestOnline(t *testing.T) {
 	}
 }
 
-// Ranks that a launcher bound to fewer cores than their part are told from those that share a container's,
-// and from those that are each in a container of its own, on a host or on several.
+// Some ranks are bound by a launcher to fewer cores than their part, some share a container's cores, and
+// some have a container each, on one host or several. All are distinguished.
 func TestBound(t *testing.T) {
 	for _, c := range []struct {
 		ranks []cores

@@ -199,8 +199,8 @@ func BestOn[T any](ctx context.Context, a *App, on []device.Device, work func() 
 // Progress is the live line of a command; quiet until something takes long.
 func (a *App) Progress() *ui.Progress { return ui.StartProgress(a.Err) }
 
-// ShowIncumbent returns a function that shows an incumbent on the progress line: the name of what is solved,
-// the incumbent, and the work done, counted in a unit.
+// ShowIncumbent returns a function that shows an incumbent on the progress line: the instance's name, the
+// incumbent, and the work done, counted in a unit.
 func ShowIncumbent(p *ui.Progress, what, unit string) func(solve.Incumbent) {
 	return func(now solve.Incumbent) {
 		if now.Work == 0 { // some searches count their work at the end alone

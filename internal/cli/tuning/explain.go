@@ -38,7 +38,7 @@ type candidate struct {
 }
 
 // Explain is the choice that a program makes when it solves; nil where problems with these parameters
-// take another workload, that of a type that suits them better.
+// take the workload of another type, which fits them better.
 func Explain(program string, db *tuned.Database, sub subject.Subject, facts device.Facts, fixed map[string]string, size int, unit string) *Explanation {
 	f := sub.Family()
 	x := &Explanation{Family: f.Name, Fixed: fixed, Size: size, Unit: unit, Device: facts.String(), Candidates: []candidate{}}

@@ -1,7 +1,7 @@
 // Package texts packs the CUDA texts of families, and reads them, packed or not. The variants of a
-// family differ in few lines, so that the texts of a folder, compressed as one, take a twentieth of
-// what they take one by one. A folder keeps its files: the first holds the texts of all, compressed,
-// and each of the others the name of the first.
+// family differ in few lines: a folder compressed as one text takes a twentieth of the space of its
+// files compressed one by one. A folder keeps its files: the first holds the texts of all,
+// compressed, and each of the others the name of the first.
 package texts
 
 import (

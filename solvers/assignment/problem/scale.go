@@ -92,8 +92,8 @@ func NormalisePart(own *Instance, rows int, all func([]uint64) ([][]uint64, erro
 	return p, nil
 }
 
-// fit finds the scale and range of the costs, of which all, where it is not nil, brings
-// together what processes find in theirs.
+// fit finds the scale and range of the costs. all, unless nil, combines the findings of all
+// processes.
 func (p *Normal) fit(all func([]uint64) ([][]uint64, error)) error {
 	switch inst := p.Instance; {
 	case inst.Points != nil:

@@ -2,8 +2,8 @@ package problem
 
 // SetCover turns an instance that holds a table into the table of the best partitions of another
 // instance's coalitions, under the sizes that the other's blocks may have. It forbids coalitions that
-// cannot be divided into such blocks (Sizes), and gives them the value of the other's forbidden blocks,
-// so that the optimum of the table is that of the other instance.
+// cannot be divided into such blocks (Sizes), and gives them the value of the other's forbidden blocks.
+// The table and the other instance then have the same optimum.
 func (f *Instance) SetCover(inst *Instance) {
 	f.Sizes = inst.Sizes.ReachableSums()
 	for k := range inst.N {

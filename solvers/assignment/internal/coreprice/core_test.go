@@ -148,9 +148,8 @@ func TestCoreNearestOfMany(t *testing.T) {
 	}
 }
 
-// Costs that differ in what 24 bits of them do not tell: passes that look at them in 32
-// bits miss no pair, neither at first nor with prices that leave much to repair, of which
-// some are far above all costs.
+// Costs that differ in what 24 bits of them do not tell: passes in 32 bits miss no pair, neither at
+// first nor with prices that leave much to repair, some of them far above all costs.
 func TestCoreSieve(t *testing.T) {
 	d := emulatedtest.Open(t)
 	for _, value := range []problem.Value{problem.Int32, problem.Int64, problem.Float32, problem.Float64} {

@@ -134,7 +134,7 @@ func Draw(d Drawing) (*problem.Instance, error) { return DrawRows(d, 0, d.Rows) 
 // DrawRows makes rows low to high-1 alone, an instance of as many rows; where they are not
 // all, of dense costs.
 func DrawRows(d Drawing, low, high int) (*problem.Instance, error) {
-	const max64, maxRank = 1 << 60, 1 << 16 // sums of what a cost is made of do not leave int64
+	const max64, maxRank = 1 << 60, 1 << 16 // the sums of a cost's parts fit int64
 	k, ok := kindOf(d.Kind)
 	if !ok {
 		return nil, fmt.Errorf("draw: kind %q: expected one of %v", d.Kind, Kinds())

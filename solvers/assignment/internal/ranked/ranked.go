@@ -1,6 +1,6 @@
-// Package ranked lists the matchings of a problem from the best on (Murty 1968): the
-// matchings that are left after each answer fall into subspaces, the best of which is
-// found from the duals of the one that it was cut from (Miller, Stone and Cox 1997).
+// Package ranked lists the matchings of a problem from the best on (Murty 1968): after each answer
+// the other matchings fall into subspaces. The duals of the parent space lead to a subspace's best
+// matching (Miller, Stone and Cox 1997).
 package ranked
 
 import (

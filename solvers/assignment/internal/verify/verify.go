@@ -1,6 +1,5 @@
-// Package verify holds a solution against the costs on the device where they are,
-// with kernels that share no code with those that solve (families assignment/check
-// and pointcheck).
+// Package verify checks a solution against the costs on their device. Its kernels (families
+// assignment/check and pointcheck) share no code with the solvers' kernels.
 package verify
 
 import (

@@ -61,8 +61,8 @@ func TestPasses(t *testing.T) {
 	}
 }
 
-// Bids alone for three of thirty items come in few passes, which move a tenth of what
-// they would one by one; a bidder of more bids than a pass lists has its own.
+// Bids alone for three of thirty items come in few passes, which move a tenth of the bytes of
+// single passes; a bidder of more bids than a pass lists has its own.
 func TestPassesOfManyItems(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	moved := func(p *Problem) (sum float64, list []pass) {

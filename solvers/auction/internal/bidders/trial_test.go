@@ -11,8 +11,8 @@ import (
 	"coalesce/runtime/emulated/emulatedtest"
 )
 
-// What a run left in the device's memory is right, and passes; each spoiled part of that memory is
-// found, by the comparison that is there for that part.
+// What a run left in the device's memory is right, and passes; each comparison finds its spoiled
+// part of that memory.
 func TestCheckFindsSpoiledMemory(t *testing.T) {
 	d := emulatedtest.Open(t)
 	on := DeviceTables{Device: d, Variant: auction.Bidders.Variant("block=128,items=8,bids=256,value=int32")}

@@ -29,7 +29,7 @@ type market struct {
 	common  []float64
 	private []float64
 	weight  []float64 // of a good, for the bidder; they add up to 1
-	drawn   []float64 // weights of what a bundle may take
+	drawn   []float64 // weights of the goods that a bundle may take
 	lowest  float64   // of the normal private values so far
 }
 

@@ -50,7 +50,7 @@ func OfPath(path string) string {
 	return ""
 }
 
-// Limits of what is read.
+// Limits of files.
 const (
 	maxToken    = 1 << 10 // bytes between blanks, and of a name
 	maxLine     = 1 << 26 // bytes

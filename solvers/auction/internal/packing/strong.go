@@ -29,9 +29,9 @@ type Children struct {
 	Enough []float32  // of each child: a bound of at most this closes it
 }
 
-// Bounds are row prices of children, at least 0, and the bounds that they give: of each row that
-// has a column of the child what it allows times its price, and of each column what its price
-// exceeds those of its rows by.
+// Bounds are row prices of children, at least 0, and the bounds that they give: for each row with a
+// column of the child, its right-hand side times its price; for each column, the excess of its
+// price over the prices of its rows.
 type Bounds struct {
 	Values []float32
 	Y      [][]float32

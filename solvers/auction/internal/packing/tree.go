@@ -61,7 +61,7 @@ type tree struct {
 	best    int64
 	chosen  []int32
 	open    openNodes
-	work    []int64 // bound of what each worker has, -1: nothing
+	work    []int64 // bound of each worker's node, -1: nothing
 	wake    *sync.Cond
 	stop    bool
 	enough  int64 // a packing worth more ends the search

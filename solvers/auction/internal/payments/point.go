@@ -5,8 +5,8 @@ import (
 )
 
 // A Point has the amount that each winner pays beyond the Vickrey payment, in the units of the prices: the
-// bidder-optimal payments in the core of the coalitions that were added, which are those of least revenue,
-// and of these the ones nearest to the Vickrey payments in the sum of squares (Day and Cramton, Operations
+// bidder-optimal payments in the core of the added coalitions. They have the least revenue and, among
+// equals, the least sum of squared distances from the Vickrey payments (Day and Cramton, Operations
 // Research 60, 2012). They are exact.
 //
 // Least revenue and least squares are one objective, t·(sum of x) + (sum of x²)/2 for a t larger than any

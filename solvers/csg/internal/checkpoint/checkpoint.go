@@ -74,8 +74,8 @@ func (id *Identity) head() []byte {
 	return append(head, digest[:]...)
 }
 
-// Create begins a checkpoint in a new file. Errors are a file of that name which exists already,
-// and a disk with less free space than the table takes, where the system reports free space.
+// Create begins a checkpoint in a new file. It is an error if the file exists, or if the system
+// reports less free space on the disk than the table takes.
 func Create(path string, id Identity) (*File, error) {
 	need := problem.Footprint(id.Agents, id.Type)
 	if free, ok := freeSpace(filepath.Dir(path)); ok && free < need {

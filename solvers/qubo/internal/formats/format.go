@@ -35,8 +35,7 @@ func cutName(base string) bool {
 	return slices.ContainsFunc(cuts, func(r *regexp.Regexp) bool { return r.MatchString(strings.ToLower(base)) })
 }
 
-// byName is the format that the ending of a file's name promises, which is not that of a compression; empty where it promises
-// none.
+// byName is the format of a file name's extension, without that of a compression; empty where it promises none.
 func byName(base string) string {
 	switch strings.ToLower(filepath.Ext(base)) {
 	case ".npy", ".npz":

@@ -19,7 +19,7 @@ type Elimination struct {
 	rows  *problem.Rows
 	gone  []bool
 	steps []eliminated
-	cores [][]int32 // components of what is left
+	cores [][]int32 // components of the remaining variables
 }
 
 // A variable i that is gone is 1 where diag + Σ weight(k) x(other(k)) > 0.

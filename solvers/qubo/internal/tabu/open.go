@@ -31,7 +31,7 @@ func Open(p *problem.Normal, o search.Setup) (search.OpenedEngine, error) {
 }
 
 // chooseVariant picks a variant: the one that is asked for, else the tuned winner. A winner at another
-// size counts where its capacity is at most a quarter above that of the variant that fits best.
+// size counts if its capacity exceeds the best fitting variant's by at most a quarter.
 func chooseVariant(facts device.Facts, p *problem.Normal, o search.Setup) (tuned.Choice, error) {
 	needs := needsOf(p)
 	asked := func(v *device.Variant) error {

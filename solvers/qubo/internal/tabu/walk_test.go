@@ -115,8 +115,7 @@ func TestBulkRounded(t *testing.T) {
 	}
 }
 
-// stepsSeen counts steps that were free, those that were tabu and led to a new best,
-// and those that others equalled.
+// stepsSeen counts free steps, tabu steps to a new best, and steps with equals.
 type stepsSeen struct{ free, freed, equal int }
 
 func (s stepsSeen) all(n int, wide bool) bool {

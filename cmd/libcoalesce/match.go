@@ -33,10 +33,10 @@ func matchable(p *C.coalesce_assignment) bool {
 		p.costs != nil && p.column != nil && p.batch > 0 && p.batch <= math.MaxInt32 && p.rows > 0 && p.cols > 0 && p.rows <= byMatch && p.cols <= byMatch && p.rows*p.cols <= byMatch
 }
 
-// match solves the matrices of a struct, on the calling thread where that takes not long, else on a goroutine that Go made.
+// match solves one matrix, or few, on the calling thread, many on a goroutine that Go made, as goroutines share them.
 // done is false where the costs are none of assignment.Match's types.
 func match(p *C.coalesce_assignment) (done bool, err error) {
-	if p.batch*p.rows*p.cols <= onThread {
+	if p.batch == 1 || p.batch*p.rows*p.cols <= onThread { // one matrix needs no other goroutine
 		return matchHere(p)
 	}
 	return matchAside(p)

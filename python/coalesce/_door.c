@@ -14,7 +14,7 @@
 #include "coalesce.h"
 
 /* A matrix of more costs is a job's, which ctrl-C can end; so is a batch. */
-enum { MATRIX = 1 << 17, BATCH = 1 << 22 };
+enum { MATRIX = 1 << 22, BATCH = 1 << 22 };
 
 /* A solve of at least so many costs releases the GIL: a hand-over takes longer than a smaller one. */
 enum { RELEASE = 4096 };

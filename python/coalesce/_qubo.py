@@ -128,5 +128,5 @@ def solve_entries(n: int, i: NDArray[Any], j: NDArray[Any], c: NDArray[Any], lab
         return QUBOResult(report, x, labels, several)
 
     told = Told(progress, options.get("time_limit") or (None if options.get("work") else 10.0), ask=ask)
-    result: QUBOResult = start("qubo", text, {"i": i, "j": j, "coefficients": c}, finish, told, small=n <= _DIRECT and not any(options.values()))
+    result: QUBOResult = start("qubo", text, {"i": i, "j": j, "coefficients": c}, finish, told, small=n <= _DIRECT and all(x is None for x in options.values()))
     return result

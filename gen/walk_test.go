@@ -20,7 +20,7 @@ func TestWalk(t *testing.T) {
 	}
 	archive := readToy(t)
 	dir := t.TempDir()
-	for _, part := range []string{"go.mod", "go.sum", "go.generate", "templates", "runtime/device", "runtime/emulated", "runtime/guard"} {
+	for _, part := range []string{"go.mod", "go.sum", "go.generate", "templates", "runtime/device", "runtime/emulated", "runtime/group", "runtime/guard"} {
 		copyTree(t, filepath.Join("..", filepath.FromSlash(part)), filepath.Join(dir, filepath.FromSlash(part)))
 	}
 	manifest := filepath.Join(dir, "go.generate")

@@ -120,6 +120,11 @@ func buildFiles(root string) (map[string]string, error) {
 		return nil, err
 	}
 	maps.Copy(regions, planted)
+	small, err := smallTables(root)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(regions, small)
 	m := paperResults{r, solved, binary}
 	maps.Copy(regions, paperTables(m))
 	pictures := paperFigures(m)
@@ -147,7 +152,7 @@ func buildFiles(root string) (map[string]string, error) {
 }
 
 // documents hold the regions that are generated.
-var documents = []string{"docs/results/csg.md", "docs/results/assignment.md", "docs/results/qubo.md", "docs/results/auction.md", "docs/results/search.md", "docs/notes/kernel-tuner.md", "README.md",
+var documents = []string{"docs/results/csg.md", "docs/results/assignment.md", "docs/results/qubo.md", "docs/results/auction.md", "docs/results/search.md", "docs/notes/kernel-tuner.md", "docs/python.md", "README.md",
 	"docs/papers.md", "docs/papers/report.md", "docs/papers/gpu-csg.md", "docs/papers/hungarian.md", "docs/papers/multistart.md"}
 
 // fillRegions replaces what lies between <!-- begin NAME --> and <!-- end NAME -->.

@@ -121,6 +121,12 @@ func ReadPoints(rows, cols string, metric Metric, floor bool, o ReadOptions) (*I
 	return formats.ReadPoints(rows, cols, metric, floor, o)
 }
 
+// ReadAmounts reads supplies of all rows, or capacities of all columns: a whole number, which each of them has, or a file with a whole
+// number for each, between blanks, commas, semicolons or ends of lines.
+func ReadAmounts(source string, count int) ([]int64, error) {
+	return formats.ReadAmounts(source, count)
+}
+
 // ReadDuals reads duals in an instance's costs from a JSON file: a result that was
 // printed with its duals, or an object of u and v.
 func ReadDuals(path string, inst *Instance) (*Duals, error) { return formats.ReadDuals(path, inst) }

@@ -131,6 +131,9 @@ func (b *Batch) sort() error {
 	errs := make([]error, len(b.list))
 	forEachOnAllCores(len(b.list), func(k int) {
 		p, err := problem.Normalise(b.list[k])
+		if err == nil && b.list[k].Transports() {
+			err = solve.InvalidInput("Supply, Capacity", "found amounts, expected none: SolveBatch finds matchings")
+		}
 		if b.problems[k] = p; err != nil {
 			errs[k] = fmt.Errorf("instance %d: %w", k, err)
 		}

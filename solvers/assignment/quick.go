@@ -25,7 +25,7 @@ type QuickSolver struct {
 // ErrCost.
 func (q *QuickSolver) Solve(inst *Instance) (column []int32, d Duals, c Certificate, ok bool, err error) {
 	p, err := quickly(inst)
-	if err != nil || !inst.Dense() || inst.Limit != nil || p.Rows == 0 {
+	if err != nil || !inst.Dense() || inst.Limit != nil || inst.Transports() || p.Rows == 0 {
 		return nil, d, c, false, err
 	}
 	sol, full := q.space.Solve(p)
@@ -93,7 +93,7 @@ func quickly(inst *Instance) (*problem.Normal, error) {
 	var plain bool
 	switch {
 	case inst == nil:
-	case !inst.Dense() || inst.Limit != nil:
+	case !inst.Dense() || inst.Limit != nil || inst.Transports():
 	case inst.Type == Float64:
 		least, largest, plain = bounds(inst.F64)
 	case inst.Type == Float32:

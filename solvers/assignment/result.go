@@ -24,9 +24,11 @@ type Result struct {
 	Maximize   bool `json:"-"`
 	Bottleneck bool `json:"-"` // the cost of the worst pair counts, in place of the sum
 	// column of each row, -1 where it is unmatched
-	Column []int32 `json:"solution" none:"no full matching exists"`
-	// matched pairs
+	Column []int32 `json:"solution" none:"no full matching exists, or the answer is a flow"`
+	// matched pairs, or pairs with a flow
 	Matched int `json:"matched"`
+	// amounts that rows ship to columns, in the order of rows and columns
+	Flow []Shipment `json:"flow,omitzero" none:"the instance has neither supplies nor capacities"`
 	// names of the rows
 	RowNames []string `json:"row_names,omitempty" none:"they have none"`
 	// names of the columns
@@ -111,7 +113,7 @@ const provenGap = 0x1p-50
 // setCertificate keeps a certificate and sets Proven by it.
 func (r *Result) setCertificate(c *problem.Certificate) {
 	r.Certificate = c
-	if r.Column == nil {
+	if !r.Answered() {
 		r.ProveInfeasible()
 	} else {
 		r.SetProvenBound(r.leastBound())

@@ -11,6 +11,7 @@ import (
 	"coalesce/runtime/collective"
 	"coalesce/solvers/assignment/internal/bottleneck"
 	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/internal/simplex"
 	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/solve"
 )
@@ -28,6 +29,7 @@ type run struct {
 // A finding is what an algorithm found.
 type finding struct {
 	sol   *engine.Solution   // beside an error part of a matching, or nil
+	flow  *simplex.Solution  // of supplies and capacities; beside an error one that is feasible, or nil
 	none  *engine.Infeasible // the proof that no full matching exists; nil: one does
 	proof []int32            // of the worst pair: rows that have too few better partners
 }
@@ -88,6 +90,9 @@ func (r *run) begin(device, variant, reason string) {
 
 // attempt runs the algorithms.
 func (r *run) attempt(ctx context.Context) (finding, error) {
+	if r.inst.Transports() {
+		return r.ship(ctx)
+	}
 	if r.Bottleneck {
 		worst, err := bottleneck.Solve(ctx, r.p.Original())
 		if err != nil {
@@ -126,6 +131,8 @@ func (r *run) failed(ctx context.Context, err error) error {
 func (r *run) Certify(ctx context.Context, found finding) error {
 	res, sol := r.result, found.sol
 	switch {
+	case found.flow != nil:
+		return r.certifyFlow(ctx, found.flow)
 	case found.none != nil && r.RankCount() > 1:
 		return r.refuteParts(res, found.none)
 	case found.none != nil:
@@ -195,7 +202,9 @@ func (r *run) Best(_ context.Context, found finding) (string, error) {
 	switch {
 	case r.met:
 		return r.result.interruptedTogether(r.Session)
-	case r.Bottleneck || r.RankCount() > 1 || r.p.Source != nil:
+	case found.flow != nil:
+		return "the flow so far", r.result.keepFlow(r.inst, r.p, found.flow)
+	case r.Bottleneck || r.RankCount() > 1 || r.p.Source != nil || r.inst.Transports():
 		return "", nil
 	}
 	return r.result.setInterrupted(r.inst, r.p, found.sol, r.from)

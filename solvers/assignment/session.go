@@ -84,6 +84,8 @@ func (s *Session) load(ctx context.Context, inst *Instance) error {
 	}
 	var j *job
 	switch {
+	case inst.Transports():
+		j, err = &job{p: p, options: s.Options, plan: plan{method: &transportMethod, reason: "the method for supplies and capacities"}}, s.checkTransport()
 	case s.Bottleneck:
 		j, err = &job{p: p, options: s.Options, plan: plan{method: &families.Method{Name: "bottleneck"}, reason: "the method for the worst pair"}}, checkComparable(inst)
 	case len(s.Devices) > 1 && !inst.Dense():

@@ -106,7 +106,11 @@ func Solve(ctx context.Context, inst *problem.Instance, o Options) (r *Result, e
 
 // refute checks the proof that no full matching exists, and keeps the proof.
 func (r *Result) refute(inst *problem.Instance, e *engine.Infeasible) error {
-	h, err := problem.CheckHall(inst, e.Rows)
+	check := problem.CheckHall
+	if inst.Transports() {
+		check = problem.CheckCut
+	}
+	h, err := check(inst, e.Rows)
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.Variant, err)
 	}
@@ -116,7 +120,7 @@ func (r *Result) refute(inst *problem.Instance, e *engine.Infeasible) error {
 // setInfeasible keeps a proof that was checked.
 func (r *Result) setInfeasible(h problem.Hall) error {
 	r.setCertificate(&problem.Certificate{By: "host", Hall: &h})
-	return &problem.InfeasibleError{Hall: h}
+	return &problem.InfeasibleError{Hall: h, Amounts: r.inst.Transports()}
 }
 
 // A job is a problem on its way through an engine, or through a method of the

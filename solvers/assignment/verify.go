@@ -49,6 +49,13 @@ func Verify(inst *Instance, result, duals []byte) (*solve.Verdict, error) {
 	if !sense || !same {
 		return v, nil
 	}
+	if inst.Transports() {
+		return v, x.transported(inst, certificateOf(x.Certificate), duals, v)
+	}
+	if x.Flow != nil {
+		v.Refute("the result has a flow, the instance neither supplies nor capacities (--supply and --capacity give them)")
+		return v, nil
+	}
 	switch x.Objective {
 	case "":
 	case worstCost:
@@ -62,10 +69,7 @@ func Verify(inst *Instance, result, duals []byte) (*solve.Verdict, error) {
 		v.Refute("found the objective %.40q, expected %q, or none for the sum", x.Objective, worstCost)
 		return v, nil
 	}
-	certificate := x.Certificate
-	if bytes.Equal(certificate, []byte("null")) {
-		certificate = nil
-	}
+	certificate := certificateOf(x.Certificate)
 	if x.Objective != "" && x.Column != nil {
 		return v, x.worstPair(inst, certificate, v)
 	}
@@ -134,6 +138,14 @@ func Verify(inst *Instance, result, duals []byte) (*solve.Verdict, error) {
 		v.Note("%d costs were rounded to units: the pairs whose slack is at most a unit a row decide, and were solved again", c.Rounded)
 	}
 	return v, nil
+}
+
+// certificateOf is a stated certificate, nil for null.
+func certificateOf(text json.RawMessage) json.RawMessage {
+	if bytes.Equal(text, []byte("null")) {
+		return nil
+	}
+	return text
 }
 
 // proveRounded proves a matching of rounded costs optimal by duals that are feasible for these. It solves

@@ -42,6 +42,16 @@ var costFlagsTable = sync.OnceValue(func() option.Table {
 				Name:  "limit",
 			},
 			{
+				About: "units that each row ships: a whole number, or a file with one for each row; the answer is a flow",
+				Field: "supply",
+				Name:  "supply",
+			},
+			{
+				About: "units that each column takes at most: a whole number, or a file with one for each column; the answer is a flow",
+				Field: "capacity",
+				Name:  "capacity",
+			},
+			{
 				About: "two files of points, for rows and columns, instead of a file of costs",
 				Field: "points",
 				Name:  "points",
@@ -63,7 +73,7 @@ var costFlagsTable = sync.OnceValue(func() option.Table {
 
 // Pointers appends where o holds the options, in the order of their declarations.
 func (o *costFlags) Pointers(at []any) []any {
-	at = append(at, &o.limit, &o.points, (*string)(&o.metric), &o.floor)
+	at = append(at, &o.limit, &o.supply, &o.capacity, &o.points, (*string)(&o.metric), &o.floor)
 	return at
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 
 	"coalesce/internal/cli/run"
@@ -30,8 +31,11 @@ func uncertified(r *assignment.Result) string {
 // --verify.
 func writeResult(out io.Writer, r *assignment.Result, facts device.Facts, verified string) error {
 	table := pairs(r)
-	if r.Best != nil {
+	switch {
+	case r.Best != nil:
 		table = ranking(r)
+	case r.Flow != nil:
+		table = flow(r)
 	}
 	if err := table.Write(out); err != nil {
 		return err
@@ -71,6 +75,18 @@ func pairs(r *assignment.Result) *ui.Table {
 	return &t
 }
 
+// flow is a table of what is shipped.
+func flow(r *assignment.Result) *ui.Table {
+	var t ui.Table
+	t.AlignRight(0)
+	t.Row("amount", "row", "column")
+	for _, x := range r.Flow {
+		t.Row(strconv.FormatInt(x.Amount, 10), r.RowName(int(x.Row)), r.ColName(int(x.Col)))
+	}
+	t.Row(cmp.Or(r.Value.String(), "-"), "total cost", ui.Count(r.Matched, "pair"))
+	return &t
+}
+
 // ranking is a table of the best matchings, one a line.
 func ranking(r *assignment.Result) *ui.Table {
 	var t ui.Table
@@ -86,6 +102,14 @@ func ranking(r *assignment.Result) *ui.Table {
 		t.Row(string(m.Exact), cmp.Or(strings.Join(list, " "), "no pairs"))
 	}
 	return &t
+}
+
+// answerName says what kind of answer a result has.
+func answerName(r *assignment.Result) string {
+	if r.Flow != nil {
+		return "a flow"
+	}
+	return "a matching"
 }
 
 // sense says what the solve looked for.
@@ -109,7 +133,7 @@ func checked(r *assignment.Result) string {
 	case r.Bottleneck:
 		return fmt.Sprintf("a matching; %d of the %s have together %s at better costs", len(c.Hall.Members), c.Hall.Side, ui.Count(len(c.Hall.Partners), "partner"))
 	}
-	text := fmt.Sprintf("a matching; duals that bound %s add up to its cost", ui.Count(int(c.Pairs), "cost"))
+	text := fmt.Sprintf("%s; duals that bound %s add up to its cost", answerName(r), ui.Count(int(c.Pairs), "cost"))
 	if !c.Exact {
 		text += fmt.Sprintf(" in multiples of %.2g; the pairs within rounding", math.Abs(1/c.Scale))
 		switch {

@@ -55,7 +55,7 @@ func (q *queue) solveNext(ctx context.Context) error {
 func (q *queue) read(ctx context.Context) {
 	s := q.s
 	o := q.options
-	together := len(o.Devices) == 1 && o.Algorithm == "" && o.Variant == "" && o.TimeLimit == 0 && o.KBest <= 1 && !o.Bottleneck && s.start == "" && !s.Verify
+	together := len(o.Devices) == 1 && o.Algorithm == "" && o.Variant == "" && o.TimeLimit == 0 && o.KBest <= 1 && !o.Bottleneck && s.start == "" && !s.Verify && !s.transports()
 	limit, size := q.a.Free().Bytes/4, int64(0)
 	var small []*waiting
 	for len(q.left) > 0 {

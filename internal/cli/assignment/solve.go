@@ -40,6 +40,10 @@ type solveFlags struct {
 type costFlags struct {
 	// leave rows unmatched rather than match pairs dearer than this; a row and a column left alone cost as much together
 	limit string `option:"limit"`
+	// units that each row ships: a whole number, or a file with one for each row; the answer is a flow
+	supply string `option:"supply"`
+	// units that each column takes at most: a whole number, or a file with one for each column; the answer is a flow
+	capacity string `option:"capacity"`
 	// two files of points, for rows and columns, instead of a file of costs
 	points []string `option:"points"`
 	// distance of points
@@ -78,6 +82,11 @@ from 0, as in NumPy.
 --k-best K lists K matchings, the best first. --bottleneck makes the dearest pair as
 cheap as possible, or with --maximize the cheapest as dear, in place of the sum.
 
+--supply and --capacity say how many units each row ships and each column takes at
+most, from 0: a whole number for all, or a file. All of the side whose sum is less is
+shipped, over any pairs, and the answer is a flow: how much goes from a row to a
+column. With a capacity alone each row ships one unit.
+
 With several files the command solves each, and --json prints a line for each.
 Small dense matrices that follow one another are solved in one launch.
 
@@ -114,7 +123,7 @@ func (s *solveFlags) validate(a *run.App, args []string) error {
 	if err := s.CheckEffects(append(s.effectRules(args), s.solveEffects()...)); err != nil {
 		return err
 	}
-	if s.options.Bottleneck {
+	if s.options.Bottleneck || s.transports() {
 		s.Device = device.Host
 	}
 	if s.Kind != "" {
@@ -178,8 +187,26 @@ func (s *solveFlags) instance(a *run.App, args []string) (*assignment.Instance, 
 		}
 		inst.Limit = &limit
 	}
-	return inst, nil
+	return inst, s.amounts(inst)
 }
+
+// amounts sets the supplies and capacities.
+func (s *solveFlags) amounts(inst *assignment.Instance) (err error) {
+	if s.costs.supply != "" {
+		if inst.Supply, err = assignment.ReadAmounts(s.costs.supply, inst.Rows); err != nil {
+			return fmt.Errorf("--supply: %w", err)
+		}
+	}
+	if s.costs.capacity != "" {
+		if inst.Capacity, err = assignment.ReadAmounts(s.costs.capacity, inst.Cols); err != nil {
+			return fmt.Errorf("--capacity: %w", err)
+		}
+	}
+	return inst.Check()
+}
+
+// transports reports whether the answer is a flow.
+func (s *solveFlags) transports() bool { return s.costs.supply != "" || s.costs.capacity != "" }
 
 func solveFiles(ctx context.Context, a *run.App, s *solveFlags, args []string) error {
 	if err := s.validate(a, args); err != nil {
@@ -287,6 +314,8 @@ func (s *solveFlags) solveEffects() []effect.Rule {
 	return []effect.Rule{
 		{Flags: "k-best duals limit start check algorithm variant threads pin frozen tuned record-untuned verify", For: "sums of costs", Found: effect.UnlessRequested(!s.options.Bottleneck, "--bottleneck")},
 		{Flags: "device", For: "sums of costs", Found: effect.UnlessRequested(!s.options.Bottleneck || s.Device == devices.Auto || s.Device == device.Host, "--bottleneck, which the host looks for")},
+		{Flags: "k-best bottleneck limit start algorithm variant verify", For: "matchings", Found: effect.UnlessRequested(!s.transports(), "--supply or --capacity")},
+		{Flags: "device", For: "matchings", Found: effect.UnlessRequested(!s.transports() || s.Device == devices.Auto || s.Device == device.Host, "--supply or --capacity: the host finds flows")},
 		{Flags: "duals", For: "--json, which holds them", Found: effect.UnlessRequested(s.JSON, "no --json")},
 		run.ThreadsRule(s.Device),
 	}

@@ -73,7 +73,10 @@ type Hall struct {
 
 // An InfeasibleError is an instance without a full matching. The proof has
 // been checked against its costs.
-type InfeasibleError struct{ Hall Hall }
+type InfeasibleError struct {
+	Hall    Hall
+	Amounts bool // supplies and capacities count, in place of rows and columns
+}
 
 // Error says how many rows or columns have too few partners.
 func (e *InfeasibleError) Error() string {
@@ -87,6 +90,9 @@ func (e *InfeasibleError) Error() string {
 	}
 	if len(h.Partners) != 1 {
 		other += "s"
+	}
+	if e.Amounts {
+		return fmt.Sprintf("no flow: %d %s %s together have more than the %d %s allowed to them", len(h.Members), member, short(h.Members), len(h.Partners), other)
 	}
 	return fmt.Sprintf("no full matching: only %d %s allowed to %d %s %s together", len(h.Partners), other, len(h.Members), member, short(h.Members))
 }

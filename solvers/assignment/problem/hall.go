@@ -26,10 +26,21 @@ func CheckPartners(inst *Instance, members []int32, allowed func(i, j int) bool)
 	if inst.Rows > inst.Cols {
 		h.Side, count, others = "columns", inst.Cols, inst.Rows
 	}
+	if err := h.fill(count, others, members, allowed); err != nil {
+		return h, err
+	}
+	if len(h.Partners) >= len(h.Members) {
+		return h, fmt.Errorf("%w: found %d partners of %d %s, expected fewer", ErrCheck, len(h.Partners), len(h.Members), h.Side)
+	}
+	return h, nil
+}
+
+// fill sets the members, different ones of so many, and their partners among the others.
+func (h *Hall) fill(count, others int, members []int32, allowed func(i, j int) bool) error {
 	seen, partner := make([]bool, count), make([]bool, others)
 	for _, k := range members {
 		if k < 0 || int(k) >= count || seen[k] {
-			return h, fmt.Errorf("%w: found member %d of the %s, expected different ones below %d", ErrCheck, k, h.Side, count)
+			return fmt.Errorf("%w: found member %d of the %s, expected different ones below %d", ErrCheck, k, h.Side, count)
 		}
 		seen[k] = true
 		h.Members = append(h.Members, int(k))
@@ -55,10 +66,7 @@ func CheckPartners(inst *Instance, members []int32, allowed func(i, j int) bool)
 			h.Partners = append(h.Partners, k)
 		}
 	}
-	if len(h.Partners) >= len(h.Members) {
-		return h, fmt.Errorf("%w: found %d partners of %d %s, expected fewer", ErrCheck, len(h.Partners), len(h.Members), h.Side)
-	}
-	return h, nil
+	return nil
 }
 
 // Allowed reports whether a pair may be matched.

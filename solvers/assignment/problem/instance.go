@@ -58,11 +58,14 @@ type Instance struct {
 	// less worth) is ever matched. A pair of just that cost is as good matched
 	// as not: which it is, and with it Value and Matched of a Result, is the
 	// solver's choice. nil: a full matching is asked for.
-	Limit    *float64
-	RowNames []string // nil when they have none
-	ColNames []string
-	Source   string   // the file, or the drawing
-	Notes    []string // changes of the reader, one sentence each
+	Limit *float64
+	// Supply is what each row ships, Capacity what each column takes at most, from 0, in sum at most MaxTotal; nil: 1 each. Where
+	// one of them is set the answer is a Flow, which ships all of the side whose sum is less.
+	Supply, Capacity []int64
+	RowNames         []string // nil when they have none
+	ColNames         []string
+	Source           string   // the file, or the drawing
+	Notes            []string // changes of the reader, one sentence each
 
 	// Unsigned says that I64 holds unsigned integers less 2^63.
 	Unsigned bool
@@ -276,6 +279,9 @@ func (inst *Instance) Check() error {
 	}
 	if l := inst.Limit; l != nil && math.IsNaN(*l) {
 		return solve.InvalidInput("Limit", "found %v, expected a number", *l)
+	}
+	if err := inst.checkAmounts(); err != nil {
+		return err
 	}
 	if inst.Type != Int64 || inst.Points != nil {
 		switch {

@@ -198,7 +198,7 @@ func fitIntegers[T int32 | int64](p *Normal, costs []T, all func([]uint64) ([][]
 // beyond 2^60/rows lose their last bits, Dropped of them.
 func (p *Normal) FitIntegers(least, largest int64) error {
 	p.Scale, p.Exact = 1, true
-	bound, limit := MaxScaled(p.Rows), 0.0
+	bound, limit := MaxScaled(p.Instance.SumRows(p.Rows)), 0.0
 	if p.Instance.Limit != nil {
 		var err error
 		if limit, err = p.Instance.scaledLimit(p.Rows, float64(least), float64(largest)); err != nil {
@@ -337,7 +337,7 @@ func (p *Normal) FitFloats(least, largest float64, grain int) error {
 	if size > 0 {
 		_, e := math.Frexp(size)
 		shift = min(60-e, 1000)
-		for ToScaled(size, math.Ldexp(1, shift)) > MaxScaled(p.Rows) {
+		for ToScaled(size, math.Ldexp(1, shift)) > MaxScaled(p.Instance.SumRows(p.Rows)) {
 			shift--
 		}
 		if p.Exact = -grain <= shift; p.Exact {

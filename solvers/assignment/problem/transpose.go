@@ -7,6 +7,7 @@ import "coalesce/solvers/cores"
 func (inst *Instance) Transpose() *Instance {
 	out := *inst
 	out.Rows, out.Cols, out.Unmap = inst.Cols, inst.Rows, nil
+	out.Supply, out.Capacity = inst.Capacity, inst.Supply
 	if q := inst.Points; q != nil {
 		p := *q
 		p.Row, p.Col = q.Col, q.Row

@@ -95,7 +95,7 @@ func (h *core) scales(ctx context.Context, first, last int64) error {
 	unit := max(1, int64(mean))
 	for eps, least := first*unit, max(1, unit/last); ; eps = max(eps/finer, least) {
 		h.unmatchAll()
-		h.source.dualsChanged(h.v)
+		h.source.DualsChanged(h.v)
 		h.auctionPhase(ctx, eps, auctionBids*h.rows) // rows that it leaves free are matched by searches
 		if err := ctx.Err(); err != nil || eps <= least {
 			return err
@@ -109,7 +109,7 @@ func (h *core) scales(ctx context.Context, first, last int64) error {
 // the rows of a cycle would lower prices for ever, so that a row loses its match after rowTurns
 // turns.
 func (h *core) refine(ctx context.Context, p *problem.Normal) {
-	h.source.dualsChanged(h.v)
+	h.source.DualsChanged(h.v)
 	queue := make([]int32, h.rows)
 	turns := make([]int32, h.rows)
 	waits := make([]bool, h.rows)

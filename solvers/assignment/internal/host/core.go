@@ -31,8 +31,8 @@ type core struct {
 	rows, cols int
 	limit      int64
 	full       bool // every column gets matched
-	source     pairSource
-	reader     rowReader // of source, for this goroutine
+	source     PairSource
+	reader     RowReader // of source, for this goroutine
 	threads    int
 	heavy      int // pairs of a row that are kept, at most; searches read rows of more pairs whole
 	u, v       []int64
@@ -46,7 +46,7 @@ type core struct {
 
 const unmatched = -2
 
-func newCore(rows, cols int, limit int64, src pairSource, threads int) *core {
+func newCore(rows, cols int, limit int64, src PairSource, threads int) *core {
 	h := &core{
 		rows: rows, cols: cols, limit: limit, full: rows == cols && limit == problem.Infinity,
 		source: src, reader: src.Reader(), threads: threads, heavy: heavyRow,
@@ -61,7 +61,7 @@ func newCore(rows, cols int, limit int64, src pairSource, threads int) *core {
 // readCandidates fills the candidates of all rows with k pairs and sets u to the least
 // c - v, on all cores.
 func (h *core) readCandidates(ctx context.Context, k int) error {
-	h.source.dualsChanged(h.v)
+	h.source.DualsChanged(h.v)
 	store := make([]Edge, 2*h.rows*k)
 	ParallelParts(h.threads, h.rows, func() func(low, high int) {
 		r, guess, last := h.source.Reader(), problem.Infinity, problem.Infinity
@@ -165,7 +165,7 @@ func (h *core) countReread() {
 	h.counts.Passes += 1 / float64(h.rows)
 	h.counts.Repairs++
 	if h.counts.Repairs%int64(1+h.rows/8) == 0 {
-		h.source.dualsChanged(h.v)
+		h.source.DualsChanged(h.v)
 	}
 }
 

@@ -56,7 +56,7 @@ func Solve(ctx context.Context, p *problem.Normal, start *problem.Prices, on eng
 	if p.Instance.Points != nil && p.IsCoarseToFine() {
 		return solvePoints(ctx, p, start, on)
 	}
-	src, err := sourceOf(p, on.Tuning)
+	src, err := SourceOf(p, on.Tuning)
 	if err != nil {
 		return nil, err
 	}

@@ -72,7 +72,7 @@ func TestSearchesReadWholeRows(t *testing.T) {
 			}
 		}
 		err = enginetest.CheckLeastCost(p, nil, func(p *problem.Normal, _ *problem.Prices) (*engine.Solution, error) {
-			src, err := sourceOf(p, nil)
+			src, err := SourceOf(p, nil)
 			if err != nil {
 				return nil, err
 			}

@@ -14,7 +14,7 @@ const maxPadding = 2
 // cost until there are as many rows as columns. Every column is matched then, so that its v
 // may be any number while the problem is solved. The columns of the added rows all end with
 // the same v, which is subtracted from all.
-func solvePadded(ctx context.Context, p *problem.Normal, src pairSource, v []int64, on engine.Host) (*engine.Solution, error) {
+func solvePadded(ctx context.Context, p *problem.Normal, src PairSource, v []int64, on engine.Host) (*engine.Solution, error) {
 	h := newCore(p.Cols, p.Cols, problem.Infinity, padding{src, p.Rows, p.Cols}, on.Threads)
 	h.enableReports(on, p.Rows, 0)
 	copy(h.v, v)
@@ -37,23 +37,23 @@ func solvePadded(ctx context.Context, p *problem.Normal, src pairSource, v []int
 // padding is a source with rows of zero cost added, from row rows on. Its
 // column minima are those of the source.
 type padding struct {
-	pairSource
+	PairSource
 	rows, cols int
 }
 
 type paddingReader struct {
-	rowReader
+	RowReader
 	padding
 	row []Edge
 }
 
-func (s padding) Reader() rowReader {
-	return &paddingReader{rowReader: s.pairSource.Reader(), padding: s}
+func (s padding) Reader() RowReader {
+	return &paddingReader{RowReader: s.PairSource.Reader(), padding: s}
 }
 
 func (r *paddingReader) AppendLeast(i int, v []int64, k, enough int, guess int64, out []Edge) ([]Edge, int64) {
 	if i < r.rows {
-		return r.rowReader.AppendLeast(i, v, k, enough, guess, out)
+		return r.RowReader.AppendLeast(i, v, k, enough, guess, out)
 	}
 	r.row = r.row[:0]
 	for j := range v {
@@ -67,9 +67,9 @@ func (r *paddingReader) AppendLeast(i int, v []int64, k, enough int, guess int64
 	return append(out, r.row[:k]...), r.row[k].least
 }
 
-func (r *paddingReader) appendBelow(i int, limit []int64, out []Edge) []Edge {
+func (r *paddingReader) AppendBelow(i int, limit []int64, out []Edge) []Edge {
 	if i < r.rows {
-		return r.rowReader.appendBelow(i, limit, out)
+		return r.RowReader.AppendBelow(i, limit, out)
 	}
 	for j, l := range limit {
 		if l > 0 {

@@ -19,10 +19,10 @@ func newPlaces(p *problem.Normal) *places {
 	return &places{p, NewPlaceTree(p, q.Col, p.Cols)}
 }
 
-// dualsChanged updates the tree with duals that have risen.
-func (s *places) dualsChanged(v []int64) { s.tree.weigh(v) }
+// DualsChanged updates the tree with duals that have risen.
+func (s *places) DualsChanged(v []int64) { s.tree.weigh(v) }
 
-func (s *places) Reader() rowReader { return &placeReader{s: s} }
+func (s *places) Reader() RowReader { return &placeReader{s: s} }
 
 // ColumnMinima asks a tree of the rows' points that have u below problem.Infinity.
 func (s *places) ColumnMinima(u, v []int64, threads int) {
@@ -60,7 +60,7 @@ func (r *placeReader) AppendLeast(i int, v []int64, k, enough int, guess int64, 
 	return found, bound
 }
 
-func (r *placeReader) appendBelow(i int, limit []int64, out []Edge) []Edge {
+func (r *placeReader) AppendBelow(i int, limit []int64, out []Edge) []Edge {
 	for j, l := range limit {
 		if c := r.s.p.Cost(i, j); c < l {
 			out = append(out, Edge{c, c, int32(j)})

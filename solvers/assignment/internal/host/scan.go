@@ -76,9 +76,9 @@ func (s *RowScan) ColumnMinima(u, v []int64, threads int) {
 	}
 }
 
-func (s *RowScan) dualsChanged([]int64) {}
+func (s *RowScan) DualsChanged([]int64) {}
 
-func (s *RowScan) Reader() rowReader { return &scanReader{s: s} }
+func (s *RowScan) Reader() RowReader { return &scanReader{s: s} }
 
 // A scanReader holds the arguments and results of one goroutine's launches.
 type scanReader struct {
@@ -111,7 +111,7 @@ func (r *scanReader) AppendLeast(i int, v []int64, k, enough int, guess int64, o
 	return r.results(out, v), r.state[1]
 }
 
-func (r *scanReader) appendBelow(i int, limit []int64, out []Edge) []Edge {
+func (r *scanReader) AppendBelow(i int, limit []int64, out []Edge) []Edge {
 	p := r.s.p
 	r.room(p.Cols, limit)
 	r.s.below(0, 1, []device.Arg{r.s.costs, device.U64(uint64(p.Cols)), device.F64(p.Scale), device.U64(uint64(i)), r.arg, r.out[0], r.out[1], r.out[2]})

@@ -21,13 +21,13 @@ func TestScansReadRows(t *testing.T) {
 			for range 40 {
 				switch problem.Value(family.Value(v, "value")) {
 				case problem.Int32:
-					readRows(t, r, func(p *problem.Normal) pairSource { return RowScanOf(p, v) }, drawRows[int32])
+					readRows(t, r, func(p *problem.Normal) PairSource { return RowScanOf(p, v) }, drawRows[int32])
 				case problem.Int64:
-					readRows(t, r, func(p *problem.Normal) pairSource { return RowScanOf(p, v) }, drawRows[int64])
+					readRows(t, r, func(p *problem.Normal) PairSource { return RowScanOf(p, v) }, drawRows[int64])
 				case problem.Float32:
-					readRows(t, r, func(p *problem.Normal) pairSource { return RowScanOf(p, v) }, drawRows[float32])
+					readRows(t, r, func(p *problem.Normal) PairSource { return RowScanOf(p, v) }, drawRows[float32])
 				case problem.Float64:
-					readRows(t, r, func(p *problem.Normal) pairSource { return RowScanOf(p, v) }, drawRows[float64])
+					readRows(t, r, func(p *problem.Normal) PairSource { return RowScanOf(p, v) }, drawRows[float64])
 				}
 			}
 		})
@@ -51,7 +51,7 @@ func drawRows[T problem.Number](r *rand.Rand) (*problem.Instance, error) {
 }
 
 // readRows reads an instance's rows from a source and checks them.
-func readRows(t *testing.T, r *rand.Rand, open func(*problem.Normal) pairSource, draw func(*rand.Rand) (*problem.Instance, error)) {
+func readRows(t *testing.T, r *rand.Rand, open func(*problem.Normal) PairSource, draw func(*rand.Rand) (*problem.Instance, error)) {
 	t.Helper()
 	inst, err := draw(r)
 	if err != nil {
@@ -69,7 +69,7 @@ func readRows(t *testing.T, r *rand.Rand, open func(*problem.Normal) pairSource,
 	for i := range u {
 		u[i] = r.Int64N(100)
 	}
-	src.dualsChanged(v)
+	src.DualsChanged(v)
 	rd := src.Reader()
 	minima := slices.Repeat([]int64{problem.Infinity}, p.Cols)
 	for i := range p.Rows {
@@ -84,7 +84,7 @@ func readRows(t *testing.T, r *rand.Rand, open func(*problem.Normal) pairSource,
 			known[e.Col] = true
 		}
 		others := 0
-		below, reached := rd.appendBelow(i, v, nil), 0
+		below, reached := rd.AppendBelow(i, v, nil), 0
 		for j, c := range row {
 			if c == problem.Infinity {
 				continue
@@ -120,14 +120,14 @@ func readRows(t *testing.T, r *rand.Rand, open func(*problem.Normal) pairSource,
 func TestTreesReadRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 9))
 	for range 200 {
-		readRows(t, r, func(p *problem.Normal) pairSource { return newPlaces(p) }, func(r *rand.Rand) (*problem.Instance, error) {
+		readRows(t, r, func(p *problem.Normal) PairSource { return newPlaces(p) }, func(r *rand.Rand) (*problem.Instance, error) {
 			inst, err := enginetest.RandomPoints(r, 60)
 			if err == nil {
 				inst.Limit = nil
 			}
 			return inst, err
 		})
-		readRows(t, r, func(p *problem.Normal) pairSource { return sparseRows{p} }, func(r *rand.Rand) (*problem.Instance, error) {
+		readRows(t, r, func(p *problem.Normal) PairSource { return sparseRows{p} }, func(r *rand.Rand) (*problem.Instance, error) {
 			inst := &problem.Instance{Rows: 1 + r.IntN(9), Cols: 9 + r.IntN(60), Type: problem.Int32, Sparse: &problem.Sparse{Start: []int64{0}}}
 			for range inst.Rows {
 				for j := range inst.Cols {

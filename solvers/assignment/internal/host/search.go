@@ -348,7 +348,7 @@ func (h *core) scanWholeRow(i int32, base int64) {
 	for j, d := range s.dist {
 		s.reach[j] = h.v[j] + min(d, problem.Infinity/2) - base
 	}
-	s.more = h.reader.appendBelow(int(i), s.reach, s.more[:0])
+	s.more = h.reader.AppendBelow(int(i), s.reach, s.more[:0])
 	h.relax(i, base, s.more)
 }
 

@@ -8,30 +8,30 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// A pairSource gives access to the pairs of a problem.
-type pairSource interface {
+// A PairSource gives access to the pairs of a problem.
+type PairSource interface {
 	// Reader returns a reader for one goroutine.
-	Reader() rowReader
-	// dualsChanged tells the source that v has changed. It must be called where v rose; where v fell it
+	Reader() RowReader
+	// DualsChanged tells the source that v has changed. It must be called where v rose; where v fell it
 	// only makes later reads faster.
-	dualsChanged(v []int64)
+	DualsChanged(v []int64)
 	// ColumnMinima sets v[j] to the least c - u of column j, problem.Infinity where no row may
 	// have the column. It runs on threads goroutines.
 	ColumnMinima(u, v []int64, threads int)
 }
 
-// A rowReader reads rows.
-type rowReader interface {
+// A RowReader reads rows.
+type RowReader interface {
 	// AppendLeast appends to out k to 2k pairs of row i, those with the least c - v, and returns a lower
 	// bound on c - v of all others, problem.Infinity where no others exist. It may stop as soon as
 	// it has found enough pairs with c - v below guess.
 	AppendLeast(i int, v []int64, k, enough int, guess int64, out []Edge) ([]Edge, int64)
-	// appendBelow appends to out all pairs of row i with c < limit[j].
-	appendBelow(i int, limit []int64, out []Edge) []Edge
+	// AppendBelow appends to out all pairs of row i with c < limit[j].
+	AppendBelow(i int, limit []int64, out []Edge) []Edge
 }
 
-// sourceOf makes the source for a problem's form: points, sparse or dense.
-func sourceOf(p *problem.Normal, t *tuned.Database) (pairSource, error) {
+// SourceOf makes the source for a problem's form: points, sparse or dense.
+func SourceOf(p *problem.Normal, t *tuned.Database) (PairSource, error) {
 	switch {
 	case p.Instance.Points != nil:
 		return newPlaces(p), nil
@@ -51,9 +51,9 @@ type ListReader struct {
 	Row   []Edge
 }
 
-func (s sparseRows) dualsChanged([]int64) {}
+func (s sparseRows) DualsChanged([]int64) {}
 
-func (s sparseRows) Reader() rowReader { return &ListReader{P: s.p} }
+func (s sparseRows) Reader() RowReader { return &ListReader{P: s.p} }
 
 // Read returns the allowed pairs of a row, valid until the next call.
 func (r *ListReader) Read(i int) []Edge {
@@ -93,7 +93,7 @@ func (r *ListReader) AppendLeast(i int, v []int64, k, _ int, _ int64, out []Edge
 	return append(out, row[:k]...), row[k].least
 }
 
-func (r *ListReader) appendBelow(i int, limit []int64, out []Edge) []Edge {
+func (r *ListReader) AppendBelow(i int, limit []int64, out []Edge) []Edge {
 	for _, e := range r.Read(i) {
 		if e.Cost < limit[e.Col] {
 			out = append(out, e)
@@ -134,7 +134,7 @@ func selectNth(a []Edge, k int) {
 
 // columnMinima sets v[j] to the least c - u of column j of a problem.
 func columnMinima(p *problem.Normal, u, v []int64, on engine.Host) error {
-	src, err := sourceOf(p, on.Tuning)
+	src, err := SourceOf(p, on.Tuning)
 	if err == nil {
 		src.ColumnMinima(u, v, on.Threads)
 	}

@@ -1,0 +1,247 @@
+package simplex
+
+import "math"
+
+// none is no node and no arc.
+const none = -1
+
+// A network is a transportation problem on the arcs that it knows, with a basis: a spanning tree that is strongly feasible
+// (Cunningham, "A network simplex method", Mathematical Programming 11, 1976), so that degenerate pivots cannot cycle. Nodes are the
+// rows, the columns and last the root. Rows ship what they have, columns take what they want. Every node has an arc of the tree, to its
+// parent; artificial arcs join parts of the tree to the root, at no cost, and the root to columns, at the cost big.
+type network struct {
+	rows, cols int
+	root       int32
+	big        int64
+
+	// arcs from rows to columns
+	from, to []int32
+	cost     []int64
+	rest     []float64 // what rounding left of the costs, in units; nil: nothing
+
+	// of each node
+	parent []int32
+	arc    []int32 // to the parent, none: artificial
+	away   []bool  // the arc leads from the node to its parent
+	flow   []int64 // on that arc
+	depth  []int32
+	price  []int64 // of every arc of the tree: cost = price of its tail - price of its head
+	child  []int32 // the first, none: a leaf
+	next   []int32 // sibling
+	prev   []int32 // sibling
+
+	at, block int // where pricing goes on, and how many arcs it looks at before it decides
+	pivots    int64
+}
+
+func newNetwork(rows, cols int, big int64) *network {
+	n := rows + cols + 1
+	t := &network{rows: rows, cols: cols, root: int32(n - 1), big: big,
+		parent: make([]int32, n), arc: make([]int32, n), away: make([]bool, n), flow: make([]int64, n), depth: make([]int32, n),
+		price: make([]int64, n), child: make([]int32, n), next: make([]int32, n), prev: make([]int32, n)}
+	for x := range n {
+		t.parent[x], t.arc[x], t.child[x], t.next[x], t.prev[x] = none, none, none, none, none
+	}
+	return t
+}
+
+// add makes an arc known.
+func (t *network) add(row, col int32, cost int64) {
+	t.from, t.to, t.cost = append(t.from, row), append(t.to, col+int32(t.rows)), append(t.cost, cost)
+}
+
+// start makes a basis: arcs in the given order ship what is left of their row's supply and their column's demand. Each such arc
+// uses up one of its nodes at least, so that they are a forest with at most one open node in each tree; the open node, or any other
+// one, becomes the child of the root.
+func (t *network) start(order []int32, supply, demand []int64) {
+	left := append(append(make([]int64, 0, t.rows+t.cols), supply...), demand...)
+	type edge struct {
+		to, arc int32
+		flow    int64
+	}
+	near := make([][]edge, t.rows+t.cols)
+	for _, e := range order {
+		i, j := t.from[e], t.to[e]
+		if x := min(left[i], left[j]); x > 0 {
+			left[i], left[j] = left[i]-x, left[j]-x
+			near[i], near[j] = append(near[i], edge{j, e, x}), append(near[j], edge{i, e, x})
+		}
+	}
+	seen := make([]bool, t.rows+t.cols)
+	var path []int32
+	hang := func(x int32) {
+		t.link(x, t.root)
+		t.arc[x], t.flow[x] = none, left[x]
+		t.away[x] = int(x) < t.rows || left[x] == 0 // an arc without flow leads to the root
+		seen[x] = true
+		for path = append(path[:0], x); len(path) > 0; {
+			y := path[len(path)-1]
+			path = path[:len(path)-1]
+			for _, e := range near[y] {
+				if !seen[e.to] {
+					seen[e.to] = true
+					t.link(e.to, y)
+					t.arc[e.to], t.flow[e.to], t.away[e.to] = e.arc, e.flow, int(e.to) < t.rows
+					path = append(path, e.to)
+				}
+			}
+		}
+	}
+	for x, l := range left {
+		if l > 0 {
+			hang(int32(x))
+		}
+	}
+	for x := range left {
+		if !seen[x] {
+			hang(int32(x))
+		}
+	}
+	t.reprice()
+}
+
+// link makes x a child of y.
+func (t *network) link(x, y int32) {
+	t.parent[x], t.prev[x], t.next[x] = y, none, t.child[y]
+	if c := t.child[y]; c != none {
+		t.prev[c] = x
+	}
+	t.child[y] = x
+}
+
+// unlink takes x from its parent's children.
+func (t *network) unlink(x int32) {
+	if p := t.prev[x]; p != none {
+		t.next[p] = t.next[x]
+	} else {
+		t.child[t.parent[x]] = t.next[x]
+	}
+	if n := t.next[x]; n != none {
+		t.prev[n] = t.prev[x]
+	}
+}
+
+// reprice computes all prices and depths from the root on.
+func (t *network) reprice() {
+	t.price[t.root], t.depth[t.root] = 0, 0
+	for x := t.following(t.root, t.root); x != none; x = t.following(x, t.root) {
+		y := t.parent[x]
+		t.depth[x] = t.depth[y] + 1
+		c := int64(0)
+		switch e := t.arc[x]; {
+		case e != none:
+			c = t.cost[e]
+		case !t.away[x]:
+			c = t.big
+		}
+		if t.away[x] {
+			t.price[x] = t.price[y] + c
+		} else {
+			t.price[x] = t.price[y] - c
+		}
+	}
+}
+
+// following is the node after x in a walk, parents first, of the tree below top; none at its end.
+func (t *network) following(x, top int32) int32 {
+	if c := t.child[x]; c != none {
+		return c
+	}
+	for x != top {
+		if n := t.next[x]; n != none {
+			return n
+		}
+		x = t.parent[x]
+	}
+	return none
+}
+
+// entering is an arc whose reduced cost is negative, the least of a block of arcs (Grigoriadis, "An efficient implementation of the
+// network simplex method", Mathematical Programming Study 26, 1986); none where there is no such arc.
+func (t *network) entering() (arc int32, reduced int64) {
+	m := len(t.from)
+	if m == 0 {
+		return none, 0
+	}
+	arc = none
+	price := t.price
+	for looked, k := 0, t.at; looked < m; {
+		end := min(k+t.block, m)
+		from, to, cost := t.from[k:end], t.to[k:end], t.cost[k:end]
+		for q, c := range cost {
+			if r := c - price[from[q]] + price[to[q]]; r < reduced {
+				arc, reduced = int32(k+q), r
+			}
+		}
+		looked += end - k
+		if k = end; k == m {
+			k = 0
+		}
+		if arc != none {
+			t.at = k
+			return arc, reduced
+		}
+	}
+	return none, 0
+}
+
+// pivot brings an arc into the basis, whose reduced cost is given.
+func (t *network) pivot(e int32, reduced int64) {
+	t.pivots++
+	i, j := t.from[e], t.to[e]
+	// The cycle: from the meeting point of both paths down to i, over the arc to j, and up again. Flow falls on arcs against it. Of
+	// those that empty first the last on the cycle leaves, which keeps the tree strongly feasible.
+	least, out, below := int64(math.MaxInt64), int32(none), 0
+	x, y := i, j
+	for x != y {
+		if t.depth[x] >= t.depth[y] {
+			if t.away[x] && t.flow[x] < least {
+				least, out, below = t.flow[x], x, 0
+			}
+			x = t.parent[x]
+		} else {
+			if !t.away[y] && t.flow[y] <= least {
+				least, out, below = t.flow[y], y, 1
+			}
+			y = t.parent[y]
+		}
+	}
+	if least > 0 {
+		for z := i; z != x; z = t.parent[z] {
+			if t.away[z] {
+				t.flow[z] -= least
+			} else {
+				t.flow[z] += least
+			}
+		}
+		for z := j; z != x; z = t.parent[z] {
+			if t.away[z] {
+				t.flow[z] += least
+			} else {
+				t.flow[z] -= least
+			}
+		}
+	}
+	// The part below the arc that leaves hangs from the arc that enters.
+	q, p, delta := i, j, reduced
+	if below == 1 {
+		q, p, delta = j, i, -reduced
+	}
+	arc, away, flow := e, below == 0, least
+	for z, parent := q, p; ; {
+		old := t.parent[z]
+		t.unlink(z)
+		oldArc, oldAway, oldFlow := t.arc[z], t.away[z], t.flow[z]
+		t.link(z, parent)
+		t.arc[z], t.away[z], t.flow[z] = arc, away, flow
+		if z == out {
+			break
+		}
+		arc, away, flow = oldArc, !oldAway, oldFlow
+		z, parent = old, z
+	}
+	t.depth[q], t.price[q] = t.depth[p]+1, t.price[q]+delta
+	for z := t.following(q, q); z != none; z = t.following(z, q) {
+		t.depth[z], t.price[z] = t.depth[t.parent[z]]+1, t.price[z]+delta
+	}
+}

@@ -166,11 +166,13 @@ int32_t coalesce_assign(coalesce_assignment *p);
 int32_t coalesce_start_assignment(coalesce_assignment *p, int64_t *job);
 int32_t coalesce_start_tune(coalesce_tune *p, int64_t *job);
 
-/* coalesce_start starts a job of a problem, "qubo", "csg" or "auction". options is a JSON object of options, or null:
+/* coalesce_start starts a job of a problem, "qubo", "csg", "auction" or "transport". options is a JSON object of options, or null:
  * docs/options.schema.json lists those of each problem with their types, limits and defaults, and the device is one of
  * them. A name that is not there is an error. The arrays must live until coalesce_close. They are
  *   qubo     i, j (int32) and coefficients (int64 or float64): the sum of coefficients[k] * x[i[k]] * x[j[k]]. Entries
  *            of the same variables add up; i[k] == j[k] is a linear term, of spins too.
+ *   transport costs (int32, int64, float32 or float64), row by row, supply and capacity (int64): what each row ships and
+ *            each column takes at most. The answer is a flow.
  *   csg      values (int32, int64, float32 or float64): of all coalitions, agent i being bit i-1 of a coalition's
  *            number. Minus infinity forbids a coalition.
  *   auction  text (uint8): a file in a format that docs/auction.md describes: JSON with bidders and reserves, or CATS,

@@ -37,6 +37,7 @@ var lacks = []lack{
 	{byArrays, "qubo", "form sense problem", "arrays are one program, whose form and sense are arguments", "`ising`, `maximize`"},
 	{byArrays, "csg", "missing names", "an array has all coalitions, and agents by number", "minus infinity"},
 	{byArrays, "assignment", "maximize limit start points metric floor", "they are arguments of the function, in C members of the struct", "`maximize`, `limit`, `start`, `Points`"},
+	{byArrays, "assignment", "supply capacity", "they are arguments of the function, in C arrays of the job transport", "`supply`, `capacity`"},
 	{byArrays, "csg", "distribution agents seed type", "a drawn table is the command's, which draws it on the device", "`commands.solve_csg`"},
 	{byArrays, "assignment", "kind rows cols range seed type rank permuted shift jitter density keep_points", "drawn costs are the command's", "`commands.generate_assignment`"},
 	{byArrays, "csg", "target", "a table of all coalitions is solved to the end; searches of graphs and distributions stop at it", "`commands.solve_csg`"},

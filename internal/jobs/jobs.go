@@ -49,7 +49,9 @@ type request interface {
 }
 
 // problems are all problems of jobs.
-func problems() []problem { return []problem{quboProblem(), csgProblem(), auctionProblem()} }
+func problems() []problem {
+	return []problem{quboProblem(), csgProblem(), auctionProblem(), transportProblem()}
+}
 
 // Problems are the names of the problems that jobs solve.
 func Problems() (names []string) {

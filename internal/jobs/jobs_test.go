@@ -44,6 +44,7 @@ func TestSolve(t *testing.T) {
 		{Job{Problem: "csg", Arrays: map[string]any{"values": []int32{0, 3, 4, 9}}}, "9"},
 		{Job{Problem: "csg", Options: []byte(`{"sizes": "1"}`), Arrays: map[string]any{"values": []float64{0, 3, 4, 9}}}, "7"},
 		{Job{Problem: "auction", Options: []byte(`{"payments": "vcg"}`), Arrays: map[string]any{"text": []byte("goods 3\nbids 3\ndummy 0\n0 4.5 0 1 #\n1 3 1 2 #\n2 2 2 #\n")}}, `"6.5"`},
+		{Job{Problem: "transport", Options: []byte(`{"rows": 2}`), Arrays: map[string]any{"costs": []int32{1, 5, 2, 3}, "supply": []int64{3, 2}, "capacity": []int64{4, 1}}}, "8"},
 	} {
 		text, err := Solve(t.Context(), onHost(t), c.job)
 		if err != nil {
@@ -79,6 +80,8 @@ func TestSolveRefuses(t *testing.T) {
 		{Job{Problem: "csg", Arrays: map[string]any{"values": []int32{0, 1, 2}}}, "values: found 3 numbers"},
 		{Job{Problem: "csg", Options: []byte(`{"resume": true}`), Arrays: map[string]any{"values": []int32{0, 1}}}, "Resume: found no checkpoint"},
 		{Job{Problem: "csg", Options: []byte(`{"sizes": "0"}`), Arrays: map[string]any{"values": []int32{0, 1}}}, "sizes"},
+		{Job{Problem: "transport", Options: []byte(`{"rows": 2}`), Arrays: map[string]any{"costs": []int32{1, 5}, "supply": []int64{3, 2}, "capacity": []int64{4, 1}}}, "I32: found 2 costs, expected 4"},
+		{Job{Problem: "transport", Options: []byte(`{"rows": 1}`), Arrays: map[string]any{"costs": []int32{1, 5}, "supply": []int64{-3}, "capacity": []int64{4, 1}}}, "Supply[0]: found -3"},
 		{Job{Problem: "auction", Options: []byte(`{"payments": "second"}`)}, `payments: found "second", expected one of`},
 		{Job{Problem: "auction", Arrays: map[string]any{"text": []byte("goods 1\nbids 1\n")}}, "bids:"},
 	} {

@@ -77,3 +77,36 @@ func (o *QUBORequest) Pointers(at []any) []any {
 func (o *QUBORequest) Fields() option.List {
 	return QUBORequestTable().Bind(o.Pointers(nil))
 }
+
+// TransportRequestTable has the declarations of the options of TransportRequest.
+var TransportRequestTable = sync.OnceValue(func() option.Table {
+	return slices.Concat(
+		option.Table{
+			{
+				About:   "number of rows; the costs say how many columns there are",
+				Default: "0",
+				Field:   "Rows",
+				Flag:    "-",
+				Min:     "0",
+				Name:    "rows",
+			},
+			{
+				About: "find the flow that is worth the most",
+				Field: "Maximize",
+				Flag:  "-",
+				Name:  "maximize",
+			},
+		},
+	)
+})
+
+// Pointers appends where o holds the options, in the order of their declarations.
+func (o *TransportRequest) Pointers(at []any) []any {
+	at = append(at, &o.Rows, &o.Maximize)
+	return at
+}
+
+// Fields are the options that o holds.
+func (o *TransportRequest) Fields() option.List {
+	return TransportRequestTable().Bind(o.Pointers(nil))
+}

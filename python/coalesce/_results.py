@@ -372,6 +372,19 @@ class AuctionFields(ReportFields):
         return cast('Optional[AuctionProof]', self.report.get("proof"))
 
 
+class AssignmentShipment(TypedDict):
+    """Amounts that rows ship to columns, in the order of rows and columns.
+
+    row: row, from 0.
+    column: column, from 0.
+    amount: units shipped, 1 or more.
+    """
+
+    row: int
+    column: int
+    amount: int
+
+
 class AssignmentStageTimes(TypedDict):
     """Times of several devices.
 
@@ -471,8 +484,13 @@ class AssignmentFields(ReportFields):
 
     @property
     def matched(self) -> int:
-        """Matched pairs."""
+        """Matched pairs, or pairs with a flow."""
         return cast('int', self.report["matched"])
+
+    @property
+    def flow(self) -> Optional[list[AssignmentShipment]]:
+        """Amounts that rows ship to columns, in the order of rows and columns; None where the instance has neither supplies nor capacities."""
+        return cast('Optional[list[AssignmentShipment]]', self.report.get("flow"))
 
     @property
     def type(self) -> Literal["int16", "int32", "int64", "float32", "float64"]:

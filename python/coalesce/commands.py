@@ -439,6 +439,8 @@ class SolveAssignmentFlags(TypedDict, total=False):
     header: whether the first line of a CSV file is names; of triples, whether it is left out: yes, no (default: told by the file, an error where it can be read either way).
     index: whether the first column of a CSV file is names: yes, no (default: told by the file, an error where it can be read either way).
     limit: leave rows unmatched rather than match pairs dearer than this; a row and a column left alone cost as much together.
+    supply: units that each row ships: a whole number, or a file with one for each row; the answer is a flow.
+    capacity: units that each column takes at most: a whole number, or a file with one for each column; the answer is a flow.
     points: two files of points, for rows and columns, instead of a file of costs.
     metric: distance of points: euclidean, squared, manhattan.
     floor: cut distances to integers.
@@ -477,6 +479,8 @@ class SolveAssignmentFlags(TypedDict, total=False):
     header: Optional[Literal["yes", "no"]]
     index: Optional[Literal["yes", "no"]]
     limit: Optional[Path]
+    supply: Optional[Path]
+    capacity: Optional[Path]
     points: Optional[Sequence[Path]]
     metric: Optional[Literal["euclidean", "squared", "manhattan"]]
     floor: Optional[bool]
@@ -722,6 +726,8 @@ class VerifyFlags(TypedDict, total=False):
     header: assignment, qubo: whether the first line of a CSV file is names; of triples, whether it is left out: yes, no (default: told by the file, an error where it can be read either way).
     index: assignment, qubo: whether the first column of a CSV file is names: yes, no (default: told by the file, an error where it can be read either way).
     limit: assignment: leave rows unmatched rather than match pairs dearer than this; a row and a column left alone cost as much together.
+    supply: assignment: units that each row ships: a whole number, or a file with one for each row; the answer is a flow.
+    capacity: assignment: units that each column takes at most: a whole number, or a file with one for each column; the answer is a flow.
     points: assignment: two files of points, for rows and columns, instead of a file of costs.
     metric: assignment: distance of points: euclidean, squared, manhattan.
     floor: assignment: cut distances to integers.
@@ -739,6 +745,8 @@ class VerifyFlags(TypedDict, total=False):
     header: Optional[Literal["yes", "no"]]
     index: Optional[Literal["yes", "no"]]
     limit: Optional[Path]
+    supply: Optional[Path]
+    capacity: Optional[Path]
     points: Optional[Sequence[Path]]
     metric: Optional[Literal["euclidean", "squared", "manhattan"]]
     floor: Optional[bool]

@@ -180,9 +180,9 @@ func (x *readBack) transported(inst *Instance, certificate, duals []byte, v *sol
 	if duals == nil {
 		duals = x.Duals
 	}
-	proof := "the instance was solved again"
+	proof := "the instance was solved again, with duals that bound"
 	if duals != nil && x.certificate.Exact {
-		proof = "duals"
+		proof = "duals bound"
 		err = x.boundedBy(inst, flow, duals)
 	} else {
 		err = x.solvedAgain(inst, value)
@@ -196,7 +196,7 @@ func (x *readBack) transported(inst *Instance, certificate, duals []byte, v *sol
 	}
 	v.CheckBound((&Result{Report: solve.Report{Value: v.Value}, Maximize: inst.Maximize, Certificate: x.certificate}).leastBound())
 	v.BoundChecked = true
-	v.Note("bound: proof carried: %s, with duals that bound %d costs", proof, x.certificate.Pairs)
+	v.Note("bound: proof carried: %s %d costs", proof, x.certificate.Pairs)
 	return nil
 }
 

@@ -47,7 +47,7 @@ var rooms = []room{
 		"autotune", "autotune/subject", "autotune/trial", "autotune/tuned", "autotune/worker", "internal/jobs", "internal/placement", "internal/problems", "internal/cli"}},
 	{"cmd/...", []string{"internal/cli"}},
 	{"internal/doors", []string{"gen/declared", "internal/cli", "internal/jobs", "internal/placement", "solvers/..."}},
-	{"internal/jobs", []string{"internal/placement", "solvers/option", "solvers/solve", "solvers/qubo", "solvers/csg", "solvers/auction", "autotune/subject", "autotune/tuned", "runtime/device"}},
+	{"internal/jobs", []string{"internal/placement", "solvers/option", "solvers/solve", "solvers/assignment", "solvers/qubo", "solvers/csg", "solvers/auction", "autotune/subject", "autotune/tuned", "runtime/device"}},
 	{"internal/problems", []string{"solvers/...", "generated/...", "autotune/subject"}},
 	{"internal/placement", []string{"solvers/option", "autotune/tuned", "autotune/subject"}},
 	{"internal/ui", []string{"solvers/formats"}}, // counts nouns as the readers do

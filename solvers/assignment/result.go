@@ -113,7 +113,7 @@ const provenGap = 0x1p-50
 // setCertificate keeps a certificate and sets Proven by it.
 func (r *Result) setCertificate(c *problem.Certificate) {
 	r.Certificate = c
-	if !r.Answered() {
+	if !r.HasAnswer() {
 		r.ProveInfeasible()
 	} else {
 		r.SetProvenBound(r.leastBound())

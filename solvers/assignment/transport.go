@@ -119,8 +119,8 @@ func (r *Result) keepFlow(inst *problem.Instance, p *problem.Normal, sol *simple
 	return nil
 }
 
-// Answered reports whether a result has a matching or a flow.
-func (r *Result) Answered() bool { return r.Column != nil || r.Flow != nil }
+// HasAnswer reports whether a result has a matching or a flow.
+func (r *Result) HasAnswer() bool { return r.Column != nil || r.Flow != nil }
 
 // flowOf is the flow of a result.
 func (r *Result) flowOf() *problem.Flow {

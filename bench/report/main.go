@@ -125,6 +125,11 @@ func buildFiles(root string) (map[string]string, error) {
 		return nil, err
 	}
 	maps.Copy(regions, small)
+	placed, err := tensorTables(root)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(regions, placed)
 	m := paperResults{r, solved, binary}
 	maps.Copy(regions, paperTables(m))
 	pictures := paperFigures(m)

@@ -33,7 +33,8 @@ enum {
     COALESCE_CANCELLED = 4,  /* coalesce_cancel or the time limit ended the solve before an answer */
     COALESCE_MEMORY = 5,     /* memory of the device or the machine does not suffice */
     COALESCE_INTERNAL = 6,   /* anything else; an answer that a check refuted is a bug, please report it */
-    COALESCE_FORKED = 7      /* the process was forked after the library was loaded */
+    COALESCE_FORKED = 7,     /* the process was forked after the library was loaded */
+    COALESCE_SHAPE = 8       /* of coalesce_assign_matrices: no kernel takes such matrices; coalesce_assign may */
 };
 
 /* Types of numbers. */
@@ -58,7 +59,9 @@ enum {
     COALESCE_BOTTLENECK = 16, /* of assignments: the worst matched cost counts, not the sum; no duals */
     COALESCE_FLOOR = 32,    /* of points: distances are cut to integers */
     COALESCE_RESIDENT = 128, /* of assignments: costs are in the memory of the GPU `device` */
-    COALESCE_REPORT = 256   /* of coalesce_assign: the answer's report goes to text, ended by 0 */
+    COALESCE_REPORT = 256,  /* of coalesce_assign: the answer's report goes to text, ended by 0 */
+    COALESCE_ENQUEUE = 512, /* of coalesce_assign_matrices: returns once the work is in the stream */
+    COALESCE_SCIPY_TIES = 1024 /* of coalesce_assign_matrices: of several optimal matchings SciPy's, where its sums are exact */
 };
 
 /* Metrics of points, of the coordinates' differences d. */
@@ -133,6 +136,37 @@ typedef struct {
     const char *options;   /* a JSON object of the options variant, threads, tuned, pin and frozen (docs/options.md); null: none */
 } coalesce_assignment;
 
+/* What became of a matrix, in `status`. */
+enum {
+    COALESCE_PROVEN = 0,    /* its columns are optimal */
+    COALESCE_UNMATCHED = 1, /* it has no full matching: all its indices are -1 */
+    COALESCE_BAD_COST = 2,  /* a cost is not a number, an infinity that forbids nothing, the largest number of an integer
+                             * type, or an integer beyond 2^60 over the rows: all its indices are -1 */
+    COALESCE_ROUNDED = 3,   /* its columns are optimal for costs rounded to about 60 bits; another matching may be better
+                             * by the rounding */
+    COALESCE_REFUTED = 4    /* the check failed: a bug, please report it */
+};
+
+/* Small matrices of one shape in the memory of a GPU, one after the other and row after row, of int32, int64, float32 or
+ * float64. Indices and statuses go to memory of that GPU, by the caller's stream. All memory begins at a multiple of
+ * 64 bytes. The infinity of the sign that MAXIMIZE says forbids pairs. */
+typedef struct {
+    uint32_t size;
+    uint32_t flags;        /* COALESCE_MAXIMIZE, _UNCHECKED, _ENQUEUE, _SCIPY_TIES */
+    int32_t device;
+    int32_t type;          /* of costs */
+    int64_t batch, rows, cols;
+    const void *costs;
+    int64_t stream;        /* CUDA's handle; 0: the default stream */
+
+    /* Answers; null: not asked for. */
+    int64_t *row_ind, *col_ind; /* batch x the fewer of rows and cols: matched rows, ascending, and their columns */
+    int64_t *column;       /* batch x rows: the column of each row, -1: unmatched */
+    int32_t *status;       /* batch */
+    char *text;            /* of the host: where to write an error, ended by 0 */
+    int64_t text_size;     /* bytes there */
+} coalesce_matrices;
+
 /* An array by its name: numbers of a type, one after the other. */
 typedef struct {
     const char *name;
@@ -161,6 +195,11 @@ typedef struct {
 
 /* coalesce_assign solves on the calling thread. */
 int32_t coalesce_assign(coalesce_assignment *p);
+
+/* coalesce_assign_matrices solves in one launch. It waits, and solves by other means what the kernel leaves open; a matrix without
+ * a full matching is COALESCE_INFEASIBLE. With COALESCE_ENQUEUE it returns before the GPU has begun, and status tells the
+ * rest: once a call with the same shape has loaded the kernel, the stream may be one that is captured into a graph. */
+int32_t coalesce_assign_matrices(coalesce_matrices *p);
 
 /* These start a job; struct and arrays must live until coalesce_close. On an error there is no job. */
 int32_t coalesce_start_assignment(coalesce_assignment *p, int64_t *job);

@@ -9,7 +9,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -28,46 +30,47 @@ type shape struct {
 	algorithm                 string
 }
 
-// Solvers of costs on devices are kept, so that a call allocates no device memory. A solver serves
-// one call at a time; the last maxKept that were used stay.
-var (
-	keptMu sync.Mutex
-	kept   []keptSolver // the one used last at the end
-)
+// Solvers of costs on devices are kept, so that a call allocates no device memory.
+var residents shelf[shape, *assignment.ResidentSolver]
 
-type keptSolver struct {
-	shape
-	*assignment.ResidentSolver
+// A shelf keeps solvers by their keys. A solver serves one call at a time; the last maxKept that were used stay.
+type shelf[K comparable, S io.Closer] struct {
+	mu   sync.Mutex
+	kept []keptSolver[K, S] // the one used last at the end
+}
+
+type keptSolver[K comparable, S io.Closer] struct {
+	key    K
+	solver S
 }
 
 // maxKept is how many solvers are kept.
 const maxKept = 8
 
-// taken removes a solver of a shape from the list and returns it, nil where there is none.
-func taken(s shape) *assignment.ResidentSolver {
-	keptMu.Lock()
-	defer keptMu.Unlock()
-	for k := len(kept) - 1; k >= 0; k-- {
-		if kept[k].shape == s {
-			r := kept[k].ResidentSolver
-			kept = append(kept[:k], kept[k+1:]...)
-			return r
+// takeSolver removes a solver with a key from the shelf and returns it.
+func (l *shelf[K, S]) takeSolver(key K) (s S, found bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for k := len(l.kept) - 1; k >= 0; k-- {
+		if l.kept[k].key == key {
+			s = l.kept[k].solver
+			l.kept = slices.Delete(l.kept, k, k+1)
+			return s, true
 		}
 	}
-	return nil
+	return s, false
 }
 
-// keep adds a solver to the list. Where the list is full it closes the solver that was unused for
-// longest.
-func keep(s shape, r *assignment.ResidentSolver) error {
-	keptMu.Lock()
-	defer keptMu.Unlock()
-	kept = append(kept, keptSolver{s, r})
-	if len(kept) <= maxKept {
+// keepSolver adds a solver. Where the shelf is full it closes the solver that was unused for longest.
+func (l *shelf[K, S]) keepSolver(key K, s S) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.kept = append(l.kept, keptSolver[K, S]{key, s})
+	if len(l.kept) <= maxKept {
 		return nil
 	}
-	old := kept[0].ResidentSolver
-	kept = append(kept[:0], kept[1:]...)
+	old := l.kept[0].solver
+	l.kept = slices.Delete(l.kept, 0, 1)
 	return old.Close()
 }
 
@@ -76,17 +79,8 @@ func layout(p *C.coalesce_assignment, bare bool) (l assignment.Layout, err error
 	const limit = math.MaxInt32
 	const others = C.COALESCE_LIMIT | C.COALESCE_BOTTLENECK | C.COALESCE_FLOOR
 	l = assignment.Layout{Count: int(p.batch), Rows: int(p.rows), Cols: int(p.cols), Maximize: p.flags&C.COALESCE_MAXIMIZE != 0, Bare: bare}
-	switch p._type {
-	case C.COALESCE_INT32:
-		l.Type = assignment.Int32
-	case C.COALESCE_INT64:
-		l.Type = assignment.Int64
-	case C.COALESCE_FLOAT32:
-		l.Type = assignment.Float32
-	case C.COALESCE_FLOAT64:
-		l.Type = assignment.Float64
-	default:
-		return l, argumentError("costs of type %d on a GPU: expected int32, int64, float32 or float64", p._type)
+	if l.Type, err = residentType(p._type); err != nil {
+		return l, err
 	}
 	switch {
 	case p.batch < 1 || p.batch > limit || p.rows < 0 || p.cols < 0 || p.rows > limit || p.cols > limit:
@@ -97,6 +91,21 @@ func layout(p *C.coalesce_assignment, bare bool) (l assignment.Layout, err error
 		return l, argumentError("no costs")
 	}
 	return l, nil
+}
+
+// residentType is the type of costs on a GPU.
+func residentType(kind C.int32_t) (assignment.Value, error) {
+	switch kind {
+	case C.COALESCE_INT32:
+		return assignment.Int32, nil
+	case C.COALESCE_INT64:
+		return assignment.Int64, nil
+	case C.COALESCE_FLOAT32:
+		return assignment.Float32, nil
+	case C.COALESCE_FLOAT64:
+		return assignment.Float64, nil
+	}
+	return "", argumentError("costs of type %d on a GPU: expected int32, int64, float32 or float64", kind)
 }
 
 // wantsColumnsOnly reports whether a struct asks only for the columns of matrices on a GPU, each small enough
@@ -129,8 +138,8 @@ func solveResident(ctx context.Context, p *C.coalesce_assignment, o assignment.O
 		return argumentError("%v", err)
 	}
 	s := shape{int(p.device), l.Count, l.Rows, l.Cols, l.Type, l.Maximize, o.Duals, !o.Unchecked, l.Bare, o.Algorithm}
-	r := taken(s)
-	if r == nil {
+	r, found := residents.takeSolver(s)
+	if !found {
 		kept := o
 		kept.TimeLimit = 0 // ctx has it
 		if r, err = assignment.OpenResident(ctx, l, kept); err != nil {
@@ -143,7 +152,7 @@ func solveResident(ctx context.Context, p *C.coalesce_assignment, o assignment.O
 	if err != nil && !errors.Is(err, assignment.ErrCost) {
 		return errors.Join(err, r.Close()) // its device may be lost
 	}
-	if err := errors.Join(err, keep(s, r)); err != nil {
+	if err := errors.Join(err, residents.keepSolver(s, r)); err != nil {
 		return err
 	}
 	if none && l.Count == 1 {

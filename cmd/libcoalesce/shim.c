@@ -16,6 +16,7 @@ int32_t coalesce_tell(coalesce_progress f, void *user, double seconds, double va
 }
 
 int32_t coalesce_assign(coalesce_assignment *p) { return forked ? COALESCE_FORKED : goAssign(p); }
+int32_t coalesce_assign_matrices(coalesce_matrices *p) { return forked ? COALESCE_FORKED : goAssignMatrices(p); }
 int32_t coalesce_start_assignment(coalesce_assignment *p, int64_t *job) { return forked ? COALESCE_FORKED : goStartAssignment(p, job); }
 int32_t coalesce_start(const char *problem, const char *options, const coalesce_array *arrays, int32_t count,
                        coalesce_progress progress, void *user, int64_t *job) {

@@ -11,7 +11,7 @@ import (
 )
 
 // FitHash is the hash of the family assignment/fit: what its texts are made from.
-const FitHash = 0xfad763c87b5a9075
+const FitHash = 0x8ba6c999fed94ff1
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -30,14 +30,14 @@ var Fit = device.Family{
 		{Name: "gather", Params: []device.Param{{Name: "problems", Type: "buffer"}, {Name: "answers", Type: "buffer"}, {Name: "checks", Type: "uint64"}, {Name: "duals", Type: "uint64"}, {Name: "wanted", Type: "buffer"}, {Name: "step", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=1024,value=int32", Symbol: "assignment_fit_block1024_int32", Hash: 0xf57087d6f33cec0b, Values: []string{"1024", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=1024,value=int64", Symbol: "assignment_fit_block1024_int64", Hash: 0x942c8c6a32eae101, Values: []string{"1024", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=1024,value=float32", Symbol: "assignment_fit_block1024_float32", Hash: 0x7d2d74ea93d80941, Values: []string{"1024", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=1024,value=float64", Symbol: "assignment_fit_block1024_float64", Hash: 0x4a1b303dab9020be, Values: []string{"1024", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=1024,value=int32", Symbol: "assignment_fit_block1024_int32", Hash: 0xb382d7f77d5eddf6, Values: []string{"1024", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=1024,value=int64", Symbol: "assignment_fit_block1024_int64", Hash: 0x09e6ce321018010f, Values: []string{"1024", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=1024,value=float32", Symbol: "assignment_fit_block1024_float32", Hash: 0xe11a69e19d19dd58, Values: []string{"1024", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=1024,value=float64", Symbol: "assignment_fit_block1024_float64", Hash: 0x72d582b44caf2ef0, Values: []string{"1024", "float64"}, Safe: true, Pack: 0},
 	},
 	Source: fitSource,
 	Packs: []device.Pack{
-		{File: "fit/pack_000.cu", Hash: 0x02bc279c641a9b88},
+		{File: "fit/pack_000.cu", Hash: 0x671ed77383e8ae65},
 	},
 }
 

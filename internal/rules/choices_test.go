@@ -137,6 +137,13 @@ func TestTuningIsUsed(t *testing.T) {
 			_, err := assignment.SolveBatch(ctx, []*assignment.Instance{matrix, matrix}, assignment.Options{Settings: s})
 			return err
 		}},
+		"fused": {gpu, n, func(s solve.Settings) error {
+			m, err := assignment.OpenMatrices(assignment.Layout{Type: assignment.Int32, Count: 2, Rows: n, Cols: n}, assignment.AnyTies, assignment.Options{Settings: s})
+			if err != nil {
+				return err
+			}
+			return m.Close()
+		}},
 		"tabu":       {gpu, variables, searching(ctx, quadratic, "bulk")},
 		"tempering":  {gpu, variables, searching(ctx, quadratic, "temper")},
 		"multistart": {gpu, variables, searching(ctx, quadratic, "multistart")},

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import commands, lapx
-    from ._assignment import AssignmentResult, Points, RankedMatching, linear_sum_assignment, solve_assignment
+    from ._assignment import AssignmentResult, Points, RankedMatching, enqueue_linear_sum_assignment, linear_sum_assignment, solve_assignment
     from ._auction import AuctionResult, Payment, solve_auction
     from ._csg import CSGResult, solve_csg
     from ._device import host_copies
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 __all__ = [
     "AssignmentResult", "AuctionResult", "CSGResult", "CancelledError", "CheckError", "CoalesceError", "CostError", "ForkedError",
     "Incumbent", "InfeasibleError", "InternalError", "Interrupted", "Payment", "Points", "QUBOResult", "RankedMatching", "Sampler", "Solution",
-    "__version__", "assignment_to_indices", "batch_linear_assignment", "commands", "devices", "host_copies", "lapx", "linear_sum_assignment",
-    "min_weight_full_bipartite_matching", "solve_assignment", "solve_auction", "solve_csg", "solve_qubo", "tune", "use_tuning",
+    "__version__", "assignment_to_indices", "batch_linear_assignment", "commands", "devices", "enqueue_linear_sum_assignment", "host_copies", "lapx",
+    "linear_sum_assignment", "min_weight_full_bipartite_matching", "solve_assignment", "solve_auction", "solve_csg", "solve_qubo", "tune", "use_tuning",
 ]
 
 _MODULES = {
-    "_assignment": ("AssignmentResult", "Points", "RankedMatching", "linear_sum_assignment", "solve_assignment"),
+    "_assignment": ("AssignmentResult", "Points", "RankedMatching", "enqueue_linear_sum_assignment", "linear_sum_assignment", "solve_assignment"),
     "_auction": ("AuctionResult", "Payment", "solve_auction"),
     "_csg": ("CSGResult", "solve_csg"),
     "_device": ("host_copies",),

@@ -99,24 +99,26 @@ def _of_objects(a: NDArray[Any]) -> NDArray[Any]:
 
 
 @overload
-def linear_sum_assignment(cost_matrix: Any, maximize: bool = False, *, tensors: Literal[False] = False) -> tuple[NDArray[np.intp], NDArray[np.intp]]: ...
+def linear_sum_assignment(cost_matrix: Any, maximize: bool = False, *, tensors: Literal[False] = False, ties: str = "any") -> tuple[NDArray[np.intp], NDArray[np.intp]]: ...
 
 
 @overload
-def linear_sum_assignment(cost_matrix: A, maximize: bool = False, *, tensors: Literal[True]) -> tuple[A, A]: ...
+def linear_sum_assignment(cost_matrix: A, maximize: bool = False, *, tensors: Literal[True], ties: str = "any") -> tuple[A, A]: ...
 
 
 @overload
-def linear_sum_assignment(cost_matrix: Any, maximize: bool = False, *, tensors: bool) -> tuple[Any, Any]: ...
+def linear_sum_assignment(cost_matrix: Any, maximize: bool = False, *, tensors: bool, ties: str = "any") -> tuple[Any, Any]: ...
 
 
-def linear_sum_assignment(cost_matrix: Any, maximize: bool = False, *, tensors: bool = False) -> tuple[Any, Any]:
+def linear_sum_assignment(cost_matrix: Any, maximize: bool = False, *, tensors: bool = False, ties: str = "any") -> tuple[Any, Any]:
     """The matching of rows to columns of the least total cost, with the signature of SciPy's function of that name.
 
     cost_matrix: an array (n, m) of any real type, order and stride, read in place where it can be. Infinite costs
     forbid pairs (minus infinite ones, with maximize). A batch (B, n, m) gives arrays (B, min(n, m)). Arrays of torch,
     CuPy and JAX that are on a GPU are solved there, and no cost goes through the host; tensors=True gives the answer as
-    int64 arrays of the same package on the same device, of the host's arrays of torch and JAX too.
+    int64 arrays of the same package on the same device, of the host's arrays of torch and JAX too. ties: "scipy", of
+    arrays of torch and CuPy on a GPU, gives SciPy's own indices where several matchings are optimal and SciPy's sums are
+    exact.
     Returns row indices, ascending, and their columns. Integers are solved exactly, and floats to the rounding that
     solve_assignment's gap tells. Of several optimal matchings it may give another than SciPy.
     Raises ValueError, as SciPy: not a matrix, invalid numeric entries, infeasible.
@@ -126,11 +128,18 @@ def linear_sum_assignment(cost_matrix: Any, maximize: bool = False, *, tensors: 
     if type(cost_matrix) is not np.ndarray:
         tensors = truth("tensors", tensors)
         if _device.on_gpu(cost_matrix):
+            placed = _placed_pairs(cost_matrix, maximize, ties)
+            if placed is not None:
+                return placed if tensors else (_device.fetched(placed[0]), _device.fetched(placed[1]))
             pairs = _pairs_of_gpu(cost_matrix, maximize)
             return (_device.like(cost_matrix, pairs[0]), _device.like(cost_matrix, pairs[1])) if tensors else pairs
+        if ties != "any":
+            raise _no_ties(ties)
         if tensors:
             pairs = by_ctypes(_matrix(cost_matrix), maximize)
             return _device.like(cost_matrix, pairs[0]), _device.like(cost_matrix, pairs[1])
+    elif ties != "any":
+        raise _no_ties(ties)
     a = _matrix(cost_matrix)
     if a.ndim == 3 or a.size > _DIRECT or a.size == 0 or _small.busy:
         try:
@@ -184,6 +193,53 @@ def columns(a: NDArray[Any], limit: Optional[float] = None, maximize: bool = Fal
     if limit is None:
         return _solve(_matrix(a), maximize).column
     return np.array([_solve(_matrix(one), maximize, limit=limit).column[0] for one in a], np.int32).reshape(a.shape[:2])
+
+
+def enqueue_linear_sum_assignment(cost_matrix: Any, maximize: bool = False, *, ties: str = "any") -> tuple[Any, Any, Any]:
+    """linear_sum_assignment of an array of torch or CuPy on a GPU, for programs that do not wait: it puts one kernel into
+    the current stream and returns. After a first call with the same shape and type, the stream may be one that is
+    captured into a CUDA graph.
+
+    Returns row indices, columns (int64) and statuses (int32, one for each matrix) on the same GPU. Statuses: 0, the columns
+    are optimal and checked; 1, no full matching; 2, a cost that cannot be used; 3, optimal for costs rounded to about 60
+    bits, where another matching may be better by the rounding (linear_sum_assignment decides); 4, the check failed. With
+    1 and 2 all indices are -1. Raises ValueError where no kernel takes matrices of that shape: a side longer than 2048.
+    """
+    maximize = truth("maximize", maximize)
+    done = _device.solve_in_place(cost_matrix, lib.ENQUEUE | _asked(maximize, ties))
+    if done is None:
+        raise ValueError("enqueue: expected an array of torch or CuPy on a GPU, of a shape that a kernel takes")
+    code, (row, column, status) = done
+    if code:
+        raise _failed(lib.error(code, _device.fault()))
+    return row, column, status
+
+
+def _asked(maximize: bool, ties: str) -> int:
+    """The flags of a solve in place."""
+    if ties not in ("any", "scipy"):
+        raise _no_ties(ties)
+    return (lib.MAXIMIZE if maximize else 0) | (lib.SCIPY_TIES if ties == "scipy" else 0)
+
+
+def _no_ties(ties: str) -> ValueError:
+    return ValueError(f'ties: found {ties!r}, expected "any", or "scipy" for an array of torch or CuPy on a GPU whose sides are at most 2048')
+
+
+def _placed_pairs(x: Any, maximize: bool, ties: str) -> Optional[tuple[Any, Any]]:
+    """linear_sum_assignment of an array on a GPU into arrays there; None where there is no kernel for it, or where the host
+    has to look at its costs."""
+    done = _device.solve_in_place(x, _asked(maximize, ties))
+    if done is None and ties != "any":
+        raise _no_ties(ties)
+    if done is None or done[0] == lib.COST:
+        return None
+    code, (row, column) = done
+    if code == lib.INFEASIBLE:
+        raise _failed(lib.InfeasibleError())
+    if code:
+        raise lib.error(code, _device.fault())
+    return row, column
 
 
 def _failed(e: Exception) -> Exception:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import sys
+import threading
 from dataclasses import dataclass
 from typing import Any, Optional
 
@@ -230,29 +231,113 @@ def _name(x: Any) -> str:
     return name
 
 
-def resident(x: Any) -> Optional[Resident]:
-    """An array's costs where they are, or None where the host has to look at them: errors are found there."""
-    if not hasattr(x, "dtype") or lib.device_count() == 0:
+def _readable(x: Any) -> Any:
+    """An array, or one of its numbers as a type that the library takes; None where it is no matrix or batch of those."""
+    if not hasattr(x, "dtype") or lib.device_count() == 0 or len(x.shape) not in (2, 3) or 0 in x.shape:
         return None
     if getattr(x, "requires_grad", False):
         x = x.detach()
     name = _name(x)
     taken = _TAKEN.get(name)
-    if taken is None:
-        return None
-    if taken != name and (x := _cast(x, taken)) is None:
+    return x if taken == name else None if taken is None else _cast(x, taken)
+
+
+def _packed_view(x: Any) -> View:
+    """A view of an array or of a copy of it, as kernels read it."""
+    found = view(x)
+    return found if found.contiguous and found.address % 64 == 0 else view(_packed_copy(x))
+
+
+def resident(x: Any) -> Optional[Resident]:
+    """An array's costs where they are, or None where the host has to look at them: errors are found there."""
+    if (x := _readable(x)) is None:
         return None
     shape = tuple(x.shape)
-    if len(shape) not in (2, 3) or 0 in shape:
-        return None
     turned = (len(shape) == 2 or shape[0] == 1) and shape[-2] > shape[-1] > _SOLO
     if turned:
         x = x.swapaxes(-1, -2)
-    found = view(x)
-    if not found.contiguous or found.address % 64:  # which kernels rely on
-        found = view(_packed_copy(x))
+    found = _packed_view(x)
     rows, cols = found.shape[-2:]
     return Resident(found, (shape[0] if len(shape) == 3 else 1, rows, cols), turned)
+
+
+class _InPlace(threading.local):
+    """A thread's structs for matrices that are solved into tensors, by shape, type, GPU and flags: what a call with the
+    same sets anew are addresses."""
+
+    def __init__(self) -> None:
+        self.text = ctypes.create_string_buffer(512)
+        self.structs: dict[Any, tuple[lib.Matrices, int]] = {}
+
+    def struct(self, shape: tuple[int, ...], dtype: Any, device: int, flags: int, pairs: bool) -> tuple[lib.Matrices, int]:
+        key = (shape, dtype, device, flags, pairs)
+        found = self.structs.get(key)
+        if found is None:
+            if len(self.structs) >= 100:
+                self.structs.clear()
+            p = lib.Matrices(size=ctypes.sizeof(lib.Matrices), text=ctypes.addressof(self.text), text_size=len(self.text), flags=flags, device=device,
+                             type=_CODES[_names[dtype]], batch=shape[0] if len(shape) == 3 else 1, rows=shape[-2], cols=shape[-1])
+            found = self.structs[key] = p, ctypes.addressof(p)
+        return found
+
+
+_in_place = _InPlace()
+_CODES = {name: lib.TYPES[np.dtype(name).char] for name in ("int32", "int64", "float32", "float64")}
+
+
+def _room(x: Any, shape: tuple[int, ...], name: str) -> Any:
+    """An array of torch or CuPy on x's GPU, whose numbers are not set."""
+    home = _home(x)
+    if hasattr(home, "contiguous_format"):
+        return home.empty(shape, dtype=getattr(home, name), device=x.device)
+    with x.device:
+        return home.empty(shape, name)
+
+
+def _torch_stream(index: int) -> int:
+    """CUDA's handle of torch's current stream, by the function that its compilers use where it is there."""
+    torch = sys.modules["torch"]
+    raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+    return int(raw(index) if raw is not None else torch.cuda.current_stream(index).cuda_stream)
+
+
+def solve_in_place(x: Any, flags: int, pairs: bool = True) -> Optional[tuple[int, list[Any]]]:
+    """The library's code for an array on a GPU of torch or CuPy, whose answers the GPU writes to arrays there by the
+    caller's stream: with pairs the matched rows and their columns, else the column of each row, and with ENQUEUE the
+    statuses. None where it has no kernel for that."""
+    torch = _plain_torch(x)
+    if not (torch or type(x).__module__.startswith("cupy")) or (x := _readable(x)) is None:
+        return None
+    if torch and x.is_contiguous() and not x.is_neg() and x.data_ptr() % 64 == 0:
+        device, address, stream = x.device.index, x.data_ptr(), _torch_stream(x.device.index)
+    else:
+        found = _packed_view(x)
+        device, address = found.device, found.address  # found keeps a copy until the work is in the stream
+        stream = found.stream if torch else _home(x).cuda.get_current_stream().ptr
+    shape = tuple(x.shape)
+    p, at = _in_place.struct(shape, x.dtype, device, flags, pairs)
+    p.costs, p.stream = address, stream
+    if pairs:
+        least = (*shape[:-2], min(shape[-2:]))
+        answers = [_room(x, least, "int64"), _room(x, least, "int64")]
+        p.row_ind, p.col_ind = _address(answers[0]), _address(answers[1])
+    else:
+        answers = [_room(x, shape[:-1], "int64")]
+        p.column = _address(answers[0])
+    if flags & lib.ENQUEUE:
+        answers.append(_room(x, shape[:-2], "int32"))
+        p.status = _address(answers[-1])
+    code = lib.LIB.coalesce_assign_matrices(at)
+    return None if code == lib.SHAPE else (code, answers)
+
+
+def _address(x: Any) -> int:
+    return int(x.data_ptr() if hasattr(x, "data_ptr") else x.data.ptr)
+
+
+def fault() -> str:
+    """What was wrong in the thread's last solve in place."""
+    return _in_place.text.value.decode(errors="replace")
 
 
 def wider(x: Any) -> Any:
@@ -265,6 +350,11 @@ def to_host(x: Any) -> NDArray[Any]:
     """A copy of a GPU array in the host's memory, which is counted."""
     global copies
     copies += 1
+    return fetched(x)
+
+
+def fetched(x: Any) -> NDArray[Any]:
+    """A GPU array in the host's memory."""
     if getattr(x, "requires_grad", False):
         x = x.detach()
     for name in ("cpu", "get", "copy_to_host"):  # of torch, CuPy and Numba

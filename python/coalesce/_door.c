@@ -203,7 +203,7 @@ static PyObject *columns(PyObject *self, PyObject *const *args, Py_ssize_t count
 }
 
 PyDoc_STRVAR(documentation,
-             "linear_sum_assignment($module, cost_matrix, maximize=False, *, tensors=False)\n--\n\n"
+             "linear_sum_assignment($module, cost_matrix, maximize=False, *, tensors=False, ties=\"any\")\n--\n\n"
              "The matching of rows to columns of the least total cost, with the signature of SciPy's function of that name.\n\n"
              "help(coalesce.linear_sum_assignment.__wrapped__) has all of it.");
 

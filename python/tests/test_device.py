@@ -104,7 +104,7 @@ class Library:
     """The C functions, those for costs on a GPU over SciPy."""
 
     def __init__(self, real):
-        self.structs, self.text, self.real = [], b"", real
+        self.structs, self.placed, self.text, self.real = [], [], b"", real
 
     def __getattr__(self, name):
         return getattr(self.real, name)
@@ -134,6 +134,33 @@ class Library:
                 code[k] = lib.INFEASIBLE
         self.text = json.dumps([{"value": None, "size": {"rows": p.rows, "columns": p.cols}}] * p.batch).encode()
         return lib.INFEASIBLE if p.batch == 1 and code[0] else lib.OK
+
+    def coalesce_assign_matrices(self, address):
+        p = lib.Matrices.from_address(address)
+        self.placed.append({name: getattr(p, name) for name, _ in p._fields_})
+        if max(p.rows, p.cols) > 2048:
+            return lib.SHAPE
+        dtype = {code: np.dtype(char) for char, code in lib.TYPES.items() if char in "ilfd"}[p.type]
+        a = np.frombuffer((ctypes.c_char * (p.batch * p.rows * p.cols * dtype.itemsize)).from_address(p.costs), dtype).reshape(p.batch, p.rows, p.cols)
+        if dtype.kind == "f" and np.isnan(a).any() and not p.flags & lib.ENQUEUE:
+            return lib.COST
+
+        def room(at, kind, size):
+            return np.ctypeslib.as_array((kind * size).from_address(at)) if at else np.empty(size, kind)
+
+        least, code = min(p.rows, p.cols), lib.OK
+        rows, cols = (room(at, ctypes.c_int64, p.batch * least).reshape(p.batch, least) for at in (p.row_ind, p.col_ind))
+        column, status = room(p.column, ctypes.c_int64, p.batch * p.rows).reshape(p.batch, p.rows), room(p.status, ctypes.c_int32, p.batch)
+        column[:] = rows[:] = cols[:] = -1
+        status[:] = 0
+        for k, one in enumerate(a):
+            try:
+                rows[k], cols[k] = scipy.optimize.linear_sum_assignment(one, bool(p.flags & lib.MAXIMIZE))
+                column[k, rows[k]] = cols[k]
+            except ValueError:
+                status[k] = 2 if np.isnan(one).any() else 1
+                code = lib.INFEASIBLE
+        return lib.OK if p.flags & lib.ENQUEUE else code
 
     def coalesce_start_assignment(self, address, handle):
         if not lib.Assignment.from_address(address).flags & lib.RESIDENT:
@@ -285,6 +312,7 @@ def test_without_a_gpu_the_host_solves_a_copy():
 class Tensor:
     """A tensor of a stand-in for torch, whose memory is the host's."""
 
+    __module__ = "torch"
     is_cuda, layout, requires_grad, device = True, "strided", False, types.SimpleNamespace(index=1)
     shape = property(lambda self: self.a.shape)
     dtype = property(lambda self: f"torch.{self.a.dtype}")
@@ -294,6 +322,18 @@ class Tensor:
 
     def resolve_neg(self):
         return Tensor(-self.a) if self.negative else self
+
+    def is_neg(self):
+        return self.negative
+
+    def is_contiguous(self):
+        return self.a.flags.c_contiguous
+
+    def clone(self, memory_format):
+        return Tensor(aligned(self.a))
+
+    def cpu(self):
+        return self.a
 
     def element_size(self):
         return self.a.itemsize
@@ -305,19 +345,61 @@ class Tensor:
         return tuple(s // self.a.itemsize for s in self.a.strides)
 
 
+@pytest.fixture
+def torch(monkeypatch):
+    """A stand-in for torch whose current stream is `stream`."""
+    found = types.SimpleNamespace(Tensor=Tensor, strided="strided", version=types.SimpleNamespace(hip=None), stream=77, contiguous_format="contiguous",
+                                  int32="int32", int64="int64", empty=lambda shape, dtype, device: Tensor(aligned(np.empty(shape, dtype))))
+    found._C = types.SimpleNamespace(_cuda_getCurrentRawStream=lambda index: found.stream)
+    found.cuda = types.SimpleNamespace(current_stream=lambda index: types.SimpleNamespace(cuda_stream=found.stream if index == 1 else None))
+    monkeypatch.setitem(sys.modules, "torch", found)
+    return found
+
+
+def test_matrices_are_solved_into_tensors(library, torch):
+    rng = np.random.default_rng(4)
+    before = coalesce.host_copies()
+    for shape in ((4, 4), (3, 7), (7, 3), (5, 6, 6), (2, 9, 3)):
+        for x in (aligned(rng.random(shape)), aligned(rng.random(shape)).swapaxes(-1, -2)):
+            for ties in ("any", "scipy"):
+                rows, cols = coalesce.linear_sum_assignment(Tensor(x), tensors=True, ties=ties)
+                enqueued = coalesce.enqueue_linear_sum_assignment(Tensor(x), ties=ties)
+                for one, r, c in zip(x if x.ndim == 3 else [x], rows.a.reshape(-1, min(x.shape[-2:])), cols.a.reshape(-1, min(x.shape[-2:]))):
+                    want = scipy.optimize.linear_sum_assignment(one)
+                    assert (r == want[0]).all() and (c == want[1]).all()
+                assert (enqueued[1].a == cols.a).all() and not enqueued[2].a.any() and enqueued[2].a.shape == x.shape[:-2]
+                assert [p["flags"] & lib.SCIPY_TIES != 0 for p in library.placed[-2:]] == [ties == "scipy"] * 2
+                assert [p["flags"] & lib.ENQUEUE != 0 for p in library.placed[-2:]] == [False, True]
+    assert {p["stream"] for p in library.placed} == {77} and coalesce.host_copies() == before
+    assert library.placed[0]["costs"] % 64 == 0 and library.structs == []
+    code, (column,) = _device.solve_in_place(Tensor(aligned(np.array([[1.0], [0.0]]))), 0, pairs=False)
+    assert code == 0 and column.a.tolist() == [-1, 0] and library.placed[-1]["row_ind"] is None
+    status = coalesce.enqueue_linear_sum_assignment(Tensor(aligned(np.array([[[1.0]], [[np.inf]], [[np.nan]]]))))[2]
+    assert status.a.tolist() == [0, 1, 2]
+    with pytest.raises(ValueError, match="infeasible"):
+        coalesce.linear_sum_assignment(Tensor(aligned(np.full((2, 2), np.inf))), tensors=True)
+
+
+def test_matrices_without_a_kernel(library, torch):
+    wide = Tensor(aligned(np.random.default_rng(5).random((2, 2100))))
+    assert coalesce.linear_sum_assignment(wide)[0].tolist() == [0, 1] and len(library.structs) == 1
+    for call in (lambda: coalesce.linear_sum_assignment(wide, ties="scipy"), lambda: coalesce.enqueue_linear_sum_assignment(wide),
+                 lambda: coalesce.linear_sum_assignment([[1]], ties="scipy"), lambda: coalesce.linear_sum_assignment(wide, ties="first")):
+        with pytest.raises(ValueError, match="2048|kernel"):
+            call()
+
+
 @pytest.mark.parametrize("stream", [0, 77])
-def test_tensors_of_torch_are_asked_themselves(library, monkeypatch, stream):
-    torch = types.SimpleNamespace(Tensor=Tensor, strided="strided", version=types.SimpleNamespace(hip=None), cuda=types.SimpleNamespace(
-        current_stream=lambda index: types.SimpleNamespace(cuda_stream=stream if index == 1 else None)))
-    monkeypatch.setitem(sys.modules, "torch", torch)
+def test_tensors_of_torch_are_asked_themselves(library, torch, stream):
+    torch.stream = stream
     a = aligned(np.random.default_rng(3).random((6, 6)))
     for x in (a, a[::2], a.T, a[:0]):
         found = _device.view(Tensor(x))
         assert (found.address, found.device, found.dtype, found.shape, found.strides) == (x.ctypes.data, 1, x.dtype, x.shape, x.strides)
     rows, cols = coalesce.linear_sum_assignment(Tensor(a))
     assert a[rows, cols].sum() == pytest.approx(a[scipy.optimize.linear_sum_assignment(a)].sum())
-    used = library.structs[-1]
-    assert (used["costs"], used["device"], used["stream"]) == (a.ctypes.data, 1, stream or 1)
+    used = library.placed[-1]
+    assert (used["costs"], used["device"], used["stream"]) == (a.ctypes.data, 1, stream)
     assert (_device.view(Tensor(a, negative=True)).owner.a == -a).all()
 
     class Several(Tensor):

@@ -51,11 +51,28 @@ func (stayingModule) Close() error { return nil }
 
 // Lend is Lend of the device below, an error where that is no Lender.
 func (c *Cached) Lend(address uintptr, n int64) (Buffer, error) {
+	l, err := c.lender()
+	if err != nil {
+		return nil, err
+	}
+	return l.Lend(address, n)
+}
+
+// LendStream is LendStream of the device below, an error where that is no Lender.
+func (c *Cached) LendStream(handle uintptr) (Stream, error) {
+	l, err := c.lender()
+	if err != nil {
+		return nil, err
+	}
+	return l.LendStream(handle)
+}
+
+func (c *Cached) lender() (Lender, error) {
 	l, ok := WithoutCache(c).(Lender)
 	if !ok {
 		return nil, fmt.Errorf("%s works on no memory of others", c.Facts())
 	}
-	return l.Lend(address, n)
+	return l, nil
 }
 
 // WithoutCache returns the device below caches, which has the optional interfaces of its kind, such as

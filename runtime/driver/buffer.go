@@ -14,11 +14,12 @@ import (
 
 // buffer is device memory; ptr is 0 when it is empty or freed.
 type buffer struct {
-	g     *gpu
-	ptr   cu.DevicePtr
-	n     int64
-	lent  bool // the caller's memory, which the caller frees
-	freed atomic.Bool
+	g      *gpu
+	ptr    cu.DevicePtr
+	n      int64
+	lent   bool   // the caller's memory, which the caller frees
+	mapped []byte // of the host, nil of the device
+	freed  atomic.Bool
 }
 
 func (g *gpu) Alloc(n int64) (device.Buffer, error) {
@@ -64,6 +65,9 @@ func (b *buffer) Free() error {
 		return err
 	}
 	defer unlockThread()
+	if b.mapped != nil {
+		return hostFree(b.mapped)
+	}
 	if err := cu.MemFree(b.ptr); err != nil {
 		return fmt.Errorf("free %d bytes on %s: %w", b.n, b.g.facts, explain(err))
 	}

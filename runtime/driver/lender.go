@@ -17,6 +17,7 @@ import "C"
 import (
 	"fmt"
 	"runtime"
+	"unsafe"
 
 	"gorgonia.org/cu"
 
@@ -27,6 +28,7 @@ import (
 
 var (
 	_ device.Lender   = (*gpu)(nil)
+	_ device.Mapper   = (*gpu)(nil)
 	_ device.Follower = (*stream)(nil)
 )
 
@@ -54,6 +56,36 @@ func (g *gpu) Lend(address uintptr, n int64) (device.Buffer, error) {
 		return nil, fmt.Errorf("lend %d bytes at address %#x: found memory of cuda:%d, expected %s", n, address, ordinal, g.facts)
 	}
 	return &buffer{g: g, ptr: cu.DevicePtr(address), n: n, lent: true}, nil
+}
+
+// Map is device.Mapper's: pinned memory has the same address on all sides.
+func (g *gpu) Map(n int) ([]byte, device.Buffer, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return nil, nil, errClosed
+	}
+	if err := g.enter(); err != nil {
+		return nil, nil, err
+	}
+	defer unlockThread()
+	memory, err := hostAlloc(n)
+	if err != nil {
+		return nil, nil, err
+	}
+	return memory, &buffer{g: g, ptr: cu.DevicePtr(uintptr(unsafe.Pointer(unsafe.SliceData(memory)))), n: int64(n), mapped: memory}, nil
+}
+
+// LendStream is device.Lender's.
+func (g *gpu) LendStream(caller uintptr) (device.Stream, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return nil, errClosed
+	}
+	s := &stream{g: g, lent: true}
+	*(*uintptr)(unsafe.Pointer(&s.s)) = caller // see handle
+	return s, nil
 }
 
 // Follow is device.Follower's.

@@ -20,6 +20,7 @@ type stream struct {
 	s      cu.Stream
 	stage  stage
 	slots  []uint64
+	lent   bool // the caller's, who ends it
 	closed bool
 }
 
@@ -129,7 +130,8 @@ func (s *stream) Sync() error {
 	return nil
 }
 
-// Close waits for the stream's work and frees its memory.
+// Close waits for the stream's work and frees its memory. Of a lent stream it waits for copies alone, for which the
+// stream has memory.
 func (s *stream) Close() error {
 	if s.closed {
 		return nil
@@ -137,7 +139,7 @@ func (s *stream) Close() error {
 	s.g.mu.Lock()
 	defer s.g.mu.Unlock()
 	s.closed = true
-	if s.g.closed {
+	if s.g.closed || s.lent && s.stage.half[0].mem == nil {
 		return nil
 	}
 	if err := s.g.enter(); err != nil {
@@ -146,6 +148,9 @@ func (s *stream) Close() error {
 	defer unlockThread()
 	first := s.s.Synchronize()
 	s.g.leaveHalves(&s.stage)
+	if s.lent {
+		return explain(first)
+	}
 	if err := s.s.Destroy(); first == nil {
 		first = err
 	}

@@ -218,14 +218,7 @@ func (r *ResidentSolver) wide(ctx context.Context, one *Result, k int) (*Result,
 	if err != nil {
 		return nil, err
 	}
-	if inst.Type == Int32 {
-		costs := make([]int64, len(inst.I32))
-		for k, c := range inst.I32 {
-			costs[k] = int64(c)
-		}
-		problem.SetCosts(inst, costs)
-	}
-	inst.Every = true
+	allowEvery(inst)
 	o := r.options
 	o.lent = false
 	found, err := Solve(ctx, inst, o)
@@ -235,6 +228,18 @@ func (r *ResidentSolver) wide(ctx context.Context, one *Result, k int) (*Result,
 	}
 	*one = *found
 	return one, nil
+}
+
+// allowEvery makes the largest number of integers a cost like others.
+func allowEvery(inst *problem.Instance) {
+	if inst.Type == Int32 {
+		costs := make([]int64, len(inst.I32))
+		for k, c := range inst.I32 {
+			costs[k] = int64(c)
+		}
+		problem.SetCosts(inst, costs)
+	}
+	inst.Every = inst.Type.Integer()
 }
 
 // download copies the costs of instance k to the host.

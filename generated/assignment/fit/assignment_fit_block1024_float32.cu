@@ -12,7 +12,8 @@ struct param {
 }  // namespace VARIANT
 
 #include "assignment/batch_words.cuh"
+#include "assignment/range.cuh"
 #include "assignment/fit/fit.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fit_block1024_float32_hash = 0x7d2d74ea93d80941ull;
+extern "C" __device__ unsigned long long assignment_fit_block1024_float32_hash = 0xe11a69e19d19dd58ull;

@@ -12,7 +12,8 @@ struct param {
 }  // namespace VARIANT
 
 #include "assignment/batch_words.cuh"
+#include "assignment/range.cuh"
 #include "assignment/fit/fit.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fit_block1024_float64_hash = 0x4a1b303dab9020beull;
+extern "C" __device__ unsigned long long assignment_fit_block1024_float64_hash = 0x72d582b44caf2ef0ull;

@@ -12,7 +12,8 @@ struct param {
 }  // namespace VARIANT
 
 #include "assignment/batch_words.cuh"
+#include "assignment/range.cuh"
 #include "assignment/fit/fit.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fit_block1024_int32_hash = 0xf57087d6f33cec0bull;
+extern "C" __device__ unsigned long long assignment_fit_block1024_int32_hash = 0xb382d7f77d5eddf6ull;

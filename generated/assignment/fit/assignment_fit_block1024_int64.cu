@@ -12,7 +12,8 @@ struct param {
 }  // namespace VARIANT
 
 #include "assignment/batch_words.cuh"
+#include "assignment/range.cuh"
 #include "assignment/fit/fit.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fit_block1024_int64_hash = 0x942c8c6a32eae101ull;
+extern "C" __device__ unsigned long long assignment_fit_block1024_int64_hash = 0x09e6ce321018010full;

@@ -27,7 +27,7 @@ func Subjects() []subject.Subject {
 	for _, f := range families.DeviceFamilies() {
 		list = append(list, tunableFamily{f})
 	}
-	return append(list, newTunableBatch(), tunableCheck{}, tunablePoints{}, tunablePointcheck{}, tunableDuals{}, newTunableScan())
+	return append(list, newTunableBatch(), newTunableFused(), tunableCheck{}, tunablePoints{}, tunablePointcheck{}, tunableDuals{}, newTunableScan())
 }
 
 // rangeOf is a range of that class for the tuner's instances; 0 is the widest

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ._progress import Incumbent
     from ._qubo import QUBOResult, Solution, solve_qubo
     from ._sampler import Sampler
+    from ._transport import TransportResult, emd, emd2
     from ._tune import tune, use_tuning
 
     __version__: str
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
 __all__ = [
     "AssignmentResult", "AuctionResult", "CSGResult", "CancelledError", "CheckError", "CoalesceError", "CostError", "ForkedError",
     "Incumbent", "InfeasibleError", "InternalError", "Interrupted", "Payment", "Points", "QUBOResult", "RankedMatching", "Sampler", "Solution",
-    "__version__", "assignment_to_indices", "batch_linear_assignment", "commands", "devices", "enqueue_linear_sum_assignment", "host_copies", "lapx",
-    "linear_sum_assignment", "min_weight_full_bipartite_matching", "solve_assignment", "solve_auction", "solve_csg", "solve_qubo", "tune", "use_tuning",
+    "TransportResult", "__version__", "assignment_to_indices", "batch_linear_assignment", "commands", "devices", "emd", "emd2",
+    "enqueue_linear_sum_assignment", "host_copies", "lapx", "linear_sum_assignment", "min_weight_full_bipartite_matching", "solve_assignment",
+    "solve_auction", "solve_csg", "solve_qubo", "tune", "use_tuning",
 ]
 
 _MODULES = {
@@ -44,6 +46,7 @@ _MODULES = {
     "_progress": ("Incumbent",),
     "_qubo": ("QUBOResult", "Solution", "solve_qubo"),
     "_sampler": ("Sampler",),
+    "_transport": ("TransportResult", "emd", "emd2"),
     "_tune": ("tune", "use_tuning"),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}

@@ -8,7 +8,7 @@ import numbers
 import threading
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Literal, Optional, TypeVar, Union, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, Optional, TypedDict, TypeVar, Union, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,8 @@ from ._results import AssignmentFields
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from ._transport import TransportResult
 
 # A solve of at most so many costs keeps its thread: ctrl-C comes after it.
 _DIRECT = 1 << 17
@@ -549,6 +551,25 @@ class _Keywords(AssignmentOptions, total=False):
     progress: Progress
 
 
+class _Amounts(TypedDict, total=False):
+    """The keywords of solve_assignment whose answer is a flow."""
+
+    maximize: bool
+    duals: bool
+    check: bool
+    device: Union[str, int, None]
+    time_limit: Optional[float]
+    progress: Progress
+
+
+@overload
+def solve_assignment(cost: Any, *, supply: ArrayLike, capacity: Optional[ArrayLike] = None, **options: Unpack[_Amounts]) -> TransportResult: ...
+
+
+@overload
+def solve_assignment(cost: Any, *, supply: None = None, capacity: ArrayLike, **options: Unpack[_Amounts]) -> TransportResult: ...
+
+
 @overload
 def solve_assignment(cost: np.ndarray[tuple[int, int], Any], maximize: bool = False, **options: Unpack[_Keywords]) -> AssignmentResult: ...
 
@@ -567,7 +588,8 @@ def solve_assignment(cost: Any, maximize: bool = False, *, forbidden: Optional[A
                      device: Union[str, int, None] = None, algorithm: Optional[str] = None,
                      time_limit: Optional[float] = None, k_best: int = 1,
                      bottleneck: bool = False, start: Optional[Duals] = None,
-                     progress: Progress = None, **options: Unpack[AssignmentOptions]) -> Union[AssignmentResult, list[AssignmentResult]]:
+                     supply: Optional[ArrayLike] = None, capacity: Optional[ArrayLike] = None,
+                     progress: Progress = None, **options: Unpack[AssignmentOptions]) -> Union[AssignmentResult, list[AssignmentResult], TransportResult]:
     """An optimal matching with its duals and the certificate that proves it.
 
     cost: an array (n, m), a batch (B, n, m), whose answer is a list, a matrix of scipy.sparse, whose stored entries are
@@ -582,6 +604,8 @@ def solve_assignment(cost: Any, maximize: bool = False, *, forbidden: Optional[A
     bottleneck: True makes the worst matched cost as good as can be, in place of the sum (Gross 1959), on the host.
     start: where to begin: the result of a similar matrix with its duals, or duals u (n,) and v (m,) in the costs' unit,
     feasible or not. The answer is as exact as without. Of one matrix.
+    supply, capacity: units that each row ships, and that each column takes at most: whole numbers (n,) and (m,), or one for all. The
+    answer is then a TransportResult, found on the host: all of the side whose sum is less is shipped.
     progress: called with an Incumbent, on the host: the bound, and the share of the rows that are matched; one that
     returns True ends the solve. True shows a bar of tqdm.
     time_limit: seconds. Raises CancelledError where it ends the solve without an answer, InfeasibleError (with the
@@ -590,6 +614,16 @@ def solve_assignment(cost: Any, maximize: bool = False, *, forbidden: Optional[A
     """
     further = encode(ASSIGNMENT, options) if options else None
     maximize, bottleneck, check, duals = truth("maximize", maximize), truth("bottleneck", bottleneck), truth("check", check), truth("duals", duals)
+    if supply is not None or capacity is not None:
+        if options or limit is not None or algorithm is not None or k_best != 1 or bottleneck or start is not None or isinstance(cost, Points) or hasattr(cost, "tocsr"):
+            raise ValueError("supply, capacity: expected a matrix, and no other keywords than forbidden, duals, check, device, time_limit and progress")
+        if lib.device_index(device) >= 0 and device is not None:
+            raise ValueError(f"device: found {device!r}, expected host: flows are found there")
+        a = _matrix(_device.to_host(cost) if type(cost) is not np.ndarray and _device.on_gpu(cost) else cost)
+        if forbidden is not None:
+            a = np.where(np.asarray(forbidden, bool), -np.inf if maximize else np.inf, a)
+        from ._transport import solve_transport
+        return solve_transport(a, supply, capacity, maximize, duals=duals, check=check, time_limit=time_limit, progress=progress)
     k_best, limit = whole("k_best", k_best, 1, lib.MOST), None if limit is None else real("limit", limit)
     if type(cost) is not np.ndarray and _device.on_gpu(cost):
         plain = forbidden is None and limit is None and k_best == 1 and not bottleneck and start is None

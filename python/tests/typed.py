@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     assert_type(solve_assignment([[1, 2], [3, 4]], k_best=2, pin=["assignment/classical:block=64"]).counts["passes"], float)
     batch = np.zeros((2, 3, 3))
     assert_type(solve_assignment(batch)[0].matched, int)
+    assert_type(solve_assignment(c, supply=2).plan, npt.NDArray[np.int64])
+    assert_type(solve_assignment(c, capacity=[1, 2]).proven, bool)
     assert_type(solve_auction([(1, "ab")]).nodes, int)
     assert_type(solve_csg([0, 1]).certificate["sum"], str)
     assert_type(solve_qubo(c, time_limit=1).work["flips"], int)

@@ -1,0 +1,233 @@
+"""Transportation: supplies of rows, capacities of columns, and optimal transport between masses."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Optional, Union
+
+import numpy as np
+
+from . import _device
+from . import _library as lib
+from ._keywords import start
+from ._progress import Told
+from ._report import Report
+from ._results import AssignmentFields
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+_MOST = 1 << 61  # sum of amounts
+
+
+@dataclass(repr=False, eq=False)
+class TransportResult(Report, AssignmentFields):
+    """A flow of least cost.
+
+    rows, cols: int64, the pairs with a flow, row by row. amounts: int64, what each ships, 1 or more. shape: (n, m). u, v: duals
+    float64 (n,) and (m,) in the costs' unit: u[i] + v[j] <= c[i, j] for every allowed pair (>= where it maximises), to the rounding that
+    certificate["scale"] tells; None where nobody asked for them.
+    """
+
+    rows: NDArray[np.int64]
+    cols: NDArray[np.int64]
+    amounts: NDArray[np.int64]
+    shape: tuple[int, int]
+
+    @property
+    def plan(self) -> NDArray[np.int64]:
+        """The amounts as a matrix (n, m)."""
+        dense = np.zeros(self.shape, np.int64)
+        dense[self.rows, self.cols] = self.amounts
+        return dense
+
+    @property
+    def sparse(self) -> Any:
+        """The amounts as a scipy.sparse.csr_array (n, m)."""
+        from scipy.sparse import csr_array
+        return csr_array((self.amounts, (self.rows, self.cols)), shape=self.shape)
+
+    @property
+    def u(self) -> Optional[NDArray[np.float64]]:
+        """The duals of rows, in the costs' unit; None where there are none."""
+        return self._dual("u")
+
+    @property
+    def v(self) -> Optional[NDArray[np.float64]]:
+        """The duals of columns, in the costs' unit; None where there are none."""
+        return self._dual("v")
+
+    def _dual(self, side: str) -> Optional[NDArray[np.float64]]:
+        duals = self.report.get("duals")
+        return None if duals is None else np.array(duals[side], np.float64)
+
+
+def amounts(name: str, given: Any, count: int) -> NDArray[np.int64]:
+    """Whole amounts, one for each of count members: given ones, one number for all, or None for 1 each."""
+    found = np.asarray(1 if given is None else given)
+    if found.dtype.kind not in "iub" and not (found.dtype.kind == "f" and np.array_equal(found, np.floor(found))):
+        raise TypeError(f"{name}: found the type {found.dtype}, expected whole numbers; coalesce.emd takes real masses")
+    if found.ndim == 0:
+        found = np.broadcast_to(found, (count,))
+    if found.shape != (count,):
+        raise ValueError(f"{name}: found the shape {found.shape}, expected ({count},)")
+    if count and (found.min() < 0 or math.fsum(found.tolist()) > _MOST):
+        raise ValueError(f"{name}: expected amounts of 0 and more that add up to at most 2**61")
+    return np.ascontiguousarray(found, np.int64)
+
+
+def solve_transport(cost: NDArray[Any], supply: Any, capacity: Any, maximize: bool = False, *, duals: bool = True, check: bool = True,
+                    time_limit: Optional[float] = None, progress: Any = None) -> TransportResult:
+    """solve_assignment with supplies or capacities. cost: a real array (n, m)."""
+    if cost.ndim != 2:
+        raise ValueError(f"cost: found the shape {cost.shape}, expected one matrix, with supply or capacity")
+    kind = np.float32 if cost.dtype == np.float32 else np.float64 if cost.dtype.kind == "f" else np.int32 if np.can_cast(cost.dtype, np.int32) else np.int64
+    if cost.dtype == np.uint64 and cost.size and cost.max() >= 1 << 63:
+        raise lib.CostError(f"cost: found {cost.max()}, expected integers below 2**63")
+    given = {"costs": np.ascontiguousarray(cost, kind).reshape(-1), "supply": amounts("supply", supply, cost.shape[0]), "capacity": amounts("capacity", capacity, cost.shape[1])}
+    if kind == np.int32 and cost.size and cost.max() == np.iinfo(np.int32).max:
+        given["costs"] = given["costs"].astype(np.int64)  # the largest number of int32 would forbid the pair
+    options: dict[str, Any] = {"rows": cost.shape[0], "maximize": maximize, "duals": duals, "check": check, "device": "host"}
+    if time_limit is not None:
+        options["time_limit"] = time_limit
+    shape = (int(cost.shape[0]), int(cost.shape[1]))
+
+    def finish(report: dict[str, Any]) -> TransportResult:
+        table = np.array([(x["row"], x["column"], x["amount"]) for x in report.pop("flow") or []], np.int64).reshape(-1, 3)
+        return TransportResult(report, table[:, 0].copy(), table[:, 1].copy(), table[:, 2].copy(), shape)
+
+    result: TransportResult = start("transport", json.dumps(options).encode(), given, finish, Told(progress, time_limit, keep=True))
+    return result
+
+
+def _masses(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64], float]:
+    """Masses of equal sums as whole amounts of equal sums, and the amount of the mass 1."""
+    total = math.fsum(a.tolist())
+    scale = 1.0
+    if not (np.array_equal(a, np.floor(a)) and np.array_equal(b, np.floor(b)) and total == math.fsum(b.tolist()) and total <= 2.0**53):
+        scale = 2.0 ** (60 - math.frexp(total)[1]) if total > 0 else 1.0
+    x, y = (np.rint(m * scale).astype(np.int64) for m in (a, b))
+    left = int(x.sum()) - int(y.sum())  # what rounding makes of equal sums
+    if left and len(y):
+        y[int(y.argmax())] += left
+    return x, y, scale
+
+
+def _checked(name: str, given: ArrayLike, count: int) -> NDArray[np.float64]:
+    found = np.asarray(given, np.float64)
+    if found.size == 0:
+        return np.full(count, 1.0 / count if count else 0.0)
+    if found.shape != (count,):
+        raise ValueError(f"{name}: found the shape {found.shape}, expected ({count},)")
+    if not np.isfinite(found).all() or (found < 0).any():
+        raise ValueError(f"{name}: expected masses of 0 and more")
+    return found
+
+
+def _transport(a: ArrayLike, b: ArrayLike, costs: NDArray[Any], center_dual: bool, check_marginals: bool) -> tuple[NDArray[np.float64], dict[str, Any]]:
+    """The plan of one matrix and POT's log."""
+    rows, cols = costs.shape
+    x, y = _checked("a", a, rows), _checked("b", b, cols)
+    sums = math.fsum(x.tolist()), math.fsum(y.tolist())
+    if check_marginals and not math.isclose(sums[0], sums[1], rel_tol=1e-7, abs_tol=1e-12):
+        raise ValueError(f"a and b: found masses of {sums[0]:g} and {sums[1]:g} in all, expected equal sums")
+    if sums[1] > 0:
+        y = y * (sums[0] / sums[1])
+    whole_x, whole_y, scale = _masses(x, y)
+    r = solve_transport(costs, whole_x, whole_y)
+    plan = np.zeros((rows, cols))
+    plan[r.rows, r.cols] = r.amounts / scale
+    u, v = r.u, r.v
+    assert u is not None and v is not None
+    if center_dual and rows and cols:  # a constant that moves between the sides means nothing
+        shift = (u.mean() - v.mean()) / 2
+        u, v = u - shift, v + shift
+    cost = math.fsum((costs[r.rows, r.cols].astype(np.float64) * (r.amounts / scale)).tolist())
+    return plan, {"cost": cost, "u": u, "v": v, "warning": None, "result_code": 1, "report": r.report}
+
+
+def emd(a: ArrayLike, b: ArrayLike, M: Any, numItermax: int = 100000, log: bool = False, center_dual: bool = True, numThreads: int = 1,
+        check_marginals: bool = True) -> Union[Any, tuple[Any, dict[str, Any]]]:
+    """The exact plan of optimal transport, with the signature of POT's ot.emd.
+
+    a: masses (n,) of the rows, b: (m,) of the columns, of equal sums up to rounding: b is scaled to a's; empty ones are equal masses. M: costs
+    (n, m), or a batch (B, n, m) with a (B, n) and b (B, m). Masses are whole multiples of 2^-60 of their sum, and the plan is optimal for
+    these, proven by its duals.
+    Returns the plan, float64 of M's shape, a tensor where M is one; with log also a dictionary of cost, u, v, warning and result_code.
+    numItermax and numThreads are taken and have no effect.
+    Raises ValueError of other shapes, negative masses and, with check_marginals, of sums that differ by more than 1e-7.
+    """
+    if numItermax < 1:
+        raise ValueError(f"numItermax: found {numItermax}, expected 1 or more")
+    costs, x, y = (_host(k) for k in (M, a, b))
+    if costs.ndim == 3:
+        parts = [_transport(x[k] if x.size else x, y[k] if y.size else y, costs[k], center_dual, check_marginals) for k in range(len(costs))]
+        plan: Any = np.stack([p for p, _ in parts]) if parts else np.zeros(costs.shape)
+        logs: dict[str, Any] = {name: np.array([part[name] for _, part in parts]) for name in ("cost", "u", "v")}
+        logs.update(warning=None, result_code=1)
+    elif costs.ndim == 2:
+        plan, logs = _transport(x, y, costs, center_dual, check_marginals)
+    else:
+        raise ValueError(f"M: found the shape {costs.shape}, expected (n, m) or (B, n, m)")
+    plan = _like(M, plan)
+    return (plan, {name: _like(M, value) if isinstance(value, np.ndarray) else value for name, value in logs.items()}) if log else plan
+
+
+def emd2(a: Any, b: Any, M: Any, processes: int = 1, numItermax: int = 100000, log: bool = False, return_matrix: bool = False, center_dual: bool = True,
+         numThreads: int = 1, check_marginals: bool = True) -> Any:
+    """The cost of optimal transport, with the signature of POT's ot.emd2.
+
+    Arguments as for emd. For tensors of torch the cost is a tensor, whose gradients are the duals for a and b, which are centred, and the plan
+    for M. Of a batch it is the costs (B,). With log or return_matrix also a dictionary of cost, u, v, warning, result_code and, with
+    return_matrix, G, the plan.
+    """
+    plan, logs = emd(a, b, M, numItermax, True, center_dual, numThreads, check_marginals)
+    cost = logs["cost"]
+    if _is_torch(M):
+        cost = _with_gradient(a, b, M, plan, logs)
+    if return_matrix:
+        logs["G"] = plan
+    return (cost, logs) if log or return_matrix else cost
+
+
+def _is_torch(x: Any) -> bool:
+    return type(x).__module__.partition(".")[0] == "torch"
+
+
+def _host(x: Any) -> NDArray[Any]:
+    """An array of NumPy."""
+    if _is_torch(x):
+        return np.asarray(x.detach().cpu().numpy())
+    return np.asarray(_device.to_host(x) if _device.on_gpu(x) else x)
+
+
+def _like(x: Any, found: NDArray[Any]) -> Any:
+    """An array where x is, of x's kind."""
+    if _is_torch(x):
+        import torch
+        return torch.as_tensor(found, dtype=x.dtype if x.dtype.is_floating_point else torch.float64, device=x.device)
+    return found
+
+
+def _with_gradient(a: Any, b: Any, M: Any, plan: Any, logs: dict[str, Any]) -> Any:
+    """The cost as a tensor whose gradients are duals and plan."""
+    import torch
+
+    def centred(x: Any) -> Any:
+        return x - x.mean(-1, keepdim=True)
+
+    class Cost(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, a: Any, b: Any, M: Any) -> Any:
+            ctx.save_for_backward(centred(logs["u"]), centred(logs["v"]), plan)
+            return torch.as_tensor(logs["cost"], dtype=plan.dtype, device=plan.device)
+
+        @staticmethod
+        def backward(ctx: Any, grown: Any) -> Any:
+            u, v, plan = ctx.saved_tensors
+            of = grown.unsqueeze(-1)
+            return of * u if ctx.needs_input_grad[0] else None, of * v if ctx.needs_input_grad[1] else None, of.unsqueeze(-1) * plan if ctx.needs_input_grad[2] else None
+
+    return Cost.apply(*(x if _is_torch(x) else torch.as_tensor(np.asarray(x, np.float64), device=M.device) for x in (a, b, M)))

@@ -11,7 +11,7 @@ import (
 )
 
 // FitHash is the hash of the family assignment/fit: what its texts are made from.
-const FitHash = 0x8ba6c999fed94ff1
+const FitHash = 0x98d2931a88a8808c
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -27,17 +27,18 @@ var Fit = device.Family{
 	Params: []string{"block", "value"},
 	Entries: []device.Entry{
 		{Name: "range", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "all", Type: "uint64"}, {Name: "length", Type: "uint64"}, {Name: "rows", Type: "uint64"}, {Name: "bound", Type: "int64"}, {Name: "maximize", Type: "uint64"}, {Name: "problems", Type: "buffer"}, {Name: "found", Type: "buffer"}, {Name: "step", Type: "uint64"}}},
+		{Name: "pick", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "indices", Type: "buffer"}, {Name: "count", Type: "uint64"}, {Name: "picked", Type: "buffer"}}},
 		{Name: "gather", Params: []device.Param{{Name: "problems", Type: "buffer"}, {Name: "answers", Type: "buffer"}, {Name: "checks", Type: "uint64"}, {Name: "duals", Type: "uint64"}, {Name: "wanted", Type: "buffer"}, {Name: "step", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=1024,value=int32", Symbol: "assignment_fit_block1024_int32", Hash: 0xb382d7f77d5eddf6, Values: []string{"1024", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=1024,value=int64", Symbol: "assignment_fit_block1024_int64", Hash: 0x09e6ce321018010f, Values: []string{"1024", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=1024,value=float32", Symbol: "assignment_fit_block1024_float32", Hash: 0xe11a69e19d19dd58, Values: []string{"1024", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=1024,value=float64", Symbol: "assignment_fit_block1024_float64", Hash: 0x72d582b44caf2ef0, Values: []string{"1024", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=1024,value=int32", Symbol: "assignment_fit_block1024_int32", Hash: 0xa20e405a81880df3, Values: []string{"1024", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=1024,value=int64", Symbol: "assignment_fit_block1024_int64", Hash: 0xb77c38889084e16a, Values: []string{"1024", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=1024,value=float32", Symbol: "assignment_fit_block1024_float32", Hash: 0xaf7d445d76cbea87, Values: []string{"1024", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=1024,value=float64", Symbol: "assignment_fit_block1024_float64", Hash: 0xe6a9b15aaac44f04, Values: []string{"1024", "float64"}, Safe: true, Pack: 0},
 	},
 	Source: fitSource,
 	Packs: []device.Pack{
-		{File: "fit/pack_000.cu", Hash: 0x671ed77383e8ae65},
+		{File: "fit/pack_000.cu", Hash: 0x5a20fca18fb1340e},
 	},
 }
 
@@ -45,7 +46,7 @@ var Fit = device.Family{
 type FitKernels struct {
 	variant *device.Variant
 	module  device.Module
-	kernels [2]device.Kernel // nil where the variant has no such entry
+	kernels [3]device.Kernel // nil where the variant has no such entry
 }
 
 // LoadFit makes a variant's entry points ready on a device.
@@ -73,9 +74,14 @@ func (k *FitKernels) Range(stream device.Stream, grid device.Grid, costs device.
 	return k.launch(stream, grid, 0, device.Ptr(costs), device.U64(all), device.U64(length), device.U64(rows), device.I64(bound), device.U64(maximize), device.Ptr(problems), device.Ptr(found), device.U64(step))
 }
 
+// Pick launches the entry pick.
+func (k *FitKernels) Pick(stream device.Stream, grid device.Grid, costs device.Buffer, indices device.Buffer, count uint64, picked device.Buffer) error {
+	return k.launch(stream, grid, 1, device.Ptr(costs), device.Ptr(indices), device.U64(count), device.Ptr(picked))
+}
+
 // Gather launches the entry gather.
 func (k *FitKernels) Gather(stream device.Stream, grid device.Grid, problems device.Buffer, answers device.Buffer, checks uint64, duals uint64, wanted device.Buffer, step uint64) error {
-	return k.launch(stream, grid, 1, device.Ptr(problems), device.Ptr(answers), device.U64(checks), device.U64(duals), device.Ptr(wanted), device.U64(step))
+	return k.launch(stream, grid, 2, device.Ptr(problems), device.Ptr(answers), device.U64(checks), device.U64(duals), device.Ptr(wanted), device.U64(step))
 }
 
 func (k *FitKernels) launch(stream device.Stream, grid device.Grid, entry int, args ...device.Arg) error {

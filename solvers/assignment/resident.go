@@ -1,6 +1,7 @@
 package assignment
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -29,7 +30,7 @@ type Layout struct {
 }
 
 // A ResidentSolver solves instances whose costs are on a device only. Costs that rounding to units leaves
-// open, and integers beyond 2^60 over the rows, are copied to the host; no others are. It keeps its memory from solve to solve, and belongs to one goroutine at a time.
+// open, and integers beyond 2^60 over the rows, are copied to the host, of a large instance the matched and the undecided ones alone; no others are. It keeps its memory from solve to solve, and belongs to one goroutine at a time.
 type ResidentSolver struct {
 	layout  Layout
 	options Options
@@ -253,10 +254,42 @@ func (r *ResidentSolver) download(k int) (*problem.Instance, error) {
 	return &inst, nil
 }
 
+// pick is the large instance with the costs of matched and near pairs alone, as a sparse one; it has at most as many rows as columns.
+func (r *ResidentSolver) pick(sol *engine.Solution, near []problem.Pair) (*problem.Instance, error) {
+	pairs := slices.Clone(near)
+	for i, j := range sol.Column {
+		pairs = append(pairs, problem.Pair{Row: int32(i), Col: j})
+	}
+	slices.SortFunc(pairs, func(a, b problem.Pair) int { return cmp.Or(cmp.Compare(a.Row, b.Row), cmp.Compare(a.Col, b.Col)) })
+	inst := *r.inst
+	inst.Sparse = &problem.Sparse{Start: make([]int64, inst.Rows+1), Col: make([]int32, len(pairs))}
+	indices := make([]uint64, len(pairs))
+	for k, x := range pairs {
+		inst.Sparse.Start[x.Row+1]++
+		inst.Sparse.Col[k] = x.Col
+		indices[k] = uint64(x.Row)*uint64(inst.Cols) + uint64(x.Col)
+	}
+	for i := range inst.Rows {
+		inst.Sparse.Start[i+1] += inst.Sparse.Start[i]
+	}
+	makeCosts(&inst, len(pairs))
+	if err := r.fit.Pick(r.device, r.stream, r.costs, indices, inst.Bytes()); err != nil {
+		return nil, fmt.Errorf("solve assignment: %w", err)
+	}
+	return &inst, nil
+}
+
 // decideOnHost is the result of instance k whose costs were rounded: they come to the host, where they
-// decide. near are the near pairs, nil where they are not known.
+// decide. near are the near pairs, nil where they are not known. Of a large instance whose near pairs are known these alone come, and the
+// matched ones.
 func (r *ResidentSolver) decideOnHost(ctx context.Context, one *Result, k int, p *problem.Normal, sol *engine.Solution, c *problem.Certificate, near []problem.Pair) (*Result, error) {
-	inst, err := r.download(k)
+	var inst *problem.Instance
+	var err error
+	if near != nil && r.fit != nil {
+		inst, err = r.pick(sol, near)
+	} else {
+		inst, err = r.download(k)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -254,3 +254,45 @@ func TestResidentCosts(t *testing.T) {
 		}
 	}
 }
+
+// Large instances whose costs units round are decided from the matched and the near costs alone, with the value of the exact solve.
+func TestResidentRounds(t *testing.T) {
+	t.Parallel()
+	d := emulatedtest.Open(t)
+	defer d.Close()
+	const rows, cols = singleBlockRows + 8, singleBlockRows + 11
+	r := rand.New(rand.NewPCG(8, 1))
+	drawn := make([]float64, rows*cols)
+	for k := range drawn {
+		drawn[k] = r.ExpFloat64()
+	}
+	ties := make([]float64, rows*cols) // sums of 0.1 and 0.2 are as good as 0.3 in units, and not exactly
+	for k := range ties {
+		ties[k] = []float64{0.1, 0.2, 0.3, 0.30000000000000004, 1e-17}[r.IntN(5)]
+	}
+	for name, costs := range map[string][]float64{"drawn": drawn, "ties": ties} {
+		inst, err := NewInstance(rows, cols, costs, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := OpenResident(context.Background(), Layout{Type: Float64, Count: 1, Rows: rows, Cols: cols}, on(Options{Duals: true}, d))
+		if err != nil {
+			t.Fatal(err)
+		}
+		memory := lay(t, d, []*Instance{inst})
+		got, err := res.Solve(context.Background(), memory, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := Solve(context.Background(), inst, on(Options{Settings: solve.Settings{Algorithm: "host"}}, d))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := got[0].Certificate; !got[0].Proven || c.Rounded == 0 || got[0].Value != want.Value {
+			t.Errorf("%s: found %s (proven %v, %d rounded), expected %s", name, got[0].Value, got[0].Proven, c.Rounded, want.Value)
+		}
+		if err := errors.Join(memory.Free(), res.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

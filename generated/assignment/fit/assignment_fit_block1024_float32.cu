@@ -16,4 +16,4 @@ struct param {
 #include "assignment/fit/fit.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fit_block1024_float32_hash = 0xe11a69e19d19dd58ull;
+extern "C" __device__ unsigned long long assignment_fit_block1024_float32_hash = 0xaf7d445d76cbea87ull;

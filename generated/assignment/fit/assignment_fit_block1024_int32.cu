@@ -16,4 +16,4 @@ struct param {
 #include "assignment/fit/fit.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fit_block1024_int32_hash = 0xb382d7f77d5eddf6ull;
+extern "C" __device__ unsigned long long assignment_fit_block1024_int32_hash = 0xa20e405a81880df3ull;

@@ -57,6 +57,12 @@ extern "C" __global__ void __launch_bounds__(param::block) ENTRY(range)(const T*
     p.scale = scale;
 }
 
+// pick: each thread copies the cost that stands at one of `count` indices.
+extern "C" __global__ void __launch_bounds__(param::block) ENTRY(pick)(const T* costs, const unsigned long long* indices, unsigned long long count, T* picked) {
+    u64 k = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < count) picked[k] = costs[indices[k]];
+}
+
 // gather: each block copies parts of its problem's answer behind the words that range wrote:
 // the counts, the check's findings, the rows' columns and, with duals != 0, the duals.
 extern "C" __global__ void __launch_bounds__(param::block) ENTRY(gather)(const long long* problems, const long long* answers,

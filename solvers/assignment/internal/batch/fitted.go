@@ -91,6 +91,22 @@ func (f *RangeFinder) FindRange(d device.Device, s device.Stream, p *problem.Nor
 	return whole.fit(p)
 }
 
+// Pick copies the costs of a type at some indices of a buffer to the host, as the machine holds them, into out.
+func (f *RangeFinder) Pick(d device.Device, s device.Stream, costs device.Buffer, indices []uint64, out []byte) (err error) {
+	if len(indices) == 0 {
+		return nil
+	}
+	var scope device.Scope
+	defer func() { err = errors.Join(err, scope.Close()) }()
+	var at, picked device.Buffer
+	if err := scope.AllocAll(d, device.BufferFor(&at, int64(8*len(indices))), device.BufferFor(&picked, int64(len(out)))); err != nil {
+		return err
+	}
+	const threads = 256
+	g := device.Grid{Blocks: int64(len(indices)+threads-1) / threads, Threads: threads}
+	return errors.Join(s.Upload(at, 0, device.Bytes(indices)), f.kernels.Pick(s, g, costs, at, uint64(len(indices)), picked), s.Download(out, picked, 0))
+}
+
 func spanOf(words []int64) Span {
 	return Span{words[assignment.FitWordLeast], words[assignment.FitWordMost], words[assignment.FitWordBad] != 0,
 		math.Float64frombits(uint64(words[assignment.FitWordScale]))}

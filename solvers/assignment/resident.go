@@ -1,7 +1,6 @@
 package assignment
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -256,23 +255,32 @@ func (r *ResidentSolver) download(k int) (*problem.Instance, error) {
 
 // pick is the large instance with the costs of matched and near pairs alone, as a sparse one; it has at most as many rows as columns.
 func (r *ResidentSolver) pick(sol *engine.Solution, near []problem.Pair) (*problem.Instance, error) {
-	pairs := slices.Clone(near)
-	for i, j := range sol.Column {
-		pairs = append(pairs, problem.Pair{Row: int32(i), Col: j})
-	}
-	slices.SortFunc(pairs, func(a, b problem.Pair) int { return cmp.Or(cmp.Compare(a.Row, b.Row), cmp.Compare(a.Col, b.Col)) })
-	inst := *r.inst
-	inst.Sparse = &problem.Sparse{Start: make([]int64, inst.Rows+1), Col: make([]int32, len(pairs))}
-	indices := make([]uint64, len(pairs))
-	for k, x := range pairs {
-		inst.Sparse.Start[x.Row+1]++
-		inst.Sparse.Col[k] = x.Col
-		indices[k] = uint64(x.Row)*uint64(inst.Cols) + uint64(x.Col)
+	inst, count := *r.inst, len(near)+len(sol.Column)
+	start, cols, indices := make([]int64, inst.Rows+1), make([]int32, count), make([]uint64, count)
+	for _, x := range near {
+		start[x.Row+1]++
 	}
 	for i := range inst.Rows {
-		inst.Sparse.Start[i+1] += inst.Sparse.Start[i]
+		start[i+1] += start[i] + 1
 	}
-	makeCosts(&inst, len(pairs))
+	at := slices.Clone(start[:inst.Rows])
+	for i, j := range sol.Column {
+		cols[at[i]] = j
+		at[i]++
+	}
+	for _, x := range near {
+		cols[at[x.Row]] = x.Col
+		at[x.Row]++
+	}
+	for i := range inst.Rows {
+		row := cols[start[i]:start[i+1]]
+		slices.Sort(row)
+		for k, j := range row {
+			indices[start[i]+int64(k)] = uint64(i)*uint64(inst.Cols) + uint64(j)
+		}
+	}
+	inst.Sparse = &problem.Sparse{Start: start, Col: cols}
+	makeCosts(&inst, count)
 	if err := r.fit.Pick(r.device, r.stream, r.costs, indices, inst.Bytes()); err != nil {
 		return nil, fmt.Errorf("solve assignment: %w", err)
 	}
@@ -305,10 +313,11 @@ func (r *ResidentSolver) decideOnHost(ctx context.Context, one *Result, k int, p
 	if near == nil {
 		_, near, err = checkNear(inst, &own, one.Column, *d)
 	}
+	before := sol.Column
 	if err == nil {
 		err = one.decideExactly(ctx, &own, sol, c, near, Options{Settings: solve.Settings{Tuning: r.options.Tuning}})
 	}
-	if err == nil {
+	if err == nil && !slices.Equal(before, sol.Column) {
 		_, err = one.setSolution(inst, &own, sol)
 	}
 	if err != nil {

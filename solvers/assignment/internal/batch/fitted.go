@@ -16,6 +16,9 @@ type RangeFinder struct {
 	variant *device.Variant
 	kernels *assignment.FitKernels
 	spans   device.Buffer
+	indices device.Buffer // of costs to pick
+	picked  device.Buffer // the costs there
+	room    int64         // costs that both hold
 	scope   device.Scope
 }
 
@@ -91,20 +94,21 @@ func (f *RangeFinder) FindRange(d device.Device, s device.Stream, p *problem.Nor
 	return whole.fit(p)
 }
 
-// Pick copies the costs of a type at some indices of a buffer to the host, as the machine holds them, into out.
-func (f *RangeFinder) Pick(d device.Device, s device.Stream, costs device.Buffer, indices []uint64, out []byte) (err error) {
+// Pick copies the costs at some indices of a buffer to the host, as the machine holds them, into out. It keeps its memory on the device.
+func (f *RangeFinder) Pick(d device.Device, s device.Stream, costs device.Buffer, indices []uint64, out []byte) error {
 	if len(indices) == 0 {
 		return nil
 	}
-	var scope device.Scope
-	defer func() { err = errors.Join(err, scope.Close()) }()
-	var at, picked device.Buffer
-	if err := scope.AllocAll(d, device.BufferFor(&at, int64(8*len(indices))), device.BufferFor(&picked, int64(len(out)))); err != nil {
-		return err
+	if int64(len(indices)) > f.room {
+		f.room = int64(len(indices))
+		if err := f.scope.AllocAll(d, device.BufferFor(&f.indices, 8*f.room), device.BufferFor(&f.picked, 8*f.room)); err != nil {
+			f.room = 0
+			return err
+		}
 	}
 	const threads = 256
 	g := device.Grid{Blocks: int64(len(indices)+threads-1) / threads, Threads: threads}
-	return errors.Join(s.Upload(at, 0, device.Bytes(indices)), f.kernels.Pick(s, g, costs, at, uint64(len(indices)), picked), s.Download(out, picked, 0))
+	return errors.Join(s.Upload(f.indices, 0, device.Bytes(indices)), f.kernels.Pick(s, g, costs, f.indices, uint64(len(indices)), f.picked), s.Download(out, f.picked, 0))
 }
 
 func spanOf(words []int64) Span {

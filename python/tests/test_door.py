@@ -61,7 +61,7 @@ def test_arguments_and_answers():
     for wrong in (lambda: f(), lambda: f(np.eye(2), 1, 2), lambda: f(np.eye(2), minimise=True), lambda: f(np.eye(2), maximize="yes")):
         with pytest.raises(TypeError):
             wrong()
-    assert list(inspect.signature(f).parameters) == ["cost_matrix", "maximize", "tensors"] and f.__doc__
+    assert list(inspect.signature(f).parameters) == ["cost_matrix", "maximize", "tensors", "ties"] and f.__doc__
     assert f(cost_matrix=np.eye(2), maximize=True)[1].tolist() == [0, 1]
     with pytest.raises(ValueError, match="matrix contains invalid numeric entries"):
         f(np.full((2, 2), np.nan))

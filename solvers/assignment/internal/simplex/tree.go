@@ -17,7 +17,6 @@ type network struct {
 	// arcs from rows to columns
 	from, to []int32
 	cost     []int64
-	rest     []float64 // what rounding left of the costs, in units; nil: nothing
 
 	// of each node
 	parent []int32

@@ -172,9 +172,10 @@ func Turn[T Cost](costs []T, rows, cols int, to []float64, negate bool) {
 	for i := 0; i < band && whole > 0; i += k.lanes {
 		k.turn(unsafe.Pointer(&costs[i*cols]), cols*size, whole, &to[i], rows*8, sign)
 	}
-	forbidden, integer := any(costs[0]).(int32)
-	if forbidden = math.MaxInt32; !integer {
-		forbidden = 0
+	_, integer := any(costs[0]).(int32)
+	forbidden := 0
+	if integer {
+		forbidden = math.MaxInt32
 	}
 	for i := range rows {
 		first := 0

@@ -1,0 +1,45 @@
+package qubo
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"coalesce/runtime/device"
+	"coalesce/runtime/host"
+	"coalesce/solvers/qubo/problem"
+	"coalesce/solvers/solve"
+)
+
+// Dense programs of a few variables more than those that are always exact end when branch and bound has proven them, long before
+// their time limit, with the value that a search finds.
+func TestBranchedPartsAreProven(t *testing.T) {
+	d := host.Open(2)
+	defer d.Close()
+	for seed := range uint64(4) {
+		r := rand.New(rand.NewPCG(seed, 30))
+		b := problem.NewBuilder(problem.FewVariables + 1 + int(seed))
+		b.Maximize()
+		for i := range problem.FewVariables + 1 + int(seed) {
+			b.LinearInt(i, r.Int64N(201)-100)
+			for j := range i {
+				b.PairInt(i, j, r.Int64N(201)-100)
+			}
+		}
+		inst, err := b.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := Options{Settings: solve.Settings{Devices: []device.Device{d}, TimeLimit: time.Hour}}
+		found, err := Solve(context.Background(), inst, o)
+		if err != nil || !found.Proven {
+			t.Fatalf("seed %d: %v, %+v", seed, err, found)
+		}
+		o.Solutions, o.TimeLimit = 2, 300*time.Millisecond // a search: several solutions are not branched
+		searched, err := Solve(context.Background(), inst, o)
+		if err != nil || searched.Value != found.Value {
+			t.Errorf("seed %d: branch and bound found %s, the search %s (%v)", seed, found.Value, searched.Value, err)
+		}
+	}
+}

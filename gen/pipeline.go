@@ -183,7 +183,7 @@ func (out *Output) host(bodies fs.FS, f *Family) error {
 	if err != nil {
 		return fmt.Errorf("%s: space %s: %w", s.Pos, s.Family, err)
 	}
-	f.Hash = cuda.Digest(cuda.Version, s.Family, emitter.Version)
+	f.Hash = cuda.Digest(cuda.Version, s.Family, bind.PortableText(emitter.Version))
 	b := binding(f)
 	b.Typed = out.foreign
 	for _, e := range emitter.Entries {

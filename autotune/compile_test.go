@@ -110,7 +110,7 @@ func TestCompilesAhead(t *testing.T) {
 	})
 }
 
-// The end of a tune ends what is being compiled, which is no failure of a variant.
+// At the end of a tune its compilers end too. No variant fails by that.
 func TestCompilingEndsWithTheTune(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &compiler{takes: time.Hour, refuses: "none"}

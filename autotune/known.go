@@ -45,7 +45,7 @@ func (r *run) chosen(db *tuned.Database, fixed map[string]string, size int) *dev
 	return c.Variant
 }
 
-// likelyWinners lists what won at any size, on any device and whatever its text was, and what is fast in Options.Begin.
+// likelyWinners lists the winners of any size and device, whatever their texts were, and the fast variants in Options.Begin.
 func (r *run) likelyWinners(db *tuned.Database) []string {
 	var labels []string
 	for _, e := range tuned.Merge(r.Known, db).Entries() {

@@ -46,7 +46,7 @@ type Key struct {
 	Size  int               `json:"size"`
 }
 
-// A budgetedWorkload is a workload among those that share a budget.
+// A budgetedWorkload shares a budget with other workloads.
 type budgetedWorkload struct {
 	Task
 	of     int       // its task's place
@@ -405,7 +405,7 @@ func (s *budgetedRun) search(ctx context.Context, u *budgetedWorkload, turn int,
 	return err != nil || sum.Stopped == search.Interrupted, err
 }
 
-// isSummarised reports whether an error is one that a summary tells of, after which other families are tuned.
+// isSummarised reports whether the summary has a line for an error. The tune then goes on with other families.
 func isSummarised(err error) bool {
 	return errors.Is(err, ErrWrongVariant) || errors.Is(err, ErrNoneRan)
 }

@@ -183,7 +183,7 @@ func sizeMark(size int) string {
 	return fmt.Sprintf(` data-size="%d"`, size)
 }
 
-// drawHeatmap draws a table of slowdowns over the best, 1 or more, NaN for what is not known. The
+// drawHeatmap draws a table of slowdowns over the best, 1 or more, NaN where none is known. The
 // nearer to the best, the stronger the colour; the slowest cell, and each that takes three
 // times as long as the best, has no colour.
 func drawHeatmap(title, rowTitle, columnTitle string, rows, columns []string, cells [][]float64, notes [][]string) string {

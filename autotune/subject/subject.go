@@ -45,7 +45,7 @@ type Declared interface {
 	CheckDeclaration() error
 }
 
-// Check says what is wrong with declarations: fields that are missing, a family that stands there twice.
+// Check returns an error for each fault of the declarations: a missing field, a family that is declared twice.
 func Check(list []Subject) error {
 	names := map[string]bool{}
 	for _, s := range list {

@@ -76,7 +76,7 @@ type Trial struct {
 	Wall        int64             `json:"wall_ns"` // of the whole trial
 }
 
-// A Ceiling bounds the speed of a run by what it needs at the least and what its device does in a second at most. Zero
+// A Ceiling bounds the speed of a run: the least bytes and operations that it needs, over its device's peaks. Zero
 // means not known.
 type Ceiling struct {
 	Bytes      float64      `json:"bytes,omitempty"`      // moved between device memory and processors

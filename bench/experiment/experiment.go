@@ -160,7 +160,7 @@ func (b *Bench[R]) OutOfTime() bool {
 	return late
 }
 
-// LacksTimeFor reports that what is left of the budget is less than a row is expected to take.
+// LacksTimeFor reports whether a row is expected to take more time than the budget has left.
 func (b *Bench[R]) LacksTimeFor(expected time.Duration) bool {
 	if b.OutOfTime() {
 		return true

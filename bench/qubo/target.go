@@ -13,7 +13,7 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// targetProblems are the instances of which the time to the best known value counts.
+// targetProblems are the instances whose time to the best known value is measured.
 func targetProblems() []problem {
 	return slices.Concat(orlibProblems(), smallPalubeckisProblems(), palubeckisProblems(), cutProblems())
 }

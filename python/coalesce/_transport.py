@@ -102,17 +102,17 @@ def solve_transport(cost: NDArray[Any], supply: Any, capacity: Any, maximize: bo
     return result
 
 
-def _masses(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64], float]:
-    """Masses of equal sums as whole amounts of equal sums, and the amount of the mass 1."""
+def _masses(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+    """Masses of equal sums as whole amounts of equal sums, and the power of two that is the amount of the mass 1."""
     total = math.fsum(a.tolist())
-    scale = 1.0
+    shift = 0
     if not (np.array_equal(a, np.floor(a)) and np.array_equal(b, np.floor(b)) and total == math.fsum(b.tolist()) and total <= 2.0**53):
-        scale = 2.0 ** (60 - math.frexp(total)[1]) if total > 0 else 1.0
-    x, y = (np.rint(m * scale).astype(np.int64) for m in (a, b))
+        shift = 60 - math.frexp(total)[1] if total > 0 else 0
+    x, y = (np.rint(np.ldexp(m, shift)).astype(np.int64) for m in (a, b))
     left = int(x.sum()) - int(y.sum())  # what rounding makes of equal sums
     if left and len(y):
         y[int(y.argmax())] += left
-    return x, y, scale
+    return x, y, shift
 
 
 def _checked(name: str, given: ArrayLike, count: int) -> NDArray[np.float64]:
@@ -133,18 +133,21 @@ def _transport(a: ArrayLike, b: ArrayLike, costs: NDArray[Any], center_dual: boo
     sums = math.fsum(x.tolist()), math.fsum(y.tolist())
     if check_marginals and not math.isclose(sums[0], sums[1], rel_tol=1e-7, abs_tol=1e-12):
         raise ValueError(f"a and b: found masses of {sums[0]:g} and {sums[1]:g} in all, expected equal sums")
-    if sums[1] > 0:
+    if not 0 < sums[0] < math.inf or not 0 < sums[1] < math.inf:
+        if sums != (0, 0):
+            raise ValueError(f"a and b: found masses of {sums[0]:g} and {sums[1]:g} in all, expected equal sums")
+    elif sums[0] != sums[1]:
         y = y * (sums[0] / sums[1])
-    whole_x, whole_y, scale = _masses(x, y)
+    whole_x, whole_y, shift = _masses(x, y)
     r = solve_transport(costs, whole_x, whole_y)
     plan = np.zeros((rows, cols))
-    plan[r.rows, r.cols] = r.amounts / scale
+    plan[r.rows, r.cols] = shipped = np.ldexp(r.amounts.astype(np.float64), -shift)
     u, v = r.u, r.v
     assert u is not None and v is not None
     if center_dual and rows and cols:  # a constant that moves between the sides means nothing
         shift = (u.mean() - v.mean()) / 2
         u, v = u - shift, v + shift
-    cost = math.fsum((costs[r.rows, r.cols].astype(np.float64) * (r.amounts / scale)).tolist())
+    cost = math.fsum((costs[r.rows, r.cols].astype(np.float64) * shipped).tolist())
     return plan, {"cost": cost, "u": u, "v": v, "warning": None, "result_code": 1, "report": r.report}
 
 

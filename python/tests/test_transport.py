@@ -99,7 +99,15 @@ def test_emd_refuses():
     for a, b, cost in (([1, -1], [0, 0], np.ones((2, 2))), ([1, 1], [3, 0], np.ones((2, 2))), ([1], [1, 1], np.ones((2, 2))), ([1], [1], np.ones(1)), ([np.nan, 1], [1, 1], np.ones((2, 2)))):
         with pytest.raises(ValueError):
             coalesce.emd(a, b, cost)
+    with pytest.raises(ValueError, match="equal sums"):
+        coalesce.emd([1, 1], [0, 0], np.ones((2, 2)), check_marginals=False)
     assert coalesce.emd([0, 0], [0, 0], np.ones((2, 2))).tolist() == [[0, 0], [0, 0]]
+
+
+@pytest.mark.parametrize("size", [1e-320, 1e-300, 1e300])
+def test_masses_of_any_size(size):
+    cost = np.array([[0.0, 1.0], [2.0, 0.0]])
+    assert coalesce.emd([size, size], [size, size], cost).tolist() == [[size, 0], [0, size]]
 
 
 def test_gradients_of_emd2():

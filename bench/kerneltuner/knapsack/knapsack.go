@@ -13,7 +13,7 @@ import (
 
 //go:generate go tool gen
 
-// An instance has items with weights and values, of which a knapsack of a capacity holds some.
+// An instance has items with weights and values, and the capacity of the knapsack.
 type instance struct {
 	capacity int
 	weights  []uint64

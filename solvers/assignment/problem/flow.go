@@ -55,8 +55,8 @@ func amounts(given []int64, count int) []int64 {
 	return given
 }
 
-// total is the sum of amounts that were checked.
-func total(amounts []int64) (sum int64) {
+// Total is the sum of amounts that Check has passed.
+func Total(amounts []int64) (sum int64) {
 	for _, x := range amounts {
 		sum += x
 	}
@@ -93,13 +93,13 @@ func (inst *Instance) checkAmounts() error {
 }
 
 // Shipped is what a flow of the instance ships in all: the lesser of the sums of supplies and capacities.
-func (inst *Instance) Shipped() int64 { return min(total(inst.Supplies()), total(inst.Capacities())) }
+func (inst *Instance) Shipped() int64 { return min(Total(inst.Supplies()), Total(inst.Capacities())) }
 
 // CheckMarginals holds a flow against the supplies and capacities. The side whose sum is less ships or takes all it has, the other
 // side at most that. Errors wrap ErrCheck.
 func CheckMarginals(inst *Instance, f *Flow) error {
 	supply, capacity := slices.Clone(inst.Supplies()), slices.Clone(inst.Capacities())
-	has, takes := total(supply), total(capacity)
+	has, takes := Total(supply), Total(capacity)
 	if len(f.Row) != len(f.Col) || len(f.Row) != len(f.Amount) {
 		return fmt.Errorf("%w: found %d rows, %d columns and %d amounts of a flow", ErrCheck, len(f.Row), len(f.Col), len(f.Amount))
 	}
@@ -159,7 +159,7 @@ func CheckFlow(inst *Instance, f *Flow, d Duals, width int64) (Certificate, []Pa
 		add(primal, f.Amount[k], c.unitsOf(int(i), int(f.Col[k])))
 	}
 	supply, capacity := inst.Supplies(), inst.Capacities()
-	has, takes := total(supply), total(capacity)
+	has, takes := Total(supply), Total(capacity)
 	for i, u := range d.U {
 		if has > takes && u > 0 {
 			return cert, nil, fmt.Errorf("%w: row %d: found the dual %d, expected at most 0, as supplies are left", ErrCheck, i, u)
@@ -214,7 +214,7 @@ func CheckCut(inst *Instance, members []int32) (Hall, error) {
 		return Hall{}, err
 	}
 	h, own, others := Hall{Side: "rows"}, inst.Supplies(), inst.Capacities()
-	if total(own) > total(others) {
+	if Total(own) > Total(others) {
 		h.Side, own, others = "columns", others, own
 	}
 	if err := h.fill(len(own), len(others), members, inst.Allowed); err != nil {

@@ -21,12 +21,13 @@ type residual struct {
 	sign       int64 // 1: more of the pair; -1: less, as far as its flow goes
 }
 
-// Settle makes a flow optimal for the costs as given, exactly. It is optimal for p's scaled costs by the duals, and near are the other
+// Settle makes a flow of a basis optimal for the costs as given, exactly. It is optimal for p's scaled costs by the duals, and near are the other
 // pairs whose slack is at most problem.FlowWidth: only these and the pairs with a flow are on cycles that make it cheaper. Cycles of
 // negative exact cost are found (Bellman 1958, Ford 1956) and cancelled (Klein 1967) until there is none. It returns the
 // number of cycles that were cancelled.
 func Settle(ctx context.Context, p *problem.Normal, f *problem.Flow, d problem.Prices, near []problem.Pair) (cycles int, err error) {
-	if len(near) == 0 && (len(f.Row) == 0 || p.Exact) {
+	balanced := problem.Total(p.Instance.Supplies()) == problem.Total(p.Instance.Capacities())
+	if p.Exact || len(near) == 0 && balanced { // the pairs of a basis alone have no cycle
 		return 0, nil
 	}
 	amounts := map[problem.Pair]int64{}
@@ -68,7 +69,7 @@ func Settle(ctx context.Context, p *problem.Normal, f *problem.Flow, d problem.P
 // which stands for supplies left, within rounding; amounts gets what is left.
 func slackPairs(p *problem.Normal, d problem.Prices, amounts map[problem.Pair]int64) (list []problem.Pair) {
 	supply, capacity := slices.Clone(p.Instance.Supplies()), slices.Clone(p.Instance.Capacities())
-	has, takes := sum(supply), sum(capacity)
+	has, takes := problem.Total(supply), problem.Total(capacity)
 	for x, amount := range amounts {
 		supply[x.Row] -= amount
 		capacity[x.Col] -= amount

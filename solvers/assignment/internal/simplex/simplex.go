@@ -55,16 +55,9 @@ type solve struct {
 	counts engine.Counts
 }
 
-func sum(list []int64) (total int64) {
-	for _, x := range list {
-		total += x
-	}
-	return total
-}
-
 func (s *solve) run(ctx context.Context, supply, demand []int64) (*Solution, error) {
 	p := s.p
-	has, wants := sum(supply), sum(demand)
+	has, wants := problem.Total(supply), problem.Total(demand)
 	rows, cols := p.Rows, p.Cols
 	switch {
 	case has < wants:
@@ -201,7 +194,7 @@ func (s *solve) sample(ctx context.Context, supply, demand, v []int64) (bool, er
 
 // share are the amounts of a sample's members, enlarged so that they add up to about as much as all.
 func share(amounts []int64, members []int) []int64 {
-	total, part := float64(sum(amounts)), 0.0
+	total, part := float64(problem.Total(amounts)), 0.0
 	for _, k := range members {
 		part += float64(amounts[k])
 	}
@@ -209,7 +202,7 @@ func share(amounts []int64, members []int) []int64 {
 	if part == 0 {
 		return own
 	}
-	left := sum(amounts)
+	left := problem.Total(amounts)
 	for k, i := range members {
 		own[k] = min(left, int64(float64(amounts[i])*(total/part)))
 		left -= own[k]

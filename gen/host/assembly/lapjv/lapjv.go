@@ -17,19 +17,19 @@ const (
 	stride              // bytes from row to row
 	rows                //
 	cols                //
+	turns               // most bids for each row looked at
 	price               // of columns
-	distance            // of columns in a search
-	shut                // price, or minus infinity in columns that a search has left
-	from                // the row that gave a column its distance
 	column              // of rows
 	row                 // of columns
 	free                // rows
+	distance            // of columns in a search
+	shut                // price, or minus infinity in columns that a search has left
+	from                // the row that gave a column its distance
 	left                // columns that a search has left
 	reach               // their distances
 	dualRow             // u in units
 	dualCol             // v in units
 	scale               // units in 1
-	turns               // most bids for each row looked at
 	slack               // sum of what matched pairs cost more than their duals, in units
 	rounded             // not 0: units rounded a cost
 	near                // columns

@@ -14,19 +14,28 @@ type lists struct {
 	kernels *lapjv.Kernels
 	rows    int
 	cols    int
-	start   []int     // of each row: its list in column and cost
-	length  []int     // of each row
-	beyond  []float64 // of each row: what the pairs not listed cost at least, less their prices
-	grown   []bool    // of each row: it listed again, when prices had fallen
-	column  []int32
-	cost    []float64
-	used    int
-	own     []float64 // of each row: the cost of its pair
-	first   []float64 // prices that lists were made for
-	tau     float64   // threshold to try first
-	least   float64   // positive
-	more    int       // rows that listed again
+	nearest
+	walk
+	own   []float64 // of each row: the cost of its pair
+	first []float64 // prices that lists were made for
+}
 
+// A nearest holds the rows' lists, which list writes.
+type nearest struct {
+	start  []int     // of each row: its list in column and cost
+	length []int     // of each row
+	beyond []float64 // of each row: what the pairs not listed cost at least, less their prices
+	grown  []bool    // of each row: it listed again, when prices had fallen
+	column []int32
+	cost   []float64
+	used   int
+	tau    float64 // threshold to try first
+	least  float64 // positive
+	more   int     // rows that listed again
+}
+
+// A walk is the state of path, one search for a shortest path.
+type walk struct {
 	base    []float64 // of rows in a search: a pair's distance is base + cost - price
 	reach   []float64 // of rows in a search: the distance from which on others could matter
 	from    []int32   // of columns: the row before it

@@ -18,7 +18,7 @@ TEXT ·minimaFloat64AVX2(SB), NOSPLIT, $0-16
 	VMOVQ        DX, X2
 	VPMOVZXBQ    X2, Y2
 	VPCMPGTQ     Y2, Y1, Y1
-	MOVQ         32(AX), DX
+	MOVQ         40(AX), DX
 	MOVQ         (AX), BX
 	XORQ         SI, SI
 
@@ -139,8 +139,8 @@ TEXT ·transferFloat64AVX2(SB), NOSPLIT, $0-16
 	VMOVQ        DX, X2
 	VPMOVZXBQ    X2, Y2
 	VPCMPGTQ     Y2, Y1, Y1
-	MOVQ         32(AX), DX
-	MOVQ         80(AX), BX
+	MOVQ         40(AX), DX
+	MOVQ         64(AX), BX
 	XORQ         SI, SI
 	XORQ         DI, DI
 
@@ -150,7 +150,7 @@ rows15:
 	MOVQ  8(AX), R8
 	IMULQ DI, R8
 	ADDQ  (AX), R8
-	MOVQ  72(AX), R9
+	MOVQ  56(AX), R9
 	XORQ  R11, R11
 
 turn18:
@@ -203,7 +203,7 @@ whole22:
 
 found17:
 	MOVL         DI, (R9)(R10*4)
-	MOVQ         64(AX), R9
+	MOVQ         48(AX), R9
 	MOVL         R10, (R9)(DI*4)
 	MOVQ         $0xfff0000000000000, R9
 	VMOVQ        R9, X3
@@ -309,7 +309,7 @@ TEXT ·bidFloat64AVX2(SB), NOSPLIT, $8-24
 	VMOVQ        DX, X2
 	VPMOVZXBQ    X2, Y2
 	VPCMPGTQ     Y2, Y1, Y1
-	MOVQ         32(AX), DX
+	MOVQ         40(AX), DX
 	MOVQ         n+8(FP), BX
 	XORQ         SI, SI
 	XORQ         DI, DI
@@ -318,7 +318,7 @@ TEXT ·bidFloat64AVX2(SB), NOSPLIT, $8-24
 bids32:
 	CMPQ    SI, BX
 	JGE     done33
-	MOVQ    80(AX), R9
+	MOVQ    64(AX), R9
 	MOVLQSX (R9)(SI*4), R9
 	INCQ    SI
 	INCQ    R8
@@ -390,7 +390,7 @@ whole39:
 	VMINPD       X6, X3, X3
 	VUCOMISD     X2, X0
 	JLS          bad34
-	MOVQ         72(AX), R12
+	MOVQ         56(AX), R12
 	VBROADCASTSD X2, Y4
 	MOVQ         $-1, R11
 	VUCOMISD     X2, X3
@@ -496,7 +496,7 @@ whole53:
 	JLT  bad34
 
 any40:
-	MOVQ         128(AX), R13
+	MOVQ         32(AX), R13
 	IMULQ        SI, R13
 	VMOVSD       (DX)(R11*8), X4
 	VSUBPD       X2, X3, X3
@@ -525,14 +525,14 @@ any40:
 	VMOVUPD      Y3, (DX)(R13*8)
 
 stays56:
-	MOVQ    64(AX), R13
+	MOVQ    48(AX), R13
 	MOVL    R11, (R13)(R9*4)
 	MOVLQSX (R12)(R11*4), R14
 	MOVL    R9, (R12)(R11*4)
 	TESTQ   R14, R14
 	JLT     bids32
 	MOVL    $-1, (R13)(R14*4)
-	MOVQ    80(AX), R9
+	MOVQ    64(AX), R9
 	TESTQ   R10, R10
 	JEQ     next57
 	DECQ    SI
@@ -577,10 +577,10 @@ TEXT ·pathFloat64AVX2(SB), NOSPLIT, $0-24
 	ADDQ         (AX), BX
 	VMOVAPD      Y0, Y2
 	VMOVAPD      Y0, Y3
-	MOVQ         40(AX), SI
-	MOVQ         48(AX), DI
-	MOVQ         56(AX), R8
-	MOVQ         32(AX), R9
+	MOVQ         72(AX), SI
+	MOVQ         80(AX), DI
+	MOVQ         88(AX), R8
+	MOVQ         40(AX), R9
 	VMOVQ        DX, X4
 	VPBROADCASTQ X4, Y4
 	XORQ         DX, DX
@@ -644,7 +644,7 @@ search63:
 	VUCOMISD     X2, X0
 	JLS          bad65
 	VBROADCASTSD X2, Y3
-	MOVQ         72(AX), R9
+	MOVQ         56(AX), R9
 	MOVQ         $-1, BX
 	XORQ         R10, R10
 
@@ -727,9 +727,9 @@ none78:
 whole76:
 	CMPQ         BX, $0x00
 	JLT          bad65
-	MOVQ         88(AX), R10
-	MOVL         BX, (R10)(DX*4)
 	MOVQ         96(AX), R10
+	MOVL         BX, (R10)(DX*4)
+	MOVQ         104(AX), R10
 	VMOVSD       X2, (R10)(DX*8)
 	INCQ         DX
 	VBROADCASTSD X0, Y3
@@ -768,7 +768,7 @@ whole76:
 	IMULQ        R9, R10
 	ADDQ         (AX), R10
 	VMOVSD       (R10)(BX*8), X3
-	MOVQ         32(AX), R11
+	MOVQ         40(AX), R11
 	VSUBSD       (R11)(BX*8), X3, X3
 	VSUBSD       X2, X3, X3
 	VBROADCASTSD X3, Y4
@@ -836,9 +836,9 @@ whole83:
 	JMP search63
 
 end64:
-	MOVQ 32(AX), CX
-	MOVQ 88(AX), SI
-	MOVQ 96(AX), DI
+	MOVQ 40(AX), CX
+	MOVQ 96(AX), SI
+	MOVQ 104(AX), DI
 
 lower84:
 	SUBQ    $0x01, DX
@@ -851,9 +851,9 @@ lower84:
 	JMP     lower84
 
 lower85:
-	MOVQ 64(AX), CX
-	MOVQ 72(AX), DX
-	MOVQ 56(AX), AX
+	MOVQ 48(AX), CX
+	MOVQ 56(AX), DX
+	MOVQ 88(AX), AX
 
 walk86:
 	MOVQ    (AX)(BX*8), SI
@@ -897,7 +897,7 @@ TEXT ·checkFloat64AVX2(SB), NOSPLIT, $0-24
 	MOVQ         $0xc3c0000000000000, DX
 	VMOVQ        DX, X4
 	VBROADCASTSD X4, Y4
-	VBROADCASTSD 120(AX), Y2
+	VBROADCASTSD 128(AX), Y2
 	MOVQ         $0x4338000000000000, DX
 	VMOVQ        DX, X5
 	VBROADCASTSD X5, Y5
@@ -907,8 +907,8 @@ TEXT ·checkFloat64AVX2(SB), NOSPLIT, $0-24
 	MOVQ         $0x4190000000000000, DX
 	VMOVQ        DX, X7
 	VBROADCASTSD X7, Y7
-	MOVQ         32(AX), DX
-	MOVQ         112(AX), BX
+	MOVQ         40(AX), DX
+	MOVQ         120(AX), BX
 	VXORPD       Y8, Y8, Y8
 	MOVQ         CX, SI
 	ADDQ         $0x03, SI
@@ -939,8 +939,8 @@ prices87:
 	JLT     prices87
 
 raises88:
-	MOVQ         64(AX), DX
-	MOVQ         104(AX), SI
+	MOVQ         48(AX), DX
+	MOVQ         112(AX), SI
 	XORQ         DI, DI
 	XORQ         R8, R8
 	MOVQ         (AX), R9
@@ -1139,7 +1139,7 @@ TEXT ·closeFloat64AVX2(SB), NOSPLIT, $0-40
 	MOVQ         $0xc3c0000000000000, DX
 	VMOVQ        DX, X4
 	VBROADCASTSD X4, Y4
-	VBROADCASTSD 120(AX), Y2
+	VBROADCASTSD 128(AX), Y2
 	MOVQ         $0x4338000000000000, DX
 	VMOVQ        DX, X5
 	VBROADCASTSD X5, Y5
@@ -1156,13 +1156,13 @@ TEXT ·closeFloat64AVX2(SB), NOSPLIT, $0-40
 	MOVQ         8(AX), BX
 	IMULQ        DX, BX
 	ADDQ         (AX), BX
-	MOVQ         104(AX), SI
+	MOVQ         112(AX), SI
 	MOVQ         (SI)(DX*8), SI
 	MOVQ         width+16(FP), DX
 	ADDQ         DX, SI
 	VMOVQ        SI, X8
 	VPBROADCASTQ X8, Y8
-	MOVQ         112(AX), DX
+	MOVQ         120(AX), DX
 	MOVQ         152(AX), AX
 	XORQ         SI, SI
 	XORQ         DI, DI
@@ -1288,10 +1288,10 @@ TEXT ·nearestFloat64AVX2(SB), NOSPLIT, $0-16
 	XORQ         DX, DX
 	XORQ         BX, BX
 	MOVQ         (AX), SI
-	MOVQ         80(AX), DI
-	MOVQ         64(AX), R8
-	MOVQ         72(AX), R9
-	MOVQ         104(AX), R10
+	MOVQ         64(AX), DI
+	MOVQ         48(AX), R8
+	MOVQ         56(AX), R9
+	MOVQ         112(AX), R10
 	VXORPD       Y2, Y2, Y2
 
 rows108:
@@ -1454,7 +1454,7 @@ TEXT ·belowFloat64AVX2(SB), NOSPLIT, $0-48
 	MOVQ         bar+16(FP), DX
 	VMOVQ        DX, X2
 	VPBROADCASTQ X2, Y2
-	MOVQ         32(AX), AX
+	MOVQ         40(AX), AX
 	MOVQ         columns+24(FP), SI
 	MOVQ         costs+32(FP), DI
 	XORQ         DX, DX
@@ -1727,7 +1727,7 @@ TEXT ·minimaFloat32AVX2(SB), NOSPLIT, $0-16
 	VMOVD        DX, X2
 	VPSHUFD      $0x00, X2, X2
 	VPCMPGTD     X3, X2, X2
-	MOVQ         32(AX), DX
+	MOVQ         40(AX), DX
 	MOVQ         (AX), BX
 	XORQ         SI, SI
 
@@ -1856,8 +1856,8 @@ TEXT ·transferFloat32AVX2(SB), NOSPLIT, $0-16
 	VMOVD        DX, X2
 	VPSHUFD      $0x00, X2, X2
 	VPCMPGTD     X3, X2, X2
-	MOVQ         32(AX), DX
-	MOVQ         80(AX), BX
+	MOVQ         40(AX), DX
+	MOVQ         64(AX), BX
 	XORQ         SI, SI
 	XORQ         DI, DI
 
@@ -1867,7 +1867,7 @@ rows15:
 	MOVQ  8(AX), R8
 	IMULQ DI, R8
 	ADDQ  (AX), R8
-	MOVQ  72(AX), R9
+	MOVQ  56(AX), R9
 	XORQ  R11, R11
 
 turn18:
@@ -1921,7 +1921,7 @@ whole22:
 
 found17:
 	MOVL         DI, (R9)(R10*4)
-	MOVQ         64(AX), R9
+	MOVQ         48(AX), R9
 	MOVL         R10, (R9)(DI*4)
 	MOVQ         $0xfff0000000000000, R9
 	VMOVQ        R9, X4
@@ -2034,7 +2034,7 @@ TEXT ·bidFloat32AVX2(SB), NOSPLIT, $8-24
 	VMOVD        DX, X2
 	VPSHUFD      $0x00, X2, X2
 	VPCMPGTD     X3, X2, X2
-	MOVQ         32(AX), DX
+	MOVQ         40(AX), DX
 	MOVQ         n+8(FP), BX
 	XORQ         SI, SI
 	XORQ         DI, DI
@@ -2043,7 +2043,7 @@ TEXT ·bidFloat32AVX2(SB), NOSPLIT, $8-24
 bids32:
 	CMPQ    SI, BX
 	JGE     done33
-	MOVQ    80(AX), R9
+	MOVQ    64(AX), R9
 	MOVLQSX (R9)(SI*4), R9
 	INCQ    SI
 	INCQ    R8
@@ -2116,7 +2116,7 @@ whole39:
 	VMINPD       X7, X4, X4
 	VUCOMISD     X3, X0
 	JLS          bad34
-	MOVQ         72(AX), R12
+	MOVQ         56(AX), R12
 	VBROADCASTSD X3, Y5
 	MOVQ         $-1, R11
 	VUCOMISD     X3, X4
@@ -2224,7 +2224,7 @@ whole53:
 	JLT  bad34
 
 any40:
-	MOVQ         128(AX), R13
+	MOVQ         32(AX), R13
 	IMULQ        SI, R13
 	VMOVSD       (DX)(R11*8), X5
 	VSUBPD       X3, X4, X4
@@ -2253,14 +2253,14 @@ any40:
 	VMOVUPD      Y4, (DX)(R13*8)
 
 stays56:
-	MOVQ    64(AX), R13
+	MOVQ    48(AX), R13
 	MOVL    R11, (R13)(R9*4)
 	MOVLQSX (R12)(R11*4), R14
 	MOVL    R9, (R12)(R11*4)
 	TESTQ   R14, R14
 	JLT     bids32
 	MOVL    $-1, (R13)(R14*4)
-	MOVQ    80(AX), R9
+	MOVQ    64(AX), R9
 	TESTQ   R10, R10
 	JEQ     next57
 	DECQ    SI
@@ -2311,10 +2311,10 @@ TEXT ·pathFloat32AVX2(SB), NOSPLIT, $0-24
 	ADDQ         (AX), BX
 	VMOVAPD      Y0, Y3
 	VMOVAPD      Y0, Y4
-	MOVQ         40(AX), SI
-	MOVQ         48(AX), DI
-	MOVQ         56(AX), R8
-	MOVQ         32(AX), R9
+	MOVQ         72(AX), SI
+	MOVQ         80(AX), DI
+	MOVQ         88(AX), R8
+	MOVQ         40(AX), R9
 	VMOVQ        DX, X5
 	VPBROADCASTQ X5, Y5
 	XORQ         DX, DX
@@ -2379,7 +2379,7 @@ search63:
 	VUCOMISD     X3, X0
 	JLS          bad65
 	VBROADCASTSD X3, Y4
-	MOVQ         72(AX), R9
+	MOVQ         56(AX), R9
 	MOVQ         $-1, BX
 	XORQ         R10, R10
 
@@ -2462,9 +2462,9 @@ none78:
 whole76:
 	CMPQ         BX, $0x00
 	JLT          bad65
-	MOVQ         88(AX), R10
-	MOVL         BX, (R10)(DX*4)
 	MOVQ         96(AX), R10
+	MOVL         BX, (R10)(DX*4)
+	MOVQ         104(AX), R10
 	VMOVSD       X3, (R10)(DX*8)
 	INCQ         DX
 	VBROADCASTSD X0, Y4
@@ -2504,7 +2504,7 @@ whole76:
 	ADDQ         (AX), R10
 	VXORPD       X4, X4, X4
 	VCVTSS2SD    (R10)(BX*4), X4, X4
-	MOVQ         32(AX), R11
+	MOVQ         40(AX), R11
 	VSUBSD       (R11)(BX*8), X4, X4
 	VSUBSD       X3, X4, X4
 	VBROADCASTSD X4, Y5
@@ -2573,9 +2573,9 @@ whole83:
 	JMP search63
 
 end64:
-	MOVQ 32(AX), CX
-	MOVQ 88(AX), SI
-	MOVQ 96(AX), DI
+	MOVQ 40(AX), CX
+	MOVQ 96(AX), SI
+	MOVQ 104(AX), DI
 
 lower84:
 	SUBQ    $0x01, DX
@@ -2588,9 +2588,9 @@ lower84:
 	JMP     lower84
 
 lower85:
-	MOVQ 64(AX), CX
-	MOVQ 72(AX), DX
-	MOVQ 56(AX), AX
+	MOVQ 48(AX), CX
+	MOVQ 56(AX), DX
+	MOVQ 88(AX), AX
 
 walk86:
 	MOVQ    (AX)(BX*8), SI
@@ -2640,7 +2640,7 @@ TEXT ·checkFloat32AVX2(SB), NOSPLIT, $0-24
 	MOVQ         $0xc3c0000000000000, DX
 	VMOVQ        DX, X5
 	VBROADCASTSD X5, Y5
-	VBROADCASTSD 120(AX), Y3
+	VBROADCASTSD 128(AX), Y3
 	MOVQ         $0x4338000000000000, DX
 	VMOVQ        DX, X6
 	VBROADCASTSD X6, Y6
@@ -2650,8 +2650,8 @@ TEXT ·checkFloat32AVX2(SB), NOSPLIT, $0-24
 	MOVQ         $0x4190000000000000, DX
 	VMOVQ        DX, X8
 	VBROADCASTSD X8, Y8
-	MOVQ         32(AX), DX
-	MOVQ         112(AX), BX
+	MOVQ         40(AX), DX
+	MOVQ         120(AX), BX
 	VXORPD       Y9, Y9, Y9
 	MOVQ         CX, SI
 	ADDQ         $0x03, SI
@@ -2682,8 +2682,8 @@ prices87:
 	JLT     prices87
 
 raises88:
-	MOVQ         64(AX), DX
-	MOVQ         104(AX), SI
+	MOVQ         48(AX), DX
+	MOVQ         112(AX), SI
 	XORQ         DI, DI
 	XORQ         R8, R8
 	MOVQ         (AX), R9
@@ -2890,7 +2890,7 @@ TEXT ·closeFloat32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         $0xc3c0000000000000, DX
 	VMOVQ        DX, X5
 	VBROADCASTSD X5, Y5
-	VBROADCASTSD 120(AX), Y3
+	VBROADCASTSD 128(AX), Y3
 	MOVQ         $0x4338000000000000, DX
 	VMOVQ        DX, X6
 	VBROADCASTSD X6, Y6
@@ -2907,13 +2907,13 @@ TEXT ·closeFloat32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         8(AX), BX
 	IMULQ        DX, BX
 	ADDQ         (AX), BX
-	MOVQ         104(AX), SI
+	MOVQ         112(AX), SI
 	MOVQ         (SI)(DX*8), SI
 	MOVQ         width+16(FP), DX
 	ADDQ         DX, SI
 	VMOVQ        SI, X9
 	VPBROADCASTQ X9, Y9
-	MOVQ         112(AX), DX
+	MOVQ         120(AX), DX
 	MOVQ         152(AX), AX
 	XORQ         SI, SI
 	XORQ         DI, DI
@@ -3046,10 +3046,10 @@ TEXT ·nearestFloat32AVX2(SB), NOSPLIT, $0-16
 	XORQ         DX, DX
 	XORQ         BX, BX
 	MOVQ         (AX), SI
-	MOVQ         80(AX), DI
-	MOVQ         64(AX), R8
-	MOVQ         72(AX), R9
-	MOVQ         104(AX), R10
+	MOVQ         64(AX), DI
+	MOVQ         48(AX), R8
+	MOVQ         56(AX), R9
+	MOVQ         112(AX), R10
 	VXORPD       Y3, Y3, Y3
 
 rows108:
@@ -3220,7 +3220,7 @@ TEXT ·belowFloat32AVX2(SB), NOSPLIT, $0-48
 	MOVQ         bar+16(FP), DX
 	VMOVQ        DX, X3
 	VPBROADCASTQ X3, Y3
-	MOVQ         32(AX), AX
+	MOVQ         40(AX), AX
 	MOVQ         columns+24(FP), SI
 	MOVQ         costs+32(FP), DI
 	XORQ         DX, DX
@@ -3438,7 +3438,7 @@ TEXT ·minimaInt32AVX2(SB), NOSPLIT, $0-16
 	VMOVD        DX, X2
 	VPSHUFD      $0x00, X2, X2
 	VPCMPGTD     X3, X2, X2
-	MOVQ         32(AX), DX
+	MOVQ         40(AX), DX
 	MOVQ         (AX), BX
 	XORQ         SI, SI
 
@@ -3567,8 +3567,8 @@ TEXT ·transferInt32AVX2(SB), NOSPLIT, $0-16
 	VMOVD        DX, X2
 	VPSHUFD      $0x00, X2, X2
 	VPCMPGTD     X3, X2, X2
-	MOVQ         32(AX), DX
-	MOVQ         80(AX), BX
+	MOVQ         40(AX), DX
+	MOVQ         64(AX), BX
 	XORQ         SI, SI
 	XORQ         DI, DI
 
@@ -3578,7 +3578,7 @@ rows15:
 	MOVQ  8(AX), R8
 	IMULQ DI, R8
 	ADDQ  (AX), R8
-	MOVQ  72(AX), R9
+	MOVQ  56(AX), R9
 	XORQ  R11, R11
 
 turn18:
@@ -3632,7 +3632,7 @@ whole22:
 
 found17:
 	MOVL         DI, (R9)(R10*4)
-	MOVQ         64(AX), R9
+	MOVQ         48(AX), R9
 	MOVL         R10, (R9)(DI*4)
 	MOVQ         $0xfff0000000000000, R9
 	VMOVQ        R9, X4
@@ -3745,7 +3745,7 @@ TEXT ·bidInt32AVX2(SB), NOSPLIT, $8-24
 	VMOVD        DX, X2
 	VPSHUFD      $0x00, X2, X2
 	VPCMPGTD     X3, X2, X2
-	MOVQ         32(AX), DX
+	MOVQ         40(AX), DX
 	MOVQ         n+8(FP), BX
 	XORQ         SI, SI
 	XORQ         DI, DI
@@ -3754,7 +3754,7 @@ TEXT ·bidInt32AVX2(SB), NOSPLIT, $8-24
 bids32:
 	CMPQ    SI, BX
 	JGE     done33
-	MOVQ    80(AX), R9
+	MOVQ    64(AX), R9
 	MOVLQSX (R9)(SI*4), R9
 	INCQ    SI
 	INCQ    R8
@@ -3827,7 +3827,7 @@ whole39:
 	VMINPD       X7, X4, X4
 	VUCOMISD     X3, X0
 	JLS          bad34
-	MOVQ         72(AX), R12
+	MOVQ         56(AX), R12
 	VBROADCASTSD X3, Y5
 	MOVQ         $-1, R11
 	VUCOMISD     X3, X4
@@ -3935,7 +3935,7 @@ whole53:
 	JLT  bad34
 
 any40:
-	MOVQ         128(AX), R13
+	MOVQ         32(AX), R13
 	IMULQ        SI, R13
 	VMOVSD       (DX)(R11*8), X5
 	VSUBPD       X3, X4, X4
@@ -3964,14 +3964,14 @@ any40:
 	VMOVUPD      Y4, (DX)(R13*8)
 
 stays56:
-	MOVQ    64(AX), R13
+	MOVQ    48(AX), R13
 	MOVL    R11, (R13)(R9*4)
 	MOVLQSX (R12)(R11*4), R14
 	MOVL    R9, (R12)(R11*4)
 	TESTQ   R14, R14
 	JLT     bids32
 	MOVL    $-1, (R13)(R14*4)
-	MOVQ    80(AX), R9
+	MOVQ    64(AX), R9
 	TESTQ   R10, R10
 	JEQ     next57
 	DECQ    SI
@@ -4022,10 +4022,10 @@ TEXT ·pathInt32AVX2(SB), NOSPLIT, $0-24
 	ADDQ         (AX), BX
 	VMOVAPD      Y0, Y3
 	VMOVAPD      Y0, Y4
-	MOVQ         40(AX), SI
-	MOVQ         48(AX), DI
-	MOVQ         56(AX), R8
-	MOVQ         32(AX), R9
+	MOVQ         72(AX), SI
+	MOVQ         80(AX), DI
+	MOVQ         88(AX), R8
+	MOVQ         40(AX), R9
 	VMOVQ        DX, X5
 	VPBROADCASTQ X5, Y5
 	XORQ         DX, DX
@@ -4090,7 +4090,7 @@ search63:
 	VUCOMISD     X3, X0
 	JLS          bad65
 	VBROADCASTSD X3, Y4
-	MOVQ         72(AX), R9
+	MOVQ         56(AX), R9
 	MOVQ         $-1, BX
 	XORQ         R10, R10
 
@@ -4173,9 +4173,9 @@ none78:
 whole76:
 	CMPQ         BX, $0x00
 	JLT          bad65
-	MOVQ         88(AX), R10
-	MOVL         BX, (R10)(DX*4)
 	MOVQ         96(AX), R10
+	MOVL         BX, (R10)(DX*4)
+	MOVQ         104(AX), R10
 	VMOVSD       X3, (R10)(DX*8)
 	INCQ         DX
 	VBROADCASTSD X0, Y4
@@ -4215,7 +4215,7 @@ whole76:
 	ADDQ         (AX), R10
 	VXORPD       X4, X4, X4
 	VCVTSI2SDL   (R10)(BX*4), X4, X4
-	MOVQ         32(AX), R11
+	MOVQ         40(AX), R11
 	VSUBSD       (R11)(BX*8), X4, X4
 	VSUBSD       X3, X4, X4
 	VBROADCASTSD X4, Y5
@@ -4284,9 +4284,9 @@ whole83:
 	JMP search63
 
 end64:
-	MOVQ 32(AX), CX
-	MOVQ 88(AX), SI
-	MOVQ 96(AX), DI
+	MOVQ 40(AX), CX
+	MOVQ 96(AX), SI
+	MOVQ 104(AX), DI
 
 lower84:
 	SUBQ    $0x01, DX
@@ -4299,9 +4299,9 @@ lower84:
 	JMP     lower84
 
 lower85:
-	MOVQ 64(AX), CX
-	MOVQ 72(AX), DX
-	MOVQ 56(AX), AX
+	MOVQ 48(AX), CX
+	MOVQ 56(AX), DX
+	MOVQ 88(AX), AX
 
 walk86:
 	MOVQ    (AX)(BX*8), SI
@@ -4351,7 +4351,7 @@ TEXT ·checkInt32AVX2(SB), NOSPLIT, $0-24
 	MOVQ         $0xc3c0000000000000, DX
 	VMOVQ        DX, X4
 	VBROADCASTSD X4, Y4
-	VBROADCASTSD 120(AX), Y2
+	VBROADCASTSD 128(AX), Y2
 	MOVQ         $0x4338000000000000, DX
 	VMOVQ        DX, X5
 	VBROADCASTSD X5, Y5
@@ -4361,8 +4361,8 @@ TEXT ·checkInt32AVX2(SB), NOSPLIT, $0-24
 	MOVQ         $0x4190000000000000, DX
 	VMOVQ        DX, X7
 	VBROADCASTSD X7, Y7
-	MOVQ         32(AX), DX
-	MOVQ         112(AX), BX
+	MOVQ         40(AX), DX
+	MOVQ         120(AX), BX
 	VXORPD       Y8, Y8, Y8
 	MOVQ         CX, SI
 	ADDQ         $0x03, SI
@@ -4393,8 +4393,8 @@ prices87:
 	JLT     prices87
 
 raises88:
-	MOVQ         64(AX), DX
-	MOVQ         104(AX), SI
+	MOVQ         48(AX), DX
+	MOVQ         112(AX), SI
 	XORQ         DI, DI
 	XORQ         R8, R8
 	MOVQ         (AX), R9
@@ -4532,7 +4532,7 @@ TEXT ·closeInt32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         $0xc3c0000000000000, DX
 	VMOVQ        DX, X2
 	VBROADCASTSD X2, Y2
-	VBROADCASTSD 120(AX), Y2
+	VBROADCASTSD 128(AX), Y2
 	MOVQ         $0x4338000000000000, DX
 	VMOVQ        DX, X2
 	VBROADCASTSD X2, Y2
@@ -4549,13 +4549,13 @@ TEXT ·closeInt32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         8(AX), BX
 	IMULQ        DX, BX
 	ADDQ         (AX), BX
-	MOVQ         104(AX), SI
+	MOVQ         112(AX), SI
 	MOVQ         (SI)(DX*8), SI
 	MOVQ         width+16(FP), DX
 	ADDQ         DX, SI
 	VMOVQ        SI, X3
 	VPBROADCASTQ X3, Y3
-	MOVQ         112(AX), DX
+	MOVQ         120(AX), DX
 	MOVQ         152(AX), AX
 	XORQ         SI, SI
 	XORQ         DI, DI
@@ -4656,10 +4656,10 @@ TEXT ·nearestInt32AVX2(SB), NOSPLIT, $0-16
 	XORQ         DX, DX
 	XORQ         BX, BX
 	MOVQ         (AX), SI
-	MOVQ         80(AX), DI
-	MOVQ         64(AX), R8
-	MOVQ         72(AX), R9
-	MOVQ         104(AX), R10
+	MOVQ         64(AX), DI
+	MOVQ         48(AX), R8
+	MOVQ         56(AX), R9
+	MOVQ         112(AX), R10
 	VXORPD       Y3, Y3, Y3
 
 rows108:
@@ -4824,7 +4824,7 @@ TEXT ·belowInt32AVX2(SB), NOSPLIT, $0-48
 	MOVQ         bar+16(FP), DX
 	VMOVQ        DX, X3
 	VPBROADCASTQ X3, Y3
-	MOVQ         32(AX), AX
+	MOVQ         40(AX), AX
 	MOVQ         columns+24(FP), SI
 	MOVQ         costs+32(FP), DI
 	XORQ         DX, DX

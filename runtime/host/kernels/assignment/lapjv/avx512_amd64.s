@@ -16,7 +16,7 @@ TEXT ·minimaFloat64AVX512(SB), NOSPLIT, $0-16
 	SHLQ         CL, BX
 	DECQ         BX
 	KMOVB        BX, K1
-	MOVQ         32(AX), CX
+	MOVQ         40(AX), CX
 	MOVQ         (AX), BX
 	XORQ         SI, SI
 
@@ -135,8 +135,8 @@ TEXT ·transferFloat64AVX512(SB), NOSPLIT, $0-16
 	SHLQ         CL, BX
 	DECQ         BX
 	KMOVB        BX, K1
-	MOVQ         32(AX), CX
-	MOVQ         80(AX), BX
+	MOVQ         40(AX), CX
+	MOVQ         64(AX), BX
 	XORQ         SI, SI
 	XORQ         DI, DI
 
@@ -146,7 +146,7 @@ rows15:
 	MOVQ  8(AX), R8
 	IMULQ DI, R8
 	ADDQ  (AX), R8
-	MOVQ  72(AX), R9
+	MOVQ  56(AX), R9
 	XORQ  R11, R11
 
 turn18:
@@ -199,7 +199,7 @@ whole22:
 
 found17:
 	MOVL         DI, (R9)(R10*4)
-	MOVQ         64(AX), R9
+	MOVQ         48(AX), R9
 	MOVL         R10, (R9)(DI*4)
 	MOVQ         $0xfff0000000000000, R9
 	VMOVQ        R9, X2
@@ -302,7 +302,7 @@ TEXT ·bidFloat64AVX512(SB), NOSPLIT, $8-24
 	SHLQ         CL, BX
 	DECQ         BX
 	KMOVB        BX, K1
-	MOVQ         32(AX), CX
+	MOVQ         40(AX), CX
 	MOVQ         n+8(FP), BX
 	XORQ         SI, SI
 	XORQ         DI, DI
@@ -311,7 +311,7 @@ TEXT ·bidFloat64AVX512(SB), NOSPLIT, $8-24
 bids32:
 	CMPQ    SI, BX
 	JGE     done33
-	MOVQ    80(AX), R9
+	MOVQ    64(AX), R9
 	MOVLQSX (R9)(SI*4), R9
 	INCQ    SI
 	INCQ    R8
@@ -389,7 +389,7 @@ whole39:
 	VMINPD        X5, X2, X2
 	VUCOMISD      X1, X0
 	JLS           bad34
-	MOVQ          72(AX), R12
+	MOVQ          56(AX), R12
 	VBROADCASTSD  X1, Z3
 	MOVQ          $-1, R11
 	VUCOMISD      X1, X2
@@ -495,7 +495,7 @@ whole53:
 	JLT  bad34
 
 any40:
-	MOVQ         128(AX), R13
+	MOVQ         32(AX), R13
 	IMULQ        SI, R13
 	VMOVSD       (CX)(R11*8), X3
 	VSUBPD       X1, X2, X2
@@ -523,14 +523,14 @@ any40:
 	VMOVUPD      Z2, (CX)(R13*8)
 
 stays56:
-	MOVQ    64(AX), R13
+	MOVQ    48(AX), R13
 	MOVL    R11, (R13)(R9*4)
 	MOVLQSX (R12)(R11*4), R14
 	MOVL    R9, (R12)(R11*4)
 	TESTQ   R14, R14
 	JLT     bids32
 	MOVL    $-1, (R13)(R14*4)
-	MOVQ    80(AX), R9
+	MOVQ    64(AX), R9
 	TESTQ   R10, R10
 	JEQ     next57
 	DECQ    SI
@@ -573,10 +573,10 @@ TEXT ·pathFloat64AVX512(SB), NOSPLIT, $0-24
 	ADDQ         (AX), BX
 	VMOVAPD      Z0, Z1
 	VMOVAPD      Z0, Z2
-	MOVQ         40(AX), SI
-	MOVQ         48(AX), DI
-	MOVQ         56(AX), R8
-	MOVQ         32(AX), R9
+	MOVQ         72(AX), SI
+	MOVQ         80(AX), DI
+	MOVQ         88(AX), R8
+	MOVQ         40(AX), R9
 	VPBROADCASTQ CX, Z3
 	XORQ         CX, CX
 
@@ -640,7 +640,7 @@ search63:
 	VUCOMISD      X2, X0
 	JLS           bad65
 	VBROADCASTSD  X2, Z1
-	MOVQ          72(AX), R9
+	MOVQ          56(AX), R9
 	MOVQ          $-1, BX
 	XORQ          R10, R10
 
@@ -723,9 +723,9 @@ none78:
 whole76:
 	CMPQ         BX, $0x00
 	JLT          bad65
-	MOVQ         88(AX), R10
-	MOVL         BX, (R10)(CX*4)
 	MOVQ         96(AX), R10
+	MOVL         BX, (R10)(CX*4)
+	MOVQ         104(AX), R10
 	VMOVSD       X2, (R10)(CX*8)
 	INCQ         CX
 	VBROADCASTSD X0, Z1
@@ -762,7 +762,7 @@ whole76:
 	IMULQ        R9, R10
 	ADDQ         (AX), R10
 	VMOVSD       (R10)(BX*8), X1
-	MOVQ         32(AX), R11
+	MOVQ         40(AX), R11
 	VSUBSD       (R11)(BX*8), X1, X1
 	VSUBSD       X2, X1, X1
 	VBROADCASTSD X1, Z3
@@ -829,9 +829,9 @@ whole83:
 	JMP search63
 
 end64:
-	MOVQ 32(AX), DX
-	MOVQ 88(AX), SI
-	MOVQ 96(AX), DI
+	MOVQ 40(AX), DX
+	MOVQ 96(AX), SI
+	MOVQ 104(AX), DI
 
 lower84:
 	SUBQ    $0x01, CX
@@ -844,9 +844,9 @@ lower84:
 	JMP     lower84
 
 lower85:
-	MOVQ 64(AX), CX
-	MOVQ 72(AX), DX
-	MOVQ 56(AX), AX
+	MOVQ 48(AX), CX
+	MOVQ 56(AX), DX
+	MOVQ 88(AX), AX
 
 walk86:
 	MOVQ    (AX)(BX*8), SI
@@ -888,9 +888,9 @@ TEXT ·checkFloat64AVX512(SB), NOSPLIT, $0-24
 	MOVQ         $0xc3c0000000000000, CX
 	VMOVQ        CX, X3
 	VBROADCASTSD X3, Z3
-	VBROADCASTSD 120(AX), Z1
-	MOVQ         32(AX), CX
-	MOVQ         112(AX), BX
+	VBROADCASTSD 128(AX), Z1
+	MOVQ         40(AX), CX
+	MOVQ         120(AX), BX
 	VXORPD       Y4, Y4, Y4
 	MOVQ         DX, SI
 	ADDQ         $0x07, SI
@@ -912,8 +912,8 @@ prices87:
 	JLT       prices87
 
 raises88:
-	MOVQ         64(AX), CX
-	MOVQ         104(AX), SI
+	MOVQ         48(AX), CX
+	MOVQ         112(AX), SI
 	XORQ         DI, DI
 	XORQ         R8, R8
 	MOVQ         (AX), R9
@@ -1066,7 +1066,7 @@ TEXT ·closeFloat64AVX512(SB), NOSPLIT, $0-40
 	MOVQ         $0xc3c0000000000000, CX
 	VMOVQ        CX, X3
 	VBROADCASTSD X3, Z3
-	VBROADCASTSD 120(AX), Z1
+	VBROADCASTSD 128(AX), Z1
 	MOVQ         $0x2000000000000000, CX
 	VMOVQ        CX, X4
 	VBROADCASTSD X4, Z4
@@ -1074,12 +1074,12 @@ TEXT ·closeFloat64AVX512(SB), NOSPLIT, $0-40
 	MOVQ         8(AX), BX
 	IMULQ        CX, BX
 	ADDQ         (AX), BX
-	MOVQ         104(AX), SI
+	MOVQ         112(AX), SI
 	MOVQ         (SI)(CX*8), SI
 	MOVQ         width+16(FP), CX
 	ADDQ         CX, SI
 	VPBROADCASTQ SI, Z4
-	MOVQ         112(AX), CX
+	MOVQ         120(AX), CX
 	MOVQ         152(AX), AX
 	XORQ         SI, SI
 	XORQ         DI, DI
@@ -1181,10 +1181,10 @@ TEXT ·nearestFloat64AVX512(SB), NOSPLIT, $0-16
 	XORQ         CX, CX
 	XORQ         BX, BX
 	MOVQ         (AX), SI
-	MOVQ         80(AX), DI
-	MOVQ         64(AX), R8
-	MOVQ         72(AX), R9
-	MOVQ         104(AX), R10
+	MOVQ         64(AX), DI
+	MOVQ         48(AX), R8
+	MOVQ         56(AX), R9
+	MOVQ         112(AX), R10
 	VXORPD       Y1, Y1, Y1
 
 rows108:
@@ -1345,7 +1345,7 @@ TEXT ·belowFloat64AVX512(SB), NOSPLIT, $0-48
 	ADDQ         (AX), BX
 	MOVQ         bar+16(FP), CX
 	VPBROADCASTQ CX, Z1
-	MOVQ         32(AX), AX
+	MOVQ         40(AX), AX
 	MOVQ         columns+24(FP), SI
 	MOVQ         costs+32(FP), DI
 	XORQ         CX, CX
@@ -1639,7 +1639,7 @@ TEXT ·minimaFloat32AVX512(SB), NOSPLIT, $0-16
 	SHLQ         CL, BX
 	DECQ         BX
 	KMOVB        BX, K1
-	MOVQ         32(AX), CX
+	MOVQ         40(AX), CX
 	MOVQ         (AX), BX
 	XORQ         SI, SI
 
@@ -1760,8 +1760,8 @@ TEXT ·transferFloat32AVX512(SB), NOSPLIT, $0-16
 	SHLQ         CL, BX
 	DECQ         BX
 	KMOVB        BX, K1
-	MOVQ         32(AX), CX
-	MOVQ         80(AX), BX
+	MOVQ         40(AX), CX
+	MOVQ         64(AX), BX
 	XORQ         SI, SI
 	XORQ         DI, DI
 
@@ -1771,7 +1771,7 @@ rows15:
 	MOVQ  8(AX), R8
 	IMULQ DI, R8
 	ADDQ  (AX), R8
-	MOVQ  72(AX), R9
+	MOVQ  56(AX), R9
 	XORQ  R11, R11
 
 turn18:
@@ -1825,7 +1825,7 @@ whole22:
 
 found17:
 	MOVL         DI, (R9)(R10*4)
-	MOVQ         64(AX), R9
+	MOVQ         48(AX), R9
 	MOVL         R10, (R9)(DI*4)
 	MOVQ         $0xfff0000000000000, R9
 	VMOVQ        R9, X2
@@ -1929,7 +1929,7 @@ TEXT ·bidFloat32AVX512(SB), NOSPLIT, $8-24
 	SHLQ         CL, BX
 	DECQ         BX
 	KMOVB        BX, K1
-	MOVQ         32(AX), CX
+	MOVQ         40(AX), CX
 	MOVQ         n+8(FP), BX
 	XORQ         SI, SI
 	XORQ         DI, DI
@@ -1938,7 +1938,7 @@ TEXT ·bidFloat32AVX512(SB), NOSPLIT, $8-24
 bids32:
 	CMPQ    SI, BX
 	JGE     done33
-	MOVQ    80(AX), R9
+	MOVQ    64(AX), R9
 	MOVLQSX (R9)(SI*4), R9
 	INCQ    SI
 	INCQ    R8
@@ -2017,7 +2017,7 @@ whole39:
 	VMINPD        X5, X2, X2
 	VUCOMISD      X1, X0
 	JLS           bad34
-	MOVQ          72(AX), R12
+	MOVQ          56(AX), R12
 	VBROADCASTSD  X1, Z3
 	MOVQ          $-1, R11
 	VUCOMISD      X1, X2
@@ -2125,7 +2125,7 @@ whole53:
 	JLT  bad34
 
 any40:
-	MOVQ         128(AX), R13
+	MOVQ         32(AX), R13
 	IMULQ        SI, R13
 	VMOVSD       (CX)(R11*8), X3
 	VSUBPD       X1, X2, X2
@@ -2153,14 +2153,14 @@ any40:
 	VMOVUPD      Z2, (CX)(R13*8)
 
 stays56:
-	MOVQ    64(AX), R13
+	MOVQ    48(AX), R13
 	MOVL    R11, (R13)(R9*4)
 	MOVLQSX (R12)(R11*4), R14
 	MOVL    R9, (R12)(R11*4)
 	TESTQ   R14, R14
 	JLT     bids32
 	MOVL    $-1, (R13)(R14*4)
-	MOVQ    80(AX), R9
+	MOVQ    64(AX), R9
 	TESTQ   R10, R10
 	JEQ     next57
 	DECQ    SI
@@ -2203,10 +2203,10 @@ TEXT ·pathFloat32AVX512(SB), NOSPLIT, $0-24
 	ADDQ         (AX), BX
 	VMOVAPD      Z0, Z1
 	VMOVAPD      Z0, Z2
-	MOVQ         40(AX), SI
-	MOVQ         48(AX), DI
-	MOVQ         56(AX), R8
-	MOVQ         32(AX), R9
+	MOVQ         72(AX), SI
+	MOVQ         80(AX), DI
+	MOVQ         88(AX), R8
+	MOVQ         40(AX), R9
 	VPBROADCASTQ CX, Z3
 	XORQ         CX, CX
 
@@ -2271,7 +2271,7 @@ search63:
 	VUCOMISD      X2, X0
 	JLS           bad65
 	VBROADCASTSD  X2, Z1
-	MOVQ          72(AX), R9
+	MOVQ          56(AX), R9
 	MOVQ          $-1, BX
 	XORQ          R10, R10
 
@@ -2354,9 +2354,9 @@ none78:
 whole76:
 	CMPQ         BX, $0x00
 	JLT          bad65
-	MOVQ         88(AX), R10
-	MOVL         BX, (R10)(CX*4)
 	MOVQ         96(AX), R10
+	MOVL         BX, (R10)(CX*4)
+	MOVQ         104(AX), R10
 	VMOVSD       X2, (R10)(CX*8)
 	INCQ         CX
 	VBROADCASTSD X0, Z1
@@ -2394,7 +2394,7 @@ whole76:
 	ADDQ         (AX), R10
 	VXORPD       X1, X1, X1
 	VCVTSS2SD    (R10)(BX*4), X1, X1
-	MOVQ         32(AX), R11
+	MOVQ         40(AX), R11
 	VSUBSD       (R11)(BX*8), X1, X1
 	VSUBSD       X2, X1, X1
 	VBROADCASTSD X1, Z3
@@ -2462,9 +2462,9 @@ whole83:
 	JMP search63
 
 end64:
-	MOVQ 32(AX), DX
-	MOVQ 88(AX), SI
-	MOVQ 96(AX), DI
+	MOVQ 40(AX), DX
+	MOVQ 96(AX), SI
+	MOVQ 104(AX), DI
 
 lower84:
 	SUBQ    $0x01, CX
@@ -2477,9 +2477,9 @@ lower84:
 	JMP     lower84
 
 lower85:
-	MOVQ 64(AX), CX
-	MOVQ 72(AX), DX
-	MOVQ 56(AX), AX
+	MOVQ 48(AX), CX
+	MOVQ 56(AX), DX
+	MOVQ 88(AX), AX
 
 walk86:
 	MOVQ    (AX)(BX*8), SI
@@ -2521,9 +2521,9 @@ TEXT ·checkFloat32AVX512(SB), NOSPLIT, $0-24
 	MOVQ         $0xc3c0000000000000, CX
 	VMOVQ        CX, X3
 	VBROADCASTSD X3, Z3
-	VBROADCASTSD 120(AX), Z1
-	MOVQ         32(AX), CX
-	MOVQ         112(AX), BX
+	VBROADCASTSD 128(AX), Z1
+	MOVQ         40(AX), CX
+	MOVQ         120(AX), BX
 	VXORPD       Y4, Y4, Y4
 	MOVQ         DX, SI
 	ADDQ         $0x07, SI
@@ -2545,8 +2545,8 @@ prices87:
 	JLT       prices87
 
 raises88:
-	MOVQ         64(AX), CX
-	MOVQ         104(AX), SI
+	MOVQ         48(AX), CX
+	MOVQ         112(AX), SI
 	XORQ         DI, DI
 	XORQ         R8, R8
 	MOVQ         (AX), R9
@@ -2701,7 +2701,7 @@ TEXT ·closeFloat32AVX512(SB), NOSPLIT, $0-40
 	MOVQ         $0xc3c0000000000000, CX
 	VMOVQ        CX, X3
 	VBROADCASTSD X3, Z3
-	VBROADCASTSD 120(AX), Z1
+	VBROADCASTSD 128(AX), Z1
 	MOVQ         $0x2000000000000000, CX
 	VMOVQ        CX, X4
 	VBROADCASTSD X4, Z4
@@ -2709,12 +2709,12 @@ TEXT ·closeFloat32AVX512(SB), NOSPLIT, $0-40
 	MOVQ         8(AX), BX
 	IMULQ        CX, BX
 	ADDQ         (AX), BX
-	MOVQ         104(AX), SI
+	MOVQ         112(AX), SI
 	MOVQ         (SI)(CX*8), SI
 	MOVQ         width+16(FP), CX
 	ADDQ         CX, SI
 	VPBROADCASTQ SI, Z4
-	MOVQ         112(AX), CX
+	MOVQ         120(AX), CX
 	MOVQ         152(AX), AX
 	XORQ         SI, SI
 	XORQ         DI, DI
@@ -2817,10 +2817,10 @@ TEXT ·nearestFloat32AVX512(SB), NOSPLIT, $0-16
 	XORQ         CX, CX
 	XORQ         BX, BX
 	MOVQ         (AX), SI
-	MOVQ         80(AX), DI
-	MOVQ         64(AX), R8
-	MOVQ         72(AX), R9
-	MOVQ         104(AX), R10
+	MOVQ         64(AX), DI
+	MOVQ         48(AX), R8
+	MOVQ         56(AX), R9
+	MOVQ         112(AX), R10
 	VXORPD       Y1, Y1, Y1
 
 rows108:
@@ -2983,7 +2983,7 @@ TEXT ·belowFloat32AVX512(SB), NOSPLIT, $0-48
 	ADDQ         (AX), BX
 	MOVQ         bar+16(FP), CX
 	VPBROADCASTQ CX, Z1
-	MOVQ         32(AX), AX
+	MOVQ         40(AX), AX
 	MOVQ         columns+24(FP), SI
 	MOVQ         costs+32(FP), DI
 	XORQ         CX, CX
@@ -3228,7 +3228,7 @@ TEXT ·minimaInt32AVX512(SB), NOSPLIT, $0-16
 	SHLQ         CL, BX
 	DECQ         BX
 	KMOVB        BX, K1
-	MOVQ         32(AX), CX
+	MOVQ         40(AX), CX
 	MOVQ         (AX), BX
 	XORQ         SI, SI
 
@@ -3349,8 +3349,8 @@ TEXT ·transferInt32AVX512(SB), NOSPLIT, $0-16
 	SHLQ         CL, BX
 	DECQ         BX
 	KMOVB        BX, K1
-	MOVQ         32(AX), CX
-	MOVQ         80(AX), BX
+	MOVQ         40(AX), CX
+	MOVQ         64(AX), BX
 	XORQ         SI, SI
 	XORQ         DI, DI
 
@@ -3360,7 +3360,7 @@ rows15:
 	MOVQ  8(AX), R8
 	IMULQ DI, R8
 	ADDQ  (AX), R8
-	MOVQ  72(AX), R9
+	MOVQ  56(AX), R9
 	XORQ  R11, R11
 
 turn18:
@@ -3414,7 +3414,7 @@ whole22:
 
 found17:
 	MOVL         DI, (R9)(R10*4)
-	MOVQ         64(AX), R9
+	MOVQ         48(AX), R9
 	MOVL         R10, (R9)(DI*4)
 	MOVQ         $0xfff0000000000000, R9
 	VMOVQ        R9, X2
@@ -3518,7 +3518,7 @@ TEXT ·bidInt32AVX512(SB), NOSPLIT, $8-24
 	SHLQ         CL, BX
 	DECQ         BX
 	KMOVB        BX, K1
-	MOVQ         32(AX), CX
+	MOVQ         40(AX), CX
 	MOVQ         n+8(FP), BX
 	XORQ         SI, SI
 	XORQ         DI, DI
@@ -3527,7 +3527,7 @@ TEXT ·bidInt32AVX512(SB), NOSPLIT, $8-24
 bids32:
 	CMPQ    SI, BX
 	JGE     done33
-	MOVQ    80(AX), R9
+	MOVQ    64(AX), R9
 	MOVLQSX (R9)(SI*4), R9
 	INCQ    SI
 	INCQ    R8
@@ -3606,7 +3606,7 @@ whole39:
 	VMINPD        X5, X2, X2
 	VUCOMISD      X1, X0
 	JLS           bad34
-	MOVQ          72(AX), R12
+	MOVQ          56(AX), R12
 	VBROADCASTSD  X1, Z3
 	MOVQ          $-1, R11
 	VUCOMISD      X1, X2
@@ -3714,7 +3714,7 @@ whole53:
 	JLT  bad34
 
 any40:
-	MOVQ         128(AX), R13
+	MOVQ         32(AX), R13
 	IMULQ        SI, R13
 	VMOVSD       (CX)(R11*8), X3
 	VSUBPD       X1, X2, X2
@@ -3742,14 +3742,14 @@ any40:
 	VMOVUPD      Z2, (CX)(R13*8)
 
 stays56:
-	MOVQ    64(AX), R13
+	MOVQ    48(AX), R13
 	MOVL    R11, (R13)(R9*4)
 	MOVLQSX (R12)(R11*4), R14
 	MOVL    R9, (R12)(R11*4)
 	TESTQ   R14, R14
 	JLT     bids32
 	MOVL    $-1, (R13)(R14*4)
-	MOVQ    80(AX), R9
+	MOVQ    64(AX), R9
 	TESTQ   R10, R10
 	JEQ     next57
 	DECQ    SI
@@ -3792,10 +3792,10 @@ TEXT ·pathInt32AVX512(SB), NOSPLIT, $0-24
 	ADDQ         (AX), BX
 	VMOVAPD      Z0, Z1
 	VMOVAPD      Z0, Z2
-	MOVQ         40(AX), SI
-	MOVQ         48(AX), DI
-	MOVQ         56(AX), R8
-	MOVQ         32(AX), R9
+	MOVQ         72(AX), SI
+	MOVQ         80(AX), DI
+	MOVQ         88(AX), R8
+	MOVQ         40(AX), R9
 	VPBROADCASTQ CX, Z3
 	XORQ         CX, CX
 
@@ -3860,7 +3860,7 @@ search63:
 	VUCOMISD      X2, X0
 	JLS           bad65
 	VBROADCASTSD  X2, Z1
-	MOVQ          72(AX), R9
+	MOVQ          56(AX), R9
 	MOVQ          $-1, BX
 	XORQ          R10, R10
 
@@ -3943,9 +3943,9 @@ none78:
 whole76:
 	CMPQ         BX, $0x00
 	JLT          bad65
-	MOVQ         88(AX), R10
-	MOVL         BX, (R10)(CX*4)
 	MOVQ         96(AX), R10
+	MOVL         BX, (R10)(CX*4)
+	MOVQ         104(AX), R10
 	VMOVSD       X2, (R10)(CX*8)
 	INCQ         CX
 	VBROADCASTSD X0, Z1
@@ -3983,7 +3983,7 @@ whole76:
 	ADDQ         (AX), R10
 	VXORPD       X1, X1, X1
 	VCVTSI2SDL   (R10)(BX*4), X1, X1
-	MOVQ         32(AX), R11
+	MOVQ         40(AX), R11
 	VSUBSD       (R11)(BX*8), X1, X1
 	VSUBSD       X2, X1, X1
 	VBROADCASTSD X1, Z3
@@ -4051,9 +4051,9 @@ whole83:
 	JMP search63
 
 end64:
-	MOVQ 32(AX), DX
-	MOVQ 88(AX), SI
-	MOVQ 96(AX), DI
+	MOVQ 40(AX), DX
+	MOVQ 96(AX), SI
+	MOVQ 104(AX), DI
 
 lower84:
 	SUBQ    $0x01, CX
@@ -4066,9 +4066,9 @@ lower84:
 	JMP     lower84
 
 lower85:
-	MOVQ 64(AX), CX
-	MOVQ 72(AX), DX
-	MOVQ 56(AX), AX
+	MOVQ 48(AX), CX
+	MOVQ 56(AX), DX
+	MOVQ 88(AX), AX
 
 walk86:
 	MOVQ    (AX)(BX*8), SI
@@ -4110,9 +4110,9 @@ TEXT ·checkInt32AVX512(SB), NOSPLIT, $0-24
 	MOVQ         $0xc3c0000000000000, CX
 	VMOVQ        CX, X3
 	VBROADCASTSD X3, Z3
-	VBROADCASTSD 120(AX), Z0
-	MOVQ         32(AX), CX
-	MOVQ         112(AX), BX
+	VBROADCASTSD 128(AX), Z0
+	MOVQ         40(AX), CX
+	MOVQ         120(AX), BX
 	VXORPD       Y1, Y1, Y1
 	MOVQ         DX, SI
 	ADDQ         $0x07, SI
@@ -4134,8 +4134,8 @@ prices87:
 	JLT       prices87
 
 raises88:
-	MOVQ         64(AX), CX
-	MOVQ         104(AX), SI
+	MOVQ         48(AX), CX
+	MOVQ         112(AX), SI
 	XORQ         DI, DI
 	XORQ         R8, R8
 	MOVQ         (AX), R9
@@ -4261,7 +4261,7 @@ TEXT ·closeInt32AVX512(SB), NOSPLIT, $0-40
 	MOVQ         $0xc3c0000000000000, CX
 	VMOVQ        CX, X0
 	VBROADCASTSD X0, Z0
-	VBROADCASTSD 120(AX), Z0
+	VBROADCASTSD 128(AX), Z0
 	MOVQ         $0x2000000000000000, CX
 	VMOVQ        CX, X0
 	VBROADCASTSD X0, Z0
@@ -4269,12 +4269,12 @@ TEXT ·closeInt32AVX512(SB), NOSPLIT, $0-40
 	MOVQ         8(AX), BX
 	IMULQ        CX, BX
 	ADDQ         (AX), BX
-	MOVQ         104(AX), SI
+	MOVQ         112(AX), SI
 	MOVQ         (SI)(CX*8), SI
 	MOVQ         width+16(FP), CX
 	ADDQ         CX, SI
 	VPBROADCASTQ SI, Z3
-	MOVQ         112(AX), CX
+	MOVQ         120(AX), CX
 	MOVQ         152(AX), AX
 	XORQ         SI, SI
 	XORQ         DI, DI
@@ -4365,10 +4365,10 @@ TEXT ·nearestInt32AVX512(SB), NOSPLIT, $0-16
 	XORQ         CX, CX
 	XORQ         BX, BX
 	MOVQ         (AX), SI
-	MOVQ         80(AX), DI
-	MOVQ         64(AX), R8
-	MOVQ         72(AX), R9
-	MOVQ         104(AX), R10
+	MOVQ         64(AX), DI
+	MOVQ         48(AX), R8
+	MOVQ         56(AX), R9
+	MOVQ         112(AX), R10
 	VXORPD       Y1, Y1, Y1
 
 rows108:
@@ -4525,7 +4525,7 @@ TEXT ·belowInt32AVX512(SB), NOSPLIT, $0-48
 	ADDQ         (AX), BX
 	MOVQ         bar+16(FP), CX
 	VPBROADCASTQ CX, Z1
-	MOVQ         32(AX), AX
+	MOVQ         40(AX), AX
 	MOVQ         columns+24(FP), SI
 	MOVQ         costs+32(FP), DI
 	XORQ         CX, CX

@@ -12,28 +12,52 @@ import (
 type Cost interface{ int32 | float32 | float64 }
 
 // A Search is the memory of a solve: lists with room for a whole block of columns beyond the last. The
-// assembly knows where its fields are.
+// assembly knows where the fields of its parts but the last are.
 type Search struct {
+	matrix
+	matching
+	tree
+	proof
+	memory
+}
+
+// A matrix is what Open is given.
+type matrix struct {
 	costs      unsafe.Pointer // of the first row
 	stride     int            // bytes from row to row
 	rows, cols int            // at most as many rows as columns
-	price      unsafe.Pointer // float64s, of columns
-	distance   unsafe.Pointer // float64s, of columns in a search
-	shut       unsafe.Pointer // float64s: price, or minus infinity in columns that the search has left
-	from       unsafe.Pointer // int64s: the row that gave a column its distance
-	column     unsafe.Pointer // int32s, of rows; -1: free
-	row        unsafe.Pointer // int32s, of columns; -1: free
-	free       unsafe.Pointer // int32s: free rows
-	left       unsafe.Pointer // int32s: columns that the search has left
-	reach      unsafe.Pointer // float64s: their distances
-	dualRow    unsafe.Pointer // int64s: u in units
-	dualCol    unsafe.Pointer // int64s: v in units
-	scale      float64        // units in 1
 	turns      int            // most bids for each row looked at
-	slack      int            // sum of what matched pairs cost more than their duals, in units
-	rounded    uint64         // not 0: units rounded a cost
-	near       unsafe.Pointer // int32s: columns
+}
 
+// A matching is what all kernels of the search improve.
+type matching struct {
+	price  unsafe.Pointer // float64s, of columns
+	column unsafe.Pointer // int32s, of rows; -1: free
+	row    unsafe.Pointer // int32s, of columns; -1: free
+	free   unsafe.Pointer // int32s: free rows
+}
+
+// A tree is the state of Path, one search for a shortest path.
+type tree struct {
+	distance unsafe.Pointer // float64s, of columns
+	shut     unsafe.Pointer // float64s: price, or minus infinity in columns that the search has left
+	from     unsafe.Pointer // int64s: the row that gave a column its distance
+	left     unsafe.Pointer // int32s: columns that the search has left
+	reach    unsafe.Pointer // float64s: their distances
+}
+
+// A proof is what Check and Close find.
+type proof struct {
+	dualRow unsafe.Pointer // int64s: u in units
+	dualCol unsafe.Pointer // int64s: v in units
+	scale   float64        // units in 1
+	slack   int            // sum of what matched pairs cost more than their duals, in units
+	rounded uint64         // not 0: units rounded a cost
+	near    unsafe.Pointer // int32s: columns
+}
+
+// A memory holds the lists that the pointers lead to.
+type memory struct {
 	ints   []int32
 	floats []float64
 	longs  []int64

@@ -12,11 +12,13 @@ import (
 // The assembly knows the fields by their offsets.
 func TestFieldsOfSearch(t *testing.T) {
 	var s Search
-	for k, at := range []uintptr{unsafe.Offsetof(s.costs), unsafe.Offsetof(s.stride), unsafe.Offsetof(s.rows), unsafe.Offsetof(s.cols),
-		unsafe.Offsetof(s.price), unsafe.Offsetof(s.distance), unsafe.Offsetof(s.shut), unsafe.Offsetof(s.from), unsafe.Offsetof(s.column),
-		unsafe.Offsetof(s.row), unsafe.Offsetof(s.free), unsafe.Offsetof(s.left), unsafe.Offsetof(s.reach), unsafe.Offsetof(s.dualRow),
-		unsafe.Offsetof(s.dualCol), unsafe.Offsetof(s.scale), unsafe.Offsetof(s.turns), unsafe.Offsetof(s.slack), unsafe.Offsetof(s.rounded),
-		unsafe.Offsetof(s.near)} {
+	begin := uintptr(unsafe.Pointer(&s))
+	for k, field := range []unsafe.Pointer{unsafe.Pointer(&s.costs), unsafe.Pointer(&s.stride), unsafe.Pointer(&s.rows), unsafe.Pointer(&s.cols),
+		unsafe.Pointer(&s.turns), unsafe.Pointer(&s.price), unsafe.Pointer(&s.column), unsafe.Pointer(&s.row), unsafe.Pointer(&s.free),
+		unsafe.Pointer(&s.distance), unsafe.Pointer(&s.shut), unsafe.Pointer(&s.from), unsafe.Pointer(&s.left), unsafe.Pointer(&s.reach),
+		unsafe.Pointer(&s.dualRow), unsafe.Pointer(&s.dualCol), unsafe.Pointer(&s.scale), unsafe.Pointer(&s.slack), unsafe.Pointer(&s.rounded),
+		unsafe.Pointer(&s.near)} {
+		at := uintptr(field) - begin
 		if at != uintptr(8*k) {
 			t.Errorf("field %d is at %d, expected %d", k, at, 8*k)
 		}

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
 	"unsafe"
@@ -25,11 +26,9 @@ import (
 // source is what errors and results call instances of this library.
 const source = "an array"
 
-// An instance of at most byPaths costs is solved by shortest paths on one core. One of at most
-// onThread costs is solved on the calling thread: on a thread that C made, waiting for the
-// goroutines that share a pass takes long. Uniform costs of 300 x 300 take 1.5 ms by paths and 2.5
-// by the host's method, of 1000 x 1000 80 and 13 ms (python/tests/overhead.py).
-const onThread, byPaths = 1 << 15, 1 << 17
+// An instance of at most onThread costs is solved on the calling thread: on a thread that C made, waiting for the
+// goroutines that share a pass takes long.
+const onThread = 1 << 15
 
 //export goAssign
 func goAssign(p *C.coalesce_assignment) C.int32_t {
@@ -177,7 +176,7 @@ func further(p *C.coalesce_assignment, s *solve.Settings) error {
 func plain(p *C.coalesce_assignment) bool {
 	return p != nil && p.flags&^(C.COALESCE_MAXIMIZE|C.COALESCE_REPORT) == 0 && p.device == C.COALESCE_HOST && p.batch == 1 && p.start == nil && p.dimensions == 0 &&
 		p.k_best <= 1 && p.start_scale == 0 && p.time_limit == 0 && p.algorithm == nil && p.options == nil &&
-		p.rows > 0 && p.cols > 0 && p.rows <= byPaths && p.cols <= byPaths && p.rows*p.cols <= byPaths
+		p.rows > 0 && p.cols > 0 && assignment.FewCosts(int(min(p.rows, math.MaxInt32)), int(min(p.cols, math.MaxInt32)), runtime.GOMAXPROCS(0))
 }
 
 // quicks are solvers for small instances.

@@ -8,6 +8,7 @@ import "C"
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"sync"
 	"unsafe"
 
@@ -22,15 +23,12 @@ type matcher struct {
 
 var matchers = sync.Pool{New: func() any { return new(matcher) }}
 
-// byMatch is the most costs of a matrix that assignment.Match solves: those of 5,000 rows.
-const byMatch = 25_000_000
-
 // matchable reports whether assignment.Match solves what a struct describes: dense matrices on the host, of which the
 // columns, values and gaps alone are asked for, and no gaps with a limit.
 func matchable(p *C.coalesce_assignment) bool {
 	return p != nil && uintptr(p.size) >= unsafe.Sizeof(*p) && p.flags&^(C.COALESCE_MAXIMIZE|C.COALESCE_LIMIT) == 0 && p.device == C.COALESCE_HOST && p.start == nil && p.dimensions == 0 &&
 		p.k_best <= 1 && p.start_scale == 0 && p.time_limit == 0 && p.algorithm == nil && p.options == nil && p.u == nil && p.v == nil && p.scale == nil && (p.gap == nil || p.flags&C.COALESCE_LIMIT == 0) &&
-		p.costs != nil && p.column != nil && p.batch > 0 && p.batch <= math.MaxInt32 && p.rows > 0 && p.cols > 0 && p.rows <= byMatch && p.cols <= byMatch && p.rows*p.cols <= byMatch
+		p.costs != nil && p.column != nil && p.batch > 0 && p.batch <= math.MaxInt32 && p.rows > 0 && p.cols > 0 && assignment.FewCosts(int(min(p.rows, math.MaxInt32)), int(min(p.cols, math.MaxInt32)), runtime.GOMAXPROCS(0))
 }
 
 // match solves one matrix, or few, on the calling thread, many on a goroutine that Go made, as goroutines share them.

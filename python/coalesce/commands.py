@@ -456,7 +456,7 @@ class SolveAssignmentFlags(TypedDict, total=False):
     jitter: add -1, 0 or 1 to each cost.
     density: allow about this share of the pairs, a full matching among them (default: all pairs).
     keep_points: keep points, and compute costs when needed; for kinds that have points.
-    algorithm: solve with this algorithm: core, tree, classical, host, sequential-tree, sequential-classical, reference (default: the solver's choice).
+    algorithm: solve with this algorithm: core, tree, classical, host, paths, sequential-tree, sequential-classical, reference (default: the solver's choice).
     variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known (default: the fastest known).
     time_limit: end the solve of an instance after this time, with the best so far (default: none).
     duals: add the duals u and v to the result.
@@ -496,7 +496,7 @@ class SolveAssignmentFlags(TypedDict, total=False):
     jitter: Optional[bool]
     density: Optional[float]
     keep_points: Optional[bool]
-    algorithm: Optional[Literal["core", "tree", "classical", "host", "sequential-tree", "sequential-classical", "reference"]]
+    algorithm: Optional[Literal["core", "tree", "classical", "host", "paths", "sequential-tree", "sequential-classical", "reference"]]
     variant: Optional[Path]
     time_limit: Optional[Union[str, float]]
     duals: Optional[bool]

@@ -120,7 +120,7 @@ def test_repr():
 
 def test_algorithms_and_devices():
     a = np.random.default_rng(4).random((20, 20))
-    values = {coalesce.solve_assignment(a, algorithm=x).value for x in ("host", "sequential-tree", "reference")}
+    values = {coalesce.solve_assignment(a, algorithm=x).value for x in ("host", "paths", "sequential-tree", "reference")}
     assert len(values) == 1
     with pytest.raises(ValueError, match="Algorithm: found"):
         coalesce.solve_assignment(a, algorithm="none such")

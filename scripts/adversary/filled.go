@@ -345,7 +345,7 @@ func revenue(a *auction.Auction) *big.Int {
 
 func fillAssignment(r *rand.Rand, d device.Device) *outcome {
 	ctx, inst, o := context.Background(), filledCosts(r), assignment.Options{Duals: true}
-	o.Devices, o.Algorithm = []device.Device{d}, []string{"", "", "host", "sequential-tree", "reference"}[r.IntN(5)]
+	o.Devices, o.Algorithm = []device.Device{d}, []string{"", "", "host", "paths", "sequential-tree", "reference"}[r.IntN(6)]
 	if r.IntN(4) == 0 {
 		o.Start = &assignment.Duals{U: make([]int64, inst.Rows), V: make([]int64, inst.Cols), Scale: 1}
 	}

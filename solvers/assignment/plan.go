@@ -33,6 +33,20 @@ func (c plan) String() string {
 	return c.family.Kernels.Name + " " + c.variant.Label
 }
 
+// The costs of a dense matrix that one core solves faster by Match, check and all, than a host's cores by their method: on any host, and on
+// one of at most two cores. Uniform costs, distances and costs that nearly all are one constant, of 100 to 5,000 rows, were
+// compared (docs/notes/python.md).
+const pathsCosts, pathsCostsOfFew = 2000 * 2000, 5000 * 5000
+
+// FewCosts reports whether Match solves a dense matrix of so many rows and columns faster than Solve's method for a host of so many cores.
+func FewCosts(rows, cols, cores int) bool {
+	most := pathsCosts
+	if cores <= 2 {
+		most = pathsCostsOfFew
+	}
+	return rows <= most && cols <= most && rows*cols <= most
+}
+
 // planFor plans for a device: the family and variant asked for, or the best.
 func planFor(facts device.Facts, p *problem.Normal, o Options) (plan, error) {
 	all, hosts := families.DeviceFamilies(), families.HostMethods()

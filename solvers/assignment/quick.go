@@ -3,6 +3,7 @@ package assignment
 import (
 	"context"
 	"math"
+	"strconv"
 	"time"
 
 	"coalesce/solvers/assignment/internal/paths"
@@ -21,9 +22,59 @@ type QuickSolver struct {
 
 // Solve returns a matching of the least cost, its duals and the certificate of both, in q's
 // memory, which the next solve overwrites. ok is false for instances that q does not take, which
-// the package's Solve does: sparse ones, points, a limit, no full matching. Errors of costs wrap
-// ErrCost.
+// the package's Solve does: sparse ones, points, a limit, no full matching, many costs that these kernels do not decide. Errors
+// of costs wrap ErrCost.
 func (q *QuickSolver) Solve(inst *Instance) (column []int32, d Duals, c Certificate, ok bool, err error) {
+	if column, d, c, ok = q.prove(inst); ok {
+		return column, d, c, true, nil
+	}
+	if inst != nil && inst.Dense() && inst.Len() > integerCosts {
+		return nil, d, c, false, inst.Check()
+	}
+	return q.solve(inst)
+}
+
+// prove is Solve by kernels on the costs as they are, which check their answers; false where these do not decide.
+func (q *QuickSolver) prove(inst *Instance) ([]int32, Duals, Certificate, bool) {
+	if !takesPaths(inst) {
+		return nil, Duals{}, Certificate{}, false
+	}
+	switch inst.Type {
+	case Int32:
+		return proveAs(q, inst, inst.I32)
+	case Int64:
+		return proveAs(q, inst, inst.I64)
+	case Float32:
+		return proveAs(q, inst, inst.F32)
+	}
+	return proveAs(q, inst, inst.F64)
+}
+
+// takesPaths reports whether prove takes an instance.
+func takesPaths(inst *Instance) bool {
+	return inst != nil && inst.Dense() && inst.Limit == nil && !inst.Transports() && !inst.Every && !inst.Unsigned && inst.Check() == nil
+}
+
+func proveAs[T Number](q *QuickSolver, inst *Instance, costs []T) ([]int32, Duals, Certificate, bool) {
+	column := q.room(inst.Rows)
+	p, ok := paths.Prove(&q.matcher, inst.Rows, inst.Cols, costs, inst.Maximize, 0, column)
+	if !ok {
+		return nil, Duals{}, Certificate{}, false
+	}
+	sum := strconv.FormatInt(p.Units, 10)
+	return column, p.Duals, Certificate{By: "host", Pairs: p.Pairs, Primal: sum, Dual: sum, Scale: p.Scale, Rounded: p.Rounded, Exact: p.Rounded == 0}, true
+}
+
+// room is the list of the columns of so many rows.
+func (q *QuickSolver) room(rows int) []int32 {
+	if cap(q.column) < rows {
+		q.column = make([]int32, rows)
+	}
+	return q.column[:rows]
+}
+
+// solve is Solve by integers.
+func (q *QuickSolver) solve(inst *Instance) (column []int32, d Duals, c Certificate, ok bool, err error) {
 	p, err := quickly(inst)
 	if err != nil || !inst.Dense() || inst.Limit != nil || inst.Transports() || p.Rows == 0 {
 		return nil, d, c, false, err
@@ -53,10 +104,7 @@ func (q *QuickSolver) columns(inst *Instance, p *problem.Normal, found []int32) 
 	if !p.Transposed {
 		return found
 	}
-	if cap(q.column) < inst.Rows {
-		q.column = make([]int32, inst.Rows)
-	}
-	column := q.column[:inst.Rows]
+	column := q.room(inst.Rows)
 	for i := range column {
 		column[i] = -1
 	}
@@ -74,16 +122,23 @@ func (q *QuickSolver) Result(inst *Instance) (*Result, error) {
 	if !ok {
 		return nil, err
 	}
+	return q.result(inst, clock, column, d, c), nil
+}
+
+// result is the result of an answer that took since a time; nil where its value is too large.
+func (q *QuickSolver) result(inst *Instance, began time.Time, column []int32, d Duals, c Certificate) *Result {
 	r := newResult(inst)
-	r.solvedBy("host", "assignment/paths", "few costs, for which no goroutine is started")
+	r.solvedBy("host", "assignment/paths", pathsReason)
 	r.Column, r.Duals = column, &d
-	r.Seconds.Solve = time.Since(clock).Seconds()
+	r.Seconds.Solve = time.Since(began).Seconds()
 	if r.Value, r.Matched = totalCost(inst, column); math.IsInf(r.Value.Float(), 0) {
-		return nil, nil // Solve says so
+		return nil // Solve says so
 	}
 	r.setCertificate(&c)
-	return r, nil
+	return r
 }
+
+const pathsReason = "few costs, for which no goroutine is started"
 
 // quickly does what problem.Normalise does, for few costs that are mostly allowed. Floats are
 // scaled by as many bits as there is room for, without a search for their lowest bit. The

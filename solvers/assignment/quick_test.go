@@ -2,10 +2,13 @@ package assignment
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"math/cmplx"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"coalesce/runtime/device"
@@ -61,6 +64,83 @@ func TestQuick(t *testing.T) {
 	}
 	if left > 0 {
 		t.Errorf("%d of %d feasible instances were left to others, expected none", left, rounds)
+	}
+}
+
+// Solve has one core solve few costs on a host, and the proof of that passes the checks of Verify, of rounded costs too.
+func TestFewCostsAreProven(t *testing.T) {
+	d := host.Open(2)
+	defer d.Close()
+	r := rand.New(rand.NewPCG(7, 2))
+	by := map[string]int{}
+	for round := range 240 {
+		rows, cols := 2+r.IntN(40), 2+r.IntN(40)
+		switch round % 4 {
+		case 0:
+			cols = rows
+		case 1:
+			rows, cols = 120+r.IntN(40), 120+r.IntN(40)
+		}
+		x, y := make([]complex128, rows), make([]complex128, cols)
+		for _, list := range [][]complex128{x, y} {
+			for k := range list {
+				list[k] = complex(r.Float64(), r.Float64())
+			}
+		}
+		inst := &Instance{Rows: rows, Cols: cols, Type: Float64, Maximize: round%7 == 0}
+		kind := round % 5
+		for i := range rows {
+			for j := range cols {
+				c := cmplx.Abs(x[i] - y[j])
+				switch {
+				case kind == 1:
+					c = r.NormFloat64() * math.Ldexp(1, r.IntN(30))
+				case kind == 2 && r.IntN(4) > 0:
+					c = 1
+				case kind == 3 && r.IntN(3) > 0 && i%cols != j%rows:
+					c = math.Inf(1)
+					if inst.Maximize {
+						c = -c
+					}
+				}
+				inst.F64, inst.F32 = append(inst.F64, c), append(inst.F32, float32(c))
+			}
+		}
+		if kind == 4 {
+			inst.Type, inst.F64 = Float32, nil
+		} else {
+			inst.F32 = nil
+		}
+		s, err := Open(on(Options{Duals: true}, d))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := s.Solve(t.Context(), inst)
+		if err == nil {
+			var again *Result
+			if again, err = s.SolveAgain(t.Context()); err == nil && !slices.Equal(again.Column, found.Column) {
+				t.Fatalf("round %d: another answer the second time", round)
+			}
+		}
+		if err = errors.Join(err, s.Close()); errors.Is(err, solve.ErrInfeasible) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		by[found.Algorithm]++
+		text, err := json.Marshal(found)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := Verify(inst, text, nil)
+		if err != nil || len(v.Failures) > 0 || !v.BoundChecked || !found.Proven {
+			t.Fatalf("round %d, %d x %d, kind %d, by %s: %v, %v", round, rows, cols, kind, found.Variant, err, v)
+		}
+	}
+	t.Log(by)
+	if by["paths"] < 190 {
+		t.Errorf("found %v, expected paths to solve nearly all", by)
 	}
 }
 

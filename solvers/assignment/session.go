@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment/internal/families"
@@ -44,6 +46,9 @@ func (s *Session) SolveAgain(ctx context.Context) (*Result, error) {
 }
 
 func (s *Session) solve(ctx context.Context, r *run) (*Result, error) {
+	if found, err := s.byPaths(ctx, r); found != nil || err != nil {
+		return found, err
+	}
 	ctx, cancel := s.WithTimeLimit(ctx)
 	defer cancel()
 	found, err := solve.Run(ctx, &s.Settings, r)
@@ -53,6 +58,44 @@ func (s *Session) solve(ctx context.Context, r *run) (*Result, error) {
 	if err != nil && !errors.Is(err, solve.ErrInfeasible) {
 		err = fmt.Errorf("solve assignment: %w", err)
 	}
+	return found, err
+}
+
+// longPaths is longer than Match may take of the costs that FewCosts allows, which nothing ends.
+const longPaths = time.Second
+
+// byPaths solves an instance that the plan has one core solve on its own, and keeps it as the session's; nil where others do.
+func (s *Session) byPaths(ctx context.Context, r *run) (*Result, error) {
+	inst := r.next
+	if r.again {
+		if inst = s.inst; s.job != nil || inst == nil {
+			return nil, nil
+		}
+		r.next, r.again = inst, false // where this does not solve it
+	}
+	d, err := s.LeadDevice()
+	if err != nil || d.Facts().Kind != device.Host || len(s.Devices) > 1 || s.RankCount() > 1 || s.Algorithm != "" || s.Variant != "" || s.Start != nil ||
+		s.Bottleneck || s.KBest > 1 || s.Unchecked || ctx.Err() != nil || s.check() != nil || s.TimeLimit > 0 && s.TimeLimit < longPaths || !takesPaths(inst) || !FewCosts(inst.Rows, inst.Cols, d.Facts().SMs) {
+		return nil, nil
+	}
+	began := time.Now()
+	q := quicks.Get().(*QuickSolver)
+	defer quicks.Put(q)
+	column, duals, c, ok := q.prove(inst)
+	if !ok {
+		return nil, nil
+	}
+	found := q.result(inst, began, slices.Clone(column), duals, c)
+	if found == nil {
+		return nil, nil
+	}
+	if found.Duals = nil; s.Duals {
+		found.Duals = &Duals{U: slices.Clone(duals.U), V: slices.Clone(duals.V), Scale: duals.Scale}
+	}
+	found.Device = s.solvedOn()
+	s.Logf("%s on %s: %s", found.Variant, found.Device, found.Reason)
+	err = s.unload()
+	s.inst = inst
 	return found, err
 }
 
@@ -103,6 +146,7 @@ func (s *Session) load(ctx context.Context, inst *Instance) error {
 // unload gives back the memory of the instance.
 func (s *Session) unload() error {
 	j := s.job
+	s.inst, s.p = nil, nil
 	if s.job = nil; j == nil {
 		return nil
 	}

@@ -335,11 +335,7 @@ func (p *Normal) FitFloats(least, largest float64, grain int) error {
 	shift := 0
 	p.Exact = true
 	if size > 0 {
-		_, e := math.Frexp(size)
-		shift = min(60-e, 1000)
-		for ToScaled(size, math.Ldexp(1, shift)) > MaxScaled(p.Instance.SumRows(p.Rows)) {
-			shift--
-		}
+		shift = FinestShift(size, p.Instance.SumRows(p.Rows))
 		if p.Exact = -grain <= shift; p.Exact {
 			shift = -grain
 		}
@@ -348,6 +344,17 @@ func (p *Normal) FitFloats(least, largest float64, grain int) error {
 	p.Min, p.Max = ToScaled(least, p.Scale), ToScaled(largest, p.Scale)
 	p.orient()
 	return nil
+}
+
+// FinestShift is the largest power of two of which units hold sums of so many costs, one a row, of at most a size above 0: their scale is
+// 2^shift.
+func FinestShift(size float64, rows int) int {
+	_, e := math.Frexp(size)
+	shift := min(60-e, 1000)
+	for ToScaled(size, math.Ldexp(1, shift)) > MaxScaled(rows) {
+		shift--
+	}
+	return shift
 }
 
 // LimitRounded reports whether scaling rounded the limit. A matching that leaves rows out is then

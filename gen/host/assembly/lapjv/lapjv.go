@@ -27,6 +27,7 @@ const (
 	from                // the row that gave a column its distance
 	left                // columns that a search has left
 	reach               // their distances
+	scans               // columns that all searches have left
 	dualRow             // u in units
 	dualCol             // v in units
 	scale               // units in 1
@@ -59,6 +60,10 @@ func kernels(w *build.Context, wide bool) {
 		g.nearest()
 		g.below()
 		g.turn()
+		g.span()
+		if k.name != "Int32" {
+			g.cut()
+		}
 		if k.name == "Float64" {
 			g.least()
 		}
@@ -300,6 +305,7 @@ const (
 	lesser    = 17 // LT_OQ
 	unordered = 3  // UNORD_Q
 	unequal   = 4  // NEQ_UQ
+	differ    = 12 // NEQ_OQ: not of an infinity less itself
 	notAbove  = 25 // NGE_UQ: less, or no number
 )
 
@@ -809,6 +815,7 @@ func (g *writer) path() {
 
 	g.Label(end)
 	{
+		g.ADDQ(n, operand.Mem{Base: g.s, Disp: scans})
 		v, cols, dist := g.field(price), g.field(left), g.field(reach)
 		again, none := g.label("lower"), g.label("lower")
 		g.Label(again)
@@ -1312,6 +1319,99 @@ func (g *writer) turn() {
 	g.ADDQ(operand.Imm(uint64(g.lanes)), j)
 	g.goTo(g.JMP, turn)
 	g.Label(done)
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// list begins a kernel of a list of n costs, a multiple of the lanes of a register, and returns where it is, n and a counter.
+func (g *writer) list(name, more string, doc ...string) (at, n reg.Register, count reg.GPVirtual) {
+	g.Function(name + g.suffix)
+	g.Attributes(attr.NOSPLIT)
+	g.SignatureExpr("func(costs *" + map[string]string{"Float64": "float64", "Float32": "float32", "Int32": "int32"}[g.elem] + ", n int, " + more + ") int")
+	g.Doc(append([]string{name + g.suffix + " " + doc[0]}, doc[1:]...)...)
+	g.Pragma("noescape")
+	count = g.GP64()
+	g.XORQ(count, count)
+	return g.Load(g.Param("costs"), g.GP64()), g.Load(g.Param("n"), g.GP64()), count
+}
+
+// each writes a loop over the registers of a list.
+func (g *writer) each(at, n reg.Register, body func(x reg.VecVirtual)) {
+	j, turn, done := g.GP64(), g.label("turn"), g.label("done")
+	g.XORQ(j, j)
+	g.Label(turn)
+	g.CMPQ(j, n)
+	g.goTo(g.JGE, done)
+	body(g.load(g.cost(at, j, 0), false))
+	g.ADDQ(operand.Imm(uint64(g.lanes)), j)
+	g.goTo(g.JMP, turn)
+	g.Label(done)
+}
+
+// span writes the range of costs.
+func (g *writer) span() {
+	at, n, count := g.list("span", "ends *float64", "counts the costs of a list that allow a pair, and widens the range of two ends by these.")
+	ends := g.Load(g.Param("ends"), g.GP64())
+	bar, sign := g.spread(0x7ff0000000000000), g.spread(minus)
+	if g.elem == "Int32" {
+		bar = g.spread(0x41dfffffffc00000) // 2^31 - 1
+	}
+	least, most := g.vector(), g.vector()
+	g.VBROADCASTSD(operand.Mem{Base: ends}, least)
+	g.VBROADCASTSD(operand.Mem{Base: ends, Disp: 8}, most)
+	g.each(at, n, func(x reg.VecVirtual) {
+		bits, y := g.GP64(), g.vector()
+		if g.elem == "Int32" {
+			g.VMOVAPD(x, y)
+		} else {
+			g.VANDNPD(x, sign, y)
+		}
+		if g.wide {
+			k := g.K()
+			g.VCMPPD(operand.Imm(lesser), bar, y, k)
+			g.VMINPD(x, least, k, least)
+			g.VMAXPD(x, most, k, most)
+			g.KMOVB(k, bits.As32())
+		} else {
+			k := g.vector()
+			g.VCMPPD(operand.Imm(lesser), bar, y, k)
+			g.VMOVMSKPD(k, bits.As32())
+			g.VBLENDVPD(k, x, least, y)
+			g.VMINPD(y, least, least)
+			g.VBLENDVPD(k, x, most, y)
+			g.VMAXPD(y, most, most)
+		}
+		g.POPCNTL(bits.As32(), bits.As32())
+		g.ADDQ(bits, count)
+	})
+	g.VMOVSD(g.low(least).AsX(), operand.Mem{Base: ends})
+	g.VXORPD(sign, most, most)
+	high := g.low(most)
+	g.VXORPD(sign.AsX(), high.AsX(), high.AsX())
+	g.VMOVSD(high.AsX(), operand.Mem{Base: ends, Disp: 8})
+	g.Store(count, g.ReturnIndex(0))
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// cut writes the count of costs that units round.
+func (g *writer) cut() {
+	at, n, count := g.list("cut", "scale int", "counts the costs of a list that are no multiples of a unit. scale has the bits of a float64, the units in 1, at least 1.")
+	scale, zero := g.broadcastInt(g.Load(g.Param("scale"), g.GP64())), g.zero()
+	g.each(at, n, func(x reg.VecVirtual) {
+		g.VMULPD(scale, x, x)
+		y := g.vector()
+		if g.wide {
+			g.VREDUCEPD(operand.Imm(8), x, y)
+		} else {
+			g.VROUNDPD(operand.Imm(8), x, y)
+			g.VSUBPD(y, x, y)
+		}
+		bits := g.bits(differ, y, zero)
+		g.POPCNTL(bits.As32(), bits.As32())
+		g.ADDQ(bits, count)
+	})
+	g.Store(count, g.ReturnIndex(0))
 	g.VZEROUPPER()
 	g.RET()
 }

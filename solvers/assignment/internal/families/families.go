@@ -13,6 +13,7 @@ import (
 	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/internal/host"
 	"coalesce/solvers/assignment/internal/hungarian"
+	"coalesce/solvers/assignment/internal/paths"
 	"coalesce/solvers/assignment/internal/reference"
 	"coalesce/solvers/assignment/problem"
 )
@@ -69,14 +70,33 @@ type Method struct {
 	Solve func(ctx context.Context, p *problem.Normal, start *problem.Prices, on engine.Host) (*engine.Solution, error)
 }
 
-// HostMethods are the methods of the host, the best first. All but the first run on one core.
+// HostMethods are the methods of the host. The first takes all problems; the others run on one core.
 func HostMethods() []Method {
 	return []Method{
 		{"host", true, host.Solve},
+		{"paths", false, solvePaths},
 		{"sequential-tree", false, oneCore(hungarian.SequentialTree)},
 		{"sequential-classical", false, oneCore(hungarian.SequentialClassical)},
 		{"reference", true, oneCore(reference.SolveUntil)},
 	}
+}
+
+// solvePaths solves dense problems by paths on the calling goroutine, without telling and without an end before the end, and others, those
+// without a full matching among them, on one core as the first method does.
+func solvePaths(ctx context.Context, p *problem.Normal, start *problem.Prices, on engine.Host) (*engine.Solution, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if p.Instance.Dense() && p.Limit == problem.Infinity && p.Source == nil {
+		if sol, ok := new(paths.Matcher).Solve(p); ok {
+			return sol, nil
+		}
+		if sol, ok := new(paths.Workspace).Solve(p); ok {
+			return sol, nil
+		}
+	}
+	on.Threads = 1
+	return host.Solve(ctx, p, start, on)
 }
 
 func oneCore(solve func(context.Context, *problem.Normal, *problem.Prices, engine.Reporter) (*engine.Solution, error)) func(context.Context, *problem.Normal, *problem.Prices, engine.Host) (*engine.Solution, error) {

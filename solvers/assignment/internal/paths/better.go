@@ -105,3 +105,71 @@ func isBest[T lapjv.Cost](s *Matcher, costs []T, width int64) bool {
 	}
 	return true
 }
+
+// tighten lowers the duals v, which rounding in the search left some units too high, until no matched pair has slack, given the near pairs whose
+// slack is at most the sum of that of the matched ones: by longest paths over these, as no dual falls more. Where the
+// rounded costs have a better matching there are no such duals: it is false then, and the duals are as they were.
+func tighten[T lapjv.Cost](s *Matcher, k *lapjv.Kernels, costs []T) bool {
+	q, g := &s.search, &s.graph
+	column, owner := q.Columns(), q.Owners()
+	u, v := q.Duals()
+	slack, scale, _ := q.Slack()
+	rows, cols := len(column), len(owner)
+	residual := func(i, j int32) int64 {
+		x, _ := lapjv.Units(float64(costs[int(i)*cols+int(j)]), scale)
+		return x - u[i] - v[j]
+	}
+	// A column near to a row falls as far as the row's own, and further by the row's slack less that of the near pair.
+	g.dist, g.queued, g.start = resize(g.dist, rows), resize(g.queued, rows), resize(g.start, rows+1)
+	g.queue, g.to, g.weight = g.queue[:0], g.to[:0], g.weight[:0]
+	near := s.near
+	for i, j := range column {
+		own := residual(int32(i), j)
+		if g.dist[i], g.queued[i] = 0, own > 0; own > 0 {
+			g.queue = append(g.queue, int32(i))
+		}
+		for g.start[i] = int32(len(g.to)); len(near) > 0 && int(near[0].Row) == i; near = near[1:] {
+			g.to, g.weight = append(g.to, owner[near[0].Col]), append(g.weight, own-residual(int32(i), near[0].Col))
+		}
+	}
+	g.start[rows] = int32(len(g.to))
+	budget := 40*len(g.to) + 100
+	for at := 0; at < len(g.queue); at++ {
+		i := g.queue[at]
+		g.queued[i] = false
+		low, high := g.start[i], g.start[i+1]
+		if budget -= int(high - low); budget < 0 {
+			return false
+		}
+		for e, to := range g.to[low:high] {
+			x := g.dist[i] + g.weight[int(low)+e]
+			switch {
+			case x <= 0 || to >= 0 && x <= g.dist[to]:
+				continue
+			case to < 0 || x > slack: // a free column, or a cycle
+				return false
+			}
+			g.dist[to] = x
+			if !g.queued[to] {
+				g.queued[to] = true
+				g.queue = append(g.queue, to)
+			}
+		}
+	}
+	for i, j := range column {
+		v[j] -= g.dist[i]
+	}
+	pass := func(raise int) bool {
+		for i := range column {
+			q.SetDual(i, 0, false)
+		}
+		return k.Check(q, raise) == 0
+	}
+	if pass(1) && feasible(q) {
+		if slack, _, _ = q.Slack(); slack == 0 {
+			return true
+		}
+	}
+	pass(0)
+	return false
+}

@@ -256,12 +256,7 @@ func augmentLists[T lapjv.Cost](l *lists, costs []T) bool {
 	}
 	for k, i := range free[:nf] {
 		if l.more > l.rows/8+16 { // lists do not help
-			for _, i := range free[k:nf] {
-				if l.kernels.Path(q, int(i)) != 0 {
-					return false
-				}
-			}
-			return true
+			return l.rows <= wholeRows && paths(q, l.kernels, free[k:nf])
 		}
 		if !l.path(i) {
 			return false

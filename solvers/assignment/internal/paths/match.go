@@ -2,9 +2,11 @@ package paths
 
 import (
 	"math"
+	"slices"
 	"unsafe"
 
 	"coalesce/runtime/host/kernels/assignment/lapjv"
+	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/internal/refine"
 	"coalesce/solvers/assignment/problem"
 )
@@ -35,51 +37,136 @@ const plain = 5
 // free. The matching is the best for the costs as they are, without any rounding: value is its sum, rounded once. It is false where it
 // cannot say so, and for costs that are no numbers: other solvers decide these.
 func Match[T problem.Number](s *Matcher, rows, cols int, costs []T, maximize bool, column []int32) (value float64, ok bool) {
-	if rows == 0 || cols == 0 {
+	defer s.search.Close()
+	if !solve(s, rows, cols, costs, maximize, 0, column) {
 		return 0, false
 	}
+	if value, ok = sum(s.own); maximize && value != 0 {
+		value = -value
+	}
+	return value, ok
+}
+
+// A Proof shows that a matching is the best: duals of the matcher's memory, without slack at any matched pair.
+type Proof struct {
+	problem.Duals       // of the rows and columns of the costs
+	Units         int64 // that the matched costs add up to, as the duals do
+	Pairs         int64 // costs that allow a pair
+	Rounded       int64 // costs of these that units round
+}
+
+// Prove is Match with its proof, in units of 1/scale, a power of two from 1 on, those of a problem.Normal of the costs. With scale 0 the units
+// are those of problem.FinestShift. It is false too where rounding leaves slack.
+func Prove[T problem.Number](s *Matcher, rows, cols int, costs []T, maximize bool, scale float64, column []int32) (p Proof, ok bool) {
 	defer s.search.Close()
-	tall := rows > cols
-	if tall || maximize {
-		if !turn(s, rows, cols, costs, maximize) {
-			return 0, false
+	least, most, allowed := allowedRange(costs)
+	if scale == 0 {
+		if scale = 1; T(1)/2 != 0 && allowed > 0 && (least != 0 || most != 0) {
+			scale = math.Ldexp(1, problem.FinestShift(max(math.Abs(least), math.Abs(most)), min(rows, cols)))
 		}
+	}
+	if scale < 1 || !solve(s, rows, cols, costs, maximize, scale, column) {
+		return p, false
+	}
+	u, v := s.search.Duals()
+	for _, list := range [][]int64{u, v} {
+		for _, x := range list {
+			p.Units += x
+		}
+	}
+	p.U, p.V, p.Scale, p.Pairs, p.Rounded = u, v, scale, int64(allowed), rounded(costs, scale)
+	if rows > cols {
+		p.U, p.V = v, u
+	}
+	if maximize {
+		p.Scale = -scale
+	}
+	return p, true
+}
+
+// allowedRange is lapjv.Range for all types of costs.
+func allowedRange[T problem.Number](costs []T) (least, most float64, allowed int) {
+	switch c := any(costs).(type) {
+	case []int32:
+		return lapjv.Range(c)
+	case []float32:
+		return lapjv.Range(c)
+	case []float64:
+		return lapjv.Range(c)
+	}
+	forbidden := problem.Forbidden[T](false)
+	for _, c := range costs {
+		if c != forbidden {
+			allowed++
+		}
+	}
+	return 0, 0, allowed // integers are their own units
+}
+
+// rounded is lapjv.Rounded for all types of costs.
+func rounded[T problem.Number](costs []T, scale float64) int64 {
+	switch c := any(costs).(type) {
+	case []float32:
+		return int64(lapjv.Rounded(c, scale))
+	case []float64:
+		return int64(lapjv.Rounded(c, scale))
+	}
+	return 0
+}
+
+// Solve is the optimal solution of a dense problem without a limit, in lists of its own; false where Prove is.
+func (s *Matcher) Solve(p *problem.Normal) (*engine.Solution, bool) {
+	switch p.Instance.Type {
+	case problem.Int32:
+		return solution(s, p, p.Instance.I32)
+	case problem.Int64:
+		return solution(s, p, p.Instance.I64)
+	case problem.Float32:
+		return solution(s, p, p.Instance.F32)
+	}
+	return solution(s, p, p.Instance.F64)
+}
+
+func solution[T problem.Number](s *Matcher, p *problem.Normal, costs []T) (*engine.Solution, bool) {
+	if p.Instance.Every || p.Instance.Unsigned {
+		return nil, false
+	}
+	column := make([]int32, p.Rows)
+	proof, ok := Prove(s, p.Rows, p.Cols, costs, p.Instance.Maximize, math.Abs(p.Scale), column)
+	if !ok {
+		return nil, false
+	}
+	return &engine.Solution{Column: column, Prices: problem.Prices{U: slices.Clone(proof.U), V: slices.Clone(proof.V)}}, true
+}
+
+// solve is Match without the sum, whose summands are in own. scale is 0 for the finest units of the matched costs.
+func solve[T problem.Number](s *Matcher, rows, cols int, costs []T, maximize bool, scale float64, column []int32) bool {
+	if rows == 0 || cols == 0 {
+		return false
+	}
+	m, n, integer := min(rows, cols), max(rows, cols), T(1)/2 == 0
+	listed, ok := byLists(m, n), false
+	if _, whole := any(costs).([]int64); whole || rows > cols || maximize {
+		ok = turn(s, rows, cols, costs, maximize) && match(s, m, n, s.turned, integer, listed, scale)
 	} else {
 		switch c := any(costs).(type) {
 		case []int32:
-			value, ok = match(s, rows, cols, c, true, byLists(rows, cols))
+			ok = match(s, m, n, c, true, listed, scale)
 		case []float32:
-			value, ok = match(s, rows, cols, c, false, byLists(rows, cols))
+			ok = match(s, m, n, c, false, listed, scale)
 		case []float64:
-			value, ok = match(s, rows, cols, c, false, byLists(rows, cols))
-		case []int64:
-			if !turn(s, rows, cols, costs, maximize) {
-				return 0, false
-			}
-			value, ok = match(s, rows, cols, s.turned, true, byLists(rows, cols))
+			ok = match(s, m, n, c, false, listed, scale)
 		}
-		if ok {
-			copy(column, s.search.Columns())
-		}
-		return value, ok
 	}
-	m, n := rows, cols
-	if tall {
-		m, n = n, m
+	if !ok {
+		return false
 	}
-	integer := T(1)/2 == 0
-	if value, ok = match(s, m, n, s.turned[:m*n], integer, byLists(m, n)); !ok {
-		return 0, false
-	}
-	if maximize && value != 0 {
-		value = -value
-	}
-	if tall {
+	if m < rows {
 		copy(column, s.search.Owners())
 	} else {
 		copy(column, s.search.Columns())
 	}
-	return value, true
+	return true
 }
 
 // turn fills turned with costs, those of integers that forbid a pair infinite. It is false where sums of integers could be rounded.
@@ -139,8 +226,9 @@ func turn[T problem.Number](s *Matcher, rows, cols int, costs []T, maximize bool
 }
 
 // match is Match for at most as many rows as columns, of which the least sum is looked for, by lists of near pairs or by
-// whole rows.
-func match[T lapjv.Cost](s *Matcher, rows, cols int, costs []T, integer, listed bool) (value float64, ok bool) {
+// whole rows. scale is as in solve; unless it is 0, the duals have no slack.
+func match[T lapjv.Cost](s *Matcher, rows, cols int, costs []T, integer, listed bool, scale float64) bool {
+	ok := false
 	kernels := lapjv.FastestKernels[T]()
 	if cols <= plain {
 		all := lapjv.All[T]()
@@ -155,7 +243,7 @@ func match[T lapjv.Cost](s *Matcher, rows, cols int, costs []T, integer, listed 
 		ok = augment(q, kernels)
 	}
 	if !ok {
-		return 0, false
+		return false
 	}
 	s.own = resize(s.own, rows)
 	most, forbidden := 0.0, problem.Forbidden[T](false)
@@ -163,7 +251,7 @@ func match[T lapjv.Cost](s *Matcher, rows, cols int, costs []T, integer, listed 
 	for i, j := range column {
 		c := costs[i*cols+int(j)]
 		if c == forbidden {
-			return 0, false
+			return false
 		}
 		s.own[i] = float64(c)
 		most = max(most, math.Abs(s.own[i]))
@@ -172,13 +260,17 @@ func match[T lapjv.Cost](s *Matcher, rows, cols int, costs []T, integer, listed 
 		most = max(most, math.Abs(x))
 	}
 	if !(most < math.MaxFloat64/4) {
-		return 0, false
+		return false
 	}
-	q.SetScale(most, integer)
+	if scale > 0 {
+		q.SetUnits(scale)
+	} else {
+		q.SetScale(most, integer)
+	}
 	lost := false
 	if listed {
 		if lost, ok = s.lists.duals(s.own); !ok {
-			return 0, false
+			return false
 		}
 	} else if rows < cols { // rows whose nearest column is theirs, at the price 0
 		prices := q.Prices()
@@ -190,13 +282,17 @@ func match[T lapjv.Cost](s *Matcher, rows, cols int, costs []T, integer, listed 
 		}
 	}
 	if kernels.Check(q, 0) != 0 {
-		return 0, false
+		return false
 	}
 	if !feasible(q) || !decide(s, kernels, costs, integer, lost) {
-		return 0, false
+		return false
 	}
-	return sum(s.own)
+	slack, _, _ := q.Slack()
+	return scale == 0 || slack == 0 || s.close(kernels, int(slack), 0, many) && tighten(s, kernels, costs)
 }
+
+// few and many are numbers of near pairs a column: how many are looked at for cycles before and after the duals were made tight.
+const few, many = 4, 64
 
 // decide reports whether the matching that Check has looked at is the best for the costs as they are; lost says that units rounded costs
 // that Check did not look at.
@@ -206,7 +302,6 @@ func decide[T lapjv.Cost](s *Matcher, k *lapjv.Kernels, costs []T, integer, lost
 	if rounded = rounded || lost; slack == 0 && !rounded && scale >= 1 {
 		return true
 	}
-	const few, many = 4, 64 // near pairs a column
 	width := int(slack) + len(q.Columns()) + 1
 	switch {
 	case integer:
@@ -217,9 +312,10 @@ func decide[T lapjv.Cost](s *Matcher, k *lapjv.Kernels, costs []T, integer, lost
 		return false
 	}
 	if slack > 0 {
-		if !tighten(q, k) {
+		if !s.close(k, int(slack), 0, many) {
 			return false
 		}
+		tighten(s, k, costs)
 		slack, _, rounded = q.Slack()
 		width = int(slack) + len(q.Columns()) + 1
 	}
@@ -244,31 +340,6 @@ func feasible(q *lapjv.Search) bool {
 	return true
 }
 
-// tighten raises the duals v, which rounding in the search left some units too low, until no matched pair has slack. Where a few
-// passes do not do that, the duals stay as they were. It is false for costs that are no numbers.
-func tighten(q *lapjv.Search, k *lapjv.Kernels) bool {
-	unset := func() {
-		for i := range q.Columns() {
-			q.SetDual(i, 0, false)
-		}
-	}
-	const passes = 10
-	for range passes {
-		unset()
-		if k.Check(q, 1) != 0 {
-			return false
-		}
-		if slack, _, _ := q.Slack(); slack == 0 {
-			if !feasible(q) {
-				break
-			}
-			return true
-		}
-	}
-	unset()
-	return k.Check(q, 0) == 0
-}
-
 // augment finds the matching.
 func augment(q *lapjv.Search, k *lapjv.Kernels) bool {
 	column := q.Columns()
@@ -287,8 +358,19 @@ func augment(q *lapjv.Search, k *lapjv.Kernels) bool {
 	if n < 0 {
 		return false
 	}
-	for _, i := range q.Free(n) {
-		if k.Path(q, int(i)) != 0 {
+	return paths(q, k, q.Free(n))
+}
+
+// Beyond wholeRows rows, searches over whole rows of a square take longer than the host's method on one core, and beyond freely costs they
+// end after mostScans rows read for each row of the matrix: distances take 50 at 2,000 rows, products of the row's and the column's
+// number half the rows.
+const wholeRows, freely, mostScans = 2000, 1 << 20, 128
+
+// paths augments from free rows by searches over whole rows. It is false where there is no full matching, and where they take too long.
+func paths(q *lapjv.Search, k *lapjv.Kernels, free []int32) bool {
+	rows := len(q.Columns())
+	for _, i := range free {
+		if k.Path(q, int(i)) != 0 || q.Scans() > mostScans*rows && rows*len(q.Owners()) > freely {
 			return false
 		}
 	}

@@ -56,6 +56,16 @@ func belowFloat64AVX2(s *byte, row int, bar int, columns *int32, costs *float64)
 //go:noescape
 func turnFloat64AVX2(from *float64, fromStride int, cols int, to *float64, toStride int, sign int)
 
+// spanFloat64AVX2 counts the costs of a list that allow a pair, and widens the range of two ends by these.
+//
+//go:noescape
+func spanFloat64AVX2(costs *float64, n int, ends *float64) int
+
+// cutFloat64AVX2 counts the costs of a list that are no multiples of a unit. scale has the bits of a float64, the units in 1, at least 1.
+//
+//go:noescape
+func cutFloat64AVX2(costs *float64, n int, scale int) int
+
 // leastAVX2 is the place of the least of n numbers, which are a multiple of 8.
 //
 //go:noescape
@@ -115,6 +125,16 @@ func belowFloat32AVX2(s *byte, row int, bar int, columns *int32, costs *float64)
 //go:noescape
 func turnFloat32AVX2(from *float32, fromStride int, cols int, to *float64, toStride int, sign int)
 
+// spanFloat32AVX2 counts the costs of a list that allow a pair, and widens the range of two ends by these.
+//
+//go:noescape
+func spanFloat32AVX2(costs *float32, n int, ends *float64) int
+
+// cutFloat32AVX2 counts the costs of a list that are no multiples of a unit. scale has the bits of a float64, the units in 1, at least 1.
+//
+//go:noescape
+func cutFloat32AVX2(costs *float32, n int, scale int) int
+
 // minimaInt32AVX2 makes the prices the least costs of their columns. It returns 0, 1 where a column is allowed to no row.
 //
 //go:noescape
@@ -168,3 +188,8 @@ func belowInt32AVX2(s *byte, row int, bar int, columns *int32, costs *float64) i
 //
 //go:noescape
 func turnInt32AVX2(from *int32, fromStride int, cols int, to *float64, toStride int, sign int)
+
+// spanInt32AVX2 counts the costs of a list that allow a pair, and widens the range of two ends by these.
+//
+//go:noescape
+func spanInt32AVX2(costs *int32, n int, ends *float64) int

@@ -836,6 +836,7 @@ whole83:
 	JMP search63
 
 end64:
+	ADDQ DX, 112(AX)
 	MOVQ 40(AX), CX
 	MOVQ 96(AX), SI
 	MOVQ 104(AX), DI
@@ -897,7 +898,7 @@ TEXT ·checkFloat64AVX2(SB), NOSPLIT, $0-24
 	MOVQ         $0xc3c0000000000000, DX
 	VMOVQ        DX, X4
 	VBROADCASTSD X4, Y4
-	VBROADCASTSD 128(AX), Y2
+	VBROADCASTSD 136(AX), Y2
 	MOVQ         $0x4338000000000000, DX
 	VMOVQ        DX, X5
 	VBROADCASTSD X5, Y5
@@ -908,7 +909,7 @@ TEXT ·checkFloat64AVX2(SB), NOSPLIT, $0-24
 	VMOVQ        DX, X7
 	VBROADCASTSD X7, Y7
 	MOVQ         40(AX), DX
-	MOVQ         120(AX), BX
+	MOVQ         128(AX), BX
 	VXORPD       Y8, Y8, Y8
 	MOVQ         CX, SI
 	ADDQ         $0x03, SI
@@ -940,7 +941,7 @@ prices87:
 
 raises88:
 	MOVQ         48(AX), DX
-	MOVQ         112(AX), SI
+	MOVQ         120(AX), SI
 	XORQ         DI, DI
 	XORQ         R8, R8
 	MOVQ         (AX), R9
@@ -1098,14 +1099,14 @@ still98:
 	JMP  rows89
 
 done90:
-	MOVQ         R8, 136(AX)
+	MOVQ         R8, 144(AX)
 	VEXTRACTF128 $0x01, Y8, X0
 	VORPD        X0, X8, X8
 	VUNPCKHPD    X8, X8, X0
 	VORPD        X0, X8, X8
 	VMOVQ        X8, CX
 	ADDQ         CX, CX
-	MOVQ         CX, 144(AX)
+	MOVQ         CX, 152(AX)
 	MOVQ         $+0, AX
 	MOVQ         AX, ret+16(FP)
 	VZEROUPPER
@@ -1139,7 +1140,7 @@ TEXT ·closeFloat64AVX2(SB), NOSPLIT, $0-40
 	MOVQ         $0xc3c0000000000000, DX
 	VMOVQ        DX, X4
 	VBROADCASTSD X4, Y4
-	VBROADCASTSD 128(AX), Y2
+	VBROADCASTSD 136(AX), Y2
 	MOVQ         $0x4338000000000000, DX
 	VMOVQ        DX, X5
 	VBROADCASTSD X5, Y5
@@ -1156,14 +1157,14 @@ TEXT ·closeFloat64AVX2(SB), NOSPLIT, $0-40
 	MOVQ         8(AX), BX
 	IMULQ        DX, BX
 	ADDQ         (AX), BX
-	MOVQ         112(AX), SI
+	MOVQ         120(AX), SI
 	MOVQ         (SI)(DX*8), SI
 	MOVQ         width+16(FP), DX
 	ADDQ         DX, SI
 	VMOVQ        SI, X8
 	VPBROADCASTQ X8, Y8
-	MOVQ         120(AX), DX
-	MOVQ         152(AX), AX
+	MOVQ         128(AX), DX
+	MOVQ         160(AX), AX
 	XORQ         SI, SI
 	XORQ         DI, DI
 
@@ -1291,7 +1292,7 @@ TEXT ·nearestFloat64AVX2(SB), NOSPLIT, $0-16
 	MOVQ         64(AX), DI
 	MOVQ         48(AX), R8
 	MOVQ         56(AX), R9
-	MOVQ         112(AX), R10
+	MOVQ         120(AX), R10
 	VXORPD       Y2, Y2, Y2
 
 rows108:
@@ -1643,6 +1644,89 @@ done144:
 	VZEROUPPER
 	RET
 
+// func spanFloat64AVX2(costs *float64, n int, ends *float64) int
+// Requires: AVX, AVX2, POPCNT
+TEXT ·spanFloat64AVX2(SB), NOSPLIT, $0-32
+	XORQ         AX, AX
+	MOVQ         costs+0(FP), CX
+	MOVQ         n+8(FP), DX
+	MOVQ         ends+16(FP), BX
+	MOVQ         $0x7ff0000000000000, SI
+	VMOVQ        SI, X0
+	VBROADCASTSD X0, Y0
+	MOVQ         $0x8000000000000000, SI
+	VMOVQ        SI, X1
+	VBROADCASTSD X1, Y1
+	VBROADCASTSD (BX), Y2
+	VBROADCASTSD 8(BX), Y3
+	XORQ         SI, SI
+
+turn145:
+	CMPQ      SI, DX
+	JGE       done146
+	VMOVUPD   (CX)(SI*8), Y4
+	VANDNPD   Y4, Y1, Y5
+	VCMPPD    $0x11, Y0, Y5, Y6
+	VMOVMSKPD Y6, DI
+	VBLENDVPD Y6, Y4, Y2, Y5
+	VMINPD    Y5, Y2, Y2
+	VBLENDVPD Y6, Y4, Y3, Y5
+	VMAXPD    Y5, Y3, Y3
+	POPCNTL   DI, DI
+	ADDQ      DI, AX
+	ADDQ      $0x04, SI
+	JMP       turn145
+
+done146:
+	VMOVAPD      Y2, Y0
+	VEXTRACTF128 $0x01, Y0, X2
+	VMINPD       X0, X2, X0
+	VUNPCKHPD    X0, X0, X2
+	VMINSD       X0, X2, X0
+	VMOVSD       X0, (BX)
+	VXORPD       Y1, Y3, Y3
+	VMOVAPD      Y3, Y0
+	VEXTRACTF128 $0x01, Y0, X2
+	VMINPD       X0, X2, X0
+	VUNPCKHPD    X0, X0, X2
+	VMINSD       X0, X2, X0
+	VXORPD       X1, X0, X0
+	VMOVSD       X0, 8(BX)
+	MOVQ         AX, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func cutFloat64AVX2(costs *float64, n int, scale int) int
+// Requires: AVX, AVX2, POPCNT
+TEXT ·cutFloat64AVX2(SB), NOSPLIT, $0-32
+	XORQ         AX, AX
+	MOVQ         costs+0(FP), CX
+	MOVQ         n+8(FP), DX
+	MOVQ         scale+16(FP), BX
+	VMOVQ        BX, X0
+	VPBROADCASTQ X0, Y0
+	VXORPD       Y1, Y1, Y1
+	XORQ         BX, BX
+
+turn147:
+	CMPQ      BX, DX
+	JGE       done148
+	VMOVUPD   (CX)(BX*8), Y2
+	VMULPD    Y0, Y2, Y2
+	VROUNDPD  $0x08, Y2, Y3
+	VSUBPD    Y3, Y2, Y3
+	VCMPPD    $0x0c, Y1, Y3, Y2
+	VMOVMSKPD Y2, SI
+	POPCNTL   SI, SI
+	ADDQ      SI, AX
+	ADDQ      $0x04, BX
+	JMP       turn147
+
+done148:
+	MOVQ AX, ret+24(FP)
+	VZEROUPPER
+	RET
+
 // func leastAVX2(list *float64, n int) int
 // Requires: AVX, AVX2, BMI
 TEXT ·leastAVX2(SB), NOSPLIT, $0-24
@@ -1657,24 +1741,24 @@ TEXT ·leastAVX2(SB), NOSPLIT, $0-24
 	VMOVAPD      Y0, Y0
 	XORQ         DX, DX
 
-turn145:
+turn149:
 	LEAQ   16(DX), BX
 	CMPQ   BX, CX
-	JGT    one146
+	JGT    one150
 	VMINPD (AX)(DX*8), Y1, Y1
 	VMINPD 32(AX)(DX*8), Y2, Y2
 	VMINPD 64(AX)(DX*8), Y3, Y3
 	VMINPD 96(AX)(DX*8), Y0, Y0
 	MOVQ   BX, DX
-	JMP    turn145
+	JMP    turn149
 
-one146:
+one150:
 	CMPQ   DX, CX
-	JGE    search147
+	JGE    search151
 	VMINPD (AX)(DX*8), Y1, Y1
 	VMINPD 32(AX)(DX*8), Y2, Y2
 
-search147:
+search151:
 	VMINPD       Y0, Y1, Y1
 	VMINPD       Y3, Y1, Y1
 	VMINPD       Y2, Y1, Y1
@@ -1686,21 +1770,21 @@ search147:
 	VBROADCASTSD X0, Y0
 	XORQ         DX, DX
 
-turn148:
+turn152:
 	CMPQ      DX, CX
-	JGE       none150
+	JGE       none154
 	VCMPPD    $0x00, (AX)(DX*8), Y0, Y1
 	VMOVMSKPD Y1, BX
 	TESTL     BX, BX
-	JNE       found149
+	JNE       found153
 	ADDQ      $0x04, DX
-	JMP       turn148
+	JMP       turn152
 
-found149:
+found153:
 	TZCNTL BX, BX
 	ADDQ   BX, DX
 
-none150:
+none154:
 	MOVQ DX, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -2573,6 +2657,7 @@ whole83:
 	JMP search63
 
 end64:
+	ADDQ DX, 112(AX)
 	MOVQ 40(AX), CX
 	MOVQ 96(AX), SI
 	MOVQ 104(AX), DI
@@ -2640,7 +2725,7 @@ TEXT ·checkFloat32AVX2(SB), NOSPLIT, $0-24
 	MOVQ         $0xc3c0000000000000, DX
 	VMOVQ        DX, X5
 	VBROADCASTSD X5, Y5
-	VBROADCASTSD 128(AX), Y3
+	VBROADCASTSD 136(AX), Y3
 	MOVQ         $0x4338000000000000, DX
 	VMOVQ        DX, X6
 	VBROADCASTSD X6, Y6
@@ -2651,7 +2736,7 @@ TEXT ·checkFloat32AVX2(SB), NOSPLIT, $0-24
 	VMOVQ        DX, X8
 	VBROADCASTSD X8, Y8
 	MOVQ         40(AX), DX
-	MOVQ         120(AX), BX
+	MOVQ         128(AX), BX
 	VXORPD       Y9, Y9, Y9
 	MOVQ         CX, SI
 	ADDQ         $0x03, SI
@@ -2683,7 +2768,7 @@ prices87:
 
 raises88:
 	MOVQ         48(AX), DX
-	MOVQ         112(AX), SI
+	MOVQ         120(AX), SI
 	XORQ         DI, DI
 	XORQ         R8, R8
 	MOVQ         (AX), R9
@@ -2843,14 +2928,14 @@ still98:
 	JMP  rows89
 
 done90:
-	MOVQ         R8, 136(AX)
+	MOVQ         R8, 144(AX)
 	VEXTRACTF128 $0x01, Y9, X0
 	VORPD        X0, X9, X9
 	VUNPCKHPD    X9, X9, X0
 	VORPD        X0, X9, X9
 	VMOVQ        X9, CX
 	ADDQ         CX, CX
-	MOVQ         CX, 144(AX)
+	MOVQ         CX, 152(AX)
 	MOVQ         $+0, AX
 	MOVQ         AX, ret+16(FP)
 	VZEROUPPER
@@ -2890,7 +2975,7 @@ TEXT ·closeFloat32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         $0xc3c0000000000000, DX
 	VMOVQ        DX, X5
 	VBROADCASTSD X5, Y5
-	VBROADCASTSD 128(AX), Y3
+	VBROADCASTSD 136(AX), Y3
 	MOVQ         $0x4338000000000000, DX
 	VMOVQ        DX, X6
 	VBROADCASTSD X6, Y6
@@ -2907,14 +2992,14 @@ TEXT ·closeFloat32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         8(AX), BX
 	IMULQ        DX, BX
 	ADDQ         (AX), BX
-	MOVQ         112(AX), SI
+	MOVQ         120(AX), SI
 	MOVQ         (SI)(DX*8), SI
 	MOVQ         width+16(FP), DX
 	ADDQ         DX, SI
 	VMOVQ        SI, X9
 	VPBROADCASTQ X9, Y9
-	MOVQ         120(AX), DX
-	MOVQ         152(AX), AX
+	MOVQ         128(AX), DX
+	MOVQ         160(AX), AX
 	XORQ         SI, SI
 	XORQ         DI, DI
 
@@ -3049,7 +3134,7 @@ TEXT ·nearestFloat32AVX2(SB), NOSPLIT, $0-16
 	MOVQ         64(AX), DI
 	MOVQ         48(AX), R8
 	MOVQ         56(AX), R9
-	MOVQ         112(AX), R10
+	MOVQ         120(AX), R10
 	VXORPD       Y3, Y3, Y3
 
 rows108:
@@ -3413,6 +3498,89 @@ turn143:
 	JMP        turn143
 
 done144:
+	VZEROUPPER
+	RET
+
+// func spanFloat32AVX2(costs *float32, n int, ends *float64) int
+// Requires: AVX, AVX2, POPCNT
+TEXT ·spanFloat32AVX2(SB), NOSPLIT, $0-32
+	XORQ         AX, AX
+	MOVQ         costs+0(FP), CX
+	MOVQ         n+8(FP), DX
+	MOVQ         ends+16(FP), BX
+	MOVQ         $0x7ff0000000000000, SI
+	VMOVQ        SI, X0
+	VBROADCASTSD X0, Y0
+	MOVQ         $0x8000000000000000, SI
+	VMOVQ        SI, X1
+	VBROADCASTSD X1, Y1
+	VBROADCASTSD (BX), Y2
+	VBROADCASTSD 8(BX), Y3
+	XORQ         SI, SI
+
+turn145:
+	CMPQ      SI, DX
+	JGE       done146
+	VCVTPS2PD (CX)(SI*4), Y4
+	VANDNPD   Y4, Y1, Y5
+	VCMPPD    $0x11, Y0, Y5, Y6
+	VMOVMSKPD Y6, DI
+	VBLENDVPD Y6, Y4, Y2, Y5
+	VMINPD    Y5, Y2, Y2
+	VBLENDVPD Y6, Y4, Y3, Y5
+	VMAXPD    Y5, Y3, Y3
+	POPCNTL   DI, DI
+	ADDQ      DI, AX
+	ADDQ      $0x04, SI
+	JMP       turn145
+
+done146:
+	VMOVAPD      Y2, Y0
+	VEXTRACTF128 $0x01, Y0, X2
+	VMINPD       X0, X2, X0
+	VUNPCKHPD    X0, X0, X2
+	VMINSD       X0, X2, X0
+	VMOVSD       X0, (BX)
+	VXORPD       Y1, Y3, Y3
+	VMOVAPD      Y3, Y0
+	VEXTRACTF128 $0x01, Y0, X2
+	VMINPD       X0, X2, X0
+	VUNPCKHPD    X0, X0, X2
+	VMINSD       X0, X2, X0
+	VXORPD       X1, X0, X0
+	VMOVSD       X0, 8(BX)
+	MOVQ         AX, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func cutFloat32AVX2(costs *float32, n int, scale int) int
+// Requires: AVX, AVX2, POPCNT
+TEXT ·cutFloat32AVX2(SB), NOSPLIT, $0-32
+	XORQ         AX, AX
+	MOVQ         costs+0(FP), CX
+	MOVQ         n+8(FP), DX
+	MOVQ         scale+16(FP), BX
+	VMOVQ        BX, X0
+	VPBROADCASTQ X0, Y0
+	VXORPD       Y1, Y1, Y1
+	XORQ         BX, BX
+
+turn147:
+	CMPQ      BX, DX
+	JGE       done148
+	VCVTPS2PD (CX)(BX*4), Y2
+	VMULPD    Y0, Y2, Y2
+	VROUNDPD  $0x08, Y2, Y3
+	VSUBPD    Y3, Y2, Y3
+	VCMPPD    $0x0c, Y1, Y3, Y2
+	VMOVMSKPD Y2, SI
+	POPCNTL   SI, SI
+	ADDQ      SI, AX
+	ADDQ      $0x04, BX
+	JMP       turn147
+
+done148:
+	MOVQ AX, ret+24(FP)
 	VZEROUPPER
 	RET
 
@@ -4284,6 +4452,7 @@ whole83:
 	JMP search63
 
 end64:
+	ADDQ DX, 112(AX)
 	MOVQ 40(AX), CX
 	MOVQ 96(AX), SI
 	MOVQ 104(AX), DI
@@ -4351,7 +4520,7 @@ TEXT ·checkInt32AVX2(SB), NOSPLIT, $0-24
 	MOVQ         $0xc3c0000000000000, DX
 	VMOVQ        DX, X4
 	VBROADCASTSD X4, Y4
-	VBROADCASTSD 128(AX), Y2
+	VBROADCASTSD 136(AX), Y2
 	MOVQ         $0x4338000000000000, DX
 	VMOVQ        DX, X5
 	VBROADCASTSD X5, Y5
@@ -4362,7 +4531,7 @@ TEXT ·checkInt32AVX2(SB), NOSPLIT, $0-24
 	VMOVQ        DX, X7
 	VBROADCASTSD X7, Y7
 	MOVQ         40(AX), DX
-	MOVQ         120(AX), BX
+	MOVQ         128(AX), BX
 	VXORPD       Y8, Y8, Y8
 	MOVQ         CX, SI
 	ADDQ         $0x03, SI
@@ -4394,7 +4563,7 @@ prices87:
 
 raises88:
 	MOVQ         48(AX), DX
-	MOVQ         112(AX), SI
+	MOVQ         120(AX), SI
 	XORQ         DI, DI
 	XORQ         R8, R8
 	MOVQ         (AX), R9
@@ -4485,14 +4654,14 @@ still98:
 	JMP  rows89
 
 done90:
-	MOVQ         R8, 136(AX)
+	MOVQ         R8, 144(AX)
 	VEXTRACTF128 $0x01, Y8, X0
 	VORPD        X0, X8, X8
 	VUNPCKHPD    X8, X8, X0
 	VORPD        X0, X8, X8
 	VMOVQ        X8, CX
 	ADDQ         CX, CX
-	MOVQ         CX, 144(AX)
+	MOVQ         CX, 152(AX)
 	MOVQ         $+0, AX
 	MOVQ         AX, ret+16(FP)
 	VZEROUPPER
@@ -4532,7 +4701,7 @@ TEXT ·closeInt32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         $0xc3c0000000000000, DX
 	VMOVQ        DX, X2
 	VBROADCASTSD X2, Y2
-	VBROADCASTSD 128(AX), Y2
+	VBROADCASTSD 136(AX), Y2
 	MOVQ         $0x4338000000000000, DX
 	VMOVQ        DX, X2
 	VBROADCASTSD X2, Y2
@@ -4549,14 +4718,14 @@ TEXT ·closeInt32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         8(AX), BX
 	IMULQ        DX, BX
 	ADDQ         (AX), BX
-	MOVQ         112(AX), SI
+	MOVQ         120(AX), SI
 	MOVQ         (SI)(DX*8), SI
 	MOVQ         width+16(FP), DX
 	ADDQ         DX, SI
 	VMOVQ        SI, X3
 	VPBROADCASTQ X3, Y3
-	MOVQ         120(AX), DX
-	MOVQ         152(AX), AX
+	MOVQ         128(AX), DX
+	MOVQ         160(AX), AX
 	XORQ         SI, SI
 	XORQ         DI, DI
 
@@ -4659,7 +4828,7 @@ TEXT ·nearestInt32AVX2(SB), NOSPLIT, $0-16
 	MOVQ         64(AX), DI
 	MOVQ         48(AX), R8
 	MOVQ         56(AX), R9
-	MOVQ         112(AX), R10
+	MOVQ         120(AX), R10
 	VXORPD       Y3, Y3, Y3
 
 rows108:
@@ -5031,5 +5200,60 @@ turn143:
 	JMP        turn143
 
 done144:
+	VZEROUPPER
+	RET
+
+// func spanInt32AVX2(costs *int32, n int, ends *float64) int
+// Requires: AVX, AVX2, POPCNT
+TEXT ·spanInt32AVX2(SB), NOSPLIT, $0-32
+	XORQ         AX, AX
+	MOVQ         costs+0(FP), CX
+	MOVQ         n+8(FP), DX
+	MOVQ         ends+16(FP), BX
+	MOVQ         $0x7ff0000000000000, SI
+	VMOVQ        SI, X0
+	VBROADCASTSD X0, Y0
+	MOVQ         $0x8000000000000000, SI
+	VMOVQ        SI, X0
+	VBROADCASTSD X0, Y0
+	MOVQ         $0x41dfffffffc00000, SI
+	VMOVQ        SI, X1
+	VBROADCASTSD X1, Y1
+	VBROADCASTSD (BX), Y2
+	VBROADCASTSD 8(BX), Y3
+	XORQ         SI, SI
+
+turn145:
+	CMPQ      SI, DX
+	JGE       done146
+	VCVTDQ2PD (CX)(SI*4), Y4
+	VMOVAPD   Y4, Y5
+	VCMPPD    $0x11, Y1, Y5, Y6
+	VMOVMSKPD Y6, DI
+	VBLENDVPD Y6, Y4, Y2, Y5
+	VMINPD    Y5, Y2, Y2
+	VBLENDVPD Y6, Y4, Y3, Y5
+	VMAXPD    Y5, Y3, Y3
+	POPCNTL   DI, DI
+	ADDQ      DI, AX
+	ADDQ      $0x04, SI
+	JMP       turn145
+
+done146:
+	VMOVAPD      Y2, Y1
+	VEXTRACTF128 $0x01, Y1, X2
+	VMINPD       X1, X2, X1
+	VUNPCKHPD    X1, X1, X2
+	VMINSD       X1, X2, X1
+	VMOVSD       X1, (BX)
+	VXORPD       Y0, Y3, Y3
+	VMOVAPD      Y3, Y1
+	VEXTRACTF128 $0x01, Y1, X2
+	VMINPD       X1, X2, X1
+	VUNPCKHPD    X1, X1, X2
+	VMINSD       X1, X2, X1
+	VXORPD       X0, X1, X1
+	VMOVSD       X1, 8(BX)
+	MOVQ         AX, ret+24(FP)
 	VZEROUPPER
 	RET

@@ -56,6 +56,16 @@ func belowFloat64AVX512(s *byte, row int, bar int, columns *int32, costs *float6
 //go:noescape
 func turnFloat64AVX512(from *float64, fromStride int, cols int, to *float64, toStride int, sign int)
 
+// spanFloat64AVX512 counts the costs of a list that allow a pair, and widens the range of two ends by these.
+//
+//go:noescape
+func spanFloat64AVX512(costs *float64, n int, ends *float64) int
+
+// cutFloat64AVX512 counts the costs of a list that are no multiples of a unit. scale has the bits of a float64, the units in 1, at least 1.
+//
+//go:noescape
+func cutFloat64AVX512(costs *float64, n int, scale int) int
+
 // leastAVX512 is the place of the least of n numbers, which are a multiple of 8.
 //
 //go:noescape
@@ -115,6 +125,16 @@ func belowFloat32AVX512(s *byte, row int, bar int, columns *int32, costs *float6
 //go:noescape
 func turnFloat32AVX512(from *float32, fromStride int, cols int, to *float64, toStride int, sign int)
 
+// spanFloat32AVX512 counts the costs of a list that allow a pair, and widens the range of two ends by these.
+//
+//go:noescape
+func spanFloat32AVX512(costs *float32, n int, ends *float64) int
+
+// cutFloat32AVX512 counts the costs of a list that are no multiples of a unit. scale has the bits of a float64, the units in 1, at least 1.
+//
+//go:noescape
+func cutFloat32AVX512(costs *float32, n int, scale int) int
+
 // minimaInt32AVX512 makes the prices the least costs of their columns. It returns 0, 1 where a column is allowed to no row.
 //
 //go:noescape
@@ -168,3 +188,8 @@ func belowInt32AVX512(s *byte, row int, bar int, columns *int32, costs *float64)
 //
 //go:noescape
 func turnInt32AVX512(from *int32, fromStride int, cols int, to *float64, toStride int, sign int)
+
+// spanInt32AVX512 counts the costs of a list that allow a pair, and widens the range of two ends by these.
+//
+//go:noescape
+func spanInt32AVX512(costs *int32, n int, ends *float64) int

@@ -829,6 +829,7 @@ whole83:
 	JMP search63
 
 end64:
+	ADDQ CX, 112(AX)
 	MOVQ 40(AX), DX
 	MOVQ 96(AX), SI
 	MOVQ 104(AX), DI
@@ -888,9 +889,9 @@ TEXT ·checkFloat64AVX512(SB), NOSPLIT, $0-24
 	MOVQ         $0xc3c0000000000000, CX
 	VMOVQ        CX, X3
 	VBROADCASTSD X3, Z3
-	VBROADCASTSD 128(AX), Z1
+	VBROADCASTSD 136(AX), Z1
 	MOVQ         40(AX), CX
-	MOVQ         120(AX), BX
+	MOVQ         128(AX), BX
 	VXORPD       Y4, Y4, Y4
 	MOVQ         DX, SI
 	ADDQ         $0x07, SI
@@ -913,7 +914,7 @@ prices87:
 
 raises88:
 	MOVQ         48(AX), CX
-	MOVQ         112(AX), SI
+	MOVQ         120(AX), SI
 	XORQ         DI, DI
 	XORQ         R8, R8
 	MOVQ         (AX), R9
@@ -1025,7 +1026,7 @@ still98:
 	JMP  rows89
 
 done90:
-	MOVQ          R8, 136(AX)
+	MOVQ          R8, 144(AX)
 	VEXTRACTF64X4 $0x01, Z4, Y0
 	VORPD         Y0, Y4, Y4
 	VEXTRACTF128  $0x01, Y4, X0
@@ -1034,7 +1035,7 @@ done90:
 	VORPD         X0, X4, X4
 	VMOVQ         X4, CX
 	ADDQ          CX, CX
-	MOVQ          CX, 144(AX)
+	MOVQ          CX, 152(AX)
 	MOVQ          $+0, AX
 	MOVQ          AX, ret+16(FP)
 	VZEROUPPER
@@ -1066,7 +1067,7 @@ TEXT ·closeFloat64AVX512(SB), NOSPLIT, $0-40
 	MOVQ         $0xc3c0000000000000, CX
 	VMOVQ        CX, X3
 	VBROADCASTSD X3, Z3
-	VBROADCASTSD 128(AX), Z1
+	VBROADCASTSD 136(AX), Z1
 	MOVQ         $0x2000000000000000, CX
 	VMOVQ        CX, X4
 	VBROADCASTSD X4, Z4
@@ -1074,13 +1075,13 @@ TEXT ·closeFloat64AVX512(SB), NOSPLIT, $0-40
 	MOVQ         8(AX), BX
 	IMULQ        CX, BX
 	ADDQ         (AX), BX
-	MOVQ         112(AX), SI
+	MOVQ         120(AX), SI
 	MOVQ         (SI)(CX*8), SI
 	MOVQ         width+16(FP), CX
 	ADDQ         CX, SI
 	VPBROADCASTQ SI, Z4
-	MOVQ         120(AX), CX
-	MOVQ         152(AX), AX
+	MOVQ         128(AX), CX
+	MOVQ         160(AX), AX
 	XORQ         SI, SI
 	XORQ         DI, DI
 
@@ -1184,7 +1185,7 @@ TEXT ·nearestFloat64AVX512(SB), NOSPLIT, $0-16
 	MOVQ         64(AX), DI
 	MOVQ         48(AX), R8
 	MOVQ         56(AX), R9
-	MOVQ         112(AX), R10
+	MOVQ         120(AX), R10
 	VXORPD       Y1, Y1, Y1
 
 rows108:
@@ -1569,6 +1570,87 @@ done144:
 	VZEROUPPER
 	RET
 
+// func spanFloat64AVX512(costs *float64, n int, ends *float64) int
+// Requires: AVX, AVX512DQ, AVX512F, POPCNT
+TEXT ·spanFloat64AVX512(SB), NOSPLIT, $0-32
+	XORQ         AX, AX
+	MOVQ         costs+0(FP), CX
+	MOVQ         n+8(FP), DX
+	MOVQ         ends+16(FP), BX
+	MOVQ         $0x7ff0000000000000, SI
+	VMOVQ        SI, X0
+	VBROADCASTSD X0, Z0
+	MOVQ         $0x8000000000000000, SI
+	VMOVQ        SI, X1
+	VBROADCASTSD X1, Z1
+	VBROADCASTSD (BX), Z2
+	VBROADCASTSD 8(BX), Z3
+	XORQ         SI, SI
+
+turn145:
+	CMPQ    SI, DX
+	JGE     done146
+	VMOVUPD (CX)(SI*8), Z4
+	VANDNPD Z4, Z1, Z5
+	VCMPPD  $0x11, Z0, Z5, K1
+	VMINPD  Z4, Z2, K1, Z2
+	VMAXPD  Z4, Z3, K1, Z3
+	KMOVB   K1, DI
+	POPCNTL DI, DI
+	ADDQ    DI, AX
+	ADDQ    $0x08, SI
+	JMP     turn145
+
+done146:
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VMINPD        Y2, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X2
+	VMINPD        X0, X2, X0
+	VUNPCKHPD     X0, X0, X2
+	VMINSD        X0, X2, X0
+	VMOVSD        X0, (BX)
+	VXORPD        Z1, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VMINPD        Y3, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X2
+	VMINPD        X0, X2, X0
+	VUNPCKHPD     X0, X0, X2
+	VMINSD        X0, X2, X0
+	VXORPD        X1, X0, X0
+	VMOVSD        X0, 8(BX)
+	MOVQ          AX, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func cutFloat64AVX512(costs *float64, n int, scale int) int
+// Requires: AVX, AVX512DQ, AVX512F, POPCNT
+TEXT ·cutFloat64AVX512(SB), NOSPLIT, $0-32
+	XORQ         AX, AX
+	MOVQ         costs+0(FP), CX
+	MOVQ         n+8(FP), DX
+	MOVQ         scale+16(FP), BX
+	VPBROADCASTQ BX, Z0
+	VXORPD       Y1, Y1, Y1
+	XORQ         BX, BX
+
+turn147:
+	CMPQ      BX, DX
+	JGE       done148
+	VMOVUPD   (CX)(BX*8), Z2
+	VMULPD    Z0, Z2, Z2
+	VREDUCEPD $0x08, Z2, Z2
+	VCMPPD    $0x0c, Z1, Z2, K1
+	KMOVB     K1, SI
+	POPCNTL   SI, SI
+	ADDQ      SI, AX
+	ADDQ      $0x08, BX
+	JMP       turn147
+
+done148:
+	MOVQ AX, ret+24(FP)
+	VZEROUPPER
+	RET
+
 // func leastAVX512(list *float64, n int) int
 // Requires: AVX, AVX512DQ, AVX512F, BMI
 TEXT ·leastAVX512(SB), NOSPLIT, $0-24
@@ -1581,21 +1663,21 @@ TEXT ·leastAVX512(SB), NOSPLIT, $0-24
 	VMOVAPD      Z0, Z0
 	XORQ         DX, DX
 
-turn145:
+turn149:
 	LEAQ   16(DX), BX
 	CMPQ   BX, CX
-	JGT    one146
+	JGT    one150
 	VMINPD (AX)(DX*8), Z1, Z1
 	VMINPD 64(AX)(DX*8), Z0, Z0
 	MOVQ   BX, DX
-	JMP    turn145
+	JMP    turn149
 
-one146:
+one150:
 	CMPQ   DX, CX
-	JGE    search147
+	JGE    search151
 	VMINPD (AX)(DX*8), Z1, Z1
 
-search147:
+search151:
 	VMINPD        Z0, Z1, Z1
 	VEXTRACTF64X4 $0x01, Z1, Y0
 	VMINPD        Y1, Y0, Y0
@@ -1606,21 +1688,21 @@ search147:
 	VBROADCASTSD  X0, Z0
 	XORQ          DX, DX
 
-turn148:
+turn152:
 	CMPQ   DX, CX
-	JGE    none150
+	JGE    none154
 	VCMPPD $0x00, (AX)(DX*8), Z0, K1
 	KMOVB  K1, BX
 	TESTL  BX, BX
-	JNE    found149
+	JNE    found153
 	ADDQ   $0x08, DX
-	JMP    turn148
+	JMP    turn152
 
-found149:
+found153:
 	TZCNTL BX, BX
 	ADDQ   BX, DX
 
-none150:
+none154:
 	MOVQ DX, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -2462,6 +2544,7 @@ whole83:
 	JMP search63
 
 end64:
+	ADDQ CX, 112(AX)
 	MOVQ 40(AX), DX
 	MOVQ 96(AX), SI
 	MOVQ 104(AX), DI
@@ -2521,9 +2604,9 @@ TEXT ·checkFloat32AVX512(SB), NOSPLIT, $0-24
 	MOVQ         $0xc3c0000000000000, CX
 	VMOVQ        CX, X3
 	VBROADCASTSD X3, Z3
-	VBROADCASTSD 128(AX), Z1
+	VBROADCASTSD 136(AX), Z1
 	MOVQ         40(AX), CX
-	MOVQ         120(AX), BX
+	MOVQ         128(AX), BX
 	VXORPD       Y4, Y4, Y4
 	MOVQ         DX, SI
 	ADDQ         $0x07, SI
@@ -2546,7 +2629,7 @@ prices87:
 
 raises88:
 	MOVQ         48(AX), CX
-	MOVQ         112(AX), SI
+	MOVQ         120(AX), SI
 	XORQ         DI, DI
 	XORQ         R8, R8
 	MOVQ         (AX), R9
@@ -2660,7 +2743,7 @@ still98:
 	JMP  rows89
 
 done90:
-	MOVQ          R8, 136(AX)
+	MOVQ          R8, 144(AX)
 	VEXTRACTF64X4 $0x01, Z4, Y0
 	VORPD         Y0, Y4, Y4
 	VEXTRACTF128  $0x01, Y4, X0
@@ -2669,7 +2752,7 @@ done90:
 	VORPD         X0, X4, X4
 	VMOVQ         X4, CX
 	ADDQ          CX, CX
-	MOVQ          CX, 144(AX)
+	MOVQ          CX, 152(AX)
 	MOVQ          $+0, AX
 	MOVQ          AX, ret+16(FP)
 	VZEROUPPER
@@ -2701,7 +2784,7 @@ TEXT ·closeFloat32AVX512(SB), NOSPLIT, $0-40
 	MOVQ         $0xc3c0000000000000, CX
 	VMOVQ        CX, X3
 	VBROADCASTSD X3, Z3
-	VBROADCASTSD 128(AX), Z1
+	VBROADCASTSD 136(AX), Z1
 	MOVQ         $0x2000000000000000, CX
 	VMOVQ        CX, X4
 	VBROADCASTSD X4, Z4
@@ -2709,13 +2792,13 @@ TEXT ·closeFloat32AVX512(SB), NOSPLIT, $0-40
 	MOVQ         8(AX), BX
 	IMULQ        CX, BX
 	ADDQ         (AX), BX
-	MOVQ         112(AX), SI
+	MOVQ         120(AX), SI
 	MOVQ         (SI)(CX*8), SI
 	MOVQ         width+16(FP), CX
 	ADDQ         CX, SI
 	VPBROADCASTQ SI, Z4
-	MOVQ         120(AX), CX
-	MOVQ         152(AX), AX
+	MOVQ         128(AX), CX
+	MOVQ         160(AX), AX
 	XORQ         SI, SI
 	XORQ         DI, DI
 
@@ -2820,7 +2903,7 @@ TEXT ·nearestFloat32AVX512(SB), NOSPLIT, $0-16
 	MOVQ         64(AX), DI
 	MOVQ         48(AX), R8
 	MOVQ         56(AX), R9
-	MOVQ         112(AX), R10
+	MOVQ         120(AX), R10
 	VXORPD       Y1, Y1, Y1
 
 rows108:
@@ -3211,6 +3294,87 @@ turn143:
 	JMP        turn143
 
 done144:
+	VZEROUPPER
+	RET
+
+// func spanFloat32AVX512(costs *float32, n int, ends *float64) int
+// Requires: AVX, AVX512DQ, AVX512F, POPCNT
+TEXT ·spanFloat32AVX512(SB), NOSPLIT, $0-32
+	XORQ         AX, AX
+	MOVQ         costs+0(FP), CX
+	MOVQ         n+8(FP), DX
+	MOVQ         ends+16(FP), BX
+	MOVQ         $0x7ff0000000000000, SI
+	VMOVQ        SI, X0
+	VBROADCASTSD X0, Z0
+	MOVQ         $0x8000000000000000, SI
+	VMOVQ        SI, X1
+	VBROADCASTSD X1, Z1
+	VBROADCASTSD (BX), Z2
+	VBROADCASTSD 8(BX), Z3
+	XORQ         SI, SI
+
+turn145:
+	CMPQ      SI, DX
+	JGE       done146
+	VCVTPS2PD (CX)(SI*4), Z4
+	VANDNPD   Z4, Z1, Z5
+	VCMPPD    $0x11, Z0, Z5, K1
+	VMINPD    Z4, Z2, K1, Z2
+	VMAXPD    Z4, Z3, K1, Z3
+	KMOVB     K1, DI
+	POPCNTL   DI, DI
+	ADDQ      DI, AX
+	ADDQ      $0x08, SI
+	JMP       turn145
+
+done146:
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VMINPD        Y2, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X2
+	VMINPD        X0, X2, X0
+	VUNPCKHPD     X0, X0, X2
+	VMINSD        X0, X2, X0
+	VMOVSD        X0, (BX)
+	VXORPD        Z1, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VMINPD        Y3, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X2
+	VMINPD        X0, X2, X0
+	VUNPCKHPD     X0, X0, X2
+	VMINSD        X0, X2, X0
+	VXORPD        X1, X0, X0
+	VMOVSD        X0, 8(BX)
+	MOVQ          AX, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func cutFloat32AVX512(costs *float32, n int, scale int) int
+// Requires: AVX, AVX512DQ, AVX512F, POPCNT
+TEXT ·cutFloat32AVX512(SB), NOSPLIT, $0-32
+	XORQ         AX, AX
+	MOVQ         costs+0(FP), CX
+	MOVQ         n+8(FP), DX
+	MOVQ         scale+16(FP), BX
+	VPBROADCASTQ BX, Z0
+	VXORPD       Y1, Y1, Y1
+	XORQ         BX, BX
+
+turn147:
+	CMPQ      BX, DX
+	JGE       done148
+	VCVTPS2PD (CX)(BX*4), Z2
+	VMULPD    Z0, Z2, Z2
+	VREDUCEPD $0x08, Z2, Z2
+	VCMPPD    $0x0c, Z1, Z2, K1
+	KMOVB     K1, SI
+	POPCNTL   SI, SI
+	ADDQ      SI, AX
+	ADDQ      $0x08, BX
+	JMP       turn147
+
+done148:
+	MOVQ AX, ret+24(FP)
 	VZEROUPPER
 	RET
 
@@ -4051,6 +4215,7 @@ whole83:
 	JMP search63
 
 end64:
+	ADDQ CX, 112(AX)
 	MOVQ 40(AX), DX
 	MOVQ 96(AX), SI
 	MOVQ 104(AX), DI
@@ -4110,9 +4275,9 @@ TEXT ·checkInt32AVX512(SB), NOSPLIT, $0-24
 	MOVQ         $0xc3c0000000000000, CX
 	VMOVQ        CX, X3
 	VBROADCASTSD X3, Z3
-	VBROADCASTSD 128(AX), Z0
+	VBROADCASTSD 136(AX), Z0
 	MOVQ         40(AX), CX
-	MOVQ         120(AX), BX
+	MOVQ         128(AX), BX
 	VXORPD       Y1, Y1, Y1
 	MOVQ         DX, SI
 	ADDQ         $0x07, SI
@@ -4135,7 +4300,7 @@ prices87:
 
 raises88:
 	MOVQ         48(AX), CX
-	MOVQ         112(AX), SI
+	MOVQ         120(AX), SI
 	XORQ         DI, DI
 	XORQ         R8, R8
 	MOVQ         (AX), R9
@@ -4220,7 +4385,7 @@ still98:
 	JMP  rows89
 
 done90:
-	MOVQ          R8, 136(AX)
+	MOVQ          R8, 144(AX)
 	VEXTRACTF64X4 $0x01, Z1, Y0
 	VORPD         Y0, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X0
@@ -4229,7 +4394,7 @@ done90:
 	VORPD         X0, X1, X1
 	VMOVQ         X1, CX
 	ADDQ          CX, CX
-	MOVQ          CX, 144(AX)
+	MOVQ          CX, 152(AX)
 	MOVQ          $+0, AX
 	MOVQ          AX, ret+16(FP)
 	VZEROUPPER
@@ -4261,7 +4426,7 @@ TEXT ·closeInt32AVX512(SB), NOSPLIT, $0-40
 	MOVQ         $0xc3c0000000000000, CX
 	VMOVQ        CX, X0
 	VBROADCASTSD X0, Z0
-	VBROADCASTSD 128(AX), Z0
+	VBROADCASTSD 136(AX), Z0
 	MOVQ         $0x2000000000000000, CX
 	VMOVQ        CX, X0
 	VBROADCASTSD X0, Z0
@@ -4269,13 +4434,13 @@ TEXT ·closeInt32AVX512(SB), NOSPLIT, $0-40
 	MOVQ         8(AX), BX
 	IMULQ        CX, BX
 	ADDQ         (AX), BX
-	MOVQ         112(AX), SI
+	MOVQ         120(AX), SI
 	MOVQ         (SI)(CX*8), SI
 	MOVQ         width+16(FP), CX
 	ADDQ         CX, SI
 	VPBROADCASTQ SI, Z3
-	MOVQ         120(AX), CX
-	MOVQ         152(AX), AX
+	MOVQ         128(AX), CX
+	MOVQ         160(AX), AX
 	XORQ         SI, SI
 	XORQ         DI, DI
 
@@ -4368,7 +4533,7 @@ TEXT ·nearestInt32AVX512(SB), NOSPLIT, $0-16
 	MOVQ         64(AX), DI
 	MOVQ         48(AX), R8
 	MOVQ         56(AX), R9
-	MOVQ         112(AX), R10
+	MOVQ         120(AX), R10
 	VXORPD       Y1, Y1, Y1
 
 rows108:
@@ -4775,5 +4940,60 @@ turn143:
 	JMP        turn143
 
 done144:
+	VZEROUPPER
+	RET
+
+// func spanInt32AVX512(costs *int32, n int, ends *float64) int
+// Requires: AVX, AVX512DQ, AVX512F, POPCNT
+TEXT ·spanInt32AVX512(SB), NOSPLIT, $0-32
+	XORQ         AX, AX
+	MOVQ         costs+0(FP), CX
+	MOVQ         n+8(FP), DX
+	MOVQ         ends+16(FP), BX
+	MOVQ         $0x7ff0000000000000, SI
+	VMOVQ        SI, X0
+	VBROADCASTSD X0, Z0
+	MOVQ         $0x8000000000000000, SI
+	VMOVQ        SI, X0
+	VBROADCASTSD X0, Z0
+	MOVQ         $0x41dfffffffc00000, SI
+	VMOVQ        SI, X1
+	VBROADCASTSD X1, Z1
+	VBROADCASTSD (BX), Z2
+	VBROADCASTSD 8(BX), Z3
+	XORQ         SI, SI
+
+turn145:
+	CMPQ      SI, DX
+	JGE       done146
+	VCVTDQ2PD (CX)(SI*4), Z4
+	VMOVAPD   Z4, Z5
+	VCMPPD    $0x11, Z1, Z5, K1
+	VMINPD    Z4, Z2, K1, Z2
+	VMAXPD    Z4, Z3, K1, Z3
+	KMOVB     K1, DI
+	POPCNTL   DI, DI
+	ADDQ      DI, AX
+	ADDQ      $0x08, SI
+	JMP       turn145
+
+done146:
+	VEXTRACTF64X4 $0x01, Z2, Y1
+	VMINPD        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VMINPD        X1, X2, X1
+	VUNPCKHPD     X1, X1, X2
+	VMINSD        X1, X2, X1
+	VMOVSD        X1, (BX)
+	VXORPD        Z0, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y1
+	VMINPD        Y3, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VMINPD        X1, X2, X1
+	VUNPCKHPD     X1, X1, X2
+	VMINSD        X1, X2, X1
+	VXORPD        X0, X1, X1
+	VMOVSD        X1, 8(BX)
+	MOVQ          AX, ret+24(FP)
 	VZEROUPPER
 	RET

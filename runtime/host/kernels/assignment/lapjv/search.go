@@ -44,6 +44,7 @@ type tree struct {
 	from     unsafe.Pointer // int64s: the row that gave a column its distance
 	left     unsafe.Pointer // int32s: columns that the search has left
 	reach    unsafe.Pointer // float64s: their distances
+	scans    int            // columns that all searches since Open have left
 }
 
 // A proof is what Check and Close find.
@@ -81,7 +82,7 @@ func Open[T Cost](s *Search, costs []T, rows, cols, stride int) {
 		s.column, s.free = unsafe.Pointer(unsafe.SliceData(s.ints[3*n:])), unsafe.Pointer(unsafe.SliceData(s.ints[3*n+s.m:]))
 	}
 	s.costs, s.stride, s.rows, s.cols = unsafe.Pointer(unsafe.SliceData(costs)), stride*int(unsafe.Sizeof(*new(T))), rows, cols
-	s.scale, s.turns = 1, 8
+	s.scale, s.turns, s.scans = 1, 8, 0
 	row := s.ints[:cols+block]
 	for j := range row {
 		row[j] = -1
@@ -133,6 +134,9 @@ func (s *Search) Duals() (u, v []int64) {
 	return list[int64](s.dualRow, s.rows), list[int64](s.dualCol, s.cols)
 }
 
+// Scans is how many rows the searches of Path have read since Open, besides their roots.
+func (s *Search) Scans() int { return s.scans }
+
 // Closest are the first n columns that Close listed.
 func (s *Search) Closest(n int) []int32 { return list[int32](s.near, n) }
 
@@ -176,6 +180,41 @@ type Kernels struct {
 
 	lanes int // rows that turn transposes at once, 0 without it
 	turn  func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int)
+	span  func(costs unsafe.Pointer, n int, ends *[2]float64) int // of a multiple of 8 costs; nil: Range is in Go
+	cut   func(costs unsafe.Pointer, n int, scale float64) int    // likewise
+}
+
+// Range is the range of the costs that allow a pair, and how many they are: those but infinite ones and the largest
+// int32. Where none does, least is above most.
+func Range[T Cost](costs []T) (least, most float64, allowed int) {
+	ends, k, whole := [2]float64{math.Inf(1), math.Inf(-1)}, FastestKernels[T](), 0
+	if n := len(costs) &^ 7; k.span != nil && n > 0 {
+		allowed, whole = k.span(unsafe.Pointer(&costs[0]), n, &ends), n
+	}
+	least, most = ends[0], ends[1]
+	_, integer := any(T(0)).(int32)
+	for _, c := range costs[whole:] {
+		x := float64(c)
+		if x-x == 0 && (!integer || x != math.MaxInt32) {
+			least, most = min(least, x), max(most, x)
+			allowed++
+		}
+	}
+	return least, most, allowed
+}
+
+// Rounded is how many of the costs that allow a pair are no multiples of 1/scale, a power of two from 1 on.
+func Rounded[T Cost](costs []T, scale float64) int {
+	k, whole, count := FastestKernels[T](), 0, 0
+	if n := len(costs) &^ 7; k.cut != nil && n > 0 {
+		count, whole = k.cut(unsafe.Pointer(&costs[0]), n, scale), n
+	}
+	for _, c := range costs[whole:] {
+		if x := float64(c) * scale; x-x == 0 && x != math.Trunc(x) {
+			count++
+		}
+	}
+	return count
 }
 
 // Turn writes costs, row after row, as float64s column after column, negated where that is asked for. The largest int32 becomes infinite, which
@@ -256,6 +295,9 @@ func (s *Search) SetScale(most float64, integer bool) {
 		s.scale = math.Ldexp(1, max(min(59-e, 1000), -1000))
 	}
 }
+
+// SetUnits has units of 1/scale, a power of two.
+func (s *Search) SetUnits(scale float64) { s.scale = scale }
 
 // Slack is the sum of what the matched pairs cost more than their duals, in units of 1/scale, and whether units rounded costs.
 func (s *Search) Slack() (slack int64, scale float64, rounded bool) {

@@ -15,7 +15,7 @@ func TestFieldsOfSearch(t *testing.T) {
 	begin := uintptr(unsafe.Pointer(&s))
 	for k, field := range []unsafe.Pointer{unsafe.Pointer(&s.costs), unsafe.Pointer(&s.stride), unsafe.Pointer(&s.rows), unsafe.Pointer(&s.cols),
 		unsafe.Pointer(&s.turns), unsafe.Pointer(&s.price), unsafe.Pointer(&s.column), unsafe.Pointer(&s.row), unsafe.Pointer(&s.free),
-		unsafe.Pointer(&s.distance), unsafe.Pointer(&s.shut), unsafe.Pointer(&s.from), unsafe.Pointer(&s.left), unsafe.Pointer(&s.reach),
+		unsafe.Pointer(&s.distance), unsafe.Pointer(&s.shut), unsafe.Pointer(&s.from), unsafe.Pointer(&s.left), unsafe.Pointer(&s.reach), unsafe.Pointer(&s.scans),
 		unsafe.Pointer(&s.dualRow), unsafe.Pointer(&s.dualCol), unsafe.Pointer(&s.scale), unsafe.Pointer(&s.slack), unsafe.Pointer(&s.rounded),
 		unsafe.Pointer(&s.near)} {
 		at := uintptr(field) - begin
@@ -261,6 +261,48 @@ func BenchmarkKernels(b *testing.B) {
 					k.Check(&s, 0)
 				}
 			})
+		}
+	}
+}
+
+// Passes over whole matrices find what a loop finds, infinite and largest costs among them.
+func TestRangeAndRounded(t *testing.T) {
+	t.Run("float64", testRange[float64])
+	t.Run("float32", testRange[float32])
+	t.Run("int32", testRange[int32])
+}
+
+func testRange[T Cost](t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	_, integer := any(T(0)).(int32)
+	for round := range 400 {
+		costs := make([]T, r.IntN(70))
+		least, most, allowed, rounded := math.Inf(1), math.Inf(-1), 0, 0
+		for k := range costs {
+			x := float64(r.IntN(1<<12) - 1<<11)
+			forbidden := round%3 > 0 && r.IntN(1+round%5) > 0
+			switch {
+			case forbidden && integer:
+				x = math.MaxInt32
+			case forbidden:
+				x = math.Inf(1 - 2*r.IntN(2))
+			case !integer:
+				x /= 64
+			}
+			costs[k] = T(x)
+			if forbidden {
+				continue
+			}
+			least, most, allowed = min(least, x), max(most, x), allowed+1
+			if x*4 != math.Trunc(x*4) {
+				rounded++
+			}
+		}
+		if a, b, n := Range(costs); a != least || b != most || n != allowed {
+			t.Fatalf("%v: found %v to %v of %d, expected %v to %v of %d", costs, a, b, n, least, most, allowed)
+		}
+		if n := Rounded(costs, 4); n != rounded {
+			t.Fatalf("%v: found %d rounded, expected %d", costs, n, rounded)
 		}
 	}
 }

@@ -16,7 +16,7 @@ func vectors[T Cost]() (sets []Kernels) {
 	if x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL {
 		sets = append(sets, avx512[T]())
 	}
-	if x.HasAVX2 && x.HasBMI1 {
+	if x.HasAVX2 && x.HasBMI1 && x.HasPOPCNT {
 		sets = append(sets, avx2[T]())
 	}
 	return sets
@@ -33,7 +33,9 @@ func avx512[T Cost]() Kernels {
 			func(s *Search, raise int) int { return checkInt32AVX512(s.at(), raise) }, func(s *Search, i, width, lost int) int { return closeInt32AVX512(s.at(), i, width, lost) },
 			func(list []float64) int { return leastAVX512(unsafe.SliceData(list), len(list)) }, 8, func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int) {
 				turnInt32AVX512((*int32)(from), fromStride, cols, to, toStride, sign)
-			}}
+			}, func(costs unsafe.Pointer, n int, ends *[2]float64) int {
+				return spanInt32AVX512((*int32)(costs), n, &ends[0])
+			}, nil}
 	case float32:
 		return Kernels{"avx512", func(s *Search) int { return minimaFloat32AVX512(s.at()) }, func(s *Search) int { return transferFloat32AVX512(s.at()) }, func(s *Search, n int) int { return bidFloat32AVX512(s.at(), n) },
 			func(s *Search, root int) int { return pathFloat32AVX512(s.at(), root) }, func(s *Search) int { return nearestFloat32AVX512(s.at()) },
@@ -43,6 +45,10 @@ func avx512[T Cost]() Kernels {
 			func(s *Search, raise int) int { return checkFloat32AVX512(s.at(), raise) }, func(s *Search, i, width, lost int) int { return closeFloat32AVX512(s.at(), i, width, lost) },
 			func(list []float64) int { return leastAVX512(unsafe.SliceData(list), len(list)) }, 8, func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int) {
 				turnFloat32AVX512((*float32)(from), fromStride, cols, to, toStride, sign)
+			}, func(costs unsafe.Pointer, n int, ends *[2]float64) int {
+				return spanFloat32AVX512((*float32)(costs), n, &ends[0])
+			}, func(costs unsafe.Pointer, n int, scale float64) int {
+				return cutFloat32AVX512((*float32)(costs), n, int(math.Float64bits(scale)))
 			}}
 	}
 	return Kernels{"avx512", func(s *Search) int { return minimaFloat64AVX512(s.at()) }, func(s *Search) int { return transferFloat64AVX512(s.at()) }, func(s *Search, n int) int { return bidFloat64AVX512(s.at(), n) },
@@ -53,6 +59,10 @@ func avx512[T Cost]() Kernels {
 		func(s *Search, raise int) int { return checkFloat64AVX512(s.at(), raise) }, func(s *Search, i, width, lost int) int { return closeFloat64AVX512(s.at(), i, width, lost) },
 		func(list []float64) int { return leastAVX512(unsafe.SliceData(list), len(list)) }, 8, func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int) {
 			turnFloat64AVX512((*float64)(from), fromStride, cols, to, toStride, sign)
+		}, func(costs unsafe.Pointer, n int, ends *[2]float64) int {
+			return spanFloat64AVX512((*float64)(costs), n, &ends[0])
+		}, func(costs unsafe.Pointer, n int, scale float64) int {
+			return cutFloat64AVX512((*float64)(costs), n, int(math.Float64bits(scale)))
 		}}
 }
 
@@ -67,7 +77,9 @@ func avx2[T Cost]() Kernels {
 			func(s *Search, raise int) int { return checkInt32AVX2(s.at(), raise) }, func(s *Search, i, width, lost int) int { return closeInt32AVX2(s.at(), i, width, lost) },
 			func(list []float64) int { return leastAVX2(unsafe.SliceData(list), len(list)) }, 4, func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int) {
 				turnInt32AVX2((*int32)(from), fromStride, cols, to, toStride, sign)
-			}}
+			}, func(costs unsafe.Pointer, n int, ends *[2]float64) int {
+				return spanInt32AVX2((*int32)(costs), n, &ends[0])
+			}, nil}
 	case float32:
 		return Kernels{"avx2", func(s *Search) int { return minimaFloat32AVX2(s.at()) }, func(s *Search) int { return transferFloat32AVX2(s.at()) }, func(s *Search, n int) int { return bidFloat32AVX2(s.at(), n) },
 			func(s *Search, root int) int { return pathFloat32AVX2(s.at(), root) }, func(s *Search) int { return nearestFloat32AVX2(s.at()) },
@@ -77,6 +89,10 @@ func avx2[T Cost]() Kernels {
 			func(s *Search, raise int) int { return checkFloat32AVX2(s.at(), raise) }, func(s *Search, i, width, lost int) int { return closeFloat32AVX2(s.at(), i, width, lost) },
 			func(list []float64) int { return leastAVX2(unsafe.SliceData(list), len(list)) }, 4, func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int) {
 				turnFloat32AVX2((*float32)(from), fromStride, cols, to, toStride, sign)
+			}, func(costs unsafe.Pointer, n int, ends *[2]float64) int {
+				return spanFloat32AVX2((*float32)(costs), n, &ends[0])
+			}, func(costs unsafe.Pointer, n int, scale float64) int {
+				return cutFloat32AVX2((*float32)(costs), n, int(math.Float64bits(scale)))
 			}}
 	}
 	return Kernels{"avx2", func(s *Search) int { return minimaFloat64AVX2(s.at()) }, func(s *Search) int { return transferFloat64AVX2(s.at()) }, func(s *Search, n int) int { return bidFloat64AVX2(s.at(), n) },
@@ -87,5 +103,9 @@ func avx2[T Cost]() Kernels {
 		func(s *Search, raise int) int { return checkFloat64AVX2(s.at(), raise) }, func(s *Search, i, width, lost int) int { return closeFloat64AVX2(s.at(), i, width, lost) },
 		func(list []float64) int { return leastAVX2(unsafe.SliceData(list), len(list)) }, 4, func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int) {
 			turnFloat64AVX2((*float64)(from), fromStride, cols, to, toStride, sign)
+		}, func(costs unsafe.Pointer, n int, ends *[2]float64) int {
+			return spanFloat64AVX2((*float64)(costs), n, &ends[0])
+		}, func(costs unsafe.Pointer, n int, scale float64) int {
+			return cutFloat64AVX2((*float64)(costs), n, int(math.Float64bits(scale)))
 		}}
 }

@@ -8,7 +8,7 @@
 // solution from the instance's own coefficients.
 //
 // The rooms: problem, the instance and its normal form; internal/formats, files;
-// internal/preprocess, reductions and bounds; internal/search, what all searches
+// internal/preprocess, reductions and bounds; internal/semidefinite, better bounds; internal/search, what all searches
 // share; internal/tabu, internal/tempering, internal/multistart and internal/host,
 // the searches; internal/rules of the module says which may import which.
 package qubo

@@ -21,6 +21,7 @@ import (
 	"coalesce/gen/host/assembly/assignment"
 	"coalesce/gen/host/assembly/csg"
 	"coalesce/gen/host/assembly/lapjv"
+	"coalesce/gen/host/assembly/linear"
 	"coalesce/gen/host/assembly/qubo"
 )
 
@@ -33,6 +34,7 @@ var (
 		"assignment/avx512":       assignment.Kernels,
 		"assignment/lapjv/avx512": lapjv.AVX512,
 		"assignment/lapjv/avx2":   lapjv.AVX2,
+		"linear/avx2":             linear.AVX2,
 		"qubo/avx512":             qubo.Kernels,
 	}
 	arm64Kernels = map[string]func(*arm64.File){

@@ -1,0 +1,62 @@
+// Package linear holds inner loops of linear algebra in float64: sums of rows with weights, and updates of tiles. AVX2
+// assembly does them where the processor has it.
+package linear
+
+// Combine sets out to the sum of rows with weights: weight[t] times row col[t], for every t. Rows have len(out) numbers, a
+// multiple of 8, and follow one another.
+func Combine(out, rows []float64, col []int32, weight []float64) {
+	width := len(out)
+	if width%8 != 0 || len(weight) < len(col) {
+		panic("linear: slices of other lengths")
+	}
+	if width == 0 || len(col) > 0 && combineVector(out, rows, col, weight) {
+		return
+	}
+	combinePlain(out, rows, col, weight)
+}
+
+func combinePlain(out, rows []float64, col []int32, weight []float64) {
+	width := len(out)
+	clear(out)
+	for t, j := range col {
+		w := weight[t]
+		for k, v := range rows[int(j)*width : (int(j)+1)*width] {
+			out[k] += w * v
+		}
+	}
+}
+
+// Tiles have so many rows and columns.
+const (
+	TileRows = 4
+	TileCols = 8
+)
+
+// Subtract subtracts from a tile, whose rows begin stride numbers after each other, the product of left, columns of TileRows numbers, and
+// right, as many rows of TileCols numbers.
+func Subtract(tile []float64, stride int, left, right []float64) {
+	depth := len(left) / TileRows
+	if len(right) != TileCols*depth || len(tile) < (TileRows-1)*stride+TileCols {
+		panic("linear: slices of other lengths")
+	}
+	if depth > 0 && !subtractVector(tile, stride, left, right) {
+		subtractPlain(tile, stride, left, right)
+	}
+}
+
+func subtractPlain(tile []float64, stride int, left, right []float64) {
+	depth := len(left) / TileRows
+	for i := range TileRows {
+		row := tile[i*stride:][:TileCols]
+		var sum [TileCols]float64
+		for p := range depth {
+			x := left[p*TileRows+i]
+			for j, y := range right[p*TileCols:][:TileCols] {
+				sum[j] += x * y
+			}
+		}
+		for j := range row {
+			row[j] -= sum[j]
+		}
+	}
+}

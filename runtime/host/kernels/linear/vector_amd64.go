@@ -1,0 +1,21 @@
+package linear
+
+import "golang.org/x/sys/cpu"
+
+func hasVectors() bool { return cpu.X86.HasAVX2 && cpu.X86.HasFMA }
+
+func combineVector(out, rows []float64, col []int32, weight []float64) bool {
+	if !hasVectors() {
+		return false
+	}
+	combineAVX2(&out[0], &rows[0], len(out), &col[0], &weight[0], len(col))
+	return true
+}
+
+func subtractVector(tile []float64, stride int, left, right []float64) bool {
+	if !hasVectors() {
+		return false
+	}
+	subtractAVX2(&tile[0], stride, &left[0], &right[0], len(left)/TileRows)
+	return true
+}

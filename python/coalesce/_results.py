@@ -535,11 +535,13 @@ class QUBOCertificate(TypedDict):
     by: checker.
     exact: whether the search's coefficients were not rounded.
     reason: reason why the solution is proven optimal, or why not, one sentence.
+    dual: numbers that prove a semidefinite bound, one for each variable that is not fixed, and one more if there are linear terms as spins; left out where the bound is of another kind.
     """
 
     by: str
     exact: bool
     reason: str
+    dual: NotRequired[list[float]]
 
 
 class QUBOFields(ReportFields):
@@ -559,6 +561,11 @@ class QUBOFields(ReportFields):
     def sense(self) -> Literal["maximize", "minimize"]:
         """Direction of the objective."""
         return cast('Literal["maximize", "minimize"]', self.report["sense"])
+
+    @property
+    def bound_kind(self) -> Optional[Literal["coefficients", "exact", "semidefinite"]]:
+        """Method that the bound comes from; None where no bound is known."""
+        return cast('Optional[Literal["coefficients", "exact", "semidefinite"]]', self.report.get("bound_kind"))
 
     @property
     def fixed(self) -> Optional[dict[str, int]]:

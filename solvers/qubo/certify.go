@@ -81,48 +81,6 @@ func (r *run) revalue(value Amount) {
 	r.progress(at, value)
 }
 
-// bound is a value that no solution beats.
-func (r *run) bound() Amount {
-	if r.p.Over > 0 && r.bests.isExact() {
-		return r.inst.Bound(r.bests.solution(-1, nil))
-	}
-	bound, _ := r.bests.bound()
-	least := r.inst.BoundOf(r.p, bound)
-	if r.p.Over > 0 && bound == r.bests.total() { // nothing but rounding is between them
-		if b := r.inst.SignBound(); r.inst.Better(least, b) {
-			return b
-		}
-	}
-	return least
-}
-
-// prove sets the bound, and whether it is met.
-func (r *run) prove(out *Result) {
-	value := r.bound()
-	if math.IsInf(value.Float(), 0) {
-		out.Proof = "no bound within the range of float64 is known"
-		return
-	}
-	out.SetBound(solve.Number(value.String()))
-	bound, visited := r.bests.bound()
-	met := bound == out.objective
-	if met && isGapClosed(&out.Report) {
-		out.SetProvenBound(out.Bound)
-	}
-	switch {
-	case !met:
-		out.Proof = "the value does not meet the bound"
-	case !out.Proven:
-		out.Proof = "real coefficients were rounded to integers: the solution is the best for these, and the gap is what rounding may hide"
-	case r.bests.red.VariablesLeft() == 0:
-		out.Proof = "every variable is fixed or follows from others"
-	case visited:
-		out.Proof = "every solution of what preprocessing left was visited, or shown to be no better"
-	default:
-		out.Proof = "the value meets a bound"
-	}
-}
-
 // proofGap is the largest gap, as a share of a real value, with which the value is proven.
 const proofGap = 0x1p-50
 

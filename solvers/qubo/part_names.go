@@ -1,7 +1,6 @@
 package qubo
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,7 +11,7 @@ import (
 )
 
 // PartNames are the names that Options.Without takes: the members of the team that engine portfolio
-// is, the methods of the host's portfolio, and the operators of qubo/bulk. For the name of an
+// is, the methods of the host's portfolio, the operators of qubo/bulk, and the better bounds beside any search. For the name of an
 // engine they are the parts of that engine, for the empty name all. Where all methods are left out
 // tabu search stays, and where all operators are, random; a bulk search begins by random while its
 // pool is empty.
@@ -27,10 +26,13 @@ func PartNames(engine string) []string {
 	case "host":
 		operators = nil
 	default:
-		return nil
+		walks, operators = nil, nil
 	}
-	return slices.Concat(members, walks, operators)
+	return slices.Concat(members, walks, operators, []string{boundPart})
 }
+
+// boundPart is the name of the work on better bounds beside a search.
+const boundPart = "bound"
 
 func (o Options) checkWithout() error {
 	for _, name := range o.Without {
@@ -48,7 +50,7 @@ func (o Options) checkWithout() error {
 func (o Options) checkParts(engine string) error {
 	for _, name := range o.Without {
 		if parts := PartNames(engine); !slices.Contains(parts, name) {
-			return solve.AsInputError(fmt.Errorf("without %q: the engine %s has no such part, only %s", name, engine, cmp.Or(strings.Join(parts, ", "), "itself")))
+			return solve.AsInputError(fmt.Errorf("without %q: the engine %s has no such part, only %s", name, engine, strings.Join(parts, ", ")))
 		}
 	}
 	return nil

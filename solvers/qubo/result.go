@@ -17,7 +17,9 @@ type Result struct {
 	Form Form `json:"form"`
 	// direction of the objective
 	Sense Sense `json:"sense"`
-	N     int   `json:"-"` // variables
+	// method that the bound comes from
+	BoundKind BoundKind `json:"bound_kind,omitempty" none:"no bound is known"`
+	N         int       `json:"-"` // variables
 	// best solution, a digit for each variable: 1 stands for 1, of spins for +1
 	Solution Bits `json:"solution"`
 	// names of the variables
@@ -26,6 +28,7 @@ type Result struct {
 	Fixed map[int]int `json:"fixed" none:"it fixes none"`
 	Proof string      `json:"-"` // why, or why not, one sentence
 	Exact bool        `json:"-"` // the search's coefficients were not rounded
+	Dual  []float64   `json:"-"` // proof of a semidefinite bound, a number for each variable that is not fixed, and one more where there are linear terms as spins; nil: the bound is of another kind
 	// seed of the random numbers
 	Seed uint64 `json:"seed"`
 	// parameters of the searches, as they were given
@@ -80,6 +83,8 @@ type certificate struct {
 	By     string `json:"by"`     // checker
 	Exact  bool   `json:"exact"`  // whether the search's coefficients were not rounded
 	Reason string `json:"reason"` // reason why the solution is proven optimal, or why not, one sentence
+	// numbers that prove a semidefinite bound, one for each variable that is not fixed, and one more if there are linear terms as spins
+	Dual []float64 `json:"dual,omitempty" none:"the bound is of another kind"`
 }
 
 // MarshalJSON writes the object of docs/result.schema.json.
@@ -91,7 +96,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 	if kept.Used == nil {
 		kept.Used = map[string]Rules{}
 	}
-	w := written{stored: &kept, Certificate: certificate{"host", r.Exact, r.Proof}, Reduced: [2]int{r.Reduced, r.Parts}}
+	w := written{stored: &kept, Certificate: certificate{"host", r.Exact, r.Proof, r.Dual}, Reduced: [2]int{r.Reduced, r.Parts}}
 	if r.Names != nil {
 		w.Assignment = make(map[string]int, r.N)
 		for i, name := range r.Names {

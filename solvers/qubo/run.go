@@ -31,6 +31,12 @@ type run struct {
 	bests   *bestSolutions
 	told    solveProgress
 	several solutions
+
+	dual      []float64 // proof of dualBound; nil: none yet
+	dualBound int64     // objectives are at most that
+
+	searching context.Context // ends when searches are to end: with ctx, or where a bound is met
+	endSearch context.CancelFunc
 }
 
 // solveProgress is the progress of a solve, from which its incumbents and its result are made.
@@ -58,6 +64,8 @@ func (r *run) solve() (variant string, err error) {
 	r.several = solutions{limit: r.o.Solutions, apart: max(1, r.o.Distance), n: r.inst.N, mirror: r.inst.IsSymmetric()}
 	r.o.Logf("%d of %d variables are left in %d components: the others are fixed or follow", red.VariablesLeft(), r.inst.N, len(red.Parts))
 	r.setZeros(red)
+	stop := sync.OnceFunc(r.improveBound())
+	defer stop()
 	var lost error // the end of a device
 	ended := false // before a part was searched
 
@@ -95,6 +103,7 @@ func (r *run) solve() (variant string, err error) {
 			r.plan.reason = "the solve ended before a search began"
 		}
 	}
+	stop()
 	if lost != nil {
 		return variant, lost
 	}
@@ -110,7 +119,7 @@ func (r *run) cut() error {
 	if over == nil && r.o.Work == 0 && r.o.Starts.Iterations == 0 { // searches on devices end before a launch that would be late
 		over = solve.ErrTimeLimit
 	}
-	if over == nil || r.bests.finished() || r.reached() {
+	if over == nil || r.bests.finished() || r.reached() || r.isMet() {
 		return nil
 	}
 	return solve.InterruptedError(over)
@@ -128,12 +137,12 @@ func (r *run) Best(ctx context.Context, variant string) (string, error) {
 // Ways to go on with a part.
 const (
 	searching = iota
-	over      // to leave the part as it is: no time is left, or the target is met
+	over      // to leave the part as it is: no time is left, or the target or the bound is met
 )
 
 // way decides how to go on with a part.
 func (r *run) way() uint64 {
-	if r.isOverdue() || r.reached() {
+	if r.isOverdue() || r.reached() || r.searching.Err() != nil {
 		return over
 	}
 	return searching
@@ -170,7 +179,7 @@ func (r *run) progress(at time.Duration, best Amount) {
 	if r.o.Progress == nil {
 		return
 	}
-	bound := solve.Number(r.bound().String())
+	bound := solve.Number(r.bound().value.String())
 	r.o.Progress(solve.NewIncumbent(at.Seconds(), solve.Number(best.String()), bound, r.told.work.Flips))
 }
 
@@ -190,6 +199,7 @@ func (r *run) improve(k int, v int64, x []uint64, at time.Duration) {
 		top.value = v
 		copy(top.x, x)
 		r.record(at)
+		r.endIfMet()
 	}
 }
 
@@ -233,13 +243,15 @@ func (r *run) search(k int, share float64) (label string, err error) {
 	err = r.wait(func() error {
 		found := func(v int64, x []uint64, at time.Duration) { r.improve(k, v, x, at) }
 		e.Ranks = r.o.Ranks
-		did, err := e.Search(r.ctx, p, o, found)
+		did, err := e.Search(r.searching, p, o, found)
 		if e.Close != nil {
 			err = errors.Join(err, e.Close())
 		}
 		o.Progress(did)
 		return err
 	})
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	top.proven = top.value >= part.Bound
 	return label, err
 }

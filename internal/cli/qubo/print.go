@@ -33,7 +33,7 @@ func writeResult(out io.Writer, r *qubo.Result, inst *qubo.Instance, facts devic
 	case r.Proven:
 		t.Row("proven", "optimal: "+r.Proof)
 	case r.Bound != "":
-		t.Row("bound", r.Bound.String()+": "+r.Proof)
+		t.Row("bound", fmt.Sprintf("%s (%s): %s", r.Bound, r.BoundKind, r.Proof))
 	default:
 		t.Row("bound", "none: "+r.Proof)
 	}

@@ -7,15 +7,23 @@ import (
 	"coalesce/solvers/cores"
 )
 
-// A team works on 0..n-1: on all cores, or in turn.
-type team func(n int, work func(k int))
+// A team works on 0..n-1, each of about so many products: on all cores, or in turn.
+type team func(n, products int, work func(k int)) error
 
-var allCores team = cores.Pieces
+func allCores(n, _ int, work func(k int)) error {
+	cores.Pieces(n, work)
+	return nil
+}
 
-func inTurn(n int, work func(k int)) {
+// inTurn ends with the error of stop.
+func (p *pace) inTurn(n, products int, work func(k int)) error {
 	for k := range n {
 		work(k)
+		if err := p.did(products); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // A matrix is symmetric and dense; what is above its diagonal is not read. It is filled up to a multiple of 8 rows by ones on the diagonal.
@@ -53,32 +61,33 @@ func (m *Model) matrix(diag []float64) *matrix {
 const panel = 64
 
 // factorize is a Cholesky factorization; false where a pivot is not positive.
-func (a *matrix) factorize(work team, stop func() error) (bool, error) {
+func (a *matrix) factorize(work team, p *pace) (bool, error) {
 	left, right := make([]float64, a.n*panel), make([]float64, a.n*panel)
 	for first := 0; first < a.n; first += panel {
-		if err := stop(); err != nil {
-			return false, err
-		}
 		last := min(first+panel, a.n)
 		var inverse [panel]float64
 		if !a.factorizeBlock(first, last, &inverse) {
 			return false, nil
 		}
+		if err := p.did(panel * panel * panel); err != nil {
+			return false, err
+		}
 		depth, blocks := last-first, (a.n-last)/linear.TileCols
 		if blocks == 0 {
 			break
 		}
-		work((blocks+3)/4, func(k int) {
-			for b := 4 * k; b < min(4*k+4, blocks); b++ {
-				i := last + b*linear.TileCols
-				a.solveRows(i, first, last, &inverse)
-				a.solveRows(i+4, first, last, &inverse)
-				a.pack(left[b*linear.TileCols*depth:], i, first, last, linear.TileRows)
-				a.pack(left[(b*linear.TileCols+4)*depth:], i+4, first, last, linear.TileRows)
-				a.pack(right[b*linear.TileCols*depth:], i, first, last, linear.TileCols)
-			}
+		err := work(blocks, linear.TileCols*depth*depth, func(b int) {
+			i := last + b*linear.TileCols
+			a.solveRows(i, first, last, &inverse)
+			a.solveRows(i+4, first, last, &inverse)
+			a.pack(left[b*linear.TileCols*depth:], i, first, last, linear.TileRows)
+			a.pack(left[(b*linear.TileCols+4)*depth:], i+4, first, last, linear.TileRows)
+			a.pack(right[b*linear.TileCols*depth:], i, first, last, linear.TileCols)
 		})
-		work(blocks, func(back int) {
+		if err != nil {
+			return false, err
+		}
+		err = work(blocks, linear.TileCols*depth*(a.n-last)/2, func(back int) {
 			b := blocks - 1 - back // long rows first
 			for half := range 2 {
 				i := last + b*linear.TileCols + half*linear.TileRows
@@ -88,6 +97,9 @@ func (a *matrix) factorize(work team, stop func() error) (bool, error) {
 				}
 			}
 		})
+		if err != nil {
+			return false, err
+		}
 	}
 	return true, nil
 }

@@ -34,7 +34,7 @@ func (m *Model) reduced(y float64, i int) float64 {
 
 // isPositive reports whether a factorization proves that diag(y) - a has no negative eigenvalue; false may also mean that rounding hides it.
 // The error is that of a factorization which needs too much memory, or of stop.
-func (m *Model) isPositive(y []float64, work team, stop func() error) (bool, error) {
+func (m *Model) isPositive(y []float64, work team, p *pace) (bool, error) {
 	diag := make([]float64, m.N)
 	for i, v := range y {
 		alone := m.start[i] == m.start[i+1]
@@ -45,11 +45,11 @@ func (m *Model) isPositive(y []float64, work team, stop func() error) (bool, err
 			return false, nil
 		}
 	}
-	rest, ok, err := m.eliminate(diag, stop)
+	rest, ok, err := m.eliminate(diag, p)
 	if !ok || err != nil {
 		return false, err
 	}
-	return rest.factorize(work, stop)
+	return rest.factorize(work, p)
 }
 
 // An entry is a number in a sparse row.
@@ -67,7 +67,7 @@ const (
 
 // eliminate factorizes the rows of few entries, those of the fewest first (minimum degree), and returns the matrix that is left; false where a
 // pivot is not positive.
-func (m *Model) eliminate(diag []float64, stop func() error) (*matrix, bool, error) {
+func (m *Model) eliminate(diag []float64, p *pace) (*matrix, bool, error) {
 	left, least := m.N, m.N
 	for i := range m.N {
 		least = min(least, int(m.start[i+1]-m.start[i]))
@@ -95,11 +95,6 @@ func (m *Model) eliminate(diag []float64, stop func() error) (*matrix, bool, err
 		if entries > mostSparse {
 			return nil, false, ErrLarge
 		}
-		if left&15 == 0 {
-			if err := stop(); err != nil {
-				return nil, false, err
-			}
-		}
 		if !(diag[i] >= leastPivot) {
 			return nil, false, nil
 		}
@@ -116,6 +111,9 @@ func (m *Model) eliminate(diag []float64, stop func() error) (*matrix, bool, err
 			}
 			rows[e.at] = append(rows[e.at][:0], merged...)
 			queue.put(e.at, len(merged))
+			if err := p.did(16 * (len(merged) + 8)); err != nil {
+				return nil, false, err
+			}
 		}
 		entries -= len(row)
 		rows[i], index[i] = nil, -1

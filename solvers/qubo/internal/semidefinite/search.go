@@ -13,17 +13,33 @@ func rankFor(n int) int {
 	return min(128, (int(math.Sqrt(2*float64(n)))+8)/8*8)
 }
 
+// A pace calls stop from time to time: after about so many products of numbers.
+type pace struct {
+	stop  func() error
+	since int
+}
+
+const productsPerStop = 1 << 18
+
+func (p *pace) did(products int) error {
+	if p.since += products; p.since < productsPerStop {
+		return nil
+	}
+	p.since = 0
+	return p.stop()
+}
+
 // A Search improves vectors, one of length 1 for each spin, so that Σ a(i,j) v(i)·v(j) grows, and finds bounds from them.
 type Search struct {
 	m    *Model
 	rank int
 	v    []float64 // a vector a row
-	stop func() error
+	pace *pace
 }
 
-// NewSearch begins with random vectors. Its work ends with the error of stop, which is called every millisecond or so.
+// NewSearch begins with random vectors. Its work ends with the error of stop, which is called every tenth of a millisecond or so.
 func (m *Model) NewSearch(stop func() error) *Search {
-	s := &Search{m: m, rank: rankFor(m.N), stop: stop}
+	s := &Search{m: m, rank: rankFor(m.N), pace: &pace{stop: stop}}
 	s.v = make([]float64, m.N*s.rank)
 	r := rand.New(rand.NewPCG(1, 2))
 	for k := range s.v {
@@ -50,35 +66,29 @@ func normalize(v []float64) float64 {
 	return length
 }
 
-// each calls back for every spin, and looks at stop from time to time.
-func (s *Search) each(visit func(i int)) error {
-	since := 0
-	for i := range s.m.N {
-		visit(i)
-		if since += s.rank * int(s.m.start[i+1]-s.m.start[i]+8); since > 1<<22 {
-			since = 0
-			if err := s.stop(); err != nil {
-				return err
-			}
-		}
-	}
-	return s.stop()
-}
-
 // sweep sets every vector to the best where the others stay.
 func (s *Search) sweep() error {
 	sum := make([]float64, s.rank)
-	return s.each(func(i int) {
+	for i := range s.m.N {
 		if s.combine(i, sum); normalize(sum) > 0 {
 			copy(s.v[i*s.rank:], sum)
 		}
-	})
+		if err := s.paceOf(i); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // combine sets sum to Σ a(i,j) v(j).
 func (s *Search) combine(i int, sum []float64) {
 	col, weight := s.m.row(i)
 	linear.Combine(sum, s.v, col, weight)
+}
+
+// paceOf counts the work of combine.
+func (s *Search) paceOf(i int) error {
+	return s.pace.did(s.rank * int(s.m.start[i+1]-s.m.start[i]+8))
 }
 
 // Sweeps before the first bound; twice as many lie between later ones.
@@ -146,7 +156,7 @@ func (s *Search) raise(y []float64, sum float64, worth func(total float64) bool)
 				raised[i] = roundedUp(v+shift, small)
 			}
 		}
-		switch ok, err := s.m.isPositive(raised, inTurn, s.stop); {
+		switch ok, err := s.m.isPositive(raised, s.pace.inTurn, s.pace); {
 		case err != nil:
 			return nil, 0, err
 		case ok:
@@ -171,7 +181,7 @@ func (m *Model) Prove(y []float64) (bound int64, ok bool, err error) {
 	if len(y) != m.N {
 		return 0, false, nil
 	}
-	if ok, err = m.isPositive(y, allCores, func() error { return nil }); !ok || err != nil {
+	if ok, err = m.isPositive(y, allCores, &pace{stop: func() error { return nil }}); !ok || err != nil {
 		return 0, false, err
 	}
 	bound, ok = m.objective(y)
@@ -181,18 +191,21 @@ func (m *Model) Prove(y []float64) (bound int64, ok bool, err error) {
 // dual fills y with the lengths of Σ a(i,j) v(j), and returns the value of the vectors, Σ a(i,j) v(i)·v(j).
 func (s *Search) dual(y []float64) (value float64, err error) {
 	sum := make([]float64, s.rank)
-	err = s.each(func(i int) {
+	for i := range y {
 		s.combine(i, sum)
 		for k, x := range s.v[i*s.rank:][:s.rank] {
 			value += x * sum[k]
 		}
 		y[i] = normalize(sum)
-	})
-	return value, err
+		if err := s.paceOf(i); err != nil {
+			return 0, err
+		}
+	}
+	return value, nil
 }
 
 // multiply sets out to (diag(y) - a) x.
-func (m *Model) multiply(y, x, out []float64) {
+func (m *Model) multiply(y, x, out []float64, p *pace) error {
 	for i := range m.N {
 		col, weight := m.row(i)
 		var a, b float64
@@ -205,7 +218,11 @@ func (m *Model) multiply(y, x, out []float64) {
 			a += weight[k] * x[col[k]]
 		}
 		out[i] = y[i]*x[i] - a - b
+		if err := p.did(8 * (len(col) + 8)); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // mostSteps of Lanczos' method are made.
@@ -223,10 +240,9 @@ func (s *Search) leastEigenvalue(y []float64) (float64, error) {
 	var diag, off []float64
 	least, check := 0.0, 25
 	for step := range min(mostSteps, 2*n+20) { // rounding makes it find eigenvalues anew
-		if err := s.stop(); err != nil {
+		if err := s.m.multiply(y, q, next, s.pace); err != nil {
 			return 0, err
 		}
-		s.m.multiply(y, q, next)
 		d := 0.0
 		for i, x := range q {
 			d += x * next[i]

@@ -14,6 +14,8 @@ import (
 
 func goOn() error { return nil }
 
+func endless() *pace { return &pace{stop: goOn} }
+
 // drawProblem draws a problem of up to 11 variables, of any density and magnitude, with ties, zeros and fixed variables.
 func drawProblem(r *rand.Rand) (*problem.Normal, []int8) {
 	n := r.IntN(12)
@@ -150,7 +152,7 @@ func TestPositive(t *testing.T) {
 		for i := range y {
 			y[i] += -least + (2*r.Float64()-1)*scale*y[i]
 		}
-		ok, err := m.isPositive(y, inTurn, goOn)
+		ok, err := m.isPositive(y, endless().inTurn, endless())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,8 +198,8 @@ func TestNearlySingular(t *testing.T) {
 			if n == 1 {
 				y[0] -= 2
 			}
-			for name, work := range map[string]team{"cores": allCores, "turn": inTurn} {
-				if ok, err := m.isPositive(y, work, goOn); err != nil || ok != c.want {
+			for name, work := range map[string]team{"cores": allCores, "turn": endless().inTurn} {
+				if ok, err := m.isPositive(y, work, endless()); err != nil || ok != c.want {
 					t.Errorf("%d spins, %v over, %s: found %t, %v, expected %t", n, c.over, name, ok, err, c.want)
 				}
 			}
@@ -229,13 +231,13 @@ func TestSparse(t *testing.T) {
 					diag[i] = 1
 				}
 			}
-			want, err := m.matrix(slices.Clone(diag)).factorize(inTurn, goOn)
+			want, err := m.matrix(slices.Clone(diag)).factorize(endless().inTurn, endless())
 			if err != nil {
 				t.Fatal(err)
 			}
-			rest, got, err := m.eliminate(diag, goOn)
+			rest, got, err := m.eliminate(diag, endless())
 			if got && err == nil {
-				got, err = rest.factorize(inTurn, goOn)
+				got, err = rest.factorize(endless().inTurn, endless())
 			}
 			if err != nil || got != want || want != (change == 0) {
 				t.Errorf("%s, changed by %v: sparse %t, %v, dense %t", name, change, got, err, want)

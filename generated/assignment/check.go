@@ -11,7 +11,7 @@ import (
 )
 
 // CheckHash is the hash of the family assignment/check: what its texts are made from.
-const CheckHash = 0x1577c78ade5e2b60
+const CheckHash = 0x7ddc7594973f1f35
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -28,35 +28,36 @@ var Check = device.Family{
 	Entries: []device.Entry{
 		{Name: "pairs", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "sign", Type: "int64"}, {Name: "shift", Type: "int64"}, {Name: "limited", Type: "uint64"}, {Name: "limit", Type: "int64"}}},
 		{Name: "sweep", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "sign", Type: "int64"}, {Name: "shift", Type: "int64"}, {Name: "rules", Type: "uint64"}, {Name: "width", Type: "int64"}}},
+		{Name: "forest", Params: []device.Param{{Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}}},
 		{Name: "cycles", Params: []device.Param{{Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=128,rows=16,flight=4,value=int32", Symbol: "assignment_check_block128_rows16_flight4_int32", Hash: 0x0f105f88dadd9431, Values: []string{"128", "16", "4", "int32"}, Pack: 0},
-		{Label: "block=128,rows=16,flight=8,value=int32", Symbol: "assignment_check_block128_rows16_flight8_int32", Hash: 0x426f3816b2ffd00d, Values: []string{"128", "16", "8", "int32"}, Pack: 0},
-		{Label: "block=128,rows=32,flight=4,value=int32", Symbol: "assignment_check_block128_rows32_flight4_int32", Hash: 0xf1bae7ae2c6b6725, Values: []string{"128", "32", "4", "int32"}, Pack: 0},
-		{Label: "block=128,rows=32,flight=8,value=int32", Symbol: "assignment_check_block128_rows32_flight8_int32", Hash: 0x36f8f755b6ef4c25, Values: []string{"128", "32", "8", "int32"}, Pack: 0},
-		{Label: "block=128,rows=64,flight=4,value=int32", Symbol: "assignment_check_block128_rows64_flight4_int32", Hash: 0xd5dc86c94dafd94f, Values: []string{"128", "64", "4", "int32"}, Pack: 0},
-		{Label: "block=128,rows=64,flight=8,value=int32", Symbol: "assignment_check_block128_rows64_flight8_int32", Hash: 0xb6d37139862d1e1b, Values: []string{"128", "64", "8", "int32"}, Pack: 0},
-		{Label: "block=256,rows=16,flight=4,value=int32", Symbol: "assignment_check_block256_rows16_flight4_int32", Hash: 0x2fbc7eaf0bcdf260, Values: []string{"256", "16", "4", "int32"}, Pack: 0},
-		{Label: "block=256,rows=16,flight=8,value=int32", Symbol: "assignment_check_block256_rows16_flight8_int32", Hash: 0xc924b35305a7ffb3, Values: []string{"256", "16", "8", "int32"}, Pack: 0},
-		{Label: "block=256,rows=32,flight=4,value=int32", Symbol: "assignment_check_block256_rows32_flight4_int32", Hash: 0x236613debfb65e3a, Values: []string{"256", "32", "4", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=32,flight=4,value=int64", Symbol: "assignment_check_block256_rows32_flight4_int64", Hash: 0xd0f2cf269842e042, Values: []string{"256", "32", "4", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=32,flight=4,value=float32", Symbol: "assignment_check_block256_rows32_flight4_float32", Hash: 0x55aa06348f6fc9f8, Values: []string{"256", "32", "4", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=32,flight=4,value=float64", Symbol: "assignment_check_block256_rows32_flight4_float64", Hash: 0x99f49d2782b71378, Values: []string{"256", "32", "4", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=32,flight=8,value=int32", Symbol: "assignment_check_block256_rows32_flight8_int32", Hash: 0x9b9151c53740aa8b, Values: []string{"256", "32", "8", "int32"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=4,value=int32", Symbol: "assignment_check_block256_rows64_flight4_int32", Hash: 0x04e30976926d71ff, Values: []string{"256", "64", "4", "int32"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=8,value=int32", Symbol: "assignment_check_block256_rows64_flight8_int32", Hash: 0x25a28076d01d4fc4, Values: []string{"256", "64", "8", "int32"}, Pack: 0},
-		{Label: "block=512,rows=16,flight=4,value=int32", Symbol: "assignment_check_block512_rows16_flight4_int32", Hash: 0x3def055109d283e9, Values: []string{"512", "16", "4", "int32"}, Pack: 0},
-		{Label: "block=512,rows=16,flight=8,value=int32", Symbol: "assignment_check_block512_rows16_flight8_int32", Hash: 0x432668845dc97b28, Values: []string{"512", "16", "8", "int32"}, Pack: 1},
-		{Label: "block=512,rows=32,flight=4,value=int32", Symbol: "assignment_check_block512_rows32_flight4_int32", Hash: 0xb16212c3da72c57f, Values: []string{"512", "32", "4", "int32"}, Pack: 1},
-		{Label: "block=512,rows=32,flight=8,value=int32", Symbol: "assignment_check_block512_rows32_flight8_int32", Hash: 0xa4d61e6d7114f1f1, Values: []string{"512", "32", "8", "int32"}, Pack: 1},
-		{Label: "block=512,rows=64,flight=4,value=int32", Symbol: "assignment_check_block512_rows64_flight4_int32", Hash: 0xccf197f239796f54, Values: []string{"512", "64", "4", "int32"}, Pack: 1},
-		{Label: "block=512,rows=64,flight=8,value=int32", Symbol: "assignment_check_block512_rows64_flight8_int32", Hash: 0xed221a59205fad7c, Values: []string{"512", "64", "8", "int32"}, Pack: 1},
+		{Label: "block=128,rows=16,flight=4,value=int32", Symbol: "assignment_check_block128_rows16_flight4_int32", Hash: 0xe257100b6aaa18fd, Values: []string{"128", "16", "4", "int32"}, Pack: 0},
+		{Label: "block=128,rows=16,flight=8,value=int32", Symbol: "assignment_check_block128_rows16_flight8_int32", Hash: 0xaf57b33588244dd7, Values: []string{"128", "16", "8", "int32"}, Pack: 0},
+		{Label: "block=128,rows=32,flight=4,value=int32", Symbol: "assignment_check_block128_rows32_flight4_int32", Hash: 0x01dbd4af197fb0e2, Values: []string{"128", "32", "4", "int32"}, Pack: 0},
+		{Label: "block=128,rows=32,flight=8,value=int32", Symbol: "assignment_check_block128_rows32_flight8_int32", Hash: 0xb426f04f2d0878b4, Values: []string{"128", "32", "8", "int32"}, Pack: 0},
+		{Label: "block=128,rows=64,flight=4,value=int32", Symbol: "assignment_check_block128_rows64_flight4_int32", Hash: 0x859fd763b5bbe0f9, Values: []string{"128", "64", "4", "int32"}, Pack: 0},
+		{Label: "block=128,rows=64,flight=8,value=int32", Symbol: "assignment_check_block128_rows64_flight8_int32", Hash: 0x6bd7e3f13961d10d, Values: []string{"128", "64", "8", "int32"}, Pack: 0},
+		{Label: "block=256,rows=16,flight=4,value=int32", Symbol: "assignment_check_block256_rows16_flight4_int32", Hash: 0x036422aead3187e9, Values: []string{"256", "16", "4", "int32"}, Pack: 0},
+		{Label: "block=256,rows=16,flight=8,value=int32", Symbol: "assignment_check_block256_rows16_flight8_int32", Hash: 0x6a9e0b381855f7b6, Values: []string{"256", "16", "8", "int32"}, Pack: 0},
+		{Label: "block=256,rows=32,flight=4,value=int32", Symbol: "assignment_check_block256_rows32_flight4_int32", Hash: 0x2e6431716f71456d, Values: []string{"256", "32", "4", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=32,flight=4,value=int64", Symbol: "assignment_check_block256_rows32_flight4_int64", Hash: 0xc0e192c9048d157e, Values: []string{"256", "32", "4", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=32,flight=4,value=float32", Symbol: "assignment_check_block256_rows32_flight4_float32", Hash: 0x12caf1d29cc11f7f, Values: []string{"256", "32", "4", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=32,flight=4,value=float64", Symbol: "assignment_check_block256_rows32_flight4_float64", Hash: 0x719f374264637945, Values: []string{"256", "32", "4", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=32,flight=8,value=int32", Symbol: "assignment_check_block256_rows32_flight8_int32", Hash: 0x423647cf2d1914ea, Values: []string{"256", "32", "8", "int32"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=4,value=int32", Symbol: "assignment_check_block256_rows64_flight4_int32", Hash: 0x6e05cf1e3e96189b, Values: []string{"256", "64", "4", "int32"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,value=int32", Symbol: "assignment_check_block256_rows64_flight8_int32", Hash: 0xa5049c0f1bf6eb11, Values: []string{"256", "64", "8", "int32"}, Pack: 0},
+		{Label: "block=512,rows=16,flight=4,value=int32", Symbol: "assignment_check_block512_rows16_flight4_int32", Hash: 0x3e901f706623f5d9, Values: []string{"512", "16", "4", "int32"}, Pack: 0},
+		{Label: "block=512,rows=16,flight=8,value=int32", Symbol: "assignment_check_block512_rows16_flight8_int32", Hash: 0x4a11a91949df5963, Values: []string{"512", "16", "8", "int32"}, Pack: 1},
+		{Label: "block=512,rows=32,flight=4,value=int32", Symbol: "assignment_check_block512_rows32_flight4_int32", Hash: 0xabf24d9f5aae79a1, Values: []string{"512", "32", "4", "int32"}, Pack: 1},
+		{Label: "block=512,rows=32,flight=8,value=int32", Symbol: "assignment_check_block512_rows32_flight8_int32", Hash: 0x477682a7168f4748, Values: []string{"512", "32", "8", "int32"}, Pack: 1},
+		{Label: "block=512,rows=64,flight=4,value=int32", Symbol: "assignment_check_block512_rows64_flight4_int32", Hash: 0x965f0872b74924da, Values: []string{"512", "64", "4", "int32"}, Pack: 1},
+		{Label: "block=512,rows=64,flight=8,value=int32", Symbol: "assignment_check_block512_rows64_flight8_int32", Hash: 0x72177405ae97154c, Values: []string{"512", "64", "8", "int32"}, Pack: 1},
 	},
 	Source: checkSource,
 	Packs: []device.Pack{
-		{File: "check/pack_000.cu", Hash: 0x5cf37a42f2727e69},
-		{File: "check/pack_001.cu", Hash: 0x4fa624396e050bcb},
+		{File: "check/pack_000.cu", Hash: 0xf2b62656632b2b48},
+		{File: "check/pack_001.cu", Hash: 0x161390f46d3f39d8},
 	},
 }
 
@@ -64,7 +65,7 @@ var Check = device.Family{
 type CheckKernels struct {
 	variant *device.Variant
 	module  device.Module
-	kernels [3]device.Kernel // nil where the variant has no such entry
+	kernels [4]device.Kernel // nil where the variant has no such entry
 }
 
 // LoadCheck makes a variant's entry points ready on a device.
@@ -97,9 +98,14 @@ func (k *CheckKernels) Sweep(stream device.Stream, grid device.Grid, costs devic
 	return k.launch(stream, grid, 1, device.Ptr(costs), device.Ptr(work), device.U64(rows), device.U64(cols), device.I64(sign), device.I64(shift), device.U64(rules), device.I64(width))
 }
 
+// Forest launches the entry forest.
+func (k *CheckKernels) Forest(stream device.Stream, grid device.Grid, work device.Buffer, rows uint64, cols uint64) error {
+	return k.launch(stream, grid, 2, device.Ptr(work), device.U64(rows), device.U64(cols))
+}
+
 // Cycles launches the entry cycles.
 func (k *CheckKernels) Cycles(stream device.Stream, grid device.Grid, work device.Buffer, rows uint64, cols uint64) error {
-	return k.launch(stream, grid, 2, device.Ptr(work), device.U64(rows), device.U64(cols))
+	return k.launch(stream, grid, 3, device.Ptr(work), device.U64(rows), device.U64(cols))
 }
 
 func (k *CheckKernels) launch(stream device.Stream, grid device.Grid, entry int, args ...device.Arg) error {

@@ -11,7 +11,7 @@ import (
 )
 
 // ClassicalHash is the hash of the family assignment/classical: what its texts are made from.
-const ClassicalHash = 0x1734638e747545f4
+const ClassicalHash = 0x66c365614546e9f6
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

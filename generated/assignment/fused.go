@@ -11,7 +11,7 @@ import (
 )
 
 // FusedHash is the hash of the family assignment/fused: what its texts are made from.
-const FusedHash = 0x8f9238f599b2b340
+const FusedHash = 0x1478b71423dd8adf
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

@@ -11,7 +11,7 @@ import (
 )
 
 // PointcheckHash is the hash of the family assignment/pointcheck: what its texts are made from.
-const PointcheckHash = 0xb97a2b9bf1f06cdc
+const PointcheckHash = 0x624bacd4b5a96033
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -28,25 +28,26 @@ var Pointcheck = device.Family{
 	Entries: []device.Entry{
 		{Name: "pairs", Params: []device.Param{{Name: "row", Type: "buffer"}, {Name: "col", Type: "buffer"}, {Name: "dim", Type: "uint64"}, {Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "sign", Type: "int64"}, {Name: "shift", Type: "int64"}, {Name: "limited", Type: "uint64"}, {Name: "limit", Type: "int64"}}},
 		{Name: "sweep", Params: []device.Param{{Name: "row", Type: "buffer"}, {Name: "col", Type: "buffer"}, {Name: "dim", Type: "uint64"}, {Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}, {Name: "sign", Type: "int64"}, {Name: "shift", Type: "int64"}, {Name: "loose", Type: "uint64"}, {Name: "width", Type: "int64"}}},
+		{Name: "forest", Params: []device.Param{{Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}}},
 		{Name: "cycles", Params: []device.Param{{Name: "work", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "cols", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=256,rows=64,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metriceuclidean_float64", Hash: 0x4bf574869660565c, Values: []string{"256", "64", "8", "euclidean", "float64"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=64,flight=8,metric=euclidean,value=int64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metriceuclidean_int64", Hash: 0x9871fe976efdb696, Values: []string{"256", "64", "8", "euclidean", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=256,rows=64,flight=8,metric=squared,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricsquared_float64", Hash: 0xdc6195a6cb2d182c, Values: []string{"256", "64", "8", "squared", "float64"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=8,metric=squared,value=int64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricsquared_int64", Hash: 0x038b5507cf647998, Values: []string{"256", "64", "8", "squared", "int64"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=8,metric=manhattan,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricmanhattan_float64", Hash: 0x0e00104c66eb721b, Values: []string{"256", "64", "8", "manhattan", "float64"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=8,metric=manhattan,value=int64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricmanhattan_int64", Hash: 0xb47a17b1f7385349, Values: []string{"256", "64", "8", "manhattan", "int64"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=4,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight4_metriceuclidean_float64", Hash: 0x1c805cb53f643994, Values: []string{"256", "64", "4", "euclidean", "float64"}, Pack: 0},
-		{Label: "block=256,rows=64,flight=16,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight16_metriceuclidean_float64", Hash: 0x1104107f5200d241, Values: []string{"256", "64", "16", "euclidean", "float64"}, Pack: 0},
-		{Label: "block=256,rows=16,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows16_flight8_metriceuclidean_float64", Hash: 0x0443bbf9967d5b46, Values: []string{"256", "16", "8", "euclidean", "float64"}, Pack: 0},
-		{Label: "block=256,rows=256,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows256_flight8_metriceuclidean_float64", Hash: 0xf1d3f0c614b86274, Values: []string{"256", "256", "8", "euclidean", "float64"}, Pack: 0},
-		{Label: "block=128,rows=64,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block128_rows64_flight8_metriceuclidean_float64", Hash: 0xef7d007e6c32d067, Values: []string{"128", "64", "8", "euclidean", "float64"}, Pack: 0},
-		{Label: "block=512,rows=64,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block512_rows64_flight8_metriceuclidean_float64", Hash: 0x3b2d2ffb5d5e3dd3, Values: []string{"512", "64", "8", "euclidean", "float64"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metriceuclidean_float64", Hash: 0x23b266134c213870, Values: []string{"256", "64", "8", "euclidean", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,metric=euclidean,value=int64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metriceuclidean_int64", Hash: 0x50e64298953ecae5, Values: []string{"256", "64", "8", "euclidean", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,metric=squared,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricsquared_float64", Hash: 0xe376ef4bf994c32b, Values: []string{"256", "64", "8", "squared", "float64"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,metric=squared,value=int64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricsquared_int64", Hash: 0xaffc02f308c19e5a, Values: []string{"256", "64", "8", "squared", "int64"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,metric=manhattan,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricmanhattan_float64", Hash: 0x7c5e15fecb196ce2, Values: []string{"256", "64", "8", "manhattan", "float64"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=8,metric=manhattan,value=int64", Symbol: "assignment_pointcheck_block256_rows64_flight8_metricmanhattan_int64", Hash: 0xd2c333ddae169aec, Values: []string{"256", "64", "8", "manhattan", "int64"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=4,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight4_metriceuclidean_float64", Hash: 0x2d9e9456ee7aa2b9, Values: []string{"256", "64", "4", "euclidean", "float64"}, Pack: 0},
+		{Label: "block=256,rows=64,flight=16,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows64_flight16_metriceuclidean_float64", Hash: 0xc901173de4678f14, Values: []string{"256", "64", "16", "euclidean", "float64"}, Pack: 0},
+		{Label: "block=256,rows=16,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows16_flight8_metriceuclidean_float64", Hash: 0xb43900e0d6d22518, Values: []string{"256", "16", "8", "euclidean", "float64"}, Pack: 0},
+		{Label: "block=256,rows=256,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block256_rows256_flight8_metriceuclidean_float64", Hash: 0x8a7f2998f995f37a, Values: []string{"256", "256", "8", "euclidean", "float64"}, Pack: 0},
+		{Label: "block=128,rows=64,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block128_rows64_flight8_metriceuclidean_float64", Hash: 0xeeec7046818a5258, Values: []string{"128", "64", "8", "euclidean", "float64"}, Pack: 0},
+		{Label: "block=512,rows=64,flight=8,metric=euclidean,value=float64", Symbol: "assignment_pointcheck_block512_rows64_flight8_metriceuclidean_float64", Hash: 0xc57ccdf80ea02c8c, Values: []string{"512", "64", "8", "euclidean", "float64"}, Pack: 0},
 	},
 	Source: pointcheckSource,
 	Packs: []device.Pack{
-		{File: "pointcheck/pack_000.cu", Hash: 0x5e91e5fe76ea9395},
+		{File: "pointcheck/pack_000.cu", Hash: 0xe3b4d634fbf38563},
 	},
 }
 
@@ -54,7 +55,7 @@ var Pointcheck = device.Family{
 type PointcheckKernels struct {
 	variant *device.Variant
 	module  device.Module
-	kernels [3]device.Kernel // nil where the variant has no such entry
+	kernels [4]device.Kernel // nil where the variant has no such entry
 }
 
 // LoadPointcheck makes a variant's entry points ready on a device.
@@ -87,9 +88,14 @@ func (k *PointcheckKernels) Sweep(stream device.Stream, grid device.Grid, row de
 	return k.launch(stream, grid, 1, device.Ptr(row), device.Ptr(col), device.U64(dim), device.Ptr(work), device.U64(rows), device.U64(cols), device.I64(sign), device.I64(shift), device.U64(loose), device.I64(width))
 }
 
+// Forest launches the entry forest.
+func (k *PointcheckKernels) Forest(stream device.Stream, grid device.Grid, work device.Buffer, rows uint64, cols uint64) error {
+	return k.launch(stream, grid, 2, device.Ptr(work), device.U64(rows), device.U64(cols))
+}
+
 // Cycles launches the entry cycles.
 func (k *PointcheckKernels) Cycles(stream device.Stream, grid device.Grid, work device.Buffer, rows uint64, cols uint64) error {
-	return k.launch(stream, grid, 2, device.Ptr(work), device.U64(rows), device.U64(cols))
+	return k.launch(stream, grid, 3, device.Ptr(work), device.U64(rows), device.U64(cols))
 }
 
 func (k *PointcheckKernels) launch(stream device.Stream, grid device.Grid, entry int, args ...device.Arg) error {

@@ -11,7 +11,7 @@ import (
 )
 
 // BiddersHash is the hash of the family auction/bidders: what its texts are made from.
-const BiddersHash = 0x4ac9c72c753172a1
+const BiddersHash = 0x1a79cc7623080b05
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

@@ -11,7 +11,7 @@ import (
 )
 
 // AddmaxHash is the hash of the family csg/addmax: what its texts are made from.
-const AddmaxHash = 0x9caddc4e09bcb427
+const AddmaxHash = 0x51d3236eab714afd
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

@@ -11,7 +11,7 @@ import (
 )
 
 // DrawHash is the hash of the family csg/draw: what its texts are made from.
-const DrawHash = 0xa7fa0214a8299870
+const DrawHash = 0x3dc7090fd9e961b7
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

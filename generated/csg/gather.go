@@ -11,7 +11,7 @@ import (
 )
 
 // GatherHash is the hash of the family csg/gather: what its texts are made from.
-const GatherHash = 0x8aff3cdfc36f0acf
+const GatherHash = 0x449f5107d4257d9d
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

@@ -11,7 +11,7 @@ import (
 )
 
 // PriceHash is the hash of the family csg/price: what its texts are made from.
-const PriceHash = 0x83a5ecf8dbc334c0
+const PriceHash = 0x8d60c214b978a150
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

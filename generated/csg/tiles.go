@@ -11,7 +11,7 @@ import (
 )
 
 // TilesHash is the hash of the family csg/tiles: what its texts are made from.
-const TilesHash = 0x4afa4ee5470921c0
+const TilesHash = 0xc73cc9a03f26002f
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

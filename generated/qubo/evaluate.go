@@ -11,7 +11,7 @@ import (
 )
 
 // EvaluateHash is the hash of the family qubo/evaluate: what its texts are made from.
-const EvaluateHash = 0x74990389e3a17cbc
+const EvaluateHash = 0xfa1263b0de657e44
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

@@ -11,7 +11,7 @@ import (
 )
 
 // MultistartHash is the hash of the family qubo/multistart: what its texts are made from.
-const MultistartHash = 0x08bb2b0a58e01e50
+const MultistartHash = 0xdfa01ecc9b51aa15
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

@@ -11,7 +11,7 @@ import (
 )
 
 // TemperHash is the hash of the family qubo/temper: what its texts are made from.
-const TemperHash = 0x57a20fa21e0532a2
+const TemperHash = 0xea42c07f94a636d9
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]

@@ -42,7 +42,8 @@ type ResidentSolver struct {
 	where   string             // the device's name
 	fit     *batch.RangeFinder // finds the range of a large instance
 	job     *job               // solves it; nil until its first costs are known
-	aside   device.Stream      // on which costs of a large instance come to the host while it is checked
+	aside   device.Stream      // on which the matched costs of a large instance come to the host while it is checked
+	matched []float64          // these
 	class   string             // class of the costs for which job was made
 	costs   device.Buffer      // of the solve under way
 	held    device.Scope
@@ -197,7 +198,7 @@ func (r *ResidentSolver) SolveColumns(ctx context.Context, costs device.Buffer, 
 			continue
 		}
 		if c := r.engine.Certificate(k, p, ""); c.Rounded > 0 && !r.options.Unchecked {
-			one, err := r.decideOnHost(ctx, r.result("", ""), k, p, sol, c, nil, placed{})
+			one, err := r.decideOnHost(ctx, r.result("", ""), k, p, sol, c, nil)
 			if err != nil {
 				return err
 			}
@@ -256,7 +257,7 @@ func (r *ResidentSolver) download(k int) (*problem.Instance, error) {
 }
 
 // pick is the large instance with the costs of matched and near pairs alone, as a sparse one; it has at most as many rows as columns.
-func (r *ResidentSolver) pick(s device.Stream, sol *engine.Solution, near []problem.Pair) (*problem.Instance, error) {
+func (r *ResidentSolver) pick(sol *engine.Solution, near []problem.Pair) (*problem.Instance, error) {
 	inst, count := *r.inst, len(near)+len(sol.Column)
 	start, cols, indices := make([]int64, inst.Rows+1), make([]int32, count), make([]uint64, count)
 	for _, x := range near {
@@ -283,7 +284,7 @@ func (r *ResidentSolver) pick(s device.Stream, sol *engine.Solution, near []prob
 	}
 	inst.Sparse = &problem.Sparse{Start: start, Col: cols}
 	makeCosts(&inst, count)
-	if err := r.fit.Pick(r.device, s, r.costs, indices, inst.Bytes()); err != nil {
+	if err := r.fit.Pick(r.device, r.stream, r.costs, indices, inst.Bytes()); err != nil {
 		return nil, fmt.Errorf("solve assignment: %w", err)
 	}
 	return &inst, nil
@@ -292,42 +293,25 @@ func (r *ResidentSolver) pick(s device.Stream, sol *engine.Solution, near []prob
 // costsOf copies the costs of instance k to the host: of a large one whose near pairs are known these and the matched ones alone.
 func (r *ResidentSolver) costsOf(k int, sol *engine.Solution, near []problem.Pair) (*problem.Instance, error) {
 	if near != nil && r.fit != nil {
-		return r.pick(r.stream, sol, near)
+		return r.pick(sol, near)
 	}
 	return r.download(k)
 }
 
-// A placed solution is one whose costs are on the host, as far as they were picked, and whose value has been added up.
-type placed struct {
-	inst  *problem.Instance // nil: nothing is placed
-	own   problem.Normal    // the problem with inst's costs
-	duals *problem.Duals
-	err   error
-}
-
-// addUp takes a solution over with the costs of inst, and adds its value up.
-func (r *ResidentSolver) addUp(one *Result, inst *problem.Instance, p *problem.Normal, sol *engine.Solution) placed {
-	x := placed{inst: inst, own: *p}
-	if x.own.Instance, x.own.Source = inst, nil; p.Transposed {
-		x.own.Instance = inst.Transpose()
+// decideOnHost is the result of instance k whose costs were rounded: they come to the host, where they
+// decide. near are the near pairs, nil where they are not known. Of a large instance whose near pairs are
+// known these alone come, and the matched ones.
+func (r *ResidentSolver) decideOnHost(ctx context.Context, one *Result, k int, p *problem.Normal, sol *engine.Solution, c *problem.Certificate, near []problem.Pair) (*Result, error) {
+	inst, err := r.costsOf(k, sol, near)
+	if err != nil {
+		return nil, err
+	}
+	own := *p
+	if own.Instance, own.Source = inst, nil; p.Transposed {
+		own.Instance = inst.Transpose()
 	}
 	one.inst = inst
-	x.duals, x.err = one.setSolution(inst, &x.own, sol)
-	return x
-}
-
-// decideOnHost is the result of instance k whose costs were rounded: they come to the host, where they
-// decide, unless they are placed there. near are the near pairs, nil where they are not known. Of a large instance whose near pairs are
-// known these alone come, and the matched ones.
-func (r *ResidentSolver) decideOnHost(ctx context.Context, one *Result, k int, p *problem.Normal, sol *engine.Solution, c *problem.Certificate, near []problem.Pair, x placed) (*Result, error) {
-	if x.inst == nil {
-		inst, err := r.costsOf(k, sol, near)
-		if err != nil {
-			return nil, err
-		}
-		x = r.addUp(one, inst, p, sol)
-	}
-	inst, own, d, err := x.inst, x.own, x.duals, x.err
+	d, err := one.setSolution(inst, &own, sol)
 	if err != nil {
 		return nil, fmt.Errorf("solve assignments: instance %d: %w", k, err)
 	}
@@ -452,7 +436,7 @@ func (r *ResidentSolver) Solve(ctx context.Context, costs device.Buffer, before 
 		case wide[k]:
 			_, errs[k] = r.wide(ctx, results[k], k)
 		case rounded[k]:
-			_, errs[k] = r.decideOnHost(ctx, results[k], k, problems[k], solutions[k], certificates[k], nil, placed{})
+			_, errs[k] = r.decideOnHost(ctx, results[k], k, problems[k], solutions[k], certificates[k], nil)
 		}
 	}
 	return results, errors.Join(errs...)
@@ -508,13 +492,14 @@ func (r *ResidentSolver) solveOne(ctx context.Context) (*Result, error) {
 	}
 	var cert problem.Certificate
 	var near []problem.Pair
-	var matched placed
+	var exact solve.Number // the value, where costs may be rounded
 	if j.checksOnDevice() {
 		clock = time.Now()
 		if j.checker != nil && r.layout.Type == Float64 { // whose units mostly round
-			j.checker.Meanwhile = func() {
-				if inst, failed := r.pick(r.aside, sol, nil); failed == nil {
-					matched = r.addUp(one, inst, &p, sol)
+			j.checker.MatchedOn, j.checker.Meanwhile = r.aside, func() {
+				r.matched = slices.Grow(r.matched[:0], p.Rows)[:p.Rows]
+				if j.checker.MatchedCosts(r.matched) == nil {
+					exact = formatValue(sumOfFloats(r.matched), false)
 				}
 			}
 		}
@@ -523,13 +508,17 @@ func (r *ResidentSolver) solveOne(ctx context.Context) (*Result, error) {
 		}
 		one.Seconds.Verify = time.Since(clock).Seconds()
 	}
-	if cert.Rounded > 0 {
-		if near == nil || len(near) > 0 { // more costs decide than the matched ones
-			matched = placed{}
-		}
-		return r.decideOnHost(ctx, one, 0, &p, sol, &cert, near, matched)
+	decided := near != nil && len(near) == 0 && p.Rows == p.Cols // no other matching is within rounding
+	if cert.Rounded > 0 && (!decided || exact == "") {
+		return r.decideOnHost(ctx, one, 0, &p, sol, &cert, near)
 	}
 	r.take(one, &p, sol)
+	if cert.Rounded > 0 {
+		one.Value, cert.Gap = exact, 0
+		if err = one.checkValue(); err != nil {
+			return nil, fmt.Errorf("solve assignments: %w", err)
+		}
+	}
 	if j.checksOnDevice() {
 		one.setCertificate(&cert)
 	}

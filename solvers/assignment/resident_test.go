@@ -260,7 +260,13 @@ func TestResidentRounds(t *testing.T) {
 	t.Parallel()
 	d := emulatedtest.Open(t)
 	defer d.Close()
-	const rows, cols = singleBlockRows + 8, singleBlockRows + 11
+	for _, wider := range []int{0, 3} {
+		testRounds(t, d, singleBlockRows+8, singleBlockRows+8+wider)
+	}
+}
+
+func testRounds(t *testing.T, d device.Device, rows, cols int) {
+	t.Helper()
 	r := rand.New(rand.NewPCG(8, 1))
 	drawn := make([]float64, rows*cols)
 	for k := range drawn {

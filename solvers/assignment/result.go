@@ -77,10 +77,15 @@ func (r *Result) setSolution(inst *problem.Instance, p *problem.Normal, s *engin
 	}
 	d := dualsOf(p, s)
 	r.Value, r.Matched = totalCost(inst, r.Column)
+	return &d, r.checkValue()
+}
+
+// checkValue is an ErrCost where no float64 holds the value.
+func (r *Result) checkValue() error {
 	if math.IsInf(r.Value.Float(), 0) {
-		return nil, fmt.Errorf("%w: the best matching's add up to more than the largest float64", problem.ErrCost)
+		return fmt.Errorf("%w: the best matching's add up to more than the largest float64", problem.ErrCost)
 	}
-	return &d, nil
+	return nil
 }
 
 // dualsOf are the duals of a solution in the instance's own rows and columns.

@@ -46,6 +46,15 @@ func sumOf(inst *problem.Instance, column []int32) (sum *big.Float, matched int)
 	return all.float(), matched
 }
 
+// sumOfFloats adds floats up without rounding.
+func sumOfFloats(list []float64) *big.Float {
+	var all accumulator
+	for _, x := range list {
+		all.addFloat(x)
+	}
+	return all.float()
+}
+
 // addDense calls add with the costs of matched pairs. These lie a row apart in memory: a loop of loads alone waits for many at
 // once.
 func addDense[T problem.Number](inst *problem.Instance, costs []T, column []int32, add func(T)) (matched int) {

@@ -20,10 +20,49 @@ struct Leads {
     __device__ __forceinline__ bool none(u32 i) const { return (atomicAdd(words + i / 2, 0u) >> shift(i) & 0xffff) == 0; }
 };
 
-// cycles runs after sweep, in one block, where every column has a row and rows are at most CYCLE_ROWS. Near pairs are the
-// edges of a graph: that of row i and column j leads from i to the row of j. Rows that lead nowhere are on no cycle, nor
+// root returns the row that stands for row i's tree, and shortens the path to it. Parents have smaller numbers. Another thread may hang
+// the root below a smaller one meanwhile.
+__device__ __forceinline__ u32 root(u32* parent, u32 i) {
+    u32 above = __ldcg(parent + i);
+    while (above != i) {
+        u32 next = __ldcg(parent + above);
+        if (next != above) parent[i] = next;
+        i = above;
+        above = next;
+    }
+    return i;
+}
+
+// joins joins the trees of two rows, and returns false where they were one tree before.
+__device__ __forceinline__ bool joins(u32* parent, u32 a, u32 b) {
+    for (;;) {
+        a = root(parent, a);
+        b = root(parent, b);
+        if (a == b) return false;
+        u32 high = max(a, b), low = min(a, b);
+        if (atomicCAS(parent + high, high, low) == high) return true;
+    }
+}
+
+// forest runs after sweep, a thread a row, where every column has a row. Near pairs are the edges of a graph: that of row i and
+// column j leads from i to the row of j. *left stays 0 where these edges are a forest, whatever their directions: then the
+// matching has no alternating cycle. Random costs have fewer near pairs than rows, those of shortest paths, which are one. pairs has set each parent to its row.
+extern "C" __global__ void __launch_bounds__(param::block) ENTRY(forest)(long long* work, unsigned long long rows, unsigned long long cols) {
+    Work w(work, rows, cols);
+    u64 count = *w.near, e = (u64)blockIdx.x * BLOCK + threadIdx.x;
+    if (count >= rows) {
+        if (e == 0) atomicAdd(w.left, 1ull);
+        return;
+    }
+    if (e >= count) return;
+    u64 pair = w.near[1 + e];
+    u32 from = (u32)pair, to = (u32)w.owner[pair >> 32];
+    if (to >= rows || !joins(w.edges, from, to)) atomicAdd(w.left, 1ull);  // beyond: no row has the column, which is a fault of its own
+}
+
+// cycles runs after forest, in one block, and does nothing where that found a forest. Rows that lead nowhere are on no cycle, nor
 // are the edges into them, so that these go, until none does. *left counts the edges that stay: where it is 0 the
-// matching has no alternating cycle.
+// matching has no alternating cycle. Of more than CYCLE_ROWS rows all edges stay.
 //
 // An edge is to * 2^16 + from. A thread has every CYCLE_THREADSth, those that stay first. They move to shared memory, behind the
 // counters, as soon as all threads' fit.
@@ -31,7 +70,11 @@ extern "C" __global__ void __launch_bounds__(CYCLE_THREADS) ENTRY(cycles)(long l
     __shared__ u32 words[CYCLE_ROWS / 2];
     Work w(work, rows, cols);
     Leads leads{words};
-    u64 count = *w.near;
+    u64 count = *w.near, closed = *w.left;
+    __syncthreads();
+    if (closed == 0) return;
+    if (threadIdx.x == 0) *w.left = count > NEAR * rows || rows > CYCLE_ROWS ? count : 0;
+    if (rows > CYCLE_ROWS) return;
     u32 live = count > NEAR * rows || threadIdx.x >= count ? 0 : (u32)((count - threadIdx.x + CYCLE_THREADS - 1) / CYCLE_THREADS);
     u32 *edge = w.edges + threadIdx.x, *room = words + (rows + 1) / 2 + threadIdx.x;
     u32 fit = (u32)(CYCLE_ROWS / 2 - (rows + 1) / 2) / CYCLE_THREADS;  // edges of a thread
@@ -62,7 +105,6 @@ extern "C" __global__ void __launch_bounds__(CYCLE_THREADS) ENTRY(cycles)(long l
         if (!__syncthreads_or(live < had)) break;
     }
     if (live != 0) atomicAdd(w.left, (u64)live);
-    if (count > NEAR * rows && threadIdx.x == 0) *w.left = count;
 }
 
 }  // namespace VARIANT

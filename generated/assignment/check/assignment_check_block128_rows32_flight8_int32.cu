@@ -24,4 +24,4 @@ struct param {
 #include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block128_rows32_flight8_int32_hash = 0x36f8f755b6ef4c25ull;
+extern "C" __device__ unsigned long long assignment_check_block128_rows32_flight8_int32_hash = 0xb426f04f2d0878b4ull;

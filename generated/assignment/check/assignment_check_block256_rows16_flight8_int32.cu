@@ -24,4 +24,4 @@ struct param {
 #include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block256_rows16_flight8_int32_hash = 0xc924b35305a7ffb3ull;
+extern "C" __device__ unsigned long long assignment_check_block256_rows16_flight8_int32_hash = 0x6a9e0b381855f7b6ull;

@@ -24,4 +24,4 @@ struct param {
 #include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block256_rows32_flight4_float64_hash = 0x99f49d2782b71378ull;
+extern "C" __device__ unsigned long long assignment_check_block256_rows32_flight4_float64_hash = 0x719f374264637945ull;

@@ -24,4 +24,4 @@ struct param {
 #include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block256_rows32_flight8_int32_hash = 0x9b9151c53740aa8bull;
+extern "C" __device__ unsigned long long assignment_check_block256_rows32_flight8_int32_hash = 0x423647cf2d1914eaull;

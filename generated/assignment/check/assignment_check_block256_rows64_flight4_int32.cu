@@ -24,4 +24,4 @@ struct param {
 #include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block256_rows64_flight4_int32_hash = 0x04e30976926d71ffull;
+extern "C" __device__ unsigned long long assignment_check_block256_rows64_flight4_int32_hash = 0x6e05cf1e3e96189bull;

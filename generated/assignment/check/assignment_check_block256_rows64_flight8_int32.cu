@@ -24,4 +24,4 @@ struct param {
 #include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_check_block256_rows64_flight8_int32_hash = 0x25a28076d01d4fc4ull;
+extern "C" __device__ unsigned long long assignment_check_block256_rows64_flight8_int32_hash = 0xa5049c0f1bf6eb11ull;

@@ -25,4 +25,4 @@ struct param {
 #include "assignment/check_cycles.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_pointcheck_block512_rows64_flight8_metriceuclidean_float64_hash = 0x3b2d2ffb5d5e3dd3ull;
+extern "C" __device__ unsigned long long assignment_pointcheck_block512_rows64_flight8_metriceuclidean_float64_hash = 0xc57ccdf80ea02c8cull;

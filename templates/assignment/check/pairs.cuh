@@ -17,6 +17,7 @@ extern "C" __global__ void __launch_bounds__(param::block) ENTRY(pairs)(const T*
     if (i < rows) {
         i64 u = w.u[i], j = w.column[i];
         dual.add(u);
+        w.edges[i] = (u32)i;
         if (!within(u)) reason = BAD_DUAL;
         if (limited != 0 && u > limit) reason = BEYOND_LIMIT;
         if (j == -1 && limited != 0) {
@@ -25,7 +26,9 @@ extern "C" __global__ void __launch_bounds__(param::block) ENTRY(pairs)(const T*
         } else if (j < 0 || j >= (i64)cols) {
             reason = NO_COLUMN;
         } else {
-            i64 c = cost(costs[i * cols + j]);
+            T x = costs[i * cols + j];
+            i64 c = cost(x);
+            if constexpr (FLOATS) w.matched[i] = x;
             if (c == FREE || c == INVALID) {
                 reason = FORBIDDEN_PAIR;
             } else {

@@ -16,6 +16,7 @@ extern "C" __global__ void __launch_bounds__(param::block) ENTRY(pairs)(const do
     if (i < rows) {
         i64 u = w.u[i], j = w.column[i];
         dual.add(u);
+        w.edges[i] = (u32)i;
         if (!within(u)) reason = BAD_DUAL;
         if (limited != 0 && u > limit) reason = BEYOND_LIMIT;
         if (j == -1 && limited != 0) {

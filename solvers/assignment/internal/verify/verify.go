@@ -41,7 +41,8 @@ type Checker struct {
 	image      []byte       // the upload: duals and matching, words and the counts of near pairs
 	found      []uint64     // the download: words, the counts of near pairs, and the first of these
 	Rows, Cols int
-	Meanwhile  func() // work of the host's while the kernels run, nil for none
+	Meanwhile  func()        // work of the host's while the kernels run, nil for none
+	MatchedOn  device.Stream // on which MatchedCosts come to the host while the kernels run, nil: they are not asked for
 }
 
 // Open loads a variant and takes memory for rows of a problem with cols
@@ -73,8 +74,17 @@ func (c *Checker) allocate(d device.Device) (err error) {
 func (c *Checker) wordsOffset() int64 { return 8 * int64(c.Rows+c.Cols+(c.Rows+1)/2) }
 
 // ownersOffset is where the columns' rows stand in Words.
-func (c *Checker) ownersOffset() int64 {
+func (c *Checker) ownersOffset() int64 { return c.matchedOffset() + 8*int64(c.Rows) }
+
+// matchedOffset is where the costs of matched pairs stand in Words.
+func (c *Checker) matchedOffset() int64 {
 	return int64(len(c.image)) + 8*assignment.CheckNear*int64(c.Rows)
+}
+
+// MatchedCosts copies the costs of the matched pairs, which must be stored floats, from the device to out, one a row: those of the check under
+// way, for Meanwhile.
+func (c *Checker) MatchedCosts(out []float64) error {
+	return c.MatchedOn.Download(device.Bytes(out), c.Words, c.matchedOffset())
 }
 
 // Close gives back the memory and the module.
@@ -176,7 +186,26 @@ func listsNear(p *problem.Normal) bool { return !p.Exact && !p.Instance.Type.Int
 // findsCycles reports whether the device finds out if near pairs have alternating cycles: where it has all rows, and every
 // row and column is matched.
 func (h *Shard) findsCycles(p *problem.Normal) bool {
-	return listsNear(p) && h.Rows == p.Rows && p.Rows == p.Cols && p.Rows <= assignment.CheckCycleRows && p.Limit == problem.Infinity
+	return listsNear(p) && h.Rows == p.Rows && p.Rows == p.Cols && p.Limit == problem.Infinity
+}
+
+// cycleKernels are those that find alternating cycles of near pairs: forest finds that there are none where pairs make no cycle whatever their
+// directions, and cycles decides the rest.
+type cycleKernels interface {
+	Forest(s device.Stream, g device.Grid, work device.Buffer, rows, cols uint64) error
+	Cycles(s device.Stream, g device.Grid, work device.Buffer, rows, cols uint64) error
+}
+
+// launchCycles enqueues them, after a sweep, where they serve.
+func (h *Shard) launchCycles(p *problem.Normal, k cycleKernels, threads int) error {
+	m := uint64(h.Rows)
+	if !h.findsCycles(p) || m == 0 {
+		return nil
+	}
+	if err := k.Forest(h.Stream, device.Grid{Blocks: int64((h.Rows + threads - 1) / threads), Threads: threads}, h.Words, m, m); err != nil {
+		return err
+	}
+	return k.Cycles(h.Stream, device.Grid{Blocks: 1, Threads: assignment.CheckCycleThreads}, h.Words, m, m)
 }
 
 // Launch uploads the solution and enqueues the two kernels.
@@ -221,10 +250,10 @@ func (h *Shard) Launch(p *problem.Normal, sol *engine.Solution) error {
 		width = int64(p.Rows) + 1
 	}
 	if h.points != nil {
-		if err := h.points.launch(h, sign, shift, limited, rules, p.Limit, width); err != nil || !h.findsCycles(p) {
+		if err := h.points.launch(h, sign, shift, limited, rules, p.Limit, width); err != nil {
 			return err
 		}
-		return h.points.kernels.Cycles(h.Stream, device.Grid{Blocks: 1, Threads: assignment.CheckCycleThreads}, h.Words, uint64(h.Rows), uint64(h.Cols))
+		return h.launchCycles(p, h.points.kernels, h.points.threads)
 	}
 	f := &assignment.Check
 	block, rows := f.Int(h.variant, "block"), f.Int(h.variant, "rows")
@@ -235,16 +264,25 @@ func (h *Shard) Launch(p *problem.Normal, sol *engine.Solution) error {
 		if err := h.kernels.Pairs(h.Stream, g, h.M.Costs, h.Words, m, n, sign, shift, limited, p.Limit); err != nil {
 			return err
 		}
+		if h.MatchedOn != nil {
+			found, err := h.Stream.Record()
+			if err == nil {
+				err = h.MatchedOn.Wait(found)
+			}
+			if err != nil {
+				return err
+			}
+		}
 	}
 	if h.Cols == 0 {
 		return nil
 	}
 	groups, tiles := max(1, (h.Rows+rows-1)/rows), (h.Cols+span-1)/span
 	g := device.Grid{Blocks: int64(groups) * int64(tiles), Threads: block}
-	if err := h.kernels.Sweep(h.Stream, g, h.M.Costs, h.Words, m, n, sign, shift, rules, width); err != nil || !h.findsCycles(p) {
+	if err := h.kernels.Sweep(h.Stream, g, h.M.Costs, h.Words, m, n, sign, shift, rules, width); err != nil {
 		return err
 	}
-	return h.kernels.Cycles(h.Stream, device.Grid{Blocks: 1, Threads: assignment.CheckCycleThreads}, h.Words, m, n)
+	return h.launchCycles(p, h.kernels, block)
 }
 
 // owners marks the columns that rows of other shards have; the others are free.

@@ -438,12 +438,32 @@ func onCycles(column []int32, near []problem.Pair) []problem.Pair {
 	}
 }
 
+// areForest reports whether near pairs make no cycle of rows whatever their directions. Every row and column is matched.
+func areForest(column []int32, near []problem.Pair) bool {
+	owner, tree := make([]int32, len(column)), make([]int32, len(column))
+	for i, j := range column {
+		owner[j], tree[i] = int32(i), int32(i)
+	}
+	for _, x := range near {
+		from, to := tree[x.Row], tree[owner[x.Col]]
+		if from == to {
+			return false
+		}
+		for i := range tree {
+			if tree[i] == from {
+				tree[i] = to
+			}
+		}
+	}
+	return true
+}
+
 // The device lists near pairs where they have an alternating cycle, or are too many for it, and only there.
 func TestCyclesAreFound(t *testing.T) {
 	d := emulatedtest.Open(t)
 	r := rand.New(rand.NewPCG(3, 9))
-	found, none := 0, 0
-	for turn := range 24 {
+	var found, forests, acyclic int
+	for turn := range 36 {
 		n := []int{9, 40, 300}[turn%3]
 		inst := &problem.Instance{Type: problem.Float64, Rows: n, Cols: n, F64: make([]float64, n*n)}
 		for k := range inst.F64 {
@@ -454,15 +474,20 @@ func TestCyclesAreFound(t *testing.T) {
 			sol.Column[i], inst.F64[i*n+j] = int32(j), 0
 		}
 		order := r.Perm(n)
-		for k := 1; k < n; k++ { // a tree, or a path
+		closes := turn%4 > 1
+		last := n
+		if closes && turn%8 > 3 { // fewer pairs than rows
+			last = n - 2
+		}
+		for k := 1; k < last; k++ { // a tree, or a path
 			from := k - 1
 			if turn%2 == 0 {
 				from = r.IntN(k)
 			}
 			inst.F64[order[k]*n+int(sol.Column[order[from]])] = 0
 		}
-		if turn%4 > 1 { // and now and then a pair that closes a cycle
-			inst.F64[r.IntN(n)*n+int(sol.Column[r.IntN(n)])] = 0
+		if closes { // and now and then a pair that closes a cycle, of one direction or not
+			inst.F64[order[r.IntN(last)]*n+int(sol.Column[order[r.IntN(last)]])] = 0
 		}
 		p, err := problem.Normalise(inst)
 		if err != nil {
@@ -481,10 +506,13 @@ func TestCyclesAreFound(t *testing.T) {
 		if err != nil || wrong != nil || near == nil {
 			t.Fatal(near, err, wrong)
 		}
-		if len(onCycles(sol.Column, want)) == 0 {
-			want, none = nil, none+1
-		} else {
+		switch {
+		case len(onCycles(sol.Column, want)) > 0:
 			found++
+		case areForest(sol.Column, want):
+			want, forests = nil, forests+1
+		default:
+			want, acyclic = nil, acyclic+1
 		}
 		if !samePairs(near, want) {
 			t.Errorf("turn %d, %d rows: found %d near pairs, expected %d", turn, n, len(near), len(want))
@@ -493,8 +521,8 @@ func TestCyclesAreFound(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if found < 3 || none < 12 {
-		t.Errorf("found cycles in %d instances and none in %d, expected at least 3 and 12", found, none)
+	if found < 3 || forests < 12 || acyclic < 3 {
+		t.Errorf("found cycles in %d instances, forests in %d and other acyclic graphs in %d, expected at least 3, 12 and 3", found, forests, acyclic)
 	}
 }
 

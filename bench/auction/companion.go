@@ -27,7 +27,8 @@ func (b *bench) timeCompanion() error {
 			if b.LacksTimeFor(b.settings.limit) {
 				return nil
 			}
-			row := result.Auction{Instance: name, Name: ours, Goods: int(a.Goods), Bids: len(a.Bids), Threads: b.settings.threads, Limit: b.settings.limit.Seconds(), Known: known[name]}
+			row := result.Auction{Name: ours, Goods: int(a.Goods), Bids: len(a.Bids),
+				Proof: result.Proof{Instance: name, Threads: b.settings.threads, Limit: b.settings.limit.Seconds(), Known: known[name]}}
 			if devices != nil {
 				row.Name += " and " + b.Settings.Device
 			}

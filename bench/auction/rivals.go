@@ -105,7 +105,8 @@ func (b *bench) raceRivals() error {
 			if b.LacksTimeFor(b.settings.limit) {
 				return nil
 			}
-			row := result.Auction{Instance: name, Name: who, Goods: int(a.Goods), Bids: len(a.Bids), Threads: b.settings.threads, Limit: b.settings.limit.Seconds(), Known: known[name]}
+			row := result.Auction{Name: who, Goods: int(a.Goods), Bids: len(a.Bids),
+				Proof: result.Proof{Instance: name, Threads: b.settings.threads, Limit: b.settings.limit.Seconds(), Known: known[name]}}
 			if who == ours {
 				_, err = b.timeBranchAndCut(a, []device.Device{b.Dev}, &row)
 			} else {

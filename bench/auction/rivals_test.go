@@ -76,10 +76,10 @@ func TestPrimal(t *testing.T) {
 		row     result.Auction
 		want    float64
 	}{
-		{nil, result.Auction{Value: "10", Took: 4}, 4},
-		{[][2]float64{{1, 5}, {3, 10}}, result.Auction{Value: "10", Took: 4}, 1 + 2*0.5},
-		{[][2]float64{{1, 5}, {3, 8}}, result.Auction{Value: "8", Known: "10", Took: 4}, 1 + 2*0.5 + 0.2},
-		{[][2]float64{{1, 10}, {2, 8}, {9, 10}}, result.Auction{Value: "10", Took: 4}, 1},
+		{nil, result.Auction{Value: "10", Proof: result.Proof{Took: 4}}, 4},
+		{[][2]float64{{1, 5}, {3, 10}}, result.Auction{Value: "10", Proof: result.Proof{Took: 4}}, 1 + 2*0.5},
+		{[][2]float64{{1, 5}, {3, 8}}, result.Auction{Value: "8", Proof: result.Proof{Known: "10", Took: 4}}, 1 + 2*0.5 + 0.2},
+		{[][2]float64{{1, 10}, {2, 8}, {9, 10}}, result.Auction{Value: "10", Proof: result.Proof{Took: 4}}, 1},
 	} {
 		if got := primalIntegral(c.history, &c.row); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("%v: found %v, expected %v", c.history, got, c.want)

@@ -71,14 +71,16 @@ func (b *bench) rates(inst *solver.Instance, n int, label string, core bool) (er
 		if err != nil {
 			return err
 		}
-		b.addRow(result.Binary{Name: "evaluate", Instance: inst.Source, N: n, Count: 1, What: "host", Work: e.Multiplications() / float64(e.Count), Runs: []float64{t.Seconds()}})
+		b.addRow(result.Binary{Name: "evaluate", Instance: inst.Source, N: n,
+			Timed: result.Timed{Count: 1, What: "host", Work: e.Multiplications() / float64(e.Count), Runs: []float64{t.Seconds()}}})
 	}
 	for _, what := range []struct {
 		name  string
 		share float64 // of the products that the objectives need
 		run   func() (time.Duration, error)
 	}{{"values", 1, e.Values}, {"gains", 2, e.TimeGains}, {"samples", 1, e.TimeSamples}} { // samples last: Resume takes them for all
-		row := result.Binary{Name: "evaluate", Variant: e.Variant, Instance: inst.Source, N: n, Count: e.Count, What: what.name, Work: what.share * e.Multiplications()}
+		row := result.Binary{Name: "evaluate", Variant: e.Variant, Instance: inst.Source, N: n,
+			Timed: result.Timed{Count: e.Count, What: what.name, Work: what.share * e.Multiplications()}}
 		for k := 0; k <= b.settings.runs; k++ {
 			t, err := what.run()
 			if err != nil {

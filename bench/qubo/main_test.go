@@ -214,7 +214,7 @@ func TestCuts(t *testing.T) {
 
 // A gap is a share of the best known.
 func TestGap(t *testing.T) {
-	if g := (result.Binary{Known: 200, Value: 199}).Gap(); g != 0.5 {
+	if g := (result.Binary{Known: 200, Attempt: result.Attempt{Value: 199}}).Gap(); g != 0.5 {
 		t.Errorf("found %v %%, expected 0.5", g)
 	}
 }

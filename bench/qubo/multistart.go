@@ -99,9 +99,10 @@ func (b *bench) multistart(p problem, inst *solver.Instance, o solver.Multistart
 	if err != nil {
 		return err
 	}
-	row := result.Binary{Name: "multistart", Variant: ascending(o), Instance: p.name, N: inst.N, Seed: o.Seed, Known: p.known, Printed: p.printed, Value: inst.Value(r.X),
-		Seconds: r.Seconds, Flips: r.Flips, Lambda: &r.Lambda, Batch: max(1, o.Batch), Iterations: r.Iterations, Searched: r.Searched,
-		Mean: r.Mean, Start: float64(r.Start), Sampling: r.Sampling.Seconds()}
+	row := result.Binary{Name: "multistart", Variant: ascending(o), Instance: p.name, N: inst.N, Seed: o.Seed, Known: p.known, Printed: p.printed,
+		Attempt: result.Attempt{Value: inst.Value(r.X), Seconds: r.Seconds, Flips: r.Flips},
+		Multistart: result.Multistart{Lambda: &r.Lambda, Batch: max(1, o.Batch), Iterations: r.Iterations, Searched: r.Searched,
+			Mean: r.Mean, Start: float64(r.Start), Sampling: r.Sampling.Seconds()}}
 	if math.IsInf(r.Lambda, 0) || math.IsNaN(r.Lambda) { // as printed, of a mean of zero
 		row.Lambda = nil
 	}

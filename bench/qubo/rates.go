@@ -72,8 +72,8 @@ func (b *bench) flipRate(n int, row, label string) (err error) {
 		}
 		flips = max(flips, min(1<<20, int64(float64(flips)*enough/max(t, 1e-6))))
 	}
-	out := result.Binary{Name: "bulk", Variant: f.Variant, Instance: fmt.Sprintf("drawn-%d-%s", n, row), N: n, Count: f.Searches, What: "flips",
-		Work: float64(flips) * float64(f.Searches)}
+	out := result.Binary{Name: "bulk", Variant: f.Variant, Instance: fmt.Sprintf("drawn-%d-%s", n, row), N: n,
+		Timed: result.Timed{Count: f.Searches, What: "flips", Work: float64(flips) * float64(f.Searches)}}
 	for range b.settings.runs {
 		t, err := round()
 		if err != nil {

@@ -134,7 +134,7 @@ func (b *bench) rivalRuns(p problem, inst *solver.Instance, contender rival, fil
 		if b.OutOfTime() {
 			return experiment.ErrLate
 		}
-		row := result.Binary{Name: contender.name, Instance: p.name, N: inst.N, Seed: seed, Known: p.known, Limit: b.settings.limitFor(inst.N).Seconds()}
+		row := result.Binary{Name: contender.name, Instance: p.name, N: inst.N, Seed: seed, Known: p.known, Attempt: result.Attempt{Limit: b.settings.limitFor(inst.N).Seconds()}}
 		r, err := contender.run(b.Ctx, file, request{N: inst.N, Limit: row.Limit, Target: p.known, Seed: seed})
 		if err == nil {
 			err = checkRival(&row, inst, r)

@@ -65,7 +65,7 @@ func TestMissingRivalsAreNamed(t *testing.T) {
 	if len(list) != 0 || !strings.Contains(missing["the packages of no-such-python"], "not found") || !strings.Contains(missing["MQLib"], "-mqlib") {
 		t.Errorf("%d rivals, missing %v", len(list), missing)
 	}
-	rows := result.Summarize([]result.Binary{{Name: "MQLib", Missing: "why"}, {Name: "x", Instance: "i", Met: 1}})
+	rows := result.Summarize([]result.Binary{{Name: "MQLib", Missing: "why"}, {Name: "x", Instance: "i", Attempt: result.Attempt{Met: 1}}})
 	if len(rows) != 1 || rows[0].Name != "x" {
 		t.Errorf("a rival that is missing counts as a run: %+v", rows)
 	}

@@ -56,7 +56,7 @@ type runSettings struct {
 
 // runOnce is the row of a run.
 func (b *bench) runOnce(p problem, inst *solver.Instance, t runSettings) result.Binary {
-	row := result.Binary{Name: t.engine, Instance: p.name, N: inst.N, Seed: t.seed, Known: p.known, Limit: t.limit.Seconds(), Without: t.without}
+	row := result.Binary{Name: t.engine, Instance: p.name, N: inst.N, Seed: t.seed, Known: p.known, Attempt: result.Attempt{Limit: t.limit.Seconds()}, Without: t.without}
 	if len(t.devices) > 1 {
 		row.Devices = len(t.devices)
 	}

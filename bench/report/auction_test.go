@@ -9,7 +9,8 @@ import (
 
 func TestRivalsTable(t *testing.T) {
 	row := func(instance, name string, proven bool, took, cpu float64) result.Auction {
-		return result.Auction{Instance: instance, Name: name, Known: "20", Value: "20", Bound: 21, Proven: proven, Took: took, CPU: cpu, Threads: 2, Limit: 9, Primal: 0.5}
+		return result.Auction{Name: name, Value: "20",
+			Proof: result.Proof{Instance: instance, Known: "20", Bound: 21, Proven: proven, Took: took, CPU: cpu, Threads: 2, Limit: 9, Primal: 0.5}}
 	}
 	f := &result.Experiment[result.Auction]{Device: "host", Commit: "c", Date: "d", Command: "go run", Unfinished: true, Rows: []result.Auction{
 		row("a", "B", true, 6, 3), row("a", branchAndCut, true, 2, 1.5), row("a", "C", false, 9, 9), row("b", branchAndCut, true, 2, 1.5), row("b", "C", false, 9, 9), row("e", branchAndCut, false, 9, 9)}}

@@ -150,7 +150,7 @@ func firstWithin(rows []result.Binary) (orlib, p5000 string) {
 	worst, count := 0.0, 0
 	for _, r := range rows {
 		for _, h := range r.History {
-			if (result.Binary{Known: r.Known, Value: h.Value}).Gap() <= 1 && strings.HasPrefix(r.Instance, "bqp2500") {
+			if (result.Binary{Known: r.Known, Attempt: result.Attempt{Value: h.Value}}).Gap() <= 1 && strings.HasPrefix(r.Instance, "bqp2500") {
 				worst, count = max(worst, h.Seconds), count+1
 				break
 			}
@@ -158,7 +158,7 @@ func firstWithin(rows []result.Binary) (orlib, p5000 string) {
 		if r.Instance == "p5000.4" && len(r.History) > 0 {
 			for _, goal := range []float64{0.8, 0.54} {
 				at := slices.IndexFunc(r.History, func(h result.Improvement) bool {
-					return (result.Binary{Known: r.Known, Value: h.Value}).Gap() <= goal
+					return (result.Binary{Known: r.Known, Attempt: result.Attempt{Value: h.Value}}).Gap() <= goal
 				})
 				if at >= 0 {
 					p5000 += fmt.Sprintf("within %.2g %% after %s; ", goal, formatSeconds(r.History[at].Seconds))

@@ -102,7 +102,7 @@ func evaluateTable(rows []result.Binary) string {
 func multistartTable(rows []result.Binary) string {
 	out := tableHead("instance", "best known", "MMS, paper", "gap, %", "s", "its rival, printed, s", "MMS, here", "gap, %", "s to it", "s of the run", "flips")
 	for _, r := range rows {
-		printed := result.Binary{Known: r.Known, Value: r.Printed.Value}
+		printed := result.Binary{Known: r.Known, Attempt: result.Attempt{Value: r.Printed.Value}}
 		cells := []string{r.Instance, fmt.Sprintf("%.0f", r.Known), fmt.Sprintf("%.0f", r.Printed.Value), fmt.Sprintf("%.2f", printed.Gap()), fmt.Sprint(r.Printed.Seconds), printedRival(r.Instance)}
 		if r.NotGiven {
 			out += tableLine(append(cells, "not given", "not run", "not run", "not run", "not run")...)
@@ -238,7 +238,7 @@ func progress(rows []result.Binary, title, note string) string {
 	for _, r := range rows {
 		s := series{name: r.Instance}
 		for _, h := range r.History {
-			gap := (result.Binary{Known: r.Known, Value: h.Value}).Gap()
+			gap := (result.Binary{Known: r.Known, Attempt: result.Attempt{Value: h.Value}}).Gap()
 			s.points = append(s.points, chartPoint{x: math.Log10(max(1, 1e3*h.Seconds)), y: max(leastGap, gap)})
 		}
 		if n := len(s.points); n > 0 {

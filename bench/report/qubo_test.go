@@ -10,7 +10,7 @@ import (
 // A row that was not run says so, beside what the paper printed.
 func TestMultistartTable(t *testing.T) {
 	rows := []result.Binary{
-		{Instance: "a", Known: 200, Printed: result.Published{Value: 198, Seconds: 4.7}, Value: 199, Best: 0.5, Seconds: 2, Flips: 7},
+		{Instance: "a", Known: 200, Printed: result.Published{Value: 198, Seconds: 4.7}, Attempt: result.Attempt{Value: 199, Best: 0.5, Seconds: 2, Flips: 7}},
 		{Instance: "b", Known: 100, Printed: result.Published{Value: 99, Seconds: 3}, NotGiven: true},
 	}
 	out := multistartTable(rows)
@@ -24,7 +24,7 @@ func TestMultistartTable(t *testing.T) {
 // Runs that miss the target count as slower than all that reach it.
 func TestTargetTable(t *testing.T) {
 	row := func(met float64) result.Binary {
-		return result.Binary{Name: "x", Instance: "a", Known: 100, Value: 99, Met: met, Seconds: 10, Flips: 50}
+		return result.Binary{Name: "x", Instance: "a", Known: 100, Attempt: result.Attempt{Value: 99, Met: met, Seconds: 10, Flips: 50}}
 	}
 	if out := targetTable([]result.Binary{row(3), row(0), row(1)}); !strings.Contains(out, "| 2 of 3 | 3 | 2 | 3 | 1.0000 | 5 |") {
 		t.Errorf("two of three:\n%s", out)
@@ -36,7 +36,7 @@ func TestTargetTable(t *testing.T) {
 
 func TestReadmeTargets(t *testing.T) {
 	row := func(instance string, met float64) result.Binary {
-		return result.Binary{Name: "x", Instance: instance, Known: 100, Value: 100, Met: met}
+		return result.Binary{Name: "x", Instance: instance, Known: 100, Attempt: result.Attempt{Value: 100, Met: met}}
 	}
 	miss := row("G14", 0)
 	miss.Value = 99
@@ -48,17 +48,18 @@ func TestReadmeTargets(t *testing.T) {
 
 func TestEvaluateTable(t *testing.T) {
 	row := func(what string, seconds float64) result.Binary {
-		return result.Binary{N: 7, Variant: "v", What: what, Count: 10, Runs: []float64{seconds}, Work: 4}
+		return result.Binary{N: 7, Variant: "v", Timed: result.Timed{What: what, Count: 10, Runs: []float64{seconds}, Work: 4}}
 	}
-	out := evaluateTable([]result.Binary{row("values", 2), row("gains", 3), {N: 7, What: "host", Count: 1, Runs: []float64{5}}})
+	out := evaluateTable([]result.Binary{row("values", 2), row("gains", 3), {N: 7, Timed: result.Timed{What: "host", Count: 1, Runs: []float64{5}}}})
 	if !strings.Contains(out, "| 7 | 10 | v | 2000 | 3000 | - | 50 | 2 |") {
 		t.Errorf("found\n%s", out)
 	}
 }
 
 func TestProgressOfRuns(t *testing.T) {
-	all := binaryResults{"paper": {Device: "D", Rows: []result.Binary{{Instance: "bqp2500-1", Known: 100, Value: 100, Seconds: 1,
-		History: []result.Improvement{{Seconds: 0.01, Value: 90}, {Seconds: 0.1, Value: 100}}}, {Instance: "p5000.4", NotGiven: true}}}}
+	all := binaryResults{"paper": {Device: "D", Rows: []result.Binary{{Instance: "bqp2500-1", Known: 100, Attempt: result.Attempt{Value: 100, Seconds: 1},
+		History: []result.Improvement{{Seconds: 0.01, Value: 90}, {Seconds: 0.1, Value: 100}}},
+		{Instance: "p5000.4", NotGiven: true}}}}
 	drawn := quboFigures(all)
 	if len(drawn) != 1 || !strings.Contains(drawn["qubo-paper-3"], "bqp2500-1") {
 		t.Errorf("drawn: %v", drawn)
@@ -73,7 +74,7 @@ func TestProgressOfRuns(t *testing.T) {
 // figure.
 func TestSuccessByGroup(t *testing.T) {
 	row := func(instance, name string, met float64) result.Binary {
-		return result.Binary{Name: name, Instance: instance, Known: 100, Value: 99, Met: met, Seconds: 10, N: 9}
+		return result.Binary{Name: name, Instance: instance, Known: 100, Attempt: result.Attempt{Value: 99, Met: met, Seconds: 10}, N: 9}
 	}
 	rows := []result.Binary{row("G1", "x", 0.1), row("G1", "x", 0.2), row("G2", "x", 0), row("G2", "x", 1), row("G2", "y", 0), row("WK2000_1", "x", 0),
 		{Instance: "G3", NotGiven: true}}
@@ -101,7 +102,7 @@ func TestSuccessByGroup(t *testing.T) {
 // What is left out has a row, an instance a column.
 func TestAblationTable(t *testing.T) {
 	row := func(instance, without string, met float64) result.Binary {
-		return result.Binary{Name: "x", Instance: instance, Without: without, Known: 100, Value: 100, Met: met, Seconds: 10}
+		return result.Binary{Name: "x", Instance: instance, Without: without, Known: 100, Attempt: result.Attempt{Value: 100, Met: met, Seconds: 10}}
 	}
 	out := ablationTable([]result.Binary{row("a", "", 1), row("a", "", 3), row("a", "", 2), row("a", "tabu", 4), row("a", "tabu", 0), row("b", "", 5)})
 	for _, want := range []string{"| x | none | 2 (3), 3 of 3 | 5 (5), 1 of 1 |", "| x | tabu | - (4), 1 of 2 | - |"} {
@@ -113,7 +114,7 @@ func TestAblationTable(t *testing.T) {
 
 // Rivals that could not be run are named below the table.
 func TestMissingRivals(t *testing.T) {
-	out := rivalTable([]result.Binary{{Name: "x", Missing: "why"}, {Name: "y", Instance: "a", Known: 1, Value: 1, Met: 2, Seconds: 2}})
+	out := rivalTable([]result.Binary{{Name: "x", Missing: "why"}, {Name: "y", Instance: "a", Known: 1, Attempt: result.Attempt{Value: 1, Met: 2, Seconds: 2}}})
 	if !strings.Contains(out, "| a | 1 | y | 1 of 1 |") || !strings.Contains(out, "Not run: x (why).") {
 		t.Errorf("found\n%s", out)
 	}
@@ -122,7 +123,7 @@ func TestMissingRivals(t *testing.T) {
 // One device and several stand beside each other, by instance.
 func TestSeveralTable(t *testing.T) {
 	row := func(instance string, devices int, met float64) result.Binary {
-		return result.Binary{Name: "x", Instance: instance, Devices: devices, Known: 9, Value: 9, Met: met, Seconds: met}
+		return result.Binary{Name: "x", Instance: instance, Devices: devices, Known: 9, Attempt: result.Attempt{Value: 9, Met: met, Seconds: met}}
 	}
 	all := binaryResults{"target": {Rows: []result.Binary{row("a", 0, 4), row("b", 0, 5)}}, "target-x2": {Rows: []result.Binary{row("a", 2, 3)}}}
 	out := severalTable(all)
@@ -133,7 +134,7 @@ func TestSeveralTable(t *testing.T) {
 }
 
 func TestRatesTable(t *testing.T) {
-	out := ratesTable([]result.Binary{{Instance: "drawn", N: 7, Variant: "v", Count: 4, Work: 80, Runs: []float64{2e-5}}})
+	out := ratesTable([]result.Binary{{Instance: "drawn", N: 7, Variant: "v", Timed: result.Timed{Count: 4, Work: 80, Runs: []float64{2e-5}}}})
 	if !strings.Contains(out, "| drawn | 7 | v | 4 | 4e+06 | 1 |") {
 		t.Errorf("found\n%s", out)
 	}
@@ -141,7 +142,8 @@ func TestRatesTable(t *testing.T) {
 
 func TestIslandsTable(t *testing.T) {
 	row := func(what string, devices int, flips int64, met float64) result.Binary {
-		return result.Binary{Name: "qubo/portfolio", Instance: "G35", N: 2000, What: what, Devices: devices, Flips: flips, Seconds: 2, Limit: 10, Met: met, Success: met > 0}
+		return result.Binary{Name: "qubo/portfolio", Instance: "G35", N: 2000, Devices: devices, Timed: result.Timed{What: what},
+			Attempt: result.Attempt{Flips: flips, Seconds: 2, Limit: 10, Met: met, Success: met > 0}}
 	}
 	got := islandsTable([]result.Binary{row("flips", 0, 200, 0), row("flips", 0, 180, 0), row("flips", 2, 380, 0), row("", 2, 9, 1), row("", 0, 9, 3), row("", 0, 9, 0), row("", 0, 9, 2)})
 	if want := "| G35 | 2000 | 100, 90 | 190 | 190 | 1.000 | 2 of 3 | 3 | 1 of 1 | 1 |"; !strings.Contains(got, want) {

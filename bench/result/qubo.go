@@ -19,17 +19,28 @@ type Binary struct {
 	Missing  string    `json:"missing,omitempty"`   // why a rival could not be run: there is no instance
 	NotGiven bool      `json:"not_given,omitempty"` // the instance is not there: nothing was run
 	Seed     uint64    `json:"seed,omitempty"`
-	Known    float64   `json:"known,omitempty"`   // best known objective
-	Printed  Published `json:"printed,omitzero"`  // the paper's
-	Value    float64   `json:"value,omitempty"`   // best found
-	Success  bool      `json:"success,omitempty"` // the best known objective was reached
-	Met      float64   `json:"met,omitempty"`     // seconds to it, or 0
-	Limit    float64   `json:"limit,omitempty"`   // seconds that the run was given
-	Best     float64   `json:"best,omitempty"`    // seconds to Value
-	Seconds  float64   `json:"seconds,omitempty"` // of the whole run
-	Flips    int64     `json:"flips,omitempty"`
+	Known    float64   `json:"known,omitempty"`  // best known objective
+	Printed  Published `json:"printed,omitzero"` // the paper's
+	Attempt
+	Multistart
+	History []Improvement `json:"history,omitempty"`
+	Timed
+	Failed string `json:"failed,omitempty"`
+}
 
-	// Of massive multi-start.
+// An Attempt is one search for a good solution, by its clock.
+type Attempt struct {
+	Value   float64 `json:"value,omitempty"`   // best found
+	Success bool    `json:"success,omitempty"` // the best known objective was reached
+	Met     float64 `json:"met,omitempty"`     // seconds to it, or 0
+	Limit   float64 `json:"limit,omitempty"`   // seconds that the run was given
+	Best    float64 `json:"best,omitempty"`    // seconds to Value
+	Seconds float64 `json:"seconds,omitempty"` // of the whole run
+	Flips   int64   `json:"flips,omitempty"`
+}
+
+// Multistart counts what massive multi-start did.
+type Multistart struct {
 	Lambda     *float64 `json:"lambda,omitempty"`
 	Batch      int      `json:"batch,omitempty"`
 	Iterations int      `json:"iterations,omitempty"`
@@ -37,18 +48,15 @@ type Binary struct {
 	Mean       float64  `json:"mean,omitempty"`     // of the samples
 	Start      float64  `json:"start,omitempty"`    // of the first derivative's solution
 	Sampling   float64  `json:"sampling_seconds,omitempty"`
+}
 
-	History []Improvement `json:"history,omitempty"`
-
-	// Of rates: seconds of every run in which Count searches make Work flips.
-	// Of qubo/evaluate: seconds of every run for Count solutions. Of verify: Count
-	// cases were answered rightly.
+// Timed is work of a known amount, done several times: Count searches make Work flips, Count solutions are evaluated, or
+// Count cases are answered correctly.
+type Timed struct {
 	Count int       `json:"count,omitempty"`
-	What  string    `json:"what,omitempty"` // values, gains, samples, host: one core; verify
-	Runs  []float64 `json:"runs,omitempty"`
-	Work  float64   `json:"work,omitempty"` // multiplications of a weight and a bit
-
-	Failed string `json:"failed,omitempty"`
+	What  string    `json:"what,omitempty"` // values, gains, samples, flips; host: values on one core; verify
+	Runs  []float64 `json:"runs,omitempty"` // seconds of every run
+	Work  float64   `json:"work,omitempty"` // flips, or multiplications of a weight and a bit
 }
 
 // Published are a paper's numbers for an instance.

@@ -80,9 +80,14 @@ type Options struct {
 	// Now is the clock that budgets are read from; default time.Now.
 	Now func() time.Time
 
-	shared *resources // of several calls of Tune; nil: this one has its own
+	turnOfBudget
+}
+
+// A turnOfBudget is one call of Tune among several that share a budget. The zero value is a call on its own.
+type turnOfBudget struct {
+	shared *resources // of the calls; nil: this one has its own
 	turn   int        // search.Plan.Turn
-	end    time.Time  // of the whole budget, where Budget is the part of one call; zero: they are one
+	end    time.Time  // of the whole budget, where Options.Budget is this call's part; zero: they are one
 }
 
 // A Summary tells what a run of Tune did.

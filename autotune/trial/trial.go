@@ -68,12 +68,17 @@ type Trial struct {
 	Status      Status            `json:"status"`
 	Error       string            `json:"error,omitempty"` // why the status is not ok
 	Cases       int               `json:"cases,omitempty"` // answered correctly, each twice; in a worker's first measurement of a variant, or a verification
-	Cold        *Sample           `json:"cold,omitempty"`  // L2 flushed before each sample
-	Hot         *Sample           `json:"hot,omitempty"`   // caches as the run before left them
-	Stop        string            `json:"stop,omitempty"`  // why sampling ended
-	Work        float64           `json:"work,omitempty"`  // basic operations a run does
-	Ceiling     *Ceiling          `json:"ceiling,omitempty"`
-	Wall        int64             `json:"wall_ns"` // of the whole trial
+	Timing
+	Wall int64 `json:"wall_ns"` // of the whole trial
+}
+
+// A Timing is what a measurement found.
+type Timing struct {
+	Cold    *Sample  `json:"cold,omitempty"`    // L2 flushed before each sample
+	Hot     *Sample  `json:"hot,omitempty"`     // caches as the run before left them
+	Stop    string   `json:"stop,omitempty"`    // why sampling ended
+	Work    float64  `json:"work,omitempty"`    // basic operations a run does
+	Ceiling *Ceiling `json:"ceiling,omitempty"` // of the device, for such a run
 }
 
 // A Ceiling bounds the speed of a run: the least bytes and operations that it needs, over its device's peaks. Zero

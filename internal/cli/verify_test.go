@@ -309,7 +309,7 @@ func TestVerifyCommand(t *testing.T) {
 		{[]string{"-", matrix}, strings.Replace(string(text), `"assignment"`, `"tsp"`, 1), run.ExitFailed, `found an answer of the problem "tsp"`},
 		{[]string{"-", matrix}, strings.Replace(string(text), "[1,0,2]", `"0101"`, 1), run.ExitFailed, "result: found a JSON string as solution, expected a list"},
 		{[]string{"-", matrix}, strings.Repeat(" ", 1<<20+1), run.ExitFailed, "standard input: found more than 1 MiB, expected at most that: reading takes 8 times as much, and `ulimit -v` leaves 7.8 KiB"},
-		{[]string{plain, matrix, "--duals", matrix}, "", run.ExitFailed, "the duals: "},
+		{[]string{plain, matrix, "--duals", matrix}, "", run.ExitFailed, "the duals:1: "},
 		{[]string{plain, filepath.Join(dir, "none.csv")}, "", run.ExitFailed, "none.csv: no such file"},
 
 		{nil, "", run.ExitUsage, "expected a RESULT and an INSTANCE"},

@@ -40,7 +40,6 @@ var lacks = []lack{
 	{byArrays, "assignment", "supply capacity", "they are arguments of the function, in C arrays of the job transport", "`supply`, `capacity`"},
 	{byArrays, "csg", "distribution agents seed type", "a drawn table is the command's, which draws it on the device", "`commands.solve_csg`"},
 	{byArrays, "assignment", "kind rows cols range seed type rank permuted shift jitter density keep_points", "drawn costs are the command's", "`commands.generate_assignment`"},
-	{byArrays, "csg", "target", "a table of all coalitions is solved to the end; searches of graphs and distributions stop at it", "`commands.solve_csg`"},
 	{byArrays, "csg", "values", "the table of all coalitions is a file", "`commands.solve_csg`, `commands.query_csg`"},
 	{byArrays, "qubo", "plot", "a result draws itself", "`result.plot()`"},
 	{byArrays, allProblems, "json output", "a result is an object", "`result.report`"},

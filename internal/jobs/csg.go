@@ -15,6 +15,9 @@ import (
 type CSGRequest struct {
 	// members that a block may have, such as 1-3,5 or 2-
 	Sizes csg.Sizes `option:"sizes" default:"any number"`
+	// begin with this structure: the agents of a block a line, numbers from 1, a JSON list of such lists, or the JSON of an earlier result; the
+	// flag names a file of it
+	Start string `option:"start" default:"none"`
 
 	solver csg.Options
 }
@@ -34,6 +37,11 @@ func (q *CSGRequest) run(ctx context.Context, a arrays) (any, error) {
 	}
 	if q.Sizes != 0 {
 		if err := inst.Restrict(q.Sizes); err != nil {
+			return nil, solve.AsInputError(err)
+		}
+	}
+	if q.Start != "" {
+		if q.solver.Start, err = csg.ParseBlocks([]byte(q.Start), "start", inst.N, nil); err != nil {
 			return nil, solve.AsInputError(err)
 		}
 	}

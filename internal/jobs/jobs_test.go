@@ -28,6 +28,9 @@ func onHost(t *testing.T) Resources {
 	}
 }
 
+// twoBids is an auction of one good, which bid 0 wants for 3 and bid 1 for 4.
+var twoBids = []byte("goods 1\nbids 2\ndummy 0\n0 3 0 #\n1 4 0 #\n")
+
 func TestSolve(t *testing.T) {
 	i, j := []int32{0, 1, 0}, []int32{0, 1, 1}
 	for _, c := range []struct {
@@ -44,6 +47,8 @@ func TestSolve(t *testing.T) {
 		{Job{Problem: "csg", Arrays: map[string]any{"values": []int32{0, 3, 4, 9}}}, "9"},
 		{Job{Problem: "csg", Options: []byte(`{"sizes": "1"}`), Arrays: map[string]any{"values": []float64{0, 3, 4, 9}}}, "7"},
 		{Job{Problem: "auction", Options: []byte(`{"payments": "vcg"}`), Arrays: map[string]any{"text": []byte("goods 3\nbids 3\ndummy 0\n0 4.5 0 1 #\n1 3 1 2 #\n2 2 2 #\n")}}, `"6.5"`},
+		{Job{Problem: "csg", Options: []byte(`{"start": "[[1, 2]]", "target": 2}`), Arrays: map[string]any{"values": []int32{0, 1, 1, 3}}}, "3"},
+		{Job{Problem: "auction", Options: []byte(`{"start": "1", "target": 3, "algorithm": "branch"}`), Arrays: map[string]any{"text": twoBids}}, `"4"`},
 		{Job{Problem: "transport", Options: []byte(`{"rows": 2}`), Arrays: map[string]any{"costs": []int32{1, 5, 2, 3}, "supply": []int64{3, 2}, "capacity": []int64{4, 1}}}, "8"},
 	} {
 		text, err := Solve(t.Context(), onHost(t), c.job)
@@ -80,6 +85,10 @@ func TestSolveRefuses(t *testing.T) {
 		{Job{Problem: "csg", Arrays: map[string]any{"values": []int32{0, 1, 2}}}, "values: found 3 numbers"},
 		{Job{Problem: "csg", Options: []byte(`{"resume": true}`), Arrays: map[string]any{"values": []int32{0, 1}}}, "Resume: found no checkpoint"},
 		{Job{Problem: "csg", Options: []byte(`{"sizes": "0"}`), Arrays: map[string]any{"values": []int32{0, 1}}}, "sizes"},
+		{Job{Problem: "csg", Options: []byte(`{"start": "1 1"}`), Arrays: map[string]any{"values": []int32{0, 1, 1, 3}}}, `start:1: found agent "1" again`},
+		{Job{Problem: "csg", Options: []byte(`{"start": "[[1]]"}`), Arrays: map[string]any{"values": []int32{0, 1, 1, 3}}}, "start: found agent 2 in no block"},
+		{Job{Problem: "auction", Options: []byte(`{"start": "9"}`), Arrays: map[string]any{"text": twoBids}}, "start:1: found bid 9, which the auction lacks"},
+		{Job{Problem: "auction", Options: []byte(`{"start": "0 1"}`), Arrays: map[string]any{"text": twoBids}}, "start: good 0 is sold twice, to bid 0 and bid 1"},
 		{Job{Problem: "transport", Options: []byte(`{"rows": 2}`), Arrays: map[string]any{"costs": []int32{1, 5}, "supply": []int64{3, 2}, "capacity": []int64{4, 1}}}, "I32: found 2 costs, expected 4"},
 		{Job{Problem: "transport", Options: []byte(`{"rows": 1}`), Arrays: map[string]any{"costs": []int32{1, 5}, "supply": []int64{-3}, "capacity": []int64{4, 1}}}, "Supply[0]: found -3"},
 		{Job{Problem: "auction", Options: []byte(`{"payments": "second"}`)}, `payments: found "second", expected one of`},

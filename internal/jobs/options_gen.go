@@ -8,6 +8,31 @@ import (
 	"sync"
 )
 
+// auctionRequestTable has the declarations of the options of auctionRequest.
+var auctionRequestTable = sync.OnceValue(func() option.Table {
+	return slices.Concat(
+		option.Table{
+			{
+				About:   "begin with these winning bids: their numbers, between blanks, or the JSON of an earlier result; the flag names a file of them",
+				Default: "none",
+				Field:   "Start",
+				Name:    "start",
+			},
+		},
+	)
+})
+
+// Pointers appends where o holds the options, in the order of their declarations.
+func (o *auctionRequest) Pointers(at []any) []any {
+	at = append(at, &o.Start)
+	return at
+}
+
+// Fields are the options that o holds.
+func (o *auctionRequest) Fields() option.List {
+	return auctionRequestTable().Bind(o.Pointers(nil))
+}
+
 // CSGRequestTable has the declarations of the options of CSGRequest.
 var CSGRequestTable = sync.OnceValue(func() option.Table {
 	return slices.Concat(
@@ -18,13 +43,19 @@ var CSGRequestTable = sync.OnceValue(func() option.Table {
 				Field:   "Sizes",
 				Name:    "sizes",
 			},
+			{
+				About:   "begin with this structure: the agents of a block a line, numbers from 1, a JSON list of such lists, or the JSON of an earlier result; the flag names a file of it",
+				Default: "none",
+				Field:   "Start",
+				Name:    "start",
+			},
 		},
 	)
 })
 
 // Pointers appends where o holds the options, in the order of their declarations.
 func (o *CSGRequest) Pointers(at []any) []any {
-	at = append(at, &o.Sizes)
+	at = append(at, &o.Sizes, &o.Start)
 	return at
 }
 

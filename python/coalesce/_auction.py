@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _library as lib
 from ._arguments import listed, truth, whole
-from ._keywords import encode, keywords, start
+from ._keywords import encode, keywords, start as begin_solve
 from ._options import AUCTION, AuctionOptions
 from ._progress import Progress, Told
 from ._report import Report
@@ -53,7 +53,7 @@ class AuctionResult(Report, AuctionFields):
 
 @keywords(AuctionOptions)
 def solve_auction(bids: Iterable[Bid], *, most: Optional[Mapping[Hashable, int]] = None, reserves: Iterable[tuple[Price, Iterable[Hashable]]] = (),
-                  sell_all: bool = False, device: Union[str, int, None] = None, progress: Progress = None,
+                  sell_all: bool = False, start: Optional[Iterable[int]] = None, device: Union[str, int, None] = None, progress: Progress = None,
                   **options: Unpack[AuctionOptions]) -> AuctionResult:
     """The bids to accept so that no good is sold twice and the prices add up to the most.
 
@@ -62,6 +62,7 @@ def solve_auction(bids: Iterable[Bid], *, most: Optional[Mapping[Hashable, int]]
     most: how many of its bids a bidder may win, where that is not one.
     reserves: pairs of a price and its goods, which the seller keeps unless bids pay at least so much.
     sell_all: every good is sold or kept. Raises InfeasibleError where the bids and reserves do not allow that.
+    start: bids that win together, by their places in the list, to begin branch and cut with, such as the winners of an earlier result.
     payments: what winners pay: "first", the prices that they bid; "vcg", what the others lose by a winner's presence;
     "core", the least that no coalition of bidders would beat, nearest to "vcg" (Day and Cramton 2012).
     After time_limit the best bids so far are the answer, not proven.
@@ -73,7 +74,8 @@ def solve_auction(bids: Iterable[Bid], *, most: Optional[Mapping[Hashable, int]]
     bidders: dict[Hashable, dict[str, Any]] = {}
     alone: list[dict[str, Any]] = []
     limits: dict[Hashable, int] = {} if most is None else _limits(most)
-    for k, bid in enumerate(listed("bids", bids)):
+    offers = listed("bids", bids)
+    for k, bid in enumerate(offers):
         if isinstance(bid, Mapping):
             raise TypeError(f"bid {k}: found {bid!r}, expected a price, goods and perhaps a bidder, in this order")
         if len(listed(f"bid {k}", bid)) not in (2, 3):
@@ -100,7 +102,8 @@ def solve_auction(bids: Iterable[Bid], *, most: Optional[Mapping[Hashable, int]]
         kept.append(_bundle(f"reserve {k}", reserve[0], reserve[1], number_of))
     sell_all = truth("sell_all", sell_all)
     text = np.frombuffer(json.dumps({"goods": len(number_of), "free_disposal": not sell_all, "reserves": kept, "bidders": list(bidders.values()), "bids": alone}).encode(), np.uint8)
-    given = encode(AUCTION, options, device=lib.device_name(device))
+    begin = None if start is None else " ".join(str(whole("start", place, 0, len(offers) - 1)) for place in listed("start", start))
+    given = encode(AUCTION, options, device=lib.device_name(device), start=begin)
     labels = list(number_of)
 
     def finish(report: dict[str, Any]) -> AuctionResult:
@@ -112,7 +115,7 @@ def solve_auction(bids: Iterable[Bid], *, most: Optional[Mapping[Hashable, int]]
         return AuctionResult(report, sorted(int(w) for w in report.pop("solution")), value, keeps, pay)
 
     small = len(text) <= _DIRECT
-    result: AuctionResult = start("auction", given, {"text": text}, finish, Told(progress, options.get("time_limit"), keep=not small), small)
+    result: AuctionResult = begin_solve("auction", given, {"text": text}, finish, Told(progress, options.get("time_limit"), keep=not small), small)
     return result
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Iterable, Optional, Union
@@ -10,7 +11,7 @@ import numpy as np
 
 from . import _library as lib
 from ._arguments import checked_text, listed, whole
-from ._keywords import encode, keywords, start
+from ._keywords import encode, keywords, start as begin_solve
 from ._options import CSG, CSGOptions
 from ._progress import Progress, Told
 from ._report import Report
@@ -33,13 +34,14 @@ class CSGResult(Report, CSGFields):
 
 @keywords(CSGOptions)
 def solve_csg(values: Any, agents: Optional[int] = None, *, device: Union[str, int, None] = None, sizes: Union[str, Iterable[int], None] = None,
-              checkpoint: Union[str, os.PathLike[str], None] = None, progress: Progress = None, **options: Unpack[CSGOptions]) -> CSGResult:
+              start: Optional[Iterable[Iterable[int]]] = None, checkpoint: Union[str, os.PathLike[str], None] = None, progress: Progress = None, **options: Unpack[CSGOptions]) -> CSGResult:
     """The partition of n agents into coalitions whose values add up to the most.
 
     values: an array of 2**n numbers, agent i (from 0) being bit i of a coalition's number, or a function of a tuple
     of agents, ascending; agents (n) is needed then. The empty coalition is worth 0, its entry is not used. Minus
     infinity forbids a coalition.
     sizes: how many agents a coalition may have, numbers or a text such as "1-3,5"; None: any.
+    start: a structure to begin with: lists of agents, numbers from 0, such as the structure of an earlier result.
     checkpoint: a new file in which finished levels of the work are kept, by algorithm "apart"; resume goes on with a file
     that is there.
     After time_limit the best structure so far is the answer where there is one, not proven, else CancelledError.
@@ -71,14 +73,15 @@ def solve_csg(values: Any, agents: Optional[int] = None, *, device: Union[str, i
     a = np.array(a, kind, order="C")
     a[0] = 0
     members = sizes if sizes is None or isinstance(sizes, str) else ",".join(str(whole("sizes", k, 1, 40)) for k in listed("sizes", sizes))
+    begin = None if start is None else json.dumps([[1 + whole("start", agent, 0, n - 1) for agent in listed("start", block)] for block in listed("start", start)])
     if options.get("resume") and checkpoint is None:
         raise ValueError("resume: expected the file of a checkpoint")
-    text = encode(CSG, options, device=lib.device_name(device), sizes=None if members is None else checked_text()("sizes", members),
+    text = encode(CSG, options, device=lib.device_name(device), sizes=None if members is None else checked_text()("sizes", members), start=begin,
                   checkpoint=None if checkpoint is None else os.fspath(checkpoint))
 
     def finish(report: dict[str, Any]) -> CSGResult:
         blocks: Iterable[Iterable[int]] = report.pop("solution")
         return CSGResult(report, [[agent - 1 for agent in block] for block in blocks])
 
-    result: CSGResult = start("csg", text, {"values": a}, finish, Told(progress, options.get("time_limit"), keep=a.size > _DIRECT), small=a.size <= _DIRECT and checkpoint is None)
+    result: CSGResult = begin_solve("csg", text, {"values": a}, finish, Told(progress, options.get("time_limit"), keep=a.size > _DIRECT), small=a.size <= _DIRECT and checkpoint is None)
     return result

@@ -99,6 +99,7 @@ class CSGOptions(TypedDict, total=False):
     algorithm: solve by prices or by splittings; dp and idp are the published programs; default: the solver's choice.
     variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known; default: the fastest known.
     time_limit: end the solve of an instance after this time, with the best so far, in seconds; default: none, of a search among graphs 10s.
+    target: stop at this value or more; prices and searches find structures on their way, splittings only at the end; default: none.
     resume: go on with the file of checkpoint, on any device; without it the file must not exist.
     threads: cores that the host device uses; default: all.
     tuned: choose among the winners in this file too; default: those of coalesce tune.
@@ -109,6 +110,7 @@ class CSGOptions(TypedDict, total=False):
     algorithm: Optional[Literal["price", "apart", "dp", "idp"]]
     variant: Optional[str]
     time_limit: Optional[float]
+    target: Optional[float]
     resume: Optional[bool]
     threads: Optional[int]
     tuned: Optional[str]
@@ -120,6 +122,7 @@ CSG: dict[str, Check] = {
     "algorithm": checked_text("price", "apart", "dp", "idp"),
     "variant": checked_text(),
     "time_limit": checked_seconds(),
+    "target": checked_real(),
     "resume": checked_truth(),
     "threads": checked_whole(0, 2147483647),
     "tuned": checked_text(),

@@ -532,6 +532,7 @@ class SolveAuctionFlags(TypedDict, total=False):
     target: have branch and cut stop at this revenue or more (default: none).
     payments: compute what winners pay, by this rule: first, vcg, core (default: no payments).
     proof: add the tree of branch and cut and its prices of cliques to the result; by these the bound is proven again without a search.
+    start: begin with the winning bids in this file: their numbers, between blanks, or an earlier result's JSON.
     device: compute there: auto, host, emulated, cuda or cuda:INDEX (default: auto).
     threads: cores that the host device uses (default: all).
     tuned: choose among the winners in this file too (default: those of coalesce tune).
@@ -548,6 +549,7 @@ class SolveAuctionFlags(TypedDict, total=False):
     target: Optional[float]
     payments: Optional[Literal["first", "vcg", "core"]]
     proof: Optional[bool]
+    start: Optional[Path]
     device: Optional[Path]
     threads: Optional[int]
     tuned: Optional[Path]
@@ -578,11 +580,12 @@ class SolveCsgFlags(TypedDict, total=False):
     type: type of a drawn instance's values: int16, int32, int64, float32, float64.
     values: also write the value of every coalition's best partition to this .npy file, for coalesce query csg (3 times the work, twice the memory).
     sizes: numbers of members that a block may have, such as 1-3,5 or 2- (default: any number).
+    start: begin with the structure in this file: the agents of a block a line, by number or name, or an earlier result's JSON.
     format: format of a file that is a graph: orlib, sparse, qs, rudy, dimacs, qubo, coo, bqm, bqpjson, qubist, sg, mqlib, lp, mtx, npy, csv (default: told by its name).
-    target: stop at this value or a better one (default: none).
     algorithm: solve by prices or by splittings; dp and idp are the published programs; anytime searches a graph: price, apart, dp, idp, anytime (default: the solver's choice).
     variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known (default: the fastest known).
     time_limit: end the solve of an instance after this time, with the best so far (default: none, of a search among graphs 10s).
+    target: stop at this value or more; prices and searches find structures on their way, splittings only at the end (default: none).
     checkpoint: append finished levels of the tiles to this file, to go on with after an interruption; a process that ends loses the level being computed and those that wait to be written (default: no file).
     resume: go on with the file of --checkpoint, on any device; without it the file must not exist.
     device: compute there: auto, host, emulated, cuda or cuda:INDEX (default: auto).
@@ -603,11 +606,12 @@ class SolveCsgFlags(TypedDict, total=False):
     type: Optional[Literal["int16", "int32", "int64", "float32", "float64"]]
     values: Optional[Path]
     sizes: Optional[Path]
+    start: Optional[Path]
     format: Optional[Literal["orlib", "sparse", "qs", "rudy", "dimacs", "qubo", "coo", "bqm", "bqpjson", "qubist", "sg", "mqlib", "lp", "mtx", "npy", "csv"]]
-    target: Optional[float]
     algorithm: Optional[Literal["price", "apart", "dp", "idp", "anytime"]]
     variant: Optional[Path]
     time_limit: Optional[Union[str, float]]
+    target: Optional[float]
     checkpoint: Optional[Path]
     resume: Optional[bool]
     device: Optional[Path]

@@ -71,6 +71,24 @@ def test_pinned():
     assert label in found.report["variant"]
 
 
+def test_start():
+    """A solve begins with an earlier answer, or with one that is not good; a start of another instance is refused."""
+    found = coalesce.solve_csg(GAME, device="host", start=[[0], [1], [2]])
+    assert found.proven and found.value == 14
+    met = coalesce.solve_csg(GAME, device="host", start=found.structure, target=14)
+    assert met.value == 14 and not met.interrupted
+    for wrong in ([[0, 1]], [[0, 1], [1, 2]], [[0, 1, 3]], ["ab"], 3):
+        with pytest.raises((TypeError, ValueError), match="start"):
+            coalesce.solve_csg(GAME, device="host", start=wrong)
+    for algorithm in (None, "branch"):
+        sold = coalesce.solve_auction(BIDS, device="host", algorithm=algorithm, start=[2])
+        assert sold.proven and sold.winners == [0, 1, 3]
+    assert coalesce.solve_auction(BIDS, device="host", start=[2], target=8, algorithm="branch").revenue >= 8
+    for wrong in ([0, 2], [4], [0.5], "0"):
+        with pytest.raises((TypeError, ValueError), match="start"):
+            coalesce.solve_auction(BIDS, device="host", algorithm="branch", start=wrong)
+
+
 def test_proof(tmp_path):
     """An auction's proof is in the report, and the command checks it."""
     r = np.random.default_rng(3)

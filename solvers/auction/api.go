@@ -30,6 +30,8 @@ type (
 	Auction = problem.Auction
 	// A Bid asks for a bundle of goods at a price.
 	Bid = problem.Bid
+	// An Allocation is bids that win together, by place in Auction.Bids, with which a solve may begin.
+	Allocation = problem.Allocation
 	// A Reserve is a bundle with a price below which the seller keeps it.
 	Reserve = problem.Reserve
 )
@@ -78,6 +80,12 @@ func ReadFrom(r io.Reader, name string) (*Auction, error) { return formats.ReadF
 // ReadFromWithin is ReadWithin on an open stream; name is what errors call it.
 func ReadFromWithin(r io.Reader, name string, limit int64) (*Auction, error) {
 	return formats.ReadFrom(r, name, limit)
+}
+
+// ParseAllocation reads winning bids of a checked auction, to begin a solve with: their numbers, between blanks, or the JSON object of a
+// result. file is what errors call the text.
+func ParseAllocation(text []byte, file string, a *Auction) (Allocation, error) {
+	return problem.ParseAllocation(text, file, a)
 }
 
 // Write writes an auction in a format, one of Formats, and returns texts about parts that the format

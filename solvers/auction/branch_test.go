@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -138,5 +140,73 @@ func TestUnknownAlgorithm(t *testing.T) {
 	a := regional(rand.New(rand.NewPCG(3, 3)), 5, 5)
 	if _, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Algorithm: "simplex"}}); err == nil || !strings.Contains(err.Error(), `Algorithm: found "simplex"`) {
 		t.Errorf("found %v", err)
+	}
+}
+
+// Branch and cut begins with bids that are known: ended at once it has them or better, and whole it finds the optimum from any. A target
+// that they meet ends it.
+func TestStart(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 1))
+	for range 8 {
+		a := regional(r, 60, 240)
+		best, err := Solve(t.Context(), a, Options{Settings: solve.Settings{Algorithm: Branch}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended, stop := context.WithCancel(t.Context())
+		stop()
+		cut, err := Solve(ended, a, Options{Settings: solve.Settings{Algorithm: Branch, Start: Allocation(best.Winners)}})
+		if err != nil || cut.Value != best.Value || !cut.Stopped && !cut.Proven {
+			t.Errorf("ended at once: found %+v, %v, expected %s", cut, err, best.Value)
+		}
+		target := best.Value.Float()
+		met, err := Solve(t.Context(), a, Options{Settings: solve.Settings{Start: Allocation(best.Winners), Target: &target}})
+		if err != nil || met.Value != best.Value || met.Stopped || met.Nodes > 1 {
+			t.Errorf("the start meets the target: found %+v, %v", met, err)
+		}
+		few, err := Solve(t.Context(), a, Options{Settings: solve.Settings{Algorithm: Branch, Start: Allocation(best.Winners[:1])}, Proof: true})
+		if err != nil || few.Value != best.Value || !few.Proven {
+			t.Fatalf("one bid to begin with: found %+v, %v", few, err)
+		}
+		text, err := json.Marshal(few)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := Verify(a, text); err != nil || v.Err() != nil || !v.Proven {
+			t.Errorf("the proof: %v, %v", v, err)
+		}
+	}
+}
+
+// Limits of bidders, reserves and goods that have to be sold hold for bids to begin with; the seller keeps what they leave.
+func TestStartWithReserves(t *testing.T) {
+	bids := []Bid{{Number: 5, Bidder: "ann", Price: 4, Goods: []int64{0}}, {Number: 6, Bidder: "ann", Price: 4, Goods: []int64{1}}, {Number: 7, Price: 3, Goods: []int64{1, 2}}}
+	a, err := NewAuction(3, bids, []Reserve{{Price: 1, Goods: []int64{1, 2}}, {Price: 1, Goods: []int64{2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Limits, a.SellAll = map[string]int{"ann": 1}, true
+	for _, start := range []Allocation{{0}, {0, 2}} {
+		res, err := Solve(t.Context(), a, Options{Settings: solve.Settings{Algorithm: Branch, Start: start}})
+		if err != nil || !res.Proven || res.Value != "7" {
+			t.Errorf("%v: found %+v, %v", start, res, err)
+		}
+	}
+	if x, err := ParseAllocation([]byte("7 5\n"), "f", a); err != nil || !slices.Equal(x, Allocation{0, 2}) {
+		t.Errorf("found %v, %v", x, err)
+	}
+	for want, start := range map[string]Allocation{
+		"Start: bidder ann wins more than 1 bids":   {0, 1},
+		"Start: good 1 is sold twice":               {1, 2},
+		"Start: good 0 is not sold":                 {2},
+		"Start: bid 7 wins twice":                   {0, 2, 2},
+		"Start: found the place 3, expected one of": {3},
+	} {
+		if _, err := Solve(t.Context(), a, Options{Settings: solve.Settings{Algorithm: Branch, Start: start}}); !errors.Is(err, solve.ErrInput) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: found the error %v, expected %s", start, err, want)
+		}
+	}
+	if _, err := Solve(t.Context(), a, Options{Settings: solve.Settings{Algorithm: Bidders, Start: Allocation{0}}}); !errors.Is(err, solve.ErrInput) {
+		t.Errorf("tables with a start: %v", err)
 	}
 }

@@ -38,7 +38,7 @@ func (s *Session) solveCSG(ctx context.Context, inst *csg.Instance, progress fun
 	}
 	devices := s.structures.Devices // of the session, whose loaded kernels stay
 	s.structures.Settings = s.Settings
-	s.structures.Devices, s.structures.Progress, s.structures.TimeLimit, s.structures.Target = devices, progress, 0, nil
+	s.structures.Devices, s.structures.Progress, s.structures.TimeLimit, s.structures.Target, s.structures.Start = devices, progress, 0, nil, nil
 	return s.structures.Solve(ctx, inst)
 }
 

@@ -63,13 +63,37 @@ var ErrUnsold = errors.New("the bids found do not sell every good, and the aucti
 
 // checkOptions returns an error of options that no solve of an auction takes.
 func checkOptions(o *Options) error {
-	if err := cmp.Or(solve.CheckOptions(o.Fields()), o.RefuseStart("branch and cut rounds its first allocations from the linear relaxation"), o.Check()); err != nil {
+	if err := cmp.Or(solve.CheckOptions(o.Fields()), o.Check()); err != nil {
 		return err
 	}
-	if o.Algorithm == Branch {
+	switch o.Algorithm {
+	case Branch:
 		return o.RefuseVariant(Branch)
+	case "":
+		return nil
 	}
-	return nil
+	return o.RefuseStart("algorithm " + o.Algorithm + " uses the prices alone, " + Branch + " begins with bids that are known")
+}
+
+// takeStart takes the bids to begin with from the settings, as atomic bids of prices above 0 and their value. It reports whether they are
+// worth the target.
+func (r *run) takeStart() (met bool, err error) {
+	winners, err := solve.StartAs[Allocation](&r.Settings)
+	if err != nil || r.Start == nil {
+		return false, err
+	}
+	a := r.auction
+	if err := winners.CheckFor(a); err != nil {
+		return false, solve.InvalidInput("Start", "%w", err)
+	}
+	kept := a.KeptBeside(winners)
+	for _, place := range r.atomic.Places(winners, kept) {
+		if r.atomic.Bids[place].Price > 0 {
+			r.begin = append(r.begin, place)
+		}
+	}
+	value := solve.Number(a.FormatPrice(a.Value(winners, kept)))
+	return r.Target != nil && value.Float() >= *r.Target, nil
 }
 
 // A run is the solve of one auction, from its plan to its result. Algorithms find results of its atomic bids.
@@ -80,6 +104,8 @@ type run struct {
 	atomic  *problem.AtomicBids
 	reduced *Reduction
 	plan    *plan.Plan
+	begin   []int // atomic bids that branch and cut begins with; nil: none
+	met     bool  // they are worth the target
 	result  *Result
 }
 
@@ -91,6 +117,9 @@ func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[*Result
 	}
 	var err error
 	if r.atomic, err = problem.NewAtomicBids(r.auction, true); err != nil {
+		return nil, nil, err
+	}
+	if r.met, err = r.takeStart(); err != nil {
 		return nil, nil, err
 	}
 	r.reduced = newReduction(r.atomic)
@@ -108,6 +137,12 @@ func (r *run) attempts(ctx context.Context) iter.Seq[solve.Attempt[*Result]] {
 	return func(yield func(solve.Attempt[*Result]) bool) {
 		attempt := func(name string, run func(context.Context) (*Result, error)) bool {
 			return yield(solve.Attempt[*Result]{Name: name, Run: func() (*Result, error) { return run(ctx) }})
+		}
+		if r.met {
+			attempt(Branch, func(ctx context.Context) (*Result, error) {
+				return r.solveByBranch(ctx, r.Options, "the bids to begin with are worth the target")
+			})
+			return
 		}
 		if r.plan.Tables != nil && !attempt(Bidders, r.byTables) {
 			return

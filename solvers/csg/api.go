@@ -40,6 +40,8 @@ type (
 	Number = problem.Number
 	// A Structure is a coalition structure: disjoint blocks that cover the agents.
 	Structure = problem.Structure
+	// Blocks are a structure of any number of agents, with which a solve may begin.
+	Blocks = problem.Blocks
 	// A Certificate is the findings of Check: blocks with their values, and their sum.
 	Certificate = problem.Certificate
 	// A Block is one block of a structure and its value.
@@ -121,6 +123,12 @@ func ParseCoalition(inst *Instance, text string) (uint64, error) {
 	}
 	mask, err := formats.ParseCoalition(inst, text)
 	return mask, solve.AsInputError(err)
+}
+
+// ParseBlocks reads blocks of n agents, whose names may be nil, to begin a solve with: a line of agents for each block, by
+// number from 1 or by name; a JSON list of lists of numbers; or the JSON object of a result, also of package anytime. file is what errors call the text.
+func ParseBlocks(text []byte, file string, n int, names []string) (Blocks, error) {
+	return formats.ParseBlocks(text, file, n, names)
 }
 
 // WriteNPY writes an instance as a version 1 .npy file, little-endian.

@@ -49,6 +49,9 @@ func (c *coverRun) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[*a
 	if c.Checkpoint != "" {
 		return nil, nil, solve.InvalidInput("Checkpoint", "found %.40q, expected none: the table of all coalitions keeps no checkpoint", c.Checkpoint)
 	}
+	if c.Target != nil {
+		return nil, nil, solve.InvalidInput("Target", "found a value, expected none: the table has the values of all coalitions")
+	}
 	if c.Algorithm != "" && c.Algorithm != string(Apart) {
 		return nil, nil, solve.InvalidInput("Algorithm", "found %.40q, expected %s, which makes the table of all coalitions", c.Algorithm, Apart)
 	}
@@ -64,7 +67,9 @@ func (c *coverRun) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[*a
 	if err != nil {
 		return nil, nil, err
 	}
-	c.begin(inst, facts)
+	if err := c.begin(inst, facts); err != nil {
+		return nil, nil, err
+	}
 	cover := attempt.CoverAlgorithm{Instance: c.as, Family: family, Choice: choice, Table: &c.table}
 	return c.result, c.attempts(ctx, func(yield func(Method, attempt.Algorithm) bool) { yield(Apart, cover) }), nil
 }

@@ -12,7 +12,7 @@ import (
 // OptionsTable has the declarations of the options of Options.
 var OptionsTable = sync.OnceValue(func() option.Table {
 	return slices.Concat(
-		solve.SettingsTable().WithWords("algorithm", Algorithms()).WithDefault("time_limit", "none, of a search among graphs 10s").WithRefused("target", "a table of all coalitions is solved to the end; searches (package anytime) take it").WithRefused("seed", "no random numbers are drawn for a table of all coalitions").WithAbout("algorithm", "solve by prices or by splittings; dp and idp are the published programs"),
+		solve.SettingsTable().WithWords("algorithm", Algorithms()).WithDefault("time_limit", "none, of a search among graphs 10s").WithAbout("target", "stop at this value or more; prices and searches find structures on their way, splittings only at the end").WithRefused("seed", "no random numbers are drawn for a table of all coalitions").WithAbout("algorithm", "solve by prices or by splittings; dp and idp are the published programs"),
 		option.Table{
 			{
 				About:   "append finished levels of the tiles to this file, to go on with after an interruption; a process that ends loses the level being computed and those that wait to be written",

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/attempt"
@@ -17,7 +18,7 @@ import (
 // Options of Solve. Algorithm is a Method. Unless one is asked for, large instances begin
 // ByPrices, and go on with Apart where prices leave more work.
 type Options struct {
-	solve.Settings `option:"" algorithm.words:"Algorithms()" time_limit.default:"none, of a search among graphs 10s" target.refused:"a table of all coalitions is solved to the end; searches (package anytime) take it" seed.refused:"no random numbers are drawn for a table of all coalitions" algorithm.about:"solve by prices or by splittings; dp and idp are the published programs"`
+	solve.Settings `option:"" algorithm.words:"Algorithms()" time_limit.default:"none, of a search among graphs 10s" target.about:"stop at this value or more; prices and searches find structures on their way, splittings only at the end" seed.refused:"no random numbers are drawn for a table of all coalitions" algorithm.about:"solve by prices or by splittings; dp and idp are the published programs"`
 	// append finished levels of the tiles to this file, to go on with after an interruption; a process that ends loses the
 	// level being computed and those that wait to be written
 	Checkpoint string `option:"checkpoint" default:"no file"`
@@ -32,9 +33,6 @@ func Algorithms() []string { return []string{string(ByPrices), string(Apart), st
 func (o *Options) check() error {
 	if o.Resume && o.Checkpoint == "" {
 		return solve.InvalidInput("Resume", "found no checkpoint to go on with, expected its file in Checkpoint")
-	}
-	if err := o.RefuseStart("a table of all coalitions is solved to the end, from its values alone"); err != nil {
-		return err
 	}
 	return solve.CheckOptions(o.Fields())
 }
@@ -100,7 +98,9 @@ func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[*attemp
 	if r.plan, err = plan.New(o, inst, r.checkpoint()); err != nil {
 		return nil, nil, err
 	}
-	r.begin(inst, r.plan.Facts)
+	if err := r.begin(inst, r.plan.Facts); err != nil {
+		return nil, nil, err
+	}
 	r.result.Algorithm = string(r.plan.Method)
 	if !inst.Sizes.CanDivide(inst.N) {
 		r.result.Reason = "sums of the sizes that blocks may have"
@@ -109,10 +109,26 @@ func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[*attemp
 	return r.result, r.attempts(ctx, r.algorithms()), r.plan.CheckCheckpoint()
 }
 
-// begin makes the task and the result of a prepared instance.
-func (r *run) begin(inst *Instance, facts device.Facts) {
+// begin makes the task and the result of a prepared instance. The incumbent is the structure to begin with where that is the best known.
+func (r *run) begin(inst *Instance, facts device.Facts) error {
 	r.inst, r.result = inst, NewResult(inst)
 	r.task = &attempt.Task{Instance: inst, Settings: &r.Settings, Facts: facts, Incumbent: problem.NewIncumbent(inst)}
+	blocks, _, err := problem.TakeStart(&r.Settings, inst.N)
+	if err != nil || blocks == nil {
+		return err
+	}
+	start := blocks.Structure()
+	worth, err := problem.Check(inst, start, "-inf")
+	if worth.Sum == "" {
+		return solve.InvalidInput("Start", "%w", err)
+	}
+	for _, b := range worth.Blocks {
+		if b.Value == "-inf" {
+			return solve.InvalidInput("Start", "found the block {%s}, which is forbidden, expected blocks that are allowed", strings.Join(b.Agents, ", "))
+		}
+	}
+	r.task.Incumbent.Offer(start, "")
+	return nil
 }
 
 // algorithms are those of the plan, in the order in which they are tried.
@@ -140,7 +156,13 @@ func (r *run) attempts(ctx context.Context, algorithms iter.Seq2[Method, attempt
 		for m, a := range algorithms {
 			run := func() (*attempt.Outcome, error) {
 				out := &attempt.Outcome{Algorithm: m}
-				err := a.Solve(ctx, r.task, out)
+				var err error
+				if out.Met = r.task.Met(); !out.Met {
+					err = a.Solve(ctx, r.task, out)
+				}
+				if errors.Is(err, context.Canceled) && ctx.Err() == nil && r.task.Met() {
+					out.Met, err = true, nil
+				}
 				if errors.Is(err, solve.ErrGaveUp) {
 					r.Logf("%v", err)
 				}
@@ -162,6 +184,10 @@ func (r *run) attempts(ctx context.Context, algorithms iter.Seq2[Method, attempt
 
 // Certify implements solve.Work.
 func (r *run) Certify(_ context.Context, found *attempt.Outcome) error {
+	if found.Met {
+		r.result.Reason = "a structure is worth the target"
+		return r.acceptIncumbent()
+	}
 	err := r.result.Certify(r.inst, found.Claimed)
 	if err != nil && found.Refuted != "" {
 		return fmt.Errorf("%s: %w", found.Refuted, err)
@@ -169,20 +195,25 @@ func (r *run) Certify(_ context.Context, found *attempt.Outcome) error {
 	return err
 }
 
-// Best implements solve.Work: the incumbent, with its bound.
+// Best implements solve.Work.
 func (r *run) Best(context.Context, *attempt.Outcome) (answer string, err error) {
-	best, res := r.task.Incumbent, r.result
-	if best.Value == "" {
+	if r.task.Incumbent.Value == "" {
 		return "", nil
 	}
+	return "the structure is the best so far", r.acceptIncumbent()
+}
+
+// acceptIncumbent makes the incumbent, with its bound, the answer.
+func (r *run) acceptIncumbent() (err error) {
+	best, res := r.task.Incumbent, r.result
 	res.Structure, res.Prices, res.Splittings = best.Blocks, nil, 0
 	res.Structure.Sort()
 	if res.Certificate, err = problem.Check(r.inst, res.Structure, best.Value.String()); err != nil {
-		return "", err
+		return err
 	}
 	res.Value = best.Value
 	res.SetBound(best.Bound)
-	return "the structure is the best so far", nil
+	return nil
 }
 
 // inMemory is an instance that is safe to add up, its values in this machine's memory.

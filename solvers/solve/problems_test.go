@@ -146,7 +146,7 @@ func TestMeaninglessSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	bits, _ := qubo.ParseBits("01011")
-	starts := map[string]solve.Start{"csg": bits, "auction": bits, "qubo": bits, "assignment": &assignment.Duals{U: []int64{1}, V: []int64{0}, Scale: 1}}
+	starts := map[string]solve.Start{"csg": csg.Blocks{{2}, {1}}, "auction": auction.Allocation{0}, "qubo": bits, "assignment": &assignment.Duals{U: []int64{1}, V: []int64{0}, Scale: 1}}
 	for name, p := range map[string]struct {
 		solve   func(s solve.Settings) error
 		refused string
@@ -154,11 +154,11 @@ func TestMeaninglessSettings(t *testing.T) {
 		"csg": {func(s solve.Settings) error {
 			_, err := csg.Solve(t.Context(), table, csg.Options{Settings: s})
 			return err
-		}, "Target Seed Start"},
+		}, "Seed"},
 		"auction": {func(s solve.Settings) error {
 			_, err := auction.Solve(t.Context(), bids, auction.Options{Settings: s})
 			return err
-		}, "Seed Start"},
+		}, "Seed"},
 		"assignment": {func(s solve.Settings) error {
 			_, err := assignment.Solve(t.Context(), costs, assignment.Options{Settings: s})
 			return err
@@ -175,9 +175,9 @@ func TestMeaninglessSettings(t *testing.T) {
 				t.Errorf("%s, %s: found the error %v, expected one: %t", name, field, err, refused)
 			}
 		}
-		other := map[string]solve.Start{"qubo": starts["assignment"], "assignment": bits}[name]
-		if other == nil {
-			continue
+		other := starts["assignment"]
+		if name == "assignment" {
+			other = bits
 		}
 		if err := p.solve(solve.Settings{Devices: []device.Device{d}, Start: other}); !errors.Is(err, solve.ErrInput) || !strings.Contains(err.Error(), "Start: found one of problem "+other.StartOf()) {
 			t.Errorf("%s with a start of %s: %v", name, other.StartOf(), err)

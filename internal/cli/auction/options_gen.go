@@ -51,3 +51,27 @@ func (o *drawing) Pointers(at []any) []any {
 func (o *drawing) Fields() option.List {
 	return drawingTable().Bind(o.Pointers(nil))
 }
+
+// solveFlagsTable has the declarations of the options of solveFlags.
+var solveFlagsTable = sync.OnceValue(func() option.Table {
+	return slices.Concat(
+		option.Table{
+			{
+				About: "begin with the winning bids in this file: their numbers, between blanks, or an earlier result's JSON",
+				Field: "start",
+				Name:  "start",
+			},
+		},
+	)
+})
+
+// Pointers appends where o holds the options, in the order of their declarations.
+func (o *solveFlags) Pointers(at []any) []any {
+	at = append(at, &o.start)
+	return at
+}
+
+// Fields are the options that o holds.
+func (o *solveFlags) Fields() option.List {
+	return solveFlagsTable().Bind(o.Pointers(nil))
+}

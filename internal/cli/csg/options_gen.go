@@ -127,13 +127,18 @@ var solveFlagsTable = sync.OnceValue(func() option.Table {
 				Field:   "sizes",
 				Name:    "sizes",
 			},
+			{
+				About: "begin with the structure in this file: the agents of a block a line, by number or name, or an earlier result's JSON",
+				Field: "start",
+				Name:  "start",
+			},
 		},
 	)
 })
 
 // Pointers appends where o holds the options, in the order of their declarations.
 func (o *solveFlags) Pointers(at []any) []any {
-	at = append(at, &o.distribution, &o.agents, &o.seed, (*string)(&o.value), &o.values, &o.sizes)
+	at = append(at, &o.distribution, &o.agents, &o.seed, (*string)(&o.value), &o.values, &o.sizes, &o.start)
 	return at
 }
 

@@ -18,11 +18,8 @@ import (
 // asked for: tables of so many take less than a second.
 const tableAgents = 24
 
-// searchFlags say what a graph is and when its search ends.
-type searchFlags struct {
-	reading  anytime.ReadOptions
-	settings solve.Settings // Target alone
-}
+// searchFlags say what a graph is.
+type searchFlags struct{ reading anytime.ReadOptions }
 
 // isGraph reports whether a FILE is a graph.
 func (s *searchFlags) isGraph(path string) bool {
@@ -53,12 +50,6 @@ func mostAgents(algorithm string) int {
 	return csg.MaxAgents
 }
 
-// options are the settings of a search.
-func (s *searchFlags) options(settings solve.Settings, seed uint64) anytime.Options {
-	settings.Target, settings.Seed = s.settings.Target, seed
-	return anytime.Options{Settings: settings}
-}
-
 // tableOf is the table of all coalitions of a graph, or an error if it exceeds the free memory.
 func tableOf(ctx context.Context, g *anytime.Instance, free memory.Free) (*csg.Instance, error) {
 	if err := free.CheckFits("the values and the table of "+ui.Count(g.N, "agent"), 2*float64(csg.Footprint(g.N, csg.Int64))); err != nil {
@@ -80,7 +71,11 @@ func solveGraph(ctx context.Context, a *run.App, s *solveFlags, session *csg.Ses
 	}
 	p := a.Progress()
 	defer p.Close()
-	o := s.search.options(session.Settings, s.seed)
+	o := anytime.Options{Settings: session.Settings}
+	o.Seed = s.seed
+	if err := s.readStart(a, &o.Settings, g.N, g.Names); err != nil {
+		return err
+	}
 	o.Progress = func(now solve.Incumbent) { p.Set("searching %s: %s", ui.Count(g.N, "agent"), now) }
 	var r *anytime.Result
 	err := a.WithDevices("host", s.Threads, func(host []device.Device) (err error) { // the session's device may be a GPU

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -360,5 +361,35 @@ func TestVerifyRefutes(t *testing.T) {
 	}
 	if _, err := Verify(inst, []byte("{")); err == nil {
 		t.Error("half an object was read")
+	}
+}
+
+// A search begins with a structure of a graph or of a distribution: ended at once it has that one or a better one.
+func TestStart(t *testing.T) {
+	graph, err := Draw("uniform", 60, 0.4, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn, err := NewDrawn("normal", 45, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, inst := range []*Instance{graph, drawn} {
+		good := checked(t, inst, options(t, 300*time.Millisecond))
+		o := options(t, time.Nanosecond)
+		o.Start = csg.Blocks(good.Blocks)
+		if r := checked(t, inst, o); r.Value.Float() < good.Value.Float() {
+			t.Errorf("%s: found %s, expected %s at least", inst.Source, r.Value, good.Value)
+		}
+		o = options(t, time.Hour)
+		target := good.Value.Float()
+		o.Start, o.Target = csg.Blocks(good.Blocks), &target
+		if r := checked(t, inst, o); r.Met == nil || r.Stopped {
+			t.Errorf("%s: the start meets the target, found %+v", inst.Source, r)
+		}
+		o.Start = csg.Blocks{{1, 2}}
+		if _, err := Solve(t.Context(), inst, o); !errors.Is(err, solve.ErrInput) || !strings.Contains(err.Error(), "Start: found agent 3 in no block") {
+			t.Errorf("%s: found %v", inst.Source, err)
+		}
 	}
 }

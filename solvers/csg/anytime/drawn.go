@@ -55,6 +55,10 @@ func (r *drawnRun) search(_ context.Context, cores int) error {
 	for k := range cores {
 		wait.Go(func() {
 			s := lns.New(r.inst.N, r.inst.law.Value, rand.New(rand.NewPCG(r.o.Seed, uint64(k))))
+			r.offer(s.Best())
+			if r.begin != nil {
+				s.Begin(blockMasks(r.begin, int(slices.Max(r.begin))+1))
+			}
 			for r.offer(s.Best()); !r.over.Load(); {
 				if s.Step() {
 					r.offer(s.Best())

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -172,22 +171,9 @@ func (inst *Instance) ValueOf(blocks [][]int) (solve.Number, error) {
 
 // labelsOf are the blocks of all agents, from 0. Errors wrap problem.ErrCheck.
 func labelsOf(blocks [][]int, n int) ([]int32, error) {
-	label := slices.Repeat([]int32{-1}, n)
-	covered := 0
-	for k, block := range blocks {
-		if len(block) == 0 {
-			return nil, fmt.Errorf("%w: found an empty block", problem.ErrCheck)
-		}
-		for _, agent := range block {
-			if agent < 1 || agent > n || label[agent-1] >= 0 {
-				return nil, fmt.Errorf("%w: found agent %d in block %d, expected each of 1 to %d once", problem.ErrCheck, agent, k+1, n)
-			}
-			label[agent-1] = int32(k)
-			covered++
-		}
-	}
-	if covered < n {
-		return nil, fmt.Errorf("%w: found %d agents, expected %d", problem.ErrCheck, covered, n)
+	label, err := problem.Blocks(blocks).Labels(n)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", problem.ErrCheck, err)
 	}
 	return label, nil
 }

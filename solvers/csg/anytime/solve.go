@@ -42,6 +42,7 @@ func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
 type run struct {
 	o      Options
 	inst   *Instance
+	begin  []int32 // block of each agent in the structure to begin with; nil: none
 	result *Result
 }
 
@@ -66,10 +67,11 @@ func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[searche
 		return nil, nil, solve.InvalidInput("Algorithm", "found %.40q, expected %s", o.Algorithm, Algorithm)
 	case o.Variant != "":
 		return nil, nil, o.RefuseVariant(Algorithm)
-	case o.Start != nil:
-		return nil, nil, o.RefuseStart("the search begins with single agents")
 	case o.Target != nil && math.IsNaN(*o.Target):
 		return nil, nil, solve.InvalidInput("Target", "found NaN, expected a number")
+	}
+	if err := r.takeStart(); err != nil {
+		return nil, nil, err
 	}
 	r.result = newResult(inst)
 	r.result.Algorithm, r.result.Seed, r.result.Target = Algorithm, o.Seed, o.Target
@@ -77,9 +79,24 @@ func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[searche
 	return r.result, slices.Values([]solve.Attempt[searcher]{{Name: Algorithm, Run: search}}), nil
 }
 
+// takeStart takes the structure to begin with from the settings.
+func (r *run) takeStart() (err error) {
+	_, label, err := problem.TakeStart(&r.o.Settings, r.inst.N)
+	if err != nil || label == nil {
+		return err
+	}
+	for k, value := range r.inst.blockValues(label, int(slices.Max(append(label, -1)))+1) {
+		if value == nil {
+			return solve.InvalidInput("Start", "found block %d, which is forbidden, expected blocks that are allowed", k+1)
+		}
+	}
+	r.begin = label
+	return nil
+}
+
 // search searches until ctx ends, or the target or the bound is met.
 func (r *run) search(ctx context.Context, cores int) (searcher, error) {
-	p := &progress{o: r.o, start: time.Now()}
+	p := &progress{o: r.o, start: time.Now(), begin: r.begin}
 	var s searcher = &drawnRun{progress: p, inst: r.inst}
 	if r.inst.law == nil {
 		s = &graphRun{progress: p, inst: r.inst, limit: r.inst.graph.PositiveSum(), tried: math.MinInt64}
@@ -105,6 +122,7 @@ func (r *run) Best(_ context.Context, found searcher) (string, error) {
 type progress struct {
 	o     Options
 	start time.Time
+	begin []int32 // block of each agent in the structure to begin with; nil: none
 	over  atomic.Bool
 
 	mu      sync.Mutex
@@ -189,6 +207,9 @@ func (r *graphRun) search(ctx context.Context, cores int) (err error) {
 	first, _, _ := s.Best()
 	r.offerProof(proof{})
 	r.offerValue(first)
+	if r.begin != nil {
+		s.Offer(slices.Clone(r.begin))
+	}
 	bounds := []func(*rand.Rand) proof{
 		func(*rand.Rand) proof { return proof{losses: g.ConflictBound(boundWork, r.over.Load)} },
 		func(random *rand.Rand) proof { return proof{prices: g.Prices(random, r.over.Load)} },
@@ -206,6 +227,9 @@ func (r *graphRun) search(ctx context.Context, cores int) (err error) {
 				}
 			}
 			w := s.Worker(random)
+			if k == 0 && r.begin != nil {
+				w.Improve(slices.Clone(r.begin), r.over.Load)
+			}
 			for !r.over.Load() {
 				if w.Run(r.over.Load); k == 0 && err == nil {
 					err = r.findCoalitions(ctx, s, w)

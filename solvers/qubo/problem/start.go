@@ -2,11 +2,12 @@ package problem
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	"coalesce/solvers/formats"
 )
 
 // Fix fixes variable i.
@@ -86,8 +87,8 @@ func ParseStart(text []byte, name string, n int) (Bits, error) {
 		var result struct {
 			Solution string `json:"solution"`
 		}
-		if err := json.Unmarshal(text, &result); err != nil {
-			return Bits{}, fmt.Errorf("%s: %w", name, err)
+		if err := formats.UnmarshalJSON(text, name, &result); err != nil {
+			return Bits{}, err
 		}
 		digits = result.Solution
 	}

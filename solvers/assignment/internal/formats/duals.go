@@ -83,8 +83,8 @@ func parseLists(text []byte, name string, inst *problem.Instance) (lists, error)
 		Duals *lists `json:"duals"`
 		lists
 	}
-	if err := json.Unmarshal(text, &file); err != nil {
-		return lists{}, fmt.Errorf("%s: %w", name, err)
+	if err := formats.UnmarshalJSON(text, name, &file); err != nil {
+		return lists{}, err
 	}
 	if file.Duals != nil {
 		file.lists = *file.Duals

@@ -36,9 +36,16 @@ type Task struct {
 	Incumbent *problem.Incumbent // gets what algorithms find on their way
 }
 
+// Met reports whether the incumbent is worth the target of the settings.
+func (t *Task) Met() bool {
+	target, value := t.Settings.Target, t.Incumbent.Value
+	return target != nil && value != "" && value.Float() >= *target
+}
+
 // An Outcome is what an algorithm found, and how.
 type Outcome struct {
 	Algorithm  reference.Method // that the caller named, or that was run in its place
+	Met        bool             // the incumbent, which is worth the target, ended the solve; there is no structure here
 	Variant    string           // that ran, with its family
 	Reason     string           // why the variant was chosen, or what was done
 	Structure  problem.Structure

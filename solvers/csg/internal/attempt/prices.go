@@ -34,11 +34,17 @@ func (a PriceAlgorithm) Solve(ctx context.Context, t *Task, out *Outcome) error 
 		out.Variant = gencsg.Price.Name + " " + choice.Variant.Label
 	}
 	o.Logf("%s on %s", out.Variant, t.Facts)
+	limits.Start = t.Incumbent.Blocks
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	limits.Improved = func(blocks []uint64, value, bound float64) {
 		// A float64 may be less than an integer bound of 64 bits.
 		t.Incumbent.Offer(blocks, solve.NumberOf(math.Nextafter(bound, math.Inf(1))))
 		if o.Progress != nil {
 			o.Progress(solve.NewIncumbent(time.Since(start).Seconds(), t.Incumbent.Value, solve.NumberOf(bound), 0))
+		}
+		if t.Met() {
+			stop()
 		}
 	}
 	if !inst.HoldsValues() {

@@ -52,6 +52,12 @@ func New(n int, value func(mask uint64) float64, random *rand.Rand) *Search {
 	return s
 }
 
+// Begin goes on from other blocks, a partition of the agents.
+func (s *Search) Begin(blocks []uint64) {
+	s.blocks = slices.Clone(blocks)
+	s.begin()
+}
+
 // begin computes the values of the blocks.
 func (s *Search) begin() {
 	s.worth = s.worth[:0]

@@ -90,6 +90,7 @@ type Settings struct {
 	Time    time.Duration
 	Cores   int           // that work at once; 0: all of this machine
 	On      *DevicePasses // where passes are made; nil: on the cores
+	Start   []uint64      // a structure that is known; nil: none
 	// Improved, which may be nil, is called with each better structure and its value, and with each
 	// better upper bound on the value of all structures; both numbers are rounded to float64.
 	Improved func(blocks []uint64, value, bound float64)

@@ -185,6 +185,7 @@ func (s *solver) solveSample() {
 	})
 	s.offer(single)
 	s.offer([]uint64{1<<s.n - 1})
+	s.offer(s.limits.Start)
 	s.sampleColumns()
 	s.master.solve(maxPivots)
 }

@@ -15,7 +15,7 @@ import (
 type binaryResults map[string]*result.Experiment[result.Binary]
 
 // quboExperiments by the names of their files; those of a host stand apart.
-var quboExperiments = []string{"evaluate", "rates", "paper", "lambda", "lambda-host", "batch", "division", "target", "target-x2", "target-x4", "islands-x2", "islands-x4", "target-host",
+var quboExperiments = []string{"evaluate", "rates", "paper", "lambda", "lambda-host", "batch", "division", "target", "target-x2", "target-x4", "islands-x2", "islands-x4", "islands-free-x2", "target-host",
 	"ablation", "ablation-host", "rivals", "rivals-host"}
 
 // quboTables are the regions of binary quadratic programs. An experiment
@@ -28,15 +28,16 @@ func quboTables(all binaryResults) map[string]string {
 		return fmt.Sprintf("There is no bench/results/qubo-%s.json: nothing was measured yet.", name)
 	}
 	regions := map[string]string{
-		"qubo-sources":    sourceTable("qubo", quboExperiments, all, "none", recordedCommand),
-		"qubo-evaluate":   region("evaluate", evaluateTable),
-		"qubo-paper":      region("paper", multistartTable),
-		"qubo-progress":   region("paper", progressPictures),
-		"qubo-batch":      region("batch", batchedTable),
-		"qubo-rates":      region("rates", ratesTable),
-		"qubo-several":    severalTable(all),
-		"qubo-islands":    region("islands-x2", islandsTable),
-		"qubo-islands-x4": region("islands-x4", islandsTable),
+		"qubo-sources":         sourceTable("qubo", quboExperiments, all, "none", recordedCommand),
+		"qubo-evaluate":        region("evaluate", evaluateTable),
+		"qubo-paper":           region("paper", multistartTable),
+		"qubo-progress":        region("paper", progressPictures),
+		"qubo-batch":           region("batch", batchedTable),
+		"qubo-rates":           region("rates", ratesTable),
+		"qubo-several":         severalTable(all),
+		"qubo-islands":         region("islands-x2", islandsTable),
+		"qubo-islands-x4":      region("islands-x4", islandsTable),
+		"qubo-islands-free-x2": region("islands-free-x2", islandsTable),
 	}
 	if f := all["target"]; f != nil {
 		regions["readme-qubo"] = readmeTargets(f)

@@ -8,8 +8,8 @@ import (
 )
 
 // scalingTable is by devices: time, and how often faster than on one; of
-// engines that time their passes over the matrix, those too. What is left of the
-// time, the passes of others taken as long as core's, is told a step or level.
+// engines that time their passes over the matrix, those too. The rest of the
+// time, with the passes of others taken as long as core's, is given a step or level.
 func scalingTable(f *result.Experiment[result.Solve]) string {
 	out := tableHead("instance", "family", "devices", "time, ms", "one ÷ this", "of ideal", "passes, ms", "passes: one ÷ this", "steps and levels", "the rest, µs each")
 	for _, e := range groupRaces(f, func(r result.Solve) string { return fmt.Sprintf("%s on %d", r.Name, max(1, r.Devices)) }) {

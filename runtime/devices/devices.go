@@ -39,7 +39,7 @@ func emulatedMemory(text string) (int64, error) {
 // Options say how devices are opened; the zero value will do.
 type Options struct {
 	Threads int              // of the host; 0: all cores
-	Say     func(string)     // told of waits, and of GPUs that auto goes on without; may be nil
+	Say     func(string)     // called with a line about each wait, and each GPU that auto goes on without; may be nil
 	Turn    int              // of several that open one device each: which of the devices a name without an index means
 	Points  *ondemand.Points // variants that GPUs load beside the binary's; nil: none
 }
@@ -158,7 +158,7 @@ func (l List) Open(name string, o Options) ([]device.Device, error) {
 }
 
 // first opens a device of the first kind that auto may stand for and that opens. A
-// GPU that is there and refuses is told of; one that is not there is no news.
+// GPU that is there and refuses gets a line; one that is not there gets none.
 func (l List) first(o Options) (device.Device, error) {
 	var refused []error
 	there := false

@@ -59,8 +59,8 @@ func (h *holder) CheckVariant(_ *device.Family, v *device.Variant) error {
 
 // Open takes the primary context of the GPU with that index; several devices
 // may be open on one GPU and then share it. It fails where nothing of code runs on
-// the GPU, or with its driver. say is told of waits that users wonder about, a
-// sentence each; it may be nil.
+// the GPU, or with its driver. say is called with a sentence about each wait
+// that users wonder about; it may be nil.
 func Open(index int, code device.Code, say func(string)) (device.Device, error) {
 	n, err := Count()
 	if err != nil {

@@ -74,7 +74,7 @@ func Join(l Launch) (*World, error) {
 func (l Launch) joinTimer() *time.Timer {
 	within, err := joinTimeout()
 	if err != nil || os.Getenv(LimitVariable) == "" {
-		within = JoinLimit // the error is told when all have joined
+		within = JoinLimit // the error is printed when all have joined
 	}
 	after := within
 	if l.Rank > 0 {

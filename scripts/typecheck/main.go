@@ -90,7 +90,7 @@ func checkPackage(dir, path, platform string) (int, error) {
 	}
 }
 
-// most bounds how many errors of a package are told.
+// most bounds how many errors of a package are printed.
 const most = 10
 
 // check checks one package. Of the standard library's functions the bodies are left out.

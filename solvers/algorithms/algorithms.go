@@ -187,7 +187,7 @@ type lot[I any] struct {
 	size int
 }
 
-// Size is that which was drawn.
+// Size is the size that was drawn.
 func (x *lot[I]) Size() int { return x.size }
 
 // checkAnswer holds an answer against what is known of the instance.

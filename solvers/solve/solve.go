@@ -29,7 +29,7 @@ var ErrTimeLimit = errors.New("the time limit is over")
 type Settings struct {
 	Devices []device.Device // where to solve; one device is a group of one
 	Tuning  *tuned.Database // nil: the one embedded in the binary
-	Log     func(string)    // told what was decided, a sentence each; may be nil
+	Log     func(string)    // called with each decision, a sentence; may be nil
 
 	// solve with this algorithm
 	Algorithm string `option:"algorithm" default:"the solver's choice"`
@@ -51,10 +51,10 @@ type Settings struct {
 	// the answer. Nil: this process alone.
 	Ranks collective.Ranks
 
-	// Progress is told of better solutions and, now and then, of the work so far, one
+	// Progress is called with each better solution and, now and then, with the work so far, one
 	// call at a time; it must return quickly. It may be nil. Binary quadratic programs
-	// tell solutions, auctions solutions and bounds, coalition structures the share done, or
-	// by prices values and bounds; assignments tell the share of the rows that are matched,
+	// report solutions, auctions solutions and bounds, coalition structures the share done, or
+	// by prices values and bounds; assignments report the share of the rows that are matched,
 	// on the host with a bound, on devices between launches.
 	Progress func(Incumbent)
 }

@@ -28,7 +28,7 @@ type Device struct {
 	Clock   *Clock
 	Fills   int // calls of Fill
 	Buffers int // not freed
-	// Note is told of each "fill" with its bytes and each "launch"; may be nil.
+	// Note is called with each "fill" and its bytes, and each "launch"; may be nil.
 	Note func(what string, bytes int64)
 	// Hollow devices load every variant, whose kernels do nothing.
 	Hollow bool

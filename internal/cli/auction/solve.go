@@ -31,9 +31,6 @@ type solveFlags struct {
 	options auction.Options
 }
 
-// maxStart is the largest file of bids to begin with, in bytes: an earlier result with its proof.
-const maxStart = 1 << 28
-
 // SolveCommand is `solve auction`.
 func SolveCommand(a *run.App) *cobra.Command {
 	s := solveFlags{SolveFlags: run.SolveFlags{Families: slices.Concat(auction.Subjects(), csg.Subjects(), qubo.Subjects())}}
@@ -110,9 +107,9 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *auction.S
 		return err
 	}
 	if s.start != "" {
-		text, err := a.ReadWhole(s.start, maxStart)
+		text, err := a.ReadStart(s.start, "bids")
 		if err != nil {
-			return fmt.Errorf("read the bids to begin with: %w", err)
+			return err
 		}
 		if session.Start, err = auction.ParseAllocation(text, run.NameOf(s.start), auc); err != nil {
 			return err

@@ -223,17 +223,14 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 	return errors.Join(err, writeResult(a.Out, r, facts.Name, verified))
 }
 
-// maxStart is the largest file of a structure to begin with, in bytes: an earlier result of a large graph.
-const maxStart = 1 << 28
-
 // readStart reads the structure to begin with, of n agents, into settings.
 func (s *solveFlags) readStart(a *run.App, into *solve.Settings, n int, names []string) error {
 	if s.start == "" {
 		return nil
 	}
-	text, err := a.ReadWhole(s.start, maxStart)
+	text, err := a.ReadStart(s.start, "structure")
 	if err != nil {
-		return fmt.Errorf("read the structure to begin with: %w", err)
+		return err
 	}
 	into.Start, err = csg.ParseBlocks(text, run.NameOf(s.start), n, names)
 	return err
@@ -280,7 +277,7 @@ func (s *solveFlags) solve(ctx context.Context, inst *csg.Instance, session *csg
 	return r, errors.Join(err, atomicfile.Write(ctx, s.values, func(w io.Writer) error { return csg.WriteCover(w, inst, cover) }))
 }
 
-// How a coalition structure is solved, as far as that is known.
+// How a coalition structure is solved, as far as the flags say.
 const (
 	eitherMethod = iota // the agents of a graph, which the file has, decide
 	byTable             // by a table of all coalitions
@@ -299,7 +296,7 @@ func (s *solveFlags) method(path string) int {
 	return byTable
 }
 
-// effectRules is the table of `solve csg` for a FILE that is solved in such a way.
+// effectRules is the table of `solve csg` for a FILE and a method.
 func (s *solveFlags) effectRules(path string, method int) []effect.Rule {
 	drawn := s.distribution != ""
 	source := run.NameOf(path)

@@ -1,6 +1,6 @@
-// Package kernels holds the commands about families of kernels: tune, explain, merge, compare, report, doctor, devices
-// and bundle, and the hidden one that runs trials. The families are those of the problems that a program names, so that
-// the command of another module has the same commands for its own (autotune/kernel/command).
+// Package kernels holds the commands that open families of kernels: tune, explain, verify, devices and bundle, and the hidden one that runs
+// trials; it lists those of package tuning beside them. The families are those of the problems that a program names, so that
+// the program of another module has the same commands for its own (autotune/kernel/command).
 package kernels
 
 import (
@@ -16,10 +16,10 @@ import (
 	"coalesce/runtime/device"
 )
 
-// An paramFlags is the flags that ask for values of parameters, by parameter.
+// paramFlags are the flags that select values of parameters, by parameter.
 type paramFlags map[string]*[]string
 
-// registerFlags adds a flag for each parameter of a problem, whose name is the parameter's with an ending.
+// registerFlags adds a flag for each parameter of a problem, named after the parameter, with an ending.
 func (q paramFlags) registerFlags(cmd *cobra.Command, p *subject.Problem, ending string) {
 	for _, param := range p.Params {
 		q[param] = cmd.Flags().StringSlice(param+ending, nil, fmt.Sprintf("only workloads with these values of %s: %s (default: all)", param, strings.Join(p.Values(param), ", ")))

@@ -298,13 +298,13 @@ func compilers() int {
 	return max(1, n)
 }
 
-// warnOfDamage tells of a line of trials that is left out.
+// warnOfDamage prints a notice about each line of trials that is left out.
 func warnOfDamage(a *run.App) func(trial.DamagedLine) {
 	return func(d trial.DamagedLine) { a.PrintNotice(fmt.Sprint(d)) }
 }
 
-// tasks are the families asked for that run on the device, or the workloads of --from;
-// none where that file has none for the device, which is told.
+// tasks are the families that the flags select and the device runs, or the workloads of --from;
+// none, with a notice, where that file has none for the device.
 func (s *tuneFlags) tasks(a *run.App, subjects []subject.Subject, facts device.Facts) ([]autotune.Task, error) {
 	picked, err := tuning.FindFamilies(subjects, s.family, facts)
 	if err != nil {

@@ -105,10 +105,6 @@ func (s *solveFlags) validate(a *run.App, args []string) error {
 	return nil
 }
 
-// maxStart is the largest file of a solution to begin with, in bytes: an earlier
-// result of the largest instance.
-const maxStart = 1 << 28
-
 // instance reads a file, fixes the variables of --fix, and reads the solution of --start, which has no variables where there is none.
 func (s *solveFlags) instance(a *run.App, path string) (*qubo.Instance, qubo.Bits, error) {
 	inst, err := read(a, path, s.reading)
@@ -121,9 +117,9 @@ func (s *solveFlags) instance(a *run.App, path string) (*qubo.Instance, qubo.Bit
 	if s.start == "" {
 		return inst, qubo.Bits{}, nil
 	}
-	text, err := a.ReadWhole(s.start, maxStart)
+	text, err := a.ReadStart(s.start, "solution")
 	if err != nil {
-		return nil, qubo.Bits{}, fmt.Errorf("read the solution to begin with: %w", err)
+		return nil, qubo.Bits{}, err
 	}
 	start, err := qubo.ParseStart(text, s.start, inst.N)
 	return inst, start, err

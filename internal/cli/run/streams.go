@@ -151,6 +151,18 @@ func (a *App) ReadWhole(path string, most int64) (text []byte, err error) {
 	return text, err
 }
 
+// maxStart is the largest file of a solution to begin with, in bytes: an earlier result of the largest instance.
+const maxStart = 1 << 28
+
+// ReadStart reads the file of a solution to begin with, whose noun errors say.
+func (a *App) ReadStart(path, noun string) ([]byte, error) {
+	text, err := a.ReadWhole(path, maxStart)
+	if err != nil {
+		return nil, fmt.Errorf("read the %s to begin with: %w", noun, err)
+	}
+	return text, nil
+}
+
 // CheckPlain returns an error for the name of a compressed file: files are written plain.
 func CheckPlain(path string) error {
 	return atomicfile.CheckUncompressed(path, Usagef)

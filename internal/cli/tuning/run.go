@@ -82,7 +82,7 @@ func writable(path string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// CrossoverSizes are autotune.CrossoverSizes of tasks; say is told where there are none.
+// CrossoverSizes are autotune.CrossoverSizes of tasks; say gets a line where there are none.
 func CrossoverSizes(say func(string), tasks []autotune.Task, known *tuned.Database, facts device.Facts) []autotune.Task {
 	some := autotune.CrossoverSizes(tasks, known, facts)
 	if len(some) == 0 {

@@ -48,8 +48,8 @@ type ReadOptions struct {
 //   - JSON, an object of coalitions and values, {"agents": […], "values": {…}}, or a list of
 //     {"coalition": […], "value": …};
 //
-// each plain, compressed with gzip, xz or zstd, or the one file of a zip archive. Formats are told by name or,
-// for other names, by content. Tables write a coalition as agents separated by
+// each plain, compressed with gzip, xz or zstd, or the one file of a zip archive. The name of the file, or for
+// other names the content, decides the format. Tables write a coalition as agents separated by
 // spaces, commas, semicolons, bars or plus signs, in braces or not; agents are
 // numbers 1..n or names, which are numbered in order of appearance.
 //

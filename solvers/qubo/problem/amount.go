@@ -3,6 +3,7 @@ package problem
 import (
 	"encoding/json"
 	"math"
+	"math/big"
 	"strconv"
 	"sync"
 
@@ -193,4 +194,19 @@ func (inst *Instance) Better(a, b Amount) bool {
 		return a.i > b.i
 	}
 	return a.f > b.f
+}
+
+// OutwardAmount is a bound, in the instance's own terms, as an amount, rounded so that it stays one.
+func (inst *Instance) OutwardAmount(x *big.Float) Amount {
+	if inst.Int == nil {
+		return Amount{f: roundOutward(x, inst.Sense == Maximize)}
+	}
+	whole, accuracy := x.Int(nil)
+	switch {
+	case inst.Sense == Maximize && accuracy == big.Above: // towards zero
+		whole.Sub(whole, big.NewInt(1))
+	case inst.Sense == Minimize && accuracy == big.Below:
+		whole.Add(whole, big.NewInt(1))
+	}
+	return Amount{whole: true, i: whole.Int64()}
 }

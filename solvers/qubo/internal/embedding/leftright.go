@@ -5,7 +5,10 @@ import (
 	"slices"
 )
 
-const none = -1
+// None stands for no edge and no vertex.
+const None = -1
+
+const none = None
 
 // A leftRight is the left-right test of planarity (U. Brandes, The left-right planarity test, 2009), without recursion. Edges are
 // named by their half-edge in the direction of the search.

@@ -84,6 +84,7 @@ func (j *Join) search(root int32, limit *int64, stop func() bool) Status {
 // settle ends a tree: its duals stay, its labels go.
 func (j *Join) settle() {
 	j.sum += j.now
+	j.changed = append(j.changed, j.tops...)
 	for _, x := range j.tops {
 		n := &j.nodes[x]
 		n.y += int64(n.label) * j.now

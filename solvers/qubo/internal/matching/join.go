@@ -61,6 +61,7 @@ type Join struct {
 	nodes    []node
 	free     []int32 // numbers of blossoms that are not in use
 	pending  []int32 // vertices in regions that may be unmatched
+	changed  []int32 // nodes whose regions or duals changed since Mark, some more than once
 	sum      int64   // of all duals, modulo 2^64
 
 	now       int64
@@ -99,6 +100,7 @@ func (j *Join) Become(k *Join) *Join {
 	j.gone, j.terminal = append(j.gone[:0], k.gone...), append(j.terminal[:0], k.terminal...)
 	j.source, j.dist, j.below = append(j.source[:0], k.source...), append(j.dist[:0], k.dist...), append(j.below[:0], k.below...)
 	j.nodes, j.free, j.pending = append(j.nodes[:0], k.nodes...), append(j.free[:0], k.free...), append(j.pending[:0], k.pending...)
+	j.changed = append(j.changed[:0], k.changed...)
 	j.loosenAll()
 	return j
 }
@@ -106,6 +108,7 @@ func (j *Join) Become(k *Join) *Join {
 // Toggle makes a vertex a terminal, or no terminal where it is one.
 func (j *Join) Toggle(v int32) {
 	j.peel(v)
+	j.changed = append(j.changed, v)
 	if j.terminal[v] {
 		j.unmatch(v)
 		j.terminal[v], j.source[v] = false, none
@@ -114,6 +117,16 @@ func (j *Join) Toggle(v int32) {
 	j.terminal[v], j.source[v], j.dist[v], j.below[v] = true, v, 0, none
 	j.nodes[v] = node{up: none, around: none, shell: v, mate: nowhere, tree: nowhere, next: nowhere, first: none}
 	j.pending = append(j.pending, v)
+}
+
+// Mark forgets which nodes have changed.
+func (j *Join) Mark() { j.changed = j.changed[:0] }
+
+// Changed are the nodes that have changed since Mark, in this join or in those that it is a clone of, ascending.
+func (j *Join) Changed() []int32 {
+	slices.Sort(j.changed)
+	j.changed = slices.Compact(j.changed)
+	return j.changed
 }
 
 // SetTerminals makes vertices of an empty join terminals.
@@ -232,6 +245,7 @@ func (j *Join) unmatch(x int32) {
 func (j *Join) peel(v int32) {
 	for j.source[v] >= 0 {
 		x, far := j.reach(v)
+		j.changed = append(j.changed, x)
 		n := &j.nodes[x]
 		cut := min(n.y, far)
 		if v == x {
@@ -269,6 +283,7 @@ func (j *Join) dropShell(x int32) {
 
 // open makes the nodes of a blossom at the top, with a dual of 0, nodes at the top, and matches them.
 func (j *Join) open(x int32) {
+	j.changed = append(j.changed, x)
 	j.loosen(x)
 	b := j.nodes[x]
 	base := j.childOf(x, b.mate.own)

@@ -1,0 +1,349 @@
+package frustration
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+)
+
+// A Proof is a packing of frustrated sets, or a tree of them: it proves that every solution leaves edges unsatisfied of some
+// magnitude. Edges have the numbers of a Model's Ends. Weights are multiples of a quarter of the instance's unit over 2^Exponent.
+//
+// A set of edges meets every vertex an even number of times, and an odd number of its edges want their ends to differ: every
+// solution leaves one of them unsatisfied. The weights of the sets that an edge is in add up to at most its magnitude. So the
+// weights of all sets are a bound. The odd cycles that linear programs of cuts find are such sets.
+type Proof struct {
+	// weights are multiples of a quarter of the unit, divided by 2 to the power of this
+	Exponent int `json:"exponent"`
+	// sets of edges, each a list of numbers: its weight, then its edges
+	Sets [][]int64 `json:"sets"`
+	// cases, each with a packing of its own
+	Tree *Node `json:"tree,omitempty" none:"the sets alone prove the bound"`
+}
+
+// A Node of a proof's tree is a case: some edges are fixed, to be unsatisfied (1) or not (0). A node without a cycle is a leaf. It
+// uses some of the edges that are fixed; the others count as not fixed. Its packing are the proof's sets, without some, and more. A set
+// is frustrated there where the number of its edges that want to differ, and the number of those that are fixed to 1, add up to an odd
+// number. Edges that are fixed carry any weight, and those that are fixed to 1 add their magnitude to the bound.
+//
+// A node with a cycle fixes edges in turn: in child k edge k differs from its value, and those before have theirs. All cannot have
+// their values: the cycle, whose edges are all fixed then, would not be frustrated.
+type Node struct {
+	Cycle    []int32   `json:"cycle,omitempty"`
+	Edges    []int32   `json:"edges,omitempty"`
+	Values   []int8    `json:"values,omitempty"`
+	Children []*Node   `json:"children,omitempty"`
+	Uses     []int32   `json:"uses,omitempty"`    // edges
+	Without  []int32   `json:"without,omitempty"` // numbers of the proof's sets
+	Sets     [][]int64 `json:"sets,omitempty"`
+}
+
+// maxExponent is the largest exponent of a proof.
+const maxExponent = 4096
+
+// A checker holds a proof against a model.
+type checker struct {
+	m     *Model
+	p     *Proof
+	load  []int64
+	fixed []int8            // -1: not fixed
+	used  []int8            // all -1 outside leaves
+	odd   []bool            // of vertices
+	in    []bool            // edges of the set under check
+	at    map[int32][]int32 // of edges that a tree fixes: the proof's sets that they are in
+}
+
+// Check holds a proof against a model, without a search: every solution leaves edges unsatisfied whose magnitudes add up to loss
+// 2^-shift, in quarters.
+func (m *Model) Check(p *Proof) (loss *big.Int, shift int, err error) {
+	if p.Exponent < -maxExponent || p.Exponent > maxExponent {
+		return nil, 0, fmt.Errorf("the exponent is %d, expected -%d to %d", p.Exponent, maxExponent, maxExponent)
+	}
+	c := &checker{m: m, p: p, load: make([]int64, len(m.Ends)), fixed: make([]int8, len(m.Ends)), odd: make([]bool, m.N), in: make([]bool, len(m.Ends))}
+	for e := range c.fixed {
+		c.fixed[e] = -1
+	}
+	c.used = slices.Clone(c.fixed)
+	total := new(big.Int)
+	for k, set := range p.Sets {
+		if err := c.add(set, total); err != nil {
+			return nil, 0, fmt.Errorf("set %d: %w", k, err)
+		}
+	}
+	if p.Tree == nil {
+		for e := range m.Ends {
+			if err := c.checkLoad(int32(e)); err != nil {
+				return nil, 0, err
+			}
+		}
+		return c.rounded(total), p.Exponent, nil
+	}
+	loss, err = c.walk(p.Tree, total)
+	if err == nil && loss == nil {
+		err = errors.New("the tree has no case") // all contradict themselves: no solution exists, which cannot be
+	}
+	return loss, p.Exponent, err
+}
+
+// rounded raises a bound on integers to the next that a solution may have.
+func (c *checker) rounded(total *big.Int) *big.Int {
+	total = new(big.Int).Set(total)
+	if !c.m.Whole {
+		return total
+	}
+	rest, modulus := c.m.Step()
+	shift := c.p.Exponent
+	unit := new(big.Int).SetInt64(modulus)
+	base := new(big.Int).SetInt64(rest)
+	if shift < 0 {
+		return total
+	}
+	unit.Lsh(unit, uint(shift))
+	base.Lsh(base, uint(shift))
+	up := new(big.Int).Sub(total, base) // to the next multiple
+	up.Add(up, unit).Sub(up, big.NewInt(1))
+	up.Div(up, unit).Mul(up, unit) // Div rounds down, as the divisor is positive
+	return up.Add(up, base)
+}
+
+// frustrated checks that a list of edges meets every vertex evenly, and is frustrated.
+func (c *checker) frustrated(edges []int64) error {
+	parity := false
+	var err error
+	seen := 0
+	for _, e := range edges {
+		if e < 0 || e >= int64(len(c.m.Ends)) {
+			err = fmt.Errorf("edge %d, expected 0 to %d", e, len(c.m.Ends)-1)
+			break
+		}
+		seen++
+		if c.in[e] {
+			err = fmt.Errorf("edge %d twice", e)
+			break
+		}
+		c.in[e] = true
+		parity = parity != c.m.Odd[e]
+		if c.fixed[e] == 1 {
+			parity = !parity
+		}
+		for _, v := range c.m.Ends[e] {
+			c.odd[v] = !c.odd[v]
+		}
+	}
+	for _, e := range edges[:seen] {
+		c.in[e] = false
+		for _, v := range c.m.Ends[e] {
+			if c.odd[v] && err == nil {
+				err = fmt.Errorf("vertex %d is met an odd number of times", v)
+			}
+			c.odd[v] = false
+		}
+	}
+	if err == nil && !parity {
+		err = errors.New("it is not frustrated")
+	}
+	return err
+}
+
+// add checks a set, and adds its weight to its edges and to the total.
+func (c *checker) add(set []int64, total *big.Int) error {
+	if len(set) < 1 || set[0] <= 0 {
+		return errors.New("expected a positive weight, and edges")
+	}
+	if err := c.frustrated(set[1:]); err != nil {
+		return err
+	}
+	for _, e := range set[1:] {
+		if c.load[e] > math.MaxInt64-set[0] {
+			return fmt.Errorf("the weights at edge %d are beyond 2^63", e)
+		}
+		c.load[e] += set[0]
+	}
+	total.Add(total, big.NewInt(set[0]))
+	return nil
+}
+
+// remove takes a set out again.
+func (c *checker) remove(set []int64, total *big.Int) {
+	for _, e := range set[1:] {
+		c.load[e] -= set[0]
+	}
+	total.Sub(total, big.NewInt(set[0]))
+}
+
+// checkLoad checks that an edge that is not fixed carries no more than its magnitude.
+func (c *checker) checkLoad(e int32) error {
+	if c.fixed[e] >= 0 {
+		return nil
+	}
+	mag, shift := c.m.Cap[e], c.p.Exponent-c.m.Shift
+	load := c.load[e]
+	fits := true
+	switch {
+	case shift >= 64:
+		fits = mag > 0 || load == 0
+	case shift >= 0:
+		fits = mag > math.MaxInt64>>shift || load <= mag<<shift
+	case shift > -63:
+		fits = load <= mag>>-shift
+	default:
+		fits = load == 0
+	}
+	if !fits {
+		return fmt.Errorf("edge %d carries %d / 2^%d, its magnitude is %d / 2^%d", e, load, c.p.Exponent, mag, c.m.Shift)
+	}
+	return nil
+}
+
+// walk is the least loss of a node's cases; nil: it has none.
+func (c *checker) walk(n *Node, total *big.Int) (least *big.Int, err error) {
+	if n == nil {
+		return nil, errors.New("a case is missing")
+	}
+	if n.Cycle == nil {
+		return c.leaf(n, total)
+	}
+	if len(n.Edges) != len(n.Values) || len(n.Edges) != len(n.Children) {
+		return nil, errors.New("a node has other numbers of edges, values and children")
+	}
+	done := 0
+	defer func() {
+		for _, e := range n.Edges[:done] {
+			c.fixed[e] = -1
+		}
+	}()
+	for k, e := range n.Edges {
+		if e < 0 || int(e) >= len(c.fixed) || c.fixed[e] >= 0 || n.Values[k] != 0 && n.Values[k] != 1 {
+			return nil, fmt.Errorf("edge %d of a node is none, is fixed already, or has no value", e)
+		}
+		c.fixed[e] = 1 - n.Values[k]
+		done++
+		loss, err := c.walk(n.Children[k], total)
+		if err != nil {
+			return nil, err
+		}
+		if least == nil || loss != nil && loss.Cmp(least) < 0 {
+			least = loss
+		}
+		c.fixed[e] = n.Values[k]
+	}
+	cycle := make([]int64, len(n.Cycle))
+	for k, e := range n.Cycle {
+		if e < 0 || int(e) >= len(c.fixed) || c.fixed[e] < 0 {
+			return nil, fmt.Errorf("edge %d of a cycle is not fixed", e)
+		}
+		cycle[k] = int64(e)
+	}
+	if err := c.frustrated(cycle); err != nil { // by the values: an odd number is satisfied wrongly
+		return nil, fmt.Errorf("a cycle: %w", err)
+	}
+	return least, nil
+}
+
+// leaf is the loss of a leaf.
+func (c *checker) leaf(n *Node, total *big.Int) (loss *big.Int, err error) {
+	all := c.fixed
+	c.fixed = c.used
+	defer func() {
+		for _, e := range n.Uses {
+			if e >= 0 && int(e) < len(c.fixed) {
+				c.fixed[e] = -1
+			}
+		}
+		c.fixed = all
+	}()
+	for _, e := range n.Uses {
+		if e < 0 || int(e) >= len(all) || all[e] < 0 {
+			return nil, fmt.Errorf("a leaf uses edge %d, which is not fixed", e)
+		}
+		c.fixed[e] = all[e]
+	}
+	own := new(big.Int).Set(total)
+	var out, more [][]int64
+	for _, k := range n.Without {
+		if k < 0 || int(k) >= len(c.p.Sets) {
+			return nil, fmt.Errorf("a leaf leaves out set %d, expected 0 to %d", k, len(c.p.Sets)-1)
+		}
+		out = append(out, c.p.Sets[k])
+	}
+	gone := map[int32]bool{}
+	for _, k := range n.Without {
+		if gone[k] {
+			return nil, fmt.Errorf("a leaf leaves out set %d twice", k)
+		}
+		gone[k] = true
+		c.remove(c.p.Sets[k], own)
+	}
+	defer func() {
+		for _, set := range more {
+			c.remove(set, new(big.Int))
+		}
+		for _, set := range out[:len(gone)] {
+			for _, e := range set[1:] {
+				c.load[e] += set[0]
+			}
+		}
+	}()
+	for _, set := range n.Sets {
+		if err := c.add(set, own); err != nil {
+			return nil, fmt.Errorf("a leaf's set: %w", err)
+		}
+		more = append(more, set)
+	}
+	// The proof's sets that hold an edge that is fixed to 1 are not frustrated any more.
+	if err := c.checkKept(gone); err != nil {
+		return nil, err
+	}
+	for e := range c.load {
+		if err := c.checkLoad(int32(e)); err != nil {
+			return nil, fmt.Errorf("a leaf: %w", err)
+		}
+		if c.fixed[e] == 1 {
+			own.Add(own, c.magnitude(int32(e)))
+		}
+	}
+	return c.rounded(own), nil
+}
+
+// magnitude is that of an edge in the proof's units, rounded down.
+func (c *checker) magnitude(e int32) *big.Int {
+	x := big.NewInt(c.m.Cap[e])
+	if shift := c.p.Exponent - c.m.Shift; shift >= 0 {
+		return x.Lsh(x, uint(shift))
+	} else {
+		return x.Rsh(x, uint(-shift))
+	}
+}
+
+// checkKept checks that sets of the proof which a leaf keeps meet an even number of the edges that are fixed to 1.
+func (c *checker) checkKept(gone map[int32]bool) error {
+	parity := map[int32]bool{}
+	for e, v := range c.fixed {
+		if v == 1 {
+			for _, k := range c.setsAt(int32(e)) {
+				parity[k] = !parity[k]
+			}
+		}
+	}
+	for k, odd := range parity {
+		if odd && !gone[k] {
+			return fmt.Errorf("a leaf keeps set %d, which is not frustrated there", k)
+		}
+	}
+	return nil
+}
+
+// setsAt are the proof's sets that an edge is in.
+func (c *checker) setsAt(e int32) []int32 {
+	if c.at == nil {
+		c.at = map[int32][]int32{}
+		for k, set := range c.p.Sets {
+			for _, e := range set[1:] {
+				c.at[int32(e)] = append(c.at[int32(e)], int32(k))
+			}
+		}
+	}
+	return c.at[e]
+}

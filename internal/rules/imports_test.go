@@ -102,6 +102,11 @@ var rooms = []room{
 	{"solvers/qubo/internal/formats", []string{"solvers/option", "solvers/qubo/problem", "solvers/cores", "solvers/formats/..."}},
 	{"solvers/qubo/internal/preprocess", []string{"solvers/qubo/problem", "solvers/qubo/internal/reference", "solvers/cores"}},
 	{"solvers/qubo/internal/semidefinite", []string{"solvers/qubo/problem", "solvers/cores", "runtime/host/kernels/linear"}},
+	// Planar graphs and tori: what surfaces and joins are knows no instance, and proofs know no search.
+	{"solvers/qubo/internal/embedding", nil},
+	{"solvers/qubo/internal/matching", nil},
+	{"solvers/qubo/internal/frustration", []string{"solvers/qubo/problem"}},
+	{"solvers/qubo/internal/planar", []string{"solvers/qubo/internal/embedding", "solvers/qubo/internal/matching", "solvers/qubo/internal/frustration"}},
 	{"solvers/qubo/internal/elite", []string{"solvers/qubo/problem"}},
 	{"solvers/qubo/internal/evaluate", []string{"solvers/qubo/problem", "solvers/cores", "generated/qubo", "autotune/tuned", "runtime/device"}},
 	{"solvers/qubo/internal/search", []string{"solvers/qubo/problem", "solvers/solve", "solvers/option", "generated/qubo", "autotune/tuned", "runtime/device", "runtime/collective"}},
@@ -113,7 +118,7 @@ var rooms = []room{
 		"solvers/cores", "solvers/solve", "generated/qubo", "runtime/device", "autotune/tuned", "autotune/subject"}},
 	{"solvers/qubo/internal/qubotest", []string{"solvers/qubo/problem", "solvers/qubo/internal/search", "solvers/qubo/internal/reference"}},
 	{"solvers/qubo", []string{"solvers/option", "solvers/solve", "solvers/formats", "solvers/algorithms", "solvers/qubo/problem", "solvers/qubo/internal/draw", "solvers/qubo/internal/formats", "solvers/qubo/internal/preprocess", "solvers/qubo/internal/semidefinite",
-		"solvers/qubo/internal/search", "solvers/qubo/internal/reference", "solvers/qubo/internal/host", "solvers/qubo/internal/tabu",
+		"solvers/qubo/internal/frustration", "solvers/qubo/internal/planar", "solvers/qubo/internal/search", "solvers/qubo/internal/reference", "solvers/qubo/internal/host", "solvers/qubo/internal/tabu",
 		"solvers/qubo/internal/tempering", "solvers/qubo/internal/multistart", "generated/qubo", "runtime/device", "runtime/collective", "autotune/tuned", "autotune/subject"}},
 	// assignment's rooms, from the problem to the algorithms: an algorithm knows
 	// nothing of files and of other algorithms, but for the search that core and price

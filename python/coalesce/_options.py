@@ -30,6 +30,7 @@ class QUBOOptions(TypedDict, total=False):
     ascend: multistart: place where solutions ascend; default: device.
     fix: fix variables: 0=1,7=0 makes the first 1 and the eighth 0; north=0 names one where variables have names; default: those that the instance fixes.
     unreduced: search all variables but those that the instance fixes, without preprocessing.
+    certificate: put the proof of a bound by frustration into the answer, where there is one.
     memory: bytes that the host may take besides the instance; default: no limit, in the command what is free.
     threads: cores that the host device uses; default: all.
     tuned: choose among the winners in this file too; default: those of coalesce tune.
@@ -46,7 +47,7 @@ class QUBOOptions(TypedDict, total=False):
     work: Optional[int]
     solutions: Optional[int]
     distance: Optional[int]
-    without: Optional[Sequence[Literal["temper", "bulk", "host", "tabu", "anneal", "reheat", "eliminate", "multistart", "random", "relink", "cross", "mutate", "majority", "bound"]]]
+    without: Optional[Sequence[Literal["temper", "bulk", "host", "tabu", "anneal", "reheat", "eliminate", "multistart", "random", "relink", "cross", "mutate", "majority", "bound", "planar"]]]
     rules: Optional[str]
     samples: Optional[int]
     iterations: Optional[int]
@@ -57,6 +58,7 @@ class QUBOOptions(TypedDict, total=False):
     ascend: Optional[Literal["device", "host"]]
     fix: Optional[Sequence[str]]
     unreduced: Optional[bool]
+    certificate: Optional[bool]
     memory: Optional[int]
     threads: Optional[int]
     tuned: Optional[str]
@@ -74,7 +76,7 @@ QUBO: dict[str, Check] = {
     "work": checked_whole(1, 9223372036854775807),
     "solutions": checked_whole(1, 2147483647),
     "distance": checked_whole(1, 2147483647),
-    "without": checked_texts("temper", "bulk", "host", "tabu", "anneal", "reheat", "eliminate", "multistart", "random", "relink", "cross", "mutate", "majority", "bound"),
+    "without": checked_texts("temper", "bulk", "host", "tabu", "anneal", "reheat", "eliminate", "multistart", "random", "relink", "cross", "mutate", "majority", "bound", "planar"),
     "rules": checked_text(),
     "samples": checked_whole(1, 1048576),
     "iterations": checked_whole(1, 9223372036854775807),
@@ -85,6 +87,7 @@ QUBO: dict[str, Check] = {
     "ascend": checked_text("device", "host"),
     "fix": checked_texts(),
     "unreduced": checked_truth(),
+    "certificate": checked_truth(),
     "memory": checked_whole(1, 9223372036854775807),
     "threads": checked_whole(0, 2147483647),
     "tuned": checked_text(),

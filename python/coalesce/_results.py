@@ -529,6 +529,40 @@ class QUBOWork(TypedDict):
     restarts: int
 
 
+class QUBOCase(TypedDict):
+    """Cases, each with a packing of its own, the first of all solutions.
+
+    cycle: edges of a cycle; left out where the case is not divided.
+    edges: edges that are fixed in turn; left out where the case is not divided.
+    values: values that they are not to have, 0 or 1, where a case is of that edge; left out where the case is not divided.
+    children: numbers of the cases into which this one is divided, each larger than its own; left out where the case is not divided.
+    uses: fixed edges that the packing uses; left out where the case is divided.
+    without: numbers of the proof's sets that the packing is without; left out where the packing has all.
+    sets: more sets of the packing; left out where there are no more.
+    """
+
+    cycle: NotRequired[list[int]]
+    edges: NotRequired[list[int]]
+    values: NotRequired[list[int]]
+    children: NotRequired[list[int]]
+    uses: NotRequired[list[int]]
+    without: NotRequired[list[int]]
+    sets: NotRequired[list[list[int]]]
+
+
+class QUBOProof(TypedDict):
+    """Sets of edges that prove a bound by frustration.
+
+    exponent: weights are multiples of a quarter of the unit, divided by 2 to the power of this.
+    sets: sets of edges, each a list of numbers: its weight, then its edges.
+    cases: cases, each with a packing of its own, the first of all solutions; left out where the sets alone prove the bound.
+    """
+
+    exponent: int
+    sets: list[list[int]]
+    cases: NotRequired[list[QUBOCase]]
+
+
 class QUBOCertificate(TypedDict):
     """Findings of the check of the answer.
 
@@ -536,12 +570,14 @@ class QUBOCertificate(TypedDict):
     exact: whether the search's coefficients were not rounded.
     reason: reason why the solution is proven optimal, or why not, one sentence.
     dual: numbers that prove a semidefinite bound, one for each variable that is not fixed, and one more if there are linear terms as spins; left out where the bound is of another kind.
+    frustration: sets of edges that prove a bound by frustration; left out where the bound is of another kind, or its proof was not asked for.
     """
 
     by: str
     exact: bool
     reason: str
     dual: NotRequired[list[float]]
+    frustration: NotRequired[QUBOProof]
 
 
 class QUBOFields(ReportFields):
@@ -563,9 +599,9 @@ class QUBOFields(ReportFields):
         return cast('Literal["maximize", "minimize"]', self.report["sense"])
 
     @property
-    def bound_kind(self) -> Optional[Literal["coefficients", "exact", "semidefinite"]]:
+    def bound_kind(self) -> Optional[Literal["coefficients", "exact", "semidefinite", "frustration"]]:
         """Method that the bound comes from; None where no bound is known."""
-        return cast('Optional[Literal["coefficients", "exact", "semidefinite"]]', self.report.get("bound_kind"))
+        return cast('Optional[Literal["coefficients", "exact", "semidefinite", "frustration"]]', self.report.get("bound_kind"))
 
     @property
     def fixed(self) -> Optional[dict[str, int]]:

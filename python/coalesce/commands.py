@@ -650,7 +650,7 @@ class SolveQuboFlags(TypedDict, total=False):
     work: stop after so many flips: the answer then depends on --seed, --rules and the device alone (default: no limit).
     solutions: find so many distinct solutions (default: only the best).
     min_distance: variables in which those of --solutions differ at least (default: 1).
-    without: parts of the search to leave out, to measure their worth: temper, bulk, host, tabu, anneal, reheat, eliminate, multistart, random, relink, cross, mutate, majority, bound (default: none).
+    without: parts of the search to leave out, to measure their worth: temper, bulk, host, tabu, anneal, reheat, eliminate, multistart, random, relink, cross, mutate, majority, bound, planar (default: none).
     rules: parameters of the search, as in tenure=20,stall=10000, which docs/qubo.md describes (default: each engine's own).
     samples: multistart: random solutions whose mean objective the screen is made of (default: 1000).
     iterations: multistart: end after so many iterations of diversify, screen and search (default: at another limit).
@@ -661,6 +661,7 @@ class SolveQuboFlags(TypedDict, total=False):
     ascend: multistart: place where solutions ascend: device, host (default: device).
     fix: fix variables: 0=1,7=0 makes the first 1 and the eighth 0; north=0 names one where variables have names (default: those that the instance fixes).
     no_preprocessing: search all variables but those that the instance fixes, without preprocessing.
+    certificate: put the proof of a bound by frustration into the answer, where there is one.
     memory: bytes that the host may take besides the instance (default: no limit, in the command what is free).
     start: begin with the solution in this file: a digit a variable, or an earlier result's JSON.
     plot: draw the best value over time into this SVG file, of one instance alone.
@@ -699,6 +700,7 @@ class SolveQuboFlags(TypedDict, total=False):
     ascend: Optional[Literal["device", "host"]]
     fix: Optional[Sequence[Path]]
     no_preprocessing: Optional[bool]
+    certificate: Optional[bool]
     memory: Optional[int]
     start: Optional[Path]
     plot: Optional[Path]

@@ -21,6 +21,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/solvers/qubo/internal/draw"
 	"coalesce/solvers/qubo/internal/formats"
+	"coalesce/solvers/qubo/internal/frustration"
 	"coalesce/solvers/qubo/internal/multistart"
 	"coalesce/solvers/qubo/internal/search"
 	"coalesce/solvers/qubo/internal/tabu"
@@ -43,6 +44,9 @@ type (
 	// Bits are the values of all variables.
 	Bits = problem.Bits
 )
+
+// A Frustration is a proof of a bound by frustrated sets of edges.
+type Frustration = frustration.Proof
 
 // The forms of instances.
 const (

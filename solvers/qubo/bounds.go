@@ -23,6 +23,7 @@ const (
 	BoundCoefficients BoundKind = "coefficients" // sum of absolute coefficients as an Ising model, of what preprocessing left
 	BoundExact        BoundKind = "exact"        // every solution was visited, or shown to be no better
 	BoundSemidefinite BoundKind = "semidefinite" // certificate.dual proves it
+	BoundFrustration  BoundKind = "frustration"  // certificate.frustration proves it
 )
 
 // A bound is a value that no solution beats.
@@ -37,6 +38,8 @@ type bound struct {
 func (r *run) objectiveBound() bound {
 	objective, visited := r.bests.bound()
 	switch {
+	case r.surface != nil && r.surface.objective <= objective && (r.dual == nil || r.surface.objective <= r.dualBound):
+		return bound{objective: r.surface.objective, kind: BoundFrustration}
 	case r.dual != nil && r.dualBound < objective:
 		return bound{objective: r.dualBound, kind: BoundSemidefinite}
 	case visited && r.bests.finished():
@@ -47,6 +50,15 @@ func (r *run) objectiveBound() bound {
 
 // bound is the best bound that is known.
 func (r *run) bound() bound {
+	b := r.searchBound()
+	if s := r.surface; s != nil && (b.kind == BoundFrustration || r.inst.Better(b.value, s.value)) {
+		b.value, b.kind = s.value, BoundFrustration
+	}
+	return b
+}
+
+// searchBound is the best bound on objectives, as a value.
+func (r *run) searchBound() bound {
 	b := r.objectiveBound()
 	if b.value = r.inst.BoundOf(r.p, b.objective); r.p.Over == 0 {
 		return b
@@ -162,8 +174,13 @@ func (r *run) prove(out *Result) {
 	if out.SetBound(solve.Number(b.value.String())); out.Bound != "" {
 		out.BoundKind = b.kind
 	}
-	if b.kind == BoundSemidefinite {
+	switch b.kind {
+	case BoundSemidefinite:
 		out.Dual = r.dual
+	case BoundFrustration:
+		if r.o.Certificate {
+			out.Frustration = r.surface.proof
+		}
 	}
 	met := b.objective <= out.objective
 	if met && isGapClosed(&out.Report) {
@@ -176,6 +193,8 @@ func (r *run) prove(out *Result) {
 		out.Proof = "real coefficients were rounded to integers: the solution is the best for these, and the gap is what rounding may hide"
 	case b.kind == BoundSemidefinite:
 		out.Proof = "the value meets a semidefinite bound"
+	case b.kind == BoundFrustration:
+		out.Proof = "the value meets the bound of frustrated sets of edges: the graph is " + r.surface.kind
 	case r.bests.red.VariablesLeft() == 0:
 		out.Proof = "every variable is fixed or follows from others"
 	case b.visited:
@@ -185,19 +204,34 @@ func (r *run) prove(out *Result) {
 	}
 }
 
+// A statedProof is the part of a result that proves its bound.
+type statedProof struct {
+	Exact       bool         `json:"exact"`
+	Dual        []float64    `json:"dual"`
+	Frustration *Frustration `json:"frustration"`
+}
+
 // checkBound holds the stated bound against the instance, where the result carries a proof.
-func checkBound(v *solve.Verdict, inst *Instance, p *problem.Normal, fixed map[int]int, kind BoundKind, dual []float64) {
-	if kind != BoundSemidefinite {
-		if dual != nil {
-			v.Refute("the result has numbers that prove a semidefinite bound, and says that its bound is of the kind %q", kind)
-		}
-		v.NoteUnchecked()
-		return
+func checkBound(v *solve.Verdict, inst *Instance, p *problem.Normal, fixed map[int]int, kind BoundKind, proof statedProof) {
+	if (proof.Dual != nil && kind != BoundSemidefinite) || (proof.Frustration != nil && kind != BoundFrustration) {
+		v.Refute("the result has a proof of another kind of bound than its own, %q", kind)
 	}
 	given := slices.Repeat([]int8{-1}, inst.N)
 	for i, value := range fixed {
 		given[i] = int8(value)
 	}
+	switch {
+	case kind == BoundSemidefinite:
+		checkDual(v, inst, p, given, proof.Dual)
+	case kind == BoundFrustration && proof.Frustration != nil:
+		checkFrustration(v, inst, given, proof.Frustration)
+	default:
+		v.NoteUnchecked()
+	}
+}
+
+// checkDual holds the stated bound against the numbers that prove a semidefinite bound.
+func checkDual(v *solve.Verdict, inst *Instance, p *problem.Normal, given []int8, dual []float64) {
 	m, err := semidefinite.NewModel(p, given)
 	var objective int64
 	ok := false

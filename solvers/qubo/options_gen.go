@@ -68,6 +68,11 @@ var OptionsTable = sync.OnceValue(func() option.Table {
 				Name:  "unreduced",
 			},
 			{
+				About: "put the proof of a bound by frustration into the answer, where there is one",
+				Field: "Certificate",
+				Name:  "certificate",
+			},
+			{
 				About:   "bytes that the host may take besides the instance",
 				Default: "no limit, in the command what is free",
 				Field:   "Memory",
@@ -83,7 +88,7 @@ func (o *Options) Pointers(at []any) []any {
 	at = o.Settings.Pointers(at)
 	at = append(at, &o.Work, &o.Solutions, &o.Distance, &o.Without, &o.Rules)
 	at = o.Starts.Pointers(at)
-	at = append(at, &o.Fix, &o.Unreduced, &o.Memory)
+	at = append(at, &o.Fix, &o.Unreduced, &o.Certificate, &o.Memory)
 	return at
 }
 

@@ -29,6 +29,8 @@ type Result struct {
 	Proof string      `json:"-"` // why, or why not, one sentence
 	Exact bool        `json:"-"` // the search's coefficients were not rounded
 	Dual  []float64   `json:"-"` // proof of a semidefinite bound, a number for each variable that is not fixed, and one more where there are linear terms as spins; nil: the bound is of another kind
+	// proof of a bound by frustration; nil unless it was asked for, and for other kinds of bounds
+	Frustration *Frustration `json:"-"`
 	// seed of the random numbers
 	Seed uint64 `json:"seed"`
 	// parameters of the searches, as they were given
@@ -85,6 +87,8 @@ type certificate struct {
 	Reason string `json:"reason"` // reason why the solution is proven optimal, or why not, one sentence
 	// numbers that prove a semidefinite bound, one for each variable that is not fixed, and one more if there are linear terms as spins
 	Dual []float64 `json:"dual,omitempty" none:"the bound is of another kind"`
+	// sets of edges that prove a bound by frustration
+	Frustration *Frustration `json:"frustration,omitempty" none:"the bound is of another kind, or its proof was not asked for"`
 }
 
 // MarshalJSON writes the object of docs/result.schema.json.
@@ -96,7 +100,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 	if kept.Used == nil {
 		kept.Used = map[string]Rules{}
 	}
-	w := written{stored: &kept, Certificate: certificate{"host", r.Exact, r.Proof, r.Dual}, Reduced: [2]int{r.Reduced, r.Parts}}
+	w := written{stored: &kept, Certificate: certificate{"host", r.Exact, r.Proof, r.Dual, r.Frustration}, Reduced: [2]int{r.Reduced, r.Parts}}
 	if r.Names != nil {
 		w.Assignment = make(map[string]int, r.N)
 		for i, name := range r.Names {

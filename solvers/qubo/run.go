@@ -32,8 +32,9 @@ type run struct {
 	told    solveProgress
 	several solutions
 
-	dual      []float64 // proof of dualBound; nil: none yet
-	dualBound int64     // objectives are at most that
+	surface   *surfaceBound // nil: the graph has no faces that are known
+	dual      []float64     // proof of dualBound; nil: none yet
+	dualBound int64         // objectives are at most that
 
 	searching context.Context // ends when searches are to end: with ctx, or where a bound is met
 	endSearch context.CancelFunc
@@ -64,6 +65,12 @@ func (r *run) solve() (variant string, err error) {
 	r.several = solutions{limit: r.o.Solutions, apart: max(1, r.o.Distance), n: r.inst.N, mirror: r.inst.IsSymmetric()}
 	r.o.Logf("%d of %d variables are left in %d components: the others are fixed or follow", red.VariablesLeft(), r.inst.N, len(red.Parts))
 	r.setZeros(red)
+	if r.solveSurface() {
+		if err := r.diversify(); err != nil {
+			return "", err
+		}
+		return "qubo/planar", nil
+	}
 	stop := sync.OnceFunc(r.improveBound())
 	defer stop()
 	var lost error // the end of a device

@@ -35,6 +35,9 @@ type Options struct {
 	// search all variables but those that the instance fixes, without preprocessing
 	Unreduced bool `option:"unreduced" flag:"no-preprocessing"`
 
+	// put the proof of a bound by frustration into the answer, where there is one
+	Certificate bool `option:"certificate"`
+
 	// bytes that the host may take besides the instance
 	Memory int64 `option:"memory" min:"1" default:"no limit, in the command what is free"`
 

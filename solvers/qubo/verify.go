@@ -11,7 +11,7 @@ import (
 
 // Verify holds a result, the JSON object that MarshalJSON writes, against an instance: every
 // variable has a value, each fixed variable its own, and every solution has the value stated in the
-// result. Of its bounds the semidefinite ones are checked, which it has a proof of. Variables that the result
+// result. A semidefinite bound is checked, and one by frustration where the result has its proof. Variables that the result
 // says are fixed count as the instance's. Errors are those of an object that cannot be read.
 func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	type solution struct {
@@ -26,11 +26,8 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 		Names       []string    `json:"names"`
 		Fixed       map[int]int `json:"fixed"`
 		BoundKind   BoundKind   `json:"bound_kind"`
-		Certificate struct {
-			Exact bool      `json:"exact"`
-			Dual  []float64 `json:"dual"`
-		} `json:"certificate"`
-		Solutions []solution `json:"solutions"`
+		Certificate statedProof `json:"certificate"`
+		Solutions   []solution  `json:"solutions"`
 	}
 	if err := json.Unmarshal(result, &x); err != nil {
 		return nil, fmt.Errorf("result: %w", err)
@@ -78,7 +75,7 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 			v.Refute("the stated value of solution %d of several is %s, recomputed from the instance it is %s", k, s.Value, value)
 		}
 	}
-	checkBound(v, inst, p, x.Fixed, x.BoundKind, x.Certificate.Dual)
+	checkBound(v, inst, p, x.Fixed, x.BoundKind, x.Certificate)
 	return v, nil
 }
 

@@ -210,3 +210,6 @@ func (inst *Instance) OutwardAmount(x *big.Float) Amount {
 	}
 	return Amount{whole: true, i: whole.Int64()}
 }
+
+// ObjectiveOf is the objective of an amount, of integer coefficients.
+func (p *Normal) ObjectiveOf(a Amount) int64 { return int64(p.Sense) * (a.i - p.constant) }

@@ -43,7 +43,7 @@ func (g *Graph) at(v int32) []int32 { return g.from[g.start[v]:g.start[v+1]] }
 type Faces struct {
 	Count int
 	Sides [][2]int32 // of each edge: the faces on its two sides, which may be one
-	Kind  string     // "planar", or the surface
+	Kind  string     // "planar" or "a torus"
 }
 
 // Find finds faces of a graph, nil where it finds none.

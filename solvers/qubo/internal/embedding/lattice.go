@@ -23,7 +23,7 @@ func cycles(g *Graph, k int) *Faces {
 			return nil
 		}
 	}
-	f := &Faces{Sides: make([][2]int32, len(g.ends)), Kind: "torus"}
+	f := &Faces{Sides: make([][2]int32, len(g.ends)), Kind: "a torus"}
 	for e := range f.Sides {
 		f.Sides[e] = [2]int32{none, none}
 	}
@@ -157,7 +157,7 @@ func inRows(g *Graph, rows, cols int) *Faces {
 			face[root(a)] = root(b)
 		}
 	}
-	f := &Faces{Sides: make([][2]int32, len(g.ends)), Kind: "torus"}
+	f := &Faces{Sides: make([][2]int32, len(g.ends)), Kind: "a torus"}
 	number := make([]int32, n)
 	for v := range n {
 		if root(v) == int32(v) {

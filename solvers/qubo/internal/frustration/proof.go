@@ -19,25 +19,55 @@ type Proof struct {
 	Exponent int `json:"exponent"`
 	// sets of edges, each a list of numbers: its weight, then its edges
 	Sets [][]int64 `json:"sets"`
-	// cases, each with a packing of its own
-	Tree *Node `json:"tree,omitempty" none:"the sets alone prove the bound"`
+	// cases, each with a packing of its own, the first of all solutions
+	Cases []Case `json:"cases,omitempty" none:"the sets alone prove the bound"`
 }
 
-// A Node of a proof's tree is a case: some edges are fixed, to be unsatisfied (1) or not (0). A node without a cycle is a leaf. It
-// uses some of the edges that are fixed; the others count as not fixed. Its packing are the proof's sets, without some, and more. A set
-// is frustrated there where the number of its edges that want to differ, and the number of those that are fixed to 1, add up to an odd
-// number. Edges that are fixed carry any weight, and those that are fixed to 1 add their magnitude to the bound.
+// A Case has some edges fixed, to be unsatisfied (1) or not (0). A case with a cycle is divided: it fixes edges in turn. In its case k
+// edge k differs from its value, and those before have theirs. All cannot have their values: the cycle, whose edges are all fixed then,
+// would be frustrated, and all satisfied as it says.
 //
-// A node with a cycle fixes edges in turn: in child k edge k differs from its value, and those before have theirs. All cannot have
-// their values: the cycle, whose edges are all fixed then, would not be frustrated.
+// A case without a cycle uses some of the edges that are fixed; the others count as not fixed. Its packing are the proof's sets, without
+// some, and more. A set is frustrated there where the number of its edges that want to differ, and the number of those that are
+// fixed to 1, add up to an odd number. Edges that are fixed carry any weight, and those that are fixed to 1 add their magnitude to
+// the bound.
+type Case struct {
+	// edges of a cycle
+	Cycle []int32 `json:"cycle,omitempty" none:"the case is not divided"`
+	// edges that are fixed in turn
+	Edges []int32 `json:"edges,omitempty" none:"the case is not divided"`
+	// values that they are not to have, 0 or 1, where a case is of that edge
+	Values []int8 `json:"values,omitempty" none:"the case is not divided"`
+	// numbers of the cases into which this one is divided, each larger than its own
+	Children []int32 `json:"children,omitempty" none:"the case is not divided"`
+	// fixed edges that the packing uses
+	Uses []int32 `json:"uses,omitempty" none:"the case is divided"`
+	// numbers of the proof's sets that the packing is without
+	Without []int32 `json:"without,omitempty" none:"the packing has all"`
+	// more sets of the packing
+	Sets [][]int64 `json:"sets,omitempty" none:"there are no more"`
+}
+
+// A Node is a case, and those that it is divided into.
 type Node struct {
-	Cycle    []int32   `json:"cycle,omitempty"`
-	Edges    []int32   `json:"edges,omitempty"`
-	Values   []int8    `json:"values,omitempty"`
-	Children []*Node   `json:"children,omitempty"`
-	Uses     []int32   `json:"uses,omitempty"`    // edges
-	Without  []int32   `json:"without,omitempty"` // numbers of the proof's sets
-	Sets     [][]int64 `json:"sets,omitempty"`
+	Case
+	Below []*Node
+}
+
+// SetCases makes the proof's cases of a tree.
+func (p *Proof) SetCases(root *Node) {
+	p.Cases = nil
+	var number func(n *Node) int32
+	number = func(n *Node) int32 {
+		k := int32(len(p.Cases))
+		p.Cases = append(p.Cases, Case{})
+		for _, c := range n.Below {
+			n.Children = append(n.Children, number(c))
+		}
+		p.Cases[k] = n.Case
+		return k
+	}
+	number(root)
 }
 
 // maxExponent is the largest exponent of a proof.
@@ -50,6 +80,7 @@ type checker struct {
 	load  []int64
 	fixed []int8            // -1: not fixed
 	used  []int8            // all -1 outside leaves
+	met   []bool            // cases
 	odd   []bool            // of vertices
 	in    []bool            // edges of the set under check
 	at    map[int32][]int32 // of edges that a tree fixes: the proof's sets that they are in
@@ -65,14 +96,14 @@ func (m *Model) Check(p *Proof) (loss *big.Int, shift int, err error) {
 	for e := range c.fixed {
 		c.fixed[e] = -1
 	}
-	c.used = slices.Clone(c.fixed)
+	c.used, c.met = slices.Clone(c.fixed), make([]bool, len(p.Cases))
 	total := new(big.Int)
 	for k, set := range p.Sets {
 		if err := c.add(set, total); err != nil {
 			return nil, 0, fmt.Errorf("set %d: %w", k, err)
 		}
 	}
-	if p.Tree == nil {
+	if len(p.Cases) == 0 {
 		for e := range m.Ends {
 			if err := c.checkLoad(int32(e)); err != nil {
 				return nil, 0, err
@@ -80,9 +111,9 @@ func (m *Model) Check(p *Proof) (loss *big.Int, shift int, err error) {
 		}
 		return c.rounded(total), p.Exponent, nil
 	}
-	loss, err = c.walk(p.Tree, total)
+	loss, err = c.walk(0, total)
 	if err == nil && loss == nil {
-		err = errors.New("the tree has no case") // all contradict themselves: no solution exists, which cannot be
+		err = errors.New("the cases contradict themselves")
 	}
 	return loss, p.Exponent, err
 }
@@ -197,11 +228,9 @@ func (c *checker) checkLoad(e int32) error {
 	return nil
 }
 
-// walk is the least loss of a node's cases; nil: it has none.
-func (c *checker) walk(n *Node, total *big.Int) (least *big.Int, err error) {
-	if n == nil {
-		return nil, errors.New("a case is missing")
-	}
+// walk is the least loss of a case; nil: it contradicts itself.
+func (c *checker) walk(at int32, total *big.Int) (least *big.Int, err error) {
+	n := &c.p.Cases[at]
 	if n.Cycle == nil {
 		return c.leaf(n, total)
 	}
@@ -220,7 +249,12 @@ func (c *checker) walk(n *Node, total *big.Int) (least *big.Int, err error) {
 		}
 		c.fixed[e] = 1 - n.Values[k]
 		done++
-		loss, err := c.walk(n.Children[k], total)
+		child := n.Children[k]
+		if child <= at || int(child) >= len(c.p.Cases) || c.met[child] {
+			return nil, fmt.Errorf("case %d has case %d, expected a later one, once", at, child)
+		}
+		c.met[child] = true
+		loss, err := c.walk(child, total)
 		if err != nil {
 			return nil, err
 		}
@@ -243,7 +277,7 @@ func (c *checker) walk(n *Node, total *big.Int) (least *big.Int, err error) {
 }
 
 // leaf is the loss of a leaf.
-func (c *checker) leaf(n *Node, total *big.Int) (loss *big.Int, err error) {
+func (c *checker) leaf(n *Case, total *big.Int) (loss *big.Int, err error) {
 	all := c.fixed
 	c.fixed = c.used
 	defer func() {

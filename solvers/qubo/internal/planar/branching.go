@@ -124,7 +124,7 @@ func (b *branching) run() bool {
 	if !b.branch(x, map[int32]bool{}) {
 		return false
 	}
-	b.proof.Tree = x.node
+	b.proof.SetCases(x.node)
 	return true
 }
 
@@ -144,7 +144,7 @@ func (b *branching) fix(j *matching.Join, k int32, unsatisfied bool) int64 {
 
 // leaf is a case of a proof in which the duals reach the limit, or no join exists.
 func (b *branching) leaf(j *matching.Join, fixed []int32, infeasible bool) *frustration.Node {
-	n := &frustration.Node{Uses: make([]int32, 0, len(fixed))}
+	n := &frustration.Node{}
 	for _, k := range fixed {
 		n.Uses = append(n.Uses, b.s.edge[k])
 	}
@@ -239,7 +239,7 @@ func (b *branching) branch(x *box, value map[int32]bool) bool {
 	child := func(k int32, c *frustration.Node) {
 		n.Edges = append(n.Edges, s.edge[k])
 		n.Values = append(n.Values, map[bool]int8{true: 1}[x.in[k]])
-		n.Children = append(n.Children, c)
+		n.Below = append(n.Below, c)
 	}
 	for _, k := range loop {
 		n.Cycle = append(n.Cycle, s.edge[k])

@@ -15,7 +15,7 @@ import (
 
 // A Surface is a graph with signs that has faces.
 type Surface struct {
-	Kind string // planar, or the surface
+	Kind string // planar, or a torus
 
 	m      *frustration.Model
 	edge   []int32    // of the model: those with a magnitude
@@ -194,4 +194,3 @@ func (s *Surface) step() int64 {
 	_, modulus := s.m.Step()
 	return 2 * modulus
 }
-

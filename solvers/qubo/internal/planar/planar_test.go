@@ -182,7 +182,7 @@ func TestSmall(t *testing.T) {
 			}
 			continue
 		}
-		if s.Kind == "torus" {
+		if s.Kind == "a torus" {
 			tori++
 		}
 		value, _ := solved(t, inst, m, s)

@@ -125,6 +125,11 @@ func Reduce(p *problem.Normal, given []int8, plain bool, rows ExactRows, stop fu
 	return r.Reduction
 }
 
+// Unreduced is a problem as one part, of which no solution is better than bound.
+func Unreduced(p *problem.Normal, bound int64) *Reduction {
+	return &Reduction{p: p, Parts: []Part{{Problem: p, Bound: bound}}}
+}
+
 // reduce applies the rules until none fits.
 func (r *reducer) reduce(stop func() bool) {
 	for i := range r.p.N {

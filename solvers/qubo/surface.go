@@ -1,0 +1,118 @@
+package qubo
+
+import (
+	"math"
+	"runtime"
+	"slices"
+	"time"
+
+	"coalesce/solvers/qubo/internal/frustration"
+	"coalesce/solvers/qubo/internal/planar"
+	"coalesce/solvers/qubo/internal/preprocess"
+	"coalesce/solvers/solve"
+)
+
+// A surfaceBound is a bound by frustration, of the instance as it was given.
+type surfaceBound struct {
+	kind      string // of the surface
+	proof     *Frustration
+	value     Amount
+	objective int64 // objectives are at most that
+}
+
+// What a solve on a surface takes for each variable and pair: about so much time until its faces are known, and memory in bytes.
+const (
+	surfaceTime  = 2 * time.Microsecond
+	surfaceBytes = 1000
+)
+
+// surfaceShare is the share of the time until the deadline that a solve on a surface may take before the search begins.
+const surfaceShare = 0.8
+
+// solveSurface proves the best solution of an instance whose graph is planar, or a lattice on a torus, and reports whether it did.
+// Where there is not enough time it keeps the bound, and its best solution as one to begin with.
+//
+// It is left out where the user names an engine, where several ranks share a search, and where little is left of the instance.
+func (r *run) solveSurface() bool {
+	o, inst := &r.o, r.inst
+	size := int64(inst.N) + inst.Pairs()
+	switch {
+	case inst.Pairs() > 3*int64(inst.N), o.Algorithm != "", o.Variant != "", o.RankCount() > 1, o.Unreduced, slices.Contains(o.Without, surfacePart), !r.hasMany():
+		return false
+	case !r.deadline.IsZero() && time.Until(r.deadline) < time.Duration(size)*surfaceTime:
+		return false
+	case o.Memory > 0 && size*surfaceBytes > o.Memory:
+		return false
+	}
+	m := frustration.New(inst, inst.Fixed)
+	if m == nil {
+		return false
+	}
+	s := planar.Find(m)
+	if s == nil {
+		return false
+	}
+	workers := max(1, o.Threads)
+	if o.Threads == 0 && o.Work == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	end := r.deadlineFor(surfaceShare)
+	a := s.Solve(planar.Options{Workers: workers, Stop: func() bool {
+		return r.ctx.Err() != nil || !end.IsZero() && time.Now().After(end)
+	}})
+	loss, shift, err := m.Check(a.Proof)
+	if err != nil {
+		o.Logf("no bound by frustration: %v", err)
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b := &surfaceBound{kind: s.Kind, proof: a.Proof, value: m.Bound(loss, shift), objective: math.MaxInt64}
+	if inst.Int != nil {
+		b.objective = r.p.ObjectiveOf(b.value)
+	}
+	if inst.Int != nil || !math.IsInf(b.value.Float(), 0) {
+		r.surface = b
+	}
+	if a.Up == nil {
+		return false
+	}
+	x := m.Spins(a.Up)
+	value := r.p.Value(x)
+	if a.Solved && r.isClosed(x, b.value) {
+		b.objective = value
+		r.bests = &bestSolutions{red: preprocess.Unreduced(r.p, value), part: []partBest{{value: value, x: x, proven: true}}}
+		r.record(r.elapsed())
+		r.plan.reason = "the graph is " + s.Kind + ": its frustrated faces are matched"
+		return true
+	}
+	if r.start == nil && value > r.bests.total() {
+		r.start = x
+		r.setZeros(r.bests.red)
+	}
+	return false
+}
+
+// isClosed reports whether the value of a solution proves itself with a bound.
+func (r *run) isClosed(x []uint64, bound Amount) bool {
+	report := solve.Report{Value: solve.Number(r.inst.Amount(x).String())}
+	report.SetBound(solve.Number(bound.String()))
+	return report.Gap != nil && (*report.Gap == 0 || r.inst.Int == nil && isGapClosed(&report))
+}
+
+// checkFrustration holds the stated bound against a proof by frustration.
+func checkFrustration(v *solve.Verdict, inst *Instance, given []int8, proof *Frustration) {
+	m := frustration.New(inst, given)
+	if m == nil {
+		v.Note("bound not checked: coefficients are beyond 2^1020")
+		return
+	}
+	loss, shift, err := m.Check(proof)
+	if err != nil {
+		v.Refute("the certificate does not prove a bound: %w", err)
+		return
+	}
+	v.CheckBound(solve.Number(m.Bound(loss, shift).String()))
+	v.BoundChecked = true
+	v.Note("bound: %d sets of edges of the certificate are frustrated", len(proof.Sets))
+}

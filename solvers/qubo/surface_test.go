@@ -1,0 +1,156 @@
+package qubo_test
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"coalesce/runtime/device"
+	"coalesce/runtime/host"
+	"coalesce/solvers/qubo"
+	"coalesce/solvers/solve"
+)
+
+// drawnGrid is a grid of spins with random couplings, closed in both directions where torus is set.
+func drawnGrid(t testing.TB, r *rand.Rand, rows, cols int, torus bool, coupling func() float64) *qubo.Instance {
+	t.Helper()
+	b := qubo.NewBuilder(rows * cols)
+	b.Form(qubo.Ising)
+	b.Minimize()
+	for i := range rows {
+		for k := range cols {
+			if torus || k+1 < cols {
+				b.Pair(i*cols+k, i*cols+(k+1)%cols, coupling())
+			}
+			if torus || i+1 < rows {
+				b.Pair(i*cols+k, (i+1)%rows*cols+k, coupling())
+			}
+		}
+	}
+	inst, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inst
+}
+
+func surfaceOptions(t testing.TB) qubo.Options {
+	d := host.Open(2)
+	t.Cleanup(func() { d.Close() })
+	return qubo.Options{Settings: solve.Settings{Devices: []device.Device{d}, TimeLimit: time.Minute}, Certificate: true}
+}
+
+// Grids and tori are proven by their certificates, which verify checks; alterations of these never prove more, and are refuted unless they
+// prove the same.
+func TestSurfaces(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 2))
+	signs := func() float64 { return float64(2*r.IntN(2) - 1) }
+	o := surfaceOptions(t)
+	refuted, tried := 0, 0
+	for round := range 12 {
+		coupling := []func() float64{signs, r.NormFloat64, func() float64 { return float64(r.IntN(2001) - 1000) }}[round%3]
+		inst := drawnGrid(t, r, 7+r.IntN(5), 7+r.IntN(5), round%2 == 0, coupling)
+		result, err := qubo.Solve(t.Context(), inst, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !result.Proven || result.BoundKind != qubo.BoundFrustration || result.Frustration == nil || !strings.HasPrefix(result.Variant, "qubo/planar") {
+			t.Fatalf("round %d: proven %t, bound of kind %s, by %s: %s", round, result.Proven, result.BoundKind, result.Variant, result.Proof)
+		}
+		text, err := json.Marshal(result)
+		if err != nil {
+			t.Fatal(err)
+		}
+		verdict, err := qubo.Verify(inst, text)
+		if err != nil || verdict.Err() != nil || !verdict.Proven || !verdict.BoundChecked {
+			t.Fatalf("round %d: %v, %v, %+v", round, err, verdict.Err(), verdict)
+		}
+		for range 150 {
+			proof := alteredProof(r, result.Frustration)
+			if proof == nil {
+				continue
+			}
+			tried++
+			altered := *result
+			altered.Frustration = proof
+			text, err := json.Marshal(&altered)
+			if err != nil {
+				t.Fatal(err)
+			}
+			verdict, err := qubo.Verify(inst, text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if verdict.Err() != nil {
+				refuted++
+			}
+		}
+	}
+	if refuted < 1000 || tried-refuted > tried/5 {
+		t.Errorf("%d of %d altered certificates are refuted", refuted, tried)
+	}
+}
+
+// alteredProof is a proof with a random change; nil: there is none of that kind.
+func alteredProof(r *rand.Rand, p *qubo.Frustration) *qubo.Frustration {
+	text, _ := json.Marshal(p)
+	q := new(qubo.Frustration)
+	if json.Unmarshal(text, q) != nil {
+		return nil
+	}
+	if len(q.Sets) == 0 {
+		return nil
+	}
+	k := r.IntN(len(q.Sets))
+	set := q.Sets[k]
+	switch r.IntN(9) {
+	case 0:
+		set[0]++
+	case 1:
+		set[0] = -set[0]
+	case 2:
+		set[0] += 1 << 40
+	case 3:
+		q.Sets[k] = slices.Delete(set, 1, 2)
+	case 4:
+		q.Sets[k] = append(set, set[1])
+	case 5:
+		set[1] += int64(1 + r.IntN(3))
+	case 6:
+		q.Sets = append(q.Sets, set)
+	case 7:
+		set[len(set)-1] = 1 << 40
+	case 8:
+		q.Exponent--
+	}
+	return q
+}
+
+// A solve that is ended early has a bound, and others are as good as without.
+func TestSurfaceLimits(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 3))
+	inst := drawnGrid(t, r, 60, 60, true, r.NormFloat64)
+	o := surfaceOptions(t)
+	o.TimeLimit = 30 * time.Millisecond
+	result, err := qubo.Solve(t.Context(), inst, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verdict, err := qubo.Verify(inst, text)
+	if err != nil || verdict.Err() != nil {
+		t.Fatal(err, verdict.Err())
+	}
+	o.Without = []string{"planar"}
+	o.TimeLimit = 200 * time.Millisecond
+	other, err := qubo.Solve(t.Context(), inst, o)
+	if err != nil || other.BoundKind == qubo.BoundFrustration {
+		t.Fatalf("%v, bound of kind %s", err, other.BoundKind)
+	}
+}

@@ -210,3 +210,26 @@ func TestStartWithReserves(t *testing.T) {
 		t.Errorf("tables with a start: %v", err)
 	}
 }
+
+// TestEqualPricesOfSlots solves an auction of which many bids pay the same for other slots: the optimum is HiGHS's.
+func TestEqualPricesOfSlots(t *testing.T) {
+	a, err := Generate("scheduling", 128, 2000, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := time.Minute
+	res, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Algorithm: Branch, TimeLimit: limit}, Proof: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Value != "163.301631" || !res.Proven {
+		t.Errorf("revenue %s, proven %t, expected 163.301631", res.Value, res.Proven)
+	}
+	text, err := json.Marshal(res)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if verdict, err := Verify(a, text); err != nil || verdict.Err() != nil || !verdict.Proven {
+		t.Errorf("verify: %v %v", verdict, err)
+	}
+}

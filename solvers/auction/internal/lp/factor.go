@@ -51,7 +51,12 @@ func (s *Solver) refactor() {
 		s.head[at], s.place[j] = j, int32(at)
 	}
 	s.age = 0
-	// Reduced costs from row prices.
+	s.reduceCosts()
+	s.changed = true
+}
+
+// reduceCosts computes the reduced costs from the inverse.
+func (s *Solver) reduceCosts() {
 	price := s.shift
 	clear(price)
 	for r, j := range s.head {
@@ -62,7 +67,7 @@ func (s *Solver) refactor() {
 		}
 	}
 	for i := range s.m {
-		s.d[s.n+i] = -price[i]
+		s.d[s.n+i] = s.cost[s.n+i] - price[i]
 		if s.place[s.n+i] >= 0 {
 			s.d[s.n+i] = 0
 		}
@@ -77,5 +82,4 @@ func (s *Solver) refactor() {
 		}
 		s.d[j] = d
 	}
-	s.changed = true
 }

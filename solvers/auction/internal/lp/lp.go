@@ -7,7 +7,7 @@
 // solver goes on from the basis that it has. The inverse of the basis is kept
 // explicitly (rows of slacks stay unit rows, so most of it is zero), which makes the
 // weights of dual steepest edge exact by-products of the pivots, and the ratio test
-// takes long steps.
+// takes long steps. Where equal prices make it stall, costs are perturbed (perturb.go).
 //
 // The solver works in float64, so that its row prices and its objective are approximate. A caller that
 // needs a proven bound computes it from the prices in integers.
@@ -38,7 +38,8 @@ type Matrix struct {
 type Solver struct {
 	*Matrix
 	n, m    int
-	cost    []float64 // -price; slacks cost 0
+	given   []float64 // costs: -price; slacks cost 0
+	cost    []float64 // given, or perturbed
 	low, up []float64
 	head    []int32 // column of each place in the basis
 	place   []int32 // place of each column, -1 outside the basis
@@ -48,7 +49,11 @@ type Solver struct {
 	d       []float64 // reduced costs: of slack i the price of row i
 	weight  []float64 // squared lengths of the inverse's rows
 	age     int       // pivots since the inverse was computed from scratch
+	noise   float64   // the most by which a cost may differ from the one given; 0: none differs
+	most    float64   // sum of what the rows allow
 	Pivots  int
+	// Perturbations is how often equal costs made steps of 0 and were perturbed.
+	Perturbations int
 
 	row, column, shift []float64 // scratch memory of a pivot
 	touched            []int32
@@ -66,16 +71,20 @@ type ratio struct {
 // New is the basis of all slacks.
 func New(a *Matrix, prices []float64) *Solver {
 	n, m := len(a.Columns), a.Rows
-	s := &Solver{Matrix: a, n: n, m: m, cost: make([]float64, n+m), low: make([]float64, n+m), up: make([]float64, n+m),
+	s := &Solver{Matrix: a, n: n, m: m, given: make([]float64, n+m), cost: make([]float64, n+m), low: make([]float64, n+m), up: make([]float64, n+m),
 		head: make([]int32, m), place: make([]int32, n+m), upper: make([]bool, n+m), inverse: make([]float64, m*m),
 		x: make([]float64, m), d: make([]float64, n+m), weight: make([]float64, m),
 		row: make([]float64, n+m), column: make([]float64, m), shift: make([]float64, m)}
 	for j := range n {
-		s.cost[j], s.up[j], s.place[j] = -prices[j], 1, -1
+		s.given[j], s.up[j], s.place[j] = -prices[j], 1, -1
 	}
+	copy(s.cost, s.given)
 	for i := range m {
 		s.up[n+i] = math.Inf(1)
 		s.head[i], s.place[n+i] = int32(n+i), int32(i)
+		if s.most++; a.Most != nil {
+			s.most += a.Most[i] - 1
+		}
 	}
 	s.refactor()
 	return s
@@ -100,13 +109,13 @@ func (s *Solver) Value(j int) float64 {
 }
 
 // Price is the dual price of a row, at least 0.
-func (s *Solver) Price(i int) float64 { return max(0, s.d[s.n+i]) }
+func (s *Solver) Price(i int) float64 { return max(0, s.d[s.n+i]-s.cost[s.n+i]) }
 
 // SlackIsBasic reports whether the slack of a row is in the basis: the row binds nothing.
 func (s *Solver) SlackIsBasic(i int) bool { return s.place[s.n+i] >= 0 }
 
 // Objective is the value of the current basis: an upper bound, but for rounding,
-// before the optimum is reached, and the optimum then.
+// before the optimum is reached, and the optimum then. Perturbed costs move it a little.
 func (s *Solver) Objective() float64 {
 	z := 0.0
 	for j := range s.n {
@@ -179,11 +188,6 @@ func (s *Solver) updateInverse(r int) {
 // restart puts columns outside the basis at the bound that is dual feasible, and
 // computes x.
 func (s *Solver) restart() {
-	load := s.shift
-	for i := range load {
-		load[i] = 1
-	}
-	copy(load, s.Most)
 	s.free = s.free[:0]
 	for j := range s.n {
 		if s.low[j] < s.up[j] {
@@ -194,11 +198,26 @@ func (s *Solver) restart() {
 		}
 		d := s.cost[j] // pivots keep the reduced costs of free columns only
 		for _, i := range s.Columns[j] {
-			d += s.d[s.n+int(i)]
+			d += s.d[s.n+int(i)] - s.cost[s.n+int(i)]
 		}
 		s.d[j] = d
 		if math.Abs(s.d[j]) > small { // else both bounds are dual feasible
 			s.upper[j] = s.d[j] < 0
+		}
+	}
+	s.loadBasis()
+}
+
+// loadBasis computes x of the basis from the bounds at which the other columns are.
+func (s *Solver) loadBasis() {
+	load := s.shift
+	for i := range load {
+		load[i] = 1
+	}
+	copy(load, s.Most)
+	for j := range s.n {
+		if s.place[j] >= 0 {
+			continue
 		}
 		if v := s.Value(j); v != 0 {
 			for _, i := range s.Columns[j] {
@@ -230,20 +249,21 @@ func (s *Solver) Solve(ctx context.Context, cutoff float64, limit int) bool {
 	if limit > 0 {
 		most = limit
 	}
-	fresh := s.age == 0
+	fresh, stalled := s.age == 0, 0
 	for count := 1; count <= most; count++ {
 		if s.age > refactor {
 			s.refactor()
 			s.restart()
 			fresh = true
 		}
-		if count%8 == 0 && (s.Objective() <= cutoff || ctx.Err() != nil) {
+		if count%8 == 0 && (s.Objective() <= cutoff-s.noise*s.most || ctx.Err() != nil) {
 			return false
 		}
 		r, sign := s.leave()
 		if r < 0 {
-			return true
+			return s.noise == 0 || limit > 0 || s.polish(ctx)
 		}
+		leaving := s.head[r]
 		if !s.pivot(r, sign) {
 			if fresh {
 				return false // rounding prevents further pivots; the prices are valid proposals
@@ -254,6 +274,12 @@ func (s *Solver) Solve(ctx context.Context, cutoff float64, limit int) bool {
 			continue
 		}
 		fresh = false
+		if limit == 0 && math.Abs(s.d[leaving]) < still {
+			if stalled++; stalled > patience {
+				s.perturb()
+				stalled = 0
+			}
+		}
 	}
 	return false
 }
@@ -281,10 +307,8 @@ func (s *Solver) leave() (int, float64) {
 // pivot moves the column of place r out of the basis, to the bound that it exceeds. It returns false
 // if no column can enter, or if the inverse has become too inaccurate.
 func (s *Solver) pivot(r int, sign float64) bool {
-	inverse := s.inverse[r*s.m : (r+1)*s.m]
 	s.ratios = s.ratios[:0]
-	consider := func(j int, entry float64) {
-		s.row[j] = entry
+	s.tableauRow(r, func(j int, entry float64) {
 		if a := sign * entry; s.low[j] < s.up[j] {
 			switch {
 			case !s.upper[j] && a > small:
@@ -293,23 +317,7 @@ func (s *Solver) pivot(r int, sign float64) bool {
 				s.ratios = append(s.ratios, ratio{int32(j), min(0, s.d[j]) / a, a})
 			}
 		}
-	}
-	for _, f := range s.free {
-		j := int(f)
-		if s.place[j] >= 0 {
-			continue
-		}
-		entry := 0.0
-		for _, i := range s.Columns[j] {
-			entry += inverse[i]
-		}
-		consider(j, entry)
-	}
-	for i, entry := range inverse {
-		if s.place[s.n+i] < 0 {
-			consider(s.n+i, entry)
-		}
-	}
+	})
 	leaving := int(s.head[r])
 	bound := s.up[leaving]
 	slope := s.x[r] - bound
@@ -355,6 +363,38 @@ func (s *Solver) pivot(r int, sign float64) bool {
 			s.x[k] -= v
 		}
 	}
+	s.exchange(r, q, bound, sign > 0)
+	return true
+}
+
+// tableauRow computes the tableau's row r, and calls visit with its entries of the columns
+// outside the basis that can enter.
+func (s *Solver) tableauRow(r int, visit func(j int, entry float64)) {
+	inverse := s.inverse[r*s.m : (r+1)*s.m]
+	for _, f := range s.free {
+		j := int(f)
+		if s.place[j] >= 0 {
+			continue
+		}
+		entry := 0.0
+		for _, i := range s.Columns[j] {
+			entry += inverse[i]
+		}
+		s.row[j] = entry
+		visit(j, entry)
+	}
+	for i, entry := range inverse {
+		if s.place[s.n+i] < 0 {
+			s.row[s.n+i] = entry
+			visit(s.n+i, entry)
+		}
+	}
+}
+
+// exchange lets column q, whose column and row of the tableau are known, take place r of the
+// basis. The column that leaves goes to its upper or its lower bound.
+func (s *Solver) exchange(r, q int, bound float64, upper bool) {
+	leaving := s.head[r]
 	step := s.d[q] / s.row[q]
 	for _, j := range s.free {
 		if s.place[j] < 0 {
@@ -367,7 +407,7 @@ func (s *Solver) pivot(r int, sign float64) bool {
 		}
 	}
 	s.d[q], s.d[leaving] = 0, -step
-	move := (s.x[r] - bound) / entry
+	move := (s.x[r] - bound) / s.column[r]
 	at := s.Value(q) + move
 	for k, v := range s.column {
 		s.x[k] -= move * v
@@ -375,10 +415,9 @@ func (s *Solver) pivot(r int, sign float64) bool {
 	s.x[r] = at
 	s.updateInverse(r)
 	s.head[r], s.place[q] = int32(q), int32(r)
-	s.place[leaving], s.upper[leaving] = -1, sign > 0
+	s.place[leaving], s.upper[leaving] = -1, upper
 	s.age++
 	s.Pivots++
-	return true
 }
 
 // long is the ratio test of long steps: columns are passed, and flipped to their other

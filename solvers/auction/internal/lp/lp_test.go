@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -143,4 +144,105 @@ func TestCutoffStops(t *testing.T) {
 	if s.Solve(context.Background(), math.Inf(1), 0) {
 		t.Error("solved beyond the cutoff")
 	}
+}
+
+// degenerate is a program of equal prices, or of prices that are the columns' numbers of rows: its optima
+// have many bases.
+func degenerate(r *rand.Rand, n, m, per int, unit bool) (*Matrix, []float64) {
+	a, prices := &Matrix{Columns: make([][]int32, n), Rows: m}, make([]float64, n)
+	for j := range n {
+		for _, i := range r.Perm(m)[:1+r.IntN(per)] {
+			a.Columns[j] = append(a.Columns[j], int32(i))
+		}
+		slices.Sort(a.Columns[j])
+		prices[j] = 1
+		if !unit {
+			prices[j] = float64(len(a.Columns[j])) / float64(per)
+		}
+	}
+	return a, prices
+}
+
+func TestEqualPrices(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	perturbed := 0
+	for k := range 60 {
+		n, m := 20+r.IntN(400), 5+r.IntN(60)
+		a, prices := degenerate(r, n, m, 1+r.IntN(min(m, 6)), k%2 == 0)
+		s := New(a, prices)
+		if !s.Solve(context.Background(), math.Inf(-1), 0) {
+			t.Fatal("not solved")
+		}
+		holds(t, a, prices, s)
+		if s.Pivots > 20*(n+m) {
+			t.Errorf("%d pivots of %d columns and %d rows", s.Pivots, n, m)
+		}
+		for range 6 { // as in a tree: some columns are taken or left out
+			for j := range a.Columns {
+				x := float64(r.IntN(2))
+				if up := r.IntN(10); up > 0 {
+					x = 0
+					s.Bound(j, 0, min(1, float64(up-1)))
+				} else if s.Value(j) > 0.5 {
+					s.Bound(j, x, x)
+				}
+			}
+			if s.Solve(context.Background(), math.Inf(-1), 0) {
+				holds(t, a, prices, s)
+			}
+		}
+		perturbed += s.Perturbations
+	}
+	if perturbed == 0 {
+		t.Error("no costs were perturbed")
+	}
+}
+
+// TestPolish solves programs whose costs are perturbed again and again: the prices prove the optimum of the costs
+// given.
+func TestPolish(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	pivots := 0
+	for range 200 {
+		a, prices := degenerate(r, 5+r.IntN(60), 6+r.IntN(20), 4, true)
+		for j := range prices {
+			prices[j] += 1e-4 * r.Float64() // less than the perturbation
+		}
+		s := New(a, prices)
+		if !s.Solve(context.Background(), math.Inf(-1), 0) {
+			t.Fatal("not solved")
+		}
+		want := s.Objective()
+		for range 12 {
+			s.perturb()
+		}
+		for j := range a.Columns {
+			if r.IntN(3) == 0 {
+				s.Bound(j, 0, 0)
+			}
+		}
+		s.Solve(context.Background(), math.Inf(-1), 0)
+		for j := range a.Columns {
+			s.Bound(j, 0, 1)
+		}
+		for range 12 {
+			s.perturb()
+		}
+		var state State
+		if s.Save(&state); r.IntN(2) == 0 {
+			s.Solve(context.Background(), math.Inf(-1), 0)
+			s.perturb()
+			s.Load(&state)
+		}
+		before := s.Pivots
+		if !s.Solve(context.Background(), math.Inf(-1), 0) {
+			t.Fatal("not solved")
+		}
+		pivots += s.Pivots - before
+		holds(t, a, prices, s)
+		if got := s.Objective(); math.Abs(got-want) > 1e-7*(1+want) {
+			t.Fatalf("found %v, expected %v", got, want)
+		}
+	}
+	t.Logf("%d pivots", pivots)
 }

@@ -4,6 +4,8 @@ package lp
 type State struct {
 	head, place []int32
 	upper       []bool
+	cost        []float64
+	noise       float64
 	inverse     []float64
 	x, d        []float64
 	weight      []float64
@@ -15,6 +17,7 @@ func (s *Solver) Save(t *State) {
 	t.head = append(t.head[:0], s.head...)
 	t.place = append(t.place[:0], s.place...)
 	t.upper = append(t.upper[:0], s.upper...)
+	t.cost, t.noise = append(t.cost[:0], s.cost...), s.noise
 	t.inverse = append(t.inverse[:0], s.inverse...)
 	t.x = append(t.x[:0], s.x...)
 	t.d = append(t.d[:0], s.d...)
@@ -27,6 +30,8 @@ func (s *Solver) Load(t *State) {
 	copy(s.head, t.head)
 	copy(s.place, t.place)
 	copy(s.upper, t.upper)
+	copy(s.cost, t.cost)
+	s.noise = t.noise
 	copy(s.inverse, t.inverse)
 	copy(s.x, t.x)
 	copy(s.d, t.d)

@@ -237,3 +237,51 @@ func TestTimeLimit(t *testing.T) {
 		t.Logf("%v: value %d, bound %d, %d nodes", limit, res.Value, res.Bound, res.Nodes)
 	}
 }
+
+// TestEqualPrices solves packings whose bids all pay the same, or as much as they have goods, and checks small
+// ones by enumeration: their relaxations have many optima.
+func TestEqualPrices(t *testing.T) {
+	r := rand.New(rand.NewPCG(62, 1))
+	for k := range 300 {
+		bids, goods := 1+r.IntN(22), 1+r.IntN(12)
+		p := equalPrices(r, bids, goods, 1+r.IntN(min(4, goods)), k%2 == 0)
+		res, err := Solve(context.Background(), p, Settings{Workers: 1 + k%2, bare: k%3 == 0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, p, res)
+		if want := enumerated(p); res.Value != want || !res.Proven() {
+			t.Fatalf("found %d of at most %d, expected %d", res.Value, res.Bound, want)
+		}
+	}
+	// One of 60 goods and 1,000 bids of 3 goods each: 20 bids share out all goods.
+	p := equalPrices(r, 1000, 60, 3, true)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	res, err := Solve(ctx, p, Settings{Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if check(t, p, res); res.Value != 20 || !res.Proven() {
+		t.Errorf("found %d of at most %d, expected 20", res.Value, res.Bound)
+	}
+}
+
+// equalPrices draws bids for so many goods each, of price 1, or for at most so many, of their numbers of goods.
+func equalPrices(r *rand.Rand, bids, goods, per int, unit bool) *Problem {
+	p := &Problem{Prices: make([]int64, bids), Cliques: make([][]int32, goods)}
+	for j := range bids {
+		size := per
+		if !unit {
+			size = 1 + r.IntN(per)
+		}
+		for _, g := range r.Perm(goods)[:size] {
+			p.Cliques[g] = append(p.Cliques[g], int32(j))
+		}
+		p.Prices[j] = 1
+		if !unit {
+			p.Prices[j] = int64(size)
+		}
+	}
+	return p
+}

@@ -186,6 +186,12 @@ func (t *tree) solveWithCuts(ctx context.Context, n *node, rows []row, above *re
 		if !done {
 			return r, nil
 		}
+		if report != nil && round == 0 && !t.set.bare {
+			if t.diveAmongTies(ctx, n, r, h); t.prunes(n, whole) {
+				n.step.recordStage(r)
+				return nil, nil
+			}
+		}
 		gained := round == 0 || 100*(least-whole) >= whole-best
 		if gained {
 			stale = 0

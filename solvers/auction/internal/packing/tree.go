@@ -69,6 +69,14 @@ type tree struct {
 	overall gain
 }
 
+// accept puts a live bid into a node's packings.
+func (t *tree) accept(n *node, j int) {
+	n.live.remove(j)
+	n.live.subtract(t.g.conflict[j])
+	n.taken = append(n.taken, int32(j))
+	n.fixed += t.prices[j]
+}
+
 // offer keeps a packing if it is the best so far, and reports it to Progress.
 func (t *tree) offer(chosen []int32, value int64) {
 	if t.keepIfBest(chosen, value) {

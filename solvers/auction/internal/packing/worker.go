@@ -166,7 +166,7 @@ func (w *worker) node(ctx context.Context, e entry) int {
 		out := &node{live: slices.Clone(n.live), taken: slices.Clone(n.taken), fixed: n.fixed, bound: n.bound}
 		out.live.remove(j)
 		n.step, out.step = n.step.branchOn(j)
-		w.take(n, j)
+		w.accept(n, j)
 		w.stack = append(w.stack, entry{out, r}, entry{n, r})
 		return work
 	}
@@ -185,19 +185,11 @@ func (w *worker) enumerate(n *node) bool {
 	return done
 }
 
-// take puts a live bid into a node's packings.
-func (w *worker) take(n *node, j int) {
-	n.live.remove(j)
-	n.live.subtract(w.g.conflict[j])
-	n.taken = append(n.taken, int32(j))
-	n.fixed += w.prices[j]
-}
-
 // takeUncontested takes all live bids that conflict with no other live bid.
 func (w *worker) takeUncontested(n *node) {
 	n.live.each(func(j int) {
 		if !n.live.intersects(w.g.conflict[j]) {
-			w.take(n, j)
+			w.accept(n, j)
 		}
 	})
 }
@@ -313,7 +305,7 @@ func (w *worker) decideChild(n *node, r *relaxation, j, useless int) {
 	if useless == 0 {
 		out.recordStage(r)
 		n.step = in
-		w.take(n, j)
+		w.accept(n, j)
 		return
 	}
 	in.recordStage(r)

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"coalesce/autotune"
 	"coalesce/autotune/subject"
@@ -50,6 +51,7 @@ type settings struct {
 	files   experiment.List
 	without string
 	rounds  int
+	each    time.Duration
 	part    string // "K/N", or empty for all workloads
 	largest float64
 }
@@ -69,11 +71,12 @@ func main() {
 	flag.Var(&s.files, "files", "comma-separated files of winners, which choose beside the binary's own data")
 	flag.StringVar(&s.without, "without", "", "text in the classes of devices whose entries the binary's data are used without, such as H100, to measure that class as a new one")
 	flag.IntVar(&s.rounds, "rounds", 8, "interleaved measurements of each candidate, on two instances by turns; of an algorithm each on an instance of its own")
+	flag.DurationVar(&s.each, "each", 100*time.Millisecond, "time for each variant at first, and for each candidate of a round")
 	flag.StringVar(&s.part, "part", "", "K/N, to measure the K-th of N parts of the workloads, where N devices measure at once")
 	flag.Float64Var(&s.largest, "largest", 1, "share of a family's largest tuned size to draw up to")
 	flag.Parse()
-	if flag.NArg() > 0 || s.rounds < 2 || !(s.largest > 0) {
-		fmt.Fprintln(os.Stderr, "tuning: expected flags only, 2 rounds or more, and a share above 0")
+	if flag.NArg() > 0 || s.rounds < 2 || s.each <= 0 || !(s.largest > 0) {
+		fmt.Fprintln(os.Stderr, "tuning: expected flags only, 2 rounds or more, a time and a share above 0")
 		os.Exit(2)
 	}
 	experiment.Main(&s.Settings, func(ctx context.Context, names []string) bool { return run(ctx, s, names) })

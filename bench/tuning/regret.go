@@ -19,15 +19,13 @@ import (
 )
 
 const (
-	finalists  = 6                      // of the first glance, that the rounds begin with
-	glance     = 100 * time.Millisecond // for each variant before the rounds
-	round      = 100 * time.Millisecond // for each candidate of a round
-	hopeless   = 2                      // times the best: a glance ends after one sample
-	behind     = 1.3                    // times the best: a kernel takes part in no round
-	lost       = 4                      // times the best: an algorithm takes part in no round
-	noisy      = 0.03                   // more than this between two times of one variant: rounds go on
-	patience   = 4                      // times as many rounds, at most
-	nextRandom = 0x9e3779b97f4a7c15     // between the seeds of two instances
+	finalists  = 6                  // of the first glance, that the rounds begin with
+	hopeless   = 2                  // times the best: a glance ends after one sample
+	behind     = 1.3                // times the best: a kernel takes part in no round
+	lost       = 4                  // times the best: an algorithm takes part in no round
+	noisy      = 0.03               // more than this between two times of one variant: rounds go on
+	patience   = 4                  // times as many rounds, at most
+	nextRandom = 0x9e3779b97f4a7c15 // between the seeds of two instances
 )
 
 // measureDrawn measures drawn workloads.
@@ -125,7 +123,7 @@ func (b *bench) timeRegrets(w workload, row *result.Choice) (err error) {
 		at := k % instances
 		for i := -1; i < len(field); i++ {
 			v := field[max(0, i)]
-			took, err := jobs.time(v, at, measure.Options{Cap: round, MinSamples: 1})
+			took, err := jobs.time(v, at, measure.Options{Cap: b.settings.each, MinSamples: 1})
 			if err != nil {
 				return err
 			}
@@ -182,7 +180,7 @@ func (b *bench) field(w workload, chosen []pick) (field []*device.Variant, varia
 	_, varied := w.subject.(subject.VaryingSubject) // whose runs are whole solves
 	jobs := boundVariants{b: b, w: w, check: true}
 	for _, v := range w.candidates(b.Facts) {
-		took, err := jobs.time(v, 0, measure.Options{Cap: glance, MinSamples: 1, Samples: 5, Bound: time.Duration(hopeless * least * 1e9)})
+		took, err := jobs.time(v, 0, measure.Options{Cap: b.settings.each, MinSamples: 1, Samples: 5, Bound: time.Duration(hopeless * least * 1e9)})
 		if errors.Is(err, device.ErrMemory) {
 			continue
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"coalesce/autotune/subject"
 	"coalesce/autotune/tuned"
@@ -123,7 +122,7 @@ func waysSubject() subject.Subject {
 			case device.CUDA:
 				return []int{300, 1000, 5000, 20000}
 			case device.Host:
-				return nil // which has one method for all
+				return nil // which has algorithms of its own
 			}
 			return []int{8, 40}
 		},
@@ -138,21 +137,7 @@ func waysSubject() subject.Subject {
 		},
 		Small: []int{2, 9, 40},
 		Draw:  drawWay, Kinds: len(wayKinds), Several: severalWays,
-		Reference: func(inst *problem.Instance) (solve.Number, error) {
-			p, err := problem.Normalise(inst)
-			if err != nil {
-				return "", err
-			}
-			s, err := reference.Solve(p, nil)
-			if err != nil {
-				return "", err
-			}
-			sum := int64(0)
-			for i, j := range s.Column {
-				sum += int64(inst.I32[i*inst.Cols+int(j)])
-			}
-			return solve.Number(strconv.FormatInt(sum, 10)), nil
-		},
+		Reference: referenceValue,
 		Open: func(ctx context.Context, inst *problem.Instance, s solve.Settings) (algorithms.Solver, error) {
 			session, err := Open(Options{Settings: s})
 			if err != nil {
@@ -170,9 +155,26 @@ func waysSubject() subject.Subject {
 				return &report, nil
 			}}, nil
 		},
-		Work: func(inst *problem.Instance) float64 { return float64(inst.Rows) * float64(inst.Cols) },
+		Work: countCosts,
 	})
 }
+
+// referenceValue is the value of an instance of at most as many rows as columns by the reference.
+func referenceValue(inst *problem.Instance) (solve.Number, error) {
+	p, err := problem.Normalise(inst)
+	if err != nil {
+		return "", err
+	}
+	s, err := reference.Solve(p, nil)
+	if err != nil {
+		return "", err
+	}
+	value, _ := totalCost(inst, s.Column)
+	return value, nil
+}
+
+// countCosts is the number of an instance's costs.
+func countCosts(inst *problem.Instance) float64 { return float64(inst.Rows) * float64(inst.Cols) }
 
 // wayKinds are the kinds of costs that every class of values is drawn of.
 var wayKinds = []string{"uniform", "geom", "ties", otherRange}

@@ -37,6 +37,7 @@ func Match[T Number](q *QuickSolver, s Shape, costs []T, maximize bool, column [
 	if err := s.check(len(costs), len(column)); err != nil {
 		return Matching{}, err
 	}
+	q.matcher.Reading = q.reading(s.Rows, s.Cols, problem.ValueOf[T]())
 	if value, ok := paths.Match(&q.matcher, s.Rows, s.Cols, costs, maximize, column); ok {
 		return Matching{Value: value, Matched: min(s.Rows, s.Cols), Proven: true}, nil
 	}

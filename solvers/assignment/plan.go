@@ -63,7 +63,13 @@ func planFor(facts device.Facts, p *problem.Normal, o Options) (plan, error) {
 		if o.Algorithm != "" {
 			return plan{}, solve.InvalidInput("Algorithm", "family %s runs on a GPU or the emulated device, not on %s", o.Algorithm, facts)
 		}
-		return plan{method: &hosts[0], reason: "the fastest method of a host"}, errors.Join(o.RefuseVariant(hosts[0].Name), hostFits(facts, p))
+		reason := "the fastest method of a host"
+		if takesPaths(p.Instance) {
+			if way, err := chooseHostWay(&o.Settings, facts, p.Instance); err == nil && !isPaths(way.Variant) && way.Level != tuned.Predicted {
+				reason = way.Reason()
+			}
+		}
+		return plan{method: &hosts[0], reason: reason}, errors.Join(o.RefuseVariant(hosts[0].Name), hostFits(facts, p))
 	}
 	first, reason := plan{probe: probe}, ""
 	if o.Algorithm == "" && o.Variant == "" && p.Instance.Dense() && p.Limit == problem.Infinity { // others core alone takes

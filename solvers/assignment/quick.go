@@ -17,6 +17,7 @@ type QuickSolver struct {
 	space    paths.Workspace
 	column   []int32
 	matcher  paths.Matcher
+	chosen   chosenReading
 	instance Instance // of Match, where the matcher does not decide
 }
 
@@ -25,7 +26,7 @@ type QuickSolver struct {
 // the package's Solve does: sparse ones, points, a limit, no full matching, many costs that these kernels do not decide. Errors
 // of costs wrap ErrCost.
 func (q *QuickSolver) Solve(inst *Instance) (column []int32, d Duals, c Certificate, ok bool, err error) {
-	if column, d, c, ok = q.prove(inst); ok {
+	if column, d, c, ok = q.prove(inst, paths.ByShape); ok {
 		return column, d, c, true, nil
 	}
 	if inst != nil && inst.Dense() && inst.Len() > integerCosts {
@@ -34,10 +35,14 @@ func (q *QuickSolver) Solve(inst *Instance) (column []int32, d Duals, c Certific
 	return q.solve(inst)
 }
 
-// prove is Solve by kernels on the costs as they are, which check their answers; false where these do not decide.
-func (q *QuickSolver) prove(inst *Instance) ([]int32, Duals, Certificate, bool) {
+// prove is Solve by kernels on the costs as they are, which check their answers; false where these do not decide. With ByShape the
+// binary's winners say how they read rows.
+func (q *QuickSolver) prove(inst *Instance, reading paths.Reading) ([]int32, Duals, Certificate, bool) {
 	if !takesPaths(inst) {
 		return nil, Duals{}, Certificate{}, false
+	}
+	if q.matcher.Reading = reading; reading == paths.ByShape {
+		q.matcher.Reading = q.reading(inst.Rows, inst.Cols, inst.Type)
 	}
 	switch inst.Type {
 	case Int32:

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"coalesce/autotune/tuned"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment/internal/families"
 	"coalesce/solvers/assignment/problem"
@@ -61,7 +62,7 @@ func (s *Session) solve(ctx context.Context, r *run) (*Result, error) {
 	return found, err
 }
 
-// longPaths is longer than Match may take of the costs that FewCosts allows, which nothing ends.
+// longPaths is longer than paths may take, which nothing ends.
 const longPaths = time.Second
 
 // byPaths solves an instance that the plan has one core solve on its own, and keeps it as the session's; nil where others do.
@@ -75,13 +76,17 @@ func (s *Session) byPaths(ctx context.Context, r *run) (*Result, error) {
 	}
 	d, err := s.LeadDevice()
 	if err != nil || d.Facts().Kind != device.Host || len(s.Devices) > 1 || s.RankCount() > 1 || s.Algorithm != "" || s.Variant != "" || s.Start != nil ||
-		s.Bottleneck || s.KBest > 1 || s.Unchecked || ctx.Err() != nil || s.check() != nil || s.TimeLimit > 0 && s.TimeLimit < longPaths || !takesPaths(inst) || !FewCosts(inst.Rows, inst.Cols, d.Facts().SMs) {
+		s.Bottleneck || s.KBest > 1 || s.Unchecked || ctx.Err() != nil || s.check() != nil || s.TimeLimit > 0 && s.TimeLimit < longPaths || !takesPaths(inst) {
 		return nil, nil
+	}
+	way, err := chooseHostWay(&s.Settings, d.Facts(), inst)
+	if err != nil || !isPaths(way.Variant) {
+		return nil, err
 	}
 	began := time.Now()
 	q := quicks.Get().(*QuickSolver)
 	defer quicks.Put(q)
-	column, duals, c, ok := q.prove(inst)
+	column, duals, c, ok := q.prove(inst, readingOf(way.Variant))
 	if !ok {
 		return nil, nil
 	}
@@ -92,7 +97,9 @@ func (s *Session) byPaths(ctx context.Context, r *run) (*Result, error) {
 	if found.Duals = nil; s.Duals {
 		found.Duals = &Duals{U: slices.Clone(duals.U), V: slices.Clone(duals.V), Scale: duals.Scale}
 	}
-	found.Device = s.solvedOn()
+	if found.Device = s.solvedOn(); way.Level != tuned.Predicted {
+		found.Reason = way.Reason()
+	}
 	s.Logf("%s on %s: %s", found.Variant, found.Device, found.Reason)
 	err = s.unload()
 	s.inst = inst

@@ -111,17 +111,30 @@ func NewInstance[T Number](rows, cols int, costs []T, source string) (*Instance,
 
 // SetCosts makes costs those of an instance, of their type, and keeps them.
 func SetCosts[T Number](inst *Instance, costs []T) {
-	inst.I32, inst.I64, inst.F32, inst.F64 = nil, nil, nil, nil
+	inst.I32, inst.I64, inst.F32, inst.F64, inst.Type = nil, nil, nil, nil, ValueOf[T]()
 	switch c := any(costs).(type) {
 	case []int32:
-		inst.Type, inst.I32 = Int32, c
+		inst.I32 = c
 	case []int64:
-		inst.Type, inst.I64 = Int64, c
+		inst.I64 = c
 	case []float32:
-		inst.Type, inst.F32 = Float32, c
+		inst.F32 = c
 	case []float64:
-		inst.Type, inst.F64 = Float64, c
+		inst.F64 = c
 	}
+}
+
+// ValueOf is the type of costs of a Go type.
+func ValueOf[T Number]() Value {
+	switch any(T(0)).(type) {
+	case int32:
+		return Int32
+	case int64:
+		return Int64
+	case float32:
+		return Float32
+	}
+	return Float64
 }
 
 // Dense reports whether the instance holds a cost for every pair.

@@ -218,7 +218,7 @@ func TestScanOfTunedVariant(t *testing.T) {
 		if f.Value(v, "value") != string(problem.Int32) {
 			continue
 		}
-		db, err := tuned.New(tuned.Entry{Family: f.Name, Class: hostFacts().Class(), Fixed: map[string]string{"value": "int32"}, Size: 3,
+		db, err := tuned.New(tuned.Entry{Family: f.Name, Class: Facts().Class(), Fixed: map[string]string{"value": "int32"}, Size: 3,
 			Protocol: tuned.Protocol, Winner: v.Label, Results: []tuned.Result{{Variant: v.Label, Hash: tuned.Hash(v.Hash), Nanos: 1}}})
 		if err != nil {
 			t.Fatal(err)

@@ -19,8 +19,10 @@ type RowScan struct {
 	least, below, lower device.HostKernel
 }
 
-// hostFacts are those of this host.
-var hostFacts = sync.OnceValue(func() device.Facts {
+// Facts are those of this host.
+func Facts() device.Facts { return facts() }
+
+var facts = sync.OnceValue(func() device.Facts {
 	d := host.Open(0)
 	defer d.Close()
 	return d.Facts()
@@ -34,7 +36,7 @@ func newRowScan(p *problem.Normal, t *tuned.Database) (*RowScan, error) {
 	}
 	family := &genassignment.Hostscan
 	w := tuned.Workload{Fixed: map[string]string{"value": string(p.Instance.Type)}, Size: p.Cols}
-	v, err := t.Pick(family, hostFacts(), w, nil)
+	v, err := t.Pick(family, Facts(), w, nil)
 	if err != nil {
 		return nil, err
 	}

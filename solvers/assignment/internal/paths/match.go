@@ -14,6 +14,8 @@ import (
 // A Matcher solves dense problems on costs as they are, in float64, and checks the answers in integers. It keeps its
 // memory, and belongs to one goroutine at a time; the zero value is ready.
 type Matcher struct {
+	Reading Reading // of the next matrices
+
 	search lapjv.Search
 	lists  lists
 	turned []float64 // costs that were negated, transposed or int64
@@ -22,8 +24,18 @@ type Matcher struct {
 	own    []float64 // costs of matched pairs
 }
 
-// byLists reports whether lists of near pairs are faster than whole rows.
-func byLists(rows, cols int) bool {
+// A Reading says which pairs of a row searches read.
+type Reading int
+
+// Readings.
+const (
+	ByShape   Reading = iota // as ByLists says
+	AllPairs                 // whole rows
+	NearPairs                // lists of near pairs
+)
+
+// ByLists reports whether lists of near pairs are faster than whole rows, as a rule.
+func ByLists(rows, cols int) bool {
 	if rows == cols {
 		return rows >= 700
 	}
@@ -145,7 +157,7 @@ func solve[T problem.Number](s *Matcher, rows, cols int, costs []T, maximize boo
 		return false
 	}
 	m, n, integer := min(rows, cols), max(rows, cols), T(1)/2 == 0
-	listed, ok := byLists(m, n), false
+	listed, ok := s.Reading == NearPairs || s.Reading == ByShape && ByLists(m, n), false
 	if _, whole := any(costs).([]int64); whole || rows > cols || maximize {
 		ok = turn(s, rows, cols, costs, maximize) && match(s, m, n, s.turned, integer, listed, scale)
 	} else {

@@ -30,7 +30,7 @@ func TestDrawn(t *testing.T) {
 	}{
 		{"NVIDIA H100 80GB HBM3", 80 << 30, false, 6, 2},
 		{"NVIDIA H100 80GB HBM3", 80 << 30, true, 5, 2},
-		{"NVIDIA H200", 140 << 30, false, 7, 3},
+		{"NVIDIA H200", 140 << 30, false, 8, 3},
 		{"NVIDIA H200", 140 << 30, true, 2, 1},
 	} {
 		facts := device.Facts{Kind: device.CUDA, Name: c.name, Major: 9, SMs: 132, SharedPerBlock: 227 << 10, ThreadsPerBlock: 1024, Memory: c.memory, Free: c.memory - 2<<30}

@@ -4,9 +4,9 @@
 // variant nearest to the middle of the space, and four others, each the farthest from those before.
 //
 // For each next one it grows two randomised regression trees on the logarithms of all times so far and takes the variant of
-// least mean prediction; of several, the nearest to the best so far. Trees are grown afresh for each proposal, which is all that makes
-// it explore. A node draws four random splits and takes the one of least variance; a leaf holds trials that are alike. A
-// variant that failed counts as slow as the slowest.
+// least mean prediction; of several, the nearest to the best so far, or any where four trials in a row were not faster than all
+// before. Trees are grown afresh for each proposal, which is all else that makes it explore. A node draws four random splits and
+// takes the one of least variance; a leaf holds trials that are alike. A variant that failed counts as slow as the slowest.
 //
 // Parameters are ordered as numbers where all their values are numbers. The product and the ratio of each
 // pair are features too: threads of a block, elements of a tile.
@@ -26,6 +26,7 @@ const (
 	opposed = 2 // the same where something is
 	splits  = 4 // random splits a node, of which the best counts
 	trees   = 2 // a proposal; their mean decides
+	stuck   = 4 // trials in a row, none faster than all before: the next one need not be near the best
 	misled  = 3 // trials in a row of what won elsewhere, none faster than all before: the rest is left
 )
 
@@ -236,7 +237,7 @@ func (p *Proposer) distance(a, b int) (d float64) {
 }
 
 // promising is the variant with the least mean prediction of trees grown anew: of several the nearest to the
-// fastest so far, of several such a random one.
+// fastest so far unless the search is stuck there, of several such a random one.
 func (p *Proposer) promising() int {
 	slowest, fastest := math.Inf(-1), 0
 	for k, y := range p.times {
@@ -266,7 +267,10 @@ func (p *Proposer) promising() int {
 		if p.sums[i] > least {
 			continue
 		}
-		d := p.distance(i, p.tried[fastest])
+		d := 0.0
+		if p.vain < stuck {
+			d = p.distance(i, p.tried[fastest])
+		}
 		if p.sums[i] < least || d < nearest {
 			least, nearest, n = p.sums[i], d, 0
 		}

@@ -94,6 +94,16 @@ class ReportFields(Object):
         return cast('bool', self.report["interrupted"])
 
     @property
+    def target(self) -> Optional[float]:
+        """Value that ends the solve; None where there is none."""
+        return number(self.report.get("target"))
+
+    @property
+    def time_to_target(self) -> Optional[float]:
+        """Time to the target from the start of the solve, in seconds; None where it was not met."""
+        return number(self.report.get("time_to_target"))
+
+    @property
     def notes(self) -> list[str]:
         """Sentences on the instance and the solve."""
         return cast('list[str]', self.report["notes"])
@@ -627,16 +637,6 @@ class QUBOFields(ReportFields):
     def work(self) -> QUBOWork:
         """Work of the searches."""
         return cast('QUBOWork', self.report["work"])
-
-    @property
-    def target(self) -> Optional[float]:
-        """Value that ends the search; None where there is none."""
-        return number(self.report.get("target"))
-
-    @property
-    def time_to_target(self) -> Optional[float]:
-        """Time to the target from the start of the solve, in seconds; None where it was not met."""
-        return number(self.report.get("time_to_target"))
 
     @property
     def certificate(self) -> QUBOCertificate:

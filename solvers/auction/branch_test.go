@@ -161,7 +161,7 @@ func TestStart(t *testing.T) {
 		}
 		target := best.Value.Float()
 		met, err := Solve(t.Context(), a, Options{Settings: solve.Settings{Start: Allocation(best.Winners), Target: &target}})
-		if err != nil || met.Value != best.Value || met.Stopped || met.Nodes > 1 {
+		if err != nil || met.Value != best.Value || met.Stopped || met.Nodes > 1 || met.Met == nil || *met.Target != target {
 			t.Errorf("the start meets the target: found %+v, %v", met, err)
 		}
 		few, err := Solve(t.Context(), a, Options{Settings: solve.Settings{Algorithm: Branch, Start: Allocation(best.Winners[:1])}, Proof: true})

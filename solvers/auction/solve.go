@@ -192,6 +192,7 @@ func (r *run) Certify(ctx context.Context, found *Result) error {
 	res, err := originalResult(r.atomic, found)
 	if res != nil {
 		*r.result = *res
+		r.result.MarkMet(r.Target, r.start)
 	}
 	if errors.Is(err, solve.ErrInfeasible) && !res.Proven {
 		r.refute(ctx)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"strings"
+	"time"
 
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/attempt"
@@ -71,6 +72,7 @@ var ErrCheckpoint = checkpoint.ErrRefused
 type run struct {
 	*Session
 	inst   *Instance // prepared, from Plan on
+	began  time.Time
 	plan   *plan.Plan
 	task   *attempt.Task
 	result *Result
@@ -78,6 +80,7 @@ type run struct {
 
 // Plan implements solve.Work.
 func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[*attempt.Outcome]], error) {
+	r.began = time.Now()
 	o := &r.Settings
 	d, err := o.LeadDevice()
 	if err != nil {
@@ -186,9 +189,12 @@ func (r *run) attempts(ctx context.Context, algorithms iter.Seq2[Method, attempt
 func (r *run) Certify(_ context.Context, found *attempt.Outcome) error {
 	if found.Met {
 		r.result.Reason = "a structure is worth the target"
-		return r.acceptIncumbent()
+		err := r.acceptIncumbent()
+		r.result.MarkMet(r.Target, r.began)
+		return err
 	}
 	err := r.result.Certify(r.inst, found.Claimed)
+	r.result.MarkMet(r.Target, r.began)
 	if err != nil && found.Refuted != "" {
 		return fmt.Errorf("%s: %w", found.Refuted, err)
 	}

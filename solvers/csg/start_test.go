@@ -61,7 +61,8 @@ func TestTarget(t *testing.T) {
 	run := func(algorithm Method, target float64, start solve.Start) *Result {
 		t.Helper()
 		r, err := Solve(t.Context(), inst, Options{Settings: solve.Settings{Devices: []device.Device{d}, Algorithm: string(algorithm), Target: &target, Start: start}})
-		if err != nil || r.Stopped || r.Value.Float() < min(target, best.Value.Float()) || r.Certificate.Sum != r.Value.String() {
+		if err != nil || r.Stopped || r.Value.Float() < min(target, best.Value.Float()) || r.Certificate.Sum != r.Value.String() ||
+			*r.Target != target || (r.Met != nil) != (r.Value.Float() >= target) {
 			t.Fatalf("%s, target %v: found %+v, %v", algorithm, target, r, err)
 		}
 		return r

@@ -39,10 +39,6 @@ type Result struct {
 	Used map[string]Rules `json:"rules_used"`
 	// work of the searches
 	Work Work `json:"work"`
-	// value that ends the search
-	Target *float64 `json:"target" none:"there is none"`
-	// time to the target from the start of the solve
-	Met *float64 `json:"time_to_target" unit:"s" none:"it was not met"`
 	// moments at which the best value improved
 	History []Improvement `json:"history" none:"there was no search"`
 	// several solutions, best first; empty where one was asked for
@@ -56,7 +52,7 @@ type Result struct {
 // newResult is a result with the facts of its instance and its options, and no answer.
 func newResult(inst *Instance, o Options) *Result {
 	report := solve.Report{Problem: "qubo", Instance: inst.Source, Size: map[string]int{"variables": inst.N, "pairs": int(inst.Pairs())}, Notes: inst.Notes}
-	return &Result{Report: report, Format: inst.Format, Form: inst.Form, Sense: inst.Sense, N: inst.N, Names: inst.Names, Target: o.Target, Seed: o.Seed, Rules: o.Rules}
+	return &Result{Report: report, Format: inst.Format, Form: inst.Form, Sense: inst.Sense, N: inst.N, Names: inst.Names, Seed: o.Seed, Rules: o.Rules}
 }
 
 // An Improvement is a moment at which the best value rose (fell, when

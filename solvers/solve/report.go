@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"time"
 )
 
 // A Report has the parts that all answers have besides the solution. Results embed it, and
@@ -37,8 +38,20 @@ type Report struct {
 	Reason string `json:"reason"`
 	// whether the caller, the user or the time limit ended the solve before it was done; the solution is then the best so far
 	Stopped bool `json:"interrupted"`
+	// value that ends the solve
+	Target *float64 `json:"target,omitempty" none:"there is none"`
+	// time to the target from the start of the solve
+	Met *float64 `json:"time_to_target,omitempty" unit:"s" none:"it was not met"`
 	// sentences on the instance and the solve
 	Notes Notes `json:"notes"`
+}
+
+// MarkMet sets the time to the target of a solve that began then, where the value, of a problem that maximises, meets it.
+func (r *Report) MarkMet(target *float64, began time.Time) {
+	if target != nil && r.Value.Float() >= *target {
+		met := time.Since(began).Seconds()
+		r.Met = &met
+	}
 }
 
 // Seconds are wall-clock times. A solver that does not separate two of them counts both as Solve.

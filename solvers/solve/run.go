@@ -76,6 +76,7 @@ func Run[R Answer, F any](ctx context.Context, s *Settings, w Work[R, F]) (R, er
 		return none, err
 	}
 	head := r.Head()
+	head.Target = s.Target
 	head.Device = cmp.Or(head.Device, s.DeviceNames())
 	head.Seconds.Solve = solved.Sub(planned).Seconds() - head.Seconds.Prepare
 	head.Seconds.Prepare += planned.Sub(began).Seconds()

@@ -6,10 +6,10 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"coalesce/internal/cli/atomicfile"
+	"coalesce/internal/cli/run"
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/qubo"
@@ -42,11 +42,7 @@ func writeResult(out io.Writer, r *qubo.Result, inst *qubo.Instance, facts devic
 		t.Row("verified", verified)
 	}
 	if r.Target != nil {
-		met := "not met"
-		if r.Met != nil {
-			met = "met after " + ui.Seconds(*r.Met)
-		}
-		t.Row("target", strconv.FormatFloat(*r.Target, 'f', -1, 64)+": "+met)
+		t.Row("target", run.TargetText(&r.Report))
 	}
 	last := r.History[len(r.History)-1]
 	t.Row("time", fmt.Sprintf("read %s, solve %s, the best after %s", ui.Seconds(r.Seconds.Read), ui.Seconds(r.Seconds.Solve), ui.Seconds(last.Seconds)))

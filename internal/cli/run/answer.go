@@ -3,6 +3,7 @@ package run
 import (
 	"fmt"
 	"io"
+	"strconv"
 
 	"coalesce/internal/ui"
 	"coalesce/solvers/solve"
@@ -16,6 +17,15 @@ type Answer struct {
 	Verified   string
 	Splittings float64
 	Name       string // of the device
+}
+
+// TargetText is the target of a report, and when it was met.
+func TargetText(r *solve.Report) string {
+	met := "not met"
+	if r.Met != nil {
+		met = "met after " + ui.Seconds(*r.Met)
+	}
+	return strconv.FormatFloat(*r.Target, 'f', -1, 64) + ": " + met
 }
 
 // Write writes a table for people.
@@ -34,6 +44,9 @@ func (x Answer) Write(w io.Writer) error {
 	t.Row("checked", x.Checked)
 	if x.Verified != "" {
 		t.Row("verified", x.Verified)
+	}
+	if r.Target != nil {
+		t.Row("target", TargetText(r))
 	}
 	speed := ""
 	if x.Splittings > 0 && r.Seconds.Solve > 0 {

@@ -23,10 +23,6 @@ type Result struct {
 	Type problem.Value `json:"type"`
 	// seed of the random numbers
 	Seed uint64 `json:"seed"`
-	// value that ends the search
-	Target *float64 `json:"target" none:"there is none"`
-	// time to the target from the start of the solve
-	Met *float64 `json:"time_to_target" unit:"s" none:"it was not met"`
 	// moments at which the best value rose
 	History []Improvement `json:"history"`
 	// work of the search

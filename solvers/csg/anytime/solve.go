@@ -74,7 +74,7 @@ func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[searche
 		return nil, nil, err
 	}
 	r.result = newResult(inst)
-	r.result.Algorithm, r.result.Seed, r.result.Target = Algorithm, o.Seed, o.Target
+	r.result.Algorithm, r.result.Seed = Algorithm, o.Seed
 	search := func() (searcher, error) { return r.search(ctx, max(1, min(d.Facts().SMs, runtime.NumCPU()))) }
 	return r.result, slices.Values([]solve.Attempt[searcher]{{Name: Algorithm, Run: search}}), nil
 }

@@ -55,11 +55,16 @@ type Solver struct {
 	// Perturbations is how often equal costs made steps of 0 and were perturbed.
 	Perturbations int
 
-	row, column, shift []float64 // scratch memory of a pivot
+	scratch
+	free    []int32 // columns whose bounds differ
+	changed bool    // bounds have changed since x was computed
+}
+
+// A scratch is the memory of a pivot.
+type scratch struct {
+	row, column, shift []float64
 	touched            []int32
 	ratios             []ratio
-	free               []int32 // columns whose bounds differ
-	changed            bool    // bounds have changed since x was computed
 }
 
 type ratio struct {
@@ -74,7 +79,7 @@ func New(a *Matrix, prices []float64) *Solver {
 	s := &Solver{Matrix: a, n: n, m: m, given: make([]float64, n+m), cost: make([]float64, n+m), low: make([]float64, n+m), up: make([]float64, n+m),
 		head: make([]int32, m), place: make([]int32, n+m), upper: make([]bool, n+m), inverse: make([]float64, m*m),
 		x: make([]float64, m), d: make([]float64, n+m), weight: make([]float64, m),
-		row: make([]float64, n+m), column: make([]float64, m), shift: make([]float64, m)}
+		scratch: scratch{row: make([]float64, n+m), column: make([]float64, m), shift: make([]float64, m)}}
 	for j := range n {
 		s.given[j], s.up[j], s.place[j] = -prices[j], 1, -1
 	}

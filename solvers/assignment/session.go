@@ -11,6 +11,7 @@ import (
 	"coalesce/autotune/tuned"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment/internal/families"
+	"coalesce/solvers/assignment/internal/paths"
 	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/solve"
 )
@@ -79,14 +80,20 @@ func (s *Session) byPaths(ctx context.Context, r *run) (*Result, error) {
 		s.Bottleneck || s.KBest > 1 || s.Unchecked || ctx.Err() != nil || s.check() != nil || s.TimeLimit > 0 && s.TimeLimit < longPaths || !takesPaths(inst) {
 		return nil, nil
 	}
-	way, err := chooseHostWay(&s.Settings, d.Facts(), inst)
-	if err != nil || !isPaths(way.Variant) {
-		return nil, err
+	reading, reason := paths.ByShape, ""
+	if inst.Rows*inst.Cols >= chosenFrom || s.Tuning != nil {
+		way, err := chooseHostWay(&s.Settings, d.Facts(), inst)
+		if err != nil || !isPaths(way.Variant) {
+			return nil, err
+		}
+		if reading = readingOf(way.Variant); way.Level != tuned.Predicted {
+			reason = way.Reason()
+		}
 	}
 	began := time.Now()
 	q := quicks.Get().(*QuickSolver)
 	defer quicks.Put(q)
-	column, duals, c, ok := q.prove(inst, readingOf(way.Variant))
+	column, duals, c, ok := q.prove(inst, reading)
 	if !ok {
 		return nil, nil
 	}
@@ -97,9 +104,7 @@ func (s *Session) byPaths(ctx context.Context, r *run) (*Result, error) {
 	if found.Duals = nil; s.Duals {
 		found.Duals = &Duals{U: slices.Clone(duals.U), V: slices.Clone(duals.V), Scale: duals.Scale}
 	}
-	if found.Device = s.solvedOn(); way.Level != tuned.Predicted {
-		found.Reason = way.Reason()
-	}
+	found.Device, found.Reason = s.solvedOn(), cmp.Or(reason, found.Reason)
 	s.Logf("%s on %s: %s", found.Variant, found.Device, found.Reason)
 	err = s.unload()
 	s.inst = inst

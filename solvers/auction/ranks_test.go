@@ -69,6 +69,37 @@ func TestProofsOfRanks(t *testing.T) {
 	}
 }
 
+// Ranks begin with the same bids: they end at once where these meet the target, and else find the optimum.
+func TestRanksWithStart(t *testing.T) {
+	a := regional(rand.New(rand.NewPCG(8, 3)), 60, 240)
+	best, err := Solve(t.Context(), a, Options{Settings: solve.Settings{Algorithm: Branch}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	met, beyond := best.Value.Float(), best.Value.Float()+1
+	for name, s := range map[string]solve.Settings{
+		"met":     {Start: Allocation(best.Winners), Target: &met},
+		"beyond":  {Start: Allocation(best.Winners), Target: &beyond},
+		"one bid": {Start: Allocation(best.Winners[:1])},
+	} {
+		ranks, results := collectivetest.Ranks(2), make([]*Result, 2)
+		err := collective.OnAll(2, func(rank int) (err error) {
+			own := s
+			own.Algorithm, own.Ranks = Branch, ranks[rank]
+			results[rank], err = Solve(t.Context(), a, Options{Settings: own})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rank, res := range results {
+			if res.Value != best.Value || (name != "met") != res.Proven || res.Stopped {
+				t.Errorf("%s, rank %d: found %+v", name, rank, res)
+			}
+		}
+	}
+}
+
 // Auctions of few goods are coalition structures, which ranks solve together too.
 func TestRanksOfFewGoods(t *testing.T) {
 	a, err := Generate("L2", 19, 100, 61)

@@ -43,3 +43,22 @@ func TestParseBlocks(t *testing.T) {
 		t.Errorf("found the structure %v", s)
 	}
 }
+
+// Any text is blocks of all agents, or an error of the file.
+func FuzzParseBlocks(f *testing.F) {
+	for _, text := range []string{"3 1\n2\n4\n", "{ann, bob}\ncy\n4", "[[3, 1], [2], [4]]", `{"solution": [[1, 2, 3, 4]]}`, "[[1,", "1 1\n"} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		blocks, err := ParseBlocks(text, "f", 4, []string{"ann", "bob", "cy", "dee"})
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "f:") {
+				t.Errorf("the error %q does not begin with the file", err)
+			}
+			return
+		}
+		if _, err := blocks.Labels(4); err != nil {
+			t.Errorf("found %v: %v", blocks, err)
+		}
+	})
+}

@@ -109,7 +109,7 @@ func check(t *testing.T, d *drawn, j *Join, terminal []bool) int64 {
 		}
 	}
 	load, total := make([]int64, len(d.ends)), int64(0)
-	j.Sets(nil, func(_ int32, y int64, edges []int32) {
+	j.Sets(func(_ int32, y int64, edges []int32) {
 		odd := false
 		for _, e := range edges {
 			load[e] += y
@@ -211,7 +211,7 @@ func TestLimit(t *testing.T) {
 			continue
 		}
 		load, total := make([]int64, len(d.ends)), int64(0)
-		j.Sets(nil, func(_ int32, y int64, edges []int32) {
+		j.Sets(func(_ int32, y int64, edges []int32) {
 			total += y
 			for _, e := range edges {
 				load[e] += y

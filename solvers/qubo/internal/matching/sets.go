@@ -5,66 +5,141 @@ import (
 	"slices"
 )
 
-// Sets calls back the cuts that the duals stand for: each has a positive weight, and edges, ascending. The vertices on one side
-// include an odd number of terminals, so that the join has an odd number of the edges. The weights of the cuts that an edge is in
-// add up to at most its length, but for edges that were removed. All weights add up to the sum of the duals. only, ascending, are the
-// nodes whose cuts are called back; nil: all are.
-func (j *Join) Sets(only []int32, each func(node int32, y int64, edges []int32)) {
-	inside := make([]int32, j.g.Vertices())
-	turn := int32(0)
-	type arrival struct {
-		at int64
-		v  int32
-	}
-	var shell []arrival
-	var list, edges []int32
+// Sets calls back the cuts that the duals stand for: each has a positive weight, and edges. The vertices on one side include an odd
+// number of terminals, so that the join has an odd number of the edges. The weights of the cuts that an edge is in add up to at most
+// its length, but for edges that were removed. All weights add up to the sum of the duals.
+func (j *Join) Sets(each func(node int32, y int64, edges []int32)) {
+	c := j.newCut(each)
 	j.eachNode(func(x int32) {
-		n := &j.nodes[x]
-		if n.y <= 0 {
-			return
+		if j.nodes[x].around < 0 {
+			c.visit(x)
 		}
-		if only != nil {
-			if _, is := slices.BinarySearch(only, x); !is {
-				return
-			}
+	})
+}
+
+// SetsOf is Sets of some nodes: it passes over others, such as vertices that are no terminals.
+func (j *Join) SetsOf(nodes []int32, each func(node int32, y int64, edges []int32)) {
+	n := int32(j.g.Vertices())
+	idle := map[int32]bool{}
+	for _, x := range j.free {
+		idle[x] = true
+	}
+	c := j.newCut(each)
+	for _, x := range nodes {
+		if x < n && !j.terminal[x] || idle[x] || j.nodes[x].y <= 0 {
+			continue
 		}
-		turn++
-		list, shell = list[:0], shell[:0]
-		take := func(v int32) {
-			list = append(list, v)
-			inside[v] = turn
-		}
-		j.eachInside(x, func(c int32) {
-			for v := j.nodes[c].shell; v >= 0; v = j.below[v] {
-				if c != x {
-					take(v)
-				} else {
-					shell = append(shell, arrival{j.dist[v] - j.within(j.source[v], x), v})
+		c.begin()
+		j.eachInside(x, func(inner int32) {
+			if inner != x {
+				for v := j.nodes[inner].shell; v >= 0; v = j.below[v] {
+					c.take(v)
 				}
 			}
 		})
-		slices.SortStableFunc(shell, func(a, b arrival) int { return cmp.Compare(a.at, b.at) })
-		for k, at := 0, int64(0); at < n.y; {
-			for ; k < len(shell) && shell[k].at <= at; k++ {
-				take(shell[k].v)
+		c.levels(x)
+	}
+}
+
+// A cut is the edges from some vertices to others.
+type cut struct {
+	j     *Join
+	each  func(node int32, y int64, edges []int32)
+	edges []int32
+	place []int32 // of edges: in edges
+	turn  []int32 // of edges: when place was set
+	now   int32
+	shell []arrival
+}
+
+// An arrival is a vertex, and the radius of the region at which it came.
+type arrival struct {
+	at int64
+	v  int32
+}
+
+func (j *Join) newCut(each func(node int32, y int64, edges []int32)) *cut {
+	return &cut{j: j, each: each, place: make([]int32, j.g.Edges()), turn: make([]int32, j.g.Edges())}
+}
+
+// begin begins with no vertices.
+func (c *cut) begin() {
+	c.now++
+	c.edges = c.edges[:0]
+}
+
+// toggle takes an edge in or out.
+func (c *cut) toggle(e int32) {
+	if c.turn[e] != c.now {
+		c.turn[e], c.place[e] = c.now, none
+	}
+	at := c.place[e]
+	if at == none {
+		c.place[e] = int32(len(c.edges))
+		c.edges = append(c.edges, e)
+		return
+	}
+	last := c.edges[len(c.edges)-1]
+	c.edges[at], c.place[last] = last, at
+	c.edges, c.place[e] = c.edges[:len(c.edges)-1], none
+}
+
+// take takes a vertex in.
+func (c *cut) take(v int32) {
+	for _, h := range c.j.g.at(v) {
+		c.toggle(h >> 1)
+	}
+}
+
+// visit calls back the cuts of a node and of those within, and returns the edges that leave its region.
+func (c *cut) visit(x int32) []int32 {
+	j := c.j
+	var inner [][]int32
+	if first := j.nodes[x].first; first >= 0 {
+		for d := first; ; {
+			inner = append(inner, c.visit(d))
+			if d = j.nodes[d].side; d == first {
+				break
 			}
-			end := n.y
-			if k < len(shell) {
-				end = min(end, shell[k].at)
-			}
-			edges = edges[:0]
-			for _, v := range list {
-				for _, h := range j.g.at(v) {
-					if inside[j.g.head[h]] != turn {
-						edges = append(edges, h>>1)
-					}
-				}
-			}
-			slices.Sort(edges)
-			each(x, end-at, edges)
-			at = end
 		}
-	})
+	}
+	c.begin()
+	for _, list := range inner {
+		for _, e := range list {
+			c.toggle(e)
+		}
+	}
+	c.levels(x)
+	if j.nodes[x].around < 0 {
+		return nil
+	}
+	return slices.Clone(c.edges)
+}
+
+// levels calls back the cuts of a node, whose nodes' regions are taken in.
+func (c *cut) levels(x int32) {
+	j := c.j
+	n := &j.nodes[x]
+	c.shell = c.shell[:0]
+	for v := n.shell; v >= 0; v = j.below[v] {
+		c.shell = append(c.shell, arrival{j.dist[v] - j.within(j.source[v], x), v})
+	}
+	slices.SortStableFunc(c.shell, func(a, b arrival) int { return cmp.Compare(a.at, b.at) })
+	k := 0
+	for at := int64(0); at < n.y; {
+		for ; k < len(c.shell) && c.shell[k].at <= at; k++ {
+			c.take(c.shell[k].v)
+		}
+		end := n.y
+		if k < len(c.shell) {
+			end = min(end, c.shell[k].at)
+		}
+		c.each(x, end-at, c.edges)
+		at = end
+	}
+	for ; k < len(c.shell); k++ {
+		c.take(c.shell[k].v)
+	}
 }
 
 // within is the sum of the duals of the nodes around a terminal that are in a node.

@@ -33,7 +33,7 @@ const unknown = math.MaxInt64 / 4
 func newBranching(s *Surface, root *matching.Join, o Options) *branching {
 	b := &branching{s: s, o: o, root: root, best: unknown, step: s.step(), zero: root.Sum(), sets: map[int32][]int32{}}
 	b.proof = &frustration.Proof{Exponent: s.exponent(), Sets: [][]int64{}}
-	root.Sets(nil, func(node int32, y int64, edges []int32) {
+	root.Sets(func(node int32, y int64, edges []int32) {
 		b.sets[node] = append(b.sets[node], int32(len(b.proof.Sets)))
 		b.proof.Sets = append(b.proof.Sets, b.set(y, edges))
 	})
@@ -153,7 +153,7 @@ func (b *branching) leaf(j *matching.Join, fixed []int32, infeasible bool) *frus
 		n.Without = append(n.Without, b.sets[x]...)
 	}
 	slices.Sort(n.Without)
-	j.Sets(changed, func(_ int32, y int64, edges []int32) { n.Sets = append(n.Sets, b.set(y, edges)) })
+	j.SetsOf(changed, func(_ int32, y int64, edges []int32) { n.Sets = append(n.Sets, b.set(y, edges)) })
 	if infeasible {
 		n.Sets = append(n.Sets, b.set(unknown, j.Deadlock()))
 	}

@@ -334,8 +334,8 @@ func (j *Join) meeting(x, y int32) int32 {
 // divide opens a shrinking blossom whose dual is 0. The way through its cycle that has an even number of edges stays in the tree.
 func (j *Join) divide(x int32) {
 	b := j.nodes[x]
-	entry, base := j.childOf(x, b.tree.own), j.childOf(x, b.mate.own)
 	j.open(x)
+	entry, base := j.outer(b.tree.own), j.outer(b.mate.own)
 	var around []int32
 	at := 0
 	for c := base; ; {

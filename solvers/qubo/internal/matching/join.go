@@ -286,7 +286,6 @@ func (j *Join) open(x int32) {
 	j.changed = append(j.changed, x)
 	j.loosen(x)
 	b := j.nodes[x]
-	base := j.childOf(x, b.mate.own)
 	for c := b.first; ; {
 		n := &j.nodes[c]
 		n.up, n.around, n.label = none, none, 0
@@ -294,6 +293,7 @@ func (j *Join) open(x int32) {
 			break
 		}
 	}
+	base := j.outer(b.mate.own) // one of them now
 	j.nodes[base].mate = b.mate
 	if b.mate.to < 0 {
 		j.nodes[base].mate = nowhere

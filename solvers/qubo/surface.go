@@ -2,6 +2,7 @@ package qubo
 
 import (
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"coalesce/solvers/qubo/internal/frustration"
 	"coalesce/solvers/qubo/internal/planar"
 	"coalesce/solvers/qubo/internal/preprocess"
+	"coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -83,6 +85,7 @@ func (r *run) solveSurface() bool {
 		b.objective = value
 		r.bests = &bestSolutions{red: preprocess.Unreduced(r.p, value), part: []partBest{{value: value, x: x, proven: true}}}
 		r.record(r.elapsed())
+		r.walkOptima(x, value)
 		r.plan.reason = "the graph is " + s.Kind + ": its frustrated faces are matched"
 		return true
 	}
@@ -91,6 +94,73 @@ func (r *run) solveSurface() bool {
 		r.setZeros(r.bests.red)
 	}
 	return false
+}
+
+// walkOptima adds solutions that are as good as x, where several are asked for: a walk flips variables, and whole components, that change
+// no value.
+func (r *run) walkOptima(x []uint64, value int64) {
+	s, p := &r.several, r.p
+	if s.limit <= 1 {
+		return
+	}
+	s.add(value, x, r.elapsed())
+	random := rand.New(rand.NewPCG(r.o.Seed, 2))
+	y, delta := slices.Clone(x), make([]int64, p.N)
+	p.Deltas(y, delta)
+	free := func(i int) bool { return r.inst.Fixed == nil || r.inst.Fixed[i] < 0 }
+	components := componentsOf(p)
+	even := make([]int, 0, p.N)
+	for steps := 0; steps < walkSteps*(s.limit+s.apart) && len(s.list) < s.limit && !r.isOverdue(); steps++ {
+		even = even[:0]
+		for i, d := range delta {
+			if d == 0 && free(i) {
+				even = append(even, i)
+			}
+		}
+		switch {
+		case len(components) > 1 && random.IntN(1+len(even)) < len(components):
+			whole, z := components[random.IntN(len(components))], slices.Clone(y)
+			for _, i := range whole {
+				z[i>>6] ^= 1 << (i & 63)
+			}
+			if slices.ContainsFunc(whole, func(i int32) bool { return !free(int(i)) }) || p.ValueFrom(y, value, z) != value {
+				continue
+			}
+			y = z
+			p.Deltas(y, delta)
+		case len(even) == 0:
+			return
+		default:
+			problem.Flip(p, y, delta, even[random.IntN(len(even))])
+		}
+		s.add(value, y, r.elapsed())
+	}
+}
+
+// walkSteps is how many steps of a walk are taken for each solution that is asked for.
+const walkSteps = 20
+
+// componentsOf are the components of a problem's graph, the variables of each.
+func componentsOf(p *problem.Normal) (lists [][]int32) {
+	met := make([]bool, p.N)
+	for root := range int32(p.N) {
+		if met[root] {
+			continue
+		}
+		met[root] = true
+		list := []int32{root}
+		for k := 0; k < len(list); k++ {
+			col, _ := p.Row(int(list[k]))
+			for _, j := range col {
+				if !met[j] {
+					met[j] = true
+					list = append(list, j)
+				}
+			}
+		}
+		lists = append(lists, list)
+	}
+	return lists
 }
 
 // isClosed reports whether the value of a solution proves itself with a bound.

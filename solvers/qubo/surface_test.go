@@ -154,3 +154,74 @@ func TestSurfaceLimits(t *testing.T) {
 		t.Fatalf("%v, bound of kind %s", err, other.BoundKind)
 	}
 }
+
+// Several solutions of a grid of signs are all optimal, and as far apart as asked for.
+func TestSurfaceSolutions(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 4))
+	inst := drawnGrid(t, r, 12, 12, true, func() float64 { return float64(2*r.IntN(2) - 1) })
+	o := surfaceOptions(t)
+	o.Solutions, o.Distance = 12, 3
+	result, err := qubo.Solve(t.Context(), inst, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !result.Proven || len(result.Solutions) != 12 {
+		t.Fatalf("proven %t, %d solutions", result.Proven, len(result.Solutions))
+	}
+	for i, a := range result.Solutions {
+		if solve.Number(a.Value.String()) != result.Value {
+			t.Errorf("solution %d is worth %s, the best %s", i, a.Value, result.Value)
+		}
+		for _, b := range result.Solutions[:i] {
+			differ := 0
+			for v := range inst.N {
+				if a.Bits.At(v) != b.Bits.At(v) {
+					differ++
+				}
+			}
+			if min(differ, inst.N-differ) < 3 {
+				t.Errorf("two solutions differ in %d variables", differ)
+			}
+		}
+	}
+}
+
+// Degenerate instances: no variables, no pairs, bridges, several components, zeros and coefficients near the end of int64.
+func TestSurfaceEdges(t *testing.T) {
+	o := surfaceOptions(t)
+	o.TimeLimit = 5 * time.Second
+	r := rand.New(rand.NewPCG(6, 5))
+	for _, every := range []int{40, 20, 81} { // pairs in a row that are left out
+		b := qubo.NewBuilder(81)
+		b.Form(qubo.MaxCut)
+		b.Maximize()
+		for i := range 80 {
+			if (i+1)%every != 0 {
+				b.PairInt(i, i+1, r.Int64N(1<<48)-1<<47)
+			}
+			if i+9 < 81 && i%9 != 8 {
+				b.PairInt(i, i+9, (r.Int64N(3)-1)<<47)
+				b.PairInt(i+9, i, 0)
+			}
+		}
+		inst, err := b.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		result, err := qubo.Solve(t.Context(), inst, o)
+		if err != nil || !result.Proven {
+			t.Errorf("%d: %v, proven %t: %s", every, err, result.Proven, result.Proof)
+		}
+	}
+	for n := range 2 {
+		b := qubo.NewBuilder(n)
+		b.Maximize()
+		inst, err := b.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result, err := qubo.Solve(t.Context(), inst, o); err != nil || !result.Proven {
+			t.Errorf("%d variables: %v", n, err)
+		}
+	}
+}

@@ -58,6 +58,7 @@ func experiments() []experiment.Experiment[*bench] {
 		{Name: "paths", About: "many disjoint augmenting paths a phase against one", Run: (*bench).racePaths},
 		{Name: "batch", About: "many matrices in one launch", Run: (*bench).raceBatches},
 		{Name: "scaling", About: "one GPU, two, four: the paper's weak and strong scaling, and what one GPU cannot hold", Run: (*bench).raceDevices},
+		{Name: "degenerate", About: "costs on which shortest paths are long, or most costs tie", Run: (*bench).raceDegenerate},
 		{Name: "points", About: "costs that are distances of points: uniform, clustered and with ties, on the device and the host", Run: (*bench).racePoints},
 		{Name: "verify", About: "every variant of every family on the tuner's cases; -sample for one of each kind", Run: (*bench).verifyVariants},
 		{Name: "host", About: "the host's solver against the rivals of one thread", Run: (*bench).raceHost},

@@ -435,7 +435,7 @@ class SolveAssignmentFlags(TypedDict, total=False):
     """The flags of coalesce solve assignment. None leaves a flag out.
 
     maximize: find the matching that is worth the most; minus infinity forbids a pair then.
-    format: format of the file: npy, csv, triples, orlib, assignp, mtx, asn (default: told by name and content).
+    format: format of the file: npy, csv, triples, orlib, assignp, mtx, asn, min (default: told by name and content).
     header: whether the first line of a CSV file is names; of triples, whether it is left out: yes, no (default: told by the file, an error where it can be read either way).
     index: whether the first column of a CSV file is names: yes, no (default: told by the file, an error where it can be read either way).
     limit: leave rows unmatched rather than match pairs dearer than this; a row and a column left alone cost as much together.
@@ -456,7 +456,7 @@ class SolveAssignmentFlags(TypedDict, total=False):
     jitter: add -1, 0 or 1 to each cost.
     density: allow about this share of the pairs, a full matching among them (default: all pairs).
     keep_points: keep points, and compute costs when needed; for kinds that have points.
-    algorithm: solve with this algorithm: core, tree, classical, host, paths, sequential-tree, sequential-classical, reference (default: the solver's choice).
+    algorithm: solve with this algorithm: core, scaling, tree, classical, host, paths, sequential-tree, sequential-classical, reference (default: the solver's choice).
     variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known (default: the fastest known).
     time_limit: end the solve of an instance after this time, with the best so far (default: none).
     duals: add the duals u and v to the result.
@@ -475,7 +475,7 @@ class SolveAssignmentFlags(TypedDict, total=False):
     """
 
     maximize: Optional[bool]
-    format: Optional[Literal["npy", "csv", "triples", "orlib", "assignp", "mtx", "asn"]]
+    format: Optional[Literal["npy", "csv", "triples", "orlib", "assignp", "mtx", "asn", "min"]]
     header: Optional[Literal["yes", "no"]]
     index: Optional[Literal["yes", "no"]]
     limit: Optional[Path]
@@ -496,7 +496,7 @@ class SolveAssignmentFlags(TypedDict, total=False):
     jitter: Optional[bool]
     density: Optional[float]
     keep_points: Optional[bool]
-    algorithm: Optional[Literal["core", "tree", "classical", "host", "paths", "sequential-tree", "sequential-classical", "reference"]]
+    algorithm: Optional[Literal["core", "scaling", "tree", "classical", "host", "paths", "sequential-tree", "sequential-classical", "reference"]]
     variant: Optional[Path]
     time_limit: Optional[Union[str, float]]
     duals: Optional[bool]

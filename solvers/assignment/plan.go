@@ -101,6 +101,9 @@ func planFor(facts device.Facts, p *problem.Normal, o Options) (plan, error) {
 		case p.Limit != problem.Infinity && !f.Limits:
 			refused = append(refused, solve.InvalidInput("Algorithm", "family %s takes no limit", f.Name))
 			continue
+		case f.Square && p.Rows != p.Cols:
+			refused = append(refused, solve.InvalidInput("Algorithm", "family %s takes no other than square costs, found %d rows and %d columns", f.Name, p.Rows, p.Cols))
+			continue
 		}
 		c, err := variant(f, facts, p, o)
 		if err == nil {

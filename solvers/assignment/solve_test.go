@@ -16,6 +16,7 @@ import (
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
 	"coalesce/solvers/assignment/internal/draw"
+	"coalesce/solvers/assignment/internal/engine"
 	"coalesce/solvers/assignment/internal/enginetest"
 	"coalesce/solvers/assignment/internal/families"
 	"coalesce/solvers/assignment/internal/formats"
@@ -320,6 +321,7 @@ func TestShortTryGivesWay(t *testing.T) {
 		{"uniform", "classical", "grid", 8, "", ""},
 		{"uniform", "tree", "grid", 3, "assignment/core", ": 3 steps"},
 		{"uniform", "tree", "peers", 3, "assignment/core", ": 3 steps"},
+		{"geom", "scaling", "grid", 3, "assignment/core", ": 3 steps of a scale"},
 	} {
 		inst, err := draw.Draw(draw.Drawing{Kind: c.kind, Rows: 100, Cols: 100, Range: 65, Type: problem.Int32, Seed: enginetest.Seed})
 		if err != nil {
@@ -364,6 +366,20 @@ func TestShortTryGivesWay(t *testing.T) {
 		}
 		if err := j.Close(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// Where core gives up, scaling goes on, which needs no zeros; where costs tie, the families that list zeros.
+func TestCoreGivesWay(t *testing.T) {
+	all := families.DeviceFamilies()
+	for _, c := range []struct {
+		gaveUp engine.ExhaustedError
+		want   string
+	}{{engine.ExhaustedError{Why: "memory of edges"}, "scaling"}, {engine.ExhaustedError{Why: "ties", Tied: true}, "tree"}} {
+		j := &job{plan: plan{family: &all[0], probe: probe}}
+		if next := j.others(&c.gaveUp); next[0].family != c.want {
+			t.Errorf("after core with %s: %v, expected %s", c.gaveUp.Why, next, c.want)
 		}
 	}
 }

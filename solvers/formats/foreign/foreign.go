@@ -19,14 +19,15 @@ type Kind string
 
 // The kinds that some reader takes.
 const (
-	NPY    Kind = "a NumPy array (.npy)"
-	BQM    Kind = "a binary file of dimod's binary quadratic model"
-	JSON   Kind = "JSON"
-	LP     Kind = "a model in LP format"
-	Market Kind = "a Matrix Market file"
-	Edges  Kind = "a DIMACS graph"
-	Asn    Kind = "a DIMACS assignment problem"
-	QUBO   Kind = "a QUBO in qbsolv's format"
+	NPY     Kind = "a NumPy array (.npy)"
+	BQM     Kind = "a binary file of dimod's binary quadratic model"
+	JSON    Kind = "JSON"
+	LP      Kind = "a model in LP format"
+	Market  Kind = "a Matrix Market file"
+	Edges   Kind = "a DIMACS graph"
+	Asn     Kind = "a DIMACS assignment problem"
+	MinCost Kind = "a DIMACS min-cost flow problem"
+	QUBO    Kind = "a QUBO in qbsolv's format"
 )
 
 // Head is how many bytes of a file are enough to name it.
@@ -219,7 +220,7 @@ func ofDIMACS(text []byte) Kind {
 		case "qubo":
 			return QUBO
 		case "min":
-			return "a DIMACS min-cost flow problem"
+			return MinCost
 		case "max":
 			return "a DIMACS maximum-flow problem"
 		case "sp":

@@ -15,6 +15,7 @@ import (
 	"coalesce/solvers/assignment/internal/hungarian"
 	"coalesce/solvers/assignment/internal/paths"
 	"coalesce/solvers/assignment/internal/reference"
+	"coalesce/solvers/assignment/internal/scaling"
 	"coalesce/solvers/assignment/problem"
 )
 
@@ -29,6 +30,7 @@ type Family struct {
 	Sharded func(g *collective.Group, t *tuned.Database, v *device.Variant, rows, cols int) (engine.Sharded, error)
 	several [2]string // parameter and value of its variants for several devices; empty: all
 	Limits  bool      // takes limits
+	Square  bool      // takes as many columns as rows alone
 	// Implicit opens an engine for a sparse problem or one of points; nil: it
 	// takes neither.
 	Implicit func(d device.Device, t *tuned.Database, v *device.Variant, p *problem.Normal) (engine.Engine, error)
@@ -39,6 +41,7 @@ type Family struct {
 func DeviceFamilies() []Family {
 	return []Family{
 		{Name: "core", Kernels: &assignment.Core, Open: coreprice.Open, Sharded: coreprice.OpenShards, Limits: true, Implicit: coreprice.OpenImplicit},
+		{Name: "scaling", Kernels: &assignment.Scaling, Open: opener(scaling.Open), Square: true},
 		{Name: "tree", Kernels: &assignment.Tree, Open: opener(hungarian.OpenTree), Sharded: sharder(hungarian.OpenTreeShards), several: [2]string{"barrier", "peers"}},
 		{Name: "classical", Kernels: &assignment.Classical, Open: opener(hungarian.OpenClassical), Sharded: sharder(hungarian.OpenClassicalShards), several: [2]string{"devices", "many"}},
 	}

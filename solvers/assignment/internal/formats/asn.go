@@ -67,11 +67,11 @@ func readASN(in source, o ReadOptions) (*problem.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.bipartite(source)
+	return p.bipartite(source, "one from a source (a line of n) to a node that is none")
 }
 
-// bipartite numbers both sides, and makes an instance of the pairs of nodes.
-func (p *pairs) bipartite(source []bool) (*problem.Instance, error) {
+// bipartite numbers both sides, and makes an instance of the pairs of nodes; expected says which arcs a file may have.
+func (p *pairs) bipartite(source []bool, expected string) (*problem.Instance, error) {
 	number := make([]int32, len(source))
 	var rows, cols int32
 	for v, is := range source {
@@ -96,7 +96,7 @@ func (p *pairs) bipartite(source []bool) (*problem.Instance, error) {
 		}
 	})
 	if k := int(wrong.Load()); k < len(p.Row) {
-		return nil, formats.Errorf(p.file.Name(), p.Lines.Line(k), "found an arc from node %d to %d, expected one from a source (a line of n) to a node that is none", p.Row[k]+1, p.Column[k]+1)
+		return nil, formats.Errorf(p.file.Name(), p.Lines.Line(k), "found an arc from node %d to %d, expected %s", p.Row[k]+1, p.Column[k]+1, expected)
 	}
 	return p.instance(int(rows), int(cols))
 }

@@ -32,7 +32,11 @@ func fuzz(f *testing.F, name, format string, seeds ...string) {
 		}
 		d := host.Open(1)
 		defer d.Close()
-		r, err := assignment.Solve(t.Context(), inst, assignment.Options{Settings: solve.Settings{Devices: []device.Device{d}, Algorithm: "reference"}})
+		algorithm := "reference"
+		if inst.Transports() {
+			algorithm = ""
+		}
+		r, err := assignment.Solve(t.Context(), inst, assignment.Options{Settings: solve.Settings{Devices: []device.Device{d}, Algorithm: algorithm}})
 		var none *problem.InfeasibleError
 		switch {
 		case errors.Is(err, problem.ErrCost) || errors.As(err, &none):
@@ -68,3 +72,7 @@ func FuzzMarket(f *testing.F) {
 }
 
 func FuzzASN(f *testing.F) { fuzz(f, "a.asn", "", dimacs, "c x\np asn 2 1\nn 1\na 1 2 3\n") }
+
+func FuzzMin(f *testing.F) {
+	fuzz(f, "a.min", "", "p min 4 3\nn 1 2\nn 2 1\nn 3 -2\nn 4 -1\na 1 3 0 2 5\na 2 4 0 9 -1\na 2 3 0 1 4\n", "p min 2 0\nc x\n")
+}

@@ -39,7 +39,9 @@ type ReadOptions struct {
 }
 
 // Formats are the formats that Read knows.
-func Formats() []string { return []string{"npy", "csv", "triples", "orlib", "assignp", "mtx", "asn"} }
+func Formats() []string {
+	return []string{"npy", "csv", "triples", "orlib", "assignp", "mtx", "asn", "min"}
+}
 
 // A source is an open file, decompressed where it was compressed.
 type source struct {
@@ -61,7 +63,9 @@ type source struct {
 //   - assignp: the number n, then lines of row, column and cost, sparse (OR-Library's assignp800 to assignp5000);
 //   - mtx: Matrix Market; coordinates are sparse, with explicit zeros; those of a
 //     pattern cost 1 each;
-//   - asn: DIMACS assignment problems, sparse; the sources are the rows.
+//   - asn: DIMACS assignment problems, sparse; the sources are the rows;
+//   - min: DIMACS minimum-cost flow problems, sparse, whose arcs lead from nodes of supply, the rows, to
+//     others and carry what their ends have.
 //
 // "inf" forbids a pair ("-inf" when maximising); in a .npy file of integers so
 // does the largest number of the type, with a note. In text that number is a cost
@@ -96,7 +100,7 @@ func ReadFrom(r io.Reader, size int64, name string, o ReadOptions) (*problem.Ins
 func readPlain(in source, o ReadOptions) (inst *problem.Instance, err error) {
 	defer in.Close()
 	head, _ := in.Peek(foreign.Head)
-	if err := foreign.Check(in.name, head, "costs, in one of the formats "+strings.Join(Formats(), ", "), foreign.NPY, foreign.Market, foreign.Asn); err != nil {
+	if err := foreign.Check(in.name, head, "costs, in one of the formats "+strings.Join(Formats(), ", "), foreign.NPY, foreign.Market, foreign.Asn, foreign.MinCost); err != nil {
 		return nil, err
 	}
 	form := o.Format
@@ -121,6 +125,8 @@ func readPlain(in source, o ReadOptions) (inst *problem.Instance, err error) {
 		inst, err = readMarket(in, o)
 	case "asn":
 		inst, err = readASN(in, o)
+	case "min":
+		inst, err = readMin(in, o)
 	default:
 		return nil, fmt.Errorf("format %q: expected one of %s", form, strings.Join(Formats(), ", "))
 	}
@@ -151,7 +157,7 @@ func format(bare string, head []byte) string {
 		return "npy"
 	}
 	switch ext := strings.ToLower(filepath.Ext(bare)); ext {
-	case ".npy", ".csv", ".mtx", ".asn":
+	case ".npy", ".csv", ".mtx", ".asn", ".min":
 		return ext[1:]
 	case ".tsv":
 		return "csv"
@@ -161,6 +167,8 @@ func format(bare string, head []byte) string {
 	switch {
 	case bytes.HasPrefix(head, []byte("%%MatrixMarket")):
 		return "mtx"
+	case foreign.KindOf(head) == foreign.MinCost:
+		return "min"
 	case foreign.KindOf(head) == foreign.Asn || len(fields) > 0 && string(fields[0]) == "c":
 		return "asn"
 	case isAssignP(filepath.Base(bare)):

@@ -1,0 +1,282 @@
+// Package scaling solves square problems by epsilon scaling over the whole matrix, on a device
+// (family assignment/scaling): for costs on which shortest paths are long, such as distances of
+// points in clusters or sorted rows.
+package scaling
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"coalesce/generated/assignment"
+	"coalesce/runtime/device"
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/problem"
+)
+
+// A scalingEngine solves by epsilon scaling (Bertsekas and Eckstein 1988) with searches for
+// shortest paths in place of most bids:
+//
+//  1. Prices v are the columns' least costs.
+//  2. A scale, one launch, keeps the matched pairs that its epsilon allows, and matches the
+//     other rows: by rounds of bids, then by phases of label correcting from all free rows at
+//     once, in which every hop costs epsilon more than its reduced cost, so that paths stay
+//     short; bids follow each phase. A scale but the last leaves some rows free.
+//  3. The last scale matches all rows, at an epsilon below 1/(rows+1) of a unit where costs
+//     leave room for it. Refinement then lowers prices until every row's own column is its
+//     best, exactly, and exchanges the cycles of less than no cost that it meets.
+//
+// Any epsilon ends so in an optimum, proven by the prices. Where no free column can be reached,
+// prices would leave their range, or steps reach a bound, an *engine.ExhaustedError lets another
+// family go on: this one gives no proof that no full matching exists.
+type scalingEngine struct {
+	engine.Reporter
+	kernels  *assignment.ScalingKernels
+	scope    device.Scope // holds the kernels and the buffers
+	side     int          // rows, and columns
+	block    int
+	width    int // columns of a block
+	blocks   int // that own columns
+	shared   int // bytes of a block, at most
+	schedule schedule
+	work     device.Buffer
+	control  device.Buffer
+}
+
+// A schedule is how epsilon falls, and the bounds of the work.
+type schedule struct {
+	first  int64   // the first epsilon is the costs' span divided by first
+	divide int64   // of epsilon from scale to scale
+	full   float64 // share of matched rows at which a scale but the last ends
+	last   float64 // the last epsilon is the costs' span times last, at least a unit
+	opening,
+	later uint64 // rounds of bids at a scale's beginning, and after a phase
+	half  uint64 // a search ends when 1/2^half of the free rows have a free column
+	steps uint64 // of a launch, at most
+}
+
+// defaultSchedule took the least sum of rounds over ten kinds of costs of 8,000 rows, counted on a
+// processor.
+func defaultSchedule() schedule {
+	return schedule{first: 8, divide: 4, full: 0.995, last: 1e-10, opening: 20, later: 5, half: 1, steps: 1 << 20}
+}
+
+// Sizes of what the kernels keep in memory, in bytes a row: struct State of scaling.cuh.
+const workPerRow = 8*(2+1+3+3+1+2+1+1) + 4*(3+1+1+1+3+2)
+
+// Open loads a variant of assignment/scaling and takes memory for problems of that many rows and columns.
+func Open(d device.Device, v *device.Variant, rows, cols int) (*scalingEngine, error) {
+	if rows != cols {
+		return nil, fmt.Errorf("assignment/scaling of %d x %d pairs: expected as many columns as rows", rows, cols)
+	}
+	facts := d.Facts()
+	e := &scalingEngine{side: rows, block: assignment.Scaling.Int(v, "block"), shared: int(facts.SharedPerBlock), schedule: defaultSchedule()}
+	if err := e.setWidth(max(1, facts.SMs-1)); err != nil {
+		return nil, err
+	}
+	var err error
+	if e.kernels, err = assignment.LoadScaling(d, v); err != nil {
+		return nil, err
+	}
+	e.scope.CloseLater(e.kernels)
+	if err := e.scope.AllocAll(d, device.BufferFor(&e.work, workPerRow*int64(rows)), device.BufferFor(&e.control, 8*assignment.ScalingWordWords)); err != nil {
+		return nil, errors.Join(fmt.Errorf("assignment/scaling of %d rows: %w", rows, err), e.Close())
+	}
+	return e, nil
+}
+
+// setWidth shares the columns among at most so many blocks, in whole warps.
+func (e *scalingEngine) setWidth(blocks int) error {
+	const warp = 32
+	e.width = max(warp, ((e.side+blocks-1)/blocks+warp-1)/warp*warp)
+	if e.width > e.block {
+		return fmt.Errorf("assignment/scaling of %d rows: expected at most %d, a thread a column", e.side, blocks*e.block)
+	}
+	e.blocks = max(1, (e.side+e.width-1)/e.width)
+	return nil
+}
+
+// Close implements engine.Engine.
+func (e *scalingEngine) Close() error { return e.scope.Close() }
+
+// LimitSteps implements engine.Engine: a launch takes at most so many steps.
+func (e *scalingEngine) LimitSteps(steps uint64) {
+	if e.schedule.steps = defaultSchedule().steps; steps > 0 {
+		e.schedule.steps = steps
+	}
+}
+
+// A scalingRun is one solve.
+type scalingRun struct {
+	*scalingEngine
+	s      device.Stream
+	p      *problem.Normal
+	m      *engine.Matrix
+	bits   uint    // by which costs are multiplied: 2^bits
+	scale  float64 // of the costs so multiplied
+	span   int64   // of these costs
+	counts engine.Counts
+}
+
+// Solve implements engine.Engine.
+func (e *scalingEngine) Solve(ctx context.Context, s device.Stream, p *problem.Normal, m *engine.Matrix, start *problem.Prices) (*engine.Solution, error) {
+	if p.Rows != e.side || p.Cols != e.side || p.Limit != problem.Infinity {
+		return nil, fmt.Errorf("assignment/scaling: %d x %d pairs with limit %d: expected %d x %d without a limit", p.Rows, p.Cols, p.Limit, e.side, e.side)
+	}
+	if p.Rows == 0 {
+		return &engine.Solution{Column: []int32{}, Prices: problem.Prices{U: []int64{}, V: []int64{}}}, nil
+	}
+	r := &scalingRun{scalingEngine: e, s: s, p: p, m: m}
+	r.bits = finerBits(p)
+	r.scale = p.Scale * float64(int64(1)<<r.bits)
+	r.span = max(0, p.Max-p.Min) << r.bits
+	r.counts.Cycles = make([]int64, assignment.ScalingWordWords-assignment.ScalingWordStages)
+	if err := r.begin(start); err != nil {
+		return nil, err
+	}
+	if err := r.scales(ctx, start != nil); err != nil {
+		return nil, err
+	}
+	return r.refine()
+}
+
+// finerBits is the power of two by which costs are multiplied, so that epsilon may fall below
+// 1/(rows+1) of a unit: as far as sums over all rows leave room. Rounded costs would be others
+// then; they have no room either.
+func finerBits(p *problem.Normal) uint {
+	if !p.Instance.Type.Integer() && !p.Exact {
+		return 0
+	}
+	room := bits.Len64(uint64(problem.MaxScaled(p.Rows))) - bits.Len64(uint64(max(p.Max, -p.Min, 1))) - 2
+	return uint(max(0, min(room, bits.Len(uint(p.Rows)))))
+}
+
+// begin sets the prices, to those of start or to the columns' least costs.
+func (r *scalingRun) begin(start *problem.Prices) error {
+	warm := uint64(0)
+	if start != nil {
+		warm = 1
+		v := make([]int64, r.side)
+		for j, x := range start.V {
+			v[j] = x << r.bits
+		}
+		if err := r.s.Upload(r.work, 0, device.Bytes(v)); err != nil {
+			return err
+		}
+	}
+	grid := device.Grid{Blocks: int64(r.blocks), Threads: r.block, Shared: 8 * r.block}
+	r.counts.Passes++
+	return r.kernels.Begin(r.s, grid, r.m.Costs, r.work, r.control, uint64(r.side), uint64(r.width), r.scale, warm)
+}
+
+// searchRoom is the shared memory of a block's part of a search: struct Own of search.cuh.
+func (r *scalingRun) searchRoom() int { return 32*r.block + 32*r.width }
+
+// staticRoom is the shared memory that kernels have besides, at most.
+const staticRoom = 8 << 10
+
+// scales makes one scale after another, until all rows are matched.
+func (r *scalingRun) scales(ctx context.Context, warm bool) error {
+	c := r.schedule
+	first, last := max(1, r.span/c.first), max(1, int64(float64(r.span)*c.last))
+	if warm {
+		first = max(last, first>>10)
+	}
+	room, near := r.searchRoom(), uint64(0)
+	if need := 8 * r.side; need+staticRoom <= r.shared {
+		room, near = max(room, need), 1
+	}
+	blocks := r.blocks
+	if blocks > 1 {
+		blocks++ // one lowers the bound of a search
+	}
+	grid := device.Grid{Blocks: int64(blocks), Threads: r.block, Shared: room, Cooperative: true}
+	for eps, fresh := first, uint64(1); ; eps, fresh = max(eps/c.divide, last), 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		enough := uint64(float64(r.side) * (1 - c.full))
+		if eps == last {
+			enough = 0
+		}
+		words, err := r.launch(func() error {
+			return r.kernels.Scale(r.s, grid, r.m.Costs, r.work, r.control, uint64(r.side), uint64(r.width), r.scale, uint64(bits.Len(uint(r.side))),
+				eps, r.span, fresh, enough, c.opening, c.later, c.half, c.steps, near)
+		})
+		if err != nil {
+			return err
+		}
+		r.ReportMatched(r.side - int(words[assignment.ScalingWordLeft]))
+		switch words[assignment.ScalingWordStatus] {
+		case assignment.ScalingStatusStuck:
+			return &engine.ExhaustedError{Why: "rows from which no free column can be reached"}
+		case assignment.ScalingStatusStalled:
+			return &engine.ExhaustedError{Why: fmt.Sprintf("%d steps of a scale", c.steps)}
+		}
+		if eps == last {
+			return nil
+		}
+	}
+}
+
+// launch clears the control words, launches, and returns them; it adds them to the counts.
+func (r *scalingRun) launch(kernel func() error) ([]uint64, error) {
+	raw := make([]byte, 8*assignment.ScalingWordWords)
+	if err := errors.Join(r.s.Fill(r.control, 0, int64(len(raw)), 0), kernel(), r.s.Download(raw, r.control, 0)); err != nil {
+		return nil, err
+	}
+	words := make([]uint64, assignment.ScalingWordWords)
+	for k := range words {
+		words[k] = binary.LittleEndian.Uint64(raw[8*k:])
+	}
+	c := &r.counts
+	c.Steps += int64(words[assignment.ScalingWordSteps] + words[assignment.ScalingWordBids])
+	c.Phases += int64(words[assignment.ScalingWordPhases])
+	c.Updates = c.Phases
+	c.Paths += int64(words[assignment.ScalingWordPaths])
+	c.Bids += int64(words[assignment.ScalingWordBids])
+	c.Repairs += int64(words[assignment.ScalingWordFlips])
+	c.Passes += float64(words[assignment.ScalingWordRead]) / float64(r.side)
+	for k := range c.Cycles {
+		c.Cycles[k] += int64(words[assignment.ScalingWordStages+k])
+	}
+	return words, nil
+}
+
+// refine makes the prices exact and returns the solution.
+func (r *scalingRun) refine() (*engine.Solution, error) {
+	room, aside := r.searchRoom(), 0
+	if need := 8 * r.side; room+need+staticRoom <= r.shared {
+		aside = room
+		room += need
+	}
+	grid := device.Grid{Blocks: int64(r.blocks), Threads: r.block, Shared: room, Cooperative: true}
+	words, err := r.launch(func() error {
+		return r.kernels.Refine(r.s, grid, r.m.Costs, r.work, r.control, uint64(r.side), uint64(r.width), r.scale, r.schedule.steps, uint64(aside))
+	})
+	if err != nil {
+		return nil, err
+	}
+	if words[assignment.ScalingWordStatus] != assignment.ScalingStatusDone {
+		return nil, &engine.ExhaustedError{Why: fmt.Sprintf("%d steps of the refinement", r.schedule.steps)}
+	}
+	n := int64(r.side)
+	sol := &engine.Solution{Column: make([]int32, n), Prices: problem.Prices{U: make([]int64, n), V: make([]int64, n)}, Counts: r.counts}
+	if err := errors.Join(
+		r.s.Download(device.Bytes(sol.V), r.work, 0),
+		r.s.Download(device.Bytes(sol.U), r.work, 8*n),
+		r.s.Download(device.Bytes(sol.Column), r.work, (workPerRow-8)*n),
+	); err != nil {
+		return nil, err
+	}
+	const most = 1 << 61
+	for _, v := range sol.V {
+		if v < -most || v > most {
+			return nil, &engine.ExhaustedError{Why: "prices beyond their range"}
+		}
+	}
+	sol.RoundDuals(r.bits)
+	return sol, nil
+}

@@ -1,0 +1,165 @@
+package scaling
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"coalesce/generated/assignment"
+	"coalesce/runtime/device"
+	"coalesce/runtime/emulated/emulatedtest"
+	"coalesce/solvers/assignment/internal/engine"
+	"coalesce/solvers/assignment/internal/enginetest"
+	"coalesce/solvers/assignment/internal/reference"
+	"coalesce/solvers/assignment/problem"
+)
+
+func TestScalingVariants(t *testing.T) {
+	t.Parallel()
+	d := emulatedtest.Open(t)
+	for k, v := range emulatedtest.Variants(&assignment.Scaling) {
+		t.Run(v.Label, func(t *testing.T) {
+			value := problem.Value(assignment.Scaling.Value(v, "value"))
+			cases := enginetest.Cases(t, value, 9)
+			maps.DeleteFunc(cases, func(_ string, p *problem.Normal) bool { return p.Rows != p.Cols })
+			for kind, costs := range degenerateKinds(37) {
+				p, err := problem.Normalise(asInstance(t, value, costs))
+				if err != nil {
+					t.Fatal(kind, err)
+				}
+				cases[kind] = p
+			}
+			for at, name := range slices.Sorted(maps.Keys(cases)) {
+				if !emulatedtest.EveryVariant() && at%6 != k%6 {
+					continue // the next variants run it
+				}
+				if err := agrees(t, d, v, cases[name], 3); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+		})
+	}
+}
+
+// degenerateKinds are square costs on which shortest paths are long, or most costs are equal.
+func degenerateKinds(n int) map[string][]float64 {
+	r := rand.New(rand.NewPCG(8, 15))
+	kinds := map[string][]float64{}
+	fill := func(kind string, cost func(i, j int) float64) {
+		costs := make([]float64, n*n)
+		for k := range costs {
+			costs[k] = cost(k/n, k%n)
+		}
+		kinds[kind] = costs
+	}
+	uniform := make([]float64, n*n)
+	for k := range uniform {
+		uniform[k] = float64(r.IntN(100000))
+	}
+	sorted := slices.Clone(uniform)
+	for i := range n {
+		slices.Sort(sorted[i*n : (i+1)*n])
+	}
+	kinds["sorted rows"] = sorted
+	fill("sorted columns", func(i, j int) float64 { return sorted[j*n+i] })
+	point := func(clusters ...float64) (x, y []float64) {
+		for range n {
+			at := clusters[r.IntN(len(clusters))]
+			x, y = append(x, at+r.Float64()), append(y, at+r.Float64())
+		}
+		return x, y
+	}
+	distance := func(kind string, from, to []float64, scale float64) {
+		x, y := point(from...)
+		z, w := point(to...)
+		fill(kind, func(i, j int) float64 { return math.Floor(scale * math.Hypot(x[i]-z[j], y[i]-w[j])) })
+	}
+	distance("unequal clusters", []float64{0, 0, 0, 100, 250}, []float64{0, 100, 100, 250, 250}, 1000)
+	distance("two far clusters", []float64{0, 1e4}, []float64{0, 1e4}, 100)
+	distance("plane", []float64{0}, []float64{0}, 1e6)
+	x, _ := point(0)
+	z, _ := point(0)
+	fill("lines", func(i, j int) float64 { return math.Floor(1e6 * math.Abs(x[i]-z[j])) })
+	fill("lattice", func(i, j int) float64 { return math.Abs(float64(i%6-j%7)) + math.Abs(float64(i/6-j/7)) })
+	p, q := r.Perm(n), r.Perm(n)
+	fill("monge", func(i, j int) float64 { return float64((p[i] - q[j]) * (p[i] - q[j])) })
+	fill("low rank and noise", func(i, j int) float64 { return math.Floor(1000*x[i]*z[j]) + float64(r.IntN(3)) })
+	fill("blocks", func(i, j int) float64 { return float64((i / 9 * 7 % 5) + (j / 7 * 3 % 4)) })
+	fill("0/1", func(int, int) float64 { return float64(r.IntN(2)) })
+	fill("power law", func(int, int) float64 { return math.Floor(math.Pow(r.Float64()+1e-4, -1.4)) })
+	fill("negative", func(i, j int) float64 { return -float64(i * j) })
+	return kinds
+}
+
+// asInstance is a square instance of a type.
+func asInstance(t *testing.T, value problem.Value, costs []float64) *problem.Instance {
+	t.Helper()
+	n := int(math.Sqrt(float64(len(costs))))
+	switch value {
+	case problem.Int32:
+		return enginetest.MatrixOf(t, n, as[int32](costs)...)
+	case problem.Int64:
+		return enginetest.MatrixOf(t, n, as[int64](costs)...)
+	case problem.Float32:
+		return enginetest.MatrixOf(t, n, as[float32](costs)...)
+	}
+	for k := range costs {
+		costs[k] *= 1.0 / 3 // fractions
+	}
+	return enginetest.MatrixOf(t, n, costs...)
+}
+
+func as[T problem.Number](costs []float64) []T {
+	list := make([]T, len(costs))
+	for k, c := range costs {
+		list[k] = T(c)
+	}
+	return list
+}
+
+// agrees solves p with so many blocks that own columns, and holds the answer against the reference.
+func agrees(t *testing.T, d device.Device, v *device.Variant, p *problem.Normal, blocks int) error {
+	t.Helper()
+	want := problem.Infinity
+	if s, err := reference.Solve(p, nil); err == nil {
+		if want, err = enginetest.CheckOptimal(p, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := d.NewStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	e, err := Open(d, v, p.Rows, p.Cols)
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	if err := e.setWidth(blocks); err != nil {
+		return err
+	}
+	m := enginetest.MatrixOn(t, d, s, p)
+	starts := []*problem.Prices{nil}
+	if want != problem.Infinity {
+		starts = append(starts, enginetest.FeasibleDuals(p, rand.New(rand.NewPCG(4, 9))))
+	}
+	for _, start := range starts {
+		solve := func(p *problem.Normal, start *problem.Prices) (*engine.Solution, error) {
+			return e.Solve(context.Background(), s, p, m, start)
+		}
+		err := enginetest.CheckLeastCost(p, start, solve, want)
+		if gave := (*engine.ExhaustedError)(nil); errors.As(err, &gave) && want == problem.Infinity {
+			continue // it has no proof
+		}
+		if err != nil {
+			return fmt.Errorf("start %v: %w", start != nil, err)
+		}
+	}
+	return nil
+}

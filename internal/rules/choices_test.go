@@ -130,6 +130,7 @@ func TestTuningIsUsed(t *testing.T) {
 			return err
 		}},
 		"core":      {gpu, n, solving(ctx, matrix, "core")},
+		"scaling":   {gpu, n, solving(ctx, matrix, "scaling")},
 		"tree":      {gpu, n, solving(ctx, matrix, "tree")},
 		"classical": {gpu, n, solving(ctx, matrix, "classical")},
 		"points":    {gpu, n, solving(ctx, points, "")},

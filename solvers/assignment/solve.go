@@ -265,7 +265,7 @@ func (j *job) solve(ctx context.Context, start *problem.Prices) (*engine.Solutio
 		if !yield(attempt(j.engine, j.plan)) {
 			return
 		}
-		for _, next := range j.others(gaveUp) {
+		for _, next := range j.successors(gaveUp) {
 			e, c, err := j.other(next.family)
 			if err != nil {
 				continue // not for this problem
@@ -338,10 +338,10 @@ type successor struct {
 	bound  uint64
 }
 
-// others are the families to go on with where one gave up: after core found
+// successors are the families to go on with where one gave up: after core found
 // ties, a short try of the tree variant, then the classical one; after a short
 // try of that, core, and then what it takes.
-func (j *job) others(gaveUp *engine.ExhaustedError) []successor {
+func (j *job) successors(gaveUp *engine.ExhaustedError) []successor {
 	switch {
 	case gaveUp.Tied && j.plan.probe == 0:
 		return []successor{{"classical", 0}}

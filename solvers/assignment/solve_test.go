@@ -378,7 +378,7 @@ func TestCoreGivesWay(t *testing.T) {
 		want   string
 	}{{engine.ExhaustedError{Why: "memory of edges"}, "scaling"}, {engine.ExhaustedError{Why: "ties", Tied: true}, "tree"}} {
 		j := &job{plan: plan{family: &all[0], probe: probe}}
-		if next := j.others(&c.gaveUp); next[0].family != c.want {
+		if next := j.successors(&c.gaveUp); next[0].family != c.want {
 			t.Errorf("after core with %s: %v, expected %s", c.gaveUp.Why, next, c.want)
 		}
 	}

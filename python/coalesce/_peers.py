@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _device
 from . import _library as lib
 from ._assignment import linear_sum_assignment, solve_assignment
 
@@ -43,18 +44,23 @@ def min_weight_full_bipartite_matching(biadjacency: Any, maximize: bool = False)
 def batch_linear_assignment(cost: Any) -> Any:
     """The column of each row of the matrices of a batch: torch-linear-assignment's function of that name.
 
-    cost: a tensor of torch (B, W, T) on a GPU or on the host. Costs are minimised.
+    cost: a tensor of torch (B, W, T) on a GPU or on the host. Costs are minimised. Among equal matchings a GPU gives SciPy's, as that
+    function does.
     Returns an int64 tensor (B, W) on the same device, -1 where a row is not matched.
     """
     import torch
 
     if cost.ndim != 3:
         raise ValueError("Need 3-dimensional tensor with shape (B, W, T).")
-    matching = torch.full(cost.shape[:2], -1, dtype=torch.long, device=cost.device)
     if 0 not in cost.shape:
-        rows, cols = linear_sum_assignment(cost.detach(), tensors=True)
-        matching.scatter_(1, rows, cols)
-    return matching
+        cost = cost.detach()
+        if cost.is_cuda:
+            done = _device.solve_in_place(cost, lib.SCIPY_TIES, pairs=False)
+            if done is not None and done[0] == lib.OK:
+                return done[1][0]
+        rows, cols = linear_sum_assignment(cost, tensors=True)  # which has the words for errors
+        return torch.full(cost.shape[:2], -1, dtype=torch.long, device=cost.device).scatter_(1, rows, cols)
+    return torch.full(cost.shape[:2], -1, dtype=torch.long, device=cost.device)
 
 
 def assignment_to_indices(assignment: Any) -> tuple[Any, Any]:

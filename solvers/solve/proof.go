@@ -14,6 +14,10 @@ import (
 // from the bound and from Value, set before: the least float64 whose decimals are at
 // least |Bound - Value|. Without a finite value and a finite bound neither is set.
 func (r *Report) SetBound(bound Number) {
+	if r.Value == bound && bound.isFinite() { // in no time
+		r.Bound, r.Gap = bound, new(float64)
+		return
+	}
 	apart, err := distance(r.Value, bound)
 	if err != nil {
 		return
@@ -95,11 +99,22 @@ const (
 	maxExponent = 1 << 11
 )
 
+// isDecimal reports whether n has the characters of decimals alone, and not too many.
+func (n Number) isDecimal() bool {
+	return len(n) > 0 && len(n) <= maxDigits && strings.Trim(string(n), "+-.0123456789eE") == ""
+}
+
+// isFinite reports whether n is a number in the range of float64; false may be wrong.
+func (n Number) isFinite() bool {
+	_, err := strconv.ParseFloat(string(n), 64)
+	return err == nil && n.isDecimal()
+}
+
 // Rat is the number that the decimals say, without rounding; false for no value, for
 // infinities, and for decimals longer than a sum of float64 can be.
 func (n Number) Rat() (*big.Rat, bool) {
 	text := string(n)
-	if len(text) == 0 || len(text) > maxDigits || strings.Trim(text, "+-.0123456789eE") != "" {
+	if !n.isDecimal() {
 		return nil, false
 	}
 	if at := strings.IndexAny(text, "eE"); at >= 0 {

@@ -104,9 +104,9 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	case "":
 		return []byte("null"), nil
 	case "-inf", "inf":
-		return json.Marshal(string(n))
+		return []byte(`"` + n + `"`), nil
 	}
-	return json.Marshal(json.Number(n))
+	return []byte(n), nil // the encoder checks it
 }
 
 // UnmarshalJSON reads the output of MarshalJSON, and decimals in a string, as auctions

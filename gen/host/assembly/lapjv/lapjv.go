@@ -18,6 +18,7 @@ const (
 	rows                //
 	cols                //
 	turns               // most bids for each row looked at
+	share               // of what a price may fall as a row takes a column
 	price               // of columns
 	column              // of rows
 	row                 // of columns
@@ -590,6 +591,7 @@ func (g *writer) transfer() {
 	g.VUCOMISD(second.AsX(), g.inf.AsX())
 	keep := g.label("keep")
 	g.goTo(g.JLS, keep)
+	g.VMULSD(operand.Mem{Base: g.s, Disp: share}, second.AsX(), second.AsX())
 	g.sub(before.AsX(), second.AsX(), before.AsX())
 	g.Label(keep)
 	g.set(v, at, before)
@@ -687,6 +689,7 @@ func (g *writer) bid() {
 	g.VMOVSD(operand.Mem{Base: v, Index: at, Scale: 8}, lower.AsX())
 	g.sub(second.AsX(), first.AsX(), second.AsX())
 	fallen := g.vector()
+	g.VMULSD(operand.Mem{Base: g.s, Disp: share}, second.AsX(), second.AsX())
 	g.sub(lower.AsX(), second.AsX(), fallen.AsX())
 	g.XORQ(falls, falls)
 	g.CMPQ(bids, budget)

@@ -18,7 +18,7 @@ TEXT ·minimaFloat64AVX2(SB), NOSPLIT, $0-16
 	VMOVQ        DX, X2
 	VPMOVZXBQ    X2, Y2
 	VPCMPGTQ     Y2, Y1, Y1
-	MOVQ         40(AX), DX
+	MOVQ         48(AX), DX
 	MOVQ         (AX), BX
 	XORQ         SI, SI
 
@@ -139,8 +139,8 @@ TEXT ·transferFloat64AVX2(SB), NOSPLIT, $0-16
 	VMOVQ        DX, X2
 	VPMOVZXBQ    X2, Y2
 	VPCMPGTQ     Y2, Y1, Y1
-	MOVQ         40(AX), DX
-	MOVQ         64(AX), BX
+	MOVQ         48(AX), DX
+	MOVQ         72(AX), BX
 	XORQ         SI, SI
 	XORQ         DI, DI
 
@@ -150,7 +150,7 @@ rows15:
 	MOVQ  8(AX), R8
 	IMULQ DI, R8
 	ADDQ  (AX), R8
-	MOVQ  56(AX), R9
+	MOVQ  64(AX), R9
 	XORQ  R11, R11
 
 turn18:
@@ -203,7 +203,7 @@ whole22:
 
 found17:
 	MOVL         DI, (R9)(R10*4)
-	MOVQ         48(AX), R9
+	MOVQ         56(AX), R9
 	MOVL         R10, (R9)(DI*4)
 	MOVQ         $0xfff0000000000000, R9
 	VMOVQ        R9, X3
@@ -266,6 +266,7 @@ whole30:
 	VMINSD       X3, X4, X3
 	VUCOMISD     X3, X0
 	JLS          keep31
+	VMULSD       40(AX), X3, X3
 	VSUBPD       X3, X2, X2
 
 keep31:
@@ -309,7 +310,7 @@ TEXT ·bidFloat64AVX2(SB), NOSPLIT, $8-24
 	VMOVQ        DX, X2
 	VPMOVZXBQ    X2, Y2
 	VPCMPGTQ     Y2, Y1, Y1
-	MOVQ         40(AX), DX
+	MOVQ         48(AX), DX
 	MOVQ         n+8(FP), BX
 	XORQ         SI, SI
 	XORQ         DI, DI
@@ -318,7 +319,7 @@ TEXT ·bidFloat64AVX2(SB), NOSPLIT, $8-24
 bids32:
 	CMPQ    SI, BX
 	JGE     done33
-	MOVQ    64(AX), R9
+	MOVQ    72(AX), R9
 	MOVLQSX (R9)(SI*4), R9
 	INCQ    SI
 	INCQ    R8
@@ -390,7 +391,7 @@ whole39:
 	VMINPD       X6, X3, X3
 	VUCOMISD     X2, X0
 	JLS          bad34
-	MOVQ         56(AX), R12
+	MOVQ         64(AX), R12
 	VBROADCASTSD X2, Y4
 	MOVQ         $-1, R11
 	VUCOMISD     X2, X3
@@ -500,6 +501,7 @@ any40:
 	IMULQ        SI, R13
 	VMOVSD       (DX)(R11*8), X4
 	VSUBPD       X2, X3, X3
+	VMULSD       40(AX), X3, X3
 	VSUBPD       X3, X4, X2
 	XORQ         R10, R10
 	CMPQ         R8, R13
@@ -525,14 +527,14 @@ any40:
 	VMOVUPD      Y3, (DX)(R13*8)
 
 stays56:
-	MOVQ    48(AX), R13
+	MOVQ    56(AX), R13
 	MOVL    R11, (R13)(R9*4)
 	MOVLQSX (R12)(R11*4), R14
 	MOVL    R9, (R12)(R11*4)
 	TESTQ   R14, R14
 	JLT     bids32
 	MOVL    $-1, (R13)(R14*4)
-	MOVQ    64(AX), R9
+	MOVQ    72(AX), R9
 	TESTQ   R10, R10
 	JEQ     next57
 	DECQ    SI
@@ -577,10 +579,10 @@ TEXT ·pathFloat64AVX2(SB), NOSPLIT, $0-24
 	ADDQ         (AX), BX
 	VMOVAPD      Y0, Y2
 	VMOVAPD      Y0, Y3
-	MOVQ         72(AX), SI
-	MOVQ         80(AX), DI
-	MOVQ         88(AX), R8
-	MOVQ         40(AX), R9
+	MOVQ         80(AX), SI
+	MOVQ         88(AX), DI
+	MOVQ         96(AX), R8
+	MOVQ         48(AX), R9
 	VMOVQ        DX, X4
 	VPBROADCASTQ X4, Y4
 	XORQ         DX, DX
@@ -644,7 +646,7 @@ search63:
 	VUCOMISD     X2, X0
 	JLS          bad65
 	VBROADCASTSD X2, Y3
-	MOVQ         56(AX), R9
+	MOVQ         64(AX), R9
 	MOVQ         $-1, BX
 	XORQ         R10, R10
 
@@ -727,9 +729,9 @@ none78:
 whole76:
 	CMPQ         BX, $0x00
 	JLT          bad65
-	MOVQ         96(AX), R10
-	MOVL         BX, (R10)(DX*4)
 	MOVQ         104(AX), R10
+	MOVL         BX, (R10)(DX*4)
+	MOVQ         112(AX), R10
 	VMOVSD       X2, (R10)(DX*8)
 	INCQ         DX
 	VBROADCASTSD X0, Y3
@@ -768,7 +770,7 @@ whole76:
 	IMULQ        R9, R10
 	ADDQ         (AX), R10
 	VMOVSD       (R10)(BX*8), X3
-	MOVQ         40(AX), R11
+	MOVQ         48(AX), R11
 	VSUBSD       (R11)(BX*8), X3, X3
 	VSUBSD       X2, X3, X3
 	VBROADCASTSD X3, Y4
@@ -836,10 +838,10 @@ whole83:
 	JMP search63
 
 end64:
-	ADDQ DX, 112(AX)
-	MOVQ 40(AX), CX
-	MOVQ 96(AX), SI
-	MOVQ 104(AX), DI
+	ADDQ DX, 120(AX)
+	MOVQ 48(AX), CX
+	MOVQ 104(AX), SI
+	MOVQ 112(AX), DI
 
 lower84:
 	SUBQ    $0x01, DX
@@ -852,9 +854,9 @@ lower84:
 	JMP     lower84
 
 lower85:
-	MOVQ 48(AX), CX
-	MOVQ 56(AX), DX
-	MOVQ 88(AX), AX
+	MOVQ 56(AX), CX
+	MOVQ 64(AX), DX
+	MOVQ 96(AX), AX
 
 walk86:
 	MOVQ    (AX)(BX*8), SI
@@ -898,7 +900,7 @@ TEXT ·checkFloat64AVX2(SB), NOSPLIT, $0-24
 	MOVQ         $0xc3c0000000000000, DX
 	VMOVQ        DX, X4
 	VBROADCASTSD X4, Y4
-	VBROADCASTSD 136(AX), Y2
+	VBROADCASTSD 144(AX), Y2
 	MOVQ         $0x4338000000000000, DX
 	VMOVQ        DX, X5
 	VBROADCASTSD X5, Y5
@@ -908,8 +910,8 @@ TEXT ·checkFloat64AVX2(SB), NOSPLIT, $0-24
 	MOVQ         $0x4190000000000000, DX
 	VMOVQ        DX, X7
 	VBROADCASTSD X7, Y7
-	MOVQ         40(AX), DX
-	MOVQ         128(AX), BX
+	MOVQ         48(AX), DX
+	MOVQ         136(AX), BX
 	VXORPD       Y8, Y8, Y8
 	MOVQ         CX, SI
 	ADDQ         $0x03, SI
@@ -940,8 +942,8 @@ prices87:
 	JLT     prices87
 
 raises88:
-	MOVQ         48(AX), DX
-	MOVQ         120(AX), SI
+	MOVQ         56(AX), DX
+	MOVQ         128(AX), SI
 	XORQ         DI, DI
 	XORQ         R8, R8
 	MOVQ         (AX), R9
@@ -1099,14 +1101,14 @@ still98:
 	JMP  rows89
 
 done90:
-	MOVQ         R8, 144(AX)
+	MOVQ         R8, 152(AX)
 	VEXTRACTF128 $0x01, Y8, X0
 	VORPD        X0, X8, X8
 	VUNPCKHPD    X8, X8, X0
 	VORPD        X0, X8, X8
 	VMOVQ        X8, CX
 	ADDQ         CX, CX
-	MOVQ         CX, 152(AX)
+	MOVQ         CX, 160(AX)
 	MOVQ         $+0, AX
 	MOVQ         AX, ret+16(FP)
 	VZEROUPPER
@@ -1140,7 +1142,7 @@ TEXT ·closeFloat64AVX2(SB), NOSPLIT, $0-40
 	MOVQ         $0xc3c0000000000000, DX
 	VMOVQ        DX, X4
 	VBROADCASTSD X4, Y4
-	VBROADCASTSD 136(AX), Y2
+	VBROADCASTSD 144(AX), Y2
 	MOVQ         $0x4338000000000000, DX
 	VMOVQ        DX, X5
 	VBROADCASTSD X5, Y5
@@ -1157,14 +1159,14 @@ TEXT ·closeFloat64AVX2(SB), NOSPLIT, $0-40
 	MOVQ         8(AX), BX
 	IMULQ        DX, BX
 	ADDQ         (AX), BX
-	MOVQ         120(AX), SI
+	MOVQ         128(AX), SI
 	MOVQ         (SI)(DX*8), SI
 	MOVQ         width+16(FP), DX
 	ADDQ         DX, SI
 	VMOVQ        SI, X8
 	VPBROADCASTQ X8, Y8
-	MOVQ         128(AX), DX
-	MOVQ         160(AX), AX
+	MOVQ         136(AX), DX
+	MOVQ         168(AX), AX
 	XORQ         SI, SI
 	XORQ         DI, DI
 
@@ -1289,10 +1291,10 @@ TEXT ·nearestFloat64AVX2(SB), NOSPLIT, $0-16
 	XORQ         DX, DX
 	XORQ         BX, BX
 	MOVQ         (AX), SI
-	MOVQ         64(AX), DI
-	MOVQ         48(AX), R8
-	MOVQ         56(AX), R9
-	MOVQ         120(AX), R10
+	MOVQ         72(AX), DI
+	MOVQ         56(AX), R8
+	MOVQ         64(AX), R9
+	MOVQ         128(AX), R10
 	VXORPD       Y2, Y2, Y2
 
 rows108:
@@ -1455,7 +1457,7 @@ TEXT ·belowFloat64AVX2(SB), NOSPLIT, $0-48
 	MOVQ         bar+16(FP), DX
 	VMOVQ        DX, X2
 	VPBROADCASTQ X2, Y2
-	MOVQ         40(AX), AX
+	MOVQ         48(AX), AX
 	MOVQ         columns+24(FP), SI
 	MOVQ         costs+32(FP), DI
 	XORQ         DX, DX
@@ -1811,7 +1813,7 @@ TEXT ·minimaFloat32AVX2(SB), NOSPLIT, $0-16
 	VMOVD        DX, X2
 	VPSHUFD      $0x00, X2, X2
 	VPCMPGTD     X3, X2, X2
-	MOVQ         40(AX), DX
+	MOVQ         48(AX), DX
 	MOVQ         (AX), BX
 	XORQ         SI, SI
 
@@ -1940,8 +1942,8 @@ TEXT ·transferFloat32AVX2(SB), NOSPLIT, $0-16
 	VMOVD        DX, X2
 	VPSHUFD      $0x00, X2, X2
 	VPCMPGTD     X3, X2, X2
-	MOVQ         40(AX), DX
-	MOVQ         64(AX), BX
+	MOVQ         48(AX), DX
+	MOVQ         72(AX), BX
 	XORQ         SI, SI
 	XORQ         DI, DI
 
@@ -1951,7 +1953,7 @@ rows15:
 	MOVQ  8(AX), R8
 	IMULQ DI, R8
 	ADDQ  (AX), R8
-	MOVQ  56(AX), R9
+	MOVQ  64(AX), R9
 	XORQ  R11, R11
 
 turn18:
@@ -2005,7 +2007,7 @@ whole22:
 
 found17:
 	MOVL         DI, (R9)(R10*4)
-	MOVQ         48(AX), R9
+	MOVQ         56(AX), R9
 	MOVL         R10, (R9)(DI*4)
 	MOVQ         $0xfff0000000000000, R9
 	VMOVQ        R9, X4
@@ -2069,6 +2071,7 @@ whole30:
 	VMINSD       X4, X5, X4
 	VUCOMISD     X4, X0
 	JLS          keep31
+	VMULSD       40(AX), X4, X4
 	VSUBPD       X4, X3, X3
 
 keep31:
@@ -2118,7 +2121,7 @@ TEXT ·bidFloat32AVX2(SB), NOSPLIT, $8-24
 	VMOVD        DX, X2
 	VPSHUFD      $0x00, X2, X2
 	VPCMPGTD     X3, X2, X2
-	MOVQ         40(AX), DX
+	MOVQ         48(AX), DX
 	MOVQ         n+8(FP), BX
 	XORQ         SI, SI
 	XORQ         DI, DI
@@ -2127,7 +2130,7 @@ TEXT ·bidFloat32AVX2(SB), NOSPLIT, $8-24
 bids32:
 	CMPQ    SI, BX
 	JGE     done33
-	MOVQ    64(AX), R9
+	MOVQ    72(AX), R9
 	MOVLQSX (R9)(SI*4), R9
 	INCQ    SI
 	INCQ    R8
@@ -2200,7 +2203,7 @@ whole39:
 	VMINPD       X7, X4, X4
 	VUCOMISD     X3, X0
 	JLS          bad34
-	MOVQ         56(AX), R12
+	MOVQ         64(AX), R12
 	VBROADCASTSD X3, Y5
 	MOVQ         $-1, R11
 	VUCOMISD     X3, X4
@@ -2312,6 +2315,7 @@ any40:
 	IMULQ        SI, R13
 	VMOVSD       (DX)(R11*8), X5
 	VSUBPD       X3, X4, X4
+	VMULSD       40(AX), X4, X4
 	VSUBPD       X4, X5, X3
 	XORQ         R10, R10
 	CMPQ         R8, R13
@@ -2337,14 +2341,14 @@ any40:
 	VMOVUPD      Y4, (DX)(R13*8)
 
 stays56:
-	MOVQ    48(AX), R13
+	MOVQ    56(AX), R13
 	MOVL    R11, (R13)(R9*4)
 	MOVLQSX (R12)(R11*4), R14
 	MOVL    R9, (R12)(R11*4)
 	TESTQ   R14, R14
 	JLT     bids32
 	MOVL    $-1, (R13)(R14*4)
-	MOVQ    64(AX), R9
+	MOVQ    72(AX), R9
 	TESTQ   R10, R10
 	JEQ     next57
 	DECQ    SI
@@ -2395,10 +2399,10 @@ TEXT ·pathFloat32AVX2(SB), NOSPLIT, $0-24
 	ADDQ         (AX), BX
 	VMOVAPD      Y0, Y3
 	VMOVAPD      Y0, Y4
-	MOVQ         72(AX), SI
-	MOVQ         80(AX), DI
-	MOVQ         88(AX), R8
-	MOVQ         40(AX), R9
+	MOVQ         80(AX), SI
+	MOVQ         88(AX), DI
+	MOVQ         96(AX), R8
+	MOVQ         48(AX), R9
 	VMOVQ        DX, X5
 	VPBROADCASTQ X5, Y5
 	XORQ         DX, DX
@@ -2463,7 +2467,7 @@ search63:
 	VUCOMISD     X3, X0
 	JLS          bad65
 	VBROADCASTSD X3, Y4
-	MOVQ         56(AX), R9
+	MOVQ         64(AX), R9
 	MOVQ         $-1, BX
 	XORQ         R10, R10
 
@@ -2546,9 +2550,9 @@ none78:
 whole76:
 	CMPQ         BX, $0x00
 	JLT          bad65
-	MOVQ         96(AX), R10
-	MOVL         BX, (R10)(DX*4)
 	MOVQ         104(AX), R10
+	MOVL         BX, (R10)(DX*4)
+	MOVQ         112(AX), R10
 	VMOVSD       X3, (R10)(DX*8)
 	INCQ         DX
 	VBROADCASTSD X0, Y4
@@ -2588,7 +2592,7 @@ whole76:
 	ADDQ         (AX), R10
 	VXORPD       X4, X4, X4
 	VCVTSS2SD    (R10)(BX*4), X4, X4
-	MOVQ         40(AX), R11
+	MOVQ         48(AX), R11
 	VSUBSD       (R11)(BX*8), X4, X4
 	VSUBSD       X3, X4, X4
 	VBROADCASTSD X4, Y5
@@ -2657,10 +2661,10 @@ whole83:
 	JMP search63
 
 end64:
-	ADDQ DX, 112(AX)
-	MOVQ 40(AX), CX
-	MOVQ 96(AX), SI
-	MOVQ 104(AX), DI
+	ADDQ DX, 120(AX)
+	MOVQ 48(AX), CX
+	MOVQ 104(AX), SI
+	MOVQ 112(AX), DI
 
 lower84:
 	SUBQ    $0x01, DX
@@ -2673,9 +2677,9 @@ lower84:
 	JMP     lower84
 
 lower85:
-	MOVQ 48(AX), CX
-	MOVQ 56(AX), DX
-	MOVQ 88(AX), AX
+	MOVQ 56(AX), CX
+	MOVQ 64(AX), DX
+	MOVQ 96(AX), AX
 
 walk86:
 	MOVQ    (AX)(BX*8), SI
@@ -2725,7 +2729,7 @@ TEXT ·checkFloat32AVX2(SB), NOSPLIT, $0-24
 	MOVQ         $0xc3c0000000000000, DX
 	VMOVQ        DX, X5
 	VBROADCASTSD X5, Y5
-	VBROADCASTSD 136(AX), Y3
+	VBROADCASTSD 144(AX), Y3
 	MOVQ         $0x4338000000000000, DX
 	VMOVQ        DX, X6
 	VBROADCASTSD X6, Y6
@@ -2735,8 +2739,8 @@ TEXT ·checkFloat32AVX2(SB), NOSPLIT, $0-24
 	MOVQ         $0x4190000000000000, DX
 	VMOVQ        DX, X8
 	VBROADCASTSD X8, Y8
-	MOVQ         40(AX), DX
-	MOVQ         128(AX), BX
+	MOVQ         48(AX), DX
+	MOVQ         136(AX), BX
 	VXORPD       Y9, Y9, Y9
 	MOVQ         CX, SI
 	ADDQ         $0x03, SI
@@ -2767,8 +2771,8 @@ prices87:
 	JLT     prices87
 
 raises88:
-	MOVQ         48(AX), DX
-	MOVQ         120(AX), SI
+	MOVQ         56(AX), DX
+	MOVQ         128(AX), SI
 	XORQ         DI, DI
 	XORQ         R8, R8
 	MOVQ         (AX), R9
@@ -2928,14 +2932,14 @@ still98:
 	JMP  rows89
 
 done90:
-	MOVQ         R8, 144(AX)
+	MOVQ         R8, 152(AX)
 	VEXTRACTF128 $0x01, Y9, X0
 	VORPD        X0, X9, X9
 	VUNPCKHPD    X9, X9, X0
 	VORPD        X0, X9, X9
 	VMOVQ        X9, CX
 	ADDQ         CX, CX
-	MOVQ         CX, 152(AX)
+	MOVQ         CX, 160(AX)
 	MOVQ         $+0, AX
 	MOVQ         AX, ret+16(FP)
 	VZEROUPPER
@@ -2975,7 +2979,7 @@ TEXT ·closeFloat32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         $0xc3c0000000000000, DX
 	VMOVQ        DX, X5
 	VBROADCASTSD X5, Y5
-	VBROADCASTSD 136(AX), Y3
+	VBROADCASTSD 144(AX), Y3
 	MOVQ         $0x4338000000000000, DX
 	VMOVQ        DX, X6
 	VBROADCASTSD X6, Y6
@@ -2992,14 +2996,14 @@ TEXT ·closeFloat32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         8(AX), BX
 	IMULQ        DX, BX
 	ADDQ         (AX), BX
-	MOVQ         120(AX), SI
+	MOVQ         128(AX), SI
 	MOVQ         (SI)(DX*8), SI
 	MOVQ         width+16(FP), DX
 	ADDQ         DX, SI
 	VMOVQ        SI, X9
 	VPBROADCASTQ X9, Y9
-	MOVQ         128(AX), DX
-	MOVQ         160(AX), AX
+	MOVQ         136(AX), DX
+	MOVQ         168(AX), AX
 	XORQ         SI, SI
 	XORQ         DI, DI
 
@@ -3131,10 +3135,10 @@ TEXT ·nearestFloat32AVX2(SB), NOSPLIT, $0-16
 	XORQ         DX, DX
 	XORQ         BX, BX
 	MOVQ         (AX), SI
-	MOVQ         64(AX), DI
-	MOVQ         48(AX), R8
-	MOVQ         56(AX), R9
-	MOVQ         120(AX), R10
+	MOVQ         72(AX), DI
+	MOVQ         56(AX), R8
+	MOVQ         64(AX), R9
+	MOVQ         128(AX), R10
 	VXORPD       Y3, Y3, Y3
 
 rows108:
@@ -3305,7 +3309,7 @@ TEXT ·belowFloat32AVX2(SB), NOSPLIT, $0-48
 	MOVQ         bar+16(FP), DX
 	VMOVQ        DX, X3
 	VPBROADCASTQ X3, Y3
-	MOVQ         40(AX), AX
+	MOVQ         48(AX), AX
 	MOVQ         columns+24(FP), SI
 	MOVQ         costs+32(FP), DI
 	XORQ         DX, DX
@@ -3606,7 +3610,7 @@ TEXT ·minimaInt32AVX2(SB), NOSPLIT, $0-16
 	VMOVD        DX, X2
 	VPSHUFD      $0x00, X2, X2
 	VPCMPGTD     X3, X2, X2
-	MOVQ         40(AX), DX
+	MOVQ         48(AX), DX
 	MOVQ         (AX), BX
 	XORQ         SI, SI
 
@@ -3735,8 +3739,8 @@ TEXT ·transferInt32AVX2(SB), NOSPLIT, $0-16
 	VMOVD        DX, X2
 	VPSHUFD      $0x00, X2, X2
 	VPCMPGTD     X3, X2, X2
-	MOVQ         40(AX), DX
-	MOVQ         64(AX), BX
+	MOVQ         48(AX), DX
+	MOVQ         72(AX), BX
 	XORQ         SI, SI
 	XORQ         DI, DI
 
@@ -3746,7 +3750,7 @@ rows15:
 	MOVQ  8(AX), R8
 	IMULQ DI, R8
 	ADDQ  (AX), R8
-	MOVQ  56(AX), R9
+	MOVQ  64(AX), R9
 	XORQ  R11, R11
 
 turn18:
@@ -3800,7 +3804,7 @@ whole22:
 
 found17:
 	MOVL         DI, (R9)(R10*4)
-	MOVQ         48(AX), R9
+	MOVQ         56(AX), R9
 	MOVL         R10, (R9)(DI*4)
 	MOVQ         $0xfff0000000000000, R9
 	VMOVQ        R9, X4
@@ -3864,6 +3868,7 @@ whole30:
 	VMINSD       X4, X5, X4
 	VUCOMISD     X4, X0
 	JLS          keep31
+	VMULSD       40(AX), X4, X4
 	VSUBPD       X4, X3, X3
 
 keep31:
@@ -3913,7 +3918,7 @@ TEXT ·bidInt32AVX2(SB), NOSPLIT, $8-24
 	VMOVD        DX, X2
 	VPSHUFD      $0x00, X2, X2
 	VPCMPGTD     X3, X2, X2
-	MOVQ         40(AX), DX
+	MOVQ         48(AX), DX
 	MOVQ         n+8(FP), BX
 	XORQ         SI, SI
 	XORQ         DI, DI
@@ -3922,7 +3927,7 @@ TEXT ·bidInt32AVX2(SB), NOSPLIT, $8-24
 bids32:
 	CMPQ    SI, BX
 	JGE     done33
-	MOVQ    64(AX), R9
+	MOVQ    72(AX), R9
 	MOVLQSX (R9)(SI*4), R9
 	INCQ    SI
 	INCQ    R8
@@ -3995,7 +4000,7 @@ whole39:
 	VMINPD       X7, X4, X4
 	VUCOMISD     X3, X0
 	JLS          bad34
-	MOVQ         56(AX), R12
+	MOVQ         64(AX), R12
 	VBROADCASTSD X3, Y5
 	MOVQ         $-1, R11
 	VUCOMISD     X3, X4
@@ -4107,6 +4112,7 @@ any40:
 	IMULQ        SI, R13
 	VMOVSD       (DX)(R11*8), X5
 	VSUBPD       X3, X4, X4
+	VMULSD       40(AX), X4, X4
 	VSUBPD       X4, X5, X3
 	XORQ         R10, R10
 	CMPQ         R8, R13
@@ -4132,14 +4138,14 @@ any40:
 	VMOVUPD      Y4, (DX)(R13*8)
 
 stays56:
-	MOVQ    48(AX), R13
+	MOVQ    56(AX), R13
 	MOVL    R11, (R13)(R9*4)
 	MOVLQSX (R12)(R11*4), R14
 	MOVL    R9, (R12)(R11*4)
 	TESTQ   R14, R14
 	JLT     bids32
 	MOVL    $-1, (R13)(R14*4)
-	MOVQ    64(AX), R9
+	MOVQ    72(AX), R9
 	TESTQ   R10, R10
 	JEQ     next57
 	DECQ    SI
@@ -4190,10 +4196,10 @@ TEXT ·pathInt32AVX2(SB), NOSPLIT, $0-24
 	ADDQ         (AX), BX
 	VMOVAPD      Y0, Y3
 	VMOVAPD      Y0, Y4
-	MOVQ         72(AX), SI
-	MOVQ         80(AX), DI
-	MOVQ         88(AX), R8
-	MOVQ         40(AX), R9
+	MOVQ         80(AX), SI
+	MOVQ         88(AX), DI
+	MOVQ         96(AX), R8
+	MOVQ         48(AX), R9
 	VMOVQ        DX, X5
 	VPBROADCASTQ X5, Y5
 	XORQ         DX, DX
@@ -4258,7 +4264,7 @@ search63:
 	VUCOMISD     X3, X0
 	JLS          bad65
 	VBROADCASTSD X3, Y4
-	MOVQ         56(AX), R9
+	MOVQ         64(AX), R9
 	MOVQ         $-1, BX
 	XORQ         R10, R10
 
@@ -4341,9 +4347,9 @@ none78:
 whole76:
 	CMPQ         BX, $0x00
 	JLT          bad65
-	MOVQ         96(AX), R10
-	MOVL         BX, (R10)(DX*4)
 	MOVQ         104(AX), R10
+	MOVL         BX, (R10)(DX*4)
+	MOVQ         112(AX), R10
 	VMOVSD       X3, (R10)(DX*8)
 	INCQ         DX
 	VBROADCASTSD X0, Y4
@@ -4383,7 +4389,7 @@ whole76:
 	ADDQ         (AX), R10
 	VXORPD       X4, X4, X4
 	VCVTSI2SDL   (R10)(BX*4), X4, X4
-	MOVQ         40(AX), R11
+	MOVQ         48(AX), R11
 	VSUBSD       (R11)(BX*8), X4, X4
 	VSUBSD       X3, X4, X4
 	VBROADCASTSD X4, Y5
@@ -4452,10 +4458,10 @@ whole83:
 	JMP search63
 
 end64:
-	ADDQ DX, 112(AX)
-	MOVQ 40(AX), CX
-	MOVQ 96(AX), SI
-	MOVQ 104(AX), DI
+	ADDQ DX, 120(AX)
+	MOVQ 48(AX), CX
+	MOVQ 104(AX), SI
+	MOVQ 112(AX), DI
 
 lower84:
 	SUBQ    $0x01, DX
@@ -4468,9 +4474,9 @@ lower84:
 	JMP     lower84
 
 lower85:
-	MOVQ 48(AX), CX
-	MOVQ 56(AX), DX
-	MOVQ 88(AX), AX
+	MOVQ 56(AX), CX
+	MOVQ 64(AX), DX
+	MOVQ 96(AX), AX
 
 walk86:
 	MOVQ    (AX)(BX*8), SI
@@ -4520,7 +4526,7 @@ TEXT ·checkInt32AVX2(SB), NOSPLIT, $0-24
 	MOVQ         $0xc3c0000000000000, DX
 	VMOVQ        DX, X4
 	VBROADCASTSD X4, Y4
-	VBROADCASTSD 136(AX), Y2
+	VBROADCASTSD 144(AX), Y2
 	MOVQ         $0x4338000000000000, DX
 	VMOVQ        DX, X5
 	VBROADCASTSD X5, Y5
@@ -4530,8 +4536,8 @@ TEXT ·checkInt32AVX2(SB), NOSPLIT, $0-24
 	MOVQ         $0x4190000000000000, DX
 	VMOVQ        DX, X7
 	VBROADCASTSD X7, Y7
-	MOVQ         40(AX), DX
-	MOVQ         128(AX), BX
+	MOVQ         48(AX), DX
+	MOVQ         136(AX), BX
 	VXORPD       Y8, Y8, Y8
 	MOVQ         CX, SI
 	ADDQ         $0x03, SI
@@ -4562,8 +4568,8 @@ prices87:
 	JLT     prices87
 
 raises88:
-	MOVQ         48(AX), DX
-	MOVQ         120(AX), SI
+	MOVQ         56(AX), DX
+	MOVQ         128(AX), SI
 	XORQ         DI, DI
 	XORQ         R8, R8
 	MOVQ         (AX), R9
@@ -4654,14 +4660,14 @@ still98:
 	JMP  rows89
 
 done90:
-	MOVQ         R8, 144(AX)
+	MOVQ         R8, 152(AX)
 	VEXTRACTF128 $0x01, Y8, X0
 	VORPD        X0, X8, X8
 	VUNPCKHPD    X8, X8, X0
 	VORPD        X0, X8, X8
 	VMOVQ        X8, CX
 	ADDQ         CX, CX
-	MOVQ         CX, 152(AX)
+	MOVQ         CX, 160(AX)
 	MOVQ         $+0, AX
 	MOVQ         AX, ret+16(FP)
 	VZEROUPPER
@@ -4701,7 +4707,7 @@ TEXT ·closeInt32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         $0xc3c0000000000000, DX
 	VMOVQ        DX, X2
 	VBROADCASTSD X2, Y2
-	VBROADCASTSD 136(AX), Y2
+	VBROADCASTSD 144(AX), Y2
 	MOVQ         $0x4338000000000000, DX
 	VMOVQ        DX, X2
 	VBROADCASTSD X2, Y2
@@ -4718,14 +4724,14 @@ TEXT ·closeInt32AVX2(SB), NOSPLIT, $0-40
 	MOVQ         8(AX), BX
 	IMULQ        DX, BX
 	ADDQ         (AX), BX
-	MOVQ         120(AX), SI
+	MOVQ         128(AX), SI
 	MOVQ         (SI)(DX*8), SI
 	MOVQ         width+16(FP), DX
 	ADDQ         DX, SI
 	VMOVQ        SI, X3
 	VPBROADCASTQ X3, Y3
-	MOVQ         128(AX), DX
-	MOVQ         160(AX), AX
+	MOVQ         136(AX), DX
+	MOVQ         168(AX), AX
 	XORQ         SI, SI
 	XORQ         DI, DI
 
@@ -4825,10 +4831,10 @@ TEXT ·nearestInt32AVX2(SB), NOSPLIT, $0-16
 	XORQ         DX, DX
 	XORQ         BX, BX
 	MOVQ         (AX), SI
-	MOVQ         64(AX), DI
-	MOVQ         48(AX), R8
-	MOVQ         56(AX), R9
-	MOVQ         120(AX), R10
+	MOVQ         72(AX), DI
+	MOVQ         56(AX), R8
+	MOVQ         64(AX), R9
+	MOVQ         128(AX), R10
 	VXORPD       Y3, Y3, Y3
 
 rows108:
@@ -4993,7 +4999,7 @@ TEXT ·belowInt32AVX2(SB), NOSPLIT, $0-48
 	MOVQ         bar+16(FP), DX
 	VMOVQ        DX, X3
 	VPBROADCASTQ X3, Y3
-	MOVQ         40(AX), AX
+	MOVQ         48(AX), AX
 	MOVQ         columns+24(FP), SI
 	MOVQ         costs+32(FP), DI
 	XORQ         DX, DX

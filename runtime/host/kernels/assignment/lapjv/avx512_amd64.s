@@ -16,7 +16,7 @@ TEXT ·minimaFloat64AVX512(SB), NOSPLIT, $0-16
 	SHLQ         CL, BX
 	DECQ         BX
 	KMOVB        BX, K1
-	MOVQ         40(AX), CX
+	MOVQ         48(AX), CX
 	MOVQ         (AX), BX
 	XORQ         SI, SI
 
@@ -135,8 +135,8 @@ TEXT ·transferFloat64AVX512(SB), NOSPLIT, $0-16
 	SHLQ         CL, BX
 	DECQ         BX
 	KMOVB        BX, K1
-	MOVQ         40(AX), CX
-	MOVQ         64(AX), BX
+	MOVQ         48(AX), CX
+	MOVQ         72(AX), BX
 	XORQ         SI, SI
 	XORQ         DI, DI
 
@@ -146,7 +146,7 @@ rows15:
 	MOVQ  8(AX), R8
 	IMULQ DI, R8
 	ADDQ  (AX), R8
-	MOVQ  56(AX), R9
+	MOVQ  64(AX), R9
 	XORQ  R11, R11
 
 turn18:
@@ -199,7 +199,7 @@ whole22:
 
 found17:
 	MOVL         DI, (R9)(R10*4)
-	MOVQ         48(AX), R9
+	MOVQ         56(AX), R9
 	MOVL         R10, (R9)(DI*4)
 	MOVQ         $0xfff0000000000000, R9
 	VMOVQ        R9, X2
@@ -262,6 +262,7 @@ whole30:
 	VMINSD        X3, X2, X3
 	VUCOMISD      X3, X0
 	JLS           keep31
+	VMULSD        40(AX), X3, X3
 	VSUBPD        X3, X1, X1
 
 keep31:
@@ -302,7 +303,7 @@ TEXT ·bidFloat64AVX512(SB), NOSPLIT, $8-24
 	SHLQ         CL, BX
 	DECQ         BX
 	KMOVB        BX, K1
-	MOVQ         40(AX), CX
+	MOVQ         48(AX), CX
 	MOVQ         n+8(FP), BX
 	XORQ         SI, SI
 	XORQ         DI, DI
@@ -311,7 +312,7 @@ TEXT ·bidFloat64AVX512(SB), NOSPLIT, $8-24
 bids32:
 	CMPQ    SI, BX
 	JGE     done33
-	MOVQ    64(AX), R9
+	MOVQ    72(AX), R9
 	MOVLQSX (R9)(SI*4), R9
 	INCQ    SI
 	INCQ    R8
@@ -389,7 +390,7 @@ whole39:
 	VMINPD        X5, X2, X2
 	VUCOMISD      X1, X0
 	JLS           bad34
-	MOVQ          56(AX), R12
+	MOVQ          64(AX), R12
 	VBROADCASTSD  X1, Z3
 	MOVQ          $-1, R11
 	VUCOMISD      X1, X2
@@ -499,6 +500,7 @@ any40:
 	IMULQ        SI, R13
 	VMOVSD       (CX)(R11*8), X3
 	VSUBPD       X1, X2, X2
+	VMULSD       40(AX), X2, X2
 	VSUBPD       X2, X3, X1
 	XORQ         R10, R10
 	CMPQ         R8, R13
@@ -523,14 +525,14 @@ any40:
 	VMOVUPD      Z2, (CX)(R13*8)
 
 stays56:
-	MOVQ    48(AX), R13
+	MOVQ    56(AX), R13
 	MOVL    R11, (R13)(R9*4)
 	MOVLQSX (R12)(R11*4), R14
 	MOVL    R9, (R12)(R11*4)
 	TESTQ   R14, R14
 	JLT     bids32
 	MOVL    $-1, (R13)(R14*4)
-	MOVQ    64(AX), R9
+	MOVQ    72(AX), R9
 	TESTQ   R10, R10
 	JEQ     next57
 	DECQ    SI
@@ -573,10 +575,10 @@ TEXT ·pathFloat64AVX512(SB), NOSPLIT, $0-24
 	ADDQ         (AX), BX
 	VMOVAPD      Z0, Z1
 	VMOVAPD      Z0, Z2
-	MOVQ         72(AX), SI
-	MOVQ         80(AX), DI
-	MOVQ         88(AX), R8
-	MOVQ         40(AX), R9
+	MOVQ         80(AX), SI
+	MOVQ         88(AX), DI
+	MOVQ         96(AX), R8
+	MOVQ         48(AX), R9
 	VPBROADCASTQ CX, Z3
 	XORQ         CX, CX
 
@@ -640,7 +642,7 @@ search63:
 	VUCOMISD      X2, X0
 	JLS           bad65
 	VBROADCASTSD  X2, Z1
-	MOVQ          56(AX), R9
+	MOVQ          64(AX), R9
 	MOVQ          $-1, BX
 	XORQ          R10, R10
 
@@ -723,9 +725,9 @@ none78:
 whole76:
 	CMPQ         BX, $0x00
 	JLT          bad65
-	MOVQ         96(AX), R10
-	MOVL         BX, (R10)(CX*4)
 	MOVQ         104(AX), R10
+	MOVL         BX, (R10)(CX*4)
+	MOVQ         112(AX), R10
 	VMOVSD       X2, (R10)(CX*8)
 	INCQ         CX
 	VBROADCASTSD X0, Z1
@@ -762,7 +764,7 @@ whole76:
 	IMULQ        R9, R10
 	ADDQ         (AX), R10
 	VMOVSD       (R10)(BX*8), X1
-	MOVQ         40(AX), R11
+	MOVQ         48(AX), R11
 	VSUBSD       (R11)(BX*8), X1, X1
 	VSUBSD       X2, X1, X1
 	VBROADCASTSD X1, Z3
@@ -829,10 +831,10 @@ whole83:
 	JMP search63
 
 end64:
-	ADDQ CX, 112(AX)
-	MOVQ 40(AX), DX
-	MOVQ 96(AX), SI
-	MOVQ 104(AX), DI
+	ADDQ CX, 120(AX)
+	MOVQ 48(AX), DX
+	MOVQ 104(AX), SI
+	MOVQ 112(AX), DI
 
 lower84:
 	SUBQ    $0x01, CX
@@ -845,9 +847,9 @@ lower84:
 	JMP     lower84
 
 lower85:
-	MOVQ 48(AX), CX
-	MOVQ 56(AX), DX
-	MOVQ 88(AX), AX
+	MOVQ 56(AX), CX
+	MOVQ 64(AX), DX
+	MOVQ 96(AX), AX
 
 walk86:
 	MOVQ    (AX)(BX*8), SI
@@ -889,9 +891,9 @@ TEXT ·checkFloat64AVX512(SB), NOSPLIT, $0-24
 	MOVQ         $0xc3c0000000000000, CX
 	VMOVQ        CX, X3
 	VBROADCASTSD X3, Z3
-	VBROADCASTSD 136(AX), Z1
-	MOVQ         40(AX), CX
-	MOVQ         128(AX), BX
+	VBROADCASTSD 144(AX), Z1
+	MOVQ         48(AX), CX
+	MOVQ         136(AX), BX
 	VXORPD       Y4, Y4, Y4
 	MOVQ         DX, SI
 	ADDQ         $0x07, SI
@@ -913,8 +915,8 @@ prices87:
 	JLT       prices87
 
 raises88:
-	MOVQ         48(AX), CX
-	MOVQ         120(AX), SI
+	MOVQ         56(AX), CX
+	MOVQ         128(AX), SI
 	XORQ         DI, DI
 	XORQ         R8, R8
 	MOVQ         (AX), R9
@@ -1026,7 +1028,7 @@ still98:
 	JMP  rows89
 
 done90:
-	MOVQ          R8, 144(AX)
+	MOVQ          R8, 152(AX)
 	VEXTRACTF64X4 $0x01, Z4, Y0
 	VORPD         Y0, Y4, Y4
 	VEXTRACTF128  $0x01, Y4, X0
@@ -1035,7 +1037,7 @@ done90:
 	VORPD         X0, X4, X4
 	VMOVQ         X4, CX
 	ADDQ          CX, CX
-	MOVQ          CX, 152(AX)
+	MOVQ          CX, 160(AX)
 	MOVQ          $+0, AX
 	MOVQ          AX, ret+16(FP)
 	VZEROUPPER
@@ -1067,7 +1069,7 @@ TEXT ·closeFloat64AVX512(SB), NOSPLIT, $0-40
 	MOVQ         $0xc3c0000000000000, CX
 	VMOVQ        CX, X3
 	VBROADCASTSD X3, Z3
-	VBROADCASTSD 136(AX), Z1
+	VBROADCASTSD 144(AX), Z1
 	MOVQ         $0x2000000000000000, CX
 	VMOVQ        CX, X4
 	VBROADCASTSD X4, Z4
@@ -1075,13 +1077,13 @@ TEXT ·closeFloat64AVX512(SB), NOSPLIT, $0-40
 	MOVQ         8(AX), BX
 	IMULQ        CX, BX
 	ADDQ         (AX), BX
-	MOVQ         120(AX), SI
+	MOVQ         128(AX), SI
 	MOVQ         (SI)(CX*8), SI
 	MOVQ         width+16(FP), CX
 	ADDQ         CX, SI
 	VPBROADCASTQ SI, Z4
-	MOVQ         128(AX), CX
-	MOVQ         160(AX), AX
+	MOVQ         136(AX), CX
+	MOVQ         168(AX), AX
 	XORQ         SI, SI
 	XORQ         DI, DI
 
@@ -1182,10 +1184,10 @@ TEXT ·nearestFloat64AVX512(SB), NOSPLIT, $0-16
 	XORQ         CX, CX
 	XORQ         BX, BX
 	MOVQ         (AX), SI
-	MOVQ         64(AX), DI
-	MOVQ         48(AX), R8
-	MOVQ         56(AX), R9
-	MOVQ         120(AX), R10
+	MOVQ         72(AX), DI
+	MOVQ         56(AX), R8
+	MOVQ         64(AX), R9
+	MOVQ         128(AX), R10
 	VXORPD       Y1, Y1, Y1
 
 rows108:
@@ -1346,7 +1348,7 @@ TEXT ·belowFloat64AVX512(SB), NOSPLIT, $0-48
 	ADDQ         (AX), BX
 	MOVQ         bar+16(FP), CX
 	VPBROADCASTQ CX, Z1
-	MOVQ         40(AX), AX
+	MOVQ         48(AX), AX
 	MOVQ         columns+24(FP), SI
 	MOVQ         costs+32(FP), DI
 	XORQ         CX, CX
@@ -1721,7 +1723,7 @@ TEXT ·minimaFloat32AVX512(SB), NOSPLIT, $0-16
 	SHLQ         CL, BX
 	DECQ         BX
 	KMOVB        BX, K1
-	MOVQ         40(AX), CX
+	MOVQ         48(AX), CX
 	MOVQ         (AX), BX
 	XORQ         SI, SI
 
@@ -1842,8 +1844,8 @@ TEXT ·transferFloat32AVX512(SB), NOSPLIT, $0-16
 	SHLQ         CL, BX
 	DECQ         BX
 	KMOVB        BX, K1
-	MOVQ         40(AX), CX
-	MOVQ         64(AX), BX
+	MOVQ         48(AX), CX
+	MOVQ         72(AX), BX
 	XORQ         SI, SI
 	XORQ         DI, DI
 
@@ -1853,7 +1855,7 @@ rows15:
 	MOVQ  8(AX), R8
 	IMULQ DI, R8
 	ADDQ  (AX), R8
-	MOVQ  56(AX), R9
+	MOVQ  64(AX), R9
 	XORQ  R11, R11
 
 turn18:
@@ -1907,7 +1909,7 @@ whole22:
 
 found17:
 	MOVL         DI, (R9)(R10*4)
-	MOVQ         48(AX), R9
+	MOVQ         56(AX), R9
 	MOVL         R10, (R9)(DI*4)
 	MOVQ         $0xfff0000000000000, R9
 	VMOVQ        R9, X2
@@ -1971,6 +1973,7 @@ whole30:
 	VMINSD        X3, X2, X3
 	VUCOMISD      X3, X0
 	JLS           keep31
+	VMULSD        40(AX), X3, X3
 	VSUBPD        X3, X1, X1
 
 keep31:
@@ -2011,7 +2014,7 @@ TEXT ·bidFloat32AVX512(SB), NOSPLIT, $8-24
 	SHLQ         CL, BX
 	DECQ         BX
 	KMOVB        BX, K1
-	MOVQ         40(AX), CX
+	MOVQ         48(AX), CX
 	MOVQ         n+8(FP), BX
 	XORQ         SI, SI
 	XORQ         DI, DI
@@ -2020,7 +2023,7 @@ TEXT ·bidFloat32AVX512(SB), NOSPLIT, $8-24
 bids32:
 	CMPQ    SI, BX
 	JGE     done33
-	MOVQ    64(AX), R9
+	MOVQ    72(AX), R9
 	MOVLQSX (R9)(SI*4), R9
 	INCQ    SI
 	INCQ    R8
@@ -2099,7 +2102,7 @@ whole39:
 	VMINPD        X5, X2, X2
 	VUCOMISD      X1, X0
 	JLS           bad34
-	MOVQ          56(AX), R12
+	MOVQ          64(AX), R12
 	VBROADCASTSD  X1, Z3
 	MOVQ          $-1, R11
 	VUCOMISD      X1, X2
@@ -2211,6 +2214,7 @@ any40:
 	IMULQ        SI, R13
 	VMOVSD       (CX)(R11*8), X3
 	VSUBPD       X1, X2, X2
+	VMULSD       40(AX), X2, X2
 	VSUBPD       X2, X3, X1
 	XORQ         R10, R10
 	CMPQ         R8, R13
@@ -2235,14 +2239,14 @@ any40:
 	VMOVUPD      Z2, (CX)(R13*8)
 
 stays56:
-	MOVQ    48(AX), R13
+	MOVQ    56(AX), R13
 	MOVL    R11, (R13)(R9*4)
 	MOVLQSX (R12)(R11*4), R14
 	MOVL    R9, (R12)(R11*4)
 	TESTQ   R14, R14
 	JLT     bids32
 	MOVL    $-1, (R13)(R14*4)
-	MOVQ    64(AX), R9
+	MOVQ    72(AX), R9
 	TESTQ   R10, R10
 	JEQ     next57
 	DECQ    SI
@@ -2285,10 +2289,10 @@ TEXT ·pathFloat32AVX512(SB), NOSPLIT, $0-24
 	ADDQ         (AX), BX
 	VMOVAPD      Z0, Z1
 	VMOVAPD      Z0, Z2
-	MOVQ         72(AX), SI
-	MOVQ         80(AX), DI
-	MOVQ         88(AX), R8
-	MOVQ         40(AX), R9
+	MOVQ         80(AX), SI
+	MOVQ         88(AX), DI
+	MOVQ         96(AX), R8
+	MOVQ         48(AX), R9
 	VPBROADCASTQ CX, Z3
 	XORQ         CX, CX
 
@@ -2353,7 +2357,7 @@ search63:
 	VUCOMISD      X2, X0
 	JLS           bad65
 	VBROADCASTSD  X2, Z1
-	MOVQ          56(AX), R9
+	MOVQ          64(AX), R9
 	MOVQ          $-1, BX
 	XORQ          R10, R10
 
@@ -2436,9 +2440,9 @@ none78:
 whole76:
 	CMPQ         BX, $0x00
 	JLT          bad65
-	MOVQ         96(AX), R10
-	MOVL         BX, (R10)(CX*4)
 	MOVQ         104(AX), R10
+	MOVL         BX, (R10)(CX*4)
+	MOVQ         112(AX), R10
 	VMOVSD       X2, (R10)(CX*8)
 	INCQ         CX
 	VBROADCASTSD X0, Z1
@@ -2476,7 +2480,7 @@ whole76:
 	ADDQ         (AX), R10
 	VXORPD       X1, X1, X1
 	VCVTSS2SD    (R10)(BX*4), X1, X1
-	MOVQ         40(AX), R11
+	MOVQ         48(AX), R11
 	VSUBSD       (R11)(BX*8), X1, X1
 	VSUBSD       X2, X1, X1
 	VBROADCASTSD X1, Z3
@@ -2544,10 +2548,10 @@ whole83:
 	JMP search63
 
 end64:
-	ADDQ CX, 112(AX)
-	MOVQ 40(AX), DX
-	MOVQ 96(AX), SI
-	MOVQ 104(AX), DI
+	ADDQ CX, 120(AX)
+	MOVQ 48(AX), DX
+	MOVQ 104(AX), SI
+	MOVQ 112(AX), DI
 
 lower84:
 	SUBQ    $0x01, CX
@@ -2560,9 +2564,9 @@ lower84:
 	JMP     lower84
 
 lower85:
-	MOVQ 48(AX), CX
-	MOVQ 56(AX), DX
-	MOVQ 88(AX), AX
+	MOVQ 56(AX), CX
+	MOVQ 64(AX), DX
+	MOVQ 96(AX), AX
 
 walk86:
 	MOVQ    (AX)(BX*8), SI
@@ -2604,9 +2608,9 @@ TEXT ·checkFloat32AVX512(SB), NOSPLIT, $0-24
 	MOVQ         $0xc3c0000000000000, CX
 	VMOVQ        CX, X3
 	VBROADCASTSD X3, Z3
-	VBROADCASTSD 136(AX), Z1
-	MOVQ         40(AX), CX
-	MOVQ         128(AX), BX
+	VBROADCASTSD 144(AX), Z1
+	MOVQ         48(AX), CX
+	MOVQ         136(AX), BX
 	VXORPD       Y4, Y4, Y4
 	MOVQ         DX, SI
 	ADDQ         $0x07, SI
@@ -2628,8 +2632,8 @@ prices87:
 	JLT       prices87
 
 raises88:
-	MOVQ         48(AX), CX
-	MOVQ         120(AX), SI
+	MOVQ         56(AX), CX
+	MOVQ         128(AX), SI
 	XORQ         DI, DI
 	XORQ         R8, R8
 	MOVQ         (AX), R9
@@ -2743,7 +2747,7 @@ still98:
 	JMP  rows89
 
 done90:
-	MOVQ          R8, 144(AX)
+	MOVQ          R8, 152(AX)
 	VEXTRACTF64X4 $0x01, Z4, Y0
 	VORPD         Y0, Y4, Y4
 	VEXTRACTF128  $0x01, Y4, X0
@@ -2752,7 +2756,7 @@ done90:
 	VORPD         X0, X4, X4
 	VMOVQ         X4, CX
 	ADDQ          CX, CX
-	MOVQ          CX, 152(AX)
+	MOVQ          CX, 160(AX)
 	MOVQ          $+0, AX
 	MOVQ          AX, ret+16(FP)
 	VZEROUPPER
@@ -2784,7 +2788,7 @@ TEXT ·closeFloat32AVX512(SB), NOSPLIT, $0-40
 	MOVQ         $0xc3c0000000000000, CX
 	VMOVQ        CX, X3
 	VBROADCASTSD X3, Z3
-	VBROADCASTSD 136(AX), Z1
+	VBROADCASTSD 144(AX), Z1
 	MOVQ         $0x2000000000000000, CX
 	VMOVQ        CX, X4
 	VBROADCASTSD X4, Z4
@@ -2792,13 +2796,13 @@ TEXT ·closeFloat32AVX512(SB), NOSPLIT, $0-40
 	MOVQ         8(AX), BX
 	IMULQ        CX, BX
 	ADDQ         (AX), BX
-	MOVQ         120(AX), SI
+	MOVQ         128(AX), SI
 	MOVQ         (SI)(CX*8), SI
 	MOVQ         width+16(FP), CX
 	ADDQ         CX, SI
 	VPBROADCASTQ SI, Z4
-	MOVQ         128(AX), CX
-	MOVQ         160(AX), AX
+	MOVQ         136(AX), CX
+	MOVQ         168(AX), AX
 	XORQ         SI, SI
 	XORQ         DI, DI
 
@@ -2900,10 +2904,10 @@ TEXT ·nearestFloat32AVX512(SB), NOSPLIT, $0-16
 	XORQ         CX, CX
 	XORQ         BX, BX
 	MOVQ         (AX), SI
-	MOVQ         64(AX), DI
-	MOVQ         48(AX), R8
-	MOVQ         56(AX), R9
-	MOVQ         120(AX), R10
+	MOVQ         72(AX), DI
+	MOVQ         56(AX), R8
+	MOVQ         64(AX), R9
+	MOVQ         128(AX), R10
 	VXORPD       Y1, Y1, Y1
 
 rows108:
@@ -3066,7 +3070,7 @@ TEXT ·belowFloat32AVX512(SB), NOSPLIT, $0-48
 	ADDQ         (AX), BX
 	MOVQ         bar+16(FP), CX
 	VPBROADCASTQ CX, Z1
-	MOVQ         40(AX), AX
+	MOVQ         48(AX), AX
 	MOVQ         columns+24(FP), SI
 	MOVQ         costs+32(FP), DI
 	XORQ         CX, CX
@@ -3392,7 +3396,7 @@ TEXT ·minimaInt32AVX512(SB), NOSPLIT, $0-16
 	SHLQ         CL, BX
 	DECQ         BX
 	KMOVB        BX, K1
-	MOVQ         40(AX), CX
+	MOVQ         48(AX), CX
 	MOVQ         (AX), BX
 	XORQ         SI, SI
 
@@ -3513,8 +3517,8 @@ TEXT ·transferInt32AVX512(SB), NOSPLIT, $0-16
 	SHLQ         CL, BX
 	DECQ         BX
 	KMOVB        BX, K1
-	MOVQ         40(AX), CX
-	MOVQ         64(AX), BX
+	MOVQ         48(AX), CX
+	MOVQ         72(AX), BX
 	XORQ         SI, SI
 	XORQ         DI, DI
 
@@ -3524,7 +3528,7 @@ rows15:
 	MOVQ  8(AX), R8
 	IMULQ DI, R8
 	ADDQ  (AX), R8
-	MOVQ  56(AX), R9
+	MOVQ  64(AX), R9
 	XORQ  R11, R11
 
 turn18:
@@ -3578,7 +3582,7 @@ whole22:
 
 found17:
 	MOVL         DI, (R9)(R10*4)
-	MOVQ         48(AX), R9
+	MOVQ         56(AX), R9
 	MOVL         R10, (R9)(DI*4)
 	MOVQ         $0xfff0000000000000, R9
 	VMOVQ        R9, X2
@@ -3642,6 +3646,7 @@ whole30:
 	VMINSD        X3, X2, X3
 	VUCOMISD      X3, X0
 	JLS           keep31
+	VMULSD        40(AX), X3, X3
 	VSUBPD        X3, X1, X1
 
 keep31:
@@ -3682,7 +3687,7 @@ TEXT ·bidInt32AVX512(SB), NOSPLIT, $8-24
 	SHLQ         CL, BX
 	DECQ         BX
 	KMOVB        BX, K1
-	MOVQ         40(AX), CX
+	MOVQ         48(AX), CX
 	MOVQ         n+8(FP), BX
 	XORQ         SI, SI
 	XORQ         DI, DI
@@ -3691,7 +3696,7 @@ TEXT ·bidInt32AVX512(SB), NOSPLIT, $8-24
 bids32:
 	CMPQ    SI, BX
 	JGE     done33
-	MOVQ    64(AX), R9
+	MOVQ    72(AX), R9
 	MOVLQSX (R9)(SI*4), R9
 	INCQ    SI
 	INCQ    R8
@@ -3770,7 +3775,7 @@ whole39:
 	VMINPD        X5, X2, X2
 	VUCOMISD      X1, X0
 	JLS           bad34
-	MOVQ          56(AX), R12
+	MOVQ          64(AX), R12
 	VBROADCASTSD  X1, Z3
 	MOVQ          $-1, R11
 	VUCOMISD      X1, X2
@@ -3882,6 +3887,7 @@ any40:
 	IMULQ        SI, R13
 	VMOVSD       (CX)(R11*8), X3
 	VSUBPD       X1, X2, X2
+	VMULSD       40(AX), X2, X2
 	VSUBPD       X2, X3, X1
 	XORQ         R10, R10
 	CMPQ         R8, R13
@@ -3906,14 +3912,14 @@ any40:
 	VMOVUPD      Z2, (CX)(R13*8)
 
 stays56:
-	MOVQ    48(AX), R13
+	MOVQ    56(AX), R13
 	MOVL    R11, (R13)(R9*4)
 	MOVLQSX (R12)(R11*4), R14
 	MOVL    R9, (R12)(R11*4)
 	TESTQ   R14, R14
 	JLT     bids32
 	MOVL    $-1, (R13)(R14*4)
-	MOVQ    64(AX), R9
+	MOVQ    72(AX), R9
 	TESTQ   R10, R10
 	JEQ     next57
 	DECQ    SI
@@ -3956,10 +3962,10 @@ TEXT ·pathInt32AVX512(SB), NOSPLIT, $0-24
 	ADDQ         (AX), BX
 	VMOVAPD      Z0, Z1
 	VMOVAPD      Z0, Z2
-	MOVQ         72(AX), SI
-	MOVQ         80(AX), DI
-	MOVQ         88(AX), R8
-	MOVQ         40(AX), R9
+	MOVQ         80(AX), SI
+	MOVQ         88(AX), DI
+	MOVQ         96(AX), R8
+	MOVQ         48(AX), R9
 	VPBROADCASTQ CX, Z3
 	XORQ         CX, CX
 
@@ -4024,7 +4030,7 @@ search63:
 	VUCOMISD      X2, X0
 	JLS           bad65
 	VBROADCASTSD  X2, Z1
-	MOVQ          56(AX), R9
+	MOVQ          64(AX), R9
 	MOVQ          $-1, BX
 	XORQ          R10, R10
 
@@ -4107,9 +4113,9 @@ none78:
 whole76:
 	CMPQ         BX, $0x00
 	JLT          bad65
-	MOVQ         96(AX), R10
-	MOVL         BX, (R10)(CX*4)
 	MOVQ         104(AX), R10
+	MOVL         BX, (R10)(CX*4)
+	MOVQ         112(AX), R10
 	VMOVSD       X2, (R10)(CX*8)
 	INCQ         CX
 	VBROADCASTSD X0, Z1
@@ -4147,7 +4153,7 @@ whole76:
 	ADDQ         (AX), R10
 	VXORPD       X1, X1, X1
 	VCVTSI2SDL   (R10)(BX*4), X1, X1
-	MOVQ         40(AX), R11
+	MOVQ         48(AX), R11
 	VSUBSD       (R11)(BX*8), X1, X1
 	VSUBSD       X2, X1, X1
 	VBROADCASTSD X1, Z3
@@ -4215,10 +4221,10 @@ whole83:
 	JMP search63
 
 end64:
-	ADDQ CX, 112(AX)
-	MOVQ 40(AX), DX
-	MOVQ 96(AX), SI
-	MOVQ 104(AX), DI
+	ADDQ CX, 120(AX)
+	MOVQ 48(AX), DX
+	MOVQ 104(AX), SI
+	MOVQ 112(AX), DI
 
 lower84:
 	SUBQ    $0x01, CX
@@ -4231,9 +4237,9 @@ lower84:
 	JMP     lower84
 
 lower85:
-	MOVQ 48(AX), CX
-	MOVQ 56(AX), DX
-	MOVQ 88(AX), AX
+	MOVQ 56(AX), CX
+	MOVQ 64(AX), DX
+	MOVQ 96(AX), AX
 
 walk86:
 	MOVQ    (AX)(BX*8), SI
@@ -4275,9 +4281,9 @@ TEXT ·checkInt32AVX512(SB), NOSPLIT, $0-24
 	MOVQ         $0xc3c0000000000000, CX
 	VMOVQ        CX, X3
 	VBROADCASTSD X3, Z3
-	VBROADCASTSD 136(AX), Z0
-	MOVQ         40(AX), CX
-	MOVQ         128(AX), BX
+	VBROADCASTSD 144(AX), Z0
+	MOVQ         48(AX), CX
+	MOVQ         136(AX), BX
 	VXORPD       Y1, Y1, Y1
 	MOVQ         DX, SI
 	ADDQ         $0x07, SI
@@ -4299,8 +4305,8 @@ prices87:
 	JLT       prices87
 
 raises88:
-	MOVQ         48(AX), CX
-	MOVQ         120(AX), SI
+	MOVQ         56(AX), CX
+	MOVQ         128(AX), SI
 	XORQ         DI, DI
 	XORQ         R8, R8
 	MOVQ         (AX), R9
@@ -4385,7 +4391,7 @@ still98:
 	JMP  rows89
 
 done90:
-	MOVQ          R8, 144(AX)
+	MOVQ          R8, 152(AX)
 	VEXTRACTF64X4 $0x01, Z1, Y0
 	VORPD         Y0, Y1, Y1
 	VEXTRACTF128  $0x01, Y1, X0
@@ -4394,7 +4400,7 @@ done90:
 	VORPD         X0, X1, X1
 	VMOVQ         X1, CX
 	ADDQ          CX, CX
-	MOVQ          CX, 152(AX)
+	MOVQ          CX, 160(AX)
 	MOVQ          $+0, AX
 	MOVQ          AX, ret+16(FP)
 	VZEROUPPER
@@ -4426,7 +4432,7 @@ TEXT ·closeInt32AVX512(SB), NOSPLIT, $0-40
 	MOVQ         $0xc3c0000000000000, CX
 	VMOVQ        CX, X0
 	VBROADCASTSD X0, Z0
-	VBROADCASTSD 136(AX), Z0
+	VBROADCASTSD 144(AX), Z0
 	MOVQ         $0x2000000000000000, CX
 	VMOVQ        CX, X0
 	VBROADCASTSD X0, Z0
@@ -4434,13 +4440,13 @@ TEXT ·closeInt32AVX512(SB), NOSPLIT, $0-40
 	MOVQ         8(AX), BX
 	IMULQ        CX, BX
 	ADDQ         (AX), BX
-	MOVQ         120(AX), SI
+	MOVQ         128(AX), SI
 	MOVQ         (SI)(CX*8), SI
 	MOVQ         width+16(FP), CX
 	ADDQ         CX, SI
 	VPBROADCASTQ SI, Z3
-	MOVQ         128(AX), CX
-	MOVQ         160(AX), AX
+	MOVQ         136(AX), CX
+	MOVQ         168(AX), AX
 	XORQ         SI, SI
 	XORQ         DI, DI
 
@@ -4530,10 +4536,10 @@ TEXT ·nearestInt32AVX512(SB), NOSPLIT, $0-16
 	XORQ         CX, CX
 	XORQ         BX, BX
 	MOVQ         (AX), SI
-	MOVQ         64(AX), DI
-	MOVQ         48(AX), R8
-	MOVQ         56(AX), R9
-	MOVQ         120(AX), R10
+	MOVQ         72(AX), DI
+	MOVQ         56(AX), R8
+	MOVQ         64(AX), R9
+	MOVQ         128(AX), R10
 	VXORPD       Y1, Y1, Y1
 
 rows108:
@@ -4690,7 +4696,7 @@ TEXT ·belowInt32AVX512(SB), NOSPLIT, $0-48
 	ADDQ         (AX), BX
 	MOVQ         bar+16(FP), CX
 	VPBROADCASTQ CX, Z1
-	MOVQ         40(AX), AX
+	MOVQ         48(AX), AX
 	MOVQ         columns+24(FP), SI
 	MOVQ         costs+32(FP), DI
 	XORQ         CX, CX

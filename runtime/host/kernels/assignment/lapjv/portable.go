@@ -54,7 +54,7 @@ func transfer[T Cost](s *Search) int {
 			}
 		}
 		if v[at] = before; second < math.Inf(1) {
-			v[at] -= second
+			v[at] -= second * s.share
 		}
 	}
 	return left
@@ -89,7 +89,7 @@ func bid[T Cost](s *Search, n int) int {
 				}
 			}
 		}
-		fallen := v[at] - (second - first)
+		fallen := v[at] - (second-first)*s.share
 		falls := bids < s.turns*k && second < math.Inf(1) && fallen < v[at]
 		if falls {
 			v[at] = fallen

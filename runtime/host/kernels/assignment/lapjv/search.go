@@ -27,6 +27,7 @@ type matrix struct {
 	stride     int            // bytes from row to row
 	rows, cols int            // at most as many rows as columns
 	turns      int            // most bids for each row looked at
+	share      float64        // of what a price may fall as a row takes a column
 }
 
 // A matching is what all kernels of the search improve.
@@ -82,7 +83,7 @@ func Open[T Cost](s *Search, costs []T, rows, cols, stride int) {
 		s.column, s.free = unsafe.Pointer(unsafe.SliceData(s.ints[3*n:])), unsafe.Pointer(unsafe.SliceData(s.ints[3*n+s.m:]))
 	}
 	s.costs, s.stride, s.rows, s.cols = unsafe.Pointer(unsafe.SliceData(costs)), stride*int(unsafe.Sizeof(*new(T))), rows, cols
-	s.scale, s.turns, s.scans = 1, 8, 0
+	s.scale, s.turns, s.share, s.scans = 1, 8, 1, 0
 	row := s.ints[:cols+block]
 	for j := range row {
 		row[j] = -1
@@ -97,6 +98,13 @@ func Open[T Cost](s *Search, costs []T, rows, cols, stride int) {
 		u[i] = unset
 	}
 }
+
+// NearlyAll is a share that leaves a row's own column nearer than its next, by far more than rounding.
+const NearlyAll = 1 - 0x1p-12
+
+// SetShare has prices fall in Transfer and Bid by a part of what they may: with 1 a row's next column is as near then as its own, to the rounding of
+// float64, so that the check finds slack and near pairs.
+func (s *Search) SetShare(x float64) { s.share = x }
 
 // unset is the u of rows for which Check is to find it.
 const unset = math.MinInt64

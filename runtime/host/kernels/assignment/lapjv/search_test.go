@@ -14,7 +14,7 @@ func TestFieldsOfSearch(t *testing.T) {
 	var s Search
 	begin := uintptr(unsafe.Pointer(&s))
 	for k, field := range []unsafe.Pointer{unsafe.Pointer(&s.costs), unsafe.Pointer(&s.stride), unsafe.Pointer(&s.rows), unsafe.Pointer(&s.cols),
-		unsafe.Pointer(&s.turns), unsafe.Pointer(&s.price), unsafe.Pointer(&s.column), unsafe.Pointer(&s.row), unsafe.Pointer(&s.free),
+		unsafe.Pointer(&s.turns), unsafe.Pointer(&s.share), unsafe.Pointer(&s.price), unsafe.Pointer(&s.column), unsafe.Pointer(&s.row), unsafe.Pointer(&s.free),
 		unsafe.Pointer(&s.distance), unsafe.Pointer(&s.shut), unsafe.Pointer(&s.from), unsafe.Pointer(&s.left), unsafe.Pointer(&s.reach), unsafe.Pointer(&s.scans),
 		unsafe.Pointer(&s.dualRow), unsafe.Pointer(&s.dualCol), unsafe.Pointer(&s.scale), unsafe.Pointer(&s.slack), unsafe.Pointer(&s.rounded),
 		unsafe.Pointer(&s.near)} {

@@ -104,5 +104,9 @@ func (r *run) solveByBranch(ctx context.Context, o Options, reason string) (_ *R
 	if o.Target != nil && p.OriginalNumber(res.Value).Float() >= *o.Target {
 		return res, nil
 	}
+	if solved.Limited != "" && ctx.Err() == nil {
+		res.Notes = append(res.Notes, solved.Limited+": the bids are the best found, and prices of goods give the bound")
+		return res, nil
+	}
 	return res, solve.InterruptedError(solve.Cause(ctx))
 }

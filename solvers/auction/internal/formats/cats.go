@@ -227,7 +227,7 @@ func (c *catsReader) auction() (*problem.Auction, error) {
 		}
 	}
 	if several > 0 {
-		a.Notes = append(a.Notes, fmt.Sprintf("bids with more than one id countedRecords the %d goods: %d; the highest id names the bidder", a.Goods, several))
+		a.Notes = append(a.Notes, fmt.Sprintf("bids with more than one id beyond the %d goods: %d; the highest id names the bidder", a.Goods, several))
 	}
 	if empty > 0 {
 		a.Notes = append(a.Notes, fmt.Sprintf("bids for none of the %d goods: %d", a.Goods, empty))

@@ -1,6 +1,9 @@
 package packing
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // A RowPrice is the price of a clique, given by its number in the part. The number -1-k is odd set k, which
 // pays the price for each of the bids that it allows.
@@ -82,6 +85,18 @@ func (s *Step) recordStage(r *relaxation) {
 	if s != nil {
 		s.Stages = append(s.Stages, r.proofStage())
 	}
+}
+
+// recordPrices adds prices of cliques, in whole units.
+func (s *Step) recordPrices(prices []Price, log *proofLog) {
+	if s == nil {
+		return
+	}
+	stage := Stage{}
+	for _, x := range prices {
+		stage.Prices = append(stage.Prices, RowPrice{log.numberRows([]row{{Bids: slices.Clone(x.Bids)}})[0], x.Amount})
+	}
+	s.Stages = append(s.Stages, stage)
 }
 
 // branchOn branches on a bid: its packings, and those without it.

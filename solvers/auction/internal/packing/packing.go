@@ -27,7 +27,8 @@ import (
 	"coalesce/solvers/auction/problem"
 )
 
-// MaxBids is the most bids that a problem may have: the conflicts take a bit for each pair.
+// MaxBids is the most bids of a part that is searched: the conflicts take a bit for each pair. Larger parts get a greedy packing and
+// a bound.
 const MaxBids = 1 << 15
 
 // A Problem has the prices of bids, and the cliques of bids that exclude one another.
@@ -73,8 +74,14 @@ type Settings struct {
 	HeuristicDelay time.Duration                   // from a component's first packings to the start of the heuristic
 	Ranks          collective.Ranks                // processes that search together, with the same problem and settings, each of which gets the result, and rank 0 the proof; nil: this one
 
-	bare bool // for tests: no greedy starts, no cuts and no enumeration, so that small problems reach the tree
+	sifts    bool // the problem is bids sifted from another
+	bidsHeld int  // for tests: instead of MaxBids; 0: that
+	rowsHeld int  // for tests: instead of maxRows; 0: that
+	bare     bool // for tests: no greedy starts, no cuts and no enumeration, so that small problems reach the tree
 }
+
+// mostBids is the most bids of a part that is searched.
+func (s *Settings) mostBids() int { return cmp.Or(s.bidsHeld, MaxBids) }
 
 // A Price is what a clique of bids, of which one can win, pays. No packing is worth more
 // than the sum of any prices of at least 0, and of what each bid's price lacks in those
@@ -96,14 +103,15 @@ type Result struct {
 	Parts    int        // components
 	Prices   []Price    // of the root's last linear program, those above 0; parts that were enumerated have none
 	Proof    []Part     // where it was asked for, of the bids that are left
+	Limited  string     // why the bound is that of prices alone, without a tree; empty: it is not
 	Replaced [][2]int32 // with a proof: bids left out one after the other, and that which takes the place of each in any packing
 }
 
 // Proven reports whether the packing is optimal.
 func (r *Result) Proven() bool { return r.Value == r.Bound }
 
-// LiveBids lists the bids that can win, those of prices above 0. Where they are too many for Solve, or
-// their prices too large, the error wraps problem.ErrSize.
+// LiveBids lists the bids that can win, those of prices above 0. Where their prices are too large for Solve, the error wraps
+// problem.ErrSize.
 func LiveBids(bids int, price func(bid int) int64) (live []int32, err error) {
 	sum := uint64(0)
 	for j := range bids {
@@ -113,9 +121,6 @@ func LiveBids(bids int, price func(bid int) int64) (live []int32, err error) {
 				return nil, fmt.Errorf("%w: prices add up to more than 2^61 units", problem.ErrSize)
 			}
 		}
-	}
-	if len(live) > MaxBids {
-		return nil, fmt.Errorf("%w: found %d bids, expected at most %d", problem.ErrSize, len(live), MaxBids)
 	}
 	return live, nil
 }
@@ -129,6 +134,9 @@ func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 	live, err := LiveBids(len(p.Prices), func(j int) int64 { return p.Prices[j] })
 	if err != nil {
 		return nil, err
+	}
+	if len(live) > set.mostBids() {
+		return solveInBatches(ctx, p, live, set)
 	}
 	start := map[int32]bool{}
 	least := int64(0)
@@ -160,11 +168,10 @@ func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 	res := &Result{Bids: len(kept)}
 	parts := g.components(kept)
 	res.Parts = len(parts)
-	problems := make([]*Problem, len(parts))
+	problems := whole.split(parts)
 	later := int64(0) // upper bound on the value of the parts that are still to be solved
-	for k, part := range parts {
-		problems[k] = whole.restrict(part)
-		later += problems[k].shareBound()
+	for _, inner := range problems {
+		later += inner.shareBound()
 	}
 	for k, part := range parts {
 		inner := problems[k]
@@ -184,29 +191,11 @@ func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		res.Value += one.Value
-		res.Bound += one.Bound
-		res.LPBound += one.LPBound
-		res.Nodes += one.Nodes
-		res.Cliques += one.Cliques
-		for _, w := range one.Winners {
-			res.Winners = append(res.Winners, int(live[part[w]]))
+		numbers := make([]int32, len(part))
+		for k, j := range part {
+			numbers[k] = live[j]
 		}
-		for _, x := range one.Proof {
-			bids := make([]int32, len(part))
-			for k, j := range part {
-				bids[k] = live[j]
-			}
-			x.renumberBids(bids)
-			x.Bids = bids
-			res.Proof = append(res.Proof, x)
-		}
-		for _, price := range one.Prices {
-			for k, j := range price.Bids {
-				price.Bids[k] = live[part[j]]
-			}
-			res.Prices = append(res.Prices, price)
-		}
+		res.add(one, numbers)
 	}
 	slices.Sort(res.Winners)
 	if team := teamOf(set); team != nil && team.Rank() > 0 {
@@ -221,8 +210,37 @@ func Solve(ctx context.Context, p *Problem, set Settings) (*Result, error) {
 	return res, nil
 }
 
+// add adds the result of a part, given the numbers of the part's bids.
+func (r *Result) add(one *Result, numbers []int32) {
+	r.Value += one.Value
+	r.Bound += one.Bound
+	r.LPBound += one.LPBound
+	r.Nodes += one.Nodes
+	r.Cliques += one.Cliques
+	r.Limited = cmp.Or(r.Limited, one.Limited)
+	for _, w := range one.Winners {
+		r.Winners = append(r.Winners, int(numbers[w]))
+	}
+	for _, x := range one.Proof {
+		x.renumberBids(numbers)
+		if x.Bids == nil {
+			x.Bids = numbers
+		}
+		r.Proof = append(r.Proof, x)
+	}
+	for _, price := range one.Prices {
+		for k, j := range price.Bids {
+			price.Bids[k] = numbers[j]
+		}
+		r.Prices = append(r.Prices, price)
+	}
+}
+
 // renumberBids maps bids, given by their places in a list, to the numbers in the list.
 func (x *Part) renumberBids(bids []int32) {
+	for k, j := range x.Bids {
+		x.Bids[k] = bids[j]
+	}
 	for _, c := range x.Cliques {
 		for k, j := range c {
 			c[k] = bids[j]
@@ -321,6 +339,33 @@ func (p *Problem) restrict(bids []int32) *Problem {
 		}
 	}
 	return sub
+}
+
+// split is the problem of each of some lists of bids, which share no cliques, renumbered by the places in the list.
+func (p *Problem) split(lists [][]int32) []*Problem {
+	problems := make([]*Problem, len(lists))
+	list, place := slices.Repeat([]int32{-1}, len(p.Prices)), make([]int32, len(p.Prices))
+	for k, bids := range lists {
+		problems[k] = &Problem{Prices: make([]int64, len(bids))}
+		for at, j := range bids {
+			list[j], place[j] = int32(k), int32(at)
+			problems[k].Prices[at] = p.Prices[j]
+		}
+	}
+	for _, c := range p.Cliques {
+		var left []int32
+		to := int32(-1)
+		for _, j := range c {
+			if list[j] >= 0 {
+				left, to = append(left, place[j]), list[j]
+			}
+		}
+		if len(left) > 1 {
+			slices.Sort(left)
+			problems[to].Cliques = append(problems[to].Cliques, left)
+		}
+	}
+	return problems
 }
 
 // A set is bids, a bit each.

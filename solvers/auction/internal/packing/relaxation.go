@@ -1,6 +1,7 @@
 package packing
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -151,7 +152,7 @@ func (t *tree) solveWithCuts(ctx context.Context, n *node, rows []row, above *re
 	x := make([]float64, t.g.n)
 	least, stale, odd := n.bound, 0, false
 	for round := 0; ; round++ {
-		if len(rows) > maxRows || 16*len(rows)*len(rows) > maxMemory {
+		if !t.fits(len(rows)) {
 			return nil, fmt.Errorf("%w: found %d rows, more than memory holds", problem.ErrSize, len(rows))
 		}
 		r := t.newRelaxation(n, bids, rows)
@@ -209,6 +210,9 @@ func (t *tree) solveWithCuts(ctx context.Context, n *node, rows []row, above *re
 		if more && report != nil && len(cuts) == 0 && (gained || !odd) { // at the root, while they gain
 			cuts, odd = t.g.oddRows(ctx, rows, x, oddARound), true
 		}
+		if !t.fits(len(rows) + len(cuts)) {
+			cuts = nil
+		}
 		if fixed || len(cuts) == 0 {
 			n.step.recordStage(r)
 		}
@@ -227,6 +231,9 @@ func (t *tree) solveWithCuts(ctx context.Context, n *node, rows []row, above *re
 		rows, old = append(next, cuts...), r
 	}
 }
+
+// fits reports whether a relaxation may have so many rows.
+func (t *tree) fits(rows int) bool { return rows <= cmp.Or(t.set.rowsHeld, maxRows) }
 
 // prunes reports whether a node whose prices give a bound needs no search.
 func (t *tree) prunes(n *node, bound int64) bool {

@@ -8,12 +8,12 @@ import (
 
 const (
 	maxMemory  = 4 << 30 // bytes of the bases' inverses
-	maxRows    = 1 << 13
-	dense      = 0.8 // components with at least this share of conflicting pairs are enumerated: they have few packings
-	starts     = 40  // greedy packings before the first linear program
-	maxRounds  = 60  // of cuts at the root
-	cutsARound = 150 // of cliques
-	oddARound  = 50  // of odd numbers of cliques
+	maxRows    = 1 << 11 // of a relaxation, whose inverse takes 16 bytes for each pair of them
+	dense      = 0.8     // components with at least this share of conflicting pairs are enumerated: they have few packings
+	starts     = 40      // greedy packings before the first linear program
+	maxRounds  = 60      // of cuts at the root
+	cutsARound = 150     // of cliques
+	oddARound  = 50      // of odd numbers of cliques
 )
 
 // solveComponent solves a problem whose graph of conflicts is connected.
@@ -83,15 +83,22 @@ func solveComponent(ctx context.Context, p *Problem, set Settings) (*Result, err
 // begin finds first packings and a first bound, and reports whether the tree is to be
 // searched.
 func (t *tree) begin(ctx context.Context, cliques [][]int32, top *node, res *Result) (search bool, err error) {
-	n := t.g.n
+	n, tries := t.g.n, starts
+	if !t.fits(len(cliques)) {
+		tries = 1
+	}
 	if !t.set.bare {
-		newImprover(t.g, t.prices, 1).start(ctx, top.live, starts, t.offer)
+		newImprover(t.g, t.prices, 1).start(ctx, top.live, tries, t.offer)
 	}
 	if e := newEnumerator(t); !t.set.bare && (n <= enumerable || t.g.density() > dense) && e.run(top, t.incumbent(), 20*n) {
 		t.offer(e.chosen, e.best)
 		res.Bound = t.incumbent()
 		res.LPBound = res.Bound
 		return false, nil
+	}
+	if !t.fits(len(cliques)) {
+		res.Nodes = 1
+		return false, t.withoutTree(ctx, &Problem{t.prices, cliques}, top, res)
 	}
 	err = t.root(ctx, cliques, top, res)
 	best := t.incumbent()

@@ -24,16 +24,12 @@ func (j *Join) Edges() []int32 {
 		if m := l.next; m.own < m.to {
 			w.path(m, odd)
 		}
-		n := &j.nodes[l.node]
-		if n.first < 0 {
-			continue
-		}
-		base := j.childOf(l.node, l.next.own)
-		stack = append(stack, link{base, edge{l.next.own, l.next.own}})
-		for c := j.nodes[base].side; c != base; {
-			d, e := j.nodes[c].side, j.nodes[c].next
-			stack = append(stack, link{c, e}, link{d, edge{e.to, e.own}})
-			c = j.nodes[d].side
+		for base := l.next.own; base != l.node; base = j.nodes[base].around { // up to the node
+			for c := j.nodes[base].side; c != base; {
+				d, e := j.nodes[c].side, j.nodes[c].next
+				stack = append(stack, link{c, e}, link{d, edge{e.to, e.own}})
+				c = j.nodes[d].side
+			}
 		}
 	}
 	var list []int32

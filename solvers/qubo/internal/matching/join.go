@@ -197,21 +197,30 @@ func (j *Join) eachNode(each func(x int32)) {
 	}
 }
 
-// top is the node at the top around x, and the sum of the duals from x to the one before it.
+// top is the node at the top around x, and the sum of the duals from x to the one before it. Nodes on the way point further up
+// afterwards, but never to the top, so that few point to a blossom that is opened.
 func (j *Join) top(x int32) (int32, int64) {
-	n := &j.nodes[x]
-	if n.up < 0 {
-		return x, 0
+	sum := int64(0)
+	for {
+		n := &j.nodes[x]
+		if n.up < 0 {
+			return x, sum
+		}
+		u := &j.nodes[n.up]
+		if u.up < 0 {
+			return n.up, sum + n.sum
+		}
+		w := u.up
+		if j.nodes[w].up < 0 {
+			return w, sum + n.sum + u.sum
+		}
+		n.sum += u.sum
+		n.up = w
+		j.shortcuts = append(j.shortcuts, shortcut{x, j.nodes[w].shortcut})
+		j.nodes[w].shortcut = int32(len(j.shortcuts))
+		sum += n.sum
+		x = w
 	}
-	if j.nodes[n.up].up < 0 {
-		return n.up, n.sum
-	}
-	t, sum := j.top(n.up)
-	n.sum += sum
-	n.up = t
-	j.shortcuts = append(j.shortcuts, shortcut{x, j.nodes[t].shortcut})
-	j.nodes[t].shortcut = int32(len(j.shortcuts))
-	return t, n.sum
 }
 
 // outer is the node at the top around x.
@@ -305,15 +314,6 @@ func (j *Join) open(x int32) {
 	}
 	j.nodes[x].label, j.nodes[x].first = 0, none
 	j.free = append(j.free, x)
-}
-
-// childOf is the node of a blossom that a terminal is in.
-func (j *Join) childOf(x, terminal int32) int32 {
-	c := terminal
-	for j.nodes[c].around != x {
-		c = j.nodes[c].around
-	}
-	return c
 }
 
 // loosen makes the nodes that point to a blossom at the top point to those right around them.

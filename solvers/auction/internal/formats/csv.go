@@ -3,6 +3,7 @@ package formats
 import (
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"coalesce/solvers/auction/problem"
@@ -34,6 +35,7 @@ type csvReader struct {
 	delimiter byte
 	header    [columns]int // the place of each column, -1: it is not there
 	width     int          // columns of the header; 0: it has not come
+	members   []string     // goods that columns of 0 and 1 are named for, "" for other columns; nil: there are none
 	disposal  bool         // the setting has come
 }
 
@@ -133,6 +135,11 @@ func (t *csvReader) readHeader(cells []string) error {
 	for c := range t.header {
 		t.header[c] = -1
 	}
+	isGoods := func(cell string) bool { return strings.EqualFold(cell, columnNames[columnGoods]) }
+	var members []string
+	if !slices.ContainsFunc(cells, isGoods) {
+		members = make([]string, len(cells))
+	}
 	for k, cell := range cells {
 		found := k == 0 && cell == "" // an index, which numbers the rows
 		for c, name := range columnNames {
@@ -143,9 +150,21 @@ func (t *csvReader) readHeader(cells []string) error {
 				t.header[c], found = k, true
 			}
 		}
+		if !found && members != nil && cell != "" {
+			members[k], found, t.members = names.Clean(cell), true, members
+			if err := t.addListedGood(members[k], t.in.LineNumber()); err != nil {
+				return err
+			}
+		}
 		if !found {
 			return t.in.Errorf("found the column %s, expected bid, bidder, price, goods or xor", formats.Quote(cell))
 		}
+	}
+	if len(t.ids) > 1 && t.members != nil && t.header[columnPrice] >= 0 {
+		t.listed = true
+		t.a.Notes = append(t.a.Notes, "goods are columns of 0 and 1")
+		t.width = len(cells)
+		return nil
 	}
 	if t.header[columnPrice] < 0 || t.header[columnGoods] < 0 {
 		return t.in.Errorf("found a header without the columns price and goods, expected both")
@@ -177,13 +196,40 @@ func (t *csvReader) readRow(cells []string) error {
 		return t.in.Errorf("column %d: found %s for a bidder, expected a name, or an empty cell", t.header[columnBidder]+1, formats.Quote(b.bidder))
 	}
 	var err error
-	if b.goods, err = t.names("goods", cell(columnGoods)); err != nil {
+	if t.members != nil {
+		b.goods, err = t.memberGoods(cells)
+	} else {
+		b.goods, err = t.names("goods", cell(columnGoods))
+	}
+	if err != nil {
 		return err
 	}
 	if b.xor, err = t.names("xor", cell(columnXOR)); err != nil {
 		return err
 	}
 	return t.addBid(b)
+}
+
+// memberGoods are the goods whose columns have 1 in a row.
+func (t *csvReader) memberGoods(cells []string) ([]string, error) {
+	var goods []string
+	for k, good := range t.members {
+		if good == "" {
+			continue
+		}
+		cell := ""
+		if k < len(cells) {
+			cell = cells[k]
+		}
+		switch cell {
+		case "0":
+		case "1":
+			goods = append(goods, good)
+		default:
+			return nil, t.in.Errorf("column %d: found %s, expected 0 or 1: the header names a good", k+1, formats.Quote(cell))
+		}
+	}
+	return goods, nil
 }
 
 // names reads a cell that lists goods or groups; what the cell is, errors say.

@@ -2,6 +2,7 @@ package formats
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -39,6 +40,13 @@ func readJSON(in io.Reader, name string, memory *formats.Budget) (*problem.Aucti
 	}
 	memory.Reserve(int64(len(text))) // which is left
 	o := &jsonReader{newBuilder(name, memory), tokens.New(bytes.NewReader(text), name)}
+	if bytes.HasPrefix(bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\ufeff")), " \t\r\n"), []byte("[")) {
+		o.a.Notes = append(o.a.Notes, "a list of bids")
+		if err := cmp.Or(o.readBids(), o.ExpectEnd()); err != nil {
+			return nil, err
+		}
+		return o.auction()
+	}
 	if err := o.fields("an object", func(key string) error {
 		if key != "goods" {
 			return o.skip()
@@ -192,15 +200,20 @@ func (o *jsonReader) readField(key string) error {
 		seen := map[string]bool{}
 		return o.list("a list of bidders", func() error { return o.readBidder(seen) })
 	case "bids":
-		return o.list("a list of bids", func() error {
-			b, err := o.readBid()
-			if err != nil {
-				return err
-			}
-			return o.addBid(b)
-		})
+		return o.readBids()
 	}
 	return o.Errorf("found the key %s, expected goods, free_disposal, reserves, bidders or bids", formats.Quote(key))
+}
+
+// readBids reads a list of bids.
+func (o *jsonReader) readBids() error {
+	return o.list("a list of bids", func() error {
+		b, err := o.readBid()
+		if err != nil {
+			return err
+		}
+		return o.addBid(b)
+	})
 }
 
 func (o *jsonReader) readReserve() error {

@@ -134,9 +134,9 @@ func readFormat(in io.Reader, name, format string, memory *formats.Budget) (*pro
 }
 
 // formatOfText is the format that the beginning of a text tells: JSON begins with a
-// brace, CSV with a setting or with a header that has prices and goods. All else is CATS.
+// brace or a bracket, CSV with a setting or with a header that has prices and goods. All else is CATS.
 func formatOfText(head []byte) string {
-	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) {
+	if text := bytes.TrimSpace(head); bytes.HasPrefix(text, []byte("{")) || bytes.HasPrefix(text, []byte("[")) {
 		return JSON
 	}
 	in, err := text.New(bytes.NewReader(head), "", text.Options{Line: maxHead})

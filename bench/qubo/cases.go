@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,6 +22,8 @@ type problem struct {
 	known   float64          // best known objective
 	printed result.Published // results of massive multi-start that the paper prints
 	drawn   drawing          // of Palubeckis' generator; zero: a file
+	file    string           // of several problems; empty: named like the problem
+	number  int              // in file, from 1
 }
 
 type drawing struct {
@@ -105,13 +108,14 @@ func (b *bench) openInstance(p problem) (*solver.Instance, error) {
 	if b.settings.data == "" {
 		return nil, fmt.Errorf("%s: %w", p.name, errNotGiven)
 	}
-	for _, pattern := range []string{p.name + ".txt*", p.name + ".rud*", "gset/" + p.name + ".txt*"} {
+	name := cmp.Or(p.file, p.name)
+	for _, pattern := range []string{name + ".txt*", name + ".rud*", "gset/" + name + ".txt*"} {
 		files, err := filepath.Glob(filepath.Join(b.settings.data, filepath.FromSlash(pattern)))
 		if err != nil {
 			return nil, err
 		}
 		if len(files) > 0 {
-			o := solver.ReadOptions{}
+			o := solver.ReadOptions{Problem: p.number}
 			if strings.HasPrefix(pattern, "gset/") {
 				o.Format = "rudy"
 			}
@@ -176,6 +180,8 @@ func describeRow(r result.Binary) string {
 		return fmt.Sprintf("%s %s: %d cases right in %.1f s", r.Name, r.Variant, r.Count, r.Seconds)
 	case r.Failed != "":
 		return line + " FAILED: " + r.Failed
+	case r.What == "bounds":
+		return fmt.Sprintf("%s value %.0f, %s bound %.0f, proven %t, %.3f s", line, r.Value, r.BoundKind, r.Bound, r.Proven, r.Seconds)
 	case r.What == "flips" && r.Flips > 0:
 		return fmt.Sprintf("%s on %d: %.4g flips/s of %.3f s", line, max(1, r.Devices), float64(r.Flips)/r.Seconds, r.Seconds)
 	case r.What == "flips":

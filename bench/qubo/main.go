@@ -4,6 +4,7 @@
 //
 //	go run ./bench/qubo -device host -experiment target -data DIR
 //	go run ./bench/qubo -device host -experiment target -data DIR -instances 'bqp2500-*' -seeds 20
+//	go run ./bench/qubo -device host -experiment bounds -data DIR -limits 0=2s,600=6s
 //	go run -tags cuda ./bench/qubo -device cuda:0 -experiment verify
 //	go run -tags cuda ./bench/qubo -device cuda:0 -experiment evaluate,paper,lambda,batch,target -data DIR
 //	go run -tags cuda ./bench/qubo -device cuda:0 -experiment target -data DIR -instances 'G*' -limits 5000=60s
@@ -68,6 +69,7 @@ func experiments() []experiment.Experiment[*bench] {
 		{Name: "division", About: "massive multi-start with ascents on the host, as the paper divides its tasks, and on the device", Run: (*bench).timeDivision},
 		{Name: "batch", About: "massive multi-start over the iterations at once", Run: (*bench).timeBatches},
 		{Name: "target", About: "time to the best known value, of the device's best engine or of -engines, every seed", Run: (*bench).timeToTarget},
+		{Name: "bounds", About: "value, bound and its kind of every instance that is a file, within the limit", Run: (*bench).boundValues},
 		{Name: "islands", About: "all devices together beside one each: flips a second, and time to the best known value", Run: (*bench).compareIslands},
 		{Name: "ablation", About: "time to the best known value with each part of the engine left out in turn", Run: (*bench).timeAblations},
 		{Name: "rivals", About: "time to the best known value of dwave-samplers, simulated-bifurcation and MQLib, where they are installed", Run: (*bench).rivalTarget},

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ type binaryResults map[string]*result.Experiment[result.Binary]
 
 // quboExperiments by the names of their files; those of a host stand apart.
 var quboExperiments = []string{"evaluate", "rates", "paper", "lambda", "lambda-host", "batch", "division", "target", "target-x2", "target-x4", "islands-x2", "islands-x4", "islands-free-x2", "target-host",
-	"ablation", "ablation-host", "rivals", "rivals-host"}
+	"bounds", "bounds-host", "ablation", "ablation-host", "rivals", "rivals-host"}
 
 // quboTables are the regions of binary quadratic programs. An experiment
 // without results says so.
@@ -43,6 +44,7 @@ func quboTables(all binaryResults) map[string]string {
 		regions["readme-qubo"] = readmeTargets(f)
 	}
 	for _, where := range []string{"", "-host"} {
+		regions["qubo-bounds"+where] = region("bounds"+where, boundsTable)
 		regions["qubo-lambda"+where] = region("lambda"+where, lambdaTable)
 		regions["qubo-target"+where] = region("target"+where, targetTable)
 		regions["qubo-success"+where] = region("target"+where, func(rows []result.Binary) string {
@@ -52,6 +54,30 @@ func quboTables(all binaryResults) map[string]string {
 		regions["qubo-rivals"+where] = region("rivals"+where, rivalTable)
 	}
 	return regions
+}
+
+// boundsTable has the value and the bound of each instance.
+func boundsTable(rows []result.Binary) string {
+	proven, kinds := 0, map[string]int{}
+	table := tableHead("instance", "n", "value", "bound", "kind", "gap, %", "proven", "value after, s", "solve, s")
+	for _, r := range rows {
+		if r.NotGiven || r.Failed != "" {
+			continue
+		}
+		yes := ""
+		if r.Proven {
+			yes = "yes"
+			proven++
+		}
+		kinds[r.BoundKind]++
+		table += tableLine(r.Instance, fmt.Sprint(r.N), fmt.Sprintf("%.0f", r.Value), fmt.Sprintf("%.0f", r.Bound), r.BoundKind, fmt.Sprintf("%.2f", 100*(r.Bound-r.Value)/math.Abs(r.Value)),
+			yes, fmt.Sprintf("%.3g", r.Best), fmt.Sprintf("%.3g", r.Seconds))
+	}
+	var list []string
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		list = append(list, fmt.Sprintf("%s %d", kind, kinds[kind]))
+	}
+	return fmt.Sprintf("Proven: %d of %d. Kinds of bounds: %s.\n\n%s", proven, len(rows), strings.Join(list, ", "), table)
 }
 
 // evaluateTable is the paper's first: 1,000 random solutions, and one core,

@@ -22,6 +22,7 @@ type Binary struct {
 	Known    float64   `json:"known,omitempty"`  // best known objective
 	Printed  Published `json:"printed,omitzero"` // the paper's
 	Attempt
+	Bounded
 	Multistart
 	History []Improvement `json:"history,omitempty"`
 	Timed
@@ -39,6 +40,13 @@ type Attempt struct {
 	Flips   int64   `json:"flips,omitempty"`
 }
 
+// Bounded is what is known of the optimum after an attempt.
+type Bounded struct {
+	Bound     float64 `json:"bound,omitempty"` // no value is better
+	BoundKind string  `json:"bound_kind,omitempty"`
+	Proven    bool    `json:"proven,omitempty"`
+}
+
 // Multistart counts what massive multi-start did.
 type Multistart struct {
 	Lambda     *float64 `json:"lambda,omitempty"`
@@ -54,7 +62,7 @@ type Multistart struct {
 // Count cases are answered correctly.
 type Timed struct {
 	Count int       `json:"count,omitempty"`
-	What  string    `json:"what,omitempty"` // values, gains, samples, flips; host: values on one core; verify
+	What  string    `json:"what,omitempty"` // values, gains, samples, flips; host: values on one core; verify, bounds
 	Runs  []float64 `json:"runs,omitempty"` // seconds of every run
 	Work  float64   `json:"work,omitempty"` // flips, or multiplications of a weight and a bit
 }

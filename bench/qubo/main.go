@@ -48,6 +48,7 @@ type settings struct {
 	data      string
 	instances experiment.List
 	engines   experiment.List
+	without   experiment.List
 	rules     solver.Rules
 	seeds     int
 	runs      int
@@ -82,6 +83,7 @@ func main() {
 	flag.StringVar(&s.data, "data", "", "folder of instances")
 	flag.Var(&s.instances, "instances", "comma-separated instances, patterns such as G5*, or sizes (default: all of the experiment)")
 	flag.Var(&s.engines, "engines", "comma-separated engines (default: the device's best), rivals or families to verify (default: all)")
+	flag.Var(&s.without, "without", "parts of the search that bounds leaves out")
 	s.Verification.Register("label of a variant; all: every one")
 	flag.TextVar(&s.rules, "rules", solver.Rules{}, "of the searches in target, ablation and rates, as in tenure=20,stall=10000: "+strings.Join(solver.RuleNames(), ", "))
 	flag.IntVar(&s.seeds, "seeds", 3, "runs of an engine on an instance, seeds 1 to this")

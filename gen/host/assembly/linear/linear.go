@@ -8,7 +8,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-const lanes = 4 // of float64
+const lanes = 8 // of float32
 
 // AVX2 adds the kernels for processors with AVX2 and FMA.
 func AVX2(w *build.Context) {
@@ -20,8 +20,8 @@ func AVX2(w *build.Context) {
 func combine(w *build.Context) {
 	w.Function("combineAVX2")
 	w.Attributes(attr.NOSPLIT)
-	w.SignatureExpr("func(out, rows *float64, width int, col *int32, weight *float64, n int)")
-	w.Doc("combineAVX2 sets out to the sum of n rows of width numbers, a multiple of 8: weight[t] times row col[t].")
+	w.SignatureExpr("func(out, rows *float32, width int, col *int32, weight *float64, n int)")
+	w.Doc("combineAVX2 sets out to the sum of n rows of width numbers, a multiple of 16: weight[t] times row col[t].")
 	w.Pragma("noescape")
 	out, rows := w.Load(w.Param("out"), w.GP64()), w.Load(w.Param("rows"), w.GP64())
 	width := w.Load(w.Param("width"), w.GP64())
@@ -29,7 +29,7 @@ func combine(w *build.Context) {
 	left, stride := w.GP64(), w.GP64()
 	w.MOVQ(width, left)
 	w.MOVQ(width, stride)
-	w.SHLQ(operand.Imm(3), stride)
+	w.SHLQ(operand.Imm(2), stride)
 	for _, vectors := range []int{8, 2} {
 		name := map[int]string{8: "wide", 2: "narrow"}[vectors]
 		w.Label(name)
@@ -38,7 +38,7 @@ func combine(w *build.Context) {
 		sum := make([]reg.VecVirtual, vectors)
 		for v := range sum {
 			sum[v] = w.YMM()
-			w.VXORPD(sum[v], sum[v], sum[v])
+			w.VXORPS(sum[v], sum[v], sum[v])
 		}
 		t, row, factor := w.GP64(), w.GP64(), w.YMM()
 		w.XORQ(t, t)
@@ -48,18 +48,20 @@ func combine(w *build.Context) {
 		w.MOVLQSX(operand.Mem{Base: col, Index: t, Scale: 4}, row)
 		w.IMULQ(stride, row)
 		w.ADDQ(rows, row)
-		w.VBROADCASTSD(operand.Mem{Base: weight, Index: t, Scale: 8}, factor)
+		w.VXORPS(factor, factor, factor)
+		w.VCVTSD2SS(operand.Mem{Base: weight, Index: t, Scale: 8}, factor.AsX(), factor.AsX())
+		w.VBROADCASTSS(factor.AsX(), factor)
 		for v := range sum {
-			w.VFMADD231PD(operand.Mem{Base: row, Disp: 8 * lanes * v}, factor, sum[v])
+			w.VFMADD231PS(operand.Mem{Base: row, Disp: 4 * lanes * v}, factor, sum[v])
 		}
 		w.INCQ(t)
 		w.JMP(operand.LabelRef(name + "Row"))
 		w.Label(name + "Store")
 		for v := range sum {
-			w.VMOVUPD(sum[v], operand.Mem{Base: out, Disp: 8 * lanes * v})
+			w.VMOVUPS(sum[v], operand.Mem{Base: out, Disp: 4 * lanes * v})
 		}
-		w.ADDQ(operand.U32(8*lanes*vectors), out)
-		w.ADDQ(operand.U32(8*lanes*vectors), rows)
+		w.ADDQ(operand.U32(4*lanes*vectors), out)
+		w.ADDQ(operand.U32(4*lanes*vectors), rows)
 		w.SUBQ(operand.Imm(uint64(lanes*vectors)), left)
 		w.JMP(operand.LabelRef(name))
 		w.Label(name + "End")

@@ -2,10 +2,10 @@
 
 package linear
 
-// combineAVX2 sets out to the sum of n rows of width numbers, a multiple of 8: weight[t] times row col[t].
+// combineAVX2 sets out to the sum of n rows of width numbers, a multiple of 16: weight[t] times row col[t].
 //
 //go:noescape
-func combineAVX2(out *float64, rows *float64, width int, col *int32, weight *float64, n int)
+func combineAVX2(out *float32, rows *float32, width int, col *int32, weight *float64, n int)
 
 // subtractAVX2 subtracts from a tile of 4 rows and 8 columns, stride numbers from row to row, the product of left, depth columns of 4
 // numbers, and right, depth rows of 8.

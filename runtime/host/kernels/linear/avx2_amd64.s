@@ -2,8 +2,8 @@
 
 #include "textflag.h"
 
-// func combineAVX2(out *float64, rows *float64, width int, col *int32, weight *float64, n int)
-// Requires: AVX, FMA3
+// func combineAVX2(out *float32, rows *float32, width int, col *int32, weight *float64, n int)
+// Requires: AVX, AVX2, FMA3
 TEXT ·combineAVX2(SB), NOSPLIT, $0-48
 	MOVQ out+0(FP), AX
 	MOVQ rows+8(FP), CX
@@ -12,19 +12,19 @@ TEXT ·combineAVX2(SB), NOSPLIT, $0-48
 	MOVQ weight+32(FP), SI
 	MOVQ n+40(FP), DI
 	MOVQ DX, R8
-	SHLQ $0x03, DX
+	SHLQ $0x02, DX
 
 wide:
-	CMPQ   R8, $0x20
+	CMPQ   R8, $0x40
 	JL     wideEnd
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	VXORPD Y6, Y6, Y6
-	VXORPD Y7, Y7, Y7
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
 	XORQ   R9, R9
 
 wideRow:
@@ -33,38 +33,40 @@ wideRow:
 	MOVLQSX      (BX)(R9*4), R10
 	IMULQ        DX, R10
 	ADDQ         CX, R10
-	VBROADCASTSD (SI)(R9*8), Y8
-	VFMADD231PD  (R10), Y8, Y0
-	VFMADD231PD  32(R10), Y8, Y1
-	VFMADD231PD  64(R10), Y8, Y2
-	VFMADD231PD  96(R10), Y8, Y3
-	VFMADD231PD  128(R10), Y8, Y4
-	VFMADD231PD  160(R10), Y8, Y5
-	VFMADD231PD  192(R10), Y8, Y6
-	VFMADD231PD  224(R10), Y8, Y7
+	VXORPS       Y8, Y8, Y8
+	VCVTSD2SS    (SI)(R9*8), X8, X8
+	VBROADCASTSS X8, Y8
+	VFMADD231PS  (R10), Y8, Y0
+	VFMADD231PS  32(R10), Y8, Y1
+	VFMADD231PS  64(R10), Y8, Y2
+	VFMADD231PS  96(R10), Y8, Y3
+	VFMADD231PS  128(R10), Y8, Y4
+	VFMADD231PS  160(R10), Y8, Y5
+	VFMADD231PS  192(R10), Y8, Y6
+	VFMADD231PS  224(R10), Y8, Y7
 	INCQ         R9
 	JMP          wideRow
 
 wideStore:
-	VMOVUPD Y0, (AX)
-	VMOVUPD Y1, 32(AX)
-	VMOVUPD Y2, 64(AX)
-	VMOVUPD Y3, 96(AX)
-	VMOVUPD Y4, 128(AX)
-	VMOVUPD Y5, 160(AX)
-	VMOVUPD Y6, 192(AX)
-	VMOVUPD Y7, 224(AX)
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y3, 96(AX)
+	VMOVUPS Y4, 128(AX)
+	VMOVUPS Y5, 160(AX)
+	VMOVUPS Y6, 192(AX)
+	VMOVUPS Y7, 224(AX)
 	ADDQ    $0x00000100, AX
 	ADDQ    $0x00000100, CX
-	SUBQ    $0x20, R8
+	SUBQ    $0x40, R8
 	JMP     wide
 
 wideEnd:
 narrow:
-	CMPQ   R8, $0x08
+	CMPQ   R8, $0x10
 	JL     narrowEnd
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
 	XORQ   R9, R9
 
 narrowRow:
@@ -73,18 +75,20 @@ narrowRow:
 	MOVLQSX      (BX)(R9*4), R10
 	IMULQ        DX, R10
 	ADDQ         CX, R10
-	VBROADCASTSD (SI)(R9*8), Y2
-	VFMADD231PD  (R10), Y2, Y0
-	VFMADD231PD  32(R10), Y2, Y1
+	VXORPS       Y2, Y2, Y2
+	VCVTSD2SS    (SI)(R9*8), X2, X2
+	VBROADCASTSS X2, Y2
+	VFMADD231PS  (R10), Y2, Y0
+	VFMADD231PS  32(R10), Y2, Y1
 	INCQ         R9
 	JMP          narrowRow
 
 narrowStore:
-	VMOVUPD Y0, (AX)
-	VMOVUPD Y1, 32(AX)
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
-	SUBQ    $0x08, R8
+	SUBQ    $0x10, R8
 	JMP     narrow
 
 narrowEnd:

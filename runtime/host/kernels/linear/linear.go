@@ -1,12 +1,12 @@
-// Package linear holds inner loops of linear algebra in float64: sums of rows with weights, and updates of tiles. AVX2
+// Package linear holds inner loops of linear algebra: sums of rows of float32 with weights, and updates of tiles of float64. AVX2
 // assembly does them where the processor has it.
 package linear
 
 // Combine sets out to the sum of rows with weights: weight[t] times row col[t], for every t. Rows have len(out) numbers, a
-// multiple of 8, and follow one another.
-func Combine(out, rows []float64, col []int32, weight []float64) {
+// multiple of 16, and follow one another. Weights are rounded to float32.
+func Combine(out, rows []float32, col []int32, weight []float64) {
 	width := len(out)
-	if width%8 != 0 || len(weight) < len(col) {
+	if width%16 != 0 || len(weight) < len(col) {
 		panic("linear: slices of other lengths")
 	}
 	if width == 0 || len(col) > 0 && combineVector(out, rows, col, weight) {
@@ -15,11 +15,11 @@ func Combine(out, rows []float64, col []int32, weight []float64) {
 	combinePlain(out, rows, col, weight)
 }
 
-func combinePlain(out, rows []float64, col []int32, weight []float64) {
+func combinePlain(out, rows []float32, col []int32, weight []float64) {
 	width := len(out)
 	clear(out)
 	for t, j := range col {
-		w := weight[t]
+		w := float32(weight[t])
 		for k, v := range rows[int(j)*width : (int(j)+1)*width] {
 			out[k] += w * v
 		}

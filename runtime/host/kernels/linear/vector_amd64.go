@@ -4,7 +4,7 @@ import "golang.org/x/sys/cpu"
 
 func hasVectors() bool { return cpu.X86.HasAVX2 && cpu.X86.HasFMA }
 
-func combineVector(out, rows []float64, col []int32, weight []float64) bool {
+func combineVector(out, rows []float32, col []int32, weight []float64) bool {
 	if !hasVectors() {
 		return false
 	}

@@ -2,6 +2,6 @@
 
 package linear
 
-func combineVector(out, rows []float64, col []int32, weight []float64) bool { return false }
+func combineVector(out, rows []float32, col []int32, weight []float64) bool { return false }
 
 func subtractVector(tile []float64, stride int, left, right []float64) bool { return false }

@@ -49,7 +49,7 @@ func Fits(p *problem.Normal) (bytes int64, ok bool) {
 		return 0, false
 	}
 	core := min(n, mostDense)
-	return 12*(entries+2*n) + 8*n*int64(rankFor(p.N+1)) + min(8*core*core, 64*entries+8*core*core/2), true
+	return 12*(entries+2*n) + 4*n*int64(rankFor(p.N+1)) + min(8*core*core, 64*entries+8*core*core/2), true
 }
 
 // NewModel is the model of a problem, the variables for which fixed has 0 or 1 (nil: none) having this value.

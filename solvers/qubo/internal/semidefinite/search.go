@@ -8,20 +8,22 @@ import (
 )
 
 // rankFor is the length of the vectors of n spins: with √(2n) the relaxation has no other local optima than its best (Boumal, Voroninski
-// and Bandeira, 2016). A multiple of 8; shorter where there are many.
+// and Bandeira, 2016). A multiple of 16; shorter where there are many.
 func rankFor(n int) int {
-	return min(128, (int(math.Sqrt(2*float64(n)))+8)/8*8)
+	return min(128, (int(math.Sqrt(2*float64(n)))+16)/16*16)
 }
 
 // A pace calls stop from time to time: after about so many products of numbers.
 type pace struct {
 	stop  func() error
 	since int
+	total int // products so far
 }
 
-const productsPerStop = 1 << 18
+const productsPerStop = 1 << 19
 
 func (p *pace) did(products int) error {
+	p.total += products
 	if p.since += products; p.since < productsPerStop {
 		return nil
 	}
@@ -29,21 +31,22 @@ func (p *pace) did(products int) error {
 	return p.stop()
 }
 
-// A Search improves vectors, one of length 1 for each spin, so that Σ a(i,j) v(i)·v(j) grows, and finds bounds from them.
+// A Search improves vectors, one of length 1 for each spin, so that Σ a(i,j) v(i)·v(j) grows, and finds bounds from them. Vectors are of float32:
+// their rounding moves bounds by a millionth.
 type Search struct {
 	m    *Model
 	rank int
-	v    []float64 // a vector a row
+	v    []float32 // a vector a row
 	pace *pace
 }
 
 // NewSearch begins with random vectors. Its work ends with the error of stop, which is called every tenth of a millisecond or so.
 func (m *Model) NewSearch(stop func() error) *Search {
 	s := &Search{m: m, rank: rankFor(m.N), pace: &pace{stop: stop}}
-	s.v = make([]float64, m.N*s.rank)
+	s.v = make([]float32, m.N*s.rank)
 	r := rand.New(rand.NewPCG(1, 2))
 	for k := range s.v {
-		s.v[k] = r.NormFloat64()
+		s.v[k] = float32(r.NormFloat64())
 	}
 	for i := range m.N {
 		normalize(s.v[i*s.rank:][:s.rank])
@@ -51,16 +54,19 @@ func (m *Model) NewSearch(stop func() error) *Search {
 	return s
 }
 
-// normalize scales a vector to length 1 and returns its length; a vector of zeros stays.
-func normalize(v []float64) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += x * x
+// normalize scales a vector, of a multiple of 4 numbers, to length 1 and returns its length; a vector of zeros stays.
+func normalize(v []float32) float64 {
+	var a, b, c, d float64 // whose squares do not overflow
+	for x := v; len(x) >= 4; x = x[4:] {
+		a += float64(x[0]) * float64(x[0])
+		b += float64(x[1]) * float64(x[1])
+		c += float64(x[2]) * float64(x[2])
+		d += float64(x[3]) * float64(x[3])
 	}
-	length := math.Sqrt(sum)
-	if length > 0 {
+	length := math.Sqrt(a + b + c + d)
+	if inverse := float32(1 / length); length > 0 {
 		for k := range v {
-			v[k] /= length
+			v[k] *= inverse
 		}
 	}
 	return length
@@ -68,7 +74,7 @@ func normalize(v []float64) float64 {
 
 // sweep sets every vector to the best where the others stay.
 func (s *Search) sweep() error {
-	sum := make([]float64, s.rank)
+	sum := make([]float32, s.rank)
 	for i := range s.m.N {
 		if s.combine(i, sum); normalize(sum) > 0 {
 			copy(s.v[i*s.rank:], sum)
@@ -81,7 +87,7 @@ func (s *Search) sweep() error {
 }
 
 // combine sets sum to Σ a(i,j) v(j).
-func (s *Search) combine(i int, sum []float64) {
+func (s *Search) combine(i int, sum []float32) {
 	col, weight := s.m.row(i)
 	linear.Combine(sum, s.v, col, weight)
 }
@@ -91,7 +97,7 @@ func (s *Search) paceOf(i int) error {
 	return s.pace.did(s.rank * int(s.m.start[i+1]-s.m.start[i]+8))
 }
 
-// Sweeps before the first bound; twice as many lie between later ones.
+// Sweeps before the first bound. Later bounds come after twice as many as the one before, and after at least half the work of its proof.
 const (
 	firstSweeps = 8
 	mostSweeps  = 1 << 14
@@ -103,12 +109,15 @@ const (
 func (s *Search) Run(improved func(bound int64, y []float64) error) error {
 	best, found := int64(0), false
 	y := make([]float64, s.m.N)
-	for sweeps, next := 0, firstSweeps; ; next *= 2 {
+	for sweeps, next := 0, firstSweeps; ; {
+		began, first := s.pace.total, sweeps
 		for ; sweeps < next; sweeps++ {
 			if err := s.sweep(); err != nil {
 				return err
 			}
 		}
+		swept := s.pace.total
+		each := max(1, (swept-began)/(next-first))
 		value, err := s.dual(y)
 		if err != nil {
 			return err
@@ -132,6 +141,7 @@ func (s *Search) Run(improved func(bound int64, y []float64) error) error {
 		if total-value <= nearEnough*sum || found && float64(best) <= s.m.approximate(value) || next >= mostSweeps {
 			return nil
 		}
+		next += max(next, (s.pace.total-swept)/(2*each))
 	}
 }
 
@@ -144,7 +154,7 @@ func (s *Search) raise(y []float64, sum float64, worth func(total float64) bool)
 	}
 	n := float64(s.m.N)
 	small := sum / n * 1e-8
-	shift, more := 1.01*max(0, -least)+small, small
+	shift, more := 1.02*max(0, -least)+small, small
 	total := sum + n*shift
 	raised := make([]float64, s.m.N)
 	for range 12 {
@@ -190,12 +200,14 @@ func (m *Model) Prove(y []float64) (bound int64, ok bool, err error) {
 
 // dual fills y with the lengths of Σ a(i,j) v(j), and returns the value of the vectors, Σ a(i,j) v(i)·v(j).
 func (s *Search) dual(y []float64) (value float64, err error) {
-	sum := make([]float64, s.rank)
+	sum := make([]float32, s.rank)
 	for i := range y {
 		s.combine(i, sum)
+		dot := float32(0)
 		for k, x := range s.v[i*s.rank:][:s.rank] {
-			value += x * sum[k]
+			dot += x * sum[k]
 		}
+		value += float64(dot)
 		y[i] = normalize(sum)
 		if err := s.paceOf(i); err != nil {
 			return 0, err
@@ -225,6 +237,21 @@ func (m *Model) multiply(y, x, out []float64, p *pace) error {
 	return nil
 }
 
+// unitLength scales a vector to length 1 and returns its length; a vector of zeros stays.
+func unitLength(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += x * x
+	}
+	length := math.Sqrt(sum)
+	if length > 0 {
+		for k := range v {
+			v[k] /= length
+		}
+	}
+	return length
+}
+
 // mostSteps of Lanczos' method are made.
 const mostSteps = 400
 
@@ -236,7 +263,7 @@ func (s *Search) leastEigenvalue(y []float64) (float64, error) {
 	for i := range q {
 		q[i] = r.NormFloat64()
 	}
-	normalize(q)
+	unitLength(q)
 	var diag, off []float64
 	least, check := 0.0, 25
 	for step := range min(mostSteps, 2*n+20) { // rounding makes it find eigenvalues anew
@@ -255,7 +282,7 @@ func (s *Search) leastEigenvalue(y []float64) (float64, error) {
 			next[i] -= d*q[i] + beta*before[i]
 		}
 		diag = append(diag, d)
-		beta = normalize(next)
+		beta = unitLength(next)
 		off = append(off, beta)
 		if !(beta > 1e-12*math.Abs(d)) {
 			break
@@ -263,7 +290,7 @@ func (s *Search) leastEigenvalue(y []float64) (float64, error) {
 		before, q, next = q, next, before
 		if step == check {
 			now := leastOfTridiagonal(diag, off)
-			if math.Abs(now-least) < 0.01*math.Abs(now) {
+			if math.Abs(now-least) < 0.03*math.Abs(now) {
 				return now, nil
 			}
 			least, check = now, check+check/2

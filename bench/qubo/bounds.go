@@ -19,14 +19,14 @@ var orlibFiles = []struct {
 	problems   int
 }{{"bqp50", "bqp50-", 10}, {"bqp100", "bqp100-", 10}, {"bqp250", "bqp250-", 10}, {"bqp500", "bqp500-", 10}, {"bqp1000", "bqp1000-", 10}, {"bqpgka", "gka-", 45}}
 
-// boundProblems are all instances that are files.
+// boundProblems are all instances that are files, and Palubeckis' of 3,000 variables.
 func boundProblems() (list []problem) {
 	for _, f := range orlibFiles {
 		for k := range f.problems {
 			list = append(list, problem{name: fmt.Sprintf("%s%d", f.name, k+1), file: f.file, number: k + 1})
 		}
 	}
-	return append(list, slices.DeleteFunc(targetProblems(), func(p problem) bool { return p.drawn.n > 3000 })...)
+	return slices.Concat(list, orlibProblems(), slices.DeleteFunc(smallPalubeckisProblems(), func(p problem) bool { return p.drawn.n > 3000 }), cutProblems())
 }
 
 // boundValues solves every instance within the limit, and adds the value, the bound, its kind, and whether they meet.

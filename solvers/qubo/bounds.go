@@ -86,18 +86,12 @@ const (
 // improveBound looks for better bounds while a search runs, until it is stopped. Beside a search that keeps all cores busy it takes its turn for a
 // share of the time. Elsewhere it gives way to each goroutine that waits for a core, such as the one that drives a GPU. A bound that the best
 // solution meets ends the search.
-//
-// There is no such work where the user asks for a target or limits the work, where several ranks share a search, or for few variables.
 func (r *run) improveBound() (stop func()) {
 	var endSearch context.CancelFunc
 	r.searching, endSearch = context.WithCancel(r.ctx)
 	o := &r.o
-	bytes, fits := semidefinite.Fits(r.p)
-	most := int64(boundMemory)
-	if o.Memory > 0 {
-		most = o.Memory - r.inst.Memory()
-	}
-	if !fits || bytes > most || o.Target != nil || o.Work > 0 || o.RankCount() > 1 || r.deadline.IsZero() || slices.Contains(o.Without, boundPart) || !r.hasMany() {
+	r.workers = o.Threads
+	if !r.mayImproveBound() {
 		return endSearch
 	}
 	r.endSearch = endSearch
@@ -106,7 +100,10 @@ func (r *run) improveBound() (stop func()) {
 	facts := o.Devices[0].Facts()
 	busy := facts.Kind == device.Host && cmp.Or(o.Threads, facts.SMs, all) >= all
 	end := r.deadline
-	if busy {
+	switch {
+	case facts.Kind != device.Host && o.Threads == 0 && all > 3:
+		r.workers = all - 2 // one core for the thread that drives the device, and one for the bound
+	case busy:
 		end = time.Now().Add(time.Duration(boundShare * float64(all) * float64(time.Until(end))))
 	}
 	pause := func() error {
@@ -145,6 +142,21 @@ func (r *run) improveBound() (stop func()) {
 		<-done
 		endSearch()
 	}
+}
+
+// mayImproveBound reports whether bounds are looked for beside a search: not where the user asks for a target or limits the work, where several ranks
+// share a search, for few variables, or without memory.
+func (r *run) mayImproveBound() bool {
+	o := &r.o
+	if o.Target != nil || o.Work > 0 || o.RankCount() > 1 || r.deadline.IsZero() || slices.Contains(o.Without, boundPart) || !r.hasMany() {
+		return false
+	}
+	most := int64(boundMemory)
+	if o.Memory > 0 {
+		most = o.Memory - r.inst.Memory()
+	}
+	bytes, fits := semidefinite.Fits(r.p)
+	return fits && bytes <= most
 }
 
 // endIfMet ends the search if the best solution meets a semidefinite bound, unless several are asked for.

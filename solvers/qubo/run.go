@@ -38,6 +38,7 @@ type run struct {
 
 	searching context.Context // ends when searches are to end: with ctx, or where a bound is met
 	endSearch context.CancelFunc
+	workers   int // goroutines of a search on the host; 0: its cores
 }
 
 // solveProgress is the progress of a solve, from which its incumbents and its result are made.
@@ -224,7 +225,7 @@ func (r *run) search(k int, share float64) (label string, err error) {
 		goal = min(goal, *r.target-(r.bests.total()-top.value))
 	}
 	before := r.told.work
-	o := search.Options{Began: r.began, Deadline: r.deadlineFor(share), Target: &goal, Seed: r.o.Seed, Workers: r.o.Threads, Rules: r.o.Rules}
+	o := search.Options{Began: r.began, Deadline: r.deadlineFor(share), Target: &goal, Seed: r.o.Seed, Workers: r.workers, Rules: r.o.Rules}
 	if r.start != nil {
 		o.Start = r.bests.red.Project(k, r.start)
 	}

@@ -11,7 +11,7 @@ import (
 // timeAblations runs the device's best engine, or those of -engines, to the best
 // known value with nothing left out and with each of its parts left out in turn:
 // the searches of the host, the operators of qubo/bulk, the members of the team.
-// Runs that differ in that alone follow one another. The part bound has no place in runs to a target.
+// Runs that differ in that alone follow one another.
 func (b *bench) timeAblations() error {
 	engines := b.settings.engines
 	if len(engines) == 0 {
@@ -24,9 +24,6 @@ func (b *bench) timeAblations() error {
 		for seed := uint64(1); seed <= uint64(b.settings.seeds); seed++ {
 			for _, engine := range engines {
 				for _, part := range append([]string{""}, solver.PartNames(engine)...) {
-					if part == "bound" {
-						continue
-					}
 					if b.OutOfTime() {
 						return experiment.ErrLate
 					}

@@ -37,9 +37,11 @@ func (b *bench) boundValues() error {
 	})
 	return b.eachProblem(list, "bounds", func(p problem, inst *solver.Instance) error {
 		limit := b.settings.limitFor(inst.N)
-		row := result.Binary{Name: "bounds", What: "bounds", Instance: p.name, N: inst.N, Seed: 1, Known: p.known, Limit: limit.Seconds(), Without: strings.Join(b.settings.without, ",")}
+		row := result.Binary{Name: "bounds", Instance: p.name, N: inst.N, Seed: 1, Known: p.known, Without: strings.Join(b.settings.without, ","),
+			Attempt: result.Attempt{Limit: limit.Seconds()}, Timed: result.Timed{What: "bounds"}}
 		began := time.Now()
-		r, err := solver.Solve(b.Ctx, inst, solver.Options{Rules: b.settings.rules, Without: b.settings.without, Settings: solve.Settings{Devices: append([]device.Device{b.Dev}, b.Others...), TimeLimit: limit, Seed: 1}})
+		r, err := solver.Solve(b.Ctx, inst, solver.Options{Rules: b.settings.rules, Without: b.settings.without,
+			Settings: solve.Settings{Devices: append([]device.Device{b.Dev}, b.Others...), TimeLimit: limit, Seed: 1}})
 		if err != nil {
 			row.Failed = err.Error()
 			b.addRow(row)

@@ -59,7 +59,7 @@ func quboTables(all binaryResults) map[string]string {
 // boundsTable has the value and the bound of each instance.
 func boundsTable(rows []result.Binary) string {
 	proven, kinds := 0, map[string]int{}
-	table := tableHead("instance", "n", "value", "bound", "kind", "gap, %", "proven", "value after, s", "solve, s")
+	table := tableHead("instance", "n", "value", "bound", "kind", "gap, %", "proven", "solve, s")
 	for _, r := range rows {
 		if r.NotGiven || r.Failed != "" {
 			continue
@@ -71,7 +71,7 @@ func boundsTable(rows []result.Binary) string {
 		}
 		kinds[r.BoundKind]++
 		table += tableLine(r.Instance, fmt.Sprint(r.N), fmt.Sprintf("%.0f", r.Value), fmt.Sprintf("%.0f", r.Bound), r.BoundKind, fmt.Sprintf("%.2f", 100*(r.Bound-r.Value)/math.Abs(r.Value)),
-			yes, fmt.Sprintf("%.3g", r.Best), fmt.Sprintf("%.3g", r.Seconds))
+			yes, fmt.Sprintf("%.3g", r.Seconds))
 	}
 	var list []string
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {

@@ -151,6 +151,9 @@ func (t *table) coalitionOf(agents []string, written string, line int) (uint64, 
 	return mask, nil
 }
 
+// asAuction is what errors say of few coalitions of many agents.
+const asAuction = "; with few coalitions write an auction without free disposal, its goods the agents: docs/csg.md"
+
 // agent finds an agent's bit, a new one when agents were not declared.
 func (t *table) agent(word string, line int) (int, error) {
 	if i, ok := t.index[word]; ok {
@@ -166,7 +169,7 @@ func (t *table) agent(word string, line int) (int, error) {
 		return 0, t.errorf(line, "found agent %s, expected a number or a name", formats.Quote(word))
 	}
 	if len(t.agents) == problem.MaxAgents {
-		return 0, t.errorf(line, "found a %dth agent, %s, expected at most %d", problem.MaxAgents+1, formats.Quote(word), problem.MaxAgents)
+		return 0, t.errorf(line, "found a %dth agent, %s, expected at most %d%s", problem.MaxAgents+1, formats.Quote(word), problem.MaxAgents, asAuction)
 	}
 	t.index[word] = len(t.agents)
 	t.agents = append(t.agents, word)
@@ -312,7 +315,7 @@ func (t *table) missing(inst *problem.Instance) (entry, error) {
 			return entry{}, fmt.Errorf("value of missing coalitions: %w", err)
 		}
 		if bytes := int64(inst.Len()) * 8; bytes > t.opts.limit() {
-			return entry{}, fmt.Errorf("%s: found %d of the 2^%d coalitions of %d agents; to fill in the others takes %w", t.file, len(t.entries), inst.N, inst.N, formats.MemoryShortage(float64(bytes), t.opts.limit()))
+			return entry{}, fmt.Errorf("%s: found %d of the 2^%d coalitions of %d agents; to fill in the others takes %w%s", t.file, len(t.entries), inst.N, inst.N, formats.MemoryShortage(float64(bytes), t.opts.limit()), asAuction)
 		}
 		t.float = t.float || !e.whole
 		return e, nil

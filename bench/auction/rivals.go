@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"math/big"
 	"os"
 	"os/exec"
@@ -16,9 +15,9 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
+	"coalesce/bench/experiment"
 	"coalesce/bench/result"
 	"coalesce/runtime/device"
 	solver "coalesce/solvers/auction"
@@ -165,15 +164,6 @@ func optima(folder string) (map[string]string, error) {
 	return known, nil
 }
 
-// used is the processors' time of this process, in seconds.
-func used() float64 {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return math.NaN()
-	}
-	return float64(u.Utime.Sec+u.Stime.Sec) + 1e-6*float64(u.Utime.Usec+u.Stime.Usec)
-}
-
 // timeBranchAndCut times branch and cut, from the auction in memory to the checked answer, with devices
 // that search beside it.
 func (b *bench) timeBranchAndCut(a *solver.Auction, devices []device.Device, row *result.Auction) (*solver.Result, error) {
@@ -185,12 +175,12 @@ func (b *bench) timeBranchAndCut(a *solver.Auction, devices []device.Device, row
 			history = append(history, [2]float64{i.Seconds, f})
 		}
 	}}}
-	start, cpu := time.Now(), used()
+	start, cpu := time.Now(), experiment.ProcessorSeconds()
 	res, err := solver.Solve(b.Ctx, a, o)
 	if err != nil {
 		return nil, err
 	}
-	row.Took, row.CPU = time.Since(start).Seconds(), used()-cpu
+	row.Took, row.CPU = time.Since(start).Seconds(), experiment.ProcessorSeconds()-cpu
 	row.Value, row.Proven, row.Nodes, row.Variant = res.Value.String(), res.Proven, res.Nodes, res.Variant
 	if v, ok := res.Bound.Rat(); ok {
 		row.Bound, _ = v.Float64()

@@ -5,6 +5,7 @@
 //	go run ./bench/qubo -device host -experiment target -data DIR
 //	go run ./bench/qubo -device host -experiment target -data DIR -instances 'bqp2500-*' -seeds 20
 //	go run ./bench/qubo -device host -experiment bounds -data DIR -limits 0=2s,600=6s
+//	go run ./bench/qubo -device host -experiment surfaces -data DIR -limit 60s -seeds 1
 //	go run -tags cuda ./bench/qubo -device cuda:0 -experiment verify
 //	go run -tags cuda ./bench/qubo -device cuda:0 -experiment evaluate,paper,lambda,batch,target -data DIR
 //	go run -tags cuda ./bench/qubo -device cuda:0 -experiment target -data DIR -instances 'G*' -limits 5000=60s
@@ -71,6 +72,7 @@ func experiments() []experiment.Experiment[*bench] {
 		{Name: "batch", About: "massive multi-start over the iterations at once", Run: (*bench).timeBatches},
 		{Name: "target", About: "time to the best known value, of the device's best engine or of -engines, every seed", Run: (*bench).timeToTarget},
 		{Name: "bounds", About: "value, bound and its kind of every instance that is a file, within the limit", Run: (*bench).boundValues},
+		{Name: "surfaces", About: "value, bound and time of the G-set's tori, and of drawn grids and tori, every seed, within the limit", Run: (*bench).solveSurfaces},
 		{Name: "islands", About: "all devices together beside one each: flips a second, and time to the best known value", Run: (*bench).compareIslands},
 		{Name: "ablation", About: "time to the best known value with each part of the engine left out in turn", Run: (*bench).timeAblations},
 		{Name: "rivals", About: "time to the best known value of dwave-samplers, simulated-bifurcation and MQLib, where they are installed", Run: (*bench).rivalTarget},

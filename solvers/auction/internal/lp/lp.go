@@ -312,17 +312,7 @@ func (s *Solver) leave() (int, float64) {
 // pivot moves the column of place r out of the basis, to the bound that it exceeds. It returns false
 // if no column can enter, or if the inverse has become too inaccurate.
 func (s *Solver) pivot(r int, sign float64) bool {
-	s.ratios = s.ratios[:0]
-	s.tableauRow(r, func(j int, entry float64) {
-		if a := sign * entry; s.low[j] < s.up[j] {
-			switch {
-			case !s.upper[j] && a > small:
-				s.ratios = append(s.ratios, ratio{int32(j), max(0, s.d[j]) / a, a})
-			case s.upper[j] && a < -small:
-				s.ratios = append(s.ratios, ratio{int32(j), min(0, s.d[j]) / a, a})
-			}
-		}
-	})
+	s.tableauRow(r, sign)
 	leaving := int(s.head[r])
 	bound := s.up[leaving]
 	slope := s.x[r] - bound
@@ -372,10 +362,22 @@ func (s *Solver) pivot(r int, sign float64) bool {
 	return true
 }
 
-// tableauRow computes the tableau's row r, and calls visit with its entries of the columns
-// outside the basis that can enter.
-func (s *Solver) tableauRow(r int, visit func(j int, entry float64)) {
+// tableauRow computes the tableau's row r, and lists the ratios of the columns outside the basis that
+// can enter where the leaving column falls (sign 1) or rises (-1).
+func (s *Solver) tableauRow(r int, sign float64) {
 	inverse := s.inverse[r*s.m : (r+1)*s.m]
+	s.ratios = s.ratios[:0]
+	consider := func(j int, entry float64) {
+		s.row[j] = entry
+		if a := sign * entry; s.low[j] < s.up[j] {
+			switch {
+			case !s.upper[j] && a > small:
+				s.ratios = append(s.ratios, ratio{int32(j), max(0, s.d[j]) / a, a})
+			case s.upper[j] && a < -small:
+				s.ratios = append(s.ratios, ratio{int32(j), min(0, s.d[j]) / a, a})
+			}
+		}
+	}
 	for _, f := range s.free {
 		j := int(f)
 		if s.place[j] >= 0 {
@@ -385,13 +387,11 @@ func (s *Solver) tableauRow(r int, visit func(j int, entry float64)) {
 		for _, i := range s.Columns[j] {
 			entry += inverse[i]
 		}
-		s.row[j] = entry
-		visit(j, entry)
+		consider(j, entry)
 	}
 	for i, entry := range inverse {
 		if s.place[s.n+i] < 0 {
-			s.row[s.n+i] = entry
-			visit(s.n+i, entry)
+			consider(s.n+i, entry)
 		}
 	}
 }

@@ -128,7 +128,7 @@ func (s *Solver) primal(q int) bool {
 	if at < 0 {
 		return false
 	}
-	s.tableauRow(at, func(int, float64) {})
+	s.tableauRow(at, sign)
 	if entry := s.column[at]; math.Abs(entry-s.row[q]) > 1e-6*(1+math.Abs(entry)) {
 		return false
 	}

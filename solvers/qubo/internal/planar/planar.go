@@ -68,9 +68,6 @@ func Find(m *frustration.Model) *Surface {
 
 func (s *Surface) head(h int32) int32 { return s.ends[h>>1][h&1^1] }
 
-// magnitude is that of edge k, in units of the join's.
-func (s *Surface) magnitude(k int32) int64 { return s.length[k] }
-
 // An Answer is what is known of a surface. Where Solved is set, Up is optimal, up to rounding.
 type Answer struct {
 	Up     []bool // spins; nil: none are known

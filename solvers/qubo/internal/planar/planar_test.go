@@ -91,17 +91,6 @@ func lattice(rows, cols, corners int, down, right bool) (int, [][2]int32) {
 	return rows * cols, ends
 }
 
-// best is the best value of an instance of few variables, of all solutions.
-func best(inst *problem.Instance) problem.Amount {
-	top := inst.Amount([]uint64{0})
-	for x := uint64(1); x < 1<<inst.N; x++ {
-		if v := inst.Amount([]uint64{x}); inst.Better(v, top) {
-			top = v
-		}
-	}
-	return top
-}
-
 // solved holds the answer of a surface against the instance, and returns its value and bound.
 func solved(t *testing.T, inst *problem.Instance, m *frustration.Model, s *Surface) (value, bound problem.Amount) {
 	t.Helper()

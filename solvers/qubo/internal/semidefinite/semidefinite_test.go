@@ -175,14 +175,13 @@ func TestPositive(t *testing.T) {
 // Singular matrices of every size around the steps of the factorization: J + (y-1) I has the eigenvalue y-1.
 func TestNearlySingular(t *testing.T) {
 	for _, n := range []int{1, 2, 7, 8, 9, 63, 64, 65, 127, 128, 129, 200, 401} {
-		p := qubotest.Sparse(n, func(int) int64 { return int64(n - 1) }, nil)
 		pairs := map[[2]int]int64{}
 		for i := range n {
 			for j := range i {
 				pairs[[2]int{j, i}] = -2
 			}
 		}
-		p = qubotest.Sparse(n, func(int) int64 { return int64(n - 1) }, pairs)
+		p := qubotest.Sparse(n, func(int) int64 { return int64(n - 1) }, pairs)
 		m, err := NewModel(p, nil)
 		if err != nil {
 			t.Fatal(err)

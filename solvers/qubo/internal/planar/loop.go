@@ -12,7 +12,8 @@ const closed = -1
 // loop is the cheapest cycle along which the unsatisfied edges contradict each other; nil: there is none. Costs are at least 0.
 //
 // Spins that follow from the unsatisfied edges along a forest contradict some edges. A cycle is wrong where it has an odd number of
-// these: it is a path in the twofold cover of the graph, from a vertex to its other copy.
+// these: it is a path in the twofold cover of the graph, from a vertex to its other copy. The search from the other copy mirrors that from the
+// vertex, so that one serves as both, and ends halfway.
 func (s *Surface) loop(unsatisfied []bool, cost func(k int32) int32) []int32 {
 	_, wrong := s.spins(unsatisfied)
 	if len(wrong) == 0 {
@@ -48,17 +49,14 @@ func (s *Surface) loop(unsatisfied []bool, cost func(k int32) int32) []int32 {
 		}
 		turn[source], dist[source] = round, 0
 		buckets[0] = append(buckets[0], source)
-		for d := int32(0); left > 0 && d < best; d++ {
+		before, meeting, other := best, int32(embedding.None), int32(0)
+		for d := int32(0); left > 0 && d < best-d; d++ {
 			list := &buckets[d%(most+1)]
-			for len(*list) > 0 {
-				x := (*list)[len(*list)-1]
-				*list = (*list)[:len(*list)-1]
+			for at := 0; at < len(*list); at++ {
+				x := (*list)[at]
 				left--
 				if dist[x] != d {
 					continue
-				}
-				if x == source+n {
-					break
 				}
 				v, copy := x%n, x/n
 				for _, h := range s.at[v] {
@@ -66,36 +64,47 @@ func (s *Surface) loop(unsatisfied []bool, cost func(k int32) int32) []int32 {
 					if costs[k] == closed {
 						continue
 					}
-					y := s.head(h)
+					y, mirror := s.head(h), s.head(h)
 					if across[k] != (copy == 1) {
 						y += n
+					} else {
+						mirror += n
 					}
-					if to := d + costs[k]; to < best && (turn[y] != round || to < dist[y]) {
+					to := d + costs[k]
+					if turn[mirror] == round && to+dist[mirror] < best {
+						best, meeting, other = to+dist[mirror], h, mirror
+					}
+					if to < best && (turn[y] != round || to < dist[y]) {
 						turn[y], dist[y], came[y] = round, to, h
 						buckets[to%(most+1)] = append(buckets[to%(most+1)], y)
 						left++
 					}
 				}
 			}
-			if turn[source+n] == round && dist[source+n] == d {
-				break
-			}
+			*list = (*list)[:0]
 		}
-		if turn[source+n] != round || dist[source+n] >= best {
+		if best == before {
 			continue
 		}
-		best = dist[source+n]
-		loop = loop[:0]
-		odd := map[int32]bool{}
-		for x := source + n; x != source; {
-			h := came[x]
-			odd[h>>1] = !odd[h>>1]
-			y := s.ends[h>>1][h&1]
-			if across[h>>1] != (x >= n) {
-				y += n
+		odd := map[int32]bool{meeting >> 1: true}
+		back := func(x int32) {
+			for x != source {
+				h := came[x]
+				odd[h>>1] = !odd[h>>1]
+				y := s.ends[h>>1][h&1]
+				if across[h>>1] != (x >= n) {
+					y += n
+				}
+				x = y
 			}
-			x = y
 		}
+		back(other)
+		start := s.ends[meeting>>1][meeting&1]
+		if across[meeting>>1] != (other < n) { // the meeting edge leads from start to the mirror's mirror
+			start += n
+		}
+		back(start)
+		loop = loop[:0]
 		for k, is := range odd {
 			if is {
 				loop = append(loop, k)

@@ -178,7 +178,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// Limits of bidders, reserves and goods that have to be sold hold for bids to begin with; the seller keeps what they leave.
+// Bids to begin with must respect bidders' limits, reserves and goods that have to be sold. The seller keeps the goods that they leave.
 func TestStartWithReserves(t *testing.T) {
 	bids := []Bid{{Number: 5, Bidder: "ann", Price: 4, Goods: []int64{0}}, {Number: 6, Bidder: "ann", Price: 4, Goods: []int64{1}}, {Number: 7, Price: 3, Goods: []int64{1, 2}}}
 	a, err := NewAuction(3, bids, []Reserve{{Price: 1, Goods: []int64{1, 2}}, {Price: 1, Goods: []int64{2}}})
@@ -211,7 +211,7 @@ func TestStartWithReserves(t *testing.T) {
 	}
 }
 
-// TestEqualPricesOfSlots solves an auction of which many bids pay the same for other slots: the optimum is HiGHS's.
+// TestEqualPricesOfSlots solves an auction in which many bids pay the same for different slots. HiGHS found the expected optimum.
 func TestEqualPricesOfSlots(t *testing.T) {
 	a, err := Generate("scheduling", 128, 2000, 1)
 	if err != nil {

@@ -33,7 +33,7 @@ func (tunableFused) Workloads() []map[string]string {
 	return all
 }
 
-// Sizes are sides of the matrices, at most those that the reference solves.
+// Sizes lists the sides of the matrices that are tuned. The reference solves all of them.
 func (tunableFused) Sizes(f device.Facts) []int {
 	if f.Kind == device.CUDA {
 		return []int{8, 20, 32, 64, 100, 300}

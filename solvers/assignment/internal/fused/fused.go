@@ -17,7 +17,7 @@ import (
 // Name is the family's name.
 const Name = "fused"
 
-// A Shape is that of all matrices of a launch, one after the other and row after row.
+// A Shape describes the matrices of a launch. They lie one after the other, row after row.
 type Shape struct {
 	Value      problem.Value
 	Count      int
@@ -118,7 +118,7 @@ func Workload(s Shape, facts device.Facts) tuned.Workload {
 	return w
 }
 
-// Square is the value of "sides" in the description of square matrices, and of those that are less than twice as wide.
+// Square is the value of "sides" for matrices that are less than twice as wide as high.
 const Square = "square"
 
 // Open loads a variant for matrices of a shape.

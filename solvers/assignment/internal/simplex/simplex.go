@@ -1,4 +1,4 @@
-// Package simplex solves the transportation problem: rows ship what they have to columns, which take so much, at the least cost. It
+// Package simplex solves the transportation problem: rows ship their supplies to columns, up to the columns' capacities, at the least cost. It
 // is the network simplex method on a few arcs of each row, with more arcs where their reduced costs are negative (column generation),
 // so that a solve reads the costs a few times and otherwise works in the caches.
 package simplex

@@ -129,7 +129,7 @@ func solveBatch(ctx context.Context, p *Problem, set Settings) (*Result, error) 
 }
 
 // sift improves a result of prices: it solves the problem of the bids that the prices of their cliques exceed the
-// least. Once a better packing shows by the prices that no other bids matter, the bound is that of these alone. It calls
+// least. Once prices show that no other bid can be in a better packing, the bound of the bids left is the bound of all. It calls
 // report with every improvement.
 func (s *pricer) sift(ctx context.Context, set Settings, res *Result, report func()) error {
 	p, short := s.Problem, s.shortfalls(res.Prices)

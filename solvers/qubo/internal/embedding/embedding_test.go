@@ -79,7 +79,7 @@ func components(n int, ends [][2]int32) int {
 	return count
 }
 
-// Random planar graphs, of which edges are missing, have faces in each component's plane.
+// Random planar graphs without some of their edges have faces in each component's plane.
 func TestPlanar(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for round := range 3000 {

@@ -1,4 +1,4 @@
-// Package frustration has proofs of bounds that rest on frustration: sets of edges of which every solution leaves one unsatisfied.
+// Package frustration proves bounds by frustrated sets: sets of edges such that every solution leaves one edge of each unsatisfied.
 //
 // A binary quadratic program is a graph with signs. Vertices are spins, and edges want their ends to be the same, or to differ.
 // The value of a solution is the top, which it would have with every edge satisfied, less twice the magnitudes of the edges that it

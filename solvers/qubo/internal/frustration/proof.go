@@ -351,7 +351,7 @@ func (c *checker) magnitude(e int32) *big.Int {
 	}
 }
 
-// checkKept checks that sets of the proof which a leaf keeps meet an even number of the edges that are fixed to 1.
+// checkKept checks the sets of the proof that a leaf keeps: each meets an even number of the edges that are fixed to 1.
 func (c *checker) checkKept(gone map[int32]bool) error {
 	parity := map[int32]bool{}
 	for e, v := range c.fixed {

@@ -122,7 +122,7 @@ func (j *Join) Toggle(v int32) {
 // Mark forgets which nodes have changed.
 func (j *Join) Mark() { j.changed = j.changed[:0] }
 
-// Changed are the nodes that have changed since Mark, in this join or in those that it is a clone of, ascending.
+// Changed returns the nodes that changed since Mark, in this join or in the joins that it was cloned from, ascending.
 func (j *Join) Changed() []int32 {
 	slices.Sort(j.changed)
 	j.changed = slices.Compact(j.changed)

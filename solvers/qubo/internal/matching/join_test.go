@@ -228,7 +228,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// BenchmarkGrid solves a grid of 100,000 vertices with lengths of 1 half of which are terminals.
+// BenchmarkGrid solves a grid of 100,000 vertices, half of them terminals, whose edges have length 1.
 func BenchmarkGrid(b *testing.B) {
 	for _, side := range []int{100, 320, 1000} {
 		for _, most := range []int64{1, 1 << 20} {

@@ -125,7 +125,7 @@ func Reduce(p *problem.Normal, given []int8, plain bool, rows ExactRows, stop fu
 	return r.Reduction
 }
 
-// Unreduced is a problem as one part, of which no solution is better than bound.
+// Unreduced returns a problem as one part. No solution of it is better than bound.
 func Unreduced(p *problem.Normal, bound int64) *Reduction {
 	return &Reduction{p: p, Parts: []Part{{Problem: p, Bound: bound}}}
 }

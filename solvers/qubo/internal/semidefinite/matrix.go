@@ -26,7 +26,7 @@ func (p *pace) inTurn(n, products int, work func(k int)) error {
 	return nil
 }
 
-// A matrix is symmetric and dense; what is above its diagonal is not read. It is filled up to a multiple of 8 rows by ones on the diagonal.
+// A matrix is symmetric and dense. Entries above its diagonal are not read. It is filled up to a multiple of 8 rows by ones on the diagonal.
 type matrix struct {
 	n    int
 	cell []float64 // n x n

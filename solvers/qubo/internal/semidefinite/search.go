@@ -255,7 +255,7 @@ func unitLength(v []float64) float64 {
 // mostSteps of Lanczos' method are made.
 const mostSteps = 400
 
-// leastEigenvalue is about the least eigenvalue of diag(y) - a, seldom below: that of the matrix that Lanczos' method gives.
+// leastEigenvalue estimates the least eigenvalue of diag(y) - a by Lanczos' method. The estimate is seldom too low.
 func (s *Search) leastEigenvalue(y []float64) (float64, error) {
 	n := s.m.N
 	r := rand.New(rand.NewPCG(3, 4))

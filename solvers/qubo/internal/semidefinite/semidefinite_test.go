@@ -301,7 +301,7 @@ func TestAltered(t *testing.T) {
 	}
 }
 
-// A search ends with the error of stop, and with that of the callee, wherever it is.
+// A search ends with the error of stop or of the callee, at any point.
 func TestStop(t *testing.T) {
 	p := qubotest.RandomProblem(rand.New(rand.NewPCG(60, 5)), 150, 0.3, 9, 1)
 	m, err := NewModel(p, nil)

@@ -61,8 +61,5 @@ const (
 // Constexpr NEAR of the kernels of assignment/check.
 const CheckNear = 8
 
-// Constexpr CYCLE_ROWS of the kernels of assignment/check.
-const CheckCycleRows = 24576
-
 // Constexpr CYCLE_THREADS of the kernels of assignment/check.
 const CheckCycleThreads = 1024

@@ -53,8 +53,5 @@ const (
 // Constexpr NEAR of the kernels of assignment/pointcheck.
 const PointcheckNear = 8
 
-// Constexpr CYCLE_ROWS of the kernels of assignment/pointcheck.
-const PointcheckCycleRows = 24576
-
 // Constexpr CYCLE_THREADS of the kernels of assignment/pointcheck.
 const PointcheckCycleThreads = 1024

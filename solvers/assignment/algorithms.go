@@ -16,11 +16,11 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// ways are the algorithms with which a solve of one dense instance on a GPU, or on the emulated
+// deviceAlgorithms are the algorithms with which a solve of one dense instance on a GPU, or on the emulated
 // device, may begin. bound is the number of passes after which the classical variant hands over to
 // core, 0 for none. probe is the number of steps that the tree variant gets where core found many
 // equal costs, before the classical variant takes over, 0 for none.
-var ways = algorithms.NewFamily("assignment/algorithm", []string{"algorithm", "bound", "probe"},
+var deviceAlgorithms = algorithms.NewFamily("assignment/algorithm", []string{"algorithm", "bound", "probe"},
 	algorithms.Algorithm{Values: []string{"core", "0", "50"}, Kernels: &assignment.Core},
 	algorithms.Algorithm{Values: []string{"core", "0", "0"}, Kernels: &assignment.Core},
 	algorithms.Algorithm{Values: []string{"tree", "0", "0"}, Kernels: &assignment.Tree},
@@ -76,13 +76,13 @@ func predictAlgorithm(costs string, rows int) (*device.Variant, string) {
 	const least = 512
 	switch {
 	case costs == equalCosts:
-		return ways.Variant("algorithm=tree,bound=0,probe=0"), "all costs are equal"
+		return deviceAlgorithms.Variant("algorithm=tree,bound=0,probe=0"), "all costs are equal"
 	case costs == fewCosts:
-		return ways.Variant("algorithm=classical,bound=0,probe=0"), "costs have fewer values than a quarter of the rows"
+		return deviceAlgorithms.Variant("algorithm=classical,bound=0,probe=0"), "costs have fewer values than a quarter of the rows"
 	case costs == smallCosts && rows >= least:
-		return ways.Variant("algorithm=classical,bound=8,probe=50"), "costs have at most as many values as there are columns"
+		return deviceAlgorithms.Variant("algorithm=classical,bound=8,probe=50"), "costs have at most as many values as there are columns"
 	}
-	return &ways.Variants[0], "as a rule the fastest"
+	return &deviceAlgorithms.Variants[0], "as a rule the fastest"
 }
 
 // firstAlgorithm returns the algorithm to begin with, among those that can solve the problem on the device:
@@ -90,8 +90,8 @@ func predictAlgorithm(costs string, rows int) (*device.Variant, string) {
 func firstAlgorithm(facts device.Facts, p *problem.Normal, o Options) (tuned.Choice, error) {
 	costs := costClass(p)
 	w := algorithms.PredictedWorkload(map[string]string{"costs": costs, "shape": shapeOf(p)}, p.Rows, func(rows int) (*device.Variant, string) { return predictAlgorithm(costs, rows) })
-	return o.ChooseAlgorithm(ways, facts, w, func(v *device.Variant) error {
-		if ways.Value(v, "algorithm") != "host" {
+	return o.ChooseAlgorithm(deviceAlgorithms, facts, w, func(v *device.Variant) error {
+		if deviceAlgorithms.Value(v, "algorithm") != "host" {
 			return nil // whether its kernels fit is asked when one is chosen
 		}
 		if p.Source != nil {
@@ -103,11 +103,11 @@ func firstAlgorithm(facts device.Facts, p *problem.Normal, o Options) (tuned.Cho
 
 // thresholds are those of an algorithm.
 func thresholds(v *device.Variant) (bound, probe uint64) {
-	return uint64(ways.Int(v, "bound")), uint64(ways.Int(v, "probe"))
+	return uint64(deviceAlgorithms.Int(v, "bound")), uint64(deviceAlgorithms.Int(v, "probe"))
 }
 
-// waysSubject is the choice among the algorithms, for the tuner.
-func waysSubject() subject.Subject {
+// deviceAlgorithmsSubject is the choice among the algorithms, for the tuner.
+func deviceAlgorithmsSubject() subject.Subject {
 	var workloads []map[string]string
 	for _, shape := range []string{"square", "broad"} {
 		for _, costs := range []string{equalCosts, fewCosts, smallCosts, mediumCosts, wideCosts} {
@@ -115,7 +115,7 @@ func waysSubject() subject.Subject {
 		}
 	}
 	return algorithms.NewSubject(algorithms.Problem[*problem.Instance]{
-		Family: ways,
+		Family: deviceAlgorithms,
 		Fixed:  workloads,
 		Sizes: func(f device.Facts) []int {
 			switch f.Kind {

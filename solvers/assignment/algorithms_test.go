@@ -8,7 +8,7 @@ import (
 
 // What is drawn for a workload of the choice among algorithms is of that workload, whatever its kind.
 func TestWorkloadsAreDrawn(t *testing.T) {
-	for _, fixed := range waysSubject().Workloads() {
+	for _, fixed := range deviceAlgorithmsSubject().Workloads() {
 		for kind, name := range wayKinds {
 			for _, rows := range []int{100, 300} {
 				inst, err := drawWay(fixed, rows, kind, 3)

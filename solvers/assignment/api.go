@@ -187,4 +187,6 @@ func Generate(kind string, rows, cols int, spread int64, seed uint64, value Valu
 func Algorithms() []string { return families.AlgorithmNames() }
 
 // Subjects are the families of this problem, for the tuner.
-func Subjects() []subject.Subject { return append(tune.Subjects(), waysSubject(), hostWaysSubject()) }
+func Subjects() []subject.Subject {
+	return append(tune.Subjects(), deviceAlgorithmsSubject(), hostAlgorithmsSubject())
+}

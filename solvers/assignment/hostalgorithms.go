@@ -18,9 +18,9 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// hostWays are the algorithms with which a host solves one dense instance: the method of all cores, or Match's paths on one
+// hostAlgorithms are the algorithms with which a host solves one dense instance: the method of all cores, or Match's paths on one
 // core, which read all pairs of a row, or lists of its near ones.
-var hostWays = algorithms.NewFamily("assignment/hostalgorithm", []string{"algorithm", "pairs"},
+var hostAlgorithms = algorithms.NewFamily("assignment/hostalgorithm", []string{"algorithm", "pairs"},
 	algorithms.Algorithm{Values: []string{"host", "near"}, Kernels: &assignment.Hostscan},
 	algorithms.Algorithm{Values: []string{"paths", "all"}},
 	algorithms.Algorithm{Values: []string{"paths", "near"}},
@@ -57,27 +57,27 @@ var hostFixed = func() map[hostKey]map[string]string {
 // predictHost is the algorithm where nothing was measured.
 func predictHost(rows, cols, cores int) (*device.Variant, string) {
 	if !FewCosts(rows, cols, cores) {
-		return &hostWays.Variants[0], "for many costs the method of all cores is faster, as a rule"
+		return &hostAlgorithms.Variants[0], "for many costs the method of all cores is faster, as a rule"
 	}
 	if paths.ByLists(rows, cols) {
-		return &hostWays.Variants[2], "few costs, for which no goroutine is started, and many enough for lists of near pairs"
+		return &hostAlgorithms.Variants[2], "few costs, for which no goroutine is started, and many enough for lists of near pairs"
 	}
-	return &hostWays.Variants[1], "few costs, for which no goroutine is started"
+	return &hostAlgorithms.Variants[1], "few costs, for which no goroutine is started"
 }
 
-// checkHostWay says why an algorithm does not take a matrix.
-func checkHostWay(v *device.Variant, rows, cols int) error {
+// checkHostAlgorithm says why an algorithm does not take a matrix.
+func checkHostAlgorithm(v *device.Variant, rows, cols int) error {
 	if isPaths(v) && rows*cols > pathsCostsOfFew {
 		return fmt.Errorf("%d x %d costs: paths were compared up to %d, and nothing ends them", rows, cols, pathsCostsOfFew)
 	}
 	return nil
 }
 
-func isPaths(v *device.Variant) bool { return hostWays.Value(v, "algorithm") == "paths" }
+func isPaths(v *device.Variant) bool { return hostAlgorithms.Value(v, "algorithm") == "paths" }
 
 // readingOf is how paths read rows with an algorithm.
 func readingOf(v *device.Variant) paths.Reading {
-	if hostWays.Value(v, "pairs") == "near" {
+	if hostAlgorithms.Value(v, "pairs") == "near" {
 		return paths.NearPairs
 	}
 	return paths.AllPairs
@@ -85,7 +85,7 @@ func readingOf(v *device.Variant) paths.Reading {
 
 // chooseHostWay is the choice for an instance that paths take.
 func chooseHostWay(s *solve.Settings, facts device.Facts, inst *Instance) (tuned.Choice, error) {
-	return s.ChooseAlgorithm(hostWays, facts, hostWorkload(inst.Rows, inst.Cols, inst.Type, facts.SMs), func(v *device.Variant) error { return checkHostWay(v, inst.Rows, inst.Cols) })
+	return s.ChooseAlgorithm(hostAlgorithms, facts, hostWorkload(inst.Rows, inst.Cols, inst.Type, facts.SMs), func(v *device.Variant) error { return checkHostAlgorithm(v, inst.Rows, inst.Cols) })
 }
 
 // chosenFrom is the least number of costs for which a choice takes no time that counts.
@@ -101,7 +101,7 @@ func (q *QuickSolver) reading(rows, cols int, value problem.Value) paths.Reading
 	}
 	q.chosen.rows, q.chosen.cols, q.chosen.value, q.chosen.reading = rows, cols, value, paths.ByShape
 	facts := host.Facts()
-	c, err := tuned.Shipped().Choose(hostWays, facts, hostWorkload(rows, cols, value, facts.SMs), func(v *device.Variant) error {
+	c, err := tuned.Shipped().Choose(hostAlgorithms, facts, hostWorkload(rows, cols, value, facts.SMs), func(v *device.Variant) error {
 		if !isPaths(v) {
 			return errors.New("it starts goroutines")
 		}
@@ -142,8 +142,8 @@ func drawHostWay(fixed map[string]string, rows, kind int, seed uint64) (*problem
 	return draw.Draw(d)
 }
 
-// hostWaysSubject is the choice among the algorithms of a host, for the tuner.
-func hostWaysSubject() subject.Subject {
+// hostAlgorithmsSubject is the choice among the algorithms of a host, for the tuner.
+func hostAlgorithmsSubject() subject.Subject {
 	var workloads []map[string]string
 	for _, broad := range []bool{false, true} {
 		for _, value := range []problem.Value{problem.Int32, problem.Float64} {
@@ -151,7 +151,7 @@ func hostWaysSubject() subject.Subject {
 		}
 	}
 	return algorithms.NewSubject(algorithms.Problem[*problem.Instance]{
-		Family: hostWays,
+		Family: hostAlgorithms,
 		Fixed:  workloads,
 		Sizes: func(f device.Facts) []int {
 			if f.Kind != device.Host {
@@ -159,7 +159,7 @@ func hostWaysSubject() subject.Subject {
 			}
 			return []int{100, 500, 1500, 3000}
 		},
-		Feasible: func(v *device.Variant, _ device.Facts, size int) error { return checkHostWay(v, size, size) },
+		Feasible: func(v *device.Variant, _ device.Facts, size int) error { return checkHostAlgorithm(v, size, size) },
 		Predicted: func(fixed map[string]string, f device.Facts, size int) (*device.Variant, string) {
 			w := hostWorkload(size, map[string]int{"square": 1, "broad": 2}[fixed["shape"]]*size, problem.Value(fixed["value"]), f.SMs)
 			return w.Prior.Variant, w.Prior.Why

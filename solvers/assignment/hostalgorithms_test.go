@@ -18,7 +18,7 @@ import (
 func TestHostAlgorithms(t *testing.T) {
 	d := host.Open(2)
 	defer d.Close()
-	for _, fixed := range hostWaysSubject().Workloads() {
+	for _, fixed := range hostAlgorithmsSubject().Workloads() {
 		for kind, name := range hostKinds {
 			inst, err := drawHostWay(fixed, 90, kind, 5)
 			if err != nil {
@@ -30,9 +30,9 @@ func TestHostAlgorithms(t *testing.T) {
 				}
 			}
 			var want solve.Number
-			for k := range hostWays.Variants {
-				v := &hostWays.Variants[k]
-				pin := tuned.Policy{Pinned: map[string]string{hostWays.Name: v.Label}}
+			for k := range hostAlgorithms.Variants {
+				v := &hostAlgorithms.Variants[k]
+				pin := tuned.Policy{Pinned: map[string]string{hostAlgorithms.Name: v.Label}}
 				r, err := Solve(t.Context(), inst, on(Options{Settings: solve.Settings{Tuning: tuned.Shipped().WithPolicy(pin)}}, d))
 				if err != nil {
 					t.Fatal(err)
@@ -40,7 +40,7 @@ func TestHostAlgorithms(t *testing.T) {
 				if want == "" {
 					want = r.Value
 				}
-				by := "assignment/" + hostWays.Value(v, "algorithm")
+				by := "assignment/" + hostAlgorithms.Value(v, "algorithm")
 				if ran := r.Variant == by && r.Reason == "asked for by name"; !ran && inst.Type.Integer() || r.Value != want || !r.Proven {
 					t.Errorf("%v, %s, %s: %s by %s, %s, proven %v; expected %s by %s", fixed, name, v.Label, r.Value, r.Variant, r.Reason, r.Proven, want, by)
 				}
@@ -58,10 +58,10 @@ func TestHostAlgorithmIsMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for k := range hostWays.Variants {
-		e := tuned.Entry{Family: hostWays.Name, Class: d.Facts().Class(), Fixed: fixed, Size: 130, Protocol: tuned.Protocol, Winner: hostWays.Variants[k].Label}
-		for j := range hostWays.Variants {
-			v := &hostWays.Variants[(k+j)%len(hostWays.Variants)]
+	for k := range hostAlgorithms.Variants {
+		e := tuned.Entry{Family: hostAlgorithms.Name, Class: d.Facts().Class(), Fixed: fixed, Size: 130, Protocol: tuned.Protocol, Winner: hostAlgorithms.Variants[k].Label}
+		for j := range hostAlgorithms.Variants {
+			v := &hostAlgorithms.Variants[(k+j)%len(hostAlgorithms.Variants)]
 			e.Results = append(e.Results, tuned.Result{Variant: v.Label, Hash: tuned.Hash(v.Hash), Nanos: int64(1000 * (j + 1)), Samples: 9})
 		}
 		db := new(tuned.Database)
@@ -76,7 +76,7 @@ func TestHostAlgorithmIsMeasured(t *testing.T) {
 		if err = errors.Join(err, s.Close()); err != nil {
 			t.Fatal(err)
 		}
-		if by := "assignment/" + hostWays.Value(&hostWays.Variants[k], "algorithm"); r.Variant != by || !strings.HasPrefix(r.Reason, tuned.Exact) {
+		if by := "assignment/" + hostAlgorithms.Value(&hostAlgorithms.Variants[k], "algorithm"); r.Variant != by || !strings.HasPrefix(r.Reason, tuned.Exact) {
 			t.Errorf("%s won: solved by %s, %s", e.Winner, r.Variant, r.Reason)
 		}
 	}

@@ -77,7 +77,7 @@ func planFor(facts device.Facts, p *problem.Normal, o Options) (plan, error) {
 		if err != nil {
 			return plan{}, err
 		}
-		name := ways.Value(way.Variant, "algorithm")
+		name := deviceAlgorithms.Value(way.Variant, "algorithm")
 		if way.Level != tuned.Predicted {
 			reason = fmt.Sprintf("algorithm %s: %s; its variant: ", name, way.Reason())
 		}

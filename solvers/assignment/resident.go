@@ -31,22 +31,22 @@ type Layout struct {
 // A ResidentSolver solves instances whose costs are on a device only. Costs that rounding to units leaves
 // open, and integers beyond 2^60 over the rows, are copied to the host, of a large instance the matched and the undecided ones alone; no others are. It keeps its memory from solve to solve, and belongs to one goroutine at a time.
 type ResidentSolver struct {
-	layout  Layout
-	options Options
-	inst    *problem.Instance
-	p       *problem.Normal // of each instance, without its range and scale
-	device  device.Device
-	stream  device.Stream
-	engine  *batch.Engine      // for many instances, or a small one
-	reason  string             // of the choice of its variant
-	where   string             // the device's name
-	fit     *batch.RangeFinder // finds the range of a large instance
-	job     *job               // solves it; nil until its first costs are known
-	aside   device.Stream      // on which the matched costs of a large instance come to the host while it is checked
-	matched []float64          // these
-	class   string             // class of the costs for which job was made
-	costs   device.Buffer      // of the solve under way
-	held    device.Scope
+	layout        Layout
+	options       Options
+	inst          *problem.Instance
+	p             *problem.Normal // of each instance, without its range and scale
+	device        device.Device
+	stream        device.Stream
+	engine        *batch.Engine      // for many instances, or a small one
+	reason        string             // of the choice of its variant
+	where         string             // the device's name
+	fit           *batch.RangeFinder // finds the range of a large instance
+	job           *job               // solves it; nil until its first costs are known
+	matchedStream device.Stream      // brings the matched costs of a large instance to the host while kernels check it
+	matched       []float64          // the costs that it brought
+	class         string             // class of the costs for which job was made
+	costs         device.Buffer      // of the solve under way
+	held          device.Scope
 }
 
 // singleBlockRows is the largest number of rows of one instance that one block solves in one
@@ -119,7 +119,7 @@ func (r *ResidentSolver) openFit() (err error) {
 		return err
 	}
 	r.held.CloseLater(r.fit)
-	r.aside, err = r.held.NewStream(r.device)
+	r.matchedStream, err = r.held.NewStream(r.device)
 	return err
 }
 
@@ -496,7 +496,7 @@ func (r *ResidentSolver) solveOne(ctx context.Context) (*Result, error) {
 	if j.checksOnDevice() {
 		clock = time.Now()
 		if j.checker != nil && r.layout.Type == Float64 { // whose units mostly round
-			j.checker.MatchedOn, j.checker.Meanwhile = r.aside, func() {
+			j.checker.MatchedOn, j.checker.Meanwhile = r.matchedStream, func() {
 				r.matched = slices.Grow(r.matched[:0], p.Rows)[:p.Rows]
 				if j.checker.MatchedCosts(r.matched) == nil {
 					exact = formatValue(sumOfFloats(r.matched), false)

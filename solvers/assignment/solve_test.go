@@ -396,7 +396,7 @@ func TestPredictedAlgorithm(t *testing.T) {
 		p := &problem.Normal{Rows: c.rows, Cols: c.rows, Limit: problem.Infinity, Min: 5, Max: 4 + c.values}
 		v, _ := predictAlgorithm(costClass(p), p.Rows)
 		bound, _ := thresholds(v)
-		if name := ways.Value(v, "algorithm"); name != c.name || bound != c.bound {
+		if name := deviceAlgorithms.Value(v, "algorithm"); name != c.name || bound != c.bound {
 			t.Errorf("%d values, %d rows: %q, bound %d; want %q, %d", c.values, c.rows, name, bound, c.name, c.bound)
 		}
 	}

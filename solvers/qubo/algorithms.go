@@ -95,8 +95,8 @@ const (
 	cutOff  = 500 * time.Millisecond
 )
 
-// waysSubject is the choice among the engines, for the tuner: the time to the planted value.
-func waysSubject() subject.Subject {
+// deviceAlgorithmsSubject is the choice among the engines, for the tuner: the time to the planted value.
+func deviceAlgorithmsSubject() subject.Subject {
 	return algorithms.NewSubject(algorithms.Problem[planted]{
 		Family: ways,
 		Fixed:  []map[string]string{{"density": sparse}, {"density": dense}},

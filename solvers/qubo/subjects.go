@@ -12,5 +12,5 @@ import (
 
 // Subjects are the families of this problem that the tuner covers.
 func Subjects() []subject.Subject {
-	return slices.Concat([]subject.Subject{tabu.Subject{}, tempering.Subject{}, waysSubject()}, multistart.Subjects(), host.Subjects())
+	return slices.Concat([]subject.Subject{tabu.Subject{}, tempering.Subject{}, deviceAlgorithmsSubject()}, multistart.Subjects(), host.Subjects())
 }

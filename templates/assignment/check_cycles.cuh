@@ -3,7 +3,6 @@
 
 namespace VARIANT {
 
-// Go: CycleRows
 constexpr u32 CYCLE_ROWS = 24576;  // of the largest problem whose cycles are looked for: 16 bits a row fill the static shared memory
 
 // Go: CycleThreads
@@ -46,7 +45,8 @@ __device__ __forceinline__ bool joins(u32* parent, u32 a, u32 b) {
 
 // forest runs after sweep, a thread a row, where every column has a row. Near pairs are the edges of a graph: that of row i and
 // column j leads from i to the row of j. *left stays 0 where these edges are a forest, whatever their directions: then the
-// matching has no alternating cycle. Random costs have fewer near pairs than rows, those of shortest paths, which are one. pairs has set each parent to its row.
+// matching has no alternating cycle. The near pairs of random costs are those of shortest paths, which are a forest. The kernel pairs has made
+// each row its own parent.
 extern "C" __global__ void __launch_bounds__(param::block) ENTRY(forest)(long long* work, unsigned long long rows, unsigned long long cols) {
     Work w(work, rows, cols);
     u64 count = *w.near, e = (u64)blockIdx.x * BLOCK + threadIdx.x;

@@ -119,7 +119,8 @@ func tighten[T lapjv.Cost](s *Matcher, k *lapjv.Kernels, costs []T) bool {
 		x, _ := lapjv.Units(float64(costs[int(i)*cols+int(j)]), scale)
 		return x - u[i] - v[j]
 	}
-	// The price of a column near a row falls with that of the row's own column, and further by the row's slack minus that of the near pair.
+	// If the price of a row's own column falls, the prices of columns near the row must fall too: by as much, plus the slack of the row's own
+	// pair, less that of the near pair.
 	g.dist, g.queued, g.start = resize(g.dist, rows), resize(g.queued, rows), resize(g.start, rows+1)
 	g.queue, g.to, g.weight = g.queue[:0], g.to[:0], g.weight[:0]
 	near := s.near

@@ -189,14 +189,14 @@ func (h *Shard) findsCycles(p *problem.Normal) bool {
 	return listsNear(p) && h.Rows == p.Rows && p.Rows == p.Cols && p.Limit == problem.Infinity
 }
 
-// cycleKernels are those that find alternating cycles of near pairs: forest finds that there are none where pairs make no cycle whatever their
-// directions, and cycles decides the rest.
+// cycleKernels find alternating cycles of near pairs. Forest proves that there are none if the pairs make no cycle in any direction. Cycles
+// decides the rest.
 type cycleKernels interface {
 	Forest(s device.Stream, g device.Grid, work device.Buffer, rows, cols uint64) error
 	Cycles(s device.Stream, g device.Grid, work device.Buffer, rows, cols uint64) error
 }
 
-// launchCycles enqueues them, after a sweep, where they serve.
+// launchCycles enqueues both after a sweep, if the device looks for cycles.
 func (h *Shard) launchCycles(p *problem.Normal, k cycleKernels, threads int) error {
 	m := uint64(h.Rows)
 	if !h.findsCycles(p) || m == 0 {

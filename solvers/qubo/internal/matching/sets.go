@@ -17,7 +17,7 @@ func (j *Join) Sets(each func(node int32, y int64, edges []int32)) {
 	})
 }
 
-// SetsOf is Sets for some nodes. It skips nodes without a set, such as vertices that are no terminals.
+// SetsOf is Sets for some nodes. It skips nodes that have no set, for example vertices other than terminals.
 func (j *Join) SetsOf(nodes []int32, each func(node int32, y int64, edges []int32)) {
 	n := int32(j.g.Vertices())
 	idle := map[int32]bool{}

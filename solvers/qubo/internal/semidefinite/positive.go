@@ -33,7 +33,7 @@ func (m *Model) reduced(y float64, i int) float64 {
 }
 
 // isPositive reports whether a factorization proves that diag(y) - a has no negative eigenvalue; false may also mean that rounding hides it.
-// The error is ErrLarge where the factorization needs too much memory, or that of stop.
+// It returns ErrLarge if the factorization needs too much memory, and the error of stop if that ends it.
 func (m *Model) isPositive(y []float64, work team, p *pace) (bool, error) {
 	diag := make([]float64, m.N)
 	for i, v := range y {

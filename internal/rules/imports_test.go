@@ -107,6 +107,8 @@ var rooms = []room{
 	{"solvers/qubo/internal/matching", nil},
 	{"solvers/qubo/internal/frustration", []string{"solvers/qubo/problem"}},
 	{"solvers/qubo/internal/planar", []string{"solvers/qubo/internal/embedding", "solvers/qubo/internal/matching", "solvers/qubo/internal/frustration"}},
+	{"solvers/lp", nil},
+	{"solvers/qubo/internal/oddcycle", []string{"solvers/lp", "solvers/qubo/internal/frustration"}},
 	{"solvers/qubo/internal/elite", []string{"solvers/qubo/problem"}},
 	{"solvers/qubo/internal/evaluate", []string{"solvers/qubo/problem", "solvers/cores", "generated/qubo", "autotune/tuned", "runtime/device"}},
 	{"solvers/qubo/internal/search", []string{"solvers/qubo/problem", "solvers/solve", "solvers/option", "generated/qubo", "autotune/tuned", "runtime/device", "runtime/collective"}},
@@ -118,7 +120,7 @@ var rooms = []room{
 		"solvers/cores", "solvers/solve", "generated/qubo", "runtime/device", "autotune/tuned", "autotune/subject"}},
 	{"solvers/qubo/internal/qubotest", []string{"solvers/qubo/problem", "solvers/qubo/internal/search", "solvers/qubo/internal/reference"}},
 	{"solvers/qubo", []string{"solvers/option", "solvers/solve", "solvers/formats", "solvers/algorithms", "solvers/qubo/problem", "solvers/qubo/internal/draw", "solvers/qubo/internal/formats", "solvers/qubo/internal/preprocess", "solvers/qubo/internal/semidefinite",
-		"solvers/qubo/internal/frustration", "solvers/qubo/internal/planar", "solvers/qubo/internal/search", "solvers/qubo/internal/reference", "solvers/qubo/internal/host", "solvers/qubo/internal/tabu",
+		"solvers/qubo/internal/frustration", "solvers/qubo/internal/planar", "solvers/qubo/internal/oddcycle", "solvers/qubo/internal/search", "solvers/qubo/internal/reference", "solvers/qubo/internal/host", "solvers/qubo/internal/tabu",
 		"solvers/qubo/internal/tempering", "solvers/qubo/internal/multistart", "generated/qubo", "runtime/device", "runtime/collective", "autotune/tuned", "autotune/subject"}},
 	// assignment's rooms, from the problem to the algorithms: an algorithm knows
 	// nothing of files and of other algorithms, but for the search that core and price
@@ -172,8 +174,7 @@ var rooms = []room{
 	// columns, and neither knows files and devices.
 	{"solvers/auction/problem", []string{"solvers/csg/problem", "solvers/formats", "solvers/solve"}},
 	{"solvers/auction/internal/formats", []string{"solvers/auction/problem", "solvers/formats/..."}},
-	{"solvers/auction/internal/lp", nil},
-	{"solvers/auction/internal/packing", []string{"solvers/auction/problem", "solvers/auction/internal/lp", "runtime/collective"}},
+	{"solvers/auction/internal/packing", []string{"solvers/auction/problem", "solvers/lp", "runtime/collective"}},
 	{"solvers/auction/internal/bounds", []string{"solvers/auction/internal/packing", "solvers/cores", "generated/auction", "runtime/device", "autotune/tuned", "autotune/subject"}},
 	{"solvers/auction/internal/offload", []string{"solvers/auction/internal/packing", "solvers/auction/internal/bounds", "generated/auction", "solvers/qubo", "solvers/qubo/problem", "solvers/solve", "runtime/device", "autotune/tuned"}},
 	{"solvers/auction/internal/payments", []string{"solvers/auction/problem", "solvers/auction/internal/packing", "solvers/auction/internal/bidders", "solvers/cores", "solvers/solve", "runtime/device"}},

@@ -542,7 +542,7 @@ class QUBOWork(TypedDict):
 class QUBOCase(TypedDict):
     """Cases, each with a packing of its own, the first of all solutions.
 
-    cycle: edges of a cycle; left out where the case is not divided.
+    cycle: edges of a cycle; left out where the case is not divided, or has a case more than edges.
     edges: edges that are fixed in turn; left out where the case is not divided.
     values: values that they are not to have, 0 or 1, where a case is of that edge; left out where the case is not divided.
     children: numbers of the cases into which this one is divided, each larger than its own; left out where the case is not divided.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"coalesce/runtime/device"
+	"coalesce/solvers/qubo/internal/oddcycle"
 	"coalesce/solvers/qubo/internal/semidefinite"
 	"coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
@@ -38,8 +39,8 @@ type bound struct {
 func (r *run) objectiveBound() bound {
 	objective, visited := r.bests.bound()
 	switch {
-	case r.surface != nil && r.surface.objective <= objective && (r.dual == nil || r.surface.objective <= r.dualBound):
-		return bound{objective: r.surface.objective, kind: BoundFrustration}
+	case r.frustrated != nil && r.frustrated.objective <= objective && (r.dual == nil || r.frustrated.objective <= r.dualBound):
+		return bound{objective: r.frustrated.objective, kind: BoundFrustration}
 	case r.dual != nil && r.dualBound < objective:
 		return bound{objective: r.dualBound, kind: BoundSemidefinite}
 	case visited && r.bests.finished():
@@ -51,7 +52,7 @@ func (r *run) objectiveBound() bound {
 // bound is the best bound that is known.
 func (r *run) bound() bound {
 	b := r.searchBound()
-	if s := r.surface; s != nil && (b.kind == BoundFrustration || r.inst.Better(b.value, s.value)) {
+	if s := r.frustrated; s != nil && (b.kind == BoundFrustration || r.inst.Better(b.value, s.value)) {
 		b.value, b.kind = s.value, BoundFrustration
 	}
 	return b
@@ -118,24 +119,8 @@ func (r *run) improveBound() (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		m, err := semidefinite.NewModel(r.p, r.inst.Fixed)
-		if err != nil {
-			return
-		}
-		err = m.NewSearch(pause).Run(func(objective int64, dual []float64) error {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			if r.ended {
-				return context.Canceled
-			}
-			r.dual, r.dualBound = dual, objective
-			r.progress(r.elapsed(), r.told.history[len(r.told.history)-1].Value)
-			r.endIfMet()
-			return nil
-		})
-		if err != nil && !errors.Is(err, context.Canceled) {
-			r.o.Logf("no better semidefinite bound: %v", err)
-		}
+		r.improveDual(pause)
+		r.proveByCycles(ctx, !busy)
 	}()
 	return func() {
 		cancel()
@@ -144,24 +129,56 @@ func (r *run) improveBound() (stop func()) {
 	}
 }
 
+// improveDual looks for better and better semidefinite bounds until pause returns an error.
+func (r *run) improveDual(pause func() error) {
+	if !r.dualFits() {
+		return
+	}
+	m, err := semidefinite.NewModel(r.p, r.inst.Fixed)
+	if err != nil {
+		return
+	}
+	err = m.NewSearch(pause).Run(func(objective int64, dual []float64) error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.ended {
+			return context.Canceled
+		}
+		r.dual, r.dualBound = dual, objective
+		r.progress(r.elapsed(), r.told.history[len(r.told.history)-1].Value)
+		r.endIfMet()
+		return nil
+	})
+	if err != nil && !errors.Is(err, context.Canceled) {
+		r.o.Logf("no better semidefinite bound: %v", err)
+	}
+}
+
+// dualFits reports whether there is memory for semidefinite bounds.
+func (r *run) dualFits() bool {
+	bytes, fits := semidefinite.Fits(r.p)
+	return fits && bytes <= r.mostBoundMemory()
+}
+
+// mostBoundMemory is the most memory of the work on bounds, in bytes.
+func (r *run) mostBoundMemory() int64 {
+	if o := &r.o; o.Memory > 0 {
+		return o.Memory - r.inst.Memory()
+	}
+	return boundMemory
+}
+
 // mayImproveBound reports whether bounds are looked for beside a search: not where the user asks for a target or limits the work, where several ranks
 // share a search, for few variables, or without memory.
 func (r *run) mayImproveBound() bool {
 	o := &r.o
-	if o.Target != nil || o.Work > 0 || o.RankCount() > 1 || r.deadline.IsZero() || slices.Contains(o.Without, boundPart) || !r.hasMany() {
-		return false
-	}
-	most := int64(boundMemory)
-	if o.Memory > 0 {
-		most = o.Memory - r.inst.Memory()
-	}
-	bytes, fits := semidefinite.Fits(r.p)
-	return fits && bytes <= most
+	return o.Target == nil && o.Work == 0 && o.RankCount() <= 1 && !r.deadline.IsZero() && !slices.Contains(o.Without, boundPart) && r.hasMany() &&
+		(r.dualFits() || oddcycle.MayFit(r.inst.N, r.inst.Pairs()))
 }
 
-// endIfMet ends the search if the best solution meets a semidefinite bound, unless several are asked for.
+// endIfMet ends the search if the best solution meets a bound that was found beside it, unless several are asked for.
 func (r *run) endIfMet() {
-	if r.dual != nil && r.isMet() && r.o.Solutions <= 1 {
+	if (r.dual != nil || r.frustrated != nil) && r.isMet() && r.o.Solutions <= 1 {
 		r.endSearch()
 	}
 }
@@ -191,7 +208,7 @@ func (r *run) prove(out *Result) {
 		out.Dual = r.dual
 	case BoundFrustration:
 		if r.o.Certificate {
-			out.Frustration = r.surface.proof
+			out.Frustration = r.frustrated.proof
 		}
 	}
 	met := b.objective <= out.objective
@@ -206,7 +223,7 @@ func (r *run) prove(out *Result) {
 	case b.kind == BoundSemidefinite:
 		out.Proof = "the value meets a semidefinite bound"
 	case b.kind == BoundFrustration:
-		out.Proof = "the value meets the bound of frustrated sets of edges: the graph is " + r.surface.kind
+		out.Proof = "the value meets the bound of frustrated sets of edges: " + r.frustrated.reason
 	case r.bests.red.VariablesLeft() == 0:
 		out.Proof = "every variable is fixed or follows from others"
 	case b.visited:

@@ -32,9 +32,9 @@ type run struct {
 	told    solveProgress
 	several solutions
 
-	surface   *surfaceBound // nil: the graph has no faces that are known
-	dual      []float64     // proof of dualBound; nil: none yet
-	dualBound int64         // objectives are at most that
+	frustrated *frustrationBound // nil: none is known
+	dual       []float64         // proof of dualBound; nil: none yet
+	dualBound  int64             // objectives are at most that
 
 	searching context.Context // ends when searches are to end: with ctx, or where a bound is met
 	endSearch context.CancelFunc

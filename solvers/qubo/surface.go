@@ -14,12 +14,25 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// A surfaceBound is a bound by frustration, of the instance as it was given.
-type surfaceBound struct {
-	kind      string // of the surface
+// A frustrationBound is a bound by frustrated sets of edges, of the instance as it was given.
+type frustrationBound struct {
+	reason    string // where the sets are from
 	proof     *Frustration
 	value     Amount
 	objective int64 // objectives are at most that
+}
+
+// frustrationBound is what a proof shows.
+func (r *run) frustrationBound(m *frustration.Model, proof *Frustration, reason string) (*frustrationBound, error) {
+	loss, shift, err := m.Check(proof)
+	if err != nil {
+		return nil, err
+	}
+	b := &frustrationBound{reason: reason, proof: proof, value: m.Bound(loss, shift), objective: math.MaxInt64}
+	if r.inst.Int != nil {
+		b.objective = r.p.ObjectiveOf(b.value)
+	}
+	return b, nil
 }
 
 // What a solve on a surface takes for each variable and pair: about so much time until its faces are known, and memory in bytes.
@@ -62,19 +75,15 @@ func (r *run) solveSurface() bool {
 	a := s.Solve(planar.Options{Workers: workers, Stop: func() bool {
 		return r.ctx.Err() != nil || !end.IsZero() && time.Now().After(end)
 	}})
-	loss, shift, err := m.Check(a.Proof)
+	b, err := r.frustrationBound(m, a.Proof, "the graph is "+s.Kind)
 	if err != nil {
 		o.Logf("no bound by frustration: %v", err)
 		return false
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	b := &surfaceBound{kind: s.Kind, proof: a.Proof, value: m.Bound(loss, shift), objective: math.MaxInt64}
-	if inst.Int != nil {
-		b.objective = r.p.ObjectiveOf(b.value)
-	}
 	if inst.Int != nil || !math.IsInf(b.value.Float(), 0) {
-		r.surface = b
+		r.frustrated = b
 	}
 	if a.Up == nil {
 		return false
@@ -184,5 +193,9 @@ func checkFrustration(v *solve.Verdict, inst *Instance, given []int8, proof *Fru
 	}
 	v.CheckBound(solve.Number(m.Bound(loss, shift).String()))
 	v.BoundChecked = true
-	v.Note("bound: %d sets of edges of the certificate are frustrated", len(proof.Sets))
+	sets := len(proof.Sets)
+	for _, c := range proof.Cases {
+		sets += len(c.Sets)
+	}
+	v.Note("bound: %d sets of edges of the certificate are frustrated", sets)
 }

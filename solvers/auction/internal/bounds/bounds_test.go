@@ -7,8 +7,8 @@ import (
 
 	"coalesce/generated/auction"
 	"coalesce/runtime/emulated/emulatedtest"
-	"coalesce/solvers/auction/internal/lp"
 	"coalesce/solvers/auction/internal/packing"
+	"coalesce/solvers/lp"
 )
 
 // optimum is a child's, by the simplex method.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"coalesce/solvers/auction/internal/lp"
+	"coalesce/solvers/lp"
 )
 
 const (

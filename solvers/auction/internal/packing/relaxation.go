@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"coalesce/solvers/auction/internal/lp"
 	"coalesce/solvers/auction/problem"
+	"coalesce/solvers/lp"
 )
 
 // A relaxation is a linear program of a node's live bids.

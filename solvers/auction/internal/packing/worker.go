@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"coalesce/solvers/auction/internal/lp"
+	"coalesce/solvers/lp"
 )
 
 const (

@@ -275,3 +275,15 @@ func (m *Model) Bound(loss *big.Int, shift int) problem.Amount {
 	}
 	return m.inst.OutwardAmount(x)
 }
+
+// Loss is the sum of the capacities of the edges that a solution of the instance leaves unsatisfied.
+func (m *Model) Loss(x []uint64) *big.Int {
+	loss := new(big.Int)
+	up := func(v int32) bool { return int(v) >= len(m.Free) || problem.Bit(x, int(m.Free[v])) == 1 }
+	for e, end := range m.Ends {
+		if (up(end[0]) != up(end[1])) != m.Odd[e] {
+			loss.Add(loss, big.NewInt(m.Cap[e]))
+		}
+	}
+	return loss
+}

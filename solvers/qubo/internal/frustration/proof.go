@@ -23,17 +23,17 @@ type Proof struct {
 	Cases []Case `json:"cases,omitempty" none:"the sets alone prove the bound"`
 }
 
-// A Case has some edges fixed, to be unsatisfied (1) or not (0). A case with a cycle is divided: it fixes edges in turn. In its case k
-// edge k differs from its value, and those before have theirs. All cannot have their values: the cycle, whose edges are all fixed then,
-// would be frustrated, and all satisfied as it says.
+// A Case has some edges fixed, to be unsatisfied (1) or not (0). A case with children is divided: it fixes edges in turn. In its case k
+// edge k differs from its value, and those before have theirs. Where there is one case more than edges, all have their values in the last. Else all
+// cannot have them: the cycle, whose edges are all fixed then, would be frustrated, and all satisfied as it says.
 //
-// A case without a cycle uses some of the edges that are fixed; the others count as not fixed. Its packing are the proof's sets, without
+// Any other case uses some of the edges that are fixed; the others count as not fixed. Its packing are the proof's sets, without
 // some, and more. A set is frustrated there where the number of its edges that want to differ, and the number of those that are
 // fixed to 1, add up to an odd number. Edges that are fixed carry any weight, and those that are fixed to 1 add their magnitude to
 // the bound.
 type Case struct {
 	// edges of a cycle
-	Cycle []int32 `json:"cycle,omitempty" none:"the case is not divided"`
+	Cycle []int32 `json:"cycle,omitempty" none:"the case is not divided, or has a case more than edges"`
 	// edges that are fixed in turn
 	Edges []int32 `json:"edges,omitempty" none:"the case is not divided"`
 	// values that they are not to have, 0 or 1, where a case is of that edge
@@ -109,7 +109,7 @@ func (m *Model) Check(p *Proof) (loss *big.Int, shift int, err error) {
 				return nil, 0, err
 			}
 		}
-		return c.rounded(total), p.Exponent, nil
+		return m.RoundUp(total, p.Exponent), p.Exponent, nil
 	}
 	loss, err = c.walk(0, total)
 	if err == nil && loss == nil {
@@ -118,19 +118,15 @@ func (m *Model) Check(p *Proof) (loss *big.Int, shift int, err error) {
 	return loss, p.Exponent, err
 }
 
-// rounded raises a bound on integers to the next that a solution may have.
-func (c *checker) rounded(total *big.Int) *big.Int {
+// RoundUp raises a bound on losses, over 2^shift, to the next that a solution may have.
+func (m *Model) RoundUp(total *big.Int, shift int) *big.Int {
 	total = new(big.Int).Set(total)
-	if !c.m.Whole {
+	if !m.Whole || shift < 0 {
 		return total
 	}
-	rest, modulus := c.m.Step()
-	shift := c.p.Exponent
+	rest, modulus := m.Step()
 	unit := new(big.Int).SetInt64(modulus)
 	base := new(big.Int).SetInt64(rest)
-	if shift < 0 {
-		return total
-	}
 	unit.Lsh(unit, uint(shift))
 	base.Lsh(base, uint(shift))
 	up := new(big.Int).Sub(total, base) // to the next multiple
@@ -231,10 +227,11 @@ func (c *checker) checkLoad(e int32) error {
 // walk is the least loss of a case; nil: it contradicts itself.
 func (c *checker) walk(at int32, total *big.Int) (least *big.Int, err error) {
 	n := &c.p.Cases[at]
-	if n.Cycle == nil {
+	if n.Cycle == nil && len(n.Children) == 0 {
 		return c.leaf(n, total)
 	}
-	if len(n.Edges) != len(n.Values) || len(n.Edges) != len(n.Children) {
+	last := n.Cycle == nil && len(n.Children) == len(n.Edges)+1
+	if len(n.Edges) != len(n.Values) || !last && len(n.Edges) != len(n.Children) {
 		return nil, errors.New("a node has other numbers of edges, values and children")
 	}
 	done := 0
@@ -243,25 +240,31 @@ func (c *checker) walk(at int32, total *big.Int) (least *big.Int, err error) {
 			c.fixed[e] = -1
 		}
 	}()
+	visit := func(child int32) error {
+		if child <= at || int(child) >= len(c.p.Cases) || c.met[child] {
+			return fmt.Errorf("case %d has case %d, expected a later one, once", at, child)
+		}
+		c.met[child] = true
+		loss, err := c.walk(child, total)
+		if least == nil || loss != nil && loss.Cmp(least) < 0 {
+			least = loss
+		}
+		return err
+	}
 	for k, e := range n.Edges {
 		if e < 0 || int(e) >= len(c.fixed) || c.fixed[e] >= 0 || n.Values[k] != 0 && n.Values[k] != 1 {
 			return nil, fmt.Errorf("edge %d of a node is none, is fixed already, or has no value", e)
 		}
 		c.fixed[e] = 1 - n.Values[k]
 		done++
-		child := n.Children[k]
-		if child <= at || int(child) >= len(c.p.Cases) || c.met[child] {
-			return nil, fmt.Errorf("case %d has case %d, expected a later one, once", at, child)
-		}
-		c.met[child] = true
-		loss, err := c.walk(child, total)
-		if err != nil {
+		if err := visit(n.Children[k]); err != nil {
 			return nil, err
 		}
-		if least == nil || loss != nil && loss.Cmp(least) < 0 {
-			least = loss
-		}
 		c.fixed[e] = n.Values[k]
+	}
+	if last {
+		err := visit(n.Children[len(n.Edges)])
+		return least, err
 	}
 	cycle := make([]int64, len(n.Cycle))
 	for k, e := range n.Cycle {
@@ -338,7 +341,7 @@ func (c *checker) leaf(n *Case, total *big.Int) (loss *big.Int, err error) {
 			own.Add(own, c.magnitude(int32(e)))
 		}
 	}
-	return c.rounded(own), nil
+	return c.m.RoundUp(own, c.p.Exponent), nil
 }
 
 // magnitude is that of an edge in the proof's units, rounded down.

@@ -246,3 +246,68 @@ func TestPolish(t *testing.T) {
 	}
 	t.Logf("%d pivots", pivots)
 }
+
+// Rows are added, removed and changed between solves; the optimum is that of a solver that begins with them.
+func TestRowsChange(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	removed := 0
+	for range 200 {
+		n := 1 + r.IntN(40)
+		prices := make([]float64, n)
+		for j := range prices {
+			prices[j] = float64(r.IntN(5))
+			if r.IntN(2) == 0 {
+				prices[j] = r.Float64()
+			}
+		}
+		s := New(&Matrix{Columns: make([][]int32, n)}, prices)
+		for range 12 {
+			var rows [][]int32
+			var most []float64
+			for range r.IntN(8) {
+				row := r.Perm(n)[:1+r.IntN(min(n, 6))]
+				slices.Sort(row)
+				columns := make([]int32, len(row))
+				for k, j := range row {
+					columns[k] = int32(j)
+				}
+				rows, most = append(rows, columns), append(most, float64(r.IntN(len(row)+1)))
+			}
+			s.AddRows(rows, most)
+			for i := range s.Length() {
+				if r.IntN(10) == 0 {
+					s.Allow(i, float64(r.IntN(4)))
+				}
+			}
+			for j := range n {
+				s.Bound(j, 0, min(1, float64(r.IntN(5))))
+			}
+			if !s.Solve(context.Background(), math.Inf(-1), 0) {
+				t.Fatal("not solved")
+			}
+			a := &Matrix{Columns: make([][]int32, n), Rows: s.Rows, Most: slices.Clone(s.Most)}
+			for j, rows := range s.Columns {
+				a.Columns[j] = slices.Clone(rows)
+			}
+			holds(t, a, prices, s)
+			new := New(a, prices)
+			for j := range n {
+				new.Bound(j, s.low[j], s.up[j])
+			}
+			if !new.Solve(context.Background(), math.Inf(-1), 0) || math.Abs(new.Objective()-s.Objective()) > 1e-7*(1+new.Objective()) {
+				t.Fatalf("found %v, from the beginning %v", s.Objective(), new.Objective())
+			}
+			before := s.Length()
+			kept := s.RemoveRows(func(int) bool { return r.IntN(3) > 0 })
+			removed += before - len(kept)
+			for k, i := range kept {
+				if s.Most[k] != a.Most[i] {
+					t.Fatal("a row is another one")
+				}
+			}
+		}
+	}
+	if removed < 500 {
+		t.Errorf("%d rows were removed", removed)
+	}
+}

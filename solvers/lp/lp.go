@@ -26,6 +26,8 @@ const (
 	refactor = 200  // pivots between two inversions from scratch
 )
 
+var inf = math.Inf(1)
+
 // A Matrix is the rows and the columns of a packing problem, both as lists.
 type Matrix struct {
 	Columns [][]int32 // rows of each column, ascending
@@ -63,6 +65,7 @@ type Solver struct {
 // A scratch is the memory of a pivot.
 type scratch struct {
 	row, column, shift []float64
+	spare              []float64 // where the inverse is copied to as rows are added and removed
 	touched            []int32
 	ratios             []ratio
 }
@@ -85,7 +88,7 @@ func New(a *Matrix, prices []float64) *Solver {
 	}
 	copy(s.cost, s.given)
 	for i := range m {
-		s.up[n+i] = math.Inf(1)
+		s.up[n+i] = inf
 		s.head[i], s.place[n+i] = int32(n+i), int32(i)
 		if s.most++; a.Most != nil {
 			s.most += a.Most[i] - 1

@@ -1,0 +1,140 @@
+package lp
+
+// AddRows adds rows, the columns of each ascending, and what they allow. Their slacks are in the basis, which stays dual feasible.
+func (s *Solver) AddRows(rows [][]int32, most []float64) {
+	before, m := s.m, s.m+len(rows)
+	s.resize(m)
+	for r := range before {
+		copy(s.spare[r*m:], s.inverse[r*before:(r+1)*before])
+	}
+	s.inverse, s.spare = s.spare, s.inverse
+	if s.Most == nil {
+		for range before {
+			s.Most = append(s.Most, 1)
+		}
+	}
+	for k, columns := range rows {
+		i := before + k
+		line := s.inverse[i*m : (i+1)*m]
+		line[i] = 1
+		for _, j := range columns {
+			if p := int(s.place[j]); p >= 0 {
+				for c, v := range s.inverse[p*m : p*m+before] {
+					line[c] -= v
+				}
+			}
+			s.Columns[j] = append(s.Columns[j], int32(i))
+		}
+		length := 0.0
+		for _, v := range line {
+			length += v * v
+		}
+		s.weight, s.x, s.head = append(s.weight, length), append(s.x, 0), append(s.head, int32(s.n+i))
+		s.given, s.cost, s.d = append(s.given, 0), append(s.cost, 0), append(s.d, 0)
+		s.low, s.up, s.upper = append(s.low, 0), append(s.up, inf), append(s.upper, false)
+		s.place = append(s.place, int32(i))
+		s.Most = append(s.Most, most[k])
+		s.most += most[k]
+	}
+	s.m, s.Rows, s.changed = m, m, true
+	s.row, s.column, s.shift = make([]float64, s.n+m), make([]float64, m), make([]float64, m)
+}
+
+// RemoveRows removes rows whose slacks are in the basis, and returns the rows that stay, by their old numbers. Others stay.
+func (s *Solver) RemoveRows(remove func(i int) bool) (kept []int) {
+	before := s.m
+	number := make([]int32, before) // the new one of each row, -1: none
+	var places []int32
+	dropped := make([]bool, before) // places
+	for i := range before {
+		number[i] = -1
+		if s.SlackIsBasic(i) && remove(i) {
+			dropped[s.place[s.n+i]] = true
+			s.most -= s.Most[i]
+			continue
+		}
+		number[i] = int32(len(kept))
+		kept = append(kept, i)
+	}
+	m := len(kept)
+	if m == before {
+		return kept
+	}
+	for p := range int32(before) {
+		if !dropped[p] {
+			places = append(places, p)
+		}
+	}
+	s.resize(m)
+	for r, p := range places {
+		line := s.inverse[int(p)*before : (int(p)+1)*before]
+		for c, i := range kept {
+			s.spare[r*m+c] = line[i]
+		}
+		s.weight[r], s.x[r] = s.weight[p], s.x[p]
+		if s.head[r] = s.head[p]; int(s.head[r]) >= s.n {
+			s.head[r] = int32(s.n) + number[int(s.head[r])-s.n]
+		}
+	}
+	s.inverse, s.spare = s.spare, s.inverse
+	for c, i := range kept {
+		to, from := s.n+c, s.n+i
+		s.given[to], s.cost[to], s.d[to] = s.given[from], s.cost[from], s.d[from]
+		s.low[to], s.up[to], s.upper[to], s.place[to] = s.low[from], s.up[from], s.upper[from], s.place[from]
+		s.Most[c] = s.Most[i]
+	}
+	s.weight, s.x, s.head, s.Most = s.weight[:m], s.x[:m], s.head[:m], s.Most[:m]
+	size := s.n + m
+	s.given, s.cost, s.d, s.low, s.up, s.upper, s.place = s.given[:size], s.cost[:size], s.d[:size], s.low[:size], s.up[:size], s.upper[:size], s.place[:size]
+	for r, j := range s.head {
+		s.place[j] = int32(r)
+	}
+	for j, rows := range s.Columns {
+		to := rows[:0]
+		for _, i := range rows {
+			if number[i] >= 0 {
+				to = append(to, number[i])
+			}
+		}
+		s.Columns[j] = to
+	}
+	s.m, s.Rows = m, m
+	s.row, s.column, s.shift = s.row[:size], s.column[:m], s.shift[:m]
+	return kept
+}
+
+// resize makes the spare memory one of zeros for the inverse of m rows.
+func (s *Solver) resize(m int) {
+	if cap(s.spare) < m*m {
+		s.spare = make([]float64, m*m, m*m+m*m/2)
+		return
+	}
+	s.spare = s.spare[:m*m]
+	clear(s.spare)
+}
+
+// Allow sets the most that the columns of a row may add up to.
+func (s *Solver) Allow(i int, most float64) {
+	if s.Most[i] != most {
+		s.most += most - s.Most[i]
+		s.Most[i], s.changed = most, true
+	}
+}
+
+// Length is the number of rows.
+func (s *Solver) Length() int { return s.m }
+
+// PricesOf are the prices of rows in the basis that is there, if costs were others: of columns in the basis, by their numbers.
+func (s *Solver) PricesOf(cost func(j int) float64) []float64 {
+	price := make([]float64, s.m)
+	for r, j := range s.head {
+		if int(j) < s.n {
+			if c := cost(int(j)); c != 0 {
+				for i, v := range s.inverse[r*s.m : (r+1)*s.m] {
+					price[i] += c * v
+				}
+			}
+		}
+	}
+	return price
+}

@@ -83,13 +83,13 @@ func matchHere(p *C.coalesce_assignment) (done bool, err error) {
 		return true, matchAll(p, stacked(p, viewSlice[float64]))
 	case C.COALESCE_INT32:
 		c := stacked(p, viewSlice[int32])
-		if largest(c) < math.MaxInt32 { // else it is a cost like others, as an int64
+		if !assignment.Forbids(c) { // else it is a cost like others, as an int64
 			return true, matchAll(p, c)
 		}
 		return true, matchAll(p, stacked(p, converted[int32, int64]))
 	case C.COALESCE_INT64:
 		c := stacked(p, viewSlice[int64])
-		if largest(c) < math.MaxInt64 {
+		if !assignment.Forbids(c) {
 			return true, matchAll(p, c)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"math"
 	"slices"
 	"unsafe"
+
+	"coalesce/solvers/assignment"
 )
 
 // A number is what arrays of C hold.
@@ -71,7 +73,7 @@ func narrowCosts(v view, kind C.int32_t) (any, error) {
 	case C.COALESCE_UINT16:
 		return converted[uint16, int32](v), nil
 	case C.COALESCE_INT32:
-		if c := viewSlice[int32](v); largest(c) < math.MaxInt32 {
+		if c := viewSlice[int32](v); !assignment.Forbids(c) {
 			return c, nil
 		}
 		return converted[int32, int64](v), nil
@@ -94,13 +96,4 @@ func narrowCosts(v view, kind C.int32_t) (any, error) {
 		return viewSlice[float64](v), nil
 	}
 	return nil, argumentError("numbers of type %d", kind)
-}
-
-// largest is the largest of a list, or 0.
-func largest[T number](list []T) T {
-	var m T
-	for _, x := range list {
-		m = max(m, x)
-	}
-	return m
 }

@@ -47,6 +47,9 @@ func Match[T Number](q *QuickSolver, s Shape, costs []T, maximize bool, column [
 	return q.match(column)
 }
 
+// Forbids reports whether one of some integers is the largest of its type, which forbids a pair.
+func Forbids[T int32 | int64](costs []T) bool { return paths.HasLargest(costs) }
+
 func (s Shape) check(costs, column int) error {
 	switch {
 	case s.Rows < 0 || s.Cols < 0 || s.Rows > MaxSide || s.Cols > MaxSide:

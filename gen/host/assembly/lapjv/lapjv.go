@@ -62,7 +62,9 @@ func kernels(w *build.Context, wide bool) {
 		g.below()
 		g.turn()
 		g.span()
-		if k.name != "Int32" {
+		if k.name == "Int32" {
+			g.most()
+		} else {
 			g.cut()
 		}
 		if k.name == "Float64" {
@@ -1415,6 +1417,61 @@ func (g *writer) cut() {
 		g.ADDQ(bits, count)
 	})
 	g.Store(count, g.ReturnIndex(0))
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// most writes the largest of a list of integers.
+func (g *writer) most() {
+	name := "most" + map[bool]string{true: "AVX512", false: "AVX2"}[g.wide]
+	g.Function(name)
+	g.Attributes(attr.NOSPLIT)
+	g.SignatureExpr("func(list *int32, n int) int")
+	g.Doc(name + " is the largest of n integers, which are a multiple of 16 and more than none.")
+	g.Pragma("noescape")
+	at := g.Load(g.Param("list"), g.GP64())
+	n := g.Load(g.Param("n"), g.GP64())
+	per := 2 * g.lanes // integers of a register
+	var most [4]reg.VecVirtual
+	for k := range most {
+		most[k] = g.vector()
+		g.VPBROADCASTD(operand.Mem{Base: at}, most[k])
+	}
+	j, t := g.GP64(), g.GP64()
+	g.XORQ(j, j)
+	loop := func(registers int) {
+		turn, end := g.label("turn"), g.label("end")
+		g.Label(turn)
+		g.LEAQ(operand.Mem{Base: j, Disp: registers * per}, t)
+		g.CMPQ(t, n)
+		g.goTo(g.JGT, end)
+		for k, x := range most[:registers] {
+			g.VPMAXSD(operand.Mem{Base: at, Index: j, Scale: 4, Disp: 4 * k * per}, x, x)
+		}
+		g.MOVQ(t, j)
+		g.goTo(g.JMP, turn)
+		g.Label(end)
+	}
+	loop(4)
+	loop(1)
+	g.VPMAXSD(most[1], most[0], most[0])
+	g.VPMAXSD(most[3], most[2], most[2])
+	g.VPMAXSD(most[2], most[0], most[0])
+	x, y := most[0], g.vector()
+	if g.wide {
+		g.VEXTRACTI64X4(operand.Imm(1), x, y.AsY())
+		g.VPMAXSD(y.AsY(), x.AsY(), x.AsY())
+	}
+	g.VEXTRACTI128(operand.Imm(1), x.AsY(), y.AsX())
+	g.VPMAXSD(y.AsX(), x.AsX(), x.AsX())
+	for _, order := range []uint64{0x0e, 0x01} {
+		g.VPSHUFD(operand.Imm(order), x.AsX(), y.AsX())
+		g.VPMAXSD(y.AsX(), x.AsX(), x.AsX())
+	}
+	out := g.GP64()
+	g.VMOVD(x.AsX(), out.As32())
+	g.MOVLQSX(out.As32(), out)
+	g.Store(out, g.ReturnIndex(0))
 	g.VZEROUPPER()
 	g.RET()
 }

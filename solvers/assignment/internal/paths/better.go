@@ -164,6 +164,9 @@ func tighten[T lapjv.Cost](s *Matcher, k *lapjv.Kernels, costs []T) bool {
 		for i := range column {
 			q.SetDual(i, 0, false)
 		}
+		if s.listed {
+			s.byLists()
+		}
 		return k.Check(q, raise) == 0
 	}
 	if pass(1) && feasible(q) {

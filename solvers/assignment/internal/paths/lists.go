@@ -238,7 +238,7 @@ func augmentLists[T lapjv.Cost](l *lists, costs []T) bool {
 			if own < 0 {
 				continue
 			}
-			second := l.beyond[i]
+			second := l.beyond[i] * lapjv.NearlyAll
 			for k, j := range l.column[l.start[i] : l.start[i]+l.length[i]] {
 				if j != own {
 					second = min(second, l.cost[l.start[i]+k]-v[j])
@@ -302,7 +302,7 @@ func (l *lists) bid(n int) int {
 			bids--
 			continue
 		}
-		second = min(second, l.beyond[i])
+		second = min(second, first+(l.beyond[i]-first)*lapjv.NearlyAll)
 		fallen := v[at] - (second - first)
 		falls := bids < 8*k && second < math.Inf(1) && fallen < v[at]
 		if falls {
@@ -444,38 +444,53 @@ func (l *lists) grow(rows int, least, best float64) (int32, float64) {
 	return int32(at), least
 }
 
-// duals sets the duals of rows whose list suffices for that, given the costs of the matched pairs, and reports whether units rounded a listed cost of these. The scale
-// is set. It is false where a price has risen, for which lists are not made.
-func (l *lists) duals(costs []float64) (rounded, ok bool) {
-	q := l.search
-	v := q.Prices()
-	for j, x := range v {
-		if x > l.first[j] {
+// duals sets the duals of rows whose list suffices for that, given the duals of the columns, and reports whether units round a listed cost of
+// these. The scale is set. It is false where a column's dual is above its first price, for which the lists are made.
+func (l *lists) duals() (rounded, ok bool) {
+	_, scale, _ := l.search.Slack()
+	_, v := l.search.Duals()
+	for j, x := range l.first {
+		if most, _ := lapjv.Units(x, scale); v[j] > most {
 			return false, false
 		}
 	}
-	_, scale, _ := q.Slack()
-	reduced := func(c float64, j int32) (units int64, lost bool) {
-		units, lost = lapjv.Units(c, scale)
-		price, _ := lapjv.Units(v[j], scale)
-		return units - price, lost
-	}
-	for i, j := range q.Columns() {
-		if l.grown[i] {
-			q.SetDual(i, 0, false)
-			continue
-		}
-		own, lost := reduced(costs[i], j)
-		beyond := l.beyond[i] * scale
-		beyond -= math.Abs(beyond)*0x1p-50 + 4
-		known := float64(own) <= beyond*(1-0x1p-50)
+	for i := range l.rows {
+		least, lost := int64(math.MaxInt64), false
 		low := l.start[i]
 		for k, j := range l.column[low : low+l.length[i]] {
-			c, cut := reduced(l.cost[low+k], j)
-			known, lost = known && c >= own, lost || cut
+			c, cut := lapjv.Units(l.cost[low+k], scale)
+			least, lost = min(least, c-v[j]), lost || cut
 		}
-		q.SetDual(i, own, known)
+		known := !l.grown[i] && l.holds(i, least, scale)
+		l.search.SetDual(i, least, known)
 		rounded = rounded || known && lost
 	}
 	return rounded, true
+}
+
+// holds reports whether the list of a row that never listed again has all pairs whose cost less the dual of the column is at most so many units.
+func (l *lists) holds(i int, units int64, scale float64) bool {
+	if l.beyond[i] > math.MaxFloat64 {
+		return true
+	}
+	beyond := l.beyond[i] * scale
+	beyond -= math.Abs(beyond)*0x1p-50 + 4
+	return float64(units) <= beyond*(1-0x1p-50)
+}
+
+// closest are the columns of a row that Close would list; false where the row's list does not say so.
+func (l *lists) closest(i, width, lost int) ([]int32, bool) {
+	_, scale, _ := l.search.Slack()
+	u, v := l.search.Duals()
+	bar := u[i] + int64(width)
+	if l.grown[i] || !l.holds(i, bar, scale) {
+		return nil, false
+	}
+	near, low := l.seen[:0], l.start[i]
+	for k, j := range l.column[low : low+l.length[i]] {
+		if units, cut := lapjv.Units(l.cost[low+k], scale); units-v[j] <= bar && (cut || lost == 0) {
+			near = append(near, j)
+		}
+	}
+	return near, true
 }

@@ -19,6 +19,8 @@ type Matcher struct {
 	search lapjv.Search
 	lists  lists
 	turned []float64 // costs that were negated, transposed or int64
+	listed bool      // the lists say what the other pairs of a row cost at least, for the duals as they are
+	lost   bool      // units round costs of the lists
 	near   []problem.Pair
 	graph  graph
 	own    []float64 // costs of matched pairs
@@ -117,6 +119,14 @@ func allowedRange[T problem.Number](costs []T) (least, most float64, allowed int
 		}
 	}
 	return 0, 0, allowed // integers are their own units
+}
+
+// HasLargest reports whether one of some integers is the largest of its type.
+func HasLargest[T int32 | int64](costs []T) bool {
+	if c, ok := any(costs).([]int32); ok {
+		return lapjv.Most(c) == math.MaxInt32
+	}
+	return slices.Contains(costs, problem.Forbidden[T](false))
 }
 
 // rounded is lapjv.Rounded for all types of costs.
@@ -265,7 +275,7 @@ func match[T lapjv.Cost](s *Matcher, rows, cols int, costs []T, integer, listed 
 		return false
 	}
 	s.own = resize(s.own, rows)
-	most, forbidden := 0.0, problem.Forbidden[T](false)
+	forbidden := problem.Forbidden[T](false)
 	column := q.Columns()
 	for i, j := range column {
 		c := costs[i*cols+int(j)]
@@ -273,11 +283,8 @@ func match[T lapjv.Cost](s *Matcher, rows, cols int, costs []T, integer, listed 
 			return false
 		}
 		s.own[i] = float64(c)
-		most = max(most, math.Abs(s.own[i]))
 	}
-	for _, x := range q.Prices() {
-		most = max(most, math.Abs(x))
-	}
+	most := max(magnitude(s.own), magnitude(q.Prices()))
 	if !(most < math.MaxFloat64/4) {
 		return false
 	}
@@ -286,11 +293,14 @@ func match[T lapjv.Cost](s *Matcher, rows, cols int, costs []T, integer, listed 
 	} else {
 		q.SetScale(most, integer)
 	}
-	lost := false
+	s.listed, s.lost = listed, false
 	if listed {
-		if lost, ok = s.lists.duals(s.own); !ok {
-			return false
+		_, units, _ := q.Slack()
+		_, v := q.Duals()
+		for j, x := range q.Prices() {
+			v[j], _ = lapjv.Units(x, units)
 		}
+		s.byLists()
 	} else if rows < cols { // rows whose nearest column is theirs, at the price 0
 		prices := q.Prices()
 		_, scale, _ := q.Slack()
@@ -303,22 +313,40 @@ func match[T lapjv.Cost](s *Matcher, rows, cols int, costs []T, integer, listed 
 	if kernels.Check(q, 0) != 0 {
 		return false
 	}
-	if !feasible(q) || !decide(s, kernels, costs, integer, lost) {
+	if !feasible(q) || !decide(s, kernels, costs, integer) {
 		return false
 	}
 	slack, _, _ := q.Slack()
 	return scale == 0 || slack == 0 || s.close(kernels, int(slack), 0, many) && tighten(s, kernels, costs)
 }
 
+// magnitude is the largest magnitude of some numbers, an infinity or no number where one is.
+func magnitude(list []float64) float64 {
+	if len(list) < 16 {
+		most := 0.0
+		for _, x := range list {
+			most = max(most, math.Abs(x))
+		}
+		return most
+	}
+	least, most, n := lapjv.Range(list)
+	if n < len(list) {
+		return math.Inf(1)
+	}
+	return max(-least, most)
+}
+
 // few and many are numbers of near pairs a column: how many are looked at for cycles before and after the duals were made tight.
 const few, many = 4, 64
 
-// decide reports whether the matching that Check has looked at is the best for the costs as they are; lost says that units rounded costs
-// that Check did not look at.
-func decide[T lapjv.Cost](s *Matcher, k *lapjv.Kernels, costs []T, integer, lost bool) bool {
+// byLists sets the duals of rows that the lists suffice for.
+func (s *Matcher) byLists() { s.lost, s.listed = s.lists.duals() }
+
+// decide reports whether the matching that Check has looked at is the best for the costs as they are.
+func decide[T lapjv.Cost](s *Matcher, k *lapjv.Kernels, costs []T, integer bool) bool {
 	q := &s.search
 	slack, scale, rounded := q.Slack()
-	if rounded = rounded || lost; slack == 0 && !rounded && scale >= 1 {
+	if rounded = rounded || s.lost; slack == 0 && !rounded && scale >= 1 {
 		return true
 	}
 	width := int(slack) + len(q.Columns()) + 1
@@ -336,6 +364,7 @@ func decide[T lapjv.Cost](s *Matcher, k *lapjv.Kernels, costs []T, integer, lost
 		}
 		tighten(s, k, costs)
 		slack, _, rounded = q.Slack()
+		rounded = rounded || s.lost
 		width = int(slack) + len(q.Columns()) + 1
 	}
 	if slack == 0 && (!rounded || s.close(k, width, 1, 0) && len(s.near) == 0) {
@@ -402,7 +431,7 @@ func (s *Matcher) close(k *lapjv.Kernels, width, lost, most int) bool {
 	q := &s.search
 	s.near = s.near[:0]
 	for i, own := range q.Columns() {
-		for _, j := range q.Closest(k.Close(q, i, width, lost)) {
+		for _, j := range s.closest(k, i, width, lost) {
 			if j != own || lost > 0 {
 				s.near = append(s.near, problem.Pair{Row: int32(i), Col: j})
 			}
@@ -412,6 +441,16 @@ func (s *Matcher) close(k *lapjv.Kernels, width, lost, most int) bool {
 		}
 	}
 	return true
+}
+
+// closest are the columns of a row that close lists.
+func (s *Matcher) closest(k *lapjv.Kernels, i, width, lost int) []int32 {
+	if s.listed {
+		if near, ok := s.lists.closest(i, width, lost); ok {
+			return near
+		}
+	}
+	return s.search.Closest(k.Close(&s.search, i, width, lost))
 }
 
 // alone reports whether the matching is the only one of its own pairs and those listed.

@@ -193,3 +193,8 @@ func turnInt32AVX2(from *int32, fromStride int, cols int, to *float64, toStride 
 //
 //go:noescape
 func spanInt32AVX2(costs *int32, n int, ends *float64) int
+
+// mostAVX2 is the largest of n integers, which are a multiple of 16 and more than none.
+//
+//go:noescape
+func mostAVX2(list *int32, n int) int

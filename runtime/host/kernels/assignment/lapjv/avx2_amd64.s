@@ -5263,3 +5263,50 @@ done146:
 	MOVQ         AX, ret+24(FP)
 	VZEROUPPER
 	RET
+
+// func mostAVX2(list *int32, n int) int
+// Requires: AVX, AVX2
+TEXT ·mostAVX2(SB), NOSPLIT, $0-24
+	MOVQ         list+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VPBROADCASTD (AX), Y0
+	VPBROADCASTD (AX), Y1
+	VPBROADCASTD (AX), Y2
+	VPBROADCASTD (AX), Y3
+	XORQ         DX, DX
+
+turn147:
+	LEAQ    32(DX), BX
+	CMPQ    BX, CX
+	JGT     end148
+	VPMAXSD (AX)(DX*4), Y0, Y0
+	VPMAXSD 32(AX)(DX*4), Y1, Y1
+	VPMAXSD 64(AX)(DX*4), Y2, Y2
+	VPMAXSD 96(AX)(DX*4), Y3, Y3
+	MOVQ    BX, DX
+	JMP     turn147
+
+end148:
+turn149:
+	LEAQ    8(DX), BX
+	CMPQ    BX, CX
+	JGT     end150
+	VPMAXSD (AX)(DX*4), Y0, Y0
+	MOVQ    BX, DX
+	JMP     turn149
+
+end150:
+	VPMAXSD      Y1, Y0, Y0
+	VPMAXSD      Y3, Y2, Y2
+	VPMAXSD      Y2, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPMAXSD      X1, X0, X0
+	VPSHUFD      $0x0e, X0, X1
+	VPMAXSD      X1, X0, X0
+	VPSHUFD      $0x01, X0, X1
+	VPMAXSD      X1, X0, X0
+	VMOVD        X0, AX
+	MOVLQSX      AX, AX
+	MOVQ         AX, ret+16(FP)
+	VZEROUPPER
+	RET

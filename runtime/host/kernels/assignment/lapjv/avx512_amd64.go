@@ -193,3 +193,8 @@ func turnInt32AVX512(from *int32, fromStride int, cols int, to *float64, toStrid
 //
 //go:noescape
 func spanInt32AVX512(costs *int32, n int, ends *float64) int
+
+// mostAVX512 is the largest of n integers, which are a multiple of 16 and more than none.
+//
+//go:noescape
+func mostAVX512(list *int32, n int) int

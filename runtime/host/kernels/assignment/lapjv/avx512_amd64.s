@@ -5003,3 +5003,52 @@ done146:
 	MOVQ          AX, ret+24(FP)
 	VZEROUPPER
 	RET
+
+// func mostAVX512(list *int32, n int) int
+// Requires: AVX, AVX2, AVX512F
+TEXT ·mostAVX512(SB), NOSPLIT, $0-24
+	MOVQ         list+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VPBROADCASTD (AX), Z0
+	VPBROADCASTD (AX), Z1
+	VPBROADCASTD (AX), Z2
+	VPBROADCASTD (AX), Z3
+	XORQ         DX, DX
+
+turn147:
+	LEAQ    64(DX), BX
+	CMPQ    BX, CX
+	JGT     end148
+	VPMAXSD (AX)(DX*4), Z0, Z0
+	VPMAXSD 64(AX)(DX*4), Z1, Z1
+	VPMAXSD 128(AX)(DX*4), Z2, Z2
+	VPMAXSD 192(AX)(DX*4), Z3, Z3
+	MOVQ    BX, DX
+	JMP     turn147
+
+end148:
+turn149:
+	LEAQ    16(DX), BX
+	CMPQ    BX, CX
+	JGT     end150
+	VPMAXSD (AX)(DX*4), Z0, Z0
+	MOVQ    BX, DX
+	JMP     turn149
+
+end150:
+	VPMAXSD       Z1, Z0, Z0
+	VPMAXSD       Z3, Z2, Z2
+	VPMAXSD       Z2, Z0, Z0
+	VEXTRACTI64X4 $0x01, Z0, Y1
+	VPMAXSD       Y1, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPMAXSD       X1, X0, X0
+	VPSHUFD       $0x0e, X0, X1
+	VPMAXSD       X1, X0, X0
+	VPSHUFD       $0x01, X0, X1
+	VPMAXSD       X1, X0, X0
+	VMOVD         X0, AX
+	MOVLQSX       AX, AX
+	MOVQ          AX, ret+16(FP)
+	VZEROUPPER
+	RET

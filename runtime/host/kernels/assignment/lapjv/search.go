@@ -84,18 +84,20 @@ func Open[T Cost](s *Search, costs []T, rows, cols, stride int) {
 	}
 	s.costs, s.stride, s.rows, s.cols = unsafe.Pointer(unsafe.SliceData(costs)), stride*int(unsafe.Sizeof(*new(T))), rows, cols
 	s.scale, s.turns, s.share, s.scans = 1, 8, 1, 0
-	row := s.ints[:cols+block]
-	for j := range row {
-		row[j] = -1
-	}
-	column := s.Columns()
-	for i := range column {
-		column[i] = -1
-	}
+	fill(s.ints[:cols+block], -1)
+	fill(s.Columns(), -1)
 	clear(s.floats[:cols+block])
-	u := list[int64](s.dualRow, rows)
-	for i := range u {
-		u[i] = unset
+	fill(list[int64](s.dualRow, rows), unset)
+}
+
+// fill makes each of a list x.
+func fill[T any](list []T, x T) {
+	const first = 16
+	for k := range list[:min(first, len(list))] {
+		list[k] = x
+	}
+	for n := first; n < len(list); n *= 2 {
+		copy(list[n:], list[:n])
 	}
 }
 
@@ -190,6 +192,7 @@ type Kernels struct {
 	turn  func(from unsafe.Pointer, fromStride, cols int, to *float64, toStride, sign int)
 	span  func(costs unsafe.Pointer, n int, ends *[2]float64) int // of a multiple of 8 costs; nil: Range is in Go
 	cut   func(costs unsafe.Pointer, n int, scale float64) int    // likewise
+	most  func(list *int32, n int) int                            // of a multiple of 16 integers; nil: Most is in Go
 }
 
 // Range is the range of the costs that allow a pair, and how many they are: those but infinite ones and the largest
@@ -209,6 +212,18 @@ func Range[T Cost](costs []T) (least, most float64, allowed int) {
 		}
 	}
 	return least, most, allowed
+}
+
+// Most is the largest of a list of integers, the least int32 of an empty one.
+func Most(list []int32) int32 {
+	k, whole, most := FastestKernels[int32](), 0, int32(math.MinInt32)
+	if n := len(list) &^ 15; k.most != nil && n > 0 {
+		most, whole = int32(k.most(&list[0], n)), n
+	}
+	for _, x := range list[whole:] {
+		most = max(most, x)
+	}
+	return most
 }
 
 // Rounded is how many of the costs that allow a pair are no multiples of 1/scale, a power of two from 1 on.

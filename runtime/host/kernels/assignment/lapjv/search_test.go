@@ -306,3 +306,29 @@ func testRange[T Cost](t *testing.T) {
 		}
 	}
 }
+
+// Most is the largest of lists of all lengths, of whole registers and others, for all sets of kernels.
+func TestMost(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 5))
+	for n := range 300 {
+		list := make([]int32, n)
+		for k := range list {
+			list[k] = int32(r.Uint32())
+		}
+		want := int32(math.MinInt32)
+		if n > 0 {
+			want = slices.Max(list)
+		}
+		if most := Most(list); most != want {
+			t.Fatalf("%d integers: found %d, expected %d", n, most, want)
+		}
+		for _, k := range All[int32]() {
+			if k.most == nil || n == 0 || n%16 != 0 {
+				continue
+			}
+			if most := k.most(&list[0], n); most != int(want) {
+				t.Fatalf("%s, %d integers: found %d, expected %d", k.Name, n, most, want)
+			}
+		}
+	}
+}

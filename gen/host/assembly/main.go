@@ -34,6 +34,7 @@ var (
 		"assignment/avx512":       assignment.Kernels,
 		"assignment/lapjv/avx512": lapjv.AVX512,
 		"assignment/lapjv/avx2":   lapjv.AVX2,
+		"assignment/lapjv/small":  lapjv.Small,
 		"linear/avx2":             linear.AVX2,
 		"qubo/avx512":             qubo.Kernels,
 	}

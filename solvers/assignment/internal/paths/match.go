@@ -16,8 +16,10 @@ import (
 type Matcher struct {
 	Reading Reading // of the next matrices
 
+	small  lapjv.Small
 	search lapjv.Search
 	lists  lists
+	found  []int32   // columns of the rows of turned
 	turned []float64 // costs that were negated, transposed or int64
 	listed bool      // the lists say what the other pairs of a row cost at least, for the duals as they are
 	lost   bool      // units round costs of the lists
@@ -55,14 +57,66 @@ const untied = 12
 // free. The matching is the best for the costs as they are, without any rounding: value is its sum, rounded once. It is false where it
 // cannot say so, and for costs that are no numbers: other solvers decide these.
 func Match[T problem.Number](s *Matcher, rows, cols int, costs []T, maximize bool, column []int32) (value float64, ok bool) {
-	defer s.search.Close()
-	if !solve(s, rows, cols, costs, maximize, 0, column) {
-		return 0, false
+	if !findSmall(s, rows, cols, costs, maximize, column) {
+		defer s.search.Close()
+		if !solve(s, rows, cols, costs, maximize, 0, column) {
+			return 0, false
+		}
 	}
 	if value, ok = sum(s.own); maximize && value != 0 {
 		value = -value
 	}
 	return value, ok
+}
+
+// findSmall is solve for few rows and columns; false also where its kernel does not prove the answer.
+func findSmall[T problem.Number](s *Matcher, rows, cols int, costs []T, maximize bool, column []int32) bool {
+	m, n, ok := min(rows, cols), max(rows, cols), false
+	if n > lapjv.SmallColumns || !lapjv.HasSmall || m == 0 {
+		return false
+	}
+	found := column
+	if rows > cols {
+		s.found = resize(s.found, m)
+		found = s.found
+	}
+	if _, whole := any(costs).([]int64); whole || rows > cols || maximize {
+		ok = turn(s, rows, cols, costs, maximize) && lapjv.FindSmall(&s.small, s.turned, m, n, found)
+	} else {
+		switch c := any(costs).(type) {
+		case []int32:
+			ok = lapjv.FindSmall(&s.small, c, m, n, found)
+		case []float32:
+			ok = lapjv.FindSmall(&s.small, c, m, n, found)
+		case []float64:
+			ok = lapjv.FindSmall(&s.small, c, m, n, found)
+		}
+	}
+	if !ok {
+		return false
+	}
+	s.own = resize(s.own, m)
+	forbidden := problem.Forbidden[T](maximize)
+	if rows > cols {
+		for i := range column {
+			column[i] = -1
+		}
+		for i, j := range found {
+			column[j] = int32(i)
+			s.own[i] = s.turned[i*rows+int(j)]
+		}
+		return true
+	}
+	for i, j := range column {
+		c := costs[i*cols+int(j)]
+		if c == forbidden {
+			return false
+		}
+		if s.own[i] = float64(c); maximize {
+			s.own[i] = -s.own[i]
+		}
+	}
+	return true
 }
 
 // A Proof shows that a matching is the best: duals of the matcher's memory, without slack at any matched pair.

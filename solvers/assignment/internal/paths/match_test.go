@@ -26,7 +26,8 @@ var draws = map[string]func(r *rand.Rand, i, j int) float64{
 		}
 		return r.Float64()
 	},
-	"rank one": func(r *rand.Rand, i, j int) float64 { return math.Sqrt(float64(i+1)) * math.Sqrt(float64(2*j+1)) },
+	"near ties": func(r *rand.Rand, _, _ int) float64 { return 1/float64(1+r.IntN(3)) + float64(r.IntN(3))*0x1p-52 },
+	"rank one":  func(r *rand.Rand, i, j int) float64 { return math.Sqrt(float64(i+1)) * math.Sqrt(float64(2*j+1)) },
 }
 
 // Lists of near pairs find what whole rows find.
@@ -85,6 +86,49 @@ func testLists[T lapjv.Cost](t *testing.T) {
 		t.Logf("%s: %d undecided", kind, undecided)
 		if undecided > 0 {
 			t.Errorf("%s: %d undecided", kind, undecided)
+		}
+	}
+}
+
+// The kernel for few columns finds what the others find, and says so of most matrices that have one best matching.
+func TestSmallAgainstRows(t *testing.T) {
+	if !lapjv.HasSmall {
+		t.Skip("needs AVX-512")
+	}
+	t.Run("float64", testSmall[float64])
+	t.Run("float32", testSmall[float32])
+}
+
+func testSmall[T float32 | float64](t *testing.T) {
+	var small, whole Matcher
+	for kind, draw := range draws {
+		r := rand.New(rand.NewPCG(5, 6))
+		proven := 0
+		for round := range 600 {
+			rows, cols := 1+r.IntN(64), 1+r.IntN(64)
+			if round%2 == 0 || kind == "forbidden" {
+				cols = rows
+			}
+			maximize := round%5 == 0 && kind != "forbidden"
+			costs, column := make([]T, rows*cols), make([]int32, rows)
+			for k := range costs {
+				costs[k] = T(draw(r, k/cols, k%cols))
+			}
+			if !findSmall(&small, rows, cols, costs, maximize, column) {
+				continue
+			}
+			proven++
+			found, _ := sum(small.own)
+			if !solve(&whole, rows, cols, costs, maximize, 0, column) {
+				t.Fatalf("%s, round %d, %d x %d: the kernels of whole rows do not decide", kind, round, rows, cols)
+			}
+			if want, _ := sum(whole.own); found != want {
+				t.Fatalf("%s, round %d, %d x %d: found %v, expected %v", kind, round, rows, cols, found, want)
+			}
+		}
+		t.Logf("%s: proved %d of 600", kind, proven)
+		if proven < 200 && kind != "rank one" && kind != "near ties" {
+			t.Errorf("%s: proved %d of 600", kind, proven)
 		}
 	}
 }

@@ -12,14 +12,42 @@ func (s *Search) at() *byte { return (*byte)(unsafe.Pointer(s)) }
 
 // vectors are the kernels in assembly that this processor can run.
 func vectors[T Cost]() (sets []Kernels) {
-	x := &cpu.X86
-	if x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL {
+	if hasAVX512() {
 		sets = append(sets, avx512[T]())
 	}
-	if x.HasAVX2 && x.HasBMI1 && x.HasPOPCNT {
+	if x := &cpu.X86; x.HasAVX2 && x.HasBMI1 && x.HasPOPCNT {
 		sets = append(sets, avx2[T]())
 	}
 	return sets
+}
+
+func hasAVX512() bool {
+	x := &cpu.X86
+	return x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL
+}
+
+// HasSmall reports whether FindSmall has kernels on this processor.
+var HasSmall = hasAVX512()
+
+// SmallEntries are the addresses of FindSmall's kernels for float64, float32 and int32, which code of other languages can call; 0 where there are none. They have the
+// arguments (memory of a Small, costs, bytes from row to row, rows, columns, int32s of the rows' columns) on the stack, one a word, from 8(SP) on, and
+// write the result after these: 0 or 1, as FindSmall reports. They change all registers but SP and BP, and take 256 bytes of the stack at most.
+func SmallEntries() (entries [3]uintptr) {
+	if HasSmall {
+		smallEntriesAVX512(&entries[0])
+	}
+	return entries
+}
+
+func findSmall[T Cost](s unsafe.Pointer, costs []T, rows, cols int, column []int32) int {
+	at, stride := unsafe.Pointer(unsafe.SliceData(costs)), cols*int(unsafe.Sizeof(*new(T)))
+	switch any(*new(T)).(type) {
+	case int32:
+		return smallInt32AVX512((*byte)(s), (*int32)(at), stride, rows, cols, unsafe.SliceData(column))
+	case float32:
+		return smallFloat32AVX512((*byte)(s), (*float32)(at), stride, rows, cols, unsafe.SliceData(column))
+	}
+	return smallFloat64AVX512((*byte)(s), (*float64)(at), stride, rows, cols, unsafe.SliceData(column))
 }
 
 func avx512[T Cost]() Kernels {

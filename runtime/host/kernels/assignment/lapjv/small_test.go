@@ -1,0 +1,104 @@
+package lapjv
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+)
+
+// The assembly knows the lists by their offsets.
+func TestListsOfSmall(t *testing.T) {
+	var s Small
+	for name, at := range map[string][2]uintptr{
+		"price": {unsafe.Offsetof(s.price), 64}, "dual": {unsafe.Offsetof(s.dual), 576}, "near": {unsafe.Offsetof(s.near), 1088},
+		"updated": {unsafe.Offsetof(s.updated), 1600}, "owner": {unsafe.Offsetof(s.owner), 2128}, "free": {unsafe.Offsetof(s.free), 2384},
+		"tree": {unsafe.Offsetof(s.tree), 2656}, "when": {unsafe.Offsetof(s.when), 2928},
+	} {
+		if at[0] != at[1] {
+			t.Errorf("%s: found at %d, the assembly has it at %d", name, at[0], at[1])
+		}
+	}
+}
+
+func TestSmall(t *testing.T) {
+	if !HasSmall {
+		t.Skip("needs AVX-512")
+	}
+	t.Run("float64", testSmall[float64])
+	t.Run("float32", testSmall[float32])
+	t.Run("int32", testSmall[int32])
+}
+
+// testSmall compares FindSmall with the kernels in Go: sums of integers are equal, and what has one best matching is proven.
+func testSmall[T Cost](t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 3))
+	var s Small
+	proven, rounds := 0, 4000
+	for round := range rounds {
+		cols := 1 + r.IntN(64)
+		if round%2 == 0 {
+			cols = 1 + r.IntN(10)
+		}
+		rows := cols
+		if round%3 == 0 {
+			rows = 1 + r.IntN(cols)
+		}
+		costs := make([]T, rows*cols)
+		most := []float64{2, 20, 1e6}[round%7%3]
+		for k := range costs {
+			switch x := r.Float64(); {
+			case round%11 == 0 && x < 0.7:
+				costs[k] = T(most)
+			default:
+				costs[k] = T(math.Floor(r.Float64() * most))
+			}
+		}
+		column, want := make([]int32, rows), make([]int32, rows)
+		found := FindSmall(&s, costs, rows, cols, column)
+		reference(t, costs, rows, cols, want)
+		sum := func(column []int32) (x float64) {
+			seen := make([]bool, cols)
+			for i, j := range column {
+				if j < 0 || seen[j] {
+					t.Fatalf("round %d, %d x %d: row %d has column %d, of another row or none", round, rows, cols, i, j)
+				}
+				seen[j] = true
+				x += float64(costs[i*cols+int(j)])
+			}
+			return x
+		}
+		if found {
+			proven++
+			if a, b := sum(column), sum(want); a != b {
+				t.Fatalf("round %d, %d x %d: found %v, expected %v", round, rows, cols, a, b)
+			}
+		}
+	}
+	if proven < rounds {
+		t.Errorf("proved %d of %d", proven, rounds)
+	}
+}
+
+// reference solves by the kernels in Go.
+func reference[T Cost](t *testing.T, costs []T, rows, cols int, column []int32) {
+	t.Helper()
+	var q Search
+	k := portable[T]()
+	Open(&q, costs, rows, cols, cols)
+	n := 0
+	if rows == cols {
+		if k.Minima(&q) != 0 {
+			t.Fatal("the kernels in Go find no matching")
+		}
+		n = k.Transfer(&q)
+	} else if n = k.Nearest(&q); n < 0 {
+		t.Fatal("the kernels in Go find no matching")
+	}
+	for _, i := range q.Free(n) {
+		if k.Path(&q, int(i)) != 0 {
+			t.Fatal("the kernels in Go find no matching")
+		}
+	}
+	copy(column, q.Columns())
+}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"coalesce/runtime/host/kernels/assignment/lapjv"
 	"coalesce/solvers/assignment"
 )
 
@@ -22,6 +23,21 @@ type matcher struct {
 }
 
 var matchers = sync.Pool{New: func() any { return new(matcher) }}
+
+// goSmallKernels writes the addresses of the kernels for few columns of float64, float32 and int32 where there are some. shim.c calls those.
+//
+//export goSmallKernels
+func goSmallKernels(to *C.uint64_t) {
+	entries := unsafe.Slice(to, 3)
+	for k, at := range lapjv.SmallEntries() {
+		if at != 0 {
+			entries[k] = C.uint64_t(at)
+		}
+	}
+}
+
+// The memory of a kernel that shim.c calls lies on its stack.
+var _ [4096 - unsafe.Sizeof(lapjv.Small{})]byte
 
 // matchable reports whether assignment.Match solves what a struct describes: dense matrices on the host, of which the
 // columns, values and gaps alone are asked for, and no gaps with a limit.

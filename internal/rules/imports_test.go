@@ -43,7 +43,7 @@ func cliProblem(more ...string) []string {
 // rooms are matched in order: the first that a package lies in binds it.
 var rooms = []room{
 	// The library for other languages takes the public packages, as any program may, and tunes.
-	{"cmd/libcoalesce", []string{"solvers/solve", "solvers/assignment", "solvers/qubo", "solvers/csg", "solvers/auction", "runtime/device", "runtime/devices",
+	{"cmd/libcoalesce", []string{"runtime/host/kernels/assignment/lapjv", "solvers/solve", "solvers/assignment", "solvers/qubo", "solvers/csg", "solvers/auction", "runtime/device", "runtime/devices",
 		"autotune", "autotune/subject", "autotune/trial", "autotune/tuned", "autotune/worker", "internal/jobs", "internal/placement", "internal/problems", "internal/cli"}},
 	{"cmd/...", []string{"internal/cli"}},
 	{"internal/doors", []string{"gen/declared", "internal/cli", "internal/jobs", "internal/placement", "solvers/..."}},

@@ -28,15 +28,15 @@ import (
 // What writes kernels, by the folder of a problem and the instructions they need.
 var (
 	amd64Kernels = map[string]func(*build.Context){
-		"csg/avx512":              csg.AVX512,
-		"csg/avx2":                csg.AVX2,
-		"csg/sse42":               csg.SSE42,
-		"assignment/avx512":       assignment.Kernels,
-		"assignment/lapjv/avx512": lapjv.AVX512,
-		"assignment/lapjv/avx2":   lapjv.AVX2,
-		"assignment/lapjv/small":  lapjv.Small,
-		"linear/avx2":             linear.AVX2,
-		"qubo/avx512":             qubo.Kernels,
+		"csg/avx512":                    csg.AVX512,
+		"csg/avx2":                      csg.AVX2,
+		"csg/sse42":                     csg.SSE42,
+		"assignment/avx512":             assignment.Kernels,
+		"assignment/lapjv/avx512":       lapjv.AVX512,
+		"assignment/lapjv/avx2":         lapjv.AVX2,
+		"assignment/lapjv/avx512_small": lapjv.Small,
+		"linear/avx2":                   linear.AVX2,
+		"qubo/avx512":                   qubo.Kernels,
 	}
 	arm64Kernels = map[string]func(*arm64.File){
 		"csg/neon": csg.NEON,

@@ -40,7 +40,7 @@ class ConvertFlags(TypedDict, total=False):
 
     output: the file to write.
     to: its format (default: told by its name).
-    format: format of the file: orlib, sparse, qs, rudy, dimacs, qubo, coo, bqm, bqpjson, qubist, sg, mqlib, lp, mtx, npy, csv (default: told by name and content).
+    format: format of the file: orlib, sparse, qs, rudy, dimacs, qubo, coo, bqm, bqpjson, qubist, sg, mqlib, lp, mps, qplib, mtx, npy, csv (default: told by name and content).
     form: form of the coefficients; npy, mtx, csv and mqlib can hold any: qubo, ising, maxcut (default: the format's).
     sense: direction of the objective: maximize, minimize (default: the format's).
     problem: problem of a file of several, from 1 (default: the only one).
@@ -50,7 +50,7 @@ class ConvertFlags(TypedDict, total=False):
 
     output: Optional[Path]
     to: Optional[Path]
-    format: Optional[Literal["orlib", "sparse", "qs", "rudy", "dimacs", "qubo", "coo", "bqm", "bqpjson", "qubist", "sg", "mqlib", "lp", "mtx", "npy", "csv"]]
+    format: Optional[Literal["orlib", "sparse", "qs", "rudy", "dimacs", "qubo", "coo", "bqm", "bqpjson", "qubist", "sg", "mqlib", "lp", "mps", "qplib", "mtx", "npy", "csv"]]
     form: Optional[Literal["qubo", "ising", "maxcut"]]
     sense: Optional[Literal["maximize", "minimize"]]
     problem: Optional[int]
@@ -581,7 +581,7 @@ class SolveCsgFlags(TypedDict, total=False):
     values: also write the value of every coalition's best partition to this .npy file, for coalesce query csg (3 times the work, twice the memory).
     sizes: numbers of members that a block may have, such as 1-3,5 or 2- (default: any number).
     start: begin with the structure in this file: the agents of a block a line, by number or name, or an earlier result's JSON.
-    format: format of a file that is a graph: orlib, sparse, qs, rudy, dimacs, qubo, coo, bqm, bqpjson, qubist, sg, mqlib, lp, mtx, npy, csv (default: told by its name).
+    format: format of a file that is a graph: orlib, sparse, qs, rudy, dimacs, qubo, coo, bqm, bqpjson, qubist, sg, mqlib, lp, mps, qplib, mtx, npy, csv (default: told by its name).
     algorithm: solve by prices or by splittings; dp and idp are the published programs; anytime searches a graph: price, apart, dp, idp, anytime (default: the solver's choice).
     variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known (default: the fastest known).
     time_limit: end the solve of an instance after this time, with the best so far (default: none, of a search among graphs 10s).
@@ -607,7 +607,7 @@ class SolveCsgFlags(TypedDict, total=False):
     values: Optional[Path]
     sizes: Optional[Path]
     start: Optional[Path]
-    format: Optional[Literal["orlib", "sparse", "qs", "rudy", "dimacs", "qubo", "coo", "bqm", "bqpjson", "qubist", "sg", "mqlib", "lp", "mtx", "npy", "csv"]]
+    format: Optional[Literal["orlib", "sparse", "qs", "rudy", "dimacs", "qubo", "coo", "bqm", "bqpjson", "qubist", "sg", "mqlib", "lp", "mps", "qplib", "mtx", "npy", "csv"]]
     algorithm: Optional[Literal["price", "apart", "dp", "idp", "anytime"]]
     variant: Optional[Path]
     time_limit: Optional[Union[str, float]]
@@ -636,7 +636,7 @@ def solve_csg(*files: Path, **flags: Unpack[SolveCsgFlags]) -> Any:
 class SolveQuboFlags(TypedDict, total=False):
     """The flags of coalesce solve qubo. None leaves a flag out.
 
-    format: format of the file: orlib, sparse, qs, rudy, dimacs, qubo, coo, bqm, bqpjson, qubist, sg, mqlib, lp, mtx, npy, csv (default: told by name and content).
+    format: format of the file: orlib, sparse, qs, rudy, dimacs, qubo, coo, bqm, bqpjson, qubist, sg, mqlib, lp, mps, qplib, mtx, npy, csv (default: told by name and content).
     form: form of the coefficients; npy, mtx, csv and mqlib can hold any: qubo, ising, maxcut (default: the format's).
     sense: direction of the objective: maximize, minimize (default: the format's).
     problem: problem of a file of several, from 1 (default: the only one).
@@ -675,7 +675,7 @@ class SolveQuboFlags(TypedDict, total=False):
     output: write the answer to this file, whole or not at all, instead of standard output; a folder, or FOLDER/, gets a JSON file for each FILE, and again only what it lacks.
     """
 
-    format: Optional[Literal["orlib", "sparse", "qs", "rudy", "dimacs", "qubo", "coo", "bqm", "bqpjson", "qubist", "sg", "mqlib", "lp", "mtx", "npy", "csv"]]
+    format: Optional[Literal["orlib", "sparse", "qs", "rudy", "dimacs", "qubo", "coo", "bqm", "bqpjson", "qubist", "sg", "mqlib", "lp", "mps", "qplib", "mtx", "npy", "csv"]]
     form: Optional[Literal["qubo", "ising", "maxcut"]]
     sense: Optional[Literal["maximize", "minimize"]]
     problem: Optional[int]

@@ -117,6 +117,8 @@ func parsers() []parser {
 		{name: "qubo Qubist", file: "a.qh", args: qubo(), seeds: texts("4 4\n1 1 1.5\n3 3 -0.5\n1 2 -1\n2 3 2\n")},
 		{name: "qubo DIMACS", file: "a.col", args: qubo(), seeds: texts("c a triangle\np edge 3 3\ne 1 2\ne 2 3\ne 1 3\n")},
 		{name: "qubo LP", file: "a.lp", args: qubo(), seeds: texts("Minimize\n obj: - x - 2.5 y + 3 + [ 6 x * y + x ^ 2 ] / 2\nBounds\n 0 <= x <= 1\nBinaries\n x y\nEnd\n")},
+		{name: "qubo MPS", file: "a.mps", args: qubo(), seeds: texts("NAME\nROWS\n N o\nCOLUMNS\n M 'MARKER' 'INTORG'\n x o -1\n y o 2.5\nRHS\n R o 3\nBOUNDS\n BV B x\nQUADOBJ\n x x -4\n x y 3\nENDATA\n")},
+		{name: "qubo QPLIB", file: "a.qplib", args: qubo(), seeds: texts("EXAMPLE # name\nQBN\nmaximize\n2\n2\n1 1 -4\n2 1 3\n0\n2\n1 -1\n2 2.5\n7\n1e30\n0\n0\n0\n0\n0\n")},
 		{name: "qubo table", file: "a.csv", args: qubo(), seeds: texts("-1,3\n0,-1\n", ",a,b\na,-2,3\nb,0,-1.5\n")},
 		{name: "qubo MQLib", file: "a.txt", args: qubo("--format", "mqlib"), seeds: texts("# a comment\n2 2\n1 1 3\n1 2 2\n", edges(1))},
 		{name: "qubo Matrix Market", file: "a.mtx", args: qubo(), seeds: matrix},

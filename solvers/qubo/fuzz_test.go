@@ -21,7 +21,7 @@ func fuzz(f *testing.F, format string, seeds ...string) {
 		f.Add([]byte(s))
 	}
 	written := format
-	if format == "dimacs" || format == "sg" { // which are read alone
+	if format == "dimacs" || format == "sg" || format == "mps" || format == "qplib" { // which are read alone
 		written = "bqm"
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -120,6 +120,14 @@ func FuzzDIMACS(f *testing.F) {
 
 func FuzzLP(f *testing.F) {
 	fuzz(f, "lp", "Minimize\n obj: - x - 2.5 y + 3 + [ 6 x * y + x ^ 2 ] / 2\nBounds\n 0 <= x <= 1\nBinaries\n x y\nEnd\n", "max x[0,1]\nst\nbin x[0,1]")
+}
+
+func FuzzMPS(f *testing.F) {
+	fuzz(f, "mps", "NAME\nROWS\n N o\nCOLUMNS\n M 'MARKER' 'INTORG'\n x o -1\n y o 2.5\nRHS\n R o 3\nBOUNDS\n BV B x\nQUADOBJ\n x x -4\n x y 3\nENDATA\n")
+}
+
+func FuzzQPLIB(f *testing.F) {
+	fuzz(f, "qplib", "EXAMPLE # name\nQBN\nmaximize\n2\n2\n1 1 -4\n2 1 3\n0\n2\n1 -1\n2 2.5\n7\n1e30\n0\n0\n0\n0\n0\n")
 }
 
 func FuzzTable(f *testing.F) { fuzz(f, "csv", "-1,3\n0,-1\n", ",a,b\na,-2,3\nb,0,-1.5\n") }

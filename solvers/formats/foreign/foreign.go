@@ -23,6 +23,8 @@ const (
 	BQM     Kind = "a binary file of dimod's binary quadratic model"
 	JSON    Kind = "JSON"
 	LP      Kind = "a model in LP format"
+	MPS     Kind = "a model in MPS format"
+	QPLIB   Kind = "a model in QPLIB's format"
 	Market  Kind = "a Matrix Market file"
 	Edges   Kind = "a DIMACS graph"
 	Asn     Kind = "a DIMACS assignment problem"
@@ -152,7 +154,7 @@ func ofText(text []byte) Kind {
 	case opensLP(word, bytes.TrimSpace(first[len(words[0]):]), rest):
 		return LP
 	case word == "name" && (len(words) < 3) && bytes.Contains(rest, []byte("ROWS")) && !bytes.Contains(first, []byte(",")), word == "rows" && len(words) == 1 && bytes.HasPrefix(bytes.TrimSpace(rest), []byte("N ")):
-		return "a model in MPS format"
+		return MPS
 	case (strings.HasPrefix(word, "name") || strings.HasPrefix(word, "type")) && bytes.Contains(first, []byte(":")) && bytes.Contains(rest, []byte("DIMENSION")):
 		return "a problem in TSPLIB's format"
 	case word == "c" || word == "p":
@@ -238,7 +240,7 @@ func ofMPS(text []byte) Kind {
 	for line := range bytes.Lines(text) {
 		if words := bytes.Fields(line); len(words) > 0 && words[0][0] != '*' {
 			if string(words[0]) == "NAME" || string(words[0]) == "ROWS" {
-				return "a model in MPS format"
+				return MPS
 			}
 			break
 		}
@@ -252,7 +254,7 @@ func ofQPLIB(rest []byte) Kind {
 	third, _, _ := bytes.Cut(rest, []byte("\n"))
 	kind, sense := bytes.Fields(second), bytes.Fields(bytes.ToLower(third))
 	if len(kind) > 0 && len(kind[0]) == 3 && len(sense) > 0 && (string(sense[0]) == "minimize" || string(sense[0]) == "maximize") {
-		return "a model in QPLIB's format"
+		return QPLIB
 	}
 	return ""
 }

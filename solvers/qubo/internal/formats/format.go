@@ -15,7 +15,7 @@ import (
 )
 
 // accepted are the kinds of files that some reader here takes.
-var accepted = []foreign.Kind{foreign.NPY, foreign.BQM, foreign.JSON, foreign.LP, foreign.Market, foreign.Edges, foreign.QUBO}
+var accepted = []foreign.Kind{foreign.NPY, foreign.BQM, foreign.JSON, foreign.LP, foreign.MPS, foreign.QPLIB, foreign.Market, foreign.Edges, foreign.QUBO}
 
 // cuts match the names of files of graphs to be cut: of the G-set, of Biq Mac's library, of the DIMACS challenge of semidefinite
 // programs.
@@ -62,6 +62,10 @@ func byName(base string) string {
 		return "bqpjson"
 	case ".lp":
 		return "lp"
+	case ".mps", ".qps":
+		return "mps"
+	case ".qplib":
+		return "qplib"
 	case ".col", ".clq":
 		return "dimacs"
 	case ".mqlib":
@@ -96,6 +100,10 @@ func detectFormat(file, bare string, head []byte, o Options) (string, error) {
 		return "qubo", nil
 	case foreign.LP:
 		return "lp", nil
+	case foreign.MPS:
+		return "mps", nil
+	case foreign.QPLIB:
+		return "qplib", nil
 	case foreign.JSON:
 		if bytes.Contains(head, []byte(`"variable_domain"`)) || bytes.Contains(head, []byte(`"variable_ids"`)) || bytes.Contains(head, []byte(`"linear_terms"`)) {
 			return "bqpjson", nil

@@ -56,14 +56,6 @@ func (v value) negative() value {
 	return value{-v.whole, -v.real, v.float}
 }
 
-// half is half of a coefficient.
-func (v value) half() value {
-	if !v.float && v.whole%2 == 0 {
-		return value{whole: v.whole / 2}
-	}
-	return value{real: v.float64() / 2, float: true}
-}
-
 // timesTwo is twice a coefficient of an instance, which is less than 2^58.
 func (v value) timesTwo() value { return value{2 * v.whole, 2 * v.real, v.float} }
 

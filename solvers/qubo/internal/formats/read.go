@@ -14,6 +14,7 @@ import (
 	"coalesce/solvers/formats/csv"
 	"coalesce/solvers/formats/foreign"
 	"coalesce/solvers/formats/packed"
+	"coalesce/solvers/formats/program"
 	"coalesce/solvers/qubo/problem"
 )
 
@@ -80,7 +81,9 @@ func layouts() []layout {
 		{"qubist", "Qubist .qh: sites, lines and `i j J`, from 0; fields on the diagonal", problem.Minimize, problem.Ising, ising, readQubist, writeQubist},
 		{"sg", "McGroundstate .sg and .gsg: `n m` and lines `i j J`, from 1; spins of a positive J tend to be equal: the sum of J s s is maximised", problem.Maximize, problem.Ising, ising, readSpinGlass, nil},
 		{"mqlib", "MQLib: # comments, `n m` and lines `i j q`, from 1; an off-diagonal q counts twice (with form maxcut: edges)", problem.Maximize, problem.QUBO, []problem.Form{problem.QUBO, problem.MaxCut}, readMQLib, writeMQLib},
-		{"lp", "LP format (CPLEX, Gurobi, dimod): an objective of binary variables, without constraints", "", problem.QUBO, qubo, readLP, writeLP},
+		{"lp", "LP format (CPLEX, Gurobi, dimod): an objective of binary variables, without constraints", "", problem.QUBO, qubo, readProgram(program.ReadLP), writeLP},
+		{"mps", "MPS and QPS: an objective of binary variables with its quadratic terms, without constraints", "", problem.QUBO, qubo, readProgram(program.ReadMPS), nil},
+		{"qplib", "QPLIB: an objective of binary variables (QBN), without constraints", "", problem.QUBO, qubo, readProgram(program.ReadQPLIB), nil},
 		{"mtx", "Matrix Market: the matrix Q of xᵀQx (an Ising model's couplings, its fields on the diagonal; a graph's adjacency)", problem.Maximize, problem.QUBO, any, readMarket, writeMarket},
 		{"npy", "NumPy, also in .npz: the square matrix Q of xᵀQx (an Ising model's couplings, its fields on the diagonal; a graph's adjacency)", problem.Maximize, problem.QUBO, any, readNPY, writeNPY},
 		{"csv", "a table of the square matrix Q, a row a line, with names or without", problem.Maximize, problem.QUBO, any, readCSV, writeCSV},

@@ -170,7 +170,7 @@ func TestLP(t *testing.T) {
 		{"\\ made by us\nMaximize\n x + 2.5 y - [ 2 x ^ 2 - 4 x * y ]/2 + 7" + end, 11.5, "maximize"},
 		{"max: 3 x - 2y" + end, 1, "maximize"},
 		{"MINIMISE\n3x[0,1] - 2 y\nst\nBINARY\nx[0,1]\ny\nEND", 1, "minimize"},
-		{"Minimize\n obj: [ x * y ]\nSubject To\nBounds\n 0 <= x <= 1\n x <= 1\nBinaries\n x\nGenerals\n y\nEnd\n", 0, "a.lp: found the variable \"y\", which is not binary"},
+		{"Minimize\n obj: [ x * y ]\nSubject To\nBounds\n 0 <= x <= 1\n x <= 1\nBinaries\n x\nGenerals\n y\nEnd\n", 0, "a.lp:10: found the variable \"y\", which is not binary"},
 		{"Minimize\n obj: 2 x * y\nBounds\n 0 <= x <= 1\n y <= 1\nGenerals\n x y\nEnd\n", 2, "minimize"},
 		{"Minimize\n 1e2 x + 1.5e-1 y" + end, 100.15, "minimize"},
 		{"Minimize\n obj:" + end, 0, "minimize"},
@@ -181,7 +181,7 @@ func TestLP(t *testing.T) {
 		{"Minimize\n x y" + end, 0, `found "y", expected a sign between terms`},
 		{"Minimize\n [ x * y" + end, 0, "found a bracket in the objective that is not closed"},
 		{"Minimize\n [ x * y ] / 3" + end, 0, `found "3", expected / 2 behind the bracket`},
-		{"Minimize\n x\nBounds\n x = 1" + end, 0, `a.lp:4: found the bound "x = 1", expected 0 and 1`},
+		{"Minimize\n x\nBounds\n x = 1" + end, 0, `a.lp:4: found the bounds 1 to 1 of the variable "x", expected 0 and 1`},
 		{"Minimize\n x\nSOS\n s1: S1:: x:1" + end, 0, `found the section "SOS"`},
 	} {
 		inst, err := ReadFrom(strings.NewReader(c.text), "a.lp", Options{})
@@ -193,6 +193,34 @@ func TestLP(t *testing.T) {
 		}
 		if v := inst.Value([]uint64{3}); v != c.ones || string(inst.Sense) != c.want || inst.N != 2 {
 			t.Errorf("%q: %s %v of %d variables, expected %s %v", c.text, inst.Sense, v, inst.N, c.want, c.ones)
+		}
+	}
+}
+
+// One objective, - x + 2.5 y + 3 x y + 7 - 2 x, as MPS and QPLIB write it.
+func TestPrograms(t *testing.T) {
+	const mps = "NAME example\nROWS\n N obj\nCOLUMNS\n M1 'MARKER' 'INTORG'\n x obj -1\n y obj 2.5\n M2 'MARKER' 'INTEND'\nRHS\n RHS obj -7\nBOUNDS\n BV B x\nQUADOBJ\n x x -4\n x y 3\nENDATA\n"
+	const qplib = "EXAMPLE # name\nQBN\nmaximize\n2\n2\n1 1 -4\n2 1 3\n0 # linear\n2\n1 -1\n2 2.5\n7\n1e30\n0\n0\n0\n0\n0\n"
+	for _, c := range []struct{ name, text, sense string }{
+		{"a.mps", mps, "minimize"}, {"a.qps", strings.Replace(mps, "ROWS", "OBJSENSE\n    MAX\nROWS", 1), "maximize"}, {"a", mps, "minimize"},
+		{"a.qplib", qplib, "maximize"}, {"a", qplib, "maximize"},
+	} {
+		inst := read(t, c.name, c.text, Options{})
+		for x, want := range []float64{7, 4, 9.5, 9.5} {
+			if v := inst.Value([]uint64{uint64(x)}); v != want || string(inst.Sense) != c.sense {
+				t.Errorf("%s: %s, value %v of %d, expected %v", c.name, inst.Sense, v, x, want)
+			}
+		}
+	}
+	for _, c := range []struct{ name, text, want string }{
+		{"a.mps", strings.Replace(mps, "COLUMNS", " L c\nCOLUMNS", 1), "a.mps:4: found a constraint, expected none"},
+		{"a.mps", strings.Replace(mps, " M1 'MARKER' 'INTORG'\n", "", 1), `a.mps:6: found the variable "y", which is not binary`},
+		{"a.qplib", strings.Replace(qplib, "QBN", "QCN", 1), "a.qplib:18: found the end of the file"},
+		{"a.qplib", strings.Replace(qplib, "2 1 3", "3 1 3", 1), `a.qplib:7: found the variable "3", expected a whole number from 1 to 2`},
+		{"a.mps", strings.Replace(mps, "2.5", "nan", 1), `a.mps:7: coefficient: found "nan", expected a number`},
+	} {
+		if _, err := ReadFrom(strings.NewReader(c.text), c.name, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v, expected %s", c.text, err, c.want)
 		}
 	}
 }

@@ -12,6 +12,8 @@ type Graph struct {
 	start []int32 // the half-edges from vertex v are from[start[v]:start[v+1]]
 	from  []int32
 	order []int32 // vertices, neighbours near each other
+	wall  []int8  // of vertices: the stage at which they are no walls any more
+	last  int8    // the last stage
 }
 
 // NewGraph makes a graph of n vertices and of edges with two ends each. Loops are in no lightest join, and are left out.
@@ -35,22 +37,7 @@ func NewGraph(n int, ends [][2]int32) *Graph {
 			at[u]++
 		}
 	}
-	met := make([]bool, n)
-	for root := range int32(n) {
-		if met[root] {
-			continue
-		}
-		met[root] = true
-		g.order = append(g.order, root)
-		for k := len(g.order) - 1; k < len(g.order); k++ {
-			for _, h := range g.at(g.order[k]) {
-				if v := g.head[h]; !met[v] {
-					met[v] = true
-					g.order = append(g.order, v)
-				}
-			}
-		}
-	}
+	g.layers()
 	return g
 }
 

@@ -20,7 +20,13 @@ const farthest = 1 << 61
 // Solve matches all terminals. It ends early where the duals add up to limit, or more, unless limit is nil, or where stop
 // is true, which it calls now and then; duals hold then too.
 func (j *Join) Solve(limit *int64, stop func() bool) Status {
-	for len(j.pending) > 0 {
+	for {
+		if len(j.pending) == 0 {
+			if !j.nextStage() {
+				return Solved
+			}
+			continue
+		}
 		s := j.pending[len(j.pending)-1]
 		if j.source[s] >= 0 {
 			if root := j.outer(j.source[s]); j.nodes[root].mate.to < 0 {
@@ -31,7 +37,6 @@ func (j *Join) Solve(limit *int64, stop func() bool) Status {
 		}
 		j.pending = j.pending[:len(j.pending)-1]
 	}
-	return Solved
 }
 
 // search grows a tree from an unmatched node until it meets another, and matches all of the tree and this.
@@ -189,7 +194,7 @@ func (j *Join) scan(v int32) {
 			j.events.push(event{j.now + slack/2, h})
 		case slack > 0:
 			j.events.push(event{j.now + slack, h})
-		case to >= 0 && label == 0 && j.nodes[to].mate.to < 0:
+		case to < 0 && j.isWall(j.g.head[h]) || to >= 0 && label == 0 && j.isFree(to):
 			j.target = h
 		default:
 			j.ready = append(j.ready, h)
@@ -228,13 +233,16 @@ func (j *Join) meet(h int32) bool {
 		return false
 	}
 	switch {
+	case to < 0 && j.isWall(v):
+		j.augment(j.source[u], v)
+		return true
 	case to < 0:
 		j.source[v], j.dist[v] = j.source[u], j.dist[u]+j.length[h>>1]
 		j.below[v], j.nodes[from].shell = j.nodes[from].shell, v
 		j.scan(v)
 	case label == growing:
 		j.blossom(j.source[u], j.source[v])
-	case j.nodes[to].mate.to < 0:
+	case j.isFree(to):
 		j.augment(j.source[u], j.source[v])
 		return true
 	default:
@@ -247,7 +255,9 @@ func (j *Join) meet(h int32) bool {
 
 // augment matches the nodes of two terminals, the first in the tree, and the tree's from there to its root.
 func (j *Join) augment(a, b int32) {
-	j.nodes[j.outer(b)].mate = edge{b, a}
+	if !j.isWall(b) {
+		j.nodes[j.outer(b)].mate = edge{b, a}
+	}
 	for {
 		n := &j.nodes[j.outer(a)]
 		before := n.mate

@@ -61,6 +61,8 @@ type Join struct {
 	nodes    []node
 	free     []int32 // numbers of blossoms that are not in use
 	pending  []int32 // vertices in regions that may be unmatched
+	stage    int8    // of the first solve
+	waiting  []bool  // terminals, those that are walls at this stage among them; nil: nothing is a wall
 	changed  []int32 // nodes whose regions or duals changed since Mark, some more than once
 	sum      int64   // of all duals, modulo 2^64
 
@@ -83,7 +85,7 @@ func New(g *Graph, length []int64) *Join {
 	n := g.Vertices()
 	j := &Join{
 		g: g, length: length, gone: make([]bool, g.Edges()), terminal: make([]bool, n),
-		source: slices.Repeat([]int32{none}, n), dist: make([]int64, n), below: make([]int32, n), nodes: make([]node, n+n/2+1),
+		source: slices.Repeat([]int32{none}, n), dist: make([]int64, n), below: make([]int32, n), nodes: make([]node, n+n/2+1), stage: g.last,
 	}
 	for k := n + n/2; k >= n; k-- {
 		j.free = append(j.free, int32(k))
@@ -101,12 +103,19 @@ func (j *Join) Become(k *Join) *Join {
 	j.source, j.dist, j.below = append(j.source[:0], k.source...), append(j.dist[:0], k.dist...), append(j.below[:0], k.below...)
 	j.nodes, j.free, j.pending = append(j.nodes[:0], k.nodes...), append(j.free[:0], k.free...), append(j.pending[:0], k.pending...)
 	j.changed = append(j.changed[:0], k.changed...)
+	j.stage, j.waiting = k.stage, k.waiting
 	j.loosenAll()
 	return j
 }
 
 // Toggle makes a vertex a terminal, or no terminal where it is one.
 func (j *Join) Toggle(v int32) {
+	j.endStages()
+	j.toggle(v)
+}
+
+// toggle is Toggle at a stage.
+func (j *Join) toggle(v int32) {
 	j.peel(v)
 	j.changed = append(j.changed, v)
 	if j.terminal[v] {
@@ -129,32 +138,9 @@ func (j *Join) Changed() []int32 {
 	return j.changed
 }
 
-// SetTerminals makes vertices of an empty join terminals.
-func (j *Join) SetTerminals(terminal []bool) {
-	for _, v := range j.g.order {
-		if !terminal[v] {
-			continue
-		}
-		j.Toggle(v)
-		if len(j.g.at(v)) == 0 {
-			continue
-		}
-		y := int64(farthest)
-		for _, h := range j.g.at(v) {
-			room := j.length[h>>1]
-			if terminal[j.g.head[h]] {
-				room /= 2
-			}
-			y = min(y, room)
-		}
-		j.nodes[v].y = y
-		j.sum += y
-	}
-	slices.Reverse(j.pending) // the last is matched first
-}
-
 // Remove removes an edge, which must have a positive length.
 func (j *Join) Remove(e int32) {
+	j.endStages()
 	u, v := j.g.Ends(e)
 	j.peel(u)
 	j.peel(v)

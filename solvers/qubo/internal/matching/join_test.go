@@ -147,7 +147,14 @@ func TestLightest(t *testing.T) {
 		for range min(12, 2*r.IntN(1+d.n/2)) {
 			terminal[r.IntN(d.n)] = true
 		}
-		j := New(NewGraph(d.n, d.ends), d.length)
+		g := NewGraph(d.n, d.ends)
+		if round%2 == 0 { // any vertices are walls
+			g.last = int8(1 + r.IntN(3))
+			for v := range g.wall {
+				g.wall[v] = int8(r.IntN(int(g.last) + 1))
+			}
+		}
+		j := New(g, d.length)
 		j.SetTerminals(terminal)
 		for change := range 12 {
 			want := d.lightest(terminal)
@@ -193,6 +200,42 @@ func TestLightest(t *testing.T) {
 	}
 }
 
+// Larger grids, which the layers of a breadth-first search divide, have the same length as without walls.
+func TestStages(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 1))
+	for round := range 30 {
+		d := grid(r, 36+r.IntN(30), 36+r.IntN(30), []int64{1, 50, 1 << 40}[round%3])
+		if round%2 == 0 { // a vertex with many neighbours
+			for v := range int32(d.n / 9) {
+				d.ends, d.length, d.gone = append(d.ends, [2]int32{9 * v, int32(d.n)}), append(d.length, d.length[v]), append(d.gone, false)
+			}
+			d.n++
+		}
+		terminal := make([]bool, d.n)
+		for range 2 * (d.n / 4) {
+			v := r.IntN(d.n)
+			terminal[v] = !terminal[v]
+		}
+		g := NewGraph(d.n, d.ends)
+		if g.last < 2 {
+			t.Fatal("no walls")
+		}
+		j := New(g, d.length)
+		j.SetTerminals(terminal)
+		if j.Solve(nil, nil) != Solved {
+			t.Fatal("not solved")
+		}
+		length := check(t, d, j, terminal)
+		g.last = 0
+		clear(g.wall)
+		j = New(g, d.length)
+		j.SetTerminals(terminal)
+		if j.Solve(nil, nil) != Solved || check(t, d, j, terminal) != length {
+			t.Fatalf("length %d with walls, %d without", length, j.Sum())
+		}
+	}
+}
+
 // A search that the limit ends leaves duals that hold.
 func TestLimit(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 1))
@@ -203,7 +246,12 @@ func TestLimit(t *testing.T) {
 			terminal[r.IntN(d.n)] = true
 		}
 		want := d.lightest(terminal)
-		j := New(NewGraph(d.n, d.ends), d.length)
+		g := NewGraph(d.n, d.ends)
+		g.last = 2
+		for v := range g.wall {
+			g.wall[v] = int8(r.IntN(3))
+		}
+		j := New(g, d.length)
 		j.SetTerminals(terminal)
 		limit := r.Int64N(want + 3)
 		status := j.Solve(&limit, nil)

@@ -548,7 +548,7 @@ class QUBOCase(TypedDict):
     children: numbers of the cases into which this one is divided, each larger than its own; left out where the case is not divided.
     uses: fixed edges that the packing uses; left out where the case is divided.
     without: numbers of the proof's sets that the packing is without; left out where the packing has all.
-    sets: more sets of the packing; left out where there are no more.
+    sets: more sets of the packing, written as those of the proof; left out where there are no more.
     """
 
     cycle: NotRequired[list[int]]
@@ -564,7 +564,7 @@ class QUBOProof(TypedDict):
     """Sets of edges that prove a bound by frustration.
 
     exponent: weights are multiples of a quarter of the unit, divided by 2 to the power of this.
-    sets: sets of edges, each a list of numbers: its weight, then its edges.
+    sets: sets of edges, each a list of numbers: its weight, then its edges; after a negative weight, the edges in which it differs from the set before.
     cases: cases, each with a packing of its own, the first of all solutions; left out where the sets alone prove the bound.
     """
 

@@ -13,11 +13,12 @@ import (
 //
 // A set of edges meets every vertex an even number of times, and an odd number of its edges want their ends to differ: every
 // solution leaves one of them unsatisfied. The weights of the sets that an edge is in add up to at most its magnitude. So the
-// weights of all sets are a bound. The odd cycles that linear programs of cuts find are such sets.
+// weights of all sets are a bound. The odd cycles that linear programs of cuts find are such sets. Those of regions in regions differ in
+// few edges from one to the next, which is how they are written: a chain of sets takes a thousandth of the room.
 type Proof struct {
 	// weights are multiples of a quarter of the unit, divided by 2 to the power of this
 	Exponent int `json:"exponent"`
-	// sets of edges, each a list of numbers: its weight, then its edges
+	// sets of edges, each a list of numbers: its weight, then its edges; after a negative weight, the edges in which it differs from the set before
 	Sets [][]int64 `json:"sets"`
 	// cases, each with a packing of its own, the first of all solutions
 	Cases []Case `json:"cases,omitempty" none:"the sets alone prove the bound"`
@@ -44,7 +45,7 @@ type Case struct {
 	Uses []int32 `json:"uses,omitempty" none:"the case is divided"`
 	// numbers of the proof's sets that the packing is without
 	Without []int32 `json:"without,omitempty" none:"the packing has all"`
-	// more sets of the packing
+	// more sets of the packing, written as those of the proof
 	Sets [][]int64 `json:"sets,omitempty" none:"there are no more"`
 }
 
@@ -78,12 +79,25 @@ type checker struct {
 	m     *Model
 	p     *Proof
 	load  []int64
-	fixed []int8            // -1: not fixed
-	used  []int8            // all -1 outside leaves
-	met   []bool            // cases
-	odd   []bool            // of vertices
-	in    []bool            // edges of the set under check
-	at    map[int32][]int32 // of edges that a tree fixes: the proof's sets that they are in
+	fixed []int8   // -1: not fixed
+	used  []int8   // all -1 outside leaves
+	met   []bool   // cases
+	odd   []bool   // of vertices
+	in    []bool   // edges of the list under check
+	at    [][]span // of edges: the proof's sets that they are in; nil: not needed yet
+
+	list   *walk // through sets
+	parity bool  // of the set that the walk is at
+	sign   int64 // -1 where sets are taken out
+	err    error // a load is too large
+	inLeaf bool
+	before []loaded // in a leaf
+}
+
+// A loaded edge has a load, which a leaf changes.
+type loaded struct {
+	e    int32
+	load int64
 }
 
 // Check holds a proof against a model, without a search: every solution leaves edges unsatisfied whose magnitudes add up to loss
@@ -97,11 +111,10 @@ func (m *Model) Check(p *Proof) (loss *big.Int, shift int, err error) {
 		c.fixed[e] = -1
 	}
 	c.used, c.met = slices.Clone(c.fixed), make([]bool, len(p.Cases))
+	c.list = newWalk(len(m.Ends), c.give)
 	total := new(big.Int)
-	for k, set := range p.Sets {
-		if err := c.add(set, total); err != nil {
-			return nil, 0, fmt.Errorf("set %d: %w", k, err)
-		}
+	if err := c.add(p.Sets, total); err != nil {
+		return nil, 0, err
 	}
 	if len(p.Cases) == 0 {
 		for e := range m.Ends {
@@ -135,9 +148,20 @@ func (m *Model) RoundUp(total *big.Int, shift int) *big.Int {
 	return up.Add(up, base)
 }
 
-// frustrated checks that a list of edges meets every vertex evenly, and is frustrated.
+// frustrated checks that a list of edges is a frustrated set.
 func (c *checker) frustrated(edges []int64) error {
-	parity := false
+	c.parity = false
+	if err := c.meet(edges); err != nil {
+		return err
+	}
+	if !c.parity {
+		return errors.New("it is not frustrated")
+	}
+	return nil
+}
+
+// meet checks that a list of edges meets every vertex an even number of times, and changes parity by it.
+func (c *checker) meet(edges []int64) error {
 	var err error
 	seen := 0
 	for _, e := range edges {
@@ -151,10 +175,7 @@ func (c *checker) frustrated(edges []int64) error {
 			break
 		}
 		c.in[e] = true
-		parity = parity != c.m.Odd[e]
-		if c.fixed[e] == 1 {
-			parity = !parity
-		}
+		c.parity = c.parity != (c.m.Odd[e] != (c.fixed[e] == 1))
 		for _, v := range c.m.Ends[e] {
 			c.odd[v] = !c.odd[v]
 		}
@@ -168,36 +189,77 @@ func (c *checker) frustrated(edges []int64) error {
 			c.odd[v] = false
 		}
 	}
-	if err == nil && !parity {
-		err = errors.New("it is not frustrated")
-	}
 	return err
 }
 
-// add checks a set, and adds its weight to its edges and to the total.
-func (c *checker) add(set []int64, total *big.Int) error {
-	if len(set) < 1 || set[0] <= 0 {
-		return errors.New("expected a positive weight, and edges")
+// Weights of a set and of the relative ones after it add up to less than mostWeight.
+const mostWeight = 1 << 62
+
+// add checks a list of sets, and adds their weights to their edges and to the total.
+func (c *checker) add(sets [][]int64, total *big.Int) error {
+	c.sign = 1
+	for k, set := range sets {
+		if err := c.next(set, k == 0); err != nil {
+			return fmt.Errorf("set %d: %w", k, err)
+		}
+		if c.list.sum += weight(set); c.list.sum >= mostWeight {
+			return fmt.Errorf("set %d: weights of it and those before add up to 2^62", k)
+		}
+		total.Add(total, big.NewInt(weight(set)))
 	}
-	if err := c.frustrated(set[1:]); err != nil {
+	c.list.leaveAll()
+	return c.err
+}
+
+// next goes on to a set and checks it.
+func (c *checker) next(set []int64, first bool) error {
+	switch {
+	case len(set) < 1 || set[0] == 0 || set[0] <= -mostWeight || set[0] >= mostWeight:
+		return errors.New("expected a weight that is not 0, below 2^62, and edges")
+	case isRelative(set) && first:
+		return errors.New("it differs from the set before, and there is none")
+	case !isRelative(set):
+		c.parity = false
+	}
+	if err := c.meet(set[1:]); err != nil {
 		return err
 	}
-	for _, e := range set[1:] {
-		if c.load[e] > math.MaxInt64-set[0] {
-			return fmt.Errorf("the weights at edge %d are beyond 2^63", e)
-		}
-		c.load[e] += set[0]
+	c.list.to(set)
+	if !c.parity {
+		return errors.New("it is not frustrated")
 	}
-	total.Add(total, big.NewInt(set[0]))
 	return nil
 }
 
-// remove takes a set out again.
-func (c *checker) remove(set []int64, total *big.Int) {
-	for _, e := range set[1:] {
-		c.load[e] -= set[0]
+// give adds the weight of sets to an edge.
+func (c *checker) give(e int32, weight int64) {
+	if c.load[e] > math.MaxInt64-weight {
+		c.err = fmt.Errorf("the weights at edge %d are beyond 2^63", e)
+		return
 	}
-	total.Sub(total, big.NewInt(set[0]))
+	if c.inLeaf {
+		c.before = append(c.before, loaded{e, c.load[e]})
+	}
+	c.load[e] += c.sign * weight
+}
+
+// remove takes sets of the proof out, whose numbers ascend.
+func (c *checker) remove(numbers []int32, total *big.Int) {
+	c.sign = -1
+	at := int32(-1) // the walk is there
+	for _, k := range numbers {
+		from := k
+		for from > at && isRelative(c.p.Sets[from]) {
+			from--
+		}
+		for from = max(from, at+1); from <= k; from++ {
+			c.list.to(c.p.Sets[from])
+		}
+		c.list.sum += weight(c.p.Sets[k])
+		total.Sub(total, big.NewInt(weight(c.p.Sets[k])))
+		at = k
+	}
+	c.list.leaveAll()
 }
 
 // checkLoad checks that an edge that is not fixed carries no more than its magnitude.
@@ -298,36 +360,26 @@ func (c *checker) leaf(n *Case, total *big.Int) (loss *big.Int, err error) {
 		c.fixed[e] = all[e]
 	}
 	own := new(big.Int).Set(total)
-	var out, more [][]int64
-	for _, k := range n.Without {
+	gone := slices.Clone(n.Without)
+	slices.Sort(gone)
+	for at, k := range gone {
 		if k < 0 || int(k) >= len(c.p.Sets) {
 			return nil, fmt.Errorf("a leaf leaves out set %d, expected 0 to %d", k, len(c.p.Sets)-1)
 		}
-		out = append(out, c.p.Sets[k])
-	}
-	gone := map[int32]bool{}
-	for _, k := range n.Without {
-		if gone[k] {
+		if at > 0 && gone[at-1] == k {
 			return nil, fmt.Errorf("a leaf leaves out set %d twice", k)
 		}
-		gone[k] = true
-		c.remove(c.p.Sets[k], own)
 	}
+	c.inLeaf = true
 	defer func() {
-		for _, set := range more {
-			c.remove(set, new(big.Int))
+		for _, b := range slices.Backward(c.before) {
+			c.load[b.e] = b.load
 		}
-		for _, set := range out[:len(gone)] {
-			for _, e := range set[1:] {
-				c.load[e] += set[0]
-			}
-		}
+		c.before, c.inLeaf = c.before[:0], false
 	}()
-	for _, set := range n.Sets {
-		if err := c.add(set, own); err != nil {
-			return nil, fmt.Errorf("a leaf's set: %w", err)
-		}
-		more = append(more, set)
+	c.remove(gone, own)
+	if err := c.add(n.Sets, own); err != nil {
+		return nil, fmt.Errorf("a leaf: %w", err)
 	}
 	// The proof's sets that hold an edge that is fixed to 1 are not frustrated any more.
 	if err := c.checkKept(gone); err != nil {
@@ -354,33 +406,26 @@ func (c *checker) magnitude(e int32) *big.Int {
 	}
 }
 
-// checkKept checks the sets of the proof that a leaf keeps: each meets an even number of the edges that are fixed to 1.
-func (c *checker) checkKept(gone map[int32]bool) error {
-	parity := map[int32]bool{}
+// checkKept checks the sets of the proof that a leaf keeps: each has an even number of the edges that are fixed to 1.
+func (c *checker) checkKept(gone []int32) error {
+	if c.at == nil {
+		c.at = c.p.spans(len(c.m.Ends))
+	}
+	var turns []int32 // sets from which on the number is odd, and even, in turn
 	for e, v := range c.fixed {
 		if v == 1 {
-			for _, k := range c.setsAt(int32(e)) {
-				parity[k] = !parity[k]
+			for _, s := range c.at[e] {
+				turns = append(turns, s.from, s.to)
 			}
 		}
 	}
-	for k, odd := range parity {
-		if odd && !gone[k] {
-			return fmt.Errorf("a leaf keeps set %d, which is not frustrated there", k)
+	slices.Sort(turns)
+	for k := 0; k+1 < len(turns); k += 2 {
+		for set := turns[k]; set < turns[k+1]; set++ {
+			if _, is := slices.BinarySearch(gone, set); !is {
+				return fmt.Errorf("a leaf keeps set %d, which is not frustrated there", set)
+			}
 		}
 	}
 	return nil
-}
-
-// setsAt are the proof's sets that an edge is in.
-func (c *checker) setsAt(e int32) []int32 {
-	if c.at == nil {
-		c.at = map[int32][]int32{}
-		for k, set := range c.p.Sets {
-			for _, e := range set[1:] {
-				c.at[int32(e)] = append(c.at[int32(e)], int32(k))
-			}
-		}
-	}
-	return c.at[e]
 }

@@ -48,6 +48,17 @@ type link struct {
 
 var nowhere = edge{none, none}
 
+// A tree grows from a node at the top.
+type tree struct {
+	now    int64
+	events events
+	ready  []int32 // half-edges to be looked at now
+	looked int     // of ready
+	late   []int32
+	target int32   // a half-edge to an unmatched node outside the tree, without slack; none: not found yet
+	tops   []int32 // nodes that were labelled
+}
+
 // A Join is a lightest T-join under way. A clone may be solved on another goroutine.
 type Join struct {
 	g      *Graph
@@ -61,18 +72,11 @@ type Join struct {
 	nodes    []node
 	free     []int32 // numbers of blossoms that are not in use
 	pending  []int32 // vertices in regions that may be unmatched
-	stage    int8    // of the first solve
-	waiting  []bool  // terminals, those that are walls at this stage among them; nil: nothing is a wall
+	walls    walls
 	changed  []int32 // nodes whose regions or duals changed since Mark, some more than once
 	sum      int64   // of all duals, modulo 2^64
 
-	now       int64
-	events    events
-	ready     []int32 // half-edges to be looked at now
-	looked    int     // of ready
-	late      []int32
-	target    int32   // a half-edge to an unmatched node outside the tree, without slack; none: not found yet
-	tops      []int32 // nodes that were labelled
+	tree
 	marks     int32
 	work      []int32
 	cycle     []link
@@ -85,7 +89,7 @@ func New(g *Graph, length []int64) *Join {
 	n := g.Vertices()
 	j := &Join{
 		g: g, length: length, gone: make([]bool, g.Edges()), terminal: make([]bool, n),
-		source: slices.Repeat([]int32{none}, n), dist: make([]int64, n), below: make([]int32, n), nodes: make([]node, n+n/2+1), stage: g.last,
+		source: slices.Repeat([]int32{none}, n), dist: make([]int64, n), below: make([]int32, n), nodes: make([]node, n+n/2+1), walls: walls{stage: g.last},
 	}
 	for k := n + n/2; k >= n; k-- {
 		j.free = append(j.free, int32(k))
@@ -103,7 +107,7 @@ func (j *Join) Become(k *Join) *Join {
 	j.source, j.dist, j.below = append(j.source[:0], k.source...), append(j.dist[:0], k.dist...), append(j.below[:0], k.below...)
 	j.nodes, j.free, j.pending = append(j.nodes[:0], k.nodes...), append(j.free[:0], k.free...), append(j.pending[:0], k.pending...)
 	j.changed = append(j.changed[:0], k.changed...)
-	j.stage, j.waiting = k.stage, k.waiting
+	j.walls = k.walls
 	j.loosenAll()
 	return j
 }

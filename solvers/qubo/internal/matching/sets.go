@@ -5,51 +5,68 @@ import (
 	"slices"
 )
 
+// An EachCut is called back with the cuts of nodes.
+type EachCut func(node int32, y int64, edges []int32, relative bool)
+
 // Sets calls back the cuts that the duals stand for: each has a positive weight, and edges. The vertices on one side include an odd
 // number of terminals, so that the join has an odd number of the edges. The weights of the cuts that an edge is in add up to at most
-// its length, but for edges that were removed. All weights add up to the sum of the duals.
-func (j *Join) Sets(each func(node int32, y int64, edges []int32)) {
+// its length, but for edges that were removed. All weights add up to the sum of the duals. A relative cut comes as the edges in which
+// it differs from the one before.
+func (j *Join) Sets(each EachCut) {
 	c := j.newCut(each)
 	j.eachNode(func(x int32) {
 		if j.nodes[x].around < 0 {
+			c.count(x)
 			c.visit(x)
 		}
 	})
 }
 
 // SetsOf is Sets for some nodes. It skips nodes that have no set, for example vertices other than terminals.
-func (j *Join) SetsOf(nodes []int32, each func(node int32, y int64, edges []int32)) {
+func (j *Join) SetsOf(nodes []int32, each EachCut) {
 	n := int32(j.g.Vertices())
 	idle := map[int32]bool{}
 	for _, x := range j.free {
 		idle[x] = true
 	}
 	c := j.newCut(each)
+	c.wanted, c.around = map[int32]bool{}, map[int32]bool{}
+	var tops []int32
 	for _, x := range nodes {
 		if x < n && !j.terminal[x] || idle[x] || j.nodes[x].y <= 0 {
 			continue
 		}
-		c.begin()
-		j.eachInside(x, func(inner int32) {
-			if inner != x {
-				for v := j.nodes[inner].shell; v >= 0; v = j.below[v] {
-					c.take(v)
-				}
+		c.wanted[x] = true
+		for !c.around[x] {
+			c.around[x] = true
+			if j.nodes[x].around < 0 {
+				tops = append(tops, x)
+				break
 			}
-		})
-		c.levels(x)
+			x = j.nodes[x].around
+		}
+	}
+	for _, x := range tops {
+		c.count(x)
+		c.visit(x)
 	}
 }
 
 // A cut is the edges from some vertices to others.
 type cut struct {
 	j     *Join
-	each  func(node int32, y int64, edges []int32)
+	each  EachCut
 	edges []int32
 	place []int32 // of edges: in edges
 	turn  []int32 // of edges: when place was set
 	now   int32
 	shell []arrival
+	since []int32 // edges that came or went since a cut was called back
+	goes  bool    // the cut goes on from one that was called back
+	nodes []int32 // numbers of nodes within nodes
+
+	wanted map[int32]bool // nodes whose cuts are called back; nil: all are
+	around map[int32]bool // these and the nodes around them
 }
 
 // An arrival is a vertex, and the radius of the region at which it came.
@@ -58,18 +75,19 @@ type arrival struct {
 	v  int32
 }
 
-func (j *Join) newCut(each func(node int32, y int64, edges []int32)) *cut {
-	return &cut{j: j, each: each, place: make([]int32, j.g.Edges()), turn: make([]int32, j.g.Edges())}
+func (j *Join) newCut(each EachCut) *cut {
+	return &cut{j: j, each: each, place: make([]int32, j.g.Edges()), turn: make([]int32, j.g.Edges()), nodes: make([]int32, len(j.nodes))}
 }
 
 // begin begins with no vertices.
 func (c *cut) begin() {
 	c.now++
-	c.edges = c.edges[:0]
+	c.edges, c.since, c.goes = c.edges[:0], c.since[:0], false
 }
 
 // toggle takes an edge in or out.
 func (c *cut) toggle(e int32) {
+	c.since = append(c.since, e)
 	if c.turn[e] != c.now {
 		c.turn[e], c.place[e] = c.now, none
 	}
@@ -91,29 +109,64 @@ func (c *cut) take(v int32) {
 	}
 }
 
-// visit calls back the cuts of a node and of those within, and returns the edges that leave its region.
-func (c *cut) visit(x int32) []int32 {
-	j := c.j
-	var inner [][]int32
-	if first := j.nodes[x].first; first >= 0 {
+// count counts the nodes within a node, itself among them.
+func (c *cut) count(x int32) int32 {
+	c.nodes[x] = 1
+	if first := c.j.nodes[x].first; first >= 0 {
 		for d := first; ; {
-			inner = append(inner, c.visit(d))
-			if d = j.nodes[d].side; d == first {
+			c.nodes[x] += c.count(d)
+			if d = c.j.nodes[d].side; d == first {
 				break
 			}
 		}
 	}
-	c.begin()
-	for _, list := range inner {
+	return c.nodes[x]
+}
+
+// visit calls back the cuts of a node and of those within, and leaves the edges that leave its region. The largest of the nodes in it comes last, so
+// that the cut of the node goes on from there.
+func (c *cut) visit(x int32) {
+	j := c.j
+	largest := int32(none)
+	each := func(visit func(d int32)) {
+		if first := j.nodes[x].first; first >= 0 {
+			for d := first; ; {
+				visit(d)
+				if d = j.nodes[d].side; d == first {
+					break
+				}
+			}
+		}
+	}
+	isWanted := func(d int32) bool { return c.wanted == nil || c.around[d] }
+	each(func(d int32) {
+		if isWanted(d) && (largest < 0 || c.nodes[d] > c.nodes[largest]) {
+			largest = d
+		}
+	})
+	var others [][]int32
+	each(func(d int32) {
+		if isWanted(d) && d != largest {
+			c.visit(d)
+			others = append(others, slices.Clone(c.edges))
+		}
+	})
+	if largest >= 0 {
+		c.visit(largest)
+	} else {
+		c.begin()
+	}
+	for _, list := range others {
 		for _, e := range list {
 			c.toggle(e)
 		}
 	}
+	each(func(d int32) {
+		if !isWanted(d) {
+			j.eachVertex(d, c.take)
+		}
+	})
 	c.levels(x)
-	if j.nodes[x].around < 0 {
-		return nil
-	}
-	return slices.Clone(c.edges)
 }
 
 // levels calls back the cuts of a node, whose nodes' regions are taken in.
@@ -134,12 +187,35 @@ func (c *cut) levels(x int32) {
 		if k < len(c.shell) {
 			end = min(end, c.shell[k].at)
 		}
-		c.each(x, end-at, c.edges)
+		if c.wanted == nil || c.wanted[x] {
+			c.report(x, end-at)
+		}
 		at = end
 	}
 	for ; k < len(c.shell); k++ {
 		c.take(c.shell[k].v)
 	}
+}
+
+// report calls back a cut, as its differences from the last where these are fewer than its edges.
+func (c *cut) report(x int32, y int64) {
+	list, relative := c.edges, false
+	if c.goes {
+		slices.Sort(c.since)
+		odd := c.since[:0]
+		for _, e := range c.since { // pairs cancel out
+			if len(odd) > 0 && odd[len(odd)-1] == e {
+				odd = odd[:len(odd)-1]
+			} else {
+				odd = append(odd, e)
+			}
+		}
+		if relative = len(odd) < len(list); relative {
+			list = odd
+		}
+	}
+	c.each(x, y, list, relative)
+	c.since, c.goes = c.since[:0], true
 }
 
 // within is the sum of the duals of the nodes around a terminal that are in a node.

@@ -17,6 +17,12 @@ const (
 	mostNeighbours = 64
 )
 
+// The walls of a join.
+type walls struct {
+	stage   int8   // of the first solve
+	waiting []bool // terminals, those that are walls at this stage among them; nil: nothing is a wall
+}
+
 // layers orders the vertices breadth first, and makes layers walls.
 func (g *Graph) layers() {
 	n := g.Vertices()
@@ -57,12 +63,12 @@ func (g *Graph) layers() {
 
 // SetTerminals makes vertices of an empty join terminals. The first solve adds those that are walls in stages.
 func (j *Join) SetTerminals(terminal []bool) {
-	j.waiting, j.stage = slices.Clone(terminal), 0
+	j.walls = walls{waiting: slices.Clone(terminal)}
 	j.admit()
 }
 
 // isWall reports whether a vertex is a wall at this stage.
-func (j *Join) isWall(v int32) bool { return j.g.wall[v] > j.stage }
+func (j *Join) isWall(v int32) bool { return j.g.wall[v] > j.walls.stage }
 
 // isFree reports whether a node at the top may be matched: it is not, or is to a wall.
 func (j *Join) isFree(x int32) bool {
@@ -72,17 +78,17 @@ func (j *Join) isFree(x int32) bool {
 
 // nextStage begins the next stage of a solve: some walls are none any more. It reports whether there was one.
 func (j *Join) nextStage() bool {
-	if j.waiting == nil {
+	if j.walls.waiting == nil {
 		return false
 	}
-	if j.stage == j.g.last {
-		j.waiting = nil
+	if j.walls.stage == j.g.last {
+		j.walls.waiting = nil
 		return false
 	}
-	j.stage++
+	j.walls.stage++
 	j.eachNode(func(x int32) {
 		n := &j.nodes[x]
-		if n.around < 0 && n.mate.to >= 0 && j.g.wall[n.mate.to] == j.stage {
+		if n.around < 0 && n.mate.to >= 0 && j.g.wall[n.mate.to] == j.walls.stage {
 			j.pending = append(j.pending, n.mate.own)
 			n.mate = nowhere
 		}
@@ -93,7 +99,7 @@ func (j *Join) nextStage() bool {
 
 // endStages leaves no walls.
 func (j *Join) endStages() {
-	for j.waiting != nil {
+	for j.walls.waiting != nil {
 		j.nextStage()
 	}
 }
@@ -103,7 +109,7 @@ func (j *Join) endStages() {
 func (j *Join) admit() {
 	first := len(j.pending)
 	for _, v := range j.g.order {
-		if !j.waiting[v] || j.g.wall[v] != j.stage {
+		if !j.walls.waiting[v] || j.g.wall[v] != j.walls.stage {
 			continue
 		}
 		j.toggle(v)
@@ -115,7 +121,7 @@ func (j *Join) admit() {
 			w, room := j.g.head[h], j.length[h>>1]
 			if _, far := j.reach(w); far > 0 {
 				room -= far
-			} else if j.waiting[w] {
+			} else if j.walls.waiting[w] {
 				room /= 2
 			}
 			y = min(y, room)

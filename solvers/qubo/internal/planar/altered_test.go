@@ -2,6 +2,7 @@ package planar
 
 import (
 	"encoding/json"
+	"maps"
 	"math/big"
 	"math/rand/v2"
 	"slices"
@@ -25,7 +26,9 @@ func altered(r *rand.Rand, p *frustration.Proof) *frustration.Proof {
 	}
 	set := sets[r.IntN(len(sets))]
 	whole := []int32{int32(r.IntN(30)) - 2}
-	switch r.IntN(12) {
+	switch r.IntN(13) {
+	case 12:
+		set[0] = -set[0]
 	case 0:
 		set[0] += 1 << r.IntN(62)
 	case 1:
@@ -96,6 +99,59 @@ func TestAltered(t *testing.T) {
 	}
 }
 
+// plain are sets without relative ones.
+func plain(sets [][]int64) (list [][]int64) {
+	in := map[int64]bool{}
+	for _, set := range sets {
+		if set[0] > 0 {
+			clear(in)
+		}
+		for _, e := range set[1:] {
+			if in[e] {
+				delete(in, e)
+			} else {
+				in[e] = true
+			}
+		}
+		list = append(list, append([]int64{max(set[0], -set[0])}, slices.Sorted(maps.Keys(in))...))
+	}
+	return list
+}
+
+// Proofs whose sets are written as differences show what those with whole sets show, and are shorter.
+func TestRelative(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 3))
+	cases, shorter := 0, 0
+	for round := range 60 {
+		n, ends := lattice(6+r.IntN(8), 6+r.IntN(8), 4, true, true)
+		inst := drawing{form: problem.MaxCut, sense: problem.Maximize, coeff: coefficients(r, round)}.instance(t, r, n, ends)
+		m := frustration.New(inst, nil)
+		s := Find(m)
+		if s == nil {
+			continue
+		}
+		p := s.Solve(Options{Workers: 1}).Proof
+		whole := &frustration.Proof{Exponent: p.Exponent, Sets: plain(p.Sets), Cases: slices.Clone(p.Cases)}
+		for k := range whole.Cases {
+			whole.Cases[k].Sets = plain(whole.Cases[k].Sets)
+		}
+		loss, _, err := m.Check(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if same, _, err := m.Check(whole); err != nil || same.Cmp(loss) != 0 {
+			t.Fatalf("whole sets show %v (%v), differences %v", same, err, loss)
+		}
+		cases += len(p.Cases)
+		for k := range p.Sets {
+			shorter += len(whole.Sets[k]) - len(p.Sets[k])
+		}
+	}
+	if cases < 100 || shorter < 1000 {
+		t.Errorf("%d cases, %d numbers less", cases, shorter)
+	}
+}
+
 // FuzzCheck reads any proof: it is refused, or proves no more than there is.
 func FuzzCheck(f *testing.F) {
 	r := rand.New(rand.NewPCG(8, 2))
@@ -112,6 +168,7 @@ func FuzzCheck(f *testing.F) {
 	f.Add(text)
 	f.Add([]byte(`{"exponent":1,"sets":[],"cases":[{"cycle":[0,1],"edges":[0],"values":[1],"children":[1]},{}]}`))
 	f.Add([]byte(`{"exponent":-4000,"sets":[[1]]}`))
+	f.Add([]byte(`{"exponent":1,"sets":[[-1,0,1],[-9223372036854775808]]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		p := new(frustration.Proof)
 		if json.Unmarshal(text, p) != nil {

@@ -33,20 +33,22 @@ const unknown = math.MaxInt64 / 4
 func newBranching(s *Surface, root *matching.Join, o Options) *branching {
 	b := &branching{s: s, o: o, root: root, best: unknown, step: s.step(), zero: root.Sum(), sets: map[int32][]int32{}}
 	b.proof = &frustration.Proof{Exponent: s.exponent(), Sets: [][]int64{}}
-	root.Sets(func(node int32, y int64, edges []int32) {
+	root.Sets(func(node int32, y int64, edges []int32, relative bool) {
 		b.sets[node] = append(b.sets[node], int32(len(b.proof.Sets)))
-		b.proof.Sets = append(b.proof.Sets, b.set(y, edges))
+		b.proof.Sets = append(b.proof.Sets, b.set(y, edges, relative))
 	})
 	return b
 }
 
 // set is a set of a proof.
-func (b *branching) set(y int64, edges []int32) []int64 {
+func (b *branching) set(y int64, edges []int32, relative bool) []int64 {
+	if relative {
+		y = -y
+	}
 	list := append(make([]int64, 0, 1+len(edges)), y)
 	for _, k := range edges {
 		list = append(list, int64(b.s.edge[k]))
 	}
-	slices.Sort(list[1:])
 	return list
 }
 
@@ -57,6 +59,27 @@ type box struct {
 	fixed []int32 // edges
 	in    []bool  // edges that are unsatisfied: of the join, and fixed
 	node  *frustration.Node
+
+	state  []int8              // of edges: what is known of the case in which one has the other value
+	leaves []*frustration.Node // of edges that are rigid
+}
+
+// States of edges in a box.
+const (
+	untested = iota
+	rigid    // the case has no better solution
+	loose    // it may have one
+)
+
+// divided is a box in a case of x. Edges that are rigid in x are so there: fewer solutions are left, and these have the same values.
+func (x *box) divided(join *matching.Join, extra int64, fixed []int32) *box {
+	y := &box{join: join, extra: extra, fixed: fixed, node: &frustration.Node{}, state: slices.Clone(x.state), leaves: slices.Clone(x.leaves)}
+	for k, state := range y.state {
+		if state == loose || state == rigid && x.leaves[k] == nil {
+			y.state[k] = untested
+		}
+	}
+	return y
 }
 
 func (b *branching) stopped() bool {
@@ -111,7 +134,7 @@ func (b *branching) limit() int64 {
 
 // run reports whether the best solution is proven.
 func (b *branching) run() bool {
-	x := &box{join: b.root, node: &frustration.Node{}}
+	x := &box{join: b.root, node: &frustration.Node{}, state: make([]int8, len(b.s.edge)), leaves: make([]*frustration.Node, len(b.s.edge))}
 	b.edges(x, nil)
 	wrong := b.offer(x.in)
 	if len(wrong) == 0 {
@@ -153,9 +176,11 @@ func (b *branching) leaf(j *matching.Join, fixed []int32, infeasible bool) *frus
 		n.Without = append(n.Without, b.sets[x]...)
 	}
 	slices.Sort(n.Without)
-	j.SetsOf(changed, func(_ int32, y int64, edges []int32) { n.Sets = append(n.Sets, b.set(y, edges)) })
+	j.SetsOf(changed, func(_ int32, y int64, edges []int32, relative bool) {
+		n.Sets = append(n.Sets, b.set(y, edges, relative))
+	})
 	if infeasible {
-		n.Sets = append(n.Sets, b.set(unknown, j.Deadlock()))
+		n.Sets = append(n.Sets, b.set(unknown, j.Deadlock(), false))
 	}
 	return n
 }
@@ -163,11 +188,9 @@ func (b *branching) leaf(j *matching.Join, fixed []int32, infeasible bool) *frus
 // branch looks for better solutions in a box whose join is not of a solution. It is false where it was ended early.
 func (b *branching) branch(x *box, value map[int32]bool) bool {
 	s := b.s
-	const untested, rigid, loose = 0, 1, 2
-	state := make([]int8, len(s.edge)) // of edges: whether the box without its value has better solutions
-	leaves := make([]*frustration.Node, len(s.edge))
+	state, leaves := x.state, x.leaves
 	for k := range value {
-		state[k] = rigid
+		state[k], leaves[k] = rigid, nil
 	}
 	var loop []int32
 	costs := [...]int32{untested: 2, rigid: 0, loose: 60}
@@ -216,7 +239,13 @@ func (b *branching) branch(x *box, value map[int32]bool) bool {
 							y.in[e] = v
 						}
 						y.in[k] = !x.in[k]
-						b.offer(y.in)
+						if len(b.offer(y.in)) == 0 { // the best of the case is found
+							n := b.leaf(j, append(slices.Clone(x.fixed), k), false)
+							mu.Lock()
+							state[k], leaves[k] = rigid, n
+							mu.Unlock()
+							continue
+						}
 						mu.Lock()
 						for e := range y.in {
 							if y.in[e] != x.in[e] && state[e] == untested {
@@ -255,8 +284,7 @@ func (b *branching) branch(x *box, value map[int32]bool) bool {
 			continue
 		}
 		j := before.Clone()
-		y := &box{join: j, extra: extra + b.fix(j, k, !x.in[k]), node: &frustration.Node{}}
-		y.fixed = append(slices.Clone(fixed), k)
+		y := x.divided(j, extra+b.fix(j, k, !x.in[k]), append(slices.Clone(fixed), k))
 		child(k, y.node)
 		limit := b.zero + b.limit() - y.extra
 		switch status := j.Solve(&limit, b.stopped); status {
@@ -328,14 +356,9 @@ func (b *branching) start(in []bool) {
 func (b *branching) pack(in []bool) (sum int64) {
 	s := b.s
 	room := slices.Clone(s.length)
-	number := make(map[int64]int32, len(s.edge))
+	loads := b.proof.Loads(len(s.m.Ends))
 	for k, e := range s.edge {
-		number[int64(e)] = int32(k)
-	}
-	for _, set := range b.proof.Sets {
-		for _, e := range set[1:] {
-			room[number[e]] -= set[0]
-		}
+		room[k] -= loads[e]
 	}
 	sets := len(b.proof.Sets)
 	for range mostLoops {
@@ -355,7 +378,7 @@ func (b *branching) pack(in []bool) (sum int64) {
 		for _, k := range loop {
 			room[k] -= y
 		}
-		b.proof.Sets = append(b.proof.Sets, b.set(y, loop))
+		b.proof.Sets = append(b.proof.Sets, b.set(y, loop, false))
 		sum += y
 	}
 	if sum < b.limit() { // branching has no use for them

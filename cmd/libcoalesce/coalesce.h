@@ -213,7 +213,8 @@ int32_t coalesce_start_tune(coalesce_tune *p, int64_t *job);
  *   transport costs (int32, int64, float32 or float64), row by row, supply and capacity (int64): what each row ships and
  *            each column takes at most. The answer is a flow.
  *   csg      values (int32, int64, float32 or float64): of all coalitions, agent i being bit i-1 of a coalition's
- *            number. Minus infinity forbids a coalition.
+ *            number. Minus infinity forbids a coalition. Or text (uint8): a CSV or JSON file of coalitions and values that
+ *            docs/csg.md describes, of any number of agents; coalitions that it lacks are forbidden.
  *   auction  text (uint8): a file in a format that docs/auction.md describes: JSON with bidders and reserves, or CATS,
  *            where bids that share a good which is not for sale, of a number that is that of the goods or larger,
  *            exclude each other. */

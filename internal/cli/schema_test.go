@@ -144,6 +144,8 @@ func TestResultsFollowTheSchema(t *testing.T) {
 		{"csg " + file("forbidden.csv", "1,-inf\n2,3\n1 2,-inf\n"), 1},
 		{"csg " + file("graph.rud", "3 3\n1 2 5\n1 3 -2\n2 3 1\n"), 0},
 		{"csg " + file("graph.coo", "0 1 0.5\n1 2 -2\n0 2 1\n") + " --algorithm anytime --time-limit 20ms", 0},
+		{"csg " + file("two.csv", "1,0.1\n2,0.2\n1 2,0.3\n") + " --minimize --blocks 1-2 --together=1,2", 0},
+		{"csg " + file("none.csv", "1,1\n2,2\n1 2,3\n") + " --blocks 3", 1},
 		{"auction ../../examples/auction.txt", 0},
 		{"auction ../../solvers/auction/testdata/unsold.json", 1},
 		{"auction ../../examples/auction.txt --payments vcg", 0},

@@ -240,6 +240,49 @@ func TestVerifyRefusesEachChange(t *testing.T) {
 }
 
 // What is no answer, no instance or no command line ends with its own exit code.
+// Listed coalitions through the command: every constraint, tables and graphs, and answers that verify checks or refutes.
+func TestListedCoalitions(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv("COALESCE_NO_HANDOVER", "1")
+	many := "coalition,value\n"
+	for i := range 50 {
+		many += fmt.Sprintf("r%d,-1\n", i)
+	}
+	const graph = "5 6\n1 2 3\n2 3 2\n3 4 -4\n4 5 6\n1 5 1\n2 4 5\n"
+	for _, c := range []struct {
+		command, name, text string
+		read                []string
+		value               string
+		structure           string
+	}{
+		{"csg", "many.csv", many + "r0 r49,0.5\n", []string{"--missing=-inf"}, "-47.5", ""},
+		{"csg --minimize", "table.csv", "1,3\n2,4\n1 2,9\n", nil, "7", "[[1],[2]]"},
+		{"csg --algorithm branch --blocks 1", "table.csv", "1,30\n2,40\n1 2,9\n", nil, "9", "[[1,2]]"},
+		{"csg --separate=ann,cy --sizes=2-", "names.json", `{"agents": ["ann","bob","cy","di"], "values": {"ann bob": 1, "ann cy": 9, "bob di": 0.5, "cy di": 2, "ann di": 1, "bob cy": 2}}`, []string{"--missing=-inf"}, "3", ""},
+		{"csg --connected --sizes=1-2", "graph.rud", graph, nil, "9", "[[1,2],[3],[4,5]]"},
+		{"csg --connected --blocks 2", "graph.rud", graph, nil, "15", "[[1,2,4,5],[3]]"},
+		{"csg --connected --minimize", "graph.rud", graph, nil, "-4", "[[1],[2],[3,4],[5]]"},
+	} {
+		x := answerOf(t, c.command, c.name, c.text, run.ExitOK, c.read...)
+		structure, _ := json.Marshal(x.result["solution"])
+		if found := fmt.Sprint(x.result["value"]); found != c.value || x.result["proven"] != true || c.structure != "" && string(structure) != c.structure {
+			t.Errorf("%s: found %s, %v, proven %v, expected %s, %s", c.command, structure, found, x.result["proven"], c.value, c.structure)
+		}
+		if code, verdict, talk := x.verify(t); code != run.ExitOK || verdict["bound_checked"] != true {
+			t.Errorf("%s: found the exit code %d, %v: %s", c.command, code, verdict, talk)
+		}
+		x.result["value"], x.result["bound"] = json.Number("100"), json.Number("100")
+		if code, _, _ := x.verify(t); code != run.ExitCheck {
+			t.Errorf("%s: found the exit code %d of another value, expected %d", c.command, code, run.ExitCheck)
+		}
+	}
+	none := answerOf(t, "csg", "many.csv", many+"r0 r50,1\nr0 r51,1\n", run.ExitFailed, "--missing=-inf", "--algorithm=branch")
+	none.flags = none.flags[:1]
+	if code, verdict, talk := none.verify(t); none.result["proven"] != true || code != run.ExitOK || verdict["bound_checked"] != true {
+		t.Errorf("found %v, the exit code %d, %v: %s", none.result["proven"], code, verdict, talk)
+	}
+}
+
 func TestVerifyCommand(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Setenv("COALESCE_NO_HANDOVER", "1")

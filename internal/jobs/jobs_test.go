@@ -3,6 +3,7 @@ package jobs
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -28,6 +29,14 @@ func onHost(t *testing.T) Resources {
 	}
 }
 
+// alone are rows of agents alone, worth 0, from and to such numbers.
+func alone(from, to int) (rows string) {
+	for i := from; i <= to; i++ {
+		rows += fmt.Sprintf("%d,0\n", i)
+	}
+	return rows
+}
+
 // twoBids is an auction of one good, which bid 0 wants for 3 and bid 1 for 4.
 var twoBids = []byte("goods 1\nbids 2\ndummy 0\n0 3 0 #\n1 4 0 #\n")
 
@@ -45,6 +54,9 @@ func TestSolve(t *testing.T) {
 		{Job{Problem: "qubo", Options: []byte(`{"variables": 2, "start": "10", "target": -3}`), Arrays: map[string]any{"i": i, "j": j, "coefficients": []int64{-3, -2, 4}}}, "-3"},
 		{Job{Problem: "qubo", Arrays: map[string]any{"i": []int32{}, "j": []int32{}, "coefficients": []int64{}}}, "0"},
 		{Job{Problem: "csg", Arrays: map[string]any{"values": []int32{0, 3, 4, 9}}}, "9"},
+		{Job{Problem: "csg", Arrays: map[string]any{"text": []byte("1 50,0.1\n2,0.25\n1,3\n50,-4\n" + alone(3, 49))}}, "0.35"},
+		{Job{Problem: "csg", Options: []byte(`{"minimize": true, "blocks": "1-2", "start": "[[1], [2]]"}`), Arrays: map[string]any{"values": []int32{0, 3, 4, 9}}}, "7"},
+		{Job{Problem: "csg", Options: []byte(`{"together": ["1 2"], "target": 2}`), Arrays: map[string]any{"values": []float64{0, 3, 4, 2.5}}}, "2.5"},
 		{Job{Problem: "csg", Options: []byte(`{"sizes": "1"}`), Arrays: map[string]any{"values": []float64{0, 3, 4, 9}}}, "7"},
 		{Job{Problem: "auction", Options: []byte(`{"payments": "vcg"}`), Arrays: map[string]any{"text": []byte("goods 3\nbids 3\ndummy 0\n0 4.5 0 1 #\n1 3 1 2 #\n2 2 2 #\n")}}, `"6.5"`},
 		{Job{Problem: "csg", Options: []byte(`{"start": "[[1, 2]]", "target": 2}`), Arrays: map[string]any{"values": []int32{0, 1, 1, 3}}}, "3"},
@@ -84,6 +96,8 @@ func TestSolveRefuses(t *testing.T) {
 		{Job{Problem: "qubo", Options: []byte(`{"variables": 2, "device": "tpu"}`), Arrays: terms}, "device"},
 		{Job{Problem: "csg", Arrays: map[string]any{"values": []int32{0, 1, 2}}}, "values: found 3 numbers"},
 		{Job{Problem: "csg", Options: []byte(`{"resume": true}`), Arrays: map[string]any{"values": []int32{0, 1}}}, "Resume: found no checkpoint"},
+		{Job{Problem: "csg", Options: []byte(`{"blocks": "0"}`), Arrays: map[string]any{"values": []int32{0, 1}}}, "blocks"},
+		{Job{Problem: "csg", Options: []byte(`{"missing": "1"}`), Arrays: map[string]any{"text": []byte("1 2,3\n")}}, "expected -inf or 0"},
 		{Job{Problem: "csg", Options: []byte(`{"sizes": "0"}`), Arrays: map[string]any{"values": []int32{0, 1}}}, "sizes"},
 		{Job{Problem: "csg", Options: []byte(`{"start": "1 1"}`), Arrays: map[string]any{"values": []int32{0, 1, 1, 3}}}, `start:1: found agent "1" again`},
 		{Job{Problem: "csg", Options: []byte(`{"start": "[[1]]"}`), Arrays: map[string]any{"values": []int32{0, 1, 1, 3}}}, "start: found agent 2 in no block"},

@@ -38,6 +38,12 @@ var CSGRequestTable = sync.OnceValue(func() option.Table {
 	return slices.Concat(
 		option.Table{
 			{
+				About:   "value of coalitions that a text lacks: -inf or 0",
+				Default: "-inf",
+				Field:   "Missing",
+				Name:    "missing",
+			},
+			{
 				About:   "members that a block may have, such as 1-3,5 or 2-",
 				Default: "any number",
 				Field:   "Sizes",
@@ -55,7 +61,7 @@ var CSGRequestTable = sync.OnceValue(func() option.Table {
 
 // Pointers appends where o holds the options, in the order of their declarations.
 func (o *CSGRequest) Pointers(at []any) []any {
-	at = append(at, &o.Sizes, &o.Start)
+	at = append(at, &o.Missing, &o.Sizes, &o.Start)
 	return at
 }
 

@@ -47,7 +47,7 @@ var rooms = []room{
 		"autotune", "autotune/subject", "autotune/trial", "autotune/tuned", "autotune/worker", "internal/jobs", "internal/placement", "internal/problems", "internal/cli"}},
 	{"cmd/...", []string{"internal/cli"}},
 	{"internal/doors", []string{"gen/declared", "internal/cli", "internal/jobs", "internal/placement", "solvers/..."}},
-	{"internal/jobs", []string{"internal/placement", "solvers/option", "solvers/solve", "solvers/assignment", "solvers/qubo", "solvers/csg", "solvers/auction", "autotune/subject", "autotune/tuned", "runtime/device"}},
+	{"internal/jobs", []string{"internal/placement", "solvers/option", "solvers/solve", "solvers/assignment", "solvers/qubo", "solvers/csg", "solvers/csg/listed", "solvers/auction", "autotune/subject", "autotune/tuned", "runtime/device"}},
 	{"internal/problems", []string{"solvers/...", "generated/...", "autotune/subject"}},
 	{"internal/placement", []string{"solvers/option", "autotune/tuned", "autotune/subject"}},
 	{"internal/ui", []string{"solvers/formats"}}, // counts nouns as the readers do
@@ -59,7 +59,7 @@ var rooms = []room{
 	// The command's rooms: the root has the problems' commands, these know nothing of one another, and all share a run of the
 	// program, which knows no problem.
 	{"internal/cli", []string{"internal/cli/...", "internal/placement", "internal/problems", "internal/ui", "solvers/...", "autotune/...", "runtime/..."}},
-	{"internal/cli/csg", cliProblem("solvers/csg", "solvers/csg/anytime", "internal/cli/ranks")},
+	{"internal/cli/csg", cliProblem("solvers/csg", "solvers/csg/anytime", "solvers/csg/listed", "internal/cli/ranks")},
 	{"internal/cli/auction", cliProblem("solvers/auction", "solvers/csg", "solvers/qubo")}, // which solve auctions, with kernels that --pin names
 	{"internal/cli/assignment", cliProblem("solvers/assignment", "solvers/formats/csv", "runtime/collective", "runtime/devices")},
 	{"internal/cli/qubo", cliProblem("solvers/qubo", "solvers/formats/csv")},
@@ -169,6 +169,7 @@ var rooms = []room{
 	{"solvers/csg/internal/lns", nil},
 	{"solvers/csg/anytime", []string{"solvers/option", "solvers/csg/problem", "solvers/csg/internal/cliques", "solvers/csg/internal/lns", "solvers/csg/internal/draw", "solvers/qubo", "solvers/solve", "solvers/formats/packed", "runtime/device"}},
 	// The API knows no kernels: what it runs, the plan names and an attempt does.
+	{"solvers/csg/listed", []string{"solvers/option", "solvers/auction", "solvers/csg", "solvers/csg/anytime", "solvers/csg/problem", "solvers/csg/internal/formats", "solvers/formats", "solvers/formats/names", "solvers/solve"}},
 	{"solvers/csg", []string{"solvers/csg/problem", "solvers/option", "solvers/csg/internal/attempt", "solvers/csg/internal/checkpoint", "solvers/csg/internal/draw", "solvers/csg/internal/formats", "solvers/csg/internal/kernels", "solvers/csg/internal/plan", "solvers/csg/internal/price", "solvers/csg/internal/ranking", "solvers/csg/internal/reference", "solvers/csg/internal/tune", "solvers/csg/internal/variants", "solvers/formats", "solvers/solve", "runtime/device", "autotune/subject"}},
 	// auction's rooms: branch and cut knows the bids of the problem, its linear programs rows and
 	// columns, and neither knows files and devices.

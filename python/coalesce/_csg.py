@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Iterable, Optional, Union
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Iterable, Mapping, Optional, Union
 
 import numpy as np
 
 from . import _library as lib
-from ._arguments import checked_text, listed, whole
+from ._arguments import checked_text, listed, truth, whole
 from ._keywords import encode, keywords, start as begin_solve
 from ._options import CSG, CSGOptions
 from ._progress import Progress, Told
 from ._report import Report
-from ._results import CSGFields
+from ._results import CSGFields, CSGListedFields
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -72,11 +73,9 @@ def solve_csg(values: Any, agents: Optional[int] = None, *, device: Union[str, i
         np.int32 if np.can_cast(a.dtype, np.int32) else np.int64
     a = np.array(a, kind, order="C")
     a[0] = 0
-    members = sizes if sizes is None or isinstance(sizes, str) else ",".join(str(whole("sizes", k, 1, 40)) for k in listed("sizes", sizes))
-    begin = None if start is None else json.dumps([[1 + whole("start", agent, 0, n - 1) for agent in listed("start", block)] for block in listed("start", start)])
     if options.get("resume") and checkpoint is None:
         raise ValueError("resume: expected the file of a checkpoint")
-    text = encode(CSG, options, device=lib.device_name(device), sizes=None if members is None else checked_text()("sizes", members), start=begin,
+    text = encode(CSG, options, device=lib.device_name(device), sizes=_sizes(sizes), start=_start(start, n),
                   checkpoint=None if checkpoint is None else os.fspath(checkpoint))
 
     def finish(report: dict[str, Any]) -> CSGResult:
@@ -84,4 +83,94 @@ def solve_csg(values: Any, agents: Optional[int] = None, *, device: Union[str, i
         return CSGResult(report, [[agent - 1 for agent in block] for block in blocks])
 
     result: CSGResult = begin_solve("csg", text, {"values": a}, finish, Told(progress, options.get("time_limit"), keep=a.size > _DIRECT), small=a.size <= _DIRECT and checkpoint is None)
+    return result
+
+
+def _sizes(sizes: Union[str, Iterable[int], None]) -> Optional[str]:
+    """Numbers of members as the library's text."""
+    if sizes is None:
+        return None
+    text: str = checked_text()("sizes", sizes if isinstance(sizes, str) else ",".join(str(whole("sizes", k, 1, 40)) for k in listed("sizes", sizes)))
+    return text
+
+
+def _start(start: Optional[Iterable[Iterable[int]]], n: int) -> Optional[str]:
+    """A structure of n agents as the library's text."""
+    return None if start is None else json.dumps([[1 + whole("start", agent, 0, n - 1) for agent in listed("start", block)] for block in listed("start", start)])
+
+
+_AGENTS = 1 << 16  # of listed coalitions at most
+
+
+@dataclass(repr=False, eq=False)
+class CoalitionsResult(Report, CSGListedFields):
+    """The best structure of listed coalitions. structure: lists of agents, numbers from 0. total: the sum of its values, exactly."""
+
+    structure: list[list[int]]
+    total: Decimal
+
+
+@keywords(CSGOptions)
+def solve_coalitions(values: Mapping[Iterable[int], Any], agents: Optional[int] = None, *, missing: Optional[float] = None, minimize: bool = False,
+                     blocks: Union[str, int, None] = None, together: Iterable[Iterable[int]] = (), separate: Iterable[Iterable[int]] = (),
+                     sizes: Union[str, Iterable[int], None] = None, start: Optional[Iterable[Iterable[int]]] = None,
+                     device: Union[str, int, None] = None, progress: Progress = None, **options: Unpack[CSGOptions]) -> CoalitionsResult:
+    """The partition of n agents into listed coalitions whose values add up to the most, by branch and cut.
+
+    values: the value of each coalition, by its agents, numbers from 0: {(0, 2): 1.5}. Values are exact decimals: a float stands
+    for the shortest decimals that give it.
+    agents: how many there are (n); None: as many as the largest number says.
+    missing: the value of coalitions that are not listed: minus infinity, which forbids them, or 0.
+    minimize: find the least sum instead.
+    blocks: how many coalitions the partition has: a number, or a text such as "1-4" or "2-"; None: any number.
+    together, separate: agents that share a coalition, and agents of whom no two do: lists of numbers from 0.
+    sizes: how many agents a coalition may have, numbers or a text such as "1-3,5"; None: any.
+    start: a structure to begin with: lists of agents, numbers from 0, such as the structure of an earlier result.
+    After time_limit the best structure so far is the answer where there is one, not proven.
+    progress: called with an Incumbent; one that returns True ends the solve. True shows a bar of tqdm.
+    Raises ValueError of a coalition without agents or with one twice, CostError of a value that is not a number, and InfeasibleError
+    where no listed coalitions have each agent once.
+    """
+    if not isinstance(values, Mapping):
+        raise TypeError(f"values: found {type(values).__name__}, expected a dict of coalitions")
+    rows: dict[str, str] = {}
+    n = 0 if agents is None else whole("agents", agents, 1, _AGENTS)
+    most = 0
+    for coalition, value in values.items():
+        members = sorted(1 + whole("values: an agent", agent, 0, (n or _AGENTS) - 1) for agent in listed("values: a coalition", coalition))
+        if not members or len(set(members)) < len(members):
+            raise ValueError(f"values: found the coalition {coalition!r}, expected agents, each once")
+        key = " ".join(map(str, members))
+        if key in rows:
+            raise ValueError(f"values: found the coalition {coalition!r} again, expected each once")
+        most = max(most, members[-1])
+        try:
+            amount = Decimal(str(value))
+        except ArithmeticError:  # no decimal
+            amount = Decimal("NaN")
+        if not amount.is_finite() and amount != Decimal("-inf"):
+            raise lib.CostError(f"values: found {value!r} of {coalition!r}, expected a number, or minus infinity")
+        rows[key] = str(amount)
+    if missing not in (None, 0, float("-inf")):
+        raise ValueError(f"missing: found {missing!r}, expected minus infinity or 0")
+    n = n or most
+    if n == 0:
+        raise ValueError("values: found no coalition, expected some")
+    text = np.frombuffer(json.dumps({"n": n, "values": rows}).encode(), np.uint8)
+
+    def groups(name: str, lists: Iterable[Iterable[int]]) -> list[str]:
+        return [" ".join(str(1 + whole(name, agent, 0, n - 1)) for agent in listed(name, group)) for group in listed(name, lists)]
+
+    if options.get("resume"):
+        raise ValueError("resume: found True, expected None: listed coalitions have no checkpoint")
+    if blocks is not None and not isinstance(blocks, str):
+        blocks = str(whole("blocks", blocks, 1, _AGENTS))
+    given = encode(CSG, options, device=lib.device_name(device), missing="0" if missing == 0 else None, minimize=truth("minimize", minimize), blocks=blocks,
+                   together=groups("together", together) or None, separate=groups("separate", separate) or None, sizes=_sizes(sizes), start=_start(start, n))
+
+    def finish(report: dict[str, Any]) -> CoalitionsResult:
+        found: Iterable[Iterable[int]] = report.pop("solution")
+        return CoalitionsResult(report, [[agent - 1 for agent in block] for block in found], Decimal(report["certificate"]["sum"]))
+
+    result: CoalitionsResult = begin_solve("csg", given, {"text": text}, finish, Told(progress, options.get("time_limit")), small=False)
     return result

@@ -218,6 +218,68 @@ class CSGFields(ReportFields):
         return cast('CSGCertificate', self.report["certificate"])
 
 
+class CSGConstraints(TypedDict):
+    """Constraints of the structures.
+
+    minimize: find the structure of the smallest value; left out where it is 0.
+    blocks: number of blocks, such as 3, 2- or 1-4; left out where any number is allowed.
+    together: agents that share a block, such as "1 3"; repeat it for more; left out where there are none.
+    separate: agents of whom no two share a block, such as "1 3"; repeat it for more; left out where there are none.
+    connected: blocks of a graph are connected by edges among their members; left out where it is 0.
+    sizes: numbers of members that blocks may have; left out where there is no restriction.
+    """
+
+    minimize: NotRequired[bool]
+    blocks: NotRequired[str]
+    together: NotRequired[list[str]]
+    separate: NotRequired[list[str]]
+    connected: NotRequired[bool]
+    sizes: NotRequired[str]
+
+
+class CSGlistedBlock(TypedDict):
+    """Blocks, in the order of their first agents.
+
+    agents: names of the agents, or their numbers.
+    value: value, an exact decimal.
+    """
+
+    agents: list[str]
+    value: str
+
+
+class CSGlistedCertificate(TypedDict):
+    """Findings of the check of the answer.
+
+    blocks: blocks, in the order of their first agents.
+    sum: sum of the blocks' values, an exact decimal.
+    partition: whether blocks are disjoint, cover the agents, and respect the constraints.
+    """
+
+    blocks: list[CSGlistedBlock]
+    sum: str
+    partition: bool
+
+
+class CSGListedFields(ReportFields):
+    """The fields of results of coalition structures of listed coalitions."""
+
+    @property
+    def constraints(self) -> CSGConstraints:
+        """Constraints of the structures."""
+        return cast('CSGConstraints', self.report["constraints"])
+
+    @property
+    def nodes(self) -> int:
+        """Nodes of branch and cut."""
+        return cast('int', self.report["nodes"])
+
+    @property
+    def certificate(self) -> Optional[CSGlistedCertificate]:
+        """Findings of the check of the answer; None where there is no solution."""
+        return cast('Optional[CSGlistedCertificate]', self.report.get("certificate"))
+
+
 class AuctionWork(TypedDict):
     """Work of tables of bidders on a device, payments included.
 

@@ -581,8 +581,13 @@ class SolveCsgFlags(TypedDict, total=False):
     values: also write the value of every coalition's best partition to this .npy file, for coalesce query csg (3 times the work, twice the memory).
     sizes: numbers of members that a block may have, such as 1-3,5 or 2- (default: any number).
     start: begin with the structure in this file: the agents of a block a line, by number or name, or an earlier result's JSON.
+    minimize: find the structure of the smallest value.
+    blocks: number of blocks, such as 3, 2- or 1-4 (default: any number).
+    together: agents that share a block, such as "1 3"; repeat it for more (default: none).
+    separate: agents of whom no two share a block, such as "1 3"; repeat it for more (default: none).
+    connected: blocks of a graph are connected by edges among their members.
     format: format of a file that is a graph: orlib, sparse, qs, rudy, dimacs, qubo, coo, bqm, bqpjson, qubist, sg, mqlib, lp, mps, qplib, mtx, npy, csv (default: told by its name).
-    algorithm: solve by prices or by splittings; dp and idp are the published programs; anytime searches a graph: price, apart, dp, idp, anytime (default: the solver's choice).
+    algorithm: solve by prices or by splittings; dp and idp are the published programs; anytime searches a graph; branch solves few coalitions that are listed: price, apart, dp, idp, anytime, branch (default: the solver's choice).
     variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known (default: the fastest known).
     time_limit: end the solve of an instance after this time, with the best so far (default: none, of a search among graphs 10s).
     target: stop at this value or more; prices and searches find structures on their way, splittings only at the end (default: none).
@@ -607,8 +612,13 @@ class SolveCsgFlags(TypedDict, total=False):
     values: Optional[Path]
     sizes: Optional[Path]
     start: Optional[Path]
+    minimize: Optional[bool]
+    blocks: Optional[Path]
+    together: Optional[Sequence[Path]]
+    separate: Optional[Sequence[Path]]
+    connected: Optional[bool]
     format: Optional[Literal["orlib", "sparse", "qs", "rudy", "dimacs", "qubo", "coo", "bqm", "bqpjson", "qubist", "sg", "mqlib", "lp", "mps", "qplib", "mtx", "npy", "csv"]]
-    algorithm: Optional[Literal["price", "apart", "dp", "idp", "anytime"]]
+    algorithm: Optional[Literal["price", "apart", "dp", "idp", "anytime", "branch"]]
     variant: Optional[Path]
     time_limit: Optional[Union[str, float]]
     target: Optional[float]

@@ -197,6 +197,30 @@ def test_csg():
         coalesce.solve_csg([0, -np.inf])
 
 
+def test_coalitions():
+    values = {(0,): 1, (1,): "0.1", (2, 0): Decimal("2.5"), frozenset([1, 2]): 0.2, (0, 1, 2): 2, (50,): -7}
+    alone = {(agent,): 0 for agent in range(3, 50)}
+    found = coalesce.solve_coalitions({**values, **alone})
+    assert found.proven and found.total == Decimal("-4.4") and [0, 2] in found.structure and len(found.structure) == 50
+    assert coalesce.solve_coalitions({**values, **alone}, start=found.structure, target=-5).total >= -5
+    few = {(0,): 0.1, (1,): 0.2, (0, 1): 0.3, (2,): 0}
+    assert coalesce.solve_coalitions(few).total == Decimal("0.3")
+    assert coalesce.solve_coalitions(few, blocks=3).structure == [[0], [1], [2]]
+    assert coalesce.solve_coalitions(few, together=[[0, 1]]).structure == [[0, 1], [2]]
+    assert coalesce.solve_coalitions({**few, (1, 2): -5}, minimize=True, separate=[(0, 1)]).total == Decimal("-4.9")
+    assert coalesce.solve_coalitions({(0, 4): 3}, agents=6, missing=0).total == 3
+    assert coalesce.solve_coalitions({(0,): 1, (1,): 1, (0, 1): 1}, sizes=[2]).constraints["sizes"] == "2"
+    with pytest.raises(coalesce.InfeasibleError):
+        coalesce.solve_coalitions(few, blocks="4-")
+    with pytest.raises(coalesce.CostError, match="expected a number"):
+        coalesce.solve_coalitions({(0,): float("nan")})
+    for wrong in [{(): 1}, {(0, 0): 1}, {(0, 1): 1, (1, 0): 2}, {}]:
+        with pytest.raises(ValueError, match="values: found"):
+            coalesce.solve_coalitions(wrong)
+    with pytest.raises(TypeError, match="expected a dict"):
+        coalesce.solve_coalitions([0, 1])
+
+
 def test_auction():
     result = coalesce.solve_auction([("4.5", ["x"]), (5, ["y"]), (Decimal(8), ["x", "y"]), (0.1, ("z",))])
     assert result.winners == [0, 1, 3] and result.revenue == Decimal("9.6") and result.proven

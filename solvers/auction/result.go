@@ -37,6 +37,12 @@ type Result struct {
 	prices []packing.Price // of branch and cut, for the atomic bids and in the auction's units
 }
 
+// A Proof is the tree of branch and cut and its prices of cliques, which bound what bids are worth without a search.
+type Proof = replay.Proof
+
+// Proof is that of the bound, or that no bids sell every good; nil: there is none.
+func (res *Result) Proof() *Proof { return res.proof }
+
 // NewResult is a result with the facts of its auction and no answer.
 func NewResult(a *Auction) *Result {
 	size := map[string]int{"goods": int(a.Goods), "bids": len(a.Bids), "dummies": int(a.Dummies)}

@@ -137,21 +137,39 @@ func feasible(a *Auction) string {
 	return text
 }
 
+// ProvenBound is the bound that a proof gives beside winning bids and kept reserves, by their places: computed again, without a search. It is empty where the
+// proof leaves out parts. Errors are those of the proof.
+func ProvenBound(a *Auction, winners, kept []int, proof *Proof) (solve.Number, error) {
+	p, err := problem.NewAtomicBids(a, true)
+	if err != nil {
+		return "", err
+	}
+	ceiling, err := proof.Bound(p.Bids, p.Places(winners, kept))
+	if err != nil || ceiling == nil {
+		return "", err
+	}
+	return p.OriginalPrice(ceiling), nil
+}
+
+// CheckUnsellable returns an error unless a proof shows that no bids sell every good of an auction without free disposal.
+func CheckUnsellable(a *Auction, proof *Proof) error {
+	p, err := problem.NewAtomicBids(a, true)
+	if err != nil {
+		return err
+	}
+	return checkUnsellable(p, proof)
+}
+
 // checkProof computes the bound of a proof again, and compares it with the stated bound.
 func (res *Result) checkProof(v *solve.Verdict, x *replay.Proof, stated solve.Number) error {
-	p, err := problem.NewAtomicBids(res.Auction, true)
+	bound, err := ProvenBound(res.Auction, res.Winners, res.Kept, x)
 	if err != nil {
 		return err
 	}
-	ceiling, err := x.Bound(p.Bids, p.Places(res.Winners, res.Kept))
-	if err != nil {
-		return err
-	}
-	if ceiling == nil {
+	if bound == "" {
 		v.Note("the proof leaves out parts, of which there is no bound")
 		return nil
 	}
-	bound := p.OriginalPrice(ceiling)
 	claimed, ok := stated.Rat()
 	proven, _ := bound.Rat()
 	switch {

@@ -254,6 +254,13 @@ static void problems(void) {
     free(ended(job, COALESCE_INVALID));
     free(values);
 
+    const char few[] = "{\"1 2\": 0.5, \"3 41\": -0.25, \"1\": 1, \"2\": 2}";
+    char *list = copy(few, strlen(few));
+    coalesce_array coalitions = {"text", list, strlen(few), COALESCE_UINT8, 0};
+    EXPECT(coalesce_start("csg", "{\"device\": \"host\", \"minimize\": true}", &coalitions, 1, ignore, &told, &job) == COALESCE_OK);
+    free(ended(job, COALESCE_INFEASIBLE)); /* agents 4 to 40 are in no coalition */
+    free(list);
+
     const char bids[] = "goods 3\nbids 3\ndummy 0\n0 4.5 0 1 #\n1 3 1 2 #\n2 2 2 #\n";
     char *text = copy(bids, strlen(bids));
     coalesce_array file = {"text", text, strlen(bids), COALESCE_UINT8, 0};

@@ -26,6 +26,7 @@ import (
 	"coalesce/runtime/memory"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/csg/anytime"
+	"coalesce/solvers/csg/listed"
 	"coalesce/solvers/option"
 	"coalesce/solvers/solve"
 )
@@ -47,9 +48,10 @@ type solveFlags struct {
 	// numbers of members that a block may have, such as 1-3,5 or 2-
 	sizes csg.Sizes `option:"sizes" default:"any number"`
 	// begin with the structure in this file: the agents of a block a line, by number or name, or an earlier result's JSON
-	start   string `option:"start"`
-	search  searchFlags
-	options csg.Options
+	start       string `option:"start"`
+	constraints listed.Constraints
+	search      searchFlags
+	options     csg.Options
 }
 
 // SolveCommand is `solve csg`.
@@ -64,11 +66,12 @@ func SolveCommand(a *run.App) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	for _, options := range []option.List{s.reading.Fields(), s.Fields(), s.search.reading.Fields()} {
+	for _, options := range []option.List{s.reading.Fields(), s.Fields(), s.constraints.Fields(), s.search.reading.Fields()} {
 		run.AddOptions(f, options)
 	}
 	options := s.options.Fields()
 	options.Find("algorithm").Extend(anytime.Algorithm, anytime.Algorithm+" searches a graph")
+	options.Find("algorithm").Extend(listed.Algorithm, listed.Algorithm+" solves few coalitions that are listed")
 	run.AddOptions(f, options)
 	run.AddFormerName(f, "method", options.Find("algorithm"))
 	s.Register(f)
@@ -144,6 +147,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 		}
 		return solveGraph(ctx, a, s, session, path, inst, 0)
 	}
+	s.constraints.Sizes = s.sizes
 	there := drawnOnDevices(&session.Options, s.Verify || s.values != "" || s.sizes != 0)
 	if s.distribution != "" {
 		value, free := s.value, a.Free()
@@ -159,22 +163,38 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 	}
 	start := time.Now()
 	var graph *anytime.Instance
+	var list *listed.Instance
 	inst, err := run.Await(ctx, func() (inst *csg.Instance, err error) {
 		if s.distribution != "" {
 			p.Set("drawing %s from %s", ui.Count(s.agents, "agent"), s.distribution)
-			return newDrawnInstance(s.distribution, s.agents, s.seed, s.value, there)
+			if inst, err = newDrawnInstance(s.distribution, s.agents, s.seed, s.value, there); err == nil && s.lists() {
+				list, err = listed.New(inst)
+			}
+			return inst, err
 		}
 		p.Set("reading %s", run.NameOf(path))
-		if s.search.isGraph(path) {
-			if graph, err = s.search.readGraph(a, path); err != nil || isSearched(s.options.Algorithm, graph.N, tableAgents) {
-				return nil, err
-			}
-			return tableOf(ctx, graph, a.Free())
+		if !s.search.isGraph(path) {
+			inst, list, err = s.readGame(a, path)
+			return inst, err
 		}
-		return readTable(a, path, s.reading)
+		if graph, err = s.search.readGraph(a, path); err != nil {
+			return nil, err
+		}
+		if s.lists() || s.sizes != 0 && graph.N > tableAgents && s.options.Algorithm == "" {
+			list, err = listed.FromGraph(graph, &s.constraints)
+			return nil, err
+		}
+		if isSearched(s.options.Algorithm, graph.N, tableAgents) {
+			return nil, nil
+		}
+		return tableOf(ctx, graph, a.Free())
 	})
 	if err != nil {
 		return err
+	}
+	if list != nil {
+		p.Close()
+		return solveListed(ctx, a, s, session, path, list, time.Since(start))
 	}
 	if inst == nil {
 		p.Close()
@@ -314,7 +334,11 @@ func (s *solveFlags) effectRules(path string, method int) []effect.Rule {
 		{Flags: "target", For: "one structure", Found: effect.UnlessRequested(s.values == "", "--values, which has the values of all coalitions")},
 		{Flags: "format missing names", For: "files", Found: effect.UnlessRequested(!drawn, source)},
 		{Flags: "missing names", For: "tables", Found: effect.UnlessRequested(drawn || !s.search.isGraph(path), source+", a graph")},
-		{Flags: "sizes values checkpoint resume verify", For: "tables of all coalitions", Found: search},
+		{Flags: "values checkpoint resume verify", For: "tables of all coalitions", Found: search},
+		{Flags: "sizes", For: "tables, and lists of coalitions", Found: effect.UnlessRequested(method != bySearch && (method != eitherMethod || s.sizes != 0), source+", which is searched")},
+		{Flags: "minimize blocks together separate", For: "lists of coalitions", Found: effect.UnlessRequested(s.lists(), "--algorithm "+s.options.Algorithm)},
+		{Flags: "values checkpoint resume verify variant pin frozen tuned record-untuned", For: "tables of all coalitions", Found: effect.UnlessRequested(!s.lists(), "coalitions that are listed one by one")},
+		{Flags: "connected", For: "graphs", Found: effect.UnlessRequested(!drawn && s.search.isGraph(path), source)},
 		{Flags: "variant pin frozen tuned record-untuned", For: "algorithms with kernels", Found: search},
 		{Flags: "resume", For: "--checkpoint FILE", Found: effect.UnlessRequested(s.options.Checkpoint != "", "no --checkpoint")},
 		run.ThreadsRule(s.Device),

@@ -9,6 +9,7 @@ import (
 	"coalesce/internal/cli/run"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/csg/anytime"
+	"coalesce/solvers/csg/listed"
 	"coalesce/solvers/solve"
 )
 
@@ -32,6 +33,14 @@ func (v *Verification) EffectRules(path string) []effect.Rule {
 // Verdict checks a result against a table, or against a graph: its partition, or its table if that was solved.
 func (v *Verification) Verdict(a *run.App, result []byte, path string) (*solve.Verdict, error) {
 	search := searchFlags{reading: anytime.ReadOptions{Format: v.Format}}
+	lists := listed.IsResult(result)
+	if !search.isGraph(path) && lists {
+		_, inst, err := readListed(a, path, v.reading, true)
+		if err != nil {
+			return nil, err
+		}
+		return listed.Verify(inst, result)
+	}
 	if !search.isGraph(path) {
 		inst, err := readTable(a, path, v.reading)
 		if err != nil {
@@ -45,6 +54,9 @@ func (v *Verification) Verdict(a *run.App, result []byte, path string) (*solve.V
 	g, err := search.readGraph(a, path)
 	if err != nil {
 		return nil, err
+	}
+	if lists {
+		return listed.VerifyGraph(g, result)
 	}
 	if anytime.IsResult(result) {
 		return anytime.Verify(g, result)

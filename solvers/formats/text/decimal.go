@@ -149,3 +149,29 @@ func scaled(m uint64, e int) float64 {
 	}
 	return float64(high) * math.Float64frombits(uint64(1023+two)<<52)
 }
+
+// Decimal reads a decimal that is whole times 10^-digits, digits being the fewest that do, at least 0. It returns false for
+// everything else, and where whole has more than 18 digits.
+func Decimal(word []byte) (whole int64, digits int, ok bool) {
+	d, ok := parseDecimal(word)
+	if !ok || d.mantissa > 1e18 {
+		return 0, 0, false
+	}
+	for d.mantissa%10 == 0 && d.mantissa != 0 && d.exponent < 0 {
+		d.mantissa /= 10
+		d.exponent++
+	}
+	if d.mantissa == 0 {
+		d.exponent = 0
+	}
+	if d.exponent < -18 || d.exponent > 18 || d.exponent > 0 && d.mantissa > 1e18/powers[d.exponent] {
+		return 0, 0, false
+	}
+	if d.exponent > 0 {
+		d.mantissa, d.exponent = d.mantissa*powers[d.exponent], 0
+	}
+	if whole = int64(d.mantissa); d.negative {
+		whole = -whole
+	}
+	return whole, -d.exponent, true
+}

@@ -29,17 +29,17 @@ type looseEntry struct {
 	line       int
 }
 
-func readJSON(r io.Reader, name string, opts ReadOptions) (*problem.Instance, error) {
+func readJSON(r io.Reader, name string, opts ReadOptions) (*problem.Instance, *problem.Listing, error) {
 	t := &jsonTable{table: newTable(name, opts), Reader: tokens.New(r, name)}
 	if opts.Names != nil {
 		if err := t.declare(opts.Names, 1); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	const want = "an object of coalitions and values, or a list of records"
 	tok, err := t.Token(want)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	switch tok {
 	case json.Delim('{'):
@@ -50,23 +50,23 @@ func readJSON(r io.Reader, name string, opts ReadOptions) (*problem.Instance, er
 		err = t.TokenError(tok, want)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := t.ExpectEnd(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, e := range t.loose {
 		if t.inner {
 			if e.key == "n" {
 				continue
 			}
-			return nil, t.errorf(e.line, "found %s, expected agents, n and values only", formats.Quote(e.key))
+			return nil, nil, t.errorf(e.line, "found %s, expected agents, n and values only", formats.Quote(e.key))
 		}
 		if err := t.add(e.key, e.value, e.line); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return t.instance()
+	return t.game()
 }
 
 // records reads a list of objects, each a coalition and its value, as pandas writes the rows of a table.
@@ -77,14 +77,15 @@ func (t *jsonTable) records() error {
 			return err
 		}
 		line := t.Line()
-		mask, value := uint64(0), ""
-		coalition, valued := false, false
+		var c coalition
+		value := ""
+		listed, valued := false, false
 		err := t.Fields("the record", func(key string) error {
 			var err error
 			switch {
-			case headsCoalitions(key) && !coalition:
-				coalition = true
-				mask, err = t.members()
+			case headsCoalitions(key) && !listed:
+				listed = true
+				c, err = t.readMembers()
 				return err
 			case headsValues(key) && !valued:
 				valued = true
@@ -96,12 +97,12 @@ func (t *jsonTable) records() error {
 		switch {
 		case err != nil:
 			return err
-		case !coalition || !valued:
+		case !listed || !valued:
 			return t.errorf(line, "found a record without a coalition or a value, expected both")
 		case value == "": // null: a coalition that is missing
 			return nil
 		}
-		return t.enter(mask, value, line)
+		return t.enter(c, value, line)
 	})
 }
 
@@ -118,22 +119,22 @@ func (t *jsonTable) value(want string) (string, int, error) {
 	return value, t.Line(), nil
 }
 
-// members reads a coalition: a list of agents, or text.
-func (t *jsonTable) members() (uint64, error) {
+// readMembers reads a coalition: a list of agents, or text.
+func (t *jsonTable) readMembers() (coalition, error) {
 	const want = "the agents of a coalition"
 	tok, err := t.Token(want)
 	if err != nil {
-		return 0, err
+		return coalition{}, err
 	}
 	if text, ok := scalar(tok); ok && text != "" {
 		return t.coalition(text, t.Line())
 	}
 	if tok != json.Delim('[') {
-		return 0, t.TokenError(tok, want)
+		return coalition{}, t.TokenError(tok, want)
 	}
 	agents, err := t.list("an agent's name")
 	if err != nil {
-		return 0, err
+		return coalition{}, err
 	}
 	return t.coalitionOf(agents, fmt.Sprint(agents), t.Line())
 }
@@ -152,8 +153,8 @@ func (t *jsonTable) list(what string) (list []string, err error) {
 		if word = strings.TrimSpace(word); !ok || word == "" {
 			return t.TokenError(tok, what)
 		}
-		if list = append(list, word); len(list) > problem.MaxAgents {
-			return t.Errorf("found more than %d agents, expected at most that many", problem.MaxAgents)
+		if list = append(list, word); len(list) > t.mostAgents() {
+			return t.Errorf("found more than %d agents, expected at most that many", t.mostAgents())
 		}
 		return nil
 	})

@@ -27,6 +27,16 @@ func CheckMissing(value string) error {
 	return err
 }
 
+// A Form is what a file is read as: the table of all coalitions, or the list of those that are allowed.
+type Form int
+
+// The forms. Of Either the file decides: see table.isListing.
+const (
+	Full Form = iota
+	Either
+	Listed
+)
+
 // ReadOptions say how to read a characteristic function.
 type ReadOptions struct {
 	// value of coalitions that a CSV or JSON file lacks, a number or -inf
@@ -34,6 +44,7 @@ type ReadOptions struct {
 	// names of the agents in order, such as ann,bob,cleo
 	Names []string `option:"names" default:"the file's own"`
 	Limit int64    // most bytes of values to hold; 0: DefaultLimit where the file does not prove its size
+	Form  Form     // table, listing, or either by size
 	// CoverOf, where it is set, is the instance whose table of best partitions is read, from .npy
 	// alone. Values keep their type. The sizes of blocks that the file names restrict the instance
 	// too, where no others do; those of another restriction are an error.
@@ -57,48 +68,70 @@ type ReadOptions struct {
 // where in the file, what was found and what was expected; a value that cannot
 // be added up unwraps to ErrValue.
 func Read(path string, opts ReadOptions) (*problem.Instance, error) {
-	plain, err := packed.OpenFile(path, opts.unpacked())
-	if err != nil {
-		return nil, err
-	}
-	return readPlain(plain, path, opts)
+	opts.Form = Full
+	inst, _, err := ReadGame(path, opts)
+	return inst, err
 }
 
 // ReadFrom is Read on an open stream of size bytes, or of unknown size when
 // that is negative; name is what errors call it.
 func ReadFrom(r io.Reader, size int64, name string, opts ReadOptions) (*problem.Instance, error) {
+	opts.Form = Full
+	inst, _, err := ReadGameFrom(r, size, name, opts)
+	return inst, err
+}
+
+// ReadGame is Read of a file that is an instance or a listing, as Options.Form says; the other one is nil.
+func ReadGame(path string, opts ReadOptions) (*problem.Instance, *problem.Listing, error) {
+	plain, err := packed.OpenFile(path, opts.unpacked())
+	if err != nil {
+		return nil, nil, err
+	}
+	return readPlain(plain, path, opts)
+}
+
+// ReadGameFrom is ReadGame on an open stream, as ReadFrom.
+func ReadGameFrom(r io.Reader, size int64, name string, opts ReadOptions) (*problem.Instance, *problem.Listing, error) {
 	plain, err := packed.OpenLimited(r, size, name, opts.unpacked())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	return readPlain(plain, name, opts)
 }
 
 // readPlain reads what was unpacked, and closes it.
-func readPlain(plain *packed.Stream, name string, opts ReadOptions) (inst *problem.Instance, err error) {
+func readPlain(plain *packed.Stream, name string, opts ReadOptions) (inst *problem.Instance, list *problem.Listing, err error) {
 	defer plain.Close()
 	head, _ := plain.Peek(foreign.Head)
 	if err := foreign.Check(name, head, "a characteristic function, as .npy, CSV or JSON", foreign.NPY, foreign.JSON); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	switch found := format(plain.Name, head); {
 	case opts.CoverOf != nil && found != "npy":
-		return nil, fmt.Errorf("%s: expected a table of best partitions, a .npy file", name)
+		return nil, nil, fmt.Errorf("%s: expected a table of best partitions, a .npy file", name)
 	case found == "npy":
 		if opts.Missing != "" {
-			return nil, &formats.OptionError{File: name, Option: "--missing", Format: "the format npy, of all coalitions", Expected: "csv and json"}
+			return nil, nil, &formats.OptionError{File: name, Option: "--missing", Format: "the format npy, of all coalitions", Expected: "csv and json"}
 		}
-		inst, err = readNPY(plain.Reader, plain.Size, name, opts)
+		if inst, err = readNPY(plain.Reader, plain.Size, name, opts); err == nil && opts.Form == Listed {
+			inst.Source = name
+			list, err = inst.Listing()
+			inst = nil
+		}
 	case found == "json":
-		inst, err = readJSON(plain.Reader, name, opts)
+		inst, list, err = readJSON(plain.Reader, name, opts)
 	default:
-		inst, err = readCSV(plain.Reader, name, opts)
+		inst, list, err = readCSV(plain.Reader, name, opts)
 	}
-	if err != nil {
-		return nil, err
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case list != nil:
+		list.Source = name
+	default:
+		inst.Source = name
 	}
-	inst.Source = name
-	return inst, nil
+	return inst, list, nil
 }
 
 // ParseCoalition reads agents of an instance, by number or by name, as tables write
@@ -112,7 +145,8 @@ func ParseCoalition(inst *problem.Instance, text string) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return t.coalition(text, 0)
+	c, err := t.coalition(text, 0)
+	return c.mask, err
 }
 
 // format tells the format by the name without the compression's ending, then

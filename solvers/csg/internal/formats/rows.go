@@ -49,16 +49,16 @@ type sheet struct {
 // numbers (mask), or with a column for each agent. Without a header values stand after the last comma, or after the last
 // semicolon or tab where the first row has no comma; rows that all have a decimal comma behind a semicolon or a tab could
 // be read in two ways, and are an error. Rows of a value alone are all 2^n of them. Delimiters in quotes do not count.
-func readCSV(r io.Reader, name string, opts ReadOptions) (*problem.Instance, error) {
+func readCSV(r io.Reader, name string, opts ReadOptions) (*problem.Instance, *problem.Listing, error) {
 	t := &sheet{table: newTable(name, opts)}
 	if opts.Names != nil {
 		if err := t.declare(opts.Names, 1); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	in, err := text.New(r, name, text.Options{Line: maxLine, Budget: t.memory})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	rows := csv.NewRows(in, "#")
 	for first := true; ; {
@@ -68,7 +68,7 @@ func readCSV(r io.Reader, name string, opts ReadOptions) (*problem.Instance, err
 			return t.end()
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if first {
 			t.between = rows.Delimiter
@@ -77,7 +77,7 @@ func readCSV(r io.Reader, name string, opts ReadOptions) (*problem.Instance, err
 		is := false
 		if first {
 			if is, err = t.head(row, in.LineNumber()); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			first = false
 		}
@@ -85,7 +85,7 @@ func readCSV(r io.Reader, name string, opts ReadOptions) (*problem.Instance, err
 			err = t.row(row, in.LineNumber())
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 }
@@ -169,7 +169,7 @@ func (t *sheet) row(row []byte, line int) error {
 		if len(cells) > 1 || strings.ContainsAny(value, " \t") && !text.DecimalComma([]byte(value)) {
 			return t.errorf(line, "found %s below values alone, expected a value a line, all 2^n by coalition number, as ODP-IP has them; CFSS writes graphs so: write its edges as .rud", formats.Quote(string(row)))
 		}
-		return t.pointFor(value, t.enter(uint64(t.rows-1), value, line))
+		return t.pointFor(value, t.enter(coalition{mask: uint64(t.rows - 1)}, value, line))
 	}
 	if !t.header && t.between == ',' {
 		if other := max(lastOutside(row, ';'), lastOutside(row, '\t')); other >= 0 && text.DecimalComma(bytes.TrimSpace(row[other+1:])) {
@@ -233,7 +233,7 @@ func (t *sheet) maskRow(cells []string, value string, line int) error {
 	if err != nil || mask >= 1<<problem.MaxAgents {
 		return t.errorf(line, "found the coalition number %s, expected one from 0 to 2^%d - 1", formats.Quote(cells[0]), problem.MaxAgents)
 	}
-	return t.enter(mask, value, line)
+	return t.enter(coalition{mask: mask}, value, line)
 }
 
 // memberRow reads a cell for each agent, and the value.
@@ -241,30 +241,32 @@ func (t *sheet) memberRow(cells []string, value string, line int) error {
 	if len(t.cells) != t.width {
 		return t.errorf(line, "found %s, expected %d as in the header", formats.Count(len(t.cells), "cell"), t.width)
 	}
-	mask := uint64(0)
+	var members coalition
 	for k, cell := range cells {
 		switch strings.ToLower(names.Clean(cell)) {
 		case "1", "true":
-			mask |= 1 << k
+			if _, err := t.include(&members, k); err != nil {
+				return t.errorf(line, "coalitions take %w", err)
+			}
 		case "0", "false":
 		default:
 			return t.errorf(line, "column %d: found %s, expected 1 where agent %s is a member, else 0", t.width-len(cells)+k, formats.Quote(cell), t.agents[k])
 		}
 	}
-	return t.enter(mask, value, line)
+	return t.enter(members, value, line)
 }
 
 // end makes the instance, and tells how rows were read.
-func (t *sheet) end() (*problem.Instance, error) {
+func (t *sheet) end() (*problem.Instance, *problem.Listing, error) {
 	if t.rows > 0 && t.commas == t.rows {
-		return nil, t.twoReadings()
+		return nil, nil, t.twoReadings()
 	}
 	if t.form == nothing && t.rows&(t.rows-1) != 0 {
-		return nil, t.errorf(t.entries[len(t.entries)-1].line, "found %s alone, expected 2^n, a value a line by coalition number from 0, or a coalition, a comma and a value", formats.Count(t.rows, "value"))
+		return nil, nil, t.errorf(t.entries[len(t.entries)-1].line, "found %s alone, expected 2^n, a value a line by coalition number from 0, or a coalition, a comma and a value", formats.Count(t.rows, "value"))
 	}
-	inst, err := t.instance()
+	inst, list, err := t.game()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	how := ""
 	if t.form != nothing {
@@ -280,8 +282,13 @@ func (t *sheet) end() (*problem.Instance, error) {
 		how += ", the comment " + formats.Quote(t.aside) + " left out"
 	}
 	what := map[form]string{lists: "a coalition and its value", masks: "a coalition number and its value", members: "a cell for each agent and the value", nothing: "a value, by coalition number"}[t.form]
-	inst.Notes = append([]string{fmt.Sprintf("read as CSV: %s of %s%s", formats.Count(t.rows, "row"), what, how)}, inst.Notes...)
-	return inst, nil
+	note := fmt.Sprintf("read as CSV: %s of %s%s", formats.Count(t.rows, "row"), what, how)
+	if list != nil {
+		list.Notes = append([]string{note}, list.Notes...)
+	} else {
+		inst.Notes = append([]string{note}, inst.Notes...)
+	}
+	return inst, list, nil
 }
 
 // lastOutside is where a byte stands last outside quotes, -1: nowhere.

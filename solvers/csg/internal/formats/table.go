@@ -13,6 +13,7 @@ import (
 	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/formats"
 	"coalesce/solvers/formats/names"
+	"coalesce/solvers/formats/text"
 )
 
 // A table collects coalitions and values in the order of a file. Memory grows
@@ -27,22 +28,43 @@ type table struct {
 	said    bool           // the file says that coalitions are agents
 	masked  bool           // coalitions came by number: bit i-1 is agent i
 	entries []entry
-	float   bool // some value is not an integer
+	wide    [][]uint64 // members of coalitions beyond agent 64, a bit each
+	float   bool       // some value is not an integer
 	memory  *formats.Budget
+}
+
+// A coalition is a set of agents: those of the first 64 as bits, others in the table's list wide by this number less 1; 0: there are none.
+type coalition struct {
+	mask uint64
+	wide int32
 }
 
 // An entry is one row.
 type entry struct {
-	mask  uint64
-	line  int
-	i     int64   // the value, when it is an integer
-	f     float64 // the value
-	whole bool    // i holds it
+	coalition
+	digits uint8 // of a decimal behind its point, whose digits i holds; noDecimal: i does not hold the value
+	line   int
+	i      int64   // the value, when it is a decimal
+	f      float64 // the value
 }
+
+// noDecimal is entry.digits of minus infinity and of values with more than 18 digits.
+const noDecimal = math.MaxUint8
+
+// whole reports whether the value is an integer.
+func (e *entry) whole() bool { return e.digits == 0 }
 
 func newTable(file string, opts ReadOptions) *table {
 	t := &table{file: file, opts: opts, index: map[string]int{}, memory: formats.NewBudget(opts.limit())}
 	return t
+}
+
+// mostAgents is the most agents that the file may have.
+func (t *table) mostAgents() int {
+	if t.opts.Form == Full {
+		return problem.MaxAgents
+	}
+	return problem.MaxListed
 }
 
 func (t *table) errorf(line int, format string, args ...any) error {
@@ -51,8 +73,8 @@ func (t *table) errorf(line int, format string, args ...any) error {
 
 // declare sets the agents' names before the first coalition.
 func (t *table) declare(agents []string, line int) error {
-	if len(agents) > problem.MaxAgents {
-		return t.errorf(line, "found %d agents, expected at most %d", len(agents), problem.MaxAgents)
+	if len(agents) > t.mostAgents() {
+		return t.errorf(line, "found %d agents, expected at most %d", len(agents), t.mostAgents())
 	}
 	if len(t.entries) > 0 && len(t.agents) > 0 {
 		return t.errorf(line, "found the agents' names after coalitions, expected them before")
@@ -73,8 +95,8 @@ func (t *table) declare(agents []string, line int) error {
 
 // numberAgents declares agents 1..n.
 func (t *table) numberAgents(n, line int) error {
-	if n < 0 || n > problem.MaxAgents {
-		return t.errorf(line, "found %d agents, expected 0 to %d", n, problem.MaxAgents)
+	if n < 0 || n > t.mostAgents() {
+		return t.errorf(line, "found %d agents, expected 0 to %d", n, t.mostAgents())
 	}
 	names := make([]string, n)
 	for i := range names {
@@ -84,22 +106,22 @@ func (t *table) numberAgents(n, line int) error {
 }
 
 // add enters a row.
-func (t *table) add(coalition, value string, line int) error {
-	mask, err := t.coalition(coalition, line)
+func (t *table) add(list, value string, line int) error {
+	members, err := t.coalition(list, line)
 	if err != nil {
 		return err
 	}
-	return t.enter(mask, value, line)
+	return t.enter(members, value, line)
 }
 
-// enter enters a row whose coalition is known by its number.
-func (t *table) enter(mask uint64, value string, line int) error {
+// enter enters a row whose coalition is known.
+func (t *table) enter(members coalition, value string, line int) error {
 	e, err := parseValue(value)
 	if err != nil {
 		return t.errorf(line, "%w", err)
 	}
-	e.mask, e.line = mask, line
-	t.float = t.float || !e.whole
+	e.coalition, e.line = members, line
+	t.float = t.float || !e.whole()
 	if t.entries, err = formats.Append(t.memory, t.entries, e); err != nil {
 		return t.errorf(line, "%d coalitions and more take %w", len(t.entries), err)
 	}
@@ -110,19 +132,30 @@ func (t *table) enter(mask uint64, value string, line int) error {
 func parseValue(s string) (entry, error) {
 	s = strings.TrimSpace(s)
 	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
-		return entry{i: i, f: float64(i), whole: true}, nil
+		return entry{i: i, f: float64(i)}, nil
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 1) || strings.ContainsAny(s, "xX_") {
 		return entry{}, fmt.Errorf("%w: found %s, expected a number, or -inf for a forbidden coalition", problem.ErrValue, formats.Quote(s))
 	}
-	return entry{f: f}, nil
+	e := entry{f: f, digits: noDecimal}
+	if i, digits, ok := text.Decimal([]byte(s)); ok {
+		e.i, e.digits = i, max(1, uint8(digits)) // a decimal that is written with a point stays one
+		if digits == 0 {
+			if i > math.MaxInt64/10 || i < math.MinInt64/10 {
+				e.i, e.digits = 0, noDecimal
+			} else {
+				e.i *= 10
+			}
+		}
+	}
+	return e, nil
 }
 
 // coalition reads a list of agents.
-func (t *table) coalition(list string, line int) (uint64, error) {
+func (t *table) coalition(list string, line int) (coalition, error) {
 	if strings.TrimSpace(list) == "∅" {
-		return 0, nil
+		return coalition{}, nil
 	}
 	var known func(name string) bool
 	if t.given {
@@ -130,29 +163,71 @@ func (t *table) coalition(list string, line int) (uint64, error) {
 	}
 	agents, err := names.ParseList(list, known)
 	if err != nil {
-		return 0, t.errorf(line, "coalition: %w", err)
+		return coalition{}, t.errorf(line, "coalition: %w", err)
 	}
 	return t.coalitionOf(agents, list, line)
 }
 
 // coalitionOf is the coalition of agents, which the file writes so.
-func (t *table) coalitionOf(agents []string, written string, line int) (uint64, error) {
-	var mask uint64
+func (t *table) coalitionOf(agents []string, written string, line int) (coalition, error) {
+	var c coalition
 	for _, agent := range agents {
 		i, err := t.agent(agent, line)
 		if err != nil {
-			return 0, err
+			return c, err
 		}
-		if mask>>i&1 != 0 {
-			return 0, t.errorf(line, "found agent %s twice in the coalition %s, expected it once", formats.Quote(agent), formats.Quote(written))
+		known, err := t.include(&c, i)
+		if err != nil {
+			return c, t.errorf(line, "coalitions take %w", err)
 		}
-		mask |= 1 << i
+		if known {
+			return c, t.errorf(line, "found agent %s twice in the coalition %s, expected it once", formats.Quote(agent), formats.Quote(written))
+		}
 	}
-	return mask, nil
+	return c, nil
 }
 
-// asAuction is what errors say of few coalitions of many agents.
-const asAuction = "; with few coalitions write an auction without free disposal, its goods the agents: docs/csg.md"
+// include makes agent i, from 0, a member of a coalition, and reports whether it was one.
+func (t *table) include(c *coalition, i int) (known bool, err error) {
+	if i < 64 {
+		known = c.mask>>i&1 != 0
+		c.mask |= 1 << i
+		return known, nil
+	}
+	if c.wide == 0 {
+		if t.wide, err = formats.Append(t.memory, t.wide, nil); err != nil {
+			return false, err
+		}
+		c.wide = int32(len(t.wide))
+	}
+	more := &t.wide[c.wide-1]
+	for len(*more) <= i/64-1 {
+		if *more, err = formats.Append(t.memory, *more, 0); err != nil {
+			return false, err
+		}
+	}
+	word := &(*more)[i/64-1]
+	known = *word>>(i%64)&1 != 0
+	*word |= 1 << (i % 64)
+	return known, nil
+}
+
+// members are the agents of a coalition, from 0, ascending.
+func (t *table) members(c coalition) (agents []int) {
+	words := []uint64{c.mask}
+	if c.wide > 0 {
+		words = append(words, t.wide[c.wide-1]...)
+	}
+	for k, w := range words {
+		for ; w != 0; w &= w - 1 {
+			agents = append(agents, 64*k+bits.TrailingZeros64(w))
+		}
+	}
+	return agents
+}
+
+// asListed is what errors say of few coalitions of many agents.
+const asListed = "; a file of few coalitions needs no table of all where --missing is -inf, or 0 and no agent alone is worth less: docs/csg.md"
 
 // agent finds an agent's bit, a new one when agents were not declared.
 func (t *table) agent(word string, line int) (int, error) {
@@ -168,8 +243,8 @@ func (t *table) agent(word string, line int) (int, error) {
 	if strings.ContainsAny(word, "{}[]()=\":") {
 		return 0, t.errorf(line, "found agent %s, expected a number or a name", formats.Quote(word))
 	}
-	if len(t.agents) == problem.MaxAgents {
-		return 0, t.errorf(line, "found a %dth agent, %s, expected at most %d%s", problem.MaxAgents+1, formats.Quote(word), problem.MaxAgents, asAuction)
+	if most := t.mostAgents(); len(t.agents) == most {
+		return 0, t.errorf(line, "found a %dth agent, %s, expected at most %d", most+1, formats.Quote(word), most)
 	}
 	t.index[word] = len(t.agents)
 	t.agents = append(t.agents, word)
@@ -183,15 +258,28 @@ func bare(text string) string {
 	return quoted[1 : len(quoted)-1]
 }
 
-// instance makes the instance of all rows.
-func (t *table) instance() (*problem.Instance, error) {
+// game makes the table of all coalitions, or the listing of the few that rows have.
+func (t *table) game() (*problem.Instance, *problem.Listing, error) {
 	if len(t.entries) == 0 && !t.given {
-		return nil, t.errorf(1, "found no coalition, expected rows such as \"1 3, 25\"")
+		return nil, nil, t.errorf(1, "found no coalition, expected rows such as \"1 3, 25\"")
 	}
 	inst := &problem.Instance{}
 	if err := t.order(inst); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	if t.isListing(inst.N) {
+		list, err := t.listing(inst)
+		return nil, list, err
+	}
+	if inst.N > problem.MaxAgents {
+		return nil, nil, t.errorf(t.lines[min(problem.MaxAgents, len(t.lines)-1)], "found %d agents, expected at most %d in a table of all coalitions%s", inst.N, problem.MaxAgents, asListed)
+	}
+	inst, err := t.instance(inst)
+	return inst, nil, err
+}
+
+// instance makes the instance of all rows.
+func (t *table) instance(inst *problem.Instance) (*problem.Instance, error) {
 	slices.SortStableFunc(t.entries, func(a, b entry) int { return cmp.Compare(a.mask, b.mask) })
 	for i := 1; i < len(t.entries); i++ {
 		if a, b := t.entries[i-1], t.entries[i]; a.mask == b.mask {
@@ -272,8 +360,8 @@ func (t *table) order(inst *problem.Instance) error {
 	inst.N = 0
 	seen := map[int]int{}
 	for i, k := range move {
-		if k < 0 || k >= problem.MaxAgents {
-			return t.errorf(t.lines[i], "found agent %s, expected 1 to %d", t.agents[i], problem.MaxAgents)
+		if k < 0 || k >= t.mostAgents() {
+			return t.errorf(t.lines[i], "found agent %s, expected 1 to %d", t.agents[i], t.mostAgents())
 		}
 		if j, ok := seen[k]; ok {
 			return t.errorf(t.lines[i], "found agent %s, expected it to be written as before: %s", t.agents[i], t.agents[j])
@@ -284,16 +372,28 @@ func (t *table) order(inst *problem.Instance) error {
 		seen[k] = i
 		inst.N = max(inst.N, k+1)
 	}
-	if single := !slices.ContainsFunc(t.entries, func(e entry) bool { return bits.OnesCount64(e.mask) != 1 }); single && !t.said && inst.N >= 3 &&
+	if single := !slices.ContainsFunc(t.entries, func(e entry) bool { return e.wide > 0 || bits.OnesCount64(e.mask) != 1 }); single && !t.said && inst.N >= 3 &&
 		len(t.entries) == inst.N && inst.N&(inst.N+1) == 0 {
 		return t.errorf(t.entries[0].line, "found the coalitions 1 to %d, which could be agents or coalition numbers, expected a header that tells: coalition,value or mask,value", inst.N)
 	}
-	for e := range t.entries {
-		var to uint64
-		for i, k := range move {
-			to |= t.entries[e].mask >> i & 1 << k
+	if len(move) <= 64 && inst.N <= 64 {
+		for e := range t.entries {
+			var to uint64
+			for i, k := range move {
+				to |= t.entries[e].mask >> i & 1 << k
+			}
+			t.entries[e].mask = to
 		}
-		t.entries[e].mask = to
+		return nil
+	}
+	for e := range t.entries {
+		var to coalition
+		for _, i := range t.members(t.entries[e].coalition) {
+			if _, err := t.include(&to, move[i]); err != nil {
+				return t.errorf(t.entries[e].line, "coalitions take %w", err)
+			}
+		}
+		t.entries[e].coalition = to
 	}
 	return nil
 }
@@ -307,7 +407,7 @@ func (t *table) missing(inst *problem.Instance) (entry, error) {
 	}
 	absent := inst.Len() - rows
 	if absent == 0 {
-		return entry{whole: true}, nil
+		return entry{}, nil
 	}
 	if t.opts.Missing != "" {
 		e, err := parseValue(t.opts.Missing)
@@ -315,9 +415,9 @@ func (t *table) missing(inst *problem.Instance) (entry, error) {
 			return entry{}, fmt.Errorf("value of missing coalitions: %w", err)
 		}
 		if bytes := int64(inst.Len()) * 8; bytes > t.opts.limit() {
-			return entry{}, fmt.Errorf("%s: found %d of the 2^%d coalitions of %d agents; to fill in the others takes %w%s", t.file, len(t.entries), inst.N, inst.N, formats.MemoryShortage(float64(bytes), t.opts.limit()), asAuction)
+			return entry{}, fmt.Errorf("%s: found %d of the 2^%d coalitions of %d agents; to fill in the others takes %w%s", t.file, len(t.entries), inst.N, inst.N, formats.MemoryShortage(float64(bytes), t.opts.limit()), asListed)
 		}
-		t.float = t.float || !e.whole
+		t.float = t.float || !e.whole()
 		return e, nil
 	}
 	var some []string
@@ -359,7 +459,7 @@ func (t *table) fill(inst *problem.Instance, missing entry) error {
 		values[i] = missing.f
 	}
 	for _, e := range t.entries {
-		if e.whole && (e.i > 1<<53 || e.i < -1<<53) {
+		if e.whole() && (e.i > 1<<53 || e.i < -1<<53) {
 			return t.errorf(e.line, "%w: found the integer %d, expected at most 2^53 where other values are not integers", problem.ErrValue, e.i)
 		}
 		values[e.mask] = e.f

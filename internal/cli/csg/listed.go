@@ -1,0 +1,86 @@
+package csg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"time"
+
+	"coalesce/internal/cli/run"
+	"coalesce/internal/ui"
+	"coalesce/solvers/csg"
+	"coalesce/solvers/csg/listed"
+	"coalesce/solvers/solve"
+)
+
+// lists reports whether the flags ask for a list of coalitions, which branch and cut solves, in place of a table of all.
+func (s *solveFlags) lists() bool {
+	return s.options.Algorithm == listed.Algorithm || s.options.Algorithm == "" && s.constraints.Any()
+}
+
+// readGame reads FILE, which may be standard input, as a table of all coalitions or a list of some.
+func (s *solveFlags) readGame(a *run.App, path string) (*csg.Instance, *listed.Instance, error) {
+	table := s.options.Algorithm != "" || s.values != "" || s.options.Checkpoint != "" || s.Verify
+	if table && !s.lists() {
+		inst, err := readTable(a, path, s.reading)
+		return inst, nil, err
+	}
+	return readListed(a, path, s.reading, s.lists())
+}
+
+// readListed reads FILE as a list of coalitions where that is forced or where its size says so, else as a table of all.
+func readListed(a *run.App, path string, o csg.ReadOptions, forced bool) (*csg.Instance, *listed.Instance, error) {
+	o.Limit = a.Free().Bytes
+	if path == run.Dash {
+		return listed.ReadFrom(a.In, -1, run.StandardInput, o, forced)
+	}
+	return listed.Read(path, o, forced)
+}
+
+// solveListed solves a list of coalitions, and prints.
+func solveListed(ctx context.Context, a *run.App, s *solveFlags, session *csg.Session, path string, inst *listed.Instance, read time.Duration) error {
+	if a.HasOneInstance() {
+		return a.OnRankZero("a list of coalitions is one process's", func() error { return solveListed(ctx, a, s, session, path, inst, read) })
+	}
+	p := a.Progress()
+	defer p.Close()
+	o := listed.Options{Settings: session.Settings, Constraints: s.constraints}
+	o.Algorithm = s.options.Algorithm
+	if err := s.readStart(a, &o.Settings, inst.N, inst.Names); err != nil {
+		return err
+	}
+	what := fmt.Sprintf("%s of %s", ui.Count(len(inst.Coalitions), "coalition"), ui.Count(inst.N, "agent"))
+	p.Set("solving %s", what)
+	o.Log = func(line string) { p.Set("solving %s: %s", what, line) }
+	o.Progress = func(now solve.Incumbent) { p.Set("solving %s: %s", what, now) }
+	r, err := run.AwaitBest(ctx, func() (*listed.Result, error) { return listed.Solve(ctx, inst, o) })
+	if r == nil || err != nil && !s.JSON {
+		return run.SolverError(err, csg.ErrCheck)
+	}
+	r.Seconds.Read = read.Seconds()
+	p.Close()
+	if s.JSON {
+		return errors.Join(err, run.PrintJSON(a.Out, r))
+	}
+	return writeListed(a.Out, r)
+}
+
+// writeListed writes the answer of a list of coalitions for people.
+func writeListed(out io.Writer, r *listed.Result) error {
+	blocks := make([]csg.Block, len(r.Certificate.Blocks))
+	for k, b := range r.Certificate.Blocks {
+		blocks[k] = csg.Block{Agents: b.Agents, Value: b.Value}
+	}
+	n := r.Size["agents"]
+	if err := writeBlocks(out, blocks, r.Value, n); err != nil {
+		return err
+	}
+	return run.Answer{
+		Report:   &r.Report,
+		Instance: fmt.Sprintf("%s (%s, %s)", r.Instance, ui.Count(n, "agent"), ui.Count(r.Size["coalitions"], "coalition")),
+		Checked:  fmt.Sprintf("the blocks are a partition of allowed coalitions and their values add up to %s", r.Certificate.Sum),
+		Name:     ui.Count(runtime.GOMAXPROCS(0), "core"),
+	}.Write(out)
+}

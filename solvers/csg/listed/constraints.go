@@ -1,0 +1,204 @@
+package listed
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"coalesce/solvers/csg"
+	"coalesce/solvers/csg/anytime"
+	"coalesce/solvers/csg/problem"
+	"coalesce/solvers/formats"
+	"coalesce/solvers/formats/names"
+	"coalesce/solvers/solve"
+)
+
+// Constraints say which structures are allowed, and which is the best.
+type Constraints struct {
+	// find the structure of the smallest value
+	Minimize bool `option:"minimize" json:"minimize,omitempty"`
+	// number of blocks, such as 3, 2- or 1-4
+	Blocks Counts `option:"blocks" default:"any number" json:"blocks,omitzero" none:"any number is allowed"`
+	// agents that share a block, such as "1 3"; repeat it for more
+	Together []string `option:"together" whole:"true" default:"none" json:"together,omitempty" none:"there are none"`
+	// agents of whom no two share a block, such as "1 3"; repeat it for more
+	Separate []string `option:"separate" whole:"true" default:"none" json:"separate,omitempty" none:"there are none"`
+	// blocks of a graph are connected by edges among their members
+	Connected bool `option:"connected" json:"connected,omitempty"`
+	// numbers of members that blocks may have
+	Sizes csg.Sizes `json:"sizes,omitzero" none:"there is no restriction"`
+}
+
+// Any reports whether there are constraints besides sizes of blocks.
+func (c *Constraints) Any() bool {
+	return c.Minimize || c.Connected || c.Blocks != (Counts{}) || len(c.Together)+len(c.Separate) > 0
+}
+
+// FromGraph lists the coalitions of a graph that blocks may be under constraints, which Solve needs too: without those that two others make up
+// and that are not worth more, unless the number of blocks or agents that share one matter.
+func FromGraph(g *anytime.Instance, c *Constraints) (*Instance, error) {
+	return g.Listing(anytime.ListOptions{Sizes: c.Sizes, Connected: c.Connected, Minimize: c.Minimize, Whole: c.Blocks != (Counts{}) || len(c.Together) > 0})
+}
+
+// sign is -1 where the smallest value is the best.
+func (c *Constraints) sign() float64 {
+	if c.Minimize {
+		return -1
+	}
+	return 1
+}
+
+// signed is a number of the auction as one of the instance, or the other way round.
+func (c *Constraints) signed(x solve.Number) solve.Number {
+	switch {
+	case !c.Minimize || x == "" || x == "0":
+		return x
+	case strings.HasPrefix(string(x), "-"):
+		return x[1:]
+	}
+	return "-" + x
+}
+
+// Counts are the numbers of blocks that a structure may have: Least at least, and Most at most. 0 is no limit.
+//
+// JSON: string
+type Counts struct{ Least, Most int }
+
+// String is what UnmarshalText reads; empty where every number is allowed.
+func (c Counts) String() string {
+	switch {
+	case c == Counts{}:
+		return ""
+	case c.Least == c.Most:
+		return strconv.Itoa(c.Least)
+	case c.Most == 0:
+		return fmt.Sprintf("%d-", c.Least)
+	}
+	return fmt.Sprintf("%d-%d", max(1, c.Least), c.Most)
+}
+
+// MarshalText is String.
+func (c Counts) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText reads a number, or a range such as "2-4", or "2-", which has no end.
+func (c *Counts) UnmarshalText(text []byte) error {
+	*c = Counts{}
+	if len(text) == 0 {
+		return nil
+	}
+	low, high, isRange := strings.Cut(string(text), "-")
+	least, err := strconv.Atoi(strings.TrimSpace(low))
+	most := least
+	if err == nil && isRange {
+		if most = 0; strings.TrimSpace(high) != "" {
+			most, err = strconv.Atoi(strings.TrimSpace(high))
+		}
+	}
+	if err != nil || least < 1 || most != 0 && most < least || most > MaxAgents || least > MaxAgents || isRange && most == 0 && high != "" {
+		return solve.AsInputError(fmt.Errorf("found the number of blocks %q, expected a number from 1 on, or a range such as 1-4 or 2-", text))
+	}
+	*c = Counts{least, most}
+	return nil
+}
+
+// check returns an error unless a structure may have so many blocks.
+func (c Counts) check(blocks int) error {
+	if blocks < c.Least || c.Most > 0 && blocks > c.Most {
+		return fmt.Errorf("found %s, expected %s", formats.Count(blocks, "block"), c)
+	}
+	return nil
+}
+
+// rules are constraints by agents' numbers.
+type rules struct {
+	sizes    csg.Sizes
+	together [][]int // ascending
+	separate [][]int
+}
+
+// rules are the constraints on single blocks of an instance.
+func (c *Constraints) rules(inst *Instance) (*rules, error) {
+	r := &rules{sizes: c.Sizes}
+	var err error
+	if r.together, err = groups("Together", c.Together, inst); err != nil {
+		return nil, err
+	}
+	if r.separate, err = groups("Separate", c.Separate, inst); err != nil {
+		return nil, err
+	}
+	if !inst.Zeros {
+		return r, nil
+	}
+	switch {
+	case c.Blocks != Counts{}, len(r.together) > 0, !r.allow([]int{1}):
+		return nil, solve.InvalidInput("Missing", "found 0, expected -inf beside numbers and sizes of blocks and agents that share one: coalitions that are not listed stand for agents alone")
+	}
+	for _, k := range inst.Coalitions {
+		if len(k.Agents) == 1 && (k.Value < 0) != c.Minimize && k.Value != 0 {
+			return nil, solve.InvalidInput("Missing", "found 0, and agent %s alone is worth %s than that, expected -inf", inst.Name(k.Agents[0]), map[bool]string{false: "less", true: "more"}[c.Minimize])
+		}
+	}
+	return r, nil
+}
+
+// groups reads lists of agents, by number or by name.
+func groups(field string, lists []string, inst *Instance) (out [][]int, err error) {
+	number := make(map[string]int, len(inst.Names))
+	for i, name := range inst.Names {
+		number[name] = i + 1
+	}
+	var known func(string) bool
+	if inst.Names != nil {
+		known = func(word string) bool { return number[word] > 0 }
+	}
+	for _, list := range lists {
+		words, err := names.ParseList(list, known)
+		if err != nil {
+			return nil, solve.InvalidInput(field, "%w", err)
+		}
+		var group []int
+		for _, word := range words {
+			agent := number[word]
+			if agent == 0 {
+				agent, err = strconv.Atoi(word)
+			}
+			if err != nil || agent < 1 || agent > inst.N {
+				return nil, solve.InvalidInput(field, "found agent %s, expected a number from 1 to %d, or a name where agents have names", formats.Quote(word), inst.N)
+			}
+			group = append(group, agent)
+		}
+		slices.Sort(group)
+		if group = slices.Compact(group); len(group) < 2 {
+			return nil, solve.InvalidInput(field, "found %s, expected two agents or more", formats.Quote(list))
+		}
+		out = append(out, group)
+	}
+	return out, nil
+}
+
+// allow reports whether agents, ascending, may be a block.
+func (r *rules) allow(agents []int) bool {
+	if r.sizes != 0 && r.sizes>>min(len(agents), problem.MaxAgents)&1 == 0 {
+		return false
+	}
+	count := func(group []int) (members int) {
+		for _, agent := range group {
+			if _, in := slices.BinarySearch(agents, agent); in {
+				members++
+			}
+		}
+		return members
+	}
+	for _, group := range r.together {
+		if k := count(group); k != 0 && k != len(group) {
+			return false
+		}
+	}
+	for _, group := range r.separate {
+		if count(group) > 1 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,237 @@
+// Package listed solves coalition structure generation where the allowed coalitions are listed: set partitioning, of any number of
+// agents. Agents are the goods of an auction without free disposal, coalitions its bids, and package auction's branch and
+// cut finds the best structure, with a proof that Verify computes again without a search. Values are decimals, and sums are exact.
+//
+// Constraints say which structures are allowed: sizes of blocks and their number, agents that share a block and agents that do not.
+package listed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"coalesce/solvers/auction"
+	"coalesce/solvers/csg"
+	"coalesce/solvers/csg/internal/formats"
+	"coalesce/solvers/csg/problem"
+	"coalesce/solvers/solve"
+)
+
+// An Instance is agents and their allowed coalitions.
+type Instance = problem.Listing
+
+// A Coalition is an allowed coalition and its value.
+type Coalition = problem.Listed
+
+// MaxAgents is the most agents of an instance.
+const MaxAgents = problem.MaxListed
+
+// Algorithm is the name of the algorithm for listed coalitions: branch and cut.
+const Algorithm = auction.Branch
+
+// New lists the coalitions of a table of at most 18 agents that are not forbidden.
+func New(inst *csg.Instance) (*Instance, error) {
+	if err := inst.Check(); err != nil {
+		return nil, err
+	}
+	inst.DrawValues()
+	return inst.Listing()
+}
+
+// Options of Solve: the settings of all solvers, of which Algorithm is one of package auction, and the constraints.
+type Options struct {
+	solve.Settings
+	Constraints
+}
+
+// Read reads a table of coalitions and values from a file: as csg.Read, or as a listing if forced is set, or if the file is one by its size.
+// The other result is nil.
+func Read(path string, opts csg.ReadOptions, forced bool) (*csg.Instance, *Instance, error) {
+	return formats.ReadGame(path, withForm(opts, forced))
+}
+
+// ReadFrom is Read on an open stream of size bytes, or of unknown size when that is negative; name is what errors call it.
+func ReadFrom(r io.Reader, size int64, name string, opts csg.ReadOptions, forced bool) (*csg.Instance, *Instance, error) {
+	return formats.ReadGameFrom(r, size, name, withForm(opts, forced))
+}
+
+func withForm(opts csg.ReadOptions, forced bool) csg.ReadOptions {
+	opts.Form = formats.Either
+	if forced {
+		opts.Form = formats.Listed
+	}
+	return opts
+}
+
+// Solve finds the best structure of allowed coalitions, and proves it. The end of ctx and the time limit end a solve with the best
+// structure so far and a bound; Stopped says so. Where there is no structure the error wraps solve.ErrInfeasible, and the
+// result says so; where none was found yet, auction.ErrUnsold.
+func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
+	p, err := newProgram(inst, &o.Constraints)
+	if err != nil {
+		return nil, err
+	}
+	s := auction.Options{Settings: o.Settings, Proof: true}
+	s.Start, s.Target, s.Progress = nil, nil, nil
+	if o.Target != nil {
+		target := o.sign() * *o.Target
+		s.Target = &target
+	}
+	if o.Progress != nil {
+		s.Progress = func(now solve.Incumbent) {
+			o.Progress(solve.NewIncumbent(now.Seconds, o.signed(now.Value), o.signed(now.Bound), now.Work))
+		}
+	}
+	blocks, _, err := problem.TakeStart(&o.Settings, inst.N)
+	if err != nil {
+		return nil, err
+	}
+	if blocks != nil {
+		bids, err := p.bidsOf(blocks)
+		if err != nil {
+			return nil, solve.InvalidInput("Start", "%w", err)
+		}
+		s.Start = auction.Allocation(bids)
+	}
+	if s.Algorithm == "" && (len(p.auction.Bids) <= mostProved || p.auction.Goods > auction.MaxItems) {
+		s.Algorithm = auction.Branch
+	}
+	if len(p.auction.Bids) == 0 {
+		r := newResult(inst, &o.Constraints)
+		r.ProveInfeasible()
+		r.Algorithm = auction.Branch
+		return r, fmt.Errorf("%s: %w: no coalition is allowed", inst.Source, solve.ErrInfeasible)
+	}
+	found, err := auction.Solve(ctx, p.auction, s)
+	if found == nil {
+		return nil, explained(inst, err)
+	}
+	r, certified := p.result(found)
+	if certified != nil {
+		return nil, certified
+	}
+	if o.Target != nil {
+		r.Target, r.Met = o.Target, found.Met
+	}
+	return r, explained(inst, err)
+}
+
+// mostProved is the most bids of auctions of few goods that branch and cut solves, with a proof, unless another algorithm is asked for.
+const mostProved = 1 << 12
+
+// explained is an error of the auction in words of coalitions.
+func explained(inst *Instance, err error) error {
+	if errors.Is(err, solve.ErrInfeasible) {
+		return fmt.Errorf("%s: %w: no allowed coalitions have each of the %d agents once", inst.Source, solve.ErrInfeasible, inst.N)
+	}
+	return err
+}
+
+// A program is the auction of an instance under constraints.
+type program struct {
+	inst        *Instance
+	constraints *Constraints
+	auction     *auction.Auction
+	origin      []int // the coalition of each bid
+}
+
+// newProgram checks an instance and makes its auction. Coalitions that constraints forbid have no bid. A number of blocks makes goods and
+// dummies, its places, of which each bid takes one: the blocks take places in the order of their first agents, the first those that have to be
+// taken. So the block of the first agent takes the first place, and a coalition no place beyond those of the agents before its first.
+func newProgram(inst *Instance, c *Constraints) (*program, error) {
+	if err := inst.Check(); err != nil {
+		return nil, err
+	}
+	rules, err := c.rules(inst)
+	if err != nil {
+		return nil, err
+	}
+	p := &program{inst: inst, constraints: c}
+	n, least, most := int64(inst.N), int64(c.Blocks.Least), int64(c.Blocks.Most)
+	if least > n {
+		least = n + 1 // which no structure has
+	}
+	places := min(max(least, most), n+1)
+	var bids []auction.Bid
+	for k, listed := range inst.Coalitions {
+		if !rules.allow(listed.Agents) {
+			continue
+		}
+		goods := make([]int64, len(listed.Agents), len(listed.Agents)+1)
+		for i, agent := range listed.Agents {
+			goods[i] = int64(agent - 1)
+		}
+		price := listed.Value
+		if c.Minimize {
+			if price == math.MinInt64 {
+				return nil, solve.InvalidInput(fmt.Sprintf("Coalitions[%d].Value", k), "found -2^63, expected more")
+			}
+			price = -price
+		}
+		add := func(goods []int64) {
+			bids = append(bids, auction.Bid{Number: int64(len(bids)), Price: price, Goods: goods})
+			p.origin = append(p.origin, k)
+		}
+		if places == 0 {
+			add(goods)
+			continue
+		}
+		first := goods[0]
+		for place := range min(places, first+1) {
+			if first == 0 || place > 0 {
+				add(append(slices.Clip(goods), n+place))
+			}
+		}
+		if most == 0 && first >= least {
+			add(goods)
+		}
+		if len(bids) > mostBids {
+			return nil, solve.InvalidInput("Blocks", "found %d blocks of %d coalitions, expected fewer: each coalition is a bid for each place that it may have among them, and those are more than %d", places, len(inst.Coalitions), mostBids)
+		}
+	}
+	p.auction = &auction.Auction{Goods: n + least, Dummies: places - least, Bids: bids, Scale: inst.Scale, Source: inst.Source, Notes: inst.Notes, SellAll: true}
+	return p, nil
+}
+
+// mostBids is the most bids of a program.
+const mostBids = 1 << 20
+
+// bidsOf are the bids of a structure, by their places.
+func (p *program) bidsOf(blocks [][]int) ([]int, error) {
+	ordered := slices.Clone(blocks)
+	for k := range ordered {
+		ordered[k] = slices.Sorted(slices.Values(ordered[k]))
+	}
+	slices.SortFunc(ordered, func(a, b []int) int { return a[0] - b[0] })
+	c := p.constraints
+	if err := c.Blocks.check(len(blocks)); err != nil {
+		return nil, err
+	}
+	places := min(max(c.Blocks.Least, c.Blocks.Most), p.inst.N+1)
+	var list []int
+	for k, block := range ordered {
+		want := int64(-1)
+		if k < places {
+			want = int64(p.inst.N + k)
+		}
+		at := slices.IndexFunc(p.auction.Bids, func(b auction.Bid) bool {
+			goods := b.Goods
+			if want >= 0 {
+				if goods[len(goods)-1] != want {
+					return false
+				}
+				goods = goods[:len(goods)-1]
+			}
+			return slices.EqualFunc(goods, block, func(g int64, agent int) bool { return g == int64(agent-1) })
+		})
+		if at < 0 {
+			return nil, fmt.Errorf("found the block %s, which is not allowed, expected blocks that are listed", p.inst.CoalitionText(block))
+		}
+		list = append(list, at)
+	}
+	slices.Sort(list)
+	return list, nil
+}

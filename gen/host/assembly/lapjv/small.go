@@ -333,7 +333,8 @@ func (g *small) transfer(n reg.GPVirtual) {
 	g.goTo(g.JLT, turn)
 }
 
-// bids has the first n free rows bid for their nearest columns, and those that lost theirs at once while the price falls, in two turns.
+// bids has the first n free rows bid for their nearest columns, and those that lost theirs at once while the price falls, in two turns of
+// at most two bids for each row: a path then takes less than further bids.
 func (g *small) bids(n reg.GPVirtual) {
 	turn, done := g.label("turn"), g.label("done")
 	g.Label(turn)
@@ -399,8 +400,7 @@ func (g *small) bids(n reg.GPVirtual) {
 
 	falls, stays, owned := g.zeroed(), g.label("stays"), g.label("owned")
 	budget, price := g.GP64(), g.ZMM()
-	g.MOVQ(next, budget)
-	g.SHLQ(operand.Imm(3), budget)
+	g.LEAQ(operand.Mem{Base: next, Index: next, Scale: 1}, budget)
 	g.VMOVSD(g.item8(smallPrice, j), price.AsX())
 	fallen := g.ZMM()
 	g.VSUBSD(first.AsX(), second.AsX(), fallen.AsX())

@@ -171,8 +171,7 @@ bid12:
 	CMOVQEQ       R8, R9
 	TZCNTQ        R9, R8
 	XORL          R9, R9
-	MOVQ          CX, R10
-	SHLQ          $0x03, R10
+	LEAQ          (CX)(CX*1), R10
 	VMOVSD        64(AX)(R8*8), X2
 	VSUBSD        X3, X5, X3
 	VSUBSD        X3, X2, X3
@@ -685,8 +684,7 @@ bid12:
 	CMOVQEQ       R8, R9
 	TZCNTQ        R9, R8
 	XORL          R9, R9
-	MOVQ          CX, R10
-	SHLQ          $0x03, R10
+	LEAQ          (CX)(CX*1), R10
 	VMOVSD        64(AX)(R8*8), X2
 	VSUBSD        X5, X7, X4
 	VSUBSD        X4, X2, X4
@@ -1288,8 +1286,7 @@ bid12:
 	CMOVQEQ       R8, R9
 	TZCNTQ        R9, R8
 	XORL          R9, R9
-	MOVQ          CX, R10
-	SHLQ          $0x03, R10
+	LEAQ          (CX)(CX*1), R10
 	VMOVSD        64(AX)(R8*8), X2
 	VSUBSD        X7, X9, X4
 	VSUBSD        X4, X2, X4
@@ -1976,8 +1973,7 @@ bid12:
 	CMOVQEQ       R8, R9
 	TZCNTQ        R9, R8
 	XORL          R9, R9
-	MOVQ          CX, R10
-	SHLQ          $0x03, R10
+	LEAQ          (CX)(CX*1), R10
 	VMOVSD        64(AX)(R8*8), X2
 	VSUBSD        X9, X11, X4
 	VSUBSD        X4, X2, X4
@@ -2751,8 +2747,7 @@ bid12:
 	CMOVQEQ       R8, R9
 	TZCNTQ        R9, R8
 	XORL          R9, R9
-	MOVQ          CX, R10
-	SHLQ          $0x03, R10
+	LEAQ          (CX)(CX*1), R10
 	VMOVSD        64(AX)(R8*8), X2
 	VSUBSD        X11, X13, X4
 	VSUBSD        X4, X2, X4
@@ -3611,8 +3606,7 @@ bid12:
 	CMOVQEQ       R8, R9
 	TZCNTQ        R9, R8
 	XORL          R9, R9
-	MOVQ          CX, R10
-	SHLQ          $0x03, R10
+	LEAQ          (CX)(CX*1), R10
 	VMOVSD        64(AX)(R8*8), X2
 	VSUBSD        X13, X15, X4
 	VSUBSD        X4, X2, X4
@@ -4558,8 +4552,7 @@ bid12:
 	CMOVQEQ       R8, R9
 	TZCNTQ        R9, R8
 	XORL          R9, R9
-	MOVQ          CX, R10
-	SHLQ          $0x03, R10
+	LEAQ          (CX)(CX*1), R10
 	VMOVSD        64(AX)(R8*8), X2
 	VSUBSD        X15, X17, X4
 	VSUBSD        X4, X2, X4
@@ -5590,8 +5583,7 @@ bid12:
 	CMOVQEQ       R8, R9
 	TZCNTQ        R9, R8
 	XORL          R9, R9
-	MOVQ          CX, R10
-	SHLQ          $0x03, R10
+	LEAQ          (CX)(CX*1), R10
 	VMOVSD        64(AX)(R8*8), X2
 	VSUBSD        X17, X19, X4
 	VSUBSD        X4, X2, X4
@@ -6512,8 +6504,7 @@ bid12:
 	CMOVQEQ       R8, R9
 	TZCNTQ        R9, R8
 	XORL          R9, R9
-	MOVQ          CX, R10
-	SHLQ          $0x03, R10
+	LEAQ          (CX)(CX*1), R10
 	VMOVSD        64(AX)(R8*8), X2
 	VSUBSD        X3, X5, X3
 	VSUBSD        X3, X2, X3
@@ -7036,8 +7027,7 @@ bid12:
 	CMOVQEQ       R8, R9
 	TZCNTQ        R9, R8
 	XORL          R9, R9
-	MOVQ          CX, R10
-	SHLQ          $0x03, R10
+	LEAQ          (CX)(CX*1), R10
 	VMOVSD        64(AX)(R8*8), X2
 	VSUBSD        X5, X7, X4
 	VSUBSD        X4, X2, X4
@@ -7649,8 +7639,7 @@ bid12:
 	CMOVQEQ       R8, R9
 	TZCNTQ        R9, R8
 	XORL          R9, R9
-	MOVQ          CX, R10
-	SHLQ          $0x03, R10
+	LEAQ          (CX)(CX*1), R10
 	VMOVSD        64(AX)(R8*8), X2
 	VSUBSD        X7, X9, X4
 	VSUBSD        X4, X2, X4
@@ -8347,8 +8336,7 @@ bid12:
 	CMOVQEQ       R8, R9
 	TZCNTQ        R9, R8
 	XORL          R9, R9
-	MOVQ          CX, R10
-	SHLQ          $0x03, R10
+	LEAQ          (CX)(CX*1), R10
 	VMOVSD        64(AX)(R8*8), X2
 	VSUBSD        X9, X11, X4
 	VSUBSD        X4, X2, X4
@@ -9132,8 +9120,7 @@ bid12:
 	CMOVQEQ       R8, R9
 	TZCNTQ        R9, R8
 	XORL          R9, R9
-	MOVQ          CX, R10
-	SHLQ          $0x03, R10
+	LEAQ          (CX)(CX*1), R10
 	VMOVSD        64(AX)(R8*8), X2
 	VSUBSD        X11, X13, X4
 	VSUBSD        X4, X2, X4
@@ -10002,8 +9989,7 @@ bid12:
 	CMOVQEQ       R8, R9
 	TZCNTQ        R9, R8
 	XORL          R9, R9
-	MOVQ          CX, R10
-	SHLQ          $0x03, R10
+	LEAQ          (CX)(CX*1), R10
 	VMOVSD        64(AX)(R8*8), X2
 	VSUBSD        X13, X15, X4
 	VSUBSD        X4, X2, X4
@@ -10959,8 +10945,7 @@ bid12:
 	CMOVQEQ       R8, R9
 	TZCNTQ        R9, R8
 	XORL          R9, R9
-	MOVQ          CX, R10
-	SHLQ          $0x03, R10
+	LEAQ          (CX)(CX*1), R10
 	VMOVSD        64(AX)(R8*8), X2
 	VSUBSD        X15, X17, X4
 	VSUBSD        X4, X2, X4
@@ -12001,8 +11986,7 @@ bid12:
 	CMOVQEQ       R8, R9
 	TZCNTQ        R9, R8
 	XORL          R9, R9
-	MOVQ          CX, R10
-	SHLQ          $0x03, R10
+	LEAQ          (CX)(CX*1), R10
 	VMOVSD        64(AX)(R8*8), X2
 	VSUBSD        X17, X19, X4
 	VSUBSD        X4, X2, X4
@@ -12929,8 +12913,7 @@ bid12:
 	CMOVQEQ       R8, R9
 	TZCNTQ        R9, R8
 	XORL          R9, R9
-	MOVQ          CX, R10
-	SHLQ          $0x03, R10
+	LEAQ          (CX)(CX*1), R10
 	VMOVSD        64(AX)(R8*8), X2
 	VSUBSD        X3, X5, X3
 	VSUBSD        X3, X2, X3
@@ -13362,8 +13345,7 @@ bid12:
 	CMOVQEQ       R8, R9
 	TZCNTQ        R9, R8
 	XORL          R9, R9
-	MOVQ          CX, R10
-	SHLQ          $0x03, R10
+	LEAQ          (CX)(CX*1), R10
 	VMOVSD        64(AX)(R8*8), X2
 	VSUBSD        X5, X7, X4
 	VSUBSD        X4, X2, X4
@@ -13872,8 +13854,7 @@ bid12:
 	CMOVQEQ       R8, R9
 	TZCNTQ        R9, R8
 	XORL          R9, R9
-	MOVQ          CX, R10
-	SHLQ          $0x03, R10
+	LEAQ          (CX)(CX*1), R10
 	VMOVSD        64(AX)(R8*8), X2
 	VSUBSD        X7, X9, X4
 	VSUBSD        X4, X2, X4
@@ -14455,8 +14436,7 @@ bid12:
 	CMOVQEQ       R8, R9
 	TZCNTQ        R9, R8
 	XORL          R9, R9
-	MOVQ          CX, R10
-	SHLQ          $0x03, R10
+	LEAQ          (CX)(CX*1), R10
 	VMOVSD        64(AX)(R8*8), X2
 	VSUBSD        X9, X11, X4
 	VSUBSD        X4, X2, X4
@@ -15113,8 +15093,7 @@ bid12:
 	CMOVQEQ       R8, R9
 	TZCNTQ        R9, R8
 	XORL          R9, R9
-	MOVQ          CX, R10
-	SHLQ          $0x03, R10
+	LEAQ          (CX)(CX*1), R10
 	VMOVSD        64(AX)(R8*8), X2
 	VSUBSD        X11, X13, X4
 	VSUBSD        X4, X2, X4
@@ -15844,8 +15823,7 @@ bid12:
 	CMOVQEQ       R8, R9
 	TZCNTQ        R9, R8
 	XORL          R9, R9
-	MOVQ          CX, R10
-	SHLQ          $0x03, R10
+	LEAQ          (CX)(CX*1), R10
 	VMOVSD        64(AX)(R8*8), X2
 	VSUBSD        X13, X15, X4
 	VSUBSD        X4, X2, X4
@@ -16650,8 +16628,7 @@ bid12:
 	CMOVQEQ       R8, R9
 	TZCNTQ        R9, R8
 	XORL          R9, R9
-	MOVQ          CX, R10
-	SHLQ          $0x03, R10
+	LEAQ          (CX)(CX*1), R10
 	VMOVSD        64(AX)(R8*8), X2
 	VSUBSD        X15, X17, X4
 	VSUBSD        X4, X2, X4
@@ -17529,8 +17506,7 @@ bid12:
 	CMOVQEQ       R8, R9
 	TZCNTQ        R9, R8
 	XORL          R9, R9
-	MOVQ          CX, R10
-	SHLQ          $0x03, R10
+	LEAQ          (CX)(CX*1), R10
 	VMOVSD        64(AX)(R8*8), X2
 	VSUBSD        X17, X19, X4
 	VSUBSD        X4, X2, X4

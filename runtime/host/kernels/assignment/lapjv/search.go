@@ -83,7 +83,10 @@ func Open[T Cost](s *Search, costs []T, rows, cols, stride int) {
 		s.column, s.free = unsafe.Pointer(unsafe.SliceData(s.ints[3*n:])), unsafe.Pointer(unsafe.SliceData(s.ints[3*n+s.m:]))
 	}
 	s.costs, s.stride, s.rows, s.cols = unsafe.Pointer(unsafe.SliceData(costs)), stride*int(unsafe.Sizeof(*new(T))), rows, cols
-	s.scale, s.turns, s.share, s.scans = 1, 8, 1, 0
+	s.scale, s.turns, s.share, s.scans = 1, 3, 1, 0
+	if cols >= manyColumns {
+		s.turns = 4
+	}
 	fill(s.ints[:cols+block], -1)
 	fill(s.Columns(), -1)
 	clear(s.floats[:cols+block])
@@ -100,6 +103,9 @@ func fill[T any](list []T, x T) {
 		copy(list[n:], list[:n])
 	}
 }
+
+// From manyColumns on four bids for each row are faster than three. Eight take 1.1 to 1.2 times as long to 250 rows.
+const manyColumns = 256
 
 // NearlyAll is a share that leaves a row's own column nearer than its next, by far more than rounding.
 const NearlyAll = 1 - 0x1p-12

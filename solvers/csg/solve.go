@@ -218,6 +218,9 @@ func (r *run) acceptIncumbent() (err error) {
 		return err
 	}
 	res.Value = best.Value
+	if best.Bound == "" && r.inst.N <= problem.SharesAgents {
+		best.Bound = r.inst.ShareBound()
+	}
 	res.SetBound(best.Bound)
 	return nil
 }

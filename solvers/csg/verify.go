@@ -82,16 +82,33 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	if err != nil {
 		return v, nil
 	}
-	v.CheckBound(r.Bound)
+	if x.Proven {
+		v.CheckBound(r.Bound)
+	}
 	if !reflect.DeepEqual(x.Certificate, r.Certificate) {
 		v.Refute("the certificate differs from that of the instance's values, which add up to %s", r.Certificate.Sum)
 	}
-	if r.Prices != nil {
+	switch {
+	case r.Prices != nil:
 		verifyPrices(v, inst, r)
-	} else {
+	case !x.Proven && x.Bound != "":
+		verifyShares(v, inst, x.Bound)
+	default:
 		v.NoteUnchecked()
 	}
 	return v, nil
+}
+
+// verifyShares holds the bound of a solve that was ended against that of the agents' shares.
+func verifyShares(v *solve.Verdict, inst *Instance, stated solve.Number) {
+	bound, ok := inst.ShareBound().Rat()
+	claimed, too := stated.Rat()
+	if !ok || !too || claimed.Cmp(bound) < 0 {
+		v.NoteUnchecked()
+		return
+	}
+	v.BoundChecked = true
+	v.Note("bound: no structure exceeds %s, the sum of each agent's largest equal share of a coalition", inst.ShareBound())
 }
 
 // structure is what lists of agents 1..n say. Errors wrap ErrCheck.

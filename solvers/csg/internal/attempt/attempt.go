@@ -68,12 +68,20 @@ func (out *Outcome) setClaim(as *problem.Recast, claimed string) {
 	}
 }
 
+// sharesAfter is when a dynamic program gets a bound, which takes a pass over the values.
+const sharesAfter = time.Second
+
 // shareReporter returns a function that reports the finished share of the work since start, and the best structure
-// so far, to the progress of the task's settings.
+// so far, to the progress of the task's settings. After a while without a bound, it has one of the agents' shares.
 func (t *Task) shareReporter(start time.Time) func(share float64) {
+	tried := t.Instance.N > problem.SharesAgents
 	return func(share float64) {
 		if t.Settings.Progress == nil {
 			return
+		}
+		if !tried && t.Incumbent.Bound == "" && time.Since(start) > sharesAfter {
+			tried = true
+			t.Incumbent.Bound = t.Instance.ShareBound()
 		}
 		now := solve.NewIncumbent(time.Since(start).Seconds(), t.Incumbent.Value, t.Incumbent.Bound, 0)
 		now.Share = share

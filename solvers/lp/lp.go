@@ -23,7 +23,7 @@ import (
 const (
 	feasible = 1e-9 // a basic column may exceed its bounds by this much
 	small    = 1e-9 // smaller entries of a pivot row count as zero
-	refactor = 200  // pivots between two inversions from scratch
+	refactor = 200  // pivots between two inversions from scratch, unless the caller sets another number
 )
 
 var inf = math.Inf(1)
@@ -54,6 +54,7 @@ type Solver struct {
 	noise   float64   // the most by which a cost may differ from the one given; 0: none differs
 	most    float64   // sum of what the rows allow
 	Pivots  int
+	Lasting int // pivots between two inversions from scratch
 	// Perturbations is how often equal costs made steps of 0 and were perturbed.
 	Perturbations int
 
@@ -79,7 +80,7 @@ type ratio struct {
 // New is the basis of all slacks.
 func New(a *Matrix, prices []float64) *Solver {
 	n, m := len(a.Columns), a.Rows
-	s := &Solver{Matrix: a, n: n, m: m, given: make([]float64, n+m), cost: make([]float64, n+m), low: make([]float64, n+m), up: make([]float64, n+m),
+	s := &Solver{Matrix: a, n: n, m: m, Lasting: refactor, given: make([]float64, n+m), cost: make([]float64, n+m), low: make([]float64, n+m), up: make([]float64, n+m),
 		head: make([]int32, m), place: make([]int32, n+m), upper: make([]bool, n+m), inverse: make([]float64, m*m),
 		x: make([]float64, m), d: make([]float64, n+m), weight: make([]float64, m),
 		scratch: scratch{row: make([]float64, n+m), column: make([]float64, m), shift: make([]float64, m)}}
@@ -182,14 +183,23 @@ func (s *Solver) updateInverse(r int) {
 			continue
 		}
 		row := s.inverse[k*s.m : (k+1)*s.m]
-		w := 0.0
-		for _, i := range s.touched {
+		w, v := 0.0, 0.0
+		list := s.touched
+		for ; len(list) >= 2; list = list[2:] { // two sums, so that neither waits for the other
+			i, j := list[0], list[1]
+			old, older := row[i], row[j]
+			now, next := old-f*pivot[i], older-f*pivot[j]
+			row[i], row[j] = now, next
+			w += (now - old) * (now + old)
+			v += (next - older) * (next + older)
+		}
+		for _, i := range list {
 			old := row[i]
 			now := old - f*pivot[i]
 			row[i] = now
 			w += (now - old) * (now + old)
 		}
-		s.weight[k] = max(s.weight[k]+w, 1e-4)
+		s.weight[k] = max(s.weight[k]+w+v, 1e-4)
 	}
 }
 
@@ -247,7 +257,7 @@ func (s *Solver) loadBasis() {
 // at most cutoff, limit pivots are made (0: any number) or ctx ends. The prices are of
 // use in any case.
 func (s *Solver) Solve(ctx context.Context, cutoff float64, limit int) bool {
-	if s.age > refactor/2 && limit == 0 {
+	if s.age > s.Lasting/2 && limit == 0 {
 		s.refactor()
 	}
 	if s.changed {
@@ -259,7 +269,7 @@ func (s *Solver) Solve(ctx context.Context, cutoff float64, limit int) bool {
 	}
 	fresh, stalled := s.age == 0, 0
 	for count := 1; count <= most; count++ {
-		if s.age > refactor {
+		if s.age > s.Lasting {
 			s.refactor()
 			s.restart()
 			fresh = true

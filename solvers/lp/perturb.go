@@ -57,7 +57,7 @@ func (s *Solver) polish(ctx context.Context) bool {
 		if s.Pivots%8 == 0 && ctx.Err() != nil {
 			return false
 		}
-		if s.age > refactor {
+		if s.age > s.Lasting {
 			s.refactor()
 			s.loadBasis()
 		}

@@ -77,6 +77,7 @@ func newRelaxation(m *frustration.Model) *relaxation {
 	}
 	r.find = newSeparator(m.N, r.ends)
 	r.solver = lp.New(&lp.Matrix{Columns: make([][]int32, n)}, r.price)
+	r.solver.Lasting = lasting
 	return r
 }
 
@@ -167,8 +168,11 @@ func nameOf(cycle []int32) string {
 	return string(name)
 }
 
+// lasting is how many pivots an inverse lasts: cycles are checked, and proofs do not depend on rounding.
+const lasting = 1000
+
 // mostIdle is for how many solves a row stays that is not tight.
-const mostIdle = 8
+const mostIdle = 3
 
 // clean removes rows that have not been tight for long.
 func (r *relaxation) clean() {

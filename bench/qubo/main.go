@@ -73,6 +73,7 @@ func experiments() []experiment.Experiment[*bench] {
 		{Name: "target", About: "time to the best known value, of the device's best engine or of -engines, every seed", Run: (*bench).timeToTarget},
 		{Name: "bounds", About: "value, bound and its kind of every instance that is a file, within the limit", Run: (*bench).boundValues},
 		{Name: "surfaces", About: "value, bound and time of the G-set's tori, and of drawn grids and tori, every seed, within the limit", Run: (*bench).solveSurfaces},
+		{Name: "sparse", About: "value, bound and time of drawn sparse instances, every seed, within the limit: tori with linear terms, and random graphs", Run: (*bench).solveSparse},
 		{Name: "islands", About: "all devices together beside one each: flips a second, and time to the best known value", Run: (*bench).compareIslands},
 		{Name: "ablation", About: "time to the best known value with each part of the engine left out in turn", Run: (*bench).timeAblations},
 		{Name: "rivals", About: "time to the best known value of dwave-samplers, simulated-bifurcation and MQLib, where they are installed", Run: (*bench).rivalTarget},

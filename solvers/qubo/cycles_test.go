@@ -86,6 +86,49 @@ func TestCycles(t *testing.T) {
 	}
 }
 
+// Variables that are fixed, components, and several solutions.
+func TestCyclesFixed(t *testing.T) {
+	r := rand.New(rand.NewPCG(60, 9))
+	b := qubo.NewBuilder(150)
+	b.Maximize()
+	for part := range 2 {
+		met := map[[2]int]bool{}
+		for len(met) < 130 {
+			i, j := 75*part+r.IntN(60), 75*part+r.IntN(60)
+			if e := [2]int{min(i, j), max(i, j)}; i != j && !met[e] {
+				met[e] = true
+				b.Pair(i, j, float64(r.IntN(201)-100))
+			}
+		}
+	}
+	for i := range 150 {
+		b.Linear(i, float64(r.IntN(11)-5))
+	}
+	inst, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := surfaceOptions(t)
+	for _, several := range []int{0, 3} {
+		o.Fix, o.Solutions, o.TimeLimit = []string{"3=1", "80=0", "81=1"}, several, 5*time.Second
+		result, err := qubo.Solve(t.Context(), inst, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(result)
+		if err != nil {
+			t.Fatal(err)
+		}
+		verdict, err := qubo.Verify(inst, text)
+		if err != nil || verdict.Err() != nil || !verdict.Proven || !verdict.BoundChecked || result.BoundKind != qubo.BoundFrustration {
+			t.Fatalf("%v, %v, %+v, %s", err, verdict.Err(), verdict, result.BoundKind)
+		}
+		if result.Solution.At(3) != 1 || result.Solution.At(80) != 0 {
+			t.Error("a variable is not as it is fixed")
+		}
+	}
+}
+
 // A solve that the time limit ends has the bound so far, and its proof.
 func TestCyclesEnded(t *testing.T) {
 	r := rand.New(rand.NewPCG(60, 8))

@@ -107,7 +107,7 @@ func drawTransport(r *rand.Rand) *Instance {
 func TestTransportAgainstCopies(t *testing.T) {
 	o := onHost(t)
 	r := rand.New(rand.NewPCG(11, 5))
-	trials := 4000
+	trials := 10000
 	if testing.Short() {
 		trials = 400
 	}
@@ -192,6 +192,59 @@ func TestTransportForms(t *testing.T) {
 		found, err := Solve(context.Background(), inst, o)
 		if err != nil || !found.Proven {
 			t.Errorf("%s: %v, proven %t", inst.Source, err, found != nil && found.Proven)
+		}
+	}
+}
+
+// drawnCosts is a dense instance.
+func drawnCosts[T Number](t *testing.T, rows, cols int, draw func(i, j int) T) *Instance {
+	costs := make([]T, 0, rows*cols)
+	for i := range rows {
+		for j := range cols {
+			costs = append(costs, draw(i, j))
+		}
+	}
+	inst, err := NewInstance(rows, cols, costs, fmt.Sprintf("%d x %d %T", rows, cols, costs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inst
+}
+
+// Instances of which a quarter is solved first are proven, where all is shipped and where supplies or capacities are left.
+func TestTransportOfManyRows(t *testing.T) {
+	o := onHost(t)
+	r := rand.New(rand.NewPCG(5, 9))
+	const n = 600
+	for _, inst := range []*Instance{
+		drawnCosts(t, n, 2*n, func(int, int) int64 { return r.Int64N(1<<45) - 1<<44 }),
+		drawnCosts(t, n, n, func(i, j int) float64 { return math.Abs(float64(i) - 1.1*float64(j)) }),
+		drawnCosts(t, n, n, func(int, int) int32 { return int32(r.IntN(2)) }),
+		drawnCosts(t, n, n, func(int, int) float64 { return 7 }),
+		drawnCosts(t, n, n, func(int, int) float32 {
+			if r.IntN(10) == 0 {
+				return problem.Forbidden[float32](false)
+			}
+			return float32(math.Exp(3 * r.NormFloat64()))
+		}),
+		drawnCosts(t, 900, 30, func(int, int) float64 { return r.Float64() }),
+	} {
+		for _, most := range [][2]int64{{1 << 30, 1 << 30}, {1 << 30, 1 << 20}, {1 << 20, 1 << 30}} {
+			inst.Supply, inst.Capacity = make([]int64, inst.Rows), make([]int64, inst.Cols)
+			for i := range inst.Supply {
+				inst.Supply[i] = r.Int64N(most[0])
+			}
+			for j := range inst.Capacity {
+				inst.Capacity[j] = r.Int64N(most[1])
+			}
+			if most[0] == most[1] {
+				gap := problem.Total(inst.Supply) - problem.Total(inst.Capacity)
+				inst.Supply[0], inst.Capacity[0] = inst.Supply[0]+max(0, -gap), inst.Capacity[0]+max(0, gap)
+			}
+			found, err := Solve(context.Background(), inst, o)
+			if err != nil || !found.Proven {
+				t.Errorf("%s, %v: %v, proven %t", inst.Source, most, err, found != nil && found.Proven)
+			}
 		}
 	}
 }

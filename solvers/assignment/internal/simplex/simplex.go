@@ -4,9 +4,7 @@
 package simplex
 
 import (
-	"cmp"
 	"context"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 
@@ -16,11 +14,8 @@ import (
 )
 
 const (
-	firstArcs  = 24      // of a row at the start
-	moreArcs   = 8       // of a row with negative reduced costs, of each pass
-	sampled    = 256     // rows and columns from which on a sample is solved first, where it is of use
-	structured = 1.0 / 3 // share left by the first arcs: costs with a structure
-	steps      = 64      // pivots between two looks at the clock
+	moreArcs = 8  // of a row with negative reduced costs, of each pass
+	steps    = 64 // pivots between two looks at the clock
 )
 
 // A Solution is a flow of least scaled cost with duals, in the normal problem's rows and columns: u[i] + v[j] <= c(i,j) for allowed
@@ -43,14 +38,14 @@ func Solve(ctx context.Context, p *problem.Normal, on engine.Host) (*Solution, e
 	if err != nil {
 		return nil, err
 	}
-	s := &solve{p: p, source: source, threads: on.Threads}
+	s := &solve{Host: on, p: p, source: source}
 	return s.run(ctx, p.Instance.Supplies(), p.Instance.Capacities())
 }
 
 type solve struct {
-	p       *problem.Normal
-	source  host.PairSource
-	threads int
+	engine.Host
+	p      *problem.Normal
+	source host.PairSource
 	*network
 	counts engine.Counts
 }
@@ -65,23 +60,13 @@ func (s *solve) run(ctx context.Context, supply, demand []int64) (*Solution, err
 	case has > wants:
 		demand, cols = append(slices.Clone(demand), has-wants), cols+1
 	}
-	size := max(p.Max, -p.Min, 1)
-	s.network = newNetwork(rows, cols, int64(min(rows, cols)+1)*size)
-	v := make([]int64, p.Cols)
-	if has == wants {
-		s.minima(make([]int64, p.Rows), v)
+	s.network = newNetwork(rows, cols, 2*int64(min(rows, cols)+1)*s.size())
+	a, err := s.approach(ctx, supply, demand)
+	if err != nil {
+		return nil, err
 	}
-	left := s.begin(v, size, supply, demand)
-	if left > structured*float64(min(has, wants)) && min(p.Rows, p.Cols) >= sampled && p.Instance.Dense() {
-		ok, err := s.sample(ctx, supply[:p.Rows], demand[:p.Cols], v)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			s.network = newNetwork(rows, cols, s.big)
-			s.begin(v, size, supply, demand)
-		}
-	}
+	a.basis()
+	v := a.v[:p.Cols]
 	for {
 		s.resize()
 		for k := 1; ; k++ {
@@ -107,108 +92,19 @@ func (s *solve) run(ctx context.Context, supply, demand []int64) (*Solution, err
 	return f, nil
 }
 
-// begin makes the first arcs known, those of least c - v, and a basis of them; left is what they do not ship.
-func (s *solve) begin(v []int64, size int64, supply, demand []int64) (left float64) {
-	p := s.p
-	key := s.firstArcs(v)
-	for j := range p.Cols {
-		if s.rows > p.Rows {
-			s.add(int32(p.Rows), int32(j), 0)
-			key = append(key, 2*size)
-		}
-	}
-	for i := range p.Rows {
-		if s.cols > p.Cols {
-			s.add(int32(i), int32(p.Cols), 0)
-			key = append(key, 2*size)
-		}
-	}
-	order := make([]int32, len(key))
-	for e := range order {
-		order[e] = int32(e)
-	}
-	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(key[a], key[b]) })
-	s.start(order, supply, demand)
-	for x := range s.rows {
-		if s.network.arc[x] == none {
-			left += float64(s.flow[x])
-		}
-	}
-	return left
-}
+// size is the largest cost, at least 1, whatever its sign.
+func (s *solve) size() int64 { return max(s.p.Max, -s.p.Min, 1) }
 
-// minima sets v to the least c - u of the columns, 0 where no row may have the column, and at most 0 where demands are left.
+// minima sets v to the least c - u of the columns, 0 where no row may have the column.
 func (s *solve) minima(u, v []int64) {
-	s.source.ColumnMinima(u, v, s.threads)
+	v = v[:s.p.Cols]
+	s.source.ColumnMinima(u, v, s.Threads)
 	s.counts.Passes++
 	for j, x := range v {
-		if x >= problem.Infinity/4 || x > 0 && s.rows > s.p.Rows {
+		if x >= problem.Infinity/4 {
 			v[j] = 0
 		}
 	}
-}
-
-// sample solves a random quarter of the rows and columns, in the same manner, and sets v to prices of all columns by the sample's
-// rows. It reports false where the sample has no flow.
-func (s *solve) sample(ctx context.Context, supply, demand, v []int64) (bool, error) {
-	p := s.p
-	r := rand.New(rand.NewPCG(uint64(p.Rows), uint64(p.Cols)))
-	rows, cols := r.Perm(p.Rows)[:p.Rows/4], r.Perm(p.Cols)[:p.Cols/4]
-	costs := make([]int64, 0, len(rows)*len(cols))
-	buf := make([]int64, p.Cols)
-	for _, i := range rows {
-		row := p.Row(i, buf)
-		for _, j := range cols {
-			c := row[j]
-			if c == problem.Infinity {
-				c = problem.Forbidden[int64](false)
-			}
-			costs = append(costs, c)
-		}
-	}
-	inst, err := problem.NewInstance(len(rows), len(cols), costs, p.Instance.Source)
-	if err != nil {
-		return false, err
-	}
-	inst.Supply, inst.Capacity = share(supply, rows), share(demand, cols)
-	q, err := problem.Normalise(inst)
-	if err != nil {
-		return false, err
-	}
-	found, err := Solve(ctx, q, engine.Host{Threads: s.threads})
-	if err != nil || found.Cut != nil {
-		return false, err
-	}
-	s.counts.Steps += found.Counts.Steps
-	u := slices.Repeat([]int64{-problem.Infinity / 2}, p.Rows) // of rows outside the sample
-	for k, i := range rows {
-		u[i] = found.U[k]
-		if q.Transposed {
-			u[i] = found.V[k]
-		}
-		u[i] <<= q.Dropped
-	}
-	s.minima(u, v)
-	return true, nil
-}
-
-// share are the amounts of a sample's members, enlarged so that they add up to about as much as all.
-func share(amounts []int64, members []int) []int64 {
-	total, part := float64(problem.Total(amounts)), 0.0
-	for _, k := range members {
-		part += float64(amounts[k])
-	}
-	own := make([]int64, len(members))
-	if part == 0 {
-		return own
-	}
-	left := problem.Total(amounts)
-	for k, i := range members {
-		own[k] = min(left, int64(float64(amounts[i])*(total/part)))
-		left -= own[k]
-	}
-	own[0] += left
-	return own
 }
 
 // resize sets how many arcs pricing looks at.
@@ -219,40 +115,18 @@ func (s *solve) resize() {
 	}
 }
 
-// firstArcs reads the arcs of each row with the least c - v, and returns by how much each is dearer than its row's first.
-func (s *solve) firstArcs(v []int64) (key []int64) {
-	lists := s.read(v, nil, firstArcs)
-	for i, list := range lists {
-		least := problem.Infinity
-		for _, e := range list {
-			least = min(least, e.Cost-v[e.Col])
-		}
-		for _, e := range list {
-			s.add(int32(i), e.Col, e.Cost)
-			key = append(key, e.Cost-v[e.Col]-least)
-		}
-	}
-	return key
-}
-
-// read reads the k pairs of each row with the least c - v, where bars is not nil only of rows that have pairs below their bars.
+// read reads up to k and more pairs of each row whose c - v is below the row's bar, those of the least.
 func (s *solve) read(v, bars []int64, k int) [][]host.Edge {
 	s.counts.Passes++
 	s.source.DualsChanged(v)
 	lists := make([][]host.Edge, s.p.Rows)
-	host.ParallelParts(s.threads, s.p.Rows, func() func(low, high int) {
+	host.ParallelParts(s.Threads, s.p.Rows, func() func(low, high int) {
 		reader := s.source.Reader()
 		buf := make([]host.Edge, 0, 2*k)
 		return func(low, high int) {
 			for i := low; i < high; i++ {
-				guess := problem.Infinity
-				if bars != nil {
-					guess = bars[i]
-				}
-				list, _ := reader.AppendLeast(i, v, k, k, guess, buf[:0])
-				if bars != nil {
-					list = slices.DeleteFunc(list, func(e host.Edge) bool { return e.Cost-v[e.Col] >= bars[i] })
-				}
+				list, _ := reader.AppendLeast(i, v, k, 0, bars[i], buf[:0])
+				list = slices.DeleteFunc(list, func(e host.Edge) bool { return e.Cost-v[e.Col] >= bars[i] })
 				if len(list) > 0 {
 					lists[i] = slices.Clone(list)
 				}

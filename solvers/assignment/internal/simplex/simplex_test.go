@@ -20,7 +20,7 @@ func cpu() time.Duration {
 }
 
 func BenchmarkTransport(b *testing.B) {
-	for _, n := range []int{1000} {
+	for _, n := range []int{1000, 2000} {
 		for _, kind := range []string{"uniform", "squared", "gauss"} {
 			b.Run(fmt.Sprintf("%s/%d", kind, n), func(b *testing.B) {
 				r := rand.New(rand.NewPCG(1, 2))

@@ -8,7 +8,7 @@ const none = -1
 // A network is a transportation problem on the arcs that it knows, with a basis: a spanning tree that is strongly feasible
 // (Cunningham, "A network simplex method", Mathematical Programming 11, 1976), so that degenerate pivots cannot cycle. Nodes are the
 // rows, the columns and last the root. Rows ship what they have, columns take what they want. Every node has an arc of the tree, to its
-// parent; artificial arcs join parts of the tree to the root, at no cost, and the root to columns, at the cost big.
+// parent; artificial arcs join parts of the tree to the root, and the root to columns, at the cost big and more.
 type network struct {
 	rows, cols int
 	root       int32
@@ -17,6 +17,8 @@ type network struct {
 	// arcs from rows to columns
 	from, to []int32
 	cost     []int64
+
+	toRoot, fromRoot []int64 // costs of each node's artificial arcs
 
 	// of each node
 	parent []int32
@@ -47,56 +49,6 @@ func newNetwork(rows, cols int, big int64) *network {
 // add makes an arc known.
 func (t *network) add(row, col int32, cost int64) {
 	t.from, t.to, t.cost = append(t.from, row), append(t.to, col+int32(t.rows)), append(t.cost, cost)
-}
-
-// start makes a basis: arcs in the given order ship what is left of their row's supply and their column's demand. Each such arc
-// uses up one of its nodes at least, so that they are a forest with at most one open node in each tree; the open node, or any other
-// one, becomes the child of the root.
-func (t *network) start(order []int32, supply, demand []int64) {
-	left := append(append(make([]int64, 0, t.rows+t.cols), supply...), demand...)
-	type edge struct {
-		to, arc int32
-		flow    int64
-	}
-	near := make([][]edge, t.rows+t.cols)
-	for _, e := range order {
-		i, j := t.from[e], t.to[e]
-		if x := min(left[i], left[j]); x > 0 {
-			left[i], left[j] = left[i]-x, left[j]-x
-			near[i], near[j] = append(near[i], edge{j, e, x}), append(near[j], edge{i, e, x})
-		}
-	}
-	seen := make([]bool, t.rows+t.cols)
-	var path []int32
-	hang := func(x int32) {
-		t.link(x, t.root)
-		t.arc[x], t.flow[x] = none, left[x]
-		t.away[x] = int(x) < t.rows || left[x] == 0 // an arc without flow leads to the root
-		seen[x] = true
-		for path = append(path[:0], x); len(path) > 0; {
-			y := path[len(path)-1]
-			path = path[:len(path)-1]
-			for _, e := range near[y] {
-				if !seen[e.to] {
-					seen[e.to] = true
-					t.link(e.to, y)
-					t.arc[e.to], t.flow[e.to], t.away[e.to] = e.arc, e.flow, int(e.to) < t.rows
-					path = append(path, e.to)
-				}
-			}
-		}
-	}
-	for x, l := range left {
-		if l > 0 {
-			hang(int32(x))
-		}
-	}
-	for x := range left {
-		if !seen[x] {
-			hang(int32(x))
-		}
-	}
-	t.reprice()
 }
 
 // link makes x a child of y.
@@ -130,8 +82,10 @@ func (t *network) reprice() {
 		switch e := t.arc[x]; {
 		case e != none:
 			c = t.cost[e]
-		case !t.away[x]:
-			c = t.big
+		case t.away[x]:
+			c = t.toRoot[x]
+		default:
+			c = t.fromRoot[x]
 		}
 		if t.away[x] {
 			t.price[x] = t.price[y] + c

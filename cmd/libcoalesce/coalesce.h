@@ -211,7 +211,8 @@ int32_t coalesce_start_tune(coalesce_tune *p, int64_t *job);
  *   qubo     i, j (int32) and coefficients (int64 or float64): the sum of coefficients[k] * x[i[k]] * x[j[k]]. Entries
  *            of the same variables add up; i[k] == j[k] is a linear term, of spins too.
  *   transport costs (int32, int64, float32 or float64), row by row, supply and capacity (int64): what each row ships and
- *            each column takes at most. The answer is a flow.
+ *            each column takes at most. The answer is a flow. With the option metric row_points and col_points (float64),
+ *            point by point, take the place of costs.
  *   csg      values (int32, int64, float32 or float64): of all coalitions, agent i being bit i-1 of a coalition's
  *            number. Minus infinity forbids a coalition. Or text (uint8): a CSV or JSON file of coalitions and values that
  *            docs/csg.md describes, of any number of agents; coalitions that it lacks are forbidden.

@@ -133,13 +133,19 @@ var TransportRequestTable = sync.OnceValue(func() option.Table {
 				Flag:  "-",
 				Name:  "maximize",
 			},
+			{
+				About: "distance of points that costs are: euclidean, squared or manhattan",
+				Field: "Metric",
+				Flag:  "-",
+				Name:  "metric",
+			},
 		},
 	)
 })
 
 // Pointers appends where o holds the options, in the order of their declarations.
 func (o *TransportRequest) Pointers(at []any) []any {
-	at = append(at, &o.Rows, &o.Maximize)
+	at = append(at, &o.Rows, &o.Maximize, &o.Metric)
 	return at
 }
 

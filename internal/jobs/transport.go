@@ -11,12 +11,14 @@ import (
 )
 
 // A TransportRequest is an assignment with amounts as arrays: costs, row by row, of int32, int64, float32 or float64, and of int64
-// supply, one a row, and capacity, one a column.
+// supply, one a row, and capacity, one a column. With a metric row_points and col_points, float64, point by point, take the place of costs.
 type TransportRequest struct {
 	// number of rows; the costs say how many columns there are
 	Rows int `option:"rows" flag:"-" min:"0" default:"0"`
 	// find the flow that is worth the most
 	Maximize bool `option:"maximize" flag:"-"`
+	// distance of points that costs are: euclidean, squared or manhattan
+	Metric string `option:"metric" flag:"-"`
 
 	solver assignment.Options
 }
@@ -47,6 +49,9 @@ func (q *TransportRequest) instance(a arrays) (*assignment.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
+	if q.Metric != "" {
+		return q.places(a, supply, capacity)
+	}
 	inst := &assignment.Instance{Rows: q.Rows, Cols: len(capacity), Supply: supply, Capacity: capacity, Maximize: q.Maximize, Source: source}
 	switch c := a["costs"].(type) {
 	case []int32:
@@ -60,5 +65,23 @@ func (q *TransportRequest) instance(a arrays) (*assignment.Instance, error) {
 	default:
 		return nil, unknownType("costs", c, "int32, int64, float32 and float64")
 	}
+	return inst, solve.AsInputError(inst.Check())
+}
+
+// places is the instance of points.
+func (q *TransportRequest) places(a arrays, supply, capacity []int64) (*assignment.Instance, error) {
+	row, err := typedArray[float64](a, "row_points")
+	if err != nil {
+		return nil, err
+	}
+	col, err := typedArray[float64](a, "col_points")
+	if err != nil {
+		return nil, err
+	}
+	inst, err := assignment.NewPoints(assignment.Points{Dim: len(row) / max(1, q.Rows), Row: row, Col: col, Metric: assignment.Metric(q.Metric)}, source)
+	if err != nil {
+		return nil, solve.AsInputError(err)
+	}
+	inst.Supply, inst.Capacity, inst.Maximize = supply, capacity, q.Maximize
 	return inst, solve.AsInputError(inst.Check())
 }

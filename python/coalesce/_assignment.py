@@ -615,12 +615,12 @@ def solve_assignment(cost: Any, maximize: bool = False, *, forbidden: Optional[A
     further = encode(ASSIGNMENT, options) if options else None
     maximize, bottleneck, check, duals = truth("maximize", maximize), truth("bottleneck", bottleneck), truth("check", check), truth("duals", duals)
     if supply is not None or capacity is not None:
-        if options or limit is not None or algorithm is not None or k_best != 1 or bottleneck or start is not None or isinstance(cost, Points) or hasattr(cost, "tocsr"):
-            raise ValueError("supply, capacity: expected a matrix, and no other keywords than forbidden, duals, check, device, time_limit and progress")
+        if options or limit is not None or algorithm is not None or k_best != 1 or bottleneck or start is not None or hasattr(cost, "tocsr") or isinstance(cost, Points) and forbidden is not None:
+            raise ValueError("supply, capacity: expected a matrix or points, and no other keywords than forbidden, duals, check, device, time_limit and progress")
         if lib.device_index(device) >= 0 and device is not None:
             raise ValueError(f"device: found {device!r}, expected host: flows are found there")
-        a = _matrix(_device.to_host(cost) if type(cost) is not np.ndarray and _device.on_gpu(cost) else cost)
-        if forbidden is not None:
+        a = cost if isinstance(cost, Points) else _matrix(_device.to_host(cost) if type(cost) is not np.ndarray and _device.on_gpu(cost) else cost)
+        if forbidden is not None and not isinstance(a, Points):
             a = np.where(np.asarray(forbidden, bool), -np.inf if maximize else np.inf, a)
         from ._transport import solve_transport
         return solve_transport(a, supply, capacity, maximize, duals=duals, check=check, time_limit=time_limit, progress=progress)

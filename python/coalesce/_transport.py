@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _device
 from . import _library as lib
+from ._assignment import Points, solve_assignment
 from ._keywords import start
 from ._progress import Told
 from ._report import Report
@@ -78,21 +79,33 @@ def amounts(name: str, given: Any, count: int) -> NDArray[np.int64]:
     return np.ascontiguousarray(found, np.int64)
 
 
-def solve_transport(cost: NDArray[Any], supply: Any, capacity: Any, maximize: bool = False, *, duals: bool = True, check: bool = True,
+def solve_transport(cost: Union[NDArray[Any], Points], supply: Any, capacity: Any, maximize: bool = False, *, duals: bool = True, check: bool = True,
                     time_limit: Optional[float] = None, progress: Any = None) -> TransportResult:
-    """solve_assignment with supplies or capacities. cost: a real array (n, m)."""
+    """solve_assignment with supplies or capacities. cost: a real array (n, m), or points."""
+    if isinstance(cost, Points):
+        if cost.floor:
+            raise ValueError("floor: found True with supply or capacity, expected False")
+        shape = len(cost.row), len(cost.col)
+        return _start({"row_points": cost.row.reshape(-1), "col_points": cost.col.reshape(-1)}, shape, supply, capacity,
+                      {"metric": cost.metric, "maximize": maximize, "duals": duals, "check": check}, time_limit, progress)
     if cost.ndim != 2:
         raise ValueError(f"cost: found the shape {cost.shape}, expected one matrix, with supply or capacity")
     kind = np.float32 if cost.dtype == np.float32 else np.float64 if cost.dtype.kind == "f" else np.int32 if np.can_cast(cost.dtype, np.int32) else np.int64
     if cost.dtype == np.uint64 and cost.size and cost.max() >= 1 << 63:
         raise lib.CostError(f"cost: found {cost.max()}, expected integers below 2**63")
-    given = {"costs": np.ascontiguousarray(cost, kind).reshape(-1), "supply": amounts("supply", supply, cost.shape[0]), "capacity": amounts("capacity", capacity, cost.shape[1])}
+    costs = np.ascontiguousarray(cost, kind).reshape(-1)
     if kind == np.int32 and cost.size and cost.max() == np.iinfo(np.int32).max:
-        given["costs"] = given["costs"].astype(np.int64)  # the largest number of int32 would forbid the pair
-    options: dict[str, Any] = {"rows": cost.shape[0], "maximize": maximize, "duals": duals, "check": check, "device": "host"}
+        costs = costs.astype(np.int64)  # the largest number of int32 would forbid the pair
+    return _start({"costs": costs}, (int(cost.shape[0]), int(cost.shape[1])), supply, capacity, {"maximize": maximize, "duals": duals, "check": check}, time_limit, progress)
+
+
+def _start(given: dict[str, NDArray[Any]], shape: tuple[int, int], supply: Any, capacity: Any, options: dict[str, Any], time_limit: Optional[float],
+           progress: Any) -> TransportResult:
+    """The job transport of costs or points."""
+    given.update(supply=amounts("supply", supply, shape[0]), capacity=amounts("capacity", capacity, shape[1]))
+    options.update(rows=shape[0], device="host")
     if time_limit is not None:
         options["time_limit"] = time_limit
-    shape = (int(cost.shape[0]), int(cost.shape[1]))
 
     def finish(report: dict[str, Any]) -> TransportResult:
         table = np.array([(x["row"], x["column"], x["amount"]) for x in report.pop("flow") or []], np.int64).reshape(-1, 3)
@@ -126,10 +139,34 @@ def _checked(name: str, given: ArrayLike, count: int) -> NDArray[np.float64]:
     return found
 
 
-def _transport(a: ArrayLike, b: ArrayLike, costs: NDArray[Any], center_dual: bool, check_marginals: bool) -> tuple[NDArray[np.float64], dict[str, Any]]:
-    """The plan of one matrix and POT's log."""
-    rows, cols = costs.shape
-    x, y = _checked("a", a, rows), _checked("b", b, cols)
+@dataclass
+class _Plan:
+    """An exact plan: pairs and masses that they ship, duals, and the cost."""
+
+    rows: NDArray[np.int64]
+    cols: NDArray[np.int64]
+    shipped: NDArray[np.float64]
+    shape: tuple[int, int]
+    u: NDArray[np.float64]
+    v: NDArray[np.float64]
+    cost: float
+    report: dict[str, Any]
+
+    def dense(self) -> NDArray[np.float64]:
+        plan = np.zeros(self.shape)
+        plan[self.rows, self.cols] = self.shipped
+        return plan
+
+    def sparse(self) -> Any:
+        from scipy.sparse import csr_array
+        return csr_array((self.shipped, (self.rows, self.cols)), shape=self.shape)
+
+
+def _transport(a: ArrayLike, b: ArrayLike, costs: Union[NDArray[Any], Points], center_dual: bool, check_marginals: bool) -> _Plan:
+    """The plan of one matrix, or of points."""
+    points = costs if isinstance(costs, Points) else None
+    shape = (len(points.row), len(points.col)) if points else (int(costs.shape[0]), int(costs.shape[1]))  # type: ignore[union-attr]
+    x, y = _checked("a", a, shape[0]), _checked("b", b, shape[1])
     sums = math.fsum(x.tolist()), math.fsum(y.tolist())
     if check_marginals and not math.isclose(sums[0], sums[1], rel_tol=1e-7, abs_tol=1e-12):
         raise ValueError(f"a and b: found masses of {sums[0]:g} and {sums[1]:g} in all, expected equal sums")
@@ -139,16 +176,29 @@ def _transport(a: ArrayLike, b: ArrayLike, costs: NDArray[Any], center_dual: boo
     elif sums[0] != sums[1]:
         y = y * (sums[0] / sums[1])
     whole_x, whole_y, shift = _masses(x, y)
-    r = solve_transport(costs, whole_x, whole_y)
-    plan = np.zeros((rows, cols))
-    plan[r.rows, r.cols] = shipped = np.ldexp(r.amounts.astype(np.float64), -shift)
+    r: Any
+    if shape[0] == shape[1] > 0 and whole_x[0] > 0 and (whole_x == whole_x[0]).all() and (whole_y == whole_x[0]).all():  # a matching, so much on each pair
+        r = solve_assignment(costs, device="host")
+        rows, cols, shipped = np.arange(shape[0]), r.column.astype(np.int64), np.full(shape[0], math.ldexp(float(whole_x[0]), -shift))
+    else:
+        r = solve_transport(costs, whole_x, whole_y)
+        rows, cols, shipped = r.rows, r.cols, np.ldexp(r.amounts.astype(np.float64), -shift)
     u, v = r.u, r.v
     assert u is not None and v is not None
-    if center_dual and rows and cols:  # a constant that moves between the sides means nothing
-        shift = (u.mean() - v.mean()) / 2
-        u, v = u - shift, v + shift
-    cost = math.fsum((costs[r.rows, r.cols].astype(np.float64) * shipped).tolist())
-    return plan, {"cost": cost, "u": u, "v": v, "warning": None, "result_code": 1, "report": r.report}
+    if center_dual and len(u) and len(v):  # a constant that moves between the sides means nothing
+        constant = (u.mean() - v.mean()) / 2
+        u, v = u - constant, v + constant
+    each = _distances(points, rows, cols) if points else costs[rows, cols].astype(np.float64)  # type: ignore[index]
+    return _Plan(rows, cols, shipped, shape, u, v, math.fsum((each * shipped).tolist()), r.report)
+
+
+def _distances(points: Points, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The costs of pairs of points."""
+    gap = points.row[rows] - points.col[cols]
+    if points.metric == "manhattan":
+        return np.asarray(np.abs(gap).sum(1))
+    squares = (gap * gap).sum(1)
+    return np.asarray(squares if points.metric == "squared" else np.sqrt(squares))
 
 
 def emd(a: ArrayLike, b: ArrayLike, M: Any, numItermax: int = 100000, log: bool = False, center_dual: bool = True, numThreads: int = 1,
@@ -156,42 +206,58 @@ def emd(a: ArrayLike, b: ArrayLike, M: Any, numItermax: int = 100000, log: bool 
     """The exact plan of optimal transport, with the signature of POT's ot.emd.
 
     a: masses (n,) of the rows, b: (m,) of the columns, of equal sums up to rounding: b is scaled to a's; empty ones are equal masses. M: costs
-    (n, m), or a batch (B, n, m) with a (B, n) and b (B, m). Masses are whole multiples of 2^-60 of their sum, and the plan is optimal for
-    these, proven by its duals.
-    Returns the plan, float64 of M's shape, a tensor where M is one; with log also a dictionary of cost, u, v, warning and result_code.
-    numItermax and numThreads are taken and have no effect.
+    (n, m), a batch (B, n, m) with a (B, n) and b (B, m), or Points, whose distances are computed where they are needed. Masses are whole
+    multiples of 2^-60 of their sum, and the plan is optimal for these, proven by its duals.
+    Returns the plan, float64 of M's shape, a tensor where M is one, and a scipy.sparse.csr_array (n, m) of points; with log also a dictionary of
+    cost, u, v, warning and result_code. numItermax and numThreads are taken and have no effect.
     Raises ValueError of other shapes, negative masses and, with check_marginals, of sums that differ by more than 1e-7.
     """
-    if numItermax < 1:
-        raise ValueError(f"numItermax: found {numItermax}, expected 1 or more")
-    costs, x, y = (_host(k) for k in (M, a, b))
-    if costs.ndim == 3:
-        parts = [_transport(x[k] if x.size else x, y[k] if y.size else y, costs[k], center_dual, check_marginals) for k in range(len(costs))]
-        plan: Any = np.stack([p for p, _ in parts]) if parts else np.zeros(costs.shape)
-        logs: dict[str, Any] = {name: np.array([part[name] for _, part in parts]) for name in ("cost", "u", "v")}
+    plans, logs = _plans(a, b, M, numItermax, center_dual, check_marginals)
+    plan = _plan_of(plans, M)
+    return (plan, logs) if log else plan
+
+
+def _plans(a: Any, b: Any, M: Any, most: int, center_dual: bool, check_marginals: bool) -> tuple[Union[_Plan, list[_Plan]], dict[str, Any]]:
+    """The plan, or those of a batch, and POT's log."""
+    if most < 1:
+        raise ValueError(f"numItermax: found {most}, expected 1 or more")
+    costs = M if isinstance(M, Points) else _host(M)
+    x, y = _host(a), _host(b)
+    plans: Union[_Plan, list[_Plan]]
+    if isinstance(costs, Points) or costs.ndim == 2:
+        plans = one = _transport(x, y, costs, center_dual, check_marginals)
+        logs: dict[str, Any] = {"cost": one.cost, "u": one.u, "v": one.v, "warning": None, "result_code": 1, "report": one.report}
+    elif costs.ndim == 3:
+        plans = [_transport(x[k] if x.size else x, y[k] if y.size else y, costs[k], center_dual, check_marginals) for k in range(len(costs))]
+        logs = {name: np.array([getattr(p, name) for p in plans]) for name in ("cost", "u", "v")}
         logs.update(warning=None, result_code=1)
-    elif costs.ndim == 2:
-        plan, logs = _transport(x, y, costs, center_dual, check_marginals)
     else:
         raise ValueError(f"M: found the shape {costs.shape}, expected (n, m) or (B, n, m)")
-    plan = _like(M, plan)
-    return (plan, {name: _like(M, value) if isinstance(value, np.ndarray) else value for name, value in logs.items()}) if log else plan
+    return plans, {name: _like(M, value) if isinstance(value, np.ndarray) else value for name, value in logs.items()}
+
+
+def _plan_of(plans: Union[_Plan, list[_Plan]], M: Any) -> Any:
+    """Plans as a matrix, a batch or a tensor, as M is one."""
+    if isinstance(plans, list):
+        return _like(M, np.stack([p.dense() for p in plans]) if plans else np.zeros(M.shape))
+    return plans.sparse() if isinstance(M, Points) else _like(M, plans.dense())
 
 
 def emd2(a: Any, b: Any, M: Any, processes: int = 1, numItermax: int = 100000, log: bool = False, return_matrix: bool = False, center_dual: bool = True,
          numThreads: int = 1, check_marginals: bool = True) -> Any:
     """The cost of optimal transport, with the signature of POT's ot.emd2.
 
-    Arguments as for emd. For tensors of torch the cost is a tensor, whose gradients are the duals for a and b, which are centred, and the plan
-    for M. Of a batch it is the costs (B,). With log or return_matrix also a dictionary of cost, u, v, warning, result_code and, with
+    Arguments as for emd. Where one of them is a tensor of torch the cost is a tensor, whose gradients are the duals for a and b, which are centred,
+    and the plan for M. Of a batch it is the costs (B,). With log or return_matrix also a dictionary of cost, u, v, warning, result_code and, with
     return_matrix, G, the plan.
     """
-    plan, logs = emd(a, b, M, numItermax, True, center_dual, numThreads, check_marginals)
+    plans, logs = _plans(a, b, M, numItermax, center_dual, check_marginals)
     cost = logs["cost"]
-    if _is_torch(M):
-        cost = _with_gradient(a, b, M, plan, logs)
+    tensor = next((x for x in (M, a, b) if _is_torch(x)), None)
+    if tensor is not None:
+        cost = _with_gradient(a, b, M, plans, logs, tensor)
     if return_matrix:
-        logs["G"] = plan
+        logs["G"] = _plan_of(plans, M)
     return (cost, logs) if log or return_matrix else cost
 
 
@@ -214,23 +280,28 @@ def _like(x: Any, found: NDArray[Any]) -> Any:
     return found
 
 
-def _with_gradient(a: Any, b: Any, M: Any, plan: Any, logs: dict[str, Any]) -> Any:
+def _with_gradient(a: Any, b: Any, M: Any, plans: Union[_Plan, list[_Plan]], logs: dict[str, Any], like: Any) -> Any:
     """The cost as a tensor whose gradients are duals and plan."""
     import torch
 
     def centred(x: Any) -> Any:
+        x = torch.as_tensor(x, dtype=like.dtype, device=like.device)
         return x - x.mean(-1, keepdim=True)
 
     class Cost(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
         def forward(ctx: Any, a: Any, b: Any, M: Any) -> Any:
-            ctx.save_for_backward(centred(logs["u"]), centred(logs["v"]), plan)
-            return torch.as_tensor(logs["cost"], dtype=plan.dtype, device=plan.device)
+            ctx.save_for_backward(centred(logs["u"]), centred(logs["v"]))
+            return torch.as_tensor(logs["cost"], dtype=like.dtype, device=like.device)
 
         @staticmethod
         def backward(ctx: Any, grown: Any) -> Any:
-            u, v, plan = ctx.saved_tensors
+            u, v = ctx.saved_tensors
             of = grown.unsqueeze(-1)
-            return of * u if ctx.needs_input_grad[0] else None, of * v if ctx.needs_input_grad[1] else None, of.unsqueeze(-1) * plan if ctx.needs_input_grad[2] else None
+            costs = of.unsqueeze(-1) * _plan_of(plans, M) if ctx.needs_input_grad[2] else None
+            return of * u if ctx.needs_input_grad[0] else None, of * v if ctx.needs_input_grad[1] else None, costs
 
-    return Cost.apply(*(x if _is_torch(x) else torch.as_tensor(np.asarray(x, np.float64), device=M.device) for x in (a, b, M)))
+    def tensor(x: Any) -> Any:
+        return x if _is_torch(x) else torch.as_tensor(np.asarray(x, np.float64), dtype=like.dtype, device=like.device)
+
+    return Cost.apply(tensor(a), tensor(b), M if _is_torch(M) else None)

@@ -119,3 +119,30 @@ def test_gradients_of_emd2():
     plan, log = coalesce.emd(a, b, cost, log=True)
     assert torch.allclose(cost.grad, plan)
     assert torch.allclose(a.grad, log["u"] - log["u"].mean())
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "squared", "manhattan"])
+def test_points_in_place_of_costs(metric):
+    rng = np.random.default_rng(8)
+    for n, m in (1, 1), (7, 9), (60, 40), (600, 700):
+        x, y, a, b = rng.random((n, 3)), rng.random((m, 3)), rng.random(n), rng.random(m)
+        a, b = a / a.sum(), b / b.sum()
+        points = coalesce.Points(x, y, metric)
+        gap = x[:, None] - y[None]
+        costs = {"euclidean": np.sqrt((gap**2).sum(-1)), "squared": (gap**2).sum(-1), "manhattan": np.abs(gap).sum(-1)}[metric]
+        cost, log = coalesce.emd2(a, b, points, return_matrix=True)
+        assert cost == pytest.approx(coalesce.emd2(a, b, costs), rel=1e-12)
+        assert np.allclose(log["G"].sum(1), a, atol=1e-15) and np.allclose(log["G"].sum(0), b, atol=1e-15)
+        assert (costs - log["u"][:, None] - log["v"][None, :]).min() > -1e-12
+    flow = coalesce.solve_assignment(coalesce.Points([[0.0], [3.0]], [[1.0], [2.0]]), supply=[2, 1], capacity=[1, 2])
+    assert flow.plan.tolist() == [[1, 1], [0, 1]] and flow.value == 4
+
+
+def test_equal_masses_are_a_matching():
+    rng = np.random.default_rng(9)
+    costs = rng.random((30, 30))
+    plan, log = coalesce.emd([], [], costs, log=True)
+    i, j = linear_sum_assignment(costs)
+    assert (np.argmax(plan, 1) == j).all() and plan.sum() == pytest.approx(1)
+    assert log["cost"] == pytest.approx(costs[i, j].mean(), rel=1e-12)
+    assert (costs - log["u"][:, None] - log["v"][None, :]).min() > -1e-12

@@ -53,7 +53,7 @@ type holder struct {
 	row          int32
 }
 
-// approach finds a flow that is nearly optimal. Large dense problems begin with the prices of a quarter of the rows and columns, and costs of 64 bits are
+// approach finds a flow that is nearly optimal. Large problems that are dense begin with the prices of a quarter of the rows and columns, and costs of 64 bits are
 // looked at in 32.
 func (s *solve) approach(ctx context.Context, supply, demand []int64) (*auction, error) {
 	p := s.p
@@ -69,7 +69,7 @@ func (s *solve) approach(ctx context.Context, supply, demand []int64) (*auction,
 		s.counts = c.counts
 		return a.on(s, shift), nil
 	}
-	if !p.Instance.Dense() || min(p.Rows, p.Cols) < sampled {
+	if p.Instance.Sparse != nil || min(p.Rows, p.Cols) < sampled {
 		v := make([]int64, s.cols)
 		s.minima(make([]int64, p.Rows), v)
 		return s.auction(ctx, v, supply, demand, firstEps), nil
@@ -97,7 +97,7 @@ func (s *solve) approach(ctx context.Context, supply, demand []int64) (*auction,
 	return s.auction(ctx, v, supply, demand, nextEps), nil
 }
 
-// coarse is the problem of some rows and columns of a dense one, nil: all, on costs less the least, without their last shift bits, in int32.
+// coarse is the problem of some rows and columns of a dense one, or of points, nil: all, on costs less the least, without their last shift bits, in int32.
 func (s *solve) coarse(rows, cols []int) (*solve, uint, error) {
 	p := s.p
 	shift := uint(max(0, bits.Len64(uint64(p.Max-p.Min))-30))

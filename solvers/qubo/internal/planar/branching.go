@@ -92,6 +92,9 @@ func (b *branching) stopped() bool {
 // weight of a box relative to the root's.
 func (b *branching) weight(x *box) int64 { return x.join.Sum() - b.zero + x.extra }
 
+// isClosed reports whether a box has no better solution.
+func (b *branching) isClosed(x *box) bool { return b.weight(x) >= b.limit() }
+
 // edges sets the unsatisfied edges of a box that is solved.
 func (b *branching) edges(x *box, value map[int32]bool) {
 	x.in = make([]bool, len(b.s.edge))
@@ -147,7 +150,9 @@ func (b *branching) run() bool {
 	if !b.branch(x, map[int32]bool{}) {
 		return false
 	}
-	b.proof.SetCases(x.node)
+	if len(x.node.Below) > 0 {
+		b.proof.SetCases(x.node)
+	}
 	return true
 }
 
@@ -213,7 +218,7 @@ func (b *branching) branch(x *box, value map[int32]bool) bool {
 			go func() {
 				defer wait.Done()
 				j := new(matching.Join)
-				for !b.stopped() {
+				for !b.stopped() && !b.isClosed(x) {
 					at := int(next.Add(1)) - 1
 					if at >= len(open) {
 						return
@@ -263,6 +268,10 @@ func (b *branching) branch(x *box, value map[int32]bool) bool {
 		if b.stopped() {
 			return false
 		}
+		if b.isClosed(x) {
+			*x.node = *b.leaf(x.join, x.fixed, false)
+			return true
+		}
 	}
 	n := x.node
 	child := func(k int32, c *frustration.Node) {
@@ -298,7 +307,7 @@ func (b *branching) branch(x *box, value map[int32]bool) bool {
 			b.edges(y, inner)
 			if wrong := b.offer(y.in); len(wrong) == 0 { // the best of the case is found
 				*y.node = *b.leaf(j, y.fixed, false)
-			} else if b.weight(y) >= b.limit() {
+			} else if b.isClosed(y) {
 				*y.node = *b.leaf(j, y.fixed, false)
 			} else if !b.branch(y, inner) {
 				return false

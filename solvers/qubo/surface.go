@@ -94,7 +94,7 @@ func (r *run) solveSurface() bool {
 		b.objective = value
 		r.bests = &bestSolutions{red: preprocess.Unreduced(r.p, value), part: []partBest{{value: value, x: x, proven: true}}}
 		r.record(r.elapsed())
-		r.walkOptima(x, value)
+		r.addOptima(s, a, m, x, value)
 		r.plan.reason = "the graph is " + s.Kind + ": its frustrated faces are matched"
 		return true
 	}
@@ -105,19 +105,56 @@ func (r *run) solveSurface() bool {
 	return false
 }
 
-// walkOptima adds solutions that are as good as x, where several are asked for: a walk flips variables, and whole components, that change
-// no value.
-func (r *run) walkOptima(x []uint64, value int64) {
-	s, p := &r.several, r.p
+// clusterShare is the share of the time left in which clusters of other optimal solutions are looked for.
+const clusterShare = 0.5
+
+// addOptima adds solutions that are as good as x, where several are asked for: those that a walk meets, and where these are too few,
+// those that the surface has with other values of edges.
+func (r *run) addOptima(surface *planar.Surface, a *planar.Answer, m *frustration.Model, x []uint64, value int64) {
+	s := &r.several
 	if s.limit <= 1 {
 		return
 	}
 	s.add(value, x, r.elapsed())
+	groups := componentsOf(r.p)
+	if len(groups) == 1 {
+		groups = nil
+	}
+	r.walkOptima(x, value, groups)
+	end := r.deadlineFor(clusterShare)
+	isLate := func() bool {
+		return len(s.list) >= s.limit || r.ctx.Err() != nil || !end.IsZero() && time.Now().After(end)
+	}
+	surface.Clusters(a, r.o.Seed, isLate, func(cluster []int32) bool {
+		groups = append(groups, m.Variables(cluster))
+		z := flipped(x, groups[len(groups)-1])
+		if r.p.ValueFrom(x, value, z) == value {
+			s.add(value, z, r.elapsed())
+		}
+		return len(groups) < mostGroups
+	})
+	r.walkOptima(x, value, groups)
+}
+
+// mostGroups is the most groups of variables that a walk flips.
+const mostGroups = 10000
+
+// flipped is a solution with other values of some variables.
+func flipped(x []uint64, variables []int32) []uint64 {
+	z := slices.Clone(x)
+	for _, i := range variables {
+		z[i>>6] ^= 1 << (i & 63)
+	}
+	return z
+}
+
+// walkOptima adds solutions that are as good as x: a walk flips variables, and whole groups of them, that change no value.
+func (r *run) walkOptima(x []uint64, value int64, groups [][]int32) {
+	s, p := &r.several, r.p
 	random := rand.New(rand.NewPCG(r.o.Seed, 2))
 	y, delta := slices.Clone(x), make([]int64, p.N)
 	p.Deltas(y, delta)
 	free := func(i int) bool { return r.inst.Fixed == nil || r.inst.Fixed[i] < 0 }
-	components := componentsOf(p)
 	even := make([]int, 0, p.N)
 	for steps := 0; steps < walkSteps*(s.limit+s.apart) && len(s.list) < s.limit && !r.isOverdue(); steps++ {
 		even = even[:0]
@@ -127,12 +164,10 @@ func (r *run) walkOptima(x []uint64, value int64) {
 			}
 		}
 		switch {
-		case len(components) > 1 && random.IntN(1+len(even)) < len(components):
-			whole, z := components[random.IntN(len(components))], slices.Clone(y)
-			for _, i := range whole {
-				z[i>>6] ^= 1 << (i & 63)
-			}
-			if slices.ContainsFunc(whole, func(i int32) bool { return !free(int(i)) }) || p.ValueFrom(y, value, z) != value {
+		case len(groups) > 0 && random.IntN(1+len(even)) < len(groups):
+			group := groups[random.IntN(len(groups))]
+			z := flipped(y, group)
+			if slices.ContainsFunc(group, func(i int32) bool { return !free(int(i)) }) || p.ValueFrom(y, value, z) != value {
 				continue
 			}
 			y = z

@@ -225,3 +225,47 @@ func TestSurfaceEdges(t *testing.T) {
 		}
 	}
 }
+
+// On hexagons with signs no flip of one variable changes no value: other optimal solutions come from clusters.
+func TestSurfaceClusters(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 4))
+	const side = 20
+	for round := range 4 {
+		b := qubo.NewBuilder(side * side)
+		b.Form(qubo.Ising)
+		b.Minimize()
+		for i := range side {
+			for k := range side {
+				if round%2 == 0 || k+1 < side {
+					b.PairInt(i*side+k, i*side+(k+1)%side, 2*r.Int64N(2)-1)
+				}
+				if (i+k)%2 == 0 && (round%2 == 0 || i+1 < side) {
+					b.PairInt(i*side+k, (i+1)%side*side+k, 2*r.Int64N(2)-1)
+				}
+			}
+		}
+		inst, err := b.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := surfaceOptions(t)
+		o.Solutions = 50
+		result, err := qubo.Solve(t.Context(), inst, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !result.Proven || len(result.Solutions) != o.Solutions {
+			t.Fatalf("proven %t, %d solutions", result.Proven, len(result.Solutions))
+		}
+		for k, s := range result.Solutions {
+			if s.Value.String() != result.Value.String() || inst.Amount(s.Bits.Words()) != s.Value {
+				t.Fatalf("solution %d has the value %v, the best %v", k, s.Value, result.Value)
+			}
+			for _, other := range result.Solutions[:k] {
+				if slices.Equal(other.Bits.Words(), s.Bits.Words()) {
+					t.Fatalf("solution %d is there twice", k)
+				}
+			}
+		}
+	}
+}

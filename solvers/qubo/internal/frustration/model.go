@@ -235,6 +235,22 @@ func (m *Model) Spins(up []bool) []uint64 {
 	return x
 }
 
+// Variables are those to be flipped where a set of vertices is: all others where the last vertex is in it and is no variable.
+func (m *Model) Variables(vertices []int32) []int32 {
+	in := make([]bool, m.N)
+	for _, v := range vertices {
+		in[v] = true
+	}
+	keep := m.Hub && in[m.N-1]
+	var list []int32
+	for v, i := range m.Free {
+		if in[v] != keep {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
 // Step is a number that the sums of magnitudes of unsatisfied edges, of integers, are all congruent to, and the modulus: the
 // greatest common divisor, and twice that where it divides what is at each vertex.
 func (m *Model) Step() (rest, modulus int64) {

@@ -97,10 +97,7 @@ func (b *branching) isClosed(x *box) bool { return b.weight(x) >= b.limit() }
 
 // edges sets the unsatisfied edges of a box that is solved.
 func (b *branching) edges(x *box, value map[int32]bool) {
-	x.in = make([]bool, len(b.s.edge))
-	for _, k := range x.join.Edges() {
-		x.in[k] = true
-	}
+	x.in = b.s.unsatisfiedOf(x.join)
 	for k, v := range value {
 		x.in[k] = v
 	}
@@ -154,20 +151,6 @@ func (b *branching) run() bool {
 		b.proof.SetCases(x.node)
 	}
 	return true
-}
-
-// fix fixes an edge of a join. It returns the weight that comes outside of the join.
-func (b *branching) fix(j *matching.Join, k int32, unsatisfied bool) int64 {
-	if unsatisfied {
-		for _, f := range b.s.sides[k] {
-			j.Toggle(f)
-		}
-	}
-	j.Remove(k)
-	if unsatisfied {
-		return b.s.length[k]
-	}
-	return 0
 }
 
 // leaf is a case of a proof in which the duals reach the limit, or no join exists.
@@ -225,7 +208,7 @@ func (b *branching) branch(x *box, value map[int32]bool) bool {
 					}
 					k := open[at]
 					j.Become(x.join)
-					extra := x.extra + b.fix(j, k, !x.in[k])
+					extra := x.extra + b.s.fix(j, k, !x.in[k])
 					limit := b.zero + b.limit() - extra
 					status := j.Solve(&limit, b.stopped)
 					switch status {
@@ -235,11 +218,7 @@ func (b *branching) branch(x *box, value map[int32]bool) bool {
 						state[k], leaves[k] = rigid, n
 						mu.Unlock()
 					case matching.Solved:
-						y := &box{join: j}
-						y.in = make([]bool, len(s.edge))
-						for _, e := range j.Edges() {
-							y.in[e] = true
-						}
+						y := &box{join: j, in: s.unsatisfiedOf(j)}
 						for e, v := range value {
 							y.in[e] = v
 						}
@@ -293,7 +272,7 @@ func (b *branching) branch(x *box, value map[int32]bool) bool {
 			continue
 		}
 		j := before.Clone()
-		y := x.divided(j, extra+b.fix(j, k, !x.in[k]), append(slices.Clone(fixed), k))
+		y := x.divided(j, extra+b.s.fix(j, k, !x.in[k]), append(slices.Clone(fixed), k))
 		child(k, y.node)
 		limit := b.zero + b.limit() - y.extra
 		switch status := j.Solve(&limit, b.stopped); status {
@@ -316,7 +295,7 @@ func (b *branching) branch(x *box, value map[int32]bool) bool {
 			b.over.Store(true)
 			return false
 		}
-		extra += b.fix(before, k, x.in[k])
+		extra += b.s.fix(before, k, x.in[k])
 		if before.Solve(nil, b.stopped) != matching.Solved {
 			return false
 		}
@@ -346,7 +325,7 @@ func (b *branching) start(in []bool) {
 		value := map[int32]bool{}
 		for _, k := range b.s.loops(random.IntN(b.s.m.N)) {
 			value[k] = now[k]
-			extra += b.fix(j, k, now[k])
+			extra += b.s.fix(j, k, now[k])
 		}
 		limit := b.zero + b.best - extra
 		if j.Solve(&limit, b.stopped) != matching.Solved {

@@ -73,6 +73,8 @@ type Answer struct {
 	Up     []bool // spins; nil: none are known
 	Proof  *frustration.Proof
 	Solved bool
+
+	root *matching.Join
 }
 
 // Options of a solve.
@@ -111,13 +113,27 @@ func (s *Surface) solve(o Options) *Answer {
 	}
 	j.Mark()
 	b := newBranching(s, j, o)
-	a := &Answer{Proof: b.proof}
+	a := &Answer{Proof: b.proof, root: j}
 	if status != matching.Solved {
 		return a
 	}
 	a.Solved = b.run()
 	a.Up = b.up
 	return a
+}
+
+// fix fixes an edge of a join. It returns the weight that comes outside of the join.
+func (s *Surface) fix(j *matching.Join, k int32, unsatisfied bool) int64 {
+	if unsatisfied {
+		for _, f := range s.sides[k] {
+			j.Toggle(f)
+		}
+	}
+	j.Remove(k)
+	if unsatisfied {
+		return s.length[k]
+	}
+	return 0
 }
 
 // spins follow from the edges that are unsatisfied, along a breadth-first forest. wrong are the edges that contradict them.

@@ -1,8 +1,10 @@
 package planar
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"coalesce/solvers/qubo/internal/frustration"
@@ -133,5 +135,129 @@ func TestStrips(t *testing.T) {
 	}
 	if kinds["a torus"] < tori/2 || kinds["planar"] < rounds/2 {
 		t.Errorf("surfaces: %v", kinds)
+	}
+}
+
+// rowByRow is the lowest energy of a lattice by dynamic programming over whole rows: another independent way, for couplings to any vertex of
+// the row below, and with fields. along is the energy within a row, between that of a row and the next.
+func rowByRow(rows, cols int, closed bool, along func(i, row int) float64, between func(i, row, next int) float64) float64 {
+	states := 1 << cols
+	best := math.Inf(1)
+	sweep := func(energy []float64) []float64 {
+		for i := 1; i < rows; i++ {
+			next := make([]float64, states)
+			for b := range next {
+				next[b] = math.Inf(1)
+				for a, e := range energy {
+					next[b] = min(next[b], e+between(i-1, a, b))
+				}
+				next[b] += along(i, b)
+			}
+			energy = next
+		}
+		return energy
+	}
+	if !closed {
+		energy := make([]float64, states)
+		for a := range energy {
+			energy[a] = along(0, a)
+		}
+		return slices.Min(sweep(energy))
+	}
+	for first := range states {
+		energy := slices.Repeat([]float64{math.Inf(1)}, states)
+		energy[first] = along(0, first)
+		for last, e := range sweep(energy) {
+			best = min(best, e+between(rows-1, last, first))
+		}
+	}
+	return best
+}
+
+// Lattices of squares, triangles and hexagons, closed in none, one or two directions, and open ones with linear terms along their first row,
+// have the energy that dynamic programming finds.
+func TestLattices(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 2))
+	rounds := 1200
+	if testing.Short() {
+		rounds = 120
+	}
+	found := map[string]int{}
+	for round := range rounds {
+		corners := []int{3, 4, 6}[round%3]
+		closed, around := round/3%4 == 0 || round/3%4 == 1, round/3%4 == 0 || round/3%4 == 2
+		rows, cols := 4+2*r.IntN(8), 4+r.IntN(2)
+		if corners == 6 {
+			cols = 4
+		}
+		if closed {
+			rows = 4 + 2*r.IntN(3)
+		}
+		n, ends := lattice(rows, cols, corners, closed, around)
+		coeff := coefficients(r, round/12)
+		b := problem.NewBuilder(n)
+		b.Form(problem.Ising)
+		b.Minimize()
+		couplings := make([][][3]float64, rows) // of a row: the first end's column, the other's, the coupling; those down after cols rows
+		down := make([][][3]float64, rows)
+		for _, end := range ends {
+			c := coeff()
+			b.Pair(int(end[0]), int(end[1]), c)
+			i, k := int(end[0])/cols, int(end[0])%cols
+			entry := [3]float64{float64(k), float64(int(end[1]) % cols), c}
+			if int(end[1])/cols == i {
+				couplings[i] = append(couplings[i], entry)
+			} else {
+				down[i] = append(down[i], entry)
+			}
+		}
+		field := make([]float64, cols)
+		fields := !closed && round/12%2 == 0
+		for k := range field {
+			if fields && r.IntN(3) > 0 {
+				field[k] = coeff()
+				b.Linear(k, field[k])
+			}
+		}
+		sign := func(row, k int) float64 { return float64(2*(row>>k&1) - 1) }
+		sum := func(list [][3]float64, a, b int) (e float64) {
+			for _, c := range list {
+				e += c[2] * sign(a, int(c[0])) * sign(b, int(c[1]))
+			}
+			return e
+		}
+		inst, err := b.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := frustration.New(inst, nil)
+		surface := Find(m)
+		if surface == nil {
+			if !closed || !around {
+				t.Fatalf("round %d: %d x %d of %d corners, closed: %t, %t: no surface", round, rows, cols, corners, closed, around)
+			}
+			continue
+		}
+		found[fmt.Sprint(corners, " ", surface.Kind, " ", fields)]++
+		value, _ := solved(t, inst, m, surface)
+		want := rowByRow(rows, cols, closed, func(i, row int) float64 {
+			e := sum(couplings[i], row, row)
+			for k, h := range field {
+				if i == 0 {
+					e += h * sign(row, k)
+				}
+			}
+			return e
+		}, func(i, row, next int) float64 { return sum(down[i], row, next) })
+		if abs(value.Float()-want) > 1e-9*max(1, abs(want)) {
+			t.Fatalf("round %d: %d x %d of %d corners, closed: %t, %t, fields %t: value %v, want %v", round, rows, cols, corners, closed, around, fields, value, want)
+		}
+	}
+	for _, corners := range []int{3, 4, 6} {
+		for _, kind := range []string{"planar true", "planar false", "a torus false"} {
+			if found[fmt.Sprint(corners, " ", kind)] < rounds/60 {
+				t.Errorf("surfaces: %v", found)
+			}
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"coalesce/solvers/csg/internal/cliques"
 	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
@@ -49,7 +50,8 @@ type Work struct {
 // agents' own weights plus the lesser of two numbers. One is the sum of all positive edges less the
 // losses of conflicts, which are cycles of positive edges and one negative edge that share no weight: of
 // each cycle a structure loses at least the least weight. The other is the sum of prices, one for each
-// agent, if there are any: the edges inside a coalition weigh no more than its agents' prices. Of a
+// agent, if there are any: the edges inside a coalition weigh no more than its agents' prices. Where there are cuts, their bound is the one: what they allow,
+// times their prices, and what edges weigh beyond the prices of their cuts. Of a
 // distribution the prices follow from its range, and are the only proof.
 type Certificate struct {
 	Blocks    []Block      `json:"blocks"`                                                  // blocks, in the order of their first agents
@@ -60,6 +62,11 @@ type Certificate struct {
 	Conflicts solve.Number `json:"conflicts" none:"the instance is no graph"`               // losses of conflicts, which are cycles of positive edges and one negative edge
 	Unit      solve.Number `json:"unit"`                                                    // value that a price of 1 stands for
 	Prices    []float64    `json:"prices,omitempty" none:"conflicts alone bound the value"` // prices of the agents; a coalition's edges weigh no more than its agents' prices
+
+	// cuts, inequalities that all structures satisfy, and their prices
+	Cuts []cliques.Cut `json:"cuts,omitempty" none:"no cuts bound the value"`
+	// prices of cuts are in 2^-shift of the unit
+	Shift uint `json:"shift,omitempty"`
 }
 
 // A Block is one block of a structure and its value.
@@ -103,6 +110,7 @@ func (x *Result) certify(inst *Instance, p proof) error {
 		return err
 	}
 	c := &x.Certificate
+	c.Cuts, c.Shift = p.cuts, p.shift
 	c.Own, c.Unit, c.Prices = decimalNumber(inst.unit.toRat(inst.fixed)), decimalNumber(inst.unit.toRat(1)), p.prices
 	c.Positive, c.Conflicts = roundedUp(inst.unit.toRat(inst.graph.PositiveSum())), decimalNumber(inst.unit.toRat(p.losses))
 	most := p.bound(inst.graph)

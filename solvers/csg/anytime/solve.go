@@ -178,15 +178,31 @@ type graphRun struct {
 const boundWork = 1 << 26
 
 // A proof of a bound in units, without the nodes' own weights: the losses of conflicts, subtracted from
-// the sum of the positive edges, or prices that no coalition exceeds.
+// the sum of the positive edges, or prices that no coalition exceeds, or cuts and their prices.
 type proof struct {
 	losses int64
 	prices []float64 // in units; nil: none are known
+	cuts   []cliques.Cut
+	shift  uint
+	most   *int64 // the bound of the cuts; nil: there are none
 }
 
-// bound is the lesser of the two bounds.
+// setCuts takes cuts, and reports whether the graph has them.
+func (p *proof) setCuts(g *cliques.Graph, cuts []cliques.Cut, shift uint) bool {
+	if len(cuts) == 0 {
+		return true
+	}
+	most, ok := g.CutBound(cuts, shift)
+	p.cuts, p.shift, p.most = cuts, shift, &most
+	return ok
+}
+
+// bound is the least of the bounds.
 func (p *proof) bound(g *cliques.Graph) int64 {
 	bound := g.PositiveSum() - p.losses
+	if p.most != nil {
+		bound = min(bound, *p.most)
+	}
 	if p.prices == nil {
 		return bound
 	}
@@ -217,20 +233,33 @@ func (r *graphRun) search(ctx context.Context, cores int) (err error) {
 	if r.inst.EdgeCount() > g.N*g.N/8 { // prices are the better bound of dense graphs
 		slices.Reverse(bounds)
 	}
+	bounding, stop := context.WithCancel(ctx)
+	defer stop()
 	var wait sync.WaitGroup
 	for k := range cores {
 		wait.Go(func() {
 			random := rand.New(rand.NewPCG(r.o.Seed, uint64(k)))
+			cut, cutting := func() bool { return false }, time.Duration(0) // cuts take half of the core
 			if k == cores-1 {
 				for _, bound := range bounds {
 					r.offerProof(bound(random))
 				}
+				if g.N <= cutAgents && r.inst.EdgeCount() <= cutEdges {
+					cut = r.cutter(bounding, s, cliques.NewRelaxation(g))
+				}
+			} else {
+				defer stop() // the search is over
 			}
 			w := s.Worker(random)
 			if k == 0 && r.begin != nil {
 				w.Improve(slices.Clone(r.begin), r.over.Load)
 			}
 			for !r.over.Load() {
+				if began := time.Now(); cut() && cores > 1 {
+					if cutting += time.Since(began); 2*cutting < time.Since(r.start) {
+						continue
+					}
+				}
 				if w.Run(r.over.Load); k == 0 && err == nil {
 					err = r.findCoalitions(ctx, s, w)
 				}
@@ -240,6 +269,25 @@ func (r *graphRun) search(ctx context.Context, cores int) (err error) {
 	wait.Wait()
 	r.best, r.blocks, r.runs = s.Best()
 	return err
+}
+
+// Graphs of so many agents and edges at most have a linear program whose cuts bound structures.
+const (
+	cutAgents = 300
+	cutEdges  = 12000
+)
+
+// cutter returns a function that adds cuts to a linear program for a round, takes the proof of its bound, and reports whether there may be more to do.
+func (r *graphRun) cutter(ctx context.Context, s *cliques.Search, x *cliques.Relaxation) func() bool {
+	return func() bool {
+		best, _, _ := s.Best()
+		more := x.Round(ctx, best)
+		p := proof{}
+		if p.setCuts(r.inst.graph, x.Best, x.Shift()) && p.most != nil {
+			r.offerProof(p)
+		}
+		return more
+	}
 }
 
 // offerValue takes the value of a better structure, in units.

@@ -43,6 +43,10 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 		v.Refute("the prices do not prove that no coalition's edges weigh more than its agents' prices")
 		return v, nil
 	}
+	if !p.setCuts(inst.graph, x.Certificate.Cuts, x.Certificate.Shift) {
+		v.Refute("the cuts are not those of the graph")
+		return v, nil
+	}
 	if x.Certificate.Conflicts != "0" {
 		p.losses = inst.graph.ConflictBound(boundWork, func() bool { return false })
 	}
@@ -61,7 +65,9 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 	}
 	v.BoundChecked = true
 	c := &r.Certificate
-	if p.prices != nil {
+	if p.most != nil {
+		v.Note("bound: %s of the agents themselves and what %d cuts allow the edges, times their prices", c.Own, len(p.cuts))
+	} else if p.prices != nil {
 		v.Note("bound: %s of the agents themselves and their prices, which no coalition's edges exceed", c.Own)
 	} else {
 		v.Note("bound: %s of the agents themselves and %s of positive edges, less %s that conflicts lose", c.Own, c.Positive, c.Conflicts)

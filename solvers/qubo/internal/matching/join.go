@@ -175,16 +175,22 @@ func (j *Join) Total() *big.Int {
 
 // eachNode calls back all nodes, of terminals and of blossoms.
 func (j *Join) eachNode(each func(x int32)) {
-	n := int32(j.g.Vertices())
-	idle := make([]bool, len(j.nodes)-int(n))
-	for _, x := range j.free {
-		idle[x-n] = true
-	}
+	n, idle := int32(j.g.Vertices()), j.idle()
 	for x := range int32(len(j.nodes)) {
 		if x < n && j.terminal[x] || x >= n && !idle[x-n] {
 			each(x)
 		}
 	}
+}
+
+// idle are the blossoms that are not in use, numbered from the first.
+func (j *Join) idle() []bool {
+	n := int32(j.g.Vertices())
+	idle := make([]bool, len(j.nodes)-int(n))
+	for _, x := range j.free {
+		idle[x-n] = true
+	}
+	return idle
 }
 
 // top is the node at the top around x, and the sum of the duals from x to the one before it. Nodes on the way point further up

@@ -25,15 +25,12 @@ func (j *Join) Sets(each EachCut) {
 // SetsOf is Sets for some nodes. It skips nodes that have no set, for example vertices other than terminals.
 func (j *Join) SetsOf(nodes []int32, each EachCut) {
 	n := int32(j.g.Vertices())
-	idle := map[int32]bool{}
-	for _, x := range j.free {
-		idle[x] = true
-	}
+	idle := j.idle()
 	c := j.newCut(each)
 	c.wanted, c.around = map[int32]bool{}, map[int32]bool{}
 	var tops []int32
 	for _, x := range nodes {
-		if x < n && !j.terminal[x] || idle[x] || j.nodes[x].y <= 0 {
+		if x < n && !j.terminal[x] || x >= n && idle[x-n] || j.nodes[x].y <= 0 {
 			continue
 		}
 		c.wanted[x] = true

@@ -13,28 +13,30 @@ import (
 
 // Offsets of the fields of lapjv.Search, which a test compares with the struct.
 const (
-	costs    = 8 * iota // of the first row
-	stride              // bytes from row to row
-	rows                //
-	cols                //
-	turns               // most bids for each row looked at
-	share               // of what a price may fall as a row takes a column
-	price               // of columns
-	column              // of rows
-	row                 // of columns
-	free                // rows
-	distance            // of columns in a search
-	shut                // price, or minus infinity in columns that a search has left
-	from                // the row that gave a column its distance
-	left                // columns that a search has left
-	reach               // their distances
-	scans               // columns that all searches have left
-	dualRow             // u in units
-	dualCol             // v in units
-	scale               // units in 1
-	slack               // sum of what matched pairs cost more than their duals, in units
-	rounded             // not 0: units rounded a cost
-	near                // columns
+	costs        = 8 * iota // of the first row
+	stride                  // bytes from row to row
+	rows                    //
+	cols                    //
+	turns                   // most bids for each row looked at
+	share                   // of what a price may fall as a row takes a column
+	price                   // of columns
+	column                  // of rows
+	row                     // of columns
+	free                    // rows
+	distance                // of columns in a search
+	shut                    // price, or minus infinity in columns that a search has left
+	from                    // the row that gave a column its distance
+	left                    // columns that a search has left
+	reach                   // their distances
+	scans                   // columns that all searches have left
+	dualRow                 // u in units
+	dualCol                 // v in units
+	scale                   // units in 1
+	slack                   // sum of what matched pairs cost more than their duals, in units
+	rounded                 // not 0: units rounded a cost
+	near                    // columns
+	nearby                  // bits of each row's near columns, a byte a block
+	nearbyStride            // bytes from row to row
 )
 
 // AVX512 adds the kernels for processors with AVX-512 (F, DQ, BW, VL).
@@ -852,6 +854,9 @@ func (g *writer) path() {
 	g.result(1)
 }
 
+// nearbyUnits is how many units a near pair's slack has at most.
+const nearbyUnits = 1 << 20
+
 const (
 	far    = 0x43c0000000000000 // 2^61
 	minus  = 1 << 63
@@ -955,6 +960,20 @@ func (g *writer) check() {
 	g.MOVQ(operand.Mem{Base: u, Index: i, Scale: 8}, low)
 	g.CMPQ(low, open)
 	g.goTo(g.JNE, known)
+	marks := g.wide && g.elem != "Int32"
+	var lists reg.GPVirtual
+	var bar reg.VecVirtual
+	if marks { // of what costs less than the matched pair, and nearly as little
+		lists = g.field(nearbyStride)
+		g.IMULQ(i, lists)
+		g.ADDQ(operand.Mem{Base: g.s, Disp: nearby}, lists)
+		at, t := g.GP64(), g.GP64()
+		g.MOVLQSX(four(own, i), at)
+		g.MOVQ(g.matchedUnits(r, c, at), t)
+		g.SUBQ(operand.Mem{Base: w, Index: at, Scale: 8}, t)
+		g.ADDQ(operand.I32(nearbyUnits), t)
+		bar = g.broadcastInt(t)
+	}
 	least := [2]reg.VecVirtual{g.vector(), g.vector()}
 	for b := range 2 {
 		g.VMOVAPD(large, least[b])
@@ -969,6 +988,13 @@ func (g *writer) check() {
 		}
 		g.VPSUBQ(g.eight(w, j, b), x, x)
 		g.lessInt(x, least[b])
+		if marks {
+			k, t := g.K(), g.GP64()
+			g.VPCMPQ(operand.Imm(2), bar, x, k)
+			g.MOVQ(j, t)
+			g.SHRQ(operand.Imm(3), t)
+			g.KMOVB(k, operand.Mem{Base: lists, Index: t, Scale: 1, Disp: b})
+		}
 	})
 	g.lessInt(least[1], least[0])
 	g.MOVQ(g.lowInt(least[0]), low)
@@ -976,15 +1002,7 @@ func (g *writer) check() {
 	g.Label(known)
 	at, more := g.GP64(), g.GP64()
 	g.MOVLQSX(four(own, i), at)
-	if g.elem == "Int32" {
-		g.MOVLQSX(operand.Mem{Base: c, Index: at, Scale: 4}, more)
-	} else {
-		x := g.at(c, at)
-		g.VMULSD(r.scale.AsX(), x.AsX(), x.AsX())
-		g.VMAXSD(r.least.AsX(), x.AsX(), x.AsX())
-		g.VMINSD(r.far.AsX(), x.AsX(), x.AsX())
-		g.VCVTSD2SIQ(x.AsX(), more)
-	}
+	g.MOVQ(g.matchedUnits(r, c, at), more)
 	g.SUBQ(operand.Mem{Base: w, Index: at, Scale: 8}, more)
 	g.SUBQ(low, more)
 	g.ADDQ(more, sum)
@@ -1022,6 +1040,21 @@ func (g *writer) check() {
 	g.result(0)
 	g.Label(bad)
 	g.result(1)
+}
+
+// matchedUnits is column j's cost of a row in units.
+func (g *writer) matchedUnits(r rounding, c, j reg.Register) reg.GPVirtual {
+	out := g.GP64()
+	if g.elem == "Int32" {
+		g.MOVLQSX(operand.Mem{Base: c, Index: j, Scale: 4}, out)
+		return out
+	}
+	x := g.at(c, j)
+	g.VMULSD(r.scale.AsX(), x.AsX(), x.AsX())
+	g.VMAXSD(r.least.AsX(), x.AsX(), x.AsX())
+	g.VMINSD(r.far.AsX(), x.AsX(), x.AsX())
+	g.VCVTSD2SIQ(x.AsX(), out)
+	return out
 }
 
 // close writes the list of a row's pairs that rounding leaves open.

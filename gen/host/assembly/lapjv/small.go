@@ -28,9 +28,6 @@ const (
 	smallWhen    = 2928 // int32s, of columns that a search has left: the step
 )
 
-// smallNearby is how many units a near pair's slack has at most.
-const smallNearby = 1 << 20
-
 // Small adds the kernels for at most 64 columns, for AVX-512.
 func Small(w *build.Context) {
 	for _, k := range []struct {
@@ -610,7 +607,7 @@ func (g *small) check() {
 	g.TESTQ(g.open, priced)
 	g.goTo(g.JNE, g.bad)
 	t := g.GP64()
-	g.MOVQ(operand.I32(-smallNearby), t)
+	g.MOVQ(operand.I32(-nearbyUnits), t)
 	bar := g.broadcastInt(t)
 	g.MOVQ(g.join(func(k int) reg.OpmaskVirtual { return integers(atLeast, duals[k], bar) }), ends)
 	g.ANDQ(g.at(smallAll), ends)
@@ -650,11 +647,11 @@ func (g *small) check() {
 	}
 	g.SUBQ(g.item8(smallDual, j), more)
 	g.SUBQ(low, more)
-	g.CMPQ(more, operand.I32(smallNearby))
+	g.CMPQ(more, operand.I32(nearbyUnits))
 	g.goTo(g.JHI, g.bad)
 	g.ADDQ(more, sum)
 	if float {
-		g.ADDQ(operand.I32(smallNearby), low)
+		g.ADDQ(operand.I32(nearbyUnits), low)
 		bar := g.broadcastInt(low)
 		near := g.join(func(k int) reg.OpmaskVirtual { return integers(atMost, g.d[k], bar) })
 		g.BTRQ(j, near)
@@ -674,7 +671,7 @@ func (g *small) check() {
 		g.ORQ(sum, rounded)
 		g.goTo(g.JEQ, best)
 		g.ADDQ(rows, sum)
-		g.CMPQ(sum, operand.I32(smallNearby-1))
+		g.CMPQ(sum, operand.I32(nearbyUnits-1))
 		g.goTo(g.JHI, g.bad)
 		g.alone(best)
 	}

@@ -16,16 +16,17 @@ import (
 type Matcher struct {
 	Reading Reading // of the next matrices
 
-	small  lapjv.Small
-	search lapjv.Search
-	lists  lists
-	found  []int32   // columns of the rows of turned
-	turned []float64 // costs that were negated, transposed or int64
-	listed bool      // the lists say what the other pairs of a row cost at least, for the duals as they are
-	lost   bool      // units round costs of the lists
-	near   []problem.Pair
-	graph  graph
-	own    []float64 // costs of matched pairs
+	small   lapjv.Small
+	search  lapjv.Search
+	lists   lists
+	found   []int32   // columns of the rows of turned
+	turned  []float64 // costs that were negated, transposed or int64
+	listed  bool      // the lists say what the other pairs of a row cost at least, for the duals as they are
+	lost    bool      // units round costs of the lists
+	near    []problem.Pair
+	columns []int32 // of a row
+	graph   graph
+	own     []float64 // costs of matched pairs
 }
 
 // A Reading says which pairs of a row searches read.
@@ -407,6 +408,8 @@ func decide[T lapjv.Cost](s *Matcher, k *lapjv.Kernels, costs []T, integer bool)
 	switch {
 	case integer:
 		return false
+	case s.marked(k, width) && s.alone(lapjv.NearbyUnits):
+		return true
 	case s.close(k, width, 0, few) && s.alone(width):
 		return true
 	case scale < 1:
@@ -491,6 +494,28 @@ func (s *Matcher) close(k *lapjv.Kernels, width, lost, most int) bool {
 			}
 		}
 		if len(s.near) > most*len(q.Owners()) {
+			return false
+		}
+	}
+	return true
+}
+
+// marked lists the pairs that Check marked as near, where these are all whose slack is at most width units.
+func (s *Matcher) marked(k *lapjv.Kernels, width int) bool {
+	q := &s.search
+	if width > lapjv.NearbyUnits || s.listed || len(q.Columns()) < len(q.Owners()) { // then duals may be known before
+		return false
+	}
+	s.near = s.near[:0]
+	for i := range q.Columns() {
+		near, ok := q.Nearby(k, i, s.columns[:0])
+		if !ok {
+			return false
+		}
+		for _, j := range near {
+			s.near = append(s.near, problem.Pair{Row: int32(i), Col: j})
+		}
+		if s.columns = near; len(s.near) > few*len(q.Owners()) {
 			return false
 		}
 	}

@@ -5,6 +5,7 @@ package lapjv
 
 import (
 	"math"
+	"math/bits"
 	"unsafe"
 )
 
@@ -56,6 +57,9 @@ type proof struct {
 	slack   int            // sum of what matched pairs cost more than their duals, in units
 	rounded uint64         // not 0: units rounded a cost
 	near    unsafe.Pointer // int32s: columns
+
+	nearby       unsafe.Pointer // of each row that Check looked at, bits of the columns whose slack is at most NearbyUnits, and perhaps more
+	nearbyStride int            // bytes from row to row; 0: all rows write the same
 }
 
 // A memory holds the lists that the pointers lead to.
@@ -63,6 +67,7 @@ type memory struct {
 	ints   []int32
 	floats []float64
 	longs  []int64
+	bytes  []byte
 	m, n   int // room for so many rows and columns
 }
 
@@ -87,6 +92,14 @@ func Open[T Cost](s *Search, costs []T, rows, cols, stride int) {
 	if cols >= manyColumns {
 		s.turns = 4
 	}
+	s.nearbyStride = (cols + 63) / 64 * 8
+	if rows*cols > manyBits {
+		s.nearbyStride = 0
+	}
+	if n := rows*s.nearbyStride + (cols+63)/64*8; len(s.bytes) < n {
+		s.bytes = make([]byte, n+n/4)
+	}
+	s.nearby = unsafe.Pointer(&s.bytes[0])
 	fill(s.ints[:cols+block], -1)
 	fill(s.Columns(), -1)
 	clear(s.floats[:cols+block])
@@ -106,6 +119,12 @@ func fill[T any](list []T, x T) {
 
 // From manyColumns on four bids for each row are faster than three. Eight take 1.1 to 1.2 times as long to 250 rows.
 const manyColumns = 256
+
+// Of more than manyBits pairs there are no Nearby columns.
+const manyBits = 1 << 19
+
+// NearbyUnits is the slack up to which a pair is Nearby.
+const NearbyUnits = 1 << 20
 
 // NearlyAll is a share that leaves a row's own column nearer than its next, by far more than rounding.
 const NearlyAll = 1 - 0x1p-12
@@ -148,6 +167,27 @@ func (s *Search) Prices() []float64 { return list[float64](s.price, s.cols) }
 // Duals are those of the rows and of the columns in units, after Check.
 func (s *Search) Duals() (u, v []int64) {
 	return list[int64](s.dualRow, s.rows), list[int64](s.dualCol, s.cols)
+}
+
+// Nearby appends the columns of row i, other than its own, whose slack is at most NearbyUnits, after Check; ok is false where that has not listed
+// them. Others may be among these. Rows whose u was set have none.
+func (s *Search) Nearby(k *Kernels, i int, to []int32) (near []int32, ok bool) {
+	if !k.nearby || s.nearbyStride == 0 {
+		return to, false
+	}
+	own := s.Columns()[i]
+	for word, left := range list[uint64](unsafe.Add(s.nearby, i*s.nearbyStride), s.nearbyStride/8) {
+		if rest := s.cols - 64*word; rest < 64 {
+			left &= 1<<rest - 1
+		}
+		if at := int(own) - 64*word; at >= 0 && at < 64 {
+			left &^= 1 << at
+		}
+		for ; left != 0; left &= left - 1 {
+			to = append(to, int32(64*word+bits.TrailingZeros64(left)))
+		}
+	}
+	return to, true
 }
 
 // Scans is how many rows the searches of Path have read since Open, besides their roots.
@@ -199,6 +239,8 @@ type Kernels struct {
 	span  func(costs unsafe.Pointer, n int, ends *[2]float64) int // of a multiple of 8 costs; nil: Range is in Go
 	cut   func(costs unsafe.Pointer, n int, scale float64) int    // likewise
 	most  func(list *int32, n int) int                            // of a multiple of 16 integers; nil: Most is in Go
+
+	nearby bool // Check writes what Nearby reads
 }
 
 // Range is the range of the costs that allow a pair, and how many they are: those but infinite ones and the largest

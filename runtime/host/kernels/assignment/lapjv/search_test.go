@@ -17,7 +17,7 @@ func TestFieldsOfSearch(t *testing.T) {
 		unsafe.Pointer(&s.turns), unsafe.Pointer(&s.share), unsafe.Pointer(&s.price), unsafe.Pointer(&s.column), unsafe.Pointer(&s.row), unsafe.Pointer(&s.free),
 		unsafe.Pointer(&s.distance), unsafe.Pointer(&s.shut), unsafe.Pointer(&s.from), unsafe.Pointer(&s.left), unsafe.Pointer(&s.reach), unsafe.Pointer(&s.scans),
 		unsafe.Pointer(&s.dualRow), unsafe.Pointer(&s.dualCol), unsafe.Pointer(&s.scale), unsafe.Pointer(&s.slack), unsafe.Pointer(&s.rounded),
-		unsafe.Pointer(&s.near)} {
+		unsafe.Pointer(&s.near), unsafe.Pointer(&s.nearby), unsafe.Pointer(&s.nearbyStride)} {
 		at := uintptr(field) - begin
 		if at != uintptr(8*k) {
 			t.Errorf("field %d is at %d, expected %d", k, at, 8*k)

@@ -44,7 +44,12 @@ var _ [4096 - unsafe.Sizeof(lapjv.Small{})]byte
 func matchable(p *C.coalesce_assignment) bool {
 	return p != nil && uintptr(p.size) >= unsafe.Sizeof(*p) && p.flags&^(C.COALESCE_MAXIMIZE|C.COALESCE_LIMIT) == 0 && p.device == C.COALESCE_HOST && p.start == nil && p.dimensions == 0 &&
 		p.k_best <= 1 && p.start_scale == 0 && p.time_limit == 0 && p.algorithm == nil && p.options == nil && p.u == nil && p.v == nil && p.scale == nil && (p.gap == nil || p.flags&C.COALESCE_LIMIT == 0) &&
-		p.costs != nil && p.column != nil && p.batch > 0 && p.batch <= math.MaxInt32 && p.rows > 0 && p.cols > 0 && assignment.FewCosts(int(min(p.rows, math.MaxInt32)), int(min(p.cols, math.MaxInt32)), runtime.GOMAXPROCS(0))
+		p.costs != nil && p.column != nil && p.batch > 0 && p.batch <= math.MaxInt32 && p.rows > 0 && p.cols > 0 && few(int(min(p.rows, math.MaxInt32)), int(min(p.cols, math.MaxInt32)))
+}
+
+// few is assignment.FewCosts for this process, without the lock of GOMAXPROCS where any number of cores will do.
+func few(rows, cols int) bool {
+	return rows*cols <= onThread && rows <= onThread || assignment.FewCosts(rows, cols, runtime.GOMAXPROCS(0))
 }
 
 // match solves one matrix, or few, on the calling thread, many on a goroutine that Go made, as goroutines share them.

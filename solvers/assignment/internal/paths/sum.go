@@ -19,6 +19,11 @@ func sum(list []float64) (float64, bool) {
 	if e < -800 || e > 1000 {
 		return 0, false
 	}
+	if e <= 62 {
+		if high, rest, ok := sumOfUnits(list, math.Ldexp(1, 62-e)); ok {
+			return rounded128(high, rest, e-62), true
+		}
+	}
 	var high, rest uint64
 	for _, x := range list {
 		b := math.Float64bits(x)
@@ -48,6 +53,27 @@ func sum(list []float64) (float64, bool) {
 			high, _ = bits.Add64(high, p, carry)
 		}
 	}
+	return rounded128(high, rest, low), true
+}
+
+// sumOfUnits is the sum of numbers in units of 1/scale, below 2^62 each, in two halves; false where a unit rounds one.
+func sumOfUnits(list []float64, scale float64) (high, rest uint64, ok bool) {
+	var upper, lower int64 // of 2^32 units and of units
+	for _, x := range list {
+		x *= scale
+		units := int64(x)
+		if float64(units) != x {
+			return 0, 0, false
+		}
+		upper += units >> 32
+		lower += units & (1<<32 - 1)
+	}
+	rest, carry := bits.Add64(uint64(upper)<<32, uint64(lower), 0)
+	return uint64(upper>>32) + carry, rest, true
+}
+
+// rounded128 is a number of 128 bits times 2^low, rounded once.
+func rounded128(high, rest uint64, low int) float64 {
 	sign := 1.0
 	if int64(high) < 0 {
 		var borrow uint64
@@ -56,12 +82,12 @@ func sum(list []float64) (float64, bool) {
 		high, _ = bits.Sub64(0, high, borrow)
 	}
 	if high == 0 {
-		return math.Ldexp(sign*float64(rest), low), true
+		return math.Ldexp(sign*float64(rest), low)
 	}
 	shift := bits.LeadingZeros64(high)
 	top := high<<shift | rest>>1>>(63-shift)
 	if rest<<shift != 0 {
 		top |= 1 // the last bit stands for those below
 	}
-	return math.Ldexp(sign*float64(top), low+64-shift), true
+	return math.Ldexp(sign*float64(top), low+64-shift)
 }

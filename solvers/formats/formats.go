@@ -10,7 +10,9 @@
 package formats
 
 import (
+	"bufio"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -88,4 +90,19 @@ type LimitError struct {
 
 func (e *LimitError) Error() string {
 	return fmt.Sprintf("more than %s when unpacked, expected at most what memory allows", device.Size(e.Limit))
+}
+
+// Buffer is the size of a stream's buffer in bytes, where nothing is known about the stream.
+const Buffer = 1 << 16
+
+// Buffered is a stream with a buffer: its own, or one of Buffer bytes, or of what a text in memory has left where that is less.
+func Buffered(r io.Reader) *bufio.Reader {
+	if b, ok := r.(*bufio.Reader); ok {
+		return b
+	}
+	size := Buffer
+	if text, ok := r.(interface{ Len() int }); ok {
+		size = min(size, max(64, text.Len()+1))
+	}
+	return bufio.NewReaderSize(r, size)
 }

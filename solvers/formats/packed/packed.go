@@ -52,7 +52,7 @@ const maxDictionary = 1 << 27
 // formats.LimitError; 0: no limit. Close the stream, then the file. A byte order mark of UTF-8 is passed over; text of
 // another encoding is an error.
 func OpenLimited(r io.Reader, size int64, name string, limit int64) (*Stream, error) {
-	in := bufio.NewReaderSize(r, 1<<16)
+	in := formats.Buffered(r)
 	head, err := in.Peek(32)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read %s: %w", name, err)
@@ -102,7 +102,11 @@ func OpenLimited(r io.Reader, size int64, name string, limit int64) (*Stream, er
 	if err != nil && b.kind != "" {
 		return nil, fmt.Errorf("%s: %w", name, decompressorError(b.kind, err))
 	}
-	out.Reader = bufio.NewReaderSize(b, 1<<16)
+	room := in.Size()
+	if b.kind != "" {
+		room = formats.Buffer
+	}
+	out.Reader = bufio.NewReaderSize(b, room)
 	if head, _ = out.Peek(4); len(head) == 0 { // the next read returns the error again
 		return out, nil
 	}

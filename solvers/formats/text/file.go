@@ -56,7 +56,7 @@ func New(r io.Reader, name string, o Options) (*File, error) {
 	o.Block = orElse(o.Block, DefaultBlock)
 	o.Line = orElse(o.Line, DefaultLine)
 	o.Word = orElse(o.Word, DefaultWord)
-	f := &File{name: name, r: bufio.NewReaderSize(r, 1<<16), o: o}
+	f := &File{name: name, r: formats.Buffered(r), o: o}
 	head, err := f.r.Peek(4)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, f.streamFailure(1, err)

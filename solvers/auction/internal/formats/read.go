@@ -2,7 +2,6 @@
 package formats
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -98,8 +97,8 @@ func readPlain(plain *packed.Stream, err error, name string, limit int64) (*prob
 	}
 	defer plain.Close()
 	memory := formats.NewBudget(limit)
-	in := bufio.NewReaderSize(plain.Reader, maxHead)
-	head, _ := in.Peek(maxHead) // the next read returns the error again
+	in := plain.Reader
+	head, _ := in.Peek(min(maxHead, in.Size())) // the next read returns the error again
 	if err := foreign.Check(name, head, "an auction, as CATS, CSV or JSON", foreign.JSON); err != nil {
 		return nil, err
 	}

@@ -1,15 +1,19 @@
 /* The public functions: each refuses to enter Go in a forked child, where the threads
  * of Go's runtime are missing and a call would hang. */
+#ifndef _WIN32
 #include <pthread.h>
+#endif
 
 #include "_cgo_export.h"
 #include "shim.h"
 
 static volatile int forked;
 
+#ifndef _WIN32
 static void in_child(void) { forked = 1; }
 
 __attribute__((constructor)) static void watch_forks(void) { pthread_atfork(0, 0, in_child); }
+#endif
 
 int32_t coalesce_tell(coalesce_progress f, void *user, double seconds, double value, double bound, double share) {
     return f(user, seconds, value, bound, share);

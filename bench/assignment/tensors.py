@@ -3,7 +3,7 @@
     python bench/assignment/tensors.py --out bench/results/tensors.json [--rounds N] [--check]
 
 --check compares the answers with SciPy's first: values of random batches of all types and shapes, SciPy's own indices with
-ties="scipy", and a captured CUDA graph that is replayed with other costs. Then calls of all contenders take turns, and the
+ties="scipy" and of batch_linear_assignment, and a captured CUDA graph that is replayed with other costs. Then calls of all contenders take turns, and the
 medians of their times from the call to a synchronised device go to the file, the worst ratio first. "enqueued" is the GPU's
 time of a call in a captured graph. Needs torch, SciPy, torch-linear-assignment and the wheel with CUDA. Exits 1 where an answer is wrong.
 """
@@ -38,6 +38,29 @@ def ours(x, **options):
     return coalesce.linear_sum_assignment(x, tensors=True, **options)
 
 
+def not_as_scipy(a, x, faults):
+    """Adds to faults where batch_linear_assignment gives other columns than SciPy for matrices a, the tensor x; how many it solved."""
+    want = np.full(a.shape[:2], -1)
+    try:
+        for k, one in enumerate(a):
+            rows, columns = scipy_solve(one)
+            want[k, rows] = columns
+    except ValueError:
+        try:
+            coalesce.batch_linear_assignment(x)
+        except ValueError:
+            return len(a)
+        faults.append(f"{a.shape} {a.dtype}: batch_linear_assignment finds a matching, SciPy none")
+        return len(a)
+    found = coalesce.batch_linear_assignment(x)
+    indices = coalesce.assignment_to_indices(found)
+    if found.device != x.device or (found.cpu().numpy() != want).any():
+        faults.append(f"{a.shape} {a.dtype}: batch_linear_assignment gives other columns than SciPy")
+    elif any((i.cpu().numpy() != j).any() for i, j in zip(indices, (np.nonzero(want >= 0)[1].reshape(len(a), -1), want[want >= 0].reshape(len(a), -1)))):
+        faults.append(f"{a.shape} {a.dtype}: assignment_to_indices gives other indices")
+    return len(a)
+
+
 def wrong_answers():
     """What differs from SciPy's answers."""
     faults, solved = [], 0
@@ -59,6 +82,7 @@ def wrong_answers():
             a = np.where(np.isinf(a), -np.inf, a) if a.dtype.kind == "f" else a
         x = torch.from_numpy(a).cuda()
         expected = []
+        solved += not_as_scipy(a, x, faults) if not maximize else 0
         for one in a:
             try:
                 expected.append(scipy_solve(one, maximize))
@@ -127,7 +151,7 @@ def graph_seconds(x, rounds):
 def race(shape, kind, rounds):
     g = torch.Generator(device="cuda").manual_seed(1)
     inputs = [KINDS[kind](g, shape) for _ in range(4)]
-    contenders = {"coalesce": ours, 'coalesce, ties="scipy"': lambda x: ours(x, ties="scipy")}
+    contenders = {"coalesce": ours, 'coalesce, ties="scipy"': lambda x: ours(x, ties="scipy"), "batch_linear_assignment": coalesce.batch_linear_assignment}
     if peer_solve is not None:
         contenders["torch-linear-assignment"] = peer_solve
     times = {name: [] for name in contenders}

@@ -19,6 +19,7 @@ struct param {
 #include "assignment/fused/team.cuh"
 #include "assignment/fused/load.cuh"
 #include "assignment/fused/bid.cuh"
+#include "assignment/fused/rounds.cuh"
 #include "assignment/fused/path.cuh"
 #include "assignment/check_work.cuh"
 #include "assignment/check_cost.cuh"
@@ -27,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team128_columns2_costsshared_teams1_int32_hash = 0xb302f2b78a437ea2ull;
+extern "C" __device__ unsigned long long assignment_fused_team128_columns2_costsshared_teams1_int32_hash = 0x26d642f290072b82ull;

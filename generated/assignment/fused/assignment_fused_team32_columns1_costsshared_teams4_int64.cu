@@ -19,6 +19,7 @@ struct param {
 #include "assignment/fused/team.cuh"
 #include "assignment/fused/load.cuh"
 #include "assignment/fused/bid.cuh"
+#include "assignment/fused/rounds.cuh"
 #include "assignment/fused/path.cuh"
 #include "assignment/check_work.cuh"
 #include "assignment/check_cost.cuh"
@@ -27,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team32_columns1_costsshared_teams4_int64_hash = 0xca3010c3f9d12601ull;
+extern "C" __device__ unsigned long long assignment_fused_team32_columns1_costsshared_teams4_int64_hash = 0x9b47aa5b6fbb9db8ull;

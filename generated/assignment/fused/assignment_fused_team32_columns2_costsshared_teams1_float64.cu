@@ -19,6 +19,7 @@ struct param {
 #include "assignment/fused/team.cuh"
 #include "assignment/fused/load.cuh"
 #include "assignment/fused/bid.cuh"
+#include "assignment/fused/rounds.cuh"
 #include "assignment/fused/path.cuh"
 #include "assignment/check_work.cuh"
 #include "assignment/check_cost.cuh"
@@ -27,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team32_columns2_costsshared_teams1_float64_hash = 0x23f1e2f68ec565c6ull;
+extern "C" __device__ unsigned long long assignment_fused_team32_columns2_costsshared_teams1_float64_hash = 0x7d0b07285ad233d5ull;

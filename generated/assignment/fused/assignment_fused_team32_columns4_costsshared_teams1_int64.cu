@@ -19,6 +19,7 @@ struct param {
 #include "assignment/fused/team.cuh"
 #include "assignment/fused/load.cuh"
 #include "assignment/fused/bid.cuh"
+#include "assignment/fused/rounds.cuh"
 #include "assignment/fused/path.cuh"
 #include "assignment/check_work.cuh"
 #include "assignment/check_cost.cuh"
@@ -27,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team32_columns4_costsshared_teams1_int64_hash = 0xadec205ae491c177ull;
+extern "C" __device__ unsigned long long assignment_fused_team32_columns4_costsshared_teams1_int64_hash = 0x3f02fcee0f0da1a5ull;

@@ -19,6 +19,7 @@ struct param {
 #include "assignment/fused/team.cuh"
 #include "assignment/fused/load.cuh"
 #include "assignment/fused/bid.cuh"
+#include "assignment/fused/rounds.cuh"
 #include "assignment/fused/path.cuh"
 #include "assignment/check_work.cuh"
 #include "assignment/check_cost.cuh"
@@ -27,4 +28,4 @@ struct param {
 #include "assignment/fused/solve.cuh"
 #undef VARIANT
 
-extern "C" __device__ unsigned long long assignment_fused_team512_columns1_costsglobal_teams1_float32_hash = 0xda6fa80c3bd2ace4ull;
+extern "C" __device__ unsigned long long assignment_fused_team512_columns1_costsglobal_teams1_float32_hash = 0x1cda344a8714fec0ull;

@@ -13,7 +13,7 @@ constexpr u32 EACH = param::columns; // columns of a thread
 constexpr u32 WARPS = TEAM / WARP;
 constexpr bool SHARED = param::costs_shared;  // costs: scaled, in shared memory, or in global memory as they are
 constexpr bool BIDS = TEAM > WARP;            // rows bid for columns, a warp a row, before paths are searched
-constexpr u32 FLIGHT = 8;                     // costs that a thread loads at once
+constexpr u32 FLIGHT = TEAM == 320 ? 16 : 8;  // costs that a thread loads at once
 constexpr u32 ROUNDS = 32;                    // most rounds of bids
 constexpr int ABSENT = 2147483647;            // above all rows and columns
 constexpr i64 NEVER = 9223372036854775807ll;
@@ -40,7 +40,8 @@ struct Job {
     __device__ __forceinline__ u64 at(u32 i, u32 j) const { return turned ? (u64)j * rows + i : (u64)i * cols + j; }
 };
 
-// Slot is what a warp tells its team: the distance and the key of its nearest open column, or a range of costs.
+// Slot is what a warp gives its team: the distance and the key of its nearest open column, and `most`, from which paths by the row
+// of its owner start; or a range of costs.
 struct Slot {
     i64 distance, most;
     u32 key;

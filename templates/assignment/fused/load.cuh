@@ -3,16 +3,26 @@
 
 namespace VARIANT {
 
+// Numbers says what is read where costs are in shared memory, or where they are not.
+template <bool> struct Numbers { using Number = i64; };
+template <> struct Numbers<false> { using Number = T; };
+
 // Costs reads scaled costs: from shared memory, or from the matrix.
 struct Costs {
-    const i64* scaled;
+    using Number = typename Numbers<SHARED>::Number;
+    const i64* shared;
     const T* matrix;
     Job job;
     Scale<T> scale;
-    __device__ __forceinline__ i64 operator()(u32 row, u32 column) const {
-        if constexpr (SHARED) return scaled[row * job.cols + column];
-        else return scale(matrix[job.at(row, column)]);
+    __device__ __forceinline__ Number read(u32 row, u32 column) const {
+        if constexpr (SHARED) return shared[row * job.cols + column];
+        else return matrix[job.at(row, column)];
     }
+    __device__ __forceinline__ i64 scaled(Number x) const {
+        if constexpr (SHARED) return x;
+        else return scale(x);
+    }
+    __device__ __forceinline__ i64 operator()(u32 row, u32 column) const { return scaled(read(row, column)); }
 };
 
 // survey finds the scale of a matrix; false: some cost cannot be solved with.
@@ -98,10 +108,8 @@ __device__ __forceinline__ void start(Team& team, Columns& c, const Costs& costs
         team.owner[j] = c.owner[k];
         if constexpr (BIDS) team.v[j] = c.v[k];
     }
-    for (u32 i = team.thread; i < team.rows; i += TEAM) {
+    for (u32 i = team.thread; i < team.rows; i += TEAM)
         if (team.column[i] == ABSENT) team.column[i] = NONE;
-        if constexpr (BIDS) team.claim[i] = NONE;
-    }
     sync();
 }
 

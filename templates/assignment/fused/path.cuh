@@ -102,7 +102,10 @@ __device__ __forceinline__ bool match(Team& team, Columns& c, const Costs& costs
     for (u32 i = 0; i < team.rows; i++) {
         int end;
         if (team.column[i] != NONE) continue;
-        if (!search(team, c, costs, (int)i, scipy, end)) return false;
+        bool found;
+        if constexpr (TEAM > WARP) found = scipy ? search(team, c, costs, (int)i, true, end) : searchInRounds(team, c, costs, (int)i, end);
+        else found = search(team, c, costs, (int)i, scipy, end);
+        if (!found) return false;
         augment(team, c, costs, end);
     }
     return true;

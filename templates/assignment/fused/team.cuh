@@ -13,13 +13,14 @@ struct Team {
     int* via;       // by column: the row before it on its path; while rows bid, the one that wins it
     int* column;    // by row: its column
     int* claim;     // by row, where rows bid: the column that it bids for
+    u32* list;      // where rows bid: those without a column
     u32* near;      // bits of pairs within rounding
     u32 words;      // of a row of those
     Slot* slots;    // of two turns
     u32 turn = 0;
     __device__ __forceinline__ Team(const Job& job, char* memory, Slot* slots) : rows(job.rows), cols(job.cols), thread(threadIdx.x % TEAM),
         costs((i64*)memory), u(costs + (SHARED ? (u64)rows * cols : 0)), v(u + rows), best(v + (BIDS ? cols : 0)), owner((int*)(best + (BIDS ? cols : 0))),
-        via(owner + cols), column(via + cols), claim(column + rows), near((u32*)(claim + (BIDS ? rows : 0))), words(job.rows / WARP + 1), slots(slots) {}
+        via(owner + cols), column(via + cols), claim(column + rows), list((u32*)(claim + (BIDS ? rows : 0))), near(list + (BIDS ? rows : 0)), words(job.rows / WARP + 1), slots(slots) {}
 };
 
 // sync is a barrier of the team.

@@ -59,7 +59,7 @@ func memoryOf(v *device.Variant, s Shape) (least, whole int64) {
 	rows, cols := s.sides()
 	least = 12*rows + 8*cols
 	if assignment.Fused.Int(v, "team") > 32 { // rows bid
-		least += 4*rows + 16*cols
+		least += 8*rows + 16*cols
 	}
 	if assignment.Fused.Value(v, "costs") == "shared" {
 		least += 8 * rows * cols

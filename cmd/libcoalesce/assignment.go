@@ -169,7 +169,7 @@ func further(p *C.coalesce_assignment, s *solve.Settings) error {
 	if p.device != C.COALESCE_HOST {
 		place.Device = fmt.Sprintf("%s:%d", device.CUDA, p.device)
 	}
-	return jobs.Resources{Open: openNamed, Tuning: openTuning}.Apply(&place, assignment.Subjects(), s)
+	return jobs.Resources{Open: openNamed, Tuning: openTuning}.Apply(&place, assignment.Subjects, s)
 }
 
 // plain reports whether quick may solve what a struct describes.

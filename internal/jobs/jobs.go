@@ -92,7 +92,7 @@ func Solve(ctx context.Context, r Resources, job Job) ([]byte, error) {
 		return nil, solve.AsInputError(err)
 	}
 	s := q.settings()
-	if err := r.Apply(&place, p.families(), s); err != nil {
+	if err := r.Apply(&place, p.families, s); err != nil {
 		return nil, err
 	}
 	s.Progress = job.Progress
@@ -100,7 +100,12 @@ func Solve(ctx context.Context, r Resources, job Job) ([]byte, error) {
 	if result == nil {
 		return nil, failed
 	}
-	text, err := json.Marshal(result)
+	var text []byte
+	if own, ok := result.(json.Marshaler); ok {
+		text, err = own.MarshalJSON() // json.Marshal would read the text of a result once more
+	} else {
+		text, err = json.Marshal(result)
+	}
 	if failed == nil {
 		failed = err
 	}
@@ -108,8 +113,12 @@ func Solve(ctx context.Context, r Resources, job Job) ([]byte, error) {
 }
 
 // Apply opens what a placement says for settings, whose solver has kernels of some families.
-func (r Resources) Apply(place *placement.Placement, families []subject.Subject, s *solve.Settings) error {
-	policy, err := place.Policy(families)
+func (r Resources) Apply(place *placement.Placement, families func() []subject.Subject, s *solve.Settings) error {
+	var known []subject.Subject
+	if len(place.Pin) > 0 { // nothing else asks for them, and there are many
+		known = families()
+	}
+	policy, err := place.Policy(known)
 	if err != nil {
 		return solve.AsInputError(err)
 	}

@@ -233,7 +233,7 @@ func (c *checker) next(set []int64, first bool) error {
 
 // give adds the weight of sets to an edge.
 func (c *checker) give(e int32, weight int64) {
-	if c.load[e] > math.MaxInt64-weight {
+	if c.sign > 0 && c.load[e] > math.MaxInt64-weight {
 		c.err = fmt.Errorf("the weights at edge %d are beyond 2^63", e)
 		return
 	}

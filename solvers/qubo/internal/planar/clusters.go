@@ -14,6 +14,9 @@ const disks = 4
 // solved anew. Edges that the duals leave room have no such solution. Surfaces other than the plane are also cut open along loops,
 // which stay as they are: the join may be of no solution else.
 func (s *Surface) Clusters(a *Answer, seed uint64, stop func() bool, each func(cluster []int32) bool) {
+	if stop() {
+		return
+	}
 	random := rand.New(rand.NewPCG(seed, 3))
 	in := s.unsatisfied(a.Up)
 	if !s.clustersOf(a.root, in, nil, a.Up, random, stop, each) || s.Kind == "planar" {

@@ -120,7 +120,7 @@ func (r *run) improveBound() (stop func()) {
 	go func() {
 		defer close(done)
 		r.improveDual(pause)
-		r.proveByCycles(ctx, !busy)
+		r.proveByCycles(ctx, !busy, pause)
 	}()
 	return func() {
 		cancel()

@@ -10,26 +10,33 @@ import (
 	"coalesce/solvers/qubo/internal/oddcycle"
 )
 
-// cycleContext is a context whose Err gives way to other goroutines.
-type cycleContext struct{ context.Context }
-
-func (c cycleContext) Err() error {
-	runtime.Gosched()
-	return c.Context.Err()
+// pausing is a context whose Err is a function that gives way to other goroutines.
+type pausing struct {
+	context.Context
+	pause func() error
 }
 
+func (c pausing) Err() error { return c.pause() }
+
 // proveByCycles improves the bound of a sparse instance by odd cycles, and by cases, until it meets the best solution or ctx ends. Where yields is
-// set it gives way to each goroutine that waits for a core.
-func (r *run) proveByCycles(ctx context.Context, yields bool) {
+// set it gives way to each goroutine that waits for a core. A large instance has a packing of cycles, until pause returns an error.
+func (r *run) proveByCycles(ctx context.Context, yields bool, pause func() error) {
 	if ctx.Err() != nil || !oddcycle.MayFit(r.inst.N, r.inst.Pairs()) {
 		return
 	}
 	m := frustration.New(r.inst, r.inst.Fixed)
-	if m == nil || !oddcycle.Fits(m, r.mostBoundMemory()) {
+	if m == nil {
 		return
 	}
-	if yields {
-		ctx = cycleContext{ctx}
+	if !oddcycle.IsProvable(m, r.mostBoundMemory()) {
+		oddcycle.Pack(pausing{ctx, pause}, m, func(proof *frustration.Proof) { r.takeCycles(m, proof) })
+		return
+	}
+	if outer := ctx; yields {
+		ctx = pausing{outer, func() error {
+			runtime.Gosched()
+			return outer.Err()
+		}}
 	}
 	known, loss := int64(0), (*big.Int)(nil)
 	proven := oddcycle.Prove(ctx, m, oddcycle.Options{

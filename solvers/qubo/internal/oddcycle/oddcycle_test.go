@@ -185,6 +185,43 @@ func (c *fewCalls) Err() error {
 	return nil
 }
 
+// A packing by windows proves nearly as much as the whole relaxation.
+func TestPack(t *testing.T) {
+	r := rand.New(rand.NewPCG(60, 6))
+	for _, c := range []struct {
+		n     int
+		edges [][2]int
+		kind  int
+		field bool
+	}{{400, torus(20, 20), 0, true}, {400, torus(20, 20), 2, false}, {300, sparse(r, 300, 4), 1, true}} {
+		coefficient := coefficients(r, c.kind)
+		var field func() float64
+		if c.field {
+			field = coefficient
+		}
+		inst := drawn(t, c.n, c.edges, coefficient, field)
+		m := frustration.New(inst, nil)
+		var proof *frustration.Proof
+		ctx, shown := &fewCalls{t.Context(), 700}, 0
+		Pack(ctx, m, func(p *frustration.Proof) { proof, shown = p, shown+1 })
+		loss, shift, err := m.Check(proof)
+		if err != nil {
+			t.Fatal(err)
+		}
+		best := m.Bound(loss, shift).Float()
+		whole, up, _ := proveAll(&fewCalls{t.Context(), 700}, m)
+		loss, shift, err = m.Check(whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		value := inst.Amount(m.Spins(up)).Float()
+		t.Logf("%d edges: bound %v by windows, %d times better, %v by one program, value %v", len(m.Ends), best, shown, m.Bound(loss, shift), value)
+		if best > value || best < 1.12*value {
+			t.Errorf("bound %v, value %v", best, value)
+		}
+	}
+}
+
 // Altered proofs are refused, or prove no more than there is.
 func TestAltered(t *testing.T) {
 	r := rand.New(rand.NewPCG(60, 4))

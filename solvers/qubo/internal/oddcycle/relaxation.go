@@ -140,9 +140,14 @@ func (r *relaxation) cut(ctx context.Context) bool {
 			r.length[k] = 0
 		}
 	}
+	return r.add(r.find.find(ctx, r.length, r.odd))
+}
+
+// add makes cycles rows, and reports whether there are any that are not rows yet.
+func (r *relaxation) add(cycles [][]int32) bool {
 	var rows [][]int32
 	var most []float64
-	for _, cycle := range r.find.find(ctx, r.length, r.odd) {
+	for _, cycle := range cycles {
 		name := nameOf(cycle)
 		if r.known[name] {
 			continue

@@ -43,11 +43,11 @@ const (
 	mostNumbers = 1 << 25 // of a proof
 )
 
-// MayFit reports whether branch and cut is for instances of so many variables and pairs.
-func MayFit(n int, pairs int64) bool { return pairs <= mostEdges && 2*pairs <= mostDegree*int64(n) }
+// MayFit reports whether odd cycles are for instances of so many variables and pairs.
+func MayFit(n int, pairs int64) bool { return pairs <= mostPacked && 2*pairs <= mostDegree*int64(n) }
 
-// Fits reports whether branch and cut is for a model, in so many bytes of memory.
-func Fits(m *frustration.Model, memory int64) bool {
+// IsProvable reports whether branch and cut is for a model, in so many bytes of memory. Others are for Pack.
+func IsProvable(m *frustration.Model, memory int64) bool {
 	rows := int64(len(m.Ends))
 	return rows <= mostEdges && 3*8*rows*rows <= memory
 }

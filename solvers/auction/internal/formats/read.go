@@ -67,6 +67,8 @@ const (
 // writes them), are dummies. Multi-unit files, with `maximums`, are refused. After a line
 // `N M` alone come M lines of a price and its goods, which are numbered from 1.
 //
+// A file .lp or .mps is set packing or partitioning (fromProgram).
+//
 // CSV and JSON, with names, limits and reserves, are described in docs/auction.md. Errors
 // begin with `file:line`.
 //
@@ -99,6 +101,22 @@ func readPlain(plain *packed.Stream, err error, name string, limit int64) (*prob
 	memory := formats.NewBudget(limit)
 	in := plain.Reader
 	head, _ := in.Peek(min(maxHead, in.Size())) // the next read returns the error again
+	if read, kind := programReader(plain.Name); read != nil {
+		f, err := text.New(in, name, text.Options{Line: maxLine, Budget: memory})
+		if err != nil {
+			return nil, err
+		}
+		p, err := read(f, memory)
+		if err != nil {
+			return nil, err
+		}
+		a, err := fromProgram(p, name)
+		if err != nil {
+			return nil, err
+		}
+		a.Source, a.Notes = name, append([]string{"read as " + kind}, a.Notes...)
+		return a, nil
+	}
 	if err := foreign.Check(name, head, "an auction, as CATS, CSV or JSON", foreign.JSON); err != nil {
 		return nil, err
 	}

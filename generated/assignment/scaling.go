@@ -11,7 +11,7 @@ import (
 )
 
 // ScalingHash is the hash of the family assignment/scaling: what its texts are made from.
-const ScalingHash = 0x8cb5b57ebd771426
+const ScalingHash = 0xb86b9ce2ab707d2c
 
 // Compiles only against the ABI of runtime/device it was generated for.
 var _ = [1]struct{}{}[device.ABI-1]
@@ -24,24 +24,24 @@ var Scaling = device.Family{
 	Name:   "assignment/scaling",
 	Target: device.CUDA,
 	Hash:   ScalingHash,
-	Params: []string{"block", "flight", "value"},
+	Params: []string{"block", "depth", "value"},
 	Entries: []device.Entry{
-		{Name: "begin", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "control", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "width", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "warm", Type: "uint64"}}},
-		{Name: "scale", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "control", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "width", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "shift", Type: "uint64"}, {Name: "epsilon", Type: "int64"}, {Name: "span", Type: "int64"}, {Name: "fresh", Type: "uint64"}, {Name: "enough", Type: "uint64"}, {Name: "first", Type: "uint64"}, {Name: "later", Type: "uint64"}, {Name: "half", Type: "uint64"}, {Name: "most", Type: "uint64"}, {Name: "near", Type: "uint64"}}},
-		{Name: "refine", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "control", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "width", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "most", Type: "uint64"}, {Name: "aside", Type: "uint64"}}},
+		{Name: "begin", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "control", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "warm", Type: "uint64"}}},
+		{Name: "scale", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "control", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "shift", Type: "uint64"}, {Name: "epsilon", Type: "int64"}, {Name: "span", Type: "int64"}, {Name: "fresh", Type: "uint64"}, {Name: "enough", Type: "uint64"}, {Name: "first", Type: "uint64"}, {Name: "later", Type: "uint64"}, {Name: "half", Type: "uint64"}, {Name: "most", Type: "uint64"}}},
+		{Name: "refine", Params: []device.Param{{Name: "costs", Type: "buffer"}, {Name: "work", Type: "buffer"}, {Name: "control", Type: "buffer"}, {Name: "rows", Type: "uint64"}, {Name: "scale", Type: "float64"}, {Name: "shift", Type: "uint64"}, {Name: "most", Type: "uint64"}, {Name: "roomy", Type: "uint64"}}},
 	},
 	Variants: []device.Variant{
-		{Label: "block=512,flight=4,value=int32", Symbol: "assignment_scaling_block512_flight4_int32", Hash: 0x08113551da96069e, Values: []string{"512", "4", "int32"}, Pack: 0},
-		{Label: "block=512,flight=8,value=int32", Symbol: "assignment_scaling_block512_flight8_int32", Hash: 0x5587c767bd1c9306, Values: []string{"512", "8", "int32"}, Pack: 0},
-		{Label: "block=1024,flight=4,value=int32", Symbol: "assignment_scaling_block1024_flight4_int32", Hash: 0x6420d31b026dbe6b, Values: []string{"1024", "4", "int32"}, Pack: 0},
-		{Label: "block=1024,flight=8,value=int32", Symbol: "assignment_scaling_block1024_flight8_int32", Hash: 0x3f15a3ad8d6052d8, Values: []string{"1024", "8", "int32"}, Safe: true, Pack: 0},
-		{Label: "block=1024,flight=8,value=int64", Symbol: "assignment_scaling_block1024_flight8_int64", Hash: 0x15238c47dd67a174, Values: []string{"1024", "8", "int64"}, Safe: true, Pack: 0},
-		{Label: "block=1024,flight=8,value=float32", Symbol: "assignment_scaling_block1024_flight8_float32", Hash: 0x2700334e0ae8ec7b, Values: []string{"1024", "8", "float32"}, Safe: true, Pack: 0},
-		{Label: "block=1024,flight=8,value=float64", Symbol: "assignment_scaling_block1024_flight8_float64", Hash: 0xcc1d47ed36e37936, Values: []string{"1024", "8", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=256,depth=2,value=int32", Symbol: "assignment_scaling_block256_depth2_int32", Hash: 0xcaa6c9949486e104, Values: []string{"256", "2", "int32"}, Pack: 0},
+		{Label: "block=256,depth=4,value=int32", Symbol: "assignment_scaling_block256_depth4_int32", Hash: 0x0d865ab66549ae8d, Values: []string{"256", "4", "int32"}, Pack: 0},
+		{Label: "block=512,depth=2,value=int32", Symbol: "assignment_scaling_block512_depth2_int32", Hash: 0xc2ddab7e974df2d2, Values: []string{"512", "2", "int32"}, Safe: true, Pack: 0},
+		{Label: "block=512,depth=2,value=int64", Symbol: "assignment_scaling_block512_depth2_int64", Hash: 0xb4a3bd459c6fc9cd, Values: []string{"512", "2", "int64"}, Safe: true, Pack: 0},
+		{Label: "block=512,depth=2,value=float32", Symbol: "assignment_scaling_block512_depth2_float32", Hash: 0x18693780bfbf7d2c, Values: []string{"512", "2", "float32"}, Safe: true, Pack: 0},
+		{Label: "block=512,depth=2,value=float64", Symbol: "assignment_scaling_block512_depth2_float64", Hash: 0x3ce98437fb97db27, Values: []string{"512", "2", "float64"}, Safe: true, Pack: 0},
+		{Label: "block=512,depth=4,value=int32", Symbol: "assignment_scaling_block512_depth4_int32", Hash: 0xb8ac23c28c69cb5b, Values: []string{"512", "4", "int32"}, Pack: 0},
 	},
 	Source: scalingSource,
 	Packs: []device.Pack{
-		{File: "scaling/pack_000.cu", Hash: 0x10cfa1cdcbc6f3e5},
+		{File: "scaling/pack_000.cu", Hash: 0xf2cffa04a6db323a},
 	},
 }
 
@@ -73,18 +73,18 @@ func LoadScaling(d device.Device, v *device.Variant) (*ScalingKernels, error) {
 }
 
 // Begin launches the entry begin.
-func (k *ScalingKernels) Begin(stream device.Stream, grid device.Grid, costs device.Buffer, work device.Buffer, control device.Buffer, rows uint64, width uint64, scale float64, warm uint64) error {
-	return k.launch(stream, grid, 0, device.Ptr(costs), device.Ptr(work), device.Ptr(control), device.U64(rows), device.U64(width), device.F64(scale), device.U64(warm))
+func (k *ScalingKernels) Begin(stream device.Stream, grid device.Grid, costs device.Buffer, work device.Buffer, control device.Buffer, rows uint64, scale float64, warm uint64) error {
+	return k.launch(stream, grid, 0, device.Ptr(costs), device.Ptr(work), device.Ptr(control), device.U64(rows), device.F64(scale), device.U64(warm))
 }
 
 // Scale launches the entry scale.
-func (k *ScalingKernels) Scale(stream device.Stream, grid device.Grid, costs device.Buffer, work device.Buffer, control device.Buffer, rows uint64, width uint64, scale float64, shift uint64, epsilon int64, span int64, fresh uint64, enough uint64, first uint64, later uint64, half uint64, most uint64, near uint64) error {
-	return k.launch(stream, grid, 1, device.Ptr(costs), device.Ptr(work), device.Ptr(control), device.U64(rows), device.U64(width), device.F64(scale), device.U64(shift), device.I64(epsilon), device.I64(span), device.U64(fresh), device.U64(enough), device.U64(first), device.U64(later), device.U64(half), device.U64(most), device.U64(near))
+func (k *ScalingKernels) Scale(stream device.Stream, grid device.Grid, costs device.Buffer, work device.Buffer, control device.Buffer, rows uint64, scale float64, shift uint64, epsilon int64, span int64, fresh uint64, enough uint64, first uint64, later uint64, half uint64, most uint64) error {
+	return k.launch(stream, grid, 1, device.Ptr(costs), device.Ptr(work), device.Ptr(control), device.U64(rows), device.F64(scale), device.U64(shift), device.I64(epsilon), device.I64(span), device.U64(fresh), device.U64(enough), device.U64(first), device.U64(later), device.U64(half), device.U64(most))
 }
 
 // Refine launches the entry refine.
-func (k *ScalingKernels) Refine(stream device.Stream, grid device.Grid, costs device.Buffer, work device.Buffer, control device.Buffer, rows uint64, width uint64, scale float64, most uint64, aside uint64) error {
-	return k.launch(stream, grid, 2, device.Ptr(costs), device.Ptr(work), device.Ptr(control), device.U64(rows), device.U64(width), device.F64(scale), device.U64(most), device.U64(aside))
+func (k *ScalingKernels) Refine(stream device.Stream, grid device.Grid, costs device.Buffer, work device.Buffer, control device.Buffer, rows uint64, scale float64, shift uint64, most uint64, roomy uint64) error {
+	return k.launch(stream, grid, 2, device.Ptr(costs), device.Ptr(work), device.Ptr(control), device.U64(rows), device.F64(scale), device.U64(shift), device.U64(most), device.U64(roomy))
 }
 
 func (k *ScalingKernels) launch(stream device.Stream, grid device.Grid, entry int, args ...device.Arg) error {

@@ -5,6 +5,9 @@ package assignment
 // Constexpr INFINITE of the kernels of assignment/scaling.
 const ScalingInfinite = 2305843009213693952
 
+// Constexpr QUEUED of the kernels of assignment/scaling.
+const ScalingQueued = 4
+
 // Enum Word of the kernels of assignment/scaling.
 //
 // Indices of the control words, 8 bytes each, which the host clears before each launch.
@@ -13,19 +16,23 @@ const (
 	ScalingWordSum     = 1
 	ScalingWordListed  = 3
 	ScalingWordFreed   = 6
-	ScalingWordReached = 9
-	ScalingWordBound   = 10
-	ScalingWordOver    = 11
-	ScalingWordStatus  = 12
-	ScalingWordLeft    = 13
-	ScalingWordSteps   = 14
-	ScalingWordBids    = 15
-	ScalingWordPhases  = 16
-	ScalingWordPaths   = 17
-	ScalingWordRead    = 18
-	ScalingWordFlips   = 19
-	ScalingWordStages  = 20
-	ScalingWordWords   = 26
+	ScalingWordWanted  = 9
+	ScalingWordNeeded  = 11
+	ScalingWordReached = 13
+	ScalingWordBound   = 14
+	ScalingWordWithin  = 15
+	ScalingWordOver    = 16
+	ScalingWordCut     = 17
+	ScalingWordStatus  = 18
+	ScalingWordLeft    = 19
+	ScalingWordSteps   = 20
+	ScalingWordBids    = 21
+	ScalingWordPhases  = 22
+	ScalingWordPaths   = 23
+	ScalingWordRead    = 24
+	ScalingWordFlips   = 25
+	ScalingWordStages  = 26
+	ScalingWordWords   = 32
 )
 
 // Enum Status of the kernels of assignment/scaling.
@@ -44,3 +51,6 @@ const (
 	ScalingStageAugmenting = 4
 	ScalingStageRefining   = 5
 )
+
+// Constexpr SHARED of the kernels of assignment/scaling.
+const ScalingShared = 16777216

@@ -9,72 +9,93 @@
 // The state is the columns' prices v and a matching. Within a scale every matched pair is
 // within epsilon of its row's least c - v. Prices only fall. A scale frees the pairs that the
 // new epsilon does not allow, lets free rows bid some rounds, and matches the others by phases:
-// label correcting from all free rows over all columns, with epsilon added to every hop, then
-// an augmentation in each tree. Bids follow each phase. Costs are int64 (assignment/costs.cuh).
+// label correcting from all free rows, with epsilon added to every hop, then an augmentation in
+// each tree. Bids follow each phase. Costs are int64 (assignment/costs.cuh).
 //
-// Of a search, block b owns columns b*width .. b*width+width-1: their distances are in its
-// shared memory. The rows that a step has reached are a list that every block reads.
+// Most of this looks at lists: LIST columns a row, of least c - v when the row was last read.
+// thr[row] is at most the c - v of every other column, for good, because prices only fall. A row
+// is read again where that bound does not decide.
 namespace VARIANT {
 
 using namespace coalesce;
 
 using T = param::value;
-constexpr u32 BLOCK = param::block;    // threads
-constexpr u32 FLIGHT = param::flight;  // costs that a thread loads at once
+constexpr u32 BLOCK = param::block;  // threads
+constexpr u32 DEPTH = param::depth;  // columns of a row's list that a lane has
 constexpr u32 WARPS = BLOCK / WARP;
+constexpr u32 LIST = DEPTH * WARP;
+constexpr u32 FLIGHT = 64 / sizeof(T);  // costs that a thread loads at once
 constexpr u32 NOBODY = ~0u;
 constexpr u64 NEVER = ~0ull;
 constexpr i64 FAR = 1ll << 60;         // above every distance
+// Go: Queued
+constexpr u32 QUEUED = 4;              // entries of a global list, a row
 
 // Indices of the control words, 8 bytes each, which the host clears before each launch.
 // Go: Word
 enum Word {
-    BARRIER, SUM, LISTED = SUM + 2, FREED = LISTED + 3, REACHED = FREED + 3, BOUND, OVER, STATUS, LEFT, STEPS, BIDS, PHASES, PATHS, READ, FLIPS,
-    STAGES, WORDS = STAGES + 6
+    BARRIER, SUM, LISTED = SUM + 2, FREED = LISTED + 3, WANTED = FREED + 3, NEEDED = WANTED + 2, REACHED = NEEDED + 2, BOUND, WITHIN, OVER, CUT, STATUS,
+    LEFT, STEPS, BIDS, PHASES, PATHS, READ, FLIPS, STAGES, WORDS = STAGES + 6
 };
 // Go: Status
 enum Status { DONE, STUCK, STALLED };
 // Go: Stage
 enum Stage { SCANNING, BIDDING, PREPARING, SEARCHING, AUGMENTING, REFINING };
 
-// An Entry is a row that a search has reached, and the column whose owner it is.
+// An Entry is a row that a search has reached: what its c - v are added to for distances (refine:
+// its costs, for prices), and the column whose owner it is, NOBODY for a free row.
 struct Entry {
+    i64 base;
     u32 row, from;
+};
+
+// A Column is what a search reads of one: its price, and its distance and parent row (refine:
+// price and parent row, and v is 0).
+struct Column {
+    i64 v;
+    u64 word;
 };
 
 // State holds the costs, and in global memory what blocks share.
 struct State {
     const T* costs;
     Scale<T> scale;
-    u32 n, width, searchers;  // searchers: the first blocks, which own columns
-    u32 shift;                // bits of a row's number
+    u32 n, searchers;  // searchers: the first blocks, which search
+    u32 shift;         // bits of a row's number; all bits set is no row
     i64 epsilon, span;
-    u32 side = 0;             // which half of offer the next bids go to; the other is empty
+    u32 side = 0;      // which half of offer the next bids go to; the other is empty
+    u32 wants = 0;     // which counter of WANTED the next lists use
     u64* control;
     i64 *v, *u;       // [n] prices
-    i64* dist;        // [n] distances of free columns
-    i64* base;        // [3*n] what a cost is added to for a distance: of three lists of entries
-    Entry* entry;     // [3*n]
-    Entry* path;      // [n] how a column was reached
+    int* match;       // [n] column of a row, or -1
+    int* owner;       // [n] row of a column, or -1
+    Column* column;   // [n]
+    i64* onward;      // [n] what is added to a column's distance for the base of its owner's entry
+    i64* thr;         // [n] at most the c - v of the columns outside a row's list
+    i64* full;        // [n] the base with which a search has read the row
+    i64* base;        // [n] of a row of the list of free rows
+    u64* claim;       // [n] a root's nearest free column
     u64* offer;       // [2*n] a column's best bid: price and row
     u64* bid;         // [n] the bid of a row of the list of free rows
-    u64* claim;       // [n] a root's nearest free column
-    u32* root;        // [3*n] of an entry
-    u32* tree;        // [n] root of a free column
+    Entry* entry;     // [3*QUEUED*n] three lists
+    Entry* need;      // [n] rows to be read
+    i64* listCost;    // [n*LIST]
+    u32* listCol;     // [n*LIST] NOBODY: none
     u32* reached;     // [n] free columns that the search has reached
     u32* bidder;      // [n] column that the bid is for
     u32* free;        // [3*n] three lists of free rows
-    int* match;       // [n] column of a row, or -1
-    int* owner;       // [n] row of a column, or -1
+    u32* flipped;     // [n] whether the last exchange gave the column another owner
+    u32* jump;        // [2*n]
     i64 clock;
 
-    __device__ __forceinline__ State(const T* costs, u64* control, void* work, u64 rows, u64 width, double scale, u64 searchers, u64 shift, i64 epsilon, i64 span)
-        : costs(costs), scale(scale), n((u32)rows), width((u32)width), searchers((u32)searchers), shift((u32)shift), epsilon(epsilon), span(span), control(control), clock(clock64()) {
-        v = (i64*)work, u = v + rows, dist = u + rows, base = dist + rows;
-        entry = (Entry*)(base + 3 * rows), path = entry + 3 * rows;
-        offer = (u64*)(path + rows), bid = offer + 2 * rows, claim = bid + rows;
-        root = (u32*)(claim + rows), tree = root + 3 * rows, reached = tree + rows, bidder = reached + rows, free = bidder + rows;
-        match = (int*)(free + 3 * rows), owner = match + rows;
+    __device__ __forceinline__ State(const T* costs, u64* control, void* work, u64 rows, double scale, u64 searchers, u64 shift, i64 epsilon, i64 span)
+        : costs(costs), scale(scale), n((u32)rows), searchers((u32)searchers), shift((u32)shift), epsilon(epsilon), span(span), control(control), clock(clock64()) {
+        v = (i64*)work, u = v + rows, match = (int*)(u + rows), owner = match + rows;
+        column = (Column*)(owner + rows), onward = (i64*)(column + rows), thr = onward + rows, full = thr + rows, base = full + rows;
+        claim = (u64*)(base + rows), offer = claim + rows, bid = offer + 2 * rows;
+        entry = (Entry*)(bid + rows), need = entry + 3 * QUEUED * rows;
+        listCost = (i64*)(need + rows), listCol = (u32*)(listCost + LIST * rows);
+        reached = listCol + LIST * rows, bidder = reached + rows, free = bidder + rows, flipped = free + 3 * rows, jump = flipped + rows;
     }
 
     __device__ __forceinline__ i64 cost(u32 i, u32 j) const { return scale(costs[(u64)i * n + j]); }
@@ -82,7 +103,10 @@ struct State {
     __device__ __forceinline__ bool fits(i64 price) const { return price > -bias() && price < bias(); }
     __device__ __forceinline__ u64 pack(i64 price, u32 row) const { return (u64)(price + bias()) << shift | row; }
     __device__ __forceinline__ i64 price(u64 w) const { return (i64)(w >> shift) - bias(); }
-    __device__ __forceinline__ u32 row(u64 w) const { return (u32)(w & ((1ull << shift) - 1)); }
+    __device__ __forceinline__ u32 none() const { return (1u << shift) - 1; }
+    __device__ __forceinline__ u32 row(u64 w) const { return (u32)(w & none()); }
+    __device__ __forceinline__ i64 limit() const { return 1ll << (63 - shift); }  // above every distance that a word holds
+    __device__ __forceinline__ i64 distance(u64 w) const { return w == NEVER ? FAR : (i64)(w >> shift); }
 
     // stamp adds the cycles since the last stamp to the count of a stage.
     __device__ __forceinline__ void stamp(Stage stage) {
@@ -95,10 +119,18 @@ struct State {
 
 __device__ __forceinline__ u32 thread() { return blockIdx.x * BLOCK + threadIdx.x; }
 __device__ __forceinline__ u32 threads() { return gridDim.x * BLOCK; }
+// Warps of neighbouring numbers are in different blocks.
+__device__ __forceinline__ u32 warp() { return threadIdx.x / WARP * gridDim.x + blockIdx.x; }
+__device__ __forceinline__ u32 warps() { return gridDim.x * WARPS; }
 
 // count adds to a control word that stays below 2^32, and returns what it was.
 __device__ __forceinline__ u32 count(u64* word, u32 by = 1) { return atomicAdd((u32*)word, by); }
 __device__ __forceinline__ u32 load(const u64* word) { return (u32)__ldcg(word); }
+
+__device__ __forceinline__ Entry load(const Entry* e) {
+    u64 w = __ldcg((const u64*)e + 1);
+    return Entry{__ldcg(&e->base), (u32)w, (u32)(w >> 32)};
+}
 
 // place returns where in a list a lane's element goes; all lanes of a warp call, `mine` says
 // whether the lane has an element, and `counter` counts the list's.
@@ -107,6 +139,16 @@ __device__ __forceinline__ u32 place(u64* counter, bool mine) {
     if (who == 0) return 0;
     if (lane == (u32)__ffs((int)who) - 1) first = count(counter, (u32)__popc(who));
     return __shfl_sync(ALL, first, __ffs((int)who) - 1) + (u32)__popc(who & ((1u << lane) - 1));
+}
+
+// warpLeast returns the least x of a warp.
+__device__ __forceinline__ i64 warpLeast(i64 x) {
+#pragma unroll
+    for (u32 d = WARP / 2; d > 0; d >>= 1) {
+        i64 y = __shfl_xor_sync(ALL, x, d);
+        x = y < x ? y : x;
+    }
+    return x;
 }
 
 }  // namespace VARIANT

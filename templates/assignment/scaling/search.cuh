@@ -1,131 +1,113 @@
-// The search: label correcting over all columns.
+// The search: label correcting over the rows' lists, and over whole rows where lists do not decide.
 #include "cuda/variant.cuh"
 
 namespace VARIANT {
 
-// Own is a block's part of a search, in dynamic shared memory: its columns, a part of the list
-// of entries, and what each thread has found.
-struct Own {
-    i64* dist;    // [width] distance; refine: price
-    i64* price;   // [width] what a distance has less than the sum of base and cost
-    i64* onward;  // [width] what is added to a distance for the base of the owner's entry
-    int* owner;   // [width]
-    int* pushed;  // [width] whether the last step has listed the owner
-    i64* base;    // [BLOCK]
-    i64* least;   // [BLOCK]
-    Entry* entry; // [BLOCK]
-    u32* root;    // [BLOCK]
-    u32* at;      // [BLOCK]
+constexpr u32 EACH = 2;           // entries of a step that a warp has of its block's own
+constexpr u32 SLOTS = EACH * WARPS;
+constexpr u32 WAITER = BLOCK - WARP; // the thread of a block that waits for the others
+constexpr u32 ROOM = 256;         // entries that its queue holds
+constexpr u32 OFTEN = 8;          // steps of a refinement between two looks for cycles
+// Go: Shared
+constexpr u32 SHARED = 1 << 24;   // added to the sum of a step's entries for each block that shares some
 
-    __device__ __forceinline__ Own(i64* room, u32 width) {
-        base = room, least = base + BLOCK, entry = (Entry*)(least + BLOCK);
-        dist = (i64*)(entry + BLOCK), price = dist + width, onward = price + width;
-        root = (u32*)(onward + width), at = root + BLOCK, owner = (int*)(at + BLOCK), pushed = owner + width;
+// Queue is what a block's warps have reached, in shared memory: the entries of two steps.
+struct Queue {
+    Entry own[2][ROOM];
+    u32 filled[2], place, sum;
+    i64 bound;
+    __device__ __forceinline__ void clear() {
+        if (threadIdx.x == 0) filled[0] = filled[1] = 0;
+        __syncthreads();
+    }
+};
+__device__ __forceinline__ Queue& queue() {
+    __shared__ Queue q;
+    return q;
+}
+
+// put appends an entry to those of step t: to the block's own, beyond its room to all blocks'.
+__device__ __forceinline__ void give(const State& s, u32 t, u32 at, const Entry& e) {
+    if (at < QUEUED * s.n) s.entry[(u64)(t % 3) * QUEUED * s.n + at] = e;
+}
+__device__ __forceinline__ void put(const State& s, Queue& q, u32 t, const Entry& e) {
+    u32 at = atomicAdd(&q.filled[t % 2], 1u);
+    if (at < ROOM) q.own[t % 2][at] = e;
+    else give(s, t, count(s.control + LISTED + t % 3), e);
+}
+
+// share hands the entries of step t beyond the block's slots to all blocks.
+__device__ __forceinline__ void share(const State& s, Queue& q, u32 t) {
+    u32 filled = q.filled[t % 2], most = filled < ROOM ? filled : ROOM;
+    if (threadIdx.x == 0) q.place = count(s.control + LISTED + t % 3, most - SLOTS);
+    __syncthreads();
+    for (u32 at = SLOTS + threadIdx.x; at < most; at += BLOCK) give(s, t, q.place + at - SLOTS, q.own[t % 2][at]);
+    __threadfence();
+    __syncthreads();
+}
+
+// label is the distance, or the price, of a column's word.
+template <bool REFINE> __device__ __forceinline__ i64 label(const State& s, u64 word) { return REFINE ? s.price(word) : s.distance(word); }
+
+// lower gives column j the label x by a row, if it is less than the present one, and puts the
+// owner on step t. word: the column's, as read.
+template <bool REFINE> __device__ __forceinline__ void lower(const State& s, Queue& q, u32 t, u32 row, u32 j, i64 x, u64 word) {
+    if (x >= label<REFINE>(s, word)) return;
+    if (REFINE ? !s.fits(x) : x >= s.limit()) {
+        s.control[CUT] = 1;
+        return;
+    }
+    int owner = __ldcg(s.owner + j);
+    i64 onward = __ldcg(s.onward + j);
+    u64 old = atomicMin(&s.column[j].word, REFINE ? s.pack(x, row) : (u64)x << s.shift | row);
+    if (label<REFINE>(s, old) <= x) return;
+    if (owner >= 0) put(s, q, t, Entry{x + onward, (u32)owner, j});
+    else if (old == NEVER) s.reached[count(s.control + REACHED)] = j;
+}
+
+// Visit is an entry with its row's list, a column or more a lane.
+struct Visit {
+    Entry e;
+    bool live;  // whether the column from which the row was reached has the label still
+    u32 col[DEPTH];
+    i64 x[DEPTH];
+    u64 word[DEPTH];
+
+    template <bool REFINE> __device__ __forceinline__ void load(const State& s, const Entry& entry) {
+        e = entry;
+#pragma unroll
+        for (u32 k = 0; k < DEPTH; k++) {
+            u64 at = (u64)e.row * LIST + k * WARP + threadIdx.x % WARP;
+            col[k] = __ldcg(s.listCol + at), x[k] = e.base + __ldcg(s.listCost + at);
+        }
+#pragma unroll
+        for (u32 k = 0; k < DEPTH; k++) {
+            const Column* c = s.column + (col[k] == NOBODY ? 0 : col[k]);
+            if (!REFINE) x[k] -= __ldcg(&c->v);
+            word[k] = __ldcg(&c->word);
+        }
+        live = e.from == NOBODY || label<REFINE>(s, __ldcg(&s.column[e.from].word)) + __ldcg(s.onward + e.from) == e.base &&
+                                       (!REFINE || __ldcg(s.owner + e.from) == (int)e.row);
+    }
+
+    template <bool REFINE> __device__ __forceinline__ void relax(const State& s, Queue& q, u32 t, i64 bound) const {
+        if (!live) return;
+#pragma unroll
+        for (u32 k = 0; k < DEPTH; k++)
+            if (col[k] != NOBODY && (REFINE || x[k] < bound)) lower<REFINE>(s, q, t, e.row, col[k], x[k], word[k]);
     }
 };
 
-// prepare loads the block's columns. REFINE: distances are prices, which fall to what keeps
-// every row's own column its best; else they begin above all, and only reached columns matter.
-template <bool REFINE> __device__ __forceinline__ void prepare(const State& s, const Own& o) {
-    for (u32 c = threadIdx.x; c < s.width; c += BLOCK) {
-        u32 j = blockIdx.x * s.width + c;
-        if (j >= s.n) break;
-        int i = __ldcg(s.owner + j);
-        i64 v = __ldcg(s.v + j);
-        o.owner[c] = i;
-        o.price[c] = REFINE ? 0 : v;
-        o.dist[c] = REFINE ? v : FAR;
-        o.onward[c] = i < 0 ? 0 : (REFINE ? 0 : v + s.epsilon) - s.cost((u32)i, j);
-        if (REFINE) {
-            s.path[j] = Entry{NOBODY, NOBODY};
-            s.base[j] = v + o.onward[c], s.entry[j] = Entry{(u32)i, j};
-        } else {
-            s.dist[j] = FAR, s.reached[j] = NOBODY;
-        }
+// visitAll takes the owners of all columns for the entries of a step, and puts others on step t.
+template <bool REFINE> __device__ void visitAll(const State& s, Queue& q, u32 t, i64 bound) {
+    for (u32 j = threadIdx.x / WARP * s.searchers + blockIdx.x; j < s.n; j += WARPS * s.searchers) {
+        int owner = __ldcg(s.owner + j);
+        i64 d = label<REFINE>(s, __ldcg(&s.column[j].word));
+        if (owner < 0 || !REFINE && d >= bound) continue;
+        Visit visit;
+        visit.load<REFINE>(s, Entry{d + __ldcg(s.onward + j), (u32)owner, j});
+        visit.relax<REFINE>(s, q, t, bound);
     }
-}
-
-// relax takes step t: it lowers the distances of the block's columns by the `entries` rows of
-// list t%3, and appends the owners of lowered columns to the next list; `pushed` counts them.
-// All threads of a block call.
-template <bool REFINE> __device__ __forceinline__ void relax(const State& s, const Own& o, u32 t, u32 entries, i64 bound, u32* pushed) {
-    u32 lanes = BLOCK / s.width, lane = threadIdx.x / s.width, c = threadIdx.x % s.width, j = blockIdx.x * s.width + c;
-    u64 list = (u64)(t % 3) * s.n, next = (u64)((t + 1) % 3) * s.n;
-    bool mine = lane < lanes && j < s.n;
-    i64 least = mine ? (o.dist[c] < bound ? o.dist[c] : bound) + o.price[c] : 0;
-    u32 at = NOBODY;
-    for (u32 first = 0; first < entries; first += BLOCK) {
-        u32 part = entries - first < BLOCK ? entries - first : BLOCK;
-        if (first > 0) __syncthreads();
-        if (threadIdx.x < part) {
-            u64 k = list + first + threadIdx.x;
-            o.base[threadIdx.x] = __ldcg(s.base + k);
-            u64 e = __ldcg((const u64*)s.entry + k);
-            o.entry[threadIdx.x] = Entry{(u32)e, (u32)(e >> 32)};
-            if (!REFINE) o.root[threadIdx.x] = __ldcg(s.root + k);
-        }
-        __syncthreads();
-        if (!mine) continue;
-        for (u32 e = lane; e < part; e += lanes * FLIGHT) {
-            T x[FLIGHT];
-#pragma unroll
-            for (u32 k = 0; k < FLIGHT; k++)
-                if (e + k * lanes < part) x[k] = s.costs[(u64)o.entry[e + k * lanes].row * s.n + j];
-#pragma unroll
-            for (u32 k = 0; k < FLIGHT; k++) {
-                if (e + k * lanes >= part) break;
-                i64 d = o.base[e + k * lanes] + s.scale(x[k]);
-                if (d < least) least = d, at = first + e + k * lanes;
-            }
-        }
-    }
-    o.least[threadIdx.x] = least, o.at[threadIdx.x] = at;
-    __syncthreads();
-    if (threadIdx.x >= s.width) return;
-#pragma unroll 4
-    for (u32 k = 1; k < lanes; k++) {  // threads that have found nothing hold the bound
-        i64 d = o.least[k * s.width + c];
-        if (d < least) least = d, at = o.at[k * s.width + c];
-    }
-    bool lower = at != NOBODY, fresh = false, push = false;
-    u32 root = 0;
-    i64 d = least - o.price[c];
-    if (lower) {
-        Entry e;
-        if (entries <= BLOCK) e = o.entry[at], root = REFINE ? 0 : o.root[at];
-        else {
-            u64 w = __ldcg((const u64*)s.entry + list + at);
-            e = Entry{(u32)w, (u32)(w >> 32)}, root = REFINE ? 0 : __ldcg(s.root + list + at);
-        }
-        push = o.owner[c] >= 0;
-        fresh = !REFINE && !push && o.dist[c] == FAR;
-        o.dist[c] = d;
-        s.path[j] = e;
-        if (!push) s.dist[j] = d, s.tree[j] = root;
-    }
-    if (REFINE) o.pushed[c] = push;
-    u32 to = place(s.control + LISTED + (t + 1) % 3, push);
-    if (push) {
-        s.base[next + to] = d + o.onward[c], s.entry[next + to] = Entry{(u32)o.owner[c], j};
-        if (!REFINE) s.root[next + to] = root;
-    }
-    u32 pushers = __ballot_sync(ALL, push);
-    if (threadIdx.x % WARP == 0 && pushers) atomicAdd(pushed, (u32)__popc(pushers));
-    if (!REFINE) {
-        to = place(s.control + REACHED, fresh);
-        if (fresh) s.reached[to] = j;
-    }
-    __threadfence();
-}
-
-// warpLeast returns the least x of a warp.
-__device__ __forceinline__ i64 warpLeast(i64 x) {
-#pragma unroll
-    for (u32 d = WARP / 2; d > 0; d >>= 1) {
-        i64 y = __shfl_xor_sync(ALL, x, d);
-        x = y < x ? y : x;
-    }
-    return x;
 }
 
 // nearest returns a distance within which m, and few more, of the first `reached` free columns
@@ -136,7 +118,7 @@ __device__ i64 nearest(const State& s, u32 reached, u32 m) {
     u32 lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     auto distance = [&](u32 k) {
         u32 j = __ldcg(s.reached + k);
-        return j == NOBODY ? FAR : __ldcg(s.dist + j);  // NOBODY: another block has counted the column and will write
+        return j == NOBODY ? FAR : s.distance(__ldcg(&s.column[j].word));  // NOBODY: another block has counted the column and will write
     };
     __syncthreads();
     if (threadIdx.x == 0) low = answer = FAR, high = 0;
@@ -200,28 +182,84 @@ __device__ void watch(const State& s, u32 m) {
     }
 }
 
-// grow relaxes step after step, from the `entries` rows of list 0 on, until none is left, or
-// after `most` steps. It returns the entries that are left. m: free columns that a phase needs.
-template <bool REFINE> __device__ u32 grow(State& s, const Own& o, u32& t, u32 entries, u32 m, u32 most, GridSum& sum) {
-    __shared__ u32 pushed, total;
-    __shared__ i64 bound;
-    if (threadIdx.x == 0) bound = FAR, pushed = 0;
-    __syncthreads();
-    for (u32 k = 0; entries > 0 && k < most; k++, t++) {
-        relax<REFINE>(s, o, t, entries, bound, &pushed);
-        if (thread() == 0) s.control[LISTED + (t + 2) % 3] = 0, s.control[STEPS]++, s.control[READ] += entries, __threadfence();
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            sum.arrive(pushed);
-            pushed = 0;
-            if (!REFINE) bound = (i64)__ldcg(s.control + BOUND);
-            total = sum.wait();
+// grow takes step after step, from the entries of step t on, until none is left, or until step
+// `most`; it reports whether none is left. In a step a block relaxes the lists of the rows that it
+// has reached in the step before, and of its part of the rows that blocks have shared; loads of
+// its own overlap with the wait for the others, but in the first step, while others may still be
+// making lists. after: what blocks do together after a step.
+template <bool REFINE, class After> __device__ bool grow(const State& s, Queue& q, u32& t, u32 most, i64 least, u32 m, GridSum& sum, After after) {
+    u32 slot = threadIdx.x / WARP;
+    for (bool early = false;; t++, early = true) {
+        u32 side = t % 2, filled = q.filled[side], mine = filled < SLOTS ? filled : SLOTS;
+        if (filled > SLOTS) share(s, q, t);
+        if (threadIdx.x == WAITER) {
+            q.filled[side ^ 1] = 0;
+            sum.arrive(filled > SLOTS ? filled + SHARED : filled);
+            q.bound = REFINE ? 0 : (i64)__ldcg(s.control + BOUND);
         }
+        Visit visits[EACH];
+        auto loadOwn = [&] {
+#pragma unroll
+            for (u32 k = 0; k < EACH; k++)
+                if (slot + k * WARPS < mine) visits[k].load<REFINE>(s, q.own[side][slot + k * WARPS]);
+        };
+        if (early) loadOwn();
+        if (threadIdx.x == WAITER) q.sum = sum.wait();
         __syncthreads();
-        entries = total;
-        if (!REFINE && gridDim.x == 1 && k % 4 == 3) tighten(s, m);
+        if (!early) loadOwn();
+        u32 entries = q.sum;
+        if (entries == 0 || t >= most) return entries == 0;
+        i64 bound = q.bound < least ? q.bound : least;
+        u32 others = entries >= SHARED ? load(s.control + LISTED + t % 3) : 0;
+        if (thread() == 0) s.control[LISTED + (t + 2) % 3] = 0;
+#pragma unroll
+        for (u32 k = 0; k < EACH; k++)
+            if (slot + k * WARPS < mine) visits[k].relax<REFINE>(s, q, t + 1, bound);
+        if (others > QUEUED * s.n) visitAll<REFINE>(s, q, t + 1, bound), others = 0;
+        for (u32 at = (slot + SLOTS - mine) % WARPS * s.searchers + blockIdx.x; at < others; at += WARPS * s.searchers) {
+            visits[0].load<REFINE>(s, load(s.entry + (u64)(t % 3) * QUEUED * s.n + at));
+            visits[0].relax<REFINE>(s, q, t + 1, bound);
+        }
+        __threadfence();
+        __syncthreads();
+        if (!REFINE && gridDim.x == 1 && t % 4 == 3) tighten(s, m);
+        if (REFINE && t % OFTEN == OFTEN - 1) after();
     }
-    return entries;
+}
+
+// readNear reads the rows that a search has reached so near that columns outside their lists may
+// be within the bound, and relaxes all pairs of these rows; it returns how many rows. turn counts
+// its calls. free: how many rows of `list` are free.
+template <bool REFINE> __device__ u32 readNear(const State& s, Queue& q, u32 t, u32 turn, const u32* list, u32 free, i64 bound, GridSum& sum) {
+    u64* counter = s.control + NEEDED + turn % 2;
+    auto look = [&](u32 row, i64 base, u32 from) {
+        if (base + __ldcg(s.thr + row) < bound && base < __ldcg(s.full + row)) s.need[count(counter)] = Entry{base, row, from};
+    };
+    u32 step = s.searchers * BLOCK;
+    for (u32 j = thread(); j < s.n; j += step) {
+        int owner = __ldcg(s.owner + j);
+        i64 d = label<REFINE>(s, __ldcg(&s.column[j].word));
+        if (owner >= 0 && (REFINE || d < bound)) look((u32)owner, d + __ldcg(s.onward + j), j);
+    }
+    for (u32 k = thread(); k < free; k += step) look(__ldcg(list + k), __ldcg(s.base + k), NOBODY);
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == WAITER) sum.arrive(0), q.sum = sum.wait(), q.place = load(counter);
+    __syncthreads();
+    u32 rows = q.place;
+    if (thread() == 0) s.control[NEEDED + (turn + 1) % 2] = 0;
+    if (rows == 0) return 0;
+    readRows(
+        s, s.searchers, rows,
+        [&](const Entry& e, u32 j, i64 cost, i64 key) {
+            if (e.base + key < bound) lower<REFINE>(s, q, t, e.row, j, e.base + (REFINE ? cost : key), __ldcg(&s.column[j].word));
+        },
+        [&](u32, const Entry& e, i64) {
+            if (threadIdx.x % WARP == 0) s.full[e.row] = e.base;
+        });
+    __threadfence();
+    __syncthreads();
+    return rows;
 }
 
 }  // namespace VARIANT

@@ -44,7 +44,7 @@ type coreEngine struct {
 	scope       device.Scope // holds the kernels and the buffers
 	Schedule    schedule
 	initialiser *Initialiser // nil: none for this type
-	yields      bool         // to give up where many costs are equal: another family can go on
+	yields      bool         // to give up where many costs are equal, or first prices are bad: another family can go on
 }
 
 // coreSizes are what the variant, the device and the size of the problem decide when an engine is opened.
@@ -80,6 +80,10 @@ func defaultSchedule(rows int) schedule {
 	return schedule{first: 1000, last: 64 * int64(max(1, rows)), full: 0.985, hops: 150, Rounds: 64,
 		wary: 600 + uint64(rows)/4, steps: 20000 + 8*uint64(rows)}
 }
+
+// ScalingRows is the size from which assignment/scaling takes less time than this method where the columns' least costs are bad
+// first prices, so that paths are long (docs/notes/assignment-degenerate.md).
+const ScalingRows = 4000
 
 // A forbidden pair has the same cost here and in the kernels.
 var _ = [1]struct{}{}[assignment.CoreInfinite-problem.Infinity]
@@ -191,6 +195,8 @@ func (r *coreRun) solve(ctx context.Context, start *problem.Prices) (*engine.Sol
 			return r.downloadSolution(words)
 		case status == assignment.CoreStatusTied:
 			return nil, &engine.ExhaustedError{Why: "ties", Tied: true}
+		case mode&assignment.CoreModeWary != 0 && status != assignment.CoreStatusSolved && r.yields && r.p.Rows >= ScalingRows:
+			return nil, &engine.ExhaustedError{Why: fmt.Sprintf("bad first prices, seen after %d steps", words[assignment.CoreWordSteps])}
 		case mode&assignment.CoreModeWary != 0 && status != assignment.CoreStatusSolved:
 			if mode, err = r.initialise(); err != nil {
 				return nil, err

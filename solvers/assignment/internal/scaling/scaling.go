@@ -37,8 +37,8 @@ type scalingEngine struct {
 	scope    device.Scope // holds the kernels and the buffers
 	side     int          // rows, and columns
 	block    int
-	width    int // columns of a block
-	blocks   int // that own columns
+	list     int // columns of a row's list
+	blocks   int // of a search
 	shared   int // bytes of a block, at most
 	schedule schedule
 	work     device.Buffer
@@ -60,11 +60,13 @@ type schedule struct {
 // defaultSchedule took the least sum of rounds over ten kinds of costs of 8,000 rows, counted on a
 // processor.
 func defaultSchedule() schedule {
-	return schedule{first: 8, divide: 4, full: 0.995, last: 1e-10, opening: 20, later: 5, half: 1, steps: 1 << 20}
+	return schedule{first: 8, divide: 4, full: 0.995, last: 1e-12, opening: 20, later: 10, half: 1, steps: 1 << 17}
 }
 
-// Sizes of what the kernels keep in memory, in bytes a row: struct State of scaling.cuh.
-const workPerRow = 8*(2+1+3+3+1+2+1+1) + 4*(3+1+1+1+3+2)
+// workPerRow is what the kernels keep in memory, in bytes a row: struct State of scaling.cuh.
+func workPerRow(list int) int64 {
+	return int64(8*2 + 4*2 + 16 + 8*(1+1+1+1+1+2+1) + 16*(3*assignment.ScalingQueued+1) + 12*list + 4*(1+1+3+1+2))
+}
 
 // Open loads a variant of assignment/scaling and takes memory for problems of that many rows and columns.
 func Open(d device.Device, v *device.Variant, rows, cols int) (*scalingEngine, error) {
@@ -72,30 +74,26 @@ func Open(d device.Device, v *device.Variant, rows, cols int) (*scalingEngine, e
 		return nil, fmt.Errorf("assignment/scaling of %d x %d pairs: expected as many columns as rows", rows, cols)
 	}
 	facts := d.Facts()
-	e := &scalingEngine{side: rows, block: assignment.Scaling.Int(v, "block"), shared: int(facts.SharedPerBlock), schedule: defaultSchedule()}
-	if err := e.setWidth(max(1, facts.SMs-1)); err != nil {
-		return nil, err
-	}
+	f := &assignment.Scaling
+	e := &scalingEngine{side: rows, block: f.Int(v, "block"), list: warp * f.Int(v, "depth"), shared: int(facts.SharedPerBlock), schedule: defaultSchedule()}
+	e.setBlocks(facts.SMs - 1)
 	var err error
 	if e.kernels, err = assignment.LoadScaling(d, v); err != nil {
 		return nil, err
 	}
 	e.scope.CloseLater(e.kernels)
-	if err := e.scope.AllocAll(d, device.BufferFor(&e.work, workPerRow*int64(rows)), device.BufferFor(&e.control, 8*assignment.ScalingWordWords)); err != nil {
+	if err := e.scope.AllocAll(d, device.BufferFor(&e.work, workPerRow(e.list)*int64(rows)), device.BufferFor(&e.control, 8*assignment.ScalingWordWords)); err != nil {
 		return nil, errors.Join(fmt.Errorf("assignment/scaling of %d rows: %w", rows, err), e.Close())
 	}
 	return e, nil
 }
 
-// setWidth shares the columns among at most so many blocks, in whole warps.
-func (e *scalingEngine) setWidth(blocks int) error {
-	const warp = 32
-	e.width = max(warp, ((e.side+blocks-1)/blocks+warp-1)/warp*warp)
-	if e.width > e.block {
-		return fmt.Errorf("assignment/scaling of %d rows: expected at most %d, a thread a column", e.side, blocks*e.block)
-	}
-	e.blocks = max(1, (e.side+e.width-1)/e.width)
-	return nil
+// warp is the number of threads of a warp.
+const warp = 32
+
+// setBlocks has a search run in at most so many blocks, of which each adds ScalingShared to a sum of 32 bits.
+func (e *scalingEngine) setBlocks(most int) {
+	e.blocks = max(1, min(most, (e.side*warp+e.block-1)/e.block, 1<<32/assignment.ScalingShared-1))
 }
 
 // Close implements engine.Engine.
@@ -166,16 +164,13 @@ func (r *scalingRun) begin(start *problem.Prices) error {
 			return err
 		}
 	}
-	grid := device.Grid{Blocks: int64(r.blocks), Threads: r.block, Shared: 8 * r.block}
+	grid := device.Grid{Blocks: int64((r.side + warp - 1) / warp), Threads: r.block}
 	r.counts.Passes++
-	return r.kernels.Begin(r.s, grid, r.m.Costs, r.work, r.control, uint64(r.side), uint64(r.width), r.scale, warm)
+	return r.kernels.Begin(r.s, grid, r.m.Costs, r.work, r.control, uint64(r.side), r.scale, warm)
 }
 
-// searchRoom is the shared memory of a block's part of a search: struct Own of search.cuh.
-func (r *scalingRun) searchRoom() int { return 32*r.block + 32*r.width }
-
-// staticRoom is the shared memory that kernels have besides, at most.
-const staticRoom = 8 << 10
+// shift is the number of bits of a row's number in words of prices and distances.
+func (r *scalingRun) shift() uint64 { return uint64(bits.Len(uint(r.side))) }
 
 // scales makes one scale after another, until all rows are matched.
 func (r *scalingRun) scales(ctx context.Context, warm bool) error {
@@ -184,15 +179,11 @@ func (r *scalingRun) scales(ctx context.Context, warm bool) error {
 	if warm {
 		first = max(last, first>>10)
 	}
-	room, near := r.searchRoom(), uint64(0)
-	if need := 8 * r.side; need+staticRoom <= r.shared {
-		room, near = max(room, need), 1
-	}
 	blocks := r.blocks
 	if blocks > 1 {
 		blocks++ // one lowers the bound of a search
 	}
-	grid := device.Grid{Blocks: int64(blocks), Threads: r.block, Shared: room, Cooperative: true}
+	grid := device.Grid{Blocks: int64(blocks), Threads: r.block, Cooperative: true}
 	for eps, fresh := first, uint64(1); ; eps, fresh = max(eps/c.divide, last), 0 {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -202,8 +193,8 @@ func (r *scalingRun) scales(ctx context.Context, warm bool) error {
 			enough = 0
 		}
 		words, err := r.launch(func() error {
-			return r.kernels.Scale(r.s, grid, r.m.Costs, r.work, r.control, uint64(r.side), uint64(r.width), r.scale, uint64(bits.Len(uint(r.side))),
-				eps, r.span, fresh, enough, c.opening, c.later, c.half, c.steps, near)
+			return r.kernels.Scale(r.s, grid, r.m.Costs, r.work, r.control, uint64(r.side), r.scale, r.shift(),
+				eps, r.span, fresh, enough, c.opening, c.later, c.half, c.steps)
 		})
 		if err != nil {
 			return err
@@ -247,19 +238,22 @@ func (r *scalingRun) launch(kernel func() error) ([]uint64, error) {
 
 // refine makes the prices exact and returns the solution.
 func (r *scalingRun) refine() (*engine.Solution, error) {
-	room, aside := r.searchRoom(), 0
-	if need := 8 * r.side; room+need+staticRoom <= r.shared {
-		aside = room
-		room += need
+	const static = 40 << 10 // bytes of shared memory that the kernel has besides, at most
+	room, roomy := 8*r.side, uint64(1)
+	if room+static > r.shared {
+		room, roomy = 0, 0
 	}
 	grid := device.Grid{Blocks: int64(r.blocks), Threads: r.block, Shared: room, Cooperative: true}
 	words, err := r.launch(func() error {
-		return r.kernels.Refine(r.s, grid, r.m.Costs, r.work, r.control, uint64(r.side), uint64(r.width), r.scale, r.schedule.steps, uint64(aside))
+		return r.kernels.Refine(r.s, grid, r.m.Costs, r.work, r.control, uint64(r.side), r.scale, r.shift(), r.schedule.steps, roomy)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if words[assignment.ScalingWordStatus] != assignment.ScalingStatusDone {
+	switch words[assignment.ScalingWordStatus] {
+	case assignment.ScalingStatusStuck:
+		return nil, &engine.ExhaustedError{Why: "prices beyond their range"}
+	case assignment.ScalingStatusStalled:
 		return nil, &engine.ExhaustedError{Why: fmt.Sprintf("%d steps of the refinement", r.schedule.steps)}
 	}
 	n := int64(r.side)
@@ -267,15 +261,9 @@ func (r *scalingRun) refine() (*engine.Solution, error) {
 	if err := errors.Join(
 		r.s.Download(device.Bytes(sol.V), r.work, 0),
 		r.s.Download(device.Bytes(sol.U), r.work, 8*n),
-		r.s.Download(device.Bytes(sol.Column), r.work, (workPerRow-8)*n),
+		r.s.Download(device.Bytes(sol.Column), r.work, 16*n),
 	); err != nil {
 		return nil, err
-	}
-	const most = 1 << 61
-	for _, v := range sol.V {
-		if v < -most || v > most {
-			return nil, &engine.ExhaustedError{Why: "prices beyond their range"}
-		}
 	}
 	sol.RoundDuals(r.bits)
 	return sol, nil

@@ -27,7 +27,7 @@ func TestScalingVariants(t *testing.T) {
 			value := problem.Value(assignment.Scaling.Value(v, "value"))
 			cases := enginetest.Cases(t, value, 9)
 			maps.DeleteFunc(cases, func(_ string, p *problem.Normal) bool { return p.Rows != p.Cols })
-			for kind, costs := range degenerateKinds(37) {
+			for kind, costs := range degenerateKinds(131) {
 				p, err := problem.Normalise(asInstance(t, value, costs))
 				if err != nil {
 					t.Fatal(kind, err)
@@ -141,9 +141,7 @@ func agrees(t *testing.T, d device.Device, v *device.Variant, p *problem.Normal,
 		return err
 	}
 	defer e.Close()
-	if err := e.setWidth(blocks); err != nil {
-		return err
-	}
+	e.setBlocks(blocks)
 	m := enginetest.MatrixOn(t, d, s, p)
 	starts := []*problem.Prices{nil}
 	if want != problem.Infinity {

@@ -340,20 +340,18 @@ type successor struct {
 }
 
 // successors are the families to go on with where one gave up: after core found
-// ties, a short try of the tree variant, then scaling of many rows, and the classical one; after
-// a short try of that, core, and then what it takes.
+// ties, a short try of the tree variant, then the classical one; after a short
+// try of that, core, then scaling of many rows, or what the classical one takes.
 func (j *job) successors(gaveUp *engine.ExhaustedError) []successor {
-	last := []successor{{"classical", 0}}
-	if j.p.Rows >= coreprice.ScalingRows {
-		last = []successor{{"scaling", 0}, {"classical", 0}}
-	}
 	switch {
 	case gaveUp.Tied && j.plan.probe == 0:
-		return last
+		return []successor{{"classical", 0}}
 	case gaveUp.Tied:
-		return append([]successor{{"tree", j.plan.probe}}, last...)
+		return []successor{{"tree", j.plan.probe}, {"classical", 0}}
+	case j.plan.bound > 0 && j.p.Rows >= coreprice.ScalingRows:
+		return []successor{{"core", 0}, {"scaling", 0}, {"classical", 0}}
 	case j.plan.bound > 0:
-		return append([]successor{{"core", 0}}, last...)
+		return []successor{{"core", 0}, {"classical", 0}}
 	}
 	all := families.DeviceFamilies()
 	at := slices.IndexFunc(all, func(f families.Family) bool { return f.Name == j.plan.family.Name })

@@ -370,16 +370,26 @@ func TestShortTryGivesWay(t *testing.T) {
 	}
 }
 
-// Where core gives up, scaling goes on, which needs no zeros; where costs tie, the families that list zeros.
+// Where core gives up, scaling goes on, which needs no zeros; where costs tie, the families that list zeros, but of many rows scaling
+// before the long run of the classical one.
 func TestCoreGivesWay(t *testing.T) {
 	all := families.DeviceFamilies()
 	for _, c := range []struct {
+		rows   int
+		bound  uint64
 		gaveUp engine.ExhaustedError
-		want   string
-	}{{engine.ExhaustedError{Why: "memory of edges"}, "scaling"}, {engine.ExhaustedError{Why: "ties", Tied: true}, "tree"}} {
-		j := &job{plan: plan{family: &all[0], probe: probe}}
-		if next := j.successors(&c.gaveUp); next[0].family != c.want {
-			t.Errorf("after core with %s: %v, expected %s", c.gaveUp.Why, next, c.want)
+		want   []string
+	}{
+		{1000, 0, engine.ExhaustedError{Why: "memory of edges"}, []string{"scaling", "tree"}},
+		{1000, 0, engine.ExhaustedError{Why: "ties", Tied: true}, []string{"tree", "classical"}},
+		{1000, 8, engine.ExhaustedError{Why: "8 passes"}, []string{"core", "classical"}},
+		{8000, 8, engine.ExhaustedError{Why: "8 passes"}, []string{"core", "scaling", "classical"}},
+	} {
+		j := &job{p: &problem.Normal{Rows: c.rows, Cols: c.rows}, plan: plan{family: &all[0], bound: c.bound, probe: probe}}
+		for k, next := range j.successors(&c.gaveUp)[:len(c.want)] {
+			if next.family != c.want[k] {
+				t.Errorf("%d rows, after %s: number %d is %s, expected %s", c.rows, c.gaveUp.Why, k, next.family, c.want[k])
+			}
 		}
 	}
 }

@@ -19,11 +19,15 @@ import (
 // A scalingEngine solves by epsilon scaling (Bertsekas and Eckstein 1988) with searches for
 // shortest paths in place of most bids:
 //
-//  1. Prices v are the columns' least costs.
+//  1. Prices v are the columns' least costs. Each row has a list of the columns of its least
+//     c - v, and a bound of the others, which holds for good, because prices only fall. A row is
+//     read again where the bound does not decide.
 //  2. A scale, one launch, keeps the matched pairs that its epsilon allows, and matches the
 //     other rows: by rounds of bids, then by phases of label correcting from all free rows at
 //     once, in which every hop costs epsilon more than its reduced cost, so that paths stay
-//     short; bids follow each phase. A scale but the last leaves some rows free.
+//     short; bids follow each phase. A search relaxes lists until no label falls, then reads the
+//     rows whose bound is within the search's, and goes on. A scale but the last leaves some rows
+//     free.
 //  3. The last scale matches all rows, at an epsilon below 1/(rows+1) of a unit where costs
 //     leave room for it. Refinement then lowers prices until every row's own column is its
 //     best, exactly, and exchanges the cycles of less than no cost that it meets.
@@ -57,8 +61,8 @@ type schedule struct {
 	steps uint64 // of a launch, at most
 }
 
-// defaultSchedule took the least sum of rounds over ten kinds of costs of 8,000 rows, counted on a
-// processor.
+// defaultSchedule took few steps and passes on seven kinds of costs of 2,000 to 4,000 rows, counted on
+// a processor (docs/notes/assignment-degenerate.md).
 func defaultSchedule() schedule {
 	return schedule{first: 8, divide: 4, full: 0.995, last: 1e-12, opening: 20, later: 10, half: 1, steps: 1 << 17}
 }
@@ -200,11 +204,12 @@ func (r *scalingRun) scales(ctx context.Context, warm bool) error {
 			return err
 		}
 		r.ReportMatched(r.side - int(words[assignment.ScalingWordLeft]))
-		switch words[assignment.ScalingWordStatus] {
-		case assignment.ScalingStatusStuck:
-			return &engine.ExhaustedError{Why: "rows from which no free column can be reached"}
-		case assignment.ScalingStatusStalled:
-			return &engine.ExhaustedError{Why: fmt.Sprintf("%d steps of a scale", c.steps)}
+		if words[assignment.ScalingWordStatus] != assignment.ScalingStatusDone {
+			why := "rows from which no free column can be reached"
+			if words[assignment.ScalingWordSteps] >= c.steps {
+				why = fmt.Sprintf("%d steps of a scale", c.steps)
+			}
+			return &engine.ExhaustedError{Why: why}
 		}
 		if eps == last {
 			return nil

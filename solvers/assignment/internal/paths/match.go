@@ -16,17 +16,18 @@ import (
 type Matcher struct {
 	Reading Reading // of the next matrices
 
-	small   lapjv.Small
-	search  lapjv.Search
-	lists   lists
-	found   []int32   // columns of the rows of turned
-	turned  []float64 // costs that were negated, transposed or int64
-	listed  bool      // the lists say what the other pairs of a row cost at least, for the duals as they are
-	lost    bool      // units round costs of the lists
-	near    []problem.Pair
-	columns []int32 // of a row
-	graph   graph
-	own     []float64 // costs of matched pairs
+	small  lapjv.Small
+	search lapjv.Search
+	lists  lists
+	found  []int32   // columns of the rows of turned
+	turned []float64 // costs that were negated, transposed or int64
+	listed bool      // the lists say what the other pairs of a row cost at least, for the duals as they are
+	lost   bool      // units round costs of the lists
+	near   []problem.Pair
+	left   []int32  // rows
+	alive  []uint64 // bits of columns
+	graph  graph
+	own    []float64 // costs of matched pairs
 }
 
 // A Reading says which pairs of a row searches read.
@@ -408,7 +409,7 @@ func decide[T lapjv.Cost](s *Matcher, k *lapjv.Kernels, costs []T, integer bool)
 	switch {
 	case integer:
 		return false
-	case s.marked(k, width) && s.alone(lapjv.NearbyUnits):
+	case s.marked(k, width):
 		return true
 	case s.close(k, width, 0, few) && s.alone(width):
 		return true
@@ -500,26 +501,53 @@ func (s *Matcher) close(k *lapjv.Kernels, width, lost, most int) bool {
 	return true
 }
 
-// marked lists the pairs that Check marked as near, where these are all whose slack is at most width units.
+// marked reports whether the matching of a square is the only one of its own pairs and those that Check marked as near, where these are all whose
+// slack is at most width units: as refine.HasNoCycle, by bits.
 func (s *Matcher) marked(k *lapjv.Kernels, width int) bool {
 	q := &s.search
-	if width > lapjv.NearbyUnits || s.listed || len(q.Columns()) < len(q.Owners()) { // then duals may be known before
+	column := q.Columns()
+	if width > lapjv.NearbyUnits || s.listed || len(column) < len(q.Owners()) { // then duals may be known before
 		return false
 	}
-	s.near = s.near[:0]
-	for i := range q.Columns() {
-		near, ok := q.Nearby(k, i, s.columns[:0])
-		if !ok {
-			return false
+	words, ok := q.Nearby(k)
+	if !ok {
+		return false
+	}
+	n := words / len(column)
+	s.alive = resize(s.alive, n)
+	clear(s.alive)
+	s.left = s.left[:0] // rows that lead to columns
+	for i, j := range column {
+		near := q.NearbyOf(i)
+		near[j/64] &^= 1 << (j % 64)
+		if rest := len(column) % 64; rest > 0 {
+			near[n-1] &= 1<<rest - 1
 		}
-		for _, j := range near {
-			s.near = append(s.near, problem.Pair{Row: int32(i), Col: j})
-		}
-		if s.columns = near; len(s.near) > few*len(q.Owners()) {
-			return false
+		for _, bits := range near {
+			if bits != 0 {
+				s.left = append(s.left, int32(i))
+				s.alive[j/64] |= 1 << (j % 64)
+				break
+			}
 		}
 	}
-	return true
+	for before := len(s.left) + 1; len(s.left) < before; {
+		before = len(s.left)
+		kept := s.left[:0]
+		for _, i := range s.left {
+			leads := uint64(0)
+			for w, bits := range q.NearbyOf(int(i)) {
+				leads |= bits & s.alive[w]
+			}
+			if j := column[i]; leads != 0 {
+				kept = append(kept, i)
+			} else {
+				s.alive[j/64] &^= 1 << (j % 64)
+			}
+		}
+		s.left = kept
+	}
+	return len(s.left) == 0
 }
 
 // closest are the columns of a row that close lists.

@@ -5,7 +5,6 @@ package lapjv
 
 import (
 	"math"
-	"math/bits"
 	"unsafe"
 )
 
@@ -169,25 +168,15 @@ func (s *Search) Duals() (u, v []int64) {
 	return list[int64](s.dualRow, s.rows), list[int64](s.dualCol, s.cols)
 }
 
-// Nearby appends the columns of row i, other than its own, whose slack is at most NearbyUnits, after Check; ok is false where that has not listed
-// them. Others may be among these. Rows whose u was set have none.
-func (s *Search) Nearby(k *Kernels, i int, to []int32) (near []int32, ok bool) {
-	if !k.nearby || s.nearbyStride == 0 {
-		return to, false
-	}
-	own := s.Columns()[i]
-	for word, left := range list[uint64](unsafe.Add(s.nearby, i*s.nearbyStride), s.nearbyStride/8) {
-		if rest := s.cols - 64*word; rest < 64 {
-			left &= 1<<rest - 1
-		}
-		if at := int(own) - 64*word; at >= 0 && at < 64 {
-			left &^= 1 << at
-		}
-		for ; left != 0; left &= left - 1 {
-			to = append(to, int32(64*word+bits.TrailingZeros64(left)))
-		}
-	}
-	return to, true
+// Nearby is how many words of 64 columns Check has written for all rows; false where it has not.
+func (s *Search) Nearby(k *Kernels) (words int, ok bool) {
+	return s.rows * s.nearbyStride / 8, k.nearby && s.nearbyStride > 0
+}
+
+// NearbyOf has a bit for each column of row i whose slack is at most NearbyUnits, its own among these, and for others perhaps; bits beyond the last
+// column mean nothing. Rows whose u was set have none.
+func (s *Search) NearbyOf(i int) []uint64 {
+	return list[uint64](unsafe.Add(s.nearby, i*s.nearbyStride), s.nearbyStride/8)
 }
 
 // Scans is how many rows the searches of Path have read since Open, besides their roots.

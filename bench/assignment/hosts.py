@@ -44,8 +44,10 @@ def device():
 
 
 def distances(x, y, scale=1.0, integer=False):
-    d = scale * np.hypot(x[:, None, 0] - y[None, :, 0], x[:, None, 1] - y[None, :, 1])
-    return np.floor(d) if integer else d
+    d = np.empty((n, n), np.int32 if integer else np.float64)
+    for i in range(n):
+        d[i] = scale * np.hypot(x[i, 0] - y[:, 0], x[i, 1] - y[:, 1])
+    return d
 
 
 def clusters(rng, first, second):
@@ -72,7 +74,7 @@ def unequal(rng, scale=1.0, integer=False):
 
 
 def monge(rng):
-    return (rng.permutation(n)[:, None] - rng.permutation(n)[None]).astype(float) ** 2
+    return (rng.permutation(n).astype(np.int32)[:, None] - rng.permutation(n).astype(np.int32)[None]) ** 2
 
 
 def blocks(rng):
@@ -81,14 +83,17 @@ def blocks(rng):
 
 
 def sorted_columns(rng):
-    return np.floor(1e6 * ((np.arange(n)[:, None] + rng.random((n, n))) / n) ** (0.5 + rng.random(n))[None])
+    costs, tilt = np.empty((n, n), np.int32), 0.5 + rng.random(n)
+    for i in range(n):
+        costs[i] = 1e6 * ((i + rng.random(n)) / n) ** tilt
+    return costs
 
 
 KINDS = {
-    "uniform": ("int32", lambda r: r.integers(0, 10**6, (n, n))),
-    "uniform to n": ("int32", lambda r: r.integers(0, n, (n, n))),
+    "uniform": ("int32", lambda r: r.integers(0, 10**6, (n, n), np.int32)),
+    "uniform to n": ("int32", lambda r: r.integers(0, n, (n, n), np.int32)),
     "uniform float32": ("float32", lambda r: r.random((n, n), np.float32)),
-    "sorted rows": ("int32", lambda r: np.sort(r.integers(0, 10**6, (n, n)), 1)),
+    "sorted rows": ("int32", lambda r: np.sort(r.integers(0, 10**6, (n, n), np.int32), 1)),
     "unequal clusters float32": ("float32", unequal),
     "unequal clusters int32": ("int32", lambda r: unequal(r, 1e6, True)),
     "unequal clusters float64": ("float64", unequal),
@@ -99,7 +104,7 @@ KINDS = {
     "plane float64": ("float64", lambda r: distances(r.random((n, 2)), r.random((n, 2)))),
     "lattices": ("int32", lambda r: distances(lattice(0), lattice(7), 1, True)),
     "permuted Monge": ("int32", monge),
-    "low rank and noise": ("int32", lambda r: np.floor(1e6 * (r.random((n, 4)) @ r.random((4, n)))) + r.integers(0, 3, (n, n))),
+    "low rank and noise": ("int32", lambda r: (1e6 * (r.random((n, 4)) @ r.random((4, n)))).astype(np.int32) + r.integers(0, 3, (n, n), np.int32)),
     "blocks": ("int32", blocks),
     "0/1": ("int32", lambda r: r.random((n, n)) * n >= 2.5),
     "power law": ("float32", lambda r: (r.random((n, n)) + 1e-6) ** -1.4),
@@ -140,6 +145,7 @@ begin, rows = time.perf_counter(), []
 for kind, (dtype, draw) in KINDS.items():
     if o.kinds and kind not in o.kinds.split(",") or time.perf_counter() - begin > o.budget:
         continue
+    costs = None
     costs = np.ascontiguousarray(draw(np.random.default_rng(65)), dtype)
     cpu, clock, columns = once(lambda c: coalesce.solve_assignment(c).column, costs, 600)
     if columns is None:

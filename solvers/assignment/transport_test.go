@@ -290,3 +290,34 @@ func TestTransportEnds(t *testing.T) {
 		t.Fatalf("found %+v", r)
 	}
 }
+
+// Where paths are long the host's matching begins with the prices of a flow, and is worth what the flow is.
+func TestMatchingFromAFlow(t *testing.T) {
+	o := onHost(t)
+	r := rand.New(rand.NewPCG(7, 2))
+	const n = 700
+	x := make([][2]float64, 2*n)
+	for k := range x {
+		at := []float64{0, 100, 250}[min(2, r.IntN(3+k/n))]
+		x[k] = [2]float64{at + r.Float64(), at + r.Float64()}
+	}
+	distance := func(i, j int) float64 { return math.Hypot(x[i][0]-x[n+j][0], x[i][1]-x[n+j][1]) }
+	for _, inst := range []*Instance{
+		drawnCosts(t, n, n, func(i, j int) int32 { return int32(1e6 * distance(i, j)) }),
+		drawnCosts(t, n, n, func(i, j int) float32 { return float32(distance(i, j)) }),
+		drawnCosts(t, n, n, distance),
+		drawnCosts(t, n, n, func(i, j int) int64 { return int64(1e12 * distance(i, j)) }),
+	} {
+		o.Algorithm = "host"
+		matching, err := Solve(context.Background(), inst, o)
+		if err != nil || !matching.Proven {
+			t.Fatalf("%s: %v", inst.Source, err)
+		}
+		inst.Supply = slices.Repeat([]int64{1}, n)
+		o.Algorithm = ""
+		flow, err := Solve(context.Background(), inst, o)
+		if err != nil || !flow.Proven || flow.Value != matching.Value {
+			t.Errorf("%s: %v: the flow is worth %v, the matching %v", inst.Source, err, flow.Value, matching.Value)
+		}
+	}
+}

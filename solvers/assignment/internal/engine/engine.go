@@ -5,6 +5,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"math/big"
 	"time"
 
@@ -120,7 +121,11 @@ type Host struct {
 	Threads int             // goroutines; 0: one a core
 	Tuning  *tuned.Database // nil: the one embedded in the binary
 	Telling Reporter
+	Wary    bool // end with ErrLong where paths will be long
 }
+
+// ErrLong is the error of a wary solve.
+var ErrLong = errors.New("paths are long")
 
 // A Reporter is a function that a solve calls with its progress, and how often. The zero
 // value calls none.

@@ -4,6 +4,7 @@ package families
 
 import (
 	"context"
+	"errors"
 
 	"coalesce/autotune/tuned"
 	"coalesce/generated/assignment"
@@ -16,6 +17,7 @@ import (
 	"coalesce/solvers/assignment/internal/paths"
 	"coalesce/solvers/assignment/internal/reference"
 	"coalesce/solvers/assignment/internal/scaling"
+	"coalesce/solvers/assignment/internal/simplex"
 	"coalesce/solvers/assignment/problem"
 )
 
@@ -76,12 +78,29 @@ type Method struct {
 // HostMethods are the methods of the host. The first takes all problems; the others run on one core.
 func HostMethods() []Method {
 	return []Method{
-		{"host", true, host.Solve},
+		{"host", true, solveHost},
 		{"paths", false, solvePaths},
 		{"sequential-tree", false, oneCore(hungarian.SequentialTree)},
 		{"sequential-classical", false, oneCore(hungarian.SequentialClassical)},
 		{"reference", true, oneCore(reference.SolveUntil)},
 	}
+}
+
+// flowRows are the rows from which on a matching whose paths are long begins with the prices of a flow.
+const flowRows = 512
+
+// solveHost solves by the host's cores. Where paths are long, costs are dense and nothing is known, prices of a flow come first.
+func solveHost(ctx context.Context, p *problem.Normal, start *problem.Prices, on engine.Host) (*engine.Solution, error) {
+	wary := on
+	wary.Wary = start == nil && p.Rows == p.Cols && p.Rows >= flowRows && p.Instance.Dense() && p.Source == nil && p.Limit == problem.Infinity
+	sol, err := host.Solve(ctx, p, start, wary)
+	if !errors.Is(err, engine.ErrLong) {
+		return sol, err
+	}
+	if start, err = simplex.Prices(ctx, p, on); err != nil && ctx.Err() == nil {
+		return nil, err
+	}
+	return host.Solve(ctx, p, start, on)
 }
 
 // solvePaths solves dense problems by paths on the calling goroutine, without telling and without an end before the end, and others, those

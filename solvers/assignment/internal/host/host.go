@@ -78,6 +78,9 @@ func Solve(ctx context.Context, p *problem.Normal, start *problem.Prices, on eng
 	if err := h.matchFromDuals(ctx); err != nil {
 		return h.partialMatching(ctx), err
 	}
+	if on.Wary && h.full && h.free() > distant {
+		return nil, engine.ErrLong
+	}
 	if start == nil && (h.full || padable) && h.free() > structured {
 		ok, err := h.startFromSample(ctx, p, engine.Host{Threads: threads, Tuning: on.Tuning})
 		if err != nil {

@@ -325,6 +325,9 @@ func (l *lists) bid(n int) int {
 	return kept
 }
 
+// mostLists are the lists that a row gets after its first, at most, in the mean.
+const mostLists = 1
+
 // path augments along a shortest path from a free row.
 func (l *lists) path(root int32) bool {
 	q := l.search
@@ -425,7 +428,7 @@ func (l *lists) grow(rows int, least, best float64) (int32, float64) {
 		}
 	}
 	switch {
-	case at < 0:
+	case at < 0 || l.more > mostLists*l.rows: // one path asks for list after list: other methods are faster
 		return -1, 0
 	case l.length[at] >= l.cols:
 		l.beyond[at] = math.Inf(1)

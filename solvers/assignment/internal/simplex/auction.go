@@ -18,7 +18,9 @@ const (
 	firstEps     = 4   // the first eps, in the mean distance of a row's pairs
 	nextEps      = 2   // after a sample
 	lastEps      = 1. / 250
-	divide       = 6       // eps by this
+	divide       = 6  // eps by this
+	widen        = 32 // eps by this where a round leaves too much
+	widenings    = 4
 	openMost     = 0.01    // of what is to be shipped may be left by a round
 	openRows     = 20      // and of more rows the part of so many
 	auctionBids  = 20      // of a row in a round, in the mean, at most
@@ -225,11 +227,20 @@ func (s *solve) auction(ctx context.Context, v, supply, demand []int64, first fl
 	}
 	stop := int64(min(openMost, openRows/float64(n)) * float64(a.total))
 	last := max(1, int64(lastEps*mean))
-	for eps := max(1, int64(first*mean)); ; eps = max(last, eps/divide) {
+	again := 0
+	for eps := max(1, int64(first*mean)); ; {
 		a.rescale(eps)
 		a.round(ctx, eps, stop)
-		if eps <= last || ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return a
+		case a.total > 2*stop && again < widenings && eps < (p.Max-p.Min)/divide: // prices have far to fall
+			eps = min(eps*widen, (p.Max-p.Min)/divide)
+			again++
+		case eps <= last:
+			return a
+		default:
+			eps = max(last, eps/divide)
 		}
 	}
 }

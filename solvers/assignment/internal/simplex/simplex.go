@@ -5,6 +5,7 @@ package simplex
 
 import (
 	"context"
+	"math"
 	"runtime"
 	"slices"
 
@@ -40,6 +41,29 @@ func Solve(ctx context.Context, p *problem.Normal, on engine.Host) (*Solution, e
 	}
 	s := &solve{Host: on, p: p, source: source}
 	return s.run(ctx, p.Instance.Supplies(), p.Instance.Capacities())
+}
+
+// Prices are those of the columns in an optimal matching of a dense square problem, to a few units; nil where there is none, or no room for sums of its costs.
+func Prices(ctx context.Context, p *problem.Normal, on engine.Host) (*problem.Prices, error) {
+	q, inst := *p, *p.Instance
+	inst.Supply = slices.Repeat([]int64{1}, p.Rows)
+	inst.Capacity = inst.Supply
+	q.Instance = &inst
+	drop := uint(0)
+	for size := max(p.Max, -p.Min, 1); size>>drop > 1<<60/int64(inst.SumRows(p.Rows)); drop++ {
+		if p.Instance.Type.Integer() {
+			return nil, nil
+		}
+	}
+	q.Scale, q.Min, q.Max = math.Ldexp(p.Scale, -int(drop)), p.Min>>drop, p.Max>>drop+1
+	found, err := Solve(ctx, &q, on)
+	if err != nil || found.Cut != nil {
+		return nil, err
+	}
+	for j := range found.V {
+		found.V[j] <<= drop
+	}
+	return &found.Prices, nil
 }
 
 type solve struct {

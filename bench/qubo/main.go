@@ -4,6 +4,7 @@
 //
 //	go run ./bench/qubo -device host -experiment target -data DIR
 //	go run ./bench/qubo -device host -experiment target -data DIR -instances 'bqp2500-*' -seeds 20
+//	go run ./bench/qubo -device host -experiment sets -data DIR -limit 60s
 //	go run ./bench/qubo -device host -experiment bounds -data DIR -limits 0=2s,600=6s
 //	go run ./bench/qubo -device host -experiment surfaces -data DIR -limit 60s -seeds 1
 //	go run -tags cuda ./bench/qubo -device cuda:0 -experiment verify
@@ -15,7 +16,8 @@
 // has the solution, and for the seconds of the whole run until that is verified;
 // that of massive multi-start from the matrix resident on the device, samples
 // included; a rival's from its model in memory; an evaluation's is the device's
-// own. DIR holds bqp2500-1.txt.xz and so on, and those of the G-set in gset/;
+// own. DIR holds bqp2500-1.txt.xz and so on, and those of the G-set in gset/, and
+// QOBLIB's independent sets (07-independentset/models/binary_unconstrained/qs_files);
 // Palubeckis' instances are drawn. A row whose instance is in neither is marked
 // "not given". Every objective is recomputed from the instance's
 // coefficients. Runs to a target are summed up by instance at the end.
@@ -71,6 +73,7 @@ func experiments() []experiment.Experiment[*bench] {
 		{Name: "division", About: "massive multi-start with ascents on the host, as the paper divides its tasks, and on the device", Run: (*bench).timeDivision},
 		{Name: "batch", About: "massive multi-start over the iterations at once", Run: (*bench).timeBatches},
 		{Name: "target", About: "time to the best known value, of the device's best engine or of -engines, every seed", Run: (*bench).timeToTarget},
+		{Name: "sets", About: "the same for the independent sets of QOBLIB", Run: (*bench).timeIndependentSets},
 		{Name: "bounds", About: "value, bound and its kind of every instance that is a file, within the limit", Run: (*bench).boundValues},
 		{Name: "surfaces", About: "value, bound and time of the G-set's tori, and of drawn grids and tori, every seed, within the limit", Run: (*bench).solveSurfaces},
 		{Name: "sparse", About: "value, bound and time of drawn sparse instances, every seed, within the limit: tori with linear terms, and random graphs", Run: (*bench).solveSparse},

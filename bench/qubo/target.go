@@ -20,8 +20,11 @@ func targetProblems() []problem {
 
 // timeToTarget times engines, or the device's best, to the best known value, seeds 1
 // on: from the coefficients in memory until the search has it.
-func (b *bench) timeToTarget() error {
-	return b.eachProblem(targetProblems(), "solve", func(p problem, inst *solver.Instance) error {
+func (b *bench) timeToTarget() error { return b.timeEngines(targetProblems()) }
+
+// timeEngines is timeToTarget for a list of problems.
+func (b *bench) timeEngines(list []problem) error {
+	return b.eachProblem(list, "solve", func(p problem, inst *solver.Instance) error {
 		engines := b.settings.engines
 		if len(engines) == 0 {
 			engines = []string{""}
@@ -37,6 +40,9 @@ func (b *bench) timeToTarget() error {
 		return nil
 	})
 }
+
+// timeIndependentSets does the same for QOBLIB's independent sets.
+func (b *bench) timeIndependentSets() error { return b.timeEngines(independentSetProblems()) }
 
 // addRun adds the row of a run of an engine, or the device's best, with a part
 // left out where one is named.

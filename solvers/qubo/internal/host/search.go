@@ -15,6 +15,7 @@ import (
 	"coalesce/runtime/host/kernels/qubo"
 	"coalesce/solvers/qubo/internal/reference"
 	"coalesce/solvers/qubo/internal/search"
+	"coalesce/solvers/qubo/internal/stableset"
 	"coalesce/solvers/qubo/problem"
 )
 
@@ -43,6 +44,9 @@ func (h Search) Search(ctx context.Context, p *problem.Normal, o search.Options,
 	if p.N <= reference.Tiny {
 		reference.SearchExhaustively(p, o, found)
 		return search.Work{}, nil
+	}
+	if stableset.Is(p) && !slices.Contains(h.Without, stableSets) {
+		return stableset.Search{}.Search(ctx, p, o, found)
 	}
 	end := &deadline{deadline: o.Deadline}
 	stop := context.AfterFunc(ctx, end.expire)

@@ -8,5 +8,5 @@ import "coalesce/runtime/device"
 
 // Families lists the problem's families, in the order of go.generate.
 func Families() []*device.Family {
-	return []*device.Family{&Evaluate, &Hostflips, &Bulk, &Temper, &Multistart}
+	return []*device.Family{&Evaluate, &Hostflips, &Bulk, &Temper, &Stableset, &Multistart}
 }

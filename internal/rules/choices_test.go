@@ -90,6 +90,20 @@ func TestTuningIsUsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	sets := qubo.NewBuilder(variables)
+	for i := range variables {
+		sets.Linear(i, 1)
+		for _, j := range []int{(i + 1) % variables, (i + 3) % variables, (i * i) % variables} {
+			if i != j {
+				sets.Pair(i, j, -2)
+			}
+		}
+	}
+	sets.Maximize()
+	stable, err := sets.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
 	bids := &auction.Auction{Goods: n, Dummies: 5, Source: "test"}
 	for i := range int64(2 * n) {
 		bids.Bids = append(bids.Bids, auction.Bid{Number: i, Price: 1 + i*i%17, Goods: []int64{i % n, n + i%5}})
@@ -147,6 +161,7 @@ func TestTuningIsUsed(t *testing.T) {
 		}},
 		"tabu":       {gpu, variables, searching(ctx, quadratic, "bulk")},
 		"tempering":  {gpu, variables, searching(ctx, quadratic, "temper")},
+		"stableset":  {gpu, variables, searching(ctx, stable, "stableset")},
 		"multistart": {gpu, variables, searching(ctx, quadratic, "multistart")},
 	} {
 		r := &recorder{Device: run.device, loaded: map[string]string{}}

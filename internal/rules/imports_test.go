@@ -113,7 +113,7 @@ var rooms = []room{
 	{"solvers/qubo/internal/evaluate", []string{"solvers/qubo/problem", "solvers/cores", "generated/qubo", "autotune/tuned", "runtime/device"}},
 	{"solvers/qubo/internal/search", []string{"solvers/qubo/problem", "solvers/solve", "solvers/option", "generated/qubo", "autotune/tuned", "runtime/device", "runtime/collective"}},
 	{"solvers/qubo/internal/reference", []string{"solvers/qubo/problem", "solvers/qubo/internal/draw", "solvers/qubo/internal/search"}},
-	{"solvers/qubo/internal/stableset", quboSearch},
+	{"solvers/qubo/internal/stableset", slices.Concat(quboSearch, quboDevice)},
 	{"solvers/qubo/internal/host", slices.Concat(quboSearch, []string{"solvers/qubo/internal/stableset", "solvers/cores", "generated/qubo", "runtime/host/...", "autotune/tuned", "autotune/subject", "autotune/kernel"})},
 	{"solvers/qubo/internal/tabu", slices.Concat(quboSearch, quboDevice, []string{"solvers/cores"})},
 	{"solvers/qubo/internal/tempering", slices.Concat(quboSearch, quboDevice)},
@@ -122,7 +122,7 @@ var rooms = []room{
 	{"solvers/qubo/internal/qubotest", []string{"solvers/qubo/problem", "solvers/qubo/internal/search", "solvers/qubo/internal/reference"}},
 	{"solvers/qubo", []string{"solvers/option", "solvers/solve", "solvers/formats", "solvers/algorithms", "solvers/qubo/problem", "solvers/qubo/internal/draw", "solvers/qubo/internal/formats", "solvers/qubo/internal/preprocess", "solvers/qubo/internal/semidefinite",
 		"solvers/qubo/internal/frustration", "solvers/qubo/internal/planar", "solvers/qubo/internal/oddcycle", "solvers/qubo/internal/search", "solvers/qubo/internal/reference", "solvers/qubo/internal/host", "solvers/qubo/internal/tabu",
-		"solvers/qubo/internal/tempering", "solvers/qubo/internal/multistart", "generated/qubo", "runtime/device", "runtime/collective", "autotune/tuned", "autotune/subject"}},
+		"solvers/qubo/internal/tempering", "solvers/qubo/internal/stableset", "solvers/qubo/internal/multistart", "generated/qubo", "runtime/device", "runtime/collective", "autotune/tuned", "autotune/subject"}},
 	// assignment's rooms, from the problem to the algorithms: an algorithm knows
 	// nothing of files and of other algorithms, but for the search that core and price
 	// shares with the host; the API brings them together.

@@ -652,7 +652,7 @@ class SolveQuboFlags(TypedDict, total=False):
     problem: problem of a file of several, from 1 (default: the only one).
     header: whether the first line of a CSV file is names: yes, no (default: told by the file, an error where it can be read either way).
     index: whether the first column of a CSV file is names: yes, no (default: told by the file, an error where it can be read either way).
-    algorithm: search with: portfolio, bulk, temper, host, multistart, reference (default: the solver's choice).
+    algorithm: search with: portfolio, bulk, temper, stableset, host, multistart, reference (default: the solver's choice).
     variant: run this variant of the algorithm's kernels, by its label, in place of the fastest known (default: the fastest known).
     time_limit: end the solve of an instance after this time, with the best so far (default: 10s, or none with --work).
     target: stop at this value or a better one (default: none).
@@ -660,7 +660,7 @@ class SolveQuboFlags(TypedDict, total=False):
     work: stop after so many flips: the answer then depends on --seed, --rules and the device alone (default: no limit).
     solutions: find so many distinct solutions (default: only the best).
     min_distance: variables in which those of --solutions differ at least (default: 1).
-    without: parts of the search to leave out, to measure their worth: temper, bulk, host, tabu, anneal, reheat, eliminate, multistart, random, relink, cross, mutate, majority, bound, planar (default: none).
+    without: parts of the search to leave out, to measure their worth: temper, bulk, host, tabu, anneal, reheat, eliminate, multistart, stableset, random, relink, cross, mutate, majority, bound, planar (default: none).
     rules: parameters of the search, as in tenure=20,stall=10000, which docs/qubo.md describes (default: each engine's own).
     samples: multistart: random solutions whose mean objective the screen is made of (default: 1000).
     iterations: multistart: end after so many iterations of diversify, screen and search (default: at another limit).
@@ -691,7 +691,7 @@ class SolveQuboFlags(TypedDict, total=False):
     problem: Optional[int]
     header: Optional[Literal["yes", "no"]]
     index: Optional[Literal["yes", "no"]]
-    algorithm: Optional[Literal["portfolio", "bulk", "temper", "host", "multistart", "reference"]]
+    algorithm: Optional[Literal["portfolio", "bulk", "temper", "stableset", "host", "multistart", "reference"]]
     variant: Optional[Path]
     time_limit: Optional[Union[str, float]]
     target: Optional[float]

@@ -11,6 +11,7 @@ import (
 	"coalesce/solvers/qubo/internal/multistart"
 	"coalesce/solvers/qubo/internal/reference"
 	"coalesce/solvers/qubo/internal/search"
+	"coalesce/solvers/qubo/internal/stableset"
 	"coalesce/solvers/qubo/internal/tabu"
 	"coalesce/solvers/qubo/internal/tempering"
 	"coalesce/solvers/qubo/problem"
@@ -33,9 +34,10 @@ type engine struct {
 func engines() []engine {
 	everywhere := []string{device.CUDA, device.Emulated, device.Host}
 	return []engine{
-		{name: "portfolio", about: "temper for sparse problems, bulk for others, and beside it a portfolio of searches on the host", kinds: everywhere[:1], variant: true, open: openTeam},
+		{name: "portfolio", about: "stableset for programs that are stable sets, temper for other sparse ones, bulk for others, and beside it a portfolio of searches on the host", kinds: everywhere[:1], variant: true, open: openTeam},
 		{name: "bulk", about: "hundreds of tabu searches that share a pool, a block or a cluster of blocks each", kinds: everywhere[:2], variant: true, open: tabu.Open},
 		{name: "temper", about: "replica exchange with cluster moves, 32 replicas a block, for sparse problems", kinds: everywhere[:2], variant: true, open: tempering.Open},
+		{name: "stableset", about: "exchanges for programs that are maximum stable sets, a warp a walk", kinds: everywhere[:2], variant: true, open: stableset.Open},
 		{name: "host", about: "a portfolio of searches that share a pool, on all cores", kinds: everywhere, cores: true, open: onEach(host.Open)},
 		{name: "multistart", about: "massive multi-start (Lewis 2017)", kinds: everywhere, open: onEach(multistart.Open)},
 		{name: "reference", about: "one-flip tabu search as plainly as it can be written", kinds: everywhere, cores: true, open: onEach(openReference)},

@@ -50,15 +50,15 @@ func (a *arm) learn(value int64, reward, cost float64) {
 	a.spread = (1 - late) * (a.spread + late*off*off)
 }
 
-// stableSets is the name of the search for stable sets, which is made in place of the methods where a problem is one of these.
-const stableSets = "stableset"
+// StableSets is the name of the search for stable sets, which is made in place of the methods where a problem is one of these.
+const StableSets = "stableset"
 
 // MethodNames are the names of all methods, as Search leaves them out.
 func MethodNames() (names []string) {
 	for m := range methods {
 		names = append(names, m.String())
 	}
-	return append(names, stableSets)
+	return append(names, StableSets)
 }
 
 // A portfolio shares effort between methods and keeps the pool.

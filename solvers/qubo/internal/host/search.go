@@ -45,7 +45,7 @@ func (h Search) Search(ctx context.Context, p *problem.Normal, o search.Options,
 		reference.SearchExhaustively(p, o, found)
 		return search.Work{}, nil
 	}
-	if stableset.Is(p) && !slices.Contains(h.Without, stableSets) {
+	if o.Elite == nil && o.Rules == (search.Rules{}) && !slices.Contains(h.Without, StableSets) && stableset.Is(p) { // of many solutions flips find more
 		return stableset.Search{}.Search(ctx, p, o, found)
 	}
 	end := &deadline{deadline: o.Deadline}

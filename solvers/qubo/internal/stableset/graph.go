@@ -4,6 +4,8 @@
 package stableset
 
 import (
+	"math"
+
 	"coalesce/solvers/qubo/problem"
 )
 
@@ -22,8 +24,8 @@ const mostVertices = 1 << 15
 
 // Is reports whether a problem is one of maximum stable sets that Search takes.
 func Is(p *problem.Normal) bool {
-	_, _, mirrored, ok := penaltiesOf(p)
-	return ok && (mirrored || len(p.Col) > 0)
+	_, _, _, ok := penaltiesOf(p)
+	return ok && len(p.Col) > 0
 }
 
 // penaltiesOf are the value of the empty set and the gain of a vertex, where all pairs are penalties of at least the gain: of the
@@ -32,14 +34,12 @@ func penaltiesOf(p *problem.Normal) (base, gain int64, mirrored, ok bool) {
 	if p.N == 0 || p.N > mostVertices {
 		return 0, 0, false, false
 	}
-	least := int64(0) // penalty
-	for k, w := range p.Weight {
+	least := int64(math.MaxInt64) // penalty
+	for _, w := range p.Weight {
 		if w >= 0 {
 			return 0, 0, false, false
 		}
-		if k == 0 || -w < least {
-			least = -w
-		}
+		least = min(least, -w)
 	}
 	alike := func(gainOf func(i int) int64) bool {
 		gain = gainOf(0)

@@ -3,6 +3,7 @@ package qubo
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"coalesce/solvers/qubo/internal/host"
 	"coalesce/solvers/qubo/internal/preprocess"
 	"coalesce/solvers/qubo/internal/search"
+	"coalesce/solvers/qubo/internal/stableset"
 	"coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 )
@@ -59,6 +61,11 @@ func (r *run) solve() (variant string, err error) {
 		late = func() bool { return false }
 	}
 	red := preprocess.Reduce(r.p, r.inst.Fixed, r.o.Unreduced || r.o.Solutions > 1, r.inst.Rows, late)
+	if r.loosens(red) {
+		if kept := preprocess.ReducePenalties(r.p, r.inst.Fixed, r.inst.Rows, late); 4*red.VariablesLeft() > 3*kept.VariablesLeft() {
+			red = kept
+		}
+	}
 	if r.o.Target != nil {
 		t := r.p.Objective(*r.o.Target)
 		r.target = &t
@@ -119,6 +126,13 @@ func (r *run) solve() (variant string, err error) {
 		return "", err
 	}
 	return variant, r.cut()
+}
+
+// loosens reports whether a reduction has left pairs that gain in a problem of maximum stable sets, which is then searched as any other.
+func (r *run) loosens(red *preprocess.Reduction) bool {
+	return !r.o.Unreduced && stableset.Is(r.p) && slices.ContainsFunc(red.Parts, func(c preprocess.Part) bool {
+		return c.Problem.N > mostBranched && !stableset.Is(c.Problem)
+	})
 }
 
 // cut is the error of a search that the limits have cut short.

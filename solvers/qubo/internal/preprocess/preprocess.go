@@ -86,6 +86,7 @@ type reducer struct {
 	degree []int32
 	bound  int64                            // of p
 	margin bool                             // the first rule alone is applied, with a margin for rounding
+	folds  bool                             // a variable may go by a pair that gains between its neighbours
 	held   []bool                           // variables that the rules leave as they are; nil: none
 	exact  map[int32]*reference.Elimination // of components by their first variable
 	queue  []int32
@@ -99,7 +100,17 @@ type reducer struct {
 // eliminated until then stay so. Where given fixes nothing and even dividing the problem into
 // parts takes too long, the problem stays whole.
 func Reduce(p *problem.Normal, given []int8, plain bool, rows ExactRows, stop func() bool) *Reduction {
-	r := &reducer{Reduction: &Reduction{p: p}}
+	return (&reducer{Reduction: &Reduction{p: p}, folds: true}).run(given, plain, rows, stop)
+}
+
+// ReducePenalties is Reduce for a problem of which all pairs are penalties, and stay so: variables of two neighbours that a pair that
+// gains would have to join are left.
+func ReducePenalties(p *problem.Normal, given []int8, rows ExactRows, stop func() bool) *Reduction {
+	return (&reducer{Reduction: &Reduction{p: p}}).run(given, false, rows, stop)
+}
+
+func (r *reducer) run(given []int8, plain bool, rows ExactRows, stop func() bool) *Reduction {
+	p := r.p
 	r.begin()
 	must := false
 	for i, v := range given {
@@ -277,9 +288,12 @@ func (r *reducer) eliminate(i int32) {
 	if s.k >= 0 && max(len(r.adj[s.j]), len(r.adj[s.k])) > hub {
 		return
 	}
+	best := func(w int64) int64 { return max(0, s.diag+w) }
+	if s.k >= 0 && !r.folds && best(s.w1+s.w2)+best(0) > best(s.w1)+best(s.w2) && !r.joined(s.j, s.k) {
+		return
+	}
 	r.gone[i], r.adj[i] = true, nil
 	r.steps = append(r.steps, s)
-	best := func(w int64) int64 { return max(0, s.diag+w) }
 	r.Constant += best(0)
 	r.forget(s.j, s.w1)
 	r.diag[s.j] += best(s.w1) - best(0)
@@ -292,6 +306,11 @@ func (r *reducer) eliminate(i int32) {
 		r.join(s.j, s.k, w)
 		r.join(s.k, s.j, w)
 	}
+}
+
+// joined reports whether i and j have a pair.
+func (r *reducer) joined(i, j int32) bool {
+	return slices.ContainsFunc(r.adj[i], func(e edge) bool { return e.to == j })
 }
 
 // list makes lists of the pairs that are left.

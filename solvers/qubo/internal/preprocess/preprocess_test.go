@@ -159,3 +159,39 @@ func TestBoundOfBipartiteGraphs(t *testing.T) {
 		t.Errorf("the cut is %d, the bound %d", v, found.Bound())
 	}
 }
+
+// TestPenaltiesStay reduces stable sets of sparse graphs: no pair that gains is left, and the best value is that of all solutions.
+func TestPenaltiesStay(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	folded := 0
+	for range 200 {
+		n := 6 + r.IntN(12)
+		pairs := map[[2]int]int64{}
+		for range n + r.IntN(n) {
+			if i, j := r.IntN(n), r.IntN(n); i < j {
+				pairs[[2]int{i, j}] = -2 - int64(r.IntN(2))
+			}
+		}
+		p := qubotest.Sparse(n, func(int) int64 { return 2 }, pairs)
+		red := ReducePenalties(p, nil, nil, qubotest.NeverStop)
+		if loose := Reduce(p, nil, false, nil, qubotest.NeverStop); loose.VariablesLeft() < red.VariablesLeft() {
+			folded++
+		}
+		var parts [][]uint64
+		for _, c := range red.Parts {
+			for _, w := range c.Problem.Weight {
+				if w > 0 {
+					t.Fatalf("a pair of %v gains %d", pairs, w)
+				}
+			}
+			_, x := reference.Exhaust(c.Problem)
+			parts = append(parts, x)
+		}
+		if got, want := p.Value(red.Restore(parts)), qubotest.Optimum(p, nil); got != want {
+			t.Fatalf("%v: %d, by all solutions %d", pairs, got, want)
+		}
+	}
+	if folded == 0 {
+		t.Error("no graph has a variable that is kept")
+	}
+}

@@ -19,6 +19,9 @@ type Search struct{ Cores int } // 0: all
 // Steps of a walk in a round grow from firstSteps to lastSteps, on a graph of one word; those of larger ones are as much slower.
 const firstSteps, lastSteps = 1 << 13, 1 << 18
 
+// fewerSteps is how many times fewer steps the walk on a core makes whose largest set is smaller than the other's.
+const fewerSteps = 16
+
 // Search implements search.Searcher, for problems that Is takes.
 func (h Search) Search(ctx context.Context, p *problem.Normal, o search.Options, found func(int64, []uint64, time.Duration)) (search.Work, error) {
 	r := o.NewRounds(ctx, found)
@@ -63,7 +66,12 @@ func (h Search) Search(ctx context.Context, p *problem.Normal, o search.Options,
 		var team sync.WaitGroup
 		for _, own := range walks {
 			team.Go(func() {
+				lead := max(own[0].top, own[1].top)
 				for _, w := range own {
+					if w.top < lead {
+						w.run(max(1, steps/fewerSteps), target, r.Deadline)
+						continue
+					}
 					w.run(steps, target, r.Deadline)
 				}
 			})

@@ -12,6 +12,7 @@ import (
 	generated "coalesce/generated/assignment"
 	"coalesce/runtime/device"
 	solver "coalesce/solvers/assignment"
+	assignmentproblem "coalesce/solvers/assignment/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -21,13 +22,13 @@ type batchCase struct {
 	count      int
 	rows, cols int
 	costs      int64 // range
-	value      solver.Value
+	value      assignmentproblem.Value
 	ragged     bool
 }
 
 func (c batchCase) String() string {
 	s := fmt.Sprintf("%s %d x (%dx%d) R=%d", c.kind, c.count, c.rows, c.cols, c.costs)
-	if c.value != solver.Int32 {
+	if c.value != assignmentproblem.Int32 {
 		s += " " + string(c.value)
 	}
 	if c.ragged {
@@ -37,8 +38,8 @@ func (c batchCase) String() string {
 }
 
 // draw makes the matrices of seed s.
-func (c batchCase) draw(s int) ([]*solver.Instance, error) {
-	list := make([]*solver.Instance, c.count)
+func (c batchCase) draw(s int) ([]*assignmentproblem.Instance, error) {
+	list := make([]*assignmentproblem.Instance, c.count)
 	for k := range list {
 		rows, cols := c.rows, c.cols
 		if c.ragged {
@@ -53,7 +54,7 @@ func (c batchCase) draw(s int) ([]*solver.Instance, error) {
 }
 
 func batchCases(small bool) []batchCase {
-	i, f := solver.Int32, solver.Float32
+	i, f := assignmentproblem.Int32, assignmentproblem.Float32
 	if small {
 		return []batchCase{{"uniform", 6, 40, 40, 1e6, i, false}, {"uniform", 6, 20, 60, 1e6, f, false}, {"uniform", 6, 60, 60, 60, i, true}}
 	}
@@ -89,7 +90,7 @@ func (b *bench) raceBatches() error {
 	return nil
 }
 
-func (b *bench) batchVariants(value solver.Value) []string {
+func (b *bench) batchVariants(value assignmentproblem.Value) []string {
 	if b.settings.Variant != "every" {
 		return []string{b.settings.Variant}
 	}
@@ -103,7 +104,7 @@ func (b *bench) batchVariants(value solver.Value) []string {
 }
 
 // batch times one variant on the matrices of one seed.
-func (b *bench) batch(c batchCase, seed int, list []*solver.Instance, o solver.Options, optimum *string) {
+func (b *bench) batch(c batchCase, seed int, list []*assignmentproblem.Instance, o solver.Options, optimum *string) {
 	row := result.Solve{Name: "batch", Kind: c.kind, Rows: c.rows, Cols: c.cols, Range: c.costs, Value: string(c.value), Seed: uint64(seed), Matrices: c.count}
 	if c.ragged {
 		row.Noise = "ragged"
@@ -122,7 +123,7 @@ func (b *bench) batch(c batchCase, seed int, list []*solver.Instance, o solver.O
 	b.addRow(row)
 }
 
-func (b *bench) batchRuns(row *result.Solve, list []*solver.Instance, o solver.Options) (err error) {
+func (b *bench) batchRuns(row *result.Solve, list []*assignmentproblem.Instance, o solver.Options) (err error) {
 	batch, err := solver.OpenBatch(b.Ctx, list, o)
 	if err != nil {
 		return err

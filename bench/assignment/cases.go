@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	solver "coalesce/solvers/assignment"
+	assignmentproblem "coalesce/solvers/assignment/problem"
 )
 
 // A problem is an instance to race on, up to its seed.
@@ -13,7 +14,7 @@ type problem struct {
 	kind  string
 	n     int
 	spans costRange // the range of costs
-	value solver.Value
+	value assignmentproblem.Value
 	noise string // "", permuted, shift or jitter
 }
 
@@ -38,7 +39,7 @@ func (p problem) String() string {
 	if p.spans.name != "" {
 		s += " R=" + p.spans.name
 	}
-	if p.value != solver.Int32 {
+	if p.value != assignmentproblem.Int32 {
 		s += " " + string(p.value)
 	}
 	if p.noise != "" {
@@ -84,7 +85,7 @@ func (p problem) knownOptimum(s int) string {
 	if p.kind != "machol" && s != 1 {
 		return ""
 	}
-	p.value = solver.Int32 // the same integers in another type cost the same
+	p.value = assignmentproblem.Int32 // the same integers in another type cost the same
 	if p.noise == "permuted" && p.kind == "machol" {
 		p.noise = ""
 	}
@@ -94,20 +95,20 @@ func (p problem) knownOptimum(s int) string {
 // targetProblems are the instances that targets were set for, small ones first.
 func targetProblems() []problem {
 	var all []problem
-	add := func(kind string, n int, value solver.Value, spans ...costRange) {
+	add := func(kind string, n int, value assignmentproblem.Value, spans ...costRange) {
 		for _, s := range spans {
 			all = append(all, problem{kind: kind, n: n, spans: s, value: value})
 		}
 	}
-	add("uniform", 1000, solver.Int32, side, million)
-	add("machol", 2000, solver.Int32, natural)
-	add("uniform", 5000, solver.Int32, side, million)
-	add("geom", 5000, solver.Int32, million)
-	add("uniform", 10000, solver.Int32, tenth, side, tenfold, million)
-	add("uniform", 20000, solver.Int32, tenth, side, tenfold, million, most32)
-	add("uniform", 20000, solver.Float32, natural)
-	add("uniform", 40000, solver.Int32, side, million)
-	add("uniform", 100000, solver.Int32, billion)
+	add("uniform", 1000, assignmentproblem.Int32, side, million)
+	add("machol", 2000, assignmentproblem.Int32, natural)
+	add("uniform", 5000, assignmentproblem.Int32, side, million)
+	add("geom", 5000, assignmentproblem.Int32, million)
+	add("uniform", 10000, assignmentproblem.Int32, tenth, side, tenfold, million)
+	add("uniform", 20000, assignmentproblem.Int32, tenth, side, tenfold, million, most32)
+	add("uniform", 20000, assignmentproblem.Float32, natural)
+	add("uniform", 40000, assignmentproblem.Int32, side, million)
+	add("uniform", 100000, assignmentproblem.Int32, billion)
 	return all
 }
 

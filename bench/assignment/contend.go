@@ -15,13 +15,14 @@ import (
 	"coalesce/bench/result"
 	"coalesce/runtime/device"
 	solver "coalesce/solvers/assignment"
+	assignmentproblem "coalesce/solvers/assignment/problem"
 	"coalesce/solvers/solve"
 )
 
 // An instance is a drawn problem with its optimum, if that is known.
 type instance struct {
 	problem
-	*solver.Instance
+	*assignmentproblem.Instance
 	seed    int
 	optimum string  // that of the first contender that answered, or a published one
 	gap     float64 // possible error of the optimum by rounding
@@ -36,7 +37,7 @@ func (i *instance) isRemote() bool { return i.Len() == 0 && i.Points == nil && i
 
 func (b *bench) drawInstance(p problem, s int) (*instance, error) {
 	if b.Facts.Kind == device.CUDA && p.kind == "uniform" && p.noise == "" && p.n >= drawnSide {
-		return &instance{problem: p, Instance: &solver.Instance{Rows: p.n, Cols: p.n, Type: p.value}, seed: s, optimum: p.knownOptimum(s)}, nil
+		return &instance{problem: p, Instance: &assignmentproblem.Instance{Rows: p.n, Cols: p.n, Type: p.value}, seed: s, optimum: p.knownOptimum(s)}, nil
 	}
 	inst, err := solver.Draw(p.drawing(s))
 	return &instance{problem: p, Instance: inst, seed: s, optimum: p.knownOptimum(s)}, err
@@ -165,7 +166,7 @@ func (b *bench) timeRuns(ctx context.Context, row *result.Solve, open func() (*s
 		if err != nil {
 			return 0, err
 		}
-		if row.Optimum != "" && row.Optimum != r.Value.String() && solver.Value(row.Value).Integer() {
+		if row.Optimum != "" && row.Optimum != r.Value.String() && assignmentproblem.Value(row.Value).Integer() {
 			return 0, fmt.Errorf("run %d found the optimum %s, those before it %s", run, r.Value.String(), row.Optimum)
 		}
 		row.Variant, row.Optimum, gap = r.Variant, r.Value.String(), r.Certificate.Gap

@@ -9,21 +9,21 @@ import (
 
 	"coalesce/bench/experiment"
 	"coalesce/runtime/device"
-	solver "coalesce/solvers/assignment"
+	assignmentproblem "coalesce/solvers/assignment/problem"
 	"coalesce/solvers/cores"
 )
 
 // A degenerate kind is one of square costs on which shortest paths are long, or most costs tie.
 type degenerate struct {
 	name  string
-	value solver.Value
+	value assignmentproblem.Value
 	// draw returns the cost of a pair; those of a row are drawn in the order of its columns. r is for what rows share.
 	draw func(r *rand.Rand, n int) func(row *rand.Rand, i, j int) float64
 	sort bool // rows are sorted
 }
 
 func degenerateKinds() []degenerate {
-	distances := func(value solver.Value, name string, scale float64, from, to func(r *rand.Rand, k, n int) (x, y float64)) degenerate {
+	distances := func(value assignmentproblem.Value, name string, scale float64, from, to func(r *rand.Rand, k, n int) (x, y float64)) degenerate {
 		return degenerate{name: name, value: value, draw: func(r *rand.Rand, n int) func(*rand.Rand, int, int) float64 {
 			a, b := make([][2]float64, n), make([][2]float64, n)
 			for k := range n {
@@ -71,34 +71,34 @@ func degenerateKinds() []degenerate {
 		side := int(math.Sqrt(float64(n) * 5 / 4))
 		return float64(k%side) / float64(side), float64(k/side) / float64((n+side-1)/side)
 	}
-	each := func(name string, value solver.Value, cost func(row *rand.Rand, n int) float64) degenerate {
+	each := func(name string, value assignmentproblem.Value, cost func(row *rand.Rand, n int) float64) degenerate {
 		return degenerate{name: name, value: value, draw: func(_ *rand.Rand, n int) func(*rand.Rand, int, int) float64 {
 			return func(row *rand.Rand, _, _ int) float64 { return cost(row, n) }
 		}}
 	}
 	million := func(row *rand.Rand, _ int) float64 { return float64(row.IntN(1e6)) }
-	sorted := each("sorted rows", solver.Int32, million)
+	sorted := each("sorted rows", assignmentproblem.Int32, million)
 	sorted.sort = true
 	return []degenerate{
-		each("uniform", solver.Int32, million),
-		each("uniform to n", solver.Int32, func(row *rand.Rand, n int) float64 { return float64(row.IntN(n)) }),
-		each("uniform", solver.Float32, func(row *rand.Rand, _ int) float64 { return float64(row.Float32()) }),
+		each("uniform", assignmentproblem.Int32, million),
+		each("uniform to n", assignmentproblem.Int32, func(row *rand.Rand, n int) float64 { return float64(row.IntN(n)) }),
+		each("uniform", assignmentproblem.Float32, func(row *rand.Rand, _ int) float64 { return float64(row.Float32()) }),
 		sorted,
-		distances(solver.Float32, "unequal clusters", 1, clusters(0.5, 0.8), clusters(0.3, 0.6)),
-		distances(solver.Int32, "unequal clusters", 1e6, clusters(0.5, 0.8), clusters(0.3, 0.6)),
-		distances(solver.Float64, "unequal clusters", 1, clusters(0.5, 0.8), clusters(0.3, 0.6)),
-		distances(solver.Float32, "two far clusters", 1, line(1e6), line(1e6)),
-		distances(solver.Float64, "lines", 1, line(0), line(0)),
-		distances(solver.Int32, "grid to points", 1e6, grid, anywhere),
-		distances(solver.Int32, "plane", 1e6, anywhere, anywhere),
-		distances(solver.Float32, "plane", 1, anywhere, anywhere),
-		distances(solver.Float64, "plane", 1, anywhere, anywhere),
-		distances(solver.Int32, "lattices", 1, lattice(0), lattice(7)),
-		{name: "permuted Monge", value: solver.Int32, draw: func(r *rand.Rand, n int) func(*rand.Rand, int, int) float64 {
+		distances(assignmentproblem.Float32, "unequal clusters", 1, clusters(0.5, 0.8), clusters(0.3, 0.6)),
+		distances(assignmentproblem.Int32, "unequal clusters", 1e6, clusters(0.5, 0.8), clusters(0.3, 0.6)),
+		distances(assignmentproblem.Float64, "unequal clusters", 1, clusters(0.5, 0.8), clusters(0.3, 0.6)),
+		distances(assignmentproblem.Float32, "two far clusters", 1, line(1e6), line(1e6)),
+		distances(assignmentproblem.Float64, "lines", 1, line(0), line(0)),
+		distances(assignmentproblem.Int32, "grid to points", 1e6, grid, anywhere),
+		distances(assignmentproblem.Int32, "plane", 1e6, anywhere, anywhere),
+		distances(assignmentproblem.Float32, "plane", 1, anywhere, anywhere),
+		distances(assignmentproblem.Float64, "plane", 1, anywhere, anywhere),
+		distances(assignmentproblem.Int32, "lattices", 1, lattice(0), lattice(7)),
+		{name: "permuted Monge", value: assignmentproblem.Int32, draw: func(r *rand.Rand, n int) func(*rand.Rand, int, int) float64 {
 			p, q := r.Perm(n), r.Perm(n)
 			return func(_ *rand.Rand, i, j int) float64 { return float64((p[i] - q[j]) * (p[i] - q[j])) }
 		}},
-		{name: "low rank and noise", value: solver.Int32, draw: func(r *rand.Rand, n int) func(*rand.Rand, int, int) float64 {
+		{name: "low rank and noise", value: assignmentproblem.Int32, draw: func(r *rand.Rand, n int) func(*rand.Rand, int, int) float64 {
 			x := make([]float64, 8*n)
 			for k := range x {
 				x[k] = r.Float64()
@@ -111,21 +111,21 @@ func degenerateKinds() []degenerate {
 				return math.Floor(1e6*sum) + float64(row.IntN(3))
 			}
 		}},
-		{name: "blocks", value: solver.Int32, draw: func(r *rand.Rand, n int) func(*rand.Rand, int, int) float64 {
+		{name: "blocks", value: assignmentproblem.Int32, draw: func(r *rand.Rand, n int) func(*rand.Rand, int, int) float64 {
 			p, q, level := r.Perm(n), r.Perm(n), make([]float64, 64*64)
 			for k := range level {
 				level[k] = float64(r.IntN(1000))
 			}
 			return func(_ *rand.Rand, i, j int) float64 { return level[p[i]*60/n*64+q[j]*60/n] }
 		}},
-		each("0/1", solver.Int32, func(row *rand.Rand, n int) float64 {
+		each("0/1", assignmentproblem.Int32, func(row *rand.Rand, n int) float64 {
 			if row.Float64()*float64(n) < 2.5 {
 				return 0
 			}
 			return 1
 		}),
-		each("power law", solver.Float32, func(row *rand.Rand, _ int) float64 { return math.Pow(row.Float64()+1e-6, -1.4) }),
-		{name: "sorted columns", value: solver.Int32, draw: func(r *rand.Rand, n int) func(*rand.Rand, int, int) float64 {
+		each("power law", assignmentproblem.Float32, func(row *rand.Rand, _ int) float64 { return math.Pow(row.Float64()+1e-6, -1.4) }),
+		{name: "sorted columns", value: assignmentproblem.Int32, draw: func(r *rand.Rand, n int) func(*rand.Rand, int, int) float64 {
 			// Column j has the order statistics of n draws: its i-th costs about i/n of a million.
 			tilt := make([]float64, n)
 			for j := range tilt {
@@ -155,15 +155,15 @@ func (c degenerate) instance(n, s int) (*instance, error) {
 		}
 	})
 	source := fmt.Sprintf("%s, seed %d", c.name, s)
-	var inst *solver.Instance
+	var inst *assignmentproblem.Instance
 	var err error
 	switch c.value {
-	case solver.Int32:
-		inst, err = solver.NewInstance(n, n, converted[int32](costs), source)
-	case solver.Float32:
-		inst, err = solver.NewInstance(n, n, converted[float32](costs), source)
+	case assignmentproblem.Int32:
+		inst, err = assignmentproblem.NewInstance(n, n, converted[int32](costs), source)
+	case assignmentproblem.Float32:
+		inst, err = assignmentproblem.NewInstance(n, n, converted[float32](costs), source)
 	default:
-		inst, err = solver.NewInstance(n, n, costs, source)
+		inst, err = assignmentproblem.NewInstance(n, n, costs, source)
 	}
 	return &instance{problem: problem{kind: c.name, n: n, spans: natural, value: c.value}, Instance: inst, seed: s}, err
 }

@@ -10,6 +10,7 @@ import (
 	"coalesce/bench/experiment"
 	"coalesce/bench/result"
 	solver "coalesce/solvers/assignment"
+	assignmentproblem "coalesce/solvers/assignment/problem"
 )
 
 func quick(t *testing.T) settings {
@@ -63,7 +64,7 @@ func TestPointsWriteRows(t *testing.T) {
 
 // A contender with another optimum than the known one fails.
 func TestOptimaAreCompared(t *testing.T) {
-	p := problem{kind: "uniform", n: 1000, spans: side, value: solver.Int32}
+	p := problem{kind: "uniform", n: 1000, spans: side, value: assignmentproblem.Int32}
 	if got := p.knownOptimum(1); got != "1171" || p.knownOptimum(2) != "" {
 		t.Errorf("%s is known to have the optimum %q", p, got)
 	}
@@ -75,7 +76,7 @@ func TestOptimaAreCompared(t *testing.T) {
 	if row.Optimum = "1171"; i.checkOptimum(&row, 0) != nil {
 		t.Error("the known optimum is refused")
 	}
-	i.value, i.optimum, row.Optimum = solver.Float64, "1.5", "1.5000000001"
+	i.value, i.optimum, row.Optimum = assignmentproblem.Float64, "1.5", "1.5000000001"
 	if err := i.checkOptimum(&row, 0); err != nil {
 		t.Errorf("floats a rounding apart: %v", err)
 	}
@@ -83,7 +84,7 @@ func TestOptimaAreCompared(t *testing.T) {
 
 func TestSlowContendersAreLeftOut(t *testing.T) {
 	h := timings{}
-	p := problem{kind: "uniform", n: 1000, spans: side, value: solver.Int32}
+	p := problem{kind: "uniform", n: 1000, spans: side, value: assignmentproblem.Int32}
 	h.record("x", p, 1)
 	p.n = 10000
 	if why := h.reasonToSkip("x", p, 100*time.Second); !strings.Contains(why, "expected to take 316 s or more") {
@@ -109,7 +110,7 @@ func TestExternalRivals(t *testing.T) {
 	if err := list.Set(`echo=printf loading\n0.5\n0.25\t{rows}{cols}{devices}\n`); err != nil {
 		t.Fatal(err)
 	}
-	inst, err := solver.Generate("uniform", 2, 3, 9, 1, solver.Int32)
+	inst, err := solver.Generate("uniform", 2, 3, 9, 1, assignmentproblem.Int32)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +123,7 @@ func TestExternalRivals(t *testing.T) {
 	if err := p.external.Set("cat=cat {file}"); err != nil {
 		t.Fatal(err)
 	}
-	i.Instance = &solver.Instance{Rows: 2, Cols: 2}
+	i.Instance = &assignmentproblem.Instance{Rows: 2, Cols: 2}
 	if _, err := p.solve("cat", i, 1, 1, 0); err == nil || !strings.Contains(err.Error(), "on devices only") {
 		t.Errorf("a file of costs that only devices have: %v", err)
 	}

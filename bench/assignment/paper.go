@@ -9,6 +9,7 @@ import (
 	"coalesce/generated/assignment"
 	"coalesce/runtime/device"
 	solver "coalesce/solvers/assignment"
+	assignmentproblem "coalesce/solvers/assignment/problem"
 )
 
 // isSequential reports whether a method is the paper's sequential program.
@@ -21,7 +22,7 @@ func (b *bench) racePaper() error {
 	var all []problem
 	for _, n := range []int{5000, 10000, 15000, 20000} {
 		for _, s := range []costRange{tenth, side, tenfold} {
-			all = append(all, problem{kind: "uniform", n: n, spans: s, value: solver.Int32})
+			all = append(all, problem{kind: "uniform", n: n, spans: s, value: assignmentproblem.Int32})
 		}
 	}
 	list := b.settings.families
@@ -49,7 +50,7 @@ func (b *bench) asPublished() error {
 	var all []problem
 	for _, n := range []int{5000, 10000, 15000, 20000} {
 		for _, s := range []costRange{tenth, side, tenfold} {
-			all = append(all, problem{kind: "uniform", n: n, spans: s, value: solver.Int32})
+			all = append(all, problem{kind: "uniform", n: n, spans: s, value: assignmentproblem.Int32})
 		}
 	}
 	for _, p := range b.selectProblems(all) {
@@ -74,7 +75,7 @@ func (b *bench) racePaths() error {
 	var all []problem
 	for _, n := range []int{1000, 5000, 10000} {
 		for _, s := range []costRange{tenth, side, tenfold} {
-			all = append(all, problem{kind: "uniform", n: n, spans: s, value: solver.Int32})
+			all = append(all, problem{kind: "uniform", n: n, spans: s, value: assignmentproblem.Int32})
 		}
 	}
 	for _, p := range b.selectProblems(all) {

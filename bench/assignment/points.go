@@ -8,13 +8,13 @@ import (
 
 	"coalesce/bench/experiment"
 	"coalesce/runtime/device"
-	solver "coalesce/solvers/assignment"
+	assignmentproblem "coalesce/solvers/assignment/problem"
 )
 
 // A scatter is a way to strew points in the plane.
 type scatter struct {
 	name   string
-	metric solver.Metric
+	metric assignmentproblem.Metric
 	floor  bool
 	draw   func(r *rand.Rand, n int) []float64 // 2n coordinates
 }
@@ -25,8 +25,8 @@ type scatter struct {
 func scatters(seed uint64) []scatter {
 	centres := uniformPoints(rand.New(rand.NewPCG(seed, 1)), 32)
 	return []scatter{
-		{"uniform", solver.Euclidean, false, uniformPoints},
-		{"clustered", solver.Euclidean, false, func(r *rand.Rand, n int) []float64 {
+		{"uniform", assignmentproblem.Euclidean, false, uniformPoints},
+		{"clustered", assignmentproblem.Euclidean, false, func(r *rand.Rand, n int) []float64 {
 			x := make([]float64, 0, 2*n)
 			for range n {
 				k := r.IntN(len(centres) / 2)
@@ -34,7 +34,7 @@ func scatters(seed uint64) []scatter {
 			}
 			return x
 		}},
-		{"grid", solver.Squared, true, func(r *rand.Rand, n int) []float64 {
+		{"grid", assignmentproblem.Squared, true, func(r *rand.Rand, n int) []float64 {
 			side := max(1, int(math.Sqrt(float64(n)/4)))
 			x := make([]float64, 2*n)
 			for k := range x {
@@ -95,8 +95,8 @@ func (b *bench) racePoints() error {
 
 func (c scatter) instance(n, s int, seed uint64) (*instance, error) {
 	r := rand.New(rand.NewPCG(seed, 2))
-	q := solver.Points{Dim: 2, Row: c.draw(r, n), Col: c.draw(r, n), Metric: c.metric, Floor: c.floor}
-	inst, err := solver.NewPoints(q, fmt.Sprintf("%s points, %s, seed %d", c.name, c.metric, seed))
+	q := assignmentproblem.Points{Dim: 2, Row: c.draw(r, n), Col: c.draw(r, n), Metric: c.metric, Floor: c.floor}
+	inst, err := assignmentproblem.NewPoints(q, fmt.Sprintf("%s points, %s, seed %d", c.name, c.metric, seed))
 	if err != nil {
 		return nil, err
 	}

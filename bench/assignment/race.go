@@ -6,6 +6,7 @@ import (
 	"coalesce/bench/experiment"
 	"coalesce/runtime/device"
 	solver "coalesce/solvers/assignment"
+	assignmentproblem "coalesce/solvers/assignment/problem"
 )
 
 // onHost are the methods that need no device, as Families names them.
@@ -75,9 +76,9 @@ func (b *bench) raceKinds() error {
 	}
 	var all []problem
 	for _, s := range []costRange{tenth, side, tenfold, million, most32} {
-		all = append(all, problem{kind: "uniform", n: n, spans: s, value: solver.Int32})
+		all = append(all, problem{kind: "uniform", n: n, spans: s, value: assignmentproblem.Int32})
 	}
-	for _, value := range []solver.Value{solver.Int64, solver.Float32, solver.Float64} {
+	for _, value := range []assignmentproblem.Value{assignmentproblem.Int64, assignmentproblem.Float32, assignmentproblem.Float64} {
 		all = append(all, problem{kind: "uniform", n: n, spans: million, value: value}, problem{kind: "uniform", n: n, spans: natural, value: value})
 	}
 	for _, k := range []struct {
@@ -86,11 +87,11 @@ func (b *bench) raceKinds() error {
 	}{{"geom", million}, {"disjoint", costRange{"1e4", func(int) int64 { return 1e4 }}}, {"spatial", costRange{"1e4", func(int) int64 { return 1e4 }}}, {"machol", natural},
 		{"lowrank", million}, {"twocost", natural}, {"equal", million}, {"planted_identity", million}, {"integer", million}, {"binary", natural}} {
 		for _, noise := range []string{"", "permuted", "shift", "jitter"} {
-			all = append(all, problem{kind: k.kind, n: n, spans: k.spans, value: solver.Int32, noise: noise})
+			all = append(all, problem{kind: k.kind, n: n, spans: k.spans, value: assignmentproblem.Int32, noise: noise})
 		}
 	}
 	for _, kind := range []string{"logarithmic", "signed"} {
-		all = append(all, problem{kind: kind, n: n, spans: natural, value: solver.Float64})
+		all = append(all, problem{kind: kind, n: n, spans: natural, value: assignmentproblem.Float64})
 	}
 	return b.raceEach(all, b.families(), b.rivals.names())
 }
@@ -100,14 +101,14 @@ func (b *bench) raceHost() error {
 	var all []problem
 	for _, n := range []int{1000, 2000, 5000} {
 		for _, s := range []costRange{tenth, side, tenfold, million} {
-			all = append(all, problem{kind: "uniform", n: n, spans: s, value: solver.Int32})
+			all = append(all, problem{kind: "uniform", n: n, spans: s, value: assignmentproblem.Int32})
 		}
-		all = append(all, problem{kind: "uniform", n: n, spans: natural, value: solver.Float32})
+		all = append(all, problem{kind: "uniform", n: n, spans: natural, value: assignmentproblem.Float32})
 		for _, k := range []struct {
 			kind  string
 			spans costRange
 		}{{"geom", million}, {"machol", natural}, {"lowrank", million}, {"twocost", natural}, {"equal", million}, {"binary", natural}} {
-			all = append(all, problem{kind: k.kind, n: n, spans: k.spans, value: solver.Int32})
+			all = append(all, problem{kind: k.kind, n: n, spans: k.spans, value: assignmentproblem.Int32})
 		}
 	}
 	return b.raceEach(all, []string{"host"}, b.rivals.names())

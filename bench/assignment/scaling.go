@@ -10,6 +10,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/devices"
 	solver "coalesce/solvers/assignment"
+	assignmentproblem "coalesce/solvers/assignment/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -27,7 +28,7 @@ var published = []string{"classical", "tree"}
 // scaling up to two devices' memory; and what one GPU cannot hold.
 func steps() []step {
 	uniform := func(n int, s costRange) problem {
-		return problem{kind: "uniform", n: n, spans: s, value: solver.Int32}
+		return problem{kind: "uniform", n: n, spans: s, value: assignmentproblem.Int32}
 	}
 	all := append(slices.Clone(published), "core")
 	return []step{
@@ -84,7 +85,7 @@ func (b *bench) raceDevices() (err error) {
 
 // grow runs a step's instance on every number of devices, rivals behind the families.
 func (b *bench) grow(t step, s int, devices []device.Device) error {
-	i := &instance{problem: t.problem, Instance: &solver.Instance{Rows: t.n, Cols: t.n, Type: t.value}, seed: s, optimum: t.knownOptimum(s)}
+	i := &instance{problem: t.problem, Instance: &assignmentproblem.Instance{Rows: t.n, Cols: t.n, Type: t.value}, seed: s, optimum: t.knownOptimum(s)}
 	for _, n := range t.devices {
 		if n > len(devices) {
 			continue

@@ -21,6 +21,7 @@ import (
 	"coalesce/bench/result"
 	"coalesce/runtime/device"
 	solver "coalesce/solvers/auction"
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -166,7 +167,7 @@ func optima(folder string) (map[string]string, error) {
 
 // timeBranchAndCut times branch and cut, from the auction in memory to the checked answer, with devices
 // that search beside it.
-func (b *bench) timeBranchAndCut(a *solver.Auction, devices []device.Device, row *result.Auction) (*solver.Result, error) {
+func (b *bench) timeBranchAndCut(a *problem.Auction, devices []device.Device, row *result.Auction) (*solver.Result, error) {
 	runtime.GOMAXPROCS(b.settings.threads)
 	var history [][2]float64
 	o := solver.Options{Settings: solve.Settings{Algorithm: solver.Branch, Devices: devices, TimeLimit: b.settings.limit, Progress: func(i solve.Incumbent) {
@@ -196,7 +197,7 @@ func (b *bench) timeBranchAndCut(a *solver.Auction, devices []device.Device, row
 }
 
 // other times a rival, from its model in memory.
-func (b *bench) other(a *solver.Auction, row *result.Auction) error {
+func (b *bench) other(a *problem.Auction, row *result.Auction) error {
 	q := request{Solver: row.Name, Limit: b.settings.limit.Seconds(), Threads: b.settings.threads}
 	for _, bid := range a.Bids {
 		f, _ := new(big.Rat).SetString(a.FormatPrice(big.NewInt(bid.Price)))

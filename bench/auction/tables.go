@@ -11,6 +11,7 @@ import (
 	"coalesce/bench/result"
 	"coalesce/runtime/device"
 	solver "coalesce/solvers/auction"
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -19,11 +20,11 @@ var alternatives = []int{1, 2, 5, 20, 100}
 
 // drawAuction is an auction of bids for three to five goods, at prices that grow with them, so many
 // of a bidder, who wins one.
-func drawAuction(goods, bids, each int, seed uint64) *solver.Auction {
+func drawAuction(goods, bids, each int, seed uint64) *problem.Auction {
 	r := rand.New(rand.NewPCG(seed, uint64(goods)))
-	a := &solver.Auction{Goods: int64(goods), Dummies: int64(bids), Source: "drawn"}
+	a := &problem.Auction{Goods: int64(goods), Dummies: int64(bids), Source: "drawn"}
 	for i := range bids {
-		b := solver.Bid{Number: int64(i)}
+		b := problem.Bid{Number: int64(i)}
 		size := min(goods, 3+min(r.IntN(3), r.IntN(3)))
 		for _, g := range r.Perm(goods)[:size] {
 			b.Goods = append(b.Goods, int64(g))
@@ -61,7 +62,7 @@ func (b *bench) timeTables() error {
 	return nil
 }
 
-func (b *bench) measure(a *solver.Auction, goods, each int) result.Auction {
+func (b *bench) measure(a *problem.Auction, goods, each int) result.Auction {
 	row := result.Auction{Name: "OR", Goods: goods, Bids: len(a.Bids)}
 	if each > 1 {
 		row.Name = fmt.Sprintf("XOR, %d bids a bidder", each)
@@ -91,7 +92,7 @@ func (b *bench) measure(a *solver.Auction, goods, each int) result.Auction {
 }
 
 // solved is an auction's result with VCG's payments, and adds the seconds to a row.
-func solved(ctx context.Context, a *solver.Auction, o solver.Options, row *result.Auction) (*solver.Result, error) {
+func solved(ctx context.Context, a *problem.Auction, o solver.Options, row *result.Auction) (*solver.Result, error) {
 	start := time.Now()
 	r, err := solver.Solve(ctx, a, o)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/solvers/cores"
 	solver "coalesce/solvers/csg"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -28,7 +29,7 @@ func (b *bench) timeDevices() error {
 		for count := 1; count <= len(all) && !b.OutOfTime(); count *= 2 {
 			row := result.Row{Name: "several", Agents: asked.agents, Devices: count}
 			for run := range asked.runs + 1 {
-				inst, err := solver.NewDrawn("uniform", asked.agents, 1, solver.Int32)
+				inst, err := solver.NewDrawn("uniform", asked.agents, 1, problem.Int32)
 				if err != nil {
 					return err
 				}

@@ -16,6 +16,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
 	solver "coalesce/solvers/csg"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -186,7 +187,7 @@ func oneWorker(values []int32, n, runs int) result.Row {
 	row := result.Row{Name: sequentialName(solver.IDP), Method: string(solver.IDP), Agents: n}
 	d := host.Open(1)
 	defer d.Close()
-	inst, err := solver.NewInstance(values, fmt.Sprintf("scattered, %d agents", n))
+	inst, err := problem.NewInstance(values, fmt.Sprintf("scattered, %d agents", n))
 	for k := 0; k < runs && err == nil; k++ {
 		var r *solver.Result
 		if r, err = solver.Solve(context.Background(), inst, solver.Options{Settings: solve.Settings{Devices: []device.Device{d}, Algorithm: string(solver.IDP)}}); err == nil {

@@ -9,6 +9,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/anytime"
 	"coalesce/solvers/qubo"
+	"coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -122,14 +123,14 @@ func topDown(ctx context.Context, inst *anytime.Instance, s solve.Settings) (blo
 }
 
 // cutOf is the maximum cut of the negated edges inside a coalition.
-func cutOf(inst *anytime.Instance, c []int) *qubo.Instance {
+func cutOf(inst *anytime.Instance, c []int) *problem.Instance {
 	p := inst.Program()
 	at := make([]int, inst.N)
 	for k, i := range c {
 		at[i] = k + 1
 	}
-	b := qubo.NewBuilder(len(c))
-	b.Form(qubo.MaxCut)
+	b := problem.NewBuilder(len(c))
+	b.Form(problem.MaxCut)
 	b.Maximize()
 	for _, i := range c {
 		for k := p.Start[i]; k < p.Start[i+1]; k++ {

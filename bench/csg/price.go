@@ -8,6 +8,7 @@ import (
 	"coalesce/bench/result"
 	"coalesce/runtime/device"
 	solver "coalesce/solvers/csg"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -77,7 +78,7 @@ func (b *bench) priceRow(name string, n int, seed uint64, algorithm solver.Metho
 		runs = 1
 	}
 	for range runs {
-		inst, err := solver.NewDrawn(name, n, seed, solver.Int32)
+		inst, err := solver.NewDrawn(name, n, seed, problem.Int32)
 		if err != nil {
 			return row, err
 		}

@@ -6,6 +6,7 @@ import (
 	"coalesce/bench/experiment"
 	"coalesce/runtime/device"
 	solver "coalesce/solvers/qubo"
+	quboproblem "coalesce/solvers/qubo/problem"
 )
 
 // timeAblations runs the device's best engine, or those of -engines, to the best
@@ -20,7 +21,7 @@ func (b *bench) timeAblations() error {
 			engines[0] = "host"
 		}
 	}
-	return b.eachProblem(b.telling(), "ablation", func(p problem, inst *solver.Instance) error {
+	return b.eachProblem(b.telling(), "ablation", func(p problem, inst *quboproblem.Instance) error {
 		for seed := uint64(1); seed <= uint64(b.settings.seeds); seed++ {
 			for _, engine := range engines {
 				for _, part := range append([]string{""}, solver.PartNames(engine)...) {

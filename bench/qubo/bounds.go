@@ -10,6 +10,7 @@ import (
 	"coalesce/bench/result"
 	"coalesce/runtime/device"
 	solver "coalesce/solvers/qubo"
+	quboproblem "coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -35,7 +36,7 @@ func (b *bench) boundValues() error {
 	list := slices.DeleteFunc(boundProblems(), func(p problem) bool {
 		return slices.ContainsFunc(b.Kept, func(r result.Binary) bool { return r.Instance == p.name })
 	})
-	return b.eachProblem(list, "bounds", func(p problem, inst *solver.Instance) error {
+	return b.eachProblem(list, "bounds", func(p problem, inst *quboproblem.Instance) error {
 		limit := b.settings.limitFor(inst.N)
 		row := result.Binary{Name: "bounds", Instance: p.name, N: inst.N, Seed: 1, Known: p.known, Without: strings.Join(b.settings.without, ","),
 			Attempt: result.Attempt{Limit: limit.Seconds()}, Timed: result.Timed{What: "bounds"}}

@@ -14,6 +14,7 @@ import (
 	"coalesce/bench/experiment"
 	"coalesce/bench/result"
 	solver "coalesce/solvers/qubo"
+	quboproblem "coalesce/solvers/qubo/problem"
 )
 
 // A problem names an instance, with its best known objective and the published results.
@@ -121,7 +122,7 @@ func independentSetProblems() (list []problem) {
 }
 
 // openInstance opens an instance; errNotGiven where there is none.
-func (b *bench) openInstance(p problem) (*solver.Instance, error) {
+func (b *bench) openInstance(p problem) (*quboproblem.Instance, error) {
 	if d := p.drawn; d.n > 0 {
 		inst, err := solver.Palubeckis(d.n, d.density, d.seed)
 		return inst, err
@@ -156,7 +157,7 @@ func (b *bench) isSelected(name string) bool {
 
 // eachProblem runs f on the problems that the flags ask for, and adds a row that says
 // so where an instance is not given.
-func (b *bench) eachProblem(all []problem, name string, f func(p problem, inst *solver.Instance) error) error {
+func (b *bench) eachProblem(all []problem, name string, f func(p problem, inst *quboproblem.Instance) error) error {
 	for _, p := range all {
 		if !b.isSelected(p.name) {
 			continue

@@ -10,6 +10,7 @@ import (
 	"coalesce/bench/experiment"
 	"coalesce/bench/result"
 	solver "coalesce/solvers/qubo"
+	quboproblem "coalesce/solvers/qubo/problem"
 )
 
 // drawnSizes are the numbers among -instances: of variables of problems to be drawn.
@@ -59,7 +60,7 @@ func (b *bench) timeEvaluation() error {
 }
 
 // rates adds the rows of a variant, and of one core.
-func (b *bench) rates(inst *solver.Instance, n int, label string, core bool) (err error) {
+func (b *bench) rates(inst *quboproblem.Instance, n int, label string, core bool) (err error) {
 	e, err := solver.OpenEvaluation(b.Dev, inst, label, b.settings.count)
 	if err != nil {
 		return err

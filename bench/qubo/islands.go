@@ -8,7 +8,7 @@ import (
 	"coalesce/bench/experiment"
 	"coalesce/bench/result"
 	"coalesce/runtime/device"
-	solver "coalesce/solvers/qubo"
+	quboproblem "coalesce/solvers/qubo/problem"
 )
 
 // window is how long searches run for a count of their flips, their start counted in.
@@ -19,7 +19,7 @@ const window = 3 * time.Second
 func (b *bench) compareIslands() error {
 	b.ResumeRows()
 	all := append([]device.Device{b.Dev}, b.Others...)
-	return b.eachProblem(targetProblems(), "solve", func(p problem, inst *solver.Instance) error {
+	return b.eachProblem(targetProblems(), "solve", func(p problem, inst *quboproblem.Instance) error {
 		for _, each := range [][][]device.Device{alone(all), {all}} {
 			if b.OutOfTime() {
 				return experiment.ErrLate
@@ -44,7 +44,7 @@ func alone(all []device.Device) [][]device.Device { return slices.Collect(slices
 
 // attempts makes runs at the same time, each on its own devices and with the next seed, and adds
 // their rows; runs whose rows an earlier call measured are left out.
-func (b *bench) attempts(p problem, inst *solver.Instance, each [][]device.Device, t runSettings) {
+func (b *bench) attempts(p problem, inst *quboproblem.Instance, each [][]device.Device, t runSettings) {
 	rows := make([]*result.Binary, len(each))
 	var group sync.WaitGroup
 	for k, devices := range each {

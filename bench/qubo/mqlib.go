@@ -12,6 +12,7 @@ import (
 
 	"coalesce/bench/result"
 	solver "coalesce/solvers/qubo"
+	quboproblem "coalesce/solvers/qubo/problem"
 )
 
 // MQLib (I. Dunning, S. Gupta and J. Silberholz, "What works best when? A
@@ -87,8 +88,8 @@ func parseMQLib(text string) (r reply, err error) {
 }
 
 // writeMQLib writes an instance as MQLib reads it: a cut as a graph.
-func writeMQLib(inst *solver.Instance) (string, error) {
-	if inst.Int == nil || inst.Sense != solver.Maximize || inst.Form == solver.Ising || inst.Int.Offset != 0 {
+func writeMQLib(inst *quboproblem.Instance) (string, error) {
+	if inst.Int == nil || inst.Sense != quboproblem.Maximize || inst.Form == quboproblem.Ising || inst.Int.Offset != 0 {
 		return "", fmt.Errorf("%s: expected integers to maximise, a QUBO or a cut, without a constant", inst)
 	}
 	folder, err := os.MkdirTemp("", "qubo-mqlib-")
@@ -96,7 +97,7 @@ func writeMQLib(inst *solver.Instance) (string, error) {
 		return "", err
 	}
 	format := "mqlib"
-	if inst.Form == solver.MaxCut {
+	if inst.Form == quboproblem.MaxCut {
 		format = "rudy"
 	}
 	file := filepath.Join(folder, "instance."+format)

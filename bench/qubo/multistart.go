@@ -7,6 +7,7 @@ import (
 
 	"coalesce/bench/result"
 	solver "coalesce/solvers/qubo"
+	quboproblem "coalesce/solvers/qubo/problem"
 )
 
 // timePaper remakes the tables of results of Lewis (2017), and the histories from
@@ -14,7 +15,7 @@ import (
 // of problems drawn in place of them.
 func (b *bench) timePaper() error {
 	b.ResumeRows()
-	return b.eachProblem(slices.Concat(orlibProblems(), palubeckisProblems(), b.drawnProblems()), "multistart", func(p problem, inst *solver.Instance) error {
+	return b.eachProblem(slices.Concat(orlibProblems(), palubeckisProblems(), b.drawnProblems()), "multistart", func(p problem, inst *quboproblem.Instance) error {
 		return b.multistart(p, inst, solver.MultistartOptions{Iterations: b.settings.iteration, Seed: 1})
 	})
 }
@@ -23,7 +24,7 @@ func (b *bench) timePaper() error {
 // the host ascending, and all on the device.
 func (b *bench) timeDivision() error {
 	b.ResumeRows()
-	return b.eachProblem(append(b.swept(), b.drawnProblems()...), "multistart", func(p problem, inst *solver.Instance) error {
+	return b.eachProblem(append(b.swept(), b.drawnProblems()...), "multistart", func(p problem, inst *quboproblem.Instance) error {
 		for _, at := range solver.Ascents() {
 			if err := b.multistart(p, inst, solver.MultistartOptions{Iterations: b.settings.iteration, Seed: 1, Ascend: at}); err != nil {
 				return err
@@ -44,7 +45,7 @@ func (b *bench) drawnProblems() (list []problem) {
 // timeLambdas runs massive multi-start over λ, and with λ as printed.
 func (b *bench) timeLambdas() error {
 	b.ResumeRows()
-	return b.eachProblem(b.swept(), "multistart", func(p problem, inst *solver.Instance) error {
+	return b.eachProblem(b.swept(), "multistart", func(p problem, inst *quboproblem.Instance) error {
 		for _, lambda := range []float64{0, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 0.99} {
 			if err := b.multistart(p, inst, solver.MultistartOptions{Iterations: b.settings.iteration, Seed: 1, Lambda: &lambda}); err != nil {
 				return err
@@ -57,7 +58,7 @@ func (b *bench) timeLambdas() error {
 // timeBatches runs massive multi-start over the number of iterations at once, ten
 // rounds at least.
 func (b *bench) timeBatches() error {
-	return b.eachProblem(b.swept(), "multistart", func(p problem, inst *solver.Instance) error {
+	return b.eachProblem(b.swept(), "multistart", func(p problem, inst *quboproblem.Instance) error {
 		for _, at := range []int{1, 16, 132, 1056} {
 			o := solver.MultistartOptions{Iterations: max(b.settings.iteration, 10*at), Seed: 1, Batch: at}
 			if err := b.multistart(p, inst, o); err != nil {
@@ -88,7 +89,7 @@ func ascending(o solver.MultistartOptions) string {
 }
 
 // multistart adds the row of a run, unless an earlier run of the program has it.
-func (b *bench) multistart(p problem, inst *solver.Instance, o solver.MultistartOptions) error {
+func (b *bench) multistart(p problem, inst *quboproblem.Instance, o solver.MultistartOptions) error {
 	if slices.ContainsFunc(b.Kept, func(k result.Binary) bool {
 		printed := k.Lambda == nil || !(*k.Lambda >= 0 && *k.Lambda < 1)
 		return k.Instance == p.name && k.Variant == ascending(o) && k.Batch == max(1, o.Batch) && k.Seed == o.Seed && printed == o.Printed && (o.Lambda == nil || o.Printed || *k.Lambda == *o.Lambda)

@@ -17,7 +17,7 @@ import (
 
 	"coalesce/bench/experiment"
 	"coalesce/bench/result"
-	solver "coalesce/solvers/qubo"
+	quboproblem "coalesce/solvers/qubo/problem"
 )
 
 //go:embed rivals.py
@@ -69,7 +69,7 @@ func (p *rivals) ask(ctx context.Context, q request) (reply, error) {
 // A rival solves an instance, laid out for it in a file.
 type rival struct {
 	name  string
-	write func(inst *solver.Instance) (file string, err error)
+	write func(inst *quboproblem.Instance) (file string, err error)
 	run   func(ctx context.Context, file string, q request) (reply, error)
 }
 
@@ -113,7 +113,7 @@ func (b *bench) rivalTarget() error {
 	if len(list) == 0 {
 		return errors.New("no rival can be run here")
 	}
-	return b.eachProblem(targetProblems(), "rivals", func(p problem, inst *solver.Instance) error {
+	return b.eachProblem(targetProblems(), "rivals", func(p problem, inst *quboproblem.Instance) error {
 		for _, contender := range list {
 			file, err := contender.write(inst)
 			if err != nil {
@@ -129,7 +129,7 @@ func (b *bench) rivalTarget() error {
 }
 
 // rivalRuns adds the rows of a rival on an instance.
-func (b *bench) rivalRuns(p problem, inst *solver.Instance, contender rival, file string) error {
+func (b *bench) rivalRuns(p problem, inst *quboproblem.Instance, contender rival, file string) error {
 	for seed := uint64(1); seed <= uint64(b.settings.seeds); seed++ {
 		if b.OutOfTime() {
 			return experiment.ErrLate
@@ -148,8 +148,8 @@ func (b *bench) rivalRuns(p problem, inst *solver.Instance, contender rival, fil
 }
 
 // checkRival recomputes a rival's objective.
-func checkRival(row *result.Binary, inst *solver.Instance, r reply) error {
-	x, ok := solver.ParseBits(r.Solution)
+func checkRival(row *result.Binary, inst *quboproblem.Instance, r reply) error {
+	x, ok := quboproblem.ParseBits(r.Solution)
 	if !ok || x.Len() != inst.N {
 		return fmt.Errorf("a solution of %d characters, expected %d of 0 and 1", len(r.Solution), inst.N)
 	}
@@ -179,14 +179,14 @@ func checkRival(row *result.Binary, inst *solver.Instance, r reply) error {
 
 // writeTerms writes an instance, as one to maximise over x in {0,1}^n, to a file in a
 // folder of its own for the packages, less its offset.
-func writeTerms(inst *solver.Instance) (string, error) {
+func writeTerms(inst *quboproblem.Instance) (string, error) {
 	var b []byte
 	put := func(i, j int, w float64) {
 		b = binary.LittleEndian.AppendUint32(b, uint32(i))
 		b = binary.LittleEndian.AppendUint32(b, uint32(j))
 		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(w))
 	}
-	if inst.Int == nil || inst.Sense != solver.Maximize || inst.Form == solver.Ising {
+	if inst.Int == nil || inst.Sense != quboproblem.Maximize || inst.Form == quboproblem.Ising {
 		return "", fmt.Errorf("%s: expected integers to maximise, a QUBO or a cut", inst)
 	}
 	for i := range inst.N {
@@ -196,7 +196,7 @@ func writeTerms(inst *solver.Instance) (string, error) {
 		}
 		for k := inst.Start[i]; k < inst.Start[i+1]; k++ {
 			w, j := float64(inst.Int.Pair[k]), int(inst.Col[k])
-			if inst.Form == solver.MaxCut { // w (x + y - 2xy)
+			if inst.Form == quboproblem.MaxCut { // w (x + y - 2xy)
 				own += w
 				w *= -2
 			}

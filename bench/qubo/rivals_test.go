@@ -11,10 +11,11 @@ import (
 	"coalesce/bench/experiment"
 	"coalesce/bench/result"
 	solver "coalesce/solvers/qubo"
+	quboproblem "coalesce/solvers/qubo/problem"
 )
 
 // small is the instance of orFile, and a triangle with a tail as a cut.
-func small(t *testing.T) (qubo, cut *solver.Instance) {
+func small(t *testing.T) (qubo, cut *quboproblem.Instance) {
 	t.Helper()
 	qubo, err := solver.ReadFrom(strings.NewReader(orFile), "or.txt", solver.ReadOptions{})
 	if err != nil {
@@ -105,7 +106,7 @@ func TestMQLibIsRun(t *testing.T) {
 		t.Fatalf("%d rivals, expected %d", len(list), len(mqlibHeuristics))
 	}
 	for _, c := range []struct {
-		inst *solver.Instance
+		inst *quboproblem.Instance
 		kind string
 	}{{qubo, "-fQ"}, {cut, "-fM"}} {
 		file, err := list[0].write(c.inst)

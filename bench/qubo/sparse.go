@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 
 	"coalesce/bench/experiment"
-	solver "coalesce/solvers/qubo"
+	quboproblem "coalesce/solvers/qubo/problem"
 )
 
 // A sparse instance is drawn: spins on a torus of side rows and columns with linear terms, or, where side is 0, n spins with degree pairs each on average.
@@ -32,11 +32,11 @@ var sparseInstances = []sparse{
 }
 
 // draw draws an instance with a seed.
-func (s sparse) draw(seed uint64) (*solver.Instance, error) {
+func (s sparse) draw(seed uint64) (*quboproblem.Instance, error) {
 	r := rand.New(rand.NewPCG(seed, uint64(1000*s.n+10*s.side+s.degree)))
 	n := s.n + s.side*s.side
-	b := solver.NewBuilder(n)
-	b.Form(solver.Ising)
+	b := quboproblem.NewBuilder(n)
+	b.Form(quboproblem.Ising)
 	b.Minimize()
 	coefficient := func() float64 {
 		if s.normal {

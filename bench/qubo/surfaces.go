@@ -10,6 +10,7 @@ import (
 	"coalesce/bench/result"
 	"coalesce/runtime/device"
 	solver "coalesce/solvers/qubo"
+	quboproblem "coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -34,10 +35,10 @@ var surfaces = []surface{
 var tori = []string{"G11", "G12", "G13", "G32", "G33", "G34", "G48", "G49", "G50", "G57", "G62", "G65", "G66", "G67", "G72", "G77", "G81"}
 
 // draw draws a lattice with a seed.
-func (s surface) draw(seed uint64) (*solver.Instance, error) {
+func (s surface) draw(seed uint64) (*quboproblem.Instance, error) {
 	r := rand.New(rand.NewPCG(seed, uint64(s.side)))
-	b := solver.NewBuilder(s.side * s.side)
-	b.Form(solver.Ising)
+	b := quboproblem.NewBuilder(s.side * s.side)
+	b.Form(quboproblem.Ising)
 	b.Minimize()
 	couple := func(v, w int) {
 		if s.normal {
@@ -64,7 +65,7 @@ func (s surface) draw(seed uint64) (*solver.Instance, error) {
 func (b *bench) solveSurfaces() error {
 	b.ResumeRows()
 	known := slices.DeleteFunc(cutProblems(), func(p problem) bool { return !slices.Contains(tori, p.name) })
-	err := b.eachProblem(known, "surfaces", func(p problem, inst *solver.Instance) error {
+	err := b.eachProblem(known, "surfaces", func(p problem, inst *quboproblem.Instance) error {
 		b.addRow(b.solveSurface(p.name, p.known, 1, inst))
 		return nil
 	})
@@ -87,7 +88,7 @@ func (b *bench) solveSurfaces() error {
 }
 
 // solveSurface is the row of a solve.
-func (b *bench) solveSurface(name string, known float64, seed uint64, inst *solver.Instance) result.Binary {
+func (b *bench) solveSurface(name string, known float64, seed uint64, inst *quboproblem.Instance) result.Binary {
 	limit := b.settings.limitFor(inst.N)
 	row := result.Binary{Name: "planar", Instance: name, N: inst.N, Seed: seed, Known: known, Attempt: result.Attempt{Limit: limit.Seconds()}, Timed: result.Timed{What: "bounds"}}
 	began, before := time.Now(), experiment.ProcessorSeconds()

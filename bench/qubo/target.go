@@ -10,6 +10,7 @@ import (
 	"coalesce/bench/result"
 	"coalesce/runtime/device"
 	solver "coalesce/solvers/qubo"
+	quboproblem "coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -24,7 +25,7 @@ func (b *bench) timeToTarget() error { return b.timeEngines(targetProblems()) }
 
 // timeEngines is timeToTarget for a list of problems.
 func (b *bench) timeEngines(list []problem) error {
-	return b.eachProblem(list, "solve", func(p problem, inst *solver.Instance) error {
+	return b.eachProblem(list, "solve", func(p problem, inst *quboproblem.Instance) error {
 		engines := b.settings.engines
 		if len(engines) == 0 {
 			engines = []string{""}
@@ -46,7 +47,7 @@ func (b *bench) timeIndependentSets() error { return b.timeEngines(independentSe
 
 // addRun adds the row of a run of an engine, or the device's best, with a part
 // left out where one is named.
-func (b *bench) addRun(p problem, inst *solver.Instance, engine, without string, seed uint64) {
+func (b *bench) addRun(p problem, inst *quboproblem.Instance, engine, without string, seed uint64) {
 	b.addRow(b.runOnce(p, inst, runSettings{devices: append([]device.Device{b.Dev}, b.Others...), engine: engine, without: without, seed: seed,
 		limit: b.settings.limitFor(inst.N), target: true}))
 }
@@ -61,7 +62,7 @@ type runSettings struct {
 }
 
 // runOnce is the row of a run.
-func (b *bench) runOnce(p problem, inst *solver.Instance, t runSettings) result.Binary {
+func (b *bench) runOnce(p problem, inst *quboproblem.Instance, t runSettings) result.Binary {
 	row := result.Binary{Name: t.engine, Instance: p.name, N: inst.N, Seed: t.seed, Known: p.known, Attempt: result.Attempt{Limit: t.limit.Seconds()}, Without: t.without}
 	if len(t.devices) > 1 {
 		row.Devices = len(t.devices)

@@ -20,6 +20,7 @@ import (
 	"coalesce/internal/placement"
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment"
+	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -261,7 +262,7 @@ func writeSummaries(results []*assignment.Result, text *[]byte) error {
 }
 
 // instances are those that a struct describes.
-func instances(p *C.coalesce_assignment) ([]*assignment.Instance, error) {
+func instances(p *C.coalesce_assignment) ([]*problem.Instance, error) {
 	const limit = math.MaxInt32
 	switch {
 	case p.batch < 1 || p.batch > limit:
@@ -270,13 +271,13 @@ func instances(p *C.coalesce_assignment) ([]*assignment.Instance, error) {
 		return nil, argumentError("%d x %d costs: expected 0 to %d rows and columns", p.rows, p.cols, limit)
 	case p.dimensions != 0:
 		inst, err := places(p)
-		return []*assignment.Instance{inst}, err
+		return []*problem.Instance{inst}, err
 	case p.costs == nil && p.rows > 0 && p.cols > 0:
 		return nil, argumentError("no costs")
 	case p.start != nil && p.batch > 1:
 		return nil, argumentError("sparse costs come one at a time")
 	}
-	list := make([]*assignment.Instance, p.batch)
+	list := make([]*problem.Instance, p.batch)
 	for k := range list {
 		v := view{unsafe.Add(p.costs, k*int(p.batch_stride)), int(p.rows), int(p.cols), int(p.row_stride), int(p.col_stride)}
 		inst, err := instance(p, v)
@@ -288,15 +289,15 @@ func instances(p *C.coalesce_assignment) ([]*assignment.Instance, error) {
 	return list, nil
 }
 
-func instance(p *C.coalesce_assignment, v view) (*assignment.Instance, error) {
-	var sparse *assignment.Sparse
+func instance(p *C.coalesce_assignment, v view) (*problem.Instance, error) {
+	var sparse *problem.Sparse
 	if p.start != nil {
 		first := unsafe.Slice((*int64)(unsafe.Pointer(p.start)), v.rows+1)
 		count := first[v.rows]
 		if count < 0 || count > math.MaxInt64/8 || count > 0 && p.col == nil {
 			return nil, argumentError("%d pairs, or no columns", count)
 		}
-		sparse = &assignment.Sparse{Start: first, Col: unsafe.Slice((*int32)(unsafe.Pointer(p.col)), count)}
+		sparse = &problem.Sparse{Start: first, Col: unsafe.Slice((*int32)(unsafe.Pointer(p.col)), count)}
 		size := int(p.col_stride)
 		v = view{p.costs, 1, int(count), int(count) * size, size}
 	}
@@ -304,24 +305,24 @@ func instance(p *C.coalesce_assignment, v view) (*assignment.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	inst := &assignment.Instance{Rows: int(p.rows), Cols: int(p.cols), Sparse: sparse, Source: source, Maximize: p.flags&C.COALESCE_MAXIMIZE != 0}
+	inst := &problem.Instance{Rows: int(p.rows), Cols: int(p.cols), Sparse: sparse, Source: source, Maximize: p.flags&C.COALESCE_MAXIMIZE != 0}
 	switch c := numbers.(type) {
 	case []int32:
-		inst.Type, inst.I32 = assignment.Int32, c
+		inst.Type, inst.I32 = problem.Int32, c
 	case []int64:
-		inst.Type, inst.I64, inst.Every = assignment.Int64, c, slices.Contains(c, math.MaxInt64)
+		inst.Type, inst.I64, inst.Every = problem.Int64, c, slices.Contains(c, math.MaxInt64)
 	case offsetUnsigned:
-		inst.Type, inst.I64, inst.Every, inst.Unsigned = assignment.Int64, c, true, true
+		inst.Type, inst.I64, inst.Every, inst.Unsigned = problem.Int64, c, true, true
 	case []float32:
-		inst.Type, inst.F32 = assignment.Float32, c
+		inst.Type, inst.F32 = problem.Float32, c
 	case []float64:
-		inst.Type, inst.F64 = assignment.Float64, c
+		inst.Type, inst.F64 = problem.Float64, c
 	}
 	return inst, limited(p, inst)
 }
 
 // limited sets the limit of an instance, and checks its shape.
-func limited(p *C.coalesce_assignment, inst *assignment.Instance) error {
+func limited(p *C.coalesce_assignment, inst *problem.Instance) error {
 	if p.flags&C.COALESCE_LIMIT != 0 {
 		limit := float64(p.limit)
 		inst.Limit = &limit
@@ -333,17 +334,17 @@ func limited(p *C.coalesce_assignment, inst *assignment.Instance) error {
 }
 
 // places is the instance of points that a struct describes.
-func places(p *C.coalesce_assignment) (*assignment.Instance, error) {
+func places(p *C.coalesce_assignment) (*problem.Instance, error) {
 	dim := int64(p.dimensions)
 	rows, cols := int64(p.rows), int64(p.cols)
 	if dim < 0 || dim > math.MaxInt32 || rows > 0 && p.row_points == nil || cols > 0 && p.col_points == nil || p.batch > 1 || p.start != nil {
 		return nil, argumentError("points of %d coordinates: expected one or more, of one instance, and no other costs", dim)
 	}
-	metric, ok := map[C.int32_t]assignment.Metric{C.COALESCE_EUCLIDEAN: assignment.Euclidean, C.COALESCE_SQUARED: assignment.Squared, C.COALESCE_MANHATTAN: assignment.Manhattan}[p.metric]
+	metric, ok := map[C.int32_t]problem.Metric{C.COALESCE_EUCLIDEAN: problem.Euclidean, C.COALESCE_SQUARED: problem.Squared, C.COALESCE_MANHATTAN: problem.Manhattan}[p.metric]
 	if !ok {
 		return nil, argumentError("metric %d", p.metric)
 	}
-	inst, err := assignment.NewPoints(assignment.Points{
+	inst, err := problem.NewPoints(problem.Points{
 		Dim:    int(dim),
 		Row:    unsafe.Slice((*float64)(unsafe.Pointer(p.row_points)), rows*dim),
 		Col:    unsafe.Slice((*float64)(unsafe.Pointer(p.col_points)), cols*dim),
@@ -357,7 +358,7 @@ func places(p *C.coalesce_assignment) (*assignment.Instance, error) {
 }
 
 // starting are the duals to begin from, nil where there are none.
-func starting(p *C.coalesce_assignment) (*assignment.Duals, error) {
+func starting(p *C.coalesce_assignment) (*problem.Duals, error) {
 	scale := float64(p.start_scale)
 	switch {
 	case scale == 0:
@@ -369,7 +370,7 @@ func starting(p *C.coalesce_assignment) (*assignment.Duals, error) {
 	case (scale < 0) != (p.flags&C.COALESCE_MAXIMIZE != 0) || scale-scale != 0:
 		return nil, argumentError("duals to begin from: found the scale %v, expected one below 0 where it maximises, above 0 else", scale)
 	}
-	return &assignment.Duals{
+	return &problem.Duals{
 		U:     unsafe.Slice((*int64)(unsafe.Pointer(p.start_u)), p.rows),
 		V:     unsafe.Slice((*int64)(unsafe.Pointer(p.start_v)), p.cols),
 		Scale: scale,

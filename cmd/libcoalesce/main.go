@@ -25,10 +25,12 @@ import (
 
 	"coalesce/runtime/device"
 	"coalesce/runtime/devices"
-	"coalesce/solvers/assignment"
+	assignmentproblem "coalesce/solvers/assignment/problem"
 	"coalesce/solvers/auction"
+	auctionproblem "coalesce/solvers/auction/problem"
 	"coalesce/solvers/csg"
-	"coalesce/solvers/qubo"
+	csgproblem "coalesce/solvers/csg/problem"
+	quboproblem "coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -44,12 +46,12 @@ func codeOf(err error) C.int32_t {
 		code C.int32_t
 		of   []error
 	}{
-		{C.COALESCE_INTERNAL, []error{csg.ErrCheck, assignment.ErrCheck, qubo.ErrCheck, device.ErrLost}},
+		{C.COALESCE_INTERNAL, []error{csgproblem.ErrCheck, assignmentproblem.ErrCheck, quboproblem.ErrCheck, device.ErrLost}},
 		{C.COALESCE_INFEASIBLE, []error{solve.ErrInfeasible}},
-		{C.COALESCE_COST, []error{assignment.ErrCost, csg.ErrValue, qubo.ErrCoefficient}},
+		{C.COALESCE_COST, []error{assignmentproblem.ErrCost, csgproblem.ErrValue, quboproblem.ErrCoefficient}},
 		{C.COALESCE_CANCELLED, []error{context.Canceled, context.DeadlineExceeded, auction.ErrUnsold}},
 		{C.COALESCE_MEMORY, []error{device.ErrMemory}},
-		{C.COALESCE_INVALID, []error{errInvalid, solve.ErrInput, csg.ErrCheckpoint, auction.ErrSize, auction.ErrItems}},
+		{C.COALESCE_INVALID, []error{errInvalid, solve.ErrInput, csg.ErrCheckpoint, auctionproblem.ErrSize, auctionproblem.ErrItems}},
 	}
 	if err == nil {
 		return C.COALESCE_OK

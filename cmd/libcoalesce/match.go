@@ -14,6 +14,7 @@ import (
 
 	"coalesce/runtime/host/kernels/assignment/lapjv"
 	"coalesce/solvers/assignment"
+	"coalesce/solvers/assignment/problem"
 )
 
 // A matcher is what a thread of C solves small matrices with, and no memory is made for a call.
@@ -176,7 +177,7 @@ func matchWithin(p *C.coalesce_assignment, costs []float64) error {
 }
 
 // matchAll solves matrices that follow one another, and writes the answers where the struct asks for them.
-func matchAll[T assignment.Number](p *C.coalesce_assignment, costs []T) error {
+func matchAll[T problem.Number](p *C.coalesce_assignment, costs []T) error {
 	m := matchers.Get().(*matcher)
 	defer matchers.Put(m)
 	s := assignment.Shape{Rows: int(p.rows), Cols: int(p.cols)}

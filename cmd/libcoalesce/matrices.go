@@ -14,6 +14,7 @@ import (
 
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment"
+	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -85,7 +86,7 @@ func assignMatrices(p *C.coalesce_matrices) error {
 		}
 	}
 	unmatched, err := onStream(lender, p, m, l)
-	if err != nil && !errors.Is(err, assignment.ErrCost) {
+	if err != nil && !errors.Is(err, problem.ErrCost) {
 		return errors.Join(err, m.Close()) // its device may be lost
 	}
 	if err := errors.Join(err, matrices.keepSolver(key, m)); err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"coalesce/runtime/device"
 	"coalesce/solvers/assignment"
+	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -24,7 +25,7 @@ import (
 // was made for.
 type shape struct {
 	device, count, rows, cols int
-	kind                      assignment.Value
+	kind                      problem.Value
 	maximize, duals, checked  bool
 	bare                      bool
 	algorithm                 string
@@ -94,16 +95,16 @@ func layout(p *C.coalesce_assignment, bare bool) (l assignment.Layout, err error
 }
 
 // residentType is the type of costs on a GPU.
-func residentType(kind C.int32_t) (assignment.Value, error) {
+func residentType(kind C.int32_t) (problem.Value, error) {
 	switch kind {
 	case C.COALESCE_INT32:
-		return assignment.Int32, nil
+		return problem.Int32, nil
 	case C.COALESCE_INT64:
-		return assignment.Int64, nil
+		return problem.Int64, nil
 	case C.COALESCE_FLOAT32:
-		return assignment.Float32, nil
+		return problem.Float32, nil
 	case C.COALESCE_FLOAT64:
-		return assignment.Float64, nil
+		return problem.Float64, nil
 	}
 	return "", argumentError("costs of type %d on a GPU: expected int32, int64, float32 or float64", kind)
 }
@@ -149,7 +150,7 @@ func solveResident(ctx context.Context, p *C.coalesce_assignment, o assignment.O
 	ctx, cancel := o.WithTimeLimit(ctx)
 	defer cancel()
 	none, err := solved(ctx, p, r, l, costs, report)
-	if err != nil && !errors.Is(err, assignment.ErrCost) {
+	if err != nil && !errors.Is(err, problem.ErrCost) {
 		return errors.Join(err, r.Close()) // its device may be lost
 	}
 	if err := errors.Join(err, residents.keepSolver(s, r)); err != nil {

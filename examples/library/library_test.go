@@ -17,9 +17,12 @@ import (
 	"coalesce/runtime/emulated"
 	"coalesce/runtime/host"
 	"coalesce/solvers/assignment"
+	assignmentproblem "coalesce/solvers/assignment/problem"
 	"coalesce/solvers/auction"
 	"coalesce/solvers/csg"
+	csgproblem "coalesce/solvers/csg/problem"
 	"coalesce/solvers/qubo"
+	quboproblem "coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -28,7 +31,7 @@ func Example() {
 	d := host.Open(0) // all cores
 	defer d.Close()
 
-	inst, err := csg.NewInstance([]int32{0, 3, 4, 9, 2, 6, 8, 12}, "three agents")
+	inst, err := csgproblem.NewInstance([]int32{0, 3, 4, 9, 2, 6, 8, 12}, "three agents")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -76,7 +79,7 @@ func Example_auction() {
 		log.Fatal(err)
 	}
 	winners, err := auction.Solve(context.Background(), bids, auction.Options{Settings: solve.Settings{Devices: []device.Device{d}}})
-	if err != nil { // errors.Is(err, auction.ErrSize): more than branch and cut takes
+	if err != nil { // errors.Is(err, auctionproblem.ErrSize): more than branch and cut takes
 		log.Fatal(err)
 	}
 	fmt.Println(winners.Value)
@@ -120,7 +123,7 @@ func Example_settings() {
 	defer d.Close()
 	on := solve.Settings{Devices: []device.Device{d}, TimeLimit: time.Minute}
 
-	costs, err := assignment.NewInstance(2, 2, []int32{4, 1, 2, 3}, "two rows")
+	costs, err := assignmentproblem.NewInstance(2, 2, []int32{4, 1, 2, 3}, "two rows")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -128,7 +131,7 @@ func Example_settings() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	builder := qubo.NewBuilder(2)
+	builder := quboproblem.NewBuilder(2)
 	builder.LinearInt(0, 5)
 	builder.LinearInt(1, 4)
 	builder.PairInt(0, 1, -6)
@@ -215,7 +218,7 @@ func Example_severalDevices() {
 	}
 	defer devices.Close(opened)
 
-	agents, err := csg.GenerateAs("uniform", 13, 1, csg.Int32)
+	agents, err := csg.GenerateAs("uniform", 13, 1, csgproblem.Int32)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -223,7 +226,7 @@ func Example_severalDevices() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	costs, err := assignment.NewInstance(2, 2, []int32{4, 1, 2, 3}, "two rows")
+	costs, err := assignmentproblem.NewInstance(2, 2, []int32{4, 1, 2, 3}, "two rows")
 	if err != nil {
 		log.Fatal(err)
 	}

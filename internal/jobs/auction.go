@@ -7,6 +7,7 @@ import (
 
 	"coalesce/autotune/subject"
 	"coalesce/solvers/auction"
+	auctionproblem "coalesce/solvers/auction/problem"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/option"
 	"coalesce/solvers/qubo"
@@ -40,7 +41,7 @@ func (q *auctionRequest) run(ctx context.Context, a arrays) (any, error) {
 		return nil, solve.AsInputError(err)
 	}
 	if q.Start != "" {
-		if q.solver.Start, err = auction.ParseAllocation([]byte(q.Start), "start", bids); err != nil {
+		if q.solver.Start, err = auctionproblem.ParseAllocation([]byte(q.Start), "start", bids); err != nil {
 			return nil, solve.AsInputError(err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"coalesce/solvers/csg"
 	"coalesce/solvers/csg/listed"
+	csgproblem "coalesce/solvers/csg/problem"
 	"coalesce/solvers/option"
 	"coalesce/solvers/solve"
 )
@@ -21,7 +22,7 @@ type CSGRequest struct {
 	// value of coalitions that a text lacks: -inf or 0
 	Missing string `option:"missing" default:"-inf"`
 	// members that a block may have, such as 1-3,5 or 2-
-	Sizes csg.Sizes `option:"sizes" default:"any number"`
+	Sizes csgproblem.Sizes `option:"sizes" default:"any number"`
 	// begin with this structure: the agents of a block a line, numbers from 1, a JSON list of such lists, or the JSON of an earlier result; the
 	// flag names a file of it
 	Start string `option:"start" default:"none"`
@@ -95,7 +96,7 @@ func (q *CSGRequest) runListed(ctx context.Context, inst *listed.Instance) (any,
 const source = "memory"
 
 // instance copies the values: an instance may change its own.
-func (q *CSGRequest) instance(a arrays) (*csg.Instance, error) {
+func (q *CSGRequest) instance(a arrays) (*csgproblem.Instance, error) {
 	switch v := a["values"].(type) {
 	case []int32:
 		return newGame(v)
@@ -110,9 +111,9 @@ func (q *CSGRequest) instance(a arrays) (*csg.Instance, error) {
 	}
 }
 
-func newGame[T int32 | int64 | float32 | float64](values []T) (*csg.Instance, error) {
-	if n := uint64(len(values)); n < 2 || bits.OnesCount64(n) != 1 || n > 1<<csg.MaxAgents {
-		return nil, solve.InvalidInput("values", "found %d numbers, expected 2 to the power of the agents, of whom there are at most %d", n, csg.MaxAgents)
+func newGame[T int32 | int64 | float32 | float64](values []T) (*csgproblem.Instance, error) {
+	if n := uint64(len(values)); n < 2 || bits.OnesCount64(n) != 1 || n > 1<<csgproblem.MaxAgents {
+		return nil, solve.InvalidInput("values", "found %d numbers, expected 2 to the power of the agents, of whom there are at most %d", n, csgproblem.MaxAgents)
 	}
-	return csg.NewInstance(slices.Clone(values), source)
+	return csgproblem.NewInstance(slices.Clone(values), source)
 }

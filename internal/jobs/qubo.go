@@ -6,6 +6,7 @@ import (
 
 	"coalesce/solvers/option"
 	"coalesce/solvers/qubo"
+	quboproblem "coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -47,9 +48,9 @@ func (q *QUBORequest) run(ctx context.Context, a arrays) (any, error) {
 	return resultOrNil(qubo.Solve(ctx, inst, q.solver))
 }
 
-func (q *QUBORequest) instance(a arrays) (*qubo.Instance, error) {
-	if q.Variables > qubo.MaxVariables {
-		return nil, solve.InvalidInput("variables", "found %d, expected at most %d", q.Variables, qubo.MaxVariables)
+func (q *QUBORequest) instance(a arrays) (*quboproblem.Instance, error) {
+	if q.Variables > quboproblem.MaxVariables {
+		return nil, solve.InvalidInput("variables", "found %d, expected at most %d", q.Variables, quboproblem.MaxVariables)
 	}
 	rows, err := typedArray[int32](a, "i")
 	if err != nil {
@@ -64,9 +65,9 @@ func (q *QUBORequest) instance(a arrays) (*qubo.Instance, error) {
 			return nil, solve.InvalidInput("i, j", "found the variables %d and %d in entry %d, expected 0 to %d", i, j, k, q.Variables-1)
 		}
 	}
-	b := qubo.NewBuilder(q.Variables)
+	b := quboproblem.NewBuilder(q.Variables)
 	if q.Ising {
-		b.Form(qubo.Ising)
+		b.Form(quboproblem.Ising)
 	}
 	if q.Maximize {
 		b.Maximize()

@@ -6,6 +6,7 @@ import (
 
 	"coalesce/autotune/subject"
 	"coalesce/solvers/assignment"
+	assignmentproblem "coalesce/solvers/assignment/problem"
 	"coalesce/solvers/option"
 	"coalesce/solvers/solve"
 )
@@ -40,7 +41,7 @@ func (q *TransportRequest) run(ctx context.Context, a arrays) (any, error) {
 	return resultOrNil(assignment.Solve(ctx, inst, q.solver))
 }
 
-func (q *TransportRequest) instance(a arrays) (*assignment.Instance, error) {
+func (q *TransportRequest) instance(a arrays) (*assignmentproblem.Instance, error) {
 	supply, err := typedArray[int64](a, "supply")
 	if err != nil {
 		return nil, err
@@ -52,16 +53,16 @@ func (q *TransportRequest) instance(a arrays) (*assignment.Instance, error) {
 	if q.Metric != "" {
 		return q.places(a, supply, capacity)
 	}
-	inst := &assignment.Instance{Rows: q.Rows, Cols: len(capacity), Supply: supply, Capacity: capacity, Maximize: q.Maximize, Source: source}
+	inst := &assignmentproblem.Instance{Rows: q.Rows, Cols: len(capacity), Supply: supply, Capacity: capacity, Maximize: q.Maximize, Source: source}
 	switch c := a["costs"].(type) {
 	case []int32:
-		inst.Type, inst.I32 = assignment.Int32, c
+		inst.Type, inst.I32 = assignmentproblem.Int32, c
 	case []int64:
-		inst.Type, inst.I64, inst.Every = assignment.Int64, c, true
+		inst.Type, inst.I64, inst.Every = assignmentproblem.Int64, c, true
 	case []float32:
-		inst.Type, inst.F32 = assignment.Float32, c
+		inst.Type, inst.F32 = assignmentproblem.Float32, c
 	case []float64:
-		inst.Type, inst.F64 = assignment.Float64, c
+		inst.Type, inst.F64 = assignmentproblem.Float64, c
 	default:
 		return nil, unknownType("costs", c, "int32, int64, float32 and float64")
 	}
@@ -69,7 +70,7 @@ func (q *TransportRequest) instance(a arrays) (*assignment.Instance, error) {
 }
 
 // places is the instance of points.
-func (q *TransportRequest) places(a arrays, supply, capacity []int64) (*assignment.Instance, error) {
+func (q *TransportRequest) places(a arrays, supply, capacity []int64) (*assignmentproblem.Instance, error) {
 	row, err := typedArray[float64](a, "row_points")
 	if err != nil {
 		return nil, err
@@ -78,7 +79,7 @@ func (q *TransportRequest) places(a arrays, supply, capacity []int64) (*assignme
 	if err != nil {
 		return nil, err
 	}
-	inst, err := assignment.NewPoints(assignment.Points{Dim: len(row) / max(1, q.Rows), Row: row, Col: col, Metric: assignment.Metric(q.Metric)}, source)
+	inst, err := assignmentproblem.NewPoints(assignmentproblem.Points{Dim: len(row) / max(1, q.Rows), Row: row, Col: col, Metric: assignmentproblem.Metric(q.Metric)}, source)
 	if err != nil {
 		return nil, solve.AsInputError(err)
 	}

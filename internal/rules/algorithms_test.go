@@ -13,8 +13,10 @@ import (
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
 	"coalesce/solvers/assignment"
+	assignmentproblem "coalesce/solvers/assignment/problem"
 	"coalesce/solvers/auction"
 	"coalesce/solvers/csg"
+	csgproblem "coalesce/solvers/csg/problem"
 	"coalesce/solvers/qubo"
 	"coalesce/solvers/solve"
 )
@@ -23,11 +25,11 @@ import (
 // data is what runs: each of a problem's algorithms is forced in turn.
 func TestAlgorithmsAreTuned(t *testing.T) {
 	ctx, gpu := context.Background(), emulatedtest.Open(t)
-	costs, err := assignment.Generate("uniform", 20, 20, 1e6, 1, assignment.Int32)
+	costs, err := assignment.Generate("uniform", 20, 20, 1e6, 1, assignmentproblem.Int32)
 	if err != nil {
 		t.Fatal(err)
 	}
-	agents, err := csg.GenerateAs("normal", 10, 1, csg.Int32)
+	agents, err := csg.GenerateAs("normal", 10, 1, csgproblem.Int32)
 	if err != nil {
 		t.Fatal(err)
 	}

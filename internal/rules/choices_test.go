@@ -16,9 +16,13 @@ import (
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
 	"coalesce/solvers/assignment"
+	assignmentproblem "coalesce/solvers/assignment/problem"
 	"coalesce/solvers/auction"
+	auctionproblem "coalesce/solvers/auction/problem"
 	"coalesce/solvers/csg"
+	csgproblem "coalesce/solvers/csg/problem"
 	"coalesce/solvers/qubo"
+	quboproblem "coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -55,30 +59,30 @@ func TestTuningIsUsed(t *testing.T) {
 	gpu, cpu := emulatedtest.Open(t), host.Open(0)
 	defer cpu.Close()
 	ctx := context.Background()
-	agents, err := csg.GenerateAs("uniform", n, 1, csg.Int32)
+	agents, err := csg.GenerateAs("uniform", n, 1, csgproblem.Int32)
 	if err != nil {
 		t.Fatal(err)
 	}
-	more, err := csg.GenerateAs("uniform", n+2, 1, csg.Int32)
+	more, err := csg.GenerateAs("uniform", n+2, 1, csgproblem.Int32)
 	if err != nil {
 		t.Fatal(err)
 	}
-	costs, places := make([]int32, n*n), assignment.Points{Metric: assignment.Euclidean, Dim: 2}
+	costs, places := make([]int32, n*n), assignmentproblem.Points{Metric: assignmentproblem.Euclidean, Dim: 2}
 	for i := range costs {
 		costs[i] = int32(i * i * 7919 % 1009)
 	}
 	for i := range 2 * n {
 		places.Row, places.Col = append(places.Row, float64(i*i%37)), append(places.Col, float64(i*i*i%41))
 	}
-	matrix, err := assignment.NewInstance(n, n, costs, "test")
+	matrix, err := assignmentproblem.NewInstance(n, n, costs, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	points, err := assignment.NewPoints(places, "test")
+	points, err := assignmentproblem.NewPoints(places, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := qubo.NewBuilder(variables)
+	b := quboproblem.NewBuilder(variables)
 	for i := range variables {
 		b.Linear(i, float64(i*i%7-3))
 		for j := range i {
@@ -90,7 +94,7 @@ func TestTuningIsUsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sets := qubo.NewBuilder(variables)
+	sets := quboproblem.NewBuilder(variables)
 	for i := range variables {
 		sets.Linear(i, 1)
 		for _, j := range []int{(i + 1) % variables, (i + 3) % variables, (i * i) % variables} {
@@ -104,12 +108,12 @@ func TestTuningIsUsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bids := &auction.Auction{Goods: n, Dummies: 5, Source: "test"}
+	bids := &auctionproblem.Auction{Goods: n, Dummies: 5, Source: "test"}
 	for i := range int64(2 * n) {
-		bids.Bids = append(bids.Bids, auction.Bid{Number: i, Price: 1 + i*i%17, Goods: []int64{i % n, n + i%5}})
+		bids.Bids = append(bids.Bids, auctionproblem.Bid{Number: i, Price: 1 + i*i%17, Goods: []int64{i % n, n + i%5}})
 	}
 	for i := range int64(n) { // n goods that several bidders ask for
-		bids.Bids = append(bids.Bids, auction.Bid{Number: 2*n + i, Price: 3, Goods: []int64{i}})
+		bids.Bids = append(bids.Bids, auctionproblem.Bid{Number: 2*n + i, Price: 3, Goods: []int64{i}})
 	}
 	many, err := auction.Generate("arbitrary-npv", 48, 300, 1) // a tree of half a second
 	if err != nil {
@@ -149,11 +153,11 @@ func TestTuningIsUsed(t *testing.T) {
 		"classical": {gpu, n, solving(ctx, matrix, "classical")},
 		"points":    {gpu, n, solving(ctx, points, "")},
 		"batch": {gpu, n, func(s solve.Settings) error {
-			_, err := assignment.SolveBatch(ctx, []*assignment.Instance{matrix, matrix}, assignment.Options{Settings: s})
+			_, err := assignment.SolveBatch(ctx, []*assignmentproblem.Instance{matrix, matrix}, assignment.Options{Settings: s})
 			return err
 		}},
 		"fused": {gpu, n, func(s solve.Settings) error {
-			m, err := assignment.OpenMatrices(assignment.Layout{Type: assignment.Int32, Count: 2, Rows: n, Cols: n}, assignment.AnyTies, assignment.Options{Settings: s})
+			m, err := assignment.OpenMatrices(assignment.Layout{Type: assignmentproblem.Int32, Count: 2, Rows: n, Cols: n}, assignment.AnyTies, assignment.Options{Settings: s})
 			if err != nil {
 				return err
 			}
@@ -301,7 +305,7 @@ func forcing(t *testing.T, s subject.Subject, v *device.Variant, facts device.Fa
 	return db
 }
 
-func solving(ctx context.Context, inst *assignment.Instance, algorithm string) func(solve.Settings) error {
+func solving(ctx context.Context, inst *assignmentproblem.Instance, algorithm string) func(solve.Settings) error {
 	return func(s solve.Settings) error {
 		s.Algorithm = algorithm
 		_, err := assignment.Solve(ctx, inst, assignment.Options{Settings: s})
@@ -309,7 +313,7 @@ func solving(ctx context.Context, inst *assignment.Instance, algorithm string) f
 	}
 }
 
-func searching(ctx context.Context, inst *qubo.Instance, algorithm string) func(solve.Settings) error {
+func searching(ctx context.Context, inst *quboproblem.Instance, algorithm string) func(solve.Settings) error {
 	return func(s solve.Settings) error {
 		s.Algorithm = algorithm
 		o := qubo.Options{Settings: s}

@@ -16,9 +16,13 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
 	"coalesce/solvers/assignment"
+	assignmentproblem "coalesce/solvers/assignment/problem"
 	"coalesce/solvers/auction"
+	auctionproblem "coalesce/solvers/auction/problem"
 	"coalesce/solvers/csg"
+	csgproblem "coalesce/solvers/csg/problem"
 	"coalesce/solvers/qubo"
+	quboproblem "coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 	"coalesce/solvers/solve/inputtest"
 )
@@ -88,7 +92,7 @@ func (o *outcome) call(name string, work func() error, may func(err error) bool,
 	switch {
 	case panicked != nil:
 		o.add("panic", "%s: %v", name, panicked)
-	case slices.ContainsFunc([]error{csg.ErrCheck, auction.ErrCheck, assignment.ErrCheck, qubo.ErrCheck}, func(check error) bool { return errors.Is(err, check) }):
+	case slices.ContainsFunc([]error{csgproblem.ErrCheck, auctionproblem.ErrCheck, assignmentproblem.ErrCheck, quboproblem.ErrCheck}, func(check error) bool { return errors.Is(err, check) }):
 		o.add("check", "%s: %v", name, err)
 	case err == nil || errors.Is(err, solve.ErrInfeasible) || may(err):
 	case !errors.Is(err, solve.ErrInput) || !inputtest.NamesField(err.Error(), structs...):
@@ -145,7 +149,7 @@ func fillCSG(r *rand.Rand, d device.Device) *outcome {
 			return errors.Join(err, s.Close())
 		},
 	} {
-		c.call(name, work, func(err error) bool { return errors.Is(err, csg.ErrValue) }, csg.Instance{}, o)
+		c.call(name, work, func(err error) bool { return errors.Is(err, csgproblem.ErrValue) }, csgproblem.Instance{}, o)
 	}
 	if answer == nil {
 		return c
@@ -159,9 +163,9 @@ func fillCSG(r *rand.Rand, d device.Device) *outcome {
 }
 
 // filledGame is a characteristic function as a program fills it.
-func filledGame(r *rand.Rand) *csg.Instance {
+func filledGame(r *rand.Rand) *csgproblem.Instance {
 	n := r.IntN(5)
-	inst := &csg.Instance{N: n, Source: "by hand", Type: []csg.Value{csg.Int16, csg.Int32, csg.Int64, csg.Float32, csg.Float64}[r.IntN(5)]}
+	inst := &csgproblem.Instance{N: n, Source: "by hand", Type: []csgproblem.Value{csgproblem.Int16, csgproblem.Int32, csgproblem.Int64, csgproblem.Float32, csgproblem.Float64}[r.IntN(5)]}
 	if r.IntN(3) == 0 {
 		inst.Names = []string{"a", "b", "c", "d", "e"}[:n]
 	}
@@ -172,13 +176,13 @@ func filledGame(r *rand.Rand) *csg.Instance {
 		return r.Int64N(101) - 40
 	}
 	switch inst.Type {
-	case csg.Int16:
+	case csgproblem.Int16:
 		inst.I16 = drawnAs[int16](n, draw)
-	case csg.Int32:
+	case csgproblem.Int32:
 		inst.I32 = drawnAs[int32](n, draw)
-	case csg.Int64:
+	case csgproblem.Int64:
 		inst.I64 = drawnAs[int64](n, draw)
-	case csg.Float32:
+	case csgproblem.Float32:
 		inst.F32 = drawnAs[float32](n, draw)
 	default:
 		inst.F64 = drawnAs[float64](n, draw)
@@ -186,7 +190,7 @@ func filledGame(r *rand.Rand) *csg.Instance {
 	return inst
 }
 
-func drawnAs[T csg.Number](n int, draw func(int) int64) []T {
+func drawnAs[T csgproblem.Number](n int, draw func(int) int64) []T {
 	values := make([]T, 1<<n)
 	for mask := range values {
 		values[mask] = T(draw(mask))
@@ -196,7 +200,7 @@ func drawnAs[T csg.Number](n int, draw func(int) int64) []T {
 
 // bestPartition is the value of the best partition of some agents, minus infinity where each has a forbidden
 // block.
-func bestPartition(inst *csg.Instance, left uint64) float64 {
+func bestPartition(inst *csgproblem.Instance, left uint64) float64 {
 	if left == 0 {
 		return 0
 	}
@@ -210,7 +214,7 @@ func bestPartition(inst *csg.Instance, left uint64) float64 {
 }
 
 // values are copies of the values.
-func values(inst *csg.Instance) ([]int16, []int32, []int64, []float32, []float64) {
+func values(inst *csgproblem.Instance) ([]int16, []int32, []int64, []float32, []float64) {
 	return append([]int16(nil), inst.I16...), append([]int32(nil), inst.I32...), append([]int64(nil), inst.I64...), append([]float32(nil), inst.F32...), append([]float64(nil), inst.F64...)
 }
 
@@ -261,8 +265,8 @@ func fillAuction(r *rand.Rand, d device.Device) *outcome {
 		},
 	} {
 		c.call(name, work, func(err error) bool {
-			return errors.Is(err, auction.ErrSize) || errors.Is(err, auction.ErrItems) || name == "Write" && strings.Contains(err.Error(), "found dummy")
-		}, auction.Auction{}, o, auction.Result{})
+			return errors.Is(err, auctionproblem.ErrSize) || errors.Is(err, auctionproblem.ErrItems) || name == "Write" && strings.Contains(err.Error(), "found dummy")
+		}, auctionproblem.Auction{}, o, auction.Result{})
 	}
 	if failed != nil && !errors.Is(failed, solve.ErrInfeasible) {
 		return c
@@ -278,8 +282,8 @@ func fillAuction(r *rand.Rand, d device.Device) *outcome {
 }
 
 // filledAuction is an auction as a program fills it.
-func filledAuction(r *rand.Rand) *auction.Auction {
-	a := &auction.Auction{Goods: int64(r.IntN(5)), Dummies: int64(r.IntN(3)), Scale: r.IntN(3), Source: "by hand", SellAll: r.IntN(3) == 0}
+func filledAuction(r *rand.Rand) *auctionproblem.Auction {
+	a := &auctionproblem.Auction{Goods: int64(r.IntN(5)), Dummies: int64(r.IntN(3)), Scale: r.IntN(3), Source: "by hand", SellAll: r.IntN(3) == 0}
 	ids := func(n int64) []int64 {
 		var list []int64
 		for g := range n {
@@ -290,14 +294,14 @@ func filledAuction(r *rand.Rand) *auction.Auction {
 		return list
 	}
 	for k := range int64(r.IntN(7)) {
-		a.Bids = append(a.Bids, auction.Bid{Number: k, Price: r.Int64N(30) - 3, Goods: ids(a.Goods + a.Dummies), Bidder: []string{"", "ann", "bob"}[r.IntN(3)]})
+		a.Bids = append(a.Bids, auctionproblem.Bid{Number: k, Price: r.Int64N(30) - 3, Goods: ids(a.Goods + a.Dummies), Bidder: []string{"", "ann", "bob"}[r.IntN(3)]})
 	}
 	if r.IntN(3) == 0 {
 		a.Limits = map[string]int{"ann": r.IntN(3)}
 	}
 	for range r.IntN(2) {
 		if goods := ids(a.Goods); len(goods) > 0 {
-			a.Reserves = append(a.Reserves, auction.Reserve{Price: r.Int64N(20), Goods: goods})
+			a.Reserves = append(a.Reserves, auctionproblem.Reserve{Price: r.Int64N(20), Goods: goods})
 		}
 	}
 	if r.IntN(3) == 0 {
@@ -308,7 +312,7 @@ func filledAuction(r *rand.Rand) *auction.Auction {
 
 // revenue is the value of the best bids and reserves by trying all sets of them; nil where none sell all goods
 // that have to be sold.
-func revenue(a *auction.Auction) *big.Int {
+func revenue(a *auctionproblem.Auction) *big.Int {
 	var best *big.Int
 	for set := range 1 << (len(a.Bids) + len(a.Reserves)) {
 		held, wins, sum, ok := map[int64]bool{}, map[string]int{}, new(big.Int), true
@@ -347,7 +351,7 @@ func fillAssignment(r *rand.Rand, d device.Device) *outcome {
 	ctx, inst, o := context.Background(), filledCosts(r), assignment.Options{Duals: true}
 	o.Devices, o.Algorithm = []device.Device{d}, []string{"", "", "host", "paths", "sequential-tree", "reference"}[r.IntN(6)]
 	if r.IntN(4) == 0 {
-		o.Start = &assignment.Duals{U: make([]int64, inst.Rows), V: make([]int64, inst.Cols), Scale: 1}
+		o.Start = &assignmentproblem.Duals{U: make([]int64, inst.Rows), V: make([]int64, inst.Cols), Scale: 1}
 	}
 	c := &outcome{}
 	c.spoil(r, 4, inst, &o)
@@ -358,14 +362,19 @@ func fillAssignment(r *rand.Rand, d device.Device) *outcome {
 	wide := len(c.how) > 0 && inst.Check() == nil && largest(inst) > 1e12
 	var answer *assignment.Result
 	for name, work := range map[string]func() error{
-		"Solve":      func() (err error) { answer, err = assignment.Solve(ctx, inst, o); return err },
-		"Batch":      func() error { _, err := assignment.SolveBatch(ctx, []*assignment.Instance{inst, inst}, o); return err },
+		"Solve": func() (err error) { answer, err = assignment.Solve(ctx, inst, o); return err },
+		"Batch": func() error {
+			_, err := assignment.SolveBatch(ctx, []*assignmentproblem.Instance{inst, inst}, o)
+			return err
+		},
 		"Bottleneck": func() error { _, err := assignment.Solve(ctx, inst, bottlenecks(o)); return err },
 		"Ranking":    func() error { o := o; o.KBest = 3; _, err := assignment.Solve(ctx, inst, o); return err },
 		"Quick":      func() error { _, _, _, _, err := new(assignment.QuickSolver).Solve(inst); return err },
 		"Verify":     func() error { _, err := assignment.Verify(inst, []byte(`{"problem":"assignment"}`), nil); return err },
 	} {
-		c.call(name, work, func(err error) bool { return errors.Is(err, assignment.ErrCost) || errors.Is(err, device.ErrMemory) }, assignment.Instance{}, o)
+		c.call(name, work, func(err error) bool {
+			return errors.Is(err, assignmentproblem.ErrCost) || errors.Is(err, device.ErrMemory)
+		}, assignmentproblem.Instance{}, o)
 	}
 	if answer == nil || wide {
 		return c
@@ -387,12 +396,12 @@ func fillAssignment(r *rand.Rand, d device.Device) *outcome {
 }
 
 // filledCosts is an instance as a program fills it.
-func filledCosts(r *rand.Rand) *assignment.Instance {
-	inst := &assignment.Instance{Rows: r.IntN(5), Cols: r.IntN(5), Source: "by hand", Maximize: r.IntN(2) == 0}
+func filledCosts(r *rand.Rand) *assignmentproblem.Instance {
+	inst := &assignmentproblem.Instance{Rows: r.IntN(5), Cols: r.IntN(5), Source: "by hand", Maximize: r.IntN(2) == 0}
 	count := inst.Rows * inst.Cols
 	switch r.IntN(6) {
 	case 0:
-		inst.Sparse, count = &assignment.Sparse{Start: []int64{0}}, 0
+		inst.Sparse, count = &assignmentproblem.Sparse{Start: []int64{0}}, 0
 		for range inst.Rows {
 			for j := range inst.Cols {
 				if r.IntN(3) > 0 {
@@ -403,20 +412,20 @@ func filledCosts(r *rand.Rand) *assignment.Instance {
 			inst.Sparse.Start = append(inst.Sparse.Start, int64(count))
 		}
 	case 1:
-		inst.Type = assignment.Float64
-		inst.Points = &assignment.Points{Dim: 2, Row: coordinates(r, 2*inst.Rows), Col: coordinates(r, 2*inst.Cols), Metric: assignment.Manhattan}
+		inst.Type = assignmentproblem.Float64
+		inst.Points = &assignmentproblem.Points{Dim: 2, Row: coordinates(r, 2*inst.Rows), Col: coordinates(r, 2*inst.Cols), Metric: assignmentproblem.Manhattan}
 		return inst
 	}
 	costs := coordinates(r, count)
 	switch r.IntN(4) {
 	case 0:
-		inst.Type, inst.I32 = assignment.Int32, as[int32](costs)
+		inst.Type, inst.I32 = assignmentproblem.Int32, as[int32](costs)
 	case 1:
-		inst.Type, inst.I64 = assignment.Int64, as[int64](costs)
+		inst.Type, inst.I64 = assignmentproblem.Int64, as[int64](costs)
 	case 2:
-		inst.Type, inst.F32 = assignment.Float32, as[float32](costs)
+		inst.Type, inst.F32 = assignmentproblem.Float32, as[float32](costs)
 	default:
-		inst.Type, inst.F64 = assignment.Float64, costs
+		inst.Type, inst.F64 = assignmentproblem.Float64, costs
 	}
 	if r.IntN(4) == 0 {
 		inst.Limit = new(float64)
@@ -436,7 +445,7 @@ func coordinates(r *rand.Rand, n int) []float64 {
 	return list
 }
 
-func as[T assignment.Number](list []float64) []T {
+func as[T assignmentproblem.Number](list []float64) []T {
 	out := make([]T, len(list))
 	for k, x := range list {
 		out[k] = T(x)
@@ -451,7 +460,7 @@ func bottlenecks(o assignment.Options) assignment.Options {
 }
 
 // largest is the largest cost in magnitude, and the limit.
-func largest(inst *assignment.Instance) float64 {
+func largest(inst *assignmentproblem.Instance) float64 {
 	most := 0.0
 	for _, list := range [][]float64{as64(inst.I32), as64(inst.I64), as64(inst.F32), inst.F64} {
 		for _, c := range list {
@@ -466,7 +475,7 @@ func largest(inst *assignment.Instance) float64 {
 	return most
 }
 
-func as64[T assignment.Number](list []T) []float64 {
+func as64[T assignmentproblem.Number](list []T) []float64 {
 	out := make([]float64, len(list))
 	for k, x := range list {
 		out[k] = float64(x)
@@ -475,7 +484,7 @@ func as64[T assignment.Number](list []T) []float64 {
 }
 
 // bestMatching is the best value of a full matching, by all of them; NaN where there is none.
-func bestMatching(inst *assignment.Instance) float64 {
+func bestMatching(inst *assignmentproblem.Instance) float64 {
 	best, sign := math.Inf(1), 1.0
 	if inst.Maximize {
 		sign = -1
@@ -532,8 +541,8 @@ func fillQUBO(r *rand.Rand, d device.Device) *outcome {
 		},
 	} {
 		c.call(name, work, func(err error) bool {
-			return errors.Is(err, qubo.ErrCoefficient) || errors.Is(err, device.ErrMemory) || name == "Write" && inst.Check() == nil // what the format does not hold
-		}, qubo.Instance{}, o)
+			return errors.Is(err, quboproblem.ErrCoefficient) || errors.Is(err, device.ErrMemory) || name == "Write" && inst.Check() == nil // what the format does not hold
+		}, quboproblem.Instance{}, o)
 	}
 	if answer == nil {
 		return c
@@ -553,10 +562,10 @@ func fillQUBO(r *rand.Rand, d device.Device) *outcome {
 }
 
 // filledProgram is a binary program as a program fills it.
-func filledProgram(r *rand.Rand) *qubo.Instance {
+func filledProgram(r *rand.Rand) *quboproblem.Instance {
 	n := r.IntN(6)
-	b := qubo.NewBuilder(n)
-	b.Form([]qubo.Form{qubo.QUBO, qubo.Ising, qubo.MaxCut}[r.IntN(3)])
+	b := quboproblem.NewBuilder(n)
+	b.Form([]quboproblem.Form{quboproblem.QUBO, quboproblem.Ising, quboproblem.MaxCut}[r.IntN(3)])
 	if b.Maximize(); r.IntN(2) == 0 {
 		b.Minimize()
 	}
@@ -566,7 +575,7 @@ func filledProgram(r *rand.Rand) *qubo.Instance {
 		panic(err)
 	}
 	for i := range n {
-		if inst.Form != qubo.MaxCut {
+		if inst.Form != quboproblem.MaxCut {
 			b.Linear(i, float64(r.IntN(21)-10)*part)
 		}
 		for j := range i {
@@ -580,7 +589,7 @@ func filledProgram(r *rand.Rand) *qubo.Instance {
 }
 
 // exhausted is the best value by all solutions, of which some fix variables.
-func exhausted(inst *qubo.Instance) float64 {
+func exhausted(inst *quboproblem.Instance) float64 {
 	best := math.Inf(1)
 	for x := range uint64(1) << inst.N {
 		fits := true
@@ -591,12 +600,12 @@ func exhausted(inst *qubo.Instance) float64 {
 			continue
 		}
 		value := inst.Amount([]uint64{x}).Float()
-		if inst.Sense == qubo.Maximize {
+		if inst.Sense == quboproblem.Maximize {
 			value = -value
 		}
 		best = min(best, value)
 	}
-	if inst.Sense == qubo.Maximize {
+	if inst.Sense == quboproblem.Maximize {
 		return -best
 	}
 	return best

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"coalesce/solvers/assignment"
+	assignmentproblem "coalesce/solvers/assignment/problem"
 	"coalesce/solvers/auction"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/formats/habits"
@@ -315,7 +316,7 @@ func readPoints(data string) (string, error) {
 	if err := errors.Join(err, file.Close()); err != nil {
 		return "", err
 	}
-	inst, err := assignment.ReadPoints(file.Name(), file.Name(), assignment.Euclidean, false, assignment.ReadOptions{})
+	inst, err := assignment.ReadPoints(file.Name(), file.Name(), assignmentproblem.Euclidean, false, assignment.ReadOptions{})
 	if err != nil {
 		return "", err
 	}

@@ -2,8 +2,8 @@
 // a row and a column, it matches rows to columns, each at most once, so that
 // the costs of the matched pairs add up to the least (or the most).
 //
-// An Instance is read from a file (Read), made of costs (NewInstance) or points
-// (NewPoints) or drawn (Generate). Solve brings it to one form, minimise with integer
+// A problem.Instance is read from a file (Read), made of costs (problem.NewInstance) or points
+// (problem.NewPoints) or drawn (Generate). Solve brings it to one form, minimise with integer
 // costs and rows <= cols, hands it to an algorithm on a device or on the host, and
 // checks what comes back against the original costs: a permutation, and duals that
 // prove it optimal.
@@ -28,79 +28,8 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// The problem, which package problem describes.
-type (
-	// An Instance is costs of pairs of rows and columns: a matrix, sparse, or points.
-	Instance = problem.Instance
-	// Sparse are the allowed pairs of a sparse instance.
-	Sparse = problem.Sparse
-	// Points are the places whose distances are costs.
-	Points = problem.Points
-	// A Metric is how distances are measured.
-	Metric = problem.Metric
-	// A Value is the type of an instance's costs.
-	Value = problem.Value
-	// A Number is the Go side of a Value.
-	Number = problem.Number
-	// Duals are prices of rows and columns.
-	Duals = problem.Duals
-	// A Certificate is the result of checking an answer.
-	Certificate = problem.Certificate
-	// A Hall is a proof that no full matching exists.
-	Hall = problem.Hall
-	// An InfeasibleError is an instance without a full matching.
-	InfeasibleError = problem.InfeasibleError
-	// Counts are the work of an algorithm.
-	Counts = engine.Counts
-)
-
-// The types of costs that kernels exist for.
-const (
-	Int32   = problem.Int32
-	Int64   = problem.Int64
-	Float32 = problem.Float32
-	Float64 = problem.Float64
-)
-
-// The metrics of points.
-const (
-	Euclidean = problem.Euclidean
-	Squared   = problem.Squared
-	Manhattan = problem.Manhattan
-)
-
-// MaxSide is the most rows or columns an instance may have: columns are int32.
-const MaxSide = problem.MaxSide
-
-// Errors that others wrap: of costs that cannot be solved with, and of answers that
-// a check refuted.
-var (
-	ErrCost  = problem.ErrCost
-	ErrCheck = problem.ErrCheck
-)
-
-// Metrics are the names of the metrics.
-func Metrics() []string { return problem.Metrics() }
-
-// NewInstance makes an instance of rows*cols costs, row after row, which it keeps.
-func NewInstance[T Number](rows, cols int, costs []T, source string) (*Instance, error) {
-	return problem.NewInstance(rows, cols, costs, source)
-}
-
-// NewPoints makes an instance of points, whose distances are the costs.
-func NewPoints(p Points, source string) (*Instance, error) { return problem.NewPoints(p, source) }
-
-// Check holds a matching and duals against an instance's own costs. Errors wrap
-// ErrCheck.
-func Check(inst *Instance, column []int32, d Duals) (Certificate, error) {
-	return problem.Check(inst, column, d)
-}
-
-// CheckHall holds a proof of infeasibility against an instance's own costs: members
-// are rows, or columns where there are fewer of those. Errors wrap ErrCheck.
-func CheckHall(inst *Instance, members []int32) (Hall, error) {
-	return problem.CheckHall(inst, members)
-}
+// Counts are the work of an algorithm.
+type Counts = engine.Counts
 
 // ReadOptions say how to read a file.
 type ReadOptions = formats.ReadOptions
@@ -109,15 +38,15 @@ type ReadOptions = formats.ReadOptions
 func Formats() []string { return formats.Formats() }
 
 // Read reads an instance from a file, plain or compressed.
-func Read(path string, o ReadOptions) (*Instance, error) { return formats.Read(path, o) }
+func Read(path string, o ReadOptions) (*problem.Instance, error) { return formats.Read(path, o) }
 
 // ReadFrom reads an instance of size bytes (negative: not known) called name.
-func ReadFrom(r io.Reader, size int64, name string, o ReadOptions) (*Instance, error) {
+func ReadFrom(r io.Reader, size int64, name string, o ReadOptions) (*problem.Instance, error) {
 	return formats.ReadFrom(r, size, name, o)
 }
 
 // ReadPoints reads two files with a point a line, for rows and for columns.
-func ReadPoints(rows, cols string, metric Metric, floor bool, o ReadOptions) (*Instance, error) {
+func ReadPoints(rows, cols string, metric problem.Metric, floor bool, o ReadOptions) (*problem.Instance, error) {
 	return formats.ReadPoints(rows, cols, metric, floor, o)
 }
 
@@ -129,13 +58,15 @@ func ReadAmounts(source string, count int) ([]int64, error) {
 
 // ReadDuals reads duals in an instance's costs from a JSON file: a result that was
 // printed with its duals, or an object of u and v.
-func ReadDuals(path string, inst *Instance) (*Duals, error) { return formats.ReadDuals(path, inst) }
+func ReadDuals(path string, inst *problem.Instance) (*problem.Duals, error) {
+	return formats.ReadDuals(path, inst)
+}
 
 // MaxDuals is the largest file of an instance's duals, in bytes.
-func MaxDuals(inst *Instance) int64 { return formats.MaxDuals(inst) }
+func MaxDuals(inst *problem.Instance) int64 { return formats.MaxDuals(inst) }
 
 // WriteNPY writes a dense instance as a NumPy array.
-func WriteNPY(w io.Writer, inst *Instance) error {
+func WriteNPY(w io.Writer, inst *problem.Instance) error {
 	if err := inst.Check(); err != nil {
 		return err
 	}
@@ -143,7 +74,7 @@ func WriteNPY(w io.Writer, inst *Instance) error {
 }
 
 // WriteMarket writes an instance in Matrix Market's format.
-func WriteMarket(w io.Writer, inst *Instance) error {
+func WriteMarket(w io.Writer, inst *problem.Instance) error {
 	if err := inst.Check(); err != nil {
 		return err
 	}
@@ -166,19 +97,19 @@ func DependsOnRange(kind string) bool { return draw.UsesRange(kind) }
 func DependsOnSeed(kind string) bool { return draw.IsRandom(kind) }
 
 // Draw makes an instance.
-func Draw(d Drawing) (*Instance, error) {
+func Draw(d Drawing) (*problem.Instance, error) {
 	inst, err := draw.Draw(d)
 	return inst, solve.AsInputError(err)
 }
 
 // DrawRows makes rows low to high-1 of a drawing, as an instance of high-low rows.
-func DrawRows(d Drawing, low, high int) (*Instance, error) {
+func DrawRows(d Drawing, low, high int) (*problem.Instance, error) {
 	inst, err := draw.DrawRows(d, low, high)
 	return inst, solve.AsInputError(err)
 }
 
 // Generate is Draw with the fields that most drawings need.
-func Generate(kind string, rows, cols int, spread int64, seed uint64, value Value) (*Instance, error) {
+func Generate(kind string, rows, cols int, spread int64, seed uint64, value problem.Value) (*problem.Instance, error) {
 	inst, err := draw.Generate(kind, rows, cols, spread, seed, value)
 	return inst, solve.AsInputError(err)
 }

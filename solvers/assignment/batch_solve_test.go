@@ -120,11 +120,11 @@ func TestSolveBatchRefuses(t *testing.T) {
 func TestBatchesInTurn(t *testing.T) {
 	d := host.Open(1)
 	defer d.Close()
-	first, err := NewInstance(2, 2, []int32{1, 7, 9, 2}, "first")
+	first, err := problem.NewInstance(2, 2, []int32{1, 7, 9, 2}, "first")
 	if err != nil {
 		t.Fatal(err)
 	}
-	none, err := NewInstance(2, 2, []float64{1, math.Inf(1), 2, math.Inf(1)}, "none")
+	none, err := problem.NewInstance(2, 2, []float64{1, math.Inf(1), 2, math.Inf(1)}, "none")
 	if err != nil {
 		t.Fatal(err)
 	}

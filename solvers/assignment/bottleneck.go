@@ -69,16 +69,16 @@ func (r *Result) certifyWorst(s *Session, sol *engine.Solution, proof []int32) e
 // (Hall 1935): together they have fewer partners at costs better than the matching's worst than
 // there are members, so that every matching has a pair that is as bad. It returns the proof and the
 // row of the worst pair. Errors wrap ErrCheck.
-func CheckBottleneck(inst *Instance, column []int32, members []int32) (Hall, int, error) {
+func CheckBottleneck(inst *problem.Instance, column []int32, members []int32) (problem.Hall, int, error) {
 	if err := inst.Check(); err != nil {
-		return Hall{}, -1, err
+		return problem.Hall{}, -1, err
 	}
 	if err := checkMatching(inst, column); err != nil {
-		return Hall{}, -1, fmt.Errorf("%w: %w", ErrCheck, err)
+		return problem.Hall{}, -1, fmt.Errorf("%w: %w", problem.ErrCheck, err)
 	}
 	worst := worstRow(inst, column)
 	if worst < 0 {
-		return Hall{}, -1, fmt.Errorf("%w: found no pairs", ErrCheck)
+		return problem.Hall{}, -1, fmt.Errorf("%w: found no pairs", problem.ErrCheck)
 	}
 	at := int(column[worst])
 	h, err := problem.CheckPartners(inst, members, func(i, j int) bool {
@@ -88,7 +88,7 @@ func CheckBottleneck(inst *Instance, column []int32, members []int32) (Hall, int
 }
 
 // worstRow is the row of a matching's worst pair, -1 where there are no pairs.
-func worstRow(inst *Instance, column []int32) int {
+func worstRow(inst *problem.Instance, column []int32) int {
 	worst := -1
 	for i, j := range column {
 		if j >= 0 && (worst < 0 || better(inst, worst, int(column[worst]), i, int(j))) {
@@ -99,7 +99,7 @@ func worstRow(inst *Instance, column []int32) int {
 }
 
 // better reports whether an allowed pair (i, j) is better than the allowed pair (k, l).
-func better(inst *Instance, i, j, k, l int) bool {
+func better(inst *problem.Instance, i, j, k, l int) bool {
 	if inst.Maximize {
 		i, j, k, l = k, l, i, j
 	}

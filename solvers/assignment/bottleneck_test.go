@@ -16,7 +16,7 @@ import (
 )
 
 // matchings calls see with every full matching of an instance.
-func matchings(inst *Instance, see func(column []int32)) {
+func matchings(inst *problem.Instance, see func(column []int32)) {
 	column, taken := make([]int32, inst.Rows), make([]bool, inst.Cols)
 	skip := max(0, inst.Rows-inst.Cols)
 	var row func(i, left int)
@@ -42,10 +42,10 @@ func matchings(inst *Instance, see func(column []int32)) {
 
 // small draws an instance that brute force solves: rectangles, ties, forbidden pairs,
 // every type, both senses.
-func small(rng *rand.Rand) *Instance {
+func small(rng *rand.Rand) *problem.Instance {
 	rows, cols := 1+rng.IntN(5), 1+rng.IntN(5)
 	spread, kinds := []int{1, 4, 1000}[rng.IntN(3)], 2+rng.IntN(8)
-	inst := &Instance{Rows: rows, Cols: cols, Source: "test", Maximize: rng.IntN(2) == 0}
+	inst := &problem.Instance{Rows: rows, Cols: cols, Source: "test", Maximize: rng.IntN(2) == 0}
 	draw := func() float64 { return float64(rng.IntN(2*spread+1) - spread) }
 	bar := func() bool { return rng.IntN(kinds) == 0 }
 	switch rng.IntN(4) {
@@ -61,7 +61,7 @@ func small(rng *rand.Rand) *Instance {
 	return inst
 }
 
-func costsOf[T Number](n int, maximize bool, draw func() float64, bar func() bool) []T {
+func costsOf[T problem.Number](n int, maximize bool, draw func() float64, bar func() bool) []T {
 	list := make([]T, n)
 	for k := range list {
 		if list[k] = T(draw()); bar() {
@@ -72,7 +72,7 @@ func costsOf[T Number](n int, maximize bool, draw func() float64, bar func() boo
 }
 
 // worstOf is the value of a matching's worst pair, as a number.
-func worstOf(inst *Instance, column []int32) float64 {
+func worstOf(inst *problem.Instance, column []int32) float64 {
 	w := math.Inf(-1)
 	if inst.Maximize {
 		w = math.Inf(1)
@@ -107,7 +107,7 @@ func TestBottleneckAgainstAllMatchings(t *testing.T) {
 			}
 		})
 		r, err := Solve(context.Background(), inst, Options{Bottleneck: true})
-		var infeasible *InfeasibleError
+		var infeasible *problem.InfeasibleError
 		if errors.As(err, &infeasible) {
 			none++
 			if found || r == nil || !r.Proven || r.Certificate.Hall == nil {
@@ -133,7 +133,7 @@ func TestBottleneckOfEveryInteger(t *testing.T) {
 	ends := []int64{math.MinInt64, math.MinInt64 + 1, -1, 0, 1, math.MaxInt64 - 1, math.MaxInt64}
 	for n := range 600 {
 		rows, cols := 1+rng.IntN(4), 1+rng.IntN(4)
-		inst := &Instance{Rows: rows, Cols: cols, Type: Int64, Every: true, Unsigned: n%3 == 0, Maximize: n%2 == 0, Source: "ends"}
+		inst := &problem.Instance{Rows: rows, Cols: cols, Type: problem.Int64, Every: true, Unsigned: n%3 == 0, Maximize: n%2 == 0, Source: "ends"}
 		for range rows * cols {
 			inst.I64 = append(inst.I64, ends[rng.IntN(len(ends))])
 		}
@@ -171,7 +171,7 @@ func TestBottleneckOfWideFloats(t *testing.T) {
 	rng := rand.New(rand.NewPCG(10, 11))
 	for n := range 400 {
 		rows, cols := 1+rng.IntN(4), 1+rng.IntN(4)
-		inst := &Instance{Rows: rows, Cols: cols, Type: Float64, Maximize: n%2 == 0, Source: "wide"}
+		inst := &problem.Instance{Rows: rows, Cols: cols, Type: problem.Float64, Maximize: n%2 == 0, Source: "wide"}
 		for range rows * cols {
 			c := math.Ldexp(1+float64(rng.IntN(4))*0x1p-52, rng.IntN(2040)-1060)
 			if rng.IntN(3) == 0 {
@@ -196,7 +196,7 @@ func TestBottleneckOfWideFloats(t *testing.T) {
 }
 
 func TestCheckBottleneck(t *testing.T) {
-	inst, err := NewInstance(3, 3, []int32{1, 5, 9, 2, 6, 9, 9, 9, 3}, "test") // 6 and better: row 0 or 1 takes column 1
+	inst, err := problem.NewInstance(3, 3, []int32{1, 5, 9, 2, 6, 9, 9, 9, 3}, "test") // 6 and better: row 0 or 1 takes column 1
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestCheckBottleneck(t *testing.T) {
 		"no such column":      {[]int32{1, 0, 3}, members},
 		"another row's proof": {r.Column, []int32{2}},
 	} {
-		if _, _, err := CheckBottleneck(inst, c.column, c.members); !errors.Is(err, ErrCheck) {
+		if _, _, err := CheckBottleneck(inst, c.column, c.members); !errors.Is(err, problem.ErrCheck) {
 			t.Errorf("%s: found %v, expected an error of the check", name, err)
 		}
 	}
@@ -229,7 +229,7 @@ func TestCheckBottleneck(t *testing.T) {
 
 func TestBottleneckOfNothing(t *testing.T) {
 	for _, size := range [][2]int{{0, 0}, {0, 3}, {3, 0}} {
-		inst, err := NewInstance(size[0], size[1], []float64{}, "test")
+		inst, err := problem.NewInstance(size[0], size[1], []float64{}, "test")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -239,7 +239,7 @@ func TestBottleneckOfNothing(t *testing.T) {
 		}
 	}
 	limit := 3.0
-	inst, err := NewInstance(1, 1, []int32{1}, "test")
+	inst, err := problem.NewInstance(1, 1, []int32{1}, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +267,7 @@ func TestRankAgainstAllMatchings(t *testing.T) {
 		k := 2 + rng.IntN(30)
 		o.KBest = k
 		r, err := Solve(context.Background(), inst, o)
-		var infeasible *InfeasibleError
+		var infeasible *problem.InfeasibleError
 		if errors.As(err, &infeasible) && len(want) == 0 {
 			continue
 		}
@@ -298,7 +298,7 @@ func TestRankAgainstAllMatchings(t *testing.T) {
 	}
 	for _, k := range []int{0, 1} {
 		o.KBest = k
-		inst, err := NewInstance(2, 2, []int32{1, 2, 3, 4}, "test")
+		inst, err := problem.NewInstance(2, 2, []int32{1, 2, 3, 4}, "test")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -317,7 +317,7 @@ func TestRankingBytes(t *testing.T) {
 		k          int
 		count      float64 // of matchings, at 140 bytes a row and 8 a column
 	}{{0, 3, nil, 9, 1}, {1, 1, nil, 9, 1}, {3, 2, nil, 9, 6}, {3, 3, nil, 5, 5}, {20, 20, nil, 1 << 30, 1 << 30}, {1, 1, &limit, 9, 2}} {
-		inst := &Instance{Rows: c.rows, Cols: c.cols, Type: Int32, Limit: c.limit}
+		inst := &problem.Instance{Rows: c.rows, Cols: c.cols, Type: problem.Int32, Limit: c.limit}
 		rows, cols := float64(min(c.rows, c.cols)), float64(max(c.rows, c.cols))
 		if c.limit != nil {
 			cols += rows

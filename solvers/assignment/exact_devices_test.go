@@ -8,15 +8,16 @@ import (
 
 	"coalesce/runtime/collective"
 	"coalesce/runtime/emulated/emulatedtest"
+	"coalesce/solvers/assignment/problem"
 )
 
 // deviceKinds are wide kinds whose refinements differ: none, one round, several.
 var deviceKinds = []string{"uniform", "big 1e300", "two constants", "mixed signs", "lognormal"}
 
 // dense draws a dense instance of a wide kind without a limit.
-func dense(r *rand.Rand, kind string, rows, cols int) *Instance {
+func dense(r *rand.Rand, kind string, rows, cols int) *problem.Instance {
 	draw := wideKinds[kind](r)
-	inst := &Instance{Rows: rows, Cols: cols, Type: Float64, F64: make([]float64, rows*cols)}
+	inst := &problem.Instance{Rows: rows, Cols: cols, Type: problem.Float64, F64: make([]float64, rows*cols)}
 	for k := range inst.F64 {
 		inst.F64[k] = draw(k/cols, k%cols)
 	}
@@ -34,7 +35,7 @@ func TestWideFloatsOnDevices(t *testing.T) {
 		for _, algorithm := range []string{"core", "classical", "tree"} {
 			o := on(Options{}, devices[0])
 			o.Algorithm = algorithm
-			for _, inst := range []*Instance{square, wide} {
+			for _, inst := range []*problem.Instance{square, wide} {
 				res, err := Solve(ctx, inst, o)
 				isOptimal(t, fmt.Sprintf("%s by %s", kind, algorithm), inst, columnOf(res), res, err)
 			}
@@ -44,7 +45,7 @@ func TestWideFloatsOnDevices(t *testing.T) {
 		res, err := Solve(ctx, square, o)
 		isOptimal(t, kind+" on two devices", square, columnOf(res), res, err)
 
-		list := []*Instance{square, wide, dense(r, kind, 9, 4)}
+		list := []*problem.Instance{square, wide, dense(r, kind, 9, 4)}
 		results, err := SolveBatch(ctx, list, on(Options{}, devices[0]))
 		if err != nil {
 			t.Fatal(err)
@@ -53,12 +54,12 @@ func TestWideFloatsOnDevices(t *testing.T) {
 			isOptimal(t, fmt.Sprintf("%s, %d of a batch", kind, k), list[k], res.Column, res, nil)
 		}
 
-		l := Layout{Type: Float64, Count: 2, Rows: 12, Cols: 12}
+		l := Layout{Type: problem.Float64, Count: 2, Rows: 12, Cols: 12}
 		resident, err := OpenResident(ctx, l, on(Options{}, devices[0]))
 		if err != nil {
 			t.Fatal(err)
 		}
-		list = []*Instance{square, dense(r, kind, 12, 12)}
+		list = []*problem.Instance{square, dense(r, kind, 12, 12)}
 		costs := lay(t, devices[0], list)
 		results, err = resident.Solve(ctx, costs, nil)
 		if err != nil {
@@ -88,7 +89,7 @@ func TestWideFloatsOnRanks(t *testing.T) {
 	devices := emulatedtest.OpenSeveral(t, 2)
 	for at, kind := range deviceKinds {
 		inst := dense(rand.New(rand.NewPCG(uint64(at), 4)), kind, 10, 10)
-		_, results, err := onRanks(t, devices, Options{}, func(collective.Ranks) (*Instance, error) { return inst, nil }, nil)
+		_, results, err := onRanks(t, devices, Options{}, func(collective.Ranks) (*problem.Instance, error) { return inst, nil }, nil)
 		if err != nil {
 			t.Errorf("%s: %v", kind, err)
 			continue

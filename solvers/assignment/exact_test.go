@@ -12,6 +12,7 @@ import (
 
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
+	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -181,7 +182,7 @@ func exactly(x float64) *big.Int {
 
 // exactSum is what a matching of an instance costs, negated where it maximises, with the limit for
 // each unmatched row of the shorter side.
-func exactSum(inst *Instance, column []int32) *big.Int {
+func exactSum(inst *problem.Instance, column []int32) *big.Int {
 	sum, matched := new(big.Int), 0
 	for i, j := range column {
 		if j >= 0 {
@@ -199,7 +200,7 @@ func exactSum(inst *Instance, column []int32) *big.Int {
 	return sum
 }
 
-func exactCost(inst *Instance, i, j int) *big.Int {
+func exactCost(inst *problem.Instance, i, j int) *big.Int {
 	k := inst.CostIndex(i, j)
 	if k < 0 || !inst.Allowed(i, j) {
 		return nil
@@ -208,14 +209,14 @@ func exactCost(inst *Instance, i, j int) *big.Int {
 	switch {
 	case inst.Points != nil:
 		x = exactly(inst.Points.Cost(i, j))
-	case inst.Type == Int32:
+	case inst.Type == problem.Int32:
 		x = new(big.Int).Lsh(big.NewInt(int64(inst.I32[k])), wholeBits)
-	case inst.Type == Int64 && inst.Unsigned:
+	case inst.Type == problem.Int64 && inst.Unsigned:
 		x = new(big.Int).SetUint64(uint64(inst.I64[k]) ^ 1<<63)
 		x.Lsh(x, wholeBits)
-	case inst.Type == Int64:
+	case inst.Type == problem.Int64:
 		x = new(big.Int).Lsh(big.NewInt(inst.I64[k]), wholeBits)
-	case inst.Type == Float32:
+	case inst.Type == problem.Float32:
 		x = exactly(float64(inst.F32[k]))
 	default:
 		x = exactly(inst.F64[k])
@@ -226,7 +227,7 @@ func exactCost(inst *Instance, i, j int) *big.Int {
 	return x
 }
 
-func best(inst *Instance) (*big.Int, bool) {
+func best(inst *problem.Instance) (*big.Int, bool) {
 	rows, cols := inst.Rows, inst.Cols
 	cost := func(i, j int) *big.Int { return exactCost(inst, i, j) }
 	if rows > cols {
@@ -244,8 +245,8 @@ func best(inst *Instance) (*big.Int, bool) {
 }
 
 // sparseOf lists about a third of the pairs, and a diagonal.
-func sparseOf(r *rand.Rand, inst *Instance) *Instance {
-	s := &Sparse{Start: make([]int64, inst.Rows+1)}
+func sparseOf(r *rand.Rand, inst *problem.Instance) *problem.Instance {
+	s := &problem.Sparse{Start: make([]int64, inst.Rows+1)}
 	var costs []float64
 	for i := range inst.Rows {
 		for j := range inst.Cols {
@@ -255,13 +256,13 @@ func sparseOf(r *rand.Rand, inst *Instance) *Instance {
 		}
 		s.Start[i+1] = int64(len(s.Col))
 	}
-	return &Instance{Rows: inst.Rows, Cols: inst.Cols, Type: Float64, F64: costs, Sparse: s, Maximize: inst.Maximize}
+	return &problem.Instance{Rows: inst.Rows, Cols: inst.Cols, Type: problem.Float64, F64: costs, Sparse: s, Maximize: inst.Maximize}
 }
 
 // wideInstance draws an instance of a kind: dense or sparse, square or not, with a limit or not.
-func wideInstance(r *rand.Rand, kind string, rows, cols int) *Instance {
+func wideInstance(r *rand.Rand, kind string, rows, cols int) *problem.Instance {
 	draw := wideKinds[kind](r)
-	inst := &Instance{Rows: rows, Cols: cols, Type: Float64, F64: make([]float64, rows*cols), Maximize: r.IntN(3) == 0}
+	inst := &problem.Instance{Rows: rows, Cols: cols, Type: problem.Float64, F64: make([]float64, rows*cols), Maximize: r.IntN(3) == 0}
 	for k := range inst.F64 {
 		if inst.F64[k] = draw(k/cols, k%cols); inst.Maximize {
 			inst.F64[k] = -inst.F64[k]
@@ -286,7 +287,7 @@ func wideInstance(r *rand.Rand, kind string, rows, cols int) *Instance {
 }
 
 // isOptimal checks an answer to an instance against the exact optimum.
-func isOptimal(t *testing.T, what string, inst *Instance, column []int32, r *Result, err error) {
+func isOptimal(t *testing.T, what string, inst *problem.Instance, column []int32, r *Result, err error) {
 	t.Helper()
 	want, ok := best(inst)
 	if !ok {
@@ -318,7 +319,7 @@ func TestLimitBeyondResiduals(t *testing.T) {
 	d := host.Open(0)
 	defer d.Close()
 	limit := 9.14626634019768e-153
-	inst := &Instance{Rows: 4, Cols: 5, Type: Float64, Limit: &limit, F64: []float64{
+	inst := &problem.Instance{Rows: 4, Cols: 5, Type: problem.Float64, Limit: &limit, F64: []float64{
 		2.8344780093900204e-267, 3.7984429522432706e+185, 7.124109358644186e-162, 1.0301437991475562e-172, 4.859577806701506e+223,
 		0.6857160224680589, 1.7024043768703587e-277, 1.9049275312523528e+204, 5.284395799885339e-78, 9.029893507333625e+108,
 		5.658095713779275e-191, 0.0008047276519532155, 2.9463062466375595e+116, 6.272397038601437e+30, 3.3731160684964875e+277,
@@ -379,7 +380,7 @@ func TestWideFloats(t *testing.T) {
 func TestStoppedRefinement(t *testing.T) {
 	d := host.Open(0)
 	r := rand.New(rand.NewPCG(1, 1))
-	inst := &Instance{Rows: 8, Cols: 8, Type: Float64, F64: make([]float64, 64)}
+	inst := &problem.Instance{Rows: 8, Cols: 8, Type: problem.Float64, F64: make([]float64, 64)}
 	draw := wideKinds["two constants"](r)
 	for k := range inst.F64 {
 		inst.F64[k] = draw(k/8, k%8)

@@ -8,6 +8,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
 	"coalesce/solvers/assignment"
+	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -15,11 +16,11 @@ import (
 func ExampleOpen() {
 	d := host.Open(0)
 	defer d.Close()
-	first, err := assignment.NewInstance(2, 2, []int32{4, 1, 2, 3}, "two rows")
+	first, err := problem.NewInstance(2, 2, []int32{4, 1, 2, 3}, "two rows")
 	if err != nil {
 		log.Fatal(err)
 	}
-	second, err := assignment.NewInstance(3, 3, []int32{4, 1, 2, 3, 5, 1, 2, 2, 6}, "three rows")
+	second, err := problem.NewInstance(3, 3, []int32{4, 1, 2, 3, 5, 1, 2, 2, 6}, "three rows")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -29,7 +30,7 @@ func ExampleOpen() {
 		log.Fatal(err)
 	}
 	defer s.Close()
-	for _, inst := range []*assignment.Instance{first, second} {
+	for _, inst := range []*problem.Instance{first, second} {
 		r, err := s.Solve(ctx, inst)
 		if err != nil {
 			log.Fatal(err)
@@ -45,9 +46,9 @@ func ExampleOpen() {
 func ExampleSolveBatch() {
 	d := host.Open(0)
 	defer d.Close()
-	var list []*assignment.Instance
+	var list []*problem.Instance
 	for _, costs := range [][]int32{{4, 1, 2, 3}, {1, 7, 7, 1}} {
-		inst, err := assignment.NewInstance(2, 2, costs, "two rows")
+		inst, err := problem.NewInstance(2, 2, costs, "two rows")
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -84,7 +84,7 @@ func readingOf(v *device.Variant) paths.Reading {
 }
 
 // chooseHostWay is the choice for an instance that paths take.
-func chooseHostWay(s *solve.Settings, facts device.Facts, inst *Instance) (tuned.Choice, error) {
+func chooseHostWay(s *solve.Settings, facts device.Facts, inst *problem.Instance) (tuned.Choice, error) {
 	return s.ChooseAlgorithm(hostAlgorithms, facts, hostWorkload(inst.Rows, inst.Cols, inst.Type, facts.SMs), func(v *device.Variant) error { return checkHostAlgorithm(v, inst.Rows, inst.Cols) })
 }
 

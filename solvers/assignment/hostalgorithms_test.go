@@ -24,7 +24,7 @@ func TestHostAlgorithms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, turned := range []*Instance{inst, inst.Transpose()} {
+			for _, turned := range []*problem.Instance{inst, inst.Transpose()} {
 				if w := hostWorkload(turned.Rows, turned.Cols, turned.Type, 2); w.Size != 90 || w.Fixed["shape"] != fixed["shape"] || w.Fixed["value"] != fixed["value"] {
 					t.Errorf("%v, %s: drew the workload %v, size %d", fixed, name, w.Fixed, w.Size)
 				}

@@ -202,7 +202,7 @@ func TestBatchEnded(t *testing.T) {
 	defer d.Close()
 	var list []*problem.Instance
 	for k := range 40 {
-		inst, err := Generate("machol", 60, 60+k%3, 0, uint64(k), Int32)
+		inst, err := Generate("machol", 60, 60+k%3, 0, uint64(k), problem.Int32)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,7 +33,7 @@ type Shape struct{ Rows, Cols int }
 // unmatched, and takes no memory beyond what q keeps. Costs forbid pairs as those of an Instance do.
 // Errors are those of Solve: of costs that are no numbers (ErrCost), and an InfeasibleError with its
 // proof where no full matching exists.
-func Match[T Number](q *QuickSolver, s Shape, costs []T, maximize bool, column []int32) (Matching, error) {
+func Match[T problem.Number](q *QuickSolver, s Shape, costs []T, maximize bool, column []int32) (Matching, error) {
 	if err := s.check(len(costs), len(column)); err != nil {
 		return Matching{}, err
 	}
@@ -52,8 +52,8 @@ func Forbids[T int32 | int64](costs []T) bool { return paths.HasLargest(costs) }
 
 func (s Shape) check(costs, column int) error {
 	switch {
-	case s.Rows < 0 || s.Cols < 0 || s.Rows > MaxSide || s.Cols > MaxSide:
-		return solve.InvalidInput("shape", "found %d x %d pairs, expected 0 to %d rows and columns", s.Rows, s.Cols, MaxSide)
+	case s.Rows < 0 || s.Cols < 0 || s.Rows > problem.MaxSide || s.Cols > problem.MaxSide:
+		return solve.InvalidInput("shape", "found %d x %d pairs, expected 0 to %d rows and columns", s.Rows, s.Cols, problem.MaxSide)
 	case costs != s.Rows*s.Cols:
 		return solve.InvalidInput("costs", "found %d, expected %d x %d", costs, s.Rows, s.Cols)
 	case column != s.Rows:
@@ -65,7 +65,7 @@ func (s Shape) check(costs, column int) error {
 // match is Match for q.instance.
 func (q *QuickSolver) match(column []int32) (m Matching, err error) {
 	var found []int32
-	var c Certificate
+	var c problem.Certificate
 	ok := false
 	if len(column)*q.instance.Cols <= integerCosts {
 		if found, _, c, ok, err = q.solve(&q.instance); err != nil {
@@ -97,7 +97,7 @@ const integerCosts = 1 << 17
 var errTooLarge = fmt.Errorf("%w: the best matching's add up to more than the largest float64", problem.ErrCost)
 
 // solveByHost solves a dense instance by the host's first method and checks it.
-func solveByHost(ctx context.Context, inst *Instance) (*Result, error) {
+func solveByHost(ctx context.Context, inst *problem.Instance) (*Result, error) {
 	p, err := problem.Normalise(inst)
 	if err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func solveByHost(ctx context.Context, inst *Instance) (*Result, error) {
 // one another in column: as many as found has room for, of shapes[k] each, or all of shapes[0]. threads
 // goroutines share them, 0: one a core. A matrix without a full matching is no error: its Matched is 0, and its
 // columns are -1. Other errors name the matrix.
-func MatchBatch[T Number](shapes []Shape, costs []T, maximize bool, threads int, column []int32, found []Matching) error {
+func MatchBatch[T problem.Number](shapes []Shape, costs []T, maximize bool, threads int, column []int32, found []Matching) error {
 	n := len(found)
 	if len(shapes) != n && len(shapes) != 1 {
 		return solve.InvalidInput("shapes", "found %d of %d matrices, expected 1 or %d", len(shapes), n, n)

@@ -16,14 +16,14 @@ import (
 )
 
 // matchOf is Match for an instance.
-func matchOf(q *QuickSolver, inst *Instance, column []int32) (Matching, error) {
+func matchOf(q *QuickSolver, inst *problem.Instance, column []int32) (Matching, error) {
 	s := Shape{inst.Rows, inst.Cols}
 	switch inst.Type {
-	case Int32:
+	case problem.Int32:
 		return Match(q, s, inst.I32, inst.Maximize, column)
-	case Int64:
+	case problem.Int64:
 		return Match(q, s, inst.I64, inst.Maximize, column)
-	case Float32:
+	case problem.Float32:
 		return Match(q, s, inst.F32, inst.Maximize, column)
 	}
 	return Match(q, s, inst.F64, inst.Maximize, column)
@@ -36,13 +36,13 @@ func TestMatch(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 1))
 	var q QuickSolver
 	for round := range 400 {
-		l := span{Layout{Type: []Value{Int32, Int64, Float32, Float64}[r.IntN(4)], Count: 3, Rows: r.IntN(12), Cols: r.IntN(12),
+		l := span{Layout{Type: []problem.Value{problem.Int32, problem.Int64, problem.Float32, problem.Float64}[r.IntN(4)], Count: 3, Rows: r.IntN(12), Cols: r.IntN(12),
 			Maximize: r.IntN(2) == 1}, -float64(r.IntN(20)), math.Pow(10, float64(r.IntN(5)))}
 		if round%50 == 0 {
 			l.Rows, l.Cols = 1+r.IntN(150), 1+r.IntN(150)
 		}
 		list := uniform(t, r, l, []float64{0, 0, 0.1, 0.4, 0.7}[round%5])
-		var all Instance
+		var all problem.Instance
 		all.Type = l.Type
 		columns, found := make([]int32, 3*l.Rows), make([]Matching, 3)
 		var single []Matching
@@ -70,11 +70,11 @@ func TestMatch(t *testing.T) {
 		}
 		var err error
 		switch l.Type {
-		case Int32:
+		case problem.Int32:
 			err = MatchBatch(shapes, all.I32, l.Maximize, round%3, columns, found)
-		case Int64:
+		case problem.Int64:
 			err = MatchBatch(shapes, all.I64, l.Maximize, round%3, columns, found)
-		case Float32:
+		case problem.Float32:
 			err = MatchBatch(shapes, all.F32, l.Maximize, round%3, columns, found)
 		default:
 			err = MatchBatch(shapes, all.F64, l.Maximize, round%3, columns, found)
@@ -119,7 +119,7 @@ func TestMatchOfWideFloats(t *testing.T) {
 				rows, cols = 12+r.IntN(12), 12+r.IntN(24)
 			}
 			cost := draw(r)
-			inst := &Instance{Rows: rows, Cols: cols, Type: Float64, F64: make([]float64, rows*cols), Maximize: r.IntN(3) == 0}
+			inst := &problem.Instance{Rows: rows, Cols: cols, Type: problem.Float64, F64: make([]float64, rows*cols), Maximize: r.IntN(3) == 0}
 			for k := range inst.F64 {
 				if inst.F64[k] = cost(k/cols, k%cols); inst.Maximize {
 					inst.F64[k] = -inst.F64[k]
@@ -154,7 +154,7 @@ func FuzzMatch(f *testing.F) {
 	f.Add(uint8(20), uint8(14), uint8(2), []byte{0, 0, 0, 0, 0, 0, 240, 127, 1, 2})
 	var q QuickSolver
 	f.Fuzz(func(t *testing.T, rows, cols, kind uint8, data []byte) {
-		inst := &Instance{Rows: 1 + int(rows)%24, Cols: 1 + int(cols)%24, Maximize: kind&4 > 0}
+		inst := &problem.Instance{Rows: 1 + int(rows)%24, Cols: 1 + int(cols)%24, Maximize: kind&4 > 0}
 		n := inst.Rows * inst.Cols
 		if len(data) == 0 {
 			return

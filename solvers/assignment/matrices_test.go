@@ -24,16 +24,16 @@ func TestMatrices(t *testing.T) {
 	d := emulatedtest.Open(t)
 	r := rand.New(rand.NewPCG(12, 5))
 	for _, l := range []span{
-		{Layout{Type: Float32, Count: 5, Rows: 7, Cols: 7}, 0, 1},
-		{Layout{Type: Float64, Count: 3, Rows: 4, Cols: 9, Maximize: true}, -20, 10},
-		{Layout{Type: Float64, Count: 3, Rows: 6, Cols: 6}, -20, 10},
-		{Layout{Type: Int64, Count: 4, Rows: 9, Cols: 5}, -3, 90},
-		{Layout{Type: Int32, Count: 4, Rows: 9, Cols: 4, Maximize: true}, -3, 90},
-		{Layout{Type: Int64, Count: 3, Rows: 5, Cols: 5}, -1 << 60, 1 << 60},
-		{Layout{Type: Float32, Count: 1, Rows: 1, Cols: 1}, 0, 4},
-		{Layout{Type: Int32, Count: 2, Rows: 0, Cols: 3}, 0, 0},
-		{Layout{Type: Int32, Count: 2, Rows: 3, Cols: 0}, 0, 0},
-		{Layout{Type: Int32, Count: 0, Rows: 3, Cols: 3}, 0, 0},
+		{Layout{Type: problem.Float32, Count: 5, Rows: 7, Cols: 7}, 0, 1},
+		{Layout{Type: problem.Float64, Count: 3, Rows: 4, Cols: 9, Maximize: true}, -20, 10},
+		{Layout{Type: problem.Float64, Count: 3, Rows: 6, Cols: 6}, -20, 10},
+		{Layout{Type: problem.Int64, Count: 4, Rows: 9, Cols: 5}, -3, 90},
+		{Layout{Type: problem.Int32, Count: 4, Rows: 9, Cols: 4, Maximize: true}, -3, 90},
+		{Layout{Type: problem.Int64, Count: 3, Rows: 5, Cols: 5}, -1 << 60, 1 << 60},
+		{Layout{Type: problem.Float32, Count: 1, Rows: 1, Cols: 1}, 0, 4},
+		{Layout{Type: problem.Int32, Count: 2, Rows: 0, Cols: 3}, 0, 0},
+		{Layout{Type: problem.Int32, Count: 2, Rows: 3, Cols: 0}, 0, 0},
+		{Layout{Type: problem.Int32, Count: 0, Rows: 3, Cols: 3}, 0, 0},
 	} {
 		for _, forbid := range []float64{0, 0.4} {
 			if l.Type.Integer() && forbid > 0 { // whose largest number forbids nothing
@@ -42,12 +42,12 @@ func TestMatrices(t *testing.T) {
 			t.Run(fmt.Sprintf("%d of %d x %d %s, %v forbidden", l.Count, l.Rows, l.Cols, l.Type, forbid), func(t *testing.T) {
 				list := uniform(t, r, l, forbid)
 				switch {
-				case l.Type == Float64 && l.Rows == 6 && forbid == 0: // equal, but for digits that rounding to units drops
+				case l.Type == problem.Float64 && l.Rows == 6 && forbid == 0: // equal, but for digits that rounding to units drops
 					for k := range list[0].F64 {
 						list[0].F64[k] = math.Ldexp(r.Float64(), -70)
 					}
 					list[0].F64[0] = 1e9
-				case l.Type == Int32 && l.Count == 4:
+				case l.Type == problem.Int32 && l.Count == 4:
 					list[1].I32[3] = math.MaxInt32
 				}
 				for _, ties := range []Ties{AnyTies, SciPyTies} {
@@ -98,7 +98,7 @@ func checkMatrices(t *testing.T, d device.Device, l Layout, ties Ties, list []*p
 		}
 		own := columns[k*l.Rows:][:l.Rows]
 		want, err := Solve(ctx, &every, on(Options{Settings: solve.Settings{Algorithm: "reference"}}, d))
-		var none *InfeasibleError
+		var none *problem.InfeasibleError
 		if errors.As(err, &none) != slices.Contains(unmatched, k) {
 			t.Errorf("matrix %d: unmatched are %v, the reference says %v", k, unmatched, err)
 		}
@@ -146,10 +146,10 @@ func checkMatrices(t *testing.T, d device.Device, l Layout, ties Ties, list []*p
 func TestMatricesRefused(t *testing.T) {
 	t.Parallel()
 	d := emulatedtest.Open(t)
-	if _, err := OpenMatrices(Layout{Type: Float32, Count: 1, Rows: 3, Cols: 5000}, AnyTies, on(Options{}, d)); !errors.Is(err, ErrShape) {
+	if _, err := OpenMatrices(Layout{Type: problem.Float32, Count: 1, Rows: 3, Cols: 5000}, AnyTies, on(Options{}, d)); !errors.Is(err, ErrShape) {
 		t.Errorf("5000 columns: found %v, expected ErrShape", err)
 	}
-	l := Layout{Type: Float32, Count: 2, Rows: 2, Cols: 2}
+	l := Layout{Type: problem.Float32, Count: 2, Rows: 2, Cols: 2}
 	m, err := OpenMatrices(l, AnyTies, on(Options{}, d))
 	if err != nil {
 		t.Fatal(err)

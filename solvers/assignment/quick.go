@@ -18,14 +18,14 @@ type QuickSolver struct {
 	column   []int32
 	matcher  paths.Matcher
 	chosen   chosenReading
-	instance Instance // of Match, where the matcher does not decide
+	instance problem.Instance // of Match, where the matcher does not decide
 }
 
 // Solve returns a matching of the least cost, its duals and the certificate of both, in q's
 // memory, which the next solve overwrites. ok is false for instances that q does not take, which
 // the package's Solve does: sparse ones, points, a limit, no full matching, many costs that these kernels do not decide. Errors
 // of costs wrap ErrCost.
-func (q *QuickSolver) Solve(inst *Instance) (column []int32, d Duals, c Certificate, ok bool, err error) {
+func (q *QuickSolver) Solve(inst *problem.Instance) (column []int32, d problem.Duals, c problem.Certificate, ok bool, err error) {
 	if column, d, c, ok = q.prove(inst, paths.ByShape); ok {
 		return column, d, c, true, nil
 	}
@@ -37,37 +37,37 @@ func (q *QuickSolver) Solve(inst *Instance) (column []int32, d Duals, c Certific
 
 // prove is Solve by kernels on the costs as they are, which check their answers; false where these do not decide. With ByShape the
 // binary's winners say how they read rows.
-func (q *QuickSolver) prove(inst *Instance, reading paths.Reading) ([]int32, Duals, Certificate, bool) {
+func (q *QuickSolver) prove(inst *problem.Instance, reading paths.Reading) ([]int32, problem.Duals, problem.Certificate, bool) {
 	if !takesPaths(inst) {
-		return nil, Duals{}, Certificate{}, false
+		return nil, problem.Duals{}, problem.Certificate{}, false
 	}
 	if q.matcher.Reading = reading; reading == paths.ByShape {
 		q.matcher.Reading = q.reading(inst.Rows, inst.Cols, inst.Type)
 	}
 	switch inst.Type {
-	case Int32:
+	case problem.Int32:
 		return proveAs(q, inst, inst.I32)
-	case Int64:
+	case problem.Int64:
 		return proveAs(q, inst, inst.I64)
-	case Float32:
+	case problem.Float32:
 		return proveAs(q, inst, inst.F32)
 	}
 	return proveAs(q, inst, inst.F64)
 }
 
 // takesPaths reports whether prove takes an instance.
-func takesPaths(inst *Instance) bool {
+func takesPaths(inst *problem.Instance) bool {
 	return inst != nil && inst.Dense() && inst.Limit == nil && !inst.Transports() && !inst.Every && !inst.Unsigned && inst.Check() == nil
 }
 
-func proveAs[T Number](q *QuickSolver, inst *Instance, costs []T) ([]int32, Duals, Certificate, bool) {
+func proveAs[T problem.Number](q *QuickSolver, inst *problem.Instance, costs []T) ([]int32, problem.Duals, problem.Certificate, bool) {
 	column := q.room(inst.Rows)
 	p, ok := paths.Prove(&q.matcher, inst.Rows, inst.Cols, costs, inst.Maximize, 0, column)
 	if !ok {
-		return nil, Duals{}, Certificate{}, false
+		return nil, problem.Duals{}, problem.Certificate{}, false
 	}
 	sum := strconv.FormatInt(p.Units, 10)
-	return column, p.Duals, Certificate{By: "host", Pairs: p.Pairs, Primal: sum, Dual: sum, Scale: p.Scale, Rounded: p.Rounded, Exact: p.Rounded == 0}, true
+	return column, p.Duals, problem.Certificate{By: "host", Pairs: p.Pairs, Primal: sum, Dual: sum, Scale: p.Scale, Rounded: p.Rounded, Exact: p.Rounded == 0}, true
 }
 
 // room is the list of the columns of so many rows.
@@ -79,7 +79,7 @@ func (q *QuickSolver) room(rows int) []int32 {
 }
 
 // solve is Solve by integers.
-func (q *QuickSolver) solve(inst *Instance) (column []int32, d Duals, c Certificate, ok bool, err error) {
+func (q *QuickSolver) solve(inst *problem.Instance) (column []int32, d problem.Duals, c problem.Certificate, ok bool, err error) {
 	p, err := quickly(inst)
 	if err != nil || !inst.Dense() || inst.Limit != nil || inst.Transports() || p.Rows == 0 {
 		return nil, d, c, false, err
@@ -105,7 +105,7 @@ func (q *QuickSolver) solve(inst *Instance) (column []int32, d Duals, c Certific
 }
 
 // columns are those of an instance's rows, given those of the normal problem's.
-func (q *QuickSolver) columns(inst *Instance, p *problem.Normal, found []int32) []int32 {
+func (q *QuickSolver) columns(inst *problem.Instance, p *problem.Normal, found []int32) []int32 {
 	if !p.Transposed {
 		return found
 	}
@@ -121,7 +121,7 @@ func (q *QuickSolver) columns(inst *Instance, p *problem.Normal, found []int32) 
 
 // Result solves as q.Solve does, and returns the result that the package's Solve would return; nil
 // without an error for instances that q does not take. Column and Duals are in q's memory.
-func (q *QuickSolver) Result(inst *Instance) (*Result, error) {
+func (q *QuickSolver) Result(inst *problem.Instance) (*Result, error) {
 	clock := time.Now()
 	column, d, c, ok, err := q.Solve(inst)
 	if !ok {
@@ -131,7 +131,7 @@ func (q *QuickSolver) Result(inst *Instance) (*Result, error) {
 }
 
 // result is the result of an answer that took since a time; nil where its value is too large.
-func (q *QuickSolver) result(inst *Instance, began time.Time, column []int32, d Duals, c Certificate) *Result {
+func (q *QuickSolver) result(inst *problem.Instance, began time.Time, column []int32, d problem.Duals, c problem.Certificate) *Result {
 	r := newResult(inst)
 	r.solvedBy("host", "assignment/paths", pathsReason)
 	r.Column, r.Duals = column, &d
@@ -148,15 +148,15 @@ const pathsReason = "few costs, for which no goroutine is started"
 // quickly does what problem.Normalise does, for few costs that are mostly allowed. Floats are
 // scaled by as many bits as there is room for, without a search for their lowest bit. The
 // certificate counts the costs that are rounded even so.
-func quickly(inst *Instance) (*problem.Normal, error) {
+func quickly(inst *problem.Instance) (*problem.Normal, error) {
 	var least, largest float64
 	var plain bool
 	switch {
 	case inst == nil:
 	case !inst.Dense() || inst.Limit != nil || inst.Transports():
-	case inst.Type == Float64:
+	case inst.Type == problem.Float64:
 		least, largest, plain = bounds(inst.F64)
-	case inst.Type == Float32:
+	case inst.Type == problem.Float32:
 		least, largest, plain = bounds(inst.F32)
 	}
 	if !plain {

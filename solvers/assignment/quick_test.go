@@ -27,7 +27,7 @@ func TestQuick(t *testing.T) {
 	left := 0
 	const rounds = 1500
 	for round := range rounds {
-		l := span{Layout{Type: []Value{Int32, Int64, Float32, Float64}[r.IntN(4)], Count: 1, Rows: 1 + r.IntN(12), Cols: 1 + r.IntN(12),
+		l := span{Layout{Type: []problem.Value{problem.Int32, problem.Int64, problem.Float32, problem.Float64}[r.IntN(4)], Count: 1, Rows: 1 + r.IntN(12), Cols: 1 + r.IntN(12),
 			Maximize: r.IntN(2) == 1}, -float64(r.IntN(20)), math.Pow(10, float64(r.IntN(5)))}
 		if round%50 == 0 {
 			l.Rows, l.Cols = 1+r.IntN(150), 1+r.IntN(150)
@@ -38,7 +38,7 @@ func TestQuick(t *testing.T) {
 			t.Fatal(err)
 		}
 		want, err := Solve(context.Background(), inst, on(Options{Settings: solve.Settings{Algorithm: "reference"}}, d))
-		var none *InfeasibleError
+		var none *problem.InfeasibleError
 		if errors.As(err, &none) {
 			if ok {
 				t.Fatalf("round %d: found %v, and there is no full matching", round, column)
@@ -87,7 +87,7 @@ func TestFewCostsAreProven(t *testing.T) {
 				list[k] = complex(r.Float64(), r.Float64())
 			}
 		}
-		inst := &Instance{Rows: rows, Cols: cols, Type: Float64, Maximize: round%7 == 0}
+		inst := &problem.Instance{Rows: rows, Cols: cols, Type: problem.Float64, Maximize: round%7 == 0}
 		kind := round % 5
 		for i := range rows {
 			for j := range cols {
@@ -107,7 +107,7 @@ func TestFewCostsAreProven(t *testing.T) {
 			}
 		}
 		if kind == 4 {
-			inst.Type, inst.F64 = Float32, nil
+			inst.Type, inst.F64 = problem.Float32, nil
 		} else {
 			inst.F32 = nil
 		}
@@ -147,17 +147,17 @@ func TestFewCostsAreProven(t *testing.T) {
 func TestQuickLeavesAndRefuses(t *testing.T) {
 	var q QuickSolver
 	limit := 3.0
-	sparse := &Instance{Rows: 1, Cols: 1, Type: Int32, I32: []int32{4}, Sparse: &Sparse{Start: []int64{0, 1}, Col: []int32{0}}}
-	for name, inst := range map[string]*Instance{
-		"a limit": {Rows: 1, Cols: 1, Type: Int32, I32: []int32{4}, Limit: &limit}, "sparse": sparse, "empty": {Type: Int32, Cols: 3},
-		"infeasible": {Rows: 2, Cols: 2, Type: Float64, F64: []float64{1, math.Inf(1), 1, math.Inf(1)}},
+	sparse := &problem.Instance{Rows: 1, Cols: 1, Type: problem.Int32, I32: []int32{4}, Sparse: &problem.Sparse{Start: []int64{0, 1}, Col: []int32{0}}}
+	for name, inst := range map[string]*problem.Instance{
+		"a limit": {Rows: 1, Cols: 1, Type: problem.Int32, I32: []int32{4}, Limit: &limit}, "sparse": sparse, "empty": {Type: problem.Int32, Cols: 3},
+		"infeasible": {Rows: 2, Cols: 2, Type: problem.Float64, F64: []float64{1, math.Inf(1), 1, math.Inf(1)}},
 	} {
 		if _, _, _, ok, err := q.Solve(inst); ok || err != nil {
 			t.Errorf("%s: found an answer, or %v", name, err)
 		}
 	}
 	for _, x := range []float64{math.NaN(), math.Inf(-1)} {
-		if _, _, _, ok, err := q.Solve(&Instance{Rows: 1, Cols: 1, Type: Float64, F64: []float64{x}}); ok || !errors.Is(err, ErrCost) {
+		if _, _, _, ok, err := q.Solve(&problem.Instance{Rows: 1, Cols: 1, Type: problem.Float64, F64: []float64{x}}); ok || !errors.Is(err, problem.ErrCost) {
 			t.Errorf("a cost of %v: found %v, %v, expected an error of costs", x, ok, err)
 		}
 	}
@@ -167,7 +167,7 @@ func TestQuickLeavesAndRefuses(t *testing.T) {
 		for k := range costs {
 			costs[k] = math.MaxFloat64 / float64(1+k%3) / 8 * float64(1-2*(k%2))
 		}
-		inst := &Instance{Rows: n, Cols: n, Type: Float64, F64: costs}
+		inst := &problem.Instance{Rows: n, Cols: n, Type: problem.Float64, F64: costs}
 		if column, _, _, ok, err := q.Solve(inst); err != nil || ok && len(column) != n {
 			t.Errorf("%d x %d huge costs: %v", n, n, err)
 		}
@@ -184,7 +184,7 @@ func BenchmarkQuick(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			var q QuickSolver
 			for b.Loop() {
-				if _, _, _, ok, err := q.Solve(&Instance{Rows: n, Cols: n, Type: Float64, F64: c}); !ok || err != nil {
+				if _, _, _, ok, err := q.Solve(&problem.Instance{Rows: n, Cols: n, Type: problem.Float64, F64: c}); !ok || err != nil {
 					b.Fatal(ok, err)
 				}
 			}
@@ -203,7 +203,7 @@ func BenchmarkSolve(b *testing.B) {
 	defer d.Close()
 	o := Options{Settings: solve.Settings{Devices: []device.Device{d}}}
 	for b.Loop() {
-		if _, err := Solve(b.Context(), &Instance{Rows: 3, Cols: 3, Type: Float64, F64: c}, o); err != nil {
+		if _, err := Solve(b.Context(), &problem.Instance{Rows: 3, Cols: 3, Type: problem.Float64, F64: c}, o); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -27,7 +27,7 @@ func (r *Result) ranked() Ranked {
 
 // RankingBytes is the least memory that the k best matchings of an instance take, in bytes: the matchings
 // and, for each, the subspaces that it is cut into. Fewer than k count where the instance has no more.
-func RankingBytes(inst *Instance, k int) float64 {
+func RankingBytes(inst *problem.Instance, k int) float64 {
 	const subspace = 128
 	rows, cols := float64(min(inst.Rows, inst.Cols)), float64(max(inst.Rows, inst.Cols))
 	if inst.Limit != nil { // a row may be left unmatched, as by a column of its own

@@ -155,7 +155,7 @@ func (r *exactRanking) restricted(s *subspace) (*problem.Instance, error) {
 			case asFloats:
 				c := whole.CostFloat(int(i), int(j))
 				if whole.Type.Integer() && math.Abs(c) > 1<<53 {
-					return nil, fmt.Errorf("%w: rank with a limit: found the integer %s, expected at most 2^53", ErrCost, whole.CostDecimals(int(i), int(j)))
+					return nil, fmt.Errorf("%w: rank with a limit: found the integer %s, expected at most 2^53", problem.ErrCost, whole.CostDecimals(int(i), int(j)))
 				}
 				out.F64 = append(out.F64, c)
 			case whole.Type == problem.Int32:

@@ -12,12 +12,13 @@ import (
 
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
+	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/solve"
 )
 
 // sums lists the exact objectives of all matchings of an instance of at most as many rows as
 // columns, ascending, negated where it maximises.
-func sums(inst *Instance) []*big.Int {
+func sums(inst *problem.Instance) []*big.Int {
 	var list []*big.Int
 	column := slices.Repeat([]int32{-1}, inst.Rows)
 	taken := make([]bool, inst.Cols)
@@ -91,7 +92,7 @@ func TestWideIntegers(t *testing.T) {
 	for try := range 300 {
 		r := rand.New(rand.NewPCG(uint64(try), 5))
 		rows, cols := 1+r.IntN(6), 1+r.IntN(6)
-		inst := &Instance{Rows: rows, Cols: cols, Type: Int64, I64: make([]int64, rows*cols), Maximize: r.IntN(2) == 0, Every: r.IntN(2) == 0, Unsigned: r.IntN(3) == 0}
+		inst := &problem.Instance{Rows: rows, Cols: cols, Type: problem.Int64, I64: make([]int64, rows*cols), Maximize: r.IntN(2) == 0, Every: r.IntN(2) == 0, Unsigned: r.IntN(3) == 0}
 		for k := range inst.I64 {
 			switch r.IntN(3) {
 			case 0:

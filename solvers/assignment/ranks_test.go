@@ -16,11 +16,12 @@ import (
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
 	"coalesce/solvers/assignment/internal/coreprice"
+	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/solve"
 )
 
 // loaded opens a session and loads an instance.
-func loaded(inst *Instance, o Options) (*Session, error) {
+func loaded(inst *problem.Instance, o Options) (*Session, error) {
 	s, err := Open(o)
 	if err == nil {
 		err = s.Load(context.Background(), inst)
@@ -30,7 +31,7 @@ func loaded(inst *Instance, o Options) (*Session, error) {
 
 // onRanks has each rank, with a device of its own, solve what give says; what one returns
 // with an error ends all.
-func onRanks(t *testing.T, devices []device.Device, o Options, give func(r collective.Ranks) (*Instance, error), open func(*Session)) ([]collective.Ranks, []*Result, error) {
+func onRanks(t *testing.T, devices []device.Device, o Options, give func(r collective.Ranks) (*problem.Instance, error), open func(*Session)) ([]collective.Ranks, []*Result, error) {
 	t.Helper()
 	ranks, results := collectivetest.Ranks(len(devices)), make([]*Result, len(devices))
 	err := collective.OnAll(len(devices), func(k int) (err error) {
@@ -56,7 +57,7 @@ func onRanks(t *testing.T, devices []device.Device, o Options, give func(r colle
 }
 
 // agreeOnRanks compares with the host: value, proof, certificate and duals.
-func agreeOnRanks(t *testing.T, name string, whole *Instance, results []*Result) {
+func agreeOnRanks(t *testing.T, name string, whole *problem.Instance, results []*Result) {
 	t.Helper()
 	want, err := Solve(context.Background(), whole, on(Options{}, host.Open(1)))
 	if err != nil {
@@ -67,7 +68,7 @@ func agreeOnRanks(t *testing.T, name string, whole *Instance, results []*Result)
 			t.Errorf("%s: rank %d finds %s of %d pairs by %s, proven %t; expected %s of %d", name, k, r.Value.String(), r.Matched, r.Variant, r.Proven, want.Value.String(), want.Matched)
 			continue
 		}
-		cert, err := Check(whole, r.Column, *r.Duals)
+		cert, err := problem.Check(whole, r.Column, *r.Duals)
 		if err != nil || cert.Primal != r.Certificate.Primal || cert.Pairs != r.Certificate.Pairs {
 			t.Errorf("%s: rank %d: %v: the host certifies %+v, ranks %+v", name, k, err, cert, r.Certificate)
 		}
@@ -84,24 +85,24 @@ func TestRanks(t *testing.T) {
 	limit := 40.0
 	for name, c := range map[string]struct {
 		Drawing
-		change    func(*Instance)
+		change    func(*problem.Instance)
 		algorithm string
 		ranks     int
 	}{
-		"square":                 {Drawing{Kind: "uniform", Rows: 40, Cols: 40, Type: Int32, Range: 1000}, nil, "", 2},
-		"three ranks, classical": {Drawing{Kind: "uniform", Rows: 31, Cols: 31, Type: Int64, Range: 500}, nil, "classical", 3},
-		"ties":                   {Drawing{Kind: "binary", Rows: 33, Cols: 33, Type: Int32}, nil, "", 2},
-		"more columns":           {Drawing{Kind: "integer", Rows: 20, Cols: 33, Type: Int64, Range: 100}, nil, "", 3},
-		"more rows":              {Drawing{Kind: "integer", Rows: 33, Cols: 20, Type: Int32, Range: 100}, nil, "", 2},
-		"floats, classical":      {Drawing{Kind: "signed", Rows: 24, Cols: 30, Type: Float32}, nil, "classical", 2},
-		"floats, square":         {Drawing{Kind: "signed", Rows: 25, Cols: 25, Type: Float64}, nil, "", 2},
-		"maximise":               {Drawing{Kind: "uniform", Rows: 30, Cols: 30, Type: Float64}, func(inst *Instance) { inst.Maximize = true }, "", 3},
-		"limit":                  {Drawing{Kind: "uniform", Rows: 30, Cols: 30, Type: Int32, Range: 1000}, func(inst *Instance) { inst.Limit = &limit }, "", 2},
-		"points":                 {Drawing{Kind: "geom", Rows: 30, Cols: 34, Type: Int32, Range: 1000, Points: true}, nil, "", 2},
-		"more rows of points":    {Drawing{Kind: "geom", Rows: 34, Cols: 30, Type: Float64, Range: 1, Points: true}, nil, "", 2},
-		"fewer rows than ranks":  {Drawing{Kind: "uniform", Rows: 2, Cols: 5, Type: Int32, Range: 9}, nil, "", 3},
-		"no rows":                {Drawing{Kind: "uniform", Rows: 0, Cols: 5, Type: Int32, Range: 9}, nil, "", 2},
-		"one pair":               {Drawing{Kind: "uniform", Rows: 1, Cols: 1, Type: Int32, Range: 9}, nil, "", 2},
+		"square":                 {Drawing{Kind: "uniform", Rows: 40, Cols: 40, Type: problem.Int32, Range: 1000}, nil, "", 2},
+		"three ranks, classical": {Drawing{Kind: "uniform", Rows: 31, Cols: 31, Type: problem.Int64, Range: 500}, nil, "classical", 3},
+		"ties":                   {Drawing{Kind: "binary", Rows: 33, Cols: 33, Type: problem.Int32}, nil, "", 2},
+		"more columns":           {Drawing{Kind: "integer", Rows: 20, Cols: 33, Type: problem.Int64, Range: 100}, nil, "", 3},
+		"more rows":              {Drawing{Kind: "integer", Rows: 33, Cols: 20, Type: problem.Int32, Range: 100}, nil, "", 2},
+		"floats, classical":      {Drawing{Kind: "signed", Rows: 24, Cols: 30, Type: problem.Float32}, nil, "classical", 2},
+		"floats, square":         {Drawing{Kind: "signed", Rows: 25, Cols: 25, Type: problem.Float64}, nil, "", 2},
+		"maximise":               {Drawing{Kind: "uniform", Rows: 30, Cols: 30, Type: problem.Float64}, func(inst *problem.Instance) { inst.Maximize = true }, "", 3},
+		"limit":                  {Drawing{Kind: "uniform", Rows: 30, Cols: 30, Type: problem.Int32, Range: 1000}, func(inst *problem.Instance) { inst.Limit = &limit }, "", 2},
+		"points":                 {Drawing{Kind: "geom", Rows: 30, Cols: 34, Type: problem.Int32, Range: 1000, Points: true}, nil, "", 2},
+		"more rows of points":    {Drawing{Kind: "geom", Rows: 34, Cols: 30, Type: problem.Float64, Range: 1, Points: true}, nil, "", 2},
+		"fewer rows than ranks":  {Drawing{Kind: "uniform", Rows: 2, Cols: 5, Type: problem.Int32, Range: 9}, nil, "", 3},
+		"no rows":                {Drawing{Kind: "uniform", Rows: 0, Cols: 5, Type: problem.Int32, Range: 9}, nil, "", 2},
+		"one pair":               {Drawing{Kind: "uniform", Rows: 1, Cols: 1, Type: problem.Int32, Range: 9}, nil, "", 2},
 	} {
 		c.Seed = 1 << 40
 		whole, err := Draw(c.Drawing)
@@ -113,7 +114,7 @@ func TestRanks(t *testing.T) {
 		}
 		o := Options{Duals: true}
 		o.Algorithm = c.algorithm
-		_, results, err := onRanks(t, devices[:c.ranks], o, func(collective.Ranks) (*Instance, error) { return whole, nil }, nil)
+		_, results, err := onRanks(t, devices[:c.ranks], o, func(collective.Ranks) (*problem.Instance, error) { return whole, nil }, nil)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -129,13 +130,13 @@ func TestBytesSent(t *testing.T) {
 	t.Parallel()
 	const n = 100
 	for ranks := 2; ranks <= 3; ranks++ {
-		whole, err := Generate("lowrank", n, n, 0, 1<<40, Float64)
+		whole, err := Generate("lowrank", n, n, 0, 1<<40, problem.Float64)
 		if err != nil {
 			t.Fatal(err)
 		}
 		o := Options{Duals: true}
 		o.Algorithm = "core"
-		_, results, err := onRanks(t, emulatedtest.OpenSeveral(t, ranks), o, func(collective.Ranks) (*Instance, error) { return whole, nil }, nil)
+		_, results, err := onRanks(t, emulatedtest.OpenSeveral(t, ranks), o, func(collective.Ranks) (*problem.Instance, error) { return whole, nil }, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,12 +159,12 @@ func TestBytesSent(t *testing.T) {
 
 // Each rank may draw its rows alone.
 func TestRanksOwnRows(t *testing.T) {
-	d := Drawing{Kind: "lowrank", Rows: 29, Cols: 31, Seed: 3 << 40, Type: Float64, Permuted: true}
+	d := Drawing{Kind: "lowrank", Rows: 29, Cols: 31, Seed: 3 << 40, Type: problem.Float64, Permuted: true}
 	whole, err := Draw(d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, results, err := onRanks(t, emulatedtest.OpenSeveral(t, 2), Options{Duals: true, Rows: d.Rows}, func(r collective.Ranks) (*Instance, error) {
+	_, results, err := onRanks(t, emulatedtest.OpenSeveral(t, 2), Options{Duals: true, Rows: d.Rows}, func(r collective.Ranks) (*problem.Instance, error) {
 		low, high := OwnRows(d.Rows, r)
 		return DrawRows(d, low, high)
 	}, nil)
@@ -175,11 +176,11 @@ func TestRanksOwnRows(t *testing.T) {
 
 // A rank never looks at the rows of others: damage there goes unseen.
 func TestRanksReadTheirRowsAlone(t *testing.T) {
-	whole, err := Generate("uniform", 24, 24, 1000, 1<<40, Float64)
+	whole, err := Generate("uniform", 24, 24, 1000, 1<<40, problem.Float64)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, results, err := onRanks(t, emulatedtest.OpenSeveral(t, 2), Options{Duals: true}, func(r collective.Ranks) (*Instance, error) {
+	_, results, err := onRanks(t, emulatedtest.OpenSeveral(t, 2), Options{Duals: true}, func(r collective.Ranks) (*problem.Instance, error) {
 		own := *whole
 		own.F64 = slices.Repeat([]float64{math.NaN()}, len(whole.F64))
 		low, high := OwnRows(24, r)
@@ -196,7 +197,7 @@ func TestRanksInfeasible(t *testing.T) {
 	devices := emulatedtest.OpenSeveral(t, 2)
 	for _, algorithm := range []string{"core", "classical"} {
 		for _, transposed := range []bool{false, true} {
-			inst, err := Generate("uniform", 20, 24, 1000, 1<<40, Int32)
+			inst, err := Generate("uniform", 20, 24, 1000, 1<<40, problem.Int32)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -212,8 +213,8 @@ func TestRanksInfeasible(t *testing.T) {
 			}
 			o := Options{}
 			o.Algorithm = algorithm
-			_, results, err := onRanks(t, devices, o, func(collective.Ranks) (*Instance, error) { return inst, nil }, nil)
-			var none *InfeasibleError
+			_, results, err := onRanks(t, devices, o, func(collective.Ranks) (*problem.Instance, error) { return inst, nil }, nil)
+			var none *problem.InfeasibleError
 			if !errors.As(err, &none) {
 				t.Errorf("%s: %v, expected a proof", algorithm, err)
 				continue
@@ -227,7 +228,7 @@ func TestRanksInfeasible(t *testing.T) {
 				for k, m := range r.Certificate.Hall.Members {
 					members[k] = int32(m)
 				}
-				if _, err := CheckHall(inst, members); err != nil {
+				if _, err := problem.CheckHall(inst, members); err != nil {
 					t.Errorf("%s: rank %d: %v", algorithm, k, err)
 				}
 			}
@@ -242,19 +243,19 @@ func TestRanksSuccessor(t *testing.T) {
 	giveUp := func(s *Session) { s.job.spread.engine.(*coreprice.CoreShards).Schedule.Rounds = 0 }
 	for _, c := range []struct {
 		Drawing
-		change func(*Instance)
+		change func(*problem.Instance)
 		want   string
 	}{
-		{Drawing{Kind: "uniform", Rows: 30, Cols: 30, Type: Int32, Range: 100}, func(*Instance) {}, "assignment/classical"},
-		{Drawing{Kind: "uniform", Rows: 31, Cols: 30, Type: Int32, Range: 100}, func(inst *Instance) { inst.Limit = &limit }, "host on rank 0"},
-		{Drawing{Kind: "uniform", Rows: 30, Cols: 35, Type: Float64}, func(inst *Instance) { inst.Limit, inst.Maximize = new(float64), true }, "host on rank 0"},
+		{Drawing{Kind: "uniform", Rows: 30, Cols: 30, Type: problem.Int32, Range: 100}, func(*problem.Instance) {}, "assignment/classical"},
+		{Drawing{Kind: "uniform", Rows: 31, Cols: 30, Type: problem.Int32, Range: 100}, func(inst *problem.Instance) { inst.Limit = &limit }, "host on rank 0"},
+		{Drawing{Kind: "uniform", Rows: 30, Cols: 35, Type: problem.Float64}, func(inst *problem.Instance) { inst.Limit, inst.Maximize = new(float64), true }, "host on rank 0"},
 	} {
 		whole, err := Draw(c.Drawing)
 		if err != nil {
 			t.Fatal(err)
 		}
 		c.change(whole)
-		_, results, err := onRanks(t, emulatedtest.OpenSeveral(t, 2), Options{Duals: true}, func(collective.Ranks) (*Instance, error) { return whole, nil }, giveUp)
+		_, results, err := onRanks(t, emulatedtest.OpenSeveral(t, 2), Options{Duals: true}, func(collective.Ranks) (*problem.Instance, error) { return whole, nil }, giveUp)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -268,18 +269,18 @@ func TestRanksSuccessor(t *testing.T) {
 // What a rank cannot solve with ends all, and names the row of the whole instance.
 func TestRanksRefuse(t *testing.T) {
 	devices := emulatedtest.OpenSeveral(t, 2)
-	bad, err := Generate("uniform", 20, 20, 0, 1<<40, Float64)
+	bad, err := Generate("uniform", 20, 20, 0, 1<<40, problem.Float64)
 	if err != nil {
 		t.Fatal(err)
 	}
 	bad.F64[15*20+7] = math.NaN()
-	sparse, err := Draw(Drawing{Kind: "uniform", Rows: 9, Cols: 9, Seed: 1, Type: Int32, Density: 0.5})
+	sparse, err := Draw(Drawing{Kind: "uniform", Rows: 9, Cols: 9, Seed: 1, Type: problem.Int32, Density: 0.5})
 	if err != nil {
 		t.Fatal(err)
 	}
-	warm := Options{Settings: solve.Settings{Start: &Duals{U: make([]int64, 20), V: make([]int64, 20), Scale: 1}}}
+	warm := Options{Settings: solve.Settings{Start: &problem.Duals{U: make([]int64, 20), V: make([]int64, 20), Scale: 1}}}
 	for _, c := range []struct {
-		inst *Instance
+		inst *problem.Instance
 		o    Options
 		want string
 	}{
@@ -289,7 +290,7 @@ func TestRanksRefuse(t *testing.T) {
 		{bad, warm, "no duals to begin from"},
 		{bad, Options{Rows: 50}, "20 rows of 50 x 20"},
 	} {
-		_, _, err := onRanks(t, devices, c.o, func(collective.Ranks) (*Instance, error) { return c.inst, nil }, nil)
+		_, _, err := onRanks(t, devices, c.o, func(collective.Ranks) (*problem.Instance, error) { return c.inst, nil }, nil)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("found %v, expected %q", err, c.want)
 		}
@@ -304,13 +305,13 @@ func TestRanksEnd(t *testing.T) {
 	for _, c := range []struct {
 		Drawing
 		algorithm string
-		change    func(*Instance)
+		change    func(*problem.Instance)
 	}{
-		{Drawing{Kind: "uniform", Rows: 40, Cols: 40, Type: Int32, Range: 1000}, "core", nil},
-		{Drawing{Kind: "uniform", Rows: 40, Cols: 47, Type: Int64, Range: 1000}, "classical", nil},
-		{Drawing{Kind: "signed", Rows: 33, Cols: 20, Type: Float64}, "core", func(inst *Instance) { inst.Maximize = true }},
-		{Drawing{Kind: "uniform", Rows: 20, Cols: 25, Type: Int32, Range: 1000}, "core", func(inst *Instance) { inst.Limit = &limit }},
-		{Drawing{Kind: "uniform", Rows: 1, Cols: 2, Type: Int32, Range: 1000}, "core", nil}, // rank 0 has no row
+		{Drawing{Kind: "uniform", Rows: 40, Cols: 40, Type: problem.Int32, Range: 1000}, "core", nil},
+		{Drawing{Kind: "uniform", Rows: 40, Cols: 47, Type: problem.Int64, Range: 1000}, "classical", nil},
+		{Drawing{Kind: "signed", Rows: 33, Cols: 20, Type: problem.Float64}, "core", func(inst *problem.Instance) { inst.Maximize = true }},
+		{Drawing{Kind: "uniform", Rows: 20, Cols: 25, Type: problem.Int32, Range: 1000}, "core", func(inst *problem.Instance) { inst.Limit = &limit }},
+		{Drawing{Kind: "uniform", Rows: 1, Cols: 2, Type: problem.Int32, Range: 1000}, "core", nil}, // rank 0 has no row
 	} {
 		whole, err := Draw(c.Drawing)
 		if err != nil {
@@ -357,7 +358,7 @@ func TestRanksEnd(t *testing.T) {
 }
 
 // endedOnRanks solves on two ranks, the second of which has a context that has ended.
-func endedOnRanks(t *testing.T, whole *Instance, algorithm string) []*Result {
+func endedOnRanks(t *testing.T, whole *problem.Instance, algorithm string) []*Result {
 	t.Helper()
 	devices, ranks, results := emulatedtest.OpenSeveral(t, 2), collectivetest.Ranks(2), make([]*Result, 2)
 	err := collective.OnAll(2, func(k int) error {
@@ -384,7 +385,7 @@ func endedOnRanks(t *testing.T, whole *Instance, algorithm string) []*Result {
 // Where rank 0 goes on alone, the end of its context is that of all.
 func TestRanksEndAlone(t *testing.T) {
 	limit := 30.0
-	whole, err := Draw(Drawing{Kind: "uniform", Rows: 31, Cols: 30, Type: Int32, Range: 100})
+	whole, err := Draw(Drawing{Kind: "uniform", Rows: 31, Cols: 30, Type: problem.Int32, Range: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ import (
 // after row. The largest number of an integer type, which forbids a pair elsewhere, is a cost
 // like others there.
 type Layout struct {
-	Type              Value
+	Type              problem.Value
 	Count, Rows, Cols int
 	Maximize          bool
 	Bare              bool // columns alone are asked for, by SolveColumns; no duals and no values
@@ -63,8 +63,8 @@ func (l Layout) IsSingle() bool {
 // normal is the normal problem of each of the instances, whose costs may be any.
 func (l Layout) normal(source problem.CostSource) (*problem.Instance, *problem.Normal, error) {
 	inst := &problem.Instance{Rows: l.Rows, Cols: l.Cols, Type: l.Type, Maximize: l.Maximize, Source: "memory of a device"}
-	if l.Count < 0 || l.Rows < 0 || l.Cols < 0 || l.Rows > MaxSide || l.Cols > MaxSide || l.Type.Size() == 0 {
-		return nil, nil, solve.InvalidInput("layout", "%d of %d x %d costs of type %q on a device: expected sides from 0 to %d, and int32, int64, float32 or float64", l.Count, l.Rows, l.Cols, l.Type, MaxSide)
+	if l.Count < 0 || l.Rows < 0 || l.Cols < 0 || l.Rows > problem.MaxSide || l.Cols > problem.MaxSide || l.Type.Size() == 0 {
+		return nil, nil, solve.InvalidInput("layout", "%d of %d x %d costs of type %q on a device: expected sides from 0 to %d, and int32, int64, float32 or float64", l.Count, l.Rows, l.Cols, l.Type, problem.MaxSide)
 	}
 	p := &problem.Normal{Instance: inst, Rows: l.Rows, Cols: l.Cols, Scale: 1, Limit: problem.Infinity, Source: source}
 	if p.Transposed = l.Rows > l.Cols; p.Transposed {
@@ -235,7 +235,7 @@ func (r *ResidentSolver) wide(ctx context.Context, one *Result, k int) (*Result,
 
 // allowEvery makes the largest number of integers a cost like others.
 func allowEvery(inst *problem.Instance) {
-	if inst.Type == Int32 {
+	if inst.Type == problem.Int32 {
 		costs := make([]int64, len(inst.I32))
 		for k, c := range inst.I32 {
 			costs[k] = int64(c)
@@ -495,7 +495,7 @@ func (r *ResidentSolver) solveOne(ctx context.Context) (*Result, error) {
 	var exact solve.Number // the value, where costs may be rounded
 	if j.checksOnDevice() {
 		clock = time.Now()
-		if j.checker != nil && r.layout.Type == Float64 { // whose units mostly round
+		if j.checker != nil && r.layout.Type == problem.Float64 { // whose units mostly round
 			j.checker.MatchedOn, j.checker.Meanwhile = r.matchedStream, func() {
 				r.matched = slices.Grow(r.matched[:0], p.Rows)[:p.Rows]
 				if j.checker.MatchedCosts(r.matched) == nil {
@@ -570,7 +570,7 @@ func (r *ResidentSolver) Scaled(scale float64, i, j int) int64 {
 	switch {
 	case cell == nil:
 		return problem.Infinity
-	case r.layout.Type == Int64:
+	case r.layout.Type == problem.Int64:
 		return int64(scale) * int64(binary.NativeEndian.Uint64(cell))
 	}
 	return problem.ToScaled(r.costOf(cell), scale)
@@ -599,11 +599,11 @@ func (r *ResidentSolver) cell(i, j int) []byte {
 
 func (r *ResidentSolver) costOf(cell []byte) float64 {
 	switch r.layout.Type {
-	case Int32:
+	case problem.Int32:
 		return float64(int32(binary.NativeEndian.Uint32(cell)))
-	case Int64:
+	case problem.Int64:
 		return float64(int64(binary.NativeEndian.Uint64(cell)))
-	case Float32:
+	case problem.Float32:
 		return float64(math.Float32frombits(binary.NativeEndian.Uint32(cell)))
 	}
 	return math.Float64frombits(binary.NativeEndian.Uint64(cell))

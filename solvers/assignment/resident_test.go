@@ -53,11 +53,11 @@ func uniform(t *testing.T, r *rand.Rand, l span, forbid float64) []*problem.Inst
 			draw[i] = (l.least + math.Floor(r.Float64()*(l.most-l.least)*8)/8) / float64(int(1)<<min(k, 30))
 		}
 		switch l.Type {
-		case Int32:
+		case problem.Int32:
 			problem.SetCosts(inst, whole[int32](draw))
-		case Int64:
+		case problem.Int64:
 			problem.SetCosts(inst, whole[int64](draw))
-		case Float32:
+		case problem.Float32:
 			problem.SetCosts(inst, whole[float32](draw))
 		default:
 			problem.SetCosts(inst, draw)
@@ -72,7 +72,7 @@ func uniform(t *testing.T, r *rand.Rand, l span, forbid float64) []*problem.Inst
 	return list
 }
 
-func whole[T Number](list []float64) []T {
+func whole[T problem.Number](list []float64) []T {
 	out := make([]T, len(list))
 	for i, x := range list {
 		out[i] = T(x)
@@ -87,16 +87,16 @@ func TestResident(t *testing.T) {
 	defer d.Close()
 	r := rand.New(rand.NewPCG(4, 5))
 	for _, l := range []span{
-		{Layout{Type: Float32, Count: 5, Rows: 7, Cols: 7}, 0, 1},
-		{Layout{Type: Float64, Count: 3, Rows: 4, Cols: 9, Maximize: true}, -20, 10},
-		{Layout{Type: Int64, Count: 4, Rows: 9, Cols: 5}, -3, 90},
-		{Layout{Type: Int32, Count: 4, Rows: 9, Cols: 4, Maximize: true}, -3, 90},
-		{Layout{Type: Float32, Count: 1, Rows: 1, Cols: 1}, 0, 4},
-		{Layout{Type: Float64, Count: 1, Rows: singleBlockRows + 1, Cols: singleBlockRows + 4}, 0, 100},
-		{Layout{Type: Int32, Count: 1, Rows: singleBlockRows + 1, Cols: singleBlockRows + 1, Maximize: true}, -50, 100},
-		{Layout{Type: Int32, Count: 2, Rows: 0, Cols: 3}, 0, 0},
-		{Layout{Type: Int32, Count: 2, Rows: 3, Cols: 0}, 0, 0},
-		{Layout{Type: Int32, Count: 0, Rows: 3, Cols: 3}, 0, 0},
+		{Layout{Type: problem.Float32, Count: 5, Rows: 7, Cols: 7}, 0, 1},
+		{Layout{Type: problem.Float64, Count: 3, Rows: 4, Cols: 9, Maximize: true}, -20, 10},
+		{Layout{Type: problem.Int64, Count: 4, Rows: 9, Cols: 5}, -3, 90},
+		{Layout{Type: problem.Int32, Count: 4, Rows: 9, Cols: 4, Maximize: true}, -3, 90},
+		{Layout{Type: problem.Float32, Count: 1, Rows: 1, Cols: 1}, 0, 4},
+		{Layout{Type: problem.Float64, Count: 1, Rows: singleBlockRows + 1, Cols: singleBlockRows + 4}, 0, 100},
+		{Layout{Type: problem.Int32, Count: 1, Rows: singleBlockRows + 1, Cols: singleBlockRows + 1, Maximize: true}, -50, 100},
+		{Layout{Type: problem.Int32, Count: 2, Rows: 0, Cols: 3}, 0, 0},
+		{Layout{Type: problem.Int32, Count: 2, Rows: 3, Cols: 0}, 0, 0},
+		{Layout{Type: problem.Int32, Count: 0, Rows: 3, Cols: 3}, 0, 0},
 	} {
 		t.Run(fmt.Sprintf("%d of %d x %d %s", l.Count, l.Rows, l.Cols, l.Type), func(t *testing.T) {
 			res, err := OpenResident(context.Background(), l.Layout, on(Options{Duals: true}, d))
@@ -133,7 +133,7 @@ func TestResident(t *testing.T) {
 				}
 				for k, inst := range list {
 					want, err := Solve(context.Background(), inst, on(Options{Settings: solve.Settings{Algorithm: "reference"}}, d))
-					var none *InfeasibleError
+					var none *problem.InfeasibleError
 					if full[k] == errors.As(err, &none) {
 						t.Errorf("instance %d: columns say that a full matching exists: %v", k, full[k])
 					}
@@ -171,21 +171,21 @@ func TestResidentRefuses(t *testing.T) {
 	d := emulatedtest.Open(t)
 	defer d.Close()
 	for _, l := range []Layout{
-		{Type: Float32, Count: -1, Rows: 2, Cols: 2},
-		{Type: Float32, Count: 1, Rows: -2, Cols: 2},
+		{Type: problem.Float32, Count: -1, Rows: 2, Cols: 2},
+		{Type: problem.Float32, Count: 1, Rows: -2, Cols: 2},
 		{Type: "half", Count: 1, Rows: 2, Cols: 2},
 	} {
 		if _, err := OpenResident(context.Background(), l, on(Options{}, d)); err == nil {
 			t.Errorf("%+v: expected an error", l)
 		}
 	}
-	l := Layout{Type: Float32, Count: 2, Rows: 2, Cols: 2}
+	l := Layout{Type: problem.Float32, Count: 2, Rows: 2, Cols: 2}
 	res, err := OpenResident(context.Background(), l, on(Options{}, d))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer res.Close()
-	small := lay(t, d, uniform(t, rand.New(rand.NewPCG(1, 1)), span{Layout{Type: Float32, Count: 1, Rows: 2, Cols: 2}, 0, 1}, 0))
+	small := lay(t, d, uniform(t, rand.New(rand.NewPCG(1, 1)), span{Layout{Type: problem.Float32, Count: 1, Rows: 2, Cols: 2}, 0, 1}, 0))
 	defer small.Free()
 	if _, err := res.Solve(context.Background(), small, nil); err == nil {
 		t.Error("too little memory: expected an error")
@@ -205,11 +205,11 @@ func TestResidentCosts(t *testing.T) {
 		l   Layout
 		bad []any
 	}{
-		{Layout{Type: Int32}, []any{int32(math.MaxInt32), int32(math.MinInt32)}},
-		{Layout{Type: Int64}, []any{int64(math.MaxInt64), int64(1) << 61, int64(math.MinInt64)}},
-		{Layout{Type: Float32}, []any{float32(math.NaN()), float32(math.Inf(-1))}},
-		{Layout{Type: Float64}, []any{math.NaN(), math.Inf(-1)}},
-		{Layout{Type: Float64, Maximize: true}, []any{math.NaN(), math.Inf(1)}},
+		{Layout{Type: problem.Int32}, []any{int32(math.MaxInt32), int32(math.MinInt32)}},
+		{Layout{Type: problem.Int64}, []any{int64(math.MaxInt64), int64(1) << 61, int64(math.MinInt64)}},
+		{Layout{Type: problem.Float32}, []any{float32(math.NaN()), float32(math.Inf(-1))}},
+		{Layout{Type: problem.Float64}, []any{math.NaN(), math.Inf(-1)}},
+		{Layout{Type: problem.Float64, Maximize: true}, []any{math.NaN(), math.Inf(1)}},
 	} {
 		for _, n := range []int{3, singleBlockRows + 1} {
 			l := c.l
@@ -241,7 +241,7 @@ func TestResidentCosts(t *testing.T) {
 					inst.Every = true
 					isOptimal(t, fmt.Sprintf("%s, a cost of %v", l.Type, bad), inst, results[1].Column, results[1], nil)
 				}
-				if taken != (err == nil) || err != nil && !errors.Is(err, ErrCost) {
+				if taken != (err == nil) || err != nil && !errors.Is(err, problem.ErrCost) {
 					t.Errorf("%s, %d rows, a cost of %v: found the error %v", l.Type, n, bad, err)
 				}
 				if err := costs.Free(); err != nil {
@@ -277,15 +277,15 @@ func testRounds(t *testing.T, d device.Device, rows, cols int) {
 		ties[k] = []float64{0.1, 0.2, 0.3, 0.30000000000000004, 1e-17}[r.IntN(5)]
 	}
 	for name, costs := range map[string][]float64{"drawn": drawn, "ties": ties} {
-		inst, err := NewInstance(rows, cols, costs, name)
+		inst, err := problem.NewInstance(rows, cols, costs, name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := OpenResident(context.Background(), Layout{Type: Float64, Count: 1, Rows: rows, Cols: cols}, on(Options{Duals: true}, d))
+		res, err := OpenResident(context.Background(), Layout{Type: problem.Float64, Count: 1, Rows: rows, Cols: cols}, on(Options{Duals: true}, d))
 		if err != nil {
 			t.Fatal(err)
 		}
-		memory := lay(t, d, []*Instance{inst})
+		memory := lay(t, d, []*problem.Instance{inst})
 		got, err := res.Solve(context.Background(), memory, nil)
 		if err != nil {
 			t.Fatal(err)

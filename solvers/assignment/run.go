@@ -19,7 +19,7 @@ import (
 // A run is the solve of one instance, the next one or the one that is loaded.
 type run struct {
 	*Session
-	next   *Instance
+	next   *problem.Instance
 	again  bool
 	from   *problem.Prices // the duals to begin from; nil: none
 	met    bool            // several ranks have ended the solve together

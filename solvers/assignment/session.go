@@ -38,7 +38,7 @@ func Open(o Options) (*Session, error) {
 }
 
 // Solve is the package's Solve.
-func (s *Session) Solve(ctx context.Context, inst *Instance) (*Result, error) {
+func (s *Session) Solve(ctx context.Context, inst *problem.Instance) (*Result, error) {
 	return s.solve(ctx, &run{Session: s, next: inst})
 }
 
@@ -102,7 +102,7 @@ func (s *Session) byPaths(ctx context.Context, r *run) (*Result, error) {
 		return nil, nil
 	}
 	if found.Duals = nil; s.Duals {
-		found.Duals = &Duals{U: slices.Clone(duals.U), V: slices.Clone(duals.V), Scale: duals.Scale}
+		found.Duals = &problem.Duals{U: slices.Clone(duals.U), V: slices.Clone(duals.V), Scale: duals.Scale}
 	}
 	found.Device, found.Reason = s.solvedOn(), cmp.Or(reason, found.Reason)
 	s.Logf("%s on %s: %s", found.Variant, found.Device, found.Reason)
@@ -113,14 +113,14 @@ func (s *Session) byPaths(ctx context.Context, r *run) (*Result, error) {
 
 // Load plans for an instance of any size, takes the memory that solving it needs, and copies its costs to the
 // devices. It replaces the one that was loaded. After an error Load can be called again.
-func (s *Session) Load(ctx context.Context, inst *Instance) error {
+func (s *Session) Load(ctx context.Context, inst *problem.Instance) error {
 	if err := s.load(ctx, inst); err != nil {
 		return fmt.Errorf("load assignment: %w", err)
 	}
 	return nil
 }
 
-func (s *Session) load(ctx context.Context, inst *Instance) error {
+func (s *Session) load(ctx context.Context, inst *problem.Instance) error {
 	if inst == nil {
 		return inst.Check()
 	}

@@ -25,8 +25,8 @@ type tours struct {
 }
 
 // shortest is the value of the shortest tour through n places below limit, or limit.
-func (s *tours) shortest(ctx context.Context, n int, costs []int32, duals *assignment.Duals, limit int64) (int64, error) {
-	inst, err := assignment.NewInstance(n, n, costs, "successors")
+func (s *tours) shortest(ctx context.Context, n int, costs []int32, duals *problem.Duals, limit int64) (int64, error) {
+	inst, err := problem.NewInstance(n, n, costs, "successors")
 	if err != nil {
 		return limit, err
 	}

@@ -132,7 +132,7 @@ func (r *Result) flowOf() *problem.Flow {
 }
 
 // transported checks a result whose answer is a flow, or that none exists.
-func (x *readBack) transported(inst *Instance, certificate, duals []byte, v *solve.Verdict) error {
+func (x *readBack) transported(inst *problem.Instance, certificate, duals []byte, v *solve.Verdict) error {
 	if certificate != nil {
 		x.certificate = new(problem.Certificate)
 		if err := json.Unmarshal(certificate, x.certificate); err != nil {
@@ -187,7 +187,7 @@ func (x *readBack) transported(inst *Instance, certificate, duals []byte, v *sol
 	} else {
 		err = x.solvedAgain(inst, value)
 	}
-	if err != nil && !errors.Is(err, ErrCheck) {
+	if err != nil && !errors.Is(err, problem.ErrCheck) {
 		return err
 	}
 	if err != nil {
@@ -201,7 +201,7 @@ func (x *readBack) transported(inst *Instance, certificate, duals []byte, v *sol
 }
 
 // boundedBy holds the certificate against the duals that prove it. Errors of the check wrap ErrCheck.
-func (x *readBack) boundedBy(inst *Instance, flow *problem.Flow, duals []byte) error {
+func (x *readBack) boundedBy(inst *problem.Instance, flow *problem.Flow, duals []byte) error {
 	d, err := formats.ParseDuals(duals, "the duals", inst, x.certificate.Scale)
 	if err != nil {
 		return err
@@ -211,7 +211,7 @@ func (x *readBack) boundedBy(inst *Instance, flow *problem.Flow, duals []byte) e
 }
 
 // solvedAgain holds a flow's value and the certificate against those of another solve.
-func (x *readBack) solvedAgain(inst *Instance, value *big.Float) error {
+func (x *readBack) solvedAgain(inst *problem.Instance, value *big.Float) error {
 	p, err := problem.Normalise(inst)
 	if err != nil {
 		return err
@@ -230,7 +230,7 @@ func (x *readBack) solvedAgain(inst *Instance, value *big.Float) error {
 		flow = flow.Transpose()
 	}
 	if best := problem.FlowValue(inst, &flow); best.Cmp(value) != 0 {
-		return fmt.Errorf("%w: the flow's costs add up to %s, those of an optimal one to %s", ErrCheck, value.Text('g', 20), best.Text('g', 20))
+		return fmt.Errorf("%w: the flow's costs add up to %s, those of an optimal one to %s", problem.ErrCheck, value.Text('g', 20), best.Text('g', 20))
 	}
 	found.Rounds, found.Gap = x.certificate.Rounds, x.certificate.Gap // an unfinished solve leaves a gap
 	return x.sameCertificate(found)
@@ -239,7 +239,7 @@ func (x *readBack) solvedAgain(inst *Instance, value *big.Float) error {
 // sameCertificate refuses a stated certificate that differs from the one that was found.
 func (x *readBack) sameCertificate(found problem.Certificate) error {
 	if found.By = x.certificate.By; found != *x.certificate {
-		return fmt.Errorf("%w: the certificate differs from the one that was found, of %d costs, %d of them rounded, and %s units", ErrCheck, found.Pairs, found.Rounded, found.Dual)
+		return fmt.Errorf("%w: the certificate differs from the one that was found, of %d costs, %d of them rounded, and %s units", problem.ErrCheck, found.Pairs, found.Rounded, found.Dual)
 	}
 	return nil
 }

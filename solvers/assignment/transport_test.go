@@ -24,7 +24,7 @@ func onHost(t *testing.T) Options {
 }
 
 // copies is the instance without amounts whose rows and columns are copies, one for each unit, and the pair of each of its pairs.
-func copies(inst *Instance) *Instance {
+func copies(inst *problem.Instance) *problem.Instance {
 	var rows, cols []int
 	for i, x := range inst.Supplies() {
 		rows = append(rows, slices.Repeat([]int{i}, int(x))...)
@@ -45,7 +45,7 @@ func copies(inst *Instance) *Instance {
 			costs = append(costs, c)
 		}
 	}
-	out, err := NewInstance(len(rows), len(cols), costs, "copies")
+	out, err := problem.NewInstance(len(rows), len(cols), costs, "copies")
 	if err != nil {
 		panic(err)
 	}
@@ -54,9 +54,9 @@ func copies(inst *Instance) *Instance {
 }
 
 // drawTransport draws a small instance with amounts: all kinds of costs, some pairs forbidden.
-func drawTransport(r *rand.Rand) *Instance {
+func drawTransport(r *rand.Rand) *problem.Instance {
 	rows, cols := r.IntN(6), r.IntN(6)
-	inst := &Instance{Rows: rows, Cols: cols, Maximize: r.IntN(4) == 0, Source: "drawn"}
+	inst := &problem.Instance{Rows: rows, Cols: cols, Maximize: r.IntN(4) == 0, Source: "drawn"}
 	forbidden := []float64{0, 0.2, 0.6}[r.IntN(3)]
 	kind := r.IntN(5)
 	if kind < 2 {
@@ -164,21 +164,21 @@ func TestTransportForms(t *testing.T) {
 	for k := range costs {
 		costs[k] = r.NormFloat64()
 	}
-	dense, err := NewInstance(rows, cols, costs, "dense")
+	dense, err := problem.NewInstance(rows, cols, costs, "dense")
 	if err != nil {
 		t.Fatal(err)
 	}
-	points := Points{Dim: 2, Row: make([]float64, 2*rows), Col: make([]float64, 2*cols), Metric: Squared}
+	points := problem.Points{Dim: 2, Row: make([]float64, 2*rows), Col: make([]float64, 2*cols), Metric: problem.Squared}
 	for _, list := range [][]float64{points.Row, points.Col} {
 		for k := range list {
 			list[k] = r.NormFloat64()
 		}
 	}
-	places, err := NewPoints(points, "points")
+	places, err := problem.NewPoints(points, "points")
 	if err != nil {
 		t.Fatal(err)
 	}
-	sparse := &Instance{Rows: rows, Cols: cols, Type: Int32, Sparse: &Sparse{Start: []int64{0}}, Source: "sparse"}
+	sparse := &problem.Instance{Rows: rows, Cols: cols, Type: problem.Int32, Sparse: &problem.Sparse{Start: []int64{0}}, Source: "sparse"}
 	for range rows {
 		for j := range int32(cols) {
 			if r.IntN(8) == 0 {
@@ -187,7 +187,7 @@ func TestTransportForms(t *testing.T) {
 		}
 		sparse.Sparse.Start = append(sparse.Sparse.Start, int64(len(sparse.Sparse.Col)))
 	}
-	for _, inst := range []*Instance{dense, places, sparse} {
+	for _, inst := range []*problem.Instance{dense, places, sparse} {
 		inst.Supply, inst.Capacity = amounts(rows, 1<<20), amounts(cols, 1<<22)
 		found, err := Solve(context.Background(), inst, o)
 		if err != nil || !found.Proven {
@@ -197,14 +197,14 @@ func TestTransportForms(t *testing.T) {
 }
 
 // drawnCosts is a dense instance.
-func drawnCosts[T Number](t *testing.T, rows, cols int, draw func(i, j int) T) *Instance {
+func drawnCosts[T problem.Number](t *testing.T, rows, cols int, draw func(i, j int) T) *problem.Instance {
 	costs := make([]T, 0, rows*cols)
 	for i := range rows {
 		for j := range cols {
 			costs = append(costs, draw(i, j))
 		}
 	}
-	inst, err := NewInstance(rows, cols, costs, fmt.Sprintf("%d x %d %T", rows, cols, costs))
+	inst, err := problem.NewInstance(rows, cols, costs, fmt.Sprintf("%d x %d %T", rows, cols, costs))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func TestTransportOfManyRows(t *testing.T) {
 	o := onHost(t)
 	r := rand.New(rand.NewPCG(5, 9))
 	const n = 600
-	for _, inst := range []*Instance{
+	for _, inst := range []*problem.Instance{
 		drawnCosts(t, n, 2*n, func(int, int) int64 { return r.Int64N(1<<45) - 1<<44 }),
 		drawnCosts(t, n, n, func(i, j int) float64 { return math.Abs(float64(i) - 1.1*float64(j)) }),
 		drawnCosts(t, n, n, func(int, int) int32 { return int32(r.IntN(2)) }),
@@ -250,7 +250,7 @@ func TestTransportOfManyRows(t *testing.T) {
 }
 
 func TestTransportRefuses(t *testing.T) {
-	inst, err := NewInstance(2, 2, []int32{1, 2, 3, 4}, "small")
+	inst, err := problem.NewInstance(2, 2, []int32{1, 2, 3, 4}, "small")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +281,7 @@ func TestTransportRefuses(t *testing.T) {
 func TestTransportEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	inst, err := NewInstance(2, 2, []int32{1, 2, 3, 4}, "small")
+	inst, err := problem.NewInstance(2, 2, []int32{1, 2, 3, 4}, "small")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +302,7 @@ func TestMatchingFromAFlow(t *testing.T) {
 		x[k] = [2]float64{at + r.Float64(), at + r.Float64()}
 	}
 	distance := func(i, j int) float64 { return math.Hypot(x[i][0]-x[n+j][0], x[i][1]-x[n+j][1]) }
-	for _, inst := range []*Instance{
+	for _, inst := range []*problem.Instance{
 		drawnCosts(t, n, n, func(i, j int) int32 { return int32(1e6 * distance(i, j)) }),
 		drawnCosts(t, n, n, func(i, j int) float32 { return float32(distance(i, j)) }),
 		drawnCosts(t, n, n, distance),

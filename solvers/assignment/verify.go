@@ -26,7 +26,7 @@ import (
 // and its place in the order against those of the others. Where the worst cost of a
 // pair counts, the certificate proves it (CheckBottleneck). Errors are those of objects
 // that cannot be read.
-func Verify(inst *Instance, result, duals []byte) (*solve.Verdict, error) {
+func Verify(inst *problem.Instance, result, duals []byte) (*solve.Verdict, error) {
 	var x readBack
 	if err := json.Unmarshal(result, &x); err != nil {
 		return nil, fmt.Errorf("result: %w", err)
@@ -113,10 +113,10 @@ func Verify(inst *Instance, result, duals []byte) (*solve.Verdict, error) {
 		return v, nil
 	}
 	d, err := formats.ParseDuals(duals, "the duals", inst, x.certificate.Scale)
-	if err != nil && !errors.Is(err, ErrCheck) {
+	if err != nil && !errors.Is(err, problem.ErrCheck) {
 		return nil, err
 	}
-	var c Certificate
+	var c problem.Certificate
 	if err == nil {
 		if c = *x.certificate; c.Exact {
 			c, err = problem.Check(inst, x.Column, *d)
@@ -151,14 +151,14 @@ func certificateOf(text json.RawMessage) json.RawMessage {
 // proveRounded proves a matching of rounded costs optimal by duals that are feasible for these. It solves
 // the instance again from the duals, decides as Solve does, and compares. c is the stated
 // certificate; it becomes the one that was found. Errors wrap ErrCheck.
-func (x *readBack) proveRounded(inst *Instance, d problem.Duals, c *Certificate) error {
+func (x *readBack) proveRounded(inst *problem.Instance, d problem.Duals, c *problem.Certificate) error {
 	ctx := context.Background()
 	p, err := problem.Normalise(inst)
 	if err != nil {
 		return err
 	}
 	if d.Scale != p.Unit() {
-		return fmt.Errorf("%w: found units of 1/%v, expected 1/%v", ErrCheck, d.Scale, p.Unit())
+		return fmt.Errorf("%w: found units of 1/%v, expected 1/%v", problem.ErrCheck, d.Scale, p.Unit())
 	}
 	start, err := warmPrices(p, &d)
 	if err != nil {
@@ -170,12 +170,12 @@ func (x *readBack) proveRounded(inst *Instance, d problem.Duals, c *Certificate)
 	}
 	for j, v := range given.V {
 		if sum.Add(v); v > start.V[j] {
-			return fmt.Errorf("%w: found the dual %d of column %d of the longer side, expected at most %d", ErrCheck, v, j, start.V[j])
+			return fmt.Errorf("%w: found the dual %d of column %d of the longer side, expected at most %d", problem.ErrCheck, v, j, start.V[j])
 		}
 	}
 	for i, u := range given.U {
 		if sum.Add(u); u > start.U[i] {
-			return fmt.Errorf("%w: found the dual %d of row %d of the shorter side, expected at most %d", ErrCheck, u, i, start.U[i])
+			return fmt.Errorf("%w: found the dual %d of row %d of the shorter side, expected at most %d", problem.ErrCheck, u, i, start.U[i])
 		}
 	}
 	sol, err := families.HostMethods()[0].Solve(ctx, p, start, engine.Host{})
@@ -198,10 +198,10 @@ func (x *readBack) proveRounded(inst *Instance, d problem.Duals, c *Certificate)
 		return err
 	}
 	if found.Dual != sum.String() {
-		return fmt.Errorf("%w: the duals add up to %s units, those of an optimal matching to %s", ErrCheck, sum.String(), found.Dual)
+		return fmt.Errorf("%w: the duals add up to %s units, those of an optimal matching to %s", problem.ErrCheck, sum.String(), found.Dual)
 	}
 	if a, b := objective(p, inst, x.Column), objective(p, inst, r.Column); a.Cmp(b) != 0 {
-		return fmt.Errorf("%w: the matching's costs add up to %s, those of an optimal one to %s", ErrCheck, a.Text('g', 20), b.Text('g', 20))
+		return fmt.Errorf("%w: the matching's costs add up to %s, those of an optimal one to %s", problem.ErrCheck, a.Text('g', 20), b.Text('g', 20))
 	}
 	found.Rounds = c.Rounds // another optimum of the rounded costs can need other rounds
 	*c = found
@@ -210,7 +210,7 @@ func (x *readBack) proveRounded(inst *Instance, d problem.Duals, c *Certificate)
 
 // objective is the sum of a matching's costs, and of the limit for each row of the shorter side that
 // it leaves unmatched, without rounding.
-func objective(p *problem.Normal, inst *Instance, column []int32) *big.Float {
+func objective(p *problem.Normal, inst *problem.Instance, column []int32) *big.Float {
 	sum, matched := sumOf(inst, column)
 	if inst.Limit != nil {
 		left := new(big.Float).SetPrec(exactBits).SetFloat64(p.LeftOut())
@@ -220,7 +220,7 @@ func objective(p *problem.Normal, inst *Instance, column []int32) *big.Float {
 }
 
 // ranking checks a list of the best matchings.
-func (x *readBack) ranking(inst *Instance, v *solve.Verdict) error {
+func (x *readBack) ranking(inst *problem.Instance, v *solve.Verdict) error {
 	if x.Best == nil {
 		if x.Complete != nil {
 			v.Refute("the result says whether its ranking is complete, and has none")
@@ -269,7 +269,7 @@ func (x *readBack) ranking(inst *Instance, v *solve.Verdict) error {
 }
 
 // worstPair checks a result whose value is the worst cost of a pair.
-func (x *readBack) worstPair(inst *Instance, certificate json.RawMessage, v *solve.Verdict) error {
+func (x *readBack) worstPair(inst *problem.Instance, certificate json.RawMessage, v *solve.Verdict) error {
 	if err := checkMatching(inst, x.Column); err != nil {
 		v.Refute("%w", err)
 		return nil
@@ -294,7 +294,7 @@ func (x *readBack) worstPair(inst *Instance, certificate json.RawMessage, v *sol
 		v.NoteUnchecked()
 		return nil
 	}
-	var stated Hall
+	var stated problem.Hall
 	if err := json.Unmarshal(certificate, &stated); err != nil {
 		return fmt.Errorf("result: certificate: %w", err)
 	}
@@ -326,7 +326,7 @@ type readBack struct {
 }
 
 // infeasible checks the proof that no full matching exists.
-func (x *readBack) infeasible(inst *Instance, v *solve.Verdict) {
+func (x *readBack) infeasible(inst *problem.Instance, v *solve.Verdict) {
 	if !x.Proven || x.Value != "" || x.certificate == nil || x.certificate.Hall == nil || inst.Limit != nil {
 		v.Refute("the result has no solution, and no proof that none is feasible")
 		return
@@ -348,21 +348,21 @@ func (x *readBack) infeasible(inst *Instance, v *solve.Verdict) {
 }
 
 // membersOf are a stated proof's members; those that an int32 does not hold are no members of any instance.
-func membersOf(h *Hall) []int32 {
+func membersOf(h *problem.Hall) []int32 {
 	members := make([]int32, len(h.Members))
 	for k, member := range h.Members {
-		members[k] = int32(max(-1, min(member, MaxSide)))
+		members[k] = int32(max(-1, min(member, problem.MaxSide)))
 	}
 	return members
 }
 
 // sameHall reports whether two proofs name the same.
-func sameHall(a, b *Hall) bool {
+func sameHall(a, b *problem.Hall) bool {
 	return a.Side == b.Side && slices.Equal(a.Members, b.Members) && slices.Equal(a.Partners, b.Partners)
 }
 
 // checkMatching checks the columns of all rows, -1 where one is unmatched.
-func checkMatching(inst *Instance, column []int32) error {
+func checkMatching(inst *problem.Instance, column []int32) error {
 	if len(column) != inst.Rows {
 		return fmt.Errorf("found %d columns, one a row, expected %d", len(column), inst.Rows)
 	}

@@ -59,7 +59,7 @@ func TestVerifyReadsWhatIsPrinted(t *testing.T) {
 func TestVerifyReadsRankingsAndWorstPairs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 15))
 	swapped, worse := 0, 0
-	read := func(inst *Instance, r *Result) *solve.Verdict {
+	read := func(inst *problem.Instance, r *Result) *solve.Verdict {
 		text, err := json.Marshal(r)
 		if err != nil {
 			t.Fatal(err)
@@ -132,7 +132,7 @@ func TestVerifyReadsRankingsAndWorstPairs(t *testing.T) {
 // Duals are read back to the unit, also where a float64 has too few bits.
 func TestDualsKeepEveryBit(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 71))
-	inst, err := NewInstance(200, 200, make([]float64, 200*200), "zeros")
+	inst, err := problem.NewInstance(200, 200, make([]float64, 200*200), "zeros")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestDualsKeepEveryBit(t *testing.T) {
 }
 
 func TestDualsThatAreNoUnits(t *testing.T) {
-	inst, err := NewInstance(1, 1, []float64{1}, "one")
+	inst, err := problem.NewInstance(1, 1, []float64{1}, "one")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestDualsThatAreNoUnits(t *testing.T) {
 
 // Objects that are no results of assignments are errors, never panics.
 func TestVerifyRefusesOthers(t *testing.T) {
-	inst, err := NewInstance(2, 2, []int32{1, 2, 3, 4}, "four")
+	inst, err := problem.NewInstance(2, 2, []int32{1, 2, 3, 4}, "four")
 	if err != nil {
 		t.Fatal(err)
 	}

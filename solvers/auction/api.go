@@ -24,33 +24,6 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// The problem, which package problem describes.
-type (
-	// An Auction is a set of bids.
-	Auction = problem.Auction
-	// A Bid asks for a bundle of goods at a price.
-	Bid = problem.Bid
-	// An Allocation is bids that win together, by place in Auction.Bids, with which a solve may begin.
-	Allocation = problem.Allocation
-	// A Reserve is a bundle with a price below which the seller keeps it.
-	Reserve = problem.Reserve
-)
-
-// Errors that others wrap: of answers that a check refuted, of auctions of too many bids, and of too many
-// goods.
-var (
-	ErrCheck = problem.ErrCheck
-	ErrSize  = problem.ErrSize
-	ErrItems = problem.ErrItems
-)
-
-// NewAuction makes an auction of the goods 0 to goods-1 and checks it. Ids of goods in bids that are
-// goods or more are dummies, which it counts. The other fields may be set afterwards; Check checks them
-// too. Errors wrap solve.ErrInput and begin with the field.
-func NewAuction(goods int64, bids []Bid, reserves []Reserve) (*Auction, error) {
-	return problem.NewAuction(goods, bids, reserves)
-}
-
 // The formats of auctions.
 const (
 	CATS = formats.CATS // the text format of CATS
@@ -68,30 +41,26 @@ func FormatOf(path string) string { return formats.OfPath(path) }
 // Read reads an auction, plain, compressed with gzip, xz or zstd, or the one file of a zip archive: by its name .csv,
 // .tsv, .json or .cats, else in the format that the beginning of its text tells. Ids from the number of goods on, and
 // negative ones, are dummies. docs/auction.md describes the formats. Errors begin with `file:line`.
-func Read(path string) (*Auction, error) { return formats.Read(path, 0) }
+func Read(path string) (*problem.Auction, error) { return formats.Read(path, 0) }
 
 // ReadWithin is Read with a limit on the bytes of memory that bids may take; 0: no limit. An auction
 // that takes more is a formats.MemoryError.
-func ReadWithin(path string, limit int64) (*Auction, error) { return formats.Read(path, limit) }
+func ReadWithin(path string, limit int64) (*problem.Auction, error) { return formats.Read(path, limit) }
 
 // ReadFrom is Read on an open stream; name is what errors call it.
-func ReadFrom(r io.Reader, name string) (*Auction, error) { return formats.ReadFrom(r, name, 0) }
-
-// ReadFromWithin is ReadWithin on an open stream; name is what errors call it.
-func ReadFromWithin(r io.Reader, name string, limit int64) (*Auction, error) {
-	return formats.ReadFrom(r, name, limit)
+func ReadFrom(r io.Reader, name string) (*problem.Auction, error) {
+	return formats.ReadFrom(r, name, 0)
 }
 
-// ParseAllocation reads winning bids of a checked auction, to begin a solve with: their numbers, between blanks, or the JSON object of a
-// result. file is what errors call the text.
-func ParseAllocation(text []byte, file string, a *Auction) (Allocation, error) {
-	return problem.ParseAllocation(text, file, a)
+// ReadFromWithin is ReadWithin on an open stream; name is what errors call it.
+func ReadFromWithin(r io.Reader, name string, limit int64) (*problem.Auction, error) {
+	return formats.ReadFrom(r, name, limit)
 }
 
 // Write writes an auction in a format, one of Formats, and returns texts about parts that the format
 // cannot hold. It is an error if such a part changes which bids can win: CATS holds no limits, no
 // reserves and no goods that have to be sold.
-func Write(w io.Writer, a *Auction, format string) (notes []string, err error) {
+func Write(w io.Writer, a *problem.Auction, format string) (notes []string, err error) {
 	if err := formats.CheckName(format); err != nil {
 		return nil, solve.InvalidInput("format", "%w", err)
 	}

@@ -12,7 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	auctionproblem "coalesce/solvers/auction/problem"
 	"coalesce/solvers/csg"
+	csgproblem "coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 
 	"pgregory.net/rapid"
@@ -29,12 +31,12 @@ dummy 1
 3	4.001	2	#
 `
 
-func read(text string) (*Auction, error) {
+func read(text string) (*auctionproblem.Auction, error) {
 	return ReadFrom(strings.NewReader(text), "a.txt")
 }
 
 // reduction is that of an auction whose limits and reserves have a meaning.
-func reduction(t interface{ Fatal(...any) }, a *Auction) *Reduction {
+func reduction(t interface{ Fatal(...any) }, a *auctionproblem.Auction) *Reduction {
 	r, err := NewReduction(a)
 	if err != nil {
 		t.Fatal(err)
@@ -83,13 +85,13 @@ func TestSmall(t *testing.T) {
 		t.Fatal(err)
 	}
 	solved.Value = "14502"
-	if _, err := r.Result(solved); !errors.Is(err, csg.ErrCheck) {
+	if _, err := r.Result(solved); !errors.Is(err, csgproblem.ErrCheck) {
 		t.Errorf("a wrong total: %v", err)
 	}
 }
 
 // everySet tries every set of bids.
-func everySet(a *Auction) *big.Int {
+func everySet(a *auctionproblem.Auction) *big.Int {
 	best := new(big.Int)
 	for set := range uint(1) << len(a.Bids) {
 		var winners []int
@@ -209,7 +211,7 @@ func TestToCSG(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s csg.Structure
+	var s csgproblem.Structure
 	left := inst.GrandCoalition()
 	for _, w := range ref.Winners {
 		mask := uint64(0)
@@ -227,7 +229,7 @@ func TestToCSG(t *testing.T) {
 		s = append(s, left)
 	}
 	total := new(big.Int).SetInt64(0).Set(a.Revenue(ref.Winners)).String()
-	if _, err := csg.Check(inst, s, total); err != nil {
+	if _, err := csgproblem.Check(inst, s, total); err != nil {
 		t.Error(err)
 	}
 }
@@ -238,10 +240,10 @@ func TestTooManyItems(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = reduction(t, a).ToCSG()
-	if !errors.Is(err, ErrItems) || !strings.Contains(fmt.Sprint(err), "expected at most 25 together") {
+	if !errors.Is(err, auctionproblem.ErrItems) || !strings.Contains(fmt.Sprint(err), "expected at most 25 together") {
 		t.Errorf("too many items: %v", err)
 	}
-	if _, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Algorithm: string(csg.Apart)}}); !errors.Is(err, ErrItems) || !strings.Contains(fmt.Sprint(err), "expected at most 30 together") {
+	if _, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Algorithm: string(csg.Apart)}}); !errors.Is(err, auctionproblem.ErrItems) || !strings.Contains(fmt.Sprint(err), "expected at most 30 together") {
 		t.Errorf("too many items: %v", err)
 	}
 }
@@ -283,13 +285,13 @@ func TestHazards(t *testing.T) {
 		t.Errorf("a bid of two dummies and no goods: %v %v", noted, err)
 	}
 	// The highest id beyond the goods names the bidder, a negative one before it.
-	a := &Auction{Goods: 2}
+	a := &auctionproblem.Auction{Goods: 2}
 	for _, test := range []struct {
 		goods  []int64
 		bidder int64
 		named  bool
 	}{{[]int64{0, 2, 5}, 5, true}, {[]int64{-3, 0, 1}, -3, true}, {[]int64{0, 1}, 1, false}, {nil, 0, false}} {
-		if id, ok := a.BidderDummy(Bid{Goods: test.goods}); id != test.bidder || ok != test.named {
+		if id, ok := a.BidderDummy(auctionproblem.Bid{Goods: test.goods}); id != test.bidder || ok != test.named {
 			t.Errorf("bidder of %v: %d %v", test.goods, id, ok)
 		}
 	}

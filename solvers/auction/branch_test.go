@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -57,7 +58,7 @@ func TestBranchFindsTheOptimaOfCATS(t *testing.T) {
 
 // regional is an auction in the manner of CATS' regions: bidders with a few XOR bids
 // for goods that lie near one another, in decimals.
-func regional(r *rand.Rand, goods, bids int) *Auction {
+func regional(r *rand.Rand, goods, bids int) *problem.Auction {
 	var b strings.Builder
 	dummies := bids/4 + 1
 	fmt.Fprintf(&b, "goods %d\nbids %d\ndummy %d\n", goods, bids, dummies)
@@ -155,16 +156,16 @@ func TestStart(t *testing.T) {
 		}
 		ended, stop := context.WithCancel(t.Context())
 		stop()
-		cut, err := Solve(ended, a, Options{Settings: solve.Settings{Algorithm: Branch, Start: Allocation(best.Winners)}})
+		cut, err := Solve(ended, a, Options{Settings: solve.Settings{Algorithm: Branch, Start: problem.Allocation(best.Winners)}})
 		if err != nil || cut.Value != best.Value || !cut.Stopped && !cut.Proven {
 			t.Errorf("ended at once: found %+v, %v, expected %s", cut, err, best.Value)
 		}
 		target := best.Value.Float()
-		met, err := Solve(t.Context(), a, Options{Settings: solve.Settings{Start: Allocation(best.Winners), Target: &target}})
+		met, err := Solve(t.Context(), a, Options{Settings: solve.Settings{Start: problem.Allocation(best.Winners), Target: &target}})
 		if err != nil || met.Value != best.Value || met.Stopped || met.Nodes > 1 || met.Met == nil || *met.Target != target {
 			t.Errorf("the start meets the target: found %+v, %v", met, err)
 		}
-		few, err := Solve(t.Context(), a, Options{Settings: solve.Settings{Algorithm: Branch, Start: Allocation(best.Winners[:1])}, Proof: true})
+		few, err := Solve(t.Context(), a, Options{Settings: solve.Settings{Algorithm: Branch, Start: problem.Allocation(best.Winners[:1])}, Proof: true})
 		if err != nil || few.Value != best.Value || !few.Proven {
 			t.Fatalf("one bid to begin with: found %+v, %v", few, err)
 		}
@@ -180,22 +181,22 @@ func TestStart(t *testing.T) {
 
 // Bids to begin with must respect bidders' limits, reserves and goods that have to be sold. The seller keeps the goods that they leave.
 func TestStartWithReserves(t *testing.T) {
-	bids := []Bid{{Number: 5, Bidder: "ann", Price: 4, Goods: []int64{0}}, {Number: 6, Bidder: "ann", Price: 4, Goods: []int64{1}}, {Number: 7, Price: 3, Goods: []int64{1, 2}}}
-	a, err := NewAuction(3, bids, []Reserve{{Price: 1, Goods: []int64{1, 2}}, {Price: 1, Goods: []int64{2}}})
+	bids := []problem.Bid{{Number: 5, Bidder: "ann", Price: 4, Goods: []int64{0}}, {Number: 6, Bidder: "ann", Price: 4, Goods: []int64{1}}, {Number: 7, Price: 3, Goods: []int64{1, 2}}}
+	a, err := problem.NewAuction(3, bids, []problem.Reserve{{Price: 1, Goods: []int64{1, 2}}, {Price: 1, Goods: []int64{2}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	a.Limits, a.SellAll = map[string]int{"ann": 1}, true
-	for _, start := range []Allocation{{0}, {0, 2}} {
+	for _, start := range []problem.Allocation{{0}, {0, 2}} {
 		res, err := Solve(t.Context(), a, Options{Settings: solve.Settings{Algorithm: Branch, Start: start}})
 		if err != nil || !res.Proven || res.Value != "7" {
 			t.Errorf("%v: found %+v, %v", start, res, err)
 		}
 	}
-	if x, err := ParseAllocation([]byte("7 5\n"), "f", a); err != nil || !slices.Equal(x, Allocation{0, 2}) {
+	if x, err := problem.ParseAllocation([]byte("7 5\n"), "f", a); err != nil || !slices.Equal(x, problem.Allocation{0, 2}) {
 		t.Errorf("found %v, %v", x, err)
 	}
-	for want, start := range map[string]Allocation{
+	for want, start := range map[string]problem.Allocation{
 		"Start: bidder ann wins more than 1 bids":   {0, 1},
 		"Start: good 1 is sold twice":               {1, 2},
 		"Start: good 0 is not sold":                 {2},
@@ -206,7 +207,7 @@ func TestStartWithReserves(t *testing.T) {
 			t.Errorf("%v: found the error %v, expected %s", start, err, want)
 		}
 	}
-	if _, err := Solve(t.Context(), a, Options{Settings: solve.Settings{Algorithm: Bidders, Start: Allocation{0}}}); !errors.Is(err, solve.ErrInput) {
+	if _, err := Solve(t.Context(), a, Options{Settings: solve.Settings{Algorithm: Bidders, Start: problem.Allocation{0}}}); !errors.Is(err, solve.ErrInput) {
 		t.Errorf("tables with a start: %v", err)
 	}
 }

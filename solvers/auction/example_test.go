@@ -10,6 +10,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
 	"coalesce/solvers/auction"
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -104,7 +105,7 @@ func ExampleOpen() {
 
 // A program makes an auction of bids: here two for a house and its garden, and two for one of them.
 func ExampleNewAuction() {
-	a, err := auction.NewAuction(2, []auction.Bid{
+	a, err := problem.NewAuction(2, []problem.Bid{
 		{Number: 1, Price: 9, Goods: []int64{0, 1}},
 		{Number: 2, Price: 8, Goods: []int64{0, 1}},
 		{Number: 3, Price: 6, Goods: []int64{0}},

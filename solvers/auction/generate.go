@@ -39,15 +39,15 @@ func Footprint(distribution string, goods, bids int) int64 {
 // EC 2000) with that program's default parameters: 1 to 4,096 goods, at least so many
 // bids, at most 32,768, and the same auction for the same seed. Prices have six
 // significant digits, as CATS prints them; bids that another could replace are left out.
-func Generate(distribution string, goods, bids int, seed uint64) (*Auction, error) {
+func Generate(distribution string, goods, bids int, seed uint64) (*problem.Auction, error) {
 	drawn, err := draw.Draw(distribution, goods, bids, seed)
 	if err != nil {
 		return nil, solve.AsInputError(err)
 	}
-	a := &Auction{Goods: int64(drawn.Goods), Dummies: int64(drawn.Groups), Source: fmt.Sprintf("%s, %d goods, %d bids, seed %d", distribution, goods, bids, seed)}
+	a := &problem.Auction{Goods: int64(drawn.Goods), Dummies: int64(drawn.Groups), Source: fmt.Sprintf("%s, %d goods, %d bids, seed %d", distribution, goods, bids, seed)}
 	var prices []problem.Amount
 	for i, b := range drawn.Bids {
-		made := Bid{Number: int64(i)}
+		made := problem.Bid{Number: int64(i)}
 		for _, g := range b.Goods {
 			made.Goods = append(made.Goods, int64(g))
 		}

@@ -10,6 +10,7 @@ import (
 
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/solve"
 	"coalesce/solvers/solve/inputtest"
 )
@@ -19,7 +20,7 @@ func TestWrongCalls(t *testing.T) {
 	d := host.Open(2)
 	defer d.Close()
 	ctx := context.Background()
-	a := &Auction{Goods: 1, Bids: []Bid{{Price: 3, Goods: []int64{0}}}}
+	a := &problem.Auction{Goods: 1, Bids: []problem.Bid{{Price: 3, Goods: []int64{0}}}}
 	for name, work := range map[string]func() error{
 		"Solve": func() error {
 			_, err := Solve(ctx, nil, Options{Settings: solve.Settings{Devices: []device.Device{d}}})
@@ -33,9 +34,9 @@ func TestWrongCalls(t *testing.T) {
 		"Verify":     func() error { _, err := Verify(nil, []byte(`{"problem":"auction"}`)); return err },
 		"Pay":        func() error { return ComputePayments(ctx, nil, FirstPrice, Options{}) },
 		"no auction": func() error { return ComputePayments(ctx, &Result{}, FirstPrice, Options{}) },
-		"rule":       func() error { return ComputePayments(ctx, NewResult(&Auction{}), "x", Options{}) },
+		"rule":       func() error { return ComputePayments(ctx, NewResult(&problem.Auction{}), "x", Options{}) },
 		"Write":      func() error { _, err := Write(nil, nil, CSV); return err },
-		"format":     func() error { _, err := Write(&bytes.Buffer{}, &Auction{}, "x"); return err },
+		"format":     func() error { _, err := Write(&bytes.Buffer{}, &problem.Auction{}, "x"); return err },
 		"Reduction":  func() error { _, err := NewReduction(nil); return err },
 		"Generate":   func() error { _, err := Generate("paths", -1, 3, 1); return err },
 		"name":       func() error { _, err := Generate("x", 3, 3, 1); return err },
@@ -49,24 +50,24 @@ func TestWrongCalls(t *testing.T) {
 
 // Every field of which programs fill one wrong is named.
 func TestWrongFields(t *testing.T) {
-	bids := []Bid{{Number: 0, Price: 3, Goods: []int64{0, 1}}, {Number: 1, Price: 2, Goods: []int64{1}}}
-	for want, change := range map[string]func(a *Auction){
-		"Goods: found -1":                   func(a *Auction) { a.Goods = -1 },
-		"Dummies: found -1":                 func(a *Auction) { a.Dummies = -1 },
-		"Scale: found -1":                   func(a *Auction) { a.Scale = -1 },
-		"Scale: found 1073741824":           func(a *Auction) { a.Scale = 1 << 30 },
-		"Bids[1].Number: found 0":           func(a *Auction) { a.Bids[1].Number = 0 },
-		"Bids[0].Goods[1]: found good 2":    func(a *Auction) { a.Bids[0].Goods[1] = 2 },
-		"Bids[0].Goods[1]: found good 0 tw": func(a *Auction) { a.Bids[0].Goods[1] = 0 },
-		"Bids[0].Goods[1]: found good 0 af": func(a *Auction) { a.Bids[0].Goods = []int64{1, 0} },
-		"Names[1]: found \"x\"":             func(a *Auction) { a.Names = []string{"x", "x"} },
-		"Names: found 1":                    func(a *Auction) { a.Names = []string{"x"} },
-		"Limits[\"ann\"]: found":            func(a *Auction) { a.Limits = map[string]int{"ann": -2} },
-		"Reserves[0].Goods: found none":     func(a *Auction) { a.Reserves = []Reserve{{Price: 1}} },
-		"Reserves[0].Goods[0]: found good":  func(a *Auction) { a.Reserves = []Reserve{{Price: 1, Goods: []int64{2}}} },
-		"Reserves[0].Price: found -0.5":     func(a *Auction) { a.Reserves = []Reserve{{Price: -5, Goods: []int64{0}}} },
+	bids := []problem.Bid{{Number: 0, Price: 3, Goods: []int64{0, 1}}, {Number: 1, Price: 2, Goods: []int64{1}}}
+	for want, change := range map[string]func(a *problem.Auction){
+		"Goods: found -1":                   func(a *problem.Auction) { a.Goods = -1 },
+		"Dummies: found -1":                 func(a *problem.Auction) { a.Dummies = -1 },
+		"Scale: found -1":                   func(a *problem.Auction) { a.Scale = -1 },
+		"Scale: found 1073741824":           func(a *problem.Auction) { a.Scale = 1 << 30 },
+		"Bids[1].Number: found 0":           func(a *problem.Auction) { a.Bids[1].Number = 0 },
+		"Bids[0].Goods[1]: found good 2":    func(a *problem.Auction) { a.Bids[0].Goods[1] = 2 },
+		"Bids[0].Goods[1]: found good 0 tw": func(a *problem.Auction) { a.Bids[0].Goods[1] = 0 },
+		"Bids[0].Goods[1]: found good 0 af": func(a *problem.Auction) { a.Bids[0].Goods = []int64{1, 0} },
+		"Names[1]: found \"x\"":             func(a *problem.Auction) { a.Names = []string{"x", "x"} },
+		"Names: found 1":                    func(a *problem.Auction) { a.Names = []string{"x"} },
+		"Limits[\"ann\"]: found":            func(a *problem.Auction) { a.Limits = map[string]int{"ann": -2} },
+		"Reserves[0].Goods: found none":     func(a *problem.Auction) { a.Reserves = []problem.Reserve{{Price: 1}} },
+		"Reserves[0].Goods[0]: found good":  func(a *problem.Auction) { a.Reserves = []problem.Reserve{{Price: 1, Goods: []int64{2}}} },
+		"Reserves[0].Price: found -0.5":     func(a *problem.Auction) { a.Reserves = []problem.Reserve{{Price: -5, Goods: []int64{0}}} },
 	} {
-		a := &Auction{Goods: 2, Scale: 1, Bids: slices.Clone(bids)}
+		a := &problem.Auction{Goods: 2, Scale: 1, Bids: slices.Clone(bids)}
 		a.Bids[0].Goods = slices.Clone(bids[0].Goods)
 		change(a)
 		if _, err := Solve(context.Background(), a, Options{}); !errors.Is(err, solve.ErrInput) || !bytes.Contains([]byte(err.Error()), []byte(want)) {

@@ -15,14 +15,15 @@ import (
 
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/solve"
 )
 
 // drawnLanguages is a small auction whose bidders speak a language each: OR, XOR, OR of XOR or
 // OR*. Some have a limit, some goods a reserve; sellAll is that of the auction.
-func drawnLanguages(r *rand.Rand, sellAll bool) *Auction {
-	a := &Auction{Goods: int64(1 + r.IntN(5)), Scale: 2, Source: "spoken", SellAll: sellAll, Limits: map[string]int{}}
+func drawnLanguages(r *rand.Rand, sellAll bool) *problem.Auction {
+	a := &problem.Auction{Goods: int64(1 + r.IntN(5)), Scale: 2, Source: "spoken", SellAll: sellAll, Limits: map[string]int{}}
 	bundle := func() []int64 {
 		var goods []int64
 		for g := range a.Goods {
@@ -39,7 +40,7 @@ func drawnLanguages(r *rand.Rand, sellAll bool) *Auction {
 		own := dummy
 		dummy += 3
 		for range 1 + r.IntN(4) {
-			b := Bid{Number: int64(len(a.Bids)), Price: int64(r.IntN(12)) * 50, Goods: bundle(), Bidder: name}
+			b := problem.Bid{Number: int64(len(a.Bids)), Price: int64(r.IntN(12)) * 50, Goods: bundle(), Bidder: name}
 			if sellAll {
 				b.Price -= 100
 			}
@@ -67,7 +68,7 @@ func drawnLanguages(r *rand.Rand, sellAll bool) *Auction {
 	a.Dummies = dummy - a.Goods
 	for range r.IntN(4) {
 		if goods := bundle(); len(goods) > 0 {
-			a.Reserves = append(a.Reserves, Reserve{Price: int64(r.IntN(6)) * 50, Goods: goods})
+			a.Reserves = append(a.Reserves, problem.Reserve{Price: int64(r.IntN(6)) * 50, Goods: goods})
 		}
 	}
 	return a
@@ -103,7 +104,7 @@ func TestLanguagesAgainstEverySet(t *testing.T) {
 		}
 		x := reduction(t, a)
 		inst, err := x.ToCSG()
-		if errors.Is(err, ErrItems) {
+		if errors.Is(err, problem.ErrItems) {
 			t.Fatalf("%+v: %v", a, err)
 		} else if err != nil {
 			t.Fatal(err)
@@ -164,7 +165,7 @@ func paidAs(t *testing.T, res *Result) *Payments {
 
 // keepsFewest is the least number of kept reserves, of those worth more than 0, of all
 // allocations of a value.
-func keepsFewest(a *Auction, value int64) int {
+func keepsFewest(a *problem.Auction, value int64) int {
 	fewest := len(a.Reserves) + 1
 	disjoint := disjointSets(a)
 	for set := range uint(1) << (len(a.Bids) + len(a.Reserves)) {
@@ -189,7 +190,7 @@ func keepsFewest(a *Auction, value int64) int {
 
 // A bidder's limit, by hand: of three bids for different goods the two best win.
 func TestLimit(t *testing.T) {
-	a := &Auction{Goods: 3, Source: "limit", Limits: map[string]int{"Anna": 2}, Bids: []Bid{
+	a := &problem.Auction{Goods: 3, Source: "limit", Limits: map[string]int{"Anna": 2}, Bids: []problem.Bid{
 		{Number: 5, Price: 4, Goods: []int64{0}, Bidder: "Anna"},
 		{Number: 6, Price: 2, Goods: []int64{1}, Bidder: "Anna"},
 		{Number: 7, Price: 3, Goods: []int64{2}, Bidder: "Anna"},
@@ -217,9 +218,9 @@ func TestLimit(t *testing.T) {
 
 // A reserve that a bid meets is sold, one that bids miss is kept and sets VCG's payment.
 func TestReserve(t *testing.T) {
-	a := &Auction{Goods: 2, Source: "reserve", Names: []string{"barn", "field"},
-		Reserves: []Reserve{{Price: 10, Goods: []int64{0}}, {Price: 7, Goods: []int64{1}}},
-		Bids:     []Bid{{Number: 1, Price: 10, Goods: []int64{0}, Bidder: "Anna"}, {Number: 2, Price: 6, Goods: []int64{1}, Bidder: "Bob"}}}
+	a := &problem.Auction{Goods: 2, Source: "reserve", Names: []string{"barn", "field"},
+		Reserves: []problem.Reserve{{Price: 10, Goods: []int64{0}}, {Price: 7, Goods: []int64{1}}},
+		Bids:     []problem.Bid{{Number: 1, Price: 10, Goods: []int64{0}, Bidder: "Anna"}, {Number: 2, Price: 6, Goods: []int64{1}, Bidder: "Bob"}}}
 	res := paid(t, a, VCG)
 	if want := "bid 1 of Anna\t10\t barn\nkept\t7\t field\nrevenue\t17\nbids [1]\tpay 10\n"; res.String() != want {
 		t.Errorf("found %q, expected %q", res, want)
@@ -237,17 +238,17 @@ func TestReserve(t *testing.T) {
 
 // What has no meaning is refused.
 func TestInvalidAuctions(t *testing.T) {
-	var many []Bid
+	var many []problem.Bid
 	for k := range int64(3000) {
-		many = append(many, Bid{Number: k, Price: 1, Goods: []int64{0}, Bidder: "Anna"})
+		many = append(many, problem.Bid{Number: k, Price: 1, Goods: []int64{0}, Bidder: "Anna"})
 	}
-	for want, a := range map[string]*Auction{
+	for want, a := range map[string]*problem.Auction{
 		"1 names of 2 goods":            {Goods: 2, Names: []string{"a"}},
 		"wins at most -1 bids":          {Limits: map[string]int{"Anna": -1}},
-		"Reserves[0].Price: found -1":   {Goods: 1, Reserves: []Reserve{{Price: -1, Goods: []int64{0}}}},
-		"Reserves[0].Goods[0]: found":   {Goods: 1, Reserves: []Reserve{{Price: 1, Goods: []int64{1}}}},
-		"need more than 63 bits":        {Goods: 1, SellAll: true, Bids: []Bid{{Price: 1 << 62, Goods: []int64{0}}, {Number: 1, Price: -1 << 62, Goods: []int64{0}}}},
-		"more than 63 bits with what r": {Goods: 1, Reserves: slices.Repeat([]Reserve{{Goods: []int64{0}}}, 3), Bids: []Bid{{Price: 1 << 62, Goods: []int64{0}}}},
+		"Reserves[0].Price: found -1":   {Goods: 1, Reserves: []problem.Reserve{{Price: -1, Goods: []int64{0}}}},
+		"Reserves[0].Goods[0]: found":   {Goods: 1, Reserves: []problem.Reserve{{Price: 1, Goods: []int64{1}}}},
+		"need more than 63 bits":        {Goods: 1, SellAll: true, Bids: []problem.Bid{{Price: 1 << 62, Goods: []int64{0}}, {Number: 1, Price: -1 << 62, Goods: []int64{0}}}},
+		"more than 63 bits with what r": {Goods: 1, Reserves: slices.Repeat([]problem.Reserve{{Goods: []int64{0}}}, 3), Bids: []problem.Bid{{Price: 1 << 62, Goods: []int64{0}}}},
 		"more than 1048576 copies":      {Goods: 1, Bids: many, Limits: map[string]int{"Anna": 1500}},
 	} {
 		_, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Algorithm: Branch}})
@@ -292,7 +293,7 @@ func TestBiddersOfCATS(t *testing.T) {
 		}
 		verifyResult(t, got)
 	}
-	if _, err := Solve(context.Background(), regional(rand.New(rand.NewPCG(2, 2)), 80, 320), Options{Settings: solve.Settings{Algorithm: Bidders}}); !errors.Is(err, ErrItems) {
+	if _, err := Solve(context.Background(), regional(rand.New(rand.NewPCG(2, 2)), 80, 320), Options{Settings: solve.Settings{Algorithm: Bidders}}); !errors.Is(err, problem.ErrItems) {
 		t.Errorf("80 goods: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -312,12 +313,12 @@ func TestProofsOfUnsoldGoods(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := []*Auction{file}
+	list := []*problem.Auction{file}
 	r := rand.New(rand.NewPCG(3, 4))
 	for len(list) < 30 { // pairs of an odd number of goods, with limits, reserves and alternatives
-		a := &Auction{Goods: 5 + 2*r.Int64N(2), Dummies: 2, Source: "pairs", SellAll: true}
+		a := &problem.Auction{Goods: 5 + 2*r.Int64N(2), Dummies: 2, Source: "pairs", SellAll: true}
 		for k := range int64(8 + r.IntN(8)) {
-			b := Bid{Number: k, Price: r.Int64N(90) - 5, Bidder: []string{"", "ann"}[r.IntN(2)]}
+			b := problem.Bid{Number: k, Price: r.Int64N(90) - 5, Bidder: []string{"", "ann"}[r.IntN(2)]}
 			for len(b.Goods) < 2 {
 				if g := r.Int64N(a.Goods); !slices.Contains(b.Goods, g) {
 					b.Goods = append(b.Goods, g)
@@ -333,7 +334,7 @@ func TestProofsOfUnsoldGoods(t *testing.T) {
 			a.Limits = map[string]int{"ann": 2}
 		}
 		if r.IntN(2) == 0 {
-			a.Reserves = []Reserve{{Price: 7, Goods: []int64{0, 1}}, {Price: 3, Goods: []int64{1, 2}}}
+			a.Reserves = []problem.Reserve{{Price: 7, Goods: []int64{0, 1}}, {Price: 3, Goods: []int64{1, 2}}}
 		}
 		list = append(list, a)
 	}
@@ -354,7 +355,7 @@ func TestProofsOfUnsoldGoods(t *testing.T) {
 				t.Fatalf("%s by %q: %v, %+v", a.Source, algorithm, err, v)
 			}
 			sells := *a // with one more bid, for all goods
-			whole := Bid{Number: 1000, Price: 1}
+			whole := problem.Bid{Number: 1000, Price: 1}
 			for g := range a.Goods {
 				whole.Goods = append(whole.Goods, g)
 			}
@@ -389,7 +390,7 @@ func TestProofsOfUnsoldGoods(t *testing.T) {
 	}
 }
 
-func items(t *testing.T, a *Auction) int {
+func items(t *testing.T, a *problem.Auction) int {
 	r, err := NewReduction(a)
 	if err != nil {
 		t.Fatal(err)

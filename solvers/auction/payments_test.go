@@ -15,10 +15,11 @@ import (
 	"testing"
 
 	"coalesce/solvers/auction/internal/payments"
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/solve"
 )
 
-func paid(t *testing.T, a *Auction, rule Rule) *Result {
+func paid(t *testing.T, a *problem.Auction, rule Rule) *Result {
 	t.Helper()
 	res, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Algorithm: Branch}})
 	if err != nil {
@@ -176,7 +177,7 @@ func compareVCG(t *testing.T, path string, want map[string]string) {
 }
 
 // drawn is a small auction of bidders with one to three XOR bids, in ten-thousandths.
-func drawn(r *rand.Rand) *Auction {
+func drawn(r *rand.Rand) *problem.Auction {
 	goods, bids := 1+r.IntN(6), r.IntN(11)
 	var b strings.Builder
 	fmt.Fprintf(&b, "goods %d\nbids %d\ndummy 7\n", goods, bids)
@@ -202,7 +203,7 @@ func drawn(r *rand.Rand) *Auction {
 // worths are the most that the bids of every set of bidders, and reserves, are worth
 // together, from every set of bids and reserves; unsold where no set sells every good that
 // has to be sold.
-func worths(a *Auction, bidder []int, bidders int) []int64 {
+func worths(a *problem.Auction, bidder []int, bidders int) []int64 {
 	best := make([]int64, 1<<bidders)
 	for c := range best {
 		best[c] = unsold
@@ -243,7 +244,7 @@ const unsold = math.MinInt64
 
 // disjointSets tells of a set of bids and, in the bits above theirs, of reserves whether no two
 // have a good in common; goods and dummies of the auction number at most 64.
-func disjointSets(a *Auction) func(set uint) bool {
+func disjointSets(a *problem.Auction) func(set uint) bool {
 	var goods []uint64
 	mask := func(list []int64) (m uint64) {
 		for _, g := range list {
@@ -286,7 +287,7 @@ func TestPaymentsAgainstEveryCoalition(t *testing.T) {
 
 // payEveryCoalition tests the payments of an auction, and says whether coalitions block
 // those of VCG.
-func payEveryCoalition(t *testing.T, a *Auction) bool {
+func payEveryCoalition(t *testing.T, a *problem.Auction) bool {
 	t.Helper()
 	bidder := a.BidderNumbers()
 	bidders := 0
@@ -381,7 +382,7 @@ func payEveryCoalition(t *testing.T, a *Auction) bool {
 }
 
 // unpaid makes sure that a rule says nothing about an auction, and why.
-func unpaid(t *testing.T, a *Auction, rule Rule, why string) {
+func unpaid(t *testing.T, a *problem.Auction, rule Rule, why string) {
 	t.Helper()
 	res, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Algorithm: Branch}})
 	if err != nil {

@@ -8,12 +8,13 @@ import (
 
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/solve"
 )
 
 // solveWithProgress solves an auction and returns the incumbents that it reports; their values never fall, their bounds never
 // rise, and all lie on their sides of the optimum.
-func solveWithProgress(t *testing.T, a *Auction, o Options) ([]solve.Incumbent, *Result) {
+func solveWithProgress(t *testing.T, a *problem.Auction, o Options) ([]solve.Incumbent, *Result) {
 	t.Helper()
 	var list []solve.Incumbent
 	o.Progress = func(now solve.Incumbent) { list = append(list, now) }
@@ -78,13 +79,13 @@ func TestProgressOfBranch(t *testing.T) {
 		t.Errorf("two parts: reported %d times", len(list))
 	}
 	rich := *a
-	rich.Bids = append([]Bid(nil), a.Bids...)
+	rich.Bids = append([]problem.Bid(nil), a.Bids...)
 	for i := range rich.Bids {
 		rich.Bids[i].Bidder = string(rune('a' + i%9))
 	}
 	rich.Limits = map[string]int{"a": 2, "b": 1}
 	for g := range rich.Goods {
-		rich.Reserves = append(rich.Reserves, Reserve{Price: 900, Goods: []int64{g}})
+		rich.Reserves = append(rich.Reserves, problem.Reserve{Price: 900, Goods: []int64{g}})
 	}
 	for _, rich.SellAll = range []bool{false, true} {
 		if list, res = solveWithProgress(t, &rich, Options{Settings: solve.Settings{Algorithm: Branch}}); len(list) < 2 || len(res.Kept) == 0 {

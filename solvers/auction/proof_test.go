@@ -12,11 +12,12 @@ import (
 	"time"
 
 	"coalesce/solvers/auction/internal/replay"
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/solve"
 )
 
 // proved is the verdict on a branch and cut's result, with its proof.
-func proved(t *testing.T, a *Auction) (*Result, *solve.Verdict, string) {
+func proved(t *testing.T, a *problem.Auction) (*Result, *solve.Verdict, string) {
 	t.Helper()
 	res, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Algorithm: Branch}, Proof: true})
 	if err != nil {
@@ -61,7 +62,7 @@ func TestProofsOfRandomAuctions(t *testing.T) {
 				a.Bids[i].Bidder = string(rune('a' + i%7))
 			}
 			a.Limits = map[string]int{"a": 2}
-			a.Reserves = []Reserve{{Price: 900, Goods: []int64{0}}, {Price: 2000, Goods: []int64{1, 2}}}
+			a.Reserves = []problem.Reserve{{Price: 900, Goods: []int64{0}}, {Price: 2000, Goods: []int64{1, 2}}}
 		}
 		res, v, _ := proved(t, a)
 		if !v.BoundChecked || !v.Proven {
@@ -78,10 +79,10 @@ func TestProofsOfRandomAuctions(t *testing.T) {
 
 // scattered is an auction of bids for so many goods each, or somewhat fewer where these are
 // many: of two goods each, odd sets of cliques bound it, of more it takes a search.
-func scattered(r *rand.Rand, goods, bids, size int) *Auction {
-	a := &Auction{Source: "scattered", Goods: int64(goods)}
+func scattered(r *rand.Rand, goods, bids, size int) *problem.Auction {
+	a := &problem.Auction{Source: "scattered", Goods: int64(goods)}
 	for i := range bids {
-		b := Bid{Number: int64(i)}
+		b := problem.Bid{Number: int64(i)}
 		for _, g := range r.Perm(goods)[:size-r.IntN(size/2)] {
 			b.Goods = append(b.Goods, int64(g))
 			b.Price += 3000 + r.Int64N(1000)

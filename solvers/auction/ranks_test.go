@@ -11,6 +11,7 @@ import (
 	"coalesce/runtime/collective/collectivetest"
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -21,9 +22,9 @@ func TestProofsOfRanks(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 28))
 	searched, odd := 0, 0
 	for k := range 4 {
-		a := &Auction{Goods: int64(50 + r.IntN(10))}
+		a := &problem.Auction{Goods: int64(50 + r.IntN(10))}
 		for i := range 120 {
-			b := Bid{Number: int64(i)}
+			b := problem.Bid{Number: int64(i)}
 			for _, g := range r.Perm(int(a.Goods))[:3] {
 				b.Goods = append(b.Goods, int64(g))
 			}
@@ -78,9 +79,9 @@ func TestRanksWithStart(t *testing.T) {
 	}
 	met, beyond := best.Value.Float(), best.Value.Float()+1
 	for name, s := range map[string]solve.Settings{
-		"met":     {Start: Allocation(best.Winners), Target: &met},
-		"beyond":  {Start: Allocation(best.Winners), Target: &beyond},
-		"one bid": {Start: Allocation(best.Winners[:1])},
+		"met":     {Start: problem.Allocation(best.Winners), Target: &met},
+		"beyond":  {Start: problem.Allocation(best.Winners), Target: &beyond},
+		"one bid": {Start: problem.Allocation(best.Winners[:1])},
 	} {
 		ranks, results := collectivetest.Ranks(2), make([]*Result, 2)
 		err := collective.OnAll(2, func(rank int) (err error) {

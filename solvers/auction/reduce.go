@@ -11,6 +11,7 @@ import (
 	"coalesce/solvers/auction/internal/plan"
 	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/csg"
+	csgproblem "coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -33,7 +34,7 @@ type Reduction struct {
 // NewReduction finds the items of an auction. It takes no more memory than the
 // auction's atomic bids, however many items there are. Errors are those of limits and
 // reserves that have no meaning, or wrap ErrSize.
-func NewReduction(a *Auction) (*Reduction, error) {
+func NewReduction(a *problem.Auction) (*Reduction, error) {
 	p, err := problem.NewAtomicBids(a, true)
 	if err != nil {
 		return nil, err
@@ -98,11 +99,11 @@ func newReduction(a *problem.AtomicBids) *Reduction {
 // ToCSG is the coalition structure of an auction of at most MaxItems items: a
 // bundle is worth its best bid, or nothing. Values are whole numbers of
 // 10^-Scale of the auction. The error of more items wraps ErrItems.
-func (r *Reduction) ToCSG() (*csg.Instance, error) { return r.toCSG(MaxItems) }
+func (r *Reduction) ToCSG() (*csgproblem.Instance, error) { return r.toCSG(MaxItems) }
 
 // toCSG is ToCSG for at most so many items. If the host's memory does not hold the values, the error
 // wraps device.ErrMemory.
-func (r *Reduction) toCSG(maxItems int) (*csg.Instance, error) {
+func (r *Reduction) toCSG(maxItems int) (*csgproblem.Instance, error) {
 	n := len(r.Items)
 	if n > maxItems {
 		goods := 0
@@ -111,29 +112,29 @@ func (r *Reduction) toCSG(maxItems int) (*csg.Instance, error) {
 				goods++
 			}
 		}
-		return nil, fmt.Errorf("%s: %w: found %d items that bids compete for, %d of them with goods and %d dummies, expected at most %d together", r.atomic.Source, ErrItems, n, goods, n-goods, maxItems)
+		return nil, fmt.Errorf("%s: %w: found %d items that bids compete for, %d of them with goods and %d dummies, expected at most %d together", r.atomic.Source, problem.ErrItems, n, goods, n-goods, maxItems)
 	}
-	value := csg.Int32
+	value := csgproblem.Int32
 	for _, i := range r.best {
 		if r.atomic.Bids[i].Price > (1<<31-1)/int64(max(1, n)) {
-			value = csg.Int64
+			value = csgproblem.Int64
 		}
 	}
 	machine := host.Open(1)
 	defer machine.Close()
 	facts := machine.Facts()
-	if need := csg.Footprint(n, value); facts.Free > 0 && need > facts.Free {
+	if need := csgproblem.Footprint(n, value); facts.Free > 0 && need > facts.Free {
 		return nil, fmt.Errorf("%s: the %s values of %d items take %s: %w", r.atomic.Source, value, n, facts.MemoryShortage(float64(need)), device.ErrMemory)
 	}
-	var inst *csg.Instance
+	var inst *csgproblem.Instance
 	var err error
-	if value == csg.Int32 {
-		inst, err = csg.NewInstance(valued[int32](r), r.atomic.Source)
+	if value == csgproblem.Int32 {
+		inst, err = csgproblem.NewInstance(valued[int32](r), r.atomic.Source)
 	} else {
-		inst, err = csg.NewInstance(valued[int64](r), r.atomic.Source)
+		inst, err = csgproblem.NewInstance(valued[int64](r), r.atomic.Source)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: prices: %w", r.atomic.Source, ErrSize, err)
+		return nil, fmt.Errorf("%s: %w: prices: %w", r.atomic.Source, problem.ErrSize, err)
 	}
 	return inst, nil
 }
@@ -149,7 +150,7 @@ func valued[T int32 | int64](r *Reduction) []T {
 
 // winnersOf are the atomic bids, by place, ascending, that a structure of the reduced
 // instance accepts. Blocks that no bid asks for stay unsold.
-func (r *Reduction) winnersOf(s csg.Structure) []int {
+func (r *Reduction) winnersOf(s csgproblem.Structure) []int {
 	winners := slices.Clone(r.Always)
 	for _, block := range s {
 		if i, ok := r.best[block]; ok {
@@ -182,11 +183,11 @@ func (r *Reduction) atomicResult(solved *csg.Result) (*Result, error) {
 	}
 	claimed, ok := new(big.Int).SetString(solved.Value.String(), 10)
 	if !ok {
-		return nil, fmt.Errorf("%w: found the total %q, expected a whole number", ErrCheck, solved.Value)
+		return nil, fmt.Errorf("%w: found the total %q, expected a whole number", problem.ErrCheck, solved.Value)
 	}
 	claimed.Add(claimed, r.atomic.Revenue(r.Always))
 	if sum := r.atomic.Revenue(res.Winners); sum.Cmp(claimed) != 0 {
-		return nil, fmt.Errorf("%w: the winning bids pay %s, the solver claims %s", ErrCheck, res.Value, r.atomic.FormatPrice(claimed))
+		return nil, fmt.Errorf("%w: the winning bids pay %s, the solver claims %s", problem.ErrCheck, res.Value, r.atomic.FormatPrice(claimed))
 	}
 	if solved.Proven { // of integers: the gap is 0
 		res.SetProvenBound(res.Value)

@@ -6,7 +6,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"coalesce/solvers/csg"
+	auctionproblem "coalesce/solvers/auction/problem"
+	csgproblem "coalesce/solvers/csg/problem"
 )
 
 // maxStates bounds the memory of Reference.
@@ -16,14 +17,14 @@ const maxStates = 1 << 23
 // stays unsold, or goes to one of the bids whose first item it is. Tests compare the coalition
 // kernels with it; the two share no code. An auction with more than 64 items, or too many sets, is an
 // error that wraps ErrItems.
-func Reference(a *Auction) (*Result, error) {
+func Reference(a *auctionproblem.Auction) (*Result, error) {
 	r, err := NewReduction(a)
 	if err != nil {
 		return nil, err
 	}
 	n := len(r.Items)
 	if n > 64 {
-		return nil, fmt.Errorf("%s: %w: found %d items, expected at most 64", a.Source, ErrItems, n)
+		return nil, fmt.Errorf("%s: %w: found %d items, expected at most 64", a.Source, auctionproblem.ErrItems, n)
 	}
 	first := make([][]uint64, n)
 	total := new(big.Int)
@@ -33,7 +34,7 @@ func Reference(a *Auction) (*Result, error) {
 		first[i] = append(first[i], mask)
 	}
 	if !total.IsInt64() {
-		return nil, fmt.Errorf("%s: %w: prices that add up to %s, expected less than 2^63 units of 10^-%d", a.Source, ErrSize, a.FormatPrice(total), a.Scale)
+		return nil, fmt.Errorf("%s: %w: prices that add up to %s, expected less than 2^63 units of 10^-%d", a.Source, auctionproblem.ErrSize, a.FormatPrice(total), a.Scale)
 	}
 	for _, masks := range first {
 		slices.Sort(masks)
@@ -79,9 +80,9 @@ func Reference(a *Auction) (*Result, error) {
 		all = 0
 	}
 	if _, ok := solve(all); !ok {
-		return nil, fmt.Errorf("%s: %w: found more than %d sets of unsold items", a.Source, ErrItems, maxStates)
+		return nil, fmt.Errorf("%s: %w: found more than %d sets of unsold items", a.Source, auctionproblem.ErrItems, maxStates)
 	}
-	var sold csg.Structure
+	var sold csgproblem.Structure
 	for left := all; left != 0; {
 		if s := memo[left]; s.take != 0 {
 			sold = append(sold, s.take)

@@ -18,10 +18,10 @@ import (
 // the seller keeps, an exact decimal.
 type Result struct {
 	solve.Report
-	Auction *Auction `json:"-"`
-	Winners []int    `json:"-"` // by place in Bids, ascending
-	Kept    []int    `json:"-"` // by place in Reserves, ascending
-	Items   int      `json:"-"` // goods and dummies that several bids ask for: the agents of the reduced instance
+	Auction *problem.Auction `json:"-"`
+	Winners []int            `json:"-"` // by place in Bids, ascending
+	Kept    []int            `json:"-"` // by place in Reserves, ascending
+	Items   int              `json:"-"` // goods and dummies that several bids ask for: the agents of the reduced instance
 	// splittings that the kernels of coalition structures evaluated
 	Splittings float64 `json:"splittings"`
 	// nodes of branch and cut
@@ -44,7 +44,7 @@ type Proof = replay.Proof
 func (res *Result) Proof() *Proof { return res.proof }
 
 // NewResult is a result with the facts of its auction and no answer.
-func NewResult(a *Auction) *Result {
+func NewResult(a *problem.Auction) *Result {
 	size := map[string]int{"goods": int(a.Goods), "bids": len(a.Bids), "dummies": int(a.Dummies)}
 	return &Result{Auction: a, Report: solve.Report{Problem: "auction", Instance: a.Source, Size: size, Notes: a.Notes}}
 }
@@ -106,7 +106,7 @@ func (res *Result) Accept(winners []int) error { return res.AcceptKept(winners, 
 func (res *Result) AcceptKept(winners, kept []int) error {
 	a := res.Auction
 	if err := a.CheckKept(winners, kept); err != nil {
-		return fmt.Errorf("%w: %w", ErrCheck, err)
+		return fmt.Errorf("%w: %w", problem.ErrCheck, err)
 	}
 	res.Winners, res.Kept = winners, kept
 	res.Value = solve.Number(a.FormatPrice(a.Value(winners, kept)))
@@ -114,8 +114,8 @@ func (res *Result) AcceptKept(winners, kept []int) error {
 }
 
 // AcceptedBids are the winning bids.
-func (res *Result) AcceptedBids() []Bid {
-	bids := make([]Bid, len(res.Winners))
+func (res *Result) AcceptedBids() []problem.Bid {
+	bids := make([]problem.Bid, len(res.Winners))
 	for i, w := range res.Winners {
 		bids[i] = res.Auction.Bids[w]
 	}

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	auctionproblem "coalesce/solvers/auction/problem"
 	"coalesce/solvers/csg"
+	csgproblem "coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -29,7 +31,7 @@ func (s *Session) Close() error {
 }
 
 // solveCSG solves an instance of coalition structures, until ctx ends, in the session's own session of these.
-func (s *Session) solveCSG(ctx context.Context, inst *csg.Instance, progress func(solve.Incumbent)) (*csg.Result, error) {
+func (s *Session) solveCSG(ctx context.Context, inst *csgproblem.Instance, progress func(solve.Incumbent)) (*csg.Result, error) {
 	if s.structures == nil {
 		var err error
 		if s.structures, err = csg.Open(csg.Options{Settings: s.Settings}); err != nil {
@@ -43,7 +45,7 @@ func (s *Session) solveCSG(ctx context.Context, inst *csg.Instance, progress fun
 }
 
 // Solve is the package's Solve.
-func (s *Session) Solve(ctx context.Context, a *Auction) (*Result, error) {
+func (s *Session) Solve(ctx context.Context, a *auctionproblem.Auction) (*Result, error) {
 	ctx, cancel := s.WithTimeLimit(ctx)
 	defer cancel()
 	res, err := solve.Run(ctx, &s.Settings, &run{Session: s, auction: a})

@@ -49,7 +49,7 @@ func Algorithms() []string {
 // Errors of too many items or bids wrap ErrItems or ErrSize, those of memory
 // device.ErrMemory, those of a wrong answer ErrCheck, and those of an auction without
 // free disposal whose goods no bids sell solve.ErrInfeasible.
-func Solve(ctx context.Context, a *Auction, o Options) (r *Result, err error) {
+func Solve(ctx context.Context, a *problem.Auction, o Options) (r *Result, err error) {
 	err = solve.WithSession(Open, o, func(s *Session) error {
 		r, err = s.Solve(ctx, a)
 		return err
@@ -78,7 +78,7 @@ func checkOptions(o *Options) error {
 // takeStart takes the bids to begin with from the settings, as atomic bids of prices above 0 and their value. It reports whether they are
 // worth the target.
 func (r *run) takeStart() (met bool, err error) {
-	winners, err := solve.StartAs[Allocation](&r.Settings)
+	winners, err := solve.StartAs[problem.Allocation](&r.Settings)
 	if err != nil || r.Start == nil {
 		return false, err
 	}
@@ -99,7 +99,7 @@ func (r *run) takeStart() (met bool, err error) {
 // A run is the solve of one auction, from its plan to its result. Algorithms find results of its atomic bids.
 type run struct {
 	*Session
-	auction *Auction
+	auction *problem.Auction
 	start   time.Time
 	atomic  *problem.AtomicBids
 	reduced *Reduction

@@ -8,19 +8,20 @@ import (
 	"coalesce/solvers/auction/internal/bidders"
 	"coalesce/solvers/auction/internal/bounds"
 	"coalesce/solvers/auction/internal/plan"
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/solve"
 )
 
 // Subjects are the families of this problem, and the choice among its algorithms, for the tuner.
 func Subjects() []subject.Subject {
-	reference := func(a *Auction) (solve.Number, error) {
+	reference := func(a *problem.Auction) (solve.Number, error) {
 		r, err := Reference(a)
 		if err != nil {
 			return "", err
 		}
 		return r.Value, nil
 	}
-	open := func(a *Auction, o solve.Settings) (algorithms.Solver, error) {
+	open := func(a *problem.Auction, o solve.Settings) (algorithms.Solver, error) {
 		s, err := Open(Options{Settings: o})
 		if err != nil {
 			return algorithms.Solver{}, err

@@ -12,6 +12,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/solvers/auction/internal/bidders"
 	"coalesce/solvers/auction/internal/plan"
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -58,7 +59,7 @@ func (r *run) byTables(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	if sum := p.Revenue(winners); sum.Cmp(big.NewInt(value)) != 0 {
-		return nil, fmt.Errorf("%w: the winning bids pay %s, the tables claim %s", ErrCheck, p.FormatPrice(sum), p.FormatPrice(big.NewInt(value)))
+		return nil, fmt.Errorf("%w: the winning bids pay %s, the tables claim %s", problem.ErrCheck, p.FormatPrice(sum), p.FormatPrice(big.NewInt(value)))
 	}
 	res.SetProvenBound(solve.Number(p.FormatPrice(big.NewInt(value))))
 	res.Notes = append(slices.Clone(p.Notes), fmt.Sprintf("tables of the 2^%d sets of contested goods, for %d bidders of alternatives or of a bid alone", t.Items, len(t.Bidders)))

@@ -21,7 +21,7 @@ import (
 
 // onTables solves an auction bidder by bidder on a device, with VCG's payments where there
 // are such, which are those of branch and cut for the same winners.
-func onTables(t *testing.T, d device.Device, a *Auction) *Result {
+func onTables(t *testing.T, d device.Device, a *problem.Auction) *Result {
 	t.Helper()
 	o := Options{Settings: solve.Settings{Algorithm: Bidders, Devices: []device.Device{d}}}
 	res, err := Solve(context.Background(), a, o)
@@ -157,9 +157,9 @@ func TestTablesByDefault(t *testing.T) {
 			t.Errorf("%+v: %v by %s", c, err, res.Algorithm)
 		}
 	}
-	wide := &Auction{Goods: 32, Source: "wide"}
+	wide := &problem.Auction{Goods: 32, Source: "wide"}
 	for i := range 1000 {
-		wide.Bids = append(wide.Bids, Bid{Number: int64(i), Price: 1, Goods: []int64{0}})
+		wide.Bids = append(wide.Bids, problem.Bid{Number: int64(i), Price: 1, Goods: []int64{0}})
 	}
 	p, err := problem.NewAtomicBids(wide, true)
 	if err != nil {
@@ -183,7 +183,7 @@ func TestTunedBranchLeavesLargePrices(t *testing.T) {
 		t.Fatal(err)
 	}
 	for price, want := range map[int64]bool{5: true, 1 << 61: false} {
-		a := &Auction{Goods: 2, Source: "a", Bids: []Bid{{Price: price, Goods: []int64{0}}, {Number: 1, Price: price, Goods: []int64{1}}, {Number: 2, Price: price + 1, Goods: []int64{0, 1}}}}
+		a := &problem.Auction{Goods: 2, Source: "a", Bids: []problem.Bid{{Price: price, Goods: []int64{0}}, {Number: 1, Price: price, Goods: []int64{1}}, {Number: 2, Price: price + 1, Goods: []int64{0, 1}}}}
 		res, err := Solve(context.Background(), a, Options{Settings: solve.Settings{Devices: []device.Device{d}, Tuning: db}})
 		if err != nil || !res.Proven || res.Value != solve.Number(fmt.Sprint(2*price)) || (res.Algorithm == Branch) != want {
 			t.Errorf("prices of %d: %v %+v", price, err, res)
@@ -197,7 +197,7 @@ func TestPaymentsWithoutRoom(t *testing.T) {
 	want := paid(t, a, VCG)
 	if p, err := problem.NewAtomicBids(a, false); err != nil {
 		t.Fatal(err)
-	} else if _, err := bidders.NewTablePlan(p, solve.Settings{}); !errors.Is(err, ErrItems) {
+	} else if _, err := bidders.NewTablePlan(p, solve.Settings{}); !errors.Is(err, problem.ErrItems) {
 		t.Fatalf("the tables have room: %v", err)
 	}
 	got := *want

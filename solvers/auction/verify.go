@@ -17,7 +17,7 @@ import (
 // decimals, to the stated value. Payments are computed again. Where the result has a proof
 // (Options.Proof), the proof shows without a search that no other bids pay more; else a
 // message says that the bound is not checked. Errors are those of an object that cannot be read.
-func Verify(a *Auction, result []byte) (*solve.Verdict, error) {
+func Verify(a *problem.Auction, result []byte) (*solve.Verdict, error) {
 	var x struct {
 		solve.Report
 		Solution    []int64             `json:"solution"`
@@ -126,7 +126,7 @@ func checkUnsellable(p *problem.AtomicBids, x *replay.Proof) error {
 }
 
 // feasible is the message for winning bids that can win together.
-func feasible(a *Auction) string {
+func feasible(a *problem.Auction) string {
 	text := "feasible: no good is sold twice"
 	if len(a.Limits) > 0 {
 		text += ", no bidder wins more than it may"
@@ -139,7 +139,7 @@ func feasible(a *Auction) string {
 
 // ProvenBound is the bound that a proof gives beside winning bids and kept reserves, by their places: computed again, without a search. It is empty where the
 // proof leaves out parts. Errors are those of the proof.
-func ProvenBound(a *Auction, winners, kept []int, proof *Proof) (solve.Number, error) {
+func ProvenBound(a *problem.Auction, winners, kept []int, proof *Proof) (solve.Number, error) {
 	p, err := problem.NewAtomicBids(a, true)
 	if err != nil {
 		return "", err
@@ -152,7 +152,7 @@ func ProvenBound(a *Auction, winners, kept []int, proof *Proof) (solve.Number, e
 }
 
 // CheckUnsellable returns an error unless a proof shows that no bids sell every good of an auction without free disposal.
-func CheckUnsellable(a *Auction, proof *Proof) error {
+func CheckUnsellable(a *problem.Auction, proof *Proof) error {
 	p, err := problem.NewAtomicBids(a, true)
 	if err != nil {
 		return err

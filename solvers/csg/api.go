@@ -2,10 +2,10 @@
 // coalition of n agents, it finds a partition of the agents (a coalition
 // structure) whose values add up to the most.
 //
-// An Instance is read from a file (Read) or drawn from one of the
+// A problem.Instance is read from a file (Read) or drawn from one of the
 // distributions of the literature (Generate). Reference solves it one
 // splitting after the other, in the plainest Go that can be written, and
-// Check recomputes an answer's value from the instance alone. Solve runs the
+// problem.Check recomputes an answer's value from the instance alone. Solve runs the
 // generated kernels on a device.
 //
 // Agent i is bit i-1 of a coalition's number, everywhere: coalition 5 = 101b
@@ -30,70 +30,6 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// The problem, which package problem describes.
-type (
-	// An Instance is a characteristic function: the value of every coalition.
-	Instance = problem.Instance
-	// A Value is the type of an instance's values.
-	Value = problem.Value
-	// A Number is a Go type that a Value names, from int16 to float64.
-	Number = problem.Number
-	// A Structure is a coalition structure: disjoint blocks that cover the agents.
-	Structure = problem.Structure
-	// Blocks are a structure of any number of agents, with which a solve may begin.
-	Blocks = problem.Blocks
-	// A Certificate is the findings of Check: blocks with their values, and their sum.
-	Certificate = problem.Certificate
-	// A Block is one block of a structure and its value.
-	Block = problem.Block
-	// Sizes are the numbers of members that a block may have: Instance.Restrict.
-	Sizes = problem.Sizes
-	// An EntryError is a value that cannot be solved with; it unwraps to ErrValue.
-	EntryError = problem.EntryError
-)
-
-// The types of values that kernels exist for.
-const (
-	Int16   = problem.Int16
-	Int32   = problem.Int32
-	Int64   = problem.Int64
-	Float32 = problem.Float32
-	Float64 = problem.Float64
-)
-
-// MaxAgents is the most agents an instance may have.
-const MaxAgents = problem.MaxAgents
-
-// Errors that other errors wrap: ErrCheck where a check refuted an answer, ErrValue where
-// an instance has a value that no solver takes.
-var (
-	ErrCheck = problem.ErrCheck
-	ErrValue = problem.ErrValue
-)
-
-// NewInstance makes an instance of values by coalition number, which it keeps, and
-// promotes it: see Instance.Promote. The length has to be a power of two.
-func NewInstance[T Number](values []T, source string) (*Instance, error) {
-	return problem.NewInstance(values, source)
-}
-
-// ParseSizes reads sizes and ranges of them, such as "1-3,5" or "2-", which has no end.
-func ParseSizes(text string) (Sizes, error) { return problem.ParseSizes(text) }
-
-// Agents are the agents of a coalition, ascending, as numbers 1..N.
-func Agents(coalition uint64) []int { return problem.Agents(coalition) }
-
-// Check recomputes a structure's value from the instance alone and holds the
-// claimed total, in decimals, against it. Its errors wrap ErrCheck.
-func Check(inst *Instance, s Structure, claimed string) (Certificate, error) {
-	return problem.Check(inst, s, claimed)
-}
-
-// Footprint is the number of bytes that the values of n agents take. A caller compares it
-// with the machine's memory before values are drawn or read: Go ends the program when an
-// allocation fails.
-func Footprint(n int, as Value) int64 { return problem.Footprint(n, as) }
-
 // ReadOptions say how to read a characteristic function.
 type ReadOptions = formats.ReadOptions
 
@@ -104,11 +40,11 @@ const DefaultLimit = formats.DefaultLimit
 // Read reads a characteristic function from a file: .npy, CSV or JSON, each plain or
 // compressed with gzip, xz or zstd. Errors say where in the file, what was found and
 // what was expected.
-func Read(path string, opts ReadOptions) (*Instance, error) { return formats.Read(path, opts) }
+func Read(path string, opts ReadOptions) (*problem.Instance, error) { return formats.Read(path, opts) }
 
 // ReadFrom is Read on an open stream of size bytes, or of unknown size when that is
 // negative; name is what errors call it.
-func ReadFrom(r io.Reader, size int64, name string, opts ReadOptions) (*Instance, error) {
+func ReadFrom(r io.Reader, size int64, name string, opts ReadOptions) (*problem.Instance, error) {
 	return formats.ReadFrom(r, size, name, opts)
 }
 
@@ -117,7 +53,7 @@ func CheckMissing(value string) error { return formats.CheckMissing(value) }
 
 // ParseCoalition reads agents of an instance, by number or by name, as tables write
 // them: "1 3", "{ann, bob}".
-func ParseCoalition(inst *Instance, text string) (uint64, error) {
+func ParseCoalition(inst *problem.Instance, text string) (uint64, error) {
 	if err := inst.Check(); err != nil {
 		return 0, err
 	}
@@ -127,12 +63,12 @@ func ParseCoalition(inst *Instance, text string) (uint64, error) {
 
 // ParseBlocks reads blocks of n agents, whose names may be nil, to begin a solve with: a line of agents for each block, by
 // number from 1 or by name; a JSON list of lists of numbers; or the JSON object of a result, also of package anytime. file is what errors call the text.
-func ParseBlocks(text []byte, file string, n int, names []string) (Blocks, error) {
+func ParseBlocks(text []byte, file string, n int, names []string) (problem.Blocks, error) {
 	return formats.ParseBlocks(text, file, n, names)
 }
 
 // WriteNPY writes an instance as a version 1 .npy file, little-endian.
-func WriteNPY(w io.Writer, inst *Instance) error {
+func WriteNPY(w io.Writer, inst *problem.Instance) error {
 	if err := inst.Check(); err != nil {
 		return err
 	}
@@ -143,7 +79,7 @@ func WriteNPY(w io.Writer, inst *Instance) error {
 // WriteCover writes the table of SolveCover as a .npy file, which ReadOptions.CoverOf reads back:
 // where sizes of blocks restrict the instance they follow as an array of their own, and a coalition
 // that cannot be divided into such blocks has the least number of the table's type, or minus infinity.
-func WriteCover(w io.Writer, inst, cover *Instance) error {
+func WriteCover(w io.Writer, inst, cover *problem.Instance) error {
 	if err := cmp.Or(inst.Check(), cover.Check()); err != nil {
 		return err
 	}
@@ -163,14 +99,14 @@ func Distributions() []string { return draw.Distributions() }
 
 // Generate makes an instance of n agents with float64 values: for the same name, n
 // and seed always the same.
-func Generate(name string, n int, seed uint64) (*Instance, error) {
+func Generate(name string, n int, seed uint64) (*problem.Instance, error) {
 	inst, err := draw.Generate(name, n, seed)
 	return inst, solve.AsInputError(err)
 }
 
 // GenerateAs makes an instance of another value type: float32 rounds the float64
 // values, integers scale them (ScaleInt16, ScaleInt32, ScaleInt64). It makes values on all cores.
-func GenerateAs(name string, n int, seed uint64, as Value) (*Instance, error) {
+func GenerateAs(name string, n int, seed uint64, as problem.Value) (*problem.Instance, error) {
 	inst, err := draw.GenerateAs(name, n, seed, as)
 	return inst, solve.AsInputError(err)
 }
@@ -178,7 +114,7 @@ func GenerateAs(name string, n int, seed uint64, as Value) (*Instance, error) {
 // NewDrawn is the instance of GenerateAs without its values. For Apart and ByPrices a GPU draws
 // them, bit by bit the same; anything else that needs the values calls Hold, which draws them
 // into this machine's memory.
-func NewDrawn(name string, n int, seed uint64, as Value) (*Instance, error) {
+func NewDrawn(name string, n int, seed uint64, as problem.Value) (*problem.Instance, error) {
 	inst, err := draw.NewDrawn(name, n, seed, as)
 	return inst, solve.AsInputError(err)
 }
@@ -186,6 +122,6 @@ func NewDrawn(name string, n int, seed uint64, as Value) (*Instance, error) {
 // CheckSize says why no kernel solves n agents with values of a type on some devices, the weakest
 // of which has these facts, before anything is read or drawn; nil where one may. A host holds
 // the instance in the same memory that the kernels work in.
-func CheckSize(facts device.Facts, n int, value Value, devices int) error {
+func CheckSize(facts device.Facts, n int, value problem.Value, devices int) error {
 	return variants.CheckSize(facts, n, value, devices)
 }

@@ -14,7 +14,7 @@ import (
 
 // optimum is the exact value of the best structure, nil where all are forbidden:
 // the dynamic program in big rationals.
-func optimum(inst *Instance) *big.Float {
+func optimum(inst *problem.Instance) *big.Float {
 	best := make([]*big.Float, inst.Len())
 	best[0] = problem.NewExact()
 	for c := uint64(1); c < inst.Len(); c++ {
@@ -47,7 +47,7 @@ func TestBoundsHold(t *testing.T) {
 	}
 	gaps := 0
 	for name, next := range draws {
-		for _, value := range []Value{Float32, Float64} {
+		for _, value := range []problem.Value{problem.Float32, problem.Float64} {
 			for k := range 60 {
 				n := 1 + k%6
 				inst, err := draw.ByCoalition(value, n, func(uint64) float64 { return next() })
@@ -85,7 +85,7 @@ func TestBoundsHold(t *testing.T) {
 
 // Sums of float32 that are rounded: {1}, {2}, {3} is worth 6 more than what is found.
 func TestRoundedSumsLeaveAGap(t *testing.T) {
-	inst, err := NewInstance([]float32{0, 16777220, 16777222, 0, 2, 16777216, 3, 0}, "rounded")
+	inst, err := problem.NewInstance([]float32{0, 16777220, 16777222, 0, 2, 16777216, 3, 0}, "rounded")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestRoundedSumsLeaveAGap(t *testing.T) {
 	if r.Bound.Float() < 33554444 || *r.Gap < 33554444-r.Value.Float() {
 		t.Errorf("found %s, at most %s, gap %g; a structure is worth 33554444", r.Value, r.Bound, *r.Gap)
 	}
-	whole, err := NewInstance([]float64{0, 3, 4.5, 7, 1, 9, 2, 8}, "halves")
+	whole, err := problem.NewInstance([]float64{0, 3, 4.5, 7, 1, 9, 2, 8}, "halves")
 	if err != nil {
 		t.Fatal(err)
 	}

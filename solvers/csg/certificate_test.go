@@ -8,41 +8,42 @@ import (
 	"strings"
 	"testing"
 
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 
 	"pgregory.net/rapid"
 )
 
 func TestCheckFindsWhatIsWrong(t *testing.T) {
-	inst, err := NewInstance([]int32{0, 3, 4, 6, 5, 9, 9, 10}, "test")
+	inst, err := problem.NewInstance([]int32{0, 3, 4, 6, 5, 9, 9, 10}, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	good := []struct {
-		s     Structure
+		s     problem.Structure
 		total string
-	}{{Structure{1, 2, 4}, "12"}, {Structure{4, 3}, "11"}, {Structure{7}, "10"}}
+	}{{problem.Structure{1, 2, 4}, "12"}, {problem.Structure{4, 3}, "11"}, {problem.Structure{7}, "10"}}
 	for _, test := range good {
-		c, err := Check(inst, test.s, test.total)
+		c, err := problem.Check(inst, test.s, test.total)
 		if err != nil || c.Sum != test.total || !c.Partition || c.Tolerance != 0 {
 			t.Errorf("%v: %+v %v", test.s, c, err)
 		}
 	}
 	bad := []struct {
-		s           Structure
+		s           problem.Structure
 		total, want string
 	}{
-		{Structure{1, 2, 4}, "13", "the total is 13, the blocks add up to 12"},
-		{Structure{1, 2, 4}, "12.0000001", "expected a number"},
-		{Structure{1, 2, 4}, "nan", "expected a number"},
-		{Structure{1, 2, 4}, "-inf", "the total is -inf, the blocks add up to 12"},
-		{Structure{1, 2}, "7", "found {3} in no block"},
-		{Structure{3, 2, 4}, "15", "found {2} in two blocks"},
-		{Structure{7, 0}, "10", "found an empty block"},
-		{Structure{15}, "10", "expected agents 1 to 3"},
+		{problem.Structure{1, 2, 4}, "13", "the total is 13, the blocks add up to 12"},
+		{problem.Structure{1, 2, 4}, "12.0000001", "expected a number"},
+		{problem.Structure{1, 2, 4}, "nan", "expected a number"},
+		{problem.Structure{1, 2, 4}, "-inf", "the total is -inf, the blocks add up to 12"},
+		{problem.Structure{1, 2}, "7", "found {3} in no block"},
+		{problem.Structure{3, 2, 4}, "15", "found {2} in two blocks"},
+		{problem.Structure{7, 0}, "10", "found an empty block"},
+		{problem.Structure{15}, "10", "expected agents 1 to 3"},
 	}
 	for _, test := range bad {
-		if _, err := Check(inst, test.s, test.total); !errors.Is(err, ErrCheck) || !strings.Contains(err.Error(), test.want) {
+		if _, err := problem.Check(inst, test.s, test.total); !errors.Is(err, problem.ErrCheck) || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v %s: %v, want %s", test.s, test.total, err, test.want)
 		}
 	}
@@ -56,7 +57,7 @@ func TestCheckFloats(t *testing.T) {
 		v := make([]float32, 1<<n)
 		sum := float32(0)
 		magnitude := 0.0
-		var s Structure
+		var s problem.Structure
 		for i := range n {
 			v[1<<i] = float32(rapid.Float64Range(-1e6, 1e6).Draw(t, "v"))
 			s = append(s, 1<<i)
@@ -65,16 +66,16 @@ func TestCheckFloats(t *testing.T) {
 		for _, i := range rapid.Permutation(s).Draw(t, "order") {
 			sum += v[i]
 		}
-		inst, err := NewInstance(v, "test")
+		inst, err := problem.NewInstance(v, "test")
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := Check(inst, s, fmt.Sprint(sum))
+		c, err := problem.Check(inst, s, fmt.Sprint(sum))
 		if err != nil {
 			t.Fatal(err)
 		}
 		off := float32(float64(sum) + 3*c.Tolerance + magnitude/1e5 + 1)
-		if _, err := Check(inst, s, fmt.Sprint(off)); !errors.Is(err, ErrCheck) {
+		if _, err := problem.Check(inst, s, fmt.Sprint(off)); !errors.Is(err, problem.ErrCheck) {
 			t.Fatalf("a total of %v instead of %v passes: %v", off, sum, err)
 		}
 	})
@@ -82,7 +83,7 @@ func TestCheckFloats(t *testing.T) {
 
 func TestCheckExactInt64(t *testing.T) {
 	const big = 1 << 61
-	inst, err := NewInstance([]int64{0, big, big + 1, 5}, "test")
+	inst, err := problem.NewInstance([]int64{0, big, big + 1, 5}, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +94,7 @@ func TestCheckExactInt64(t *testing.T) {
 	if r.Value.String() != "4611686018427387905" {
 		t.Errorf("exact %s, want every digit of 2^62+1", r.Value.String())
 	}
-	if _, err := Check(inst, r.Structure, "4611686018427387904"); !errors.Is(err, ErrCheck) {
+	if _, err := problem.Check(inst, r.Structure, "4611686018427387904"); !errors.Is(err, problem.ErrCheck) {
 		t.Error("a total that is 1 off passes")
 	}
 }
@@ -136,7 +137,7 @@ func TestStructureOfRebuilds(t *testing.T) {
 		for i := range v[1:] {
 			v[i+1] = rapid.Int64Range(-5, 5).Draw(t, "v")
 		}
-		inst := &Instance{N: n, Type: Int64, I64: v}
+		inst := &problem.Instance{N: n, Type: problem.Int64, I64: v}
 		want := ""
 		for _, m := range Methods() {
 			f, _ := Table(v, m)
@@ -148,7 +149,7 @@ func TestStructureOfRebuilds(t *testing.T) {
 				t.Fatalf("%s finds %s, %s finds %s", Methods()[0], want, m, total)
 			}
 			for _, values := range [][]int64{v, nil} {
-				if _, err := Check(inst, StructureOf(values, f), total); err != nil {
+				if _, err := problem.Check(inst, StructureOf(values, f), total); err != nil {
 					t.Fatalf("%s: %v", m, err)
 				}
 			}

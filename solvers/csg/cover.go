@@ -8,6 +8,7 @@ import (
 	"coalesce/solvers/csg/internal/attempt"
 	"coalesce/solvers/csg/internal/ranking"
 	"coalesce/solvers/csg/internal/variants"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -18,7 +19,7 @@ import (
 // Sizes are those of coalitions that can be divided into such blocks, and the others are forbidden.
 // Errors are those of Solve; there is a table where no structure of all agents is feasible. The end of ctx
 // and the time limit end it with the best structure so far, and no table.
-func SolveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Instance, error) {
+func SolveCover(ctx context.Context, inst *problem.Instance, o Options) (*Result, *problem.Instance, error) {
 	c := &coverRun{run: run{Session: &Session{Options: o}, inst: inst}}
 	r, err := solve.Run(ctx, &o.Settings, c)
 	if err != nil {
@@ -30,8 +31,8 @@ func SolveCover(ctx context.Context, inst *Instance, o Options) (*Result, *Insta
 // A coverRun is a run that makes the table of all coalitions.
 type coverRun struct {
 	run
-	as    *Instance // the instance, widened
-	table *Instance // nil: not whole yet
+	as    *problem.Instance // the instance, widened
+	table *problem.Instance // nil: not whole yet
 }
 
 // Plan implements solve.Work.
@@ -86,7 +87,7 @@ type Ranked = ranking.RankedStructure
 // BestFew returns the k best structures of some of an instance's agents, the best first, or all of
 // them where fewer than k have only allowed blocks. Sums of floats are rounded, so that structures
 // whose values differ by less than the rounding may change places.
-func BestFew(ctx context.Context, inst, cover *Instance, coalition uint64, k int) ([]Ranked, error) {
+func BestFew(ctx context.Context, inst, cover *problem.Instance, coalition uint64, k int) ([]Ranked, error) {
 	inst, err := inMemory(inst)
 	if err != nil {
 		return nil, err

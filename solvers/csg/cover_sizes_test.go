@@ -21,7 +21,7 @@ import (
 )
 
 // exactly is the sum of blocks without rounding, nil where one is forbidden.
-func exactly(inst *Instance, sizes Sizes, blocks Structure) *big.Float {
+func exactly(inst *problem.Instance, sizes problem.Sizes, blocks problem.Structure) *big.Float {
 	sum := new(big.Float).SetPrec(2000)
 	for _, b := range blocks {
 		if !sizes.Allows(b) || math.IsInf(inst.Value64(b), -1) {
@@ -34,15 +34,15 @@ func exactly(inst *Instance, sizes Sizes, blocks Structure) *big.Float {
 }
 
 // draws are kinds of values, by name: what a coalition of n agents is worth as a type.
-var draws = map[string]func(value Value, n int, mask uint64) float64{
-	"mixed":    func(_ Value, _ int, mask uint64) float64 { return float64(draw.Mix(mask)%200) - 100 },
-	"negative": func(_ Value, _ int, mask uint64) float64 { return -float64(draw.Mix(mask)%1000) - 1 },
-	"equal":    func(_ Value, _ int, mask uint64) float64 { return float64(draw.Mix(mask) % 2) },
-	"extreme": func(value Value, n int, mask uint64) float64 {
-		most := map[Value]float64{Int16: 1<<15 - 1, Int32: 1<<31 - 1, Int64: 1 << 61, Float32: 1 << 20, Float64: 1 << 40}[value]
+var draws = map[string]func(value problem.Value, n int, mask uint64) float64{
+	"mixed":    func(_ problem.Value, _ int, mask uint64) float64 { return float64(draw.Mix(mask)%200) - 100 },
+	"negative": func(_ problem.Value, _ int, mask uint64) float64 { return -float64(draw.Mix(mask)%1000) - 1 },
+	"equal":    func(_ problem.Value, _ int, mask uint64) float64 { return float64(draw.Mix(mask) % 2) },
+	"extreme": func(value problem.Value, n int, mask uint64) float64 {
+		most := map[problem.Value]float64{problem.Int16: 1<<15 - 1, problem.Int32: 1<<31 - 1, problem.Int64: 1 << 61, problem.Float32: 1 << 20, problem.Float64: 1 << 40}[value]
 		return (float64(draw.Mix(mask)%3) - 2) * math.Floor(most/float64(2*n+2)) // negative, or 0
 	},
-	"forbidden": func(value Value, _ int, mask uint64) float64 {
+	"forbidden": func(value problem.Value, _ int, mask uint64) float64 {
 		if !value.Integer() && draw.Mix(mask)%5 == 0 {
 			return math.Inf(-1)
 		}
@@ -65,13 +65,13 @@ func TestCoverUnderSizes(t *testing.T) {
 		}
 	})
 	for round, kind := range slices.Repeat(kinds, 5) {
-		value := []Value{Int16, Int32, Int64, Float32, Float64}[round/len(kinds)]
+		value := []problem.Value{problem.Int16, problem.Int32, problem.Int64, problem.Float32, problem.Float64}[round/len(kinds)]
 		for n := 1; n < 8; n++ {
-			sizes := Sizes(r.Uint64N(1<<n)) << 1
+			sizes := problem.Sizes(r.Uint64N(1<<n)) << 1
 			if sizes == 0 {
 				sizes = 1 << n
 			}
-			draw := func() *Instance {
+			draw := func() *problem.Instance {
 				inst, err := draw.ByCoalition(value, n, func(mask uint64) float64 { return draws[kind](value, n, mask) })
 				if err != nil {
 					t.Fatal(err)
@@ -89,7 +89,7 @@ func TestCoverUnderSizes(t *testing.T) {
 	}
 }
 
-func coverUnderSizes(t *testing.T, name string, draw func() *Instance, sizes Sizes, d device.Device, r *rand.Rand) {
+func coverUnderSizes(t *testing.T, name string, draw func() *problem.Instance, sizes problem.Sizes, d device.Device, r *rand.Rand) {
 	t.Helper()
 	free, inst := draw(), draw()
 	if err := inst.Restrict(sizes); err != nil {
@@ -118,7 +118,7 @@ func coverUnderSizes(t *testing.T, name string, draw func() *Instance, sizes Siz
 	asked := r.Uint64N(free.Len())
 	for coalition := range free.Len() {
 		var all []*big.Float
-		partitions(coalition, nil, func(s Structure) {
+		partitions(coalition, nil, func(s problem.Structure) {
 			if sum := exactly(free, sizes, s); sum != nil {
 				all = append(all, sum)
 			}
@@ -131,7 +131,7 @@ func coverUnderSizes(t *testing.T, name string, draw func() *Instance, sizes Siz
 				want = problem.FormatNumber(x)
 			}
 		}
-		for k, f := range []*Instance{cover, read, table} {
+		for k, f := range []*problem.Instance{cover, read, table} {
 			if coalition != 0 && f.ValueDecimals(coalition) != want {
 				t.Fatalf("%s: table %d has %s for coalition %#x, expected %s", name, k, f.ValueDecimals(coalition), coalition, want)
 			}
@@ -166,8 +166,8 @@ func coverUnderSizes(t *testing.T, name string, draw func() *Instance, sizes Siz
 func TestCoverOfOtherSizes(t *testing.T) {
 	d := host.Open(1)
 	defer d.Close()
-	draw := func(sizes Sizes) *Instance {
-		inst, err := draw.ByCoalition(Int32, 5, drawnMask)
+	draw := func(sizes problem.Sizes) *problem.Instance {
+		inst, err := draw.ByCoalition(problem.Int32, 5, drawnMask)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,16 +185,16 @@ func TestCoverOfOtherSizes(t *testing.T) {
 	if err := WriteCover(&file, of, cover); err != nil {
 		t.Fatal(err)
 	}
-	read := func(data []byte, inst *Instance) error {
+	read := func(data []byte, inst *problem.Instance) error {
 		_, err := ReadFrom(bytes.NewReader(data), int64(len(data)), "f.npy", ReadOptions{CoverOf: inst})
 		return err
 	}
 	whole := file.Bytes()
-	if err := read(whole, draw(1<<2)); !errors.Is(err, ErrCheck) {
+	if err := read(whole, draw(1<<2)); !errors.Is(err, problem.ErrCheck) {
 		t.Errorf("an instance of other sizes: %v", err)
 	}
-	for _, inst := range []*Instance{draw(0), draw(1 << 5)} {
-		if _, err := BestFew(context.Background(), inst, cover, 3, 1); !errors.Is(err, ErrCheck) {
+	for _, inst := range []*problem.Instance{draw(0), draw(1 << 5)} {
+		if _, err := BestFew(context.Background(), inst, cover, 3, 1); !errors.Is(err, problem.ErrCheck) {
 			t.Errorf("a table of sizes 2 and 3 for those of %q: %v", inst.Sizes, err)
 		}
 	}

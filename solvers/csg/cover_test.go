@@ -14,6 +14,7 @@ import (
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
 	"coalesce/solvers/csg/internal/draw"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -24,7 +25,7 @@ func TestCover(t *testing.T) {
 	defer cpu.Close()
 	gpus := emulatedtest.OpenSeveral(t, 2)
 	for name, devices := range map[string][]device.Device{"host": {cpu}, "emulated": gpus[:1], "two": gpus} {
-		for n, value := range []Value{Int32, Int64, Float32, Float64, Int32, Int64, Float32, Float64, Int32, Int32, Float64, Int32, Int32} {
+		for n, value := range []problem.Value{problem.Int32, problem.Int64, problem.Float32, problem.Float64, problem.Int32, problem.Int64, problem.Float32, problem.Float64, problem.Int32, problem.Int32, problem.Float64, problem.Int32, problem.Int32} {
 			inst, err := draw.ByCoalition(value, n, func(mask uint64) float64 { return float64(draw.Mix(mask^7)%2000) - 700 })
 			if err != nil {
 				t.Fatal(err)
@@ -49,25 +50,25 @@ func TestCover(t *testing.T) {
 	}
 }
 
-func tableOf(inst *Instance) []byte {
+func tableOf(inst *problem.Instance) []byte {
 	switch inst.Type {
-	case Int32:
+	case problem.Int32:
 		return tableBytes(inst.I32, DP)
-	case Int64:
+	case problem.Int64:
 		return tableBytes(inst.I64, DP)
-	case Float32:
+	case problem.Float32:
 		return tableBytes(inst.F32, DP)
 	}
 	return tableBytes(inst.F64, DP)
 }
 
-func tableBytes[T Number](v []T, m Method) []byte {
+func tableBytes[T problem.Number](v []T, m Method) []byte {
 	f, _ := Table(v, m)
 	return device.Bytes(f)
 }
 
 // partitions calls each with every partition of the agents of a coalition.
-func partitions(coalition uint64, blocks Structure, each func(Structure)) {
+func partitions(coalition uint64, blocks problem.Structure, each func(problem.Structure)) {
 	if coalition == 0 {
 		each(blocks)
 		return
@@ -86,10 +87,10 @@ func partitions(coalition uint64, blocks Structure, each func(Structure)) {
 func TestBestFew(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 24))
 	for round := range 120 {
-		n, value := r.IntN(8), []Value{Int32, Int64, Float32, Float64}[r.IntN(4)]
+		n, value := r.IntN(8), []problem.Value{problem.Int32, problem.Int64, problem.Float32, problem.Float64}[r.IntN(4)]
 		span := []uint64{2, 50, 1000}[r.IntN(3)]
 		inst, err := draw.ByCoalition(value, n, func(mask uint64) float64 {
-			if (value == Float32 || value == Float64) && draw.Mix(mask^uint64(round))%5 == 0 {
+			if (value == problem.Float32 || value == problem.Float64) && draw.Mix(mask^uint64(round))%5 == 0 {
 				return math.Inf(-1)
 			}
 			return float64(draw.Mix(mask+uint64(round))%span) - float64(span/3)
@@ -105,7 +106,7 @@ func TestBestFew(t *testing.T) {
 		}
 		coalition := r.Uint64() & inst.GrandCoalition()
 		var all []float64
-		partitions(coalition, nil, func(s Structure) {
+		partitions(coalition, nil, func(s problem.Structure) {
 			sum := 0.0
 			for _, b := range s {
 				sum += inst.Value64(b)
@@ -146,11 +147,11 @@ func TestBestFew(t *testing.T) {
 func TestCoverRefuses(t *testing.T) {
 	d := host.Open(1)
 	defer d.Close()
-	inst, err := draw.ByCoalition(Int32, 5, drawnMask)
+	inst, err := draw.ByCoalition(problem.Int32, 5, drawnMask)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := draw.ByCoalition(Int32, 5, func(mask uint64) float64 { return float64(draw.Mix(mask^99) % 1000) })
+	other, err := draw.ByCoalition(problem.Int32, 5, func(mask uint64) float64 { return float64(draw.Mix(mask^99) % 1000) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,10 +159,10 @@ func TestCoverRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := BestFew(context.Background(), other, cover, other.GrandCoalition(), 1); !errors.Is(err, ErrCheck) {
+	if _, err := BestFew(context.Background(), other, cover, other.GrandCoalition(), 1); !errors.Is(err, problem.ErrCheck) {
 		t.Errorf("another instance's table: %v", err)
 	}
-	if _, err := BestFew(context.Background(), inst, inst, inst.GrandCoalition(), 3); !errors.Is(err, ErrCheck) {
+	if _, err := BestFew(context.Background(), inst, inst, inst.GrandCoalition(), 3); !errors.Is(err, problem.ErrCheck) {
 		t.Errorf("the values as their own cover: %v", err)
 	}
 	if _, err := BestFew(context.Background(), inst, cover, 1<<5, 1); err == nil {

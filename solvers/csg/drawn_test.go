@@ -19,7 +19,7 @@ func TestDrawnOnDevice(t *testing.T) {
 		t.Fatalf("found %d distributions, the kernels have %d", len(Distributions()), gencsg.DrawLawLaws)
 	}
 	for k, name := range Distributions() {
-		for _, as := range []Value{Float64, []Value{Int32, Float32, Int64, Int16}[k%4]} {
+		for _, as := range []problem.Value{problem.Float64, []problem.Value{problem.Int32, problem.Float32, problem.Int64, problem.Int16}[k%4]} {
 			const n, first = 12, 1 << 10
 			inst, err := NewDrawn(name, n, 5+1<<40, as)
 			if err != nil {
@@ -68,7 +68,7 @@ func TestDrawnOnDevice(t *testing.T) {
 func TestSolveDrawn(t *testing.T) {
 	d := emulatedtest.Open(t)
 	for k, name := range []string{"uniform", "uct-ndcs", "planted", "infeasible"} {
-		as := []Value{Int32, Float32, Float64, Int64}[k]
+		as := []problem.Value{problem.Int32, problem.Float32, problem.Float64, problem.Int64}[k]
 		for _, algorithm := range []Method{Apart, ByPrices} {
 			inst, err := NewDrawn(name, 13, 9, as)
 			if err != nil {
@@ -100,7 +100,7 @@ func TestSolveDrawn(t *testing.T) {
 // A law's bounds hold.
 func TestLawsLeast(t *testing.T) {
 	for _, name := range Distributions() {
-		inst, err := NewDrawn(name, 12, 2, Float64)
+		inst, err := NewDrawn(name, 12, 2, problem.Float64)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func TestLawsLeast(t *testing.T) {
 // Several devices, and several ranks, draw the values each for itself.
 func TestDrawnBySeveral(t *testing.T) {
 	devices := emulatedtest.OpenSeveral(t, 2)
-	inst, err := NewDrawn("planted", 13, 5, Int32)
+	inst, err := NewDrawn("planted", 13, 5, problem.Int32)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestDrawnBySeveral(t *testing.T) {
 // more each.
 func TestPricesDrawnBySeveral(t *testing.T) {
 	for _, n := range []int{13, 16} {
-		inst, err := NewDrawn("planted", n, 5, Int32)
+		inst, err := NewDrawn("planted", n, 5, problem.Int32)
 		if err != nil {
 			t.Fatal(err)
 		}

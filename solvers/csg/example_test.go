@@ -8,6 +8,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
 	"coalesce/solvers/csg"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -21,7 +22,7 @@ func ExampleOpen() {
 	}
 	defer s.Close()
 	for _, together := range []int32{10, 14} {
-		inst, err := csg.NewInstance([]int32{0, 3, 4, 9, 2, 6, 8, together}, "three agents")
+		inst, err := problem.NewInstance([]int32{0, 3, 4, 9, 2, 6, 8, together}, "three agents")
 		if err != nil {
 			log.Fatal(err)
 		}

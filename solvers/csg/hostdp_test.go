@@ -12,6 +12,7 @@ import (
 	"coalesce/runtime/host"
 	"coalesce/solvers/csg/internal/draw"
 	"coalesce/solvers/csg/internal/reference"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -23,7 +24,7 @@ func TestMethodsOfEveryType(t *testing.T) {
 	if !testing.Short() {
 		devices = append(devices, emulatedtest.Open(t))
 	}
-	for _, value := range []Value{Int32, Int64, Float32, Float64} {
+	for _, value := range []problem.Value{problem.Int32, problem.Int64, problem.Float32, problem.Float64} {
 		for _, n := range []int{1, 2, 3, 7, 9} {
 			inst, err := draw.ByCoalition(value, n, drawnMask)
 			if err != nil {
@@ -53,7 +54,7 @@ func TestMethodsOfEveryType(t *testing.T) {
 // Where tiles do not run, the published kernel does, unless tiles are asked for by name.
 func TestWithoutRoomForTiles(t *testing.T) {
 	d := small{emulatedtest.Open(t)}
-	inst, err := draw.ByCoalition(Int32, 7, drawnMask)
+	inst, err := draw.ByCoalition(problem.Int32, 7, drawnMask)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +81,7 @@ func (s small) Facts() device.Facts {
 func TestLevelsRefuse(t *testing.T) {
 	d := host.Open(1)
 	defer d.Close()
-	inst, err := draw.ByCoalition(Int32, 4, drawnMask)
+	inst, err := draw.ByCoalition(problem.Int32, 4, drawnMask)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +105,7 @@ func TestLevelsRefuse(t *testing.T) {
 			v[c] = math.Inf(-1)
 		}
 	}
-	forbidden, err := NewInstance(v, "agent 1 is in no coalition")
+	forbidden, err := problem.NewInstance(v, "agent 1 is in no coalition")
 	if err != nil {
 		t.Fatal(err)
 	}

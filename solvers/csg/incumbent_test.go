@@ -8,12 +8,13 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/solvers/csg/internal/draw"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
 // A device that is lost leaves the best structure that is known.
 func TestLostDevice(t *testing.T) {
-	inst, err := draw.ByCoalition(Int32, 12, drawnMask)
+	inst, err := draw.ByCoalition(problem.Int32, 12, drawnMask)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +24,7 @@ func TestLostDevice(t *testing.T) {
 		if !errors.Is(err, device.ErrLost) || r == nil {
 			t.Fatalf("%s: found %v, %v, expected a structure and that the device is lost", algorithm, r, err)
 		}
-		worth, err := Check(inst, r.Structure, r.Value.String())
+		worth, err := problem.Check(inst, r.Structure, r.Value.String())
 		if err != nil || worth.Sum != r.Value.String() {
 			t.Errorf("%s: found %s for %v: %v", algorithm, r.Value, r.Structure, err)
 		}

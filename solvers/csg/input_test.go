@@ -7,6 +7,7 @@ import (
 
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 	"coalesce/solvers/solve/inputtest"
 )
@@ -16,7 +17,7 @@ func TestWrongCalls(t *testing.T) {
 	d := host.Open(2)
 	defer d.Close()
 	ctx := context.Background()
-	inst, err := NewInstance([]int32{0, 5, 6, 12}, "by hand")
+	inst, err := problem.NewInstance([]int32{0, 5, 6, 12}, "by hand")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,13 +43,13 @@ func TestWrongCalls(t *testing.T) {
 		"WriteNPY":   func() error { return WriteNPY(nil, nil) },
 		"WriteCover": func() error { return WriteCover(nil, nil, nil) },
 		"Coalition":  func() error { _, err := ParseCoalition(nil, "1"); return err },
-		"Certify":    func() error { _, err := Check(nil, nil, ""); return err },
-		"values":     func() error { _, err := NewInstance(make([]int32, 3), ""); return err },
-		"none":       func() error { _, err := NewInstance([]float64(nil), ""); return err },
+		"Certify":    func() error { _, err := problem.Check(nil, nil, ""); return err },
+		"values":     func() error { _, err := problem.NewInstance(make([]int32, 3), ""); return err },
+		"none":       func() error { _, err := problem.NewInstance([]float64(nil), ""); return err },
 		"agents":     func() error { _, err := Generate("uniform", -1, 1); return err },
-		"name":       func() error { _, err := NewDrawn("x", 4, 1, Int32); return err },
+		"name":       func() error { _, err := NewDrawn("x", 4, 1, problem.Int32); return err },
 		"type":       func() error { _, err := GenerateAs("uniform", 4, 1, "x"); return err },
-		"sizes":      func() error { _, err := ParseSizes("x"); return err },
+		"sizes":      func() error { _, err := problem.ParseSizes("x"); return err },
 	} {
 		if panicked, err := inputtest.RecoverPanic(work); panicked != nil || !errors.Is(err, solve.ErrInput) {
 			t.Errorf("%s: found %v, %v, expected an error of the input", name, err, panicked)

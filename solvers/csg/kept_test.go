@@ -16,6 +16,7 @@ import (
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
 	"coalesce/solvers/csg/internal/draw"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -26,7 +27,7 @@ func keptIn(o Options, path string, resume bool) Options {
 }
 
 // resumed solves with a checkpoint's file and returns the share that was done at first.
-func resumed(t *testing.T, inst *Instance, path string, o Options) float64 {
+func resumed(t *testing.T, inst *problem.Instance, path string, o Options) float64 {
 	t.Helper()
 	want, err := Reference(inst, Apart)
 	if err != nil {
@@ -55,16 +56,16 @@ func TestKilledAnywhere(t *testing.T) {
 	defer d.Close()
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, v := range []struct {
-		value Value
+		value problem.Value
 		n     int
-	}{{Int32, 15}, {Float64, 14}, {Int64, 9}, {Float32, 1}} {
+	}{{problem.Int32, 15}, {problem.Float64, 14}, {problem.Int64, 9}, {problem.Float32, 1}} {
 		inst, err := draw.ByCoalition(v.value, v.n, func(mask uint64) float64 { return float64(draw.Mix(mask)%2000) - 1000 })
 		if err != nil {
 			t.Fatal(err)
 		}
 		path := filepath.Join(t.TempDir(), "run")
 		o := Options{Settings: solve.Settings{Devices: []device.Device{d}, Algorithm: string(Apart)}}
-		if v.value == Int32 {
+		if v.value == problem.Int32 {
 			o.Variant = "k=8,r=2,unit=vector,value=int32"
 		}
 		got, err := Solve(context.Background(), inst, keptIn(o, path, false))
@@ -130,8 +131,8 @@ func TestEndedWithCheckpoint(t *testing.T) {
 }
 
 // killable is the instance of TestKilled, and how it is solved.
-func killable(t *testing.T) (*Instance, Options) {
-	inst, err := draw.ByCoalition(Int32, 17, func(mask uint64) float64 { return float64(draw.Mix(7<<40^mask) % 4000) })
+func killable(t *testing.T) (*problem.Instance, Options) {
+	inst, err := draw.ByCoalition(problem.Int32, 17, func(mask uint64) float64 { return float64(draw.Mix(7<<40^mask) % 4000) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +203,7 @@ func TestResumeElsewhere(t *testing.T) {
 	devices := emulatedtest.OpenSeveral(t, 2)
 	h := host.Open(2)
 	defer h.Close()
-	inst, err := draw.ByCoalition(Int32, 14, func(mask uint64) float64 { return float64(draw.Mix(3<<40^mask) % 3000) })
+	inst, err := draw.ByCoalition(problem.Int32, 14, func(mask uint64) float64 { return float64(draw.Mix(3<<40^mask) % 3000) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +236,7 @@ func TestResumeElsewhere(t *testing.T) {
 func TestStoppedWithCheckpoint(t *testing.T) {
 	d := host.Open(1)
 	defer d.Close()
-	inst, err := draw.ByCoalition(Int32, 16, drawnMask)
+	inst, err := draw.ByCoalition(problem.Int32, 16, drawnMask)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +257,7 @@ func TestStoppedWithCheckpoint(t *testing.T) {
 		t.Fatalf("found the result %+v", r)
 	}
 	resumed(t, inst, path, o)
-	other, err := draw.ByCoalition(Int32, 16, func(mask uint64) float64 { return 1 })
+	other, err := draw.ByCoalition(problem.Int32, 16, func(mask uint64) float64 { return 1 })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,9 +18,9 @@ import (
 )
 
 // small16 is an instance of int16 with values below 0, equal ones and a few large ones.
-func small16(t *testing.T, n int) *Instance {
+func small16(t *testing.T, n int) *problem.Instance {
 	t.Helper()
-	inst, err := draw.ByCoalition(Int16, n, func(mask uint64) float64 { return float64(draw.Mix(mask)%200) - 50 })
+	inst, err := draw.ByCoalition(problem.Int16, n, func(mask uint64) float64 { return float64(draw.Mix(mask)%200) - 50 })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func small16(t *testing.T, n int) *Instance {
 }
 
 // verified holds a result against the reference, and has it verified from its JSON.
-func verified(t *testing.T, name string, inst *Instance, r *Result, err error) {
+func verified(t *testing.T, name string, inst *problem.Instance, r *Result, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
@@ -58,10 +58,10 @@ func TestSolveInt16(t *testing.T) {
 		d         device.Device
 		algorithm Method
 		n         int
-		solved    Value
+		solved    problem.Value
 	}{
-		{gpu, Apart, 1, ""}, {gpu, Apart, 2, ""}, {gpu, Apart, 13, ""}, {gpu, ByPrices, 12, ""}, {gpu, DP, 9, Int32}, {gpu, IDP, 8, Int32},
-		{cpu, Apart, 1, Int32}, {cpu, Apart, 12, Int32}, {cpu, ByPrices, 11, ""}, {cpu, DP, 9, Int32},
+		{gpu, Apart, 1, ""}, {gpu, Apart, 2, ""}, {gpu, Apart, 13, ""}, {gpu, ByPrices, 12, ""}, {gpu, DP, 9, problem.Int32}, {gpu, IDP, 8, problem.Int32},
+		{cpu, Apart, 1, problem.Int32}, {cpu, Apart, 12, problem.Int32}, {cpu, ByPrices, 11, ""}, {cpu, DP, 9, problem.Int32},
 	} {
 		inst := small16(t, c.n)
 		o := on(c.d)
@@ -91,7 +91,7 @@ func TestSolveInt16OnSeveral(t *testing.T) {
 			t.Errorf("solved by %s", r.Variant)
 		}
 	}
-	inst, err := NewDrawn("planted", 13, 5, Int16)
+	inst, err := NewDrawn("planted", 13, 5, problem.Int16)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestSolveInt16OnSeveral(t *testing.T) {
 	}
 	r, err := Solve(context.Background(), sized, Options{Settings: solve.Settings{Devices: devices[:2]}})
 	verified(t, "sizes", sized, r, err)
-	if sized.Type != Int16 {
+	if sized.Type != problem.Int16 {
 		t.Errorf("restricted values are of %s", sized.Type)
 	}
 }
@@ -119,12 +119,12 @@ func TestInt16Kept(t *testing.T) {
 	devices := emulatedtest.OpenSeveral(t, 2)
 	cpu := host.Open(1)
 	defer cpu.Close()
-	wide, err := draw.ByCoalition(Int32, 13, func(mask uint64) float64 { return float64(draw.Mix(mask)%200) - 50 })
+	wide, err := draw.ByCoalition(problem.Int32, 13, func(mask uint64) float64 { return float64(draw.Mix(mask)%200) - 50 })
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		inst  *Instance
+		inst  *problem.Instance
 		later []device.Device
 		fails bool
 	}{{small16(t, 13), devices, false}, {small16(t, 13), []device.Device{cpu}, true}, {wide, []device.Device{cpu}, false}} {
@@ -157,21 +157,21 @@ func TestSolveNarrowed(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name      string
-		value     Value
+		value     problem.Value
 		of        func(mask uint64) float64
-		gpu, host Value
+		gpu, host problem.Value
 	}{
-		{"small", Int32, whole, Int16, ""},
-		{"small", Int64, whole, Int16, Int32},
-		{"quarters", Float64, func(mask uint64) float64 { return whole(mask) / 4 }, Int16, Int32},
-		{"forbidden", Float32, forbidding, Int16, Int32},
-		{"forbidden", Float64, forbidding, Int16, Int32},
-		{"larger", Float64, func(mask uint64) float64 { return whole(mask) * 1001 / 1024 }, Int32, Int32},
-		{"beyond the bits of a float64", Float64, func(mask uint64) float64 { return float64(draw.Mix(mask)>>11) - 1<<52 }, Int64, Int64},
-		{"real", Float64, func(mask uint64) float64 { return math.Sin(float64(mask)) / 3 * math.Exp2(-float64(mask%64)) }, "", ""},
-		{"real", Float32, func(mask uint64) float64 { return float64(float32(math.Sin(float64(mask)))) }, "", ""},
+		{"small", problem.Int32, whole, problem.Int16, ""},
+		{"small", problem.Int64, whole, problem.Int16, problem.Int32},
+		{"quarters", problem.Float64, func(mask uint64) float64 { return whole(mask) / 4 }, problem.Int16, problem.Int32},
+		{"forbidden", problem.Float32, forbidding, problem.Int16, problem.Int32},
+		{"forbidden", problem.Float64, forbidding, problem.Int16, problem.Int32},
+		{"larger", problem.Float64, func(mask uint64) float64 { return whole(mask) * 1001 / 1024 }, problem.Int32, problem.Int32},
+		{"beyond the bits of a float64", problem.Float64, func(mask uint64) float64 { return float64(draw.Mix(mask)>>11) - 1<<52 }, problem.Int64, problem.Int64},
+		{"real", problem.Float64, func(mask uint64) float64 { return math.Sin(float64(mask)) / 3 * math.Exp2(-float64(mask%64)) }, "", ""},
+		{"real", problem.Float32, func(mask uint64) float64 { return float64(float32(math.Sin(float64(mask)))) }, "", ""},
 	} {
-		for d, want := range map[device.Device]Value{gpu: c.gpu, cpu: c.host} {
+		for d, want := range map[device.Device]problem.Value{gpu: c.gpu, cpu: c.host} {
 			for _, n := range []int{1, 2, 10} {
 				inst, err := draw.ByCoalition(c.value, n, c.of)
 				if err != nil {
@@ -201,7 +201,7 @@ func TestSolveNarrowed(t *testing.T) {
 }
 
 // exact holds a result of floats against the sums of integers.
-func exact(t *testing.T, name string, inst *Instance, r *Result, err error) {
+func exact(t *testing.T, name string, inst *problem.Instance, r *Result, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
@@ -210,7 +210,7 @@ func exact(t *testing.T, name string, inst *Instance, r *Result, err error) {
 	for mask := range values {
 		values[mask] = int64(inst.F64[mask])
 	}
-	whole, err := NewInstance(values, "whole")
+	whole, err := problem.NewInstance(values, "whole")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func exact(t *testing.T, name string, inst *Instance, r *Result, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := Check(whole, r.Structure, want.Value.String()); err != nil || *r.Gap != 0 {
+	if got, err := problem.Check(whole, r.Structure, want.Value.String()); err != nil || *r.Gap != 0 {
 		t.Errorf("%s: found %+v, gap %v, %v", name, got, *r.Gap, err)
 	}
 }
@@ -227,7 +227,7 @@ func exact(t *testing.T, name string, inst *Instance, r *Result, err error) {
 func TestVerifySolved(t *testing.T) {
 	cpu := host.Open(1)
 	defer cpu.Close()
-	inst, err := draw.ByCoalition(Float64, 5, func(mask uint64) float64 { return math.Sqrt(float64(mask)) })
+	inst, err := draw.ByCoalition(problem.Float64, 5, func(mask uint64) float64 { return math.Sqrt(float64(mask)) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +235,7 @@ func TestVerifySolved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, solved := range []Value{Int16, Int32, Float64, "int8"} {
+	for _, solved := range []problem.Value{problem.Int16, problem.Int32, problem.Float64, "int8"} {
 		x := *r
 		x.Solved = solved
 		text, err := json.Marshal(&x)
@@ -251,7 +251,7 @@ func TestVerifySolved(t *testing.T) {
 // Where every structure has a forbidden block, the narrowed solve proves it too.
 func TestNarrowedInfeasible(t *testing.T) {
 	gpu := emulatedtest.Open(t)
-	inst, err := draw.ByCoalition(Float64, 6, func(mask uint64) float64 {
+	inst, err := draw.ByCoalition(problem.Float64, 6, func(mask uint64) float64 {
 		if mask&1 != 0 {
 			return math.Inf(-1)
 		}
@@ -262,7 +262,7 @@ func TestNarrowedInfeasible(t *testing.T) {
 	}
 	o := on(gpu)
 	o.Algorithm = string(Apart)
-	if r, err := Solve(context.Background(), inst, o); !errors.Is(err, solve.ErrInfeasible) || r.Solved != Int16 {
+	if r, err := Solve(context.Background(), inst, o); !errors.Is(err, solve.ErrInfeasible) || r.Solved != problem.Int16 {
 		t.Errorf("found %v, %v", r, err)
 	}
 	if _, err := problem.NewInstance([]int16{0, 1, 2}, "three"); err == nil {

@@ -13,6 +13,7 @@ import (
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
 	"coalesce/solvers/csg/internal/price"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -23,7 +24,7 @@ func hostOptions(algorithm Method) Options {
 // Prices find what the reference finds, and leave a proof that verify checks.
 func TestByPrices(t *testing.T) {
 	for _, name := range Distributions() {
-		for _, as := range []Value{Int32, Int64, Float32, Float64} {
+		for _, as := range []problem.Value{problem.Int32, problem.Int64, problem.Float32, problem.Float64} {
 			inst, err := GenerateAs(name, 11, 5, as)
 			if err != nil {
 				t.Fatal(err)
@@ -65,7 +66,7 @@ func TestByPrices(t *testing.T) {
 
 // From 20 agents on a host begins by prices; where these are given up, its tiles go on.
 func TestPricesByDefault(t *testing.T) {
-	inst, err := GenerateAs("ndcs", 20, 1, Int32)
+	inst, err := GenerateAs("ndcs", 20, 1, problem.Int32)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +89,7 @@ func TestPricesByDefault(t *testing.T) {
 	for mask := range floats[1:] {
 		floats[mask+1] = float32(math.Inf(-1))
 	}
-	none, err := NewInstance(floats, "forbidden")
+	none, err := problem.NewInstance(floats, "forbidden")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +108,7 @@ func TestPricesByDefault(t *testing.T) {
 // Prices with the passes of a device find what a host's do.
 func TestPricesOnDevice(t *testing.T) {
 	d := emulatedtest.Open(t)
-	for _, as := range []Value{Int32, Int64, Float32, Float64} {
+	for _, as := range []problem.Value{problem.Int32, problem.Int64, problem.Float32, problem.Float64} {
 		inst, err := GenerateAs("ndcs", 13, 2, as)
 		if err != nil {
 			t.Fatal(err)

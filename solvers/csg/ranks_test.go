@@ -14,11 +14,12 @@ import (
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
 	"coalesce/solvers/csg/internal/draw"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
 // onRanks solves an instance on ranks with a device each; they must give one answer.
-func onRanks(t *testing.T, inst *Instance, devices []device.Device, o Options) ([]collective.Ranks, *Result) {
+func onRanks(t *testing.T, inst *problem.Instance, devices []device.Device, o Options) ([]collective.Ranks, *Result) {
 	t.Helper()
 	ranks, results := collectivetest.Ranks(len(devices)), make([]*Result, len(devices))
 	err := collective.OnAll(len(devices), func(k int) (err error) {
@@ -44,9 +45,9 @@ func onRanks(t *testing.T, inst *Instance, devices []device.Device, o Options) (
 func TestHostRanks(t *testing.T) {
 	devices := []device.Device{host.Open(1), host.Open(3), host.Open(2)}
 	for _, c := range []struct {
-		value Value
+		value problem.Value
 		n     int
-	}{{Int32, 1}, {Int64, 2}, {Float32, 10}, {Float64, 13}, {Int64, 14}, {Int32, 16}} {
+	}{{problem.Int32, 1}, {problem.Int64, 2}, {problem.Float32, 10}, {problem.Float64, 13}, {problem.Int64, 14}, {problem.Int32, 16}} {
 		inst, err := draw.ByCoalition(c.value, c.n, func(mask uint64) float64 { return float64(draw.Mix(mask)%2000) - 1000 })
 		if err != nil {
 			t.Fatal(err)
@@ -67,7 +68,7 @@ func TestHostRanks(t *testing.T) {
 func TestBytesSent(t *testing.T) {
 	const n, size = 20, 4
 	devices := []device.Device{host.Open(1), host.Open(1), host.Open(1), host.Open(1)}
-	inst, err := draw.ByCoalition(Int32, n, func(mask uint64) float64 { return float64(draw.Mix(mask) % 1000) })
+	inst, err := draw.ByCoalition(problem.Int32, n, func(mask uint64) float64 { return float64(draw.Mix(mask) % 1000) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +90,7 @@ func TestBytesSent(t *testing.T) {
 func TestEmulatedRanks(t *testing.T) {
 	devices := emulatedtest.OpenSeveral(t, 2)
 	for _, n := range []int{1, 9, 13} {
-		inst, err := draw.ByCoalition(Int32, n, func(mask uint64) float64 { return float64(draw.Mix(mask)%2000) - 1000 })
+		inst, err := draw.ByCoalition(problem.Int32, n, func(mask uint64) float64 { return float64(draw.Mix(mask)%2000) - 1000 })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +107,7 @@ func TestEmulatedRanks(t *testing.T) {
 
 // A checkpoint of some ranks is gone on with by more, by fewer and on other devices.
 func TestRanksKept(t *testing.T) {
-	inst, err := draw.ByCoalition(Int32, 15, func(mask uint64) float64 { return float64(draw.Mix(mask)%2000) - 1000 })
+	inst, err := draw.ByCoalition(problem.Int32, 15, func(mask uint64) float64 { return float64(draw.Mix(mask)%2000) - 1000 })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +145,7 @@ func TestRanksKept(t *testing.T) {
 // Prices run on one rank.
 func TestRanksRefused(t *testing.T) {
 	h := host.Open(1)
-	inst, err := draw.ByCoalition(Int32, 5, drawnMask)
+	inst, err := draw.ByCoalition(problem.Int32, 5, drawnMask)
 	if err != nil {
 		t.Fatal(err)
 	}

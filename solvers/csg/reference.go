@@ -7,6 +7,7 @@ import (
 
 	"coalesce/solvers/csg/internal/plan"
 	"coalesce/solvers/csg/internal/reference"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -32,7 +33,7 @@ func Splittings(m Method, n int) (*big.Int, error) { return reference.Splittings
 
 // Reference solves an instance on one core, one splitting after the other. Tests and --verify
 // compare every other solver with it.
-func Reference(inst *Instance, m Method) (*Result, error) {
+func Reference(inst *problem.Instance, m Method) (*Result, error) {
 	inst, err := inMemory(inst)
 	if err != nil {
 		return nil, fmt.Errorf("reference: %w", err)
@@ -57,11 +58,13 @@ func Reference(inst *Instance, m Method) (*Result, error) {
 // evaluated: f[S] is the best value found of a partition of S. With DP that is the optimum
 // for every S; with IDP and Apart it is for the grand coalition, and a lower bound for
 // others (no less than v).
-func Table[T Number](v []T, m Method) (f []T, splittings uint64) { return reference.Table(v, m) }
+func Table[T problem.Number](v []T, m Method) (f []T, splittings uint64) {
+	return reference.Table(v, m)
+}
 
 // StructureOf rebuilds an optimal structure from f (Algorithm 2 of GPU-CSG): a
 // coalition no splitting of which attains f is a block. Where a coalition is
 // worth as much whole as split, it stays whole when v is given; v may be nil.
-func StructureOf[T Number](v, f []T) Structure {
+func StructureOf[T problem.Number](v, f []T) problem.Structure {
 	return reference.Restore(v, f, uint64(len(f)-1))
 }

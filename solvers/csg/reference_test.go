@@ -9,11 +9,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
 // bestPartition tries every partition: the first agent's block, then the rest.
-func bestPartition[T Number](v []T, left uint64) T {
+func bestPartition[T problem.Number](v []T, left uint64) T {
 	if left == 0 {
 		return 0
 	}
@@ -48,7 +49,7 @@ func TestReferenceAgainstEveryPartition(t *testing.T) {
 			}
 			want := bestPartition(v, uint64(len(v)-1))
 			for _, m := range Methods() {
-				inst, err := NewInstance(append([]int32(nil), v...), "test")
+				inst, err := problem.NewInstance(append([]int32(nil), v...), "test")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -67,7 +68,7 @@ func TestReferenceAgainstEveryPartition(t *testing.T) {
 func TestReferenceFloats(t *testing.T) {
 	for _, name := range Distributions() {
 		for n := 1; n <= 8; n++ {
-			for _, as := range []Value{Float32, Float64} {
+			for _, as := range []problem.Value{problem.Float32, problem.Float64} {
 				inst, err := GenerateAs(name, n, 7, as)
 				if err != nil {
 					t.Fatal(err)
@@ -95,7 +96,7 @@ func TestReferenceFloats(t *testing.T) {
 func TestReferenceKnownAnswer(t *testing.T) {
 	v := []int32{0, 30, 40, 50, 25, 60, 55, 90, 45, 80, 70, 120, 80, 100, 115, 140}
 	for _, m := range Methods() {
-		inst, err := NewInstance(append([]int32(nil), v...), "ODP-IP")
+		inst, err := problem.NewInstance(append([]int32(nil), v...), "ODP-IP")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +118,7 @@ func TestReferenceInfeasible(t *testing.T) {
 			v[i] = math.Inf(-1)
 		}
 	}
-	inst, err := NewInstance(v, "test")
+	inst, err := problem.NewInstance(v, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +179,7 @@ func TestSplittingsKnown(t *testing.T) {
 
 // With DP, f is the optimum of every coalition.
 func TestTableOfEveryCoalition(t *testing.T) {
-	inst, err := GenerateAs("ndcs", 7, 3, Int32)
+	inst, err := GenerateAs("ndcs", 7, 3, problem.Int32)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,14 +192,14 @@ func TestTableOfEveryCoalition(t *testing.T) {
 	// Rebuilding from f alone gives the same value as with v.
 	for _, v := range [][]int32{inst.I32, nil} {
 		s := StructureOf(v, f)
-		if _, err := Check(inst, s, fmt.Sprint(f[len(f)-1])); err != nil {
+		if _, err := problem.Check(inst, s, fmt.Sprint(f[len(f)-1])); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
 func BenchmarkReference(b *testing.B) {
-	inst, err := GenerateAs("uniform", 18, 1, Int32)
+	inst, err := GenerateAs("uniform", 18, 1, problem.Int32)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -23,15 +23,15 @@ type Prices struct {
 type Result struct {
 	solve.Report
 	// blocks as lists of agents from 1
-	Structure Structure `json:"solution" none:"every structure has a forbidden block"`
+	Structure problem.Structure `json:"solution" none:"every structure has a forbidden block"`
 	// names of the agents
 	Names []string `json:"agents,omitempty" none:"they have none"`
 	// type of the values
-	Type Value `json:"type"`
+	Type problem.Value `json:"type"`
 	// type of the integers that were added in place of the values
-	Solved Value `json:"solved,omitempty" none:"values were added as they are"`
+	Solved problem.Value `json:"solved,omitempty" none:"values were added as they are"`
 	// numbers of members that blocks may have, such as 1-3,5
-	Sizes Sizes `json:"sizes,omitzero" none:"there is no restriction"`
+	Sizes problem.Sizes `json:"sizes,omitzero" none:"there is no restriction"`
 	// splittings of coalitions that were evaluated
 	Splittings float64 `json:"splittings"`
 	// data that the devices of this process, or its rank, sent to others
@@ -39,11 +39,11 @@ type Result struct {
 	// prices of the agents that prove the structure optimal, and the work of the proof
 	Prices *Prices `json:"prices,omitempty" none:"another algorithm solved the instance"`
 	// findings of the check of the answer
-	Certificate Certificate `json:"certificate"`
+	Certificate problem.Certificate `json:"certificate"`
 }
 
 // NewResult is a result with the facts of its instance and no answer.
-func NewResult(inst *Instance) *Result {
+func NewResult(inst *problem.Instance) *Result {
 	return &Result{Report: solve.Report{Problem: "csg", Instance: inst.Source, Size: map[string]int{"agents": inst.N}, Notes: slices.Clip(inst.Notes)},
 		Names: inst.Names, Type: inst.Type, Sizes: inst.Sizes}
 }
@@ -55,9 +55,9 @@ func NewResult(inst *Instance) *Result {
 // (problem.Ceiling, or that of the prices).
 // Its errors wrap ErrCheck, or solve.ErrInfeasible where every structure has a
 // forbidden block.
-func (r *Result) Certify(inst *Instance, claimed string) error {
+func (r *Result) Certify(inst *problem.Instance, claimed string) error {
 	r.Structure.Sort()
-	c, err := Check(inst, r.Structure, claimed)
+	c, err := problem.Check(inst, r.Structure, claimed)
 	r.Certificate = c
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (r *Result) Certify(inst *Instance, claimed string) error {
 }
 
 // takeOutcome keeps what an algorithm found, and how.
-func (r *Result) takeOutcome(inst *Instance, out *attempt.Outcome) {
+func (r *Result) takeOutcome(inst *problem.Instance, out *attempt.Outcome) {
 	r.Algorithm, r.Variant, r.Reason = string(out.Algorithm), out.Variant, out.Reason
 	r.Structure, r.Solved, r.Splittings, r.Sent = out.Structure, out.Solved, out.Splittings, out.Sent
 	r.Seconds.Prepare = out.Prepare
@@ -92,12 +92,12 @@ func (r *Result) takeOutcome(inst *Instance, out *attempt.Outcome) {
 
 // certifyInfeasible makes the result say that every structure has a forbidden block. It is proven where a search for
 // one without is short enough to be made again by Verify.
-func (r *Result) certifyInfeasible(inst *Instance) error {
+func (r *Result) certifyInfeasible(inst *problem.Instance) error {
 	r.Structure = nil
 	r.ProveInfeasible()
 	switch found, known := inst.FindFeasible(); {
 	case found != nil:
-		return fmt.Errorf("%w: every structure was said to have a forbidden block, found %v", ErrCheck, found.Lists())
+		return fmt.Errorf("%w: every structure was said to have a forbidden block, found %v", problem.ErrCheck, found.Lists())
 	case !known:
 		r.Proven = false
 		r.Notes = append(r.Notes, "that every structure has a forbidden block is not proven: to look at all of them takes too long")

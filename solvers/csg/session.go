@@ -8,6 +8,7 @@ import (
 
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg/internal/kernels"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -32,10 +33,10 @@ func Open(o Options) (*Session, error) {
 }
 
 // Solve is the package's Solve.
-func (s *Session) Solve(ctx context.Context, inst *Instance) (*Result, error) {
+func (s *Session) Solve(ctx context.Context, inst *problem.Instance) (*Result, error) {
 	r := &run{Session: s, inst: inst}
 	found, err := solve.Run(ctx, &s.Settings, r)
-	if errors.Is(err, ErrCheck) {
+	if errors.Is(err, problem.ErrCheck) {
 		err = cmp.Or(r.inst.CheckUnchanged(), err)
 	}
 	if err != nil {

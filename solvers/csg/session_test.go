@@ -7,6 +7,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -61,7 +62,7 @@ func TestSession(t *testing.T) {
 		}
 		loads, allocs := 0, 0
 		for k, n := range []int{6, 6, 7, 6} {
-			inst, err := GenerateAs("uniform", n, uint64(k), Int32)
+			inst, err := GenerateAs("uniform", n, uint64(k), problem.Int32)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,7 +105,7 @@ func TestSessionGoesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inst, err := GenerateAs("uniform", 12, 1, Int32)
+	inst, err := GenerateAs("uniform", 12, 1, problem.Int32)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,13 +13,14 @@ import (
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
 	"coalesce/solvers/csg/internal/draw"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
 // bruteForce is the best sum of blocks of sizes, nil where there is none.
-func bruteForce(inst *Instance, sizes Sizes) *big.Float {
+func bruteForce(inst *problem.Instance, sizes problem.Sizes) *big.Float {
 	var best *big.Float
-	partitions(inst.GrandCoalition(), nil, func(blocks Structure) {
+	partitions(inst.GrandCoalition(), nil, func(blocks problem.Structure) {
 		sum := new(big.Float).SetPrec(2000)
 		for _, b := range blocks {
 			if !sizes.Allows(b) || math.IsInf(inst.Value64(b), -1) {
@@ -43,13 +44,13 @@ func TestSizes(t *testing.T) {
 	defer h.Close()
 	r := rand.New(rand.NewPCG(9, 9))
 	for round := range 36 {
-		value := []Value{Int32, Int64, Float32, Float64}[round%4]
+		value := []problem.Value{problem.Int32, problem.Int64, problem.Float32, problem.Float64}[round%4]
 		n := []int{8, 7, 4, 1, 6, 9, 3, 5, 2}[round/4]
-		sizes := Sizes(r.Uint64N(1<<n)) << 1
+		sizes := problem.Sizes(r.Uint64N(1<<n)) << 1
 		if sizes == 0 {
 			sizes = 1 << n
 		}
-		draw := func() *Instance {
+		draw := func() *problem.Instance {
 			inst, err := draw.ByCoalition(value, n, func(mask uint64) float64 {
 				switch round % 3 {
 				case 0:
@@ -111,7 +112,7 @@ func TestSizes(t *testing.T) {
 // The kernels of prices take 11 agents at least, too many to try all partitions: the
 // reference, which TestSizes holds against them, stands for these.
 func TestSizesByKernelsOfPrices(t *testing.T) {
-	inst, err := draw.ByCoalition(Int32, 11, func(mask uint64) float64 { return float64(draw.Mix(mask) % 500) })
+	inst, err := draw.ByCoalition(problem.Int32, 11, func(mask uint64) float64 { return float64(draw.Mix(mask) % 500) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,12 +133,12 @@ func float64Of(x *big.Float) float64 { y, _ := x.Float64(); return y }
 
 func TestParseSizes(t *testing.T) {
 	for text, want := range map[string]string{"1-3,5": "1-3,5", "2-": "2-40", "3, 1": "1,3", "40": "40", "4,3-6": "3-6"} {
-		if s, err := ParseSizes(text); err != nil || s.String() != want {
+		if s, err := problem.ParseSizes(text); err != nil || s.String() != want {
 			t.Errorf("%q: found %s, %v, expected %s", text, s, err, want)
 		}
 	}
 	for _, text := range []string{"", "0", "3-2", "41", "1-41", "-3", "1,,2", "a", "1-2-3"} {
-		if s, err := ParseSizes(text); err == nil {
+		if s, err := problem.ParseSizes(text); err == nil {
 			t.Errorf("%q: found %s, expected an error", text, s)
 		}
 	}
@@ -146,7 +147,7 @@ func TestParseSizes(t *testing.T) {
 		n     int
 		want  bool
 	}{{"3", 7, false}, {"3,2", 7, true}, {"40", 40, true}, {"7", 40, false}, {"5", 0, true}, {"2-", 1, false}} {
-		s, err := ParseSizes(c.sizes)
+		s, err := problem.ParseSizes(c.sizes)
 		if err != nil || s.CanDivide(c.n) != c.want {
 			t.Errorf("%d agents in blocks of %s: found %v, %v", c.n, c.sizes, s.CanDivide(c.n), err)
 		}
@@ -156,7 +157,7 @@ func TestParseSizes(t *testing.T) {
 // Values of forbidden coalitions make int32 int64 where they need it, and no more than
 // int64 holds is refused.
 func TestRestrictPromotes(t *testing.T) {
-	of := func(value Value, each float64) *Instance {
+	of := func(value problem.Value, each float64) *problem.Instance {
 		inst, err := draw.ByCoalition(value, 6, func(mask uint64) float64 { return each })
 		if err != nil {
 			t.Fatal(err)
@@ -164,17 +165,17 @@ func TestRestrictPromotes(t *testing.T) {
 		return inst
 	}
 	for _, c := range []struct {
-		value Value
+		value problem.Value
 		each  float64
-		sizes Sizes
-		want  Value // none: refused
-	}{{Int32, 1e8, 1 << 2, Int32}, {Int32, 3e8, 1 << 2, Int64}, {Int64, 1e18, 1 << 2, Int64}, {Int64, -1.5e18, 1 << 2, Int64}, {Int64, -1e18, 1 << 1, ""}} {
+		sizes problem.Sizes
+		want  problem.Value // none: refused
+	}{{problem.Int32, 1e8, 1 << 2, problem.Int32}, {problem.Int32, 3e8, 1 << 2, problem.Int64}, {problem.Int64, 1e18, 1 << 2, problem.Int64}, {problem.Int64, -1.5e18, 1 << 2, problem.Int64}, {problem.Int64, -1e18, 1 << 1, ""}} {
 		inst := of(c.value, c.each)
-		if err := inst.Restrict(c.sizes); (c.want == "") != errors.Is(err, ErrValue) || c.want != "" && inst.Type != c.want {
+		if err := inst.Restrict(c.sizes); (c.want == "") != errors.Is(err, problem.ErrValue) || c.want != "" && inst.Type != c.want {
 			t.Errorf("%g as %s: found %s, %v, expected %s", c.each, c.value, inst.Type, err, c.want)
 		}
 	}
-	twice := of(Int32, 1)
+	twice := of(problem.Int32, 1)
 	if err := errors.Join(twice.Restrict(1<<2), twice.Restrict(1<<2)); err == nil {
 		t.Error("restricted twice: no error")
 	}

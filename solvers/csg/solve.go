@@ -55,7 +55,7 @@ func (o *Options) checkpoint() *checkpoint.Spec {
 // the error wraps solve.ErrInfeasible, and the result says so. Errors of checkpoints that cannot be continued wrap
 // ErrCheckpoint, those of memory
 // device.ErrMemory, those of a wrong answer ErrCheck.
-func Solve(ctx context.Context, inst *Instance, o Options) (r *Result, err error) {
+func Solve(ctx context.Context, inst *problem.Instance, o Options) (r *Result, err error) {
 	err = solve.WithSession(Open, o, func(s *Session) error {
 		r, err = s.Solve(ctx, inst)
 		return err
@@ -71,7 +71,7 @@ var ErrCheckpoint = checkpoint.ErrRefused
 // structure is certified.
 type run struct {
 	*Session
-	inst   *Instance // prepared, from Plan on
+	inst   *problem.Instance // prepared, from Plan on
 	began  time.Time
 	plan   *plan.Plan
 	task   *attempt.Task
@@ -113,7 +113,7 @@ func (r *run) Plan(ctx context.Context) (*Result, iter.Seq[solve.Attempt[*attemp
 }
 
 // begin makes the task and the result of a prepared instance. The incumbent is the structure to begin with where that is the best known.
-func (r *run) begin(inst *Instance, facts device.Facts) error {
+func (r *run) begin(inst *problem.Instance, facts device.Facts) error {
 	r.inst, r.result = inst, NewResult(inst)
 	r.task = &attempt.Task{Instance: inst, Settings: &r.Settings, Facts: facts, Incumbent: problem.NewIncumbent(inst)}
 	blocks, _, err := problem.TakeStart(&r.Settings, inst.N)
@@ -169,7 +169,7 @@ func (r *run) attempts(ctx context.Context, algorithms iter.Seq2[Method, attempt
 				if errors.Is(err, solve.ErrGaveUp) {
 					r.Logf("%v", err)
 				}
-				if over := ctx.Err(); over != nil && err != nil && r.RankCount() > 1 && !errors.Is(err, ErrCheck) {
+				if over := ctx.Err(); over != nil && err != nil && r.RankCount() > 1 && !errors.Is(err, problem.ErrCheck) {
 					err = errors.Join(over, err) // exchanges fail where other ranks have ended
 				}
 				if r.plan != nil {
@@ -226,7 +226,7 @@ func (r *run) acceptIncumbent() (err error) {
 }
 
 // inMemory is an instance that is safe to add up, its values in this machine's memory.
-func inMemory(inst *Instance) (*Instance, error) {
+func inMemory(inst *problem.Instance) (*problem.Instance, error) {
 	if err := inst.Check(); err != nil {
 		return nil, err
 	}

@@ -11,12 +11,13 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
 // A solve begins with a structure: where it ends at once, that one is the answer. Algorithms find the optimum from any start.
 func TestStart(t *testing.T) {
-	inst, err := GenerateAs("pascal", 12, 3, Int32)
+	inst, err := GenerateAs("pascal", 12, 3, problem.Int32)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,10 +25,10 @@ func TestStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bad := Blocks{{1, 2, 3, 4, 5, 6}, {7, 8, 9, 10, 11, 12}}
+	bad := problem.Blocks{{1, 2, 3, 4, 5, 6}, {7, 8, 9, 10, 11, 12}}
 	for name, d := range map[string]device.Device{"host": host.Open(1), "emulated": emulatedtest.Open(t)} {
 		for _, algorithm := range []Method{"", ByPrices, Apart, DP} {
-			for _, start := range []Blocks{bad, best.Structure.Lists()} {
+			for _, start := range []problem.Blocks{bad, best.Structure.Lists()} {
 				r, err := Solve(t.Context(), inst, Options{Settings: solve.Settings{Devices: []device.Device{d}, Algorithm: string(algorithm), Start: start}})
 				if err != nil || !r.Proven || r.Value != best.Value {
 					t.Errorf("%s, %s: found %+v, %v, expected %s", name, algorithm, r, err, best.Value)
@@ -39,7 +40,7 @@ func TestStart(t *testing.T) {
 	stop()
 	d := host.Open(1)
 	for _, algorithm := range []Method{ByPrices, Apart, IDP} {
-		r, err := Solve(ended, inst, Options{Settings: solve.Settings{Devices: []device.Device{d}, Algorithm: string(algorithm), Start: Blocks(best.Structure.Lists())}})
+		r, err := Solve(ended, inst, Options{Settings: solve.Settings{Devices: []device.Device{d}, Algorithm: string(algorithm), Start: problem.Blocks(best.Structure.Lists())}})
 		if err != nil || !r.Stopped || r.Proven || r.Value != best.Value {
 			t.Errorf("%s, ended: found %+v, %v", algorithm, r, err)
 		}
@@ -49,7 +50,7 @@ func TestStart(t *testing.T) {
 // A solve stops at a target where a structure meets it on the way: the first ones, one to begin with, or one of prices. Else it goes on
 // to the optimum. The answer is not proven then, and nothing stopped it.
 func TestTarget(t *testing.T) {
-	inst, err := GenerateAs("cauchy", 14, 5, Int32)
+	inst, err := GenerateAs("cauchy", 14, 5, problem.Int32)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func TestTarget(t *testing.T) {
 		if r := run(algorithm, -1e12, nil); r.Proven || r.Splittings > 0 || r.Prices != nil {
 			t.Errorf("%s: single agents meet the target, found %+v", algorithm, r)
 		}
-		if r := run(algorithm, optimum, Blocks(best.Structure.Lists())); r.Proven || r.Splittings > 0 || r.Value != best.Value {
+		if r := run(algorithm, optimum, problem.Blocks(best.Structure.Lists())); r.Proven || r.Splittings > 0 || r.Value != best.Value {
 			t.Errorf("%s: the start meets the target, found %+v", algorithm, r)
 		}
 		if r := run(algorithm, optimum+1, nil); !r.Proven || r.Value != best.Value {
@@ -88,16 +89,16 @@ func TestTarget(t *testing.T) {
 }
 
 func TestStartRefused(t *testing.T) {
-	inst, err := NewInstance([]float64{0, 1, 1, math.Inf(-1)}, "two agents")
+	inst, err := problem.NewInstance([]float64{0, 1, 1, math.Inf(-1)}, "two agents")
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := host.Open(1)
 	for want, start := range map[string]solve.Start{
-		"Start: found agent 2 in no block":                  Blocks{{1}},
-		"Start: found agent 1 in block 2":                   Blocks{{1}, {1, 2}},
-		"Start: found agent 3 in block 1":                   Blocks{{3}},
-		"Start: found the block {1, 2}, which is forbidden": Blocks{{1, 2}},
+		"Start: found agent 2 in no block":                  problem.Blocks{{1}},
+		"Start: found agent 1 in block 2":                   problem.Blocks{{1}, {1, 2}},
+		"Start: found agent 3 in block 1":                   problem.Blocks{{3}},
+		"Start: found the block {1, 2}, which is forbidden": problem.Blocks{{1, 2}},
 	} {
 		if _, err := Solve(t.Context(), inst, Options{Settings: solve.Settings{Devices: []device.Device{d}, Start: start, TimeLimit: time.Minute}}); !errors.Is(err, solve.ErrInput) || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %s", err, want)
@@ -106,7 +107,7 @@ func TestStartRefused(t *testing.T) {
 	if err := inst.Restrict(1 << 2); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Solve(t.Context(), inst, Options{Settings: solve.Settings{Devices: []device.Device{d}, Start: Blocks{{1}, {2}}}}); err == nil {
+	if _, err := Solve(t.Context(), inst, Options{Settings: solve.Settings{Devices: []device.Device{d}, Start: problem.Blocks{{1}, {2}}}}); err == nil {
 		t.Error("single agents, where blocks have two: found no error")
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestStoppedBound(t *testing.T) {
 	d := host.Open(1)
 	t.Cleanup(func() { d.Close() })
-	inst, err := GenerateAs("uniform", 12, 3, Int32)
+	inst, err := GenerateAs("uniform", 12, 3, problem.Int32)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,18 +5,19 @@ import (
 
 	"coalesce/autotune/subject"
 	"coalesce/solvers/csg/internal/tune"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
 // Subjects are the families of this problem, for the tuner: on each kind of device the
 // solver's choice first.
 func Subjects() []subject.Subject {
-	return tune.Subjects(func(o solve.Settings) (func(context.Context, *Instance) (*solve.Report, error), func() error, error) {
+	return tune.Subjects(func(o solve.Settings) (func(context.Context, *problem.Instance) (*solve.Report, error), func() error, error) {
 		s, err := Open(Options{Settings: o})
 		if err != nil {
 			return nil, nil, err
 		}
-		return func(ctx context.Context, inst *Instance) (*solve.Report, error) {
+		return func(ctx context.Context, inst *problem.Instance) (*solve.Report, error) {
 			r, err := s.Solve(ctx, inst)
 			if err != nil {
 				return nil, err

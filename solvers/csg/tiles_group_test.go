@@ -10,6 +10,7 @@ import (
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
 	"coalesce/solvers/csg/internal/draw"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -18,9 +19,9 @@ import (
 func TestSolveOnSeveral(t *testing.T) {
 	devices := emulatedtest.OpenSeveral(t, 3)
 	for _, c := range []struct {
-		value Value
+		value problem.Value
 		n     int
-	}{{Int32, 1}, {Int32, 2}, {Int64, 9}, {Float32, 10}, {Int32, 12}, {Float64, 13}, {Int32, 14}} {
+	}{{problem.Int32, 1}, {problem.Int32, 2}, {problem.Int64, 9}, {problem.Float32, 10}, {problem.Int32, 12}, {problem.Float64, 13}, {problem.Int32, 14}} {
 		inst, err := draw.ByCoalition(c.value, c.n, func(mask uint64) float64 { return float64(draw.Mix(mask)%2000) - 1000 })
 		if err != nil {
 			t.Fatal(err)
@@ -44,7 +45,7 @@ func TestSolveOnSeveral(t *testing.T) {
 func TestSeveralRefused(t *testing.T) {
 	h := host.Open(1)
 	defer h.Close()
-	inst, err := draw.ByCoalition(Int32, 5, drawnMask)
+	inst, err := draw.ByCoalition(problem.Int32, 5, drawnMask)
 	if err != nil {
 		t.Fatal(err)
 	}

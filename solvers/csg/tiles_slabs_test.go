@@ -15,6 +15,7 @@ import (
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/solvers/csg/internal/draw"
 	"coalesce/solvers/csg/internal/tiles"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 	"coalesce/templates"
 )
@@ -34,20 +35,20 @@ func narrow(t *testing.T, count int, memory int64) (devices []device.Device) {
 func TestSlabs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		value         Value
+		value         problem.Value
 		n, members    int
 		bits          int
 		least, values float64 // how values are drawn
 		memory        int64
 	}{
-		{Int32, 14, 2, 3, -1000, 2000, 72 << 10},
-		{Int32, 14, 3, 4, 0, 3, 48 << 10}, // ties
-		{Int32, 15, 4, 5, -1000, 2000, 56 << 10},
-		{Int16, 15, 2, 3, -1000, 2000, 72 << 10},
-		{Int16, 14, 2, 3, -1000, 2000, 36 << 10},
-		{Int64, 13, 2, 3, 0, 1000, 72 << 10},
-		{Float32, 14, 2, 4, -3, 7, 52 << 10},
-		{Float64, 14, 3, 3, -1000, 2000, 110 << 10},
+		{problem.Int32, 14, 2, 3, -1000, 2000, 72 << 10},
+		{problem.Int32, 14, 3, 4, 0, 3, 48 << 10}, // ties
+		{problem.Int32, 15, 4, 5, -1000, 2000, 56 << 10},
+		{problem.Int16, 15, 2, 3, -1000, 2000, 72 << 10},
+		{problem.Int16, 14, 2, 3, -1000, 2000, 36 << 10},
+		{problem.Int64, 13, 2, 3, 0, 1000, 72 << 10},
+		{problem.Float32, 14, 2, 4, -3, 7, 52 << 10},
+		{problem.Float64, 14, 3, 3, -1000, 2000, 110 << 10},
 	} {
 		inst, err := draw.ByCoalition(c.value, c.n, func(mask uint64) float64 { return math.Floor(c.least + float64(draw.Mix(mask)%1000)*c.values/1000) })
 		if err != nil {
@@ -90,7 +91,7 @@ func TestSlabs(t *testing.T) {
 // docs/notes/cluster.md predicts.
 func TestSlabsDrawn(t *testing.T) {
 	devices := narrow(t, 2, 72<<10)
-	inst, err := NewDrawn("planted", 14, 5, Int32)
+	inst, err := NewDrawn("planted", 14, 5, problem.Int32)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +120,7 @@ func TestSlabsDrawn(t *testing.T) {
 // What does not fit as slabs either is refused with the memory that it takes.
 func TestSlabsRefused(t *testing.T) {
 	devices := narrow(t, 2, 30<<10)
-	inst, err := draw.ByCoalition(Int32, 14, func(mask uint64) float64 { return float64(draw.Mix(mask) % 100000) })
+	inst, err := draw.ByCoalition(problem.Int32, 14, func(mask uint64) float64 { return float64(draw.Mix(mask) % 100000) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +128,7 @@ func TestSlabsRefused(t *testing.T) {
 	if err == nil || !errors.Is(err, device.ErrMemory) {
 		t.Errorf("found %v, expected too little memory", err)
 	}
-	if err := CheckSize(devices[0].Facts(), 14, Int32, 2); err == nil {
+	if err := CheckSize(devices[0].Facts(), 14, problem.Int32, 2); err == nil {
 		t.Errorf("found %v before anything is read", err)
 	}
 }

@@ -6,13 +6,14 @@ import (
 
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/solvers/csg/internal/draw"
+	"coalesce/solvers/csg/problem"
 )
 
 // The solver's choice on a GPU for 0 to 14 agents, every type.
 func TestSolveByTiles(t *testing.T) {
 	d := emulatedtest.Open(t)
 	for _, n := range []int{0, 1, 2, 5, 9, 11, 13} {
-		for _, value := range []Value{Int32, Int64, Float32, Float64} {
+		for _, value := range []problem.Value{problem.Int32, problem.Int64, problem.Float32, problem.Float64} {
 			inst, err := draw.ByCoalition(value, n, func(mask uint64) float64 { return float64(draw.Mix(mask)%2000) - 1000 })
 			if err != nil {
 				t.Fatal(err)

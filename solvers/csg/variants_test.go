@@ -13,6 +13,7 @@ import (
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
 	"coalesce/solvers/csg/internal/draw"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -125,7 +126,7 @@ func TestSolveOnHost(t *testing.T) {
 	d := host.Open(0)
 	defer d.Close()
 	for n := 1; n <= 15; n++ {
-		for _, value := range []Value{Int32, Int64, Float32, Float64} {
+		for _, value := range []problem.Value{problem.Int32, problem.Int64, problem.Float32, problem.Float64} {
 			inst, err := draw.ByCoalition(value, n, func(mask uint64) float64 { return float64(draw.Mix(mask)%2000) - 1000 })
 			if err != nil {
 				t.Fatal(err)
@@ -149,7 +150,7 @@ func TestSolveSmallest(t *testing.T) {
 	d := host.Open(1)
 	defer d.Close()
 	for n, want := range []string{"0", "-7"} {
-		inst, err := draw.ByCoalition(Int32, n, func(uint64) float64 { return -7 })
+		inst, err := draw.ByCoalition(problem.Int32, n, func(uint64) float64 { return -7 })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +167,7 @@ func TestSolveSmallest(t *testing.T) {
 func TestSolveRefuses(t *testing.T) {
 	d := host.Open(1)
 	defer d.Close()
-	inst, err := draw.ByCoalition(Int32, 3, drawnMask)
+	inst, err := draw.ByCoalition(problem.Int32, 3, drawnMask)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +206,7 @@ func drawnMask(mask uint64) float64 { return float64(draw.Mix(mask) % 100) }
 
 func otherType(t *testing.T) string {
 	for _, v := range gencsg.Hosttiles.Variants {
-		if gencsg.Hosttiles.Value(&v, "value") == string(Float64) {
+		if gencsg.Hosttiles.Value(&v, "value") == string(problem.Float64) {
 			return v.Label
 		}
 	}

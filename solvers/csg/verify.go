@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"coalesce/solvers/csg/internal/price"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -19,7 +20,7 @@ import (
 // no structure exceeds this total is proven by prices alone, whose proof is checked; other
 // algorithms leave none. An instance that is not restricted is restricted to the sizes
 // of blocks that the result names. Errors are those of an object that cannot be read.
-func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
+func Verify(inst *problem.Instance, result []byte) (*solve.Verdict, error) {
 	var x struct {
 		Result
 		Solution [][]int `json:"solution"`
@@ -100,7 +101,7 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 }
 
 // verifyShares holds the bound of a solve that was ended against that of the agents' shares.
-func verifyShares(v *solve.Verdict, inst *Instance, stated solve.Number) {
+func verifyShares(v *solve.Verdict, inst *problem.Instance, stated solve.Number) {
 	bound, ok := inst.ShareBound().Rat()
 	claimed, too := stated.Rat()
 	if !ok || !too || claimed.Cmp(bound) < 0 {
@@ -112,12 +113,12 @@ func verifyShares(v *solve.Verdict, inst *Instance, stated solve.Number) {
 }
 
 // structure is what lists of agents 1..n say. Errors wrap ErrCheck.
-func structure(inst *Instance, lists [][]int) (Structure, error) {
-	s := make(Structure, len(lists))
+func structure(inst *problem.Instance, lists [][]int) (problem.Structure, error) {
+	s := make(problem.Structure, len(lists))
 	for k, list := range lists {
 		for _, agent := range list {
 			if agent < 1 || agent > inst.N || s[k]>>(agent-1)&1 == 1 {
-				return nil, fmt.Errorf("%w: found agent %d in block %d, expected different ones from 1 to %d", ErrCheck, agent, k+1, inst.N)
+				return nil, fmt.Errorf("%w: found agent %d in block %d, expected different ones from 1 to %d", problem.ErrCheck, agent, k+1, inst.N)
 			}
 			s[k] |= 1 << (agent - 1)
 		}
@@ -126,7 +127,7 @@ func structure(inst *Instance, lists [][]int) (Structure, error) {
 }
 
 // verifyInfeasible looks for a structure without a forbidden block, where the result says that there is none.
-func verifyInfeasible(v *solve.Verdict, inst *Instance, stated *solve.Report) {
+func verifyInfeasible(v *solve.Verdict, inst *problem.Instance, stated *solve.Report) {
 	if stated.Value != "" {
 		v.Refute("the result has a value and no solution")
 		return
@@ -154,17 +155,17 @@ func verifyInfeasible(v *solve.Verdict, inst *Instance, stated *solve.Report) {
 }
 
 // verifyPrices checks a result's proof, and notes what was found.
-func verifyPrices(v *solve.Verdict, inst *Instance, r *Result) {
+func verifyPrices(v *solve.Verdict, inst *problem.Instance, r *Result) {
 	limits := price.Settings{Steps: 1 << 36, Columns: 1 << 25}
 	var steps int64
 	var err error
 	inst = inst.Widen().Instance
 	switch inst.Type {
-	case Int32:
+	case problem.Int32:
 		steps, err = price.Verify(context.Background(), inst.I32, r.Structure, &r.Prices.Proof, limits)
-	case Int64:
+	case problem.Int64:
 		steps, err = price.Verify(context.Background(), inst.I64, r.Structure, &r.Prices.Proof, limits)
-	case Float32:
+	case problem.Float32:
 		steps, err = price.Verify(context.Background(), inst.F32, r.Structure, &r.Prices.Proof, limits)
 	default:
 		steps, err = price.Verify(context.Background(), inst.F64, r.Structure, &r.Prices.Proof, limits)

@@ -85,7 +85,7 @@ func (r *run) chooseEngine(p *problem.Normal) (tuned.Choice, engine, error) {
 
 // A planted problem is one whose best value is known.
 type planted struct {
-	inst *Instance
+	inst *problem.Instance
 	best int64
 }
 

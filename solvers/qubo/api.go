@@ -2,7 +2,7 @@
 // that xᵀQx is largest or smallest. Ising models (spins of -1 and +1) and
 // maximum cuts are the same problem in other words.
 //
-// An Instance is read from a file (Read), built (NewBuilder) or drawn (Palubeckis). Solve checks it
+// A problem.Instance is read from a file (Read), built (problem.NewBuilder) or drawn (Palubeckis). Solve checks it
 // and brings it to one form: maximise, with int64 coefficients. It fixes the variables that it can
 // prove, hands the rest to a search on a device or on the host, and recomputes the value of the
 // solution from the instance's own coefficients.
@@ -29,62 +29,12 @@ import (
 	"coalesce/solvers/solve"
 )
 
-// The problem, which package problem describes.
-type (
-	// An Instance is a binary quadratic program: read only once it is made.
-	Instance = problem.Instance
-	// Terms are the coefficients of an instance: of integers or of floats.
-	Terms[T problem.Number] = problem.Terms[T]
-	// A Form says whether coefficients are those of a QUBO, of an Ising model or of a graph to cut.
-	Form = problem.Form
-	// A Sense says whether the largest or the smallest value is asked for.
-	Sense = problem.Sense
-	// An Amount is a value: every digit of an integer, or a float64.
-	Amount = problem.Amount
-	// Bits are the values of all variables.
-	Bits = problem.Bits
-)
-
 // A Frustration is a proof of a bound by frustrated sets of edges.
 type Frustration = frustration.Proof
 
-// The forms of instances.
-const (
-	QUBO   = problem.QUBO
-	Ising  = problem.Ising
-	MaxCut = problem.MaxCut
-)
-
-// The senses of instances.
-const (
-	Maximize = problem.Maximize
-	Minimize = problem.Minimize
-)
-
-// MaxVariables is the largest number of variables: columns are int32.
-const MaxVariables = problem.MaxVariables
-
-// Errors that others wrap: of answers that a check refuted, and of coefficients
-// that cannot be solved with.
-var (
-	ErrCheck       = problem.ErrCheck
-	ErrCoefficient = problem.ErrCoefficient
-)
-
-// A Builder makes an instance of coefficients that come in any order: Linear, Pair,
-// Maximize or Minimize, then Build.
-type Builder = problem.Builder
-
-// NewBuilder begins an instance of n variables, 0 to n-1.
-func NewBuilder(n int) *Builder { return problem.NewBuilder(n) }
-
-// ParseBits reads a string of 0 and 1, or of + and - for spins; false where it
-// holds anything else.
-func ParseBits(text string) (Bits, bool) { return problem.ParseBits(text) }
-
 // ParseStart reads a solution of n variables to begin with (Options.Start): a digit 0 or 1 for each variable, a sign for each
 // spin, or the JSON object of a result. name is what errors call the text.
-func ParseStart(text []byte, name string, n int) (Bits, error) {
+func ParseStart(text []byte, name string, n int) (problem.Bits, error) {
 	x, err := problem.ParseStart(text, name, n)
 	return x, solve.AsInputError(err)
 }
@@ -92,7 +42,7 @@ func ParseStart(text []byte, name string, n int) (Bits, error) {
 // Palubeckis draws an instance of n variables with G. Palubeckis' generator of
 // 2002-03-21: density is the percentage of pairs with a coefficient, seed the
 // generator's first state; p3000.1 is Palubeckis(3000, 50, 31000).
-func Palubeckis(n, density int, seed int64) (*Instance, error) {
+func Palubeckis(n, density int, seed int64) (*problem.Instance, error) {
 	inst, err := draw.Palubeckis(n, density, seed)
 	return inst, solve.AsInputError(err)
 }
@@ -118,17 +68,17 @@ func FormatOf(path string) string { return formats.OfPath(path) }
 // a file holds, an error names the formats, or the forms, to choose from. Errors say where in the
 // file, what was found and what was expected; those of coefficients unwrap to
 // ErrCoefficient.
-func Read(path string, o ReadOptions) (*Instance, error) { return formats.Read(path, o) }
+func Read(path string, o ReadOptions) (*problem.Instance, error) { return formats.Read(path, o) }
 
 // ReadFrom is Read on an open stream; errors call it name.
-func ReadFrom(r io.Reader, name string, o ReadOptions) (*Instance, error) {
+func ReadFrom(r io.Reader, name string, o ReadOptions) (*problem.Instance, error) {
 	return formats.ReadFrom(r, name, o)
 }
 
 // Write writes an instance in one of Formats. The instance is converted to the form and the sense
 // of the format first, so that reading the file without options gives the same problem. notes name
 // the conversions, and the parts that the format cannot hold.
-func Write(w io.Writer, inst *Instance, format string) (notes []string, err error) {
+func Write(w io.Writer, inst *problem.Instance, format string) (notes []string, err error) {
 	if err := inst.Check(); err != nil {
 		return nil, fmt.Errorf("a malformed instance: %w", err)
 	}
@@ -178,7 +128,7 @@ type (
 // kernels of qubo/multistart and qubo/evaluate, on a host device in plain Go,
 // as the paper's CPU would. Objectives in the run are scaled, to be maximised;
 // Value of the instance gives its own terms.
-func Multistart(ctx context.Context, d device.Device, inst *Instance, o MultistartOptions) (*MultistartRun, error) {
+func Multistart(ctx context.Context, d device.Device, inst *problem.Instance, o MultistartOptions) (*MultistartRun, error) {
 	if err := onDevice(d, inst); err != nil {
 		return nil, err
 	}
@@ -186,7 +136,7 @@ func Multistart(ctx context.Context, d device.Device, inst *Instance, o Multista
 }
 
 // onDevice returns an error for no device and for a malformed instance.
-func onDevice(d device.Device, inst *Instance) error {
+func onDevice(d device.Device, inst *problem.Instance) error {
 	if d == nil {
 		return solve.InvalidInput("device", "found nil, expected one")
 	}
@@ -202,7 +152,7 @@ type Evaluation = multistart.Evaluation
 
 // OpenEvaluation loads the variant of qubo/evaluate of a label and draws count solutions. An empty
 // label stands for the default variant of the narrowest type of coefficients that is exact.
-func OpenEvaluation(d device.Device, inst *Instance, label string, count int) (*Evaluation, error) {
+func OpenEvaluation(d device.Device, inst *problem.Instance, label string, count int) (*Evaluation, error) {
 	if err := onDevice(d, inst); err != nil {
 		return nil, err
 	}
@@ -214,7 +164,7 @@ func OpenEvaluation(d device.Device, inst *Instance, label string, count int) (*
 
 // EvaluateVariants are the labels of the variants of qubo/evaluate that can evaluate an instance.
 // Those of float32 may round; all others are exact.
-func EvaluateVariants(inst *Instance) ([]string, error) {
+func EvaluateVariants(inst *problem.Instance) ([]string, error) {
 	if err := inst.Check(); err != nil {
 		return nil, fmt.Errorf("a malformed instance: %w", err)
 	}

@@ -30,7 +30,7 @@ const (
 // A bound is a value that no solution beats.
 type bound struct {
 	objective int64 // of the normal form
-	value     Amount
+	value     problem.Amount
 	kind      BoundKind
 	visited   bool // every solution of every proven part was visited
 }
@@ -241,7 +241,7 @@ type statedProof struct {
 }
 
 // checkBound holds the stated bound against the instance, where the result carries a proof.
-func checkBound(v *solve.Verdict, inst *Instance, p *problem.Normal, fixed map[int]int, kind BoundKind, proof statedProof) {
+func checkBound(v *solve.Verdict, inst *problem.Instance, p *problem.Normal, fixed map[int]int, kind BoundKind, proof statedProof) {
 	if (proof.Dual != nil && kind != BoundSemidefinite) || (proof.Frustration != nil && kind != BoundFrustration) {
 		v.Refute("the result has a proof of another kind of bound than its own, %q", kind)
 	}
@@ -260,7 +260,7 @@ func checkBound(v *solve.Verdict, inst *Instance, p *problem.Normal, fixed map[i
 }
 
 // checkDual holds the stated bound against the numbers that prove a semidefinite bound.
-func checkDual(v *solve.Verdict, inst *Instance, p *problem.Normal, given []int8, dual []float64) {
+func checkDual(v *solve.Verdict, inst *problem.Instance, p *problem.Normal, given []int8, dual []float64) {
 	m, err := semidefinite.NewModel(p, given)
 	var objective int64
 	ok := false

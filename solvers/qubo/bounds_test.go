@@ -18,7 +18,7 @@ import (
 )
 
 // boundedResult is the result of an instance for x, with the semidefinite bound where that is the best.
-func boundedResult(t *testing.T, inst *Instance, x []uint64) *Result {
+func boundedResult(t *testing.T, inst *problem.Instance, x []uint64) *Result {
 	t.Helper()
 	p, err := inst.Normal()
 	if err != nil {
@@ -49,9 +49,9 @@ func boundedResult(t *testing.T, inst *Instance, x []uint64) *Result {
 
 // drawBounded draws an instance of up to 11 variables: of any form and sense, with integers or floats, in narrow and
 // wide ranges, with fixed variables.
-func drawBounded(r *rand.Rand) *Instance {
+func drawBounded(r *rand.Rand) *problem.Instance {
 	n := r.IntN(12)
-	inst := qubotest.Instance(r, n, []Form{QUBO, Ising, MaxCut}[r.IntN(3)], r.IntN(2) == 0)
+	inst := qubotest.Instance(r, n, []problem.Form{problem.QUBO, problem.Ising, problem.MaxCut}[r.IntN(3)], r.IntN(2) == 0)
 	if inst.Real != nil && r.IntN(2) == 0 { // of no common unit, far apart
 		stretch := func(list []float64) {
 			for k := range list {
@@ -81,7 +81,7 @@ func drawBounded(r *rand.Rand) *Instance {
 }
 
 // enumerated is the best solution by enumeration, and its value without rounding.
-func enumerated(inst *Instance) (at []uint64, value *big.Float) {
+func enumerated(inst *problem.Instance) (at []uint64, value *big.Float) {
 solutions:
 	for bits := range uint64(1) << inst.N {
 		x := []uint64{bits}
@@ -96,7 +96,7 @@ solutions:
 		} else {
 			v = inst.Exact(x)
 		}
-		if value == nil || v.Cmp(value) == map[Sense]int{Maximize: 1, Minimize: -1}[inst.Sense] {
+		if value == nil || v.Cmp(value) == map[problem.Sense]int{problem.Maximize: 1, problem.Minimize: -1}[inst.Sense] {
 			at, value = x, v
 		}
 	}
@@ -117,7 +117,7 @@ func TestSemidefiniteBounds(t *testing.T) {
 			bound = new(big.Rat).SetFloat64(out.Bound.Float()) // of which the decimals are short for
 		}
 		exact, _ := value.Rat(nil)
-		if worse := map[Sense]int{Maximize: -1, Minimize: 1}[inst.Sense]; !ok || bound.Cmp(exact) == worse {
+		if worse := map[problem.Sense]int{problem.Maximize: -1, problem.Minimize: 1}[inst.Sense]; !ok || bound.Cmp(exact) == worse {
 			t.Fatalf("instance %d, %s: the %s bound is %s, the best value %v", k, inst, out.BoundKind, out.Bound, value)
 		}
 		text, err := json.Marshal(out)
@@ -151,7 +151,7 @@ func TestAlteredBounds(t *testing.T) {
 			at := r.IntN(len(dual))
 			move := func(by int64) { // another bound, with its gap
 				bound, _ := c.Bound.Rat()
-				bound.Add(bound, big.NewRat(by*map[Sense]int64{Maximize: 1, Minimize: -1}[inst.Sense], 1))
+				bound.Add(bound, big.NewRat(by*map[problem.Sense]int64{problem.Maximize: 1, problem.Minimize: -1}[inst.Sense], 1))
 				c.SetBound(solve.Number(bound.FloatString(0)))
 			}
 			switch {
@@ -242,8 +242,8 @@ func TestBoundEndsSearch(t *testing.T) {
 	for k := range 3 {
 		const n = 90
 		side := make([]bool, n)
-		b := NewBuilder(n)
-		b.Form(MaxCut)
+		b := problem.NewBuilder(n)
+		b.Form(problem.MaxCut)
 		b.Maximize()
 		for i := range n {
 			side[i] = r.IntN(2) == 0

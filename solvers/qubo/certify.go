@@ -22,10 +22,10 @@ func (r *run) Certify(_ context.Context, variant string) error {
 	inst := r.inst
 	value, told := inst.Amount(x), r.bests.total()
 	if v := r.p.Value(x); v != told || inst.Int != nil && value != inst.AmountOf(r.p, told) {
-		return fmt.Errorf("%w: %s says the objective is %d (value %s), recomputed it is %d (value %s)", ErrCheck, variant, told, inst.AmountOf(r.p, told), v, value)
+		return fmt.Errorf("%w: %s says the objective is %d (value %s), recomputed it is %d (value %s)", problem.ErrCheck, variant, told, inst.AmountOf(r.p, told), v, value)
 	}
 	if math.IsInf(value.Float(), 0) {
-		return fmt.Errorf("%w: the value of the solution that was found is beyond the range of float64", ErrCoefficient)
+		return fmt.Errorf("%w: the value of the solution that was found is beyond the range of float64", problem.ErrCoefficient)
 	}
 	r.revalue(value)
 	fixed := map[int]int{}
@@ -34,7 +34,7 @@ func (r *run) Certify(_ context.Context, variant string) error {
 			fixed[i] = int(v)
 		}
 		if v >= 0 && problem.Bit(x, i) != uint64(v) {
-			return fmt.Errorf("%w: variable %d is %d, fixed was %d", ErrCheck, i, problem.Bit(x, i), v)
+			return fmt.Errorf("%w: variable %d is %d, fixed was %d", problem.ErrCheck, i, problem.Bit(x, i), v)
 		}
 	}
 	out := r.out
@@ -50,7 +50,7 @@ func (r *run) Certify(_ context.Context, variant string) error {
 	r.several.add(told, x, r.elapsed())
 	for _, s := range r.several.list {
 		if v := r.p.Value(s.Bits.Words()); v != s.objective {
-			return fmt.Errorf("%w: %s says the objective of a solution is %d, recomputed it is %d", ErrCheck, variant, s.objective, v)
+			return fmt.Errorf("%w: %s says the objective of a solution is %d, recomputed it is %d", problem.ErrCheck, variant, s.objective, v)
 		}
 		if s.Value = inst.Amount(s.Bits.Words()); r.p.Over > 0 {
 			s.exact = inst.Exact(s.Bits.Words())
@@ -68,7 +68,7 @@ func (r *run) Certify(_ context.Context, variant string) error {
 
 // revalue ends the history with the recomputed value, which is better than the reported one where
 // coefficients were rounded.
-func (r *run) revalue(value Amount) {
+func (r *run) revalue(value problem.Amount) {
 	t, at := &r.told, r.elapsed()
 	if r.p.Over == 0 || !r.inst.Better(value, t.history[len(t.history)-1].Value) {
 		return

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"coalesce/solvers/qubo"
+	"coalesce/solvers/qubo/problem"
 )
 
 // drawnSparse are random couplings and linear terms of spins, degree pairs at each on average.
-func drawnSparse(t testing.TB, r *rand.Rand, n int, degree float64, coupling func() float64) *qubo.Instance {
+func drawnSparse(t testing.TB, r *rand.Rand, n int, degree float64, coupling func() float64) *problem.Instance {
 	t.Helper()
-	b := qubo.NewBuilder(n)
-	b.Form(qubo.Ising)
+	b := problem.NewBuilder(n)
+	b.Form(problem.Ising)
 	b.Minimize()
 	met := map[[2]int]bool{}
 	for len(met) < int(float64(n)*degree/2) {
@@ -89,7 +90,7 @@ func TestCycles(t *testing.T) {
 // Variables that are fixed, components, and several solutions.
 func TestCyclesFixed(t *testing.T) {
 	r := rand.New(rand.NewPCG(60, 9))
-	b := qubo.NewBuilder(150)
+	b := problem.NewBuilder(150)
 	b.Maximize()
 	for part := range 2 {
 		met := map[[2]int]bool{}

@@ -8,6 +8,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
 	"coalesce/solvers/qubo"
+	"coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -21,7 +22,7 @@ func ExampleOpen() {
 	}
 	defer s.Close()
 	for _, pair := range []int64{-6, 1} {
-		b := qubo.NewBuilder(2)
+		b := problem.NewBuilder(2)
 		b.LinearInt(0, 5)
 		b.LinearInt(1, 4)
 		b.PairInt(0, 1, pair)

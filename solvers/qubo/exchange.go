@@ -9,8 +9,8 @@ import (
 // An Exchange passes solutions between a solve and another search of the same instance,
 // while both run. Its methods are called by one goroutine at a time and must return quickly.
 type Exchange interface {
-	Send(x Bits)   // called with good solutions of the solve, in any order of value
-	Receive() Bits // a solution that the other search found since the last call; without variables where there is none
+	Send(x problem.Bits)   // called with good solutions of the solve, in any order of value
+	Receive() problem.Bits // a solution that the other search found since the last call; without variables where there is none
 }
 
 // exchange gives solutions of part k to another search of the instance, completed by the best of

@@ -9,13 +9,14 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/runtime/host"
+	"coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 )
 
 // other is a search that knows one solution, and ends the solve beside it when that has
 // taken it and given one.
 type other struct {
-	knows Bits
+	knows problem.Bits
 	end   func()
 
 	mu           sync.Mutex
@@ -23,7 +24,7 @@ type other struct {
 	wrong        bool // some solution was not of all variables
 }
 
-func (o *other) Send(x Bits) {
+func (o *other) Send(x problem.Bits) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.given++
@@ -31,7 +32,7 @@ func (o *other) Send(x Bits) {
 	o.over()
 }
 
-func (o *other) Receive() Bits {
+func (o *other) Receive() problem.Bits {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.taken++
@@ -39,7 +40,7 @@ func (o *other) Receive() Bits {
 	if o.taken == 1 {
 		return o.knows
 	}
-	return Bits{}
+	return problem.Bits{}
 }
 
 func (o *other) over() {
@@ -77,9 +78,9 @@ func TestExchange(t *testing.T) {
 }
 
 // apart is an instance so many times, side by side.
-func apart(t *testing.T, one *Instance, times int) *Instance {
+func apart(t *testing.T, one *problem.Instance, times int) *problem.Instance {
 	t.Helper()
-	b := NewBuilder(times * one.N)
+	b := problem.NewBuilder(times * one.N)
 	b.Maximize()
 	x := make([]uint64, (one.N+63)/64)
 	unit := func(list ...int) int64 {

@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"coalesce/runtime/host"
+	"coalesce/solvers/qubo/problem"
 )
 
 // Files of the field are read for what they are, or asked about, or named.
 func TestFilesOfTheField(t *testing.T) {
 	d := host.Open(1)
 	defer d.Close()
-	minimize := ReadOptions{Sense: Minimize}
+	minimize := ReadOptions{Sense: problem.Minimize}
 	for _, c := range []struct {
 		file     string
 		o        ReadOptions
@@ -27,8 +28,8 @@ func TestFilesOfTheField(t *testing.T) {
 		{"q03_torus.dat", ReadOptions{}, "10", "", ""},
 		{"q03_grid.gsg", ReadOptions{}, "q03_grid.gsg:2: found a spin glass, whose couplings have one sign or the other, expected to be told what they are: --format rudy ", "", ""},
 		{"q03_grid.gsg", ReadOptions{Format: "sg"}, "14", "", ""},
-		{"q03_grid.gsg", ReadOptions{Form: Ising}, "14", "", ""},
-		{"q03_grid.gsg", ReadOptions{Form: MaxCut}, "10", "", ""},
+		{"q03_grid.gsg", ReadOptions{Form: problem.Ising}, "14", "", ""},
+		{"q03_grid.gsg", ReadOptions{Form: problem.MaxCut}, "10", "", ""},
 		{"q04_bqpjson.json", ReadOptions{}, "0", "01", "[3 8]"},
 		{"q05_tofile.bqm", ReadOptions{}, "-1.5", "01", "[north south]"},
 		{"q06_labels.json", ReadOptions{}, "-1.5", "01", "[north south]"},
@@ -44,10 +45,10 @@ func TestFilesOfTheField(t *testing.T) {
 		{"range_float32.bqm", ReadOptions{}, "-2.5", "111", ""},
 		{"dimod.lp", ReadOptions{}, "0.5", "011", "[x y z]"},
 		{"graph.mtx", ReadOptions{}, "graph.mtx: found a symmetric matrix without a diagonal", "", ""},
-		{"graph.mtx", ReadOptions{Form: MaxCut}, "2", "", ""},
+		{"graph.mtx", ReadOptions{Form: problem.MaxCut}, "2", "", ""},
 		{"graph.npy", ReadOptions{}, "expected to be told: --form maxcut, ising or qubo", "", ""},
-		{"graph.npy", ReadOptions{Form: MaxCut}, "2", "", ""},
-		{"graph.npy", ReadOptions{Form: Ising, Sense: Minimize}, "-6", "", ""},
+		{"graph.npy", ReadOptions{Form: problem.MaxCut}, "2", "", ""},
+		{"graph.npy", ReadOptions{Form: problem.Ising, Sense: problem.Minimize}, "-6", "", ""},
 		{"skewq.mtx", ReadOptions{}, "0", "", ""},
 		{"symq.mtx", ReadOptions{}, "7", "011", ""},
 	} {

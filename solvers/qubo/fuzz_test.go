@@ -11,6 +11,7 @@ import (
 
 	"coalesce/runtime/host"
 	"coalesce/solvers/formats/csv"
+	"coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -41,7 +42,7 @@ func fuzz(f *testing.F, format string, seeds ...string) {
 		}
 		var text bytes.Buffer
 		if _, err := Write(&text, inst, written); err != nil {
-			if errors.Is(err, ErrCoefficient) || inst.N > 1<<10 || format == "lp" && strings.Contains(err.Error(), "names that LP format can hold") {
+			if errors.Is(err, problem.ErrCoefficient) || inst.N > 1<<10 || format == "lp" && strings.Contains(err.Error(), "names that LP format can hold") {
 				return
 			}
 			t.Fatal(err)
@@ -51,7 +52,7 @@ func fuzz(f *testing.F, format string, seeds ...string) {
 			o.Header, o.Index = csv.No, csv.No
 		}
 		back, err := ReadFrom(bytes.NewReader(text.Bytes()), "a", o)
-		if err != nil && !errors.Is(err, ErrCoefficient) {
+		if err != nil && !errors.Is(err, problem.ErrCoefficient) {
 			t.Fatalf("%v\n%s", err, &text)
 		}
 		if inst.N > 12 || back == nil {
@@ -61,7 +62,7 @@ func fuzz(f *testing.F, format string, seeds ...string) {
 		defer d.Close()
 		r, err := Solve(t.Context(), inst, on(d, Options{Settings: solve.Settings{TimeLimit: time.Second}}))
 		switch {
-		case errors.Is(err, ErrCoefficient):
+		case errors.Is(err, problem.ErrCoefficient):
 		case err != nil:
 			t.Fatal(err)
 		case !r.Proven:

@@ -8,6 +8,7 @@ import (
 
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
+	"coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -17,8 +18,8 @@ func TestEndedBeforeTheSearch(t *testing.T) {
 	defer d.Close()
 	random := rand.New(rand.NewPCG(3, 3))
 	const n = 300
-	for name, enter := range map[string]func(b *Builder){
-		"dense": func(b *Builder) {
+	for name, enter := range map[string]func(b *problem.Builder){
+		"dense": func(b *problem.Builder) {
 			for i := range n {
 				b.LinearInt(i, random.Int64N(201)-100)
 				for j := range i {
@@ -26,7 +27,7 @@ func TestEndedBeforeTheSearch(t *testing.T) {
 				}
 			}
 		},
-		"losses alone, gains together": func(b *Builder) {
+		"losses alone, gains together": func(b *problem.Builder) {
 			for i := range n {
 				b.LinearInt(i, -7)
 				for j := range i {
@@ -34,7 +35,7 @@ func TestEndedBeforeTheSearch(t *testing.T) {
 				}
 			}
 		},
-		"no linear terms": func(b *Builder) {
+		"no linear terms": func(b *problem.Builder) {
 			for i := range n {
 				for j := range i {
 					b.PairInt(j, i, random.Int64N(3)-1)
@@ -42,7 +43,7 @@ func TestEndedBeforeTheSearch(t *testing.T) {
 			}
 		},
 	} {
-		b := NewBuilder(n)
+		b := problem.NewBuilder(n)
 		b.Maximize()
 		enter(b)
 		inst, err := b.Build()

@@ -13,6 +13,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/solvers/qubo/internal/qubotest"
+	"coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -20,7 +21,7 @@ import (
 func TestIncumbents(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 5))
 	for k := range 12 {
-		inst := qubotest.Instance(r, 30, []Form{QUBO, Ising, MaxCut}[k%3], k%2 == 0)
+		inst := qubotest.Instance(r, 30, []problem.Form{problem.QUBO, problem.Ising, problem.MaxCut}[k%3], k%2 == 0)
 		var told []solve.Incumbent
 		out := solved(t, inst, Options{Settings: solve.Settings{Progress: func(now solve.Incumbent) { told = append(told, now) }}, Work: 20000, Unreduced: k%4 == 0})
 		if len(told) == 0 || told[len(told)-1].Value != solve.Number(out.Value.String()) || told[len(told)-1].Work != out.Work.Flips {
@@ -28,7 +29,7 @@ func TestIncumbents(t *testing.T) {
 		}
 		for i, now := range told {
 			sign := 1.0
-			if inst.Sense == Minimize {
+			if inst.Sense == problem.Minimize {
 				sign = -1
 			}
 			if i > 0 && (sign*now.Value.Float() < sign*told[i-1].Value.Float() || now.Work < told[i-1].Work) {

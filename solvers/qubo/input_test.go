@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"coalesce/runtime/host"
+	"coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 	"coalesce/solvers/solve/inputtest"
 )
@@ -13,7 +14,7 @@ import (
 func TestWrongCalls(t *testing.T) {
 	d := host.Open(2)
 	defer d.Close()
-	b := NewBuilder(2)
+	b := problem.NewBuilder(2)
 	b.Maximize()
 	b.Linear(0, 1)
 	inst, err := b.Build()
@@ -30,10 +31,22 @@ func TestWrongCalls(t *testing.T) {
 		"on nothing": func() error { _, err := Multistart(t.Context(), d, nil, MultistartOptions{}); return err },
 		"Evaluation": func() error { _, err := OpenEvaluation(d, inst, "", -1); return err },
 		"Flipping":   func() error { _, err := OpenFlipping(nil, 3, "int8", ""); return err },
-		"variables":  func() error { b := NewBuilder(-1); b.Maximize(); _, err := b.Build(); return err },
-		"sense":      func() error { _, err := NewBuilder(2).Build(); return err },
-		"range":      func() error { b := NewBuilder(2); b.Maximize(); b.Linear(2, 1); _, err := b.Build(); return err },
-		"itself":     func() error { b := NewBuilder(2); b.Maximize(); b.PairInt(1, 1, 1); _, err := b.Build(); return err },
+		"variables":  func() error { b := problem.NewBuilder(-1); b.Maximize(); _, err := b.Build(); return err },
+		"sense":      func() error { _, err := problem.NewBuilder(2).Build(); return err },
+		"range": func() error {
+			b := problem.NewBuilder(2)
+			b.Maximize()
+			b.Linear(2, 1)
+			_, err := b.Build()
+			return err
+		},
+		"itself": func() error {
+			b := problem.NewBuilder(2)
+			b.Maximize()
+			b.PairInt(1, 1, 1)
+			_, err := b.Build()
+			return err
+		},
 		"Palubeckis": func() error { _, err := Palubeckis(-1, 3, 1); return err },
 	} {
 		if panicked, err := inputtest.RecoverPanic(work); panicked != nil || !errors.Is(err, solve.ErrInput) {

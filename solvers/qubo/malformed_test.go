@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 
 	"coalesce/runtime/host"
@@ -15,21 +16,21 @@ import (
 func TestMalformedInstances(t *testing.T) {
 	d := host.Open(1)
 	defer d.Close()
-	two := func(sense Sense, start []int64, col []int32, pair ...int64) *Instance {
-		return &Instance{N: 2, Form: QUBO, Sense: sense, Start: start, Col: col, Int: &Terms[int64]{Linear: make([]int64, 2), Pair: pair}}
+	two := func(sense problem.Sense, start []int64, col []int32, pair ...int64) *problem.Instance {
+		return &problem.Instance{N: 2, Form: problem.QUBO, Sense: sense, Start: start, Col: col, Int: &problem.Terms[int64]{Linear: make([]int64, 2), Pair: pair}}
 	}
 	for name, c := range map[string]struct {
-		inst *Instance
+		inst *problem.Instance
 		want string
 	}{
 		"nil":          {nil, "instance: found nil"},
-		"empty":        {&Instance{}, "Form"},
-		"one side":     {two(Maximize, []int64{0, 1, 1}, []int32{1}, 2), "stored with variable 0 alone"},
-		"asymmetric":   {two(Maximize, []int64{0, 1, 2}, []int32{1, 0}, 2, -5), "coefficient 2 with variable 0 and -5 with variable 1"},
-		"short":        {two(Maximize, []int64{0, 1, 2}, []int32{1, 0}, 2), "Pair: found 1 coefficients, expected 2"},
-		"no start":     {two(Maximize, nil, nil), "Start: found 0 numbers"},
-		"no terms":     {&Instance{N: 2, Form: QUBO, Sense: Maximize, Start: make([]int64, 3)}, "neither integer nor real terms"},
-		"out of range": {two(Maximize, []int64{0, 1, 2}, []int32{7, 0}, 2, 2), "variable 0 has a pair with variable 7"},
+		"empty":        {&problem.Instance{}, "Form"},
+		"one side":     {two(problem.Maximize, []int64{0, 1, 1}, []int32{1}, 2), "stored with variable 0 alone"},
+		"asymmetric":   {two(problem.Maximize, []int64{0, 1, 2}, []int32{1, 0}, 2, -5), "coefficient 2 with variable 0 and -5 with variable 1"},
+		"short":        {two(problem.Maximize, []int64{0, 1, 2}, []int32{1, 0}, 2), "Pair: found 1 coefficients, expected 2"},
+		"no start":     {two(problem.Maximize, nil, nil), "Start: found 0 numbers"},
+		"no terms":     {&problem.Instance{N: 2, Form: problem.QUBO, Sense: problem.Maximize, Start: make([]int64, 3)}, "neither integer nor real terms"},
+		"out of range": {two(problem.Maximize, []int64{0, 1, 2}, []int32{7, 0}, 2, 2), "variable 0 has a pair with variable 7"},
 		"no sense":     {two("", []int64{0, 1, 2}, []int32{1, 0}, 2, 2), `Sense: found "", expected maximize or minimize`},
 	} {
 		refused := func(by string, err error) {
@@ -62,7 +63,7 @@ func TestMalformedInstances(t *testing.T) {
 func TestSolveBuilt(t *testing.T) {
 	d := host.Open(1)
 	defer d.Close()
-	b := NewBuilder(3)
+	b := problem.NewBuilder(3)
 	b.Linear(0, 5)
 	b.Linear(1, -2)
 	b.Linear(2, -1)
@@ -77,7 +78,7 @@ func TestSolveBuilt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, inst := range []*Instance{built, read} {
+	for _, inst := range []*problem.Instance{built, read} {
 		r, err := Solve(t.Context(), inst, on(d, Options{}))
 		if err != nil || r.Value.String() != "-3" || !r.Proven || r.Solution.String() != "110" {
 			t.Errorf("%v: %v", r, err)

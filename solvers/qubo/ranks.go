@@ -6,6 +6,7 @@ import (
 
 	"coalesce/runtime/collective"
 	"coalesce/runtime/device"
+	"coalesce/solvers/qubo/problem"
 )
 
 // broadcastWord returns rank 0's word on all ranks. Decisions by the clock, which differs among ranks, go
@@ -23,7 +24,7 @@ func (r *run) broadcastWord(word uint64) (uint64, error) {
 
 // Digest is a checksum of an instance's form and numbers and of the solution to begin with, by which ranks notice that these
 // differ.
-func Digest(inst *Instance, start Bits) []byte {
+func Digest(inst *problem.Instance, start problem.Bits) []byte {
 	h := crc32.New(crc32.MakeTable(crc32.Castagnoli))
 	fmt.Fprintln(h, inst.N, inst.Form, inst.Sense, inst.Fixed, start.Words())
 	for _, list := range [][]byte{device.Bytes(inst.Start), device.Bytes(inst.Col)} {

@@ -14,11 +14,12 @@ import (
 	"coalesce/runtime/host"
 	"coalesce/solvers/qubo/internal/qubotest"
 	"coalesce/solvers/qubo/internal/search"
+	"coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 )
 
 // onRanks solves on as many ranks as devices, which must find the same value.
-func onRanks(t *testing.T, inst *Instance, devices []device.Device, o Options) (*Result, []collective.Ranks) {
+func onRanks(t *testing.T, inst *problem.Instance, devices []device.Device, o Options) (*Result, []collective.Ranks) {
 	t.Helper()
 	ranks, results := collectivetest.Ranks(len(devices)), make([]*Result, len(devices))
 	err := collective.OnAll(len(devices), func(k int) (err error) {
@@ -46,20 +47,20 @@ func TestRanks(t *testing.T) {
 	devices := []device.Device{host.Open(1), host.Open(2), host.Open(1)}
 	r := rand.New(rand.NewPCG(21, 22))
 	for k := range 12 {
-		inst := qubotest.Instance(r, r.IntN(14)+1, []Form{QUBO, Ising, MaxCut}[k%3], k%2 == 0)
+		inst := qubotest.Instance(r, r.IntN(14)+1, []problem.Form{problem.QUBO, problem.Ising, problem.MaxCut}[k%3], k%2 == 0)
 		want := best(t, inst)
 		got, _ := onRanks(t, inst, devices, Options{Unreduced: k%4 == 0})
 		if got.Value.Float() != want {
 			t.Errorf("%s: found %s, expected %v", inst, got.Value, want)
 		}
 	}
-	inst := qubotest.Instance(r, 60, QUBO, true)
+	inst := qubotest.Instance(r, 60, problem.QUBO, true)
 	one := solved(t, inst, Options{Work: 200000, Unreduced: true})
 	target := one.Value.Float()
 	clock := time.Now()
 	got, _ := onRanks(t, inst, devices, Options{Unreduced: true, Settings: solve.Settings{Target: &target, TimeLimit: 30 * time.Second}})
 	worse := got.Value.Float() < target
-	if inst.Sense == Minimize {
+	if inst.Sense == problem.Minimize {
 		worse = got.Value.Float() > target
 	}
 	if worse || time.Since(clock) > 20*time.Second {
@@ -70,7 +71,7 @@ func TestRanks(t *testing.T) {
 // TestRanksRepeat: with a limit on work a seed repeats, and a rank sends what
 // docs/cluster.md says.
 func TestRanksRepeat(t *testing.T) {
-	inst := qubotest.Instance(rand.New(rand.NewPCG(31, 32)), 300, QUBO, true)
+	inst := qubotest.Instance(rand.New(rand.NewPCG(31, 32)), 300, problem.QUBO, true)
 	var first *Result
 	for range 2 {
 		devices := []device.Device{host.Open(1), host.Open(1)}
@@ -91,7 +92,7 @@ func TestRanksRepeat(t *testing.T) {
 // TestEmulatedRanks has kernels of two ranks take what the other gives.
 func TestEmulatedRanks(t *testing.T) {
 	devices := emulatedtest.OpenSeveral(t, 2)
-	inst := qubotest.Instance(rand.New(rand.NewPCG(41, 42)), 40, QUBO, true)
+	inst := qubotest.Instance(rand.New(rand.NewPCG(41, 42)), 40, problem.QUBO, true)
 	got, _ := onRanks(t, inst, devices, Options{Work: 2000, Unreduced: true})
 	if got.Work.Flips == 0 || !strings.HasPrefix(got.Variant, "qubo/bulk") {
 		t.Errorf("%s made %v", got.Variant, got.Work)
@@ -109,7 +110,7 @@ func TestDevicesAreRanks(t *testing.T) {
 		"bulk": {emulatedtest.OpenSeveral(t, 2), 40, 4000},
 	} {
 		for seed := range uint64(4) {
-			inst := qubotest.Instance(rand.New(rand.NewPCG(51, seed)), c.n, QUBO, seed%2 == 0)
+			inst := qubotest.Instance(rand.New(rand.NewPCG(51, seed)), c.n, problem.QUBO, seed%2 == 0)
 			o := Options{Work: c.work, Settings: solve.Settings{Seed: seed}, Unreduced: true}
 			ranks, _ := onRanks(t, inst, c.devices, o)
 			o.Devices = c.devices
@@ -130,7 +131,7 @@ func TestDevicesAreRanks(t *testing.T) {
 // time limit ends all, and progress counts the work of all.
 func TestSeveralDevices(t *testing.T) {
 	devices := emulatedtest.OpenSeveral(t, 2)
-	inst := qubotest.Instance(rand.New(rand.NewPCG(61, 62)), 60, QUBO, true)
+	inst := qubotest.Instance(rand.New(rand.NewPCG(61, 62)), 60, problem.QUBO, true)
 	target := solved(t, inst, Options{Work: 200000, Unreduced: true}).Value.Float()
 	o := Options{Unreduced: true, Settings: solve.Settings{Devices: devices, Target: &target, TimeLimit: time.Minute}}
 	clock := time.Now()
@@ -138,7 +139,7 @@ func TestSeveralDevices(t *testing.T) {
 	if err != nil || met.Met == nil || met.Stopped || time.Since(clock) > 30*time.Second {
 		t.Errorf("the target after %v: %+v, %v", time.Since(clock), met, err)
 	}
-	beyond := target + map[Sense]float64{Maximize: 1e6, Minimize: -1e6}[inst.Sense]
+	beyond := target + map[problem.Sense]float64{problem.Maximize: 1e6, problem.Minimize: -1e6}[inst.Sense]
 	o.Target, o.TimeLimit = &beyond, time.Hour
 	last, risen := int64(0), 0
 	o.Progress = func(i solve.Incumbent) {

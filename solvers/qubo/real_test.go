@@ -56,15 +56,15 @@ func kinds() []kind {
 }
 
 // drawnReal draws an instance of real coefficients.
-func drawnReal(t *testing.T, r *rand.Rand, n int, k kind, form Form, sense Sense) *Instance {
+func drawnReal(t *testing.T, r *rand.Rand, n int, k kind, form problem.Form, sense problem.Sense) *problem.Instance {
 	t.Helper()
 	b := problem.NewBuilder(n)
 	b.Form(form)
-	if b.Maximize(); sense == Minimize {
+	if b.Maximize(); sense == problem.Minimize {
 		b.Minimize()
 	}
 	for i := range n {
-		if form != MaxCut && r.IntN(4) > 0 {
+		if form != problem.MaxCut && r.IntN(4) > 0 {
 			b.Linear(i, k.draw(r))
 		}
 		for j := range i {
@@ -84,7 +84,7 @@ func drawnReal(t *testing.T, r *rand.Rand, n int, k kind, form Form, sense Sense
 }
 
 // rational is the value of x by the definition of the form.
-func rational(inst *Instance, x []uint64) *big.Rat {
+func rational(inst *problem.Instance, x []uint64) *big.Rat {
 	sum := new(big.Rat)
 	add := func(c float64, whole int64, times int) {
 		if inst.Int != nil {
@@ -121,7 +121,7 @@ func rational(inst *Instance, x []uint64) *big.Rat {
 	}
 	for i := range inst.N {
 		one := at(i)
-		if inst.Form == Ising {
+		if inst.Form == problem.Ising {
 			one = 2*one - 1
 		}
 		c, w := coefficient(linear, i)
@@ -129,9 +129,9 @@ func rational(inst *Instance, x []uint64) *big.Rat {
 		for k := inst.Start[i]; k < inst.Start[i+1] && int(inst.Col[k]) < i; k++ {
 			both := one * at(int(inst.Col[k]))
 			switch inst.Form {
-			case Ising:
+			case problem.Ising:
 				both = one * (2*at(int(inst.Col[k])) - 1)
-			case MaxCut:
+			case problem.MaxCut:
 				both = one ^ at(int(inst.Col[k]))
 			}
 			c, w := coefficient(pair, int(k))
@@ -143,7 +143,7 @@ func rational(inst *Instance, x []uint64) *big.Rat {
 
 // allValues are the values of all solutions that agree with the fixed variables, the best first; of
 // mirror images one.
-func allValues(inst *Instance) (list []*big.Rat) {
+func allValues(inst *problem.Instance) (list []*big.Rat) {
 	fixed := slices.ContainsFunc(inst.Fixed, func(v int8) bool { return v >= 0 })
 	for x := range uint64(1) << inst.N {
 		agrees := fixed || !inst.IsSymmetric() || x&1 == 0
@@ -155,7 +155,7 @@ func allValues(inst *Instance) (list []*big.Rat) {
 		}
 	}
 	slices.SortFunc(list, func(a, b *big.Rat) int {
-		if inst.Sense == Minimize {
+		if inst.Sense == problem.Minimize {
 			return a.Cmp(b)
 		}
 		return b.Cmp(a)
@@ -165,7 +165,7 @@ func allValues(inst *Instance) (list []*big.Rat) {
 
 // honest holds an answer against the best value: the value is the exact sum rounded once, and the
 // bound is not on the wrong side of the best.
-func honest(t *testing.T, what string, inst *Instance, r *Result, best *big.Rat) {
+func honest(t *testing.T, what string, inst *problem.Instance, r *Result, best *big.Rat) {
 	t.Helper()
 	own := rational(inst, r.Solution.Words())
 	if f, _ := own.Float64(); f != r.Value.Float() {
@@ -177,7 +177,7 @@ func honest(t *testing.T, what string, inst *Instance, r *Result, best *big.Rat)
 	}
 	bound := new(big.Rat).SetFloat64(r.Bound.Float())
 	wrong := bound.Cmp(best)
-	if inst.Sense == Minimize {
+	if inst.Sense == problem.Minimize {
 		wrong = -wrong
 	}
 	if wrong < 0 {
@@ -206,7 +206,7 @@ func TestFewReals(t *testing.T) {
 	}
 	for _, k := range kinds() {
 		for try := range tries {
-			form, sense := []Form{QUBO, Ising, MaxCut}[try%3], []Sense{Maximize, Minimize}[try/3%2]
+			form, sense := []problem.Form{problem.QUBO, problem.Ising, problem.MaxCut}[try%3], []problem.Sense{problem.Maximize, problem.Minimize}[try/3%2]
 			n := 1 + r.IntN(7)
 			inst := drawnReal(t, r, n, k, form, sense)
 			all := allValues(inst)
@@ -215,7 +215,7 @@ func TestFewReals(t *testing.T) {
 				o.TimeLimit = 10 * time.Second
 				got, err := Solve(t.Context(), inst, on(d, o))
 				if f, _ := all[0].Float64(); math.IsInf(f, 0) {
-					if !errors.Is(err, ErrCoefficient) {
+					if !errors.Is(err, problem.ErrCoefficient) {
 						t.Fatalf("%s: the best is beyond float64: %v", what, err)
 					}
 					continue
@@ -269,7 +269,7 @@ func TestRoundingIsBounded(t *testing.T) {
 	rounded := 0
 	for _, k := range kinds() {
 		for try := range 12 {
-			form, sense := []Form{QUBO, Ising, MaxCut}[try%3], []Sense{Maximize, Minimize}[try/3%2]
+			form, sense := []problem.Form{problem.QUBO, problem.Ising, problem.MaxCut}[try%3], []problem.Sense{problem.Maximize, problem.Minimize}[try/3%2]
 			inst := drawnReal(t, r, 1+r.IntN(7), k, form, sense)
 			p, err := inst.Normal()
 			if err != nil {
@@ -278,7 +278,7 @@ func TestRoundingIsBounded(t *testing.T) {
 			if p.Over > 0 {
 				rounded++
 			}
-			sign := map[Sense]int{Maximize: 1, Minimize: -1}[sense]
+			sign := map[problem.Sense]int{problem.Maximize: 1, problem.Minimize: -1}[sense]
 			var best *big.Rat
 			top, of := int64(math.MinInt64), int64(0) // the largest objective, and that of the best
 			for x := range uint64(1) << inst.N {
@@ -314,10 +314,10 @@ func TestBoundsOfManyReals(t *testing.T) {
 	const blocks, size = 4, 7
 	for _, k := range kinds() {
 		for try := range 3 {
-			form, sense := []Form{QUBO, Ising, MaxCut}[try], []Sense{Maximize, Minimize}[r.IntN(2)]
+			form, sense := []problem.Form{problem.QUBO, problem.Ising, problem.MaxCut}[try], []problem.Sense{problem.Maximize, problem.Minimize}[r.IntN(2)]
 			b, best := problem.NewBuilder(blocks*size), new(big.Rat)
 			b.Form(form)
-			if b.Maximize(); sense == Minimize {
+			if b.Maximize(); sense == problem.Minimize {
 				b.Minimize()
 			}
 			for block := range blocks {
@@ -346,7 +346,7 @@ func TestBoundsOfManyReals(t *testing.T) {
 			for _, o := range []Options{{}, {Unreduced: true, Work: 20000}, {Solutions: 3, Work: 20000}} {
 				what := fmt.Sprintf("%s, %v, %+v", k.name, inst, o)
 				got, err := Solve(t.Context(), inst, on(d, o))
-				if errors.Is(err, ErrCoefficient) && k.name == "largest and 1" {
+				if errors.Is(err, problem.ErrCoefficient) && k.name == "largest and 1" {
 					continue
 				}
 				if err != nil {
@@ -373,7 +373,7 @@ func TestBoundOfAChain(t *testing.T) {
 		}
 		const n = 60
 		b, best := problem.NewBuilder(n), new(big.Rat)
-		b.Form(Ising)
+		b.Form(problem.Ising)
 		b.Maximize()
 		for i := range n - 1 {
 			c := k.draw(r)
@@ -404,15 +404,15 @@ func TestProofsOfSparseReals(t *testing.T) {
 		}
 		for try := range 6 {
 			// Trees hang on the variables of a dense middle, which are the first ones.
-			form, sense := []Form{QUBO, Ising, MaxCut}[try%3], []Sense{Maximize, Minimize}[r.IntN(2)]
+			form, sense := []problem.Form{problem.QUBO, problem.Ising, problem.MaxCut}[try%3], []problem.Sense{problem.Maximize, problem.Minimize}[r.IntN(2)]
 			n, middle := 26+r.IntN(15), 1+r.IntN(7)
 			b, parent := problem.NewBuilder(n), make([]int, n)
 			b.Form(form)
-			if b.Maximize(); sense == Minimize {
+			if b.Maximize(); sense == problem.Minimize {
 				b.Minimize()
 			}
 			for i := range n {
-				if form != MaxCut && r.IntN(4) > 0 {
+				if form != problem.MaxCut && r.IntN(4) > 0 {
 					b.Linear(i, k.draw(r))
 				}
 				if parent[i] = -1; i >= middle {
@@ -455,30 +455,30 @@ func TestSignBoundOfReals(t *testing.T) {
 	defer d.Close()
 	rounded := 0
 	for try := range 40 {
-		form, sense := []Form{Ising, MaxCut}[try%2], []Sense{Maximize, Minimize}[r.IntN(2)]
+		form, sense := []problem.Form{problem.Ising, problem.MaxCut}[try%2], []problem.Sense{problem.Maximize, problem.Minimize}[r.IntN(2)]
 		n, sign := 26+r.IntN(15), 1.0
-		if sense == Minimize {
+		if sense == problem.Minimize {
 			sign = -1
 		}
 		b, side, best := problem.NewBuilder(n), make([]float64, n), new(big.Rat)
 		b.Form(form)
-		if b.Maximize(); sense == Minimize {
+		if b.Maximize(); sense == problem.Minimize {
 			b.Minimize()
 		}
 		for i := range n {
 			side[i] = float64(2*r.IntN(2) - 1)
 			for j := range i {
 				v := sign * math.Abs(r.NormFloat64()) * side[i] * side[j]
-				if form == MaxCut {
+				if form == problem.MaxCut {
 					v = -v
 				}
 				b.Pair(i, j, v)
-				if form == Ising || v*sign > 0 {
+				if form == problem.Ising || v*sign > 0 {
 					best.Add(best, new(big.Rat).Abs(new(big.Rat).SetFloat64(v)))
 				}
 			}
 		}
-		if best.Mul(best, new(big.Rat).SetFloat64(sign)); try%4 < 2 && form == Ising {
+		if best.Mul(best, new(big.Rat).SetFloat64(sign)); try%4 < 2 && form == problem.Ising {
 			v := r.NormFloat64() // any sign: the mirror image is as good
 			b.Linear(0, v)
 			best.Add(best, new(big.Rat).SetFloat64(sign*math.Abs(v)))
@@ -509,7 +509,7 @@ func TestSignBoundOfReals(t *testing.T) {
 	}
 	for _, k := range kinds() {
 		for try := range 12 {
-			inst := drawnReal(t, r, 1+r.IntN(7), k, []Form{QUBO, Ising, MaxCut}[try%3], []Sense{Maximize, Minimize}[try/3%2])
+			inst := drawnReal(t, r, 1+r.IntN(7), k, []problem.Form{problem.QUBO, problem.Ising, problem.MaxCut}[try%3], []problem.Sense{problem.Maximize, problem.Minimize}[try/3%2])
 			if inst.Real == nil {
 				continue
 			}
@@ -517,7 +517,7 @@ func TestSignBoundOfReals(t *testing.T) {
 			if math.IsInf(bound, 0) {
 				continue
 			}
-			if c := new(big.Rat).SetFloat64(bound).Cmp(best); inst.Sense == Maximize && c < 0 || inst.Sense == Minimize && c > 0 {
+			if c := new(big.Rat).SetFloat64(bound).Cmp(best); inst.Sense == problem.Maximize && c < 0 || inst.Sense == problem.Minimize && c > 0 {
 				t.Fatalf("%s: the bound %v of %v", k.name, bound, best)
 			}
 		}
@@ -532,7 +532,7 @@ func TestScaledIntegersAreProvenAlike(t *testing.T) {
 	proven := 0
 	for try := range 60 {
 		n, shift := 26+r.IntN(15), []int{-1060, -40, -1, 7, 900}[try%5]
-		form := []Form{QUBO, Ising, MaxCut}[try%3]
+		form := []problem.Form{problem.QUBO, problem.Ising, problem.MaxCut}[try%3]
 		whole, real := problem.NewBuilder(n), problem.NewBuilder(n)
 		whole.Form(form)
 		real.Form(form)
@@ -568,9 +568,9 @@ func TestScaledIntegersAreProvenAlike(t *testing.T) {
 }
 
 // bestOfTrees is the best value where each variable from middle on has one pair, with its parent, to variables before it.
-func bestOfTrees(inst *Instance, parent []int, middle int) (best *big.Rat) {
+func bestOfTrees(inst *problem.Instance, parent []int, middle int) (best *big.Rat) {
 	better := func(a, b *big.Rat) bool {
-		return b == nil || inst.Sense == Minimize && a.Cmp(b) < 0 || inst.Sense != Minimize && a.Cmp(b) > 0
+		return b == nil || inst.Sense == problem.Minimize && a.Cmp(b) < 0 || inst.Sense != problem.Minimize && a.Cmp(b) > 0
 	}
 	// The value of some variables alone: differences of values of the whole.
 	x := make([]uint64, problem.Words(inst.N))
@@ -693,7 +693,7 @@ func TestRealFiles(t *testing.T) {
 		{"two.qubo", 4, -1, "", []float64{-1, -1, 0, 1}},
 		{"penalty.npy", 5, -2.5, "010", []float64{-2.5, -1.25, -0.75, 0, 1e18}},
 	} {
-		inst, err := Read("testdata/"+c.file, ReadOptions{Sense: Minimize})
+		inst, err := Read("testdata/"+c.file, ReadOptions{Sense: problem.Minimize})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -733,7 +733,7 @@ func TestLargeIntegers(t *testing.T) {
 	b := problem.NewBuilder(2)
 	b.Minimize()
 	b.LinearInt(0, 1<<60+1)
-	if _, err := b.Build(); !errors.Is(err, ErrCoefficient) || !strings.Contains(err.Error(), "1152921504606846977") {
+	if _, err := b.Build(); !errors.Is(err, problem.ErrCoefficient) || !strings.Contains(err.Error(), "1152921504606846977") {
 		t.Errorf("an integer that float64 does not hold: %v", err)
 	}
 }
@@ -744,13 +744,13 @@ func TestRealTargets(t *testing.T) {
 	defer d.Close()
 	r := rand.New(rand.NewPCG(8, 8))
 	for _, k := range kinds() {
-		inst := drawnReal(t, r, 6, k, []Form{QUBO, Ising, MaxCut}[r.IntN(3)], []Sense{Maximize, Minimize}[r.IntN(2)])
+		inst := drawnReal(t, r, 6, k, []problem.Form{problem.QUBO, problem.Ising, problem.MaxCut}[r.IntN(3)], []problem.Sense{problem.Maximize, problem.Minimize}[r.IntN(2)])
 		best, _ := allValues(inst)[0].Float64()
 		if math.IsInf(best, 0) {
 			continue
 		}
 		beyond := math.Nextafter(best+math.Abs(best)*0x1p-40, math.Inf(1))
-		if inst.Sense == Minimize {
+		if inst.Sense == problem.Minimize {
 			beyond = math.Nextafter(best-math.Abs(best)*0x1p-40, math.Inf(-1))
 		}
 		for target, met := range map[float64]bool{best: true, beyond: false} {

@@ -3,6 +3,7 @@ package qubo
 import (
 	"encoding/json"
 
+	"coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -14,14 +15,14 @@ type Result struct {
 	// file format of the instance
 	Format string `json:"format"`
 	// form of the instance's variables
-	Form Form `json:"form"`
+	Form problem.Form `json:"form"`
 	// direction of the objective
-	Sense Sense `json:"sense"`
+	Sense problem.Sense `json:"sense"`
 	// method that the bound comes from
 	BoundKind BoundKind `json:"bound_kind,omitempty" none:"no bound is known"`
 	N         int       `json:"-"` // variables
 	// best solution, a digit for each variable: 1 stands for 1, of spins for +1
-	Solution Bits `json:"solution"`
+	Solution problem.Bits `json:"solution"`
 	// names of the variables
 	Names []string `json:"names,omitempty" none:"they have none"`
 	// values of the variables that the instance fixes, by their numbers
@@ -50,7 +51,7 @@ type Result struct {
 }
 
 // newResult is a result with the facts of its instance and its options, and no answer.
-func newResult(inst *Instance, o Options) *Result {
+func newResult(inst *problem.Instance, o Options) *Result {
 	report := solve.Report{Problem: "qubo", Instance: inst.Source, Size: map[string]int{"variables": inst.N, "pairs": int(inst.Pairs())}, Notes: inst.Notes}
 	return &Result{Report: report, Format: inst.Format, Form: inst.Form, Sense: inst.Sense, N: inst.N, Names: inst.Names, Seed: o.Seed, Rules: o.Rules}
 }
@@ -58,8 +59,8 @@ func newResult(inst *Instance, o Options) *Result {
 // An Improvement is a moment at which the best value rose (fell, when
 // minimising).
 type Improvement struct {
-	Seconds float64 `json:"seconds" unit:"s"` // time from the start of the solve
-	Value   Amount  `json:"value"`            // best value
+	Seconds float64        `json:"seconds" unit:"s"` // time from the start of the solve
+	Value   problem.Amount `json:"value"`            // best value
 }
 
 // stored are the parts of a Result that JSON has as they are.

@@ -20,7 +20,7 @@ import (
 // A run is one solve under way. Its search finds the best solutions of all parts, and names the variant that ran.
 type run struct {
 	limits
-	inst   *Instance
+	inst   *problem.Instance
 	o      Options
 	start  []uint64 // a solution to begin with; nil: none
 	plan   plan
@@ -197,7 +197,7 @@ func (r *run) record(at time.Duration) {
 }
 
 // progress reports the state of the solve to the user.
-func (r *run) progress(at time.Duration, best Amount) {
+func (r *run) progress(at time.Duration, best problem.Amount) {
 	if r.o.Progress == nil {
 		return
 	}

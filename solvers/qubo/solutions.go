@@ -17,9 +17,9 @@ import (
 
 // A Solution is one of several that were asked for.
 type Solution struct {
-	Value   Amount  `json:"value"`            // value of the solution
-	Bits    Bits    `json:"solution"`         // a digit for each variable, as in the best solution
-	Seconds float64 `json:"seconds" unit:"s"` // time from the start of the solve at which it was found
+	Value   problem.Amount `json:"value"`            // value of the solution
+	Bits    problem.Bits   `json:"solution"`         // a digit for each variable, as in the best solution
+	Seconds float64        `json:"seconds" unit:"s"` // time from the start of the solve at which it was found
 
 	objective int64
 	exact     *big.Float // the value, where coefficients were rounded for the objective

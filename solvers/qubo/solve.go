@@ -9,6 +9,7 @@ import (
 
 	"coalesce/runtime/device"
 	"coalesce/solvers/formats"
+	"coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -70,7 +71,7 @@ func (o Options) check() error {
 // Errors of coefficients wrap ErrCoefficient, those of memory device.ErrMemory,
 // those of a wrong answer ErrCheck. Those of a device that was lost on the way wrap
 // device.ErrLost, and the result, where it is not nil, is the best until then.
-func Solve(ctx context.Context, inst *Instance, o Options) (r *Result, err error) {
+func Solve(ctx context.Context, inst *problem.Instance, o Options) (r *Result, err error) {
 	err = solve.WithSession(Open, o, func(s *Session) error {
 		r, err = s.Solve(ctx, inst)
 		return err
@@ -100,7 +101,7 @@ func Open(o Options) (*Session, error) {
 func (s *Session) Close() error { return s.held.Close() }
 
 // Solve is the package's Solve.
-func (s *Session) Solve(ctx context.Context, inst *Instance) (*Result, error) {
+func (s *Session) Solve(ctx context.Context, inst *problem.Instance) (*Result, error) {
 	o := s.Options
 	if o.TimeLimit == 0 && o.Work == 0 {
 		o.TimeLimit = DefaultLimit
@@ -110,7 +111,7 @@ func (s *Session) Solve(ctx context.Context, inst *Instance) (*Result, error) {
 
 // takeStart takes the solution to begin with from the settings.
 func (r *run) takeStart() error {
-	start, err := solve.StartAs[Bits](&r.o.Settings)
+	start, err := solve.StartAs[problem.Bits](&r.o.Settings)
 	if err != nil || r.o.Start == nil {
 		return err
 	}

@@ -18,11 +18,12 @@ import (
 	"coalesce/solvers/qubo/internal/qubotest"
 	"coalesce/solvers/qubo/internal/reference"
 	"coalesce/solvers/qubo/internal/search"
+	"coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 )
 
 // solved solves on two goroutines of the host.
-func solved(t *testing.T, inst *Instance, o Options) *Result {
+func solved(t *testing.T, inst *problem.Instance, o Options) *Result {
 	t.Helper()
 	d := host.Open(2)
 	defer d.Close()
@@ -34,7 +35,7 @@ func solved(t *testing.T, inst *Instance, o Options) *Result {
 }
 
 // best is the value of the best solution that agrees with the fixed variables.
-func best(t *testing.T, inst *Instance) float64 {
+func best(t *testing.T, inst *problem.Instance) float64 {
 	t.Helper()
 	p, err := inst.Normal()
 	if err != nil {
@@ -46,7 +47,7 @@ func best(t *testing.T, inst *Instance) float64 {
 func TestSolveSmall(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	for k := range 60 {
-		inst := qubotest.Instance(r, r.IntN(12)+1, []Form{QUBO, Ising, MaxCut}[k%3], k%2 == 0)
+		inst := qubotest.Instance(r, r.IntN(12)+1, []problem.Form{problem.QUBO, problem.Ising, problem.MaxCut}[k%3], k%2 == 0)
 		if k%4 == 0 {
 			inst.Fixed = make([]int8, inst.N)
 			for i := range inst.Fixed {
@@ -170,7 +171,7 @@ func TestTargetAndSeed(t *testing.T) {
 	if r.Met == nil || r.Work.Flips > 0 {
 		t.Errorf("a start that meets the target: %+v", r.Work)
 	}
-	negative := inst.WithSense(Minimize)
+	negative := inst.WithSense(problem.Minimize)
 	target = -target
 	if r := solved(t, negative, Options{Settings: solve.Settings{TimeLimit: 30 * time.Second, Target: &target}}); r.Value.Float() > target || r.Met == nil {
 		t.Errorf("minimised: %v, target %v", r.Value, target)
@@ -211,7 +212,7 @@ func TestWrongSearchIsRefuted(t *testing.T) {
 	r := &run{limits: limits{ctx: t.Context(), began: time.Now()}, o: on(d, Options{}), inst: inst, p: p, out: &Result{}}
 	r.setZeros(preprocess.Reduce(p, nil, true, nil, qubotest.NeverStop))
 	r.improve(0, 12345, []uint64{1}, 0)
-	if err := r.Certify(t.Context(), "x"); !errors.Is(err, ErrCheck) {
+	if err := r.Certify(t.Context(), "x"); !errors.Is(err, problem.ErrCheck) {
 		t.Errorf("error %v, want one of a wrong answer", err)
 	}
 }

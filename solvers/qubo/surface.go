@@ -18,7 +18,7 @@ import (
 type frustrationBound struct {
 	reason    string // where the sets are from
 	proof     *Frustration
-	value     Amount
+	value     problem.Amount
 	objective int64 // objectives are at most that
 }
 
@@ -208,14 +208,14 @@ func componentsOf(p *problem.Normal) (lists [][]int32) {
 }
 
 // isClosed reports whether the value of a solution proves itself with a bound.
-func (r *run) isClosed(x []uint64, bound Amount) bool {
+func (r *run) isClosed(x []uint64, bound problem.Amount) bool {
 	report := solve.Report{Value: solve.Number(r.inst.Amount(x).String())}
 	report.SetBound(solve.Number(bound.String()))
 	return report.Gap != nil && (*report.Gap == 0 || r.inst.Int == nil && isGapClosed(&report))
 }
 
 // checkFrustration holds the stated bound against a proof by frustration.
-func checkFrustration(v *solve.Verdict, inst *Instance, given []int8, proof *Frustration) {
+func checkFrustration(v *solve.Verdict, inst *problem.Instance, given []int8, proof *Frustration) {
 	m := frustration.New(inst, given)
 	if m == nil {
 		v.Note("bound not checked: coefficients are beyond 2^1020")

@@ -11,14 +11,15 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
 	"coalesce/solvers/qubo"
+	"coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 )
 
 // drawnGrid is a grid of spins with random couplings, closed in both directions where torus is set.
-func drawnGrid(t testing.TB, r *rand.Rand, rows, cols int, torus bool, coupling func() float64) *qubo.Instance {
+func drawnGrid(t testing.TB, r *rand.Rand, rows, cols int, torus bool, coupling func() float64) *problem.Instance {
 	t.Helper()
-	b := qubo.NewBuilder(rows * cols)
-	b.Form(qubo.Ising)
+	b := problem.NewBuilder(rows * cols)
+	b.Form(problem.Ising)
 	b.Minimize()
 	for i := range rows {
 		for k := range cols {
@@ -192,8 +193,8 @@ func TestSurfaceEdges(t *testing.T) {
 	o.TimeLimit = 5 * time.Second
 	r := rand.New(rand.NewPCG(6, 5))
 	for _, every := range []int{40, 20, 81} { // pairs in a row that are left out
-		b := qubo.NewBuilder(81)
-		b.Form(qubo.MaxCut)
+		b := problem.NewBuilder(81)
+		b.Form(problem.MaxCut)
 		b.Maximize()
 		for i := range 80 {
 			if (i+1)%every != 0 {
@@ -214,7 +215,7 @@ func TestSurfaceEdges(t *testing.T) {
 		}
 	}
 	for n := range 2 {
-		b := qubo.NewBuilder(n)
+		b := problem.NewBuilder(n)
 		b.Maximize()
 		inst, err := b.Build()
 		if err != nil {
@@ -231,8 +232,8 @@ func TestSurfaceClusters(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 4))
 	const side = 20
 	for round := range 4 {
-		b := qubo.NewBuilder(side * side)
-		b.Form(qubo.Ising)
+		b := problem.NewBuilder(side * side)
+		b.Form(problem.Ising)
 		b.Minimize()
 		for i := range side {
 			for k := range side {

@@ -13,21 +13,21 @@ import (
 // variable has a value, each fixed variable its own, and every solution has the value stated in the
 // result. A semidefinite bound is checked, and one by frustration where the result has its proof. Variables that the result
 // says are fixed count as the instance's. Errors are those of an object that cannot be read.
-func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
+func Verify(inst *problem.Instance, result []byte) (*solve.Verdict, error) {
 	type solution struct {
 		Value solve.Number `json:"value"`
 		Bits  string       `json:"solution"`
 	}
 	var x struct {
 		solve.Report
-		Form        Form        `json:"form"`
-		Sense       Sense       `json:"sense"`
-		Solution    string      `json:"solution"`
-		Names       []string    `json:"names"`
-		Fixed       map[int]int `json:"fixed"`
-		BoundKind   BoundKind   `json:"bound_kind"`
-		Certificate statedProof `json:"certificate"`
-		Solutions   []solution  `json:"solutions"`
+		Form        problem.Form  `json:"form"`
+		Sense       problem.Sense `json:"sense"`
+		Solution    string        `json:"solution"`
+		Names       []string      `json:"names"`
+		Fixed       map[int]int   `json:"fixed"`
+		BoundKind   BoundKind     `json:"bound_kind"`
+		Certificate statedProof   `json:"certificate"`
+		Solutions   []solution    `json:"solutions"`
 	}
 	if err := json.Unmarshal(result, &x); err != nil {
 		return nil, fmt.Errorf("result: %w", err)
@@ -70,7 +70,7 @@ func Verify(inst *Instance, result []byte) (*solve.Verdict, error) {
 		value := solve.Number(inst.Amount(bits.Words()).String())
 		if k == 0 {
 			v.Note("feasible: %d variables have a value, %d of them the one that they are fixed to", inst.N, len(x.Fixed))
-			v.CheckValue(value, inst.Sense == Maximize)
+			v.CheckValue(value, inst.Sense == problem.Maximize)
 		} else if !equal(s.Value, value) {
 			v.Refute("the stated value of solution %d of several is %s, recomputed from the instance it is %s", k, s.Value, value)
 		}
@@ -87,7 +87,7 @@ func equal(a, b solve.Number) bool {
 }
 
 // checked are the values of an instance's variables, those that are fixed among them.
-func checked(inst *Instance, text string, fixed map[int]int) (Bits, error) {
+func checked(inst *problem.Instance, text string, fixed map[int]int) (problem.Bits, error) {
 	bits, ok := problem.ParseBits(text)
 	if !ok || bits.Len() != inst.N {
 		return bits, fmt.Errorf("found %.20q, expected %d digits, 0 or 1", text, inst.N)

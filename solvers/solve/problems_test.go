@@ -11,10 +11,14 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
 	"coalesce/solvers/assignment"
+	assignmentproblem "coalesce/solvers/assignment/problem"
 	"coalesce/solvers/auction"
+	auctionproblem "coalesce/solvers/auction/problem"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/csg/anytime"
+	csgproblem "coalesce/solvers/csg/problem"
 	"coalesce/solvers/qubo"
+	quboproblem "coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -26,7 +30,7 @@ func TestAllEndAlike(t *testing.T) {
 	settings := func(limit time.Duration) solve.Settings {
 		return solve.Settings{Devices: []device.Device{d}, TimeLimit: limit}
 	}
-	table, err := csg.GenerateAs("uniform", 18, 1, csg.Int32)
+	table, err := csg.GenerateAs("uniform", 18, 1, csgproblem.Int32)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +42,7 @@ func TestAllEndAlike(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	costs, err := assignment.Generate("machol", 700, 700, 0, 1, assignment.Int32)
+	costs, err := assignment.Generate("machol", 700, 700, 0, 1, assignmentproblem.Int32)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,15 +133,15 @@ func TestAllEndAlike(t *testing.T) {
 func TestMeaninglessSettings(t *testing.T) {
 	d := host.Open(1)
 	defer d.Close()
-	table, err := csg.NewInstance([]int32{0, 1, 2, 4}, "two agents")
+	table, err := csgproblem.NewInstance([]int32{0, 1, 2, 4}, "two agents")
 	if err != nil {
 		t.Fatal(err)
 	}
-	bids, err := auction.NewAuction(1, []auction.Bid{{Price: 1, Goods: []int64{0}}}, nil)
+	bids, err := auctionproblem.NewAuction(1, []auctionproblem.Bid{{Price: 1, Goods: []int64{0}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	costs, err := assignment.NewInstance(1, 1, []int32{1}, "a pair")
+	costs, err := assignmentproblem.NewInstance(1, 1, []int32{1}, "a pair")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,8 +149,8 @@ func TestMeaninglessSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bits, _ := qubo.ParseBits("01011")
-	starts := map[string]solve.Start{"csg": csg.Blocks{{2}, {1}}, "auction": auction.Allocation{0}, "qubo": bits, "assignment": &assignment.Duals{U: []int64{1}, V: []int64{0}, Scale: 1}}
+	bits, _ := quboproblem.ParseBits("01011")
+	starts := map[string]solve.Start{"csg": csgproblem.Blocks{{2}, {1}}, "auction": auctionproblem.Allocation{0}, "qubo": bits, "assignment": &assignmentproblem.Duals{U: []int64{1}, V: []int64{0}, Scale: 1}}
 	for name, p := range map[string]struct {
 		solve   func(s solve.Settings) error
 		refused string

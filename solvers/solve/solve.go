@@ -42,8 +42,8 @@ type Settings struct {
 	// number that the random numbers of the searches depend on
 	Seed uint64 `option:"seed"`
 
-	// Start is a solution to begin with: qubo.Bits of all variables, csg.Blocks, of graphs too, auction.Allocation, or *assignment.Duals
-	// of the instance before its costs changed. Nil: none.
+	// Start is a solution to begin with: problem.Bits of all variables, problem.Blocks, of graphs too, a problem.Allocation, or
+	// *problem.Duals of the instance before its costs changed. Nil: none.
 	Start Start
 
 	// Ranks are the processes that solve an instance together, each with Devices of its

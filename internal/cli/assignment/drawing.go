@@ -14,6 +14,7 @@ import (
 	"coalesce/runtime/collective"
 	"coalesce/runtime/memory"
 	"coalesce/solvers/assignment"
+	"coalesce/solvers/assignment/problem"
 )
 
 // A drawing is the flags that say which instance to draw.
@@ -23,7 +24,7 @@ type drawing struct {
 
 // newDrawing has the defaults of the command.
 func newDrawing() drawing {
-	return drawing{assignment.Drawing{Seed: 1 << 40, Type: assignment.Int32}}
+	return drawing{assignment.Drawing{Seed: 1 << 40, Type: problem.Int32}}
 }
 
 // effectRules say what these flags have an effect on; source is where the costs come from.
@@ -49,7 +50,7 @@ func (w *drawing) check() error {
 
 // draw draws the instance, or returns an error if this machine lacks the memory. Each of several ranks
 // draws its own rows alone, if the kind allows that.
-func (w *drawing) draw(free memory.Free, own collective.Ranks) (*assignment.Instance, error) {
+func (w *drawing) draw(free memory.Free, own collective.Ranks) (*problem.Instance, error) {
 	share := 1.0
 	if own = w.rowsByRank(own); own != nil {
 		share = 1 / float64(own.Size())
@@ -103,7 +104,7 @@ func (w *drawing) checkOutput(path string) error {
 }
 
 // writeCosts writes dense costs as .npy and sparse costs as Matrix Market.
-func writeCosts(w io.Writer, inst *assignment.Instance) error {
+func writeCosts(w io.Writer, inst *problem.Instance) error {
 	if inst.Sparse != nil {
 		return assignment.WriteMarket(w, inst)
 	}

@@ -9,7 +9,7 @@ import (
 	"coalesce/internal/cli/atomicfile"
 	"coalesce/internal/cli/effect"
 	"coalesce/internal/cli/run"
-	"coalesce/solvers/assignment"
+	"coalesce/solvers/assignment/problem"
 )
 
 // GenerateCommand is `generate assignment`.
@@ -34,7 +34,7 @@ Matrix Market coordinates. The kinds are:
 			p := a.Progress()
 			defer p.Close()
 			p.Set("drawing %d x %d", w.Rows, w.Cols)
-			inst, err := run.Await(cmd.Context(), func() (*assignment.Instance, error) { return w.draw(a.Free(), nil) })
+			inst, err := run.Await(cmd.Context(), func() (*problem.Instance, error) { return w.draw(a.Free(), nil) })
 			if err != nil {
 				return err
 			}

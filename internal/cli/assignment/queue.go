@@ -8,6 +8,7 @@ import (
 
 	"coalesce/internal/cli/run"
 	"coalesce/solvers/assignment"
+	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -28,8 +29,8 @@ type queue struct {
 
 // A waiting instance was read, or its reading failed; it may be solved already.
 type waiting struct {
-	inst    *assignment.Instance
-	start   *assignment.Duals
+	inst    *problem.Instance
+	start   *problem.Duals
 	seconds float64 // of reading
 	result  *assignment.Result
 	failed  error
@@ -72,7 +73,7 @@ func (q *queue) read(ctx context.Context) {
 	if len(small) < 2 {
 		return
 	}
-	list := make([]*assignment.Instance, len(small))
+	list := make([]*problem.Instance, len(small))
 	for k, x := range small {
 		list[k] = x.inst
 	}
@@ -99,8 +100,8 @@ func (q *queue) readOne(ctx context.Context, path string) *waiting {
 	}
 	clock := time.Now()
 	p.Set("reading the costs")
-	if x.inst, x.failed = run.Await(ctx, func() (*assignment.Instance, error) { return q.s.instance(q.a, files) }); x.failed == nil && q.s.start != "" {
-		x.start, x.failed = run.Await(ctx, func() (*assignment.Duals, error) { return assignment.ReadDuals(q.s.start, x.inst) })
+	if x.inst, x.failed = run.Await(ctx, func() (*problem.Instance, error) { return q.s.instance(q.a, files) }); x.failed == nil && q.s.start != "" {
+		x.start, x.failed = run.Await(ctx, func() (*problem.Duals, error) { return assignment.ReadDuals(q.s.start, x.inst) })
 		if x.failed != nil && ctx.Err() == nil {
 			x.failed = errors.Join(x.failed, x.inst.Close())
 		}
@@ -167,7 +168,7 @@ func answer(ctx context.Context, a *run.App, s *solveFlags, x *waiting, o assign
 		}
 		r, err = run.AwaitBest(ctx, func() (*assignment.Result, error) { return solveOn(ctx, a, s, inst, o) })
 	} else if r.Column == nil {
-		err = &assignment.InfeasibleError{Hall: *r.Certificate.Hall}
+		err = &problem.InfeasibleError{Hall: *r.Certificate.Hall}
 	}
 	if errors.Is(err, solve.ErrInfeasible) && s.JSON {
 		r.Seconds.Read = x.seconds
@@ -175,7 +176,7 @@ func answer(ctx context.Context, a *run.App, s *solveFlags, x *waiting, o assign
 		return errors.Join(err, run.PrintJSON(a.Out, r))
 	}
 	if err != nil {
-		return run.SolverError(err, assignment.ErrCheck)
+		return run.SolverError(err, problem.ErrCheck)
 	}
 	r.Seconds.Read = x.seconds
 	verified, err := s.CompareWithReference(a, p, r.Stopped, err, func() (string, error) { return compareWithReference(ctx, d, inst, r) })

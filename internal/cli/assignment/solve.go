@@ -19,6 +19,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/devices"
 	"coalesce/solvers/assignment"
+	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/option"
 	"coalesce/solvers/solve"
 )
@@ -47,14 +48,14 @@ type costFlags struct {
 	// two files of points, for rows and columns, instead of a file of costs
 	points []string `option:"points"`
 	// distance of points
-	metric assignment.Metric `option:"metric"`
+	metric problem.Metric `option:"metric"`
 	// cut distances to integers
 	floor bool `option:"floor"`
 }
 
 // SolveCommand is `solve assignment`.
 func SolveCommand(a *run.App) *cobra.Command {
-	s := solveFlags{SolveFlags: run.SolveFlags{Several: true, Families: assignment.Subjects()}, drawing: newDrawing(), costs: costFlags{metric: assignment.Euclidean}}
+	s := solveFlags{SolveFlags: run.SolveFlags{Several: true, Families: assignment.Subjects()}, drawing: newDrawing(), costs: costFlags{metric: problem.Euclidean}}
 	cmd := &cobra.Command{
 		Use:   "assignment FILE... | --points ROWS,COLUMNS | --kind NAME --rows N [--cols M]",
 		Short: "Match rows to columns so that the costs of the pairs add up to the least",
@@ -159,12 +160,12 @@ func number(text string) bool {
 }
 
 // instance reads the costs from a file or from files of points, or draws them.
-func (s *solveFlags) instance(a *run.App, args []string) (*assignment.Instance, error) {
+func (s *solveFlags) instance(a *run.App, args []string) (*problem.Instance, error) {
 	free := a.Free()
 	o := s.reading
 	o.Memory = free.Bytes
 	var err error
-	var inst *assignment.Instance
+	var inst *problem.Instance
 	switch {
 	case s.Kind != "":
 		inst, err = s.draw(free, s.ranks)
@@ -191,7 +192,7 @@ func (s *solveFlags) instance(a *run.App, args []string) (*assignment.Instance, 
 }
 
 // amounts sets the supplies and capacities.
-func (s *solveFlags) amounts(inst *assignment.Instance) (err error) {
+func (s *solveFlags) amounts(inst *problem.Instance) (err error) {
 	if s.costs.supply != "" {
 		if inst.Supply, err = assignment.ReadAmounts(s.costs.supply, inst.Rows); err != nil {
 			return fmt.Errorf("--supply: %w", err)
@@ -254,7 +255,7 @@ func solveFiles(ctx context.Context, a *run.App, s *solveFlags, args []string) e
 
 // solveOn solves on o's devices. If --device auto or a kind picked one device and its memory does
 // not suffice, all devices of that kind solve together.
-func solveOn(ctx context.Context, a *run.App, s *solveFlags, inst *assignment.Instance, o assignment.Options) (*assignment.Result, error) {
+func solveOn(ctx context.Context, a *run.App, s *solveFlags, inst *problem.Instance, o assignment.Options) (*assignment.Result, error) {
 	r, err := assignment.Solve(ctx, inst, o)
 	kind := o.Devices[0].Facts().Kind
 	if len(o.Devices) > 1 || a.Team != nil || !errors.Is(err, device.ErrMemory) || kind == device.Host || s.Device != "auto" && s.Device != kind {
@@ -271,7 +272,7 @@ func solveOn(ctx context.Context, a *run.App, s *solveFlags, inst *assignment.In
 
 // compareWithReference solves with the reference and compares values. Those of floats may differ by twice
 // the gap of the reference's certificate.
-func compareWithReference(ctx context.Context, d device.Device, inst *assignment.Instance, r *assignment.Result) (string, error) {
+func compareWithReference(ctx context.Context, d device.Device, inst *problem.Instance, r *assignment.Result) (string, error) {
 	ref, err := run.Await(ctx, func() (*assignment.Result, error) {
 		return assignment.Solve(ctx, inst, assignment.Options{Settings: solve.Settings{Devices: []device.Device{d}, Algorithm: "reference"}})
 	})
@@ -322,7 +323,7 @@ func (s *solveFlags) solveEffects() []effect.Rule {
 }
 
 // read reads FILE, which may be standard input.
-func read(a *run.App, path string, o assignment.ReadOptions) (*assignment.Instance, error) {
+func read(a *run.App, path string, o assignment.ReadOptions) (*problem.Instance, error) {
 	if path == run.Dash {
 		return assignment.ReadFrom(a.In, -1, run.StandardInput, o)
 	}

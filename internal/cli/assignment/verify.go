@@ -6,6 +6,7 @@ import (
 	"coalesce/internal/cli/effect"
 	"coalesce/internal/cli/run"
 	"coalesce/solvers/assignment"
+	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/formats/csv"
 	"coalesce/solvers/solve"
 )
@@ -25,7 +26,7 @@ func (v *Verification) Register(f *pflag.FlagSet) {
 	reading := v.flags.reading.Fields()
 	run.AddOptions(f, reading.Select("maximize").ForProblem("assignment"))
 	run.AddOptions(f, reading.Select("header", "index").ForProblem("assignment, qubo"))
-	v.flags.costs.metric = assignment.Euclidean
+	v.flags.costs.metric = problem.Euclidean
 	run.AddOptions(f, v.flags.costs.Fields().ForProblem("assignment"))
 }
 

@@ -9,6 +9,7 @@ import (
 	"coalesce/internal/ui"
 	"coalesce/runtime/memory"
 	"coalesce/solvers/auction"
+	"coalesce/solvers/auction/problem"
 )
 
 // A drawing says which auction to draw.
@@ -29,7 +30,7 @@ func (d *drawing) checkMemory(free memory.Free) error {
 }
 
 // draw draws the auction.
-func (d *drawing) draw() (*auction.Auction, error) {
+func (d *drawing) draw() (*problem.Auction, error) {
 	return auction.Generate(d.distribution, d.goods, d.bids, d.seed)
 }
 
@@ -57,7 +58,7 @@ func formatFor(to, output string) (string, error) {
 
 // encodeAuction writes an auction, in CATS after a comment with its source, and returns texts about the parts
 // that the format does not hold.
-func encodeAuction(w io.Writer, a *auction.Auction, format string) ([]string, error) {
+func encodeAuction(w io.Writer, a *problem.Auction, format string) ([]string, error) {
 	if format == auction.CATS {
 		if _, err := fmt.Fprintf(w, "%% %s\n\n", strings.Join(strings.Fields(a.Source), " ")); err != nil {
 			return nil, err

@@ -18,6 +18,7 @@ import (
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/auction"
+	"coalesce/solvers/auction/problem"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/qubo"
 	"coalesce/solvers/solve"
@@ -102,7 +103,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *auction.S
 	defer p.Close()
 	start := time.Now()
 	p.Set("reading %s", run.NameOf(path))
-	auc, err := run.Await(ctx, func() (*auction.Auction, error) { return readAuction(a, path) })
+	auc, err := run.Await(ctx, func() (*problem.Auction, error) { return readAuction(a, path) })
 	if err != nil {
 		return err
 	}
@@ -111,7 +112,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *auction.S
 		if err != nil {
 			return err
 		}
-		if session.Start, err = auction.ParseAllocation(text, run.NameOf(s.start), auc); err != nil {
+		if session.Start, err = problem.ParseAllocation(text, run.NameOf(s.start), auc); err != nil {
 			return err
 		}
 	}
@@ -133,7 +134,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *auction.S
 		return errors.Join(err, run.PrintJSON(a.Out, r))
 	}
 	if err != nil {
-		return run.SolverError(err, auction.ErrCheck)
+		return run.SolverError(err, problem.ErrCheck)
 	}
 	r.Seconds.Read = read
 	verified, err := s.CompareWithReference(a, p, r.Stopped, err, func() (string, error) { return compareWithReference(ctx, auc, r) })
@@ -150,7 +151,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *auction.S
 
 // compareWithReference solves with the reference, which shares no code with the kernels, and compares the
 // exact revenues.
-func compareWithReference(ctx context.Context, auc *auction.Auction, r *auction.Result) (string, error) {
+func compareWithReference(ctx context.Context, auc *problem.Auction, r *auction.Result) (string, error) {
 	start := time.Now()
 	ref, err := run.Await(ctx, func() (*auction.Result, error) { return auction.Reference(auc) })
 	if err != nil {
@@ -194,7 +195,7 @@ func (s *solveFlags) effects() []effect.Rule {
 }
 
 // readAuction reads FILE, which may be standard input.
-func readAuction(a *run.App, path string) (*auction.Auction, error) {
+func readAuction(a *run.App, path string) (*problem.Auction, error) {
 	if path == run.Dash {
 		return auction.ReadFromWithin(a.In, run.StandardInput, a.Free().Bytes)
 	}

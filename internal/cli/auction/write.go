@@ -11,6 +11,7 @@ import (
 	"coalesce/internal/cli/run"
 	"coalesce/internal/ui"
 	"coalesce/solvers/auction"
+	"coalesce/solvers/auction/problem"
 )
 
 // GenerateCommand is `generate auction`.
@@ -73,7 +74,7 @@ Bidders known by a dummy alone get its number for a name.`,
 			p := a.Progress()
 			defer p.Close()
 			p.Set("reading %s", run.NameOf(args[0]))
-			auc, err := run.Await(cmd.Context(), func() (*auction.Auction, error) { return readAuction(a, args[0]) })
+			auc, err := run.Await(cmd.Context(), func() (*problem.Auction, error) { return readAuction(a, args[0]) })
 			if err != nil {
 				return err
 			}
@@ -94,7 +95,7 @@ func addOutput(cmd *cobra.Command, to, output *string) {
 }
 
 // write writes a file, and prints the parts of the auction that its format cannot hold.
-func write(ctx context.Context, a *run.App, p *ui.Progress, auc *auction.Auction, to, path string) error {
+func write(ctx context.Context, a *run.App, p *ui.Progress, auc *problem.Auction, to, path string) error {
 	format, err := formatFor(to, path)
 	if err != nil {
 		return run.AsUsage(err)

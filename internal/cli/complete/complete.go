@@ -8,6 +8,7 @@ import (
 	"coalesce/autotune/search"
 	"coalesce/internal/cli/run"
 	"coalesce/solvers/assignment"
+	"coalesce/solvers/assignment/problem"
 	"coalesce/solvers/auction"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/csg/anytime"
@@ -53,7 +54,7 @@ func words() map[string]map[string][]string {
 		"assignment": {
 			"format": assignment.Formats(),
 			"kind":   assignment.Kinds(),
-			"metric": assignment.Metrics(),
+			"metric": problem.Metrics(),
 		},
 		"qubo": {
 			"ascend":  qubo.Ascents(),

@@ -7,6 +7,7 @@ import (
 	"coalesce/internal/ui"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/csg/anytime"
+	"coalesce/solvers/csg/problem"
 )
 
 // aboutSolve is the text of `solve csg --help`.
@@ -42,7 +43,7 @@ Instead of a file, --distribution draws the values from a distribution of the
 literature, each a function of the seed and the coalition alone. With more than %d
 agents, up to %d, a search draws the values that it needs:
 
-  %s`, tableAgents, anytime.Algorithm, csg.MaxAgents, anytime.MostDrawn, ui.Wrap(strings.Join(csg.Distributions(), ", "), 76, "\n  "))
+  %s`, tableAgents, anytime.Algorithm, problem.MaxAgents, anytime.MostDrawn, ui.Wrap(strings.Join(csg.Distributions(), ", "), 76, "\n  "))
 }
 
 // aboutQuery is the text of `query csg --help`.

@@ -7,6 +7,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/memory"
 	"coalesce/solvers/csg"
+	"coalesce/solvers/csg/problem"
 )
 
 // drawnOnDevices reports whether GPUs draw the values of a distribution, so that this machine never holds
@@ -17,7 +18,7 @@ func drawnOnDevices(o *csg.Options, held bool) bool {
 }
 
 // newDrawnInstance is the instance of a distribution. This machine holds its values unless GPUs draw them.
-func newDrawnInstance(name string, n int, seed uint64, as csg.Value, there bool) (*csg.Instance, error) {
+func newDrawnInstance(name string, n int, seed uint64, as problem.Value, there bool) (*problem.Instance, error) {
 	inst, err := csg.NewDrawn(name, n, seed, as)
 	if err == nil && !there {
 		inst.DrawValues()
@@ -38,6 +39,6 @@ func withLargest(n int, takes func(n int) error) error {
 
 // checkMemory returns an error if the values of n agents exceed the free memory. Go
 // ends the program when an allocation fails, so the check comes first.
-func checkMemory(n int, value csg.Value, free memory.Free) error {
-	return free.CheckFits(fmt.Sprintf("the %s values of %s", value, ui.Count(n, "agent")), float64(csg.Footprint(n, value)))
+func checkMemory(n int, value problem.Value, free memory.Free) error {
+	return free.CheckFits(fmt.Sprintf("the %s values of %s", value, ui.Count(n, "agent")), float64(problem.Footprint(n, value)))
 }

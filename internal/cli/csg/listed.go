@@ -12,6 +12,7 @@ import (
 	"coalesce/internal/ui"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/csg/listed"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -21,7 +22,7 @@ func (s *solveFlags) lists() bool {
 }
 
 // readGame reads FILE, which may be standard input, as a table of all coalitions or a list of some.
-func (s *solveFlags) readGame(a *run.App, path string) (*csg.Instance, *listed.Instance, error) {
+func (s *solveFlags) readGame(a *run.App, path string) (*problem.Instance, *listed.Instance, error) {
 	table := s.options.Algorithm != "" || s.values != "" || s.options.Checkpoint != "" || s.Verify
 	if table && !s.lists() {
 		inst, err := readTable(a, path, s.reading)
@@ -31,7 +32,7 @@ func (s *solveFlags) readGame(a *run.App, path string) (*csg.Instance, *listed.I
 }
 
 // readListed reads FILE as a list of coalitions where that is forced or where its size says so, else as a table of all.
-func readListed(a *run.App, path string, o csg.ReadOptions, forced bool) (*csg.Instance, *listed.Instance, error) {
+func readListed(a *run.App, path string, o csg.ReadOptions, forced bool) (*problem.Instance, *listed.Instance, error) {
 	o.Limit = a.Free().Bytes
 	if path == run.Dash {
 		return listed.ReadFrom(a.In, -1, run.StandardInput, o, forced)
@@ -57,7 +58,7 @@ func solveListed(ctx context.Context, a *run.App, s *solveFlags, session *csg.Se
 	o.Progress = func(now solve.Incumbent) { p.Set("solving %s: %s", what, now) }
 	r, err := run.AwaitBest(ctx, func() (*listed.Result, error) { return listed.Solve(ctx, inst, o) })
 	if r == nil || err != nil && !s.JSON {
-		return run.SolverError(err, csg.ErrCheck)
+		return run.SolverError(err, problem.ErrCheck)
 	}
 	r.Seconds.Read = read.Seconds()
 	p.Close()
@@ -69,9 +70,9 @@ func solveListed(ctx context.Context, a *run.App, s *solveFlags, session *csg.Se
 
 // writeListed writes the answer of a list of coalitions for people.
 func writeListed(out io.Writer, r *listed.Result) error {
-	blocks := make([]csg.Block, len(r.Certificate.Blocks))
+	blocks := make([]problem.Block, len(r.Certificate.Blocks))
 	for k, b := range r.Certificate.Blocks {
-		blocks[k] = csg.Block{Agents: b.Agents, Value: b.Value}
+		blocks[k] = problem.Block{Agents: b.Agents, Value: b.Value}
 	}
 	n := r.Size["agents"]
 	if err := writeBlocks(out, blocks, r.Value, n); err != nil {

@@ -11,6 +11,7 @@ import (
 	"coalesce/internal/ui"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/csg/anytime"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -39,9 +40,9 @@ func describeProgress() func(now solve.Incumbent) string {
 
 // writeFound writes the answer of a search for people; device is the device's name.
 func writeFound(out io.Writer, r *anytime.Result, device string) error {
-	blocks := make([]csg.Block, len(r.Certificate.Blocks))
+	blocks := make([]problem.Block, len(r.Certificate.Blocks))
 	for k, b := range r.Certificate.Blocks {
-		blocks[k] = csg.Block{Agents: b.Agents, Value: b.Value}
+		blocks[k] = problem.Block{Agents: b.Agents, Value: b.Value}
 	}
 	n := r.Size["agents"]
 	if err := writeBlocks(out, blocks, r.Value, n); err != nil {
@@ -77,7 +78,7 @@ func writeResult(out io.Writer, r *csg.Result, device, verified string) error {
 	}.Write(out)
 }
 
-func writeBlocks(out io.Writer, list []csg.Block, total solve.Number, agents int) error {
+func writeBlocks(out io.Writer, list []problem.Block, total solve.Number, agents int) error {
 	var blocks ui.Table
 	blocks.AlignRight(0)
 	blocks.Row("value", "block")

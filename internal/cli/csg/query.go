@@ -13,6 +13,7 @@ import (
 	"coalesce/internal/cli/run"
 	"coalesce/internal/ui"
 	"coalesce/solvers/csg"
+	"coalesce/solvers/csg/problem"
 )
 
 // queryFlags are the flags of `query csg`.
@@ -48,7 +49,7 @@ func query(ctx context.Context, a *run.App, s *queryFlags, args []string) error 
 	defer p.Close()
 	start := time.Now()
 	p.Set("reading %s", run.NameOf(args[0]))
-	inst, err := run.Await(ctx, func() (*csg.Instance, error) {
+	inst, err := run.Await(ctx, func() (*problem.Instance, error) {
 		return readTable(a, args[0], s.reading)
 	})
 	if err != nil {
@@ -61,7 +62,7 @@ func query(ctx context.Context, a *run.App, s *queryFlags, args []string) error 
 		}
 	}
 	p.Set("reading %s", run.NameOf(args[1]))
-	cover, err := run.Await(ctx, func() (*csg.Instance, error) {
+	cover, err := run.Await(ctx, func() (*problem.Instance, error) {
 		return readTable(a, args[1], csg.ReadOptions{Names: inst.Names, CoverOf: inst})
 	})
 	if err != nil {
@@ -72,7 +73,7 @@ func query(ctx context.Context, a *run.App, s *queryFlags, args []string) error 
 	p.Set("looking for the best %d", s.best)
 	found, err := csg.BestFew(ctx, inst, cover, coalition, s.best)
 	if err != nil {
-		return run.SolverError(fmt.Errorf("%s: %w", run.NameOf(args[1]), err), csg.ErrCheck)
+		return run.SolverError(fmt.Errorf("%s: %w", run.NameOf(args[1]), err), problem.ErrCheck)
 	}
 	p.Close()
 	answer := queryAnswer{instance: inst, coalition: coalition, found: found, read: read, solve: time.Since(start).Seconds()}
@@ -85,7 +86,7 @@ func query(ctx context.Context, a *run.App, s *queryFlags, args []string) error 
 // A queryAnswer has the best structures of a coalition, best first, and the seconds of reading and of the
 // search.
 type queryAnswer struct {
-	instance    *csg.Instance
+	instance    *problem.Instance
 	coalition   uint64
 	found       []csg.Ranked
 	read, solve float64
@@ -138,9 +139,9 @@ func (a *queryAnswer) write(w io.Writer) error {
 }
 
 // names are the names of a coalition's agents.
-func names(inst *csg.Instance, coalition uint64) []string {
+func names(inst *problem.Instance, coalition uint64) []string {
 	list := []string{}
-	for _, agent := range csg.Agents(coalition) {
+	for _, agent := range problem.Agents(coalition) {
 		list = append(list, inst.Name(agent))
 	}
 	return list

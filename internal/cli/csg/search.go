@@ -11,6 +11,7 @@ import (
 	"coalesce/runtime/memory"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/csg/anytime"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -44,15 +45,15 @@ func isSearched(algorithm string, agents, table int) bool {
 
 // mostAgents is the most agents of a distribution.
 func mostAgents(algorithm string) int {
-	if isSearched(algorithm, anytime.MostDrawn, csg.MaxAgents) {
+	if isSearched(algorithm, anytime.MostDrawn, problem.MaxAgents) {
 		return anytime.MostDrawn
 	}
-	return csg.MaxAgents
+	return problem.MaxAgents
 }
 
 // tableOf is the table of all coalitions of a graph, or an error if it exceeds the free memory.
-func tableOf(ctx context.Context, g *anytime.Instance, free memory.Free) (*csg.Instance, error) {
-	if err := free.CheckFits("the values and the table of "+ui.Count(g.N, "agent"), 2*float64(csg.Footprint(g.N, csg.Int64))); err != nil {
+func tableOf(ctx context.Context, g *anytime.Instance, free memory.Free) (*problem.Instance, error) {
+	if err := free.CheckFits("the values and the table of "+ui.Count(g.N, "agent"), 2*float64(problem.Footprint(g.N, problem.Int64))); err != nil {
 		return nil, fmt.Errorf("%w: --algorithm %s needs none", err, anytime.Algorithm)
 	}
 	return g.Table(ctx)

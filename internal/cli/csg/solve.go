@@ -27,6 +27,7 @@ import (
 	"coalesce/solvers/csg"
 	"coalesce/solvers/csg/anytime"
 	"coalesce/solvers/csg/listed"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/option"
 	"coalesce/solvers/solve"
 )
@@ -42,11 +43,11 @@ type solveFlags struct {
 	// seed of a drawn instance, or of a search
 	seed uint64 `option:"seed"`
 	// type of a drawn instance's values
-	value csg.Value `option:"type"`
+	value problem.Value `option:"type"`
 	// also write the value of every coalition's best partition to this .npy file, for coalesce query csg (3 times the work, twice the memory)
 	values string `option:"values"`
 	// numbers of members that a block may have, such as 1-3,5 or 2-
-	sizes csg.Sizes `option:"sizes" default:"any number"`
+	sizes problem.Sizes `option:"sizes" default:"any number"`
 	// begin with the structure in this file: the agents of a block a line, by number or name, or an earlier result's JSON
 	start       string `option:"start"`
 	constraints listed.Constraints
@@ -56,7 +57,7 @@ type solveFlags struct {
 
 // SolveCommand is `solve csg`.
 func SolveCommand(a *run.App) *cobra.Command {
-	s := solveFlags{SolveFlags: run.SolveFlags{Several: true, Families: csg.Subjects()}, seed: 1, value: csg.Float64}
+	s := solveFlags{SolveFlags: run.SolveFlags{Several: true, Families: csg.Subjects()}, seed: 1, value: problem.Float64}
 	cmd := &cobra.Command{
 		Use:   "csg FILE... | --distribution NAME --agents N [--seed S]",
 		Short: "Find the partition of agents into coalitions that is worth the most",
@@ -86,8 +87,8 @@ func (s *solveFlags) check(a *run.App, args []string) error {
 		return run.Usagef("expected a FILE or --distribution, found both")
 	case s.distribution != "" && (s.agents < 1 || s.agents > mostAgents(s.options.Algorithm)):
 		return run.Usagef("--agents is %d, expected 1 to %d", s.agents, mostAgents(s.options.Algorithm))
-	case s.distribution != "" && isSearched(s.options.Algorithm, s.agents, csg.MaxAgents) && s.value != csg.Float64:
-		return run.Usagef("--type is %s: a search draws values as %s", s.value, csg.Float64)
+	case s.distribution != "" && isSearched(s.options.Algorithm, s.agents, problem.MaxAgents) && s.value != problem.Float64:
+		return run.Usagef("--type is %s: a search draws values as %s", s.value, problem.Float64)
 	case s.values != "" && len(args) > 1:
 		return run.Usagef("--values is for one instance, found %d files", len(args))
 	case s.values != "" && !strings.EqualFold(filepath.Ext(s.values), ".npy"):
@@ -140,7 +141,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 	p := a.Progress()
 	defer p.Close()
 	facts := session.WeakestFacts()
-	if s.distribution != "" && isSearched(s.options.Algorithm, s.agents, csg.MaxAgents) {
+	if s.distribution != "" && isSearched(s.options.Algorithm, s.agents, problem.MaxAgents) {
 		inst, err := anytime.NewDrawn(s.distribution, s.agents, s.seed)
 		if err != nil {
 			return run.AsUsage(err)
@@ -164,7 +165,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 	start := time.Now()
 	var graph *anytime.Instance
 	var list *listed.Instance
-	inst, err := run.Await(ctx, func() (inst *csg.Instance, err error) {
+	inst, err := run.Await(ctx, func() (inst *problem.Instance, err error) {
 		if s.distribution != "" {
 			p.Set("drawing %s from %s", ui.Count(s.agents, "agent"), s.distribution)
 			if inst, err = newDrawnInstance(s.distribution, s.agents, s.seed, s.value, there); err == nil && s.lists() {
@@ -228,7 +229,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *csg.Sessi
 	session.Progress = func(now solve.Incumbent) { p.Set("solving %s: %s", ui.Count(inst.N, "agent"), estimate(now)) }
 	r, err := run.AwaitBest(ctx, func() (*csg.Result, error) { return s.solve(ctx, inst, session) })
 	if r == nil || !s.JSON && errors.Is(err, solve.ErrInfeasible) {
-		return run.SolverError(err, csg.ErrCheck)
+		return run.SolverError(err, problem.ErrCheck)
 	}
 	r.Seconds.Read = read
 	verified, err := s.CompareWithReference(a, p, r.Stopped, err, func() (string, error) { return compareWithReference(ctx, inst, r) })
@@ -258,7 +259,7 @@ func (s *solveFlags) readStart(a *run.App, into *solve.Settings, n int, names []
 
 // compareWithReference solves with the reference and compares values, which may differ by the larger of their gaps. It returns the
 // text for the user, and sets the result's time of verification.
-func compareWithReference(ctx context.Context, inst *csg.Instance, r *csg.Result) (string, error) {
+func compareWithReference(ctx context.Context, inst *problem.Instance, r *csg.Result) (string, error) {
 	ref, err := run.Await(ctx, func() (*csg.Result, error) { return csg.Reference(inst, csg.DP) })
 	if err != nil {
 		return "", run.UnverifiedError(err)
@@ -283,7 +284,7 @@ func compareWithReference(ctx context.Context, inst *csg.Instance, r *csg.Result
 }
 
 // solve solves and, where asked to, writes the values of all coalitions' best partitions.
-func (s *solveFlags) solve(ctx context.Context, inst *csg.Instance, session *csg.Session) (*csg.Result, error) {
+func (s *solveFlags) solve(ctx context.Context, inst *problem.Instance, session *csg.Session) (*csg.Result, error) {
 	if s.values == "" {
 		return session.Solve(ctx, inst)
 	}
@@ -308,7 +309,7 @@ const (
 func (s *solveFlags) method(path string) int {
 	graph := s.distribution == "" && s.search.isGraph(path)
 	switch {
-	case s.options.Algorithm == anytime.Algorithm || s.distribution != "" && isSearched(s.options.Algorithm, s.agents, csg.MaxAgents):
+	case s.options.Algorithm == anytime.Algorithm || s.distribution != "" && isSearched(s.options.Algorithm, s.agents, problem.MaxAgents):
 		return bySearch
 	case graph && s.options.Algorithm == "":
 		return eitherMethod
@@ -346,7 +347,7 @@ func (s *solveFlags) effectRules(path string, method int) []effect.Rule {
 }
 
 // readTable reads FILE, which may be standard input, within the free memory.
-func readTable(a *run.App, path string, o csg.ReadOptions) (*csg.Instance, error) {
+func readTable(a *run.App, path string, o csg.ReadOptions) (*problem.Instance, error) {
 	o.Limit = a.Free().Bytes
 	if path == run.Dash {
 		return csg.ReadFrom(a.In, -1, run.StandardInput, o)

@@ -10,6 +10,7 @@ import (
 	"coalesce/internal/cli/atomicfile"
 	"coalesce/internal/cli/run"
 	"coalesce/solvers/qubo"
+	"coalesce/solvers/qubo/problem"
 )
 
 // ConvertCommand is `convert`, of programs; commands of other problems go below it.
@@ -44,7 +45,7 @@ formats:
 			p := a.Progress()
 			defer p.Close()
 			p.Set("reading %s", run.NameOf(args[0]))
-			inst, err := run.Await(cmd.Context(), func() (*qubo.Instance, error) { return read(a, args[0], reading) })
+			inst, err := run.Await(cmd.Context(), func() (*problem.Instance, error) { return read(a, args[0], reading) })
 			if err != nil {
 				return err
 			}
@@ -65,7 +66,7 @@ formats:
 }
 
 // write writes a file, and prints what the format changes in the program.
-func write(ctx context.Context, a *run.App, say func(string, ...any), inst *qubo.Instance, path, format string) error {
+func write(ctx context.Context, a *run.App, say func(string, ...any), inst *problem.Instance, path, format string) error {
 	var notes []string
 	err := atomicfile.Write(ctx, path, func(w io.Writer) (err error) {
 		notes, err = qubo.Write(w, inst, format)

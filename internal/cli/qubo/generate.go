@@ -9,6 +9,7 @@ import (
 	"coalesce/internal/cli/run"
 	"coalesce/internal/ui"
 	"coalesce/solvers/qubo"
+	"coalesce/solvers/qubo/problem"
 )
 
 // A drawing says which instance to draw.
@@ -57,7 +58,7 @@ with coefficients from -100 to 100. The instances of the literature are
 			p := a.Progress()
 			defer p.Close()
 			p.Set("drawing %d variables", d.variables)
-			inst, err := run.Await(cmd.Context(), func() (*qubo.Instance, error) { return qubo.Palubeckis(d.variables, d.density, d.seed) })
+			inst, err := run.Await(cmd.Context(), func() (*problem.Instance, error) { return qubo.Palubeckis(d.variables, d.density, d.seed) })
 			if cmd.Context().Err() == nil && err != nil {
 				return run.AsUsage(err)
 			}

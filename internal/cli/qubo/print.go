@@ -13,10 +13,11 @@ import (
 	"coalesce/internal/ui"
 	"coalesce/runtime/device"
 	"coalesce/solvers/qubo"
+	"coalesce/solvers/qubo/problem"
 )
 
 // writeResult writes an answer for people; verified is the text about the reference's answer, empty without --verify.
-func writeResult(out io.Writer, r *qubo.Result, inst *qubo.Instance, facts device.Facts, verified string) error {
+func writeResult(out io.Writer, r *qubo.Result, inst *problem.Instance, facts device.Facts, verified string) error {
 	var t ui.Table
 	t.Row("value", fmt.Sprintf("%s (%sd)", r.Value, r.Sense))
 	const shown = 200

@@ -18,6 +18,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/memory"
 	"coalesce/solvers/qubo"
+	"coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -106,20 +107,20 @@ func (s *solveFlags) validate(a *run.App, args []string) error {
 }
 
 // instance reads a file, fixes the variables of --fix, and reads the solution of --start, which has no variables where there is none.
-func (s *solveFlags) instance(a *run.App, path string) (*qubo.Instance, qubo.Bits, error) {
+func (s *solveFlags) instance(a *run.App, path string) (*problem.Instance, problem.Bits, error) {
 	inst, err := read(a, path, s.reading)
 	if err != nil {
-		return nil, qubo.Bits{}, err
+		return nil, problem.Bits{}, err
 	}
 	if inst, err = inst.Fixing(s.options.Fix); err != nil {
-		return nil, qubo.Bits{}, fmt.Errorf("--fix: %w", err)
+		return nil, problem.Bits{}, fmt.Errorf("--fix: %w", err)
 	}
 	if s.start == "" {
-		return inst, qubo.Bits{}, nil
+		return inst, problem.Bits{}, nil
 	}
 	text, err := a.ReadStart(s.start, "solution")
 	if err != nil {
-		return nil, qubo.Bits{}, err
+		return nil, problem.Bits{}, err
 	}
 	start, err := qubo.ParseStart(text, s.start, inst.N)
 	return inst, start, err
@@ -144,8 +145,8 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *qubo.Sess
 	defer p.Close()
 	began := time.Now()
 	p.Set("reading %s", path)
-	var start qubo.Bits
-	inst, err := run.Await(ctx, func() (inst *qubo.Instance, err error) {
+	var start problem.Bits
+	inst, err := run.Await(ctx, func() (inst *problem.Instance, err error) {
 		inst, start, err = s.instance(a, file)
 		return inst, err
 	})
@@ -165,7 +166,7 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *qubo.Sess
 	session.Log = func(line string) { p.Set("%s: %s", path, line) }
 	session.Progress = run.ShowIncumbent(p, fmt.Sprintf("%s: %s", path, inst.Sense), "flips")
 	r, failed := run.BestOn(ctx, a, session.Devices, func() (*qubo.Result, error) { return session.Solve(ctx, inst) })
-	if errors.Is(failed, qubo.ErrCheck) {
+	if errors.Is(failed, problem.ErrCheck) {
 		return run.AsCheck(fmt.Errorf("%s: %w", path, failed))
 	}
 	if failed != nil {
@@ -195,14 +196,14 @@ func solveOne(ctx context.Context, a *run.App, s *solveFlags, session *qubo.Sess
 
 // compareWithReference searches with the reference, with the same limits. A worse value of the reference proves
 // nothing; a better value than one that is said to be proven is an error.
-func compareWithReference(ctx context.Context, inst *qubo.Instance, r *qubo.Result, o qubo.Options) (string, error) {
+func compareWithReference(ctx context.Context, inst *problem.Instance, r *qubo.Result, o qubo.Options) (string, error) {
 	o.Algorithm, o.Variant, o.Rules, o.Devices, o.Unreduced, o.Solutions = "reference", "", qubo.Rules{}, o.Devices[:1], true, 0
 	ref, err := qubo.Solve(ctx, inst, o)
 	if err != nil {
 		return "", run.UnverifiedError(err)
 	}
 	better := ref.Value.Float() > r.Value.Float()
-	if inst.Sense == qubo.Minimize {
+	if inst.Sense == problem.Minimize {
 		better = ref.Value.Float() < r.Value.Float()
 	}
 	if better && r.Proven {
@@ -220,7 +221,7 @@ func (s *solveFlags) effects() []effect.Rule {
 }
 
 // read reads FILE, which may be standard input, within the free memory.
-func read(a *run.App, path string, o qubo.ReadOptions) (*qubo.Instance, error) {
+func read(a *run.App, path string, o qubo.ReadOptions) (*problem.Instance, error) {
 	o.Memory = a.Free().Bytes
 	if path == run.Dash {
 		return qubo.ReadFrom(a.In, run.StandardInput, o)

@@ -16,7 +16,9 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/runtime/host"
 	"coalesce/solvers/csg"
+	csgproblem "coalesce/solvers/csg/problem"
 	"coalesce/solvers/qubo"
+	quboproblem "coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -74,7 +76,7 @@ func TestTheOptimumOfTables(t *testing.T) {
 				if got := r.Value.Float(); math.Abs(got-optimum) > 1e-9*math.Abs(optimum) || r.Met == nil {
 					t.Errorf("%s: found %s, the reference %s", inst.Source, r.Value, want.Value)
 				}
-				if inst.Type == csg.Int64 && r.Value != want.Value {
+				if inst.Type == csgproblem.Int64 && r.Value != want.Value {
 					t.Errorf("%s: found %s, the reference %s", inst.Source, r.Value, want.Value)
 				}
 				if r.Bound.Float() < r.Value.Float() || r.Proven && r.Value != r.Bound {
@@ -204,8 +206,8 @@ func TestUnits(t *testing.T) {
 			}
 		}
 	}
-	b := qubo.NewBuilder(3)
-	b.Form(qubo.MaxCut)
+	b := quboproblem.NewBuilder(3)
+	b.Form(quboproblem.MaxCut)
 	b.Maximize()
 	b.Pair(0, 1, math.Pi)
 	b.Pair(1, 2, -math.E*1e9)
@@ -377,17 +379,17 @@ func TestStart(t *testing.T) {
 	for _, inst := range []*Instance{graph, drawn} {
 		good := checked(t, inst, options(t, 300*time.Millisecond))
 		o := options(t, time.Nanosecond)
-		o.Start = csg.Blocks(good.Blocks)
+		o.Start = csgproblem.Blocks(good.Blocks)
 		if r := checked(t, inst, o); r.Value.Float() < good.Value.Float() {
 			t.Errorf("%s: found %s, expected %s at least", inst.Source, r.Value, good.Value)
 		}
 		o = options(t, time.Hour)
 		target := good.Value.Float()
-		o.Start, o.Target = csg.Blocks(good.Blocks), &target
+		o.Start, o.Target = csgproblem.Blocks(good.Blocks), &target
 		if r := checked(t, inst, o); r.Met == nil || r.Stopped {
 			t.Errorf("%s: the start meets the target, found %+v", inst.Source, r)
 		}
-		o.Start = csg.Blocks{{1, 2}}
+		o.Start = csgproblem.Blocks{{1, 2}}
 		if _, err := Solve(t.Context(), inst, o); !errors.Is(err, solve.ErrInput) || !strings.Contains(err.Error(), "Start: found agent 3 in no block") {
 			t.Errorf("%s: found %v", inst.Source, err)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"coalesce/solvers/csg/internal/cliques"
 	"coalesce/solvers/qubo"
+	"coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -63,9 +64,9 @@ func (r *graphRun) findCoalitions(ctx context.Context, s *cliques.Search, w *cli
 // the coalition becomes a block and its agents leave their blocks. With x(i) = 1 for the members, the
 // gain is Σ w(i,j) x(i) x(j) over all edges, minus Σ w(i,j) (x(i) + x(j) - x(i) x(j)) over the edges
 // inside blocks, each of which is lost if one or both of its agents are members.
-func coalitionProgram(inst *Instance, label []int32) *qubo.Instance {
+func coalitionProgram(inst *Instance, label []int32) *problem.Instance {
 	g := inst.graph
-	terms := &qubo.Terms[int64]{Linear: make([]int64, g.N), Pair: make([]int64, len(g.Weight))}
+	terms := &problem.Terms[int64]{Linear: make([]int64, g.N), Pair: make([]int64, len(g.Weight))}
 	for i := range g.N {
 		for k := g.Start[i]; k < g.Start[i+1]; k++ {
 			if terms.Pair[k] = g.Weight[k]; label[i] == label[g.Col[k]] {
@@ -74,5 +75,5 @@ func coalitionProgram(inst *Instance, label []int32) *qubo.Instance {
 			}
 		}
 	}
-	return &qubo.Instance{N: g.N, Form: qubo.QUBO, Sense: qubo.Maximize, Start: g.Start, Col: g.Col, Int: terms}
+	return &problem.Instance{N: g.N, Form: problem.QUBO, Sense: problem.Maximize, Start: g.Start, Col: g.Col, Int: terms}
 }

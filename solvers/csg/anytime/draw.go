@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"coalesce/solvers/qubo"
+	"coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -23,15 +23,15 @@ func Draw(weights string, n int, density float64, seed uint64) (*Instance, error
 	switch {
 	case !slices.Contains(Weights(), weights):
 		return nil, solve.InvalidInput("weights", "found %.40q, expected one of %s", weights, strings.Join(Weights(), ", "))
-	case n < 0 || n > qubo.MaxVariables:
-		return nil, solve.InvalidInput("n", "found %d agents, expected 0 to %d", n, qubo.MaxVariables)
+	case n < 0 || n > problem.MaxVariables:
+		return nil, solve.InvalidInput("n", "found %d agents, expected 0 to %d", n, problem.MaxVariables)
 	case !(density >= 0 && density <= 1):
 		return nil, solve.InvalidInput("density", "found %v, expected 0 to 1", density)
 	}
 	r := rand.New(rand.NewPCG(seed, uint64(n)))
 	groups := max(1, int(math.Sqrt(float64(n))/2)) // of planted
-	b := qubo.NewBuilder(n)
-	b.Form(qubo.MaxCut) // a graph
+	b := problem.NewBuilder(n)
+	b.Form(problem.MaxCut) // a graph
 	b.Maximize()
 	for j := range n {
 		for i := range j {

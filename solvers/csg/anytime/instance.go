@@ -25,6 +25,7 @@ import (
 	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/formats/packed"
 	"coalesce/solvers/qubo"
+	quboproblem "coalesce/solvers/qubo/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -37,7 +38,7 @@ type Instance struct {
 	Notes  []string // what was changed on the way in, one sentence each
 
 	law   *draw.Function // the distribution that gives the values; nil: the graph of the fields below
-	terms *qubo.Instance
+	terms *quboproblem.Instance
 	graph *cliques.Graph // weights in units, rounded up
 	unit  weightUnit
 	exact bool    // no weight was rounded
@@ -55,8 +56,8 @@ func (inst *Instance) EdgeCount() int {
 }
 
 // Program is the binary quadratic program whose objective is a coalition's value, or the
-// graph, of the form qubo.MaxCut; nil of a distribution. The caller must not change it.
-func (inst *Instance) Program() *qubo.Instance { return inst.terms }
+// graph, of the form MaxCut; nil of a distribution. The caller must not change it.
+func (inst *Instance) Program() *quboproblem.Instance { return inst.terms }
 
 // MaxTable is the most agents of Table.
 const MaxTable = problem.MaxAgents
@@ -87,11 +88,11 @@ type ReadOptions struct {
 // options are the options of qubo's readers. Weights are values of coalitions, also in formats whose
 // programs are usually minimised. Formats that can hold a graph are read as a graph.
 func (o ReadOptions) options(name string) qubo.ReadOptions {
-	q := qubo.ReadOptions{Format: o.Format, Sense: qubo.Maximize, Memory: o.Memory}
+	q := qubo.ReadOptions{Format: o.Format, Sense: quboproblem.Maximize, Memory: o.Memory}
 	q.Format = cmp.Or(q.Format, formatOf(name))
 	switch q.Format {
 	case "rudy", "dimacs", "mtx", "npy", "csv", "mqlib", "":
-		q.Form = qubo.MaxCut
+		q.Form = quboproblem.MaxCut
 	}
 	return q
 }
@@ -142,7 +143,7 @@ func (inst *Instance) Write(w io.Writer) error {
 	if err := inst.check(); err != nil {
 		return err
 	}
-	if inst.terms == nil || inst.terms.Form != qubo.MaxCut {
+	if inst.terms == nil || inst.terms.Form != quboproblem.MaxCut {
 		return fmt.Errorf("%s: expected a graph without own weights", inst.Source)
 	}
 	_, err := qubo.Write(w, inst.terms, "rudy")
@@ -150,8 +151,8 @@ func (inst *Instance) Write(w io.Writer) error {
 }
 
 // newInstance makes an instance of a binary quadratic program to be maximised, or a graph.
-func newInstance(terms *qubo.Instance) (*Instance, error) {
-	if terms.Form == qubo.Ising {
+func newInstance(terms *quboproblem.Instance) (*Instance, error) {
+	if terms.Form == quboproblem.Ising {
 		return nil, fmt.Errorf("%s: found an Ising model, expected a graph, or coefficients of 0 and 1", terms.Source)
 	}
 	if err := terms.Check(); err != nil {
@@ -181,7 +182,7 @@ func newInstance(terms *qubo.Instance) (*Instance, error) {
 		}
 	}
 	if sum > mostSum {
-		return nil, fmt.Errorf("%s: %w: absolute values add up to %.3g, expected at most 2^57", terms.Source, qubo.ErrCoefficient, sum)
+		return nil, fmt.Errorf("%s: %w: absolute values add up to %.3g, expected at most 2^57", terms.Source, quboproblem.ErrCoefficient, sum)
 	}
 	inst.heavy = sum > 1<<54
 	for _, w := range inst.own {
@@ -285,7 +286,7 @@ func (inst *Instance) blockValues(label []int32, count int) []*big.Rat {
 }
 
 // each calls add with every weight inside a block.
-func each[T int64 | float64](q *qubo.Instance, own, pair []T, label []int32, add func(block int32, w T)) {
+func each[T int64 | float64](q *quboproblem.Instance, own, pair []T, label []int32, add func(block int32, w T)) {
 	for i, c := range label {
 		if own[i] != 0 {
 			add(c, own[i])

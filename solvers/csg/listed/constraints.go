@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"coalesce/solvers/csg"
 	"coalesce/solvers/csg/anytime"
 	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/formats"
@@ -27,7 +26,7 @@ type Constraints struct {
 	// blocks of a graph are connected by edges among their members
 	Connected bool `option:"connected" json:"connected,omitempty"`
 	// numbers of members that blocks may have
-	Sizes csg.Sizes `json:"sizes,omitzero" none:"there is no restriction"`
+	Sizes problem.Sizes `json:"sizes,omitzero" none:"there is no restriction"`
 }
 
 // Any reports whether there are constraints besides sizes of blocks.
@@ -112,7 +111,7 @@ func (c Counts) check(blocks int) error {
 
 // rules are constraints by agents' numbers.
 type rules struct {
-	sizes    csg.Sizes
+	sizes    problem.Sizes
 	together [][]int // ascending
 	separate [][]int
 }

@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"coalesce/solvers/auction"
+	auctionproblem "coalesce/solvers/auction/problem"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/csg/internal/formats"
 	"coalesce/solvers/csg/problem"
@@ -33,7 +34,7 @@ const MaxAgents = problem.MaxListed
 const Algorithm = auction.Branch
 
 // New lists the coalitions of a table of at most 18 agents that are not forbidden.
-func New(inst *csg.Instance) (*Instance, error) {
+func New(inst *problem.Instance) (*Instance, error) {
 	if err := inst.Check(); err != nil {
 		return nil, err
 	}
@@ -49,12 +50,12 @@ type Options struct {
 
 // Read reads a table of coalitions and values from a file: as csg.Read, or as a listing if forced is set, or if the file is one by its size.
 // The other result is nil.
-func Read(path string, opts csg.ReadOptions, forced bool) (*csg.Instance, *Instance, error) {
+func Read(path string, opts csg.ReadOptions, forced bool) (*problem.Instance, *Instance, error) {
 	return formats.ReadGame(path, withForm(opts, forced))
 }
 
 // ReadFrom is Read on an open stream of size bytes, or of unknown size when that is negative; name is what errors call it.
-func ReadFrom(r io.Reader, size int64, name string, opts csg.ReadOptions, forced bool) (*csg.Instance, *Instance, error) {
+func ReadFrom(r io.Reader, size int64, name string, opts csg.ReadOptions, forced bool) (*problem.Instance, *Instance, error) {
 	return formats.ReadGameFrom(r, size, name, withForm(opts, forced))
 }
 
@@ -94,7 +95,7 @@ func Solve(ctx context.Context, inst *Instance, o Options) (*Result, error) {
 		if err != nil {
 			return nil, solve.InvalidInput("Start", "%w", err)
 		}
-		s.Start = auction.Allocation(bids)
+		s.Start = auctionproblem.Allocation(bids)
 	}
 	if s.Algorithm == "" && (len(p.auction.Bids) <= mostProved || p.auction.Goods > auction.MaxItems) {
 		s.Algorithm = auction.Branch
@@ -134,7 +135,7 @@ func explained(inst *Instance, err error) error {
 type program struct {
 	inst        *Instance
 	constraints *Constraints
-	auction     *auction.Auction
+	auction     *auctionproblem.Auction
 	origin      []int // the coalition of each bid
 }
 
@@ -155,7 +156,7 @@ func newProgram(inst *Instance, c *Constraints) (*program, error) {
 		least = n + 1 // which no structure has
 	}
 	places := min(max(least, most), n+1)
-	var bids []auction.Bid
+	var bids []auctionproblem.Bid
 	for k, listed := range inst.Coalitions {
 		if !rules.allow(listed.Agents) {
 			continue
@@ -172,7 +173,7 @@ func newProgram(inst *Instance, c *Constraints) (*program, error) {
 			price = -price
 		}
 		add := func(goods []int64) {
-			bids = append(bids, auction.Bid{Number: int64(len(bids)), Price: price, Goods: goods})
+			bids = append(bids, auctionproblem.Bid{Number: int64(len(bids)), Price: price, Goods: goods})
 			p.origin = append(p.origin, k)
 		}
 		if places == 0 {
@@ -192,7 +193,7 @@ func newProgram(inst *Instance, c *Constraints) (*program, error) {
 			return nil, solve.InvalidInput("Blocks", "found %d blocks of %d coalitions, expected fewer: each coalition is a bid for each place that it may have among them, and those are more than %d", places, len(inst.Coalitions), mostBids)
 		}
 	}
-	p.auction = &auction.Auction{Goods: n + least, Dummies: places - least, Bids: bids, Scale: inst.Scale, Source: inst.Source, Notes: inst.Notes, SellAll: true}
+	p.auction = &auctionproblem.Auction{Goods: n + least, Dummies: places - least, Bids: bids, Scale: inst.Scale, Source: inst.Source, Notes: inst.Notes, SellAll: true}
 	return p, nil
 }
 
@@ -217,7 +218,7 @@ func (p *program) bidsOf(blocks [][]int) ([]int, error) {
 		if k < places {
 			want = int64(p.inst.N + k)
 		}
-		at := slices.IndexFunc(p.auction.Bids, func(b auction.Bid) bool {
+		at := slices.IndexFunc(p.auction.Bids, func(b auctionproblem.Bid) bool {
 			goods := b.Goods
 			if want >= 0 {
 				if goods[len(goods)-1] != want {

@@ -17,6 +17,7 @@ import (
 	"coalesce/solvers/csg"
 	"coalesce/solvers/csg/anytime"
 	"coalesce/solvers/csg/listed"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -90,7 +91,7 @@ func drawn(r *rand.Rand) (inst *listed.Instance, c listed.Constraints, together,
 		if r.IntN(4) > 0 && (mask&(mask-1) != 0 || r.IntN(5) == 0) {
 			continue
 		}
-		inst.Coalitions = append(inst.Coalitions, listed.Coalition{Agents: csg.Agents(uint64(mask)), Value: int64(r.IntN(41) - 20)})
+		inst.Coalitions = append(inst.Coalitions, listed.Coalition{Agents: problem.Agents(uint64(mask)), Value: int64(r.IntN(41) - 20)})
 	}
 	r.Shuffle(len(inst.Coalitions), func(i, j int) {
 		inst.Coalitions[i], inst.Coalitions[j] = inst.Coalitions[j], inst.Coalitions[i]
@@ -119,7 +120,7 @@ func drawn(r *rand.Rand) (inst *listed.Instance, c listed.Constraints, together,
 		separate, c.Separate = append(separate, group), append(c.Separate, text)
 	}
 	if r.IntN(5) == 0 {
-		c.Sizes = csg.Sizes(r.IntN(1<<n)) << 1
+		c.Sizes = problem.Sizes(r.IntN(1<<n)) << 1
 	}
 	return inst, c, together, separate
 }
@@ -303,14 +304,14 @@ func TestGraphs(t *testing.T) {
 		}
 		c := listed.Constraints{Minimize: r.IntN(3) == 0, Connected: r.IntN(2) == 0}
 		if r.IntN(2) == 0 {
-			c.Sizes = csg.Sizes(2 + r.IntN(1<<n)<<2)
+			c.Sizes = problem.Sizes(2 + r.IntN(1<<n)<<2)
 		}
 		if r.IntN(3) == 0 {
 			c.Blocks = listed.Counts{Least: 1 + r.IntN(2), Most: 2 + r.IntN(3)}
 		}
 		all := &listed.Instance{N: n}
 		for mask := uint64(1); mask < 1<<n; mask++ {
-			agents := csg.Agents(mask)
+			agents := problem.Agents(mask)
 			value, reached := int64(0), uint64(1)<<(agents[0]-1)
 			for range agents {
 				for e, w := range weight {

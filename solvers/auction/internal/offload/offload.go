@@ -122,7 +122,7 @@ type quboExchange struct {
 }
 
 // Send implements qubo.Exchange.
-func (e quboExchange) Send(x qubo.Bits) {
+func (e quboExchange) Send(x problem.Bits) {
 	var bids []int32
 	for j := range e.n {
 		if x.At(j) == 1 {
@@ -138,10 +138,10 @@ func (e quboExchange) Send(x qubo.Bits) {
 }
 
 // Receive implements qubo.Exchange.
-func (e quboExchange) Receive() qubo.Bits {
+func (e quboExchange) Receive() problem.Bits {
 	bids := e.tree.Take()
 	if bids == nil {
-		return qubo.Bits{}
+		return problem.Bits{}
 	}
 	x := make([]uint64, problem.Words(e.n))
 	for _, j := range bids {
@@ -155,7 +155,7 @@ func (e quboExchange) Receive() qubo.Bits {
 // more than the packing that remains when the cheaper bid of each conflicting pair is removed: the
 // pair's subtraction is at least the price of the removed bid. Prices are exact where gains fit 32
 // bits, else rounded down until they fit. The error is that of ctx.
-func toQUBO(ctx context.Context, c *packing.Conflicts) (*qubo.Instance, error) {
+func toQUBO(ctx context.Context, c *packing.Conflicts) (*problem.Instance, error) {
 	gains := append([]int64(nil), c.Prices...) // by bid, the most by which its flip changes the objective
 	for a, b := range c.Pairs {
 		less := min(c.Prices[a], c.Prices[b])
@@ -169,7 +169,7 @@ func toQUBO(ctx context.Context, c *packing.Conflicts) (*qubo.Instance, error) {
 	for most>>shift > maxGain {
 		shift++
 	}
-	q := qubo.NewBuilder(len(c.Prices))
+	q := problem.NewBuilder(len(c.Prices))
 	q.Maximize()
 	next := int32(0) // row by row, as the builder need not sort
 	rows := func(to int32) {

@@ -11,6 +11,7 @@ import (
 	"coalesce/runtime/emulated/emulatedtest"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/csg/internal/price"
+	"coalesce/solvers/csg/problem"
 )
 
 // onDevice solves values with the passes of a device, and holds the answer against a host's.
@@ -39,18 +40,18 @@ func TestDeviceVariants(t *testing.T) {
 	for _, v := range emulatedtest.Variants(f) {
 		for _, name := range []string{"uniform", "ndcs", "ties", "infeasible", "negative"} {
 			n := max(13, price.TileBits(v))
-			inst, err := csg.GenerateAs(name, n, 7, csg.Value(f.Value(v, "value")))
+			inst, err := csg.GenerateAs(name, n, 7, problem.Value(f.Value(v, "value")))
 			if err != nil {
 				t.Fatal(err)
 			}
 			switch inst.Type {
-			case csg.Int32:
+			case problem.Int32:
 				onDevice(t, name, d, v, inst.I32)
-			case csg.Int64:
+			case problem.Int64:
 				onDevice(t, name, d, v, inst.I64)
-			case csg.Float32:
+			case problem.Float32:
 				onDevice(t, name, d, v, inst.F32)
-			case csg.Float64:
+			case problem.Float64:
 				onDevice(t, name, d, v, inst.F64)
 			}
 		}
@@ -62,7 +63,7 @@ func TestOnDeviceOverflow(t *testing.T) {
 	d := emulatedtest.Open(t)
 	f := &gencsg.Price
 	for _, name := range []string{"ties", "uniform", "pareto"} {
-		for _, as := range []csg.Value{csg.Int32, csg.Float32} {
+		for _, as := range []problem.Value{problem.Int32, problem.Float32} {
 			inst, err := csg.GenerateAs(name, 13, 7, as)
 			if err != nil {
 				t.Fatal(err)
@@ -74,7 +75,7 @@ func TestOnDeviceOverflow(t *testing.T) {
 			o.Columns = 64
 			o.On = &price.DevicePasses{Devices: []device.Device{d}, Variant: &f.Variants[at]}
 			var r *price.Result
-			if as == csg.Int32 {
+			if as == problem.Int32 {
 				r, err = price.Solve(context.Background(), inst.I32, o)
 			} else {
 				r, err = price.Solve(context.Background(), inst.F32, o)
@@ -105,7 +106,7 @@ func TestOnDeviceRefuses(t *testing.T) {
 // have shares of different numbers, and a device without a share is left out.
 func TestOnSeveral(t *testing.T) {
 	f, devices := &gencsg.Price, emulatedtest.OpenSeveral(t, 3)
-	for _, as := range []csg.Value{csg.Int32, csg.Float32, csg.Float64} {
+	for _, as := range []problem.Value{problem.Int32, problem.Float32, problem.Float64} {
 		at := slices.IndexFunc(f.Variants, func(v device.Variant) bool { return v.Safe && f.Value(&v, "value") == string(as) })
 		v := &f.Variants[at]
 		for _, c := range []struct{ devices, more int }{{2, 0}, {2, 2}, {3, 1}, {3, 4}} {
@@ -119,9 +120,9 @@ func TestOnSeveral(t *testing.T) {
 			var got, want *price.Result
 			var wrong error
 			switch as {
-			case csg.Int32:
+			case problem.Int32:
 				got, want, wrong = both(inst.I32, o)
-			case csg.Float32:
+			case problem.Float32:
 				got, want, wrong = both(inst.F32, o)
 			default:
 				got, want, wrong = both(inst.F64, o)

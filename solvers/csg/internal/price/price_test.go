@@ -12,6 +12,7 @@ import (
 	"coalesce/runtime/device"
 	"coalesce/solvers/csg"
 	"coalesce/solvers/csg/internal/price"
+	"coalesce/solvers/csg/problem"
 	"strings"
 	"time"
 )
@@ -83,19 +84,19 @@ func holds[T device.Number](t *testing.T, name string, values []T) *price.Result
 }
 
 func types(t *testing.T, name string, n int, seed uint64) {
-	for _, as := range []csg.Value{csg.Int32, csg.Int64, csg.Float32, csg.Float64} {
+	for _, as := range []problem.Value{problem.Int32, problem.Int64, problem.Float32, problem.Float64} {
 		inst, err := csg.GenerateAs(name, n, seed, as)
 		if err != nil {
 			t.Fatal(err)
 		}
 		switch inst.Type {
-		case csg.Int32:
+		case problem.Int32:
 			holds(t, name, inst.I32)
-		case csg.Int64:
+		case problem.Int64:
 			holds(t, name, inst.I64)
-		case csg.Float32:
+		case problem.Float32:
 			holds(t, name, inst.F32)
-		case csg.Float64:
+		case problem.Float64:
 			holds(t, name, inst.F64)
 		}
 	}
@@ -191,7 +192,7 @@ func TestLimits(t *testing.T) {
 
 // A proof that was changed is refuted.
 func TestVerifyRefutes(t *testing.T) {
-	inst, err := csg.GenerateAs("ndcs", 12, 3, csg.Int32)
+	inst, err := csg.GenerateAs("ndcs", 12, 3, problem.Int32)
 	if err != nil {
 		t.Fatal(err)
 	}

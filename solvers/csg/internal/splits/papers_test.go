@@ -17,6 +17,7 @@ import (
 	"coalesce/solvers/csg/internal/engine"
 	"coalesce/solvers/csg/internal/levels"
 	"coalesce/solvers/csg/internal/splits"
+	"coalesce/solvers/csg/problem"
 	"coalesce/solvers/solve"
 )
 
@@ -57,7 +58,7 @@ func TestReportExample(t *testing.T) {
 			t.Errorf("%s is worth %d, printed %d", blocks, sum, want)
 		}
 	}
-	inst, err := csg.NewInstance(v, "the report's table 1")
+	inst, err := problem.NewInstance(v, "the report's table 1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func TestPaperCoalition(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := uint64(0b1101)
-	if got := fmt.Sprint(csg.Structure{c, 0b0010}.Lists()); c != 13 || got != "[[1 3 4] [2]]" {
+	if got := fmt.Sprint(problem.Structure{c, 0b0010}.Lists()); c != 13 || got != "[[1 3 4] [2]]" {
 		t.Errorf("coalition %d is printed as %s", c, got)
 	}
 	if inst.Len() != 16 || inst.Value64(13) != inst.F64[13] {
@@ -250,7 +251,7 @@ func TestReductionScopes(t *testing.T) {
 		}
 		part := engine.Deposit(number, grand)
 		v[part], v[grand^part] = 3, 4
-		inst, err := csg.NewInstance(v, "one splitting")
+		inst, err := problem.NewInstance(v, "one splitting")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -305,7 +306,7 @@ func TestCheckpoints(t *testing.T) {
 // reference, which has v, leave the coalition whole. All are worth the same.
 func TestTies(t *testing.T) {
 	d := emulatedtest.Open(t)
-	for _, value := range []csg.Value{csg.Int32, csg.Int64, csg.Float32, csg.Float64} {
+	for _, value := range []problem.Value{problem.Int32, problem.Int64, problem.Float32, problem.Float64} {
 		inst, err := tied(value)
 		if err != nil {
 			t.Fatal(err)
@@ -315,7 +316,7 @@ func TestTies(t *testing.T) {
 			t.Errorf("%s, the reference: %v, %v", value, r, err)
 		}
 		for table, blocks := range map[string]int{"rebuild": 4, "keep": 1} {
-			if table == "keep" && value != csg.Int32 {
+			if table == "keep" && value != problem.Int32 {
 				continue // no variant keeps the table of others: 8 bytes and a splitting are more than one atomic maximum takes
 			}
 			o := csg.Options{Settings: solve.Settings{Devices: []device.Device{d}}}
@@ -329,23 +330,23 @@ func TestTies(t *testing.T) {
 }
 
 // tied are four agents every structure of which is worth 4.
-func tied(value csg.Value) (*csg.Instance, error) {
+func tied(value problem.Value) (*problem.Instance, error) {
 	whole := make([]int64, 16)
 	for c := range whole {
 		whole[c] = int64(bits.OnesCount(uint(c)))
 	}
 	switch value {
-	case csg.Int32:
-		return csg.NewInstance(convert[int32](whole), "ties")
-	case csg.Int64:
-		return csg.NewInstance(whole, "ties")
-	case csg.Float32:
-		return csg.NewInstance(convert[float32](whole), "ties")
+	case problem.Int32:
+		return problem.NewInstance(convert[int32](whole), "ties")
+	case problem.Int64:
+		return problem.NewInstance(whole, "ties")
+	case problem.Float32:
+		return problem.NewInstance(convert[float32](whole), "ties")
 	}
-	return csg.NewInstance(convert[float64](whole), "ties")
+	return problem.NewInstance(convert[float64](whole), "ties")
 }
 
-func convert[T csg.Number](list []int64) []T {
+func convert[T problem.Number](list []int64) []T {
 	var out []T
 	for _, x := range list {
 		out = append(out, T(x))
@@ -357,7 +358,7 @@ func convert[T csg.Number](list []int64) []T {
 func TestRebuilding(t *testing.T) {
 	d := emulatedtest.Open(t)
 	for n := 2; n <= 9; n++ {
-		inst, err := csg.GenerateAs("uniform", n, uint64(n), csg.Int32)
+		inst, err := csg.GenerateAs("uniform", n, uint64(n), problem.Int32)
 		if err != nil {
 			t.Fatal(err)
 		}

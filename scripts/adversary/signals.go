@@ -184,6 +184,9 @@ func (a *adversary) trySignal(w *pool, row *figures, c command, args []string, r
 		if strings.Contains(c.line, "--format orlib") {
 			line = append(line, "--format", "orlib")
 		}
+		if err := w.limitMemory(0); err != nil {
+			return err
+		}
 		if v, err := w.run(line); err != nil || v.Code != 0 {
 			wrong = &fault{"false proof", fmt.Sprintf("verify: exit %d: %s%s", v.Code, shorten(string(v.Err)), shorten(string(v.Out)))}
 		}

@@ -53,34 +53,11 @@ func TestCycles(t *testing.T) {
 		if !result.Proven || result.BoundKind != qubo.BoundFrustration {
 			t.Fatalf("round %d: proven %t, bound of kind %s, by %s: %s", round, result.Proven, result.BoundKind, result.Variant, result.Proof)
 		}
-		text, err := json.Marshal(result)
-		if err != nil {
-			t.Fatal(err)
+		if verdict := verified(t, inst, result); verdict.Err() != nil || !verdict.Proven || !verdict.BoundChecked {
+			t.Fatalf("round %d: %v, %+v", round, verdict.Err(), verdict)
 		}
-		verdict, err := qubo.Verify(inst, text)
-		if err != nil || verdict.Err() != nil || !verdict.Proven || !verdict.BoundChecked {
-			t.Fatalf("round %d: %v, %v, %+v", round, err, verdict.Err(), verdict)
-		}
-		for range 200 {
-			proof := alteredProof(r, result.Frustration)
-			if proof == nil {
-				continue
-			}
-			tried++
-			altered := *result
-			altered.Frustration = proof
-			text, err := json.Marshal(&altered)
-			if err != nil {
-				t.Fatal(err)
-			}
-			verdict, err := qubo.Verify(inst, text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if verdict.Err() != nil {
-				refuted++
-			}
-		}
+		more, no := alter(t, r, inst, result, 200)
+		tried, refuted = tried+more, refuted+no
 	}
 	if t.Logf("%d of %d altered certificates are refuted", refuted, tried); refuted < 500 || tried-refuted > tried/4 {
 		t.Errorf("%d of %d altered certificates are refuted", refuted, tried)

@@ -61,38 +61,44 @@ func TestSurfaces(t *testing.T) {
 		if !result.Proven || result.BoundKind != qubo.BoundFrustration || result.Frustration == nil || !strings.HasPrefix(result.Variant, "qubo/planar") {
 			t.Fatalf("round %d: proven %t, bound of kind %s, by %s: %s", round, result.Proven, result.BoundKind, result.Variant, result.Proof)
 		}
-		text, err := json.Marshal(result)
-		if err != nil {
-			t.Fatal(err)
+		if verdict := verified(t, inst, result); verdict.Err() != nil || !verdict.Proven || !verdict.BoundChecked {
+			t.Fatalf("round %d: %v, %+v", round, verdict.Err(), verdict)
 		}
-		verdict, err := qubo.Verify(inst, text)
-		if err != nil || verdict.Err() != nil || !verdict.Proven || !verdict.BoundChecked {
-			t.Fatalf("round %d: %v, %v, %+v", round, err, verdict.Err(), verdict)
-		}
-		for range 150 {
-			proof := alteredProof(r, result.Frustration)
-			if proof == nil {
-				continue
-			}
-			tried++
-			altered := *result
-			altered.Frustration = proof
-			text, err := json.Marshal(&altered)
-			if err != nil {
-				t.Fatal(err)
-			}
-			verdict, err := qubo.Verify(inst, text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if verdict.Err() != nil {
-				refuted++
-			}
-		}
+		more, no := alter(t, r, inst, result, 150)
+		tried, refuted = tried+more, refuted+no
 	}
 	if refuted < 1000 || tried-refuted > tried/5 {
 		t.Errorf("%d of %d altered certificates are refuted", refuted, tried)
 	}
+}
+
+// verified is the verdict on a result.
+func verified(t *testing.T, inst *problem.Instance, result *qubo.Result) *solve.Verdict {
+	t.Helper()
+	text, err := json.Marshal(result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verdict, err := qubo.Verify(inst, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return verdict
+}
+
+// alter verifies a result with up to count altered proofs, and returns how many it tried and how many verify refuted.
+func alter(t *testing.T, r *rand.Rand, inst *problem.Instance, result *qubo.Result, count int) (tried, refuted int) {
+	t.Helper()
+	for range count {
+		altered := *result
+		if altered.Frustration = alteredProof(r, result.Frustration); altered.Frustration == nil {
+			continue
+		}
+		if tried++; verified(t, inst, &altered).Err() != nil {
+			refuted++
+		}
+	}
+	return tried, refuted
 }
 
 // alteredProof is a proof with a random change; nil: there is none of that kind.

@@ -43,7 +43,7 @@ func Small(w *build.Context) {
 	w.Function("smallEntriesAVX512")
 	w.Attributes(attr.NOSPLIT)
 	w.SignatureExpr("func(to *uintptr)")
-	w.Doc("smallEntriesAVX512 writes the addresses of the kernels for float64, float32 and int32, which C can call: they use the stack and what they are given.")
+	w.Doc("smallEntriesAVX512 writes the addresses of the kernels for float64, float32 and int32. C can call them: they use their arguments and the stack alone.")
 	w.Pragma("noescape")
 	to, x := w.Load(w.Param("to"), w.GP64()), w.GP64()
 	for k, elem := range []string{"Float64", "Float32", "Int32"} {
@@ -211,7 +211,7 @@ func (g *small) write() {
 	g.Function(name)
 	g.Attributes(attr.NOSPLIT)
 	g.SignatureExpr(smallSignature(g.elem))
-	g.Doc(fmt.Sprintf("%s is that of small%sAVX512 for %d to %d columns.", name, g.elem, 8*g.registers-7, 8*g.registers))
+	g.Doc(fmt.Sprintf("%s does the work of small%sAVX512 for %d to %d columns.", name, g.elem, 8*g.registers-7, 8*g.registers))
 	g.Pragma("noescape")
 	g.s = g.param("s")
 	g.bad = g.label("bad")

@@ -2,42 +2,42 @@
 
 package lapjv
 
-// smallFloat64Of8AVX512 is that of smallFloat64AVX512 for 1 to 8 columns.
+// smallFloat64Of8AVX512 does the work of smallFloat64AVX512 for 1 to 8 columns.
 //
 //go:noescape
 func smallFloat64Of8AVX512(s *byte, costs *float64, stride int, rows int, cols int, column *int32) int
 
-// smallFloat64Of16AVX512 is that of smallFloat64AVX512 for 9 to 16 columns.
+// smallFloat64Of16AVX512 does the work of smallFloat64AVX512 for 9 to 16 columns.
 //
 //go:noescape
 func smallFloat64Of16AVX512(s *byte, costs *float64, stride int, rows int, cols int, column *int32) int
 
-// smallFloat64Of24AVX512 is that of smallFloat64AVX512 for 17 to 24 columns.
+// smallFloat64Of24AVX512 does the work of smallFloat64AVX512 for 17 to 24 columns.
 //
 //go:noescape
 func smallFloat64Of24AVX512(s *byte, costs *float64, stride int, rows int, cols int, column *int32) int
 
-// smallFloat64Of32AVX512 is that of smallFloat64AVX512 for 25 to 32 columns.
+// smallFloat64Of32AVX512 does the work of smallFloat64AVX512 for 25 to 32 columns.
 //
 //go:noescape
 func smallFloat64Of32AVX512(s *byte, costs *float64, stride int, rows int, cols int, column *int32) int
 
-// smallFloat64Of40AVX512 is that of smallFloat64AVX512 for 33 to 40 columns.
+// smallFloat64Of40AVX512 does the work of smallFloat64AVX512 for 33 to 40 columns.
 //
 //go:noescape
 func smallFloat64Of40AVX512(s *byte, costs *float64, stride int, rows int, cols int, column *int32) int
 
-// smallFloat64Of48AVX512 is that of smallFloat64AVX512 for 41 to 48 columns.
+// smallFloat64Of48AVX512 does the work of smallFloat64AVX512 for 41 to 48 columns.
 //
 //go:noescape
 func smallFloat64Of48AVX512(s *byte, costs *float64, stride int, rows int, cols int, column *int32) int
 
-// smallFloat64Of56AVX512 is that of smallFloat64AVX512 for 49 to 56 columns.
+// smallFloat64Of56AVX512 does the work of smallFloat64AVX512 for 49 to 56 columns.
 //
 //go:noescape
 func smallFloat64Of56AVX512(s *byte, costs *float64, stride int, rows int, cols int, column *int32) int
 
-// smallFloat64Of64AVX512 is that of smallFloat64AVX512 for 57 to 64 columns.
+// smallFloat64Of64AVX512 does the work of smallFloat64AVX512 for 57 to 64 columns.
 //
 //go:noescape
 func smallFloat64Of64AVX512(s *byte, costs *float64, stride int, rows int, cols int, column *int32) int
@@ -48,42 +48,42 @@ func smallFloat64Of64AVX512(s *byte, costs *float64, stride int, rows int, cols 
 //go:noescape
 func smallFloat64AVX512(s *byte, costs *float64, stride int, rows int, cols int, column *int32) int
 
-// smallFloat32Of8AVX512 is that of smallFloat32AVX512 for 1 to 8 columns.
+// smallFloat32Of8AVX512 does the work of smallFloat32AVX512 for 1 to 8 columns.
 //
 //go:noescape
 func smallFloat32Of8AVX512(s *byte, costs *float32, stride int, rows int, cols int, column *int32) int
 
-// smallFloat32Of16AVX512 is that of smallFloat32AVX512 for 9 to 16 columns.
+// smallFloat32Of16AVX512 does the work of smallFloat32AVX512 for 9 to 16 columns.
 //
 //go:noescape
 func smallFloat32Of16AVX512(s *byte, costs *float32, stride int, rows int, cols int, column *int32) int
 
-// smallFloat32Of24AVX512 is that of smallFloat32AVX512 for 17 to 24 columns.
+// smallFloat32Of24AVX512 does the work of smallFloat32AVX512 for 17 to 24 columns.
 //
 //go:noescape
 func smallFloat32Of24AVX512(s *byte, costs *float32, stride int, rows int, cols int, column *int32) int
 
-// smallFloat32Of32AVX512 is that of smallFloat32AVX512 for 25 to 32 columns.
+// smallFloat32Of32AVX512 does the work of smallFloat32AVX512 for 25 to 32 columns.
 //
 //go:noescape
 func smallFloat32Of32AVX512(s *byte, costs *float32, stride int, rows int, cols int, column *int32) int
 
-// smallFloat32Of40AVX512 is that of smallFloat32AVX512 for 33 to 40 columns.
+// smallFloat32Of40AVX512 does the work of smallFloat32AVX512 for 33 to 40 columns.
 //
 //go:noescape
 func smallFloat32Of40AVX512(s *byte, costs *float32, stride int, rows int, cols int, column *int32) int
 
-// smallFloat32Of48AVX512 is that of smallFloat32AVX512 for 41 to 48 columns.
+// smallFloat32Of48AVX512 does the work of smallFloat32AVX512 for 41 to 48 columns.
 //
 //go:noescape
 func smallFloat32Of48AVX512(s *byte, costs *float32, stride int, rows int, cols int, column *int32) int
 
-// smallFloat32Of56AVX512 is that of smallFloat32AVX512 for 49 to 56 columns.
+// smallFloat32Of56AVX512 does the work of smallFloat32AVX512 for 49 to 56 columns.
 //
 //go:noescape
 func smallFloat32Of56AVX512(s *byte, costs *float32, stride int, rows int, cols int, column *int32) int
 
-// smallFloat32Of64AVX512 is that of smallFloat32AVX512 for 57 to 64 columns.
+// smallFloat32Of64AVX512 does the work of smallFloat32AVX512 for 57 to 64 columns.
 //
 //go:noescape
 func smallFloat32Of64AVX512(s *byte, costs *float32, stride int, rows int, cols int, column *int32) int
@@ -94,42 +94,42 @@ func smallFloat32Of64AVX512(s *byte, costs *float32, stride int, rows int, cols 
 //go:noescape
 func smallFloat32AVX512(s *byte, costs *float32, stride int, rows int, cols int, column *int32) int
 
-// smallInt32Of8AVX512 is that of smallInt32AVX512 for 1 to 8 columns.
+// smallInt32Of8AVX512 does the work of smallInt32AVX512 for 1 to 8 columns.
 //
 //go:noescape
 func smallInt32Of8AVX512(s *byte, costs *int32, stride int, rows int, cols int, column *int32) int
 
-// smallInt32Of16AVX512 is that of smallInt32AVX512 for 9 to 16 columns.
+// smallInt32Of16AVX512 does the work of smallInt32AVX512 for 9 to 16 columns.
 //
 //go:noescape
 func smallInt32Of16AVX512(s *byte, costs *int32, stride int, rows int, cols int, column *int32) int
 
-// smallInt32Of24AVX512 is that of smallInt32AVX512 for 17 to 24 columns.
+// smallInt32Of24AVX512 does the work of smallInt32AVX512 for 17 to 24 columns.
 //
 //go:noescape
 func smallInt32Of24AVX512(s *byte, costs *int32, stride int, rows int, cols int, column *int32) int
 
-// smallInt32Of32AVX512 is that of smallInt32AVX512 for 25 to 32 columns.
+// smallInt32Of32AVX512 does the work of smallInt32AVX512 for 25 to 32 columns.
 //
 //go:noescape
 func smallInt32Of32AVX512(s *byte, costs *int32, stride int, rows int, cols int, column *int32) int
 
-// smallInt32Of40AVX512 is that of smallInt32AVX512 for 33 to 40 columns.
+// smallInt32Of40AVX512 does the work of smallInt32AVX512 for 33 to 40 columns.
 //
 //go:noescape
 func smallInt32Of40AVX512(s *byte, costs *int32, stride int, rows int, cols int, column *int32) int
 
-// smallInt32Of48AVX512 is that of smallInt32AVX512 for 41 to 48 columns.
+// smallInt32Of48AVX512 does the work of smallInt32AVX512 for 41 to 48 columns.
 //
 //go:noescape
 func smallInt32Of48AVX512(s *byte, costs *int32, stride int, rows int, cols int, column *int32) int
 
-// smallInt32Of56AVX512 is that of smallInt32AVX512 for 49 to 56 columns.
+// smallInt32Of56AVX512 does the work of smallInt32AVX512 for 49 to 56 columns.
 //
 //go:noescape
 func smallInt32Of56AVX512(s *byte, costs *int32, stride int, rows int, cols int, column *int32) int
 
-// smallInt32Of64AVX512 is that of smallInt32AVX512 for 57 to 64 columns.
+// smallInt32Of64AVX512 does the work of smallInt32AVX512 for 57 to 64 columns.
 //
 //go:noescape
 func smallInt32Of64AVX512(s *byte, costs *int32, stride int, rows int, cols int, column *int32) int
@@ -140,7 +140,7 @@ func smallInt32Of64AVX512(s *byte, costs *int32, stride int, rows int, cols int,
 //go:noescape
 func smallInt32AVX512(s *byte, costs *int32, stride int, rows int, cols int, column *int32) int
 
-// smallEntriesAVX512 writes the addresses of the kernels for float64, float32 and int32, which C can call: they use the stack and what they are given.
+// smallEntriesAVX512 writes the addresses of the kernels for float64, float32 and int32. C can call them: they use their arguments and the stack alone.
 //
 //go:noescape
 func smallEntriesAVX512(to *uintptr)

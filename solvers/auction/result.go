@@ -40,7 +40,7 @@ type Result struct {
 // A Proof is the tree of branch and cut and its prices of cliques, which bound what bids are worth without a search.
 type Proof = replay.Proof
 
-// Proof is that of the bound, or that no bids sell every good; nil: there is none.
+// Proof shows the bound, or that no bids sell every good. Nil: the solve has no proof.
 func (res *Result) Proof() *Proof { return res.proof }
 
 // NewResult is a result with the facts of its auction and no answer.

@@ -1,7 +1,6 @@
 package qubo_test
 
 import (
-	"encoding/json"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -93,13 +92,9 @@ func TestCyclesFixed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := json.Marshal(result)
-		if err != nil {
-			t.Fatal(err)
-		}
-		verdict, err := qubo.Verify(inst, text)
-		if err != nil || verdict.Err() != nil || !verdict.Proven || !verdict.BoundChecked || result.BoundKind != qubo.BoundFrustration {
-			t.Fatalf("%v, %v, %+v, %s", err, verdict.Err(), verdict, result.BoundKind)
+		verdict := verified(t, inst, result)
+		if verdict.Err() != nil || !verdict.Proven || !verdict.BoundChecked || result.BoundKind != qubo.BoundFrustration {
+			t.Fatalf("%v, %+v, %s", verdict.Err(), verdict, result.BoundKind)
 		}
 		if result.Solution.At(3) != 1 || result.Solution.At(80) != 0 {
 			t.Error("a variable is not as it is fixed")
@@ -117,13 +112,9 @@ func TestCyclesEnded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := json.Marshal(result)
-	if err != nil {
-		t.Fatal(err)
-	}
-	verdict, err := qubo.Verify(inst, text)
-	if err != nil || verdict.Err() != nil || !verdict.BoundChecked {
-		t.Fatalf("%v, %v, %+v", err, verdict.Err(), verdict)
+	verdict := verified(t, inst, result)
+	if verdict.Err() != nil || !verdict.BoundChecked {
+		t.Fatalf("%v, %+v", verdict.Err(), verdict)
 	}
 	o.Without = []string{"bound"}
 	if result, err = qubo.Solve(t.Context(), inst, o); err != nil || result.BoundKind != qubo.BoundCoefficients {

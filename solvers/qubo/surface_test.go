@@ -146,13 +146,9 @@ func TestSurfaceLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := json.Marshal(result)
-	if err != nil {
-		t.Fatal(err)
-	}
-	verdict, err := qubo.Verify(inst, text)
-	if err != nil || verdict.Err() != nil {
-		t.Fatal(err, verdict.Err())
+	verdict := verified(t, inst, result)
+	if verdict.Err() != nil {
+		t.Fatal(verdict.Err())
 	}
 	o.Without = []string{"planar"}
 	o.TimeLimit = 200 * time.Millisecond

@@ -688,7 +688,8 @@ func (g *small) nonzero(x reg.VecVirtual) reg.GPVirtual {
 }
 
 // alone goes to best where the matching is the only one of its own pairs and the near ones: columns that lead nowhere are taken away until none
-// is left, as refine.HasNoCycle has it. A row leads from its own column to those near it, and a free column to those that may as well be free.
+// is left, as refine.HasNoCycle has it. Edges lead from a row's own column to the columns near it, and from a free column to
+// the columns that could be free in its place at no cost.
 func (g *small) alone(best string) {
 	alive, before := g.GP64(), g.GP64()
 	g.MOVQ(g.at(smallAll), alive)

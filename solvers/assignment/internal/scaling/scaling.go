@@ -95,7 +95,7 @@ func Open(d device.Device, v *device.Variant, rows, cols int) (*scalingEngine, e
 // warp is the number of threads of a warp.
 const warp = 32
 
-// setBlocks has a search run in at most so many blocks, of which each adds ScalingShared to a sum of 32 bits.
+// setBlocks limits the blocks of a search to most. Each block adds up to ScalingShared to a sum of 32 bits.
 func (e *scalingEngine) setBlocks(most int) {
 	e.blocks = max(1, min(most, (e.side*warp+e.block-1)/e.block, 1<<32/assignment.ScalingShared-1))
 }

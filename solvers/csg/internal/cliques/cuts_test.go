@@ -26,24 +26,6 @@ func graphOf(n int, weight func(i, j int) int64) *Graph {
 	return g
 }
 
-// bestOf is the most that a partition is worth, by a look at all.
-func bestOf(g *Graph) (best int64) {
-	label := make([]int32, g.N)
-	var visit func(i int, blocks int32)
-	visit = func(i int, blocks int32) {
-		if i == g.N {
-			best = max(best, g.Value(label))
-			return
-		}
-		for c := range blocks + 1 {
-			label[i] = c
-			visit(i+1, max(blocks, c+1))
-		}
-	}
-	visit(0, 0)
-	return best
-}
-
 // Random graphs, dense and sparse, against all partitions: cuts never bound less than the best, mostly just that, and their bound can be computed again
 // from what a proof has. Altered cuts are refused, or bound no less than the best.
 func TestCuts(t *testing.T) {
@@ -58,7 +40,7 @@ func TestCuts(t *testing.T) {
 			}
 			return int64(r.IntN(41) - 20)
 		})
-		best := bestOf(g)
+		best := best(g)
 		x := NewRelaxation(g)
 		for x.Round(t.Context(), best) {
 		}
@@ -109,8 +91,8 @@ func TestTwoSides(t *testing.T) {
 			for i := range n {
 				c.Nodes = append(c.Nodes, int32(i))
 			}
-			if bound, ok := g.CutBound([]Cut{c}, 0); !ok || bound < bestOf(g) {
-				t.Errorf("%d nodes, %d on the first side: found the bound %d, %t, expected at least %d", n, first, bound, ok, bestOf(g))
+			if bound, ok := g.CutBound([]Cut{c}, 0); !ok || bound < best(g) {
+				t.Errorf("%d nodes, %d on the first side: found the bound %d, %t, expected at least %d", n, first, bound, ok, best(g))
 			}
 		}
 	}

@@ -27,7 +27,7 @@ func CheckMissing(value string) error {
 	return err
 }
 
-// A Form is what a file is read as: the table of all coalitions, or the list of those that are allowed.
+// A Form says how a file is read: as the table of all coalitions, or as a list of the allowed ones.
 type Form int
 
 // The forms. Of Either the file decides: see table.isListing.

@@ -30,7 +30,7 @@ func TestSmall(t *testing.T) {
 	t.Run("int32", testSmall[int32])
 }
 
-// testSmall compares FindSmall with the kernels in Go: sums of integers are equal, and what has one best matching is proven.
+// testSmall compares FindSmall with the kernels in Go: both find sums of integers that are equal, and FindSmall proves a matching that is the only best one.
 func testSmall[T Cost](t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 3))
 	var s Small

@@ -29,7 +29,7 @@ func hasAVX512() bool {
 // HasSmall reports whether FindSmall has kernels on this processor.
 var HasSmall = hasAVX512()
 
-// SmallEntries are the addresses of FindSmall's kernels for float64, float32 and int32, which code of other languages can call; 0 where there are none. They have the
+// SmallEntries returns the addresses of FindSmall's kernels for float64, float32 and int32, zeros on a processor without AVX-512. Code of other languages can call them. They take the
 // arguments (memory of a Small, costs, bytes from row to row, rows, columns, int32s of the rows' columns) on the stack, one a word, from 8(SP) on, and
 // write the result after these: 0 or 1, as FindSmall reports. They change all registers but SP and BP, and take 256 bytes of the stack at most.
 func SmallEntries() (entries [3]uintptr) {

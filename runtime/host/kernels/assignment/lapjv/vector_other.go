@@ -9,7 +9,7 @@ func vectors[T Cost]() []Kernels { return nil }
 // HasSmall reports whether FindSmall has kernels on this processor.
 const HasSmall = false
 
-// SmallEntries are the addresses of FindSmall's kernels, of which there are none.
+// SmallEntries returns zeros: FindSmall has no kernels on this processor.
 func SmallEntries() (entries [3]uintptr) { return entries }
 
 func findSmall[T Cost](unsafe.Pointer, []T, int, int, []int32) int { return 1 }

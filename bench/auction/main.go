@@ -45,7 +45,7 @@ func experiments() []experiment.Experiment[*bench] {
 	return []experiment.Experiment[*bench]{
 		{Name: "verify", About: "every variant against the reference, on small cases; with -sample one of each kind", Run: (*bench).verifyVariants},
 		{Name: "tables", About: "winners and VCG's payments bidder by bidder, checked by branch and cut", Run: (*bench).timeTables},
-		{Name: "rivals", About: "branch and cut beside HiGHS, SCIP and CBC on the auctions of -data", Run: (*bench).raceRivals},
+		{Name: "rivals", About: "branch and cut beside HiGHS, SCIP, CP-SAT and CBC on the auctions of -data", Run: (*bench).raceRivals},
 		{Name: "beside", About: "branch and cut alone, and with the device working for it, on the auctions of -data", Run: (*bench).timeCompanion},
 	}
 }
@@ -58,7 +58,7 @@ func main() {
 	flag.IntVar(&s.runs, "runs", 5, "of an auction; one before them is uncounted")
 	s.Verification.Register("label of a variant (default: verify all, time the solver's choice)")
 	flag.StringVar(&s.data, "data", "", "rivals and beside: a folder of auctions, *.txt, and of their values, optima.csv")
-	flag.StringVar(&s.python, "python", "", "rivals: an interpreter with highspy and pyscipopt (default: none, branch and cut alone)")
+	flag.StringVar(&s.python, "python", "", "rivals: an interpreter with highspy, pyscipopt and ortools, as scripts/auction-peers makes (default: none, branch and cut alone)")
 	flag.Var(&s.instances, "instances", "rivals and beside: comma-separated parts of names (default: all)")
 	flag.Var(&s.solvers, "solvers", "rivals: comma-separated parts of solvers' names (default: all)")
 	flag.DurationVar(&s.limit, "limit", 10*time.Minute, "rivals and beside: of a solve")

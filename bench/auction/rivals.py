@@ -100,6 +100,40 @@ try:
 except ImportError as e:
     missing["SCIP"] = str(e)
 
+try:
+    import ortools
+    from ortools.sat.python import cp_model
+
+    class Improved(cp_model.CpSolverSolutionCallback):
+        def __init__(self):
+            super().__init__()
+            self.history = []
+
+        def on_solution_callback(self):
+            self.history.append([self.WallTime(), self.ObjectiveValue()])
+
+    def cpsat(request):
+        m = cp_model.CpModel()
+        x = [m.NewBoolVar("") for _ in request["prices"]]
+        for bids in rows(request):
+            m.AddAtMostOne(x[j] for j in bids)
+        m.Maximize(cp_model.LinearExpr.WeightedSum(x, request["prices"]))
+        s, improved = cp_model.CpSolver(), Improved()
+        s.parameters.max_time_in_seconds = float(request["limit"])
+        s.parameters.num_workers = request["threads"]
+        s.parameters.relative_gap_limit = 0.0
+        s.parameters.absolute_gap_limit = 0.0
+        s.parameters.mip_wanted_precision = 1e-9  # the error of decimals, which become integers
+        status = []
+        out = timed(lambda: status.append(s.Solve(m, improved)))
+        found = status[0] in (cp_model.OPTIMAL, cp_model.FEASIBLE)
+        return out | {"chosen": [j for j, v in enumerate(x) if found and s.BooleanValue(v)], "bound": s.BestObjectiveBound(), "nodes": s.NumBranches(),
+                      "proven": status[0] == cp_model.OPTIMAL, "history": improved.history}
+
+    solvers["CP-SAT " + ortools.__version__] = cpsat
+except ImportError as e:
+    missing["CP-SAT"] = str(e)
+
 
 def cbc(request):
     with tempfile.TemporaryDirectory() as folder:

@@ -107,7 +107,7 @@ var rooms = []room{
 	{"solvers/qubo/internal/matching", nil},
 	{"solvers/qubo/internal/frustration", []string{"solvers/qubo/problem"}},
 	{"solvers/qubo/internal/planar", []string{"solvers/qubo/internal/embedding", "solvers/qubo/internal/matching", "solvers/qubo/internal/frustration"}},
-	{"solvers/lp", nil},
+	{"solvers/lp", []string{"runtime/host/kernels/linear"}},
 	{"solvers/qubo/internal/oddcycle", []string{"solvers/lp", "solvers/qubo/internal/frustration"}},
 	{"solvers/qubo/internal/elite", []string{"solvers/qubo/problem"}},
 	{"solvers/qubo/internal/evaluate", []string{"solvers/qubo/problem", "solvers/cores", "generated/qubo", "autotune/tuned", "runtime/device"}},

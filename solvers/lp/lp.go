@@ -18,6 +18,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"coalesce/runtime/host/kernels/linear"
 )
 
 const (
@@ -178,11 +180,16 @@ func (s *Solver) updateInverse(r int) {
 		}
 	}
 	s.weight[r] = length
+	dense := 8*len(s.touched) > s.m // then vectors of all numbers are faster than a list
 	for k, f := range s.column {
 		if k == r || math.Abs(f) < 1e-13 {
 			continue
 		}
 		row := s.inverse[k*s.m : (k+1)*s.m]
+		if dense {
+			s.weight[k] = max(s.weight[k]+linear.Eliminate(row, pivot, f), 1e-4)
+			continue
+		}
 		w, v := 0.0, 0.0
 		list := s.touched
 		for ; len(list) >= 2; list = list[2:] { // two sums, so that neither waits for the other

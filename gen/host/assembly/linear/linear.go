@@ -14,6 +14,7 @@ const lanes = 8 // of float32
 func AVX2(w *build.Context) {
 	combine(w)
 	subtract(w)
+	eliminate(w)
 }
 
 // combine writes the sum of rows with weights.
@@ -114,5 +115,49 @@ func subtract(w *build.Context) {
 		w.ADDQ(stride, tile)
 	}
 	w.VZEROUPPER()
+	w.RET()
+}
+
+// eliminate writes the step of an elimination on a row.
+func eliminate(w *build.Context) {
+	w.Function("eliminateAVX2")
+	w.Attributes(attr.NOSPLIT)
+	w.SignatureExpr("func(row, pivot *float64, n int, factor float64) float64")
+	w.Doc("eliminateAVX2 subtracts factor times pivot from row, n numbers, a multiple of 8, and returns by how much the sum of squares has grown.")
+	w.Pragma("noescape")
+	row, pivot, n := w.Load(w.Param("row"), w.GP64()), w.Load(w.Param("pivot"), w.GP64()), w.Load(w.Param("n"), w.GP64())
+	factor := w.YMM()
+	w.Load(w.Param("factor"), factor.AsX())
+	w.VBROADCASTSD(factor.AsX(), factor)
+	var grown [2]reg.VecVirtual
+	for h := range grown {
+		grown[h] = w.YMM()
+		w.VXORPD(grown[h], grown[h], grown[h])
+	}
+	w.Label("numbers")
+	w.TESTQ(n, n)
+	w.JLE(operand.LabelRef("end"))
+	for h := range grown {
+		at, old, now, sum := operand.Mem{Base: row, Disp: 32 * h}, w.YMM(), w.YMM(), w.YMM()
+		w.VMOVUPD(at, old)
+		w.VMOVAPD(old, now)
+		w.VFNMADD231PD(operand.Mem{Base: pivot, Disp: 32 * h}, factor, now)
+		w.VMOVUPD(now, at)
+		w.VADDPD(old, now, sum)
+		w.VSUBPD(old, now, now)
+		w.VFMADD231PD(sum, now, grown[h])
+	}
+	w.ADDQ(operand.Imm(64), row)
+	w.ADDQ(operand.Imm(64), pivot)
+	w.SUBQ(operand.Imm(8), n)
+	w.JMP(operand.LabelRef("numbers"))
+	w.Label("end")
+	high := w.XMM()
+	w.VADDPD(grown[1], grown[0], grown[0])
+	w.VEXTRACTF128(operand.Imm(1), grown[0], high)
+	w.VADDPD(high, grown[0].AsX(), grown[0].AsX())
+	w.VHADDPD(grown[0].AsX(), grown[0].AsX(), grown[0].AsX())
+	w.VZEROUPPER()
+	w.Store(grown[0].AsX(), w.ReturnIndex(0))
 	w.RET()
 }

@@ -12,3 +12,8 @@ func combineAVX2(out *float32, rows *float32, width int, col *int32, weight *flo
 //
 //go:noescape
 func subtractAVX2(tile *float64, stride int, left *float64, right *float64, depth int)
+
+// eliminateAVX2 subtracts factor times pivot from row, n numbers, a multiple of 8, and returns by how much the sum of squares has grown.
+//
+//go:noescape
+func eliminateAVX2(row *float64, pivot *float64, n int, factor float64) float64

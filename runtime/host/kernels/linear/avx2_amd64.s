@@ -166,3 +166,45 @@ store:
 	ADDQ    CX, AX
 	VZEROUPPER
 	RET
+
+// func eliminateAVX2(row *float64, pivot *float64, n int, factor float64) float64
+// Requires: AVX, AVX2, FMA3, SSE2
+TEXT ·eliminateAVX2(SB), NOSPLIT, $0-40
+	MOVQ         row+0(FP), AX
+	MOVQ         pivot+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVSD        factor+24(FP), X0
+	VBROADCASTSD X0, Y0
+	VXORPD       Y1, Y1, Y1
+	VXORPD       Y2, Y2, Y2
+
+numbers:
+	TESTQ        DX, DX
+	JLE          end
+	VMOVUPD      (AX), Y3
+	VMOVAPD      Y3, Y4
+	VFNMADD231PD (CX), Y0, Y4
+	VMOVUPD      Y4, (AX)
+	VADDPD       Y3, Y4, Y5
+	VSUBPD       Y3, Y4, Y4
+	VFMADD231PD  Y5, Y4, Y1
+	VMOVUPD      32(AX), Y3
+	VMOVAPD      Y3, Y4
+	VFNMADD231PD 32(CX), Y0, Y4
+	VMOVUPD      Y4, 32(AX)
+	VADDPD       Y3, Y4, Y5
+	VSUBPD       Y3, Y4, Y4
+	VFMADD231PD  Y5, Y4, Y2
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, CX
+	SUBQ         $0x08, DX
+	JMP          numbers
+
+end:
+	VADDPD       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPD       X0, X1, X1
+	VHADDPD      X1, X1, X1
+	VZEROUPPER
+	MOVSD        X1, ret+32(FP)
+	RET

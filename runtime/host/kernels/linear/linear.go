@@ -1,4 +1,4 @@
-// Package linear holds inner loops of linear algebra: sums of rows of float32 with weights, and updates of tiles of float64. AVX2
+// Package linear holds inner loops of linear algebra: sums of rows of float32 with weights, updates of tiles and rows of float64. AVX2
 // assembly does them where the processor has it.
 package linear
 
@@ -59,4 +59,23 @@ func subtractPlain(tile []float64, stride int, left, right []float64) {
 			row[j] -= sum[j]
 		}
 	}
+}
+
+// Eliminate subtracts factor times pivot from row, which is as long, and returns by how much the sum of the row's squares has grown.
+func Eliminate(row, pivot []float64, factor float64) (grown float64) {
+	if len(pivot) != len(row) {
+		panic("linear: slices of other lengths")
+	}
+	at, grown := eliminateVector(row, pivot, factor)
+	return grown + eliminatePlain(row[at:], pivot[at:], factor)
+}
+
+func eliminatePlain(row, pivot []float64, factor float64) (grown float64) {
+	for i, v := range pivot {
+		old := row[i]
+		now := old - factor*v
+		row[i] = now
+		grown += (now - old) * (now + old)
+	}
+	return grown
 }

@@ -69,3 +69,29 @@ func TestSubtract(t *testing.T) {
 		}
 	}
 }
+
+// Rows are eliminated as by plain loops, up to rounding, for every length.
+func TestEliminate(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 3))
+	for n := range 70 {
+		pivot, before := make([]float64, n), make([]float64, n+1)
+		for k := range pivot {
+			pivot[k], before[k] = r.NormFloat64(), r.NormFloat64()
+		}
+		factor := r.NormFloat64()
+		for name, eliminate := range map[string]func(row, pivot []float64, factor float64) float64{"vector": Eliminate, "plain": eliminatePlain} {
+			row, grown := slices.Clone(before), 0.0
+			got := eliminate(row[:n], pivot, factor)
+			for k, v := range pivot {
+				want := before[k] - factor*v
+				grown += want*want - before[k]*before[k]
+				if math.Abs(row[k]-want) > 1e-12 {
+					t.Fatalf("%s: number %d of %d is %v, expected %v", name, k, n, row[k], want)
+				}
+			}
+			if math.Abs(got-grown) > 1e-11 || row[n] != 0 {
+				t.Fatalf("%s: %d numbers grew by %v, expected %v", name, n, got, grown)
+			}
+		}
+	}
+}

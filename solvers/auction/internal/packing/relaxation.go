@@ -148,20 +148,16 @@ func (t *tree) solveWithCuts(ctx context.Context, n *node, rows []row, above *re
 		}
 	}
 	rows, kept := t.g.rowsWithin(ctx, n.live, rows, t.key)
-	old := above
+	if !t.fits(len(rows)) {
+		return nil, fmt.Errorf("%w: found %d rows, more than memory holds", problem.ErrSize, len(rows))
+	}
+	r := t.newRelaxation(n, bids, rows)
+	if above != nil {
+		r.solver.WarmStart(above.solver, kept, columns)
+	}
 	x := make([]float64, t.g.n)
 	least, stale, odd := n.bound, 0, false
 	for round := 0; ; round++ {
-		if !t.fits(len(rows)) {
-			return nil, fmt.Errorf("%w: found %d rows, more than memory holds", problem.ErrSize, len(rows))
-		}
-		r := t.newRelaxation(n, bids, rows)
-		if old != nil {
-			r.solver.WarmStart(old.solver, kept, columns)
-			if columns = nil; old != above {
-				r.solver.Pivots = old.solver.Pivots
-			}
-		}
 		best := t.incumbent()
 		r.boundColumns(n)
 		done := r.solver.Solve(ctx, r.cutoff(best), 0)
@@ -208,9 +204,9 @@ func (t *tree) solveWithCuts(ctx context.Context, n *node, rows []row, above *re
 			}
 		}
 		if more && report != nil && len(cuts) == 0 && (gained || !odd) { // at the root, while they gain
-			cuts, odd = t.g.oddRows(ctx, rows, x, oddARound), true
+			cuts, odd = t.g.oddRows(ctx, r.rows, x, oddARound), true
 		}
-		if !t.fits(len(rows) + len(cuts)) {
+		if !t.fits(len(r.rows) + len(cuts)) {
 			cuts = nil
 		}
 		if fixed || len(cuts) == 0 {
@@ -219,17 +215,26 @@ func (t *tree) solveWithCuts(ctx context.Context, n *node, rows []row, above *re
 		if len(cuts) == 0 {
 			return r, nil
 		}
-		// Rows whose slack is in the basis are removed.
-		var next []row
-		kept = kept[:0]
-		for i, c := range rows {
-			if !r.solver.SlackIsBasic(i) {
-				kept = append(kept, [2]int{i, len(next)})
-				next = append(next, c)
-			}
-		}
-		rows, old = append(next, cuts...), r
+		t.exchangeRows(r, cuts)
 	}
+}
+
+// exchangeRows removes the rows of a relaxation whose slacks are in the basis, and adds cuts. The basis stays.
+func (t *tree) exchangeRows(r *relaxation, cuts []row) {
+	var rows []row
+	for _, i := range r.solver.RemoveRows(func(int) bool { return true }) {
+		rows = append(rows, r.rows[i])
+	}
+	columns, most := make([][]int32, len(cuts)), make([]float64, len(cuts))
+	for k, c := range cuts {
+		for _, j := range c.Bids {
+			columns[k] = append(columns[k], r.at[j])
+		}
+		most[k] = float64(c.maxWinners())
+	}
+	r.solver.AddRows(columns, most)
+	r.rows = append(rows, cuts...)
+	r.names, r.used = t.log.numberRows(r.rows), make([]bool, len(r.rows))
 }
 
 // fits reports whether a relaxation may have so many rows.
